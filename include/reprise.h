@@ -1,0 +1,224 @@
+/* Reprise: the C API of the simulated GPU.
+ *
+ * One process holds one or more GPUs. A GPU owns simulated memory, modules loaded from PTX, textures, and
+ * runs launches one after another. Everything here is single-threaded per GPU: the caller serialises.
+ *
+ * Addresses. Device memory lives in one reserved range of the host's address space that starts at
+ * RP_REGION; a device address is the host address of its byte, so managed memory has one pointer on both
+ * sides. The first 4 GB of the range are reachable from 32-bit modules, whose pointers are the low 32 bits.
+ * Allocation is deterministic: the same calls give the same addresses, run after run.
+ *
+ * Simulated code reaches only live allocations; anything else is a fault of the launch, never of the host. */
+#ifndef REPRISE_H
+#define REPRISE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RP_REGION      UINT64_C(0x110000000000)
+#define RP_REGION_SIZE UINT64_C(0x010000000000) /* 1 TB of addresses; memory is used only where allocated */
+
+/* What went wrong. Faults of a launch are those from RP_ILLEGAL_ADDRESS on; they are sticky in CUDA. */
+enum rp_status {
+    RP_OK,
+    RP_BAD_PTX,            /* the text is not valid PTX; the log says where */
+    RP_UNSUPPORTED,        /* valid, but this kernel uses an instruction Reprise refuses; the log names it */
+    RP_NOT_FOUND,          /* no such kernel, variable, texture reference */
+    RP_OUT_OF_MEMORY,      /* simulated memory is used up */
+    RP_INVALID_VALUE,      /* an argument makes no sense */
+    RP_INVALID_CONFIG,     /* grid, block or shared size beyond the GPU's limits */
+    RP_OUT_OF_RESOURCES,   /* registers do not suffice for one block */
+    RP_ILLEGAL_ADDRESS,    /* no live allocation there */
+    RP_MISALIGNED,         /* address not a multiple of the access size */
+    RP_SHARED_RANGE,       /* shared address beyond the block's shared memory */
+    RP_LOCAL_RANGE,        /* local address beyond the thread's local memory */
+    RP_ADDRESS_SPACE,      /* instruction not allowed on that state space */
+    RP_STACK_OVERFLOW,     /* calls nested too deeply */
+    RP_ILLEGAL_INSTRUCTION,/* executed something that has no meaning */
+    RP_INVALID_PC,         /* indirect call or branch to no function */
+    RP_ASSERT,             /* device assert() failed */
+    RP_TRAP,               /* trap instruction */
+    RP_TIMEOUT,            /* --max-insts spent, or no progress */
+};
+
+/* The name of a status in words, for messages. */
+const char *rp_status_text(enum rp_status s);
+
+/* ---- the GPU ---------------------------------------------------------------------------------------- */
+
+struct rp_gpu;
+
+/* Facts about the GPU that programs may ask for. Sizes in bytes, clocks in kHz. */
+struct rp_gpu_info {
+    char name[128];
+    int cc_major, cc_minor; /* the CUDA API level offered to programs */
+    int sms, warp_size;
+    int max_threads_per_block, max_threads_per_sm, max_blocks_per_sm;
+    int max_block[3], max_grid[3];
+    int regs_per_block, regs_per_sm, max_regs_per_thread;
+    size_t shared_per_block, shared_per_block_optin, shared_per_sm, shared_reserved_per_block;
+    size_t const_bytes, total_mem, l2_bytes;
+    int clock_khz, mem_clock_khz, mem_bus_bits;
+};
+
+/* How to build a GPU and run on it; zero means the default. */
+struct rp_options {
+    const char *gpu;          /* name in configs/ or a .yaml path; NULL: the default GPU */
+    const char *const *set;   /* "path=value" overrides, NULL-terminated, or NULL */
+    bool functional;          /* no timing: results only */
+    uint64_t max_insts;       /* warp instructions per launch before RP_TIMEOUT; 0: no limit */
+};
+
+/* Builds a GPU. On failure returns NULL and sets *log to a message the caller frees. */
+struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log);
+void rp_gpu_destroy(struct rp_gpu *gpu);
+const struct rp_gpu_info *rp_gpu_info(const struct rp_gpu *gpu);
+
+/* ---- memory ----------------------------------------------------------------------------------------- */
+
+enum rp_mem_kind {
+    RP_MEM_DEVICE,     /* cudaMalloc */
+    RP_MEM_HOST,       /* pinned, mapped host memory: host and device pointer are the same */
+    RP_MEM_MANAGED,
+    RP_MEM_REGISTERED, /* host memory the program registered; freeing forgets it only */
+    RP_MEM_ARRAY,      /* backing store of a CUDA array: textures and surfaces only, not plain loads */
+    RP_MEM_MODULE,     /* __device__ and __constant__ variables */
+};
+
+struct rp_alloc {
+    uint64_t addr;
+    size_t size;
+    enum rp_mem_kind kind;
+    uint32_t flags; /* the caller's */
+    void *user;     /* the caller's */
+};
+
+/* Allocates size bytes (0 is an error) aligned to 256; contents are zero. Returns 0 when out of memory. */
+uint64_t rp_mem_alloc(struct rp_gpu *gpu, size_t size, enum rp_mem_kind kind);
+/* Makes [p, p+size) of the host reachable as device memory. false: overlaps a live allocation. */
+bool rp_mem_register(struct rp_gpu *gpu, void *p, size_t size);
+/* Frees the allocation that starts at addr; false when there is none. */
+bool rp_mem_free(struct rp_gpu *gpu, uint64_t addr);
+/* The live allocation that holds addr, or NULL. Valid until the next alloc or free. */
+struct rp_alloc *rp_mem_find(struct rp_gpu *gpu, uint64_t addr);
+/* Host pointer to [addr, addr+size) if all of it lies in one live allocation, else NULL. */
+void *rp_mem_ptr(struct rp_gpu *gpu, uint64_t addr, size_t size);
+/* Bytes allocated now. */
+size_t rp_mem_used(const struct rp_gpu *gpu);
+/* Allocation i in address order, or NULL past the end. */
+struct rp_alloc *rp_mem_at(struct rp_gpu *gpu, uint32_t i);
+
+/* ---- modules ---------------------------------------------------------------------------------------- */
+
+struct rp_module;
+struct rp_kernel;
+
+/* Loads PTX (len bytes, need not be NUL-terminated). name is used in messages. On failure *out is NULL and
+ * *log (if log is not NULL) is a message the caller frees. *log may also be set to warnings on success. */
+enum rp_status rp_module_load(struct rp_gpu *gpu, const char *ptx, size_t len, const char *name,
+                              struct rp_module **out, char **log);
+void rp_module_unload(struct rp_module *m);
+/* The kernel (.entry) called name, or NULL. */
+struct rp_kernel *rp_module_kernel(struct rp_module *m, const char *name);
+/* Kernel i in the order of the text, or NULL past the end. */
+struct rp_kernel *rp_module_kernel_at(struct rp_module *m, uint32_t i);
+/* Address and size of a module-scope .global or .const variable. */
+enum rp_status rp_module_global(struct rp_module *m, const char *name, uint64_t *addr, size_t *size);
+/* Number of address bits of the module, 32 or 64. */
+int rp_module_address_bits(const struct rp_module *m);
+
+struct rp_kernel_info {
+    const char *name;
+    int regs;                /* 32-bit registers per thread */
+    size_t shared_static, local_per_thread, const_bytes, param_bytes;
+    int max_threads;         /* largest block it may be launched with */
+    int reqntid[3], maxntid[3], minnctapersm; /* directives; 0 when absent */
+    int ptx_version, target; /* e.g. 80 and 75 */
+    uint32_t nparams;
+};
+
+struct rp_param_info {
+    size_t offset, size, align;
+};
+
+/* Compiles the kernel if that has not been done yet. */
+enum rp_status rp_kernel_info(struct rp_kernel *k, struct rp_kernel_info *info, char **log);
+/* Place of parameter i in the parameter buffer; never needs compilation. false past the last one. */
+bool rp_kernel_param(struct rp_kernel *k, uint32_t i, struct rp_param_info *p);
+const char *rp_kernel_name(const struct rp_kernel *k);
+struct rp_module *rp_kernel_module(const struct rp_kernel *k);
+/* Blocks of this kernel that fit on one SM together; 0 when one does not fit. */
+int rp_kernel_occupancy(struct rp_kernel *k, uint32_t threads, size_t dynamic_shared);
+
+/* ---- launches --------------------------------------------------------------------------------------- */
+
+struct rp_launch {
+    uint32_t grid[3], block[3];
+    size_t dynamic_shared;
+    const void *params; /* laid out as rp_kernel_param says */
+    size_t param_bytes;
+    bool cooperative;   /* all blocks must be resident together; RP_INVALID_CONFIG if they cannot be */
+};
+
+/* Runs a launch to its end. On a fault *report (if not NULL) is a text that says where and why, which the
+ * caller frees; memory keeps what was written before the fault. */
+enum rp_status rp_launch(struct rp_gpu *gpu, struct rp_kernel *k, const struct rp_launch *launch,
+                         char **report);
+
+enum rp_limit { RP_LIMIT_STACK, RP_LIMIT_PRINTF_FIFO, RP_LIMIT_MALLOC_HEAP };
+/* Per-thread stack bytes, printf buffer bytes, device malloc heap bytes. */
+enum rp_status rp_limit_set(struct rp_gpu *gpu, enum rp_limit limit, size_t value);
+size_t rp_limit_get(const struct rp_gpu *gpu, enum rp_limit limit);
+
+/* Text that device printf and assert produced since the last call (NUL-terminated, *len bytes); the GPU
+ * owns it until the next launch. Assert messages go to *err_text. */
+const char *rp_take_output(struct rp_gpu *gpu, size_t *len);
+const char *rp_take_errors(struct rp_gpu *gpu, size_t *len);
+
+/* Totals of the functional or timed run so far, for reports. */
+struct rp_totals {
+    uint64_t launches, warp_insts, thread_insts;
+};
+struct rp_totals rp_totals(const struct rp_gpu *gpu);
+
+/* ---- textures and surfaces -------------------------------------------------------------------------- */
+
+enum rp_tex_format { RP_TEX_U8, RP_TEX_U16, RP_TEX_U32, RP_TEX_S8, RP_TEX_S16, RP_TEX_S32, RP_TEX_F16, RP_TEX_F32 };
+enum rp_tex_address { RP_ADDR_WRAP, RP_ADDR_CLAMP, RP_ADDR_MIRROR, RP_ADDR_BORDER };
+
+/* A texture or surface. Texels are rows of width*channels elements; pitch and slice in bytes. */
+struct rp_tex_desc {
+    uint64_t addr;
+    enum rp_tex_format format;
+    int channels;                  /* 1, 2 or 4 */
+    uint32_t width, height, depth; /* height, depth 0 for lower dimensions */
+    uint32_t layers;               /* 0: not layered */
+    bool cubemap;
+    size_t pitch, slice;
+    enum rp_tex_address address[3];
+    bool linear;                   /* linear filtering, else point */
+    bool normalized_coords;
+    bool normalized_float;         /* integer texels read as [0,1] or [-1,1] floats */
+    bool srgb;
+    float border[4];
+    bool linear_memory;            /* 1D fetch from linear memory (tex1Dfetch): integer coordinates only */
+};
+
+/* Handles as kernels see them; 0 is never valid. */
+uint64_t rp_tex_create(struct rp_gpu *gpu, const struct rp_tex_desc *desc);
+uint64_t rp_surf_create(struct rp_gpu *gpu, const struct rp_tex_desc *desc);
+const struct rp_tex_desc *rp_tex_desc(struct rp_gpu *gpu, uint64_t handle);
+void rp_tex_destroy(struct rp_gpu *gpu, uint64_t handle);
+/* Binds module-scope .texref / .surfref name; desc NULL unbinds. */
+enum rp_status rp_texref_bind(struct rp_module *m, const char *name, const struct rp_tex_desc *desc);
+bool rp_module_has_texref(struct rp_module *m, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

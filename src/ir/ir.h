@@ -1,0 +1,139 @@
+/* Machine code of one kernel and the functions it calls, before and after register allocation.
+ *
+ * Before allocation registers are virtual: a virtual register is a group of 1, 2, 4 or 8 words that will be placed
+ * together, aligned to its size (groups of 8 to 4), and an operand names (register, first word). Different words of a
+ * group may be written by different instructions. After allocation (fn->allocated) an operand's reg is the machine
+ * register and word is 0. Code is not in SSA form.
+ *
+ * Invariants (ir_validate): a block ends with BRA, BRX, RET or EXIT, or falls through into succ[0]; only its last
+ * instruction is one of those; a conditional (guarded) BRA has succ = {target, next block}; operands match the form. */
+#ifndef REPRISE_IR_IR_H
+#define REPRISE_IR_IR_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/vec.h"
+#include "isa/isa.h"
+
+enum opd_kind { O_NONE, O_REG, O_IMM, O_CONST };
+enum opd_mod { OMOD_NEG = 1, OMOD_ABS = 2 };
+
+/* A source or destination operand. RZ is O_REG with reg = VREG_RZ before and after allocation. */
+struct opd {
+    uint8_t kind, mod;  /* mod: float neg/abs, neg applied last; for a pair they act on the 64-bit value */
+    uint8_t word;       /* O_REG: first word within the virtual register */
+    uint8_t bank;       /* O_CONST */
+    uint32_t v;         /* O_REG: register; O_IMM: 32 bits (for a 64-bit operand the high word, low word zero if the form is
+                           floating point; sign-extended if integer); O_CONST: byte offset */
+};
+#define VREG_RZ  0xffffffffu
+#define VPRED_PT 0xffffffffu
+
+/* A predicate operand; VPRED_PT is the constant true (destination: result unused). */
+struct popd {
+    uint32_t id;
+    bool neg;
+};
+
+struct inst {
+    uint16_t op; /* enum op */
+    uint8_t nsrc;
+    bool frame;  /* imm is relative to the end of this function's own frame: frame size is added when it is known */
+    struct imods m;
+    struct popd guard;
+    struct popd pdst[2], psrc[2];
+    struct opd dst, src[4];
+    int32_t imm;       /* address offset of memory operations */
+    uint32_t target;   /* BRA: block (after layout: instruction index); CALL: function; BRX: table; */
+    uint32_t rpc;      /* BRA, BRX after layout: index of the reconvergence point; NO_RPC: none before the end */
+    uint32_t line;     /* line of the PTX text */
+    uint32_t dbg_file, dbg_line;
+};
+#define NO_RPC 0xffffffffu
+
+struct block {
+    VEC(struct inst) insts;
+    VEC(uint32_t) succ, pred; /* block indices; pred is valid after ir_cfg */
+    uint32_t ipdom;           /* immediate post-dominator, or NO_BLOCK; valid after ir_cfg */
+    uint32_t depth;           /* loop nesting; valid after ir_cfg */
+};
+#define NO_BLOCK 0xffffffffu
+
+/* A kernel body or a device function. */
+struct fn {
+    const char *name;
+    VEC(struct block) blocks;  /* block 0 is the entry; order is layout order */
+    VEC(uint8_t) vregs;        /* words of each virtual register */
+    uint32_t npreds;           /* virtual predicates */
+    VEC(struct { uint32_t *blocks; uint32_t n; }) tables; /* BRX targets (after layout: instruction indices) */
+    uint32_t frame;            /* bytes of local memory: variables, then spills and saved registers */
+    uint32_t args;             /* bytes of incoming results + parameters at the start of the frame */
+    bool entry, calls, allocated;
+    uint32_t nregs;            /* machine registers used, after allocation */
+    uint32_t fp;               /* virtual register that holds the frame's address; VREG_RZ in an entry */
+};
+
+/* Register that holds the frame base of called functions; never allocated otherwise in functions that call or are called. */
+enum { REG_FRAME = 1 };
+
+/* A kernel with everything it needs to run. Owns its memory through arena. */
+struct program {
+    struct arena arena;
+    const char *name;
+    VEC(struct fn *) fns;        /* fns[0] is the kernel; CALL targets index this */
+    VEC(uint32_t) fn_ids;        /* module-wide function number of each, for indirect calls */
+    VEC(uint32_t) literals;      /* bank BANK_LITERAL */
+    uint32_t reg_limit;          /* machine registers the allocator may use */
+    /* Filled by ir_link: all functions in one array. */
+    struct inst *code;
+    uint32_t ncode;
+    uint32_t *fn_entry;          /* index in code of each function */
+    uint32_t nregs;              /* of the whole program, at least 1 */
+    uint32_t shared_static, shared_align, param_bytes, const_bytes;
+    uint32_t local_bytes;        /* per thread; without recursion it suffices for the deepest call chain */
+    bool recursive;              /* calls may nest without a static bound: stack limit applies */
+    uint32_t address_bits;
+};
+
+/* ---- building (ir/build.c) ---- */
+struct fn *fn_create(struct program *p, const char *name);
+uint32_t fn_vreg(struct fn *f, uint32_t words);
+uint32_t fn_pred(struct fn *f);
+uint32_t fn_block(struct fn *f);
+/* Releases what the arena does not own. */
+void program_free(struct program *p);
+/* An instruction with all predicates PT and no operands. */
+struct inst inst_new(enum op op);
+
+static inline struct opd opd_reg(uint32_t v, uint32_t word) {
+    return (struct opd){.kind = O_REG, .word = (uint8_t)word, .v = v};
+}
+static inline struct opd opd_imm(uint32_t v) {
+    return (struct opd){.kind = O_IMM, .v = v};
+}
+static inline struct opd opd_const(uint32_t bank, uint32_t offset) {
+    return (struct opd){.kind = O_CONST, .bank = (uint8_t)bank, .v = offset};
+}
+static inline struct opd opd_rz(void) {
+    return (struct opd){.kind = O_REG, .v = VREG_RZ};
+}
+
+/* ---- facts (ir/query.c) ---- */
+/* Words of the destination register group, 0 when there is none. */
+uint32_t inst_dst_words(const struct inst *i);
+/* Words of source s, 0 when absent. */
+uint32_t inst_src_words(const struct inst *i, uint32_t s);
+/* True when a plain 32-bit immediate or constant may stand as source s. */
+bool inst_src_may_be_const(const struct inst *i, uint32_t s);
+/* True if the instruction may be removed when its results are unused. */
+bool inst_is_pure(const struct inst *i);
+
+/* ---- checking and printing ---- */
+/* Checks the invariants; returns NULL or a description of the first violation (in the program's arena). */
+const char *ir_validate(struct program *p, struct fn *f);
+/* Appends one instruction / a function / the linked program as text. */
+void ir_print_inst(struct str *out, const struct inst *i);
+void ir_print_fn(struct str *out, const struct fn *f);
+void ir_print_program(struct str *out, const struct program *p);
+
+#endif

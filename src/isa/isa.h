@@ -1,0 +1,141 @@
+/* The machine: operations, modifiers and the facts about them that everything else is derived from.
+ *
+ * A warp has up to 255 general registers of 32 lanes x 32 bits (RZ reads zero) and seven predicate registers of
+ * 32 bits (PT reads true). 64-bit values live in aligned pairs, vectors in aligned groups. An instruction occupies
+ * 8 bytes of the instruction address space, has a guard predicate, at most one operand that is an immediate or a
+ * constant-bank word, and memory operands of the form [R + imm]. */
+#ifndef REPRISE_ISA_ISA_H
+#define REPRISE_ISA_ISA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { WARP_LANES = 32, INST_BYTES = 8, MAX_GPR = 255, NUM_PRED = 7, REG_RZ = 255, PRED_PT = 7 };
+
+enum op {
+#define OP(id, ...) OP_##id,
+#include "isa/ops.def"
+#undef OP
+    OP_COUNT
+};
+
+enum op_form {
+#define FORM(id, ...) FORM_##id,
+#include "isa/forms.def"
+#undef FORM
+    FORM_COUNT
+};
+
+enum op_unit { UNIT_SP, UNIT_SFU, UNIT_DP, UNIT_MEM, UNIT_TEX, UNIT_CTRL, UNIT_COUNT };
+enum op_latency {
+    LAT_ALU, LAT_IMUL, LAT_IDIV, LAT_IDIV64, LAT_FP, LAT_FDIV, LAT_SFU, LAT_DP, LAT_DDIV, LAT_CVT,
+    LAT_MEMORY, LAT_CONST, LAT_TEX, LAT_CTRL, LAT_COUNT
+};
+enum op_energy {
+    EN_MOV, EN_LOGIC, EN_SHIFT, EN_IADD, EN_IMUL, EN_IMAD, EN_IDIV, EN_FADD, EN_FMUL, EN_FFMA, EN_FDIV, EN_SFU,
+    EN_DADD, EN_DMUL, EN_DFMA, EN_DDIV, EN_CVT, EN_LDST, EN_ATOM, EN_TEX, EN_CTRL, EN_COUNT
+};
+
+enum op_flags {
+    OPF_COMMUTES = 1 << 0, /* the first two sources may be swapped */
+    OPF_SIGNED = 1 << 1,   /* m.sgn matters */
+    OPF_MODE = 1 << 2,     /* m.mode matters */
+    OPF_FMOD = 1 << 3,     /* float sources may carry neg and abs; m.rnd, m.ftz, m.sat matter */
+    OPF_COPY = 1 << 4,     /* plain copy */
+    OPF_LANE = 1 << 5,     /* result depends on which thread computes it */
+    OPF_LOAD = 1 << 6,
+    OPF_STORE = 1 << 7,
+    OPF_ATOMIC = 1 << 8,
+    OPF_EFFECT = 1 << 9,   /* must not be removed, duplicated or moved across another effect */
+    OPF_CROSS = 1 << 10,   /* reads other lanes */
+    OPF_END = 1 << 11,     /* may end a basic block */
+    OPF_MACRO = 1 << 12,   /* real hardware runs a short instruction sequence for it */
+};
+
+/* One row of the operation table. */
+struct op_info {
+    const char *name;
+    uint8_t form, unit, latency, energy;
+    uint16_t flags;
+};
+extern const struct op_info op_info[OP_COUNT];
+
+enum { WORDS_VAR = 255 };
+/* One row of the form table; WORDS_VAR where the instruction decides. */
+struct form_info {
+    uint8_t dst, pdst, nsrc, src[4], psrc;
+};
+extern const struct form_info form_info[FORM_COUNT];
+
+/* Value types of conversions and memory data. */
+enum mtype {
+    MT_U8, MT_S8, MT_U16, MT_S16, MT_U32, MT_S32, MT_U64, MT_S64, MT_F16, MT_BF16, MT_F32, MT_F64,
+    MT_TF32, MT_F16X2, MT_BF16X2, MT_E4M3X2, MT_E5M2X2, MT_B128, MT_COUNT
+};
+/* Bytes of a value of type t. */
+uint32_t mtype_size(enum mtype t);
+const char *mtype_name(enum mtype t);
+
+/* CMP_* form a set: a comparison is true when the relation of its operands is in the set. */
+enum cmp { CMP_LT = 1, CMP_EQ = 2, CMP_GT = 4, CMP_UN = 8 };
+enum rounding { RND_RN, RND_RZ, RND_RM, RND_RP, RND_RNA };
+enum bool_op { BOOL_AND, BOOL_OR, BOOL_XOR };
+enum mem_space { MS_GENERIC, MS_GLOBAL, MS_SHARED, MS_LOCAL, MS_CONST };
+enum atom_op {
+    ATOM_ADD, ATOM_MIN, ATOM_MAX, ATOM_INC, ATOM_DEC, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_EXCH, ATOM_CAS, ATOM_COUNT
+};
+enum mufu { MUFU_RCP, MUFU_RSQ, MUFU_SQRT, MUFU_LG2, MUFU_EX2, MUFU_SIN, MUFU_COS, MUFU_TANH, MUFU_COUNT };
+enum minmax_mode { MINMAX_NAN = 1, MINMAX_XORSIGN = 2 };
+enum shf_mode { SHF_RIGHT = 1, SHF_WRAP = 2 };
+enum shfl_mode { SHFL_UP, SHFL_DOWN, SHFL_BFLY, SHFL_IDX };
+enum vote_mode { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };
+enum match_mode { MATCH_ANY, MATCH_ALL };
+enum redux_mode { REDUX_ADD, REDUX_MIN, REDUX_MAX, REDUX_AND, REDUX_OR, REDUX_XOR };
+enum bar_mode { BAR_SYNC, BAR_ARRIVE, BAR_RED_AND, BAR_RED_OR, BAR_RED_POPC };
+enum testp_mode { TESTP_FINITE, TESTP_INFINITE, TESTP_NUMBER, TESTP_NOTANUMBER, TESTP_NORMAL, TESTP_SUBNORMAL };
+enum fdiv_mode { FDIV_APPROX, FDIV_FULL };
+enum ext_mode { EXT_U8, EXT_S8, EXT_U16, EXT_S16 }; /* SEXT */
+enum prmt_mode { PRMT_NONE, PRMT_F4E, PRMT_B4E, PRMT_RC8, PRMT_ECL, PRMT_ECR, PRMT_RC16 };
+enum mbar_mode { MBAR_INIT, MBAR_INVAL, MBAR_ARRIVE, MBAR_ARRIVE_DROP, MBAR_TEST_WAIT, MBAR_EXPECT_TX, MBAR_COUNT_PENDING };
+enum sys_call { SYS_VPRINTF, SYS_MALLOC, SYS_FREE, SYS_ASSERTFAIL };
+enum tex_geom { TEX_1D, TEX_2D, TEX_3D, TEX_A1D, TEX_A2D, TEX_CUBE, TEX_ACUBE };
+enum tex_mode { TEXM_PLAIN, TEXM_LEVEL, TEXM_GRAD, TEXM_GATHER }; /* m.mode of TEX; GATHER: component in m.lut */
+enum txq_mode { TXQ_WIDTH, TXQ_HEIGHT, TXQ_DEPTH, TXQ_CHANNEL_TYPE, TXQ_CHANNEL_ORDER, TXQ_LEVELS, TXQ_SAMPLES, TXQ_ARRAY, TXQ_NORMALIZED, TXQ_FILTER, TXQ_ADDR0, TXQ_ADDR1, TXQ_ADDR2 };
+enum surf_clamp { SURF_TRAP, SURF_CLAMP, SURF_ZERO };
+
+/* Special registers that S2R reads (m.mode); sizes and parameters of the launch are constant-bank words instead. */
+enum mreg {
+    SR_TID_X, SR_TID_Y, SR_TID_Z, SR_CTAID_X, SR_CTAID_Y, SR_CTAID_Z, SR_LANEID, SR_WARPID, SR_NWARPID, SR_SMID, SR_NSMID,
+    SR_GRIDID, SR_LANEMASK_EQ, SR_LANEMASK_LT, SR_LANEMASK_LE, SR_LANEMASK_GT, SR_LANEMASK_GE, SR_CLOCK_LO, SR_CLOCK_HI,
+    SR_GLOBALTIMER_LO, SR_GLOBALTIMER_HI, SR_ACTIVEMASK, SR_DYN_SMEM, SR_TOTAL_SMEM, SR_ZERO, SR_COUNT
+};
+
+/* Constant banks. Bank 0: launch facts, then parameters; 2: literals of the kernel; 3: the module's .const space;
+ * 4: addresses of the module's symbols. */
+enum {
+    BANK_PARAM = 0, BANK_LITERAL = 2, BANK_CONST = 3, BANK_SYMBOL = 4, BANK_COUNT = 5,
+    PARAM_NTID = 0x00, PARAM_NCTAID = 0x0c, PARAM_BASE = 0x140
+};
+
+/* Modifiers of an instruction; zero where they do not apply. */
+struct imods {
+    uint16_t mode;       /* LOP3 table, PRMT/SHFL/VOTE/... mode, MUFU function, S2R register: see enums above */
+    uint8_t rnd;         /* enum rounding */
+    uint8_t cmp;         /* set of enum cmp */
+    uint8_t bop;         /* enum bool_op */
+    uint8_t space;       /* enum mem_space */
+    uint8_t size;        /* memory element bytes: 1, 2, 4, 8, 16 */
+    uint8_t vec;         /* memory elements per lane: 1, 2, 4, 8 */
+    uint8_t dtype, stype;/* enum mtype: conversions, atomics (dtype), 16-bit float kind (dtype), texture result/coordinate */
+    uint8_t aop;         /* enum atom_op */
+    uint8_t geom;        /* enum tex_geom */
+    uint8_t lut;         /* TEXM_GATHER component, surface clamp, small extras */
+    bool ftz, sat, sgn, rint; /* rint: round to integral value; for LD sgn: sign-extend */
+    bool relu;           /* HFMA2, F2FP: negative results become 0 */
+    bool a64;            /* address operand has 64 bits */
+    bool vol;            /* volatile, or ordered stronger than weak: never merged, reordered or reused */
+    bool uni;            /* branch known uniform */
+    bool noftz;          /* atomics: keep subnormals */
+};
+
+#endif
