@@ -18,6 +18,19 @@ static bool count(struct diag *d, enum diag_level level) {
 
 void diag_line_col(const struct diag_source *src, size_t at, uint32_t *line, uint32_t *col) {
     uint32_t l = 1, c = 1;
+    if (src->lines) {
+        uint32_t lo = 0, hi = src->nlines;
+        while (hi - lo > 1) {
+            uint32_t mid = lo + (hi - lo) / 2;
+            if (src->lines[mid] <= at)
+                lo = mid;
+            else
+                hi = mid;
+        }
+        *line = lo + 1;
+        *col = (uint32_t)(at - src->lines[lo]) + 1;
+        return;
+    }
     for (size_t i = 0; i < at && i < src->len; i++) {
         c++;
         if (src->text[i] == '\n') {
@@ -32,9 +45,9 @@ void diag_line_col(const struct diag_source *src, size_t at, uint32_t *line, uin
 /* The source line that holds offset at, with unprintable bytes shown as '?', and a caret below. */
 static void show_line(struct diag *d, const struct diag_source *src, size_t at) {
     size_t start = at, end = at;
-    while (start > 0 && src->text[start - 1] != '\n')
+    while (start > 0 && at - start <= MAX_SHOWN && src->text[start - 1] != '\n')
         start--;
-    while (end < src->len && src->text[end] != '\n')
+    while (end < src->len && end - at <= MAX_SHOWN && src->text[end] != '\n')
         end++;
     const char *before = "";
     if (at - start > MAX_SHOWN / 2) { /* generated code has very long lines: show the part around the caret */

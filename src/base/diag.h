@@ -15,6 +15,8 @@
 struct diag_source {
     const char *name, *text;
     size_t len;
+    const uint32_t *lines; /* offsets at which lines start, the first 0, or NULL: only makes finding them quick */
+    uint32_t nlines;
 };
 
 enum diag_level { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE };

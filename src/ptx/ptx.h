@@ -71,6 +71,8 @@ struct ptx_var {
     uint32_t align;
     bool array, unsized;   /* declared with []; outermost dimension left open */
     bool ptr;              /* parameter declared .ptr */
+    bool managed;          /* .attribute(.managed) */
+    uint32_t reg;          /* SPACE_REG, a parameter or result passed in a register: its index in func's regs */
     uint32_t at;           /* source offset */
     uint32_t ninit;
     struct ptx_init *init; /* in increasing offset; the rest is zero */
@@ -97,7 +99,8 @@ enum ptx_opd_kind {
     OPD_LABEL,   /* label */
     OPD_SINK,    /* _ */
     OPD_VECTOR,  /* { elems } */
-    OPD_ADDR,    /* [ elems[0] + imm ]: elems[0] is REG, VAR, INT; further elems for tex, e.g. a VECTOR */
+    OPD_ADDR,    /* [ elems[0] + imm ]: elems[0] is REG, VAR (its own imm is 0), FUNC or INT; further elems for
+                    tex, e.g. a VECTOR */
     OPD_LIST,    /* ( elems ): parameter list of call */
     OPD_PAIR,    /* elems[0]|elems[1]: two predicate destinations */
     OPD_TARGETS, /* label table of brx.idx, call targets or prototype: targets */
@@ -116,7 +119,11 @@ struct ptx_targets {
 struct ptx_opd {
     enum ptx_opd_kind kind;
     bool neg;          /* !p, or -r / -(imm) is folded for immediates */
-    int8_t comp;       /* OPD_SREG or a vector register's component .x.. (0..3), else -1 */
+    int8_t comp;       /* OPD_SREG: component .x.. (0..3), else -1. A vector register is as many registers, so
+                          that v.x is an OPD_REG and v alone an OPD_VECTOR of them */
+    uint8_t nsel;      /* bytes or halves chosen by .b3210, .h10 on a video instruction's operand; 0 when none */
+    bool sel_half;     /* they are halves */
+    uint16_t sel;      /* one nibble each, the last written in the lowest */
     uint16_t sreg;     /* enum ptx_sreg */
     uint32_t reg, label, nelems, at; /* at: source offset */
     uint64_t imm;
@@ -189,6 +196,9 @@ struct ptx_func {
     struct ptx_inst *insts;
     struct ptx_label *labels;
     uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg; /* 0 when absent */
+    uint32_t maxnctapersm, maxclusterrank, reqnctapercluster[3]; /* 0 when absent */
+    bool explicitcluster, blocksareclusters;
+    const struct ptx_func *alias; /* .alias: what this name stands for; operands already name the target */
     const char *refused;     /* why this function cannot be compiled (unknown or malformed instruction): a whole
                                 diagnostic with file, line and caret; NULL when all is well */
     void *user;              /* the lowering's */
