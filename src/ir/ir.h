@@ -68,6 +68,7 @@ struct fn {
     VEC(struct { uint32_t *blocks; uint32_t n; }) tables; /* BRX targets (after layout: instruction indices) */
     uint32_t frame;            /* bytes of local memory: variables, then spills and saved registers */
     uint32_t args;             /* bytes of incoming results + parameters at the start of the frame */
+    uint32_t outgoing;         /* bytes of arguments beyond the frame that system calls read */
     bool entry, calls, allocated;
     uint32_t nregs;            /* machine registers used, after allocation */
     uint32_t fp;               /* virtual register that holds the frame's address; VREG_RZ in an entry */
@@ -100,6 +101,8 @@ struct fn *fn_create(struct program *p, const char *name);
 uint32_t fn_vreg(struct fn *f, uint32_t words);
 uint32_t fn_pred(struct fn *f);
 uint32_t fn_block(struct fn *f);
+/* Releases the arrays of a block that is dropped. */
+void block_free(struct block *b);
 /* Releases what the arena does not own. */
 void program_free(struct program *p);
 /* An instruction with all predicates PT and no operands. */
@@ -125,6 +128,8 @@ uint32_t inst_dst_words(const struct inst *i);
 uint32_t inst_src_words(const struct inst *i, uint32_t s);
 /* True when a plain 32-bit immediate or constant may stand as source s. */
 bool inst_src_may_be_const(const struct inst *i, uint32_t s);
+/* True for memory, texture, warp and control operations: any number of constant operands where they are allowed. */
+bool inst_has_free_operands(const struct inst *i);
 /* True if the instruction may be removed when its results are unused. */
 bool inst_is_pure(const struct inst *i);
 
