@@ -96,6 +96,33 @@ enum testp_mode { TESTP_FINITE, TESTP_INFINITE, TESTP_NUMBER, TESTP_NOTANUMBER, 
 enum fdiv_mode { FDIV_APPROX, FDIV_FULL };
 enum ext_mode { EXT_U8, EXT_S8, EXT_U16, EXT_S16 }; /* SEXT */
 enum prmt_mode { PRMT_NONE, PRMT_F4E, PRMT_B4E, PRMT_RC8, PRMT_ECL, PRMT_ECR, PRMT_RC16 };
+enum wrap_mode { MODE_CLAMP, MODE_WRAP }; /* BMSK, SZEXT */
+enum dp_mode { DP_A_SIGNED = 1, DP_B_SIGNED = 2, DP_HI = 4 }; /* DP4A, DP2A; HI: upper bytes of b */
+enum flo_mode { FLO_SHIFTAMT = 1 };
+enum hset_mode { HSET_ONE, HSET_MASK };  /* true is 1.0 or all ones in each half */
+enum cvt_mode { CVT_SATFINITE = 1 };     /* F2F, F2FP to f16, bf16, tf32: overflow gives the largest finite number */
+
+/* VIDEO: one scalar video instruction, d = op2(op(a.asel, b.bsel), c) or the result merged into part dsel of c.
+ * m.mode = VIDEO_MODE(op, asel, bsel, dsel, op2, wrap), m.lut = set of enum video_lut, m.sat, and m.cmp for VSET.
+ * dsel other than SEL_ALL means merge; op2 is then VOP2_NONE. Without either, c does not matter. */
+enum video_op { VID_ADD, VID_SUB, VID_ABSDIFF, VID_MIN, VID_MAX, VID_SHL, VID_SHR, VID_SET, VID_MAD, VID_COUNT };
+enum video_sel { SEL_ALL, SEL_B0, SEL_B1, SEL_B2, SEL_B3, SEL_H0, SEL_H1 };
+enum video_op2 { VOP2_NONE, VOP2_ADD, VOP2_MIN, VOP2_MAX };
+enum video_lut {
+    VLUT_A_SIGNED = 1, VLUT_B_SIGNED = 2, VLUT_D_SIGNED = 4, /* .s32 of atype, btype, dtype */
+    VLUT_SHR7 = 8, VLUT_SHR15 = 16, VLUT_PO = 32, /* VID_MAD: scale, plus one */
+    VLUT_NEG_AB = 64, VLUT_NEG_C = 128            /* VID_MAD: exactly one of a, b negated; c negated */
+};
+#define VIDEO_MODE(op, asel, bsel, dsel, op2, wrap)                                                          \
+    ((uint16_t)((op) | (asel) << 4 | (bsel) << 7 | (dsel) << 10 | (op2) << 13 | (wrap) << 15))
+
+/* SIMD2: op on each half or byte of a and b. m.mode = SIMD_MODE(op, bytes, mask, add): lanes outside mask come from
+ * c; with add the lanes in mask are summed into c instead. m.lut: VLUT_*_SIGNED, m.sat, m.relu (negative lanes become
+ * 0), m.cmp for SIMD_SET. Operand selectors (.h10, .b7654, ...) are PRMTs before it; add.u16x2 and relatives have
+ * the full mask. */
+enum simd_op { SIMD_ADD, SIMD_SUB, SIMD_AVRG, SIMD_ABSDIFF, SIMD_MIN, SIMD_MAX, SIMD_SET, SIMD_COUNT };
+#define SIMD_MODE(op, bytes, mask, add) ((uint16_t)((op) | (bytes) << 3 | (mask) << 4 | (add) << 8))
+
 enum mbar_mode { MBAR_INIT, MBAR_INVAL, MBAR_ARRIVE, MBAR_ARRIVE_DROP, MBAR_TEST_WAIT, MBAR_EXPECT_TX, MBAR_COUNT_PENDING };
 enum sys_call { SYS_VPRINTF, SYS_MALLOC, SYS_FREE, SYS_ASSERTFAIL };
 enum tex_geom { TEX_1D, TEX_2D, TEX_3D, TEX_A1D, TEX_A2D, TEX_CUBE, TEX_ACUBE };
@@ -107,7 +134,7 @@ enum surf_clamp { SURF_TRAP, SURF_CLAMP, SURF_ZERO };
 enum mreg {
     SR_TID_X, SR_TID_Y, SR_TID_Z, SR_CTAID_X, SR_CTAID_Y, SR_CTAID_Z, SR_LANEID, SR_WARPID, SR_NWARPID, SR_SMID, SR_NSMID,
     SR_GRIDID, SR_LANEMASK_EQ, SR_LANEMASK_LT, SR_LANEMASK_LE, SR_LANEMASK_GT, SR_LANEMASK_GE, SR_CLOCK_LO, SR_CLOCK_HI,
-    SR_GLOBALTIMER_LO, SR_GLOBALTIMER_HI, SR_ACTIVEMASK, SR_DYN_SMEM, SR_TOTAL_SMEM, SR_ZERO, SR_COUNT
+    SR_GLOBALTIMER_LO, SR_GLOBALTIMER_HI, SR_ACTIVEMASK, SR_DYN_SMEM, SR_DYN_SIZE, SR_TOTAL_SMEM, SR_ZERO, SR_COUNT
 };
 
 /* Constant banks. Bank 0: launch facts, then parameters; 2: literals of the kernel; 3: the module's .const space;
