@@ -1,0 +1,216 @@
+/* Statements of a function: scopes, labels, declarations, label tables, instructions.
+ *
+ * A statement that cannot be read only refuses its function: reading goes on after the next ';'. What breaks
+ * the nesting of braces is a problem of the module, since nobody can tell where the function ends. */
+#include <string.h>
+
+#include "ptx/parser.h"
+
+static const char *const module_only[] = {".entry", ".func",    ".visible", ".extern",
+                                          ".weak",  ".version", ".target",  ".address_size",
+                                          ".alias", ".section", ".common"};
+
+bool at_module_directive(const struct ptx_parser *p) {
+    for (size_t i = 0; i < sizeof module_only / sizeof *module_only; i++)
+        if (at_word(p, module_only[i]))
+            return true;
+    return false;
+}
+
+bool parse_pragma(struct ptx_parser *p) {
+    advance(p);
+    do {
+        if (p->tok.kind != TOK_STRING)
+            return unexpected(p, "a string after .pragma");
+        advance(p);
+    } while (accept(p, ','));
+    return expect(p, ';', "the pragma");
+}
+
+/* .loc file line column [, function_name label [+ offset]] [, inlined_at file line column] */
+bool parse_loc(struct ptx_parser *p) {
+    uint64_t v[3];
+    advance(p);
+    for (int i = 0; i < 3; i++) {
+        if (p->tok.kind != TOK_INT)
+            return unexpected(p, "a number in .loc");
+        v[i] = p->tok.bits;
+        advance(p);
+    }
+    p->dbg_file = v[0] <= PTX_MAX_FILE ? (uint32_t)v[0] : 0;
+    p->dbg_line = v[1] <= UINT32_MAX ? (uint32_t)v[1] : 0;
+    while (accept(p, ',')) {
+        struct token name, label;
+        if (!expect_ident(p, "function_name or inlined_at", &name))
+            return false;
+        if (name.len == strlen("function_name") && !expect_ident(p, "a label", &label))
+            return false;
+        accept(p, '+');
+        while (p->tok.kind == TOK_INT)
+            advance(p);
+    }
+    return true;
+}
+
+static bool parse_label_list(struct ptx_parser *p, struct ptx_targets *t) {
+    VEC(struct token) names = {0};
+    struct token name;
+    bool ok;
+    while ((ok = expect_ident(p, "a label", &name))) {
+        vec_push(&names, name);
+        if (!accept(p, ','))
+            break;
+    }
+    t->nlabels = names.len;
+    t->labels = arena_array(&p->m->arena, uint32_t, names.len);
+    for (uint32_t i = 0; ok && i < names.len; i++)
+        vec_push(&p->uses, (struct ptx_use){.kind = USE_LABEL,
+                                            .at = names.at[i].at,
+                                            .len = names.at[i].len,
+                                            .func = p->func,
+                                            .to.label = &t->labels[i]});
+    vec_free(&names);
+    return ok;
+}
+
+static bool parse_func_list(struct ptx_parser *p, struct ptx_targets *t) {
+    VEC(struct token) names = {0};
+    struct token name;
+    bool ok;
+    while ((ok = expect_ident(p, "a function", &name))) {
+        vec_push(&names, name);
+        if (!accept(p, ','))
+            break;
+    }
+    t->nfuncs = names.len;
+    t->funcs = arena_array(&p->m->arena, const struct ptx_func *, names.len);
+    for (uint32_t i = 0; ok && i < names.len; i++)
+        vec_push(&p->later, (struct ptx_use){.kind = USE_FUNC,
+                                             .at = names.at[i].at,
+                                             .len = names.at[i].len,
+                                             .func = p->func,
+                                             .to.func = &t->funcs[i]});
+    vec_free(&names);
+    return ok;
+}
+
+/* .callprototype [(results)] _ [(parameters)] attributes */
+static bool parse_prototype(struct ptx_parser *p, struct ptx_targets *t) {
+    struct ptx_func *f = arena_new(&p->m->arena, struct ptx_func);
+    struct token name;
+    t->proto = f;
+    if (at_punct(p, '(') && !parse_params(p, &f->rets, &f->nrets))
+        return false;
+    if (!expect_ident(p, "'_' in a prototype", &name))
+        return false;
+    f->name = t->name;
+    f->at = name.at;
+    if (at_punct(p, '(') && !parse_params(p, &f->params, &f->nparams))
+        return false;
+    return parse_func_attributes(p, f);
+}
+
+/* What may follow a label on the same line: one of the tables. */
+static bool parse_targets(struct ptx_parser *p, struct token *label) {
+    struct ptx_targets *t = arena_new(&p->m->arena, struct ptx_targets);
+    t->name = tok_strdup(p, label);
+    bool ok = accept_word(p, ".branchtargets") ? parse_label_list(p, t)
+              : accept_word(p, ".calltargets") ? parse_func_list(p, t)
+                                               : (advance(p), parse_prototype(p, t));
+    return ok && expect(p, ';', "the list") &&
+           local_declare(p, label, (struct ptx_local){.kind = LOCAL_TARGETS, .targets = t});
+}
+
+static bool parse_label(struct ptx_parser *p) {
+    struct token name = p->tok;
+    advance(p);
+    advance(p);
+    if (at_word(p, ".branchtargets") || at_word(p, ".calltargets") || at_word(p, ".callprototype"))
+        return parse_targets(p, &name);
+    vec_push(&p->labels, (struct ptx_label){.name = tok_strdup(p, &name), .inst = p->insts.len});
+    local_declare(p, &name, (struct ptx_local){.kind = LOCAL_LABEL, .first = p->labels.len - 1});
+    return true; /* a second label of that name is reported; the statement behind it is as good as any */
+}
+
+static const char *const body_words[] = {
+    ".reg",  ".local",         ".shared", ".param", ".global",      ".const",         ".loc", ".pragma",
+    ".file", ".branchtargets", ".tex",    ".surf",  ".calltargets", ".callprototype", NULL};
+
+static bool parse_body_directive(struct ptx_parser *p) {
+    if (at_word(p, ".loc"))
+        return parse_loc(p);
+    if (at_word(p, ".pragma"))
+        return parse_pragma(p);
+    if (at_word(p, ".file"))
+        return parse_file(p);
+    if (at_space(p))
+        return parse_variable(p, LINK_NONE);
+    const char *text = tok_text(p, &p->tok);
+    return fail(p, p->tok.at, "unknown directive '%.*s' in a function%s",
+                (int)(p->tok.len > 100 ? 100 : p->tok.len), text,
+                did_you_mean(p, text, p->tok.len, next_word, (void *)body_words));
+}
+
+static bool parse_statement(struct ptx_parser *p) {
+    if (p->tok.kind == TOK_WORD)
+        return parse_body_directive(p);
+    if (p->tok.kind == TOK_IDENT && peek_token(p).punct == ':')
+        return parse_label(p);
+    if (accept(p, ';'))
+        return true;
+    return parse_instruction(p);
+}
+
+/* Goes back to a statement's start and moves behind its ';', or to the brace or directive that ends it. */
+static void skip_statement(struct ptx_parser *p, struct lexer start, struct token first) {
+    uint32_t depth = 0;
+    p->lx = start;
+    p->tok = first;
+    while (p->tok.kind != TOK_END && !at_module_directive(p) && !accept(p, ';')) {
+        if (at_punct(p, '{'))
+            depth++;
+        else if (at_punct(p, '}') && !depth--)
+            return;
+        advance(p);
+    }
+}
+
+static bool open_block(struct ptx_parser *p) {
+    if (p->depth >= PTX_MAX_DEPTH) {
+        diag_at(p->d, DIAG_ERROR, &p->m->src, p->tok.at, "scopes are nested too deeply");
+        return false;
+    }
+    advance(p);
+    scope_open(p);
+    return true;
+}
+
+/* The function's text ends or another function begins before its '}'. */
+static bool missing_brace(struct ptx_parser *p) {
+    diag_at(p->d, DIAG_ERROR, &p->m->src, p->tok.at, "function '%.200s' has no closing '}' before this",
+            p->func->name);
+    return false;
+}
+
+bool parse_body(struct ptx_parser *p) {
+    uint32_t outer = p->depth;
+    scope_open(p);
+    while (p->depth > outer) {
+        if (p->tok.kind == TOK_END || at_module_directive(p))
+            return missing_brace(p);
+        if (at_punct(p, '{')) {
+            if (!open_block(p))
+                return false;
+        } else if (at_punct(p, '}')) {
+            scope_close(p);
+            advance(p);
+        } else {
+            struct lexer start = p->lx;
+            struct token first = p->tok;
+            p->nesting = p->opds.len = 0;
+            if (!parse_statement(p))
+                skip_statement(p, start, first);
+        }
+    }
+    return true;
+}
