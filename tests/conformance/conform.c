@@ -31,7 +31,6 @@ struct run {
     FILE *file; /* recording to */
     size_t passed, failed;
     size_t approx_results, approx_differ;
-    bool verbose;
 };
 
 static bool matches(const struct variant *v, const char *pattern) {
@@ -59,6 +58,14 @@ static void record(struct run *r, const struct variant *v, const uint64_t *in, c
     r->passed++;
 }
 
+/* Names a variant that failed, before its first wrong tuple; *bad counts those seen so far. True while more
+ * of them should be shown. */
+static bool wrong(const struct variant *v, int *bad) {
+    if (!*bad)
+        printf("FAIL %s\n", v->name);
+    return (*bad)++ < SHOWN;
+}
+
 static void show_tuple(const struct variant *v, const uint64_t *in, int t) {
     printf("    tuple %d:", t);
     for (int k = 0; k < v->nin; k++) {
@@ -82,7 +89,7 @@ static int compare_exact(const struct variant *v, const uint64_t *in, const uint
         for (int t = 0; t < RAW; t++)
             for (int k = 0; k < v->nout; k++) {
                 uint64_t got = golden_value(v, mine, k, t), want = golden_value(v, raw, k, t);
-                if (got == want || bad++ >= SHOWN)
+                if (got == want || !wrong(v, &bad))
                     continue;
                 show_tuple(v, in, t);
                 printf(" got");
@@ -92,9 +99,10 @@ static int compare_exact(const struct variant *v, const uint64_t *in, const uint
                 printf("\n");
             }
     for (int h = 0; h < HASHES; h++) {
-        if (my_hashes[h] == hashes[h] || bad++ >= SHOWN)
+        if (my_hashes[h] == hashes[h] || !wrong(v, &bad))
             continue;
-        printf("    one or more of tuples %d to %d differ; the first:\n", RAW + h * CHUNK, RAW + h * CHUNK + CHUNK - 1);
+        printf("    one or more of tuples %d to %d differ; the first:\n", RAW + h * CHUNK,
+               RAW + h * CHUNK + CHUNK - 1);
         show_tuple(v, in, RAW + h * CHUNK);
         printf(" got");
         for (int k = 0; k < v->nout; k++)
@@ -114,7 +122,7 @@ static int compare_approx(struct run *r, const struct variant *v, const uint64_t
             tuple[k] = in[k * TUPLES + t];
         if (t < RAW)
             differ += canonical(v->out[0].type, out[t]) != golden_value(v, raw, 0, t);
-        if (approx_ok(v, tuple, out[t], &want) || bad++ >= SHOWN)
+        if (approx_ok(v, tuple, out[t], &want) || !wrong(v, &bad))
             continue;
         show_tuple(v, in, t);
         printf(" got");
@@ -139,16 +147,14 @@ static void check(struct run *r, const struct variant *v, const uint64_t *in, co
         why = "the golden was recorded for another kernel or other inputs";
     else
         bad = v->approx ? compare_approx(r, v, in, out, raw) : compare_exact(v, in, out, raw, hashes);
-    if (why || bad) {
-        printf("FAIL %s: ", v->name);
-        if (why)
-            printf("%s\n", why);
-        else
-            printf("%d differences\n", bad);
+    if (why)
+        printf("FAIL %s: %s\n", v->name, why);
+    else if (bad > SHOWN)
+        printf("    and %d more\n", bad - SHOWN);
+    if (why || bad)
         r->failed++;
-    } else {
+    else
         r->passed++;
-    }
 }
 
 static void run_all(struct run *r) {
@@ -220,7 +226,8 @@ static int run_device(struct run *r, const char *file, bool recording) {
 }
 
 static int usage(void) {
-    fputs("usage: conform [-t DIR] record FILE | check FILE [PATTERN] | list [PATTERN] | ptx [PATTERN]\n", stderr);
+    fputs("usage: conform [-t DIR] record FILE | check FILE [PATTERN] | list [PATTERN] | ptx [PATTERN]\n",
+          stderr);
     return 2;
 }
 
@@ -237,7 +244,10 @@ int main(int argc, char **argv) {
     bool printing = (argc == 2 || argc == 3) && !strcmp(argv[1], "ptx");
     if (!recording && !checking && !listing && !printing)
         return usage();
-    const char *pattern = recording ? NULL : checking ? argc == 4 ? argv[3] : NULL : argc == 3 ? argv[2] : NULL;
+    const char *pattern = recording   ? NULL
+                          : checking  ? argc == 4 ? argv[3] : NULL
+                          : argc == 3 ? argv[2]
+                                      : NULL;
 
     struct suite s = {0};
     if (!suite_load(&s, dir))

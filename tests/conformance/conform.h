@@ -12,12 +12,12 @@
 #include <stdint.h>
 
 enum {
-    BLOCK = 128,    /* threads of a block */
-    TUPLES = 4096,  /* threads of a launch: one input tuple each */
-    RAW = 512,      /* tuples whose outputs the golden holds in full */
-    CHUNK = 64,     /* tuples under one hash beyond those */
+    BLOCK = 128,   /* threads of a block */
+    TUPLES = 4096, /* threads of a launch: one input tuple each */
+    RAW = 512,     /* tuples whose outputs the golden holds in full */
+    CHUNK = 64,    /* tuples under one hash beyond those */
     HASHES = (TUPLES - RAW) / CHUNK,
-    SLOT = 64,      /* bytes of scratch, shared and local memory that belong to one thread */
+    SLOT = 64, /* bytes of scratch, shared and local memory that belong to one thread */
     MAX_IN = 6,
     MAX_OUT = 6,
     CONST_BYTES = 1024,
@@ -92,6 +92,7 @@ uint64_t canonical(const struct type *t, uint64_t x); /* all NaNs made one */
 struct golden {
     uint8_t *data; /* owned: the whole file */
     size_t size;
+    size_t next; /* offset after the record last found: the next one sought is most likely there */
 };
 size_t golden_raw_bytes(const struct variant *v);
 void golden_pack(const struct variant *v, const uint64_t *out, uint8_t *raw, uint32_t *hashes);
@@ -99,14 +100,15 @@ uint64_t golden_value(const struct variant *v, const uint8_t *raw, int k, int t)
 uint32_t golden_signature(const struct variant *v, const uint64_t *in);
 bool golden_load(struct golden *g, const char *path);
 /* Finds a variant's record; false if the golden has none. */
-bool golden_find(const struct golden *g, const struct variant *v, uint32_t *signature, const uint8_t **raw,
+bool golden_find(struct golden *g, const struct variant *v, uint32_t *signature, const uint8_t **raw,
                  uint32_t *hashes);
 
 /* The device, through the driver API found at run time. */
 bool device_open(void);
 const char *device_name(void);
-struct batch; /* a loaded module */
-/* Runs kernels of one module, v[0..n); each gets its outputs, or a message in error (an empty one: success). */
-void device_run(const struct variant *const *v, size_t n, uint64_t (*out)[MAX_OUT * TUPLES], char (*error)[256]);
+/* Runs kernels of one module, v[0..n); each gets its outputs, or a message in error (an empty one: success).
+ */
+void device_run(const struct variant *const *v, size_t n, uint64_t (*out)[MAX_OUT * TUPLES],
+                char (*error)[256]);
 
 #endif

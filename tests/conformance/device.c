@@ -27,8 +27,8 @@ static struct {
     cu_result (*load)(cu_handle *, const void *, unsigned, int *, void **);
     cu_result (*unload)(cu_handle);
     cu_result (*function)(cu_handle *, cu_handle, const char *);
-    cu_result (*launch)(cu_handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, cu_handle,
-                        void **, void **);
+    cu_result (*launch)(cu_handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                        cu_handle, void **, void **);
     cu_result (*sync)(void);
     cu_result (*error_name)(cu_result, const char **);
 } cu;
@@ -137,7 +137,8 @@ static void say(char *error, const char *text) {
     error[n] = 0;
 }
 
-void device_run(const struct variant *const *v, size_t n, uint64_t (*out)[MAX_OUT * TUPLES], char (*error)[256]) {
+void device_run(const struct variant *const *v, size_t n, uint64_t (*out)[MAX_OUT * TUPLES],
+                char (*error)[256]) {
     struct text ptx = {0};
     char log[LOG_BYTES] = "";
     int options[] = {JIT_ERROR_LOG, JIT_ERROR_LOG_SIZE};

@@ -95,7 +95,7 @@ bool golden_load(struct golden *g, const char *path) {
         return false;
     }
     size_t cap = 1 << 20, n;
-    g->size = 0;
+    g->size = g->next = 0;
     g->data = malloc(cap);
     while (g->data && (n = fread(g->data + g->size, 1, cap - g->size, f)) > 0) {
         g->size += n;
@@ -114,28 +114,56 @@ static uint32_t read_u32(const uint8_t *p) {
     return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-bool golden_find(const struct golden *g, const struct variant *v, uint32_t *signature, const uint8_t **raw,
-                 uint32_t *hashes) {
-    const uint8_t *p = g->size ? memchr(g->data, '\n', g->size) : NULL, *end = g->data + g->size;
-    if (!p)
+/* One record of the file. */
+struct record {
+    const uint8_t *name, *raw;
+    size_t len, bytes, end; /* end: offset of the next record */
+    uint32_t signature;
+};
+
+/* Reads the record at an offset; false at the end, or if the rest of the file holds none. */
+static bool read_record(const struct golden *g, size_t at, struct record *r) {
+    const uint8_t *p = g->data + at;
+    size_t left = g->size - at;
+    if (left < 10)
         return false;
-    for (p++; end - p > 10;) {
-        size_t len = p[0] | (size_t)p[1] << 8;
-        if ((size_t)(end - p) < len + 10)
+    r->len = p[0] | (size_t)p[1] << 8;
+    if (left < r->len + 10)
+        return false;
+    r->name = p + 2;
+    r->signature = read_u32(r->name + r->len);
+    r->bytes = read_u32(r->name + r->len + 4);
+    r->raw = r->name + r->len + 8;
+    r->end = at + r->len + 10 + r->bytes + 4 * HASHES;
+    return r->end <= g->size;
+}
+
+bool golden_find(struct golden *g, const struct variant *v, uint32_t *signature, const uint8_t **raw,
+                 uint32_t *hashes) {
+    const uint8_t *line = g->size ? memchr(g->data, '\n', g->size) : NULL;
+    if (!line)
+        return false;
+    size_t first = (size_t)(line - g->data) + 1, from = g->next > first ? g->next : first, at = from;
+    bool wrapped = false;
+    struct record r;
+    for (;;) {
+        if (wrapped && at >= from)
             return false;
-        const uint8_t *name = p + 2;
-        uint32_t sig = read_u32(name + len), bytes = read_u32(name + len + 4);
-        p = name + len + 8;
-        if ((size_t)(end - p) < (size_t)bytes + 4 * HASHES)
-            return false;
-        if (len == strlen(v->name) && !memcmp(name, v->name, len)) {
-            *signature = sig;
-            *raw = p;
-            for (int h = 0; h < HASHES; h++)
-                hashes[h] = read_u32(p + bytes + 4 * h);
-            return bytes == golden_raw_bytes(v);
+        if (!read_record(g, at, &r)) {
+            if (wrapped)
+                return false;
+            wrapped = true;
+            at = first;
+            continue;
         }
-        p += bytes + 4 * HASHES;
+        at = r.end;
+        if (r.len == strlen(v->name) && !memcmp(r.name, v->name, r.len))
+            break;
     }
-    return false;
+    g->next = r.end;
+    *signature = r.signature;
+    *raw = r.raw;
+    for (int h = 0; h < HASHES; h++)
+        hashes[h] = read_u32(r.raw + r.bytes + 4 * h);
+    return r.bytes == golden_raw_bytes(v);
 }

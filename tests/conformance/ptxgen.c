@@ -53,7 +53,8 @@ void ptx_kernel_name(char *out, size_t size, const struct variant *v) {
 }
 
 void ptx_head(struct text *t) {
-    text_add(t, ".version 8.3\n.target sm_90\n.address_size 64\n\n.const .align 16 .b8 cmem[%d] = {", CONST_BYTES);
+    text_add(t, ".version 8.3\n.target sm_90\n.address_size 64\n\n.const .align 16 .b8 cmem[%d] = {",
+             CONST_BYTES);
     for (uint32_t i = 0; i < CONST_BYTES; i++)
         text_add(t, "%s%u", i ? "," : "", values_pattern(i));
     text_add(t, "};\n");
@@ -101,20 +102,23 @@ static const struct {
            "\tmad.lo.u32 SP, %t, 64, SP;\n"},
     {"BP", "\t.shared .align 16 .b8 bmem[64];\n\t.reg .u32 BP;\n\tmov.u32 BP, bmem;\n"},
     {"LP", "\t.local .align 16 .b8 lmem[64];\n\t.reg .u64 LP;\n\tmov.u64 LP, lmem;\n"},
-    {"CP", "\t.reg .u64 CP;\n\tmov.u64 CP, cmem;\n\tand.b32 %tmp, %i, 15;\n\tmad.wide.u32 CP, %tmp, 64, CP;\n"},
+    {"CP",
+     "\t.reg .u64 CP;\n\tmov.u64 CP, cmem;\n\tand.b32 %tmp, %i, 15;\n\tmad.wide.u32 CP, %tmp, 64, CP;\n"},
     {"LANE", "\t.reg .u32 LANE;\n\tmov.u32 LANE, %laneid;\n"},
 };
 
 void ptx_kernel(struct text *t, const struct variant *v) {
     char name[256];
     ptx_kernel_name(name, sizeof name, v);
-    text_add(t, "\n// %s\n.visible .entry %s(.param .u64 in, .param .u64 out, .param .u64 mem", v->name, name);
+    text_add(t, "\n// %s\n.visible .entry %s(.param .u64 in, .param .u64 out, .param .u64 mem", v->name,
+             name);
     if (ptx_uses(v, "blob"))
         text_add(t, ", .param .align 16 .b8 blob[%d]", BLOB_BYTES);
     text_add(t, ")\n{\n\t.reg .u64 %%in, %%out, %%off;\n\t.reg .u32 %%t, %%i, %%tmp;\n");
     declare(t, v->in, v->nin);
     declare(t, v->out, v->nout);
-    text_add(t, "\tmov.u32 %%t, %%tid.x;\n\tmov.u32 %%i, %%ctaid.x;\n\tmad.lo.u32 %%i, %%i, %d, %%t;\n", BLOCK);
+    text_add(t, "\tmov.u32 %%t, %%tid.x;\n\tmov.u32 %%i, %%ctaid.x;\n\tmad.lo.u32 %%i, %%i, %d, %%t;\n",
+             BLOCK);
     text_add(t, "\tmul.wide.u32 %%off, %%i, 8;\n\tld.param.u64 %%in, [in];\n\tadd.u64 %%in, %%in, %%off;\n");
     text_add(t, "\tld.param.u64 %%out, [out];\n\tadd.u64 %%out, %%out, %%off;\n");
     for (size_t k = 0; k < sizeof prepared / sizeof *prepared; k++)

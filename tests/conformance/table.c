@@ -1,10 +1,10 @@
 /* Tables of variants.
  *
- * A row is   NAME | outputs | inputs | body [| approx]   on one line, with blanks around each bar; # starts a comment line; a line that ends
- * with \ goes on. NAME may hold groups <a,b,c>: the row is expanded for every combination. An alternative may
- * have parts a/x/y; the first stands in the name, and anywhere in the row $1 is the first part chosen for group
- * 1, $1' its second, $1'' its third (the first, where there is none). $0 is the name without its ~suffix. Operands are name:type or
- * name:type@set, the set being one of values.c. */
+ * A row is   NAME | outputs | inputs | body [| approx]   on one line, with blanks around each bar; # starts a
+ * comment line; a line that ends with \ goes on. NAME may hold groups <a,b,c>: the row is expanded for every
+ * combination. An alternative may have parts a/x/y; the first stands in the name, and anywhere in the row $1
+ * is the first part chosen for group 1, $1' its second, $1'' its third (the first, where there is none). $0
+ * is the name without its ~suffix. Operands are name:type or name:type@set, the set being one of values.c. */
 #include "conform.h"
 
 #include <dirent.h>
@@ -15,12 +15,12 @@
 enum { MAX_GROUPS = 6, MAX_ALTS = 40, MAX_PARTS = 3, MAX_TEXT = 4096 };
 
 static const struct type types[] = {
-    {"pred", 1, ".pred", 0, 0},    {"b8", 8, ".b16", 0, 0},       {"b16", 16, ".b16", 0, 0},
-    {"u16", 16, ".u16", 0, 0},     {"s16", 16, ".s16", 0, 0},     {"b32", 32, ".b32", 0, 0},
-    {"u32", 32, ".u32", 0, 0},     {"s32", 32, ".s32", 0, 0},     {"b64", 64, ".b64", 0, 0},
-    {"u64", 64, ".u64", 0, 0},     {"s64", 64, ".s64", 0, 0},     {"f16", 16, ".b16", 16, 10},
-    {"bf16", 16, ".b16", 16, 7},   {"f16x2", 32, ".b32", 16, 10}, {"bf16x2", 32, ".b32", 16, 7},
-    {"f32", 32, ".f32", 32, 23},   {"f64", 64, ".f64", 64, 52},   {"tf32", 32, ".b32", 32, 23},
+    {"pred", 1, ".pred", 0, 0},  {"b8", 8, ".b16", 0, 0},       {"b16", 16, ".b16", 0, 0},
+    {"u16", 16, ".u16", 0, 0},   {"s16", 16, ".s16", 0, 0},     {"b32", 32, ".b32", 0, 0},
+    {"u32", 32, ".u32", 0, 0},   {"s32", 32, ".s32", 0, 0},     {"b64", 64, ".b64", 0, 0},
+    {"u64", 64, ".u64", 0, 0},   {"s64", 64, ".s64", 0, 0},     {"f16", 16, ".b16", 16, 10},
+    {"bf16", 16, ".b16", 16, 7}, {"f16x2", 32, ".b32", 16, 10}, {"bf16x2", 32, ".b32", 16, 7},
+    {"f32", 32, ".f32", 32, 23}, {"f64", 64, ".f64", 64, 52},   {"tf32", 32, ".b32", 32, 23},
 };
 
 const struct type *type_find(const char *name, size_t len) {

@@ -1,8 +1,8 @@
 /* Inputs: edge cases crossed with each other, then seeded random values that lean towards trouble.
  *
- * With one input, every edge value of its set comes first; with two, the first CROSS2 of each are crossed; with
- * three, the first CROSS3. All later tuples are random: each operand is an edge value, a value near an earlier
- * operand of the tuple, or one of the set's own random values. */
+ * With one input, every edge value of its set comes first; with two, the first CROSS2 of each are crossed;
+ * with three, the first CROSS3. All later tuples are random: each operand is an edge value, a value near an
+ * earlier operand of the tuple, or one of the set's own random values. */
 #include "conform.h"
 
 #include <math.h>
@@ -155,35 +155,27 @@ static const uint64_t f32_edges[] = {
     0xbf000000, 0xbfc00000, 0xc0200000, 0x4b000001, 0x4affffff, 0x42fe0000, 0x42ff0000, 0x43000000,
     0xc3000000, 0xc3010000, 0x437f0000, 0x437f8000, 0x43800000, 0x46fffe00, 0x46ffff00, 0x47000000,
     0xc7000000, 0xc7000100, 0x477fff00, 0x477fff80, 0xc2fc0000, 0xc3150000, 0xc3160000, 0x43000001};
-static const uint64_t f64_edges[] = {UINT64_C(0x0000000000000000), UINT64_C(0x8000000000000000),
-                                     UINT64_C(0x3ff0000000000000), UINT64_C(0x7ff0000000000000),
-                                     UINT64_C(0xfff0000000000000), UINT64_C(0x7ff8000000000000),
-                                     UINT64_C(0x0000000000000001), UINT64_C(0xffefffffffffffff),
-                                     UINT64_C(0x7ff0000000000001), UINT64_C(0xbff0000000000000),
-                                     UINT64_C(0x800fffffffffffff), UINT64_C(0x0010000000000000),
-                                     UINT64_C(0x8010000000000001), UINT64_C(0x7fefffffffffffff),
-                                     UINT64_C(0x4000000000000000), UINT64_C(0x3fe0000000000000),
-                                     UINT64_C(0x3fefffffffffffff), UINT64_C(0x3ff0000000000001),
-                                     UINT64_C(0xc00921fb54442d18), UINT64_C(0x4330000000000000),
-                                     UINT64_C(0xfffa3456789abcde), UINT64_C(0x3fd5555555555555),
-                                     UINT64_C(0x41e0000000000000), UINT64_C(0x41dfffffffc00000),
-                                     UINT64_C(0x41dfffffffe00000), UINT64_C(0xc1e0000000000000),
-                                     UINT64_C(0xc1e0000000200000), UINT64_C(0x41f0000000000000),
-                                     UINT64_C(0x41efffffffe00000), UINT64_C(0x43e0000000000000),
-                                     UINT64_C(0x43dfffffffffffff), UINT64_C(0xc3e0000000000000),
-                                     UINT64_C(0x43f0000000000000), UINT64_C(0x43efffffffffffff),
-                                     UINT64_C(0x47efffffe0000000), UINT64_C(0x47efffffefffffff),
-                                     UINT64_C(0x47effffff0000000), UINT64_C(0x3810000000000000),
-                                     UINT64_C(0x380fffffffffffff), UINT64_C(0x36a0000000000000),
-                                     UINT64_C(0x3690000000000000), UINT64_C(0x3690000000000001),
-                                     UINT64_C(0x40effc0000000000), UINT64_C(0x40effe0000000000),
-                                     UINT64_C(0x3ff0000010000000), UINT64_C(0x3ff0000030000000),
-                                     UINT64_C(0x3ff0000010000001), UINT64_C(0x3ff8000000000000),
-                                     UINT64_C(0x4004000000000000), UINT64_C(0xbfe0000000000000),
-                                     UINT64_C(0xbff8000000000000), UINT64_C(0x406fe00000000000),
-                                     UINT64_C(0x40efffe000000000), UINT64_C(0x40dfffc000000000),
-                                     UINT64_C(0x3ff0010000000000), UINT64_C(0x3e60000000000000),
-                                     UINT64_C(0x000fffffffffffff), UINT64_C(0x0008000000000000)};
+static const uint64_t f64_edges[] = {
+    UINT64_C(0x0000000000000000), UINT64_C(0x8000000000000000), UINT64_C(0x3ff0000000000000),
+    UINT64_C(0x7ff0000000000000), UINT64_C(0xfff0000000000000), UINT64_C(0x7ff8000000000000),
+    UINT64_C(0x0000000000000001), UINT64_C(0xffefffffffffffff), UINT64_C(0x7ff0000000000001),
+    UINT64_C(0xbff0000000000000), UINT64_C(0x800fffffffffffff), UINT64_C(0x0010000000000000),
+    UINT64_C(0x8010000000000001), UINT64_C(0x7fefffffffffffff), UINT64_C(0x4000000000000000),
+    UINT64_C(0x3fe0000000000000), UINT64_C(0x3fefffffffffffff), UINT64_C(0x3ff0000000000001),
+    UINT64_C(0xc00921fb54442d18), UINT64_C(0x4330000000000000), UINT64_C(0xfffa3456789abcde),
+    UINT64_C(0x3fd5555555555555), UINT64_C(0x41e0000000000000), UINT64_C(0x41dfffffffc00000),
+    UINT64_C(0x41dfffffffe00000), UINT64_C(0xc1e0000000000000), UINT64_C(0xc1e0000000200000),
+    UINT64_C(0x41f0000000000000), UINT64_C(0x41efffffffe00000), UINT64_C(0x43e0000000000000),
+    UINT64_C(0x43dfffffffffffff), UINT64_C(0xc3e0000000000000), UINT64_C(0x43f0000000000000),
+    UINT64_C(0x43efffffffffffff), UINT64_C(0x47efffffe0000000), UINT64_C(0x47efffffefffffff),
+    UINT64_C(0x47effffff0000000), UINT64_C(0x3810000000000000), UINT64_C(0x380fffffffffffff),
+    UINT64_C(0x36a0000000000000), UINT64_C(0x3690000000000000), UINT64_C(0x3690000000000001),
+    UINT64_C(0x40effc0000000000), UINT64_C(0x40effe0000000000), UINT64_C(0x3ff0000010000000),
+    UINT64_C(0x3ff0000030000000), UINT64_C(0x3ff0000010000001), UINT64_C(0x3ff8000000000000),
+    UINT64_C(0x4004000000000000), UINT64_C(0xbfe0000000000000), UINT64_C(0xbff8000000000000),
+    UINT64_C(0x406fe00000000000), UINT64_C(0x40efffe000000000), UINT64_C(0x40dfffc000000000),
+    UINT64_C(0x3ff0010000000000), UINT64_C(0x3e60000000000000), UINT64_C(0x000fffffffffffff),
+    UINT64_C(0x0008000000000000)};
 
 /* A random value of a binary format with the given explicit mantissa bits. */
 static uint64_t random_float(struct rng *r, int width, int mant) {
@@ -257,8 +249,8 @@ static uint64_t random_exponent(struct rng *r, uint32_t t) {
 
 /* ---- special purposes ------------------------------------------------------------------------------- */
 
-static const uint64_t shift_edges[] = {0,  1,  31,  32,  33,  15,         16,         17,         63,
-                                       64, 65, 127, 128, 255, 256,        257,        0xffffffff, 0x80000000,
+static const uint64_t shift_edges[] = {0,  1,  31,  32,  33,  15,         16,          17,         63,
+                                       64, 65, 127, 128, 255, 256,        257,         0xffffffff, 0x80000000,
                                        2,  8,  24,  30,  48,  0x10000001, 0x100000000, 0x7fffffff};
 static const uint64_t bool_edges[] = {0, 1};
 
@@ -404,7 +396,8 @@ static uint64_t one_value(struct rng *r, const struct value_set *s, uint32_t t, 
     uint32_t kind = below(r, 16);
     if (kind < 3)
         return s->edge[below(r, s->nedge)];
-    if (kind < 6 && earlier && s->width >= 16) { /* near an earlier operand: equal, a few units off, negated */
+    if (kind < 6 && earlier &&
+        s->width >= 16) { /* near an earlier operand: equal, a few units off, negated */
         uint64_t x = *earlier + below(r, 5) - 2;
         return below(r, 2) ? x : x ^ UINT64_C(1) << (s->width - 1);
     }
