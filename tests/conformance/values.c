@@ -177,38 +177,53 @@ static const uint64_t f64_edges[] = {
     UINT64_C(0x3ff0010000000000), UINT64_C(0x3e60000000000000), UINT64_C(0x000fffffffffffff),
     UINT64_C(0x0008000000000000)};
 
+/* Integers and halves below 1024, positive. */
+static uint64_t small_integer(struct rng *r, int bias, int mant) {
+    double x = (double)below(r, 2048) / 2;
+    int k;
+    if (x == 0)
+        return 0;
+    x = frexp(x, &k); /* [0.5, 1) */
+    uint64_t m = (uint64_t)ldexp(x, mant + 1) & ((UINT64_C(1) << mant) - 1);
+    return (uint64_t)(k - 1 + bias) << mant | m;
+}
+
 /* A random value of a binary format with the given explicit mantissa bits. */
 static uint64_t random_float(struct rng *r, int width, int mant) {
     int ebits = width - 1 - mant, bias = (1 << (ebits - 1)) - 1;
     uint64_t bits = next(r) >> (64 - width), sign = bits >> (width - 1) << (width - 1);
     uint64_t frac = bits & ((UINT64_C(1) << mant) - 1);
     int e = bias;
-    switch (below(r, 8)) {
+    switch (below(r, 12)) {
     case 0:
     case 1: /* any bits at all */
         return bits;
     case 2: /* subnormal */
         return sign | frac >> below(r, (uint32_t)mant);
-    case 3: { /* small integers and halves */
-        double x = (double)below(r, 2048) / 2;
-        int k;
-        if (x == 0)
-            return sign;
-        x = frexp(x, &k); /* [0.5, 1) */
-        uint64_t m = (uint64_t)ldexp(x, mant + 1) & ((UINT64_C(1) << mant) - 1);
-        return sign | (uint64_t)(k - 1 + bias) << mant | m;
-    }
-    case 4: /* few bits set: ties and exact results */
+    case 3:
+        return sign | small_integer(r, bias, mant);
+    case 4: /* few bits set: exact results */
         frac = frac >> (mant - 3) << (mant - 3);
         e += (int)below(r, 17) - 8;
         break;
     case 5: /* the whole range of integers */
         e += (int)below(r, (uint32_t)(bias < 70 ? bias : 70));
         break;
+    case 6: /* about the range of f16, from half its least number to beyond its greatest */
+        e += (int)below(r, 44) - 26;
+        break;
+    case 7: /* trailing zeros: ties when rounded to any narrower format */
+        frac &= UINT64_MAX << below(r, (uint32_t)mant);
+        e += (int)below(r, 44) - 26;
+        break;
+    case 8: /* products and quotients of two of these are about the least or the greatest number */
+        e += (below(r, 2) ? bias / 2 : -bias / 2) + (int)below(r, 9) - 4;
+        break;
     default:
         e += (int)below(r, 9) - 4;
         break;
     }
+    e = e < 1 ? 1 : e > 2 * bias ? 2 * bias : e;
     return sign | (uint64_t)e << mant | frac;
 }
 
