@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_N = 1024, MAX_N = 1 << 23, MAX_FILES = 16 };
+enum { BLOCK_N = 1024, MAX_N = 1 << 23 };
 
 /* How an input is made from its index, and of which type it is. */
 enum kind { BITS, GRID, HIGH, HALF, BRAIN };
