@@ -65,6 +65,7 @@ static bool parse_label_list(struct ptx_parser *p, struct ptx_targets *t) {
     t->labels = arena_array(&p->m->arena, uint32_t, names.len);
     for (uint32_t i = 0; ok && i < names.len; i++)
         vec_push(&p->uses, (struct ptx_use){.kind = USE_LABEL,
+                                            .branch = true,
                                             .at = names.at[i].at,
                                             .len = names.at[i].len,
                                             .func = p->func,

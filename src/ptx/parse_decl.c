@@ -296,7 +296,9 @@ static uint32_t digits(uint64_t n) {
     return d;
 }
 
-static void name_range(struct ptx_parser *p, const struct token *name, uint32_t first, uint32_t count) {
+/* Names the registers of a range; a vector's elements share theirs. */
+static void name_range(struct ptx_parser *p, const struct token *name, uint32_t first, uint32_t count,
+                       uint32_t vec) {
     size_t room = name->len + digits(count) + 1;
     char *text = arena_alloc(&p->m->arena, room * count);
     for (uint32_t i = 0; i < count; i++) {
@@ -305,49 +307,50 @@ static void name_range(struct ptx_parser *p, const struct token *name, uint32_t 
         memcpy(out, tok_text(p, name), name->len);
         for (uint32_t k = n, v = i; k > 0; k--, v /= 10)
             out[name->len + k - 1] = (char)('0' + v % 10);
-        p->regs.at[first + i].name = out;
+        for (uint32_t k = 0; k < vec; k++)
+            p->regs.at[first + i * vec + k].name = out;
     }
 }
 
-bool add_regs(struct ptx_parser *p, const struct token *name, enum ptx_type type, uint64_t count, bool range,
-              uint32_t *first) {
-    if (count > PTX_MAX_REGS || p->regs.len + count > PTX_MAX_REGS)
+bool add_regs(struct ptx_parser *p, const struct token *name, const struct decl_spec *s, uint64_t count,
+              bool range, uint32_t *first) {
+    uint64_t n = count * s->vec;
+    if (n > PTX_MAX_REGS || p->regs.len + n > PTX_MAX_REGS)
         return fail(p, name->at, "a function has at most %d registers", PTX_MAX_REGS);
-    p->module_regs += count * (1 + name->len / 16);
+    p->module_regs += n * (1 + name->len / 16); /* long names of a range take memory too */
     if (p->module_regs > PTX_MAX_MODULE_REGS + p->m->src.len)
         return fail(p, name->at, "the module declares too many registers");
     *first = p->regs.len;
     const char *one = range ? NULL : tok_strdup(p, name);
-    for (uint64_t i = 0; i < count; i++)
-        vec_push(&p->regs, (struct ptx_reg){.name = one, .type = type});
+    for (uint64_t i = 0; i < n; i++)
+        vec_push(&p->regs, (struct ptx_reg){.name = one, .type = s->type});
     if (range && count)
-        name_range(p, name, *first, (uint32_t)count);
+        name_range(p, name, *first, (uint32_t)count, s->vec);
     return true;
 }
 
 static bool parse_one_reg(struct ptx_parser *p, const struct decl_spec *s) {
     struct token name;
-    uint64_t count = s->vec;
+    uint64_t count = 1;
     if (!expect_ident(p, "a register's name", &name))
         return false;
     bool range = accept(p, '<');
     if (range) {
         if (p->tok.kind != TOK_INT)
             return unexpected(p, "the number of registers");
-        if (s->vec != 1)
-            return fail(p, name.at, "vector registers cannot be declared in ranges");
-        count = p->tok.bits;
+        count = p->tok.bits > PTX_MAX_REGS ? (uint64_t)PTX_MAX_REGS + 1 : p->tok.bits;
         advance(p);
         if (!expect(p, '>', "the number of registers"))
             return false;
     }
     uint32_t first;
-    if (!add_regs(p, &name, s->type, count, range, &first))
+    if (!add_regs(p, &name, s, count, range, &first))
         return false;
     return local_declare(p, &name,
                          (struct ptx_local){.kind = range ? LOCAL_RANGE : LOCAL_REG,
                                             .first = first,
-                                            .count = (uint32_t)count});
+                                            .count = (uint32_t)count,
+                                            .vec = s->vec});
 }
 
 bool parse_reg(struct ptx_parser *p) {

@@ -158,8 +158,9 @@ static void declare_params(struct ptx_parser *p, struct ptx_var **vars, uint32_t
         struct ptx_local l = {.kind = LOCAL_VAR, .var = v};
         v->func = p->func;
         if (v->space == SPACE_REG) {
-            l = (struct ptx_local){.kind = LOCAL_REG, .count = v->vec};
-            if (!add_regs(p, &name, v->type, v->vec, false, &l.first))
+            struct decl_spec s = {.type = v->type, .vec = v->vec};
+            l = (struct ptx_local){.kind = LOCAL_REG, .vec = v->vec};
+            if (!add_regs(p, &name, &s, 1, false, &l.first))
                 return;
             v->reg = l.first;
         }

@@ -74,7 +74,7 @@ static bool parse_guard(struct ptx_parser *p, struct ptx_inst *i) {
         return undeclared(p, name.at, name.len);
     if ((l->kind != LOCAL_REG && l->kind != LOCAL_RANGE) || p->regs.at[l->first].type != PTX_PRED)
         return fail(p, name.at, "'%.*s' is not a predicate register", shown(name.len), tok_text(p, &name));
-    i->guard = l->first + index;
+    i->guard = l->first + index * l->vec;
     return true;
 }
 
@@ -93,6 +93,7 @@ bool parse_instruction(struct ptx_parser *p) {
         return fail(p, op.at, "unknown instruction '%.*s'%s", shown(op.len), text,
                     did_you_mean(p, text, op.len, next_word, (void *)ptx_opcode_words));
     i.op = (enum ptx_opcode)(id - 1);
+    p->in_branch = i.op == PTXOP_BRA || i.op == PTXOP_BRX;
     while (p->tok.kind == TOK_WORD) {
         struct token word = p->tok;
         if (!add_word(p, &i, &word))

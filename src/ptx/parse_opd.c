@@ -5,10 +5,6 @@
 
 static bool parse_operand(struct ptx_parser *p, struct ptx_inst *i, struct ptx_opd *o);
 
-static bool is_branch(const struct ptx_inst *i) {
-    return i->op == PTXOP_BRA || i->op == PTXOP_BRX;
-}
-
 /* Moves the operands collected since mark into the arena. */
 static struct ptx_opd *keep_operands(struct ptx_parser *p, uint32_t mark, uint32_t *n) {
     *n = p->opds.len - mark;
@@ -55,15 +51,28 @@ static bool parse_offset(struct ptx_parser *p, uint64_t *offset) {
     return true;
 }
 
-/* name[3] means the third element. */
-static bool parse_subscript(struct ptx_parser *p, const struct ptx_var *v, uint64_t *offset) {
+static bool is_memory_access(const struct ptx_inst *i) {
+    return i->op == PTXOP_LD || i->op == PTXOP_LDU || i->op == PTXOP_ST || i->op == PTXOP_ATOM ||
+           i->op == PTXOP_RED;
+}
+
+/* name[3], the address of an element, which a memory access takes as it would [name + 12]. */
+static bool parse_subscript(struct ptx_parser *p, const struct ptx_inst *i, struct ptx_opd *o) {
     uint64_t index;
-    if (!accept(p, '['))
-        return true;
-    if (!parse_uint(p, "an index", PTX_MAX_BYTES, &index))
+    advance(p);
+    if (p->tok.kind == TOK_IDENT && !at_const(p))
+        return fail(p, p->tok.at, "an index in a register is not supported; add it to the address");
+    if (!parse_uint(p, "an index", PTX_MAX_BYTES, &index) || !expect(p, ']', "the index"))
         return false;
-    *offset += index * ptx_type_size(v->type) * v->vec;
-    return expect(p, ']', "the index");
+    o->imm = index * ptx_type_size(o->var->type) * o->var->vec;
+    if (!is_memory_access(i))
+        return true;
+    uint32_t mark = p->opds.len;
+    vec_push(&p->opds, (struct ptx_opd){.kind = OPD_VAR, .comp = -1, .var = o->var, .at = o->at});
+    o->kind = OPD_ADDR;
+    o->var = NULL;
+    o->elems = keep_operands(p, mark, &o->nelems);
+    return true;
 }
 
 /* [ base + offset ] or [ base, operands... ] */
@@ -133,20 +142,20 @@ static bool parse_selector(struct ptx_parser *p, struct ptx_opd *o) {
 static bool register_operand(struct ptx_parser *p, struct ptx_opd *o, const struct ptx_local *l,
                              uint32_t index) {
     o->kind = OPD_REG;
-    o->reg = l->first + index;
-    if (l->kind == LOCAL_RANGE || l->count == 1)
+    o->reg = l->first + index * l->vec;
+    if (l->vec == 1)
         return parse_selector(p, o);
     int comp = component(p);
     if (comp >= 0) {
-        if ((uint32_t)comp >= l->count)
-            return fail(p, p->tok.at, "'%.100s' has %u components", l->name, l->count);
+        if ((uint32_t)comp >= l->vec)
+            return fail(p, p->tok.at, "'%.100s' has %u components", l->name, l->vec);
         o->reg += (uint32_t)comp;
         advance(p);
         return true;
     }
     uint32_t mark = p->opds.len;
-    for (uint32_t k = 0; k < l->count; k++)
-        vec_push(&p->opds, (struct ptx_opd){.kind = OPD_REG, .comp = -1, .reg = l->first + k, .at = o->at});
+    for (uint32_t k = 0; k < l->vec; k++)
+        vec_push(&p->opds, (struct ptx_opd){.kind = OPD_REG, .comp = -1, .reg = o->reg + k, .at = o->at});
     o->kind = OPD_VECTOR;
     o->elems = keep_operands(p, mark, &o->nelems);
     return true;
@@ -180,14 +189,14 @@ static bool parse_name(struct ptx_parser *p, const struct ptx_inst *i, struct pt
     uintptr_t sreg = text[0] == '%' && !l ? (uintptr_t)map_getn(&p->sregs, text + 1, name.len - 1) : 0;
     if (sreg)
         return special_register(p, o, (uint16_t)(sreg - 1));
-    const struct ptx_symbol *s = l || is_branch(i) ? NULL : symbol_find(p, text, name.len);
+    const struct ptx_symbol *s = l || p->in_branch ? NULL : symbol_find(p, text, name.len);
     if (l && l->kind == LOCAL_VAR)
         o->var = l->var;
     else if (s && s->var)
         o->var = s->var;
     if (o->var) {
         o->kind = OPD_VAR;
-        return parse_subscript(p, o->var, &o->imm) && parse_offset(p, &o->imm);
+        return at_punct(p, '[') ? parse_subscript(p, i, o) : parse_offset(p, &o->imm);
     }
     o->kind = s && s->func ? OPD_FUNC : OPD_NONE;
     o->func = s ? s->func : NULL;

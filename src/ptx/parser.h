@@ -37,7 +37,8 @@ struct ptx_local {
     uint32_t depth; /* of its scope */
     uint32_t outer; /* index + 1 of the declaration it hides, 0 when none */
     uint32_t first; /* REG, RANGE: first register; LABEL: label */
-    uint32_t count; /* REG: 1, or elements of a vector; RANGE: registers */
+    uint32_t count; /* RANGE: names in it */
+    uint32_t vec;   /* REG, RANGE: elements of each, 1 unless declared as vectors */
     struct ptx_symbol *sym;
     const char *name;
     struct ptx_var *var;
@@ -50,6 +51,7 @@ enum use_kind { USE_OPERAND, USE_LABEL, USE_FUNC, USE_INIT };
 struct ptx_use {
     enum use_kind kind;
     uint32_t at, len;
+    bool branch;           /* only a label will do */
     struct ptx_func *func; /* where it is used, NULL at module scope */
     union {
         struct ptx_opd *opd;
@@ -100,6 +102,7 @@ struct ptx_parser {
     VEC(struct ptx_label) labels;
     VEC(struct ptx_opd) opds;     /* operands being collected, nested lists last */
     VEC(struct init_value) inits; /* of the variable being read */
+    bool in_branch;               /* the instruction being read wants labels */
     uint32_t nesting;             /* of the expression or operand being read */
     uint32_t dbg_file, dbg_line;
 };
@@ -187,9 +190,9 @@ struct ptx_var *parse_declarator(struct ptx_parser *p, const struct decl_spec *s
 bool parse_variable(struct ptx_parser *p, enum ptx_linkage linkage);
 /* .reg with its list of names. */
 bool parse_reg(struct ptx_parser *p);
-/* Adds registers to the function; the index of the first goes to *first. */
-bool add_regs(struct ptx_parser *p, const struct token *name, enum ptx_type type, uint64_t count, bool range,
-              uint32_t *first);
+/* Adds count names' registers to the function; the index of the first goes to *first. */
+bool add_regs(struct ptx_parser *p, const struct token *name, const struct decl_spec *s, uint64_t count,
+              bool range, uint32_t *first);
 /* What follows '='. dims has the array's dimensions, outermost first; an open one is filled in. */
 bool parse_initialiser(struct ptx_parser *p, struct ptx_var *v, uint64_t *dims, uint32_t ndims);
 /* Sets count and size from the dimensions; a problem when the size is out of all reason. */

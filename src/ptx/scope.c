@@ -5,6 +5,9 @@
 
 enum { MAX_INDEX_DIGITS = 7, MAX_SHOWN = 200, MAX_CANDIDATES = 10000 };
 
+/* The scope of a function's outermost braces; the one around it holds its parameters. */
+enum { BODY_DEPTH = 2 };
+
 /* Names may be as long as the text; messages show the beginning. */
 static int shown_len(uint32_t len) {
     return len > MAX_SHOWN ? MAX_SHOWN : (int)len;
@@ -69,9 +72,15 @@ static bool resolve_label(struct ptx_parser *p, const struct ptx_use *u) {
 void scope_close(struct ptx_parser *p) {
     uint32_t first_use = p->scope_uses.at[--p->scope_uses.len];
     uint32_t kept = first_use;
-    for (uint32_t i = first_use; i < p->uses.len; i++)
-        if (!resolve_label(p, &p->uses.at[i]))
-            p->uses.at[kept++] = p->uses.at[i];
+    for (uint32_t i = first_use; i < p->uses.len; i++) {
+        const struct ptx_use *u = &p->uses.at[i];
+        if (resolve_label(p, u))
+            continue;
+        if (p->depth == BODY_DEPTH && u->branch)
+            undeclared(p, u->at, u->len);
+        else
+            p->uses.at[kept++] = *u;
+    }
     p->uses.len = kept;
     drop_locals(p, p->scope_locals.at[--p->scope_locals.len]);
     p->depth--;
@@ -89,21 +98,6 @@ static const struct ptx_local *newest(const struct ptx_parser *p, const char *na
         if ((p->locals.at[i - 1].kind == LOCAL_RANGE) == range)
             return &p->locals.at[i - 1];
     return NULL;
-}
-
-bool local_declare(struct ptx_parser *p, const struct token *name, struct ptx_local l) {
-    const char *text = tok_text(p, name);
-    l.sym = symbol_intern(p, text, name->len);
-    l.depth = p->depth;
-    l.outer = l.sym->local;
-    l.name = tok_strdup(p, name);
-    const struct ptx_local *old = newest(p, text, name->len, l.kind == LOCAL_RANGE);
-    if (old && old->depth == l.depth)
-        return fail(p, name->at, "'%.*s' is already declared in this scope", shown_len(name->len), text);
-    vec_push(&p->locals, l);
-    l.sym->local = p->locals.len;
-    p->digit_ranges += !is_index_free(&l);
-    return true;
 }
 
 /* Value of the digits from name[from] on; false when they are no index of a range (leading zero, too long).
@@ -149,6 +143,24 @@ static const struct ptx_local *find_in_range(const struct ptx_parser *p, const c
     return best;
 }
 
+bool local_declare(struct ptx_parser *p, const struct token *name, struct ptx_local l) {
+    const char *text = tok_text(p, name);
+    l.sym = symbol_intern(p, text, name->len);
+    l.depth = p->depth;
+    l.outer = l.sym->local;
+    l.name = tok_strdup(p, name);
+    const struct ptx_local *old = newest(p, text, name->len, l.kind == LOCAL_RANGE);
+    uint32_t index;
+    if (!old && l.kind == LOCAL_REG)
+        old = find_in_range(p, text, name->len, &index);
+    if (old && old->depth == l.depth)
+        return fail(p, name->at, "'%.*s' is already declared in this scope", shown_len(name->len), text);
+    vec_push(&p->locals, l);
+    l.sym->local = p->locals.len;
+    p->digit_ranges += !is_index_free(&l);
+    return true;
+}
+
 const struct ptx_local *local_find(const struct ptx_parser *p, const char *name, size_t len,
                                    uint32_t *index) {
     const struct ptx_local *l = newest(p, name, len, false);
@@ -176,7 +188,9 @@ static const char *next_candidate(void *ctx, uint32_t i) {
         return NULL;
     if (i < p->locals.len) {
         const struct ptx_local *l = &p->locals.at[i];
-        return l->kind == LOCAL_RANGE ? arena_printf(&p->m->arena, "%s%s", l->name, c->digits) : l->name;
+        if (l->kind != LOCAL_RANGE)
+            return l->name;
+        return arena_printf(&p->m->arena, "%s%s", l->name, c->digits);
     }
     while (c->symbol < p->m->symbols.len) {
         const struct map_entry *e = &p->m->symbols.entries[c->symbol++];
@@ -192,10 +206,13 @@ bool undeclared(struct ptx_parser *p, uint32_t at, uint32_t len) {
     int shown = shown_len(len);
     size_t from = digits_start(name, len);
     const struct ptx_local *range = from < len ? newest(p, name, from, true) : NULL;
-    if (range)
+    if (range && range->count)
         return fail(p, at, "register '%.*s' is not declared: %s<%u> ends at %s%u", shown, name, range->name,
                     range->count, range->name, range->count - 1);
-    struct candidates c = {p, arena_strndup(&p->m->arena, name + from, len - from > 16 ? 16 : len - from), 0};
+    const char *digits = "0";
+    if (from < len)
+        digits = arena_strndup(&p->m->arena, name + from, len - from > 16 ? 16 : len - from);
+    struct candidates c = {p, digits, 0};
     return fail(p, at, "'%.*s' is not declared%s", shown, name,
                 did_you_mean(p, name, len, next_candidate, &c));
 }
@@ -207,6 +224,7 @@ void note_uses(struct ptx_parser *p, struct ptx_opd *opds, uint32_t n) {
                                                 .at = opds[i].at,
                                                 .len = opds[i].nelems,
                                                 .func = p->func,
+                                                .branch = p->in_branch,
                                                 .to.opd = &opds[i]});
 }
 
