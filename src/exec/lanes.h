@@ -35,6 +35,9 @@ extern void (*lane_modify)(uint32_t *d, const uint32_t *s, uint32_t and_mask, ui
 extern void (*lane_blend)(uint32_t *d, const uint32_t *s, uint32_t mask);
 /* Name of the instruction set in use: "avx512", "avx2", "generic". Chosen once; REPRISE_ISA overrides. */
 const char *lane_isa(void);
+/* Switches to the instruction set called name (NULL: the best one); false when this host lacks it. Instructions picked
+ * before keep running on the old one. */
+bool lane_use(const char *name);
 
 /* Sets the host's rounding mode (enum rounding) and back to nearest. */
 void lane_set_rounding(unsigned rnd);
