@@ -5,7 +5,6 @@ struct fn *fn_create(struct program *p, const char *name) {
     struct fn *f = arena_new(&p->arena, struct fn);
     f->name = name;
     f->fp = VREG_RZ;
-    vec_push(&p->fns, f);
     return f;
 }
 
@@ -47,6 +46,7 @@ void program_free(struct program *p) {
     vec_free(&p->fns);
     vec_free(&p->fn_ids);
     vec_free(&p->literals);
+    vec_free(&p->tables);
     arena_free(&p->arena);
     *p = (struct program){0};
 }

@@ -77,6 +77,12 @@ struct fn {
 /* Register that holds the frame base of called functions; never allocated otherwise in functions that call or are called. */
 enum { REG_FRAME = 1 };
 
+/* Targets of an indexed branch, as instruction indices. */
+struct branch_table {
+    const uint32_t *at;
+    uint32_t n;
+};
+
 /* A kernel with everything it needs to run. Owns its memory through arena. */
 struct program {
     struct arena arena;
@@ -89,6 +95,7 @@ struct program {
     struct inst *code;
     uint32_t ncode;
     uint32_t *fn_entry;          /* index in code of each function */
+    VEC(struct branch_table) tables; /* what BRX targets index after layout */
     uint32_t nregs;              /* of the whole program, at least 1 */
     uint32_t shared_static, shared_align, param_bytes, const_bytes;
     uint32_t local_bytes;        /* per thread; without recursion it suffices for the deepest call chain */
@@ -97,6 +104,7 @@ struct program {
 };
 
 /* ---- building (ir/build.c) ---- */
+/* A function without blocks, in the arena of p; the caller puts it into p->fns. */
 struct fn *fn_create(struct program *p, const char *name);
 uint32_t fn_vreg(struct fn *f, uint32_t words);
 uint32_t fn_pred(struct fn *f);

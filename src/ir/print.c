@@ -335,13 +335,10 @@ void ir_print_program(struct str *out, const struct program *p) {
         ir_print_inst(out, &p->code[k]);
         str_printf(out, "\n");
     }
-    for (uint32_t n = 0; n < p->fns.len; n++) {
-        const struct fn *f = p->fns.at[n];
-        for (uint32_t t = 0; t < f->tables.len; t++) {
-            str_printf(out, "%s T%u:", f->name ? f->name : "?", t);
-            for (uint32_t k = 0; k < f->tables.at[t].n; k++)
-                str_printf(out, " 0x%04x", f->tables.at[t].blocks[k] * INST_BYTES);
-            str_printf(out, "\n");
-        }
+    for (uint32_t t = 0; t < p->tables.len; t++) {
+        str_printf(out, "T%u:", t);
+        for (uint32_t k = 0; k < p->tables.at[t].n; k++)
+            str_printf(out, " 0x%04x", p->tables.at[t].at[k] * INST_BYTES);
+        str_printf(out, "\n");
     }
 }
