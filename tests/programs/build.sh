@@ -4,12 +4,16 @@
 set -eu
 cd "$(dirname "$0")"
 nvcc=${NVCC:-nvcc}
-common="-std=c++17 -cudart shared -O3 -gencode arch=compute_75,code=compute_75"
+common="-std=c++17 -cudart shared -O3"
 
 build() { # name kind options...
     name=$1 kind=$2
     shift 2
     rm -f "prebuilt/$name" "prebuilt/$name.ptx"
+    case "$*" in
+    *-gencode*) ;;
+    *) set -- "$@" -gencode arch=compute_75,code=compute_75 ;;
+    esac
     case $kind in
     nvcc)
         sources=$name.cu
@@ -20,7 +24,7 @@ build() { # name kind options...
     driver)
         # shellcheck disable=SC2086
         $nvcc $common "$@" -ptx -o "prebuilt/$name.ptx" "$name.kernel.cu"
-        $nvcc -O2 -cudart none -x c -o "prebuilt/$name" "$name.c" -lcuda
+        $nvcc -O2 -cudart none -x c -DUSE_TOOLKIT_HEADER -o "prebuilt/$name" "$name.c" -lcuda
         ;;
     esac
     strip "prebuilt/$name"

@@ -67,7 +67,8 @@ wanted=" $* "
 grep -v '^#' "$here/programs.list" | while read -r line; do
     case $wanted in "  " | *" ${line%% *} "*) echo "$line" ;; esac
 done | xargs -P 12 -I{} bash -c 'record {} >"$work/bin/$(echo {} | cut -d" " -f1).report" 2>&1'
-cat "$work"/bin/*.report | tee "$out/record.log"
+cat "$work"/bin/*.report >"$out/record.log" # with the output of what differs
+grep -h -E '^[a-z0-9_]+: ' "$out/record.log"
 echo "$(find "$work/expected" -name '*.txt' | wc -l) recorded, $(cat "$work"/bin/*.report | grep -c -e DIFFER -e FAILED -e 'does not build') to look at" | tee -a "$out/record.log"
 rm -f "$work"/expected/*.err
 tar -czf "$out/expected.tar.gz" -C "$work" expected
