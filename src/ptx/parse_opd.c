@@ -19,14 +19,12 @@ static struct ptx_opd *keep_operands(struct ptx_parser *p, uint32_t mark, uint32
 /* operand, operand, ... up to the closing bracket, which is read; the elements end up in o. */
 static bool parse_elements(struct ptx_parser *p, struct ptx_inst *i, struct ptx_opd *o, int close,
                            uint32_t mark) {
-    while (!at_punct(p, close)) {
+    do {
         struct ptx_opd e;
         if (!parse_operand(p, i, &e))
             return false;
         vec_push(&p->opds, e);
-        if (!accept(p, ','))
-            break;
-    }
+    } while (accept(p, ','));
     if (!expect(p, close, "the list"))
         return false;
     o->elems = keep_operands(p, mark, &o->nelems);
@@ -88,10 +86,14 @@ static bool parse_address(struct ptx_parser *p, struct ptx_inst *i, struct ptx_o
         base.imm = 0;
     }
     vec_push(&p->opds, base);
-    if (!at_punct(p, ']') && !expect(p, ',', "the address"))
-        return false;
-    if (!parse_elements(p, i, o, ']', mark))
-        return false;
+    if (accept(p, ',')) {
+        if (!parse_elements(p, i, o, ']', mark))
+            return false;
+    } else {
+        if (!expect(p, ']', "the address"))
+            return false;
+        o->elems = keep_operands(p, mark, &o->nelems);
+    }
     if (!at_word(p, ".unified"))
         return true;
     struct token word = p->tok;
@@ -212,7 +214,7 @@ static bool parse_simple_operand(struct ptx_parser *p, struct ptx_inst *i, struc
         int close = at_punct(p, '{') ? '}' : ')';
         o->kind = close == '}' ? OPD_VECTOR : OPD_LIST;
         advance(p);
-        return parse_elements(p, i, o, close, p->opds.len);
+        return (close == ')' && accept(p, ')')) || parse_elements(p, i, o, close, p->opds.len);
     }
     if (at_punct(p, '['))
         return parse_address(p, i, o);
@@ -258,16 +260,16 @@ static bool parse_operand(struct ptx_parser *p, struct ptx_inst *i, struct ptx_o
 
 bool parse_operands(struct ptx_parser *p, struct ptx_inst *i) {
     uint32_t mark = p->opds.len;
-    while (!at_punct(p, ';')) {
+    if (at_punct(p, ';'))
+        return true;
+    do {
         struct ptx_opd o;
         if (p->opds.len - mark == PTX_MAX_OPDS)
             return fail(p, p->tok.at, "an instruction has at most %d operands", PTX_MAX_OPDS);
         if (!parse_operand(p, i, &o))
             return false;
         vec_push(&p->opds, o);
-        if (!accept(p, ','))
-            break;
-    }
+    } while (accept(p, ','));
     uint32_t n;
     i->opds = keep_operands(p, mark, &n);
     i->nopds = (uint8_t)n;

@@ -77,7 +77,8 @@ const char *next_word(void *ctx, uint32_t i) {
 
 const char *did_you_mean(struct ptx_parser *p, const char *word, size_t len,
                          const char *(*next)(void *ctx, uint32_t i), void *ctx) {
-    if (p->suggestions++ >= MAX_SUGGESTIONS)
+    bool shown = p->to->errors < (p->to->limit ? p->to->limit : 20);
+    if (!shown || p->suggestions++ >= MAX_SUGGESTIONS)
         return "";
     const char *best = diag_nearest(word, len, next, ctx);
     return best ? arena_printf(&p->m->arena, "; did you mean '%s'?", best) : "";

@@ -3,7 +3,7 @@
 
 #include "ptx/parser.h"
 
-enum { MAX_INDEX_DIGITS = 7, MAX_SHOWN = 200, MAX_CANDIDATES = 10000 };
+enum { MAX_INDEX_DIGITS = 7, MAX_SHOWN = 200, MAX_CANDIDATES = 2000 };
 
 /* The scope of a function's outermost braces; the one around it holds its parameters. */
 enum { BODY_DEPTH = 2 };
