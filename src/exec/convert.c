@@ -10,15 +10,15 @@ struct format {
 };
 
 static const struct format formats[MT_COUNT] = {
-    [MT_U8] = {8, 0, false, false, 1},      [MT_S8] = {8, 0, true, false, 1},
-    [MT_U16] = {16, 0, false, false, 1},    [MT_S16] = {16, 0, true, false, 1},
-    [MT_U32] = {32, 0, false, false, 1},    [MT_S32] = {32, 0, true, false, 1},
-    [MT_U64] = {64, 0, false, false, 1},    [MT_S64] = {64, 0, true, false, 1},
-    [MT_F16] = {16, 10, true, false, 1},    [MT_BF16] = {16, 7, true, false, 1},
-    [MT_F32] = {32, 23, true, false, 1},    [MT_F64] = {64, 52, true, false, 1},
-    [MT_TF32] = {19, 10, true, false, 1},   [MT_F16X2] = {16, 10, true, false, 2},
-    [MT_BF16X2] = {16, 7, true, false, 2},  [MT_E4M3X2] = {8, 3, true, true, 2},
-    [MT_E5M2X2] = {8, 2, true, false, 2},   [MT_B128] = {64, 0, false, false, 1},
+    [MT_U8] = {8, 0, false, false, 1},     [MT_S8] = {8, 0, true, false, 1},
+    [MT_U16] = {16, 0, false, false, 1},   [MT_S16] = {16, 0, true, false, 1},
+    [MT_U32] = {32, 0, false, false, 1},   [MT_S32] = {32, 0, true, false, 1},
+    [MT_U64] = {64, 0, false, false, 1},   [MT_S64] = {64, 0, true, false, 1},
+    [MT_F16] = {16, 10, true, false, 1},   [MT_BF16] = {16, 7, true, false, 1},
+    [MT_F32] = {32, 23, true, false, 1},   [MT_F64] = {64, 52, true, false, 1},
+    [MT_TF32] = {19, 10, true, false, 1},  [MT_F16X2] = {16, 10, true, false, 2},
+    [MT_BF16X2] = {16, 7, true, false, 2}, [MT_E4M3X2] = {8, 3, true, true, 2},
+    [MT_E5M2X2] = {8, 2, true, false, 2},  [MT_B128] = {64, 0, false, false, 1},
 };
 
 static uint64_t low_bits(unsigned n) {
@@ -148,7 +148,8 @@ static uint64_t clamp_int(const struct format *f, bool sign, uint64_t mag) {
     return sign ? 0 - mag : mag;
 }
 
-/* NaN has no integer: 0 between 32-bit types, the value that is only a sign bit where 64 bits are involved. */
+/* NaN has no integer: 0 between 32-bit types, the value that is only a sign bit where 64 bits are involved.
+ */
 static uint64_t nan_int(const struct format *from, const struct format *to) {
     uint64_t v = from->bits == 64 || to->bits == 64 ? UINT64_C(1) << (to->bits - 1u) : 0;
     return to->sgn && v ? 0 - v : v;
@@ -180,7 +181,8 @@ static uint64_t to_float(const struct imods *m, const struct format *f, struct n
     return m->dtype == MT_TF32 ? nan ? 0x7fffffffu : v << 13 : v;
 }
 
-static uint64_t convert_one(const struct imods *m, const struct format *from, const struct format *to, uint64_t v) {
+static uint64_t convert_one(const struct imods *m, const struct format *from, const struct format *to,
+                            uint64_t v) {
     if (from->mant == 0) {
         struct number n = unpack_int(from, v);
         return to->mant ? to_float(m, to, n) : clamp_int(to, n.sign, integral(n, RND_RZ));

@@ -1,12 +1,13 @@
-/* Executors of integer and logic operations, generated from the operation table, and the table of all executors
- * of one instruction set. Floats, conversions and the rest have files of their own. */
+/* Executors of integer and logic operations, generated from the operation table, and the table of all
+ * executors of one instruction set. Floats, conversions and the rest have files of their own. */
 #include "exec/lanes_isa.h"
 #include "isa/semantics.h"
 
 /* ---- forms of the table ----
  *
- * A body computes all lanes with sgn and mode as parameters; executors are bodies with those fixed, so that nothing is
- * decided inside the loop. Modes beyond the first four take the body with the mode left variable. */
+ * A body computes all lanes with sgn and mode as parameters; executors are bodies with those fixed, so that
+ * nothing is decided inside the loop. Modes beyond the first four take the body with the mode left variable.
+ */
 #define UNUSED_NAMES (void)sgn, (void)mode
 
 #define BODY_W1_1(expr)                                                                                      \
@@ -51,10 +52,12 @@
     const uint32_t *s0 = lane_src(io, 0), *s1 = lane_src(io, 1);                                             \
     BODY_W2(uint32_t a = s0[i]; uint32_t b = s1[i], expr)
 #define BODY_W2_112(expr)                                                                                    \
-    const uint32_t *s0 = lane_src(io, 0), *s1 = lane_src(io, 1), *s2 = lane_src(io, 2), *s3 = lane_src(io, 3); \
+    const uint32_t *s0 = lane_src(io, 0), *s1 = lane_src(io, 1), *s2 = lane_src(io, 2),                      \
+                   *s3 = lane_src(io, 3);                                                                    \
     BODY_W2(uint32_t a = s0[i]; uint32_t b = s1[i]; uint64_t C = pair64(s2[i], s3[i]), expr)
 #define BODY_W2_22(expr)                                                                                     \
-    const uint32_t *s0 = lane_src(io, 0), *s1 = lane_src(io, 1), *s2 = lane_src(io, 2), *s3 = lane_src(io, 3); \
+    const uint32_t *s0 = lane_src(io, 0), *s1 = lane_src(io, 1), *s2 = lane_src(io, 2),                      \
+                   *s3 = lane_src(io, 3);                                                                    \
     BODY_W2(uint64_t A = pair64(s0[i], s1[i]); uint64_t B = pair64(s2[i], s3[i]), expr)
 
 #define INSTANCE(id, sgn, tag, mode)                                                                         \
@@ -76,9 +79,9 @@
     INSTANCE(id, 1, m2, 2)                                                                                   \
     INSTANCE(id, 1, m3, 3)                                                                                   \
     INSTANCE(id, 1, any, io->m->mode)                                                                        \
-    static lane_fn *LANE_NAME(pick_##id)(const struct imods *m) {                                                       \
-        bool sgn = ((flags) & OPF_SIGNED) && m->sgn;                                                         \
-        switch ((flags) & OPF_MODE ? m->mode : 0) {                                                          \
+    static lane_fn *LANE_NAME(pick_##id)(const struct imods *m) {                                            \
+        bool sgn = ((flags)&OPF_SIGNED) && m->sgn;                                                           \
+        switch ((flags)&OPF_MODE ? m->mode : 0) {                                                            \
         case 0:                                                                                              \
             return sgn ? id##_1_m0 : id##_0_m0;                                                              \
         case 1:                                                                                              \
@@ -92,53 +95,53 @@
         }                                                                                                    \
     }
 
-/* What a row adds to this file, by its form: executors, or only a declaration where another file has them, or a
- * picker that finds none. */
+/* What a row adds to this file, by its form: executors, or only a declaration where another file has them, or
+ * a picker that finds none. */
 #define ELSEWHERE(id) lane_picker LANE_NAME(pick_##id);
 #define NOWHERE(id)                                                                                          \
     static lane_fn *LANE_NAME(pick_##id)(const struct imods *m) {                                            \
         (void)m;                                                                                             \
         return NULL;                                                                                         \
     }
-#define EXEC_W1_1(id, flags, ...)   EXECUTORS(id, flags, BODY_W1_1((__VA_ARGS__)))
-#define EXEC_W1_11(id, flags, ...)  EXECUTORS(id, flags, BODY_W1_11((__VA_ARGS__)))
-#define EXEC_W1_111(id, flags, ...) EXECUTORS(id, flags, BODY_W1_111((__VA_ARGS__)))
-#define EXEC_W1_11P(id, flags, ...) EXECUTORS(id, flags, BODY_W1_11P((__VA_ARGS__)))
-#define EXEC_W2_11(id, flags, ...)  EXECUTORS(id, flags, BODY_W2_11((__VA_ARGS__)))
-#define EXEC_W2_112(id, flags, ...) EXECUTORS(id, flags, BODY_W2_112((__VA_ARGS__)))
-#define EXEC_W2_22(id, flags, ...)  EXECUTORS(id, flags, BODY_W2_22((__VA_ARGS__)))
-#define EXEC_F1_1(id, ...)          ELSEWHERE(id)
-#define EXEC_F1_11(id, ...)         ELSEWHERE(id)
-#define EXEC_F1_111(id, ...)        ELSEWHERE(id)
-#define EXEC_D2_2(id, ...)          ELSEWHERE(id)
-#define EXEC_D2_22(id, ...)         ELSEWHERE(id)
-#define EXEC_D2_222(id, ...)        ELSEWHERE(id)
-#define EXEC_FN_W1_1(id, ...)       ELSEWHERE(id)
-#define EXEC_FN_W1_11(id, ...)      ELSEWHERE(id)
-#define EXEC_FN_W1_11P(id, ...)     ELSEWHERE(id)
-#define EXEC_FN_W1_111(id, ...)     ELSEWHERE(id)
-#define EXEC_FN_F1_1(id, ...)       ELSEWHERE(id)
-#define EXEC_FN_F1_11(id, ...)      ELSEWHERE(id)
-#define EXEC_FN_D2_2(id, ...)       ELSEWHERE(id)
-#define EXEC_FN_D2_22(id, ...)      ELSEWHERE(id)
-#define EXEC_FN_SETP2(id, ...)      ELSEWHERE(id)
-#define EXEC_FN_TESTP1(id, ...)     ELSEWHERE(id)
-#define EXEC_FN_TESTP2(id, ...)     ELSEWHERE(id)
-#define EXEC_FN_CVT(id, ...)        ELSEWHERE(id)
-#define EXEC_FN_SETP1(id, ...)      ELSEWHERE(id)
-#define EXEC_FN_CARRY(id, ...)      ELSEWHERE(id)
-#define EXEC_FN_PLOP(id, ...)       ELSEWHERE(id)
-#define EXEC_FN_W1_1111(id, ...)    ELSEWHERE(id)
-#define EXEC_FN_W2_211(id, ...)     ELSEWHERE(id)
-#define EXEC_FN_W2_2211(id, ...)    ELSEWHERE(id)
-#define EXEC_FN_W1(id, ...)         NOWHERE(id)
-#define EXEC_FN_P2R(id, ...)        NOWHERE(id)
-#define EXEC_FN_R2P(id, ...)        NOWHERE(id)
-#define EXEC_FN_SPACE(id, ...)      NOWHERE(id)
-#define EXEC_MEM(id, ...)           NOWHERE(id)
-#define EXEC_TEX(id, ...)           NOWHERE(id)
-#define EXEC_WARP(id, ...)          NOWHERE(id)
-#define EXEC_CTRL(id, ...)          NOWHERE(id)
+#define EXEC_W1_1(id, flags, ...)                             EXECUTORS(id, flags, BODY_W1_1((__VA_ARGS__)))
+#define EXEC_W1_11(id, flags, ...)                            EXECUTORS(id, flags, BODY_W1_11((__VA_ARGS__)))
+#define EXEC_W1_111(id, flags, ...)                           EXECUTORS(id, flags, BODY_W1_111((__VA_ARGS__)))
+#define EXEC_W1_11P(id, flags, ...)                           EXECUTORS(id, flags, BODY_W1_11P((__VA_ARGS__)))
+#define EXEC_W2_11(id, flags, ...)                            EXECUTORS(id, flags, BODY_W2_11((__VA_ARGS__)))
+#define EXEC_W2_112(id, flags, ...)                           EXECUTORS(id, flags, BODY_W2_112((__VA_ARGS__)))
+#define EXEC_W2_22(id, flags, ...)                            EXECUTORS(id, flags, BODY_W2_22((__VA_ARGS__)))
+#define EXEC_F1_1(id, ...)                                    ELSEWHERE(id)
+#define EXEC_F1_11(id, ...)                                   ELSEWHERE(id)
+#define EXEC_F1_111(id, ...)                                  ELSEWHERE(id)
+#define EXEC_D2_2(id, ...)                                    ELSEWHERE(id)
+#define EXEC_D2_22(id, ...)                                   ELSEWHERE(id)
+#define EXEC_D2_222(id, ...)                                  ELSEWHERE(id)
+#define EXEC_FN_W1_1(id, ...)                                 ELSEWHERE(id)
+#define EXEC_FN_W1_11(id, ...)                                ELSEWHERE(id)
+#define EXEC_FN_W1_11P(id, ...)                               ELSEWHERE(id)
+#define EXEC_FN_W1_111(id, ...)                               ELSEWHERE(id)
+#define EXEC_FN_F1_1(id, ...)                                 ELSEWHERE(id)
+#define EXEC_FN_F1_11(id, ...)                                ELSEWHERE(id)
+#define EXEC_FN_D2_2(id, ...)                                 ELSEWHERE(id)
+#define EXEC_FN_D2_22(id, ...)                                ELSEWHERE(id)
+#define EXEC_FN_SETP2(id, ...)                                ELSEWHERE(id)
+#define EXEC_FN_TESTP1(id, ...)                               ELSEWHERE(id)
+#define EXEC_FN_TESTP2(id, ...)                               ELSEWHERE(id)
+#define EXEC_FN_CVT(id, ...)                                  ELSEWHERE(id)
+#define EXEC_FN_SETP1(id, ...)                                ELSEWHERE(id)
+#define EXEC_FN_CARRY(id, ...)                                ELSEWHERE(id)
+#define EXEC_FN_PLOP(id, ...)                                 ELSEWHERE(id)
+#define EXEC_FN_W1_1111(id, ...)                              ELSEWHERE(id)
+#define EXEC_FN_W2_211(id, ...)                               ELSEWHERE(id)
+#define EXEC_FN_W2_2211(id, ...)                              ELSEWHERE(id)
+#define EXEC_FN_W1(id, ...)                                   NOWHERE(id)
+#define EXEC_FN_P2R(id, ...)                                  NOWHERE(id)
+#define EXEC_FN_R2P(id, ...)                                  NOWHERE(id)
+#define EXEC_FN_SPACE(id, ...)                                NOWHERE(id)
+#define EXEC_MEM(id, ...)                                     NOWHERE(id)
+#define EXEC_TEX(id, ...)                                     NOWHERE(id)
+#define EXEC_WARP(id, ...)                                    NOWHERE(id)
+#define EXEC_CTRL(id, ...)                                    NOWHERE(id)
 #define OP(id, name, form, unit, latency, energy, flags, ...) EXEC_##form(id, flags, __VA_ARGS__)
 #include "isa/ops.def"
 #undef OP

@@ -1,8 +1,9 @@
 /* Lane executors: what an operation does to 32 lanes at once.
  *
- * Every executor comes from the operation table (isa/ops.def), is compiled for several instruction sets of the host,
- * and is picked once per instruction. It computes all 32 lanes whatever the mask says (the caller blends), has no
- * side effects, and may be called with destination words that are also source words of the same lane. */
+ * Every executor comes from the operation table (isa/ops.def), is compiled for several instruction sets of
+ * the host, and is picked once per instruction. It computes all 32 lanes whatever the mask says (the caller
+ * blends), has no side effects, and may be called with destination words that are also source words of the
+ * same lane. */
 #ifndef REPRISE_EXEC_LANES_H
 #define REPRISE_EXEC_LANES_H
 
@@ -10,15 +11,16 @@
 
 /* Operands of one execution. Words are 32-lane vectors, 64-byte aligned. */
 struct lane_io {
-    uint32_t *d[2];        /* destination words, low first */
-    const uint32_t *s[8];  /* all words of source 0, then of source 1, ... after neg/abs were applied */
-    uint32_t pin[2];       /* predicate sources, one bit per lane, after negation */
-    uint32_t pout[2];      /* predicate results, all lanes */
+    uint32_t *d[2];       /* destination words, low first */
+    const uint32_t *s[8]; /* all words of source 0, then of source 1, ... after neg/abs were applied */
+    uint32_t pin[2];      /* predicate sources, one bit per lane, after negation */
+    uint32_t pout[2];     /* predicate results, all lanes */
     const struct imods *m;
 };
 typedef void lane_fn(struct lane_io *io);
 
-/* How to run an instruction: fn under host rounding mode rnd (enum rounding; RN unless the operation rounds). */
+/* How to run an instruction: fn under host rounding mode rnd (enum rounding; RN unless the operation rounds).
+ */
 struct lane_op {
     lane_fn *fn; /* NULL: not a lane operation (memory, control, warp-wide, S2R, P2R, R2P) */
     uint8_t rnd;
@@ -35,8 +37,8 @@ extern void (*lane_modify)(uint32_t *d, const uint32_t *s, uint32_t and_mask, ui
 extern void (*lane_blend)(uint32_t *d, const uint32_t *s, uint32_t mask);
 /* Name of the instruction set in use: "avx512", "avx2", "generic". Chosen once; REPRISE_ISA overrides. */
 const char *lane_isa(void);
-/* Switches to the instruction set called name (NULL: the best one); false when this host lacks it. Instructions picked
- * before keep running on the old one. */
+/* Switches to the instruction set called name (NULL: the best one); false when this host lacks it.
+ * Instructions picked before keep running on the old one. */
 bool lane_use(const char *name);
 
 /* Sets the host's rounding mode (enum rounding) and back to nearest. */

@@ -1,5 +1,6 @@
-/* Executors of conversions. Common pairs of types are computed with the host's own conversions, all lanes at once;
- * the others go through convert_value lane by lane. Where the host rounds, it does so in the mode the caller set. */
+/* Executors of conversions. Common pairs of types are computed with the host's own conversions, all lanes at
+ * once; the others go through convert_value lane by lane. Where the host rounds, it does so in the mode the
+ * caller set. */
 #include "exec/convert.h"
 #include "exec/lanes_half.h"
 
@@ -162,9 +163,12 @@ INSTANCE(f32_f16, f32_half, false)
 INSTANCE(f32_bf16, f32_half, true)
 
 static lane_fn *pick_f2f(const struct imods *m) {
-    bool simple = m->rnd == RND_RN && !m->mode && !m->rint, same = m->stype == m->dtype;
-    if (m->relu ? m->stype != MT_F32 : m->rnd > RND_RP)
+    bool same = m->stype == m->dtype,
+         narrow = m->stype == MT_F32 && (m->dtype == MT_F16 || m->dtype == MT_BF16);
+    if (m->rnd > RND_RP || m->mode || (m->relu && !narrow))
         return exec_any;
+    if (narrow && m->rnd == RND_RN)
+        return m->dtype == MT_F16 ? exec_f32_f16 : exec_f32_bf16;
     if (same && m->stype == MT_F32)
         return m->rint ? f32_whole_table[m->rnd] : exec_f32_f32;
     if (same && m->stype == MT_F64 && m->rint)
@@ -175,8 +179,6 @@ static lane_fn *pick_f2f(const struct imods *m) {
         return exec_f32_f64;
     if (m->dtype == MT_F32 && (m->stype == MT_F16 || m->stype == MT_BF16) && !m->ftz)
         return m->stype == MT_F16 ? exec_f16_f32 : exec_bf16_f32;
-    if (simple && m->stype == MT_F32 && (m->dtype == MT_F16 || m->dtype == MT_BF16))
-        return m->dtype == MT_F16 ? exec_f32_f16 : exec_f32_bf16;
     return exec_any;
 }
 PICK(F2F, pick_f2f(m))
@@ -187,7 +189,8 @@ LANE_INLINE void f32_int(struct lane_io *io, const bool sgn, const unsigned rnd)
     uint32_t *d = lane_dst(io, 0);
     const bool ftz = io->m->ftz;
     FOR_LANES {
-        float x = integral32(as_f32(ftz ? flush32(s0[i]) : s0[i]), rnd), bias = sgn || x < 0x1p31f ? 0 : 0x1p31f;
+        float x = integral32(as_f32(ftz ? flush32(s0[i]) : s0[i]), rnd),
+              bias = sgn || x < 0x1p31f ? 0 : 0x1p31f;
         float low = sgn ? -0x1p31f : 0, high = sgn ? 0x1p31f : 0x1p32f;
         bool in = x >= low && x < high;
         uint32_t r = (uint32_t)(int32_t)(in ? x - bias : 0) + (bias > 0 ? 0x80000000u : 0);
@@ -273,8 +276,12 @@ static void exec_s64_f64(struct lane_io *io) {
 }
 
 static lane_fn *const i2f_table[MT_COUNT][2] = {
-    [MT_S32] = {exec_s32_f32, exec_s32_f64}, [MT_U32] = {exec_u32_f32, exec_u32_f64}, [MT_S16] = {exec_s16_f32},
-    [MT_U16] = {exec_u16_f32},               [MT_S8] = {exec_s8_f32},                 [MT_U8] = {exec_u8_f32},
+    [MT_S32] = {exec_s32_f32, exec_s32_f64},
+    [MT_U32] = {exec_u32_f32, exec_u32_f64},
+    [MT_S16] = {exec_s16_f32},
+    [MT_U16] = {exec_u16_f32},
+    [MT_S8] = {exec_s8_f32},
+    [MT_U8] = {exec_u8_f32},
     [MT_S64] = {exec_s64_f32, exec_s64_f64},
 };
 

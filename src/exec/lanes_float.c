@@ -1,12 +1,12 @@
 /* Executors of 32- and 64-bit floating point, from the operation table where it has an expression.
  *
- * They run under whatever rounding mode the caller set, so nothing here may depend on it but the operation itself.
- * Flushing of subnormals is explicit: the host's own flush modes differ from the GPU's in detail and cost a mode
- * switch. */
+ * They run under whatever rounding mode the caller set, so nothing here may depend on it but the operation
+ * itself. Flushing of subnormals is explicit: the host's own flush modes differ from the GPU's in detail and
+ * cost a mode switch. */
 #include "exec/lanes_isa.h"
 
 /* ---- forms of the table: four executors each, for ftz and sat off and on ---- */
-#define FIN(v, ftz)          as_f32((ftz) ? flush32(v) : (v))
+#define FIN(v, ftz) as_f32((ftz) ? flush32(v) : (v))
 #define FOUT(d, expr)                                                                                        \
     do {                                                                                                     \
         uint32_t r_ = canon32(expr);                                                                         \
@@ -48,10 +48,12 @@
     const uint32_t *s0 = lane_src(io, 0), *s1 = lane_src(io, 1);                                             \
     BODY_D2(double x = as_f64(pair64(s0[i], s1[i])), expr)
 #define BODY_D2_22(expr)                                                                                     \
-    const uint32_t *s0 = lane_src(io, 0), *s1 = lane_src(io, 1), *s2 = lane_src(io, 2), *s3 = lane_src(io, 3); \
+    const uint32_t *s0 = lane_src(io, 0), *s1 = lane_src(io, 1), *s2 = lane_src(io, 2),                      \
+                   *s3 = lane_src(io, 3);                                                                    \
     BODY_D2(double x = as_f64(pair64(s0[i], s1[i])); double y = as_f64(pair64(s2[i], s3[i])), expr)
 #define BODY_D2_222(expr)                                                                                    \
-    const uint32_t *s0 = lane_src(io, 0), *s1 = lane_src(io, 1), *s2 = lane_src(io, 2), *s3 = lane_src(io, 3); \
+    const uint32_t *s0 = lane_src(io, 0), *s1 = lane_src(io, 1), *s2 = lane_src(io, 2),                      \
+                   *s3 = lane_src(io, 3);                                                                    \
     const uint32_t *s4 = lane_src(io, 4), *s5 = lane_src(io, 5);                                             \
     BODY_D2(double x = as_f64(pair64(s0[i], s1[i])); double y = as_f64(pair64(s2[i], s3[i]));                \
             double z = as_f64(pair64(s4[i], s5[i])), expr)
@@ -229,7 +231,8 @@ PICK(DSETP, exec_dsetp)
 
 /* ---- classification ---- */
 
-/* Whether a number of the given magnitude, with infinity at inf and the least normal at least, is what mode asks for. */
+/* Whether a number of the given magnitude, with infinity at inf and the least normal at least, is what mode
+ * asks for. */
 LANE_INLINE bool test_class(uint64_t mag, uint64_t inf, uint64_t least, unsigned mode) {
     switch (mode) {
     case TESTP_FINITE:

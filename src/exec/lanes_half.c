@@ -1,9 +1,9 @@
 /* Executors of f16 and bf16, one or two numbers per word.
  *
- * Results are rounded once. Sums and products of f16 may be computed in f32, which is wide enough that the second
- * rounding never shows; fma, and bf16 products that may fall below f32's range, are first rounded "to odd": cut off,
- * with the last bit set when anything was lost. A number so rounded to at least two more bits than the target keeps
- * the side of every tie. */
+ * Results are rounded once. Sums and products of f16 may be computed in f32, which is wide enough that the
+ * second rounding never shows; fma, and bf16 products that may fall below f32's range, are first rounded "to
+ * odd": cut off, with the last bit set when anything was lost. A number so rounded to at least two more bits
+ * than the target keeps the side of every tie. */
 #include "exec/lanes_half.h"
 #include "exec/lanes_mufu.h"
 
@@ -66,7 +66,8 @@ LANE_INLINE void half_compute(float *r, const float *x, const float *y, const fl
 }
 
 /* Source k of half number n as f32. */
-LANE_INLINE void load_half(float *x, const struct lane_io *io, unsigned k, unsigned n, const bool bf, const bool ftz) {
+LANE_INLINE void load_half(float *x, const struct lane_io *io, unsigned k, unsigned n, const bool bf,
+                           const bool ftz) {
     const uint32_t *s = lane_src(io, k);
     LANE_TEMP(uint32_t, flushed);
     if (ftz) {
@@ -128,7 +129,8 @@ LANE_INLINE int32_t order16(uint32_t h) {
     return v ^ (v >> 16 & 0x7fff);
 }
 
-LANE_INLINE uint32_t half_minmax(uint32_t a, uint32_t b, const bool max, const bool bf, unsigned mode, bool ftz) {
+LANE_INLINE uint32_t half_minmax(uint32_t a, uint32_t b, const bool max, const bool bf, unsigned mode,
+                                 bool ftz) {
     const uint32_t inf = half_inf(bf);
     a = ftz ? half_flush(a & 0xffff, bf) : a & 0xffff;
     b = ftz ? half_flush(b & 0xffff, bf) : b & 0xffff;
@@ -152,7 +154,8 @@ LANE_INLINE void half_minmax_lanes(struct lane_io *io, const bool max, const boo
     const uint32_t upper = is_pair(io->m) ? 0xffff0000u : 0;
     FOR_LANES {
         uint32_t a = s0[i], b = s1[i];
-        uint32_t lo = half_minmax(a, b, max, bf, mode, ftz), hi = half_minmax(a >> 16, b >> 16, max, bf, mode, ftz);
+        uint32_t lo = half_minmax(a, b, max, bf, mode, ftz),
+                 hi = half_minmax(a >> 16, b >> 16, max, bf, mode, ftz);
         d[i] = lo | (hi << 16 & upper);
     }
 }

@@ -1,5 +1,5 @@
-/* Executors of integer operations that the table does not express: carries, comparisons, field insertion, predicate
- * logic. */
+/* Executors of integer operations that the table does not express: carries, comparisons, field insertion,
+ * predicate logic. */
 #include "exec/lanes_isa.h"
 #include "isa/semantics.h"
 
@@ -113,7 +113,8 @@ static void exec_bfi(struct lane_io *io) {
 }
 
 static void exec_bfe64(struct lane_io *io) {
-    const uint32_t *lo = lane_src(io, 0), *hi = lane_src(io, 1), *pos = lane_src(io, 2), *len = lane_src(io, 3);
+    const uint32_t *lo = lane_src(io, 0), *hi = lane_src(io, 1), *pos = lane_src(io, 2),
+                   *len = lane_src(io, 3);
     uint32_t *d0 = lane_dst(io, 0), *d1 = lane_dst(io, 1);
     const bool sgn = io->m->sgn;
     FOR_LANES {

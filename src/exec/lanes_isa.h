@@ -1,5 +1,6 @@
 /* What the executor files share. Each of them is compiled once per instruction set of the host, with LANE_ISA
- * defined as generic, avx2 or avx512 and the compiler flags to match; every symbol they export carries that name. */
+ * defined as generic, avx2 or avx512 and the compiler flags to match; every symbol they export carries that
+ * name. */
 #ifndef REPRISE_EXEC_LANES_ISA_H
 #define REPRISE_EXEC_LANES_ISA_H
 
@@ -150,7 +151,8 @@ LANE_INLINE void blend_lanes(uint32_t *d, const uint32_t *s, uint32_t mask) {
 LANE_INLINE uint32_t pack_mask(const uint32_t *t) {
     uint32_t zero = 0;
     for (unsigned k = 0; k < 4; k++) {
-        __m256i is0 = _mm256_cmpeq_epi32(_mm256_load_si256((const __m256i *)(t + 8 * k)), _mm256_setzero_si256());
+        __m256i is0 =
+            _mm256_cmpeq_epi32(_mm256_load_si256((const __m256i *)(t + 8 * k)), _mm256_setzero_si256());
         zero |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(is0)) << (8 * k);
     }
     return ~zero;
@@ -204,7 +206,8 @@ LANE_INLINE uint32_t combine_mask(unsigned bop, uint32_t x, uint32_t y) {
 /* Lanes whose relation is in the set cmp, given the lanes that are less, equal and unordered. */
 LANE_INLINE uint32_t relation_mask(unsigned cmp, uint32_t lt, uint32_t eq, uint32_t un) {
     uint32_t gt = ~(lt | eq | un);
-    return (cmp & CMP_LT ? lt : 0) | (cmp & CMP_EQ ? eq : 0) | (cmp & CMP_GT ? gt : 0) | (cmp & CMP_UN ? un : 0);
+    return (cmp & CMP_LT ? lt : 0) | (cmp & CMP_EQ ? eq : 0) | (cmp & CMP_GT ? gt : 0) |
+           (cmp & CMP_UN ? un : 0);
 }
 
 /* Both predicate results of a comparison. */

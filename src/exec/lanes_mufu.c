@@ -29,10 +29,10 @@ MUFU_EXECUTOR(cos)
 MUFU_EXECUTOR(tanh)
 
 static lane_fn *const mufu_table[MUFU_COUNT][2] = {
-    [MUFU_RCP] = {exec_rcp, exec_rcp_ftz}, [MUFU_RSQ] = {exec_rsq, exec_rsq_ftz},
+    [MUFU_RCP] = {exec_rcp, exec_rcp_ftz},    [MUFU_RSQ] = {exec_rsq, exec_rsq_ftz},
     [MUFU_SQRT] = {exec_sqrt, exec_sqrt_ftz}, [MUFU_LG2] = {exec_lg2, exec_lg2_ftz},
-    [MUFU_EX2] = {exec_ex2, exec_ex2_ftz}, [MUFU_SIN] = {exec_sin, exec_sin_ftz},
-    [MUFU_COS] = {exec_cos, exec_cos_ftz}, [MUFU_TANH] = {exec_tanh, exec_tanh_ftz},
+    [MUFU_EX2] = {exec_ex2, exec_ex2_ftz},    [MUFU_SIN] = {exec_sin, exec_sin_ftz},
+    [MUFU_COS] = {exec_cos, exec_cos_ftz},    [MUFU_TANH] = {exec_tanh, exec_tanh_ftz},
 };
 PICK(MUFU, m->mode < MUFU_COUNT ? mufu_table[m->mode][m->ftz] : NULL)
 

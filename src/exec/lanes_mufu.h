@@ -1,6 +1,6 @@
 /* The approximate functions of the special function unit, one lane at a time, written so that loops over them
- * vectorise. Each is total: infinities, NaN, zeros and subnormals give what the PTX ISA's tables say without .ftz;
- * flushing is the caller's. Values are computed in double and rounded once, so they lie well inside the
+ * vectorise. Each is total: infinities, NaN, zeros and subnormals give what the PTX ISA's tables say without
+ * .ftz; flushing is the caller's. Values are computed in double and rounded once, so they lie well inside the
  * documented error of every function. The host must round to nearest. */
 #ifndef REPRISE_EXEC_LANES_MUFU_H
 #define REPRISE_EXEC_LANES_MUFU_H

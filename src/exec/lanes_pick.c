@@ -11,8 +11,9 @@ extern const struct lane_set lane_set_generic;
 extern const struct lane_set lane_set_avx2, lane_set_avx512;
 
 static bool has_avx2(void) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") &&
-           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("lzcnt") && __builtin_cpu_supports("popcnt");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2") &&
+           __builtin_cpu_supports("lzcnt") && __builtin_cpu_supports("popcnt");
 }
 
 static bool has_avx512(void) {
@@ -55,7 +56,8 @@ bool lane_use(const char *name) {
     return false;
 }
 
-/* The function pointers must be set before anything runs, so the choice is made when the program is loaded. */
+/* The function pointers must be set before anything runs, so the choice is made when the program is loaded.
+ */
 __attribute__((constructor)) static void choose(void) {
     const char *wish = getenv("REPRISE_ISA");
     if (!wish || !lane_use(wish))
@@ -66,7 +68,8 @@ const char *lane_isa(void) {
     return current->name;
 }
 
-/* Host rounding mode that instruction i needs. Conversions to integers and to integral values round explicitly. */
+/* Host rounding mode that instruction i needs. Conversions to integers and to integral values round
+ * explicitly. */
 static uint8_t rounding_of(const struct inst *i) {
     enum op_form form = op_info[i->op].form;
     bool arith = form >= FORM_F1_1 && form <= FORM_D2_222;

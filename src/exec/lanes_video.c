@@ -1,5 +1,5 @@
-/* Executors of the scalar and SIMD video instructions. Current GPUs run them as instruction sequences; here they are
- * computed lane by lane in arithmetic wide enough never to overflow. */
+/* Executors of the scalar and SIMD video instructions. Current GPUs run them as instruction sequences; here
+ * they are computed lane by lane in arithmetic wide enough never to overflow. */
 #include "exec/lanes_isa.h"
 
 __extension__ typedef __int128 wide;
@@ -101,8 +101,8 @@ static void exec_video(struct lane_io *io) {
         wide a = extend(io->s[0][i] >> sel_shift(asel), sel_bits(asel), m->lut & VLUT_A_SIGNED);
         wide b = extend(io->s[1][i] >> sel_shift(bsel), sel_bits(bsel), m->lut & VLUT_B_SIGNED);
         uint32_t c = io->s[2][i];
-        io->d[0][i] = (m->mode & 15) == VID_MAD ? video_mad(m, a, b, c)
-                                                : video_secondary(m, video_primary(m, a, b), c);
+        io->d[0][i] =
+            (m->mode & 15) == VID_MAD ? video_mad(m, a, b, c) : video_secondary(m, video_primary(m, a, b), c);
     }
 }
 PICK(VIDEO, exec_video)

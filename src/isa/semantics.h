@@ -1,7 +1,8 @@
 /* What single operations compute, where the expression in ops.def would not fit on its row.
  *
- * Everything here is a pure function of its arguments, defined for all of them, and free of branches where the
- * executors should vectorise. Words are 32 bits; sgn is 0 or 1 and, like mode, constant in each executor. */
+ * Everything here is a pure function of its arguments, defined for all of them, and free of branches where
+ * the executors should vectorise. Words are 32 bits; sgn is 0 or 1 and, like mode, constant in each executor.
+ */
 #ifndef REPRISE_ISA_SEMANTICS_H
 #define REPRISE_ISA_SEMANTICS_H
 

@@ -1,0 +1,31 @@
+/* Device memory: one reserved range of the host's address space, the allocations in it, and host memory that the
+ * program registered.
+ *
+ * A device address is the host address of its byte (see reprise.h); addresses of 32-bit modules are the low 32 bits of
+ * one in the first 4 GB. Allocation is first fit from low addresses, so it is deterministic. Only live allocations can
+ * be reached from simulated code. Freed ones are remembered for the benefit of error reports. */
+#ifndef REPRISE_EXEC_MEMORY_H
+#define REPRISE_EXEC_MEMORY_H
+
+#include "base/vec.h"
+#include "reprise.h"
+
+struct memory {
+    VEC(struct rp_alloc) allocs; /* live, in address order */
+    VEC(struct rp_alloc) freed;  /* the last few that were freed, oldest first */
+    uint64_t base;               /* RP_REGION once reserved, else 0 */
+    size_t limit, used;          /* bytes that may be, and are, allocated */
+};
+
+/* Reserves the address range; false when the host refuses. */
+bool memory_init(struct memory *m, size_t limit);
+void memory_destroy(struct memory *m);
+uint64_t memory_alloc(struct memory *m, size_t size, enum rp_mem_kind kind);
+bool memory_register(struct memory *m, void *p, size_t size);
+bool memory_free(struct memory *m, uint64_t addr);
+/* The live allocation that holds addr, or NULL. */
+struct rp_alloc *memory_find(const struct memory *m, uint64_t addr);
+/* Appends to out where addr lies relative to what is or was allocated. */
+void memory_describe(const struct memory *m, uint64_t addr, struct str *out);
+
+#endif

@@ -1,0 +1,97 @@
+/* The SIMT stack. See warp.h for what makes an entry runnable. */
+#include "exec/warp.h"
+
+#include <string.h>
+
+void simt_push(struct warp *w, struct simt_entry e) {
+    if (w->depth == w->cap) {
+        w->cap = w->cap ? w->cap * 2 : 16;
+        w->stack = xrealloc(w->stack, w->cap * sizeof *w->stack);
+    }
+    w->stack[w->depth++] = e;
+}
+
+static struct simt_entry path(uint32_t pc, uint32_t rpc, uint32_t mask) {
+    return (struct simt_entry){.pc = pc, .rpc = rpc, .mask = mask, .bar = -1};
+}
+
+void simt_init(struct warp *w, uint32_t mask) {
+    w->depth = 0;
+    w->live = mask;
+    simt_push(w, path(0, NO_RPC, mask));
+}
+
+/* Drops entries that are finished, wherever they stand. */
+static void sweep(struct warp *w) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < w->depth; i++)
+        if (w->stack[i].mask)
+            w->stack[n++] = w->stack[i];
+    w->depth = n;
+}
+
+struct simt_entry *simt_top(struct warp *w) {
+    while (w->depth) {
+        struct simt_entry *e = &w->stack[w->depth - 1];
+        if (!e->mask || (e->pc == e->rpc && !e->call)) {
+            w->depth--;
+            continue;
+        }
+        if (e->bar < 0 && !e->sync)
+            return e;
+        if (!simt_rotate(w))
+            return NULL;
+    }
+    return NULL;
+}
+
+bool simt_rotate(struct warp *w) {
+    uint32_t above = 0, best = UINT32_MAX;
+    for (uint32_t i = w->depth; i-- > 0;) {
+        const struct simt_entry *e = &w->stack[i];
+        bool finished = e->pc == e->rpc && !e->call;
+        if (i + 1 < w->depth && e->mask && !(e->mask & above) && e->bar < 0 && !e->sync && !finished)
+            best = i; /* the lowest one has waited longest */
+        above |= e->mask;
+    }
+    if (best == UINT32_MAX)
+        return false;
+    struct simt_entry e = w->stack[best];
+    memmove(&w->stack[best], &w->stack[best + 1], (w->depth - 1 - best) * sizeof e);
+    w->stack[w->depth - 1] = e;
+    return true;
+}
+
+void simt_diverge(struct warp *w, uint32_t taken, uint32_t target, uint32_t next, uint32_t rpc) {
+    struct simt_entry *e = &w->stack[w->depth - 1];
+    uint32_t others = e->mask & ~taken, outer = e->rpc;
+    bool call = e->call;
+    if (outer == rpc && !call) {
+        w->depth--; /* the entry that waits at rpc is below already */
+    } else {
+        e->pc = rpc;
+    }
+    if (next != rpc)
+        simt_push(w, path(next, rpc, others));
+    if (target != rpc)
+        simt_push(w, path(target, rpc, taken));
+}
+
+void simt_exit(struct warp *w, uint32_t lanes) {
+    w->live &= ~lanes;
+    for (uint32_t i = 0; i < w->depth; i++)
+        w->stack[i].mask &= ~lanes;
+    sweep(w);
+}
+
+void simt_return(struct warp *w, uint32_t lanes) {
+    for (uint32_t i = w->depth; i-- > 0;) {
+        struct simt_entry *e = &w->stack[i];
+        if (!(e->mask & lanes))
+            continue;
+        e->mask &= ~lanes;
+        if (e->call)
+            break;
+    }
+    sweep(w);
+}

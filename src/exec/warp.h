@@ -1,0 +1,177 @@
+/* Functional state of warps, thread blocks and launches, and what one instruction does to them.
+ *
+ * The timing model drives the same functions; nothing here knows about cycles. A warp's control state is a stack of
+ * entries (SIMT stack). An entry is runnable when no entry above it shares a lane with it: those that do are the paths
+ * it waits for. Paths of one divergence have disjoint lanes and may run in any order, so that a path which waits (at a
+ * barrier, for other lanes of its warp, in a spin loop) can be set aside for another. */
+#ifndef REPRISE_EXEC_WARP_H
+#define REPRISE_EXEC_WARP_H
+
+#include "exec/lanes.h"
+#include "exec/memory.h"
+
+enum { MAX_BARRIERS = 17, NO_PC = -1 };
+
+/* How an instruction is carried out. */
+enum xkind {
+    X_ALU, X_S2R, X_P2R, X_R2P, X_LOAD, X_STORE, X_LDC, X_ATOM, X_LDGSTS, X_MBAR, X_TEX, X_ISSPACE,
+    X_SHFL, X_VOTE, X_MATCH, X_REDUX, X_ELECT, X_WARPSYNC,
+    X_BRA, X_BRX, X_CALL, X_CALLI, X_RET, X_EXIT, X_BAR, X_TRAP, X_SYSCALL, X_NOP
+};
+
+/* An instruction prepared for execution. Operand words are indices: registers as they are, others (immediates, constants,
+ * RZ) in the pool of broadcast words, with bit 31 set. */
+struct xinst {
+    struct lane_op op;
+    const struct inst *in;
+    uint8_t kind, nsw, ndw, guard, gneg, mods; /* mods: some source word carries neg or abs */
+    uint8_t ps[2], pneg[2], pd[2];
+    uint32_t s[8], d;                          /* d: first destination register */
+    uint32_t first[4];                         /* index in s of each source's first word */
+    uint32_t and_mask[8], xor_mask[8];         /* neg and abs of each source word */
+};
+#define POOL 0x80000000u
+
+/* A word of the pool: an immediate, or a word of a constant bank that each launch reads. */
+struct pool_word {
+    uint8_t bank; /* BANK_COUNT: immediate */
+    uint32_t v;
+};
+
+/* A program decoded for execution; shared by all launches of the kernel. */
+struct image {
+    const struct program *prog;
+    struct xinst *code;
+    uint32_t ncode;
+    VEC(struct pool_word) pool;
+};
+
+struct simt_entry {
+    uint32_t pc, rpc, mask;
+    uint32_t sync;  /* not 0: waits for these lanes of the warp to arrive */
+    int16_t bar;    /* barrier it waits at, or -1 */
+    bool call;      /* bottom of a call: RET returns to the entry below */
+};
+
+struct warp {
+    uint32_t (*r)[WARP_LANES];  /* registers */
+    uint32_t p[8];              /* predicates; p[PRED_PT] is all ones */
+    struct simt_entry *stack;
+    uint32_t depth, cap;
+    uint32_t live;              /* lanes that have not exited */
+    uint32_t index;             /* in the block */
+    uint8_t *local;             /* local memory: word w of lane l at (w * 32 + l) * 4 */
+    struct cta *cta;
+    uint64_t insts;
+};
+
+struct barrier {
+    uint32_t arrived, want;     /* threads; want 0: all of the block */
+    uint32_t and_, or_, count;  /* reduction in progress */
+    uint32_t result[3];         /* of the last completed one: and, or, count */
+    bool used;
+};
+
+/* A thread block. */
+struct cta {
+    struct exec *x;
+    struct warp *warps;
+    uint32_t nwarps, nthreads, live; /* live: threads that have not exited */
+    uint32_t id[3], slot, number;
+    uint8_t *shared;
+    uint32_t shared_bytes;
+    struct barrier bars[MAX_BARRIERS];
+};
+
+/* What went wrong in a launch. */
+struct fault {
+    enum rp_status status;
+    uint32_t pc, lane;
+    const struct warp *w;
+    uint64_t addr;
+    uint32_t size;
+    enum mem_space space;
+    const char *what;           /* more words, or NULL */
+};
+
+struct textures;
+
+/* A launch in execution, with all that instructions may touch. */
+struct exec {
+    const struct image *img;
+    uint32_t (*pool)[WARP_LANES];
+    const uint8_t *bank[BANK_COUNT];
+    uint32_t bank_bytes[BANK_COUNT];
+    struct memory *mem;
+    uint32_t grid[3], block[3], nsms;
+    uint64_t grid_id;
+    uint32_t local_bytes, shared_static, shared_dynamic;
+    bool recursive;
+    uint64_t clock;             /* advances with execution; read by %clock */
+    uint64_t warp_insts, thread_insts, max_insts;
+    struct fault fault;
+    struct str *out, *err;      /* device printf, assert */
+    size_t out_limit;
+    struct textures *tex;
+    uint64_t heap_limit, heap_used;
+    struct rp_alloc *hint;      /* allocation that was hit last */
+};
+
+/* ---- decode.c ---- */
+/* Prepares a linked program; memory is the image's. */
+struct image *image_create(const struct program *p);
+void image_free(struct image *img);
+/* Fills the pool for a launch from its constant banks; x->pool has img->pool.len entries. */
+void image_fill_pool(struct exec *x);
+
+/* ---- simt.c ---- */
+void simt_init(struct warp *w, uint32_t mask);
+/* The entry to run, with entries that reached their reconvergence point or lost all lanes removed; NULL when the warp
+ * has ended or every entry waits. */
+struct simt_entry *simt_top(struct warp *w);
+/* Splits the top entry: lanes taken go to target, the others to next; they meet again at rpc. */
+void simt_diverge(struct warp *w, uint32_t taken, uint32_t target, uint32_t next, uint32_t rpc);
+/* Pushes a path. */
+void simt_push(struct warp *w, struct simt_entry e);
+/* Removes lanes that exited. */
+void simt_exit(struct warp *w, uint32_t lanes);
+/* Returns lanes from a call. */
+void simt_return(struct warp *w, uint32_t lanes);
+/* Brings another runnable path that does not wait to the top; false when there is none. */
+bool simt_rotate(struct warp *w);
+
+/* ---- barrier.c ---- */
+/* Lanes of the top entry arrive at barrier id (of want threads, 0: all), voting p. True when the barrier completed. */
+bool barrier_arrive(struct cta *c, struct warp *w, uint32_t id, uint32_t want, uint32_t lanes, uint32_t p, bool wait);
+/* Threads left the block: barriers may be complete now. */
+void barrier_check(struct cta *c);
+
+/* ---- access.c, atomic.c, warpops.c, texture_ops.c, syscall.c: carry out one instruction for lanes m ---- */
+#define EXEC_OPS(X) X(load) X(store) X(ldc) X(atom) X(ldgsts) X(mbar) X(tex) X(isspace) X(shfl) X(vote) X(match) X(redux) X(elect) X(syscall)
+#define X(name) bool exec_##name(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m);
+EXEC_OPS(X)
+#undef X
+/* Lanes that take part in a warp-wide operation: the named ones that are here, or that arrived elsewhere. */
+uint32_t warp_members(struct warp *w, const struct xinst *i, uint32_t m, uint32_t named);
+
+/* Host bytes of [addr, addr+size) in global memory, or NULL. Addresses of 32-bit modules are widened first. */
+void *exec_global(struct exec *x, uint64_t addr, uint32_t size);
+/* Records a fault; always returns false. */
+bool exec_fault(struct exec *x, const struct warp *w, const struct xinst *i, enum rp_status s, uint32_t lane, uint64_t addr, uint32_t size, enum mem_space space);
+
+/* Source word k of an instruction as 32 lanes (without neg/abs). */
+static inline const uint32_t *src_lanes(const struct exec *x, const struct warp *w, uint32_t s) {
+    return s & POOL ? x->pool[s & ~POOL] : w->r[s];
+}
+
+/* ---- step.c ---- */
+enum warp_state { WARP_RUNNING, WARP_WAITING, WARP_DONE, WARP_FAULT };
+/* Runs a warp for at most n instructions. */
+enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n);
+
+/* Runs all blocks of a launch functionally; false on a fault (x->fault). slots: blocks that may be resident together. */
+bool exec_run_grid(struct exec *x, uint32_t slots);
+/* Describes x->fault in words. */
+void fault_describe(const struct exec *x, struct str *out);
+
+#endif
