@@ -37,11 +37,32 @@ static const struct mode_names {
 };
 
 static const char *const special_names[SR_COUNT] = {
-    "SR_TID.X",       "SR_TID.Y",       "SR_TID.Z",       "SR_CTAID.X",         "SR_CTAID.Y",
-    "SR_CTAID.Z",     "SR_LANEID",      "SR_WARPID",      "SR_NWARPID",         "SR_SMID",
-    "SR_NSMID",       "SR_GRIDID",      "SR_EQMASK",      "SR_LTMASK",          "SR_LEMASK",
-    "SR_GTMASK",      "SR_GEMASK",      "SR_CLOCKLO",     "SR_CLOCKHI",         "SR_GLOBALTIMERLO",
-    "SR_GLOBALTIMERHI", "SR_ACTIVEMASK", "SR_DYNSMEM",    "SR_TOTALSMEM",       "SRZ",
+    [SR_TID_X] = "SR_TID.X",
+    [SR_TID_Y] = "SR_TID.Y",
+    [SR_TID_Z] = "SR_TID.Z",
+    [SR_CTAID_X] = "SR_CTAID.X",
+    [SR_CTAID_Y] = "SR_CTAID.Y",
+    [SR_CTAID_Z] = "SR_CTAID.Z",
+    [SR_LANEID] = "SR_LANEID",
+    [SR_WARPID] = "SR_WARPID",
+    [SR_NWARPID] = "SR_NWARPID",
+    [SR_SMID] = "SR_SMID",
+    [SR_NSMID] = "SR_NSMID",
+    [SR_GRIDID] = "SR_GRIDID",
+    [SR_LANEMASK_EQ] = "SR_EQMASK",
+    [SR_LANEMASK_LT] = "SR_LTMASK",
+    [SR_LANEMASK_LE] = "SR_LEMASK",
+    [SR_LANEMASK_GT] = "SR_GTMASK",
+    [SR_LANEMASK_GE] = "SR_GEMASK",
+    [SR_CLOCK_LO] = "SR_CLOCKLO",
+    [SR_CLOCK_HI] = "SR_CLOCKHI",
+    [SR_GLOBALTIMER_LO] = "SR_GLOBALTIMERLO",
+    [SR_GLOBALTIMER_HI] = "SR_GLOBALTIMERHI",
+    [SR_ACTIVEMASK] = "SR_ACTIVEMASK",
+    [SR_DYN_SMEM] = "SR_DYNSMEM",
+    [SR_DYN_SIZE] = "SR_DYNSIZE",
+    [SR_TOTAL_SMEM] = "SR_TOTALSMEM",
+    [SR_ZERO] = "SRZ",
 };
 
 /* Comparisons as sets of {less, equal, greater, unordered}. */
@@ -73,7 +94,8 @@ static void print_mode(struct str *out, const struct inst *i) {
 static void print_data_mods(struct str *out, const struct inst *i) {
     static const char *const narrow[2][2] = {{".U8", ".S8"}, {".U16", ".S16"}};
     const struct imods *m = &i->m;
-    str_printf(out, "%s", PICK(space_names, m->space));
+    if (i->op != OP_LDC)
+        str_printf(out, "%s", PICK(space_names, m->space));
     if (m->a64)
         str_printf(out, ".E");
     if (op_info[i->op].flags & OPF_ATOMIC) {
@@ -202,6 +224,8 @@ static void print_opd(struct printer *p, const struct opd *o) {
 }
 
 static void print_address(struct printer *p, const struct inst *i, const struct opd *o) {
+    if (i->op == OP_LDC)
+        str_printf(p->out, "c[0x%x]", i->m.mode);
     str_printf(p->out, "[");
     bool bare = o->kind == O_REG && o->v == VREG_RZ && i->imm && !i->frame;
     if (!bare)
@@ -228,6 +252,9 @@ static void print_sources(struct printer *p, const struct inst *i) {
     if (i->frame && !mem) {
         sep(p);
         str_printf(p->out, "FRAME");
+    } else if (i->imm && !mem) {
+        sep(p);
+        str_printf(p->out, "0x%x", (uint32_t)i->imm);
     }
 }
 

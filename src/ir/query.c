@@ -8,8 +8,8 @@
  *   texture    src[0] handle (two words with m.a64), src[1] coordinates in one group, array index first,
  *              TEX: dst four words, src[2] level or dP/dx, src[3] dP/dy. SULD: dst data. SUST, SURED: src[2] data.
  *   warp       one word each.
- *   control    CALLI: src[0] function (m.a64). SYSCALL: sources are pointers or sizes (m.a64), dst of MALLOC too.
- *              Others one word. */
+ *   control    CALLI: src[0] function (two words with m.a64). SYSCALL: src[0] + imm is where its arguments are in
+ *              local memory. One word otherwise. */
 #include "ir/ir.h"
 
 static uint32_t data_words(const struct imods *m) {
@@ -68,7 +68,7 @@ static uint32_t variable_src_words(const struct inst *i, uint32_t s) {
     case FORM_TEX:
         return tex_src_words(i, s);
     default:
-        return i->op == OP_CALLI || i->op == OP_SYSCALL ? address_words(&i->m) : 1;
+        return i->op == OP_CALLI ? address_words(&i->m) : 1;
     }
 }
 
@@ -93,7 +93,7 @@ uint32_t inst_dst_words(const struct inst *i) {
     case FORM_TEX:
         return i->op == OP_TEX ? 4 : i->op == OP_TXQ ? 1 : data_words(&i->m);
     default:
-        return i->op == OP_SYSCALL && i->m.mode == SYS_MALLOC ? address_words(&i->m) : 1;
+        return 1;
     }
 }
 

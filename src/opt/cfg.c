@@ -160,6 +160,8 @@ static bool simplify_end(struct fn *f, uint32_t b) {
         return true;
     }
     uint32_t to = k->succ.at[0], next = k->succ.at[1];
+    if (to <= b || next <= b) /* the end of a loop is one branch as it is */
+        return false;
     if (only_exits(f, to)) {
         make_exit(k, last->guard, next);
         return true;

@@ -79,7 +79,7 @@ static void emit_fn(struct program *p, struct fn *f, const uint32_t *order, uint
 /* Local memory from f down its deepest call chain. */
 struct depths {
     struct program *p;
-    uint64_t *bytes; /* 0: not known yet */
+    uint64_t *bytes;
     uint8_t *state;  /* 1: being computed, 2: done */
 };
 
@@ -90,7 +90,7 @@ static uint64_t deepest(struct depths *d, uint32_t root) {
     while (stack.len) {
         uint32_t n = stack.at[stack.len - 1];
         struct fn *f = d->p->fns.at[n];
-        uint64_t below = 0;
+        uint64_t below = f->outgoing;
         bool ready = true;
         if (d->state[n] == 2) {
             stack.len--;

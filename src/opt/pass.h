@@ -32,9 +32,9 @@ static inline bool opd_eq(const struct opd *a, const struct opd *b) {
 static inline bool popd_eq(const struct popd *a, const struct popd *b) {
     return a->id == b->id && a->neg == b->neg;
 }
-/* True when the immediate stands for the size of the frame, so that its value is not known yet. */
+/* True when the last source stands for the size of the frame, so that its value is not known yet. */
 static inline bool is_frame_value(const struct inst *i) {
-    return i->frame && op_info[i->op].form != FORM_MEM;
+    return i->frame && (i->op == OP_IADD || i->op == OP_MOV);
 }
 
 /* ---- bit sets ---- */
