@@ -7,27 +7,26 @@
 
 enum { IDENT_START = 1, IDENT_PART = 2, DIGIT = 4, HEX = 8, SPACE = 16 };
 
-static int class_of(unsigned char c) {
-    int k = 0;
-    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$')
-        k |= IDENT_START | IDENT_PART;
-    if (c == '%')
-        k |= IDENT_START;
-    if (c >= '0' && c <= '9')
-        k |= IDENT_PART | DIGIT | HEX;
-    if ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'))
-        k |= HEX;
-    if (c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v')
-        k |= SPACE;
-    return k;
-}
+/* What each character may be part of. */
+static const uint8_t classes[256] = {
+    ['a' ... 'f'] = IDENT_START | IDENT_PART | HEX,
+    ['g' ... 'z'] = IDENT_START | IDENT_PART,
+    ['A' ... 'F'] = IDENT_START | IDENT_PART | HEX,
+    ['G' ... 'Z'] = IDENT_START | IDENT_PART,
+    ['0' ... '9'] = IDENT_PART | DIGIT | HEX,
+    ['_'] = IDENT_START | IDENT_PART,
+    ['$'] = IDENT_START | IDENT_PART,
+    ['%'] = IDENT_START,
+    [' '] = SPACE,
+    ['\t' ... '\r'] = SPACE,
+};
 
 static char peek(const struct lexer *lx, uint32_t ahead) {
     return ahead < lx->len - lx->at ? lx->text[lx->at + ahead] : 0;
 }
 
-static bool is(const struct lexer *lx, uint32_t ahead, int classes) {
-    return ahead < lx->len - lx->at && class_of((unsigned char)lx->text[lx->at + ahead]) & classes;
+static bool is(const struct lexer *lx, uint32_t ahead, int wanted) {
+    return ahead < lx->len - lx->at && classes[(unsigned char)lx->text[lx->at + ahead]] & wanted;
 }
 
 static void skip_line(struct lexer *lx) {

@@ -71,6 +71,7 @@ static bool parse_address_size(struct ptx_parser *p) {
     if (bits != 32 && bits != 64)
         return fail(p, at, "an address size is 32 or 64");
     p->m->address_bits = (uint32_t)bits;
+    p->address_size_given = true;
     return true;
 }
 
@@ -296,7 +297,7 @@ static struct ptx_module *new_module(const char *text, size_t len, const char *n
     m->src.text = arena_strndup(&m->arena, text, len);
     m->src.len = len;
     m->src.name = arena_strndup(&m->arena, name, strlen(name));
-    m->address_bits = 32; /* what a module without .address_size has */
+    m->address_bits = 32; /* unless .address_size or an address says otherwise */
     index_lines(m);
     return m;
 }

@@ -81,6 +81,9 @@ static bool parse_address(struct ptx_parser *p, struct ptx_inst *i, struct ptx_o
     o->kind = OPD_ADDR;
     if (!parse_operand(p, i, &base) || (base.kind == OPD_REG && !parse_offset(p, &o->imm)))
         return false;
+    if (base.kind == OPD_REG && !p->address_size_given && is_memory_access(i) && at_punct(p, ']') &&
+        ptx_type_size(p->regs.at[base.reg].type) == 8)
+        p->m->address_bits = 64; /* modules older than .address_size show their address size in use */
     if (base.kind == OPD_VAR || base.kind == OPD_NONE) {
         o->imm = base.imm;
         base.imm = 0;

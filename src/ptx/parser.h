@@ -86,6 +86,7 @@ struct ptx_parser {
     VEC(struct ptx_func *) funcs;
     VEC(struct ptx_alias) aliases;
     VEC(struct ptx_use) later; /* uses left for the end of the module */
+    bool address_size_given;
     uint64_t module_regs;
     uint32_t suggestions; /* made so far; they cost time, so there is a limit */
 

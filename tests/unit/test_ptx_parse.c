@@ -312,6 +312,9 @@ static void test_module_header(void **state) {
     assert_int_equal(m->target, 13);
     assert_int_equal(m->address_bits, 32);
     ptx_free(m);
+    m = good(".version 1.4 .target sm_13 .entry k () { .reg .u64 a; .reg .u32 b; ld.global.u32 b, [a+4]; }");
+    assert_int_equal(m->address_bits, 64);
+    ptx_free(m);
     m = good(".version 9.0 .target sm_100f, debug .address_size 64 .file 3 \"a b.cu\", 12, 34");
     assert_int_equal(m->version, 90);
     assert_int_equal(m->target, 100);
