@@ -29,7 +29,7 @@
     X(E3M2X4, "e3m2x4", 4) X(E2M1X4, "e2m1x4", 2) X(UE8M0, "ue8m0", 1) X(UE8M0X2, "ue8m0x2", 2)              \
     X(UE4M3, "ue4m3", 1) X(S4, "s4", 1) X(U4, "u4", 1) X(S2, "s2", 1) X(U2, "u2", 1) X(B1, "b1", 1)          \
     X(B8X16, "b8x16", 16) X(B6X16_P32, "b6x16_p32", 16) X(B6P2X16, "b6p2x16", 16) X(B4X16, "b4x16", 8)       \
-    X(B4X16_P64, "b4x16_p64", 16)                                                                            \
+    X(B4X16_P64, "b4x16_p64", 16) X(B1024, "b1024", 128)                                                     \
     X(PRED, "pred", 1) X(TEXREF, "texref", 8) X(SAMPLERREF, "samplerref", 8) X(SURFREF, "surfref", 8)
 
 enum ptx_type {
