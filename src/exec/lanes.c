@@ -168,6 +168,7 @@ const struct lane_set LANE_NAME(lane_set) = {
 #include "isa/ops.def"
 #undef OP
         },
+    .pick_rounded = LANE_NAME(lane_pick_rounded),
     .modify = modify,
     .blend = blend,
 };

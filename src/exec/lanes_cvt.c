@@ -259,21 +259,28 @@ LANE_INLINE void int32_f64(struct lane_io *io, const bool sgn) {
 INSTANCE(s32_f64, int32_f64, true)
 INSTANCE(u32_f64, int32_f64, false)
 
-static void exec_s64_f32(struct lane_io *io) {
+LANE_INLINE void int64_f32(struct lane_io *io, const bool sgn) {
     const uint32_t *s0 = lane_src(io, 0), *s1 = lane_src(io, 1);
     uint32_t *d = lane_dst(io, 0);
-    FOR_LANES d[i] = f32_bits((float)(int64_t)pair64(s0[i], s1[i]));
+    FOR_LANES {
+        uint64_t a = pair64(s0[i], s1[i]);
+        d[i] = f32_bits(sgn ? (float)(int64_t)a : (float)a);
+    }
 }
 
-static void exec_s64_f64(struct lane_io *io) {
+LANE_INLINE void int64_f64(struct lane_io *io, const bool sgn) {
     const uint32_t *s0 = lane_src(io, 0), *s1 = lane_src(io, 1);
     uint32_t *d0 = lane_dst(io, 0), *d1 = lane_dst(io, 1);
     FOR_LANES {
-        uint64_t r = f64_bits((double)(int64_t)pair64(s0[i], s1[i]));
+        uint64_t a = pair64(s0[i], s1[i]), r = f64_bits(sgn ? (double)(int64_t)a : (double)a);
         d0[i] = (uint32_t)r;
         d1[i] = (uint32_t)(r >> 32);
     }
 }
+INSTANCE(s64_f32, int64_f32, true)
+INSTANCE(u64_f32, int64_f32, false)
+INSTANCE(s64_f64, int64_f64, true)
+INSTANCE(u64_f64, int64_f64, false)
 
 static lane_fn *const i2f_table[MT_COUNT][2] = {
     [MT_S32] = {exec_s32_f32, exec_s32_f64},
@@ -283,11 +290,14 @@ static lane_fn *const i2f_table[MT_COUNT][2] = {
     [MT_S8] = {exec_s8_f32},
     [MT_U8] = {exec_u8_f32},
     [MT_S64] = {exec_s64_f32, exec_s64_f64},
+    [MT_U64] = {exec_u64_f32, exec_u64_f64},
 };
 
 static lane_fn *pick_i2f(const struct imods *m) {
     lane_fn *fast = NULL;
-    if (!m->sat && (m->dtype == MT_F32 || m->dtype == MT_F64))
+    /* Compilers emulate conversions the host lacks in ways that hold for rounding to nearest only. */
+    bool native = m->stype == MT_S32 || mtype_size(m->stype) < 4 || m->rnd == RND_RN;
+    if (!m->sat && native && (m->dtype == MT_F32 || m->dtype == MT_F64))
         fast = i2f_table[m->stype][m->dtype == MT_F64];
     return fast ? fast : exec_any;
 }

@@ -268,3 +268,57 @@ static void exec_dtestp(struct lane_io *io) {
 }
 PICK(FTESTP, exec_ftestp)
 PICK(DTESTP, exec_dtestp)
+
+/* ---- directed rounding without switching the host's mode ---- */
+#if defined(__AVX512F__)
+
+/* One executor: op on whole vectors with the rounding as part of the instruction. */
+#define ROUNDED(name, rounding, op)                                                                          \
+    static void name(struct lane_io *io) {                                                                   \
+        const bool ftz = io->m->ftz, sat = io->m->sat;                                                       \
+        LANE_TEMP(float, x);                                                                                 \
+        LANE_TEMP(float, y);                                                                                 \
+        LANE_TEMP(float, z);                                                                                 \
+        LANE_TEMP(float, r);                                                                                 \
+        const uint32_t *s0 = lane_src(io, 0), *s1 = lane_src(io, 1), *s2 = lane_src(io, 2);                  \
+        const bool three = op_info[OP_##op].form == FORM_F1_111;                                             \
+        uint32_t *d = lane_dst(io, 0);                                                                       \
+        FOR_LANES {                                                                                          \
+            x[i] = FIN(s0[i], ftz);                                                                          \
+            y[i] = FIN(s1[i], ftz);                                                                          \
+        }                                                                                                    \
+        if (three)                                                                                           \
+            FOR_LANES z[i] = FIN(s2[i], ftz);                                                                \
+        for (unsigned k = 0; k < WARP_LANES; k += 16) {                                                      \
+            __m512 a = _mm512_load_ps(x + k), b = _mm512_load_ps(y + k);                                     \
+            __m512 c = three ? _mm512_load_ps(z + k) : _mm512_setzero_ps();                                  \
+            _mm512_store_ps(r + k, VECTOR_##op(a, b, c, (rounding) | _MM_FROUND_NO_EXC));                    \
+        }                                                                                                    \
+        FOR_LANES FOUT(d[i], r[i]);                                                                          \
+    }
+#define VECTOR_FADD(a, b, c, r) ((void)(c), _mm512_add_round_ps(a, b, r))
+#define VECTOR_FMUL(a, b, c, r) ((void)(c), _mm512_mul_round_ps(a, b, r))
+#define VECTOR_FFMA(a, b, c, r) _mm512_fmadd_round_ps(a, b, c, r)
+#define ROUNDED_ALL(op)                                                                                      \
+    ROUNDED(op##_rz, _MM_FROUND_TO_ZERO, op)                                                                 \
+    ROUNDED(op##_rm, _MM_FROUND_TO_NEG_INF, op)                                                              \
+    ROUNDED(op##_rp, _MM_FROUND_TO_POS_INF, op)
+ROUNDED_ALL(FADD)
+ROUNDED_ALL(FMUL)
+ROUNDED_ALL(FFMA)
+
+lane_fn *LANE_NAME(lane_pick_rounded)(enum op op, const struct imods *m) {
+    static lane_fn *const table[3][3] = {
+        {FADD_rz, FADD_rm, FADD_rp}, {FMUL_rz, FMUL_rm, FMUL_rp}, {FFMA_rz, FFMA_rm, FFMA_rp}};
+    int row = op == OP_FADD ? 0 : op == OP_FMUL ? 1 : op == OP_FFMA ? 2 : -1;
+    return row >= 0 && m->rnd >= RND_RZ && m->rnd <= RND_RP ? table[row][m->rnd - RND_RZ] : NULL;
+}
+
+#else
+
+lane_fn *LANE_NAME(lane_pick_rounded)(enum op op, const struct imods *m) {
+    (void)op, (void)m;
+    return NULL;
+}
+
+#endif

@@ -20,13 +20,17 @@
 /* Chooses the executor of an operation by its modifiers. */
 typedef lane_fn *lane_picker(const struct imods *m);
 
-/* Everything one instruction set offers. pick is null for operations without an executor. */
+/* Everything one instruction set offers. Pickers return NULL for operations without an executor. */
 struct lane_set {
     const char *name;
     lane_picker *pick[OP_COUNT];
+    /* An executor that rounds as m says whatever the host's mode, or NULL: switching the mode is slow. */
+    lane_fn *(*pick_rounded)(enum op op, const struct imods *m);
     void (*modify)(uint32_t *d, const uint32_t *s, uint32_t and_mask, uint32_t xor_mask);
     void (*blend)(uint32_t *d, const uint32_t *s, uint32_t mask);
 };
+
+lane_fn *LANE_NAME(lane_pick_rounded)(enum op op, const struct imods *m);
 
 /* Exports the picker of operation id: an expression over the modifiers m. */
 #define PICK(id, choice)                                                                                     \
@@ -39,7 +43,7 @@ struct lane_set {
 /* Lanes are independent, though a destination may be a source of the same lane. */
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wpass-failed"
-#define LANE_IVDEP _Pragma("clang loop vectorize(assume_safety)")
+#define LANE_IVDEP _Pragma("clang loop vectorize(assume_safety) unroll(disable)")
 #else
 #define LANE_IVDEP _Pragma("GCC ivdep")
 #endif

@@ -39,8 +39,8 @@ PICK(MUFU, m->mode < MUFU_COUNT ? mufu_table[m->mode][m->ftz] : NULL)
 /* a / b as a times the approximate reciprocal of b, which is zero for |b| > 2^126. */
 LANE_INLINE float div_approx(float x, float y) {
     float q = x / y, lost = x * copysignf(0.0f, y);
-    float mag = fabsf(y);
-    return mag > 0x1p126f && mag < INFINITY ? lost : q;
+    uint32_t beyond = (f32_bits(y) & 0x7fffffffu) - 0x7e800001u; /* past 2^126, before infinity */
+    return beyond < 0x00ffffffu ? lost : q;
 }
 
 LANE_INLINE void fdiva(struct lane_io *io, const bool full) {

@@ -44,9 +44,11 @@ LANE_INLINE float mufu_lg2(float x) {
     p = p * z + 1.0 / 5;
     p = p * z + 1.0 / 3;
     p = p * z + 1.0;
-    float r = (float)((double)(int32_t)e + p * s * 0x1.71547652b82fep1); /* 2 / ln 2 */
-    r = x == 0 ? -INFINITY : x < 0 ? NAN : r;
-    return x == INFINITY || x != x ? x : r;
+    uint32_t in = f32_bits(x), mag = in & 0x7fffffffu;
+    uint32_t r = f32_bits((float)((double)(int32_t)e + p * s * 0x1.71547652b82fep1)); /* 2 / ln 2 */
+    r = mag >= 0x7f800000u ? in : r;
+    r = in > 0x80000000u ? F32_NAN : r;
+    return as_f32(mag == 0 ? 0xff800000u : r);
 }
 
 LANE_INLINE float mufu_rcp(float x) {

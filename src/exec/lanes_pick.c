@@ -78,10 +78,13 @@ static uint8_t rounding_of(const struct inst *i) {
 }
 
 struct lane_op lane_pick(const struct inst *i) {
-    struct lane_op op = {.fn = current->pick[i->op](&i->m), .rnd = RND_RN};
-    if (op.fn)
-        op.rnd = rounding_of(i);
-    return op;
+    uint8_t rnd = rounding_of(i);
+    if (rnd != RND_RN) {
+        lane_fn *fn = current->pick_rounded(i->op, &i->m);
+        if (fn)
+            return (struct lane_op){.fn = fn, .rnd = RND_RN};
+    }
+    return (struct lane_op){.fn = current->pick[i->op](&i->m), .rnd = rnd};
 }
 
 #if defined(__x86_64__)
