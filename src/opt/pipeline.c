@@ -77,6 +77,7 @@ static void compile_fn(struct compiler *c, struct fn *f) {
         return;
     const char *error = regalloc(c->p, f, wants_check(c->o, f));
     if (error) {
+        dump(c, f, "allocation");
         diag_add(c->d, DIAG_ERROR, "internal error: %s", error);
         c->failed = true;
         return;

@@ -23,7 +23,7 @@ struct prover {
     const struct fn *v, *m; /* virtual and machine code */
     struct values values;
     struct live live;
-    struct defs defs;
+    const struct inst **constant; /* by word: what makes it, when every write makes the same constant */
     facts *in;      /* by block, sorted */
     bool *reached;
     facts now;
@@ -179,6 +179,40 @@ static bool makes_constant(const struct inst *i) {
     return !is_guarded(i) && !i->frame && (i->op == OP_S2R || (i->op == OP_MOV && (is_const(&i->src[0]) || is_rz(&i->src[0]))));
 }
 
+static const struct inst not_constant;
+
+/* Notes what instruction i says about the constants its destination holds; true when that is news. */
+static bool note_constant(struct prover *c, const struct inst *i) {
+    struct span span[MAX_SPANS];
+    uint32_t n = inst_writes(&c->values, i, span);
+    bool changed = false;
+    for (uint32_t k = 0; k < n; k++)
+        for (uint32_t w = 0; w < span[k].n; w++) {
+            uint32_t v = span[k].first + w;
+            const struct inst *now = makes_constant(i) ? i : &not_constant, *had = v < c->values.nwords ? c->constant[v] : now;
+            if (i->op == OP_MOV && i->src[0].kind == O_REG && !is_rz(&i->src[0]) && !i->frame)
+                now = c->constant[value_of_opd(&c->values, &i->src[0])];
+            if (!now || now == had || had == &not_constant)
+                continue;
+            if (had && now != &not_constant && same_source(had, now))
+                continue;
+            c->constant[v] = had ? &not_constant : now;
+            changed = true;
+        }
+    return changed;
+}
+
+/* Constants that reach a register through any number of copies; the allocator may make them again anywhere. */
+static void find_constants(struct prover *c, struct arena *a) {
+    c->constant = arena_array(a, const struct inst *, c->values.nwords + 1);
+    for (bool again = true; again;) {
+        again = false;
+        for (uint32_t b = 0; b < c->v->blocks.len; b++)
+            for (uint32_t k = 0; k < c->v->blocks.at[b].insts.len; k++)
+                again |= note_constant(c, &c->v->blocks.at[b].insts.at[k]);
+    }
+}
+
 /* An instruction of the virtual code that the allocator removed: a copy, or a constant that is made where it is used. */
 static void apply_missing(struct prover *c, const struct inst *v) {
     if (v->op == OP_MOV && v->src[0].kind == O_REG && opd_eq(&v->dst, &v->src[0]))
@@ -192,9 +226,11 @@ static void apply_missing(struct prover *c, const struct inst *v) {
             if (c->now.at[k].value != to || holds(c, from, c->now.at[k].place))
                 c->now.at[n++] = c->now.at[k];
         c->now.len = n;
-    } else if (makes_constant(v) && v->dst.kind == O_REG && !is_rz(&v->dst))
-        forget_value(c, value_of_opd(&c->values, &v->dst));
-    else
+    } else if (makes_constant(v) && v->dst.kind == O_REG && !is_rz(&v->dst)) {
+        uint32_t to = value_of_opd(&c->values, &v->dst);
+        if (c->constant[to] == &not_constant) /* else it is made again, perhaps already */
+            forget_value(c, to);
+    } else
         fail(c, "an instruction is missing", NONE);
 }
 
@@ -230,7 +266,7 @@ static void apply_added(struct prover *c, const struct inst *m) {
     } else if (makes_constant(m)) {
         forget_place(c, m->dst.v);
         for (uint32_t v = 0; v < c->values.nwords; v++)
-            if (c->defs.count[v] == 1 && same_source(def_inst((struct fn *)c->v, &c->defs, v), m))
+            if (c->constant[v] && c->constant[v] != &not_constant && same_source(c->constant[v], m))
                 learn(c, v, m->dst.v);
     } else {
         fail(c, "an added instruction is no copy", NONE);
@@ -348,7 +384,7 @@ const char *regalloc_check(struct program *p, const struct fn *before, const str
     uint32_t n = before->blocks.len, *order;
     c.values = values_of(&a, before);
     c.live = live_of(&a, before);
-    c.defs = defs_of(&a, before);
+    find_constants(&c, &a);
     c.in = arena_array(&a, facts, n + 1);
     c.reached = arena_array(&a, bool, n + 1);
     uint32_t count = cfg_rpo(&a, before, &order);
