@@ -3,6 +3,7 @@
 # the machines that test have no CUDA toolkit. Usage: build.sh [name...]
 set -eu
 cd "$(dirname "$0")"
+cuda=${CUDA_HOME:-/usr/local/cuda}
 nvcc=${NVCC:-nvcc}
 common="-std=c++17 -cudart shared -O3"
 
@@ -24,7 +25,8 @@ build() { # name kind options...
     driver)
         # shellcheck disable=SC2086
         $nvcc $common "$@" -ptx -o "prebuilt/$name.ptx" "$name.kernel.cu"
-        $nvcc -O2 -cudart none -x c -DUSE_TOOLKIT_HEADER -o "prebuilt/$name" "$name.c" -lcuda
+        ${CC:-cc} -std=c11 -Wall -Wextra -O2 -DUSE_TOOLKIT_HEADER -I"$cuda/include" -o "prebuilt/$name" "$name.c" \
+            -L"$cuda/lib64/stubs" -lcuda
         ;;
     esac
     strip "prebuilt/$name"

@@ -45,6 +45,18 @@ unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes 
 cudaError_t cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared_bytes, cudaStream_t stream);
 }
 
+// Symbols are passed by name, as nvcc's headers allow.
+template <class T>
+static inline cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes, size_t offset,
+                                             enum cudaMemcpyKind kind) {
+    return cudaMemcpyToSymbol(reinterpret_cast<const void *>(&symbol), from, bytes, offset, kind);
+}
+template <class T>
+static inline cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset,
+                                               enum cudaMemcpyKind kind) {
+    return cudaMemcpyFromSymbol(to, reinterpret_cast<const void *>(&symbol), bytes, offset, kind);
+}
+
 #define BUILTIN_AXIS(name, reg)                                                                                        \
     struct name##_type {                                                                                               \
         __declspec(property(get = get_x)) unsigned x;                                                                  \

@@ -8,8 +8,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 shift
 work=$(mktemp -d)
-export here out work NVCC=${NVCC:-nvcc}
-export LD_LIBRARY_PATH=${CUDA_HOME:-/usr/local/cuda}/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+cuda=${CUDA_HOME:-/usr/local/cuda}
+export here out work cuda NVCC=${NVCC:-nvcc}
+export LD_LIBRARY_PATH=$cuda/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 mkdir -p "$work/expected" "$work/again" "$work/source" "$work/bin"
 
 run_into() { # file program args...
@@ -37,7 +38,8 @@ record() { # name kind options...
         ;;
     driver | cdriver)
         "$NVCC" -std=c++17 -O3 -arch=compute_75 -ptx -o "$bin.ptx" "$name.kernel.cu" >"$log" 2>&1
-        "$NVCC" -O2 -cudart none -x c -DUSE_TOOLKIT_HEADER -o "$bin" "$name.c" -L"${CUDA_HOME:-/usr/local/cuda}/lib64/stubs" -lcuda >>"$log" 2>&1
+        ${CC:-cc} -std=c11 -O2 -DUSE_TOOLKIT_HEADER -I"$cuda/include" -o "$bin" "$name.c" -L"$cuda/lib64/stubs" \
+            -lcuda >>"$log" 2>&1
         args=("$bin.ptx")
         ;;
     esac
@@ -53,7 +55,7 @@ record() { # name kind options...
     local verdict="recorded"
     cmp -s "$work/expected/$name.txt" "$work/again/$name.txt" || verdict="$verdict, TWO RUNS DIFFER"
     cmp -s "$work/expected/$name.txt" "$work/source/$name.txt" || verdict="$verdict, BUILD FROM SOURCE DIFFERS"
-    ! grep -q -e MISMATCH -e '^line ' "$work/expected/$name.txt" || verdict="$verdict, SAYS IT FAILED"
+    ! grep -q -e MISMATCH -e '^line ' -e '^exit 1[0-9][0-9]$' "$work/expected/$name.txt" || verdict="$verdict, SAYS IT FAILED"
     echo "$name: $verdict; $(tail -n 1 "$work/expected/$name.txt")"
     case $verdict in recorded) return ;; esac
     for other in expected again source; do
@@ -66,7 +68,7 @@ export -f record run_into
 wanted=" $* "
 grep -v '^#' "$here/programs.list" | while read -r line; do
     case $wanted in "  " | *" ${line%% *} "*) echo "$line" ;; esac
-done | xargs -P 12 -I{} bash -c 'record {} >"$work/bin/$(echo {} | cut -d" " -f1).report" 2>&1'
+done | xargs -P "${JOBS:-12}" -I{} bash -c 'record {} >"$work/bin/$(echo {} | cut -d" " -f1).report" 2>&1'
 cat "$work"/bin/*.report >"$out/record.log" # with the output of what differs
 grep -h -E '^[a-z0-9_]+: ' "$out/record.log"
 echo "$(find "$work/expected" -name '*.txt' | wc -l) recorded, $(cat "$work"/bin/*.report | grep -c -e DIFFER -e FAILED -e 'does not build') to look at" | tee -a "$out/record.log"
