@@ -69,10 +69,29 @@ static bool wants_check(const struct opt_options *o, const struct fn *f) {
     return o->check == CHECK_ALWAYS || (o->check == CHECK_SMALL && n < CHECK_LIMIT);
 }
 
+enum { MAX_CLEANUPS = 4 };
+
+/* The passes that make work for each other, until none finds any. */
+static void clean_up(struct compiler *c, struct fn *f) {
+    for (uint32_t round = 0; round < MAX_CLEANUPS && !c->failed; round++) {
+        bool changed = PASS(c, f, COPYPROP);
+        changed |= PASS(c, f, FOLD);
+        changed |= PASS(c, f, OPERANDS);
+        changed |= PASS(c, f, STRENGTH);
+        changed |= PASS(c, f, SIGNS);
+        changed |= PASS(c, f, ADDRESS);
+        changed |= PASS(c, f, DCE);
+        changed |= PASS(c, f, SIMPLIFY);
+        if (!changed)
+            break;
+    }
+}
+
 static void compile_fn(struct compiler *c, struct fn *f) {
     dump(c, f, "lowering");
     validate(c, f, "lowering");
     PASS(c, f, SIMPLIFY);
+    clean_up(c, f);
     if (c->failed)
         return;
     const char *error = regalloc(c->p, f, wants_check(c->o, f));
