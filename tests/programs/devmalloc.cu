@@ -56,13 +56,15 @@ __global__ void shared_block(int *out) {
         free(buf);
 }
 
+__device__ void *volatile kept; // lets pointers escape, so that the allocations stay
+
 __global__ void too_large(int *out) {
-    void *p = malloc(size_t(1) << 40);
-    out[0] = p == nullptr;
-    free(p);
-    void *q = malloc(40);
-    out[1] = (reinterpret_cast<size_t>(q) & 15) == 0;
-    free(q);
+    kept = malloc(size_t(1) << 40);
+    out[0] = kept == nullptr;
+    free(kept);
+    kept = malloc(40);
+    out[1] = (reinterpret_cast<size_t>(kept) & 15) == 0;
+    free(kept);
 }
 
 int main(int argc, char **argv) {

@@ -2,6 +2,8 @@
 #include "err.h"
 
 __device__ __noinline__ int deeper(int *p, int depth) {
+    if (p[depth & 31] < 0) // never
+        return depth;
     int frame[32];
     for (int i = 0; i < 32; i++)
         frame[i] = p[(depth + i) & 63] + i;

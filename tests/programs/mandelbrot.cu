@@ -25,12 +25,14 @@ template <class T> static void run(const char *name, int w, int h, int limit) {
     dev_array<unsigned short> out(w * h);
     mandelbrot<T><<<dim3(div_up(w, 16), div_up(h, 8)), dim3(16, 8)>>>(out, w, h, limit);
     SYNC();
+    print_sum(name, out.get());
+    if (w > 256) // the host would take longer than the GPU is worth
+        return;
     std::vector<unsigned short> want(w * h);
     for (int y = 0; y < h; y++)
         for (int x = 0; x < w; x++)
             want[y * w + x] = (unsigned short)escape(T(x * 3) / T(w) - T(2.25), T(y * 2) / T(h) - T(1), limit);
     verdict(name, out.get() == want);
-    print_sum(name, out.get());
 }
 
 int main(int argc, char **argv) {

