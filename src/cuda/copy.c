@@ -1,0 +1,132 @@
+/* Copies and fills. Every copy of both APIs is a box of bytes between two sides, each of them host memory,
+ * device memory or an array; a side is checked against the allocation it lies in before a byte moves. */
+#include <string.h>
+
+#include "cuda/work.h"
+
+#define COPY_NS_PER_KB 64 /* about 16 GB/s, the rate of a PCIe 3 link */
+
+/* A side made concrete: where its first byte is and how to step. */
+struct box {
+    uint8_t *base;
+    size_t pitch, slice;
+};
+
+static bool in_region(const void *p) {
+    return (uintptr_t)p - RP_REGION < RP_REGION_SIZE;
+}
+
+/* Bytes from the first to one past the last of the box; false on overflow. */
+static bool span(const struct cud_copy *c, const struct box *b, size_t *bytes) {
+    size_t rows, planes;
+    if (__builtin_mul_overflow(b->pitch, c->height - 1, &rows) ||
+        __builtin_mul_overflow(b->slice, c->depth - 1, &planes) ||
+        __builtin_add_overflow(rows, planes, &rows) || __builtin_add_overflow(rows, c->width, bytes))
+        return false;
+    return *bytes <= PTRDIFF_MAX;
+}
+
+static int array_box(const struct cud_copy *c, const struct cud_side *s, struct box *b) {
+    struct CUarray_st *a = cud_object_get(s->array, CUD_ARRAY);
+    if (!a)
+        return cudaErrorInvalidResourceHandle;
+    size_t row = a->shape.width * cud_texel_bytes(&a->shape);
+    size_t rows = a->shape.height ? a->shape.height : 1, planes = a->shape.depth ? a->shape.depth : 1;
+    if (s->x > row || c->width > row - s->x || s->y > rows || c->height > rows - s->y || s->z > planes ||
+        c->depth > planes - s->z)
+        return cudaErrorInvalidValue;
+    b->pitch = a->pitch;
+    b->slice = a->slice;
+    b->base = (uint8_t *)(uintptr_t)a->addr + s->z * a->slice + s->y * a->pitch + s->x;
+    return cudaSuccess;
+}
+
+static int linear_box(const struct cud_copy *c, const struct cud_side *s, struct box *b) {
+    size_t bytes;
+    bool rows = c->height > 1 || c->depth > 1 || s->y || s->z;
+    if (!s->ptr)
+        return cudaErrorInvalidValue;
+    if (rows && s->pitch && s->pitch < c->width)
+        return cudaErrorInvalidPitchValue;
+    b->pitch = s->pitch ? s->pitch : c->width;
+    b->slice = b->pitch * (s->rows ? s->rows : c->height);
+    b->base = (uint8_t *)s->ptr + s->z * b->slice + s->y * b->pitch + s->x;
+    if (!span(c, b, &bytes))
+        return cudaErrorInvalidValue;
+    bool device = s->where == CUD_DEV || in_region(b->base);
+    if (device && !rp_mem_ptr(cud.gpu, (uintptr_t)b->base, bytes))
+        return cudaErrorInvalidValue;
+    struct rp_alloc *a = device ? cud_mem_find((uintptr_t)b->base) : NULL;
+    return a && a->kind == RP_MEM_ARRAY ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+static int side_box(const struct cud_copy *c, const struct cud_side *s, struct box *b) {
+    return s->where == CUD_ARR ? array_box(c, s, b) : linear_box(c, s, b);
+}
+
+static int boxes(const struct cud_copy *c, struct box *src, struct box *dst) {
+    int error = side_box(c, &c->src, src);
+    return error ? error : side_box(c, &c->dst, dst);
+}
+
+static bool empty(const struct cud_copy *c) {
+    return !c->width || !c->height || !c->depth;
+}
+
+int cud_copy_check(const struct cud_copy *c) {
+    struct box src, dst;
+    return empty(c) ? cudaSuccess : boxes(c, &src, &dst);
+}
+
+int cud_copy_run(const struct cud_copy *c) {
+    struct box src, dst;
+    if (empty(c))
+        return cudaSuccess;
+    int error = boxes(c, &src, &dst);
+    if (error)
+        return error;
+    for (size_t z = 0; z < c->depth; z++)
+        for (size_t y = 0; y < c->height; y++)
+            memmove(dst.base + z * dst.slice + y * dst.pitch, src.base + z * src.slice + y * src.pitch,
+                    c->width);
+    cud.clock_ns += c->width * c->height * c->depth * COPY_NS_PER_KB / 1024;
+    return cudaSuccess;
+}
+
+static bool fill_empty(const struct cud_fill *f) {
+    return !f->width || !f->height || !f->depth;
+}
+
+int cud_fill_check(const struct cud_fill *f) {
+    struct cud_copy c = {.height = f->height, .depth = f->depth};
+    if (fill_empty(f))
+        return cudaSuccess;
+    if (!f->dst || f->dst % f->elem || __builtin_mul_overflow(f->width, f->elem, &c.width))
+        return cudaErrorInvalidValue;
+    struct box b = {(uint8_t *)(uintptr_t)f->dst, f->pitch, f->slice};
+    size_t bytes;
+    if ((f->height > 1 || f->depth > 1) && f->pitch < c.width)
+        return cudaErrorInvalidValue;
+    if (!span(&c, &b, &bytes) || !rp_mem_ptr(cud.gpu, f->dst, bytes))
+        return cudaErrorInvalidValue;
+    return cudaSuccess;
+}
+
+static void fill_row(uint8_t *p, uint32_t value, unsigned elem, size_t n) {
+    if (elem == 1)
+        memset(p, (int)(value & 0xff), n);
+    else
+        for (size_t i = 0; i < n; i++)
+            memcpy(p + i * elem, &value, elem); /* little endian: the low bytes come first */
+}
+
+int cud_fill_run(const struct cud_fill *f) {
+    int error = cud_fill_check(f);
+    if (error || fill_empty(f))
+        return error;
+    for (size_t z = 0; z < f->depth; z++)
+        for (size_t y = 0; y < f->height; y++)
+            fill_row((uint8_t *)(uintptr_t)f->dst + z * f->slice + y * f->pitch, f->value, f->elem, f->width);
+    cud.clock_ns += f->width * f->elem * f->height * f->depth / 1024;
+    return cudaSuccess;
+}

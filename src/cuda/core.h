@@ -1,0 +1,181 @@
+/* What libcuda and libcudart share: one process-wide state behind one lock.
+ *
+ * Both libraries are thin: an entry point checks and converts its arguments, calls a cud_ function from
+ * here, and converts the error code. Errors are cudaError numbers everywhere (the driver's numbers are the
+ * same ones; the few that only the runtime has are mapped when libcuda returns).
+ *
+ * Invariants. Every cud_ function runs under the lock that cud_begin_* takes. A handle is the address of an
+ * object that starts with struct cud_object and stands in the table of live objects; a handle that does not
+ * is refused. Work submitted to a stream runs at once, in the order of the calls, so streams order nothing;
+ * its faults surface only at the next synchronising call, as on a real GPU. */
+#ifndef REPRISE_CUDA_CORE_H
+#define REPRISE_CUDA_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "reprise.h"
+
+#define CUD_DRIVER_VERSION 13000
+
+enum cudaError {
+#define ERROR(code, runtime, driver, text)        runtime = code,
+#define RUNTIME_ERROR(code, runtime, text)        runtime = code,
+#define DRIVER_ERROR(code, runtime, driver, text) runtime = code,
+#include "cuda/errors.def"
+#undef ERROR
+#undef RUNTIME_ERROR
+#undef DRIVER_ERROR
+};
+
+/* Names and texts; NULL for a code that API does not have. */
+const char *cud_error_name(int code, bool driver);
+const char *cud_error_text(int code, bool driver);
+/* The error of a simulator status. */
+int cud_error_of(enum rp_status s);
+
+/* ---- objects ---------------------------------------------------------------------------------------- */
+
+enum cud_kind {
+    CUD_CTX = 1,
+    CUD_STREAM,
+    CUD_EVENT,
+    CUD_MODULE,
+    CUD_FUNC,
+    CUD_ARRAY,
+    CUD_MIPMAP,
+    CUD_TEXREF,
+    CUD_GRAPH,
+    CUD_NODE,
+    CUD_EXEC,
+    CUD_POOL,
+    CUD_LINK,
+    CUD_USER,
+};
+
+/* Head of every object that has a handle. */
+struct cud_object {
+    enum cud_kind kind;
+    struct CUctx_st *ctx; /* owner; NULL for objects that outlive contexts */
+};
+
+/* A zeroed live object of size bytes. */
+void *cud_object_new(enum cud_kind kind, size_t size, struct CUctx_st *ctx);
+/* handle as an object of that kind, or NULL when it is none. */
+void *cud_object_get(const void *handle, enum cud_kind kind);
+void cud_object_free(void *object);
+
+/* ---- process, device, contexts ---------------------------------------------------------------------- */
+
+struct CUstream_st {
+    struct cud_object obj;
+    unsigned flags;
+    int priority;
+    uint64_t id;
+    struct CUgraph_st *capture; /* graph under construction while the stream captures, else NULL */
+    bool capture_origin;        /* this stream's EndCapture ends it */
+    int capture_mode;
+    VEC(struct CUgraphNode_st *) tail; /* nodes the next captured operation depends on */
+};
+
+struct CUctx_st {
+    struct cud_object obj;
+    bool primary, alive;
+    unsigned refs; /* retains of the primary context */
+    unsigned flags, api_version;
+    int pending; /* fault of a launch that no synchronising call has reported yet */
+    int sticky;  /* fault that every call reports from now on */
+    int cache_config, shared_config;
+    uint64_t id;
+    struct CUstream_st legacy, per_thread; /* default streams; not in the object table */
+};
+
+struct cud_config {
+    uint32_t grid[3], block[3];
+    size_t shared;
+    struct CUstream_st *stream;
+};
+
+#define CUD_CONTEXT_DEPTH 64
+#define CUD_CONFIG_DEPTH  64
+
+/* State of one host thread. */
+struct cud_thread {
+    struct CUctx_st *contexts[CUD_CONTEXT_DEPTH]; /* the last of depth is current */
+    unsigned depth;
+    int last_error; /* cudaGetLastError */
+    int capture_mode;
+    struct cud_config configs[CUD_CONFIG_DEPTH]; /* <<<...>>> configurations not yet popped */
+    unsigned nconfigs;
+};
+
+/* The process. */
+struct cud_state {
+    bool initialised; /* cuInit was called */
+    struct rp_gpu *gpu;
+    struct CUctx_st primary;
+    struct map objects;  /* address -> struct cud_object */
+    struct map symbols;  /* host address -> struct cud_symbol */
+    struct map textures; /* handle -> struct cud_tex */
+    uint64_t clock_ns;   /* simulated time, for events */
+    uint64_t next_id;
+    struct CUpool_st *default_pool, *current_pool;
+};
+
+extern struct cud_state cud;
+struct cud_thread *cud_thread(void);
+/* The current context of this thread, or NULL. */
+struct CUctx_st *cud_current(void);
+void cud_set_current(struct CUctx_st *ctx);
+
+/* What an entry point needs before it can work. */
+enum cud_need {
+    CUD_NOTHING, /* the lock alone */
+    CUD_DEVICE,  /* the GPU exists */
+    CUD_CONTEXT, /* a context is current and has no sticky error */
+    CUD_SYNC,    /* the same, after faults of earlier launches have surfaced */
+};
+
+/* Take the lock and see to the need. The runtime makes the primary context current by itself; the driver
+ * asks for cuInit and a current context. The _end_ functions release the lock; the runtime's remembers the
+ * error for cudaGetLastError, the driver's maps codes that CUresult does not have. */
+int cud_begin_runtime(enum cud_need need);
+int cud_end_runtime(int error);
+int cud_begin_driver(enum cud_need need);
+int cud_end_driver(int error);
+void cud_lock(void);
+void cud_unlock(void);
+
+/* Builds the GPU from the environment (REPRISE_GPU, REPRISE_SET, REPRISE_FUNCTIONAL, REPRISE_MAX_INSTS). */
+int cud_device_open(void);
+/* Device attribute, numbered as CUdevice_attribute. */
+int cud_device_attribute(int attribute, int *value);
+void cud_device_uuid(unsigned char uuid[16]);
+
+int cud_context_create(struct CUctx_st **out, unsigned flags, unsigned api_version);
+int cud_context_destroy(struct CUctx_st *ctx);
+/* Brings the primary context to life. */
+void cud_primary_start(void);
+/* Ends the primary context: memory, modules, streams, everything; clears its sticky error. */
+void cud_primary_reset(void);
+/* Surfaces faults of earlier launches and writes pending device output. */
+int cud_synchronize(struct CUctx_st *ctx);
+int cud_limit_get(int limit, size_t *value);
+int cud_limit_set(int limit, size_t value);
+
+/* Names on stderr, once, an API call that is not there. Returns cudaErrorNotSupported. */
+int cud_unsupported(const char *call, bool *named);
+
+/* Writes device printf output (to stdout) and assert messages (to stderr) that were kept back. */
+void cud_flush_output(void);
+/* Fetches what a launch printed. */
+void cud_keep_output(void);
+/* Notes a launch for the JSON report. */
+void cud_report_launch(struct rp_kernel *k, const struct rp_launch *l, struct rp_totals before);
+/* Writes the JSON report named by REPRISE_JSON; runs at process exit. */
+void cuda_report_at_exit(void);
+
+#endif

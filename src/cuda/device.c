@@ -1,0 +1,123 @@
+/* The device: built from the environment on first use, its attributes and limits. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/core.h"
+
+/* Splits text at newlines, in place, into a NULL-terminated list. */
+static const char **split_lines(char *text) {
+    VEC(const char *) list = {0};
+    char *save = NULL;
+    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+        vec_push(&list, line);
+    vec_push(&list, NULL);
+    return list.at;
+}
+
+static bool flag_set(const char *name) {
+    const char *v = getenv(name);
+    return v && *v && strcmp(v, "0") != 0;
+}
+
+/* 0 when unset; a value that is no number is named and ignored. */
+static uint64_t number_from(const char *name) {
+    const char *v = getenv(name);
+    if (!v || !*v)
+        return 0;
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(v, &end, 10);
+    if (errno || *end || *v == '-') {
+        fprintf(stderr, "reprise: %s=%s is not a number; ignored\n", name, v);
+        return 0;
+    }
+    return n;
+}
+
+static void at_exit(void) {
+    cud_lock();
+    cud_flush_output();
+    cuda_report_at_exit();
+    cud_unlock();
+}
+
+int cud_device_open(void) {
+    static bool failed;
+    if (cud.gpu)
+        return cudaSuccess;
+    if (failed)
+        return cudaErrorInitializationError;
+    const char *name = getenv("REPRISE_GPU"), *set_text = getenv("REPRISE_SET");
+    char *set_copy = xstrdup(set_text ? set_text : "");
+    const char **set = split_lines(set_copy);
+    struct rp_options opt = {
+        .gpu = name && *name ? name : NULL,
+        .set = set,
+        .functional = flag_set("REPRISE_FUNCTIONAL"),
+        .max_insts = number_from("REPRISE_MAX_INSTS"),
+    };
+    char *log = NULL;
+    cud.gpu = rp_gpu_create(&opt, &log);
+    if (log)
+        fprintf(stderr, "%s%s", log, *log && log[strlen(log) - 1] == '\n' ? "" : "\n");
+    free(log);
+    free(set);
+    free(set_copy);
+    failed = !cud.gpu;
+    if (failed)
+        return cudaErrorInitializationError;
+    atexit(at_exit);
+    return cudaSuccess;
+}
+
+int cud_device_attribute(int attribute, int *value) {
+    const struct rp_gpu_info *i = rp_gpu_info(cud.gpu);
+    switch (attribute) {
+#define ATTRIBUTE(number, expr)                                                                              \
+    case number:                                                                                             \
+        *value = (int)(expr);                                                                                \
+        return cudaSuccess;
+#include "cuda/attributes.def"
+#undef ATTRIBUTE
+    default:
+        return cudaErrorInvalidValue;
+    }
+}
+
+/* Derived from the name, so that the same GPU is recognised in every run. */
+void cud_device_uuid(unsigned char uuid[16]) {
+    const char *name = rp_gpu_info(cud.gpu)->name;
+    uint64_t a = hash_bytes(name, strlen(name)), b = hash_bytes(&a, sizeof a);
+    memcpy(uuid, &a, 8);
+    memcpy(uuid + 8, &b, 8);
+}
+
+/* Limits the simulated GPU has no use for, but programs may set and read back; numbered as CUlimit. */
+static size_t other_limits[] = {[3] = 2, [4] = 2048, [5] = 64, [6] = 0};
+
+#define LIMIT_SYNC_DEPTH 3
+#define LIMITS           (sizeof other_limits / sizeof *other_limits)
+
+int cud_limit_get(int limit, size_t *value) {
+    if (limit < 0 || (size_t)limit >= LIMITS)
+        return cudaErrorInvalidValue;
+    if (limit == LIMIT_SYNC_DEPTH)
+        return cudaErrorUnsupportedLimit;
+    *value =
+        limit <= RP_LIMIT_MALLOC_HEAP ? rp_limit_get(cud.gpu, (enum rp_limit)limit) : other_limits[limit];
+    return cudaSuccess;
+}
+
+int cud_limit_set(int limit, size_t value) {
+    if (limit < 0 || (size_t)limit >= LIMITS)
+        return cudaErrorInvalidValue;
+    if (limit == LIMIT_SYNC_DEPTH)
+        return cudaErrorUnsupportedLimit;
+    if (limit <= RP_LIMIT_MALLOC_HEAP)
+        return cud_error_of(rp_limit_set(cud.gpu, (enum rp_limit)limit, value));
+    other_limits[limit] = value;
+    return cudaSuccess;
+}

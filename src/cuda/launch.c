@@ -1,0 +1,252 @@
+/* Kernels: what can be asked about them, their arguments, and running them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/work.h"
+
+#define LAUNCH_NS 2000 /* what a launch costs before it computes anything */
+
+int cud_func_info(struct CUfunc_st *f, struct rp_kernel_info *info) {
+    int error = cud_func_ready(f);
+    if (error)
+        return error;
+    char *log = NULL;
+    error = cud_error_of(rp_kernel_info(f->kernel, info, &log));
+    if (error && log)
+        fprintf(stderr, "reprise: cannot compile kernel %s\n%s", f->name, log);
+    free(log);
+    return error;
+}
+
+/* Dynamic shared memory a launch may ask for. */
+static size_t dynamic_limit(const struct CUfunc_st *f, const struct rp_kernel_info *k) {
+    size_t all = rp_gpu_info(cud.gpu)->shared_per_block;
+    if (f->max_dynamic >= 0)
+        return (size_t)f->max_dynamic;
+    return all > k->shared_static ? all - k->shared_static : 0;
+}
+
+int cud_func_attribute(struct CUfunc_st *f, int attribute, int *value) {
+    struct rp_kernel_info k;
+    const struct rp_gpu_info *gpu = rp_gpu_info(cud.gpu);
+    int error = cud_func_info(f, &k);
+    if (error)
+        return error;
+    const long long all[] = {
+        k.max_threads,
+        (long long)k.shared_static,
+        (long long)k.const_bytes,
+        (long long)k.local_per_thread,
+        k.regs,
+        k.target,
+        gpu->cc_major * 10 + gpu->cc_minor,
+        0,
+        (long long)dynamic_limit(f, &k),
+        f->carveout,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0, /* clusters */
+    };
+    if (attribute < 0 || (size_t)attribute >= sizeof all / sizeof *all)
+        return cudaErrorInvalidValue;
+    *value = (int)all[attribute];
+    return cudaSuccess;
+}
+
+enum { ATTR_MAX_DYNAMIC = 8, ATTR_CARVEOUT = 9, ATTR_NON_PORTABLE_CLUSTER = 14, ATTR_CLUSTER_POLICY = 15 };
+
+int cud_func_set_attribute(struct CUfunc_st *f, int attribute, int value) {
+    struct rp_kernel_info k;
+    int error = cud_func_info(f, &k);
+    if (error)
+        return error;
+    size_t most = rp_gpu_info(cud.gpu)->shared_per_block_optin;
+    switch (attribute) {
+    case ATTR_MAX_DYNAMIC:
+        if (value < 0 || (size_t)value + k.shared_static > most)
+            return cudaErrorInvalidValue;
+        f->max_dynamic = value;
+        return cudaSuccess;
+    case ATTR_CARVEOUT:
+        if (value < -1 || value > 100)
+            return cudaErrorInvalidValue;
+        f->carveout = value;
+        return cudaSuccess;
+    case ATTR_NON_PORTABLE_CLUSTER:
+    case ATTR_CLUSTER_POLICY:
+        return cudaSuccess; /* hints about clusters, which are never formed */
+    default:
+        return cudaErrorInvalidValue;
+    }
+}
+
+int cud_occupancy(struct CUfunc_st *f, int block, size_t dynamic, int *blocks) {
+    struct rp_kernel_info k;
+    int error = cud_func_info(f, &k);
+    if (error)
+        return error;
+    if (block <= 0 || !blocks)
+        return cudaErrorInvalidValue;
+    bool fits = block <= k.max_threads && dynamic <= dynamic_limit(f, &k);
+    *blocks = fits ? rp_kernel_occupancy(f->kernel, (uint32_t)block, dynamic) : 0;
+    return cudaSuccess;
+}
+
+/* The most dynamic shared memory with which that many blocks still fit on an SM. */
+int cud_occupancy_dynamic(struct CUfunc_st *f, int blocks, int block, size_t *dynamic) {
+    struct rp_kernel_info k;
+    int error = cud_func_info(f, &k);
+    if (error)
+        return error;
+    if (block <= 0 || blocks <= 0 || !dynamic)
+        return cudaErrorInvalidValue;
+    size_t low = 0, high = rp_gpu_info(cud.gpu)->shared_per_block_optin;
+    if (rp_kernel_occupancy(f->kernel, (uint32_t)block, 0) < blocks)
+        return cudaErrorInvalidValue;
+    while (low < high) {
+        size_t mid = low + (high - low + 1) / 2;
+        if (rp_kernel_occupancy(f->kernel, (uint32_t)block, mid) >= blocks)
+            low = mid;
+        else
+            high = mid - 1;
+    }
+    *dynamic = low;
+    return cudaSuccess;
+}
+
+static size_t param_bytes(struct rp_kernel *k) {
+    struct rp_param_info p;
+    size_t bytes = 0;
+    for (uint32_t i = 0; rp_kernel_param(k, i, &p); i++)
+        bytes = p.offset + p.size;
+    return bytes;
+}
+
+int cud_pack_args(struct cud_launch *l, void *const *args) {
+    struct rp_param_info p;
+    l->param_bytes = param_bytes(l->func->kernel);
+    l->params = xcalloc(1, l->param_bytes + 1);
+    for (uint32_t i = 0; rp_kernel_param(l->func->kernel, i, &p); i++) {
+        if (!args || !args[i])
+            return cudaErrorInvalidValue;
+        memcpy(l->params + p.offset, args[i], p.size);
+    }
+    return cudaSuccess;
+}
+
+int cud_pack_buffer(struct cud_launch *l, const void *bytes, size_t n) {
+    l->param_bytes = param_bytes(l->func->kernel);
+    l->params = xcalloc(1, l->param_bytes + 1);
+    if (n > (l->param_bytes + 7) / 8 * 8)
+        return cudaErrorLaunchOutOfResources;
+    memcpy(l->params, bytes, n < l->param_bytes ? n : l->param_bytes);
+    return cudaSuccess;
+}
+
+int cud_launch_check(const struct cud_launch *l) {
+    const struct rp_gpu_info *gpu = rp_gpu_info(cud.gpu);
+    struct rp_kernel_info k;
+    uint64_t threads = 1;
+    for (int i = 0; i < 3; i++) {
+        if (!l->grid[i] || l->grid[i] > (uint32_t)gpu->max_grid[i] || !l->block[i] ||
+            l->block[i] > (uint32_t)gpu->max_block[i])
+            return cudaErrorInvalidConfiguration;
+        threads *= l->block[i];
+    }
+    if (threads > (uint64_t)gpu->max_threads_per_block)
+        return cudaErrorInvalidConfiguration;
+    int error = cud_func_info(l->func, &k);
+    if (error)
+        return error;
+    if (l->shared > dynamic_limit(l->func, &k) || threads > (uint64_t)k.max_threads)
+        return cudaErrorInvalidValue;
+    int fit = rp_kernel_occupancy(l->func->kernel, (uint32_t)threads, l->shared);
+    if (fit == 0)
+        return cudaErrorLaunchOutOfResources;
+    uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+    if (l->cooperative && blocks > (uint64_t)fit * (uint64_t)gpu->sms)
+        return cudaErrorCooperativeLaunchTooLarge;
+    return cudaSuccess;
+}
+
+static uint64_t compute_ns(uint64_t warp_insts) {
+    const struct rp_gpu_info *gpu = rp_gpu_info(cud.gpu);
+    double per_ns = (double)(gpu->clock_khz ? gpu->clock_khz : 1000000) / 1e6 * (gpu->sms ? gpu->sms : 1);
+    return (uint64_t)((double)warp_insts / per_ns);
+}
+
+/* Runs a checked launch. A fault is kept in the context: the program learns of it when it synchronises. */
+static int run_launch(const struct cud_launch *l) {
+    struct CUctx_st *ctx = cud_current();
+    struct rp_launch r = {
+        .dynamic_shared = l->shared,
+        .params = l->params,
+        .param_bytes = l->param_bytes,
+        .cooperative = l->cooperative,
+    };
+    memcpy(r.grid, l->grid, sizeof r.grid);
+    memcpy(r.block, l->block, sizeof r.block);
+    struct rp_totals before = rp_totals(cud.gpu);
+    char *report = NULL;
+    enum rp_status status = rp_launch(cud.gpu, l->func->kernel, &r, &report);
+    cud_keep_output();
+    cud.clock_ns += LAUNCH_NS + compute_ns(rp_totals(cud.gpu).warp_insts - before.warp_insts);
+    cud_report_launch(l->func->kernel, &r, before);
+    if (status != RP_OK && report) {
+        cud_flush_output();
+        fprintf(stderr, "%s%s", report, *report && report[strlen(report) - 1] == '\n' ? "" : "\n");
+    }
+    free(report);
+    if (status < RP_ILLEGAL_ADDRESS)
+        return cud_error_of(status);
+    if (!ctx->pending)
+        ctx->pending = cud_error_of(status);
+    return cudaSuccess;
+}
+
+static int run_event(struct CUevent_st *e) {
+    if (!cud_object_get(e, CUD_EVENT))
+        return cudaErrorInvalidResourceHandle;
+    cud.clock_ns += 500; /* events in a row still differ */
+    e->time_ns = cud.clock_ns;
+    e->recorded = true;
+    return cudaSuccess;
+}
+
+int cud_graph_run(struct CUgraph_st *g);
+
+int cud_run(struct cud_op *op) {
+    struct CUctx_st *ctx = cud_current();
+    if (ctx->pending && op->kind != CUD_OP_RECORD)
+        return cudaSuccess; /* a faulted context runs nothing more */
+    switch (op->kind) {
+    case CUD_OP_LAUNCH: {
+        int error = cud_func_ready(op->launch.func); /* a replayed graph may outlive a device reset */
+        return error ? error : run_launch(&op->launch);
+    }
+    case CUD_OP_COPY:
+        return cud_copy_run(&op->copy);
+    case CUD_OP_FILL:
+        return cud_fill_run(&op->fill);
+    case CUD_OP_HOST:
+        cud_unlock(); /* the function may wait for a thread that calls CUDA */
+        op->host.fn(op->host.data);
+        cud_lock();
+        return cudaSuccess;
+    case CUD_OP_GRAPH:
+        return cud_graph_run(op->graph);
+    case CUD_OP_RECORD:
+        return run_event(op->event);
+    case CUD_OP_FREE:
+        return cud_mem_free(op->mem.addr);
+    case CUD_OP_ALLOC: /* the address was given out when the node was made */
+    case CUD_OP_EMPTY:
+    case CUD_OP_WAIT:
+        return cudaSuccess;
+    }
+    return cudaErrorInvalidValue;
+}

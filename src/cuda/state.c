@@ -1,0 +1,145 @@
+/* The process-wide state: the lock, host threads, the table of live objects, entry and exit of API calls. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cuda/core.h"
+
+struct cud_state cud;
+
+static pthread_mutex_t lock;
+static pthread_once_t lock_once = PTHREAD_ONCE_INIT;
+static _Thread_local struct cud_thread thread;
+
+/* Recursive, because a host function that runs inside a call may call back. */
+static void make_lock(void) {
+    pthread_mutexattr_t attr;
+    pthread_mutexattr_init(&attr);
+    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&lock, &attr);
+    pthread_mutexattr_destroy(&attr);
+}
+
+void cud_lock(void) {
+    pthread_once(&lock_once, make_lock);
+    pthread_mutex_lock(&lock);
+}
+
+void cud_unlock(void) {
+    pthread_mutex_unlock(&lock);
+}
+
+struct cud_thread *cud_thread(void) {
+    return &thread;
+}
+
+struct CUctx_st *cud_current(void) {
+    return thread.depth ? thread.contexts[thread.depth - 1] : NULL;
+}
+
+void cud_set_current(struct CUctx_st *ctx) {
+    if (!ctx) {
+        if (thread.depth)
+            thread.depth--;
+        return;
+    }
+    if (!thread.depth)
+        thread.depth = 1;
+    thread.contexts[thread.depth - 1] = ctx;
+}
+
+void *cud_object_new(enum cud_kind kind, size_t size, struct CUctx_st *ctx) {
+    struct cud_object *o = xcalloc(1, size);
+    o->kind = kind;
+    o->ctx = ctx;
+    map_set_u64(&cud.objects, (uintptr_t)o, o);
+    return o;
+}
+
+void *cud_object_get(const void *handle, enum cud_kind kind) {
+    struct cud_object *o = map_get_u64(&cud.objects, (uintptr_t)handle);
+    return o && o->kind == kind ? o : NULL;
+}
+
+void cud_object_free(void *object) {
+    map_remove_u64(&cud.objects, (uintptr_t)object);
+    free(object);
+}
+
+static bool context_live(struct CUctx_st *ctx) {
+    return ctx == &cud.primary ? ctx->alive : cud_object_get(ctx, CUD_CTX) != NULL;
+}
+
+/* A sticky error stands, or becomes one here when the call synchronises. */
+static int context_error(struct CUctx_st *ctx, enum cud_need need) {
+    return need == CUD_SYNC ? cud_synchronize(ctx) : ctx->sticky;
+}
+
+int cud_begin_runtime(enum cud_need need) {
+    cud_lock();
+    if (need == CUD_NOTHING)
+        return cudaSuccess;
+    int error = cud_device_open();
+    if (error || need == CUD_DEVICE)
+        return error;
+    struct CUctx_st *ctx = cud_current();
+    if (!ctx || !context_live(ctx)) {
+        cud_primary_start();
+        ctx = &cud.primary;
+        cud_set_current(ctx);
+    }
+    return context_error(ctx, need);
+}
+
+int cud_end_runtime(int error) {
+    if (error != cudaSuccess && error != cudaErrorNotReady)
+        thread.last_error = error;
+    cud_unlock();
+    return error;
+}
+
+int cud_begin_driver(enum cud_need need) {
+    cud_lock();
+    if (need == CUD_NOTHING)
+        return cudaSuccess;
+    if (!cud.initialised)
+        return cudaErrorInitializationError;
+    int error = cud_device_open();
+    if (error || need == CUD_DEVICE)
+        return error;
+    struct CUctx_st *ctx = cud_current();
+    if (!ctx)
+        return cudaErrorDeviceUninitialized;
+    if (!context_live(ctx))
+        return cudaErrorContextIsDestroyed;
+    return context_error(ctx, need);
+}
+
+/* The driver's code for a runtime error that CUresult does not have. */
+static int driver_error(int error) {
+    switch (error) {
+    case cudaErrorInvalidSymbol:
+        return cudaErrorSymbolNotFound;
+    case cudaErrorInvalidDeviceFunction:
+    case cudaErrorInvalidTexture:
+    case cudaErrorInvalidSurface:
+        return cudaErrorInvalidResourceHandle;
+    default:
+        return cud_error_name(error, true) ? error : cudaErrorInvalidValue;
+    }
+}
+
+int cud_end_driver(int error) {
+    cud_unlock();
+    return driver_error(error);
+}
+
+int cud_unsupported(const char *call, bool *named) {
+    cud_lock();
+    if (!*named)
+        fprintf(stderr, "reprise: %s is not supported\n", call);
+    *named = true;
+    thread.last_error = cudaErrorNotSupported;
+    cud_unlock();
+    return cudaErrorNotSupported;
+}

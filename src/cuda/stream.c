@@ -1,0 +1,126 @@
+/* Streams and events. Work runs at once, so a stream is an identity with flags and, while it captures, the
+ * graph under construction. Event times come from the simulated clock. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/graph.h"
+
+#define STREAM_LEGACY     ((uintptr_t)1)
+#define STREAM_PER_THREAD ((uintptr_t)2)
+#define STREAM_FLAGS      1u
+#define EVENT_FLAGS       7u
+#define EVENT_NO_TIMING   2u
+
+struct CUstream_st *cud_stream(struct CUstream_st *handle) {
+    struct CUctx_st *ctx = cud_current();
+    if (!handle || (uintptr_t)handle == STREAM_LEGACY)
+        return &ctx->legacy;
+    if ((uintptr_t)handle == STREAM_PER_THREAD)
+        return &ctx->per_thread;
+    return cud_object_get(handle, CUD_STREAM);
+}
+
+int cud_stream_create(struct CUstream_st **out, unsigned flags, int priority) {
+    if (!out || flags & ~STREAM_FLAGS)
+        return cudaErrorInvalidValue;
+    struct CUstream_st *s = cud_object_new(CUD_STREAM, sizeof *s, cud_current());
+    s->flags = flags;
+    s->priority = priority < -5 ? -5 : priority > 0 ? 0 : priority;
+    s->id = ++cud.next_id;
+    *out = s;
+    return cudaSuccess;
+}
+
+int cud_stream_destroy(struct CUstream_st *s) {
+    if (s->capture && s->capture_origin)
+        cud_graph_destroy(s->capture);
+    vec_free(&s->tail);
+    cud_object_free(s);
+    return cudaSuccess;
+}
+
+int cud_event_create(struct CUevent_st **out, unsigned flags) {
+    if (!out || flags & ~EVENT_FLAGS)
+        return cudaErrorInvalidValue;
+    struct CUevent_st *e = cud_object_new(CUD_EVENT, sizeof *e, cud_current());
+    e->flags = flags;
+    *out = e;
+    return cudaSuccess;
+}
+
+/* In a capture an event remembers the nodes it stands after, and nothing runs. */
+int cud_event_record(struct CUevent_st *e, struct CUstream_st *stream) {
+    struct CUstream_st *s = cud_stream(stream);
+    if (!s || !cud_object_get(e, CUD_EVENT))
+        return cudaErrorInvalidResourceHandle;
+    e->tail.len = 0;
+    e->capture = s->capture;
+    if (s->capture) {
+        for (uint32_t i = 0; i < s->tail.len; i++)
+            vec_push(&e->tail, s->tail.at[i]);
+        return cudaSuccess;
+    }
+    struct cud_op op = {.kind = CUD_OP_RECORD, .event = e};
+    return cud_run(&op);
+}
+
+/* Waiting for an event of a capture draws the stream into that capture. */
+int cud_event_wait(struct CUstream_st *stream, struct CUevent_st *e) {
+    struct CUstream_st *s = cud_stream(stream);
+    if (!s || !cud_object_get(e, CUD_EVENT))
+        return cudaErrorInvalidResourceHandle;
+    if (!e->capture)
+        return s->capture ? cudaErrorStreamCaptureIsolation : cudaSuccess;
+    if (s->capture && s->capture != e->capture)
+        return cudaErrorStreamCaptureMerge;
+    if (!s->capture) {
+        s->capture = e->capture;
+        s->capture_origin = false;
+        s->tail.len = 0;
+    }
+    for (uint32_t i = 0; i < e->tail.len; i++)
+        vec_push(&s->tail, e->tail.at[i]);
+    return cudaSuccess;
+}
+
+int cud_event_elapsed(float *ms, struct CUevent_st *start, struct CUevent_st *end) {
+    if (!cud_object_get(start, CUD_EVENT) || !cud_object_get(end, CUD_EVENT) || !start->recorded ||
+        !end->recorded || (start->flags | end->flags) & EVENT_NO_TIMING)
+        return cudaErrorInvalidResourceHandle;
+    if (!ms)
+        return cudaErrorInvalidValue;
+    *ms = (float)((double)(int64_t)(end->time_ns - start->time_ns) / 1e6);
+    return cudaSuccess;
+}
+
+void cud_op_free(struct cud_op *op) {
+    if (op->kind == CUD_OP_LAUNCH)
+        free(op->launch.params);
+    else if (op->kind == CUD_OP_GRAPH && cud_object_get(op->graph, CUD_GRAPH))
+        cud_graph_destroy(op->graph);
+    op->kind = CUD_OP_EMPTY;
+}
+
+static int check(struct cud_op *op) {
+    switch (op->kind) {
+    case CUD_OP_LAUNCH:
+        return cud_launch_check(&op->launch);
+    case CUD_OP_COPY:
+        return cud_copy_check(&op->copy);
+    case CUD_OP_FILL:
+        return cud_fill_check(&op->fill);
+    default:
+        return cudaSuccess;
+    }
+}
+
+int cud_submit(struct CUstream_st *stream, struct cud_op *op) {
+    struct CUstream_st *s = cud_stream(stream);
+    int error = s ? check(op) : cudaErrorInvalidResourceHandle;
+    if (!error && s->capture)
+        return cud_capture_add(s, op);
+    if (!error)
+        error = cud_run(op);
+    cud_op_free(op);
+    return error;
+}
