@@ -52,47 +52,51 @@ bool parse_loc(struct ptx_parser *p) {
     return true;
 }
 
-static bool parse_label_list(struct ptx_parser *p, struct ptx_targets *t) {
+/* A list of names, as tokens in the arena; NULL after a problem. */
+static const struct token *parse_names(struct ptx_parser *p, const char *what, uint32_t *n) {
     VEC(struct token) names = {0};
-    struct token name;
+    struct token name, *out = NULL;
     bool ok;
-    while ((ok = expect_ident(p, "a label", &name))) {
+    do {
+        ok = expect_ident(p, what, &name);
         vec_push(&names, name);
-        if (!accept(p, ','))
-            break;
+    } while (ok && accept(p, ','));
+    if (ok) {
+        *n = names.len;
+        out = arena_array(&p->m->arena, struct token, names.len);
+        memcpy(out, names.at, names.len * sizeof *out);
     }
-    t->nlabels = names.len;
-    t->labels = arena_array(&p->m->arena, uint32_t, names.len);
-    for (uint32_t i = 0; ok && i < names.len; i++)
+    vec_free(&names);
+    return out;
+}
+
+static bool parse_label_list(struct ptx_parser *p, struct ptx_targets *t) {
+    const struct token *names = parse_names(p, "a label", &t->nlabels);
+    if (!names)
+        return false;
+    t->labels = arena_array(&p->m->arena, uint32_t, t->nlabels);
+    for (uint32_t i = 0; i < t->nlabels; i++)
         vec_push(&p->uses, (struct ptx_use){.kind = USE_LABEL,
                                             .branch = true,
-                                            .at = names.at[i].at,
-                                            .len = names.at[i].len,
+                                            .at = names[i].at,
+                                            .len = names[i].len,
                                             .func = p->func,
                                             .to.label = &t->labels[i]});
-    vec_free(&names);
-    return ok;
+    return true;
 }
 
 static bool parse_func_list(struct ptx_parser *p, struct ptx_targets *t) {
-    VEC(struct token) names = {0};
-    struct token name;
-    bool ok;
-    while ((ok = expect_ident(p, "a function", &name))) {
-        vec_push(&names, name);
-        if (!accept(p, ','))
-            break;
-    }
-    t->nfuncs = names.len;
-    t->funcs = arena_array(&p->m->arena, const struct ptx_func *, names.len);
-    for (uint32_t i = 0; ok && i < names.len; i++)
+    const struct token *names = parse_names(p, "a function", &t->nfuncs);
+    if (!names)
+        return false;
+    t->funcs = arena_array(&p->m->arena, const struct ptx_func *, t->nfuncs);
+    for (uint32_t i = 0; i < t->nfuncs; i++)
         vec_push(&p->later, (struct ptx_use){.kind = USE_FUNC,
-                                             .at = names.at[i].at,
-                                             .len = names.at[i].len,
+                                             .at = names[i].at,
+                                             .len = names[i].len,
                                              .func = p->func,
                                              .to.func = &t->funcs[i]});
-    vec_free(&names);
-    return ok;
+    return true;
 }
 
 /* .callprototype [(results)] _ [(parameters)] attributes */
@@ -147,8 +151,7 @@ static bool parse_body_directive(struct ptx_parser *p) {
     if (at_space(p))
         return parse_variable(p, LINK_NONE);
     const char *text = tok_text(p, &p->tok);
-    return fail(p, p->tok.at, "unknown directive '%.*s' in a function%s",
-                (int)(p->tok.len > 100 ? 100 : p->tok.len), text,
+    return fail(p, p->tok.at, "unknown directive '%.*s' in a function%s", shown_len(p->tok.len), text,
                 did_you_mean(p, text, p->tok.len, next_word, (void *)body_words));
 }
 

@@ -314,6 +314,23 @@ bool parse_uint(struct ptx_parser *p, const char *what, uint64_t max, uint64_t *
     return true;
 }
 
+bool parse_offset(struct ptx_parser *p, uint64_t *offset) {
+    struct ptx_const c;
+    if (at_punct(p, '+'))
+        advance(p);
+    else if (!at_punct(p, '-'))
+        return true;
+    uint32_t at = p->tok.at;
+    if (!at_const(p))
+        return unexpected(p, "a constant offset");
+    if (!parse_const(p, &c))
+        return false;
+    if (is_float(&c))
+        return fail(p, at, "an offset must be an integer");
+    *offset += c.bits;
+    return true;
+}
+
 bool at_const(const struct ptx_parser *p) {
     const struct token *t = &p->tok;
     if (t->kind == TOK_PUNCT)

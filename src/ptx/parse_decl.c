@@ -75,8 +75,7 @@ static bool parse_align(struct ptx_parser *p, uint32_t *align) {
     return true;
 }
 
-/* .const[2]: the banks of PTX 1.x are one space today. */
-static bool skip_bank(struct ptx_parser *p) {
+bool parse_bank(struct ptx_parser *p) {
     uint64_t bank;
     if (!accept(p, '[') || accept(p, ']'))
         return true;
@@ -93,7 +92,7 @@ static bool parse_spec_word(struct ptx_parser *p, struct decl_spec *s, int word)
         if (s->space != SPACE_GENERIC)
             return fail(p, at, "a declaration has one state space");
         s->space = (enum ptx_space)spec_words[word].value;
-        return s->space != SPACE_CONST || skip_bank(p);
+        return s->space != SPACE_CONST || parse_bank(p);
     case WORD_ALIGN:
         return parse_align(p, s->ptr ? &ignored : &s->align);
     case WORD_VEC:
@@ -137,8 +136,8 @@ bool parse_decl_spec(struct ptx_parser *p, struct decl_spec *s) {
         }
         uintptr_t type = (uintptr_t)map_getn(&p->types, text, len);
         if (!type)
-            return fail(p, p->tok.at, "unknown word '.%.*s' in a declaration%s", (int)(len > 100 ? 100 : len),
-                        text, did_you_mean(p, text, len, next_decl_word, NULL));
+            return fail(p, p->tok.at, "unknown word '.%.*s' in a declaration%s", shown_len(len), text,
+                        did_you_mean(p, text, len, next_decl_word, NULL));
         if (s->type)
             return fail(p, p->tok.at, "a declaration has one type");
         s->type = (enum ptx_type)(type - 1);

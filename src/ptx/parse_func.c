@@ -6,7 +6,8 @@
 bool parse_params(struct ptx_parser *p, struct ptx_var ***vars, uint32_t *n) {
     VEC(struct ptx_var *) list = {0};
     bool ok = expect(p, '(', "the name");
-    while (ok && !at_punct(p, ')')) {
+    bool empty = at_punct(p, ')');
+    while (ok && !empty) {
         struct decl_spec s = {0};
         struct token name;
         ok = parse_decl_spec(p, &s);
@@ -104,8 +105,8 @@ bool parse_func_attributes(struct ptx_parser *p, struct ptx_func *f) {
             if (!parse_attribute(p, &managed))
                 return false;
         } else {
-            return fail(p, p->tok.at, "unknown directive '%.*s' on a function%s",
-                        (int)(p->tok.len > 100 ? 100 : p->tok.len), tok_text(p, &p->tok),
+            return fail(p, p->tok.at, "unknown directive '%.*s' on a function%s", shown_len(p->tok.len),
+                        tok_text(p, &p->tok),
                         did_you_mean(p, tok_text(p, &p->tok), p->tok.len, next_attribute, NULL));
         }
     }

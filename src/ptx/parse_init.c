@@ -24,21 +24,6 @@ struct address {
     uint8_t shift;
 };
 
-static bool parse_offset(struct ptx_parser *p, uint64_t *offset) {
-    struct ptx_const c;
-    if (at_punct(p, '+'))
-        advance(p);
-    else if (!at_punct(p, '-'))
-        return true;
-    uint32_t at = p->tok.at;
-    if (!parse_const(p, &c))
-        return false;
-    if (c.kind == CONST_F32 || c.kind == CONST_F64)
-        return fail(p, at, "an offset must be an integer");
-    *offset += c.bits;
-    return true;
-}
-
 static bool is_generic_word(const struct ptx_parser *p) {
     return p->tok.kind == TOK_IDENT && p->tok.len == 7 && !memcmp(tok_text(p, &p->tok), "generic", 7);
 }

@@ -3,10 +3,6 @@
 
 #include "ptx/parser.h"
 
-static int shown(size_t len) {
-    return len > 100 ? 100 : (int)len;
-}
-
 /* Matrix shapes come in hundreds; those without an entry of their own are one modifier. */
 static bool is_shape(const char *s, size_t len) {
     static const char letters[] = "mnk";
@@ -43,7 +39,7 @@ bool add_word(struct ptx_parser *p, struct ptx_inst *i, const struct token *t) {
     if (!mod && is_shape(word, len))
         mod = MOD_WGMMA_SHAPE + 1;
     if (!mod)
-        return fail(p, t->at, "unknown modifier '.%.*s'%s", shown(len), word,
+        return fail(p, t->at, "unknown modifier '.%.*s'%s", shown_len(len), word,
                     did_you_mean(p, word, len, next_suffix, NULL));
     mod--;
     i->mods[mod / 64] |= (uint64_t)1 << mod % 64;
@@ -54,11 +50,9 @@ bool add_word(struct ptx_parser *p, struct ptx_inst *i, const struct token *t) {
 
 /* The bank in ld.const[1].u32 of PTX 1.x; it must touch the word, or it would be an address. */
 static bool skip_bank(struct ptx_parser *p, const struct ptx_inst *i, const struct token *word) {
-    uint64_t bank;
     if (!at_punct(p, '[') || p->tok.at != word->at + word->len || !ptx_has(i, MOD_CONST))
         return true;
-    advance(p);
-    return parse_uint(p, "a bank number", 10, &bank) && expect(p, ']', "the bank number");
+    return parse_bank(p);
 }
 
 /* @p or @!p */
@@ -73,7 +67,8 @@ static bool parse_guard(struct ptx_parser *p, struct ptx_inst *i) {
     if (!l)
         return undeclared(p, name.at, name.len);
     if ((l->kind != LOCAL_REG && l->kind != LOCAL_RANGE) || p->regs.at[l->first].type != PTX_PRED)
-        return fail(p, name.at, "'%.*s' is not a predicate register", shown(name.len), tok_text(p, &name));
+        return fail(p, name.at, "'%.*s' is not a predicate register", shown_len(name.len),
+                    tok_text(p, &name));
     i->guard = l->first + index * l->vec;
     return true;
 }
@@ -90,7 +85,7 @@ bool parse_instruction(struct ptx_parser *p) {
     const char *text = tok_text(p, &op);
     uintptr_t id = (uintptr_t)map_getn(&p->opcodes, text, op.len);
     if (!id)
-        return fail(p, op.at, "unknown instruction '%.*s'%s", shown(op.len), text,
+        return fail(p, op.at, "unknown instruction '%.*s'%s", shown_len(op.len), text,
                     did_you_mean(p, text, op.len, next_word, (void *)ptx_opcode_words));
     i.op = (enum ptx_opcode)(id - 1);
     p->in_branch = i.op == PTXOP_BRA || i.op == PTXOP_BRX;

@@ -56,7 +56,7 @@ static bool parse_target(struct ptx_parser *p) {
         while (options[k] && (strlen(options[k]) != t.len || memcmp(options[k], text, t.len) != 0))
             k++;
         if (!options[k])
-            return fail(p, t.at, "unknown target '%.*s'%s", (int)(t.len > 100 ? 100 : t.len), text,
+            return fail(p, t.at, "unknown target '%.*s'%s", shown_len(t.len), text,
                         did_you_mean(p, text, t.len, next_word, (void *)options));
     } while (accept(p, ','));
     return true;
@@ -184,7 +184,7 @@ static bool parse_module_item(struct ptx_parser *p) {
     if (p->tok.kind != TOK_WORD)
         return unexpected(p, "a directive");
     const char *text = tok_text(p, &p->tok);
-    return fail(p, p->tok.at, "unknown directive '%.*s'%s", (int)(p->tok.len > 100 ? 100 : p->tok.len), text,
+    return fail(p, p->tok.at, "unknown directive '%.*s'%s", shown_len(p->tok.len), text,
                 did_you_mean(p, text, p->tok.len, next_directive, NULL));
 }
 

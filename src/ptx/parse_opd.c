@@ -31,24 +31,6 @@ static bool parse_elements(struct ptx_parser *p, struct ptx_inst *i, struct ptx_
     return true;
 }
 
-/* + constant or - constant behind a name or register. */
-static bool parse_offset(struct ptx_parser *p, uint64_t *offset) {
-    struct ptx_const c;
-    if (at_punct(p, '+'))
-        advance(p);
-    else if (!at_punct(p, '-'))
-        return true;
-    uint32_t at = p->tok.at;
-    if (!at_const(p))
-        return unexpected(p, "a constant offset");
-    if (!parse_const(p, &c))
-        return false;
-    if (c.kind == CONST_F32 || c.kind == CONST_F64)
-        return fail(p, at, "an offset must be an integer");
-    *offset += c.bits;
-    return true;
-}
-
 static bool is_memory_access(const struct ptx_inst *i) {
     return i->op == PTXOP_LD || i->op == PTXOP_LDU || i->op == PTXOP_ST || i->op == PTXOP_ATOM ||
            i->op == PTXOP_RED;
@@ -138,8 +120,7 @@ static bool parse_selector(struct ptx_parser *p, struct ptx_opd *o) {
         o->nsel++;
     }
     if (!ok)
-        return fail(p, p->tok.at, "a register has no component '%.*s'",
-                    (int)(p->tok.len > 40 ? 40 : p->tok.len), text);
+        return fail(p, p->tok.at, "a register has no component '%.*s'", shown_len(p->tok.len), text);
     advance(p);
     return true;
 }

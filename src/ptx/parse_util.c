@@ -4,7 +4,7 @@
 
 #include "ptx/parser.h"
 
-enum { MAX_SUGGESTIONS = 64, MAX_SHOWN_NAME = 200 };
+enum { MAX_SUGGESTIONS = 64, MAX_SHOWN = 120 };
 
 void advance(struct ptx_parser *p) {
     p->tok = lex_next(&p->lx);
@@ -21,6 +21,10 @@ const char *tok_text(const struct ptx_parser *p, const struct token *t) {
 
 char *tok_strdup(struct ptx_parser *p, const struct token *t) {
     return arena_strndup(&p->m->arena, tok_text(p, t), t->len);
+}
+
+int shown_len(size_t len) {
+    return len > MAX_SHOWN ? MAX_SHOWN : (int)len;
 }
 
 bool at_punct(const struct ptx_parser *p, int c) {
@@ -51,8 +55,8 @@ bool unexpected(struct ptx_parser *p, const char *wanted) {
         return fail(p, p->tok.at, "%s", p->tok.problem);
     if (p->tok.kind == TOK_END)
         return fail(p, p->tok.at, "expected %s, but the text ends here", wanted);
-    int n = p->tok.len > MAX_SHOWN_NAME ? MAX_SHOWN_NAME : (int)p->tok.len;
-    return fail(p, p->tok.at, "expected %s, found '%.*s'", wanted, n, tok_text(p, &p->tok));
+    return fail(p, p->tok.at, "expected %s, found '%.*s'", wanted, shown_len(p->tok.len),
+                tok_text(p, &p->tok));
 }
 
 bool expect(struct ptx_parser *p, int c, const char *after) {

@@ -128,6 +128,8 @@ bool unexpected(struct ptx_parser *p, const char *wanted);
 /* An identifier: its token, copied; the parser moves on. */
 bool expect_ident(struct ptx_parser *p, const char *what, struct token *name);
 const char *tok_text(const struct ptx_parser *p, const struct token *t);
+/* How much of a name or word messages show, for %.*s: it may be as long as the text. */
+int shown_len(size_t len);
 char *tok_strdup(struct ptx_parser *p, const struct token *t);
 /* "; did you mean 'x'?" or "". */
 const char *did_you_mean(struct ptx_parser *p, const char *word, size_t len,
@@ -147,6 +149,8 @@ struct ptx_const {
 bool parse_const(struct ptx_parser *p, struct ptx_const *c);
 /* A constant integer of at most max; what names it in messages. */
 bool parse_uint(struct ptx_parser *p, const char *what, uint64_t max, uint64_t *out);
+/* An optional + constant or - constant behind a name or register, added to *offset. */
+bool parse_offset(struct ptx_parser *p, uint64_t *offset);
 /* Whether a constant expression starts here. */
 bool at_const(const struct ptx_parser *p);
 
@@ -184,6 +188,8 @@ struct decl_spec {
 /* Whether the current word names a state space in which variables are declared. */
 bool at_space(const struct ptx_parser *p);
 bool parse_attribute(struct ptx_parser *p, bool *managed);
+/* [n] behind const: the banks of PTX 1.x are one space today. */
+bool parse_bank(struct ptx_parser *p);
 bool parse_decl_spec(struct ptx_parser *p, struct decl_spec *s);
 /* A name with its dimensions, without registering it; *name is its token. Used for parameters too. */
 struct ptx_var *parse_declarator(struct ptx_parser *p, const struct decl_spec *s, struct token *name);

@@ -3,15 +3,10 @@
 
 #include "ptx/parser.h"
 
-enum { MAX_INDEX_DIGITS = 7, MAX_SHOWN = 200, MAX_CANDIDATES = 2000 };
+enum { MAX_INDEX_DIGITS = 7, MAX_CANDIDATES = 2000 };
 
 /* The scope of a function's outermost braces; the one around it holds its parameters. */
 enum { BODY_DEPTH = 2 };
-
-/* Names may be as long as the text; messages show the beginning. */
-static int shown_len(uint32_t len) {
-    return len > MAX_SHOWN ? MAX_SHOWN : (int)len;
-}
 
 struct ptx_symbol *symbol_find(const struct ptx_parser *p, const char *name, size_t len) {
     return map_getn(&p->m->symbols, name, len);
