@@ -1,5 +1,5 @@
-// AES-128 encryption, a thread per block of text, tables in __constant__ memory and round keys in shared memory; checked
-// with the example of FIPS 197 and by decrypting on the host.
+// AES-128 encryption, a thread per block of text, tables in __constant__ memory and round keys in shared
+// memory; checked with the example of FIPS 197 and by decrypting on the host.
 #include "test.h"
 
 __constant__ unsigned char sbox_dev[256];
@@ -11,12 +11,14 @@ __device__ unsigned rotl(unsigned v, int n) {
 }
 
 __device__ unsigned column(unsigned a, unsigned b, unsigned c, unsigned d, unsigned key) {
-    return te0[a & 255] ^ rotl(te0[b >> 8 & 255], 8) ^ rotl(te0[c >> 16 & 255], 16) ^ rotl(te0[d >> 24], 24) ^ key;
+    return te0[a & 255] ^ rotl(te0[b >> 8 & 255], 8) ^ rotl(te0[c >> 16 & 255], 16) ^ rotl(te0[d >> 24], 24) ^
+           key;
 }
 
 __device__ unsigned last(unsigned a, unsigned b, unsigned c, unsigned d, unsigned key) {
-    return (sbox_dev[a & 255] | unsigned(sbox_dev[b >> 8 & 255]) << 8 | unsigned(sbox_dev[c >> 16 & 255]) << 16 |
-            unsigned(sbox_dev[d >> 24]) << 24) ^ key;
+    return (sbox_dev[a & 255] | unsigned(sbox_dev[b >> 8 & 255]) << 8 |
+            unsigned(sbox_dev[c >> 16 & 255]) << 16 | unsigned(sbox_dev[d >> 24]) << 24) ^
+           key;
 }
 
 __global__ void encrypt(const uint4 *in, uint4 *out, int blocks) {
@@ -93,7 +95,8 @@ static void decrypt_host(u8 *s, const u8 *keys, const u8 *inv) {
             u8 v[4];
             memcpy(v, s + 4 * c, 4);
             for (int k = 0; k < 4; k++)
-                s[4 * c + k] = gf_mul(v[k], 14) ^ gf_mul(v[(k + 1) & 3], 11) ^ gf_mul(v[(k + 2) & 3], 13) ^ gf_mul(v[(k + 3) & 3], 9);
+                s[4 * c + k] = gf_mul(v[k], 14) ^ gf_mul(v[(k + 1) & 3], 11) ^ gf_mul(v[(k + 2) & 3], 13) ^
+                               gf_mul(v[(k + 3) & 3], 9);
         }
         u8 t[16];
         for (int k = 0; k < 16; k++)
@@ -125,10 +128,12 @@ int main(int argc, char **argv) {
     for (int k = 0; k < 16; k++)
         text[k] = u8(k * 17);
     dev_array<u8> in(text), out(text.size());
-    encrypt<<<div_up(blocks, 192), 192>>>(reinterpret_cast<uint4 *>(in.ptr), reinterpret_cast<uint4 *>(out.ptr), blocks);
+    encrypt<<<div_up(blocks, 192), 192>>>(reinterpret_cast<uint4 *>(in.ptr),
+                                          reinterpret_cast<uint4 *>(out.ptr), blocks);
     SYNC();
     std::vector<u8> got = out.get();
-    const u8 fips[16] = {0x69, 0xc4, 0xe0, 0xd8, 0x6a, 0x7b, 0x04, 0x30, 0xd8, 0xcd, 0xb7, 0x80, 0x70, 0xb4, 0xc5, 0x5a};
+    const u8 fips[16] = {0x69, 0xc4, 0xe0, 0xd8, 0x6a, 0x7b, 0x04, 0x30,
+                         0xd8, 0xcd, 0xb7, 0x80, 0x70, 0xb4, 0xc5, 0x5a};
     verdict("fips 197", memcmp(got.data(), fips, 16) == 0);
     print_sum("cipher", got);
     if (blocks > 4096) // the host would take longer than the GPU is worth

@@ -1,4 +1,5 @@
-// What a program asks about functions and devices. Sizes that the compiler or the GPU decides are only checked for sense.
+// What a program asks about functions and devices. Sizes that the compiler or the GPU decides are only
+// checked for sense.
 #include "test.h"
 
 __constant__ int unused[10];
@@ -33,11 +34,13 @@ int main() {
 
     cudaDeviceProp p;
     CHECK(cudaGetDeviceProperties(&p, 0));
-    printf("warp %d, block %d, dims %d %d %d, grid %d %d %d\n", p.warpSize, p.maxThreadsPerBlock, p.maxThreadsDim[0],
-           p.maxThreadsDim[1], p.maxThreadsDim[2], p.maxGridSize[0], p.maxGridSize[1], p.maxGridSize[2]);
+    printf("warp %d, block %d, dims %d %d %d, grid %d %d %d\n", p.warpSize, p.maxThreadsPerBlock,
+           p.maxThreadsDim[0], p.maxThreadsDim[1], p.maxThreadsDim[2], p.maxGridSize[0], p.maxGridSize[1],
+           p.maxGridSize[2]);
     printf("constant %zu, shared %zu, registers %d\n", p.totalConstMem, p.sharedMemPerBlock, p.regsPerBlock);
     printf("name %d, memory %d, processors %d, unified addressing %d, managed %d, maps %d\n", p.name[0] != 0,
-           p.totalGlobalMem > (64u << 20), p.multiProcessorCount > 0, p.unifiedAddressing, p.managedMemory, p.canMapHostMemory);
+           p.totalGlobalMem > (64u << 20), p.multiProcessorCount > 0, p.unifiedAddressing, p.managedMemory,
+           p.canMapHostMemory);
     int value = 0, major = 0;
     CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, 0));
     CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
@@ -60,7 +63,8 @@ int main() {
     int blocks, threads, fewer;
     CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, bounded, 192, 0));
     CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fewer, plain, 64, 40 << 10));
-    printf("occupancy %d, limited by shared memory %d\n", blocks >= 1 && blocks * 192 <= p.maxThreadsPerMultiProcessor,
+    printf("occupancy %d, limited by shared memory %d\n",
+           blocks >= 1 && blocks * 192 <= p.maxThreadsPerMultiProcessor,
            fewer >= 1 && fewer * (40 << 10) <= int(p.sharedMemPerMultiprocessor));
     CHECK(cudaOccupancyMaxPotentialBlockSize(&blocks, &threads, bounded, 0, 0));
     printf("potential %d\n", blocks >= 1 && threads > 0 && threads <= 192 && threads % 32 == 0);

@@ -1,5 +1,6 @@
-// Kernel parameters of all sizes: structures by value with mixed alignment, arrays inside them indexed at run time, nearly
-// 4 KB, many scalars, templates over value types, and references to parameter space passed on to functions.
+// Kernel parameters of all sizes: structures by value with mixed alignment, arrays inside them indexed at run
+// time, nearly 4 KB, many scalars, templates over value types, and references to parameter space passed on to
+// functions.
 #include "test.h"
 
 struct mixed {
@@ -49,7 +50,8 @@ __global__ void large_kernel(large p, float *out, int n) {
     if (i >= n)
         return;
     p.head[i & 15] += i; // a private copy is written
-    out[i] = p.weight[(i * 13) % 900] + p.head[(i + 1) & 15] + p.head[i & 15] + p.tail[i % 200] + sum_of(p, i % 7, 50);
+    out[i] = p.weight[(i * 13) % 900] + p.head[(i + 1) & 15] + p.head[i & 15] + p.tail[i % 200] +
+             sum_of(p, i % 7, 50);
 }
 
 template <int N> __global__ void matrix_kernel(matrix<N> m, matrix<N> *out) {
@@ -60,8 +62,9 @@ template <int N> __global__ void matrix_kernel(matrix<N> m, matrix<N> *out) {
     out->a[i][j] = s + m.trace();
 }
 
-__global__ void many(char a, unsigned char b, short c, unsigned short d, int e, unsigned f, long long g, unsigned long long h,
-                     float i, double j, bool k, char4 l, float4 m, double2 n, int *o, int p[4], int3 q, double *out) {
+__global__ void many(char a, unsigned char b, short c, unsigned short d, int e, unsigned f, long long g,
+                     unsigned long long h, float i, double j, bool k, char4 l, float4 m, double2 n, int *o,
+                     int p[4], int3 q, double *out) {
     out[0] = a + b * 2.0 + c * 3.0 + d * 4.0 + e * 5.0 + f * 6.0 + g * 7.0 + h * 8.0;
     out[1] = i + j + k + l.x + l.w + m.y + m.w + n.x + n.y;
     out[2] = *o + p[3] + q.z;
@@ -103,7 +106,8 @@ int main(int argc, char **argv) {
 
     dev_array<int> ints(std::vector<int>{1, 2, 3, 4});
     many<<<1, 1>>>(-1, 200, -300, 60000, -70000, 4000000000u, -(1ll << 50), 1ull << 60, 1.5f, 2.25, true,
-                   make_char4(1, 2, 3, -4), make_float4(1, 2, 3, 4), make_double2(0.5, 0.125), ints, ints, make_int3(7, 8, 9), out);
+                   make_char4(1, 2, 3, -4), make_float4(1, 2, 3, 4), make_double2(0.5, 0.125), ints, ints,
+                   make_int3(7, 8, 9), out);
     SYNC();
     printf("many %.17g %g %g\n", out.get()[0], out.get()[1], out.get()[2]);
     empty_struct<<<1, 1>>>(nothing(), 77, ints);

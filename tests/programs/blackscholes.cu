@@ -1,5 +1,5 @@
-// European option prices in float and double: expf, logf, sqrtf, erfcf and their double twins; and the fast intrinsics.
-// Results of approximate functions are compared within a tolerance with the host's.
+// European option prices in float and double: expf, logf, sqrtf, erfcf and their double twins; and the fast
+// intrinsics. Results of approximate functions are compared within a tolerance with the host's.
 #include "test.h"
 
 template <class T> __host__ __device__ T cumulative(T d) {
@@ -27,9 +27,11 @@ __global__ void options_fast(const float *s, const float *x, const float *t, flo
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n)
         return;
-    float root = __fsqrt_rn(t[i]), d1 = __fdividef(__logf(__fdividef(s[i], x[i])) + 0.065f * t[i], 0.3f * root);
+    float root = __fsqrt_rn(t[i]),
+          d1 = __fdividef(__logf(__fdividef(s[i], x[i])) + 0.065f * t[i], 0.3f * root);
     float d2 = d1 - 0.3f * root;
-    call[i] = s[i] * 0.5f * erfcf(-d1 * 0.70710678f) - x[i] * __expf(-0.02f * t[i]) * 0.5f * erfcf(-d2 * 0.70710678f);
+    call[i] = s[i] * 0.5f * erfcf(-d1 * 0.70710678f) -
+              x[i] * __expf(-0.02f * t[i]) * 0.5f * erfcf(-d2 * 0.70710678f);
 }
 
 template <class T> static std::vector<T> run(const char *name, int n, double tolerance) {
@@ -46,7 +48,8 @@ template <class T> static std::vector<T> run(const char *name, int n, double tol
     SYNC();
     verdict(name, max_error(dcall.get(), call) < tolerance && max_error(dput.get(), put) < tolerance);
     if (sizeof(T) == sizeof(float)) {
-        options_fast<<<div_up(n, 128), 128>>>((float *)ds.ptr, (float *)dx.ptr, (float *)dt.ptr, (float *)dcall.ptr, n);
+        options_fast<<<div_up(n, 128), 128>>>((float *)ds.ptr, (float *)dx.ptr, (float *)dt.ptr,
+                                              (float *)dcall.ptr, n);
         SYNC();
         verdict("fast", max_error(dcall.get(), call) < 1e-3);
     }

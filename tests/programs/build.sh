@@ -25,7 +25,7 @@ build() { # name kind options...
     driver)
         # shellcheck disable=SC2086
         $nvcc $common "$@" -ptx -o "prebuilt/$name.ptx" "$name.kernel.cu"
-        ${CC:-cc} -std=c11 -Wall -Wextra -O2 -DUSE_TOOLKIT_HEADER -I"$cuda/include" -o "prebuilt/$name" "$name.c" \
+        ${CC:-cc} -std=c11 -Wall -Wextra -Wno-deprecated-declarations -O2 -DUSE_TOOLKIT_HEADER -I"$cuda/include" -o "prebuilt/$name" "$name.c" \
             -L"$cuda/lib64/stubs" -lcuda
         ;;
     esac

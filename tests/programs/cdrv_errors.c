@@ -1,5 +1,5 @@
-// What the driver API answers to wrong calls: modules, functions, launches, pointers, and an error that sticks. argv[1] is
-// the PTX file.
+// What the driver API answers to wrong calls: modules, functions, launches, pointers, and an error that
+// sticks. argv[1] is the PTX file.
 #include "drv.h"
 
 static void show(const char *what, CUresult err) {
@@ -20,10 +20,12 @@ int main(int argc, char **argv) {
     show("device 99", cuDeviceGet(&device, 99));
     use_device();
     show("no PTX", cuModuleLoadData(&other, "this is no module at all, just a line of text\n"));
-    show("unknown instruction", cuModuleLoadData(&other, ".version 6.4\n.target sm_70\n.address_size 64\n"
-                                                         ".visible .entry k()\n{\n    frobnicate.u32 %r1;\n    ret;\n}\n"));
-    show("undeclared register", cuModuleLoadData(&other, ".version 6.4\n.target sm_70\n.address_size 64\n"
-                                                         ".visible .entry k()\n{\n    mov.u32 %r1, 5;\n    ret;\n}\n"));
+    show("unknown instruction",
+         cuModuleLoadData(&other, ".version 6.4\n.target sm_70\n.address_size 64\n"
+                                  ".visible .entry k()\n{\n    frobnicate.u32 %r1;\n    ret;\n}\n"));
+    show("undeclared register",
+         cuModuleLoadData(&other, ".version 6.4\n.target sm_70\n.address_size 64\n"
+                                  ".visible .entry k()\n{\n    mov.u32 %r1, 5;\n    ret;\n}\n"));
     show("missing file", cuModuleLoad(&other, "/no/such/file.ptx"));
     CHECK(cuModuleLoad(&module, argv[1]));
     show("missing function", cuModuleGetFunction(&none, module, "absent"));

@@ -1,4 +1,5 @@
-// Driver API in plain C, built without a CUDA toolkit, with kernels that clang compiled. argv[1] is the PTX file.
+// Driver API in plain C, built without a CUDA toolkit, with kernels that clang compiled. argv[1] is the PTX
+// file.
 #include "drv.h"
 
 int main(int argc, char **argv) {

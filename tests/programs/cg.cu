@@ -1,5 +1,5 @@
-// Conjugate gradients in double precision on the 2D Poisson matrix: axpy, dot with a fixed tree, CSR product; exact to the
-// bit because every step uses explicit fma or rounded operations.
+// Conjugate gradients in double precision on the 2D Poisson matrix: axpy, dot with a fixed tree, CSR product;
+// exact to the bit because every step uses explicit fma or rounded operations.
 #include "test.h"
 
 const int B = 128;
@@ -31,7 +31,8 @@ __global__ void dot(int n, const double *a, const double *b, double *out) {
 }
 
 // scalars: 0 r.r, 1 p.Ap, 2 new r.r
-__global__ void update(int n, const double *scalars, double *x, double *r, const double *p, const double *ap) {
+__global__ void update(int n, const double *scalars, double *x, double *r, const double *p,
+                       const double *ap) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n)
         return;

@@ -1,5 +1,5 @@
-// Built by clang: atomics on global and shared words through generic pointers, a histogram, a lock per bucket, ballots and
-// shuffles for compaction, and odd-even sort in shared memory.
+// Built by clang: atomics on global and shared words through generic pointers, a histogram, a lock per
+// bucket, ballots and shuffles for compaction, and odd-even sort in shared memory.
 #include "clang_cuda.h"
 
 __device__ unsigned total = 5;
@@ -85,7 +85,8 @@ int main(int argc, char **argv) {
         lo = int(in[i]) < lo ? int(in[i]) : lo;
         hi = int(in[i]) > hi ? int(in[i]) : hi;
     }
-    unsigned *din = device_array(in, n), *dbins = device_array<unsigned>(nullptr, 64), *dout = device_array<unsigned>(nullptr, n);
+    unsigned *din = device_array(in, n), *dbins = device_array<unsigned>(nullptr, 64),
+             *dout = device_array<unsigned>(nullptr, n);
     unsigned *dcount = device_array<unsigned>(nullptr, 1), sum;
     int *dcells = device_array(cells, 5);
     float *dsums = device_array<float>(nullptr, 4), sums[4];
@@ -100,7 +101,8 @@ int main(int argc, char **argv) {
     CHECK(cudaMemcpyFromSymbol(&sum, total, sizeof sum, 0, cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpyFromSymbol(&wide_got, wide_total, sizeof wide_got, 0, cudaMemcpyDeviceToHost));
     verdict("histogram", memcmp(bins, want, sizeof want) == 0 && sum == unsigned(n) + 5);
-    verdict("extremes", cells[0] == lo && cells[1] == hi && wide_got == wide && cells[3] == 2 * n && cells[4] == 0);
+    verdict("extremes",
+            cells[0] == lo && cells[1] == hi && wide_got == wide && cells[3] == 2 * n && cells[4] == 0);
     printf("bits %x sums %g %g %g %g\n", unsigned(cells[2]), sums[0], sums[1], sums[2], sums[3]);
     verdict("compact", count == kept);
     odd_even_sort<<<n / 256, 256>>>(din);

@@ -1,5 +1,5 @@
-// Built by clang: calls that stay calls, recursion, function pointers, virtual functions, switches, structures by value and
-// returned, local arrays indexed at run time, 64-bit and 8-bit arithmetic.
+// Built by clang: calls that stay calls, recursion, function pointers, virtual functions, switches,
+// structures by value and returned, local arrays indexed at run time, 64-bit and 8-bit arithmetic.
 #include "clang_cuda.h"
 
 struct vec {
@@ -31,23 +31,20 @@ typedef int (*unary)(int);
 
 struct animal {
     int weight;
-    __device__ explicit animal(int w) : weight(w) {
-    }
+    __device__ explicit animal(int w) : weight(w) {}
     __device__ virtual int legs() const = 0;
     __device__ virtual int noise(int x) const {
         return x + weight;
     }
 };
 struct bird : animal {
-    __device__ explicit bird(int w) : animal(w) {
-    }
+    __device__ explicit bird(int w) : animal(w) {}
     __device__ int legs() const override {
         return 2;
     }
 };
 struct spider : animal {
-    __device__ explicit spider(int w) : animal(w) {
-    }
+    __device__ explicit spider(int w) : animal(w) {}
     __device__ int legs() const override {
         return 8;
     }
@@ -96,7 +93,8 @@ __global__ void run(const int *in, int *out, double *reals, int n) {
     const animal *a = i % 3 ? static_cast<const animal *>(&b) : &s;
     signed char small = static_cast<signed char>(v * 7);
     unsigned short mid = static_cast<unsigned short>(v * 77);
-    out[i] = history[v & 7] + table[in[i] % 3](history[(v >> 3) & 7]) + ask(a, v) + int(collatz(i + 1, 0)) + small / 3 + mid % 11;
+    out[i] = history[v & 7] + table[in[i] % 3](history[(v >> 3) & 7]) + ask(a, v) + int(collatz(i + 1, 0)) +
+             small / 3 + mid % 11;
     vec p = {double(i), 1.5, -2, 3}, q = {0.25, double(v & 255), 7, i};
     vec r = cross(cross(p, q), q);
     reals[i] = r.x + r.y * 3 + r.z * 5 + r.tag;

@@ -1,6 +1,6 @@
-// The little of CUDA that the clang-built programs need, so that they compile without a CUDA toolkit: attributes, dim3, the
-// special registers, warp intrinsics and atomics through clang's builtins, and the runtime calls they make. Under nvcc,
-// which brings all of it, only the helpers at the end remain.
+// The little of CUDA that the clang-built programs need, so that they compile without a CUDA toolkit:
+// attributes, dim3, the special registers, warp intrinsics and atomics through clang's builtins, and the
+// runtime calls they make. Under nvcc, which brings all of it, only the helpers at the end remain.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -10,39 +10,46 @@
 
 #if defined(__clang__)
 
-#define __global__   __attribute__((global))
-#define __device__   __attribute__((device))
-#define __host__     __attribute__((host))
-#define __shared__   __attribute__((shared))
-#define __constant__ __attribute__((constant))
+#define __global__             __attribute__((global))
+#define __device__             __attribute__((device))
+#define __host__               __attribute__((host))
+#define __shared__             __attribute__((shared))
+#define __constant__           __attribute__((constant))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
-#define __noinline__ __attribute__((noinline))
+#define __noinline__           __attribute__((noinline))
 
 struct uint3 {
     unsigned x, y, z;
 };
 struct dim3 {
     unsigned x, y, z;
-    __host__ __device__ constexpr dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {
-    }
+    __host__ __device__ constexpr dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
 };
 
 typedef struct CUstream_st *cudaStream_t;
 typedef enum { cudaSuccess = 0 } cudaError_t;
-enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
+enum cudaMemcpyKind {
+    cudaMemcpyHostToHost,
+    cudaMemcpyHostToDevice,
+    cudaMemcpyDeviceToHost,
+    cudaMemcpyDeviceToDevice
+};
 
 extern "C" {
 cudaError_t cudaMalloc(void **ptr, size_t bytes);
 cudaError_t cudaFree(void *ptr);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
 cudaError_t cudaMemset(void *ptr, int value, size_t bytes);
-cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset, enum cudaMemcpyKind kind);
-cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset,
+                               enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset,
+                                 enum cudaMemcpyKind kind);
 cudaError_t cudaDeviceSynchronize(void);
 cudaError_t cudaGetLastError(void);
 const char *cudaGetErrorName(cudaError_t err);
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes = 0, cudaStream_t stream = 0);
-cudaError_t cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared_bytes, cudaStream_t stream);
+cudaError_t cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared_bytes,
+                             cudaStream_t stream);
 }
 
 // Symbols are passed by name, as nvcc's headers allow.
@@ -57,21 +64,21 @@ static inline cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t
     return cudaMemcpyFromSymbol(to, reinterpret_cast<const void *>(&symbol), bytes, offset, kind);
 }
 
-#define BUILTIN_AXIS(name, reg)                                                                                        \
-    struct name##_type {                                                                                               \
-        __declspec(property(get = get_x)) unsigned x;                                                                  \
-        __declspec(property(get = get_y)) unsigned y;                                                                  \
-        __declspec(property(get = get_z)) unsigned z;                                                                  \
-        static __device__ unsigned get_x() {                                                                           \
-            return __nvvm_read_ptx_sreg_##reg##_x();                                                                   \
-        }                                                                                                              \
-        static __device__ unsigned get_y() {                                                                           \
-            return __nvvm_read_ptx_sreg_##reg##_y();                                                                   \
-        }                                                                                                              \
-        static __device__ unsigned get_z() {                                                                           \
-            return __nvvm_read_ptx_sreg_##reg##_z();                                                                   \
-        }                                                                                                              \
-    };                                                                                                                 \
+#define BUILTIN_AXIS(name, reg)                                                                              \
+    struct name##_type {                                                                                     \
+        __declspec(property(get = get_x)) unsigned x;                                                        \
+        __declspec(property(get = get_y)) unsigned y;                                                        \
+        __declspec(property(get = get_z)) unsigned z;                                                        \
+        static __device__ unsigned get_x() {                                                                 \
+            return __nvvm_read_ptx_sreg_##reg##_x();                                                         \
+        }                                                                                                    \
+        static __device__ unsigned get_y() {                                                                 \
+            return __nvvm_read_ptx_sreg_##reg##_y();                                                         \
+        }                                                                                                    \
+        static __device__ unsigned get_z() {                                                                 \
+            return __nvvm_read_ptx_sreg_##reg##_z();                                                         \
+        }                                                                                                    \
+    };                                                                                                       \
     extern const __device__ name##_type name;
 BUILTIN_AXIS(threadIdx, tid)
 BUILTIN_AXIS(blockIdx, ctaid)

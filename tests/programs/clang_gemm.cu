@@ -1,11 +1,10 @@
-// Built by clang: matrix product with tiles in shared memory, float and double, and a transpose that avoids bank conflicts.
+// Built by clang: matrix product with tiles in shared memory, float and double, and a transpose that avoids
+// bank conflicts.
 #include "clang_cuda.h"
 
 const int T = 16;
 
-template <class V> struct tile {
-    V cell[T][T + 1];
-};
+template <class V> struct tile { V cell[T][T + 1]; };
 
 static __host__ __device__ float mul_add(float a, float b, float c) {
     return __builtin_fmaf(a, b, c);

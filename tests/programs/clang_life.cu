@@ -1,5 +1,5 @@
-// Built by clang: the game of life on a torus for many generations in two-dimensional blocks, and a one-dimensional cellular
-// automaton by 64-bit words.
+// Built by clang: the game of life on a torus for many generations in two-dimensional blocks, and a
+// one-dimensional cellular automaton by 64-bit words.
 #include "clang_cuda.h"
 
 __global__ void life(const unsigned char *in, unsigned char *out, int w, int h) {
@@ -46,7 +46,8 @@ int main(int argc, char **argv) {
     print_sum("life", next, w * h);
     uint64_t rows[96];
     for (int i = 0; i < 96; i++)
-        rows[i] = uint64_t(next_random(&seed)) << 40 ^ uint64_t(next_random(&seed)) << 20 ^ next_random(&seed);
+        rows[i] =
+            uint64_t(next_random(&seed)) << 40 ^ uint64_t(next_random(&seed)) << 20 ^ next_random(&seed);
     uint64_t *drows = device_array(rows, 96);
     rule110<<<2, 48>>>(drows, 96, 100);
     SYNC();

@@ -1,4 +1,5 @@
-// Built by clang: vector addition, a reduction by shuffles and shared memory, and a saxpy, launched with <<<>>>.
+// Built by clang: vector addition, a reduction by shuffles and shared memory, and a saxpy, launched with
+// <<<>>>.
 #include "clang_cuda.h"
 
 __global__ void add(const float *a, const float *b, float *c, int n) {

@@ -1,5 +1,5 @@
-// Built by clang: SHA-256 of many messages, a thread each, with the round constants in __constant__ memory set by the
-// host; the digest of "abc" is the standard's.
+// Built by clang: SHA-256 of many messages, a thread each, with the round constants in __constant__ memory
+// set by the host; the digest of "abc" is the standard's.
 #include "clang_cuda.h"
 
 __constant__ unsigned round_constant[64];
@@ -15,13 +15,16 @@ static __host__ __device__ void compress(const unsigned *k, const unsigned *bloc
         w[i] = block[i];
     for (int i = 16; i < 64; i++) {
         unsigned a = w[i - 15], b = w[i - 2];
-        w[i] = w[i - 16] + w[i - 7] + (rotr(a, 7) ^ rotr(a, 18) ^ a >> 3) + (rotr(b, 17) ^ rotr(b, 19) ^ b >> 10);
+        w[i] = w[i - 16] + w[i - 7] + (rotr(a, 7) ^ rotr(a, 18) ^ a >> 3) +
+               (rotr(b, 17) ^ rotr(b, 19) ^ b >> 10);
     }
     for (int i = 0; i < 8; i++)
         s[i] = state[i];
     for (int i = 0; i < 64; i++) {
-        unsigned t1 = s[7] + (rotr(s[4], 6) ^ rotr(s[4], 11) ^ rotr(s[4], 25)) + ((s[4] & s[5]) ^ (~s[4] & s[6])) + k[i] + w[i];
-        unsigned t2 = (rotr(s[0], 2) ^ rotr(s[0], 13) ^ rotr(s[0], 22)) + ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
+        unsigned t1 = s[7] + (rotr(s[4], 6) ^ rotr(s[4], 11) ^ rotr(s[4], 25)) +
+                      ((s[4] & s[5]) ^ (~s[4] & s[6])) + k[i] + w[i];
+        unsigned t2 = (rotr(s[0], 2) ^ rotr(s[0], 13) ^ rotr(s[0], 22)) +
+                      ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
         for (int j = 7; j > 0; j--)
             s[j] = s[j - 1];
         s[4] += t1;
@@ -72,7 +75,8 @@ static void make_constants(unsigned *k) {
 
 int main(int argc, char **argv) {
     int n = size_arg(argc, argv, 3000);
-    unsigned k[64], want[8], abc[8] = {0xba7816bf, 0x8f01cfea, 0x414140de, 0x5dae2223, 0xb00361a3, 0x96177a9c, 0xb410ff61, 0xf20015ad};
+    unsigned k[64], want[8], abc[8] = {0xba7816bf, 0x8f01cfea, 0x414140de, 0x5dae2223,
+                                       0xb00361a3, 0x96177a9c, 0xb410ff61, 0xf20015ad};
     make_constants(k);
     CHECK(cudaMemcpyToSymbol(round_constant, k, sizeof k, 0, cudaMemcpyHostToDevice));
     unsigned *dev = device_array<unsigned>(nullptr, n * 8), *out = new unsigned[n * 8];

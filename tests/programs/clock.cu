@@ -1,5 +1,5 @@
-// Clocks run forward: clock, clock64, globaltimer around dependent work, nanosleep; and the special registers that say where
-// a thread is.
+// Clocks run forward: clock, clock64, globaltimer around dependent work, nanosleep; and the special registers
+// that say where a thread is.
 #include "test.h"
 
 __global__ void clocks(int *ok, int *sink) {
@@ -30,9 +30,11 @@ __global__ void places(unsigned *out) {
     asm("mov.u32 %0, %%lanemask_gt;" : "=r"(gt));
     asm("mov.u32 %0, %%lanemask_eq;" : "=r"(eq));
     asm("mov.u32 %0, %%nctaid.z;" : "=r"(grid));
-    unsigned rank = ((blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x) * blockDim.x * blockDim.y * blockDim.z +
+    unsigned rank = ((blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x) * blockDim.x *
+                        blockDim.y * blockDim.z +
                     (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
-    bool sane = sm < nsm && warp < nwarp && le == (lt | eq) && ge == ~lt && gt == ~le && eq == 1u << lane && grid == gridDim.z;
+    bool sane = sm < nsm && warp < nwarp && le == (lt | eq) && ge == ~lt && gt == ~le && eq == 1u << lane &&
+                grid == gridDim.z;
     out[rank] = sane ? rank * 64 + lane : 0xdeadu;
 }
 

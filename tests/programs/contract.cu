@@ -1,12 +1,15 @@
-// Multiplications and additions without a rounding mode: the hardware's compiler fuses them into one rounding where every use
-// of the product is a sum, and the program sees it in the last bit. With .rn nothing is fused.
+// Multiplications and additions without a rounding mode: the hardware's compiler fuses them into one rounding
+// where every use of the product is a sum, and the program sees it in the last bit. With .rn nothing is
+// fused.
 #include "test.h"
 
-#define COMBINE(name, type, reg, code)                                                                                 \
-    __device__ type name(type a, type b, type c) {                                                                     \
-        type r;                                                                                                        \
-        asm("{ .reg ." reg " t, u; " code " }" : "=" CONSTRAINT(r) : CONSTRAINT(a), CONSTRAINT(b), CONSTRAINT(c));     \
-        return r;                                                                                                      \
+#define COMBINE(name, type, reg, code)                                                                       \
+    __device__ type name(type a, type b, type c) {                                                           \
+        type r;                                                                                              \
+        asm("{ .reg ." reg " t, u; " code " }"                                                               \
+            : "=" CONSTRAINT(r)                                                                              \
+            : CONSTRAINT(a), CONSTRAINT(b), CONSTRAINT(c));                                                  \
+        return r;                                                                                            \
     }
 #define CONSTRAINT(v) "f"(v)
 COMBINE(free_add, float, "f32", "mul.f32 t, %1, %2; add.f32 %0, t, %3;")

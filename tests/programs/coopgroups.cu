@@ -1,4 +1,5 @@
-// Cooperative groups within a block: tiles of several widths, shuffles, votes, reductions, coalesced groups, partitions.
+// Cooperative groups within a block: tiles of several widths, shuffles, votes, reductions, coalesced groups,
+// partitions.
 #include "test.h"
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
@@ -18,8 +19,8 @@ template <int W> __global__ void tiles(const int *in, int *out) {
     int scan = cg::inclusive_scan(tile, in[i]);
     int before = cg::exclusive_scan(tile, in[i], cg::plus<int>());
     unsigned same = tile.match_any(in[i] % 3);
-    out[i] = v + 3 * (tile.thread_rank() ? up : 0) + 5 * first + 7 * int(votes) + 11 * any + 13 * all + 17 * top + 19 * scan +
-             23 * before + 29 * int(same) + 31 * int(tile.meta_group_rank());
+    out[i] = v + 3 * (tile.thread_rank() ? up : 0) + 5 * first + 7 * int(votes) + 11 * any + 13 * all +
+             17 * top + 19 * scan + 23 * before + 29 * int(same) + 31 * int(tile.meta_group_rank());
     tile.sync();
 }
 

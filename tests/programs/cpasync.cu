@@ -1,5 +1,5 @@
-// Asynchronous copies from global to shared memory: the pipeline primitives with two stages, inline PTX of 4, 8 and 16
-// bytes with zero fill, and waits for groups.
+// Asynchronous copies from global to shared memory: the pipeline primitives with two stages, inline PTX of 4,
+// 8 and 16 bytes with zero fill, and waits for groups.
 #include "test.h"
 #include <cuda_pipeline.h>
 
@@ -35,12 +35,15 @@ __global__ void by_hand(const int *in, int *out, int n) {
     for (int k = t; k < 256; k += 64)
         s16[k] = -1;
     __syncthreads();
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared_address(&s4[t])), "l"(in + t) : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared_address(&s4[t])), "l"(in + t)
+                 : "memory");
     asm volatile("cp.async.commit_group;" ::: "memory");
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(shared_address(&s8[2 * t])), "l"(in + 2 * t) : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(shared_address(&s8[2 * t])), "l"(in + 2 * t)
+                 : "memory");
     asm volatile("cp.async.commit_group;" ::: "memory");
     int bytes = t % 5 * 4; // the rest of the 16 is filled with zeros
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(&s16[4 * t])), "l"(in + 4 * t), "r"(bytes)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(&s16[4 * t])),
+                 "l"(in + 4 * t), "r"(bytes)
                  : "memory");
     asm volatile("cp.async.wait_group 1;" ::: "memory");
     __syncthreads();

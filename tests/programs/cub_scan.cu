@@ -1,4 +1,5 @@
-// CUB: device-wide scan, reduction, radix sort and selection; block- and warp-wide operations in a kernel of its own.
+// CUB: device-wide scan, reduction, radix sort and selection; block- and warp-wide operations in a kernel of
+// its own.
 #include "test.h"
 #include <cub/cub.cuh>
 
@@ -43,15 +44,19 @@ int main(int argc, char **argv) {
         sum += in[i];
     }
     dev_array<unsigned> src(in), out(n), total(1), sums(n / 128);
-    with_scratch([&](void *t, size_t &b) { return cub::DeviceScan::ExclusiveSum(t, b, src.ptr, out.ptr, n); });
+    with_scratch(
+        [&](void *t, size_t &b) { return cub::DeviceScan::ExclusiveSum(t, b, src.ptr, out.ptr, n); });
     verdict("scan", out.get() == want);
     with_scratch([&](void *t, size_t &b) { return cub::DeviceReduce::Sum(t, b, src.ptr, total.ptr, n); });
     verdict("reduce", total.get()[0] == sum);
-    with_scratch([&](void *t, size_t &b) { return cub::DeviceRadixSort::SortKeys(t, b, src.ptr, out.ptr, n); });
+    with_scratch(
+        [&](void *t, size_t &b) { return cub::DeviceRadixSort::SortKeys(t, b, src.ptr, out.ptr, n); });
     print_sum("sort", out.get());
     dev_array<unsigned> chosen(n), count(1);
     auto even = [] __host__ __device__(unsigned v) { return v % 2 == 0; };
-    with_scratch([&](void *t, size_t &b) { return cub::DeviceSelect::If(t, b, src.ptr, chosen.ptr, count.ptr, n, even); });
+    with_scratch([&](void *t, size_t &b) {
+        return cub::DeviceSelect::If(t, b, src.ptr, chosen.ptr, count.ptr, n, even);
+    });
     printf("selected %u\n", count.get()[0]);
     print_sum("selected", chosen.get());
     block_ops<<<n / 128, 128>>>(src, out, sums);

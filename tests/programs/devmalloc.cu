@@ -1,5 +1,5 @@
-// The device heap: malloc and free by every thread, lists that outlive a kernel, new and delete, memset and memcpy, and a
-// request that must fail.
+// The device heap: malloc and free by every thread, lists that outlive a kernel, new and delete, memset and
+// memcpy, and a request that must fail.
 #include "test.h"
 
 struct node {

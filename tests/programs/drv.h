@@ -1,4 +1,5 @@
-// What the driver-API programs share: the declarations (the toolkit's, or Reprise's own), checked calls, checksums.
+// What the driver-API programs share: the declarations (the toolkit's, or Reprise's own), checked calls,
+// checksums.
 #pragma once
 #ifdef USE_TOOLKIT_HEADER
 #include <cuda.h>

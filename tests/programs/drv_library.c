@@ -1,20 +1,22 @@
-// Libraries and kernels without a context, entry points by name, launches with attributes, and the linker. argv[1] is the
-// PTX file.
+// Libraries and kernels without a context, entry points by name, launches with attributes, and the linker.
+// argv[1] is the PTX file.
 #include "drv.h"
 
-static const char part_one[] = ".version 6.4\n.target sm_70\n.address_size 64\n"
-                               ".extern .func (.param .b32 r) helper(.param .b32 x);\n"
-                               ".visible .entry linked(.param .u64 p)\n{\n"
-                               "    .reg .b32 %r<4>;\n    .reg .b64 %rd<3>;\n"
-                               "    ld.param.u64 %rd1, [p];\n    cvta.to.global.u64 %rd1, %rd1;\n"
-                               "    mov.u32 %r1, %tid.x;\n    mul.wide.u32 %rd2, %r1, 4;\n    add.s64 %rd1, %rd1, %rd2;\n"
-                               "    {\n    .param .b32 a;\n    .param .b32 b;\n    st.param.b32 [a], %r1;\n"
-                               "    call (b), helper, (a);\n    ld.param.b32 %r2, [b];\n    }\n"
-                               "    st.global.u32 [%rd1], %r2;\n    ret;\n}\n";
-static const char part_two[] = ".version 6.4\n.target sm_70\n.address_size 64\n"
-                               ".visible .func (.param .b32 r) helper(.param .b32 x)\n{\n"
-                               "    .reg .b32 %r<3>;\n    ld.param.b32 %r1, [x];\n    mad.lo.s32 %r2, %r1, %r1, 5;\n"
-                               "    st.param.b32 [r], %r2;\n    ret;\n}\n";
+static const char part_one[] =
+    ".version 6.4\n.target sm_70\n.address_size 64\n"
+    ".extern .func (.param .b32 r) helper(.param .b32 x);\n"
+    ".visible .entry linked(.param .u64 p)\n{\n"
+    "    .reg .b32 %r<4>;\n    .reg .b64 %rd<3>;\n"
+    "    ld.param.u64 %rd1, [p];\n    cvta.to.global.u64 %rd1, %rd1;\n"
+    "    mov.u32 %r1, %tid.x;\n    mul.wide.u32 %rd2, %r1, 4;\n    add.s64 %rd1, %rd1, %rd2;\n"
+    "    {\n    .param .b32 a;\n    .param .b32 b;\n    st.param.b32 [a], %r1;\n"
+    "    call (b), helper, (a);\n    ld.param.b32 %r2, [b];\n    }\n"
+    "    st.global.u32 [%rd1], %r2;\n    ret;\n}\n";
+static const char part_two[] =
+    ".version 6.4\n.target sm_70\n.address_size 64\n"
+    ".visible .func (.param .b32 r) helper(.param .b32 x)\n{\n"
+    "    .reg .b32 %r<3>;\n    ld.param.b32 %r1, [x];\n    mad.lo.s32 %r2, %r1, %r1, 5;\n"
+    "    st.param.b32 [r], %r2;\n    ret;\n}\n";
 
 static void library(const char *text) {
     enum { N = 256 };
@@ -30,7 +32,8 @@ static void library(const char *text) {
     CHECK(cuLibraryGetKernel(&kernel, lib, "weighted"));
     CHECK(cuKernelGetFunction(&function, kernel));
     CHECK(cuLibraryGetGlobal(&weights, &bytes, lib, "weights"));
-    printf("kernels %u, weights %zu bytes, no such kernel: %s\n", count, bytes, error_name(cuLibraryGetKernel(&kernel, lib, "none")));
+    printf("kernels %u, weights %zu bytes, no such kernel: %s\n", count, bytes,
+           error_name(cuLibraryGetKernel(&kernel, lib, "none")));
     CHECK(cuLibraryGetKernel(&kernel, lib, "weighted"));
     for (int i = 0; i < N; i++)
         host[i] = i - 100;

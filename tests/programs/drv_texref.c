@@ -1,24 +1,26 @@
-// Texture references, as modules of CUDA 11 and earlier have them: bound to an array, to linear memory and to pitched
-// memory, with filter, address mode and flags set from the host. argv[1] is a PTX file whose kernel makes the image.
+// Texture references, as modules of CUDA 11 and earlier have them: bound to an array, to linear memory and to
+// pitched memory, with filter, address mode and flags set from the host. argv[1] is a PTX file whose kernel
+// makes the image.
 #include "drv.h"
 
-static const char text[] = ".version 6.4\n.target sm_70\n.address_size 64\n"
-                           ".global .texref image;\n.global .texref line;\n"
-                           ".visible .entry sample(.param .u64 out, .param .f32 step)\n{\n"
-                           "    .reg .b32 %r<6>;\n    .reg .f32 %f<8>;\n    .reg .b64 %rd<3>;\n"
-                           "    ld.param.u64 %rd1, [out];\n    cvta.to.global.u64 %rd1, %rd1;\n    ld.param.f32 %f7, [step];\n"
-                           "    mov.u32 %r1, %tid.x;\n    mov.u32 %r2, %ctaid.x;\n    mov.u32 %r3, %ntid.x;\n"
-                           "    cvt.rn.f32.u32 %f1, %r1;\n    cvt.rn.f32.u32 %f2, %r2;\n"
-                           "    mul.rn.f32 %f1, %f1, %f7;\n    mul.rn.f32 %f2, %f2, %f7;\n"
-                           "    tex.2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [image, {%f1, %f2}];\n"
-                           "    mad.lo.u32 %r4, %r2, %r3, %r1;\n    mul.wide.u32 %rd2, %r4, 4;\n    add.s64 %rd1, %rd1, %rd2;\n"
-                           "    st.global.f32 [%rd1], %f3;\n    ret;\n}\n"
-                           ".visible .entry fetch(.param .u64 out)\n{\n"
-                           "    .reg .b32 %r<8>;\n    .reg .b64 %rd<3>;\n"
-                           "    ld.param.u64 %rd1, [out];\n    cvta.to.global.u64 %rd1, %rd1;\n    mov.u32 %r1, %tid.x;\n"
-                           "    tex.1d.v4.s32.s32 {%r2, %r3, %r4, %r5}, [line, {%r1}];\n"
-                           "    mul.wide.u32 %rd2, %r1, 4;\n    add.s64 %rd1, %rd1, %rd2;\n"
-                           "    st.global.u32 [%rd1], %r2;\n    ret;\n}\n";
+static const char text[] =
+    ".version 6.4\n.target sm_70\n.address_size 64\n"
+    ".global .texref image;\n.global .texref line;\n"
+    ".visible .entry sample(.param .u64 out, .param .f32 step)\n{\n"
+    "    .reg .b32 %r<6>;\n    .reg .f32 %f<8>;\n    .reg .b64 %rd<3>;\n"
+    "    ld.param.u64 %rd1, [out];\n    cvta.to.global.u64 %rd1, %rd1;\n    ld.param.f32 %f7, [step];\n"
+    "    mov.u32 %r1, %tid.x;\n    mov.u32 %r2, %ctaid.x;\n    mov.u32 %r3, %ntid.x;\n"
+    "    cvt.rn.f32.u32 %f1, %r1;\n    cvt.rn.f32.u32 %f2, %r2;\n"
+    "    mul.rn.f32 %f1, %f1, %f7;\n    mul.rn.f32 %f2, %f2, %f7;\n"
+    "    tex.2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [image, {%f1, %f2}];\n"
+    "    mad.lo.u32 %r4, %r2, %r3, %r1;\n    mul.wide.u32 %rd2, %r4, 4;\n    add.s64 %rd1, %rd1, %rd2;\n"
+    "    st.global.f32 [%rd1], %f3;\n    ret;\n}\n"
+    ".visible .entry fetch(.param .u64 out)\n{\n"
+    "    .reg .b32 %r<8>;\n    .reg .b64 %rd<3>;\n"
+    "    ld.param.u64 %rd1, [out];\n    cvta.to.global.u64 %rd1, %rd1;\n    mov.u32 %r1, %tid.x;\n"
+    "    tex.1d.v4.s32.s32 {%r2, %r3, %r4, %r5}, [line, {%r1}];\n"
+    "    mul.wide.u32 %rd2, %r1, 4;\n    add.s64 %rd1, %rd1, %rd2;\n"
+    "    st.global.u32 [%rd1], %r2;\n    ret;\n}\n";
 
 enum { W = 32, H = 16 };
 

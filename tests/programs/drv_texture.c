@@ -4,7 +4,8 @@
 static void two_d(CUmodule module) {
     enum { W = 40, H = 24 };
     static float host[W * H], got[W * H];
-    CUDA_ARRAY_DESCRIPTOR desc = {.Width = W, .Height = H, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1}, read_back;
+    CUDA_ARRAY_DESCRIPTOR desc = {.Width = W, .Height = H, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1},
+                          read_back;
     CUarray array;
     for (int i = 0; i < W * H; i++)
         host[i] = (float)((i * 37) % 64);
@@ -33,7 +34,8 @@ static void two_d(CUmodule module) {
         memset(&tex, 0, sizeof tex);
         res.resType = CU_RESOURCE_TYPE_ARRAY;
         res.res.array.hArray = array;
-        tex.addressMode[0] = tex.addressMode[1] = linear ? CU_TR_ADDRESS_MODE_CLAMP : CU_TR_ADDRESS_MODE_BORDER;
+        tex.addressMode[0] = tex.addressMode[1] =
+            linear ? CU_TR_ADDRESS_MODE_CLAMP : CU_TR_ADDRESS_MODE_BORDER;
         tex.filterMode = linear ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT;
         CHECK(cuTexObjectCreate(&object, &res, &tex, NULL));
         int w = W, h = H;
@@ -83,7 +85,11 @@ static void linear_memory(CUmodule module) {
 }
 
 static void surface(CUmodule module) {
-    CUDA_ARRAY3D_DESCRIPTOR desc = {.Width = 8, .Height = 6, .Depth = 4, .Format = CU_AD_FORMAT_UNSIGNED_INT16, .NumChannels = 1,
+    CUDA_ARRAY3D_DESCRIPTOR desc = {.Width = 8,
+                                    .Height = 6,
+                                    .Depth = 4,
+                                    .Format = CU_AD_FORMAT_UNSIGNED_INT16,
+                                    .NumChannels = 1,
                                     .Flags = CUDA_ARRAY3D_SURFACE_LDST};
     CUarray array;
     CUsurfObject object;

@@ -15,6 +15,7 @@ __global__ void fetch1d(cudaTextureObject_t tex, int *out, int n) {
 }
 
 __global__ void write3d(cudaSurfaceObject_t surf) {
-    surf3Dwrite((unsigned short)(threadIdx.x + 10 * threadIdx.y + 100 * threadIdx.z), surf, threadIdx.x * 2, threadIdx.y, threadIdx.z);
+    surf3Dwrite((unsigned short)(threadIdx.x + 10 * threadIdx.y + 100 * threadIdx.z), surf, threadIdx.x * 2,
+                threadIdx.y, threadIdx.z);
 }
 }

@@ -1,5 +1,5 @@
-// Driver API from end to end: contexts, a module from a file, arguments as pointers and as a packed buffer, globals,
-// memory of all kinds, streams, events, attributes. argv[1] is the PTX file.
+// Driver API from end to end: contexts, a module from a file, arguments as pointers and as a packed buffer,
+// globals, memory of all kinds, streams, events, attributes. argv[1] is the PTX file.
 #include "drv.h"
 
 static void CUDA_CB count_call(CUstream stream, CUresult status, void *data) {
@@ -36,7 +36,8 @@ static void launches(CUmodule module, int n) {
     CUdeviceptr factors, count, in, out;
     size_t bytes;
     CHECK(cuModuleGetGlobal(&factors, &bytes, module, "factors"));
-    float f[8], bias = 0.25f, *host = malloc((size_t)n * sizeof(float)), *got = malloc((size_t)n * sizeof(float));
+    float f[8], bias = 0.25f, *host = malloc((size_t)n * sizeof(float)),
+                *got = malloc((size_t)n * sizeof(float));
     printf("factors %zu bytes\n", bytes);
     for (int i = 0; i < 8; i++)
         f[i] = (float)i - 2.5f;
@@ -48,7 +49,8 @@ static void launches(CUmodule module, int n) {
     CHECK(cuMemcpyHtoD(in, host, (size_t)n * sizeof(float)));
     void *args[] = {&in, &out, &n, &bias};
     CHECK(cuLaunchKernel(scale, (unsigned)(n + 127) / 128, 1, 1, 128, 1, 1, 0, NULL, args, NULL));
-    CHECK(cuLaunchKernel(reverse, (unsigned)n / 64, 1, 1, 64, 1, 1, 64 * sizeof(float), NULL, (void *[]){&out}, NULL));
+    CHECK(cuLaunchKernel(reverse, (unsigned)n / 64, 1, 1, 64, 1, 1, 64 * sizeof(float), NULL,
+                         (void *[]){&out}, NULL));
     CHECK(cuCtxSynchronize());
     CHECK(cuMemcpyDtoH(got, out, (size_t)n * sizeof(float)));
     int ok = 1;
@@ -86,7 +88,8 @@ static void packed_arguments(CUmodule module) {
         CUdeviceptr out;
     } buffer = {{-5, 300, 1ll << 40, {1, 2, 3.5f}}, 7, 0.125, out};
     size_t size = sizeof buffer;
-    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                     CU_LAUNCH_PARAM_END};
     CHECK(cuLaunchKernel(unpack, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra));
     CHECK(cuMemcpyDtoH(got, out, sizeof got));
     printf("unpacked %g %g %g %g %g\n", got[0], got[1], got[2], got[3], got[4]);

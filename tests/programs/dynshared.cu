@@ -1,4 +1,5 @@
-// Shared memory sized at launch: several arrays carved from one block, above 48 KB after opting in, and launch bounds.
+// Shared memory sized at launch: several arrays carved from one block, above 48 KB after opting in, and
+// launch bounds.
 #include "test.h"
 
 template <class T> __global__ void reverse(T *data) {
@@ -61,8 +62,8 @@ int main(int argc, char **argv) {
     large<<<1, 256, words * sizeof(int)>>>(big, words);
     SYNC();
     print_sum("large", big.get());
-    printf("far too much: %s\n",
-           cudaGetErrorName(cudaFuncSetAttribute(large, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 24)));
+    printf("far too much: %s\n", cudaGetErrorName(cudaFuncSetAttribute(
+                                     large, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 24)));
     (void)cudaGetLastError();
     large<<<1, 512, 4096>>>(big, 1024);
     printf("beyond the launch bound: %s\n", cudaGetErrorName(cudaGetLastError()));

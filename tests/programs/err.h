@@ -1,4 +1,5 @@
-// What the programs that provoke an error have in common: they print the name of the error that each later call gets.
+// What the programs that provoke an error have in common: they print the name of the error that each later
+// call gets.
 #pragma once
 #include "test.h"
 

@@ -72,9 +72,10 @@ int main() {
     desc.x = 5;
     show("odd channel", cudaMallocArray(&array, &desc, 16, 16));
 
-    printf("%s / %s / %s\n", cudaGetErrorString(cudaErrorInvalidValue), cudaGetErrorString(cudaErrorMemoryAllocation),
-           cudaGetErrorString(cudaSuccess));
-    printf("%s / %s\n", cudaGetErrorName(static_cast<cudaError_t>(12345)), cudaGetErrorString(static_cast<cudaError_t>(12345)));
+    printf("%s / %s / %s\n", cudaGetErrorString(cudaErrorInvalidValue),
+           cudaGetErrorString(cudaErrorMemoryAllocation), cudaGetErrorString(cudaSuccess));
+    printf("%s / %s\n", cudaGetErrorName(static_cast<cudaError_t>(12345)),
+           cudaGetErrorString(static_cast<cudaError_t>(12345)));
     kernel<<<1, 16>>>(dev);
     SYNC();
     CHECK(cudaMemcpy(host, dev, sizeof host, cudaMemcpyDeviceToHost));

@@ -1,5 +1,5 @@
-// Radix-2 fast Fourier transform: one block per signal in shared memory, bit reversal by brev, twiddles by sincospif;
-// then the inverse, which must give the signal back.
+// Radix-2 fast Fourier transform: one block per signal in shared memory, bit reversal by brev, twiddles by
+// sincospif; then the inverse, which must give the signal back.
 #include "test.h"
 
 template <int LOG> __global__ void fft(const float2 *in, float2 *out, float direction) {

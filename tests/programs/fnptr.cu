@@ -1,5 +1,5 @@
-// Indirect calls: tables of function pointers, pointers passed through symbols, virtual functions on objects made on the
-// device, and a functor with state.
+// Indirect calls: tables of function pointers, pointers passed through symbols, virtual functions on objects
+// made on the device, and a functor with state.
 #include "test.h"
 
 typedef int (*operation)(int, int);
@@ -34,8 +34,7 @@ __global__ void by_pointer(operation f, int *out, int n) {
 
 class shape {
   public:
-    __device__ virtual ~shape() {
-    }
+    __device__ virtual ~shape() {}
     __device__ virtual float area() const = 0;
     __device__ virtual int sides() const {
         return 0;
@@ -45,8 +44,7 @@ class square : public shape {
     float side;
 
   public:
-    __device__ explicit square(float s) : side(s) {
-    }
+    __device__ explicit square(float s) : side(s) {}
     __device__ float area() const override {
         return side * side;
     }
@@ -58,8 +56,7 @@ class triangle : public shape {
     float base, height;
 
   public:
-    __device__ triangle(float b, float h) : base(b), height(h) {
-    }
+    __device__ triangle(float b, float h) : base(b), height(h) {}
     __device__ float area() const override {
         return 0.5f * base * height;
     }
@@ -71,8 +68,7 @@ class disc : public shape {
     float r;
 
   public:
-    __device__ explicit disc(float radius) : r(radius) {
-    }
+    __device__ explicit disc(float radius) : r(radius) {}
     __device__ float area() const override {
         return 3.0f * r * r;
     }

@@ -1,5 +1,6 @@
-// Variables with initial values: scalars, arrays, structures, pointers to other variables, strings, tables of strings,
-// static locals, and template instances; in __device__ and __constant__ memory, and templates of constants.
+// Variables with initial values: scalars, arrays, structures, pointers to other variables, strings, tables of
+// strings, static locals, and template instances; in __device__ and __constant__ memory, and templates of
+// constants.
 #include "test.h"
 
 struct entry {
@@ -27,12 +28,8 @@ __device__ struct {
 } nested = {-3, 1ll << 50, {'x', 'y', 'z'}, {{1, 2}, {3, 4}}};
 __device__ __align__(16) int aligned[4] = {9, 8, 7, 6};
 
-template <int N> struct factorial {
-    static const int value = N * factorial<N - 1>::value;
-};
-template <> struct factorial<0> {
-    static const int value = 1;
-};
+template <int N> struct factorial { static const int value = N * factorial<N - 1>::value; };
+template <> struct factorial<0> { static const int value = 1; };
 template <class T> __device__ T instance = T(3);
 
 __device__ int counter_value() {

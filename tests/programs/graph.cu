@@ -1,4 +1,5 @@
-// Graphs: work captured from streams with a fork and a join, launched several times; and one built node by node.
+// Graphs: work captured from streams with a fork and a join, launched several times; and one built node by
+// node.
 #include "test.h"
 
 __global__ void step(int *p, int n, int add) {
@@ -57,7 +58,8 @@ int main(int argc, char **argv) {
     params.kernelParams = args;
     CHECK(cudaGraphAddKernelNode(&first, graph, nullptr, 0, &params));
     CHECK(cudaGraphAddKernelNode(&second, graph, &first, 1, &params));
-    CHECK(cudaGraphAddMemcpyNode1D(&copy, graph, &second, 1, &host, pa + n - 1, sizeof host, cudaMemcpyDeviceToHost));
+    CHECK(cudaGraphAddMemcpyNode1D(&copy, graph, &second, 1, &host, pa + n - 1, sizeof host,
+                                   cudaMemcpyDeviceToHost));
     CHECK(cudaMemset(a, 0, n * sizeof(int)));
     CHECK(cudaGraphInstantiate(&exec, graph, 0));
     CHECK(cudaGraphLaunch(exec, main_stream));

@@ -1,5 +1,5 @@
-// A cooperative launch: the whole grid meets at barriers (Jacobi iterations in one kernel), and so do all blocks in a
-// hand-made barrier of atomics and fences.
+// A cooperative launch: the whole grid meets at barriers (Jacobi iterations in one kernel), and so do all
+// blocks in a hand-made barrier of atomics and fences.
 #include "test.h"
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
@@ -65,8 +65,8 @@ int main(int argc, char **argv) {
     print_sum("rotated", out.get());
 
     int too_many = 1 << 20;
-    printf("too many blocks: %s\n",
-           cudaGetErrorName(cudaLaunchCooperativeKernel((void *)jacobi, dim3(too_many), dim3(128), args, 0, 0)));
+    printf("too many blocks: %s\n", cudaGetErrorName(cudaLaunchCooperativeKernel(
+                                        (void *)jacobi, dim3(too_many), dim3(128), args, 0, 0)));
     (void)cudaGetLastError();
     return finish();
 }

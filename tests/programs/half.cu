@@ -1,10 +1,11 @@
-// Half and bfloat16 arithmetic: conversions of every bit pattern, scalar and paired operations, comparisons, fma, atomics.
-// Everything here is correctly rounded, so the bits are fixed.
+// Half and bfloat16 arithmetic: conversions of every bit pattern, scalar and paired operations, comparisons,
+// fma, atomics. Everything here is correctly rounded, so the bits are fixed.
 #include "test.h"
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-__global__ void convert(unsigned *from_half, unsigned short *to_half, unsigned short *to_bf, const float *in) {
+__global__ void convert(unsigned *from_half, unsigned short *to_half, unsigned short *to_bf,
+                        const float *in) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float wide = __half2float(__ushort_as_half((unsigned short)i));
     from_half[i] = wide != wide ? 0x7fc00000u : __float_as_uint(wide);
@@ -25,7 +26,8 @@ __global__ void scalar(const __half *a, const __half *b, unsigned short *out, in
     o[2] = __half_as_ushort(__hfma(x, y, a[(i + 1) % n]));
     o[3] = __half_as_ushort(__hsub_rn(x, y));
     o[4] = __half_as_ushort(__hneg(__habs(x)));
-    o[5] = (unsigned short)(__hlt(x, y) | __hge(x, y) << 1 | __heq(x, x) << 2 | __hne(x, y) << 3 | __hgt(x, y) << 4);
+    o[5] = (unsigned short)(__hlt(x, y) | __hge(x, y) << 1 | __heq(x, x) << 2 | __hne(x, y) << 3 |
+                            __hgt(x, y) << 4);
     o[6] = __half_as_ushort(__hmax(x, y));
     o[7] = __half_as_ushort(__hadd_sat(x, y));
 }

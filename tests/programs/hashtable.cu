@@ -1,5 +1,5 @@
-// An open-addressing hash table in global memory: 64-bit compare-and-swap of key and value, lookups, and 128 threads that
-// fight for the same keys; also exchange and CAS on 16-bit and on shared words.
+// An open-addressing hash table in global memory: 64-bit compare-and-swap of key and value, lookups, and 128
+// threads that fight for the same keys; also exchange and CAS on 16-bit and on shared words.
 #include "test.h"
 
 typedef unsigned long long u64;

@@ -1,5 +1,5 @@
-// Histograms: privatised in shared memory with atomics, straight to global memory, and packed per-warp byte counters;
-// plus every integer atomic operator on a few cells.
+// Histograms: privatised in shared memory with atomics, straight to global memory, and packed per-warp byte
+// counters; plus every integer atomic operator on a few cells.
 #include "test.h"
 
 __global__ void histogram_shared(const unsigned char *in, unsigned *bins, int n) {

@@ -1,5 +1,5 @@
-// Host memory that the device reaches: pinned, mapped with its device pointer, registered, write-combined; and that the
-// device sees what the host wrote, and the other way round.
+// Host memory that the device reaches: pinned, mapped with its device pointer, registered, write-combined;
+// and that the device sees what the host wrote, and the other way round.
 #include "test.h"
 
 __global__ void transform(const float *in, float *out, int n) {
@@ -63,7 +63,8 @@ int main(int argc, char **argv) {
     CHECK(cudaPointerGetAttributes(&attr, pinned));
     printf("pinned is host memory %d\n", attr.type == cudaMemoryTypeHost);
     CHECK(cudaPointerGetAttributes(&attr, dev.ptr));
-    printf("malloc is device memory %d\n", attr.type == cudaMemoryTypeDevice && attr.devicePointer == dev.ptr);
+    printf("malloc is device memory %d\n",
+           attr.type == cudaMemoryTypeDevice && attr.devicePointer == dev.ptr);
     CHECK(cudaPointerGetAttributes(&attr, &n));
     printf("stack is unregistered %d\n", attr.type == cudaMemoryTypeUnregistered);
 

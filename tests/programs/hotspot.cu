@@ -1,11 +1,11 @@
-// Thermal simulation of a chip (2D, several steps per launch in a shrinking tile); plain expressions, so the compiler
-// chooses where to contract multiply and add.
+// Thermal simulation of a chip (2D, several steps per launch in a shrinking tile); plain expressions, so the
+// compiler chooses where to contract multiply and add.
 #include "test.h"
 
 const int B = 16;
 
-__global__ void hotspot(int steps, const float *power, const float *src, float *dst, int cols, int rows, float cap,
-                        float rx, float ry, float rz, float step, float ambient) {
+__global__ void hotspot(int steps, const float *power, const float *src, float *dst, int cols, int rows,
+                        float cap, float rx, float ry, float rz, float step, float ambient) {
     __shared__ float cur[B][B], pow_tile[B][B], next[B][B];
     int tx = threadIdx.x, ty = threadIdx.y, small = B - 2 * steps;
     int x = small * int(blockIdx.x) - steps + tx, y = small * int(blockIdx.y) - steps + ty;
@@ -23,8 +23,9 @@ __global__ void hotspot(int steps, const float *power, const float *src, float *
             int n = y == 0 ? ty : ty - 1, s = y == rows - 1 ? ty : ty + 1;
             int w = x == 0 ? tx : tx - 1, e = x == cols - 1 ? tx : tx + 1;
             float here = cur[ty][tx];
-            next[ty][tx] = here + scale * (pow_tile[ty][tx] + (cur[s][tx] + cur[n][tx] - 2.0f * here) * ry1 +
-                                           (cur[ty][e] + cur[ty][w] - 2.0f * here) * rx1 + (ambient - here) * rz1);
+            next[ty][tx] =
+                here + scale * (pow_tile[ty][tx] + (cur[s][tx] + cur[n][tx] - 2.0f * here) * ry1 +
+                                (cur[ty][e] + cur[ty][w] - 2.0f * here) * rx1 + (ambient - here) * rz1);
         }
         __syncthreads();
         if (i == steps - 1)

@@ -1,5 +1,5 @@
-// 64-bit integers: division and remainder of all signs and sizes, multiplication high and wide, shifts, bit counts, and a
-// modular power that chains them (Miller-Rabin).
+// 64-bit integers: division and remainder of all signs and sizes, multiplication high and wide, shifts, bit
+// counts, and a modular power that chains them (Miller-Rabin).
 #include "test.h"
 
 __host__ __device__ unsigned long long mulhi(unsigned long long a, unsigned long long b) {
@@ -23,8 +23,9 @@ __host__ __device__ void mix(long long a, long long b, unsigned long long *o) {
     o[4] = ua * ub + mulhi(ua, ub);
     o[5] = (ua << (ub & 63)) ^ (ua >> (ub >> 7 & 63)) ^ (unsigned long long)(a >> (ub >> 13 & 63));
     o[6] = (a < b) | (ua < ub) << 1 | (a <= (long long)ub) << 2 | (ua != ub) << 3;
-    o[7] = (unsigned long long)(a < 0 ? -ua : ua) + (a > b ? ua : ub) + (unsigned long long)((long long)(int)a * (int)b) +
-           (unsigned long long)(unsigned)a * (unsigned)b + ua / 1000000007u + ub % 10u + (unsigned long long)(a / 7);
+    o[7] = (unsigned long long)(a < 0 ? -ua : ua) + (a > b ? ua : ub) +
+           (unsigned long long)((long long)(int)a * (int)b) + (unsigned long long)(unsigned)a * (unsigned)b +
+           ua / 1000000007u + ub % 10u + (unsigned long long)(a / 7);
 }
 
 __global__ void run(const long long *a, const long long *b, unsigned long long *out, int n) {
@@ -44,7 +45,8 @@ __global__ void bits(const long long *a, unsigned *out, int n) {
     out[i] += unsigned(__double_as_longlong(__ull2double_rn(v)) >> 20) ^ __float_as_uint(__ll2float_rd(a[i]));
 }
 
-__host__ __device__ unsigned long long power_mod(unsigned long long base, unsigned long long exp, unsigned long long mod) {
+__host__ __device__ unsigned long long power_mod(unsigned long long base, unsigned long long exp,
+                                                 unsigned long long mod) {
     unsigned long long r = 1;
     for (base %= mod; exp; exp >>= 1, base = base * base % mod)
         if (exp & 1)
@@ -86,10 +88,14 @@ int main(int argc, char **argv) {
     int n = size_arg(argc, argv, 2000);
     random_source rng(36);
     std::vector<long long> a(n), b(n);
-    auto wide = [&] { return (long long)(((unsigned long long)rng.next() << 32 | rng.next()) >> rng.below(60)) * (rng.below(2) ? 1 : -1); };
+    auto wide = [&] {
+        return (long long)(((unsigned long long)rng.next() << 32 | rng.next()) >> rng.below(60)) *
+               (rng.below(2) ? 1 : -1);
+    };
     for (int i = 0; i < n; i++)
         a[i] = wide(), b[i] = wide();
-    const long long edge[] = {0, 1, -1, 2, (long long)(1ull << 63), ~(1ll << 63), 0xffffffffll, 0x100000000ll};
+    const long long edge[] = {
+        0, 1, -1, 2, (long long)(1ull << 63), ~(1ll << 63), 0xffffffffll, 0x100000000ll};
     for (int i = 0; i < 64 && i < n; i++)
         a[i] = edge[i / 8], b[i] = edge[i % 8];
     dev_array<long long> da(a), db(b);

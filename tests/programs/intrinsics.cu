@@ -1,5 +1,5 @@
-// Integer intrinsics and inline PTX: bit fields, permutes, funnel shifts, dot products of bytes, SIMD in a word, carry
-// chains (a 128-bit multiply), saturating and fixed-point conversions.
+// Integer intrinsics and inline PTX: bit fields, permutes, funnel shifts, dot products of bytes, SIMD in a
+// word, carry chains (a 128-bit multiply), saturating and fixed-point conversions.
 #include "test.h"
 
 __global__ void words(const unsigned *a, const unsigned *b, unsigned *out, int n) {
@@ -95,10 +95,14 @@ __global__ void conversions(const float *in, unsigned *out, int n) {
     fold(__float_as_uint(__double2float_rd(d)));
     fold(__double2hiint(d) ^ __double2loint(d));
     fold(__float_as_uint(__saturatef(f)));
-    fold(__float_as_uint(truncf(f)) ^ __float_as_uint(rintf(f)) ^ __float_as_uint(ceilf(f)) ^ __float_as_uint(floorf(f)));
-    fold(__float_as_uint(fminf(f, 1.5f)) ^ __float_as_uint(fmaxf(f, -2.5f)) ^ __float_as_uint(copysignf(f, -1.0f)));
-    fold(__float_as_uint(__fadd_ru(f, 0.1f)) ^ __float_as_uint(__fmul_rz(f, 0.3f)) ^ __float_as_uint(__fmaf_rd(f, f, 0.7f)));
-    fold(__float_as_uint(__fdiv_ru(f, 3.0f)) ^ __float_as_uint(__fsqrt_rd(fabsf(f))) ^ __float_as_uint(__frcp_rz(f + 1e-3f)));
+    fold(__float_as_uint(truncf(f)) ^ __float_as_uint(rintf(f)) ^ __float_as_uint(ceilf(f)) ^
+         __float_as_uint(floorf(f)));
+    fold(__float_as_uint(fminf(f, 1.5f)) ^ __float_as_uint(fmaxf(f, -2.5f)) ^
+         __float_as_uint(copysignf(f, -1.0f)));
+    fold(__float_as_uint(__fadd_ru(f, 0.1f)) ^ __float_as_uint(__fmul_rz(f, 0.3f)) ^
+         __float_as_uint(__fmaf_rd(f, f, 0.7f)));
+    fold(__float_as_uint(__fdiv_ru(f, 3.0f)) ^ __float_as_uint(__fsqrt_rd(fabsf(f))) ^
+         __float_as_uint(__frcp_rz(f + 1e-3f)));
     unsigned s;
     asm("cvt.sat.u8.s32 %0, %1;" : "=r"(s) : "r"(__float2int_rz(f)));
     fold(s);

@@ -1,5 +1,5 @@
-// K-means clustering: transposed features, nearest centre per point in registers, new centres by integer atomics on
-// fixed-point sums, so that every run gives the same clusters.
+// K-means clustering: transposed features, nearest centre per point in registers, new centres by integer
+// atomics on fixed-point sums, so that every run gives the same clusters.
 #include "test.h"
 
 const int dims = 8, clusters = 5;
@@ -35,7 +35,8 @@ __global__ void assign(const float *features, int *member, int n, int *moved) {
     }
 }
 
-__global__ void accumulate(const float *features, const int *member, int n, unsigned long long *sums, int *sizes) {
+__global__ void accumulate(const float *features, const int *member, int n, unsigned long long *sums,
+                           int *sizes) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n)
         return;

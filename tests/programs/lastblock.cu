@@ -1,5 +1,5 @@
-// The last block to finish sums what the others left (atomics and __threadfence), the counter wraps for the next launch;
-// and a queue of work that blocks take from until it is empty.
+// The last block to finish sums what the others left (atomics and __threadfence), the counter wraps for the
+// next launch; and a queue of work that blocks take from until it is empty.
 #include "test.h"
 
 const int B = 128;

@@ -1,5 +1,5 @@
-// The mathematical library in float and double over many arguments, compared with the host's within a few units in the last
-// place of the result's size; includes slow paths (large arguments of sin, subnormals).
+// The mathematical library in float and double over many arguments, compared with the host's within a few
+// units in the last place of the result's size; includes slow paths (large arguments of sin, subnormals).
 #include "test.h"
 
 template <class T> __host__ __device__ void all_functions(T x, T y, T *o) {
@@ -98,7 +98,8 @@ int main(int argc, char **argv) {
     random_source rng(44);
     for (int i = 0; i < n; i++) {
         float v = x[i] = rng.unit() * 6 - 3;
-        const float w[8] = {sinf(v), cosf(v), expf(v), logf(v + 4), powf(v + 4, 0.7f), v / 3.7f, 1 / sqrtf(v + 4), tanf(v * 0.3f)};
+        const float w[8] = {sinf(v),           cosf(v),  expf(v),          logf(v + 4),
+                            powf(v + 4, 0.7f), v / 3.7f, 1 / sqrtf(v + 4), tanf(v * 0.3f)};
         std::copy(w, w + 8, &want[i * 8]);
     }
     dev_array<float> dx(x), out(n * 8);

@@ -1,5 +1,5 @@
-// Single-pass prefix sum with decoupled look-back: blocks take a ticket, publish their aggregate, then walk back over
-// the blocks before them. Needs forward progress between blocks and acquire/release ordering.
+// Single-pass prefix sum with decoupled look-back: blocks take a ticket, publish their aggregate, then walk
+// back over the blocks before them. Needs forward progress between blocks and acquire/release ordering.
 #include "test.h"
 
 const int threads = 128, items = 4, tile = threads * items;
@@ -25,7 +25,8 @@ __device__ unsigned look_back(volatile unsigned long long *status, int tile_id, 
     return exclusive;
 }
 
-__global__ void scan(const unsigned *in, unsigned *out, int n, volatile unsigned long long *status, unsigned *ticket) {
+__global__ void scan(const unsigned *in, unsigned *out, int n, volatile unsigned long long *status,
+                     unsigned *ticket) {
     __shared__ unsigned warp_sum[threads / 32], tile_id, exclusive;
     if (threadIdx.x == 0)
         tile_id = atomicAdd(ticket, 1);

@@ -1,5 +1,5 @@
-// Blocked LU decomposition without pivoting: diagonal, perimeter and internal kernels as in the well-known scheme, float,
-// and a right-looking unblocked one in double.
+// Blocked LU decomposition without pivoting: diagonal, perimeter and internal kernels as in the well-known
+// scheme, float, and a right-looking unblocked one in double.
 #include "test.h"
 
 const int B = 16;

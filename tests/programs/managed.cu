@@ -1,5 +1,5 @@
-// Managed memory: allocations and __managed__ variables that both sides read and write, pointers inside structures, prefetch
-// and advice (whose refusal is ignored: not every device has them).
+// Managed memory: allocations and __managed__ variables that both sides read and write, pointers inside
+// structures, prefetch and advice (whose refusal is ignored: not every device has them).
 #include "test.h"
 
 struct node {

@@ -1,4 +1,5 @@
-// Escape counts of the Mandelbrot set in float and double: divergent loops, exact arithmetic through explicit fma.
+// Escape counts of the Mandelbrot set in float and double: divergent loops, exact arithmetic through explicit
+// fma.
 #include "test.h"
 
 template <class T> __host__ __device__ int escape(T cx, T cy, int limit) {
@@ -31,7 +32,8 @@ template <class T> static void run(const char *name, int w, int h, int limit) {
     std::vector<unsigned short> want(w * h);
     for (int y = 0; y < h; y++)
         for (int x = 0; x < w; x++)
-            want[y * w + x] = (unsigned short)escape(T(x * 3) / T(w) - T(2.25), T(y * 2) / T(h) - T(1), limit);
+            want[y * w + x] =
+                (unsigned short)escape(T(x * 3) / T(w) - T(2.25), T(y * 2) / T(h) - T(1), limit);
     verdict(name, out.get() == want);
 }
 

@@ -1,5 +1,5 @@
-// Every shape of copy and fill: 1D in all directions, 2D pitched, 3D with offsets, to and from symbols, arrays, sets of
-// bytes and rows, and overlapping kinds through unified addressing.
+// Every shape of copy and fill: 1D in all directions, 2D pitched, 3D with offsets, to and from symbols,
+// arrays, sets of bytes and rows, and overlapping kinds through unified addressing.
 #include "test.h"
 
 __device__ int symbol[100];
@@ -92,7 +92,8 @@ static void two_d() {
     CHECK(cudaMallocPitch(&p, &pitch, w * sizeof(int), h));
     printf("pitch covers the row %d, is aligned %d\n", pitch >= w * sizeof(int), pitch % 32 == 0);
     CHECK(cudaMemset2D(p, pitch, 0x11, w * sizeof(int), h));
-    CHECK(cudaMemcpy2D(p + 4 * sizeof(int), pitch, v.data(), w * sizeof(int), (w - 8) * sizeof(int), h - 2, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy2D(p + 4 * sizeof(int), pitch, v.data(), w * sizeof(int), (w - 8) * sizeof(int), h - 2,
+                       cudaMemcpyHostToDevice));
     dev_array<int> out(h);
     pitched_sum<<<1, 32>>>(p, pitch, w, h, out);
     SYNC();
@@ -100,7 +101,8 @@ static void two_d() {
     CHECK(cudaMemcpy2D(back.data(), w * sizeof(int), p, pitch, w * sizeof(int), h, cudaMemcpyDeviceToHost));
     print_sum("2d", back);
     dev_array<int> packed(w * h);
-    CHECK(cudaMemcpy2DAsync(packed, w * sizeof(int), p, pitch, w * sizeof(int), h, cudaMemcpyDeviceToDevice, 0));
+    CHECK(cudaMemcpy2DAsync(packed, w * sizeof(int), p, pitch, w * sizeof(int), h, cudaMemcpyDeviceToDevice,
+                            0));
     verdict("packed", packed.get() == back);
     CHECK(cudaFree(p));
 }
@@ -142,12 +144,15 @@ static void arrays() {
     CHECK(cudaMallocArray(&a, &desc, 24, 12));
     CHECK(cudaMallocArray(&b, &desc, 24, 12));
     std::vector<int> v = iota(24 * 12, 9), back(24 * 12);
-    CHECK(cudaMemcpy2DToArray(a, 0, 0, v.data(), 24 * sizeof(int), 24 * sizeof(int), 12, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy2DToArray(a, 0, 0, v.data(), 24 * sizeof(int), 24 * sizeof(int), 12,
+                              cudaMemcpyHostToDevice));
     CHECK(cudaMemcpy2DArrayToArray(b, 8, 2, a, 4, 1, 20, 9, cudaMemcpyDeviceToDevice));
     CHECK(cudaMemcpy2DArrayToArray(b, 0, 0, a, 0, 0, 24 * sizeof(int), 2, cudaMemcpyDeviceToDevice));
-    CHECK(cudaMemcpy2DFromArray(back.data(), 24 * sizeof(int), b, 0, 0, 24 * sizeof(int), 2, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy2DFromArray(back.data(), 24 * sizeof(int), b, 0, 0, 24 * sizeof(int), 2,
+                                cudaMemcpyDeviceToHost));
     verdict("array", memcmp(back.data(), v.data(), 48 * sizeof(int)) == 0);
-    CHECK(cudaMemcpy2DFromArray(back.data(), 5 * sizeof(int), b, 8, 2, 5 * sizeof(int), 9, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy2DFromArray(back.data(), 5 * sizeof(int), b, 8, 2, 5 * sizeof(int), 9,
+                                cudaMemcpyDeviceToHost));
     verdict("part of an array", back[0] == v[24 + 1] && back[5 * 8 + 4] == v[9 * 24 + 5]);
     cudaChannelFormatDesc got;
     cudaExtent extent;

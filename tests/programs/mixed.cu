@@ -1,5 +1,5 @@
-// Driver and runtime API in one program: the runtime's primary context is the driver's current one, pointers and streams
-// go both ways, and a module of PTX text is loaded beside the program's own kernels.
+// Driver and runtime API in one program: the runtime's primary context is the driver's current one, pointers
+// and streams go both ways, and a module of PTX text is loaded beside the program's own kernels.
 #include "test.h"
 #include <cuda.h>
 

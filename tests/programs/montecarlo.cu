@@ -1,10 +1,11 @@
-// Monte-Carlo with generators of its own: PCG32 (64-bit multiply), xorwow, and a Mersenne-like lagged table in shared
-// memory; counts of hits are integers and therefore exact.
+// Monte-Carlo with generators of its own: PCG32 (64-bit multiply), xorwow, and a Mersenne-like lagged table
+// in shared memory; counts of hits are integers and therefore exact.
 #include "test.h"
 
 struct pcg32 {
     unsigned long long state, inc;
-    __host__ __device__ pcg32(unsigned long long seed, unsigned long long stream) : state(0), inc(stream << 1 | 1) {
+    __host__ __device__ pcg32(unsigned long long seed, unsigned long long stream)
+        : state(0), inc(stream << 1 | 1) {
         next();
         state += seed;
         next();

@@ -38,7 +38,8 @@ int main(int argc, char **argv) {
     random_source rng(11);
     std::vector<float4> pos(n), vel(n);
     for (int i = 0; i < n; i++) {
-        pos[i] = make_float4(rng.unit() * 2 - 1, rng.unit() * 2 - 1, rng.unit() * 2 - 1, (1 + rng.unit()) / n);
+        pos[i] =
+            make_float4(rng.unit() * 2 - 1, rng.unit() * 2 - 1, rng.unit() * 2 - 1, (1 + rng.unit()) / n);
         vel[i] = make_float4(0, rng.unit() * 0.1f, 0, 0);
     }
     dev_array<float4> a(pos), b(n), v(vel);

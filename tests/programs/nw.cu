@@ -1,4 +1,5 @@
-// Needleman-Wunsch alignment: a wavefront of 16x16 tiles, anti-diagonals within a tile, then the trace back on the host.
+// Needleman-Wunsch alignment: a wavefront of 16x16 tiles, anti-diagonals within a tile, then the trace back
+// on the host.
 #include "test.h"
 #include <algorithm>
 
@@ -18,7 +19,8 @@ __global__ void tiles(int *score, const int *similar, int cols, int penalty, int
     for (int m = 0; m < 2 * B - 1; m++) {
         int x = m < B ? t + 1 : t + m - B + 2, y = m + 2 - x;
         if (y >= 1 && y <= B && x <= B && x >= 1)
-            s[y][x] = max(max(s[y - 1][x - 1] + ref[y - 1][x - 1], s[y][x - 1] - penalty), s[y - 1][x] - penalty);
+            s[y][x] =
+                max(max(s[y - 1][x - 1] + ref[y - 1][x - 1], s[y][x - 1] - penalty), s[y - 1][x] - penalty);
         __syncthreads();
     }
     for (int y = 0; y < B; y++)
@@ -42,7 +44,8 @@ int main(int argc, char **argv) {
             similar[i * cols + j] = table[a[i] * 24 + b[j]];
     dev_array<int> dscore(score), dsimilar(similar);
     for (int diag = 0; diag < 2 * blocks - 1; diag++) {
-        int first = diag < blocks ? 0 : diag - blocks + 1, count = (diag < blocks ? diag : blocks - 1) - first + 1;
+        int first = diag < blocks ? 0 : diag - blocks + 1,
+            count = (diag < blocks ? diag : blocks - 1) - first + 1;
         tiles<<<count, B>>>(dscore, dsimilar, cols, penalty, diag, first);
     }
     SYNC();

@@ -1,4 +1,5 @@
-// Cheapest path down a grid, one row per step, several rows per launch with a halo that shrinks (ghost zones).
+// Cheapest path down a grid, one row per step, several rows per launch with a halo that shrinks (ghost
+// zones).
 #include "test.h"
 
 const int B = 256, halo = 8;

@@ -1,5 +1,5 @@
-// Device printf: conversions, widths and flags, strings from memory, many arguments, and the count it returns. One thread
-// prints at a time, so the order of the lines is fixed.
+// Device printf: conversions, widths and flags, strings from memory, many arguments, and the count it
+// returns. One thread prints at a time, so the order of the lines is fixed.
 #include "test.h"
 
 __device__ char greeting[] = "hello";

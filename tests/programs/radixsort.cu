@@ -1,5 +1,5 @@
-// Least-significant-digit radix sort, 4 bits per pass: per-block digit counts, a scan of the counts, and a stable scatter
-// that ranks equal digits by ballots.
+// Least-significant-digit radix sort, 4 bits per pass: per-block digit counts, a scan of the counts, and a
+// stable scatter that ranks equal digits by ballots.
 #include "test.h"
 
 const int threads = 256;

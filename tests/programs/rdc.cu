@@ -1,5 +1,5 @@
-// Relocatable device code: functions, variables and a table of function pointers from another translation unit, joined by
-// the device linker.
+// Relocatable device code: functions, variables and a table of function pointers from another translation
+// unit, joined by the device linker.
 #include "test.h"
 
 extern __device__ int shared_counter;

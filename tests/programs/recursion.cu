@@ -1,5 +1,5 @@
-// Recursive device functions: Fibonacci, Ackermann, quicksort with an explicit comparison, tree walks, mutual recursion
-// and frames with local arrays; lanes recurse to different depths.
+// Recursive device functions: Fibonacci, Ackermann, quicksort with an explicit comparison, tree walks, mutual
+// recursion and frames with local arrays; lanes recurse to different depths.
 #include "test.h"
 
 __device__ __noinline__ unsigned fib(unsigned n) {

@@ -1,4 +1,5 @@
-// Sum, minimum and maximum of an array: shuffles within a warp, shared memory across warps, one value per block.
+// Sum, minimum and maximum of an array: shuffles within a warp, shared memory across warps, one value per
+// block.
 #include "test.h"
 
 struct sum_op {

@@ -1,5 +1,5 @@
-// Prefix sums over several blocks: warp shuffles (inclusive), Blelloch's tree with padding (exclusive), and the
-// three-kernel scheme that adds the blocks' offsets.
+// Prefix sums over several blocks: warp shuffles (inclusive), Blelloch's tree with padding (exclusive), and
+// the three-kernel scheme that adds the blocks' offsets.
 #include "test.h"
 
 const int block_size = 256;

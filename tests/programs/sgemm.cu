@@ -1,5 +1,5 @@
-// C = alpha A B + beta C, with 16x16 tiles in shared memory, and a register-blocked variant; float and double. The sums
-// use explicit fma in a fixed order, so the result is exact to the bit.
+// C = alpha A B + beta C, with 16x16 tiles in shared memory, and a register-blocked variant; float and
+// double. The sums use explicit fma in a fixed order, so the result is exact to the bit.
 #include "test.h"
 
 __device__ float mul_add(float a, float b, float c) {
@@ -39,7 +39,8 @@ __global__ __launch_bounds__(256) void gemm_blocked(const float *a, const float 
         __syncthreads();
 #pragma unroll
         for (int k = 0; k < 8; k++) {
-            float4 ra = *reinterpret_cast<float4 *>(&ta[k][ty * 4]), rb = *reinterpret_cast<float4 *>(&tb[k][tx * 4]);
+            float4 ra = *reinterpret_cast<float4 *>(&ta[k][ty * 4]),
+                   rb = *reinterpret_cast<float4 *>(&tb[k][tx * 4]);
             float xa[4] = {ra.x, ra.y, ra.z, ra.w}, xb[4] = {rb.x, rb.y, rb.z, rb.w};
 #pragma unroll
             for (int i = 0; i < 4; i++)

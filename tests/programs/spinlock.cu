@@ -1,5 +1,5 @@
-// Locks between blocks: a test-and-set lock taken by one thread of each block, a ticket lock, a lock per bucket taken by
-// every thread in turn, and a lock-free list.
+// Locks between blocks: a test-and-set lock taken by one thread of each block, a ticket lock, a lock per
+// bucket taken by every thread in turn, and a lock-free list.
 #include "test.h"
 
 __device__ int lock_word, next_ticket, now_serving;
@@ -38,8 +38,10 @@ __global__ void ticket(int rounds) {
     }
 }
 
-// Every lane of a warp takes a lock: the loop holds the critical section, so lanes cannot wait for each other.
-__global__ void per_bucket(int *locks, volatile int *sums, volatile int *counts, const int *in, int buckets, int n) {
+// Every lane of a warp takes a lock: the loop holds the critical section, so lanes cannot wait for each
+// other.
+__global__ void per_bucket(int *locks, volatile int *sums, volatile int *counts, const int *in, int buckets,
+                           int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n)
         return;

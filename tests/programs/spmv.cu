@@ -1,7 +1,9 @@
-// Sparse matrix times vector: CSR with a thread per row, CSR with a warp per row, and ELLPACK; read-only loads.
+// Sparse matrix times vector: CSR with a thread per row, CSR with a warp per row, and ELLPACK; read-only
+// loads.
 #include "test.h"
 
-__global__ void csr_scalar(int rows, const int *ptr, const int *col, const float *val, const float *x, float *y) {
+__global__ void csr_scalar(int rows, const int *ptr, const int *col, const float *val, const float *x,
+                           float *y) {
     int r = blockIdx.x * blockDim.x + threadIdx.x;
     if (r >= rows)
         return;
@@ -71,7 +73,8 @@ int main(int argc, char **argv) {
     verdict("vector", max_error(y.get(), want) < 1e-5);
     print_sum("vector", y.get());
 
-    dev_array<double> dval64(std::vector<double>(val.begin(), val.end())), dx64(std::vector<double>(x.begin(), x.end())), y64(n);
+    dev_array<double> dval64(std::vector<double>(val.begin(), val.end())),
+        dx64(std::vector<double>(x.begin(), x.end())), y64(n);
     csr_vector<double><<<div_up(n, 4), 128>>>(n, dptr, dcol, dval64, dx64, y64);
     SYNC();
     print_sum("vector double", y64.get());

@@ -1,11 +1,13 @@
-// Iterated stencils: 5-point in 2D through a shared tile with halo, 7-point in 3D marching along z with registers.
+// Iterated stencils: 5-point in 2D through a shared tile with halo, 7-point in 3D marching along z with
+// registers.
 #include "test.h"
 
 const int T = 16;
 
 __global__ void stencil2d(const float *in, float *out, int nx, int ny) {
     __shared__ float s[T + 2][T + 2];
-    int x = blockIdx.x * T + threadIdx.x, y = blockIdx.y * T + threadIdx.y, lx = threadIdx.x + 1, ly = threadIdx.y + 1;
+    int x = blockIdx.x * T + threadIdx.x, y = blockIdx.y * T + threadIdx.y, lx = threadIdx.x + 1,
+        ly = threadIdx.y + 1;
     auto at = [&](int i, int j) {
         i = min(max(i, 0), nx - 1);
         j = min(max(j, 0), ny - 1);
@@ -22,7 +24,8 @@ __global__ void stencil2d(const float *in, float *out, int nx, int ny) {
         s[T + 1][lx] = at(x, y + 1);
     __syncthreads();
     if (x < nx && y < ny) {
-        float ring = __fadd_rn(__fadd_rn(s[ly][lx - 1], s[ly][lx + 1]), __fadd_rn(s[ly - 1][lx], s[ly + 1][lx]));
+        float ring =
+            __fadd_rn(__fadd_rn(s[ly][lx - 1], s[ly][lx + 1]), __fadd_rn(s[ly - 1][lx], s[ly + 1][lx]));
         out[y * nx + x] = fmaf(0.5f, s[ly][lx], __fmul_rn(0.125f, ring));
     }
 }

@@ -1,5 +1,5 @@
-// Streams and events: chunked pipelines, waits across streams, queries, host callbacks, priorities, and the order that
-// the default stream imposes.
+// Streams and events: chunked pipelines, waits across streams, queries, host callbacks, priorities, and the
+// order that the default stream imposes.
 #include "test.h"
 
 __global__ void scale(int *data, int n, int factor) {
@@ -49,9 +49,11 @@ int main(int argc, char **argv) {
     CHECK(cudaEventRecord(start));
     for (int c = 0; c < chunks; c++) {
         CHECK(cudaEventCreateWithFlags(&done[c], cudaEventDisableTiming));
-        CHECK(cudaMemcpyAsync(dev + c * part, host + c * part, part * sizeof(int), cudaMemcpyHostToDevice, s[c]));
+        CHECK(cudaMemcpyAsync(dev + c * part, host + c * part, part * sizeof(int), cudaMemcpyHostToDevice,
+                              s[c]));
         scale<<<div_up(part, 128), 128, 0, s[c]>>>(dev + c * part, part, c + 2);
-        CHECK(cudaMemcpyAsync(host + c * part, dev + c * part, part * sizeof(int), cudaMemcpyDeviceToHost, s[c]));
+        CHECK(cudaMemcpyAsync(host + c * part, dev + c * part, part * sizeof(int), cudaMemcpyDeviceToHost,
+                              s[c]));
         CHECK(cudaEventRecord(done[c], s[c]));
     }
     CHECK(cudaDeviceSynchronize());
@@ -65,7 +67,8 @@ int main(int argc, char **argv) {
         ok = ok && host[i] == i * (i / part + 2) + 1;
     verdict("chunks", ok);
     for (int c = 0; c < chunks; c++)
-        printf("event %s stream %s\n", cudaGetErrorName(cudaEventQuery(done[c])), cudaGetErrorName(cudaStreamQuery(s[c])));
+        printf("event %s stream %s\n", cudaGetErrorName(cudaEventQuery(done[c])),
+               cudaGetErrorName(cudaStreamQuery(s[c])));
     printf("untimed event: %s\n", cudaGetErrorName(cudaEventElapsedTime(&ms, done[0], done[1])));
     (void)cudaGetLastError();
 

@@ -1,4 +1,5 @@
-// String search three ways: naive with early exit on bytes, Rabin-Karp with a rolling hash, and an Aho-Corasick automaton.
+// String search three ways: naive with early exit on bytes, Rabin-Karp with a rolling hash, and an
+// Aho-Corasick automaton.
 #include "test.h"
 #include <queue>
 #include <string>
@@ -39,8 +40,8 @@ __global__ void rabin_karp(const char *text, int n, int len, int span, unsigned 
     }
 }
 
-__global__ void automaton(const char *text, int n, const short *next, const unsigned *output, int overlap, int span,
-                          unsigned *counts) {
+__global__ void automaton(const char *text, int n, const short *next, const unsigned *output, int overlap,
+                          int span, unsigned *counts) {
     int first = (blockIdx.x * blockDim.x + threadIdx.x) * span;
     if (first >= n)
         return;

@@ -1,4 +1,5 @@
-// Surfaces: reads and writes of 1D, 2D and 3D arrays with the boundary modes, then the same array through a texture.
+// Surfaces: reads and writes of 1D, 2D and 3D arrays with the boundary modes, then the same array through a
+// texture.
 #include "test.h"
 
 struct surface_array {
@@ -30,7 +31,8 @@ __global__ void blur2d(cudaSurfaceObject_t in, float *out, int w, int h) {
     float sum = 0;
     for (int k = -1; k <= 1; k++) {
         float2 clamped = surf2Dread<float2>(in, (x + k) * int(sizeof(float2)), y + k, cudaBoundaryModeClamp);
-        float2 zeroed = surf2Dread<float2>(in, (x - 2 * k) * int(sizeof(float2)), y - k, cudaBoundaryModeZero);
+        float2 zeroed =
+            surf2Dread<float2>(in, (x - 2 * k) * int(sizeof(float2)), y - k, cudaBoundaryModeZero);
         sum += clamped.x + zeroed.y;
     }
     out[y * w + x] = sum;
@@ -84,7 +86,8 @@ int main(int argc, char **argv) {
     print_sum("2d", sums.get());
     bool ok = true;
     std::vector<float2> got = copy.get(), host(w * h);
-    CHECK(cudaMemcpy2DFromArray(host.data(), w * sizeof(float2), a.array, 0, 0, w * sizeof(float2), h, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy2DFromArray(host.data(), w * sizeof(float2), a.array, 0, 0, w * sizeof(float2), h,
+                                cudaMemcpyDeviceToHost));
     for (int i = 0; i < w * h; i++) {
         float2 want = make_float2(float((i % w) * (i / w)), float(i % w - i / w));
         ok = ok && got[i].x == want.x && got[i].y == want.y && host[i].x == want.x && host[i].y == want.y;

@@ -1,8 +1,10 @@
-// A byte-code interpreter: a dense switch (a branch table) in a loop, with every lane at its own place in its own program.
+// A byte-code interpreter: a dense switch (a branch table) in a loop, with every lane at its own place in its
+// own program.
 #include "test.h"
 
 enum { PUSH, ADD, SUB, MUL, DUP, SWAP, OVER, ROT, NEG, XOR, SHR, INC, DEC, JNZ, DROP, HALT };
-const int words = 64; // a program is a ring of words, the stack a ring of 16 cells, so that any program is safe
+const int words =
+    64; // a program is a ring of words, the stack a ring of 16 cells, so that any program is safe
 
 __host__ __device__ int interpret(const int *code, int input, int limit) {
     int stack[16] = {}, sp = 1, pc = 0, steps = 0;

@@ -58,8 +58,7 @@ template <class T> static double max_error(const std::vector<T> &got, const std:
 // SplitMix64: the same numbers on every machine.
 struct random_source {
     uint64_t state;
-    explicit random_source(uint64_t seed) : state(seed) {
-    }
+    explicit random_source(uint64_t seed) : state(seed) {}
     uint32_t next() {
         uint64_t z = (state += 0x9e3779b97f4a7c15u);
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -1,7 +1,9 @@
-// One-dimensional textures: tex1Dfetch from linear memory in several formats, out-of-range fetches, and tex1D from an array.
+// One-dimensional textures: tex1Dfetch from linear memory in several formats, out-of-range fetches, and tex1D
+// from an array.
 #include "test.h"
 
-template <class T> static cudaTextureObject_t linear_texture(const dev_array<T> &a, cudaTextureReadMode mode) {
+template <class T>
+static cudaTextureObject_t linear_texture(const dev_array<T> &a, cudaTextureReadMode mode) {
     cudaResourceDesc res = {};
     res.resType = cudaResourceTypeLinear;
     res.res.linear.devPtr = a.ptr;
@@ -20,7 +22,8 @@ template <class T> __global__ void gather(cudaTextureObject_t tex, const int *in
         out[i] = tex1Dfetch<T>(tex, index[i]);
 }
 
-template <class T> static void run(const char *name, const std::vector<T> &data, const std::vector<int> &index) {
+template <class T>
+static void run(const char *name, const std::vector<T> &data, const std::vector<int> &index) {
     dev_array<T> src(data), out(index.size());
     dev_array<int> di(index);
     cudaTextureObject_t tex = linear_texture(src, cudaReadModeElementType);
@@ -35,7 +38,8 @@ template <class T> static void run(const char *name, const std::vector<T> &data,
     CHECK(cudaDestroyTextureObject(tex));
 }
 
-__global__ void normalised(cudaTextureObject_t bytes, cudaTextureObject_t shorts, float4 *out, float *out2, int n) {
+__global__ void normalised(cudaTextureObject_t bytes, cudaTextureObject_t shorts, float4 *out, float *out2,
+                           int n) {
     int i = threadIdx.x;
     if (i < n) {
         out[i] = tex1Dfetch<float4>(bytes, i);
@@ -62,7 +66,8 @@ static void array_texture(const char *name, const std::vector<float> &data, cuda
     cudaChannelFormatDesc channel = cudaCreateChannelDesc<float>();
     cudaArray_t array;
     CHECK(cudaMallocArray(&array, &channel, n));
-    CHECK(cudaMemcpy2DToArray(array, 0, 0, data.data(), n * sizeof(float), n * sizeof(float), 1, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy2DToArray(array, 0, 0, data.data(), n * sizeof(float), n * sizeof(float), 1,
+                              cudaMemcpyHostToDevice));
     cudaResourceDesc res = {};
     res.resType = cudaResourceTypeArray;
     res.res.array.array = array;

@@ -1,5 +1,5 @@
-// Two-dimensional textures: float and uchar4 arrays, normalised reads, point and linear filters, address modes, pitched
-// linear memory, gather, and an image rotation and a Sobel filter as programs use them.
+// Two-dimensional textures: float and uchar4 arrays, normalised reads, point and linear filters, address
+// modes, pitched linear memory, gather, and an image rotation and a Sobel filter as programs use them.
 #include "test.h"
 
 struct image {
@@ -10,7 +10,8 @@ struct image {
           cudaTextureReadMode read, bool unit) {
         cudaChannelFormatDesc channel = cudaCreateChannelDesc<T>();
         CHECK(cudaMallocArray(&array, &channel, w, h, cudaArrayTextureGather));
-        CHECK(cudaMemcpy2DToArray(array, 0, 0, data.data(), w * sizeof(T), w * sizeof(T), h, cudaMemcpyHostToDevice));
+        CHECK(cudaMemcpy2DToArray(array, 0, 0, data.data(), w * sizeof(T), w * sizeof(T), h,
+                                  cudaMemcpyHostToDevice));
         cudaResourceDesc res = {};
         res.resType = cudaResourceTypeArray;
         res.res.array.array = array;
@@ -28,7 +29,8 @@ struct image {
     }
 };
 
-template <class T> __global__ void sample(cudaTextureObject_t tex, T *out, int w, int h, float2 origin, float2 step) {
+template <class T>
+__global__ void sample(cudaTextureObject_t tex, T *out, int w, int h, float2 origin, float2 step) {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x < w && y < h)
         out[y * w + x] = tex2D<T>(tex, fmaf(float(x), step.x, origin.x), fmaf(float(y), step.y, origin.y));
@@ -39,7 +41,8 @@ __global__ void rotate(cudaTextureObject_t tex, float *out, int w, int h, float 
     if (x >= w || y >= h)
         return;
     float u = x / float(w) - 0.5f, v = y / float(h) - 0.5f;
-    out[y * w + x] = tex2D<float>(tex, u * cosf(angle) - v * sinf(angle) + 0.5f, v * cosf(angle) + u * sinf(angle) + 0.5f);
+    out[y * w + x] =
+        tex2D<float>(tex, u * cosf(angle) - v * sinf(angle) + 0.5f, v * cosf(angle) + u * sinf(angle) + 0.5f);
 }
 
 __global__ void sobel(cudaTextureObject_t tex, unsigned char *out, int w, int h) {
@@ -87,7 +90,8 @@ int main(int argc, char **argv) {
         bytes[i] = (unsigned char)((i % w) * 3 + (i / w) * (i % 7));
     }
     const auto point = cudaFilterModePoint, linear = cudaFilterModeLinear;
-    const auto clamp = cudaAddressModeClamp, border = cudaAddressModeBorder, wrap = cudaAddressModeWrap, mirror = cudaAddressModeMirror;
+    const auto clamp = cudaAddressModeClamp, border = cudaAddressModeBorder, wrap = cudaAddressModeWrap,
+               mirror = cudaAddressModeMirror;
     const auto element = cudaReadModeElementType, unit = cudaReadModeNormalizedFloat;
 
     image texels(grey, w, h, point, clamp, element, false);
@@ -100,12 +104,14 @@ int main(int argc, char **argv) {
     image mirrored(grey, w, h, point, mirror, element, true);
     run<float>("mirror", mirrored, 3 * w, 3 * h, {-1 + 0.5f / w, -1 + 0.5f / h}, {1.0f / w, 1.0f / h});
 
-    image smooth(grey, w, h, linear, clamp, element, false); // quarter steps are exact in the filter's fixed point
+    image smooth(grey, w, h, linear, clamp, element,
+                 false); // quarter steps are exact in the filter's fixed point
     run<float>("linear quarters", smooth, 2 * w, 2 * h, {-1.0f, -1.0f}, {0.25f, 0.25f});
     image smooth_wrap(grey, w, h, linear, wrap, element, true);
     run<float>("linear wrap", smooth_wrap, 2 * w, 2 * h, {-0.5f, -0.5f}, {0.5f / w, 0.5f / h});
     dev_array<float> out(w * h);
-    sample<float><<<dim3(div_up(w, 16), div_up(h, 16)), dim3(16, 16)>>>(smooth.tex, out, w, h, {0.1f, 0.2f}, {0.77f, 0.83f});
+    sample<float><<<dim3(div_up(w, 16), div_up(h, 16)), dim3(16, 16)>>>(smooth.tex, out, w, h, {0.1f, 0.2f},
+                                                                        {0.77f, 0.83f});
     SYNC();
     std::vector<float> got = out.get();
     double worst = 0;
@@ -114,7 +120,8 @@ int main(int argc, char **argv) {
             float u = fmaf(float(x), 0.77f, 0.1f) - 0.5f, v = fmaf(float(y), 0.83f, 0.2f) - 0.5f;
             int i = int(floorf(u)), j = int(floorf(v));
             float a = u - i, b = v - j;
-            float want = (1 - a) * (1 - b) * texel(grey, w, h, i, j) + a * (1 - b) * texel(grey, w, h, i + 1, j) +
+            float want = (1 - a) * (1 - b) * texel(grey, w, h, i, j) +
+                         a * (1 - b) * texel(grey, w, h, i + 1, j) +
                          (1 - a) * b * texel(grey, w, h, i, j + 1) + a * b * texel(grey, w, h, i + 1, j + 1);
             worst = std::fmax(worst, std::fabs(got[y * w + x] - want));
         }
@@ -146,7 +153,8 @@ int main(int argc, char **argv) {
     float *pitched;
     size_t pitch;
     CHECK(cudaMallocPitch(&pitched, &pitch, w * sizeof(float), h));
-    CHECK(cudaMemcpy2D(pitched, pitch, grey.data(), w * sizeof(float), w * sizeof(float), h, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy2D(pitched, pitch, grey.data(), w * sizeof(float), w * sizeof(float), h,
+                       cudaMemcpyHostToDevice));
     cudaResourceDesc res = {};
     res.resType = cudaResourceTypePitch2D;
     res.res.pitch2D.devPtr = pitched;

@@ -5,12 +5,13 @@ struct volume {
     cudaArray_t array = nullptr;
     cudaTextureObject_t tex = 0;
     template <class T>
-    volume(const std::vector<T> &data, cudaExtent size, cudaTextureFilterMode filter, cudaTextureAddressMode mode,
-           cudaTextureReadMode read, bool unit) {
+    volume(const std::vector<T> &data, cudaExtent size, cudaTextureFilterMode filter,
+           cudaTextureAddressMode mode, cudaTextureReadMode read, bool unit) {
         cudaChannelFormatDesc channel = cudaCreateChannelDesc<T>();
         CHECK(cudaMalloc3DArray(&array, &channel, size));
         cudaMemcpy3DParms copy = {};
-        copy.srcPtr = make_cudaPitchedPtr((void *)data.data(), size.width * sizeof(T), size.width, size.height);
+        copy.srcPtr =
+            make_cudaPitchedPtr((void *)data.data(), size.width * sizeof(T), size.width, size.height);
         copy.dstArray = array;
         copy.extent = size;
         copy.kind = cudaMemcpyHostToDevice;
@@ -35,8 +36,9 @@ struct volume {
 __global__ void sample(cudaTextureObject_t tex, float *out, int n, float3 origin, float3 step) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n * n * n)
-        out[i] = tex3D<float>(tex, fmaf(float(i % n), step.x, origin.x), fmaf(float(i / n % n), step.y, origin.y),
-                              fmaf(float(i / n / n), step.z, origin.z));
+        out[i] =
+            tex3D<float>(tex, fmaf(float(i % n), step.x, origin.x), fmaf(float(i / n % n), step.y, origin.y),
+                         fmaf(float(i / n / n), step.z, origin.z));
 }
 
 // The brightest sample along each ray, as volume renderers do; values are multiples of 1/255.
@@ -80,7 +82,8 @@ int main(int argc, char **argv) {
         SYNC();
         print_sum(c.name, out.get());
     }
-    volume vol(bytes, make_cudaExtent(n, n, n), cudaFilterModePoint, cudaAddressModeClamp, cudaReadModeNormalizedFloat, true);
+    volume vol(bytes, make_cudaExtent(n, n, n), cudaFilterModePoint, cudaAddressModeClamp,
+               cudaReadModeNormalizedFloat, true);
     dev_array<float> image(n * n);
     brightest<<<dim3(n / 8, n / 8), dim3(8, 8)>>>(vol.tex, image, n);
     SYNC();

@@ -35,7 +35,8 @@ int main(int argc, char **argv) {
     thrust::stable_sort_by_key(keys.begin(), keys.end(), order.begin(), thrust::greater<int>());
     print("order", order);
     printf("sum %d\n", thrust::reduce(v.begin(), v.end(), 0));
-    printf("squares %lld\n", thrust::transform_reduce(v.begin(), v.end(), square(), 0ll, thrust::plus<long long>()));
+    printf("squares %lld\n",
+           thrust::transform_reduce(v.begin(), v.end(), square(), 0ll, thrust::plus<long long>()));
     thrust::inclusive_scan(order.begin(), order.end(), keys.begin());
     print("scan", keys);
     int distinct = int(thrust::unique(v.begin(), v.end()) - v.begin());

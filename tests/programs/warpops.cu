@@ -1,5 +1,6 @@
-// Warp-wide operations: votes, match, redux, shuffles of every mode and width with their predicates, active masks, and the
-// same under divergence and with partial masks; ballots as a game of life; warp-aggregated atomics.
+// Warp-wide operations: votes, match, redux, shuffles of every mode and width with their predicates, active
+// masks, and the same under divergence and with partial masks; ballots as a game of life; warp-aggregated
+// atomics.
 #include "test.h"
 
 __global__ void votes(const int *in, unsigned *out) {
@@ -30,7 +31,8 @@ __global__ void redux(const int *in, int *out) {
     unsigned odd = 0xaaaaaaaau, mask = threadIdx.x & 1 ? odd : ~odd;
     int r = __reduce_add_sync(mask, v) + 3 * __reduce_min_sync(mask, v) + 5 * __reduce_max_sync(mask, v);
     unsigned u = v;
-    r += 7 * __reduce_and_sync(mask, u | 0xff) + 11 * __reduce_or_sync(mask, u & 0xf0f0) + 13 * __reduce_xor_sync(mask, u);
+    r += 7 * __reduce_and_sync(mask, u | 0xff) + 11 * __reduce_or_sync(mask, u & 0xf0f0) +
+         13 * __reduce_xor_sync(mask, u);
     out[i] = r + int(__reduce_max_sync(~0u, u) ^ __reduce_min_sync(~0u, u));
 }
 
@@ -50,9 +52,13 @@ template <class T> __global__ void shuffles(const T *in, T *out) {
 
 __global__ void predicates(const int *in, int *out) {
     int i = blockIdx.x * blockDim.x + threadIdx.x, v = in[i], r, p;
-    asm("{ .reg .pred q; shfl.sync.up.b32 %0|q, %2, 4, 0x1800, -1; selp.s32 %1, 1, 0, q; }" : "=r"(r), "=r"(p) : "r"(v));
+    asm("{ .reg .pred q; shfl.sync.up.b32 %0|q, %2, 4, 0x1800, -1; selp.s32 %1, 1, 0, q; }"
+        : "=r"(r), "=r"(p)
+        : "r"(v));
     out[i] = r * 2 + p;
-    asm("{ .reg .pred q; shfl.sync.down.b32 %0|q, %2, 9, 31, -1; selp.s32 %1, 1, 0, q; }" : "=r"(r), "=r"(p) : "r"(v));
+    asm("{ .reg .pred q; shfl.sync.down.b32 %0|q, %2, 9, 31, -1; selp.s32 %1, 1, 0, q; }"
+        : "=r"(r), "=r"(p)
+        : "r"(v));
     out[i] += r * 6 + p;
 }
 
