@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "ptx/lower.h" /* the windows at the bottom of the range */
+#include "isa/isa.h"
 
 enum { ALIGN = 256, PAGE = 4096, FREED_KEPT = 64 };
 

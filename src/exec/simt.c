@@ -30,28 +30,17 @@ static void sweep(struct warp *w) {
     w->depth = n;
 }
 
-struct simt_entry *simt_top(struct warp *w) {
-    while (w->depth) {
-        struct simt_entry *e = &w->stack[w->depth - 1];
-        if (!e->mask || (e->pc == e->rpc && !e->call)) {
-            w->depth--;
-            continue;
-        }
-        if (e->bar < 0 && !e->sync)
-            return e;
-        if (!simt_rotate(w))
-            return NULL;
-    }
-    return NULL;
+static bool finished(const struct simt_entry *e) {
+    return e->pc == e->rpc && !e->call;
 }
 
-bool simt_rotate(struct warp *w) {
+/* Moves the lowest entry that is runnable and has the wanted kind of wait to the top: it has waited longest. */
+static bool raise(struct warp *w, bool syncing) {
     uint32_t above = 0, best = UINT32_MAX;
     for (uint32_t i = w->depth; i-- > 0;) {
         const struct simt_entry *e = &w->stack[i];
-        bool finished = e->pc == e->rpc && !e->call;
-        if (i + 1 < w->depth && e->mask && !(e->mask & above) && e->bar < 0 && !e->sync && !finished)
-            best = i; /* the lowest one has waited longest */
+        if (e->mask && !(e->mask & above) && e->bar < 0 && !e->sync != syncing && !finished(e) && (syncing || i + 1 < w->depth))
+            best = i;
         above |= e->mask;
     }
     if (best == UINT32_MAX)
@@ -60,6 +49,28 @@ bool simt_rotate(struct warp *w) {
     memmove(&w->stack[best], &w->stack[best + 1], (w->depth - 1 - best) * sizeof e);
     w->stack[w->depth - 1] = e;
     return true;
+}
+
+bool simt_rotate(struct warp *w) {
+    return raise(w, false);
+}
+
+struct simt_entry *simt_top(struct warp *w) {
+    while (w->depth) {
+        struct simt_entry *e = &w->stack[w->depth - 1];
+        if (!e->mask || finished(e)) {
+            w->depth--;
+            continue;
+        }
+        if (e->bar < 0 && !e->sync)
+            return e;
+        if (simt_rotate(w))
+            continue;
+        if (!raise(w, true))
+            return NULL;
+        w->stack[w->depth - 1].sync = 0; /* nobody else can come: it looks again at who is missing */
+    }
+    return NULL;
 }
 
 void simt_diverge(struct warp *w, uint32_t taken, uint32_t target, uint32_t next, uint32_t rpc) {

@@ -10,7 +10,7 @@
 #include "exec/lanes.h"
 #include "exec/memory.h"
 
-enum { MAX_BARRIERS = 17, NO_PC = -1 };
+enum { MAX_BARRIERS = 17, MEM_DEVICE_HEAP = 0x4d414c43 /* rp_alloc.flags of what device code allocated */ };
 
 /* How an instruction is carried out. */
 enum xkind {
@@ -24,11 +24,15 @@ enum xkind {
 struct xinst {
     struct lane_op op;
     const struct inst *in;
-    uint8_t kind, nsw, ndw, guard, gneg, mods; /* mods: some source word carries neg or abs */
-    uint8_t ps[2], pneg[2], pd[2];
-    uint32_t s[8], d;                          /* d: first destination register */
-    uint32_t first[4];                         /* index in s of each source's first word */
-    uint32_t and_mask[8], xor_mask[8];         /* neg and abs of each source word */
+    const struct xmods *mods;      /* neg and abs of source words, or NULL */
+    uint8_t kind, nsw, ndw, guard; /* nsw, ndw: words of all sources, of the destination */
+    bool gneg, pneg[2];
+    uint8_t ps[2], pd[2];
+    uint8_t first[4];              /* index in s of each source's first word */
+    uint32_t d, s[12];             /* d: first destination register */
+};
+struct xmods {
+    uint32_t and_mask[8], xor_mask[8];
 };
 #define POOL 0x80000000u
 
@@ -44,11 +48,13 @@ struct image {
     struct xinst *code;
     uint32_t ncode;
     VEC(struct pool_word) pool;
+    struct arena arena;
 };
 
 struct simt_entry {
     uint32_t pc, rpc, mask;
-    uint32_t sync;  /* not 0: waits for these lanes of the warp to arrive */
+    uint32_t sync;  /* not 0: waits at a warp-wide instruction for these lanes to arrive */
+    uint32_t lanes; /* lanes that arrived at the barrier */
     int16_t bar;    /* barrier it waits at, or -1 */
     bool call;      /* bottom of a call: RET returns to the entry below */
 };
@@ -62,13 +68,11 @@ struct warp {
     uint32_t index;             /* in the block */
     uint8_t *local;             /* local memory: word w of lane l at (w * 32 + l) * 4 */
     struct cta *cta;
-    uint64_t insts;
 };
 
 struct barrier {
     uint32_t arrived, want;     /* threads; want 0: all of the block */
     uint32_t and_, or_, count;  /* reduction in progress */
-    uint32_t result[3];         /* of the last completed one: and, or, count */
     bool used;
 };
 
@@ -115,6 +119,10 @@ struct exec {
     struct textures *tex;
     uint64_t heap_limit, heap_used;
     struct rp_alloc *hint;      /* allocation that was hit last */
+    struct str report;          /* of the fault, in words */
+    const char *module_name;
+    const char *(*file_name)(void *names, uint32_t file); /* of debug lines; NULL when unknown */
+    void *names;
 };
 
 /* ---- decode.c ---- */
@@ -141,8 +149,8 @@ void simt_return(struct warp *w, uint32_t lanes);
 bool simt_rotate(struct warp *w);
 
 /* ---- barrier.c ---- */
-/* Lanes of the top entry arrive at barrier id (of want threads, 0: all), voting p. True when the barrier completed. */
-bool barrier_arrive(struct cta *c, struct warp *w, uint32_t id, uint32_t want, uint32_t lanes, uint32_t p, bool wait);
+/* Lanes of the top entry, which has passed the instruction, arrive at barrier id (of want threads, 0: all), voting p. */
+void barrier_arrive(struct cta *c, struct warp *w, uint32_t id, uint32_t want, uint32_t lanes, uint32_t p, bool wait);
 /* Threads left the block: barriers may be complete now. */
 void barrier_check(struct cta *c);
 
@@ -151,11 +159,10 @@ void barrier_check(struct cta *c);
 #define X(name) bool exec_##name(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m);
 EXEC_OPS(X)
 #undef X
-/* Lanes that take part in a warp-wide operation: the named ones that are here, or that arrived elsewhere. */
-uint32_t warp_members(struct warp *w, const struct xinst *i, uint32_t m, uint32_t named);
-
 /* Host bytes of [addr, addr+size) in global memory, or NULL. Addresses of 32-bit modules are widened first. */
 void *exec_global(struct exec *x, uint64_t addr, uint32_t size);
+/* Host addresses of all lanes for an access that may not touch local memory; false after a fault. */
+bool exec_resolve(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t bytes, uint64_t *at);
 /* Records a fault; always returns false. */
 bool exec_fault(struct exec *x, const struct warp *w, const struct xinst *i, enum rp_status s, uint32_t lane, uint64_t addr, uint32_t size, enum mem_space space);
 

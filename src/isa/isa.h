@@ -137,12 +137,20 @@ enum mreg {
     SR_GLOBALTIMER_LO, SR_GLOBALTIMER_HI, SR_ACTIVEMASK, SR_DYN_SMEM, SR_DYN_SIZE, SR_TOTAL_SMEM, SR_ZERO, SR_COUNT
 };
 
-/* Constant banks. Bank 0: launch facts, then parameters; 2: literals of the kernel; 3: the module's .const space;
+/* Constant banks. Bank 0: launch facts (PARAM_BLOCK: address of the parameters in memory), then parameters; 2: literals of the kernel; 3: the module's .const space;
  * 4: addresses of the module's symbols. */
 enum {
     BANK_PARAM = 0, BANK_LITERAL = 2, BANK_CONST = 3, BANK_SYMBOL = 4, BANK_COUNT = 5,
-    PARAM_NTID = 0x00, PARAM_NCTAID = 0x0c, PARAM_BASE = 0x140
+    PARAM_NTID = 0x00, PARAM_NCTAID = 0x0c, PARAM_BLOCK = 0x20, PARAM_ENVREG = 0x28, PARAM_BASE = 0x140,
+    SYMBOL_CONST_BASE = 0, SYMBOL_FIRST = 8 /* slots of 8 bytes; the first is the address of the .const space */
 };
+
+/* Generic addresses of shared and local memory lie in windows: these low words under the high word WINDOW_HI (or alone,
+ * with 32-bit addresses). Global memory starts at WINDOW_END. */
+enum { WINDOW_HI = 0x1100, SHARED_WINDOW = 0x01000000, LOCAL_WINDOW = 0x02000000, WINDOW_END = 0x04000000 };
+
+/* What a pointer to the module's function number index holds. */
+#define FUNC_ADDR(index) (0x100u + (uint32_t)(index)*16u)
 
 /* Modifiers of an instruction; zero where they do not apply. */
 struct imods {

@@ -12,15 +12,6 @@
 #include "ir/ir.h"
 #include "ptx/ptx.h"
 
-/* Low 32 bits of generic addresses; the high word of a 64-bit one is WINDOW_HI. */
-enum { WINDOW_HI = 0x1100, SHARED_WINDOW = 0x01000000, LOCAL_WINDOW = 0x02000000, WINDOW_END = 0x04000000 };
-
-/* Words of bank 0 that the launch fills in besides sizes and parameters. */
-enum { PARAM_BLOCK = 0x20, PARAM_ENVREG = 0x28 };
-
-/* Symbol slots (8 bytes each in BANK_SYMBOL): slot 0 is the address of the .const space. */
-enum { SYMBOL_CONST_BASE = 0, SYMBOL_FIRST = 8 };
-
 /* Where a module's variables and functions live; made once per module by ptx_layout. */
 struct ptx_layout {
     uint32_t symbol_bytes; /* size of the symbol bank */
@@ -32,7 +23,6 @@ struct ptx_layout {
 bool ptx_layout(struct ptx_module *m, struct ptx_layout *out, struct diag *d);
 /* Slot in the symbol bank of a function's address; its value there is FUNC_ADDR(index of the function). */
 uint32_t ptx_func_slot(const struct ptx_func *f);
-#define FUNC_ADDR(index) (UINT64_C(0x100) + (uint64_t)(index)*16)
 
 /* Lowers kernel k and all it calls into a new program; NULL when it cannot be, with the reason in d. */
 struct program *ptx_lower(struct ptx_module *m, struct ptx_func *k, struct diag *d);

@@ -1,0 +1,21 @@
+/* The reprise command: one function per subcommand, and what they share. */
+#ifndef REPRISE_CLI_CLI_H
+#define REPRISE_CLI_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Each takes the arguments after its name and returns the exit status. */
+int cli_run(int argc, char **argv);
+int cli_env(int argc, char **argv);
+int cli_disasm(int argc, char **argv);
+int cli_list(int argc, char **argv);
+
+/* Whole file in memory the caller frees, or NULL after a message. */
+char *cli_read_file(const char *path, size_t *len);
+/* Says what is wrong and how the command is used; returns 2. */
+int cli_usage_error(const char *help, const char *what, const char *word);
+/* Directory that holds the drop-in libraries; NULL when it cannot be found. */
+const char *cli_library_dir(void);
+
+#endif

@@ -1,0 +1,80 @@
+/* The reprise command. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "cli/cli.h"
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *help;
+} commands[] = {
+    {"run", cli_run, "run a CUDA program, or a kernel of a PTX file, on the simulated GPU"},
+    {"env", cli_env, "print the variables that run a CUDA program by hand"},
+    {"disasm", cli_disasm, "print the machine code of a PTX file"},
+    {"list", cli_list, "list gpus or params"},
+};
+enum { NCOMMANDS = sizeof commands / sizeof commands[0] };
+
+static void usage(FILE *to) {
+    fputs("Reprise runs CUDA programs on a simulated GPU.\n\nusage: reprise COMMAND [options]\n\n", to);
+    for (int i = 0; i < NCOMMANDS; i++)
+        fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].help);
+    fputs("\n'reprise COMMAND --help' tells more. First steps:\n"
+          "  reprise run -- ./my_cuda_program its arguments\n"
+          "  reprise disasm kernel.ptx\n",
+          to);
+}
+
+char *cli_read_file(const char *path, size_t *len) {
+    FILE *f = fopen(path, "rb");
+    if (!f) {
+        fprintf(stderr, "reprise: %s: %s\n", path, strerror(errno));
+        return NULL;
+    }
+    struct str s = {0};
+    char buf[65536];
+    size_t n;
+    while ((n = fread(buf, 1, sizeof buf, f)) > 0)
+        str_add(&s, buf, n);
+    bool bad = ferror(f);
+    fclose(f);
+    if (bad) {
+        fprintf(stderr, "reprise: %s: cannot be read\n", path);
+        str_free(&s);
+        return NULL;
+    }
+    *len = s.len;
+    return s.at ? s.at : xstrdup("");
+}
+
+int cli_usage_error(const char *help, const char *what, const char *word) {
+    fprintf(stderr, "reprise: %s%s%s\n\n%s", what, *word ? " " : "", word, help);
+    return 2;
+}
+
+static const char *next_command(void *ctx, uint32_t i) {
+    (void)ctx;
+    return i < NCOMMANDS ? commands[i].name : NULL;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+        usage(argc < 2 ? stderr : stdout);
+        return argc < 2 ? 2 : 0;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        puts("reprise " REPRISE_VERSION);
+        return 0;
+    }
+    for (int i = 0; i < NCOMMANDS; i++)
+        if (!strcmp(argv[1], commands[i].name))
+            return commands[i].run(argc - 2, argv + 2);
+    const char *near = diag_nearest(argv[1], strlen(argv[1]), next_command, NULL);
+    fprintf(stderr, "reprise: there is no command '%s'%s%s%s\n\n", argv[1], near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    usage(stderr);
+    return 2;
+}

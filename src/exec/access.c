@@ -1,0 +1,349 @@
+/* Loads and stores of a warp. Addresses of inactive lanes are replaced by that of an active one, so that checks and loads
+ * need no masks; results are blended at the end. */
+#include <string.h>
+
+#include "exec/warp.h"
+
+typedef uint32_t __attribute__((may_alias, aligned(4))) word;
+typedef uint16_t __attribute__((may_alias, aligned(2))) half;
+
+/* Where the lanes of an access point. */
+struct target {
+    uint64_t at[WARP_LANES];   /* host address, or offset for local lanes */
+    uint32_t local;            /* lanes that touch their local memory */
+};
+
+bool exec_fault(struct exec *x, const struct warp *w, const struct xinst *i, enum rp_status s, uint32_t lane, uint64_t addr, uint32_t size, enum mem_space space) {
+    x->fault = (struct fault){.status = s, .pc = (uint32_t)(i - x->img->code), .lane = lane, .w = w, .addr = addr, .size = size, .space = space};
+    return false;
+}
+
+void *exec_global(struct exec *x, uint64_t addr, uint32_t size) {
+    struct rp_alloc *a = x->hint;
+    if (!a || addr - a->addr >= a->size) {
+        a = memory_find(x->mem, addr);
+        if (!a)
+            return NULL;
+        x->hint = a;
+    }
+    return addr - a->addr <= a->size - size && size <= a->size ? (void *)(uintptr_t)addr : NULL;
+}
+
+static uint32_t first_lane(uint32_t m) {
+    return (uint32_t)__builtin_ctz(m);
+}
+
+/* Addresses as the program computed them: source word 0 (and 1) of source s plus the offset. */
+static void addresses(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t s, int64_t imm, uint32_t m, uint64_t *a) {
+    const uint32_t *lo = src_lanes(x, w, i->s[i->first[s]]);
+    bool global = i->in->m.space == MS_GLOBAL || i->in->m.space == MS_GENERIC;
+    if (i->in->m.a64) {
+        const uint32_t *hi = src_lanes(x, w, i->s[i->first[s] + 1]);
+        for (int l = 0; l < WARP_LANES; l++)
+            a[l] = ((uint64_t)hi[l] << 32 | lo[l]) + (uint64_t)imm;
+    } else {
+        uint64_t high = global ? (uint64_t)WINDOW_HI << 32 : 0;
+        for (int l = 0; l < WARP_LANES; l++)
+            a[l] = high | (uint32_t)(lo[l] + (uint32_t)imm);
+    }
+    if (m != 0xffffffffu) {
+        uint64_t safe = a[first_lane(m)];
+        for (int l = 0; l < WARP_LANES; l++)
+            a[l] = m >> l & 1 ? a[l] : safe;
+    }
+}
+
+/* All lanes in [base, base + size - bytes]? */
+static bool in_range(const uint64_t *a, uint64_t base, uint64_t size, uint32_t bytes) {
+    if (size < bytes)
+        return false;
+    uint64_t limit = size - bytes, bad = 0;
+    for (int l = 0; l < WARP_LANES; l++) {
+        uint64_t off = a[l] - base;
+        bad |= off | (limit - off);
+    }
+    return !(bad >> 63);
+}
+
+static bool aligned(const uint64_t *a, uint32_t bytes) {
+    uint64_t low = 0;
+    for (int l = 0; l < WARP_LANES; l++)
+        low |= a[l];
+    return !(low & (bytes - 1));
+}
+
+static bool fault_lane(struct exec *x, const struct warp *w, const struct xinst *i, const uint64_t *a, uint32_t m, uint32_t bytes, enum mem_space space,
+                       uint64_t base, uint64_t size, enum rp_status status) {
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        if (!(m >> l & 1))
+            continue;
+        if (a[l] & (bytes - 1))
+            return exec_fault(x, w, i, RP_MISALIGNED, l, a[l], bytes, space);
+        uint64_t off = a[l] - base;
+        if (off >= size || size - off < bytes)
+            return exec_fault(x, w, i, status, l, a[l], bytes, space);
+    }
+    return true;
+}
+
+/* Lanes in different allocations, or a fault. */
+static bool global_each(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint64_t *a, uint32_t bytes) {
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        if (!(m >> l & 1))
+            continue;
+        if (a[l] & (bytes - 1))
+            return exec_fault(x, w, i, RP_MISALIGNED, l, a[l], bytes, MS_GLOBAL);
+        if (!exec_global(x, a[l], bytes))
+            return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, l, a[l], bytes, MS_GLOBAL);
+    }
+    return true;
+}
+
+static bool to_global(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, struct target *t, uint32_t bytes) {
+    struct rp_alloc *h = x->hint;
+    uint64_t a0 = t->at[first_lane(m)];
+    if (!h || a0 - h->addr >= h->size) {
+        h = memory_find(x->mem, a0);
+        if (!h)
+            return global_each(x, w, i, m, t->at, bytes);
+        x->hint = h;
+    }
+    if (in_range(t->at, h->addr, h->size, bytes) && aligned(t->at, bytes))
+        return true;
+    return global_each(x, w, i, m, t->at, bytes);
+}
+
+static bool to_shared(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, struct target *t, uint32_t bytes) {
+    if (!in_range(t->at, 0, w->cta->shared_bytes, bytes) || !aligned(t->at, bytes))
+        return fault_lane(x, w, i, t->at, m, bytes, MS_SHARED, 0, w->cta->shared_bytes, RP_SHARED_RANGE);
+    for (int l = 0; l < WARP_LANES; l++)
+        t->at[l] += (uintptr_t)w->cta->shared;
+    return true;
+}
+
+static bool to_local(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, struct target *t, uint32_t bytes) {
+    t->local = m;
+    if (!in_range(t->at, 0, x->local_bytes, bytes) || !aligned(t->at, bytes))
+        return fault_lane(x, w, i, t->at, m, bytes, MS_LOCAL, 0, x->local_bytes, RP_LOCAL_RANGE);
+    return true;
+}
+
+static bool in_window(uint64_t a, uint32_t window, uint32_t end) {
+    return a >> 32 == WINDOW_HI && (uint32_t)a >= window && (uint32_t)a < end;
+}
+
+/* Generic addresses of one space are the common case; mixed ones are resolved lane by lane. */
+static bool to_generic(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, struct target *t, uint32_t bytes) {
+    uint32_t shared = 0, local = 0;
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        shared |= (uint32_t)in_window(t->at[l], SHARED_WINDOW, LOCAL_WINDOW) << l;
+        local |= (uint32_t)in_window(t->at[l], LOCAL_WINDOW, WINDOW_END) << l;
+    }
+    if (!((shared | local) & m))
+        return to_global(x, w, i, m, t, bytes);
+    struct target part;
+    uint32_t rest = m & ~shared & ~local;
+    uint32_t masks[3] = {rest, m & shared, m & local};
+    for (int k = 0; k < 3; k++) {
+        if (!masks[k])
+            continue;
+        uint64_t base = k == 0 ? 0 : ((uint64_t)WINDOW_HI << 32 | (k == 1 ? SHARED_WINDOW : LOCAL_WINDOW));
+        uint64_t safe = t->at[first_lane(masks[k])] - base;
+        for (int l = 0; l < WARP_LANES; l++)
+            part.at[l] = masks[k] >> l & 1 ? t->at[l] - base : safe;
+        bool ok = k == 0 ? to_global(x, w, i, masks[k], &part, bytes) : k == 1 ? to_shared(x, w, i, masks[k], &part, bytes) : to_local(x, w, i, masks[k], &part, bytes);
+        if (!ok)
+            return false;
+        for (int l = 0; l < WARP_LANES; l++)
+            if (masks[k] >> l & 1)
+                t->at[l] = part.at[l];
+    }
+    t->local = masks[2];
+    if (m != 0xffffffffu) { /* inactive lanes must still have a harmless address */
+        uint32_t plain = m & ~t->local;
+        uint64_t safe = plain ? t->at[first_lane(plain)] : 0;
+        for (int l = 0; l < WARP_LANES; l++)
+            if (!(m >> l & 1))
+                t->at[l] = safe;
+    }
+    return true;
+}
+
+static bool resolve(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t bytes, struct target *t) {
+    addresses(x, w, i, 0, i->in->imm, m, t->at);
+    t->local = 0;
+    switch ((enum mem_space)i->in->m.space) {
+    case MS_GLOBAL:
+        return to_global(x, w, i, m, t, bytes);
+    case MS_SHARED:
+        return to_shared(x, w, i, m, t, bytes);
+    case MS_LOCAL:
+        return to_local(x, w, i, m, t, bytes);
+    default:
+        return to_generic(x, w, i, m, t, bytes);
+    }
+}
+
+static uint32_t extend(uint32_t v, uint32_t size, bool sgn) {
+    if (size == 1)
+        return sgn ? (uint32_t)(int8_t)v : (uint8_t)v;
+    return size == 2 ? (sgn ? (uint32_t)(int16_t)v : (uint16_t)v) : v;
+}
+
+/* Word k (element k when narrower than a word) of all lanes from plain memory. */
+static void gather(uint32_t *d, const uint64_t *a, uint32_t k, uint32_t size, bool sgn) {
+    if (size >= 4) {
+        for (int l = 0; l < WARP_LANES; l++)
+            d[l] = *(const word *)(uintptr_t)(a[l] + 4 * k);
+    } else if (size == 2) {
+        for (int l = 0; l < WARP_LANES; l++)
+            d[l] = extend(*(const half *)(uintptr_t)(a[l] + 2 * k), 2, sgn);
+    } else {
+        for (int l = 0; l < WARP_LANES; l++)
+            d[l] = extend(*(const uint8_t *)(uintptr_t)(a[l] + k), 1, sgn);
+    }
+}
+
+/* The same from local memory, which is interleaved by words. */
+static uint8_t *local_byte(const struct warp *w, uint64_t a, uint32_t lane) {
+    return w->local + ((a >> 2) * WARP_LANES + lane) * 4 + (a & 3);
+}
+
+static void gather_local(const struct warp *w, uint32_t *d, const uint64_t *a, uint32_t lanes, uint32_t k, uint32_t size, bool sgn) {
+    uint32_t step = size >= 4 ? 4 : size;
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        if (!(lanes >> l & 1))
+            continue;
+        uint32_t v = 0;
+        memcpy(&v, local_byte(w, a[l] + step * k, l), step);
+        d[l] = extend(v, size, sgn);
+    }
+}
+
+static uint32_t words_of(const struct imods *m) {
+    return (m->size > 4 ? m->size / 4u : 1u) * m->vec;
+}
+
+bool exec_load(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+    const struct imods *q = &i->in->m;
+    uint32_t bytes = (uint32_t)q->size * q->vec, words = words_of(q);
+    struct target t;
+    if (!resolve(x, w, i, m, bytes, &t))
+        return false;
+    _Alignas(64) uint32_t tmp[WARP_LANES];
+    for (uint32_t k = 0; k < words && i->ndw; k++) {
+        uint32_t *d = w->r[i->d + k];
+        if (t.local == m) {
+            gather_local(w, d, t.at, m, k, q->size, q->sgn);
+        } else if (m == 0xffffffffu && !t.local) {
+            gather(d, t.at, k, q->size, q->sgn);
+        } else {
+            uint32_t plain = m & ~t.local;
+            uint64_t a[WARP_LANES], safe = t.at[first_lane(plain)];
+            for (int l = 0; l < WARP_LANES; l++)
+                a[l] = plain >> l & 1 ? t.at[l] : safe;
+            gather(tmp, a, k, q->size, q->sgn);
+            lane_blend(d, tmp, plain);
+            gather_local(w, d, t.at, t.local, k, q->size, q->sgn);
+        }
+    }
+    return true;
+}
+
+bool exec_store(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+    const struct imods *q = &i->in->m;
+    uint32_t bytes = (uint32_t)q->size * q->vec, words = words_of(q), step = q->size >= 4 ? 4 : q->size;
+    struct target t;
+    if (!resolve(x, w, i, m, bytes, &t))
+        return false;
+    for (uint32_t k = 0; k < words; k++) {
+        const uint32_t *s = src_lanes(x, w, i->s[i->first[1] + k]);
+        if (m == 0xffffffffu && !t.local && step == 4) {
+            for (int l = 0; l < WARP_LANES; l++)
+                *(word *)(uintptr_t)(t.at[l] + 4 * k) = s[l];
+            continue;
+        }
+        for (uint32_t l = 0; l < WARP_LANES; l++) {
+            if (!(m >> l & 1))
+                continue;
+            uint8_t *at = t.local >> l & 1 ? local_byte(w, t.at[l] + step * k, l) : (uint8_t *)(uintptr_t)(t.at[l] + step * k);
+            memcpy(at, &s[l], step);
+        }
+    }
+    return true;
+}
+
+bool exec_ldc(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+    const struct imods *q = &i->in->m;
+    uint32_t bytes = (uint32_t)q->size * q->vec, words = words_of(q), step = q->size >= 4 ? 4 : q->size;
+    uint32_t limit = x->bank_bytes[q->mode];
+    const uint32_t *base = src_lanes(x, w, i->s[0]);
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        if (!(m >> l & 1))
+            continue;
+        uint32_t a = base[l] + (uint32_t)i->in->imm;
+        if (a & (bytes - 1))
+            return exec_fault(x, w, i, RP_MISALIGNED, l, a, bytes, MS_CONST);
+        if (a > limit || limit - a < bytes)
+            return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, l, a, bytes, MS_CONST);
+        for (uint32_t k = 0; k < words && i->ndw; k++) {
+            uint32_t v = 0;
+            memcpy(&v, x->bank[q->mode] + a + step * k, step);
+            w->r[i->d + k][l] = extend(v, q->size, q->sgn);
+        }
+    }
+    return true;
+}
+
+/* Lane l's place of an atomic or similar access, as a host pointer to bytes contiguous bytes. */
+bool exec_resolve(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t bytes, uint64_t *at) {
+    struct target t;
+    if (!resolve(x, w, i, m, bytes, &t))
+        return false;
+    if (t.local)
+        return exec_fault(x, w, i, RP_ADDRESS_SPACE, first_lane(t.local), t.at[first_lane(t.local)], bytes, MS_LOCAL);
+    memcpy(at, t.at, sizeof t.at);
+    return true;
+}
+
+bool exec_ldgsts(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+    uint32_t bytes = i->in->m.size;
+    struct target from, to;
+    addresses(x, w, i, 1, 0, m, from.at);
+    from.local = to.local = 0;
+    if (!to_generic(x, w, i, m, &from, bytes))
+        return false;
+    const uint32_t *lo = src_lanes(x, w, i->s[0]);
+    uint32_t safe = lo[first_lane(m)];
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        to.at[l] = (uint32_t)((m >> l & 1 ? lo[l] : safe) + (uint32_t)i->in->imm);
+    if (!to_shared(x, w, i, m, &to, bytes))
+        return false;
+    const uint32_t *taken = i->in->nsrc > 2 ? src_lanes(x, w, i->s[i->first[2]]) : NULL;
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        if (!(m >> l & 1))
+            continue;
+        uint32_t n = taken && taken[l] < bytes ? taken[l] : bytes;
+        uint8_t v[16] = {0};
+        memcpy(v, (const void *)(uintptr_t)from.at[l], n);
+        memcpy((void *)(uintptr_t)to.at[l], v, bytes);
+    }
+    return true;
+}
+
+bool exec_isspace(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+    const uint32_t *lo = src_lanes(x, w, i->s[0]), *hi = i->in->m.a64 ? src_lanes(x, w, i->s[1]) : NULL;
+    uint32_t p = 0;
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        uint64_t a = (uint64_t)(hi ? hi[l] : WINDOW_HI) << 32 | lo[l];
+        bool shared = in_window(a, SHARED_WINDOW, LOCAL_WINDOW), local = in_window(a, LOCAL_WINDOW, WINDOW_END);
+        uint64_t cbase = 0;
+        memcpy(&cbase, x->bank[BANK_SYMBOL] + SYMBOL_CONST_BASE, 8);
+        bool cst = x->bank_bytes[BANK_CONST] && a - cbase < x->bank_bytes[BANK_CONST];
+        bool is = i->in->m.space == MS_SHARED ? shared : i->in->m.space == MS_LOCAL ? local : i->in->m.space == MS_CONST ? cst : !shared && !local && !cst;
+        p |= (uint32_t)is << l;
+    }
+    if (i->pd[0] != PRED_PT)
+        w->p[i->pd[0]] = (w->p[i->pd[0]] & ~m) | (p & m);
+    return true;
+}

@@ -1,0 +1,144 @@
+/* Functional execution of a whole launch.
+ *
+ * A block runs until it ends or has used its turn; then another one becomes resident, up to the number that fits on the
+ * GPU, and they take turns. So a launch without communication between blocks touches one block's state at a time, and
+ * blocks that wait for each other make progress as they would on hardware. */
+#include <string.h>
+
+#include "exec/warp.h"
+
+enum { SLICE = 4096, TURN = 65536 };
+
+static struct cta *cta_create(struct exec *x) {
+    const struct program *p = x->img->prog;
+    struct cta *c = xcalloc(1, sizeof *c);
+    c->x = x;
+    c->nthreads = x->block[0] * x->block[1] * x->block[2];
+    c->nwarps = (c->nthreads + WARP_LANES - 1) / WARP_LANES;
+    c->warps = xcalloc(c->nwarps, sizeof *c->warps);
+    c->shared_bytes = x->shared_static + x->shared_dynamic;
+    c->shared = xcalloc(1, c->shared_bytes + 16);
+    for (uint32_t i = 0; i < c->nwarps; i++) {
+        struct warp *w = &c->warps[i];
+        w->cta = c;
+        w->index = i;
+        w->r = aligned_alloc(64, (size_t)p->nregs * sizeof *w->r);
+        w->local = x->local_bytes ? xmalloc((size_t)x->local_bytes * WARP_LANES) : NULL;
+    }
+    return c;
+}
+
+static void cta_free(struct cta *c) {
+    for (uint32_t i = 0; i < c->nwarps; i++) {
+        free(c->warps[i].r);
+        free(c->warps[i].local);
+        free(c->warps[i].stack);
+    }
+    free(c->warps);
+    free(c->shared);
+    free(c);
+}
+
+/* Starts block number n in c; registers and memory start as zero, so that results never depend on earlier blocks. */
+static void cta_start(struct cta *c, uint32_t n) {
+    const struct exec *x = c->x;
+    c->number = n;
+    c->id[0] = n % x->grid[0];
+    c->id[1] = n / x->grid[0] % x->grid[1];
+    c->id[2] = n / x->grid[0] / x->grid[1];
+    c->live = c->nthreads;
+    memset(c->bars, 0, sizeof c->bars);
+    memset(c->shared, 0, c->shared_bytes);
+    for (uint32_t i = 0; i < c->nwarps; i++) {
+        struct warp *w = &c->warps[i];
+        uint32_t left = c->nthreads - i * WARP_LANES;
+        memset(w->r, 0, (size_t)x->img->prog->nregs * sizeof *w->r);
+        if (w->local)
+            memset(w->local, 0, (size_t)x->local_bytes * WARP_LANES);
+        memset(w->p, 0, sizeof w->p);
+        w->p[PRED_PT] = 0xffffffffu;
+        simt_init(w, left >= WARP_LANES ? 0xffffffffu : (1u << left) - 1);
+    }
+}
+
+enum turn { TURN_OVER, TURN_DONE, TURN_STUCK, TURN_FAULT };
+
+/* Lets every warp of the block run, again and again, until the turn is used up. */
+static enum turn cta_turn(struct cta *c) {
+    uint64_t start = c->x->warp_insts;
+    while (c->x->warp_insts - start < TURN) {
+        bool ran = false;
+        for (uint32_t i = 0; i < c->nwarps; i++) {
+            struct warp *w = &c->warps[i];
+            if (!w->live)
+                continue;
+            uint64_t before = c->x->warp_insts;
+            if (warp_run(c->x, w, SLICE) == WARP_FAULT)
+                return TURN_FAULT;
+            ran |= c->x->warp_insts != before;
+        }
+        if (!c->live)
+            return TURN_DONE;
+        if (!ran)
+            return TURN_STUCK;
+        if (c->x->max_insts && c->x->warp_insts > c->x->max_insts)
+            break;
+    }
+    return TURN_OVER;
+}
+
+static bool stop(struct exec *x, struct cta *c, enum rp_status s, const char *what) {
+    const struct warp *w = &c->warps[0];
+    for (uint32_t i = 0; i < c->nwarps; i++)
+        if (c->warps[i].live)
+            w = &c->warps[i];
+    const struct simt_entry *e = w->depth ? &w->stack[w->depth - 1] : NULL;
+    x->fault = (struct fault){.status = s, .w = w, .what = what, .pc = e ? e->pc : 0, .lane = e && e->mask ? (uint32_t)__builtin_ctz(e->mask) : 0};
+    return false;
+}
+
+bool exec_run_grid(struct exec *x, uint32_t slots) {
+    uint64_t total = (uint64_t)x->grid[0] * x->grid[1] * x->grid[2], next = 0;
+    VEC(struct cta *) resident = {0};
+    bool ok = true;
+    uint32_t stuck = 0, at = 0;
+    while (ok) {
+        if (resident.len < slots && next < total && (resident.len == 0 || at == 0)) {
+            struct cta *c = cta_create(x);
+            cta_start(c, (uint32_t)next++);
+            vec_push(&resident, c);
+            at = resident.len - 1;
+        }
+        struct cta *c = resident.at[at];
+        enum turn t = cta_turn(c);
+        stuck = t == TURN_STUCK ? stuck + 1 : 0;
+        if (t == TURN_DONE && next < total) {
+            cta_start(c, (uint32_t)next++);
+            continue;
+        }
+        if (t == TURN_DONE) {
+            cta_free(c);
+            resident.at[at] = resident.at[--resident.len];
+            if (!resident.len)
+                break;
+            at = at % resident.len;
+            continue;
+        }
+        if (t == TURN_FAULT)
+            ok = false;
+        else if (x->max_insts && x->warp_insts > x->max_insts)
+            ok = stop(x, c, RP_TIMEOUT, "the limit of executed instructions was reached");
+        else if (stuck > resident.len && (next == total || resident.len >= slots))
+            ok = stop(x, c, RP_TIMEOUT, "every thread waits at a barrier that cannot open");
+        at = (at + 1) % resident.len;
+    }
+    if (!ok) { /* the report reads the faulting warp */
+        struct str text = {0};
+        fault_describe(x, &text);
+        x->report = text;
+    }
+    for (uint32_t i = 0; i < resident.len; i++)
+        cta_free(resident.at[i]);
+    vec_free(&resident);
+    return ok;
+}

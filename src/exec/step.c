@@ -1,0 +1,384 @@
+/* The functional interpreter: one warp, instruction after instruction. */
+#include <string.h>
+
+#include "exec/warp.h"
+
+enum { SPIN_COST = 64 };
+
+/* Carries out an ALU operation: the only kind that goes through the lane executors. */
+static inline void run_alu(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+    struct lane_io io;
+    _Alignas(64) uint32_t mod[8][WARP_LANES];
+    _Alignas(64) uint32_t tmp[2][WARP_LANES];
+    for (uint32_t k = 0; k < i->nsw; k++)
+        io.s[k] = src_lanes(x, w, i->s[k]);
+    if (i->mods)
+        for (uint32_t k = 0; k < i->nsw; k++)
+            if (i->mods->and_mask[k] != 0xffffffffu || i->mods->xor_mask[k]) {
+                lane_modify(mod[k], io.s[k], i->mods->and_mask[k], i->mods->xor_mask[k]);
+                io.s[k] = mod[k];
+            }
+    for (int k = 0; k < 2; k++)
+        io.pin[k] = w->p[i->ps[k]] ^ (0u - (uint32_t)i->pneg[k]);
+    io.m = &i->in->m;
+    bool direct = m == 0xffffffffu && i->ndw;
+    io.d[0] = direct ? w->r[i->d] : tmp[0];
+    io.d[1] = direct && i->ndw > 1 ? w->r[i->d + 1] : tmp[1];
+    lane_run(i->op, &io);
+    if (!direct)
+        for (uint32_t k = 0; k < i->ndw; k++)
+            lane_blend(w->r[i->d + k], tmp[k], m);
+    for (int k = 0; k < 2; k++)
+        if (i->pd[k] != PRED_PT)
+            w->p[i->pd[k]] = (w->p[i->pd[k]] & ~m) | (io.pout[k] & m);
+}
+
+/* Value of a special register in each lane. */
+static void read_special(struct exec *x, struct warp *w, enum mreg r, uint32_t *d) {
+    const struct cta *c = w->cta;
+    uint64_t clock = x->clock + x->warp_insts;
+    uint32_t same = 0;
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        uint32_t t = w->index * WARP_LANES + l;
+        switch (r) {
+        case SR_TID_X:
+            d[l] = t % x->block[0];
+            continue;
+        case SR_TID_Y:
+            d[l] = t / x->block[0] % x->block[1];
+            continue;
+        case SR_TID_Z:
+            d[l] = t / (x->block[0] * x->block[1]);
+            continue;
+        case SR_LANEID:
+            d[l] = l;
+            continue;
+        case SR_LANEMASK_EQ:
+            d[l] = 1u << l;
+            continue;
+        case SR_LANEMASK_LT:
+            d[l] = (1u << l) - 1;
+            continue;
+        case SR_LANEMASK_LE:
+            d[l] = (2u << l) - 1;
+            continue;
+        case SR_LANEMASK_GT:
+            d[l] = ~((2u << l) - 1);
+            continue;
+        case SR_LANEMASK_GE:
+            d[l] = ~((1u << l) - 1);
+            continue;
+        case SR_CTAID_X:
+        case SR_CTAID_Y:
+        case SR_CTAID_Z:
+            same = c->id[r - SR_CTAID_X];
+            break;
+        case SR_WARPID:
+            same = w->index;
+            break;
+        case SR_NWARPID:
+            same = c->nwarps;
+            break;
+        case SR_SMID:
+            same = c->number % x->nsms;
+            break;
+        case SR_NSMID:
+            same = x->nsms;
+            break;
+        case SR_GRIDID:
+            same = (uint32_t)x->grid_id;
+            break;
+        case SR_CLOCK_LO:
+        case SR_GLOBALTIMER_LO:
+            same = (uint32_t)clock;
+            break;
+        case SR_CLOCK_HI:
+        case SR_GLOBALTIMER_HI:
+            same = (uint32_t)(clock >> 32);
+            break;
+        case SR_DYN_SMEM:
+            same = x->shared_static;
+            break;
+        case SR_DYN_SIZE:
+            same = x->shared_dynamic;
+            break;
+        case SR_TOTAL_SMEM:
+            same = x->shared_static + x->shared_dynamic;
+            break;
+        default:
+            same = 0;
+        }
+        d[l] = same;
+    }
+}
+
+static void run_s2r(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+    _Alignas(64) uint32_t v[WARP_LANES];
+    read_special(x, w, (enum mreg)i->in->m.mode, v);
+    if (i->ndw)
+        lane_blend(w->r[i->d], v, m);
+}
+
+/* All predicates of a lane as bits of a word, and back: callee-saved predicates. */
+static void run_p2r(struct warp *w, const struct xinst *i, uint32_t m) {
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        if (!(m >> l & 1) || !i->ndw)
+            continue;
+        uint32_t v = 0;
+        for (uint32_t k = 0; k < NUM_PRED; k++)
+            v |= (w->p[k] >> l & 1) << k;
+        w->r[i->d][l] = v;
+    }
+}
+
+static void run_r2p(const struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+    const uint32_t *s = src_lanes(x, w, i->s[0]);
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        if (!(m >> l & 1))
+            continue;
+        for (uint32_t k = 0; k < NUM_PRED; k++)
+            w->p[k] = (w->p[k] & ~(1u << l)) | (s[l] >> k & 1) << l;
+    }
+}
+
+/* Indexed branches: lanes are grouped by target. */
+static bool run_brx(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+    const struct branch_table *t = &x->img->prog->tables.at[i->in->target];
+    const uint32_t *index = src_lanes(x, w, i->s[0]);
+    struct simt_entry *e = &w->stack[w->depth - 1];
+    uint32_t left = m, rpc = i->in->rpc;
+    bool first = true;
+    while (left) {
+        uint32_t l = (uint32_t)__builtin_ctz(left), same = 0;
+        uint32_t n = index[l];
+        if (n >= t->n)
+            return exec_fault(x, w, i, RP_INVALID_PC, l, n, 0, MS_GENERIC);
+        for (uint32_t k = l; k < WARP_LANES; k++)
+            same |= (uint32_t)((left >> k & 1) && t->at[index[k] < t->n ? index[k] : n] == t->at[n] && index[k] < t->n) << k;
+        left &= ~same;
+        if (first && !left) {
+            e->pc = t->at[n];
+            return true;
+        }
+        if (first) {
+            if (e->rpc == rpc && !e->call)
+                w->depth--;
+            else
+                e->pc = rpc;
+        }
+        first = false;
+        if (t->at[n] != rpc)
+            simt_push(w, (struct simt_entry){.pc = t->at[n], .rpc = rpc, .mask = same, .bar = -1});
+    }
+    return true;
+}
+
+/* Room left for the callee's frame? The frame register already points behind the caller's. */
+static bool check_stack(struct exec *x, struct warp *w, const struct xinst *i, uint32_t fn, uint32_t m) {
+    const struct program *p = x->img->prog;
+    uint32_t need = p->fns.at[fn]->frame + p->fns.at[fn]->outgoing;
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        if ((m >> l & 1) && w->r[REG_FRAME][l] + (uint64_t)need > x->local_bytes)
+            return exec_fault(x, w, i, RP_STACK_OVERFLOW, l, w->r[REG_FRAME][l], need, MS_LOCAL);
+    return true;
+}
+
+static bool run_call(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t fn) {
+    if (!check_stack(x, w, i, fn, m))
+        return false;
+    simt_push(w, (struct simt_entry){.pc = x->img->prog->fn_entry[fn], .rpc = NO_RPC, .mask = m, .bar = -1, .call = true});
+    return true;
+}
+
+static bool run_calli(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+    const struct program *p = x->img->prog;
+    const uint32_t *lo = src_lanes(x, w, i->s[0]);
+    uint32_t left = m;
+    while (left) {
+        uint32_t l = (uint32_t)__builtin_ctz(left), same = 0, fn = 0;
+        for (uint32_t k = l; k < WARP_LANES; k++)
+            same |= (uint32_t)((left >> k & 1) && lo[k] == lo[l]) << k;
+        while (fn < p->fns.len && FUNC_ADDR(p->fn_ids.at[fn]) != lo[l])
+            fn++;
+        if (fn == p->fns.len || fn == 0)
+            return exec_fault(x, w, i, RP_INVALID_PC, l, lo[l], 0, MS_GENERIC);
+        if (!run_call(x, w, i, same, fn))
+            return false;
+        left &= ~same;
+    }
+    return true;
+}
+
+static bool run_bar(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+    uint32_t id = src_lanes(x, w, i->s[0])[__builtin_ctz(m)], want = src_lanes(x, w, i->s[1])[__builtin_ctz(m)];
+    uint32_t p = w->p[i->ps[0]] ^ (0u - (uint32_t)i->pneg[0]);
+    if (id >= MAX_BARRIERS || want % WARP_LANES)
+        return exec_fault(x, w, i, RP_ILLEGAL_INSTRUCTION, (uint32_t)__builtin_ctz(m), id, 0, MS_GENERIC);
+    barrier_arrive(w->cta, w, id, want, m, p, i->in->m.mode != BAR_ARRIVE);
+    return true;
+}
+
+/* Lanes that take part in a warp-wide instruction which names them: those here and those that wait at the same
+ * instruction on other paths, which are moved past it. 0 when some are still on their way and this path must wait. */
+static uint32_t assemble(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t src) {
+    if (i->in->m.lut || w->depth == 1)
+        return m;
+    struct simt_entry *e = &w->stack[w->depth - 1];
+    uint32_t named = src_lanes(x, w, i->s[i->first[src]])[__builtin_ctz(m)] & w->live;
+    uint32_t missing = named & ~e->mask;
+    for (uint32_t k = 0; k + 1 < w->depth; k++)
+        if (w->stack[k].sync)
+            missing &= ~w->stack[k].mask;
+    if (missing) {
+        e->sync = missing;
+        if (simt_rotate(w))
+            return 0;
+        e->sync = 0; /* nobody else can come: go on with those that are here */
+    }
+    uint32_t all = e->mask;
+    for (uint32_t k = 0; k + 1 < w->depth; k++) {
+        struct simt_entry *o = &w->stack[k];
+        if (!o->sync || (o->pc != e->pc && (i->kind != X_WARPSYNC || x->img->code[o->pc].kind != X_WARPSYNC)))
+            continue;
+        all |= o->mask;
+        o->sync = 0;
+        o->pc++;
+    }
+    return all & (w->p[i->guard] ^ (0u - (uint32_t)i->gneg));
+}
+
+typedef bool exec_fn(struct exec *, struct warp *, const struct xinst *, uint32_t);
+static exec_fn *const simple[] = {
+    [X_LOAD] = exec_load, [X_STORE] = exec_store, [X_LDC] = exec_ldc, [X_ATOM] = exec_atom,     [X_LDGSTS] = exec_ldgsts,
+    [X_MBAR] = exec_mbar, [X_TEX] = exec_tex,     [X_ISSPACE] = exec_isspace, [X_SYSCALL] = exec_syscall,
+};
+
+/* Source that holds the member mask of a warp-wide instruction, and its function. */
+static const struct {
+    exec_fn *fn;
+    uint8_t mask_src;
+} warp_wide[] = {
+    [X_SHFL] = {exec_shfl, 3}, [X_VOTE] = {exec_vote, 0}, [X_MATCH] = {exec_match, 1}, [X_REDUX] = {exec_redux, 1}, [X_ELECT] = {exec_elect, 0}, [X_WARPSYNC] = {NULL, 0},
+};
+
+enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n) {
+    const struct xinst *code = x->img->code;
+    for (;;) {
+        struct simt_entry *e = simt_top(w);
+        if (!e)
+            return w->live ? WARP_WAITING : WARP_DONE;
+        uint32_t pc = e->pc, rpc = e->rpc, mask = e->mask;
+        /* Straight-line execution of one path until control changes. */
+        for (;;) {
+            if (!n) {
+                e->pc = pc;
+                simt_rotate(w); /* another path may be what this one spins for */
+                return WARP_RUNNING;
+            }
+            n--;
+            const struct xinst *i = &code[pc];
+            uint32_t m = mask & (w->p[i->guard] ^ (0u - (uint32_t)i->gneg));
+            x->warp_insts++;
+            x->thread_insts += (uint32_t)__builtin_popcount(m);
+            bool ok = true;
+            switch ((enum xkind)i->kind) {
+            case X_ALU:
+                if (m)
+                    run_alu(x, w, i, m);
+                break;
+            case X_S2R:
+                if (m)
+                    run_s2r(x, w, i, m);
+                break;
+            case X_P2R:
+                run_p2r(w, i, m);
+                break;
+            case X_R2P:
+                run_r2p(x, w, i, m);
+                break;
+            case X_NOP:
+                if (i->in->op == OP_NANOSLEEP)
+                    n = 0; /* let the others run */
+                break;
+            case X_BRA:
+                if (!m)
+                    break;
+                if (m == mask) {
+                    pc = i->in->target;
+                } else {
+                    e->pc = pc;
+                    simt_diverge(w, m, i->in->target, pc + 1, i->in->rpc);
+                    goto control;
+                }
+                if (pc == rpc) {
+                    e->pc = pc;
+                    goto control;
+                }
+                continue;
+            case X_BRX:
+                e->pc = pc;
+                if (!run_brx(x, w, i, m))
+                    return WARP_FAULT;
+                goto control;
+            case X_CALL:
+            case X_CALLI:
+                e->pc = pc + 1;
+                if (m && !(i->kind == X_CALL ? run_call(x, w, i, m, i->in->target) : run_calli(x, w, i, m)))
+                    return WARP_FAULT;
+                goto control;
+            case X_RET:
+                e->pc = pc + 1;
+                simt_return(w, m);
+                goto control;
+            case X_EXIT:
+                e->pc = pc + 1;
+                if (m) {
+                    simt_exit(w, m);
+                    w->cta->live -= (uint32_t)__builtin_popcount(m);
+                    barrier_check(w->cta);
+                }
+                goto control;
+            case X_BAR:
+                if (!m)
+                    break;
+                e->pc = pc + 1;
+                if (!run_bar(x, w, i, m))
+                    return WARP_FAULT;
+                goto control;
+            case X_SHFL:
+            case X_VOTE:
+            case X_MATCH:
+            case X_REDUX:
+            case X_ELECT:
+            case X_WARPSYNC:
+                if (!m)
+                    break;
+                e->pc = pc;
+                m = assemble(x, w, i, m, warp_wide[i->kind].mask_src);
+                if (!m)
+                    goto control;
+                if (warp_wide[i->kind].fn)
+                    ok = warp_wide[i->kind].fn(x, w, i, m);
+                break;
+            case X_TRAP:
+                if (m) {
+                    exec_fault(x, w, i, RP_TRAP, (uint32_t)__builtin_ctz(m), 0, 0, MS_GENERIC);
+                    return WARP_FAULT;
+                }
+                break;
+            default:
+                if (m)
+                    ok = simple[i->kind](x, w, i, m);
+                if (i->in->m.vol) /* spinning on memory must not keep others from running for long */
+                    n = n > SPIN_COST ? n - SPIN_COST : 0;
+            }
+            if (!ok)
+                return WARP_FAULT;
+            if (++pc == rpc) {
+                e->pc = pc;
+                goto control;
+            }
+        }
+    control:;
+    }
+}

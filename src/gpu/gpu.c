@@ -1,0 +1,158 @@
+/* GPUs, their memory, textures and limits. */
+#include "gpu/gpu.h"
+
+#include <string.h>
+
+static const char *const status_text[] = {
+    [RP_OK] = "no error",
+    [RP_BAD_PTX] = "invalid PTX",
+    [RP_UNSUPPORTED] = "instruction not supported",
+    [RP_NOT_FOUND] = "no such symbol",
+    [RP_OUT_OF_MEMORY] = "out of device memory",
+    [RP_INVALID_VALUE] = "invalid argument",
+    [RP_INVALID_CONFIG] = "invalid launch configuration",
+    [RP_OUT_OF_RESOURCES] = "too many resources requested for launch",
+    [RP_ILLEGAL_ADDRESS] = "illegal address",
+    [RP_MISALIGNED] = "misaligned address",
+    [RP_SHARED_RANGE] = "shared memory access out of range",
+    [RP_LOCAL_RANGE] = "local memory access out of range",
+    [RP_ADDRESS_SPACE] = "operation not possible in this address space",
+    [RP_STACK_OVERFLOW] = "stack overflow",
+    [RP_ILLEGAL_INSTRUCTION] = "illegal instruction",
+    [RP_INVALID_PC] = "jump to an invalid address",
+    [RP_ASSERT] = "device-side assert",
+    [RP_TRAP] = "trap instruction",
+    [RP_TIMEOUT] = "launch timed out",
+};
+
+const char *rp_status_text(enum rp_status s) {
+    return (size_t)s < sizeof status_text / sizeof status_text[0] ? status_text[s] : "unknown error";
+}
+
+static char *take_log(struct diag *d) {
+    char *text = xstrdup(str_text(&d->text));
+    diag_free(d);
+    return text;
+}
+
+enum { PARAM_BLOCK_BYTES = PARAM_BASE + 32768, WORKSPACE_BYTES = 256 };
+
+struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
+    struct rp_gpu *g = xcalloc(1, sizeof *g);
+    struct diag d = {0};
+    bool ok = config_load(&g->cfg, opt->gpu ? opt->gpu : CONFIG_DEFAULT_GPU, opt->set, NULL, &d);
+    if (ok) {
+        config_info(&g->cfg, &g->info);
+        ok = memory_init(&g->mem, g->info.total_mem);
+        if (!ok)
+            diag_add(&d, DIAG_ERROR, "the address range of device memory at 0x%llx is taken in this process", (unsigned long long)RP_REGION);
+    }
+    if (!ok) {
+        if (log)
+            *log = take_log(&d);
+        diag_free(&d);
+        free(g);
+        return NULL;
+    }
+    diag_free(&d);
+    g->functional = opt->functional;
+    g->max_insts = opt->max_insts;
+    g->limits[RP_LIMIT_STACK] = g->cfg.stack_bytes;
+    g->limits[RP_LIMIT_PRINTF_FIFO] = g->cfg.printf_bytes;
+    g->limits[RP_LIMIT_MALLOC_HEAP] = g->cfg.heap_bytes;
+    g->param_block = memory_alloc(&g->mem, PARAM_BLOCK_BYTES, RP_MEM_MODULE);
+    g->grid_workspace = memory_alloc(&g->mem, WORKSPACE_BYTES, RP_MEM_MODULE);
+    return g;
+}
+
+void rp_gpu_destroy(struct rp_gpu *g) {
+    if (!g)
+        return;
+    memory_destroy(&g->mem);
+    vec_free(&g->tex.slots);
+    str_free(&g->out);
+    str_free(&g->err);
+    str_free(&g->out_given);
+    str_free(&g->err_given);
+    free(g);
+}
+
+const struct rp_gpu_info *rp_gpu_info(const struct rp_gpu *g) {
+    return &g->info;
+}
+
+uint64_t rp_mem_alloc(struct rp_gpu *g, size_t size, enum rp_mem_kind kind) {
+    return memory_alloc(&g->mem, size, kind);
+}
+
+bool rp_mem_register(struct rp_gpu *g, void *p, size_t size) {
+    return memory_register(&g->mem, p, size);
+}
+
+bool rp_mem_free(struct rp_gpu *g, uint64_t addr) {
+    return memory_free(&g->mem, addr);
+}
+
+struct rp_alloc *rp_mem_find(struct rp_gpu *g, uint64_t addr) {
+    return memory_find(&g->mem, addr);
+}
+
+void *rp_mem_ptr(struct rp_gpu *g, uint64_t addr, size_t size) {
+    const struct rp_alloc *a = memory_find(&g->mem, addr);
+    return a && size <= a->size && addr - a->addr <= a->size - size ? (void *)(uintptr_t)addr : NULL;
+}
+
+size_t rp_mem_used(const struct rp_gpu *g) {
+    return g->mem.used;
+}
+
+struct rp_alloc *rp_mem_at(struct rp_gpu *g, uint32_t i) {
+    return i < g->mem.allocs.len ? &g->mem.allocs.at[i] : NULL;
+}
+
+enum rp_status rp_limit_set(struct rp_gpu *g, enum rp_limit limit, size_t value) {
+    if ((size_t)limit >= sizeof g->limits / sizeof g->limits[0] || (limit == RP_LIMIT_STACK && value > (1u << 19)))
+        return RP_INVALID_VALUE;
+    g->limits[limit] = value;
+    return RP_OK;
+}
+
+size_t rp_limit_get(const struct rp_gpu *g, enum rp_limit limit) {
+    return (size_t)limit < sizeof g->limits / sizeof g->limits[0] ? g->limits[limit] : 0;
+}
+
+static const char *take(struct str *from, struct str *given, size_t *len) {
+    str_free(given);
+    *given = *from;
+    *from = (struct str){0};
+    *len = given->len;
+    return str_text(given);
+}
+
+const char *rp_take_output(struct rp_gpu *g, size_t *len) {
+    return take(&g->out, &g->out_given, len);
+}
+
+const char *rp_take_errors(struct rp_gpu *g, size_t *len) {
+    return take(&g->err, &g->err_given, len);
+}
+
+struct rp_totals rp_totals(const struct rp_gpu *g) {
+    return g->totals;
+}
+
+uint64_t rp_tex_create(struct rp_gpu *g, const struct rp_tex_desc *desc) {
+    return textures_add(&g->tex, desc);
+}
+
+uint64_t rp_surf_create(struct rp_gpu *g, const struct rp_tex_desc *desc) {
+    return textures_add(&g->tex, desc);
+}
+
+const struct rp_tex_desc *rp_tex_desc(struct rp_gpu *g, uint64_t handle) {
+    return textures_get(&g->tex, handle);
+}
+
+void rp_tex_destroy(struct rp_gpu *g, uint64_t handle) {
+    textures_remove(&g->tex, handle);
+}
