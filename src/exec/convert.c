@@ -169,10 +169,18 @@ static struct number flush_number(const struct format *f, struct number n) {
     return n;
 }
 
+/* Whether n, rounded as if exponents had no end, is below the normal range. */
+static bool is_tiny(const struct format *f, struct number n, unsigned rnd) {
+    if (n.kind != NORMAL)
+        return false;
+    bool carry = shift_round(n.sig, 63 - f->mant, n.sign, rnd) >> (f->mant + 1) & 1;
+    return n.exp + carry < min_exponent(f);
+}
+
 static uint64_t to_float(const struct imods *m, const struct format *f, struct number n) {
     uint64_t v = pack_float(f, n, m->rnd, m->mode & CVT_SATFINITE);
     bool nan = n.kind == NOT_A_NUMBER;
-    if (m->ftz && m->dtype == MT_F32 && !(v & limit_bits(f)))
+    if (m->ftz && m->dtype == MT_F32 && is_tiny(f, n, m->rnd))
         v &= UINT64_C(1) << (f->bits - 1u);
     if (m->sat)
         v = saturate_float(f, v);
@@ -188,8 +196,11 @@ static uint64_t convert_one(const struct imods *m, const struct format *from, co
         return to->mant ? to_float(m, to, n) : clamp_int(to, n.sign, integral(n, RND_RZ));
     }
     struct number n = unpack_float(from, v);
-    if (m->ftz && m->stype == MT_F32)
+    if (m->ftz && m->stype == MT_F32 &&
+        (to->mant == 0 || to->mant > 10)) /* f16 is within f32's normal range */
         n = flush_number(from, n);
+    if (m->dtype == MT_TF32 && m->rnd == RND_RNA && n.kind == NOT_A_NUMBER)
+        return v & 0xffffe000u; /* the hardware only cuts it off, which may leave infinity */
     if (to->mant)
         return to_float(m, to, m->rint ? round_integral(n, m->rnd) : n);
     return n.kind == NOT_A_NUMBER ? nan_int(from, to) : clamp_int(to, n.sign, integral(n, m->rnd));

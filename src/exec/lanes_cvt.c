@@ -49,7 +49,7 @@ static void exec_pack_bf16(struct lane_io *io) {
 }
 
 static lane_fn *pick_pack(const struct imods *m) {
-    bool plain = m->rnd == RND_RN && !m->sat && !m->mode && !m->ftz;
+    bool plain = m->rnd == RND_RN && !m->sat && !m->mode;
     if (plain && m->dtype == MT_F16X2)
         return exec_pack_f16;
     return plain && m->dtype == MT_BF16X2 ? exec_pack_bf16 : exec_f2fp;
@@ -57,15 +57,25 @@ static lane_fn *pick_pack(const struct imods *m) {
 PICK(F2FP, pick_pack(m))
 
 /* ---- float to float ---- */
-static void exec_f64_f32(struct lane_io *io) {
+LANE_INLINE void f64_f32(struct lane_io *io, const bool ftz) {
     const uint32_t *s0 = lane_src(io, 0), *s1 = lane_src(io, 1);
     uint32_t *d = lane_dst(io, 0);
-    const bool ftz = io->m->ftz, sat = io->m->sat;
+    const bool sat = io->m->sat;
     FOR_LANES {
-        uint32_t r = canon32((float)as_f64(pair64(s0[i], s1[i])));
-        r = ftz ? flush32(r) : r;
+        double x = as_f64(pair64(s0[i], s1[i]));
+        uint32_t r = canon32((float)x);
+        if (ftz) /* tiny after rounding as if exponents had no end: see lanes_float.c */
+            r = (f32_bits((float)(x * 0x1p64)) & 0x7fffffffu) < 0x20800000u ? r & 0x80000000u : r;
         d[i] = sat ? sat32(r) : r;
     }
+}
+
+static void exec_f64_f32(struct lane_io *io) {
+    f64_f32(io, false);
+}
+
+static void exec_f64_f32_ftz(struct lane_io *io) {
+    f64_f32(io, true);
 }
 
 static void exec_f32_f64(struct lane_io *io) {
@@ -128,8 +138,8 @@ LANE_INLINE void f32_half(struct lane_io *io, const bool bf) {
     LANE_TEMP(uint32_t, h);
     const uint32_t *s0 = lane_src(io, 0);
     uint32_t *d = lane_dst(io, 0);
-    const bool ftz = io->m->ftz, sat = io->m->sat, relu = io->m->relu;
-    FOR_LANES x[i] = as_f32(ftz ? flush32(s0[i]) : s0[i]);
+    const bool sat = io->m->sat, relu = io->m->relu;
+    FOR_LANES x[i] = as_f32(s0[i]);
     f32_to_half(h, x, bf);
     FOR_LANES {
         uint32_t r = sat ? half_sat(h[i], bf) : h[i];
@@ -174,7 +184,7 @@ static lane_fn *pick_f2f(const struct imods *m) {
     if (same && m->stype == MT_F64 && m->rint)
         return f64_whole_table[m->rnd];
     if (m->stype == MT_F64 && m->dtype == MT_F32)
-        return exec_f64_f32;
+        return m->ftz ? exec_f64_f32_ftz : exec_f64_f32;
     if (m->stype == MT_F32 && m->dtype == MT_F64)
         return exec_f32_f64;
     if (m->dtype == MT_F32 && (m->stype == MT_F16 || m->stype == MT_BF16) && !m->ftz)

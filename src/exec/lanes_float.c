@@ -5,35 +5,53 @@
  * cost a mode switch. */
 #include "exec/lanes_isa.h"
 
-/* ---- forms of the table: four executors each, for ftz and sat off and on ---- */
+/* ---- forms of the table: four executors each, for ftz and sat off and on ----
+ *
+ * With .ftz a result is flushed when it is below the normal range after rounding as if exponents had no end.
+ * What the host returns, rounded to the spacing of subnormals, may have reached the least normal number
+ * since; so the operation is done once more, scaled up by an exact power of two, and that result decides.
+ * Scaled operands only overflow where the result is far from tiny. */
+#define UP           0x1p64f
+#define SCALED_FADD  ((x + y) * UP) /* a tiny sum is exact */
+#define SCALED_FMUL  (x * UP * y)
+#define SCALED_FFMA  fmaf(x *UP, y, z *UP)
+#define SCALED_FDIV  (x * UP / y)
+#define SCALED_FRCP  (UP / x)
+#define SCALED_FSQRT 1.0f /* never tiny, but for zero */
+
+LANE_INLINE bool is_tiny(float scaled) {
+    return (f32_bits(scaled) & 0x7fffffffu) < 0x20800000u; /* 2^-126 * 2^64 */
+}
+
 #define FIN(v, ftz) as_f32((ftz) ? flush32(v) : (v))
-#define FOUT(d, expr)                                                                                        \
+#define FOUT(d, expr, scaled)                                                                                \
     do {                                                                                                     \
         uint32_t r_ = canon32(expr);                                                                         \
-        r_ = ftz ? flush32(r_) : r_;                                                                         \
+        if (ftz)                                                                                             \
+            r_ = is_tiny(scaled) ? r_ & 0x80000000u : r_;                                                    \
         d = sat ? sat32(r_) : r_;                                                                            \
     } while (0)
 
-#define BODY_F1_1(expr)                                                                                      \
+#define BODY_F1_1(id, expr)                                                                                  \
     const uint32_t *s0 = lane_src(io, 0);                                                                    \
     uint32_t *d = lane_dst(io, 0);                                                                           \
     FOR_LANES {                                                                                              \
         float x = FIN(s0[i], ftz);                                                                           \
-        FOUT(d[i], expr);                                                                                    \
+        FOUT(d[i], expr, SCALED_##id);                                                                       \
     }
-#define BODY_F1_11(expr)                                                                                     \
+#define BODY_F1_11(id, expr)                                                                                 \
     const uint32_t *s0 = lane_src(io, 0), *s1 = lane_src(io, 1);                                             \
     uint32_t *d = lane_dst(io, 0);                                                                           \
     FOR_LANES {                                                                                              \
         float x = FIN(s0[i], ftz), y = FIN(s1[i], ftz);                                                      \
-        FOUT(d[i], expr);                                                                                    \
+        FOUT(d[i], expr, SCALED_##id);                                                                       \
     }
-#define BODY_F1_111(expr)                                                                                    \
+#define BODY_F1_111(id, expr)                                                                                \
     const uint32_t *s0 = lane_src(io, 0), *s1 = lane_src(io, 1), *s2 = lane_src(io, 2);                      \
     uint32_t *d = lane_dst(io, 0);                                                                           \
     FOR_LANES {                                                                                              \
         float x = FIN(s0[i], ftz), y = FIN(s1[i], ftz), z = FIN(s2[i], ftz);                                 \
-        FOUT(d[i], expr);                                                                                    \
+        FOUT(d[i], expr, SCALED_##id);                                                                       \
     }
 #define BODY_D2(sources, expr)                                                                               \
     uint32_t *d0 = lane_dst(io, 0), *d1 = lane_dst(io, 1);                                                   \
@@ -73,9 +91,9 @@
     INSTANCE(id, ftz_sat, true, true)                                                                        \
     PICK(id, m->sat ? (m->ftz ? id##_ftz_sat : id##_sat) : m->ftz ? id##_ftz : id##_plain)
 
-#define EXEC_F1_1(id, ...)   EXECUTORS(id, BODY_F1_1((__VA_ARGS__)))
-#define EXEC_F1_11(id, ...)  EXECUTORS(id, BODY_F1_11((__VA_ARGS__)))
-#define EXEC_F1_111(id, ...) EXECUTORS(id, BODY_F1_111((__VA_ARGS__)))
+#define EXEC_F1_1(id, ...)   EXECUTORS(id, BODY_F1_1(id, (__VA_ARGS__)))
+#define EXEC_F1_11(id, ...)  EXECUTORS(id, BODY_F1_11(id, (__VA_ARGS__)))
+#define EXEC_F1_111(id, ...) EXECUTORS(id, BODY_F1_111(id, (__VA_ARGS__)))
 #define EXEC_D2_2(id, ...)   EXECUTORS(id, BODY_D2_2((__VA_ARGS__)))
 #define EXEC_D2_22(id, ...)  EXECUTORS(id, BODY_D2_22((__VA_ARGS__)))
 #define EXEC_D2_222(id, ...) EXECUTORS(id, BODY_D2_222((__VA_ARGS__)))
@@ -275,30 +293,31 @@ PICK(DTESTP, exec_dtestp)
 /* One executor: op on whole vectors with the rounding as part of the instruction. */
 #define ROUNDED(name, rounding, op)                                                                          \
     static void name(struct lane_io *io) {                                                                   \
-        const bool ftz = io->m->ftz, sat = io->m->sat;                                                       \
-        LANE_TEMP(float, x);                                                                                 \
-        LANE_TEMP(float, y);                                                                                 \
-        LANE_TEMP(float, z);                                                                                 \
-        LANE_TEMP(float, r);                                                                                 \
-        const uint32_t *s0 = lane_src(io, 0), *s1 = lane_src(io, 1), *s2 = lane_src(io, 2);                  \
-        const bool three = op_info[OP_##op].form == FORM_F1_111;                                             \
+        enum { HOW = (rounding) | _MM_FROUND_NO_EXC };                                                       \
+        const bool ftz = io->m->ftz, sat = io->m->sat, three = op_info[OP_##op].form == FORM_F1_111;         \
+        const uint32_t *s0 = lane_src(io, 0), *s1 = lane_src(io, 1), *s2 = three ? lane_src(io, 2) : s0;     \
         uint32_t *d = lane_dst(io, 0);                                                                       \
+        LANE_TEMP(float, v[5]);                                                                              \
         FOR_LANES {                                                                                          \
-            x[i] = FIN(s0[i], ftz);                                                                          \
-            y[i] = FIN(s1[i], ftz);                                                                          \
+            v[0][i] = FIN(s0[i], ftz);                                                                       \
+            v[1][i] = FIN(s1[i], ftz);                                                                       \
+            v[2][i] = FIN(s2[i], ftz);                                                                       \
         }                                                                                                    \
-        if (three)                                                                                           \
-            FOR_LANES z[i] = FIN(s2[i], ftz);                                                                \
         for (unsigned k = 0; k < WARP_LANES; k += 16) {                                                      \
-            __m512 a = _mm512_load_ps(x + k), b = _mm512_load_ps(y + k);                                     \
-            __m512 c = three ? _mm512_load_ps(z + k) : _mm512_setzero_ps();                                  \
-            _mm512_store_ps(r + k, VECTOR_##op(a, b, c, (rounding) | _MM_FROUND_NO_EXC));                    \
+            __m512 up = _mm512_set1_ps(UP), a = _mm512_load_ps(v[0] + k), b = _mm512_load_ps(v[1] + k);      \
+            __m512 c = _mm512_load_ps(v[2] + k), scaled = _mm512_mul_ps(a, up), rest = _mm512_mul_ps(c, up); \
+            (void)rest;                                                                                      \
+            _mm512_store_ps(v[3] + k, VECTOR_##op(a, b, c));                                                 \
+            _mm512_store_ps(v[4] + k, SCALED_VECTOR_##op(scaled, b, rest));                                  \
         }                                                                                                    \
-        FOR_LANES FOUT(d[i], r[i]);                                                                          \
+        FOR_LANES FOUT(d[i], v[3][i], v[4][i]);                                                              \
     }
-#define VECTOR_FADD(a, b, c, r) ((void)(c), _mm512_add_round_ps(a, b, r))
-#define VECTOR_FMUL(a, b, c, r) ((void)(c), _mm512_mul_round_ps(a, b, r))
-#define VECTOR_FFMA(a, b, c, r) _mm512_fmadd_round_ps(a, b, c, r)
+#define VECTOR_FADD(a, b, c)                _mm512_add_round_ps(a, b, HOW)
+#define VECTOR_FMUL(a, b, c)                _mm512_mul_round_ps(a, b, HOW)
+#define VECTOR_FFMA(a, b, c)                _mm512_fmadd_round_ps(a, b, c, HOW)
+#define SCALED_VECTOR_FADD(scaled, b, rest) _mm512_add_round_ps(scaled, _mm512_mul_ps(b, up), HOW)
+#define SCALED_VECTOR_FMUL(scaled, b, rest) _mm512_mul_round_ps(scaled, b, HOW)
+#define SCALED_VECTOR_FFMA(scaled, b, rest) _mm512_fmadd_round_ps(scaled, b, rest, HOW)
 #define ROUNDED_ALL(op)                                                                                      \
     ROUNDED(op##_rz, _MM_FROUND_TO_ZERO, op)                                                                 \
     ROUNDED(op##_rm, _MM_FROUND_TO_NEG_INF, op)                                                              \

@@ -98,7 +98,7 @@ LANE_INLINE void half_arith(struct lane_io *io, const enum half_op op, const boo
         half_compute(r, x, y, z, op, bf);
         f32_to_half(out[n], r, bf);
         if (ftz)
-            FOR_LANES out[n][i] = half_flush(out[n][i], bf);
+            FOR_LANES out[n][i] = half_flush_result(out[n][i], r[i], bf);
         if (sat)
             FOR_LANES out[n][i] = half_sat(out[n][i], bf);
         if (relu)

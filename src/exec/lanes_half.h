@@ -96,6 +96,13 @@ LANE_INLINE uint32_t half_flush(uint32_t h, const bool bf) {
     return h & half_inf(bf) ? h : h & 0x8000u;
 }
 
+/* h flushed if the number it was rounded from, whose f32 bits are exact or rounded to odd, is below the
+ * normal range after rounding with unlimited exponents. */
+LANE_INLINE uint32_t half_flush_result(uint32_t h, float exact, const bool bf) {
+    uint32_t least = bf ? 0x007fc000u : 0x387ff000u; /* half a unit below the least normal number */
+    return (f32_bits(exact) & 0x7fffffffu) < least ? h & 0x8000u : h;
+}
+
 /* Negative numbers become +0. NaN has no sign here. */
 LANE_INLINE uint32_t half_relu(uint32_t h) {
     return h & 0x8000u ? 0 : h;

@@ -98,15 +98,15 @@ static inline uint32_t op_bfi(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
     return (b & ~mask) | ((a << (pos & 31)) & mask);
 }
 
-static inline uint64_t op_bfe64(uint64_t a, uint32_t b, uint32_t c, unsigned sgn) {
-    uint32_t pos = b & 0xff, len = c & 0xff, fill = (64 - len) & 63;
+/* The 64-bit forms are instruction sequences on the GPU, which count all bits of position and length. */
+static inline uint64_t op_bfe64(uint64_t a, uint32_t pos, uint32_t len, unsigned sgn) {
+    uint32_t fill = (64 - len) & 63;
     uint64_t x = sgn ? (uint64_t)((int64_t)a >> (pos > 63 ? 63 : pos)) : pos > 63 ? 0 : a >> (pos & 63);
     uint64_t field = sgn ? (uint64_t)((int64_t)(x << fill) >> fill) : (x << fill) >> fill;
     return len == 0 ? 0 : len > 63 ? x : field;
 }
 
-static inline uint64_t op_bfi64(uint64_t a, uint64_t b, uint32_t c, uint32_t d) {
-    uint32_t pos = c & 0xff, len = d & 0xff;
+static inline uint64_t op_bfi64(uint64_t a, uint64_t b, uint32_t pos, uint32_t len) {
     uint64_t ones = len > 63 ? UINT64_MAX : (UINT64_C(1) << (len & 63)) - 1;
     uint64_t mask = pos > 63 ? 0 : ones << (pos & 63);
     return (b & ~mask) | ((a << (pos & 63)) & mask);

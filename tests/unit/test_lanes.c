@@ -349,14 +349,33 @@ static float flush(float x, bool ftz) {
     return ftz && fabsf(x) < 0x1p-126f ? copysignf(0, x) : x;
 }
 
-static uint32_t finish(float r, const struct imods *m) {
-    r = flush(r, m->ftz);
+/* The result as the instruction returns it; scaled is the same operation with more room for exponents. */
+static uint32_t finish(float r, float scaled, const struct imods *m) {
+    if (m->ftz && fabsf(scaled) < 0x1p-26f)
+        r = copysignf(0, r);
     if (m->sat)
         r = !(r > 0) ? 0 : r > 1 ? 1 : r;
     return isnan(r) ? 0x7fffffffu : bits_of(r);
 }
 
-static float ref_float(enum op op, float x, float y, float z) {
+/* The operation in long double, which holds its result with room for double rounding to show nowhere near
+ * 2^-126. */
+static long double ref_float(enum op op, long double a, long double b, long double c) {
+    switch (op) {
+    case OP_FADD:
+        return a + b;
+    case OP_FMUL:
+        return a * b;
+    case OP_FDIV:
+        return a / b;
+    case OP_FRCP:
+        return 1 / a;
+    default:
+        return a * b + c;
+    }
+}
+
+static float ref_rounded(enum op op, float x, float y, float z) {
     volatile float a = x, b = y, c = z, r;
     switch (op) {
     case OP_FADD:
@@ -394,13 +413,44 @@ static void test_f32(void **state) {
         for (unsigned i = 0; i < WARP_LANES; i++) {
             float x = flush(f32_of(t.s[0][i]), m.ftz), y = flush(f32_of(t.s[1][i]), m.ftz);
             fesetround(modes[m.rnd]);
-            float r = ref_float(op, x, y, flush(f32_of(t.s[2][i]), m.ftz));
+            float z = flush(f32_of(t.s[2][i]), m.ftz), r = ref_rounded(op, x, y, z);
+            volatile float scaled = op == OP_FSQRT ? 1 : (float)(ref_float(op, x, y, z) * 0x1p100L);
             fesetround(FE_TONEAREST);
-            if (t.d[0][i] != finish(r, &m))
+            if (t.d[0][i] != finish(r, scaled, &m))
                 fail_msg("%s %a %a rnd %u: %x, not %x", op_info[op].name, (double)x, (double)y, m.rnd,
-                         t.d[0][i], finish(r, &m));
+                         t.d[0][i], finish(r, scaled, &m));
         }
     }
+}
+
+static uint32_t run_one(enum op op, struct imods m, uint32_t a, uint32_t b, uint32_t c) {
+    struct trial t = {0};
+    t.s[0][3] = a;
+    t.s[1][3] = b;
+    t.s[2][3] = c;
+    trial_run(&t, op, &m);
+    return t.d[0][3];
+}
+
+/* Results between the largest subnormal and the least normal number: flushed unless rounding with unlimited
+ * exponents reaches the normal range. Values from an H200. */
+static void test_flush_edge(void **state) {
+    (void)state;
+    const struct imods ftz = {.ftz = true}, up = {.ftz = true, .rnd = RND_RP}, plain = {0};
+    for (unsigned k = 0; k < 3; k++) {
+        if (!lane_use(isas[k]))
+            continue;
+        assert_int_equal(run_one(OP_FMUL, ftz, 0x3f7fffff, 0x00800000, 0), 0);
+        assert_int_equal(run_one(OP_FMUL, plain, 0x3f7fffff, 0x00800000, 0), 0x00800000);
+        assert_int_equal(run_one(OP_FMUL, up, 0x3f7fffff, 0x00800000, 0), 0);
+        assert_int_equal(run_one(OP_FDIV, up, 0x00800000, 0x3f800001, 0), 0);
+        assert_int_equal(run_one(OP_FRCP, up, 0x7e800001, 0, 0), 0);
+        /* 2^-126 - 2^-176: not exact, and back at the least normal number */
+        assert_int_equal(run_one(OP_FFMA, ftz, 0x80800000, 0x26800000, 0x00800000), 0x00800000);
+        struct imods half = {.ftz = true, .dtype = MT_F16};
+        assert_int_equal(run_one(OP_HMUL2, half, 0x3bff, 0x0400, 0), 0);
+    }
+    lane_use(NULL);
 }
 
 static void test_f64(void **state) {
@@ -545,15 +595,6 @@ static void test_div_approx(void **state) {
 }
 
 /* ---- video ---- */
-static uint32_t run_one(enum op op, struct imods m, uint32_t a, uint32_t b, uint32_t c) {
-    struct trial t = {0};
-    t.s[0][3] = a;
-    t.s[1][3] = b;
-    t.s[2][3] = c;
-    trial_run(&t, op, &m);
-    return t.d[0][3];
-}
-
 static void test_video(void **state) {
     (void)state;
     struct imods add = {.mode = VIDEO_MODE(VID_ADD, SEL_B1, SEL_H1, SEL_ALL, VOP2_NONE, 0),
@@ -599,6 +640,7 @@ int main(void) {
         cmocka_unit_test(test_wide),
         cmocka_unit_test(test_carries),
         cmocka_unit_test(test_f32),
+        cmocka_unit_test(test_flush_edge),
         cmocka_unit_test(test_f64),
         cmocka_unit_test(test_minmax),
         cmocka_unit_test(test_float_compare),
