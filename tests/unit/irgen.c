@@ -1,0 +1,521 @@
+/* Random structured programs: variables that are written many times, temporaries that are written once and used inside
+ * their scope, branches, counted loops, guards, register groups and their parts, carries, calls. */
+#include "irsim.h"
+
+enum { MAX_NAMES = 512, MAX_NEST = 4 };
+
+struct gen {
+    struct program *p;
+    struct fn *f;
+    const struct gen_options *o;
+    uint64_t rng;
+    uint32_t block, budget, nest;
+    struct opd words[MAX_NAMES]; /* readable words */
+    struct opd pairs[MAX_NAMES]; /* readable pairs */
+    struct opd vars[MAX_NAMES];  /* writable words */
+    struct opd pair_vars[16];
+    uint32_t preds[MAX_NAMES], pred_vars[64];
+    uint32_t nwords, npairs, nvars, npreds, npred_vars, npair_vars;
+};
+
+static uint32_t rnd(struct gen *g, uint32_t n) {
+    g->rng ^= g->rng << 13;
+    g->rng ^= g->rng >> 7;
+    g->rng ^= g->rng << 17;
+    return (uint32_t)(g->rng >> 11) % n;
+}
+
+static void put(struct gen *g, struct inst i) {
+    vec_push(&g->f->blocks.at[g->block].insts, i);
+}
+
+static struct inst make(enum op op, struct opd d, uint32_t n, const struct opd *src) {
+    struct inst i = inst_new(op);
+    i.dst = d;
+    i.nsrc = (uint8_t)n;
+    for (uint32_t k = 0; k < n; k++)
+        i.src[k] = src[k];
+    return i;
+}
+
+static struct opd temp(struct gen *g, uint32_t words) {
+    return opd_reg(fn_vreg(g->f, words), 0);
+}
+
+static void publish(struct gen *g, struct opd o) {
+    if (g->nwords < MAX_NAMES)
+        g->words[g->nwords++] = o;
+}
+
+static void publish_pair(struct gen *g, struct opd o) {
+    if (g->npairs < MAX_NAMES)
+        g->pairs[g->npairs++] = o;
+    publish(g, o);
+    o.word++;
+    publish(g, o);
+}
+
+static struct opd pick(struct gen *g) {
+    return g->words[rnd(g, g->nwords)];
+}
+
+static struct opd pick_pair(struct gen *g) {
+    return g->pairs[rnd(g, g->npairs)];
+}
+
+static struct popd pick_pred(struct gen *g) {
+    return (struct popd){g->preds[rnd(g, g->npreds)], rnd(g, 2)};
+}
+
+static uint32_t number(struct gen *g) {
+    static const uint32_t usual[] = {0, 1, 2, 4, 8, 16, 31, 32, 63, 0xff, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffffc, 12};
+    return rnd(g, 4) ? usual[rnd(g, sizeof usual / sizeof *usual)] : rnd(g, 1u << 24);
+}
+
+/* A constant, in a register through MOV as the front end leaves it, or as it is. */
+static struct opd constant(struct gen *g, bool direct) {
+    struct opd c = rnd(g, 3) ? opd_imm(number(g)) : opd_const(BANK_PARAM, 4 * rnd(g, 64));
+    if (direct)
+        return c;
+    struct opd t = temp(g, 1);
+    put(g, make(OP_MOV, t, 1, &c));
+    return t;
+}
+
+/* Operands for i, at most one constant where the form allows it. */
+static void fill(struct gen *g, struct inst *i) {
+    bool used = false;
+    for (uint32_t s = 0; s < i->nsrc; s++) {
+        if (!used && !rnd(g, 3) && inst_src_may_be_const(i, s)) {
+            i->src[s] = constant(g, true);
+            used = true;
+        } else {
+            i->src[s] = rnd(g, 6) ? pick(g) : rnd(g, 2) ? constant(g, false) : opd_rz();
+        }
+    }
+}
+
+static void maybe_guard(struct gen *g, struct inst *i) {
+    if (!rnd(g, 4))
+        i->guard = pick_pred(g);
+}
+
+static const uint16_t word_ops[] = {
+    OP_MOV,  OP_IADD, OP_ISUB, OP_IMUL, OP_IMAD, OP_IMULHI, OP_IMIN, OP_IMAX,  OP_IABS,  OP_AND,   OP_OR,   OP_XOR,
+    OP_NOT,  OP_SHL,  OP_SHR,  OP_LOP3, OP_SHLHI, OP_SHRLO, OP_POPC, OP_BFE,   OP_SEXT,  OP_PRMT,  OP_SEL,  OP_IDIV,
+    OP_IREM, OP_IADD, OP_IADD, OP_XOR,  OP_AND,  OP_FADD,   OP_FMUL, OP_FFMA,  OP_FMIN,  OP_HADD2, OP_S2R,  OP_BFI,
+};
+
+static void gen_word(struct gen *g) {
+    enum op op = (enum op)word_ops[rnd(g, sizeof word_ops / sizeof *word_ops)];
+    struct inst i = inst_new(op);
+    i.nsrc = form_info[op_info[op].form].nsrc;
+    i.m.sgn = (op_info[op].flags & OPF_SIGNED) && rnd(g, 2);
+    i.m.mode = op == OP_LOP3 ? (uint16_t)rnd(g, 256) : op == OP_SEXT ? (uint16_t)rnd(g, 4) : op == OP_S2R ? (uint16_t)rnd(g, 7) : 0;
+    fill(g, &i);
+    if (op == OP_SEL)
+        i.psrc[0] = pick_pred(g);
+    if (op_info[op].flags & OPF_FMOD)
+        for (uint32_t s = 0; s < i.nsrc; s++)
+            i.src[s].mod = (uint8_t)rnd(g, 4);
+    bool fresh = rnd(g, 2);
+    i.dst = fresh ? temp(g, 1) : g->vars[rnd(g, g->nvars)];
+    if (!fresh)
+        maybe_guard(g, &i);
+    put(g, i);
+    if (fresh)
+        publish(g, i.dst);
+}
+
+/* x with its sign bit changed, then used by a floating-point operation. */
+static void gen_sign(struct gen *g) {
+    bool neg = rnd(g, 2);
+    struct opd t = temp(g, 1), src[2] = {pick(g), opd_imm(neg ? 0x80000000u : 0x7fffffffu)};
+    put(g, make(neg ? OP_XOR : OP_AND, t, 2, src));
+    struct opd both[2] = {t, pick(g)};
+    struct inst i = make(OP_FADD, temp(g, 1), 2, both);
+    i.src[0].mod = (uint8_t)rnd(g, 4);
+    put(g, i);
+    publish(g, i.dst);
+    struct opd pair = pick_pair(g), d = temp(g, 2), hi = pair, lo = pair;
+    hi.word++;
+    struct opd dhi = opd_reg(d.v, 1), change[2] = {hi, src[1]};
+    put(g, make(OP_MOV, d, 1, &lo));
+    put(g, make(neg ? OP_XOR : OP_AND, dhi, 2, change));
+    struct opd wide[2] = {d, pick_pair(g)};
+    struct inst j = make(OP_DADD, temp(g, 2), 2, wide);
+    j.src[0].mod = (uint8_t)rnd(g, 4);
+    put(g, j);
+    publish_pair(g, j.dst);
+}
+
+static void carry_word(struct gen *g, enum op op, struct opd d, struct opd a, struct opd b, uint32_t out, uint32_t in) {
+    struct opd src[2] = {a, b};
+    struct inst i = make(op, d, 2, src);
+    i.pdst[0].id = out;
+    i.psrc[0] = (struct popd){in, in == VPRED_PT};
+    put(g, i);
+}
+
+/* A 64-bit sum of two pairs, or of a pair and a constant. */
+static struct opd gen_add64(struct gen *g, bool fresh, struct opd a, bool by_constant) {
+    struct opd d = fresh ? temp(g, 2) : g->pair_vars[rnd(g, g->npair_vars)];
+    struct opd b = pick_pair(g), a1 = a, b1 = b, d1 = d;
+    a1.word++, b1.word++, d1.word++;
+    uint32_t carry = fn_pred(g->f), k = rnd(g, 3) ? 4 * rnd(g, 100) : number(g);
+    enum op op = by_constant || rnd(g, 3) ? OP_IADDC : OP_ISUBC;
+    /* Words are written one after the other, so a source that is also the destination goes through a copy. */
+    if (!fresh) {
+        struct opd copy = temp(g, 2), copy1 = opd_reg(copy.v, 1);
+        put(g, make(OP_MOV, copy, 1, &a));
+        put(g, make(OP_MOV, copy1, 1, &a1));
+        a = copy, a1 = copy1;
+        struct opd other = temp(g, 2), other1 = opd_reg(other.v, 1);
+        put(g, make(OP_MOV, other, 1, &b));
+        put(g, make(OP_MOV, other1, 1, &b1));
+        b = other, b1 = other1;
+    }
+    carry_word(g, op, d, a, by_constant ? opd_imm(k) : b, carry, VPRED_PT);
+    carry_word(g, op, d1, a1, by_constant ? opd_imm(rnd(g, 4) ? 0 : (uint32_t)((int32_t)k >> 31)) : b1, VPRED_PT, carry);
+    if (fresh)
+        publish_pair(g, d);
+    return d;
+}
+
+static void gen_wide(struct gen *g) {
+    struct inst i = inst_new(rnd(g, 3) ? OP_IMULW : OP_IMADW);
+    i.nsrc = i.op == OP_IMULW ? 2 : 3;
+    i.m.sgn = rnd(g, 2);
+    i.src[0] = pick(g);
+    i.src[1] = rnd(g, 2) ? opd_imm(number(g)) : pick(g);
+    if (i.op == OP_IMADW)
+        i.src[2] = pick_pair(g);
+    i.dst = temp(g, 2);
+    put(g, i);
+    publish_pair(g, i.dst);
+    if (rnd(g, 2))
+        gen_add64(g, rnd(g, 2), i.dst, false);
+}
+
+static void gen_memory(struct gen *g, bool store) {
+    static const uint8_t sizes[] = {1, 2, 4, 4, 4, 8, 16};
+    struct inst i = inst_new(store ? OP_ST : OP_LD);
+    i.m.space = rnd(g, 2) ? MS_GLOBAL : MS_SHARED;
+    i.m.size = sizes[rnd(g, sizeof sizes)];
+    i.m.vec = i.m.size > 8 ? 1 : (uint8_t)(1u << rnd(g, 3));
+    i.m.sgn = !store && rnd(g, 2);
+    i.m.a64 = i.m.space == MS_GLOBAL && rnd(g, 2);
+    i.nsrc = store ? 2 : 1;
+    i.imm = (int32_t)rnd(g, 64) * 4 - 128;
+    if (i.m.a64) {
+        struct opd a = pick_pair(g);
+        i.src[0] = rnd(g, 2) ? gen_add64(g, true, a, true) : a;
+    } else {
+        struct opd t = temp(g, 1), src[2] = {pick(g), opd_imm(4 * rnd(g, 100))};
+        put(g, make(OP_IADD, t, 2, src));
+        i.src[0] = rnd(g, 2) ? t : pick(g);
+    }
+    uint32_t words = (i.m.size > 4 ? i.m.size / 4u : 1u) * i.m.vec;
+    struct opd group = temp(g, words);
+    if (store) {
+        for (uint32_t w = 0; w < words; w++) {
+            struct opd from = pick(g), to = opd_reg(group.v, w);
+            put(g, make(OP_MOV, to, 1, &from));
+        }
+        i.src[1] = group;
+        maybe_guard(g, &i);
+        put(g, i);
+        return;
+    }
+    i.dst = group;
+    put(g, i);
+    for (uint32_t w = 0; w < words; w++) {
+        struct opd from = opd_reg(group.v, w);
+        if (rnd(g, 2))
+            publish(g, from);
+        else
+            put(g, make(OP_MOV, g->vars[rnd(g, g->nvars)], 1, &from));
+    }
+    if (words >= 2)
+        publish_pair(g, group);
+}
+
+static void gen_pred(struct gen *g) {
+    static const uint16_t ops[] = {OP_ISETP, OP_ISETP, OP_ISETPX, OP_PLOP, OP_FSETP};
+    struct inst i = inst_new((enum op)ops[rnd(g, 5)]);
+    i.nsrc = form_info[op_info[i.op].form].nsrc;
+    i.m.cmp = (uint8_t)rnd(g, 8);
+    i.m.sgn = rnd(g, 2);
+    i.m.bop = (uint8_t)rnd(g, 3);
+    fill(g, &i);
+    if (rnd(g, 2) || i.op == OP_PLOP)
+        i.psrc[0] = pick_pred(g);
+    else
+        i.m.bop = BOOL_AND;
+    if (i.op == OP_ISETPX || (i.op == OP_PLOP && rnd(g, 2)))
+        i.psrc[1] = pick_pred(g);
+    bool fresh = rnd(g, 2);
+    i.pdst[0].id = fresh ? fn_pred(g->f) : g->pred_vars[rnd(g, g->npred_vars)];
+    if (!fresh)
+        maybe_guard(g, &i);
+    put(g, i);
+    if (fresh && g->npreds < MAX_NAMES)
+        g->preds[g->npreds++] = i.pdst[0].id;
+}
+
+static void gen_list(struct gen *g, uint32_t n);
+
+/* Names made inside a body are not visible behind it. */
+struct scope {
+    uint32_t nwords, npairs, npreds;
+};
+
+static struct scope open_scope(struct gen *g) {
+    g->nest++;
+    return (struct scope){g->nwords, g->npairs, g->npreds};
+}
+
+static void close_scope(struct gen *g, struct scope s) {
+    g->nest--;
+    g->nwords = s.nwords;
+    g->npairs = s.npairs;
+    g->npreds = s.npreds;
+}
+
+static void jump(struct gen *g, uint32_t from, uint32_t to) {
+    struct inst i = inst_new(OP_BRA);
+    i.target = to;
+    vec_push(&g->f->blocks.at[from].insts, i);
+    vec_push(&g->f->blocks.at[from].succ, to);
+}
+
+static void fall(struct gen *g, uint32_t from, uint32_t to) {
+    vec_push(&g->f->blocks.at[from].succ, to);
+}
+
+static void branch(struct gen *g, uint32_t from, struct popd p, uint32_t to, uint32_t next) {
+    struct inst i = inst_new(OP_BRA);
+    i.guard = p;
+    i.target = to;
+    vec_push(&g->f->blocks.at[from].insts, i);
+    vec_push(&g->f->blocks.at[from].succ, to);
+    vec_push(&g->f->blocks.at[from].succ, next);
+}
+
+static void gen_if(struct gen *g) {
+    uint32_t head = g->block, yes = fn_block(g->f), other = rnd(g, 2) ? fn_block(g->f) : NO_BLOCK, join = fn_block(g->f);
+    struct popd p = pick_pred(g);
+    branch(g, head, p, yes, other == NO_BLOCK ? join : other);
+    for (uint32_t side = 0; side < 2; side++) {
+        if (side && other == NO_BLOCK)
+            break;
+        struct scope s = open_scope(g);
+        g->block = side ? other : yes;
+        gen_list(g, rnd(g, 5));
+        if (rnd(g, 2))
+            jump(g, g->block, join);
+        else
+            fall(g, g->block, join);
+        close_scope(g, s);
+    }
+    g->block = join;
+}
+
+static void gen_loop(struct gen *g) {
+    struct opd count = temp(g, 1), zero = opd_imm(0), one = opd_imm(1);
+    put(g, make(OP_MOV, count, 1, &zero));
+    uint32_t body = fn_block(g->f), after = fn_block(g->f), p = fn_pred(g->f);
+    fall(g, g->block, body);
+    g->block = body;
+    struct scope s = open_scope(g);
+    publish(g, count);
+    gen_list(g, 1 + rnd(g, 8));
+    struct opd add[2] = {count, one};
+    put(g, make(OP_IADD, count, 2, add));
+    struct inst cmp = inst_new(OP_ISETP);
+    cmp.nsrc = 2;
+    cmp.src[0] = count;
+    cmp.src[1] = opd_imm(1 + rnd(g, 4));
+    cmp.m.cmp = CMP_LT;
+    cmp.pdst[0].id = p;
+    put(g, cmp);
+    branch(g, g->block, (struct popd){p, false}, body, after);
+    close_scope(g, s);
+    g->block = after;
+}
+
+static void gen_call(struct gen *g) {
+    struct opd fp = opd_reg(g->f->fp, 0);
+    struct inst st = inst_new(OP_ST), ld = inst_new(OP_LD), call = inst_new(OP_CALL);
+    st.m.space = ld.m.space = MS_LOCAL;
+    st.m.size = ld.m.size = 4;
+    st.m.vec = ld.m.vec = 1;
+    st.frame = ld.frame = true;
+    st.nsrc = 2;
+    ld.nsrc = 1;
+    st.src[0] = ld.src[0] = fp;
+    st.src[1] = pick(g);
+    st.imm = 4;
+    put(g, st);
+    struct opd up[2] = {fp, opd_imm(1)}, down[2] = {fp, opd_imm(0xffffffffu)};
+    struct inst move = make(OP_IADD, fp, 2, up);
+    move.frame = true;
+    put(g, move);
+    call.target = 1;
+    put(g, call);
+    move = make(OP_IADD, fp, 2, down);
+    move.frame = true;
+    put(g, move);
+    ld.dst = temp(g, 1);
+    put(g, ld);
+    publish(g, ld.dst);
+}
+
+static void gen_statement(struct gen *g) {
+    uint32_t k = rnd(g, 100);
+    if (k < 40)
+        gen_word(g);
+    else if (k < 48)
+        gen_pred(g);
+    else if (k < 54)
+        gen_add64(g, rnd(g, 2), pick_pair(g), rnd(g, 2));
+    else if (k < 60)
+        gen_wide(g);
+    else if (k < 66)
+        gen_memory(g, false);
+    else if (k < 78)
+        gen_memory(g, true);
+    else if (k < 81)
+        gen_sign(g);
+    else if (k < 84 && g->o->calls && g->f->entry)
+        gen_call(g);
+    else if (g->nest < MAX_NEST && k < 93)
+        gen_if(g);
+    else if (g->nest < MAX_NEST)
+        gen_loop(g);
+}
+
+static void gen_list(struct gen *g, uint32_t n) {
+    for (uint32_t k = 0; k < n && g->budget; k++) {
+        g->budget--;
+        gen_statement(g);
+    }
+}
+
+/* Every variable starts with a value. */
+static void declare(struct gen *g, uint32_t vars, uint32_t preds) {
+    for (uint32_t k = 0; k < vars; k++) {
+        struct opd v = temp(g, 1), c = opd_const(BANK_PARAM, 4 * k);
+        put(g, make(OP_MOV, v, 1, &c));
+        g->vars[g->nvars++] = v;
+        publish(g, v);
+    }
+    for (uint32_t k = 0; k < 4; k++) {
+        struct opd v = temp(g, 2);
+        for (uint32_t w = 0; w < 2; w++) {
+            struct opd c = opd_const(BANK_PARAM, 8 * k + 4 * w + 256), d = opd_reg(v.v, w);
+            put(g, make(OP_MOV, d, 1, &c));
+        }
+        g->pair_vars[g->npair_vars++] = v;
+        publish_pair(g, v);
+    }
+    for (uint32_t k = 0; k < preds; k++) {
+        struct inst i = inst_new(OP_ISETP);
+        i.nsrc = 2;
+        i.src[0] = pick(g);
+        i.src[1] = opd_imm(number(g));
+        i.m.cmp = CMP_LT;
+        i.pdst[0].id = fn_pred(g->f);
+        put(g, i);
+        g->preds[g->npreds++] = g->pred_vars[g->npred_vars++] = i.pdst[0].id;
+    }
+}
+
+/* All variables are stored at the end, so that all are alive throughout. */
+static void finish(struct gen *g, struct opd base, bool local) {
+    for (uint32_t k = 0; k < g->nvars; k++) {
+        struct inst i = inst_new(OP_ST);
+        i.m.space = MS_GLOBAL;
+        i.m.size = 4;
+        i.m.vec = 1;
+        i.nsrc = 2;
+        i.src[0] = opd_rz();
+        i.src[1] = g->vars[k];
+        i.imm = 4 * (int32_t)k;
+        put(g, i);
+    }
+    for (uint32_t k = 0; k < g->npred_vars; k++) {
+        struct opd src[2] = {opd_rz(), opd_imm(k + 1)}, d = temp(g, 1);
+        struct inst sel = make(OP_SEL, d, 2, src), i = inst_new(OP_ST);
+        sel.psrc[0] = (struct popd){g->pred_vars[k], false};
+        put(g, sel);
+        i.m.space = MS_GLOBAL;
+        i.m.size = 4;
+        i.m.vec = 1;
+        i.nsrc = 2;
+        i.src[0] = opd_rz();
+        i.src[1] = d;
+        i.imm = 2048 + 4 * (int32_t)k;
+        put(g, i);
+    }
+    if (!local)
+        return;
+    struct inst i = inst_new(OP_ST);
+    i.m.space = MS_LOCAL;
+    i.m.size = 4;
+    i.m.vec = 1;
+    i.nsrc = 2;
+    i.src[0] = base;
+    i.src[1] = g->vars[0];
+    put(g, i);
+}
+
+static void gen_fn(struct gen *g, const char *name, bool entry) {
+    struct fn *f = fn_create(g->p, name);
+    vec_push(&g->p->fns, f);
+    vec_push(&g->p->fn_ids, g->p->fns.len - 1);
+    g->f = f;
+    g->block = fn_block(f);
+    g->nwords = g->npairs = g->nvars = g->npreds = g->npred_vars = g->npair_vars = g->nest = 0;
+    f->entry = entry;
+    f->fp = VREG_RZ;
+    if (!entry || g->o->calls) {
+        f->fp = fn_vreg(f, 1);
+        f->calls = true;
+    }
+    if (entry && f->fp != VREG_RZ) {
+        struct opd zero = opd_imm(0);
+        put(g, make(OP_MOV, opd_reg(f->fp, 0), 1, &zero));
+    }
+    g->budget = entry ? g->o->size : 20;
+    declare(g, entry ? g->o->vars : 4, entry ? g->o->preds : 2);
+    if (!entry) {
+        f->frame = f->args = 16;
+        struct inst ld = inst_new(OP_LD);
+        ld.m.space = MS_LOCAL;
+        ld.m.size = 4;
+        ld.m.vec = 1;
+        ld.nsrc = 1;
+        ld.src[0] = opd_reg(f->fp, 0);
+        ld.imm = 4;
+        ld.dst = temp(g, 1);
+        put(g, ld);
+        publish(g, ld.dst);
+    }
+    while (g->budget)
+        gen_list(g, g->budget);
+    finish(g, f->fp == VREG_RZ ? opd_rz() : opd_reg(f->fp, 0), !entry);
+    put(g, inst_new(entry ? OP_EXIT : OP_RET));
+}
+
+void gen_program(struct program *p, const struct gen_options *o) {
+    struct gen *g = xcalloc(1, sizeof *g);
+    g->p = p;
+    g->o = o;
+    g->rng = o->seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    p->name = "random";
+    gen_fn(g, "random", true);
+    if (o->calls)
+        gen_fn(g, "helper", false);
+    free(g);
+}
