@@ -14,6 +14,7 @@ int cud_graph_create(struct CUgraph_st **out) {
 static void free_node(struct CUgraphNode_st *n) {
     cud_op_free(&n->op);
     vec_free(&n->deps);
+    free(n->args);
     cud_object_free(n);
 }
 
@@ -284,15 +285,5 @@ int cud_capture_add(struct CUstream_st *s, struct cud_op *op) {
         return error;
     s->tail.len = 0;
     vec_push(&s->tail, node);
-    return cudaSuccess;
-}
-
-int cud_graph_list(struct CUgraphNode_st *const *from, size_t have, struct CUgraphNode_st **at, size_t *n) {
-    if (!n)
-        return cudaErrorInvalidValue;
-    for (size_t i = 0; at && i < *n; i++)
-        at[i] = i < have ? from[i] : NULL;
-    if (!at || have < *n)
-        *n = have;
     return cudaSuccess;
 }

@@ -11,6 +11,7 @@ struct CUgraphNode_st {
     struct cud_op op;
     VEC(struct CUgraphNode_st *) deps;
     struct CUgraphNode_st *origin; /* the node this one was copied from, for FindInClone and updates */
+    void **args;                   /* pointers into a launch's parameters, for GetParams */
     bool disabled, done;
 };
 
@@ -50,7 +51,92 @@ int cud_capture_begin(struct CUstream_st *stream, int mode);
 int cud_capture_end(struct CUstream_st *stream, struct CUgraph_st **out);
 /* Records an operation of a capturing stream. */
 int cud_capture_add(struct CUstream_st *stream, struct cud_op *op);
-/* Lists nodes or edges the way the query functions want them: counts when at is NULL. */
-int cud_graph_list(struct CUgraphNode_st *const *from, size_t have, struct CUgraphNode_st **at, size_t *n);
+/* ---- the parts of the API that both libraries have in the same form (graph_calls.def) ----------------- */
+
+/* Layouts both APIs use. */
+struct cud_kernel_node {
+    void *func;
+    unsigned grid[3], block[3], shared;
+    void **args, **extra;
+};
+
+struct cud_memset_node {
+    uint64_t dst;
+    size_t pitch;
+    unsigned value, elem;
+    size_t width, height;
+};
+
+struct cud_host_node {
+    void (*fn)(void *);
+    void *data;
+};
+
+struct cud_alloc_node {
+    char pool_props[88];
+    const void *access;
+    size_t naccess, size;
+    uint64_t addr;
+};
+
+struct cud_instantiate {
+    uint64_t flags;
+    struct CUstream_st *upload;
+    struct CUgraphNode_st *error_node;
+    int result;
+};
+
+struct cud_update_info {
+    int result;
+    struct CUgraphNode_st *error_node, *error_from_node;
+};
+
+typedef struct CUgraphNode_st *const *cud_nodes;
+
+struct CUgraph_st *cud_graph(struct CUgraph_st *g);
+struct CUgraphNode_st *cud_node(struct CUgraphNode_st *n, int kind);
+/* Node n of an executable graph, or NULL. kind -1 is any. */
+struct CUgraphNode_st *cud_exec_node(struct CUgraphExec_st *e, struct CUgraphNode_st *n, int kind);
+
+int cud_op_kernel(struct cud_op *op, const struct cud_kernel_node *p);
+int cud_op_memset(struct cud_op *op, const struct cud_memset_node *p);
+int cud_op_host(struct cud_op *op, const struct cud_host_node *p);
+int cud_op_child(struct cud_op *op, struct CUgraph_st *child);
+int cud_op_event(struct cud_op *op, int kind, struct CUevent_st *event);
+int cud_op_alloc(struct cud_op *op, struct cud_alloc_node *p);
+int cud_op_free_node(struct cud_op *op, uint64_t addr);
+
+/* Adds the op to a graph, or puts it into a node, if made succeeded (made is the error of making it). */
+int cud_add(struct CUgraphNode_st **out, struct CUgraph_st *g, cud_nodes deps, size_t n, struct cud_op *op,
+            int made);
+int cud_set(struct CUgraphNode_st *node, struct cud_op *op, int made);
+
+int cud_graph_nodes(struct CUgraph_st *g, struct CUgraphNode_st **nodes, size_t *n);
+int cud_graph_roots(struct CUgraph_st *g, struct CUgraphNode_st **nodes, size_t *n);
+int cud_graph_edges(struct CUgraph_st *g, struct CUgraphNode_st **from, struct CUgraphNode_st **to,
+                    size_t *n);
+int cud_node_deps(struct CUgraphNode_st *node, struct CUgraphNode_st **nodes, size_t *n);
+int cud_node_dependents(struct CUgraphNode_st *node, struct CUgraphNode_st **nodes, size_t *n);
+int cud_graph_link(struct CUgraph_st *g, cud_nodes from, cud_nodes to, size_t n, bool add);
+int cud_node_type(struct CUgraphNode_st *node, int *type);
+int cud_node_find(struct CUgraphNode_st **out, struct CUgraphNode_st *origin, struct CUgraph_st *clone);
+int cud_node_kernel(struct CUgraphNode_st *node, struct cud_kernel_node *out);
+int cud_node_memset(struct CUgraphNode_st *node, struct cud_memset_node *out);
+int cud_node_host(struct CUgraphNode_st *node, struct cud_host_node *out);
+int cud_node_child(struct CUgraphNode_st *node, struct CUgraph_st **out);
+int cud_node_event(struct CUgraphNode_st *node, int kind, struct CUevent_st **out);
+int cud_node_enable(struct CUgraphExec_st *e, struct CUgraphNode_st *node, unsigned on);
+int cud_node_enabled(struct CUgraphExec_st *e, struct CUgraphNode_st *node, unsigned *on);
+int cud_instantiate(struct CUgraphExec_st **out, struct CUgraph_st *g, uint64_t flags);
+int cud_instantiate_params(struct CUgraphExec_st **out, struct CUgraph_st *g, struct cud_instantiate *p);
+int cud_exec_flags(struct CUgraphExec_st *e, uint64_t *flags);
+int cud_exec_update(struct CUgraphExec_st *e, struct CUgraph_st *g, struct CUgraphNode_st **culprit,
+                    int *result);
+int cud_exec_launch(struct CUgraphExec_st *e, struct CUstream_st *stream);
+int cud_graph_dot(struct CUgraph_st *g, const char *path);
+int cud_capture_status(struct CUstream_st *stream, int *status);
+int cud_capture_info(struct CUstream_st *stream, int *status, unsigned long long *id,
+                     struct CUgraph_st **graph, cud_nodes *deps, size_t *ndeps);
+int cud_capture_mode(int *mode);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/work.h"
+#include "cuda/graph.h"
 
 #define LAUNCH_NS 2000 /* what a launch costs before it computes anything */
 
@@ -217,7 +217,7 @@ static int run_event(struct CUevent_st *e) {
     return cudaSuccess;
 }
 
-int cud_graph_run(struct CUgraph_st *g);
+
 
 int cud_run(struct cud_op *op) {
     struct CUctx_st *ctx = cud_current();
