@@ -80,7 +80,9 @@ static void clean_up(struct compiler *c, struct fn *f) {
         changed |= PASS(c, f, STRENGTH);
         changed |= PASS(c, f, SIGNS);
         changed |= PASS(c, f, ADDRESS);
+        changed |= PASS(c, f, CSE);
         changed |= PASS(c, f, DCE);
+        changed |= PASS(c, f, IFCONV);
         changed |= PASS(c, f, SIMPLIFY);
         if (!changed)
             break;
