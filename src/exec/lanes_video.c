@@ -1,5 +1,10 @@
-/* Executors of the scalar and SIMD video instructions. Current GPUs run them as instruction sequences; here
- * they are computed lane by lane in arithmetic wide enough never to overflow. */
+/* Executors of the scalar and SIMD video instructions.
+ *
+ * Current GPUs have no such instructions; the assembler expands them, and its expansions differ from what the
+ * PTX ISA writes down where values overflow. What is here are those expansions' results, as seen on an H200:
+ * unsigned saturation only stops at zero, multiplication and comparison go through signed words, merging into
+ * .h1 takes the upper half. Lanes are computed one by one, in arithmetic wide enough not to overflow by
+ * itself. */
 #include "exec/lanes_isa.h"
 
 __extension__ typedef __int128 wide;
@@ -56,42 +61,61 @@ static wide video_primary(const struct imods *m, wide a, wide b) {
 }
 
 static uint32_t video_mad(const struct imods *m, wide a, wide b, uint32_t c) {
-    const unsigned lut = m->lut;
+    const unsigned lut = m->lut, shift = lut & VLUT_SHR7 ? 7 : lut & VLUT_SHR15 ? 15 : 0;
     bool sgn = lut & (VLUT_A_SIGNED | VLUT_B_SIGNED | VLUT_NEG_AB | VLUT_NEG_C);
-    wide product = a * b, one = 0;
-    if (lut & VLUT_PO) {
-        one = 1;
-    } else if (lut & VLUT_NEG_AB) {
-        product = ~product;
-        one = 1;
-    } else if (lut & VLUT_NEG_C) {
-        c = ~c;
-        one = 1;
-    }
-    wide sum = product + extend(c, 32, sgn) + one;
-    sum >>= lut & VLUT_SHR7 ? 7 : lut & VLUT_SHR15 ? 15 : 0;
-    return (uint32_t)(m->sat ? limit(sum, 32, sgn) : sum);
+    wide product = (wide)(int32_t)a * (int32_t)b, addend = (int32_t)c;
+    if (lut & VLUT_NEG_AB)
+        product = -product;
+    if (lut & VLUT_NEG_C)
+        addend = -addend;
+    int64_t sum = (int64_t)(product + addend + (lut & VLUT_PO ? 1 : 0));
+    wide scaled = sgn || !shift ? (wide)(sum >> shift) : (wide)((uint64_t)sum >> shift);
+    return (uint32_t)(m->sat ? limit(scaled, 32, sgn) : scaled);
 }
 
-static uint32_t video_secondary(const struct imods *m, wide primary, uint32_t c) {
-    const unsigned dsel = m->mode >> 10 & 7, op2 = m->mode >> 13 & 3;
+static bool is_shift(const struct imods *m) {
+    return (m->mode & 15) == VID_SHL || (m->mode & 15) == VID_SHR;
+}
+
+static bool is_sum(const struct imods *m) {
+    return (m->mode & 15) == VID_ADD || (m->mode & 15) == VID_SUB;
+}
+
+static wide video_saturate(const struct imods *m, wide t) {
+    const unsigned dsel = m->mode >> 10 & 7;
     const bool sgn = m->lut & VLUT_D_SIGNED;
-    uint32_t t = (uint32_t)(m->sat ? limit(primary, sel_bits(dsel), sgn) : primary);
-    if (dsel != SEL_ALL) {
-        uint32_t mask = (sel_bits(dsel) == 8 ? 0xffu : 0xffffu) << sel_shift(dsel);
-        return (c & ~mask) | (t << sel_shift(dsel) & mask);
+    if (is_shift(m)) {
+        wide span = (wide)1 << 34; /* of what is left of a shifted word */
+        t &= span - 1;
+        return limit(t >> 33 ? t - span : t, 32, sgn);
     }
-    bool less = sgn ? (int32_t)t < (int32_t)c : t < c;
-    switch (op2) {
-    case VOP2_ADD:
-        return t + c;
-    case VOP2_MIN:
-        return less ? t : c;
-    case VOP2_MAX:
-        return less ? c : t;
-    default:
-        return t;
-    }
+    bool mixed = !(m->lut & VLUT_A_SIGNED) != !(m->lut & VLUT_B_SIGNED);
+    if (dsel != SEL_ALL)
+        return limit(is_sum(m) && mixed ? (wide)(uint32_t)t : t, sel_bits(dsel), sgn);
+    return sgn ? limit(t, 32, true) : t < 0 ? 0 : t;
+}
+
+/* Result t put into part dsel of c. */
+static uint32_t video_merge(unsigned dsel, uint32_t t, uint32_t c) {
+    uint32_t mask = (sel_bits(dsel) == 8 ? 0xffu : 0xffffu) << sel_shift(dsel);
+    uint32_t placed = dsel == SEL_H1 ? t : t << sel_shift(dsel);
+    return (c & ~mask) | (placed & mask);
+}
+
+static uint32_t video_secondary(const struct imods *m, wide t, uint32_t c) {
+    const unsigned dsel = m->mode >> 10 & 7, op2 = m->mode >> 13 & 3;
+    const unsigned any = m->lut & (VLUT_A_SIGNED | VLUT_B_SIGNED);
+    const bool set = (m->mode & 15) == VID_SET, sgn = m->lut & (set ? VLUT_A_SIGNED : VLUT_D_SIGNED);
+    if (m->sat)
+        t = video_saturate(m, t);
+    if (dsel != SEL_ALL)
+        return video_merge(dsel, (uint32_t)t, c);
+    if (op2 == VOP2_NONE || op2 == VOP2_ADD)
+        return (uint32_t)t + (op2 == VOP2_ADD ? c : 0);
+    if (is_sum(m))
+        t = any ? (wide)(int32_t)t : (wide)(uint32_t)t;
+    bool less = sgn ? t < (int32_t)c : (uint64_t)t < c;
+    return less == (op2 == VOP2_MIN) ? (uint32_t)t : c;
 }
 
 static void exec_video(struct lane_io *io) {

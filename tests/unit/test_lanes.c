@@ -612,6 +612,13 @@ static void test_video(void **state) {
     assert_int_equal(run_one(OP_VIDEO, shl, 1, 33, 0), 2);
     struct imods mad = {.mode = VIDEO_MODE(VID_MAD, 0, 0, 0, 0, 0), .lut = VLUT_NEG_AB | VLUT_SHR7};
     assert_int_equal(run_one(OP_VIDEO, mad, 1024, 10, 0), (uint32_t)-80);
+    /* results of an H200 where they are not what the PTX ISA says */
+    struct imods wrap = {.mode = VIDEO_MODE(VID_ADD, 0, 0, 0, 0, 0), .sat = true};
+    assert_int_equal(run_one(OP_VIDEO, wrap, 0xffffffff, 1, 0), 0);
+    struct imods least = {.mode = VIDEO_MODE(VID_ADD, 0, 0, 0, VOP2_MIN, 0), .lut = VLUT_B_SIGNED};
+    assert_int_equal(run_one(OP_VIDEO, least, 0x80000000, 0, 0xffffffff), 0xffffffff);
+    struct imods upper = {.mode = VIDEO_MODE(VID_SHR, SEL_H1, SEL_B0, SEL_H1, 0, 0), .lut = 5, .sat = true};
+    assert_int_equal(run_one(OP_VIDEO, upper, 0x80000000, 0, 0x1234), 0xffff1234);
     struct imods set = {.mode = VIDEO_MODE(VID_SET, 0, 0, 0, VOP2_ADD, 0), .cmp = CMP_LT};
     assert_int_equal(run_one(OP_VIDEO, set, 1, 2, 41), 42);
 }
