@@ -281,11 +281,14 @@ static void print_operands(struct printer *p, const struct inst *i) {
         sep(p);
         str_printf(p->out, "0x%02x", i->m.mode);
     }
-    bool carry = op_info[i->op].form == FORM_FN_CARRY;
-    bool optional = op_info[i->op].form == FORM_WARP || op_info[i->op].form == FORM_CTRL;
+    uint8_t shape = op_info[i->op].form;
+    bool carry = shape == FORM_FN_CARRY, compare = shape == FORM_FN_SETP1 || shape == FORM_FN_SETP2;
+    bool optional = shape == FORM_WARP || shape == FORM_CTRL;
     for (uint32_t k = 0; k < form->psrc; k++) {
         const struct popd *s = &i->psrc[k];
         if (s->id == VPRED_PT && ((carry && s->neg) || (optional && !s->neg && i->op != OP_VOTE)))
+            continue;
+        if (k && compare && i->op != OP_ISETPX && s->id == VPRED_PT && !s->neg)
             continue;
         sep(p);
         print_pred(p, s);

@@ -50,6 +50,13 @@ static void index_writers(struct marker *m) {
         }
 }
 
+static bool word_needed(const struct values *v, const struct inst *i, const bool *needed) {
+    for (uint32_t w = 0; !is_rz(&i->dst) && w < inst_dst_words(i); w++)
+        if (needed[value_of_opd(v, &i->dst) + w])
+            return true;
+    return false;
+}
+
 /* Drops what is written but not needed; true when that was anything. */
 static bool drop_results(const struct values *v, struct inst *i, const bool *needed) {
     bool changed = false;
@@ -58,6 +65,11 @@ static bool drop_results(const struct values *v, struct inst *i, const bool *nee
             i->pdst[k].id = VPRED_PT;
             changed = true;
         }
+    if (i->op == OP_ATOM && i->m.aop < ATOM_EXCH && i->dst.kind == O_REG && !word_needed(v, i, needed)) {
+        i->op = OP_RED; /* nobody looks at the old value */
+        i->dst = (struct opd){0};
+        changed = true;
+    }
     return changed;
 }
 

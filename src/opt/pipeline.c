@@ -78,6 +78,7 @@ static void clean_up(struct compiler *c, struct fn *f) {
         changed |= PASS(c, f, FOLD);
         changed |= PASS(c, f, OPERANDS);
         changed |= PASS(c, f, STRENGTH);
+        changed |= PASS(c, f, BASES);
         changed |= PASS(c, f, SIGNS);
         changed |= PASS(c, f, ADDRESS);
         changed |= PASS(c, f, CSE);
@@ -93,6 +94,10 @@ static void compile_fn(struct compiler *c, struct fn *f) {
     dump(c, f, "lowering");
     validate(c, f, "lowering");
     PASS(c, f, SIMPLIFY);
+    PASS(c, f, RENAME);
+    PASS(c, f, COPYPROP);
+    PASS(c, f, SIGNS);
+    PASS(c, f, CONTRACT);
     clean_up(c, f);
     if (c->failed)
         return;

@@ -177,6 +177,23 @@ static bool fuse_wide(const struct walk *w, struct inst *hi) {
     return false;
 }
 
+/* A wide product of which only the low word is read is a plain one; adding zero to it is no addition. */
+static bool narrow(const struct walk *w, struct inst *i) {
+    if ((i->op != OP_IMULW && i->op != OP_IMADW) || is_rz(&i->dst))
+        return false;
+    if (!w->d.uses[value_of_opd(&w->d.v, &i->dst) + 1]) {
+        i->op = i->op == OP_IMULW ? OP_IMUL : OP_IMAD;
+        i->m.sgn = false;
+        return true;
+    }
+    if (i->op == OP_IMADW && is_rz(&i->src[2])) {
+        i->op = OP_IMULW;
+        i->nsrc = 2;
+        return true;
+    }
+    return false;
+}
+
 bool opt_strength(struct program *p, struct fn *f) {
     (void)p;
     struct walk w;
@@ -186,6 +203,7 @@ bool opt_strength(struct program *p, struct fn *f) {
         changed |= cheaper(i);
         changed |= cancels(i);
         changed |= drop_extension(&w, i);
+        changed |= narrow(&w, i);
         changed |= fuse_add(&w, i);
         changed |= fuse_wide(&w, i);
     }
