@@ -19,6 +19,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+/* The library hides its symbols, except these. */
+#pragma GCC visibility push(default)
 
 #define RP_REGION      UINT64_C(0x110000000000)
 #define RP_REGION_SIZE UINT64_C(0x010000000000) /* 1 TB of addresses; memory is used only where allocated */
@@ -218,6 +220,7 @@ void rp_tex_destroy(struct rp_gpu *gpu, uint64_t handle);
 enum rp_status rp_texref_bind(struct rp_module *m, const char *name, const struct rp_tex_desc *desc);
 bool rp_module_has_texref(struct rp_module *m, const char *name);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

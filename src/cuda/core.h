@@ -21,6 +21,8 @@
 
 #define CUD_DRIVER_VERSION 13000
 
+#pragma GCC visibility push(default) /* libcuda and libcudart call these */
+
 enum cudaError {
 #define ERROR(code, runtime, driver, text)        runtime = code,
 #define RUNTIME_ERROR(code, runtime, text)        runtime = code,
@@ -177,5 +179,7 @@ void cud_keep_output(void);
 void cud_report_launch(struct rp_kernel *k, const struct rp_launch *l, struct rp_totals before);
 /* Writes the JSON report named by REPRISE_JSON; runs at process exit. */
 void cuda_report_at_exit(void);
+
+#pragma GCC visibility pop
 
 #endif

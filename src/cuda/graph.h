@@ -5,6 +5,8 @@
 
 #include "cuda/work.h"
 
+#pragma GCC visibility push(default)
+
 struct CUgraphNode_st {
     struct cud_object obj;
     struct CUgraph_st *graph;
@@ -138,5 +140,7 @@ int cud_capture_status(struct CUstream_st *stream, int *status);
 int cud_capture_info(struct CUstream_st *stream, int *status, unsigned long long *id,
                      struct CUgraph_st **graph, cud_nodes *deps, size_t *ndeps);
 int cud_capture_mode(int *mode);
+
+#pragma GCC visibility pop
 
 #endif

@@ -217,8 +217,6 @@ static int run_event(struct CUevent_st *e) {
     return cudaSuccess;
 }
 
-
-
 int cud_run(struct cud_op *op) {
     struct CUctx_st *ctx = cud_current();
     if (ctx->pending && op->kind != CUD_OP_RECORD)

@@ -5,6 +5,8 @@
 
 #include "cuda/core.h"
 
+#pragma GCC visibility push(default)
+
 /* ---- memory ----------------------------------------------------------------------------------------- */
 
 int cud_mem_alloc(uint64_t *addr, size_t size, enum rp_mem_kind kind, unsigned flags);
@@ -164,6 +166,14 @@ void cud_module_drop(struct CUmod_st *m);
 struct CUfunc_st *cud_module_func(struct CUmod_st *m, const char *name);
 int cud_module_global(struct CUmod_st *m, const char *name, uint64_t *addr, size_t *size);
 
+/* Linking PTX; types are numbered as CUjitInputType. The image belongs to the link. */
+struct CUlinkState_st;
+int cud_link_create(struct CUlinkState_st **out);
+int cud_link_add(struct CUlinkState_st *s, int type, const void *data, size_t size);
+int cud_link_add_file(struct CUlinkState_st *s, int type, const char *path);
+int cud_link_complete(struct CUlinkState_st *s, void **image, size_t *size);
+int cud_link_destroy(struct CUlinkState_st *s);
+
 /* The compiler's start-up code. */
 struct CUmod_st *cud_register_binary(const void *wrapper);
 void cud_unregister_binary(struct CUmod_st *m);
@@ -294,5 +304,7 @@ struct CUpool_st {
 /* The device's pool, created when first asked for. */
 struct CUpool_st *cud_default_pool(void);
 int cud_pool_attribute(struct CUpool_st *p, int attribute, void *value, bool set);
+
+#pragma GCC visibility pop
 
 #endif

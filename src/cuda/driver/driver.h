@@ -53,4 +53,7 @@ int tex_of_driver(struct cud_tex *t, const CUDA_RESOURCE_DESC *res, const CUDA_T
 /* Fills in a launch's arguments from params or extra. */
 int pack_launch(struct cud_launch *l, void **params, void **extra);
 
+/* What the including file defines is exported; the version script drops what is not API. */
+#pragma GCC visibility push(default)
+
 #endif

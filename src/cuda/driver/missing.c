@@ -3,7 +3,7 @@
 #include "cuda/core.h"
 
 #define MISSING(name)                                                                                        \
-    __attribute__((weak)) int name(void);                                                                    \
+    __attribute__((weak, visibility("default"))) int name(void);                                             \
     __attribute__((weak)) int name(void) {                                                                   \
         static bool named;                                                                                   \
         return cud_unsupported(#name, &named);                                                               \

@@ -1,10 +1,9 @@
-/* libcuda: modules, libraries, kernels, and the linker that merges PTX. */
+/* libcuda: modules, libraries, kernels, linking. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cuda/driver/driver.h"
 #include "cuda/fatbin.h"
-#include "cuda/ptxlink.h"
 
 /* What the JIT options say about log buffers. */
 struct log_buffers {
@@ -305,52 +304,11 @@ CUresult cuFuncGetModule(CUmodule *module, CUfunction func) {
 
 /* ---- linking ---------------------------------------------------------------------------------------- */
 
-struct CUlinkState_st {
-    struct cud_object obj;
-    VEC(struct ptx_unit) units;
-    char *image;
-};
-
-static int link_create(CUlinkState *state) {
-    if (!state)
-        return cudaErrorInvalidValue;
-    *state = cud_object_new(CUD_LINK, sizeof **state, NULL);
-    return cudaSuccess;
-}
-
 CUresult cuLinkCreate(unsigned int n, CUjit_option *options, void **values, CUlinkState *state) {
     (void)n;
     (void)options;
     (void)values;
-    DRIVER(CUD_CONTEXT, link_create(state));
-}
-
-/* Adds the PTX of a text or a fat binary. */
-static int link_add(CUlinkState s, int type, const void *data, size_t size) {
-    struct ptx_unit u = {0};
-    if (!cud_object_get(s, CUD_LINK))
-        return cudaErrorInvalidResourceHandle;
-    if (!data || !size)
-        return cudaErrorInvalidValue;
-    if (type == CU_JIT_INPUT_PTX) {
-        u.len = strnlen(data, size);
-        char *copy = xmalloc(u.len + 1);
-        memcpy(copy, data, u.len);
-        copy[u.len] = '\0';
-        u.text = copy;
-    } else if (type == CU_JIT_INPUT_FATBINARY) {
-        struct fatbin_entry best;
-        struct fatbin_census census;
-        const char *why;
-        const struct rp_gpu_info *i = rp_gpu_info(cud.gpu);
-        if (!fatbin_pick(data, size, (unsigned)(i->cc_major * 10 + i->cc_minor), &best, &census, &why))
-            return census.elf ? cudaErrorNoKernelImageForDevice : cudaErrorInvalidKernelImage;
-        u.text = fatbin_contents(&best, &u.len, &why);
-    }
-    if (!u.text)
-        return type == CU_JIT_INPUT_FATBINARY ? cudaErrorInvalidKernelImage : cudaErrorNoKernelImageForDevice;
-    vec_push(&s->units, u);
-    return cudaSuccess;
+    DRIVER(CUD_CONTEXT, cud_link_create(state));
 }
 
 CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name,
@@ -359,22 +317,7 @@ CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_
     (void)n;
     (void)options;
     (void)values;
-    DRIVER(CUD_CONTEXT, link_add(state, (int)type, data, size));
-}
-
-static int link_add_file(CUlinkState s, int type, const char *path) {
-    FILE *f = path ? fopen(path, "rb") : NULL;
-    if (!f)
-        return path ? cudaErrorFileNotFound : cudaErrorInvalidValue;
-    struct str text = {0};
-    char buffer[4096];
-    size_t n;
-    while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
-        str_add(&text, buffer, n);
-    fclose(f);
-    int error = link_add(s, type, text.at, text.len);
-    str_free(&text);
-    return error;
+    DRIVER(CUD_CONTEXT, cud_link_add(state, (int)type, data, size));
 }
 
 CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path, unsigned int n,
@@ -382,40 +325,15 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path,
     (void)n;
     (void)options;
     (void)values;
-    DRIVER(CUD_CONTEXT, link_add_file(state, (int)type, path));
-}
-
-static int link_complete(CUlinkState s, void **image, size_t *size) {
-    size_t len;
-    if (!cud_object_get(s, CUD_LINK))
-        return cudaErrorInvalidResourceHandle;
-    if (!image || !s->units.len)
-        return cudaErrorInvalidValue;
-    free(s->image);
-    s->image = ptx_link(s->units.at, s->units.len, NULL, 0, &len);
-    *image = s->image;
-    if (size)
-        *size = len + 1;
-    return cudaSuccess;
+    DRIVER(CUD_CONTEXT, cud_link_add_file(state, (int)type, path));
 }
 
 CUresult cuLinkComplete(CUlinkState state, void **image, size_t *size) {
-    DRIVER(CUD_CONTEXT, link_complete(state, image, size));
-}
-
-static int link_destroy(CUlinkState s) {
-    if (!cud_object_get(s, CUD_LINK))
-        return cudaErrorInvalidResourceHandle;
-    for (uint32_t i = 0; i < s->units.len; i++)
-        free((char *)s->units.at[i].text);
-    vec_free(&s->units);
-    free(s->image);
-    cud_object_free(s);
-    return cudaSuccess;
+    DRIVER(CUD_CONTEXT, cud_link_complete(state, image, size));
 }
 
 CUresult cuLinkDestroy(CUlinkState state) {
-    DRIVER(CUD_CONTEXT, link_destroy(state));
+    DRIVER(CUD_CONTEXT, cud_link_destroy(state));
 }
 
 #undef cuLinkCreate

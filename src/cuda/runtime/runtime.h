@@ -221,4 +221,7 @@ int prepare_launch(struct cud_op *op, const void *func, dim3 grid, dim3 block, v
 /* The address of a variable, checked against offset and count. */
 int symbol_range(const void *symbol, size_t offset, size_t count, void **addr);
 
+/* What the including file defines is exported; the version script drops what is not API. */
+#pragma GCC visibility push(default)
+
 #endif
