@@ -1,0 +1,143 @@
+/* The special function unit as the hardware computes it, bit for bit.
+ *
+ * The unit interpolates. The upper bits of a reduced argument choose three coefficients, the 17 bits below them
+ * are x, and the result is c0 + c1 x + c2 x^2 in fixed point, cut off once at the end. Only the square is
+ * inexact: its partial products below 2^19 are never formed. (The structure is that of Oberman and Siu, "A
+ * high-performance area-efficient multifunction interpolator", ARITH-17; widths and coefficients come from
+ * results of an H200.)
+ *
+ * Functions take and give the bits of a number, flush subnormal operands and results as the unit does, have no
+ * branches, and are exact whatever the host's rounding mode. */
+#ifndef REPRISE_EXEC_MUFU_MODEL_H
+#define REPRISE_EXEC_MUFU_MODEL_H
+
+#include <stdint.h>
+#include <string.h>
+
+/* Coefficients by segment; tables of 64 use half of them, or hold two octaves. */
+struct mufu_table {
+    int32_t c0[128], c1[128], c2[128];
+};
+
+extern const struct mufu_table mufu_rcp_table, mufu_rsq_table, mufu_sqrt_table, mufu_ex2_table, mufu_lg2_table,
+    mufu_sin_table;
+
+#define MUFU_INLINE static inline __attribute__((always_inline))
+
+#define MUFU_NAN UINT32_C(0x7fffffff)
+#define MUFU_INF UINT32_C(0x7f800000)
+
+/* The square of 17 bits in units of 2^19, less the partial products below that. */
+MUFU_INLINE uint32_t mufu_square(uint32_t x) {
+    uint32_t sum = 0;
+    for (unsigned j = 10; j <= 16; j++) /* bit j times itself and twice the bits below it */
+        sum += (((x & ((1u << j) - 1)) + (1u << (j - 1))) >> (18 - j)) & -(x >> j & 1);
+    return sum;
+}
+
+/* c0 + c1 x + c2 x^2, where c0 counts 2^c0_shift and c0_low is the part all segments share. */
+MUFU_INLINE int64_t mufu_interpolate(const struct mufu_table *t, uint32_t segment, uint32_t x, int c0_shift,
+                                     int c0_low) {
+    return (int64_t)t->c0[segment] * (INT64_C(1) << c0_shift) + c0_low + (int64_t)t->c1[segment] * (int32_t)x +
+           (int64_t)t->c2[segment] * (int32_t)mufu_square(x);
+}
+
+/* A fixed-point number 0 <= v < 2^52 with the given fraction bits as float bits, cut off. */
+MUFU_INLINE uint32_t mufu_normalize(uint64_t v, int fraction) {
+    const uint64_t magic = UINT64_C(0x4330000000000000); /* 2^52 */
+    uint64_t bits = v | magic;
+    double whole, two52 = 0x1p52;
+    memcpy(&whole, &bits, sizeof whole);
+    whole -= two52; /* exact */
+    memcpy(&bits, &whole, sizeof bits);
+    uint32_t r = (uint32_t)((bits >> 29) - ((uint64_t)(1023 - 127 + fraction) << 23));
+    return v ? r : 0;
+}
+
+MUFU_INLINE uint32_t mufu_unit_rcp(uint32_t v) {
+    uint32_t sign = v & 0x80000000u, mag = v & 0x7fffffffu, e = mag >> 23;
+    int64_t m = mufu_interpolate(&mufu_rcp_table, mag >> 16 & 127, (mag & 0xffff) << 1, 15, 8092) >> 17;
+    int32_t r = (int32_t)(253 - e) * (1 << 23) + (int32_t)m;
+    uint32_t out = r < 0x800000 ? 0 : (uint32_t)r;
+    out = e == 0 ? MUFU_INF : e == 255 ? 0 : out;
+    return mag > MUFU_INF ? MUFU_NAN : sign | out;
+}
+
+MUFU_INLINE uint32_t mufu_unit_rsq(uint32_t v) {
+    uint32_t sign = v & 0x80000000u, mag = v & 0x7fffffffu, e = mag >> 23, even = ~e & 1;
+    int64_t m = mufu_interpolate(&mufu_rsq_table, (mag >> 17 & 63) + (even << 6), mag & 0x1ffff, 15, 32766) >> 17;
+    m = (mag & 0xffffff) == 0x800000 ? 0x800000 : m; /* powers of 4 are exact */
+    uint32_t out = ((190 - ((e + 1) >> 1)) << 23) + (uint32_t)m;
+    out = e == 0 ? sign | MUFU_INF : e == 255 ? 0 : out;
+    return mag > MUFU_INF || (sign && e) ? MUFU_NAN : out;
+}
+
+MUFU_INLINE uint32_t mufu_unit_sqrt(uint32_t v) {
+    uint32_t sign = v & 0x80000000u, mag = v & 0x7fffffffu, e = mag >> 23, even = ~e & 1;
+    int64_t m =
+        mufu_interpolate(&mufu_sqrt_table, (mag >> 17 & 63) + (even << 6), mag & 0x1ffff, 15, 32767) >> 17;
+    uint32_t out = ((63 + ((e + 1) >> 1)) << 23) + (uint32_t)m;
+    out = e == 0 ? sign : e == 255 ? MUFU_INF : out;
+    return mag > MUFU_INF || (sign && e) ? MUFU_NAN : out;
+}
+
+/* |v| in units of 2^-fraction, cut off, modulo 2^32; v is no NaN and no infinity. */
+MUFU_INLINE uint32_t mufu_fixed(uint32_t v, int fraction) {
+    int32_t e = (int32_t)(v >> 23 & 255);
+    int32_t left = e - 150 + fraction, right = -left;
+    uint32_t m = e ? (v & 0x7fffffu) | 0x800000u : 0;
+    return left >= 0 ? (left > 31 ? 0 : m << (left & 31)) : m >> (right > 31 ? 31 : right);
+}
+
+MUFU_INLINE uint32_t mufu_unit_ex2(uint32_t v) {
+    uint32_t sign = v & 0x80000000u, mag = v & 0x7fffffffu;
+    uint32_t fixed = mufu_fixed(mag < 0x43800000u ? mag : 0, 23); /* |v| < 256 */
+    uint32_t whole_only = (fixed & 0x7fffffu) == 0; /* other negatives come out less by one unit */
+    uint32_t q = sign ? ~fixed + whole_only : fixed;
+    int64_t m = mufu_interpolate(&mufu_ex2_table, q >> 17 & 63, q & 0x1ffff, 15, 24456) >> 17;
+    int32_t whole = (int32_t)q >> 23, r = (127 + whole) * (1 << 23) + (int32_t)m;
+    uint32_t out = whole < -126 ? 0 : whole > 127 ? MUFU_INF : (uint32_t)r;
+    out = mag >= 0x43800000u ? (sign ? 0 : MUFU_INF) : out;
+    out = mag < 0x800000u ? 0x3f800000u : out;
+    return mag > MUFU_INF ? MUFU_NAN : out;
+}
+
+MUFU_INLINE uint32_t mufu_unit_lg2(uint32_t v) {
+    uint32_t sign = v & 0x80000000u, mag = v & 0x7fffffffu, e = mag >> 23;
+    int64_t t = mufu_interpolate(&mufu_lg2_table, mag >> 17 & 63, mag & 0x1ffff, 12, 837) >> 2;
+    int64_t sum = (int64_t)((int32_t)e - 127) * (INT64_C(1) << 36) + t;
+    uint32_t out = mufu_normalize((uint64_t)(sum < 0 ? ~sum : sum), 36) | (sum < 0 ? 0x80000000u : 0);
+    out = v == 0x3f800000u ? 0 : e == 0 ? 0xff800000u : e == 255 ? MUFU_INF : out;
+    return mag > MUFU_INF || (sign && e) ? MUFU_NAN : out;
+}
+
+/* Sine or cosine of v turns. */
+MUFU_INLINE uint32_t mufu_unit_turn(uint32_t v, const uint32_t cosine) {
+    uint32_t mag = v & 0x7fffffffu, q = mufu_fixed(mag, 25);
+    uint32_t quadrant = (q >> 23) + cosine, back = -(quadrant & 1); /* odd quadrants run backwards */
+    uint32_t u = (q ^ back) & 0x7fffffu, sign = (quadrant & 2) << 30 ^ (cosine ? 0 : v & 0x80000000u);
+    int64_t t = mufu_interpolate(&mufu_sin_table, u >> 17, u & 0x1ffff, 12, 0);
+    return mag >= MUFU_INF ? MUFU_NAN : mufu_normalize((uint64_t)t, 38) | sign;
+}
+
+/* The upper word of the seed of an f64 function, from the upper word of its operand. */
+MUFU_INLINE uint32_t mufu_unit_rcp64h(uint32_t v) {
+    uint32_t sign = v & 0x80000000u, mag = v & 0x7fffffffu, e = mag >> 20;
+    int64_t m = mufu_interpolate(&mufu_rcp_table, mag >> 13 & 127, (mag & 0x1fff) << 4, 15, 8092) >> 20;
+    int32_t r = (int32_t)(2045 - e) * (1 << 20) + (int32_t)m;
+    uint32_t out = r < 0x100000 ? 0 : (uint32_t)r;
+    out = e == 0 ? 0x7ff00000u : e == 2047 ? 0 : out;
+    return mag > 0x7ff00000u ? MUFU_NAN : sign | out;
+}
+
+MUFU_INLINE uint32_t mufu_unit_rsq64h(uint32_t v) {
+    uint32_t sign = v & 0x80000000u, mag = v & 0x7fffffffu, e = mag >> 20, even = ~e & 1;
+    uint32_t segment = (mag >> 14 & 63) + (even << 6), x = (mag & 0x3fff) << 3;
+    int64_t m = mufu_interpolate(&mufu_rsq_table, segment, x, 15, 32766) >> 20;
+    m = (mag & 0x1fffff) == 0x100000 ? 0x100000 : m;
+    uint32_t out = ((1534 - ((e + 1) >> 1)) << 20) + (uint32_t)m;
+    out = e == 0 ? sign | 0x7ff00000u : e == 2047 ? 0 : out;
+    return mag > 0x7ff00000u || (sign && e) ? MUFU_NAN : out;
+}
+
+#endif
