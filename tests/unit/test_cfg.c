@@ -1,0 +1,736 @@
+/* Configurations: values of every type, files, inheritance, --set, the messages of what is wrong, and
+ * occupancy. */
+#include <limits.h>
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cfg/config.h"
+#include "cfg/read.h"
+#include "reprise.h"
+
+static const char *const no_set[] = {NULL};
+
+/* ---- helpers ---------------------------------------------------------------------------------------- */
+
+static void expect_words(const struct diag *d, const char *words) {
+    if (!strstr(str_text(&d->text), words))
+        fail_msg("'%s' not in:\n%s", words, str_text(&d->text));
+}
+
+/* Parses what must be valid. */
+static struct gpu_config good(const char *text, const char *const *set) {
+    struct gpu_config c;
+    struct diag d = {0};
+    if (!config_parse(&c, text, strlen(text), "t.yaml", set, CONFIG_DIR, &d))
+        fail_msg("%s", str_text(&d.text));
+    diag_free(&d);
+    return c;
+}
+
+/* Parses what must fail with so many errors and a text that contains the given words. */
+static void bad_set(const char *text, const char *const *set, uint32_t errors, const char *words) {
+    struct gpu_config c;
+    struct diag d = {0};
+    assert_false(config_parse(&c, text, strlen(text), "t.yaml", set, CONFIG_DIR, &d));
+    expect_words(&d, words);
+    if (d.errors != errors)
+        fail_msg("%u errors, not %u:\n%s", d.errors, errors, str_text(&d.text));
+    assert_memory_equal(&c, &config_default, sizeof c);
+    diag_free(&d);
+}
+
+static void bad(const char *text, const char *words) {
+    bad_set(text, no_set, 1, words);
+}
+
+/* A new empty folder, and files in it. */
+static char folder[64];
+
+static int make_folder(void **state) {
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/test_cfg.XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static const char *file_path(const char *name) {
+    static char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static void put_file(const char *name, const char *text) {
+    FILE *f = fopen(file_path(name), "w");
+    assert_non_null(f);
+    assert_int_equal(fwrite(text, 1, strlen(text), f), strlen(text));
+    assert_int_equal(fclose(f), 0);
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    static const char *const names[] = {"a.yaml",   "b.yaml",      "c.yaml", "h200.yaml",
+                                        "big.yaml", "base/d.yaml", "base"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        remove(file_path(names[i]));
+    return rmdir(folder);
+}
+
+static void bad_load(const char *name, const char *dir, const char *words) {
+    struct gpu_config c;
+    struct diag d = {0};
+    assert_false(config_load(&c, name, NULL, dir, &d));
+    expect_words(&d, words);
+    diag_free(&d);
+}
+
+static struct gpu_config load(const char *name) {
+    struct gpu_config c;
+    struct diag d = {0};
+    if (!config_load(&c, name, NULL, CONFIG_DIR, &d))
+        fail_msg("%s", str_text(&d.text));
+    diag_free(&d);
+    return c;
+}
+
+/* ---- the tables ------------------------------------------------------------------------------------- */
+
+static const char *const field_names[] = {
+#define PARAM(field, ...) #field,
+#include "cfg/params.def"
+};
+
+/* Each row keeps the rules of params.def, and its default is in its range. */
+static void test_table(void **state) {
+    (void)state;
+    for (uint32_t i = 0; i < config_params.count; i++) {
+        const struct param *p = &config_params.rows[i];
+        char name[128];
+        snprintf(name, sizeof name, "%s", p->path);
+        for (char *c = name; *c; c++)
+            *c = *c == '.' ? '_' : *c;
+        assert_string_equal(name, field_names[i]);
+        assert_non_null(strchr(p->path, '.'));
+        assert_true(strlen(p->path) <= 22); /* the column of config_list */
+        assert_true(p->min <= p->max && *p->help);
+        assert_true(p->type != PARAM_INT || (p->min >= INT32_MIN && p->max <= INT32_MAX));
+        assert_ptr_equal(param_find(&config_params, p->path, strlen(p->path)), p);
+        assert_false(param_is_group(&config_params, p->path, strlen(p->path)));
+        struct str text = {0};
+        union param_value v;
+        param_print(p, &config_default, false, &text);
+        assert_int_equal(param_read(p, text.at, text.len, false, &v), PARAM_OK);
+        str_free(&text);
+    }
+}
+
+/* No relation between parameters is broken by the defaults, and the default GPU is the defaults. */
+static void test_defaults(void **state) {
+    (void)state;
+    struct gpu_config c = good("", NULL), h200 = load(NULL);
+    assert_memory_equal(&c.origin, &config_default.origin, sizeof c.origin);
+    for (uint32_t i = 0; i < config_params.count; i++) {
+        struct str a = {0}, b = {0};
+        param_print(&config_params.rows[i], &c, true, &a);
+        param_print(&config_params.rows[i], &h200, true, &b);
+        assert_string_equal(a.at, b.at);
+        assert_int_equal(h200.origin[i].kind, CONFIG_FROM_FILE); /* h200.yaml spells everything out */
+        str_free(&a);
+        str_free(&b);
+    }
+}
+
+/* ---- values ----------------------------------------------------------------------------------------- */
+
+enum color { RED, GREEN, BLUE };
+
+struct sample {
+    int32_t i, version;
+    enum color color;
+    uint64_t bytes;
+    double f;
+    bool b;
+    param_string s;
+};
+
+static const char *const colors[] = {"red", "green", "blue", NULL};
+
+static const struct param sample_rows[] = {
+    {"t.int", PARAM_INT, NULL, -5, 100, offsetof(struct sample, i), "cows", ""},
+    {"t.version", PARAM_VERSION, NULL, 20, 129, offsetof(struct sample, version), "", ""},
+    {"t.color", PARAM_ENUM, colors, GREEN, BLUE, offsetof(struct sample, color), "", ""},
+    {"t.bytes", PARAM_BYTES, NULL, 1, 1099511627776.0, offsetof(struct sample, bytes), "bytes", ""},
+    {"t.float", PARAM_FLOAT, NULL, -1.5, 1e6, offsetof(struct sample, f), "MHz", ""},
+    {"t.bool", PARAM_BOOL, NULL, 0, 1, offsetof(struct sample, b), "", ""},
+    {"t.string", PARAM_STRING, NULL, 1, 5, offsetof(struct sample, s), "bytes", ""},
+};
+static const struct param_table sample_table = {sample_rows, sizeof sample_rows / sizeof *sample_rows};
+
+/* Reads a value; "OUT" out of range, "TYPE" wrong type, else what it prints as, plainly and as a file says
+ * it. */
+static void expect_reads(const char *path, const char *text, const char *plain, const char *pretty) {
+    const struct param *p = param_find(&sample_table, path, strlen(path));
+    union param_value v;
+    enum param_status status = param_read(p, text, strlen(text), false, &v);
+    if (status != PARAM_OK) {
+        assert_string_equal(plain, status == PARAM_OUT_OF_RANGE ? "OUT" : "TYPE");
+        return;
+    }
+    struct sample s = {0};
+    struct str a = {0}, b = {0};
+    param_store(p, &s, &v);
+    param_print(p, &s, true, &a);
+    param_print(p, &s, false, &b);
+    assert_string_equal(str_text(&a), plain);
+    assert_string_equal(str_text(&b), pretty ? pretty : plain);
+    str_free(&a);
+    str_free(&b);
+}
+
+static void test_values(void **state) {
+    (void)state;
+    static const struct {
+        const char *path, *text, *plain, *pretty;
+    } cases[] = {
+        {"t.int", "100", "100", NULL},
+        {"t.int", "101", "OUT", NULL},
+        {"t.int", "-5", "-5", NULL},
+        {"t.int", "-6", "OUT", NULL},
+        {"t.int", "0x1F", "31", NULL},
+        {"t.int", "4294967297", "OUT", NULL},
+        {"t.int", "99999999999999999999999", "OUT", NULL},
+        {"t.int", "-99999999999999999999999", "OUT", NULL},
+        {"t.int", "1.0", "TYPE", NULL},
+        {"t.int", "1K", "TYPE", NULL},
+        {"t.int", "+1", "TYPE", NULL},
+        {"t.int", "--1", "TYPE", NULL},
+        {"t.int", " 1", "TYPE", NULL},
+        {"t.int", "0x", "TYPE", NULL},
+        {"t.int", "", "TYPE", NULL},
+        {"t.bytes", "1", "1", "1"},
+        {"t.bytes", "0", "OUT", NULL},
+        {"t.bytes", "48K", "49152", "48K"},
+        {"t.bytes", "48 KB", "49152", "48K"},
+        {"t.bytes", "48KiB", "49152", "48K"},
+        {"t.bytes", "1024K", "1048576", "1M"},
+        {"t.bytes", "1025K", "1049600", "1025K"},
+        {"t.bytes", "3G", "3221225472", "3G"},
+        {"t.bytes", "1T", "1099511627776", "1T"},
+        {"t.bytes", "1099511627777", "OUT", NULL},
+        {"t.bytes", "2T", "OUT", NULL},
+        {"t.bytes", "18446744073709551616T", "OUT", NULL},
+        {"t.bytes", "-1K", "OUT", NULL},
+        {"t.bytes", "-", "TYPE", NULL},
+        {"t.bytes", "1k", "TYPE", NULL},
+        {"t.bytes", "1KK", "TYPE", NULL},
+        {"t.bytes", "1Ki", "TYPE", NULL},
+        {"t.bytes", "1B", "TYPE", NULL},
+        {"t.bytes", "1.5K", "TYPE", NULL},
+        {"t.float", "-1.5", "-1.5", NULL},
+        {"t.float", "-1.51", "OUT", NULL},
+        {"t.float", "1e6", "1e+06", NULL},
+        {"t.float", "1000000.1", "OUT", NULL},
+        {"t.float", "0.1", "0.1", NULL},
+        {"t.float", "0.30000000000000004", "0.30000000000000004", NULL},
+        {"t.float", "1e999", "OUT", NULL},
+        {"t.float", "nan", "TYPE", NULL},
+        {"t.float", "inf", "TYPE", NULL},
+        {"t.float", "0x10", "TYPE", NULL},
+        {"t.float", "1,5", "TYPE", NULL},
+        {"t.float", "e", "TYPE", NULL},
+        {"t.bool", "true", "true", NULL},
+        {"t.bool", "false", "false", NULL},
+        {"t.bool", "yes", "TYPE", NULL},
+        {"t.bool", "1", "TYPE", NULL},
+        {"t.color", "green", "green", NULL},
+        {"t.color", "red", "OUT", NULL},
+        {"t.color", "pink", "TYPE", NULL},
+        {"t.version", "9.0", "9.0", NULL},
+        {"t.version", "12.9", "12.9", NULL},
+        {"t.version", "13.0", "OUT", NULL},
+        {"t.version", "1.9", "OUT", NULL},
+        {"t.version", "9", "TYPE", NULL},
+        {"t.version", "9.", "TYPE", NULL},
+        {"t.version", "9.10", "TYPE", NULL},
+        {"t.version", ".9", "TYPE", NULL},
+        {"t.string", "five5", "five5", NULL},
+        {"t.string", "six666", "OUT", NULL},
+        {"t.string", "", "OUT", NULL},
+        {"t.string", "a\tb", "TYPE", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect_reads(cases[i].path, cases[i].text, cases[i].plain, cases[i].pretty);
+}
+
+static void test_value_edges(void **state) {
+    (void)state;
+    union param_value v;
+    char text[300];
+    memset(text, '1', sizeof text);
+    for (uint32_t i = 0; i < sample_table.count; i++) { /* longer than any buffer */
+        const struct param *p = &sample_rows[i];
+        assert_int_equal(param_read(p, text, sizeof text, false, &v),
+                         p->type == PARAM_STRING ? PARAM_OUT_OF_RANGE : PARAM_WRONG_TYPE);
+        assert_int_equal(param_read(p, "1\0", 2, false, &v), PARAM_WRONG_TYPE);
+    }
+    assert_int_equal(param_read(&sample_rows[0], "1", 1, true, &v), PARAM_WRONG_TYPE); /* quoted number */
+    assert_int_equal(param_read(&sample_rows[2], "blue", 4, true, &v), PARAM_OK);
+}
+
+static void test_describe(void **state) {
+    (void)state;
+    static const char *const expected[] = {
+        "an integer, -5 to 100 cows",   "major.minor, 2.0 to 12.9",    "one of green, blue",
+        "a size, 1 to 1T bytes",        "a number, -1.5 to 1e+06 MHz", "true or false",
+        "printable text, 1 to 5 bytes",
+    };
+    for (uint32_t i = 0; i < sample_table.count; i++) {
+        struct str s = {0};
+        param_describe(&sample_rows[i], &s);
+        assert_string_equal(s.at, expected[i]);
+        str_free(&s);
+    }
+}
+
+/* A program that set a locale with a decimal comma reads and prints the same numbers. */
+static void test_locale(void **state) {
+    (void)state;
+    static const char *const commas[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "fr_FR"};
+    for (size_t i = 0; i < sizeof commas / sizeof *commas && !setlocale(LC_NUMERIC, commas[i]); i++)
+        ;
+    expect_reads("t.float", "0.5", "0.5", NULL);
+    setlocale(LC_NUMERIC, "C");
+}
+
+/* ---- files ------------------------------------------------------------------------------------------ */
+
+static void test_read(void **state) {
+    (void)state;
+    struct gpu_config c = good("# comment\n"
+                               "sm:\n"
+                               "  warps: 32   # fewer\n"
+                               "  threads: 1024\n"
+                               "l2.size: 1 MB\n"
+                               "device: {name: \"GPU \\u00e9\", architecture: 'ampere', cc: 8.6}\n"
+                               "clock:\n"
+                               "grid:\n",
+                               NULL);
+    assert_int_equal(c.sm_warps, 32);
+    assert_int_equal(c.sm_threads, 1024);
+    assert_int_equal(c.l2_size, 1 << 20);
+    assert_string_equal(c.device_name, "GPU \xc3\xa9");
+    assert_int_equal(c.device_architecture, ARCH_AMPERE);
+    assert_int_equal(c.device_cc, 86);
+    assert_int_equal(c.sm_blocks, config_default.sm_blocks);
+    assert_int_equal(c.origin[CFG_sm_threads].kind, CONFIG_FROM_FILE);
+    assert_int_equal(c.origin[CFG_sm_threads].line, 4);
+    assert_int_equal(c.origin[CFG_sm_blocks].kind, CONFIG_FROM_DEFAULT);
+    assert_string_equal(c.files[0], "t.yaml");
+}
+
+static void test_messages(void **state) {
+    (void)state;
+    bad("sm:\n  warsp: 4\n",
+        "t.yaml:2:3: error: no parameter is called 'sm.warsp'; did you mean 'sm.warps'?");
+    bad("smm:\n  warps: 4\n", "t.yaml:1:1: error: no parameter is called 'smm'; did you mean 'sm'?");
+    bad("warps: 4", "did you mean 'sm.warps'?");
+    bad("qqqqqqqq: 4", "no parameter is called 'qqqqqqqq'; 'reprise list params' shows all of them");
+    bad("sm:\n  warps: 4096\n",
+        "t.yaml:2:10: error: sm.warps is out of range at '4096'; it takes an integer, 1 to 128 warps");
+    bad("sm:\n  warps: \"48\"\n", "sm.warps cannot be the text '48'; it takes an integer");
+    bad("sm:\n  warps: many\n", "sm.warps cannot be 'many'");
+    bad("sm:\n  warps:\n", "sm.warps has no value; it takes an integer, 1 to 128 warps");
+    bad("sm: {shared: 5P}", "sm.shared cannot be '5P'; it takes a size, 1K to 4M bytes");
+    bad("device.architecture: ferni", "; did you mean 'fermi'?");
+    bad("device.name: \"a\\x00b\"", "device.name cannot be the text 'a'");
+    bad("device.name: ''", "device.name is out of range at ''; it takes printable text, 1 to 127 bytes");
+    bad("sm.warps: 64\nsm:\n  warps: 64\n",
+        "t.yaml:3:3: error: sm.warps is given twice; the first is on line 1");
+    bad("sm:\n  blocks: 4\nsm:\n  warps: 64\n", "t.yaml:3:1: error: group sm is opened twice");
+    bad("sm: 4", "t.yaml:1:5: error: parameters are needed, since this is a group: sm");
+    bad("sm: [1, {a: [b]}, 2]\nl2.size: 1M\n", "parameters are needed");
+    bad("sm.warps: [64]", "t.yaml:1:11: error: one value is needed, not a list or group: sm.warps");
+    bad("sm.warps: {a: 1}", "one value is needed, not a list or group: sm.warps");
+    bad("sm.warps: &w 64\nsm.blocks: *w\n", "aliases are not supported: give the value of sm.blocks");
+    bad("sm.warps: !!int 64", "a tag has no meaning here: sm.warps");
+    bad("sm: !x {warps: 64}", "a tag has no meaning here");
+    bad("? [a]\n: {b: c}\nsm.warps: 64\n", "t.yaml:1:3: error: the name of a parameter or group is needed");
+    bad("just words", "a configuration is a list of");
+    bad("- sm.warps\n", "a configuration is a list of");
+    bad("sm.warps: 64\n---\nsm.blocks: 1\n", "t.yaml:2:1: error: a configuration is one document");
+    bad("sm: {warps: 64\n", "not valid YAML: did not find expected ',' or '}'");
+    bad("sm:\n\twarps: 64\n", "t.yaml:2:1: error: not valid YAML");
+    bad("l2.size: \xff", "t.yaml:1:10: error: not valid YAML: invalid leading UTF-8 octet");
+    bad("inherit: [h200]", "inherit takes the name of a configuration");
+    bad("inherit:", "inherit takes the name of a configuration");
+    bad("inherit: \"h200\\0\"", "inherit takes the name of a configuration");
+    bad("inherit: h200\ninherit: gtx480\n", "t.yaml:2:10: error: inherit is given twice");
+    bad("inherit: gtx408\n", "t.yaml:1:10: error: no GPU is called 'gtx408'; did you mean 'gtx480'?");
+}
+
+/* Columns count bytes as an editor shows them, also behind letters of several bytes and a byte-order mark. */
+static void test_places(void **state) {
+    (void)state;
+    bad("\xc3\xa9\xc3\xa9: 1\n", "t.yaml:1:1: error");
+    bad("# \xe2\x82\xac \xc3\xa9\nsm: {warps: 0}\n", "t.yaml:2:13: error: sm.warps is out of range");
+    bad("\xef\xbb\xbfsm: {warps: 0}\n", "    ???sm: {warps: 0}\n                   ^");
+    bad("device.name: \"\xe2\x82\xac\"\nsm.warps: 0\n", "t.yaml:2:11: error");
+}
+
+/* All errors of a text are told at once, those of --set too. */
+static void test_all_errors(void **state) {
+    (void)state;
+    const char *const set[] = {"sm.warps=0", "nothing", "l2.szie=1M", "=", NULL};
+    bad_set("sm: {warps: 0, blocks: x, wraps: 1}\nl3.size: {a: {b: c}}\nclock.sm: fast\n", set, 9,
+            "--set:1:1: error: no parameter is called 'l2.szie'; did you mean");
+}
+
+static void test_set(void **state) {
+    (void)state;
+    const char *const set[] = {"sm.warps=16", "sm.warps=32", "sm.threads=1024", "device.name=My GPU = 1",
+                               NULL};
+    struct gpu_config c = good("sm: {warps: 48, threads: 1536}", set);
+    assert_int_equal(c.sm_warps, 32);
+    assert_int_equal(c.sm_threads, 1024);
+    assert_string_equal(c.device_name, "My GPU = 1");
+    assert_int_equal(c.origin[CFG_sm_warps].kind, CONFIG_FROM_SET);
+
+    const char *const one[][2] = {{"sm.warps"}, {"sm.warps="}, {"sm.warp=3"}, {"sm=3"}, {""}};
+    const char *const words[] = {"--set:1:1: error: 'parameter=value' is needed",
+                                 "--set:1:10: error: sm.warps has no value", "did you mean 'sm.warps'?",
+                                 "no parameter is called 'sm'", "'parameter=value' is needed"};
+    for (size_t i = 0; i < sizeof one / sizeof *one; i++)
+        bad_set("", one[i], 1, words[i]);
+}
+
+/* ---- relations between parameters ------------------------------------------------------------------- */
+
+static void test_checks(void **state) {
+    (void)state;
+    bad("sm: {threads: 1024}", "t.yaml:1:15: error: sm.threads (1024) must be 32 times sm.warps (64)");
+    bad("sm: {warps: 32}", "t.yaml:1:13: error: sm.threads (2048) must be 32 times sm.warps (32)");
+    bad("sm: {threads: 512, warps: 16, blocks: 16}", "block.threads (1024) must not exceed sm.threads (512)");
+    bad("sm: {threads: 1024, warps: 32, blocks: 33}", "sm.blocks (33) must not exceed sm.warps (32)");
+    bad("block: {threads: 512, x: 512}", "block.y (1024) must not exceed block.threads (512)");
+    bad("block: {threads: 512, y: 512}", "block.x (1024) must not exceed block.threads (512)");
+    bad("block: {z: 65, x: 64, y: 64, threads: 64}", "block.z (65) must not exceed block.threads (64)");
+    bad("sm.registers: 32768", "block.registers (65536) must not exceed sm.registers (32768)");
+    bad("sm.registers: 65600", "sm.registers (65600) must be a multiple of sm.register_unit (256)");
+    bad("block.registers: 65000", "block.registers (65000) must be a multiple of sm.register_unit (256)");
+    bad("sm.warp_unit: 5", "sm.warps (64) must be a multiple of sm.warp_unit (5)");
+    bad("block.shared: 228K", "block.shared (228K) must not exceed block.shared_optin (227K)");
+    bad("block.shared_optin: 228K",
+        "block.shared_optin (228K) and what block.shared_reserved adds must not exceed");
+    bad("sm.shared: 233473", "sm.shared (233473) must be a multiple of sm.shared_unit (128)");
+    bad_set("dram.size: 16M\n", no_set, 1, "l2.size (60M) must not exceed dram.size (16M)");
+    bad("const.size: 1M\ndram.size: 16M\nl2.size: 32M\n", "l2.size (32M) must not exceed dram.size (16M)");
+    bad("limit.heap: 1G\ndram.size: 512M\n", "limit.heap (1G) must not exceed dram.size (512M)");
+    bad("limit.printf: 1G\ndram.size: 512M\n", "limit.printf (1G) must not exceed dram.size (512M)");
+    const char *const set[] = {"sm.warps=32", NULL};
+    bad_set("sm.threads: 2048", set, 1,
+            "--set:1:10: error: sm.threads (2048) must be 32 times sm.warps (32)");
+}
+
+/* ---- inheritance and folders ------------------------------------------------------------------------ */
+
+static void test_inherit(void **state) {
+    (void)state;
+    struct gpu_config c = good("l2.size: 1M\ninherit: gtx480\n", NULL), base = load("gtx480");
+    assert_int_equal(c.l2_size, 1 << 20);
+    assert_int_equal(c.sm_warps, 48);
+    assert_string_equal(c.files[c.origin[CFG_sm_warps].file], "gtx480.yaml");
+    assert_string_equal(c.files[c.origin[CFG_l2_size].file], "t.yaml");
+    struct config_setting s;
+    assert_true(config_setting_at(&base, CFG_sm_warps, &s));
+    assert_string_equal(s.name, "sm.warps");
+    assert_string_equal(s.value, "48");
+    assert_memory_equal(s.origin, "gtx480.yaml:", 12);
+
+    put_file("a.yaml", "inherit: base/d.yaml\nsm.blocks: 3\n");
+    assert_int_equal(mkdir(file_path("base"), 0700), 0);
+    put_file("base/d.yaml", "inherit: ../b.yaml\nsm.blocks: 4\nl2.size: 2M\n");
+    put_file("b.yaml", "inherit: gtx480\nl2.size: 3M\ndram.bus: 64\n");
+    c = load(file_path("a.yaml"));
+    assert_int_equal(c.sm_blocks, 3);
+    assert_int_equal(c.l2_size, 2 << 20);
+    assert_int_equal(c.dram_bus, 64);
+    assert_int_equal(c.device_sms, 15);
+    assert_string_equal(c.files[1], "d.yaml");
+}
+
+static void test_inherit_errors(void **state) {
+    (void)state;
+    put_file("a.yaml", "inherit: ./b.yaml\n");
+    put_file("b.yaml", "sm.blocks: 2\ninherit: c.yaml\n");
+    put_file("c.yaml", "inherit: a.yaml\n");
+    bad_load(file_path("a.yaml"), CONFIG_DIR, "c.yaml:1:10: error: inherit goes in a circle: ");
+    put_file("a.yaml", "inherit: a\n");
+    bad_load("a", folder, "a.yaml:1:10: error: inherit goes in a circle");
+    put_file("a.yaml", "inherit: missing.yaml\nsm.warps: x\n");
+    bad_load(file_path("a.yaml"), CONFIG_DIR, "missing.yaml': No such file");
+    bad_load(file_path("a.yaml"), CONFIG_DIR, "sm.warps cannot be 'x'");
+    put_file("a.yaml", "sm:\n  threads: 1536\n");
+    put_file("b.yaml", "sm.warps: 32\ninherit: a.yaml\n");
+    bad_load(file_path("b.yaml"), CONFIG_DIR,
+             "b.yaml:1:11: error: sm.threads (1536) must be 32 times sm.warps (32)");
+}
+
+static void test_inherit_depth(void **state) {
+    (void)state;
+    char name[32], text[64];
+    for (int i = 0; i <= CONFIG_MAX_DEPTH; i++) {
+        snprintf(name, sizeof name, "n%d.yaml", i);
+        snprintf(text, sizeof text, "inherit: n%d.yaml\nl2.size: %dM\n", i + 1, i + 1);
+        put_file(name, i < CONFIG_MAX_DEPTH ? text : "l2.size: 100M\n");
+    }
+    struct gpu_config c = load(file_path("n1.yaml")); /* as many files as may be */
+    assert_int_equal(c.l2_size, 2 << 20);
+    bad_load(file_path("n0.yaml"), CONFIG_DIR,
+             "n7.yaml:1:10: error: inherit is nested too deeply: at most 8 files");
+    for (int i = 0; i <= CONFIG_MAX_DEPTH; i++) {
+        snprintf(name, sizeof name, "n%d.yaml", i);
+        assert_int_equal(remove(file_path(name)), 0);
+    }
+}
+
+static void test_files(void **state) {
+    (void)state;
+    bad_load("gtx48", CONFIG_DIR, "no GPU is called 'gtx48'; did you mean 'gtx480'?");
+    bad_load("unheard-of", CONFIG_DIR, "has: gtx1080ti, gtx480, h200");
+    bad_load("", CONFIG_DIR, "empty");
+    bad_load("h200", "/nonexistent", "no GPU is called 'h200'");
+    bad_load("./nothing.yaml", CONFIG_DIR, "cannot read './nothing.yaml'");
+    bad_load("/dev/zero", CONFIG_DIR, "cannot read '/dev/zero': not a file");
+    bad_load("/", CONFIG_DIR, "not a file");
+    put_file("big.yaml", "");
+    assert_int_equal(truncate(file_path("big.yaml"), 64 << 20), 0);
+    bad_load(file_path("big.yaml"), CONFIG_DIR, "too large");
+}
+
+static void test_find_dir(void **state) {
+    (void)state;
+    struct str dir = {0};
+    struct diag d = {0};
+    struct gpu_config c;
+    setenv("REPRISE_CONFIGS", folder, 1);
+    put_file("h200.yaml", "sm.blocks: 7\n");
+    assert_true(config_find_dir(&dir, &d));
+    assert_string_equal(dir.at, folder);
+    assert_true(config_load(&c, NULL, NULL, NULL, &d));
+    assert_int_equal(c.sm_blocks, 7);
+    setenv("REPRISE_CONFIGS", "/nonexistent", 1);
+    assert_false(config_load(&c, NULL, NULL, NULL, &d));
+    expect_words(&d, "REPRISE_CONFIGS: '/nonexistent' is not a folder");
+    assert_int_equal(d.errors, 1);
+    unsetenv("REPRISE_CONFIGS");
+    str_free(&dir);
+    diag_free(&d);
+    assert_true(config_find_dir(&dir, &d)); /* beside this program, or what it was built with */
+    assert_true(config_load(&c, "gtx480", NULL, NULL, &d));
+    assert_int_equal(c.sm_blocks, 8);
+    str_free(&dir);
+    diag_free(&d);
+}
+
+/* ---- lists ------------------------------------------------------------------------------------------ */
+
+static void expect_narrow(const char *text) {
+    for (const char *line = text; *line;) {
+        size_t n = strcspn(line, "\n");
+        if (n > 100)
+            fail_msg("%zu columns: %.*s", n, (int)n, line);
+        assert_true(n == 0 || line[n - 1] != ' ');
+        line += n + (line[n] == '\n');
+    }
+}
+
+static void test_lists(void **state) {
+    (void)state;
+    struct str s = {0};
+    config_list(&s);
+    expect_narrow(s.at);
+    for (uint32_t i = 0; i < config_params.count; i++)
+        assert_non_null(strstr(s.at, config_params.rows[i].path));
+    assert_non_null(strstr(s.at, "\n  sm.shared              228K           a size, 1K to 4M bytes\n"));
+    str_free(&s);
+    config_list_gpus(&s, CONFIG_DIR);
+    expect_narrow(s.at);
+    const char *fermi = strstr(s.at, "gtx480 "), *pascal = strstr(s.at, "gtx1080ti "),
+               *hopper = strstr(s.at, "h200 ");
+    assert_true(pascal && fermi && hopper && pascal < fermi && fermi < hopper);
+    assert_non_null(strstr(hopper, "(default)"));
+    str_free(&s);
+    put_file("a.yaml", "sm.warps: x\n");
+    config_list_gpus(&s, folder);
+    assert_non_null(strstr(s.at, "cannot be read:\n"));
+    str_free(&s);
+}
+
+static void test_settings(void **state) {
+    (void)state;
+    const char *const set[] = {"l2.size=1M", NULL};
+    struct gpu_config c = good("clock.sm: 1000.5\n", set);
+    struct config_setting s;
+    uint32_t n = 0;
+    while (config_setting_at(&c, n, &s))
+        n++;
+    assert_int_equal(n, config_params.count);
+    config_setting_at(&c, CFG_l2_size, &s);
+    assert_string_equal(s.value, "1048576");
+    assert_string_equal(s.origin, "--set");
+    assert_int_equal(s.kind, CONFIG_NUMBER);
+    config_setting_at(&c, CFG_clock_sm, &s);
+    assert_string_equal(s.value, "1000.5");
+    assert_string_equal(s.origin, "t.yaml:1");
+    config_setting_at(&c, CFG_device_cc, &s);
+    assert_string_equal(s.value, "9.0");
+    assert_string_equal(s.origin, "default");
+    assert_int_equal(s.kind, CONFIG_TEXT);
+}
+
+static void test_info(void **state) {
+    (void)state;
+    struct gpu_config c = load("gtx480");
+    struct rp_gpu_info i;
+    config_info(&c, &i);
+    assert_string_equal(i.name, "NVIDIA GeForce GTX 480");
+    assert_int_equal(i.cc_major * 10 + i.cc_minor, 90);
+    assert_int_equal(i.warp_size, 32);
+    assert_int_equal(i.max_threads_per_sm, 1536);
+    assert_int_equal(i.max_regs_per_thread, 63);
+    assert_int_equal(i.max_block[2], 64);
+    assert_int_equal(i.clock_khz, 1401000);
+    assert_int_equal(i.mem_bus_bits, 384);
+    assert_int_equal(i.l2_bytes, 768 << 10);
+}
+
+/* ---- occupancy -------------------------------------------------------------------------------------- */
+
+struct occupancy_case {
+    uint32_t threads, regs, shared;
+    int blocks;
+};
+
+static void expect_occupancy(const char *gpu, const struct occupancy_case *cases, size_t n) {
+    struct gpu_config c = load(gpu);
+    for (size_t i = 0; i < n; i++) {
+        const struct occupancy_case *x = &cases[i];
+        int blocks = config_occupancy(&c, x->threads, x->regs, x->shared);
+        if (blocks != x->blocks)
+            fail_msg("%s: %u threads, %u registers, %u shared: %d blocks, not %d", gpu, x->threads, x->regs,
+                     x->shared, blocks, x->blocks);
+    }
+}
+
+/* Compute capability 2.0, column of NVIDIA's occupancy calculator. */
+static void test_occupancy_fermi(void **state) {
+    (void)state;
+    static const struct occupancy_case cases[] = {
+        {256, 20, 0, 6},     /* 48 warps: all */
+        {256, 21, 0, 5},     /* 704 registers a warp: 46 warps */
+        {256, 32, 0, 4},     /* 32 warps */
+        {256, 63, 0, 2},     /* 2016 registers round up to 2048: 16 warps */
+        {192, 20, 0, 8},     /* blocks limit, exactly all warps */
+        {64, 16, 0, 8},      /* blocks limit */
+        {1024, 20, 0, 1},    /* 32 of 48 warps */
+        {1024, 32, 0, 1},    /* the whole register file */
+        {1024, 33, 0, 0},    /* one block does not fit */
+        {512, 20, 0, 3},     /* */
+        {768, 20, 0, 2},     /* */
+        {96, 34, 0, 8},      /* 1088 registers a warp: 30 warps, 10 blocks, but 8 at most */
+        {224, 36, 0, 4},     /* 1152: 28 warps, 4 blocks of 7 */
+        {128, 16, 12288, 4}, /* shared: 48 KB / 12 KB */
+        {128, 16, 12289, 3}, /* rounded up to 128 bytes: 12416 */
+        {128, 16, 49152, 1}, /* */
+        {128, 16, 49153, 0}, /* more than a block may have */
+        {256, 64, 0, 0},     /* more registers than a thread may have */
+        {1025, 16, 0, 0},    /* */
+        {0, 16, 0, 0},       /* */
+        {1, 0, 0, 8},        /* no registers at all */
+    };
+    expect_occupancy("gtx480", cases, sizeof cases / sizeof *cases);
+}
+
+/* Compute capability 6.1. */
+static void test_occupancy_pascal(void **state) {
+    (void)state;
+    static const struct occupancy_case cases[] = {
+        {256, 32, 0, 8},     /* all 64 warps */
+        {256, 33, 0, 6},     /* 1280 registers a warp: 51 warps, 48 in whole rounds of 4 */
+        {256, 40, 0, 6},     /* the same */
+        {256, 41, 0, 5},     /* 1536: 42 warps, 40 */
+        {256, 64, 0, 4},     /* 32 warps */
+        {256, 255, 0, 1},    /* 8192: 8 warps */
+        {1024, 64, 0, 1},    /* */
+        {1024, 65, 0, 0},    /* */
+        {64, 32, 0, 32},     /* blocks limit, exactly all warps */
+        {32, 32, 0, 32},     /* blocks limit */
+        {96, 40, 0, 16},     /* 48 warps, 16 blocks of 3 */
+        {128, 32, 49152, 2}, /* 96 KB on the SM */
+        {128, 32, 24576, 4}, /* */
+        {128, 32, 24577, 3}, /* rounded up to 256 bytes */
+        {128, 32, 49153, 0}, /* */
+    };
+    expect_occupancy("gtx1080ti", cases, sizeof cases / sizeof *cases);
+}
+
+/* Compute capability 9.0: against the answers of a real GPU. */
+static void test_occupancy_hopper(void **state) {
+    (void)state;
+#define ROW(...)
+#define SHARED(...) static const uint32_t shared[] = {__VA_ARGS__};
+#include "occupancy_h200.def"
+#undef SHARED
+#undef ROW
+    enum { SIZES = sizeof shared / sizeof *shared };
+    static const struct {
+        uint32_t regs, threads;
+        int blocks[SIZES];
+    } rows[] = {
+#define SHARED(...)
+#define ROW(regs, threads, ...) {regs, threads, {__VA_ARGS__}},
+#include "occupancy_h200.def"
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t k = 0; k < SIZES; k++) {
+            struct occupancy_case x = {rows[i].threads, rows[i].regs, shared[k], rows[i].blocks[k]};
+            expect_occupancy("h200", &x, 1);
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_value_edges),
+        cmocka_unit_test(test_describe),
+        cmocka_unit_test(test_locale),
+        cmocka_unit_test(test_read),
+        cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_all_errors),
+        cmocka_unit_test(test_set),
+        cmocka_unit_test(test_checks),
+        cmocka_unit_test(test_inherit),
+        cmocka_unit_test(test_inherit_errors),
+        cmocka_unit_test(test_inherit_depth),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_find_dir),
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_info),
+        cmocka_unit_test(test_occupancy_fermi),
+        cmocka_unit_test(test_occupancy_pascal),
+        cmocka_unit_test(test_occupancy_hopper),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
