@@ -102,7 +102,7 @@ int cud_begin_driver(enum cud_need need) {
     cud_lock();
     if (need == CUD_NOTHING)
         return cudaSuccess;
-    if (!cud.initialised)
+    if (!cud.initialised && !cud.gpu) /* the runtime initialises the driver by itself */
         return cudaErrorInitializationError;
     int error = cud_device_open();
     if (error || need == CUD_DEVICE)

@@ -1,0 +1,60 @@
+/* libFuzzer target: any bytes given to the readers of device-code containers yield errors, or entries that
+ * lie inside the bytes. The same bytes go through the ELF check and, as PTX units, through the device linker.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/elfcheck.h"
+#include "cuda/fatbin.h"
+#include "cuda/ptxlink.h"
+
+#define CHECK(c)                                                                                             \
+    do {                                                                                                     \
+        if (!(c))                                                                                            \
+            __builtin_trap();                                                                                \
+    } while (0)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void read_entries(const uint8_t *data, size_t size) {
+    struct fatbin f;
+    struct fatbin_entry e;
+    if (!fatbin_open(&f, data, size)) {
+        CHECK(f.error);
+        return;
+    }
+    CHECK(fatbin_size(data, size) <= size);
+    while (fatbin_next(&f, &e)) {
+        CHECK(e.data >= data && e.size <= (size_t)(data + size - e.data));
+        CHECK(!e.name ||
+              ((const uint8_t *)e.name >= data && e.name_len <= (size_t)(e.data - (const uint8_t *)e.name)));
+        const char *why = NULL;
+        size_t len = 0;
+        char *text = fatbin_contents(&e, &len, &why);
+        CHECK(text ? text[len] == '\0' : why != NULL);
+        free(text);
+    }
+}
+
+static void link_text(const uint8_t *data, size_t size) {
+    size_t half = size / 2, len;
+    struct ptx_unit units[] = {{(const char *)data, half}, {(const char *)data + half, size - half}};
+    const char *roots[] = {"kernel"};
+    char *all = ptx_link(units, 2, NULL, 0, &len);
+    CHECK(all[len] == '\0');
+    free(all);
+    free(ptx_link(units, 2, roots, 1, &len));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct fatbin_entry best;
+    struct fatbin_census census;
+    const char *why;
+    read_entries(data, size);
+    if (fatbin_pick(data, size, 75, &best, &census, &why))
+        CHECK(best.kind == FATBIN_PTX && census.ptx > 0);
+    fatbin_identify(data, size);
+    elf_check_image(data, size);
+    link_text(data, size);
+    return 0;
+}
