@@ -13,15 +13,29 @@ static uint32_t falls_into(const struct block *b) {
     return b->succ.at[b->succ.len - 1];
 }
 
-/* Order of blocks: as they are, except that a block is followed by the one it falls into where that is still free. */
+/* True when all that leads forward to block b has a place. */
+static bool may_follow(const struct fn *f, const bool *placed, uint32_t b) {
+    for (uint32_t p = 0; p < f->blocks.at[b].pred.len; p++)
+        if (f->blocks.at[b].pred.at[p] < b && !placed[f->blocks.at[b].pred.at[p]])
+            return false;
+    return true;
+}
+
+/* Order of blocks: as they are, except that a block is followed by the one it falls into where that is free and does
+ * not come before others that lead to it. */
 static uint32_t *block_order(struct arena *a, const struct fn *f) {
     uint32_t *order = arena_array(a, uint32_t, f->blocks.len + 1), n = 0;
     bool *placed = arena_array(a, bool, f->blocks.len + 1);
-    for (uint32_t b = 0; b < f->blocks.len; b++)
-        for (uint32_t k = b; k != NONE && !placed[k]; k = falls_into(&f->blocks.at[k])) {
+    for (uint32_t b = 0; b < f->blocks.len; b++) {
+        uint32_t k = b;
+        while (k != NONE && !placed[k]) {
             placed[k] = true;
             order[n++] = k;
+            k = falls_into(&f->blocks.at[k]);
+            if (k != NONE && !may_follow(f, placed, k))
+                break;
         }
+    }
     return order;
 }
 

@@ -117,7 +117,8 @@ static void gen_word(struct gen *g) {
         i.psrc[0] = pick_pred(g);
     if (op_info[op].flags & OPF_FMOD)
         for (uint32_t s = 0; s < i.nsrc; s++)
-            i.src[s].mod = (uint8_t)rnd(g, 4);
+            i.src[s].mod = rnd(g, 2) ? (uint8_t)rnd(g, 4) : 0;
+    i.m.fuse = (op == OP_FADD || op == OP_FMUL) && rnd(g, 2);
     bool fresh = rnd(g, 2);
     i.dst = fresh ? temp(g, 1) : g->vars[rnd(g, g->nvars)];
     if (!fresh)
@@ -153,7 +154,7 @@ static void carry_word(struct gen *g, enum op op, struct opd d, struct opd a, st
     struct opd src[2] = {a, b};
     struct inst i = make(op, d, 2, src);
     i.pdst[0].id = out;
-    i.psrc[0] = (struct popd){in, in == VPRED_PT};
+    i.psrc[0] = (struct popd){in, in == VPRED_PT && op == OP_IADDC}; /* a carry into a subtraction means no borrow */
     put(g, i);
 }
 
@@ -180,6 +181,23 @@ static struct opd gen_add64(struct gen *g, bool fresh, struct opd a, bool by_con
     if (fresh)
         publish_pair(g, d);
     return d;
+}
+
+/* A product and a sum that may become one. */
+static void gen_fused(struct gen *g) {
+    struct opd factors[2] = {pick_pair(g), pick_pair(g)};
+    struct inst mul = make(OP_DMUL, temp(g, 2), 2, factors);
+    mul.m.fuse = true;
+    mul.src[0].mod = rnd(g, 2) ? OMOD_NEG : 0;
+    put(g, mul);
+    struct opd terms[2] = {rnd(g, 2) ? pick_pair(g) : mul.dst, mul.dst};
+    struct inst add = make(OP_DADD, temp(g, 2), 2, terms);
+    add.m.fuse = rnd(g, 4);
+    add.src[1].mod = (uint8_t)rnd(g, 4);
+    put(g, add);
+    publish_pair(g, add.dst);
+    if (!rnd(g, 3))
+        publish_pair(g, mul.dst);
 }
 
 static void gen_wide(struct gen *g) {
@@ -385,8 +403,10 @@ static void gen_statement(struct gen *g) {
         gen_memory(g, false);
     else if (k < 78)
         gen_memory(g, true);
-    else if (k < 81)
+    else if (k < 80)
         gen_sign(g);
+    else if (k < 82)
+        gen_fused(g);
     else if (k < 84 && g->o->calls && g->f->entry)
         gen_call(g);
     else if (g->nest < MAX_NEST && k < 93)

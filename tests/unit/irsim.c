@@ -104,7 +104,7 @@ static void run_memory(struct sim *s, const struct inst *i) {
 
 static void run_carry(struct sim *s, const struct inst *i) {
     uint64_t a = read_word(s, i, 0, 0), b = read_word(s, i, 1, 0), in = read_pred(s, &i->psrc[0]);
-    uint64_t out = i->op == OP_IADDC ? a + b + in : a - b - in;
+    uint64_t out = a + (i->op == OP_IADDC ? b : (uint32_t)~b) + in;
     write_word(s, i, 0, (uint32_t)out);
     write_pred(s, &i->pdst[0], out >> 32 & 1);
 }
@@ -124,6 +124,39 @@ static void run_compare(struct sim *s, const struct inst *i) {
     }
     write_pred(s, &i->pdst[0], boolean(i->m.bop, r, c));
     write_pred(s, &i->pdst[1], boolean(i->m.bop, !r, c));
+}
+
+static uint64_t read_float(struct sim *s, const struct inst *i, uint32_t src) {
+    uint64_t v = read_word(s, i, src, 0);
+    return inst_src_words(i, src) == 2 ? v | (uint64_t)read_word(s, i, src, 1) << 32 : v << 32;
+}
+
+/* Stands for a product: the order of the factors does not matter, and the sign is the product of theirs. */
+static uint64_t product(uint64_t a, uint64_t b, uint64_t keep) {
+    const uint64_t sign = UINT64_C(1) << 63;
+    return ((mix(7, (a & ~sign)) + mix(7, (b & ~sign))) & ~sign & keep) | ((a ^ b) & sign);
+}
+
+static uint64_t sum(uint64_t a, uint64_t b, uint64_t keep) {
+    return (mix(9, a) + mix(9, b)) & keep;
+}
+
+/* Additions, products, and both at once. */
+static bool run_float(struct sim *s, const struct inst *i) {
+    bool wide = i->op == OP_DADD || i->op == OP_DMUL || i->op == OP_DFMA;
+    uint64_t keep = wide ? UINT64_MAX : UINT64_MAX << 32, r;
+    if (i->op == OP_FADD || i->op == OP_DADD)
+        r = sum(read_float(s, i, 0), read_float(s, i, 1), keep);
+    else if (i->op == OP_FMUL || i->op == OP_DMUL)
+        r = product(read_float(s, i, 0), read_float(s, i, 1), keep);
+    else if (i->op == OP_FFMA || i->op == OP_DFMA)
+        r = sum(product(read_float(s, i, 0), read_float(s, i, 1), keep), read_float(s, i, 2), keep);
+    else
+        return false;
+    if (wide)
+        write_word(s, i, 0, (uint32_t)r);
+    write_word(s, i, wide, (uint32_t)(r >> 32));
+    return true;
 }
 
 static void run_hashed(struct sim *s, const struct inst *i) {
@@ -195,7 +228,8 @@ static bool run_value(struct sim *s, const struct inst *i) {
     case OP_NOP:
         return true;
     default:
-        run_hashed(s, i);
+        if (!run_float(s, i))
+            run_hashed(s, i);
         return i->dst.kind == O_REG;
     }
 }

@@ -2,7 +2,7 @@
  *
  * What a program does is what it stores to global memory, in order. Floating-point operations are not computed: a hash
  * of the operation and its operands, after their sign modifiers, stands for the result, so that any change of an operand
- * shows. */
+ * shows; a fused multiply-add gives what its parts would. */
 #ifndef REPRISE_TESTS_IRSIM_H
 #define REPRISE_TESTS_IRSIM_H
 
