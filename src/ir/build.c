@@ -24,8 +24,12 @@ uint32_t fn_block(struct fn *f) {
 
 struct inst inst_new(enum op op) {
     const struct popd pt = {.id = VPRED_PT};
-    return (struct inst){
-        .op = (uint16_t)op, .guard = pt, .pdst = {pt, pt}, .psrc = {pt, pt}, .target = NO_BLOCK, .rpc = NO_RPC};
+    return (struct inst){.op = (uint16_t)op,
+                         .guard = pt,
+                         .pdst = {pt, pt},
+                         .psrc = {pt, pt},
+                         .target = NO_BLOCK,
+                         .rpc = NO_RPC};
 }
 
 void block_free(struct block *b) {

@@ -1,7 +1,9 @@
-/* The disassembler. Every modifier that changes what an instruction does is printed; names come from tables. */
+/* The disassembler. Every modifier that changes what an instruction does is printed; names come from tables.
+ */
 #include "ir/ir.h"
 
-#define NAMES(...) (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
+#define NAMES(...)                                                                                           \
+    (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
 
 /* Names of m.mode for operations that have a list of modes. */
 static const struct mode_names {
@@ -32,8 +34,8 @@ static const struct mode_names {
     [OP_MBAR] = {NAMES(".INIT", ".INVAL", ".ARRIVE", ".ARRIVE.DROP", ".TEST", ".EXPECT.TX", ".PENDING")},
     [OP_SYSCALL] = {NAMES(".VPRINTF", ".MALLOC", ".FREE", ".ASSERTFAIL")},
     [OP_TEX] = {NAMES("", ".LL", ".DD", ".GATHER")},
-    [OP_TXQ] = {NAMES(".WIDTH", ".HEIGHT", ".DEPTH", ".TYPE", ".ORDER", ".LEVELS", ".SAMPLES", ".ARRAY", ".NORM",
-                      ".FILTER", ".ADDR0", ".ADDR1", ".ADDR2")},
+    [OP_TXQ] = {NAMES(".WIDTH", ".HEIGHT", ".DEPTH", ".TYPE", ".ORDER", ".LEVELS", ".SAMPLES", ".ARRAY",
+                      ".NORM", ".FILTER", ".ADDR0", ".ADDR1", ".ADDR2")},
 };
 
 static const char *const special_names[SR_COUNT] = {
@@ -66,14 +68,15 @@ static const char *const special_names[SR_COUNT] = {
 };
 
 /* Comparisons as sets of {less, equal, greater, unordered}. */
-static const char *const cmp_names[16] = {"F",  "LT",  "EQ",  "LE",  "GT",  "NE",  "GE",  "NUM",
+static const char *const cmp_names[16] = {"F",   "LT",  "EQ",  "LE",  "GT",  "NE",  "GE",  "NUM",
                                           "NAN", "LTU", "EQU", "LEU", "GTU", "NEU", "GEU", "T"};
 static const char *const rnd_names[] = {"", ".RZ", ".RM", ".RP", ".RNA"};
 static const char *const bool_names[] = {".AND", ".OR", ".XOR"};
 static const char *const space_names[] = {"", ".GLOBAL", ".SHARED", ".LOCAL", ".CONST"};
 static const char *const atom_names[ATOM_COUNT] = {".ADD", ".MIN", ".MAX", ".INC",  ".DEC",
                                                    ".AND", ".OR",  ".XOR", ".EXCH", ".CAS"};
-static const char *const geom_names[] = {".1D", ".2D", ".3D", ".ARRAY.1D", ".ARRAY.2D", ".CUBE", ".ARRAY.CUBE"};
+static const char *const geom_names[] = {".1D",       ".2D",   ".3D",        ".ARRAY.1D",
+                                         ".ARRAY.2D", ".CUBE", ".ARRAY.CUBE"};
 
 #define PICK(names, k) ((k) < sizeof(names) / sizeof *(names) ? (names)[k] : ".?")
 
@@ -100,7 +103,8 @@ static void print_data_mods(struct str *out, const struct inst *i) {
         str_printf(out, ".E");
     if (op_info[i->op].flags & OPF_ATOMIC) {
         if (i->op != OP_MBAR)
-            str_printf(out, "%s.%s", PICK(atom_names, m->aop), m->dtype < MT_COUNT ? mtype_name(m->dtype) : "?");
+            str_printf(out, "%s.%s", PICK(atom_names, m->aop),
+                       m->dtype < MT_COUNT ? mtype_name(m->dtype) : "?");
         if (m->noftz)
             str_printf(out, ".NOFTZ");
     } else if (m->size == 1 || m->size == 2) {

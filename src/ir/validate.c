@@ -1,4 +1,5 @@
-/* Checks the invariants of ir.h. Passes run it after themselves, so that a broken pass is named, not its victim. */
+/* Checks the invariants of ir.h. Passes run it after themselves, so that a broken pass is named, not its
+ * victim. */
 #include <stdio.h>
 
 #include "ir/ir.h"
@@ -14,7 +15,8 @@ struct checker {
 
 static void fail(struct checker *c, const char *what) {
     if (!c->error)
-        c->error = arena_printf(&c->p->arena, "%s: block %u, instruction %u: %s", c->f->name, c->block, c->index, what);
+        c->error = arena_printf(&c->p->arena, "%s: block %u, instruction %u: %s", c->f->name, c->block,
+                                c->index, what);
 }
 
 /* Alignment of an operand of so many words within its register group. */

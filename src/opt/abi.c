@@ -1,5 +1,5 @@
-/* What a called function owes its caller: every register and predicate it uses is saved on entry and restored before
- * it returns. Also settles the size of the frame and everything that is relative to it. */
+/* What a called function owes its caller: every register and predicate it uses is saved on entry and restored
+ * before it returns. Also settles the size of the frame and everything that is relative to it. */
 #include "opt/pass.h"
 
 enum { WORD = 4, FRAME_ALIGN = 16 };

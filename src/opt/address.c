@@ -1,7 +1,7 @@
 /* Address folding: [R + imm] absorbs the additions of constants that made R.
  *
- * A 64-bit address is a pair of additions linked by a carry; the sum is exact modulo 2^64, as is the addition that the
- * memory instruction does. 32-bit addresses wrap modulo 2^32 on both sides. */
+ * A 64-bit address is a pair of additions linked by a carry; the sum is exact modulo 2^64, as is the addition
+ * that the memory instruction does. 32-bit addresses wrap modulo 2^32 on both sides. */
 #include "opt/walk.h"
 
 enum { OFFSET_MIN = -(1 << 23), OFFSET_MAX = (1 << 23) - 1 };
@@ -55,10 +55,11 @@ static bool split64(const struct walk *w, const struct opd *base, struct opd *fr
     if (!plain_number(&lo->src[1], &k0) || !plain_number(&hi->src[1], &k1))
         return false;
     const struct opd *x = &lo->src[0], *y = &hi->src[0];
-    if (x->kind != O_REG || y->kind != O_REG || is_rz(x) || x->v != y->v || x->word + 1 != y->word || x->word % 2)
+    if (x->kind != O_REG || y->kind != O_REG || is_rz(x) || x->v != y->v || x->word + 1 != y->word ||
+        x->word % 2)
         return false;
-    /* The carry that hi read is the one lo made: still so now, and nothing in between can have changed it unless it
-     * would show here too. */
+    /* The carry that hi read is the one lo made: still so now, and nothing in between can have changed it
+     * unless it would show here too. */
     const struct inst *carry = walk_def(w, value_of_pred(&w->d.v, lo->pdst[0].id), &carry_at);
     if (carry != lo || lo_at.block != hi_at.block || lo_at.index > hi_at.index)
         return false;

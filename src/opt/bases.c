@@ -1,8 +1,9 @@
-/* Base addresses from constant banks: IMAD.WIDE reads its 64-bit addend from a bank when its factor is in a register.
+/* Base addresses from constant banks: IMAD.WIDE reads its 64-bit addend from a bank when its factor is in a
+ * register.
  *
- * Indexing a parameter array takes "index * size + base". Size and base are both constants and only one of them can be
- * an operand, so the size, which few registers serve for a whole kernel, moves to a register made at the entry, and the
- * base needs none. */
+ * Indexing a parameter array takes "index * size + base". Size and base are both constants and only one of
+ * them can be an operand, so the size, which few registers serve for a whole kernel, moves to a register made
+ * at the entry, and the base needs none. */
 #include "opt/walk.h"
 
 enum { MAX_FACTORS = 8 };
@@ -15,7 +16,8 @@ static bool constant_pair(const struct walk *w, const struct opd *o, struct opd 
     struct opd hi;
     if (o->kind != O_REG || is_rz(o) || !walk_copied(w, o, 0, out) || !walk_copied(w, o, 1, &hi))
         return false;
-    return out->kind == O_CONST && hi.kind == O_CONST && out->bank == hi.bank && out->v % 8 == 0 && out->v + 4 == hi.v;
+    return out->kind == O_CONST && hi.kind == O_CONST && out->bank == hi.bank && out->v % 8 == 0 &&
+           out->v + 4 == hi.v;
 }
 
 /* Register that holds factor; NONE when there are enough already. */

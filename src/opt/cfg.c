@@ -1,8 +1,8 @@
 /* Control flow: edges, and the clean-up of branches.
  *
- * opt_simplify removes branches that never happen, follows jumps to jumps, gives threads that only leave a guarded EXIT,
- * appends a block to its only predecessor, and drops what cannot be reached. A reconvergence point is a property of the
- * graph and is computed afterwards, so none of this can lose one. */
+ * opt_simplify removes branches that never happen, follows jumps to jumps, gives threads that only leave a
+ * guarded EXIT, appends a block to its only predecessor, and drops what cannot be reached. A reconvergence
+ * point is a property of the graph and is computed afterwards, so none of this can lose one. */
 #include <string.h>
 
 #include "opt/pass.h"
@@ -86,12 +86,14 @@ static bool drop_unreachable(struct fn *f) {
     return true;
 }
 
-/* The block control reaches from b without doing anything, or b itself (also when b leads into an empty loop). */
+/* The block control reaches from b without doing anything, or b itself (also when b leads into an empty
+ * loop). */
 static uint32_t thread_through(const struct fn *f, uint32_t start) {
     uint32_t b = start;
     for (uint32_t steps = 0; steps < 64; steps++) {
         const struct block *k = &f->blocks.at[b];
-        bool empty = !k->insts.len || (k->insts.len == 1 && k->insts.at[0].op == OP_BRA && !is_guarded(&k->insts.at[0]));
+        bool empty = !k->insts.len ||
+                     (k->insts.len == 1 && k->insts.at[0].op == OP_BRA && !is_guarded(&k->insts.at[0]));
         if (!empty || k->succ.len != 1 || k->succ.at[0] == b)
             return b;
         b = k->succ.at[0];

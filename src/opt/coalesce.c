@@ -1,7 +1,7 @@
 /* Coalescing: two registers connected by a copy become one when they are never live at the same time.
  *
- * A register may also become part of a larger group: the words of a vector load flow straight into where they are
- * used, and a vector store collects its words in place. Copies in the deepest loops go first. */
+ * A register may also become part of a larger group: the words of a vector load flow straight into where they
+ * are used, and a vector store collects its words in place. Copies in the deepest loops go first. */
 #include "opt/ranges.h"
 
 struct joiner {
@@ -64,8 +64,8 @@ static void rename(struct joiner *j, struct opd *o) {
 }
 
 static bool is_copy(const struct inst *i) {
-    return i->op == OP_MOV && i->dst.kind == O_REG && i->src[0].kind == O_REG && !is_rz(&i->dst) && !is_rz(&i->src[0]) &&
-           !i->frame;
+    return i->op == OP_MOV && i->dst.kind == O_REG && i->src[0].kind == O_REG && !is_rz(&i->dst) &&
+           !is_rz(&i->src[0]) && !i->frame;
 }
 
 static void join_copies(struct joiner *j) {

@@ -1,5 +1,5 @@
-/* Copy propagation: readers of a copy read the original. Whole groups are replaced when all their words come from one
- * group in the same order; predicates through the moves that PLOP makes. */
+/* Copy propagation: readers of a copy read the original. Whole groups are replaced when all their words come
+ * from one group in the same order; predicates through the moves that PLOP makes. */
 #include "opt/walk.h"
 
 static bool forward_reg(const struct walk *w, struct inst *i, uint32_t s) {

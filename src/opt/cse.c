@@ -1,8 +1,9 @@
-/* Common subexpressions: an operation on the same values as one that dominates it becomes a copy of its result.
+/* Common subexpressions: an operation on the same values as one that dominates it becomes a copy of its
+ * result.
  *
  * A table scoped by the dominator tree holds what has been computed. Values that are written once stand for
- * themselves; others carry the place of their last write, or the block they enter, so that they match only where they
- * cannot have changed. Loads are left alone, except from constant banks. */
+ * themselves; others carry the place of their last write, or the block they enter, so that they match only
+ * where they cannot have changed. Loads are left alone, except from constant banks. */
 #include <string.h>
 
 #include "base/map.h"
@@ -65,7 +66,8 @@ static bool eligible(const struct inst *i) {
         return false;
     if (form == FORM_MEM)
         return i->op == OP_LDC;
-    if (form == FORM_TEX || form == FORM_WARP || form == FORM_CTRL || form == FORM_FN_P2R || form == FORM_FN_R2P)
+    if (form == FORM_TEX || form == FORM_WARP || form == FORM_CTRL || form == FORM_FN_P2R ||
+        form == FORM_FN_R2P)
         return false;
     return i->op != OP_MOV || is_const(&i->src[0]);
 }
@@ -100,7 +102,8 @@ static struct key key_of(const struct walk *w, const struct inst *i) {
     k.nsrc = i->nsrc;
     k.imm = i->imm;
     memcpy(&k.m, &i->m, sizeof k.m);
-    k.results = (uint8_t)((i->dst.kind == O_REG && !is_rz(&i->dst)) | (i->pdst[0].id != VPRED_PT) << 1 | (i->pdst[1].id != VPRED_PT) << 2);
+    k.results = (uint8_t)((i->dst.kind == O_REG && !is_rz(&i->dst)) | (i->pdst[0].id != VPRED_PT) << 1 |
+                          (i->pdst[1].id != VPRED_PT) << 2);
     for (uint32_t s = 0; s < i->nsrc; s++)
         key_of_opd(w, &k.src[s], &i->src[s], inst_src_words(i, s));
     for (uint32_t n = 0; n < 2; n++) {
@@ -165,7 +168,8 @@ static void replace(struct cse *c, struct inst *i, const struct inst *e) {
     uint32_t n = 0;
     if (old.dst.kind == O_REG && !is_rz(&old.dst))
         for (uint32_t w = 0; w < inst_dst_words(&old); w++)
-            copies[n++] = copy_word(&old, opd_reg(old.dst.v, old.dst.word + w), opd_reg(e->dst.v, e->dst.word + w));
+            copies[n++] =
+                copy_word(&old, opd_reg(old.dst.v, old.dst.word + w), opd_reg(e->dst.v, e->dst.word + w));
     for (uint32_t k = 0; k < 2; k++)
         if (old.pdst[k].id != VPRED_PT)
             copies[n++] = copy_pred(&old, old.pdst[k].id, e->pdst[k].id);

@@ -1,15 +1,20 @@
 /* Dead code: instructions whose results nobody reads, words and predicates alike.
  *
- * First from the other end: whatever an effect needs, directly or not, is alive; the rest goes, also when it only feeds
- * itself around a loop. Then by liveness, which sees that a value is overwritten before it is read. */
+ * First from the other end: whatever an effect needs, directly or not, is alive; the rest goes, also when it
+ * only feeds itself around a loop. Then by liveness, which sees that a value is overwritten before it is
+ * read. */
 #include "opt/pass.h"
 
 struct marker {
     struct fn *f;
     struct values v;
-    uint32_t *first;  /* by value: first link of its writers, NONE */
-    VEC(struct { struct def_site at; uint32_t next; }) writers;
-    bool *needed;     /* by value */
+    uint32_t *first; /* by value: first link of its writers, NONE */
+    VEC(struct {
+        struct def_site at;
+        uint32_t next;
+    })
+    writers;
+    bool *needed; /* by value */
     VEC(uint32_t) work;
 };
 

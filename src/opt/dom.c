@@ -1,7 +1,8 @@
 /* Orders and trees over the control-flow graph: reverse postorder, dominators, post-dominators, loop depth.
  *
- * Dominators follow Cooper, Harvey and Kennedy: iterate "nearest common ancestor of the predecessors" in reverse
- * postorder until nothing moves. Post-dominators are the same on the reversed graph below a virtual exit. */
+ * Dominators follow Cooper, Harvey and Kennedy: iterate "nearest common ancestor of the predecessors" in
+ * reverse postorder until nothing moves. Post-dominators are the same on the reversed graph below a virtual
+ * exit. */
 #include "opt/pass.h"
 
 /* A graph given by successor and predecessor lists, so that both directions share the code. */
@@ -200,8 +201,8 @@ static uint32_t count_reaching(const struct fn *f, uint32_t end, uint32_t *stack
     return n;
 }
 
-/* The way out that most of the function leads to: the return, or one of the last few exits. Threads that leave early
- * are gone, so nobody needs to wait for them. */
+/* The way out that most of the function leads to: the return, or one of the last few exits. Threads that
+ * leave early are gone, so nobody needs to wait for them. */
 static uint32_t main_exit(struct arena *a, const struct fn *f) {
     uint32_t n = f->blocks.len, best = NONE, most = 0, tried = 0;
     uint32_t *stack = arena_array(a, uint32_t, n + 1), *seen = arena_array(a, uint32_t, n + 1);
@@ -221,7 +222,8 @@ static uint32_t main_exit(struct arena *a, const struct fn *f) {
     return best;
 }
 
-/* Every back edge (to a dominator) adds one to the depth of its natural loop; edges to one header count once. */
+/* Every back edge (to a dominator) adds one to the depth of its natural loop; edges to one header count once.
+ */
 static void loop_depths(struct arena *a, struct fn *f) {
     uint32_t n = f->blocks.len;
     struct dom d = dom_of(a, f);

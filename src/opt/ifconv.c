@@ -1,8 +1,8 @@
 /* If-conversion: a branch around a few instructions costs more than skipping them by guard.
  *
- * The sides of a small if become guarded instructions of the block that branched. An instruction without effect whose
- * result the other path does not look at needs no guard. Barriers, calls, atomics and whatever reads other threads stay
- * where they are, because guards do not change which threads are active for them. */
+ * The sides of a small if become guarded instructions of the block that branched. An instruction without
+ * effect whose result the other path does not look at needs no guard. Barriers, calls, atomics and whatever
+ * reads other threads stay where they are, because guards do not change which threads are active for them. */
 #include "opt/pass.h"
 
 enum { MAX_SIDE = 4 };
@@ -69,7 +69,8 @@ static bool convert(struct converter *c, uint32_t head) {
     skipped.neg = !skipped.neg;
     if (yes == no)
         return false;
-    bool yes_side = is_side(c, yes, head, taken.id, &yes_join), no_side = is_side(c, no, head, taken.id, &no_join);
+    bool yes_side = is_side(c, yes, head, taken.id, &yes_join),
+         no_side = is_side(c, no, head, taken.id, &no_join);
     uint32_t join;
     bool use_yes = false, use_no = false;
     if (yes_side && no_side && yes_join == no_join) {

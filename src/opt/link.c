@@ -21,8 +21,8 @@ static bool may_follow(const struct fn *f, const bool *placed, uint32_t b) {
     return true;
 }
 
-/* Order of blocks: as they are, except that a block is followed by the one it falls into where that is free and does
- * not come before others that lead to it. */
+/* Order of blocks: as they are, except that a block is followed by the one it falls into where that is free
+ * and does not come before others that lead to it. */
 static uint32_t *block_order(struct arena *a, const struct fn *f) {
     uint32_t *order = arena_array(a, uint32_t, f->blocks.len + 1), n = 0;
     bool *placed = arena_array(a, bool, f->blocks.len + 1);
@@ -60,7 +60,8 @@ static void close_block(struct fn *f, uint32_t b, uint32_t next) {
         jump.dbg_file = last->dbg_file;
         jump.dbg_line = last->dbg_line;
     }
-    vec_push(&k->insts, jump); /* from here on the block may hold two branches; only the linked form sees it */
+    vec_push(&k->insts,
+             jump); /* from here on the block may hold two branches; only the linked form sees it */
 }
 
 /* Copies f's code to p->code; where[b] becomes the index of each block. */
@@ -94,7 +95,7 @@ static void emit_fn(struct program *p, struct fn *f, const uint32_t *order, uint
 struct depths {
     struct program *p;
     uint64_t *bytes;
-    uint8_t *state;  /* 1: being computed, 2: done */
+    uint8_t *state; /* 1: being computed, 2: done */
 };
 
 /* Visits the call graph without recursion of our own, since its depth is the user's. */
@@ -139,7 +140,9 @@ static uint64_t deepest(struct depths *d, uint32_t root) {
 
 static void sizes(struct program *p) {
     struct arena a = {0};
-    struct depths d = {.p = p, .bytes = arena_array(&a, uint64_t, p->fns.len), .state = arena_array(&a, uint8_t, p->fns.len)};
+    struct depths d = {.p = p,
+                       .bytes = arena_array(&a, uint64_t, p->fns.len),
+                       .state = arena_array(&a, uint8_t, p->fns.len)};
     uint64_t bytes = deepest(&d, 0);
     p->nregs = 1;
     for (uint32_t n = 0; n < p->fns.len; n++) {

@@ -1,7 +1,7 @@
 /* Liveness of words and predicates, and which of them may have been written.
  *
- * Most values live and die inside one block. Only the others get a bit, which keeps the sets small for kernels with
- * tens of thousands of registers. */
+ * Most values live and die inside one block. Only the others get a bit, which keeps the sets small for
+ * kernels with tens of thousands of registers. */
 #include <string.h>
 
 #include "opt/pass.h"
@@ -75,7 +75,8 @@ static void block_sets(const struct live *l, const struct block *b, bits *use, b
     }
 }
 
-static void flow_back(const struct fn *f, struct live *l, const uint32_t *order, uint32_t n, const bits *def) {
+static void flow_back(const struct fn *f, struct live *l, const uint32_t *order, uint32_t n,
+                      const bits *def) {
     uint32_t words = l->words;
     for (bool again = true; again;) {
         again = false;

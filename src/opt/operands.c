@@ -1,5 +1,5 @@
-/* Folds immediates and constant-bank words into the operand that may hold one, swapping operands where the operation
- * allows it. Zero needs no constant: RZ reads zero anywhere. */
+/* Folds immediates and constant-bank words into the operand that may hold one, swapping operands where the
+ * operation allows it. Zero needs no constant: RZ reads zero anywhere. */
 #include "opt/walk.h"
 
 static bool has_constant(const struct inst *i) {
@@ -10,8 +10,8 @@ static bool has_constant(const struct inst *i) {
 }
 
 static bool is_double(uint8_t form) {
-    return form == FORM_D2_2 || form == FORM_D2_22 || form == FORM_D2_222 || form == FORM_FN_D2_2 || form == FORM_FN_D2_22 ||
-           form == FORM_FN_SETP2;
+    return form == FORM_D2_2 || form == FORM_D2_22 || form == FORM_D2_222 || form == FORM_FN_D2_2 ||
+           form == FORM_FN_D2_22 || form == FORM_FN_SETP2;
 }
 
 /* The constant operand that source s of i could be instead. */
@@ -23,7 +23,8 @@ static bool constant_for(const struct walk *w, const struct inst *i, uint32_t s,
         return walk_copied(w, &i->src[s], 0, out) && is_const(out);
     if (words != 2 || !walk_copied(w, &i->src[s], 0, out) || !walk_copied(w, &i->src[s], 1, &hi))
         return false;
-    if (out->kind == O_CONST && hi.kind == O_CONST && (is_double(form) || form == FORM_W2_112 || form == FORM_W2_22))
+    if (out->kind == O_CONST && hi.kind == O_CONST &&
+        (is_double(form) || form == FORM_W2_112 || form == FORM_W2_22))
         return out->bank == hi.bank && out->v + 4 == hi.v && out->v % 8 == 0;
     bool zero = is_rz(out) || (out->kind == O_IMM && !out->v);
     if (is_double(form) && zero && hi.kind == O_IMM) {
@@ -41,7 +42,8 @@ static void swap_sources(struct inst *i) {
 
 /* Makes the operation mean the same with its first two sources swapped. */
 static bool swap_meaning(struct inst *i) {
-    static const uint8_t mirrored[8] = {0, CMP_GT, CMP_EQ, CMP_GT | CMP_EQ, CMP_LT, CMP_LT | CMP_GT, CMP_LT | CMP_EQ, 7};
+    static const uint8_t mirrored[8] = {0,      CMP_GT,          CMP_EQ,          CMP_GT | CMP_EQ,
+                                        CMP_LT, CMP_LT | CMP_GT, CMP_LT | CMP_EQ, 7};
     uint8_t form = op_info[i->op].form;
     if (op_info[i->op].flags & OPF_COMMUTES)
         return true;
@@ -53,7 +55,9 @@ static bool swap_meaning(struct inst *i) {
         i->psrc[0].neg = !i->psrc[0].neg;
         return true;
     }
-    return i->op == OP_FMIN || i->op == OP_FMAX || i->op == OP_DMIN || i->op == OP_DMAX ? !(i->m.mode & MINMAX_XORSIGN) : false;
+    return i->op == OP_FMIN || i->op == OP_FMAX || i->op == OP_DMIN || i->op == OP_DMAX
+               ? !(i->m.mode & MINMAX_XORSIGN)
+               : false;
 }
 
 static bool put_constant(const struct walk *w, struct inst *i) {
@@ -64,8 +68,9 @@ static bool put_constant(const struct walk *w, struct inst *i) {
         if (!constant_for(w, i, s, &c) || (inst_has_free_operands(i) && c.kind != O_IMM))
             continue;
         if (!inst_src_may_be_const(i, s)) {
-            if (s || i->nsrc < 2 || inst_has_free_operands(i) || inst_src_words(i, 0) != inst_src_words(i, 1) ||
-                !inst_src_may_be_const(i, 1) || !swap_meaning(i))
+            if (s || i->nsrc < 2 || inst_has_free_operands(i) ||
+                inst_src_words(i, 0) != inst_src_words(i, 1) || !inst_src_may_be_const(i, 1) ||
+                !swap_meaning(i))
                 continue;
             swap_sources(i);
             s = 1;
@@ -82,7 +87,8 @@ static bool use_rz(const struct walk *w, struct inst *i) {
     bool changed = false;
     for (uint32_t s = 0; s < i->nsrc; s++) {
         struct opd *o = &i->src[s], from;
-        bool zero = inst_src_words(i, s) == 1 && o->kind == O_IMM && !o->v && !inst_has_free_operands(i) && !is_frame_value(i);
+        bool zero = inst_src_words(i, s) == 1 && o->kind == O_IMM && !o->v && !inst_has_free_operands(i) &&
+                    !is_frame_value(i);
         if (o->kind == O_REG && o->v != VREG_RZ && inst_src_words(i, s)) {
             zero = true;
             for (uint32_t k = 0; k < inst_src_words(i, s) && zero; k++)

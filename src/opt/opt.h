@@ -13,10 +13,14 @@ enum opt_pass {
 
 /* How to compile; a zeroed struct is the default. */
 struct opt_options {
-    uint64_t disable;  /* bit set of enum opt_pass; passes that are needed for correct code ignore it */
-    struct str *dump;  /* text of each function after every pass that changed it, when not NULL */
-    const char *only;  /* dump after the pass of this name only, when not NULL */
-    enum { CHECK_SMALL, CHECK_ALWAYS, CHECK_NEVER } check; /* allocation checker: small functions by default */
+    uint64_t disable; /* bit set of enum opt_pass; passes that are needed for correct code ignore it */
+    struct str *dump; /* text of each function after every pass that changed it, when not NULL */
+    const char *only; /* dump after the pass of this name only, when not NULL */
+    enum {
+        CHECK_SMALL,
+        CHECK_ALWAYS,
+        CHECK_NEVER
+    } check; /* allocation checker: small functions by default */
 };
 
 /* Bit of the pass called name in opt_options.disable; 0 when there is none. */
@@ -24,8 +28,8 @@ uint64_t opt_pass_bit(const char *name);
 /* Name of pass number n; NULL beyond the last. */
 const char *opt_pass_name(uint32_t n);
 
-/* Optimises, allocates and links all functions of p; fills in the part of struct program that runs. False, with the
- * reason in d, when a pass broke an invariant or a function cannot be allocated. */
+/* Optimises, allocates and links all functions of p; fills in the part of struct program that runs. False,
+ * with the reason in d, when a pass broke an invariant or a function cannot be allocated. */
 bool opt_compile(struct program *p, struct diag *d);
 bool opt_compile_with(struct program *p, const struct opt_options *o, struct diag *d);
 

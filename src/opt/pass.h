@@ -1,7 +1,7 @@
 /* What passes share: numbering of words, control-flow facts, liveness.
  *
- * A pass is bool opt_name(struct program *, struct fn *), true when it changed something. Facts live in an arena of
- * the pass that asked for them and are stale as soon as it changes what they describe. */
+ * A pass is bool opt_name(struct program *, struct fn *), true when it changed something. Facts live in an
+ * arena of the pass that asked for them and are stale as soon as it changes what they describe. */
 #ifndef REPRISE_OPT_PASS_H
 #define REPRISE_OPT_PASS_H
 
@@ -72,7 +72,8 @@ static inline uint32_t value_of_opd(const struct values *v, const struct opd *o)
 static inline uint32_t value_of_pred(const struct values *v, uint32_t pred) {
     return v->nwords + pred;
 }
-/* What an instruction reads (guard included) and writes; a guarded write keeps the old value where it is skipped. */
+/* What an instruction reads (guard included) and writes; a guarded write keeps the old value where it is
+ * skipped. */
 uint32_t inst_reads(const struct values *v, const struct inst *i, struct span out[MAX_SPANS]);
 uint32_t inst_writes(const struct values *v, const struct inst *i, struct span out[MAX_SPANS]);
 
@@ -82,8 +83,8 @@ struct def_site {
 };
 struct defs {
     struct values v;
-    uint32_t *count;       /* writes of each value; a guarded write counts as two, since the old value survives */
-    uint32_t *uses;        /* instructions that read it */
+    uint32_t *count; /* writes of each value; a guarded write counts as two, since the old value survives */
+    uint32_t *uses;  /* instructions that read it */
     struct def_site *site; /* of the last write seen; of the only one when count is 1 */
 };
 struct defs defs_of(struct arena *a, const struct fn *f);
@@ -114,10 +115,11 @@ static inline bool dom_site(const struct dom *d, struct def_site s, uint32_t blo
 void cfg_joins(struct fn *f);
 /* Removes NOPs. */
 void fn_compact(struct fn *f);
-/* Points every edge from block to block of f (branches, tables, fall-through) at map[old]; drops blocks mapped to
- * NONE. The blocks that stay keep their order; map must be ascending over them. */
+/* Points every edge from block to block of f (branches, tables, fall-through) at map[old]; drops blocks
+ * mapped to NONE. The blocks that stay keep their order; map must be ascending over them. */
 void fn_renumber(struct fn *f, const uint32_t *map, uint32_t n);
-/* The guard-free terminator or fall-through: index of the successor that is reached without a taken branch, or NONE. */
+/* The guard-free terminator or fall-through: index of the successor that is reached without a taken branch,
+ * or NONE. */
 static inline struct inst *block_last(struct block *b) {
     return b->insts.len ? &b->insts.at[b->insts.len - 1] : NULL;
 }
@@ -132,13 +134,14 @@ struct live {
     uint32_t *index; /* value -> bit */
     uint32_t *value; /* bit -> value */
     uint32_t n, words;
-    bits *in, *out;  /* words bits per block */
+    bits *in, *out; /* words bits per block */
 };
 struct live live_of(struct arena *a, const struct fn *f);
 static inline bool live_at(const struct live *l, const bits *sets, uint32_t block, uint32_t value) {
     return l->index[value] != NONE && bits_get(sets + (size_t)block * l->words, l->index[value]);
 }
-/* Values that may have been written when the block is entered, over the same bits; what is not among them is garbage. */
+/* Values that may have been written when the block is entered, over the same bits; what is not among them is
+ * garbage. */
 bits *live_defined(struct arena *a, const struct fn *f, const struct live *l);
 
 /* ---- the passes ---- */

@@ -60,7 +60,8 @@ static void walk_inst(struct builder *b, const struct inst *i, uint32_t pos, flo
         }
 }
 
-static void walk_block(struct builder *b, const struct fn *f, uint32_t id, uint32_t first, const bits *defined) {
+static void walk_block(struct builder *b, const struct fn *f, uint32_t id, uint32_t first,
+                       const bits *defined) {
     const struct live *l = b->live;
     const struct block *k = &f->blocks.at[id];
     const bits *out = l->out + (size_t)id * l->words;

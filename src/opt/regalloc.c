@@ -1,10 +1,10 @@
 /* Register allocation: linear scan over live ranges with holes.
  *
- * Registers are taken in the order in which their ranges start and get the lowest aligned machine registers that are
- * free during all of their segments, word by word, so that a dead word of a group is free for others. When none is, the
- * cheapest of the conflicting registers and the new one, by references per position weighted by loop depth, goes to
- * memory: its uses get registers of their own, and allocation starts again. Predicates go first, since those that do not
- * fit move to general registers. */
+ * Registers are taken in the order in which their ranges start and get the lowest aligned machine registers
+ * that are free during all of their segments, word by word, so that a dead word of a group is free for
+ * others. When none is, the cheapest of the conflicting registers and the new one, by references per position
+ * weighted by loop depth, goes to memory: its uses get registers of their own, and allocation starts again.
+ * Predicates go first, since those that do not fit move to general registers. */
 #include <string.h>
 
 #include "opt/ranges.h"
@@ -25,14 +25,14 @@ struct alloc {
     struct fn *f;
     struct ranges r;
     bool preds;
-    uint32_t nphys, n;    /* machine registers; virtual registers */
-    taken_list *phys;     /* by machine register, ascending */
-    uint32_t *place;      /* by virtual register: first machine register, NONE */
-    float *weight;        /* by virtual register; negative: must not be spilled */
+    uint32_t nphys, n; /* machine registers; virtual registers */
+    taken_list *phys;  /* by machine register, ascending */
+    uint32_t *place;   /* by virtual register: first machine register, NONE */
+    float *weight;     /* by virtual register; negative: must not be spilled */
     bool *spilled;
     bool any_spilled, stuck;
     VEC(struct item) heap;
-    uint32_t reserved;    /* machine register that is never given out, or NONE */
+    uint32_t reserved; /* machine register that is never given out, or NONE */
 };
 
 static uint32_t size_of(const struct alloc *a, uint32_t id) {
@@ -159,7 +159,8 @@ static float price(const struct alloc *a, uint32_t id, uint32_t at) {
         const struct range *r = range_of(a, id, w);
         const taken_list *list = &a->phys[at + w];
         for (uint32_t s = 0; s < r->n; s++)
-            for (uint32_t k = seek(list, r->at[s].from); k < list->len && list->at[k].from < r->at[s].to; k++) {
+            for (uint32_t k = seek(list, r->at[s].from); k < list->len && list->at[k].from < r->at[s].to;
+                 k++) {
                 float weight = a->weight[list->at[k].owner];
                 if (weight < 0)
                     return -1;
@@ -325,7 +326,8 @@ static bool place_preds(struct fn *f) {
     return done;
 }
 
-/* Places all registers within limit, or gives more when even spilling everything cannot make an instruction fit. */
+/* Places all registers within limit, or gives more when even spilling everything cannot make an instruction
+ * fit. */
 static bool place_regs(struct fn *f, uint32_t limit) {
     flag_list fixed = {0};
     bool done = false;

@@ -1,10 +1,11 @@
 /* An independent proof of register allocation.
  *
- * Walks the code with virtual registers and the allocated code side by side and keeps, for every virtual value that is
- * live, the set of machine places (registers, predicates, words of the frame) known to hold it. A write makes its place
- * the only one; overwriting a place takes it from all other values; copies, spills and reloads extend sets; where paths
- * meet, sets intersect. Every read must find its value in the register it names. A value that was never written is
- * everywhere. Nothing of the allocator (ranges, placement, spill slots) is used. */
+ * Walks the code with virtual registers and the allocated code side by side and keeps, for every virtual
+ * value that is live, the set of machine places (registers, predicates, words of the frame) known to hold it.
+ * A write makes its place the only one; overwriting a place takes it from all other values; copies, spills
+ * and reloads extend sets; where paths meet, sets intersect. Every read must find its value in the register
+ * it names. A value that was never written is everywhere. Nothing of the allocator (ranges, placement, spill
+ * slots) is used. */
 #include <string.h>
 
 #include "opt/ranges.h"
@@ -24,10 +25,10 @@ struct prover {
     struct values values;
     struct live live;
     const struct inst **constant; /* by word: what makes it, when every write makes the same constant */
-    facts *in;      /* by block, sorted */
+    facts *in;                    /* by block, sorted */
     bool *reached;
     facts now;
-    bool report;    /* the sets are final: failures are failures */
+    bool report; /* the sets are final: failures are failures */
     const char *error;
     uint32_t block, index;
 };
@@ -38,8 +39,8 @@ static void fail(struct prover *c, const char *what, uint32_t value) {
     struct str text = {0};
     if (c->index < c->m->blocks.at[c->block].insts.len)
         ir_print_inst(&text, &c->m->blocks.at[c->block].insts.at[c->index]);
-    c->error = arena_printf(&c->p->arena, "allocation of %s is wrong in block %u at %u: %s (value %u): %s", c->m->name,
-                            c->block, c->index, what, value, str_text(&text));
+    c->error = arena_printf(&c->p->arena, "allocation of %s is wrong in block %u at %u: %s (value %u): %s",
+                            c->m->name, c->block, c->index, what, value, str_text(&text));
     str_free(&text);
 }
 
@@ -123,8 +124,8 @@ static void check_reads(struct prover *c, const struct inst *v, const struct ins
         check_pred(c, &v->psrc[k], &m->psrc[k]);
 }
 
-/* A guarded write keeps the old value where it is skipped; when that was elsewhere the value is lost, which only
- * matters to whoever reads it. */
+/* A guarded write keeps the old value where it is skipped; when that was elsewhere the value is lost, which
+ * only matters to whoever reads it. */
 static void write(struct prover *c, uint32_t value, uint32_t place, bool guarded) {
     bool whole = !guarded || holds(c, value, place);
     forget_value(c, value);
@@ -174,11 +175,13 @@ static void apply_writes(struct prover *c, const struct inst *v, const struct in
 
 /* The same constant or special register. */
 static bool same_source(const struct inst *x, const struct inst *y) {
-    return x->op == y->op && x->m.mode == y->m.mode && x->frame == y->frame && (!x->nsrc || opd_eq(&x->src[0], &y->src[0]));
+    return x->op == y->op && x->m.mode == y->m.mode && x->frame == y->frame &&
+           (!x->nsrc || opd_eq(&x->src[0], &y->src[0]));
 }
 
 static bool makes_constant(const struct inst *i) {
-    return !is_guarded(i) && !i->frame && (i->op == OP_S2R || (i->op == OP_MOV && (is_const(&i->src[0]) || is_rz(&i->src[0]))));
+    return !is_guarded(i) && !i->frame &&
+           (i->op == OP_S2R || (i->op == OP_MOV && (is_const(&i->src[0]) || is_rz(&i->src[0]))));
 }
 
 static const struct inst not_constant;
@@ -191,7 +194,8 @@ static bool note_constant(struct prover *c, const struct inst *i) {
     for (uint32_t k = 0; k < n; k++)
         for (uint32_t w = 0; w < span[k].n; w++) {
             uint32_t v = span[k].first + w;
-            const struct inst *now = makes_constant(i) ? i : &not_constant, *had = v < c->values.nwords ? c->constant[v] : now;
+            const struct inst *now = makes_constant(i) ? i : &not_constant,
+                              *had = v < c->values.nwords ? c->constant[v] : now;
             if (i->op == OP_MOV && i->src[0].kind == O_REG && !is_rz(&i->src[0]) && !i->frame)
                 now = c->constant[value_of_opd(&c->values, &i->src[0])];
             if (!now || now == had || had == &not_constant)
@@ -204,7 +208,8 @@ static bool note_constant(struct prover *c, const struct inst *i) {
     return changed;
 }
 
-/* Constants that reach a register through any number of copies; the allocator may make them again anywhere. */
+/* Constants that reach a register through any number of copies; the allocator may make them again anywhere.
+ */
 static void find_constants(struct prover *c, struct arena *a) {
     c->constant = arena_array(a, const struct inst *, c->values.nwords + 1);
     for (bool again = true; again;) {
@@ -215,13 +220,15 @@ static void find_constants(struct prover *c, struct arena *a) {
     }
 }
 
-/* An instruction of the virtual code that the allocator removed: a copy, or a constant that is made where it is used. */
+/* An instruction of the virtual code that the allocator removed: a copy, or a constant that is made where it
+ * is used. */
 static void apply_missing(struct prover *c, const struct inst *v) {
     if (v->op == OP_MOV && v->src[0].kind == O_REG && opd_eq(&v->dst, &v->src[0]))
         return;
     if (plain_copy(v))
         copy_value(c, value_of_opd(&c->values, &v->dst), value_of_opd(&c->values, &v->src[0]));
-    else if (v->op == OP_MOV && is_guarded(v) && v->src[0].kind == O_REG && !is_rz(&v->src[0]) && !is_rz(&v->dst)) {
+    else if (v->op == OP_MOV && is_guarded(v) && v->src[0].kind == O_REG && !is_rz(&v->src[0]) &&
+             !is_rz(&v->dst)) {
         /* Wherever both the old and the new value are, nothing had to happen. */
         uint32_t to = value_of_opd(&c->values, &v->dst), from = value_of_opd(&c->values, &v->src[0]), n = 0;
         for (uint32_t k = 0; k < c->now.len; k++)
@@ -259,9 +266,11 @@ static void apply_transfer(struct prover *c, const struct inst *m) {
 static void apply_added(struct prover *c, const struct inst *m) {
     if (m->op == OP_LD || m->op == OP_ST) {
         apply_transfer(c, m);
-    } else if (m->op == OP_SEL && is_rz(&m->src[0]) && m->src[1].kind == O_IMM && m->src[1].v == 1 && m->psrc[0].neg) {
+    } else if (m->op == OP_SEL && is_rz(&m->src[0]) && m->src[1].kind == O_IMM && m->src[1].v == 1 &&
+               m->psrc[0].neg) {
         move_place(c, m->dst.v, AT_PRED + m->psrc[0].id);
-    } else if (m->op == OP_ISETP && m->m.cmp == (CMP_LT | CMP_GT) && is_rz(&m->src[1]) && is_pt(&m->psrc[0])) {
+    } else if (m->op == OP_ISETP && m->m.cmp == (CMP_LT | CMP_GT) && is_rz(&m->src[1]) &&
+               is_pt(&m->psrc[0])) {
         forget_place(c, AT_PRED + m->pdst[0].id);
         if (!is_rz(&m->src[0]))
             move_place(c, AT_PRED + m->pdst[0].id, m->src[0].v);

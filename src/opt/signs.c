@@ -1,5 +1,5 @@
-/* Folds changes of the sign bit into the floating-point operands that can carry them: XOR with the sign bit is neg,
- * AND without it is abs; of a 64-bit value in the high word. */
+/* Folds changes of the sign bit into the floating-point operands that can carry them: XOR with the sign bit
+ * is neg, AND without it is abs; of a 64-bit value in the high word. */
 #include "opt/walk.h"
 
 #define SIGN 0x80000000u
@@ -8,7 +8,8 @@
 static bool sign_change(const struct walk *w, uint32_t value, struct opd *from, uint8_t *mod) {
     struct def_site at;
     const struct inst *i = walk_def(w, value, &at);
-    if (!i || (i->op != OP_XOR && i->op != OP_AND) || i->src[1].kind != O_IMM || i->src[0].kind != O_REG || is_rz(&i->src[0]))
+    if (!i || (i->op != OP_XOR && i->op != OP_AND) || i->src[1].kind != O_IMM || i->src[0].kind != O_REG ||
+        is_rz(&i->src[0]))
         return false;
     if (i->src[1].v != (i->op == OP_XOR ? SIGN : ~SIGN) || !walk_same_opd(w, &i->src[0], 1, at))
         return false;
@@ -34,7 +35,8 @@ static bool fold_sign(const struct walk *w, struct inst *i, uint32_t s) {
         return false;
     if (words == 2) {
         /* The low word must be the other half of the same pair. */
-        if (!walk_copied(w, o, 0, &low) || low.kind != O_REG || low.v != from.v || low.word % 2 || low.word + 1 != from.word)
+        if (!walk_copied(w, o, 0, &low) || low.kind != O_REG || low.v != from.v || low.word % 2 ||
+            low.word + 1 != from.word)
             return false;
         from = low;
     }

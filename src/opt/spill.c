@@ -1,8 +1,8 @@
 /* Spilling: registers to local memory, predicates to registers.
  *
- * Every instruction that touches a spilled register gets a short-lived register of its own, loaded before it and
- * stored after it. A guarded write loads the old value first, because it may not happen. Values that one MOV or S2R
- * makes are made again where they are needed and take no memory. */
+ * Every instruction that touches a spilled register gets a short-lived register of its own, loaded before it
+ * and stored after it. A guarded write loads the old value first, because it may not happen. Values that one
+ * MOV or S2R makes are made again where they are needed and take no memory. */
 #include "opt/ranges.h"
 
 enum { WORD = 4 };
@@ -26,11 +26,11 @@ bool can_recompute(struct fn *f, const struct defs *d, uint32_t v) {
 struct spiller {
     struct fn *f;
     const bool *spilled;
-    uint32_t nspilled;   /* length of spilled */
+    uint32_t nspilled; /* length of spilled */
     flag_list *fixed;
     struct defs defs;
-    uint32_t *slot;      /* by spilled register: offset in the frame; by spilled predicate: register */
-    bool *recompute;     /* by spilled register */
+    uint32_t *slot;  /* by spilled register: offset in the frame; by spilled predicate: register */
+    bool *recompute; /* by spilled register */
     VEC(struct inst) out;
 };
 
@@ -83,7 +83,8 @@ static uint32_t find_touches(const struct spiller *s, const struct inst *i, stru
     return n;
 }
 
-/* Register for the touched words; several operands share the whole group, a single one gets no more than it needs. */
+/* Register for the touched words; several operands share the whole group, a single one gets no more than it
+ * needs. */
 static void make_temp(struct spiller *s, struct touch *t) {
     uint32_t words = s->f->vregs.at[t->reg];
     if (t->refs == 1) {
@@ -113,7 +114,8 @@ static struct inst frame_access(const struct fn *f, enum op op, struct opd reg, 
 }
 
 /* Moves the words in set between the temporary and memory, in the widest pieces that are aligned. */
-static void transfer(struct spiller *s, const struct touch *t, uint8_t set, enum op op, const struct inst *at) {
+static void transfer(struct spiller *s, const struct touch *t, uint8_t set, enum op op,
+                     const struct inst *at) {
     for (uint32_t w = 0; w < 8;) {
         if (!(set >> w & 1)) {
             w++;

@@ -1,7 +1,7 @@
-/* Strength reduction and the machine's composite operations: multiplications by powers of two become shifts, unsigned
- * divisions too; a multiplication and the addition that uses it become IMAD, or IMAD.WIDE for 64-bit addresses;
- * extensions of values that are already extended become moves. Integer only: fusing floating-point operations would
- * change results. */
+/* Strength reduction and the machine's composite operations: multiplications by powers of two become shifts,
+ * unsigned divisions too; a multiplication and the addition that uses it become IMAD, or IMAD.WIDE for 64-bit
+ * addresses; extensions of values that are already extended become moves. Integer only: fusing floating-point
+ * operations would change results. */
 #include "opt/walk.h"
 
 static bool power_of_two(uint32_t v, uint32_t *k) {
@@ -99,9 +99,11 @@ static bool fuse_add(const struct walk *w, struct inst *i) {
     return false;
 }
 
-/* The low half of the 64-bit addition whose high half is at hand, if nothing in between touches what both share. */
+/* The low half of the 64-bit addition whose high half is at hand, if nothing in between touches what both
+ * share. */
 static struct inst *low_half(const struct walk *w, const struct inst *hi, struct def_site *at) {
-    if (hi->op != OP_IADDC || hi->pdst[0].id != VPRED_PT || hi->psrc[0].id == VPRED_PT || hi->psrc[0].neg || is_guarded(hi))
+    if (hi->op != OP_IADDC || hi->pdst[0].id != VPRED_PT || hi->psrc[0].id == VPRED_PT || hi->psrc[0].neg ||
+        is_guarded(hi))
         return NULL;
     uint32_t carry = value_of_pred(&w->d.v, hi->psrc[0].id);
     struct inst *lo = walk_def(w, carry, at);
@@ -154,8 +156,10 @@ static bool fuse_wide(const struct walk *w, struct inst *hi) {
             struct opd c = lo->src[1 - s];
             /* Apart from the low word of the sum itself, nothing may have changed since the low half. */
             struct opd c_hi = hi->src[1 - t];
-            bool same = c.kind != O_REG || is_rz(&c) || opd_eq(&c, &lo->dst) || walk_same_opd(w, &c, 1, lo_at);
-            if (!same || (is_const(&c) && (is_const(&m->src[0]) || is_const(&m->src[1]))) || is_const(&c_hi) != is_const(&c))
+            bool same =
+                c.kind != O_REG || is_rz(&c) || opd_eq(&c, &lo->dst) || walk_same_opd(w, &c, 1, lo_at);
+            if (!same || (is_const(&c) && (is_const(&m->src[0]) || is_const(&m->src[1]))) ||
+                is_const(&c_hi) != is_const(&c))
                 continue;
             struct inst wide = *hi;
             wide.op = OP_IMADW;

@@ -56,7 +56,8 @@ struct defs defs_of(struct arena *a, const struct fn *f) {
     for (uint32_t b = 0; b < f->blocks.len; b++)
         for (uint32_t k = 0; k < f->blocks.at[b].insts.len; k++)
             count_inst(&d, &f->blocks.at[b].insts.at[k], (struct def_site){b, k});
-    /* The frame register has a value before the first instruction; where nothing writes it, it never changes. */
+    /* The frame register has a value before the first instruction; where nothing writes it, it never changes.
+     */
     if (f->fp != VREG_RZ && d.count[d.v.base[f->fp]])
         d.count[d.v.base[f->fp]] += 2;
     return d;

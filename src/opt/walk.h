@@ -1,8 +1,8 @@
 /* A walk over the code that knows, at every instruction, which instruction made each value.
  *
- * Within a block the last write decides, so this works for registers that are written many times; beyond it, only for
- * registers with a single, unguarded write that dominates the place. A pass may change the instruction at hand (its
- * operation and its sources) while it walks, never what earlier ones write. */
+ * Within a block the last write decides, so this works for registers that are written many times; beyond it,
+ * only for registers with a single, unguarded write that dominates the place. A pass may change the
+ * instruction at hand (its operation and its sources) while it walks, never what earlier ones write. */
 #ifndef REPRISE_OPT_WALK_H
 #define REPRISE_OPT_WALK_H
 

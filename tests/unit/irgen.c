@@ -1,5 +1,6 @@
-/* Random structured programs: variables that are written many times, temporaries that are written once and used inside
- * their scope, branches, counted loops, guards, register groups and their parts, carries, calls. */
+/* Random structured programs: variables that are written many times, temporaries that are written once and
+ * used inside their scope, branches, counted loops, guards, register groups and their parts, carries, calls.
+ */
 #include "irsim.h"
 
 enum { MAX_NAMES = 512, MAX_NEST = 4 };
@@ -68,7 +69,8 @@ static struct popd pick_pred(struct gen *g) {
 }
 
 static uint32_t number(struct gen *g) {
-    static const uint32_t usual[] = {0, 1, 2, 4, 8, 16, 31, 32, 63, 0xff, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffffc, 12};
+    static const uint32_t usual[] = {0,  1,    2,          4,          8,          16,         31, 32,
+                                     63, 0xff, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffffc, 12};
     return rnd(g, 4) ? usual[rnd(g, sizeof usual / sizeof *usual)] : rnd(g, 1u << 24);
 }
 
@@ -101,9 +103,10 @@ static void maybe_guard(struct gen *g, struct inst *i) {
 }
 
 static const uint16_t word_ops[] = {
-    OP_MOV,  OP_IADD, OP_ISUB, OP_IMUL, OP_IMAD, OP_IMULHI, OP_IMIN, OP_IMAX,  OP_IABS,  OP_AND,   OP_OR,   OP_XOR,
-    OP_NOT,  OP_SHL,  OP_SHR,  OP_LOP3, OP_SHLHI, OP_SHRLO, OP_POPC, OP_BFE,   OP_SEXT,  OP_PRMT,  OP_SEL,  OP_IDIV,
-    OP_IREM, OP_IADD, OP_IADD, OP_XOR,  OP_AND,  OP_FADD,   OP_FMUL, OP_FFMA,  OP_FMIN,  OP_HADD2, OP_S2R,  OP_BFI,
+    OP_MOV,  OP_IADD, OP_ISUB, OP_IMUL, OP_IMAD, OP_IMULHI, OP_IMIN,  OP_IMAX,  OP_IABS,
+    OP_AND,  OP_OR,   OP_XOR,  OP_NOT,  OP_SHL,  OP_SHR,    OP_LOP3,  OP_SHLHI, OP_SHRLO,
+    OP_POPC, OP_BFE,  OP_SEXT, OP_PRMT, OP_SEL,  OP_IDIV,   OP_IREM,  OP_IADD,  OP_IADD,
+    OP_XOR,  OP_AND,  OP_FADD, OP_FMUL, OP_FFMA, OP_FMIN,   OP_HADD2, OP_S2R,   OP_BFI,
 };
 
 static void gen_word(struct gen *g) {
@@ -111,7 +114,10 @@ static void gen_word(struct gen *g) {
     struct inst i = inst_new(op);
     i.nsrc = form_info[op_info[op].form].nsrc;
     i.m.sgn = (op_info[op].flags & OPF_SIGNED) && rnd(g, 2);
-    i.m.mode = op == OP_LOP3 ? (uint16_t)rnd(g, 256) : op == OP_SEXT ? (uint16_t)rnd(g, 4) : op == OP_S2R ? (uint16_t)rnd(g, 7) : 0;
+    i.m.mode = op == OP_LOP3   ? (uint16_t)rnd(g, 256)
+               : op == OP_SEXT ? (uint16_t)rnd(g, 4)
+               : op == OP_S2R  ? (uint16_t)rnd(g, 7)
+                               : 0;
     fill(g, &i);
     if (op == OP_SEL)
         i.psrc[0] = pick_pred(g);
@@ -150,11 +156,13 @@ static void gen_sign(struct gen *g) {
     publish_pair(g, j.dst);
 }
 
-static void carry_word(struct gen *g, enum op op, struct opd d, struct opd a, struct opd b, uint32_t out, uint32_t in) {
+static void carry_word(struct gen *g, enum op op, struct opd d, struct opd a, struct opd b, uint32_t out,
+                       uint32_t in) {
     struct opd src[2] = {a, b};
     struct inst i = make(op, d, 2, src);
     i.pdst[0].id = out;
-    i.psrc[0] = (struct popd){in, in == VPRED_PT && op == OP_IADDC}; /* a carry into a subtraction means no borrow */
+    i.psrc[0] =
+        (struct popd){in, in == VPRED_PT && op == OP_IADDC}; /* a carry into a subtraction means no borrow */
     put(g, i);
 }
 
@@ -177,7 +185,8 @@ static struct opd gen_add64(struct gen *g, bool fresh, struct opd a, bool by_con
         b = other, b1 = other1;
     }
     carry_word(g, op, d, a, by_constant ? opd_imm(k) : b, carry, VPRED_PT);
-    carry_word(g, op, d1, a1, by_constant ? opd_imm(rnd(g, 4) ? 0 : (uint32_t)((int32_t)k >> 31)) : b1, VPRED_PT, carry);
+    carry_word(g, op, d1, a1, by_constant ? opd_imm(rnd(g, 4) ? 0 : (uint32_t)((int32_t)k >> 31)) : b1,
+               VPRED_PT, carry);
     if (fresh)
         publish_pair(g, d);
     return d;
@@ -321,7 +330,8 @@ static void branch(struct gen *g, uint32_t from, struct popd p, uint32_t to, uin
 }
 
 static void gen_if(struct gen *g) {
-    uint32_t head = g->block, yes = fn_block(g->f), other = rnd(g, 2) ? fn_block(g->f) : NO_BLOCK, join = fn_block(g->f);
+    uint32_t head = g->block, yes = fn_block(g->f), other = rnd(g, 2) ? fn_block(g->f) : NO_BLOCK,
+             join = fn_block(g->f);
     struct popd p = pick_pred(g);
     branch(g, head, p, yes, other == NO_BLOCK ? join : other);
     for (uint32_t side = 0; side < 2; side++) {

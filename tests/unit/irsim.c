@@ -9,8 +9,8 @@ enum { MAX_STEPS = 400000, MAX_DEPTH = 16 };
 
 struct sim {
     const struct program *p;
-    const struct fn *f;      /* virtual code: the function being run */
-    const uint32_t *base;    /* virtual code: first word of each register */
+    const struct fn *f;   /* virtual code: the function being run */
+    const uint32_t *base; /* virtual code: first word of each register */
     uint32_t *regs;
     bool *preds;
     uint8_t mem[SIM_MEM + 64], local[SIM_LOCAL + 64];
@@ -119,7 +119,8 @@ static void run_compare(struct sim *s, const struct inst *i) {
     }
     if (i->op == OP_FSETP || i->op == OP_DSETP) {
         /* mirrored comparisons of swapped operands must agree */
-        uint64_t x = (uint64_t)read_word(s, i, 0, i->op == OP_DSETP) << 1, y = (uint64_t)read_word(s, i, 1, i->op == OP_DSETP) << 1;
+        uint64_t x = (uint64_t)read_word(s, i, 0, i->op == OP_DSETP) << 1,
+                 y = (uint64_t)read_word(s, i, 1, i->op == OP_DSETP) << 1;
         r = i->m.cmp & (x < y ? CMP_LT : x == y ? CMP_EQ : CMP_GT);
     }
     write_pred(s, &i->pdst[0], boolean(i->m.bop, r, c));
@@ -315,7 +316,8 @@ struct sim_result sim_virtual(const struct program *p, uint32_t garbage) {
                 fr->index = 0;
                 (void)guarded;
             } else if (i.op == OP_BRX) {
-                fr->block = p->fns.at[0]->tables.at[i.target].blocks[read_word(s, &i, 0, 0) % p->fns.at[0]->tables.at[i.target].n];
+                fr->block = p->fns.at[0]->tables.at[i.target].blocks[read_word(s, &i, 0, 0) %
+                                                                     p->fns.at[0]->tables.at[i.target].n];
                 fr->index = 0;
             } else if (i.op == OP_EXIT) {
                 while (depth)

@@ -1,8 +1,8 @@
 /* Random machine code and a reference interpreter for one thread, to compare code before and after passes.
  *
- * What a program does is what it stores to global memory, in order. Floating-point operations are not computed: a hash
- * of the operation and its operands, after their sign modifiers, stands for the result, so that any change of an operand
- * shows; a fused multiply-add gives what its parts would. */
+ * What a program does is what it stores to global memory, in order. Floating-point operations are not
+ * computed: a hash of the operation and its operands, after their sign modifiers, stands for the result, so
+ * that any change of an operand shows; a fused multiply-add gives what its parts would. */
 #ifndef REPRISE_TESTS_IRSIM_H
 #define REPRISE_TESTS_IRSIM_H
 
@@ -17,18 +17,18 @@ struct sim_result {
     const char *error; /* NULL: reached EXIT */
 };
 
-/* Runs function 0 of p: its blocks with virtual registers, or, when linked, p->code. garbage fills registers and
- * local memory at the start. */
+/* Runs function 0 of p: its blocks with virtual registers, or, when linked, p->code. garbage fills registers
+ * and local memory at the start. */
 struct sim_result sim_virtual(const struct program *p, uint32_t garbage);
 struct sim_result sim_linked(const struct program *p, uint32_t garbage);
 
 /* What to generate. */
 struct gen_options {
     uint32_t seed;
-    uint32_t size;      /* statements */
-    uint32_t vars;      /* registers that live through the whole program: pressure */
-    uint32_t preds;     /* predicates that do */
-    bool calls;         /* with a device function */
+    uint32_t size;  /* statements */
+    uint32_t vars;  /* registers that live through the whole program: pressure */
+    uint32_t preds; /* predicates that do */
+    bool calls;     /* with a device function */
 };
 /* A program that always ends. */
 void gen_program(struct program *p, const struct gen_options *o);

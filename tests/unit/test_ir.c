@@ -1,9 +1,9 @@
 /* Printing, validation, control flow and layout of machine code. */
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <string.h>
 
@@ -374,10 +374,11 @@ static void test_reports_invalid(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_op_prints), cmocka_unit_test(test_print_forms), cmocka_unit_test(test_validator),
-        cmocka_unit_test(test_joins),           cmocka_unit_test(test_layout),      cmocka_unit_test(test_indexed_branch),
-        cmocka_unit_test(test_empty_loops),     cmocka_unit_test(test_stack_size),  cmocka_unit_test(test_options),
-        cmocka_unit_test(test_reports_invalid),
+        cmocka_unit_test(test_every_op_prints), cmocka_unit_test(test_print_forms),
+        cmocka_unit_test(test_validator),       cmocka_unit_test(test_joins),
+        cmocka_unit_test(test_layout),          cmocka_unit_test(test_indexed_branch),
+        cmocka_unit_test(test_empty_loops),     cmocka_unit_test(test_stack_size),
+        cmocka_unit_test(test_options),         cmocka_unit_test(test_reports_invalid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
-/* Register allocation and every pass, against random programs: the compiled code must store what the code with virtual
- * registers does. The checker must accept all of it, and refuse code that was tampered with. */
+/* Register allocation and every pass, against random programs: the compiled code must store what the code
+ * with virtual registers does. The checker must accept all of it, and refuse code that was tampered with. */
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -34,11 +34,13 @@ static void check_program(const struct gen_options *g, uint32_t limit, uint64_t 
     if (before.error)
         fail_msg("seed %u: virtual code: %s", g->seed, before.error);
     if (!opt_compile_with(&p, &o, &d))
-        fail_msg("seed %u, limit %u, disabled %#llx: %s", g->seed, limit, (unsigned long long)disable, str_text(&d.text));
+        fail_msg("seed %u, limit %u, disabled %#llx: %s", g->seed, limit, (unsigned long long)disable,
+                 str_text(&d.text));
     struct sim_result after = sim_linked(&p, 0xa5);
     if (after.error || after.hash != before.hash || after.stores != before.stores)
         fail_msg("seed %u, limit %u, disabled %#llx: %s, %u stores, expected %u", g->seed, limit,
-                 (unsigned long long)disable, after.error ? after.error : "other results", after.stores, before.stores);
+                 (unsigned long long)disable, after.error ? after.error : "other results", after.stores,
+                 before.stores);
     if (limit >= 32 && p.nregs > limit)
         fail_msg("seed %u: %u registers used, limit %u", g->seed, p.nregs, limit);
     program_free(&p);
@@ -50,32 +52,37 @@ static void check_program(const struct gen_options *g, uint32_t limit, uint64_t 
 static void test_plain(void **state) {
     (void)state;
     for (uint32_t seed = 1; seed <= 400; seed++)
-        check_program(&(struct gen_options){.seed = seed, .size = 60, .vars = 8, .preds = 4}, 255, all_passes());
+        check_program(&(struct gen_options){.seed = seed, .size = 60, .vars = 8, .preds = 4}, 255,
+                      all_passes());
 }
 
 static void test_pressure(void **state) {
     (void)state;
     for (uint32_t seed = 1; seed <= 300; seed++)
-        check_program(&(struct gen_options){.seed = seed, .size = 80, .vars = 40, .preds = 3}, 24 + seed % 40, all_passes());
+        check_program(&(struct gen_options){.seed = seed, .size = 80, .vars = 40, .preds = 3}, 24 + seed % 40,
+                      all_passes());
 }
 
 static void test_smallest_limit(void **state) {
     (void)state;
     for (uint32_t seed = 1; seed <= 150; seed++)
-        check_program(&(struct gen_options){.seed = seed, .size = 60, .vars = 24, .preds = 10}, 16, all_passes());
+        check_program(&(struct gen_options){.seed = seed, .size = 60, .vars = 24, .preds = 10}, 16,
+                      all_passes());
 }
 
 static void test_predicates(void **state) {
     (void)state;
     for (uint32_t seed = 1; seed <= 300; seed++)
-        check_program(&(struct gen_options){.seed = seed, .size = 60, .vars = 6, .preds = 5 + seed % 20}, 63, all_passes());
+        check_program(&(struct gen_options){.seed = seed, .size = 60, .vars = 6, .preds = 5 + seed % 20}, 63,
+                      all_passes());
 }
 
 static void test_calls(void **state) {
     (void)state;
     for (uint32_t seed = 1; seed <= 300; seed++)
-        check_program(&(struct gen_options){.seed = seed, .size = 60, .vars = 4 + seed % 40, .preds = 4, .calls = true},
-                      seed % 2 ? 32 : 255, all_passes());
+        check_program(
+            &(struct gen_options){.seed = seed, .size = 60, .vars = 4 + seed % 40, .preds = 4, .calls = true},
+            seed % 2 ? 32 : 255, all_passes());
 }
 
 /* ---- passes ---- */
@@ -84,14 +91,17 @@ static void test_each_pass(void **state) {
     (void)state;
     for (uint32_t n = 0; n < OPT_COUNT; n++)
         for (uint32_t seed = 1; seed <= 150; seed++)
-            check_program(&(struct gen_options){.seed = seed * 31 + n, .size = 50, .vars = 8, .preds = 4}, 255,
-                          all_passes() & ~(UINT64_C(1) << n));
+            check_program(&(struct gen_options){.seed = seed * 31 + n, .size = 50, .vars = 8, .preds = 4},
+                          255, all_passes() & ~(UINT64_C(1) << n));
 }
 
 static void test_all_passes(void **state) {
     (void)state;
     for (uint32_t seed = 1; seed <= 1000; seed++)
-        check_program(&(struct gen_options){.seed = seed, .size = 30 + seed % 120, .vars = 4 + seed % 30, .preds = 2 + seed % 9,
+        check_program(&(struct gen_options){.seed = seed,
+                                            .size = 30 + seed % 120,
+                                            .vars = 4 + seed % 30,
+                                            .preds = 2 + seed % 9,
                                             .calls = seed % 3 == 0},
                       seed % 4 ? 255 : 20 + seed % 50, 0);
 }
@@ -100,7 +110,8 @@ static void test_passes_without_one(void **state) {
     (void)state;
     for (uint32_t n = 0; n < OPT_COUNT; n++)
         for (uint32_t seed = 1; seed <= 60; seed++)
-            check_program(&(struct gen_options){.seed = seed * 17 + n, .size = 80, .vars = 8, .preds = 4}, 63, UINT64_C(1) << n);
+            check_program(&(struct gen_options){.seed = seed * 17 + n, .size = 80, .vars = 8, .preds = 4}, 63,
+                          UINT64_C(1) << n);
 }
 
 /* ---- the checker ---- */
@@ -113,7 +124,8 @@ static struct fn copy_code(struct arena *a, const struct fn *f) {
     for (uint32_t b = 0; b < f->blocks.len; b++) {
         c.blocks.at[b] = f->blocks.at[b];
         c.blocks.at[b].insts.at = arena_array(a, struct inst, f->blocks.at[b].insts.len + 1);
-        memcpy(c.blocks.at[b].insts.at, f->blocks.at[b].insts.at, f->blocks.at[b].insts.len * sizeof(struct inst));
+        memcpy(c.blocks.at[b].insts.at, f->blocks.at[b].insts.at,
+               f->blocks.at[b].insts.len * sizeof(struct inst));
     }
     return c;
 }
@@ -124,7 +136,8 @@ static bool tamper(struct inst *i, uint32_t how) {
         i->dst.v ^= 1;
         return true;
     }
-    if (how == 1 && i->nsrc && i->src[0].kind == O_REG && i->src[0].v != VREG_RZ && inst_src_words(i, 0) == 1) {
+    if (how == 1 && i->nsrc && i->src[0].kind == O_REG && i->src[0].v != VREG_RZ &&
+        inst_src_words(i, 0) == 1) {
         i->src[0].v += 3;
         return true;
     }
@@ -155,7 +168,9 @@ static void test_checker_refuses(void **state) {
         assert_null(regalloc(&p, f, true));
         for (uint32_t how = 0; how < 4; how++)
             for (uint32_t b = 0; b < f->blocks.len; b++) {
-                struct inst *at = f->blocks.at[b].insts.len ? &f->blocks.at[b].insts.at[f->blocks.at[b].insts.len / 2] : NULL;
+                struct inst *at = f->blocks.at[b].insts.len
+                                      ? &f->blocks.at[b].insts.at[f->blocks.at[b].insts.len / 2]
+                                      : NULL;
                 if (!at)
                     continue;
                 struct inst saved = *at;
@@ -177,9 +192,10 @@ static void test_checker_refuses(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),      cmocka_unit_test(test_pressure),  cmocka_unit_test(test_smallest_limit),
-        cmocka_unit_test(test_predicates), cmocka_unit_test(test_calls),     cmocka_unit_test(test_each_pass),
-        cmocka_unit_test(test_all_passes), cmocka_unit_test(test_passes_without_one),
+        cmocka_unit_test(test_plain),           cmocka_unit_test(test_pressure),
+        cmocka_unit_test(test_smallest_limit),  cmocka_unit_test(test_predicates),
+        cmocka_unit_test(test_calls),           cmocka_unit_test(test_each_pass),
+        cmocka_unit_test(test_all_passes),      cmocka_unit_test(test_passes_without_one),
         cmocka_unit_test(test_checker_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
