@@ -57,6 +57,12 @@ static char *ptx_of_container(const void *data, size_t size, size_t *len, int *e
     return text;
 }
 
+/* Kernels and tables that nvcc's device runtime library brings along, wanted or not. */
+static bool of_device_runtime(const char *name) {
+    return strstr(name, "cuda_device_runtime_cu") || !strncmp(name, "cudartError", 11) ||
+           !strncmp(name, "__CNPRT_", 8);
+}
+
 /* The device-linked PTX of a version 2 wrapper: its parts, linked here since nvlink leaves machine code. */
 static char *ptx_of_parts(const struct fatbin_wrapper *w, const struct CUmod_st *m, size_t *len, int *error,
                           char **log) {
@@ -72,7 +78,8 @@ static char *ptx_of_parts(const struct fatbin_wrapper *w, const struct CUmod_st 
             vec_push(&units, u);
     }
     for (uint32_t i = 0; i < m->symbols.len; i++)
-        vec_push(&roots, m->symbols.at[i]->name);
+        if (!of_device_runtime(m->symbols.at[i]->name))
+            vec_push(&roots, m->symbols.at[i]->name);
     if (units.len) {
         text = ptx_link(units.at, units.len, roots.at, roots.len, len);
         free(part_log);
