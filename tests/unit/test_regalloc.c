@@ -1,10 +1,11 @@
 /* Register allocation and every pass, against random programs: the compiled code must store what the code
  * with virtual registers does. The checker must accept all of it, and refuse code that was tampered with. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <stdio.h>
 #include <string.h>
