@@ -25,6 +25,14 @@ void cud_primary_start(void) {
     map_set_u64(&cud.objects, (uintptr_t)p, p);
 }
 
+void cud_primary_use(void) {
+    cud_primary_start();
+    if (!cud.primary.runtime_holds)
+        cud.primary.refs++;
+    cud.primary.runtime_holds = true;
+    cud_set_current(&cud.primary);
+}
+
 int cud_context_create(struct CUctx_st **out, unsigned flags, unsigned api_version) {
     struct CUctx_st *c = cud_object_new(CUD_CTX, sizeof *c, NULL);
     c->alive = true;
@@ -107,7 +115,8 @@ void cud_primary_reset(void) {
     unsigned depth = t->depth;
     cud_context_destroy(p);
     t->depth = depth; /* the next runtime call finds it dead and starts it again */
-    p->flags = 0;
+    p->flags = p->refs = 0;
+    p->runtime_holds = false;
     p->pending = p->sticky = 0;
 }
 

@@ -86,7 +86,8 @@ struct CUstream_st {
 struct CUctx_st {
     struct cud_object obj;
     bool primary, alive;
-    unsigned refs; /* retains of the primary context */
+    unsigned refs;      /* retains of the primary context */
+    bool runtime_holds; /* one of them is the runtime's */
     unsigned flags, api_version;
     int pending; /* fault of a launch that no synchronising call has reported yet */
     int sticky;  /* fault that every call reports from now on */
@@ -161,6 +162,8 @@ int cud_context_create(struct CUctx_st **out, unsigned flags, unsigned api_versi
 int cud_context_destroy(struct CUctx_st *ctx);
 /* Brings the primary context to life. */
 void cud_primary_start(void);
+/* The same for the runtime, which keeps a retain of its own, and makes it current. */
+void cud_primary_use(void);
 /* Ends the primary context: memory, modules, streams, everything; clears its sticky error. */
 void cud_primary_reset(void);
 /* Surfaces faults of earlier launches and writes pending device output. */

@@ -80,15 +80,13 @@ int cud_begin_runtime(enum cud_need need) {
     if (need == CUD_NOTHING)
         return cudaSuccess;
     int error = cud_device_open();
+    cud.initialised = !error;
     if (error || need == CUD_DEVICE)
         return error;
     struct CUctx_st *ctx = cud_current();
-    if (!ctx || !context_live(ctx)) {
-        cud_primary_start();
-        ctx = &cud.primary;
-        cud_set_current(ctx);
-    }
-    return context_error(ctx, need);
+    if (!ctx || !context_live(ctx))
+        cud_primary_use();
+    return context_error(cud_current(), need);
 }
 
 int cud_end_runtime(int error) {

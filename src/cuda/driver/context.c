@@ -39,10 +39,8 @@ DRIVER_SAME(cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRelease);
 
 static int reset(CUdevice dev) {
     int error = device_ok(dev);
-    if (!error) {
+    if (!error)
         cud_primary_reset();
-        cud.primary.refs = 0;
-    }
     return error;
 }
 

@@ -57,11 +57,7 @@ static int set_device(int device) {
     int error = device_ok(device);
     if (error)
         return error;
-    struct CUctx_st *ctx = cud_current();
-    if (!ctx || ctx != &cud.primary) {
-        cud_primary_start();
-        cud_set_current(&cud.primary);
-    }
+    cud_primary_use();
     return cudaSuccess;
 }
 
