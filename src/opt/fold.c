@@ -47,13 +47,13 @@ static bool result_known(const struct walk *w, const struct inst *i, uint32_t de
     case OP_ISUBC:
         if (!walk_number(w, &i->src[1], &b) || !pred_known(w, &i->psrc[0], depth, &cin))
             return false;
-        if (!b && !cin) {
-            *out = false;
+        if (!b && cin == (i->op == OP_ISUBC)) { /* a + 0 + 0, a + ~0 + 1 */
+            *out = cin;
             return true;
         }
         if (!walk_number(w, &i->src[0], &a))
             return false;
-        *out = i->op == OP_IADDC ? (uint64_t)a + b + cin > UINT32_MAX : a < (uint64_t)b + cin;
+        *out = (uint64_t)a + (i->op == OP_IADDC ? b : ~b) + cin > UINT32_MAX;
         return true;
     default:
         return false;
@@ -161,7 +161,7 @@ static bool neutral(const struct walk *w, struct inst *i) {
 static bool fold_carry(struct inst *i) {
     if (i->op != OP_IADDC && i->op != OP_ISUBC)
         return false;
-    if (i->pdst[0].id != VPRED_PT || !is_pf(&i->psrc[0]))
+    if (i->pdst[0].id != VPRED_PT || !(i->op == OP_IADDC ? is_pf(&i->psrc[0]) : is_pt(&i->psrc[0])))
         return false;
     i->op = i->op == OP_IADDC ? OP_IADD : OP_ISUB;
     i->psrc[0] = (struct popd){.id = VPRED_PT};

@@ -90,13 +90,29 @@ static void clean_up(struct compiler *c, struct fn *f) {
     }
 }
 
+/* Liveness takes up to a bit for each value in each block. Beyond this no real kernel comes near the host's memory. */
+enum { MAX_LIVENESS_MB = 2048 };
+
+static bool too_large(const struct fn *f) {
+    uint64_t values = f->npreds;
+    for (uint32_t v = 0; v < f->vregs.len; v++)
+        values += f->vregs.at[v];
+    return values * f->blocks.len / 8 >> 20 > MAX_LIVENESS_MB;
+}
+
 static void compile_fn(struct compiler *c, struct fn *f) {
     dump(c, f, "lowering");
     validate(c, f, "lowering");
+    if (too_large(f)) {
+        diag_add(c->d, DIAG_ERROR, "%s: too large to compile (%u blocks, %u registers)", f->name, f->blocks.len, f->vregs.len);
+        c->failed = true;
+        return;
+    }
     PASS(c, f, SIMPLIFY);
     PASS(c, f, RENAME);
     PASS(c, f, COPYPROP);
     PASS(c, f, SIGNS);
+    PASS(c, f, DCE);
     PASS(c, f, CONTRACT);
     clean_up(c, f);
     if (c->failed)
