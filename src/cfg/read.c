@@ -7,7 +7,8 @@
 #include <string.h>
 #include <yaml.h>
 
-enum { MAX_QUOTE = 48 };
+/* Deeper nesting has no meaning here and would cost libyaml a time that grows with its square. */
+enum { MAX_QUOTE = 48, MAX_NESTING = 64 };
 
 struct reader {
     struct settings *s;
@@ -19,6 +20,7 @@ struct reader {
     bool dead;              /* the text is no YAML from here on */
     size_t chars, bytes;    /* the same place of the text in both measures: libyaml counts characters */
     size_t at;              /* byte offset of the current event */
+    uint32_t nesting;       /* lists and mappings that are open after it */
     VEC(size_t) first;      /* for each parameter, 1 + the offset of its first value, or 0 */
     VEC(const char *) open; /* the groups met so far */
 };
@@ -91,31 +93,46 @@ static size_t place(struct reader *r, size_t index) {
     return r->bytes;
 }
 
+/* How the current event changes the nesting. */
+static int nesting_step(const struct reader *r) {
+    yaml_event_type_t t = r->event.type;
+    return (t == YAML_MAPPING_START_EVENT || t == YAML_SEQUENCE_START_EVENT) -
+           (t == YAML_MAPPING_END_EVENT || t == YAML_SEQUENCE_END_EVENT);
+}
+
+static void report_yaml_error(struct reader *r) {
+    const yaml_parser_t *y = &r->yaml;
+    size_t at = y->error == YAML_READER_ERROR ? y->problem_offset : place(r, y->problem_mark.index);
+    diag_at(r->d, DIAG_ERROR, &r->s->src, at, "not valid YAML: %s%s%s",
+            y->problem ? y->problem : "out of memory", y->context ? " " : "", y->context ? y->context : "");
+}
+
 /* Steps to the next event. false at the end of what can be understood, which is then diagnosed. */
 static bool next(struct reader *r) {
     if (r->dead)
         return false;
     yaml_event_delete(&r->event);
-    if (yaml_parser_parse(&r->yaml, &r->event)) {
-        r->at = place(r, r->event.start_mark.index);
-        return true;
+    if (!yaml_parser_parse(&r->yaml, &r->event)) {
+        r->dead = true;
+        report_yaml_error(r);
+        return false;
     }
-    r->dead = true;
-    const yaml_parser_t *y = &r->yaml;
-    size_t at = y->error == YAML_READER_ERROR ? y->problem_offset : place(r, y->problem_mark.index);
-    diag_at(r->d, DIAG_ERROR, &r->s->src, at, "not valid YAML: %s%s%s",
-            y->problem ? y->problem : "out of memory", y->context ? " " : "", y->context ? y->context : "");
-    return false;
+    r->at = place(r, r->event.start_mark.index);
+    r->nesting += (uint32_t)nesting_step(r);
+    if (r->nesting > MAX_NESTING) {
+        r->dead = true;
+        diag_at(r->d, DIAG_ERROR, &r->s->src, r->at, "lists and groups are nested too deeply");
+    }
+    return !r->dead;
 }
 
 /* Steps over the node that starts at the current event. */
 static void skip(struct reader *r) {
-    uint32_t depth = 0;
-    do {
-        yaml_event_type_t t = r->event.type;
-        depth += t == YAML_MAPPING_START_EVENT || t == YAML_SEQUENCE_START_EVENT;
-        depth -= t == YAML_MAPPING_END_EVENT || t == YAML_SEQUENCE_END_EVENT;
-    } while (depth && next(r));
+    if (nesting_step(r) <= 0)
+        return;
+    uint32_t outside = r->nesting - 1;
+    while (r->nesting > outside && next(r))
+        ;
 }
 
 /* An error at the current event, whose node is stepped over. */

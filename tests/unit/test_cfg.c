@@ -385,6 +385,26 @@ static void test_places(void **state) {
     bad("device.name: \"\xe2\x82\xac\"\nsm.warps: 0\n", "t.yaml:2:11: error");
 }
 
+/* A text can be nested as deeply as it is long: that must cost neither stack nor time. */
+static void test_nesting(void **state) {
+    (void)state;
+    enum { BYTES = 1 << 20 };
+    static const char *const parts[] = {"[", "{a: ", "- ", "? ", "a: ["};
+    char *text = malloc(BYTES + 8);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        size_t n = 0;
+        while (n < BYTES)
+            n += (size_t)sprintf(text + n, "%s", parts[i]);
+        struct gpu_config c;
+        struct diag d = {0};
+        assert_false(config_parse(&c, text, n, "t.yaml", no_set, CONFIG_DIR, &d));
+        assert_true(d.errors > 0);
+        diag_free(&d);
+    }
+    free(text);
+    bad("a: {b: [[[c]], {d: [e]}]}\nsm.warps: 64\n", "no parameter is called 'a'");
+}
+
 /* All errors of a text are told at once, those of --set too. */
 static void test_all_errors(void **state) {
     (void)state;
@@ -504,7 +524,7 @@ static void test_inherit_depth(void **state) {
 static void test_files(void **state) {
     (void)state;
     bad_load("gtx48", CONFIG_DIR, "no GPU is called 'gtx48'; did you mean 'gtx480'?");
-    bad_load("unheard-of", CONFIG_DIR, "has: gtx1080ti, gtx480, h200");
+    bad_load("unheard-of", CONFIG_DIR, CONFIG_DIR " has: ");
     bad_load("", CONFIG_DIR, "empty");
     bad_load("h200", "/nonexistent", "no GPU is called 'h200'");
     bad_load("./nothing.yaml", CONFIG_DIR, "cannot read './nothing.yaml'");
@@ -717,6 +737,7 @@ int main(void) {
         cmocka_unit_test(test_read),
         cmocka_unit_test(test_messages),
         cmocka_unit_test(test_places),
+        cmocka_unit_test(test_nesting),
         cmocka_unit_test(test_all_errors),
         cmocka_unit_test(test_set),
         cmocka_unit_test(test_checks),
