@@ -10,6 +10,8 @@ int cli_run(int argc, char **argv);
 int cli_env(int argc, char **argv);
 int cli_disasm(int argc, char **argv);
 int cli_list(int argc, char **argv);
+/* The part of run that takes a PTX file; help is shown on misuse. */
+int cli_run_ptx(int argc, char **argv, const char *help);
 
 /* Whole file in memory the caller frees, or NULL after a message. */
 char *cli_read_file(const char *path, size_t *len);

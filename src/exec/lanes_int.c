@@ -18,6 +18,7 @@ static void exec_iaddc(struct lane_io *io) {
     io->pout[0] = pack_mask(out);
 }
 
+/* a + ~b + carry: a carry means no borrow, in and out. */
 static void exec_isubc(struct lane_io *io) {
     const uint32_t *s0 = lane_src(io, 0), *s1 = lane_src(io, 1);
     uint32_t *d = lane_dst(io, 0);
@@ -25,9 +26,9 @@ static void exec_isubc(struct lane_io *io) {
     LANE_TEMP(uint32_t, out);
     spread_mask(in, io->pin[0]);
     FOR_LANES {
-        uint32_t a = s0[i], b = s1[i], diff = a - b, all = diff + in[i];
-        out[i] = (a < b ? 1u : 0u) | (diff < all ? 1u : 0u);
-        d[i] = all;
+        uint32_t a = s0[i], b = s1[i];
+        out[i] = (a > b ? 1u : 0u) | (a == b ? in[i] & 1u : 0u);
+        d[i] = a - b - 1 - in[i];
     }
     io->pout[0] = pack_mask(out);
 }

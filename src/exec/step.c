@@ -224,8 +224,11 @@ static uint32_t assemble(struct exec *x, struct warp *w, const struct xinst *i, 
     if (i->in->m.lut || w->depth == 1)
         return m;
     struct simt_entry *e = &w->stack[w->depth - 1];
-    uint32_t named = src_lanes(x, w, i->s[i->first[src]])[__builtin_ctz(m)] & w->live;
-    uint32_t missing = named & ~e->mask;
+    const uint32_t *masks = src_lanes(x, w, i->s[i->first[src]]);
+    uint32_t named = 0;
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        named |= m >> l & 1 ? masks[l] : 0;
+    uint32_t missing = named & w->live & ~e->mask;
     for (uint32_t k = 0; k + 1 < w->depth; k++)
         if (w->stack[k].sync)
             missing &= ~w->stack[k].mask;
@@ -260,6 +263,23 @@ static const struct {
 } warp_wide[] = {
     [X_SHFL] = {exec_shfl, 3}, [X_VOTE] = {exec_vote, 0}, [X_MATCH] = {exec_match, 1}, [X_REDUX] = {exec_redux, 1}, [X_ELECT] = {exec_elect, 0}, [X_WARPSYNC] = {NULL, 0},
 };
+
+/* Lanes that name the same members form a group of their own. Shuffles need no groups: they only read. */
+static bool run_groups(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+    exec_fn *fn = warp_wide[i->kind].fn;
+    if (!fn || i->kind == X_SHFL || i->in->m.lut)
+        return !fn || fn(x, w, i, m);
+    const uint32_t *masks = src_lanes(x, w, i->s[i->first[warp_wide[i->kind].mask_src]]);
+    for (uint32_t left = m; left;) {
+        uint32_t mask = masks[__builtin_ctz(left)], group = 0;
+        for (uint32_t l = 0; l < WARP_LANES; l++)
+            group |= (uint32_t)((left >> l & 1) && masks[l] == mask) << l;
+        left &= ~group;
+        if (!fn(x, w, i, group))
+            return false;
+    }
+    return true;
+}
 
 enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n) {
     const struct xinst *code = x->img->code;
@@ -357,8 +377,7 @@ enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n) {
                 m = assemble(x, w, i, m, warp_wide[i->kind].mask_src);
                 if (!m)
                     goto control;
-                if (warp_wide[i->kind].fn)
-                    ok = warp_wide[i->kind].fn(x, w, i, m);
+                ok = run_groups(x, w, i, m);
                 break;
             case X_TRAP:
                 if (m) {

@@ -73,6 +73,20 @@ static uint64_t pointer(const struct reader *r, uint64_t at, uint32_t bytes) {
     return bytes == 8 ? p : (uint64_t)WINDOW_HI << 32 | p;
 }
 
+/* Device printf returns the number of arguments, not of characters. */
+static uint32_t count_conversions(const char *f) {
+    uint32_t n = 0;
+    for (; *f; f++) {
+        if (*f != '%')
+            continue;
+        if (f[1] == '%')
+            f++;
+        else if (f[1])
+            n++;
+    }
+    return n;
+}
+
 static void do_printf(struct exec *x, struct warp *w, struct reader *r, uint64_t at, uint32_t ptr) {
     uint64_t args = pointer(r, at + 2 * ptr, ptr);
     uint8_t buf[MAX_ARGS];
@@ -81,11 +95,11 @@ static void do_printf(struct exec *x, struct warp *w, struct reader *r, uint64_t
         n++;
     char fmt[MAX_STRING + 1];
     const char *f = read_string(r, pointer(r, at + ptr, ptr), NULL);
+    strcpy(fmt, f ? f : "");
     if (f && x->out->len < x->out_limit) {
-        strcpy(fmt, f);
         format_device(x->out, fmt, buf, n, read_string, r);
     }
-    put_local(w, r->lane, x, at, f ? 0 : 0xffffffffu, 4);
+    put_local(w, r->lane, x, at, f ? count_conversions(fmt) : 0xffffffffu, 4);
 }
 
 static void do_malloc(struct exec *x, struct warp *w, struct reader *r, uint64_t at, uint32_t ptr) {

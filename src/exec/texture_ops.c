@@ -52,11 +52,17 @@ static bool surface(struct exec *x, struct warp *w, const struct xinst *i, const
     uint32_t c[3], bytes = (uint32_t)q->size * q->vec, step = q->size >= 4 ? 4 : q->size, words = (q->size > 4 ? q->size / 4u : 1u) * q->vec;
     uint32_t layer = lane_coords(x, w, i, l, c);
     uint8_t *at = NULL;
-    enum surf_hit hit = surf_locate(t, (enum tex_geom)q->geom, (enum surf_clamp)q->lut, layer, (const int32_t *)c, bytes, &at);
+    bool clamp = q->lut == SURF_CLAMP; /* the hardware clamps each word by itself: past the end all are the row's last */
+    enum surf_hit hit = surf_locate(t, (enum tex_geom)q->geom, (enum surf_clamp)q->lut, layer, (const int32_t *)c, clamp ? step : bytes, &at);
     if (hit == SURF_FAULT)
         return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, l, t->addr, bytes, MS_GLOBAL);
     for (uint32_t k = 0; k < words; k++) {
         uint32_t v = 0;
+        if (clamp && k) {
+            c[0] += step;
+            surf_locate(t, (enum tex_geom)q->geom, SURF_CLAMP, layer, (const int32_t *)c, step, &at);
+            at -= step * k;
+        }
         if (i->in->op == OP_SULD) {
             if (hit == SURF_HIT)
                 memcpy(&v, at + step * k, step);

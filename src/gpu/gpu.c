@@ -57,9 +57,9 @@ struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
     diag_free(&d);
     g->functional = opt->functional;
     g->max_insts = opt->max_insts;
-    g->limits[RP_LIMIT_STACK] = g->cfg.stack_bytes;
-    g->limits[RP_LIMIT_PRINTF_FIFO] = g->cfg.printf_bytes;
-    g->limits[RP_LIMIT_MALLOC_HEAP] = g->cfg.heap_bytes;
+    g->limits[RP_LIMIT_STACK] = g->cfg.limit_stack;
+    g->limits[RP_LIMIT_PRINTF_FIFO] = g->cfg.limit_printf;
+    g->limits[RP_LIMIT_MALLOC_HEAP] = g->cfg.limit_heap;
     g->param_block = memory_alloc(&g->mem, PARAM_BLOCK_BYTES, RP_MEM_MODULE);
     g->grid_workspace = memory_alloc(&g->mem, WORKSPACE_BYTES, RP_MEM_MODULE);
     return g;

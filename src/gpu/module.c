@@ -280,7 +280,7 @@ enum rp_status rp_kernel_info(struct rp_kernel *k, struct rp_kernel_info *info, 
     if (s != RP_OK)
         return s;
     info->regs = (int)k->prog->nregs;
-    info->shared_static = k->prog->shared_static;
+    info->shared_static = (k->prog->shared_static + 15) & ~(size_t)15;
     info->local_per_thread = k->prog->local_bytes;
     info->const_bytes = k->mod->layout.const_bytes;
     return RP_OK;

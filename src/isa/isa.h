@@ -171,6 +171,7 @@ struct imods {
     bool vol;            /* volatile, or ordered stronger than weak: never merged, reordered or reused */
     bool uni;            /* branch known uniform */
     bool noftz;          /* atomics: keep subnormals */
+    bool fuse;           /* FADD, FMUL, DADD, DMUL without a rounding word: may be contracted */
 };
 
 #endif

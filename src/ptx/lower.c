@@ -224,7 +224,7 @@ void emit_mode(struct lower *l, enum op op, struct opd d, struct opd a, struct o
 void emit_carry(struct lower *l, enum op op, struct opd d, uint32_t cout, struct opd a, struct opd b, uint32_t cin) {
     struct inst i = mk(op, d, a, b, none);
     i.pdst[0].id = cout;
-    i.psrc[0] = (struct popd){cin, cin == VPRED_PT}; /* no carry in: !PT */
+    i.psrc[0] = (struct popd){cin, cin == VPRED_PT && op == OP_IADDC}; /* a carry into a subtraction means no borrow */
     emit(l, i);
 }
 

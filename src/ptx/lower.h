@@ -84,7 +84,8 @@ void emit1(struct lower *l, enum op op, struct opd d, struct opd a);
 void emit2(struct lower *l, enum op op, struct opd d, struct opd a, struct opd b);
 void emit3(struct lower *l, enum op op, struct opd d, struct opd a, struct opd b, struct opd c);
 void emit_mode(struct lower *l, enum op op, struct opd d, struct opd a, struct opd b, struct opd c, uint32_t mode, bool sgn);
-/* d = a + b + cin with carry out; ids are predicates, VPRED_PT for none. */
+/* IADDC: d = a + b + cin with carry out; ISUBC: d = a + ~b + cin, so that a carry means no borrow. cin and cout are
+ * predicates, VPRED_PT for none. */
 void emit_carry(struct lower *l, enum op op, struct opd d, uint32_t cout, struct opd a, struct opd b, uint32_t cin);
 /* A new predicate that is a cmp b (32-bit). */
 uint32_t emit_isetp(struct lower *l, uint32_t cmp, bool sgn, struct opd a, struct opd b);

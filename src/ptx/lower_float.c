@@ -23,6 +23,8 @@ static void emit_float(struct lower *l, struct inst i) {
     i.m.sat = has(l, MOD_SAT);
     i.m.relu = has(l, MOD_RELU);
     i.m.dtype = (uint8_t)type_machine(T(0));
+    bool rounded = has(l, MOD_RN) || has(l, MOD_RZ) || has(l, MOD_RM) || has(l, MOD_RP);
+    i.m.fuse = !rounded && (i.op == OP_FADD || i.op == OP_FMUL || i.op == OP_DADD || i.op == OP_DMUL);
     emit(l, i);
 }
 
@@ -201,26 +203,34 @@ static void int_to_int(struct lower *l, enum ptx_type dt, enum ptx_type st) {
     extend_into(l, d, D(0), sgn, 1);
 }
 
-/* cvt.pack.sat.TYPE.s32[.b32] d, a, b[, c]: a and b saturated side by side, the rest of c shifted above them. */
+/* cvt.pack.sat.TYPE.s32[.b32] d, a, b[, c]: a and b saturated side by side, b lowest; what is left of c goes above. */
 static void cvt_pack(struct lower *l) {
-    enum ptx_type t = T(0);
-    struct opd w[2];
-    uint32_t bits = t == PTX_U16 || t == PTX_S16 ? 16 : 8;
-    if (t != PTX_U16 && t != PTX_S16 && t != PTX_U8 && t != PTX_S8)
+    static const struct {
+        uint8_t type, bits, sgn;
+    } kinds[] = {{PTX_U16, 16, 0}, {PTX_S16, 16, 1}, {PTX_U8, 8, 0}, {PTX_S8, 8, 1}, {PTX_U4, 4, 0}, {PTX_S4, 4, 1}, {PTX_U2, 2, 0}, {PTX_S2, 2, 1}};
+    uint32_t k = 0;
+    while (k < sizeof kinds / sizeof kinds[0] && kinds[k].type != T(0))
+        k++;
+    if (k == sizeof kinds / sizeof kinds[0])
         lower_refuse(l, "not supported");
-    for (uint32_t k = 0; k < 2; k++) {
-        struct inst i = mk(OP_I2ISAT, opd_reg(tmp(l, 1), 0), src_word(l, arg(l, 1 + k), PTX_S32, 0), none, none);
-        i.m.dtype = (uint8_t)type_machine(t);
-        i.m.stype = MT_S32;
-        i.m.sat = true;
-        emit(l, i);
-        w[k] = i.dst;
+    uint32_t bits = kinds[k].bits;
+    int32_t lo = kinds[k].sgn ? -(1 << (bits - 1)) : 0, hi = kinds[k].sgn ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
+    struct opd w[2], sum = opd_rz();
+    for (uint32_t n = 0; n < 2; n++) {
+        struct opd a = opd_reg(tmp(l, 1), 0), b = opd_reg(tmp(l, 1), 0);
+        w[n] = opd_reg(tmp(l, 1), 0);
+        emit_mode(l, OP_IMAX, a, src_word(l, arg(l, 1 + n), PTX_S32, 0), opd_imm((uint32_t)lo), none, 0, true);
+        emit_mode(l, OP_IMIN, b, a, opd_imm((uint32_t)hi), none, 0, true);
+        emit2(l, OP_AND, w[n], b, opd_imm((1u << bits) - 1));
     }
-    if (bits == 16) {
-        emit3(l, OP_PRMT, D(0), w[1], w[0], opd_imm(0x5410));
-        return;
+    if (l->in->nopds > 3) {
+        sum = opd_reg(tmp(l, 1), 0);
+        emit2(l, OP_SHL, sum, src_word(l, arg(l, 3), PTX_B32, 0), opd_imm(2 * bits));
     }
-    lower_refuse(l, "not supported");
+    struct opd high = opd_reg(tmp(l, 1), 0), both = opd_reg(tmp(l, 1), 0);
+    emit2(l, OP_SHL, high, w[0], opd_imm(bits));
+    emit2(l, OP_OR, both, high, w[1]);
+    emit2(l, OP_OR, D(0), both, sum);
 }
 
 /* Two floats to a packed pair, or one packed pair to another. */

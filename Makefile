@@ -1,0 +1,62 @@
+# The front door. Meson and ninja do the work; every target first sees to the Debian packages it needs.
+BUILD  := build
+ASAN   := build-asan
+CLANG  := build-clang
+JOBS   ?= $(shell nproc)
+PACKAGES := $(shell grep -v '^\#' packages.txt)
+
+.PHONY: all deps demo check check-all bench asan clang format format-check update-golden fuzz clean
+
+all: deps
+	@test -f $(BUILD)/build.ninja || meson setup -Db_lto=false $(BUILD)
+	@ninja -j $(JOBS) -C $(BUILD)
+	@ln -sf $(BUILD)/src/reprise reprise
+
+# Installs what is missing from packages.txt; says nothing when all is there.
+deps:
+	@missing=$$(for p in $(PACKAGES); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done); \
+	if [ -n "$$missing" ]; then \
+	  echo "installing: $$missing"; \
+	  sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	  $$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; \
+	fi
+
+demo: all
+	@tools/demo.sh
+
+# Everything a change must pass.
+check: all
+	@tools/check.sh $(BUILD)
+
+# Also the slow ones: all tests under the sanitizers and with clang, long fuzzing.
+check-all: check asan clang
+	@tools/check.sh $(ASAN)
+	@tools/check.sh $(CLANG)
+	@tools/fuzz.sh 600
+
+asan: deps
+	@test -f $(ASAN)/build.ninja || meson setup -Db_sanitize=address,undefined -Db_lundef=false $(ASAN)
+	@ninja -j $(JOBS) -C $(ASAN)
+
+clang: deps
+	@test -f $(CLANG)/build.ninja || CC=clang-19 meson setup $(CLANG)
+	@ninja -j $(JOBS) -C $(CLANG)
+
+# Simulated warp instructions per second.
+bench: all
+	@python3 tests/programs/bench.py --reprise ./reprise
+
+fuzz: deps
+	@tools/fuzz.sh 600
+
+format:
+	clang-format -i $$(git ls-files 'src/*.c' 'src/*.h' 'tests/*.c' 'tests/*.h' 'tools/*.c' 'include/*.h')
+
+format-check:
+	clang-format --dry-run -Werror $$(git ls-files 'src/*.c' 'src/*.h' 'tests/*.c' 'tests/*.h' 'tools/*.c' 'include/*.h')
+
+update-golden: all
+	python3 tests/golden/run.py --reprise ./reprise --update
+
+clean:
+	rm -rf $(BUILD) $(ASAN) $(CLANG) reprise report

@@ -1,0 +1,209 @@
+/* reprise run FILE.ptx: one launch, without any host program. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "cli/cli.h"
+#include "reprise.h"
+
+enum { MAX_PARAM_BYTES = 4096, MAX_BUFFERS = 64, SHOWN_WORDS = 64 };
+
+struct buffer {
+    uint64_t addr;
+    size_t bytes;
+};
+
+struct request {
+    const char *file, *entry;
+    struct rp_launch launch;
+    char *args[MAX_BUFFERS];
+    uint32_t nargs;
+    uint8_t params[MAX_PARAM_BYTES];
+    struct buffer buffers[MAX_BUFFERS];
+    uint32_t nbuffers;
+};
+
+static bool read_dims(const char *text, uint32_t dims[3]) {
+    dims[0] = dims[1] = dims[2] = 1;
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        unsigned long v = strtoul(text, &end, 0);
+        if (end == text || v > UINT32_MAX)
+            return false;
+        dims[i] = (uint32_t)v;
+        if (!*end)
+            return true;
+        if (*end != ',')
+            return false;
+        text = end + 1;
+    }
+    return false;
+}
+
+static bool make_buffer(struct rp_gpu *g, struct request *r, size_t bytes, bool iota, uint64_t *addr) {
+    if (r->nbuffers == MAX_BUFFERS)
+        return false;
+    *addr = rp_mem_alloc(g, bytes, RP_MEM_DEVICE);
+    if (!*addr)
+        return false;
+    uint32_t *w = rp_mem_ptr(g, *addr, bytes);
+    for (size_t i = 0; iota && i < bytes / 4; i++)
+        w[i] = (uint32_t)i;
+    r->buffers[r->nbuffers++] = (struct buffer){*addr, bytes};
+    return true;
+}
+
+/* One "type:value"; the bits go to *bits. */
+static bool read_arg(struct rp_gpu *g, struct request *r, const char *a, uint64_t *bits) {
+    const char *v = strchr(a, ':');
+    if (!v || !v[1])
+        return false;
+    size_t n = (size_t)(v - a);
+    char *end;
+    v++;
+    if (!strncmp(a, "f32", n) && n == 3) {
+        float f = strtof(v, &end);
+        memcpy(bits, &f, 4);
+        return !*end;
+    }
+    if (!strncmp(a, "f64", n) && n == 3) {
+        double d = strtod(v, &end);
+        memcpy(bits, &d, 8);
+        return !*end;
+    }
+    unsigned long long u = *v == '-' ? (unsigned long long)strtoll(v, &end, 0) : strtoull(v, &end, 0);
+    if (*end)
+        return false;
+    if ((!strncmp(a, "buf", n) && n == 3) || (!strncmp(a, "iota", n) && n == 4))
+        return make_buffer(g, r, n == 4 ? (size_t)u * 4 : (size_t)u, n == 4, bits);
+    static const char *const types[] = {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"};
+    for (uint32_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (strlen(types[i]) == n && !strncmp(a, types[i], n)) {
+            *bits = u;
+            return true;
+        }
+    return false;
+}
+
+static bool fill_params(struct rp_gpu *g, struct request *r, struct rp_kernel *k) {
+    struct rp_param_info p;
+    uint32_t i = 0;
+    for (; rp_kernel_param(k, i, &p); i++) {
+        uint64_t bits = 0;
+        if (i >= r->nargs) {
+            fprintf(stderr, "reprise: kernel %s has more parameters than the %u --arg given\n", rp_kernel_name(k), r->nargs);
+            return false;
+        }
+        if (!read_arg(g, r, r->args[i], &bits)) {
+            fprintf(stderr, "reprise: --arg %s is not TYPE:VALUE, see 'reprise run --help'\n", r->args[i]);
+            return false;
+        }
+        if (p.offset + p.size <= sizeof r->params)
+            memcpy(r->params + p.offset, &bits, p.size < 8 ? p.size : 8);
+        r->launch.param_bytes = p.offset + p.size;
+    }
+    if (i < r->nargs)
+        fprintf(stderr, "reprise: kernel %s takes only %u parameters\n", rp_kernel_name(k), i);
+    return i == r->nargs;
+}
+
+static void show_buffers(struct rp_gpu *g, const struct request *r) {
+    for (uint32_t b = 0; b < r->nbuffers; b++) {
+        size_t words = r->buffers[b].bytes / 4;
+        const uint32_t *w = rp_mem_ptr(g, r->buffers[b].addr, r->buffers[b].bytes);
+        printf("buffer %u, %zu bytes:", b, r->buffers[b].bytes);
+        for (size_t i = 0; i < words && i < SHOWN_WORDS; i++)
+            printf("%s%08x", i % 8 ? " " : "\n  ", w[i]);
+        puts(words > SHOWN_WORDS ? "\n  ..." : "");
+    }
+}
+
+static int launch(struct rp_gpu *g, struct request *r, const char *text, size_t len) {
+    struct rp_module *m;
+    char *log = NULL;
+    enum rp_status s = rp_module_load(g, text, len, r->file, &m, &log);
+    if (log)
+        fputs(log, stderr);
+    free(log);
+    if (s != RP_OK)
+        return 1;
+    struct rp_kernel *k = r->entry ? rp_module_kernel(m, r->entry) : rp_module_kernel_at(m, 0);
+    if (!k || (!r->entry && rp_module_kernel_at(m, 1))) {
+        fprintf(stderr, "reprise: %s; the kernels of %s are:\n", r->entry ? "there is no such kernel" : "name one with --entry", r->file);
+        for (uint32_t i = 0; (k = rp_module_kernel_at(m, i)); i++)
+            fprintf(stderr, "  %s\n", rp_kernel_name(k));
+        rp_module_unload(m);
+        return 1;
+    }
+    r->launch.params = r->params;
+    if (!fill_params(g, r, k)) {
+        rp_module_unload(m);
+        return 2;
+    }
+    s = rp_launch(g, k, &r->launch, &log);
+    size_t n;
+    const char *out = rp_take_output(g, &n);
+    fwrite(out, 1, n, stdout);
+    out = rp_take_errors(g, &n);
+    fwrite(out, 1, n, stderr);
+    if (s != RP_OK)
+        fputs(log ? log : rp_status_text(s), stderr);
+    else
+        show_buffers(g, r);
+    free(log);
+    struct rp_totals t = rp_totals(g);
+    if (s == RP_OK)
+        printf("%" PRIu64 " warp instructions, %" PRIu64 " thread instructions\n", t.warp_insts, t.thread_insts);
+    rp_module_unload(m);
+    return s == RP_OK ? 0 : 1;
+}
+
+static int run(struct request *r) {
+    const char *set_text = getenv("REPRISE_SET"), *max = getenv("REPRISE_MAX_INSTS");
+    VEC(const char *) set = {0};
+    char *copy = xstrdup(set_text ? set_text : ""), *save = NULL;
+    for (char *p = strtok_r(copy, "\n", &save); p; p = strtok_r(NULL, "\n", &save))
+        vec_push(&set, p);
+    vec_push(&set, NULL);
+    struct rp_options o = {.gpu = getenv("REPRISE_GPU"), .set = set.at, .functional = true, .max_insts = max ? strtoull(max, NULL, 10) : 0};
+    char *log = NULL;
+    size_t len;
+    int rc = 1;
+    char *text = cli_read_file(r->file, &len);
+    struct rp_gpu *g = text ? rp_gpu_create(&o, &log) : NULL;
+    if (log)
+        fputs(log, stderr);
+    free(log);
+    if (g)
+        rc = launch(g, r, text, len);
+    rp_gpu_destroy(g);
+    free(text);
+    free(copy);
+    vec_free(&set);
+    return rc;
+}
+
+int cli_run_ptx(int argc, char **argv, const char *help) {
+    static struct request r;
+    r = (struct request){.file = argv[0], .launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}}};
+    for (int i = 1; i < argc; i += 2) {
+        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (!value)
+            return cli_usage_error(help, "a value is needed after", argv[i]);
+        if (!strcmp(argv[i], "--entry")) {
+            r.entry = value;
+        } else if (!strcmp(argv[i], "--grid") || !strcmp(argv[i], "--block")) {
+            if (!read_dims(value, argv[i][2] == 'g' ? r.launch.grid : r.launch.block))
+                return cli_usage_error(help, "a size is X, X,Y or X,Y,Z, not", value);
+        } else if (!strcmp(argv[i], "--shared")) {
+            r.launch.dynamic_shared = strtoul(value, NULL, 0);
+        } else if (!strcmp(argv[i], "--arg") && r.nargs < MAX_BUFFERS) {
+            r.args[r.nargs++] = argv[i + 1];
+        } else {
+            return cli_usage_error(help, "unknown option", argv[i]);
+        }
+    }
+    return run(&r);
+}

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Checks that folders of src/ include only what stands below them, and that no file includes itself in a circle."""
+import pathlib
+import re
+import sys
+
+# Who may include whom; every folder may include itself and base.
+BELOW = {
+    "base": set(),
+    "cfg": {"base"},
+    "stats": {"base"},
+    "isa": {"base"},
+    "ir": {"isa"},
+    "ptx": {"ir", "isa"},
+    "opt": {"ir", "isa"},
+    "exec": {"ir", "isa"},
+    "gpu": {"exec", "opt", "ptx", "ir", "isa", "cfg"},
+    "cuda": {"gpu"},
+    "cli": {"gpu", "exec", "opt", "ptx", "ir", "isa", "cfg", "cuda"},
+}
+
+
+def main(root):
+    root = pathlib.Path(root)
+    bad = 0
+    includes = {}
+    for path in sorted(root.rglob("*.[ch]")):
+        name = path.relative_to(root).as_posix()
+        folder = name.split("/")[0]
+        includes[name] = re.findall(r'^\s*#\s*include\s+"([^"]+)"', path.read_text(), re.M)
+        for target in includes[name]:
+            to = target.split("/")[0] if "/" in target else None
+            if to is None or to == folder or to == "base":
+                continue
+            if to not in BELOW.get(folder, set()):
+                print(f"src/{name} must not include {target}: {folder} stands below or beside {to}")
+                bad += 1
+    for start in includes:  # circles
+        seen, todo = set(), [t for t in includes[start] if t in includes]
+        while todo:
+            here = todo.pop()
+            if here == start:
+                print(f"src/{start} includes itself in a circle")
+                bad += 1
+                break
+            if here not in seen:
+                seen.add(here)
+                todo += [t for t in includes[here] if t in includes]
+    print(f"{len(includes)} files, {bad} wrong includes")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,37 @@
+#!/bin/bash
+# Runs all tests of one build directory and ends with "N passed, N failed".
+set -u
+build=${1:-build}
+cd "$(dirname "$0")/.." || exit 1
+passed=0
+failed=0
+say() { # name status
+    if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    printf '%-24s %s\n' "$1" "$([ "$2" = 0 ] && echo ok || echo FAILED)"
+}
+
+log=$build/meson-logs/testlog.txt
+meson test -C "$build" --no-rebuild --print-errorlogs >"$build/check.log" 2>&1
+sed -n 's/^ *[0-9]*\/[0-9]* *\(.*[^ ]\)  *\(OK\|FAIL\|TIMEOUT\|ERROR\|SKIP\) .*/\1|\2/p' "$build/check.log" >"$build/check.rows"
+while IFS='|' read -r name result; do
+    [ "$result" = OK ]
+    say "$name" $?
+done <"$build/check.rows"
+# The suites count their own cases: show what they said.
+grep -hE '^[0-9]+ passed, [0-9]+ failed$' "$log" | sed 's/^/    of which: /'
+if [ "$failed" -gt 0 ] || [ ! -s "$build/check.rows" ]; then
+    grep -vE '^ *[0-9]+/[0-9]+ .* OK ' "$build/check.log" | tail -n 150
+fi
+
+if [ "$build" = build ]; then
+    make -s format-check >"$build/format.log" 2>&1
+    say "format" $? || cat "$build/format.log"
+    for seconds in ${FUZZ_SECONDS:-15}; do
+        tools/fuzz.sh "$seconds" >"$build/fuzz.log" 2>&1
+        status=$?
+        say "fuzz ${seconds}s each" $status
+        [ $status = 0 ] || tail -n 40 "$build/fuzz.log"
+    done
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
