@@ -88,6 +88,22 @@ struct cud_instantiate {
     int result;
 };
 
+/* cudaGraphNodeParams: what any node is made from. */
+struct cud_node_params {
+    int type, reserved[3];
+    union {
+        long long room[29];
+        struct cud_kernel_node kernel;
+        struct cud_memset_node memset;
+        struct cud_host_node host;
+        struct CUgraph_st *graph;
+        struct CUevent_st *event;
+        struct cud_alloc_node alloc;
+        uint64_t free;
+    };
+    long long reserved2;
+};
+
 struct cud_update_info {
     int result;
     struct CUgraphNode_st *error_node, *error_from_node;
@@ -107,6 +123,8 @@ int cud_op_child(struct cud_op *op, struct CUgraph_st *child);
 int cud_op_event(struct cud_op *op, int kind, struct CUevent_st *event);
 int cud_op_alloc(struct cud_op *op, struct cud_alloc_node *p);
 int cud_op_free_node(struct cud_op *op, uint64_t addr);
+/* Any of the above; a copy is each library's own affair, so copy is the error of making it. */
+int cud_op_any(struct cud_op *op, struct cud_node_params *p, int copy);
 
 /* Adds the op to a graph, or puts it into a node, if made succeeded (made is the error of making it). */
 int cud_add(struct CUgraphNode_st **out, struct CUgraph_st *g, cud_nodes deps, size_t n, struct cud_op *op,

@@ -97,6 +97,33 @@ int cud_op_free_node(struct cud_op *op, uint64_t addr) {
     return addr ? cudaSuccess : cudaErrorInvalidValue;
 }
 
+int cud_op_any(struct cud_op *op, struct cud_node_params *p, int copy) {
+    switch (p->type) {
+    case CUD_OP_LAUNCH:
+        return cud_op_kernel(op, &p->kernel);
+    case CUD_OP_COPY:
+        return copy;
+    case CUD_OP_FILL:
+        return cud_op_memset(op, &p->memset);
+    case CUD_OP_HOST:
+        return cud_op_host(op, &p->host);
+    case CUD_OP_GRAPH:
+        return cud_op_child(op, p->graph);
+    case CUD_OP_EMPTY:
+        op->kind = CUD_OP_EMPTY;
+        return cudaSuccess;
+    case CUD_OP_WAIT:
+    case CUD_OP_RECORD:
+        return cud_op_event(op, p->type, p->event);
+    case CUD_OP_ALLOC:
+        return cud_op_alloc(op, &p->alloc);
+    case CUD_OP_FREE:
+        return cud_op_free_node(op, p->free);
+    default:
+        return cudaErrorNotSupported;
+    }
+}
+
 int cud_add(struct CUgraphNode_st **out, struct CUgraph_st *g, cud_nodes deps, size_t n, struct cud_op *op,
             int made) {
     if (made)

@@ -89,6 +89,20 @@ int cud_mem_info(size_t *free_bytes, size_t *total) {
     return cudaSuccess;
 }
 
+/* Memory has one place, so advice is not kept: ranges are not read-mostly, and have no location. */
+int cud_mem_range(void *data, size_t size, int attribute, uint64_t addr, size_t n) {
+    enum { READ_MOSTLY = 1, ACCESSED_BY = 3, LAST_PLACE = 4, LAST = 8 };
+    struct rp_alloc *a = cud_mem_find(addr);
+    if (!data || size < sizeof(int) || size % sizeof(int) || attribute < 1 || attribute > LAST || !n ||
+        !rp_mem_ptr(cud.gpu, addr, n) || a->kind != RP_MEM_MANAGED)
+        return cudaErrorInvalidValue;
+    int nowhere = attribute == READ_MOSTLY || attribute > LAST_PLACE ? 0 : -2;
+    size_t places = attribute == ACCESSED_BY ? size / sizeof(int) : 1;
+    for (size_t i = 0; i < places; i++)
+        memcpy((int *)data + i, &nowhere, sizeof nowhere);
+    return cudaSuccess;
+}
+
 struct CUpool_st *cud_default_pool(void) {
     if (!cud.default_pool)
         cud.default_pool = cud_object_new(CUD_POOL, sizeof *cud.default_pool, NULL);

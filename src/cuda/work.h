@@ -19,6 +19,8 @@ int cud_host_unregister(void *p);
 /* The live allocation at addr, or NULL. */
 struct rp_alloc *cud_mem_find(uint64_t addr);
 int cud_mem_info(size_t *free_bytes, size_t *total);
+/* What is known of where [addr, addr+n) lives; attributes numbered as CUmem_range_attribute. */
+int cud_mem_range(void *data, size_t size, int attribute, uint64_t addr, size_t n);
 
 /* ---- arrays ----------------------------------------------------------------------------------------- */
 

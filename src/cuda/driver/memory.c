@@ -233,6 +233,22 @@ CUresult cuMemPrefetchAsync_v2(CUdeviceptr ptr, size_t bytes, CUmemLocation wher
 }
 PTSZ(cuMemPrefetchAsync_v2);
 
+CUresult cuMemRangeGetAttribute(void *data, size_t size, int attribute, CUdeviceptr ptr, size_t bytes) {
+    DRIVER(CUD_CONTEXT, cud_mem_range(data, size, attribute, ptr, bytes));
+}
+
+static int ranges(void **data, size_t *sizes, int *attributes, size_t n, CUdeviceptr ptr, size_t bytes) {
+    int error = data && sizes && attributes && n ? cudaSuccess : cudaErrorInvalidValue;
+    for (size_t i = 0; !error && i < n; i++)
+        error = cud_mem_range(data[i], sizes[i], attributes[i], ptr, bytes);
+    return error;
+}
+
+CUresult cuMemRangeGetAttributes(void **data, size_t *sizes, int *attributes, size_t n, CUdeviceptr ptr,
+                                 size_t bytes) {
+    DRIVER(CUD_CONTEXT, ranges(data, sizes, attributes, n, ptr, bytes));
+}
+
 /* ---- pools ------------------------------------------------------------------------------------------ */
 
 static int alloc_async(CUdeviceptr *ptr, size_t size, CUstream stream) {

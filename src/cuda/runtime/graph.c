@@ -69,6 +69,48 @@ COPY_NODE(FromSymbol,
               COMMA enum cudaMemcpyKind kind,
           from_symbol(&op, dst, symbol, count, offset, kind))
 
+/* ---- nodes of any kind ----------------------------------------------------------------------------------
+ */
+
+/* A copy's parameters follow four reserved words. */
+static int any_op(struct cud_op *op, struct cud_node_params *p) {
+    int copy = cudaSuccess;
+    if (!p)
+        return cudaErrorInvalidValue;
+    if (p->type == CUD_OP_COPY) {
+        op->kind = CUD_OP_COPY;
+        copy = copy_of_3d(&op->copy, (const struct cudaMemcpy3DParms *)((const char *)p->room + 16));
+    }
+    return cud_op_any(op, p, copy);
+}
+
+cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *out, cudaGraph_t g, cud_nodes deps, const uint64_t *data,
+                                size_t n, struct cud_node_params *p) {
+    struct cud_op op;
+    (void)data;
+    RUNTIME(CUD_CONTEXT, cud_add(out, g, deps, n, &op, any_op(&op, p)));
+}
+
+#if REPRISE_CUDART >= 13
+RUNTIME_SAME(cudaGraphAddNode_v2, cudaGraphAddNode);
+#else
+cudaError_t cudaGraphAddNode(cudaGraphNode_t *out, cudaGraph_t g, cud_nodes deps, size_t n,
+                             struct cud_node_params *p) {
+    struct cud_op op;
+    RUNTIME(CUD_CONTEXT, cud_add(out, g, deps, n, &op, any_op(&op, p)));
+}
+#endif
+
+cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cud_node_params *p) {
+    struct cud_op op;
+    RUNTIME(CUD_CONTEXT, cud_set(cud_node(node, -1), &op, any_op(&op, p)));
+}
+
+cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t e, cudaGraphNode_t node, struct cud_node_params *p) {
+    struct cud_op op;
+    RUNTIME(CUD_CONTEXT, cud_set(cud_exec_node(e, node, -1), &op, any_op(&op, p)));
+}
+
 /* ---- edges: since CUDA 12.3 there is a form that also tells about ports; CUDA 13 has only that one --------
  */
 

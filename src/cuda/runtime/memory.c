@@ -172,6 +172,22 @@ RUNTIME_SAME(cudaMemPrefetchAsync_v2, cudaMemPrefetchAsync);
 RUNTIME_SAME(cudaMemPrefetchAsync_v2, cudaMemPrefetchAsync_ptsz);
 #endif
 
+cudaError_t cudaMemRangeGetAttribute(void *data, size_t size, int attribute, const void *p, size_t n) {
+    RUNTIME(CUD_CONTEXT, cud_mem_range(data, size, attribute, (uintptr_t)p, n));
+}
+
+static int ranges(void **data, size_t *sizes, int *attributes, size_t n, const void *p, size_t bytes) {
+    int error = data && sizes && attributes && n ? cudaSuccess : cudaErrorInvalidValue;
+    for (size_t i = 0; !error && i < n; i++)
+        error = cud_mem_range(data[i], sizes[i], attributes[i], (uintptr_t)p, bytes);
+    return error;
+}
+
+cudaError_t cudaMemRangeGetAttributes(void **data, size_t *sizes, int *attributes, size_t n, const void *p,
+                                      size_t bytes) {
+    RUNTIME(CUD_CONTEXT, ranges(data, sizes, attributes, n, p, bytes));
+}
+
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *p, size_t n, unsigned flags) {
     (void)n, (void)flags;
     RUNTIME(CUD_CONTEXT, !cud_stream(stream)          ? cudaErrorInvalidResourceHandle
