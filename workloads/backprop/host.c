@@ -1,6 +1,5 @@
 /* backprop: one training pass of a perceptron with a hidden layer of 16 units. See README.md. */
 #include "host.h"
-#include <math.h>
 #include <string.h>
 
 enum { TILE = 16, HIDDEN = 16 };
@@ -35,7 +34,7 @@ static struct net make_net(struct wl *w, int inputs) {
 }
 
 static float squash(float v) {
-    return 1 / (1 + expf(-v));
+    return 1 / (1 + wl_exp(-v));
 }
 
 /* Hidden units from the partial sums, the one output unit, and the error sent back to the hidden layer. */

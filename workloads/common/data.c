@@ -23,6 +23,14 @@ void wl_random_floats(struct wl *w, float *out, size_t n, float lo, float hi) {
         out[i] = wl_random_float(w, lo, hi);
 }
 
+/* The series converges at once for v / 1024; ten squarings undo the division. */
+float wl_exp(float v) {
+    double x = (double)v / 1024, e = 1 + x * (1 + x / 2 * (1 + x / 3 * (1 + x / 4 * (1 + x / 5))));
+    for (int i = 0; i < 10; i++)
+        e *= e;
+    return (float)e;
+}
+
 /* Value noise: random values on a coarse lattice, blended by a cubic that is flat at the lattice points. */
 void wl_smooth_field(struct wl *w, float *out, int width, int height, int cell, float lo, float hi) {
     int columns = width / cell + 2, rows = height / cell + 2;
@@ -89,7 +97,7 @@ static void rmat_edge(struct wl *w, int levels, int *from, int *to) {
     int a = 0, b = 0;
     for (int i = 0; i < levels; i++) {
         uint32_t r = wl_random_below(w, 100);
-        int low = r >= 76, right = r >= 57 && (r < 76 || r >= 95);
+        int low = r >= 60, right = (r >= 45 && r < 60) || r >= 75;
         a = a * 2 + low;
         b = b * 2 + right;
     }

@@ -122,6 +122,9 @@ uint32_t wl_random_below(struct wl *w, uint32_t n);      /* 0 .. n-1 */
 float wl_random_float(struct wl *w, float lo, float hi); /* multiples of (hi - lo) / 2^24 */
 void wl_random_floats(struct wl *w, float *out, size_t n, float lo, float hi);
 
+/* e^v from additions and multiplications alone, for input data; libraries' own differ in the last bit. */
+float wl_exp(float v);
+
 /* A grey image, 0..255: smooth shading, discs and bars with sharp edges, a little sensor noise. */
 void wl_image(struct wl *w, unsigned char *out, int width, int height);
 /* The same as floats in [0, 1]. */
