@@ -226,10 +226,9 @@ static void exec_hmufu(struct lane_io *io) {
     for (unsigned n = 0; n < (is_pair(m) ? 2u : 1u); n++) {
         load_half(x, io, 0, n, bf, ftz);
         if (m->mode == MUFU_TANH)
-            FOR_LANES x[i] = mufu_tanh(x[i]);
+            FOR_LANES out[n][i] = mufu_narrow(mufu_unit_tanh(f32_bits(x[i])), bf);
         else
-            FOR_LANES x[i] = mufu_ex2(x[i]);
-        f32_to_half(out[n], x, bf);
+            FOR_LANES out[n][i] = mufu_narrow(mufu_unit_ex2(f32_bits(x[i])), bf);
         if (ftz)
             FOR_LANES out[n][i] = half_flush(out[n][i], bf);
     }

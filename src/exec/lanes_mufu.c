@@ -8,8 +8,7 @@
         uint32_t *d = lane_dst(io, 0);                                                                       \
         const bool sat = io->m->sat;                                                                         \
         FOR_LANES {                                                                                          \
-            uint32_t v = ftz ? flush32(s0[i]) : s0[i], r = canon32(mufu_##name(as_f32(v)));                  \
-            r = ftz ? flush32(r) : r;                                                                        \
+            uint32_t r = mufu_##name(s0[i], ftz);                                                            \
             d[i] = sat ? sat32(r) : r;                                                                       \
         }                                                                                                    \
     }                                                                                                        \
@@ -36,48 +35,36 @@ static lane_fn *const mufu_table[MUFU_COUNT][2] = {
 };
 PICK(MUFU, m->mode < MUFU_COUNT ? mufu_table[m->mode][m->ftz] : NULL)
 
-/* a / b as a times the approximate reciprocal of b, which is zero for |b| > 2^126. */
-LANE_INLINE float div_approx(float x, float y) {
-    float q = x / y, lost = x * copysignf(0.0f, y);
-    uint32_t beyond = (f32_bits(y) & 0x7fffffffu) - 0x7e800001u; /* past 2^126, before infinity */
-    return beyond < 0x00ffffffu ? lost : q;
-}
-
-LANE_INLINE void fdiva(struct lane_io *io, const bool full) {
+LANE_INLINE void fdiva(struct lane_io *io, const bool full, const bool ftz) {
     const uint32_t *s0 = lane_src(io, 0), *s1 = lane_src(io, 1);
     uint32_t *d = lane_dst(io, 0);
-    const bool ftz = io->m->ftz, sat = io->m->sat;
+    const bool sat = io->m->sat;
     FOR_LANES {
-        float x = as_f32(ftz ? flush32(s0[i]) : s0[i]), y = as_f32(ftz ? flush32(s1[i]) : s1[i]);
-        uint32_t r = canon32(full ? x / y : div_approx(x, y));
-        r = ftz ? flush32(r) : r;
+        uint32_t r = mufu_div(s0[i], s1[i], full, ftz);
         d[i] = sat ? sat32(r) : r;
     }
 }
 
-static void exec_div_approx(struct lane_io *io) {
-    fdiva(io, false);
-}
+#define DIV_EXECUTOR(name, full, ftz)                                                                        \
+    static void name(struct lane_io *io) {                                                                   \
+        fdiva(io, full, ftz);                                                                                \
+    }
+DIV_EXECUTOR(exec_div_approx, false, false)
+DIV_EXECUTOR(exec_div_approx_ftz, false, true)
+DIV_EXECUTOR(exec_div_full, true, false)
+DIV_EXECUTOR(exec_div_full_ftz, true, true)
 
-static void exec_div_full(struct lane_io *io) {
-    fdiva(io, true);
-}
-PICK(FDIVA, m->mode == FDIV_FULL ? exec_div_full : exec_div_approx)
+static lane_fn *const div_table[2][2] = {{exec_div_approx, exec_div_approx_ftz},
+                                         {exec_div_full, exec_div_full_ftz}};
+PICK(FDIVA, div_table[m->mode == FDIV_FULL][m->ftz])
 
 /* ---- f64 seeds: only the upper word of the operand counts, and only that of the result is not zero ---- */
-LANE_INLINE uint32_t flush_high(uint32_t hi) {
-    return hi & 0x7ff00000u ? hi : hi & 0x80000000u;
-}
-
 LANE_INLINE void mufu64h(struct lane_io *io, const bool root) {
     const uint32_t *hi = lane_src(io, 1);
     uint32_t *d0 = lane_dst(io, 0), *d1 = lane_dst(io, 1);
     FOR_LANES {
-        double x = as_f64((uint64_t)flush_high(hi[i]) << 32);
-        uint64_t v = canon64(root ? 1.0 / sqrt(x) : 1.0 / x);
-        uint32_t top = flush_high((uint32_t)(v >> 32));
+        d1[i] = root ? mufu_unit_rsq64h(hi[i]) : mufu_unit_rcp64h(hi[i]);
         d0[i] = 0;
-        d1[i] = top;
     }
 }
 

@@ -1,100 +1,102 @@
-/* The approximate functions of the special function unit, one lane at a time, written so that loops over them
- * vectorise. Each is total: infinities, NaN, zeros and subnormals give what the PTX ISA's tables say without
- * .ftz; flushing is the caller's. Values are computed in double and rounded once, so they lie well inside the
- * documented error of every function. The host must round to nearest. */
+/* The approximate functions of PTX as the GPU executes them: the special function unit (mufu_model.h), and
+ * around it, without .ftz, the scaling by which subnormal operands and results are kept, since the unit
+ * flushes them. One lane at a time, on bits, written so that loops over them vectorise. The host must round
+ * to nearest. */
 #ifndef REPRISE_EXEC_LANES_MUFU_H
 #define REPRISE_EXEC_LANES_MUFU_H
 
 #include "exec/lanes_isa.h"
+#include "exec/mufu_model.h"
 
-/* 2^x for -1000 < x < 1000, relative error below 2^-44. */
-LANE_INLINE double exp2_core(double x) {
-    const double magic = 0x1.8p52; /* adding it rounds to an integer that stands in the low bits */
-    double shifted = x + magic, t = (x - (shifted - magic)) * 0x1.62e42fefa39efp-1;
-    double p = 1.0 / 3628800;
-    p = p * t + 1.0 / 362880;
-    p = p * t + 1.0 / 40320;
-    p = p * t + 1.0 / 5040;
-    p = p * t + 1.0 / 720;
-    p = p * t + 1.0 / 120;
-    p = p * t + 1.0 / 24;
-    p = p * t + 1.0 / 6;
-    p = p * t + 0.5;
-    p = p * t + 1.0;
-    p = p * t + 1.0;
-    return as_f64(f64_bits(p) + (f64_bits(shifted) << 52));
+LANE_INLINE uint32_t mul32(uint32_t x, float y) {
+    return canon32(as_f32(x) * y);
 }
 
-LANE_INLINE float mufu_ex2(float x) {
-    float in = x > 160.0f ? 160.0f : x < -160.0f ? -160.0f : x;
-    float r = (float)exp2_core(in == in ? in : 0);
-    return x == x ? r : x;
+/* x y with .ftz: flushed when tiny after rounding as if exponents had no end. */
+LANE_INLINE uint32_t mul32_ftz(uint32_t x, uint32_t y) {
+    float a = as_f32(flush32(x)), b = as_f32(flush32(y)), scaled = a * 0x1p64f * b;
+    uint32_t r = canon32(a * b);
+    return (f32_bits(scaled) & 0x7fffffffu) < 0x20800000u ? r & 0x80000000u : r; /* 2^-126 2^64 */
 }
 
-LANE_INLINE float mufu_lg2(float x) {
-    /* x = m 2^e with m in [sqrt(1/2), sqrt(2)); the bias keeps the shift free of signs. */
-    const uint64_t one = UINT64_C(1) << 52, root2 = UINT64_C(0x3ff6a09e00000000);
-    uint64_t v = f64_bits((double)x), e = ((v - root2 + 1025 * one) >> 52) - 1024, scaled = v - (e << 52);
-    double m = as_f64(scaled), s = (m - 1) / (m + 1), z = s * s, p = 1.0 / 17;
-    p = p * z + 1.0 / 15;
-    p = p * z + 1.0 / 13;
-    p = p * z + 1.0 / 11;
-    p = p * z + 1.0 / 9;
-    p = p * z + 1.0 / 7;
-    p = p * z + 1.0 / 5;
-    p = p * z + 1.0 / 3;
-    p = p * z + 1.0;
-    uint32_t in = f32_bits(x), mag = in & 0x7fffffffu;
-    uint32_t r = f32_bits((float)((double)(int32_t)e + p * s * 0x1.71547652b82fep1)); /* 2 / ln 2 */
-    r = mag >= 0x7f800000u ? in : r;
-    r = in > 0x80000000u ? F32_NAN : r;
-    return as_f32(mag == 0 ? 0xff800000u : r);
+LANE_INLINE bool is_small(uint32_t v) {
+    return (v & 0x7fffffffu) < 0x00800000u;
 }
 
-LANE_INLINE float mufu_rcp(float x) {
-    return 1.0f / x;
+/* |v| > 2^126, whose reciprocal is subnormal. */
+LANE_INLINE bool is_huge(uint32_t v) {
+    return (v & 0x7fffffffu) > 0x7e800000u;
 }
 
-LANE_INLINE float mufu_rsq(float x) {
-    return (float)(1.0 / sqrt((double)x));
+LANE_INLINE uint32_t mufu_rcp(uint32_t v, const bool ftz) {
+    if (ftz)
+        return mufu_unit_rcp(v);
+    float scale = is_small(v) ? 0x1p24f : is_huge(v) ? 0.25f : 1.0f;
+    return mul32(mufu_unit_rcp(mul32(v, scale)), scale);
 }
 
-LANE_INLINE float mufu_sqrt(float x) {
-    return sqrtf(x);
+LANE_INLINE uint32_t mufu_rsq(uint32_t v, const bool ftz) {
+    bool small = !ftz && is_small(v);
+    return mul32(mufu_unit_rsq(small ? mul32(v, 0x1p24f) : v), small ? 0x1p12f : 1.0f);
 }
 
-/* sin(2 pi t), |t| <= 1/2. */
-LANE_INLINE double sin_turns(double t) {
-    double q = fabs(t) > 0.25 ? copysign(0.5, t) - t : t, y = q * 0x1.921fb54442d18p2, z = y * y;
-    double p = -1.0 / 1307674368000;
-    p = p * z + 1.0 / 6227020800;
-    p = p * z - 1.0 / 39916800;
-    p = p * z + 1.0 / 362880;
-    p = p * z - 1.0 / 5040;
-    p = p * z + 1.0 / 120;
-    p = p * z - 1.0 / 6;
-    p = p * z + 1.0;
-    return p * y;
+LANE_INLINE uint32_t mufu_sqrt(uint32_t v, const bool ftz) {
+    bool small = !ftz && is_small(v);
+    return mul32(mufu_unit_sqrt(small ? mul32(v, 0x1p24f) : v), small ? 0x1p-12f : 1.0f);
 }
 
-/* The unit works on x / 2 pi, rounded to a float, which is where its error for large x comes from. */
-LANE_INLINE float mufu_sin(float x) {
-    double t = x * 0x1.45f306p-3f;
-    return (float)sin_turns(t - rint(t));
+LANE_INLINE uint32_t mufu_lg2(uint32_t v, const bool ftz) {
+    bool small = !ftz && is_small(v);
+    uint32_t r = mufu_unit_lg2(small ? mul32(v, 0x1p24f) : v);
+    return small ? canon32(as_f32(r) - 24.0f) : r;
 }
 
-LANE_INLINE float mufu_cos(float x) {
-    double t = (double)(x * 0x1.45f306p-3f) + 0.25;
-    return (float)sin_turns(t - rint(t));
+LANE_INLINE uint32_t mufu_ex2(uint32_t v, const bool ftz) {
+    bool small = !ftz && as_f32(v) < -126.0f;
+    uint32_t r = mufu_unit_ex2(small ? mul32(v, 0.5f) : v);
+    return small ? mul32(r, as_f32(r)) : r;
 }
 
-LANE_INLINE float mufu_tanh(float x) {
-    float in = x > 20.0f ? 20.0f : x < -20.0f ? -20.0f : x == x ? x : 0;
-    double w = in, e = exp2_core(w * 0x1.71547652b82fep1), big = (e - 1) / (e + 1);
-    double small = w - w * w * w * (1.0 / 3);
-    float r = (float)(fabs(w) < 0x1p-12 ? small : big);
-    r = in == 0 ? x : r;
-    return x == x ? r : x;
+/* v / 2 pi, rounded towards zero, with .ftz or without: where the error for large angles comes from. */
+LANE_INLINE uint32_t turns(uint32_t v) {
+    double exact = (double)as_f32(v) * 0x1.45f306p-3;
+    float near = (float)exact;
+    return f32_bits(near) - (fabs((double)near) > fabs(exact) ? 1 : 0);
+}
+
+LANE_INLINE uint32_t mufu_sin(uint32_t v, const bool ftz) {
+    (void)ftz;
+    return mufu_unit_turn(turns(v), 0);
+}
+
+LANE_INLINE uint32_t mufu_cos(uint32_t v, const bool ftz) {
+    (void)ftz;
+    return mufu_unit_turn(turns(v), 1);
+}
+
+LANE_INLINE uint32_t mufu_tanh(uint32_t v, const bool ftz) {
+    (void)ftz;
+    return mufu_unit_tanh(v);
+}
+
+/* A result of the unit in a 16-bit format: cut off. */
+LANE_INLINE uint32_t mufu_narrow(uint32_t v, const bool bf) {
+    uint32_t mag = v & 0x7fffffffu, normal = (mag - 0x38000000u) >> 13;
+    uint32_t e = mag >> 23, shift = 126 - e, m = (mag & 0x7fffffu) | 0x800000u;
+    uint32_t subnormal = m >> (shift > 31 ? 31 : shift); /* in units of 2^-24 */
+    uint32_t r = mag < 0x38800000u ? subnormal : mag >= 0x47800000u ? 0x7c00u : normal;
+    r = bf ? mag >> 16 : r;
+    return mag > 0x7f800000u ? 0x7fff : (v >> 16 & 0x8000u) | r;
+}
+
+/* x / y as x times the reciprocal of y. .full scales a huge divisor too; without .ftz a subnormal one. */
+LANE_INLINE uint32_t mufu_div(uint32_t x, uint32_t y, const bool full, const bool ftz) {
+    bool huge = full && is_huge(y);
+    float scale = huge ? 0.25f : !ftz && is_small(y) ? 0x1p24f : 1.0f;
+    if (!ftz)
+        return mul32(mul32(x, scale), as_f32(mufu_unit_rcp(mul32(y, scale))));
+    uint32_t factor = f32_bits(scale);
+    return mul32_ftz(mul32_ftz(x, factor), mufu_unit_rcp(mul32_ftz(y, factor)));
 }
 
 #endif

@@ -1,13 +1,13 @@
 /* The special function unit as the hardware computes it, bit for bit.
  *
- * The unit interpolates. The upper bits of a reduced argument choose three coefficients, the 17 bits below them
- * are x, and the result is c0 + c1 x + c2 x^2 in fixed point, cut off once at the end. Only the square is
- * inexact: its partial products below 2^19 are never formed. (The structure is that of Oberman and Siu, "A
+ * The unit interpolates. The upper bits of a reduced argument choose three coefficients, the 17 bits below
+ * them are x, and the result is c0 + c1 x + c2 x^2 in fixed point, cut off once at the end. Only the square
+ * is inexact: its partial products below 2^19 are never formed. (The structure is that of Oberman and Siu, "A
  * high-performance area-efficient multifunction interpolator", ARITH-17; widths and coefficients come from
  * results of an H200.)
  *
- * Functions take and give the bits of a number, flush subnormal operands and results as the unit does, have no
- * branches, and are exact whatever the host's rounding mode. */
+ * Functions take and give the bits of a number, flush subnormal operands and results as the unit does, have
+ * no branches, and are exact whatever the host's rounding mode. */
 #ifndef REPRISE_EXEC_MUFU_MODEL_H
 #define REPRISE_EXEC_MUFU_MODEL_H
 
@@ -19,8 +19,8 @@ struct mufu_table {
     int32_t c0[128], c1[128], c2[128];
 };
 
-extern const struct mufu_table mufu_rcp_table, mufu_rsq_table, mufu_sqrt_table, mufu_ex2_table, mufu_lg2_table,
-    mufu_sin_table;
+extern const struct mufu_table mufu_rcp_table, mufu_rsq_table, mufu_sqrt_table, mufu_ex2_table,
+    mufu_lg2_table, mufu_sin_table, mufu_tanh_table;
 
 #define MUFU_INLINE static inline __attribute__((always_inline))
 
@@ -38,8 +38,8 @@ MUFU_INLINE uint32_t mufu_square(uint32_t x) {
 /* c0 + c1 x + c2 x^2, where c0 counts 2^c0_shift and c0_low is the part all segments share. */
 MUFU_INLINE int64_t mufu_interpolate(const struct mufu_table *t, uint32_t segment, uint32_t x, int c0_shift,
                                      int c0_low) {
-    return (int64_t)t->c0[segment] * (INT64_C(1) << c0_shift) + c0_low + (int64_t)t->c1[segment] * (int32_t)x +
-           (int64_t)t->c2[segment] * (int32_t)mufu_square(x);
+    return (int64_t)t->c0[segment] * (INT64_C(1) << c0_shift) + c0_low +
+           (int64_t)t->c1[segment] * (int32_t)x + (int64_t)t->c2[segment] * (int32_t)mufu_square(x);
 }
 
 /* A fixed-point number 0 <= v < 2^52 with the given fraction bits as float bits, cut off. */
@@ -65,7 +65,8 @@ MUFU_INLINE uint32_t mufu_unit_rcp(uint32_t v) {
 
 MUFU_INLINE uint32_t mufu_unit_rsq(uint32_t v) {
     uint32_t sign = v & 0x80000000u, mag = v & 0x7fffffffu, e = mag >> 23, even = ~e & 1;
-    int64_t m = mufu_interpolate(&mufu_rsq_table, (mag >> 17 & 63) + (even << 6), mag & 0x1ffff, 15, 32766) >> 17;
+    int64_t m =
+        mufu_interpolate(&mufu_rsq_table, (mag >> 17 & 63) + (even << 6), mag & 0x1ffff, 15, 32766) >> 17;
     m = (mag & 0xffffff) == 0x800000 ? 0x800000 : m; /* powers of 4 are exact */
     uint32_t out = ((190 - ((e + 1) >> 1)) << 23) + (uint32_t)m;
     out = e == 0 ? sign | MUFU_INF : e == 255 ? 0 : out;
@@ -118,6 +119,19 @@ MUFU_INLINE uint32_t mufu_unit_turn(uint32_t v, const uint32_t cosine) {
     uint32_t u = (q ^ back) & 0x7fffffu, sign = (quadrant & 2) << 30 ^ (cosine ? 0 : v & 0x80000000u);
     int64_t t = mufu_interpolate(&mufu_sin_table, u >> 17, u & 0x1ffff, 12, 0);
     return mag >= MUFU_INF ? MUFU_NAN : mufu_normalize((uint64_t)t, 38) | sign;
+}
+
+/* Octaves from 2^-8 to 8 have between 1 and 16 segments; below, the result is the operand, above it is 1. */
+MUFU_INLINE uint32_t mufu_unit_tanh(uint32_t v) {
+    static const int32_t first[11] = {0, 1, 2, 3, 5, 7, 11, 15, 19, 27, 43};
+    static const int32_t bits[11] = {0, 0, 0, 1, 1, 2, 2, 2, 3, 4, 3}; /* log2 of the number of segments */
+    uint32_t sign = v & 0x80000000u, mag = v & 0x7fffffffu, e = mag >> 23;
+    uint32_t octave = e < 119 ? 0 : e > 129 ? 10 : e - 119, n = (uint32_t)bits[octave];
+    uint32_t m = (mag & 0x7fffffu) << n, segment = (uint32_t)first[octave] + (m >> 23);
+    int64_t t = mufu_interpolate(&mufu_tanh_table, segment, m >> 6 & 0x1ffff, 13, 0);
+    uint32_t out = mufu_normalize((uint64_t)t, 39);
+    out = e < 119 ? mag : e > 129 ? 0x3f800000u : out;
+    return mag > MUFU_INF ? MUFU_NAN : sign | out;
 }
 
 /* The upper word of the seed of an f64 function, from the upper word of its operand. */
