@@ -75,4 +75,15 @@ static void exec_rcp64h(struct lane_io *io) {
 static void exec_rsq64h(struct lane_io *io) {
     mufu64h(io, true);
 }
-PICK(MUFU64H, m->mode == MUFU_RSQ ? exec_rsq64h : exec_rcp64h)
+
+/* Without .ftz the reciprocal root is no seed but the function itself. */
+static void exec_rsq64(struct lane_io *io) {
+    const uint32_t *s0 = lane_src(io, 0), *s1 = lane_src(io, 1);
+    uint32_t *d0 = lane_dst(io, 0), *d1 = lane_dst(io, 1);
+    FOR_LANES {
+        uint64_t r = mufu_rsq64(pair64(s0[i], s1[i]));
+        d0[i] = (uint32_t)r;
+        d1[i] = (uint32_t)(r >> 32);
+    }
+}
+PICK(MUFU64H, m->mode != MUFU_RSQ ? exec_rcp64h : m->ftz ? exec_rsq64h : exec_rsq64)

@@ -79,6 +79,16 @@ LANE_INLINE uint32_t mufu_tanh(uint32_t v, const bool ftz) {
     return mufu_unit_tanh(v);
 }
 
+/* 1 / sqrt(v) in f64: one step of third order from the unit's seed. */
+LANE_INLINE uint64_t mufu_rsq64(uint64_t v) {
+    bool small = (v & UINT64_C(0x7ff0000000000000)) == 0;
+    double x = as_f64(v), up = small ? x * 0x1p54 : x;
+    double y = as_f64((uint64_t)mufu_unit_rsq64h((uint32_t)(f64_bits(up) >> 32)) << 32);
+    double e = fma(up, -(y * y), 1.0), r = fma(fma(e, 0.375, 0.5), y * e, y);
+    r = small ? r * 0x1p27 : r;
+    return canon64(x != x ? x : x > 0 && x < (double)INFINITY ? r : y);
+}
+
 /* A result of the unit in a 16-bit format: cut off. */
 LANE_INLINE uint32_t mufu_narrow(uint32_t v, const bool bf) {
     uint32_t mag = v & 0x7fffffffu, normal = (mag - 0x38000000u) >> 13;

@@ -114,14 +114,6 @@ void lower_mufu(struct lower *l) {
         i.op = T(0) == PTX_F64 ? OP_DRCP : OP_FRCP;
     else if (!has(l, MOD_APPROX) && fn == MUFU_SQRT)
         i.op = T(0) == PTX_F64 ? OP_DSQRT : OP_FSQRT;
-    else if (T(0) == PTX_F64 && fn == MUFU_RSQ && !has(l, MOD_FTZ)) { /* the accurate form: two steps */
-        struct inst root = i;
-        root.op = OP_DSQRT;
-        root.dst = opd_reg(tmp(l, 2), 0);
-        emit_float(l, root);
-        i.op = OP_DRCP;
-        i.src[0] = root.dst;
-    }
     if (op_info[i.op].form != FORM_FN_F1_1 && op_info[i.op].form != FORM_FN_D2_2 && i.op != OP_HMUFU)
         i.m.mode = 0;
     emit_float(l, i);
