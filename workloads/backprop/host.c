@@ -28,8 +28,8 @@ static struct net make_net(struct wl *w, int inputs) {
     wl_random_floats(w, n.weights, weight_count(&n), 0, 1);
     wl_random_floats(w, n.out_weights, HIDDEN + 1, 0, 1);
     for (size_t i = 0; i < weight_count(&n); i++)
-        if (!wl_random_below(w, 8))
-            n.last[i] = (float)((int)wl_random_below(w, 3) - 1) / 256;
+        if (i <= HIDDEN || !wl_random_below(w, 8))
+            n.last[i] = wl_random_below(w, 2) ? 0x1p-8f : -0x1p-8f;
     return n;
 }
 

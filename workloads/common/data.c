@@ -45,7 +45,6 @@ void wl_smooth_field(struct wl *w, float *out, int width, int height, int cell, 
             float top = a[0] + (a[1] - a[0]) * u, bottom = b[0] + (b[1] - b[0]) * u;
             out[(size_t)y * (size_t)width + (size_t)x] = top + (bottom - top) * v;
         }
-    free(lattice);
 }
 
 /* Adds a disc or a bar of one brightness. */
@@ -75,7 +74,6 @@ void wl_image(struct wl *w, unsigned char *out, int width, int height) {
         float v = shading[i] + wl_random_float(w, -1.5f, 1.5f);
         out[i] = (unsigned char)(v < 0 ? 0 : v > 255 ? 255 : v);
     }
-    free(shading);
 }
 
 void wl_image_f32(struct wl *w, float *out, int width, int height) {
@@ -84,7 +82,6 @@ void wl_image_f32(struct wl *w, float *out, int width, int height) {
     wl_image(w, grey, width, height);
     for (size_t i = 0; i < n; i++)
         out[i] = (float)grey[i] / 255;
-    free(grey);
 }
 
 static int compare_ints(const void *a, const void *b) {
@@ -126,9 +123,6 @@ struct wl_graph wl_graph_rmat(struct wl *w, int nodes, int mean_degree) {
         g.target[g.first[from[i]] + next[from[i]]++] = to[i];
     for (int i = 0; i < nodes; i++)
         qsort(g.target + g.first[i], (size_t)next[i], sizeof(int), compare_ints);
-    free(from);
-    free(to);
-    free(next);
     return g;
 }
 

@@ -20,7 +20,14 @@ struct option {
     bool used;
 };
 
+/* In front of every piece of host memory, so that all of it can be freed at the end. */
+struct piece {
+    struct piece *next;
+    _Alignas(max_align_t) char data[];
+};
+
 struct wl_state {
+    struct piece *pieces;
     CUmodule module;
     struct kernel_entry kernels[MAX_KERNELS];
     int n_kernels;
@@ -204,10 +211,22 @@ static void load_module(struct wl *w) {
  * ------------------------------------------------------------------------------------------------------ */
 
 void *wl_host(struct wl *w, size_t n, size_t size) {
-    void *p = calloc(n ? n : 1, size);
+    size_t bytes;
+    struct piece *p = NULL;
+    if (!__builtin_mul_overflow(n, size, &bytes) && bytes < SIZE_MAX / 2)
+        p = calloc(1, sizeof *p + bytes);
     if (!p)
         wl_fail(w, "no host memory for %zu x %zu bytes", n, size);
-    return p;
+    p->next = w->state->pieces;
+    w->state->pieces = p;
+    return p->data;
+}
+
+static void free_pieces(struct wl_state *s) {
+    for (struct piece *p = s->pieces, *next; p; p = next) {
+        next = p->next;
+        free(p);
+    }
 }
 
 CUdeviceptr wl_alloc(struct wl *w, size_t bytes) {
@@ -439,5 +458,6 @@ int main(int argc, char **argv) {
     if (!state.values)
         wl_fail(&w, "nothing was compared");
     print_verdict(&w);
+    free_pieces(&state);
     return 0;
 }
