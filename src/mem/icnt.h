@@ -1,0 +1,45 @@
+/* The interconnect: one network for requests (SMs to L2 partitions), one for replies (back).
+ *
+ * Each is a crossbar. A packet waits in the queue of its input port until it is at the head, its input and
+ * output ports are free and the output's buffer has room; it then holds both ports for as long as its bytes
+ * take, and comes out after the latency. Outputs take turns among inputs. Time is counted in ticks of the
+ * interconnect's clock. */
+#ifndef REPRISE_MEM_ICNT_H
+#define REPRISE_MEM_ICNT_H
+
+#include "mem/mem.h"
+#include "sim/pool.h"
+#include "sim/queue.h"
+
+struct icnt_spec {
+    uint32_t inputs, outputs;
+    uint32_t input_bytes, output_bytes; /* a port moves in one tick */
+    uint32_t header;                    /* bytes each packet has beside its data */
+    uint32_t latency; /* ticks from the start of a packet's transfer until its first byte is out */
+    uint32_t input_queue, output_queue; /* packets */
+};
+
+struct icnt_counters {
+#define COUNTER(field, name, unit, help) uint64_t field;
+#include "mem/icnt.def"
+#undef COUNTER
+};
+
+struct icnt;
+
+struct icnt *icnt_create(struct arena *a, const struct icnt_spec *s);
+bool icnt_has_room(const struct icnt *n, uint32_t input);
+/* Queues a packet, which takes part from tick now on. */
+void icnt_push(struct icnt *n, uint64_t now, uint32_t input, uint32_t output, const struct mem_packet *p);
+void icnt_tick(struct icnt *n, uint64_t now);
+/* The next tick with something to do for icnt_tick. */
+uint64_t icnt_next(const struct icnt *n);
+/* The oldest packet of an output, if it has come out by now; else NULL. */
+const struct mem_packet *icnt_head(const struct icnt *n, uint64_t now, uint32_t output);
+/* The tick in which icnt_head will have something, or NEVER. */
+uint64_t icnt_head_at(const struct icnt *n, uint32_t output);
+void icnt_pop(struct icnt *n, uint32_t output);
+bool icnt_idle(const struct icnt *n);
+const struct icnt_counters *icnt_counters(const struct icnt *n);
+
+#endif

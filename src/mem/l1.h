@@ -1,0 +1,46 @@
+/* The data cache of an SM: loads as any cache (cache.h), and stores, atomics and locked lines.
+ *
+ * Global stores go through to L2 and allocate no line; a line they hit is dropped or updated. Local stores
+ * may be kept and written back when their line goes. Atomics happen at L2 and drop the line. Every store and
+ * atomic is answered by L2; its struct mem_done says that it is visible to all, which a membar waits for. */
+#ifndef REPRISE_MEM_L1_H
+#define REPRISE_MEM_L1_H
+
+#include "mem/cache.h"
+
+enum l1_write { L1_WRITE_EVICT, L1_WRITE_UPDATE }; /* what a store does to a line it hits */
+
+struct l1_spec {
+    struct cache_spec cache;
+    bool cache_global;     /* loads of global memory look into the cache; else only local ones do */
+    bool local_write_back; /* local stores stay in the cache */
+    enum l1_write write_hit;
+};
+
+struct l1_counters {
+#define COUNTER(field, name, unit, help) uint64_t field;
+#include "mem/l1.def"
+#undef COUNTER
+};
+
+struct l1 {
+    struct cache cache;
+    struct l1_spec spec;
+    uint32_t stores; /* unanswered stores and atomics */
+    struct l1_counters n;
+};
+
+struct l1 *l1_create(struct arena *a, const struct l1_spec *s, uint32_t sm);
+/* Offers an access of any kind. */
+enum mem_result l1_access(struct l1 *l, uint64_t now, const struct mem_access *x, uint32_t token);
+/* One lock less on a line; returns false if it is not there or not locked. */
+bool l1_unlock(struct l1 *l, uint64_t line);
+bool l1_pop(struct l1 *l, uint64_t now, struct mem_done *out);
+uint64_t l1_next(const struct l1 *l);
+bool l1_idle(const struct l1 *l);
+/* Forgets all lines and locks, dirty ones too; nothing may be under way. */
+void l1_flush(struct l1 *l);
+/* A reply came from L2. */
+void l1_fill(struct l1 *l, uint64_t now, const struct mem_packet *p);
+
+#endif
