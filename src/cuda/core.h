@@ -126,6 +126,7 @@ struct cud_state {
     uint64_t clock_ns;   /* simulated time, for events */
     uint64_t next_id;
     struct CUpool_st *default_pool, *current_pool;
+    unsigned captures; /* streams that have begun to capture */
 };
 
 extern struct cud_state cud;

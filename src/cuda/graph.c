@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CAPTURE_RELAXED 2
+
 int cud_graph_create(struct CUgraph_st **out) {
     struct CUgraph_st *g = cud_object_new(CUD_GRAPH, sizeof *g, NULL);
     g->id = ++cud.next_id;
@@ -228,13 +230,14 @@ int cud_capture_begin(struct CUstream_st *stream, int mode) {
     struct CUstream_st *s = cud_stream(stream);
     if (!s)
         return cudaErrorInvalidResourceHandle;
-    if (mode < 0 || mode > 2)
+    if (mode < 0 || mode > CAPTURE_RELAXED)
         return cudaErrorInvalidValue;
     if (s == &cud_current()->legacy)
         return cudaErrorStreamCaptureUnsupported;
     if (s->capture)
         return cudaErrorIllegalState;
     cud_graph_create(&s->capture);
+    cud.captures++;
     s->capture_origin = true;
     s->capture_mode = mode;
     s->tail.len = 0;
@@ -268,6 +271,7 @@ int cud_capture_end(struct CUstream_st *stream, struct CUgraph_st **out) {
     struct CUgraph_st *g = s->capture;
     s->capture = NULL;
     s->tail.len = 0;
+    cud.captures--;
     leave_capture(g);
     if (g->invalidated) {
         cud_graph_destroy(g);
@@ -276,6 +280,40 @@ int cud_capture_end(struct CUstream_st *stream, struct CUgraph_st **out) {
     }
     *out = g;
     return cudaSuccess;
+}
+
+/* Whether a stream captures that f accepts; such captures are spoilt. */
+static bool spoils(bool (*f)(const struct CUstream_st *)) {
+    bool any = false;
+    for (uint32_t i = 0; cud.captures && i < cud.objects.len; i++) {
+        struct CUstream_st *s = cud.objects.entries[i].value;
+        if (!s || s->obj.kind != CUD_STREAM || !s->capture || !f(s))
+            continue;
+        any = s->capture->invalidated = true;
+    }
+    return any;
+}
+
+static bool blocking_stream(const struct CUstream_st *s) {
+    return !(s->flags & 1);
+}
+
+static bool any_stream(const struct CUstream_st *s) {
+    return s->capture != NULL;
+}
+
+static bool strict_stream(const struct CUstream_st *s) {
+    return s->capture_origin && s->capture_mode != CAPTURE_RELAXED &&
+           cud_thread()->capture_mode != CAPTURE_RELAXED;
+}
+
+int cud_capture_forbids(int error) {
+    return spoils(error == cudaErrorStreamCaptureImplicit ? blocking_stream : any_stream) ? error
+                                                                                          : cudaSuccess;
+}
+
+int cud_capture_forbids_alloc(void) {
+    return spoils(strict_stream) ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
 }
 
 int cud_capture_add(struct CUstream_st *s, struct cud_op *op) {

@@ -51,6 +51,10 @@ bool cud_graph_exec_update(struct CUgraphExec_st *e, struct CUgraph_st *g, struc
 
 int cud_capture_begin(struct CUstream_st *stream, int mode);
 int cud_capture_end(struct CUstream_st *stream, struct CUgraph_st **out);
+/* What a call gets that must not happen during a capture, which it spoils; success when there is none. */
+int cud_capture_forbids(int error);
+/* The same for calls that only a capture in relaxed mode allows, such as allocations. */
+int cud_capture_forbids_alloc(void);
 /* Records an operation of a capturing stream. */
 int cud_capture_add(struct CUstream_st *stream, struct cud_op *op);
 /* ---- the parts of the API that both libraries have in the same form (graph_calls.def) ----------------- */

@@ -32,8 +32,10 @@ int cud_stream_create(struct CUstream_st **out, unsigned flags, int priority) {
 }
 
 int cud_stream_destroy(struct CUstream_st *s) {
-    if (s->capture && s->capture_origin)
+    if (s->capture && s->capture_origin) {
+        cud.captures--;
         cud_graph_destroy(s->capture);
+    }
     vec_free(&s->tail);
     cud_object_free(s);
     return cudaSuccess;
@@ -117,6 +119,10 @@ static int check(struct cud_op *op) {
 int cud_submit(struct CUstream_st *stream, struct cud_op *op) {
     struct CUstream_st *s = cud_stream(stream);
     int error = s ? check(op) : cudaErrorInvalidResourceHandle;
+    if (!error && s == &cud_current()->legacy)
+        error = cud_capture_forbids(cudaErrorStreamCaptureImplicit); /* it would wait for the capture */
+    if (!error && s->capture && s->capture->invalidated)
+        error = cudaErrorStreamCaptureInvalidated;
     if (!error && s->capture)
         return cud_capture_add(s, op);
     if (!error)

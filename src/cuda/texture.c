@@ -74,30 +74,33 @@ static int from_array(const struct cud_tex *t, const struct CUarray_st *a, struc
     return cudaSuccess;
 }
 
+#define PITCH_ALIGN  32 /* of the rows of a pitched texture */
+#define LINEAR_ALIGN 16 /* of the first texel: the largest there is */
+
+/* Linear textures may state more than there is; they end where their allocation does. */
 static int from_linear(const struct cud_tex *t, struct rp_tex_desc *d) {
     size_t texel = cud_format_bytes(t->format) * t->channels;
+    struct rp_alloc *a = cud_mem_find(t->addr);
     if (!texel)
         return cudaErrorInvalidChannelDescriptor;
+    if (!a || t->addr % LINEAR_ALIGN)
+        return cudaErrorInvalidValue;
+    size_t left = a->addr + a->size - t->addr;
     d->addr = t->addr;
     d->channels = (int)t->channels;
     if (t->type == CUD_RES_LINEAR) {
         d->linear_memory = true;
-        d->width = (uint32_t)(t->size / texel);
-        d->pitch = t->size;
-    } else {
-        d->width = (uint32_t)t->width;
-        d->height = (uint32_t)t->height;
-        d->pitch = t->pitch;
-        if (t->pitch < t->width * texel)
-            return cudaErrorInvalidPitchValue;
+        d->pitch = d->slice = t->size < left ? t->size : left;
+        d->width = (uint32_t)(d->pitch / texel);
+        return cudaSuccess;
     }
-    size_t bytes = t->type == CUD_RES_LINEAR ? t->size
-                   : t->height               ? t->pitch * (t->height - 1) + t->width * texel
-                                             : 0;
-    if (!bytes || !rp_mem_ptr(cud.gpu, t->addr, bytes))
+    if (t->pitch % PITCH_ALIGN || t->pitch < t->width * texel || !t->width || !t->height)
         return cudaErrorInvalidValue;
-    d->slice = bytes;
-    return cudaSuccess;
+    d->width = (uint32_t)t->width;
+    d->height = (uint32_t)t->height;
+    d->pitch = t->pitch;
+    d->slice = t->pitch * (t->height - 1) + t->width * texel;
+    return d->slice <= left ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 static void sampler(const struct cud_tex *t, enum cud_format format, struct rp_tex_desc *d) {
@@ -168,7 +171,7 @@ struct cud_tex *cud_tex_get(uint64_t handle) {
 int cud_tex_destroy(uint64_t handle) {
     struct cud_tex *t = cud_tex_get(handle);
     if (!t)
-        return handle ? cudaErrorInvalidValue : cudaSuccess;
+        return cudaSuccess; /* destroying nothing is no error */
     rp_tex_destroy(cud.gpu, handle);
     map_remove_u64(&cud.textures, handle);
     free(t);

@@ -31,6 +31,7 @@ static const char ptx[] =
 
 enum {
     SUCCESS = 0,
+    INVALID_VALUE = 1,
     INVALID_CONFIGURATION = 9,
     INVALID_FUNCTION = 98,
     INVALID_HANDLE = 400,
@@ -160,7 +161,7 @@ static void check_launch(void) {
     expect("no kernel", launch(&not_a_stub, (dim3){1, 1, 1}, (dim3){1, 1, 1}, args), none);
     expect("last error", ((int (*)(void))call("cudaGetLastError"))(), none);
     int bad = launch(&scale_stub, (dim3){1, 1, 1}, (dim3){2048, 1, 1}, args);
-    expect("2048 threads", bad, INVALID_CONFIGURATION);
+    expect("2048 threads", bad, release >= 13 ? INVALID_VALUE : INVALID_CONFIGURATION);
     expect("missing call", ((int (*)(void *, void *))call("cudaIpcGetMemHandle"))(got, out), NOT_SUPPORTED);
 }
 

@@ -214,7 +214,7 @@ CUresult cuCtxGetId(CUcontext ctx, unsigned long long *id) {
 }
 
 CUresult cuCtxSynchronize(void) {
-    DRIVER(CUD_SYNC, cudaSuccess);
+    DRIVER(CUD_SYNC, cud_capture_forbids(cudaErrorStreamCaptureUnsupported));
 }
 
 static int sync_ctx(CUcontext ctx) {

@@ -5,7 +5,7 @@ CUresult cuMemGetInfo(size_t *free_bytes, size_t *total) {
     DRIVER(CUD_CONTEXT, cud_mem_info(free_bytes, total));
 }
 
-static int alloc(CUdeviceptr *ptr, size_t size, enum rp_mem_kind kind, unsigned flags) {
+static int alloc_any(CUdeviceptr *ptr, size_t size, enum rp_mem_kind kind, unsigned flags) {
     uint64_t addr;
     if (!ptr)
         return cudaErrorInvalidValue;
@@ -13,6 +13,11 @@ static int alloc(CUdeviceptr *ptr, size_t size, enum rp_mem_kind kind, unsigned 
     if (!error)
         *ptr = addr;
     return error;
+}
+
+static int alloc(CUdeviceptr *ptr, size_t size, enum rp_mem_kind kind, unsigned flags) {
+    int error = cud_capture_forbids_alloc();
+    return error ? error : alloc_any(ptr, size, kind, flags);
 }
 
 CUresult cuMemAlloc(CUdeviceptr *ptr, size_t size) {
@@ -33,8 +38,13 @@ CUresult cuMemAllocPitch(CUdeviceptr *ptr, size_t *pitch, size_t width, size_t h
     DRIVER(CUD_CONTEXT, alloc_pitch(ptr, pitch, width, height, element));
 }
 
+static int release(CUdeviceptr ptr) {
+    int error = cud_capture_forbids_alloc();
+    return error ? error : cud_mem_free(ptr);
+}
+
 CUresult cuMemFree(CUdeviceptr ptr) {
-    DRIVER(CUD_SYNC, cud_mem_free(ptr));
+    DRIVER(CUD_SYNC, release(ptr));
 }
 
 static int address_range(CUdeviceptr *base, size_t *size, CUdeviceptr ptr) {
@@ -255,7 +265,7 @@ static int alloc_async(CUdeviceptr *ptr, size_t size, CUstream stream) {
     struct CUstream_st *s = cud_stream(stream);
     if (!s)
         return cudaErrorInvalidResourceHandle;
-    int error = alloc(ptr, size, RP_MEM_DEVICE, 0);
+    int error = alloc_any(ptr, size, RP_MEM_DEVICE, 0);
     if (error || !s->capture)
         return error;
     struct cud_op op = {.kind = CUD_OP_ALLOC, .mem = {*ptr, size}};

@@ -200,7 +200,10 @@ static int event_done(CUevent event) {
     struct CUevent_st *e = cud_object_get(event, CUD_EVENT);
     if (!e)
         return cudaErrorInvalidResourceHandle;
-    return e->capture ? cudaErrorCapturedEvent : cudaSuccess;
+    if (!e->capture)
+        return cudaSuccess;
+    e->capture->invalidated = true;
+    return cudaErrorCapturedEvent;
 }
 
 CUresult cuEventQuery(CUevent event) {

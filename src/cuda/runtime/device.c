@@ -109,7 +109,7 @@ cudaError_t cudaGetDeviceFlags(unsigned *flags) {
 }
 
 cudaError_t cudaDeviceSynchronize(void) {
-    RUNTIME(CUD_SYNC, cudaSuccess);
+    RUNTIME(CUD_SYNC, cud_capture_forbids(cudaErrorStreamCaptureUnsupported));
 }
 RUNTIME_SAME(cudaDeviceSynchronize, cudaThreadSynchronize);
 

@@ -8,6 +8,9 @@ enum { ATTR_COOPERATIVE = 2, ATTR_CLUSTER = 4 }; /* cudaLaunchAttributeID */
 /* What a pointer that is no kernel gets; CUDA 13 looks kernels up by handle and says so. */
 #define NOT_A_KERNEL (REPRISE_CUDART >= 13 ? cudaErrorInvalidResourceHandle : cudaErrorInvalidDeviceFunction)
 
+/* What a grid or block the GPU cannot run gets. */
+#define BAD_CONFIGURATION (REPRISE_CUDART >= 13 ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration)
+
 static int find_func(struct CUfunc_st **f, const void *func) {
     if (!func)
         return cudaErrorInvalidDeviceFunction;
@@ -58,7 +61,8 @@ static int launch(const void *func, dim3 grid, dim3 block, void **args, size_t s
     if (error)
         return error;
     op.launch.cooperative = cooperative;
-    return cud_submit(stream, &op);
+    error = cud_submit(stream, &op);
+    return error == cudaErrorInvalidConfiguration ? BAD_CONFIGURATION : error;
 }
 
 cudaError_t cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
@@ -67,16 +71,10 @@ cudaError_t cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **arg
 }
 PTSZ(cudaLaunchKernel);
 
-/* The stubs of CUDA 13 launch by handle, and report a bad configuration as a bad value. */
-static int launch_handle(cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t shared,
-                         cudaStream_t stream) {
-    int error = launch(kernel, grid, block, args, shared, stream, false);
-    return error == cudaErrorInvalidConfiguration ? cudaErrorInvalidValue : error;
-}
-
+/* The stubs of CUDA 13 launch by handle. */
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t shared,
                                cudaStream_t stream) {
-    RUNTIME(CUD_CONTEXT, launch_handle(kernel, grid, block, args, shared, stream));
+    RUNTIME(CUD_CONTEXT, launch(kernel, grid, block, args, shared, stream, false));
 }
 PTSZ(__cudaLaunchKernel);
 
@@ -151,17 +149,19 @@ cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, int attribute, 
            device ? cudaErrorInvalidDevice : cud_func_set_attribute(f, attribute, value));
 }
 
-static int put(int *where, int value) {
+static int put(int *where, int value, int most) {
+    if (value < 0 || value > most)
+        return cudaErrorInvalidValue;
     *where = value;
     return cudaSuccess;
 }
 
 cudaError_t cudaFuncSetCacheConfig(const void *func, int config) {
-    KERNEL(CUD_CONTEXT, func, put(&f->cache_config, config));
+    KERNEL(CUD_CONTEXT, func, put(&f->cache_config, config, 3));
 }
 
 cudaError_t cudaFuncSetSharedMemConfig(const void *func, int config) {
-    KERNEL(CUD_CONTEXT, func, put(&f->shared_config, config));
+    KERNEL(CUD_CONTEXT, func, put(&f->shared_config, config, 2));
 }
 
 static int name_of(const char **name, struct CUfunc_st *f) {

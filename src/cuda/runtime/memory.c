@@ -4,7 +4,7 @@
 #include "cuda/runtime/runtime.h"
 
 /* Nothing is what zero bytes get, without an error. */
-static int alloc(void **p, size_t size, enum rp_mem_kind kind, unsigned flags) {
+static int alloc_any(void **p, size_t size, enum rp_mem_kind kind, unsigned flags) {
     uint64_t addr = 0;
     if (!p)
         return cudaErrorInvalidValue;
@@ -12,6 +12,11 @@ static int alloc(void **p, size_t size, enum rp_mem_kind kind, unsigned flags) {
     if (!error)
         *p = (void *)(uintptr_t)addr;
     return error;
+}
+
+static int alloc(void **p, size_t size, enum rp_mem_kind kind, unsigned flags) {
+    int error = cud_capture_forbids_alloc();
+    return error ? error : alloc_any(p, size, kind, flags);
 }
 
 cudaError_t cudaMalloc(void **p, size_t size) {
@@ -27,12 +32,17 @@ cudaError_t cudaHostAlloc(void **p, size_t size, unsigned flags) {
 }
 
 cudaError_t cudaMallocManaged(void **p, size_t size, unsigned flags) {
-    RUNTIME(CUD_CONTEXT, !size || (flags != 1 && flags != 2) ? cudaErrorInvalidValue
-                                                             : alloc(p, size, RP_MEM_MANAGED, flags));
+    RUNTIME(CUD_CONTEXT,
+            flags != 1 && flags != 2 ? cudaErrorInvalidValue : alloc(p, size, RP_MEM_MANAGED, flags));
+}
+
+static int release(void *p) {
+    int error = cud_capture_forbids_alloc();
+    return error ? error : cud_mem_free((uintptr_t)p);
 }
 
 cudaError_t cudaFree(void *p) {
-    RUNTIME(CUD_SYNC, cud_mem_free((uintptr_t)p));
+    RUNTIME(CUD_SYNC, release(p));
 }
 
 cudaError_t cudaFreeHost(void *p) {
@@ -107,7 +117,7 @@ cudaError_t cudaHostGetFlags(unsigned *flags, void *p) {
 }
 
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total) {
-    RUNTIME(CUD_CONTEXT, free_bytes && total ? cud_mem_info(free_bytes, total) : cudaErrorInvalidValue);
+    RUNTIME(CUD_CONTEXT, cud_mem_info(free_bytes, total));
 }
 
 enum { TYPE_UNREGISTERED, TYPE_HOST, TYPE_DEVICE, TYPE_MANAGED };
@@ -202,7 +212,7 @@ static int alloc_async(void **p, size_t size, cudaStream_t stream) {
     struct CUstream_st *s = cud_stream(stream);
     if (!s)
         return cudaErrorInvalidResourceHandle;
-    int error = alloc(p, size, RP_MEM_DEVICE, 0);
+    int error = alloc_any(p, size, RP_MEM_DEVICE, 0);
     if (error || !s->capture)
         return error;
     struct cud_op op = {.kind = CUD_OP_ALLOC, .mem = {(uintptr_t)*p, size}};

@@ -188,7 +188,10 @@ static int event_done(cudaEvent_t event) {
     struct CUevent_st *e = cud_object_get(event, CUD_EVENT);
     if (!e)
         return cudaErrorInvalidResourceHandle;
-    return e->capture ? cudaErrorCapturedEvent : cudaSuccess;
+    if (!e->capture)
+        return cudaSuccess;
+    e->capture->invalidated = true;
+    return cudaErrorCapturedEvent;
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {

@@ -187,6 +187,20 @@ static void sampler(struct cud_tex *t, const struct cudaTextureDesc *d) {
     memcpy(t->border, d->borderColor, sizeof t->border);
 }
 
+/* Filters blend floats, and only integers below 32 bits can be read as such. */
+static int sampler_ok(const struct cud_tex *t) {
+    struct CUarray_st *a = cud_object_get(t->array, CUD_ARRAY);
+    enum cud_format f = a ? a->shape.format : t->format;
+    bool integer = f && f != CUD_FLOAT && f != CUD_HALF, wide = cud_format_bytes(f) == 4;
+    bool filtered = t->filter == 1 && t->type != CUD_RES_LINEAR;
+    for (int i = 0; i < 3; i++)
+        if (t->address[i] < RP_ADDR_WRAP || t->address[i] > RP_ADDR_BORDER)
+            return cudaErrorInvalidValue;
+    if (integer && filtered && (wide || t->flags & CUD_TEX_AS_INTEGER))
+        return cudaErrorInvalidFilterSetting;
+    return integer && wide && !(t->flags & CUD_TEX_AS_INTEGER) ? cudaErrorInvalidNormSetting : cudaSuccess;
+}
+
 static int tex_create(unsigned long long *object, const struct cudaResourceDesc *res,
                       const struct cudaTextureDesc *tex, const void *view) {
     struct cud_tex t;
@@ -200,7 +214,9 @@ static int tex_create(unsigned long long *object, const struct cudaResourceDesc 
     t.has_view = view != NULL;
     if (view)
         memcpy(t.view, view, sizeof t.view);
-    error = cud_tex_create(&handle, &t);
+    error = sampler_ok(&t);
+    if (!error)
+        error = cud_tex_create(&handle, &t);
     if (!error)
         *object = handle;
     return error;
