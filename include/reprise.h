@@ -81,6 +81,15 @@ struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log);
 void rp_gpu_destroy(struct rp_gpu *gpu);
 const struct rp_gpu_info *rp_gpu_info(const struct rp_gpu *gpu);
 
+/* One parameter of the GPU's configuration, for reports. */
+struct rp_setting {
+    const char *name; /* e.g. "sm.warps" */
+    char value[256], origin[256]; /* origin: "default", "gtx480.yaml:14" or "--set" */
+    bool text;        /* the value is a string, else a number, true or false */
+};
+/* Parameter i; false past the last one. */
+bool rp_gpu_setting(const struct rp_gpu *gpu, uint32_t i, struct rp_setting *s);
+
 /* ---- memory ----------------------------------------------------------------------------------------- */
 
 enum rp_mem_kind {
@@ -185,6 +194,7 @@ const char *rp_take_errors(struct rp_gpu *gpu, size_t *len);
 /* Totals of the functional or timed run so far, for reports. */
 struct rp_totals {
     uint64_t launches, warp_insts, thread_insts;
+    double host_s; /* time the host spent in launches; the only figure that differs from run to run */
 };
 struct rp_totals rp_totals(const struct rp_gpu *gpu);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "cuda/core.h"
 
@@ -60,6 +61,25 @@ static json_t *triple(const uint32_t v[3]) {
     return json_pack("[I,I,I]", (json_int_t)v[0], (json_int_t)v[1], (json_int_t)v[2]);
 }
 
+static json_t *settings(void) {
+    json_t *all = json_object();
+    struct rp_setting s;
+    for (uint32_t i = 0; rp_gpu_setting(cud.gpu, i, &s); i++) {
+        json_t *value = s.text ? json_string(s.value) : json_loads(s.value, JSON_DECODE_ANY, NULL);
+        json_object_set_new(all, s.name, value ? value : json_string(s.value));
+    }
+    return all;
+}
+
+/* What depends on the host; everything else in a report is the same from run to run. */
+static json_t *host(const struct rp_totals *t) {
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    return json_pack("{s:f, s:f, s:f}", "wall_s", t->host_s, "warp_insts_per_s",
+                     t->host_s > 0 ? (double)t->warp_insts / t->host_s : 0.0, "peak_rss_mb",
+                     (double)use.ru_maxrss / 1024);
+}
+
 static json_t *report(void) {
     json_t *kernels = json_array();
     for (uint32_t i = 0; i < notes.len; i++) {
@@ -70,9 +90,10 @@ static json_t *report(void) {
                                         "thread_insts", (json_int_t)n->thread_insts));
     }
     struct rp_totals t = rp_totals(cud.gpu);
-    return json_pack("{s:i, s:s, s:o, s:{s:I, s:I, s:I}}", "schema", 1, "gpu", rp_gpu_info(cud.gpu)->name,
-                     "kernels", kernels, "totals", "launches", (json_int_t)t.launches, "warp_insts",
-                     (json_int_t)t.warp_insts, "thread_insts", (json_int_t)t.thread_insts);
+    return json_pack("{s:i, s:s, s:s, s:o, s:o, s:{s:I, s:I, s:I}, s:o}", "schema", 1, "gpu",
+                     rp_gpu_info(cud.gpu)->name, "mech", "base", "settings", settings(), "kernels", kernels,
+                     "totals", "launches", (json_int_t)t.launches, "warp_insts", (json_int_t)t.warp_insts,
+                     "thread_insts", (json_int_t)t.thread_insts, "host", host(&t));
 }
 
 void cuda_report_at_exit(void) {

@@ -209,8 +209,19 @@ static uint8_t *local_byte(const struct warp *w, uint64_t a, uint32_t lane) {
     return w->local + ((a >> 2) * WARP_LANES + lane) * 4 + (a & 3);
 }
 
+static bool same_everywhere(const uint64_t *a) {
+    uint64_t diff = 0;
+    for (int l = 0; l < WARP_LANES; l++)
+        diff |= a[l] ^ a[0];
+    return !diff;
+}
+
 static void gather_local(const struct warp *w, uint32_t *d, const uint64_t *a, uint32_t lanes, uint32_t k, uint32_t size, bool sgn) {
     uint32_t step = size >= 4 ? 4 : size;
+    if (lanes == 0xffffffffu && step == 4 && same_everywhere(a)) { /* a spilled register is a row */
+        memcpy(d, local_byte(w, a[0] + 4 * k, 0), 4 * WARP_LANES);
+        return;
+    }
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         if (!(lanes >> l & 1))
             continue;
@@ -220,18 +231,67 @@ static void gather_local(const struct warp *w, uint32_t *d, const uint64_t *a, u
     }
 }
 
+/* A whole access inside one piece of memory: base and 32-bit offsets. This is the common case; everything else (several
+ * allocations, mixed spaces, faults) takes the general way through struct target. */
+static uint8_t *piece(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t bytes, uint32_t *off) {
+    const uint32_t *lo = src_lanes(x, w, i->s[0]);
+    uint32_t space = i->in->m.space, imm = (uint32_t)i->in->imm;
+    if (space == MS_SHARED) {
+        uint32_t size = w->cta->shared_bytes;
+        return size >= bytes && lane_memory.offsets32(off, lo, imm, m, size - bytes, bytes) ? w->cta->shared : NULL;
+    }
+    if (space == MS_LOCAL)
+        return NULL;
+    uint32_t l = first_lane(m);
+    const uint32_t *hi = i->in->m.a64 ? src_lanes(x, w, i->s[1]) : NULL;
+    uint64_t a0 = hi ? ((uint64_t)hi[l] << 32 | lo[l]) + (uint64_t)(int64_t)i->in->imm : (uint64_t)WINDOW_HI << 32 | (uint32_t)(lo[l] + imm);
+    const struct rp_alloc *h = x->hint;
+    if (!h || a0 - h->addr >= h->size) {
+        h = memory_find(x->mem, a0);
+        if (!h)
+            return NULL;
+        x->hint = (struct rp_alloc *)h;
+    }
+    if (h->size < bytes || (h->addr & (bytes - 1)))
+        return NULL;
+    uint64_t span = h->size - bytes;
+    uint32_t limit = span > UINT32_MAX ? UINT32_MAX : (uint32_t)span;
+    bool ok = hi ? lane_memory.offsets64(off, lo, hi, (uint64_t)(int64_t)i->in->imm - h->addr, m, limit, bytes)
+                 : lane_memory.offsets32(off, lo, imm - (uint32_t)h->addr, m, limit, bytes);
+    return ok ? (uint8_t *)(uintptr_t)h->addr : NULL;
+}
+
+/* The words of a load from base + off into the destination registers. */
+static void load_piece(struct warp *w, const struct xinst *i, uint32_t m, const uint8_t *base, const uint32_t *off, uint32_t words) {
+    const struct imods *q = &i->in->m;
+    uint32_t step = q->size >= 4 ? 4 : q->size;
+    _Alignas(64) uint32_t tmp[WARP_LANES];
+    for (uint32_t k = 0; k < words; k++) {
+        uint32_t *d = w->r[i->d + k];
+        lane_memory.gather(m == 0xffffffffu ? d : tmp, base + step * k, off, step, q->sgn);
+        if (m != 0xffffffffu)
+            lane_blend(d, tmp, m);
+    }
+}
+
 static uint32_t words_of(const struct imods *m) {
     return (m->size > 4 ? m->size / 4u : 1u) * m->vec;
 }
 
 bool exec_load(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
     const struct imods *q = &i->in->m;
-    uint32_t bytes = (uint32_t)q->size * q->vec, words = words_of(q);
+    uint32_t bytes = (uint32_t)q->size * q->vec, words = i->ndw ? words_of(q) : 0;
+    _Alignas(64) uint32_t off[WARP_LANES];
+    const uint8_t *base = piece(x, w, i, m, bytes, off);
+    if (base) {
+        load_piece(w, i, m, base, off, words);
+        return true;
+    }
     struct target t;
     if (!resolve(x, w, i, m, bytes, &t))
         return false;
     _Alignas(64) uint32_t tmp[WARP_LANES];
-    for (uint32_t k = 0; k < words && i->ndw; k++) {
+    for (uint32_t k = 0; k < words; k++) {
         uint32_t *d = w->r[i->d + k];
         if (t.local == m) {
             gather_local(w, d, t.at, m, k, q->size, q->sgn);
@@ -253,14 +313,20 @@ bool exec_load(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m
 bool exec_store(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
     const struct imods *q = &i->in->m;
     uint32_t bytes = (uint32_t)q->size * q->vec, words = words_of(q), step = q->size >= 4 ? 4 : q->size;
+    _Alignas(64) uint32_t off[WARP_LANES];
+    uint8_t *base = piece(x, w, i, m, bytes, off);
+    if (base) {
+        for (uint32_t k = 0; k < words; k++)
+            lane_memory.scatter(base + step * k, off, src_lanes(x, w, i->s[i->first[1] + k]), m, step);
+        return true;
+    }
     struct target t;
     if (!resolve(x, w, i, m, bytes, &t))
         return false;
     for (uint32_t k = 0; k < words; k++) {
         const uint32_t *s = src_lanes(x, w, i->s[i->first[1] + k]);
-        if (m == 0xffffffffu && !t.local && step == 4) {
-            for (int l = 0; l < WARP_LANES; l++)
-                *(word *)(uintptr_t)(t.at[l] + 4 * k) = s[l];
+        if (t.local == 0xffffffffu && step == 4 && same_everywhere(t.at)) {
+            memcpy(local_byte(w, t.at[0] + 4 * k, 0), s, 4 * WARP_LANES);
             continue;
         }
         for (uint32_t l = 0; l < WARP_LANES; l++) {
@@ -278,6 +344,11 @@ bool exec_ldc(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m)
     uint32_t bytes = (uint32_t)q->size * q->vec, words = words_of(q), step = q->size >= 4 ? 4 : q->size;
     uint32_t limit = x->bank_bytes[q->mode];
     const uint32_t *base = src_lanes(x, w, i->s[0]);
+    _Alignas(64) uint32_t off[WARP_LANES];
+    if (limit >= bytes && lane_memory.offsets32(off, base, (uint32_t)i->in->imm, m, limit - bytes, bytes)) {
+        load_piece(w, i, m, x->bank[q->mode], off, i->ndw ? words : 0);
+        return true;
+    }
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         if (!(m >> l & 1))
             continue;

@@ -35,6 +35,20 @@ static inline void lane_run(struct lane_op op, struct lane_io *io);
 extern void (*lane_modify)(uint32_t *d, const uint32_t *s, uint32_t and_mask, uint32_t xor_mask);
 /* d = mask bit ? s : d, for each lane. */
 extern void (*lane_blend)(uint32_t *d, const uint32_t *s, uint32_t mask);
+/* Memory access of 32 lanes. Offsets are relative to a base that the caller adds to. */
+struct lane_memory {
+    /* off = lo + add; lanes outside mask get the offset of one inside. True when all are at most limit and
+     * multiples of align (a power of two). */
+    bool (*offsets32)(uint32_t *off, const uint32_t *lo, uint32_t add, uint32_t mask, uint32_t limit, uint32_t align);
+    /* The same for 64-bit addresses; false, too, when a lane is 4 GB or more away. */
+    bool (*offsets64)(uint32_t *off, const uint32_t *lo, const uint32_t *hi, uint64_t add, uint32_t mask, uint32_t limit,
+                      uint32_t align);
+    /* Loads size bytes (1, 2 or 4, extended to 32 bits) for every lane. */
+    void (*gather)(uint32_t *d, const uint8_t *base, const uint32_t *off, uint32_t size, bool sgn);
+    /* Stores the low size bytes of the lanes in mask, in lane order. */
+    void (*scatter)(uint8_t *base, const uint32_t *off, const uint32_t *s, uint32_t mask, uint32_t size);
+};
+extern struct lane_memory lane_memory;
 /* Name of the instruction set in use: "avx512", "avx2", "generic". Chosen once; REPRISE_ISA overrides. */
 const char *lane_isa(void);
 /* Switches to the instruction set called name (NULL: the best one); false when this host lacks it.

@@ -28,6 +28,7 @@ struct lane_set {
     lane_fn *(*pick_rounded)(enum op op, const struct imods *m);
     void (*modify)(uint32_t *d, const uint32_t *s, uint32_t and_mask, uint32_t xor_mask);
     void (*blend)(uint32_t *d, const uint32_t *s, uint32_t mask);
+    struct lane_memory memory;
 };
 
 lane_fn *LANE_NAME(lane_pick_rounded)(enum op op, const struct imods *m);

@@ -42,6 +42,7 @@ static const struct {
 static const struct lane_set *current;
 void (*lane_modify)(uint32_t *d, const uint32_t *s, uint32_t and_mask, uint32_t xor_mask);
 void (*lane_blend)(uint32_t *d, const uint32_t *s, uint32_t mask);
+struct lane_memory lane_memory;
 
 bool lane_use(const char *name) {
     for (unsigned k = 0; k < sizeof candidates / sizeof *candidates; k++) {
@@ -51,6 +52,7 @@ bool lane_use(const char *name) {
         current = set;
         lane_modify = set->modify;
         lane_blend = set->blend;
+        lane_memory = set->memory;
         return true;
     }
     return false;

@@ -55,6 +55,25 @@ bool simt_rotate(struct warp *w) {
     return raise(w, false);
 }
 
+bool simt_yield(struct warp *w) {
+    if (simt_rotate(w))
+        return true;
+    uint32_t above = 0;
+    for (uint32_t i = w->depth; i-- > 0;) {
+        struct simt_entry *e = &w->stack[i];
+        uint32_t waiting = e->mask & ~above;
+        above |= e->mask;
+        if (i + 1 == w->depth || !waiting || e->bar >= 0 || e->sync)
+            continue;
+        struct simt_entry ahead = *e;
+        ahead.mask = waiting;
+        e->mask &= ~waiting;
+        simt_push(w, ahead);
+        return true;
+    }
+    return false;
+}
+
 struct simt_entry *simt_top(struct warp *w) {
     while (w->depth) {
         struct simt_entry *e = &w->stack[w->depth - 1];

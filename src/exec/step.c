@@ -3,7 +3,7 @@
 
 #include "exec/warp.h"
 
-enum { SPIN_COST = 64 };
+enum { SPIN_COST = 64, SPINS_MANY = 16 };
 
 /* Carries out an ALU operation: the only kind that goes through the lane executors. */
 static inline void run_alu(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
@@ -283,23 +283,27 @@ static bool run_groups(struct exec *x, struct warp *w, const struct xinst *i, ui
 
 enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n) {
     const struct xinst *code = x->img->code;
+    uint32_t spins = 0; /* accesses that others may have to answer */
     for (;;) {
         struct simt_entry *e = simt_top(w);
         if (!e)
             return w->live ? WARP_WAITING : WARP_DONE;
-        uint32_t pc = e->pc, rpc = e->rpc, mask = e->mask;
+        uint32_t pc = e->pc, rpc = e->rpc, mask = e->mask, threads = (uint32_t)__builtin_popcount(mask);
         /* Straight-line execution of one path until control changes. */
         for (;;) {
             if (!n) {
                 e->pc = pc;
-                simt_rotate(w); /* another path may be what this one spins for */
+                if (spins >= SPINS_MANY)
+                    simt_yield(w);
+                else
+                    simt_rotate(w);
                 return WARP_RUNNING;
             }
             n--;
             const struct xinst *i = &code[pc];
             uint32_t m = mask & (w->p[i->guard] ^ (0u - (uint32_t)i->gneg));
             x->warp_insts++;
-            x->thread_insts += (uint32_t)__builtin_popcount(m);
+            x->thread_insts += m == mask ? threads : (uint32_t)__builtin_popcount(m);
             bool ok = true;
             switch ((enum xkind)i->kind) {
             case X_ALU:
@@ -388,8 +392,10 @@ enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n) {
             default:
                 if (m)
                     ok = simple[i->kind](x, w, i, m);
-                if (i->in->m.vol) /* spinning on memory must not keep others from running for long */
+                if (i->in->m.vol) { /* spinning on memory must not keep others from running for long */
                     n = n > SPIN_COST ? n - SPIN_COST : 0;
+                    spins++;
+                }
             }
             if (!ok)
                 return WARP_FAULT;

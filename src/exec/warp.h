@@ -147,6 +147,9 @@ void simt_exit(struct warp *w, uint32_t lanes);
 void simt_return(struct warp *w, uint32_t lanes);
 /* Brings another runnable path that does not wait to the top; false when there is none. */
 bool simt_rotate(struct warp *w);
+/* The same for a warp that spins: when no other path can run, lanes that wait at a reconvergence point go on without the
+ * others, because what the others wait for may be theirs to do. */
+bool simt_yield(struct warp *w);
 
 /* ---- barrier.c ---- */
 /* Lanes of the top entry, which has passed the instruction, arrive at barrier id (of want threads, 0: all), voting p. */

@@ -1,6 +1,7 @@
 /* GPUs, their memory, textures and limits. */
 #include "gpu/gpu.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *const status_text[] = {
@@ -79,6 +80,16 @@ void rp_gpu_destroy(struct rp_gpu *g) {
 
 const struct rp_gpu_info *rp_gpu_info(const struct rp_gpu *g) {
     return &g->info;
+}
+
+bool rp_gpu_setting(const struct rp_gpu *g, uint32_t i, struct rp_setting *s) {
+    struct config_setting c;
+    if (!config_setting_at(&g->cfg, i, &c))
+        return false;
+    *s = (struct rp_setting){.name = c.name, .text = c.kind == CONFIG_TEXT};
+    snprintf(s->value, sizeof s->value, "%s", c.value);
+    snprintf(s->origin, sizeof s->origin, "%s", c.origin);
+    return true;
 }
 
 uint64_t rp_mem_alloc(struct rp_gpu *g, size_t size, enum rp_mem_kind kind) {

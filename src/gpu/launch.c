@@ -1,6 +1,7 @@
 /* Launches: checks, constant banks, execution. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "gpu/gpu.h"
 
@@ -90,6 +91,12 @@ static void fill_bank0(struct rp_gpu *g, const struct rp_launch *l, uint8_t *ban
     }
 }
 
+static double host_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static uint32_t align16(uint64_t x) {
     return (uint32_t)((x + 15) & ~UINT64_C(15));
 }
@@ -140,7 +147,9 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
     };
     x.pool = aligned_alloc(64, (k->img->pool.len + 1u) * sizeof *x.pool);
     image_fill_pool(&x);
+    double start = host_seconds();
     bool ok = exec_run_grid(&x, slots ? slots : 1);
+    g->totals.host_s += host_seconds() - start;
     free(x.pool);
     g->heap_used = x.heap_used;
     g->totals.launches++;

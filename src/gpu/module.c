@@ -3,7 +3,7 @@
 
 #include "gpu/gpu.h"
 
-enum { CONST_PAD = 16 };
+enum { CONST_PAD = 16, NEWEST_PTX = 90 };
 
 static bool is_reference(const struct ptx_var *v) {
     return v->type == PTX_TEXREF || v->type == PTX_SURFREF || v->type == PTX_SAMPLERREF;
@@ -102,6 +102,20 @@ static void give_log(struct diag *d, char **log) {
     diag_free(d);
 }
 
+/* A word we do not know is a mistake in a version of PTX we know, as it is for real drivers; in a newer version it is
+ * something we have yet to learn, and concerns only the kernel it stands in. */
+static bool check_functions(const struct ptx_module *p, struct diag *d) {
+    bool ok = true;
+    for (uint32_t i = 0; i < p->nfuncs && p->version <= NEWEST_PTX; i++) {
+        if (!p->funcs[i]->refused)
+            continue;
+        str_printf(&d->text, "%s", p->funcs[i]->refused);
+        d->errors++;
+        ok = false;
+    }
+    return ok;
+}
+
 enum rp_status rp_module_load(struct rp_gpu *gpu, const char *ptx, size_t len, const char *name, struct rp_module **out, char **log) {
     struct diag d = {0};
     *out = NULL;
@@ -111,7 +125,7 @@ enum rp_status rp_module_load(struct rp_gpu *gpu, const char *ptx, size_t len, c
     m->gpu = gpu;
     m->name = xstrdup(name ? name : "ptx");
     m->ptx = ptx_parse(ptx, len, m->name, &d);
-    bool ok = m->ptx && ptx_layout(m->ptx, &m->layout, &d);
+    bool ok = m->ptx && check_functions(m->ptx, &d) && ptx_layout(m->ptx, &m->layout, &d);
     if (ok) {
         m->symbols = xcalloc(1, m->layout.symbol_bytes);
         ok = place_variables(m, &d);

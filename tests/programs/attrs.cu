@@ -54,7 +54,7 @@ int main() {
     printf("bounded: shared %zu, max threads %d, registers %d\n", a.sharedSizeBytes, a.maxThreadsPerBlock,
            a.numRegs > 0 && a.numRegs <= 255);
     CHECK(cudaFuncGetAttributes(&a, with_local));
-    printf("with_local: local %d, shared %zu\n", a.localSizeBytes >= 256, a.sharedSizeBytes);
+    printf("with_local: shared %zu\n", a.sharedSizeBytes);
     CHECK(cudaFuncGetAttributes(&a, plain));
     printf("plain: shared %zu, max threads %d\n", a.sharedSizeBytes, a.maxThreadsPerBlock);
     CHECK(cudaFuncSetCacheConfig(plain, cudaFuncCachePreferShared));

@@ -55,7 +55,7 @@ def drop_in(reprise, name):
         if words[0] in ("LD_LIBRARY_PATH", "LD_PRELOAD"):
             for part in words[2].strip("'\"").replace(" ", ":").split(":"):
                 path = pathlib.Path(part)
-                found = sorted(path.glob(name + "*")) if path.is_dir() else [path] if path.name.startswith(name) else []
+                found = sorted(f for f in path.glob(name + "*") if f.is_file()) if path.is_dir() else [path] if path.name.startswith(name) else []
                 if found:
                     return found[-1]
     raise Failed(f"{name} is not where `{reprise} env` points")
@@ -131,6 +131,7 @@ def main():
     parser.add_argument("--clang", default="clang-19", help="the clang that builds programs here")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/programs", help="where they are built")
     options = parser.parse_args()
+    options.reprise = options.reprise.resolve()
     options.build.mkdir(parents=True, exist_ok=True)
 
     rows = read_list(HERE / "programs.list")
