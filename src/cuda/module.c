@@ -152,6 +152,16 @@ static void place_managed(struct CUmod_st *m) {
     }
 }
 
+/* Host code may touch managed variables of a module that cannot be loaded, before it looks at any error. */
+static void place_managed_anyway(struct CUmod_st *m) {
+    for (uint32_t i = 0; i < m->symbols.len; i++) {
+        struct cud_symbol *s = m->symbols.at[i];
+        uint64_t addr;
+        if (s->managed && !*s->managed && !cud_mem_alloc(&addr, s->size ? s->size : 1, RP_MEM_MANAGED, 0))
+            *s->managed = (void *)(uintptr_t)addr;
+    }
+}
+
 static int load_text(struct CUmod_st *m, const char *name) {
     char *log = NULL;
     enum rp_status status = rp_module_load(cud.gpu, m->ptx, m->ptx_len, name, &m->rp, &log);
@@ -180,6 +190,8 @@ int cud_module_ready(struct CUmod_st *m) {
     if (m->ptx)
         error = load_text(m, "embedded PTX");
     m->failed = error;
+    if (error)
+        place_managed_anyway(m);
     if (error && m->log)
         fprintf(stderr, "reprise: cannot load device code\n%s", m->log);
     return error;

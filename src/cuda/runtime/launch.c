@@ -140,8 +140,16 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *f
     KERNEL(CUD_CONTEXT, func, attributes(attr, f));
 }
 
+/* In CUDA 13 this call, alone among those probed, forgets an earlier error when it succeeds. */
+static int set_attribute(struct CUfunc_st *f, int attribute, int value) {
+    int error = cud_func_set_attribute(f, attribute, value);
+    if (!error && REPRISE_CUDART >= 13)
+        cud_thread()->last_error = cudaSuccess;
+    return error;
+}
+
 cudaError_t cudaFuncSetAttribute(const void *func, int attribute, int value) {
-    KERNEL(CUD_CONTEXT, func, cud_func_set_attribute(f, attribute, value));
+    KERNEL(CUD_CONTEXT, func, set_attribute(f, attribute, value));
 }
 
 cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, int attribute, int value, int device) {
