@@ -4,7 +4,7 @@
 
 enum { THREADS = 256, LEVELS = 32, MAX_OPTIONS = 512 };
 
-static const struct { int options, steps; } sizes[WL_SIZES] = {{3, 416}, {4, 2048}, {64, 2048}, {512, 2048}};
+static const struct { int options, steps; } sizes[WL_SIZES] = {{3, 416}, {4, 2048}, {48, 2048}, {512, 2048}};
 
 static const double riskless = 0.06, volatility = 0.10;
 
