@@ -28,24 +28,24 @@ extern "C" {
 /* What went wrong. Faults of a launch are those from RP_ILLEGAL_ADDRESS on; they are sticky in CUDA. */
 enum rp_status {
     RP_OK,
-    RP_BAD_PTX,            /* the text is not valid PTX; the log says where */
-    RP_UNSUPPORTED,        /* valid, but this kernel uses an instruction Reprise refuses; the log names it */
-    RP_NOT_FOUND,          /* no such kernel, variable, texture reference */
-    RP_OUT_OF_MEMORY,      /* simulated memory is used up */
-    RP_INVALID_VALUE,      /* an argument makes no sense */
-    RP_INVALID_CONFIG,     /* grid, block or shared size beyond the GPU's limits */
-    RP_OUT_OF_RESOURCES,   /* registers do not suffice for one block */
-    RP_ILLEGAL_ADDRESS,    /* no live allocation there */
-    RP_MISALIGNED,         /* address not a multiple of the access size */
-    RP_SHARED_RANGE,       /* shared address beyond the block's shared memory */
-    RP_LOCAL_RANGE,        /* local address beyond the thread's local memory */
-    RP_ADDRESS_SPACE,      /* instruction not allowed on that state space */
-    RP_STACK_OVERFLOW,     /* calls nested too deeply */
-    RP_ILLEGAL_INSTRUCTION,/* executed something that has no meaning */
-    RP_INVALID_PC,         /* indirect call or branch to no function */
-    RP_ASSERT,             /* device assert() failed */
-    RP_TRAP,               /* trap instruction */
-    RP_TIMEOUT,            /* --max-insts spent, or no progress */
+    RP_BAD_PTX,             /* the text is not valid PTX; the log says where */
+    RP_UNSUPPORTED,         /* valid, but this kernel uses an instruction Reprise refuses; the log names it */
+    RP_NOT_FOUND,           /* no such kernel, variable, texture reference */
+    RP_OUT_OF_MEMORY,       /* simulated memory is used up */
+    RP_INVALID_VALUE,       /* an argument makes no sense */
+    RP_INVALID_CONFIG,      /* grid, block or shared size beyond the GPU's limits */
+    RP_OUT_OF_RESOURCES,    /* registers do not suffice for one block */
+    RP_ILLEGAL_ADDRESS,     /* no live allocation there */
+    RP_MISALIGNED,          /* address not a multiple of the access size */
+    RP_SHARED_RANGE,        /* shared address beyond the block's shared memory */
+    RP_LOCAL_RANGE,         /* local address beyond the thread's local memory */
+    RP_ADDRESS_SPACE,       /* instruction not allowed on that state space */
+    RP_STACK_OVERFLOW,      /* calls nested too deeply */
+    RP_ILLEGAL_INSTRUCTION, /* executed something that has no meaning */
+    RP_INVALID_PC,          /* indirect call or branch to no function */
+    RP_ASSERT,              /* device assert() failed */
+    RP_TRAP,                /* trap instruction */
+    RP_TIMEOUT,             /* --max-insts spent, or no progress */
 };
 
 /* The name of a status in words, for messages. */
@@ -70,10 +70,10 @@ struct rp_gpu_info {
 
 /* How to build a GPU and run on it; zero means the default. */
 struct rp_options {
-    const char *gpu;          /* name in configs/ or a .yaml path; NULL: the default GPU */
-    const char *const *set;   /* "path=value" overrides, NULL-terminated, or NULL */
-    bool functional;          /* no timing: results only */
-    uint64_t max_insts;       /* warp instructions per launch before RP_TIMEOUT; 0: no limit */
+    const char *gpu;        /* name in configs/ or a .yaml path; NULL: the default GPU */
+    const char *const *set; /* "path=value" overrides, NULL-terminated, or NULL */
+    bool functional;        /* no timing: results only */
+    uint64_t max_insts;     /* warp instructions per launch before RP_TIMEOUT; 0: no limit */
 };
 
 /* Builds a GPU. On failure returns NULL and sets *log to a message the caller frees. */
@@ -83,9 +83,9 @@ const struct rp_gpu_info *rp_gpu_info(const struct rp_gpu *gpu);
 
 /* One parameter of the GPU's configuration, for reports. */
 struct rp_setting {
-    const char *name; /* e.g. "sm.warps" */
+    const char *name;             /* e.g. "sm.warps" */
     char value[256], origin[256]; /* origin: "default", "gtx480.yaml:14" or "--set" */
-    bool text;        /* the value is a string, else a number, true or false */
+    bool text;                    /* the value is a string, else a number, true or false */
 };
 /* Parameter i; false past the last one. */
 bool rp_gpu_setting(const struct rp_gpu *gpu, uint32_t i, struct rp_setting *s);
@@ -93,8 +93,8 @@ bool rp_gpu_setting(const struct rp_gpu *gpu, uint32_t i, struct rp_setting *s);
 /* ---- memory ----------------------------------------------------------------------------------------- */
 
 enum rp_mem_kind {
-    RP_MEM_DEVICE,     /* cudaMalloc */
-    RP_MEM_HOST,       /* pinned, mapped host memory: host and device pointer are the same */
+    RP_MEM_DEVICE, /* cudaMalloc */
+    RP_MEM_HOST,   /* pinned, mapped host memory: host and device pointer are the same */
     RP_MEM_MANAGED,
     RP_MEM_REGISTERED, /* host memory the program registered; freeing forgets it only */
     RP_MEM_ARRAY,      /* backing store of a CUDA array: textures and surfaces only, not plain loads */
@@ -145,11 +145,11 @@ int rp_module_address_bits(const struct rp_module *m);
 
 struct rp_kernel_info {
     const char *name;
-    int regs;                /* 32-bit registers per thread */
+    int regs; /* 32-bit registers per thread */
     size_t shared_static, local_per_thread, const_bytes, param_bytes;
-    int max_threads;         /* largest block it may be launched with */
+    int max_threads;                          /* largest block it may be launched with */
     int reqntid[3], maxntid[3], minnctapersm; /* directives; 0 when absent */
-    int ptx_version, target; /* e.g. 80 and 75 */
+    int ptx_version, target;                  /* e.g. 80 and 75 */
     uint32_t nparams;
 };
 
@@ -173,7 +173,7 @@ struct rp_launch {
     size_t dynamic_shared;
     const void *params; /* laid out as rp_kernel_param says */
     size_t param_bytes;
-    bool cooperative;   /* all blocks must be resident together; RP_INVALID_CONFIG if they cannot be */
+    bool cooperative; /* all blocks must be resident together; RP_INVALID_CONFIG if they cannot be */
 };
 
 /* Runs a launch to its end. On a fault *report (if not NULL) is a text that says where and why, which the
@@ -200,7 +200,16 @@ struct rp_totals rp_totals(const struct rp_gpu *gpu);
 
 /* ---- textures and surfaces -------------------------------------------------------------------------- */
 
-enum rp_tex_format { RP_TEX_U8, RP_TEX_U16, RP_TEX_U32, RP_TEX_S8, RP_TEX_S16, RP_TEX_S32, RP_TEX_F16, RP_TEX_F32 };
+enum rp_tex_format {
+    RP_TEX_U8,
+    RP_TEX_U16,
+    RP_TEX_U32,
+    RP_TEX_S8,
+    RP_TEX_S16,
+    RP_TEX_S32,
+    RP_TEX_F16,
+    RP_TEX_F32
+};
 enum rp_tex_address { RP_ADDR_WRAP, RP_ADDR_CLAMP, RP_ADDR_MIRROR, RP_ADDR_BORDER };
 
 /* A texture or surface. Texels are rows of width*channels elements; pitch and slice in bytes. */
@@ -213,12 +222,12 @@ struct rp_tex_desc {
     bool cubemap;
     size_t pitch, slice;
     enum rp_tex_address address[3];
-    bool linear;                   /* linear filtering, else point */
+    bool linear; /* linear filtering, else point */
     bool normalized_coords;
-    bool normalized_float;         /* integer texels read as [0,1] or [-1,1] floats */
+    bool normalized_float; /* integer texels read as [0,1] or [-1,1] floats */
     bool srgb;
     float border[4];
-    bool linear_memory;            /* 1D fetch from linear memory (tex1Dfetch): integer coordinates only */
+    bool linear_memory; /* 1D fetch from linear memory (tex1Dfetch): integer coordinates only */
 };
 
 /* Handles as kernels see them; 0 is never valid. */

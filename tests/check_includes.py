@@ -14,6 +14,8 @@ BELOW = {
     "ptx": {"ir", "isa"},
     "opt": {"ir", "isa"},
     "exec": {"ir", "isa"},
+    "sim": {"stats"},
+    "mem": {"sim", "stats", "cfg"},
     "gpu": {"exec", "opt", "ptx", "ir", "isa", "cfg"},
     "cuda": {"gpu"},
     "cli": {"gpu", "exec", "opt", "ptx", "ir", "isa", "cfg", "cuda"},

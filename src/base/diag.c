@@ -120,7 +120,8 @@ static uint32_t distance(const char *a, size_t n, const char *b, size_t m) {
     return row[n % 3][m];
 }
 
-const char *diag_nearest(const char *word, size_t len, const char *(*next)(void *ctx, uint32_t i), void *ctx) {
+const char *diag_nearest(const char *word, size_t len, const char *(*next)(void *ctx, uint32_t i),
+                         void *ctx) {
     if (len > MAX_WORD)
         return NULL;
     const char *best = NULL, *cand;

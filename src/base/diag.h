@@ -15,7 +15,8 @@
 struct diag_source {
     const char *name, *text;
     size_t len;
-    const uint32_t *lines; /* offsets at which lines start, the first 0, or NULL: only makes finding them quick */
+    const uint32_t
+        *lines; /* offsets at which lines start, the first 0, or NULL: only makes finding them quick */
     uint32_t nlines;
 };
 
@@ -32,7 +33,8 @@ struct diag {
 void diag_at(struct diag *d, enum diag_level level, const struct diag_source *src, size_t at, const char *fmt,
              ...) __attribute__((format(printf, 5, 6)));
 /* Adds a message without a place in a text. */
-void diag_add(struct diag *d, enum diag_level level, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void diag_add(struct diag *d, enum diag_level level, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Line and column (from 1) of byte offset at. */
 void diag_line_col(const struct diag_source *src, size_t at, uint32_t *line, uint32_t *col);
 void diag_free(struct diag *d);

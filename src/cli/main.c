@@ -74,7 +74,8 @@ int main(int argc, char **argv) {
         if (!strcmp(argv[1], commands[i].name))
             return commands[i].run(argc - 2, argv + 2);
     const char *near = diag_nearest(argv[1], strlen(argv[1]), next_command, NULL);
-    fprintf(stderr, "reprise: there is no command '%s'%s%s%s\n\n", argv[1], near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    fprintf(stderr, "reprise: there is no command '%s'%s%s%s\n\n", argv[1], near ? "; did you mean '" : "",
+            near ? near : "", near ? "'?" : "");
     usage(stderr);
     return 2;
 }

@@ -1,4 +1,5 @@
-/* reprise run: a CUDA program under the drop-in libraries, or one kernel of a PTX file. reprise env: the variables. */
+/* reprise run: a CUDA program under the drop-in libraries, or one kernel of a PTX file. reprise env: the
+ * variables. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -85,7 +86,8 @@ static int take_options(int argc, char **argv, const char *usage, struct str *se
             return cli_usage_error(usage, "--max-insts takes a number, not", argv[i + 1]), -1;
         char full[PATH_MAX];
         const char *value = argv[++i];
-        if (k == 1 && value[0] != '/' && getcwd(full, sizeof full)) { /* the program may change its directory */
+        if (k == 1 && value[0] != '/' &&
+            getcwd(full, sizeof full)) { /* the program may change its directory */
             size_t len = strlen(full);
             snprintf(full + len, sizeof full - len, "/%s", value);
             value = full;
@@ -193,7 +195,8 @@ int cli_env(int argc, char **argv) {
     if (!dir)
         return 1;
     put_library_path(dir);
-    static const char *const names[] = {"LD_LIBRARY_PATH", "REPRISE_GPU", "REPRISE_SET", "REPRISE_FUNCTIONAL", "REPRISE_MAX_INSTS", "REPRISE_JSON"};
+    static const char *const names[] = {"LD_LIBRARY_PATH",    "REPRISE_GPU",       "REPRISE_SET",
+                                        "REPRISE_FUNCTIONAL", "REPRISE_MAX_INSTS", "REPRISE_JSON"};
     for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++)
         print_variable(names[i]);
     return 0;

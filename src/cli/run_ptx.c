@@ -93,7 +93,8 @@ static bool fill_params(struct rp_gpu *g, struct request *r, struct rp_kernel *k
     for (; rp_kernel_param(k, i, &p); i++) {
         uint64_t bits = 0;
         if (i >= r->nargs) {
-            fprintf(stderr, "reprise: kernel %s has more parameters than the %u --arg given\n", rp_kernel_name(k), r->nargs);
+            fprintf(stderr, "reprise: kernel %s has more parameters than the %u --arg given\n",
+                    rp_kernel_name(k), r->nargs);
             return false;
         }
         if (!read_arg(g, r, r->args[i], &bits)) {
@@ -131,7 +132,8 @@ static int launch(struct rp_gpu *g, struct request *r, const char *text, size_t 
         return 1;
     struct rp_kernel *k = r->entry ? rp_module_kernel(m, r->entry) : rp_module_kernel_at(m, 0);
     if (!k || (!r->entry && rp_module_kernel_at(m, 1))) {
-        fprintf(stderr, "reprise: %s; the kernels of %s are:\n", r->entry ? "there is no such kernel" : "name one with --entry", r->file);
+        fprintf(stderr, "reprise: %s; the kernels of %s are:\n",
+                r->entry ? "there is no such kernel" : "name one with --entry", r->file);
         for (uint32_t i = 0; (k = rp_module_kernel_at(m, i)); i++)
             fprintf(stderr, "  %s\n", rp_kernel_name(k));
         rp_module_unload(m);
@@ -155,7 +157,8 @@ static int launch(struct rp_gpu *g, struct request *r, const char *text, size_t 
     free(log);
     struct rp_totals t = rp_totals(g);
     if (s == RP_OK)
-        printf("%" PRIu64 " warp instructions, %" PRIu64 " thread instructions\n", t.warp_insts, t.thread_insts);
+        printf("%" PRIu64 " warp instructions, %" PRIu64 " thread instructions\n", t.warp_insts,
+               t.thread_insts);
     rp_module_unload(m);
     return s == RP_OK ? 0 : 1;
 }
@@ -167,7 +170,10 @@ static int run(struct request *r) {
     for (char *p = strtok_r(copy, "\n", &save); p; p = strtok_r(NULL, "\n", &save))
         vec_push(&set, p);
     vec_push(&set, NULL);
-    struct rp_options o = {.gpu = getenv("REPRISE_GPU"), .set = set.at, .functional = true, .max_insts = max ? strtoull(max, NULL, 10) : 0};
+    struct rp_options o = {.gpu = getenv("REPRISE_GPU"),
+                           .set = set.at,
+                           .functional = true,
+                           .max_insts = max ? strtoull(max, NULL, 10) : 0};
     char *log = NULL;
     size_t len;
     int rc = 1;

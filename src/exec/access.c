@@ -1,5 +1,5 @@
-/* Loads and stores of a warp. Addresses of inactive lanes are replaced by that of an active one, so that checks and loads
- * need no masks; results are blended at the end. */
+/* Loads and stores of a warp. Addresses of inactive lanes are replaced by that of an active one, so that
+ * checks and loads need no masks; results are blended at the end. */
 #include <string.h>
 
 #include "exec/warp.h"
@@ -9,12 +9,19 @@ typedef uint16_t __attribute__((may_alias, aligned(2))) half;
 
 /* Where the lanes of an access point. */
 struct target {
-    uint64_t at[WARP_LANES];   /* host address, or offset for local lanes */
-    uint32_t local;            /* lanes that touch their local memory */
+    uint64_t at[WARP_LANES]; /* host address, or offset for local lanes */
+    uint32_t local;          /* lanes that touch their local memory */
 };
 
-bool exec_fault(struct exec *x, const struct warp *w, const struct xinst *i, enum rp_status s, uint32_t lane, uint64_t addr, uint32_t size, enum mem_space space) {
-    x->fault = (struct fault){.status = s, .pc = (uint32_t)(i - x->img->code), .lane = lane, .w = w, .addr = addr, .size = size, .space = space};
+bool exec_fault(struct exec *x, const struct warp *w, const struct xinst *i, enum rp_status s, uint32_t lane,
+                uint64_t addr, uint32_t size, enum mem_space space) {
+    x->fault = (struct fault){.status = s,
+                              .pc = (uint32_t)(i - x->img->code),
+                              .lane = lane,
+                              .w = w,
+                              .addr = addr,
+                              .size = size,
+                              .space = space};
     return false;
 }
 
@@ -34,7 +41,8 @@ static uint32_t first_lane(uint32_t m) {
 }
 
 /* Addresses as the program computed them: source word 0 (and 1) of source s plus the offset. */
-static void addresses(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t s, int64_t imm, uint32_t m, uint64_t *a) {
+static void addresses(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t s,
+                      int64_t imm, uint32_t m, uint64_t *a) {
     const uint32_t *lo = src_lanes(x, w, i->s[i->first[s]]);
     bool global = i->in->m.space == MS_GLOBAL || i->in->m.space == MS_GENERIC;
     if (i->in->m.a64) {
@@ -72,8 +80,9 @@ static bool aligned(const uint64_t *a, uint32_t bytes) {
     return !(low & (bytes - 1));
 }
 
-static bool fault_lane(struct exec *x, const struct warp *w, const struct xinst *i, const uint64_t *a, uint32_t m, uint32_t bytes, enum mem_space space,
-                       uint64_t base, uint64_t size, enum rp_status status) {
+static bool fault_lane(struct exec *x, const struct warp *w, const struct xinst *i, const uint64_t *a,
+                       uint32_t m, uint32_t bytes, enum mem_space space, uint64_t base, uint64_t size,
+                       enum rp_status status) {
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         if (!(m >> l & 1))
             continue;
@@ -87,7 +96,8 @@ static bool fault_lane(struct exec *x, const struct warp *w, const struct xinst 
 }
 
 /* Lanes in different allocations, or a fault. */
-static bool global_each(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint64_t *a, uint32_t bytes) {
+static bool global_each(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint64_t *a,
+                        uint32_t bytes) {
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         if (!(m >> l & 1))
             continue;
@@ -99,7 +109,8 @@ static bool global_each(struct exec *x, struct warp *w, const struct xinst *i, u
     return true;
 }
 
-static bool to_global(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, struct target *t, uint32_t bytes) {
+static bool to_global(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, struct target *t,
+                      uint32_t bytes) {
     struct rp_alloc *h = x->hint;
     uint64_t a0 = t->at[first_lane(m)];
     if (!h || a0 - h->addr >= h->size) {
@@ -113,7 +124,8 @@ static bool to_global(struct exec *x, struct warp *w, const struct xinst *i, uin
     return global_each(x, w, i, m, t->at, bytes);
 }
 
-static bool to_shared(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, struct target *t, uint32_t bytes) {
+static bool to_shared(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, struct target *t,
+                      uint32_t bytes) {
     if (!in_range(t->at, 0, w->cta->shared_bytes, bytes) || !aligned(t->at, bytes))
         return fault_lane(x, w, i, t->at, m, bytes, MS_SHARED, 0, w->cta->shared_bytes, RP_SHARED_RANGE);
     for (int l = 0; l < WARP_LANES; l++)
@@ -121,7 +133,8 @@ static bool to_shared(struct exec *x, struct warp *w, const struct xinst *i, uin
     return true;
 }
 
-static bool to_local(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, struct target *t, uint32_t bytes) {
+static bool to_local(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, struct target *t,
+                     uint32_t bytes) {
     t->local = m;
     if (!in_range(t->at, 0, x->local_bytes, bytes) || !aligned(t->at, bytes))
         return fault_lane(x, w, i, t->at, m, bytes, MS_LOCAL, 0, x->local_bytes, RP_LOCAL_RANGE);
@@ -133,7 +146,8 @@ static bool in_window(uint64_t a, uint32_t window, uint32_t end) {
 }
 
 /* Generic addresses of one space are the common case; mixed ones are resolved lane by lane. */
-static bool to_generic(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, struct target *t, uint32_t bytes) {
+static bool to_generic(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, struct target *t,
+                       uint32_t bytes) {
     uint32_t shared = 0, local = 0;
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         shared |= (uint32_t)in_window(t->at[l], SHARED_WINDOW, LOCAL_WINDOW) << l;
@@ -151,7 +165,9 @@ static bool to_generic(struct exec *x, struct warp *w, const struct xinst *i, ui
         uint64_t safe = t->at[first_lane(masks[k])] - base;
         for (int l = 0; l < WARP_LANES; l++)
             part.at[l] = masks[k] >> l & 1 ? t->at[l] - base : safe;
-        bool ok = k == 0 ? to_global(x, w, i, masks[k], &part, bytes) : k == 1 ? to_shared(x, w, i, masks[k], &part, bytes) : to_local(x, w, i, masks[k], &part, bytes);
+        bool ok = k == 0   ? to_global(x, w, i, masks[k], &part, bytes)
+                  : k == 1 ? to_shared(x, w, i, masks[k], &part, bytes)
+                           : to_local(x, w, i, masks[k], &part, bytes);
         if (!ok)
             return false;
         for (int l = 0; l < WARP_LANES; l++)
@@ -169,7 +185,8 @@ static bool to_generic(struct exec *x, struct warp *w, const struct xinst *i, ui
     return true;
 }
 
-static bool resolve(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t bytes, struct target *t) {
+static bool resolve(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t bytes,
+                    struct target *t) {
     addresses(x, w, i, 0, i->in->imm, m, t->at);
     t->local = 0;
     switch ((enum mem_space)i->in->m.space) {
@@ -216,7 +233,8 @@ static bool same_everywhere(const uint64_t *a) {
     return !diff;
 }
 
-static void gather_local(const struct warp *w, uint32_t *d, const uint64_t *a, uint32_t lanes, uint32_t k, uint32_t size, bool sgn) {
+static void gather_local(const struct warp *w, uint32_t *d, const uint64_t *a, uint32_t lanes, uint32_t k,
+                         uint32_t size, bool sgn) {
     uint32_t step = size >= 4 ? 4 : size;
     if (lanes == 0xffffffffu && step == 4 && same_everywhere(a)) { /* a spilled register is a row */
         memcpy(d, local_byte(w, a[0] + 4 * k, 0), 4 * WARP_LANES);
@@ -231,20 +249,23 @@ static void gather_local(const struct warp *w, uint32_t *d, const uint64_t *a, u
     }
 }
 
-/* A whole access inside one piece of memory: base and 32-bit offsets. This is the common case; everything else (several
- * allocations, mixed spaces, faults) takes the general way through struct target. */
-static uint8_t *piece(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t bytes, uint32_t *off) {
+/* A whole access inside one piece of memory: base and 32-bit offsets. This is the common case; everything
+ * else (several allocations, mixed spaces, faults) takes the general way through struct target. */
+static uint8_t *piece(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t bytes,
+                      uint32_t *off) {
     const uint32_t *lo = src_lanes(x, w, i->s[0]);
     uint32_t space = i->in->m.space, imm = (uint32_t)i->in->imm;
     if (space == MS_SHARED) {
         uint32_t size = w->cta->shared_bytes;
-        return size >= bytes && lane_memory.offsets32(off, lo, imm, m, size - bytes, bytes) ? w->cta->shared : NULL;
+        return size >= bytes && lane_memory.offsets32(off, lo, imm, m, size - bytes, bytes) ? w->cta->shared
+                                                                                            : NULL;
     }
     if (space == MS_LOCAL)
         return NULL;
     uint32_t l = first_lane(m);
     const uint32_t *hi = i->in->m.a64 ? src_lanes(x, w, i->s[1]) : NULL;
-    uint64_t a0 = hi ? ((uint64_t)hi[l] << 32 | lo[l]) + (uint64_t)(int64_t)i->in->imm : (uint64_t)WINDOW_HI << 32 | (uint32_t)(lo[l] + imm);
+    uint64_t a0 = hi ? ((uint64_t)hi[l] << 32 | lo[l]) + (uint64_t)(int64_t)i->in->imm
+                     : (uint64_t)WINDOW_HI << 32 | (uint32_t)(lo[l] + imm);
     const struct rp_alloc *h = x->hint;
     if (!h || a0 - h->addr >= h->size) {
         h = memory_find(x->mem, a0);
@@ -256,13 +277,15 @@ static uint8_t *piece(struct exec *x, struct warp *w, const struct xinst *i, uin
         return NULL;
     uint64_t span = h->size - bytes;
     uint32_t limit = span > UINT32_MAX ? UINT32_MAX : (uint32_t)span;
-    bool ok = hi ? lane_memory.offsets64(off, lo, hi, (uint64_t)(int64_t)i->in->imm - h->addr, m, limit, bytes)
-                 : lane_memory.offsets32(off, lo, imm - (uint32_t)h->addr, m, limit, bytes);
+    bool ok =
+        hi ? lane_memory.offsets64(off, lo, hi, (uint64_t)(int64_t)i->in->imm - h->addr, m, limit, bytes)
+           : lane_memory.offsets32(off, lo, imm - (uint32_t)h->addr, m, limit, bytes);
     return ok ? (uint8_t *)(uintptr_t)h->addr : NULL;
 }
 
 /* The words of a load from base + off into the destination registers. */
-static void load_piece(struct warp *w, const struct xinst *i, uint32_t m, const uint8_t *base, const uint32_t *off, uint32_t words) {
+static void load_piece(struct warp *w, const struct xinst *i, uint32_t m, const uint8_t *base,
+                       const uint32_t *off, uint32_t words) {
     const struct imods *q = &i->in->m;
     uint32_t step = q->size >= 4 ? 4 : q->size;
     _Alignas(64) uint32_t tmp[WARP_LANES];
@@ -332,7 +355,8 @@ bool exec_store(struct exec *x, struct warp *w, const struct xinst *i, uint32_t 
         for (uint32_t l = 0; l < WARP_LANES; l++) {
             if (!(m >> l & 1))
                 continue;
-            uint8_t *at = t.local >> l & 1 ? local_byte(w, t.at[l] + step * k, l) : (uint8_t *)(uintptr_t)(t.at[l] + step * k);
+            uint8_t *at = t.local >> l & 1 ? local_byte(w, t.at[l] + step * k, l)
+                                           : (uint8_t *)(uintptr_t)(t.at[l] + step * k);
             memcpy(at, &s[l], step);
         }
     }
@@ -367,12 +391,14 @@ bool exec_ldc(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m)
 }
 
 /* Lane l's place of an atomic or similar access, as a host pointer to bytes contiguous bytes. */
-bool exec_resolve(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t bytes, uint64_t *at) {
+bool exec_resolve(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t bytes,
+                  uint64_t *at) {
     struct target t;
     if (!resolve(x, w, i, m, bytes, &t))
         return false;
     if (t.local)
-        return exec_fault(x, w, i, RP_ADDRESS_SPACE, first_lane(t.local), t.at[first_lane(t.local)], bytes, MS_LOCAL);
+        return exec_fault(x, w, i, RP_ADDRESS_SPACE, first_lane(t.local), t.at[first_lane(t.local)], bytes,
+                          MS_LOCAL);
     memcpy(at, t.at, sizeof t.at);
     return true;
 }
@@ -407,11 +433,15 @@ bool exec_isspace(struct exec *x, struct warp *w, const struct xinst *i, uint32_
     uint32_t p = 0;
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         uint64_t a = (uint64_t)(hi ? hi[l] : WINDOW_HI) << 32 | lo[l];
-        bool shared = in_window(a, SHARED_WINDOW, LOCAL_WINDOW), local = in_window(a, LOCAL_WINDOW, WINDOW_END);
+        bool shared = in_window(a, SHARED_WINDOW, LOCAL_WINDOW),
+             local = in_window(a, LOCAL_WINDOW, WINDOW_END);
         uint64_t cbase = 0;
         memcpy(&cbase, x->bank[BANK_SYMBOL] + SYMBOL_CONST_BASE, 8);
         bool cst = x->bank_bytes[BANK_CONST] && a - cbase < x->bank_bytes[BANK_CONST];
-        bool is = i->in->m.space == MS_SHARED ? shared : i->in->m.space == MS_LOCAL ? local : i->in->m.space == MS_CONST ? cst : !shared && !local && !cst;
+        bool is = i->in->m.space == MS_SHARED  ? shared
+                  : i->in->m.space == MS_LOCAL ? local
+                  : i->in->m.space == MS_CONST ? cst
+                                               : !shared && !local && !cst;
         p |= (uint32_t)is << l;
     }
     if (i->pd[0] != PRED_PT)

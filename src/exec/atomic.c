@@ -90,14 +90,16 @@ static uint32_t half_op(enum atom_op op, uint32_t old, uint32_t v, enum mtype t)
         bool second = op == ATOM_MIN ? y < x || (y == x && b >> 31) : y > x || (y == x && a >> 31);
         return (second ? v : old) & 0xffff;
     }
-    double sum = (double)x + (double)y; /* exact for f16; for bf16 far apart operands round as the larger one does */
+    double sum =
+        (double)x + (double)y; /* exact for f16; for bf16 far apart operands round as the larger one does */
     uint64_t bits;
     memcpy(&bits, &sum, 8);
     struct imods m = {.stype = MT_F64, .dtype = (uint8_t)t};
     return (uint32_t)convert_value(&m, bits) & 0xffff;
 }
 
-static void apply(const struct imods *q, struct wide *old, const struct wide *v, const struct wide *cmp, uint32_t bytes, bool ftz) {
+static void apply(const struct imods *q, struct wide *old, const struct wide *v, const struct wide *cmp,
+                  uint32_t bytes, bool ftz) {
     enum atom_op op = (enum atom_op)q->aop;
     if (op == ATOM_CAS) {
         if (!memcmp(old, v, bytes))
@@ -119,18 +121,21 @@ static void apply(const struct imods *q, struct wide *old, const struct wide *v,
     case MT_F16X2:
     case MT_BF16X2: {
         enum mtype t = q->dtype == MT_F16X2 ? MT_F16 : MT_BF16;
-        old->v[0] = half_op(op, (uint32_t)o & 0xffff, (uint32_t)w & 0xffff, t) | half_op(op, (uint32_t)o >> 16, (uint32_t)w >> 16, t) << 16;
+        old->v[0] = half_op(op, (uint32_t)o & 0xffff, (uint32_t)w & 0xffff, t) |
+                    half_op(op, (uint32_t)o >> 16, (uint32_t)w >> 16, t) << 16;
         break;
     }
     case MT_B128:
         *old = *v;
         break;
     default:
-        old->v[0] = integer(op, o, w, bytes * 8, q->dtype == MT_S32 || q->dtype == MT_S64 || q->dtype == MT_S16);
+        old->v[0] =
+            integer(op, o, w, bytes * 8, q->dtype == MT_S32 || q->dtype == MT_S64 || q->dtype == MT_S16);
     }
 }
 
-static struct wide read_words(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t src, uint32_t element, uint32_t words, uint32_t lane) {
+static struct wide read_words(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t src,
+                              uint32_t element, uint32_t words, uint32_t lane) {
     uint32_t raw[4] = {0};
     for (uint32_t k = 0; k < words; k++)
         raw[k] = src_lanes(x, w, i->s[i->first[src] + element * words + k])[lane];

@@ -1,4 +1,5 @@
-/* Block-wide barriers. Threads are counted, not warps, so divergent arrivals and partial counts work as PTX says. */
+/* Block-wide barriers. Threads are counted, not warps, so divergent arrivals and partial counts work as PTX
+ * says. */
 #include "exec/warp.h"
 
 /* Writes the result of a reduction to the lanes of a path that waited for it. */
@@ -10,7 +11,8 @@ static void deliver(const struct barrier *b, struct warp *w, const struct simt_e
             if (e->lanes >> l & 1)
                 w->r[i->d][l] = b->count;
     if ((mode == BAR_RED_AND || mode == BAR_RED_OR) && i->pd[0] != PRED_PT)
-        w->p[i->pd[0]] = (w->p[i->pd[0]] & ~e->lanes) | ((mode == BAR_RED_OR ? b->or_ : b->and_) ? e->lanes : 0);
+        w->p[i->pd[0]] =
+            (w->p[i->pd[0]] & ~e->lanes) | ((mode == BAR_RED_OR ? b->or_ : b->and_) ? e->lanes : 0);
 }
 
 static void release(struct cta *c, uint32_t id) {
@@ -31,7 +33,8 @@ static void complete(struct cta *c, uint32_t id) {
         release(c, id);
 }
 
-void barrier_arrive(struct cta *c, struct warp *w, uint32_t id, uint32_t want, uint32_t lanes, uint32_t p, bool wait) {
+void barrier_arrive(struct cta *c, struct warp *w, uint32_t id, uint32_t want, uint32_t lanes, uint32_t p,
+                    bool wait) {
     struct barrier *b = &c->bars[id];
     if (!b->used)
         *b = (struct barrier){.used = true, .and_ = 1};

@@ -5,14 +5,16 @@
 #include "exec/warp.h"
 
 static const uint8_t kinds[OP_COUNT] = {
-    [OP_S2R] = X_S2R,         [OP_P2R] = X_P2R,     [OP_R2P] = X_R2P,       [OP_LD] = X_LOAD,      [OP_ST] = X_STORE,
-    [OP_LDC] = X_LDC,         [OP_ATOM] = X_ATOM,   [OP_RED] = X_ATOM,      [OP_LDGSTS] = X_LDGSTS, [OP_TEX] = X_TEX,
-    [OP_TXQ] = X_TEX,         [OP_SULD] = X_TEX,    [OP_SUST] = X_TEX,      [OP_SURED] = X_TEX,    [OP_MEMBAR] = X_NOP,
-    [OP_CCTL] = X_NOP,        [OP_CPCOMMIT] = X_NOP, [OP_CPWAIT] = X_NOP,   [OP_ISSPACE] = X_ISSPACE, [OP_MBAR] = X_MBAR,
-    [OP_SHFL] = X_SHFL,       [OP_VOTE] = X_VOTE,   [OP_MATCH] = X_MATCH,   [OP_REDUX] = X_REDUX,  [OP_ELECT] = X_ELECT,
-    [OP_WARPSYNC] = X_WARPSYNC, [OP_BRA] = X_BRA,   [OP_BRX] = X_BRX,       [OP_CALL] = X_CALL,    [OP_CALLI] = X_CALLI,
-    [OP_RET] = X_RET,         [OP_EXIT] = X_EXIT,   [OP_BAR] = X_BAR,       [OP_TRAP] = X_TRAP,    [OP_NANOSLEEP] = X_NOP,
-    [OP_SYSCALL] = X_SYSCALL, [OP_NOP] = X_NOP,
+    [OP_S2R] = X_S2R,       [OP_P2R] = X_P2R,           [OP_R2P] = X_R2P,         [OP_LD] = X_LOAD,
+    [OP_ST] = X_STORE,      [OP_LDC] = X_LDC,           [OP_ATOM] = X_ATOM,       [OP_RED] = X_ATOM,
+    [OP_LDGSTS] = X_LDGSTS, [OP_TEX] = X_TEX,           [OP_TXQ] = X_TEX,         [OP_SULD] = X_TEX,
+    [OP_SUST] = X_TEX,      [OP_SURED] = X_TEX,         [OP_MEMBAR] = X_NOP,      [OP_CCTL] = X_NOP,
+    [OP_CPCOMMIT] = X_NOP,  [OP_CPWAIT] = X_NOP,        [OP_ISSPACE] = X_ISSPACE, [OP_MBAR] = X_MBAR,
+    [OP_SHFL] = X_SHFL,     [OP_VOTE] = X_VOTE,         [OP_MATCH] = X_MATCH,     [OP_REDUX] = X_REDUX,
+    [OP_ELECT] = X_ELECT,   [OP_WARPSYNC] = X_WARPSYNC, [OP_BRA] = X_BRA,         [OP_BRX] = X_BRX,
+    [OP_CALL] = X_CALL,     [OP_CALLI] = X_CALLI,       [OP_RET] = X_RET,         [OP_EXIT] = X_EXIT,
+    [OP_BAR] = X_BAR,       [OP_TRAP] = X_TRAP,         [OP_NANOSLEEP] = X_NOP,   [OP_SYSCALL] = X_SYSCALL,
+    [OP_NOP] = X_NOP,
 };
 
 static uint32_t pool_index(struct image *img, struct map *seen, uint8_t bank, uint32_t v) {
@@ -26,7 +28,8 @@ static uint32_t pool_index(struct image *img, struct map *seen, uint8_t bank, ui
     return (uint32_t)(known - 1) | POOL;
 }
 
-static uint32_t word_index(struct image *img, struct map *seen, const struct opd *o, uint32_t w, uint32_t words) {
+static uint32_t word_index(struct image *img, struct map *seen, const struct opd *o, uint32_t w,
+                           uint32_t words) {
     if (o->kind == O_CONST)
         return pool_index(img, seen, o->bank, o->v + 4 * w);
     if (o->kind == O_IMM) /* an immediate of two words is the upper half of a double */
@@ -37,7 +40,8 @@ static uint32_t word_index(struct image *img, struct map *seen, const struct opd
 }
 
 /* neg and abs act on the sign bit: of the only word, or of the upper word of a pair. */
-static void set_mods(struct image *img, struct xinst *x, const struct opd *o, uint32_t first, uint32_t words) {
+static void set_mods(struct image *img, struct xinst *x, const struct opd *o, uint32_t first,
+                     uint32_t words) {
     if (!o->mod)
         return;
     struct xmods *m = (struct xmods *)x->mods;

@@ -8,7 +8,9 @@ static const char *const space_names[] = {"generic", "global", "shared", "local"
 static void describe_access(const struct exec *x, struct str *out) {
     const struct fault *f = &x->fault;
     const struct inst *in = &x->img->prog->code[f->pc];
-    const char *verb = op_info[in->op].flags & OPF_ATOMIC ? "atomic operation on" : op_info[in->op].flags & OPF_STORE ? "write to" : "read of";
+    const char *verb = op_info[in->op].flags & OPF_ATOMIC  ? "atomic operation on"
+                       : op_info[in->op].flags & OPF_STORE ? "write to"
+                                                           : "read of";
     str_printf(out, "%s %u bytes of %s memory at 0x%" PRIx64, verb, f->size, space_names[f->space], f->addr);
 }
 
@@ -20,7 +22,8 @@ static void describe_what(const struct exec *x, struct str *out) {
         describe_access(x, out);
         str_printf(out, "\n  the address is ");
         if (f->space == MS_CONST)
-            str_printf(out, "beyond the constant bank's %u bytes", x->bank_bytes[x->img->prog->code[f->pc].m.mode]);
+            str_printf(out, "beyond the constant bank's %u bytes",
+                       x->bank_bytes[x->img->prog->code[f->pc].m.mode]);
         else
             memory_describe(x->mem, f->addr, out);
         break;
@@ -41,10 +44,14 @@ static void describe_what(const struct exec *x, struct str *out) {
         str_printf(out, " is not possible there");
         break;
     case RP_STACK_OVERFLOW:
-        str_printf(out, "a call needs %u bytes of stack at offset %" PRIu64 ", but the thread has %u in all (raise cudaLimitStackSize)", f->size, f->addr, x->local_bytes);
+        str_printf(out,
+                   "a call needs %u bytes of stack at offset %" PRIu64
+                   ", but the thread has %u in all (raise cudaLimitStackSize)",
+                   f->size, f->addr, x->local_bytes);
         break;
     case RP_INVALID_PC:
-        str_printf(out, "the target 0x%" PRIx64 " is not a function or branch target of this kernel", f->addr);
+        str_printf(out, "the target 0x%" PRIx64 " is not a function or branch target of this kernel",
+                   f->addr);
         break;
     default:
         str_printf(out, "%s", f->what ? f->what : rp_status_text(f->status));
@@ -60,7 +67,8 @@ void fault_describe(const struct exec *x, struct str *out) {
     str_printf(out, "%s in kernel %s\n", rp_status_text(f->status), p->name);
     describe_what(x, out);
     if (f->w)
-        str_printf(out, "  block (%u,%u,%u), thread (%u,%u,%u)\n", f->w->cta->id[0], f->w->cta->id[1], f->w->cta->id[2], t % x->block[0], t / x->block[0] % x->block[1],
+        str_printf(out, "  block (%u,%u,%u), thread (%u,%u,%u)\n", f->w->cta->id[0], f->w->cta->id[1],
+                   f->w->cta->id[2], t % x->block[0], t / x->block[0] % x->block[1],
                    t / (x->block[0] * x->block[1]));
     if (!in)
         return;

@@ -1,8 +1,8 @@
 /* Functional execution of a whole launch.
  *
- * A block runs until it ends or has used its turn; then another one becomes resident, up to the number that fits on the
- * GPU, and they take turns. So a launch without communication between blocks touches one block's state at a time, and
- * blocks that wait for each other make progress as they would on hardware. */
+ * A block runs until it ends or has used its turn; then another one becomes resident, up to the number that
+ * fits on the GPU, and they take turns. So a launch without communication between blocks touches one block's
+ * state at a time, and blocks that wait for each other make progress as they would on hardware. */
 #include <string.h>
 
 #include "exec/warp.h"
@@ -39,7 +39,8 @@ static void cta_free(struct cta *c) {
     free(c);
 }
 
-/* Starts block number n in c; registers and memory start as zero, so that results never depend on earlier blocks. */
+/* Starts block number n in c; registers and memory start as zero, so that results never depend on earlier
+ * blocks. */
 static void cta_start(struct cta *c, uint32_t n) {
     const struct exec *x = c->x;
     c->number = n;
@@ -93,7 +94,11 @@ static bool stop(struct exec *x, struct cta *c, enum rp_status s, const char *wh
         if (c->warps[i].live)
             w = &c->warps[i];
     const struct simt_entry *e = w->depth ? &w->stack[w->depth - 1] : NULL;
-    x->fault = (struct fault){.status = s, .w = w, .what = what, .pc = e ? e->pc : 0, .lane = e && e->mask ? (uint32_t)__builtin_ctz(e->mask) : 0};
+    x->fault = (struct fault){.status = s,
+                              .w = w,
+                              .what = what,
+                              .pc = e ? e->pc : 0,
+                              .lane = e && e->mask ? (uint32_t)__builtin_ctz(e->mask) : 0};
     return false;
 }
 

@@ -161,7 +161,8 @@ static void blend(uint32_t *d, const uint32_t *s, uint32_t mask) {
 #define LANE_TEXT(x)  LANE_TEXT2(x)
 
 bool LANE_NAME(lane_offsets32)(uint32_t *, const uint32_t *, uint32_t, uint32_t, uint32_t, uint32_t);
-bool LANE_NAME(lane_offsets64)(uint32_t *, const uint32_t *, const uint32_t *, uint64_t, uint32_t, uint32_t, uint32_t);
+bool LANE_NAME(lane_offsets64)(uint32_t *, const uint32_t *, const uint32_t *, uint64_t, uint32_t, uint32_t,
+                               uint32_t);
 void LANE_NAME(lane_gather)(uint32_t *, const uint8_t *, const uint32_t *, uint32_t, bool);
 void LANE_NAME(lane_scatter)(uint8_t *, const uint32_t *, const uint32_t *, uint32_t, uint32_t);
 
@@ -174,7 +175,8 @@ const struct lane_set LANE_NAME(lane_set) = {
 #undef OP
         },
     .pick_rounded = LANE_NAME(lane_pick_rounded),
-    .memory = {LANE_NAME(lane_offsets32), LANE_NAME(lane_offsets64), LANE_NAME(lane_gather), LANE_NAME(lane_scatter)},
+    .memory = {LANE_NAME(lane_offsets32), LANE_NAME(lane_offsets64), LANE_NAME(lane_gather),
+               LANE_NAME(lane_scatter)},
     .modify = modify,
     .blend = blend,
 };

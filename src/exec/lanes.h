@@ -39,10 +39,11 @@ extern void (*lane_blend)(uint32_t *d, const uint32_t *s, uint32_t mask);
 struct lane_memory {
     /* off = lo + add; lanes outside mask get the offset of one inside. True when all are at most limit and
      * multiples of align (a power of two). */
-    bool (*offsets32)(uint32_t *off, const uint32_t *lo, uint32_t add, uint32_t mask, uint32_t limit, uint32_t align);
-    /* The same for 64-bit addresses; false, too, when a lane is 4 GB or more away. */
-    bool (*offsets64)(uint32_t *off, const uint32_t *lo, const uint32_t *hi, uint64_t add, uint32_t mask, uint32_t limit,
+    bool (*offsets32)(uint32_t *off, const uint32_t *lo, uint32_t add, uint32_t mask, uint32_t limit,
                       uint32_t align);
+    /* The same for 64-bit addresses; false, too, when a lane is 4 GB or more away. */
+    bool (*offsets64)(uint32_t *off, const uint32_t *lo, const uint32_t *hi, uint64_t add, uint32_t mask,
+                      uint32_t limit, uint32_t align);
     /* Loads size bytes (1, 2 or 4, extended to 32 bits) for every lane. */
     void (*gather)(uint32_t *d, const uint8_t *base, const uint32_t *off, uint32_t size, bool sgn);
     /* Stores the low size bytes of the lanes in mask, in lane order. */

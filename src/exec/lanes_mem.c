@@ -23,15 +23,19 @@ LANE_INLINE bool all_fit(const uint32_t *off, uint32_t limit, uint32_t align) {
     return most <= limit && !(low & (align - 1));
 }
 
-bool LANE_NAME(lane_offsets32)(uint32_t *off, const uint32_t *lo, uint32_t add, uint32_t mask, uint32_t limit, uint32_t align);
-bool LANE_NAME(lane_offsets32)(uint32_t *off, const uint32_t *lo, uint32_t add, uint32_t mask, uint32_t limit, uint32_t align) {
+bool LANE_NAME(lane_offsets32)(uint32_t *off, const uint32_t *lo, uint32_t add, uint32_t mask, uint32_t limit,
+                               uint32_t align);
+bool LANE_NAME(lane_offsets32)(uint32_t *off, const uint32_t *lo, uint32_t add, uint32_t mask, uint32_t limit,
+                               uint32_t align) {
     FOR_LANES off[i] = lo[i] + add;
     make_safe(off, mask);
     return all_fit(off, limit, align);
 }
 
-bool LANE_NAME(lane_offsets64)(uint32_t *off, const uint32_t *lo, const uint32_t *hi, uint64_t add, uint32_t mask, uint32_t limit, uint32_t align);
-bool LANE_NAME(lane_offsets64)(uint32_t *off, const uint32_t *lo, const uint32_t *hi, uint64_t add, uint32_t mask, uint32_t limit, uint32_t align) {
+bool LANE_NAME(lane_offsets64)(uint32_t *off, const uint32_t *lo, const uint32_t *hi, uint64_t add,
+                               uint32_t mask, uint32_t limit, uint32_t align);
+bool LANE_NAME(lane_offsets64)(uint32_t *off, const uint32_t *lo, const uint32_t *hi, uint64_t add,
+                               uint32_t mask, uint32_t limit, uint32_t align) {
     LANE_TEMP(uint32_t, high);
     FOR_LANES {
         uint64_t v = ((uint64_t)hi[i] << 32 | lo[i]) + add;
@@ -70,8 +74,10 @@ void LANE_NAME(lane_gather)(uint32_t *d, const uint8_t *base, const uint32_t *of
     }
 }
 
-void LANE_NAME(lane_scatter)(uint8_t *base, const uint32_t *off, const uint32_t *s, uint32_t mask, uint32_t size);
-void LANE_NAME(lane_scatter)(uint8_t *base, const uint32_t *off, const uint32_t *s, uint32_t mask, uint32_t size) {
+void LANE_NAME(lane_scatter)(uint8_t *base, const uint32_t *off, const uint32_t *s, uint32_t mask,
+                             uint32_t size);
+void LANE_NAME(lane_scatter)(uint8_t *base, const uint32_t *off, const uint32_t *s, uint32_t mask,
+                             uint32_t size) {
     if (size == 4 && mask == 0xffffffffu) {
         if (is_row(off)) {
             memcpy(base + off[0], s, 4 * WARP_LANES);

@@ -8,14 +8,16 @@
 
 enum { ALIGN = 256, PAGE = 4096, FREED_KEPT = 64 };
 
-/* The range is shared by all GPUs of the process: it is reserved once, and a second GPU gets the upper half. */
+/* The range is shared by all GPUs of the process: it is reserved once, and a second GPU gets the upper half.
+ */
 static int users;
 
 bool memory_init(struct memory *m, size_t limit) {
     if (users) /* one simulated GPU at a time owns the range */
         return false;
     void *want = (void *)(uintptr_t)RP_REGION;
-    void *p = mmap(want, RP_REGION_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    void *p = mmap(want, RP_REGION_SIZE, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (p != want) {
         if (p != MAP_FAILED)
             munmap(p, RP_REGION_SIZE);
@@ -82,7 +84,8 @@ uint64_t memory_alloc(struct memory *m, size_t size, enum rp_mem_kind kind) {
     uint64_t first = at & ~(uint64_t)(PAGE - 1), last = round_up(at + size, PAGE);
     if (mprotect((void *)(uintptr_t)first, last - first, PROT_READ | PROT_WRITE))
         return 0;
-    memset((void *)(uintptr_t)at, 0, size < PAGE ? size : 0); /* fresh pages are zero; small ones may be reused */
+    memset((void *)(uintptr_t)at, 0,
+           size < PAGE ? size : 0); /* fresh pages are zero; small ones may be reused */
     insert(m, i, (struct rp_alloc){.addr = at, .size = size, .kind = kind});
     m->used += size;
     return at;
@@ -133,7 +136,8 @@ static uint64_t gap(const struct rp_alloc *a, uint64_t addr) {
 void memory_describe(const struct memory *m, uint64_t addr, struct str *out) {
     for (uint32_t i = m->freed.len; i-- > 0;)
         if (!gap(&m->freed.at[i], addr)) {
-            str_printf(out, "inside an allocation of %zu bytes at 0x%" PRIx64 " that was freed", m->freed.at[i].size, m->freed.at[i].addr);
+            str_printf(out, "inside an allocation of %zu bytes at 0x%" PRIx64 " that was freed",
+                       m->freed.at[i].size, m->freed.at[i].addr);
             return;
         }
     const struct rp_alloc *best = NULL;
@@ -144,10 +148,11 @@ void memory_describe(const struct memory *m, uint64_t addr, struct str *out) {
     if (!best)
         str_printf(out, "no memory is allocated");
     else if (addr < best->addr)
-        str_printf(out, "%" PRIu64 " bytes before the nearest allocation, %zu bytes at 0x%" PRIx64, gap(best, addr), best->size, best->addr);
+        str_printf(out, "%" PRIu64 " bytes before the nearest allocation, %zu bytes at 0x%" PRIx64,
+                   gap(best, addr), best->size, best->addr);
     else if (gap(best, addr))
-        str_printf(out, "%" PRIu64 " bytes past the end of the nearest allocation, %zu bytes at 0x%" PRIx64, gap(best, addr) - 1, best->size,
-                   best->addr);
+        str_printf(out, "%" PRIu64 " bytes past the end of the nearest allocation, %zu bytes at 0x%" PRIx64,
+                   gap(best, addr) - 1, best->size, best->addr);
     else
         str_printf(out, "inside an allocation of %zu bytes at 0x%" PRIx64, best->size, best->addr);
 }

@@ -1,9 +1,10 @@
-/* Device memory: one reserved range of the host's address space, the allocations in it, and host memory that the
- * program registered.
+/* Device memory: one reserved range of the host's address space, the allocations in it, and host memory that
+ * the program registered.
  *
- * A device address is the host address of its byte (see reprise.h); addresses of 32-bit modules are the low 32 bits of
- * one in the first 4 GB. Allocation is first fit from low addresses, so it is deterministic. Only live allocations can
- * be reached from simulated code. Freed ones are remembered for the benefit of error reports. */
+ * A device address is the host address of its byte (see reprise.h); addresses of 32-bit modules are the low
+ * 32 bits of one in the first 4 GB. Allocation is first fit from low addresses, so it is deterministic. Only
+ * live allocations can be reached from simulated code. Freed ones are remembered for the benefit of error
+ * reports. */
 #ifndef REPRISE_EXEC_MEMORY_H
 #define REPRISE_EXEC_MEMORY_H
 

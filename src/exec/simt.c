@@ -34,12 +34,14 @@ static bool finished(const struct simt_entry *e) {
     return e->pc == e->rpc && !e->call;
 }
 
-/* Moves the lowest entry that is runnable and has the wanted kind of wait to the top: it has waited longest. */
+/* Moves the lowest entry that is runnable and has the wanted kind of wait to the top: it has waited longest.
+ */
 static bool raise(struct warp *w, bool syncing) {
     uint32_t above = 0, best = UINT32_MAX;
     for (uint32_t i = w->depth; i-- > 0;) {
         const struct simt_entry *e = &w->stack[i];
-        if (e->mask && !(e->mask & above) && e->bar < 0 && !e->sync != syncing && !finished(e) && (syncing || i + 1 < w->depth))
+        if (e->mask && !(e->mask & above) && e->bar < 0 && !e->sync != syncing && !finished(e) &&
+            (syncing || i + 1 < w->depth))
             best = i;
         above |= e->mask;
     }

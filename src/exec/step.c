@@ -154,7 +154,9 @@ static bool run_brx(struct exec *x, struct warp *w, const struct xinst *i, uint3
         if (n >= t->n)
             return exec_fault(x, w, i, RP_INVALID_PC, l, n, 0, MS_GENERIC);
         for (uint32_t k = l; k < WARP_LANES; k++)
-            same |= (uint32_t)((left >> k & 1) && t->at[index[k] < t->n ? index[k] : n] == t->at[n] && index[k] < t->n) << k;
+            same |= (uint32_t)((left >> k & 1) && t->at[index[k] < t->n ? index[k] : n] == t->at[n] &&
+                               index[k] < t->n)
+                    << k;
         left &= ~same;
         if (first && !left) {
             e->pc = t->at[n];
@@ -186,7 +188,8 @@ static bool check_stack(struct exec *x, struct warp *w, const struct xinst *i, u
 static bool run_call(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t fn) {
     if (!check_stack(x, w, i, fn, m))
         return false;
-    simt_push(w, (struct simt_entry){.pc = x->img->prog->fn_entry[fn], .rpc = NO_RPC, .mask = m, .bar = -1, .call = true});
+    simt_push(w, (struct simt_entry){
+                     .pc = x->img->prog->fn_entry[fn], .rpc = NO_RPC, .mask = m, .bar = -1, .call = true});
     return true;
 }
 
@@ -210,7 +213,8 @@ static bool run_calli(struct exec *x, struct warp *w, const struct xinst *i, uin
 }
 
 static bool run_bar(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
-    uint32_t id = src_lanes(x, w, i->s[0])[__builtin_ctz(m)], want = src_lanes(x, w, i->s[1])[__builtin_ctz(m)];
+    uint32_t id = src_lanes(x, w, i->s[0])[__builtin_ctz(m)],
+             want = src_lanes(x, w, i->s[1])[__builtin_ctz(m)];
     uint32_t p = w->p[i->ps[0]] ^ (0u - (uint32_t)i->pneg[0]);
     if (id >= MAX_BARRIERS || want % WARP_LANES)
         return exec_fault(x, w, i, RP_ILLEGAL_INSTRUCTION, (uint32_t)__builtin_ctz(m), id, 0, MS_GENERIC);
@@ -218,8 +222,9 @@ static bool run_bar(struct exec *x, struct warp *w, const struct xinst *i, uint3
     return true;
 }
 
-/* Lanes that take part in a warp-wide instruction which names them: those here and those that wait at the same
- * instruction on other paths, which are moved past it. 0 when some are still on their way and this path must wait. */
+/* Lanes that take part in a warp-wide instruction which names them: those here and those that wait at the
+ * same instruction on other paths, which are moved past it. 0 when some are still on their way and this path
+ * must wait. */
 static uint32_t assemble(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t src) {
     if (i->in->m.lut || w->depth == 1)
         return m;
@@ -252,8 +257,9 @@ static uint32_t assemble(struct exec *x, struct warp *w, const struct xinst *i, 
 
 typedef bool exec_fn(struct exec *, struct warp *, const struct xinst *, uint32_t);
 static exec_fn *const simple[] = {
-    [X_LOAD] = exec_load, [X_STORE] = exec_store, [X_LDC] = exec_ldc, [X_ATOM] = exec_atom,     [X_LDGSTS] = exec_ldgsts,
-    [X_MBAR] = exec_mbar, [X_TEX] = exec_tex,     [X_ISSPACE] = exec_isspace, [X_SYSCALL] = exec_syscall,
+    [X_LOAD] = exec_load, [X_STORE] = exec_store,     [X_LDC] = exec_ldc,
+    [X_ATOM] = exec_atom, [X_LDGSTS] = exec_ldgsts,   [X_MBAR] = exec_mbar,
+    [X_TEX] = exec_tex,   [X_ISSPACE] = exec_isspace, [X_SYSCALL] = exec_syscall,
 };
 
 /* Source that holds the member mask of a warp-wide instruction, and its function. */
@@ -261,7 +267,8 @@ static const struct {
     exec_fn *fn;
     uint8_t mask_src;
 } warp_wide[] = {
-    [X_SHFL] = {exec_shfl, 3}, [X_VOTE] = {exec_vote, 0}, [X_MATCH] = {exec_match, 1}, [X_REDUX] = {exec_redux, 1}, [X_ELECT] = {exec_elect, 0}, [X_WARPSYNC] = {NULL, 0},
+    [X_SHFL] = {exec_shfl, 3},   [X_VOTE] = {exec_vote, 0},   [X_MATCH] = {exec_match, 1},
+    [X_REDUX] = {exec_redux, 1}, [X_ELECT] = {exec_elect, 0}, [X_WARPSYNC] = {NULL, 0},
 };
 
 /* Lanes that name the same members form a group of their own. Shuffles need no groups: they only read. */

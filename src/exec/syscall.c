@@ -1,5 +1,5 @@
-/* What the device runtime provides: printf, malloc, free, assert. Arguments lie in local memory behind the caller's
- * frame, as for any other call: the result first, then the parameters. */
+/* What the device runtime provides: printf, malloc, free, assert. Arguments lie in local memory behind the
+ * caller's frame, as for any other call: the result first, then the parameters. */
 #include <string.h>
 
 #include "exec/format.h"
@@ -63,7 +63,8 @@ static uint64_t local_value(const struct reader *r, uint64_t at, uint32_t bytes)
     return v;
 }
 
-static void put_local(struct warp *w, uint32_t lane, const struct exec *x, uint64_t at, uint64_t v, uint32_t bytes) {
+static void put_local(struct warp *w, uint32_t lane, const struct exec *x, uint64_t at, uint64_t v,
+                      uint32_t bytes) {
     for (uint32_t k = 0; k < bytes && at + k < x->local_bytes; k++)
         w->local[(((at + k) >> 2) * WARP_LANES + lane) * 4 + ((at + k) & 3)] = (uint8_t)(v >> (8 * k));
 }
@@ -115,7 +116,8 @@ static void do_malloc(struct exec *x, struct warp *w, struct reader *r, uint64_t
     put_local(w, r->lane, x, at, addr, ptr);
 }
 
-static bool do_free(struct exec *x, struct warp *w, const struct xinst *i, struct reader *r, uint64_t at, uint32_t ptr) {
+static bool do_free(struct exec *x, struct warp *w, const struct xinst *i, struct reader *r, uint64_t at,
+                    uint32_t ptr) {
     uint64_t addr = pointer(r, at, ptr);
     if (!local_value(r, at, ptr))
         return true;
@@ -128,7 +130,8 @@ static bool do_free(struct exec *x, struct warp *w, const struct xinst *i, struc
     return true;
 }
 
-static bool do_assert(struct exec *x, struct warp *w, const struct xinst *i, struct reader *r, uint64_t at, uint32_t ptr) {
+static bool do_assert(struct exec *x, struct warp *w, const struct xinst *i, struct reader *r, uint64_t at,
+                      uint32_t ptr) {
     char msg[MAX_STRING + 1] = "", file[MAX_STRING + 1] = "", func[MAX_STRING + 1] = "";
     uint32_t after_line = ptr == 8 ? 24 : 12;
     struct {
@@ -141,7 +144,8 @@ static bool do_assert(struct exec *x, struct warp *w, const struct xinst *i, str
             strcpy(parts[k].to, s);
     }
     uint32_t t = w->index * WARP_LANES + r->lane, line = (uint32_t)local_value(r, at + 2 * ptr, 4);
-    str_printf(x->err, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file, line, func, w->cta->id[0], w->cta->id[1], w->cta->id[2], t % x->block[0],
+    str_printf(x->err, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file,
+               line, func, w->cta->id[0], w->cta->id[1], w->cta->id[2], t % x->block[0],
                t / x->block[0] % x->block[1], t / (x->block[0] * x->block[1]), msg);
     return exec_fault(x, w, i, RP_ASSERT, r->lane, 0, 0, MS_GENERIC);
 }

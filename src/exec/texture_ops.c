@@ -21,7 +21,8 @@ void textures_remove(struct textures *t, uint64_t handle) {
 }
 
 const struct rp_tex_desc *textures_get(const struct textures *t, uint64_t handle) {
-    return handle && handle <= t->slots.len && t->slots.at[handle - 1].used ? &t->slots.at[handle - 1].desc : NULL;
+    return handle && handle <= t->slots.len && t->slots.at[handle - 1].used ? &t->slots.at[handle - 1].desc
+                                                                            : NULL;
 }
 
 static bool is_array(enum tex_geom g) {
@@ -29,7 +30,8 @@ static bool is_array(enum tex_geom g) {
 }
 
 /* Layer and coordinates of a lane. */
-static uint32_t lane_coords(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t l, uint32_t c[3]) {
+static uint32_t lane_coords(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t l,
+                            uint32_t c[3]) {
     uint32_t at = i->first[1], n = i->nsw - at, layer = 0, k = 0;
     if (i->in->nsrc > 2)
         n = i->first[2] - at;
@@ -47,13 +49,18 @@ static void to_half(uint32_t out[4]) {
         out[k] = (uint32_t)convert_value(&m, out[k]);
 }
 
-static bool surface(struct exec *x, struct warp *w, const struct xinst *i, const struct rp_tex_desc *t, uint32_t l) {
+static bool surface(struct exec *x, struct warp *w, const struct xinst *i, const struct rp_tex_desc *t,
+                    uint32_t l) {
     const struct imods *q = &i->in->m;
-    uint32_t c[3], bytes = (uint32_t)q->size * q->vec, step = q->size >= 4 ? 4 : q->size, words = (q->size > 4 ? q->size / 4u : 1u) * q->vec;
+    uint32_t c[3], bytes = (uint32_t)q->size * q->vec, step = q->size >= 4 ? 4 : q->size,
+                   words = (q->size > 4 ? q->size / 4u : 1u) * q->vec;
     uint32_t layer = lane_coords(x, w, i, l, c);
     uint8_t *at = NULL;
-    bool clamp = q->lut == SURF_CLAMP; /* the hardware clamps each word by itself: past the end all are the row's last */
-    enum surf_hit hit = surf_locate(t, (enum tex_geom)q->geom, (enum surf_clamp)q->lut, layer, (const int32_t *)c, clamp ? step : bytes, &at);
+    bool clamp =
+        q->lut ==
+        SURF_CLAMP; /* the hardware clamps each word by itself: past the end all are the row's last */
+    enum surf_hit hit = surf_locate(t, (enum tex_geom)q->geom, (enum surf_clamp)q->lut, layer,
+                                    (const int32_t *)c, clamp ? step : bytes, &at);
     if (hit == SURF_FAULT)
         return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, l, t->addr, bytes, MS_GLOBAL);
     for (uint32_t k = 0; k < words; k++) {
@@ -75,7 +82,11 @@ static bool surface(struct exec *x, struct warp *w, const struct xinst *i, const
                 memcpy(&old, at, 4);
                 bool sgn = q->dtype == MT_S32;
                 bool less = sgn ? (int32_t)v < (int32_t)old : v < old;
-                v = q->aop == ATOM_MIN ? (less ? v : old) : q->aop == ATOM_MAX ? (less ? old : v) : q->aop == ATOM_AND ? (old & v) : q->aop == ATOM_OR ? (old | v) : old + v;
+                v = q->aop == ATOM_MIN   ? (less ? v : old)
+                    : q->aop == ATOM_MAX ? (less ? old : v)
+                    : q->aop == ATOM_AND ? (old & v)
+                    : q->aop == ATOM_OR  ? (old | v)
+                                         : old + v;
             }
             memcpy(at + step * k, &v, step);
         }

@@ -1,9 +1,10 @@
 /* Functional state of warps, thread blocks and launches, and what one instruction does to them.
  *
- * The timing model drives the same functions; nothing here knows about cycles. A warp's control state is a stack of
- * entries (SIMT stack). An entry is runnable when no entry above it shares a lane with it: those that do are the paths
- * it waits for. Paths of one divergence have disjoint lanes and may run in any order, so that a path which waits (at a
- * barrier, for other lanes of its warp, in a spin loop) can be set aside for another. */
+ * The timing model drives the same functions; nothing here knows about cycles. A warp's control state is a
+ * stack of entries (SIMT stack). An entry is runnable when no entry above it shares a lane with it: those
+ * that do are the paths it waits for. Paths of one divergence have disjoint lanes and may run in any order,
+ * so that a path which waits (at a barrier, for other lanes of its warp, in a spin loop) can be set aside for
+ * another. */
 #ifndef REPRISE_EXEC_WARP_H
 #define REPRISE_EXEC_WARP_H
 
@@ -14,13 +15,38 @@ enum { MAX_BARRIERS = 17, MEM_DEVICE_HEAP = 0x4d414c43 /* rp_alloc.flags of what
 
 /* How an instruction is carried out. */
 enum xkind {
-    X_ALU, X_S2R, X_P2R, X_R2P, X_LOAD, X_STORE, X_LDC, X_ATOM, X_LDGSTS, X_MBAR, X_TEX, X_ISSPACE,
-    X_SHFL, X_VOTE, X_MATCH, X_REDUX, X_ELECT, X_WARPSYNC,
-    X_BRA, X_BRX, X_CALL, X_CALLI, X_RET, X_EXIT, X_BAR, X_TRAP, X_SYSCALL, X_NOP
+    X_ALU,
+    X_S2R,
+    X_P2R,
+    X_R2P,
+    X_LOAD,
+    X_STORE,
+    X_LDC,
+    X_ATOM,
+    X_LDGSTS,
+    X_MBAR,
+    X_TEX,
+    X_ISSPACE,
+    X_SHFL,
+    X_VOTE,
+    X_MATCH,
+    X_REDUX,
+    X_ELECT,
+    X_WARPSYNC,
+    X_BRA,
+    X_BRX,
+    X_CALL,
+    X_CALLI,
+    X_RET,
+    X_EXIT,
+    X_BAR,
+    X_TRAP,
+    X_SYSCALL,
+    X_NOP
 };
 
-/* An instruction prepared for execution. Operand words are indices: registers as they are, others (immediates, constants,
- * RZ) in the pool of broadcast words, with bit 31 set. */
+/* An instruction prepared for execution. Operand words are indices: registers as they are, others
+ * (immediates, constants, RZ) in the pool of broadcast words, with bit 31 set. */
 struct xinst {
     struct lane_op op;
     const struct inst *in;
@@ -28,8 +54,8 @@ struct xinst {
     uint8_t kind, nsw, ndw, guard; /* nsw, ndw: words of all sources, of the destination */
     bool gneg, pneg[2];
     uint8_t ps[2], pd[2];
-    uint8_t first[4];              /* index in s of each source's first word */
-    uint32_t d, s[12];             /* d: first destination register */
+    uint8_t first[4];  /* index in s of each source's first word */
+    uint32_t d, s[12]; /* d: first destination register */
 };
 struct xmods {
     uint32_t and_mask[8], xor_mask[8];
@@ -60,19 +86,19 @@ struct simt_entry {
 };
 
 struct warp {
-    uint32_t (*r)[WARP_LANES];  /* registers */
-    uint32_t p[8];              /* predicates; p[PRED_PT] is all ones */
+    uint32_t (*r)[WARP_LANES]; /* registers */
+    uint32_t p[8];             /* predicates; p[PRED_PT] is all ones */
     struct simt_entry *stack;
     uint32_t depth, cap;
-    uint32_t live;              /* lanes that have not exited */
-    uint32_t index;             /* in the block */
-    uint8_t *local;             /* local memory: word w of lane l at (w * 32 + l) * 4 */
+    uint32_t live;  /* lanes that have not exited */
+    uint32_t index; /* in the block */
+    uint8_t *local; /* local memory: word w of lane l at (w * 32 + l) * 4 */
     struct cta *cta;
 };
 
 struct barrier {
-    uint32_t arrived, want;     /* threads; want 0: all of the block */
-    uint32_t and_, or_, count;  /* reduction in progress */
+    uint32_t arrived, want;    /* threads; want 0: all of the block */
+    uint32_t and_, or_, count; /* reduction in progress */
     bool used;
 };
 
@@ -95,7 +121,7 @@ struct fault {
     uint64_t addr;
     uint32_t size;
     enum mem_space space;
-    const char *what;           /* more words, or NULL */
+    const char *what; /* more words, or NULL */
 };
 
 struct textures;
@@ -111,15 +137,15 @@ struct exec {
     uint64_t grid_id;
     uint32_t local_bytes, shared_static, shared_dynamic;
     bool recursive;
-    uint64_t clock;             /* advances with execution; read by %clock */
+    uint64_t clock; /* advances with execution; read by %clock */
     uint64_t warp_insts, thread_insts, max_insts;
     struct fault fault;
-    struct str *out, *err;      /* device printf, assert */
+    struct str *out, *err; /* device printf, assert */
     size_t out_limit;
     struct textures *tex;
     uint64_t heap_limit, heap_used;
-    struct rp_alloc *hint;      /* allocation that was hit last */
-    struct str report;          /* of the fault, in words */
+    struct rp_alloc *hint; /* allocation that was hit last */
+    struct str report;     /* of the fault, in words */
     const char *module_name;
     const char *(*file_name)(void *names, uint32_t file); /* of debug lines; NULL when unknown */
     void *names;
@@ -134,8 +160,8 @@ void image_fill_pool(struct exec *x);
 
 /* ---- simt.c ---- */
 void simt_init(struct warp *w, uint32_t mask);
-/* The entry to run, with entries that reached their reconvergence point or lost all lanes removed; NULL when the warp
- * has ended or every entry waits. */
+/* The entry to run, with entries that reached their reconvergence point or lost all lanes removed; NULL when
+ * the warp has ended or every entry waits. */
 struct simt_entry *simt_top(struct warp *w);
 /* Splits the top entry: lanes taken go to target, the others to next; they meet again at rpc. */
 void simt_diverge(struct warp *w, uint32_t taken, uint32_t target, uint32_t next, uint32_t rpc);
@@ -147,27 +173,35 @@ void simt_exit(struct warp *w, uint32_t lanes);
 void simt_return(struct warp *w, uint32_t lanes);
 /* Brings another runnable path that does not wait to the top; false when there is none. */
 bool simt_rotate(struct warp *w);
-/* The same for a warp that spins: when no other path can run, lanes that wait at a reconvergence point go on without the
- * others, because what the others wait for may be theirs to do. */
+/* The same for a warp that spins: when no other path can run, lanes that wait at a reconvergence point go on
+ * without the others, because what the others wait for may be theirs to do. */
 bool simt_yield(struct warp *w);
 
 /* ---- barrier.c ---- */
-/* Lanes of the top entry, which has passed the instruction, arrive at barrier id (of want threads, 0: all), voting p. */
-void barrier_arrive(struct cta *c, struct warp *w, uint32_t id, uint32_t want, uint32_t lanes, uint32_t p, bool wait);
+/* Lanes of the top entry, which has passed the instruction, arrive at barrier id (of want threads, 0: all),
+ * voting p. */
+void barrier_arrive(struct cta *c, struct warp *w, uint32_t id, uint32_t want, uint32_t lanes, uint32_t p,
+                    bool wait);
 /* Threads left the block: barriers may be complete now. */
 void barrier_check(struct cta *c);
 
 /* ---- access.c, atomic.c, warpops.c, texture_ops.c, syscall.c: carry out one instruction for lanes m ---- */
-#define EXEC_OPS(X) X(load) X(store) X(ldc) X(atom) X(ldgsts) X(mbar) X(tex) X(isspace) X(shfl) X(vote) X(match) X(redux) X(elect) X(syscall)
+#define EXEC_OPS(X)                                                                                          \
+    X(load)                                                                                                  \
+    X(store)                                                                                                 \
+    X(ldc) X(atom) X(ldgsts) X(mbar) X(tex) X(isspace) X(shfl) X(vote) X(match) X(redux) X(elect) X(syscall)
 #define X(name) bool exec_##name(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m);
 EXEC_OPS(X)
 #undef X
-/* Host bytes of [addr, addr+size) in global memory, or NULL. Addresses of 32-bit modules are widened first. */
+/* Host bytes of [addr, addr+size) in global memory, or NULL. Addresses of 32-bit modules are widened first.
+ */
 void *exec_global(struct exec *x, uint64_t addr, uint32_t size);
 /* Host addresses of all lanes for an access that may not touch local memory; false after a fault. */
-bool exec_resolve(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t bytes, uint64_t *at);
+bool exec_resolve(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t bytes,
+                  uint64_t *at);
 /* Records a fault; always returns false. */
-bool exec_fault(struct exec *x, const struct warp *w, const struct xinst *i, enum rp_status s, uint32_t lane, uint64_t addr, uint32_t size, enum mem_space space);
+bool exec_fault(struct exec *x, const struct warp *w, const struct xinst *i, enum rp_status s, uint32_t lane,
+                uint64_t addr, uint32_t size, enum mem_space space);
 
 /* Source word k of an instruction as 32 lanes (without neg/abs). */
 static inline const uint32_t *src_lanes(const struct exec *x, const struct warp *w, uint32_t s) {
@@ -179,7 +213,8 @@ enum warp_state { WARP_RUNNING, WARP_WAITING, WARP_DONE, WARP_FAULT };
 /* Runs a warp for at most n instructions. */
 enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n);
 
-/* Runs all blocks of a launch functionally; false on a fault (x->fault). slots: blocks that may be resident together. */
+/* Runs all blocks of a launch functionally; false on a fault (x->fault). slots: blocks that may be resident
+ * together. */
 bool exec_run_grid(struct exec *x, uint32_t slots);
 /* Describes x->fault in words. */
 void fault_describe(const struct exec *x, struct str *out);

@@ -19,14 +19,17 @@ static void set_uniform(struct warp *w, const struct xinst *i, uint32_t m, uint3
             w->r[i->d][l] = v;
 }
 
-/* Lanes that take part: the named ones among those that execute, or all of them in the old forms without a mask. */
-static uint32_t members(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t src, uint32_t m) {
+/* Lanes that take part: the named ones among those that execute, or all of them in the old forms without a
+ * mask. */
+static uint32_t members(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t src,
+                        uint32_t m) {
     uint32_t named = src_lanes(x, w, i->s[i->first[src]])[__builtin_ctz(m)];
     return i->in->m.lut || !(named & m) ? m : named & m;
 }
 
 bool exec_shfl(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
-    const uint32_t *a = src_lanes(x, w, i->s[0]), *b = src_lanes(x, w, i->s[1]), *c = src_lanes(x, w, i->s[2]);
+    const uint32_t *a = src_lanes(x, w, i->s[0]), *b = src_lanes(x, w, i->s[1]),
+                   *c = src_lanes(x, w, i->s[2]);
     _Alignas(64) uint32_t v[WARP_LANES], out[WARP_LANES];
     memcpy(v, a, sizeof v);
     uint32_t p = 0;
@@ -83,7 +86,8 @@ bool exec_vote(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m
 
 bool exec_match(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
     uint32_t who = members(x, w, i, 1, m);
-    const uint32_t *lo = src_lanes(x, w, i->s[0]), *hi = i->in->nsrc > 2 ? src_lanes(x, w, i->s[i->first[2]]) : NULL;
+    const uint32_t *lo = src_lanes(x, w, i->s[0]),
+                   *hi = i->in->nsrc > 2 ? src_lanes(x, w, i->s[i->first[2]]) : NULL;
     uint32_t out[WARP_LANES] __attribute__((aligned(64))), p = 0;
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         uint32_t same = 0;

@@ -46,7 +46,8 @@ struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
         config_info(&g->cfg, &g->info);
         ok = memory_init(&g->mem, g->info.total_mem);
         if (!ok)
-            diag_add(&d, DIAG_ERROR, "the address range of device memory at 0x%llx is taken in this process", (unsigned long long)RP_REGION);
+            diag_add(&d, DIAG_ERROR, "the address range of device memory at 0x%llx is taken in this process",
+                     (unsigned long long)RP_REGION);
     }
     if (!ok) {
         if (log)
@@ -122,7 +123,8 @@ struct rp_alloc *rp_mem_at(struct rp_gpu *g, uint32_t i) {
 }
 
 enum rp_status rp_limit_set(struct rp_gpu *g, enum rp_limit limit, size_t value) {
-    if ((size_t)limit >= sizeof g->limits / sizeof g->limits[0] || (limit == RP_LIMIT_STACK && value > (1u << 19)))
+    if ((size_t)limit >= sizeof g->limits / sizeof g->limits[0] ||
+        (limit == RP_LIMIT_STACK && value > (1u << 19)))
         return RP_INVALID_VALUE;
     g->limits[limit] = value;
     return RP_OK;

@@ -15,12 +15,12 @@ struct rp_gpu {
     uint64_t max_insts;
     struct memory mem;
     struct textures tex;
-    struct str out, err;           /* device printf, assert: since the last rp_take_* */
+    struct str out, err; /* device printf, assert: since the last rp_take_* */
     struct str out_given, err_given;
-    size_t limits[3];              /* enum rp_limit */
+    size_t limits[3]; /* enum rp_limit */
     uint64_t heap_used;
-    uint64_t param_block;          /* device memory that holds bank 0 of the launch, for addresses of parameters */
-    uint64_t grid_workspace;       /* barrier of cooperative launches */
+    uint64_t param_block;    /* device memory that holds bank 0 of the launch, for addresses of parameters */
+    uint64_t grid_workspace; /* barrier of cooperative launches */
     struct rp_totals totals;
 };
 
@@ -28,9 +28,9 @@ struct rp_gpu {
 struct rp_kernel {
     struct rp_module *mod;
     struct ptx_func *func;
-    struct program *prog;          /* NULL until compiled */
+    struct program *prog; /* NULL until compiled */
     struct image *img;
-    uint32_t limit;                /* registers it was compiled for */
+    uint32_t limit; /* registers it was compiled for */
 };
 
 struct rp_module {
@@ -38,11 +38,11 @@ struct rp_module {
     char *name;
     struct ptx_module *ptx;
     struct ptx_layout layout;
-    uint8_t *symbols;              /* bank BANK_SYMBOL */
-    uint64_t const_base;           /* device address of the .const space, or 0 */
+    uint8_t *symbols;    /* bank BANK_SYMBOL */
+    uint64_t const_base; /* device address of the .const space, or 0 */
     struct rp_kernel *kernels;
     uint32_t nkernels;
-    VEC(uint64_t) allocs;          /* device memory of its variables */
+    VEC(uint64_t) allocs; /* device memory of its variables */
 };
 
 /* Compiles k for at most limit registers per thread (0: what the GPU and the kernel's directives allow). */

@@ -8,7 +8,8 @@
 /* Frames here hold every register a callee uses, several times what a compiler's own convention saves. */
 enum { STACK_FACTOR = 4, BANK0_MAX = PARAM_BASE + 32768 };
 
-static enum rp_status refuse(char **report, enum rp_status s, const char *kernel, const char *fmt, unsigned long long a, unsigned long long b) {
+static enum rp_status refuse(char **report, enum rp_status s, const char *kernel, const char *fmt,
+                             unsigned long long a, unsigned long long b) {
     if (report) {
         char why[160];
         snprintf(why, sizeof why, fmt, a, b);
@@ -20,7 +21,8 @@ static enum rp_status refuse(char **report, enum rp_status s, const char *kernel
     return s;
 }
 
-static enum rp_status check_config(struct rp_gpu *g, struct rp_kernel *k, const struct rp_launch *l, char **report) {
+static enum rp_status check_config(struct rp_gpu *g, struct rp_kernel *k, const struct rp_launch *l,
+                                   char **report) {
     static const char axis[] = "xyz";
     const struct rp_gpu_info *i = &g->info;
     const char *name = k->func->name;
@@ -29,45 +31,59 @@ static enum rp_status check_config(struct rp_gpu *g, struct rp_kernel *k, const 
         char fmt[96];
         snprintf(fmt, sizeof fmt, "block dimension %c is %%llu, allowed are 1 to %%llu", axis[d]);
         if (!l->block[d] || l->block[d] > (uint32_t)i->max_block[d])
-            return refuse(report, RP_INVALID_CONFIG, name, fmt, l->block[d], (unsigned long long)i->max_block[d]);
+            return refuse(report, RP_INVALID_CONFIG, name, fmt, l->block[d],
+                          (unsigned long long)i->max_block[d]);
         snprintf(fmt, sizeof fmt, "grid dimension %c is %%llu, allowed are 1 to %%llu", axis[d]);
         if (!l->grid[d] || l->grid[d] > (uint32_t)i->max_grid[d])
-            return refuse(report, RP_INVALID_CONFIG, name, fmt, l->grid[d], (unsigned long long)i->max_grid[d]);
+            return refuse(report, RP_INVALID_CONFIG, name, fmt, l->grid[d],
+                          (unsigned long long)i->max_grid[d]);
         threads *= l->block[d];
         if (k->func->reqntid[0] && l->block[d] != (k->func->reqntid[d] ? k->func->reqntid[d] : 1))
-            return refuse(report, RP_INVALID_CONFIG, name, "the kernel requires another block shape than (%llu, %llu, ...)", l->block[0], l->block[1]);
+            return refuse(report, RP_INVALID_CONFIG, name,
+                          "the kernel requires another block shape than (%llu, %llu, ...)", l->block[0],
+                          l->block[1]);
     }
     struct rp_kernel_info info;
     enum rp_status s = rp_kernel_info(k, &info, report);
     if (s != RP_OK)
         return s;
     if (threads > (unsigned long long)i->max_threads_per_block)
-        return refuse(report, RP_INVALID_CONFIG, name, "%llu threads per block, at most %llu are possible", threads, (unsigned long long)i->max_threads_per_block);
+        return refuse(report, RP_INVALID_CONFIG, name, "%llu threads per block, at most %llu are possible",
+                      threads, (unsigned long long)i->max_threads_per_block);
     if (threads > (unsigned long long)info.max_threads)
-        return refuse(report, RP_INVALID_CONFIG, name, "%llu threads per block, but the kernel is bounded to %llu", threads, (unsigned long long)info.max_threads);
+        return refuse(report, RP_INVALID_CONFIG, name,
+                      "%llu threads per block, but the kernel is bounded to %llu", threads,
+                      (unsigned long long)info.max_threads);
     if (info.shared_static + l->dynamic_shared > i->shared_per_block_optin)
-        return refuse(report, RP_INVALID_CONFIG, name, "%llu bytes of shared memory, at most %llu are possible", info.shared_static + l->dynamic_shared,
-                      i->shared_per_block_optin);
+        return refuse(report, RP_INVALID_CONFIG, name,
+                      "%llu bytes of shared memory, at most %llu are possible",
+                      info.shared_static + l->dynamic_shared, i->shared_per_block_optin);
     if (l->param_bytes < info.param_bytes)
-        return refuse(report, RP_INVALID_VALUE, name, "%llu bytes of parameters were given, %llu are needed", l->param_bytes, info.param_bytes);
+        return refuse(report, RP_INVALID_VALUE, name, "%llu bytes of parameters were given, %llu are needed",
+                      l->param_bytes, info.param_bytes);
     return RP_OK;
 }
 
-/* Compiles again with fewer registers when the block would not fit otherwise: the program's own compiler may have needed
- * fewer than ours. */
+/* Compiles again with fewer registers when the block would not fit otherwise: the program's own compiler may
+ * have needed fewer than ours. */
 static enum rp_status fit_registers(struct rp_gpu *g, struct rp_kernel *k, uint32_t threads, char **report) {
-    uint32_t warps = (threads + WARP_LANES - 1) / WARP_LANES, share = (uint32_t)g->info.regs_per_block / (warps * WARP_LANES) & ~7u;
+    uint32_t warps = (threads + WARP_LANES - 1) / WARP_LANES,
+             share = (uint32_t)g->info.regs_per_block / (warps * WARP_LANES) & ~7u;
     if (k->prog->nregs <= share)
         return RP_OK;
-    return share < 16 ? refuse(report, RP_OUT_OF_RESOURCES, k->func->name, "%llu registers per thread, %llu threads", k->prog->nregs, threads) : kernel_compile(k, share, report);
+    return share < 16 ? refuse(report, RP_OUT_OF_RESOURCES, k->func->name,
+                               "%llu registers per thread, %llu threads", k->prog->nregs, threads)
+                      : kernel_compile(k, share, report);
 }
 
 int rp_kernel_occupancy(struct rp_kernel *k, uint32_t threads, size_t dynamic_shared) {
     struct rp_gpu *g = k->mod->gpu;
     struct rp_kernel_info info;
-    if (!threads || threads > (uint32_t)g->info.max_threads_per_block || rp_kernel_info(k, &info, NULL) != RP_OK || fit_registers(g, k, threads, NULL) != RP_OK)
+    if (!threads || threads > (uint32_t)g->info.max_threads_per_block ||
+        rp_kernel_info(k, &info, NULL) != RP_OK || fit_registers(g, k, threads, NULL) != RP_OK)
         return 0;
-    return config_occupancy(&g->cfg, threads, k->prog->nregs, (uint32_t)(info.shared_static + dynamic_shared));
+    return config_occupancy(&g->cfg, threads, k->prog->nregs,
+                            (uint32_t)(info.shared_static + dynamic_shared));
 }
 
 static const char *file_name(void *names, uint32_t file) {
@@ -75,7 +91,8 @@ static const char *file_name(void *names, uint32_t file) {
     return file < m->nfiles && m->files[file].name ? m->files[file].name : "?";
 }
 
-/* Bank 0: sizes, addresses, parameters; also copied to memory, where generic addresses of parameters point. */
+/* Bank 0: sizes, addresses, parameters; also copied to memory, where generic addresses of parameters point.
+ */
 static void fill_bank0(struct rp_gpu *g, const struct rp_launch *l, uint8_t *bank, uint32_t bytes) {
     uint64_t env = l->cooperative ? g->grid_workspace : 0;
     memcpy(bank + PARAM_NTID, l->block, 12);
@@ -113,23 +130,28 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
     uint32_t slots = (uint32_t)rp_kernel_occupancy(k, threads, l->dynamic_shared) * (uint32_t)g->info.sms;
     uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
     if (l->cooperative && blocks > slots)
-        return refuse(report, RP_INVALID_CONFIG, k->func->name, "a cooperative launch of %llu blocks, %llu fit on the GPU", blocks, slots);
+        return refuse(report, RP_INVALID_CONFIG, k->func->name,
+                      "a cooperative launch of %llu blocks, %llu fit on the GPU", blocks, slots);
     const struct program *p = k->prog;
     static uint8_t bank0[BANK0_MAX];
     uint32_t bank0_bytes = PARAM_BASE + p->param_bytes;
     if (bank0_bytes > BANK0_MAX)
-        return refuse(report, RP_INVALID_VALUE, k->func->name, "%llu bytes of parameters, at most %llu", p->param_bytes, BANK0_MAX - PARAM_BASE);
+        return refuse(report, RP_INVALID_VALUE, k->func->name, "%llu bytes of parameters, at most %llu",
+                      p->param_bytes, BANK0_MAX - PARAM_BASE);
     fill_bank0(g, l, bank0, bank0_bytes);
     struct exec x = {
         .img = k->img,
-        .bank = {bank0, NULL, (const uint8_t *)p->literals.at, (const uint8_t *)(uintptr_t)k->mod->const_base, k->mod->symbols},
-        .bank_bytes = {bank0_bytes, 0, p->literals.len * 4, k->mod->layout.const_bytes, k->mod->layout.symbol_bytes},
+        .bank = {bank0, NULL, (const uint8_t *)p->literals.at, (const uint8_t *)(uintptr_t)k->mod->const_base,
+                 k->mod->symbols},
+        .bank_bytes = {bank0_bytes, 0, p->literals.len * 4, k->mod->layout.const_bytes,
+                       k->mod->layout.symbol_bytes},
         .mem = &g->mem,
         .grid = {l->grid[0], l->grid[1], l->grid[2]},
         .block = {l->block[0], l->block[1], l->block[2]},
         .nsms = (uint32_t)g->info.sms,
         .grid_id = g->totals.launches + 1,
-        .local_bytes = align16(p->local_bytes + (p->recursive ? g->limits[RP_LIMIT_STACK] * STACK_FACTOR : 0)),
+        .local_bytes =
+            align16(p->local_bytes + (p->recursive ? g->limits[RP_LIMIT_STACK] * STACK_FACTOR : 0)),
         .shared_static = align16(p->shared_static),
         .shared_dynamic = (uint32_t)l->dynamic_shared,
         .recursive = p->recursive,

@@ -1,4 +1,5 @@
-/* Modules: PTX loaded onto a GPU. Variables get device memory at once; kernels are compiled when first needed. */
+/* Modules: PTX loaded onto a GPU. Variables get device memory at once; kernels are compiled when first
+ * needed. */
 #include <string.h>
 
 #include "gpu/gpu.h"
@@ -36,12 +37,14 @@ static bool place_variables(struct rp_module *m, struct diag *d) {
         if (!is_global(v))
             continue;
         if (v->linkage == LINK_EXTERN && !v->ninit) {
-            diag_at(d, DIAG_ERROR, &p->src, v->at, "variable '%s' is declared but not defined in this module", v->name);
+            diag_at(d, DIAG_ERROR, &p->src, v->at, "variable '%s' is declared but not defined in this module",
+                    v->name);
             return false;
         }
         uint64_t at = v->size ? memory_alloc(&m->gpu->mem, v->size, RP_MEM_MODULE) : 0;
         if (v->size && !at) {
-            diag_at(d, DIAG_ERROR, &p->src, v->at, "no device memory is left for '%s' (%llu bytes)", v->name, (unsigned long long)v->size);
+            diag_at(d, DIAG_ERROR, &p->src, v->at, "no device memory is left for '%s' (%llu bytes)", v->name,
+                    (unsigned long long)v->size);
             return false;
         }
         vec_push(&m->allocs, at);
@@ -102,8 +105,8 @@ static void give_log(struct diag *d, char **log) {
     diag_free(d);
 }
 
-/* A word we do not know is a mistake in a version of PTX we know, as it is for real drivers; in a newer version it is
- * something we have yet to learn, and concerns only the kernel it stands in. */
+/* A word we do not know is a mistake in a version of PTX we know, as it is for real drivers; in a newer
+ * version it is something we have yet to learn, and concerns only the kernel it stands in. */
 static bool check_functions(const struct ptx_module *p, struct diag *d) {
     bool ok = true;
     for (uint32_t i = 0; i < p->nfuncs && p->version <= NEWEST_PTX; i++) {
@@ -116,7 +119,8 @@ static bool check_functions(const struct ptx_module *p, struct diag *d) {
     return ok;
 }
 
-enum rp_status rp_module_load(struct rp_gpu *gpu, const char *ptx, size_t len, const char *name, struct rp_module **out, char **log) {
+enum rp_status rp_module_load(struct rp_gpu *gpu, const char *ptx, size_t len, const char *name,
+                              struct rp_module **out, char **log) {
     struct diag d = {0};
     *out = NULL;
     if (log)
@@ -182,7 +186,8 @@ int rp_module_address_bits(const struct rp_module *m) {
 
 static const struct ptx_var *find_var(const struct rp_module *m, const char *name, bool reference) {
     for (uint32_t i = 0; i < m->ptx->nvars; i++)
-        if (!m->ptx->vars[i]->func && is_reference(m->ptx->vars[i]) == reference && !strcmp(m->ptx->vars[i]->name, name))
+        if (!m->ptx->vars[i]->func && is_reference(m->ptx->vars[i]) == reference &&
+            !strcmp(m->ptx->vars[i]->name, name))
             return m->ptx->vars[i];
     return NULL;
 }

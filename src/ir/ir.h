@@ -1,12 +1,13 @@
 /* Machine code of one kernel and the functions it calls, before and after register allocation.
  *
- * Before allocation registers are virtual: a virtual register is a group of 1, 2, 4 or 8 words that will be placed
- * together, aligned to its size (groups of 8 to 4), and an operand names (register, first word). Different words of a
- * group may be written by different instructions. After allocation (fn->allocated) an operand's reg is the machine
- * register and word is 0. Code is not in SSA form.
+ * Before allocation registers are virtual: a virtual register is a group of 1, 2, 4 or 8 words that will be
+ * placed together, aligned to its size (groups of 8 to 4), and an operand names (register, first word).
+ * Different words of a group may be written by different instructions. After allocation (fn->allocated) an
+ * operand's reg is the machine register and word is 0. Code is not in SSA form.
  *
- * Invariants (ir_validate): a block ends with BRA, BRX, RET or EXIT, or falls through into succ[0]; only its last
- * instruction is one of those; a conditional (guarded) BRA has succ = {target, next block}; operands match the form. */
+ * Invariants (ir_validate): a block ends with BRA, BRX, RET or EXIT, or falls through into succ[0]; only its
+ * last instruction is one of those; a conditional (guarded) BRA has succ = {target, next block}; operands
+ * match the form. */
 #ifndef REPRISE_IR_IR_H
 #define REPRISE_IR_IR_H
 
@@ -20,11 +21,11 @@ enum opd_mod { OMOD_NEG = 1, OMOD_ABS = 2 };
 
 /* A source or destination operand. RZ is O_REG with reg = VREG_RZ before and after allocation. */
 struct opd {
-    uint8_t kind, mod;  /* mod: float neg/abs, neg applied last; for a pair they act on the 64-bit value */
-    uint8_t word;       /* O_REG: first word within the virtual register */
-    uint8_t bank;       /* O_CONST */
-    uint32_t v;         /* O_REG: register; O_IMM: 32 bits (for a 64-bit operand the high word, low word zero if the form is
-                           floating point; sign-extended if integer); O_CONST: byte offset */
+    uint8_t kind, mod; /* mod: float neg/abs, neg applied last; for a pair they act on the 64-bit value */
+    uint8_t word;      /* O_REG: first word within the virtual register */
+    uint8_t bank;      /* O_CONST */
+    uint32_t v; /* O_REG: register; O_IMM: 32 bits (for a 64-bit operand the high word, low word zero if the
+                   form is floating point; sign-extended if integer); O_CONST: byte offset */
 };
 #define VREG_RZ  0xffffffffu
 #define VPRED_PT 0xffffffffu
@@ -38,15 +39,16 @@ struct popd {
 struct inst {
     uint16_t op; /* enum op */
     uint8_t nsrc;
-    bool frame;  /* imm is relative to the end of this function's own frame: frame size is added when it is known */
+    bool frame; /* imm is relative to the end of this function's own frame: frame size is added when it is
+                   known */
     struct imods m;
     struct popd guard;
     struct popd pdst[2], psrc[2];
     struct opd dst, src[4];
-    int32_t imm;       /* address offset of memory operations */
-    uint32_t target;   /* BRA: block (after layout: instruction index); CALL: function; BRX: table; */
-    uint32_t rpc;      /* BRA, BRX after layout: index of the reconvergence point; NO_RPC: none before the end */
-    uint32_t line;     /* line of the PTX text */
+    int32_t imm;     /* address offset of memory operations */
+    uint32_t target; /* BRA: block (after layout: instruction index); CALL: function; BRX: table; */
+    uint32_t rpc;  /* BRA, BRX after layout: index of the reconvergence point; NO_RPC: none before the end */
+    uint32_t line; /* line of the PTX text */
     uint32_t dbg_file, dbg_line;
 };
 #define NO_RPC 0xffffffffu
@@ -62,19 +64,24 @@ struct block {
 /* A kernel body or a device function. */
 struct fn {
     const char *name;
-    VEC(struct block) blocks;  /* block 0 is the entry; order is layout order */
-    VEC(uint8_t) vregs;        /* words of each virtual register */
-    uint32_t npreds;           /* virtual predicates */
-    VEC(struct { uint32_t *blocks; uint32_t n; }) tables; /* BRX targets (after layout: instruction indices) */
-    uint32_t frame;            /* bytes of local memory: variables, then spills and saved registers */
-    uint32_t args;             /* bytes of incoming results + parameters at the start of the frame */
-    uint32_t outgoing;         /* bytes of arguments beyond the frame that system calls read */
+    VEC(struct block) blocks; /* block 0 is the entry; order is layout order */
+    VEC(uint8_t) vregs;       /* words of each virtual register */
+    uint32_t npreds;          /* virtual predicates */
+    VEC(struct {
+        uint32_t *blocks;
+        uint32_t n;
+    })
+    tables;            /* BRX targets (after layout: instruction indices) */
+    uint32_t frame;    /* bytes of local memory: variables, then spills and saved registers */
+    uint32_t args;     /* bytes of incoming results + parameters at the start of the frame */
+    uint32_t outgoing; /* bytes of arguments beyond the frame that system calls read */
     bool entry, calls, allocated;
-    uint32_t nregs;            /* machine registers used, after allocation */
-    uint32_t fp;               /* virtual register that holds the frame's address; VREG_RZ in an entry */
+    uint32_t nregs; /* machine registers used, after allocation */
+    uint32_t fp;    /* virtual register that holds the frame's address; VREG_RZ in an entry */
 };
 
-/* Register that holds the frame base of called functions; never allocated otherwise in functions that call or are called. */
+/* Register that holds the frame base of called functions; never allocated otherwise in functions that call or
+ * are called. */
 enum { REG_FRAME = 1 };
 
 /* Targets of an indexed branch, as instruction indices. */
@@ -87,19 +94,19 @@ struct branch_table {
 struct program {
     struct arena arena;
     const char *name;
-    VEC(struct fn *) fns;        /* fns[0] is the kernel; CALL targets index this */
-    VEC(uint32_t) fn_ids;        /* module-wide function number of each, for indirect calls */
-    VEC(uint32_t) literals;      /* bank BANK_LITERAL */
-    uint32_t reg_limit;          /* machine registers the allocator may use */
+    VEC(struct fn *) fns;   /* fns[0] is the kernel; CALL targets index this */
+    VEC(uint32_t) fn_ids;   /* module-wide function number of each, for indirect calls */
+    VEC(uint32_t) literals; /* bank BANK_LITERAL */
+    uint32_t reg_limit;     /* machine registers the allocator may use */
     /* Filled by ir_link: all functions in one array. */
     struct inst *code;
     uint32_t ncode;
-    uint32_t *fn_entry;          /* index in code of each function */
+    uint32_t *fn_entry;              /* index in code of each function */
     VEC(struct branch_table) tables; /* what BRX targets index after layout */
-    uint32_t nregs;              /* of the whole program, at least 1 */
+    uint32_t nregs;                  /* of the whole program, at least 1 */
     uint32_t shared_static, shared_align, param_bytes, const_bytes;
-    uint32_t local_bytes;        /* per thread; without recursion it suffices for the deepest call chain */
-    bool recursive;              /* calls may nest without a static bound: stack limit applies */
+    uint32_t local_bytes; /* per thread; without recursion it suffices for the deepest call chain */
+    bool recursive;       /* calls may nest without a static bound: stack limit applies */
     uint32_t address_bits;
 };
 
@@ -136,7 +143,8 @@ uint32_t inst_dst_words(const struct inst *i);
 uint32_t inst_src_words(const struct inst *i, uint32_t s);
 /* True when a plain 32-bit immediate or constant may stand as source s. */
 bool inst_src_may_be_const(const struct inst *i, uint32_t s);
-/* True for memory, texture, warp and control operations: any number of constant operands where they are allowed. */
+/* True for memory, texture, warp and control operations: any number of constant operands where they are
+ * allowed. */
 bool inst_has_free_operands(const struct inst *i);
 /* True if the instruction may be removed when its results are unused. */
 bool inst_is_pure(const struct inst *i);

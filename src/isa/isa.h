@@ -1,9 +1,9 @@
 /* The machine: operations, modifiers and the facts about them that everything else is derived from.
  *
- * A warp has up to 255 general registers of 32 lanes x 32 bits (RZ reads zero) and seven predicate registers of
- * 32 bits (PT reads true). 64-bit values live in aligned pairs, vectors in aligned groups. An instruction occupies
- * 8 bytes of the instruction address space, has a guard predicate, at most one operand that is an immediate or a
- * constant-bank word, and memory operands of the form [R + imm]. */
+ * A warp has up to 255 general registers of 32 lanes x 32 bits (RZ reads zero) and seven predicate registers
+ * of 32 bits (PT reads true). 64-bit values live in aligned pairs, vectors in aligned groups. An instruction
+ * occupies 8 bytes of the instruction address space, has a guard predicate, at most one operand that is an
+ * immediate or a constant-bank word, and memory operands of the form [R + imm]. */
 #ifndef REPRISE_ISA_ISA_H
 #define REPRISE_ISA_ISA_H
 
@@ -28,12 +28,45 @@ enum op_form {
 
 enum op_unit { UNIT_SP, UNIT_SFU, UNIT_DP, UNIT_MEM, UNIT_TEX, UNIT_CTRL, UNIT_COUNT };
 enum op_latency {
-    LAT_ALU, LAT_IMUL, LAT_IDIV, LAT_IDIV64, LAT_FP, LAT_FDIV, LAT_SFU, LAT_DP, LAT_DDIV, LAT_CVT,
-    LAT_MEMORY, LAT_CONST, LAT_TEX, LAT_CTRL, LAT_COUNT
+    LAT_ALU,
+    LAT_IMUL,
+    LAT_IDIV,
+    LAT_IDIV64,
+    LAT_FP,
+    LAT_FDIV,
+    LAT_SFU,
+    LAT_DP,
+    LAT_DDIV,
+    LAT_CVT,
+    LAT_MEMORY,
+    LAT_CONST,
+    LAT_TEX,
+    LAT_CTRL,
+    LAT_COUNT
 };
 enum op_energy {
-    EN_MOV, EN_LOGIC, EN_SHIFT, EN_IADD, EN_IMUL, EN_IMAD, EN_IDIV, EN_FADD, EN_FMUL, EN_FFMA, EN_FDIV, EN_SFU,
-    EN_DADD, EN_DMUL, EN_DFMA, EN_DDIV, EN_CVT, EN_LDST, EN_ATOM, EN_TEX, EN_CTRL, EN_COUNT
+    EN_MOV,
+    EN_LOGIC,
+    EN_SHIFT,
+    EN_IADD,
+    EN_IMUL,
+    EN_IMAD,
+    EN_IDIV,
+    EN_FADD,
+    EN_FMUL,
+    EN_FFMA,
+    EN_FDIV,
+    EN_SFU,
+    EN_DADD,
+    EN_DMUL,
+    EN_DFMA,
+    EN_DDIV,
+    EN_CVT,
+    EN_LDST,
+    EN_ATOM,
+    EN_TEX,
+    EN_CTRL,
+    EN_COUNT
 };
 
 enum op_flags {
@@ -46,10 +79,10 @@ enum op_flags {
     OPF_LOAD = 1 << 6,
     OPF_STORE = 1 << 7,
     OPF_ATOMIC = 1 << 8,
-    OPF_EFFECT = 1 << 9,   /* must not be removed, duplicated or moved across another effect */
-    OPF_CROSS = 1 << 10,   /* reads other lanes */
-    OPF_END = 1 << 11,     /* may end a basic block */
-    OPF_MACRO = 1 << 12,   /* real hardware runs a short instruction sequence for it */
+    OPF_EFFECT = 1 << 9, /* must not be removed, duplicated or moved across another effect */
+    OPF_CROSS = 1 << 10, /* reads other lanes */
+    OPF_END = 1 << 11,   /* may end a basic block */
+    OPF_MACRO = 1 << 12, /* real hardware runs a short instruction sequence for it */
 };
 
 /* One row of the operation table. */
@@ -69,8 +102,25 @@ extern const struct form_info form_info[FORM_COUNT];
 
 /* Value types of conversions and memory data. */
 enum mtype {
-    MT_U8, MT_S8, MT_U16, MT_S16, MT_U32, MT_S32, MT_U64, MT_S64, MT_F16, MT_BF16, MT_F32, MT_F64,
-    MT_TF32, MT_F16X2, MT_BF16X2, MT_E4M3X2, MT_E5M2X2, MT_B128, MT_COUNT
+    MT_U8,
+    MT_S8,
+    MT_U16,
+    MT_S16,
+    MT_U32,
+    MT_S32,
+    MT_U64,
+    MT_S64,
+    MT_F16,
+    MT_BF16,
+    MT_F32,
+    MT_F64,
+    MT_TF32,
+    MT_F16X2,
+    MT_BF16X2,
+    MT_E4M3X2,
+    MT_E5M2X2,
+    MT_B128,
+    MT_COUNT
 };
 /* Bytes of a value of type t. */
 uint32_t mtype_size(enum mtype t);
@@ -82,7 +132,17 @@ enum rounding { RND_RN, RND_RZ, RND_RM, RND_RP, RND_RNA };
 enum bool_op { BOOL_AND, BOOL_OR, BOOL_XOR };
 enum mem_space { MS_GENERIC, MS_GLOBAL, MS_SHARED, MS_LOCAL, MS_CONST };
 enum atom_op {
-    ATOM_ADD, ATOM_MIN, ATOM_MAX, ATOM_INC, ATOM_DEC, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_EXCH, ATOM_CAS, ATOM_COUNT
+    ATOM_ADD,
+    ATOM_MIN,
+    ATOM_MAX,
+    ATOM_INC,
+    ATOM_DEC,
+    ATOM_AND,
+    ATOM_OR,
+    ATOM_XOR,
+    ATOM_EXCH,
+    ATOM_CAS,
+    ATOM_COUNT
 };
 enum mufu { MUFU_RCP, MUFU_RSQ, MUFU_SQRT, MUFU_LG2, MUFU_EX2, MUFU_SIN, MUFU_COS, MUFU_TANH, MUFU_COUNT };
 enum minmax_mode { MINMAX_NAN = 1, MINMAX_XORSIGN = 2 };
@@ -92,61 +152,147 @@ enum vote_mode { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };
 enum match_mode { MATCH_ANY, MATCH_ALL };
 enum redux_mode { REDUX_ADD, REDUX_MIN, REDUX_MAX, REDUX_AND, REDUX_OR, REDUX_XOR };
 enum bar_mode { BAR_SYNC, BAR_ARRIVE, BAR_RED_AND, BAR_RED_OR, BAR_RED_POPC };
-enum testp_mode { TESTP_FINITE, TESTP_INFINITE, TESTP_NUMBER, TESTP_NOTANUMBER, TESTP_NORMAL, TESTP_SUBNORMAL };
+enum testp_mode {
+    TESTP_FINITE,
+    TESTP_INFINITE,
+    TESTP_NUMBER,
+    TESTP_NOTANUMBER,
+    TESTP_NORMAL,
+    TESTP_SUBNORMAL
+};
 enum fdiv_mode { FDIV_APPROX, FDIV_FULL };
 enum ext_mode { EXT_U8, EXT_S8, EXT_U16, EXT_S16 }; /* SEXT */
 enum prmt_mode { PRMT_NONE, PRMT_F4E, PRMT_B4E, PRMT_RC8, PRMT_ECL, PRMT_ECR, PRMT_RC16 };
-enum wrap_mode { MODE_CLAMP, MODE_WRAP }; /* BMSK, SZEXT */
+enum wrap_mode { MODE_CLAMP, MODE_WRAP };                     /* BMSK, SZEXT */
 enum dp_mode { DP_A_SIGNED = 1, DP_B_SIGNED = 2, DP_HI = 4 }; /* DP4A, DP2A; HI: upper bytes of b */
 enum flo_mode { FLO_SHIFTAMT = 1 };
-enum hset_mode { HSET_ONE, HSET_MASK };  /* true is 1.0 or all ones in each half */
-enum cvt_mode { CVT_SATFINITE = 1 };     /* F2F, F2FP to f16, bf16, tf32: overflow gives the largest finite number */
+enum hset_mode { HSET_ONE, HSET_MASK }; /* true is 1.0 or all ones in each half */
+enum cvt_mode {
+    CVT_SATFINITE = 1
+}; /* F2F, F2FP to f16, bf16, tf32: overflow gives the largest finite number */
 
-/* VIDEO: one scalar video instruction, d = op2(op(a.asel, b.bsel), c) or the result merged into part dsel of c.
- * m.mode = VIDEO_MODE(op, asel, bsel, dsel, op2, wrap), m.lut = set of enum video_lut, m.sat, and m.cmp for VSET.
- * dsel other than SEL_ALL means merge; op2 is then VOP2_NONE. Without either, c does not matter. */
-enum video_op { VID_ADD, VID_SUB, VID_ABSDIFF, VID_MIN, VID_MAX, VID_SHL, VID_SHR, VID_SET, VID_MAD, VID_COUNT };
+/* VIDEO: one scalar video instruction, d = op2(op(a.asel, b.bsel), c) or the result merged into part dsel of
+ * c. m.mode = VIDEO_MODE(op, asel, bsel, dsel, op2, wrap), m.lut = set of enum video_lut, m.sat, and m.cmp
+ * for VSET. dsel other than SEL_ALL means merge; op2 is then VOP2_NONE. Without either, c does not matter. */
+enum video_op {
+    VID_ADD,
+    VID_SUB,
+    VID_ABSDIFF,
+    VID_MIN,
+    VID_MAX,
+    VID_SHL,
+    VID_SHR,
+    VID_SET,
+    VID_MAD,
+    VID_COUNT
+};
 enum video_sel { SEL_ALL, SEL_B0, SEL_B1, SEL_B2, SEL_B3, SEL_H0, SEL_H1 };
 enum video_op2 { VOP2_NONE, VOP2_ADD, VOP2_MIN, VOP2_MAX };
 enum video_lut {
-    VLUT_A_SIGNED = 1, VLUT_B_SIGNED = 2, VLUT_D_SIGNED = 4, /* .s32 of atype, btype, dtype */
-    VLUT_SHR7 = 8, VLUT_SHR15 = 16, VLUT_PO = 32, /* VID_MAD: scale, plus one */
-    VLUT_NEG_AB = 64, VLUT_NEG_C = 128            /* VID_MAD: exactly one of a, b negated; c negated */
+    VLUT_A_SIGNED = 1,
+    VLUT_B_SIGNED = 2,
+    VLUT_D_SIGNED = 4, /* .s32 of atype, btype, dtype */
+    VLUT_SHR7 = 8,
+    VLUT_SHR15 = 16,
+    VLUT_PO = 32, /* VID_MAD: scale, plus one */
+    VLUT_NEG_AB = 64,
+    VLUT_NEG_C = 128 /* VID_MAD: exactly one of a, b negated; c negated */
 };
 #define VIDEO_MODE(op, asel, bsel, dsel, op2, wrap)                                                          \
     ((uint16_t)((op) | (asel) << 4 | (bsel) << 7 | (dsel) << 10 | (op2) << 13 | (wrap) << 15))
 
-/* SIMD2: op on each half or byte of a and b. m.mode = SIMD_MODE(op, bytes, mask, add): lanes outside mask come from
- * c; with add the lanes in mask are summed into c instead. m.lut: VLUT_*_SIGNED, m.sat, m.relu (negative lanes become
- * 0), m.cmp for SIMD_SET. Operand selectors (.h10, .b7654, ...) are PRMTs before it; add.u16x2 and relatives have
- * the full mask. */
+/* SIMD2: op on each half or byte of a and b. m.mode = SIMD_MODE(op, bytes, mask, add): lanes outside mask
+ * come from c; with add the lanes in mask are summed into c instead. m.lut: VLUT_*_SIGNED, m.sat, m.relu
+ * (negative lanes become 0), m.cmp for SIMD_SET. Operand selectors (.h10, .b7654, ...) are PRMTs before it;
+ * add.u16x2 and relatives have the full mask. */
 enum simd_op { SIMD_ADD, SIMD_SUB, SIMD_AVRG, SIMD_ABSDIFF, SIMD_MIN, SIMD_MAX, SIMD_SET, SIMD_COUNT };
 #define SIMD_MODE(op, bytes, mask, add) ((uint16_t)((op) | (bytes) << 3 | (mask) << 4 | (add) << 8))
 
-enum mbar_mode { MBAR_INIT, MBAR_INVAL, MBAR_ARRIVE, MBAR_ARRIVE_DROP, MBAR_TEST_WAIT, MBAR_EXPECT_TX, MBAR_COUNT_PENDING };
+enum mbar_mode {
+    MBAR_INIT,
+    MBAR_INVAL,
+    MBAR_ARRIVE,
+    MBAR_ARRIVE_DROP,
+    MBAR_TEST_WAIT,
+    MBAR_EXPECT_TX,
+    MBAR_COUNT_PENDING
+};
 enum sys_call { SYS_VPRINTF, SYS_MALLOC, SYS_FREE, SYS_ASSERTFAIL };
 enum tex_geom { TEX_1D, TEX_2D, TEX_3D, TEX_A1D, TEX_A2D, TEX_CUBE, TEX_ACUBE };
-enum tex_mode { TEXM_PLAIN, TEXM_LEVEL, TEXM_GRAD, TEXM_GATHER }; /* m.mode of TEX; GATHER: component in m.lut */
-enum txq_mode { TXQ_WIDTH, TXQ_HEIGHT, TXQ_DEPTH, TXQ_CHANNEL_TYPE, TXQ_CHANNEL_ORDER, TXQ_LEVELS, TXQ_SAMPLES, TXQ_ARRAY, TXQ_NORMALIZED, TXQ_FILTER, TXQ_ADDR0, TXQ_ADDR1, TXQ_ADDR2 };
+enum tex_mode {
+    TEXM_PLAIN,
+    TEXM_LEVEL,
+    TEXM_GRAD,
+    TEXM_GATHER
+}; /* m.mode of TEX; GATHER: component in m.lut */
+enum txq_mode {
+    TXQ_WIDTH,
+    TXQ_HEIGHT,
+    TXQ_DEPTH,
+    TXQ_CHANNEL_TYPE,
+    TXQ_CHANNEL_ORDER,
+    TXQ_LEVELS,
+    TXQ_SAMPLES,
+    TXQ_ARRAY,
+    TXQ_NORMALIZED,
+    TXQ_FILTER,
+    TXQ_ADDR0,
+    TXQ_ADDR1,
+    TXQ_ADDR2
+};
 enum surf_clamp { SURF_TRAP, SURF_CLAMP, SURF_ZERO };
 
-/* Special registers that S2R reads (m.mode); sizes and parameters of the launch are constant-bank words instead. */
+/* Special registers that S2R reads (m.mode); sizes and parameters of the launch are constant-bank words
+ * instead. */
 enum mreg {
-    SR_TID_X, SR_TID_Y, SR_TID_Z, SR_CTAID_X, SR_CTAID_Y, SR_CTAID_Z, SR_LANEID, SR_WARPID, SR_NWARPID, SR_SMID, SR_NSMID,
-    SR_GRIDID, SR_LANEMASK_EQ, SR_LANEMASK_LT, SR_LANEMASK_LE, SR_LANEMASK_GT, SR_LANEMASK_GE, SR_CLOCK_LO, SR_CLOCK_HI,
-    SR_GLOBALTIMER_LO, SR_GLOBALTIMER_HI, SR_ACTIVEMASK, SR_DYN_SMEM, SR_DYN_SIZE, SR_TOTAL_SMEM, SR_ZERO, SR_COUNT
+    SR_TID_X,
+    SR_TID_Y,
+    SR_TID_Z,
+    SR_CTAID_X,
+    SR_CTAID_Y,
+    SR_CTAID_Z,
+    SR_LANEID,
+    SR_WARPID,
+    SR_NWARPID,
+    SR_SMID,
+    SR_NSMID,
+    SR_GRIDID,
+    SR_LANEMASK_EQ,
+    SR_LANEMASK_LT,
+    SR_LANEMASK_LE,
+    SR_LANEMASK_GT,
+    SR_LANEMASK_GE,
+    SR_CLOCK_LO,
+    SR_CLOCK_HI,
+    SR_GLOBALTIMER_LO,
+    SR_GLOBALTIMER_HI,
+    SR_ACTIVEMASK,
+    SR_DYN_SMEM,
+    SR_DYN_SIZE,
+    SR_TOTAL_SMEM,
+    SR_ZERO,
+    SR_COUNT
 };
 
-/* Constant banks. Bank 0: launch facts (PARAM_BLOCK: address of the parameters in memory), then parameters; 2: literals of the kernel; 3: the module's .const space;
- * 4: addresses of the module's symbols. */
+/* Constant banks. Bank 0: launch facts (PARAM_BLOCK: address of the parameters in memory), then parameters;
+ * 2: literals of the kernel; 3: the module's .const space; 4: addresses of the module's symbols. */
 enum {
-    BANK_PARAM = 0, BANK_LITERAL = 2, BANK_CONST = 3, BANK_SYMBOL = 4, BANK_COUNT = 5,
-    PARAM_NTID = 0x00, PARAM_NCTAID = 0x0c, PARAM_BLOCK = 0x20, PARAM_ENVREG = 0x28, PARAM_BASE = 0x140,
-    SYMBOL_CONST_BASE = 0, SYMBOL_FIRST = 8 /* slots of 8 bytes; the first is the address of the .const space */
+    BANK_PARAM = 0,
+    BANK_LITERAL = 2,
+    BANK_CONST = 3,
+    BANK_SYMBOL = 4,
+    BANK_COUNT = 5,
+    PARAM_NTID = 0x00,
+    PARAM_NCTAID = 0x0c,
+    PARAM_BLOCK = 0x20,
+    PARAM_ENVREG = 0x28,
+    PARAM_BASE = 0x140,
+    SYMBOL_CONST_BASE = 0,
+    SYMBOL_FIRST = 8 /* slots of 8 bytes; the first is the address of the .const space */
 };
 
-/* Generic addresses of shared and local memory lie in windows: these low words under the high word WINDOW_HI (or alone,
- * with 32-bit addresses). Global memory starts at WINDOW_END. */
+/* Generic addresses of shared and local memory lie in windows: these low words under the high word WINDOW_HI
+ * (or alone, with 32-bit addresses). Global memory starts at WINDOW_END. */
 enum { WINDOW_HI = 0x1100, SHARED_WINDOW = 0x01000000, LOCAL_WINDOW = 0x02000000, WINDOW_END = 0x04000000 };
 
 /* What a pointer to the module's function number index holds. */
@@ -154,24 +300,25 @@ enum { WINDOW_HI = 0x1100, SHARED_WINDOW = 0x01000000, LOCAL_WINDOW = 0x02000000
 
 /* Modifiers of an instruction; zero where they do not apply. */
 struct imods {
-    uint16_t mode;       /* LOP3 table, PRMT/SHFL/VOTE/... mode, MUFU function, S2R register: see enums above */
-    uint8_t rnd;         /* enum rounding */
-    uint8_t cmp;         /* set of enum cmp */
-    uint8_t bop;         /* enum bool_op */
-    uint8_t space;       /* enum mem_space */
-    uint8_t size;        /* memory element bytes: 1, 2, 4, 8, 16 */
-    uint8_t vec;         /* memory elements per lane: 1, 2, 4, 8 */
-    uint8_t dtype, stype;/* enum mtype: conversions, atomics (dtype), 16-bit float kind (dtype), texture result/coordinate */
-    uint8_t aop;         /* enum atom_op */
-    uint8_t geom;        /* enum tex_geom */
-    uint8_t lut;         /* TEXM_GATHER component, surface clamp, small extras */
+    uint16_t mode; /* LOP3 table, PRMT/SHFL/VOTE/... mode, MUFU function, S2R register: see enums above */
+    uint8_t rnd;   /* enum rounding */
+    uint8_t cmp;   /* set of enum cmp */
+    uint8_t bop;   /* enum bool_op */
+    uint8_t space; /* enum mem_space */
+    uint8_t size;  /* memory element bytes: 1, 2, 4, 8, 16 */
+    uint8_t vec;   /* memory elements per lane: 1, 2, 4, 8 */
+    uint8_t dtype, stype;     /* enum mtype: conversions, atomics (dtype), 16-bit float kind (dtype), texture
+                                 result/coordinate */
+    uint8_t aop;              /* enum atom_op */
+    uint8_t geom;             /* enum tex_geom */
+    uint8_t lut;              /* TEXM_GATHER component, surface clamp, small extras */
     bool ftz, sat, sgn, rint; /* rint: round to integral value; for LD sgn: sign-extend */
-    bool relu;           /* HFMA2, F2FP: negative results become 0 */
-    bool a64;            /* address operand has 64 bits */
-    bool vol;            /* volatile, or ordered stronger than weak: never merged, reordered or reused */
-    bool uni;            /* branch known uniform */
-    bool noftz;          /* atomics: keep subnormals */
-    bool fuse;           /* FADD, FMUL, DADD, DMUL without a rounding word: may be contracted */
+    bool relu;                /* HFMA2, F2FP: negative results become 0 */
+    bool a64;                 /* address operand has 64 bits */
+    bool vol;                 /* volatile, or ordered stronger than weak: never merged, reordered or reused */
+    bool uni;                 /* branch known uniform */
+    bool noftz;               /* atomics: keep subnormals */
+    bool fuse;                /* FADD, FMUL, DADD, DMUL without a rounding word: may be contracted */
 };
 
 #endif

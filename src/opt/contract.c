@@ -1,16 +1,17 @@
 /* Contraction: mul + add and mul + sub without rounding modifiers become fused multiply-add.
  *
- * PTX leaves this to the machine's compiler, and the vendor's does it whenever every use of the product can be
- * fused; results agree with real GPUs bit for bit only if we do the same. Where both operands of an addition are products
- * the first one is fused. A product is looked through a sign change. Runs first, on code as lowered: the product and the
- * operands of the multiplication must be registers that are written once, or constants. */
+ * PTX leaves this to the machine's compiler, and the vendor's does it whenever every use of the product can
+ * be fused; results agree with real GPUs bit for bit only if we do the same. Where both operands of an
+ * addition are products the first one is fused. A product is looked through a sign change. Runs first, on
+ * code as lowered: the product and the operands of the multiplication must be registers that are written
+ * once, or constants. */
 #include "opt/pass.h"
 
 /* What is known of each virtual register. */
 struct def {
     const struct inst *at; /* its only definition, or NULL */
     uint32_t defs, uses;
-    uint32_t fused;        /* uses that can be fused */
+    uint32_t fused; /* uses that can be fused */
 };
 
 struct contract {
@@ -46,7 +47,8 @@ static const struct inst *product(const struct contract *c, const struct inst *a
     if (o->kind != O_REG || o->v == VREG_RZ || (o->mod & OMOD_ABS))
         return NULL;
     const struct inst *m = c->regs[o->v].at;
-    if (!m || c->regs[o->v].defs != 1 || !is_mul(m) || !m->m.fuse || m->m.sat || m->m.ftz != add->m.ftz || m->guard.id != VPRED_PT)
+    if (!m || c->regs[o->v].defs != 1 || !is_mul(m) || !m->m.fuse || m->m.sat || m->m.ftz != add->m.ftz ||
+        m->guard.id != VPRED_PT)
         return NULL;
     if ((m->op == OP_FMUL) != (add->op == OP_FADD) || ((m->src[0].mod | m->src[1].mod) & OMOD_ABS))
         return NULL;

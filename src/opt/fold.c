@@ -1,5 +1,5 @@
-/* Constant folding: what can be computed now is, and operations with a neutral operand become moves. Integer only;
- * floating point would have to repeat rounding and NaN rules that belong to the executors. */
+/* Constant folding: what can be computed now is, and operations with a neutral operand become moves. Integer
+ * only; floating point would have to repeat rounding and NaN rules that belong to the executors. */
 #include "isa/eval.h"
 #include "opt/walk.h"
 
@@ -17,7 +17,8 @@ static bool compare(const struct imods *m, uint32_t a, uint32_t b) {
 }
 
 /* Both predicates known, or one that decides. */
-static bool combine_known(const struct walk *w, const struct inst *i, const bool *first, uint32_t depth, bool *out) {
+static bool combine_known(const struct walk *w, const struct inst *i, const bool *first, uint32_t depth,
+                          bool *out) {
     bool a, b, ka = first ? (a = *first, true) : pred_known(w, &i->psrc[0], depth, &a);
     bool kb = pred_known(w, &i->psrc[first ? 0 : 1], depth, &b);
     if (ka && kb) {
@@ -126,7 +127,7 @@ static const struct {
     uint16_t op;
     uint32_t neutral;
 } neutrals[] = {
-    {OP_IADD, 0}, {OP_ISUB, 0}, {OP_OR, 0},  {OP_XOR, 0},         {OP_SHL, 0},
+    {OP_IADD, 0}, {OP_ISUB, 0}, {OP_OR, 0},    {OP_XOR, 0},          {OP_SHL, 0},
     {OP_SHR, 0},  {OP_IMUL, 1}, {OP_SHRLO, 0}, {OP_AND, UINT32_MAX},
 };
 
@@ -137,7 +138,8 @@ static bool neutral(const struct walk *w, struct inst *i) {
     bool kb = walk_number(w, &i->src[1], &b);
     bool ka = (op_info[i->op].flags & OPF_COMMUTES) && walk_number(w, &i->src[0], &a);
     for (uint32_t k = 0; k < sizeof neutrals / sizeof *neutrals; k++) {
-        if (neutrals[k].op != i->op || (!(kb && b == neutrals[k].neutral) && !(ka && a == neutrals[k].neutral)))
+        if (neutrals[k].op != i->op ||
+            (!(kb && b == neutrals[k].neutral) && !(ka && a == neutrals[k].neutral)))
             continue;
         become_mov(i, i->src[kb && b == neutrals[k].neutral ? 0 : 1]);
         return true;

@@ -90,7 +90,8 @@ static void clean_up(struct compiler *c, struct fn *f) {
     }
 }
 
-/* Liveness takes up to a bit for each value in each block. Beyond this no real kernel comes near the host's memory. */
+/* Liveness takes up to a bit for each value in each block. Beyond this no real kernel comes near the host's
+ * memory. */
 enum { MAX_LIVENESS_MB = 2048 };
 
 static bool too_large(const struct fn *f) {
@@ -104,7 +105,8 @@ static void compile_fn(struct compiler *c, struct fn *f) {
     dump(c, f, "lowering");
     validate(c, f, "lowering");
     if (too_large(f)) {
-        diag_add(c->d, DIAG_ERROR, "%s: too large to compile (%u blocks, %u registers)", f->name, f->blocks.len, f->vregs.len);
+        diag_add(c->d, DIAG_ERROR, "%s: too large to compile (%u blocks, %u registers)", f->name,
+                 f->blocks.len, f->vregs.len);
         c->failed = true;
         return;
     }

@@ -89,11 +89,11 @@ uint32_t type_words(enum ptx_type t) {
 
 enum mtype type_machine(enum ptx_type t) {
     static const uint8_t machine[PTX_TYPE_COUNT] = {
-        [PTX_U8] = MT_U8,     [PTX_B8] = MT_U8,         [PTX_S8] = MT_S8,         [PTX_U16] = MT_U16,
-        [PTX_B16] = MT_U16,   [PTX_S16] = MT_S16,       [PTX_U32] = MT_U32,       [PTX_B32] = MT_U32,
-        [PTX_S32] = MT_S32,   [PTX_U64] = MT_U64,       [PTX_B64] = MT_U64,       [PTX_S64] = MT_S64,
-        [PTX_F16] = MT_F16,   [PTX_BF16] = MT_BF16,     [PTX_F32] = MT_F32,       [PTX_F64] = MT_F64,
-        [PTX_TF32] = MT_TF32, [PTX_F16X2] = MT_F16X2,   [PTX_BF16X2] = MT_BF16X2, [PTX_E4M3X2] = MT_E4M3X2,
+        [PTX_U8] = MT_U8,         [PTX_B8] = MT_U8,       [PTX_S8] = MT_S8,         [PTX_U16] = MT_U16,
+        [PTX_B16] = MT_U16,       [PTX_S16] = MT_S16,     [PTX_U32] = MT_U32,       [PTX_B32] = MT_U32,
+        [PTX_S32] = MT_S32,       [PTX_U64] = MT_U64,     [PTX_B64] = MT_U64,       [PTX_S64] = MT_S64,
+        [PTX_F16] = MT_F16,       [PTX_BF16] = MT_BF16,   [PTX_F32] = MT_F32,       [PTX_F64] = MT_F64,
+        [PTX_TF32] = MT_TF32,     [PTX_F16X2] = MT_F16X2, [PTX_BF16X2] = MT_BF16X2, [PTX_E4M3X2] = MT_E4M3X2,
         [PTX_E5M2X2] = MT_E5M2X2, [PTX_B128] = MT_B128,
     };
     return (enum mtype)machine[t];
@@ -108,8 +108,8 @@ _Noreturn void lower_refuse(struct lower *l, const char *fmt, ...) {
     vsnprintf(why, sizeof why, fmt, ap);
     va_end(ap);
     if (l->in)
-        diag_at(l->diag, DIAG_ERROR, &l->mod->src, l->in->at, "%s: %s (in %s)", ptx_inst_text(l->in, text, sizeof text), why,
-                l->func->name);
+        diag_at(l->diag, DIAG_ERROR, &l->mod->src, l->in->at, "%s: %s (in %s)",
+                ptx_inst_text(l->in, text, sizeof text), why, l->func->name);
     else
         diag_at(l->diag, DIAG_ERROR, &l->mod->src, l->func->at, "%s: %s", l->func->name, why);
     longjmp(*l->fail, 1);
@@ -214,17 +214,20 @@ void emit3(struct lower *l, enum op op, struct opd d, struct opd a, struct opd b
     emit(l, mk(op, d, a, b, c));
 }
 
-void emit_mode(struct lower *l, enum op op, struct opd d, struct opd a, struct opd b, struct opd c, uint32_t mode, bool sgn) {
+void emit_mode(struct lower *l, enum op op, struct opd d, struct opd a, struct opd b, struct opd c,
+               uint32_t mode, bool sgn) {
     struct inst i = mk(op, d, a, b, c);
     i.m.mode = (uint16_t)mode;
     i.m.sgn = sgn;
     emit(l, i);
 }
 
-void emit_carry(struct lower *l, enum op op, struct opd d, uint32_t cout, struct opd a, struct opd b, uint32_t cin) {
+void emit_carry(struct lower *l, enum op op, struct opd d, uint32_t cout, struct opd a, struct opd b,
+                uint32_t cin) {
     struct inst i = mk(op, d, a, b, none);
     i.pdst[0].id = cout;
-    i.psrc[0] = (struct popd){cin, cin == VPRED_PT && op == OP_IADDC}; /* a carry into a subtraction means no borrow */
+    i.psrc[0] = (struct popd){cin, cin == VPRED_PT &&
+                                       op == OP_IADDC}; /* a carry into a subtraction means no borrow */
     emit(l, i);
 }
 
@@ -257,7 +260,8 @@ void emit_plop(struct lower *l, uint32_t d, enum bool_op op, struct popd a, stru
 struct opd literal64(struct lower *l, uint64_t bits) {
     uint32_t n = l->prog->literals.len, at = 0;
     for (at = 0; at + 1 < n; at += 2)
-        if (l->prog->literals.at[at] == (uint32_t)bits && l->prog->literals.at[at + 1] == (uint32_t)(bits >> 32))
+        if (l->prog->literals.at[at] == (uint32_t)bits &&
+            l->prog->literals.at[at + 1] == (uint32_t)(bits >> 32))
             return opd_const(BANK_LITERAL, at * 4);
     vec_push(&l->prog->literals, (uint32_t)bits);
     vec_push(&l->prog->literals, (uint32_t)(bits >> 32));
@@ -521,9 +525,15 @@ struct opd src_ext(struct lower *l, const struct ptx_opd *o, enum ptx_type t) {
         return a;
     bool sgn = type_is_signed(t);
     if (a.kind == O_IMM)
-        return opd_imm(size == 1 ? (sgn ? (uint32_t)(int8_t)a.v : (uint8_t)a.v) : sgn ? (uint32_t)(int16_t)a.v : (uint16_t)a.v);
+        return opd_imm(size == 1 ? (sgn ? (uint32_t)(int8_t)a.v : (uint8_t)a.v)
+                       : sgn     ? (uint32_t)(int16_t)a.v
+                                 : (uint16_t)a.v);
     struct opd d = opd_reg(tmp(l, 1), 0);
-    emit_mode(l, OP_SEXT, d, a, none, none, size == 1 ? (sgn ? EXT_S8 : EXT_U8) : sgn ? EXT_S16 : EXT_U16, false);
+    emit_mode(l, OP_SEXT, d, a, none, none,
+              size == 1 ? (sgn ? EXT_S8 : EXT_U8)
+              : sgn     ? EXT_S16
+                        : EXT_U16,
+              false);
     return d;
 }
 
@@ -635,7 +645,8 @@ struct address lower_address(struct lower *l, const struct ptx_opd *o, enum mem_
         k += (int64_t)b->imm;
         a.base = opd_rz();
         if (!imm_fits(k)) {
-            a.base = wide ? make_pair(l, opd_imm((uint32_t)k), opd_imm((uint32_t)(k >> 32))) : opd_reg(tmp(l, 1), 0);
+            a.base = wide ? make_pair(l, opd_imm((uint32_t)k), opd_imm((uint32_t)(k >> 32)))
+                          : opd_reg(tmp(l, 1), 0);
             if (!wide)
                 emit1(l, OP_MOV, a.base, opd_imm((uint32_t)k));
             k = 0;
@@ -687,7 +698,8 @@ static bool ends_block(const struct ptx_inst *i) {
     return i->op == PTXOP_BRA || i->op == PTXOP_BRX || i->op == PTXOP_RET || i->op == PTXOP_EXIT;
 }
 
-/* Blocks start at labels and after control transfers; returns the block of each instruction that starts one. */
+/* Blocks start at labels and after control transfers; returns the block of each instruction that starts one.
+ */
 static uint32_t *make_blocks(struct lower *l) {
     struct ptx_func *f = l->func;
     uint32_t *start = arena_array(&l->prog->arena, uint32_t, f->ninsts + 1);

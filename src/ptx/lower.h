@@ -1,9 +1,10 @@
 /* Lowering of PTX functions to machine code with virtual registers.
  *
- * Conventions. A PTX register of up to 32 bits is one word; 8- and 16-bit values have undefined upper bits, so whoever
- * needs them extended does so (ext_src). 64-bit registers are groups of two words. Local memory of a called function is
- * addressed relative to its frame register; arguments travel in local memory at the start of the callee's frame, results
- * first. Generic addresses of shared and local memory lie in two windows at the bottom of the device's address range. */
+ * Conventions. A PTX register of up to 32 bits is one word; 8- and 16-bit values have undefined upper bits,
+ * so whoever needs them extended does so (ext_src). 64-bit registers are groups of two words. Local memory of
+ * a called function is addressed relative to its frame register; arguments travel in local memory at the
+ * start of the callee's frame, results first. Generic addresses of shared and local memory lie in two windows
+ * at the bottom of the device's address range. */
 #ifndef REPRISE_PTX_LOWER_H
 #define REPRISE_PTX_LOWER_H
 
@@ -18,8 +19,8 @@ struct ptx_layout {
     uint32_t const_bytes;  /* size of the .const space */
 };
 
-/* Assigns var->user: slot offset of .global variables and references, offset of .const variables; func->user: slot
- * offset of functions. Returns false with a diagnostic when .const exceeds 64 KB. */
+/* Assigns var->user: slot offset of .global variables and references, offset of .const variables; func->user:
+ * slot offset of functions. Returns false with a diagnostic when .const exceeds 64 KB. */
 bool ptx_layout(struct ptx_module *m, struct ptx_layout *out, struct diag *d);
 /* Slot in the symbol bank of a function's address; its value there is FUNC_ADDR(index of the function). */
 uint32_t ptx_func_slot(const struct ptx_func *f);
@@ -40,16 +41,16 @@ struct lower {
     struct fn *fn;
     const struct ptx_inst *in;
     struct diag *diag;
-    jmp_buf *fail;          /* where lower_refuse goes */
-    uint32_t block;         /* being filled */
-    uint32_t cc;            /* predicate that holds the carry flag */
-    uint32_t vmark, pmark;  /* registers from here on are temporaries of the current instruction */
-    uint32_t exit_block;    /* of a called function */
-    uint32_t *label_block;  /* block of each label */
-    struct map fn_index;    /* ptx_func -> index in prog->fns, plus one */
-    struct map places;      /* ptx_var -> offset plus one: shared, local, incoming and outgoing parameters */
+    jmp_buf *fail;         /* where lower_refuse goes */
+    uint32_t block;        /* being filled */
+    uint32_t cc;           /* predicate that holds the carry flag */
+    uint32_t vmark, pmark; /* registers from here on are temporaries of the current instruction */
+    uint32_t exit_block;   /* of a called function */
+    uint32_t *label_block; /* block of each label */
+    struct map fn_index;   /* ptx_func -> index in prog->fns, plus one */
+    struct map places;     /* ptx_var -> offset plus one: shared, local, incoming and outgoing parameters */
     VEC(struct ptx_func *) queue; /* functions to lower, in the order of prog->fns */
-    bool indirect;          /* all functions whose address is taken were queued */
+    bool indirect;                /* all functions whose address is taken were queued */
 };
 
 typedef void lower_fn(struct lower *l);
@@ -75,18 +76,20 @@ const struct ptx_opd *arg(struct lower *l, uint32_t i);
 uint32_t tmp(struct lower *l, uint32_t words);
 uint32_t tmp_pred(struct lower *l);
 
-/* Appends i, guarded like the PTX instruction (temporaries of pure operations need no guard), after moving operands
- * that the form does not allow as immediates or constants into registers. */
+/* Appends i, guarded like the PTX instruction (temporaries of pure operations need no guard), after moving
+ * operands that the form does not allow as immediates or constants into registers. */
 void emit(struct lower *l, struct inst i);
 /* Shorthands: op with operands; they return nothing and write d. */
 struct inst mk(enum op op, struct opd d, struct opd a, struct opd b, struct opd c);
 void emit1(struct lower *l, enum op op, struct opd d, struct opd a);
 void emit2(struct lower *l, enum op op, struct opd d, struct opd a, struct opd b);
 void emit3(struct lower *l, enum op op, struct opd d, struct opd a, struct opd b, struct opd c);
-void emit_mode(struct lower *l, enum op op, struct opd d, struct opd a, struct opd b, struct opd c, uint32_t mode, bool sgn);
-/* IADDC: d = a + b + cin with carry out; ISUBC: d = a + ~b + cin, so that a carry means no borrow. cin and cout are
- * predicates, VPRED_PT for none. */
-void emit_carry(struct lower *l, enum op op, struct opd d, uint32_t cout, struct opd a, struct opd b, uint32_t cin);
+void emit_mode(struct lower *l, enum op op, struct opd d, struct opd a, struct opd b, struct opd c,
+               uint32_t mode, bool sgn);
+/* IADDC: d = a + b + cin with carry out; ISUBC: d = a + ~b + cin, so that a carry means no borrow. cin and
+ * cout are predicates, VPRED_PT for none. */
+void emit_carry(struct lower *l, enum op op, struct opd d, uint32_t cout, struct opd a, struct opd b,
+                uint32_t cin);
 /* A new predicate that is a cmp b (32-bit). */
 uint32_t emit_isetp(struct lower *l, uint32_t cmp, bool sgn, struct opd a, struct opd b);
 void emit_sel(struct lower *l, struct opd d, struct opd a, struct opd b, struct popd p);
@@ -134,17 +137,21 @@ void lower_plan_calls(struct lower *l);
 uint32_t inst_cmp(struct lower *l);
 enum rounding inst_rounding(struct lower *l);
 /* Compares operands ia, ib of type t into pd (and its complement into pq), combined with c by bop. */
-void lower_compare(struct lower *l, enum ptx_type t, uint32_t cmp, const struct ptx_opd *a, const struct ptx_opd *b,
-                   uint32_t pd, uint32_t pq, enum bool_op bop, struct popd c);
+void lower_compare(struct lower *l, enum ptx_type t, uint32_t cmp, const struct ptx_opd *a,
+                   const struct ptx_opd *b, uint32_t pd, uint32_t pq, enum bool_op bop, struct popd c);
 
 /* One per PTX opcode that has a meaning here; the table in lower_table.c names them. */
 #define LOWER_FNS(X)                                                                                         \
-    X(add) X(sub) X(mul) X(mad) X(mul24) X(mad24) X(sad) X(div) X(rem) X(abs) X(neg) X(minmax) X(popc) X(clz) X(bfind)       \
-    X(fns) X(brev) X(bfe) X(bfi) X(bmsk) X(szext) X(dp) X(testp) X(copysign) X(fma) X(mufu) X(set) X(setp)     \
-    X(selp) X(slct) X(logic) X(not) X(cnot) X(lop3) X(shf) X(shift) X(mov) X(shfl) X(prmt) X(ld) X(st)         \
-    X(nothing) X(createpolicy) X(isspacep) X(cvta) X(cvt) X(mapa) X(getctarank) X(cp) X(tex) X(txq) X(suld)    \
-    X(sust) X(sured) X(bra) X(brx) X(call) X(ret) X(exit) X(bar) X(membar) X(atom) X(vote) X(match)            \
-    X(activemask) X(redux) X(elect) X(mbarrier) X(video) X(simd) X(nanosleep) X(trap)
+    X(add)                                                                                                   \
+    X(sub)                                                                                                   \
+    X(mul)                                                                                                   \
+    X(mad) X(mul24) X(mad24) X(sad) X(div) X(rem) X(abs) X(neg) X(minmax) X(popc) X(clz) X(bfind) X(fns)     \
+        X(brev) X(bfe) X(bfi) X(bmsk) X(szext) X(dp) X(testp) X(copysign) X(fma) X(mufu) X(set) X(setp)      \
+            X(selp) X(slct) X(logic) X(not ) X(cnot) X(lop3) X(shf) X(shift) X(mov) X(shfl) X(prmt) X(ld)    \
+                X(st) X(nothing) X(createpolicy) X(isspacep) X(cvta) X(cvt) X(mapa) X(getctarank) X(cp)      \
+                    X(tex) X(txq) X(suld) X(sust) X(sured) X(bra) X(brx) X(call) X(ret) X(exit) X(bar)       \
+                        X(membar) X(atom) X(vote) X(match) X(activemask) X(redux) X(elect) X(mbarrier)       \
+                            X(video) X(simd) X(nanosleep) X(trap)
 #define X(name) lower_fn lower_##name;
 LOWER_FNS(X)
 #undef X

@@ -4,7 +4,7 @@
 #include "ptx/lower.h"
 
 static const struct opd none = {0};
-#define T(i) in_type(l, i)
+#define T(i)   in_type(l, i)
 #define U32(i) src_word(l, arg(l, i), PTX_U32, 0)
 
 static struct popd guard_of(struct lower *l) {
@@ -84,7 +84,8 @@ static struct call call_parts(struct lower *l, const struct ptx_inst *in) {
         c.target = &in->opds[i++];
     if (i < in->nopds && in->opds[i].kind == OPD_LIST)
         c.args = &in->opds[i++];
-    const struct ptx_targets *t = i < in->nopds && in->opds[i].kind == OPD_TARGETS ? in->opds[i].targets : NULL;
+    const struct ptx_targets *t =
+        i < in->nopds && in->opds[i].kind == OPD_TARGETS ? in->opds[i].targets : NULL;
     if (c.target && c.target->kind == OPD_FUNC)
         c.sig = c.target->func;
     else if (t)
@@ -103,7 +104,8 @@ static uint32_t align_up(uint32_t x, uint32_t align) {
 
 /* Walks results, then parameters, with their offsets in the callee's frame; returns the end. */
 static uint32_t each_param(struct lower *l, const struct call *c,
-                           void (*visit)(struct lower *, const struct ptx_var *, const struct ptx_opd *, uint32_t, bool)) {
+                           void (*visit)(struct lower *, const struct ptx_var *, const struct ptx_opd *,
+                                         uint32_t, bool)) {
     uint32_t at = 0;
     for (uint32_t i = 0; i < c->sig->nrets; at += (uint32_t)c->sig->rets[i++]->size) {
         at = align_up(at, c->sig->rets[i]->align);
@@ -118,7 +120,8 @@ static uint32_t each_param(struct lower *l, const struct call *c,
     return at;
 }
 
-static void plan_param(struct lower *l, const struct ptx_var *sig, const struct ptx_opd *o, uint32_t at, bool ret) {
+static void plan_param(struct lower *l, const struct ptx_var *sig, const struct ptx_opd *o, uint32_t at,
+                       bool ret) {
     (void)sig;
     (void)ret;
     if (o->kind != OPD_VAR || o->var->space != SPACE_PARAM || lower_is_incoming(l->func, o->var))
@@ -141,8 +144,10 @@ void lower_plan_calls(struct lower *l) {
 }
 
 /* A value passed in a register, or an immediate, goes to and comes from the callee's frame. */
-static void pass(struct lower *l, const struct ptx_var *sig, const struct ptx_opd *o, uint32_t at, bool ret, bool now_rets) {
-    if (ret != now_rets || o->kind == OPD_SINK || (o->kind == OPD_VAR && o->var->space == SPACE_PARAM && !lower_is_incoming(l->func, o->var)))
+static void pass(struct lower *l, const struct ptx_var *sig, const struct ptx_opd *o, uint32_t at, bool ret,
+                 bool now_rets) {
+    if (ret != now_rets || o->kind == OPD_SINK ||
+        (o->kind == OPD_VAR && o->var->space == SPACE_PARAM && !lower_is_incoming(l->func, o->var)))
         return;
     if (o->kind == OPD_VAR && o->var->space == SPACE_PARAM)
         lower_refuse(l, "passing on a parameter is not supported");
@@ -162,11 +167,13 @@ static void pass(struct lower *l, const struct ptx_var *sig, const struct ptx_op
     emit(l, i);
 }
 
-static void pass_arg(struct lower *l, const struct ptx_var *sig, const struct ptx_opd *o, uint32_t at, bool ret) {
+static void pass_arg(struct lower *l, const struct ptx_var *sig, const struct ptx_opd *o, uint32_t at,
+                     bool ret) {
     pass(l, sig, o, at, ret, false);
 }
 
-static void take_ret(struct lower *l, const struct ptx_var *sig, const struct ptx_opd *o, uint32_t at, bool ret) {
+static void take_ret(struct lower *l, const struct ptx_var *sig, const struct ptx_opd *o, uint32_t at,
+                     bool ret) {
     pass(l, sig, o, at, ret, true);
 }
 
@@ -181,7 +188,11 @@ static const struct {
     const char *name;
     uint32_t id;
 } system_calls[] = {
-    {"vprintf", SYS_VPRINTF}, {"malloc", SYS_MALLOC}, {"free", SYS_FREE}, {"__assertfail", SYS_ASSERTFAIL}, {"__assert_fail", SYS_ASSERTFAIL},
+    {"vprintf", SYS_VPRINTF},
+    {"malloc", SYS_MALLOC},
+    {"free", SYS_FREE},
+    {"__assertfail", SYS_ASSERTFAIL},
+    {"__assert_fail", SYS_ASSERTFAIL},
 };
 
 static bool system_call(struct lower *l, const struct call *c) {
@@ -208,7 +219,8 @@ static void queue_address_taken(struct lower *l) {
     l->indirect = true;
     for (uint32_t v = 0; v < l->mod->nvars; v++)
         for (uint32_t k = 0; k < l->mod->vars[v]->ninit; k++)
-            if (l->mod->vars[v]->init[k].func && l->mod->vars[v]->init[k].func->defined && !l->mod->vars[v]->init[k].func->entry)
+            if (l->mod->vars[v]->init[k].func && l->mod->vars[v]->init[k].func->defined &&
+                !l->mod->vars[v]->init[k].func->entry)
                 lower_fn_index(l, (struct ptx_func *)l->mod->vars[v]->init[k].func);
     for (uint32_t f = 0; f < l->mod->nfuncs; f++) {
         const struct ptx_func *g = l->mod->funcs[f];
@@ -216,7 +228,8 @@ static void queue_address_taken(struct lower *l) {
             if (g->insts[i].op == PTXOP_CALL)
                 continue;
             for (uint32_t k = 0; k < g->insts[i].nopds; k++) {
-                const struct ptx_func *h = g->insts[i].opds[k].kind == OPD_FUNC ? g->insts[i].opds[k].func : NULL;
+                const struct ptx_func *h =
+                    g->insts[i].opds[k].kind == OPD_FUNC ? g->insts[i].opds[k].func : NULL;
                 if (h && h->defined && !h->entry)
                     lower_fn_index(l, (struct ptx_func *)h);
             }
@@ -269,7 +282,8 @@ void lower_bar(struct lower *l) {
         emit(l, w);
         return;
     }
-    if (has(l, MOD_CLUSTER)) { /* clusters of one block: waiting is the block's barrier, arriving needs nothing */
+    if (has(l, MOD_CLUSTER)) { /* clusters of one block: waiting is the block's barrier, arriving needs
+                                  nothing */
         if (has(l, MOD_ARRIVE))
             return;
         i.src[0] = opd_imm(CLUSTER_BARRIER);
@@ -279,7 +293,11 @@ void lower_bar(struct lower *l) {
     }
     bool red = has(l, MOD_RED);
     uint32_t first = red ? 1 : 0;
-    i.m.mode = has(l, MOD_ARRIVE) ? BAR_ARRIVE : !red ? BAR_SYNC : has(l, MOD_POPC) ? BAR_RED_POPC : has(l, MOD_OR) ? BAR_RED_OR : BAR_RED_AND;
+    i.m.mode = has(l, MOD_ARRIVE) ? BAR_ARRIVE
+               : !red             ? BAR_SYNC
+               : has(l, MOD_POPC) ? BAR_RED_POPC
+               : has(l, MOD_OR)   ? BAR_RED_OR
+                                  : BAR_RED_AND;
     i.src[0] = in_reg_or_imm(l, first);
     bool count = l->in->nopds > first + 1 + (red ? 1u : 0u);
     i.src[1] = count ? U32(first + 1) : opd_imm(0);
@@ -313,7 +331,10 @@ static struct opd member_mask(struct lower *l, struct inst *i, uint32_t k) {
 void lower_shfl(struct lower *l) {
     struct inst i = inst_new(OP_SHFL);
     const struct ptx_opd *d = arg(l, 0);
-    i.m.mode = has(l, MOD_UP) ? SHFL_UP : has(l, MOD_DOWN) ? SHFL_DOWN : has(l, MOD_BFLY) ? SHFL_BFLY : SHFL_IDX;
+    i.m.mode = has(l, MOD_UP)     ? SHFL_UP
+               : has(l, MOD_DOWN) ? SHFL_DOWN
+               : has(l, MOD_BFLY) ? SHFL_BFLY
+                                  : SHFL_IDX;
     i.dst = dst_word(l, d->kind == OPD_PAIR ? &d->elems[0] : d, 0);
     if (d->kind == OPD_PAIR)
         i.pdst[0].id = dst_pred(l, &d->elems[1]);
@@ -327,7 +348,10 @@ void lower_shfl(struct lower *l) {
 
 void lower_vote(struct lower *l) {
     struct inst i = inst_new(OP_VOTE);
-    i.m.mode = has(l, MOD_BALLOT) ? VOTE_BALLOT : has(l, MOD_ALL) ? VOTE_ALL : has(l, MOD_ANY) ? VOTE_ANY : VOTE_UNI;
+    i.m.mode = has(l, MOD_BALLOT) ? VOTE_BALLOT
+               : has(l, MOD_ALL)  ? VOTE_ALL
+               : has(l, MOD_ANY)  ? VOTE_ANY
+                                  : VOTE_UNI;
     i.psrc[0] = src_pred(l, arg(l, 1));
     i.src[0] = member_mask(l, &i, 2);
     i.nsrc = 1;

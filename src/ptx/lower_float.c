@@ -2,9 +2,9 @@
 #include "ptx/lower.h"
 
 static const struct opd none = {0};
-#define T(i)    in_type(l, i)
-#define G(i)    src_group(l, arg(l, i), T(0))
-#define D(w)    dst_word(l, arg(l, 0), w)
+#define T(i) in_type(l, i)
+#define G(i) src_group(l, arg(l, i), T(0))
+#define D(w) dst_word(l, arg(l, 0), w)
 
 enum rounding inst_rounding(struct lower *l) {
     return has(l, MOD_RZ) || has(l, MOD_RZI)   ? RND_RZ
@@ -50,7 +50,8 @@ void lower_fma(struct lower *l) {
 void lower_fminmax(struct lower *l, bool max) {
     enum op op = max ? pick(l, OP_FMAX, OP_DMAX, OP_HMAX2) : pick(l, OP_FMIN, OP_DMIN, OP_HMIN2);
     struct inst i = mk(op, D(0), G(1), G(2), none);
-    i.m.mode = (uint16_t)((has(l, MOD_NAN_WINS) ? MINMAX_NAN : 0) | (has(l, MOD_XORSIGN) ? MINMAX_XORSIGN : 0));
+    i.m.mode =
+        (uint16_t)((has(l, MOD_NAN_WINS) ? MINMAX_NAN : 0) | (has(l, MOD_XORSIGN) ? MINMAX_XORSIGN : 0));
     if (l->in->nopds > 3) { /* three inputs: the smaller of two, then the third */
         i.dst = opd_reg(tmp(l, type_words(T(0))), 0);
         struct opd first = i.dst;
@@ -86,7 +87,8 @@ void lower_fsign(struct lower *l, bool abs) {
     uint32_t hi = wide ? 1 : 0;
     struct opd src = src_word(l, arg(l, 1), T(0), hi);
     if (has(l, MOD_FTZ)) { /* half: flush through a multiplication by one */
-        struct inst i = mk(OP_HMUL2, opd_reg(tmp(l, 1), 0), src, opd_imm(T(0) == PTX_F16 || T(0) == PTX_F16X2 ? 0x3c003c00u : 0x3f803f80u), none);
+        struct inst i = mk(OP_HMUL2, opd_reg(tmp(l, 1), 0), src,
+                           opd_imm(T(0) == PTX_F16 || T(0) == PTX_F16X2 ? 0x3c003c00u : 0x3f803f80u), none);
         emit_float(l, i);
         src = i.dst;
     }
@@ -123,8 +125,9 @@ void lower_testp(struct lower *l) {
     static const struct {
         uint16_t mod;
         uint8_t mode;
-    } tests[] = {{MOD_FINITE, TESTP_FINITE},         {MOD_INFINITE, TESTP_INFINITE}, {MOD_NUMBER, TESTP_NUMBER},
-                 {MOD_NOTANUMBER, TESTP_NOTANUMBER}, {MOD_NORMAL, TESTP_NORMAL},     {MOD_SUBNORMAL, TESTP_SUBNORMAL}};
+    } tests[] = {{MOD_FINITE, TESTP_FINITE}, {MOD_INFINITE, TESTP_INFINITE},
+                 {MOD_NUMBER, TESTP_NUMBER}, {MOD_NOTANUMBER, TESTP_NOTANUMBER},
+                 {MOD_NORMAL, TESTP_NORMAL}, {MOD_SUBNORMAL, TESTP_SUBNORMAL}};
     struct inst i = mk(T(0) == PTX_F64 ? OP_DTESTP : OP_FTESTP, none, G(1), none, none);
     for (uint32_t k = 0; k < sizeof tests / sizeof tests[0]; k++)
         if (has(l, (enum ptx_mod)tests[k].mod))
@@ -176,11 +179,16 @@ static void int_to_int(struct lower *l, enum ptx_type dt, enum ptx_type st) {
         emit1(l, OP_MOV, D(1), src_word(l, s, st, 1));
         return;
     }
-    if (dsize < ssize || dsize == ssize) { /* truncation, then the destination's own extension to its register */
+    if (dsize < ssize ||
+        dsize == ssize) { /* truncation, then the destination's own extension to its register */
         struct opd lo = src_word(l, s, st, 0);
-        if (dsize < 4 && d->kind == OPD_REG && (dst_words(l, d) > 1 || ptx_type_size(l->func->regs[d->reg].type) > dsize)) {
+        if (dsize < 4 && d->kind == OPD_REG &&
+            (dst_words(l, d) > 1 || ptx_type_size(l->func->regs[d->reg].type) > dsize)) {
             emit_mode(l, OP_SEXT, D(0), lo, none, none,
-                      dsize == 1 ? (type_is_signed(dt) ? EXT_S8 : EXT_U8) : type_is_signed(dt) ? EXT_S16 : EXT_U16, false);
+                      dsize == 1           ? (type_is_signed(dt) ? EXT_S8 : EXT_U8)
+                      : type_is_signed(dt) ? EXT_S16
+                                           : EXT_U16,
+                      false);
             extend_into(l, d, D(0), type_is_signed(dt), 1);
         } else {
             emit1(l, OP_MOV, D(0), lo);
@@ -190,28 +198,33 @@ static void int_to_int(struct lower *l, enum ptx_type dt, enum ptx_type st) {
     }
     struct opd lo = src_ext(l, s, st);
     emit1(l, OP_MOV, D(0), lo);
-    /* widening: the source's sign decides; a narrower destination type than its register then extends as itself */
+    /* widening: the source's sign decides; a narrower destination type than its register then extends as
+     * itself */
     bool sgn = dsize == 8 ? type_is_signed(st) : type_is_signed(dt);
     extend_into(l, d, D(0), sgn, 1);
 }
 
-/* cvt.pack.sat.TYPE.s32[.b32] d, a, b[, c]: a and b saturated side by side, b lowest; what is left of c goes above. */
+/* cvt.pack.sat.TYPE.s32[.b32] d, a, b[, c]: a and b saturated side by side, b lowest; what is left of c goes
+ * above. */
 static void cvt_pack(struct lower *l) {
     static const struct {
         uint8_t type, bits, sgn;
-    } kinds[] = {{PTX_U16, 16, 0}, {PTX_S16, 16, 1}, {PTX_U8, 8, 0}, {PTX_S8, 8, 1}, {PTX_U4, 4, 0}, {PTX_S4, 4, 1}, {PTX_U2, 2, 0}, {PTX_S2, 2, 1}};
+    } kinds[] = {{PTX_U16, 16, 0}, {PTX_S16, 16, 1}, {PTX_U8, 8, 0}, {PTX_S8, 8, 1},
+                 {PTX_U4, 4, 0},   {PTX_S4, 4, 1},   {PTX_U2, 2, 0}, {PTX_S2, 2, 1}};
     uint32_t k = 0;
     while (k < sizeof kinds / sizeof kinds[0] && kinds[k].type != T(0))
         k++;
     if (k == sizeof kinds / sizeof kinds[0])
         lower_refuse(l, "not supported");
     uint32_t bits = kinds[k].bits;
-    int32_t lo = kinds[k].sgn ? -(1 << (bits - 1)) : 0, hi = kinds[k].sgn ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
+    int32_t lo = kinds[k].sgn ? -(1 << (bits - 1)) : 0,
+            hi = kinds[k].sgn ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
     struct opd w[2], sum = opd_rz();
     for (uint32_t n = 0; n < 2; n++) {
         struct opd a = opd_reg(tmp(l, 1), 0), b = opd_reg(tmp(l, 1), 0);
         w[n] = opd_reg(tmp(l, 1), 0);
-        emit_mode(l, OP_IMAX, a, src_word(l, arg(l, 1 + n), PTX_S32, 0), opd_imm((uint32_t)lo), none, 0, true);
+        emit_mode(l, OP_IMAX, a, src_word(l, arg(l, 1 + n), PTX_S32, 0), opd_imm((uint32_t)lo), none, 0,
+                  true);
         emit_mode(l, OP_IMIN, b, a, opd_imm((uint32_t)hi), none, 0, true);
         emit2(l, OP_AND, w[n], b, opd_imm((1u << bits) - 1));
     }
@@ -257,7 +270,10 @@ void lower_cvt(struct lower *l) {
         int_to_int(l, dt, st);
         return;
     }
-    struct inst i = mk(is_int(dt) ? OP_F2I : is_int(st) ? OP_I2F : OP_F2F, D(0), src_group(l, arg(l, 1), st), none, none);
+    struct inst i = mk(is_int(dt)   ? OP_F2I
+                       : is_int(st) ? OP_I2F
+                                    : OP_F2F,
+                       D(0), src_group(l, arg(l, 1), st), none, none);
     if (ptx_type_size(dt) == 8)
         D(1);
     i.m.dtype = (uint8_t)type_machine(dt);

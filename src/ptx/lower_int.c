@@ -1,4 +1,5 @@
-/* Integer arithmetic, logic, shifts and bit operations. 64-bit integers become 32-bit operations with carry. */
+/* Integer arithmetic, logic, shifts and bit operations. 64-bit integers become 32-bit operations with carry.
+ */
 #include "ptx/lower.h"
 
 static const struct opd none = {0};
@@ -69,8 +70,10 @@ void lower_sub(struct lower *l) {
 }
 
 /* Full 64x64 product, high half; unsigned. Words a0 a1 b0 b1 are registers. */
-static struct opd mulhi64(struct lower *l, struct opd a0, struct opd a1, struct opd b0, struct opd b1, bool sgn) {
-    struct opd p00 = opd_reg(tmp(l, 2), 0), p01 = opd_reg(tmp(l, 2), 0), p10 = opd_reg(tmp(l, 2), 0), hi = opd_reg(tmp(l, 2), 0);
+static struct opd mulhi64(struct lower *l, struct opd a0, struct opd a1, struct opd b0, struct opd b1,
+                          bool sgn) {
+    struct opd p00 = opd_reg(tmp(l, 2), 0), p01 = opd_reg(tmp(l, 2), 0), p10 = opd_reg(tmp(l, 2), 0),
+               hi = opd_reg(tmp(l, 2), 0);
     emit2(l, OP_IMULW, p00, a0, b0);
     emit3(l, OP_IMADW, p01, a0, b1, make_pair(l, pair_word(p00, 1), opd_imm(0)));
     emit3(l, OP_IMADW, p10, a1, b0, make_pair(l, pair_word(p01, 0), opd_imm(0)));
@@ -106,7 +109,8 @@ static struct opd in_reg(struct lower *l, struct opd a) {
 
 /* 64-bit product (low or high half) of operands 1 and 2 into pair r, which may be a source. */
 static void mul64(struct lower *l, bool hi, struct opd r) {
-    struct opd a0 = in_reg(l, W(1, 0)), a1 = in_reg(l, W(1, 1)), b0 = in_reg(l, W(2, 0)), b1 = in_reg(l, W(2, 1));
+    struct opd a0 = in_reg(l, W(1, 0)), a1 = in_reg(l, W(1, 1)), b0 = in_reg(l, W(2, 0)),
+               b1 = in_reg(l, W(2, 1));
     if (hi) {
         struct opd h = mulhi64(l, a0, a1, b0, b1, type_is_signed(T(0)));
         emit1(l, OP_MOV, pair_word(r, 0), pair_word(h, 0));
@@ -179,7 +183,8 @@ void lower_mad(struct lower *l) {
         struct opd c = src_group(l, arg(l, 3), PTX_U64);
         emit_mode(l, OP_IMADW, D(0), W(1, 0), W(2, 0), c, 0, type_is_signed(T(0)));
     } else if (has(l, MOD_HI) && ptx_type_size(T(0)) == 4) {
-        emit_mode(l, has(l, MOD_SAT) ? OP_IMADHISAT : OP_IMADHI, D(0), W(1, 0), W(2, 0), W(3, 0), 0, type_is_signed(T(0)));
+        emit_mode(l, has(l, MOD_SAT) ? OP_IMADHISAT : OP_IMADHI, D(0), W(1, 0), W(2, 0), W(3, 0), 0,
+                  type_is_signed(T(0)));
     } else if (has(l, MOD_LO) && ptx_type_size(T(0)) <= 4) {
         emit3(l, OP_IMAD, D(0), W(1, 0), W(2, 0), W(3, 0));
     } else {
@@ -188,17 +193,20 @@ void lower_mad(struct lower *l) {
 }
 
 void lower_mul24(struct lower *l) {
-    emit_mode(l, has(l, MOD_HI) ? OP_IMUL24HI : OP_IMUL24, D(0), W(1, 0), W(2, 0), none, 0, type_is_signed(T(0)));
+    emit_mode(l, has(l, MOD_HI) ? OP_IMUL24HI : OP_IMUL24, D(0), W(1, 0), W(2, 0), none, 0,
+              type_is_signed(T(0)));
 }
 
 void lower_mad24(struct lower *l) {
     struct opd t = new_word(l);
-    emit_mode(l, has(l, MOD_HI) ? OP_IMUL24HI : OP_IMUL24, t, W(1, 0), W(2, 0), none, 0, type_is_signed(T(0)));
+    emit_mode(l, has(l, MOD_HI) ? OP_IMUL24HI : OP_IMUL24, t, W(1, 0), W(2, 0), none, 0,
+              type_is_signed(T(0)));
     emit2(l, has(l, MOD_SAT) ? OP_IADDSAT : OP_IADD, D(0), t, W(3, 0));
 }
 
 /* Predicate a < b for 64-bit words. */
-static uint32_t less64(struct lower *l, bool sgn, struct opd a0, struct opd a1, struct opd b0, struct opd b1) {
+static uint32_t less64(struct lower *l, bool sgn, struct opd a0, struct opd a1, struct opd b0,
+                       struct opd b1) {
     uint32_t lo = emit_isetp(l, CMP_LT, false, a0, b0);
     struct inst i = mk(OP_ISETPX, none, a1, b1, none);
     i.m.cmp = CMP_LT;
@@ -405,7 +413,8 @@ void lower_szext(struct lower *l) {
 }
 
 void lower_dp(struct lower *l) {
-    uint32_t mode = (uint32_t)type_is_signed(T(0)) | (uint32_t)type_is_signed(T(1)) << 1 | (uint32_t)has(l, MOD_HI) << 2;
+    uint32_t mode =
+        (uint32_t)type_is_signed(T(0)) | (uint32_t)type_is_signed(T(1)) << 1 | (uint32_t)has(l, MOD_HI) << 2;
     emit_mode(l, l->in->op == PTXOP_DP4A ? OP_DP4A : OP_DP2A, D(0), W(1, 0), W(2, 0), W(3, 0), mode, false);
 }
 
@@ -414,11 +423,14 @@ void lower_dp(struct lower *l) {
 void lower_logic(struct lower *l) {
     bool and = l->in->op == PTXOP_AND, or = l->in->op == PTXOP_OR;
     if (T(0) == PTX_PRED) {
-        emit_plop(l, dst_pred(l, arg(l, 0)), and ? BOOL_AND : or ? BOOL_OR : BOOL_XOR, src_pred(l, arg(l, 1)), src_pred(l, arg(l, 2)));
+        emit_plop(l, dst_pred(l, arg(l, 0)),
+                  and? BOOL_AND : or ? BOOL_OR
+                                     : BOOL_XOR,
+                  src_pred(l, arg(l, 1)), src_pred(l, arg(l, 2)));
         return;
     }
     for (uint32_t w = 0; w < type_words(T(0)); w++)
-        emit2(l, and ? OP_AND : or ? OP_OR : OP_XOR, D(w), W(1, w), W(2, w));
+        emit2(l, and? OP_AND : or ? OP_OR : OP_XOR, D(w), W(1, w), W(2, w));
 }
 
 void lower_not(struct lower *l) {
@@ -491,7 +503,8 @@ void lower_prmt(struct lower *l) {
     static const struct {
         uint16_t mod;
         uint8_t mode;
-    } modes[] = {{MOD_F4E, PRMT_F4E}, {MOD_B4E, PRMT_B4E}, {MOD_RC8, PRMT_RC8}, {MOD_ECL, PRMT_ECL}, {MOD_ECR, PRMT_ECR}, {MOD_RC16, PRMT_RC16}};
+    } modes[] = {{MOD_F4E, PRMT_F4E}, {MOD_B4E, PRMT_B4E}, {MOD_RC8, PRMT_RC8},
+                 {MOD_ECL, PRMT_ECL}, {MOD_ECR, PRMT_ECR}, {MOD_RC16, PRMT_RC16}};
     uint32_t mode = PRMT_NONE;
     for (uint32_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
         if (has(l, (enum ptx_mod)modes[i].mod))
@@ -506,11 +519,24 @@ uint32_t inst_cmp(struct lower *l) {
         uint16_t mod;
         uint8_t cmp;
     } words[] = {
-        {MOD_EQ, CMP_EQ},           {MOD_NE, CMP_LT | CMP_GT},           {MOD_LT, CMP_LT},           {MOD_LE, CMP_LT | CMP_EQ},
-        {MOD_GT, CMP_GT},           {MOD_GE, CMP_GT | CMP_EQ},           {MOD_LO, CMP_LT},           {MOD_LS, CMP_LT | CMP_EQ},
-        {MOD_HI, CMP_GT},           {MOD_HS, CMP_GT | CMP_EQ},           {MOD_EQU, CMP_EQ | CMP_UN}, {MOD_NEU, CMP_LT | CMP_GT | CMP_UN},
-        {MOD_LTU, CMP_LT | CMP_UN}, {MOD_LEU, CMP_LT | CMP_EQ | CMP_UN}, {MOD_GTU, CMP_GT | CMP_UN}, {MOD_GEU, CMP_GT | CMP_EQ | CMP_UN},
-        {MOD_NUM, 7},               {MOD_NAN, CMP_UN},
+        {MOD_EQ, CMP_EQ},
+        {MOD_NE, CMP_LT | CMP_GT},
+        {MOD_LT, CMP_LT},
+        {MOD_LE, CMP_LT | CMP_EQ},
+        {MOD_GT, CMP_GT},
+        {MOD_GE, CMP_GT | CMP_EQ},
+        {MOD_LO, CMP_LT},
+        {MOD_LS, CMP_LT | CMP_EQ},
+        {MOD_HI, CMP_GT},
+        {MOD_HS, CMP_GT | CMP_EQ},
+        {MOD_EQU, CMP_EQ | CMP_UN},
+        {MOD_NEU, CMP_LT | CMP_GT | CMP_UN},
+        {MOD_LTU, CMP_LT | CMP_UN},
+        {MOD_LEU, CMP_LT | CMP_EQ | CMP_UN},
+        {MOD_GTU, CMP_GT | CMP_UN},
+        {MOD_GEU, CMP_GT | CMP_EQ | CMP_UN},
+        {MOD_NUM, 7},
+        {MOD_NAN, CMP_UN},
     };
     for (uint32_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (has(l, (enum ptx_mod)words[i].mod))
@@ -518,8 +544,8 @@ uint32_t inst_cmp(struct lower *l) {
     lower_refuse(l, "no comparison is named");
 }
 
-void lower_compare(struct lower *l, enum ptx_type t, uint32_t cmp, const struct ptx_opd *a, const struct ptx_opd *b,
-                   uint32_t pd, uint32_t pq, enum bool_op bop, struct popd c) {
+void lower_compare(struct lower *l, enum ptx_type t, uint32_t cmp, const struct ptx_opd *a,
+                   const struct ptx_opd *b, uint32_t pd, uint32_t pq, enum bool_op bop, struct popd c) {
     struct inst i = inst_new(OP_ISETP);
     i.nsrc = 2;
     i.m.cmp = (uint8_t)cmp;
@@ -577,7 +603,8 @@ void lower_set(struct lower *l) {
     struct popd c = l->in->nopds > 3 ? src_pred(l, arg(l, 3)) : (struct popd){VPRED_PT, false};
     uint32_t cmp = inst_cmp(l);
     if (type_is_half(T(1)) && (T(0) == PTX_F16 || T(0) == PTX_BF16 || ptx_type_size(T(1)) == 4)) {
-        struct inst i = mk(OP_HSET2, D(0), src_word(l, arg(l, 1), T(1), 0), src_word(l, arg(l, 2), T(1), 0), none);
+        struct inst i =
+            mk(OP_HSET2, D(0), src_word(l, arg(l, 1), T(1), 0), src_word(l, arg(l, 2), T(1), 0), none);
         i.m.cmp = (uint8_t)cmp;
         i.m.bop = inst_bool(l);
         i.m.ftz = has(l, MOD_FTZ);
@@ -589,7 +616,10 @@ void lower_set(struct lower *l) {
     }
     uint32_t p = tmp_pred(l);
     lower_compare(l, T(1), cmp, arg(l, 1), arg(l, 2), p, VPRED_PT, inst_bool(l), c);
-    uint32_t one = T(0) == PTX_F32 ? 0x3f800000u : T(0) == PTX_F16 ? 0x3c00 : T(0) == PTX_BF16 ? 0x3f80 : 0xffffffffu;
+    uint32_t one = T(0) == PTX_F32    ? 0x3f800000u
+                   : T(0) == PTX_F16  ? 0x3c00
+                   : T(0) == PTX_BF16 ? 0x3f80
+                                      : 0xffffffffu;
     emit_sel(l, D(0), opd_imm(one), opd_rz(), (struct popd){p, false});
 }
 
@@ -600,7 +630,8 @@ void lower_selp(struct lower *l) {
 }
 
 void lower_slct(struct lower *l) {
-    struct inst i = mk(T(1) == PTX_F32 ? OP_FSETP : OP_ISETP, none, src_word(l, arg(l, 3), T(1), 0), opd_rz(), none);
+    struct inst i =
+        mk(T(1) == PTX_F32 ? OP_FSETP : OP_ISETP, none, src_word(l, arg(l, 3), T(1), 0), opd_rz(), none);
     i.m.cmp = CMP_GT | CMP_EQ;
     i.m.sgn = true;
     i.m.ftz = has(l, MOD_FTZ);

@@ -16,7 +16,8 @@ static void pack_word(struct lower *l, struct opd d, const struct ptx_opd *e, ui
         return;
     }
     struct opd lo = n > 2 ? opd_reg(tmp(l, 1), 0) : d;
-    emit3(l, OP_PRMT, lo, v[0], n > 1 ? v[1] : opd_rz(), opd_imm(n > 2 ? 0x0040 : 0x4440)); /* upper bytes do not matter yet */
+    emit3(l, OP_PRMT, lo, v[0], n > 1 ? v[1] : opd_rz(),
+          opd_imm(n > 2 ? 0x0040 : 0x4440)); /* upper bytes do not matter yet */
     if (n > 2) {
         struct opd hi = opd_reg(tmp(l, 1), 0);
         emit3(l, OP_PRMT, hi, v[2], n > 3 ? v[3] : opd_rz(), opd_imm(0x0040));
@@ -38,7 +39,8 @@ static void mov_pack(struct lower *l, const struct ptx_opd *d, const struct ptx_
     for (uint32_t w = 0; w < words; w++) {
         if (esize >= 4) {
             uint32_t per = esize / 4;
-            emit1(l, OP_MOV, opd_reg(g, w), src_word(l, &v->elems[w / per], per == 2 ? PTX_U64 : PTX_U32, w % per));
+            emit1(l, OP_MOV, opd_reg(g, w),
+                  src_word(l, &v->elems[w / per], per == 2 ? PTX_U64 : PTX_U32, w % per));
         } else {
             uint32_t per = 4 / esize, first = w * per, n = v->nelems - first < per ? v->nelems - first : per;
             pack_word(l, opd_reg(g, w), &v->elems[first], n, esize);
@@ -102,7 +104,8 @@ static uint32_t inst_vec(struct lower *l) {
 }
 
 static bool is_ordered(struct lower *l) {
-    return has(l, MOD_VOLATILE) || has(l, MOD_RELAXED) || has(l, MOD_ACQUIRE) || has(l, MOD_RELEASE) || has(l, MOD_MMIO) || has(l, MOD_CV);
+    return has(l, MOD_VOLATILE) || has(l, MOD_RELAXED) || has(l, MOD_ACQUIRE) || has(l, MOD_RELEASE) ||
+           has(l, MOD_MMIO) || has(l, MOD_CV);
 }
 
 /* Element k of a vector operand, or the operand itself. */
@@ -115,7 +118,8 @@ static const struct ptx_opd *element(struct lower *l, const struct ptx_opd *o, u
 }
 
 /* Writes loaded words to a register that may be wider than the loaded type. */
-static void store_element(struct lower *l, const struct ptx_opd *d, enum ptx_type t, uint32_t group, uint32_t first) {
+static void store_element(struct lower *l, const struct ptx_opd *d, enum ptx_type t, uint32_t group,
+                          uint32_t first) {
     uint32_t words = type_words(t);
     if (d->kind == OPD_SINK)
         return;
@@ -213,7 +217,9 @@ void lower_ld(struct lower *l) {
         i.frame = at.frame;
         i.m.a64 = at.a64;
         if (b->kind == OPD_VAR && i.m.space == MS_GENERIC)
-            i.m.space = b->var->space == SPACE_SHARED ? MS_SHARED : b->var->space == SPACE_LOCAL ? MS_LOCAL : MS_GLOBAL;
+            i.m.space = b->var->space == SPACE_SHARED  ? MS_SHARED
+                        : b->var->space == SPACE_LOCAL ? MS_LOCAL
+                                                       : MS_GLOBAL;
     }
     emit_load(l, i, t, vec);
 }
@@ -241,7 +247,9 @@ void lower_st(struct lower *l) {
     struct address at = lower_address(l, arg(l, 0), (enum mem_space)i.m.space);
     const struct ptx_opd *b = &arg(l, 0)->elems[0];
     if (b->kind == OPD_VAR && i.m.space == MS_GENERIC)
-        i.m.space = b->var->space == SPACE_SHARED ? MS_SHARED : b->var->space == SPACE_LOCAL ? MS_LOCAL : MS_GLOBAL;
+        i.m.space = b->var->space == SPACE_SHARED  ? MS_SHARED
+                    : b->var->space == SPACE_LOCAL ? MS_LOCAL
+                                                   : MS_GLOBAL;
     i.src[0] = at.base;
     i.src[1] = data_group(l, arg(l, 1), t, vec);
     i.nsrc = 2;
@@ -259,8 +267,9 @@ void lower_st(struct lower *l) {
 static const struct {
     uint16_t mod;
     uint8_t op;
-} atomics[] = {{MOD_ADD, ATOM_ADD}, {MOD_MIN, ATOM_MIN}, {MOD_MAX, ATOM_MAX},   {MOD_INC, ATOM_INC},  {MOD_DEC, ATOM_DEC},
-               {MOD_AND, ATOM_AND}, {MOD_OR, ATOM_OR},   {MOD_XOR, ATOM_XOR},   {MOD_EXCH, ATOM_EXCH}, {MOD_CAS, ATOM_CAS}};
+} atomics[] = {{MOD_ADD, ATOM_ADD},   {MOD_MIN, ATOM_MIN}, {MOD_MAX, ATOM_MAX}, {MOD_INC, ATOM_INC},
+               {MOD_DEC, ATOM_DEC},   {MOD_AND, ATOM_AND}, {MOD_OR, ATOM_OR},   {MOD_XOR, ATOM_XOR},
+               {MOD_EXCH, ATOM_EXCH}, {MOD_CAS, ATOM_CAS}};
 
 void lower_atom(struct lower *l) {
     bool red = l->in->op == PTXOP_RED;
@@ -333,7 +342,8 @@ void lower_cvta(struct lower *l) {
         }
     }
     /* .const and .param: the generic address is that of their copy in memory, whose base is a constant */
-    struct opd base = is_param(l) ? opd_const(BANK_PARAM, PARAM_BLOCK) : opd_const(BANK_SYMBOL, SYMBOL_CONST_BASE);
+    struct opd base =
+        is_param(l) ? opd_const(BANK_PARAM, PARAM_BLOCK) : opd_const(BANK_SYMBOL, SYMBOL_CONST_BASE);
     uint32_t p = tmp_pred(l), b = tmp(l, 2);
     emit1(l, OP_MOV, opd_reg(b, 0), base);
     emit1(l, OP_MOV, opd_reg(b, 1), pair_word(base, 1));
@@ -416,7 +426,9 @@ void lower_cp(struct lower *l) {
     i.imm = to.imm;
     i.src[1] = lower_address_sum(l, &from);
     i.nsrc = 2;
-    const struct ptx_opd *n = l->in->nopds > 3 && !has(l, MOD_L2_CACHE_HINT) ? arg(l, 3) : l->in->nopds > 4 ? arg(l, 3) : NULL;
+    const struct ptx_opd *n = l->in->nopds > 3 && !has(l, MOD_L2_CACHE_HINT) ? arg(l, 3)
+                              : l->in->nopds > 4                             ? arg(l, 3)
+                                                                             : NULL;
     if (n) { /* bytes taken from the source, or a predicate that takes none; the rest is zero */
         struct opd bytes = opd_reg(tmp(l, 1), 0);
         if (n->kind == OPD_REG && l->func->regs[n->reg].type == PTX_PRED)
@@ -434,8 +446,12 @@ void lower_mbarrier(struct lower *l) {
     static const struct {
         uint16_t mod;
         uint8_t mode;
-    } modes[] = {{MOD_INIT, MBAR_INIT},           {MOD_INVAL, MBAR_INVAL},       {MOD_ARRIVE, MBAR_ARRIVE},
-                 {MOD_ARRIVE_DROP, MBAR_ARRIVE_DROP}, {MOD_TEST_WAIT, MBAR_TEST_WAIT}, {MOD_TRY_WAIT, MBAR_TEST_WAIT},
+    } modes[] = {{MOD_INIT, MBAR_INIT},
+                 {MOD_INVAL, MBAR_INVAL},
+                 {MOD_ARRIVE, MBAR_ARRIVE},
+                 {MOD_ARRIVE_DROP, MBAR_ARRIVE_DROP},
+                 {MOD_TEST_WAIT, MBAR_TEST_WAIT},
+                 {MOD_TRY_WAIT, MBAR_TEST_WAIT},
                  {MOD_PENDING_COUNT, MBAR_COUNT_PENDING}};
     struct inst i = inst_new(OP_MBAR);
     i.m.mode = 0xffff;
@@ -462,7 +478,7 @@ void lower_mbarrier(struct lower *l) {
     i.m.sgn = has(l, MOD_PARITY);
     i.src[1] = opd_imm(1);
     if (l->in->nopds > at + 1)
-        i.src[1] = !test                 ? src_word(l, arg(l, at + 1), PTX_U32, 0)
+        i.src[1] = !test                ? src_word(l, arg(l, at + 1), PTX_U32, 0)
                    : has(l, MOD_PARITY) ? make_pair(l, src_word(l, arg(l, at + 1), PTX_U32, 0), opd_rz())
                                         : src_group(l, arg(l, at + 1), PTX_U64);
     if (i.src[1].kind != O_REG) {

@@ -7,8 +7,9 @@ static const struct {
     uint16_t mod;
     uint8_t geom, words, dims;
 } geometries[] = {
-    {MOD_A1D, TEX_A1D, 2, 1}, {MOD_A2D, TEX_A2D, 3, 2}, {MOD_ACUBE, TEX_ACUBE, 4, 3}, {MOD_CUBE, TEX_CUBE, 3, 3},
-    {MOD__1D, TEX_1D, 1, 1},  {MOD__2D, TEX_2D, 2, 2},  {MOD__3D, TEX_3D, 3, 3},
+    {MOD_A1D, TEX_A1D, 2, 1},   {MOD_A2D, TEX_A2D, 3, 2}, {MOD_ACUBE, TEX_ACUBE, 4, 3},
+    {MOD_CUBE, TEX_CUBE, 3, 3}, {MOD__1D, TEX_1D, 1, 1},  {MOD__2D, TEX_2D, 2, 2},
+    {MOD__3D, TEX_3D, 3, 3},
 };
 
 /* Row of geometries; TXQ names none. */
@@ -71,7 +72,10 @@ void lower_tex(struct lower *l) {
     i.m.geom = geometries[g].geom;
     i.m.dtype = (uint8_t)type_machine(T(0));
     i.m.stype = (uint8_t)(gather ? MT_F32 : type_machine(T(1)));
-    i.m.mode = gather ? TEXM_GATHER : has(l, MOD_LEVEL) ? TEXM_LEVEL : has(l, MOD_GRAD) ? TEXM_GRAD : TEXM_PLAIN;
+    i.m.mode = gather              ? TEXM_GATHER
+               : has(l, MOD_LEVEL) ? TEXM_LEVEL
+               : has(l, MOD_GRAD)  ? TEXM_GRAD
+                                   : TEXM_PLAIN;
     i.m.lut = has(l, MOD_G) ? 1 : has(l, MOD_B) ? 2 : has(l, MOD_A) ? 3 : 0;
     if (!gather)
         i.m.lut = 0;
@@ -101,7 +105,8 @@ void lower_tex(struct lower *l) {
     }
     struct opd halves = opd_reg(tmp(l, 2), 0);
     for (uint32_t k = 0; k < 2; k++)
-        emit3(l, OP_PRMT, pair_word(halves, k), pair_word(i.dst, 2 * k), pair_word(i.dst, 2 * k + 1), opd_imm(0x5410));
+        emit3(l, OP_PRMT, pair_word(halves, k), pair_word(i.dst, 2 * k), pair_word(i.dst, 2 * k + 1),
+              opd_imm(0x5410));
     deliver(l, d, halves, 1);
 }
 
@@ -184,7 +189,11 @@ void lower_sust(struct lower *l) {
 
 void lower_sured(struct lower *l) {
     struct inst i = surface(l, OP_SURED, arg(l, 0));
-    i.m.aop = has(l, MOD_MIN) ? ATOM_MIN : has(l, MOD_MAX) ? ATOM_MAX : has(l, MOD_AND) ? ATOM_AND : has(l, MOD_OR) ? ATOM_OR : ATOM_ADD;
+    i.m.aop = has(l, MOD_MIN)   ? ATOM_MIN
+              : has(l, MOD_MAX) ? ATOM_MAX
+              : has(l, MOD_AND) ? ATOM_AND
+              : has(l, MOD_OR)  ? ATOM_OR
+                                : ATOM_ADD;
     i.src[2] = surface_data(l, arg(l, 1), 1);
     i.nsrc = 3;
     emit(l, i);
