@@ -137,8 +137,8 @@ static inline uint32_t op_fns(uint32_t a, uint32_t b, uint32_t c) {
         return UINT32_MAX;
     if (offset == 0)
         return a >> b & 1 ? b : UINT32_MAX;
-    if (offset == INT32_MIN) /* has no magnitude: the hardware's search ends where it starts */
-        return b;
+    if (offset == INT32_MIN) /* has no magnitude: the hardware answers 0 */
+        return 0;
     for (int32_t pos = (int32_t)b; pos >= 0 && pos < 32; pos += step)
         if ((a >> pos & 1) && --count == 0)
             return (uint32_t)pos;
