@@ -2,15 +2,20 @@
 #include "exec/lanes_mufu.h"
 
 /* ---- f32 ---- */
+
+/* Apart from the loops that compute, which a choice inside would keep scalar. */
+static void saturate(struct lane_io *io) {
+    uint32_t *d = lane_dst(io, 0);
+    if (io->m->sat)
+        FOR_LANES d[i] = sat32(d[i]);
+}
+
 #define MUFU_EXECUTOR(name)                                                                                  \
     LANE_INLINE void name##_lanes(struct lane_io *io, const bool ftz) {                                      \
         const uint32_t *s0 = lane_src(io, 0);                                                                \
         uint32_t *d = lane_dst(io, 0);                                                                       \
-        const bool sat = io->m->sat;                                                                         \
-        FOR_LANES {                                                                                          \
-            uint32_t r = mufu_##name(s0[i], ftz);                                                            \
-            d[i] = sat ? sat32(r) : r;                                                                       \
-        }                                                                                                    \
+        FOR_LANES d[i] = mufu_##name(s0[i], ftz);                                                            \
+        saturate(io);                                                                                        \
     }                                                                                                        \
     static void exec_##name(struct lane_io *io) {                                                            \
         name##_lanes(io, false);                                                                             \
@@ -38,11 +43,8 @@ PICK(MUFU, m->mode < MUFU_COUNT ? mufu_table[m->mode][m->ftz] : NULL)
 LANE_INLINE void fdiva(struct lane_io *io, const bool full, const bool ftz) {
     const uint32_t *s0 = lane_src(io, 0), *s1 = lane_src(io, 1);
     uint32_t *d = lane_dst(io, 0);
-    const bool sat = io->m->sat;
-    FOR_LANES {
-        uint32_t r = mufu_div(s0[i], s1[i], full, ftz);
-        d[i] = sat ? sat32(r) : r;
-    }
+    FOR_LANES d[i] = mufu_div(s0[i], s1[i], full, ftz);
+    saturate(io);
 }
 
 #define DIV_EXECUTOR(name, full, ftz)                                                                        \

@@ -8,53 +8,71 @@
 #include "exec/lanes_isa.h"
 #include "exec/mufu_model.h"
 
-LANE_INLINE uint32_t mul32(uint32_t x, float y) {
-    return canon32(as_f32(x) * y);
+/* Powers of two, as bits. */
+#define P2(exponent) ((uint32_t)(127 + (exponent)) << 23)
+
+/* canon32 without a condition. */
+LANE_INLINE uint32_t canon_bits(float x) {
+    uint32_t v = f32_bits(x);
+    return mufu_select(mufu_below(0x7f800000, v & 0x7fffffffu), F32_NAN, v);
+}
+
+LANE_INLINE uint32_t mul32(uint32_t x, uint32_t y) {
+    return canon_bits(as_f32(x) * as_f32(y));
 }
 
 /* x y with .ftz: flushed when tiny after rounding as if exponents had no end. */
 LANE_INLINE uint32_t mul32_ftz(uint32_t x, uint32_t y) {
-    float a = as_f32(flush32(x)), b = as_f32(flush32(y)), scaled = a * 0x1p64f * b;
-    uint32_t r = canon32(a * b);
-    return (f32_bits(scaled) & 0x7fffffffu) < 0x20800000u ? r & 0x80000000u : r; /* 2^-126 2^64 */
+    float a = as_f32(flush32(x)), b = as_f32(flush32(y));
+    uint32_t r = canon_bits(a * b), scaled = f32_bits(a * 0x1p64f * b) & 0x7fffffffu;
+    return mufu_select(mufu_below(scaled, P2(-126 + 64)), r & 0x80000000u, r);
 }
 
-LANE_INLINE bool is_small(uint32_t v) {
-    return (v & 0x7fffffffu) < 0x00800000u;
+/* All ones where |v| < 2^-126. */
+LANE_INLINE uint32_t small_mask(uint32_t v) {
+    return mufu_below(v & 0x7fffffffu, P2(-126));
 }
 
-/* |v| > 2^126, whose reciprocal is subnormal. */
-LANE_INLINE bool is_huge(uint32_t v) {
-    return (v & 0x7fffffffu) > 0x7e800000u;
+/* All ones where |v| > 2^126, whose reciprocal is subnormal. */
+LANE_INLINE uint32_t huge_mask(uint32_t v) {
+    return mufu_below(P2(126), v & 0x7fffffffu);
 }
 
 LANE_INLINE uint32_t mufu_rcp(uint32_t v, const bool ftz) {
     if (ftz)
         return mufu_unit_rcp(v);
-    float scale = is_small(v) ? 0x1p24f : is_huge(v) ? 0.25f : 1.0f;
+    uint32_t scale = mufu_select(small_mask(v), P2(24), mufu_select(huge_mask(v), P2(-2), P2(0)));
     return mul32(mufu_unit_rcp(mul32(v, scale)), scale);
 }
 
 LANE_INLINE uint32_t mufu_rsq(uint32_t v, const bool ftz) {
-    bool small = !ftz && is_small(v);
-    return mul32(mufu_unit_rsq(small ? mul32(v, 0x1p24f) : v), small ? 0x1p12f : 1.0f);
+    if (ftz)
+        return mufu_unit_rsq(v);
+    uint32_t small = small_mask(v), up = mul32(v, mufu_select(small, P2(24), P2(0)));
+    return mul32(mufu_unit_rsq(up), mufu_select(small, P2(12), P2(0)));
 }
 
 LANE_INLINE uint32_t mufu_sqrt(uint32_t v, const bool ftz) {
-    bool small = !ftz && is_small(v);
-    return mul32(mufu_unit_sqrt(small ? mul32(v, 0x1p24f) : v), small ? 0x1p-12f : 1.0f);
+    if (ftz)
+        return mufu_unit_sqrt(v);
+    uint32_t small = small_mask(v), up = mul32(v, mufu_select(small, P2(24), P2(0)));
+    return mul32(mufu_unit_sqrt(up), mufu_select(small, P2(-12), P2(0)));
 }
 
 LANE_INLINE uint32_t mufu_lg2(uint32_t v, const bool ftz) {
-    bool small = !ftz && is_small(v);
-    uint32_t r = mufu_unit_lg2(small ? mul32(v, 0x1p24f) : v);
-    return small ? canon32(as_f32(r) - 24.0f) : r;
+    if (ftz)
+        return mufu_unit_lg2(v);
+    uint32_t small = small_mask(v), r = mufu_unit_lg2(mul32(v, mufu_select(small, P2(24), P2(0))));
+    return mufu_select(small, canon_bits(as_f32(r) - 24.0f), r);
 }
 
 LANE_INLINE uint32_t mufu_ex2(uint32_t v, const bool ftz) {
-    bool small = !ftz && as_f32(v) < -126.0f;
-    uint32_t r = mufu_unit_ex2(small ? mul32(v, 0.5f) : v);
-    return small ? mul32(r, as_f32(r)) : r;
+    if (ftz)
+        return mufu_unit_ex2(v);
+    /* Below -126, up to infinity: the square of the function of half the operand. */
+    uint32_t low = mufu_negative(v) & mufu_below(0x42fc0000, v & 0x7fffffffu);
+    uint32_t r = mufu_unit_ex2(mul32(v, mufu_select(low, P2(-1), P2(0))));
+    return mul32(r, mufu_select(low, r, P2(0)));
 }
 
 /* v / 2 pi, rounded towards zero, with .ftz or without: where the error for large angles comes from. */
@@ -101,12 +119,11 @@ LANE_INLINE uint32_t mufu_narrow(uint32_t v, const bool bf) {
 
 /* x / y as x times the reciprocal of y. .full scales a huge divisor too; without .ftz a subnormal one. */
 LANE_INLINE uint32_t mufu_div(uint32_t x, uint32_t y, const bool full, const bool ftz) {
-    bool huge = full && is_huge(y);
-    float scale = huge ? 0.25f : !ftz && is_small(y) ? 0x1p24f : 1.0f;
-    if (!ftz)
-        return mul32(mul32(x, scale), as_f32(mufu_unit_rcp(mul32(y, scale))));
-    uint32_t factor = f32_bits(scale);
-    return mul32_ftz(mul32_ftz(x, factor), mufu_unit_rcp(mul32_ftz(y, factor)));
+    uint32_t scale = mufu_select(full ? huge_mask(y) : 0, P2(-2), P2(0));
+    if (ftz)
+        return mul32_ftz(mul32_ftz(x, scale), mufu_unit_rcp(mul32_ftz(y, scale)));
+    scale = mufu_select(small_mask(y), P2(24), scale);
+    return mul32(mul32(x, scale), mufu_unit_rcp(mul32(y, scale)));
 }
 
 #endif
