@@ -117,10 +117,10 @@ MUFU_INLINE uint32_t mufu_unit_ex2(uint32_t v) {
     uint32_t whole_only = mufu_below(fixed & 0x7fffffu, 1); /* other negatives come out less by one unit */
     uint32_t q = mufu_select(mufu_negative(v), ~fixed - whole_only, fixed);
     uint64_t m = mufu_interpolate(&mufu_ex2_table, q >> 17 & 63, q & 0x1ffff, 15, 24456) >> 17;
-    int32_t whole = (int32_t)q >> 23, r = (127 + whole) * (1 << 23) + (int32_t)m;
+    int32_t whole = (int32_t)q >> 23;
+    uint32_t r = ((uint32_t)(127 + whole) << 23) + (uint32_t)m;
     uint32_t far = ~mufu_below(mag, 0x43800000), negative = mufu_negative(v);
-    uint32_t out =
-        mufu_select(mufu_below((uint32_t)whole, (uint32_t)-126) | (far & negative), 0, (uint32_t)r);
+    uint32_t out = mufu_select(mufu_below((uint32_t)whole, (uint32_t)-126) | (far & negative), 0, r);
     out = mufu_select(mufu_below(127, (uint32_t)whole) | (far & ~negative), MUFU_INF, out);
     out = mufu_select(mufu_below(mag, 0x800000), 0x3f800000u, out);
     return mufu_select(mufu_below(MUFU_INF, mag), MUFU_NAN, out);
