@@ -1,27 +1,23 @@
 /* A cache of an SM that is only read: texture, constant, instructions; and the reading half of the data
  * cache.
  *
- * Non-blocking: misses take a miss register, later ones of the same line join it, and a request goes into the
- * queue towards memory. The cache has no work of its own between calls, hence no tick: the SM calls
- * cache_access and cache_pop, the memory system takes requests with cache_out and brings lines with
- * cache_fill.
+ * It has no work of its own between calls, hence no tick: the SM calls cache_access and cache_pop, the memory
+ * system takes requests with cache_out and brings lines with cache_fill. Hits take the latency, lines that
+ * come are handed on in the next cycle, one access in each. The consumer takes what is ready in every cycle
+ * in which something is.
  *
- * An access stalls for the same reason until cache_epoch changes, so nobody needs to try again before. */
+ * A stalled access may be offered again in every cycle, or only after cache_epoch changed (MEM_STALL_PORT: in
+ * the next cycle); results and counters are the same. */
 #ifndef REPRISE_MEM_CACHE_H
 #define REPRISE_MEM_CACHE_H
 
-#include "mem/mshr.h"
-#include "mem/tags.h"
-#include "sim/queue.h"
+#include "mem/bank.h"
 
 struct cache_spec {
-    struct tags_spec tags;
-    uint32_t mshrs, merges; /* miss registers, and accesses each of them holds */
-    uint32_t queue;         /* requests waiting to leave for memory */
-    uint32_t latency;       /* cycles from access to data of a hit; at least 1 */
-    uint32_t interval;      /* cycles from one access to the next */
-    bool sectored;          /* misses fetch the sectors touched, not the line */
-    uint32_t stores;        /* stores and atomics unanswered at most; 0 where there are none */
+    struct bank_spec bank;
+    uint32_t latency;  /* cycles from access to data of a hit; at least 1 */
+    uint32_t interval; /* cycles from one access to the next; at least 1 */
+    uint32_t stores;   /* stores and atomics that may be unanswered; 0 where there are none */
     enum mem_client client;
 };
 
@@ -33,17 +29,13 @@ struct cache_counters {
 
 struct cache {
     struct cache_spec spec;
-    struct tags tags;
-    struct mshr mshr;
-    QUEUE(struct mem_packet) out;
+    struct bank bank;
     QUEUE(struct mem_done) hits, fills; /* each in the order of ready */
     uint64_t free_at, last_fill;
-    uint16_t sm;
-    /* The access that stalled last, and since when. */
-    struct mem_access stalled;
-    enum mem_result why;
-    uint64_t stalled_at;
-    uint32_t epoch, stalled_epoch;
+    enum mem_result why; /* of the access that stalled last, if the last access did */
+    uint64_t stall_line, stall_at;
+    uint32_t stall_epoch;
+    uint8_t stall_kind, stall_sectors, stall_flags;
     struct cache_counters n;
 };
 
@@ -56,12 +48,36 @@ bool cache_pop(struct cache *c, uint64_t now, struct mem_done *out);
 uint64_t cache_next(const struct cache *c);
 /* Whether nothing is under way. */
 bool cache_idle(const struct cache *c);
-/* Forgets all lines; nothing may be under way. */
+/* Forgets all lines; the cache must be idle. */
 void cache_flush(struct cache *c);
 
-/* The memory system's side: the oldest request, or NULL; it left; a reply came. */
-const struct mem_packet *cache_out(const struct cache *c);
-void cache_sent(struct cache *c);
+/* Changes whenever an access that stalled may have become possible. */
+static inline uint32_t cache_epoch(const struct cache *c) {
+    return c->bank.epoch;
+}
+
+/* The memory system's side: the oldest request, or NULL; it left; a reply with data came. */
+static inline const struct mem_packet *cache_out(const struct cache *c) {
+    return queue_empty(&c->bank.out) ? NULL : queue_head(&c->bank.out);
+}
+
+static inline void cache_sent(struct cache *c) {
+    bank_sent(&c->bank);
+}
+
 void cache_fill(struct cache *c, uint64_t now, const struct mem_packet *p);
+
+/* For l1.c, which adds stores to a cache. */
+void cache_init(struct cache *c, struct arena *a, const struct cache_spec *s, uint32_t sm);
+/* Whether the access must stall as it did before: MEM_HIT if not. */
+enum mem_result cache_begin(struct cache *c, uint64_t now, const struct mem_access *x);
+/* Notes a result: the reason of a stall, or that the port was used. Returns it. */
+enum mem_result cache_end(struct cache *c, uint64_t now, const struct mem_access *x, enum mem_result r);
+/* An access will be done when a hit would. */
+void cache_hit(struct cache *c, uint64_t now, uint32_t token, uint8_t kind);
+/* An access is answered from outside. */
+void cache_answer(struct cache *c, uint64_t now, uint32_t token, uint8_t kind);
+/* A read, without the port. */
+enum mem_result cache_read(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token);
 
 #endif

@@ -36,8 +36,8 @@ uint32_t coalesce(const struct coalescer_spec *s, const struct coalescer_inst *i
 /* Local memory. Word w of lane l lies at base + (w * 32 + l) * 4, so that lanes that touch the same offset
  * share lines; base, a multiple of MEM_LINE, belongs to the warp. at: each lane's offset into its local
  * memory. */
-uint32_t coalesce_local(const struct coalescer_spec *s, const struct coalescer_inst *i, uint64_t base,
-                        const uint32_t *at, struct mem_access *out);
+uint32_t coalesce_local(const struct coalescer_inst *i, uint64_t base, const uint32_t *at,
+                        struct mem_access *out);
 
 static inline uint64_t local_address(uint64_t base, uint32_t at, uint32_t lane) {
     return base + ((uint64_t)(at / 4) * MEM_LANES + lane) * 4 + at % 4;

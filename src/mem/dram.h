@@ -2,7 +2,7 @@
  *
  * One command goes out in each tick of the command clock. Row hits go before others unless the oldest request
  * has waited too long; writes wait until there are many of them, or nothing to read. Rows stay open. Refresh
- * is left out. */
+ * and power-down are left out. */
 #ifndef REPRISE_MEM_DRAM_H
 #define REPRISE_MEM_DRAM_H
 
@@ -15,11 +15,11 @@ struct dram_timing {
     uint32_t rp;   /* precharge to activate */
     uint32_t ras;  /* activate to precharge */
     uint32_t rc;   /* activate to activate, same bank */
-    uint32_t rrd;  /* activate to activate, other bank */
-    uint32_t faw;  /* five activates take at least this long */
+    uint32_t rrd;  /* activate to activate, any bank */
+    uint32_t faw;  /* activate to the fourth activate after it */
     uint32_t cl;   /* read to data */
     uint32_t wl;   /* write to data */
-    uint32_t ccd;  /* column command to column command, other bank group */
+    uint32_t ccd;  /* column command to column command of the same kind, any bank */
     uint32_t ccdl; /* the same within a bank group */
     uint32_t wr;   /* end of written data to precharge */
     uint32_t wtr;  /* end of written data to read */
@@ -27,13 +27,13 @@ struct dram_timing {
 };
 
 struct dram_spec {
-    uint32_t banks, groups;            /* banks in all, and the groups they form */
-    uint32_t row;                      /* bytes of an open row */
+    uint32_t banks, groups;            /* banks in all, at most 64, and the groups they form */
+    uint32_t row;                      /* bytes of a row, a multiple of chunk */
     uint32_t chunk;                    /* consecutive bytes in one bank before the next bank follows */
     bool hash;                         /* banks also depend on the row, so that strides spread */
     uint32_t burst_bytes, burst_ticks; /* one column command moves, and occupies the data bus for */
     uint32_t queue, write_queue;       /* requests that wait */
-    uint32_t write_high, write_low;    /* writes that start, and end, a round of writing */
+    uint32_t write_high, write_low;    /* writes that start, and end, a round of writing; low is less */
     uint32_t starve;                   /* ticks after which the oldest request goes first */
     uint32_t latency;                  /* ticks a read takes beside the timing of the chips */
     struct dram_timing t;
@@ -47,6 +47,9 @@ struct dram_counters {
 
 enum dram_command { DRAM_ACTIVATE, DRAM_PRECHARGE, DRAM_READ, DRAM_WRITE };
 
+/* A probe, called with every command; it changes nothing. */
+typedef void dram_probe(void *ctx, uint64_t now, enum dram_command c, uint32_t bank, uint64_t row);
+
 struct dram;
 
 struct dram *dram_create(struct arena *a, const struct dram_spec *s);
@@ -54,14 +57,12 @@ bool dram_has_room(const struct dram *d, bool write);
 /* A request for sectors of a line, from tick now on. Reads come back by id. */
 void dram_push(struct dram *d, uint64_t now, uint64_t line, uint8_t sectors, bool write, uint32_t id);
 void dram_tick(struct dram *d, uint64_t now);
+/* The next tick with something to do for dram_tick or dram_pop. */
 uint64_t dram_next(const struct dram *d);
-/* A read whose data has come by now; false when there is none. */
+/* Takes a read whose data has come by now; false when there is none. */
 bool dram_pop(struct dram *d, uint64_t now, uint32_t *id, uint8_t *sectors);
 bool dram_idle(const struct dram *d);
 const struct dram_counters *dram_counters(const struct dram *d);
-/* Has watch called with every command: a probe, which changes nothing. */
-void dram_watch(struct dram *d,
-                void (*watch)(void *ctx, uint64_t now, enum dram_command c, uint32_t bank, uint32_t row),
-                void *ctx);
+void dram_watch(struct dram *d, dram_probe *probe, void *ctx);
 
 #endif

@@ -15,7 +15,7 @@ struct icnt_spec {
     uint32_t inputs, outputs;
     uint32_t input_bytes, output_bytes; /* a port moves in one tick */
     uint32_t header;                    /* bytes each packet has beside its data */
-    uint32_t latency; /* ticks from the start of a packet's transfer until its first byte is out */
+    uint32_t latency;                   /* ticks until a packet's first bytes are out; at least 1 */
     uint32_t input_queue, output_queue; /* packets */
 };
 
@@ -39,6 +39,9 @@ const struct mem_packet *icnt_head(const struct icnt *n, uint64_t now, uint32_t 
 /* The tick in which icnt_head will have something, or NEVER. */
 uint64_t icnt_head_at(const struct icnt *n, uint32_t output);
 void icnt_pop(struct icnt *n, uint32_t output);
+/* The first output from number from on that holds packets, come out or about to; NO_SLOT when there is none.
+ */
+uint32_t icnt_filled(const struct icnt *n, uint32_t from);
 bool icnt_idle(const struct icnt *n);
 const struct icnt_counters *icnt_counters(const struct icnt *n);
 

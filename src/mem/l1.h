@@ -2,7 +2,8 @@
  *
  * Global stores go through to L2 and allocate no line; a line they hit is dropped or updated. Local stores
  * may be kept and written back when their line goes. Atomics happen at L2 and drop the line. Every store and
- * atomic is answered by L2; its struct mem_done says that it is visible to all, which a membar waits for. */
+ * atomic that goes to L2 is answered; its struct mem_done says that it is visible to all, which a membar
+ * waits for. */
 #ifndef REPRISE_MEM_L1_H
 #define REPRISE_MEM_L1_H
 
@@ -33,14 +34,19 @@ struct l1 {
 struct l1 *l1_create(struct arena *a, const struct l1_spec *s, uint32_t sm);
 /* Offers an access of any kind. */
 enum mem_result l1_access(struct l1 *l, uint64_t now, const struct mem_access *x, uint32_t token);
-/* One lock less on a line; returns false if it is not there or not locked. */
+/* One lock less on a line; false if it is not there or not locked. */
 bool l1_unlock(struct l1 *l, uint64_t line);
-bool l1_pop(struct l1 *l, uint64_t now, struct mem_done *out);
-uint64_t l1_next(const struct l1 *l);
-bool l1_idle(const struct l1 *l);
-/* Forgets all lines and locks, dirty ones too; nothing may be under way. */
-void l1_flush(struct l1 *l);
 /* A reply came from L2. */
 void l1_fill(struct l1 *l, uint64_t now, const struct mem_packet *p);
+bool l1_idle(const struct l1 *l);
+
+/* As those of the cache. */
+static inline bool l1_pop(struct l1 *l, uint64_t now, struct mem_done *out) {
+    return cache_pop(&l->cache, now, out);
+}
+
+static inline uint64_t l1_next(const struct l1 *l) {
+    return cache_next(&l->cache);
+}
 
 #endif

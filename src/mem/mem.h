@@ -34,6 +34,7 @@ enum {
     MEM_RETURN = 1 << 2, /* an atomic whose old value is wanted */
     MEM_PIN = 1 << 3,    /* lock the line in the cache: one count more */
     MEM_UNPIN = 1 << 4,  /* unlock it after this access: one count less */
+    MEM_SILENT = 1 << 5, /* no answer is wanted; used between caches */
 };
 
 /* Who sends: the caches of an SM. */

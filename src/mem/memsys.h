@@ -1,12 +1,15 @@
 /* The memory system of the GPU: the caches of all SMs, the interconnect, L2 and DRAM.
  *
- * An SM's load/store unit talks to its port: memsys_access offers an access, memsys_pop takes completions.
- * The run loop calls memsys_tick once in each core cycle, or only in those memsys_next names and those in
- * which it made an access; both ways give the same results in the same cycles. Cost follows the requests
- * under way: an idle SM or partition is not looked at.
+ * An SM's load/store unit talks to its port: memsys_access offers an access, memsys_pop takes completions. In
+ * each core cycle the run loop first calls memsys_tick, then lets the SMs work; it may leave out cycles
+ * before memsys_next in which no SM has anything to do (memsys_port_next tells when one gets something).
+ * Results are the same, in the same cycles. Cost follows the requests under way: an idle SM or partition is
+ * not looked at.
  *
  * Partitions: chunks of interleave bytes go around the partitions. With hash, the start of each round is
- * shifted by a hash of its number, so that no stride keeps hitting one partition. */
+ * shifted by a hash of its number, so that no stride keeps hitting one partition.
+ *
+ * What a unit hands to another is there in the next core cycle at the earliest, whatever their clocks are. */
 #ifndef REPRISE_MEM_MEMSYS_H
 #define REPRISE_MEM_MEMSYS_H
 
@@ -15,15 +18,15 @@
 #include "mem/l1.h"
 #include "mem/l2.h"
 
-/* Everything there is to know, per unit; the number of SMs and partitions stands here only. */
+/* Everything there is to know. The ports of the networks are filled in by memsys_create. */
 struct mem_spec {
     uint32_t sms, partitions;
-    uint32_t interleave; /* bytes */
+    uint32_t interleave; /* bytes, a multiple of MEM_LINE */
     bool hash;
     struct clock icnt_clock, l2_clock, dram_clock;
     struct l1_spec l1;
     struct cache_spec texture, constant, inst;
-    struct icnt_spec request, reply; /* the ports are filled in by memsys_create */
+    struct icnt_spec request, reply;
     struct l2_spec l2;
     struct dram_spec dram;
 };
@@ -41,8 +44,6 @@ bool memsys_pop(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client cli
 uint64_t memsys_port_next(const struct memsys *m, uint32_t sm);
 /* Changes whenever a stalled access of this SM's cache may have become possible. */
 uint32_t memsys_port_epoch(const struct memsys *m, uint32_t sm, enum mem_client client);
-/* One lock less on a line of an SM's data cache. */
-bool memsys_unlock(struct memsys *m, uint32_t sm, uint64_t line);
 
 void memsys_tick(struct memsys *m, uint64_t now);
 /* The next core cycle with something to do for memsys_tick, or NEVER. Completions waiting to be popped do not
@@ -52,22 +53,18 @@ uint64_t memsys_next(const struct memsys *m);
 bool memsys_idle(const struct memsys *m);
 /* Forgets the lines of the SMs' caches, as between kernels; the memory system must be idle. */
 void memsys_flush_l1(struct memsys *m);
+/* For tests: tick every unit in each of its ticks, also those that say they have nothing to do. */
+void memsys_set_eager(struct memsys *m, bool eager);
 
 /* The partition of an address, and the address within it. */
 uint32_t memsys_partition(const struct mem_spec *s, uint64_t addr, uint64_t *local);
 
-/* For statistics, traces and mechanisms. */
+/* For statistics, traces and mechanisms. client MEM_DATA: the reading half of the data cache. */
 struct l1 *memsys_l1(struct memsys *m, uint32_t sm);
 struct cache *memsys_cache(struct memsys *m, uint32_t sm, enum mem_client client);
 const struct icnt *memsys_requests(const struct memsys *m);
 const struct icnt *memsys_replies(const struct memsys *m);
 const struct l2 *memsys_l2(const struct memsys *m, uint32_t partition);
 struct dram *memsys_dram(struct memsys *m, uint32_t partition);
-
-/* Core cycles from an access of the data cache to its completion when nothing else is under way: a load that
- * hits in L1, one that hits in L2, one from a closed row of DRAM. Clocks that are no multiples of one another
- * add up to one tick of each, depending on when the access comes; this is the mean, rounded. */
-enum mem_level { MEM_LEVEL_L1, MEM_LEVEL_L2, MEM_LEVEL_DRAM };
-uint64_t memsys_latency(const struct mem_spec *s, enum mem_level level);
 
 #endif

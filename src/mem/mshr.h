@@ -11,13 +11,12 @@
 
 struct mshr_entry {
     uint64_t line;
-    uint32_t hash_next, first, last; /* entries of one bucket; waiters */
-    uint16_t waiters;
-    uint8_t wanted; /* sectors asked for and not yet come */
-    bool no_line;   /* fetched past the cache: no line is kept for it */
+    uint32_t first, last; /* waiters */
+    uint32_t waiters;
+    uint8_t wanted; /* sectors asked for that have not come */
 };
 
-/* One who waits: whatever the cache needs to answer it. */
+/* One who waits: its request, and the sectors of it that were missing. */
 struct mshr_waiter {
     struct mem_packet packet;
     uint8_t needs;
@@ -26,9 +25,10 @@ struct mshr_waiter {
 struct mshr {
     struct mshr_entry *entry;
     struct mshr_waiter *waiter;
-    struct pool entries, waiters;
-    uint32_t *bucket, buckets; /* a power of two */
-    uint32_t merges;           /* waiters of one entry at most */
+    struct pool entries,
+        waiters; /* next of an entry in use: of the same bucket; of a waiter: of the same entry */
+    uint32_t *bucket, mask;
+    uint32_t merges; /* waiters of one entry at most */
 };
 
 void mshr_init(struct mshr *m, struct arena *a, uint32_t entries, uint32_t merges);
@@ -36,12 +36,20 @@ void mshr_init(struct mshr *m, struct arena *a, uint32_t entries, uint32_t merge
 uint32_t mshr_find(const struct mshr *m, uint64_t line);
 /* A new entry; one must be free. */
 uint32_t mshr_add(struct mshr *m, uint64_t line);
-/* Whether another waiter may join entry e. */
-bool mshr_has_room(const struct mshr *m, uint32_t e);
+/* Adds a waiter, for which there must be room. */
 void mshr_wait(struct mshr *m, uint32_t e, const struct mem_packet *p, uint8_t needs);
-/* Takes the next waiter of e that needs nothing but sectors in have; false when there is none. */
-bool mshr_take(struct mshr *m, uint32_t e, uint8_t have, struct mem_packet *out);
+/* Takes the first waiter of e that needs no sector still wanted; false when there is none. */
+bool mshr_take(struct mshr *m, uint32_t e, struct mem_packet *out);
 /* Frees an entry nobody waits for. */
 void mshr_remove(struct mshr *m, uint32_t e);
+
+static inline bool mshr_full(const struct mshr *m) {
+    return pool_full(&m->entries);
+}
+
+/* Whether another waiter may join entry e. */
+static inline bool mshr_has_room(const struct mshr *m, uint32_t e) {
+    return m->entry[e].waiters < m->merges;
+}
 
 #endif

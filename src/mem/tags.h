@@ -1,6 +1,6 @@
 /* The tag array that all caches share: sets, ways, sectors, replacement, dirty and pending lines, locks.
  *
- * A line is found by its address, a multiple of the line size. At any time a set holds a line at most once;
+ * A line is found by its address, a multiple of MEM_LINE. At any time a set holds a line at most once;
  * sectors that are dirty but not valid were written only in part and must be fetched before they can be read.
  * A pending line waits for sectors and is never a victim, nor is a locked one. At least one way of each set
  * is never locked. */
@@ -10,26 +10,26 @@
 #include "base/arena.h"
 #include "mem/mem.h"
 
-/* Which line of a set goes: REPLACEMENT(constant, name, whether use protects a line). */
+/* Which line of a set goes: REPLACEMENT(constant, whether using a line protects it). */
 #define REPLACEMENTS                                                                                         \
-    REPLACEMENT(REPLACE_LRU, "lru", true)                                                                    \
-    REPLACEMENT(REPLACE_FIFO, "fifo", false)
+    REPLACEMENT(REPLACE_LRU, true)                                                                           \
+    REPLACEMENT(REPLACE_FIFO, false)
 
 enum replacement {
-#define REPLACEMENT(id, name, touch) id,
+#define REPLACEMENT(id, touch) id,
     REPLACEMENTS
 #undef REPLACEMENT
 };
 
 struct tags_spec {
-    uint32_t sets, ways, line; /* line: bytes */
-    bool hash;                 /* spread lines over sets by more than their low bits */
+    uint32_t sets, ways;
+    bool hash; /* spread lines over sets by more than their low bits */
     enum replacement replacement;
 };
 
 /* What is known about a line beside its address. */
 struct tags_line {
-    uint64_t stamp;                /* when it was last used or filled; 0: empty */
+    uint64_t stamp;                /* when it was last used, or placed; 0: the slot is empty */
     uint8_t valid, dirty, pending; /* sectors */
     bool prefetched;               /* and not used since */
     uint16_t locks;
@@ -37,11 +37,10 @@ struct tags_line {
 
 struct tags {
     struct tags_spec spec;
-    uint64_t *addr; /* by set, then way; odd when empty */
+    uint64_t *addr; /* by set, then way */
     struct tags_line *line;
-    uint8_t *locked; /* ways of each set with locks */
+    uint16_t *locked; /* ways of each set with locks */
     uint64_t stamp, magic;
-    uint32_t shift, mask;
     bool touch;
 };
 
@@ -49,21 +48,29 @@ struct tags {
 struct tags_victim {
     uint64_t line;
     uint8_t dirty;
-    bool prefetched; /* without ever having been used */
+    bool present, prefetched; /* there was one; it was never used after its prefetch */
 };
 
 void tags_init(struct tags *t, struct arena *a, const struct tags_spec *s);
 /* The slot that holds line, or NO_SLOT. */
 uint32_t tags_find(const struct tags *t, uint64_t line);
-/* Notes a use, for the replacement. */
-void tags_touch(struct tags *t, uint32_t slot);
 /* The slot that line, which must not be there, would take, or NO_SLOT when none may go. */
 uint32_t tags_victim(const struct tags *t, uint64_t line);
 /* Puts line into a slot of its set and tells what was there. */
 struct tags_victim tags_place(struct tags *t, uint32_t slot, uint64_t line);
+/* Empties a slot that is neither pending nor locked. */
 void tags_drop(struct tags *t, uint32_t slot);
-/* One lock more on a slot; false when it would be the last way of its set without. */
-bool tags_lock(struct tags *t, uint32_t slot);
+/* Whether a slot may take one lock more: not when it would leave no way of its set without. */
+bool tags_can_lock(const struct tags *t, uint32_t slot);
+void tags_lock(struct tags *t, uint32_t slot);
 void tags_unlock(struct tags *t, uint32_t slot);
+/* Empties all slots. */
+void tags_clear(struct tags *t);
+
+/* Notes a use, for the replacement. */
+static inline void tags_touch(struct tags *t, uint32_t slot) {
+    if (t->touch)
+        t->line[slot].stamp = ++t->stamp;
+}
 
 #endif

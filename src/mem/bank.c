@@ -1,0 +1,182 @@
+/* Reads, writes and fills of a cache, without time. */
+#include "mem/bank.h"
+
+void bank_init(struct bank *b, struct arena *a, const struct bank_spec *s, const struct mem_packet *origin) {
+    assert(s->queue >= 2); /* a miss may send its request and a dirty victim */
+    b->spec = *s;
+    b->origin = *origin;
+    tags_init(&b->tags, a, &s->tags);
+    mshr_init(&b->mshr, a, s->mshrs, s->merges);
+    queue_init(&b->out, a, s->queue);
+}
+
+static void send(struct bank *b, uint64_t line, uint32_t id, enum mem_kind kind, uint8_t flags,
+                 uint8_t sectors) {
+    struct mem_packet p = b->origin;
+    p.line = line;
+    p.id = id;
+    p.kind = (uint8_t)kind;
+    p.flags = flags;
+    p.sectors = p.full = sectors;
+    p.bytes = (uint16_t)(kind == MEM_STORE ? __builtin_popcount(sectors) * MEM_SECTOR : 0);
+    queue_push(&b->out, p);
+}
+
+/* A request for sectors that are missing, on behalf of miss register e. */
+static void fetch(struct bank *b, uint32_t e, uint8_t sectors) {
+    b->mshr.entry[e].wanted |= sectors;
+    b->n.sectors_fetched += (uint32_t)__builtin_popcount(sectors);
+    send(b, b->mshr.entry[e].line, e, MEM_LOAD, 0, sectors);
+}
+
+/* Gives line a slot, writing back what was there; the queue must have room for that. */
+static void place(struct bank *b, uint32_t slot, uint64_t line) {
+    struct tags_victim v = tags_place(&b->tags, slot, line);
+    b->n.evictions += v.present;
+    b->n.prefetch_unused += v.prefetched;
+    if (!v.dirty)
+        return;
+    b->n.write_backs++;
+    send(b, v.line, NO_SLOT, MEM_STORE, MEM_SILENT, v.dirty);
+}
+
+/* A load found, or joined, a line that may have been prefetched. */
+static void use(struct bank *b, uint32_t slot, const struct mem_packet *p) {
+    struct tags_line *l = &b->tags.line[slot];
+    tags_touch(&b->tags, slot);
+    if (l->prefetched && p->kind != MEM_PREFETCH) {
+        l->prefetched = false;
+        b->n.prefetch_useful++;
+    }
+    if (p->flags & MEM_PIN)
+        tags_lock(&b->tags, slot);
+}
+
+/* The line, or a part of it, is on its way. */
+static enum mem_result join(struct bank *b, const struct mem_packet *p, uint32_t e, uint8_t needs) {
+    uint32_t slot = tags_find(&b->tags, p->line); /* none when it was fetched past the cache */
+    bool waits = p->kind != MEM_PREFETCH;
+    uint8_t more = needs & ~b->mshr.entry[e].wanted;
+    if (waits && !mshr_has_room(&b->mshr, e))
+        return MEM_STALL_MERGE;
+    if (p->flags & MEM_PIN && slot == NO_SLOT) /* nothing to lock until the line may have a place */
+        return MEM_STALL_MERGE;
+    if (more && queue_full(&b->out))
+        return MEM_STALL_QUEUE;
+    if (more) {
+        fetch(b, e, more);
+        if (slot != NO_SLOT)
+            b->tags.line[slot].pending |= more;
+    }
+    if (slot != NO_SLOT)
+        use(b, slot, p);
+    if (waits)
+        mshr_wait(&b->mshr, e, p, needs);
+    return more ? MEM_MISS : MEM_MERGED;
+}
+
+/* A new miss. slot: of the line if some of its sectors are here, else NO_SLOT. */
+static enum mem_result miss(struct bank *b, const struct mem_packet *p, uint32_t slot, uint8_t needs) {
+    bool keep = !(p->flags & MEM_BYPASS), here = slot != NO_SLOT;
+    if (mshr_full(&b->mshr))
+        return MEM_STALL_MSHR;
+    if (queue_room(&b->out) < 2)
+        return MEM_STALL_QUEUE;
+    if (keep && !here) {
+        slot = tags_victim(&b->tags, p->line);
+        if (slot == NO_SLOT || (p->flags & MEM_PIN && !tags_can_lock(&b->tags, slot)))
+            return MEM_STALL_WAYS;
+        place(b, slot, p->line);
+    }
+    uint32_t e = mshr_add(&b->mshr, p->line);
+    uint8_t want = needs;
+    if (keep) {
+        struct tags_line *l = &b->tags.line[slot];
+        if (!b->spec.sectored)
+            want = MEM_ALL_SECTORS & ~l->valid;
+        use(b, slot, p);
+        l->pending |= want;
+        l->prefetched = p->kind == MEM_PREFETCH && !here;
+    }
+    fetch(b, e, want);
+    if (p->kind != MEM_PREFETCH)
+        mshr_wait(&b->mshr, e, p, needs);
+    return MEM_MISS;
+}
+
+enum mem_result bank_read(struct bank *b, const struct mem_packet *p) {
+    bool bypass = p->flags & MEM_BYPASS;
+    uint32_t slot = bypass ? NO_SLOT : tags_find(&b->tags, p->line);
+    uint8_t needs = p->sectors;
+    if (slot != NO_SLOT) {
+        if (p->flags & MEM_PIN && !tags_can_lock(&b->tags, slot))
+            return MEM_STALL_WAYS;
+        needs &= ~b->tags.line[slot].valid;
+        if (!needs) {
+            use(b, slot, p);
+            return MEM_HIT;
+        }
+    }
+    uint32_t e = mshr_find(&b->mshr, p->line);
+    return e != NO_SLOT ? join(b, p, e, needs) : miss(b, p, slot, needs);
+}
+
+enum mem_result bank_write(struct bank *b, uint64_t line, uint8_t sectors, uint8_t full) {
+    uint32_t slot = tags_find(&b->tags, line);
+    enum mem_result r = MEM_HIT;
+    if (slot == NO_SLOT) {
+        if (queue_full(&b->out))
+            return MEM_STALL_QUEUE;
+        slot = tags_victim(&b->tags, line);
+        if (slot == NO_SLOT)
+            return MEM_STALL_WAYS;
+        place(b, slot, line);
+        r = MEM_MISS;
+    }
+    tags_touch(&b->tags, slot);
+    b->tags.line[slot].dirty |= sectors;
+    b->tags.line[slot].valid |= full;
+    return r;
+}
+
+void bank_fill(struct bank *b, uint32_t id, uint8_t sectors) {
+    struct mshr_entry *x = &b->mshr.entry[id];
+    assert((x->wanted & sectors) == sectors);
+    x->wanted &= ~sectors;
+    b->epoch++;
+    uint32_t slot = tags_find(&b->tags, x->line);
+    if (slot == NO_SLOT)
+        return;
+    b->tags.line[slot].pending &= ~sectors;
+    b->tags.line[slot].valid |= sectors;
+}
+
+bool bank_take(struct bank *b, uint32_t id, struct mem_packet *out) {
+    return mshr_take(&b->mshr, id, out);
+}
+
+void bank_end_fill(struct bank *b, uint32_t id) {
+    if (!b->mshr.entry[id].wanted)
+        mshr_remove(&b->mshr, id);
+}
+
+void bank_forget(struct bank *b, uint64_t line) {
+    uint32_t slot = tags_find(&b->tags, line);
+    if (slot == NO_SLOT || b->tags.line[slot].locks)
+        return;
+    struct tags_line *l = &b->tags.line[slot];
+    b->epoch++;
+    if (l->pending) /* what is on its way will be newer */
+        l->valid = 0;
+    else
+        tags_drop(&b->tags, slot);
+}
+
+void bank_sent(struct bank *b) {
+    queue_pop(&b->out);
+    b->epoch++;
+}
+
+bool bank_idle(const struct bank *b) {
+    return queue_empty(&b->out) && !b->mshr.entries.used;
+}

@@ -1,0 +1,54 @@
+/* What every cache is made of: lines, miss registers and a queue towards the next level. It knows no time:
+ * cache.h and l2.h add that.
+ *
+ * A read is a hit, or takes up or joins a request for the missing sectors and waits. A write allocates a line
+ * without fetching it. Lines are allocated when they are asked for. A result that is a stall changed nothing,
+ * and stays the same until epoch changes. */
+#ifndef REPRISE_MEM_BANK_H
+#define REPRISE_MEM_BANK_H
+
+#include "mem/mshr.h"
+#include "mem/tags.h"
+#include "sim/queue.h"
+
+struct bank_spec {
+    struct tags_spec tags;
+    uint32_t mshrs, merges; /* miss registers, and requests each of them holds */
+    uint32_t queue;         /* requests waiting to leave for the next level; at least 2 */
+    bool sectored;          /* misses fetch the sectors touched, not the line */
+};
+
+struct bank_counters {
+#define COUNTER(field, name, unit, help) uint64_t field;
+#include "mem/bank.def"
+#undef COUNTER
+};
+
+struct bank {
+    struct bank_spec spec;
+    struct tags tags;
+    struct mshr mshr;
+    QUEUE(struct mem_packet) out;
+    struct mem_packet origin; /* what requests to the next level have in common: sm, client */
+    uint32_t epoch;
+    struct bank_counters n;
+};
+
+/* origin: sm and client of the requests to the next level. */
+void bank_init(struct bank *b, struct arena *a, const struct bank_spec *s, const struct mem_packet *origin);
+/* A read of p->sectors of p->line; p->flags may bypass or lock. Unless it hits or is a prefetch, p waits. */
+enum mem_result bank_read(struct bank *b, const struct mem_packet *p);
+/* A write that stays here; MEM_MISS: the line was not there. */
+enum mem_result bank_write(struct bank *b, uint64_t line, uint8_t sectors, uint8_t full);
+/* Sectors came for the miss register id. Then take all who waited for them, and end. */
+void bank_fill(struct bank *b, uint32_t id, uint8_t sectors);
+bool bank_take(struct bank *b, uint32_t id, struct mem_packet *out);
+void bank_end_fill(struct bank *b, uint32_t id);
+/* Forgets the copy of line, except a locked one. */
+void bank_forget(struct bank *b, uint64_t line);
+/* A request to the next level left. */
+void bank_sent(struct bank *b);
+/* Whether nothing waits. */
+bool bank_idle(const struct bank *b);
+
+#endif

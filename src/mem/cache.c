@@ -1,0 +1,159 @@
+/* A read-only cache: a bank of lines with a port, a latency and completions. */
+#include "mem/cache.h"
+
+#include <stddef.h>
+
+enum { SPARE_HITS = 16 }; /* completions that may lie there when the consumer is late */
+
+void cache_init(struct cache *c, struct arena *a, const struct cache_spec *s, uint32_t sm) {
+    assert(s->latency && s->interval);
+    c->spec = *s;
+    struct mem_packet origin = {.sm = (uint16_t)sm, .client = (uint8_t)s->client};
+    bank_init(&c->bank, a, &s->bank, &origin);
+    queue_init(&c->hits, a, s->latency + SPARE_HITS);
+    queue_init(&c->fills, a, s->bank.mshrs * s->bank.merges + s->stores + 1);
+}
+
+struct cache *cache_create(struct arena *a, const struct cache_spec *s, uint32_t sm) {
+    struct cache *c = arena_new(a, struct cache);
+    cache_init(c, a, s, sm);
+    return c;
+}
+
+/* ---- stalls ----------------------------------------------------------------------------------------- */
+
+/* Counts the cycles since the last offer, in which nothing changed, for the reason it had. */
+static void count_stall(struct cache *c, uint64_t now) {
+    static const size_t field[MEM_RESULTS] = {
+        [MEM_STALL_PORT] = offsetof(struct cache_counters, stall_port),
+        [MEM_STALL_MSHR] = offsetof(struct cache_counters, stall_mshr),
+        [MEM_STALL_MERGE] = offsetof(struct cache_counters, stall_merge),
+        [MEM_STALL_QUEUE] = offsetof(struct cache_counters, stall_queue),
+        [MEM_STALL_WAYS] = offsetof(struct cache_counters, stall_ways),
+        [MEM_STALL_STORES] = offsetof(struct cache_counters, stall_stores),
+    };
+    *(uint64_t *)((char *)&c->n + field[c->why]) += now - c->stall_at;
+    c->stall_at = now;
+}
+
+static bool same_access(const struct cache *c, const struct mem_access *x) {
+    return c->stall_line == x->line && c->stall_kind == x->kind && c->stall_sectors == x->sectors &&
+           c->stall_flags == x->flags;
+}
+
+enum mem_result cache_begin(struct cache *c, uint64_t now, const struct mem_access *x) {
+    if (!mem_accepted(c->why)) {
+        count_stall(c, now);
+        if (c->why != MEM_STALL_PORT && c->stall_epoch == c->bank.epoch && same_access(c, x))
+            return c->why;
+        c->why = MEM_HIT;
+    }
+    return now < c->free_at || queue_full(&c->hits) ? MEM_STALL_PORT : MEM_HIT;
+}
+
+enum mem_result cache_end(struct cache *c, uint64_t now, const struct mem_access *x, enum mem_result r) {
+    if (mem_accepted(r)) {
+        c->free_at = now + c->spec.interval;
+        return r;
+    }
+    c->why = r;
+    c->stall_at = now;
+    c->stall_epoch = c->bank.epoch;
+    c->stall_line = x->line;
+    c->stall_kind = x->kind;
+    c->stall_sectors = x->sectors;
+    c->stall_flags = x->flags;
+    return r;
+}
+
+/* ---- accesses --------------------------------------------------------------------------------------- */
+
+void cache_hit(struct cache *c, uint64_t now, uint32_t token, uint8_t kind) {
+    queue_push(&c->hits, (struct mem_done){now + c->spec.latency, token, kind});
+}
+
+void cache_answer(struct cache *c, uint64_t now, uint32_t token, uint8_t kind) {
+    c->last_fill = max_u64(now, c->last_fill) + 1;
+    queue_push(&c->fills, (struct mem_done){c->last_fill, token, kind});
+}
+
+static void count_read(struct cache *c, const struct mem_access *x, enum mem_result r) {
+    if (x->kind == MEM_PREFETCH) {
+        c->n.prefetches++;
+        c->n.prefetch_misses += r == MEM_MISS;
+        return;
+    }
+    c->n.reads++;
+    c->n.read_hits += r == MEM_HIT;
+    c->n.read_misses += r == MEM_MISS;
+    c->n.read_merged += r == MEM_MERGED;
+    c->n.read_sectors += (uint32_t)__builtin_popcount(x->sectors);
+    c->n.bypasses += (x->flags & MEM_BYPASS) != 0;
+}
+
+enum mem_result cache_read(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token) {
+    struct mem_packet p = {
+        .line = x->line, .id = token, .kind = x->kind, .flags = x->flags, .sectors = x->sectors};
+    enum mem_result r = bank_read(&c->bank, &p);
+    if (!mem_accepted(r))
+        return r;
+    count_read(c, x, r);
+    if (r == MEM_HIT && x->kind != MEM_PREFETCH)
+        cache_hit(c, now, token, x->kind);
+    return r;
+}
+
+enum mem_result cache_access(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token) {
+    assert(x->kind == MEM_LOAD || x->kind == MEM_PREFETCH);
+    enum mem_result r = cache_begin(c, now, x);
+    if (mem_accepted(r))
+        r = cache_read(c, now, x, token);
+    return cache_end(c, now, x, r);
+}
+
+void cache_fill(struct cache *c, uint64_t now, const struct mem_packet *p) {
+    struct mem_packet waiter;
+    c->n.fills++;
+    bank_fill(&c->bank, p->id, p->sectors);
+    while (bank_take(&c->bank, p->id, &waiter))
+        cache_answer(c, now, waiter.id, waiter.kind);
+    bank_end_fill(&c->bank, p->id);
+}
+
+/* ---- completions ------------------------------------------------------------------------------------ */
+
+static uint64_t hits_at(const struct cache *c) {
+    return queue_empty(&c->hits) ? NEVER : queue_head(&c->hits)->ready;
+}
+
+static uint64_t fills_at(const struct cache *c) {
+    return queue_empty(&c->fills) ? NEVER : queue_head(&c->fills)->ready;
+}
+
+bool cache_pop(struct cache *c, uint64_t now, struct mem_done *out) {
+    uint64_t hit = hits_at(c), fill = fills_at(c);
+    if (min_u64(hit, fill) > now)
+        return false;
+    if (hit <= fill) {
+        *out = *queue_head(&c->hits);
+        queue_pop(&c->hits);
+    } else {
+        *out = *queue_head(&c->fills);
+        queue_pop(&c->fills);
+    }
+    return true;
+}
+
+uint64_t cache_next(const struct cache *c) {
+    return min_u64(hits_at(c), fills_at(c));
+}
+
+bool cache_idle(const struct cache *c) {
+    return bank_idle(&c->bank) && queue_empty(&c->hits) && queue_empty(&c->fills);
+}
+
+void cache_flush(struct cache *c) {
+    assert(cache_idle(c));
+    tags_clear(&c->bank.tags);
+    c->bank.epoch++;
+}

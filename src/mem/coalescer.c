@@ -1,0 +1,273 @@
+/* From lanes to lines and banks.
+ *
+ * The common shapes, all lanes in one line or consecutive elements, are found by loops the compiler turns
+ * into vector code. All others go through a small hash table of what the warp has touched so far, so that the
+ * cost is linear in the lanes however they are scattered. */
+#include "mem/coalescer.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { SLOTS = 256 }; /* of the hash table: twice the keys of the largest instruction */
+
+/* A set of numbered keys. */
+struct seen {
+    uint8_t slot[SLOTS]; /* number of the key + 1; 0: empty */
+    uint32_t mask, count;
+    uint64_t key[COALESCER_MAX];
+};
+
+/* keys: that may come at most. */
+static void seen_clear(struct seen *s, uint32_t keys) {
+    s->mask = keys <= MEM_LANES ? 2 * MEM_LANES - 1 : SLOTS - 1;
+    s->count = 0;
+    memset(s->slot, 0, s->mask + 1);
+}
+
+/* The number of a key; a new one gets the next number. */
+static uint32_t seen_find(struct seen *s, uint64_t key) {
+    uint32_t i = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 40) & s->mask;
+    while (s->slot[i]) {
+        if (s->key[s->slot[i] - 1u] == key)
+            return s->slot[i] - 1u;
+        i = (i + 1) & s->mask;
+    }
+    s->key[s->count] = key;
+    s->slot[i] = (uint8_t)(s->count + 1);
+    return s->count++;
+}
+
+static uint32_t bytes_mask(uint64_t addr, uint32_t bytes) {
+    return (uint32_t)(((UINT64_C(1) << bytes) - 1) << addr % MEM_SECTOR);
+}
+
+/* ---- one request at a time: the lanes of part -----------------------------------------------------------
+ */
+
+/* What is being gathered for one line. */
+struct gather {
+    uint32_t bytes[MEM_SECTORS]; /* each sector's bytes touched */
+};
+
+static void finish(const struct coalescer_inst *inst, struct mem_access *x, const struct gather *g) {
+    uint32_t bytes = 0;
+    for (uint32_t s = 0; s < MEM_SECTORS; s++) {
+        bytes += (uint32_t)__builtin_popcount(g->bytes[s]);
+        x->sectors |= (uint8_t)((g->bytes[s] != 0) << s);
+        x->full |= (uint8_t)((g->bytes[s] == UINT32_MAX) << s);
+    }
+    x->bytes = (uint16_t)bytes;
+    x->kind = inst->kind;
+    x->flags = inst->flags;
+}
+
+/* Any pattern. words: keys of a lane are words of an element, step apart. */
+static uint32_t scattered(const struct coalescer_inst *inst, uint32_t part, const uint64_t *addr,
+                          uint32_t bytes, struct mem_access *out) {
+    struct gather g[MEM_LANES];
+    struct seen seen;
+    seen_clear(&seen, MEM_LANES);
+    uint64_t last = UINT64_MAX;
+    uint32_t i = 0, n = 0;
+    for (uint32_t left = part; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        uint64_t line = addr[lane] & ~(uint64_t)(MEM_LINE - 1);
+        if (line != last) {
+            i = seen_find(&seen, line);
+            last = line;
+            if (i == n) {
+                n++;
+                g[i] = (struct gather){{0}};
+                out[i] = (struct mem_access){.line = line};
+            }
+        }
+        g[i].bytes[addr[lane] / MEM_SECTOR % MEM_SECTORS] |= bytes_mask(addr[lane], bytes);
+        out[i].lanes |= 1u << lane;
+    }
+    for (i = 0; i < n; i++)
+        finish(inst, &out[i], &g[i]);
+    return n;
+}
+
+/* A run of bytes: all lanes of the warp touch consecutive elements. */
+static uint32_t consecutive(const struct coalescer_inst *inst, uint64_t addr, uint32_t lanes, uint32_t first,
+                            struct mem_access *out) {
+    uint64_t end = addr + (uint64_t)lanes * inst->bytes, line = addr & ~(uint64_t)(MEM_LINE - 1);
+    uint32_t n = 0;
+    for (; line < end; line += MEM_LINE, n++) {
+        uint64_t from = addr > line ? addr : line, to = end < line + MEM_LINE ? end : line + MEM_LINE;
+        uint32_t s0 = (uint32_t)(from - line) / MEM_SECTOR, s1 = (uint32_t)(to - line - 1) / MEM_SECTOR;
+        uint32_t f0 = (uint32_t)(from - line + MEM_SECTOR - 1) / MEM_SECTOR,
+                 f1 = (uint32_t)(to - line) / MEM_SECTOR;
+        uint32_t l0 = first + (uint32_t)((from - addr) / inst->bytes);
+        uint32_t count = (uint32_t)((to - from) / inst->bytes);
+        out[n] = (struct mem_access){
+            .line = line,
+            .lanes = (uint32_t)((UINT64_C(1) << count) - 1) << l0,
+            .bytes = (uint16_t)(to - from),
+            .sectors = (uint8_t)((2u << s1) - (1u << s0)),
+            .full = (uint8_t)(f1 > f0 ? (1u << f1) - (1u << f0) : 0),
+            .kind = inst->kind,
+            .flags = inst->flags,
+        };
+    }
+    return n;
+}
+
+/* All lanes on one address. */
+static uint32_t uniform(const struct coalescer_inst *inst, uint64_t addr, uint32_t part,
+                        struct mem_access *out) {
+    uint32_t sector = (uint32_t)(addr / MEM_SECTOR % MEM_SECTORS);
+    *out = (struct mem_access){
+        .line = addr & ~(uint64_t)(MEM_LINE - 1),
+        .lanes = part,
+        .bytes = (uint16_t)inst->bytes,
+        .sectors = (uint8_t)(1u << sector),
+        .kind = inst->kind,
+        .flags = inst->flags,
+    };
+    return 1;
+}
+
+/* Atomics: how many lanes operate on each line, and the most on one address. */
+static void count_atomics(uint32_t part, const uint64_t *addr, struct mem_access *out, uint32_t n) {
+    struct seen seen;
+    uint8_t lanes[MEM_LANES] = {0};
+    seen_clear(&seen, MEM_LANES);
+    for (uint32_t i = 0; i < n; i++) {
+        out[i].ops = (uint8_t)__builtin_popcount(out[i].lanes);
+        for (uint32_t left = out[i].lanes & part; left; left &= left - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(left), k = seen_find(&seen, addr[lane]);
+            if (++lanes[k] > out[i].serial)
+                out[i].serial = lanes[k];
+        }
+    }
+}
+
+/* Whether lane l of the count lanes from first on touches addr[first] + (l - first) * step. */
+static bool is_run(const uint64_t *addr, uint32_t first, uint32_t count, uint64_t step) {
+    uint64_t expected = addr[first], wrong = 0;
+    for (uint32_t l = first; l < first + count; l++) {
+        wrong |= addr[l] ^ expected;
+        expected += step;
+    }
+    return !wrong;
+}
+
+/* The lanes that form requests together, from first on. */
+static uint32_t coalesce_part(const struct coalescer_inst *inst, const uint64_t *addr, uint32_t first,
+                              uint32_t count, struct mem_access *out) {
+    uint32_t all = (uint32_t)((UINT64_C(1) << count) - 1) << first, part = inst->mask & all, n;
+    if (!part)
+        return 0;
+    if (part == all && is_run(addr, first, count, inst->bytes))
+        n = consecutive(inst, addr[first], count, first, out);
+    else if (part == all && is_run(addr, first, count, 0))
+        n = uniform(inst, addr[first], part, out);
+    else
+        n = scattered(inst, part, addr, inst->bytes, out);
+    if (inst->kind == MEM_ATOMIC)
+        count_atomics(part, addr, out, n);
+    return n;
+}
+
+/* Lanes that form requests together: Fermi moves at most 128 bytes at a time. */
+static uint32_t part_lanes(const struct coalescer_spec *s, uint32_t bytes) {
+    return s->split_wide && bytes > 4 ? MEM_LANES * 4 / bytes : MEM_LANES;
+}
+
+uint32_t coalesce(const struct coalescer_spec *s, const struct coalescer_inst *i, const uint64_t *addr,
+                  struct mem_access *out) {
+    assert(i->bytes && i->bytes <= 16);
+    uint32_t n = 0, lanes = part_lanes(s, i->bytes);
+    for (uint32_t first = 0; first < MEM_LANES; first += lanes)
+        n += coalesce_part(i, addr, first, lanes, out + n);
+    return n;
+}
+
+/* ---- local memory ---------------------------------------------------------------------------------------
+ */
+
+uint32_t coalesce_local(const struct coalescer_inst *i, uint64_t base, const uint32_t *at,
+                        struct mem_access *out) {
+    uint32_t words = i->bytes > 4 ? i->bytes / 4 : 1, n = 0;
+    struct coalescer_inst word = *i;
+    if (i->bytes > 4)
+        word.bytes = 4;
+    for (uint32_t w = 0; w < words; w++) {
+        uint64_t addr[MEM_LANES];
+        for (uint32_t l = 0; l < MEM_LANES; l++)
+            addr[l] = local_address(base, at[l] + 4 * w, l);
+        n += coalesce_part(&word, addr, 0, MEM_LANES, out + n);
+    }
+    return n;
+}
+
+/* ---- constant memory ------------------------------------------------------------------------------------
+ */
+
+uint32_t coalesce_constant(const struct coalescer_inst *i, const uint64_t *addr, struct mem_access *out) {
+    struct seen seen;
+    uint32_t n = 0;
+    seen_clear(&seen, MEM_LANES);
+    for (uint32_t left = i->mask; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left), k = seen_find(&seen, addr[lane]);
+        if (k == n)
+            n += uniform(i, addr[lane], 0, &out[k]);
+        out[k].lanes |= 1u << lane;
+    }
+    return n;
+}
+
+/* ---- shared memory --------------------------------------------------------------------------------------
+ */
+
+/* The most different words of one bank that the lanes of part touch. */
+static uint32_t conflicts(uint32_t part, const uint32_t *at, uint32_t words) {
+    struct seen seen;
+    uint8_t bank[SHARED_BANKS] = {0}, most = 0;
+    seen_clear(&seen, COALESCER_MAX);
+    for (uint32_t left = part; left; left &= left - 1) {
+        uint32_t first = at[__builtin_ctz(left)] / SHARED_WORD;
+        for (uint32_t w = first; w < first + words; w++) {
+            uint32_t known = seen.count;
+            if (seen_find(&seen, w) == known && ++bank[w % SHARED_BANKS] > most)
+                most = bank[w % SHARED_BANKS];
+        }
+    }
+    return most;
+}
+
+/* Whether a full warp's words lie in different banks, or are all the same: the usual case. */
+static bool conflict_free(const uint32_t *at) {
+    uint32_t banks = 0, same = 0, stride = 0;
+    for (uint32_t l = 0; l < MEM_LANES; l++) {
+        uint32_t word = at[l] / SHARED_WORD;
+        banks |= 1u << word % SHARED_BANKS;
+        same |= word ^ at[0] / SHARED_WORD;
+        stride |= word ^ (at[0] / SHARED_WORD + l);
+    }
+    return !same || !stride || banks == UINT32_MAX;
+}
+
+uint32_t shared_passes(const struct coalescer_spec *s, const struct coalescer_inst *i, const uint32_t *at) {
+    uint32_t words = i->bytes > SHARED_WORD ? i->bytes / SHARED_WORD : 1, lanes = part_lanes(s, i->bytes),
+             passes = 0;
+    if (words == 1 && i->mask == UINT32_MAX && conflict_free(at))
+        return 1;
+    for (uint32_t first = 0; first < MEM_LANES; first += lanes) {
+        uint32_t part = i->mask & (uint32_t)((UINT64_C(1) << lanes) - 1) << first;
+        passes += conflicts(part, at, words);
+    }
+    return passes ? passes : 1;
+}
+
+uint32_t shared_atomic_passes(const struct coalescer_inst *i, const uint32_t *at) {
+    uint8_t bank[SHARED_BANKS] = {0}, most = 1;
+    for (uint32_t left = i->mask; left; left &= left - 1) {
+        uint32_t b = at[__builtin_ctz(left)] / SHARED_WORD % SHARED_BANKS;
+        if (++bank[b] > most)
+            most = bank[b];
+    }
+    return most;
+}

@@ -1,0 +1,363 @@
+/* A DRAM channel. Requests stand in a list for each bank and kind, in the order in which they came; with the
+ * oldest one that hits the open row known, a tick looks at one request for each bank that has any.
+ * Constraints are kept as the first tick in which a command may be given: of the bank, its group and the
+ * channel. */
+#include "mem/dram.h"
+
+#include "sim/pool.h"
+#include "sim/queue.h"
+
+#define NO_ROW UINT64_MAX
+
+enum { BUS_TURN = 1, ACTIVATES = 4, MAX_BANKS = 64 };
+
+struct request {
+    uint64_t arrival, row;
+    uint32_t order; /* of arrival */
+    uint32_t id;
+    uint8_t bank, sectors, bursts; /* bursts still to move */
+    bool started, opened;          /* a column command was given; the row was opened for it */
+};
+
+/* Requests of one bank and kind. */
+struct list {
+    uint32_t first, last, hit; /* hit: the oldest one of the open row, or NO_SLOT */
+};
+
+enum kind { READS, WRITES, KINDS };
+
+struct bank_state {
+    uint64_t row; /* open, or NO_ROW */
+    uint64_t activate_at, precharge_at, column_at;
+    struct list list[KINDS];
+};
+
+struct group_state {
+    uint64_t column_at[KINDS];
+};
+
+struct finished {
+    uint64_t ready;
+    uint32_t id;
+    uint8_t sectors;
+};
+
+struct dram {
+    struct dram_spec spec;
+    struct request *request;
+    struct pool pool;
+    struct bank_state *bank;
+    struct group_state *group;
+    uint64_t banks[KINDS]; /* sets of banks that have requests */
+    uint32_t waiting[KINDS];
+    uint64_t column_at[KINDS], activate_at, activated[ACTIVATES];
+    uint32_t activates;
+    QUEUE(struct finished) done;
+    bool writing;
+    uint32_t order;
+    uint64_t next;
+    uint8_t bursts[MEM_ALL_SECTORS + 1]; /* that a set of sectors takes */
+    dram_probe *probe;
+    void *probe_ctx;
+    struct dram_counters n;
+};
+
+static void count_bursts(struct dram *d) {
+    uint32_t bytes = d->spec.burst_bytes < MEM_SECTOR ? MEM_SECTOR : d->spec.burst_bytes;
+    uint32_t each = bytes / d->spec.burst_bytes, sectors = bytes / MEM_SECTOR;
+    for (uint32_t set = 0; set <= MEM_ALL_SECTORS; set++)
+        for (uint32_t s = 0; s < MEM_SECTORS; s += sectors) {
+            uint32_t mask = sectors >= MEM_SECTORS ? MEM_ALL_SECTORS : ((1u << sectors) - 1) << s;
+            d->bursts[set] += set & mask ? (uint8_t)each : 0;
+        }
+}
+
+struct dram *dram_create(struct arena *a, const struct dram_spec *s) {
+    assert(s->banks && s->banks <= MAX_BANKS && s->groups && s->burst_bytes && s->burst_ticks &&
+           s->row >= s->chunk);
+    assert(s->queue && s->write_queue && s->write_low < s->write_high && s->write_high <= s->write_queue);
+    struct dram *d = arena_new(a, struct dram);
+    d->spec = *s;
+    d->request = arena_array(a, struct request, s->queue + s->write_queue);
+    pool_init(&d->pool, a, s->queue + s->write_queue);
+    d->bank = arena_array(a, struct bank_state, s->banks);
+    d->group = arena_array(a, struct group_state, s->groups);
+    for (uint32_t i = 0; i < s->banks; i++) {
+        d->bank[i].row = NO_ROW;
+        for (enum kind k = 0; k < KINDS; k++)
+            d->bank[i].list[k] = (struct list){NO_SLOT, NO_SLOT, NO_SLOT};
+    }
+    queue_init(&d->done, a, s->queue + s->latency + s->t.cl + s->burst_ticks);
+    d->next = NEVER;
+    count_bursts(d);
+    return d;
+}
+
+bool dram_has_room(const struct dram *d, bool write) {
+    return d->waiting[write] < (write ? d->spec.write_queue : d->spec.queue);
+}
+
+/* Chunks go around the banks; a row is filled by every banks-th chunk. */
+static void locate(const struct dram *d, uint64_t line, struct request *r) {
+    uint64_t chunk = line / d->spec.chunk, round = chunk / d->spec.banks;
+    uint64_t bank = chunk % d->spec.banks;
+    r->row = round / (d->spec.row / d->spec.chunk);
+    if (d->spec.hash)
+        bank = (bank + (r->row ^ r->row >> 5 ^ r->row >> 11)) % d->spec.banks;
+    r->bank = (uint8_t)bank;
+}
+
+void dram_push(struct dram *d, uint64_t now, uint64_t line, uint8_t sectors, bool write, uint32_t id) {
+    assert(dram_has_room(d, write));
+    uint32_t i = pool_take(&d->pool);
+    struct request *r = &d->request[i];
+    *r = (struct request){.arrival = now, .order = d->order++, .id = id, .sectors = sectors};
+    r->bursts = d->bursts[sectors];
+    locate(d, line, r);
+    struct bank_state *b = &d->bank[r->bank];
+    struct list *l = &b->list[write];
+    if (l->first == NO_SLOT)
+        l->first = i;
+    else
+        d->pool.next[l->last] = i;
+    l->last = i;
+    if (l->hit == NO_SLOT && r->row == b->row)
+        l->hit = i;
+    d->banks[write] |= UINT64_C(1) << r->bank;
+    d->waiting[write]++;
+    d->n.dram_reads += !write;
+    d->n.dram_writes += write;
+    d->next = min_u64(d->next, now);
+}
+
+/* ---- commands --------------------------------------------------------------------------------------- */
+
+static void find_hit(struct dram *d, struct bank_state *b, struct list *l) {
+    l->hit = l->first;
+    while (l->hit != NO_SLOT && d->request[l->hit].row != b->row)
+        l->hit = d->pool.next[l->hit];
+}
+
+static void probe(struct dram *d, uint64_t now, enum dram_command c, uint32_t bank, uint64_t row) {
+    if (d->probe)
+        d->probe(d->probe_ctx, now, c, bank, row);
+}
+
+static void later(uint64_t *t, uint64_t at) {
+    *t = max_u64(*t, at);
+}
+
+static void activate(struct dram *d, uint64_t now, struct request *r) {
+    const struct dram_timing *t = &d->spec.t;
+    struct bank_state *b = &d->bank[r->bank];
+    probe(d, now, DRAM_ACTIVATE, r->bank, r->row);
+    d->n.dram_activates++;
+    r->opened = true;
+    b->row = r->row;
+    b->column_at = now + t->rcd;
+    b->activate_at = now + t->rc;
+    later(&b->precharge_at, now + t->ras);
+    d->activate_at = now + t->rrd;
+    d->activated[d->activates++ % ACTIVATES] = now + t->faw;
+    later(&d->activate_at, d->activated[d->activates % ACTIVATES]); /* the oldest of the four */
+    for (enum kind k = 0; k < KINDS; k++)
+        find_hit(d, b, &b->list[k]);
+}
+
+static void precharge(struct dram *d, uint64_t now, const struct request *r) {
+    struct bank_state *b = &d->bank[r->bank];
+    probe(d, now, DRAM_PRECHARGE, r->bank, b->row);
+    d->n.dram_precharges++;
+    b->row = NO_ROW;
+    later(&b->activate_at, now + d->spec.t.rp);
+    for (enum kind k = 0; k < KINDS; k++)
+        b->list[k].hit = NO_SLOT;
+}
+
+/* Takes a request whose last burst was commanded out of its list. */
+static void finish(struct dram *d, uint64_t now, uint32_t i, enum kind kind) {
+    struct request *r = &d->request[i];
+    struct bank_state *b = &d->bank[r->bank];
+    struct list *l = &b->list[kind];
+    uint32_t before = NO_SLOT, after = d->pool.next[i];
+    if (l->first != i)
+        for (before = l->first; d->pool.next[before] != i;)
+            before = d->pool.next[before];
+    if (before == NO_SLOT)
+        l->first = after;
+    else
+        d->pool.next[before] = after;
+    if (l->last == i)
+        l->last = before;
+    if (l->first == NO_SLOT)
+        d->banks[kind] &= ~(UINT64_C(1) << r->bank);
+    for (l->hit = after; l->hit != NO_SLOT && d->request[l->hit].row != b->row;)
+        l->hit = d->pool.next[l->hit]; /* hits are served in order, so none stands before */
+    d->waiting[kind]--;
+    if (kind == READS) {
+        d->n.dram_read_wait += now - r->arrival;
+        uint64_t ready = now + d->spec.t.cl + d->spec.burst_ticks + d->spec.latency;
+        queue_push(&d->done, (struct finished){ready, r->id, r->sectors});
+    }
+    pool_give(&d->pool, i);
+}
+
+/* A column command: moves one burst of a request whose row is open. */
+static void column(struct dram *d, uint64_t now, uint32_t i, enum kind kind) {
+    const struct dram_timing *t = &d->spec.t;
+    struct request *r = &d->request[i];
+    struct bank_state *b = &d->bank[r->bank];
+    struct group_state *g = &d->group[r->bank % d->spec.groups];
+    uint64_t burst = d->spec.burst_ticks, next = now + max_u64(t->ccd, burst);
+    probe(d, now, kind == WRITES ? DRAM_WRITE : DRAM_READ, r->bank, r->row);
+    g->column_at[kind] = now + max_u64(t->ccdl, burst);
+    later(&d->column_at[kind], next);
+    if (kind == WRITES) {
+        uint64_t end = now + t->wl + burst;
+        later(&d->column_at[READS], end + t->wtr);
+        later(&b->precharge_at, end + t->wr);
+        d->n.dram_write_bursts++;
+    } else {
+        uint64_t end = now + t->cl + burst + BUS_TURN; /* written data must not meet read data on the bus */
+        later(&d->column_at[WRITES], end > t->wl ? end - t->wl : 0);
+        later(&d->column_at[WRITES], next);
+        later(&b->precharge_at, now + t->rtp);
+        d->n.dram_read_bursts++;
+    }
+    d->n.dram_busy += burst;
+    if (!r->started) {
+        d->n.dram_row_hits += !r->opened;
+        d->n.dram_row_misses += r->opened;
+        r->started = true;
+    }
+    if (--r->bursts == 0)
+        finish(d, now, i, kind);
+}
+
+/* ---- scheduling ------------------------------------------------------------------------------------- */
+
+/* What a bank would do next, and when it may. Priorities: smaller goes first. */
+struct choice {
+    uint32_t request;
+    enum dram_command command;
+    uint64_t at;
+};
+
+static uint64_t column_time(const struct dram *d, uint32_t bank, enum kind kind) {
+    const struct group_state *g = &d->group[bank % d->spec.groups];
+    return max_u64(max_u64(d->bank[bank].column_at, g->column_at[kind]), d->column_at[kind]);
+}
+
+/* starved: serve the bank's oldest request, even if others hit. */
+static struct choice choose(const struct dram *d, uint32_t bank, enum kind kind, bool starved) {
+    const struct bank_state *b = &d->bank[bank];
+    const struct list *l = &b->list[kind];
+    uint32_t i = starved || l->hit == NO_SLOT ? l->first : l->hit;
+    if (d->request[i].row == b->row)
+        return (struct choice){i, kind == WRITES ? DRAM_WRITE : DRAM_READ, column_time(d, bank, kind)};
+    if (b->row != NO_ROW)
+        return (struct choice){i, DRAM_PRECHARGE, b->precharge_at};
+    return (struct choice){i, DRAM_ACTIVATE, max_u64(b->activate_at, d->activate_at)};
+}
+
+static bool older(const struct dram *d, uint32_t a, uint32_t b) {
+    return (int32_t)(d->request[a].order - d->request[b].order) < 0;
+}
+
+static bool goes_before(const struct dram *d, const struct choice *a, const struct choice *b) {
+    static const uint8_t rank[] = {
+        [DRAM_READ] = 0, [DRAM_WRITE] = 0, [DRAM_ACTIVATE] = 1, [DRAM_PRECHARGE] = 2};
+    if (rank[a->command] != rank[b->command])
+        return rank[a->command] < rank[b->command];
+    return older(d, a->request, b->request);
+}
+
+/* The oldest request of a kind. */
+static uint32_t oldest(const struct dram *d, enum kind kind) {
+    uint32_t best = NO_SLOT;
+    for (uint64_t left = d->banks[kind]; left; left &= left - 1) {
+        uint32_t i = d->bank[__builtin_ctzll(left)].list[kind].first;
+        if (best == NO_SLOT || older(d, i, best))
+            best = i;
+    }
+    return best;
+}
+
+static void give(struct dram *d, uint64_t now, const struct choice *c, enum kind kind) {
+    struct request *r = &d->request[c->request];
+    if (c->command == DRAM_ACTIVATE)
+        activate(d, now, r);
+    else if (c->command == DRAM_PRECHARGE)
+        precharge(d, now, r);
+    else
+        column(d, now, c->request, kind);
+}
+
+/* Reading or writing, as the queues stand. */
+static enum kind turn(struct dram *d) {
+    uint32_t reads = d->waiting[READS], writes = d->waiting[WRITES];
+    if (d->writing)
+        d->writing = writes && (writes > d->spec.write_low || !reads);
+    else
+        d->writing = writes && (writes >= d->spec.write_high || !reads);
+    return d->writing ? WRITES : READS;
+}
+
+void dram_tick(struct dram *d, uint64_t now) {
+    enum kind kind = turn(d);
+    d->next = NEVER;
+    if (!d->banks[kind])
+        return;
+    uint32_t first = oldest(d, kind);
+    uint64_t patience = d->request[first].arrival + d->spec.starve;
+    bool starving = now > patience;
+    struct choice best = {.request = NO_SLOT};
+    if (starving) {
+        struct choice c = choose(d, d->request[first].bank, kind, true);
+        if (c.at <= now)
+            best = c;
+        d->n.dram_starved += c.at <= now;
+        d->next = c.at;
+    } else {
+        d->next = patience + 1;
+    }
+    uint64_t left = best.request == NO_SLOT ? d->banks[kind] : 0;
+    if (starving)
+        left &= ~(UINT64_C(1) << d->request[first].bank);
+    for (; left; left &= left - 1) {
+        struct choice c = choose(d, (uint32_t)__builtin_ctzll(left), kind, false);
+        d->next = min_u64(d->next, c.at);
+        if (c.at <= now && (best.request == NO_SLOT || goes_before(d, &c, &best)))
+            best = c;
+    }
+    if (best.request != NO_SLOT) {
+        give(d, now, &best, kind);
+        d->next = now + 1;
+    }
+}
+
+uint64_t dram_next(const struct dram *d) {
+    return queue_empty(&d->done) ? d->next : min_u64(d->next, queue_head(&d->done)->ready);
+}
+
+bool dram_pop(struct dram *d, uint64_t now, uint32_t *id, uint8_t *sectors) {
+    if (queue_empty(&d->done) || queue_head(&d->done)->ready > now)
+        return false;
+    *id = queue_head(&d->done)->id;
+    *sectors = queue_head(&d->done)->sectors;
+    queue_pop(&d->done);
+    return true;
+}
+
+bool dram_idle(const struct dram *d) {
+    return !d->waiting[READS] && !d->waiting[WRITES] && queue_empty(&d->done);
+}
+
+const struct dram_counters *dram_counters(const struct dram *d) {
+    return &d->n;
+}
+
+void dram_watch(struct dram *d, dram_probe *p, void *ctx) {
+    d->probe = p;
+    d->probe_ctx = ctx;
+}

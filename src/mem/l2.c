@@ -1,0 +1,242 @@
+/* An L2 partition: requests are served in order, up to one for each slice in a tick; replies leave in the
+ * order in which they are ready. A request that cannot be served blocks those behind it until something
+ * changed. */
+#include "mem/l2.h"
+
+#include <stddef.h>
+
+enum { SPARE_REPLIES = 16 }; /* replies that may wait for the network before requests stall */
+
+struct timed {
+    struct mem_packet packet;
+    uint64_t ready;
+};
+
+/* Replies by where they come from; within each they are in the order of ready. */
+enum source { FROM_DRAM, FROM_LINES, FROM_ATOMICS, SOURCES };
+
+typedef QUEUE(struct timed) timed_queue;
+
+struct l2 {
+    struct l2_spec spec;
+    struct bank bank;
+    timed_queue in, replies[SOURCES];
+    uint64_t atomics_free_at;
+    size_t blocked; /* counter of the reason why the oldest request cannot be served; 0: none known */
+    uint32_t blocked_epoch, epoch;
+    uint64_t blocked_at;
+    struct l2_counters n;
+};
+
+#define REASON(field) (offsetof(struct l2_counters, field))
+
+struct l2 *l2_create(struct arena *a, const struct l2_spec *s) {
+    assert(s->latency && s->slices && s->queue && s->atomic_lanes);
+    struct l2 *l = arena_new(a, struct l2);
+    uint32_t waiters = s->bank.mshrs * s->bank.merges, room = s->latency * s->slices + SPARE_REPLIES;
+    struct mem_packet origin = {0};
+    l->spec = *s;
+    bank_init(&l->bank, a, &s->bank, &origin);
+    queue_init(&l->in, a, s->queue);
+    queue_init(&l->replies[FROM_DRAM], a, waiters + SPARE_REPLIES);
+    queue_init(&l->replies[FROM_LINES], a, room);
+    queue_init(&l->replies[FROM_ATOMICS], a, room + waiters);
+    return l;
+}
+
+bool l2_has_room(const struct l2 *l) {
+    return !queue_full(&l->in);
+}
+
+void l2_push(struct l2 *l, uint64_t now, const struct mem_packet *p) {
+    queue_push(&l->in, (struct timed){*p, now});
+}
+
+/* ---- replies ---------------------------------------------------------------------------------------- */
+
+static void reply(struct l2 *l, enum source from, const struct mem_packet *p, uint64_t ready) {
+    if (p->flags & MEM_SILENT)
+        return;
+    struct mem_packet r = *p;
+    r.bytes = 0;
+    if (p->kind == MEM_LOAD)
+        r.bytes = (uint16_t)(__builtin_popcount(p->sectors) * MEM_SECTOR);
+    else if (p->flags & MEM_RETURN)
+        r.bytes = p->bytes;
+    queue_push(&l->replies[from], (struct timed){r, ready});
+}
+
+/* The source whose next reply is ready first, or SOURCES. */
+static enum source first_source(const struct l2 *l, uint64_t *ready) {
+    enum source best = SOURCES;
+    *ready = NEVER;
+    for (enum source s = 0; s < SOURCES; s++)
+        if (!queue_empty(&l->replies[s]) && queue_head(&l->replies[s])->ready < *ready) {
+            *ready = queue_head(&l->replies[s])->ready;
+            best = s;
+        }
+    return best;
+}
+
+const struct mem_packet *l2_reply(const struct l2 *l, uint64_t now) {
+    uint64_t ready;
+    enum source s = first_source(l, &ready);
+    return s != SOURCES && ready <= now ? &queue_head(&l->replies[s])->packet : NULL;
+}
+
+void l2_replied(struct l2 *l, uint64_t now) {
+    uint64_t ready;
+    enum source s = first_source(l, &ready);
+    assert(s != SOURCES && ready <= now);
+    (void)now;
+    queue_pop(&l->replies[s]);
+    l->epoch++;
+}
+
+/* ---- requests --------------------------------------------------------------------------------------- */
+
+/* Performs an atomic whose sectors are present. */
+static void operate(struct l2 *l, uint64_t now, const struct mem_packet *p) {
+    uint32_t ticks = (p->ops + l->spec.atomic_lanes - 1) / l->spec.atomic_lanes;
+    ticks = p->serial > ticks ? p->serial : ticks;
+    bank_write(&l->bank, p->line, p->sectors, 0);
+    l->atomics_free_at = max_u64(now, l->atomics_free_at) + ticks;
+    l->n.l2_atomic_ops += p->ops;
+    l->n.l2_atomic_ticks += ticks;
+    reply(l, FROM_ATOMICS, p, l->atomics_free_at + l->spec.latency);
+}
+
+static void count_read(struct l2 *l, const struct mem_packet *p, enum mem_result r) {
+    if (p->kind == MEM_ATOMIC) {
+        l->n.l2_atomics++;
+        l->n.l2_atomic_hits += r == MEM_HIT;
+        return;
+    }
+    l->n.l2_reads++;
+    l->n.l2_read_hits += r == MEM_HIT;
+    l->n.l2_read_misses += r == MEM_MISS;
+    l->n.l2_read_merged += r == MEM_MERGED;
+    l->n.l2_read_sectors += (uint32_t)__builtin_popcount(p->sectors);
+}
+
+static enum mem_result read(struct l2 *l, uint64_t now, const struct mem_packet *p) {
+    struct mem_packet q = *p;
+    q.flags &= ~(MEM_BYPASS | MEM_PIN | MEM_UNPIN); /* those were for the SM's cache */
+    enum mem_result r = bank_read(&l->bank, &q);
+    if (!mem_accepted(r))
+        return r;
+    count_read(l, p, r);
+    if (r == MEM_HIT && p->kind == MEM_ATOMIC)
+        operate(l, now, p);
+    else if (r == MEM_HIT)
+        reply(l, FROM_LINES, p, now + l->spec.latency);
+    return r;
+}
+
+static enum mem_result write(struct l2 *l, uint64_t now, const struct mem_packet *p) {
+    enum mem_result r = bank_write(&l->bank, p->line, p->sectors, p->full);
+    if (!mem_accepted(r))
+        return r;
+    l->n.l2_writes++;
+    l->n.l2_write_hits += r == MEM_HIT;
+    l->n.l2_write_sectors += (uint32_t)__builtin_popcount(p->sectors);
+    reply(l, FROM_LINES, p, now + l->spec.latency);
+    return r;
+}
+
+/* Serves a request, or tells the counter of the reason why not. */
+static size_t serve(struct l2 *l, uint64_t now, const struct mem_packet *p) {
+    static const size_t reason[MEM_RESULTS] = {
+        [MEM_STALL_MSHR] = REASON(l2_stall_mshr),
+        [MEM_STALL_MERGE] = REASON(l2_stall_merge),
+        [MEM_STALL_QUEUE] = REASON(l2_stall_queue),
+        [MEM_STALL_WAYS] = REASON(l2_stall_ways),
+    };
+    uint32_t waiting = l->bank.mshr.waiters.used; /* each will need room for its reply */
+    if (queue_full(&l->replies[FROM_LINES]) || queue_room(&l->replies[FROM_DRAM]) <= waiting ||
+        queue_room(&l->replies[FROM_ATOMICS]) <= waiting)
+        return REASON(l2_stall_reply);
+    return reason[p->kind == MEM_STORE ? write(l, now, p) : read(l, now, p)];
+}
+
+/* Counts the ticks the oldest request was blocked. */
+static void unblock(struct l2 *l, uint64_t now) {
+    if (l->blocked)
+        *(uint64_t *)((char *)&l->n + l->blocked) += now - l->blocked_at;
+    l->blocked = 0;
+}
+
+static bool still_blocked(const struct l2 *l) {
+    return l->blocked && l->blocked_epoch == l->epoch + l->bank.epoch;
+}
+
+void l2_tick(struct l2 *l, uint64_t now) {
+    if (still_blocked(l))
+        return;
+    uint64_t used = 0; /* slices */
+    for (uint32_t i = 0; i < l->spec.slices; i++) {
+        if (queue_empty(&l->in) || queue_head(&l->in)->ready > now)
+            return;
+        const struct mem_packet *p = &queue_head(&l->in)->packet;
+        uint32_t slice = (uint32_t)(p->line / MEM_LINE % l->spec.slices);
+        if (used >> slice & 1)
+            return;
+        used |= UINT64_C(1) << slice;
+        unblock(l, now);
+        l->blocked = serve(l, now, p);
+        if (l->blocked) {
+            l->blocked_at = now;
+            l->blocked_epoch = l->epoch + l->bank.epoch;
+            return;
+        }
+        queue_pop(&l->in);
+    }
+}
+
+uint64_t l2_next(const struct l2 *l) {
+    uint64_t next;
+    if (!queue_empty(&l->bank.out))
+        return 0;
+    first_source(l, &next);
+    if (!queue_empty(&l->in) && !still_blocked(l))
+        next = min_u64(next, queue_head(&l->in)->ready);
+    return next;
+}
+
+/* ---- DRAM ------------------------------------------------------------------------------------------- */
+
+const struct mem_packet *l2_out(const struct l2 *l) {
+    return queue_empty(&l->bank.out) ? NULL : queue_head(&l->bank.out);
+}
+
+void l2_sent(struct l2 *l) {
+    bank_sent(&l->bank);
+}
+
+void l2_fill(struct l2 *l, uint64_t now, uint32_t id, uint8_t sectors) {
+    struct mem_packet waiter;
+    l->n.l2_fills++;
+    bank_fill(&l->bank, id, sectors);
+    while (bank_take(&l->bank, id, &waiter)) {
+        if (waiter.kind == MEM_ATOMIC)
+            operate(l, now, &waiter);
+        else
+            reply(l, FROM_DRAM, &waiter, now);
+    }
+    bank_end_fill(&l->bank, id);
+}
+
+bool l2_idle(const struct l2 *l) {
+    for (enum source s = 0; s < SOURCES; s++)
+        if (!queue_empty(&l->replies[s]))
+            return false;
+    return queue_empty(&l->in) && bank_idle(&l->bank);
+}
+
+const struct l2_counters *l2_counters(const struct l2 *l) {
+    return &l->n;
+}
+
+const struct bank_counters *l2_bank_counters(const struct l2 *l) {
+    return &l->bank.n;
+}

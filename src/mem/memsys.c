@@ -1,0 +1,373 @@
+/* Ties the units together: who is due in a cycle, and what moves between them.
+ *
+ * Each clock domain knows the next tick in which one of its units has work, so a cycle without any costs a
+ * comparison for each domain. Units that are waiting for nothing stand in no set. */
+#include "mem/memsys.h"
+
+/* A clock domain. next: the first tick in which one of its units may have work. */
+struct domain {
+    struct clock clock;
+    uint64_t next;
+    uint64_t cycle, arrival; /* arrival: the first tick after core cycle cycle, once someone asked */
+};
+
+enum { CORE, ICNT, L2, DRAM, DOMAINS };
+
+struct port {
+    struct l1 *data;
+    struct cache *cache[MEM_CLIENTS]; /* data: its reading half */
+    uint32_t turn;                    /* the client that sends first */
+};
+
+struct memsys {
+    struct mem_spec spec;
+    struct domain domain[DOMAINS];
+    struct port *port;
+    struct icnt *request, *reply;
+    struct l2 **l2;
+    struct dram **dram;
+    struct bits sending; /* SMs with requests to send */
+    struct bits l2_busy, dram_busy;
+    bool eager;
+};
+
+/* ---- building --------------------------------------------------------------------------------------- */
+
+static void create_ports(struct memsys *m, struct arena *a) {
+    const struct mem_spec *s = &m->spec;
+    m->port = arena_array(a, struct port, s->sms);
+    for (uint32_t i = 0; i < s->sms; i++) {
+        struct port *p = &m->port[i];
+        p->data = l1_create(a, &s->l1, i);
+        p->cache[MEM_DATA] = &p->data->cache;
+        p->cache[MEM_TEXTURE] = cache_create(a, &s->texture, i);
+        p->cache[MEM_CONSTANT] = cache_create(a, &s->constant, i);
+        p->cache[MEM_INST] = cache_create(a, &s->inst, i);
+    }
+}
+
+struct memsys *memsys_create(struct arena *a, const struct mem_spec *s) {
+    assert(s->sms && s->partitions && s->interleave >= MEM_LINE && s->interleave % MEM_LINE == 0);
+    struct memsys *m = arena_new(a, struct memsys);
+    m->spec = *s;
+    m->spec.request.inputs = m->spec.reply.outputs = s->sms;
+    m->spec.request.outputs = m->spec.reply.inputs = s->partitions;
+    m->spec.l1.cache.client = MEM_DATA;
+    m->spec.texture.client = MEM_TEXTURE;
+    m->spec.constant.client = MEM_CONSTANT;
+    m->spec.inst.client = MEM_INST;
+    m->domain[CORE].clock = (struct clock){1, 1};
+    m->domain[ICNT].clock = s->icnt_clock;
+    m->domain[L2].clock = s->l2_clock;
+    m->domain[DRAM].clock = s->dram_clock;
+    for (uint32_t i = 0; i < DOMAINS; i++)
+        m->domain[i].next = m->domain[i].cycle = NEVER;
+    create_ports(m, a);
+    m->request = icnt_create(a, &m->spec.request);
+    m->reply = icnt_create(a, &m->spec.reply);
+    m->l2 = arena_array(a, struct l2 *, s->partitions);
+    m->dram = arena_array(a, struct dram *, s->partitions);
+    for (uint32_t i = 0; i < s->partitions; i++) {
+        m->l2[i] = l2_create(a, &s->l2);
+        m->dram[i] = dram_create(a, &s->dram);
+    }
+    bits_init(&m->sending, a, s->sms);
+    bits_init(&m->l2_busy, a, s->partitions);
+    bits_init(&m->dram_busy, a, s->partitions);
+    return m;
+}
+
+uint32_t memsys_partition(const struct mem_spec *s, uint64_t addr, uint64_t *local) {
+    uint64_t chunk = addr / s->interleave, round = chunk / s->partitions;
+    uint32_t at = (uint32_t)(chunk - round * s->partitions);
+    if (s->hash) {
+        uint64_t h = (round ^ round >> 16) * UINT64_C(0x9e3779b97f4a7c15);
+        at = (uint32_t)((at + (h >> 40)) % s->partitions);
+    }
+    *local = round * s->interleave + addr % s->interleave;
+    return at;
+}
+
+/* ---- time ------------------------------------------------------------------------------------------- */
+
+/* The first tick of a domain after core cycle now. */
+static uint64_t arrival(struct domain *d, uint64_t now) {
+    if (d->cycle != now) {
+        d->cycle = now;
+        d->arrival = clock_tick(&d->clock, now + 1);
+    }
+    return d->arrival;
+}
+
+static void due(struct domain *d, uint64_t tick) {
+    d->next = min_u64(d->next, tick);
+}
+
+/* The first tick of a domain in core cycle now in which it has work; sets *end to the first tick after the
+ * cycle. NEVER: there is none. */
+static uint64_t first_tick(struct memsys *m, struct domain *d, uint64_t now, uint64_t *end) {
+    if (d->next == NEVER && !m->eager)
+        return NEVER;
+    *end = arrival(d, now);
+    uint64_t first = clock_tick(&d->clock, now);
+    if (!m->eager)
+        first = max_u64(first, d->next);
+    return first < *end ? first : NEVER;
+}
+
+/* ---- SMs -------------------------------------------------------------------------------------------- */
+
+/* One reply a cycle reaches an SM. */
+static void receive(struct memsys *m, uint64_t now) {
+    struct domain *core = &m->domain[CORE];
+    uint64_t tick = arrival(&m->domain[ICNT], now) - 1;
+    for (uint32_t sm = icnt_filled(m->reply, 0); sm != NO_SLOT; sm = icnt_filled(m->reply, sm + 1)) {
+        const struct mem_packet *p = icnt_head(m->reply, tick, sm);
+        if (p) {
+            if (p->client == MEM_DATA)
+                l1_fill(m->port[sm].data, now, p);
+            else
+                cache_fill(m->port[sm].cache[p->client], now, p);
+            icnt_pop(m->reply, sm);
+        }
+        uint64_t at = icnt_head_at(m->reply, sm);
+        if (at != NEVER)
+            due(core, max_u64(now + 1, clock_cycle(&m->domain[ICNT].clock, at)));
+    }
+}
+
+/* The next client of an SM with a request to send, taking turns; MEM_CLIENTS when there is none. */
+static uint32_t next_client(const struct port *p) {
+    for (uint32_t i = 0; i < MEM_CLIENTS; i++) {
+        uint32_t client = (p->turn + i) % MEM_CLIENTS;
+        if (cache_out(p->cache[client]))
+            return client;
+    }
+    return MEM_CLIENTS;
+}
+
+/* One request a cycle leaves an SM. */
+static void send(struct memsys *m, uint64_t now) {
+    uint64_t tick = arrival(&m->domain[ICNT], now);
+    for (uint32_t sm = bits_next(&m->sending, 0); sm != NO_SLOT; sm = bits_next(&m->sending, sm + 1)) {
+        struct port *p = &m->port[sm];
+        uint32_t client = next_client(p);
+        if (icnt_has_room(m->request, sm)) {
+            struct mem_packet q = *cache_out(p->cache[client]);
+            uint32_t to = memsys_partition(&m->spec, q.line, &q.line);
+            icnt_push(m->request, tick, sm, to, &q);
+            cache_sent(p->cache[client]);
+            p->turn = client + 1;
+            due(&m->domain[ICNT], tick);
+            if (next_client(p) == MEM_CLIENTS) {
+                bits_remove(&m->sending, sm);
+                continue;
+            }
+        }
+        due(&m->domain[CORE], now + 1);
+    }
+}
+
+static void tick_core(struct memsys *m, uint64_t now) {
+    if (m->domain[CORE].next > now && !m->eager)
+        return;
+    m->domain[CORE].next = NEVER;
+    receive(m, now);
+    send(m, now);
+}
+
+/* ---- interconnect ----------------------------------------------------------------------------------- */
+
+/* Requests that came out reach L2, one a tick for each partition. */
+static void deliver(struct memsys *m, uint64_t now, uint64_t tick) {
+    struct domain *icnt = &m->domain[ICNT], *l2 = &m->domain[L2];
+    for (uint32_t p = icnt_filled(m->request, 0); p != NO_SLOT; p = icnt_filled(m->request, p + 1)) {
+        const struct mem_packet *q = icnt_head(m->request, tick, p);
+        if (q && l2_has_room(m->l2[p])) {
+            uint64_t at = arrival(l2, now);
+            l2_push(m->l2[p], at, q);
+            bits_add(&m->l2_busy, p);
+            due(l2, at);
+            icnt_pop(m->request, p);
+        }
+        uint64_t at = icnt_head_at(m->request, p);
+        if (at != NEVER)
+            due(icnt, max_u64(tick + 1, at));
+    }
+}
+
+static void tick_icnt(struct memsys *m, uint64_t now) {
+    struct domain *d = &m->domain[ICNT];
+    uint64_t end, tick = first_tick(m, d, now, &end);
+    for (; tick < end && tick != NEVER; tick = m->eager ? tick + 1 : d->next) {
+        d->next = NEVER;
+        if (m->eager || icnt_next(m->reply) <= tick)
+            icnt_tick(m->reply, tick);
+        if (m->eager || icnt_next(m->request) <= tick)
+            icnt_tick(m->request, tick);
+        deliver(m, now, tick);
+        due(d, max_u64(tick + 1, min_u64(icnt_next(m->reply), icnt_next(m->request))));
+        for (uint32_t sm = icnt_filled(m->reply, 0); sm != NO_SLOT; sm = icnt_filled(m->reply, sm + 1))
+            due(&m->domain[CORE], max_u64(now, clock_cycle(&d->clock, icnt_head_at(m->reply, sm))));
+    }
+}
+
+/* ---- L2 and DRAM ------------------------------------------------------------------------------------ */
+
+/* What leaves a partition in one tick: a reply, and requests to its DRAM channel. */
+static void drain_l2(struct memsys *m, uint64_t now, uint64_t tick, uint32_t p) {
+    struct l2 *l = m->l2[p];
+    const struct mem_packet *q = l2_reply(l, tick);
+    if (q && icnt_has_room(m->reply, p)) {
+        uint64_t at = arrival(&m->domain[ICNT], now);
+        icnt_push(m->reply, at, p, q->sm, q);
+        due(&m->domain[ICNT], at);
+        l2_replied(l, tick);
+    }
+    q = l2_out(l);
+    if (q && dram_has_room(m->dram[p], q->kind == MEM_STORE)) {
+        uint64_t at = arrival(&m->domain[DRAM], now);
+        dram_push(m->dram[p], at, q->line, q->sectors, q->kind == MEM_STORE, q->id);
+        bits_add(&m->dram_busy, p);
+        due(&m->domain[DRAM], at);
+        l2_sent(l);
+    }
+}
+
+static void tick_l2(struct memsys *m, uint64_t now) {
+    struct domain *d = &m->domain[L2];
+    uint64_t end, tick = first_tick(m, d, now, &end);
+    for (; tick < end && tick != NEVER; tick = m->eager ? tick + 1 : d->next) {
+        d->next = NEVER;
+        for (uint32_t p = bits_next(&m->l2_busy, 0); p != NO_SLOT; p = bits_next(&m->l2_busy, p + 1)) {
+            if (m->eager || l2_next(m->l2[p]) <= tick) {
+                l2_tick(m->l2[p], tick);
+                drain_l2(m, now, tick, p);
+            }
+            uint64_t next = l2_next(m->l2[p]);
+            if (next == NEVER) /* a fill or a request brings it back */
+                bits_remove(&m->l2_busy, p);
+            else
+                due(d, max_u64(tick + 1, next));
+        }
+    }
+}
+
+static void tick_dram(struct memsys *m, uint64_t now) {
+    struct domain *d = &m->domain[DRAM], *l2 = &m->domain[L2];
+    uint64_t end, tick = first_tick(m, d, now, &end);
+    for (; tick < end && tick != NEVER; tick = m->eager ? tick + 1 : d->next) {
+        d->next = NEVER;
+        for (uint32_t p = bits_next(&m->dram_busy, 0); p != NO_SLOT; p = bits_next(&m->dram_busy, p + 1)) {
+            struct dram *c = m->dram[p];
+            uint32_t id;
+            uint8_t sectors;
+            if (m->eager || dram_next(c) <= tick)
+                dram_tick(c, tick);
+            while (dram_pop(c, tick, &id, &sectors)) {
+                uint64_t at = arrival(l2, now);
+                l2_fill(m->l2[p], at, id, sectors);
+                bits_add(&m->l2_busy, p);
+                due(l2, at);
+            }
+            uint64_t next = dram_next(c);
+            if (next == NEVER)
+                bits_remove(&m->dram_busy, p);
+            else
+                due(d, max_u64(tick + 1, next));
+        }
+    }
+}
+
+/* ---- the interface ---------------------------------------------------------------------------------- */
+
+void memsys_tick(struct memsys *m, uint64_t now) {
+    tick_dram(m, now);
+    tick_l2(m, now);
+    tick_icnt(m, now);
+    tick_core(m, now);
+}
+
+uint64_t memsys_next(const struct memsys *m) {
+    uint64_t next = NEVER;
+    for (uint32_t i = 0; i < DOMAINS; i++)
+        next = min_u64(next, clock_cycle(&m->domain[i].clock, m->domain[i].next));
+    return next;
+}
+
+enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client,
+                              const struct mem_access *x, uint32_t token) {
+    struct port *p = &m->port[sm];
+    enum mem_result r = client == MEM_DATA ? l1_access(p->data, now, x, token)
+                                           : cache_access(p->cache[client], now, x, token);
+    if (cache_out(p->cache[client])) {
+        bits_add(&m->sending, sm);
+        due(&m->domain[CORE], now + 1);
+    }
+    return r;
+}
+
+bool memsys_pop(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client, struct mem_done *out) {
+    return cache_pop(m->port[sm].cache[client], now, out);
+}
+
+uint64_t memsys_port_next(const struct memsys *m, uint32_t sm) {
+    uint64_t next = NEVER;
+    for (uint32_t i = 0; i < MEM_CLIENTS; i++)
+        next = min_u64(next, cache_next(m->port[sm].cache[i]));
+    return next;
+}
+
+uint32_t memsys_port_epoch(const struct memsys *m, uint32_t sm, enum mem_client client) {
+    return cache_epoch(m->port[sm].cache[client]);
+}
+
+bool memsys_idle(const struct memsys *m) {
+    if (!icnt_idle(m->request) || !icnt_idle(m->reply))
+        return false;
+    for (uint32_t i = 0; i < m->spec.partitions; i++)
+        if (!l2_idle(m->l2[i]) || !dram_idle(m->dram[i]))
+            return false;
+    for (uint32_t i = 0; i < m->spec.sms; i++) {
+        bool idle = l1_idle(m->port[i].data);
+        for (uint32_t k = MEM_DATA + 1; k < MEM_CLIENTS; k++)
+            idle &= cache_idle(m->port[i].cache[k]);
+        if (!idle)
+            return false;
+    }
+    return true;
+}
+
+void memsys_flush_l1(struct memsys *m) {
+    for (uint32_t i = 0; i < m->spec.sms; i++)
+        for (uint32_t k = 0; k < MEM_CLIENTS; k++)
+            cache_flush(m->port[i].cache[k]);
+}
+
+void memsys_set_eager(struct memsys *m, bool eager) {
+    m->eager = eager;
+}
+
+struct l1 *memsys_l1(struct memsys *m, uint32_t sm) {
+    return m->port[sm].data;
+}
+
+struct cache *memsys_cache(struct memsys *m, uint32_t sm, enum mem_client client) {
+    return m->port[sm].cache[client];
+}
+
+const struct icnt *memsys_requests(const struct memsys *m) {
+    return m->request;
+}
+
+const struct icnt *memsys_replies(const struct memsys *m) {
+    return m->reply;
+}
+
+const struct l2 *memsys_l2(const struct memsys *m, uint32_t partition) {
+    return m->l2[partition];
+}
+
+struct dram *memsys_dram(struct memsys *m, uint32_t partition) {
+    return m->dram[partition];
+}
