@@ -76,6 +76,7 @@ WORKLOADS_VECTORS(int, int)
 WORKLOADS_VECTORS(unsigned, uint)
 WORKLOADS_VECTORS(unsigned char, uchar)
 WORKLOADS_VECTORS(short, short)
+WORKLOADS_VECTORS(unsigned short, ushort)
 #undef WORKLOADS_VECTORS
 struct __attribute__((aligned(16))) double2 {
     double x, y;
