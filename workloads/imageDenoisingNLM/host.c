@@ -52,8 +52,7 @@ static double patch_distance(const struct image *m, int x, int y, int u, int v, 
     return sum / (255.0 * 255.0);
 }
 
-/* A value of `got` if that is what v rounds down to, for v good to `error` levels; otherwise v rounded down.
- */
+/* `got` if v, good to `error` levels, may round down to it; otherwise v rounded down. */
 static unsigned char settle(unsigned char got, double v, double error) {
     return got == floor(v - error) || got == floor(v + error) ? got : (unsigned char)v;
 }
