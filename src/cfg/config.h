@@ -16,6 +16,7 @@
 
 enum {
     CONFIG_WARP_SIZE = 32, /* lanes of a warp; the executors are built for it, so it is no parameter */
+    CONFIG_LINE = 128,     /* bytes of a cache line, on every GPU modelled here */
     CONFIG_MAX_DEPTH = 8,  /* files that inherit from one another */
     CONFIG_NAME_SIZE = 64,
 };

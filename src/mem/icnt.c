@@ -1,10 +1,9 @@
-/* A crossbar with input queues and output buffers. Only inputs at whose head a packet waits, and only outputs
- * some input wants, are looked at. */
+/* A crossbar with input queues and output buffers. Packets of one input for different outputs do not wait for
+ * one another. Only outputs for which a packet waits, and only inputs at which it does, are looked at. */
 #include "mem/icnt.h"
 
 struct waiting {
     struct mem_packet packet;
-    uint32_t output;
     uint64_t since;
 };
 
@@ -13,8 +12,15 @@ struct arrived {
     uint64_t at;
 };
 
+/* Packets of one input for one output, oldest first. */
+struct lane {
+    uint32_t first, last;
+};
+
 struct input {
-    QUEUE(struct waiting) queue;
+    struct waiting *packet;
+    struct pool pool; /* of packets; next of one in use: in the same lane */
+    struct lane *lane;
     uint64_t free_at;
 };
 
@@ -22,14 +28,14 @@ struct output {
     QUEUE(struct arrived) queue;
     uint64_t free_at;
     uint32_t turn;      /* the input that is asked first */
-    struct bits inputs; /* whose head wants this output */
+    struct bits inputs; /* with packets for this output */
 };
 
 struct icnt {
     struct icnt_spec spec;
     struct input *in;
     struct output *out;
-    struct bits wanted; /* outputs that some head wants */
+    struct bits wanted; /* outputs for which packets wait */
     struct bits filled; /* outputs with packets */
     uint64_t next;
     struct icnt_counters n;
@@ -42,8 +48,13 @@ struct icnt *icnt_create(struct arena *a, const struct icnt_spec *s) {
     n->next = NEVER;
     n->in = arena_array(a, struct input, s->inputs);
     n->out = arena_array(a, struct output, s->outputs);
-    for (uint32_t i = 0; i < s->inputs; i++)
-        queue_init(&n->in[i].queue, a, s->input_queue);
+    for (uint32_t i = 0; i < s->inputs; i++) {
+        n->in[i].packet = arena_array(a, struct waiting, s->input_queue);
+        pool_init(&n->in[i].pool, a, s->input_queue);
+        n->in[i].lane = arena_array(a, struct lane, s->outputs);
+        for (uint32_t o = 0; o < s->outputs; o++)
+            n->in[i].lane[o] = (struct lane){NO_SLOT, NO_SLOT};
+    }
     for (uint32_t i = 0; i < s->outputs; i++) {
         queue_init(&n->out[i].queue, a, s->output_queue);
         bits_init(&n->out[i].inputs, a, s->inputs);
@@ -54,21 +65,22 @@ struct icnt *icnt_create(struct arena *a, const struct icnt_spec *s) {
 }
 
 bool icnt_has_room(const struct icnt *n, uint32_t input) {
-    return !queue_full(&n->in[input].queue);
-}
-
-/* The head of an input asks its output. */
-static void ask(struct icnt *n, uint32_t input) {
-    uint32_t output = queue_head(&n->in[input].queue)->output;
-    bits_add(&n->out[output].inputs, input);
-    bits_add(&n->wanted, output);
+    return !pool_full(&n->in[input].pool);
 }
 
 void icnt_push(struct icnt *n, uint64_t now, uint32_t input, uint32_t output, const struct mem_packet *p) {
     struct input *in = &n->in[input];
-    queue_push(&in->queue, (struct waiting){*p, output, now});
-    if (in->queue.len == 1)
-        ask(n, input);
+    struct lane *l = &in->lane[output];
+    uint32_t i = pool_take(&in->pool);
+    in->packet[i] = (struct waiting){*p, now};
+    if (l->first == NO_SLOT) {
+        l->first = i;
+        bits_add(&n->out[output].inputs, input);
+        bits_add(&n->wanted, output);
+    } else {
+        in->pool.next[l->last] = i;
+    }
+    l->last = i;
     n->next = min_u64(n->next, now);
 }
 
@@ -76,10 +88,13 @@ static uint64_t ticks(uint32_t bytes, uint32_t width) {
     return bytes <= width ? 1 : (bytes + width - 1) / width;
 }
 
-/* Starts the transfer of an input's head. */
-static void transfer(struct icnt *n, uint64_t now, uint32_t input, struct output *out, uint32_t output) {
+/* Starts the transfer of the oldest packet of an input for an output. */
+static void transfer(struct icnt *n, uint64_t now, uint32_t input, uint32_t output) {
     struct input *in = &n->in[input];
-    struct waiting *w = queue_head(&in->queue);
+    struct output *out = &n->out[output];
+    struct lane *l = &in->lane[output];
+    uint32_t i = l->first;
+    const struct waiting *w = &in->packet[i];
     uint32_t bytes = w->packet.bytes + n->spec.header;
     uint64_t in_ticks = ticks(bytes, n->spec.input_bytes), out_ticks = ticks(bytes, n->spec.output_bytes);
     in->free_at = now + in_ticks;
@@ -93,18 +108,17 @@ static void transfer(struct icnt *n, uint64_t now, uint32_t input, struct output
     n->n.input_busy += in_ticks;
     n->n.output_busy += out_ticks;
     n->n.wait += now - w->since;
-    queue_pop(&in->queue);
+    l->first = in->pool.next[i];
+    pool_give(&in->pool, i);
+    if (l->first != NO_SLOT)
+        return;
     bits_remove(&out->inputs, input);
     if (!out->inputs.count)
         bits_remove(&n->wanted, output);
-    if (!queue_empty(&in->queue)) {
-        ask(n, input);
-        n->next = min_u64(n->next, in->free_at); /* its output may have had its turn in this tick */
-    }
 }
 
-/* Lets an output that is free choose among the inputs that want it. Returns when to look again, as far as is
- * known. */
+/* Lets an output choose among the inputs with packets for it. Returns when to look again, as far as is known.
+ */
 static uint64_t serve(struct icnt *n, uint64_t now, uint32_t output) {
     struct output *out = &n->out[output];
     if (out->free_at > now)
@@ -112,13 +126,14 @@ static uint64_t serve(struct icnt *n, uint64_t now, uint32_t output) {
     if (queue_full(&out->queue))
         return now + 1;
     uint64_t next = NEVER;
-    uint32_t turn = out->turn, i = bits_next(&out->inputs, turn);
+    uint32_t i = bits_next(&out->inputs, out->turn);
     for (uint32_t left = out->inputs.count; left > 0; left--) {
         if (i == NO_SLOT)
             i = bits_next(&out->inputs, 0);
-        uint64_t at = max_u64(n->in[i].free_at, queue_head(&n->in[i].queue)->since);
+        const struct input *in = &n->in[i];
+        uint64_t at = max_u64(in->free_at, in->packet[in->lane[output].first].since);
         if (at <= now) {
-            transfer(n, now, i, out, output);
+            transfer(n, now, i, output);
             return out->inputs.count ? out->free_at : NEVER;
         }
         next = min_u64(next, at);
@@ -127,9 +142,15 @@ static uint64_t serve(struct icnt *n, uint64_t now, uint32_t output) {
     return next;
 }
 
+/* Outputs take turns in being first to choose. */
 void icnt_tick(struct icnt *n, uint64_t now) {
+    uint32_t start = (uint32_t)(now % n->spec.outputs);
     n->next = NEVER;
-    for (uint32_t o = bits_next(&n->wanted, 0); o != NO_SLOT; o = bits_next(&n->wanted, o + 1)) {
+    for (uint32_t o = bits_next(&n->wanted, start); o != NO_SLOT; o = bits_next(&n->wanted, o + 1)) {
+        uint64_t again = serve(n, now, o);
+        n->next = min_u64(n->next, again);
+    }
+    for (uint32_t o = bits_next(&n->wanted, 0); o < start; o = bits_next(&n->wanted, o + 1)) {
         uint64_t again = serve(n, now, o);
         n->next = min_u64(n->next, again);
     }

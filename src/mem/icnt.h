@@ -1,7 +1,7 @@
 /* The interconnect: one network for requests (SMs to L2 partitions), one for replies (back).
  *
- * Each is a crossbar. A packet waits in the queue of its input port until it is at the head, its input and
- * output ports are free and the output's buffer has room; it then holds both ports for as long as its bytes
+ * Each is a crossbar. A packet waits in the queue of its input port until it is the oldest for its output,
+ * both ports are free and the output's buffer has room; it then holds both ports for as long as its bytes
  * take, and comes out after the latency. Outputs take turns among inputs. Time is counted in ticks of the
  * interconnect's clock. */
 #ifndef REPRISE_MEM_ICNT_H

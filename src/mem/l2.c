@@ -221,7 +221,7 @@ void l2_fill(struct l2 *l, uint64_t now, uint32_t id, uint8_t sectors) {
         if (waiter.kind == MEM_ATOMIC)
             operate(l, now, &waiter);
         else
-            reply(l, FROM_DRAM, &waiter, now);
+            reply(l, FROM_DRAM, &waiter, now + l->spec.latency);
     }
     bank_end_fill(&l->bank, id);
 }

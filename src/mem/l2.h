@@ -10,9 +10,9 @@
 
 struct l2_spec {
     struct bank_spec bank;
-    uint32_t slices;       /* requests in one tick, each to a slice of its own */
-    uint32_t latency;      /* ticks from a request's turn to the reply of a hit; at least 1 */
-    uint32_t queue;        /* requests from SMs that wait */
+    uint32_t slices;  /* requests in one tick, each to a slice of its own */
+    uint32_t latency; /* ticks to the reply, from a request's turn or the coming of its data; at least 1 */
+    uint32_t queue;   /* requests from SMs that wait */
     uint32_t atomic_lanes; /* operations of one atomic request on different addresses in one tick */
 };
 

@@ -454,6 +454,31 @@ static void test_checks(void **state) {
     bad("const.size: 1M\ndram.size: 16M\nl2.size: 32M\n", "l2.size (32M) must not exceed dram.size (16M)");
     bad("limit.heap: 1G\ndram.size: 512M\n", "limit.heap (1G) must not exceed dram.size (512M)");
     bad("limit.printf: 1G\ndram.size: 512M\n", "limit.printf (1G) must not exceed dram.size (512M)");
+    bad("sm: {warps: 1, threads: 32, blocks: 1, warp_unit: 1}\nissue.schedulers: 1\nblock: {threads: 32, x: "
+        "32, y: "
+        "32, z: 32}\n",
+        "fetch.groups (4) must not exceed sm.warps (1)");
+    bad("sm: {warps: 1, threads: 32, blocks: 1, warp_unit: 1}\nfetch.groups: 1\nblock: {threads: 32, x: 32, "
+        "y: 32, "
+        "z: 32}\n",
+        "issue.schedulers (4) must not exceed sm.warps (1)");
+    bad("l1.size: 10000", "l1.size (10000) must be a multiple of 128 bytes times l1.ways (64)");
+    bad("texcache.ways: 3", "texcache.size (32K) must be a multiple of 128 bytes times texcache.ways (3)");
+    bad("constcache.ways: 3",
+        "constcache.size (64K) must be a multiple of 128 bytes times constcache.ways (3)");
+    bad("icache.ways: 3", "icache.size (128K) must be a multiple of 128 bytes times icache.ways (3)");
+    bad("l2.size: 128K",
+        "l2.size (128K) must hold at least one set of l2.ways lines for each of l2.partitions (94)");
+    bad("l2.interleave: 200", "l2.interleave (200) must be a multiple of 128, as must dram.chunk (256)");
+    bad("dram: {bus: 6032}",
+        "dram.bus (6032) must give a whole number of bytes to each of l2.partitions (94)");
+    bad("dram.burst: 6", "dram.burst (6) must be a multiple of dram.rate (4)");
+    bad("dram.groups: 3", "dram.banks (16) must be a multiple of dram.groups (3)");
+    bad("dram.row: 640", "dram.row (640) must be a multiple of dram.chunk (256)");
+    bad("dram.write_low: 48", "dram.write_low (48) must be less than dram.write_high (48)");
+    bad("dram.write_high: 65", "dram.write_high (65) must not exceed dram.write_queue (64)");
+    bad("dram.timing.tras: 65", "dram.timing.tras (65) must not exceed dram.timing.trc (64)");
+    bad("dram.timing.tccd: 5", "dram.timing.tccd (5) must not exceed dram.timing.tccdl (4)");
     const char *const set[] = {"sm.warps=32", NULL};
     bad_set("sm.threads: 2048", set, 1,
             "--set:1:10: error: sm.threads (2048) must be 32 times sm.warps (32)");
@@ -477,11 +502,11 @@ static void test_inherit(void **state) {
     put_file("a.yaml", "inherit: base/d.yaml\nsm.blocks: 3\n");
     assert_int_equal(mkdir(file_path("base"), 0700), 0);
     put_file("base/d.yaml", "inherit: ../b.yaml\nsm.blocks: 4\nl2.size: 2M\n");
-    put_file("b.yaml", "inherit: gtx480\nl2.size: 3M\ndram.bus: 64\n");
+    put_file("b.yaml", "inherit: gtx480\nl2.size: 3M\ndram.bus: 192\n");
     c = load(file_path("a.yaml"));
     assert_int_equal(c.sm_blocks, 3);
     assert_int_equal(c.l2_size, 2 << 20);
-    assert_int_equal(c.dram_bus, 64);
+    assert_int_equal(c.dram_bus, 192);
     assert_int_equal(c.device_sms, 15);
     assert_string_equal(c.files[1], "d.yaml");
 }
@@ -679,6 +704,43 @@ static void test_occupancy_fermi(void **state) {
     expect_occupancy("gtx480", cases, sizeof cases / sizeof *cases);
 }
 
+/* What the tables of the papers say. */
+static void test_papers(void **state) {
+    (void)state;
+    struct gpu_config c = load("wir");
+    assert_true(c.clock_sm == 700 && c.clock_icnt == 700 && c.clock_l2 == 700 && c.clock_dram == 2 * 924);
+    assert_true(c.device_sms == 15 && c.issue_schedulers == 2 && c.issue_policy == SCHEDULER_GTO);
+    assert_true(c.sm_registers == 1024 * 32 && c.sm_warps == 48 && c.sm_blocks == 8 &&
+                c.sm_shared == 48 << 10);
+    assert_true(c.l1_size == 32 << 10 && c.l1_ways == 4 && c.l1_mshrs == 64);
+    assert_true(c.texcache_size == 12 << 10 && c.constcache_size == 8 << 10 && c.icache_size == 2 << 10);
+    assert_true(c.icnt_sm_bytes == 32 && c.icnt_l2_bytes == 32 && c.l2_partitions == 6 && c.l2_ways == 8);
+    assert_true(c.l2_size == 6 * (128 << 10) && c.dram_queue == 32 && c.rf_banks == 8 && c.rf_dual_port);
+    c = load("gscalar");
+    assert_true(c.clock_sm == 1400 && c.clock_icnt == 700 && c.device_sms == 15 && c.sm_threads == 1536);
+    assert_true(c.rf_banks == 16 && !c.rf_dual_port && c.rf_collectors == 16 && c.unit_sp_lanes == 16);
+    assert_true(c.unit_sp == 2 && c.unit_sfu_lanes == 4 && c.unit_mem_lanes == 16 && c.l1_size == 16 << 10);
+    assert_true(c.l2_size == 768 << 10 && c.l2_partitions == 6 && c.sm_blocks == 8 &&
+                c.issue_schedulers == 2);
+    c = load("lnl");
+    assert_true(c.clock_sm == 1400 && c.device_sms == 15 && c.sm_warps == 48 && c.sm_blocks == 8);
+    assert_true(c.fetch_buffer == 2 && c.rf_collectors == 16 && c.l1_size == 16 << 10 &&
+                c.l2_size == 768 << 10);
+    c = load("cmrc");
+    assert_true(c.device_sms == 16 && c.sm_warps == 48 && c.rf_banks == 4 && !c.rf_dual_port);
+    assert_true(c.rf_collectors == 4 && c.rf_mapping == RF_WID && c.l1_size == 16 << 10);
+    assert_true(c.sm_shared == 48 << 10 && c.l2_size == 768 << 10 && c.sm_registers == 32768);
+    c = load("dac");
+    assert_true(c.device_sms == 15 && c.issue_policy == SCHEDULER_TWO_LEVEL && c.l1_size == 48 << 10);
+    assert_true(c.l1_ways == 4 && c.l1_mshrs == 32 && c.l2_size == 768 << 10 && c.l2_partitions == 6);
+    assert_true(c.l2_ways == 8 && c.unit_sp == 2 && c.unit_sp_lanes == 16);
+    c = load("darsie");
+    assert_true(c.device_architecture == ARCH_PASCAL && c.device_sms == 28 && c.sm_warps == 64);
+    assert_true(c.sm_blocks == 32 && c.sm_registers == 2048 * 32 && c.sm_shared == 96 << 10);
+    assert_true(c.issue_schedulers == 4 && c.issue_width == 2 && c.issue_policy == SCHEDULER_GTO);
+    assert_true(c.fetch_groups == 1 && c.fetch_buffer == 2 && c.unit_sp_lanes == 32);
+}
+
 /* Compute capability 6.1. */
 static void test_occupancy_pascal(void **state) {
     (void)state;
@@ -750,6 +812,7 @@ int main(void) {
         cmocka_unit_test(test_settings),
         cmocka_unit_test(test_info),
         cmocka_unit_test(test_occupancy_fermi),
+        cmocka_unit_test(test_papers),
         cmocka_unit_test(test_occupancy_pascal),
         cmocka_unit_test(test_occupancy_hopper),
     };
