@@ -64,23 +64,37 @@ static void cta_start(struct cta *c, uint32_t n) {
 
 enum turn { TURN_OVER, TURN_DONE, TURN_STUCK, TURN_FAULT };
 
-/* Lets every warp of the block run, again and again, until the turn is used up. */
+/* When every path waits at a barrier, the lanes that wait for them at a reconvergence point go on alone: a
+ * barrier counts threads, and theirs may be the arrivals or exits that it lacks (a barrier in a loop that
+ * lanes leave at different times). */
+static bool cta_split(struct cta *c) {
+    bool split = false;
+    for (uint32_t i = 0; i < c->nwarps; i++)
+        if (c->warps[i].live)
+            split |= simt_yield(&c->warps[i]);
+    return split;
+}
+
+/* Lets every warp of the block run, again and again, until the turn is used up. A warp that spins ends its
+ * slices early; they count in full, so that a block which waits for another does not keep it waiting. */
 static enum turn cta_turn(struct cta *c) {
-    uint64_t start = c->x->warp_insts;
-    while (c->x->warp_insts - start < TURN) {
+    uint64_t used = 0;
+    while (used < TURN) {
         bool ran = false;
         for (uint32_t i = 0; i < c->nwarps; i++) {
             struct warp *w = &c->warps[i];
             if (!w->live)
                 continue;
             uint64_t before = c->x->warp_insts;
-            if (warp_run(c->x, w, SLICE) == WARP_FAULT)
+            enum warp_state s = warp_run(c->x, w, SLICE);
+            if (s == WARP_FAULT)
                 return TURN_FAULT;
             ran |= c->x->warp_insts != before;
+            used += s == WARP_RUNNING ? SLICE : c->x->warp_insts - before;
         }
         if (!c->live)
             return TURN_DONE;
-        if (!ran)
+        if (!ran && !cta_split(c))
             return TURN_STUCK;
         if (c->x->max_insts && c->x->warp_insts > c->x->max_insts)
             break;
@@ -108,11 +122,12 @@ bool exec_run_grid(struct exec *x, uint32_t slots) {
     bool ok = true;
     uint32_t stuck = 0, at = 0;
     while (ok) {
-        if (resident.len < slots && next < total && (resident.len == 0 || at == 0)) {
-            struct cta *c = cta_create(x);
-            cta_start(c, (uint32_t)next++);
-            vec_push(&resident, c);
-            at = resident.len - 1;
+        if (at == resident.len) { /* all have had a turn: as many again may join them */
+            for (uint32_t more = at ? at : 1; more && resident.len < slots && next < total; more--) {
+                vec_push(&resident, cta_create(x));
+                cta_start(resident.at[resident.len - 1], (uint32_t)next++);
+            }
+            at = 0;
         }
         struct cta *c = resident.at[at];
         enum turn t = cta_turn(c);
@@ -126,7 +141,6 @@ bool exec_run_grid(struct exec *x, uint32_t slots) {
             resident.at[at] = resident.at[--resident.len];
             if (!resident.len)
                 break;
-            at = at % resident.len;
             continue;
         }
         if (t == TURN_FAULT)
@@ -135,7 +149,7 @@ bool exec_run_grid(struct exec *x, uint32_t slots) {
             ok = stop(x, c, RP_TIMEOUT, "the limit of executed instructions was reached");
         else if (stuck > resident.len && (next == total || resident.len >= slots))
             ok = stop(x, c, RP_TIMEOUT, "every thread waits at a barrier that cannot open");
-        at = (at + 1) % resident.len;
+        at++;
     }
     if (!ok) { /* the report reads the faulting warp */
         struct str text = {0};
