@@ -50,8 +50,7 @@ static bool show(struct ptx_module *m, struct ptx_func *f, const struct request 
         fputs(str_text(&out), stdout);
     }
     fputs(str_text(&d.text), stderr);
-    if (p)
-        program_free(p);
+    program_destroy(p);
     str_free(&out);
     str_free(&dump);
     diag_free(&d);

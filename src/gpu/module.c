@@ -147,8 +147,7 @@ enum rp_status rp_module_load(struct rp_gpu *gpu, const char *ptx, size_t len, c
 
 static void drop_code(struct rp_kernel *k) {
     image_free(k->img);
-    if (k->prog)
-        program_free(k->prog);
+    program_destroy(k->prog);
     k->img = NULL;
     k->prog = NULL;
 }
@@ -254,7 +253,7 @@ enum rp_status kernel_compile(struct rp_kernel *k, uint32_t limit, char **log) {
     if (k->prog) {
         k->prog->reg_limit = limit;
         if (!opt_compile(k->prog, &d)) {
-            program_free(k->prog);
+            program_destroy(k->prog);
             k->prog = NULL;
         }
     }

@@ -54,3 +54,10 @@ void program_free(struct program *p) {
     arena_free(&p->arena);
     *p = (struct program){0};
 }
+
+void program_destroy(struct program *p) {
+    if (!p)
+        return;
+    program_free(p);
+    free(p);
+}

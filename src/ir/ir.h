@@ -120,6 +120,8 @@ uint32_t fn_block(struct fn *f);
 void block_free(struct block *b);
 /* Releases what the arena does not own. */
 void program_free(struct program *p);
+/* The same for a program that ptx_lower made: the struct itself, too. NULL is ignored. */
+void program_destroy(struct program *p);
 /* An instruction with all predicates PT and no operands. */
 struct inst inst_new(enum op op);
 

@@ -88,7 +88,7 @@ static void join_copies(struct joiner *j) {
         }
 }
 
-void coalesce(struct fn *f) {
+void coalesce_groups(struct fn *f) {
     struct joiner j = {.f = f};
     j.r = ranges_of(&j.arena, f);
     j.parent = arena_array(&j.arena, uint32_t, f->vregs.len + 1);

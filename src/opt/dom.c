@@ -208,7 +208,9 @@ static uint32_t main_exit(struct arena *a, const struct fn *f) {
     uint32_t *stack = arena_array(a, uint32_t, n + 1), *seen = arena_array(a, uint32_t, n + 1);
     for (uint32_t b = n; b-- > 0 && tried < 8;) {
         const struct block *k = &f->blocks.at[b];
-        if (!leaves(f, b))
+        /* a guarded exit counts, too: it may be the only way out of an endless loop */
+        bool exits = k->insts.len && k->insts.at[k->insts.len - 1].op == OP_EXIT;
+        if (!leaves(f, b) && !exits)
             continue;
         if (k->insts.len && k->insts.at[k->insts.len - 1].op == OP_RET)
             return b;

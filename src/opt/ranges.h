@@ -28,7 +28,7 @@ bool range_overlaps(const struct range *x, const struct range *y);
 struct range range_join(struct arena *a, const struct range *x, const struct range *y);
 
 /* Merges registers that are connected by copies and never live at once; removes the copies. */
-void coalesce(struct fn *f);
+void coalesce_groups(struct fn *f);
 
 /* Registers that the allocator made to carry a spilled value next to one instruction: never spilled again. */
 typedef VEC(uint8_t) flag_list;

@@ -383,7 +383,7 @@ const char *regalloc(struct program *p, struct fn *f, bool check) {
     regalloc_number(f);
     if (check)
         before = snapshot(&a, f);
-    coalesce(f);
+    coalesce_groups(f);
     if (!place_preds(f))
         error = arena_printf(&p->arena, "%s: predicates cannot be allocated", f->name);
     else if (f->nregs = 0, !place_regs(f, limit))

@@ -862,6 +862,6 @@ struct program *ptx_lower(struct ptx_module *m, struct ptx_func *k, struct diag 
     free(l);
     if (ok)
         return p;
-    program_free(p);
+    program_destroy(p);
     return NULL;
 }
