@@ -10,7 +10,7 @@
 
 KERNEL sgemm_nt(const float *a, int lda, const float *b, int ldb, float *c, int ldc, int k, float alpha,
                 float beta) {
-    __shared__ float b_tile[TILE_K][TILE_N];
+    __shared__ float4 b_tile[TILE_K][TILE_N / 4]; // read four at a time
     int tx = threadIdx.x, ty = threadIdx.y;
     int row = (int)blockIdx.x * TILE_M + ty * TILE_N + tx;
     int first_column = (int)blockIdx.y * TILE_N;
@@ -20,14 +20,19 @@ KERNEL sgemm_nt(const float *a, int lda, const float *b, int ldb, float *c, int 
         sum[n] = 0.0f;
 #pragma unroll 1
     for (int i = 0; i < k; i += TILE_K) {
-        b_tile[ty][tx] = b[first_column + tx + (i + ty) * ldb];
+        ((float *)b_tile[ty])[tx] = b[first_column + tx + (i + ty) * ldb];
         __syncthreads();
 #pragma unroll
         for (int j = 0; j < TILE_K; j++) {
             float av = a[row + (i + j) * lda];
 #pragma unroll
-            for (int n = 0; n < TILE_N; n++)
-                sum[n] += av * b_tile[j][n];
+            for (int n = 0; n < TILE_N; n += 4) {
+                float4 bv = b_tile[j][n / 4];
+                sum[n] += av * bv.x;
+                sum[n + 1] += av * bv.y;
+                sum[n + 2] += av * bv.z;
+                sum[n + 3] += av * bv.w;
+            }
         }
         __syncthreads();
     }
