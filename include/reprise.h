@@ -198,6 +198,14 @@ struct rp_totals {
 };
 struct rp_totals rp_totals(const struct rp_gpu *gpu);
 
+/* One thing that is counted, e.g. "insts.fp32": over all launches, and in the last one. */
+struct rp_counter {
+    const char *name, *unit, *meaning;
+    uint64_t total, launch;
+};
+/* Counter i; false past the last one. */
+bool rp_counter(const struct rp_gpu *gpu, uint32_t i, struct rp_counter *c);
+
 /* ---- textures and surfaces -------------------------------------------------------------------------- */
 
 enum rp_tex_format {

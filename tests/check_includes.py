@@ -16,9 +16,10 @@ BELOW = {
     "exec": {"ir", "isa"},
     "sim": {"stats"},
     "mem": {"sim", "stats", "cfg"},
-    "gpu": {"exec", "opt", "ptx", "ir", "isa", "cfg"},
-    "cuda": {"gpu"},
-    "cli": {"gpu", "exec", "opt", "ptx", "ir", "isa", "cfg", "cuda"},
+    "gpu": {"exec", "opt", "ptx", "ir", "isa", "cfg", "stats"},
+    "report": {"stats"},
+    "cuda": {"gpu", "report"},
+    "cli": {"gpu", "exec", "opt", "ptx", "ir", "isa", "cfg", "cuda", "report"},
 }
 
 

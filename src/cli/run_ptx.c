@@ -6,6 +6,7 @@
 
 #include "base/vec.h"
 #include "cli/cli.h"
+#include "report/report.h"
 #include "reprise.h"
 
 enum { MAX_PARAM_BYTES = 4096, MAX_BUFFERS = 64, SHOWN_WORDS = 64 };
@@ -121,6 +122,20 @@ static void show_buffers(struct rp_gpu *g, const struct request *r) {
     }
 }
 
+static bool write_report(struct rp_gpu *g, const struct request *r, struct rp_kernel *k,
+                         struct rp_totals before) {
+    const char *path = getenv("REPRISE_JSON");
+    if (!path || !*path)
+        return true;
+    struct report *report = NULL;
+    report_launch(&report, g, k, &r->launch, before);
+    bool ok = report_write(report, g, path);
+    if (!ok)
+        fprintf(stderr, "reprise: cannot write the report to %s\n", path);
+    report_free(report);
+    return ok;
+}
+
 static int launch(struct rp_gpu *g, struct request *r, const char *text, size_t len) {
     struct rp_module *m;
     char *log = NULL;
@@ -144,7 +159,9 @@ static int launch(struct rp_gpu *g, struct request *r, const char *text, size_t 
         rp_module_unload(m);
         return 2;
     }
+    struct rp_totals before = rp_totals(g);
     s = rp_launch(g, k, &r->launch, &log);
+    bool written = write_report(g, r, k, before);
     size_t n;
     const char *out = rp_take_output(g, &n);
     fwrite(out, 1, n, stdout);
@@ -160,7 +177,7 @@ static int launch(struct rp_gpu *g, struct request *r, const char *text, size_t 
         printf("%" PRIu64 " warp instructions, %" PRIu64 " thread instructions\n", t.warp_insts,
                t.thread_insts);
     rp_module_unload(m);
-    return s == RP_OK ? 0 : 1;
+    return s == RP_OK && written ? 0 : 1;
 }
 
 static int run(struct request *r) {

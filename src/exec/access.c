@@ -61,6 +61,10 @@ static void addresses(const struct exec *x, const struct warp *w, const struct x
     }
 }
 
+void exec_addresses(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t m, uint64_t *a) {
+    addresses(x, w, i, i->kind == X_LDGSTS, i->kind == X_LDGSTS ? 0 : i->in->imm, m, a);
+}
+
 /* All lanes in [base, base + size - bytes]? */
 static bool in_range(const uint64_t *a, uint64_t base, uint64_t size, uint32_t bytes) {
     if (size < bytes)

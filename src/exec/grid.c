@@ -9,7 +9,7 @@
 
 enum { SLICE = 4096, TURN = 65536 };
 
-static struct cta *cta_create(struct exec *x) {
+struct cta *cta_create(struct exec *x) {
     const struct program *p = x->img->prog;
     struct cta *c = xcalloc(1, sizeof *c);
     c->x = x;
@@ -28,7 +28,7 @@ static struct cta *cta_create(struct exec *x) {
     return c;
 }
 
-static void cta_free(struct cta *c) {
+void cta_free(struct cta *c) {
     for (uint32_t i = 0; i < c->nwarps; i++) {
         free(c->warps[i].r);
         free(c->warps[i].local);
@@ -41,9 +41,10 @@ static void cta_free(struct cta *c) {
 
 /* Starts block number n in c; registers and memory start as zero, so that results never depend on earlier
  * blocks. */
-static void cta_start(struct cta *c, uint32_t n) {
+void cta_start(struct cta *c, uint32_t n) {
     const struct exec *x = c->x;
     c->number = n;
+    c->sm = n % c->x->nsms;
     c->id[0] = n % x->grid[0];
     c->id[1] = n / x->grid[0] % x->grid[1];
     c->id[2] = n / x->grid[0] / x->grid[1];

@@ -80,7 +80,7 @@ static void read_special(struct exec *x, struct warp *w, enum mreg r, uint32_t *
             same = c->nwarps;
             break;
         case SR_SMID:
-            same = c->number % x->nsms;
+            same = c->sm;
             break;
         case SR_NSMID:
             same = x->nsms;
@@ -288,21 +288,30 @@ static bool run_groups(struct exec *x, struct warp *w, const struct xinst *i, ui
     return true;
 }
 
-enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n) {
+/* A divergent path, begun when before instructions had run, leaves off; UINT64_MAX: it was not divergent. */
+static inline void count_divergent(struct exec *x, uint64_t before) {
+    if (before != UINT64_MAX)
+        x->divergent += x->warp_insts - before;
+}
+
+static inline enum warp_state run(struct exec *x, struct warp *w, uint64_t n, bool yields) {
     const struct xinst *code = x->img->code;
+    uint64_t *executed = x->executed;
     uint32_t spins = 0; /* accesses that others may have to answer */
     for (;;) {
         struct simt_entry *e = simt_top(w);
         if (!e)
             return w->live ? WARP_WAITING : WARP_DONE;
         uint32_t pc = e->pc, rpc = e->rpc, mask = e->mask, threads = (uint32_t)__builtin_popcount(mask);
+        uint64_t before = mask == w->live ? UINT64_MAX : x->warp_insts;
         /* Straight-line execution of one path until control changes. */
         for (;;) {
             if (!n) {
                 e->pc = pc;
-                if (spins >= SPINS_MANY)
+                count_divergent(x, before);
+                if (yields && spins >= SPINS_MANY)
                     simt_yield(w);
-                else
+                else if (yields)
                     simt_rotate(w);
                 return WARP_RUNNING;
             }
@@ -310,6 +319,7 @@ enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n) {
             const struct xinst *i = &code[pc];
             uint32_t m = mask & (w->p[i->guard] ^ (0u - (uint32_t)i->gneg));
             x->warp_insts++;
+            executed[pc]++;
             x->thread_insts += m == mask ? threads : (uint32_t)__builtin_popcount(m);
             bool ok = true;
             switch ((enum xkind)i->kind) {
@@ -411,6 +421,15 @@ enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n) {
                 goto control;
             }
         }
-    control:;
+    control:
+        count_divergent(x, before);
     }
+}
+
+enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n) {
+    return run(x, w, n, true);
+}
+
+enum warp_state warp_step(struct exec *x, struct warp *w) {
+    return run(x, w, 1, false);
 }

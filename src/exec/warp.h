@@ -107,7 +107,7 @@ struct cta {
     struct exec *x;
     struct warp *warps;
     uint32_t nwarps, nthreads, live; /* live: threads that have not exited */
-    uint32_t id[3], slot, number;
+    uint32_t id[3], number, sm;  /* sm: where it runs */
     uint8_t *shared;
     uint32_t shared_bytes;
     struct barrier bars[MAX_BARRIERS];
@@ -139,6 +139,8 @@ struct exec {
     bool recursive;
     uint64_t clock; /* advances with execution; read by %clock */
     uint64_t warp_insts, thread_insts, max_insts;
+    uint64_t divergent; /* of warp_insts: on a path that not all live lanes were on */
+    uint64_t *executed; /* times each instruction of the image ran */
     struct fault fault;
     struct str *out, *err; /* device printf, assert */
     size_t out_limit;
@@ -212,6 +214,15 @@ static inline const uint32_t *src_lanes(const struct exec *x, const struct warp 
 enum warp_state { WARP_RUNNING, WARP_WAITING, WARP_DONE, WARP_FAULT };
 /* Runs a warp for at most n instructions. */
 enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n);
+/* Runs one instruction of the path on top. */
+enum warp_state warp_step(struct exec *x, struct warp *w);
+/* Addresses of a memory instruction as the program computed them; those of lanes outside m are copies of one inside. */
+void exec_addresses(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t m, uint64_t *a);
+
+/* Thread blocks: state for one of x's blocks; block number n starts in it (again and again). */
+struct cta *cta_create(struct exec *x);
+void cta_start(struct cta *c, uint32_t n);
+void cta_free(struct cta *c);
 
 /* Runs all blocks of a launch functionally; false on a fault (x->fault). slots: blocks that may be resident
  * together. */

@@ -154,6 +154,14 @@ struct rp_totals rp_totals(const struct rp_gpu *g) {
     return g->totals;
 }
 
+bool rp_counter(const struct rp_gpu *g, uint32_t i, struct rp_counter *c) {
+    if (i >= COUNTER_COUNT)
+        return false;
+    const struct counter_info *info = &counter_info[i];
+    *c = (struct rp_counter){info->name, info->unit, info->meaning, g->counters[i], g->launch_counters[i]};
+    return true;
+}
+
 uint64_t rp_tex_create(struct rp_gpu *g, const struct rp_tex_desc *desc) {
     return textures_add(&g->tex, desc);
 }

@@ -7,6 +7,7 @@
 #include "exec/warp.h"
 #include "opt/opt.h"
 #include "ptx/lower.h"
+#include "stats/stats.h"
 
 struct rp_gpu {
     struct gpu_config cfg;
@@ -22,6 +23,7 @@ struct rp_gpu {
     uint64_t param_block;    /* device memory that holds bank 0 of the launch, for addresses of parameters */
     uint64_t grid_workspace; /* barrier of cooperative launches */
     struct rp_totals totals;
+    uint64_t counters[COUNTER_COUNT], launch_counters[COUNTER_COUNT]; /* of the run, of the last launch */
 };
 
 /* A kernel: parsed with its module, compiled when first needed. */

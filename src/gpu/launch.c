@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "gpu/gpu.h"
+#include "gpu/mix.h"
 
 /* Frames here hold every register a callee uses, several times what a compiler's own convention saves. */
 enum { STACK_FACTOR = 4, BANK0_MAX = PARAM_BASE + 32768 };
@@ -118,6 +119,17 @@ static uint32_t align16(uint64_t x) {
     return (uint32_t)((x + 15) & ~UINT64_C(15));
 }
 
+/* Adds a launch that has ended to what the run counts. */
+static void count(struct rp_gpu *g, const struct exec *x) {
+    memset(g->launch_counters, 0, sizeof g->launch_counters);
+    mix_count(x->img, x->executed, g->launch_counters);
+    g->launch_counters[COUNTER_insts_divergent] = x->divergent;
+    counters_add(g->counters, g->launch_counters);
+    g->totals.launches++;
+    g->totals.warp_insts += x->warp_insts;
+    g->totals.thread_insts += x->thread_insts;
+}
+
 enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_launch *l, char **report) {
     if (report)
         *report = NULL;
@@ -169,14 +181,14 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
     };
     x.pool = aligned_alloc(64, (k->img->pool.len + 1u) * sizeof *x.pool);
     image_fill_pool(&x);
+    x.executed = xcalloc(k->img->ncode + 1u, sizeof *x.executed);
     double start = host_seconds();
     bool ok = exec_run_grid(&x, slots ? slots : 1);
     g->totals.host_s += host_seconds() - start;
     free(x.pool);
+    count(g, &x);
+    free(x.executed);
     g->heap_used = x.heap_used;
-    g->totals.launches++;
-    g->totals.warp_insts += x.warp_insts;
-    g->totals.thread_insts += x.thread_insts;
     if (!ok && report)
         *report = xstrdup(str_text(&x.report));
     str_free(&x.report);

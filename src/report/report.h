@@ -1,0 +1,22 @@
+/* Reports of a run: what each launch cost, written as one JSON object.
+ *
+ * The object has schema, gpu, mech, settings, kernels (one entry for each launch), totals, and host.
+ * Everything but host is the same from run to run. */
+#ifndef REPRISE_REPORT_REPORT_H
+#define REPRISE_REPORT_REPORT_H
+
+#include <stdbool.h>
+
+#include "reprise.h"
+
+/* The launches noted so far; owned by the caller, made by the first note. */
+struct report;
+
+/* Notes a launch that has just ended; before: the totals when it began. */
+void report_launch(struct report **r, struct rp_gpu *gpu, struct rp_kernel *k, const struct rp_launch *l,
+                   struct rp_totals before);
+/* Writes the report to path; false when that cannot be done. r may be NULL: no launches. */
+bool report_write(const struct report *r, struct rp_gpu *gpu, const char *path);
+void report_free(struct report *r);
+
+#endif
