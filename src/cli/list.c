@@ -2,27 +2,89 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/diag.h"
 #include "cfg/config.h"
 #include "cli/cli.h"
+#include "cli/workload.h"
 
-static const char help[] = "usage: reprise list gpus|params\n"
-                           "\n"
-                           "  gpus     the GPUs --gpu knows\n"
-                           "  params   every parameter of a GPU: type, range, default, unit, meaning\n";
+static const char help[] =
+    "usage: reprise list gpus|params|workloads\n"
+    "       reprise list workloads --mix [--size tiny|small|medium|large] [--bits 32|64]\n"
+    "\n"
+    "  gpus       the GPUs --gpu knows\n"
+    "  params     every parameter of a GPU: type, range, default, unit, meaning\n"
+    "  workloads  the bundled workloads: suite, block shapes, papers that use them, sizes\n"
+    "             --mix runs each and prints what it executes beside what the papers say of it\n"
+    "             (default small, and 32 bits as in the papers)\n";
 
-int cli_list(int argc, char **argv) {
+static int list_gpus(int argc, char **argv) {
     struct str out = {0};
-    if (argc == 1 && !strcmp(argv[0], "--help")) {
-        fputs(help, stdout);
-        return 0;
-    }
-    if (argc == 1 && !strcmp(argv[0], "gpus"))
-        config_list_gpus(&out, NULL);
-    else if (argc == 1 && !strcmp(argv[0], "params"))
-        config_list(&out);
-    else
-        return cli_usage_error(help, "what should be listed?", "");
+    if (argc)
+        return cli_usage_error(help, "unknown argument", argv[0]);
+    config_list_gpus(&out, NULL);
     fputs(str_text(&out), stdout);
     str_free(&out);
     return 0;
+}
+
+static int list_params(int argc, char **argv) {
+    struct str out = {0};
+    if (argc)
+        return cli_usage_error(help, "unknown argument", argv[0]);
+    config_list(&out);
+    fputs(str_text(&out), stdout);
+    str_free(&out);
+    return 0;
+}
+
+static int list_workloads(int argc, char **argv) {
+    struct workload_run r = {.size = SIZE_SMALL, .bits = 32};
+    bool mix = false;
+    for (int i = 0; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : "";
+        if (!strcmp(argv[i], "--mix")) {
+            mix = true;
+        } else if (!strcmp(argv[i], "--size") && (r.size = workload_size(value)) != SIZES) {
+            i++;
+        } else if (!strcmp(argv[i], "--bits") && (!strcmp(value, "32") || !strcmp(value, "64"))) {
+            r.bits = value[0] == '3' ? 32 : 64;
+            i++;
+        } else {
+            return cli_usage_error(help, "cannot use argument", argv[i]);
+        }
+    }
+    if (mix)
+        return cli_list_mix(&r);
+    cli_list_workloads();
+    return 0;
+}
+
+static const struct {
+    const char *name;
+    int (*list)(int argc, char **argv);
+} topics[] = {{"gpus", list_gpus}, {"params", list_params}, {"workloads", list_workloads}};
+enum { NTOPICS = sizeof topics / sizeof topics[0] };
+
+static const char *next_topic(void *ctx, uint32_t i) {
+    (void)ctx;
+    return i < NTOPICS ? topics[i].name : NULL;
+}
+
+int cli_list(int argc, char **argv) {
+    if (argc && !strcmp(argv[0], "--help")) {
+        fputs(help, stdout);
+        return 0;
+    }
+    if (!argc)
+        return cli_usage_error(help, "what should be listed?", "");
+    for (int i = 0; i < NTOPICS; i++)
+        if (!strcmp(argv[0], topics[i].name))
+            return topics[i].list(argc - 1, argv + 1);
+    const char *near = diag_nearest(argv[0], strlen(argv[0]), next_topic, NULL);
+    struct str what = {0};
+    str_printf(&what, "there is no list of '%s'%s%s%s", argv[0], near ? "; did you mean '" : "",
+               near ? near : "", near ? "'?" : "");
+    int rc = cli_usage_error(help, str_text(&what), "");
+    str_free(&what);
+    return rc;
 }

@@ -12,10 +12,10 @@ static const struct {
     int (*run)(int argc, char **argv);
     const char *help;
 } commands[] = {
-    {"run", cli_run, "run a CUDA program, or a kernel of a PTX file, on the simulated GPU"},
+    {"run", cli_run, "run a CUDA program, a workload or a kernel of a PTX file on the simulated GPU"},
     {"env", cli_env, "print the variables that run a CUDA program by hand"},
     {"disasm", cli_disasm, "print the machine code of a PTX file"},
-    {"list", cli_list, "list gpus or params"},
+    {"list", cli_list, "list gpus, params or workloads"},
 };
 enum { NCOMMANDS = sizeof commands / sizeof commands[0] };
 
@@ -24,6 +24,7 @@ static void usage(FILE *to) {
     for (int i = 0; i < NCOMMANDS; i++)
         fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].help);
     fputs("\n'reprise COMMAND --help' tells more. First steps:\n"
+          "  reprise run hotspot --check-result\n"
           "  reprise run -- ./my_cuda_program its arguments\n"
           "  reprise disasm kernel.ptx\n",
           to);

@@ -1,5 +1,5 @@
-/* reprise run: a CUDA program under the drop-in libraries, or one kernel of a PTX file. reprise env: the
- * variables. */
+/* reprise run: a CUDA program under the drop-in libraries, a bundled workload, or one kernel of a PTX file.
+ * reprise env: the variables that do the same by hand. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -8,16 +8,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/vec.h"
+#include "base/diag.h"
 #include "cli/cli.h"
+#include "cli/workload.h"
 #include "cuda/elfcheck.h"
 
 static const char help[] =
     "usage: reprise run [options] -- PROGRAM [ARGUMENT...]\n"
+    "       reprise run [options] WORKLOAD [options] [-- ARGUMENT...]\n"
     "       reprise run [options] FILE.ptx --entry KERNEL [--grid X,Y,Z] [--block X,Y,Z] [--arg A]...\n"
     "\n"
-    "Runs an unmodified CUDA program (built by nvcc 11 to 13 with -cudart shared, or by clang) on\n"
-    "the simulated GPU, or one kernel of a PTX file.\n"
+    "Runs on the simulated GPU: an unmodified CUDA program (built by nvcc 11 to 13 with -cudart\n"
+    "shared, or by clang), a bundled workload, or one kernel of a PTX file.\n"
     "\n"
     "  --functional      results only, no timing (the only mode so far)\n"
     "  --gpu NAME|FILE   the GPU: a name from 'reprise list gpus' or a .yaml file (default h200)\n"
@@ -25,13 +27,19 @@ static const char help[] =
     "  --max-insts N     stop a kernel after N warp instructions: it ends with a launch timeout\n"
     "  --json FILE       write statistics of every launch to FILE\n"
     "\n"
+    "Workloads, see 'reprise list workloads':\n"
+    "  --size S          tiny, small, medium or large (default small)\n"
+    "  --bits 32|64      width of addresses in the kernels (default 64)\n"
+    "  --check-result    compare the result with a CPU reference; a wrong one ends with status 1\n"
+    "\n"
     "Kernels of PTX files:\n"
     "  --entry KERNEL    which kernel (may be left out when there is only one)\n"
     "  --grid, --block   launch size, default 1; --shared N bytes of dynamic shared memory\n"
     "  --arg A           the next parameter: i32:-5  u64:0x10  f32:1.5  f64:2  buf:BYTES (zeroed\n"
     "                    memory, printed as words afterwards)  iota:N (memory with words 0..N-1)\n"
     "\n"
-    "example: reprise run --gpu gtx480 -- ./matrixMul 512\n";
+    "examples: reprise run --gpu gtx480 -- ./matrixMul 512\n"
+    "          reprise run hotspot --size tiny --check-result\n";
 
 static const char env_help[] = "usage: reprise env [options as for run]\n"
                                "\n"
@@ -60,42 +68,118 @@ const char *cli_library_dir(void) {
     return NULL;
 }
 
-/* Options common to run and env, as environment variables. Returns the number of arguments used, or -1. */
-static int take_options(int argc, char **argv, const char *usage, struct str *set) {
-    static const struct {
-        const char *option, *variable;
-    } valued[] = {{"--gpu", "REPRISE_GPU"}, {"--json", "REPRISE_JSON"}, {"--max-insts", "REPRISE_MAX_INSTS"}};
+/* Options of run and env become environment variables, which the libraries read; those with a field of
+ * struct request instead are for workloads. */
+enum option_kind { OPT_FLAG, OPT_TEXT, OPT_NUMBER, OPT_FILE, OPT_SET, OPT_SIZE, OPT_BITS, OPT_CHECK };
+static const struct {
+    const char *name;
+    enum option_kind kind;
+    const char *variable;
+} options[] = {
+    {"--functional", OPT_FLAG, "REPRISE_FUNCTIONAL"},
+    {"--gpu", OPT_TEXT, "REPRISE_GPU"},
+    {"--set", OPT_SET, "REPRISE_SET"},
+    {"--max-insts", OPT_NUMBER, "REPRISE_MAX_INSTS"},
+    {"--json", OPT_FILE, "REPRISE_JSON"},
+    {"--size", OPT_SIZE, NULL},
+    {"--bits", OPT_BITS, NULL},
+    {"--check-result", OPT_CHECK, NULL},
+};
+enum { NOPTIONS = sizeof options / sizeof options[0] };
+
+/* What the command line asks for. */
+struct request {
+    struct str set;
+    struct workload_run workload;
+    const char *workload_option; /* one that only workloads take, or NULL */
+};
+
+static const char *next_option(void *ctx, uint32_t i) {
+    (void)ctx;
+    return i < NOPTIONS ? options[i].name : NULL;
+}
+
+static int unknown_option(const char *usage, const char *word) {
+    const char *near = diag_nearest(word, strlen(word), next_option, NULL);
+    struct str what = {0};
+    str_printf(&what, "unknown option %s%s%s%s", word, near ? "; did you mean " : "", near ? near : "",
+               near ? "?" : "");
+    cli_usage_error(usage, str_text(&what), "");
+    str_free(&what);
+    return -1;
+}
+
+/* The program may change its directory: a relative name would then be another file. */
+static void set_file(const char *variable, const char *name) {
+    char dir[PATH_MAX];
+    struct str full = {0};
+    if (name[0] != '/' && getcwd(dir, sizeof dir))
+        str_printf(&full, "%s/", dir);
+    str_printf(&full, "%s", name);
+    setenv(variable, str_text(&full), 1);
+    str_free(&full);
+}
+
+static bool is_number(const char *text) {
+    return *text && !text[strspn(text, "0123456789")];
+}
+
+/* Takes one option with its value; false after a message. */
+static bool take_value(uint32_t k, const char *value, const char *usage, struct request *r) {
+    switch (options[k].kind) {
+    case OPT_SET:
+        str_printf(&r->set, "%s%s", r->set.len ? "\n" : "", value);
+        setenv(options[k].variable, str_text(&r->set), 1);
+        return true;
+    case OPT_NUMBER:
+        if (!is_number(value))
+            return cli_usage_error(usage, "--max-insts takes a number, not", value), false;
+        break;
+    case OPT_FILE:
+        set_file(options[k].variable, value);
+        return true;
+    case OPT_SIZE:
+        r->workload.size = workload_size(value);
+        if (r->workload.size == SIZES)
+            return cli_usage_error(usage, "--size takes tiny, small, medium or large, not", value), false;
+        return true;
+    case OPT_BITS:
+        r->workload.bits = !strcmp(value, "32") ? 32 : 64;
+        if (strcmp(value, "32") && strcmp(value, "64"))
+            return cli_usage_error(usage, "--bits takes 32 or 64, not", value), false;
+        return true;
+    default:
+        break;
+    }
+    setenv(options[k].variable, value, 1);
+    return true;
+}
+
+/* Takes options up to the first word that is none. Returns the number of words used, or -1 after a message.
+ */
+static int take_options(int argc, char **argv, const char *usage, struct request *r) {
     int i = 0;
     for (; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--"); i++) {
-        if (!strcmp(argv[i], "--functional")) {
-            setenv("REPRISE_FUNCTIONAL", "1", 1);
+        uint32_t k = 0;
+        while (k < NOPTIONS && strcmp(argv[i], options[k].name))
+            k++;
+        if (k == NOPTIONS)
+            return unknown_option(usage, argv[i]);
+        if (!options[k].variable)
+            r->workload_option = options[k].name;
+        if (options[k].kind == OPT_FLAG) {
+            setenv(options[k].variable, "1", 1);
+            continue;
+        }
+        if (options[k].kind == OPT_CHECK) {
+            r->workload.check = true;
             continue;
         }
         if (i + 1 == argc)
-            return cli_usage_error(usage, "a value or another option is needed after", argv[i]), -1;
-        if (!strcmp(argv[i], "--set")) {
-            str_printf(set, "%s%s", set->len ? "\n" : "", argv[++i]);
-            continue;
-        }
-        uint32_t k = 0;
-        while (k < sizeof valued / sizeof valued[0] && strcmp(argv[i], valued[k].option))
-            k++;
-        if (k == sizeof valued / sizeof valued[0])
-            return cli_usage_error(usage, "unknown option", argv[i]), -1;
-        if (k == 2 && (argv[i + 1][strspn(argv[i + 1], "0123456789")] || !*argv[i + 1]))
-            return cli_usage_error(usage, "--max-insts takes a number, not", argv[i + 1]), -1;
-        char full[PATH_MAX];
-        const char *value = argv[++i];
-        if (k == 1 && value[0] != '/' &&
-            getcwd(full, sizeof full)) { /* the program may change its directory */
-            size_t len = strlen(full);
-            snprintf(full + len, sizeof full - len, "/%s", value);
-            value = full;
-        }
-        setenv(valued[k].variable, value, 1);
+            return cli_usage_error(usage, "a value is needed after", argv[i]), -1;
+        if (!take_value(k, argv[++i], usage, r))
+            return -1;
     }
-    if (set->len)
-        setenv("REPRISE_SET", str_text(set), 1);
     return i;
 }
 
@@ -124,23 +208,40 @@ static bool find_program(const char *name, char *out, size_t size) {
     return false;
 }
 
-static int run_program(char **argv) {
-    char path[PATH_MAX];
+/* Becomes the program. */
+static int become(char *path, char **argv) {
     const char *dir = cli_library_dir();
     if (!dir)
         return 1;
+    put_library_path(dir);
+    execv(path, argv);
+    fprintf(stderr, "reprise: %s cannot be run: %s\n", path, strerror(errno));
+    return 126;
+}
+
+static int run_program(char **argv, bool maybe_workload) {
+    char path[PATH_MAX];
     if (!find_program(argv[0], path, sizeof path)) {
-        fprintf(stderr, "reprise: there is no program '%s'\n", argv[0]);
+        const char *near = maybe_workload ? workload_nearest(argv[0]) : NULL;
+        fprintf(stderr, "reprise: there is no program%s '%s'%s%s%s\n", maybe_workload ? " or workload" : "",
+                argv[0], near ? "; did you mean the workload '" : "", near ? near : "", near ? "'?" : "");
         return 127;
     }
     if (elf_check(path) == ELF_CUDA_STATIC) {
         fprintf(stderr, "reprise: %s: %s\n", path, elf_static_advice());
         return 1;
     }
-    put_library_path(dir);
-    execv(path, argv);
-    fprintf(stderr, "reprise: %s cannot be run: %s\n", path, strerror(errno));
-    return 126;
+    return become(path, argv);
+}
+
+static int run_workload(const struct workload *w, const struct request *r, char **extra) {
+    char path[PATH_MAX];
+    if (!workload_path(w, path, sizeof path))
+        return 1;
+    char **argv = workload_command(w, &r->workload, path, extra);
+    int rc = become(path, argv);
+    free(argv);
+    return rc;
 }
 
 static bool is_ptx(const char *name) {
@@ -148,25 +249,41 @@ static bool is_ptx(const char *name) {
     return n > 4 && !strcmp(name + n - 4, ".ptx");
 }
 
-int cli_run(int argc, char **argv) {
-    struct str set = {0};
-    if (argc && !strcmp(argv[0], "--help")) {
-        fputs(help, stdout);
-        return 0;
-    }
-    int used = take_options(argc, argv, help, &set);
-    str_free(&set);
-    if (used < 0)
-        return 2;
-    argc -= used;
-    argv += used;
-    if (argc && !strcmp(argv[0], "--")) {
+/* What comes after the options: a program after "--", else a PTX file, a workload or a program. */
+static int run_what(int argc, char **argv, struct request *r) {
+    bool named = argc && strcmp(argv[0], "--");
+    if (argc && !named) {
         argc--;
         argv++;
     }
     if (!argc)
         return cli_usage_error(help, "what should be run?", "");
-    return is_ptx(argv[0]) ? cli_run_ptx(argc, argv, help) : run_program(argv);
+    const struct workload *w = named ? workload_find(argv[0]) : NULL;
+    if (w) {
+        int used = take_options(argc - 1, argv + 1, help, r);
+        if (used < 0)
+            return 2;
+        char **rest = argv + 1 + used;
+        if (*rest && strcmp(*rest, "--"))
+            return cli_usage_error(help, "arguments of a workload's program come after --, not", *rest);
+        return run_workload(w, r, *rest ? rest + 1 : rest);
+    }
+    char path[PATH_MAX];
+    if (r->workload_option && (is_ptx(argv[0]) || find_program(argv[0], path, sizeof path)))
+        return cli_usage_error(help, "only workloads take", r->workload_option);
+    return is_ptx(argv[0]) ? cli_run_ptx(argc, argv, help) : run_program(argv, named);
+}
+
+int cli_run(int argc, char **argv) {
+    if (argc && !strcmp(argv[0], "--help")) {
+        fputs(help, stdout);
+        return 0;
+    }
+    struct request r = {.workload = {.size = SIZE_SMALL, .bits = 64}};
+    int used = take_options(argc, argv, help, &r);
+    int rc = used < 0 ? 2 : run_what(argc - used, argv + used, &r);
+    str_free(&r.set);
+    return rc;
 }
 
 static void print_variable(const char *name) {
@@ -180,18 +297,20 @@ static void print_variable(const char *name) {
 }
 
 int cli_env(int argc, char **argv) {
-    struct str set = {0};
+    struct request r = {0};
     if (argc && !strcmp(argv[0], "--help")) {
         fputs(env_help, stdout);
         return 0;
     }
-    const char *dir = cli_library_dir();
-    int used = take_options(argc, argv, env_help, &set);
-    str_free(&set);
+    int used = take_options(argc, argv, env_help, &r);
+    str_free(&r.set);
     if (used < 0)
         return 2;
     if (used != argc)
         return cli_usage_error(env_help, "unknown argument", argv[used]);
+    if (r.workload_option)
+        return cli_usage_error(env_help, "only 'reprise run WORKLOAD' takes", r.workload_option);
+    const char *dir = cli_library_dir();
     if (!dir)
         return 1;
     put_library_path(dir);
