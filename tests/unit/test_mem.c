@@ -1,0 +1,978 @@
+/* The units of the memory system, one by one: clocks, coalescing, caches, the interconnect, L2, DRAM.
+ * Expectations are worked out by hand; latencies are probed at the edge and one cycle before it.
+ * test_memsys.c has the whole. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "mem/coalescer.h"
+#include "mem/dram.h"
+#include "mem/icnt.h"
+#include "mem/l1.h"
+#include "mem/l2.h"
+
+static struct arena arena;
+
+static int free_arena(void **state) {
+    (void)state;
+    arena_free(&arena);
+    return 0;
+}
+
+/* Numbers that look random and are the same everywhere. */
+static uint64_t rng;
+
+static uint32_t draw(uint32_t below) {
+    rng = rng * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)((rng >> 33) % below);
+}
+
+/* ---- sim ---------------------------------------------------------------------------------------------- */
+
+/* Ticks of a slower, an equal and a faster clock fall into the cycles they must, far out too. */
+static void test_clock(void **state) {
+    (void)state;
+    struct clock half = clock_make(700500, 1401000), same = clock_make(5, 5),
+                 odd = clock_make(924000, 700000);
+    assert_true(half.num == 1 && half.den == 2 && same.num == 1 && odd.num == 33 && odd.den == 25);
+    assert_int_equal(clock_cycle(&half, 3), 6);
+    assert_int_equal(clock_tick(&half, 6), 3);
+    assert_int_equal(clock_tick(&half, 7), 4);
+    assert_int_equal(clock_tick(&same, 7), 7);
+    assert_true(clock_cycle(&half, NEVER) == NEVER);
+    for (uint32_t bit = 0; bit <= 60; bit += 10) {
+        uint64_t start = bit ? UINT64_C(1) << bit : 0, ticks = 0;
+        for (uint64_t c = start; c < start + 25; c++) {
+            uint64_t first = clock_tick(&odd, c), end = clock_tick(&odd, c + 1);
+            ticks += end - first;
+            for (uint64_t t = first; t < end; t++)
+                assert_int_equal(clock_cycle(&odd, t), c);
+        }
+        assert_int_equal(ticks, 33);
+    }
+}
+
+static void test_pool(void **state) {
+    (void)state;
+    struct pool p;
+    pool_init(&p, &arena, 3);
+    assert_int_equal(pool_take(&p), 0);
+    assert_int_equal(pool_take(&p), 1);
+    pool_give(&p, 0);
+    assert_int_equal(pool_take(&p), 0);
+    assert_int_equal(pool_take(&p), 2);
+    assert_true(pool_full(&p) && p.used == 3);
+    struct bits b;
+    bits_init(&b, &arena, 130);
+    assert_int_equal(bits_next(&b, 0), NO_SLOT);
+    bits_add(&b, 129);
+    bits_add(&b, 63);
+    bits_add(&b, 63);
+    assert_int_equal(b.count, 2);
+    assert_int_equal(bits_next(&b, 0), 63);
+    assert_int_equal(bits_next(&b, 64), 129);
+    bits_remove(&b, 129);
+    assert_int_equal(bits_next(&b, 64), NO_SLOT);
+}
+
+/* ---- coalescing --------------------------------------------------------------------------------------- */
+
+static const struct coalescer_spec fermi = {.split_wide = true}, pascal = {.split_wide = false};
+
+static struct mem_access got[COALESCER_MAX];
+
+/* Coalesces base + lane * stride; returns the number of lines. */
+static uint32_t strided(const struct coalescer_spec *s, uint32_t mask, uint32_t bytes, uint64_t base,
+                        uint64_t stride) {
+    uint64_t addr[MEM_LANES];
+    struct coalescer_inst i = {mask, bytes, MEM_LOAD, 0};
+    for (uint32_t l = 0; l < MEM_LANES; l++)
+        addr[l] = mask >> l & 1 ? base + l * stride : 0xdead0001;
+    return coalesce(s, &i, addr, got);
+}
+
+static uint32_t sectors_of(uint32_t n) {
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += (uint32_t)__builtin_popcount(got[i].sectors);
+    return sum;
+}
+
+/* Lines and sectors of textbook patterns. */
+static void test_coalesce_counts(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t mask, bytes;
+        uint64_t base, stride;
+        uint32_t fermi_lines, lines, sectors;
+    } cases[] = {
+        {~0u, 4, 0x1000, 4, 1, 1, 4},         /* consecutive words, aligned */
+        {~0u, 4, 0x1004, 4, 2, 2, 5},         /* one word off: 31 + 1 */
+        {~0u, 4, 0x1040, 4, 2, 2, 4},         /* half a line off */
+        {~0u, 4, 0x1000, 0, 1, 1, 1},         /* all the same word */
+        {~0u, 4, 0x1000, 8, 2, 2, 8},         /* every other word */
+        {~0u, 4, 0x1000, 32, 8, 8, 32},       /* a sector each */
+        {~0u, 4, 0x1000, 128, 32, 32, 32},    /* a line each */
+        {~0u, 4, 0x1000, 4096, 32, 32, 32},   /* columns of a matrix */
+        {~0u, 1, 0x1000, 1, 1, 1, 1},         /* bytes */
+        {~0u, 2, 0x1000, 2, 1, 1, 2},         /* half words */
+        {~0u, 1, 0x107f, 1, 2, 2, 2},         /* bytes across a line */
+        {~0u, 8, 0x1000, 8, 2, 2, 8},         /* doubles */
+        {~0u, 16, 0x1000, 16, 4, 4, 16},      /* float4 */
+        {~0u, 8, 0x1000, 0, 2, 1, 1},         /* one double: Fermi's halves ask each for itself */
+        {~0u, 16, 0x1000, 0, 4, 1, 1},        /* one float4: quarters */
+        {~0u, 8, 0x1040, 8, 4, 3, 8},         /* doubles, half a line off: 2 + 2 lines by halves */
+        {0xffff, 4, 0x1000, 4, 1, 1, 2},      /* half a warp */
+        {0x1, 4, 0x1000, 4, 1, 1, 1},         /* one lane */
+        {0x80000001, 4, 0x1000, 4, 1, 1, 2},  /* first and last */
+        {0x80000001, 8, 0x1000, 8, 2, 2, 2},  /* */
+        {0x00010001, 16, 0x1000, 0, 2, 1, 1}, /* lanes of two quarters */
+        {0x55555555, 4, 0x1000, 4, 1, 1, 4},  /* even lanes */
+        {0, 4, 0x1000, 4, 0, 0, 0},           /* nobody */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t n = strided(&pascal, cases[i].mask, cases[i].bytes, cases[i].base, cases[i].stride);
+        assert_int_equal(n, cases[i].lines);
+        assert_int_equal(sectors_of(n), cases[i].sectors);
+        n = strided(&fermi, cases[i].mask, cases[i].bytes, cases[i].base, cases[i].stride);
+        assert_int_equal(n, cases[i].fermi_lines);
+    }
+}
+
+/* What an access says beside its line. */
+static void test_coalesce_fields(void **state) {
+    (void)state;
+    uint32_t n = strided(&pascal, ~0u, 4, 0x1010, 4);
+    assert_int_equal(n, 2);
+    assert_true(got[0].line == 0x1000 && got[0].lanes == 0x0fffffff && got[0].bytes == 112);
+    assert_true(got[0].sectors == 0xf && got[0].full == 0xe);
+    assert_true(got[1].line == 0x1080 && got[1].lanes == 0xf0000000 && got[1].bytes == 16);
+    assert_true(got[1].sectors == 0x1 && got[1].full == 0);
+    n = strided(&pascal, 0xff0f, 4, 0x2000, 4); /* two runs */
+    assert_true(n == 1 && got[0].sectors == 0x3 && got[0].full == 0x2 && got[0].bytes == 48);
+    uint64_t back[MEM_LANES];
+    struct coalescer_inst i = {~0u, 4, MEM_STORE, MEM_LOCAL};
+    for (uint32_t l = 0; l < MEM_LANES; l++)
+        back[l] = 0x3000 + (31 - l) * 8;
+    n = coalesce(&pascal, &i, back, got); /* the line of the first lane comes first */
+    assert_true(n == 2 && got[0].line == 0x3080 && got[1].line == 0x3000);
+    assert_true(got[0].kind == MEM_STORE && got[0].flags == MEM_LOCAL && got[0].full == 0 &&
+                got[0].bytes == 64);
+}
+
+/* Against a slow and plain reference, on patterns of every kind. */
+static void test_coalesce_reference(void **state) {
+    (void)state;
+    rng = 1;
+    for (uint32_t round = 0; round < 20000; round++) {
+        uint32_t bytes = 1u << draw(5), spread = 1u << draw(14);
+        struct coalescer_inst inst = {draw(2) ? ~0u : draw(UINT32_MAX) ^ draw(2) << 31, bytes, MEM_LOAD, 0};
+        uint64_t addr[MEM_LANES], base = UINT64_C(0x110000000000) + (uint64_t)draw(64) * 16;
+        uint32_t shape = draw(3);
+        for (uint32_t l = 0; l < MEM_LANES; l++)
+            addr[l] = base + (shape == 0 ? draw(spread) : shape == 1 ? l : 31 - l) * bytes;
+        uint32_t n = coalesce(&pascal, &inst, addr, got), seen = 0;
+        for (uint32_t i = 0; i < n; i++) {
+            uint8_t touched[MEM_LINE] = {0}, sectors = 0, full = 0;
+            uint32_t lanes = 0, count = 0;
+            for (uint32_t l = 0; l < MEM_LANES; l++)
+                if (inst.mask >> l & 1 && addr[l] / MEM_LINE == got[i].line / MEM_LINE) {
+                    lanes |= 1u << l;
+                    memset(touched + addr[l] % MEM_LINE, 1, bytes);
+                }
+            for (uint32_t s = 0; s < MEM_SECTORS; s++) {
+                uint32_t here = 0;
+                for (uint32_t b = 0; b < MEM_SECTOR; b++)
+                    here += touched[s * MEM_SECTOR + b];
+                sectors |= (uint8_t)((here > 0) << s);
+                full |= (uint8_t)((here == MEM_SECTOR) << s);
+                count += here;
+            }
+            assert_true(got[i].lanes == lanes && got[i].sectors == sectors && got[i].full == full);
+            assert_int_equal(got[i].bytes, count);
+            assert_true((lanes & seen) == 0 &&
+                        (i == 0 || __builtin_ctz(lanes) > __builtin_ctz(got[i - 1].lanes)));
+            seen |= lanes;
+        }
+        assert_int_equal(seen, inst.mask);
+    }
+}
+
+static void test_coalesce_atomics(void **state) {
+    (void)state;
+    uint64_t addr[MEM_LANES];
+    struct coalescer_inst i = {~0u, 4, MEM_ATOMIC, MEM_RETURN};
+    for (uint32_t l = 0; l < MEM_LANES; l++)
+        addr[l] = 0x1000;
+    assert_int_equal(coalesce(&pascal, &i, addr, got), 1); /* one counter */
+    assert_true(got[0].ops == 32 && got[0].serial == 32);
+    for (uint32_t l = 0; l < MEM_LANES; l++)
+        addr[l] = 0x1000 + l * 4;
+    assert_int_equal(coalesce(&pascal, &i, addr, got), 1); /* each its own */
+    assert_true(got[0].ops == 32 && got[0].serial == 1);
+    for (uint32_t l = 0; l < MEM_LANES; l++)
+        addr[l] = l < 20 ? 0x1000 + l % 4 * 4 : 0x2000 + l % 2 * 4;
+    i.mask = 0x7fffffff;
+    assert_int_equal(coalesce(&pascal, &i, addr, got), 2); /* a histogram */
+    assert_true(got[0].ops == 20 && got[0].serial == 5 && got[1].ops == 11 && got[1].serial == 6);
+}
+
+static void test_local(void **state) {
+    (void)state;
+    uint32_t at[MEM_LANES];
+    struct coalescer_inst i = {~0u, 4, MEM_STORE, MEM_LOCAL};
+    for (uint32_t l = 0; l < MEM_LANES; l++)
+        at[l] = 12;
+    assert_int_equal(coalesce_local(&i, 0x10000, at, got), 1); /* a spill: one full line */
+    assert_true(got[0].line == 0x10000 + 3 * 128 && got[0].full == 0xf && got[0].bytes == 128);
+    i.bytes = 8;
+    at[0] = at[0];
+    for (uint32_t l = 0; l < MEM_LANES; l++)
+        at[l] = 8;
+    assert_int_equal(coalesce_local(&i, 0x10000, at, got), 2);
+    assert_true(got[0].line == 0x10000 + 2 * 128 && got[1].line == 0x10000 + 3 * 128);
+    i.bytes = 16;
+    for (uint32_t l = 0; l < MEM_LANES; l++)
+        at[l] = l * 16; /* an array indexed by lane: every word in a line of its own */
+    assert_int_equal(coalesce_local(&i, 0x10000, at, got), 128);
+    i.bytes = 1;
+    i.mask = 0xff;
+    for (uint32_t l = 0; l < MEM_LANES; l++)
+        at[l] = 5;
+    assert_int_equal(coalesce_local(&i, 0x10000, at, got), 1);
+    assert_true(got[0].line == 0x10000 + 128 && got[0].sectors == 1 && got[0].bytes == 8 &&
+                got[0].lanes == 0xff);
+    assert_int_equal(local_address(0x10000, 5, 3), 0x10000 + (1 * 32 + 3) * 4 + 1);
+}
+
+static void test_constant(void **state) {
+    (void)state;
+    uint64_t addr[MEM_LANES];
+    struct coalescer_inst i = {~0u, 4, MEM_LOAD, 0};
+    for (uint32_t l = 0; l < MEM_LANES; l++)
+        addr[l] = 0x40;
+    assert_int_equal(coalesce_constant(&i, addr, got), 1);
+    assert_true(got[0].lanes == ~0u && got[0].line == 0 && got[0].sectors == 4);
+    for (uint32_t l = 0; l < MEM_LANES; l++)
+        addr[l] = 0x40 + l % 3 * 4; /* same line, still one after the other */
+    assert_int_equal(coalesce_constant(&i, addr, got), 3);
+    assert_true(got[1].lanes == 0x92492492);
+    i.mask = 0x3;
+    assert_int_equal(coalesce_constant(&i, addr, got), 2);
+}
+
+/* ---- shared memory ------------------------------------------------------------------------------------ */
+
+static uint32_t passes(const struct coalescer_spec *s, uint32_t mask, uint32_t bytes, uint32_t stride) {
+    uint32_t at[MEM_LANES];
+    struct coalescer_inst i = {mask, bytes, MEM_LOAD, 0};
+    for (uint32_t l = 0; l < MEM_LANES; l++)
+        at[l] = l * stride;
+    return shared_passes(s, &i, at);
+}
+
+/* Strides in words: the conflicts are those of gcd(stride, 32). */
+static void test_shared(void **state) {
+    (void)state;
+    static const uint32_t expected[][2] = {{0, 1},  {1, 1},   {2, 2},   {3, 1},   {4, 4},  {5, 1},
+                                           {6, 2},  {8, 8},   {12, 4},  {16, 16}, {31, 1}, {32, 32},
+                                           {33, 1}, {48, 16}, {64, 32}, {17, 1}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        assert_int_equal(passes(&fermi, ~0u, 4, expected[i][0] * 4), expected[i][1]);
+        assert_int_equal(passes(&pascal, ~0u, 4, expected[i][0] * 4), expected[i][1]);
+    }
+    assert_int_equal(passes(&pascal, ~0u, 1, 1), 1); /* four bytes of a word are one access */
+    assert_int_equal(passes(&pascal, ~0u, 2, 2), 1);
+    assert_int_equal(passes(&pascal, 0xff, 4, 128), 8); /* fewer lanes, fewer conflicts */
+    assert_int_equal(passes(&pascal, 1, 4, 128), 1);
+    assert_int_equal(passes(&pascal, 0, 4, 4), 1);
+    assert_int_equal(passes(&fermi, ~0u, 8, 8), 2); /* 64 words in 32 banks */
+    assert_int_equal(passes(&pascal, ~0u, 8, 8), 2);
+    assert_int_equal(passes(&fermi, ~0u, 8, 0), 2); /* Fermi: each half for itself; later: one broadcast */
+    assert_int_equal(passes(&pascal, ~0u, 8, 0), 1);
+    assert_int_equal(passes(&fermi, 0xffff, 8, 8), 1);
+    assert_int_equal(passes(&fermi, ~0u, 8, 16), 4); /* two doubles apart: 2 ways in each half */
+    assert_int_equal(passes(&pascal, ~0u, 8, 16), 4);
+    assert_int_equal(passes(&fermi, ~0u, 16, 16), 4);
+    assert_int_equal(passes(&pascal, ~0u, 16, 16), 4);
+}
+
+static void test_shared_more(void **state) {
+    (void)state;
+    uint32_t at[MEM_LANES];
+    struct coalescer_inst i = {~0u, 4, MEM_LOAD, 0};
+    for (uint32_t l = 0; l < MEM_LANES; l++)
+        at[l] = (31 - l) * 4;
+    assert_int_equal(shared_passes(&pascal, &i, at), 1); /* any permutation */
+    for (uint32_t l = 0; l < MEM_LANES; l++)
+        at[l] = l < 16 ? 0 : 128 * (l - 15);
+    assert_int_equal(shared_passes(&pascal, &i, at), 17); /* one broadcast word and 16 others of bank 0 */
+    for (uint32_t l = 0; l < MEM_LANES; l++)
+        at[l] = 64;
+    assert_int_equal(shared_atomic_passes(&i, at), 32);
+    for (uint32_t l = 0; l < MEM_LANES; l++)
+        at[l] = l % 8 * 4;
+    assert_int_equal(shared_atomic_passes(&i, at), 4);
+}
+
+/* ---- caches ------------------------------------------------------------------------------------------- */
+
+static struct cache_spec small_cache(void) {
+    return (struct cache_spec){
+        .bank = {.tags = {.sets = 4, .ways = 2}, .mshrs = 4, .merges = 3, .queue = 4, .sectored = false},
+        .latency = 10,
+        .interval = 1,
+        .stores = 4,
+    };
+}
+
+static struct mem_access load(uint64_t line, uint8_t sectors) {
+    return (struct mem_access){
+        .line = line * MEM_LINE, .sectors = sectors, .kind = MEM_LOAD, .lanes = 1, .bytes = 4};
+}
+
+/* Takes the oldest request away as memory would, and answers it. */
+static struct mem_packet serve(struct cache *c, uint64_t now) {
+    const struct mem_packet *p = cache_out(c);
+    assert_non_null(p);
+    struct mem_packet q = *p;
+    cache_sent(c);
+    if (q.kind == MEM_LOAD)
+        cache_fill(c, now, &q);
+    return q;
+}
+
+/* Nothing is ready in the cycle before, and the token is there in the cycle itself. */
+static void expect_done(struct cache *c, uint64_t cycle, uint32_t token) {
+    struct mem_done d;
+    assert_int_equal(cache_next(c), cycle);
+    assert_false(cache_pop(c, cycle - 1, &d));
+    assert_true(cache_pop(c, cycle, &d));
+    assert_true(d.token == token && d.ready == cycle);
+}
+
+static void expect_access(struct cache *c, uint64_t now, uint64_t line, uint32_t token, enum mem_result r) {
+    struct mem_access x = load(line, 1);
+    assert_int_equal(cache_access(c, now, &x, token), r);
+}
+
+static void test_cache_hits(void **state) {
+    (void)state;
+    struct cache_spec s = small_cache();
+    struct cache *c = cache_create(&arena, &s, 3);
+    expect_access(c, 0, 5, 1, MEM_MISS);
+    assert_int_equal(cache_next(c), NEVER);
+    struct mem_packet p = serve(c, 100);
+    assert_true(p.line == 5 * MEM_LINE && p.sectors == 0xf && p.sm == 3 && p.bytes == 0);
+    expect_done(c, 101, 1);
+    expect_access(c, 110, 5, 2, MEM_HIT);
+    expect_done(c, 120, 2);
+    assert_true(cache_idle(c));
+    assert_true(c->n.reads == 2 && c->n.read_hits == 1 && c->n.read_misses == 1 && c->n.fills == 1);
+    cache_flush(c);
+    expect_access(c, 200, 5, 3, MEM_MISS);
+    assert_false(cache_idle(c));
+}
+
+/* Two ways: the line used last stays; fifo: the one that came last. */
+static void test_cache_replacement(void **state) {
+    (void)state;
+    for (enum replacement r = REPLACE_LRU; r <= REPLACE_FIFO; r++) {
+        struct cache_spec s = small_cache();
+        struct mem_done d;
+        s.bank.tags.replacement = r;
+        struct cache *c = cache_create(&arena, &s, 0);
+        uint64_t now = 0;
+        for (uint64_t line = 0; line <= 4; line += 4, now += 20) { /* both of set 0 */
+            expect_access(c, now, line, 0, MEM_MISS);
+            serve(c, now + 1);
+        }
+        expect_access(c, now, 0, 0, MEM_HIT);
+        expect_access(c, now + 1, 8, 0, MEM_MISS); /* throws out 4, or 0 */
+        serve(c, now + 2);
+        expect_access(c, now + 20, r == REPLACE_LRU ? 0 : 4, 0, MEM_HIT);
+        expect_access(c, now + 21, r == REPLACE_LRU ? 4 : 0, 0, MEM_MISS);
+        assert_int_equal(c->bank.n.evictions, 2);
+        while (cache_pop(c, NEVER - 1, &d))
+            ;
+    }
+}
+
+/* Later accesses of a line on its way join it, up to the limit; they complete one a cycle. */
+static void test_cache_merging(void **state) {
+    (void)state;
+    struct cache_spec s = small_cache();
+    struct cache *c = cache_create(&arena, &s, 0);
+    expect_access(c, 0, 5, 10, MEM_MISS);
+    expect_access(c, 1, 5, 11, MEM_MERGED);
+    expect_access(c, 2, 5, 12, MEM_MERGED);
+    expect_access(c, 3, 5, 13, MEM_STALL_MERGE);
+    expect_access(c, 4, 5, 13, MEM_STALL_MERGE);
+    serve(c, 50);
+    expect_access(c, 50, 5, 13, MEM_HIT);
+    expect_done(c, 51, 10);
+    expect_done(c, 52, 11);
+    expect_done(c, 53, 12);
+    expect_done(c, 60, 13);
+    assert_true(c->n.stall_merge == 47 && c->n.read_merged == 2 && c->n.reads == 4);
+}
+
+/* Each resource runs out with its own reason. */
+static void test_cache_stalls(void **state) {
+    (void)state;
+    struct cache_spec s = small_cache();
+    s.bank.queue = 8;
+    struct cache *c = cache_create(&arena, &s, 0);
+    expect_access(c, 0, 0, 0, MEM_MISS);
+    expect_access(c, 0, 1, 0, MEM_STALL_PORT);
+    expect_access(c, 1, 4, 0, MEM_MISS);
+    expect_access(c, 2, 8, 0, MEM_STALL_WAYS); /* both ways of set 0 are pending */
+    expect_access(c, 3, 1, 0, MEM_MISS);
+    expect_access(c, 4, 2, 0, MEM_MISS);
+    expect_access(c, 5, 3, 0, MEM_STALL_MSHR);
+    serve(c, 7);
+    expect_access(c, 9, 8, 0, MEM_MISS);
+    assert_true(c->n.stall_port == 1 && c->n.stall_ways == 1 && c->n.stall_mshr == 4);
+    s.bank.queue = 2;
+    c = cache_create(&arena, &s, 0);
+    expect_access(c, 0, 0, 0, MEM_MISS);
+    expect_access(c, 1, 1, 0, MEM_STALL_QUEUE); /* one place is kept for a dirty line that must go */
+    cache_sent(c);
+    expect_access(c, 5, 1, 0, MEM_MISS);
+    assert_int_equal(c->n.stall_queue, 4);
+}
+
+/* Offered again in every cycle or only when the epoch changed: the same counters. */
+static void test_cache_stall_count(void **state) {
+    (void)state;
+    struct cache_counters n[2];
+    for (uint32_t jump = 0; jump < 2; jump++) {
+        struct cache_spec s = small_cache();
+        s.bank.mshrs = 1;
+        struct cache *c = cache_create(&arena, &s, 0);
+        expect_access(c, 0, 0, 0, MEM_MISS);
+        expect_access(c, 1, 1, 0, MEM_STALL_MSHR);
+        uint32_t epoch = cache_epoch(c);
+        for (uint64_t now = 2; now < 300; now++) {
+            if (now == 40)
+                cache_sent(c);
+            if (now == 200)
+                cache_fill(c, now, &(struct mem_packet){.id = 0, .sectors = 0xf});
+            if (!jump || epoch != cache_epoch(c)) {
+                struct mem_access x = load(1, 1);
+                epoch = cache_epoch(c);
+                if (mem_accepted(cache_access(c, now, &x, 0)))
+                    break;
+            }
+        }
+        n[jump] = c->n;
+        assert_int_equal(c->n.stall_mshr, 199);
+    }
+    assert_memory_equal(&n[0], &n[1], sizeof n[0]);
+}
+
+/* A sectored cache fetches what is touched; sectors of one line come and complete on their own. */
+static void test_cache_sectors(void **state) {
+    (void)state;
+    struct cache_spec s = small_cache();
+    s.bank.sectored = true;
+    struct cache *c = cache_create(&arena, &s, 0);
+    struct mem_access a = load(5, 0x1), b = load(5, 0x3), d = load(5, 0x4);
+    assert_int_equal(cache_access(c, 0, &a, 1), MEM_MISS);
+    assert_int_equal(cache_access(c, 1, &b, 2), MEM_MISS); /* sector 1 only */
+    assert_int_equal(cache_access(c, 2, &a, 3), MEM_MERGED);
+    struct mem_packet first = *cache_out(c);
+    cache_sent(c);
+    struct mem_packet second = *cache_out(c);
+    cache_sent(c);
+    assert_true(first.sectors == 0x1 && second.sectors == 0x2 && first.id == second.id);
+    cache_fill(c, 50, &first);
+    expect_done(c, 51, 1);
+    expect_done(c, 52, 3);
+    assert_int_equal(cache_next(c), NEVER); /* b needs both */
+    cache_fill(c, 60, &second);
+    expect_done(c, 61, 2);
+    assert_int_equal(cache_access(c, 70, &b, 4), MEM_HIT);
+    assert_int_equal(cache_access(c, 71, &d, 5), MEM_MISS);
+    assert_int_equal(c->bank.n.sectors_fetched, 3);
+}
+
+static void test_cache_prefetch(void **state) {
+    (void)state;
+    struct cache_spec s = small_cache();
+    struct cache *c = cache_create(&arena, &s, 0);
+    struct mem_access p = load(0, 1), q = load(4, 1), r = load(1, 1);
+    p.kind = q.kind = r.kind = MEM_PREFETCH;
+    assert_int_equal(cache_access(c, 0, &p, 0), MEM_MISS);
+    assert_int_equal(cache_access(c, 1, &p, 0), MEM_MERGED);
+    assert_int_equal(cache_access(c, 2, &q, 0), MEM_MISS);
+    assert_int_equal(cache_access(c, 3, &r, 0), MEM_MISS);
+    expect_access(c, 4, 1, 7, MEM_MERGED); /* useful, if late */
+    serve(c, 10);
+    serve(c, 11);
+    serve(c, 12);
+    expect_done(c, 13, 7); /* nobody waited for the others */
+    expect_access(c, 20, 0, 8, MEM_HIT);
+    expect_access(c, 21, 8, 9, MEM_MISS); /* throws out 4, which nobody used */
+    assert_true(c->n.prefetches == 4 && c->n.prefetch_misses == 3 && c->n.reads == 3);
+    assert_true(c->bank.n.prefetch_useful == 2 && c->bank.n.prefetch_unused == 1);
+}
+
+/* ---- the data cache ----------------------------------------------------------------------------------- */
+
+static struct l1_spec small_l1(void) {
+    return (struct l1_spec){small_cache(), true, true, L1_WRITE_EVICT};
+}
+
+static struct mem_access store(uint64_t line, uint8_t sectors, uint8_t full, uint8_t flags) {
+    return (struct mem_access){
+        .line = line * MEM_LINE, .sectors = sectors, .full = full, .kind = MEM_STORE, .flags = flags};
+}
+
+static struct mem_packet take(struct l1 *l) {
+    struct mem_packet p = *cache_out(&l->cache);
+    cache_sent(&l->cache);
+    return p;
+}
+
+static void fill_line(struct l1 *l, uint64_t now, uint64_t line) {
+    struct mem_access x = load(line, 1);
+    struct mem_done d;
+    assert_int_equal(l1_access(l, now, &x, 0), MEM_MISS);
+    struct mem_packet p = take(l);
+    l1_fill(l, now + 1, &p);
+    assert_true(l1_pop(l, now + 2, &d));
+}
+
+static void test_l1_write_through(void **state) {
+    (void)state;
+    for (enum l1_write policy = L1_WRITE_EVICT; policy <= L1_WRITE_UPDATE; policy++) {
+        struct l1_spec s = small_l1();
+        s.write_hit = policy;
+        struct l1 *l = l1_create(&arena, &s, 2);
+        struct mem_access w = store(5, 0x3, 0x1, 0), r = load(5, 1);
+        fill_line(l, 0, 5);
+        assert_int_equal(l1_access(l, 10, &w, 77), MEM_SENT);
+        struct mem_packet p = take(l);
+        assert_true(p.kind == MEM_STORE && p.bytes == 64 && p.sectors == 0x3 && p.full == 0x1 && p.id == 77 &&
+                    p.sm == 2);
+        assert_false(l1_idle(l));
+        p.bytes = 0;
+        l1_fill(l, 90, &p);
+        expect_done(&l->cache, 91, 77);
+        assert_int_equal(l1_access(l, 95, &r, 0), policy == L1_WRITE_EVICT ? MEM_MISS : MEM_HIT);
+        assert_true(l->n.l1_writes == 1 && l->n.l1_write_hits == 1 && l->n.l1_write_through == 1);
+        w = store(6, 0x1, 0, 0);
+        assert_int_equal(l1_access(l, 96, &w, 0), MEM_SENT); /* and allocates nothing */
+        r = load(6, 1);
+        assert_int_equal(l1_access(l, 97, &r, 0), MEM_MISS);
+    }
+}
+
+static void test_l1_store_limit(void **state) {
+    (void)state;
+    struct l1_spec s = small_l1();
+    s.cache.bank.queue = 8;
+    struct l1 *l = l1_create(&arena, &s, 0);
+    struct mem_access w = store(5, 1, 0, 0);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(l1_access(l, i, &w, i), MEM_SENT);
+    assert_int_equal(l1_access(l, 4, &w, 4), MEM_STALL_STORES);
+    struct mem_packet p = take(l);
+    assert_int_equal(l1_access(l, 5, &w, 4), MEM_STALL_STORES); /* leaving is not enough */
+    l1_fill(l, 9, &p);
+    assert_int_equal(l1_access(l, 9, &w, 4), MEM_SENT);
+    assert_int_equal(l->cache.n.stall_stores, 5);
+}
+
+/* Local stores stay; a dirty line goes out when it must, a partly written sector is fetched when read. */
+static void test_l1_write_back(void **state) {
+    (void)state;
+    struct l1_spec s = small_l1();
+    struct l1 *l = l1_create(&arena, &s, 0);
+    struct mem_access w = store(0, 0x3, 0x1, MEM_LOCAL), r = load(0, 0x1), part = load(0, 0x2);
+    r.flags = part.flags = MEM_LOCAL;
+    assert_int_equal(l1_access(l, 0, &w, 1), MEM_HIT);
+    expect_done(&l->cache, 10, 1);
+    assert_null(cache_out(&l->cache));
+    assert_int_equal(l1_access(l, 11, &r, 2), MEM_HIT);
+    assert_int_equal(l1_access(l, 12, &part, 3), MEM_MISS);
+    struct mem_packet p = take(l);
+    assert_int_equal(p.sectors, 0xe); /* the line is not sectored: all that is missing */
+    l1_fill(l, 13, &p);
+    fill_line(l, 20, 4);
+    struct mem_access other = load(8, 1);
+    assert_int_equal(l1_access(l, 30, &other, 4), MEM_MISS); /* throws out line 0 */
+    p = take(l);
+    assert_true(p.kind == MEM_STORE && p.line == 0 && p.sectors == 0x3 && p.bytes == 64 &&
+                p.flags & MEM_SILENT);
+    p = take(l);
+    assert_true(p.kind == MEM_LOAD && p.line == 8 * MEM_LINE);
+    assert_int_equal(l->cache.bank.n.write_backs, 1);
+    s.local_write_back = false;
+    l = l1_create(&arena, &s, 0);
+    assert_int_equal(l1_access(l, 0, &w, 1), MEM_SENT);
+}
+
+static void test_l1_bypass(void **state) {
+    (void)state;
+    struct l1_spec s = small_l1();
+    s.cache_global = false;
+    struct l1 *l = l1_create(&arena, &s, 0);
+    struct mem_access g = load(5, 0x2), loc = load(6, 0x1);
+    loc.flags = MEM_LOCAL;
+    struct mem_packet p;
+    for (uint64_t now = 0; now < 40; now += 20) { /* global loads miss every time, and fetch sectors only */
+        assert_int_equal(l1_access(l, now, &g, 1), MEM_MISS);
+        p = take(l);
+        assert_int_equal(p.sectors, 0x2);
+        l1_fill(l, now + 1, &p);
+    }
+    assert_int_equal(l1_access(l, 50, &loc, 2), MEM_MISS);
+    p = take(l);
+    assert_int_equal(p.sectors, 0xf);
+    l1_fill(l, 51, &p);
+    assert_int_equal(l1_access(l, 52, &loc, 2), MEM_HIT);
+    assert_int_equal(l->cache.n.bypasses, 2);
+    s.cache_global = true;
+    l = l1_create(&arena, &s, 0);
+    fill_line(l, 0, 5);
+    g.flags = MEM_BYPASS; /* ld.cg */
+    assert_int_equal(l1_access(l, 10, &g, 1), MEM_MISS);
+}
+
+static void test_l1_atomics(void **state) {
+    (void)state;
+    struct l1_spec s = small_l1();
+    struct l1 *l = l1_create(&arena, &s, 0);
+    struct mem_access a = {.line = 5 * MEM_LINE,
+                           .sectors = 1,
+                           .kind = MEM_ATOMIC,
+                           .flags = MEM_RETURN,
+                           .bytes = 4,
+                           .ops = 32,
+                           .serial = 32},
+                      r = load(5, 1);
+    fill_line(l, 0, 5);
+    assert_int_equal(l1_access(l, 10, &a, 9), MEM_SENT);
+    struct mem_packet p = take(l);
+    assert_true(p.kind == MEM_ATOMIC && p.ops == 32 && p.serial == 32 && p.bytes == 4 &&
+                p.flags & MEM_RETURN);
+    assert_int_equal(l1_access(l, 11, &r, 0), MEM_MISS); /* the line was dropped */
+    l1_fill(l, 60, &p);
+    expect_done(&l->cache, 61, 9);
+}
+
+/* Locked lines stay; one way of each set is never locked. */
+static void test_l1_locks(void **state) {
+    (void)state;
+    struct l1_spec s = small_l1();
+    s.cache.bank.tags.ways = 3;
+    s.cache.bank.queue = 8;
+    struct l1 *l = l1_create(&arena, &s, 0);
+    struct mem_access x[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        x[i] = load(i * 4, 1);
+        x[i].flags = MEM_PIN;
+    }
+    struct mem_packet p;
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(l1_access(l, i, &x[i], i), MEM_MISS);
+        p = take(l);
+        l1_fill(l, i + 1, &p);
+    }
+    assert_int_equal(l1_access(l, 9, &x[2], 0), MEM_STALL_WAYS); /* the third way must stay free */
+    assert_int_equal(l1_access(l, 10, &x[0], 0), MEM_HIT);       /* a second lock on the same line is fine */
+    for (uint32_t i = 2; i < 8; i++)
+        fill_line(l, 20 + 10 * i, i * 4); /* all through the free way */
+    x[0].flags = MEM_UNPIN;
+    assert_int_equal(l1_access(l, 200, &x[0], 0), MEM_HIT);
+    assert_int_equal(l1_access(l, 201, &x[2], 0), MEM_STALL_WAYS); /* still locked once */
+    assert_true(l1_unlock(l, 0));
+    assert_false(l1_unlock(l, 0));
+    assert_false(l1_unlock(l, 99 * MEM_LINE));
+    assert_int_equal(l1_access(l, 202, &x[2], 0), MEM_MISS);
+    assert_true(l->n.l1_locks == 4 && l->n.l1_unlocks == 2);
+    struct mem_access w = store(4, 1, 0, 0);
+    assert_int_equal(l1_access(l, 203, &w, 0), MEM_SENT); /* a store does not drop a locked line */
+    x[1].flags = 0;
+    assert_int_equal(l1_access(l, 204, &x[1], 0), MEM_HIT);
+}
+
+/* ---- interconnect ------------------------------------------------------------------------------------- */
+
+static const struct icnt_spec small_icnt = {.inputs = 3,
+                                            .outputs = 2,
+                                            .input_bytes = 32,
+                                            .output_bytes = 32,
+                                            .header = 8,
+                                            .latency = 5,
+                                            .input_queue = 4,
+                                            .output_queue = 2};
+
+static void push_packet(struct icnt *n, uint64_t now, uint32_t in, uint32_t out, uint32_t id,
+                        uint16_t bytes) {
+    struct mem_packet p = {.id = id, .bytes = bytes};
+    assert_true(icnt_has_room(n, in));
+    icnt_push(n, now, in, out, &p);
+}
+
+/* Ticks from from until something comes out; returns when. */
+static uint64_t run_icnt(struct icnt *n, uint64_t from, uint32_t out, uint32_t *id) {
+    for (uint64_t t = from;; t++) {
+        if (icnt_next(n) <= t)
+            icnt_tick(n, t);
+        const struct mem_packet *p = icnt_head(n, t, out);
+        if (p) {
+            *id = p->id;
+            icnt_pop(n, out);
+            return t;
+        }
+        assert_true(t < from + 1000);
+    }
+}
+
+static void test_icnt_latency(void **state) {
+    (void)state;
+    struct icnt *n = icnt_create(&arena, &small_icnt);
+    uint32_t id;
+    push_packet(n, 100, 0, 1, 7, 0); /* a header alone: one tick */
+    assert_int_equal(run_icnt(n, 100, 1, &id), 105);
+    push_packet(n, 200, 0, 1, 8, 128); /* 136 bytes: five ticks */
+    assert_int_equal(run_icnt(n, 200, 1, &id), 209);
+    assert_true(icnt_idle(n) && icnt_next(n) == NEVER && icnt_head_at(n, 1) == NEVER);
+    const struct icnt_counters *c = icnt_counters(n);
+    assert_true(c->packets == 2 && c->bytes == 144 && c->input_busy == 6 && c->wait == 0);
+}
+
+/* A port carries its bytes and no more; inputs take turns at an output. */
+static void test_icnt_bandwidth(void **state) {
+    (void)state;
+    struct icnt_spec s = small_icnt;
+    s.output_queue = 4; /* as many as come out while the first is on its way */
+    struct icnt *n = icnt_create(&arena, &s);
+    uint32_t id, order[6];
+    for (uint32_t i = 0; i < 6; i++)
+        push_packet(n, 0, i % 3, 0, i, 120);
+    for (uint32_t i = 0; i < 6; i++) /* 128 bytes: one every four ticks */
+        assert_int_equal(run_icnt(n, i ? 8 + 4 * (i - 1) + 1 : 0, 0, &order[i]), 8 + 4 * i);
+    for (uint32_t i = 0; i < 6; i++)
+        assert_int_equal(order[i], i);
+    push_packet(n, 1000, 0, 0, 10, 120);
+    push_packet(n, 1000, 1, 1, 11, 120); /* other ports: at the same time */
+    icnt_tick(n, 1000);
+    assert_true(icnt_head_at(n, 0) == 1008 && icnt_head_at(n, 1) == 1008);
+    run_icnt(n, 1001, 0, &id);
+    run_icnt(n, 1001, 1, &id);
+    push_packet(n, 2000, 0, 0, 1, 120);
+    push_packet(n, 2000, 0, 1, 2, 0); /* one input: one after the other, though the outputs differ */
+    assert_int_equal(run_icnt(n, 2000, 0, &id), 2008);
+    assert_int_equal(icnt_head_at(n, 1), 2004 + 5);
+}
+
+/* A full output buffer holds back its packets, not those for other outputs. */
+static void test_icnt_pressure(void **state) {
+    (void)state;
+    struct icnt *n = icnt_create(&arena, &small_icnt);
+    for (uint32_t i = 0; i < 4; i++)
+        push_packet(n, 0, 0, 0, i, 0);
+    assert_false(icnt_has_room(n, 0));
+    for (uint64_t t = 0; t < 50; t++)
+        icnt_tick(n, t);
+    assert_true(icnt_has_room(n, 0)); /* two went into the buffer, two wait */
+    push_packet(n, 50, 0, 1, 9, 0);
+    uint32_t id;
+    assert_int_equal(run_icnt(n, 50, 1, &id), 55);
+    assert_int_equal(id, 9);
+    for (uint32_t i = 0; i < 4; i++) {
+        run_icnt(n, 60, 0, &id);
+        assert_int_equal(id, i);
+    }
+    assert_true(icnt_idle(n));
+}
+
+/* ---- L2 ----------------------------------------------------------------------------------------------- */
+
+static struct l2_spec small_l2(void) {
+    return (struct l2_spec){
+        .bank = {.tags = {.sets = 2, .ways = 2}, .mshrs = 2, .merges = 2, .queue = 4, .sectored = true},
+        .slices = 1,
+        .latency = 20,
+        .queue = 8,
+        .atomic_lanes = 8};
+}
+
+static struct mem_packet request(enum mem_kind kind, uint64_t line, uint8_t sectors, uint32_t id) {
+    return (struct mem_packet){.line = line * MEM_LINE, .id = id, .kind = (uint8_t)kind, .sectors = sectors};
+}
+
+/* Ticks until a reply is ready, answering DRAM requests after delay ticks; returns when. */
+static uint64_t l2_until_reply(struct l2 *l, uint64_t from, uint64_t delay, struct mem_packet *reply) {
+    struct {
+        uint64_t at;
+        uint32_t id;
+        uint8_t sectors;
+    } fill[16];
+    uint32_t fills = 0, filled = 0;
+    for (uint64_t t = from;; t++) {
+        while (filled < fills && fill[filled].at <= t) {
+            l2_fill(l, t, fill[filled].id, fill[filled].sectors);
+            filled++;
+        }
+        if (l2_next(l) <= t)
+            l2_tick(l, t);
+        const struct mem_packet *p = l2_out(l);
+        if (p) {
+            if (p->kind == MEM_LOAD) {
+                fill[fills].at = t + delay;
+                fill[fills].id = p->id;
+                fill[fills++].sectors = p->sectors;
+            }
+            l2_sent(l);
+        }
+        p = l2_reply(l, t);
+        if (p) {
+            *reply = *p;
+            l2_replied(l, t);
+            return t;
+        }
+        assert_true(t < from + 100000);
+    }
+}
+
+static void test_l2_latency(void **state) {
+    (void)state;
+    struct l2_spec s = small_l2();
+    struct l2 *l = l2_create(&arena, &s);
+    struct mem_packet p = request(MEM_LOAD, 3, 0x3, 5), r;
+    l2_push(l, 100, &p);
+    assert_int_equal(l2_until_reply(l, 100, 50, &r), 100 + 50 + 20);
+    assert_true(r.id == 5 && r.bytes == 64);
+    l2_push(l, 200, &p);
+    assert_int_equal(l2_until_reply(l, 200, 50, &r), 220);
+    assert_true(l2_idle(l));
+    const struct l2_counters *n = l2_counters(l);
+    assert_true(n->l2_reads == 2 && n->l2_read_hits == 1 && n->l2_read_misses == 1 && n->l2_fills == 1);
+}
+
+/* Writes need no data from DRAM; a sector written in part is fetched only to be read; dirty lines go out. */
+static void test_l2_writes(void **state) {
+    (void)state;
+    struct l2_spec s = small_l2();
+    struct l2 *l = l2_create(&arena, &s);
+    struct mem_packet w = request(MEM_STORE, 0, 0x3, 1), r, p;
+    w.full = 0x1;
+    w.bytes = 64;
+    l2_push(l, 0, &w);
+    assert_int_equal(l2_until_reply(l, 0, 50, &r), 20);
+    assert_true(r.id == 1 && r.bytes == 0 && l2_counters(l)->l2_fills == 0);
+    p = request(MEM_LOAD, 0, 0x1, 2);
+    l2_push(l, 100, &p);
+    assert_int_equal(l2_until_reply(l, 100, 50, &r), 120);
+    p.sectors = 0x2;
+    l2_push(l, 200, &p);
+    assert_int_equal(l2_until_reply(l, 200, 50, &r), 270);
+    for (uint64_t line = 2; line <= 4; line += 2) { /* two more lines of the set: the first goes */
+        p = request(MEM_LOAD, line, 0x1, 3);
+        l2_push(l, 300 * line, &p);
+        l2_until_reply(l, 300 * line, 50, &r);
+    }
+    assert_true(l2_bank_counters(l)->write_backs == 1 && l2_bank_counters(l)->evictions == 1);
+    w.flags = MEM_SILENT;
+    l2_push(l, 5000, &w);
+    l2_tick(l, 5000);
+    assert_true(l2_idle(l)); /* no answer */
+}
+
+/* Requests join a miss; when registers run out the oldest request waits, and that is counted. */
+static void test_l2_merging(void **state) {
+    (void)state;
+    struct l2_spec s = small_l2();
+    struct l2 *l = l2_create(&arena, &s);
+    struct mem_packet r;
+    for (uint32_t i = 0; i < 3; i++) {
+        struct mem_packet p = request(MEM_LOAD, 1, 0x1, i);
+        l2_push(l, 0, &p);
+    }
+    assert_int_equal(l2_until_reply(l, 0, 50, &r), 70); /* the third could not join until the data came */
+    assert_int_equal(r.id, 0);
+    l2_until_reply(l, 71, 50, &r);
+    assert_int_equal(r.id, 1);
+    l2_until_reply(l, 72, 50, &r);
+    assert_int_equal(r.id, 2);
+    assert_true(l2_counters(l)->l2_read_merged == 1 && l2_counters(l)->l2_read_hits == 1);
+    assert_int_equal(l2_counters(l)->l2_stall_merge, 50 - 2);
+}
+
+/* Lanes on one address follow one another; others share a tick. */
+static void test_l2_atomics(void **state) {
+    (void)state;
+    struct l2_spec s = small_l2();
+    struct l2 *l = l2_create(&arena, &s);
+    struct mem_packet a = request(MEM_ATOMIC, 1, 0x1, 9), r;
+    a.ops = a.serial = 32;
+    a.bytes = 4;
+    a.flags = MEM_RETURN;
+    l2_push(l, 0, &a);
+    assert_int_equal(l2_until_reply(l, 0, 50, &r), 50 + 32 + 20);
+    assert_int_equal(r.bytes, 4);
+    a.serial = 1;
+    a.flags = 0;
+    l2_push(l, 200, &a);
+    assert_int_equal(l2_until_reply(l, 200, 50, &r), 200 + 4 + 20); /* 32 lanes, 8 in a tick */
+    assert_int_equal(r.bytes, 0);
+    l2_push(l, 300, &a);
+    l2_push(l, 300, &a);
+    assert_int_equal(l2_until_reply(l, 300, 50, &r), 324);
+    assert_int_equal(l2_until_reply(l, 325, 50, &r), 328); /* the unit is busy with the first */
+    assert_true(l2_counters(l)->l2_atomics == 4 && l2_counters(l)->l2_atomic_ops == 128);
+    assert_true(l2_counters(l)->l2_atomic_hits == 3 && l2_counters(l)->l2_atomic_ticks == 32 + 3 * 4);
+    struct mem_packet p = request(MEM_LOAD, 3, 1, 0);
+    for (uint64_t line = 3; line <= 5; line += 2) { /* the line is dirty */
+        p.line = line * MEM_LINE;
+        l2_push(l, 1000 * line, &p);
+        l2_until_reply(l, 1000 * line, 50, &r);
+    }
+    assert_int_equal(l2_bank_counters(l)->write_backs, 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_clock),
+        cmocka_unit_test_teardown(test_pool, free_arena),
+        cmocka_unit_test(test_coalesce_counts),
+        cmocka_unit_test(test_coalesce_fields),
+        cmocka_unit_test(test_coalesce_reference),
+        cmocka_unit_test(test_coalesce_atomics),
+        cmocka_unit_test(test_local),
+        cmocka_unit_test(test_constant),
+        cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_shared_more),
+        cmocka_unit_test_teardown(test_cache_hits, free_arena),
+        cmocka_unit_test_teardown(test_cache_replacement, free_arena),
+        cmocka_unit_test_teardown(test_cache_merging, free_arena),
+        cmocka_unit_test_teardown(test_cache_stalls, free_arena),
+        cmocka_unit_test_teardown(test_cache_stall_count, free_arena),
+        cmocka_unit_test_teardown(test_cache_sectors, free_arena),
+        cmocka_unit_test_teardown(test_cache_prefetch, free_arena),
+        cmocka_unit_test_teardown(test_l1_write_through, free_arena),
+        cmocka_unit_test_teardown(test_l1_store_limit, free_arena),
+        cmocka_unit_test_teardown(test_l1_write_back, free_arena),
+        cmocka_unit_test_teardown(test_l1_bypass, free_arena),
+        cmocka_unit_test_teardown(test_l1_atomics, free_arena),
+        cmocka_unit_test_teardown(test_l1_locks, free_arena),
+        cmocka_unit_test_teardown(test_icnt_latency, free_arena),
+        cmocka_unit_test_teardown(test_icnt_bandwidth, free_arena),
+        cmocka_unit_test_teardown(test_icnt_pressure, free_arena),
+        cmocka_unit_test_teardown(test_l2_latency, free_arena),
+        cmocka_unit_test_teardown(test_l2_writes, free_arena),
+        cmocka_unit_test_teardown(test_l2_merging, free_arena),
+        cmocka_unit_test_teardown(test_l2_atomics, free_arena),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
