@@ -147,29 +147,57 @@ int cud_pack_buffer(struct cud_launch *l, const void *bytes, size_t n) {
     return cudaSuccess;
 }
 
+/* Says on stderr why a launch is refused: the error code alone tells the program little. */
+static int refuse(const struct cud_launch *l, int error, const char *what, uint64_t asked, uint64_t most) {
+    cud_flush_output();
+    fprintf(stderr, "bad launch configuration for kernel %s\n  grid (%u,%u,%u), block (%u,%u,%u)\n",
+            l->func->name, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2]);
+    fprintf(stderr, "  %s: %llu, at most %llu possible\n", what, (unsigned long long)asked,
+            (unsigned long long)most);
+    return error;
+}
+
+static int check_dimensions(const struct cud_launch *l) {
+    static const char *const grid[] = {"grid dimension x", "grid dimension y", "grid dimension z"};
+    static const char *const block[] = {"block dimension x", "block dimension y", "block dimension z"};
+    const struct rp_gpu_info *gpu = rp_gpu_info(cud.gpu);
+    for (int i = 0; i < 3; i++) {
+        if (!l->grid[i] || l->grid[i] > (uint32_t)gpu->max_grid[i])
+            return refuse(l, cudaErrorInvalidConfiguration, grid[i], l->grid[i], (uint64_t)gpu->max_grid[i]);
+        if (!l->block[i] || l->block[i] > (uint32_t)gpu->max_block[i])
+            return refuse(l, cudaErrorInvalidConfiguration, block[i], l->block[i],
+                          (uint64_t)gpu->max_block[i]);
+    }
+    return cudaSuccess;
+}
+
 int cud_launch_check(const struct cud_launch *l) {
     const struct rp_gpu_info *gpu = rp_gpu_info(cud.gpu);
     struct rp_kernel_info k;
-    uint64_t threads = 1;
-    for (int i = 0; i < 3; i++) {
-        if (!l->grid[i] || l->grid[i] > (uint32_t)gpu->max_grid[i] || !l->block[i] ||
-            l->block[i] > (uint32_t)gpu->max_block[i])
-            return cudaErrorInvalidConfiguration;
-        threads *= l->block[i];
-    }
-    if (threads > (uint64_t)gpu->max_threads_per_block)
-        return cudaErrorInvalidConfiguration;
-    int error = cud_func_info(l->func, &k);
+    int error = check_dimensions(l);
     if (error)
         return error;
-    if (l->shared > dynamic_limit(l->func, &k) || threads > (uint64_t)k.max_threads)
-        return cudaErrorInvalidValue;
+    uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+    if (threads > (uint64_t)gpu->max_threads_per_block)
+        return refuse(l, cudaErrorInvalidConfiguration, "threads per block", threads,
+                      (uint64_t)gpu->max_threads_per_block);
+    error = cud_func_info(l->func, &k);
+    if (error)
+        return error;
+    size_t shared = dynamic_limit(l->func, &k);
+    if (l->shared > shared)
+        return refuse(l, cudaErrorInvalidValue, "bytes of dynamic shared memory", l->shared, shared);
+    if (threads > (uint64_t)k.max_threads)
+        return refuse(l, cudaErrorInvalidValue, "threads per block of this kernel", threads,
+                      (uint64_t)k.max_threads);
     int fit = rp_kernel_occupancy(l->func->kernel, (uint32_t)threads, l->shared);
     if (fit == 0)
-        return cudaErrorLaunchOutOfResources;
-    uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
-    if (l->cooperative && blocks > (uint64_t)fit * (uint64_t)gpu->sms)
-        return cudaErrorCooperativeLaunchTooLarge;
+        return refuse(l, cudaErrorLaunchOutOfResources, "blocks that fit on a multiprocessor", 1, 0);
+    uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2],
+             together = (uint64_t)fit * (uint64_t)gpu->sms;
+    if (l->cooperative && blocks > together)
+        return refuse(l, cudaErrorCooperativeLaunchTooLarge, "blocks of a cooperative launch", blocks,
+                      together);
     return cudaSuccess;
 }
 
