@@ -193,14 +193,15 @@ const char *rp_take_errors(struct rp_gpu *gpu, size_t *len);
 
 /* Totals of the functional or timed run so far, for reports. */
 struct rp_totals {
-    uint64_t launches, warp_insts, thread_insts;
+    uint64_t launches, warp_insts, thread_insts, cycles; /* cycles: of timed runs */
     double host_s; /* time the host spent in launches; the only figure that differs from run to run */
 };
 struct rp_totals rp_totals(const struct rp_gpu *gpu);
 
 /* One thing that is counted, e.g. "insts.fp32": over all launches, and in the last one. */
 struct rp_counter {
-    const char *name, *unit, *meaning;
+    char name[64];
+    const char *unit, *meaning;
     uint64_t total, launch;
 };
 /* Counter i; false past the last one. */

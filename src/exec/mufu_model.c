@@ -1,5 +1,5 @@
-/* The coefficients of the special function unit, fitted to what an H200 computes: with them the model gives the
- * hardware's bits for every input. */
+/* The coefficients of the special function unit, fitted to what an H200 computes: with them the model gives
+ * the hardware's bits for every input. */
 #include "exec/mufu_model.h"
 
 /* clang-format off */

@@ -1,5 +1,6 @@
 /* GPUs, their memory, textures and limits. */
 #include "gpu/gpu.h"
+#include "gpu/timed.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -70,6 +71,9 @@ struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
 void rp_gpu_destroy(struct rp_gpu *g) {
     if (!g)
         return;
+    machine_free(g->machine);
+    free(g->timed_total);
+    free(g->timed_launch);
     memory_destroy(&g->mem);
     vec_free(&g->tex.slots);
     str_free(&g->out);
@@ -155,10 +159,22 @@ struct rp_totals rp_totals(const struct rp_gpu *g) {
 }
 
 bool rp_counter(const struct rp_gpu *g, uint32_t i, struct rp_counter *c) {
-    if (i >= COUNTER_COUNT)
+    if (i < COUNTER_COUNT) {
+        const struct counter_info *info = &counter_info[i];
+        *c = (struct rp_counter){.unit = info->unit,
+                                 .meaning = info->meaning,
+                                 .total = g->counters[i],
+                                 .launch = g->launch_counters[i]};
+        snprintf(c->name, sizeof c->name, "%s", info->name);
+        return true;
+    }
+    i -= COUNTER_COUNT;
+    if (!g->machine || i >= machine_counter_count())
         return false;
-    const struct counter_info *info = &counter_info[i];
-    *c = (struct rp_counter){info->name, info->unit, info->meaning, g->counters[i], g->launch_counters[i]};
+    *c = (struct rp_counter){.total = g->timed_total[i], .launch = g->timed_launch[i]};
+    struct counter_info info = machine_counter_info(i, c->name, sizeof c->name);
+    c->unit = info.unit;
+    c->meaning = info.meaning;
     return true;
 }
 

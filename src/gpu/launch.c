@@ -5,6 +5,7 @@
 
 #include "gpu/gpu.h"
 #include "gpu/mix.h"
+#include "gpu/timed.h"
 
 /* Frames here hold every register a callee uses, several times what a compiler's own convention saves. */
 enum { STACK_FACTOR = 4, BANK0_MAX = PARAM_BASE + 32768 };
@@ -130,6 +131,25 @@ static void count(struct rp_gpu *g, const struct exec *x) {
     g->totals.thread_insts += x->thread_insts;
 }
 
+/* The same cycle by cycle; also keeps what the launch added to the machine's counters. */
+static bool run_timed(struct rp_gpu *g, struct exec *x, uint32_t slots) {
+    uint32_t n = machine_counter_count();
+    if (!g->machine) {
+        g->machine = machine_create(&g->cfg);
+        g->timed_total = xcalloc(n, sizeof *g->timed_total);
+        g->timed_launch = xcalloc(n, sizeof *g->timed_launch);
+    }
+    uint64_t cycles = 0, *before = xcalloc(n, sizeof *before);
+    memcpy(before, g->timed_total, n * sizeof *before);
+    bool ok = machine_run(g->machine, x, slots / (uint32_t)g->info.sms, &cycles);
+    machine_counters(g->machine, g->timed_total);
+    for (uint32_t i = 0; i < n; i++)
+        g->timed_launch[i] = g->timed_total[i] - before[i];
+    free(before);
+    g->totals.cycles += cycles;
+    return ok;
+}
+
 enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_launch *l, char **report) {
     if (report)
         *report = NULL;
@@ -183,7 +203,7 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
     image_fill_pool(&x);
     x.executed = xcalloc(k->img->ncode + 1u, sizeof *x.executed);
     double start = host_seconds();
-    bool ok = exec_run_grid(&x, slots ? slots : 1);
+    bool ok = g->functional ? exec_run_grid(&x, slots ? slots : 1) : run_timed(g, &x, slots);
     g->totals.host_s += host_seconds() - start;
     free(x.pool);
     count(g, &x);

@@ -10,7 +10,7 @@
 struct launch_note {
     char *name;
     uint32_t grid[3], block[3];
-    uint64_t warp_insts, thread_insts;
+    uint64_t warp_insts, thread_insts, cycles;
     uint64_t *counters;
 };
 
@@ -37,6 +37,7 @@ void report_launch(struct report **r, struct rp_gpu *gpu, struct rp_kernel *k, c
         .name = xstrdup(rp_kernel_name(k)),
         .warp_insts = now.warp_insts - before.warp_insts,
         .thread_insts = now.thread_insts - before.thread_insts,
+        .cycles = now.cycles - before.cycles,
         .counters = launch_counters(gpu),
     };
     memcpy(n.grid, l->grid, sizeof n.grid);
@@ -86,10 +87,21 @@ static json_t *host(const struct rp_totals *t) {
                      (double)use.ru_maxrss / 1024);
 }
 
+/* Timed runs only. */
+static void add_time(json_t *to, uint64_t cycles, uint64_t warp_insts) {
+    if (!cycles)
+        return;
+    json_object_set_new(to, "cycles", json_integer((json_int_t)cycles));
+    json_object_set_new(to, "ipc", json_real((double)warp_insts / (double)cycles));
+}
+
 static json_t *launch(const struct rp_gpu *gpu, const struct launch_note *n) {
-    return json_pack("{s:s, s:o, s:o, s:I, s:I, s:o}", "name", n->name, "grid", triple(n->grid), "block",
-                     triple(n->block), "warp_insts", (json_int_t)n->warp_insts, "thread_insts",
-                     (json_int_t)n->thread_insts, "counters", counters(gpu, n->counters));
+    json_t *all =
+        json_pack("{s:s, s:o, s:o, s:I, s:I, s:o}", "name", n->name, "grid", triple(n->grid), "block",
+                  triple(n->block), "warp_insts", (json_int_t)n->warp_insts, "thread_insts",
+                  (json_int_t)n->thread_insts, "counters", counters(gpu, n->counters));
+    add_time(all, n->cycles, n->warp_insts);
+    return all;
 }
 
 bool report_write(const struct report *r, struct rp_gpu *gpu, const char *path) {
@@ -102,6 +114,8 @@ bool report_write(const struct report *r, struct rp_gpu *gpu, const char *path) 
                             kernels, "totals", "launches", (json_int_t)t.launches, "warp_insts",
                             (json_int_t)t.warp_insts, "thread_insts", (json_int_t)t.thread_insts, "counters",
                             counters(gpu, NULL), "host", host(&t));
+    if (all)
+        add_time(json_object_get(all, "totals"), t.cycles, t.warp_insts);
     bool ok = all && json_dump_file(all, path, JSON_INDENT(2)) == 0;
     json_decref(all);
     return ok;

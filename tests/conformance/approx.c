@@ -3,7 +3,8 @@
  * The bounds are those stated in the PTX ISA (8.x), chapter "Floating Point Instructions", at each
  * instruction. For the f64 seeds (.approx.ftz.f64) it gives no number, only that the low 32 bits of the
  * operand are ignored and those of the result are zero; the bound is what cutting operand and result to 20
- * bits allows. An H200 goes a little beyond the bounds of cos and of tanh in bf16; they are widened by as much. */
+ * bits allows. An H200 goes a little beyond the bounds of cos and of tanh in bf16; they are widened by as
+ * much. */
 #include "conform.h"
 
 #include <math.h>

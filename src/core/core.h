@@ -1,0 +1,219 @@
+/* The streaming multiprocessor, cycle by cycle.
+ *
+ *   fetch -> instruction buffers -> issue (scoreboard) -> operand collectors <- register banks
+ *                                                              |
+ *                                        SP, SFU, DP, load/store, texture units
+ *                                                              |
+ *                                                   writeback -> banks, scoreboard
+ *
+ * An instruction's effect on registers and memory happens when it issues (exec/); here it takes its time.
+ * Latency of an operation is counted from its issue to the issue of an instruction that needs its result,
+ * with no conflicts between. Stages tick in reverse order, so that what one stage frees in a cycle the stage
+ * before it can use in the same cycle.
+ *
+ * An SM that cannot do anything until a known cycle sleeps: sm_tick then returns that cycle, and the slots of
+ * the cycles in between are counted with the reason of the first. A test proves that sleeping changes
+ * nothing. */
+#ifndef REPRISE_CORE_CORE_H
+#define REPRISE_CORE_CORE_H
+
+#include "exec/warp.h"
+#include "mem/coalescer.h"
+#include "mem/memsys.h"
+
+enum {
+    CORE_MAX_WARPS = 64,
+    CORE_MAX_BANKS = 32,
+    CORE_WHEEL = 2048, /* cycles ahead that a completion can be scheduled */
+    CORE_NONE = -1,
+};
+
+enum core_sched { SCHED_LRR, SCHED_GTO, SCHED_TWO_LEVEL, SCHED_OLDEST };
+enum core_mapping { MAP_WID, MAP_WSHIFT };
+enum core_space { CORE_GLOBAL, CORE_SHARED, CORE_LOCAL };
+
+/* What an SM is made of. */
+struct core_spec {
+    uint32_t warps, blocks;     /* resident at most */
+    uint32_t schedulers, width; /* width: instructions one scheduler issues in a cycle, from one warp */
+    enum core_sched policy;
+    uint32_t active;       /* two-level: warps of a scheduler in its active set */
+    uint32_t ibuffer;      /* instructions buffered per warp */
+    uint32_t fetch_groups; /* fetches per cycle, one per group of warps */
+    uint32_t fetch_width;  /* instructions one fetch brings */
+    uint32_t decode;       /* cycles from fetch to buffer */
+    uint32_t banks, collectors;
+    bool dual_port; /* a bank reads and writes in one cycle */
+    enum core_mapping mapping;
+    struct {
+        uint32_t count, interval; /* units, and cycles between two warp instructions on one */
+    } units[UNIT_COUNT];
+    uint32_t latency[LAT_COUNT];
+    uint32_t macro_interval; /* cycles an operation that is a sequence in real code occupies its unit */
+    uint32_t shared_latency;
+    uint32_t lsu_queue; /* memory instructions waiting behind the one being served */
+    struct coalescer_spec coalescer;
+    bool sleep; /* skip cycles in which nothing can happen */
+};
+
+struct core_counters {
+#define COUNTER(field, name, unit, help) uint64_t field;
+#include "core/core.def"
+#undef COUNTER
+};
+
+/* Registers and predicates a static instruction reads or writes. */
+struct core_need {
+    uint64_t regs[4];
+    uint8_t preds;
+    uint8_t nreads, nwrites; /* registers read from and written to banks */
+    bool control, memory;    /* acts at once, without a collector; goes to the load/store unit */
+    uint8_t reads[12];       /* source registers, each once */
+};
+
+/* An instruction on its way. */
+struct core_op {
+    const struct xinst *i;
+    int32_t next; /* list link */
+    uint16_t warp;
+    uint8_t pending;              /* operand reads not yet granted */
+    uint8_t writes;               /* destination words not yet written */
+    uint8_t next_write;           /* the one waiting for its bank */
+    uint8_t space;                /* enum core_space of memory instructions */
+    uint16_t passes;              /* shared memory */
+    uint16_t naccess, sent, done; /* global and local memory */
+    int16_t accesses;             /* slot in access_pool, or CORE_NONE */
+    uint64_t ready;               /* cycle from which the unit may take it */
+};
+
+struct core_warp {
+    struct warp *w;                 /* NULL: slot is free */
+    uint64_t pending[4], memory[4]; /* registers to be written; those of them by loads */
+    uint8_t pending_preds;
+    uint32_t buffered; /* instructions in the buffer, starting with next */
+    uint32_t next;     /* pc of the first of them, or of the next to fetch */
+    uint64_t arrive;   /* cycle in which fetched instructions enter the buffer */
+    uint32_t arriving;
+    bool fetching;     /* waits for the instruction cache */
+    uint32_t stores;   /* unanswered stores and atomics */
+    uint32_t inflight; /* ops on their way */
+    uint32_t epoch;    /* counts flushes of the buffer, so that late fetches are recognised */
+    uint32_t block;    /* block slot */
+    uint64_t age;      /* order of arrival */
+    uint64_t local_base;
+};
+
+struct core_block {
+    struct cta *cta; /* NULL: slot is free */
+    uint32_t warps;  /* still running or with instructions on their way */
+};
+
+struct sm {
+    const struct core_spec *spec;
+    const struct core_need *needs; /* per instruction of the kernel */
+    struct exec *x;
+    struct memsys *mem;
+    uint32_t id;
+    uint64_t code_base;
+
+    struct core_warp warps[CORE_MAX_WARPS];
+    uint64_t resident;        /* warp slots in use; these sets are bits by slot */
+    uint64_t valid;           /* buffer not empty */
+    uint64_t clear;           /* scoreboard lets the next instruction pass */
+    uint64_t on_memory;       /* if not: a load is what it waits for */
+    uint64_t blocked;         /* at a barrier or memory fence */
+    uint64_t control, memory; /* the next instruction is of this kind */
+    uint64_t hungry;          /* buffer has room and nothing is on its way to it */
+    uint64_t arriving;        /* instructions are being decoded */
+    uint64_t group[4];        /* warps of each scheduler */
+    uint32_t last[4];         /* warp each scheduler issued last */
+    uint64_t active[4];       /* two-level: active set */
+    uint64_t fetch_group[4];
+    uint32_t fetch_last[4];
+    struct core_block blocks[32];
+    uint32_t nblocks;
+    uint64_t age;
+
+    struct core_op *ops; /* pool */
+    uint32_t nops;
+    int32_t free_op;
+    uint32_t collectors_used;
+    int32_t bank_reads[CORE_MAX_BANKS][2];  /* FIFO of waiting reads: head, tail, as read records */
+    int32_t bank_writes[CORE_MAX_BANKS][2]; /* FIFO of ops waiting to write */
+    uint32_t read_banks, write_banks;       /* banks with waiting requests */
+    struct core_read {
+        int32_t op, next;
+    } * reads;
+    int32_t free_read;
+    int32_t ready[UNIT_COUNT][2]; /* FIFO of ops whose operands are complete */
+    uint64_t unit_free[UNIT_COUNT][4];
+    int32_t lsu[2]; /* FIFO of memory ops in the load/store unit */
+    uint32_t lsu_length;
+    uint64_t lsu_free;         /* cycle from which the unit serves its first op */
+    uint32_t lsu_epoch;        /* of the cache when it refused; UINT32_MAX: not refused */
+    int32_t wheel[CORE_WHEEL]; /* ops whose execution ends in a cycle */
+    uint64_t wheel_bits[CORE_WHEEL / 64];
+    struct mem_access *access_pool;
+    int16_t access_free[64];
+    uint32_t naccess_free;
+    uint32_t outstanding; /* ops that wait for memory */
+
+    uint64_t now;      /* last cycle ticked */
+    bool fault, ended; /* ended: some warp has exited and has nothing on its way */
+    struct core_counters n;
+};
+
+/* What the kernel needs of the scoreboard, per instruction; in the arena. */
+struct core_need *core_needs(struct arena *a, const struct image *img);
+
+struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *mem, uint32_t id);
+/* Prepares for a launch: no blocks, nothing under way. */
+void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, uint64_t code_base);
+/* Puts a block (already started) on the SM; false when no slot for it is free. */
+bool sm_add_block(struct sm *sm, struct cta *c);
+/* One cycle. Returns the next cycle in which the SM may have something to do, NEVER when it only waits for
+ * memory. A block that ended is handed to done. */
+uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c), void *ctx);
+/* Nothing is on the SM any more. */
+bool sm_idle(const struct sm *sm);
+/* Says what each warp waits for, for the report of a hang. */
+void sm_describe(const struct sm *sm, struct str *out);
+
+/* ---- between the files of core/ ---- */
+void sm_fetch(struct sm *sm, uint64_t now);
+void sm_issue(struct sm *sm, uint64_t now);
+void sm_account(struct sm *sm, uint64_t cycles); /* cycles in which the SM slept */
+void sm_collect(struct sm *sm, uint64_t now);    /* banks: writes, then operand reads */
+void sm_dispatch(struct sm *sm, uint64_t now);   /* from collectors to units */
+void sm_complete(struct sm *sm, uint64_t now);   /* ends of execution, data from memory */
+void sm_lsu(struct sm *sm, uint64_t now);
+/* Accesses of a memory instruction about to issue for lanes m, from the addresses in registers;
+ * sm->naccess_free must not be 0. */
+void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const struct xinst *i, uint32_t m);
+void op_read_operands(struct sm *sm, int32_t op, const struct core_need *need, uint64_t now);
+void op_finish_at(struct sm *sm, int32_t op, uint64_t cycle);
+/* Execution is over: results go to the banks, or the op ends. */
+void op_writeback(struct sm *sm, int32_t op);
+void op_end(struct sm *sm, int32_t op);
+void warp_update(struct sm *sm, uint32_t slot); /* scoreboard and buffer state of a warp after a change */
+void warp_finish(struct sm *sm, uint32_t slot, void (*done)(void *ctx, struct cta *c), void *ctx);
+uint32_t bank_of(const struct sm *sm, uint32_t warp, uint32_t reg);
+
+/* Singly linked FIFOs of ops: head and tail. */
+static inline void fifo_push(struct sm *sm, int32_t q[2], int32_t op) {
+    sm->ops[op].next = CORE_NONE;
+    if (q[0] == CORE_NONE)
+        q[0] = op;
+    else
+        sm->ops[q[1]].next = op;
+    q[1] = op;
+}
+
+static inline int32_t fifo_pop(struct sm *sm, int32_t q[2]) {
+    int32_t op = q[0];
+    if (op != CORE_NONE)
+        q[0] = sm->ops[op].next;
+    return op;
+}
+
+#endif

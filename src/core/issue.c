@@ -1,0 +1,258 @@
+/* Issue: each scheduler picks a warp whose next instruction may go, by its policy, and the instruction takes
+ * effect. */
+#include <string.h>
+
+#include "core/core.h"
+
+enum outcome { ISSUED, NO_UNIT, NO_COLLECTOR };
+
+static uint32_t oldest(const struct sm *sm, uint64_t set) {
+    uint32_t best = (uint32_t)__builtin_ctzll(set);
+    for (uint64_t left = set & (set - 1); left; left &= left - 1) {
+        uint32_t s = (uint32_t)__builtin_ctzll(left);
+        if (sm->warps[s].age < sm->warps[best].age)
+            best = s;
+    }
+    return best;
+}
+
+static uint32_t after(uint64_t set, uint32_t last) {
+    uint64_t above = last >= 63 ? 0 : set & (~UINT64_C(0) << (last + 1));
+    return (uint32_t)__builtin_ctzll(above ? above : set);
+}
+
+static uint32_t pick_lrr(const struct sm *sm, uint32_t sched, uint64_t set) {
+    return after(set, sm->last[sched]);
+}
+
+static uint32_t pick_gto(const struct sm *sm, uint32_t sched, uint64_t set) {
+    return set >> sm->last[sched] & 1 ? sm->last[sched] : oldest(sm, set);
+}
+
+static uint32_t pick_oldest(const struct sm *sm, uint32_t sched, uint64_t set) {
+    (void)sched;
+    return oldest(sm, set);
+}
+
+/* The strategies: which of the ready warps goes next. */
+static uint32_t (*const pick[])(const struct sm *sm, uint32_t sched, uint64_t set) = {
+    [SCHED_LRR] = pick_lrr,
+    [SCHED_GTO] = pick_gto,
+    [SCHED_TWO_LEVEL] = pick_lrr,
+    [SCHED_OLDEST] = pick_oldest,
+};
+
+/* Two-level: warps that wait for memory or a barrier leave the active set, others fill it up in turn. */
+static uint64_t active_set(struct sm *sm, uint32_t sched) {
+    uint64_t waits = sm->blocked | (sm->on_memory & ~sm->clear);
+    uint64_t *a = &sm->active[sched], pool = sm->group[sched] & sm->resident & ~waits;
+    *a &= pool;
+    pool &= ~*a;
+    while (pool && (uint32_t)__builtin_popcountll(*a) < sm->spec->active) {
+        uint32_t s = after(pool, sm->last[sched]);
+        *a |= UINT64_C(1) << s;
+        pool &= ~(UINT64_C(1) << s);
+    }
+    return *a;
+}
+
+static void mark_pending(struct core_warp *cw, const struct xinst *i, bool memory) {
+    for (uint32_t k = 0; k < i->ndw; k++) {
+        uint32_t r = i->d + k;
+        cw->pending[r / 64] |= UINT64_C(1) << (r % 64);
+        if (memory)
+            cw->memory[r / 64] |= UINT64_C(1) << (r % 64);
+    }
+    for (int k = 0; k < 2; k++)
+        if (i->pd[k] != PRED_PT)
+            cw->pending_preds |= (uint8_t)(1u << i->pd[k]);
+    if (i->kind == X_R2P)
+        cw->pending_preds |= (1u << PRED_PT) - 1;
+}
+
+/* Empties the buffer; the warp goes on at next. */
+static void flush(struct core_warp *cw, uint32_t next) {
+    cw->next = next;
+    cw->buffered = cw->arriving = 0;
+    cw->fetching = false;
+    cw->epoch++;
+}
+
+/* After an instruction took effect: where the warp goes on, and whether it waits. */
+static void advance(struct sm *sm, uint32_t s, uint32_t pc) {
+    struct core_warp *cw = &sm->warps[s];
+    uint64_t bit = UINT64_C(1) << s;
+    struct simt_entry *e = simt_top(cw->w);
+    uint32_t next = e ? e->pc : pc + 1;
+    if (!e && cw->w->live)
+        sm->blocked |= bit;
+    if (!cw->w->live) {
+        flush(cw, pc);
+        sm->ended |= !cw->inflight;
+    } else if (next == pc + 1) {
+        cw->next = next;
+        cw->buffered--;
+    } else {
+        flush(cw, next);
+    }
+    warp_update(sm, s);
+}
+
+/* A barrier may have opened: warps of the block that can go on, go on. */
+static void wake_block(struct sm *sm, uint32_t block) {
+    for (uint64_t left = sm->blocked; left; left &= left - 1) {
+        uint32_t s = (uint32_t)__builtin_ctzll(left);
+        struct core_warp *cw = &sm->warps[s];
+        struct simt_entry *e = cw->block == block && cw->w ? simt_top(cw->w) : NULL;
+        if (!e)
+            continue;
+        if (sm->x->img->code[cw->next ? cw->next - 1 : 0].in->op == OP_MEMBAR && cw->stores)
+            continue;
+        sm->blocked &= ~(UINT64_C(1) << s);
+        if (e->pc != cw->next)
+            flush(cw, e->pc);
+        warp_update(sm, s);
+    }
+}
+
+static uint32_t active_lanes(const struct core_warp *cw, const struct xinst *i) {
+    return cw->w->stack[cw->w->depth - 1].mask & (cw->w->p[i->guard] ^ (0u - (uint32_t)i->gneg));
+}
+
+static void count(struct sm *sm, const struct core_warp *cw, const struct xinst *i, uint32_t m,
+                  bool control) {
+    sm->n.warp_insts++;
+    sm->n.thread_insts += (uint32_t)__builtin_popcount(m);
+    sm->n.divergent += m != cw->w->live;
+    sm->n.branches += i->kind == X_BRA || i->kind == X_BRX;
+    sm->n.barriers += i->kind == X_BAR;
+    sm->n.ctrl_ops += control;
+}
+
+/* Control instructions need no collector: they act at once. */
+static void issue_control(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t pc, uint32_t m) {
+    struct core_warp *cw = &sm->warps[s];
+    uint32_t depth = cw->w->depth, block = cw->block;
+    count(sm, cw, i, m, true);
+    if (warp_step(sm->x, cw->w) == WARP_FAULT) {
+        sm->fault = true;
+        return;
+    }
+    sm->n.branch_diverged += (i->kind == X_BRA || i->kind == X_BRX) && cw->w->depth > depth;
+    advance(sm, s, pc);
+    if (i->in->op == OP_MEMBAR && cw->stores)
+        sm->blocked |= UINT64_C(1) << s;
+    if (i->kind == X_BAR || i->kind == X_EXIT)
+        wake_block(sm, block);
+}
+
+/* Resources an instruction needs beside its operands; without them only control instructions can go. */
+static enum outcome shortage(const struct sm *sm) {
+    if (sm->free_op == CORE_NONE)
+        return NO_UNIT;
+    if (sm->collectors_used < sm->spec->collectors)
+        return ISSUED;
+    for (uint32_t u = 0; u < UNIT_COUNT; u++)
+        if (sm->ready[u][0] != CORE_NONE)
+            return NO_UNIT;
+    return NO_COLLECTOR;
+}
+
+static void issue_warp(struct sm *sm, uint32_t s, uint64_t now) {
+    struct core_warp *cw = &sm->warps[s];
+    uint32_t pc = cw->next;
+    const struct xinst *i = &sm->x->img->code[pc];
+    const struct core_need *need = &sm->needs[pc];
+    uint32_t m = active_lanes(cw, i);
+    if (need->control) {
+        issue_control(sm, s, i, pc, m);
+        return;
+    }
+    bool memory = need->memory;
+    int32_t id = sm->free_op;
+    struct core_op *op = &sm->ops[id];
+    int32_t rest = op->next;
+    *op = (struct core_op){.i = i, .warp = (uint16_t)s, .accesses = CORE_NONE, .next = rest};
+    if (memory && m)
+        lsu_prepare(sm, cw, op, i, m);
+    sm->free_op = rest;
+    count(sm, cw, i, m, false);
+    if (warp_step(sm->x, cw->w) == WARP_FAULT) {
+        sm->fault = true;
+        return;
+    }
+    bool load = memory && (op_info[i->in->op].flags & OPF_LOAD);
+    mark_pending(cw, i, load || i->kind == X_TEX);
+    cw->inflight++;
+    op->writes = m ? need->nwrites : 0;
+    if (!m) /* nobody is active: nothing will be written, but the scoreboard must be told */
+        op->space = CORE_SHARED;
+    if (memory && (op_info[i->in->op].flags & OPF_STORE) && op->naccess)
+        cw->stores++;
+    sm->collectors_used++;
+    op_read_operands(sm, id, need, now);
+    advance(sm, s, pc);
+}
+
+/* Warps of a set whose next instruction finds what it needs. */
+static uint64_t possible(const struct sm *sm, uint64_t set, enum outcome *why) {
+    *why = shortage(sm);
+    if (*why != ISSUED)
+        return set & sm->control;
+    if (sm->naccess_free)
+        return set;
+    *why = NO_UNIT;
+    return set & ~sm->memory;
+}
+
+/* Why a slot was not used. */
+static void count_stall(struct sm *sm, uint32_t sched, enum outcome why, uint64_t tried, uint64_t slots) {
+    uint64_t here = sm->group[sched] & sm->resident, buffered = here & sm->valid & ~sm->blocked;
+    uint64_t *counter = &sm->n.slot_fetch;
+    if (tried)
+        counter = why == NO_UNIT ? &sm->n.slot_unit : &sm->n.slot_collector;
+    else if (!here)
+        counter = &sm->n.slot_idle;
+    else if (buffered & sm->on_memory)
+        counter = &sm->n.slot_memory;
+    else if (buffered)
+        counter = &sm->n.slot_data;
+    else if (here & sm->blocked)
+        counter = &sm->n.slot_barrier;
+    *counter += slots;
+}
+
+static void run_scheduler(struct sm *sm, uint32_t sched, uint64_t now) {
+    uint64_t set = sm->group[sched] & sm->resident & sm->valid & sm->clear & ~sm->blocked;
+    if (sm->spec->policy == SCHED_TWO_LEVEL)
+        set &= active_set(sm, sched);
+    uint32_t slots = sm->spec->width;
+    enum outcome why;
+    uint64_t ready = possible(sm, set, &why);
+    if (ready) {
+        uint32_t s = pick[sm->spec->policy](sm, sched, ready);
+        sm->last[sched] = s;
+        do {
+            issue_warp(sm, s, now);
+            sm->n.slot_issued++;
+            slots--;
+            set = sm->valid & sm->clear & sm->resident & ~sm->blocked & UINT64_C(1) << s;
+        } while (slots && !sm->fault && possible(sm, set, &why));
+        set = 0;
+    }
+    count_stall(sm, sched, why, set, slots);
+}
+
+void sm_account(struct sm *sm, uint64_t cycles) {
+    sm->n.cycles += cycles;
+    sm->n.resident_warps += cycles * (uint64_t)__builtin_popcountll(sm->resident);
+    for (uint32_t k = 0; k < sm->spec->schedulers; k++)
+        count_stall(sm, k, NO_UNIT, 0, cycles * sm->spec->width);
+}
+
+void sm_issue(struct sm *sm, uint64_t now) {
+    sm->n.cycles++;
+    sm->n.resident_warps += (uint64_t)__builtin_popcountll(sm->resident);
+    for (uint32_t k = 0; k < sm->spec->schedulers && !sm->fault; k++)
+        run_scheduler(sm, k, now);
+}

@@ -1,0 +1,133 @@
+/* The load/store unit: serves memory instructions in order, shared memory pass by pass, other memory one line
+ * a cycle. */
+#include "core/core.h"
+
+static enum core_space space_of(const struct xinst *i, uint64_t first) {
+    switch ((enum mem_space)i->in->m.space) {
+    case MS_SHARED:
+        return CORE_SHARED;
+    case MS_LOCAL:
+        return CORE_LOCAL;
+    case MS_GENERIC: /* lanes of one instruction point into one space in all code worth timing: the first one
+                        tells */
+        if (first >> 32 == WINDOW_HI && (uint32_t)first >= SHARED_WINDOW && (uint32_t)first < WINDOW_END)
+            return (uint32_t)first < LOCAL_WINDOW ? CORE_SHARED : CORE_LOCAL;
+        return CORE_GLOBAL;
+    default:
+        return CORE_GLOBAL;
+    }
+}
+
+static uint8_t kind_of(const struct xinst *i) {
+    uint16_t f = op_info[i->in->op].flags;
+    if (i->kind == X_LDGSTS)
+        return MEM_LOAD;
+    return f & OPF_ATOMIC ? MEM_ATOMIC : f & OPF_STORE ? MEM_STORE : MEM_LOAD;
+}
+
+static void narrow(uint32_t *to, const uint64_t *from, uint32_t window) {
+    for (int l = 0; l < WARP_LANES; l++)
+        to[l] = (uint32_t)from[l] - window;
+}
+
+void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const struct xinst *i, uint32_t m) {
+    uint64_t a[WARP_LANES];
+    uint32_t at[WARP_LANES];
+    const struct imods *q = &i->in->m;
+    exec_addresses(sm->x, cw->w, i, m, a);
+    uint64_t first = a[__builtin_ctz(m)];
+    op->space = i->kind == X_LDC ? CORE_GLOBAL : (uint8_t)space_of(i, first);
+    bool generic = q->space == MS_GENERIC;
+    uint32_t bytes = (uint32_t)q->size * (q->vec ? q->vec : 1);
+    struct coalescer_inst ci = {.mask = m, .bytes = bytes ? bytes > 16 ? 16 : bytes : 4, .kind = kind_of(i)};
+    if (op->space == CORE_SHARED) {
+        narrow(at, a, generic ? SHARED_WINDOW : 0);
+        op->passes = (uint16_t)(ci.kind == MEM_ATOMIC ? shared_atomic_passes(&ci, at)
+                                                      : shared_passes(&sm->spec->coalescer, &ci, at));
+        return;
+    }
+    int16_t slot = sm->access_free[sm->naccess_free - 1];
+    struct mem_access *out = &sm->access_pool[slot * COALESCER_MAX];
+    if (q->vol)
+        ci.flags |= MEM_BYPASS;
+    if (ci.kind == MEM_ATOMIC && i->ndw)
+        ci.flags |= MEM_RETURN;
+    if (i->kind == X_LDC) {
+        op->naccess = (uint16_t)coalesce_constant(&ci, a, out);
+    } else if (op->space == CORE_LOCAL) {
+        ci.flags |= MEM_LOCAL;
+        narrow(at, a, generic ? LOCAL_WINDOW : 0);
+        op->naccess = (uint16_t)coalesce_local(&ci, cw->local_base, at, out);
+    } else {
+        op->naccess = (uint16_t)coalesce(&sm->spec->coalescer, &ci, a, out);
+    }
+    op->accesses = slot;
+    sm->naccess_free--;
+}
+
+static void count(struct sm *sm, const struct core_op *op) {
+    bool cst = op->i->kind == X_LDC;
+    if (op->space == CORE_SHARED) {
+        sm->n.shared_accesses++;
+        sm->n.shared_passes += op->passes;
+    } else if (cst) {
+        sm->n.const_accesses++;
+    } else if (op->space == CORE_LOCAL) {
+        sm->n.local_accesses++;
+        sm->n.local_lines += op->naccess;
+    } else if (op_info[op->i->in->op].flags & OPF_ATOMIC) {
+        sm->n.atomic_accesses++;
+    } else {
+        sm->n.global_accesses++;
+        sm->n.global_lines += op->naccess;
+    }
+}
+
+static void leave(struct sm *sm) {
+    fifo_pop(sm, sm->lsu);
+    sm->lsu_length--;
+}
+
+/* Shared memory, and instructions no lane takes part in: a fixed time. */
+static void serve_shared(struct sm *sm, int32_t id, uint64_t now) {
+    struct core_op *op = &sm->ops[id];
+    uint32_t passes = op->passes ? op->passes : 1;
+    if (op->passes)
+        count(sm, op);
+    leave(sm);
+    sm->lsu_free = now + passes;
+    op_finish_at(sm, id, now + sm->spec->shared_latency - 1 + passes - 1);
+}
+
+void sm_lsu(struct sm *sm, uint64_t now) {
+    int32_t id = sm->lsu[0];
+    if (id == CORE_NONE || sm->lsu_free > now)
+        return;
+    struct core_op *op = &sm->ops[id];
+    if (op->accesses == CORE_NONE) {
+        serve_shared(sm, id, now);
+        return;
+    }
+    enum mem_client client = op->i->kind == X_LDC ? MEM_CONSTANT : MEM_DATA;
+    if (sm->lsu_epoch != UINT32_MAX && sm->lsu_epoch == memsys_port_epoch(sm->mem, sm->id, client)) {
+        sm->n.lsu_stalls++;
+        return;
+    }
+    const struct mem_access *a = &sm->access_pool[op->accesses * COALESCER_MAX + op->sent];
+    if (!mem_accepted(memsys_access(sm->mem, now, sm->id, client, a, (uint32_t)id))) {
+        sm->lsu_epoch = memsys_port_epoch(sm->mem, sm->id, client);
+        sm->n.lsu_stalls++;
+        return;
+    }
+    sm->lsu_epoch = UINT32_MAX;
+    if (!op->sent++) {
+        sm->outstanding++;
+        count(sm, op);
+    }
+    if (op->sent == op->naccess) {
+        sm->access_free[sm->naccess_free++] =
+            op->accesses; /* lines are remembered by the caches from here on */
+        op->accesses = CORE_NONE;
+        leave(sm);
+    }
+}

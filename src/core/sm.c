@@ -1,0 +1,226 @@
+/* One SM: blocks and warps come and go, the stages tick in reverse order, and the SM says when to wake it. */
+#include "core/core.h"
+
+#include <string.h>
+
+enum { OPS = 1024, ACCESS_SLOTS = 64, READS = 512 };
+
+static void add_reg(struct core_need *n, uint32_t reg) {
+    n->regs[reg / 64] |= UINT64_C(1) << (reg % 64);
+}
+
+static void add_source(struct core_need *n, uint32_t reg) {
+    for (uint32_t k = 0; k < n->nreads; k++)
+        if (n->reads[k] == reg)
+            return;
+    if (n->nreads < sizeof n->reads)
+        n->reads[n->nreads++] = (uint8_t)reg;
+}
+
+struct core_need *core_needs(struct arena *a, const struct image *img) {
+    struct core_need *all = arena_array(a, struct core_need, img->ncode + 1);
+    for (uint32_t c = 0; c < img->ncode; c++) {
+        const struct xinst *i = &img->code[c];
+        struct core_need *n = &all[c];
+        for (uint32_t k = 0; k < i->nsw; k++)
+            if (!(i->s[k] & POOL)) {
+                add_reg(n, i->s[k]);
+                add_source(n, i->s[k]);
+            }
+        for (uint32_t k = 0; k < i->ndw; k++)
+            add_reg(n, i->d + k);
+        n->nwrites = i->ndw;
+        n->control = op_info[i->in->op].unit == UNIT_CTRL || i->kind == X_NOP || i->kind == X_WARPSYNC;
+        n->memory = i->kind >= X_LOAD && i->kind <= X_MBAR;
+        n->preds =
+            (uint8_t)(1u << i->guard | 1u << i->ps[0] | 1u << i->ps[1] | 1u << i->pd[0] | 1u << i->pd[1]);
+        n->preds &= (1u << PRED_PT) - 1;
+        if (i->kind == X_P2R || i->kind == X_R2P)
+            n->preds = (1u << PRED_PT) - 1;
+    }
+    return all;
+}
+
+struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *mem, uint32_t id) {
+    struct sm *sm = arena_new(a, struct sm);
+    sm->spec = s;
+    sm->mem = mem;
+    sm->id = id;
+    sm->nops = OPS;
+    sm->ops = arena_array(a, struct core_op, OPS);
+    sm->reads = arena_array(a, struct core_read, READS);
+    sm->access_pool = arena_array(a, struct mem_access, ACCESS_SLOTS * COALESCER_MAX);
+    for (uint32_t w = 0; w < s->warps; w++)
+        sm->group[w % s->schedulers] |= UINT64_C(1) << w;
+    for (uint32_t w = 0; w < s->warps; w++)
+        sm->fetch_group[w % s->fetch_groups] |= UINT64_C(1) << w;
+    return sm;
+}
+
+static void clear_fifos(int32_t (*q)[2], uint32_t n) {
+    for (uint32_t k = 0; k < n; k++)
+        q[k][0] = q[k][1] = CORE_NONE;
+}
+
+void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, uint64_t code_base) {
+    sm->x = x;
+    sm->needs = needs;
+    sm->code_base = code_base;
+    sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->hungry = sm->arriving = 0;
+    sm->nblocks = 0;
+    sm->collectors_used = sm->lsu_length = sm->outstanding = 0;
+    sm->read_banks = sm->write_banks = 0;
+    sm->fault = sm->ended = false;
+    sm->lsu_epoch = UINT32_MAX;
+    sm->lsu_free = 0;
+    memset(sm->warps, 0, sizeof sm->warps);
+    memset(sm->blocks, 0, sizeof sm->blocks);
+    memset(sm->active, 0, sizeof sm->active);
+    memset(sm->last, 0, sizeof sm->last);
+    memset(sm->fetch_last, 0, sizeof sm->fetch_last);
+    memset(sm->unit_free, 0, sizeof sm->unit_free);
+    memset(sm->wheel, 0xff, sizeof sm->wheel);
+    memset(sm->wheel_bits, 0, sizeof sm->wheel_bits);
+    clear_fifos(sm->bank_reads, CORE_MAX_BANKS);
+    clear_fifos(sm->bank_writes, CORE_MAX_BANKS);
+    clear_fifos(sm->ready, UNIT_COUNT);
+    clear_fifos(&sm->lsu, 1);
+    for (uint32_t k = 0; k < sm->nops; k++)
+        sm->ops[k].next = k + 1 < sm->nops ? (int32_t)k + 1 : CORE_NONE;
+    sm->free_op = 0;
+    for (uint32_t k = 0; k < READS; k++)
+        sm->reads[k].next = k + 1 < READS ? (int32_t)k + 1 : CORE_NONE;
+    sm->free_read = 0;
+    for (uint32_t k = 0; k < ACCESS_SLOTS; k++)
+        sm->access_free[k] = (int16_t)k;
+    sm->naccess_free = ACCESS_SLOTS;
+}
+
+bool sm_idle(const struct sm *sm) {
+    return !sm->nblocks && !sm->outstanding;
+}
+
+bool sm_add_block(struct sm *sm, struct cta *c) {
+    uint32_t slot = 0;
+    while (slot < sm->spec->blocks && sm->blocks[slot].cta)
+        slot++;
+    uint64_t free =
+        ~sm->resident & (sm->spec->warps == 64 ? ~UINT64_C(0) : (UINT64_C(1) << sm->spec->warps) - 1);
+    if (slot == sm->spec->blocks || (uint32_t)__builtin_popcountll(free) < c->nwarps)
+        return false;
+    sm->blocks[slot] = (struct core_block){c, c->nwarps};
+    sm->nblocks++;
+    sm->n.blocks++;
+    for (uint32_t k = 0; k < c->nwarps; k++) {
+        uint32_t s = (uint32_t)__builtin_ctzll(free);
+        free &= free - 1;
+        uint64_t local =
+            UINT64_C(0x400000000000) +
+            ((uint64_t)sm->id * CORE_MAX_WARPS + s) *
+                (((uint64_t)sm->x->local_bytes * WARP_LANES + MEM_LINE - 1) & ~(uint64_t)(MEM_LINE - 1));
+        sm->warps[s] = (struct core_warp){.w = &c->warps[k],
+                                          .block = slot,
+                                          .age = sm->age++,
+                                          .local_base = local,
+                                          .epoch = sm->warps[s].epoch + 1};
+        sm->resident |= UINT64_C(1) << s;
+        sm->valid &= ~(UINT64_C(1) << s);
+        sm->blocked &= ~(UINT64_C(1) << s);
+        warp_update(sm, s);
+    }
+    return true;
+}
+
+uint32_t bank_of(const struct sm *sm, uint32_t warp, uint32_t reg) {
+    return (sm->spec->mapping == MAP_WID ? warp : warp + reg) % sm->spec->banks;
+}
+
+/* Can the warp's next instruction pass the scoreboard? */
+void warp_update(struct sm *sm, uint32_t slot) {
+    struct core_warp *cw = &sm->warps[slot];
+    uint64_t bit = UINT64_C(1) << slot;
+    sm->valid = cw->buffered ? sm->valid | bit : sm->valid & ~bit;
+    sm->arriving = cw->arriving ? sm->arriving | bit : sm->arriving & ~bit;
+    bool hungry = cw->w->live && !cw->fetching && !cw->arriving && cw->buffered < sm->spec->ibuffer &&
+                  cw->next + cw->buffered < sm->x->img->ncode;
+    sm->hungry = hungry ? sm->hungry | bit : sm->hungry & ~bit;
+    const struct core_need *n = &sm->needs[cw->next];
+    sm->control = n->control ? sm->control | bit : sm->control & ~bit;
+    sm->memory = n->memory ? sm->memory | bit : sm->memory & ~bit;
+    uint64_t wait = 0, mem = 0;
+    for (int k = 0; k < 4; k++) {
+        wait |= n->regs[k] & cw->pending[k];
+        mem |= n->regs[k] & cw->memory[k];
+    }
+    bool clear = !wait && !(n->preds & cw->pending_preds);
+    sm->clear = clear ? sm->clear | bit : sm->clear & ~bit;
+    sm->on_memory = mem ? sm->on_memory | bit : sm->on_memory & ~bit;
+}
+
+/* Frees the slots of warps that have ended, and of their blocks. */
+static void retire(struct sm *sm, void (*done)(void *ctx, struct cta *c), void *ctx) {
+    sm->ended = false;
+    for (uint64_t left = sm->resident; left; left &= left - 1) {
+        uint32_t s = (uint32_t)__builtin_ctzll(left);
+        struct core_warp *cw = &sm->warps[s];
+        if (cw->w->live || cw->inflight)
+            continue;
+        uint64_t bit = UINT64_C(1) << s;
+        struct core_block *b = &sm->blocks[cw->block];
+        sm->resident &= ~bit;
+        sm->valid &= ~bit;
+        sm->blocked &= ~bit;
+        sm->hungry &= ~bit;
+        sm->arriving &= ~bit;
+        cw->w = NULL;
+        if (--b->warps)
+            continue;
+        struct cta *c = b->cta;
+        b->cta = NULL;
+        sm->nblocks--;
+        done(ctx, c);
+    }
+}
+
+static uint64_t next_in_wheel(const struct sm *sm, uint64_t now) {
+    for (uint64_t k = 1; k < CORE_WHEEL;) {
+        uint64_t at = (now + k) % CORE_WHEEL, word = sm->wheel_bits[at / 64] >> (at % 64);
+        if (word)
+            return now + k + (uint64_t)__builtin_ctzll(word);
+        k += 64 - at % 64;
+    }
+    return NEVER;
+}
+
+/* The next cycle in which something can happen here, given that memory only answers later. */
+static uint64_t next_cycle(const struct sm *sm, uint64_t now) {
+    if (!sm->spec->sleep)
+        return now + 1;
+    uint64_t ready = sm->resident & sm->valid & sm->clear & ~sm->blocked;
+    if (ready || sm->read_banks || sm->write_banks || sm->ended || (sm->hungry & ~sm->blocked))
+        return now + 1;
+    uint64_t next = next_in_wheel(sm, now);
+    for (uint32_t u = 0; u < UNIT_COUNT; u++)
+        if (sm->ready[u][0] != CORE_NONE)
+            return now + 1;
+    if (sm->lsu[0] != CORE_NONE)
+        next = min_u64(next, sm->lsu_free > now ? sm->lsu_free : now + 1);
+    for (uint64_t left = sm->arriving; left; left &= left - 1)
+        next = min_u64(next, max_u64(sm->warps[__builtin_ctzll(left)].arrive, now + 1));
+    return min_u64(next, memsys_port_next(sm->mem, sm->id));
+}
+
+uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c), void *ctx) {
+    if (now > sm->now + 1)
+        sm_account(sm, now - sm->now - 1);
+    sm->now = now;
+    sm_complete(sm, now);
+    sm_collect(sm, now);
+    sm_dispatch(sm, now);
+    sm_lsu(sm, now);
+    sm_issue(sm, now);
+    sm_fetch(sm, now);
+    if (sm->ended)
+        retire(sm, done, ctx);
+    return next_cycle(sm, now);
+}

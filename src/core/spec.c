@@ -1,0 +1,57 @@
+#include "core/spec.h"
+
+#include "mem/spec.h"
+
+/* Cycles a unit with this many lanes needs for a warp. */
+static uint32_t interval(int32_t lanes) {
+    return (uint32_t)(WARP_LANES / lanes);
+}
+
+struct core_spec core_spec(const struct gpu_config *c) {
+    return (struct core_spec){
+        .warps = (uint32_t)c->sm_warps,
+        .blocks = (uint32_t)c->sm_blocks,
+        .schedulers = (uint32_t)c->issue_schedulers,
+        .width = (uint32_t)c->issue_width,
+        .policy = (enum core_sched)c->issue_policy,
+        .active = (uint32_t)c->issue_active,
+        .ibuffer = (uint32_t)c->fetch_buffer,
+        .fetch_groups = (uint32_t)c->fetch_groups,
+        .fetch_width = (uint32_t)c->fetch_width,
+        .decode = (uint32_t)c->fetch_decode,
+        .banks = (uint32_t)c->rf_banks,
+        .collectors = (uint32_t)c->rf_collectors,
+        .dual_port = c->rf_dual_port,
+        .mapping = c->rf_mapping == RF_WID ? MAP_WID : MAP_WSHIFT,
+        .units =
+            {
+                [UNIT_SP] = {(uint32_t)c->unit_sp, interval(c->unit_sp_lanes)},
+                [UNIT_SFU] = {(uint32_t)c->unit_sfu, interval(c->unit_sfu_lanes)},
+                [UNIT_DP] = {(uint32_t)c->unit_dp, interval(c->unit_dp_lanes)},
+                [UNIT_MEM] = {(uint32_t)c->unit_mem, interval(c->unit_mem_lanes)},
+                [UNIT_TEX] = {(uint32_t)c->unit_tex, interval(c->unit_tex_lanes)},
+            },
+        .latency =
+            {
+                [LAT_ALU] = (uint32_t)c->latency_alu,
+                [LAT_IMUL] = (uint32_t)c->latency_imul,
+                [LAT_IDIV] = (uint32_t)c->latency_idiv,
+                [LAT_IDIV64] = (uint32_t)c->latency_idiv64,
+                [LAT_FP] = (uint32_t)c->latency_fp,
+                [LAT_FDIV] = (uint32_t)c->latency_fdiv,
+                [LAT_SFU] = (uint32_t)c->latency_sfu,
+                [LAT_DP] = (uint32_t)c->latency_dp,
+                [LAT_DDIV] = (uint32_t)c->latency_ddiv,
+                [LAT_CVT] = (uint32_t)c->latency_cvt,
+                [LAT_MEMORY] = (uint32_t)c->latency_shared,
+                [LAT_CONST] = (uint32_t)c->constcache_latency,
+                [LAT_TEX] = (uint32_t)c->latency_texture,
+                [LAT_CTRL] = (uint32_t)c->latency_ctrl,
+            },
+        .macro_interval = (uint32_t)c->unit_macro,
+        .shared_latency = (uint32_t)c->latency_shared,
+        .lsu_queue = (uint32_t)c->unit_mem_queue,
+        .coalescer = coalescer_spec(c),
+        .sleep = true,
+    };
+}

@@ -1,0 +1,88 @@
+/* Execution units: a unit takes a warp instruction every interval cycles; results come after the operation's
+ * latency. */
+#include "core/core.h"
+
+void op_finish_at(struct sm *sm, int32_t id, uint64_t cycle) {
+    uint32_t at = cycle % CORE_WHEEL;
+    sm->ops[id].next = sm->wheel[at];
+    sm->wheel[at] = id;
+    sm->wheel_bits[at / 64] |= UINT64_C(1) << (at % 64);
+}
+
+static uint32_t interval_of(const struct sm *sm, const struct xinst *i, uint32_t unit) {
+    return op_info[i->in->op].flags & OPF_MACRO ? sm->spec->macro_interval : sm->spec->units[unit].interval;
+}
+
+static void count_unit(struct sm *sm, uint32_t unit) {
+    uint64_t *const counters[UNIT_COUNT] = {
+        [UNIT_SP] = &sm->n.sp_ops,   [UNIT_SFU] = &sm->n.sfu_ops, [UNIT_DP] = &sm->n.dp_ops,
+        [UNIT_MEM] = &sm->n.mem_ops, [UNIT_TEX] = &sm->n.tex_ops, [UNIT_CTRL] = &sm->n.ctrl_ops,
+    };
+    ++*counters[unit];
+}
+
+/* From collectors to the units of one kind; a collector is free again when its instruction leaves it. */
+static void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now) {
+    uint32_t count = sm->spec->units[unit].count;
+    for (uint32_t k = 0; k < count; k++) {
+        int32_t id = sm->ready[unit][0];
+        if (id == CORE_NONE || sm->ops[id].ready > now)
+            return;
+        if (sm->unit_free[unit][k] > now)
+            continue;
+        const struct xinst *i = sm->ops[id].i;
+        if (unit == UNIT_MEM && sm->lsu_length >= sm->spec->lsu_queue)
+            return;
+        fifo_pop(sm, sm->ready[unit]);
+        sm->collectors_used--;
+        count_unit(sm, unit);
+        sm->unit_free[unit][k] = now + interval_of(sm, i, unit);
+        if (unit == UNIT_MEM) {
+            fifo_push(sm, &sm->lsu[0], id);
+            sm->lsu_length++;
+        } else {
+            op_finish_at(sm, id, now + sm->spec->latency[op_info[i->in->op].latency] - 1);
+        }
+    }
+}
+
+void sm_dispatch(struct sm *sm, uint64_t now) {
+    for (uint32_t u = 0; u < UNIT_CTRL; u++)
+        if (sm->ready[u][0] != CORE_NONE)
+            dispatch_unit(sm, u, now);
+}
+
+static void memory_done(struct sm *sm, const struct mem_done *d) {
+    struct core_op *op = &sm->ops[d->token];
+    if (++op->done < op->naccess || op->sent < op->naccess)
+        return;
+    sm->outstanding--;
+    struct core_warp *cw = &sm->warps[op->warp];
+    uint16_t flags = op_info[op->i->in->op].flags;
+    if (flags & OPF_STORE) {
+        cw->stores--;
+        if (!cw->stores && (sm->blocked >> op->warp & 1) && cw->next &&
+            sm->x->img->code[cw->next - 1].in->op == OP_MEMBAR && simt_top(cw->w))
+            sm->blocked &= ~(UINT64_C(1) << op->warp);
+    }
+    op_writeback(sm, (int32_t)d->token);
+}
+
+void sm_complete(struct sm *sm, uint64_t now) {
+    struct mem_done d;
+    static const enum mem_client clients[] = {MEM_DATA, MEM_CONSTANT};
+    for (uint32_t k = 0; k < 2; k++)
+        while (sm->outstanding && memsys_pop(sm->mem, now, sm->id, clients[k], &d))
+            memory_done(sm, &d);
+    uint32_t at = now % CORE_WHEEL;
+    if (!(sm->wheel_bits[at / 64] >> (at % 64) & 1))
+        return;
+    int32_t id = sm->wheel[at];
+    sm->wheel[at] = CORE_NONE;
+    sm->wheel_bits[at / 64] &= ~(UINT64_C(1) << (at % 64));
+    while (id != CORE_NONE) {
+        int32_t next = sm->ops[id].next;
+        op_writeback(sm, id);
+        id = next;
+    }
+}

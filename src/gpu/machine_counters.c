@@ -1,0 +1,107 @@
+/* The counters of the timed machine as one list: SMs, caches, interconnect, L2 and DRAM, each summed over its
+ * instances. All counter structs consist of uint64_t only, in the order of their tables. */
+#include <stdio.h>
+#include <string.h>
+
+#include "gpu/timed.h"
+
+#define COUNTER(field, name, unit, help) {name, unit, help},
+static const struct counter_info core_rows[] = {
+#include "core/core.def"
+};
+static const struct counter_info cache_rows[] = {
+#include "mem/cache.def"
+};
+static const struct counter_info l1_rows[] = {
+#include "mem/l1.def"
+};
+static const struct counter_info l2_rows[] = {
+#include "mem/l2.def"
+};
+static const struct counter_info dram_rows[] = {
+#include "mem/dram.def"
+};
+static const struct counter_info icnt_rows[] = {
+#include "mem/icnt.def"
+};
+#undef COUNTER
+
+enum group { G_CORE, G_L1, G_L1W, G_TEX, G_CONST, G_INST, G_REQUEST, G_REPLY, G_L2, G_DRAM, G_COUNT };
+
+static const struct {
+    const char *prefix;
+    const struct counter_info *rows;
+    uint32_t n;
+} groups[G_COUNT] = {
+#define GROUP(prefix, rows)                                                                                  \
+    { prefix, rows, sizeof rows / sizeof rows[0] }
+    [G_CORE] = GROUP("", core_rows),
+    [G_L1] = GROUP("l1.", cache_rows),
+    [G_L1W] = GROUP("", l1_rows),
+    [G_TEX] = GROUP("texcache.", cache_rows),
+    [G_CONST] = GROUP("constcache.", cache_rows),
+    [G_INST] = GROUP("icache.", cache_rows),
+    [G_REQUEST] = GROUP("icnt.request.", icnt_rows),
+    [G_REPLY] = GROUP("icnt.reply.", icnt_rows),
+    [G_L2] = GROUP("", l2_rows),
+    [G_DRAM] = GROUP("", dram_rows),
+#undef GROUP
+};
+
+static const uint64_t *instance(struct machine *m, enum group g, uint32_t k) {
+    switch (g) {
+    case G_CORE:
+        return (const uint64_t *)&m->sms[k]->n;
+    case G_L1:
+        return (const uint64_t *)&memsys_l1(m->mem, k)->cache.n;
+    case G_L1W:
+        return (const uint64_t *)&memsys_l1(m->mem, k)->n;
+    case G_TEX:
+        return (const uint64_t *)&memsys_cache(m->mem, k, MEM_TEXTURE)->n;
+    case G_CONST:
+        return (const uint64_t *)&memsys_cache(m->mem, k, MEM_CONSTANT)->n;
+    case G_INST:
+        return (const uint64_t *)&memsys_cache(m->mem, k, MEM_INST)->n;
+    case G_REQUEST:
+        return (const uint64_t *)icnt_counters(memsys_requests(m->mem));
+    case G_REPLY:
+        return (const uint64_t *)icnt_counters(memsys_replies(m->mem));
+    case G_L2:
+        return (const uint64_t *)l2_counters(memsys_l2(m->mem, k));
+    default:
+        return (const uint64_t *)dram_counters(memsys_dram(m->mem, k));
+    }
+}
+
+static uint32_t instances(const struct machine *m, enum group g) {
+    return g == G_REQUEST || g == G_REPLY ? 1 : g == G_L2 || g == G_DRAM ? m->memory.partitions : m->nsms;
+}
+
+uint32_t machine_counter_count(void) {
+    uint32_t n = 0;
+    for (int g = 0; g < G_COUNT; g++)
+        n += groups[g].n;
+    return n;
+}
+
+void machine_counters(struct machine *m, uint64_t *to) {
+    memset(to, 0, machine_counter_count() * sizeof *to);
+    for (int g = 0; g < G_COUNT; g++) {
+        for (uint32_t k = 0; k < instances(m, (enum group)g); k++) {
+            const uint64_t *from = instance(m, (enum group)g, k);
+            for (uint32_t c = 0; c < groups[g].n; c++)
+                to[c] += from[c];
+        }
+        to += groups[g].n;
+    }
+}
+
+struct counter_info machine_counter_info(uint32_t i, char *name, size_t size) {
+    int g = 0;
+    while (i >= groups[g].n)
+        i -= groups[g++].n;
+    struct counter_info info = groups[g].rows[i];
+    snprintf(name, size, "%s%s", groups[g].prefix, info.name);
+    info.name = name;
+    return info;
+}

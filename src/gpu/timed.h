@@ -1,0 +1,32 @@
+/* The timed machine: SMs and the memory system, kept from launch to launch. */
+#ifndef REPRISE_GPU_TIMED_H
+#define REPRISE_GPU_TIMED_H
+
+#include "cfg/config.h"
+#include "core/core.h"
+#include "stats/stats.h"
+
+struct machine {
+    struct arena arena;
+    struct core_spec core;
+    struct mem_spec memory;
+    struct memsys *mem;
+    struct sm **sms;
+    uint64_t *wake; /* cycle in which each SM must be ticked next */
+    uint32_t nsms;
+    uint64_t now;       /* cycles since the machine was made */
+    uint64_t code_base; /* where the next kernel's instructions lie */
+};
+
+struct machine *machine_create(const struct gpu_config *cfg);
+void machine_free(struct machine *m);
+/* Runs a launch with at most per_sm blocks on an SM; false on a fault (x->fault, x->report). */
+bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, uint64_t *cycles);
+
+/* Counters of all units: how many there are, their values so far, and what number i is (its full name goes to
+ * name). */
+uint32_t machine_counter_count(void);
+void machine_counters(struct machine *m, uint64_t *to);
+struct counter_info machine_counter_info(uint32_t i, char *name, size_t size);
+
+#endif
