@@ -61,7 +61,8 @@ static void addresses(const struct exec *x, const struct warp *w, const struct x
     }
 }
 
-void exec_addresses(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t m, uint64_t *a) {
+void exec_addresses(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t m,
+                    uint64_t *a) {
     addresses(x, w, i, i->kind == X_LDGSTS, i->kind == X_LDGSTS ? 0 : i->in->imm, m, a);
 }
 

@@ -107,7 +107,7 @@ struct cta {
     struct exec *x;
     struct warp *warps;
     uint32_t nwarps, nthreads, live; /* live: threads that have not exited */
-    uint32_t id[3], number, sm;  /* sm: where it runs */
+    uint32_t id[3], number, sm;      /* sm: where it runs */
     uint8_t *shared;
     uint32_t shared_bytes;
     struct barrier bars[MAX_BARRIERS];
@@ -216,8 +216,10 @@ enum warp_state { WARP_RUNNING, WARP_WAITING, WARP_DONE, WARP_FAULT };
 enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n);
 /* Runs one instruction of the path on top. */
 enum warp_state warp_step(struct exec *x, struct warp *w);
-/* Addresses of a memory instruction as the program computed them; those of lanes outside m are copies of one inside. */
-void exec_addresses(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t m, uint64_t *a);
+/* Addresses of a memory instruction as the program computed them; those of lanes outside m are copies of one
+ * inside. */
+void exec_addresses(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t m,
+                    uint64_t *a);
 
 /* Thread blocks: state for one of x's blocks; block number n starts in it (again and again). */
 struct cta *cta_create(struct exec *x);

@@ -141,17 +141,16 @@ void lower_compare(struct lower *l, enum ptx_type t, uint32_t cmp, const struct 
                    const struct ptx_opd *b, uint32_t pd, uint32_t pq, enum bool_op bop, struct popd c);
 
 /* One per PTX opcode that has a meaning here; the table in lower_table.c names them. */
+/* The formatter never settles on how to break this list. */
+/* clang-format off */
 #define LOWER_FNS(X)                                                                                         \
-    X(add)                                                                                                   \
-    X(sub)                                                                                                   \
-    X(mul)                                                                                                   \
-    X(mad) X(mul24) X(mad24) X(sad) X(div) X(rem) X(abs) X(neg) X(minmax) X(popc) X(clz) X(bfind) X(fns)     \
-        X(brev) X(bfe) X(bfi) X(bmsk) X(szext) X(dp) X(testp) X(copysign) X(fma) X(mufu) X(set) X(setp)      \
-            X(selp) X(slct) X(logic) X(not ) X(cnot) X(lop3) X(shf) X(shift) X(mov) X(shfl) X(prmt) X(ld)    \
-                X(st) X(nothing) X(createpolicy) X(isspacep) X(cvta) X(cvt) X(mapa) X(getctarank) X(cp)      \
-                    X(tex) X(txq) X(suld) X(sust) X(sured) X(bra) X(brx) X(call) X(ret) X(exit) X(bar)       \
-                        X(membar) X(atom) X(vote) X(match) X(activemask) X(redux) X(elect) X(mbarrier)       \
-                            X(video) X(simd) X(nanosleep) X(trap)
+    X(add) X(sub) X(mul) X(mad) X(mul24) X(mad24) X(sad) X(div) X(rem) X(abs) X(neg) X(minmax) X(popc)       \
+    X(clz) X(bfind) X(fns) X(brev) X(bfe) X(bfi) X(bmsk) X(szext) X(dp) X(testp) X(copysign) X(fma)          \
+    X(mufu) X(set) X(setp) X(selp) X(slct) X(logic) X(not) X(cnot) X(lop3) X(shf) X(shift) X(mov) X(shfl)    \
+    X(prmt) X(ld) X(st) X(nothing) X(createpolicy) X(isspacep) X(cvta) X(cvt) X(mapa) X(getctarank) X(cp)    \
+    X(tex) X(txq) X(suld) X(sust) X(sured) X(bra) X(brx) X(call) X(ret) X(exit) X(bar) X(membar) X(atom)     \
+    X(vote) X(match) X(activemask) X(redux) X(elect) X(mbarrier) X(video) X(simd) X(nanosleep) X(trap)
+/* clang-format on */
 #define X(name) lower_fn lower_##name;
 LOWER_FNS(X)
 #undef X

@@ -16,28 +16,24 @@
 #include "base/map.h"
 
 /* Fundamental types, in the order of types.def-like tables below. */
+/* The formatter never settles on how to break this list. */
+/* clang-format off */
 #define PTX_TYPES(X)                                                                                         \
-    X(NONE, "", 0)                                                                                           \
-    X(U8, "u8", 1)                                                                                           \
-    X(U16, "u16", 2)                                                                                         \
-    X(U32, "u32", 4) X(U64, "u64", 8) X(S8, "s8", 1) X(S16, "s16", 2) X(S32, "s32", 4) X(S64, "s64", 8)      \
-        X(B8, "b8", 1) X(B16, "b16", 2) X(B32, "b32", 4) X(B64, "b64", 8) X(B128, "b128", 16)                \
-            X(F16, "f16", 2) X(F16X2, "f16x2", 4) X(BF16, "bf16", 2) X(BF16X2, "bf16x2", 4) X(F32, "f32", 4) \
-                X(F32X2, "f32x2", 8) X(F64, "f64", 8) X(TF32, "tf32", 4) X(U16X2, "u16x2", 4)                \
-                    X(S16X2, "s16x2", 4) X(E4M3, "e4m3", 1) X(E5M2, "e5m2", 1) X(E4M3X2, "e4m3x2", 2)        \
-                        X(E5M2X2, "e5m2x2", 2) X(E4M3X4, "e4m3x4", 4) X(E5M2X4, "e5m2x4", 4)                 \
-                            X(E2M3, "e2m3", 1) X(E3M2, "e3m2", 1) X(E2M1, "e2m1", 1) X(E2M3X2, "e2m3x2", 2)  \
-                                X(E3M2X2, "e3m2x2", 2) X(E2M1X2, "e2m1x2", 1) X(E2M3X4, "e2m3x4", 4)         \
-                                    X(E3M2X4, "e3m2x4", 4) X(E2M1X4, "e2m1x4", 2) X(UE8M0, "ue8m0", 1)       \
-                                        X(UE8M0X2, "ue8m0x2", 2) X(UE4M3, "ue4m3", 1) X(S4, "s4", 1)         \
-                                            X(U4, "u4", 1) X(S2, "s2", 1) X(U2, "u2", 1) X(B1, "b1", 1)      \
-                                                X(B8X16, "b8x16", 16) X(B6X16_P32, "b6x16_p32", 16)          \
-                                                    X(B6P2X16, "b6p2x16", 16) X(B4X16, "b4x16", 8)           \
-                                                        X(B4X16_P64, "b4x16_p64", 16) X(B1024, "b1024", 128) \
-                                                            X(PRED, "pred", 1) X(TEXREF, "texref", 8)        \
-                                                                X(SAMPLERREF, "samplerref", 8)               \
-                                                                    X(SURFREF, "surfref", 8)
+    X(NONE, "", 0) X(U8, "u8", 1) X(U16, "u16", 2) X(U32, "u32", 4) X(U64, "u64", 8) X(S8, "s8", 1)          \
+    X(S16, "s16", 2) X(S32, "s32", 4) X(S64, "s64", 8) X(B8, "b8", 1) X(B16, "b16", 2) X(B32, "b32", 4)      \
+    X(B64, "b64", 8) X(B128, "b128", 16) X(F16, "f16", 2) X(F16X2, "f16x2", 4) X(BF16, "bf16", 2)            \
+    X(BF16X2, "bf16x2", 4) X(F32, "f32", 4) X(F32X2, "f32x2", 8) X(F64, "f64", 8) X(TF32, "tf32", 4)         \
+    X(U16X2, "u16x2", 4) X(S16X2, "s16x2", 4) X(E4M3, "e4m3", 1) X(E5M2, "e5m2", 1)                          \
+    X(E4M3X2, "e4m3x2", 2) X(E5M2X2, "e5m2x2", 2) X(E4M3X4, "e4m3x4", 4) X(E5M2X4, "e5m2x4", 4)              \
+    X(E2M3, "e2m3", 1) X(E3M2, "e3m2", 1) X(E2M1, "e2m1", 1) X(E2M3X2, "e2m3x2", 2)                          \
+    X(E3M2X2, "e3m2x2", 2) X(E2M1X2, "e2m1x2", 1) X(E2M3X4, "e2m3x4", 4) X(E3M2X4, "e3m2x4", 4)              \
+    X(E2M1X4, "e2m1x4", 2) X(UE8M0, "ue8m0", 1) X(UE8M0X2, "ue8m0x2", 2) X(UE4M3, "ue4m3", 1)                \
+    X(S4, "s4", 1) X(U4, "u4", 1) X(S2, "s2", 1) X(U2, "u2", 1) X(B1, "b1", 1) X(B8X16, "b8x16", 16)         \
+    X(B6X16_P32, "b6x16_p32", 16) X(B6P2X16, "b6p2x16", 16) X(B4X16, "b4x16", 8)                             \
+    X(B4X16_P64, "b4x16_p64", 16) X(B1024, "b1024", 128) X(PRED, "pred", 1) X(TEXREF, "texref", 8)           \
+    X(SAMPLERREF, "samplerref", 8) X(SURFREF, "surfref", 8)
 
+/* clang-format on */
 enum ptx_type {
 #define X(id, name, size) PTX_##id,
     PTX_TYPES(X)

@@ -344,10 +344,10 @@ static void test_messages(void **state) {
     bad("warps: 4", "did you mean 'sm.warps'?");
     bad("qqqqqqqq: 4", "no parameter is called 'qqqqqqqq'; 'reprise list params' shows all of them");
     bad("sm:\n  warps: 4096\n",
-        "t.yaml:2:10: error: sm.warps is out of range at '4096'; it takes an integer, 1 to 128 warps");
+        "t.yaml:2:10: error: sm.warps is out of range at '4096'; it takes an integer, 1 to 64 warps");
     bad("sm:\n  warps: \"48\"\n", "sm.warps cannot be the text '48'; it takes an integer");
     bad("sm:\n  warps: many\n", "sm.warps cannot be 'many'");
-    bad("sm:\n  warps:\n", "sm.warps has no value; it takes an integer, 1 to 128 warps");
+    bad("sm:\n  warps:\n", "sm.warps has no value; it takes an integer, 1 to 64 warps");
     bad("sm: {shared: 5P}", "sm.shared cannot be '5P'; it takes a size, 1K to 4M bytes");
     bad("device.architecture: ferni", "; did you mean 'fermi'?");
     bad("device.name: \"a\\x00b\"", "device.name cannot be the text 'a'");
@@ -438,7 +438,7 @@ static void test_checks(void **state) {
     bad("sm: {threads: 1024}", "t.yaml:1:15: error: sm.threads (1024) must be 32 times sm.warps (64)");
     bad("sm: {warps: 32}", "t.yaml:1:13: error: sm.threads (2048) must be 32 times sm.warps (32)");
     bad("sm: {threads: 512, warps: 16, blocks: 16}", "block.threads (1024) must not exceed sm.threads (512)");
-    bad("sm: {threads: 1024, warps: 32, blocks: 33}", "sm.blocks (33) must not exceed sm.warps (32)");
+    bad("sm: {threads: 512, warps: 16, blocks: 17}", "sm.blocks (17) must not exceed sm.warps (16)");
     bad("block: {threads: 512, x: 512}", "block.y (1024) must not exceed block.threads (512)");
     bad("block: {threads: 512, y: 512}", "block.x (1024) must not exceed block.threads (512)");
     bad("block: {z: 65, x: 64, y: 64, threads: 64}", "block.z (65) must not exceed block.threads (64)");
