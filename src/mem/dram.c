@@ -337,11 +337,15 @@ void dram_tick(struct dram *d, uint64_t now) {
 }
 
 uint64_t dram_next(const struct dram *d) {
-    return queue_empty(&d->done) ? d->next : min_u64(d->next, queue_head(&d->done)->ready);
+    return d->next;
+}
+
+uint64_t dram_pop_at(const struct dram *d) {
+    return queue_empty(&d->done) ? NEVER : queue_head(&d->done)->ready;
 }
 
 bool dram_pop(struct dram *d, uint64_t now, uint32_t *id, uint8_t *sectors) {
-    if (queue_empty(&d->done) || queue_head(&d->done)->ready > now)
+    if (dram_pop_at(d) > now)
         return false;
     *id = queue_head(&d->done)->id;
     *sectors = queue_head(&d->done)->sectors;

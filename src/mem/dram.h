@@ -57,10 +57,12 @@ bool dram_has_room(const struct dram *d, bool write);
 /* A request for sectors of a line, from tick now on. Reads come back by id. */
 void dram_push(struct dram *d, uint64_t now, uint64_t line, uint8_t sectors, bool write, uint32_t id);
 void dram_tick(struct dram *d, uint64_t now);
-/* The next tick with something to do for dram_tick or dram_pop. */
+/* The next tick with something to do for dram_tick. */
 uint64_t dram_next(const struct dram *d);
 /* Takes a read whose data has come by now; false when there is none. */
 bool dram_pop(struct dram *d, uint64_t now, uint32_t *id, uint8_t *sectors);
+/* The tick in which dram_pop will have something, or NEVER when it depends on commands still to be given. */
+uint64_t dram_pop_at(const struct dram *d);
 bool dram_idle(const struct dram *d);
 const struct dram_counters *dram_counters(const struct dram *d);
 void dram_watch(struct dram *d, dram_probe *probe, void *ctx);

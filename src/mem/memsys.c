@@ -234,18 +234,39 @@ static void drain_l2(struct memsys *m, uint64_t now, uint64_t tick, uint32_t p) 
     }
 }
 
+/* The L2 tick in which data that a channel has in its tick at can be taken: in the core cycle after it. */
+static uint64_t data_tick(const struct memsys *m, uint64_t at) {
+    if (at == NEVER)
+        return NEVER;
+    return clock_tick(&m->domain[L2].clock, clock_cycle(&m->domain[DRAM].clock, at) + 1);
+}
+
+/* Gives a partition the data its channel had by the end of the core cycle before. */
+static void take_data(struct memsys *m, uint64_t tick, uint32_t p) {
+    uint32_t id;
+    uint8_t sectors;
+    while (data_tick(m, dram_pop_at(m->dram[p])) <= tick && dram_pop(m->dram[p], NEVER - 1, &id, &sectors))
+        l2_fill(m->l2[p], tick, id, sectors);
+}
+
+/* Whether a partition has work in a tick. */
+static uint64_t l2_due(const struct memsys *m, uint32_t p) {
+    return min_u64(l2_next(m->l2[p]), data_tick(m, dram_pop_at(m->dram[p])));
+}
+
 static void tick_l2(struct memsys *m, uint64_t now) {
     struct domain *d = &m->domain[L2];
     uint64_t end, tick = first_tick(m, d, now, &end);
     for (; tick < end && tick != NEVER; tick = m->eager ? tick + 1 : d->next) {
         d->next = NEVER;
         for (uint32_t p = bits_next(&m->l2_busy, 0); p != NO_SLOT; p = bits_next(&m->l2_busy, p + 1)) {
-            if (m->eager || l2_next(m->l2[p]) <= tick) {
+            if (m->eager || l2_due(m, p) <= tick) {
+                take_data(m, tick, p);
                 l2_tick(m->l2[p], tick);
                 drain_l2(m, now, tick, p);
             }
-            uint64_t next = l2_next(m->l2[p]);
-            if (next == NEVER) /* a fill or a request brings it back */
+            uint64_t next = l2_due(m, p);
+            if (next == NEVER) /* data or a request brings it back */
                 bits_remove(&m->l2_busy, p);
             else
                 due(d, max_u64(tick + 1, next));
@@ -254,21 +275,19 @@ static void tick_l2(struct memsys *m, uint64_t now) {
 }
 
 static void tick_dram(struct memsys *m, uint64_t now) {
-    struct domain *d = &m->domain[DRAM], *l2 = &m->domain[L2];
+    struct domain *d = &m->domain[DRAM];
     uint64_t end, tick = first_tick(m, d, now, &end);
     for (; tick < end && tick != NEVER; tick = m->eager ? tick + 1 : d->next) {
         d->next = NEVER;
         for (uint32_t p = bits_next(&m->dram_busy, 0); p != NO_SLOT; p = bits_next(&m->dram_busy, p + 1)) {
             struct dram *c = m->dram[p];
-            uint32_t id;
-            uint8_t sectors;
-            if (m->eager || dram_next(c) <= tick)
+            if (m->eager || dram_next(c) <= tick) {
+                bool waits = dram_pop_at(c) != NEVER;
                 dram_tick(c, tick);
-            while (dram_pop(c, tick, &id, &sectors)) {
-                uint64_t at = arrival(l2, now);
-                l2_fill(m->l2[p], at, id, sectors);
-                bits_add(&m->l2_busy, p);
-                due(l2, at);
+                if (!waits && dram_pop_at(c) != NEVER) {
+                    bits_add(&m->l2_busy, p);
+                    due(&m->domain[L2], data_tick(m, dram_pop_at(c)));
+                }
             }
             uint64_t next = dram_next(c);
             if (next == NEVER)
