@@ -20,7 +20,7 @@ if [ -z "$out" ] || [ -z "$lib" ]; then
     exit 2
 fi
 wanted=" $* "
-export REPRISE_CONFIGS="${REPRISE_CONFIGS:-$here/../configs}"
+export REPRISE_CONFIGS="${REPRISE_CONFIGS:-$here/../configs}" REPRISE_FUNCTIONAL=1
 json=$(mktemp)
 trap 'rm -f "$json"' EXIT
 rows=$(sed -nE -e 's/^WORKLOAD\(([^,]*),.*/\1|\1|/p' -e 's/^VARIANT\(([^,]*), ([^,]*), "([^"]*)".*/\1|\2|\3/p' \

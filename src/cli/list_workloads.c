@@ -40,19 +40,27 @@ static void paper_names(const struct workload *w, char *out, size_t size) {
     }
 }
 
+/* The line of a workload; a long list of blocks takes room from the papers. */
+static void print_row(const char *name, const char *suite, const char *block, const char *papers,
+                      const char *const insts[SIZES]) {
+    char middle[128];
+    snprintf(middle, sizeof middle, "%-13s %s", block, papers);
+    printf("%-20s %-8s %-45.45s", name, suite, middle);
+    for (int s = 0; s < SIZES; s++)
+        printf("%*s", s == SIZE_MEDIUM ? 7 : 6, insts[s]);
+    puts("");
+}
+
 void cli_list_workloads(void) {
     const struct workload *w;
-    char papers[64], count[16];
-    printf("%-20s %-8s %-13s %-31s", "workload", "suite", "block", "papers");
-    for (int s = 0; s < SIZES; s++)
-        printf("%*s", s == SIZE_MEDIUM ? 7 : 6, workload_sizes[s]);
-    puts("");
+    char papers[64], text[SIZES][16];
+    const char *insts[SIZES];
+    print_row("workload", "suite", "block", "papers", workload_sizes);
     for (uint32_t i = 0; (w = workload_at(i)); i++) {
         paper_names(w, papers, sizeof papers);
-        printf("%-20s %-8s %-13s %-31s", w->name, w->suite, w->block, papers);
         for (int s = 0; s < SIZES; s++)
-            printf("%*s", s == SIZE_MEDIUM ? 7 : 6, short_count(w->insts[s], count, sizeof count));
-        puts("");
+            insts[s] = short_count(w->insts[s], text[s], sizeof text[s]);
+        print_row(w->name, w->suite, w->block, papers, insts);
     }
     puts("\nSizes: warp instructions with 64-bit addresses. --mix runs them and prints their instruction "
          "mix.\n"

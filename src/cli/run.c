@@ -21,7 +21,7 @@ static const char help[] =
     "Runs on the simulated GPU: an unmodified CUDA program (built by nvcc 11 to 13 with -cudart\n"
     "shared, or by clang), a bundled workload, or one kernel of a PTX file.\n"
     "\n"
-    "  --functional      results only, no timing (the only mode so far)\n"
+    "  --functional      results and instruction counts only, no timing: many times faster\n"
     "  --gpu NAME|FILE   the GPU: a name from 'reprise list gpus' or a .yaml file (default h200)\n"
     "  --set PATH=VALUE  change one parameter, see 'reprise list params' (repeatable)\n"
     "  --max-insts N     stop a kernel after N warp instructions: it ends with a launch timeout\n"

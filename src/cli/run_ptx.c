@@ -181,7 +181,8 @@ static int launch(struct rp_gpu *g, struct request *r, const char *text, size_t 
 }
 
 static int run(struct request *r) {
-    const char *set_text = getenv("REPRISE_SET"), *max = getenv("REPRISE_MAX_INSTS");
+    const char *set_text = getenv("REPRISE_SET"), *max = getenv("REPRISE_MAX_INSTS"),
+               *functional = getenv("REPRISE_FUNCTIONAL");
     VEC(const char *) set = {0};
     char *copy = xstrdup(set_text ? set_text : ""), *save = NULL;
     for (char *p = strtok_r(copy, "\n", &save); p; p = strtok_r(NULL, "\n", &save))
@@ -189,7 +190,7 @@ static int run(struct request *r) {
     vec_push(&set, NULL);
     struct rp_options o = {.gpu = getenv("REPRISE_GPU"),
                            .set = set.at,
-                           .functional = true,
+                           .functional = functional && *functional && strcmp(functional, "0"),
                            .max_insts = max ? strtoull(max, NULL, 10) : 0};
     char *log = NULL;
     size_t len;

@@ -1,0 +1,326 @@
+#!/usr/bin/env python3
+"""The reprise command as users meet it: help, mistakes and what is said about them, runs, reports, lists.
+
+Every check is a function named test_*; they print what went wrong, then a count. Python because it is processes and text.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import traceback
+
+HERE = pathlib.Path(__file__).resolve().parent
+SAXPY = str(HERE.parent / "golden" / "saxpy.ptx")
+SAXPY_ARGS = ["--arg", "f32:2", "--arg", "iota:4", "--arg", "iota:4", "--arg", "u32:4"]
+COLUMNS = 100
+REPRISE = STATIC = TMP = None  # set by main
+
+ENDLESS = """.version 6.4
+.target sm_75
+.address_size 64
+.visible .entry endless() {
+L:  bra L;
+}
+"""
+# Each lane runs a loop as often as its number says.
+LOOP = """.version 6.4
+.target sm_75
+.address_size 64
+.visible .entry loop(.param .u64 p) {
+    .reg .b64 %rd<4>;
+    .reg .b32 %r<4>;
+    .reg .pred %p<2>;
+    ld.param.u64 %rd1, [p];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.u64 %rd3, %rd1, %rd2;
+L:  ld.global.u32 %r2, [%rd3];
+    add.u32 %r2, %r2, 3;
+    st.global.u32 [%rd3], %r2;
+    sub.u32 %r1, %r1, 1;
+    setp.gt.s32 %p1, %r1, 0;
+    @%p1 bra L;
+    st.global.u32 [%rd3+128], %r2;
+    ret;
+}
+"""
+# One instruction or more of every counter that no workload is sure to move.
+RARE = """.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry rare(.param .u64 p) {
+    .reg .b64 %rd<3>;
+    .reg .b32 %r<6>;
+    .reg .pred %p<2>;
+    .local .align 4 .b8 room[256];
+    ld.param.u64 %rd1, [p];
+    cvta.to.global.u64 %rd2, %rd1;
+    ld.u32 %r1, [%rd1];
+    ld.global.u32 %r2, [%rd2];
+    and.b32 %r2, %r2, 60;
+    mov.u32 %r3, room;
+    add.u32 %r3, %r3, %r2;
+    st.local.u32 [%r3], %r1;
+    ld.local.u32 %r4, [%r3];
+    add.f16x2 %r4, %r4, %r1;
+    shfl.sync.bfly.b32 %r5, %r4, 1, 31, -1;
+    membar.gl;
+    st.u32 [%rd1], %r5;
+    ret;
+}
+"""
+
+
+def run(*words, stdin=None, env=None):
+    """Runs reprise; returns status, stdout, stderr."""
+    done = subprocess.run([REPRISE, *map(str, words)], capture_output=True, text=True, timeout=60, input=stdin, env=env)
+    return done.returncode, done.stdout, done.stderr
+
+
+def write(name, text):
+    path = os.path.join(TMP, name)
+    pathlib.Path(path).write_text(text)
+    return path
+
+
+def has_workloads():
+    return (pathlib.Path(REPRISE).resolve().parent.parent / "workloads" / "hotspot").exists()
+
+
+def expect(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def expect_in(part, text):
+    expect(part in text, f"{part!r} is not in:\n{text}")
+
+
+def report(*words, timed=False):
+    """The JSON report of a run that must succeed."""
+    path = os.path.join(TMP, "report.json")
+    rc, out, err = run("run", "--json", path, *([] if timed else ["--functional"]), *words)
+    expect(rc == 0, f"status {rc}: {out}{err}")
+    return json.loads(pathlib.Path(path).read_text())
+
+
+def test_help():
+    for words in (["--help"], ["help"], ["run", "--help"], ["env", "--help"], ["disasm", "--help"], ["list", "--help"]):
+        rc, out, err = run(*words)
+        expect(rc == 0 and not err, f"{words}: status {rc}, {err}")
+        expect_in("usage: reprise", out)
+        expect(max(map(len, out.splitlines())) <= COLUMNS, f"{words}: help is wider than {COLUMNS} columns")
+    rc, out, err = run()
+    expect(rc == 2 and not out and "usage: reprise" in err, "no command: usage on stderr, status 2")
+    expect(re.match(r"reprise \d+\.\d+\.\d+\n", run("--version")[1]), "--version")
+
+
+def test_mistakes_get_suggestions():
+    for words, said in (
+        (["rnu"], "there is no command 'rnu'; did you mean 'run'?"),
+        (["run", "--jsn", "x", "--", "true"], "unknown option --jsn; did you mean --json?"),
+        (["run", "--gpu"], "a value is needed after --gpu"),
+        (["run", "--max-insts", "many", "--", "true"], "--max-insts takes a number, not many"),
+        (["run"], "what should be run?"),
+        (["run", "--size", "huge", "hotspot"], "--size takes tiny, small, medium or large, not huge"),
+        (["run", "hotspot", "--bits", "16"], "--bits takes 32 or 64, not 16"),
+        (["run", "hotspot", "extra"], "arguments of a workload's program come after --, not extra"),
+        (["run", "--size", "tiny", "--", "true"], "only workloads take --size"),
+        (["list", "workload"], "there is no list of 'workload'; did you mean 'workloads'?"),
+        (["list", "gpus", "more"], "unknown argument more"),
+        (["list"], "what should be listed?"),
+        (["env", "surplus"], "unknown argument surplus"),
+        (["disasm"], "a PTX file is needed"),
+        (["disasm", "--without", "nothing", SAXPY], "there is no pass called nothing"),
+        (["disasm", "--regs", "3", SAXPY], "--regs takes 16 to 255, not 3"),
+    ):
+        rc, out, err = run(*words)
+        expect(rc == 2 and not out, f"{words}: status {rc}, stdout {out!r}")
+        expect_in("reprise: " + said, err)
+        expect_in("usage: reprise", err)
+
+
+def test_missing_files():
+    rc, _, err = run("run", "--", "/nonexistent/program")
+    expect(rc == 127 and "there is no program '/nonexistent/program'" in err, err)
+    rc, _, err = run("run", "hotspto")
+    expect(rc == 127 and "no program or workload 'hotspto'; did you mean the workload 'hotspot'?" in err, err)
+    for command in ("run", "disasm"):
+        rc, _, err = run(command, "/nonexistent/file.ptx")
+        expect(rc == 1 and "/nonexistent/file.ptx: No such file" in err, err)
+    rc, _, err = run("run", "--gpu", "gtx48", SAXPY, *SAXPY_ARGS)
+    expect(rc == 1 and "gtx480" in err, err)
+    rc, _, err = run("run", "--set", "sm.wraps=3", SAXPY, *SAXPY_ARGS)
+    expect(rc == 1 and "did you mean" in err, err)
+    rc, _, err = run("run", "--json", "/nonexistent/report.json", SAXPY, *SAXPY_ARGS)
+    expect(rc == 1 and "cannot write the report to /nonexistent/report.json" in err, err)
+
+
+def test_static_runtime_is_refused():
+    rc, _, err = run("run", "--", STATIC)
+    expect(rc == 1, f"status {rc}")
+    expect_in("linked in statically", err)
+    expect_in("nvcc -cudart shared", err)
+
+
+def test_kernel_of_a_ptx_file():
+    rc, out, err = run("run", SAXPY, "--entry", "saxpy", "--block", "4", *SAXPY_ARGS)
+    expect(rc == 0 and not err, err)
+    expect_in("00000000 00000003 00000006 00000009", out)  # denormals 0 to 3: 2x + y
+    rc, _, err = run("run", SAXPY, "--entry", "saxp", *SAXPY_ARGS)
+    expect(rc == 1 and "there is no such kernel" in err and "saxpy" in err, err)
+    rc, _, err = run("run", SAXPY, *SAXPY_ARGS[:-2])
+    expect(rc == 2 and "has more parameters than the 3 --arg given" in err, err)
+    rc, _, err = run("run", SAXPY, *SAXPY_ARGS[:-1], "u32=4")
+    expect(rc == 2 and "--arg u32=4 is not TYPE:VALUE" in err, err)
+    rc, _, err = run("run", SAXPY, "--block", "4,4,4,4")
+    expect(rc == 2 and "a size is X, X,Y or X,Y,Z, not 4,4,4,4" in err, err)
+
+
+def test_faults_are_reported():
+    rc, out, err = run("run", SAXPY, "--block", "32", *SAXPY_ARGS[:-1], "u32:32000", "--grid", "1000")
+    expect(rc == 1, f"status {rc}: {out}")
+    for part in ("illegal address", "saxpy", "block (", "thread (", "saxpy.ptx:"):
+        expect_in(part, err)
+
+
+def test_endless_kernels_end():
+    path = write("endless.ptx", ENDLESS)
+    rc, _, err = run("run", "--functional", "--max-insts", "1000", path)
+    expect(rc == 1, f"status {rc}")
+    expect_in("launch timed out in kernel endless", err)
+    expect_in("limit of executed instructions", err)
+
+
+def test_bad_ptx_has_a_caret():
+    path = write("bad.ptx", ".version 6.4\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\n\tmvo.u32 %r1, 1;\n\tret;\n}\n")
+    for command in ("disasm", "run"):
+        rc, _, err = run(command, path)
+        expect(rc == 1, f"{command}: status {rc}")
+        expect_in("bad.ptx:6:2: error: unknown instruction 'mvo'", err)
+        lines = err.splitlines()
+        caret = next(i for i, line in enumerate(lines) if line.strip() == "^")
+        expect(lines[caret - 1].index("mvo") == lines[caret].index("^"), f"the caret is elsewhere:\n{err}")
+
+
+def test_disassembly():
+    rc, out, err = run("disasm", SAXPY)
+    expect(rc == 0 and not err, err)
+    expect_in("FFMA", out)
+    expect_in("EXIT", out)
+    rc, passes, _ = run("disasm", "--passes", SAXPY)
+    expect(rc == 0 and len(passes) > len(out) and passes.endswith(out), "--passes prints more, then the same")
+    rc, _, err = run("disasm", SAXPY, "nothere")
+    expect(rc == 1 and "has no such kernel" in err, err)
+
+
+def test_environment():
+    rc, out, _ = run("env", "--gpu", "gtx480", "--max-insts", "7", "--set", "sm.warps=8", "--json", "it's.json")
+    expect(rc == 0, f"status {rc}")
+    shown = subprocess.run(["sh", "-c", 'eval "$1"; echo "$REPRISE_GPU $REPRISE_MAX_INSTS $REPRISE_SET $REPRISE_JSON"', "sh", out],
+                           capture_output=True, text=True, check=True).stdout
+    expect(shown == f"gtx480 7 sm.warps=8 {os.getcwd()}/it's.json\n", shown)
+    expect_in("export LD_LIBRARY_PATH='", out)
+
+
+def test_reports():
+    words = ["--gpu", "gtx480", "--set", "device.sms=3", SAXPY, "--block", "64", "--grid", "2", "--arg", "f32:2", "--arg", "iota:100",
+             "--arg", "iota:100", "--arg", "u32:100"]
+    for timed in (False, True):
+        check_report(report(*words, timed=timed), report(*words, timed=timed), timed)
+
+
+def check_report(first, second, timed):
+    for key in ("schema", "gpu", "mech", "settings", "kernels", "totals", "host"):
+        expect(key in first, f"the report has no {key}")
+    kernel = first["kernels"][0]
+    expect((kernel["name"], kernel["grid"], kernel["block"]) == ("saxpy", [2, 1, 1], [64, 1, 1]), str(kernel))
+    expect(first["settings"]["device.sms"] == 3, "settings show --set")
+    expect(kernel["counters"]["insts.fp32"] == 4, "each of four warps runs one FFMA")  # 100 of 128 threads
+    expect(kernel["counters"]["insts.divergent"] == 0, "lanes that have exited make no path divergent")
+    expect(not timed or kernel["cycles"] > 0, "a timed run has cycles")
+    for data in (first, second):
+        expect(data.pop("host")["wall_s"] > 0, "host has wall_s")
+    expect(first == second, "two runs give different reports")
+
+
+def test_divergence_is_counted():
+    data = report(write("loop.ptx", LOOP), "--block", "32", "--arg", "buf:256")["totals"]
+    once = report(write("loop.ptx", LOOP), "--block", "1", "--arg", "buf:256")["totals"]
+    expect(once["counters"]["insts.divergent"] == 0, "one lane cannot diverge")
+    # Lanes 0 and 1 leave after one turn, so that 30 of 31 turns of six instructions lack some.
+    expect(data["counters"]["insts.divergent"] == 30 * 6, f'{data["counters"]["insts.divergent"]} divergent instructions')
+
+
+def test_counters_sum_and_move():
+    path = write("rare.ptx", RARE)
+    moved = {}
+    reports = [report(path, "--block", "32", "--arg", "buf:256")]
+    if has_workloads():
+        reports += [report(name, "--size", "tiny") for name in
+                    ("hotspot", "bfs", "dct8x8", "convolutionTexture", "imghisto", "BlackScholes", "LIB", "lavaMD", "mri-q", "tpacf")]
+    for data in reports:
+        totals = data["totals"]
+        mix = {n: v for n, v in totals["counters"].items() if n.startswith("insts.") and n != "insts.divergent"}
+        expect(sum(mix.values()) == totals["warp_insts"], f"the mix does not sum to the instructions: {totals}")
+        for kernel in data["kernels"]:
+            for name, value in kernel["counters"].items():
+                if name.startswith("insts."):
+                    moved[name] = moved.get(name, 0) + value
+    for name in ("insts.load.generic", "insts.store.generic", "insts.load.local", "insts.store.local", "insts.fp16", "insts.warp"):
+        expect(moved[name] > 0, f"{name} was not counted")
+    still = [n for n, v in moved.items() if v == 0 and n != "insts.fp64"]
+    expect(not has_workloads() or not still, f"counters that nothing moves: {still}")
+
+
+def test_lists():
+    for words, part in ((["gpus"], "gtx480"), (["params"], "sm.warps"), (["workloads"], "hotspot")):
+        rc, out, err = run("list", *words)
+        expect(rc == 0 and not err, err)
+        expect_in(part, out)
+        wide = [line for line in out.splitlines() if len(line) > COLUMNS]
+        expect(not wide, f"list {words}: wider than {COLUMNS} columns: {wide[:3]}")
+
+
+def test_workloads():
+    if not has_workloads():
+        return
+    for bits, mode in (("64", ["--functional"]), ("32", ["--functional"]), ("32", ["--gpu", "gtx480"])):
+        rc, out, err = run("run", *mode, "hotspot", "--size", "tiny", "--bits", bits, "--check-result")
+        expect(rc == 0 and re.fullmatch(r"hotspot tiny: OK \(.*\)\n", out), out + err)
+    rc, out, _ = run("run", "--functional", "--gpu", "gtx480", "--size", "tiny", "pathfinder1024")
+    expect(rc == 0 and "NOT CHECKED" in out, out)
+    rc, _, err = run("run", "nw", "--size", "tiny", "--check-result", "--", "--nonsense", "1")
+    expect(rc == 2 and "--nonsense" in err, err)
+    rc, _, err = run("run", "hotspot", "--size", "tiny", "--check-result", "--max-insts", "1000", "--functional")
+    expect(rc == 1 and "launch timed out" in err, err)
+
+
+def main():
+    global REPRISE, STATIC, TMP
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--reprise", required=True)
+    parser.add_argument("--static-runtime", required=True, help="the program made of static_runtime.c")
+    args = parser.parse_args()
+    REPRISE, STATIC = os.path.abspath(args.reprise), os.path.abspath(args.static_runtime)
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as TMP:
+        for name, test in sorted(globals().items()):
+            if not name.startswith("test_"):
+                continue
+            try:
+                test()
+                passed += 1
+            except Exception:  # any failure of a check is that check's
+                failed += 1
+                print(f"FAIL {name}\n{traceback.format_exc(limit=-1)}")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
