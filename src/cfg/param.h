@@ -50,7 +50,7 @@ enum param_status param_read(const struct param *p, const char *text, size_t len
 void param_store(const struct param *p, void *base, const union param_value *v);
 /* Adds the value p has in the struct at base: as a file would say it ("48K"), or plainly ("49152"). */
 void param_print(const struct param *p, const void *base, bool plain, struct str *out);
-/* Adds what p accepts: "an integer, 1 to 128 warps". */
+/* Adds what p accepts: "an integer, 1 to 64 warps". */
 void param_describe(const struct param *p, struct str *out);
 
 /* The row called path, or NULL. */
