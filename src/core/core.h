@@ -130,7 +130,7 @@ struct sm {
     uint64_t active[4];       /* two-level: active set */
     uint64_t fetch_group[4];
     uint32_t fetch_last[4];
-    struct core_block blocks[32];
+    struct core_block blocks[CORE_MAX_WARPS];
     uint32_t nblocks;
     uint64_t age;
 

@@ -438,7 +438,7 @@ static void test_checks(void **state) {
     bad("sm: {threads: 1024}", "t.yaml:1:15: error: sm.threads (1024) must be 32 times sm.warps (64)");
     bad("sm: {warps: 32}", "t.yaml:1:13: error: sm.threads (2048) must be 32 times sm.warps (32)");
     bad("sm: {threads: 512, warps: 16, blocks: 16}", "block.threads (1024) must not exceed sm.threads (512)");
-    bad("sm: {threads: 512, warps: 16, blocks: 17}\nblock.threads: 512", "sm.blocks (17) must not exceed sm.warps (16)");
+    bad("sm: {threads: 1024, warps: 32, blocks: 33}", "sm.blocks (33) must not exceed sm.warps (32)");
     bad("block: {threads: 512, x: 512}", "block.y (1024) must not exceed block.threads (512)");
     bad("block: {threads: 512, y: 512}", "block.x (1024) must not exceed block.threads (512)");
     bad("block: {z: 65, x: 64, y: 64, threads: 64}", "block.z (65) must not exceed block.threads (64)");

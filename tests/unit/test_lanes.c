@@ -317,8 +317,8 @@ static void test_carries(void **state) {
         trial_fill(&hi);
         if (n & 2)
             memcpy(hi.s[1], hi.s[0], sizeof hi.s[0]);
-        lo.pin[0] = 0;
         enum op op = n & 4 ? OP_ISUBC : OP_IADDC;
+        lo.pin[0] = op == OP_ISUBC ? UINT32_MAX : 0;
         trial_run(&lo, op, &m);
         hi.pin[0] = lo.pout[0];
         trial_run(&hi, op, &m);
@@ -335,7 +335,7 @@ static void test_carries(void **state) {
         for (unsigned i = 0; i < WARP_LANES; i++) {
             uint64_t a = (uint64_t)hi.s[0][i] << 32 | lo.s[0][i], b = (uint64_t)hi.s[1][i] << 32 | lo.s[1][i];
             assert_int_equal((uint64_t)hi.d[0][i] << 32 | lo.d[0][i], op == OP_IADDC ? a + b : a - b);
-            assert_int_equal(hi.pout[0] >> i & 1, op == OP_IADDC ? a + b < a : a < b);
+            assert_int_equal(hi.pout[0] >> i & 1, op == OP_IADDC ? a + b < a : a >= b);
             bool less = m.sgn ? (int64_t)a < (int64_t)b : a < b;
             unsigned rel = a == b ? CMP_EQ : less ? CMP_LT : CMP_GT;
             assert_int_equal(cmp.pout[0] >> i & 1, (m.cmp & rel) != 0);
