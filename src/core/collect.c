@@ -78,9 +78,10 @@ void op_writeback(struct sm *sm, int32_t id) {
     request_write(sm, id);
 }
 
+/* The words of one result are written in turn, in the same cycle where their banks are free. */
 static uint32_t serve_writes(struct sm *sm) {
-    uint32_t busy = 0, banks = sm->write_banks;
-    for (uint32_t left = banks; left; left &= left - 1) {
+    uint32_t busy = 0;
+    for (uint32_t left = sm->write_banks; left; left = sm->write_banks & ~busy) {
         uint32_t b = (uint32_t)__builtin_ctz(left);
         int32_t id = fifo_pop(sm, sm->bank_writes[b]);
         if (sm->bank_writes[b][0] == CORE_NONE)

@@ -95,12 +95,18 @@ struct core_warp {
     uint64_t arrive;   /* cycle in which fetched instructions enter the buffer */
     uint32_t arriving;
     bool fetching;     /* waits for the instruction cache */
+    bool fence;        /* waits for its stores */
     uint32_t stores;   /* unanswered stores and atomics */
     uint32_t inflight; /* ops on their way */
     uint32_t epoch;    /* counts flushes of the buffer, so that late fetches are recognised */
     uint32_t block;    /* block slot */
     uint64_t age;      /* order of arrival */
     uint64_t local_base;
+    struct {
+        uint64_t addr;
+        uint32_t pc, times,
+            others; /* times: it was repeated; others: ordered accesses elsewhere since then */
+    } spin;         /* the ordered access that may be a spin loop's */
 };
 
 struct core_block {
@@ -122,6 +128,7 @@ struct sm {
     uint64_t clear;           /* scoreboard lets the next instruction pass */
     uint64_t on_memory;       /* if not: a load is what it waits for */
     uint64_t blocked;         /* at a barrier or memory fence */
+    uint64_t held;            /* behind a control instruction */
     uint64_t control, memory; /* the next instruction is of this kind */
     uint64_t hungry;          /* buffer has room and nothing is on its way to it */
     uint64_t arriving;        /* instructions are being decoded */
@@ -130,6 +137,11 @@ struct sm {
     uint64_t active[4];       /* two-level: active set */
     uint64_t fetch_group[4];
     uint32_t fetch_last[4];
+    struct {
+        uint64_t until;
+        uint32_t warp;
+    } hold[CORE_MAX_WARPS]; /* ring of held warps in the order in which they go on */
+    uint32_t hold_first, hold_count;
     struct core_block blocks[CORE_MAX_WARPS];
     uint32_t nblocks;
     uint64_t age;
@@ -186,6 +198,7 @@ void sm_account(struct sm *sm, uint64_t cycles); /* cycles in which the SM slept
 void sm_collect(struct sm *sm, uint64_t now);    /* banks: writes, then operand reads */
 void sm_dispatch(struct sm *sm, uint64_t now);   /* from collectors to units */
 void sm_complete(struct sm *sm, uint64_t now);   /* ends of execution, data from memory */
+void sm_release(struct sm *sm, uint64_t now);    /* warps behind control instructions */
 void sm_lsu(struct sm *sm, uint64_t now);
 /* Accesses of a memory instruction about to issue for lanes m, from the addresses in registers;
  * sm->naccess_free must not be 0. */

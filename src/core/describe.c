@@ -5,12 +5,10 @@ static const char *reason(const struct sm *sm, uint32_t s) {
     const struct core_warp *cw = &sm->warps[s];
     if (!cw->w->live)
         return "has exited, with results on their way";
-    if (sm->blocked >> s & 1) {
-        for (uint32_t k = 0; k < cw->w->depth; k++)
-            if (cw->w->stack[k].bar >= 0)
-                return "waits at a barrier";
+    if (cw->fence)
         return "waits for its stores at a memory fence";
-    }
+    if (sm->blocked >> s & 1)
+        return "waits at a barrier";
     if (cw->fetching || !cw->buffered)
         return "waits for instructions";
     if (!(sm->clear >> s & 1))

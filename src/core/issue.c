@@ -6,6 +6,9 @@
 
 enum outcome { ISSUED, NO_UNIT, NO_COLLECTOR };
 
+/* Repetitions that make a spin loop; ordered accesses elsewhere after which another one is watched. */
+enum { SPIN_TIMES = 16, SPIN_OTHERS = 8 };
+
 static uint32_t oldest(const struct sm *sm, uint64_t set) {
     uint32_t best = (uint32_t)__builtin_ctzll(set);
     for (uint64_t left = set & (set - 1); left; left &= left - 1) {
@@ -98,7 +101,7 @@ static void advance(struct sm *sm, uint32_t s, uint32_t pc) {
     warp_update(sm, s);
 }
 
-/* A barrier may have opened: warps of the block that can go on, go on. */
+/* Warps of a block that can go on after all, go on. */
 static void wake_block(struct sm *sm, uint32_t block) {
     for (uint64_t left = sm->blocked; left; left &= left - 1) {
         uint32_t s = (uint32_t)__builtin_ctzll(left);
@@ -106,12 +109,54 @@ static void wake_block(struct sm *sm, uint32_t block) {
         struct simt_entry *e = cw->block == block && cw->w ? simt_top(cw->w) : NULL;
         if (!e)
             continue;
-        if (sm->x->img->code[cw->next ? cw->next - 1 : 0].in->op == OP_MEMBAR && cw->stores)
+        if (cw->fence)
             continue;
         sm->blocked &= ~(UINT64_C(1) << s);
         if (e->pc != cw->next)
             flush(cw, e->pc);
         warp_update(sm, s);
+    }
+}
+
+/* A barrier may have opened. When instead every thread of the block waits at one, lanes that wait for others
+ * of their warp at a reconvergence point go on alone: a barrier counts threads, and theirs may be the
+ * arrivals it lacks. */
+static void barrier_changed(struct sm *sm, uint32_t block) {
+    wake_block(sm, block);
+    const struct cta *c = sm->blocks[block].cta;
+    uint64_t waiting = 0;
+    for (uint64_t left = sm->resident; left; left &= left - 1) {
+        uint32_t s = (uint32_t)__builtin_ctzll(left);
+        const struct core_warp *cw = &sm->warps[s];
+        if (cw->block != block || !cw->w->live)
+            continue;
+        if (!(sm->blocked >> s & 1) || cw->fence)
+            return;
+        waiting |= UINT64_C(1) << s;
+    }
+    bool split = false;
+    for (uint32_t k = 0; waiting && k < c->nwarps; k++)
+        split |= c->warps[k].live && simt_yield(&c->warps[k]);
+    if (split)
+        wake_block(sm, block);
+}
+
+/* The warp issues nothing more for the time a control instruction takes. */
+static void hold(struct sm *sm, uint32_t s, uint64_t now) {
+    uint32_t latency = sm->spec->latency[LAT_CTRL];
+    if (latency < 2 || !sm->warps[s].w->live)
+        return;
+    uint32_t at = (sm->hold_first + sm->hold_count++) % CORE_MAX_WARPS;
+    sm->hold[at].until = now + latency;
+    sm->hold[at].warp = s;
+    sm->held |= UINT64_C(1) << s;
+}
+
+void sm_release(struct sm *sm, uint64_t now) {
+    while (sm->hold_count && sm->hold[sm->hold_first].until <= now) {
+        sm->held &= ~(UINT64_C(1) << sm->hold[sm->hold_first].warp);
+        sm->hold_first = (sm->hold_first + 1) % CORE_MAX_WARPS;
+        sm->hold_count--;
     }
 }
 
@@ -130,9 +175,9 @@ static void count(struct sm *sm, const struct core_warp *cw, const struct xinst 
 }
 
 /* Control instructions need no collector: they act at once. */
-static void issue_control(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t pc, uint32_t m) {
+static void issue_control(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m, uint64_t now) {
     struct core_warp *cw = &sm->warps[s];
-    uint32_t depth = cw->w->depth, block = cw->block;
+    uint32_t pc = cw->next, depth = cw->w->depth, block = cw->block;
     count(sm, cw, i, m, true);
     if (warp_step(sm->x, cw->w) == WARP_FAULT) {
         sm->fault = true;
@@ -140,10 +185,13 @@ static void issue_control(struct sm *sm, uint32_t s, const struct xinst *i, uint
     }
     sm->n.branch_diverged += (i->kind == X_BRA || i->kind == X_BRX) && cw->w->depth > depth;
     advance(sm, s, pc);
-    if (i->in->op == OP_MEMBAR && cw->stores)
+    hold(sm, s, now);
+    if (i->in->op == OP_MEMBAR && m && cw->stores) {
+        cw->fence = true;
         sm->blocked |= UINT64_C(1) << s;
+    }
     if (i->kind == X_BAR || i->kind == X_EXIT)
-        wake_block(sm, block);
+        barrier_changed(sm, block);
 }
 
 /* Resources an instruction needs beside its operands; without them only control instructions can go. */
@@ -158,6 +206,25 @@ static enum outcome shortage(const struct sm *sm) {
     return NO_COLLECTOR;
 }
 
+/* Does the warp repeat an ordered access, as it does when it waits for another of its own lanes? That one may
+ * wait for this path at a reconvergence point. */
+static bool spinning(const struct sm *sm, struct core_warp *cw, const struct xinst *i, uint32_t m) {
+    uint64_t a[WARP_LANES];
+    exec_addresses(sm->x, cw->w, i, m, a);
+    uint64_t addr = a[__builtin_ctz(m)];
+    if (cw->spin.pc != cw->next && ++cw->spin.others < SPIN_OTHERS)
+        return false;
+    bool same = cw->spin.pc == cw->next && cw->spin.addr == addr;
+    cw->spin.addr = addr;
+    cw->spin.pc = cw->next;
+    cw->spin.others = 0;
+    cw->spin.times = same ? cw->spin.times + 1 : 0;
+    if (cw->spin.times < SPIN_TIMES)
+        return false;
+    cw->spin.times = 0;
+    return true;
+}
+
 static void issue_warp(struct sm *sm, uint32_t s, uint64_t now) {
     struct core_warp *cw = &sm->warps[s];
     uint32_t pc = cw->next;
@@ -165,7 +232,7 @@ static void issue_warp(struct sm *sm, uint32_t s, uint64_t now) {
     const struct core_need *need = &sm->needs[pc];
     uint32_t m = active_lanes(cw, i);
     if (need->control) {
-        issue_control(sm, s, i, pc, m);
+        issue_control(sm, s, i, m, now);
         return;
     }
     bool memory = need->memory;
@@ -177,6 +244,9 @@ static void issue_warp(struct sm *sm, uint32_t s, uint64_t now) {
         lsu_prepare(sm, cw, op, i, m);
     sm->free_op = rest;
     count(sm, cw, i, m, false);
+    if (i->kind == X_S2R) /* what %clock reads is the sum of these */
+        sm->x->clock = now - sm->x->warp_insts - 1;
+    bool spins = memory && i->in->m.vol && m && cw->w->depth > 1 && spinning(sm, cw, i, m);
     if (warp_step(sm->x, cw->w) == WARP_FAULT) {
         sm->fault = true;
         return;
@@ -191,6 +261,8 @@ static void issue_warp(struct sm *sm, uint32_t s, uint64_t now) {
         cw->stores++;
     sm->collectors_used++;
     op_read_operands(sm, id, need, now);
+    if (spins)
+        simt_yield(cw->w);
     advance(sm, s, pc);
 }
 
@@ -223,7 +295,7 @@ static void count_stall(struct sm *sm, uint32_t sched, enum outcome why, uint64_
 }
 
 static void run_scheduler(struct sm *sm, uint32_t sched, uint64_t now) {
-    uint64_t set = sm->group[sched] & sm->resident & sm->valid & sm->clear & ~sm->blocked;
+    uint64_t set = sm->group[sched] & sm->resident & sm->valid & sm->clear & ~(sm->blocked | sm->held);
     if (sm->spec->policy == SCHED_TWO_LEVEL)
         set &= active_set(sm, sched);
     uint32_t slots = sm->spec->width;
@@ -236,7 +308,7 @@ static void run_scheduler(struct sm *sm, uint32_t sched, uint64_t now) {
             issue_warp(sm, s, now);
             sm->n.slot_issued++;
             slots--;
-            set = sm->valid & sm->clear & sm->resident & ~sm->blocked & UINT64_C(1) << s;
+            set = sm->valid & sm->clear & sm->resident & ~(sm->blocked | sm->held) & UINT64_C(1) << s;
         } while (slots && !sm->fault && possible(sm, set, &why));
         set = 0;
     }
@@ -246,8 +318,11 @@ static void run_scheduler(struct sm *sm, uint32_t sched, uint64_t now) {
 void sm_account(struct sm *sm, uint64_t cycles) {
     sm->n.cycles += cycles;
     sm->n.resident_warps += cycles * (uint64_t)__builtin_popcountll(sm->resident);
-    for (uint32_t k = 0; k < sm->spec->schedulers; k++)
+    for (uint32_t k = 0; k < sm->spec->schedulers; k++) {
+        if (sm->spec->policy == SCHED_TWO_LEVEL)
+            active_set(sm, k); /* as the first of these cycles would have left it */
         count_stall(sm, k, NO_UNIT, 0, cycles * sm->spec->width);
+    }
 }
 
 void sm_issue(struct sm *sm, uint64_t now) {

@@ -66,8 +66,10 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, uint
     sm->x = x;
     sm->needs = needs;
     sm->code_base = code_base;
-    sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->hungry = sm->arriving = 0;
+    sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->held = sm->hungry =
+        sm->arriving = 0;
     sm->nblocks = 0;
+    sm->hold_first = sm->hold_count = 0;
     sm->collectors_used = sm->lsu_length = sm->outstanding = 0;
     sm->read_banks = sm->write_banks = 0;
     sm->fault = sm->ended = false;
@@ -194,12 +196,16 @@ static uint64_t next_in_wheel(const struct sm *sm, uint64_t now) {
 
 /* The next cycle in which something can happen here, given that memory only answers later. */
 static uint64_t next_cycle(const struct sm *sm, uint64_t now) {
+    if (sm_idle(sm))
+        return NEVER;
     if (!sm->spec->sleep)
         return now + 1;
-    uint64_t ready = sm->resident & sm->valid & sm->clear & ~sm->blocked;
+    uint64_t ready = sm->resident & sm->valid & sm->clear & ~(sm->blocked | sm->held);
     if (ready || sm->read_banks || sm->write_banks || sm->ended || (sm->hungry & ~sm->blocked))
         return now + 1;
     uint64_t next = next_in_wheel(sm, now);
+    if (sm->hold_count)
+        next = min_u64(next, sm->hold[sm->hold_first].until);
     for (uint32_t u = 0; u < UNIT_COUNT; u++)
         if (sm->ready[u][0] != CORE_NONE)
             return now + 1;
@@ -215,6 +221,7 @@ uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta
         sm_account(sm, now - sm->now - 1);
     sm->now = now;
     sm_complete(sm, now);
+    sm_release(sm, now);
     sm_collect(sm, now);
     sm_dispatch(sm, now);
     sm_lsu(sm, now);

@@ -61,9 +61,11 @@ static void memory_done(struct sm *sm, const struct mem_done *d) {
     uint16_t flags = op_info[op->i->in->op].flags;
     if (flags & OPF_STORE) {
         cw->stores--;
-        if (!cw->stores && (sm->blocked >> op->warp & 1) && cw->next &&
-            sm->x->img->code[cw->next - 1].in->op == OP_MEMBAR && simt_top(cw->w))
-            sm->blocked &= ~(UINT64_C(1) << op->warp);
+        if (!cw->stores && cw->fence) {
+            cw->fence = false;
+            if (simt_top(cw->w))
+                sm->blocked &= ~(UINT64_C(1) << op->warp);
+        }
     }
     op_writeback(sm, (int32_t)d->token);
 }

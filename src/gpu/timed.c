@@ -151,7 +151,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, uint64_t *c
     }
     feed_all(&r, now);
     bool ok = true;
-    while (ok && (r.ended < r.total || !all_idle(m))) {
+    while (ok) {
         ok = tick_sms(&r, now);
         memsys_tick(m->mem, now);
         uint64_t next = next_event(m), n = issued(m);
@@ -168,9 +168,11 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, uint64_t *c
         } else if (now - progress > HANG_CYCLES) {
             ok = hang(&r, "no instruction was issued for a long time");
         }
+        if (r.ended == r.total && all_idle(m))
+            break;
         now = next == NEVER ? now + 1 : next > now ? next : now + 1;
     }
-    *cycles = now - start;
+    *cycles = ++now - start;
     drain(m, now);
     m->code_base += ((uint64_t)x->img->ncode * INST_BYTES + MEM_LINE) & ~(uint64_t)(MEM_LINE - 1);
     for (uint32_t i = 0; i < m->nsms; i++)
