@@ -18,14 +18,14 @@ static void send(struct bank *b, uint64_t line, uint32_t id, enum mem_kind kind,
     p.kind = (uint8_t)kind;
     p.flags = flags;
     p.sectors = p.full = sectors;
-    p.bytes = (uint16_t)(kind == MEM_STORE ? __builtin_popcount(sectors) * MEM_SECTOR : 0);
+    p.bytes = (uint16_t)(kind == MEM_STORE ? mem_sectors(sectors) * MEM_SECTOR : 0);
     queue_push(&b->out, p);
 }
 
 /* A request for sectors that are missing, on behalf of miss register e. */
 static void fetch(struct bank *b, uint32_t e, uint8_t sectors) {
     b->mshr.entry[e].wanted |= sectors;
-    b->n.sectors_fetched += (uint32_t)__builtin_popcount(sectors);
+    b->n.sectors_fetched += mem_sectors(sectors);
     send(b, b->mshr.entry[e].line, e, MEM_LOAD, 0, sectors);
 }
 
@@ -54,9 +54,12 @@ static void use(struct bank *b, uint32_t slot, const struct mem_packet *p) {
 
 /* The line, or a part of it, is on its way. */
 static enum mem_result join(struct bank *b, const struct mem_packet *p, uint32_t e, uint8_t needs) {
-    uint32_t slot = tags_find(&b->tags, p->line); /* none when it was fetched past the cache */
+    struct mshr_entry *x = &b->mshr.entry[e];
+    uint32_t slot = x->slot;
+    if (slot == NO_SLOT) /* it was fetched past the cache, but may have got a place since */
+        slot = tags_find(&b->tags, p->line);
     bool waits = p->kind != MEM_PREFETCH;
-    uint8_t more = needs & ~b->mshr.entry[e].wanted;
+    uint8_t more = needs & ~x->wanted;
     if (waits && !mshr_has_room(&b->mshr, e))
         return MEM_STALL_MERGE;
     if (p->flags & MEM_PIN && slot == NO_SLOT) /* nothing to lock until the line may have a place */
@@ -65,8 +68,9 @@ static enum mem_result join(struct bank *b, const struct mem_packet *p, uint32_t
         return MEM_STALL_QUEUE;
     if (more) {
         fetch(b, e, more);
+        x->slot = slot;
         if (slot != NO_SLOT)
-            b->tags.line[slot].pending |= more;
+            b->tags.line[slot].pending |= x->wanted;
     }
     if (slot != NO_SLOT)
         use(b, slot, p);
@@ -91,6 +95,7 @@ static enum mem_result miss(struct bank *b, const struct mem_packet *p, uint32_t
     uint32_t e = mshr_add(&b->mshr, p->line);
     uint8_t want = needs;
     if (keep) {
+        b->mshr.entry[e].slot = slot;
         struct tags_line *l = &b->tags.line[slot];
         if (!b->spec.sectored)
             want = MEM_ALL_SECTORS & ~l->valid;
@@ -144,11 +149,11 @@ void bank_fill(struct bank *b, uint32_t id, uint8_t sectors) {
     assert((x->wanted & sectors) == sectors);
     x->wanted &= ~sectors;
     b->epoch++;
-    uint32_t slot = tags_find(&b->tags, x->line);
-    if (slot == NO_SLOT)
+    if (x->slot == NO_SLOT)
         return;
-    b->tags.line[slot].pending &= ~sectors;
-    b->tags.line[slot].valid |= sectors;
+    assert(b->tags.addr[x->slot] == x->line);
+    b->tags.line[x->slot].pending &= ~sectors;
+    b->tags.line[x->slot].valid |= sectors;
 }
 
 bool bank_take(struct bank *b, uint32_t id, struct mem_packet *out) {

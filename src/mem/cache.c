@@ -20,7 +20,7 @@ struct cache *cache_create(struct arena *a, const struct cache_spec *s, uint32_t
     return c;
 }
 
-/* ---- stalls ----------------------------------------------------------------------------------------- */
+/* ---- stalls ------------------------------------------------------------------------------------------ */
 
 /* Counts the cycles since the last offer, in which nothing changed, for the reason it had. */
 static void count_stall(struct cache *c, uint64_t now) {
@@ -66,7 +66,7 @@ enum mem_result cache_end(struct cache *c, uint64_t now, const struct mem_access
     return r;
 }
 
-/* ---- accesses --------------------------------------------------------------------------------------- */
+/* ---- accesses ---------------------------------------------------------------------------------------- */
 
 void cache_hit(struct cache *c, uint64_t now, uint32_t token, uint8_t kind) {
     queue_push(&c->hits, (struct mem_done){now + c->spec.latency, token, kind});
@@ -87,7 +87,7 @@ static void count_read(struct cache *c, const struct mem_access *x, enum mem_res
     c->n.read_hits += r == MEM_HIT;
     c->n.read_misses += r == MEM_MISS;
     c->n.read_merged += r == MEM_MERGED;
-    c->n.read_sectors += (uint32_t)__builtin_popcount(x->sectors);
+    c->n.read_sectors += mem_sectors(x->sectors);
     c->n.bypasses += (x->flags & MEM_BYPASS) != 0;
 }
 
@@ -120,7 +120,7 @@ void cache_fill(struct cache *c, uint64_t now, const struct mem_packet *p) {
     bank_end_fill(&c->bank, p->id);
 }
 
-/* ---- completions ------------------------------------------------------------------------------------ */
+/* ---- completions ------------------------------------------------------------------------------------- */
 
 static uint64_t hits_at(const struct cache *c) {
     return queue_empty(&c->hits) ? NEVER : queue_head(&c->hits)->ready;

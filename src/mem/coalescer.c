@@ -37,38 +37,33 @@ static uint32_t seen_find(struct seen *s, uint64_t key) {
     return s->count++;
 }
 
-static uint32_t bytes_mask(uint64_t addr, uint32_t bytes) {
-    return (uint32_t)(((UINT64_C(1) << bytes) - 1) << addr % MEM_SECTOR);
-}
+/* ---- the lanes that form requests together ----------------------------------------------------------- */
 
-/* ---- one request at a time: the lanes of part -----------------------------------------------------------
- */
-
-/* What is being gathered for one line. */
-struct gather {
-    uint32_t bytes[MEM_SECTORS]; /* each sector's bytes touched */
+/* Which bytes of a line a store writes, and from that the sectors it fills. */
+struct written {
+    uint64_t half[2];
 };
 
-static void finish(const struct coalescer_inst *inst, struct mem_access *x, const struct gather *g) {
-    uint32_t bytes = 0;
-    for (uint32_t s = 0; s < MEM_SECTORS; s++) {
-        bytes += (uint32_t)__builtin_popcount(g->bytes[s]);
-        x->sectors |= (uint8_t)((g->bytes[s] != 0) << s);
-        x->full |= (uint8_t)((g->bytes[s] == UINT32_MAX) << s);
-    }
-    x->bytes = (uint16_t)bytes;
-    x->kind = inst->kind;
-    x->flags = inst->flags;
+static void write_bytes(struct written *w, uint64_t addr, uint32_t bytes) {
+    w->half[addr / 64 % 2] |= ((UINT64_C(1) << bytes) - 1) << addr % 64;
 }
 
-/* Any pattern. words: keys of a lane are words of an element, step apart. */
+static uint8_t full_sectors(const struct written *w) {
+    uint32_t full = 0;
+    for (uint32_t s = 0; s < MEM_SECTORS; s++)
+        full |= (uint32_t)((uint32_t)(w->half[s / 2] >> s % 2 * 32) == UINT32_MAX) << s;
+    return (uint8_t)full;
+}
+
+/* Any pattern. */
 static uint32_t scattered(const struct coalescer_inst *inst, uint32_t part, const uint64_t *addr,
-                          uint32_t bytes, struct mem_access *out) {
-    struct gather g[MEM_LANES];
+                          struct mem_access *out) {
+    struct written w[MEM_LANES];
     struct seen seen;
     seen_clear(&seen, MEM_LANES);
     uint64_t last = UINT64_MAX;
     uint32_t i = 0, n = 0;
+    bool store = inst->kind == MEM_STORE;
     for (uint32_t left = part; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
         uint64_t line = addr[lane] & ~(uint64_t)(MEM_LINE - 1);
@@ -77,15 +72,18 @@ static uint32_t scattered(const struct coalescer_inst *inst, uint32_t part, cons
             last = line;
             if (i == n) {
                 n++;
-                g[i] = (struct gather){{0}};
-                out[i] = (struct mem_access){.line = line};
+                w[i] = (struct written){{0}};
+                out[i] = (struct mem_access){.line = line, .kind = inst->kind, .flags = inst->flags};
             }
         }
-        g[i].bytes[addr[lane] / MEM_SECTOR % MEM_SECTORS] |= bytes_mask(addr[lane], bytes);
+        out[i].sectors |= (uint8_t)(1u << addr[lane] / MEM_SECTOR % MEM_SECTORS);
+        out[i].bytes += (uint16_t)inst->bytes;
         out[i].lanes |= 1u << lane;
+        if (store)
+            write_bytes(&w[i], addr[lane], inst->bytes);
     }
-    for (i = 0; i < n; i++)
-        finish(inst, &out[i], &g[i]);
+    for (i = 0; store && i < n; i++)
+        out[i].full = full_sectors(&w[i]);
     return n;
 }
 
@@ -106,7 +104,7 @@ static uint32_t consecutive(const struct coalescer_inst *inst, uint64_t addr, ui
             .lanes = (uint32_t)((UINT64_C(1) << count) - 1) << l0,
             .bytes = (uint16_t)(to - from),
             .sectors = (uint8_t)((2u << s1) - (1u << s0)),
-            .full = (uint8_t)(f1 > f0 ? (1u << f1) - (1u << f0) : 0),
+            .full = (uint8_t)(f1 > f0 && inst->kind == MEM_STORE ? (1u << f1) - (1u << f0) : 0),
             .kind = inst->kind,
             .flags = inst->flags,
         };
@@ -115,13 +113,13 @@ static uint32_t consecutive(const struct coalescer_inst *inst, uint64_t addr, ui
 }
 
 /* All lanes on one address. */
-static uint32_t uniform(const struct coalescer_inst *inst, uint64_t addr, uint32_t part,
+static uint32_t uniform(const struct coalescer_inst *inst, uint64_t addr, uint32_t part, uint32_t lanes,
                         struct mem_access *out) {
     uint32_t sector = (uint32_t)(addr / MEM_SECTOR % MEM_SECTORS);
     *out = (struct mem_access){
         .line = addr & ~(uint64_t)(MEM_LINE - 1),
         .lanes = part,
-        .bytes = (uint16_t)inst->bytes,
+        .bytes = (uint16_t)(lanes * inst->bytes),
         .sectors = (uint8_t)(1u << sector),
         .kind = inst->kind,
         .flags = inst->flags,
@@ -163,9 +161,9 @@ static uint32_t coalesce_part(const struct coalescer_inst *inst, const uint64_t 
     if (part == all && is_run(addr, first, count, inst->bytes))
         n = consecutive(inst, addr[first], count, first, out);
     else if (part == all && is_run(addr, first, count, 0))
-        n = uniform(inst, addr[first], part, out);
+        n = uniform(inst, addr[first], part, count, out);
     else
-        n = scattered(inst, part, addr, inst->bytes, out);
+        n = scattered(inst, part, addr, out);
     if (inst->kind == MEM_ATOMIC)
         count_atomics(part, addr, out, n);
     return n;
@@ -185,8 +183,7 @@ uint32_t coalesce(const struct coalescer_spec *s, const struct coalescer_inst *i
     return n;
 }
 
-/* ---- local memory ---------------------------------------------------------------------------------------
- */
+/* ---- local memory ------------------------------------------------------------------------------------ */
 
 uint32_t coalesce_local(const struct coalescer_inst *i, uint64_t base, const uint32_t *at,
                         struct mem_access *out) {
@@ -203,8 +200,7 @@ uint32_t coalesce_local(const struct coalescer_inst *i, uint64_t base, const uin
     return n;
 }
 
-/* ---- constant memory ------------------------------------------------------------------------------------
- */
+/* ---- constant memory --------------------------------------------------------------------------------- */
 
 uint32_t coalesce_constant(const struct coalescer_inst *i, const uint64_t *addr, struct mem_access *out) {
     struct seen seen;
@@ -213,14 +209,14 @@ uint32_t coalesce_constant(const struct coalescer_inst *i, const uint64_t *addr,
     for (uint32_t left = i->mask; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left), k = seen_find(&seen, addr[lane]);
         if (k == n)
-            n += uniform(i, addr[lane], 0, &out[k]);
+            n += uniform(i, addr[lane], 0, 0, &out[k]);
         out[k].lanes |= 1u << lane;
+        out[k].bytes += (uint16_t)i->bytes;
     }
     return n;
 }
 
-/* ---- shared memory --------------------------------------------------------------------------------------
- */
+/* ---- shared memory ----------------------------------------------------------------------------------- */
 
 /* The most different words of one bank that the lanes of part touch. */
 static uint32_t conflicts(uint32_t part, const uint32_t *at, uint32_t words) {

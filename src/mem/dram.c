@@ -56,6 +56,7 @@ struct dram {
     bool writing;
     uint32_t order;
     uint64_t next;
+    uint64_t patience[KINDS];            /* until this tick at least no request has waited too long */
     uint8_t bursts[MEM_ALL_SECTORS + 1]; /* that a set of sectors takes */
     dram_probe *probe;
     void *probe_ctx;
@@ -130,7 +131,7 @@ void dram_push(struct dram *d, uint64_t now, uint64_t line, uint8_t sectors, boo
     d->next = min_u64(d->next, now);
 }
 
-/* ---- commands --------------------------------------------------------------------------------------- */
+/* ---- commands ---------------------------------------------------------------------------------------- */
 
 static void find_hit(struct dram *d, struct bank_state *b, struct list *l) {
     l->hit = l->first;
@@ -234,7 +235,7 @@ static void column(struct dram *d, uint64_t now, uint32_t i, enum kind kind) {
         finish(d, now, i, kind);
 }
 
-/* ---- scheduling ------------------------------------------------------------------------------------- */
+/* ---- scheduling -------------------------------------------------------------------------------------- */
 
 /* What a bank would do next, and when it may. Priorities: smaller goes first. */
 struct choice {
@@ -303,27 +304,35 @@ static enum kind turn(struct dram *d) {
     return d->writing ? WRITES : READS;
 }
 
+/* The request that has waited too long, or NO_SLOT. */
+static uint32_t starved(struct dram *d, uint64_t now, enum kind kind) {
+    if (now <= d->patience[kind])
+        return NO_SLOT;
+    uint32_t i = oldest(d, kind);
+    d->patience[kind] = d->request[i].arrival + d->spec.starve;
+    return now > d->patience[kind] ? i : NO_SLOT;
+}
+
 void dram_tick(struct dram *d, uint64_t now) {
     enum kind kind = turn(d);
     d->next = NEVER;
-    if (!d->banks[kind])
+    uint64_t left = d->banks[kind];
+    if (!left)
         return;
-    uint32_t first = oldest(d, kind);
-    uint64_t patience = d->request[first].arrival + d->spec.starve;
-    bool starving = now > patience;
     struct choice best = {.request = NO_SLOT};
-    if (starving) {
+    uint32_t first = starved(d, now, kind);
+    if (first != NO_SLOT) {
         struct choice c = choose(d, d->request[first].bank, kind, true);
-        if (c.at <= now)
-            best = c;
-        d->n.dram_starved += c.at <= now;
-        d->next = c.at;
-    } else {
-        d->next = patience + 1;
-    }
-    uint64_t left = best.request == NO_SLOT ? d->banks[kind] : 0;
-    if (starving)
         left &= ~(UINT64_C(1) << d->request[first].bank);
+        d->next = c.at;
+        if (c.at <= now) {
+            d->n.dram_starved++;
+            best = c;
+            left = 0;
+        }
+    } else {
+        d->next = d->patience[kind] + 1;
+    }
     for (; left; left &= left - 1) {
         struct choice c = choose(d, (uint32_t)__builtin_ctzll(left), kind, false);
         d->next = min_u64(d->next, c.at);
@@ -344,13 +353,10 @@ uint64_t dram_pop_at(const struct dram *d) {
     return queue_empty(&d->done) ? NEVER : queue_head(&d->done)->ready;
 }
 
-bool dram_pop(struct dram *d, uint64_t now, uint32_t *id, uint8_t *sectors) {
-    if (dram_pop_at(d) > now)
-        return false;
+void dram_pop(struct dram *d, uint32_t *id, uint8_t *sectors) {
     *id = queue_head(&d->done)->id;
     *sectors = queue_head(&d->done)->sectors;
     queue_pop(&d->done);
-    return true;
 }
 
 bool dram_idle(const struct dram *d) {

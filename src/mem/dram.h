@@ -59,10 +59,10 @@ void dram_push(struct dram *d, uint64_t now, uint64_t line, uint8_t sectors, boo
 void dram_tick(struct dram *d, uint64_t now);
 /* The next tick with something to do for dram_tick. */
 uint64_t dram_next(const struct dram *d);
-/* Takes a read whose data has come by now; false when there is none. */
-bool dram_pop(struct dram *d, uint64_t now, uint32_t *id, uint8_t *sectors);
-/* The tick in which dram_pop will have something, or NEVER when it depends on commands still to be given. */
+/* The tick in which the next read's data comes, or NEVER when that depends on commands still to be given. */
 uint64_t dram_pop_at(const struct dram *d);
+/* Takes that read. */
+void dram_pop(struct dram *d, uint32_t *id, uint8_t *sectors);
 bool dram_idle(const struct dram *d);
 const struct dram_counters *dram_counters(const struct dram *d);
 void dram_watch(struct dram *d, dram_probe *probe, void *ctx);

@@ -37,6 +37,7 @@ struct icnt {
     struct output *out;
     struct bits wanted; /* outputs for which packets wait */
     struct bits filled; /* outputs with packets */
+    uint64_t *head_at;  /* when the oldest packet of each output is out; NEVER: there is none */
     uint64_t next;
     struct icnt_counters n;
 };
@@ -48,6 +49,7 @@ struct icnt *icnt_create(struct arena *a, const struct icnt_spec *s) {
     n->next = NEVER;
     n->in = arena_array(a, struct input, s->inputs);
     n->out = arena_array(a, struct output, s->outputs);
+    n->head_at = arena_array(a, uint64_t, s->outputs);
     for (uint32_t i = 0; i < s->inputs; i++) {
         n->in[i].packet = arena_array(a, struct waiting, s->input_queue);
         pool_init(&n->in[i].pool, a, s->input_queue);
@@ -58,6 +60,7 @@ struct icnt *icnt_create(struct arena *a, const struct icnt_spec *s) {
     for (uint32_t i = 0; i < s->outputs; i++) {
         queue_init(&n->out[i].queue, a, s->output_queue);
         bits_init(&n->out[i].inputs, a, s->inputs);
+        n->head_at[i] = NEVER;
     }
     bits_init(&n->wanted, a, s->outputs);
     bits_init(&n->filled, a, s->outputs);
@@ -102,7 +105,10 @@ static void transfer(struct icnt *n, uint64_t now, uint32_t input, uint32_t outp
     out->turn = input + 1 < n->spec.inputs ? input + 1 : 0;
     uint64_t at = now + n->spec.latency + max_u64(in_ticks, out_ticks) - 1;
     queue_push(&out->queue, (struct arrived){w->packet, at});
-    bits_add(&n->filled, output);
+    if (out->queue.len == 1) {
+        n->head_at[output] = at;
+        bits_add(&n->filled, output);
+    }
     n->n.packets++;
     n->n.bytes += bytes;
     n->n.input_busy += in_ticks;
@@ -160,24 +166,31 @@ uint64_t icnt_next(const struct icnt *n) {
     return n->next;
 }
 
-uint64_t icnt_head_at(const struct icnt *n, uint32_t output) {
-    const struct output *out = &n->out[output];
-    return queue_empty(&out->queue) ? NEVER : queue_head(&out->queue)->at;
+uint32_t icnt_ready(const struct icnt *n, uint64_t now, uint32_t from) {
+    uint32_t o = bits_next(&n->filled, from);
+    while (o != NO_SLOT && n->head_at[o] > now)
+        o = bits_next(&n->filled, o + 1);
+    return o;
 }
 
-const struct mem_packet *icnt_head(const struct icnt *n, uint64_t now, uint32_t output) {
-    return icnt_head_at(n, output) <= now ? &queue_head(&n->out[output].queue)->packet : NULL;
+uint64_t icnt_ready_at(const struct icnt *n) {
+    uint64_t at = NEVER;
+    for (uint32_t w = 0; w < n->filled.words; w++)
+        for (uint64_t left = n->filled.word[w]; left; left &= left - 1)
+            at = min_u64(at, n->head_at[w * 64 + (uint32_t)__builtin_ctzll(left)]);
+    return at;
+}
+
+const struct mem_packet *icnt_head(const struct icnt *n, uint32_t output) {
+    return &queue_head(&n->out[output].queue)->packet;
 }
 
 void icnt_pop(struct icnt *n, uint32_t output) {
     struct output *out = &n->out[output];
     queue_pop(&out->queue);
+    n->head_at[output] = queue_empty(&out->queue) ? NEVER : queue_head(&out->queue)->at;
     if (queue_empty(&out->queue))
         bits_remove(&n->filled, output);
-}
-
-uint32_t icnt_filled(const struct icnt *n, uint32_t from) {
-    return bits_next(&n->filled, from);
 }
 
 bool icnt_idle(const struct icnt *n) {

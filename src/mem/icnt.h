@@ -34,14 +34,13 @@ void icnt_push(struct icnt *n, uint64_t now, uint32_t input, uint32_t output, co
 void icnt_tick(struct icnt *n, uint64_t now);
 /* The next tick with something to do for icnt_tick. */
 uint64_t icnt_next(const struct icnt *n);
-/* The oldest packet of an output, if it has come out by now; else NULL. */
-const struct mem_packet *icnt_head(const struct icnt *n, uint64_t now, uint32_t output);
-/* The tick in which icnt_head will have something, or NEVER. */
-uint64_t icnt_head_at(const struct icnt *n, uint32_t output);
+/* The first output from number from on whose oldest packet has come out by now, or NO_SLOT. */
+uint32_t icnt_ready(const struct icnt *n, uint64_t now, uint32_t from);
+/* A tick before which icnt_ready finds nothing; NEVER when the outputs are empty. */
+uint64_t icnt_ready_at(const struct icnt *n);
+/* The oldest packet of an output that icnt_ready named, and its removal. */
+const struct mem_packet *icnt_head(const struct icnt *n, uint32_t output);
 void icnt_pop(struct icnt *n, uint32_t output);
-/* The first output from number from on that holds packets, come out or about to; NO_SLOT when there is none.
- */
-uint32_t icnt_filled(const struct icnt *n, uint32_t from);
 bool icnt_idle(const struct icnt *n);
 const struct icnt_counters *icnt_counters(const struct icnt *n);
 

@@ -47,7 +47,7 @@ static enum mem_result send(struct l1 *l, const struct mem_access *x, uint32_t t
 
 static enum mem_result store_through(struct l1 *l, const struct mem_access *x, uint32_t token) {
     struct bank *b = &l->cache.bank;
-    uint32_t sectors = (uint32_t)__builtin_popcount(x->sectors);
+    uint32_t sectors = mem_sectors(x->sectors);
     enum mem_result r = send(l, x, token, sectors * MEM_SECTOR);
     if (!mem_accepted(r))
         return r;
@@ -77,7 +77,7 @@ static enum mem_result store(struct l1 *l, uint64_t now, const struct mem_access
     enum mem_result r = keep ? store_back(l, now, x, token) : store_through(l, x, token);
     if (mem_accepted(r)) {
         l->n.l1_writes++;
-        l->n.l1_write_sectors += (uint32_t)__builtin_popcount(x->sectors);
+        l->n.l1_write_sectors += mem_sectors(x->sectors);
     }
     return r;
 }

@@ -52,7 +52,7 @@ void l2_push(struct l2 *l, uint64_t now, const struct mem_packet *p) {
     queue_push(&l->in, (struct timed){*p, now});
 }
 
-/* ---- replies ---------------------------------------------------------------------------------------- */
+/* ---- replies ----------------------------------------------------------------------------------------- */
 
 static void reply(struct l2 *l, enum source from, const struct mem_packet *p, uint64_t ready) {
     if (p->flags & MEM_SILENT)
@@ -60,7 +60,7 @@ static void reply(struct l2 *l, enum source from, const struct mem_packet *p, ui
     struct mem_packet r = *p;
     r.bytes = 0;
     if (p->kind == MEM_LOAD)
-        r.bytes = (uint16_t)(__builtin_popcount(p->sectors) * MEM_SECTOR);
+        r.bytes = (uint16_t)(mem_sectors(p->sectors) * MEM_SECTOR);
     else if (p->flags & MEM_RETURN)
         r.bytes = p->bytes;
     queue_push(&l->replies[from], (struct timed){r, ready});
@@ -93,7 +93,7 @@ void l2_replied(struct l2 *l, uint64_t now) {
     l->epoch++;
 }
 
-/* ---- requests --------------------------------------------------------------------------------------- */
+/* ---- requests ---------------------------------------------------------------------------------------- */
 
 /* Performs an atomic whose sectors are present. */
 static void operate(struct l2 *l, uint64_t now, const struct mem_packet *p) {
@@ -116,7 +116,7 @@ static void count_read(struct l2 *l, const struct mem_packet *p, enum mem_result
     l->n.l2_read_hits += r == MEM_HIT;
     l->n.l2_read_misses += r == MEM_MISS;
     l->n.l2_read_merged += r == MEM_MERGED;
-    l->n.l2_read_sectors += (uint32_t)__builtin_popcount(p->sectors);
+    l->n.l2_read_sectors += mem_sectors(p->sectors);
 }
 
 static enum mem_result read(struct l2 *l, uint64_t now, const struct mem_packet *p) {
@@ -139,7 +139,7 @@ static enum mem_result write(struct l2 *l, uint64_t now, const struct mem_packet
         return r;
     l->n.l2_writes++;
     l->n.l2_write_hits += r == MEM_HIT;
-    l->n.l2_write_sectors += (uint32_t)__builtin_popcount(p->sectors);
+    l->n.l2_write_sectors += mem_sectors(p->sectors);
     reply(l, FROM_LINES, p, now + l->spec.latency);
     return r;
 }
@@ -203,7 +203,7 @@ uint64_t l2_next(const struct l2 *l) {
     return next;
 }
 
-/* ---- DRAM ------------------------------------------------------------------------------------------- */
+/* ---- DRAM -------------------------------------------------------------------------------------------- */
 
 const struct mem_packet *l2_out(const struct l2 *l) {
     return queue_empty(&l->bank.out) ? NULL : queue_head(&l->bank.out);

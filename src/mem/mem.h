@@ -40,13 +40,18 @@ enum {
 /* Who sends: the caches of an SM. */
 enum mem_client { MEM_DATA, MEM_TEXTURE, MEM_CONSTANT, MEM_INST, MEM_CLIENTS };
 
+/* The sectors in a set of them. */
+static inline uint32_t mem_sectors(uint8_t set) {
+    return UINT64_C(0x4332322132212110) >> set * 4 & 15;
+}
+
 /* What a warp wants of one line. */
 struct mem_access {
     uint64_t line;   /* address, a multiple of MEM_LINE */
     uint32_t lanes;  /* the lanes it serves */
-    uint16_t bytes;  /* distinct bytes asked for or written */
+    uint16_t bytes;  /* asked for or written, those of each lane counted */
     uint8_t sectors; /* the sectors touched, sector 0 in bit 0 */
-    uint8_t full;    /* those of them written in every byte */
+    uint8_t full;    /* stores: those of them written in every byte */
     uint8_t kind, flags;
     uint8_t ops;    /* atomics: lanes that operate */
     uint8_t serial; /* atomics: the most of them on one address, which follow one another */

@@ -17,6 +17,7 @@ struct port {
     struct l1 *data;
     struct cache *cache[MEM_CLIENTS]; /* data: its reading half */
     uint32_t turn;                    /* the client that sends first */
+    uint64_t done_at;                 /* the first cycle in which something can be popped */
 };
 
 struct memsys {
@@ -26,12 +27,13 @@ struct memsys {
     struct icnt *request, *reply;
     struct l2 **l2;
     struct dram **dram;
+    uint64_t *data_at;   /* the L2 tick in which each partition gets data from its channel */
     struct bits sending; /* SMs with requests to send */
     struct bits l2_busy, dram_busy;
     bool eager;
 };
 
-/* ---- building --------------------------------------------------------------------------------------- */
+/* ---- building ---------------------------------------------------------------------------------------- */
 
 static void create_ports(struct memsys *m, struct arena *a) {
     const struct mem_spec *s = &m->spec;
@@ -43,6 +45,7 @@ static void create_ports(struct memsys *m, struct arena *a) {
         p->cache[MEM_TEXTURE] = cache_create(a, &s->texture, i);
         p->cache[MEM_CONSTANT] = cache_create(a, &s->constant, i);
         p->cache[MEM_INST] = cache_create(a, &s->inst, i);
+        p->done_at = NEVER;
     }
 }
 
@@ -67,9 +70,11 @@ struct memsys *memsys_create(struct arena *a, const struct mem_spec *s) {
     m->reply = icnt_create(a, &m->spec.reply);
     m->l2 = arena_array(a, struct l2 *, s->partitions);
     m->dram = arena_array(a, struct dram *, s->partitions);
+    m->data_at = arena_array(a, uint64_t, s->partitions);
     for (uint32_t i = 0; i < s->partitions; i++) {
         m->l2[i] = l2_create(a, &s->l2);
         m->dram[i] = dram_create(a, &s->dram);
+        m->data_at[i] = NEVER;
     }
     bits_init(&m->sending, a, s->sms);
     bits_init(&m->l2_busy, a, s->partitions);
@@ -88,7 +93,7 @@ uint32_t memsys_partition(const struct mem_spec *s, uint64_t addr, uint64_t *loc
     return at;
 }
 
-/* ---- time ------------------------------------------------------------------------------------------- */
+/* ---- time -------------------------------------------------------------------------------------------- */
 
 /* The first tick of a domain after core cycle now. */
 static uint64_t arrival(struct domain *d, uint64_t now) {
@@ -115,25 +120,29 @@ static uint64_t first_tick(struct memsys *m, struct domain *d, uint64_t now, uin
     return first < *end ? first : NEVER;
 }
 
-/* ---- SMs -------------------------------------------------------------------------------------------- */
+/* ---- SMs --------------------------------------------------------------------------------------------- */
+
+/* Replies that are out, or will be, wake the SMs. */
+static void due_replies(struct memsys *m, uint64_t now) {
+    uint64_t at = icnt_ready_at(m->reply);
+    if (at != NEVER)
+        due(&m->domain[CORE], max_u64(now, clock_cycle(&m->domain[ICNT].clock, at)));
+}
 
 /* One reply a cycle reaches an SM. */
 static void receive(struct memsys *m, uint64_t now) {
-    struct domain *core = &m->domain[CORE];
     uint64_t tick = arrival(&m->domain[ICNT], now) - 1;
-    for (uint32_t sm = icnt_filled(m->reply, 0); sm != NO_SLOT; sm = icnt_filled(m->reply, sm + 1)) {
-        const struct mem_packet *p = icnt_head(m->reply, tick, sm);
-        if (p) {
-            if (p->client == MEM_DATA)
-                l1_fill(m->port[sm].data, now, p);
-            else
-                cache_fill(m->port[sm].cache[p->client], now, p);
-            icnt_pop(m->reply, sm);
-        }
-        uint64_t at = icnt_head_at(m->reply, sm);
-        if (at != NEVER)
-            due(core, max_u64(now + 1, clock_cycle(&m->domain[ICNT].clock, at)));
+    for (uint32_t sm = icnt_ready(m->reply, tick, 0); sm != NO_SLOT;
+         sm = icnt_ready(m->reply, tick, sm + 1)) {
+        const struct mem_packet *p = icnt_head(m->reply, sm);
+        if (p->client == MEM_DATA)
+            l1_fill(m->port[sm].data, now, p);
+        else
+            cache_fill(m->port[sm].cache[p->client], now, p);
+        m->port[sm].done_at = min_u64(m->port[sm].done_at, cache_next(m->port[sm].cache[p->client]));
+        icnt_pop(m->reply, sm);
     }
+    due_replies(m, now + 1);
 }
 
 /* The next client of an SM with a request to send, taking turns; MEM_CLIENTS when there is none. */
@@ -176,23 +185,20 @@ static void tick_core(struct memsys *m, uint64_t now) {
     send(m, now);
 }
 
-/* ---- interconnect ----------------------------------------------------------------------------------- */
+/* ---- interconnect ------------------------------------------------------------------------------------ */
 
 /* Requests that came out reach L2, one a tick for each partition. */
 static void deliver(struct memsys *m, uint64_t now, uint64_t tick) {
-    struct domain *icnt = &m->domain[ICNT], *l2 = &m->domain[L2];
-    for (uint32_t p = icnt_filled(m->request, 0); p != NO_SLOT; p = icnt_filled(m->request, p + 1)) {
-        const struct mem_packet *q = icnt_head(m->request, tick, p);
-        if (q && l2_has_room(m->l2[p])) {
-            uint64_t at = arrival(l2, now);
-            l2_push(m->l2[p], at, q);
-            bits_add(&m->l2_busy, p);
-            due(l2, at);
-            icnt_pop(m->request, p);
-        }
-        uint64_t at = icnt_head_at(m->request, p);
-        if (at != NEVER)
-            due(icnt, max_u64(tick + 1, at));
+    struct domain *l2 = &m->domain[L2];
+    for (uint32_t p = icnt_ready(m->request, tick, 0); p != NO_SLOT;
+         p = icnt_ready(m->request, tick, p + 1)) {
+        if (!l2_has_room(m->l2[p]))
+            continue;
+        uint64_t at = arrival(l2, now);
+        l2_push(m->l2[p], at, icnt_head(m->request, p));
+        bits_add(&m->l2_busy, p);
+        due(l2, at);
+        icnt_pop(m->request, p);
     }
 }
 
@@ -201,18 +207,19 @@ static void tick_icnt(struct memsys *m, uint64_t now) {
     uint64_t end, tick = first_tick(m, d, now, &end);
     for (; tick < end && tick != NEVER; tick = m->eager ? tick + 1 : d->next) {
         d->next = NEVER;
-        if (m->eager || icnt_next(m->reply) <= tick)
+        if (m->eager || icnt_next(m->reply) <= tick) {
             icnt_tick(m->reply, tick);
+            due_replies(m, now);
+        }
         if (m->eager || icnt_next(m->request) <= tick)
             icnt_tick(m->request, tick);
         deliver(m, now, tick);
-        due(d, max_u64(tick + 1, min_u64(icnt_next(m->reply), icnt_next(m->request))));
-        for (uint32_t sm = icnt_filled(m->reply, 0); sm != NO_SLOT; sm = icnt_filled(m->reply, sm + 1))
-            due(&m->domain[CORE], max_u64(now, clock_cycle(&d->clock, icnt_head_at(m->reply, sm))));
+        uint64_t next = min_u64(icnt_next(m->reply), icnt_next(m->request));
+        due(d, max_u64(tick + 1, min_u64(next, icnt_ready_at(m->request))));
     }
 }
 
-/* ---- L2 and DRAM ------------------------------------------------------------------------------------ */
+/* ---- L2 and DRAM ------------------------------------------------------------------------------------- */
 
 /* What leaves a partition in one tick: a reply, and requests to its DRAM channel. */
 static void drain_l2(struct memsys *m, uint64_t now, uint64_t tick, uint32_t p) {
@@ -234,24 +241,27 @@ static void drain_l2(struct memsys *m, uint64_t now, uint64_t tick, uint32_t p) 
     }
 }
 
-/* The L2 tick in which data that a channel has in its tick at can be taken: in the core cycle after it. */
-static uint64_t data_tick(const struct memsys *m, uint64_t at) {
-    if (at == NEVER)
-        return NEVER;
-    return clock_tick(&m->domain[L2].clock, clock_cycle(&m->domain[DRAM].clock, at) + 1);
+/* Notes when a partition gets the next data from its channel: in the core cycle after it came. */
+static void expect_data(struct memsys *m, uint32_t p) {
+    uint64_t at = dram_pop_at(m->dram[p]);
+    m->data_at[p] = NEVER;
+    if (at != NEVER)
+        m->data_at[p] = clock_tick(&m->domain[L2].clock, clock_cycle(&m->domain[DRAM].clock, at) + 1);
 }
 
-/* Gives a partition the data its channel had by the end of the core cycle before. */
 static void take_data(struct memsys *m, uint64_t tick, uint32_t p) {
-    uint32_t id;
-    uint8_t sectors;
-    while (data_tick(m, dram_pop_at(m->dram[p])) <= tick && dram_pop(m->dram[p], NEVER - 1, &id, &sectors))
+    while (m->data_at[p] <= tick) {
+        uint32_t id;
+        uint8_t sectors;
+        dram_pop(m->dram[p], &id, &sectors);
         l2_fill(m->l2[p], tick, id, sectors);
+        expect_data(m, p);
+    }
 }
 
-/* Whether a partition has work in a tick. */
+/* The next tick in which a partition has work. */
 static uint64_t l2_due(const struct memsys *m, uint32_t p) {
-    return min_u64(l2_next(m->l2[p]), data_tick(m, dram_pop_at(m->dram[p])));
+    return min_u64(l2_next(m->l2[p]), m->data_at[p]);
 }
 
 static void tick_l2(struct memsys *m, uint64_t now) {
@@ -282,11 +292,11 @@ static void tick_dram(struct memsys *m, uint64_t now) {
         for (uint32_t p = bits_next(&m->dram_busy, 0); p != NO_SLOT; p = bits_next(&m->dram_busy, p + 1)) {
             struct dram *c = m->dram[p];
             if (m->eager || dram_next(c) <= tick) {
-                bool waits = dram_pop_at(c) != NEVER;
                 dram_tick(c, tick);
-                if (!waits && dram_pop_at(c) != NEVER) {
+                if (m->data_at[p] == NEVER && dram_pop_at(c) != NEVER) {
+                    expect_data(m, p);
                     bits_add(&m->l2_busy, p);
-                    due(&m->domain[L2], data_tick(m, dram_pop_at(c)));
+                    due(&m->domain[L2], m->data_at[p]);
                 }
             }
             uint64_t next = dram_next(c);
@@ -298,7 +308,7 @@ static void tick_dram(struct memsys *m, uint64_t now) {
     }
 }
 
-/* ---- the interface ---------------------------------------------------------------------------------- */
+/* ---- the interface ----------------------------------------------------------------------------------- */
 
 void memsys_tick(struct memsys *m, uint64_t now) {
     tick_dram(m, now);
@@ -319,6 +329,9 @@ enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum 
     struct port *p = &m->port[sm];
     enum mem_result r = client == MEM_DATA ? l1_access(p->data, now, x, token)
                                            : cache_access(p->cache[client], now, x, token);
+    if (!mem_accepted(r))
+        return r;
+    p->done_at = min_u64(p->done_at, cache_next(p->cache[client]));
     if (cache_out(p->cache[client])) {
         bits_add(&m->sending, sm);
         due(&m->domain[CORE], now + 1);
@@ -327,14 +340,17 @@ enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum 
 }
 
 bool memsys_pop(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client, struct mem_done *out) {
-    return cache_pop(m->port[sm].cache[client], now, out);
+    struct port *p = &m->port[sm];
+    if (p->done_at > now || !cache_pop(p->cache[client], now, out))
+        return false;
+    p->done_at = NEVER;
+    for (uint32_t i = 0; i < MEM_CLIENTS; i++)
+        p->done_at = min_u64(p->done_at, cache_next(p->cache[i]));
+    return true;
 }
 
 uint64_t memsys_port_next(const struct memsys *m, uint32_t sm) {
-    uint64_t next = NEVER;
-    for (uint32_t i = 0; i < MEM_CLIENTS; i++)
-        next = min_u64(next, cache_next(m->port[sm].cache[i]));
-    return next;
+    return m->port[sm].done_at;
 }
 
 uint32_t memsys_port_epoch(const struct memsys *m, uint32_t sm, enum mem_client client) {

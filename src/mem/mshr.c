@@ -30,7 +30,7 @@ uint32_t mshr_find(const struct mshr *m, uint64_t line) {
 
 uint32_t mshr_add(struct mshr *m, uint64_t line) {
     uint32_t e = pool_take(&m->entries), *b = bucket_of(m, line);
-    m->entry[e] = (struct mshr_entry){.line = line, .first = NO_SLOT, .last = NO_SLOT};
+    m->entry[e] = (struct mshr_entry){.line = line, .slot = NO_SLOT, .first = NO_SLOT, .last = NO_SLOT};
     m->entries.next[e] = *b;
     *b = e;
     return e;

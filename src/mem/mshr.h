@@ -11,6 +11,7 @@
 
 struct mshr_entry {
     uint64_t line;
+    uint32_t slot;        /* of the line in the cache, or NO_SLOT; it stays while the line is pending */
     uint32_t first, last; /* waiters */
     uint32_t waiters;
     uint8_t wanted; /* sectors asked for that have not come */

@@ -41,7 +41,7 @@ static struct mem_spec load_spec(const char *name) {
     return mem_spec(&c);
 }
 
-/* ---- DRAM --------------------------------------------------------------------------------------------- */
+/* ---- DRAM -------------------------------------------------------------------------------------------- */
 
 /* Every command given, in order. */
 struct command {
@@ -151,7 +151,8 @@ static uint64_t run_channel(struct dram *d, uint32_t requests, uint32_t pattern,
         }
         if (dram_next(d) <= tick)
             dram_tick(d, tick);
-        while (dram_pop(d, tick, &id, &sectors)) { /* each comes back once, with what was asked for */
+        while (dram_pop_at(d) <= tick) { /* each comes back once, with what was asked for */
+            dram_pop(d, &id, &sectors);
             assert_int_equal(state[id], sectors);
             state[id] = 0;
             done++;
@@ -217,8 +218,10 @@ static uint64_t read_line(struct dram *d, uint64_t now, uint64_t line, uint8_t s
     dram_push(d, now, line * MEM_LINE, sectors, false, 1);
     for (uint64_t t = now;; t++) {
         dram_tick(d, t);
-        if (dram_pop(d, t, &id, &got))
+        if (dram_pop_at(d) <= t) {
+            dram_pop(d, &id, &got);
             return t - now;
+        }
         assert_true(t < now + 10000);
     }
 }
@@ -258,7 +261,8 @@ static void test_dram_order(void **state) {
         if (dram_has_room(d, false)) /* a stream of hits to the open row */
             dram_push(d, tick, (sent++ % 2) * (uint64_t)MEM_LINE, 1, false, 0);
         dram_tick(d, tick);
-        while (dram_pop(d, tick, &id, &sectors)) {
+        while (dram_pop_at(d) <= tick) {
+            dram_pop(d, &id, &sectors);
             if (id == 9999)
                 other_done = tick;
             else
@@ -269,7 +273,7 @@ static void test_dram_order(void **state) {
     assert_true(hits > 50 && other_done > 1300 && other_done < 1400 && dram_counters(d)->dram_starved > 0);
 }
 
-/* ---- the whole: latency ------------------------------------------------------------------------------- */
+/* ---- the whole: latency ------------------------------------------------------------------------------ */
 
 /* Cycles from a load of one line to its completion. */
 static uint64_t load_line(struct memsys *m, uint64_t *now, uint64_t line) {
@@ -322,7 +326,7 @@ static void test_latency_wir(void **state) {
     assert_true(sum > 25 * 439.5 && sum < 25 * 440.5);
 }
 
-/* ---- the whole: traffic ------------------------------------------------------------------------------- */
+/* ---- the whole: traffic ------------------------------------------------------------------------------ */
 
 /* One SM's side of a run: the accesses it will make, one after the other. */
 struct sm_state {
@@ -508,7 +512,7 @@ static void test_jump(void **state) {
     }
 }
 
-/* ---- the whole: bandwidth and cost -------------------------------------------------------------------- */
+/* ---- the whole: bandwidth and cost ------------------------------------------------------------------- */
 
 /* All SMs read one long stream; returns the share of DRAM's peak. */
 static double stream(const char *gpu, uint64_t lines) {
