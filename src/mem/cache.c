@@ -3,15 +3,15 @@
 
 #include <stddef.h>
 
-enum { SPARE_HITS = 16 }; /* completions that may lie there when the consumer is late */
+enum { SPARE = 16 }; /* completions that may lie there when the consumer is late */
 
 void cache_init(struct cache *c, struct arena *a, const struct cache_spec *s, uint32_t sm) {
     assert(s->latency && s->interval);
     c->spec = *s;
     struct mem_packet origin = {.sm = (uint16_t)sm, .client = (uint8_t)s->client};
     bank_init(&c->bank, a, &s->bank, &origin);
-    queue_init(&c->hits, a, s->latency + SPARE_HITS);
-    queue_init(&c->fills, a, s->bank.mshrs * s->bank.merges + s->stores + 1);
+    queue_init(&c->hits, a, s->latency + SPARE);
+    queue_init(&c->fills, a, s->bank.mshrs * s->bank.merges + s->stores + SPARE);
 }
 
 struct cache *cache_create(struct arena *a, const struct cache_spec *s, uint32_t sm) {
@@ -48,7 +48,8 @@ enum mem_result cache_begin(struct cache *c, uint64_t now, const struct mem_acce
             return c->why;
         c->why = MEM_HIT;
     }
-    return now < c->free_at || queue_full(&c->hits) ? MEM_STALL_PORT : MEM_HIT;
+    bool late = queue_full(&c->hits) || queue_room(&c->fills) <= c->bank.mshr.waiters.used + c->stores;
+    return now < c->free_at || late ? MEM_STALL_PORT : MEM_HIT;
 }
 
 enum mem_result cache_end(struct cache *c, uint64_t now, const struct mem_access *x, enum mem_result r) {

@@ -32,6 +32,7 @@ struct cache {
     struct bank bank;
     QUEUE(struct mem_done) hits, fills; /* each in the order of ready */
     uint64_t free_at, last_fill;
+    uint32_t stores;     /* unanswered stores and atomics */
     enum mem_result why; /* of the access that stalled last, if the last access did */
     uint64_t stall_line, stall_at;
     uint32_t stall_epoch;

@@ -65,7 +65,7 @@ struct dram {
 
 static void count_bursts(struct dram *d) {
     uint32_t bytes = d->spec.burst_bytes < MEM_SECTOR ? MEM_SECTOR : d->spec.burst_bytes;
-    uint32_t each = bytes / d->spec.burst_bytes, sectors = bytes / MEM_SECTOR;
+    uint32_t each = (bytes + d->spec.burst_bytes - 1) / d->spec.burst_bytes, sectors = bytes / MEM_SECTOR;
     for (uint32_t set = 0; set <= MEM_ALL_SECTORS; set++)
         for (uint32_t s = 0; s < MEM_SECTORS; s += sectors) {
             uint32_t mask = sectors >= MEM_SECTORS ? MEM_ALL_SECTORS : ((1u << sectors) - 1) << s;
@@ -76,7 +76,8 @@ static void count_bursts(struct dram *d) {
 struct dram *dram_create(struct arena *a, const struct dram_spec *s) {
     assert(s->banks && s->banks <= MAX_BANKS && s->groups && s->burst_bytes && s->burst_ticks &&
            s->row >= s->chunk);
-    assert(s->queue && s->write_queue && s->write_low < s->write_high && s->write_high <= s->write_queue);
+    assert(s->queue && s->reads && s->write_queue && s->write_low < s->write_high &&
+           s->write_high <= s->write_queue);
     struct dram *d = arena_new(a, struct dram);
     d->spec = *s;
     d->request = arena_array(a, struct request, s->queue + s->write_queue);
@@ -88,7 +89,7 @@ struct dram *dram_create(struct arena *a, const struct dram_spec *s) {
         for (enum kind k = 0; k < KINDS; k++)
             d->bank[i].list[k] = (struct list){NO_SLOT, NO_SLOT, NO_SLOT};
     }
-    queue_init(&d->done, a, s->queue + s->latency + s->t.cl + s->burst_ticks);
+    queue_init(&d->done, a, s->reads);
     d->next = NEVER;
     count_bursts(d);
     return d;

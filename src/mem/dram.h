@@ -33,9 +33,10 @@ struct dram_spec {
     bool hash;                         /* banks also depend on the row, so that strides spread */
     uint32_t burst_bytes, burst_ticks; /* one column command moves, and occupies the data bus for */
     uint32_t queue, write_queue;       /* requests that wait */
-    uint32_t write_high, write_low;    /* writes that start, and end, a round of writing; low is less */
-    uint32_t starve;                   /* ticks after which the oldest request goes first */
-    uint32_t latency;                  /* ticks a read takes beside the timing of the chips */
+    uint32_t reads;                 /* reads that may be under way, those included whose data was not taken */
+    uint32_t write_high, write_low; /* writes that start, and end, a round of writing; low is less */
+    uint32_t starve;                /* ticks after which the oldest request goes first */
+    uint32_t latency;               /* ticks a read takes beside the timing of the chips */
     struct dram_timing t;
 };
 

@@ -26,7 +26,7 @@ static enum mem_result load(struct l1 *l, uint64_t now, const struct mem_access 
 /* Sends a store or atomic to L2. */
 static enum mem_result send(struct l1 *l, const struct mem_access *x, uint32_t token, uint32_t bytes) {
     struct bank *b = &l->cache.bank;
-    if (l->stores == l->spec.cache.stores)
+    if (l->cache.stores == l->spec.cache.stores)
         return MEM_STALL_STORES;
     if (queue_full(&b->out))
         return MEM_STALL_QUEUE;
@@ -41,7 +41,7 @@ static enum mem_result send(struct l1 *l, const struct mem_access *x, uint32_t t
     p.ops = x->ops;
     p.serial = x->serial;
     queue_push(&b->out, p);
-    l->stores++;
+    l->cache.stores++;
     return MEM_SENT;
 }
 
@@ -120,11 +120,11 @@ void l1_fill(struct l1 *l, uint64_t now, const struct mem_packet *p) {
         cache_fill(&l->cache, now, p);
         return;
     }
-    l->stores--;
+    l->cache.stores--;
     l->cache.bank.epoch++;
     cache_answer(&l->cache, now, p->id, p->kind);
 }
 
 bool l1_idle(const struct l1 *l) {
-    return !l->stores && cache_idle(&l->cache);
+    return !l->cache.stores && cache_idle(&l->cache);
 }

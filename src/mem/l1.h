@@ -27,7 +27,6 @@ struct l1_counters {
 struct l1 {
     struct cache cache;
     struct l1_spec spec;
-    uint32_t stores; /* unanswered stores and atomics */
     struct l1_counters n;
 };
 

@@ -78,6 +78,7 @@ static struct dram_spec dram(const struct gpu_config *c) {
         .burst_bytes = pins * (uint32_t)c->dram_burst / 8,
         .burst_ticks = (uint32_t)(c->dram_burst / c->dram_rate),
         .queue = (uint32_t)c->dram_queue,
+        .reads = (uint32_t)c->l2_mshrs * MEM_SECTORS, /* L2 asks for each sector of a line at most once */
         .write_queue = (uint32_t)c->dram_write_queue,
         .write_high = (uint32_t)c->dram_write_high,
         .write_low = (uint32_t)c->dram_write_low,

@@ -473,7 +473,7 @@ static struct outcome run(const struct mem_spec *s, enum mode mode, uint32_t act
         }
         if (busy)
             now = mode == JUMP ? next_cycle(m, sm, active, now) : now + 1;
-        assert_true(now < 100 * (uint64_t)accesses * active + 100000);
+        assert_true(now < 10000 * (uint64_t)accesses * active + 100000);
     }
     o.cycles = now;
     while (memsys_next(m) != NEVER) /* lines that were written back are still on their way */
@@ -509,6 +509,55 @@ static void test_jump(void **state) {
         assert_memory_equal(&a, &b, sizeof a);
         assert_memory_equal(&a, &c, sizeof a);
         assert_memory_equal(&a, &d, sizeof a);
+    }
+}
+
+/* A value of a parameter for --set, most often a small one, where things run out. */
+static const char *any_value(const struct param *p, uint64_t *rng) {
+    double range = p->max - p->min;
+    switch (p->type) {
+    case PARAM_INT:
+        return arena_printf(&arena, "%s=%d", p->path,
+                            (int)(p->min + draw(rng, range < 40 ? (uint32_t)range + 1 : 40)));
+    case PARAM_BYTES:
+        return arena_printf(&arena, "%s=%u", p->path, 128u << draw(rng, 10));
+    case PARAM_BOOL:
+        return arena_printf(&arena, "%s=%s", p->path, draw(rng, 2) ? "true" : "false");
+    case PARAM_ENUM:
+        return arena_printf(&arena, "%s=%s", p->path, p->choices[draw(rng, 2)]);
+    default:
+        return arena_printf(&arena, "%s=%u", p->path, 100 + draw(rng, 4000));
+    }
+}
+
+/* Whatever a valid configuration says, every access completes, and jumping changes nothing. */
+static void test_any_config(void **state) {
+    (void)state;
+    static const char *const groups[] = {"l1.",   "texcache.", "constcache.", "icache.",
+                                         "icnt.", "l2.",       "dram.",       "clock."};
+    uint64_t rng = 7;
+    uint32_t valid = 0;
+    while (valid < 40) {
+        const char *set[CONFIG_PARAMS + 1] = {"device.sms=3"};
+        uint32_t n = 1;
+        for (uint32_t i = 0; i < config_params.count; i++)
+            for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
+                if (!strncmp(config_params.rows[i].path, groups[g], strlen(groups[g])) && draw(&rng, 8) == 0)
+                    set[n++] = any_value(&config_params.rows[i], &rng);
+        struct gpu_config c;
+        struct diag d = {0};
+        if (config_load(&c, draw(&rng, 2) ? "gtx480" : "gtx1080ti", set, CONFIG_DIR, &d)) {
+            struct mem_spec s = mem_spec(&c);
+            arena_free(&arena);
+            struct outcome a = run(&s, EVERY_CYCLE, 3, 200), b = run(&s, JUMP, 3, 200),
+                           e = run(&s, EAGER, 3, 200);
+            assert_int_equal(a.completions, 600);
+            assert_memory_equal(&a, &b, sizeof a);
+            assert_memory_equal(&a, &e, sizeof a);
+            valid++;
+        }
+        arena_free(&arena);
+        diag_free(&d);
     }
 }
 
@@ -605,6 +654,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_latency, free_arena),
         cmocka_unit_test_teardown(test_latency_wir, free_arena),
         cmocka_unit_test_teardown(test_jump, free_arena),
+        cmocka_unit_test_teardown(test_any_config, free_arena),
         cmocka_unit_test_teardown(test_bandwidth, free_arena),
         cmocka_unit_test(test_partitions),
         cmocka_unit_test_teardown(test_cost, free_arena),
