@@ -17,7 +17,10 @@ struct port {
     struct l1 *data;
     struct cache *cache[MEM_CLIENTS]; /* data: its reading half */
     uint32_t turn;                    /* the client that sends first */
-    uint64_t done_at;                 /* the first cycle in which something can be popped */
+    uint64_t fresh_at[MEM_CLIENTS];   /* the last cycle with an access ... */
+    uint32_t
+        fresh[MEM_CLIENTS]; /* ... and the requests made in it, which leave in the next at the earliest */
+    uint64_t done_at;       /* the first cycle in which something can be popped */
 };
 
 struct memsys {
@@ -145,14 +148,22 @@ static void receive(struct memsys *m, uint64_t now) {
     due_replies(m, now + 1);
 }
 
-/* The next client of an SM with a request to send, taking turns; MEM_CLIENTS when there is none. */
-static uint32_t next_client(const struct port *p) {
+/* The next client of an SM that may send a request, taking turns; MEM_CLIENTS when there is none. */
+static uint32_t next_client(const struct port *p, uint64_t now) {
     for (uint32_t i = 0; i < MEM_CLIENTS; i++) {
         uint32_t client = (p->turn + i) % MEM_CLIENTS;
-        if (cache_out(p->cache[client]))
+        uint32_t fresh = p->fresh_at[client] == now ? p->fresh[client] : 0;
+        if (p->cache[client]->bank.out.len > fresh)
             return client;
     }
     return MEM_CLIENTS;
+}
+
+static bool has_requests(const struct port *p) {
+    for (uint32_t i = 0; i < MEM_CLIENTS; i++)
+        if (cache_out(p->cache[i]))
+            return true;
+    return false;
 }
 
 /* One request a cycle leaves an SM. */
@@ -160,15 +171,15 @@ static void send(struct memsys *m, uint64_t now) {
     uint64_t tick = arrival(&m->domain[ICNT], now);
     for (uint32_t sm = bits_next(&m->sending, 0); sm != NO_SLOT; sm = bits_next(&m->sending, sm + 1)) {
         struct port *p = &m->port[sm];
-        uint32_t client = next_client(p);
-        if (icnt_has_room(m->request, sm)) {
+        uint32_t client = next_client(p, now);
+        if (client != MEM_CLIENTS && icnt_has_room(m->request, sm)) {
             struct mem_packet q = *cache_out(p->cache[client]);
             uint32_t to = memsys_partition(&m->spec, q.line, &q.line);
             icnt_push(m->request, tick, sm, to, &q);
             cache_sent(p->cache[client]);
             p->turn = client + 1;
             due(&m->domain[ICNT], tick);
-            if (next_client(p) == MEM_CLIENTS) {
+            if (!has_requests(p)) {
                 bits_remove(&m->sending, sm);
                 continue;
             }
@@ -324,18 +335,29 @@ uint64_t memsys_next(const struct memsys *m) {
     return next;
 }
 
+/* Notes the requests that an access made. */
+static void note_requests(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client,
+                          uint32_t before) {
+    struct port *p = &m->port[sm];
+    uint32_t made = p->cache[client]->bank.out.len - before;
+    if (!made)
+        return;
+    p->fresh[client] = made + (p->fresh_at[client] == now ? p->fresh[client] : 0);
+    p->fresh_at[client] = now;
+    bits_add(&m->sending, sm);
+    due(&m->domain[CORE], now + 1);
+}
+
 enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client,
                               const struct mem_access *x, uint32_t token) {
     struct port *p = &m->port[sm];
+    uint32_t before = p->cache[client]->bank.out.len;
     enum mem_result r = client == MEM_DATA ? l1_access(p->data, now, x, token)
                                            : cache_access(p->cache[client], now, x, token);
     if (!mem_accepted(r))
         return r;
     p->done_at = min_u64(p->done_at, cache_next(p->cache[client]));
-    if (cache_out(p->cache[client])) {
-        bits_add(&m->sending, sm);
-        due(&m->domain[CORE], now + 1);
-    }
+    note_requests(m, now, sm, client, before);
     return r;
 }
 

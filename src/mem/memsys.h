@@ -1,10 +1,10 @@
 /* The memory system of the GPU: the caches of all SMs, the interconnect, L2 and DRAM.
  *
  * An SM's load/store unit talks to its port: memsys_access offers an access, memsys_pop takes completions. In
- * each core cycle the run loop first calls memsys_tick, then lets the SMs work; it may leave out cycles
- * before memsys_next in which no SM has anything to do (memsys_port_next tells when one gets something).
- * Results are the same, in the same cycles. Cost follows the requests under way: an idle SM or partition is
- * not looked at.
+ * each core cycle the run loop calls memsys_tick and lets the SMs work, always in the same order; it may
+ * leave out cycles before memsys_next in which no SM has anything to do (memsys_port_next tells when one gets
+ * something). Results are the same, in the same cycles. Cost follows the requests under way: an idle SM or
+ * partition is not looked at.
  *
  * Partitions: chunks of interleave bytes go around the partitions. With hash, the start of each round is
  * shifted by a hash of its number, so that no stride keeps hitting one partition.
@@ -42,7 +42,8 @@ enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum 
 bool memsys_pop(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client, struct mem_done *out);
 /* The first cycle in which an SM can pop something, as far as is known; NEVER when it waits for memory. */
 uint64_t memsys_port_next(const struct memsys *m, uint32_t sm);
-/* Changes whenever a stalled access of this SM's cache may have become possible. */
+/* Changes whenever a stalled access of this SM's cache may have become possible; one that stalled with
+ * MEM_STALL_PORT may be offered again in the next cycle whether it changed or not. */
 uint32_t memsys_port_epoch(const struct memsys *m, uint32_t sm, enum mem_client client);
 
 void memsys_tick(struct memsys *m, uint64_t now);
