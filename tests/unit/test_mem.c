@@ -659,6 +659,28 @@ static void test_l2_merging(void **state) {
     assert_int_equal(l2_counters(l)->l2_stall_merge, 50 - 2);
 }
 
+/* When nobody takes replies, requests wait; when one is taken, one goes on. */
+static void test_l2_replies(void **state) {
+    (void)state;
+    struct l2_spec s = small_l2();
+    struct l2 *l = l2_create(&arena, &s);
+    struct mem_packet p = request(MEM_STORE, 1, 0x1, 0);
+    uint64_t now = 0;
+    for (; now < 200; now++) {
+        if (l2_has_room(l))
+            l2_push(l, now, &p);
+        l2_tick(l, now);
+    }
+    uint64_t served = l2_counters(l)->l2_writes;
+    assert_true(served >= s.latency && served < 100);
+    assert_non_null(l2_reply(l, now));
+    l2_replied(l, now);
+    l2_tick(l, now + 9);
+    l2_tick(l, now + 10);
+    assert_int_equal(l2_counters(l)->l2_writes, served + 1);
+    assert_true(l2_counters(l)->l2_stall_reply > 100);
+}
+
 /* Lanes on one address follow one another; others share a tick. */
 static void test_l2_atomics(void **state) {
     (void)state;
@@ -714,6 +736,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_l2_latency, free_arena),
         cmocka_unit_test_teardown(test_l2_writes, free_arena),
         cmocka_unit_test_teardown(test_l2_merging, free_arena),
+        cmocka_unit_test_teardown(test_l2_replies, free_arena),
         cmocka_unit_test_teardown(test_l2_atomics, free_arena),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
