@@ -116,8 +116,8 @@ static void due(struct domain *d, uint64_t tick) {
 static uint64_t first_tick(struct memsys *m, struct domain *d, uint64_t now, uint64_t *end) {
     if (d->next == NEVER && !m->eager)
         return NEVER;
+    uint64_t first = now && d->cycle == now - 1 ? d->arrival : clock_tick(&d->clock, now);
     *end = arrival(d, now);
-    uint64_t first = clock_tick(&d->clock, now);
     if (!m->eager)
         first = max_u64(first, d->next);
     return first < *end ? first : NEVER;
