@@ -114,8 +114,9 @@ void sm_lsu(struct sm *sm, uint64_t now) {
         return;
     }
     const struct mem_access *a = &sm->access_pool[op->accesses * COALESCER_MAX + op->sent];
-    if (!mem_accepted(memsys_access(sm->mem, now, sm->id, client, a, (uint32_t)id))) {
-        sm->lsu_epoch = memsys_port_epoch(sm->mem, sm->id, client);
+    enum mem_result r = memsys_access(sm->mem, now, sm->id, client, a, (uint32_t)id);
+    if (!mem_accepted(r)) { /* a busy port is free again by itself; anything else when the cache says so */
+        sm->lsu_epoch = r == MEM_STALL_PORT ? UINT32_MAX : memsys_port_epoch(sm->mem, sm->id, client);
         sm->n.lsu_stalls++;
         return;
     }

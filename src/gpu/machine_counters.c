@@ -12,6 +12,9 @@ static const struct counter_info core_rows[] = {
 static const struct counter_info cache_rows[] = {
 #include "mem/cache.def"
 };
+static const struct counter_info bank_rows[] = {
+#include "mem/bank.def"
+};
 static const struct counter_info l1_rows[] = {
 #include "mem/l1.def"
 };
@@ -26,7 +29,21 @@ static const struct counter_info icnt_rows[] = {
 };
 #undef COUNTER
 
-enum group { G_CORE, G_L1, G_L1W, G_TEX, G_CONST, G_INST, G_REQUEST, G_REPLY, G_L2, G_DRAM, G_COUNT };
+enum group {
+    G_CORE,
+    G_L1,
+    G_L1W,
+    G_L1B,
+    G_TEX,
+    G_CONST,
+    G_INST,
+    G_REQUEST,
+    G_REPLY,
+    G_L2,
+    G_L2B,
+    G_DRAM,
+    G_COUNT
+};
 
 static const struct {
     const char *prefix;
@@ -38,6 +55,8 @@ static const struct {
     [G_CORE] = GROUP("", core_rows),
     [G_L1] = GROUP("l1.", cache_rows),
     [G_L1W] = GROUP("", l1_rows),
+    [G_L1B] = GROUP("l1.", bank_rows),
+    [G_L2B] = GROUP("l2.", bank_rows),
     [G_TEX] = GROUP("texcache.", cache_rows),
     [G_CONST] = GROUP("constcache.", cache_rows),
     [G_INST] = GROUP("icache.", cache_rows),
@@ -56,6 +75,10 @@ static const uint64_t *instance(struct machine *m, enum group g, uint32_t k) {
         return (const uint64_t *)&memsys_l1(m->mem, k)->cache.n;
     case G_L1W:
         return (const uint64_t *)&memsys_l1(m->mem, k)->n;
+    case G_L1B:
+        return (const uint64_t *)&memsys_l1(m->mem, k)->cache.bank.n;
+    case G_L2B:
+        return (const uint64_t *)l2_bank_counters(memsys_l2(m->mem, k));
     case G_TEX:
         return (const uint64_t *)&memsys_cache(m->mem, k, MEM_TEXTURE)->n;
     case G_CONST:
@@ -74,7 +97,9 @@ static const uint64_t *instance(struct machine *m, enum group g, uint32_t k) {
 }
 
 static uint32_t instances(const struct machine *m, enum group g) {
-    return g == G_REQUEST || g == G_REPLY ? 1 : g == G_L2 || g == G_DRAM ? m->memory.partitions : m->nsms;
+    return g == G_REQUEST || g == G_REPLY           ? 1
+           : g == G_L2 || g == G_L2B || g == G_DRAM ? m->memory.partitions
+                                                    : m->nsms;
 }
 
 uint32_t machine_counter_count(void) {

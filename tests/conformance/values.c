@@ -247,7 +247,8 @@ static uint64_t random_f64(struct rng *r, uint32_t t) {
 /* Angles: mostly within [-2pi, 2pi], some to a few hundred. */
 static uint64_t random_trig(struct rng *r, uint32_t t) {
     (void)t;
-    float x = ldexpf((float)(int32_t)(next(r) >> 32), below(r, 4) ? -28 : -22);
+    int e = below(r, 4) ? -28 : -22; /* drawn before the number: the order decides the inputs */
+    float x = ldexpf((float)(int32_t)(next(r) >> 32), e);
     uint32_t u;
     memcpy(&u, &x, 4);
     return below(r, 8) ? u : random_float(r, 32, 23);
@@ -256,7 +257,8 @@ static uint64_t random_trig(struct rng *r, uint32_t t) {
 /* Exponents of two: within the range whose powers are finite. */
 static uint64_t random_exponent(struct rng *r, uint32_t t) {
     (void)t;
-    float x = ldexpf((float)(int32_t)(next(r) >> 32), below(r, 4) ? -24 : -31);
+    int e = below(r, 4) ? -24 : -31;
+    float x = ldexpf((float)(int32_t)(next(r) >> 32), e);
     uint32_t u;
     memcpy(&u, &x, 4);
     return below(r, 8) ? u : random_float(r, 32, 23);
