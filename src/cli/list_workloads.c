@@ -203,10 +203,9 @@ int cli_list_mix(const struct workload_run *r) {
         else
             rc = 1;
     unlink(json);
-    printf("\nOurs: size %s, %d-bit addresses; block of the kernel with the most instructions. Papers' "
-           "figures, with\n"
-           "their sources, are in workloads/papers.def. mem: loads, stores, atomics; syn: barriers, "
-           "warp-wide.\n",
+    printf("\nOurs: size %s, %d-bit addresses; block of the kernel with the most instructions.\n"
+           "The papers' figures are in workloads/papers.def, with their sources.\n"
+           "mem: loads, stores, atomics; syn: barriers and warp-wide operations.\n",
            workload_sizes[r->size], r->bits);
     return rc;
 }

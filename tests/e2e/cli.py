@@ -286,6 +286,21 @@ def test_lists():
         expect(not wide, f"list {words}: wider than {COLUMNS} columns: {wide[:3]}")
 
 
+def test_mix():
+    if not has_workloads():
+        return
+    rc, out, err = run("list", "workloads", "--mix", "--size", "tiny")
+    expect(rc == 0 and not err, err)
+    lines = out.split("\n\n")[0].splitlines()
+    expect(max(map(len, out.splitlines())) <= COLUMNS, f"wider than {COLUMNS} columns")
+    names = [line.split()[0] for line in run("list", "workloads")[1].split("\n\n")[0].splitlines()[1:]]
+    expect([line.split()[0] for line in lines[2:]] == names, "a row for every workload")
+    for line in lines[2:]:
+        expect(abs(sum(map(int, line.split()[-8:])) - 100) <= 4, f"the mix does not sum to 100: {line}")  # eight roundings
+    backprop = next(line for line in lines if line.startswith("backprop"))
+    expect(backprop.split()[1:3] == ["16x16", "16x16"] and " 15.0 " in backprop, f"the papers' figures: {backprop}")
+
+
 def test_workloads():
     if not has_workloads():
         return
