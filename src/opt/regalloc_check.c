@@ -229,8 +229,13 @@ static void apply_missing(struct prover *c, const struct inst *v) {
         copy_value(c, value_of_opd(&c->values, &v->dst), value_of_opd(&c->values, &v->src[0]));
     else if (v->op == OP_MOV && is_guarded(v) && v->src[0].kind == O_REG && !is_rz(&v->src[0]) &&
              !is_rz(&v->dst)) {
-        /* Wherever both the old and the new value are, nothing had to happen. */
+        /* Wherever both the old and the new value are, nothing had to happen; one that was never written is
+         * anything, so also the new one. */
         uint32_t to = value_of_opd(&c->values, &v->dst), from = value_of_opd(&c->values, &v->src[0]), n = 0;
+        if (holds(c, to, ANYWHERE)) {
+            copy_value(c, to, from);
+            return;
+        }
         for (uint32_t k = 0; k < c->now.len; k++)
             if (c->now.at[k].value != to || holds(c, from, c->now.at[k].place))
                 c->now.at[n++] = c->now.at[k];
