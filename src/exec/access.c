@@ -408,7 +408,34 @@ bool exec_resolve(struct exec *x, struct warp *w, const struct xinst *i, uint32_
     return true;
 }
 
+/* Copies as many bytes as source 2 says between global and shared memory. */
+static bool bulk_copy(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+    uint64_t at[WARP_LANES];
+    addresses(x, w, i, 1, 0, m, at);
+    const uint32_t *base = src_lanes(x, w, i->s[0]), *size = src_lanes(x, w, i->s[i->first[2]]);
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        if (!(m >> l & 1))
+            continue;
+        uint32_t shared = base[l] + (uint32_t)i->in->imm, n = size[l], room = w->cta->shared_bytes;
+        if (shared % 16 || at[l] % 16 || n % 16)
+            return exec_fault(x, w, i, RP_MISALIGNED, l, shared % 16 ? shared : at[l], 16,
+                              shared % 16 ? MS_SHARED : MS_GLOBAL);
+        if (shared > room || n > room - shared)
+            return exec_fault(x, w, i, RP_SHARED_RANGE, l, shared, n, MS_SHARED);
+        uint8_t *global = n ? exec_global(x, at[l], n) : w->cta->shared;
+        if (!global)
+            return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, l, at[l], n, MS_GLOBAL);
+        if (i->in->m.mode == LDGSTS_BULK_OUT)
+            memcpy(global, w->cta->shared + shared, n);
+        else
+            memcpy(w->cta->shared + shared, global, n);
+    }
+    return true;
+}
+
 bool exec_ldgsts(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+    if (i->in->m.mode != LDGSTS_PLAIN)
+        return bulk_copy(x, w, i, m);
     uint32_t bytes = i->in->m.size;
     struct target from, to;
     addresses(x, w, i, 1, 0, m, from.at);

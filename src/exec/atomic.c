@@ -174,18 +174,27 @@ bool exec_atom(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m
     return true;
 }
 
-/* Barrier object: pending arrivals in bits 0..19, expected in 20..39, phase in bit 63. */
-enum { MBAR_FIELD = 20, MBAR_MASK = (1 << MBAR_FIELD) - 1 };
+/* Barrier object: pending arrivals in bits 0..19, expected in 20..39, bytes that copies still owe in 40..62,
+ * phase in bit 63.
+ */
+enum { MBAR_FIELD = 20, MBAR_MASK = (1 << MBAR_FIELD) - 1, MBAR_BYTES_AT = 40, MBAR_BYTES = (1 << 23) - 1 };
+
+/* A phase ends when nobody and nothing is awaited any more. */
+static uint64_t mbar_settle(uint64_t s) {
+    if (s & MBAR_MASK || s >> MBAR_BYTES_AT & MBAR_BYTES)
+        return s;
+    return (s | (s >> MBAR_FIELD & MBAR_MASK)) ^ (uint64_t)1 << 63;
+}
 
 static uint64_t mbar_arrive(uint64_t s, uint32_t count, bool drop) {
-    uint64_t pending = (s & MBAR_MASK) - count, expected = s >> MBAR_FIELD & MBAR_MASK, phase = s >> 63;
-    if (drop)
-        expected -= 1;
-    if (!(pending & MBAR_MASK)) {
-        phase ^= 1;
-        pending = expected;
-    }
-    return (pending & MBAR_MASK) | (expected & MBAR_MASK) << MBAR_FIELD | phase << 63;
+    uint64_t pending = (s - count) & MBAR_MASK, expected = (s >> MBAR_FIELD) - drop;
+    s &= ~((uint64_t)MBAR_MASK | (uint64_t)MBAR_MASK << MBAR_FIELD);
+    return mbar_settle(s | pending | (expected & MBAR_MASK) << MBAR_FIELD);
+}
+
+static uint64_t mbar_expect(uint64_t s, uint32_t bytes) {
+    uint64_t owed = ((s >> MBAR_BYTES_AT) + bytes) & MBAR_BYTES;
+    return mbar_settle((s & ~((uint64_t)MBAR_BYTES << MBAR_BYTES_AT)) | owed << MBAR_BYTES_AT);
 }
 
 bool exec_mbar(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
@@ -213,6 +222,9 @@ bool exec_mbar(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m
             if (i->in->m.lut) /* an asynchronous copy's arrival does not count against the expected ones */
                 s = (s & ~(uint64_t)MBAR_MASK) | ((s + 1) & MBAR_MASK);
             s = mbar_arrive(s, n, i->in->m.mode == MBAR_ARRIVE_DROP);
+            break;
+        case MBAR_EXPECT_TX:
+            s = mbar_expect(s, n);
             break;
         case MBAR_TEST_WAIT: {
             uint32_t phase = i->in->m.sgn ? n & 1 : src_lanes(x, w, i->s[i->first[1] + 1])[l] >> 31;

@@ -31,6 +31,7 @@ static const struct mode_names {
     [OP_MATCH] = {NAMES(".ANY", ".ALL")},
     [OP_REDUX] = {NAMES(".SUM", ".MIN", ".MAX", ".AND", ".OR", ".XOR")},
     [OP_BAR] = {NAMES(".SYNC", ".ARV", ".RED.AND", ".RED.OR", ".RED.POPC")},
+    [OP_LDGSTS] = {NAMES("", ".BULK", ".BULK.OUT")},
     [OP_MBAR] = {NAMES(".INIT", ".INVAL", ".ARRIVE", ".ARRIVE.DROP", ".TEST", ".EXPECT.TX", ".PENDING")},
     [OP_SYSCALL] = {NAMES(".VPRINTF", ".MALLOC", ".FREE", ".ASSERTFAIL")},
     [OP_TEX] = {NAMES("", ".LL", ".DD", ".GATHER")},

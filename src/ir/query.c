@@ -4,12 +4,12 @@
  * Operands of the forms whose width varies:
  *   memory     src[0] address (two words with m.a64), then data. Data elements narrower than a word take a
  * word each. LD, LDC: dst data. ST, RED: src[1] data. ATOM: dst data, src[1] data, CAS: src[1] compare,
- * src[2] new. LDGSTS: src[0] shared address (one word), src[1] global address, src[2] source size (optional).
- *              MBAR: dst state (two words), src[1] count (one word) or, for TEST_WAIT, state (two words).
- *   texture    src[0] handle (two words with m.a64), src[1] coordinates in one group, array index first,
- *              TEX: dst four words, src[2] level or dP/dx, src[3] dP/dy. SULD: dst data. SUST, SURED: src[2]
- * data. warp       one word each. control    CALLI: src[0] function (two words with m.a64). SYSCALL: src[0] +
- * imm is where its arguments are in local memory. One word otherwise. */
+ * src[2] new. LDGSTS: src[0] shared address (one word), src[1] global address, src[2] source size (optional;
+ * of a bulk copy: all bytes). MBAR: dst state (two words), src[1] count (one word) or, for TEST_WAIT, state
+ * (two words). texture    src[0] handle (two words with m.a64), src[1] coordinates in one group, array index
+ * first, TEX: dst four words, src[2] level or dP/dx, src[3] dP/dy. SULD: dst data. SUST, SURED: src[2] data.
+ * warp       one word each. control    CALLI: src[0] function (two words with m.a64). SYSCALL: src[0] + imm
+ * is where its arguments are in local memory. One word otherwise. */
 #include "ir/ir.h"
 
 static uint32_t data_words(const struct imods *m) {

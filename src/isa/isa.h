@@ -208,6 +208,7 @@ enum video_lut {
 enum simd_op { SIMD_ADD, SIMD_SUB, SIMD_AVRG, SIMD_ABSDIFF, SIMD_MIN, SIMD_MAX, SIMD_SET, SIMD_COUNT };
 #define SIMD_MODE(op, bytes, mask, add) ((uint16_t)((op) | (bytes) << 3 | (mask) << 4 | (add) << 8))
 
+enum ldgsts_mode { LDGSTS_PLAIN, LDGSTS_BULK, LDGSTS_BULK_OUT };
 enum mbar_mode {
     MBAR_INIT,
     MBAR_INVAL,

@@ -388,9 +388,68 @@ void lower_membar(struct lower *l) {
 
 /* ---- asynchronous copies ---- */
 
-void lower_cp(struct lower *l) {
-    if (!has(l, MOD_ASYNC) || has(l, MOD_BULK) || has(l, MOD_REDUCE))
+/* Adds bytes to what the current phase of the mbarrier at an operand still expects from copies. */
+static void expect_bytes(struct lower *l, const struct ptx_opd *mbar, enum mem_space space,
+                         struct opd bytes) {
+    struct inst i = inst_new(OP_MBAR);
+    struct address at = lower_address(l, mbar, space);
+    i.m.mode = MBAR_EXPECT_TX;
+    i.m.space = (uint8_t)space;
+    i.m.a64 = at.a64;
+    i.m.size = 8;
+    i.m.vec = 1;
+    i.src[0] = at.base;
+    i.src[1] = bytes;
+    i.nsrc = 2;
+    i.imm = at.imm;
+    emit(l, i);
+}
+
+static struct opd in_register(struct lower *l, struct opd o) {
+    struct opd r = opd_reg(tmp(l, 1), 0);
+    emit1(l, OP_MOV, r, o);
+    return r;
+}
+
+static struct opd negated(struct lower *l, struct opd o) {
+    struct opd r = opd_reg(tmp(l, 1), 0);
+    emit2(l, OP_ISUB, r, opd_rz(), o);
+    return r;
+}
+
+/* Bulk copies between global memory and the block's shared memory. They are complete when they are issued, so
+ * their groups need no waiting and the bytes arrive at the mbarrier at once. */
+static void lower_bulk(struct lower *l) {
+    if (has(l, MOD_COMMIT_GROUP) || has(l, MOD_WAIT_GROUP) || has(l, MOD_PREFETCH))
+        return;
+    bool out = has(l, MOD_BULK_GROUP);
+    if (!has(l, MOD_GLOBAL) || (!out && !has(l, MOD_MBARRIER_COMPLETE_TX_BYTES)))
         lower_refuse(l, "not supported");
+    struct inst i = inst_new(OP_LDGSTS);
+    struct address shared = lower_address(l, arg(l, out), MS_SHARED),
+                   global = lower_address(l, arg(l, !out), MS_GLOBAL);
+    i.m.mode = out ? LDGSTS_BULK_OUT : LDGSTS_BULK;
+    i.m.size = 16;
+    i.m.vec = 1;
+    i.m.a64 = global.a64;
+    i.m.space = MS_GLOBAL;
+    i.src[0] = shared.base;
+    i.imm = shared.imm;
+    i.src[1] = lower_address_sum(l, &global);
+    i.src[2] = in_register(l, src_word(l, arg(l, 2), PTX_U32, 0));
+    i.nsrc = 3;
+    emit(l, i);
+    if (!out)
+        expect_bytes(l, arg(l, 3), MS_SHARED, negated(l, i.src[2]));
+}
+
+void lower_cp(struct lower *l) {
+    if (!has(l, MOD_ASYNC) || has(l, MOD_REDUCE) || has(l, MOD_TENSOR) || has(l, MOD_MULTICAST_CLUSTER))
+        lower_refuse(l, "not supported");
+    if (has(l, MOD_BULK)) {
+        lower_bulk(l);
+        return;
+    }
     if (has(l, MOD_COMMIT_GROUP) || has(l, MOD_WAIT_GROUP) || has(l, MOD_WAIT_ALL)) {
         struct inst i = inst_new(has(l, MOD_COMMIT_GROUP) ? OP_CPCOMMIT : OP_CPWAIT);
         i.imm = has(l, MOD_WAIT_GROUP) ? (int32_t)arg(l, 0)->imm : 0;
@@ -453,12 +512,13 @@ void lower_mbarrier(struct lower *l) {
                  {MOD_TEST_WAIT, MBAR_TEST_WAIT},
                  {MOD_TRY_WAIT, MBAR_TEST_WAIT},
                  {MOD_PENDING_COUNT, MBAR_COUNT_PENDING}};
+    bool tx = has(l, MOD_EXPECT_TX) || has(l, MOD_COMPLETE_TX);
     struct inst i = inst_new(OP_MBAR);
     i.m.mode = 0xffff;
     for (uint32_t k = 0; k < sizeof modes / sizeof modes[0]; k++)
         if (has(l, (enum ptx_mod)modes[k].mod))
             i.m.mode = modes[k].mode;
-    if (i.m.mode == 0xffff || has(l, MOD_EXPECT_TX) || has(l, MOD_COMPLETE_TX))
+    if (i.m.mode == 0xffff && !tx)
         lower_refuse(l, "not supported");
     if (i.m.mode == MBAR_COUNT_PENDING) { /* the state is a plain value: its low 20 bits */
         emit2(l, OP_AND, dst_word(l, arg(l, 0), 0), src_word(l, arg(l, 1), PTX_U64, 0), opd_imm(0xfffff));
@@ -467,6 +527,13 @@ void lower_mbarrier(struct lower *l) {
     bool result = arg(l, 0)->kind != OPD_ADDR;
     uint32_t at = result;
     i.m.space = inst_space(l);
+    if (tx) { /* its operand is bytes; with .arrive, an arrival of one follows */
+        struct opd bytes = in_register(l, src_word(l, arg(l, at + 1), PTX_U32, 0));
+        expect_bytes(l, arg(l, at), (enum mem_space)i.m.space,
+                     has(l, MOD_COMPLETE_TX) ? negated(l, bytes) : bytes);
+        if (i.m.mode == 0xffff)
+            return;
+    }
     struct address a = lower_address(l, arg(l, at), (enum mem_space)i.m.space);
     i.m.a64 = a.a64;
     i.src[0] = a.base;
@@ -477,15 +544,12 @@ void lower_mbarrier(struct lower *l) {
     bool test = i.m.mode == MBAR_TEST_WAIT;
     i.m.sgn = has(l, MOD_PARITY);
     i.src[1] = opd_imm(1);
-    if (l->in->nopds > at + 1)
+    if (l->in->nopds > at + 1 && !tx)
         i.src[1] = !test                ? src_word(l, arg(l, at + 1), PTX_U32, 0)
                    : has(l, MOD_PARITY) ? make_pair(l, src_word(l, arg(l, at + 1), PTX_U32, 0), opd_rz())
                                         : src_group(l, arg(l, at + 1), PTX_U64);
-    if (i.src[1].kind != O_REG) {
-        struct opd r = opd_reg(tmp(l, 1), 0);
-        emit1(l, OP_MOV, r, i.src[1]);
-        i.src[1] = r;
-    }
+    if (i.src[1].kind != O_REG)
+        i.src[1] = in_register(l, i.src[1]);
     if (result && test)
         i.pdst[0].id = dst_pred(l, arg(l, 0));
     else if (result && arg(l, 0)->kind != OPD_SINK)
