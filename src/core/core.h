@@ -120,7 +120,6 @@ struct sm {
     struct exec *x;
     struct memsys *mem;
     uint32_t id;
-    uint64_t code_base;
 
     struct core_warp warps[CORE_MAX_WARPS];
     uint64_t resident;        /* warp slots in use; these sets are bits by slot */
@@ -180,7 +179,7 @@ struct core_need *core_needs(struct arena *a, const struct image *img);
 
 struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *mem, uint32_t id);
 /* Prepares for a launch: no blocks, nothing under way. */
-void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, uint64_t code_base);
+void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs);
 /* Puts a block (already started) on the SM; false when no slot for it is free. */
 bool sm_add_block(struct sm *sm, struct cta *c);
 /* One cycle. Returns the next cycle in which the SM may have something to do, NEVER when it only waits for

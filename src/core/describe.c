@@ -8,7 +8,7 @@ static const char *reason(const struct sm *sm, uint32_t s) {
     if (cw->fence)
         return "waits for its stores at a memory fence";
     if (sm->blocked >> s & 1)
-        return "waits at a barrier";
+        return "waits at barrier";
     if (cw->fetching || !cw->buffered)
         return "waits for instructions";
     if (!(sm->clear >> s & 1))

@@ -1,5 +1,6 @@
 /* Fetch: each cycle every group of warps may read the instruction cache once, for the next warp in turn whose
- * buffer has room. A line holds 16 instructions; a fetch brings fetch_width of them, not across a line's end.
+ * buffer has room; those with nothing in it go first, as they have room for a whole fetch. A line holds 16
+ * instructions; a fetch brings fetch_width of them, not across a line's end.
  */
 #include "core/core.h"
 
@@ -32,7 +33,7 @@ static void bring(struct sm *sm, uint32_t s, uint64_t cycle) {
 
 static void fetch_one(struct sm *sm, uint32_t s, uint64_t now) {
     struct core_warp *cw = &sm->warps[s];
-    uint64_t addr = sm->code_base + (uint64_t)(cw->next + cw->buffered) * INST_BYTES;
+    uint64_t addr = sm->x->img->address + (uint64_t)(cw->next + cw->buffered) * INST_BYTES;
     struct mem_access a = {.line = addr & ~(uint64_t)(MEM_LINE - 1),
                            .lanes = 1,
                            .bytes = MEM_LINE,
@@ -68,6 +69,8 @@ void sm_fetch(struct sm *sm, uint64_t now) {
         uint64_t set = hungry & sm->fetch_group[g];
         if (!set)
             continue;
+        if (set & ~sm->valid)
+            set &= ~sm->valid;
         uint64_t above = sm->fetch_last[g] >= 63 ? 0 : set & (~UINT64_C(0) << (sm->fetch_last[g] + 1));
         uint32_t s = (uint32_t)__builtin_ctzll(above ? above : set);
         sm->fetch_last[g] = s;

@@ -328,6 +328,10 @@ void sm_account(struct sm *sm, uint64_t cycles) {
 void sm_issue(struct sm *sm, uint64_t now) {
     sm->n.cycles++;
     sm->n.resident_warps += (uint64_t)__builtin_popcountll(sm->resident);
-    for (uint32_t k = 0; k < sm->spec->schedulers && !sm->fault; k++)
+    /* The schedulers take turns in being first, because they share collectors and units. */
+    uint32_t n = sm->spec->schedulers, k = (uint32_t)(now % n);
+    for (uint32_t i = 0; i < n && !sm->fault; i++) {
         run_scheduler(sm, k, now);
+        k = k + 1 < n ? k + 1 : 0;
+    }
 }

@@ -62,10 +62,9 @@ static void clear_fifos(int32_t (*q)[2], uint32_t n) {
         q[k][0] = q[k][1] = CORE_NONE;
 }
 
-void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, uint64_t code_base) {
+void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs) {
     sm->x = x;
     sm->needs = needs;
-    sm->code_base = code_base;
     sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->held = sm->hungry =
         sm->arriving = 0;
     sm->nblocks = 0;

@@ -73,6 +73,7 @@ struct image {
     const struct program *prog;
     struct xinst *code;
     uint32_t ncode;
+    uint64_t address; /* where its instructions lie, in a space of their own */
     VEC(struct pool_word) pool;
     struct arena arena;
 };

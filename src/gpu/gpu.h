@@ -23,6 +23,7 @@ struct rp_gpu {
     uint64_t param_block;    /* device memory that holds bank 0 of the launch, for addresses of parameters */
     uint64_t grid_workspace; /* barrier of cooperative launches */
     struct rp_totals totals;
+    uint64_t code_end;                    /* where the next kernel's instructions will lie */
     struct machine *machine;              /* timed runs; made by the first one */
     uint64_t *timed_total, *timed_launch; /* its counters: of the run, of the last launch */
     uint64_t counters[COUNTER_COUNT], launch_counters[COUNTER_COUNT]; /* of the run, of the last launch */

@@ -257,10 +257,14 @@ enum rp_status kernel_compile(struct rp_kernel *k, uint32_t limit, char **log) {
             k->prog = NULL;
         }
     }
-    if (!k->prog)
-        s = RP_UNSUPPORTED;
-    else
+    if (k->prog) {
+        uint64_t *end = &k->mod->gpu->code_end;
         k->img = image_create(k->prog);
+        k->img->address = *end;
+        *end += ((uint64_t)k->img->ncode * INST_BYTES + CONFIG_LINE) & ~(uint64_t)(CONFIG_LINE - 1);
+    } else {
+        s = RP_UNSUPPORTED;
+    }
     k->limit = limit;
     give_log(&d, log);
     return s;

@@ -145,7 +145,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, uint64_t *c
     uint64_t now = m->now, start = now, progress = now, last = issued(m);
     memsys_flush_l1(m->mem);
     for (uint32_t i = 0; i < m->nsms; i++) {
-        sm_start(m->sms[i], x, needs, m->code_base);
+        sm_start(m->sms[i], x, needs);
         m->sms[i]->now = now;
         m->wake[i] = NEVER;
     }
@@ -174,7 +174,6 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, uint64_t *c
     }
     *cycles = ++now - start;
     drain(m, now);
-    m->code_base += ((uint64_t)x->img->ncode * INST_BYTES + MEM_LINE) & ~(uint64_t)(MEM_LINE - 1);
     for (uint32_t i = 0; i < m->nsms; i++)
         for (uint32_t b = 0; b < m->core.blocks; b++)
             if (m->sms[i]->blocks[b].cta)

@@ -14,8 +14,7 @@ struct machine {
     struct sm **sms;
     uint64_t *wake; /* cycle in which each SM must be ticked next */
     uint32_t nsms;
-    uint64_t now;       /* cycles since the machine was made */
-    uint64_t code_base; /* where the next kernel's instructions lie */
+    uint64_t now; /* cycles since the machine was made */
 };
 
 struct machine *machine_create(const struct gpu_config *cfg);

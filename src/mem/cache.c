@@ -10,7 +10,8 @@ void cache_init(struct cache *c, struct arena *a, const struct cache_spec *s, ui
     c->spec = *s;
     struct mem_packet origin = {.sm = (uint16_t)sm, .client = (uint8_t)s->client};
     bank_init(&c->bank, a, &s->bank, &origin);
-    queue_init(&c->hits, a, s->latency + SPARE);
+    c->used_at = NEVER;
+    queue_init(&c->hits, a, s->latency * (1 + s->more) + SPARE);
     queue_init(&c->fills, a, s->bank.mshrs * s->bank.merges + s->stores + SPARE);
 }
 
@@ -54,7 +55,10 @@ enum mem_result cache_begin(struct cache *c, uint64_t now, const struct mem_acce
 
 enum mem_result cache_end(struct cache *c, uint64_t now, const struct mem_access *x, enum mem_result r) {
     if (mem_accepted(r)) {
-        c->free_at = now + c->spec.interval;
+        c->used = c->used_at == now ? c->used + 1 : 0;
+        c->used_at = now;
+        if (c->used == c->spec.more)
+            c->free_at = now + c->spec.interval;
         return r;
     }
     c->why = r;

@@ -17,6 +17,7 @@ struct cache_spec {
     struct bank_spec bank;
     uint32_t latency;  /* cycles from access to data of a hit; at least 1 */
     uint32_t interval; /* cycles from one access to the next; at least 1 */
+    uint32_t more;     /* accesses that fit into one cycle beside the first */
     uint32_t stores;   /* stores and atomics that may be unanswered; 0 where there are none */
     enum mem_client client;
 };
@@ -32,6 +33,8 @@ struct cache {
     struct bank bank;
     QUEUE(struct mem_done) hits, fills; /* each in the order of ready */
     uint64_t free_at, last_fill;
+    uint64_t used_at; /* cycle of the last access, and how many there were in it */
+    uint32_t used;
     uint32_t stores;     /* unanswered stores and atomics */
     enum mem_result why; /* of the access that stalled last, if the last access did */
     uint64_t stall_line, stall_at;

@@ -98,6 +98,8 @@ static struct clock clock_of(const struct gpu_config *c, double mhz, uint32_t sc
 }
 
 struct mem_spec mem_spec(const struct gpu_config *c) {
+    struct cache_spec inst = READ_ONLY(c, icache);
+    inst.more = (uint32_t)c->fetch_groups - 1;
     return (struct mem_spec){
         .sms = (uint32_t)c->device_sms,
         .partitions = (uint32_t)c->l2_partitions,
@@ -109,7 +111,7 @@ struct mem_spec mem_spec(const struct gpu_config *c) {
         .l1 = l1(c),
         .texture = READ_ONLY(c, texcache),
         .constant = READ_ONLY(c, constcache),
-        .inst = READ_ONLY(c, icache),
+        .inst = inst,
         .request = icnt(c, c->icnt_sm_bytes, c->icnt_l2_bytes),
         .reply = icnt(c, c->icnt_l2_bytes, c->icnt_sm_bytes),
         .l2 = l2(c),
