@@ -214,8 +214,7 @@ bool exec_mbar(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m
         case MBAR_INIT:
             s = (n & MBAR_MASK) | (uint64_t)(n & MBAR_MASK) << MBAR_FIELD;
             break;
-        case MBAR_INVAL:
-            s = 0;
+        case MBAR_INVAL: /* the contents stay, for those who have not yet seen that their phase is over */
             break;
         case MBAR_ARRIVE:
         case MBAR_ARRIVE_DROP:
