@@ -1,0 +1,231 @@
+/* The timed machine as a whole: results equal those of functional runs, nothing depends on sleeping or on the
+ * run, schedulers do what their names say, and a hang is reported. */
+#include <stdio.h>
+
+#include "timing_rig.h"
+
+static const struct {
+    const char *kernel;
+    uint32_t grid, block;
+} set[] = {
+    {"reduce", 40, 200}, {"reduce", 3, 1},    {"reduce", 20, 33},   {"reduce", 4, 1024}, {"atomics", 40, 192},
+    {"atomics", 7, 45},  {"diverge", 33, 77}, {"diverge", 16, 256}, {"produce", 40, 64}, {"lock", 2, 40},
+};
+enum { LAUNCHES = sizeof set / sizeof *set };
+
+/* What a run leaves behind: all memory, and cycles and counters of each launch. */
+struct outcome {
+    uint8_t *image;
+    size_t bytes;
+    uint64_t cycles[LAUNCHES], counters[LAUNCHES][RIG_COUNTERS];
+};
+
+enum mode { TIMED, EAGER, FUNCTIONAL };
+
+static void keep_memory(struct rig *r, struct outcome *o) {
+    struct rp_alloc *a;
+    for (uint32_t i = 0; (a = rp_mem_at(r->g, i)); i++)
+        o->bytes += a->size + sizeof a->addr;
+    uint8_t *to = o->image = malloc(o->bytes);
+    for (uint32_t i = 0; (a = rp_mem_at(r->g, i)); i++) {
+        memcpy(to, &a->addr, sizeof a->addr);
+        memcpy(to + sizeof a->addr, (const void *)(uintptr_t)a->addr, a->size);
+        to += sizeof a->addr + a->size;
+    }
+}
+
+/* Runs every kernel of the set. Eager: without sleeping. */
+static struct outcome *run_set(const char *gpu, const char *const *settings, enum mode mode) {
+    struct outcome *o = calloc(1, sizeof *o);
+    struct rig r;
+    char *text = rig_file("mixed.ptx");
+    rig_open(&r, gpu, settings, mode == FUNCTIONAL, text);
+    rig_run(&r, "reduce", 1, 32, (struct rig_params){0}); /* makes the machine */
+    if (mode == EAGER)
+        r.g->machine->core.sleep = false;
+    for (uint32_t i = 0; i < LAUNCHES; i++) {
+        uint64_t own = rp_mem_alloc(r.g, 65536, RP_MEM_DEVICE);
+        o->cycles[i] = rig_run(&r, set[i].kernel, set[i].grid, set[i].block, (struct rig_params){own, 0, 0});
+        rig_counters(&r, o->counters[i]);
+    }
+    keep_memory(&r, o);
+    rig_close(&r);
+    free(text);
+    return o;
+}
+
+static void release(struct outcome *o) {
+    free(o->image);
+    free(o);
+}
+
+static void expect_same_memory(const struct outcome *a, const struct outcome *b) {
+    assert_int_equal(a->bytes, b->bytes);
+    assert_memory_equal(a->image, b->image, a->bytes);
+}
+
+static void expect_same(const struct outcome *a, const struct outcome *b) {
+    expect_same_memory(a, b);
+    assert_memory_equal(a->cycles, b->cycles, sizeof a->cycles);
+    assert_memory_equal(a->counters, b->counters, sizeof a->counters);
+}
+
+static const char *const policies[] = {"issue.policy=lrr", "issue.policy=gto", "issue.policy=two_level",
+                                       "issue.policy=oldest"};
+
+/* On every kind of GPU and with every scheduler. */
+static void test_results(void **state) {
+    (void)state;
+    static const char *const gpus[] = {"gtx480", "gtx1080ti", "h200", "wir", "darsie"};
+    for (size_t g = 0; g < sizeof gpus / sizeof *gpus; g++) {
+        struct outcome *want = run_set(gpus[g], NULL, FUNCTIONAL), *got = run_set(gpus[g], NULL, TIMED);
+        expect_same_memory(want, got);
+        release(got);
+        for (size_t p = 0; g == 0 && p < 4; p++) {
+            const char *const settings[] = {policies[p], "issue.active=3", NULL};
+            got = run_set(gpus[g], settings, TIMED);
+            expect_same_memory(want, got);
+            release(got);
+        }
+        release(want);
+    }
+}
+
+static void test_determinism(void **state) {
+    (void)state;
+    struct outcome *a = run_set("gtx480", NULL, TIMED), *b = run_set("gtx480", NULL, TIMED);
+    expect_same(a, b);
+    for (uint32_t i = 0; i < LAUNCHES; i++)
+        assert_true(a->cycles[i] > 0);
+    release(a);
+    release(b);
+}
+
+/* Skipping cycles in which nothing can happen changes nothing. */
+static void test_sleep(void **state) {
+    (void)state;
+    static const char *const gpus[] = {"gtx480", "gtx1080ti"};
+    for (size_t g = 0; g < 2; g++)
+        for (size_t p = 0; p < 4; p++) {
+            const char *const settings[] = {policies[p], "issue.active=3", NULL};
+            struct outcome *a = run_set(gpus[g], settings, TIMED), *b = run_set(gpus[g], settings, EAGER);
+            expect_same(a, b);
+            release(a);
+            release(b);
+        }
+}
+
+/* Every lane of every warp has had the lock. */
+static void test_lock(void **state) {
+    (void)state;
+    struct rig r;
+    char *text = rig_file("mixed.ptx");
+    uint32_t sum;
+    rig_open(&r, "gtx480", NULL, false, text);
+    rig_run(&r, "lock", 2, 40, (struct rig_params){0});
+    memcpy(&sum, (const void *)(uintptr_t)(r.buffer + 512), 4);
+    assert_int_equal(sum, 3 * 2 * 40);
+    rig_close(&r);
+    free(text);
+}
+
+/* The clock of a program is the SM's: a chain of additions takes its latency on it. */
+static void test_clock(void **state) {
+    (void)state;
+    for (int latency = 22; latency <= 23; latency++) {
+        char alu[32];
+        snprintf(alu, sizeof alu, "latency.alu=%d", latency);
+        const char *const settings[] = {alu, NULL};
+        struct rig r;
+        char *text = rig_file("mixed.ptx");
+        uint32_t ticks;
+        uint64_t last, before = 0;
+        rig_open(&r, "gtx480", settings, false, text);
+        for (int i = 0; i < 2; i++) {
+            rig_run(&r, "ticks", 1, 32, (struct rig_params){.n = 5});
+            memcpy(&ticks, (const void *)(uintptr_t)r.buffer, 4);
+            memcpy(&last, (const void *)(uintptr_t)(r.buffer + 8), 8);
+            /* From the first look to the addition after it, three latencies, and to the second look. */
+            assert_int_equal(ticks, 1 + 3 * latency + 1);
+            assert_true(last > before); /* goes on from launch to launch */
+            before = last;
+        }
+        rig_close(&r);
+        free(text);
+    }
+}
+
+/* When the first and the last of 24 warps end, which share one scheduler and one unit. */
+static void ends(const char *policy, uint32_t *first, uint32_t *last) {
+    const char *const settings[] = {policy,
+                                    "issue.schedulers=1",
+                                    "device.sms=1",
+                                    "issue.active=4",
+                                    "unit.sp=1",
+                                    "latency.imul=4",
+                                    "latency.alu=4",
+                                    "latency.ctrl=1",
+                                    "fetch.buffer=8",
+                                    "fetch.width=8",
+                                    NULL};
+    struct rig r;
+    char *text = rig_file("mixed.ptx");
+    rig_open(&r, "gtx480", settings, false, text);
+    rig_run(&r, "finish", 1, 768, (struct rig_params){.n = 100});
+    uint32_t at[24];
+    memcpy(at, (const void *)(uintptr_t)r.buffer, sizeof at);
+    *first = UINT32_MAX;
+    *last = 0;
+    for (int i = 0; i < 24; i++) {
+        *first = at[i] < *first ? at[i] : *first;
+        *last = at[i] > *last ? at[i] : *last;
+    }
+    rig_close(&r);
+    free(text);
+}
+
+/* Round robin lets all warps end together; greedy and oldest first let the first one run ahead, and two-level
+ * the first few. */
+static void test_schedulers(void **state) {
+    (void)state;
+    uint32_t first[4], last[4];
+    for (int p = 0; p < 4; p++)
+        ends(policies[p], &first[p], &last[p]);
+    assert_true(first[0] > last[0] / 10 * 9);
+    assert_true(first[1] < last[1] / 4);
+    assert_true(first[2] > first[1] && first[2] < last[2] / 2);
+    assert_true(first[3] < last[3] / 4);
+}
+
+/* A block whose halves wait for each other ends with a report that says who waits where. */
+static void test_hang(void **state) {
+    (void)state;
+    struct rig r;
+    char *text = rig_file("mixed.ptx"), *report = NULL;
+    rig_open(&r, "gtx480", NULL, false, text);
+    assert_int_equal(rig_try(&r, "stuck", 1, 64, 0, (struct rig_params){0}, &report), RP_TIMEOUT);
+    assert_non_null(report);
+    static const char *const parts[] = {
+        "stuck", "warp 0 of block (0,0,0): waits at barrier 1: 32 of 64 threads",
+        "warp 1 of block (0,0,0): waits at barrier 2: 32 of 64 threads", "BAR"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (!strstr(report, parts[i]))
+            fail_msg("'%s' is not in\n%s", parts[i], report);
+    free(report);
+    /* The GPU is as good as before. */
+    rig_run(&r, "reduce", 4, 64, (struct rig_params){0});
+    uint32_t sum;
+    memcpy(&sum, (const void *)(uintptr_t)(r.buffer + 4), 4);
+    assert_int_equal(sum, (64 + 127) * 32);
+    rig_close(&r);
+    free(text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_results), cmocka_unit_test(test_determinism), cmocka_unit_test(test_sleep),
+        cmocka_unit_test(test_lock),    cmocka_unit_test(test_clock),       cmocka_unit_test(test_schedulers),
+        cmocka_unit_test(test_hang),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

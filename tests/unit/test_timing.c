@@ -1,0 +1,421 @@
+/* The timed machine against figures worked out by hand: latencies, throughput, conflicts, memory, occupancy.
+ *
+ * Kernels repeat a piece of code in a loop, and launches with different numbers of repetitions are subtracted
+ * from each other, so that what starting, fetching and ending cost cancels out. */
+#include <stdio.h>
+
+#include "mem/spec.h"
+#include "timing_rig.h"
+
+/* Registers and parameters as every generated kernel has them. %r4 to %r15, %f2 and %d2 are for the body; %r1
+ * is the thread's number. */
+static const char head[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".visible .entry k(.param .u64 buffer, .param .u32 n, .param .u32 x)\n{\n"
+    ".reg .b32 %r<32>; .reg .f32 %f<8>; .reg .f64 %d<8>; .reg .b64 %l<16>;\n"
+    ".reg .pred %p<4>;\n"
+    ".shared .align 16 .b8 table[8192];\n"
+    "ld.param.u64 %l0, [buffer]; ld.param.u32 %r0, [n]; ld.param.u32 %r3, [x];\n"
+    "mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u64 %l1, %l0;\n"
+    "mov.u32 %r4, %r1; xor.b32 %r5, %r1, 5; xor.b32 %r6, %r1, 6; xor.b32 %r7, %r1, 7;\n"
+    "xor.b32 %r8, %r1, 8; xor.b32 %r9, %r1, 9; xor.b32 %r10, %r1, 10;\n"
+    "xor.b32 %r11, %r1, 11;\n"
+    "cvt.rn.f32.u32 %f1, %r1; mov.f32 %f2, %f1;\n"
+    "cvt.f64.f32 %d1, %f1; mov.f64 %d2, %d1;\n"
+    "cvt.u64.u32 %l3, %r1; mov.u64 %l4, %l3;\n";
+/* Everything is used, so that nothing is optimised away. */
+static const char tail[] = "xor.b32 %r4, %r4, %r5; xor.b32 %r4, %r4, %r6; xor.b32 %r4, %r4, %r7;\n"
+                           "xor.b32 %r4, %r4, %r8; xor.b32 %r4, %r4, %r9; xor.b32 %r4, %r4, %r10;\n"
+                           "xor.b32 %r4, %r4, %r11; st.global.u32 [%l0+65536], %r4;\n"
+                           "st.global.f32 [%l0+65540], %f2; st.global.f64 [%l0+65544], %d2;\n"
+                           "st.global.u64 [%l0+65552], %l4; st.global.u64 [%l0+65560], %l1;\n"
+                           "exit;\n}\n";
+
+/* A kernel: begin, then n times k steps. The counter's instructions stand behind the first and the second
+ * step, where a chain of steps waits longer than they do. */
+static char *loop(const char *begin, const char *step, uint32_t k) {
+    struct str s = {0};
+    str_printf(&s, "%s%s\nLOOP:\n", head, begin);
+    for (uint32_t i = 0; i < k; i++) {
+        str_printf(&s, "%s\n", step);
+        if (i == 0)
+            str_printf(&s, "sub.u32 %%r0, %%r0, 1;\n");
+        if (i == 1 || k == 1)
+            str_printf(&s, "setp.ne.u32 %%p1, %%r0, 0;\n");
+    }
+    str_printf(&s, "@%%p1 bra LOOP;\n%s", tail);
+    char *text = strdup(str_text(&s));
+    str_free(&s);
+    return text;
+}
+
+enum { FEW = 20, MANY = 40, SHORT = 4, LONG = 12 };
+
+static struct rig_params times(uint32_t n) {
+    return (struct rig_params){.n = n};
+}
+
+/* Cycles, or a counter's gain, of MANY - FEW repetitions of a loop. */
+static int64_t slope(struct rig *r, uint32_t grid, uint32_t block, const char *counter) {
+    rig_run(r, "k", grid, block, times(1)); /* brings the code into L2 */
+    uint64_t few = rig_run(r, "k", grid, block, times(FEW));
+    few = counter ? rig_counter(r, counter) : few;
+    uint64_t many = rig_run(r, "k", grid, block, times(MANY));
+    many = counter ? rig_counter(r, counter) : many;
+    return (int64_t)(many - few);
+}
+
+/* Makes a GPU of one SM whose clocks tick together, so that every latency is one number. */
+static void open_chain(struct rig *r, const char *const *set, const char *text) {
+    const char *all[16] = {"clock.icnt=1401", "clock.l2=1401", "clock.dram=2802", "device.sms=1",
+                           "l2.partitions=1"};
+    for (uint32_t i = 5; set && set[i - 5]; i++)
+        all[i] = set[i - 5];
+    rig_open(r, "gtx480", all, false, text);
+}
+
+/* Cycles, or a counter's gain, of one step in a chain on one warp of so many threads; must be a whole number.
+ */
+static int64_t per_step_of(uint32_t threads, const char *const *set, const char *begin, const char *step,
+                           const char *counter) {
+    int64_t by[2];
+    for (int i = 0; i < 2; i++) {
+        struct rig r;
+        char *text = loop(begin, step, i ? LONG : SHORT);
+        open_chain(&r, set, text);
+        by[i] = slope(&r, 1, threads, counter);
+        rig_close(&r);
+        free(text);
+    }
+    int64_t steps = (LONG - SHORT) * (MANY - FEW);
+    assert_int_equal((by[1] - by[0]) % steps, 0);
+    return (by[1] - by[0]) / steps;
+}
+
+static int64_t per_step(const char *const *set, const char *begin, const char *step, const char *counter) {
+    return per_step_of(32, set, begin, step, counter);
+}
+
+/* ---- latencies ---------------------------------------------------------------------------------------- */
+
+/* A chain of each class takes its latency, exactly, also one more and one less. */
+static void test_chains(void **state) {
+    (void)state;
+    static const struct {
+        const char *parameter, *step;
+        int latency, ops; /* ops: instructions of the class in a step */
+    } chains[] = {
+        {"latency.alu", "add.u32 %r4, %r4, %r1;", 22, 1},
+        {"latency.imul", "mul.lo.u32 %r4, %r4, %r1;", 22, 1},
+        {"latency.imul", "mad.lo.u32 %r4, %r4, %r1, %r5;", 22, 1},
+        {"latency.idiv", "div.u32 %r4, %r4, %r3;", 290, 1},
+        {"latency.idiv64", "div.u64 %l4, %l4, %l3;", 580, 1},
+        {"latency.fp", "fma.rn.f32 %f2, %f2, %f1, %f1;", 22, 1},
+        {"latency.fdiv", "div.rn.f32 %f2, %f2, %f1;", 78, 1},
+        {"latency.sfu", "ex2.approx.ftz.f32 %f2, %f2;", 40, 1},
+        {"latency.dp", "fma.rn.f64 %d2, %d2, %d1, %d1;", 30, 1},
+        {"latency.ddiv", "div.rn.f64 %d2, %d2, %d1;", 660, 1},
+        {"latency.cvt", "cvt.rzi.s32.f32 %r4, %f2; cvt.rn.f32.s32 %f2, %r4;", 22, 2},
+        {"latency.ctrl", "membar.cta;", 22, 1},
+    };
+    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
+        for (int d = -1; d <= 1; d++) {
+            char set[64];
+            snprintf(set, sizeof set, "%s=%d", chains[i].parameter, chains[i].latency + d);
+            const char *const sets[] = {set, NULL};
+            int64_t got = per_step(d ? sets : NULL, "", chains[i].step, NULL);
+            if (got != (chains[i].latency + d) * chains[i].ops)
+                fail_msg("%s with %s: %ld", chains[i].step, set, (long)got);
+        }
+}
+
+/* Predicates are results too: a comparison and the selection that needs it. */
+static void test_predicates(void **state) {
+    (void)state;
+    const char *const set[] = {"latency.alu=31", NULL};
+    static const char step[] = "setp.lt.u32 %p2, %r4, %r1; selp.u32 %r4, %r4, %r1, %p2;";
+    assert_int_equal(per_step(NULL, "", step, NULL), 2 * 22);
+    assert_int_equal(per_step(set, "", step, NULL), 2 * 31);
+}
+
+/* Branches that are not taken cost the control latency, taken ones the same when that hides the fetch. */
+static void test_branches(void **state) {
+    (void)state;
+    static const char *const set[] = {"latency.ctrl=50", NULL};
+    struct rig r;
+    char *text = loop("", "add.u32 %r4, %r4, %r1;", SHORT);
+    for (int i = 0; i < 2; i++) {
+        open_chain(&r, i ? set : NULL, text);
+        /* The last addition of a round and the first of the next have the branch between them. */
+        assert_int_equal(slope(&r, 1, 32, NULL), (MANY - FEW) * (3 * 22 + 1 + (i ? 50 : 22)));
+        rig_close(&r);
+    }
+    free(text);
+}
+
+/* ---- register banks ----------------------------------------------------------------------------------- */
+
+/* With wid all registers of a warp lie in one bank: each further operand costs a cycle. */
+static void test_bank_conflicts(void **state) {
+    (void)state;
+    static const char *const wid[] = {"rf.mapping=wid", NULL}, *const one[] = {"rf.banks=1", NULL};
+    static const struct {
+        const char *step;
+        int conflicts;
+    } cases[] = {
+        {"add.u32 %r4, %r4, 7;", 0},           {"add.u32 %r4, %r4, %r4;", 0},
+        {"add.u32 %r4, %r4, %r1;", 1},         {"mad.lo.u32 %r4, %r4, %r1, %r1;", 1},
+        {"mad.lo.u32 %r4, %r4, %r1, %r5;", 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int k = 0; k < 3; k++) {
+            const char *const *set = k == 0 ? NULL : k == 1 ? wid : one;
+            int more = k ? cases[i].conflicts : 0;
+            assert_int_equal(per_step(set, "", cases[i].step, NULL), 22 + more);
+            assert_int_equal(per_step(set, "", cases[i].step, "rf.read.conflicts"), more);
+        }
+    /* Both words of a double are written to one bank, one after the other; four are read. */
+    assert_int_equal(per_step(wid, "", "fma.rn.f64 %d2, %d2, %d1, %d1;", NULL), 30 + 3 + 1);
+    assert_int_equal(per_step(wid, "", "fma.rn.f64 %d2, %d2, %d1, %d1;", "rf.writes"), 2);
+}
+
+/* ---- throughput --------------------------------------------------------------------------------------- */
+
+/* Cycles of one round of a loop on a full SM, in which a step is repeated LONG times. */
+static double round_of(const char *const *set, const char *step) {
+    const char *all[8] = {"issue.policy=lrr"}; /* warps end together */
+    for (uint32_t i = 0; set[i]; i++)
+        all[i + 1] = set[i];
+    struct rig r;
+    char *text = loop("", step, LONG);
+    open_chain(&r, all, text);
+    double cycles = (double)slope(&r, 2, 768, NULL) / (MANY - FEW);
+    rig_close(&r);
+    free(text);
+    return cycles;
+}
+
+/* Many warps keep a unit as busy as it can be, and no busier. */
+static void test_throughput(void **state) {
+    (void)state;
+    static const char one[] = "sm.blocks=8";
+    enum { WARPS = 48, SP_EXTRA = 2 }; /* the loop's own additions and comparisons */
+    static const struct {
+        const char *set[6], *step;
+        double cycles; /* of one round: what the busiest unit needs */
+    } cases[] = {
+        /* two units, a warp every other cycle each */
+        {{one}, "add.u32 %r4, %r4, %r1;", WARPS * (LONG + SP_EXTRA)},
+        {{"unit.sp=1"}, "add.u32 %r4, %r4, %r1;", 2 * WARPS * (LONG + SP_EXTRA)},
+        {{"unit.sp=1", "unit.sp_lanes=8"}, "add.u32 %r4, %r4, %r1;", 4 * WARPS * (LONG + SP_EXTRA)},
+        {{one}, "ex2.approx.ftz.f32 %f2, %f2;", 8 * WARPS * LONG},
+        {{"unit.sfu_lanes=8"}, "ex2.approx.ftz.f32 %f2, %f2;", 4 * WARPS * LONG},
+        {{one}, "fma.rn.f64 %d2, %d2, %d1, %d1;", 8 * WARPS * LONG},
+        {{"unit.dp=2"}, "fma.rn.f64 %d2, %d2, %d1, %d1;", 4 * WARPS * LONG},
+        {{one}, "div.rn.f32 %f2, %f2, %f1;", 16 * WARPS * LONG},
+        {{one}, "ld.volatile.shared.u32 %r4, [table];", 2 * WARPS * LONG},
+        {{"unit.mem_lanes=32"}, "ld.volatile.shared.u32 %r4, [table];", WARPS * LONG},
+        /* units enough: the schedulers are the limit, and one of them */
+        {{"unit.sp=4", "unit.sp_lanes=32", "fetch.groups=2", "latency.ctrl=2", "latency.alu=4"},
+         "add.u32 %r4, %r4, %r1;",
+         WARPS * (LONG + SP_EXTRA + 1) / 2},
+        {{"unit.sp=4", "unit.sp_lanes=32", "issue.schedulers=1", "latency.ctrl=2", "latency.alu=4"},
+         "add.u32 %r4, %r4, %r1;",
+         WARPS * (LONG + SP_EXTRA + 1)},
+        /* fetch is: two instructions of one warp in a cycle, or one */
+        {{"unit.sp=4", "unit.sp_lanes=32", "fetch.width=1", "latency.ctrl=2", "latency.alu=4"},
+         "add.u32 %r4, %r4, %r1;",
+         WARPS * (LONG + SP_EXTRA + 1)},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double got = round_of(cases[i].set, cases[i].step);
+        if (got < cases[i].cycles * 0.997 || got > cases[i].cycles * 1.02)
+            fail_msg("case %zu, %s: %g cycles, not %g", i, cases[i].step, got, cases[i].cycles);
+    }
+}
+
+/* ---- shared memory ------------------------------------------------------------------------------------ */
+
+/* A stride of d words has d lanes in each bank they touch; words read by several lanes are read once. */
+static void test_shared(void **state) {
+    (void)state;
+    static const char step[] = "ld.volatile.shared.u32 %r5, [%r4]; add.u32 %r4, %r4, %r5;";
+    for (int d = 0; d <= 32; d = d ? 2 * d : 1) {
+        char begin[128];
+        snprintf(begin, sizeof begin, "mov.u32 %%r4, table; mad.lo.u32 %%r4, %%r1, %d, %%r4;", d * 4);
+        int passes = d ? d : 1;
+        assert_int_equal(per_step(NULL, begin, step, NULL), 36 + passes - 1 + 22);
+        assert_int_equal(per_step(NULL, begin, step, "shared.passes"), passes);
+        assert_int_equal(per_step(NULL, begin, step, "shared.accesses"), 1);
+    }
+    static const char *const set[] = {"latency.shared=37", NULL};
+    static const char plain[] = "mov.u32 %r4, table;";
+    assert_int_equal(per_step(set, plain, step, NULL), 37 + 22);
+    /* 17 lanes on one word, 15 on others of the same bank; three words in one bank */
+    static const char two[] = "mov.u32 %r4, table; setp.lt.u32 %p2, %r1, 17; @%p2 mov.u32 %r1, 0;"
+                              "min.u32 %r1, %r1, 18; shl.b32 %r1, %r1, 7; add.u32 %r4, %r4, %r1;";
+    assert_int_equal(per_step(NULL, two, step, "shared.passes"), 3);
+    /* Atomics on one word follow one another. */
+    static const char atom[] = "atom.shared.add.u32 %r5, [table], 0; add.u32 %r4, %r4, %r5;";
+    assert_int_equal(per_step(NULL, "", atom, "shared.passes"), 32);
+}
+
+/* ---- caches and DRAM ---------------------------------------------------------------------------------- */
+
+/* Cycles that the memory system alone takes for loads of a word each, one after the other. */
+static uint64_t memory_alone(const struct gpu_config *c, const uint64_t *addr, uint32_t n, uint8_t flags) {
+    struct mem_spec s = mem_spec(c);
+    struct arena arena = {0};
+    struct memsys *m = memsys_create(&arena, &s);
+    uint64_t now = 0, sum = 0, last = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        struct coalescer_inst ci = {.mask = 1, .bytes = 8, .kind = MEM_LOAD, .flags = flags};
+        struct coalescer_spec cs = coalescer_spec(c);
+        uint64_t all[MEM_LANES] = {addr[i]};
+        struct mem_access x[COALESCER_MAX];
+        struct mem_done done;
+        assert_int_equal(coalesce(&cs, &ci, all, x), 1);
+        uint64_t start = now;
+        assert_true(mem_accepted(memsys_access(m, now, 0, MEM_DATA, x, 0)));
+        while (!memsys_pop(m, now, 0, MEM_DATA, &done))
+            memsys_tick(m, now++);
+        last = done.ready - start;
+        sum += last;
+    }
+    arena_free(&arena);
+    return n > 1 ? sum : last;
+}
+
+/* What the SM adds to a load: the cycle in which operands are read. */
+enum { SM_LOAD = 1 };
+
+/* Dependent loads that hit in L1, and those that go past it to L2. */
+static void test_cache_latency(void **state) {
+    (void)state;
+    /* Address and data are one register pair: the first pointer points to itself. */
+    static const char begin[] = "st.global.u64 [%l1], %l1;", hit[] = "ld.global.u64 %l1, [%l1];",
+                      past[] = "ld.volatile.global.u64 %l1, [%l1];";
+    static const char *const slower[] = {"l1.latency=81", NULL};
+    assert_int_equal(per_step_of(1, NULL, begin, hit, NULL), 80 + SM_LOAD);
+    assert_int_equal(per_step_of(1, slower, begin, hit, NULL), 81 + SM_LOAD);
+    struct rig r;
+    char *text = loop("", "", 1);
+    open_chain(&r, NULL, text);
+    uint64_t twice[2] = {4096, 4096}, once = memory_alone(&r.g->cfg, twice, 1, MEM_BYPASS);
+    int64_t l2 = (int64_t)(memory_alone(&r.g->cfg, twice, 2, MEM_BYPASS) - once);
+    rig_close(&r);
+    free(text);
+    /* Out of the SM, into L2 and the network back, and into registers: a cycle each; a sector is two flits.
+     */
+    assert_int_equal(l2, 4 + 2 * 8 + 120 + 2);
+    assert_int_equal(per_step_of(1, NULL, begin, past, NULL), l2 + SM_LOAD);
+}
+
+/* A chain through memory that was never touched: every load goes to DRAM. */
+static void test_dram_latency(void **state) {
+    (void)state;
+    enum { STRIDE = 4352, FIRST = 16 }; /* not a multiple of anything in DRAM */
+    uint64_t addr[FIRST + MANY];
+    struct rig r;
+    char *text = loop("", "ld.global.u64 %l1, [%l1];", 1);
+    uint64_t cycles[2], alone[2], lengths[2] = {FEW, MANY};
+    for (int i = 0; i < 2; i++) {
+        open_chain(&r, NULL, text);
+        for (uint32_t k = 0; k <= MANY; k++) {
+            addr[k] = r.buffer + k * STRIDE;
+            memcpy((void *)(uintptr_t)addr[k], &(uint64_t){addr[k] + STRIDE}, 8);
+        }
+        cycles[i] = rig_run(&r, "k", 1, 1, times((uint32_t)lengths[i]));
+        alone[i] = memory_alone(&r.g->cfg, addr, (uint32_t)lengths[i], 0);
+        assert_int_equal(rig_counter(&r, "dram.reads") > lengths[i], 1);
+        rig_close(&r);
+    }
+    free(text);
+    assert_int_equal(cycles[1] - cycles[0], alone[1] - alone[0] + SM_LOAD * (MANY - FEW));
+}
+
+/* A kernel that only reads, with warps enough, gets at least 85% of DRAM's peak once it runs. */
+static void test_bandwidth(void **state) {
+    (void)state;
+    enum { BLOCKS = 90, THREADS = 256, ROUNDS = 24, EACH = 8 };
+    struct rig r;
+    char *text = rig_file("stream.ptx");
+    rig_open(&r, "gtx480", NULL, false, text);
+    uint64_t bytes = (uint64_t)BLOCKS * THREADS * EACH * 4 * ROUNDS, cycles[2];
+    for (uint32_t i = 0; i < 2; i++) { /* memory of its own for each, so that L2 holds none of it */
+        uint64_t in = rp_mem_alloc(r.g, bytes * (i + 1), RP_MEM_DEVICE);
+        struct rig_params p = {.buffer = in, .n = ROUNDS * (i + 1)};
+        cycles[i] = rig_run(&r, "stream", BLOCKS, THREADS, p);
+    }
+    double share = (double)bytes / ((double)(cycles[1] - cycles[0]) / 1401e6) / 177.4e9;
+    if (share < 0.85 || share >= 1)
+        fail_msg("%g of peak bandwidth", share);
+    rig_close(&r);
+    free(text);
+}
+
+/* ---- occupancy ---------------------------------------------------------------------------------------- */
+
+/* Every block waits until fit * sms of them have begun: it ends only if so many are resident together. One
+ * more than fit cannot be. */
+static void check_resident(const char *kernel, uint32_t threads, uint32_t shared, uint32_t fit) {
+    struct rig r;
+    char *text = rig_file("resident.ptx"), *report = NULL;
+    for (uint32_t more = 0; more < 2; more++) {
+        static const char *const set[] = {"device.sms=2", NULL};
+        rig_open(&r, "gtx480", set, false, text);
+        r.g->max_insts = 300000;
+        struct rig_params p = {.n = 2 * fit + more};
+        enum rp_status s = rig_try(&r, kernel, 2 * (fit + more), threads, shared, p, &report);
+        if (s != (more ? RP_TIMEOUT : RP_OK))
+            fail_msg("%s, %u threads, %u bytes, %u blocks: %s", kernel, threads, shared, fit + more,
+                     rp_status_text(s));
+        free(report);
+        assert_int_equal(rp_kernel_occupancy(rp_module_kernel(r.m, kernel), threads, shared), fit);
+        rig_close(&r);
+    }
+    free(text);
+}
+
+static void test_occupancy(void **state) {
+    (void)state;
+    static const struct {
+        const char *kernel;
+        uint32_t threads, shared, fit;
+    } cases[] = {
+        {"few_registers", 32, 0, 8},                                   /* blocks */
+        {"few_registers", 192, 0, 8},                                  /* 48 warps, exactly */
+        {"few_registers", 193, 0, 6},                                  /* 7 warps */
+        {"few_registers", 256, 0, 6},    {"few_registers", 257, 0, 5}, /* 9 warps */
+        {"few_registers", 512, 0, 3},    {"few_registers", 1024, 0, 1},
+        {"few_registers", 32, 6144, 8}, /* 48 KB of shared memory */
+        {"few_registers", 32, 6145, 7},  {"few_registers", 32, 16384, 3},
+        {"few_registers", 32, 16385, 2}, {"few_registers", 32, 49152, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_resident(cases[i].kernel, cases[i].threads, cases[i].shared, cases[i].fit);
+    /* Registers: 64 at a time for a warp, 32768 in all. */
+    struct rig r;
+    struct rp_kernel_info info;
+    char *text = rig_file("resident.ptx");
+    rig_open(&r, "gtx480", NULL, false, text);
+    assert_int_equal(rp_kernel_info(rp_module_kernel(r.m, "many_registers"), &info, NULL), RP_OK);
+    rig_close(&r);
+    free(text);
+    uint32_t warp = ((uint32_t)info.regs * 32 + 63) / 64 * 64, warps = 32768 / warp & ~1u;
+    assert_true(warps < 48 && info.regs > 40);
+    check_resident("many_registers", 64, 0, warps / 2 < 8 ? warps / 2 : 8);
+    check_resident("many_registers", 128, 0, warps / 4);
+    check_resident("many_registers", 256, 0, warps / 8);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_chains),        cmocka_unit_test(test_predicates),
+        cmocka_unit_test(test_branches),      cmocka_unit_test(test_bank_conflicts),
+        cmocka_unit_test(test_throughput),    cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_cache_latency), cmocka_unit_test(test_dram_latency),
+        cmocka_unit_test(test_bandwidth),     cmocka_unit_test(test_occupancy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
