@@ -58,6 +58,15 @@ typedef void lower_fn(struct lower *l);
 /* Gives up on this kernel: says why, with the instruction's place. Does not return. */
 _Noreturn void lower_refuse(struct lower *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+static inline uint32_t align_up(uint32_t x, uint32_t align) {
+    return align > 1 ? (x + align - 1) & ~(align - 1) : x;
+}
+static inline uint32_t var_align(const struct ptx_var *v) {
+    return v->align ? v->align : 1;
+}
+static inline bool type_is_reference(enum ptx_type t) {
+    return t == PTX_TEXREF || t == PTX_SURFREF || t == PTX_SAMPLERREF;
+}
 bool type_is_float(enum ptx_type t);
 bool type_is_signed(enum ptx_type t);
 bool type_is_half(enum ptx_type t); /* f16, bf16 and their pairs */

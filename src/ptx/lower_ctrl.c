@@ -98,10 +98,6 @@ static struct call call_parts(struct lower *l, const struct ptx_inst *in) {
     return c;
 }
 
-static uint32_t align_up(uint32_t x, uint32_t align) {
-    return align > 1 ? (x + align - 1) & ~(align - 1) : x;
-}
-
 /* Walks results, then parameters, with their offsets in the callee's frame; returns the end. */
 static uint32_t each_param(struct lower *l, const struct call *c,
                            void (*visit)(struct lower *, const struct ptx_var *, const struct ptx_opd *,
