@@ -155,13 +155,13 @@ static void test_clock(void **state) {
     }
 }
 
-/* When the first and the last of 24 warps end, which share one scheduler and one unit. */
+/* When the first and the last of 24 warps end, which share one scheduler. */
 static void ends(const char *policy, uint32_t *first, uint32_t *last) {
     const char *const settings[] = {policy,
                                     "issue.schedulers=1",
                                     "device.sms=1",
                                     "issue.active=4",
-                                    "unit.sp=1",
+                                    "unit.sp_lanes=32",
                                     "latency.imul=4",
                                     "latency.alu=4",
                                     "latency.ctrl=1",
