@@ -11,6 +11,7 @@
  * is the thread's number. */
 static const char head[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".const .align 8 .b8 zeros[512];\n"
     ".visible .entry k(.param .u64 buffer, .param .u32 n, .param .u32 x)\n{\n"
     ".reg .b32 %r<32>; .reg .f32 %f<8>; .reg .f64 %d<8>; .reg .b64 %l<16>;\n"
     ".reg .pred %p<4>;\n"
@@ -22,14 +23,15 @@ static const char head[] =
     "xor.b32 %r11, %r1, 11;\n"
     "cvt.rn.f32.u32 %f1, %r1; mov.f32 %f2, %f1;\n"
     "cvt.f64.f32 %d1, %f1; mov.f64 %d2, %d1;\n"
-    "cvt.u64.u32 %l3, %r1; mov.u64 %l4, %l3;\n";
+    "cvt.u64.u32 %l3, %r1; mov.u64 %l4, %l3; mov.u64 %l5, %l3;\n";
 /* Everything is used, so that nothing is optimised away. */
-static const char tail[] = "xor.b32 %r4, %r4, %r5; xor.b32 %r4, %r4, %r6; xor.b32 %r4, %r4, %r7;\n"
-                           "xor.b32 %r4, %r4, %r8; xor.b32 %r4, %r4, %r9; xor.b32 %r4, %r4, %r10;\n"
-                           "xor.b32 %r4, %r4, %r11; st.global.u32 [%l0+65536], %r4;\n"
-                           "st.global.f32 [%l0+65540], %f2; st.global.f64 [%l0+65544], %d2;\n"
-                           "st.global.u64 [%l0+65552], %l4; st.global.u64 [%l0+65560], %l1;\n"
-                           "exit;\n}\n";
+static const char tail[] =
+    "xor.b32 %r4, %r4, %r5; xor.b32 %r4, %r4, %r6; xor.b32 %r4, %r4, %r7;\n"
+    "xor.b32 %r4, %r4, %r8; xor.b32 %r4, %r4, %r9; xor.b32 %r4, %r4, %r10;\n"
+    "xor.b32 %r4, %r4, %r11; st.global.u32 [%l0+65536], %r4;\n"
+    "st.global.f32 [%l0+65540], %f2; st.global.f64 [%l0+65544], %d2;\n"
+    "st.global.u64 [%l0+65552], %l4; st.global.u64 [%l0+65568], %l5; st.global.u64 [%l0+65560], %l1;\n"
+    "exit;\n}\n";
 
 /* A kernel: begin, then n times k steps. The counter's instructions stand behind the first and the second
  * step, where a chain of steps waits longer than they do. */
@@ -262,14 +264,15 @@ static void test_shared(void **state) {
 
 /* ---- caches and DRAM ---------------------------------------------------------------------------------- */
 
-/* Cycles that the memory system alone takes for loads of a word each, one after the other. */
-static uint64_t memory_alone(const struct gpu_config *c, const uint64_t *addr, uint32_t n, uint8_t flags) {
+/* Cycles that the memory system alone takes for accesses of two words each, one after the other. */
+static uint64_t memory_alone(const struct gpu_config *c, const uint64_t *addr, uint32_t n, uint8_t kind,
+                             uint8_t flags) {
     struct mem_spec s = mem_spec(c);
     struct arena arena = {0};
     struct memsys *m = memsys_create(&arena, &s);
     uint64_t now = 0, sum = 0, last = 0;
     for (uint32_t i = 0; i < n; i++) {
-        struct coalescer_inst ci = {.mask = 1, .bytes = 8, .kind = MEM_LOAD, .flags = flags};
+        struct coalescer_inst ci = {.mask = 1, .bytes = 8, .kind = kind, .flags = flags};
         struct coalescer_spec cs = coalescer_spec(c);
         uint64_t all[MEM_LANES] = {addr[i]};
         struct mem_access x[COALESCER_MAX];
@@ -301,14 +304,44 @@ static void test_cache_latency(void **state) {
     struct rig r;
     char *text = loop("", "", 1);
     open_chain(&r, NULL, text);
-    uint64_t twice[2] = {4096, 4096}, once = memory_alone(&r.g->cfg, twice, 1, MEM_BYPASS);
-    int64_t l2 = (int64_t)(memory_alone(&r.g->cfg, twice, 2, MEM_BYPASS) - once);
+    uint64_t twice[2] = {4096, 4096}, once = memory_alone(&r.g->cfg, twice, 1, MEM_LOAD, MEM_BYPASS);
+    int64_t l2 = (int64_t)(memory_alone(&r.g->cfg, twice, 2, MEM_LOAD, MEM_BYPASS) - once);
     rig_close(&r);
     free(text);
     /* Out of the SM, into L2 and the network back, and into registers: a cycle each; a sector is two flits.
      */
     assert_int_equal(l2, 4 + 2 * 8 + 120 + 2);
     assert_int_equal(per_step_of(1, NULL, begin, past, NULL), l2 + SM_LOAD);
+}
+
+/* A fence lets the warp go on in the cycle in which its store is answered. */
+static void test_fence(void **state) {
+    (void)state;
+    struct rig r;
+    char *text = loop("", "", 1);
+    open_chain(&r, NULL, text);
+    uint64_t twice[2] = {4096, 4096}, once = memory_alone(&r.g->cfg, twice, 1, MEM_STORE, 0);
+    int64_t store = (int64_t)(memory_alone(&r.g->cfg, twice, 2, MEM_STORE, 0) - once);
+    rig_close(&r);
+    free(text);
+    static const char *const faster[] = {"l2.latency=119", NULL};
+    static const char step[] = "st.global.u64 [%l1], %l1; membar.gl;";
+    assert_int_equal(per_step_of(1, NULL, "", step, NULL), store + SM_LOAD);
+    assert_int_equal(per_step_of(1, faster, "", step, NULL), store - 1 + SM_LOAD);
+}
+
+/* Indexed constants come from their cache; addresses that differ are served one after the other. */
+static void test_constants(void **state) {
+    (void)state;
+    static const char *const slower[] = {"constcache.latency=37", NULL};
+    static const char same[] = "mov.u64 %l5, zeros;", step[] = "ld.const.u64 %l5, [%l5];";
+    static const char apart[] = "mov.u64 %l5, zeros; mad.wide.u32 %l5, %r1, 8, %l5;",
+                      again[] = "ld.const.u64 %l6, [%l5]; add.u64 %l5, %l5, %l6;";
+    assert_int_equal(per_step(NULL, same, step, NULL), 36 + SM_LOAD);
+    assert_int_equal(per_step(slower, same, step, NULL), 37 + SM_LOAD);
+    int64_t one = per_step_of(1, NULL, apart, again, NULL);
+    assert_int_equal(per_step_of(8, NULL, apart, again, NULL), one + 7);
+    assert_int_equal(per_step_of(32, NULL, apart, again, NULL), one + 31);
 }
 
 /* A chain through memory that was never touched: every load goes to DRAM. */
@@ -326,7 +359,7 @@ static void test_dram_latency(void **state) {
             memcpy((void *)(uintptr_t)addr[k], &(uint64_t){addr[k] + STRIDE}, 8);
         }
         cycles[i] = rig_run(&r, "k", 1, 1, times((uint32_t)lengths[i]));
-        alone[i] = memory_alone(&r.g->cfg, addr, (uint32_t)lengths[i], 0);
+        alone[i] = memory_alone(&r.g->cfg, addr, (uint32_t)lengths[i], MEM_LOAD, 0);
         assert_int_equal(rig_counter(&r, "dram.reads") > lengths[i], 1);
         rig_close(&r);
     }
@@ -415,6 +448,7 @@ int main(void) {
         cmocka_unit_test(test_branches),      cmocka_unit_test(test_bank_conflicts),
         cmocka_unit_test(test_throughput),    cmocka_unit_test(test_shared),
         cmocka_unit_test(test_cache_latency), cmocka_unit_test(test_dram_latency),
+        cmocka_unit_test(test_fence),         cmocka_unit_test(test_constants),
         cmocka_unit_test(test_bandwidth),     cmocka_unit_test(test_occupancy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
