@@ -395,17 +395,24 @@ bool exec_ldc(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m)
     return true;
 }
 
-/* Lane l's place of an atomic or similar access, as a host pointer to bytes contiguous bytes. */
+/* Lane l's place of an atomic or similar access, as a host pointer to bytes contiguous bytes. Lanes that
+ * touch their local memory are given in local, with offsets instead; without local that is a fault. */
 bool exec_resolve(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t bytes,
-                  uint64_t *at) {
+                  uint64_t *at, uint32_t *local) {
     struct target t;
     if (!resolve(x, w, i, m, bytes, &t))
         return false;
-    if (t.local)
+    if (t.local && !local)
         return exec_fault(x, w, i, RP_ADDRESS_SPACE, first_lane(t.local), t.at[first_lane(t.local)], bytes,
                           MS_LOCAL);
+    if (local)
+        *local = t.local;
     memcpy(at, t.at, sizeof t.at);
     return true;
+}
+
+void *exec_local(const struct warp *w, uint64_t at, uint32_t lane) {
+    return local_byte(w, at, lane);
 }
 
 /* Copies as many bytes as source 2 says between global and shared memory. */

@@ -144,25 +144,35 @@ static struct wide read_words(const struct exec *x, const struct warp *w, const 
     return v;
 }
 
+/* Moves a value between v and lane l's place, which is interleaved by words when it is local memory. */
+static void transfer(const struct warp *w, struct wide *v, uint64_t at, uint32_t bytes, uint32_t lane,
+                     bool local, bool write) {
+    uint32_t piece = local && bytes > 4 ? 4 : bytes;
+    for (uint32_t k = 0; k < bytes; k += piece) {
+        uint8_t *p = local ? exec_local(w, at + k, lane) : (uint8_t *)(uintptr_t)at, *q = (uint8_t *)v + k;
+        memcpy(write ? p : q, write ? q : p, piece);
+    }
+}
+
 bool exec_atom(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
     const struct imods *q = &i->in->m;
     uint32_t bytes = q->size, words = bytes > 4 ? bytes / 4 : 1;
     uint64_t at[WARP_LANES];
-    if (!exec_resolve(x, w, i, m, bytes * q->vec, at))
+    uint32_t local; /* nobody else sees it, but libraries use the same code for any object */
+    if (!exec_resolve(x, w, i, m, bytes * q->vec, at, &local))
         return false;
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         if (!(m >> l & 1))
             continue;
-        bool shared = at[l] - (uintptr_t)w->cta->shared < w->cta->shared_bytes;
+        bool own = local >> l & 1, shared = !own && at[l] - (uintptr_t)w->cta->shared < w->cta->shared_bytes;
         for (uint32_t e = 0; e < q->vec; e++) {
-            void *p = (void *)(uintptr_t)(at[l] + e * bytes);
             struct wide old = {{0, 0}}, v = read_words(x, w, i, 1, e, words, l), cmp = {{0, 0}};
             if (q->aop == ATOM_CAS)
                 cmp = read_words(x, w, i, 2, e, words, l);
-            memcpy(&old, p, bytes);
+            transfer(w, &old, at[l] + e * bytes, bytes, l, own, false);
             struct wide new = old;
             apply(q, &new, &v, &cmp, bytes, !shared && !q->noftz);
-            memcpy(p, &new, bytes);
+            transfer(w, &new, at[l] + e * bytes, bytes, l, own, true);
             if (!i->ndw)
                 continue;
             uint32_t raw[4];
@@ -199,7 +209,7 @@ static uint64_t mbar_expect(uint64_t s, uint32_t bytes) {
 
 bool exec_mbar(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
     uint64_t at[WARP_LANES];
-    if (!exec_resolve(x, w, i, m, 8, at))
+    if (!exec_resolve(x, w, i, m, 8, at, NULL))
         return false;
     const uint32_t *arg = i->in->nsrc > 1 ? src_lanes(x, w, i->s[i->first[1]]) : NULL;
     uint32_t done = 0;

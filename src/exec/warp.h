@@ -199,9 +199,12 @@ EXEC_OPS(X)
 /* Host bytes of [addr, addr+size) in global memory, or NULL. Addresses of 32-bit modules are widened first.
  */
 void *exec_global(struct exec *x, uint64_t addr, uint32_t size);
-/* Host addresses of all lanes for an access that may not touch local memory; false after a fault. */
+/* Host addresses of all lanes for an access; false after a fault. Lanes in *local have offsets in their local
+ * memory instead; where local is NULL they may not touch it. */
 bool exec_resolve(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t bytes,
-                  uint64_t *at);
+                  uint64_t *at, uint32_t *local);
+/* Host place of a word of a lane's local memory. */
+void *exec_local(const struct warp *w, uint64_t at, uint32_t lane);
 /* Records a fault; always returns false. */
 bool exec_fault(struct exec *x, const struct warp *w, const struct xinst *i, enum rp_status s, uint32_t lane,
                 uint64_t addr, uint32_t size, enum mem_space space);
