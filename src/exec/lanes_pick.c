@@ -8,12 +8,20 @@
 
 extern const struct lane_set lane_set_generic;
 #if defined(__x86_64__)
+#include <cpuid.h>
+
 extern const struct lane_set lane_set_avx2, lane_set_avx512;
+
+/* What older compilers have no name for. */
+static bool has_f16c_lzcnt(void) {
+    unsigned a, b, c, extended;
+    return __get_cpuid(1, &a, &b, &c, &extended) && c & bit_F16C &&
+           __get_cpuid(0x80000001, &a, &b, &extended, &c) && extended & bit_LZCNT;
+}
 
 static bool has_avx2(void) {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-           __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2") &&
-           __builtin_cpu_supports("lzcnt") && __builtin_cpu_supports("popcnt");
+           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") && has_f16c_lzcnt();
 }
 
 static bool has_avx512(void) {
