@@ -44,7 +44,7 @@ clang: deps
 
 # Simulated warp instructions per second.
 bench: all
-	@python3 tests/programs/bench.py --reprise ./reprise
+	@python3 tools/bench.py
 
 fuzz: deps
 	@tools/fuzz.sh 600
