@@ -13,7 +13,7 @@ enum { ALIGN = 256, PAGE = 4096, FREED_KEPT = 64 };
 static int users;
 
 bool memory_init(struct memory *m, size_t limit) {
-    if (users) /* one simulated GPU at a time owns the range */
+    if (users)
         return false;
     void *want = (void *)(uintptr_t)RP_REGION;
     void *p = mmap(want, RP_REGION_SIZE, PROT_NONE,
