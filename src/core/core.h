@@ -208,7 +208,6 @@ void op_finish_at(struct sm *sm, int32_t op, uint64_t cycle);
 void op_writeback(struct sm *sm, int32_t op);
 void op_end(struct sm *sm, int32_t op);
 void warp_update(struct sm *sm, uint32_t slot); /* scoreboard and buffer state of a warp after a change */
-void warp_finish(struct sm *sm, uint32_t slot, void (*done)(void *ctx, struct cta *c), void *ctx);
 uint32_t bank_of(const struct sm *sm, uint32_t warp, uint32_t reg);
 
 /* Singly linked FIFOs of ops: head and tail. */

@@ -109,10 +109,26 @@ struct CUpool_st *cud_default_pool(void) {
     return cud.default_pool;
 }
 
+int cud_pool_create(struct CUpool_st **pool) {
+    if (!pool)
+        return cudaErrorInvalidValue;
+    *pool = cud_object_new(CUD_POOL, sizeof **pool, NULL);
+    return cudaSuccess;
+}
+
+int cud_pool_destroy(struct CUpool_st *pool) {
+    if (!cud_object_get(pool, CUD_POOL) || pool == cud.default_pool)
+        return cudaErrorInvalidValue;
+    if (cud.current_pool == pool)
+        cud.current_pool = NULL;
+    cud_object_free(pool);
+    return cudaSuccess;
+}
+
 /* Attributes 1 to 3 are ints, 4 to 8 are 64-bit; 5 to 8 report use, and setting the high marks resets them.
  */
 int cud_pool_attribute(struct CUpool_st *p, int attribute, void *value, bool set) {
-    if (attribute < 1 || attribute > 8 || !value)
+    if (!cud_object_get(p, CUD_POOL) || attribute < 1 || attribute > 8 || !value)
         return cudaErrorInvalidValue;
     bool wide = attribute >= 4, usage = attribute >= 5, high = attribute == 6 || attribute == 8;
     if (set) {

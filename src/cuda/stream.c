@@ -95,6 +95,16 @@ int cud_event_elapsed(float *ms, struct CUevent_st *start, struct CUevent_st *en
     return cudaSuccess;
 }
 
+int cud_event_done(struct CUevent_st *event) {
+    struct CUevent_st *e = cud_object_get(event, CUD_EVENT);
+    if (!e)
+        return cudaErrorInvalidResourceHandle;
+    if (!e->capture)
+        return cudaSuccess;
+    e->capture->invalidated = true;
+    return cudaErrorCapturedEvent;
+}
+
 void cud_op_free(struct cud_op *op) {
     if (op->kind == CUD_OP_LAUNCH)
         free(op->launch.params);

@@ -294,6 +294,8 @@ int cud_event_create(struct CUevent_st **out, unsigned flags);
 int cud_event_record(struct CUevent_st *e, struct CUstream_st *stream);
 int cud_event_wait(struct CUstream_st *stream, struct CUevent_st *e);
 int cud_event_elapsed(float *ms, struct CUevent_st *start, struct CUevent_st *end);
+/* Whether an event's work is done, which it is; asking about a captured one spoils the capture. */
+int cud_event_done(struct CUevent_st *event);
 
 /* ---- memory pools ----------------------------------------------------------------------------------- */
 
@@ -305,6 +307,8 @@ struct CUpool_st {
 
 /* The device's pool, created when first asked for. */
 struct CUpool_st *cud_default_pool(void);
+int cud_pool_create(struct CUpool_st **pool);
+int cud_pool_destroy(struct CUpool_st *pool);
 int cud_pool_attribute(struct CUpool_st *p, int attribute, void *value, bool set);
 
 #pragma GCC visibility pop

@@ -137,7 +137,6 @@ struct exec {
     uint32_t grid[3], block[3], nsms;
     uint64_t grid_id;
     uint32_t local_bytes, shared_static, shared_dynamic;
-    bool recursive;
     uint64_t clock; /* advances with execution; read by %clock */
     uint64_t warp_insts, thread_insts, max_insts;
     uint64_t divergent; /* of warp_insts: on a path that not all live lanes were on */

@@ -186,7 +186,6 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
             align16(p->local_bytes + (p->recursive ? g->limits[RP_LIMIT_STACK] * STACK_FACTOR : 0)),
         .shared_static = align16(p->shared_static),
         .shared_dynamic = (uint32_t)l->dynamic_shared,
-        .recursive = p->recursive,
         .clock = g->totals.warp_insts,
         .max_insts = g->max_insts,
         .out = &g->out,

@@ -39,13 +39,9 @@ bool l1_unlock(struct l1 *l, uint64_t line);
 void l1_fill(struct l1 *l, uint64_t now, const struct mem_packet *p);
 bool l1_idle(const struct l1 *l);
 
-/* As those of the cache. */
+/* As that of the cache. */
 static inline bool l1_pop(struct l1 *l, uint64_t now, struct mem_done *out) {
     return cache_pop(&l->cache, now, out);
-}
-
-static inline uint64_t l1_next(const struct l1 *l) {
-    return cache_next(&l->cache);
 }
 
 #endif

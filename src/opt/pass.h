@@ -29,9 +29,6 @@ static inline bool is_pf(const struct popd *p) {
 static inline bool opd_eq(const struct opd *a, const struct opd *b) {
     return a->kind == b->kind && a->mod == b->mod && a->word == b->word && a->bank == b->bank && a->v == b->v;
 }
-static inline bool popd_eq(const struct popd *a, const struct popd *b) {
-    return a->id == b->id && a->neg == b->neg;
-}
 /* True when the last source stands for the size of the frame, so that its value is not known yet. */
 static inline bool is_frame_value(const struct inst *i) {
     return i->frame && (i->op == OP_IADD || i->op == OP_MOV);

@@ -293,41 +293,20 @@ CUresult cuMemFreeAsync(CUdeviceptr ptr, CUstream stream) {
 }
 PTSZ(cuMemFreeAsync);
 
-static int pool_create(CUmemoryPool *pool) {
-    if (!pool)
-        return cudaErrorInvalidValue;
-    *pool = cud_object_new(CUD_POOL, sizeof **pool, NULL);
-    return cudaSuccess;
-}
-
 CUresult cuMemPoolCreate(CUmemoryPool *pool, const void *props) {
-    DRIVER(CUD_DEVICE, props ? pool_create(pool) : cudaErrorInvalidValue);
-}
-
-static int pool_destroy(CUmemoryPool pool) {
-    if (!cud_object_get(pool, CUD_POOL) || pool == cud.default_pool)
-        return cudaErrorInvalidValue;
-    if (cud.current_pool == pool)
-        cud.current_pool = NULL;
-    cud_object_free(pool);
-    return cudaSuccess;
+    DRIVER(CUD_DEVICE, props ? cud_pool_create(pool) : cudaErrorInvalidValue);
 }
 
 CUresult cuMemPoolDestroy(CUmemoryPool pool) {
-    DRIVER(CUD_DEVICE, pool_destroy(pool));
-}
-
-static int pool_attribute(CUmemoryPool pool, int attribute, void *value, bool set) {
-    return cud_object_get(pool, CUD_POOL) ? cud_pool_attribute(pool, attribute, value, set)
-                                          : cudaErrorInvalidValue;
+    DRIVER(CUD_DEVICE, cud_pool_destroy(pool));
 }
 
 CUresult cuMemPoolSetAttribute(CUmemoryPool pool, int attribute, void *value) {
-    DRIVER(CUD_DEVICE, pool_attribute(pool, attribute, value, true));
+    DRIVER(CUD_DEVICE, cud_pool_attribute(pool, attribute, value, true));
 }
 
 CUresult cuMemPoolGetAttribute(CUmemoryPool pool, int attribute, void *value) {
-    DRIVER(CUD_DEVICE, pool_attribute(pool, attribute, value, false));
+    DRIVER(CUD_DEVICE, cud_pool_attribute(pool, attribute, value, false));
 }
 
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t keep) {

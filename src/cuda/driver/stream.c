@@ -196,22 +196,12 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int fla
 }
 PTSZ(cuEventRecordWithFlags);
 
-static int event_done(CUevent event) {
-    struct CUevent_st *e = cud_object_get(event, CUD_EVENT);
-    if (!e)
-        return cudaErrorInvalidResourceHandle;
-    if (!e->capture)
-        return cudaSuccess;
-    e->capture->invalidated = true;
-    return cudaErrorCapturedEvent;
-}
-
 CUresult cuEventQuery(CUevent event) {
-    DRIVER(CUD_SYNC, event_done(event));
+    DRIVER(CUD_SYNC, cud_event_done(event));
 }
 
 CUresult cuEventSynchronize(CUevent event) {
-    DRIVER(CUD_SYNC, event_done(event));
+    DRIVER(CUD_SYNC, cud_event_done(event));
 }
 
 CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end) {

@@ -285,41 +285,20 @@ cudaError_t cudaMemSetMemPool(struct cudaMemLocation *where, int type, cudaMemPo
     RUNTIME(CUD_DEVICE, where ? set_pool(pool) : cudaErrorInvalidValue);
 }
 
-static int pool_create(cudaMemPool_t *pool) {
-    if (!pool)
-        return cudaErrorInvalidValue;
-    *pool = cud_object_new(CUD_POOL, sizeof **pool, NULL);
-    return cudaSuccess;
-}
-
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const void *props) {
-    RUNTIME(CUD_DEVICE, props ? pool_create(pool) : cudaErrorInvalidValue);
-}
-
-static int pool_destroy(cudaMemPool_t pool) {
-    if (!cud_object_get(pool, CUD_POOL) || pool == cud.default_pool)
-        return cudaErrorInvalidValue;
-    if (cud.current_pool == pool)
-        cud.current_pool = NULL;
-    cud_object_free(pool);
-    return cudaSuccess;
+    RUNTIME(CUD_DEVICE, props ? cud_pool_create(pool) : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
-    RUNTIME(CUD_DEVICE, pool_destroy(pool));
-}
-
-static int pool_attribute(cudaMemPool_t pool, int attribute, void *value, bool set) {
-    return cud_object_get(pool, CUD_POOL) ? cud_pool_attribute(pool, attribute, value, set)
-                                          : cudaErrorInvalidValue;
+    RUNTIME(CUD_DEVICE, cud_pool_destroy(pool));
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, int attribute, void *value) {
-    RUNTIME(CUD_DEVICE, pool_attribute(pool, attribute, value, true));
+    RUNTIME(CUD_DEVICE, cud_pool_attribute(pool, attribute, value, true));
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, int attribute, void *value) {
-    RUNTIME(CUD_DEVICE, pool_attribute(pool, attribute, value, false));
+    RUNTIME(CUD_DEVICE, cud_pool_attribute(pool, attribute, value, false));
 }
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep) {

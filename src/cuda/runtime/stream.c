@@ -184,22 +184,12 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 }
 PTSZ(cudaEventRecordWithFlags);
 
-static int event_done(cudaEvent_t event) {
-    struct CUevent_st *e = cud_object_get(event, CUD_EVENT);
-    if (!e)
-        return cudaErrorInvalidResourceHandle;
-    if (!e->capture)
-        return cudaSuccess;
-    e->capture->invalidated = true;
-    return cudaErrorCapturedEvent;
-}
-
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-    RUNTIME(CUD_SYNC, event_done(event));
+    RUNTIME(CUD_SYNC, cud_event_done(event));
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-    RUNTIME(CUD_SYNC, event_done(event));
+    RUNTIME(CUD_SYNC, cud_event_done(event));
 }
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end) {
