@@ -26,6 +26,7 @@ static const char help[] =
     "  --set PATH=VALUE  change one parameter, see 'reprise list params' (repeatable)\n"
     "  --max-insts N     stop a kernel after N warp instructions: it ends with a launch timeout\n"
     "  --json FILE       write statistics of every launch to FILE\n"
+    "  --digest          ... with a hash of the device memory each of them left\n"
     "\n"
     "Workloads, see 'reprise list workloads':\n"
     "  --size S          tiny, small, medium or large (default small)\n"
@@ -81,6 +82,7 @@ static const struct {
     {"--set", OPT_SET, "REPRISE_SET"},
     {"--max-insts", OPT_NUMBER, "REPRISE_MAX_INSTS"},
     {"--json", OPT_FILE, "REPRISE_JSON"},
+    {"--digest", OPT_FLAG, "REPRISE_DIGEST"},
     {"--size", OPT_SIZE, NULL},
     {"--bits", OPT_BITS, NULL},
     {"--check-result", OPT_CHECK, NULL},
@@ -315,7 +317,8 @@ int cli_env(int argc, char **argv) {
         return 1;
     put_library_path(dir);
     static const char *const names[] = {"LD_LIBRARY_PATH",    "REPRISE_GPU",       "REPRISE_SET",
-                                        "REPRISE_FUNCTIONAL", "REPRISE_MAX_INSTS", "REPRISE_JSON"};
+                                        "REPRISE_FUNCTIONAL", "REPRISE_MAX_INSTS", "REPRISE_JSON",
+                                        "REPRISE_DIGEST"};
     for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++)
         print_variable(names[i]);
     return 0;

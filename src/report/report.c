@@ -1,7 +1,9 @@
 /* The JSON report. */
 #include "report/report.h"
 
+#include <inttypes.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -12,10 +14,12 @@ struct launch_note {
     uint32_t grid[3], block[3];
     uint64_t warp_insts, thread_insts, cycles;
     uint64_t *counters;
+    uint64_t digest;
 };
 
 struct report {
     VEC(struct launch_note) launches;
+    bool digests;
 };
 
 static uint64_t *launch_counters(const struct rp_gpu *gpu) {
@@ -26,10 +30,46 @@ static uint64_t *launch_counters(const struct rp_gpu *gpu) {
     return values.at;
 }
 
+/* A hash of n bytes, eight at a time in four independent chains: images are large. */
+static uint64_t hash_image(const uint8_t *p, size_t n, uint64_t seed) {
+    enum { CHAINS = 4 };
+    const uint64_t k = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h[CHAINS], w[CHAINS], all = seed;
+    for (int c = 0; c < CHAINS; c++)
+        h[c] = seed + (uint64_t)c * k;
+    for (; n >= sizeof w; p += sizeof w, n -= sizeof w) {
+        memcpy(w, p, sizeof w);
+        for (int c = 0; c < CHAINS; c++) {
+            h[c] = (h[c] ^ w[c]) * k;
+            h[c] ^= h[c] >> 32;
+        }
+    }
+    for (; n; p++, n--)
+        h[0] = (h[0] ^ *p) * k;
+    for (int c = 0; c < CHAINS; c++) {
+        all = (all ^ h[c]) * k;
+        all ^= all >> 29;
+    }
+    return all;
+}
+
+/* The contents of all live allocations. Memory that the program registered lies at addresses that differ from
+ * run to run, so allocations add up in any order and only the GPU's own count with their address. */
+static uint64_t memory_digest(struct rp_gpu *gpu) {
+    uint64_t sum = 0;
+    struct rp_alloc *a;
+    for (uint32_t i = 0; (a = rp_mem_at(gpu, i)); i++)
+        sum += hash_image((const uint8_t *)(uintptr_t)a->addr, a->size,
+                          a->kind == RP_MEM_REGISTERED ? a->size : a->addr);
+    return sum;
+}
+
 void report_launch(struct report **r, struct rp_gpu *gpu, struct rp_kernel *k, const struct rp_launch *l,
                    struct rp_totals before) {
-    if (!*r)
+    if (!*r) {
         *r = xcalloc(1, sizeof **r);
+        (*r)->digests = getenv("REPRISE_DIGEST") != NULL;
+    }
     struct rp_totals now = rp_totals(gpu);
     if (now.launches == before.launches)
         return; /* refused before it began */
@@ -39,6 +79,7 @@ void report_launch(struct report **r, struct rp_gpu *gpu, struct rp_kernel *k, c
         .thread_insts = now.thread_insts - before.thread_insts,
         .cycles = now.cycles - before.cycles,
         .counters = launch_counters(gpu),
+        .digest = (*r)->digests ? memory_digest(gpu) : 0,
     };
     memcpy(n.grid, l->grid, sizeof n.grid);
     memcpy(n.block, l->block, sizeof n.block);
@@ -87,6 +128,12 @@ static json_t *host(const struct rp_totals *t) {
                      (double)use.ru_maxrss / 1024);
 }
 
+static void add_digest(json_t *to, uint64_t digest) {
+    char text[17];
+    snprintf(text, sizeof text, "%016" PRIx64, digest);
+    json_object_set_new(to, "digest", json_string(text));
+}
+
 /* Timed runs only. */
 static void add_time(json_t *to, uint64_t cycles, uint64_t warp_insts) {
     if (!cycles)
@@ -95,19 +142,24 @@ static void add_time(json_t *to, uint64_t cycles, uint64_t warp_insts) {
     json_object_set_new(to, "ipc", json_real((double)warp_insts / (double)cycles));
 }
 
-static json_t *launch(const struct rp_gpu *gpu, const struct launch_note *n) {
+static json_t *launch(const struct rp_gpu *gpu, const struct launch_note *n, bool digest) {
     json_t *all =
         json_pack("{s:s, s:o, s:o, s:I, s:I, s:o}", "name", n->name, "grid", triple(n->grid), "block",
                   triple(n->block), "warp_insts", (json_int_t)n->warp_insts, "thread_insts",
                   (json_int_t)n->thread_insts, "counters", counters(gpu, n->counters));
     add_time(all, n->cycles, n->warp_insts);
+    if (digest)
+        add_digest(all, n->digest);
     return all;
 }
 
 bool report_write(const struct report *r, struct rp_gpu *gpu, const char *path) {
     json_t *kernels = json_array();
-    for (uint32_t i = 0; r && i < r->launches.len; i++)
-        json_array_append_new(kernels, launch(gpu, &r->launches.at[i]));
+    uint64_t digest = 0;
+    for (uint32_t i = 0; r && i < r->launches.len; i++) {
+        json_array_append_new(kernels, launch(gpu, &r->launches.at[i], r->digests));
+        digest = hash_image((const uint8_t *)&r->launches.at[i].digest, sizeof digest, digest);
+    }
     struct rp_totals t = rp_totals(gpu);
     json_t *all = json_pack("{s:i, s:s, s:s, s:o, s:o, s:{s:I, s:I, s:I, s:o}, s:o}", "schema", 1, "gpu",
                             rp_gpu_info(gpu)->name, "mech", "base", "settings", settings(gpu), "kernels",
@@ -116,6 +168,8 @@ bool report_write(const struct report *r, struct rp_gpu *gpu, const char *path) 
                             counters(gpu, NULL), "host", host(&t));
     if (all)
         add_time(json_object_get(all, "totals"), t.cycles, t.warp_insts);
+    if (all && r && r->digests)
+        add_digest(json_object_get(all, "totals"), digest);
     bool ok = all && json_dump_file(all, path, JSON_INDENT(2)) == 0;
     json_decref(all);
     return ok;

@@ -1,7 +1,11 @@
 /* Reports of a run: what each launch cost, written as one JSON object.
  *
  * The object has schema, gpu, mech, settings, kernels (one entry for each launch), totals, and host.
- * Everything but host is the same from run to run. */
+ * Everything but host is the same from run to run.
+ *
+ * With REPRISE_DIGEST in the environment each launch, and the totals, also have a digest: a hash of the whole
+ * device memory as the launch left it, and of all of these in turn. Two runs of a program that give the same
+ * digest computed the same. */
 #ifndef REPRISE_REPORT_REPORT_H
 #define REPRISE_REPORT_REPORT_H
 

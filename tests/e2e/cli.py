@@ -181,6 +181,15 @@ def test_kernel_of_a_ptx_file():
     expect(rc == 2 and "a size is X, X,Y or X,Y,Z, not 4,4,4,4" in err, err)
 
 
+def test_digests_tell_memory_images_apart():
+    words = [SAXPY, "--block", "4", *SAXPY_ARGS]
+    same = [report("--digest", *words), report("--digest", *words, timed=True)]
+    digests = {r["totals"]["digest"] for r in same} | {report("--digest", *words[:-1], "u32:3")["totals"]["digest"]}
+    expect(same[0]["kernels"][0]["digest"] == same[1]["kernels"][0]["digest"], "timed and functional runs leave other memory")
+    expect(len(digests) == 2, f"one result fewer must change the digest: {digests}")
+    expect("digest" not in report(*words)["totals"], "a digest nobody asked for")
+
+
 def test_faults_are_reported():
     rc, out, err = run("run", SAXPY, "--block", "32", *SAXPY_ARGS[:-1], "u32:32000", "--grid", "1000")
     expect(rc == 1, f"status {rc}: {out}")
