@@ -30,7 +30,7 @@ enum {
 
 enum core_sched { SCHED_LRR, SCHED_GTO, SCHED_TWO_LEVEL, SCHED_OLDEST };
 enum core_mapping { MAP_WID, MAP_WSHIFT };
-enum core_space { CORE_GLOBAL, CORE_SHARED, CORE_LOCAL };
+enum core_space { CORE_GLOBAL, CORE_SHARED, CORE_LOCAL, CORE_TEXTURE };
 
 /* What an SM is made of. */
 struct core_spec {
@@ -51,7 +51,7 @@ struct core_spec {
     uint32_t latency[LAT_COUNT];
     uint32_t macro_interval; /* cycles an operation that is a sequence in real code occupies its unit */
     uint32_t shared_latency;
-    uint32_t lsu_queue; /* memory instructions waiting behind the one being served */
+    uint32_t lsu_queue; /* memory instructions waiting behind the one being served; so for textures */
     struct coalescer_spec coalescer;
     bool sleep; /* skip cycles in which nothing can happen */
 };
@@ -67,7 +67,7 @@ struct core_need {
     uint64_t regs[4];
     uint8_t preds;
     uint8_t nreads, nwrites; /* registers read from and written to banks */
-    bool control, memory;    /* acts at once, without a collector; goes to the load/store unit */
+    bool control, memory;    /* acts at once, without a collector; accesses memory */
     uint8_t reads[12];       /* source registers, each once */
 };
 
@@ -80,8 +80,8 @@ struct core_op {
     uint8_t writes;               /* destination words not yet written */
     uint8_t next_write;           /* the one waiting for its bank */
     uint8_t space;                /* enum core_space of memory instructions */
-    uint16_t passes;              /* shared memory */
-    uint16_t naccess, sent, done; /* global and local memory */
+    uint16_t passes;              /* shared memory, filter of the texture unit */
+    uint16_t naccess, sent, done; /* other memory */
     int16_t accesses;             /* slot in access_pool, or CORE_NONE */
     uint64_t ready;               /* cycle from which the unit may take it */
 };
@@ -160,8 +160,10 @@ struct sm {
     uint64_t unit_free[UNIT_COUNT][4];
     int32_t lsu[2]; /* FIFO of memory ops in the load/store unit */
     uint32_t lsu_length;
-    uint64_t lsu_free;         /* cycle from which the unit serves its first op */
-    uint32_t lsu_epoch;        /* of the cache when it refused; UINT32_MAX: not refused */
+    uint64_t lsu_free;  /* cycle from which the unit serves its first op */
+    uint32_t lsu_epoch; /* of the cache when it refused; UINT32_MAX: not refused */
+    int32_t tex[2];     /* FIFO of ops that read textures or surfaces */
+    uint32_t tex_length, tex_epoch;
     int32_t wheel[CORE_WHEEL]; /* ops whose execution ends in a cycle */
     uint64_t wheel_bits[CORE_WHEEL / 64];
     struct mem_access *access_pool;
@@ -202,6 +204,12 @@ void sm_lsu(struct sm *sm, uint64_t now);
 /* Accesses of a memory instruction about to issue for lanes m, from the addresses in registers;
  * sm->naccess_free must not be 0. */
 void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const struct xinst *i, uint32_t m);
+/* The same for texture and surface instructions. */
+void tex_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const struct xinst *i, uint32_t m);
+void sm_tex(struct sm *sm, uint64_t now);
+/* Offers the next access of an op to a cache; epoch: that of the cache when it last refused. */
+enum core_sent { SENT_NONE, SENT_SOME, SENT_ALL };
+enum core_sent op_send(struct sm *sm, int32_t op, enum mem_client client, uint32_t *epoch, uint64_t now);
 void op_read_operands(struct sm *sm, int32_t op, const struct core_need *need, uint64_t now);
 void op_finish_at(struct sm *sm, int32_t op, uint64_t cycle);
 /* Execution is over: results go to the banks, or the op ends. */

@@ -252,7 +252,7 @@ static void issue_warp(struct sm *sm, uint32_t s, uint64_t now) {
         return;
     }
     bool load = memory && (op_info[i->in->op].flags & OPF_LOAD);
-    mark_pending(cw, i, load || i->kind == X_TEX);
+    mark_pending(cw, i, load);
     cw->inflight++;
     op->writes = m ? need->nwrites : 0;
     if (!m) /* nobody is active: nothing will be written, but the scoreboard must be told */

@@ -34,6 +34,10 @@ void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const 
     uint64_t a[WARP_LANES];
     uint32_t at[WARP_LANES];
     const struct imods *q = &i->in->m;
+    if (i->kind == X_TEX) {
+        tex_prepare(sm, cw, op, i, m);
+        return;
+    }
     exec_addresses(sm->x, cw->w, i, m, a);
     uint64_t first = a[__builtin_ctz(m)];
     op->space = i->kind == X_LDC ? CORE_GLOBAL : (uint8_t)space_of(i, first);
@@ -70,6 +74,9 @@ static void count(struct sm *sm, const struct core_op *op) {
     if (op->space == CORE_SHARED) {
         sm->n.shared_accesses++;
         sm->n.shared_passes += op->passes;
+    } else if (op->space == CORE_TEXTURE) {
+        sm->n.texture_accesses++;
+        sm->n.texture_lines += op->naccess;
     } else if (cst) {
         sm->n.const_accesses++;
     } else if (op->space == CORE_LOCAL) {
@@ -99,6 +106,28 @@ static void serve_shared(struct sm *sm, int32_t id, uint64_t now) {
     op_finish_at(sm, id, now + sm->spec->shared_latency - 1 + passes - 1);
 }
 
+enum core_sent op_send(struct sm *sm, int32_t id, enum mem_client client, uint32_t *epoch, uint64_t now) {
+    struct core_op *op = &sm->ops[id];
+    if (*epoch != UINT32_MAX && *epoch == memsys_port_epoch(sm->mem, sm->id, client))
+        return SENT_NONE;
+    const struct mem_access *a = &sm->access_pool[op->accesses * COALESCER_MAX + op->sent];
+    enum mem_result r = memsys_access(sm->mem, now, sm->id, client, a, (uint32_t)id);
+    if (!mem_accepted(r)) { /* a busy port is free again by itself; anything else when the cache says so */
+        *epoch = r == MEM_STALL_PORT ? UINT32_MAX : memsys_port_epoch(sm->mem, sm->id, client);
+        return SENT_NONE;
+    }
+    *epoch = UINT32_MAX;
+    if (!op->sent++) {
+        sm->outstanding++;
+        count(sm, op);
+    }
+    if (op->sent < op->naccess)
+        return SENT_SOME;
+    sm->access_free[sm->naccess_free++] = op->accesses; /* lines are remembered by the caches from here on */
+    op->accesses = CORE_NONE;
+    return SENT_ALL;
+}
+
 void sm_lsu(struct sm *sm, uint64_t now) {
     int32_t id = sm->lsu[0];
     if (id == CORE_NONE || sm->lsu_free > now)
@@ -109,26 +138,8 @@ void sm_lsu(struct sm *sm, uint64_t now) {
         return;
     }
     enum mem_client client = op->i->kind == X_LDC ? MEM_CONSTANT : MEM_DATA;
-    if (sm->lsu_epoch != UINT32_MAX && sm->lsu_epoch == memsys_port_epoch(sm->mem, sm->id, client)) {
-        sm->n.lsu_stalls++;
-        return;
-    }
-    const struct mem_access *a = &sm->access_pool[op->accesses * COALESCER_MAX + op->sent];
-    enum mem_result r = memsys_access(sm->mem, now, sm->id, client, a, (uint32_t)id);
-    if (!mem_accepted(r)) { /* a busy port is free again by itself; anything else when the cache says so */
-        sm->lsu_epoch = r == MEM_STALL_PORT ? UINT32_MAX : memsys_port_epoch(sm->mem, sm->id, client);
-        sm->n.lsu_stalls++;
-        return;
-    }
-    sm->lsu_epoch = UINT32_MAX;
-    if (!op->sent++) {
-        sm->outstanding++;
-        count(sm, op);
-    }
-    if (op->sent == op->naccess) {
-        sm->access_free[sm->naccess_free++] =
-            op->accesses; /* lines are remembered by the caches from here on */
-        op->accesses = CORE_NONE;
+    enum core_sent sent = op_send(sm, id, client, &sm->lsu_epoch, now);
+    sm->n.lsu_stalls += sent == SENT_NONE;
+    if (sent == SENT_ALL)
         leave(sm);
-    }
 }

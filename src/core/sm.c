@@ -31,7 +31,7 @@ struct core_need *core_needs(struct arena *a, const struct image *img) {
             add_reg(n, i->d + k);
         n->nwrites = i->ndw;
         n->control = op_info[i->in->op].unit == UNIT_CTRL || i->kind == X_NOP || i->kind == X_WARPSYNC;
-        n->memory = i->kind >= X_LOAD && i->kind <= X_MBAR;
+        n->memory = i->kind >= X_LOAD && i->kind <= X_TEX;
         n->preds =
             (uint8_t)(1u << i->guard | 1u << i->ps[0] | 1u << i->ps[1] | 1u << i->pd[0] | 1u << i->pd[1]);
         n->preds &= (1u << PRED_PT) - 1;
@@ -69,10 +69,10 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs) {
         sm->arriving = 0;
     sm->nblocks = 0;
     sm->hold_first = sm->hold_count = 0;
-    sm->collectors_used = sm->lsu_length = sm->outstanding = 0;
+    sm->collectors_used = sm->lsu_length = sm->tex_length = sm->outstanding = 0;
     sm->read_banks = sm->write_banks = 0;
     sm->fault = sm->ended = false;
-    sm->lsu_epoch = UINT32_MAX;
+    sm->lsu_epoch = sm->tex_epoch = UINT32_MAX;
     sm->lsu_free = 0;
     memset(sm->warps, 0, sizeof sm->warps);
     memset(sm->blocks, 0, sizeof sm->blocks);
@@ -86,6 +86,7 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs) {
     clear_fifos(sm->bank_writes, CORE_MAX_BANKS);
     clear_fifos(sm->ready, UNIT_COUNT);
     clear_fifos(&sm->lsu, 1);
+    clear_fifos(&sm->tex, 1);
     for (uint32_t k = 0; k < sm->nops; k++)
         sm->ops[k].next = k + 1 < sm->nops ? (int32_t)k + 1 : CORE_NONE;
     sm->free_op = 0;
@@ -208,6 +209,8 @@ static uint64_t next_cycle(const struct sm *sm, uint64_t now) {
     for (uint32_t u = 0; u < UNIT_COUNT; u++)
         if (sm->ready[u][0] != CORE_NONE)
             return now + 1;
+    if (sm->tex[0] != CORE_NONE)
+        return now + 1;
     if (sm->lsu[0] != CORE_NONE)
         next = min_u64(next, sm->lsu_free > now ? sm->lsu_free : now + 1);
     for (uint64_t left = sm->arriving; left; left &= left - 1)
@@ -224,6 +227,7 @@ uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta
     sm_collect(sm, now);
     sm_dispatch(sm, now);
     sm_lsu(sm, now);
+    sm_tex(sm, now);
     sm_issue(sm, now);
     sm_fetch(sm, now);
     if (sm->ended)

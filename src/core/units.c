@@ -9,8 +9,18 @@ void op_finish_at(struct sm *sm, int32_t id, uint64_t cycle) {
     sm->wheel_bits[at / 64] |= UINT64_C(1) << (at % 64);
 }
 
-static uint32_t interval_of(const struct sm *sm, const struct xinst *i, uint32_t unit) {
-    return op_info[i->in->op].flags & OPF_MACRO ? sm->spec->macro_interval : sm->spec->units[unit].interval;
+static uint32_t interval_of(const struct sm *sm, const struct core_op *op, uint32_t unit) {
+    uint32_t interval = sm->spec->units[unit].interval;
+    if (op->space == CORE_TEXTURE)
+        return interval * op->passes;
+    return op_info[op->i->in->op].flags & OPF_MACRO ? sm->spec->macro_interval : interval;
+}
+
+/* Where an op goes from its unit: the length of the queue towards memory, or NULL when it has none. */
+static uint32_t *queue_length(struct sm *sm, const struct core_op *op, uint32_t unit) {
+    if (op->space == CORE_TEXTURE)
+        return &sm->tex_length;
+    return unit == UNIT_MEM || op->accesses != CORE_NONE ? &sm->lsu_length : NULL;
 }
 
 static void count_unit(struct sm *sm, uint32_t unit) {
@@ -30,18 +40,19 @@ static void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now) {
             return;
         if (sm->unit_free[unit][k] > now)
             continue;
-        const struct xinst *i = sm->ops[id].i;
-        if (unit == UNIT_MEM && sm->lsu_length >= sm->spec->lsu_queue)
+        const struct core_op *op = &sm->ops[id];
+        uint32_t *queue = queue_length(sm, op, unit);
+        if (queue && *queue >= sm->spec->lsu_queue)
             return;
         fifo_pop(sm, sm->ready[unit]);
         sm->collectors_used--;
         count_unit(sm, unit);
-        sm->unit_free[unit][k] = now + interval_of(sm, i, unit);
-        if (unit == UNIT_MEM) {
-            fifo_push(sm, &sm->lsu[0], id);
-            sm->lsu_length++;
+        sm->unit_free[unit][k] = now + interval_of(sm, op, unit);
+        if (queue) {
+            fifo_push(sm, op->space == CORE_TEXTURE ? sm->tex : sm->lsu, id);
+            ++*queue;
         } else {
-            op_finish_at(sm, id, now + sm->spec->latency[op_info[i->in->op].latency] - 1);
+            op_finish_at(sm, id, now + sm->spec->latency[op_info[op->i->in->op].latency] - 1);
         }
     }
 }
@@ -67,13 +78,16 @@ static void memory_done(struct sm *sm, const struct mem_done *d) {
                 sm->blocked &= ~(UINT64_C(1) << op->warp);
         }
     }
-    op_writeback(sm, (int32_t)d->token);
+    if (op->space == CORE_TEXTURE) /* texels are there; now they are filtered */
+        op_finish_at(sm, (int32_t)d->token, sm->now + sm->spec->latency[LAT_TEX]);
+    else
+        op_writeback(sm, (int32_t)d->token);
 }
 
 void sm_complete(struct sm *sm, uint64_t now) {
     struct mem_done d;
-    static const enum mem_client clients[] = {MEM_DATA, MEM_CONSTANT};
-    for (uint32_t k = 0; k < 2; k++)
+    static const enum mem_client clients[] = {MEM_DATA, MEM_CONSTANT, MEM_TEXTURE};
+    for (uint32_t k = 0; k < 3; k++)
         while (sm->outstanding && memsys_pop(sm->mem, now, sm->id, clients[k], &d))
             memory_done(sm, &d);
     uint32_t at = now % CORE_WHEEL;

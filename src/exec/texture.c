@@ -47,6 +47,10 @@ static unsigned channels_of(const struct rp_tex_desc *t) {
     return t->channels < 1 ? 1 : t->channels > 4 ? 4 : (unsigned)t->channels;
 }
 
+uint32_t tex_texel_bytes(const struct rp_tex_desc *t) {
+    return channels_of(t) * formats[t->format].bytes;
+}
+
 static uint32_t extent(const struct rp_tex_desc *t, unsigned axis) {
     uint32_t n = axis == 0 ? t->width : axis == 1 ? t->height : t->depth;
     return n ? n : 1;
@@ -86,26 +90,33 @@ static uint32_t decode_channel(const struct rp_tex_desc *t, const uint8_t *at, u
     return float_word(f);
 }
 
-/* The texel at p, whose coordinates need not be in range: border or zero outside. slice counts layers and
+/* Where the texel at p lies, whose coordinates need not be in range; NULL outside. slice counts layers and
  * cube faces. */
-static void fetch(const struct rp_tex_desc *t, struct place p, uint32_t slice, bool border, uint32_t out[4]) {
+static const uint8_t *locate(const struct rp_tex_desc *t, struct place p, uint32_t slice) {
     bool inside =
         p.x >= 0 && p.x < extent(t, 0) && p.y >= 0 && p.y < extent(t, 1) && p.z >= 0 && p.z < extent(t, 2);
+    if (!inside || !t->addr)
+        return NULL;
+    const uint8_t *row = (const uint8_t *)(uintptr_t)t->addr + ((uint64_t)slice + (uint64_t)p.z) * t->slice +
+                         (uint64_t)p.y * t->pitch;
+    return row + (uint64_t)p.x * tex_texel_bytes(t);
+}
+
+/* The texel at p: border or zero outside. */
+static void fetch(const struct rp_tex_desc *t, struct place p, uint32_t slice, bool border, uint32_t out[4]) {
+    const uint8_t *at = locate(t, p, slice);
     bool as_float = reads_float(t);
     unsigned n = channels_of(t);
     const uint32_t one = as_float ? 0x3f800000u : 1;
     for (unsigned c = 0; c < 4; c++)
         out[c] = c == 3 ? one : 0;
-    if (!inside || !t->addr) {
+    if (!at) {
         for (unsigned c = 0; c < 4; c++)
             out[c] = !border    ? 0
                      : as_float ? float_word(t->border[c])
                                 : (uint32_t)(int64_t)fmaxf(-0x1p31f, fminf(t->border[c], 0x1p32f - 256));
         return;
     }
-    const uint8_t *row = (const uint8_t *)(uintptr_t)t->addr + ((uint64_t)slice + (uint64_t)p.z) * t->slice +
-                         (uint64_t)p.y * t->pitch;
-    const uint8_t *at = row + (uint64_t)p.x * n * formats[t->format].bytes;
     for (unsigned c = 0; c < n; c++)
         out[c] = decode_channel(t, at, c);
 }
@@ -191,25 +202,31 @@ static uint32_t resolve(const struct rp_tex_desc *t, enum tex_geom g, uint32_t l
 }
 
 /* ---- sampling ---- */
-static void sample_point(const struct rp_tex_desc *t, unsigned dims, const double x[3], uint32_t slice,
-                         uint32_t out[4]) {
+
+/* What a lane's instruction reads: texels, and how much each counts in linear filtering. */
+struct texels {
+    struct place at[TEX_TEXELS];
+    double weight[TEX_TEXELS];
+    unsigned count;
+    uint32_t slice;
+    bool linear, border;
+};
+
+static void find_point(const struct rp_tex_desc *t, unsigned dims, const double x[3], struct texels *to) {
     int64_t i[3] = {0, 0, 0};
-    bool border = false;
     for (unsigned k = 0; k < dims; k++) {
         i[k] = wrap_index(t, k, (int64_t)floor(x[k]));
-        border |= address_mode(t, k) == RP_ADDR_BORDER;
+        to->border |= address_mode(t, k) == RP_ADDR_BORDER;
     }
-    fetch(t, (struct place){i[0], i[1], i[2]}, slice, border, out);
+    to->at[0] = (struct place){i[0], i[1], i[2]};
+    to->count = 1;
 }
 
-static void sample_linear(const struct rp_tex_desc *t, unsigned dims, const double x[3], uint32_t slice,
-                          uint32_t out[4]) {
+static void find_linear(const struct rp_tex_desc *t, unsigned dims, const double x[3], struct texels *to) {
     struct tap tap[3] = {{0, 0}, {0, 0}, {0, 0}};
-    double sum[4] = {0, 0, 0, 0};
-    bool border = false;
     for (unsigned k = 0; k < dims; k++) {
         tap[k] = linear_tap(x[k]);
-        border |= address_mode(t, k) == RP_ADDR_BORDER;
+        to->border |= address_mode(t, k) == RP_ADDR_BORDER;
     }
     for (unsigned corner = 0; corner < 1u << dims; corner++) {
         int64_t i[3] = {0, 0, 0};
@@ -219,58 +236,95 @@ static void sample_linear(const struct rp_tex_desc *t, unsigned dims, const doub
             i[k] = wrap_index(t, k, tap[k].index + upper);
             weight *= (upper ? tap[k].weight : 256 - tap[k].weight) / 256.0;
         }
-        if (weight == 0) /* a texel that does not count must not bring its NaN */
-            continue;
-        uint32_t texel[4];
-        fetch(t, (struct place){i[0], i[1], i[2]}, slice, border, texel);
-        for (unsigned c = 0; c < 4; c++)
-            sum[c] += weight * (double)word_float(texel[c]);
+        to->at[corner] = (struct place){i[0], i[1], i[2]};
+        to->weight[corner] = weight;
     }
-    for (unsigned c = 0; c < 4; c++)
-        out[c] = float_word((float)sum[c]);
+    to->count = 1u << dims;
+    to->linear = true;
 }
 
-/* The texel at integer coordinates; nothing outside. */
-static void fetch_at(const struct rp_tex_desc *t, enum tex_geom g, uint32_t slice, const uint32_t coord[3],
-                     uint32_t out[4]) {
+/* The texels tex_sample reads. */
+static void find_sample(const struct rp_tex_desc *t, enum tex_geom g, bool float_coords, uint32_t layer,
+                        const uint32_t coord[3], struct texels *to) {
     unsigned dims = dimensions(g);
-    struct place p = {(int32_t)coord[0], dims > 1 ? (int32_t)coord[1] : 0, dims > 2 ? (int32_t)coord[2] : 0};
-    fetch(t, p, slice, false, out);
-}
-
-void tex_sample(const struct rp_tex_desc *t, enum tex_geom g, bool float_coords, uint32_t layer,
-                const uint32_t coord[3], uint32_t out[4]) {
     float at[3];
     double x[3];
-    uint32_t slice = resolve(t, g, layer, coord, at);
+    to->slice = resolve(t, g, layer, coord, at);
+    to->linear = to->border = false;
     if (!float_coords) {
-        fetch_at(t, g, slice, coord, out);
+        to->at[0] = (struct place){(int32_t)coord[0], dims > 1 ? (int32_t)coord[1] : 0,
+                                   dims > 2 ? (int32_t)coord[2] : 0};
+        to->count = 1;
         return;
     }
     for (unsigned k = 0; k < 3; k++)
         x[k] = scale_coord(t, k, at[k]);
     if (t->linear && reads_float(t))
-        sample_linear(t, dimensions(g), x, slice, out);
+        find_linear(t, dims, x, to);
     else
-        sample_point(t, dimensions(g), x, slice, out);
+        find_point(t, dims, x, to);
 }
 
-void tex_gather(const struct rp_tex_desc *t, enum tex_geom g, bool float_coords, unsigned component,
-                uint32_t layer, const uint32_t coord[3], uint32_t out[4]) {
+/* Those that tex_gather reads, in the order of its results. */
+static void find_gather(const struct rp_tex_desc *t, enum tex_geom g, bool float_coords, uint32_t layer,
+                        const uint32_t coord[3], struct texels *to) {
     static const uint8_t dx[4] = {0, 1, 1, 0}, dy[4] = {1, 1, 0, 0};
     float at[3];
-    uint32_t slice = resolve(t, g, layer, coord, at);
-    bool border = address_mode(t, 0) == RP_ADDR_BORDER || address_mode(t, 1) == RP_ADDR_BORDER;
+    to->slice = resolve(t, g, layer, coord, at);
+    to->linear = false;
+    to->border = address_mode(t, 0) == RP_ADDR_BORDER || address_mode(t, 1) == RP_ADDR_BORDER;
     if (!float_coords)
         for (unsigned k = 0; k < 3; k++)
             at[k] = (float)(int32_t)coord[k];
     struct tap x = linear_tap(scale_coord(t, 0, at[0])), y = linear_tap(scale_coord(t, 1, at[1]));
+    for (unsigned k = 0; k < 4; k++)
+        to->at[k] = (struct place){wrap_index(t, 0, x.index + dx[k]), wrap_index(t, 1, y.index + dy[k]), 0};
+    to->count = 4;
+}
+
+void tex_sample(const struct rp_tex_desc *t, enum tex_geom g, bool float_coords, uint32_t layer,
+                const uint32_t coord[3], uint32_t out[4]) {
+    struct texels s;
+    find_sample(t, g, float_coords, layer, coord, &s);
+    if (!s.linear) {
+        fetch(t, s.at[0], s.slice, s.border, out);
+        return;
+    }
+    double sum[4] = {0, 0, 0, 0};
+    for (unsigned k = 0; k < s.count; k++) {
+        uint32_t texel[4];
+        if (s.weight[k] == 0) /* a texel that does not count must not bring its NaN */
+            continue;
+        fetch(t, s.at[k], s.slice, s.border, texel);
+        for (unsigned c = 0; c < 4; c++)
+            sum[c] += s.weight[k] * (double)word_float(texel[c]);
+    }
+    for (unsigned c = 0; c < 4; c++)
+        out[c] = float_word((float)sum[c]);
+}
+
+void tex_gather(const struct rp_tex_desc *t, enum tex_geom g, bool float_coords, unsigned component,
+                uint32_t layer, const uint32_t coord[3], uint32_t out[4]) {
+    struct texels s;
+    find_gather(t, g, float_coords, layer, coord, &s);
     for (unsigned k = 0; k < 4; k++) {
         uint32_t texel[4];
-        struct place p = {wrap_index(t, 0, x.index + dx[k]), wrap_index(t, 1, y.index + dy[k]), 0};
-        fetch(t, p, slice, border, texel);
+        fetch(t, s.at[k], s.slice, s.border, texel);
         out[k] = texel[component & 3];
     }
+}
+
+unsigned tex_footprint(const struct rp_tex_desc *t, enum tex_geom g, bool float_coords, bool gather,
+                       uint32_t layer, const uint32_t coord[3], uint64_t at[TEX_TEXELS]) {
+    struct texels s;
+    unsigned n = 0;
+    (gather ? find_gather : find_sample)(t, g, float_coords, layer, coord, &s);
+    for (unsigned k = 0; k < s.count; k++) {
+        const uint8_t *a = locate(t, s.at[k], s.slice);
+        if (a)
+            at[n++] = (uint64_t)(uintptr_t)a;
+    }
+    return n;
 }
 
 uint32_t tex_query(const struct rp_tex_desc *t, enum txq_mode q) {

@@ -8,6 +8,10 @@
 #include "isa/isa.h"
 #include "reprise.h"
 
+enum { TEX_TEXELS = 8 }; /* that one lane reads at most: linear filtering in three dimensions */
+
+uint32_t tex_texel_bytes(const struct rp_tex_desc *t);
+
 /* Samples t at coord[0..2] (f32 bits, or s32 when float_coords is false) of layer, which counts for array
  * geometries only. The four results are f32 bits for float and normalized-float textures, else integers
  * extended to 32 bits; channels the format lacks read 0, the fourth 1. */
@@ -17,6 +21,11 @@ void tex_sample(const struct rp_tex_desc *t, enum tex_geom g, bool float_coords,
  */
 void tex_gather(const struct rp_tex_desc *t, enum tex_geom g, bool float_coords, unsigned component,
                 uint32_t layer, const uint32_t coord[3], uint32_t out[4]);
+/* The addresses of the texels that tex_sample, or tex_gather, would read; returns how many. Texels outside,
+ * which read as border or zero, are not among them; those that a filter gives no weight are, as the unit
+ * fetches before it weighs. */
+unsigned tex_footprint(const struct rp_tex_desc *t, enum tex_geom g, bool float_coords, bool gather,
+                       uint32_t layer, const uint32_t coord[3], uint64_t at[TEX_TEXELS]);
 /* txq, suq */
 uint32_t tex_query(const struct rp_tex_desc *t, enum txq_mode q);
 

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "exec/convert.h"
-#include "exec/texture.h"
 #include "exec/texture_ops.h"
 
 uint64_t textures_add(struct textures *t, const struct rp_tex_desc *d) {
@@ -94,12 +93,52 @@ static bool surface(struct exec *x, struct warp *w, const struct xinst *i, const
     return true;
 }
 
+static uint64_t lane_handle(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t l) {
+    return (uint64_t)src_lanes(x, w, i->s[1])[l] << 32 | src_lanes(x, w, i->s[0])[l];
+}
+
+/* Where a lane's surface access begins. */
+static unsigned surface_at(const struct rp_tex_desc *t, const struct imods *q, uint32_t layer,
+                           const uint32_t c[3], uint64_t *to) {
+    uint32_t step = q->size >= 4 ? 4 : q->size;
+    uint8_t *at;
+    enum surf_hit hit = surf_locate(t, (enum tex_geom)q->geom, (enum surf_clamp)q->lut, layer,
+                                    (const int32_t *)c, q->lut == SURF_CLAMP ? step : q->size * q->vec, &at);
+    if (hit != SURF_HIT)
+        return 0;
+    *to = (uint64_t)(uintptr_t)at;
+    return 1;
+}
+
+void exec_tex_touched(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t m,
+                      struct tex_touched *to) {
+    const struct imods *q = &i->in->m;
+    to->count = to->most = to->bytes = 0;
+    if (i->in->op == OP_TXQ)
+        return;
+    for (uint32_t left = m; left; left &= left - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(left), c[3], layer = lane_coords(x, w, i, l, c), n;
+        const struct rp_tex_desc *t = textures_get(x->tex, lane_handle(x, w, i, l));
+        if (!t)
+            continue;
+        if (i->in->op == OP_TEX)
+            n = tex_footprint(t, (enum tex_geom)q->geom, q->stype == MT_F32, q->mode == TEXM_GATHER, layer, c,
+                              &to->at[to->count]);
+        else
+            n = surface_at(t, q, layer, c, &to->at[to->count]);
+        memset(&to->lane[to->count], (int)l, n);
+        to->count += n;
+        to->most = n > to->most ? n : to->most;
+        to->bytes = i->in->op == OP_TEX ? tex_texel_bytes(t) : (uint32_t)q->size * q->vec;
+    }
+}
+
 bool exec_tex(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
     const struct imods *q = &i->in->m;
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         if (!(m >> l & 1))
             continue;
-        uint64_t handle = (uint64_t)src_lanes(x, w, i->s[1])[l] << 32 | src_lanes(x, w, i->s[0])[l];
+        uint64_t handle = lane_handle(x, w, i, l);
         const struct rp_tex_desc *t = textures_get(x->tex, handle);
         if (!t)
             return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, l, handle, 0, MS_GLOBAL);

@@ -2,6 +2,7 @@
 #ifndef REPRISE_EXEC_TEXTURE_OPS_H
 #define REPRISE_EXEC_TEXTURE_OPS_H
 
+#include "exec/texture.h"
 #include "exec/warp.h"
 
 struct texture_slot {
@@ -17,5 +18,18 @@ uint64_t textures_add(struct textures *t, const struct rp_tex_desc *d);
 void textures_remove(struct textures *t, uint64_t handle);
 /* NULL for a handle that is none. */
 const struct rp_tex_desc *textures_get(const struct textures *t, uint64_t handle);
+
+/* The memory that a texture or surface instruction touches: elements of equal size, those of one lane in a
+ * row. */
+struct tex_touched {
+    uint32_t count, bytes; /* elements; of one */
+    uint32_t most;         /* elements of one lane, at most */
+    uint64_t at[WARP_LANES * TEX_TEXELS];
+    uint8_t lane[WARP_LANES * TEX_TEXELS];
+};
+
+/* Finds what i, about to be carried out for lanes m, will touch; nothing for queries and bad handles. */
+void exec_tex_touched(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t m,
+                      struct tex_touched *to);
 
 #endif

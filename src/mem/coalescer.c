@@ -8,11 +8,11 @@
 #include <assert.h>
 #include <string.h>
 
-enum { SLOTS = 256 }; /* of the hash table: twice the keys of the largest instruction */
+enum { SLOTS = 2 * COALESCER_MAX }; /* of the hash table */
 
 /* A set of numbered keys. */
 struct seen {
-    uint8_t slot[SLOTS]; /* number of the key + 1; 0: empty */
+    uint16_t slot[SLOTS]; /* number of the key + 1; 0: empty */
     uint32_t mask, count;
     uint64_t key[COALESCER_MAX];
 };
@@ -21,7 +21,7 @@ struct seen {
 static void seen_clear(struct seen *s, uint32_t keys) {
     s->mask = keys <= MEM_LANES ? 2 * MEM_LANES - 1 : SLOTS - 1;
     s->count = 0;
-    memset(s->slot, 0, s->mask + 1);
+    memset(s->slot, 0, (s->mask + 1) * sizeof *s->slot);
 }
 
 /* The number of a key; a new one gets the next number. */
@@ -33,7 +33,7 @@ static uint32_t seen_find(struct seen *s, uint64_t key) {
         i = (i + 1) & s->mask;
     }
     s->key[s->count] = key;
-    s->slot[i] = (uint8_t)(s->count + 1);
+    s->slot[i] = (uint16_t)(s->count + 1);
     return s->count++;
 }
 
@@ -214,6 +214,29 @@ uint32_t coalesce_constant(const struct coalescer_inst *i, const uint64_t *addr,
         out[k].bytes += (uint16_t)i->bytes;
     }
     return n;
+}
+
+/* ---- textures ---------------------------------------------------------------------------------------- */
+
+uint32_t coalesce_texels(const uint64_t *addr, const uint8_t *lane, uint32_t n, uint32_t bytes,
+                         struct mem_access *out) {
+    struct seen seen;
+    uint64_t last = UINT64_MAX;
+    uint32_t k = 0, lines = 0;
+    assert(n <= COALESCER_MAX);
+    seen_clear(&seen, n);
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t line = addr[i] & ~(uint64_t)(MEM_LINE - 1);
+        if (line != last)
+            k = seen_find(&seen, line);
+        last = line;
+        if (k == lines)
+            out[lines++] = (struct mem_access){.line = line, .kind = MEM_LOAD};
+        out[k].lanes |= 1u << lane[i];
+        out[k].sectors |= (uint8_t)(1u << addr[i] / MEM_SECTOR % MEM_SECTORS);
+        out[k].bytes += (uint16_t)bytes;
+    }
+    return lines;
 }
 
 /* ---- shared memory ----------------------------------------------------------------------------------- */

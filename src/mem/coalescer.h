@@ -10,8 +10,8 @@
 #include "mem/mem.h"
 
 enum {
-    COALESCER_MAX = 4 * MEM_LANES, /* accesses of one instruction: each word of 16 bytes of local memory in a
-                                      line of its own */
+    COALESCER_MAX = 8 * MEM_LANES, /* accesses of one instruction: each texel of linear filtering in three
+                                      dimensions in a line of its own */
     SHARED_BANKS = 32,
     SHARED_WORD = 4,
 };
@@ -45,6 +45,10 @@ static inline uint64_t local_address(uint64_t base, uint32_t at, uint32_t lane) 
 
 /* Constant memory: one access for each distinct address, since they are served one after the other. */
 uint32_t coalesce_constant(const struct coalescer_inst *i, const uint64_t *addr, struct mem_access *out);
+
+/* Textures: n texels of so many bytes, each read by a lane; one access for each line they lie in. */
+uint32_t coalesce_texels(const uint64_t *addr, const uint8_t *lane, uint32_t n, uint32_t bytes,
+                         struct mem_access *out);
 
 /* Shared memory: in how many passes the banks serve the warp, at least 1. Lanes that read or write one word
  * share a pass. at: offsets into shared memory. */

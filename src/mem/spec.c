@@ -98,7 +98,8 @@ static struct clock clock_of(const struct gpu_config *c, double mhz, uint32_t sc
 }
 
 struct mem_spec mem_spec(const struct gpu_config *c) {
-    struct cache_spec inst = READ_ONLY(c, icache);
+    struct cache_spec inst = READ_ONLY(c, icache), texture = READ_ONLY(c, texcache);
+    texture.bank.sectored = c->texcache_sectored;
     inst.more = (uint32_t)c->fetch_groups - 1;
     return (struct mem_spec){
         .sms = (uint32_t)c->device_sms,
@@ -109,7 +110,7 @@ struct mem_spec mem_spec(const struct gpu_config *c) {
         .l2_clock = clock_of(c, c->clock_l2, 1, 1),
         .dram_clock = clock_of(c, c->clock_dram, 2, (uint32_t)c->dram_rate),
         .l1 = l1(c),
-        .texture = READ_ONLY(c, texcache),
+        .texture = texture,
         .constant = READ_ONLY(c, constcache),
         .inst = inst,
         .request = icnt(c, c->icnt_sm_bytes, c->icnt_l2_bytes),

@@ -12,6 +12,7 @@
 static const char head[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
     ".const .align 8 .b8 zeros[512];\n"
+    ".global .texref words, flat, solid; .global .surfref pixels;\n"
     ".visible .entry k(.param .u64 buffer, .param .u32 n, .param .u32 x)\n{\n"
     ".reg .b32 %r<32>; .reg .f32 %f<8>; .reg .f64 %d<8>; .reg .b64 %l<16>;\n"
     ".reg .pred %p<4>;\n"
@@ -67,6 +68,28 @@ static int64_t slope(struct rig *r, uint32_t grid, uint32_t block, const char *c
     return (int64_t)(many - few);
 }
 
+enum { TEXTURES = 131072, ROW = 4096, SLICE = 32 * ROW }; /* zeros in the rig's buffer, where textures lie */
+
+/* Integers one after the other; floats in two and three dimensions, filtered; pixels to be written. */
+static void bind(struct rig *r) {
+    struct rp_tex_desc d = {.addr = r->buffer + TEXTURES,
+                            .format = RP_TEX_S32,
+                            .channels = 1,
+                            .width = 131072,
+                            .pitch = ROW,
+                            .slice = SLICE,
+                            .address = {RP_ADDR_CLAMP, RP_ADDR_CLAMP, RP_ADDR_CLAMP}};
+    assert_int_equal(rp_texref_bind(r->m, "words", &d), RP_OK);
+    d.width = ROW / 4;
+    d.height = 32;
+    assert_int_equal(rp_texref_bind(r->m, "pixels", &d), RP_OK);
+    d.format = RP_TEX_F32;
+    d.linear = true;
+    assert_int_equal(rp_texref_bind(r->m, "flat", &d), RP_OK);
+    d.depth = 4;
+    assert_int_equal(rp_texref_bind(r->m, "solid", &d), RP_OK);
+}
+
 /* Makes a GPU of one SM whose clocks tick together, so that every latency is one number. */
 static void open_chain(struct rig *r, const char *const *set, const char *text) {
     const char *all[16] = {"clock.icnt=1401", "clock.l2=1401", "clock.dram=2802", "device.sms=1",
@@ -74,6 +97,8 @@ static void open_chain(struct rig *r, const char *const *set, const char *text) 
     for (uint32_t i = 5; set && set[i - 5]; i++)
         all[i] = set[i - 5];
     rig_open(r, "gtx480", all, false, text);
+    if (rp_module_has_texref(r->m, "words"))
+        bind(r);
 }
 
 /* Cycles, or a counter's gain, of one step in a chain on one warp of so many threads; must be a whole number.
@@ -265,8 +290,8 @@ static void test_shared(void **state) {
 /* ---- caches and DRAM ---------------------------------------------------------------------------------- */
 
 /* Cycles that the memory system alone takes for accesses of two words each, one after the other. */
-static uint64_t memory_alone(const struct gpu_config *c, const uint64_t *addr, uint32_t n, uint8_t kind,
-                             uint8_t flags) {
+static uint64_t client_alone(const struct gpu_config *c, enum mem_client client, const uint64_t *addr,
+                             uint32_t n, uint8_t kind, uint8_t flags) {
     struct mem_spec s = mem_spec(c);
     struct arena arena = {0};
     struct memsys *m = memsys_create(&arena, &s);
@@ -279,14 +304,19 @@ static uint64_t memory_alone(const struct gpu_config *c, const uint64_t *addr, u
         struct mem_done done;
         assert_int_equal(coalesce(&cs, &ci, all, x), 1);
         uint64_t start = now;
-        assert_true(mem_accepted(memsys_access(m, now, 0, MEM_DATA, x, 0)));
-        while (!memsys_pop(m, now, 0, MEM_DATA, &done))
+        assert_true(mem_accepted(memsys_access(m, now, 0, client, x, 0)));
+        while (!memsys_pop(m, now, 0, client, &done))
             memsys_tick(m, now++);
         last = done.ready - start;
         sum += last;
     }
     arena_free(&arena);
     return n > 1 ? sum : last;
+}
+
+static uint64_t memory_alone(const struct gpu_config *c, const uint64_t *addr, uint32_t n, uint8_t kind,
+                             uint8_t flags) {
+    return client_alone(c, MEM_DATA, addr, n, kind, flags);
 }
 
 /* What the SM adds to a load: the cycle in which operands are read. */
@@ -367,6 +397,104 @@ static void test_dram_latency(void **state) {
     assert_int_equal(cycles[1] - cycles[0], alone[1] - alone[0] + SM_LOAD * (MANY - FEW));
 }
 
+/* ---- textures ----------------------------------------------------------------------------------------- */
+
+static const char fetch_word[] = "tex.1d.v4.s32.s32 {%r4, %r12, %r13, %r14}, [words, {%r4}];";
+/* Each lane a column or a row of its own, between texels where the texture is filtered. */
+static const char
+    by_column[] = "cvt.rn.f32.u32 %f3, %r1; add.f32 %f3, %f3, 0f41000000; mov.f32 %f4, 0f40000000;"
+                  "mov.f32 %f2, 0f00000000;",
+    by_row[] =
+        "and.b32 %r15, %r1, 31; cvt.rn.f32.u32 %f4, %r15; mov.f32 %f3, 0f41000000; mov.f32 %f2, 0f00000000;";
+static const char sample_flat[] =
+    "tex.2d.v4.f32.f32 {%f5, %f6, %f7, %f2}, [flat, {%f3, %f4}]; add.f32 %f3, %f3, %f5;",
+                  sample_solid[] = "tex.3d.v4.f32.f32 {%f5, %f6, %f7, %f2}, [solid, {%f3, %f4, %f2, %f2}];"
+                                   "add.f32 %f3, %f3, %f5;";
+
+/* A hit takes the unit and the cache; each parameter counts. A miss takes what the memory system takes. */
+static void test_texture_latency(void **state) {
+    (void)state;
+    static const char *const cache[] = {"texcache.latency=81", NULL}, *const unit[] = {"latency.texture=59",
+                                                                                       NULL};
+    static const char zero[] = "mov.u32 %r4, 0;";
+    assert_int_equal(per_step(NULL, zero, fetch_word, NULL), 80 + 60 + SM_LOAD);
+    assert_int_equal(per_step(cache, zero, fetch_word, NULL), 81 + 60 + SM_LOAD);
+    assert_int_equal(per_step(unit, zero, fetch_word, NULL), 80 + 59 + SM_LOAD);
+    /* Outside there is nothing to fetch. */
+    static const char beyond[] = "mov.u32 %r4, -1;", outside[] = "or.b32 %r4, %r4, %r15;";
+    char step[256];
+    snprintf(step, sizeof step, "%s%s", fetch_word, outside);
+    char begin[64];
+    snprintf(begin, sizeof begin, "mov.u32 %%r15, -1;%s", beyond);
+    assert_int_equal(per_step(NULL, begin, step, NULL), 60 + 22);
+    assert_int_equal(per_step(NULL, begin, step, "texcache.reads"), 0);
+
+    enum { STRIDE = 4352 };
+    uint64_t addr[MANY], cycles[2], alone[2], lengths[2] = {FEW, MANY};
+    char *text = loop(zero, fetch_word, 1);
+    for (int i = 0; i < 2; i++) {
+        struct rig r;
+        open_chain(&r, NULL, text);
+        for (uint32_t k = 0; k < MANY; k++) {
+            addr[k] = r.buffer + TEXTURES + k * STRIDE;
+            memcpy((void *)(uintptr_t)addr[k], &(uint32_t){(k + 1) * STRIDE / 4}, 4);
+        }
+        cycles[i] = rig_run(&r, "k", 1, 1, times((uint32_t)lengths[i]));
+        alone[i] = client_alone(&r.g->cfg, MEM_TEXTURE, addr, (uint32_t)lengths[i], MEM_LOAD, 0);
+        assert_int_equal(rig_counter(&r, "texcache.read_misses"), lengths[i]);
+        rig_close(&r);
+    }
+    free(text);
+    assert_int_equal(cycles[1] - cycles[0], alone[1] - alone[0] + (SM_LOAD + 60) * (MANY - FEW));
+}
+
+/* Lines a warp touches, and what they cost: the unit takes a quad a cycle, the cache a line. */
+static void test_texture_lines(void **state) {
+    (void)state;
+    static const struct {
+        const char *begin, *step;
+        int lines, cycles; /* lines of one step; cycles it keeps the texture unit and its cache busy */
+    } cases[] = {
+        {"", fetch_word, 1, 8},
+        {"shl.b32 %r4, %r1, 5; shl.b32 %r15, %r1, 5;",
+         "tex.1d.v4.s32.s32 {%r4, %r12, %r13, %r14}, [words, {%r4}]; add.u32 %r4, %r4, %r15;", 32, 32},
+        {by_column, sample_flat, 4, 8},   /* texels 7 to 39 of two rows */
+        {by_row, sample_flat, 32, 32},    /* 31 rows and that beyond the edge, which is the first again */
+        {by_column, sample_solid, 8, 16}, /* those of two slices; depth is the fourth result, 1 */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(per_step(NULL, cases[i].begin, cases[i].step, "texture.accesses"), 1);
+        assert_int_equal(per_step(NULL, cases[i].begin, cases[i].step, "texture.lines"), cases[i].lines);
+        assert_int_equal(per_step(NULL, cases[i].begin, cases[i].step, "texcache.reads"), cases[i].lines);
+        const char *all[] = {"issue.policy=lrr", "texcache.size=1M", "texcache.ways=512", NULL};
+        struct rig r;
+        char *text = loop(cases[i].begin, cases[i].step, LONG);
+        open_chain(&r, all, text);
+        double got = (double)slope(&r, 4, 192, NULL) / (MANY - FEW), want = 24.0 * LONG * cases[i].cycles;
+        rig_close(&r);
+        free(text);
+        if (got < want * 0.997 || got > want * 1.02)
+            fail_msg("case %zu: %g cycles, not %g", i, got, want);
+    }
+}
+
+/* Surface loads use the texture cache; stores go to memory as those of global memory do. */
+static void test_surfaces(void **state) {
+    (void)state;
+    static const char begin[] = "shl.b32 %r12, %r1, 2; mov.u32 %r13, 3;",
+                      load[] = "suld.b.1d.b32.trap {%r4}, [pixels, {%r4}];",
+                      store[] = "sust.b.2d.b32.trap [pixels, {%r12, %r13}], {%r11};",
+                      reduce[] = "sured.b.2d.add.u32.trap [pixels, {%r12, %r13}], %r11;";
+    assert_int_equal(per_step(NULL, "mov.u32 %r4, 0;", load, "texcache.reads"), 1);
+    assert_int_equal(per_step(NULL, "mov.u32 %r4, 0;", load, NULL), 80 + 60 + SM_LOAD);
+    assert_int_equal(per_step(NULL, begin, store, "texcache.reads"), 0);
+    assert_int_equal(per_step(NULL, begin, store, "global.lines"), 1);
+    assert_int_equal(per_step(NULL, begin, store, "l1.writes"), 1);
+    assert_int_equal(per_step(NULL, begin, reduce, "l1.atomics"), 1);
+}
+
+/* ---- bandwidth ---------------------------------------------------------------------------------------- */
+
 /* A kernel that only reads, with warps enough, gets at least 85% of DRAM's peak once it runs. */
 static void test_bandwidth(void **state) {
     (void)state;
@@ -444,12 +572,14 @@ static void test_occupancy(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chains),        cmocka_unit_test(test_predicates),
-        cmocka_unit_test(test_branches),      cmocka_unit_test(test_bank_conflicts),
-        cmocka_unit_test(test_throughput),    cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_cache_latency), cmocka_unit_test(test_dram_latency),
-        cmocka_unit_test(test_fence),         cmocka_unit_test(test_constants),
-        cmocka_unit_test(test_bandwidth),     cmocka_unit_test(test_occupancy),
+        cmocka_unit_test(test_chains),          cmocka_unit_test(test_predicates),
+        cmocka_unit_test(test_branches),        cmocka_unit_test(test_bank_conflicts),
+        cmocka_unit_test(test_throughput),      cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_cache_latency),   cmocka_unit_test(test_dram_latency),
+        cmocka_unit_test(test_fence),           cmocka_unit_test(test_constants),
+        cmocka_unit_test(test_texture_latency), cmocka_unit_test(test_texture_lines),
+        cmocka_unit_test(test_surfaces),        cmocka_unit_test(test_bandwidth),
+        cmocka_unit_test(test_occupancy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
