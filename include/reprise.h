@@ -45,7 +45,7 @@ enum rp_status {
     RP_INVALID_PC,          /* indirect call or branch to no function */
     RP_ASSERT,              /* device assert() failed */
     RP_TRAP,                /* trap instruction */
-    RP_TIMEOUT,             /* --max-insts spent, or no progress */
+    RP_TIMEOUT,             /* the watchdog's limit was reached, or nothing can go on */
 };
 
 /* The name of a status in words, for messages. */
@@ -73,7 +73,14 @@ struct rp_options {
     const char *gpu;        /* name in configs/ or a .yaml path; NULL: the default GPU */
     const char *const *set; /* "path=value" overrides, NULL-terminated, or NULL */
     bool functional;        /* no timing: results only */
-    uint64_t max_insts;     /* warp instructions per launch before RP_TIMEOUT; 0: no limit */
+    /* Sampling: what of a run is timed. The rest runs functionally, so that results never change. 0: no
+     * limit.
+     */
+    uint64_t max_cycles; /* cycles of the run, all launches together, after which timing ends */
+    uint64_t max_insts; /* timed warp instructions after which it ends, with the cycle that issues the last */
+    bool some_kernels;  /* only launches first_kernel to last_kernel are timed; the first is number 0 */
+    uint64_t first_kernel, last_kernel;
+    uint64_t watchdog; /* warp instructions of a launch, timed or not, before RP_TIMEOUT; 0: no limit */
 };
 
 /* Builds a GPU. On failure returns NULL and sets *log to a message the caller frees. */
@@ -191,9 +198,14 @@ size_t rp_limit_get(const struct rp_gpu *gpu, enum rp_limit limit);
 const char *rp_take_output(struct rp_gpu *gpu, size_t *len);
 const char *rp_take_errors(struct rp_gpu *gpu, size_t *len);
 
-/* Totals of the functional or timed run so far, for reports. */
+/* How much of something was simulated with timing. */
+enum rp_timing { RP_TIMED_NONE, RP_TIMED_PART, RP_TIMED_ALL };
+
+/* Totals of the run so far, for reports. */
 struct rp_totals {
-    uint64_t launches, warp_insts, thread_insts, cycles; /* cycles: of timed runs */
+    uint64_t launches, warp_insts, thread_insts;
+    uint64_t cycles, timed_insts; /* of what was timed: cycles, and warp instructions issued in them */
+    enum rp_timing last;          /* how the last launch was simulated */
     double host_s; /* time the host spent in launches; the only figure that differs from run to run */
 };
 struct rp_totals rp_totals(const struct rp_gpu *gpu);
@@ -203,6 +215,7 @@ struct rp_counter {
     char name[64];
     const char *unit, *meaning;
     uint64_t total, launch;
+    bool timed; /* counted in what was timed alone; otherwise in all of the run */
 };
 /* Counter i; false past the last one. */
 bool rp_counter(const struct rp_gpu *gpu, uint32_t i, struct rp_counter *c);

@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/workload.h"
 #include "cuda/elfcheck.h"
+#include "gpu/options.h"
 
 static const char help[] =
     "usage: reprise run [options] -- PROGRAM [ARGUMENT...]\n"
@@ -24,9 +25,15 @@ static const char help[] =
     "  --functional      results and instruction counts only, no timing: many times faster\n"
     "  --gpu NAME|FILE   the GPU: a name from 'reprise list gpus' or a .yaml file (default h200)\n"
     "  --set PATH=VALUE  change one parameter, see 'reprise list params' (repeatable)\n"
-    "  --max-insts N     stop a kernel after N warp instructions: it ends with a launch timeout\n"
     "  --json FILE       write statistics of every launch to FILE\n"
     "  --digest          ... with a hash of the device memory each of them left\n"
+    "  --watchdog N      a kernel that executes more than N warp instructions ends with a launch timeout\n"
+    "\n"
+    "Sampling of long runs: what is not timed runs functionally, at that speed, and results are the\n"
+    "same. Limits are those of the whole run, and --json tells for each launch what was timed.\n"
+    "  --kernels A:B     time launches A to B only, the first is number 0 (also A, A: and :B)\n"
+    "  --max-cycles N    stop timing after N cycles\n"
+    "  --max-insts N     stop timing with the cycle that issues warp instruction N\n"
     "\n"
     "Workloads, see 'reprise list workloads':\n"
     "  --size S          tiny, small, medium or large (default small)\n"
@@ -71,7 +78,17 @@ const char *cli_library_dir(void) {
 
 /* Options of run and env become environment variables, which the libraries read; those with a field of
  * struct request instead are for workloads. */
-enum option_kind { OPT_FLAG, OPT_TEXT, OPT_NUMBER, OPT_FILE, OPT_SET, OPT_SIZE, OPT_BITS, OPT_CHECK };
+enum option_kind {
+    OPT_FLAG,
+    OPT_TEXT,
+    OPT_NUMBER,
+    OPT_RANGE,
+    OPT_FILE,
+    OPT_SET,
+    OPT_SIZE,
+    OPT_BITS,
+    OPT_CHECK
+};
 static const struct {
     const char *name;
     enum option_kind kind;
@@ -80,7 +97,10 @@ static const struct {
     {"--functional", OPT_FLAG, "REPRISE_FUNCTIONAL"},
     {"--gpu", OPT_TEXT, "REPRISE_GPU"},
     {"--set", OPT_SET, "REPRISE_SET"},
+    {"--max-cycles", OPT_NUMBER, "REPRISE_MAX_CYCLES"},
     {"--max-insts", OPT_NUMBER, "REPRISE_MAX_INSTS"},
+    {"--kernels", OPT_RANGE, "REPRISE_KERNELS"},
+    {"--watchdog", OPT_NUMBER, "REPRISE_WATCHDOG"},
     {"--json", OPT_FILE, "REPRISE_JSON"},
     {"--digest", OPT_FLAG, "REPRISE_DIGEST"},
     {"--size", OPT_SIZE, NULL},
@@ -123,7 +143,15 @@ static void set_file(const char *variable, const char *name) {
 }
 
 static bool is_number(const char *text) {
-    return *text && !text[strspn(text, "0123456789")];
+    return text[strspn(text, "0")] && !text[strspn(text, "0123456789")];
+}
+
+static bool wrong_value(const char *usage, const char *option, const char *what, const char *value) {
+    struct str said = {0};
+    str_printf(&said, "%s %s", option, what);
+    cli_usage_error(usage, str_text(&said), value);
+    str_free(&said);
+    return false;
 }
 
 /* Takes one option with its value; false after a message. */
@@ -135,7 +163,11 @@ static bool take_value(uint32_t k, const char *value, const char *usage, struct 
         return true;
     case OPT_NUMBER:
         if (!is_number(value))
-            return cli_usage_error(usage, "--max-insts takes a number, not", value), false;
+            return wrong_value(usage, options[k].name, "takes a number, 1 or more, not", value);
+        break;
+    case OPT_RANGE:
+        if (!options_range(value, &(uint64_t){0}, &(uint64_t){0}))
+            return wrong_value(usage, options[k].name, "takes A:B, A:, :B or A, not", value);
         break;
     case OPT_FILE:
         set_file(options[k].variable, value);
@@ -316,10 +348,9 @@ int cli_env(int argc, char **argv) {
     if (!dir)
         return 1;
     put_library_path(dir);
-    static const char *const names[] = {"LD_LIBRARY_PATH",    "REPRISE_GPU",       "REPRISE_SET",
-                                        "REPRISE_FUNCTIONAL", "REPRISE_MAX_INSTS", "REPRISE_JSON",
-                                        "REPRISE_DIGEST"};
-    for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        print_variable(names[i]);
+    print_variable("LD_LIBRARY_PATH");
+    for (uint32_t i = 0; i < NOPTIONS; i++)
+        if (options[i].variable)
+            print_variable(options[i].variable);
     return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "base/vec.h"
 #include "cli/cli.h"
+#include "gpu/options.h"
 #include "report/report.h"
 #include "reprise.h"
 
@@ -176,27 +177,20 @@ static int launch(struct rp_gpu *g, struct request *r, const char *text, size_t 
     if (s == RP_OK)
         printf("%" PRIu64 " warp instructions, %" PRIu64 " thread instructions\n", t.warp_insts,
                t.thread_insts);
+    if (s == RP_OK && t.last != RP_TIMED_NONE)
+        printf("%" PRIu64 " cycles%s\n", t.cycles, t.last == RP_TIMED_PART ? " until timing ended" : "");
     rp_module_unload(m);
     return s == RP_OK && written ? 0 : 1;
 }
 
 static int run(struct request *r) {
-    const char *set_text = getenv("REPRISE_SET"), *max = getenv("REPRISE_MAX_INSTS"),
-               *functional = getenv("REPRISE_FUNCTIONAL");
-    VEC(const char *) set = {0};
-    char *copy = xstrdup(set_text ? set_text : ""), *save = NULL;
-    for (char *p = strtok_r(copy, "\n", &save); p; p = strtok_r(NULL, "\n", &save))
-        vec_push(&set, p);
-    vec_push(&set, NULL);
-    struct rp_options o = {.gpu = getenv("REPRISE_GPU"),
-                           .set = set.at,
-                           .functional = functional && *functional && strcmp(functional, "0"),
-                           .max_insts = max ? strtoull(max, NULL, 10) : 0};
+    struct options o;
+    options_read(&o);
     char *log = NULL;
     size_t len;
     int rc = 1;
     char *text = cli_read_file(r->file, &len);
-    struct rp_gpu *g = text ? rp_gpu_create(&o, &log) : NULL;
+    struct rp_gpu *g = text ? rp_gpu_create(&o.rp, &log) : NULL;
     if (log)
         fputs(log, stderr);
     free(log);
@@ -204,8 +198,7 @@ static int run(struct request *r) {
         rc = launch(g, r, text, len);
     rp_gpu_destroy(g);
     free(text);
-    free(copy);
-    vec_free(&set);
+    options_free(&o);
     return rc;
 }
 

@@ -153,7 +153,7 @@ int cud_end_driver(int error);
 void cud_lock(void);
 void cud_unlock(void);
 
-/* Builds the GPU from the environment (REPRISE_GPU, REPRISE_SET, REPRISE_FUNCTIONAL, REPRISE_MAX_INSTS). */
+/* Builds the GPU as the environment says (gpu/options.h). */
 int cud_device_open(void);
 /* Device attribute, numbered as CUdevice_attribute. */
 int cud_device_attribute(int attribute, int *value);

@@ -1,41 +1,11 @@
 /* The device: built from the environment on first use, its attributes and limits. */
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cuda/core.h"
-
-/* Splits text at newlines, in place, into a NULL-terminated list. */
-static const char **split_lines(char *text) {
-    VEC(const char *) list = {0};
-    char *save = NULL;
-    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-        vec_push(&list, line);
-    vec_push(&list, NULL);
-    return list.at;
-}
-
-static bool flag_set(const char *name) {
-    const char *v = getenv(name);
-    return v && *v && strcmp(v, "0") != 0;
-}
-
-/* 0 when unset; a value that is no number is named and ignored. */
-static uint64_t number_from(const char *name) {
-    const char *v = getenv(name);
-    if (!v || !*v)
-        return 0;
-    char *end;
-    errno = 0;
-    unsigned long long n = strtoull(v, &end, 10);
-    if (errno || *end || *v == '-') {
-        fprintf(stderr, "reprise: %s=%s is not a number; ignored\n", name, v);
-        return 0;
-    }
-    return n;
-}
+#include "gpu/options.h"
 
 static void at_exit(void) {
     cud_lock();
@@ -50,22 +20,14 @@ int cud_device_open(void) {
         return cudaSuccess;
     if (failed)
         return cudaErrorInitializationError;
-    const char *name = getenv("REPRISE_GPU"), *set_text = getenv("REPRISE_SET");
-    char *set_copy = xstrdup(set_text ? set_text : "");
-    const char **set = split_lines(set_copy);
-    struct rp_options opt = {
-        .gpu = name && *name ? name : NULL,
-        .set = set,
-        .functional = flag_set("REPRISE_FUNCTIONAL"),
-        .max_insts = number_from("REPRISE_MAX_INSTS"),
-    };
+    struct options opt;
+    options_read(&opt);
     char *log = NULL;
-    cud.gpu = rp_gpu_create(&opt, &log);
+    cud.gpu = rp_gpu_create(&opt.rp, &log);
     if (log)
         fprintf(stderr, "%s%s", log, *log && log[strlen(log) - 1] == '\n' ? "" : "\n");
     free(log);
-    free(set);
-    free(set_copy);
+    options_free(&opt);
     failed = !cud.gpu;
     if (failed)
         return cudaErrorInitializationError;

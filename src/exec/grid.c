@@ -97,7 +97,7 @@ static enum turn cta_turn(struct cta *c) {
             return TURN_DONE;
         if (!ran && !cta_split(c))
             return TURN_STUCK;
-        if (c->x->max_insts && c->x->warp_insts > c->x->max_insts)
+        if (c->x->watchdog && c->x->warp_insts > c->x->watchdog)
             break;
     }
     return TURN_OVER;
@@ -117,38 +117,35 @@ static bool stop(struct exec *x, struct cta *c, enum rp_status s, const char *wh
     return false;
 }
 
-bool exec_run_grid(struct exec *x, uint32_t slots) {
-    uint64_t total = (uint64_t)x->grid[0] * x->grid[1] * x->grid[2], next = 0;
-    VEC(struct cta *) resident = {0};
+bool exec_run_grid(struct exec *x, uint32_t slots, struct grid_rest *rest) {
+    uint64_t total = (uint64_t)x->grid[0] * x->grid[1] * x->grid[2];
     bool ok = true;
     uint32_t stuck = 0, at = 0;
-    while (ok) {
-        if (at == resident.len) { /* all have had a turn: as many again may join them */
-            for (uint32_t more = at ? at : 1; more && resident.len < slots && next < total; more--) {
-                vec_push(&resident, cta_create(x));
-                cta_start(resident.at[resident.len - 1], (uint32_t)next++);
+    while (ok && (rest->begun.len || rest->next < total)) {
+        if (at == rest->begun.len) { /* all have had a turn: as many again may join them */
+            for (uint32_t more = at ? at : 1; more && rest->begun.len < slots && rest->next < total; more--) {
+                vec_push(&rest->begun, cta_create(x));
+                cta_start(rest->begun.at[rest->begun.len - 1], (uint32_t)rest->next++);
             }
             at = 0;
         }
-        struct cta *c = resident.at[at];
+        struct cta *c = rest->begun.at[at];
         enum turn t = cta_turn(c);
         stuck = t == TURN_STUCK ? stuck + 1 : 0;
-        if (t == TURN_DONE && next < total) {
-            cta_start(c, (uint32_t)next++);
+        if (t == TURN_DONE && rest->next < total) {
+            cta_start(c, (uint32_t)rest->next++);
             continue;
         }
         if (t == TURN_DONE) {
             cta_free(c);
-            resident.at[at] = resident.at[--resident.len];
-            if (!resident.len)
-                break;
+            rest->begun.at[at] = rest->begun.at[--rest->begun.len];
             continue;
         }
         if (t == TURN_FAULT)
             ok = false;
-        else if (x->max_insts && x->warp_insts > x->max_insts)
+        else if (x->watchdog && x->warp_insts > x->watchdog)
             ok = stop(x, c, RP_TIMEOUT, "the limit of executed instructions was reached");
-        else if (stuck > resident.len && (next == total || resident.len >= slots))
+        else if (stuck > rest->begun.len && (rest->next == total || rest->begun.len >= slots))
             ok = stop(x, c, RP_TIMEOUT, "every thread waits at a barrier that cannot open");
         at++;
     }
@@ -157,8 +154,8 @@ bool exec_run_grid(struct exec *x, uint32_t slots) {
         fault_describe(x, &text);
         x->report = text;
     }
-    for (uint32_t i = 0; i < resident.len; i++)
-        cta_free(resident.at[i]);
-    vec_free(&resident);
+    for (uint32_t i = 0; i < rest->begun.len; i++)
+        cta_free(rest->begun.at[i]);
+    vec_free(&rest->begun);
     return ok;
 }

@@ -138,7 +138,8 @@ struct exec {
     uint64_t grid_id;
     uint32_t local_bytes, shared_static, shared_dynamic;
     uint64_t clock; /* advances with execution; read by %clock */
-    uint64_t warp_insts, thread_insts, max_insts;
+    uint64_t warp_insts, thread_insts;
+    uint64_t watchdog;  /* warp instructions after which the launch fails; 0: no limit */
     uint64_t divergent; /* of warp_insts: on a path that not all live lanes were on */
     uint64_t *executed; /* times each instruction of the image ran */
     struct fault fault;
@@ -229,9 +230,16 @@ struct cta *cta_create(struct exec *x);
 void cta_start(struct cta *c, uint32_t n);
 void cta_free(struct cta *c);
 
-/* Runs all blocks of a launch functionally; false on a fault (x->fault). slots: blocks that may be resident
- * together. */
-bool exec_run_grid(struct exec *x, uint32_t slots);
+/* What is left of a launch: blocks that have begun, in any state between two instructions, and the number of
+ * the first that has not. All zero: the whole launch. */
+struct grid_rest {
+    VEC(struct cta *) begun;
+    uint64_t next;
+};
+
+/* Runs the rest of a launch functionally and frees its blocks; false on a fault (x->fault). slots: blocks
+ * that may be resident together. */
+bool exec_run_grid(struct exec *x, uint32_t slots, struct grid_rest *rest);
 /* Describes x->fault in words. */
 void fault_describe(const struct exec *x, struct str *out);
 

@@ -58,8 +58,13 @@ struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
         return NULL;
     }
     diag_free(&d);
-    g->functional = opt->functional;
-    g->max_insts = opt->max_insts;
+    g->opt = *opt;
+    g->opt.gpu = NULL;
+    g->opt.set = NULL;
+    if (!opt->functional) {
+        g->timed_total = xcalloc(machine_counter_count(), sizeof *g->timed_total);
+        g->timed_launch = xcalloc(machine_counter_count(), sizeof *g->timed_launch);
+    }
     g->limits[RP_LIMIT_STACK] = g->cfg.limit_stack;
     g->limits[RP_LIMIT_PRINTF_FIFO] = g->cfg.limit_printf;
     g->limits[RP_LIMIT_MALLOC_HEAP] = g->cfg.limit_heap;
@@ -169,9 +174,9 @@ bool rp_counter(const struct rp_gpu *g, uint32_t i, struct rp_counter *c) {
         return true;
     }
     i -= COUNTER_COUNT;
-    if (!g->machine || i >= machine_counter_count())
+    if (g->opt.functional || i >= machine_counter_count())
         return false;
-    *c = (struct rp_counter){.total = g->timed_total[i], .launch = g->timed_launch[i]};
+    *c = (struct rp_counter){.total = g->timed_total[i], .launch = g->timed_launch[i], .timed = true};
     struct counter_info info = machine_counter_info(i, c->name, sizeof c->name);
     c->unit = info.unit;
     c->meaning = info.meaning;

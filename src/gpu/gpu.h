@@ -12,8 +12,7 @@
 struct rp_gpu {
     struct gpu_config cfg;
     struct rp_gpu_info info;
-    bool functional;
-    uint64_t max_insts;
+    struct rp_options opt; /* its strings are not kept */
     struct memory mem;
     struct textures tex;
     struct str out, err; /* device printf, assert: since the last rp_take_* */
@@ -24,8 +23,8 @@ struct rp_gpu {
     uint64_t grid_workspace; /* barrier of cooperative launches */
     struct rp_totals totals;
     uint64_t code_end;                    /* where the next kernel's instructions will lie */
-    struct machine *machine;              /* timed runs; made by the first one */
-    uint64_t *timed_total, *timed_launch; /* its counters: of the run, of the last launch */
+    struct machine *machine;              /* timed runs; made by the first launch that is timed */
+    uint64_t *timed_total, *timed_launch; /* its counters, unless all is functional */
     uint64_t counters[COUNTER_COUNT], launch_counters[COUNTER_COUNT]; /* of the run, of the last launch */
 };
 

@@ -131,23 +131,41 @@ static void count(struct rp_gpu *g, const struct exec *x) {
     g->totals.thread_insts += x->thread_insts;
 }
 
-/* The same cycle by cycle; also keeps what the launch added to the machine's counters. */
-static bool run_timed(struct rp_gpu *g, struct exec *x, uint32_t slots) {
+/* How far the launch that begins now is timed; false: not at all. */
+static bool timed_span(const struct rp_gpu *g, struct timed_span *span) {
+    const struct rp_options *o = &g->opt;
+    const struct rp_totals *t = &g->totals;
+    if (o->functional || (o->some_kernels && (t->launches < o->first_kernel || t->launches > o->last_kernel)))
+        return false;
+    *span = (struct timed_span){.max_cycles = o->max_cycles ? o->max_cycles - t->cycles : UINT64_MAX,
+                                .max_insts = UINT64_MAX};
+    if (o->max_insts)
+        span->max_insts = o->max_insts > t->timed_insts ? o->max_insts - t->timed_insts : 0;
+    return span->max_cycles && span->max_insts;
+}
+
+/* Runs a launch, cycle by cycle as far as it is timed; also keeps what it added to the machine's counters. */
+static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
+    struct timed_span span = {0};
     uint32_t n = machine_counter_count();
-    if (!g->machine) {
+    if (!g->opt.functional)
+        memset(g->timed_launch, 0, n * sizeof *g->timed_launch);
+    g->totals.last = RP_TIMED_NONE;
+    if (!timed_span(g, &span))
+        return exec_run_grid(x, slots, &span.rest);
+    if (!g->machine)
         g->machine = machine_create(&g->cfg);
-        g->timed_total = xcalloc(n, sizeof *g->timed_total);
-        g->timed_launch = xcalloc(n, sizeof *g->timed_launch);
-    }
-    uint64_t cycles = 0, *before = xcalloc(n, sizeof *before);
-    memcpy(before, g->timed_total, n * sizeof *before);
-    bool ok = machine_run(g->machine, x, slots / (uint32_t)g->info.sms, &cycles);
-    machine_counters(g->machine, g->timed_total);
+    bool ok = machine_run(g->machine, x, slots / (uint32_t)g->info.sms, &span);
+    uint64_t *total = xcalloc(n, sizeof *total);
+    machine_counters(g->machine, total);
     for (uint32_t i = 0; i < n; i++)
-        g->timed_launch[i] = g->timed_total[i] - before[i];
-    free(before);
-    g->totals.cycles += cycles;
-    return ok;
+        g->timed_launch[i] = total[i] - g->timed_total[i];
+    free(g->timed_total);
+    g->timed_total = total;
+    g->totals.cycles += span.cycles;
+    g->totals.timed_insts += x->warp_insts;
+    g->totals.last = span.cut ? RP_TIMED_PART : RP_TIMED_ALL;
+    return span.cut ? exec_run_grid(x, slots, &span.rest) : ok;
 }
 
 enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_launch *l, char **report) {
@@ -187,7 +205,7 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
         .shared_static = align16(p->shared_static),
         .shared_dynamic = (uint32_t)l->dynamic_shared,
         .clock = g->totals.warp_insts,
-        .max_insts = g->max_insts,
+        .watchdog = g->opt.watchdog,
         .out = &g->out,
         .err = &g->err,
         .out_limit = g->limits[RP_LIMIT_PRINTF_FIFO],
@@ -202,7 +220,7 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
     image_fill_pool(&x);
     x.executed = xcalloc(k->img->ncode + 1u, sizeof *x.executed);
     double start = host_seconds();
-    bool ok = g->functional ? exec_run_grid(&x, slots ? slots : 1) : run_timed(g, &x, slots);
+    bool ok = run(g, &x, slots ? slots : 1);
     g->totals.host_s += host_seconds() - start;
     free(x.pool);
     count(g, &x);

@@ -137,19 +137,60 @@ static void drain(struct machine *m, uint64_t now) {
     m->now = now;
 }
 
-bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, uint64_t *cycles) {
+static void start(struct run *r, const struct core_need *needs) {
+    struct machine *m = r->m;
+    memsys_flush_l1(m->mem);
+    for (uint32_t i = 0; i < m->nsms; i++) {
+        sm_start(m->sms[i], r->x, needs);
+        m->sms[i]->now = m->now;
+        m->wake[i] = NEVER;
+    }
+    feed_all(r, m->now);
+}
+
+/* Why the launch cannot go on, or NULL. */
+static const char *stuck(const struct run *r, uint64_t idle, uint64_t next) {
+    if (r->x->watchdog && r->x->warp_insts > r->x->watchdog)
+        return "the limit of executed instructions was reached";
+    if (next == NEVER && !all_idle(r->m))
+        return "nothing can happen any more: every warp waits";
+    return idle > HANG_CYCLES ? "no instruction was issued for a long time" : NULL;
+}
+
+/* Ends timing before cycle end: SMs that sleep count up to there, and the blocks are handed over. */
+static void cut(struct run *r, uint64_t end, struct timed_span *span) {
+    for (uint32_t i = 0; i < r->m->nsms; i++) {
+        struct sm *sm = r->m->sms[i];
+        if (!sm_idle(sm) && sm->now + 1 < end)
+            sm_account(sm, end - 1 - sm->now);
+        for (uint32_t b = 0; b < r->m->core.blocks; b++)
+            if (sm->blocks[b].cta) {
+                vec_push(&span->rest.begun, sm->blocks[b].cta);
+                sm->blocks[b].cta = NULL;
+            }
+    }
+    span->rest.next = r->next;
+    span->cut = true;
+    r->x->clock = end - r->x->warp_insts; /* so that %clock goes on from here */
+}
+
+static void free_blocks(struct run *r) {
+    for (uint32_t i = 0; i < r->m->nsms; i++)
+        for (uint32_t b = 0; b < r->m->core.blocks; b++)
+            if (r->m->sms[i]->blocks[b].cta)
+                cta_free(r->m->sms[i]->blocks[b].cta);
+    for (uint32_t i = 0; i < r->spare.len; i++)
+        cta_free(r->spare.at[i]);
+    vec_free(&r->spare);
+}
+
+bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct timed_span *span) {
     struct run r = {
         .m = m, .x = x, .total = (uint64_t)x->grid[0] * x->grid[1] * x->grid[2], .per_sm = per_sm};
     struct arena arena = {0};
-    const struct core_need *needs = core_needs(&arena, x->img);
-    uint64_t now = m->now, start = now, progress = now, last = issued(m);
-    memsys_flush_l1(m->mem);
-    for (uint32_t i = 0; i < m->nsms; i++) {
-        sm_start(m->sms[i], x, needs);
-        m->sms[i]->now = now;
-        m->wake[i] = NEVER;
-    }
-    feed_all(&r, now);
+    uint64_t now = m->now, progress = now, last = issued(m);
+    uint64_t end = span->max_cycles < NEVER - now ? now + span->max_cycles : NEVER;
+    start(&r, core_needs(&arena, x->img));
     bool ok = true;
     while (ok) {
         ok = tick_sms(&r, now);
@@ -159,28 +200,25 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, uint64_t *c
             last = n;
             progress = now;
         }
-        if (!ok) {
+        const char *why = ok ? stuck(&r, now - progress, next) : NULL;
+        if (!ok)
             fault_describe(x, &x->report);
-        } else if (x->max_insts && x->warp_insts > x->max_insts) {
-            ok = hang(&r, "the limit of executed instructions was reached");
-        } else if (next == NEVER && !all_idle(m)) {
-            ok = hang(&r, "nothing can happen any more: every warp waits");
-        } else if (now - progress > HANG_CYCLES) {
-            ok = hang(&r, "no instruction was issued for a long time");
-        }
-        if (r.ended == r.total && all_idle(m))
+        else if (why)
+            ok = hang(&r, why);
+        if (!ok || (r.ended == r.total && all_idle(m)))
             break;
-        now = next == NEVER ? now + 1 : next > now ? next : now + 1;
+        if (x->warp_insts >= span->max_insts)
+            end = now + 1;
+        now = next == NEVER || next <= now ? now + 1 : next;
+        if (now >= end) {
+            now = end - 1;
+            cut(&r, end, span);
+            break;
+        }
     }
-    *cycles = ++now - start;
+    span->cycles = ++now - m->now;
     drain(m, now);
-    for (uint32_t i = 0; i < m->nsms; i++)
-        for (uint32_t b = 0; b < m->core.blocks; b++)
-            if (m->sms[i]->blocks[b].cta)
-                cta_free(m->sms[i]->blocks[b].cta);
-    for (uint32_t i = 0; i < r.spare.len; i++)
-        cta_free(r.spare.at[i]);
-    vec_free(&r.spare);
+    free_blocks(&r);
     arena_free(&arena);
     return ok;
 }

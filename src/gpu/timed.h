@@ -19,8 +19,18 @@ struct machine {
 
 struct machine *machine_create(const struct gpu_config *cfg);
 void machine_free(struct machine *m);
-/* Runs a launch with at most per_sm blocks on an SM; false on a fault (x->fault, x->report). */
-bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, uint64_t *cycles);
+/* How far a launch is timed, and how far it came. */
+struct timed_span {
+    uint64_t max_cycles, max_insts; /* UINT64_MAX: to its end; neither is 0 */
+    uint64_t cycles;                /* that it took, at most max_cycles */
+    bool cut;                       /* there is a rest */
+    struct grid_rest rest;          /* for exec_run_grid */
+};
+
+/* Runs a launch with at most per_sm blocks on an SM, as far as the span says; false on a fault (x->fault,
+ * x->report). A cut falls between two cycles. Values take effect when instructions issue, so that registers
+ * and memory are whole there; of what is on its way, only the timing is lost. */
+bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct timed_span *span);
 
 /* Counters of all units: how many there are, their values so far, and what number i is (its full name goes to
  * name). */

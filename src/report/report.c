@@ -12,7 +12,8 @@
 struct launch_note {
     char *name;
     uint32_t grid[3], block[3];
-    uint64_t warp_insts, thread_insts, cycles;
+    uint64_t warp_insts, thread_insts, cycles, timed_insts;
+    enum rp_timing timing;
     uint64_t *counters;
     uint64_t digest;
 };
@@ -78,6 +79,8 @@ void report_launch(struct report **r, struct rp_gpu *gpu, struct rp_kernel *k, c
         .warp_insts = now.warp_insts - before.warp_insts,
         .thread_insts = now.thread_insts - before.thread_insts,
         .cycles = now.cycles - before.cycles,
+        .timed_insts = now.timed_insts - before.timed_insts,
+        .timing = now.last,
         .counters = launch_counters(gpu),
         .digest = (*r)->digests ? memory_digest(gpu) : 0,
     };
@@ -111,11 +114,12 @@ static json_t *settings(const struct rp_gpu *gpu) {
 }
 
 /* Counters by name: those of a launch, or, without, those of the run. */
-static json_t *counters(const struct rp_gpu *gpu, const uint64_t *launch) {
+static json_t *counters(const struct rp_gpu *gpu, const uint64_t *launch, enum rp_timing timing) {
     json_t *all = json_object();
     struct rp_counter c;
     for (uint32_t i = 0; rp_counter(gpu, i, &c); i++)
-        json_object_set_new(all, c.name, json_integer((json_int_t)(launch ? launch[i] : c.total)));
+        if (!c.timed || timing != RP_TIMED_NONE)
+            json_object_set_new(all, c.name, json_integer((json_int_t)(launch ? launch[i] : c.total)));
     return all;
 }
 
@@ -134,23 +138,37 @@ static void add_digest(json_t *to, uint64_t digest) {
     json_object_set_new(to, "digest", json_string(text));
 }
 
-/* Timed runs only. */
-static void add_time(json_t *to, uint64_t cycles, uint64_t warp_insts) {
-    if (!cycles)
+/* How much was timed, and how long that took. */
+static void add_time(json_t *to, enum rp_timing timing, uint64_t cycles, uint64_t timed_insts) {
+    static const char *const words[] = {
+        [RP_TIMED_NONE] = "none", [RP_TIMED_PART] = "part", [RP_TIMED_ALL] = "all"};
+    json_object_set_new(to, "timed", json_string(words[timing]));
+    if (timing == RP_TIMED_NONE)
         return;
+    json_object_set_new(to, "timed_warp_insts", json_integer((json_int_t)timed_insts));
     json_object_set_new(to, "cycles", json_integer((json_int_t)cycles));
-    json_object_set_new(to, "ipc", json_real((double)warp_insts / (double)cycles));
+    json_object_set_new(to, "ipc", json_real((double)timed_insts / (double)cycles));
 }
 
 static json_t *launch(const struct rp_gpu *gpu, const struct launch_note *n, bool digest) {
     json_t *all =
         json_pack("{s:s, s:o, s:o, s:I, s:I, s:o}", "name", n->name, "grid", triple(n->grid), "block",
                   triple(n->block), "warp_insts", (json_int_t)n->warp_insts, "thread_insts",
-                  (json_int_t)n->thread_insts, "counters", counters(gpu, n->counters));
-    add_time(all, n->cycles, n->warp_insts);
+                  (json_int_t)n->thread_insts, "counters", counters(gpu, n->counters, n->timing));
+    add_time(all, n->timing, n->cycles, n->timed_insts);
     if (digest)
         add_digest(all, n->digest);
     return all;
+}
+
+/* How much of the whole run was timed. */
+static enum rp_timing whole(const struct report *r) {
+    uint32_t n[RP_TIMED_ALL + 1] = {0};
+    for (uint32_t i = 0; r && i < r->launches.len; i++)
+        n[r->launches.at[i].timing]++;
+    return n[RP_TIMED_PART] || (n[RP_TIMED_NONE] && n[RP_TIMED_ALL]) ? RP_TIMED_PART
+           : n[RP_TIMED_ALL]                                         ? RP_TIMED_ALL
+                                                                     : RP_TIMED_NONE;
 }
 
 bool report_write(const struct report *r, struct rp_gpu *gpu, const char *path) {
@@ -161,13 +179,14 @@ bool report_write(const struct report *r, struct rp_gpu *gpu, const char *path) 
         digest = hash_image((const uint8_t *)&r->launches.at[i].digest, sizeof digest, digest);
     }
     struct rp_totals t = rp_totals(gpu);
+    enum rp_timing timing = whole(r);
     json_t *all = json_pack("{s:i, s:s, s:s, s:o, s:o, s:{s:I, s:I, s:I, s:o}, s:o}", "schema", 1, "gpu",
                             rp_gpu_info(gpu)->name, "mech", "base", "settings", settings(gpu), "kernels",
                             kernels, "totals", "launches", (json_int_t)t.launches, "warp_insts",
                             (json_int_t)t.warp_insts, "thread_insts", (json_int_t)t.thread_insts, "counters",
-                            counters(gpu, NULL), "host", host(&t));
+                            counters(gpu, NULL, timing), "host", host(&t));
     if (all)
-        add_time(json_object_get(all, "totals"), t.cycles, t.warp_insts);
+        add_time(json_object_get(all, "totals"), timing, t.cycles, t.timed_insts);
     if (all && r && r->digests)
         add_digest(json_object_get(all, "totals"), digest);
     bool ok = all && json_dump_file(all, path, JSON_INDENT(2)) == 0;

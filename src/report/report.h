@@ -3,6 +3,10 @@
  * The object has schema, gpu, mech, settings, kernels (one entry for each launch), totals, and host.
  * Everything but host is the same from run to run.
  *
+ * Each kernel and the totals say how much was timed: "all", "part" or "none". Instructions and the counters
+ * of the mix are of everything that ran; cycles, ipc, timed_warp_insts and the other counters of what was
+ * timed.
+ *
  * With REPRISE_DIGEST in the environment each launch, and the totals, also have a digest: a hash of the whole
  * device memory as the launch left it, and of all of these in turn. Two runs of a program that give the same
  * digest computed the same. */

@@ -124,7 +124,9 @@ def test_mistakes_get_suggestions():
         (["rnu"], "there is no command 'rnu'; did you mean 'run'?"),
         (["run", "--jsn", "x", "--", "true"], "unknown option --jsn; did you mean --json?"),
         (["run", "--gpu"], "a value is needed after --gpu"),
-        (["run", "--max-insts", "many", "--", "true"], "--max-insts takes a number, not many"),
+        (["run", "--max-insts", "many", "--", "true"], "--max-insts takes a number, 1 or more, not many"),
+        (["run", "--max-cycles", "0", "--", "true"], "--max-cycles takes a number, 1 or more, not 0"),
+        (["run", "--kernels", "5:3", "--", "true"], "--kernels takes A:B, A:, :B or A, not 5:3"),
         (["run"], "what should be run?"),
         (["run", "--size", "huge", "hotspot"], "--size takes tiny, small, medium or large, not huge"),
         (["run", "hotspot", "--bits", "16"], "--bits takes 32 or 64, not 16"),
@@ -199,7 +201,7 @@ def test_faults_are_reported():
 
 def test_endless_kernels_end():
     path = write("endless.ptx", ENDLESS)
-    rc, _, err = run("run", "--functional", "--max-insts", "1000", path)
+    rc, _, err = run("run", "--functional", "--watchdog", "1000", path)
     expect(rc == 1, f"status {rc}")
     expect_in("launch timed out in kernel endless", err)
     expect_in("limit of executed instructions", err)
@@ -255,6 +257,44 @@ def check_report(first, second, timed):
     for data in (first, second):
         expect(data.pop("host")["wall_s"] > 0, "host has wall_s")
     expect(first == second, "two runs give different reports")
+
+
+def test_sampling():
+    """Programs, workloads and PTX files alike; results are the same whatever is timed."""
+    words = ["--gpu", "gtx480", SAXPY, "--block", "64", "--arg", "f32:2", "--arg", "iota:64", "--arg", "iota:64", "--arg", "u32:64"]
+    rc, whole, _ = run("run", *words)
+    rc2, part, _ = run("run", "--max-cycles", "50", *words)
+    expect(rc == rc2 == 0 and part.splitlines()[:-1] == whole.splitlines()[:-1], f"results differ:\n{whole}{part}")
+    expect(part.endswith("50 cycles until timing ended\n") and whole.endswith(" cycles\n"), part)
+    if not has_workloads():
+        return
+    words = ["--gpu", "gtx480", "bfs", "--size", "tiny", "--check-result"]
+    whole = report(*words, timed=True)
+    kernels = whole["kernels"]
+    expect(len(kernels) > 4 and all(k["timed"] == "all" for k in kernels), "bfs has several launches, all timed")
+    cut = kernels[0]["cycles"] + kernels[1]["cycles"] // 2
+    for option, value, timed in (("--kernels", "1:2", [1, 2]), ("--kernels", "2", [2]), ("--kernels", "3:", range(3, len(kernels))),
+                                 ("--max-cycles", cut, [0, 1]), ("--max-insts", kernels[0]["warp_insts"] + 1, [0, 1])):
+        data = report(option, value, *words, timed=True)
+        check_sampled(data, whole, list(timed), option)
+        if option == "--max-cycles":
+            expect(data["totals"]["cycles"] == cut, f'{data["totals"]["cycles"]} cycles, not {cut}')
+            expect(data["kernels"][0] == kernels[0], "what comes before the cut is as in a whole run")
+    data = report(*words)
+    expect(all(part["timed"] == "none" and "cycles" not in part for part in [*data["kernels"], data["totals"]]), "functional")
+
+
+def check_sampled(data, whole, timed, option):
+    kernels, totals = data["kernels"], data["totals"]
+    expect([i for i, k in enumerate(kernels) if k["timed"] != "none"] == timed, f"{option}: {[k['timed'] for k in kernels]}")
+    expect(kernels[timed[-1]]["timed"] == ("all" if option == "--kernels" else "part"), f"{option}: the last one timed")
+    for kernel, full in zip(kernels, whole["kernels"], strict=True):
+        expect(kernel["warp_insts"] == full["warp_insts"], f"{option}: instructions do not depend on timing")
+        expect(("slot.issued" in kernel["counters"]) == (kernel["timed"] != "none"), "machine counters where something was timed")
+    expect(totals["timed"] == "part", str(totals["timed"]))
+    for key in ("cycles", "timed_warp_insts"):
+        expect(totals[key] == sum(k.get(key, 0) for k in kernels), f"{option}: {key} are of what was timed")
+    expect(totals["ipc"] == totals["timed_warp_insts"] / totals["cycles"], f"{option}: ipc")
 
 
 def test_divergence_is_counted():
@@ -320,7 +360,7 @@ def test_workloads():
     expect(rc == 0 and "NOT CHECKED" in out, out)
     rc, _, err = run("run", "nw", "--size", "tiny", "--check-result", "--", "--nonsense", "1")
     expect(rc == 2 and "--nonsense" in err, err)
-    rc, _, err = run("run", "hotspot", "--size", "tiny", "--check-result", "--max-insts", "1000", "--functional")
+    rc, _, err = run("run", "hotspot", "--size", "tiny", "--check-result", "--watchdog", "1000", "--functional")
     expect(rc == 1 and "launch timed out" in err, err)
 
 

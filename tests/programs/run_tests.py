@@ -104,7 +104,7 @@ def run_one(name, words, options):
     """Seconds taken; raises Failed with what went wrong."""
     start = time.monotonic()
     program = KINDS[words[0]](name, words[1:], options)
-    command = [options.reprise, "run", "--functional", "--", *program]
+    command = [options.reprise, "run", *options.run.split(), "--", *program]
     environment = dict(os.environ)
     if "TEST_PRELOAD" in environment:  # a sanitizer's runtime, when the libraries were built with one
         environment["LD_PRELOAD"] = environment["TEST_PRELOAD"]
@@ -132,6 +132,7 @@ def main():
     parser.add_argument("--reprise", type=pathlib.Path, default=ROOT / "reprise", help="the reprise command")
     parser.add_argument("--mkfatbin", type=pathlib.Path, help="the tool that packs PTX into a fat binary")
     parser.add_argument("--clang", default="clang-19", help="the clang that builds programs here")
+    parser.add_argument("--run", default="--functional", help="options of `reprise run`, in one word (default: --functional)")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/programs", help="where they are built")
     options = parser.parse_args()
     options.reprise = options.reprise.resolve()

@@ -525,7 +525,7 @@ static void check_resident(const char *kernel, uint32_t threads, uint32_t shared
     for (uint32_t more = 0; more < 2; more++) {
         static const char *const set[] = {"device.sms=2", NULL};
         rig_open(&r, "gtx480", set, false, text);
-        r.g->max_insts = 300000;
+        r.g->opt.watchdog = 300000;
         struct rig_params p = {.n = 2 * fit + more};
         enum rp_status s = rig_try(&r, kernel, 2 * (fit + more), threads, shared, p, &report);
         if (s != (more ? RP_TIMEOUT : RP_OK))

@@ -6,7 +6,7 @@ static struct rp_gpu *alive; /* what a test that failed left behind; there can b
 
 void rig_open(struct rig *r, const char *gpu, const char *const *set, bool functional, const char *ptx) {
     char *log = NULL;
-    struct rp_options o = {.gpu = gpu, .set = set, .functional = functional, .max_insts = 20000000};
+    struct rp_options o = {.gpu = gpu, .set = set, .functional = functional, .watchdog = 20000000};
     rp_gpu_destroy(alive);
     alive = NULL;
     *r = (struct rig){.g = rp_gpu_create(&o, &log)};
@@ -70,7 +70,7 @@ enum rp_status rig_try(struct rig *r, const char *kernel, uint32_t grid, uint32_
     uint64_t before = rp_totals(r->g).cycles;
     enum rp_status s = rp_launch(r->g, k, &l, report);
     r->cycles = rp_totals(r->g).cycles - before;
-    if (s == RP_OK && !r->g->functional)
+    if (s == RP_OK && rp_totals(r->g).last != RP_TIMED_NONE)
         check_slots(r);
     return s;
 }

@@ -1,0 +1,86 @@
+/* Options from the environment. */
+#include "gpu/options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+/* Variables that hold a number. */
+static const struct {
+    const char *name;
+    size_t field;
+} numbers[] = {
+    {"REPRISE_MAX_CYCLES", offsetof(struct rp_options, max_cycles)},
+    {"REPRISE_MAX_INSTS", offsetof(struct rp_options, max_insts)},
+    {"REPRISE_WATCHDOG", offsetof(struct rp_options, watchdog)},
+};
+
+static const char *text_from(const char *name) {
+    const char *v = getenv(name);
+    return v && *v ? v : NULL;
+}
+
+static bool flag_from(const char *name) {
+    const char *v = text_from(name);
+    return v && strcmp(v, "0") != 0;
+}
+
+static bool read_number(const char *text, char **end, uint64_t *to) {
+    errno = 0;
+    *to = strtoull(text, end, 10);
+    return !errno && *end != text && *text >= '0' && *text <= '9';
+}
+
+bool options_range(const char *text, uint64_t *first, uint64_t *last) {
+    char *end = (char *)(uintptr_t)text;
+    *first = 0;
+    if (*text != ':' && !read_number(text, &end, first))
+        return false;
+    *last = *end ? UINT64_MAX : *first;
+    if (*end && *end++ != ':')
+        return false;
+    text = end;
+    if (*text && !read_number(text, &end, last))
+        return false;
+    return !*end && *first <= *last;
+}
+
+/* Splits text at newlines, in place, into a NULL-terminated list. */
+static const char **split_lines(char *text) {
+    VEC(const char *) list = {0};
+    char *save = NULL;
+    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+        vec_push(&list, line);
+    vec_push(&list, NULL);
+    return list.at;
+}
+
+void options_read(struct options *o) {
+    const char *set = getenv("REPRISE_SET"), *kernels = text_from("REPRISE_KERNELS");
+    o->set_text = xstrdup(set ? set : "");
+    o->rp = (struct rp_options){.gpu = text_from("REPRISE_GPU"),
+                                .set = split_lines(o->set_text),
+                                .functional = flag_from("REPRISE_FUNCTIONAL")};
+    for (uint32_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        const char *v = text_from(numbers[i].name);
+        char *end = NULL;
+        uint64_t n;
+        if (!v)
+            continue;
+        if (read_number(v, &end, &n) && !*end)
+            memcpy((char *)&o->rp + numbers[i].field, &n, sizeof n);
+        else
+            fprintf(stderr, "reprise: %s=%s is not a number; ignored\n", numbers[i].name, v);
+    }
+    o->rp.some_kernels = kernels && options_range(kernels, &o->rp.first_kernel, &o->rp.last_kernel);
+    if (kernels && !o->rp.some_kernels)
+        fprintf(stderr, "reprise: REPRISE_KERNELS=%s is not a range; ignored\n", kernels);
+}
+
+void options_free(struct options *o) {
+    free((void *)(uintptr_t)o->rp.set);
+    free(o->set_text);
+}
