@@ -5,6 +5,7 @@
 void op_read_operands(struct sm *sm, int32_t id, const struct core_need *need, uint64_t now) {
     struct core_op *op = &sm->ops[id];
     op->ready = now + 1;
+    sm->n.const_operands += need->nconsts;
     for (uint32_t k = 0; k < need->nreads; k++) {
         uint32_t b = bank_of(sm, op->warp, need->reads[k]);
         int32_t r = sm->free_read;
@@ -30,6 +31,7 @@ static void serve_read(struct sm *sm, uint32_t b) {
         sm->read_banks &= ~(1u << b);
     struct core_op *op = &sm->ops[read->op];
     sm->n.rf_reads++;
+    sm->n.rf_read_arrays += op->read_arrays;
     if (!--op->pending)
         fifo_push(sm, sm->ready[op_info[op->i->in->op].unit], read->op);
     read->next = sm->free_read;
@@ -91,6 +93,7 @@ static uint32_t serve_writes(struct sm *sm) {
         busy |= 1u << b;
         sm->n.rf_writes++;
         struct core_op *op = &sm->ops[id];
+        sm->n.rf_write_arrays += op->write_arrays;
         clear_register(sm, op->warp, op->i->d + op->next_write);
         op->next_write++;
         request_write(sm, id);

@@ -24,6 +24,7 @@
 enum {
     CORE_MAX_WARPS = 64,
     CORE_MAX_BANKS = 32,
+    CORE_ARRAYS = 8,   /* arrays side by side in a register bank, each of four lanes */
     CORE_WHEEL = 2048, /* cycles ahead that a completion can be scheduled */
     CORE_NONE = -1,
 };
@@ -62,11 +63,19 @@ struct core_counters {
 #undef COUNTER
 };
 
+/* Lanes that worked and lanes that did not, in instructions as they go to their units: what energy follows.
+ * Made of uint64_t only, in the order of lanes.def. */
+struct core_lanes {
+    uint64_t active[EN_COUNT]; /* by what they did */
+    uint64_t idle[UNIT_CTRL];  /* by the unit they were idle in; control has none */
+};
+
 /* Registers and predicates a static instruction reads or writes. */
 struct core_need {
     uint64_t regs[4];
     uint8_t preds;
     uint8_t nreads, nwrites; /* registers read from and written to banks */
+    uint8_t nconsts;         /* operands in constant banks */
     bool control, memory;    /* acts at once, without a collector; accesses memory */
     uint8_t reads[12];       /* source registers, each once */
 };
@@ -83,6 +92,9 @@ struct core_op {
     uint16_t passes;              /* shared memory, filter of the texture unit */
     uint16_t naccess, sent, done; /* other memory */
     int16_t accesses;             /* slot in access_pool, or CORE_NONE */
+    uint8_t lanes;                /* that execute */
+    uint8_t read_arrays;          /* CORE_ARRAYS of a bank that one read activates ... */
+    uint8_t write_arrays;         /* ... and one write: those of active lanes */
     uint64_t ready;               /* cycle from which the unit may take it */
 };
 
@@ -174,6 +186,7 @@ struct sm {
     uint64_t now;      /* last cycle ticked */
     bool fault, ended; /* ended: some warp has exited and has nothing on its way */
     struct core_counters n;
+    struct core_lanes lanes;
 };
 
 /* What the kernel needs of the scoreboard, per instruction; in the arena. */

@@ -12,6 +12,7 @@ static void arrivals(struct sm *sm, uint64_t now) {
         struct core_warp *cw = &sm->warps[s];
         if (cw->arrive > now)
             continue;
+        sm->n.decoded += cw->arriving;
         cw->buffered += cw->arriving;
         cw->arriving = 0;
         warp_update(sm, s);

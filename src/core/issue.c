@@ -164,21 +164,35 @@ static uint32_t active_lanes(const struct core_warp *cw, const struct xinst *i) 
     return cw->w->stack[cw->w->depth - 1].mask & (cw->w->p[i->guard] ^ (0u - (uint32_t)i->gneg));
 }
 
+/* Full warps are the rule, and hosts without an instruction for it take their time to count bits. */
+static uint32_t lanes_of(uint32_t m) {
+    return m == UINT32_MAX ? WARP_LANES : (uint32_t)__builtin_popcount(m);
+}
+
+/* Arrays of a register bank that hold lanes of m. */
+static uint8_t arrays_of(uint32_t m) {
+    uint32_t any = m | m >> 1;
+    any = (any | any >> 2) & 0x11111111u;
+    return any == 0x11111111u ? CORE_ARRAYS : (uint8_t)__builtin_popcount(any);
+}
+
 static void count(struct sm *sm, const struct core_warp *cw, const struct xinst *i, uint32_t m,
-                  bool control) {
+                  uint32_t lanes) {
     sm->n.warp_insts++;
-    sm->n.thread_insts += (uint32_t)__builtin_popcount(m);
+    sm->n.thread_insts += lanes;
     sm->n.divergent += m != cw->w->live;
     sm->n.branches += i->kind == X_BRA || i->kind == X_BRX;
     sm->n.barriers += i->kind == X_BAR;
-    sm->n.ctrl_ops += control;
 }
 
 /* Control instructions need no collector: they act at once. */
 static void issue_control(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m, uint64_t now) {
     struct core_warp *cw = &sm->warps[s];
     uint32_t pc = cw->next, depth = cw->w->depth, block = cw->block;
-    count(sm, cw, i, m, true);
+    uint32_t lanes = lanes_of(m);
+    count(sm, cw, i, m, lanes);
+    sm->n.ctrl_ops++;
+    sm->lanes.active[EN_CTRL] += lanes;
     if (warp_step(sm->x, cw->w) == WARP_FAULT) {
         sm->fault = true;
         return;
@@ -239,11 +253,17 @@ static void issue_warp(struct sm *sm, uint32_t s, uint64_t now) {
     int32_t id = sm->free_op;
     struct core_op *op = &sm->ops[id];
     int32_t rest = op->next;
-    *op = (struct core_op){.i = i, .warp = (uint16_t)s, .accesses = CORE_NONE, .next = rest};
+    *op = (struct core_op){.i = i,
+                           .warp = (uint16_t)s,
+                           .accesses = CORE_NONE,
+                           .next = rest,
+                           .lanes = (uint8_t)lanes_of(m),
+                           .read_arrays = CORE_ARRAYS,
+                           .write_arrays = arrays_of(m)};
     if (memory && m)
         lsu_prepare(sm, cw, op, i, m);
     sm->free_op = rest;
-    count(sm, cw, i, m, false);
+    count(sm, cw, i, m, op->lanes);
     if (i->kind == X_S2R) /* what %clock reads is the sum of these */
         sm->x->clock = now - sm->x->warp_insts - 1;
     bool spins = memory && i->in->m.vol && m && cw->w->depth > 1 && spinning(sm, cw, i, m);

@@ -69,11 +69,18 @@ void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const 
     sm->naccess_free--;
 }
 
+/* 32-bit words that one lane accesses. */
+static uint32_t words_of(const struct imods *m) {
+    uint32_t bytes = (uint32_t)m->size * (m->vec ? m->vec : 1);
+    return bytes > 4 ? bytes / 4 : 1;
+}
+
 static void count(struct sm *sm, const struct core_op *op) {
     bool cst = op->i->kind == X_LDC;
     if (op->space == CORE_SHARED) {
         sm->n.shared_accesses++;
         sm->n.shared_passes += op->passes;
+        sm->n.shared_words += op->lanes * (uint64_t)words_of(&op->i->in->m);
     } else if (op->space == CORE_TEXTURE) {
         sm->n.texture_accesses++;
         sm->n.texture_lines += op->naccess;

@@ -27,6 +27,8 @@ struct core_need *core_needs(struct arena *a, const struct image *img) {
                 add_reg(n, i->s[k]);
                 add_source(n, i->s[k]);
             }
+        for (uint32_t k = 0; k < i->in->nsrc; k++)
+            n->nconsts += i->in->src[k].kind == O_CONST;
         for (uint32_t k = 0; k < i->ndw; k++)
             add_reg(n, i->d + k);
         n->nwrites = i->ndw;

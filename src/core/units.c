@@ -23,12 +23,20 @@ static uint32_t *queue_length(struct sm *sm, const struct core_op *op, uint32_t 
     return unit == UNIT_MEM || op->accesses != CORE_NONE ? &sm->lsu_length : NULL;
 }
 
-static void count_unit(struct sm *sm, uint32_t unit) {
-    uint64_t *const counters[UNIT_COUNT] = {
-        [UNIT_SP] = &sm->n.sp_ops,   [UNIT_SFU] = &sm->n.sfu_ops, [UNIT_DP] = &sm->n.dp_ops,
-        [UNIT_MEM] = &sm->n.mem_ops, [UNIT_TEX] = &sm->n.tex_ops, [UNIT_CTRL] = &sm->n.ctrl_ops,
-    };
-    ++*counters[unit];
+/* The counter of instructions of each unit. */
+static const size_t unit_counter[UNIT_CTRL] = {
+    [UNIT_SP] = offsetof(struct core_counters, sp_ops),
+    [UNIT_SFU] = offsetof(struct core_counters, sfu_ops),
+    [UNIT_DP] = offsetof(struct core_counters, dp_ops),
+    [UNIT_MEM] = offsetof(struct core_counters, mem_ops),
+    [UNIT_TEX] = offsetof(struct core_counters, tex_ops),
+};
+
+/* An instruction goes to its unit, where lanes without work are gated. */
+static void count_unit(struct sm *sm, uint32_t unit, uint32_t energy, uint32_t lanes) {
+    ++*(uint64_t *)((char *)&sm->n + unit_counter[unit]);
+    sm->lanes.active[energy] += lanes;
+    sm->lanes.idle[unit] += WARP_LANES - lanes;
 }
 
 /* From collectors to the units of one kind; a collector is free again when its instruction leaves it. */
@@ -46,7 +54,7 @@ static void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now) {
             return;
         fifo_pop(sm, sm->ready[unit]);
         sm->collectors_used--;
-        count_unit(sm, unit);
+        count_unit(sm, unit, op_info[op->i->in->op].energy, op->lanes);
         sm->unit_free[unit][k] = now + interval_of(sm, op, unit);
         if (queue) {
             fifo_push(sm, op->space == CORE_TEXTURE ? sm->tex : sm->lsu, id);

@@ -1,5 +1,6 @@
 /* The counters of the timed machine as one list: SMs, caches, interconnect, L2 and DRAM, each summed over its
  * instances. All counter structs consist of uint64_t only, in the order of their tables. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,9 +29,19 @@ static const struct counter_info icnt_rows[] = {
 #include "mem/icnt.def"
 };
 #undef COUNTER
+#define ACTIVE(energy, name, help) [EN_##energy] = {name, "lanes", help},
+#define IDLE(unit, name, help)     [EN_COUNT + UNIT_##unit] = {name, "lanes", help},
+static const struct counter_info lane_rows[] = {
+#include "core/lanes.def"
+};
+#undef ACTIVE
+#undef IDLE
+static_assert(sizeof lane_rows / sizeof lane_rows[0] == sizeof(struct core_lanes) / sizeof(uint64_t),
+              "every energy class and unit has a row");
 
 enum group {
     G_CORE,
+    G_LANES,
     G_L1,
     G_L1W,
     G_L1B,
@@ -53,6 +64,7 @@ static const struct {
 #define GROUP(prefix, rows)                                                                                  \
     { prefix, rows, sizeof rows / sizeof rows[0] }
     [G_CORE] = GROUP("", core_rows),
+    [G_LANES] = GROUP("", lane_rows),
     [G_L1] = GROUP("l1.", cache_rows),
     [G_L1W] = GROUP("", l1_rows),
     [G_L1B] = GROUP("l1.", bank_rows),
@@ -71,6 +83,8 @@ static const uint64_t *instance(struct machine *m, enum group g, uint32_t k) {
     switch (g) {
     case G_CORE:
         return (const uint64_t *)&m->sms[k]->n;
+    case G_LANES:
+        return (const uint64_t *)&m->sms[k]->lanes;
     case G_L1:
         return (const uint64_t *)&memsys_l1(m->mem, k)->cache.n;
     case G_L1W:
