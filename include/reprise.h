@@ -220,6 +220,10 @@ struct rp_counter {
 /* Counter i; false past the last one. */
 bool rp_counter(const struct rp_gpu *gpu, uint32_t i, struct rp_counter *c);
 
+/* Lets a probe (src/sim/probe.h) watch the timed launches from here on; it must outlive the GPU. */
+struct probe;
+void rp_gpu_watch(struct rp_gpu *gpu, struct probe *p);
+
 /* ---- textures and surfaces -------------------------------------------------------------------------- */
 
 enum rp_tex_format {

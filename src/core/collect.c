@@ -2,6 +2,11 @@
  * cycle (a read and a write with two ports); writes go first. */
 #include "core/core.h"
 
+static inline void operands_complete(struct sm *sm, int32_t id) {
+    fifo_push(sm, sm->ready[op_info[sm->ops[id].i->in->op].unit], id);
+    TELL(sm, tell_op(sm, PROBE_OPERANDS, id));
+}
+
 void op_read_operands(struct sm *sm, int32_t id, const struct core_need *need, uint64_t now) {
     struct core_op *op = &sm->ops[id];
     op->ready = now + 1;
@@ -20,7 +25,7 @@ void op_read_operands(struct sm *sm, int32_t id, const struct core_need *need, u
         op->pending++;
     }
     if (!op->pending)
-        fifo_push(sm, sm->ready[op_info[op->i->in->op].unit], id);
+        operands_complete(sm, id);
 }
 
 static void serve_read(struct sm *sm, uint32_t b) {
@@ -33,7 +38,7 @@ static void serve_read(struct sm *sm, uint32_t b) {
     sm->n.rf_reads++;
     sm->n.rf_read_arrays += op->read_arrays;
     if (!--op->pending)
-        fifo_push(sm, sm->ready[op_info[op->i->in->op].unit], read->op);
+        operands_complete(sm, read->op);
     read->next = sm->free_read;
     sm->free_read = r;
 }
@@ -59,6 +64,7 @@ void op_end(struct sm *sm, int32_t id) {
         sm->access_free[sm->naccess_free++] = op->accesses;
     if (!--cw->inflight && !cw->w->live)
         sm->ended = true;
+    TELL(sm, tell_op(sm, PROBE_END, id));
     warp_update(sm, op->warp);
     op->next = sm->free_op;
     sm->free_op = id;
@@ -77,6 +83,7 @@ static void request_write(struct sm *sm, int32_t id) {
 }
 
 void op_writeback(struct sm *sm, int32_t id) {
+    TELL(sm, tell_op(sm, PROBE_WRITEBACK, id));
     request_write(sm, id);
 }
 

@@ -20,6 +20,7 @@
 #include "exec/warp.h"
 #include "mem/coalescer.h"
 #include "mem/memsys.h"
+#include "sim/probe.h"
 
 enum {
     CORE_MAX_WARPS = 64,
@@ -183,8 +184,9 @@ struct sm {
     uint32_t naccess_free;
     uint32_t outstanding; /* ops that wait for memory */
 
-    uint64_t now;      /* last cycle ticked */
-    bool fault, ended; /* ended: some warp has exited and has nothing on its way */
+    uint64_t now;        /* last cycle ticked */
+    struct probe *probe; /* watchers, or NULL */
+    bool fault, ended;   /* ended: some warp has exited and has nothing on its way */
     struct core_counters n;
     struct core_lanes lanes;
 };
@@ -230,6 +232,28 @@ void op_writeback(struct sm *sm, int32_t op);
 void op_end(struct sm *sm, int32_t op);
 void warp_update(struct sm *sm, uint32_t slot); /* scoreboard and buffer state of a warp after a change */
 uint32_t bank_of(const struct sm *sm, uint32_t warp, uint32_t reg);
+
+/* Events for watchers (tell.c): TELL(sm, tell_op(sm, PROBE_END, id)) calls only if there are any. */
+#define TELL(sm, call)                                                                                       \
+    do {                                                                                                     \
+        if (__builtin_expect((sm)->probe != NULL, 0))                                                        \
+            call;                                                                                            \
+    } while (0)
+void tell_block(const struct sm *sm, enum probe_kind kind, const struct cta *c);
+void tell_warp(const struct sm *sm, enum probe_kind kind, uint32_t slot);
+/* Of n instructions behind those buffered. */
+void tell_fetch(const struct sm *sm, enum probe_kind kind, uint32_t slot, uint32_t n);
+/* The warp's next instruction; op CORE_NONE: control. */
+void tell_issue(const struct sm *sm, uint32_t slot, uint32_t mask, int32_t op);
+void tell_op(const struct sm *sm, enum probe_kind kind, int32_t op);
+void tell_dispatch(const struct sm *sm, int32_t op, enum op_unit unit, bool queued);
+void tell_send(const struct sm *sm, int32_t op, uint64_t line, enum mem_result answer);
+/* What a scheduler's warps wait for. ready: those whose next instruction the scoreboard lets pass; possible:
+ * those of them it can choose from; lack: what the others wait for. */
+void tell_states(const struct sm *sm, uint32_t sched, uint64_t cycle, uint64_t ready, uint64_t possible,
+                 enum probe_state lack);
+/* The same of all warps in a cycle that the SM sleeps through. */
+void tell_sleep(const struct sm *sm, uint64_t cycle);
 
 /* Singly linked FIFOs of ops: head and tail. */
 static inline void fifo_push(struct sm *sm, int32_t q[2], int32_t op) {

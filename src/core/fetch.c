@@ -15,20 +15,25 @@ static void arrivals(struct sm *sm, uint64_t now) {
         sm->n.decoded += cw->arriving;
         cw->buffered += cw->arriving;
         cw->arriving = 0;
+        TELL(sm, tell_warp(sm, PROBE_BUFFER, s));
         warp_update(sm, s);
     }
 }
 
-static void bring(struct sm *sm, uint32_t s, uint64_t cycle) {
-    struct core_warp *cw = &sm->warps[s];
+/* Instructions that a fetch brings if it is answered now. */
+static uint32_t fetch_count(const struct sm *sm, const struct core_warp *cw) {
     uint32_t pc = cw->next + cw->buffered, room = sm->spec->ibuffer - cw->buffered;
     uint32_t n = sm->spec->fetch_width < room ? sm->spec->fetch_width : room,
              end = LINE_INSTS - pc % LINE_INSTS;
     n = n < end ? n : end;
-    if (pc + n > sm->x->img->ncode)
-        n = sm->x->img->ncode - pc;
-    cw->arriving = n;
+    return pc + n > sm->x->img->ncode ? sm->x->img->ncode - pc : n;
+}
+
+static void bring(struct sm *sm, uint32_t s, uint64_t cycle) {
+    struct core_warp *cw = &sm->warps[s];
+    cw->arriving = fetch_count(sm, cw);
     cw->arrive = cycle + sm->spec->decode;
+    TELL(sm, tell_fetch(sm, PROBE_DECODE, s, cw->arriving));
     warp_update(sm, s);
 }
 
@@ -45,6 +50,7 @@ static void fetch_one(struct sm *sm, uint32_t s, uint64_t now) {
     if (mem_accepted(r)) {
         cw->fetching = true;
         sm->hungry &= ~(UINT64_C(1) << s);
+        TELL(sm, tell_fetch(sm, PROBE_FETCH, s, fetch_count(sm, cw)));
     } else {
         sm->n.fetch_stalls++;
     }

@@ -74,11 +74,13 @@ static void mark_pending(struct core_warp *cw, const struct xinst *i, bool memor
 }
 
 /* Empties the buffer; the warp goes on at next. */
-static void flush(struct core_warp *cw, uint32_t next) {
+static void flush(struct sm *sm, uint32_t s, uint32_t next) {
+    struct core_warp *cw = &sm->warps[s];
     cw->next = next;
     cw->buffered = cw->arriving = 0;
     cw->fetching = false;
     cw->epoch++;
+    TELL(sm, tell_warp(sm, PROBE_FLUSH, s));
 }
 
 /* After an instruction took effect: where the warp goes on, and whether it waits. */
@@ -90,13 +92,13 @@ static void advance(struct sm *sm, uint32_t s, uint32_t pc) {
     if (!e && cw->w->live)
         sm->blocked |= bit;
     if (!cw->w->live) {
-        flush(cw, pc);
+        flush(sm, s, pc);
         sm->ended |= !cw->inflight;
     } else if (next == pc + 1) {
         cw->next = next;
         cw->buffered--;
     } else {
-        flush(cw, next);
+        flush(sm, s, next);
     }
     warp_update(sm, s);
 }
@@ -113,7 +115,7 @@ static void wake_block(struct sm *sm, uint32_t block) {
             continue;
         sm->blocked &= ~(UINT64_C(1) << s);
         if (e->pc != cw->next)
-            flush(cw, e->pc);
+            flush(sm, s, e->pc);
         warp_update(sm, s);
     }
 }
@@ -193,6 +195,7 @@ static void issue_control(struct sm *sm, uint32_t s, const struct xinst *i, uint
     count(sm, cw, i, m, lanes);
     sm->n.ctrl_ops++;
     sm->lanes.active[EN_CTRL] += lanes;
+    TELL(sm, tell_issue(sm, s, m, CORE_NONE));
     if (warp_step(sm->x, cw->w) == WARP_FAULT) {
         sm->fault = true;
         return;
@@ -264,6 +267,7 @@ static void issue_warp(struct sm *sm, uint32_t s, uint64_t now) {
         lsu_prepare(sm, cw, op, i, m);
     sm->free_op = rest;
     count(sm, cw, i, m, op->lanes);
+    TELL(sm, tell_issue(sm, s, m, id));
     if (i->kind == X_S2R) /* what %clock reads is the sum of these */
         sm->x->clock = now - sm->x->warp_insts - 1;
     bool spins = memory && i->in->m.vol && m && cw->w->depth > 1 && spinning(sm, cw, i, m);
@@ -321,6 +325,8 @@ static void run_scheduler(struct sm *sm, uint32_t sched, uint64_t now) {
     uint32_t slots = sm->spec->width;
     enum outcome why;
     uint64_t ready = possible(sm, set, &why);
+    TELL(sm,
+         tell_states(sm, sched, now, set, ready, why == NO_UNIT ? PROBE_STATE_UNIT : PROBE_STATE_COLLECTOR));
     if (ready) {
         uint32_t s = pick[sm->spec->policy](sm, sched, ready);
         sm->last[sched] = s;

@@ -109,6 +109,7 @@ static void serve_shared(struct sm *sm, int32_t id, uint64_t now) {
     if (op->passes)
         count(sm, op);
     leave(sm);
+    TELL(sm, tell_op(sm, PROBE_SHARED, id));
     sm->lsu_free = now + passes;
     op_finish_at(sm, id, now + sm->spec->shared_latency - 1 + passes - 1);
 }
@@ -123,6 +124,7 @@ enum core_sent op_send(struct sm *sm, int32_t id, enum mem_client client, uint32
         *epoch = r == MEM_STALL_PORT ? UINT32_MAX : memsys_port_epoch(sm->mem, sm->id, client);
         return SENT_NONE;
     }
+    TELL(sm, tell_send(sm, id, a->line, r));
     *epoch = UINT32_MAX;
     if (!op->sent++) {
         sm->outstanding++;

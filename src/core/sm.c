@@ -115,6 +115,7 @@ bool sm_add_block(struct sm *sm, struct cta *c) {
     sm->blocks[slot] = (struct core_block){c, c->nwarps};
     sm->nblocks++;
     sm->n.blocks++;
+    TELL(sm, tell_block(sm, PROBE_BLOCK_BEGIN, c));
     for (uint32_t k = 0; k < c->nwarps; k++) {
         uint32_t s = (uint32_t)__builtin_ctzll(free);
         free &= free - 1;
@@ -130,6 +131,7 @@ bool sm_add_block(struct sm *sm, struct cta *c) {
         sm->resident |= UINT64_C(1) << s;
         sm->valid &= ~(UINT64_C(1) << s);
         sm->blocked &= ~(UINT64_C(1) << s);
+        TELL(sm, tell_warp(sm, PROBE_WARP_BEGIN, s));
         warp_update(sm, s);
     }
     return true;
@@ -176,10 +178,12 @@ static void retire(struct sm *sm, void (*done)(void *ctx, struct cta *c), void *
         sm->blocked &= ~bit;
         sm->hungry &= ~bit;
         sm->arriving &= ~bit;
+        TELL(sm, tell_warp(sm, PROBE_WARP_END, s));
         cw->w = NULL;
         if (--b->warps)
             continue;
         struct cta *c = b->cta;
+        TELL(sm, tell_block(sm, PROBE_BLOCK_END, c));
         b->cta = NULL;
         sm->nblocks--;
         done(ctx, c);
@@ -234,5 +238,8 @@ uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta
     sm_fetch(sm, now);
     if (sm->ended)
         retire(sm, done, ctx);
-    return next_cycle(sm, now);
+    uint64_t next = next_cycle(sm, now);
+    if (next > now + 1)
+        TELL(sm, tell_sleep(sm, now + 1));
+    return next;
 }

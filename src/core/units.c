@@ -55,6 +55,7 @@ static void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now) {
         fifo_pop(sm, sm->ready[unit]);
         sm->collectors_used--;
         count_unit(sm, unit, op_info[op->i->in->op].energy, op->lanes);
+        TELL(sm, tell_dispatch(sm, id, (enum op_unit)unit, queue));
         sm->unit_free[unit][k] = now + interval_of(sm, op, unit);
         if (queue) {
             fifo_push(sm, op->space == CORE_TEXTURE ? sm->tex : sm->lsu, id);
@@ -73,6 +74,7 @@ void sm_dispatch(struct sm *sm, uint64_t now) {
 
 static void memory_done(struct sm *sm, const struct mem_done *d) {
     struct core_op *op = &sm->ops[d->token];
+    TELL(sm, tell_op(sm, PROBE_RETURN, (int32_t)d->token));
     if (++op->done < op->naccess || op->sent < op->naccess)
         return;
     sm->outstanding--;

@@ -163,6 +163,11 @@ struct rp_totals rp_totals(const struct rp_gpu *g) {
     return g->totals;
 }
 
+void rp_gpu_watch(struct rp_gpu *g, struct probe *p) {
+    p->next = g->probe;
+    g->probe = p;
+}
+
 bool rp_counter(const struct rp_gpu *g, uint32_t i, struct rp_counter *c) {
     if (i < COUNTER_COUNT) {
         const struct counter_info *info = &counter_info[i];

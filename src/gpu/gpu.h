@@ -23,6 +23,7 @@ struct rp_gpu {
     uint64_t grid_workspace; /* barrier of cooperative launches */
     struct rp_totals totals;
     uint64_t code_end;                    /* where the next kernel's instructions will lie */
+    struct probe *probe;                  /* watchers of timed launches, or NULL */
     struct machine *machine;              /* timed runs; made by the first launch that is timed */
     uint64_t *timed_total, *timed_launch; /* its counters, unless all is functional */
     uint64_t counters[COUNTER_COUNT], launch_counters[COUNTER_COUNT]; /* of the run, of the last launch */

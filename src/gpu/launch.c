@@ -155,6 +155,7 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
         return exec_run_grid(x, slots, &span.rest);
     if (!g->machine)
         g->machine = machine_create(&g->cfg);
+    g->machine->probe = g->probe;
     bool ok = machine_run(g->machine, x, slots / (uint32_t)g->info.sms, &span);
     uint64_t *total = xcalloc(n, sizeof *total);
     machine_counters(g->machine, total);

@@ -137,12 +137,43 @@ static void drain(struct machine *m, uint64_t now) {
     m->now = now;
 }
 
+static void print_inst(const struct probe_kernel *k, uint32_t pc, struct str *inst, struct str *where) {
+    const struct exec *x = k->ctx;
+    const struct inst *in = &x->img->prog->code[pc];
+    ir_print_inst(inst, in);
+    str_printf(where, "%s:%u", x->module_name ? x->module_name : "ptx", in->line);
+    if (in->dbg_line && x->file_name)
+        str_printf(where, ", %s:%u", x->file_name(x->names, in->dbg_file), in->dbg_line);
+}
+
+/* The launch as probes see it. */
+static struct probe_kernel probe_kernel(const struct machine *m, const struct exec *x) {
+    return (struct probe_kernel){
+        .name = x->img->prog->name,
+        .launch = x->grid_id - 1,
+        .grid = {x->grid[0], x->grid[1], x->grid[2]},
+        .block = {x->block[0], x->block[1], x->block[2]},
+        .warps = (x->block[0] * x->block[1] * x->block[2] + WARP_LANES - 1) / WARP_LANES,
+        .ncode = x->img->ncode,
+        .sms = m->nsms,
+        .slots = m->core.warps,
+        .nops = m->sms[0]->nops,
+        .print = print_inst,
+        .ctx = x,
+    };
+}
+
+static void tell(const struct machine *m, enum probe_kind kind, const struct probe_kernel *k, uint64_t now) {
+    probe_tell(m->probe, &(struct probe_event){.kind = (uint8_t)kind, .cycle = now, .kernel = k});
+}
+
 static void start(struct run *r, const struct core_need *needs) {
     struct machine *m = r->m;
     memsys_flush_l1(m->mem);
     for (uint32_t i = 0; i < m->nsms; i++) {
         sm_start(m->sms[i], r->x, needs);
         m->sms[i]->now = m->now;
+        m->sms[i]->probe = m->probe;
         m->wake[i] = NEVER;
     }
     feed_all(r, m->now);
@@ -190,6 +221,8 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     struct arena arena = {0};
     uint64_t now = m->now, progress = now, last = issued(m);
     uint64_t end = span->max_cycles < NEVER - now ? now + span->max_cycles : NEVER;
+    struct probe_kernel kernel = probe_kernel(m, x);
+    tell(m, PROBE_KERNEL_BEGIN, &kernel, now);
     start(&r, core_needs(&arena, x->img));
     bool ok = true;
     while (ok) {
@@ -217,6 +250,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
         }
     }
     span->cycles = ++now - m->now;
+    tell(m, PROBE_KERNEL_END, &kernel, now);
     drain(m, now);
     free_blocks(&r);
     arena_free(&arena);

@@ -14,7 +14,8 @@ struct machine {
     struct sm **sms;
     uint64_t *wake; /* cycle in which each SM must be ticked next */
     uint32_t nsms;
-    uint64_t now; /* cycles since the machine was made */
+    uint64_t now;        /* cycles since the machine was made */
+    struct probe *probe; /* watchers, or NULL */
 };
 
 struct machine *machine_create(const struct gpu_config *cfg);
