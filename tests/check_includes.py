@@ -17,6 +17,7 @@ BELOW = {
     "sim": {"stats"},
     "mem": {"sim", "stats", "cfg"},
     "core": {"exec", "ir", "isa", "mem", "sim", "stats", "cfg"},
+    "mech": {"sim"},
     "gpu": {"exec", "opt", "ptx", "ir", "isa", "cfg", "stats", "core", "mem", "sim"},
     "report": {"stats"},
     "cuda": {"gpu", "report"},

@@ -1,0 +1,118 @@
+/* The reuse buffer, directly indexed. What the hardware would leave out of a tag for want of bits (wide
+ * immediates) is kept whole. */
+#include "mech/wir/rb.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "mech/wir/pick.h"
+
+_Static_assert(sizeof(struct rb_tag) == 24, "tags are compared as bytes and must have no holes");
+
+void rb_init(struct rb *b, struct arena *a, uint32_t entries) {
+    assert(entries);
+    *b = (struct rb){
+        .entry = arena_array(a, struct rb_entry, entries), .entries = entries, .random = PICK_SEED};
+    b->bits = entries == 1 ? 1 : 32 - (uint32_t)__builtin_clz(entries - 1);
+}
+
+static uint64_t rotate(uint64_t x, uint32_t n) {
+    return x << n | x >> (64 - n);
+}
+
+uint32_t rb_index(const struct rb *b, const struct rb_tag *t) {
+    /* Side by side as in the paper's Figure 9: 8 bits of operation, 10 for each operand, block, count. */
+    uint64_t x = t->op ^ rotate(t->word[0], 8) ^ rotate(t->word[1], 18) ^ rotate(t->word[2], 28) ^
+                 rotate(t->word[3], 38) ^ rotate(t->block, 48) ^ rotate(t->count, 52);
+    uint64_t fold = 0;
+    for (; x; x >>= b->bits)
+        fold ^= x;
+    fold &= (UINT64_C(1) << b->bits) - 1;
+    return (uint32_t)(fold < b->entries ? fold : fold - b->entries);
+}
+
+static bool same(const struct rb_tag *a, const struct rb_tag *b) {
+    return !memcmp(a, b, sizeof *a);
+}
+
+enum rb_look rb_lookup(const struct rb *b, uint32_t index, const struct rb_tag *t) {
+    const struct rb_entry *e = &b->entry[index];
+    if (!e->valid || !same(&e->tag, t))
+        return RB_MISS;
+    return e->pending ? RB_PENDING : RB_HIT;
+}
+
+enum rb_look rb_retry(const struct rb *b, uint32_t index, const struct rb_tag *t, uint64_t stamp) {
+    bool load = t->kind == RB_GLOBAL || t->kind == RB_SHARED;
+    return load && b->entry[index].stamp != stamp ? RB_MISS : rb_lookup(b, index, t);
+}
+
+bool rb_evict(struct rb *b, uint32_t index, struct rb_entry *out) {
+    struct rb_entry *e = &b->entry[index];
+    *out = *e;
+    b->used -= e->valid;
+    *e = (struct rb_entry){0};
+    return out->valid;
+}
+
+static struct rb_entry *place(struct rb *b, uint32_t index, const struct rb_tag *t, struct rb_entry *out) {
+    struct rb_entry *e = &b->entry[index];
+    *out = *e;
+    b->used += !e->valid;
+    *e = (struct rb_entry){.tag = *t, .result = RB_NO_RESULT, .stamp = ++b->stamp, .valid = true};
+    return e;
+}
+
+uint64_t rb_reserve(struct rb *b, uint32_t index, const struct rb_tag *t, struct rb_entry *out) {
+    struct rb_entry *e = place(b, index, t, out);
+    e->pending = true;
+    return e->stamp;
+}
+
+bool rb_fill(struct rb *b, uint32_t index, uint64_t stamp, uint32_t result) {
+    struct rb_entry *e = &b->entry[index];
+    if (!e->valid || e->stamp != stamp)
+        return false;
+    assert(e->pending);
+    e->pending = false;
+    e->result = result;
+    return true;
+}
+
+void rb_insert(struct rb *b, uint32_t index, const struct rb_tag *t, uint32_t result, struct rb_entry *out) {
+    place(b, index, t, out)->result = result;
+}
+
+bool rb_evict_random(struct rb *b, struct rb_entry *out) {
+    if (!b->used)
+        return false;
+    uint32_t i = pick(&b->random, b->entries);
+    while (!b->entry[i].valid)
+        i = i + 1 < b->entries ? i + 1 : 0;
+    return rb_evict(b, i, out);
+}
+
+const struct rb_entry *rb_next(const struct rb *b, uint32_t *cursor) {
+    while (b->used && *cursor < b->entries) {
+        const struct rb_entry *e = &b->entry[(*cursor)++];
+        if (e->valid)
+            return e;
+    }
+    return NULL;
+}
+
+bool rb_take_block(struct rb *b, uint32_t block, uint32_t *cursor, struct rb_entry *out) {
+    const struct rb_entry *e;
+    while ((e = rb_next(b, cursor)))
+        if (e->tag.block == block)
+            return rb_evict(b, *cursor - 1, out);
+    return false;
+}
+
+bool rb_take_loads(struct rb *b, uint32_t *cursor, struct rb_entry *out) {
+    const struct rb_entry *e;
+    while ((e = rb_next(b, cursor)))
+        if (e->tag.kind != RB_ARITH)
+            return rb_evict(b, *cursor - 1, out);
+    return false;
+}
