@@ -73,6 +73,7 @@ struct rp_options {
     const char *gpu;        /* name in configs/ or a .yaml path; NULL: the default GPU */
     const char *const *set; /* "path=value" overrides, NULL-terminated, or NULL */
     bool functional;        /* no timing: results only */
+    bool per_sm;            /* keep the counters of each SM, see rp_sm_counter */
     /* Sampling: what of a run is timed. The rest runs functionally, so that results never change. 0: no
      * limit.
      */
@@ -219,6 +220,8 @@ struct rp_counter {
 };
 /* Counter i; false past the last one. */
 bool rp_counter(const struct rp_gpu *gpu, uint32_t i, struct rp_counter *c);
+/* The share of SM number sm, with its caches, in counter i; false where SMs have none or it is not kept. */
+bool rp_sm_counter(const struct rp_gpu *gpu, uint32_t i, uint32_t sm, uint64_t *total, uint64_t *launch);
 
 /* Lets a probe (src/sim/probe.h) watch the timed launches from here on; it must outlive the GPU. */
 struct probe;

@@ -21,7 +21,7 @@ BELOW = {
     "gpu": {"exec", "opt", "ptx", "ir", "isa", "cfg", "stats", "core", "mem", "sim"},
     "report": {"stats"},
     "cuda": {"gpu", "report"},
-    "cli": {"gpu", "exec", "opt", "ptx", "ir", "isa", "cfg", "cuda", "report"},
+    "cli": {"gpu", "exec", "opt", "ptx", "ir", "isa", "cfg", "cuda", "report", "stats"},
 }
 
 

@@ -6,13 +6,17 @@
 #include "cfg/config.h"
 #include "cli/cli.h"
 #include "cli/workload.h"
+#include "gpu/timed.h"
+#include "stats/formula.h"
+#include "stats/stats.h"
 
 static const char help[] =
-    "usage: reprise list gpus|params|workloads\n"
+    "usage: reprise list gpus|params|counters|workloads\n"
     "       reprise list workloads --mix [--size tiny|small|medium|large] [--bits 32|64]\n"
     "\n"
     "  gpus       the GPUs --gpu knows\n"
     "  params     every parameter of a GPU: type, range, default, unit, meaning\n"
+    "  counters   what --json counts and derives: unit, meaning, formula\n"
     "  workloads  the bundled workloads: suite, block shapes, papers that use them, sizes\n"
     "             --mix runs each and prints what it executes beside what the papers say of it\n"
     "             (default small, and 32 bits as in the papers)\n";
@@ -34,6 +38,30 @@ static int list_params(int argc, char **argv) {
     config_list(&out);
     fputs(str_text(&out), stdout);
     str_free(&out);
+    return 0;
+}
+
+static void print_counter(const char *name, const char *unit, const char *meaning) {
+    printf("  %-26s %s\n      %s\n", name, unit, meaning);
+}
+
+static int list_counters(int argc, char **argv) {
+    if (argc)
+        return cli_usage_error(help, "unknown argument", argv[0]);
+    puts("of every run:");
+    for (uint32_t i = 0; i < COUNTER_COUNT; i++)
+        print_counter(counter_info[i].name, counter_info[i].unit, counter_info[i].meaning);
+    puts("\nof what is timed:");
+    for (uint32_t i = 0; i < machine_counter_count(); i++) {
+        char name[64];
+        struct counter_info c = machine_counter_info(i, name, sizeof name);
+        print_counter(c.name, c.unit, c.meaning);
+    }
+    puts("\nderived from them and from parameters:");
+    for (uint32_t i = 0; i < formula_count; i++) {
+        print_counter(formula_info[i].name, formula_info[i].unit, formula_info[i].meaning);
+        printf("      = %s\n", formula_info[i].text);
+    }
     return 0;
 }
 
@@ -62,7 +90,8 @@ static int list_workloads(int argc, char **argv) {
 static const struct {
     const char *name;
     int (*list)(int argc, char **argv);
-} topics[] = {{"gpus", list_gpus}, {"params", list_params}, {"workloads", list_workloads}};
+} topics[] = {
+    {"gpus", list_gpus}, {"params", list_params}, {"counters", list_counters}, {"workloads", list_workloads}};
 enum { NTOPICS = sizeof topics / sizeof topics[0] };
 
 static const char *next_topic(void *ctx, uint32_t i) {

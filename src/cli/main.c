@@ -15,7 +15,7 @@ static const struct {
     {"run", cli_run, "run a CUDA program, a workload or a kernel of a PTX file on the simulated GPU"},
     {"env", cli_env, "print the variables that run a CUDA program by hand"},
     {"disasm", cli_disasm, "print the machine code of a PTX file"},
-    {"list", cli_list, "list gpus, params or workloads"},
+    {"list", cli_list, "list gpus, params, counters or workloads"},
 };
 enum { NCOMMANDS = sizeof commands / sizeof commands[0] };
 

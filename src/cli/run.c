@@ -26,6 +26,7 @@ static const char help[] =
     "  --gpu NAME|FILE   the GPU: a name from 'reprise list gpus' or a .yaml file (default h200)\n"
     "  --set PATH=VALUE  change one parameter, see 'reprise list params' (repeatable)\n"
     "  --json FILE       write statistics of every launch to FILE\n"
+    "  --per-sm          ... with the counters of every SM, for each launch and in total\n"
     "  --digest          ... with a hash of the device memory each of them left\n"
     "  --watchdog N      a kernel that executes more than N warp instructions ends with a launch timeout\n"
     "\n"
@@ -102,6 +103,7 @@ static const struct {
     {"--kernels", OPT_RANGE, "REPRISE_KERNELS"},
     {"--watchdog", OPT_NUMBER, "REPRISE_WATCHDOG"},
     {"--json", OPT_FILE, "REPRISE_JSON"},
+    {"--per-sm", OPT_FLAG, "REPRISE_PER_SM"},
     {"--digest", OPT_FLAG, "REPRISE_DIGEST"},
     {"--size", OPT_SIZE, NULL},
     {"--bits", OPT_BITS, NULL},

@@ -178,11 +178,9 @@ static uint8_t arrays_of(uint32_t m) {
     return any == 0x11111111u ? CORE_ARRAYS : (uint8_t)__builtin_popcount(any);
 }
 
-static void count(struct sm *sm, const struct core_warp *cw, const struct xinst *i, uint32_t m,
-                  uint32_t lanes) {
+static void count(struct sm *sm, const struct xinst *i, uint32_t lanes) {
     sm->n.warp_insts++;
     sm->n.thread_insts += lanes;
-    sm->n.divergent += m != cw->w->live;
     sm->n.branches += i->kind == X_BRA || i->kind == X_BRX;
     sm->n.barriers += i->kind == X_BAR;
 }
@@ -192,7 +190,7 @@ static void issue_control(struct sm *sm, uint32_t s, const struct xinst *i, uint
     struct core_warp *cw = &sm->warps[s];
     uint32_t pc = cw->next, depth = cw->w->depth, block = cw->block;
     uint32_t lanes = lanes_of(m);
-    count(sm, cw, i, m, lanes);
+    count(sm, i, lanes);
     sm->n.ctrl_ops++;
     sm->lanes.active[EN_CTRL] += lanes;
     TELL(sm, tell_issue(sm, s, m, CORE_NONE));
@@ -266,7 +264,7 @@ static void issue_warp(struct sm *sm, uint32_t s, uint64_t now) {
     if (memory && m)
         lsu_prepare(sm, cw, op, i, m);
     sm->free_op = rest;
-    count(sm, cw, i, m, op->lanes);
+    count(sm, i, op->lanes);
     TELL(sm, tell_issue(sm, s, m, id));
     if (i->kind == X_S2R) /* what %clock reads is the sum of these */
         sm->x->clock = now - sm->x->warp_insts - 1;

@@ -303,7 +303,7 @@ static inline enum warp_state run(struct exec *x, struct warp *w, uint64_t n, bo
         if (!e)
             return w->live ? WARP_WAITING : WARP_DONE;
         uint32_t pc = e->pc, rpc = e->rpc, mask = e->mask, threads = (uint32_t)__builtin_popcount(mask);
-        uint64_t before = mask == w->live ? UINT64_MAX : x->warp_insts;
+        uint64_t before = mask == UINT32_MAX ? UINT64_MAX : x->warp_insts;
         /* Straight-line execution of one path until control changes. */
         for (;;) {
             if (!n) {

@@ -140,7 +140,7 @@ struct exec {
     uint64_t clock; /* advances with execution; read by %clock */
     uint64_t warp_insts, thread_insts;
     uint64_t watchdog;  /* warp instructions after which the launch fails; 0: no limit */
-    uint64_t divergent; /* of warp_insts: on a path that not all live lanes were on */
+    uint64_t divergent; /* of warp_insts: on a path of fewer than 32 lanes */
     uint64_t *executed; /* times each instruction of the image ran */
     struct fault fault;
     struct str *out, *err; /* device printf, assert */

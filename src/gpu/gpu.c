@@ -64,6 +64,10 @@ struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
     if (!opt->functional) {
         g->timed_total = xcalloc(machine_counter_count(), sizeof *g->timed_total);
         g->timed_launch = xcalloc(machine_counter_count(), sizeof *g->timed_launch);
+        if (opt->per_sm) {
+            g->sm_total = xcalloc((size_t)g->info.sms * machine_counter_count(), sizeof *g->sm_total);
+            g->sm_launch = xcalloc((size_t)g->info.sms * machine_counter_count(), sizeof *g->sm_launch);
+        }
     }
     g->limits[RP_LIMIT_STACK] = g->cfg.limit_stack;
     g->limits[RP_LIMIT_PRINTF_FIFO] = g->cfg.limit_printf;
@@ -79,6 +83,8 @@ void rp_gpu_destroy(struct rp_gpu *g) {
     machine_free(g->machine);
     free(g->timed_total);
     free(g->timed_launch);
+    free(g->sm_total);
+    free(g->sm_launch);
     memory_destroy(&g->mem);
     vec_free(&g->tex.slots);
     str_free(&g->out);
@@ -185,6 +191,16 @@ bool rp_counter(const struct rp_gpu *g, uint32_t i, struct rp_counter *c) {
     struct counter_info info = machine_counter_info(i, c->name, sizeof c->name);
     c->unit = info.unit;
     c->meaning = info.meaning;
+    return true;
+}
+
+bool rp_sm_counter(const struct rp_gpu *g, uint32_t i, uint32_t sm, uint64_t *total, uint64_t *launch) {
+    uint32_t n = machine_counter_count();
+    if (!g->sm_total || sm >= (uint32_t)g->info.sms || i < COUNTER_COUNT || i - COUNTER_COUNT >= n ||
+        !machine_counter_of_sms(i - COUNTER_COUNT))
+        return false;
+    *total = g->sm_total[(size_t)sm * n + i - COUNTER_COUNT];
+    *launch = g->sm_launch[(size_t)sm * n + i - COUNTER_COUNT];
     return true;
 }
 

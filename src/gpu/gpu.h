@@ -26,6 +26,7 @@ struct rp_gpu {
     struct probe *probe;                  /* watchers of timed launches, or NULL */
     struct machine *machine;              /* timed runs; made by the first launch that is timed */
     uint64_t *timed_total, *timed_launch; /* its counters, unless all is functional */
+    uint64_t *sm_total, *sm_launch;       /* the same of each SM in turn, if they are kept */
     uint64_t counters[COUNTER_COUNT], launch_counters[COUNTER_COUNT]; /* of the run, of the last launch */
 };
 

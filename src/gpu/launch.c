@@ -144,6 +144,14 @@ static bool timed_span(const struct rp_gpu *g, struct timed_span *span) {
     return span->max_cycles && span->max_insts;
 }
 
+/* From the machine's counters now and before the launch: what it added. */
+static void keep_counters(const uint64_t *now, uint64_t *total, uint64_t *launch) {
+    uint32_t n = machine_counter_count();
+    for (uint32_t i = 0; i < n; i++)
+        launch[i] = now[i] - total[i];
+    memcpy(total, now, n * sizeof *total);
+}
+
 /* Runs a launch, cycle by cycle as far as it is timed; also keeps what it added to the machine's counters. */
 static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
     struct timed_span span = {0};
@@ -156,13 +164,15 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
     if (!g->machine)
         g->machine = machine_create(&g->cfg);
     g->machine->probe = g->probe;
+    uint64_t *now = xcalloc(n, sizeof *now);
     bool ok = machine_run(g->machine, x, slots / (uint32_t)g->info.sms, &span);
-    uint64_t *total = xcalloc(n, sizeof *total);
-    machine_counters(g->machine, total);
-    for (uint32_t i = 0; i < n; i++)
-        g->timed_launch[i] = total[i] - g->timed_total[i];
-    free(g->timed_total);
-    g->timed_total = total;
+    machine_counters(g->machine, now);
+    keep_counters(now, g->timed_total, g->timed_launch);
+    for (uint32_t sm = 0; g->sm_total && sm < g->machine->nsms; sm++) {
+        machine_sm_counters(g->machine, sm, now);
+        keep_counters(now, g->sm_total + (size_t)sm * n, g->sm_launch + (size_t)sm * n);
+    }
+    free(now);
     g->totals.cycles += span.cycles;
     g->totals.timed_insts += x->warp_insts;
     g->totals.last = span.cut ? RP_TIMED_PART : RP_TIMED_ALL;

@@ -1,5 +1,6 @@
 /* The counters of the timed machine as one list: SMs, caches, interconnect, L2 and DRAM, each summed over its
- * instances. All counter structs consist of uint64_t only, in the order of their tables. */
+ * instances. All counter structs consist of uint64_t only, in the order of their tables, which may leave out
+ * the last ones. */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,9 +11,19 @@
 static const struct counter_info core_rows[] = {
 #include "core/core.def"
 };
+static const struct counter_info l1_cache_rows[] = {
+#include "mem/cache.def"
+};
+#define DATA_COUNTER(...)
+/* The first rows of those. */
 static const struct counter_info cache_rows[] = {
 #include "mem/cache.def"
 };
+static const struct counter_info l1_bank_rows[] = {
+#include "mem/bank.def"
+};
+#define DATA_COUNTER(...)
+/* The first rows of those. */
 static const struct counter_info bank_rows[] = {
 #include "mem/bank.def"
 };
@@ -40,7 +51,7 @@ static_assert(sizeof lane_rows / sizeof lane_rows[0] == sizeof(struct core_lanes
               "every energy class and unit has a row");
 
 enum group {
-    G_CORE,
+    G_CORE, /* from here on: of each SM */
     G_LANES,
     G_L1,
     G_L1W,
@@ -48,7 +59,7 @@ enum group {
     G_TEX,
     G_CONST,
     G_INST,
-    G_REQUEST,
+    G_REQUEST, /* from here on: of the machine, or of each partition */
     G_REPLY,
     G_L2,
     G_L2B,
@@ -65,9 +76,9 @@ static const struct {
     { prefix, rows, sizeof rows / sizeof rows[0] }
     [G_CORE] = GROUP("", core_rows),
     [G_LANES] = GROUP("", lane_rows),
-    [G_L1] = GROUP("l1.", cache_rows),
+    [G_L1] = GROUP("l1.", l1_cache_rows),
     [G_L1W] = GROUP("", l1_rows),
-    [G_L1B] = GROUP("l1.", bank_rows),
+    [G_L1B] = GROUP("l1.", l1_bank_rows),
     [G_L2B] = GROUP("l2.", bank_rows),
     [G_TEX] = GROUP("texcache.", cache_rows),
     [G_CONST] = GROUP("constcache.", cache_rows),
@@ -110,10 +121,12 @@ static const uint64_t *instance(struct machine *m, enum group g, uint32_t k) {
     }
 }
 
+static bool of_sms(enum group g) {
+    return g < G_REQUEST;
+}
+
 static uint32_t instances(const struct machine *m, enum group g) {
-    return g == G_REQUEST || g == G_REPLY           ? 1
-           : g == G_L2 || g == G_L2B || g == G_DRAM ? m->memory.partitions
-                                                    : m->nsms;
+    return of_sms(g) ? m->nsms : g == G_REQUEST || g == G_REPLY ? 1 : m->memory.partitions;
 }
 
 uint32_t machine_counter_count(void) {
@@ -133,6 +146,21 @@ void machine_counters(struct machine *m, uint64_t *to) {
         }
         to += groups[g].n;
     }
+}
+
+void machine_sm_counters(struct machine *m, uint32_t sm, uint64_t *to) {
+    for (int g = 0; g < G_COUNT; to += groups[g++].n)
+        if (of_sms((enum group)g))
+            memcpy(to, instance(m, (enum group)g, sm), groups[g].n * sizeof *to);
+        else
+            memset(to, 0, groups[g].n * sizeof *to);
+}
+
+bool machine_counter_of_sms(uint32_t i) {
+    int g = 0;
+    while (i >= groups[g].n)
+        i -= groups[g++].n;
+    return of_sms((enum group)g);
 }
 
 struct counter_info machine_counter_info(uint32_t i, char *name, size_t size) {

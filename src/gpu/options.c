@@ -63,7 +63,8 @@ void options_read(struct options *o) {
     o->set_text = xstrdup(set ? set : "");
     o->rp = (struct rp_options){.gpu = text_from("REPRISE_GPU"),
                                 .set = split_lines(o->set_text),
-                                .functional = flag_from("REPRISE_FUNCTIONAL")};
+                                .functional = flag_from("REPRISE_FUNCTIONAL"),
+                                .per_sm = flag_from("REPRISE_PER_SM")};
     for (uint32_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         const char *v = text_from(numbers[i].name);
         char *end = NULL;

@@ -37,6 +37,9 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
  * name). */
 uint32_t machine_counter_count(void);
 void machine_counters(struct machine *m, uint64_t *to);
+/* One SM's share of them, with its caches; 0 for counters that are not of SMs. */
+void machine_sm_counters(struct machine *m, uint32_t sm, uint64_t *to);
+bool machine_counter_of_sms(uint32_t i);
 struct counter_info machine_counter_info(uint32_t i, char *name, size_t size);
 
 #endif

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include "base/vec.h"
+#include "stats/formula.h"
 
 struct launch_note {
     char *name;
@@ -15,6 +16,7 @@ struct launch_note {
     uint64_t warp_insts, thread_insts, cycles, timed_insts;
     enum rp_timing timing;
     uint64_t *counters;
+    json_t *sms; /* counters of each SM, or NULL */
     uint64_t digest;
 };
 
@@ -29,6 +31,27 @@ static uint64_t *launch_counters(const struct rp_gpu *gpu) {
     for (uint32_t i = 0; rp_counter(gpu, i, &c); i++)
         vec_push(&values, c.launch);
     return values.at;
+}
+
+/* Counters of each SM: an array by SM for each name. Those of the last launch, or of the run. NULL where they
+ * are not kept. */
+static json_t *sm_counters(const struct rp_gpu *gpu, bool of_launch) {
+    json_t *all = NULL;
+    struct rp_counter c;
+    for (uint32_t i = 0; rp_counter(gpu, i, &c); i++) {
+        json_t *values = NULL;
+        uint64_t total, launch;
+        for (uint32_t sm = 0; rp_sm_counter(gpu, i, sm, &total, &launch); sm++) {
+            if (!values)
+                values = json_array();
+            json_array_append_new(values, json_integer((json_int_t)(of_launch ? launch : total)));
+        }
+        if (values && !all)
+            all = json_object();
+        if (values)
+            json_object_set_new(all, c.name, values);
+    }
+    return all;
 }
 
 /* A hash of n bytes, eight at a time in four independent chains: images are large. */
@@ -82,6 +105,7 @@ void report_launch(struct report **r, struct rp_gpu *gpu, struct rp_kernel *k, c
         .timed_insts = now.timed_insts - before.timed_insts,
         .timing = now.last,
         .counters = launch_counters(gpu),
+        .sms = now.last != RP_TIMED_NONE ? sm_counters(gpu, true) : NULL,
         .digest = (*r)->digests ? memory_digest(gpu) : 0,
     };
     memcpy(n.grid, l->grid, sizeof n.grid);
@@ -93,6 +117,7 @@ void report_free(struct report *r) {
     for (uint32_t i = 0; r && i < r->launches.len; i++) {
         free(r->launches.at[i].name);
         free(r->launches.at[i].counters);
+        json_decref(r->launches.at[i].sms);
     }
     if (r)
         vec_free(&r->launches);
@@ -150,12 +175,39 @@ static void add_time(json_t *to, enum rp_timing timing, uint64_t cycles, uint64_
     json_object_set_new(to, "ipc", json_real((double)timed_insts / (double)cycles));
 }
 
-static json_t *launch(const struct rp_gpu *gpu, const struct launch_note *n, bool digest) {
+/* What names in formulas stand for: members of the first object that has them. */
+static bool look_up(void *ctx, const char *name, double *value) {
+    json_t *const *in = ctx;
+    for (; *in; in++) {
+        const json_t *found = json_object_get(*in, name);
+        if (json_is_number(found)) {
+            *value = json_number_value(found);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Formulas that have a value, over the counters of to and the settings. */
+static void add_derived(json_t *to, json_t *settings) {
+    json_t *in[] = {json_object_get(to, "counters"), settings, to, NULL}, *all = json_object();
+    for (uint32_t i = 0; i < formula_count; i++) {
+        double value;
+        if (formula_eval(formula_info[i].text, look_up, in, &value) == FORMULA_OK)
+            json_object_set_new(all, formula_info[i].name, json_real(value));
+    }
+    json_object_set_new(to, "derived", all);
+}
+
+static json_t *launch(const struct rp_gpu *gpu, const struct launch_note *n, json_t *settings, bool digest) {
     json_t *all =
         json_pack("{s:s, s:o, s:o, s:I, s:I, s:o}", "name", n->name, "grid", triple(n->grid), "block",
                   triple(n->block), "warp_insts", (json_int_t)n->warp_insts, "thread_insts",
                   (json_int_t)n->thread_insts, "counters", counters(gpu, n->counters, n->timing));
     add_time(all, n->timing, n->cycles, n->timed_insts);
+    add_derived(all, settings);
+    if (n->sms)
+        json_object_set(all, "sms", n->sms);
     if (digest)
         add_digest(all, n->digest);
     return all;
@@ -172,23 +224,28 @@ static enum rp_timing whole(const struct report *r) {
 }
 
 bool report_write(const struct report *r, struct rp_gpu *gpu, const char *path) {
-    json_t *kernels = json_array();
+    json_t *kernels = json_array(), *set = settings(gpu);
     uint64_t digest = 0;
     for (uint32_t i = 0; r && i < r->launches.len; i++) {
-        json_array_append_new(kernels, launch(gpu, &r->launches.at[i], r->digests));
+        json_array_append_new(kernels, launch(gpu, &r->launches.at[i], set, r->digests));
         digest = hash_image((const uint8_t *)&r->launches.at[i].digest, sizeof digest, digest);
     }
     struct rp_totals t = rp_totals(gpu);
     enum rp_timing timing = whole(r);
-    json_t *all = json_pack("{s:i, s:s, s:s, s:o, s:o, s:{s:I, s:I, s:I, s:o}, s:o}", "schema", 1, "gpu",
-                            rp_gpu_info(gpu)->name, "mech", "base", "settings", settings(gpu), "kernels",
-                            kernels, "totals", "launches", (json_int_t)t.launches, "warp_insts",
-                            (json_int_t)t.warp_insts, "thread_insts", (json_int_t)t.thread_insts, "counters",
-                            counters(gpu, NULL, timing), "host", host(&t));
+    json_t *all =
+        json_pack("{s:i, s:s, s:s, s:o, s:o, s:{s:I, s:I, s:I, s:o}, s:o}", "schema", 1, "gpu",
+                  rp_gpu_info(gpu)->name, "mech", "base", "settings", set, "kernels", kernels, "totals",
+                  "launches", (json_int_t)t.launches, "warp_insts", (json_int_t)t.warp_insts, "thread_insts",
+                  (json_int_t)t.thread_insts, "counters", counters(gpu, NULL, timing), "host", host(&t));
+    json_t *totals = json_object_get(all, "totals"), *sms = sm_counters(gpu, false);
     if (all)
-        add_time(json_object_get(all, "totals"), timing, t.cycles, t.timed_insts);
+        add_time(totals, timing, t.cycles, t.timed_insts);
+    if (all)
+        add_derived(totals, set);
+    if (sms)
+        json_object_set_new(totals, "sms", sms);
     if (all && r && r->digests)
-        add_digest(json_object_get(all, "totals"), digest);
+        add_digest(totals, digest);
     bool ok = all && json_dump_file(all, path, JSON_INDENT(2)) == 0;
     json_decref(all);
     return ok;

@@ -7,6 +7,9 @@
  * of the mix are of everything that ran; cycles, ipc, timed_warp_insts and the other counters of what was
  * timed.
  *
+ * derived has the formulas of stats/formulas.def, those that have a value. With REPRISE_PER_SM in the
+ * environment sms has, for each counter of SMs, an array with a value for each SM.
+ *
  * With REPRISE_DIGEST in the environment each launch, and the totals, also have a digest: a hash of the whole
  * device memory as the launch left it, and of all of these in turn. Two runs of a program that give the same
  * digest computed the same. */

@@ -252,7 +252,9 @@ def check_report(first, second, timed):
     expect((kernel["name"], kernel["grid"], kernel["block"]) == ("saxpy", [2, 1, 1], [64, 1, 1]), str(kernel))
     expect(first["settings"]["device.sms"] == 3, "settings show --set")
     expect(kernel["counters"]["insts.fp32"] == 4, "each of four warps runs one FFMA")  # 100 of 128 threads
-    expect(kernel["counters"]["insts.divergent"] == 0, "lanes that have exited make no path divergent")
+    # 28 threads of the last warp have exited after the comparison; what is left is not a whole warp any more.
+    rest = kernel["warp_insts"] // 4 - 6
+    expect(kernel["counters"]["insts.divergent"] == rest, f'{kernel["counters"]["insts.divergent"]} divergent, not {rest}')
     expect(not timed or kernel["cycles"] > 0, "a timed run has cycles")
     for data in (first, second):
         expect(data.pop("host")["wall_s"] > 0, "host has wall_s")
@@ -300,7 +302,7 @@ def check_sampled(data, whole, timed, option):
 def test_divergence_is_counted():
     data = report(write("loop.ptx", LOOP), "--block", "32", "--arg", "buf:256")["totals"]
     once = report(write("loop.ptx", LOOP), "--block", "1", "--arg", "buf:256")["totals"]
-    expect(once["counters"]["insts.divergent"] == 0, "one lane cannot diverge")
+    expect(once["counters"]["insts.divergent"] == once["warp_insts"], "a warp of one lane never has 32")
     # Lanes 0 and 1 leave after one turn, so that 30 of 31 turns of six instructions lack some.
     expect(data["counters"]["insts.divergent"] == 30 * 6, f'{data["counters"]["insts.divergent"]} divergent instructions')
 
@@ -327,7 +329,7 @@ def test_counters_sum_and_move():
 
 
 def test_lists():
-    for words, part in ((["gpus"], "gtx480"), (["params"], "sm.warps"), (["workloads"], "hotspot")):
+    for words, part in ((["gpus"], "gtx480"), (["params"], "sm.warps"), (["counters"], "slot.issued"), (["workloads"], "hotspot")):
         rc, out, err = run("list", *words)
         expect(rc == 0 and not err, err)
         expect_in(part, out)

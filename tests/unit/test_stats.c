@@ -7,7 +7,10 @@
 
 #include <cmocka.h>
 
+#include "gpu/gpu.h"
 #include "gpu/mix.h"
+#include "gpu/timed.h"
+#include "stats/formula.h"
 
 static void rows_are_complete(void **state) {
     (void)state;
@@ -17,6 +20,93 @@ static void rows_are_complete(void **state) {
         assert_int_equal(c->meaning[strlen(c->meaning) - 1], '.');
         for (uint32_t k = 0; k < i; k++)
             assert_string_not_equal(c->name, counter_info[k].name);
+    }
+}
+
+static void machine_rows_are_complete(void **state) {
+    (void)state;
+    static char names[1024][64];
+    uint32_t n = machine_counter_count();
+    assert_true(n < 1024);
+    for (uint32_t i = 0; i < n; i++) {
+        struct counter_info c = machine_counter_info(i, names[i], sizeof names[i]);
+        assert_true(*c.name && *c.unit && *c.meaning && strlen(c.name) + 1 < sizeof names[i]);
+        for (uint32_t k = 0; k < i; k++)
+            assert_string_not_equal(names[i], names[k]);
+        for (uint32_t k = 0; k < COUNTER_COUNT; k++)
+            assert_string_not_equal(names[i], counter_info[k].name);
+    }
+}
+
+/* Everything a report knows, as ones. */
+static bool known(void *ctx, const char *name, double *value) {
+    *value = 1;
+    static const char *const others[] = {"cycles", "warp_insts", "thread_insts"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strcmp(name, others[i]))
+            return true;
+    struct rp_counter c;
+    for (uint32_t i = 0; rp_counter(ctx, i, &c); i++)
+        if (!strcmp(name, c.name))
+            return true;
+    struct rp_setting s;
+    for (uint32_t i = 0; rp_gpu_setting(ctx, i, &s); i++)
+        if (!strcmp(name, s.name))
+            return !s.text;
+    return false;
+}
+
+static void formulas_are_complete(void **state) {
+    (void)state;
+    struct rp_gpu *g = rp_gpu_create(&(struct rp_options){.gpu = "gtx480"}, NULL);
+    assert_non_null(g);
+    for (uint32_t i = 0; i < formula_count; i++) {
+        const struct formula_info *f = &formula_info[i];
+        double v;
+        assert_true(*f->name && *f->unit);
+        assert_int_equal(f->meaning[strlen(f->meaning) - 1], '.');
+        if (formula_eval(f->text, known, g, &v) != FORMULA_OK)
+            fail_msg("%s = %s", f->name, f->text);
+        for (uint32_t k = 0; k < i; k++)
+            assert_string_not_equal(f->name, formula_info[k].name);
+    }
+    rp_gpu_destroy(g);
+}
+
+static bool letters(void *ctx, const char *name, double *value) {
+    (void)ctx;
+    *value = name[0] - 'a';
+    return name[0] != 'z' && !name[1];
+}
+
+static void formulas_are_arithmetic(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        enum formula_result result;
+        double value;
+    } rows[] = {
+        {"b + c * d", FORMULA_OK, 7},
+        {"(b + c) * d", FORMULA_OK, 9},
+        {"8 / e / c", FORMULA_OK, 1},
+        {"10 - d - c", FORMULA_OK, 5},
+        {" 1.5*c ", FORMULA_OK, 3},
+        {"a / b", FORMULA_OK, 0},
+        {"b / a", FORMULA_DIVIDED_BY_ZERO, 0},
+        {"b / (c - c)", FORMULA_DIVIDED_BY_ZERO, 0},
+        {"b + z", FORMULA_UNKNOWN_NAME, 0},
+        {"b / z", FORMULA_UNKNOWN_NAME, 0},
+        {"b +", FORMULA_BAD_SYNTAX, 0},
+        {"(b", FORMULA_BAD_SYNTAX, 0},
+        {"b)", FORMULA_BAD_SYNTAX, 0},
+        {"b c", FORMULA_BAD_SYNTAX, 0},
+        {"", FORMULA_BAD_SYNTAX, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double v = -1;
+        enum formula_result r = formula_eval(rows[i].text, letters, NULL, &v);
+        if (r != rows[i].result || (r == FORMULA_OK && v != rows[i].value))
+            fail_msg("%s: %d, %g", rows[i].text, r, v);
     }
 }
 
@@ -61,9 +151,9 @@ static void exceptions_are_where_they_belong(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_complete),
-        cmocka_unit_test(every_operation_counts_once),
-        cmocka_unit_test(exceptions_are_where_they_belong),
+        cmocka_unit_test(rows_are_complete),           cmocka_unit_test(machine_rows_are_complete),
+        cmocka_unit_test(formulas_are_complete),       cmocka_unit_test(formulas_are_arithmetic),
+        cmocka_unit_test(every_operation_counts_once), cmocka_unit_test(exceptions_are_where_they_belong),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,22 @@
+/* Derived statistics: formulas over counters, as text, so that what is computed is what is shown. */
+#ifndef REPRISE_STATS_FORMULA_H
+#define REPRISE_STATS_FORMULA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct formula_info {
+    const char *name, *unit, *meaning, *text;
+};
+extern const struct formula_info formula_info[];
+extern const uint32_t formula_count;
+
+/* The value a name stands for; false: there is nothing of that name. */
+typedef bool (*formula_lookup)(void *ctx, const char *name, double *value);
+
+enum formula_result { FORMULA_OK, FORMULA_UNKNOWN_NAME, FORMULA_DIVIDED_BY_ZERO, FORMULA_BAD_SYNTAX };
+
+/* Evaluates arithmetic of names, numbers, + - * / and parentheses. */
+enum formula_result formula_eval(const char *text, formula_lookup lookup, void *ctx, double *value);
+
+#endif

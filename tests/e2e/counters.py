@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Counters as a whole: each is moved by a run here, or by the unit test that is named; shares of SMs sum to the machine's; derived
+values are what their formulas say."""
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+UNIT = pathlib.Path(__file__).resolve().parent.parent / "unit"
+# A machine on which whatever can be short is: one register, one way, one place in every queue.
+SHORT = ("device.sms=4 rf.collectors=1 icache.size=1K icache.ways=1 icache.mshrs=1 icache.merges=1 icache.queue=2 constcache.size=1K "
+         "constcache.ways=1 constcache.merges=1 constcache.queue=2 texcache.mshrs=1 texcache.merges=1 texcache.queue=2 l1.interval=4 "
+         "l1.stores=1 l1.merges=1 l2.size=48K l2.ways=1").split()
+RUNS = [(["--gpu", "gtx480", *(word for s in SHORT for word in ("--set", s))], name)
+        for name in ("spmv", "convolutionTexture", "LIB", "tpacf", "imghisto")]
+RUNS += [(["--gpu", "gtx480"], name) for name in ("hotspot", "lbm", "leukocyte", "reduction", "dct8x8", "hybridsort", "spmv", "LIB", "tpacf")]
+RUNS += [(["--gpu", gpu], name) for gpu, name in (("gtx1080ti", "spmv"), ("gtx1080ti", "dct8x8"), ("h200", "dct8x8"))]
+# What no workload executes, in one kernel: doubles, halves, addresses that name their space.
+RARE = """.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry rare(.param .u64 p) {
+    .reg .b64 %rd<3>;
+    .reg .b32 %r<6>;
+    .reg .f64 %d<6>;
+    ld.param.u64 %rd1, [p];
+    ld.u32 %r1, [%rd1];
+    add.f16x2 %r2, %r1, %r1;
+    cvt.rn.f64.u32 %d1, %r1;
+    add.f64 %d2, %d1, %d1;
+    mul.f64 %d3, %d2, %d1;
+    fma.rn.f64 %d4, %d3, %d1, %d2;
+    div.rn.f64 %d5, %d4, %d1;
+    st.u32 [%rd1+8], %r2;
+    st.f64 [%rd1], %d5;
+    ret;
+}
+"""
+# Moved by tests of the unit alone: what only mechanisms ask for, and what needs accesses that an SM does not make.
+ELSEWHERE = {
+    "l1.prefetches": ("test_mem.c", r"n\.prefetches"),
+    "l1.prefetch_misses": ("test_mem.c", r"n\.prefetch_misses"),
+    "l1.prefetch_useful": ("test_mem.c", r"n\.prefetch_useful"),
+    "l1.prefetch_unused": ("test_mem.c", r"n\.prefetch_unused"),
+    "l1.locks": ("test_mem.c", r"n\.l1_locks"),
+    "l1.unlocks": ("test_mem.c", r"n\.l1_unlocks"),
+    "texcache.stall_port": ("test_mem.c", r"n\.stall_port"),
+    "constcache.stall_port": ("test_mem.c", r"n\.stall_port"),
+    "icache.stall_port": ("test_mem.c", r"n\.stall_port"),
+    "icache.stall_ways": ("test_mem.c", r"n\.stall_ways"),
+    "icache.stall_queue": ("test_mem.c", r"n\.stall_queue"),
+}
+
+
+def report(reprise, tmp, words):
+    path = os.path.join(tmp, "report.json")
+    done = subprocess.run([reprise, "run", "--json", path, "--per-sm", *words], capture_output=True, text=True, timeout=120)
+    if done.returncode:
+        sys.exit(f"{words}: {done.stderr}")
+    return json.loads(pathlib.Path(path).read_text())
+
+
+def check_part(part, where):
+    """What must hold of the totals and of every launch."""
+    counters, derived, wrong = part["counters"], part["derived"], []
+    for name, values in part["sms"].items():
+        if sum(values) != counters[name]:
+            wrong.append(f"{where}: {name} of the SMs sum to {sum(values)}, not {counters[name]}")
+    slots = [v for n, v in counters.items() if n.startswith("slot.")]
+    if derived["issue.utilisation"] != counters["slot.issued"] / sum(slots):
+        wrong.append(f"{where}: issue.utilisation is {derived['issue.utilisation']}")
+    if derived["l2.hit_rate"] > 1 or not 0 < derived["occupancy"] <= 1 or not 0 < derived["simd.efficiency"] <= 1:
+        wrong.append(f"{where}: {derived}")
+    if "l1.hit_rate" in derived and derived["l1.hit_rate"] != counters["l1.read_hits"] / counters["l1.reads"]:
+        wrong.append(f"{where}: l1.hit_rate is {derived['l1.hit_rate']}")
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--reprise", required=True)
+    reprise = os.path.abspath(parser.parse_args().reprise)
+    if not (pathlib.Path(reprise).resolve().parent.parent / "workloads" / "hotspot").exists():
+        return 0  # built without clang
+    moved, wrong = {}, []
+    with tempfile.TemporaryDirectory() as tmp:
+        rare = pathlib.Path(tmp) / "rare.ptx"
+        rare.write_text(RARE)
+        reports = [(name, report(reprise, tmp, [*options, name, "--size", "tiny"])) for options, name in RUNS]
+        reports.append(("rare.ptx", report(reprise, tmp, ["--gpu", "gtx480", str(rare), "--block", "20", "--arg", "iota:64"])))
+    for name, data in reports:
+        for i, part in enumerate([data["totals"], *data["kernels"]]):
+            wrong += check_part(part, f"{name}, {f'launch {i - 1}' if i else 'totals'}")
+        for counter, value in data["totals"]["counters"].items():
+            moved[counter] = moved.get(counter, 0) + value
+    for counter, value in moved.items():
+        if counter in ELSEWHERE:
+            file, field = ELSEWHERE[counter]
+            if value or not re.search(field + r"\b", (UNIT / file).read_text()):
+                wrong.append(f"{counter} is said to be moved by {file}: " + ("it is here" if value else f"no {field} there"))
+        elif not value:
+            wrong.append(f"no test moves {counter}")
+    wrong += [f"{counter} does not exist" for counter in ELSEWHERE if counter not in moved]
+    print("\n".join(wrong[:20]))
+    print(f"{len(moved)} counters, {len(wrong)} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
