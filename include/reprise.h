@@ -250,6 +250,7 @@ struct rp_tex_desc {
     uint32_t layers;               /* 0: not layered */
     bool cubemap;
     size_t pitch, slice;
+    bool tiled; /* timing: a GPU would keep it in tiles; pitch is a multiple of 64, rows in a slice of 8 */
     enum rp_tex_address address[3];
     bool linear; /* linear filtering, else point */
     bool normalized_coords;

@@ -1,7 +1,6 @@
 /* The texture unit: finds the texels a warp reads, asks the texture cache for their lines, one a cycle, and
  * filters what has come. Surface loads go the same way; surface stores and reductions get their addresses
- * here and are then served by the load/store unit, as those of global memory. Texels lie in memory as rows,
- * as they do for the program; the tiled layouts of real GPUs are left out. */
+ * here and are then served by the load/store unit, as those of global memory. */
 #include "core/core.h"
 #include "exec/texture_ops.h"
 

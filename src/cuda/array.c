@@ -1,10 +1,12 @@
 /* CUDA arrays: texels in rows, for textures and surfaces. The layout is plain rows, since nothing but the
- * simulator ever sees it. */
+ * simulator ever sees it; their number is rounded up to whole tiles, so that the timed machine can tell where
+ * a GPU would keep them. */
 #include <stdlib.h>
 
 #include "cuda/work.h"
 
-#define ROW_ALIGN 32
+#define ROW_ALIGN 64 /* width of a tile in bytes, and its height in rows */
+#define TILE_ROWS 8
 
 size_t cud_format_bytes(enum cud_format f) {
     switch (f) {
@@ -43,7 +45,8 @@ static bool shape_ok(const struct cud_array_shape *s) {
 int cud_array_create(struct CUarray_st **out, const struct cud_array_shape *shape) {
     if (!shape_ok(shape))
         return cudaErrorInvalidValue;
-    size_t rows = shape->height ? shape->height : 1, planes = shape->depth ? shape->depth : 1, total;
+    size_t rows = shape->height > 1 ? (shape->height + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS : 1;
+    size_t planes = shape->depth ? shape->depth : 1, total;
     size_t pitch = (shape->width * cud_texel_bytes(shape) + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
     if (__builtin_mul_overflow(pitch * rows, planes, &total))
         return cudaErrorMemoryAllocation;

@@ -66,6 +66,7 @@ static int from_array(const struct cud_tex *t, const struct CUarray_st *a, struc
     d->addr = a->addr;
     d->pitch = a->pitch;
     d->slice = a->slice;
+    d->tiled = a->shape.height > 1;
     d->cubemap = cube;
     if (layered)
         d->layers = (uint32_t)(cube ? a->shape.depth / 6 : a->shape.depth);

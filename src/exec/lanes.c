@@ -166,6 +166,8 @@ bool LANE_NAME(lane_offsets64)(uint32_t *, const uint32_t *, const uint32_t *, u
 void LANE_NAME(lane_gather)(uint32_t *, const uint8_t *, const uint32_t *, uint32_t, bool);
 void LANE_NAME(lane_scatter)(uint8_t *, const uint32_t *, const uint32_t *, uint32_t, uint32_t);
 
+extern const struct lane_texture LANE_NAME(lane_texture_set);
+
 const struct lane_set LANE_NAME(lane_set) = {
     .name = LANE_TEXT(LANE_ISA),
     .pick =
@@ -177,6 +179,7 @@ const struct lane_set LANE_NAME(lane_set) = {
     .pick_rounded = LANE_NAME(lane_pick_rounded),
     .memory = {LANE_NAME(lane_offsets32), LANE_NAME(lane_offsets64), LANE_NAME(lane_gather),
                LANE_NAME(lane_scatter)},
+    .texture = &LANE_NAME(lane_texture_set),
     .modify = modify,
     .blend = blend,
 };

@@ -8,6 +8,7 @@
 #define REPRISE_EXEC_LANES_H
 
 #include "ir/ir.h"
+#include "reprise.h"
 
 /* Operands of one execution. Words are 32-lane vectors, 64-byte aligned. */
 struct lane_io {
@@ -50,6 +51,54 @@ struct lane_memory {
     void (*scatter)(uint8_t *base, const uint32_t *off, const uint32_t *s, uint32_t mask, uint32_t size);
 };
 extern struct lane_memory lane_memory;
+
+/* One axis of a texture. */
+struct tex_axis {
+    double scale, n; /* coordinates times scale are texels, of which there are n */
+    enum rp_tex_address mode;
+};
+
+/* Where the texels of 32 lanes lie. */
+struct tex_layout {
+    const int32_t *index[3]; /* along each axis; NULL: 0 */
+    const uint32_t *slice;   /* layers and cube faces before the texel's, or NULL */
+    uint32_t extent[3], texel_bytes;
+    uint64_t pitch, slice_bytes;
+    bool tiled;
+};
+
+/* Textures: steps from coordinates to colours. */
+struct lane_texture {
+    /* The index of the texel at a coordinate, brought into range as the axis says; border: -1 or n outside.
+     */
+    void (*point)(const struct tex_axis *a, const uint32_t *coord, int32_t *at);
+    /* The indices of the two around it, and the weight of the upper one in 256ths. */
+    void (*linear)(const struct tex_axis *a, const uint32_t *coord, int32_t *lower, int32_t *upper,
+                   uint32_t *weight);
+    /* The weight of a corner (bit k: upper along axis k), from those along each axis, up to the first NULL.
+     */
+    void (*weigh)(double *d, const uint32_t *const weight[3], unsigned corner);
+    /* Offsets of texels; returns the lanes that are inside, others get offset 0. */
+    uint32_t (*offsets)(const struct tex_layout *t, uint64_t *off);
+    /* Loads size bytes (1, 2 or 4, extended to 32 bits) for every lane. */
+    void (*load)(uint32_t *d, const uint8_t *base, const uint64_t *off, uint32_t size, bool sgn);
+    /* Integers to floats: top becomes 1, and nothing is less than -1. */
+    void (*normalize)(uint32_t *d, float top);
+    /* sum += weight * texel, where the weight is not 0. */
+    void (*add)(double *sum, const double *weight, const uint32_t *texel);
+    void (*round)(uint32_t *d, const double *sum); /* to f32 */
+};
+extern struct lane_texture lane_texture;
+
+/* Where byte x of row y lies in an image of tiles, as GPUs keep arrays: 64 bytes by 8 rows are 512 bytes, in
+ * them 16 bytes by 2 rows are a sector of 32 (block-linear layout, Tegra X1 TRM; blocks here are one tile
+ * high). */
+static inline uint64_t tex_tile_offset(uint64_t x, uint64_t y, uint64_t pitch) {
+    uint64_t tile = (y & ~UINT64_C(7)) * pitch + (x >> 6 << 9);
+    uint64_t part = (x & 32) << 3 | (y & 6) << 5 | (x & 16) << 1 | (y & 1) << 4 | (x & 15);
+    return tile + part;
+}
+
 /* Name of the instruction set in use: "avx512", "avx2", "generic". Chosen once; REPRISE_ISA overrides. */
 const char *lane_isa(void);
 /* Switches to the instruction set called name (NULL: the best one); false when this host lacks it.

@@ -29,6 +29,7 @@ struct lane_set {
     void (*modify)(uint32_t *d, const uint32_t *s, uint32_t and_mask, uint32_t xor_mask);
     void (*blend)(uint32_t *d, const uint32_t *s, uint32_t mask);
     struct lane_memory memory;
+    const struct lane_texture *texture;
 };
 
 lane_fn *LANE_NAME(lane_pick_rounded)(enum op op, const struct imods *m);

@@ -51,6 +51,7 @@ static const struct lane_set *current;
 void (*lane_modify)(uint32_t *d, const uint32_t *s, uint32_t and_mask, uint32_t xor_mask);
 void (*lane_blend)(uint32_t *d, const uint32_t *s, uint32_t mask);
 struct lane_memory lane_memory;
+struct lane_texture lane_texture;
 
 bool lane_use(const char *name) {
     for (unsigned k = 0; k < sizeof candidates / sizeof *candidates; k++) {
@@ -61,6 +62,7 @@ bool lane_use(const char *name) {
         lane_modify = set->modify;
         lane_blend = set->blend;
         lane_memory = set->memory;
+        lane_texture = *set->texture;
         return true;
     }
     return false;

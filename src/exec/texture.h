@@ -1,31 +1,48 @@
-/* Texture sampling and surface addressing, one lane at a time.
+/* Texture sampling of 32 lanes, and surface addressing of one.
  *
  * A descriptor's address is a host address; whoever made the descriptor guarantees that the memory its sizes
  * and pitches span is there. Every index is brought into that range before it is used. */
 #ifndef REPRISE_EXEC_TEXTURE_H
 #define REPRISE_EXEC_TEXTURE_H
 
-#include "isa/isa.h"
-#include "reprise.h"
+#include "exec/lanes.h"
 
 enum { TEX_TEXELS = 8 }; /* that one lane reads at most: linear filtering in three dimensions */
 
-uint32_t tex_texel_bytes(const struct rp_tex_desc *t);
+struct tex_format {
+    uint8_t bytes; /* of a channel */
+    bool is_float, sgn;
+    uint16_t channel_type, normalized_type; /* as OpenCL numbers them, which txq returns */
+};
+extern const struct tex_format tex_formats[];
 
-/* Samples t at coord[0..2] (f32 bits, or s32 when float_coords is false) of layer, which counts for array
- * geometries only. The four results are f32 bits for float and normalized-float textures, else integers
- * extended to 32 bits; channels the format lacks read 0, the fourth 1. */
-void tex_sample(const struct rp_tex_desc *t, enum tex_geom g, bool float_coords, uint32_t layer,
-                const uint32_t coord[3], uint32_t out[4]);
-/* tld4: one component of the four texels that linear filtering would blend, counterclockwise from (i, j + 1).
- */
-void tex_gather(const struct rp_tex_desc *t, enum tex_geom g, bool float_coords, unsigned component,
-                uint32_t layer, const uint32_t coord[3], uint32_t out[4]);
-/* The addresses of the texels that tex_sample, or tex_gather, would read; returns how many. Texels outside,
- * which read as border or zero, are not among them; those that a filter gives no weight are, as the unit
- * fetches before it weighs. */
-unsigned tex_footprint(const struct rp_tex_desc *t, enum tex_geom g, bool float_coords, bool gather,
-                       uint32_t layer, const uint32_t coord[3], uint64_t at[TEX_TEXELS]);
+unsigned tex_channels(const struct rp_tex_desc *t);
+uint32_t tex_texel_bytes(const struct rp_tex_desc *t);
+/* Texels along an axis, at least 1. */
+uint32_t tex_extent(const struct rp_tex_desc *t, unsigned axis);
+unsigned tex_dimensions(enum tex_geom g);
+
+/* What 32 lanes ask of one texture. Lanes that do not take part may hold any coordinates. */
+struct tex_request {
+    const struct rp_tex_desc *t;
+    enum tex_geom geom;
+    bool float_coords; /* f32 bits, or s32 */
+    bool gather;       /* tld4 */
+    bool tiled;        /* offsets are those of the layout in a GPU's memory */
+    uint32_t lanes;
+    const uint32_t *layer, *coord[3]; /* 64-byte aligned; layer counts for array geometries only */
+};
+
+/* Samples. The four results are f32 bits for float and normalized-float textures, else integers extended to
+ * 32 bits; channels the format lacks read 0, the fourth 1. Gather: component of the four texels that linear
+ * filtering would blend, counterclockwise from (i, j + 1). */
+void tex_sample(const struct tex_request *q, unsigned component, uint32_t out[4][WARP_LANES]);
+/* Lists the addresses of the texels that tex_sample would read, those of one lane in a row; there is room for
+ * TEX_TEXELS of each. Texels outside, which read as border or zero, are not among them; those that a filter
+ * gives no weight are, as the unit fetches before it weighs. */
+uint32_t tex_footprint(const struct tex_request *q, uint64_t *at, uint8_t *lane);
+/* Where, in a GPU's memory, the byte would lie that is at a host address of the texture. */
+uint64_t tex_tiled_address(const struct rp_tex_desc *t, uint64_t at);
 /* txq, suq */
 uint32_t tex_query(const struct rp_tex_desc *t, enum txq_mode q);
 

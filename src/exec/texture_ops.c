@@ -24,36 +24,42 @@ const struct rp_tex_desc *textures_get(const struct textures *t, uint64_t handle
                                                                             : NULL;
 }
 
-static bool is_array(enum tex_geom g) {
-    return g == TEX_A1D || g == TEX_A2D || g == TEX_ACUBE;
+static const uint32_t zeros[WARP_LANES] __attribute__((aligned(64)));
+
+/* Layer and coordinates of all lanes; those the instruction lacks are 0. */
+static void set_coords(const struct exec *x, const struct warp *w, const struct xinst *i,
+                       struct tex_request *q) {
+    enum tex_geom g = (enum tex_geom)i->in->m.geom;
+    uint32_t at = i->first[1], end = i->in->nsrc > 2 ? i->first[2] : i->nsw;
+    q->layer = zeros;
+    if (g == TEX_A1D || g == TEX_A2D || g == TEX_ACUBE)
+        q->layer = src_lanes(x, w, i->s[at++]);
+    for (uint32_t k = 0; k < 3; k++)
+        q->coord[k] = at < end ? src_lanes(x, w, i->s[at++]) : zeros;
 }
 
-/* Layer and coordinates of a lane. */
-static uint32_t lane_coords(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t l,
-                            uint32_t c[3]) {
-    uint32_t at = i->first[1], n = i->nsw - at, layer = 0, k = 0;
-    if (i->in->nsrc > 2)
-        n = i->first[2] - at;
-    if (is_array((enum tex_geom)i->in->m.geom))
-        layer = src_lanes(x, w, i->s[at + k++])[l];
-    for (uint32_t j = 0; j < 3; j++)
-        c[j] = k < n ? src_lanes(x, w, i->s[at + k++])[l] : 0;
-    return layer;
+/* Those of one. */
+static uint32_t lane_coords(const struct tex_request *q, uint32_t l, uint32_t c[3]) {
+    for (uint32_t k = 0; k < 3; k++)
+        c[k] = q->coord[k][l];
+    return q->layer[l];
 }
 
 /* The sampler delivers 32-bit channels; 16-bit results are converted. */
-static void to_half(uint32_t out[4]) {
+static void to_half(uint32_t out[4][WARP_LANES]) {
     struct imods m = {.stype = MT_F32, .dtype = MT_F16};
-    for (int k = 0; k < 4; k++)
-        out[k] = (uint32_t)convert_value(&m, out[k]);
+    for (uint32_t k = 0; k < 4; k++)
+        for (uint32_t l = 0; l < WARP_LANES; l++)
+            out[k][l] = (uint32_t)convert_value(&m, out[k][l]);
 }
 
-static bool surface(struct exec *x, struct warp *w, const struct xinst *i, const struct rp_tex_desc *t,
+static bool surface(struct exec *x, struct warp *w, const struct xinst *i, const struct tex_request *r,
                     uint32_t l) {
+    const struct rp_tex_desc *t = r->t;
     const struct imods *q = &i->in->m;
     uint32_t c[3], bytes = (uint32_t)q->size * q->vec, step = q->size >= 4 ? 4 : q->size,
                    words = (q->size > 4 ? q->size / 4u : 1u) * q->vec;
-    uint32_t layer = lane_coords(x, w, i, l, c);
+    uint32_t layer = lane_coords(r, l, c);
     uint8_t *at = NULL;
     bool clamp =
         q->lut ==
@@ -93,75 +99,97 @@ static bool surface(struct exec *x, struct warp *w, const struct xinst *i, const
     return true;
 }
 
-static uint64_t lane_handle(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t l) {
-    return (uint64_t)src_lanes(x, w, i->s[1])[l] << 32 | src_lanes(x, w, i->s[0])[l];
+/* The texture of the first lane of m, and the lanes of m that name the same one; NULL when it is none. */
+static const struct rp_tex_desc *next_texture(const struct exec *x, const struct warp *w,
+                                              const struct xinst *i, uint32_t m, uint64_t *handle,
+                                              uint32_t *same) {
+    const uint32_t *lo = src_lanes(x, w, i->s[0]), *hi = src_lanes(x, w, i->s[1]);
+    uint32_t first = (uint32_t)__builtin_ctz(m), differ = 0;
+    *handle = (uint64_t)hi[first] << 32 | lo[first];
+    *same = m;
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        differ |= (uint32_t)((lo[l] ^ lo[first]) | (hi[l] ^ hi[first]) ? 1u : 0u) << l;
+    *same = m & ~differ;
+    return textures_get(x->tex, *handle);
 }
 
-/* Where a lane's surface access begins. */
-static unsigned surface_at(const struct rp_tex_desc *t, const struct imods *q, uint32_t layer,
-                           const uint32_t c[3], uint64_t *to) {
-    uint32_t step = q->size >= 4 ? 4 : q->size;
+/* Where a surface access of lane l begins, in a GPU's memory; returns how many there are. */
+static unsigned surface_at(const struct tex_request *r, const struct imods *q, uint32_t l, uint64_t *to) {
+    uint32_t step = q->size >= 4 ? 4 : q->size, c[3], layer = lane_coords(r, l, c);
     uint8_t *at;
-    enum surf_hit hit = surf_locate(t, (enum tex_geom)q->geom, (enum surf_clamp)q->lut, layer,
+    enum surf_hit hit = surf_locate(r->t, (enum tex_geom)q->geom, (enum surf_clamp)q->lut, layer,
                                     (const int32_t *)c, q->lut == SURF_CLAMP ? step : q->size * q->vec, &at);
     if (hit != SURF_HIT)
         return 0;
-    *to = (uint64_t)(uintptr_t)at;
+    *to = tex_tiled_address(r->t, (uint64_t)(uintptr_t)at);
     return 1;
+}
+
+static struct tex_request request(const struct exec *x, const struct warp *w, const struct xinst *i) {
+    const struct imods *q = &i->in->m;
+    struct tex_request r = {.geom = (enum tex_geom)q->geom,
+                            .float_coords = q->stype == MT_F32,
+                            .gather = i->in->op == OP_TEX && q->mode == TEXM_GATHER};
+    if (i->in->op != OP_TXQ)
+        set_coords(x, w, i, &r);
+    return r;
 }
 
 void exec_tex_touched(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t m,
                       struct tex_touched *to) {
-    const struct imods *q = &i->in->m;
+    struct tex_request r = request(x, w, i);
+    uint64_t handle;
     to->count = to->most = to->bytes = 0;
-    if (i->in->op == OP_TXQ)
-        return;
-    for (uint32_t left = m; left; left &= left - 1) {
-        uint32_t l = (uint32_t)__builtin_ctz(left), c[3], layer = lane_coords(x, w, i, l, c), n;
-        const struct rp_tex_desc *t = textures_get(x->tex, lane_handle(x, w, i, l));
-        if (!t)
+    for (uint32_t left = i->in->op == OP_TXQ ? 0 : m; left; left &= ~r.lanes) {
+        uint32_t before = to->count;
+        r.t = next_texture(x, w, i, left, &handle, &r.lanes);
+        if (!r.t)
             continue;
-        if (i->in->op == OP_TEX)
-            n = tex_footprint(t, (enum tex_geom)q->geom, q->stype == MT_F32, q->mode == TEXM_GATHER, layer, c,
-                              &to->at[to->count]);
-        else
-            n = surface_at(t, q, layer, c, &to->at[to->count]);
-        memset(&to->lane[to->count], (int)l, n);
-        to->count += n;
-        to->most = n > to->most ? n : to->most;
-        to->bytes = i->in->op == OP_TEX ? tex_texel_bytes(t) : (uint32_t)q->size * q->vec;
+        if (i->in->op == OP_TEX) {
+            to->count += tex_footprint(&r, &to->at[before], &to->lane[before]);
+            to->bytes = tex_texel_bytes(r.t);
+        } else {
+            to->bytes = (uint32_t)i->in->m.size * i->in->m.vec;
+            for (uint32_t l = 0; l < WARP_LANES; l++)
+                if (r.lanes >> l & 1 && surface_at(&r, &i->in->m, l, &to->at[to->count]))
+                    to->lane[to->count++] = (uint8_t)l;
+        }
+        for (uint32_t k = before, n = 0; k < to->count; k++) {
+            n = k > before && to->lane[k] == to->lane[k - 1] ? n + 1 : 1;
+            to->most = n > to->most ? n : to->most;
+        }
     }
 }
 
+static void sample(struct warp *w, const struct xinst *i, const struct tex_request *r) {
+    _Alignas(64) uint32_t out[4][WARP_LANES];
+    tex_sample(r, i->in->m.lut, out);
+    if (i->in->m.dtype == MT_F16 || i->in->m.dtype == MT_F16X2)
+        to_half(out);
+    for (uint32_t k = 0; k < 4 && i->ndw; k++)
+        lane_blend(w->r[i->d + k], out[k], r->lanes);
+}
+
 bool exec_tex(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
-    const struct imods *q = &i->in->m;
-    for (uint32_t l = 0; l < WARP_LANES; l++) {
-        if (!(m >> l & 1))
-            continue;
-        uint64_t handle = lane_handle(x, w, i, l);
-        const struct rp_tex_desc *t = textures_get(x->tex, handle);
-        if (!t)
-            return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, l, handle, 0, MS_GLOBAL);
-        if (i->in->op == OP_TXQ) {
-            if (i->ndw)
-                w->r[i->d][l] = tex_query(t, (enum txq_mode)q->mode);
+    struct tex_request r = request(x, w, i);
+    for (uint32_t left = m; left; left &= ~r.lanes) {
+        uint64_t handle;
+        r.t = next_texture(x, w, i, left, &handle, &r.lanes);
+        if (!r.t)
+            return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, (uint32_t)__builtin_ctz(left), handle, 0,
+                              MS_GLOBAL);
+        if (i->in->op == OP_TEX) {
+            sample(w, i, &r);
             continue;
         }
-        if (i->in->op != OP_TEX) {
-            if (!surface(x, w, i, t, l))
+        for (uint32_t l = 0; l < WARP_LANES; l++) {
+            if (!(r.lanes >> l & 1))
+                continue;
+            if (i->in->op != OP_TXQ && !surface(x, w, i, &r, l))
                 return false;
-            continue;
+            if (i->in->op == OP_TXQ && i->ndw)
+                w->r[i->d][l] = tex_query(r.t, (enum txq_mode)i->in->m.mode);
         }
-        uint32_t c[3], out[4], layer = lane_coords(x, w, i, l, c);
-        bool flt = q->stype == MT_F32;
-        if (q->mode == TEXM_GATHER)
-            tex_gather(t, (enum tex_geom)q->geom, flt, q->lut, layer, c, out);
-        else
-            tex_sample(t, (enum tex_geom)q->geom, flt, layer, c, out);
-        if (q->dtype == MT_F16 || q->dtype == MT_F16X2)
-            to_half(out);
-        for (uint32_t k = 0; k < 4 && i->ndw; k++)
-            w->r[i->d + k][l] = out[k];
     }
     return true;
 }

@@ -24,6 +24,25 @@ static float number(uint32_t v) {
     return f;
 }
 
+/* One lane's view of sampling. */
+static void sample(const struct rp_tex_desc *t, enum tex_geom g, bool float_coords, uint32_t layer,
+                   const uint32_t coord[3], uint32_t out[4]) {
+    _Alignas(64) uint32_t in[4][WARP_LANES] = {{0}}, all[4][WARP_LANES];
+    enum { LANE = 5 };
+    for (unsigned k = 0; k < 3; k++)
+        in[k][LANE] = coord[k];
+    in[3][LANE] = layer;
+    struct tex_request q = {.t = t,
+                            .geom = g,
+                            .float_coords = float_coords,
+                            .lanes = 1u << LANE,
+                            .layer = in[3],
+                            .coord = {in[0], in[1], in[2]}};
+    tex_sample(&q, 0, all);
+    for (unsigned k = 0; k < 4; k++)
+        out[k] = all[k][LANE];
+}
+
 static float grid[4][8]; /* value 10 * y + x */
 
 static struct rp_tex_desc grid_texture(void) {
@@ -42,7 +61,7 @@ static struct rp_tex_desc grid_texture(void) {
 
 static float sample2(const struct rp_tex_desc *t, float x, float y) {
     uint32_t out[4];
-    tex_sample(t, TEX_2D, true, 0, (uint32_t[3]){word(x), word(y), 0}, out);
+    sample(t, TEX_2D, true, 0, (uint32_t[3]){word(x), word(y), 0}, out);
     assert_int_equal(out[1], 0);
     return number(out[0]);
 }
@@ -88,21 +107,21 @@ static void test_formats(void **state) {
     struct rp_tex_desc t = {
         .addr = (uint64_t)(uintptr_t)bytes, .format = RP_TEX_U8, .channels = 4, .width = 2};
     uint32_t out[4];
-    tex_sample(&t, TEX_1D, true, 0, (uint32_t[3]){word(0.5f)}, out);
+    sample(&t, TEX_1D, true, 0, (uint32_t[3]){word(0.5f)}, out);
     assert_int_equal(out[1], 128);
     t.normalized_float = true;
-    tex_sample(&t, TEX_1D, true, 0, (uint32_t[3]){word(0.5f)}, out);
+    sample(&t, TEX_1D, true, 0, (uint32_t[3]){word(0.5f)}, out);
     assert_true(number(out[2]) == 1 && number(out[3]) == 0.2f);
     t.srgb = true;
-    tex_sample(&t, TEX_1D, true, 0, (uint32_t[3]){word(0.5f)}, out);
+    sample(&t, TEX_1D, true, 0, (uint32_t[3]){word(0.5f)}, out);
     assert_true(fabsf(number(out[1]) - 0.21586f) < 1e-4f && number(out[3]) == 0.2f);
     t.format = RP_TEX_S8;
-    tex_sample(&t, TEX_1D, true, 0, (uint32_t[3]){word(1.5f)}, out);
+    sample(&t, TEX_1D, true, 0, (uint32_t[3]){word(1.5f)}, out);
     assert_true(number(out[0]) == -1 && number(out[1]) == -1 && number(out[2]) == 1);
     uint16_t halves[2] = {0x3c00, 0xc000};
     t = (struct rp_tex_desc){
         .addr = (uint64_t)(uintptr_t)halves, .format = RP_TEX_F16, .channels = 2, .width = 1};
-    tex_sample(&t, TEX_1D, true, 0, (uint32_t[3]){0}, out);
+    sample(&t, TEX_1D, true, 0, (uint32_t[3]){0}, out);
     assert_true(number(out[0]) == 1 && number(out[1]) == -2 && out[2] == 0 && number(out[3]) == 1);
 }
 
@@ -119,7 +138,7 @@ static void test_fetch(void **state) {
     } cases[] = {{0, 5}, {4, 9}, {5, 0}, {-1, 0}, {INT32_MAX, 0}, {INT32_MIN, 0}};
     for (unsigned k = 0; k < sizeof cases / sizeof *cases; k++) {
         uint32_t out[4];
-        tex_sample(&t, TEX_1D, false, 0, (uint32_t[3]){(uint32_t)cases[k].at, 0, 0}, out);
+        sample(&t, TEX_1D, false, 0, (uint32_t[3]){(uint32_t)cases[k].at, 0, 0}, out);
         assert_int_equal((int32_t)out[0], cases[k].want);
     }
 }
@@ -145,10 +164,9 @@ static void test_layers_and_cubes(void **state) {
         uint32_t out[4];
         dir[face / 2] = face % 2 ? -2.0f : 2.0f;
         uint32_t coord[3] = {word(dir[0]), word(dir[1]), word(dir[2])};
-        tex_sample(&t, TEX_ACUBE, true, 1, coord, out);
+        sample(&t, TEX_ACUBE, true, 1, coord, out);
         assert_true(number(out[0]) == (float)(6 + face));
-        tex_sample(&t, TEX_A2D, true, face, (uint32_t[3]){0, 0, 0},
-                   out); /* beyond the last layer: the last */
+        sample(&t, TEX_A2D, true, face, (uint32_t[3]){0, 0, 0}, out); /* beyond the last layer: the last */
         assert_true(number(out[0]) == (face ? 1.0f : 0.0f));
     }
 }
@@ -156,9 +174,143 @@ static void test_layers_and_cubes(void **state) {
 static void test_gather(void **state) {
     (void)state;
     struct rp_tex_desc t = grid_texture();
-    uint32_t out[4];
-    tex_gather(&t, TEX_2D, true, 0, 0, (uint32_t[3]){word(3.0f), word(2.0f), 0}, out);
-    assert_true(number(out[0]) == 22 && number(out[1]) == 23 && number(out[2]) == 13 && number(out[3]) == 12);
+    _Alignas(64) uint32_t x[WARP_LANES], y[WARP_LANES], out[4][WARP_LANES];
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        x[l] = word((float)(l % 6 + 1));
+        y[l] = word(2.0f);
+    }
+    struct tex_request q = {
+        .t = &t, .geom = TEX_2D, .float_coords = true, .gather = true, .lanes = ~0u, .coord = {x, y, x}};
+    tex_sample(&q, 0, out);
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        float i = (float)(l % 6);
+        assert_true(number(out[0][l]) == 20 + i && number(out[1][l]) == 21 + i);
+        assert_true(number(out[2][l]) == 11 + i && number(out[3][l]) == 10 + i);
+    }
+}
+
+/* Numbers that look random and are the same everywhere. */
+static uint32_t draw(uint32_t below) {
+    static uint64_t rng = 1;
+    rng = rng * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)((rng >> 33) % below);
+}
+
+static float some_float(void) {
+    static const float special[] = {NAN, INFINITY, -INFINITY, 0.5f, -0.0f, 1e30f};
+    return draw(8) ? (float)draw(4000) / 100 - 10 : special[draw(6)];
+}
+
+static struct rp_tex_desc some_texture(uint8_t *bytes) {
+    enum { PITCH = 336, ROWS = 8 };
+    struct rp_tex_desc t = {.addr = (uint64_t)(uintptr_t)bytes,
+                            .format = (enum rp_tex_format)draw(8),
+                            .channels = 1 << draw(3),
+                            .width = 1 + draw(20),
+                            .height = draw(ROWS + 1),
+                            .depth = draw(4),
+                            .layers = draw(3),
+                            .cubemap = draw(4) == 0,
+                            .pitch = PITCH,
+                            .slice = PITCH * ROWS,
+                            .linear = draw(2),
+                            .normalized_coords = draw(2),
+                            .normalized_float = draw(2),
+                            .border = {-3, 0.25f, 7, 1e10f}};
+    for (unsigned k = 0; k < 3; k++)
+        t.address[k] = (enum rp_tex_address)draw(4);
+    return t;
+}
+
+/* All instruction sets of the host give the same bits, whatever the texture, and find the same texels. */
+static void test_isas_agree(void **state) {
+    (void)state;
+    static const char *const isas[] = {"avx2", "avx512"};
+    static uint8_t bytes[1 << 16];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)draw(256);
+    for (unsigned round = 0; round < 5000; round++) {
+        _Alignas(64) uint32_t in[4][WARP_LANES], plain[4][WARP_LANES], out[4][WARP_LANES];
+        uint64_t at[2][WARP_LANES * TEX_TEXELS];
+        uint8_t lane[2][WARP_LANES * TEX_TEXELS];
+        struct rp_tex_desc t = some_texture(bytes);
+        struct tex_request q = {.t = &t,
+                                .geom = (enum tex_geom)draw(TEX_ACUBE + 1),
+                                .float_coords = draw(4) != 0,
+                                .lanes = draw(3) ? ~0u : draw(UINT32_MAX) | 1,
+                                .layer = in[3],
+                                .coord = {in[0], in[1], in[2]}};
+        q.gather = q.float_coords && (q.geom == TEX_2D || q.geom == TEX_A2D) && draw(3) == 0;
+        for (unsigned l = 0; l < WARP_LANES; l++) {
+            for (unsigned k = 0; k < 3; k++)
+                in[k][l] = q.float_coords ? word(some_float()) : draw(24) - 2;
+            in[3][l] = draw(5) - 1;
+        }
+        assert_true(lane_use("generic"));
+        tex_sample(&q, round % 4, plain);
+        uint32_t n = tex_footprint(&q, at[0], lane[0]);
+        for (unsigned k = 0; k < 2; k++) {
+            if (!lane_use(isas[k]))
+                continue;
+            tex_sample(&q, round % 4, out);
+            for (unsigned l = 0; l < WARP_LANES; l++)
+                for (unsigned c = 0; c < 4 && q.lanes >> l & 1; c++)
+                    assert_int_equal(out[c][l], plain[c][l]);
+            assert_int_equal(tex_footprint(&q, at[1], lane[1]), n);
+            assert_memory_equal(at[1], at[0], n * sizeof *at[0]);
+            assert_memory_equal(lane[1], lane[0], n);
+        }
+    }
+    lane_use(NULL);
+}
+
+/* Different lines among the texels that lanes read. */
+static unsigned lines_of(const struct rp_tex_desc *t, unsigned dx, unsigned dy) {
+    _Alignas(64) uint32_t x[WARP_LANES], y[WARP_LANES];
+    uint64_t at[WARP_LANES * TEX_TEXELS];
+    uint8_t lane[WARP_LANES * TEX_TEXELS];
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        x[l] = l * dx;
+        y[l] = l * dy;
+    }
+    struct tex_request q = {.t = t, .geom = TEX_2D, .lanes = ~0u, .coord = {x, y, x}};
+    uint32_t n = tex_footprint(&q, at, lane), lines = 0;
+    assert_int_equal(n, WARP_LANES);
+    for (uint32_t i = 0; i < n; i++) {
+        bool known = false;
+        assert_int_equal(lane[i], i);
+        for (uint32_t k = 0; k < i; k++)
+            known |= at[k] / 128 == at[i] / 128;
+        lines += !known;
+    }
+    return lines;
+}
+
+/* A line holds 128 bytes of a row, or 32 bytes of 4 rows where the layout is tiled. */
+static void test_tiles(void **state) {
+    (void)state;
+    enum { PITCH = 256, ROWS = 32 };
+    static _Alignas(512) uint8_t image[ROWS * PITCH];
+    static bool taken[ROWS * PITCH];
+    struct rp_tex_desc t = {.addr = (uint64_t)(uintptr_t)image,
+                            .format = RP_TEX_F32,
+                            .channels = 1,
+                            .width = PITCH / 4,
+                            .height = ROWS,
+                            .pitch = PITCH,
+                            .slice = sizeof image};
+    assert_int_equal(lines_of(&t, 1, 0), 1);
+    assert_int_equal(lines_of(&t, 0, 1), 32);
+    t.tiled = true;
+    assert_int_equal(lines_of(&t, 1, 0), 4);
+    assert_int_equal(lines_of(&t, 0, 1), 8);
+    for (uint64_t y = 0; y < ROWS; y++) /* every byte has a place of its own */
+        for (uint64_t x = 0; x < PITCH; x++) {
+            uint64_t at = tex_tile_offset(x, y, PITCH);
+            assert_true(at < sizeof image && !taken[at]);
+            taken[at] = true;
+            assert_int_equal(tex_tiled_address(&t, t.addr + y * PITCH + x), t.addr + at);
+        }
 }
 
 static void test_surfaces(void **state) {
@@ -250,6 +402,8 @@ int main(void) {
         cmocka_unit_test(test_layers_and_cubes),
         cmocka_unit_test(test_gather),
         cmocka_unit_test(test_surfaces),
+        cmocka_unit_test(test_isas_agree),
+        cmocka_unit_test(test_tiles),
         cmocka_unit_test(test_printf),
         cmocka_unit_test(test_printf_hostile),
     };

@@ -1,0 +1,170 @@
+/* Textures, for 32 lanes: from coordinates to offsets, from texels to colours.
+ *
+ * Indices are worked out in double precision, where every step is exact: coordinates are kept within 2^40. */
+#include "exec/lanes_isa.h"
+
+/* ---- coordinates to indices ---- */
+
+/* A coordinate in texels; NaN reads as 0. */
+LANE_INLINE double scaled(const struct tex_axis *a, uint32_t bits) {
+    double v = (double)as_f32(bits) * a->scale;
+    v = v != v ? 0 : v;
+    v = v > 0x1p40 ? 0x1p40 : v;
+    return v < -0x1p40 ? -0x1p40 : v;
+}
+
+LANE_INLINE double index_clamp(double i, double n) {
+    i = i > n - 1 ? n - 1 : i;
+    return i < 0 ? 0 : i;
+}
+
+/* The quotient is far enough from the next integer, by 1 / n, not to be rounded to it. */
+LANE_INLINE double index_wrap(double i, double n) {
+    return i - n * floor(i / n);
+}
+
+LANE_INLINE double index_mirror(double i, double n) {
+    double turn = index_wrap(i, 2 * n);
+    return turn < n ? turn : 2 * n - 1 - turn;
+}
+
+/* What is outside stays outside. */
+LANE_INLINE double index_border(double i, double n) {
+    i = i > n ? n : i;
+    return i < -1 ? -1 : i;
+}
+
+/* For each mode: the nearest texel; and the two to blend, with the weight of the upper one in 256ths. */
+#define MODE(name)                                                                                           \
+    static void point_##name(const struct tex_axis *a, const uint32_t *coord, int32_t *at) {                 \
+        FOR_LANES at[i] = (int32_t)index_##name(floor(scaled(a, coord[i])), a->n);                           \
+    }                                                                                                        \
+    static void linear_##name(const struct tex_axis *a, const uint32_t *coord, int32_t *lower,               \
+                              int32_t *upper, uint32_t *weight) {                                            \
+        FOR_LANES {                                                                                          \
+            double fixed = floor((scaled(a, coord[i]) - 0.5) * 256 + 0.5), k = floor(fixed / 256);           \
+            lower[i] = (int32_t)index_##name(k, a->n);                                                       \
+            upper[i] = (int32_t)index_##name(k + 1, a->n);                                                   \
+            weight[i] = (uint32_t)(int32_t)(fixed - k * 256);                                                \
+        }                                                                                                    \
+    }
+MODE(clamp)
+MODE(wrap)
+MODE(mirror)
+MODE(border)
+
+#define BY_MODE(kind)                                                                                        \
+    {                                                                                                        \
+        [RP_ADDR_WRAP] = kind##_wrap, [RP_ADDR_CLAMP] = kind##_clamp, [RP_ADDR_MIRROR] = kind##_mirror,      \
+        [RP_ADDR_BORDER] = kind##_border                                                                     \
+    }
+
+static void point(const struct tex_axis *a, const uint32_t *coord, int32_t *at) {
+    static void (*const by_mode[])(const struct tex_axis *, const uint32_t *, int32_t *) = BY_MODE(point);
+    by_mode[a->mode](a, coord, at);
+}
+
+static void linear(const struct tex_axis *a, const uint32_t *coord, int32_t *lower, int32_t *upper,
+                   uint32_t *weight) {
+    static void (*const by_mode[])(const struct tex_axis *, const uint32_t *, int32_t *, int32_t *,
+                                   uint32_t *) = BY_MODE(linear);
+    by_mode[a->mode](a, coord, lower, upper, weight);
+}
+
+static void weigh(double *d, const uint32_t *const weight[3], unsigned corner) {
+    FOR_LANES d[i] = 1;
+    for (unsigned k = 0; k < 3 && weight[k]; k++) {
+        const uint32_t *w = weight[k];
+        if (corner >> k & 1)
+            FOR_LANES d[i] *= (int32_t)w[i] / 256.0;
+        else
+            FOR_LANES d[i] *= (256 - (int32_t)w[i]) / 256.0;
+    }
+}
+
+/* ---- indices to offsets ---- */
+
+/* Lanes whose index along one axis is in range are left as they are in out, others get a bit there. */
+LANE_INLINE void check_axis(const struct tex_layout *t, unsigned axis, uint32_t *out) {
+    const int32_t *index = t->index[axis];
+    uint32_t n = t->extent[axis];
+    FOR_LANES out[i] |= (uint32_t)index[i] >= n;
+}
+
+/* Rows, and within them bytes. */
+static void in_rows(const struct tex_layout *t, uint64_t *off) {
+    const int32_t *x = t->index[0], *y = t->index[1];
+    uint32_t bytes = t->texel_bytes;
+    FOR_LANES off[i] = (uint64_t)(uint32_t)x[i] * bytes;
+    if (y)
+        FOR_LANES off[i] += (uint64_t)(uint32_t)y[i] * t->pitch;
+}
+
+static void in_tiles(const struct tex_layout *t, uint64_t *off) {
+    const int32_t *x = t->index[0], *y = t->index[1];
+    FOR_LANES off[i] =
+        tex_tile_offset((uint64_t)(uint32_t)x[i] * t->texel_bytes, y ? (uint32_t)y[i] : 0, t->pitch);
+}
+
+static uint32_t offsets(const struct tex_layout *t, uint64_t *off) {
+    LANE_TEMP(uint32_t, out);
+    memset(out, 0, sizeof out);
+    for (unsigned k = 0; k < 3; k++)
+        if (t->index[k])
+            check_axis(t, k, out);
+    if (t->tiled)
+        in_tiles(t, off);
+    else
+        in_rows(t, off);
+    const int32_t *z = t->index[2];
+    if (z)
+        FOR_LANES off[i] += (uint64_t)(uint32_t)z[i] * t->slice_bytes;
+    if (t->slice)
+        FOR_LANES off[i] += (uint64_t)t->slice[i] * t->slice_bytes;
+    uint32_t outside = pack_mask(out);
+    if (outside)
+        FOR_LANES off[i] = out[i] ? 0 : off[i];
+    return ~outside;
+}
+
+/* ---- texels to colours ---- */
+
+typedef uint32_t __attribute__((may_alias, aligned(1))) word;
+typedef uint16_t __attribute__((may_alias, aligned(1))) halfword;
+
+static void load(uint32_t *d, const uint8_t *base, const uint64_t *off, uint32_t size, bool sgn) {
+    if (size == 4) {
+        for (unsigned i = 0; i < WARP_LANES; i++)
+            d[i] = *(const word *)(base + off[i]);
+    } else if (size == 2) {
+        for (unsigned i = 0; i < WARP_LANES; i++) {
+            uint32_t v = *(const halfword *)(base + off[i]);
+            d[i] = sgn ? (uint32_t)(int16_t)v : v;
+        }
+    } else {
+        for (unsigned i = 0; i < WARP_LANES; i++)
+            d[i] = sgn ? (uint32_t)(int8_t)base[off[i]] : base[off[i]];
+    }
+}
+
+static void normalize(uint32_t *d, float top) {
+    FOR_LANES {
+        float f = (float)(int32_t)d[i] / top;
+        d[i] = f32_bits(f < -1.0f ? -1.0f : f);
+    }
+}
+
+/* A texel that does not count must not bring its NaN. */
+static void add(double *sum, const double *weight, const uint32_t *texel) {
+    FOR_LANES {
+        double part = weight[i] * (double)as_f32(texel[i]);
+        sum[i] += weight[i] == 0 ? 0 : part;
+    }
+}
+
+static void to_words(uint32_t *d, const double *sum) {
+    FOR_LANES d[i] = canon32((float)sum[i]);
+}
+
+const struct lane_texture LANE_NAME(lane_texture_set) = {point, linear,    weigh, offsets,
+                                                         load,  normalize, add,   to_words};
