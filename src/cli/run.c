@@ -10,13 +10,14 @@
 
 #include "base/diag.h"
 #include "cli/cli.h"
+#include "cli/jobs.h"
 #include "cli/workload.h"
 #include "cuda/elfcheck.h"
 #include "gpu/options.h"
 
 static const char help[] =
     "usage: reprise run [options] -- PROGRAM [ARGUMENT...]\n"
-    "       reprise run [options] WORKLOAD [options] [-- ARGUMENT...]\n"
+    "       reprise run [options] WORKLOAD... [options] [-- ARGUMENT...]\n"
     "       reprise run [options] FILE.ptx --entry KERNEL [--grid X,Y,Z] [--block X,Y,Z] [--arg A]...\n"
     "\n"
     "Runs on the simulated GPU: an unmodified CUDA program (built by nvcc 11 to 13 with -cudart\n"
@@ -39,6 +40,8 @@ static const char help[] =
     "Workloads, see 'reprise list workloads':\n"
     "  --size S          tiny, small, medium or large (default small)\n"
     "  --bits 32|64      width of addresses in the kernels (default 64)\n"
+    "  -j N              of several workloads, run N at once (default: one for each processor); their\n"
+    "                    output comes in order, and FILE.json becomes FILE.NAME.json for each\n"
     "  --check-result    compare the result with a CPU reference; a wrong one ends with status 1\n"
     "\n"
     "Kernels of PTX files:\n"
@@ -88,6 +91,7 @@ enum option_kind {
     OPT_SET,
     OPT_SIZE,
     OPT_BITS,
+    OPT_JOBS,
     OPT_CHECK
 };
 static const struct {
@@ -107,6 +111,7 @@ static const struct {
     {"--digest", OPT_FLAG, "REPRISE_DIGEST"},
     {"--size", OPT_SIZE, NULL},
     {"--bits", OPT_BITS, NULL},
+    {"-j", OPT_JOBS, NULL},
     {"--check-result", OPT_CHECK, NULL},
 };
 enum { NOPTIONS = sizeof options / sizeof options[0] };
@@ -115,6 +120,8 @@ enum { NOPTIONS = sizeof options / sizeof options[0] };
 struct request {
     struct str set;
     struct workload_run workload;
+    VEC(const struct workload *) names;
+    uint32_t jobs;               /* at once */
     const char *workload_option; /* one that only workloads take, or NULL */
 };
 
@@ -183,6 +190,11 @@ static bool take_value(uint32_t k, const char *value, const char *usage, struct 
         r->workload.bits = !strcmp(value, "32") ? 32 : 64;
         if (strcmp(value, "32") && strcmp(value, "64"))
             return cli_usage_error(usage, "--bits takes 32 or 64, not", value), false;
+        return true;
+    case OPT_JOBS:
+        if (!is_number(value) || strlen(value) > 4)
+            return wrong_value(usage, "-j", "takes a number from 1 to 9999, not", value);
+        r->jobs = (uint32_t)strtoul(value, NULL, 10);
         return true;
     default:
         break;
@@ -280,6 +292,53 @@ static int run_workload(const struct workload *w, const struct request *r, char 
     return rc;
 }
 
+/* Gives the files of one of several runs a name of their own: a.json becomes a.NAME.json. */
+static void name_files(const char *workload) {
+    for (uint32_t k = 0; k < NOPTIONS; k++) {
+        const char *file = options[k].kind == OPT_FILE ? getenv(options[k].variable) : NULL;
+        if (!file || !*file)
+            continue;
+        const char *slash = strrchr(file, '/'), *dot = strrchr(slash ? slash : file, '.');
+        int stem = (int)(dot ? dot - file : (ptrdiff_t)strlen(file));
+        struct str name = {0};
+        str_printf(&name, "%.*s.%s%s", stem, file, workload, file + stem);
+        setenv(options[k].variable, str_text(&name), 1);
+        str_free(&name);
+    }
+}
+
+static int run_one(void *ctx, uint32_t i) {
+    const struct request *r = ctx;
+    name_files(r->names.at[i]->name);
+    return run_workload(r->names.at[i], r, (char *[]){NULL});
+}
+
+/* One workload, or several in processes of their own. argv begins with the first one's name. */
+static int run_workloads(int argc, char **argv, struct request *r) {
+    const struct workload *w;
+    int i = 0;
+    while (i < argc && (w = workload_find(argv[i]))) {
+        vec_push(&r->names, w);
+        int used = take_options(argc - i - 1, argv + i + 1, help, r);
+        if (used < 0)
+            return 2;
+        i += 1 + used;
+    }
+    char **extra = argv + i;
+    if (i < argc && strcmp(*extra++, "--")) {
+        const char *near = workload_nearest(argv[i]);
+        return near ? cli_usage_error(help, "there is no workload of that name; did you mean", near)
+                    : cli_usage_error(help, "arguments of a workload's program come after --, not", argv[i]);
+    }
+    if (r->names.len == 1)
+        return run_workload(r->names.at[0], r, extra);
+    if (i < argc)
+        return cli_usage_error(help, "arguments after -- are for one workload, not for several", "");
+    struct jobs jobs = {
+        .count = r->names.len, .at_once = r->jobs ? r->jobs : jobs_default(), .run = run_one, .ctx = r};
+    return jobs_run(&jobs);
+}
+
 static bool is_ptx(const char *name) {
     size_t n = strlen(name);
     return n > 4 && !strcmp(name + n - 4, ".ptx");
@@ -294,16 +353,8 @@ static int run_what(int argc, char **argv, struct request *r) {
     }
     if (!argc)
         return cli_usage_error(help, "what should be run?", "");
-    const struct workload *w = named ? workload_find(argv[0]) : NULL;
-    if (w) {
-        int used = take_options(argc - 1, argv + 1, help, r);
-        if (used < 0)
-            return 2;
-        char **rest = argv + 1 + used;
-        if (*rest && strcmp(*rest, "--"))
-            return cli_usage_error(help, "arguments of a workload's program come after --, not", *rest);
-        return run_workload(w, r, *rest ? rest + 1 : rest);
-    }
+    if (named && workload_find(argv[0]))
+        return run_workloads(argc, argv, r);
     char path[PATH_MAX];
     if (r->workload_option && (is_ptx(argv[0]) || find_program(argv[0], path, sizeof path)))
         return cli_usage_error(help, "only workloads take", r->workload_option);
@@ -319,6 +370,7 @@ int cli_run(int argc, char **argv) {
     int used = take_options(argc, argv, help, &r);
     int rc = used < 0 ? 2 : run_what(argc - used, argv + used, &r);
     str_free(&r.set);
+    vec_free(&r.names);
     return rc;
 }
 

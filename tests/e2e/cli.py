@@ -299,6 +299,30 @@ def check_sampled(data, whole, timed, option):
     expect(totals["ipc"] == totals["timed_warp_insts"] / totals["cycles"], f"{option}: ipc")
 
 
+def test_several_workloads():
+    """In any number of processes: the same output in the same order, and the same reports."""
+    if not has_workloads():
+        return
+    names = ["lbm", "hotspot", "bfs", "nw"]  # the first one takes longest
+    seen = []
+    for jobs in ("1", "3", "3"):
+        path = os.path.join(TMP, f"several{len(seen)}.json")
+        rc, out, err = run("run", "-j", jobs, "--gpu", "gtx480", "--per-sm", "--json", path, *names, "--size", "tiny", "--check-result")
+        expect(rc == 0 and not err, err)
+        expect([line.split()[0] for line in out.splitlines()] == names, f"not in order:\n{out}")
+        files = [pathlib.Path(path.replace(".json", f".{name}.json")).read_text() for name in names]
+        seen.append((out, [re.sub(r'"host": {[^}]*}', "", text) for text in files]))
+        expect(all('"host"' in text for text in files), "reports have a host part")
+    expect(seen[0] == seen[1] == seen[2], "output or reports depend on -j")
+    rc, out, err = run("run", "--functional", "-j", "2", "hotspot", "bfs", "--size", "tiny", "--check-result", "--watchdog", "1000")
+    expect(rc == 1 and "launch timed out in kernel hotspot" in err and out.startswith("bfs tiny: OK"), out + err)
+    for words, said in ((["hotspot", "bf"], "there is no workload of that name; did you mean bfs"),
+                        (["hotspot", "bfs", "--", "x"], "arguments after -- are for one workload"),
+                        (["-j", "0", "hotspot"], "-j takes a number from 1 to 9999, not 0")):
+        rc, out, err = run("run", *words)
+        expect(rc == 2 and not out and said in err, err)
+
+
 def test_divergence_is_counted():
     data = report(write("loop.ptx", LOOP), "--block", "32", "--arg", "buf:256")["totals"]
     once = report(write("loop.ptx", LOOP), "--block", "1", "--arg", "buf:256")["totals"]
