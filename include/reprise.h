@@ -227,6 +227,14 @@ bool rp_sm_counter(const struct rp_gpu *gpu, uint32_t i, uint32_t sm, uint64_t *
 struct probe;
 void rp_gpu_watch(struct rp_gpu *gpu, struct probe *p);
 
+/* Energy that one part of the GPU has used, in joules: in what was timed of all launches, and of the last. */
+struct rp_energy {
+    const char *name, *meaning;
+    double total, launch;
+};
+/* Part i; false past the last one, and in functional runs. The parts, added in this order, are the whole. */
+bool rp_energy(const struct rp_gpu *gpu, uint32_t i, struct rp_energy *e);
+
 /* ---- textures and surfaces -------------------------------------------------------------------------- */
 
 enum rp_tex_format {

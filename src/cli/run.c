@@ -26,6 +26,7 @@ static const char help[] =
     "  --functional      results and instruction counts only, no timing: many times faster\n"
     "  --gpu NAME|FILE   the GPU: a name from 'reprise list gpus' or a .yaml file (default h200)\n"
     "  --set PATH=VALUE  change one parameter, see 'reprise list params' (repeatable)\n"
+    "  --summary         when the program has ended, say on stderr what it cost: cycles, energy, power\n"
     "  --json FILE       write statistics of every launch to FILE\n"
     "  --per-sm          ... with the counters of every SM, for each launch and in total\n"
     "  --digest          ... with a hash of the device memory each of them left\n"
@@ -106,6 +107,7 @@ static const struct {
     {"--max-insts", OPT_NUMBER, "REPRISE_MAX_INSTS"},
     {"--kernels", OPT_RANGE, "REPRISE_KERNELS"},
     {"--watchdog", OPT_NUMBER, "REPRISE_WATCHDOG"},
+    {"--summary", OPT_FLAG, "REPRISE_SUMMARY"},
     {"--json", OPT_FILE, "REPRISE_JSON"},
     {"--per-sm", OPT_FLAG, "REPRISE_PER_SM"},
     {"--digest", OPT_FLAG, "REPRISE_DIGEST"},

@@ -177,8 +177,10 @@ static int launch(struct rp_gpu *g, struct request *r, const char *text, size_t 
     if (s == RP_OK)
         printf("%" PRIu64 " warp instructions, %" PRIu64 " thread instructions\n", t.warp_insts,
                t.thread_insts);
-    if (s == RP_OK && t.last != RP_TIMED_NONE)
-        printf("%" PRIu64 " cycles%s\n", t.cycles, t.last == RP_TIMED_PART ? " until timing ended" : "");
+    if (s == RP_OK && t.last == RP_TIMED_PART)
+        printf("%" PRIu64 " cycles until timing ended\n", t.cycles);
+    if (s == RP_OK)
+        report_summary(g, stdout);
     rp_module_unload(m);
     return s == RP_OK && written ? 0 : 1;
 }

@@ -181,7 +181,8 @@ void cud_flush_output(void);
 void cud_keep_output(void);
 /* Notes a launch for the JSON report. */
 void cud_report_launch(struct rp_kernel *k, const struct rp_launch *l, struct rp_totals before);
-/* Writes the JSON report named by REPRISE_JSON; runs at process exit. */
+/* Writes the JSON report named by REPRISE_JSON, and the summary that REPRISE_SUMMARY asks for; runs at
+ * process exit. */
 void cuda_report_at_exit(void);
 
 #pragma GCC visibility pop

@@ -43,6 +43,8 @@ void cud_report_launch(struct rp_kernel *k, const struct rp_launch *l, struct rp
 
 void cuda_report_at_exit(void) {
     const char *path = getenv("REPRISE_JSON");
+    if (cud.gpu && getenv("REPRISE_SUMMARY"))
+        report_summary(cud.gpu, stderr);
     if (!path || !*path || !cud.gpu)
         return;
     if (!report_write(launches, cud.gpu, path))

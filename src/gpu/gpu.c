@@ -2,6 +2,7 @@
 #include "gpu/gpu.h"
 #include "gpu/timed.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,6 +69,11 @@ struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
             g->sm_total = xcalloc((size_t)g->info.sms * machine_counter_count(), sizeof *g->sm_total);
             g->sm_launch = xcalloc((size_t)g->info.sms * machine_counter_count(), sizeof *g->sm_launch);
         }
+        struct energy_block base = energy_base(&g->cfg);
+        energy_init(&g->energy, &g->cfg);
+        const char *unknown = energy_add(&g->energy, &base, machine_counter_find, NULL);
+        assert(!unknown);
+        (void)unknown;
     }
     g->limits[RP_LIMIT_STACK] = g->cfg.limit_stack;
     g->limits[RP_LIMIT_PRINTF_FIFO] = g->cfg.limit_printf;
@@ -85,6 +91,7 @@ void rp_gpu_destroy(struct rp_gpu *g) {
     free(g->timed_launch);
     free(g->sm_total);
     free(g->sm_launch);
+    energy_free(&g->energy);
     memory_destroy(&g->mem);
     vec_free(&g->tex.slots);
     str_free(&g->out);
@@ -201,6 +208,16 @@ bool rp_sm_counter(const struct rp_gpu *g, uint32_t i, uint32_t sm, uint64_t *to
         return false;
     *total = g->sm_total[(size_t)sm * n + i - COUNTER_COUNT];
     *launch = g->sm_launch[(size_t)sm * n + i - COUNTER_COUNT];
+    return true;
+}
+
+bool rp_energy(const struct rp_gpu *g, uint32_t i, struct rp_energy *e) {
+    if (g->opt.functional || i >= ENERGY_PARTS)
+        return false;
+    double total[ENERGY_PARTS], launch[ENERGY_PARTS];
+    energy_sum(&g->energy, g->timed_total, g->totals.cycles, total);
+    energy_sum(&g->energy, g->timed_launch, g->launch_cycles, launch);
+    *e = (struct rp_energy){energy_parts[i].name, energy_parts[i].meaning, total[i], launch[i]};
     return true;
 }
 

@@ -3,6 +3,7 @@
 #define REPRISE_GPU_GPU_H
 
 #include "cfg/config.h"
+#include "energy/energy.h"
 #include "exec/texture_ops.h"
 #include "exec/warp.h"
 #include "opt/opt.h"
@@ -27,6 +28,8 @@ struct rp_gpu {
     struct machine *machine;              /* timed runs; made by the first launch that is timed */
     uint64_t *timed_total, *timed_launch; /* its counters, unless all is functional */
     uint64_t *sm_total, *sm_launch;       /* the same of each SM in turn, if they are kept */
+    uint64_t launch_cycles;               /* of the last launch */
+    struct energy_model energy;           /* empty when all is functional */
     uint64_t counters[COUNTER_COUNT], launch_counters[COUNTER_COUNT]; /* of the run, of the last launch */
 };
 

@@ -159,6 +159,7 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
     if (!g->opt.functional)
         memset(g->timed_launch, 0, n * sizeof *g->timed_launch);
     g->totals.last = RP_TIMED_NONE;
+    g->launch_cycles = 0;
     if (!timed_span(g, &span))
         return exec_run_grid(x, slots, &span.rest);
     if (!g->machine)
@@ -173,6 +174,7 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
         keep_counters(now, g->sm_total + (size_t)sm * n, g->sm_launch + (size_t)sm * n);
     }
     free(now);
+    g->launch_cycles = span.cycles;
     g->totals.cycles += span.cycles;
     g->totals.timed_insts += x->warp_insts;
     g->totals.last = span.cut ? RP_TIMED_PART : RP_TIMED_ALL;

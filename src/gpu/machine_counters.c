@@ -172,3 +172,15 @@ struct counter_info machine_counter_info(uint32_t i, char *name, size_t size) {
     info.name = name;
     return info;
 }
+
+uint32_t machine_counter_find(const void *ctx, const char *name) {
+    (void)ctx;
+    char full[64];
+    uint32_t n = machine_counter_count();
+    for (uint32_t i = 0; i < n; i++) {
+        machine_counter_info(i, full, sizeof full);
+        if (!strcmp(full, name))
+            return i;
+    }
+    return UINT32_MAX;
+}

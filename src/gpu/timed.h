@@ -41,5 +41,7 @@ void machine_counters(struct machine *m, uint64_t *to);
 void machine_sm_counters(struct machine *m, uint32_t sm, uint64_t *to);
 bool machine_counter_of_sms(uint32_t i);
 struct counter_info machine_counter_info(uint32_t i, char *name, size_t size);
+/* The number of the counter called name, or UINT32_MAX; an energy_find. */
+uint32_t machine_counter_find(const void *ctx, const char *name);
 
 #endif

@@ -17,6 +17,7 @@ struct launch_note {
     enum rp_timing timing;
     uint64_t *counters;
     json_t *sms; /* counters of each SM, or NULL */
+    double *energy;
     uint64_t digest;
 };
 
@@ -52,6 +53,14 @@ static json_t *sm_counters(const struct rp_gpu *gpu, bool of_launch) {
             json_object_set_new(all, c.name, values);
     }
     return all;
+}
+
+static double *launch_energy(const struct rp_gpu *gpu) {
+    VEC(double) values = {0};
+    struct rp_energy e;
+    for (uint32_t i = 0; rp_energy(gpu, i, &e); i++)
+        vec_push(&values, e.launch);
+    return values.at;
 }
 
 /* A hash of n bytes, eight at a time in four independent chains: images are large. */
@@ -106,6 +115,7 @@ void report_launch(struct report **r, struct rp_gpu *gpu, struct rp_kernel *k, c
         .timing = now.last,
         .counters = launch_counters(gpu),
         .sms = now.last != RP_TIMED_NONE ? sm_counters(gpu, true) : NULL,
+        .energy = launch_energy(gpu),
         .digest = (*r)->digests ? memory_digest(gpu) : 0,
     };
     memcpy(n.grid, l->grid, sizeof n.grid);
@@ -118,6 +128,7 @@ void report_free(struct report *r) {
         free(r->launches.at[i].name);
         free(r->launches.at[i].counters);
         json_decref(r->launches.at[i].sms);
+        free(r->launches.at[i].energy);
     }
     if (r)
         vec_free(&r->launches);
@@ -175,6 +186,22 @@ static void add_time(json_t *to, enum rp_timing timing, uint64_t cycles, uint64_
     json_object_set_new(to, "ipc", json_real((double)timed_insts / (double)cycles));
 }
 
+/* Joules by part, and all together: of a launch, or, without, of the run. Only what was timed has any. */
+static void add_energy(json_t *to, const struct rp_gpu *gpu, enum rp_timing timing, const double *launch) {
+    if (timing == RP_TIMED_NONE)
+        return;
+    json_t *all = json_object();
+    struct rp_energy e;
+    double sum = 0;
+    for (uint32_t i = 0; rp_energy(gpu, i, &e); i++) {
+        double joules = launch ? launch[i] : e.total;
+        json_object_set_new(all, e.name, json_real(joules));
+        sum += joules;
+    }
+    json_object_set_new(all, "total", json_real(sum));
+    json_object_set_new(to, "energy", all);
+}
+
 /* What names in formulas stand for: members of the first object that has them. */
 static bool look_up(void *ctx, const char *name, double *value) {
     json_t *const *in = ctx;
@@ -205,6 +232,7 @@ static json_t *launch(const struct rp_gpu *gpu, const struct launch_note *n, jso
                   triple(n->block), "warp_insts", (json_int_t)n->warp_insts, "thread_insts",
                   (json_int_t)n->thread_insts, "counters", counters(gpu, n->counters, n->timing));
     add_time(all, n->timing, n->cycles, n->timed_insts);
+    add_energy(all, gpu, n->timing, n->energy);
     add_derived(all, settings);
     if (n->sms)
         json_object_set(all, "sms", n->sms);
@@ -238,10 +266,11 @@ bool report_write(const struct report *r, struct rp_gpu *gpu, const char *path) 
                   "launches", (json_int_t)t.launches, "warp_insts", (json_int_t)t.warp_insts, "thread_insts",
                   (json_int_t)t.thread_insts, "counters", counters(gpu, NULL, timing), "host", host(&t));
     json_t *totals = json_object_get(all, "totals"), *sms = sm_counters(gpu, false);
-    if (all)
+    if (all) {
         add_time(totals, timing, t.cycles, t.timed_insts);
-    if (all)
+        add_energy(totals, gpu, timing, NULL);
         add_derived(totals, set);
+    }
     if (sms)
         json_object_set_new(totals, "sms", sms);
     if (all && r && r->digests)

@@ -17,6 +17,7 @@
 #define REPRISE_REPORT_REPORT_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "reprise.h"
 
@@ -29,5 +30,8 @@ void report_launch(struct report **r, struct rp_gpu *gpu, struct rp_kernel *k, c
 /* Writes the report to path; false when that cannot be done. r may be NULL: no launches. */
 bool report_write(const struct report *r, struct rp_gpu *gpu, const char *path);
 void report_free(struct report *r);
+/* Prints what was timed of the run so far, for people: time, energy, power and where the energy went. Nothing
+ * when nothing was timed. */
+void report_summary(const struct rp_gpu *gpu, FILE *to);
 
 #endif

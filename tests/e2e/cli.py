@@ -256,9 +256,39 @@ def check_report(first, second, timed):
     rest = kernel["warp_insts"] // 4 - 6
     expect(kernel["counters"]["insts.divergent"] == rest, f'{kernel["counters"]["insts.divergent"]} divergent, not {rest}')
     expect(not timed or kernel["cycles"] > 0, "a timed run has cycles")
+    check_energy(first)
     for data in (first, second):
         expect(data.pop("host")["wall_s"] > 0, "host has wall_s")
     expect(first == second, "two runs give different reports")
+
+
+def check_energy(data):
+    """Parts sum to the whole to the last bit, kernels to the run but for rounding; what was not timed has none."""
+    for part in [*data["kernels"], data["totals"]]:
+        expect(("energy" in part) == (part["timed"] != "none"), "what is timed has energy, and nothing else")
+        parts = dict(part.get("energy", {"total": 0}))
+        total = parts.pop("total")
+        expect(sum(parts.values()) == total and (not parts or total > 0), f"{parts} are {total} together")
+    for name, joules in data["totals"].get("energy", {}).items():
+        together = sum(k["energy"][name] for k in data["kernels"] if "energy" in k)
+        expect(abs(together - joules) <= 1e-12 * joules, f"{name}: kernels have {together}, the run {joules}")
+
+
+def test_summary():
+    """Of a kernel always, of programs when asked; a table that fits the terminal, and nothing without timing."""
+    words = [SAXPY, "--block", "32", *SAXPY_ARGS]
+    _, out, _ = run("run", "--gpu", "gtx480", *words)
+    expect_in(" cycles, ", out)
+    lines = out[out.index(" cycles, "):].splitlines()
+    expect(len(lines) == 9 and all(len(line) < COLUMNS for line in lines), out)
+    expect(" power 4" in lines[0] and "static" in lines[-1], out)  # little more than what leaks
+    _, out, _ = run("run", "--functional", *words)
+    expect("energy" not in out, out)
+    if not has_workloads():
+        return
+    for options, shown in ((["--summary"], True), ([], False), (["--summary", "--functional"], False)):
+        rc, out, err = run("run", "--gpu", "gtx480", *options, "hotspot", "--size", "tiny")
+        expect(rc == 0 and "energy" not in out and ("register_file" in err) == shown, f"{options}:\n{out}{err}")
 
 
 def test_sampling():
@@ -266,8 +296,9 @@ def test_sampling():
     words = ["--gpu", "gtx480", SAXPY, "--block", "64", "--arg", "f32:2", "--arg", "iota:64", "--arg", "iota:64", "--arg", "u32:64"]
     rc, whole, _ = run("run", *words)
     rc2, part, _ = run("run", "--max-cycles", "50", *words)
-    expect(rc == rc2 == 0 and part.splitlines()[:-1] == whole.splitlines()[:-1], f"results differ:\n{whole}{part}")
-    expect(part.endswith("50 cycles until timing ended\n") and whole.endswith(" cycles\n"), part)
+    same = part.index("\n", part.index(" warp instructions,"))
+    expect(rc == rc2 == 0 and part[:same] == whole[:same], f"results differ:\n{whole}{part}")
+    expect("\n50 cycles until timing ended\n" in part and "until" not in whole and " cycles, " in whole, part)
     if not has_workloads():
         return
     words = ["--gpu", "gtx480", "bfs", "--size", "tiny", "--check-result"]
@@ -288,6 +319,7 @@ def test_sampling():
 
 def check_sampled(data, whole, timed, option):
     kernels, totals = data["kernels"], data["totals"]
+    check_energy(data)
     expect([i for i, k in enumerate(kernels) if k["timed"] != "none"] == timed, f"{option}: {[k['timed'] for k in kernels]}")
     expect(kernels[timed[-1]]["timed"] == ("all" if option == "--kernels" else "part"), f"{option}: the last one timed")
     for kernel, full in zip(kernels, whole["kernels"], strict=True):
