@@ -10,11 +10,17 @@ int cli_run(int argc, char **argv);
 int cli_env(int argc, char **argv);
 int cli_disasm(int argc, char **argv);
 int cli_list(int argc, char **argv);
+int cli_compare(int argc, char **argv);
+int cli_repro(int argc, char **argv);
 /* The part of run that takes a PTX file; help is shown on misuse. */
 int cli_run_ptx(int argc, char **argv, const char *help);
 
 /* Whole file in memory the caller frees, or NULL after a message. */
 char *cli_read_file(const char *path, size_t *len);
+/* Writes a whole file; false after a message. */
+bool cli_write_file(const char *path, const char *text, size_t len);
+/* Makes a folder and those above it; false after a message. */
+bool cli_make_folder(const char *path);
 /* Says what is wrong and how the command is used; returns 2. */
 int cli_usage_error(const char *help, const char *what, const char *word);
 /* Directory that holds the drop-in libraries; NULL when it cannot be found. */

@@ -5,13 +5,14 @@
 #include "base/diag.h"
 #include "cfg/config.h"
 #include "cli/cli.h"
+#include "cli/suites.h"
 #include "cli/workload.h"
 #include "gpu/timed.h"
 #include "stats/formula.h"
 #include "stats/stats.h"
 
 static const char help[] =
-    "usage: reprise list gpus|params|counters|workloads\n"
+    "usage: reprise list gpus|params|counters|workloads|suites\n"
     "       reprise list workloads --mix [--size tiny|small|medium|large] [--bits 32|64]\n"
     "\n"
     "  gpus       the GPUs --gpu knows\n"
@@ -19,7 +20,8 @@ static const char help[] =
     "  counters   what --json counts and derives: unit, meaning, formula\n"
     "  workloads  the bundled workloads: suite, block shapes, papers that use them, sizes\n"
     "             --mix runs each and prints what it executes beside what the papers say of it\n"
-    "             (default small, and 32 bits as in the papers)\n";
+    "             (default small, and 32 bits as in the papers)\n"
+    "  suites     several workloads by one name, for 'reprise compare'\n";
 
 static int list_gpus(int argc, char **argv) {
     struct str out = {0};
@@ -87,11 +89,20 @@ static int list_workloads(int argc, char **argv) {
     return 0;
 }
 
+static int list_suites(int argc, char **argv) {
+    if (argc)
+        return cli_usage_error(help, "unknown argument", argv[0]);
+    suite_list(stdout);
+    return 0;
+}
+
 static const struct {
     const char *name;
     int (*list)(int argc, char **argv);
 } topics[] = {
-    {"gpus", list_gpus}, {"params", list_params}, {"counters", list_counters}, {"workloads", list_workloads}};
+    {"gpus", list_gpus},           {"params", list_params}, {"counters", list_counters},
+    {"workloads", list_workloads}, {"suites", list_suites},
+};
 enum { NTOPICS = sizeof topics / sizeof topics[0] };
 
 static const char *next_topic(void *ctx, uint32_t i) {

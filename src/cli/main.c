@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/diag.h"
 #include "cli/cli.h"
@@ -14,6 +15,7 @@ static const struct {
 } commands[] = {
     {"run", cli_run, "run a CUDA program, a workload or a kernel of a PTX file on the simulated GPU"},
     {"env", cli_env, "print the variables that run a CUDA program by hand"},
+    {"compare", cli_compare, "run workloads on several mechanisms and print one table"},
     {"disasm", cli_disasm, "print the machine code of a PTX file"},
     {"list", cli_list, "list gpus, params, counters or workloads"},
 };
@@ -25,6 +27,7 @@ static void usage(FILE *to) {
         fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].help);
     fputs("\n'reprise COMMAND --help' tells more. First steps:\n"
           "  reprise run hotspot --check-result\n"
+          "  reprise compare hotspot bfs --mech wir --gpu wir --size tiny\n"
           "  reprise run -- ./my_cuda_program its arguments\n"
           "  reprise disasm kernel.ptx\n",
           to);
@@ -50,6 +53,31 @@ char *cli_read_file(const char *path, size_t *len) {
     }
     *len = s.len;
     return s.at ? s.at : xstrdup("");
+}
+
+bool cli_write_file(const char *path, const char *text, size_t len) {
+    FILE *f = fopen(path, "wb");
+    bool ok = f && fwrite(text, 1, len, f) == len;
+    ok = f && !fclose(f) && ok;
+    if (!ok)
+        fprintf(stderr, "reprise: %s: %s\n", path, strerror(errno));
+    return ok;
+}
+
+bool cli_make_folder(const char *path) {
+    char *part = xstrdup(path);
+    bool ok = true;
+    for (char *p = part; ok && *p; p++)
+        if (p != part && *p == '/') {
+            *p = 0;
+            ok = !mkdir(part, 0777) || errno == EEXIST;
+            *p = '/';
+        }
+    ok = ok && (!mkdir(path, 0777) || errno == EEXIST);
+    if (!ok)
+        fprintf(stderr, "reprise: %s: %s\n", path, strerror(errno));
+    free(part);
+    return ok;
 }
 
 int cli_usage_error(const char *help, const char *what, const char *word) {

@@ -336,8 +336,7 @@ static int run_workloads(int argc, char **argv, struct request *r) {
         return run_workload(r->names.at[0], r, extra);
     if (i < argc)
         return cli_usage_error(help, "arguments after -- are for one workload, not for several", "");
-    struct jobs jobs = {
-        .count = r->names.len, .at_once = r->jobs ? r->jobs : jobs_default(), .run = run_one, .ctx = r};
+    struct jobs jobs = {.count = r->names.len, .at_once = r->jobs, .run = run_one, .ctx = r};
     return jobs_run(&jobs);
 }
 

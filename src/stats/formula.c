@@ -12,7 +12,7 @@ const struct formula_info formula_info[] = {
 };
 const uint32_t formula_count = sizeof formula_info / sizeof formula_info[0];
 
-enum { NAME_MAX_BYTES = 64, DEPTH_MAX = 32 };
+enum { NAME_MAX_BYTES = 128, DEPTH_MAX = 32 };
 
 struct reader {
     const char *at;
@@ -37,12 +37,27 @@ static char peek(struct reader *r) {
 
 static double sum(struct reader *r);
 
+/* Bytes of the name at p: see formula.h. */
+static size_t name_length(const char *p) {
+    size_t n = 0;
+    while (isalnum((unsigned char)p[n]) || p[n] == '.' || p[n] == '_' || p[n] == '$')
+        n++;
+    if (n && p[n] == '@')
+        return n + 1 + strcspn(p + n + 1, " ()*/");
+    if (n && p[n] == '(') {
+        int open = 0;
+        do
+            open += (p[n] == '(') - (p[n] == ')');
+        while (p[n] && (n++, open));
+        return open ? 0 : n;
+    }
+    return n;
+}
+
 static double name(struct reader *r) {
     char text[NAME_MAX_BYTES];
-    size_t n = 0;
+    size_t n = name_length(r->at);
     double v = 0;
-    while (isalnum((unsigned char)r->at[n]) || r->at[n] == '.' || r->at[n] == '_')
-        n++;
     if (!n || n >= sizeof text)
         return fail(r, FORMULA_BAD_SYNTAX);
     memcpy(text, r->at, n);

@@ -16,7 +16,9 @@ typedef bool (*formula_lookup)(void *ctx, const char *name, double *value);
 
 enum formula_result { FORMULA_OK, FORMULA_UNKNOWN_NAME, FORMULA_DIVIDED_BY_ZERO, FORMULA_BAD_SYNTAX };
 
-/* Evaluates arithmetic of names, numbers, + - * / and parentheses. */
+/* Evaluates arithmetic of names, numbers, + - * / and parentheses. A name is letters, digits, dots,
+ * underscores and $; "@" and a word up to a blank, a parenthesis, * or / may follow it, or an argument in
+ * parentheses: both are part of the name that lookup is asked for. */
 enum formula_result formula_eval(const char *text, formula_lookup lookup, void *ctx, double *value);
 
 #endif

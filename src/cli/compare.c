@@ -1,0 +1,125 @@
+/* reprise compare: workloads on several mechanisms, one table. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/jobs.h"
+#include "cli/matrix.h"
+#include "cli/matrix_options.h"
+
+static const char help[] =
+    "usage: reprise compare [options] WORKLOAD... --mech NAME[,NAME...]\n"
+    "       reprise compare [options] --mech NAME[,NAME...] -- PROGRAM [ARGUMENT...]\n"
+    "\n"
+    "Runs each workload, or a CUDA program, on the base machine and on every mechanism named, and\n"
+    "prints one table: cycles, speedup, instructions that were not executed, energy, and what of\n"
+    "it and of the register file's was saved. All runs must leave the same device memory.\n"
+    "\n"
+    "  WORKLOAD          a name from 'reprise list workloads', or a suite from 'reprise list suites'\n"
+    "  --mech M,M        the models: MECH[+MECH...], with settings of its own "
+    "MECH:PATH=VALUE\n" MATRIX_OPTIONS_HELP "  --json FILE       write all figures and counters\n"
+    "  --csv FILE        write the table\n"
+    "\n"
+    "Ends with status 1 when a run failed or gave another result than the base machine; ^C keeps\n"
+    "what was finished.\n"
+    "\n"
+    "examples: reprise compare hotspot srad_v1 --mech wir --gpu wir --bits 32\n"
+    "          reprise compare dozen --mech wir,wir:wir.rb_entries=512 --size tiny --csv wir.csv\n"
+    "          reprise compare --mech wir -- ./matrixMul 512\n";
+
+struct request {
+    struct matrix matrix;
+    const char *json, *csv;
+};
+
+static bool take_mechs(struct matrix *x, const char *list) {
+    char *words = xstrdup(list), *save;
+    bool ok = true;
+    for (char *w = strtok_r(words, ",", &save); ok && w; w = strtok_r(NULL, ",", &save))
+        ok = matrix_add_model(x, w, w) >= 0;
+    free(words);
+    return ok;
+}
+
+/* Takes the command line; 0, or the exit status after a message. */
+static int take(struct request *r, int argc, char **argv) {
+    bool mechs = false;
+    for (int i = 0; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (!strcmp(argv[i], "--")) {
+            r->matrix.program = argv + i + 1;
+            break;
+        }
+        if (argv[i][0] != '-') {
+            if (!matrix_add_workloads(&r->matrix, argv[i]))
+                return 2;
+            continue;
+        }
+        static const char *const own[] = {"--mech", "--json", "--csv", NULL};
+        int used = matrix_option(&r->matrix, argv + i, own, help);
+        if (used < 0)
+            return 2;
+        if (used) {
+            i += used - 1;
+            continue;
+        }
+        if (!value)
+            return cli_usage_error(help, "a value is needed after", argv[i]);
+        if (!strcmp(argv[i], "--json"))
+            r->json = value;
+        else if (!strcmp(argv[i], "--csv"))
+            r->csv = value;
+        else if (!take_mechs(&r->matrix, value))
+            return 2;
+        mechs |= !strcmp(argv[i], "--mech");
+        i++;
+    }
+    if (r->matrix.program && (!*r->matrix.program || r->matrix.workloads.len))
+        return cli_usage_error(help, "either workloads or a program after --", "");
+    if (!r->matrix.program && !r->matrix.workloads.len)
+        return cli_usage_error(help, "which workloads? Their names, a suite, or a program after --", "");
+    if (!mechs)
+        return cli_usage_error(help, "which mechanisms? --mech takes their names", "");
+    return 0;
+}
+
+/* The files asked for; false after a message. */
+static bool write_files(const struct request *r) {
+    bool ok = true;
+    if (r->csv) {
+        struct str out = {0};
+        results_csv(&r->matrix.results, &out);
+        ok = cli_write_file(r->csv, str_text(&out), out.len);
+        str_free(&out);
+    }
+    if (r->json) {
+        json_t *all = results_json(&r->matrix.results);
+        char *text = json_dumps(all, JSON_INDENT(2));
+        ok &= text && cli_write_file(r->json, text, strlen(text));
+        free(text);
+        json_decref(all);
+    }
+    return ok;
+}
+
+int cli_compare(int argc, char **argv) {
+    if (argc && !strcmp(argv[0], "--help")) {
+        fputs(help, stdout);
+        return 0;
+    }
+    struct request r = {.matrix = {.run = {.size = SIZE_SMALL, .bits = 64, .check = true}}};
+    matrix_add_model(&r.matrix, "base", "base");
+    int rc = take(&r, argc, argv);
+    if (!rc && !matrix_check(&r.matrix))
+        rc = 1;
+    if (!rc) {
+        rc = matrix_run(&r.matrix);
+        results_print(&r.matrix.results, stdout);
+        if (rc == JOBS_STOPPED)
+            puts("\nstopped: this is what was finished");
+        if (!write_files(&r))
+            rc = rc ? rc : 1;
+    }
+    matrix_free(&r.matrix);
+    return rc;
+}

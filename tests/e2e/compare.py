@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""reprise compare as users meet it: the table, the files, failures, interruption.
+
+Every check is a function named test_*. Python because it is processes and text.
+"""
+import argparse
+import csv
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+COLUMNS = 100
+REPRISE = TMP = None  # set by main
+OTHER = "base:latency.alu=40"  # a machine that is slower, but computes the same
+TINY = ["--gpu", "wir", "--size", "tiny", "--bits", "32"]
+
+
+def run(*words, env=None):
+    done = subprocess.run([REPRISE, *map(str, words)], capture_output=True, text=True, timeout=120, env=env)
+    return done.returncode, done.stdout, done.stderr
+
+
+def expect(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def expect_in(part, text):
+    expect(part in text, f"{part!r} is not in:\n{text}")
+
+
+def compare(name, *words):
+    """Status, table, JSON text and CSV text of a comparison."""
+    files = [os.path.join(TMP, name + suffix) for suffix in (".json", ".csv")]
+    rc, out, err = run("compare", "--json", files[0], "--csv", files[1], *words)
+    return rc, out, err, *(pathlib.Path(f).read_text() for f in files)
+
+
+def test_table_and_files():
+    rc, out, err, text, table = compare("two", "hotspot", "bfs", "--mech", OTHER, *TINY)
+    expect(rc == 0, f"status {rc}: {out}{err}")
+    lines = out.splitlines()
+    expect(len(lines) == 6, f"a header, four runs and a mean:\n{out}")
+    expect(max(map(len, lines)) <= COLUMNS, f"wider than {COLUMNS} columns:\n{out}")
+    expect(lines[0].split()[:4] == ["workload", "mech", "cycles", "speedup"], lines[0])
+    expect([line.split()[0] for line in lines[1:]] == ["hotspot", OTHER, "bfs", OTHER, "geometric"], out)
+    expect(err.splitlines() == [f"[{i + 1}/4] {w} {m}" for i, (w, m) in enumerate(
+        (w, m) for w in ("hotspot", "bfs") for m in ("base", OTHER))], err)
+    rows = list(csv.DictReader(table.splitlines()))
+    data = json.loads(text)
+    expect(data["workloads"] == ["hotspot", "bfs"] and data["models"] == ["base", OTHER], "labels")
+    speedup = 1
+    for row, r in zip(rows, data["runs"], strict=True):
+        expect((row["workload"], row["model"], row["status"]) == (r["workload"], r["model"], "ok"), row)
+        expect(float(row["cycles"]) == r["totals"]["cycles"] == r["metrics"]["cycles"], row)
+        base = next(b for b in data["runs"] if b["workload"] == r["workload"] and b["model"] == "base")
+        expect(base["totals"]["digest"] == r["totals"]["digest"] == row["digest"], "digests")
+        expect(abs(float(row["speedup"]) * r["totals"]["cycles"] / base["totals"]["cycles"] - 1) < 1e-9, row)
+        speedup *= float(row["speedup"])
+    expect(0 < speedup < 1, "the slower machine is not slower")
+    expect(abs(data["geometric_means"][OTHER]["speedup"] - speedup**0.5) < 1e-9, "geometric mean")
+
+
+def test_number_of_jobs_changes_nothing():
+    one, two = (compare("j", "hotspot", "bfs", "nw", "--mech", OTHER, *TINY, j) for j in ("-j1", "-j2"))
+    expect(one == two, "outputs with -j1 and -j2 differ")
+
+
+def test_a_program():
+    program = str(pathlib.Path(__file__).resolve().parent.parent / "programs" / "prebuilt" / "sgemm")
+    rc, out, err, text, _ = compare("program", "--mech", OTHER, "--gpu", "gtx480", "-j", 2, "--", program)
+    expect(rc == 0, f"status {rc}: {out}{err}")
+    runs = json.loads(text)["runs"]
+    expect([r["workload"] for r in runs] == ["sgemm"] * 2 and runs[0]["totals"]["launches"] > 0, runs)
+    expect(out.splitlines()[1].startswith("sgemm "), out)
+
+
+def test_failures_are_named_and_the_others_go_on():
+    few = "base:block.x=64"  # enough for nw's blocks, not for those of bfs
+    rc, out, err, text, _ = compare("fail", "bfs", "nw", "--mech", few, *TINY)
+    expect(rc == 1, f"status {rc}: {out}")
+    states = [(r["workload"], r["model"], r["status"]) for r in json.loads(text)["runs"]]
+    expect(states == [("bfs", "base", "ok"), ("bfs", few, "failed"), ("nw", "base", "ok"), ("nw", few, "ok")], states)
+    expect_in(f"bfs, {few}: FAILED\n    ended with status", out)
+    expect_in(f"bfs {few}: failed", err)
+
+
+def test_mistakes_get_suggestions():
+    for words, said, status in (
+        (["hotspto", "--mech", "base"], "there is no workload or suite 'hotspto'; did you mean 'hotspot'?", 2),
+        (["wir43", "--mech", "base"], "there is no workload or suite 'wir43'; did you mean 'wir34'?", 2),
+        (["hotspot", "--mec", "base"], "unknown option --mec; did you mean --mech?", 2),
+        (["hotspot", "--siz", "tiny"], "unknown option --siz; did you mean --size?", 2),
+        (["hotspot", "--size", "huge"], "--size takes tiny, small, medium or large, not huge", 2),
+        (["hotspot", "-j", "0"], "-j takes a number of runs, 1 or more, not 0", 2),
+        (["hotspot", "--mech"], "a value is needed after --mech", 2),
+        (["hotspot"], "which mechanisms?", 2),
+        (["--mech", "base"], "which workloads?", 2),
+        (["hotspot", "--mech", "base", "--", "true"], "either workloads or a program", 2),
+        (["hotspot", "--mech", "sm.warps=3"], "a model is MECH or MECH:PATH=VALUE, not 'sm.warps=3'", 2),
+        (["hotspot", "--mech", "base:sm.wraps=3"], "did you mean 'sm.warps'?", 1),
+    ):
+        rc, out, err = run("compare", *words)
+        expect(rc == status and not out, f"{words}: status {rc}, stdout {out!r}")
+        expect_in(said, err)
+    rc, out, err = run("compare", "nw", "--mech", "base", *TINY, "--csv", "/nonexistent/x.csv")
+    expect(rc == 1 and "/nonexistent/x.csv: No such file" in err, err)
+    rc, out, _ = run("compare", "--help")
+    expect(rc == 0 and max(map(len, out.splitlines())) <= COLUMNS, "help")
+
+
+def test_suites():
+    rc, out, _ = run("list", "suites")
+    expect(rc == 0 and max(map(len, out.splitlines())) <= COLUMNS, out)
+    for line in out.splitlines():
+        name, count = line.split()[:2]
+        digits = "".join(c for c in name if c.isdigit())
+        expect(not digits or digits == count, f"a suite's name says {digits}, it has {count}")
+
+
+def test_interruption_keeps_what_was_finished():
+    files = [os.path.join(TMP, "stopped" + suffix) for suffix in (".json", ".csv")]
+    env = dict(os.environ, TMPDIR=TMP)
+    p = subprocess.Popen([REPRISE, "compare", "nw", "streamcluster", "--mech", "base", "--gpu", "wir", "--size", "large", "-j1",
+                          "--json", files[0], "--csv", files[1]], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+    child = []
+    while not child:  # the run has begun
+        time.sleep(0.05)
+        child = pathlib.Path(f"/proc/{p.pid}/task/{p.pid}/children").read_text().split()
+    expect(list(pathlib.Path(TMP).glob("reprise-*")), "no folder for files")
+    p.send_signal(signal.SIGINT)
+    out, _ = p.communicate(timeout=20)
+    expect(p.returncode == 130, f"status {p.returncode}")
+    expect_in("stopped: this is what was finished", out)
+    expect(child and not any(pathlib.Path(f"/proc/{c}").exists() for c in child), f"children are still there: {child}")
+    expect(not list(pathlib.Path(TMP).glob("reprise-*")), "temporary files are left")
+    expect([r["status"] for r in json.loads(pathlib.Path(files[0]).read_text())["runs"]] == ["missing"] * 2, "JSON")
+    expect(len(pathlib.Path(files[1]).read_text().splitlines()) == 3, "CSV")
+
+
+def main():
+    global REPRISE, TMP
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--reprise", required=True)
+    REPRISE = os.path.abspath(parser.parse_args().reprise)
+    tests = [(n, f) for n, f in globals().items() if n.startswith("test_")]
+    failed = 0
+    with tempfile.TemporaryDirectory() as TMP:
+        for name, test in tests:
+            try:
+                test()
+            except Exception:
+                failed += 1
+                print(f"{name} failed")
+                traceback.print_exc(file=sys.stdout)
+    print(f"{len(tests) - failed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
