@@ -42,7 +42,7 @@ clang: deps
 	@test -f $(CLANG)/build.ninja || CC=clang-19 meson setup $(CLANG)
 	@ninja -j $(JOBS) -C $(CLANG)
 
-# Simulated warp instructions per second.
+# Simulated warp instructions per second, and host instructions for one of them.
 bench: all
 	@python3 tools/bench.py
 

@@ -1,18 +1,30 @@
 #!/usr/bin/env python3
-"""Speed of the simulator on one thread: simulated warp instructions per second.
+"""Speed of the simulator on one thread: simulated warp instructions per second, and what one of them costs.
 
 Functional: the programs of tests/programs/bench.list. Timed: every workload at one size on one GPU. The time is what launches
-take; each program runs several times and the fastest run counts."""
+take; each program runs several times and the fastest run counts.
+
+Cost: host instructions per simulated warp instruction, which do not depend on how busy the machine is, counted by callgrind in the
+functions that run a launch. The executors are those without vector instructions, so that every x86-64 host gives the same figure.
+tests/host_insts.txt holds the figures of one compiler; --check fails when one has grown by more than a tenth, --update renews it."""
 import argparse
+import concurrent.futures
 import json
 import math
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+FIGURES = ROOT / "tests/host_insts.txt"
+COLLECT = "--toggle-collect=machine_run --toggle-collect=exec_run_grid"
+# No vector instructions in the executors and in libc's copies: figures must not depend on what the host has.
+SAME_ON_ALL_HOSTS = {"REPRISE_ISA": "generic", "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-AVX512VL,-AVX512F,-ERMS,-FSRM"}
+GROWTH = 1.10
+SKIPPED = 77  # as meson takes it
 
 
 def programs():
@@ -58,19 +70,73 @@ def table(title, rows, reprise, runs):
     print(f"{'geometric mean':<22}{'':>14}{'':>12}{'':>10}{mean:>12.2f}   slowest {min(rates):.2f}\n")
 
 
+def cost(mode, name, reprise):
+    """Host instructions per warp instruction of a workload at its smallest size, launches alone."""
+    words = ["--functional"] if mode == "functional" else ["--gpu", mode]
+    shown = subprocess.run([reprise, "env", *words], capture_output=True, text=True, check=True).stdout
+    program = pathlib.Path(reprise).resolve().parent.parent / "workloads" / name
+    script = f'eval "$1"; exec valgrind --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no {COLLECT} "$2" --size tiny --no-check'
+    with tempfile.NamedTemporaryFile(suffix=".json") as report:
+        done = subprocess.run(["sh", "-c", script, "sh", shown, str(program)], capture_output=True, text=True,
+                              env=dict(os.environ, REPRISE_JSON=report.name, **SAME_ON_ALL_HOSTS))
+        found = re.search(r"Collected : (\d+)", done.stderr)
+        if done.returncode or not found:
+            raise RuntimeError(f"{name}: {done.stdout}{done.stderr}")
+        return int(found[1]) / json.load(report)["totals"]["warp_insts"]
+
+
+def compiler(reprise):
+    """Who built it: figures of another compiler are not comparable."""
+    comment = subprocess.run(["readelf", "-p", ".comment", reprise], capture_output=True, text=True).stdout
+    found = re.search(r"GCC: \([^)]*\) (\d+)", comment)
+    return f"gcc {found[1]}" if found and "clang" not in comment else "another compiler"
+
+
+def costs(reprise, mode):
+    """Prints the costs beside the committed ones; status 1 when one has grown too much."""
+    lines = FIGURES.read_text().splitlines()
+    rows = [line.split() for line in lines if line and not line.startswith("#")]
+    head, rows = " ".join(rows[0]), rows[1:]
+    if mode == "check" and compiler(reprise) != head:
+        print(f"built by {compiler(reprise)}; the figures are those of {head}")
+        return SKIPPED
+    print(f"{'host instructions':<22}{'mode':>14}{'a warp inst':>14}{'committed':>12}{'growth':>9}")
+    grown = []
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for row, now in zip(rows, pool.map(lambda row: cost(row[0], row[1], reprise), rows)):
+            was = float(row[2])
+            print(f"{row[1]:<22}{row[0]:>14}{now:>14.1f}{was:>12.1f}{100 * (now / was - 1):>8.1f}%", flush=True)
+            if now > was * GROWTH:
+                grown.append(row[1])
+            row[2] = f"{now:.1f}"
+    if mode == "update":
+        comments = [line for line in lines if line.startswith("#")]
+        FIGURES.write_text("\n".join([*comments, compiler(reprise), *(f"{m:<12}{n:<22}{v}" for m, n, v in rows)]) + "\n")
+    if grown and mode == "check":
+        print(f"more than {100 * GROWTH - 100:.0f}% above tests/host_insts.txt: {', '.join(grown)}")
+    return 1 if grown and mode == "check" else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("mode", nargs="*", choices=["functional", "timed", []], help="which table (both)")
+    parser.add_argument("mode", nargs="*", choices=["functional", "timed", "cost", []], help="which table (all)")
+    parser.add_argument("--check", action="store_true", help="the cost alone, against the committed figures")
+    parser.add_argument("--update", action="store_true", help="the cost alone, and commit it")
     parser.add_argument("--reprise", default=ROOT / "reprise", type=pathlib.Path)
     parser.add_argument("--gpu", default="gtx480", help="of the timed table")
     parser.add_argument("--size", default="small", help="of the timed table")
     parser.add_argument("--runs", type=int, default=2, help="of which the fastest counts")
     options = parser.parse_args()
     reprise = str(options.reprise.resolve())
+    if options.check or options.update:
+        return costs(reprise, "check" if options.check else "update")
     if not options.mode or "functional" in options.mode:
         table("functional", programs(), reprise, options.runs)
     if not options.mode or "timed" in options.mode:
         table(f"timed, {options.gpu}", workloads(options.gpu, options.size), reprise, options.runs)
+    if not options.mode or "cost" in options.mode:
+        return costs(reprise, "show")
+    return 0
 
 
 if __name__ == "__main__":

@@ -18,6 +18,10 @@ fi
 meson test -C "$build" --no-rebuild --print-errorlogs >"$build/check.log" 2>&1
 sed '/^Summary of Failures/,$d' "$build/check.log" | sed -n 's/^ *[0-9]*\/[0-9]* *\(.*[^ ]\)  *\(OK\|FAIL\|TIMEOUT\|ERROR\|SKIP\) .*/\1|\2/p' >"$build/check.rows"
 while IFS='|' read -r name result; do
+    if [ "$result" = SKIP ]; then
+        printf '%-24s skipped\n' "$name"
+        continue
+    fi
     [ "$result" = OK ]
     say "$name" $?
 done <"$build/check.rows"
