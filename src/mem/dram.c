@@ -314,6 +314,22 @@ static uint32_t starved(struct dram *d, uint64_t now, enum kind kind) {
     return now > d->patience[kind] ? i : NO_SLOT;
 }
 
+/* While requests of one kind are served: a row that one of the other kind will need, to be opened in a bank
+ * that no request of the first kind wants. */
+static struct choice prepare(struct dram *d, uint64_t now, enum kind other) {
+    struct choice best = {.request = NO_SLOT};
+    uint64_t left = d->banks[other] & ~d->banks[other == READS ? WRITES : READS];
+    for (; left; left &= left - 1) {
+        struct choice c = choose(d, (uint32_t)__builtin_ctzll(left), other, false);
+        if (c.command != DRAM_ACTIVATE && c.command != DRAM_PRECHARGE)
+            continue;
+        d->next = min_u64(d->next, c.at);
+        if (c.at <= now && (best.request == NO_SLOT || goes_before(d, &c, &best)))
+            best = c;
+    }
+    return best;
+}
+
 void dram_tick(struct dram *d, uint64_t now) {
     enum kind kind = turn(d);
     d->next = NEVER;
@@ -340,6 +356,8 @@ void dram_tick(struct dram *d, uint64_t now) {
         if (c.at <= now && (best.request == NO_SLOT || goes_before(d, &c, &best)))
             best = c;
     }
+    if (best.request == NO_SLOT)
+        best = prepare(d, now, kind == READS ? WRITES : READS);
     if (best.request != NO_SLOT) {
         give(d, now, &best, kind);
         d->next = now + 1;

@@ -1,8 +1,8 @@
 /* One DRAM channel: banks and rows, first-ready first-come scheduling, GDDR5 timing.
  *
  * One command goes out in each tick of the command clock. Row hits go before others unless the oldest request
- * has waited too long; writes wait until there are many of them, or nothing to read. Rows stay open. Refresh
- * and power-down are left out. */
+ * has waited too long; writes wait until there are many of them, or nothing to read. Meanwhile rows for what
+ * waits are opened in banks that are not in use. Rows stay open. Refresh and power-down are left out. */
 #ifndef REPRISE_MEM_DRAM_H
 #define REPRISE_MEM_DRAM_H
 
