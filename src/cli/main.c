@@ -16,6 +16,7 @@ static const struct {
     {"run", cli_run, "run a CUDA program, a workload or a kernel of a PTX file on the simulated GPU"},
     {"env", cli_env, "print the variables that run a CUDA program by hand"},
     {"compare", cli_compare, "run workloads on several mechanisms and print one table"},
+    {"repro", cli_repro, "a paper's figures from our runs, its claims beside ours"},
     {"disasm", cli_disasm, "print the machine code of a PTX file"},
     {"list", cli_list, "list gpus, params, counters or workloads"},
 };

@@ -49,6 +49,26 @@ const char *number_unit(double value, const char *unit, char out[NUMBER_TEXT]) {
     return out;
 }
 
+bool number_function(const char *name, formula_lookup lookup, void *ctx, double *value) {
+    static const struct {
+        const char *name;
+        double (*compute)(double);
+    } functions[] = {{"log2(", log2}, {"abs(", fabs}};
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+        size_t n = strlen(functions[i].name), len = strlen(name);
+        if (strncmp(name, functions[i].name, n))
+            continue;
+        char *inner = xstrdup(name + n);
+        inner[len - n - 1] = 0; /* the closing parenthesis */
+        double v;
+        bool ok = formula_eval(inner, lookup, ctx, &v) == FORMULA_OK;
+        *value = ok ? functions[i].compute(v) : NAN;
+        free(inner);
+        return true;
+    }
+    return false;
+}
+
 double number_mean(const double *v, uint32_t n) {
     double sum = 0;
     uint32_t count = 0;

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "stats/formula.h"
+
 enum { NUMBER_TEXT = 40 }; /* bytes that hold any of the texts */
 
 /* The shortest text that reads back as the same number. */
@@ -12,6 +14,9 @@ const char *number_exact(double value, char out[NUMBER_TEXT]);
 const char *number_short(double value, char out[NUMBER_TEXT]);
 /* An amount with a prefix of its unit, e.g. "1.23 mJ"; "-" for what is no number. */
 const char *number_unit(double value, const char *unit, char out[NUMBER_TEXT]);
+
+/* "log2(FORMULA)" and "abs(FORMULA)", for names that a formula asks for; false for any other name. */
+bool number_function(const char *name, formula_lookup lookup, void *ctx, double *value);
 
 /* Over those of n values that are numbers; NAN when there are none. The geometric mean is NAN unless all of
  * them are above zero. */

@@ -164,7 +164,8 @@ struct place {
 
 static bool name_value(void *ctx, const char *name, double *value) {
     const struct place *p = ctx;
-    *value = results_value(p->results, p->w, p->m, name);
+    if (!number_function(name, name_value, ctx, value))
+        *value = results_value(p->results, p->w, p->m, name);
     return true; /* what is missing is NAN, and so is all that follows from it */
 }
 

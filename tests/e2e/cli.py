@@ -110,7 +110,7 @@ def report(*words, timed=False):
 
 def test_help():
     for words in (["--help"], ["help"], ["run", "--help"], ["env", "--help"], ["disasm", "--help"], ["list", "--help"],
-                  ["compare", "--help"]):
+                  ["compare", "--help"], ["repro", "--help"]):
         rc, out, err = run(*words)
         expect(rc == 0 and not err, f"{words}: status {rc}, {err}")
         expect_in("usage: reprise", out)

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""reprise repro as users meet it: a figure on two workloads, what is kept, mistakes.
+
+Every check is a function named test_*. Python because it is processes and text.
+"""
+import argparse
+import csv
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import traceback
+
+COLUMNS = 100
+REPRISE = TMP = None  # set by main
+TWO = ["--workloads", "hotspot,nw", "--size", "tiny"]
+
+
+def run(*words):
+    done = subprocess.run([REPRISE, "repro", *map(str, words)], capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+def expect(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def expect_in(part, text):
+    expect(part in text, f"{part!r} is not in:\n{text}")
+
+
+def table(*parts):
+    return list(csv.DictReader(pathlib.Path(TMP, *parts).read_text().splitlines()))
+
+
+def test_a_figure():
+    rc, out, err = run("wir", "mix", *TWO, "--out", f"{TMP}/one")
+    expect(rc == 0 and err.splitlines() == ["[1/2] hotspot Base", "[2/2] nw Base"], f"status {rc}: {err}")
+    expect(max(map(len, out.splitlines())) <= COLUMNS, f"wider than {COLUMNS} columns:\n{out}")
+    rows = table("one", "wir-mix.csv")
+    expect([(r["benchmark"], r["workload"]) for r in rows] == [("HS", "hotspot"), ("NW", "nw"), ("mean", "")], rows)
+    values = [float(r["fp"]) for r in rows]
+    expect(5 < values[0] < 50 and values[1] == 0 and abs(values[2] - values[0] / 2) < 1e-9, values)
+    claims = {r["claim"]: r for r in table("one", "wir-claims.csv")}
+    expect(len(claims) == 34, f"{len(claims)} claims")
+    hs = claims["wir.workload.fp_share.HS"]
+    expect(hs["paper"] == "17.6" and float(hs["ours"]) == values[0], hs)
+    expect(abs(float(hs["differs by %"]) - 100 * (values[0] / 17.6 - 1)) < 1e-9, hs)
+    expect(claims["wir.workload.fp_share.NW"]["verdict"] == "agrees", "0 is 0")
+    expect(claims["wir.workload.fp_share.SF"]["verdict"] == "not measured", "a workload that did not run")
+    expect_in("wir.workload.fp_share.HS", out)
+
+
+def test_sizes_follow_from_parameters():
+    rc, out, err = run("wir", "tables", *TWO, "--out", f"{TMP}/tables")
+    expect(rc == 0, err)
+    claims = {r["claim"]: r for r in table("tables", "wir-claims.csv")}
+    expect(float(claims["wir.storage.reference_kb"]["ours"]) == 230, "RF, caches and shared memory")
+    expect(float(claims["wir.rb.entry_bits"]["ours"]) == 59, "bits of an entry")
+    rc, _, err = run("wir", "tables", *TWO, "--set", "sm.registers=65536", "--out", f"{TMP}/tables")
+    expect(rc == 0, err)
+    claims = {r["claim"]: r for r in table("tables", "wir-claims.csv")}
+    expect(float(claims["wir.rb.entry_bits"]["ours"]) == 63, "a register's number has one bit more, in four fields")
+
+
+def test_what_was_run_is_kept():
+    words = ["wir", "mix", *TWO, "--out", f"{TMP}/kept"]
+    first = run(*words)
+    files = sorted(os.listdir(f"{TMP}/kept/runs"))
+    expect(len(files) == 2 and all(f.endswith(".json") for f in files), files)
+    again = run(*words)
+    expect(again[0] == 0 and again[1] == first[1] and again[2] == "", "the second time nothing runs, and the output is the same")
+    os.unlink(f"{TMP}/kept/runs/{files[0]}")
+    expect(len(run(*words)[2].splitlines()) == 1, "one is missing, one runs")
+    expect(sorted(os.listdir(f"{TMP}/kept/runs")) == files, "the same names for the same runs")
+    for other in (["--set", "latency.alu=12"], ["--bits", "64"], ["--gpu", "gtx480"]):
+        expect(len(run(*words, *other)[2].splitlines()) == 2, f"{other}: other runs")
+    expect(len(os.listdir(f"{TMP}/kept/runs")) == 8, "all are kept")
+    pathlib.Path(f"{TMP}/kept/runs/{files[0]}").write_text("{}")
+    expect(len(run(*words)[2].splitlines()) == 1, "a broken file is as good as none")
+
+
+def test_jobs_change_nothing():
+    outs = [run("wir", "mix", *TWO, "-j", j, "--out", f"{TMP}/j")[:2] for j in (1, 2) if not subprocess.run(["rm", "-rf", f"{TMP}/j"]).returncode]
+    expect(outs[0] == outs[1], "output depends on -j")
+
+
+def test_mistakes_get_suggestions():
+    for words, said in (
+        (["wri"], "there is no paper 'wri'; did you mean 'wir'?"),
+        (["wir", "mxi"], "there is no figure 'mxi'; did you mean 'mix'?"),
+        ([], "which paper?"),
+        (["wir", "--workloads", "hotspto"], "did you mean 'hotspot'?"),
+        (["wir", "--outt", "x"], "unknown option --outt; did you mean --out?"),
+        (["wir", "--out"], "a value is needed after --out"),
+    ):
+        rc, out, err = run(*words)
+        expect(rc == 2 and not out, f"{words}: status {rc}, stdout {out!r}")
+        expect_in(said, err)
+    for words in (["--help"], ["wir", "--list"]):
+        rc, out, _ = run(*words)
+        expect(rc == 0 and max(map(len, out.splitlines())) <= COLUMNS, f"{words}: {out}")
+    rc, _, err = run("wir", "mix", *TWO, "--out", "/proc/nowhere")
+    expect(rc == 1 and "/proc/nowhere" in err, err)
+
+
+def main():
+    global REPRISE, TMP
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--reprise", required=True)
+    REPRISE = os.path.abspath(parser.parse_args().reprise)
+    tests = [(n, f) for n, f in globals().items() if n.startswith("test_")]
+    failed = 0
+    with tempfile.TemporaryDirectory() as TMP:
+        for name, test in tests:
+            try:
+                test()
+            except Exception:
+                failed += 1
+                print(f"{name} failed")
+                traceback.print_exc(file=sys.stdout)
+    print(f"{len(tests) - failed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
