@@ -72,8 +72,10 @@ struct rp_gpu_info {
 struct rp_options {
     const char *gpu;        /* name in configs/ or a .yaml path; NULL: the default GPU */
     const char *const *set; /* "path=value" overrides, NULL-terminated, or NULL */
+    const char *mech;       /* mechanisms, NAME[+NAME...]; NULL: none */
     bool functional;        /* no timing: results only */
     bool per_sm;            /* keep the counters of each SM, see rp_sm_counter */
+    bool check;             /* compare the values that mechanisms supply with those computed */
     /* Sampling: what of a run is timed. The rest runs functionally, so that results never change. 0: no
      * limit.
      */
@@ -88,6 +90,8 @@ struct rp_options {
 struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log);
 void rp_gpu_destroy(struct rp_gpu *gpu);
 const struct rp_gpu_info *rp_gpu_info(const struct rp_gpu *gpu);
+/* The mechanisms of the GPU as they were named; "base": none. */
+const char *rp_gpu_mech(const struct rp_gpu *gpu);
 
 /* One parameter of the GPU's configuration, for reports. */
 struct rp_setting {

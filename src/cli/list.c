@@ -12,10 +12,11 @@
 #include "stats/stats.h"
 
 static const char help[] =
-    "usage: reprise list gpus|params|counters|workloads|suites\n"
+    "usage: reprise list gpus|mechs|params|counters|workloads|suites\n"
     "       reprise list workloads --mix [--size tiny|small|medium|large] [--bits 32|64]\n"
     "\n"
     "  gpus       the GPUs --gpu knows\n"
+    "  mechs      the mechanisms --mech knows\n"
     "  params     every parameter of a GPU: type, range, default, unit, meaning\n"
     "  counters   what --json counts and derives: unit, meaning, formula\n"
     "  workloads  the bundled workloads: suite, block shapes, papers that use them, sizes\n"
@@ -54,16 +55,36 @@ static int list_counters(int argc, char **argv) {
     for (uint32_t i = 0; i < COUNTER_COUNT; i++)
         print_counter(counter_info[i].name, counter_info[i].unit, counter_info[i].meaning);
     puts("\nof what is timed:");
-    for (uint32_t i = 0; i < machine_counter_count(); i++) {
+    const struct mech_set none = {0};
+    for (uint32_t i = 0; i < machine_counter_count(&none); i++) {
         char name[64];
-        struct counter_info c = machine_counter_info(i, name, sizeof name);
+        struct counter_info c = machine_counter_info(&none, i, name, sizeof name);
         print_counter(c.name, c.unit, c.meaning);
     }
+    const struct mechanism *last = NULL;
+    const struct mech_model *model;
+    for (uint32_t i = 0; (model = mech_model_at(i)); last = model->mechanism, i++)
+        if (model->mechanism != last) {
+            printf("\nof what is timed with --mech %s:\n", model->mechanism->name);
+            for (uint32_t k = 0; k < model->mechanism->ncounters; k++)
+                print_counter(model->mechanism->counters[k].name, model->mechanism->counters[k].unit,
+                              model->mechanism->counters[k].meaning);
+        }
     puts("\nderived from them and from parameters:");
     for (uint32_t i = 0; i < formula_count; i++) {
         print_counter(formula_info[i].name, formula_info[i].unit, formula_info[i].meaning);
         printf("      = %s\n", formula_info[i].text);
     }
+    return 0;
+}
+
+static int list_mechs(int argc, char **argv) {
+    struct str out = {0};
+    if (argc)
+        return cli_usage_error(help, "unknown argument", argv[0]);
+    mech_list(&out);
+    fputs(str_text(&out), stdout);
+    str_free(&out);
     return 0;
 }
 
@@ -100,8 +121,8 @@ static const struct {
     const char *name;
     int (*list)(int argc, char **argv);
 } topics[] = {
-    {"gpus", list_gpus},           {"params", list_params}, {"counters", list_counters},
-    {"workloads", list_workloads}, {"suites", list_suites},
+    {"gpus", list_gpus},         {"mechs", list_mechs},         {"params", list_params},
+    {"counters", list_counters}, {"workloads", list_workloads}, {"suites", list_suites},
 };
 enum { NTOPICS = sizeof topics / sizeof topics[0] };
 

@@ -1,6 +1,30 @@
 /* Operand collection and writeback: requests queue at the register banks, each of which serves one access a
  * cycle (a read and a write with two ports); writes go first. */
-#include "core/core.h"
+#include <string.h>
+
+#include "core/points.h"
+#include "core/view.h"
+
+static void queue_read(struct sm *sm, int32_t id, uint32_t b, int16_t source) {
+    int32_t r = sm->free_read;
+    sm->free_read = sm->reads[r].next;
+    sm->reads[r] = (struct core_read){id, CORE_NONE, source};
+    if (sm->bank_reads[b][0] == CORE_NONE)
+        sm->bank_reads[b][0] = r;
+    else
+        sm->reads[sm->bank_reads[b][1]].next = r;
+    sm->bank_reads[b][1] = r;
+    sm->read_banks |= 1u << b;
+}
+
+/* The bank of a source register (write: of a destination word) of an op. */
+static uint32_t op_bank(struct sm *sm, int32_t id, uint32_t k, uint32_t reg, bool write) {
+    uint32_t bank = 0;
+    if (!HAS(sm, bank))
+        return bank_of(sm, sm->ops[id].warp, reg);
+    EACH_POINT(sm, bank, bank = points->bank(state, id, k, write))
+    return bank;
+}
 
 static inline void operands_complete(struct sm *sm, int32_t id) {
     fifo_push(sm, sm->ready[op_info[sm->ops[id].i->in->op].unit], id);
@@ -11,21 +35,22 @@ void op_read_operands(struct sm *sm, int32_t id, const struct core_need *need, u
     struct core_op *op = &sm->ops[id];
     op->ready = now + 1;
     sm->n.const_operands += need->nconsts;
-    for (uint32_t k = 0; k < need->nreads; k++) {
-        uint32_t b = bank_of(sm, op->warp, need->reads[k]);
-        int32_t r = sm->free_read;
-        sm->free_read = sm->reads[r].next;
-        sm->reads[r] = (struct core_read){id, CORE_NONE};
-        if (sm->bank_reads[b][0] == CORE_NONE)
-            sm->bank_reads[b][0] = r;
-        else
-            sm->reads[sm->bank_reads[b][1]].next = r;
-        sm->bank_reads[b][1] = r;
-        sm->read_banks |= 1u << b;
-        op->pending++;
-    }
+    for (uint32_t k = 0; k < need->nreads; k++)
+        queue_read(sm, id, op_bank(sm, id, k, need->reads[k], false), (int16_t)k);
+    op->pending = need->nreads;
     if (!op->pending)
         operands_complete(sm, id);
+}
+
+void core_collect(struct sm *sm, int32_t id, uint64_t now) {
+    const struct core_op *op = &sm->ops[id];
+    const struct core_need *need = op->injected ? &sm->copy_need : &sm->needs[op->i - sm->x->img->code];
+    sm->collectors_used++;
+    op_read_operands(sm, id, need, now);
+}
+
+void core_read(struct sm *sm, int32_t id, uint32_t bank) {
+    queue_read(sm, id, bank, CORE_NONE);
 }
 
 static void serve_read(struct sm *sm, uint32_t b) {
@@ -36,11 +61,15 @@ static void serve_read(struct sm *sm, uint32_t b) {
         sm->read_banks &= ~(1u << b);
     struct core_op *op = &sm->ops[read->op];
     sm->n.rf_reads++;
-    sm->n.rf_read_arrays += op->read_arrays;
-    if (!--op->pending)
-        operands_complete(sm, read->op);
+    sm->n.rf_read_arrays += HAS(sm, arrays) ? point_read_arrays(sm, read->op, read->source) : op->read_arrays;
+    int32_t id = read->op;
+    int16_t source = read->source;
     read->next = sm->free_read;
     sm->free_read = r;
+    if (__builtin_expect(source == CORE_NONE, 0))
+        AT_POINT(sm, read_done, id, sm->now);
+    else if (!--op->pending)
+        operands_complete(sm, id);
 }
 
 static void clear_register(struct sm *sm, uint32_t slot, uint32_t reg) {
@@ -49,10 +78,15 @@ static void clear_register(struct sm *sm, uint32_t slot, uint32_t reg) {
     cw->memory[reg / 64] &= ~(UINT64_C(1) << (reg % 64));
 }
 
+static const struct xinst no_results = {.pd = {PRED_PT, PRED_PT}};
+
 void op_end(struct sm *sm, int32_t id) {
     struct core_op *op = &sm->ops[id];
     struct core_warp *cw = &sm->warps[op->warp];
     const struct xinst *i = op->i;
+    AT_POINT(sm, retire, id);
+    if (op->injected) /* the scoreboard knows nothing of it */
+        i = &no_results;
     for (uint32_t k = 0; k < i->ndw; k++)
         clear_register(sm, op->warp, i->d + k);
     for (int k = 0; k < 2; k++)
@@ -77,14 +111,48 @@ static void request_write(struct sm *sm, int32_t id) {
         op_end(sm, id);
         return;
     }
-    uint32_t b = bank_of(sm, op->warp, op->i->d + op->next_write);
+    uint32_t b = op_bank(sm, id, op->next_write, op->i->d + op->next_write, true);
     fifo_push(sm, sm->bank_writes[b], id);
     sm->write_banks |= 1u << b;
 }
 
 void op_writeback(struct sm *sm, int32_t id) {
     TELL(sm, tell_op(sm, PROBE_WRITEBACK, id));
+    if (TAKEN_AT(sm, result, id, sm->now))
+        sm->ops[id].taken = true;
+    else
+        request_write(sm, id);
+}
+
+void core_write(struct sm *sm, int32_t id) {
     request_write(sm, id);
+}
+
+void core_retire(struct sm *sm, int32_t id) {
+    op_end(sm, id);
+}
+
+/* What a mechanism supplied is not what the instruction computed: a bug of the mechanism, or, for a load, a
+ * race of the program. */
+static void wrong_value(struct sm *sm, const struct core_op *op, const uint32_t *value,
+                        const uint32_t *computed) {
+    enum { SHOWN = 10 };
+    uint32_t lane = 0;
+    while (value[lane] == computed[lane])
+        lane++;
+    if (sm->n.check_wrong++ < SHOWN)
+        str_printf(sm->check.out,
+                   "check: SM %u, warp %u, %s at line %u: lane %u was given 0x%x, computed 0x%x\n", sm->id,
+                   op->warp, op_info[op->i->in->op].name, op->i->in->line, lane, value[lane], computed[lane]);
+}
+
+void core_supply(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
+    struct core_op *op = &sm->ops[id];
+    uint32_t *latch = sm->warps[op->warp].w->r[op->i->d];
+    if (sm->check.on && memcmp(latch, value, WARP_LANES * sizeof *latch))
+        wrong_value(sm, op, value, latch);
+    memcpy(latch, value, WARP_LANES * sizeof *latch);
+    op_end(sm, id);
 }
 
 /* The words of one result are written in turn, in the same cycle where their banks are free. */
@@ -100,7 +168,13 @@ static uint32_t serve_writes(struct sm *sm) {
         busy |= 1u << b;
         sm->n.rf_writes++;
         struct core_op *op = &sm->ops[id];
-        sm->n.rf_write_arrays += op->write_arrays;
+        sm->n.rf_write_arrays +=
+            HAS(sm, arrays) ? point_write_arrays(sm, id, op->next_write) : op->write_arrays;
+        if (__builtin_expect(op->taken, 0)) {
+            uint32_t word = op->next_write++;
+            AT_POINT(sm, written, id, word);
+            continue;
+        }
         clear_register(sm, op->warp, op->i->d + op->next_write);
         op->next_write++;
         request_write(sm, id);
@@ -110,7 +184,10 @@ static uint32_t serve_writes(struct sm *sm) {
 }
 
 void sm_collect(struct sm *sm, uint64_t now) {
-    (void)now;
+    if (HAS(sm, arbitrate)) {
+        AT_POINT(sm, arbitrate, now);
+        return;
+    }
     uint32_t busy = sm->write_banks ? serve_writes(sm) : 0;
     uint32_t reads = sm->read_banks;
     for (uint32_t left = reads; left; left &= left - 1) {

@@ -18,6 +18,7 @@
 #define REPRISE_CORE_CORE_H
 
 #include "exec/warp.h"
+#include "mech/mech.h"
 #include "mem/coalescer.h"
 #include "mem/memsys.h"
 #include "sim/probe.h"
@@ -96,6 +97,9 @@ struct core_op {
     uint8_t lanes;                /* that execute */
     uint8_t read_arrays;          /* CORE_ARRAYS of a bank that one read activates ... */
     uint8_t write_arrays;         /* ... and one write: those of active lanes */
+    uint32_t mask;                /* lanes for which it took effect */
+    bool taken;                   /* a mechanism sees to its result */
+    bool injected;                /* by a mechanism: not of the program */
     uint64_t ready;               /* cycle from which the unit may take it */
 };
 
@@ -167,6 +171,7 @@ struct sm {
     uint32_t read_banks, write_banks;       /* banks with waiting requests */
     struct core_read {
         int32_t op, next;
+        int16_t source; /* which of the op's sources; CORE_NONE: a read for a mechanism */
     } * reads;
     int32_t free_read;
     int32_t ready[UNIT_COUNT][2]; /* FIFO of ops whose operands are complete */
@@ -189,14 +194,23 @@ struct sm {
     bool fault, ended;   /* ended: some warp has exited and has nothing on its way */
     struct core_counters n;
     struct core_lanes lanes;
+
+    struct mech_stack mech;
+    struct core_need copy_need; /* of the copies that mechanisms inject: one source */
+    struct {
+        bool on; /* --check: values that mechanisms supply are compared with those computed */
+        struct str *out;
+    } check;
 };
 
 /* What the kernel needs of the scoreboard, per instruction; in the arena. */
 struct core_need *core_needs(struct arena *a, const struct image *img);
 
 struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *mem, uint32_t id);
-/* Prepares for a launch: no blocks, nothing under way. */
-void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs);
+/* Prepares for a launch: no blocks, nothing under way. marks: of each mechanism of the stack. */
+void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, const void *const *marks);
+/* The launch has ended. NULL, or the invariant of a mechanism that does not hold. */
+const char *sm_finish(struct sm *sm);
 /* Puts a block (already started) on the SM; false when no slot for it is free. */
 bool sm_add_block(struct sm *sm, struct cta *c);
 /* One cycle. Returns the next cycle in which the SM may have something to do, NEVER when it only waits for

@@ -2,7 +2,7 @@
  * buffer has room; those with nothing in it go first, as they have room for a whole fetch. A line holds 16
  * instructions; a fetch brings fetch_width of them, not across a line's end.
  */
-#include "core/core.h"
+#include "core/points.h"
 
 enum { LINE_INSTS = MEM_LINE / INST_BYTES };
 
@@ -72,6 +72,8 @@ void sm_fetch(struct sm *sm, uint64_t now) {
     if (sm->arriving)
         arrivals(sm, now);
     uint64_t hungry = sm->hungry & ~sm->blocked;
+    if (HAS(sm, fetch) && hungry)
+        hungry = point_fetch(sm, hungry, now);
     for (uint32_t g = 0; g < sm->spec->fetch_groups && hungry; g++) {
         uint64_t set = hungry & sm->fetch_group[g];
         if (!set)

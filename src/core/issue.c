@@ -2,9 +2,10 @@
  * effect. */
 #include <string.h>
 
-#include "core/core.h"
+#include "core/points.h"
+#include "core/view.h"
 
-enum outcome { ISSUED, NO_UNIT, NO_COLLECTOR };
+enum outcome { ISSUED, NO_UNIT, NO_COLLECTOR, REFUSED };
 
 /* Repetitions that make a spin loop; ordered accesses elsewhere after which another one is watched. */
 enum { SPIN_TIMES = 16, SPIN_OTHERS = 8 };
@@ -194,10 +195,12 @@ static void issue_control(struct sm *sm, uint32_t s, const struct xinst *i, uint
     sm->n.ctrl_ops++;
     sm->lanes.active[EN_CTRL] += lanes;
     TELL(sm, tell_issue(sm, s, m, CORE_NONE));
+    AT_POINT(sm, operands, s, i, m);
     if (warp_step(sm->x, cw->w) == WARP_FAULT) {
         sm->fault = true;
         return;
     }
+    AT_POINT(sm, control, s, i, m);
     sm->n.branch_diverged += (i->kind == X_BRA || i->kind == X_BRX) && cw->w->depth > depth;
     advance(sm, s, pc);
     hold(sm, s, now);
@@ -213,7 +216,7 @@ static void issue_control(struct sm *sm, uint32_t s, const struct xinst *i, uint
 static enum outcome shortage(const struct sm *sm) {
     if (sm->free_op == CORE_NONE)
         return NO_UNIT;
-    if (sm->collectors_used < sm->spec->collectors)
+    if (sm->collectors_used < sm->spec->collectors || sm->mech.claims & MECH_FRONT)
         return ISSUED;
     for (uint32_t u = 0; u < UNIT_COUNT; u++)
         if (sm->ready[u][0] != CORE_NONE)
@@ -240,12 +243,42 @@ static bool spinning(const struct sm *sm, struct core_warp *cw, const struct xin
     return true;
 }
 
+/* The instruction takes effect for lanes m of the path on top; others of its lanes sit it out. */
+static enum warp_state step_lanes(struct sm *sm, struct warp *w, const struct xinst *i, uint32_t m) {
+    struct simt_entry *e = &w->stack[w->depth - 1];
+    uint32_t all = e->mask;
+    e->mask = m | (all & ~(w->p[i->guard] ^ (0u - (uint32_t)i->gneg)));
+    enum warp_state state = warp_step(sm->x, w);
+    w->stack[w->depth - 1].mask = all;
+    return state;
+}
+
+int32_t core_inject(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t mask) {
+    int32_t id = sm->free_op;
+    if (id == CORE_NONE)
+        return CORE_NONE;
+    struct core_op *op = &sm->ops[id];
+    sm->free_op = op->next;
+    *op = (struct core_op){.i = i,
+                           .warp = (uint16_t)warp,
+                           .accesses = CORE_NONE,
+                           .next = CORE_NONE,
+                           .lanes = (uint8_t)lanes_of(mask),
+                           .read_arrays = CORE_ARRAYS,
+                           .write_arrays = arrays_of(mask),
+                           .mask = mask,
+                           .writes = i->ndw,
+                           .injected = true};
+    sm->warps[warp].inflight++;
+    return id;
+}
+
 static void issue_warp(struct sm *sm, uint32_t s, uint64_t now) {
     struct core_warp *cw = &sm->warps[s];
     uint32_t pc = cw->next;
     const struct xinst *i = &sm->x->img->code[pc];
     const struct core_need *need = &sm->needs[pc];
-    uint32_t m = active_lanes(cw, i);
+    uint32_t m = active_lanes(cw, i), all = m;
     if (need->control) {
         issue_control(sm, s, i, m, now);
         return;
@@ -254,13 +287,17 @@ static void issue_warp(struct sm *sm, uint32_t s, uint64_t now) {
     int32_t id = sm->free_op;
     struct core_op *op = &sm->ops[id];
     int32_t rest = op->next;
+    if (HAS(sm, lanes))
+        EACH_POINT(sm, lanes, m = points->lanes(state, s, i, m))
+    AT_POINT(sm, operands, s, i, m);
     *op = (struct core_op){.i = i,
                            .warp = (uint16_t)s,
                            .accesses = CORE_NONE,
                            .next = rest,
                            .lanes = (uint8_t)lanes_of(m),
                            .read_arrays = CORE_ARRAYS,
-                           .write_arrays = arrays_of(m)};
+                           .write_arrays = arrays_of(m),
+                           .mask = m};
     if (memory && m)
         lsu_prepare(sm, cw, op, i, m);
     sm->free_op = rest;
@@ -269,7 +306,7 @@ static void issue_warp(struct sm *sm, uint32_t s, uint64_t now) {
     if (i->kind == X_S2R) /* what %clock reads is the sum of these */
         sm->x->clock = now - sm->x->warp_insts - 1;
     bool spins = memory && i->in->m.vol && m && cw->w->depth > 1 && spinning(sm, cw, i, m);
-    if (warp_step(sm->x, cw->w) == WARP_FAULT) {
+    if ((m == all ? warp_step(sm->x, cw->w) : step_lanes(sm, cw->w, i, m)) == WARP_FAULT) {
         sm->fault = true;
         return;
     }
@@ -281,8 +318,10 @@ static void issue_warp(struct sm *sm, uint32_t s, uint64_t now) {
         op->space = CORE_SHARED;
     if (memory && (op_info[i->in->op].flags & OPF_STORE) && op->naccess)
         cw->stores++;
-    sm->collectors_used++;
-    op_read_operands(sm, id, need, now);
+    if (!TAKEN_AT(sm, issued, id, now)) {
+        sm->collectors_used++;
+        op_read_operands(sm, id, need, now);
+    }
     if (spins)
         simt_yield(cw->w);
     advance(sm, s, pc);
@@ -304,7 +343,9 @@ static void count_stall(struct sm *sm, uint32_t sched, enum outcome why, uint64_
     uint64_t here = sm->group[sched] & sm->resident, buffered = here & sm->valid & ~sm->blocked;
     uint64_t *counter = &sm->n.slot_fetch;
     if (tried)
-        counter = why == NO_UNIT ? &sm->n.slot_unit : &sm->n.slot_collector;
+        counter = why == NO_UNIT   ? &sm->n.slot_unit
+                  : why == REFUSED ? &sm->n.slot_mechanism
+                                   : &sm->n.slot_collector;
     else if (!here)
         counter = &sm->n.slot_idle;
     else if (buffered & sm->on_memory)
@@ -323,6 +364,11 @@ static void run_scheduler(struct sm *sm, uint32_t sched, uint64_t now) {
     uint32_t slots = sm->spec->width;
     enum outcome why;
     uint64_t ready = possible(sm, set, &why);
+    if (HAS(sm, eligible) && ready) {
+        ready = point_eligible(sm, ready, now);
+        if (!ready)
+            why = REFUSED;
+    }
     TELL(sm,
          tell_states(sm, sched, now, set, ready, why == NO_UNIT ? PROBE_STATE_UNIT : PROBE_STATE_COLLECTOR));
     if (ready) {
@@ -333,6 +379,8 @@ static void run_scheduler(struct sm *sm, uint32_t sched, uint64_t now) {
             sm->n.slot_issued++;
             slots--;
             set = sm->valid & sm->clear & sm->resident & ~(sm->blocked | sm->held) & UINT64_C(1) << s;
+            if (HAS(sm, eligible))
+                set = point_eligible(sm, set, now);
         } while (slots && !sm->fault && possible(sm, set, &why));
         set = 0;
     }

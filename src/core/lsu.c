@@ -1,6 +1,6 @@
 /* The load/store unit: serves memory instructions in order, shared memory pass by pass, other memory one line
  * a cycle. */
-#include "core/core.h"
+#include "core/points.h"
 
 static enum core_space space_of(const struct xinst *i, uint64_t first) {
     switch ((enum mem_space)i->in->m.space) {
@@ -142,6 +142,10 @@ void sm_lsu(struct sm *sm, uint64_t now) {
     if (id == CORE_NONE || sm->lsu_free > now)
         return;
     struct core_op *op = &sm->ops[id];
+    if (!op->sent && TAKEN_AT(sm, access, id, now)) {
+        leave(sm);
+        return;
+    }
     if (op->accesses == CORE_NONE) {
         serve_shared(sm, id, now);
         return;

@@ -1,9 +1,10 @@
 /* One SM: blocks and warps come and go, the stages tick in reverse order, and the SM says when to wake it. */
-#include "core/core.h"
+#include "core/points.h"
+#include "core/view.h"
 
 #include <string.h>
 
-enum { OPS = 1024, ACCESS_SLOTS = 64, READS = 512 };
+enum { OPS = 1024, ACCESS_SLOTS = 64, READS = 2048 };
 
 static void add_reg(struct core_need *n, uint32_t reg) {
     n->regs[reg / 64] |= UINT64_C(1) << (reg % 64);
@@ -56,6 +57,7 @@ struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *
         sm->group[w % s->schedulers] |= UINT64_C(1) << w;
     for (uint32_t w = 0; w < s->warps; w++)
         sm->fetch_group[w % s->fetch_groups] |= UINT64_C(1) << w;
+    sm->copy_need = (struct core_need){.nreads = 1, .nwrites = 1};
     return sm;
 }
 
@@ -64,7 +66,7 @@ static void clear_fifos(int32_t (*q)[2], uint32_t n) {
         q[k][0] = q[k][1] = CORE_NONE;
 }
 
-void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs) {
+void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, const void *const *marks) {
     sm->x = x;
     sm->needs = needs;
     sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->held = sm->hungry =
@@ -98,6 +100,21 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs) {
     for (uint32_t k = 0; k < ACCESS_SLOTS; k++)
         sm->access_free[k] = (int16_t)k;
     sm->naccess_free = ACCESS_SLOTS;
+    EACH_POINT(sm, start, points->start(state, marks[each]))
+}
+
+const char *sm_finish(struct sm *sm) {
+    const char *wrong = NULL;
+    EACH_POINT(sm, finish, wrong = wrong ? wrong : points->finish(state))
+    return wrong;
+}
+
+void core_skip(struct sm *sm, uint32_t warp, uint32_t n) {
+    struct core_warp *cw = &sm->warps[warp];
+    struct simt_entry *e = simt_top(cw->w);
+    e->pc += n;
+    cw->next = e->pc;
+    warp_update(sm, warp);
 }
 
 bool sm_idle(const struct sm *sm) {
@@ -116,6 +133,7 @@ bool sm_add_block(struct sm *sm, struct cta *c) {
     sm->nblocks++;
     sm->n.blocks++;
     TELL(sm, tell_block(sm, PROBE_BLOCK_BEGIN, c));
+    AT_POINT(sm, block, slot, true);
     for (uint32_t k = 0; k < c->nwarps; k++) {
         uint32_t s = (uint32_t)__builtin_ctzll(free);
         free &= free - 1;
@@ -133,6 +151,7 @@ bool sm_add_block(struct sm *sm, struct cta *c) {
         sm->blocked &= ~(UINT64_C(1) << s);
         TELL(sm, tell_warp(sm, PROBE_WARP_BEGIN, s));
         warp_update(sm, s);
+        AT_POINT(sm, warp, s, true);
     }
     return true;
 }
@@ -179,9 +198,11 @@ static void retire(struct sm *sm, void (*done)(void *ctx, struct cta *c), void *
         sm->hungry &= ~bit;
         sm->arriving &= ~bit;
         TELL(sm, tell_warp(sm, PROBE_WARP_END, s));
+        AT_POINT(sm, warp, s, false);
         cw->w = NULL;
         if (--b->warps)
             continue;
+        AT_POINT(sm, block, cw->block, false);
         struct cta *c = b->cta;
         TELL(sm, tell_block(sm, PROBE_BLOCK_END, c));
         b->cta = NULL;
@@ -221,15 +242,23 @@ static uint64_t next_cycle(const struct sm *sm, uint64_t now) {
         next = min_u64(next, sm->lsu_free > now ? sm->lsu_free : now + 1);
     for (uint64_t left = sm->arriving; left; left &= left - 1)
         next = min_u64(next, max_u64(sm->warps[__builtin_ctzll(left)].arrive, now + 1));
+    if (HAS(sm, next))
+        EACH_POINT(sm, next, next = min_u64(next, points->next(state, now)))
     return min_u64(next, memsys_port_next(sm->mem, sm->id));
+}
+
+static void sm_sleep(struct sm *sm, uint64_t cycles) {
+    sm_account(sm, cycles);
+    AT_POINT(sm, elapsed, cycles);
 }
 
 uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c), void *ctx) {
     if (now > sm->now + 1)
-        sm_account(sm, now - sm->now - 1);
+        sm_sleep(sm, now - sm->now - 1);
     sm->now = now;
     sm_complete(sm, now);
     sm_release(sm, now);
+    AT_POINT(sm, tick, now);
     sm_collect(sm, now);
     sm_dispatch(sm, now);
     sm_lsu(sm, now);

@@ -1,6 +1,6 @@
 /* Execution units: a unit takes a warp instruction every interval cycles; results come after the operation's
  * latency. */
-#include "core/core.h"
+#include "core/points.h"
 
 void op_finish_at(struct sm *sm, int32_t id, uint64_t cycle) {
     uint32_t at = cycle % CORE_WHEEL;
@@ -54,6 +54,8 @@ static void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now) {
             return;
         fifo_pop(sm, sm->ready[unit]);
         sm->collectors_used--;
+        if (HAS(sm, dispatch))
+            EACH_POINT(sm, dispatch, sm->ops[id].lanes = (uint8_t)points->dispatch(state, id, op->lanes))
         count_unit(sm, unit, op_info[op->i->in->op].energy, op->lanes);
         TELL(sm, tell_dispatch(sm, id, (enum op_unit)unit, queue));
         sm->unit_free[unit][k] = now + interval_of(sm, op, unit);

@@ -25,6 +25,7 @@ static void release(struct cta *c, uint32_t id) {
             }
     }
     c->bars[id] = (struct barrier){0};
+    c->opened++;
 }
 
 static void complete(struct cta *c, uint32_t id) {

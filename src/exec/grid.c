@@ -50,6 +50,7 @@ void cta_start(struct cta *c, uint32_t n) {
     c->id[2] = n / x->grid[0] / x->grid[1];
     c->live = c->nthreads;
     memset(c->bars, 0, sizeof c->bars);
+    c->opened = 0;
     memset(c->shared, 0, c->shared_bytes);
     for (uint32_t i = 0; i < c->nwarps; i++) {
         struct warp *w = &c->warps[i];

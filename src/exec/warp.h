@@ -112,6 +112,7 @@ struct cta {
     uint8_t *shared;
     uint32_t shared_bytes;
     struct barrier bars[MAX_BARRIERS];
+    uint32_t opened; /* times one of them let threads go on */
 };
 
 /* What went wrong in a launch. */

@@ -40,10 +40,30 @@ static char *take_log(struct diag *d) {
 
 enum { PARAM_BLOCK_BYTES = PARAM_BASE + 32768, WORKSPACE_BYTES = 256 };
 
+/* The configuration, in which the models' settings stand before the user's. */
+static bool load_config(struct rp_gpu *g, const struct rp_options *opt, struct diag *d) {
+    VEC(const char *) set = {0};
+    for (uint32_t k = 0; k < g->mechs.n; k++)
+        for (const char *const *s = g->mechs.at[k]->settings; *s; s++)
+            vec_push(&set, *s);
+    for (const char *const *s = opt->set; s && *s; s++)
+        vec_push(&set, *s);
+    vec_push(&set, NULL);
+    bool ok = config_load(&g->cfg, opt->gpu ? opt->gpu : CONFIG_DEFAULT_GPU, set.at, NULL, d);
+    vec_free(&set);
+    return ok;
+}
+
+static void add_energy(struct rp_gpu *g, const struct energy_block *b) {
+    const char *unknown = energy_add(&g->energy, b, machine_counter_find, &g->mechs);
+    assert(!unknown);
+    (void)unknown;
+}
+
 struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
     struct rp_gpu *g = xcalloc(1, sizeof *g);
     struct diag d = {0};
-    bool ok = config_load(&g->cfg, opt->gpu ? opt->gpu : CONFIG_DEFAULT_GPU, opt->set, NULL, &d);
+    bool ok = mech_select(&g->mechs, opt->mech, &d) && load_config(g, opt, &d);
     if (ok) {
         config_info(&g->cfg, &g->info);
         ok = memory_init(&g->mem, g->info.total_mem);
@@ -62,18 +82,23 @@ struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
     g->opt = *opt;
     g->opt.gpu = NULL;
     g->opt.set = NULL;
+    g->opt.mech = NULL;
+    g->mech_name = xstrdup(opt->mech && *opt->mech ? opt->mech : "base");
     if (!opt->functional) {
-        g->timed_total = xcalloc(machine_counter_count(), sizeof *g->timed_total);
-        g->timed_launch = xcalloc(machine_counter_count(), sizeof *g->timed_launch);
+        uint32_t n = machine_counter_count(&g->mechs);
+        g->timed_total = xcalloc(n, sizeof *g->timed_total);
+        g->timed_launch = xcalloc(n, sizeof *g->timed_launch);
         if (opt->per_sm) {
-            g->sm_total = xcalloc((size_t)g->info.sms * machine_counter_count(), sizeof *g->sm_total);
-            g->sm_launch = xcalloc((size_t)g->info.sms * machine_counter_count(), sizeof *g->sm_launch);
+            g->sm_total = xcalloc((size_t)g->info.sms * n, sizeof *g->sm_total);
+            g->sm_launch = xcalloc((size_t)g->info.sms * n, sizeof *g->sm_launch);
         }
         struct energy_block base = energy_base(&g->cfg);
         energy_init(&g->energy, &g->cfg);
-        const char *unknown = energy_add(&g->energy, &base, machine_counter_find, NULL);
-        assert(!unknown);
-        (void)unknown;
+        add_energy(g, &base);
+        for (uint32_t k = 0; k < g->mechs.n; k++) {
+            const struct mechanism *m = g->mechs.at[k]->mechanism;
+            add_energy(g, &(struct energy_block){m->energy, m->nenergy, &g->cfg});
+        }
     }
     g->limits[RP_LIMIT_STACK] = g->cfg.limit_stack;
     g->limits[RP_LIMIT_PRINTF_FIFO] = g->cfg.limit_printf;
@@ -87,6 +112,7 @@ void rp_gpu_destroy(struct rp_gpu *g) {
     if (!g)
         return;
     machine_free(g->machine);
+    free(g->mech_name);
     free(g->timed_total);
     free(g->timed_launch);
     free(g->sm_total);
@@ -99,6 +125,10 @@ void rp_gpu_destroy(struct rp_gpu *g) {
     str_free(&g->out_given);
     str_free(&g->err_given);
     free(g);
+}
+
+const char *rp_gpu_mech(const struct rp_gpu *g) {
+    return g->mech_name;
 }
 
 const struct rp_gpu_info *rp_gpu_info(const struct rp_gpu *g) {
@@ -192,19 +222,19 @@ bool rp_counter(const struct rp_gpu *g, uint32_t i, struct rp_counter *c) {
         return true;
     }
     i -= COUNTER_COUNT;
-    if (g->opt.functional || i >= machine_counter_count())
+    if (g->opt.functional || i >= machine_counter_count(&g->mechs))
         return false;
     *c = (struct rp_counter){.total = g->timed_total[i], .launch = g->timed_launch[i], .timed = true};
-    struct counter_info info = machine_counter_info(i, c->name, sizeof c->name);
+    struct counter_info info = machine_counter_info(&g->mechs, i, c->name, sizeof c->name);
     c->unit = info.unit;
     c->meaning = info.meaning;
     return true;
 }
 
 bool rp_sm_counter(const struct rp_gpu *g, uint32_t i, uint32_t sm, uint64_t *total, uint64_t *launch) {
-    uint32_t n = machine_counter_count();
+    uint32_t n = machine_counter_count(&g->mechs);
     if (!g->sm_total || sm >= (uint32_t)g->info.sms || i < COUNTER_COUNT || i - COUNTER_COUNT >= n ||
-        !machine_counter_of_sms(i - COUNTER_COUNT))
+        !machine_counter_of_sms(&g->mechs, i - COUNTER_COUNT))
         return false;
     *total = g->sm_total[(size_t)sm * n + i - COUNTER_COUNT];
     *launch = g->sm_launch[(size_t)sm * n + i - COUNTER_COUNT];
@@ -212,7 +242,7 @@ bool rp_sm_counter(const struct rp_gpu *g, uint32_t i, uint32_t sm, uint64_t *to
 }
 
 bool rp_energy(const struct rp_gpu *g, uint32_t i, struct rp_energy *e) {
-    if (g->opt.functional || i >= ENERGY_PARTS)
+    if (g->opt.functional || i >= (g->mechs.n ? ENERGY_PARTS : ENERGY_MECHANISM))
         return false;
     double total[ENERGY_PARTS], launch[ENERGY_PARTS];
     energy_sum(&g->energy, g->timed_total, g->totals.cycles, total);

@@ -6,6 +6,7 @@
 #include "energy/energy.h"
 #include "exec/texture_ops.h"
 #include "exec/warp.h"
+#include "mech/registry.h"
 #include "opt/opt.h"
 #include "ptx/lower.h"
 #include "stats/stats.h"
@@ -14,6 +15,8 @@ struct rp_gpu {
     struct gpu_config cfg;
     struct rp_gpu_info info;
     struct rp_options opt; /* its strings are not kept */
+    struct mech_set mechs;
+    char *mech_name; /* as the user wrote it */
     struct memory mem;
     struct textures tex;
     struct str out, err; /* device printf, assert: since the last rp_take_* */

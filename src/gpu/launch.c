@@ -145,8 +145,7 @@ static bool timed_span(const struct rp_gpu *g, struct timed_span *span) {
 }
 
 /* From the machine's counters now and before the launch: what it added. */
-static void keep_counters(const uint64_t *now, uint64_t *total, uint64_t *launch) {
-    uint32_t n = machine_counter_count();
+static void keep_counters(uint32_t n, const uint64_t *now, uint64_t *total, uint64_t *launch) {
     for (uint32_t i = 0; i < n; i++)
         launch[i] = now[i] - total[i];
     memcpy(total, now, n * sizeof *total);
@@ -155,7 +154,7 @@ static void keep_counters(const uint64_t *now, uint64_t *total, uint64_t *launch
 /* Runs a launch, cycle by cycle as far as it is timed; also keeps what it added to the machine's counters. */
 static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
     struct timed_span span = {0};
-    uint32_t n = machine_counter_count();
+    uint32_t n = machine_counter_count(&g->mechs);
     if (!g->opt.functional)
         memset(g->timed_launch, 0, n * sizeof *g->timed_launch);
     g->totals.last = RP_TIMED_NONE;
@@ -163,15 +162,17 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
     if (!timed_span(g, &span))
         return exec_run_grid(x, slots, &span.rest);
     if (!g->machine)
-        g->machine = machine_create(&g->cfg);
+        g->machine = machine_create(&g->cfg, &g->mechs, g->opt.check);
     g->machine->probe = g->probe;
     uint64_t *now = xcalloc(n, sizeof *now);
     bool ok = machine_run(g->machine, x, slots / (uint32_t)g->info.sms, &span);
+    str_add(&g->err, str_text(&g->machine->checked), g->machine->checked.len);
+    str_free(&g->machine->checked);
     machine_counters(g->machine, now);
-    keep_counters(now, g->timed_total, g->timed_launch);
+    keep_counters(n, now, g->timed_total, g->timed_launch);
     for (uint32_t sm = 0; g->sm_total && sm < g->machine->nsms; sm++) {
         machine_sm_counters(g->machine, sm, now);
-        keep_counters(now, g->sm_total + (size_t)sm * n, g->sm_launch + (size_t)sm * n);
+        keep_counters(n, now, g->sm_total + (size_t)sm * n, g->sm_launch + (size_t)sm * n);
     }
     free(now);
     g->launch_cycles = span.cycles;

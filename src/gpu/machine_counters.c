@@ -67,11 +67,13 @@ enum group {
     G_COUNT
 };
 
-static const struct {
+struct rows {
     const char *prefix;
     const struct counter_info *rows;
     uint32_t n;
-} groups[G_COUNT] = {
+};
+
+static const struct rows groups[G_COUNT] = {
 #define GROUP(prefix, rows)                                                                                  \
     { prefix, rows, sizeof rows / sizeof rows[0] }
     [G_CORE] = GROUP("", core_rows),
@@ -90,8 +92,22 @@ static const struct {
 #undef GROUP
 };
 
-static const uint64_t *instance(struct machine *m, enum group g, uint32_t k) {
-    switch (g) {
+/* The groups of the machine, then those of its mechanisms. */
+static uint32_t group_count(const struct mech_set *mechs) {
+    return G_COUNT + mechs->n;
+}
+
+static struct rows group_at(const struct mech_set *mechs, uint32_t g) {
+    if (g < G_COUNT)
+        return groups[g];
+    const struct mechanism *mech = mechs->at[g - G_COUNT]->mechanism;
+    return (struct rows){"", mech->counters, mech->ncounters};
+}
+
+static const uint64_t *instance(struct machine *m, uint32_t g, uint32_t k) {
+    if (g >= G_COUNT)
+        return m->mechs.at[g - G_COUNT]->mechanism->counts(m->sms[k]->mech.at[g - G_COUNT].state);
+    switch ((enum group)g) {
     case G_CORE:
         return (const uint64_t *)&m->sms[k]->n;
     case G_LANES:
@@ -121,64 +137,71 @@ static const uint64_t *instance(struct machine *m, enum group g, uint32_t k) {
     }
 }
 
-static bool of_sms(enum group g) {
-    return g < G_REQUEST;
+static bool of_sms(uint32_t g) {
+    return g < G_REQUEST || g >= G_COUNT;
 }
 
-static uint32_t instances(const struct machine *m, enum group g) {
+static uint32_t instances(const struct machine *m, uint32_t g) {
     return of_sms(g) ? m->nsms : g == G_REQUEST || g == G_REPLY ? 1 : m->memory.partitions;
 }
 
-uint32_t machine_counter_count(void) {
+uint32_t machine_counter_count(const struct mech_set *mechs) {
     uint32_t n = 0;
-    for (int g = 0; g < G_COUNT; g++)
-        n += groups[g].n;
+    for (uint32_t g = 0; g < group_count(mechs); g++)
+        n += group_at(mechs, g).n;
     return n;
 }
 
 void machine_counters(struct machine *m, uint64_t *to) {
-    memset(to, 0, machine_counter_count() * sizeof *to);
-    for (int g = 0; g < G_COUNT; g++) {
-        for (uint32_t k = 0; k < instances(m, (enum group)g); k++) {
-            const uint64_t *from = instance(m, (enum group)g, k);
-            for (uint32_t c = 0; c < groups[g].n; c++)
+    memset(to, 0, machine_counter_count(&m->mechs) * sizeof *to);
+    for (uint32_t g = 0; g < group_count(&m->mechs); g++) {
+        uint32_t n = group_at(&m->mechs, g).n;
+        for (uint32_t k = 0; n && k < instances(m, g); k++) {
+            const uint64_t *from = instance(m, g, k);
+            for (uint32_t c = 0; c < n; c++)
                 to[c] += from[c];
         }
-        to += groups[g].n;
+        to += n;
     }
 }
 
 void machine_sm_counters(struct machine *m, uint32_t sm, uint64_t *to) {
-    for (int g = 0; g < G_COUNT; to += groups[g++].n)
-        if (of_sms((enum group)g))
-            memcpy(to, instance(m, (enum group)g, sm), groups[g].n * sizeof *to);
+    for (uint32_t g = 0; g < group_count(&m->mechs); g++) {
+        uint32_t n = group_at(&m->mechs, g).n;
+        if (n && of_sms(g))
+            memcpy(to, instance(m, g, sm), n * sizeof *to);
         else
-            memset(to, 0, groups[g].n * sizeof *to);
+            memset(to, 0, n * sizeof *to);
+        to += n;
+    }
 }
 
-bool machine_counter_of_sms(uint32_t i) {
-    int g = 0;
-    while (i >= groups[g].n)
-        i -= groups[g++].n;
-    return of_sms((enum group)g);
+/* The group of counter *i, which becomes its number in the group. */
+static uint32_t group_of(const struct mech_set *mechs, uint32_t *i) {
+    uint32_t g = 0;
+    for (; *i >= group_at(mechs, g).n; g++)
+        *i -= group_at(mechs, g).n;
+    return g;
 }
 
-struct counter_info machine_counter_info(uint32_t i, char *name, size_t size) {
-    int g = 0;
-    while (i >= groups[g].n)
-        i -= groups[g++].n;
-    struct counter_info info = groups[g].rows[i];
-    snprintf(name, size, "%s%s", groups[g].prefix, info.name);
+bool machine_counter_of_sms(const struct mech_set *mechs, uint32_t i) {
+    return of_sms(group_of(mechs, &i));
+}
+
+struct counter_info machine_counter_info(const struct mech_set *mechs, uint32_t i, char *name, size_t size) {
+    struct rows rows = group_at(mechs, group_of(mechs, &i));
+    struct counter_info info = rows.rows[i];
+    snprintf(name, size, "%s%s", rows.prefix, info.name);
     info.name = name;
     return info;
 }
 
 uint32_t machine_counter_find(const void *ctx, const char *name) {
-    (void)ctx;
+    const struct mech_set none = {0}, *mechs = ctx ? ctx : &none;
     char full[64];
-    uint32_t n = machine_counter_count();
+    uint32_t n = machine_counter_count(mechs);
     for (uint32_t i = 0; i < n; i++) {
-        machine_counter_info(i, full, sizeof full);
+        machine_counter_info(mechs, i, full, sizeof full);
         if (!strcmp(full, name))
             return i;
     }

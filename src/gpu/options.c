@@ -63,8 +63,10 @@ void options_read(struct options *o) {
     o->set_text = xstrdup(set ? set : "");
     o->rp = (struct rp_options){.gpu = text_from("REPRISE_GPU"),
                                 .set = split_lines(o->set_text),
+                                .mech = text_from("REPRISE_MECH"),
                                 .functional = flag_from("REPRISE_FUNCTIONAL"),
-                                .per_sm = flag_from("REPRISE_PER_SM")};
+                                .per_sm = flag_from("REPRISE_PER_SM"),
+                                .check = flag_from("REPRISE_CHECK")};
     for (uint32_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         const char *v = text_from(numbers[i].name);
         char *end = NULL;

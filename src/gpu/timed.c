@@ -18,7 +18,15 @@ struct run {
     uint64_t ended; /* blocks that have ended */
 };
 
-struct machine *machine_create(const struct gpu_config *cfg) {
+/* The mechanisms' states on one SM. */
+static void add_mechanisms(struct machine *m, const struct gpu_config *cfg, struct sm *sm) {
+    for (uint32_t k = 0; k < m->mechs.n; k++) {
+        const struct mechanism *mech = m->mechs.at[k]->mechanism;
+        mech_push(&sm->mech, mech, mech->create(&m->arena, cfg, m->shared[k], sm));
+    }
+}
+
+struct machine *machine_create(const struct gpu_config *cfg, const struct mech_set *mechs, bool check) {
     struct machine *m = xcalloc(1, sizeof *m);
     m->core = core_spec(cfg);
     m->memory = mem_spec(cfg);
@@ -26,14 +34,26 @@ struct machine *machine_create(const struct gpu_config *cfg) {
     m->mem = memsys_create(&m->arena, &m->memory);
     m->sms = arena_array(&m->arena, struct sm *, m->nsms);
     m->wake = arena_array(&m->arena, uint64_t, m->nsms);
-    for (uint32_t i = 0; i < m->nsms; i++)
+    m->mechs = *mechs;
+    for (uint32_t k = 0; k < m->mechs.n; k++)
+        if (m->mechs.at[k]->mechanism->shared)
+            m->shared[k] = m->mechs.at[k]->mechanism->shared(&m->arena, cfg);
+    for (uint32_t i = 0; i < m->nsms; i++) {
         m->sms[i] = sm_create(&m->arena, &m->core, m->mem, i);
+        m->sms[i]->check.on = check;
+        m->sms[i]->check.out = &m->checked;
+        add_mechanisms(m, cfg, m->sms[i]);
+    }
     return m;
 }
 
 void machine_free(struct machine *m) {
     if (!m)
         return;
+    for (uint32_t k = 0; k < m->mechs.n; k++)
+        if (m->mechs.at[k]->mechanism->release)
+            m->mechs.at[k]->mechanism->release(m->shared[k]);
+    str_free(&m->checked);
     arena_free(&m->arena);
     free(m);
 }
@@ -167,11 +187,16 @@ static void tell(const struct machine *m, enum probe_kind kind, const struct pro
     probe_tell(m->probe, &(struct probe_event){.kind = (uint8_t)kind, .cycle = now, .kernel = k});
 }
 
-static void start(struct run *r, const struct core_need *needs) {
+static void start(struct run *r, struct arena *launch) {
     struct machine *m = r->m;
+    const struct core_need *needs = core_needs(launch, r->x->img);
+    const void *marks[MECH_MAX] = {0};
+    for (uint32_t k = 0; k < m->mechs.n; k++)
+        if (m->mechs.at[k]->mechanism->kernel)
+            marks[k] = m->mechs.at[k]->mechanism->kernel(m->shared[k], launch, r->x->img);
     memsys_flush_l1(m->mem);
     for (uint32_t i = 0; i < m->nsms; i++) {
-        sm_start(m->sms[i], r->x, needs);
+        sm_start(m->sms[i], r->x, needs, marks);
         m->sms[i]->now = m->now;
         m->sms[i]->probe = m->probe;
         m->wake[i] = NEVER;
@@ -215,6 +240,17 @@ static void free_blocks(struct run *r) {
     vec_free(&r->spare);
 }
 
+/* Invariants of the mechanisms at the end of a launch. */
+static void finish_mechanisms(struct machine *m) {
+    for (uint32_t i = 0; i < m->nsms; i++) {
+        const char *wrong = sm_finish(m->sms[i]);
+        if (wrong) {
+            m->sms[i]->n.check_wrong++;
+            str_printf(&m->checked, "check: SM %u: %s\n", i, wrong);
+        }
+    }
+}
+
 bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct timed_span *span) {
     struct run r = {
         .m = m, .x = x, .total = (uint64_t)x->grid[0] * x->grid[1] * x->grid[2], .per_sm = per_sm};
@@ -223,7 +259,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     uint64_t end = span->max_cycles < NEVER - now ? now + span->max_cycles : NEVER;
     struct probe_kernel kernel = probe_kernel(m, x);
     tell(m, PROBE_KERNEL_BEGIN, &kernel, now);
-    start(&r, core_needs(&arena, x->img));
+    start(&r, &arena);
     bool ok = true;
     while (ok) {
         ok = tick_sms(&r, now);
@@ -250,6 +286,8 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
         }
     }
     span->cycles = ++now - m->now;
+    if (ok && !span->cut)
+        finish_mechanisms(m);
     tell(m, PROBE_KERNEL_END, &kernel, now);
     drain(m, now);
     free_blocks(&r);

@@ -4,6 +4,7 @@
 
 #include "cfg/config.h"
 #include "core/core.h"
+#include "mech/registry.h"
 #include "stats/stats.h"
 
 struct machine {
@@ -16,9 +17,13 @@ struct machine {
     uint32_t nsms;
     uint64_t now;        /* cycles since the machine was made */
     struct probe *probe; /* watchers, or NULL */
+    struct mech_set mechs;
+    void *shared[MECH_MAX]; /* what the SMs share of each mechanism */
+    struct str checked;     /* what --check found */
 };
 
-struct machine *machine_create(const struct gpu_config *cfg);
+/* check: compare the values that mechanisms supply with those the instructions compute. */
+struct machine *machine_create(const struct gpu_config *cfg, const struct mech_set *mechs, bool check);
 void machine_free(struct machine *m);
 /* How far a launch is timed, and how far it came. */
 struct timed_span {
@@ -35,13 +40,14 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
 
 /* Counters of all units: how many there are, their values so far, and what number i is (its full name goes to
  * name). */
-uint32_t machine_counter_count(void);
+uint32_t machine_counter_count(const struct mech_set *mechs);
 void machine_counters(struct machine *m, uint64_t *to);
 /* One SM's share of them, with its caches; 0 for counters that are not of SMs. */
 void machine_sm_counters(struct machine *m, uint32_t sm, uint64_t *to);
-bool machine_counter_of_sms(uint32_t i);
-struct counter_info machine_counter_info(uint32_t i, char *name, size_t size);
-/* The number of the counter called name, or UINT32_MAX; an energy_find. */
+bool machine_counter_of_sms(const struct mech_set *mechs, uint32_t i);
+struct counter_info machine_counter_info(const struct mech_set *mechs, uint32_t i, char *name, size_t size);
+/* The number of the counter called name, or UINT32_MAX; an energy_find, whose ctx is a struct mech_set,
+ * or NULL: no mechanisms. */
 uint32_t machine_counter_find(const void *ctx, const char *name);
 
 #endif

@@ -260,11 +260,11 @@ bool report_write(const struct report *r, struct rp_gpu *gpu, const char *path) 
     }
     struct rp_totals t = rp_totals(gpu);
     enum rp_timing timing = whole(r);
-    json_t *all =
-        json_pack("{s:i, s:s, s:s, s:o, s:o, s:{s:I, s:I, s:I, s:o}, s:o}", "schema", 1, "gpu",
-                  rp_gpu_info(gpu)->name, "mech", "base", "settings", set, "kernels", kernels, "totals",
-                  "launches", (json_int_t)t.launches, "warp_insts", (json_int_t)t.warp_insts, "thread_insts",
-                  (json_int_t)t.thread_insts, "counters", counters(gpu, NULL, timing), "host", host(&t));
+    json_t *all = json_pack("{s:i, s:s, s:s, s:o, s:o, s:{s:I, s:I, s:I, s:o}, s:o}", "schema", 1, "gpu",
+                            rp_gpu_info(gpu)->name, "mech", rp_gpu_mech(gpu), "settings", set, "kernels",
+                            kernels, "totals", "launches", (json_int_t)t.launches, "warp_insts",
+                            (json_int_t)t.warp_insts, "thread_insts", (json_int_t)t.thread_insts, "counters",
+                            counters(gpu, NULL, timing), "host", host(&t));
     json_t *totals = json_object_get(all, "totals"), *sms = sm_counters(gpu, false);
     if (all) {
         add_time(totals, timing, t.cycles, t.timed_insts);

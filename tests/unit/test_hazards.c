@@ -40,12 +40,19 @@ enum { HAZARDS = sizeof hazards / sizeof *hazards };
 
 static const char *const lrr[] = {"device.sms=1", "issue.policy=lrr", NULL};
 static const char *const gto[] = {"device.sms=1", "issue.policy=gto", NULL};
+static const char *const small[] = {"device.sms=1", "wir.rb_entries=32", "wir.vsb_entries=16", NULL};
+static const char *const paper[] = {"device.sms=1", "wir.load_rule=paper", NULL};
 
 /* The machines that are tried. */
 static const struct {
-    const char *gpu;
+    const char *gpu, *mech;
     const char *const *set;
-} machines[] = {{"gtx480", lrr}, {"gtx480", gto}, {"wir", gto}};
+} machines[] = {
+    {"gtx480", "base", lrr}, {"gtx480", "base", gto},   {"wir", "base", gto},      {"wir", "wir", gto},
+    {"wir", "wir", lrr},     {"wir", "wir", small},     {"wir", "wir-rl", gto},    {"wir", "wir-rlp", lrr},
+    {"wir", "wir-r", gto},   {"wir", "wir-rpv", lrr},   {"wir", "wir-rlpvc", gto}, {"wir", "wir-novsb", gto},
+    {"gtx480", "wir", lrr},  {"gtx1080ti", "wir", gto},
+};
 
 /* Runs launch l of a hazard; the first one finds word i = i. Returns the memory it leaves. */
 static const uint32_t *run(struct rig *r, const struct hazard *h, uint32_t l) {
@@ -63,9 +70,10 @@ static void expect_same(const struct hazard *h, uint32_t l, const uint32_t *got,
             fail_msg("%s, launch %u: word %u is %u, must be %u", h->launch[l].kernel, l, i, got[i], want[i]);
 }
 
+static uint32_t want[HAZARDS][LAUNCHES][WORDS];
+
 static void test_hazards(void **state) {
     (void)state;
-    static uint32_t want[HAZARDS][LAUNCHES][WORDS];
     struct rig r;
     char *text = rig_file("../hazards/loads.ptx");
     rig_open(&r, "gtx480", NULL, true, text);
@@ -76,7 +84,9 @@ static void test_hazards(void **state) {
         }
     rig_close(&r);
     for (size_t m = 0; m < sizeof machines / sizeof *machines; m++) {
-        rig_open(&r, machines[m].gpu, machines[m].set, false, text);
+        const struct rp_options o = {
+            .gpu = machines[m].gpu, .mech = machines[m].mech, .set = machines[m].set, .check = true};
+        rig_open_options(&r, &o, text);
         for (uint32_t h = 0; h < HAZARDS; h++)
             for (uint32_t l = 0; l < LAUNCHES && hazards[h].launch[l].kernel; l++)
                 expect_same(&hazards[h], l, run(&r, &hazards[h], l), want[h][l]);
@@ -85,7 +95,27 @@ static void test_hazards(void **state) {
     free(text);
 }
 
+/* The paper's rule gives old values where ours does not, and --check sees it. */
+static void test_paper_rule(void **state) {
+    (void)state;
+    struct rig r;
+    char *text = rig_file("../hazards/loads.ptx");
+    rig_open_options(&r, &(struct rp_options){.gpu = "wir", .mech = "wir", .set = paper, .check = true},
+                     text);
+    uint32_t differ = 0;
+    for (uint32_t h = 0; h < HAZARDS; h++)
+        for (uint32_t l = 0; l < LAUNCHES && hazards[h].launch[l].kernel; l++) {
+            bool wrong = memcmp(run(&r, &hazards[h], l), want[h][l], sizeof want[h][l]) != 0;
+            differ += wrong;
+            if (wrong)
+                assert_true(rig_counter(&r, "check.wrong") > 0);
+        }
+    assert_true(differ > 0);
+    rig_close(&r);
+    free(text);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hazards)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hazards), cmocka_unit_test(test_paper_rule)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,8 +5,13 @@
 static struct rp_gpu *alive; /* what a test that failed left behind; there can be only one */
 
 void rig_open(struct rig *r, const char *gpu, const char *const *set, bool functional, const char *ptx) {
+    rig_open_options(r, &(struct rp_options){.gpu = gpu, .set = set, .functional = functional}, ptx);
+}
+
+void rig_open_options(struct rig *r, const struct rp_options *options, const char *ptx) {
     char *log = NULL;
-    struct rp_options o = {.gpu = gpu, .set = set, .functional = functional, .watchdog = 20000000};
+    struct rp_options o = *options;
+    o.watchdog = 20000000;
     rp_gpu_destroy(alive);
     alive = NULL;
     *r = (struct rig){.g = rp_gpu_create(&o, &log)};

@@ -33,6 +33,8 @@ struct rig_params {
 
 /* Makes a GPU (set: NULL-terminated "path=value", or NULL) and loads PTX text into it. */
 void rig_open(struct rig *r, const char *gpu, const char *const *set, bool functional, const char *ptx);
+/* The same with all that can be chosen. */
+void rig_open_options(struct rig *r, const struct rp_options *options, const char *ptx);
 void rig_close(struct rig *r);
 /* Launches; also checks, in timed runs, that the issue slots are all accounted for. */
 enum rp_status rig_try(struct rig *r, const char *kernel, uint32_t grid, uint32_t block, uint32_t shared,

@@ -1,0 +1,75 @@
+#include "core/regfile.h"
+
+#include <string.h>
+
+struct regfile *regfile_create(struct arena *a, uint32_t n, uint32_t warps, uint32_t regs, uint32_t delay) {
+    struct regfile *f = arena_new(a, struct regfile);
+    *f = (struct regfile){.n = n, .regs = regs, .delay = delay};
+    f->v = arena_alloc(a, n * sizeof *f->v);
+    f->refs = arena_array(a, uint32_t, n);
+    f->unwritten = arena_array(a, uint64_t, (n + 63) / 64);
+    f->free = arena_array(a, uint16_t, n);
+    f->leaving = arena_alloc(a, n * sizeof *f->leaving);
+    f->map = arena_array(a, struct reg_map, warps * regs);
+    regfile_reset(f, warps);
+    return f;
+}
+
+void regfile_reset(struct regfile *f, uint32_t warps) {
+    f->first_free = f->nleaving = 0;
+    f->nfree = f->n;
+    for (uint32_t k = 0; k < f->n; k++)
+        f->free[k] = (uint16_t)k;
+    memset(f->refs, 0, f->n * sizeof *f->refs);
+    memset(f->unwritten, 0, (f->n + 63) / 64 * sizeof *f->unwritten);
+    for (uint32_t k = 0; k < warps * f->regs; k++)
+        f->map[k] = (struct reg_map){.id = REG_NONE};
+}
+
+void regfile_tick(struct regfile *f, uint64_t now) {
+    while (f->nleaving && f->leaving[f->first_leaving].at <= now) {
+        uint32_t to = f->first_free + f->nfree++;
+        f->free[to < f->n ? to : to - f->n] = f->leaving[f->first_leaving].id;
+        f->first_leaving = f->first_leaving + 1 < f->n ? f->first_leaving + 1 : 0;
+        f->nleaving--;
+    }
+}
+
+uint64_t regfile_next(const struct regfile *f) {
+    return f->nleaving ? f->leaving[f->first_leaving].at : UINT64_MAX;
+}
+
+uint16_t regfile_alloc(struct regfile *f) {
+    if (!f->nfree)
+        return REG_NONE;
+    uint16_t id = f->free[f->first_free];
+    f->first_free = f->first_free + 1 < f->n ? f->first_free + 1 : 0;
+    f->nfree--;
+    f->refs[id] = 1;
+    return id;
+}
+
+void regfile_ref(struct regfile *f, uint16_t id) {
+    if (++f->refs[id] > f->most_refs)
+        f->most_refs = f->refs[id];
+}
+
+void regfile_unref(struct regfile *f, uint16_t id, uint64_t now) {
+    if (--f->refs[id])
+        return;
+    uint32_t to = f->first_leaving + f->nleaving++;
+    f->leaving[to < f->n ? to : to - f->n].id = id;
+    f->leaving[to < f->n ? to : to - f->n].at = now + f->delay;
+}
+
+const char *regfile_check(const struct regfile *f, uint64_t refs) {
+    uint32_t used = 0;
+    uint64_t sum = 0;
+    for (uint32_t k = 0; k < f->n; k++) {
+        used += f->refs[k] != 0;
+        sum += f->refs[k];
+    }
+    if (used + f->nfree + f->nleaving != f->n)
+        return "a physical register was lost: free + referenced is not what there is";
+    return sum == refs ? NULL : "references to physical registers were lost or counted twice";
+}

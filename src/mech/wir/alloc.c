@@ -1,0 +1,374 @@
+/* Register allocation: from the end of execution to retirement (sections V-A, V-D, V-E, VI-C). The words of
+ * a result take their turn. */
+#include <string.h>
+
+#include "mech/wir/wir.h"
+
+static uint32_t bank_of_reg(const struct wir *w, uint16_t reg) {
+    return reg % w->sm->spec->banks;
+}
+
+/* The word in work of an op's result, in its latch. */
+static uint32_t *value_of(const struct wir *w, const struct core_op *op) {
+    return w->sm->warps[op->warp].w->r[op->i->d + op->next_write];
+}
+
+void wir_remap(struct wir *w, uint32_t warp, uint32_t reg, uint16_t dst, bool pinned) {
+    struct reg_map *map = regfile_map(w->regs, warp, reg);
+    uint16_t old = map->id;
+    *map = (struct reg_map){dst, pinned};
+    w->n.rename_ops++;
+    w->n.ref_ops++; /* the reference to dst is the op's, which becomes the table's */
+    if (old != REG_NONE)
+        wir_unref(w, old);
+}
+
+/* Overwrites the lanes of a register. */
+static void write_lanes(struct wir *w, uint16_t reg, const uint32_t *value, uint32_t mask) {
+    if (mask == (uint32_t)ALL_LANES)
+        memcpy(w->regs->v[reg], value, sizeof w->regs->v[0]);
+    else
+        lane_blend(w->regs->v[reg], value, mask);
+    if (w->cfg->wir_vc_entries)
+        w->n.vc_ops += vc_invalidate(&w->vc, reg);
+}
+
+/* The op's result enters the reuse buffer, unless its place was given away. */
+static void record(struct wir *w, struct wir_op *o, uint16_t reg) {
+    struct rb_entry out = {0};
+    w->n.rb_ops++;
+    w->changed = true;
+    if (w->cfg->wir_pending) {
+        if (rb_fill(&w->rb, o->index, o->stamp, reg))
+            wir_ref(w, reg);
+        return;
+    }
+    if (w->low)
+        return;
+    uint32_t src;
+    for (uint32_t i = 0; rb_source(&o->tag, &i, &src);)
+        wir_ref(w, src);
+    wir_ref(w, reg);
+    rb_insert(&w->rb, o->index, &o->tag, reg, &out);
+    wir_drop(w, &out);
+}
+
+/* The op has no words left: it ends, with its copies. */
+static void finish(struct wir *w, int32_t id) {
+    struct wir_op *o = &w->ops[id];
+    o->done = true;
+    if (!o->movs)
+        core_retire(w->sm, id);
+}
+
+/* The word in work is in its register. */
+static void finish_word(struct wir *w, int32_t id, bool written) {
+    struct core_op *op = &w->sm->ops[id];
+    struct wir_op *o = &w->ops[id];
+    uint32_t reg = op->i->d + op->next_write - written;
+    uint16_t dst = o->dst;
+    op->next_write += !written;
+    o->dst = REG_NONE;
+    wir_remap(w, op->warp, reg, dst, o->divergent);
+    if (o->record)
+        record(w, o, dst);
+    if (op->next_write == op->writes) {
+        finish(w, id);
+        return;
+    }
+    o->ready = w->now + 1;
+    queue_push(&w->alloc, id);
+}
+
+/* A copy of the lanes that a divergent write leaves alone, from the old to the new register. */
+static void inject_copy(struct wir *w, int32_t id, uint16_t old, uint16_t to) {
+    const struct core_op *op = &w->sm->ops[id];
+    int32_t copy = core_inject(w->sm, op->warp, &w->movs[op->i->d + op->next_write], ~op->mask);
+    w->ops[copy] = (struct wir_op){.nsrc = 1, .src = {old}, .dst = to, .owner = id};
+    wir_ref(w, old);
+    w->ops[id].movs++;
+    w->n.movs++;
+    queue_push(&w->copies, copy);
+}
+
+/* The result has a register of its own, in dst: it is written there. */
+static void write_word(struct wir *w, int32_t id) {
+    struct core_op *op = &w->sm->ops[id];
+    struct wir_op *o = &w->ops[id];
+    write_lanes(w, o->dst, value_of(w, op), op->mask);
+    regfile_set_unwritten(w->regs, o->dst, true);
+    w->n.writes++;
+    core_write(w->sm, id);
+}
+
+/* For want of a free register, a result may overwrite the one its destination has, if nobody else has it. */
+static bool take_in_place(struct wir *w, struct wir_op *o, const struct reg_map *map) {
+    if (map->id == REG_NONE || w->regs->refs[map->id] != 1 || regfile_is_unwritten(w->regs, map->id))
+        return false;
+    o->dst = map->id;
+    wir_ref(w, map->id); /* finish_word drops the table's */
+    w->n.in_place++;
+    return true;
+}
+
+/* Gives the op a register for its word; false when there is none. */
+static bool take_register(struct wir *w, int32_t id) {
+    const struct core_op *op = &w->sm->ops[id];
+    struct wir_op *o = &w->ops[id];
+    const struct reg_map *map = regfile_map(w->regs, op->warp, op->i->d + op->next_write);
+    if (o->divergent && w->sm->free_op == CORE_NONE)
+        return false; /* no op for the copy */
+    o->dst = regfile_alloc(w->regs);
+    if (o->dst == REG_NONE)
+        return !w->rb.used && !w->vsb.used && take_in_place(w, o, map);
+    w->n.alloc_ops++;
+    if (!o->divergent)
+        return true;
+    if (map->id == REG_NONE) {
+        memset(w->regs->v[o->dst], 0, sizeof w->regs->v[0]);
+    } else {
+        memcpy(w->regs->v[o->dst], w->regs->v[map->id], sizeof w->regs->v[0]);
+        inject_copy(w, id, map->id, o->dst);
+    }
+    return true;
+}
+
+/* Enters the new register in the signature buffer; in low-register mode the place is emptied instead. */
+static void sign(struct wir *w, struct wir_op *o) {
+    struct vsb_entry out = {0};
+    w->n.vsb_ops++;
+    if (!w->low) {
+        wir_ref(w, o->dst);
+        if (!vsb_insert(&w->vsb, o->hash, o->dst, &out))
+            wir_unref(w, o->dst);
+    } else if (vsb_evict(&w->vsb, o->hash, &out)) {
+        w->n.evictions++;
+    }
+    wir_drop_signature(w, &out);
+}
+
+/* A new register, now or as soon as there is one. An op that waits gives up its sources, so that ops that
+ * wait for each other's registers cannot be. */
+static void give_register(struct wir *w, int32_t id) {
+    struct wir_op *o = &w->ops[id];
+    if (!take_register(w, id)) {
+        w->n.starved++;
+        queue_push(&w->starved, id);
+        return;
+    }
+    if (!o->divergent && w->cfg->wir_vsb_entries)
+        sign(w, o);
+    write_word(w, id);
+}
+
+/* The result and the register that may hold it are both at hand. */
+static void compare(struct wir *w, int32_t id, const uint32_t *held) {
+    struct wir_op *o = &w->ops[id];
+    if (!memcmp(held, value_of(w, &w->sm->ops[id]), sizeof w->regs->v[0])) {
+        w->n.vsb_shared++;
+        finish_word(w, id, false);
+        return;
+    }
+    w->n.vsb_collisions++;
+    wir_unref(w, o->dst);
+    o->dst = REG_NONE;
+    give_register(w, id);
+}
+
+/* Compares with a register of equal hash: a copy of it in the verify cache, or the bank's. */
+static void verify(struct wir *w, int32_t id) {
+    struct wir_op *o = &w->ops[id];
+    if (regfile_is_unwritten(w->regs, o->dst)) {
+        queue_push(&w->unwritten, id);
+        return;
+    }
+    const uint32_t *held = NULL;
+    if (w->cfg->wir_vc_entries) {
+        held = vc_lookup(&w->vc, o->dst);
+        w->n.vc_ops++;
+    }
+    if (held) {
+        w->n.verify_cached++;
+        compare(w, id, held);
+    } else {
+        w->n.verify_reads++;
+        core_read(w->sm, id, bank_of_reg(w, o->dst));
+    }
+}
+
+void wir_read_done(void *m, int32_t id, uint64_t now) {
+    struct wir *w = m;
+    const struct wir_op *o = &w->ops[id];
+    w->now = now;
+    if (w->cfg->wir_vc_entries) {
+        vc_fill(&w->vc, o->dst, w->regs->v[o->dst]);
+        w->n.vc_ops++;
+    }
+    compare(w, id, w->regs->v[o->dst]);
+}
+
+/* A word of the result reaches the signature buffer. */
+static void begin_word(struct wir *w, int32_t id) {
+    const struct core_op *op = &w->sm->ops[id];
+    struct wir_op *o = &w->ops[id];
+    const struct reg_map *map = regfile_map(w->regs, op->warp, op->i->d + op->next_write);
+    if (o->divergent && map->pinned) {
+        o->dst = map->id;
+        wir_ref(w, o->dst);
+        write_word(w, id);
+        return;
+    }
+    if (o->divergent || !w->cfg->wir_vsb_entries) {
+        give_register(w, id);
+        return;
+    }
+    o->hash = h3_hash(w->h3, value_of(w, op));
+    uint32_t found = vsb_lookup(&w->vsb, o->hash);
+    w->touched = true;
+    w->n.hash_ops++;
+    w->n.vsb_ops++;
+    w->n.vsb_lookups++;
+    w->n.vsb_hits += found != VSB_MISS;
+    w->n.vsb_misses += found == VSB_MISS;
+    if (found == VSB_MISS) {
+        give_register(w, id);
+        return;
+    }
+    o->dst = (uint16_t)found;
+    wir_ref(w, found);
+    verify(w, id);
+}
+
+enum mech_verdict wir_result(void *m, int32_t id, uint64_t now) {
+    struct wir *w = m;
+    const struct core_op *op = &w->sm->ops[id];
+    w->now = now;
+    if (!op->writes)
+        return MECH_PASS;
+    if (op->injected) {
+        core_write(w->sm, id);
+        return MECH_TAKEN;
+    }
+    w->ops[id].ready = now + (uint64_t)w->cfg->wir_alloc;
+    queue_push(&w->alloc, id);
+    return MECH_TAKEN;
+}
+
+void wir_written(void *m, int32_t id, uint32_t k) {
+    (void)k;
+    struct wir *w = m;
+    struct wir_op *o = &w->ops[id];
+    w->now = w->sm->now;
+    if (o->owner == CORE_NONE) {
+        regfile_set_unwritten(w->regs, o->dst, false);
+        finish_word(w, id, true);
+        return;
+    }
+    int32_t owner = o->owner;
+    core_retire(w->sm, id);
+    if (!--w->ops[owner].movs && w->ops[owner].done)
+        core_retire(w->sm, owner);
+}
+
+/* Ops that waited for a register, in the order in which they came; those that find one in their place may
+ * overtake. */
+static void serve_starved(struct wir *w) {
+    for (uint32_t n = w->starved.len; n; n--) {
+        int32_t id = *queue_head(&w->starved);
+        struct wir_op *o = &w->ops[id];
+        queue_pop(&w->starved);
+        o->record &= w->cfg->wir_pending;
+        for (uint32_t k = 0; k < o->nsrc; k++)
+            if (o->src[k] != REG_NONE)
+                wir_unref(w, o->src[k]);
+        o->nsrc = 0;
+        if (!take_register(w, id)) {
+            queue_push(&w->starved, id);
+            continue;
+        }
+        if (!o->divergent && w->cfg->wir_vsb_entries)
+            sign(w, o);
+        write_word(w, id);
+    }
+}
+
+void wir_allocation_stage(struct wir *w) {
+    serve_starved(w);
+    for (uint32_t n = w->unwritten.len; n; n--) {
+        int32_t id = *queue_head(&w->unwritten);
+        queue_pop(&w->unwritten);
+        verify(w, id);
+    }
+    while (!queue_empty(&w->copies) && core_collector_free(w->sm)) {
+        core_collect(w->sm, *queue_head(&w->copies), w->now);
+        queue_pop(&w->copies);
+    }
+    for (uint32_t ports = w->ports; ports && !queue_empty(&w->alloc); ports--) {
+        int32_t id = *queue_head(&w->alloc);
+        if (w->ops[id].ready > w->now)
+            break;
+        queue_pop(&w->alloc);
+        begin_word(w, id);
+    }
+}
+
+bool wir_can_write(struct wir *w, uint32_t warp, const struct xinst *i) {
+    uint32_t need = 0;
+    for (uint32_t k = 0; k < i->ndw; k++) {
+        const struct reg_map *map = regfile_map(w->regs, warp, i->d + k);
+        need += !map->pinned && (map->id == REG_NONE || w->regs->refs[map->id] != 1);
+    }
+    return need <= w->regs->nfree;
+}
+
+/* Gives a logical register a physical one that nobody else has, and fills it from the latch. */
+static void write_now(struct wir *w, uint32_t warp, uint32_t reg) {
+    struct reg_map *map = regfile_map(w->regs, warp, reg);
+    if (!map->pinned && (map->id == REG_NONE || w->regs->refs[map->id] != 1)) {
+        uint16_t new = regfile_alloc(w->regs);
+        assert(new != REG_NONE); /* wir_can_write said so before the instruction issued */
+        w->n.alloc_ops++;
+        wir_remap(w, warp, reg, new, true);
+    }
+    map->pinned = true;
+    write_lanes(w, map->id, w->sm->warps[warp].w->r[reg], (uint32_t)ALL_LANES);
+}
+
+/* A barrier of the block opened: those that waited at it pass. */
+static void passed(struct wir *w, uint32_t block) {
+    const struct sm *sm = w->sm;
+    uint32_t opened = sm->blocks[block].cta->opened;
+    for (; w->opened[block] != opened; w->opened[block]++)
+        blocks_barrier(&w->blocks, block);
+    for (uint64_t left = w->at_barrier; left; left &= left - 1) {
+        uint32_t s = (uint32_t)__builtin_ctzll(left);
+        const struct core_warp *cw = &sm->warps[s];
+        bool waits = false;
+        for (uint32_t k = 0; k < cw->w->depth; k++)
+            waits |= cw->w->stack[k].bar >= 0;
+        if (cw->block != block || waits)
+            continue;
+        w->at_barrier &= ~(UINT64_C(1) << s);
+        blocks_pass(&w->blocks, s);
+        if (w->barrier_reg[s] != REG_NONE)
+            write_now(w, s, w->barrier_reg[s]);
+    }
+}
+
+void wir_control(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
+    struct wir *w = m;
+    uint32_t block = w->sm->warps[warp].block;
+    w->now = w->sm->now;
+    for (uint32_t k = 0; mask && k < i->ndw; k++)
+        write_now(w, warp, i->d + k);
+    if (i->in->op == OP_MEMBAR && mask)
+        blocks_fence(&w->blocks, warp);
+    if (i->kind == X_SYSCALL && mask)
+        blocks_store(&w->blocks, warp, BLOCKS_SHARED | BLOCKS_GLOBAL);
+    if (i->kind == X_BAR && mask && i->in->m.mode != BAR_ARRIVE) {
+        w->at_barrier |= UINT64_C(1) << warp;
+        w->barrier_reg[warp] = i->ndw ? (uint16_t)i->d : REG_NONE;
+    }
+    if (w->opened[block] != w->sm->blocks[block].cta->opened)
+        passed(w, block);
+}

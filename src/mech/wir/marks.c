@@ -1,0 +1,132 @@
+/* Facts about a kernel's instructions: which may be reused, and a number for each distinct operation.
+ *
+ * Two instructions have the same number when they do the same to equal operands: operation, all modifiers,
+ * address offset, neg and abs of sources, bank words they read. Not reusable are control flow, stores and
+ * atomics, whatever depends on the lane or other lanes, writes predicates or more than one register, and
+ * loads that are volatile, local, or generic (their space is not known when the kernel is read). */
+#include <string.h>
+
+#include "base/map.h"
+#include "mech/wir/wir.h"
+
+struct wir_numbers {
+    struct arena *arena;
+    struct map known; /* from the bytes of struct wir_key; lives as long as the machine */
+    uint32_t n;
+    bool loads, predicates;
+};
+
+/* All that makes an operation what it is beside its operands. Zeroed before it is filled, as it is compared
+ * byte by byte. */
+struct wir_key {
+    uint16_t op;
+    uint8_t nsw, preds, banks;
+    struct imods m;
+    int32_t imm;
+    uint32_t and_mask[8], xor_mask[8];
+};
+
+void wir_release(void *shared) {
+    map_free(&((struct wir_numbers *)shared)->known);
+}
+
+void *wir_shared(struct arena *a, const struct gpu_config *cfg) {
+    struct wir_numbers *s = arena_new(a, struct wir_numbers);
+    s->arena = a;
+    s->loads = cfg->wir_loads;
+    s->predicates = cfg->wir_predicates;
+    return s;
+}
+
+/* Which words come from constant banks. */
+static uint8_t bank_words(const struct image *img, const struct xinst *i) {
+    uint8_t set = 0;
+    for (uint32_t k = 0; k < i->nsw; k++)
+        if (i->s[k] & POOL && img->pool.at[i->s[k] & ~POOL].bank != BANK_COUNT)
+            set |= (uint8_t)(1u << k);
+    return set;
+}
+
+static uint32_t number(struct wir_numbers *s, const struct xinst *i, uint8_t banks) {
+    struct wir_key key;
+    memset(&key, 0, sizeof key);
+    key.op = i->in->op;
+    key.nsw = i->nsw;
+    key.banks = banks;
+    key.preds = (uint8_t)(i->pneg[0] | i->pneg[1] << 1);
+    memcpy(&key.m, &i->in->m, sizeof key.m);
+    key.imm = i->in->imm;
+    if (i->mods) {
+        memcpy(key.and_mask, i->mods->and_mask, sizeof key.and_mask);
+        memcpy(key.xor_mask, i->mods->xor_mask, sizeof key.xor_mask);
+    }
+    uintptr_t known = (uintptr_t)map_getn(&s->known, (const char *)&key, sizeof key);
+    if (!known) {
+        known = ++s->n;
+        char *kept = arena_alloc(s->arena, sizeof key);
+        memcpy(kept, &key, sizeof key);
+        map_setn(&s->known, kept, sizeof key, (void *)known);
+    }
+    return (uint32_t)known;
+}
+
+/* Whether the value of an instruction depends on its operands and memory alone; sets the kind. */
+static bool reusable(const struct wir_numbers *s, const struct xinst *i, uint8_t *kind) {
+    uint16_t flags = op_info[i->in->op].flags;
+    if (i->ndw != 1 || i->nsw > RB_OPERANDS || i->pd[0] != PRED_PT || i->pd[1] != PRED_PT ||
+        flags & (OPF_LANE | OPF_CROSS | OPF_STORE | OPF_ATOMIC))
+        return false;
+    if (!s->predicates && (i->ps[0] != PRED_PT || i->ps[1] != PRED_PT))
+        return false;
+    switch ((enum xkind)i->kind) {
+    case X_ALU:
+        *kind = RB_ARITH;
+        break;
+    case X_LDC:
+        *kind = RB_CONST;
+        break;
+    case X_TEX: /* textures do not change during a kernel; surfaces do */
+        *kind = RB_CONST;
+        return i->in->op == OP_TEX;
+    case X_LOAD:
+        *kind = i->in->m.space == MS_SHARED ? RB_SHARED : RB_GLOBAL;
+        return s->loads && !i->in->m.vol && (i->in->m.space == MS_SHARED || i->in->m.space == MS_GLOBAL);
+    default:
+        return false;
+    }
+    return true;
+}
+
+const void *wir_kernel(void *shared, struct arena *launch, const struct image *img) {
+    struct wir_numbers *s = shared;
+    struct wir_mark *all = arena_array(launch, struct wir_mark, img->ncode + 1);
+    for (uint32_t c = 0; c < img->ncode; c++) {
+        const struct xinst *i = &img->code[c];
+        struct wir_mark *m = &all[c];
+        m->reusable = reusable(s, i, &m->kind);
+        if (!m->reusable)
+            continue;
+        uint8_t banks = bank_words(img, i);
+        m->op = number(s, i, banks);
+        if (banks && m->kind == RB_ARITH)
+            m->kind = RB_CONST; /* what a bank holds is the launch's */
+    }
+    return all;
+}
+
+struct xinst *wir_copies(struct arena *a) {
+    struct inst *in = arena_new(a, struct inst);
+    *in = inst_new(OP_MOV);
+    struct xinst *all = arena_array(a, struct xinst, MAX_GPR);
+    for (uint32_t r = 0; r < MAX_GPR; r++)
+        all[r] = (struct xinst){.in = in,
+                                .kind = X_ALU,
+                                .nsw = 1,
+                                .ndw = 1,
+                                .guard = PRED_PT,
+                                .ps = {PRED_PT, PRED_PT},
+                                .pd = {PRED_PT, PRED_PT},
+                                .d = r,
+                                .s = {r}};
+    return all;
+}

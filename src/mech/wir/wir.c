@@ -1,0 +1,314 @@
+/* Warp instruction reuse as a mechanism: its points, its state, low-register mode. */
+#include "mech/wir/wir.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "energy/energy.h"
+
+static const struct counter_info counters[] = {
+#define COUNTER(field, name, unit, help) {name, unit, help},
+#include "mech/wir/counters.def"
+#undef COUNTER
+};
+
+/* What the added structures cost: Table III. */
+static const struct energy_event energy[] = {
+#define EVENT(counter, param)                                                                                \
+    { ENERGY_MECHANISM, counter, offsetof(struct gpu_config, param), ENERGY_PJ_FIXED }
+    EVENT("wir.rename.ops", wir_pj_rename), EVENT("wir.rb.ops", wir_pj_rb),
+    EVENT("wir.hash.ops", wir_pj_hash),     EVENT("wir.vsb.ops", wir_pj_vsb),
+    EVENT("wir.alloc.ops", wir_pj_alloc),   EVENT("wir.refcount.ops", wir_pj_refcount),
+    EVENT("wir.vc.ops", wir_pj_vc),
+#undef EVENT
+};
+
+enum { COPY_RESERVE = 64, /* ops kept for copies of registers */ MAX_COUNT = 31 };
+
+void wir_ref(struct wir *w, uint32_t reg) {
+    w->n.ref_ops++;
+    regfile_ref(w->regs, (uint16_t)reg);
+}
+
+void wir_unref(struct wir *w, uint32_t reg) {
+    w->n.ref_ops++;
+    w->n.alloc_ops += w->regs->refs[reg] == 1;
+    regfile_unref(w->regs, (uint16_t)reg, w->now);
+}
+
+void wir_drop(struct wir *w, const struct rb_entry *e) {
+    uint32_t reg;
+    if (!e->valid)
+        return;
+    for (uint32_t i = 0; rb_source(&e->tag, &i, &reg);)
+        wir_unref(w, reg);
+    if (!e->pending)
+        wir_unref(w, e->result);
+}
+
+void wir_drop_signature(struct wir *w, const struct vsb_entry *e) {
+    if (e->valid)
+        wir_unref(w, e->reg);
+}
+
+static void *create(struct arena *a, const struct gpu_config *cfg, void *shared, struct sm *sm) {
+    (void)shared;
+    struct wir *w = arena_new(a, struct wir);
+    const struct core_spec *s = sm->spec;
+    w->cfg = cfg;
+    w->sm = sm;
+    uint32_t n = (uint32_t)cfg->sm_registers / WARP_LANES;
+    w->regs = regfile_create(a, n, s->warps, MAX_GPR, (uint32_t)cfg->wir_release);
+    rb_init(&w->rb, a, (uint32_t)cfg->wir_rb_entries);
+    vsb_init(&w->vsb, a, (uint32_t)cfg->wir_vsb_entries);
+    vc_init(&w->vc, a, (uint32_t)cfg->wir_vc_entries);
+    pendq_init(&w->waiting, a, (uint32_t)cfg->wir_queue);
+    blocks_init(&w->blocks, a,
+                &(struct blocks_spec){.warps = s->warps,
+                                      .blocks = s->blocks,
+                                      .max_count = MAX_COUNT,
+                                      .rule = cfg->wir_load_rule == WIR_SAFE ? BLOCKS_SAFE : BLOCKS_PAPER});
+    w->h3 = h3_create(a, (uint32_t)cfg->wir_hash_bits);
+    w->ports = cfg->wir_ports ? (uint32_t)cfg->wir_ports : s->schedulers * s->width;
+    w->room = w->ports * ((uint32_t)cfg->wir_front + 1);
+    w->ops = arena_array(a, struct wir_op, sm->nops);
+    queue_init(&w->front, a, w->room + s->schedulers * s->width);
+    queue_init(&w->alloc, a, sm->nops);
+    queue_init(&w->unwritten, a, sm->nops);
+    queue_init(&w->starved, a, sm->nops);
+    queue_init(&w->copies, a, sm->nops);
+    w->movs = wir_copies(a);
+    return w;
+}
+
+/* After a launch that was cut short: registers and buffers as if nothing had run. */
+static void forget(struct wir *w) {
+    struct rb_entry e;
+    struct vsb_entry s;
+    while (rb_evict_random(&w->rb, &e))
+        continue;
+    while (vsb_evict_random(&w->vsb, &s))
+        continue;
+    for (uint32_t r = 0; r < w->regs->n; r++)
+        vc_invalidate(&w->vc, r);
+    regfile_reset(w->regs, w->sm->spec->warps);
+    w->front.len = w->alloc.len = w->unwritten.len = w->starved.len = w->copies.len = w->waiting.ops.len = 0;
+}
+
+static void start(void *m, const void *marks) {
+    struct wir *w = m;
+    if (w->running)
+        forget(w);
+    w->running = true;
+    w->marks = marks;
+    w->cap = w->peak = 0;
+    w->low = w->wanted = false;
+    w->at_barrier = 0;
+    w->inflight = 0;
+    w->regs->most_refs = 0;
+}
+
+/* References that the buffers hold. */
+static uint64_t held(const struct wir *w) {
+    uint64_t n = 0;
+    uint32_t at = 0, reg;
+    for (const struct rb_entry *e; (e = rb_next(&w->rb, &at));) {
+        n += !e->pending;
+        for (uint32_t i = 0; rb_source(&e->tag, &i, &reg);)
+            n++;
+    }
+    return n + w->vsb.used;
+}
+
+static const char *finish(void *m) {
+    struct wir *w = m;
+    struct rb_entry e;
+    uint32_t at = 0;
+    w->running = false;
+    w->n.reg_peak += w->peak;
+    w->n.most_refs += w->regs->most_refs;
+    while (rb_take_loads(&w->rb, &at, &e))
+        wir_drop(w, &e);
+    if (!queue_empty(&w->front) || !queue_empty(&w->alloc) || !pendq_empty(&w->waiting))
+        return "WIR holds instructions after the end of the launch";
+    return regfile_check(w->regs, held(w));
+}
+
+static void block(void *m, uint32_t slot, bool enters) {
+    struct wir *w = m;
+    struct rb_entry e;
+    uint32_t at = 0;
+    w->now = w->sm->now;
+    if (enters) {
+        blocks_start(&w->blocks, slot);
+        w->opened[slot] = 0;
+        return;
+    }
+    while (rb_take_block(&w->rb, slot, &at, &e)) {
+        wir_drop(w, &e);
+        w->changed = true;
+    }
+}
+
+static void warp(void *m, uint32_t slot, bool enters) {
+    struct wir *w = m;
+    uint32_t regs = w->sm->x->img->prog->nregs;
+    w->now = w->sm->now;
+    if (enters) {
+        blocks_start_warp(&w->blocks, slot, w->sm->warps[slot].block);
+        w->cap += regs;
+        return;
+    }
+    w->cap -= regs;
+    w->at_barrier &= ~(UINT64_C(1) << slot);
+    for (uint32_t r = 0; r < regs; r++) {
+        struct reg_map *map = regfile_map(w->regs, slot, r);
+        if (map->id != REG_NONE)
+            wir_unref(w, map->id);
+        *map = (struct reg_map){.id = REG_NONE};
+    }
+}
+
+/* New instructions go as far as there is room for them on the way to the reuse stage; control instructions
+ * do not take that way, but some write registers. */
+static uint64_t eligible(void *m, uint64_t ready, uint64_t now) {
+    (void)now;
+    struct wir *w = m;
+    const struct sm *sm = w->sm;
+    uint64_t set =
+        w->front.len < w->room && w->inflight + COPY_RESERVE < sm->nops ? ready : ready & sm->control;
+    for (uint64_t left = set & sm->control; left; left &= left - 1) {
+        uint32_t s = (uint32_t)__builtin_ctzll(left);
+        const struct xinst *i = &sm->x->img->code[sm->warps[s].next];
+        if (i->ndw && !wir_can_write(w, s, i)) {
+            set &= ~(UINT64_C(1) << s);
+            w->wanted = true;
+        }
+    }
+    return set;
+}
+
+static uint32_t bank(void *m, int32_t op, uint32_t k, bool write) {
+    const struct wir *w = m;
+    uint16_t reg = write ? w->ops[op].dst : w->ops[op].src[k];
+    return reg % w->sm->spec->banks;
+}
+
+static void retire(void *m, int32_t op) {
+    struct wir *w = m;
+    struct wir_op *o = &w->ops[op];
+    w->now = w->sm->now;
+    for (uint32_t k = 0; k < o->nsrc; k++)
+        if (o->src[k] != REG_NONE)
+            wir_unref(w, o->src[k]);
+    o->nsrc = 0;
+    w->inflight -= !w->sm->ops[op].injected;
+}
+
+static uint32_t in_use(const struct wir *w) {
+    return w->regs->n - w->regs->nfree;
+}
+
+/* Low-register mode: the pool is empty, or the cap is reached. */
+static void set_mode(struct wir *w) {
+    bool capped = w->cfg->wir_policy == WIR_CAPPED && in_use(w) >= w->cap;
+    w->low = !w->regs->nfree || capped || !queue_empty(&w->starved) || w->wanted;
+    w->wanted = false;
+}
+
+/* In a cycle of low-register mode in which no buffer was accessed, one entry goes at random. */
+static void evict_one(struct wir *w) {
+    struct rb_entry e;
+    struct vsb_entry s;
+    if (w->rb.used >= w->vsb.used && rb_evict_random(&w->rb, &e)) {
+        wir_drop(w, &e);
+        w->changed = true;
+    } else if (vsb_evict_random(&w->vsb, &s)) {
+        wir_drop_signature(w, &s);
+    } else {
+        return;
+    }
+    w->n.evictions++;
+}
+
+static void tick(void *m, uint64_t now) {
+    struct wir *w = m;
+    w->now = now;
+    w->touched = false;
+    regfile_tick(w->regs, now);
+    set_mode(w);
+    wir_allocation_stage(w);
+    wir_reuse_stage(w);
+    w->n.low_cycles += w->low;
+    if (w->low && (!w->touched || !queue_empty(&w->starved)))
+        evict_one(w);
+    w->n.reg_cycles += in_use(w);
+    if (in_use(w) > w->peak)
+        w->peak = in_use(w);
+}
+
+static uint64_t next(const void *m, uint64_t now) {
+    const struct wir *w = m;
+    if (w->low || w->changed || !queue_empty(&w->starved) || !queue_empty(&w->unwritten) ||
+        !queue_empty(&w->copies) || w->looked < w->waiting.ops.len)
+        return now + 1;
+    uint64_t at = regfile_next(w->regs);
+    if (!queue_empty(&w->front))
+        at = min_u64(at, w->ops[*queue_head(&w->front)].ready);
+    if (!queue_empty(&w->alloc))
+        at = min_u64(at, w->ops[*queue_head(&w->alloc)].ready);
+    return at > now ? at : now + 1;
+}
+
+static void elapsed(void *m, uint64_t cycles) {
+    struct wir *w = m;
+    w->n.reg_cycles += cycles * in_use(w);
+    wir_waited(w, cycles);
+}
+
+static void describe(const void *m, struct str *out) {
+    const struct wir *w = m;
+    str_printf(out,
+               "  WIR: %u of %u registers free, %u ops before reuse, %u wait for a pending result, %u for a "
+               "register, %u for allocation\n",
+               w->regs->nfree, w->regs->n, w->front.len, w->waiting.ops.len, w->starved.len, w->alloc.len);
+}
+
+static const uint64_t *counts(const void *m) {
+    return (const uint64_t *)&((const struct wir *)m)->n;
+}
+
+const struct mechanism mech_wir = {
+    .name = "wir",
+    .order = 10,
+    .claims = MECH_REGISTERS | MECH_FRONT,
+    .points =
+        {
+            .start = start,
+            .finish = finish,
+            .block = block,
+            .warp = warp,
+            .eligible = eligible,
+            .operands = wir_operands,
+            .control = wir_control,
+            .issued = wir_issued,
+            .bank = bank,
+            .result = wir_result,
+            .read_done = wir_read_done,
+            .written = wir_written,
+            .retire = retire,
+            .tick = tick,
+            .next = next,
+            .elapsed = elapsed,
+            .describe = describe,
+        },
+    .shared = wir_shared,
+    .release = wir_release,
+    .kernel = wir_kernel,
+    .create = create,
+    .counts = counts,
+    .counters = counters,
+    .ncounters = sizeof counters / sizeof counters[0],
+    .energy = energy,
+    .nenergy = sizeof energy / sizeof energy[0],
+};

@@ -1,0 +1,121 @@
+/* Warp instruction reuse (Kim and Ro), between the files of this folder.
+ *
+ *   issue -> [rename, reuse: front.c] -> collectors ... execution -> [hash, signature buffer: alloc.c]
+ *         -> verify-read or write -> retire
+ *
+ * Every value lives in a physical register (core/regfile.h). The rename tables change when an instruction
+ * retires; the logical scoreboard sees to it that nobody reads a mapping before. References: rename tables,
+ * reuse buffer (sources and result), signature buffer, instructions in flight (sources until retirement, and
+ * a register being verified or given to the result). */
+#ifndef REPRISE_MECH_WIR_WIR_H
+#define REPRISE_MECH_WIR_WIR_H
+
+#include "cfg/config.h"
+#include "core/view.h"
+#include "mech/wir/blocks.h"
+#include "mech/wir/h3.h"
+#include "mech/wir/pendq.h"
+#include "mech/wir/rb.h"
+#include "mech/wir/vc.h"
+#include "mech/wir/vsb.h"
+#include "sim/queue.h"
+
+enum { WIR_SOURCES = 12, ALL_LANES = -1 };
+
+/* What the reuse buffer may do with an instruction, from the kernel's text alone. */
+struct wir_mark {
+    uint32_t op;  /* number of the operation with its modifiers; equal in all kernels of the machine */
+    uint8_t kind; /* enum rb_kind */
+    bool reusable;
+};
+
+struct wir_counters {
+#define COUNTER(field, ...) uint64_t field;
+#include "mech/wir/counters.def"
+#undef COUNTER
+};
+
+/* What WIR knows of an op in flight. */
+struct wir_op {
+    uint64_t ready;            /* cycle in which its stage has it */
+    uint16_t src[WIR_SOURCES]; /* physical registers of its sources, in the order in which they are read */
+    uint8_t nsrc;              /* references held to them */
+    bool divergent, look;      /* look: it may use the reuse buffer */
+    bool missed;               /* it goes on to the collectors */
+    bool record;               /* its result enters the reuse buffer: at its reserved place, or anew */
+    bool done;                 /* all words have a register; it waits for copies */
+    uint16_t movs;             /* copies under way */
+    uint16_t dst;              /* register of the word in work */
+    uint32_t hash;             /* of the word in work */
+    int32_t owner;             /* of a copy: the op it belongs to */
+    uint32_t index;            /* place in the reuse buffer */
+    uint64_t stamp;
+    struct rb_tag tag;
+};
+
+struct wir {
+    const struct gpu_config *cfg;
+    struct sm *sm;
+    const struct wir_mark *marks;
+    struct regfile *regs;
+    struct rb rb;
+    struct vsb vsb;
+    struct vc vc;
+    struct pendq waiting;
+    struct blocks blocks;
+    const struct h3 *h3;
+    uint32_t ports, room;     /* lookups a cycle; ops between issue and the reuse stage */
+    struct wir_op *ops;       /* by number of the SM's op */
+    QUEUE(int32_t) front;     /* renamed, on their way to the reuse stage */
+    QUEUE(int32_t) alloc;     /* executed, on their way to the signature buffer */
+    QUEUE(int32_t) unwritten; /* must be compared with a register that is not written yet */
+    QUEUE(int32_t) starved;   /* need a free register */
+    QUEUE(int32_t) copies;    /* copies that need a collector */
+    uint64_t now;
+    uint32_t cap;     /* capped: registers that the resident warps name */
+    bool low, wanted; /* low-register mode; somebody at issue needs a register */
+    bool touched;     /* a buffer was accessed in this cycle */
+    bool changed;     /* the reuse buffer changed since the waiting ones looked */
+    uint32_t looked;  /* of the waiting ones, in a row, without finding a change */
+    uint32_t peak;
+    uint32_t inflight;                    /* ops of the program under way */
+    bool running;                         /* between start and finish of a launch */
+    uint64_t at_barrier;                  /* warps that wait at one */
+    uint16_t barrier_reg[CORE_MAX_WARPS]; /* which register its result goes to */
+    uint32_t opened[CORE_MAX_WARPS];      /* of each block slot: openings of its barriers that were seen */
+    struct xinst *movs;                   /* copies, by logical register */
+    struct wir_counters n;
+};
+
+/* ---- marks.c ---- */
+void *wir_shared(struct arena *a, const struct gpu_config *cfg);
+const void *wir_kernel(void *shared, struct arena *launch, const struct image *img);
+void wir_release(void *shared);
+struct xinst *wir_copies(struct arena *a);
+
+/* ---- front.c ---- */
+void wir_operands(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
+enum mech_verdict wir_issued(void *m, int32_t op, uint64_t now);
+void wir_reuse_stage(struct wir *w);
+/* What the waiting instructions would have looked up in cycles in which nothing changed. */
+void wir_waited(struct wir *w, uint64_t cycles);
+
+/* ---- alloc.c ---- */
+enum mech_verdict wir_result(void *m, int32_t op, uint64_t now);
+void wir_read_done(void *m, int32_t op, uint64_t now);
+void wir_written(void *m, int32_t op, uint32_t k);
+void wir_control(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
+void wir_allocation_stage(struct wir *w);
+/* Would a control instruction of the warp find the registers it writes? */
+bool wir_can_write(struct wir *w, uint32_t warp, const struct xinst *i);
+/* The logical register is in dst from now on; the reference to dst becomes the table's. */
+void wir_remap(struct wir *w, uint32_t warp, uint32_t reg, uint16_t dst, bool pinned);
+
+/* ---- wir.c ---- */
+void wir_ref(struct wir *w, uint32_t reg);
+void wir_unref(struct wir *w, uint32_t reg);
+/* An entry left a buffer: its references go. */
+void wir_drop(struct wir *w, const struct rb_entry *e);
+void wir_drop_signature(struct wir *w, const struct vsb_entry *e);
+
+#endif
