@@ -218,8 +218,8 @@ bool sm_add_block(struct sm *sm, struct cta *c);
 uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c), void *ctx);
 /* Nothing is on the SM any more. */
 bool sm_idle(const struct sm *sm);
-/* Says what each warp waits for, for the report of a hang. */
-void sm_describe(const struct sm *sm, struct str *out);
+/* Says what each warp waits for, at most so many of them; how many there are. For the report of a hang. */
+uint32_t sm_describe(const struct sm *sm, struct str *out, uint32_t most);
 
 /* ---- between the files of core/ ---- */
 void sm_fetch(struct sm *sm, uint64_t now);

@@ -1,38 +1,71 @@
 /* What each warp waits for: the heart of a report about a hang. */
 #include "core/core.h"
 
-static const char *reason(const struct sm *sm, uint32_t s) {
-    const struct core_warp *cw = &sm->warps[s];
-    if (!cw->w->live)
-        return "has exited, with results on their way";
-    if (cw->fence)
-        return "waits for its stores at a memory fence";
-    if (sm->blocked >> s & 1)
-        return "waits at barrier";
-    if (cw->fetching || !cw->buffered)
-        return "waits for instructions";
-    if (!(sm->clear >> s & 1))
-        return sm->on_memory >> s & 1 ? "waits for data of a load" : "waits for a result";
-    return "is ready";
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Does the op write a register or predicate that the instruction needs? Its name goes to name. */
+static bool provides(const struct core_op *op, const struct core_need *need, char name[8]) {
+    for (uint32_t d = op->i->d; d < op->i->d + op->i->ndw; d++)
+        if (need->regs[d / 64] >> (d % 64) & 1) {
+            snprintf(name, 8, "R%u", d & 255);
+            return true;
+        }
+    for (int k = 0; k < 2; k++)
+        if (need->preds >> op->i->pd[k] & 1) {
+            snprintf(name, 8, "P%u", op->i->pd[k] & 7u);
+            return true;
+        }
+    return false;
 }
 
-void sm_describe(const struct sm *sm, struct str *out) {
-    for (uint64_t left = sm->resident; left; left &= left - 1) {
-        uint32_t s = (uint32_t)__builtin_ctzll(left);
-        const struct core_warp *cw = &sm->warps[s];
-        const struct cta *c = cw->w->cta;
-        uint32_t pc = cw->next ? cw->next - 1 : 0;
-        const struct simt_entry *e = cw->w->depth ? &cw->w->stack[cw->w->depth - 1] : NULL;
-        str_printf(out, "  SM %u warp %u of block (%u,%u,%u): %s", sm->id, cw->w->index, c->id[0], c->id[1],
-                   c->id[2], reason(sm, s));
-        if (e && e->bar >= 0) {
-            const struct barrier *b = &c->bars[e->bar];
-            str_printf(out, " %d: %u of %u threads have arrived", e->bar, b->arrived,
-                       b->want ? b->want : c->live);
-        }
-        const struct inst *in = &sm->x->img->prog->code[pc];
-        str_printf(out, ", pc 0x%04x, line %u: ", pc * INST_BYTES, in->line);
-        ir_print_inst(out, in);
-        str_printf(out, "\n");
+/* Which instruction on its way holds up the warp's next one, and by what. */
+static void describe_data(const struct sm *sm, uint32_t s, struct str *out) {
+    bool *unused = xcalloc(sm->nops, sizeof *unused);
+    for (int32_t op = sm->free_op; op != CORE_NONE; op = sm->ops[op].next)
+        unused[op] = true;
+    str_printf(out, sm->on_memory >> s & 1 ? "waits for data of a load" : "waits for a result");
+    for (uint32_t k = 0; k < sm->nops; k++) {
+        const struct core_op *op = &sm->ops[k];
+        char name[8];
+        if (unused[k] || op->warp != s || !provides(op, &sm->needs[sm->warps[s].next], name))
+            continue;
+        str_printf(out, ": %s, from ", name);
+        exec_describe_place(sm->x, (uint32_t)(op->i - sm->x->img->code), out);
+        break;
     }
+    free(unused);
+}
+
+static void describe_wait(const struct sm *sm, uint32_t s, struct str *out) {
+    const struct core_warp *cw = &sm->warps[s];
+    if (!cw->w->live)
+        str_printf(out, "has exited, with %u instructions on their way", cw->inflight);
+    else if (cw->fence)
+        str_printf(out, "waits at a memory fence for %u stores", cw->stores);
+    else if (sm->blocked >> s & 1)
+        str_printf(out, "waits for threads");
+    else if (cw->fetching || !cw->buffered)
+        str_printf(out, "waits for instructions");
+    else if (!(sm->clear >> s & 1))
+        describe_data(sm, s, out);
+    else
+        str_printf(out, "is ready to issue");
+}
+
+uint32_t sm_describe(const struct sm *sm, struct str *out, uint32_t most) {
+    uint32_t n = 0;
+    for (uint64_t left = sm->resident; left; left &= left - 1, n++) {
+        uint32_t s = (uint32_t)__builtin_ctzll(left);
+        const struct warp *w = sm->warps[s].w;
+        const struct cta *c = w->cta;
+        if (n >= most)
+            continue;
+        str_printf(out, "  SM %u, block (%u,%u,%u), warp %u: ", sm->id, c->id[0], c->id[1], c->id[2],
+                   w->index);
+        describe_wait(sm, s, out);
+        str_printf(out, "\n");
+        exec_describe_paths(w, out);
+    }
+    return n;
 }

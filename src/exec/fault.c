@@ -62,7 +62,6 @@ static void describe_what(const struct exec *x, struct str *out) {
 void fault_describe(const struct exec *x, struct str *out) {
     const struct fault *f = &x->fault;
     const struct program *p = x->img->prog;
-    const struct inst *in = f->pc < p->ncode ? &p->code[f->pc] : NULL;
     uint32_t t = f->w ? f->w->index * WARP_LANES + f->lane : 0;
     str_printf(out, "%s in kernel %s\n", rp_status_text(f->status), p->name);
     describe_what(x, out);
@@ -70,12 +69,9 @@ void fault_describe(const struct exec *x, struct str *out) {
         str_printf(out, "  block (%u,%u,%u), thread (%u,%u,%u)\n", f->w->cta->id[0], f->w->cta->id[1],
                    f->w->cta->id[2], t % x->block[0], t / x->block[0] % x->block[1],
                    t / (x->block[0] * x->block[1]));
-    if (!in)
+    if (f->pc >= p->ncode)
         return;
-    str_printf(out, "  at %s:%u", x->module_name ? x->module_name : "ptx", in->line);
-    if (in->dbg_line && x->file_name)
-        str_printf(out, ", source %s:%u", x->file_name(x->names, in->dbg_file), in->dbg_line);
-    str_printf(out, ", machine code 0x%04x: ", f->pc * INST_BYTES);
-    ir_print_inst(out, in);
+    str_printf(out, "  at ");
+    exec_describe_place(x, f->pc, out);
     str_printf(out, "\n");
 }

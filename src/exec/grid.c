@@ -113,9 +113,25 @@ static bool stop(struct exec *x, struct cta *c, enum rp_status s, const char *wh
     x->fault = (struct fault){.status = s,
                               .w = w,
                               .what = what,
-                              .pc = e ? e->pc : 0,
+                              .pc = e ? e->pc - (e->bar >= 0) : 0, /* a barrier has been passed */
                               .lane = e && e->mask ? (uint32_t)__builtin_ctz(e->mask) : 0};
     return false;
+}
+
+/* Where every warp is that has begun and not ended. */
+static void describe_blocks(const struct grid_rest *rest, struct str *out) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < rest->begun.len; i++) {
+        const struct cta *c = rest->begun.at[i];
+        for (uint32_t k = 0; k < c->nwarps; k++) {
+            if (!c->warps[k].live || n++ >= STUCK_WARPS)
+                continue;
+            str_printf(out, "  block (%u,%u,%u), warp %u:\n", c->id[0], c->id[1], c->id[2], k);
+            exec_describe_paths(&c->warps[k], out);
+        }
+    }
+    if (n > STUCK_WARPS)
+        str_printf(out, "  and %u more warps\n", n - STUCK_WARPS);
 }
 
 bool exec_run_grid(struct exec *x, uint32_t slots, struct grid_rest *rest) {
@@ -151,9 +167,9 @@ bool exec_run_grid(struct exec *x, uint32_t slots, struct grid_rest *rest) {
         at++;
     }
     if (!ok) { /* the report reads the faulting warp */
-        struct str text = {0};
-        fault_describe(x, &text);
-        x->report = text;
+        fault_describe(x, &x->report);
+        if (x->fault.status == RP_TIMEOUT)
+            describe_blocks(rest, &x->report);
     }
     for (uint32_t i = 0; i < rest->begun.len; i++)
         cta_free(rest->begun.at[i]);

@@ -241,6 +241,11 @@ struct grid_rest {
 /* Runs the rest of a launch functionally and frees its blocks; false on a fault (x->fault). slots: blocks
  * that may be resident together. */
 bool exec_run_grid(struct exec *x, uint32_t slots, struct grid_rest *rest);
+/* Where an instruction comes from: module, line, source line, address, the instruction. */
+void exec_describe_place(const struct exec *x, uint32_t pc, struct str *out);
+/* What each path of a warp waits for and who has not come; lines of a report. */
+void exec_describe_paths(const struct warp *w, struct str *out);
+enum { STUCK_WARPS = 200 }; /* that a report describes */
 /* Describes x->fault in words. */
 void fault_describe(const struct exec *x, struct str *out);
 

@@ -109,8 +109,11 @@ static bool hang(struct run *r, const char *what) {
     struct exec *x = r->x;
     x->fault = (struct fault){.status = RP_TIMEOUT, .what = what, .pc = UINT32_MAX};
     fault_describe(x, &x->report);
+    uint32_t n = 0;
     for (uint32_t i = 0; i < r->m->nsms; i++)
-        sm_describe(r->m->sms[i], &x->report);
+        n += sm_describe(r->m->sms[i], &x->report, n < STUCK_WARPS ? STUCK_WARPS - n : 0);
+    if (n > STUCK_WARPS)
+        str_printf(&x->report, "  and %u more warps\n", n - STUCK_WARPS);
     return false;
 }
 

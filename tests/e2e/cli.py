@@ -26,6 +26,24 @@ ENDLESS = """.version 6.4
 L:  bra L;
 }
 """
+# Halves of a warp wait at different barriers, for the other warp, which has ended.
+ALONE = """.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry alone() {
+    .reg .b32 %r<2>;
+    .reg .pred %p<3>;
+    mov.u32 %r1, %tid.x;
+    setp.ge.u32 %p1, %r1, 32;
+    @%p1 exit;
+    setp.ge.u32 %p2, %r1, 16;
+    @%p2 bra H;
+    barrier.sync 1, 64;
+    exit;
+H:  barrier.sync 2, 64;
+    exit;
+}
+"""
 # Each lane runs a loop as often as its number says.
 LOOP = """.version 6.4
 .target sm_75
@@ -206,6 +224,29 @@ def test_endless_kernels_end():
     expect(rc == 1, f"status {rc}")
     expect_in("launch timed out in kernel endless", err)
     expect_in("limit of executed instructions", err)
+
+
+def test_hangs_name_who_waits_for_whom():
+    """In both modes; the same of a program, which gets CUDA's error."""
+    path = str(HERE.parent / "timing" / "mixed.ptx")
+    for mode in (["--functional"], ["--gpu", "gtx480"]):
+        rc, _, err = run("run", *mode, path, "--entry", "stuck", "--block", "80", "--arg", "buf:4", "--arg", "u32:0", "--arg", "u32:0")
+        expect(rc == 1, f"{mode}: status {rc}")
+        for part in ("launch timed out in kernel stuck", "block (0,0,0), warp 2:",
+                     "lanes 0xffffffff wait at barrier 1: 32 of 80 threads have arrived; not there: warps 1 to 2",
+                     "lanes 0x0000ffff wait at barrier 2: 48 of 80 threads have arrived; not there: warp 0"):
+            expect_in(part, err)
+        expect(len(re.findall(r"\n      at \S*mixed\.ptx:\d+, machine code 0x[0-9a-f]{4}: BAR\.SYNC", err)) == 3, err)
+    path = write("alone.ptx", ALONE)
+    for mode in (["--functional"], ["--gpu", "gtx480"]):
+        rc, _, err = run("run", *mode, path, "--block", "64")
+        expect(rc == 1, f"{mode}: status {rc}")
+        expect_in("lanes 0x0000ffff wait at barrier 1: 32 of 64 threads have arrived; not there: warp 0 (lanes 0xffff0000)", err)
+        expect_in("lanes 0xffff0000 wait at barrier 2: 32 of 64 threads have arrived; not there: warp 0 (lanes 0x0000ffff)", err)
+    if has_workloads():
+        rc, _, err = run("run", "hotspot", "--size", "tiny", "--gpu", "gtx480", "--watchdog", "5000")
+        expect(rc == 1 and "CUDA_ERROR_LAUNCH_TIMEOUT (702)" in err, err)
+        expect(re.search(r"SM 0, block \(0,0,0\), warp \d+: waits for a result: [RP]\d+, from PTX:\d+, machine code", err), err)
 
 
 def test_bad_ptx_has_a_caret():

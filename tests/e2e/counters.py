@@ -11,12 +11,14 @@ import sys
 import tempfile
 
 UNIT = pathlib.Path(__file__).resolve().parent.parent / "unit"
-# A machine on which whatever can be short is: one register, one way, one place in every queue.
+# A machine on which miss registers are short, and one on which ways and queues are, behind a slow interconnect.
 SHORT = ("device.sms=4 rf.collectors=1 icache.size=1K icache.ways=1 icache.mshrs=1 icache.merges=1 icache.queue=2 constcache.size=1K "
          "constcache.ways=1 constcache.merges=1 constcache.queue=2 texcache.mshrs=1 texcache.merges=1 texcache.queue=2 l1.interval=4 "
          "l1.stores=1 l1.merges=1 l2.size=48K l2.ways=1").split()
-RUNS = [(["--gpu", "gtx480", *(word for s in SHORT for word in ("--set", s))], name)
-        for name in ("spmv", "convolutionTexture", "LIB", "tpacf", "imghisto")]
+NARROW = ("device.sms=4 texcache.size=1K texcache.ways=1 texcache.mshrs=64 texcache.queue=2 constcache.size=1K constcache.ways=1 "
+          "constcache.mshrs=64 constcache.queue=2 icnt.in_queue=1 icnt.out_queue=1 clock.icnt=50 l2.size=48K l2.ways=1").split()
+RUNS = [(["--gpu", "gtx480", *(word for s in few for word in ("--set", s))], name)
+        for few in (SHORT, NARROW) for name in ("spmv", "convolutionTexture", "LIB", "tpacf", "imghisto", "dct8x8")]
 RUNS += [(["--gpu", "gtx480"], name) for name in ("hotspot", "lbm", "leukocyte", "reduction", "dct8x8", "hybridsort", "spmv", "LIB", "tpacf")]
 RUNS += [(["--gpu", gpu], name) for gpu, name in (("gtx1080ti", "spmv"), ("gtx1080ti", "dct8x8"), ("h200", "dct8x8"))]
 RUNS += [(["--gpu", "gtx480", "--set", "device.sms=4", "--set", "texcache.size=1K", "--set", "texcache.ways=1"], "convolutionTexture")]

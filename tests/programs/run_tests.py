@@ -133,6 +133,7 @@ def main():
     parser.add_argument("--mkfatbin", type=pathlib.Path, help="the tool that packs PTX into a fat binary")
     parser.add_argument("--clang", default="clang-19", help="the clang that builds programs here")
     parser.add_argument("--run", default="--functional", help="options of `reprise run`, in one word (default: --functional)")
+    parser.add_argument("--without", action="append", default=[], help="a program not to run")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/programs", help="where they are built")
     options = parser.parse_args()
     options.reprise = options.reprise.resolve()
@@ -141,6 +142,7 @@ def main():
     rows = read_list(HERE / "programs.list")
     if options.names:
         rows = [r for r in rows if any(fnmatch.fnmatch(r[0], pattern) for pattern in options.names)]
+    rows = [r for r in rows if r[0] not in options.without]
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool:
         jobs = {name: pool.submit(run_one, name, words, options) for name, words in rows}

@@ -206,8 +206,14 @@ static void test_hang(void **state) {
     assert_int_equal(rig_try(&r, "stuck", 1, 64, 0, (struct rig_params){0}, &report), RP_TIMEOUT);
     assert_non_null(report);
     static const char *const parts[] = {
-        "stuck", "warp 0 of block (0,0,0): waits at barrier 1: 32 of 64 threads",
-        "warp 1 of block (0,0,0): waits at barrier 2: 32 of 64 threads", "BAR"};
+        "launch timed out in kernel stuck",
+        "SM 0, block (0,0,0), warp 0: waits for threads\n"
+        "    lanes 0xffffffff wait at barrier 1: 32 of 64 threads have arrived; not there: warp 1\n"
+        "      at timing.ptx:",
+        "SM 0, block (0,0,0), warp 1: waits for threads\n"
+        "    lanes 0xffffffff wait at barrier 2: 32 of 64 threads have arrived; not there: warp 0\n"
+        "      at timing.ptx:",
+        "BAR"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!strstr(report, parts[i]))
             fail_msg("'%s' is not in\n%s", parts[i], report);
