@@ -59,8 +59,6 @@ ELSEWHERE = {
     "constcache.stall_port": ("test_mem.c", r"n\.stall_port"),
     "icache.stall_port": ("test_mem.c", r"n\.stall_port"),
     "icache.stall_ways": ("test_mem.c", r"n\.stall_ways"),
-    "constcache.stall_queue": ("test_mem.c", r"n\.stall_queue"),
-    "texcache.stall_queue": ("test_mem.c", r"n\.stall_queue"),
     "check.wrong": ("test_hazards.c", r'"check\.wrong"'),
     "icache.stall_queue": ("test_mem.c", r"n\.stall_queue"),
 }
