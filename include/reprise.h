@@ -227,9 +227,17 @@ bool rp_counter(const struct rp_gpu *gpu, uint32_t i, struct rp_counter *c);
 /* The share of SM number sm, with its caches, in counter i; false where SMs have none or it is not kept. */
 bool rp_sm_counter(const struct rp_gpu *gpu, uint32_t i, uint32_t sm, uint64_t *total, uint64_t *launch);
 
-/* Lets a probe (src/sim/probe.h) watch the timed launches from here on; it must outlive the GPU. */
+/* Lets a probe (src/sim/probe.h) watch the timed launches from here on, and no more. */
 struct probe;
 void rp_gpu_watch(struct rp_gpu *gpu, struct probe *p);
+void rp_gpu_unwatch(struct rp_gpu *gpu, struct probe *p);
+
+/* What a trace should hold: cycles and SMs from first to last. */
+struct rp_trace {
+    const char *path;
+    uint64_t first, last; /* cycles of the GPU's clock, which starts with the first timed launch */
+    uint64_t first_sm, last_sm;
+};
 
 /* Energy that one part of the GPU has used, in joules: in what was timed of all launches, and of the last. */
 struct rp_energy {

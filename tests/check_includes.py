@@ -20,7 +20,7 @@ BELOW = {
     "core": {"exec", "ir", "isa", "mem", "sim", "stats", "cfg"},
     "energy": {"stats", "cfg"},
     "gpu": {"mech", "energy", "exec", "opt", "ptx", "ir", "isa", "cfg", "stats", "core", "mem", "sim"},
-    "report": {"stats"},
+    "report": {"stats", "sim"},
     "cuda": {"gpu", "report"},
     "cli": {"gpu", "mech", "exec", "opt", "ptx", "ir", "isa", "cfg", "cuda", "report", "stats"},
 }

@@ -34,6 +34,12 @@ static const char help[] =
     "  --digest          ... with a hash of the device memory each of them left\n"
     "  --watchdog N      a kernel that executes more than N warp instructions ends with a launch timeout\n"
     "\n"
+    "Traces, see docs/traces.md:\n"
+    "  --trace FILE      write what every instruction does in each cycle: for Konata, or, when the name\n"
+    "                    ends in .json, for Perfetto and Chrome\n"
+    "  --trace-window A:B  only cycles A to B (also A: and :B)\n"
+    "  --trace-sm N      only this SM (also A:B)\n"
+    "\n"
     "Sampling of long runs: what is not timed runs functionally, at that speed, and results are the\n"
     "same. Limits are those of the whole run, and --json tells for each launch what was timed.\n"
     "  --kernels A:B     time launches A to B only, the first is number 0 (also A, A: and :B)\n"
@@ -114,6 +120,9 @@ static const struct {
     {"--summary", OPT_FLAG, "REPRISE_SUMMARY"},
     {"--json", OPT_FILE, "REPRISE_JSON"},
     {"--per-sm", OPT_FLAG, "REPRISE_PER_SM"},
+    {"--trace", OPT_FILE, "REPRISE_TRACE"},
+    {"--trace-window", OPT_RANGE, "REPRISE_TRACE_WINDOW"},
+    {"--trace-sm", OPT_RANGE, "REPRISE_TRACE_SM"},
     {"--digest", OPT_FLAG, "REPRISE_DIGEST"},
     {"--size", OPT_SIZE, NULL},
     {"--bits", OPT_BITS, NULL},

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "gpu/options.h"
 #include "report/report.h"
+#include "report/trace.h"
 #include "reprise.h"
 
 enum { MAX_PARAM_BYTES = 4096, MAX_BUFFERS = 64, SHOWN_WORDS = 64 };
@@ -185,6 +186,20 @@ static int launch(struct rp_gpu *g, struct request *r, const char *text, size_t 
     return s == RP_OK && written ? 0 : 1;
 }
 
+static int run_traced(struct rp_gpu *g, struct request *r, const struct rp_trace *what, const char *text,
+                      size_t len) {
+    char *log = NULL;
+    struct trace *t = what->path ? trace_open(g, what, &log) : NULL;
+    int rc = what->path && !t ? 1 : launch(g, r, text, len);
+    bool ok = true;
+    if (t)
+        ok = trace_close(t, &log);
+    if (log)
+        fputs(log, stderr);
+    free(log);
+    return ok ? rc : 1;
+}
+
 static int run(struct request *r) {
     struct options o;
     options_read(&o);
@@ -197,7 +212,7 @@ static int run(struct request *r) {
         fputs(log, stderr);
     free(log);
     if (g)
-        rc = launch(g, r, text, len);
+        rc = run_traced(g, r, &o.trace, text, len);
     rp_gpu_destroy(g);
     free(text);
     options_free(&o);

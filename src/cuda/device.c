@@ -6,11 +6,34 @@
 
 #include "cuda/core.h"
 #include "gpu/options.h"
+#include "report/trace.h"
+
+static struct trace *trace; /* of the run, or NULL */
+
+static void print_log(char *log) {
+    if (log)
+        fprintf(stderr, "%s%s", log, *log && log[strlen(log) - 1] == '\n' ? "" : "\n");
+    free(log);
+}
+
+/* Opens the trace that is wanted; false, after a message, if that cannot be done. */
+static bool open_trace(const struct options *o) {
+    if (!o->trace.path)
+        return true;
+    char *log;
+    trace = trace_open(cud.gpu, &o->trace, &log);
+    print_log(log);
+    return trace;
+}
 
 static void at_exit(void) {
     cud_lock();
     cud_flush_output();
     cuda_report_at_exit();
+    char *log;
+    trace_close(trace, &log);
+    print_log(log);
+    trace = NULL;
     cud_unlock();
 }
 
@@ -24,9 +47,11 @@ int cud_device_open(void) {
     options_read(&opt);
     char *log = NULL;
     cud.gpu = rp_gpu_create(&opt.rp, &log);
-    if (log)
-        fprintf(stderr, "%s%s", log, *log && log[strlen(log) - 1] == '\n' ? "" : "\n");
-    free(log);
+    print_log(log);
+    if (cud.gpu && !open_trace(&opt)) {
+        rp_gpu_destroy(cud.gpu);
+        cud.gpu = NULL;
+    }
     options_free(&opt);
     failed = !cud.gpu;
     if (failed)

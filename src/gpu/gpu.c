@@ -211,6 +211,14 @@ void rp_gpu_watch(struct rp_gpu *g, struct probe *p) {
     g->probe = p;
 }
 
+void rp_gpu_unwatch(struct rp_gpu *g, struct probe *p) {
+    for (struct probe **at = &g->probe; *at; at = &(*at)->next)
+        if (*at == p) {
+            *at = p->next;
+            return;
+        }
+}
+
 bool rp_counter(const struct rp_gpu *g, uint32_t i, struct rp_counter *c) {
     if (i < COUNTER_COUNT) {
         const struct counter_info *info = &counter_info[i];

@@ -58,6 +58,28 @@ static const char **split_lines(char *text) {
     return list.at;
 }
 
+static void read_range(const char *name, uint64_t *first, uint64_t *last) {
+    const char *v = text_from(name);
+    *first = 0;
+    *last = UINT64_MAX;
+    if (!v || options_range(v, first, last))
+        return;
+    fprintf(stderr, "reprise: %s=%s is not a range; ignored\n", name, v);
+    *first = 0;
+    *last = UINT64_MAX;
+}
+
+static void read_trace(struct options *o) {
+    o->trace = (struct rp_trace){.path = text_from("REPRISE_TRACE")};
+    read_range("REPRISE_TRACE_WINDOW", &o->trace.first, &o->trace.last);
+    read_range("REPRISE_TRACE_SM", &o->trace.first_sm, &o->trace.last_sm);
+    if (o->trace.path && o->rp.functional) {
+        fprintf(stderr, "reprise: a functional run has no cycles; no trace is written to %s\n",
+                o->trace.path);
+        o->trace.path = NULL;
+    }
+}
+
 void options_read(struct options *o) {
     const char *set = getenv("REPRISE_SET"), *kernels = text_from("REPRISE_KERNELS");
     o->set_text = xstrdup(set ? set : "");
@@ -78,6 +100,7 @@ void options_read(struct options *o) {
         else
             fprintf(stderr, "reprise: %s=%s is not a number; ignored\n", numbers[i].name, v);
     }
+    read_trace(o);
     o->rp.some_kernels = kernels && options_range(kernels, &o->rp.first_kernel, &o->rp.last_kernel);
     if (kernels && !o->rp.some_kernels)
         fprintf(stderr, "reprise: REPRISE_KERNELS=%s is not a range; ignored\n", kernels);

@@ -6,7 +6,8 @@
 
 struct options {
     struct rp_options rp;
-    char *set_text; /* what rp.set points into */
+    char *set_text;        /* what rp.set points into */
+    struct rp_trace trace; /* path NULL: none is wanted */
 };
 
 /* Reads REPRISE_GPU, REPRISE_SET (one per line), REPRISE_FUNCTIONAL and the rest of the table in options.c. A
