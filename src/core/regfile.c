@@ -1,7 +1,5 @@
 #include "core/regfile.h"
 
-#include <string.h>
-
 struct regfile *regfile_create(struct arena *a, uint32_t n, uint32_t warps, uint32_t regs, uint32_t delay) {
     struct regfile *f = arena_new(a, struct regfile);
     *f = (struct regfile){.n = n, .regs = regs, .delay = delay};
@@ -10,7 +8,9 @@ struct regfile *regfile_create(struct arena *a, uint32_t n, uint32_t warps, uint
     f->unwritten = arena_array(a, uint64_t, (n + 63) / 64);
     f->free = arena_array(a, uint16_t, n);
     f->leaving = arena_alloc(a, n * sizeof *f->leaving);
+    f->version = arena_array(a, uint32_t, n);
     f->map = arena_array(a, struct reg_map, warps * regs);
+    f->latch = arena_array(a, struct reg_latch, warps * regs);
     regfile_reset(f, warps);
     return f;
 }
@@ -22,8 +22,10 @@ void regfile_reset(struct regfile *f, uint32_t warps) {
         f->free[k] = (uint16_t)k;
     memset(f->refs, 0, f->n * sizeof *f->refs);
     memset(f->unwritten, 0, (f->n + 63) / 64 * sizeof *f->unwritten);
-    for (uint32_t k = 0; k < warps * f->regs; k++)
+    for (uint32_t k = 0; k < warps * f->regs; k++) {
         f->map[k] = (struct reg_map){.id = REG_NONE};
+        f->latch[k] = (struct reg_latch){.id = REG_NONE};
+    }
 }
 
 void regfile_tick(struct regfile *f, uint64_t now) {
@@ -35,8 +37,13 @@ void regfile_tick(struct regfile *f, uint64_t now) {
     }
 }
 
-uint64_t regfile_next(const struct regfile *f) {
-    return f->nleaving ? f->leaving[f->first_leaving].at : UINT64_MAX;
+uint64_t regfile_idle(const struct regfile *f, uint64_t first, uint64_t last) {
+    uint64_t sum = 0;
+    for (uint32_t k = 0, at = f->first_leaving; k < f->nleaving && f->leaving[at].at <= last; k++) {
+        sum += last + 1 - (f->leaving[at].at > first ? f->leaving[at].at : first);
+        at = at + 1 < f->n ? at + 1 : 0;
+    }
+    return sum;
 }
 
 uint16_t regfile_alloc(struct regfile *f) {
@@ -47,19 +54,6 @@ uint16_t regfile_alloc(struct regfile *f) {
     f->nfree--;
     f->refs[id] = 1;
     return id;
-}
-
-void regfile_ref(struct regfile *f, uint16_t id) {
-    if (++f->refs[id] > f->most_refs)
-        f->most_refs = f->refs[id];
-}
-
-void regfile_unref(struct regfile *f, uint16_t id, uint64_t now) {
-    if (--f->refs[id])
-        return;
-    uint32_t to = f->first_leaving + f->nleaving++;
-    f->leaving[to < f->n ? to : to - f->n].id = id;
-    f->leaving[to < f->n ? to : to - f->n].at = now + f->delay;
 }
 
 const char *regfile_check(const struct regfile *f, uint64_t refs) {

@@ -6,6 +6,9 @@
 #ifndef REPRISE_CORE_REGFILE_H
 #define REPRISE_CORE_REGFILE_H
 
+#include <assert.h>
+#include <string.h>
+
 #include "base/arena.h"
 #include "isa/isa.h"
 
@@ -15,6 +18,14 @@ enum { REG_NONE = 0xffff };
 struct reg_map {
     uint16_t id; /* REG_NONE: never written, reads zero */
     bool pinned; /* this mapping is the only one, and the register is overwritten in place */
+};
+
+/* Which value a latch (struct warp's r) holds: that of a register since it was last written. Reading a
+ * register into a latch that has its value already costs nothing; nothing is assumed, as version and number
+ * tell. */
+struct reg_latch {
+    uint32_t version;
+    uint16_t id; /* REG_NONE: something else */
 };
 
 struct regfile {
@@ -30,8 +41,10 @@ struct regfile {
         uint16_t id;
     } * leaving; /* ring of registers on their way to the free list */
     uint32_t first_leaving, nleaving;
-    struct reg_map *map; /* [warp * regs + logical] */
-    uint32_t most_refs;  /* largest count seen */
+    uint32_t *version;       /* of each: counts writes */
+    struct reg_map *map;     /* [warp * regs + logical] */
+    struct reg_latch *latch; /* the same */
+    uint32_t most_refs;      /* largest count seen */
 };
 
 struct regfile *regfile_create(struct arena *a, uint32_t n, uint32_t warps, uint32_t regs, uint32_t delay);
@@ -39,17 +52,49 @@ struct regfile *regfile_create(struct arena *a, uint32_t n, uint32_t warps, uint
 void regfile_reset(struct regfile *f, uint32_t warps);
 /* Registers whose time has come are free. */
 void regfile_tick(struct regfile *f, uint64_t now);
-/* The cycle in which regfile_tick has something to do next; UINT64_MAX: none. */
-uint64_t regfile_next(const struct regfile *f);
+/* Registers on their way to the free list that regfile_tick would have freed in the cycles from first to
+ * last, summed over these cycles: what somebody who slept did not see. */
+uint64_t regfile_idle(const struct regfile *f, uint64_t first, uint64_t last);
 /* A free register, with one reference; REG_NONE when there is none. */
 uint16_t regfile_alloc(struct regfile *f);
-void regfile_ref(struct regfile *f, uint16_t id);
-void regfile_unref(struct regfile *f, uint16_t id, uint64_t now);
 /* NULL, or which of the invariants does not hold. refs: references the owner counts, in all. */
 const char *regfile_check(const struct regfile *f, uint64_t refs);
 
+static inline void regfile_ref(struct regfile *f, uint16_t id) {
+    if (++f->refs[id] > f->most_refs)
+        f->most_refs = f->refs[id];
+}
+
+static inline void regfile_unref(struct regfile *f, uint16_t id, uint64_t now) {
+    assert(f->refs[id]);
+    if (--f->refs[id])
+        return;
+    uint32_t to = f->first_leaving + f->nleaving++;
+    to = to < f->n ? to : to - f->n;
+    f->leaving[to].id = id;
+    f->leaving[to].at = now + f->delay;
+}
+
 static inline struct reg_map *regfile_map(struct regfile *f, uint32_t warp, uint32_t reg) {
     return &f->map[warp * f->regs + reg];
+}
+
+/* The latch of a logical register holds the value of the physical one id, or, REG_NONE, of none. */
+static inline void regfile_latched(struct regfile *f, uint32_t warp, uint32_t reg, uint16_t id) {
+    f->latch[warp * f->regs + reg] = (struct reg_latch){id == REG_NONE ? 0 : f->version[id], id};
+}
+
+/* Reads a logical register into its latch; what was never written reads zero. */
+static inline void regfile_read(struct regfile *f, uint32_t warp, uint32_t reg, uint32_t latch[WARP_LANES]) {
+    uint16_t id = regfile_map(f, warp, reg)->id;
+    struct reg_latch *l = &f->latch[warp * f->regs + reg];
+    if (id == REG_NONE) {
+        memset(latch, 0, WARP_LANES * sizeof *latch);
+        l->id = REG_NONE;
+    } else if (l->id != id || l->version != f->version[id]) {
+        memcpy(latch, f->v[id], WARP_LANES * sizeof *latch);
+        *l = (struct reg_latch){f->version[id], id};
+    }
 }
 
 static inline bool regfile_is_unwritten(const struct regfile *f, uint16_t id) {

@@ -29,6 +29,7 @@ static void write_lanes(struct wir *w, uint16_t reg, const uint32_t *value, uint
         memcpy(w->regs->v[reg], value, sizeof w->regs->v[0]);
     else
         lane_blend(w->regs->v[reg], value, mask);
+    w->regs->version[reg]++;
     if (w->cfg->wir_vc_entries)
         w->n.vc_ops += vc_invalidate(&w->vc, reg);
 }
@@ -70,6 +71,8 @@ static void finish_word(struct wir *w, int32_t id, bool written) {
     op->next_write += !written;
     o->dst = REG_NONE;
     wir_remap(w, op->warp, reg, dst, o->divergent);
+    if (!o->divergent)
+        regfile_latched(w->regs, op->warp, reg, dst);
     if (o->record)
         record(w, o, dst);
     if (op->next_write == op->writes) {

@@ -1,22 +1,16 @@
 /* Rename and reuse: from issue to the operand collectors (sections V-B, V-C, VI-A, VI-B). */
-#include <string.h>
-
 #include "mech/wir/wir.h"
 
-/* Sources come from their physical registers; what was never written reads zero. */
+/* Sources come from their physical registers. Destinations are about to be computed. */
 void wir_operands(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     (void)mask;
     struct wir *w = m;
     uint32_t(*latch)[WARP_LANES] = w->sm->warps[warp].w->r;
-    for (uint32_t k = 0; k < i->nsw; k++) {
-        if (i->s[k] & POOL)
-            continue;
-        uint16_t id = regfile_map(w->regs, warp, i->s[k])->id;
-        if (id == REG_NONE)
-            memset(latch[i->s[k]], 0, sizeof latch[0]);
-        else
-            memcpy(latch[i->s[k]], w->regs->v[id], sizeof latch[0]);
-    }
+    for (uint32_t k = 0; k < i->nsw; k++)
+        if (!(i->s[k] & POOL))
+            regfile_read(w->regs, warp, i->s[k], latch[i->s[k]]);
+    for (uint32_t k = 0; k < i->ndw; k++)
+        regfile_latched(w->regs, warp, i->d + k, REG_NONE);
 }
 
 /* Spaces of a memory instruction, as far as its text tells. */
@@ -132,6 +126,7 @@ static void reuse(struct wir *w, int32_t id, uint32_t reg, bool waited) {
     w->n.reused_loads += kind == RB_GLOBAL || kind == RB_SHARED;
     wir_ref(w, reg);
     wir_remap(w, op->warp, op->i->d, (uint16_t)reg, false);
+    regfile_latched(w->regs, op->warp, op->i->d, (uint16_t)reg);
     core_supply(w->sm, id, w->regs->v[reg]);
 }
 

@@ -14,6 +14,7 @@ struct wir_numbers {
     struct map known; /* from the bytes of struct wir_key; lives as long as the machine */
     uint32_t n;
     bool loads, predicates;
+    const struct h3 *h3; /* one for all SMs, so that the host's caches hold it */
 };
 
 /* All that makes an operation what it is beside its operands. Zeroed before it is filled, as it is compared
@@ -35,7 +36,12 @@ void *wir_shared(struct arena *a, const struct gpu_config *cfg) {
     s->arena = a;
     s->loads = cfg->wir_loads;
     s->predicates = cfg->wir_predicates;
+    s->h3 = h3_create(a, (uint32_t)cfg->wir_hash_bits);
     return s;
+}
+
+const struct h3 *wir_hash(const void *shared) {
+    return ((const struct wir_numbers *)shared)->h3;
 }
 
 /* Which words come from constant banks. */

@@ -23,6 +23,7 @@ static const struct energy_event energy[] = {
 #undef EVENT
 };
 
+enum { MAX_RESULT = 4 /* registers a control instruction writes, at most */ };
 enum { COPY_RESERVE = 64, /* ops kept for copies of registers */ MAX_COUNT = 31 };
 
 void wir_ref(struct wir *w, uint32_t reg) {
@@ -52,7 +53,6 @@ void wir_drop_signature(struct wir *w, const struct vsb_entry *e) {
 }
 
 static void *create(struct arena *a, const struct gpu_config *cfg, void *shared, struct sm *sm) {
-    (void)shared;
     struct wir *w = arena_new(a, struct wir);
     const struct core_spec *s = sm->spec;
     w->cfg = cfg;
@@ -68,7 +68,7 @@ static void *create(struct arena *a, const struct gpu_config *cfg, void *shared,
                                       .blocks = s->blocks,
                                       .max_count = MAX_COUNT,
                                       .rule = cfg->wir_load_rule == WIR_SAFE ? BLOCKS_SAFE : BLOCKS_PAPER});
-    w->h3 = h3_create(a, (uint32_t)cfg->wir_hash_bits);
+    w->h3 = wir_hash(shared);
     w->ports = cfg->wir_ports ? (uint32_t)cfg->wir_ports : s->schedulers * s->width;
     w->room = w->ports * ((uint32_t)cfg->wir_front + 1);
     w->ops = arena_array(a, struct wir_op, sm->nops);
@@ -166,6 +166,7 @@ static void warp(void *m, uint32_t slot, bool enters) {
         if (map->id != REG_NONE)
             wir_unref(w, map->id);
         *map = (struct reg_map){.id = REG_NONE};
+        regfile_latched(w->regs, slot, r, REG_NONE);
     }
 }
 
@@ -177,6 +178,8 @@ static uint64_t eligible(void *m, uint64_t ready, uint64_t now) {
     const struct sm *sm = w->sm;
     uint64_t set =
         w->front.len < w->room && w->inflight + COPY_RESERVE < sm->nops ? ready : ready & sm->control;
+    if (w->regs->nfree >= MAX_RESULT)
+        return set;
     for (uint64_t left = set & sm->control; left; left &= left - 1) {
         uint32_t s = (uint32_t)__builtin_ctzll(left);
         const struct xinst *i = &sm->x->img->code[sm->warps[s].next];
@@ -249,10 +252,11 @@ static void tick(void *m, uint64_t now) {
 
 static uint64_t next(const void *m, uint64_t now) {
     const struct wir *w = m;
-    if (w->low || w->changed || !queue_empty(&w->starved) || !queue_empty(&w->unwritten) ||
-        !queue_empty(&w->copies) || w->looked < w->waiting.ops.len)
+    bool looks = w->waiting.ops.len && (w->changed || w->looked < w->waiting.ops.len);
+    if (w->low || looks || !queue_empty(&w->starved) || !queue_empty(&w->unwritten) ||
+        !queue_empty(&w->copies))
         return now + 1;
-    uint64_t at = regfile_next(w->regs);
+    uint64_t at = UINT64_MAX;
     if (!queue_empty(&w->front))
         at = min_u64(at, w->ops[*queue_head(&w->front)].ready);
     if (!queue_empty(&w->alloc))
@@ -262,7 +266,7 @@ static uint64_t next(const void *m, uint64_t now) {
 
 static void elapsed(void *m, uint64_t cycles) {
     struct wir *w = m;
-    w->n.reg_cycles += cycles * in_use(w);
+    w->n.reg_cycles += cycles * in_use(w) - regfile_idle(w->regs, w->now + 1, w->now + cycles);
     wir_waited(w, cycles);
 }
 

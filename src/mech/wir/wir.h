@@ -88,6 +88,7 @@ struct wir {
 };
 
 /* ---- marks.c ---- */
+const struct h3 *wir_hash(const void *shared);
 void *wir_shared(struct arena *a, const struct gpu_config *cfg);
 const void *wir_kernel(void *shared, struct arena *launch, const struct image *img);
 void wir_release(void *shared);
