@@ -4,6 +4,7 @@
  * address offset, neg and abs of sources, bank words they read. Not reusable are control flow, stores and
  * atomics, whatever depends on the lane or other lanes, writes predicates or more than one register, and
  * loads that are volatile, local, or generic (their space is not known when the kernel is read). */
+#include <stddef.h>
 #include <string.h>
 
 #include "base/map.h"
@@ -60,7 +61,7 @@ static uint32_t number(struct wir_numbers *s, const struct xinst *i, uint8_t ban
     key.nsw = i->nsw;
     key.banks = banks;
     key.preds = (uint8_t)(i->pneg[0] | i->pneg[1] << 1);
-    memcpy(&key.m, &i->in->m, sizeof key.m);
+    memcpy(&key.m, &i->in->m, offsetof(struct imods, fuse)); /* fuse is the compiler's; the rest is padding */
     key.imm = i->in->imm;
     if (i->mods) {
         memcpy(key.and_mask, i->mods->and_mask, sizeof key.and_mask);
