@@ -28,7 +28,7 @@ static void describe_data(const struct sm *sm, uint32_t s, struct str *out) {
     for (uint32_t k = 0; k < sm->nops; k++) {
         const struct core_op *op = &sm->ops[k];
         char name[8];
-        if (unused[k] || op->warp != s || !provides(op, &sm->needs[sm->warps[s].next], name))
+        if (unused[k] || op->injected || op->warp != s || !provides(op, &sm->needs[sm->warps[s].next], name))
             continue;
         str_printf(out, ": %s, from ", name);
         exec_describe_place(sm->x, (uint32_t)(op->i - sm->x->img->code), out);
