@@ -184,6 +184,7 @@ struct sm {
     uint32_t tex_length, tex_epoch;
     int32_t wheel[CORE_WHEEL]; /* ops whose execution ends in a cycle */
     uint64_t wheel_bits[CORE_WHEEL / 64];
+    uint32_t wheel_words; /* those of them that are not 0 */
     struct mem_access *access_pool;
     int16_t access_free[64];
     uint32_t naccess_free;
@@ -224,11 +225,18 @@ uint32_t sm_describe(const struct sm *sm, struct str *out, uint32_t most);
 /* ---- between the files of core/ ---- */
 void sm_fetch(struct sm *sm, uint64_t now);
 void sm_issue(struct sm *sm, uint64_t now);
-void sm_account(struct sm *sm, uint64_t cycles); /* cycles in which the SM slept */
-void sm_collect(struct sm *sm, uint64_t now);    /* banks: writes, then operand reads */
-void sm_dispatch(struct sm *sm, uint64_t now);   /* from collectors to units */
-void sm_complete(struct sm *sm, uint64_t now);   /* ends of execution, data from memory */
-void sm_release(struct sm *sm, uint64_t now);    /* warps behind control instructions */
+bool sm_can_issue(const struct sm *sm);                /* a ready warp finds what it needs, or may */
+void issue_sleep(const struct sm *sm, uint64_t cycle); /* tells what warps of a sleeping SM wait for */
+void sm_account(struct sm *sm, uint64_t cycles);       /* cycles in which the SM slept */
+void sm_collect(struct sm *sm, uint64_t now);          /* banks: writes, then operand reads */
+void sm_dispatch(struct sm *sm, uint64_t now);         /* from collectors to units */
+/* When a waiting op can go to its unit; NEVER when that takes an answer of memory. */
+uint64_t units_next(const struct sm *sm, uint64_t now);
+/* The cache has refused the first op in the load/store or texture queue, and has not changed since. */
+bool lsu_refused(const struct sm *sm);
+bool tex_refused(const struct sm *sm);
+void sm_complete(struct sm *sm, uint64_t now); /* ends of execution, data from memory */
+void sm_release(struct sm *sm, uint64_t now);  /* warps behind control instructions */
 void sm_lsu(struct sm *sm, uint64_t now);
 /* Accesses of a memory instruction about to issue for lanes m, from the addresses in registers;
  * sm->naccess_free must not be 0. */
@@ -266,8 +274,6 @@ void tell_send(const struct sm *sm, int32_t op, uint64_t line, enum mem_result a
  * those of them it can choose from; lack: what the others wait for. */
 void tell_states(const struct sm *sm, uint32_t sched, uint64_t cycle, uint64_t ready, uint64_t possible,
                  enum probe_state lack);
-/* The same of all warps in a cycle that the SM sleeps through. */
-void tell_sleep(const struct sm *sm, uint64_t cycle);
 
 /* Singly linked FIFOs of ops: head and tail. */
 static inline void fifo_push(struct sm *sm, int32_t q[2], int32_t op) {

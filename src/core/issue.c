@@ -387,13 +387,38 @@ static void run_scheduler(struct sm *sm, uint32_t sched, uint64_t now) {
     count_stall(sm, sched, why, set, slots);
 }
 
+static uint64_t ready_warps(const struct sm *sm) {
+    return sm->resident & sm->valid & sm->clear & ~(sm->blocked | sm->held);
+}
+
+bool sm_can_issue(const struct sm *sm) {
+    enum outcome why;
+    uint64_t ready = ready_warps(sm);
+    /* An active set changes while its scheduler looks at it. */
+    return ready && (sm->spec->policy == SCHED_TWO_LEVEL || possible(sm, ready, &why));
+}
+
+void issue_sleep(const struct sm *sm, uint64_t cycle) {
+    for (uint32_t k = 0; k < sm->spec->schedulers; k++) {
+        enum outcome why;
+        uint64_t set = sm->group[k] & ready_warps(sm);
+        possible(sm, set, &why);
+        tell_states(sm, k, cycle, set, 0, why == NO_UNIT ? PROBE_STATE_UNIT : PROBE_STATE_COLLECTOR);
+    }
+}
+
 void sm_account(struct sm *sm, uint64_t cycles) {
     sm->n.cycles += cycles;
+    if (sm->lsu_epoch != UINT32_MAX)
+        sm->n.lsu_stalls += cycles;
     sm->n.resident_warps += cycles * (uint64_t)__builtin_popcountll(sm->resident);
     for (uint32_t k = 0; k < sm->spec->schedulers; k++) {
         if (sm->spec->policy == SCHED_TWO_LEVEL)
             active_set(sm, k); /* as the first of these cycles would have left it */
-        count_stall(sm, k, NO_UNIT, 0, cycles * sm->spec->width);
+        enum outcome why;
+        uint64_t set = sm->group[k] & ready_warps(sm);
+        possible(sm, set, &why);
+        count_stall(sm, k, why, set, cycles * sm->spec->width);
     }
 }
 

@@ -137,6 +137,15 @@ enum core_sent op_send(struct sm *sm, int32_t id, enum mem_client client, uint32
     return SENT_ALL;
 }
 
+static enum mem_client client_of(const struct core_op *op) {
+    return op->i->kind == X_LDC ? MEM_CONSTANT : MEM_DATA;
+}
+
+bool lsu_refused(const struct sm *sm) {
+    return sm->lsu_epoch != UINT32_MAX &&
+           sm->lsu_epoch == memsys_port_epoch(sm->mem, sm->id, client_of(&sm->ops[sm->lsu[0]]));
+}
+
 void sm_lsu(struct sm *sm, uint64_t now) {
     int32_t id = sm->lsu[0];
     if (id == CORE_NONE || sm->lsu_free > now)
@@ -150,8 +159,7 @@ void sm_lsu(struct sm *sm, uint64_t now) {
         serve_shared(sm, id, now);
         return;
     }
-    enum mem_client client = op->i->kind == X_LDC ? MEM_CONSTANT : MEM_DATA;
-    enum core_sent sent = op_send(sm, id, client, &sm->lsu_epoch, now);
+    enum core_sent sent = op_send(sm, id, client_of(op), &sm->lsu_epoch, now);
     sm->n.lsu_stalls += sent == SENT_NONE;
     if (sent == SENT_ALL)
         leave(sm);

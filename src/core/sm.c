@@ -86,6 +86,7 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     memset(sm->unit_free, 0, sizeof sm->unit_free);
     memset(sm->wheel, 0xff, sizeof sm->wheel);
     memset(sm->wheel_bits, 0, sizeof sm->wheel_bits);
+    sm->wheel_words = 0;
     clear_fifos(sm->bank_reads, CORE_MAX_BANKS);
     clear_fifos(sm->bank_writes, CORE_MAX_BANKS);
     clear_fifos(sm->ready, UNIT_COUNT);
@@ -212,13 +213,17 @@ static void retire(struct sm *sm, void (*done)(void *ctx, struct cta *c), void *
 }
 
 static uint64_t next_in_wheel(const struct sm *sm, uint64_t now) {
-    for (uint64_t k = 1; k < CORE_WHEEL;) {
-        uint64_t at = (now + k) % CORE_WHEEL, word = sm->wheel_bits[at / 64] >> (at % 64);
-        if (word)
-            return now + k + (uint64_t)__builtin_ctzll(word);
-        k += 64 - at % 64;
-    }
-    return NEVER;
+    if (!sm->wheel_words)
+        return NEVER;
+    uint32_t at = (now + 1) % CORE_WHEEL, w = at / 64;
+    uint64_t here = sm->wheel_bits[w] >> (at % 64);
+    if (here)
+        return now + 1 + (uint64_t)__builtin_ctzll(here);
+    /* The words after this one, then, around the end, those up to it. */
+    uint32_t after = sm->wheel_words & (uint32_t)(~UINT64_C(1) << w);
+    w = (uint32_t)__builtin_ctz(after ? after : sm->wheel_words);
+    uint32_t bit = w * 64 + (uint32_t)__builtin_ctzll(sm->wheel_bits[w]);
+    return now + 1 + (bit + CORE_WHEEL - at) % CORE_WHEEL;
 }
 
 /* The next cycle in which something can happen here, given that memory only answers later. */
@@ -227,18 +232,14 @@ static uint64_t next_cycle(const struct sm *sm, uint64_t now) {
         return NEVER;
     if (!sm->spec->sleep)
         return now + 1;
-    uint64_t ready = sm->resident & sm->valid & sm->clear & ~(sm->blocked | sm->held);
-    if (ready || sm->read_banks || sm->write_banks || sm->ended || (sm->hungry & ~sm->blocked))
+    if (sm_can_issue(sm) || sm->read_banks || sm->write_banks || sm->ended || (sm->hungry & ~sm->blocked))
         return now + 1;
-    uint64_t next = next_in_wheel(sm, now);
+    uint64_t next = min_u64(next_in_wheel(sm, now), units_next(sm, now));
     if (sm->hold_count)
         next = min_u64(next, sm->hold[sm->hold_first].until);
-    for (uint32_t u = 0; u < UNIT_COUNT; u++)
-        if (sm->ready[u][0] != CORE_NONE)
-            return now + 1;
-    if (sm->tex[0] != CORE_NONE)
+    if (sm->tex[0] != CORE_NONE && !tex_refused(sm))
         return now + 1;
-    if (sm->lsu[0] != CORE_NONE)
+    if (sm->lsu[0] != CORE_NONE && !lsu_refused(sm))
         next = min_u64(next, sm->lsu_free > now ? sm->lsu_free : now + 1);
     for (uint64_t left = sm->arriving; left; left &= left - 1)
         next = min_u64(next, max_u64(sm->warps[__builtin_ctzll(left)].arrive, now + 1));
@@ -269,6 +270,6 @@ uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta
         retire(sm, done, ctx);
     uint64_t next = next_cycle(sm, now);
     if (next > now + 1)
-        TELL(sm, tell_sleep(sm, now + 1));
+        TELL(sm, issue_sleep(sm, now + 1));
     return next;
 }

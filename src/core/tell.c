@@ -78,8 +78,3 @@ void tell_states(const struct sm *sm, uint32_t sched, uint64_t cycle, uint64_t r
                                   .state = (uint8_t)state_of(sm, s, ready, possible, lack)});
     }
 }
-
-void tell_sleep(const struct sm *sm, uint64_t cycle) {
-    for (uint32_t k = 0; k < sm->spec->schedulers; k++)
-        tell_states(sm, k, cycle, 0, 0, PROBE_STATE_READY);
-}

@@ -35,6 +35,10 @@ void tex_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const 
                                    : coalesce_texels(t.at, t.lane, t.count, t.bytes, out));
 }
 
+bool tex_refused(const struct sm *sm) {
+    return sm->tex_epoch != UINT32_MAX && sm->tex_epoch == memsys_port_epoch(sm->mem, sm->id, MEM_TEXTURE);
+}
+
 void sm_tex(struct sm *sm, uint64_t now) {
     int32_t id = sm->tex[0];
     if (id == CORE_NONE || op_send(sm, id, MEM_TEXTURE, &sm->tex_epoch, now) != SENT_ALL)

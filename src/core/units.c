@@ -7,6 +7,7 @@ void op_finish_at(struct sm *sm, int32_t id, uint64_t cycle) {
     sm->ops[id].next = sm->wheel[at];
     sm->wheel[at] = id;
     sm->wheel_bits[at / 64] |= UINT64_C(1) << (at % 64);
+    sm->wheel_words |= 1u << at / 64;
 }
 
 static uint32_t interval_of(const struct sm *sm, const struct core_op *op, uint32_t unit) {
@@ -17,7 +18,7 @@ static uint32_t interval_of(const struct sm *sm, const struct core_op *op, uint3
 }
 
 /* Where an op goes from its unit: the length of the queue towards memory, or NULL when it has none. */
-static uint32_t *queue_length(struct sm *sm, const struct core_op *op, uint32_t unit) {
+static const uint32_t *queue_length(const struct sm *sm, const struct core_op *op, uint32_t unit) {
     if (op->space == CORE_TEXTURE)
         return &sm->tex_length;
     return unit == UNIT_MEM || op->accesses != CORE_NONE ? &sm->lsu_length : NULL;
@@ -49,7 +50,7 @@ static void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now) {
         if (sm->unit_free[unit][k] > now)
             continue;
         const struct core_op *op = &sm->ops[id];
-        uint32_t *queue = queue_length(sm, op, unit);
+        const uint32_t *queue = queue_length(sm, op, unit);
         if (queue && *queue >= sm->spec->lsu_queue)
             return;
         fifo_pop(sm, sm->ready[unit]);
@@ -61,11 +62,32 @@ static void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now) {
         sm->unit_free[unit][k] = now + interval_of(sm, op, unit);
         if (queue) {
             fifo_push(sm, op->space == CORE_TEXTURE ? sm->tex : sm->lsu, id);
-            ++*queue;
+            *(op->space == CORE_TEXTURE ? &sm->tex_length : &sm->lsu_length) += 1;
         } else {
             op_finish_at(sm, id, now + sm->spec->latency[op_info[op->i->in->op].latency] - 1);
         }
     }
+}
+
+uint64_t units_next(const struct sm *sm, uint64_t now) {
+    uint64_t next = NEVER;
+    for (uint32_t u = 0; u < UNIT_CTRL; u++) {
+        int32_t id = sm->ready[u][0];
+        if (id == CORE_NONE)
+            continue;
+        const struct core_op *op = &sm->ops[id];
+        const uint32_t *queue = queue_length(sm, op, u);
+        if (queue && *queue >= sm->spec->lsu_queue) {
+            if (op->space == CORE_TEXTURE ? !tex_refused(sm) : !lsu_refused(sm))
+                return now + 1;
+            continue;
+        }
+        uint64_t free = NEVER;
+        for (uint32_t k = 0; k < sm->spec->units[u].count; k++)
+            free = min_u64(free, sm->unit_free[u][k]);
+        next = min_u64(next, max_u64(max_u64(op->ready, free), now + 1));
+    }
+    return next;
 }
 
 void sm_dispatch(struct sm *sm, uint64_t now) {
@@ -99,7 +121,7 @@ static void memory_done(struct sm *sm, const struct mem_done *d) {
 void sm_complete(struct sm *sm, uint64_t now) {
     struct mem_done d;
     static const enum mem_client clients[] = {MEM_DATA, MEM_CONSTANT, MEM_TEXTURE};
-    for (uint32_t k = 0; k < 3; k++)
+    for (uint32_t k = 0; k < 3 && sm->outstanding && memsys_has_done(sm->mem, now, sm->id); k++)
         while (sm->outstanding && memsys_pop(sm->mem, now, sm->id, clients[k], &d))
             memory_done(sm, &d);
     uint32_t at = now % CORE_WHEEL;
@@ -108,6 +130,8 @@ void sm_complete(struct sm *sm, uint64_t now) {
     int32_t id = sm->wheel[at];
     sm->wheel[at] = CORE_NONE;
     sm->wheel_bits[at / 64] &= ~(UINT64_C(1) << (at % 64));
+    if (!sm->wheel_bits[at / 64])
+        sm->wheel_words &= ~(1u << at / 64);
     while (id != CORE_NONE) {
         int32_t next = sm->ops[id].next;
         op_writeback(sm, id);

@@ -13,6 +13,9 @@ struct domain {
 
 enum { CORE, ICNT, L2, DRAM, DOMAINS };
 
+/* Reasons to stall that data from memory may end. */
+enum { CURED_BY_FILL = 1 << MEM_STALL_MSHR | 1 << MEM_STALL_MERGE | 1 << MEM_STALL_WAYS };
+
 struct port {
     struct l1 *data;
     struct cache *cache[MEM_CLIENTS]; /* data: its reading half */
@@ -21,6 +24,7 @@ struct port {
     uint32_t
         fresh[MEM_CLIENTS]; /* ... and the requests made in it, which leave in the next at the earliest */
     uint64_t done_at;       /* the first cycle in which something can be popped */
+    uint64_t retry_at;      /* the first in which a stalled access may be possible; NEVER: not known */
 };
 
 struct memsys {
@@ -48,7 +52,7 @@ static void create_ports(struct memsys *m, struct arena *a) {
         p->cache[MEM_TEXTURE] = cache_create(a, &s->texture, i);
         p->cache[MEM_CONSTANT] = cache_create(a, &s->constant, i);
         p->cache[MEM_INST] = cache_create(a, &s->inst, i);
-        p->done_at = NEVER;
+        p->done_at = p->retry_at = NEVER;
     }
 }
 
@@ -132,6 +136,12 @@ static void due_replies(struct memsys *m, uint64_t now) {
         due(&m->domain[CORE], max_u64(now, clock_cycle(&m->domain[ICNT].clock, at)));
 }
 
+/* A cache changed: what it refused for one of these reasons may be possible in the next cycle. */
+static void note_change(struct port *p, uint32_t client, uint64_t now, uint32_t reasons) {
+    if (reasons >> p->cache[client]->why & 1)
+        p->retry_at = now + 1;
+}
+
 /* One reply a cycle reaches an SM. */
 static void receive(struct memsys *m, uint64_t now) {
     uint64_t tick = arrival(&m->domain[ICNT], now) - 1;
@@ -143,6 +153,8 @@ static void receive(struct memsys *m, uint64_t now) {
         else
             cache_fill(m->port[sm].cache[p->client], now, p);
         m->port[sm].done_at = min_u64(m->port[sm].done_at, cache_next(m->port[sm].cache[p->client]));
+        note_change(&m->port[sm], p->client, now,
+                    p->kind == MEM_LOAD ? CURED_BY_FILL : 1u << MEM_STALL_STORES);
         icnt_pop(m->reply, sm);
     }
     due_replies(m, now + 1);
@@ -177,6 +189,7 @@ static void send(struct memsys *m, uint64_t now) {
             uint32_t to = memsys_partition(&m->spec, q.line, &q.line);
             icnt_push(m->request, tick, sm, to, &q);
             cache_sent(p->cache[client]);
+            note_change(p, client, now, 1u << MEM_STALL_QUEUE);
             p->turn = client + 1;
             due(&m->domain[ICNT], tick);
             if (!has_requests(p)) {
@@ -352,6 +365,7 @@ enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum 
                               const struct mem_access *x, uint32_t token) {
     struct port *p = &m->port[sm];
     uint32_t before = p->cache[client]->bank.out.len;
+    p->retry_at = NEVER;
     enum mem_result r = client == MEM_DATA ? l1_access(p->data, now, x, token)
                                            : cache_access(p->cache[client], now, x, token);
     if (!mem_accepted(r))
@@ -359,6 +373,10 @@ enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum 
     p->done_at = min_u64(p->done_at, cache_next(p->cache[client]));
     note_requests(m, now, sm, client, before);
     return r;
+}
+
+bool memsys_has_done(const struct memsys *m, uint64_t now, uint32_t sm) {
+    return m->port[sm].done_at <= now;
 }
 
 bool memsys_pop(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client, struct mem_done *out) {
@@ -372,7 +390,7 @@ bool memsys_pop(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client cli
 }
 
 uint64_t memsys_port_next(const struct memsys *m, uint32_t sm) {
-    return m->port[sm].done_at;
+    return min_u64(m->port[sm].done_at, m->port[sm].retry_at);
 }
 
 uint32_t memsys_port_epoch(const struct memsys *m, uint32_t sm, enum mem_client client) {

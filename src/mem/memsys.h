@@ -38,9 +38,12 @@ struct memsys *memsys_create(struct arena *a, const struct mem_spec *s);
 /* Offers an access to a cache of an SM; data takes every kind, the others loads and prefetches. */
 enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client,
                               const struct mem_access *x, uint32_t token);
+/* Whether any cache of an SM has completed an access by now. */
+bool memsys_has_done(const struct memsys *m, uint64_t now, uint32_t sm);
 /* Takes one completed access of a cache, if there is one by now. */
 bool memsys_pop(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client, struct mem_done *out);
-/* The first cycle in which an SM can pop something, as far as is known; NEVER when it waits for memory. */
+/* The first cycle in which an SM can pop something, or offer again what stalled, as far as is known; NEVER
+ * when it waits for memory. */
 uint64_t memsys_port_next(const struct memsys *m, uint32_t sm);
 /* Changes whenever a stalled access of this SM's cache may have become possible; one that stalled with
  * MEM_STALL_PORT may be offered again in the next cycle whether it changed or not. */
