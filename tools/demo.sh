@@ -1,6 +1,7 @@
 #!/bin/bash
-# A first look: the bundled workloads on the simulated GPU, each result checked, and a page to read: report/index.html.
-# SIZE=tiny|small|medium and BITS=32|64 in the environment choose another run.
+# A first look, in two parts: the bundled workloads on the simulated GPU, each result checked, with a page to read,
+# report/index.html; then a dozen of them timed on the base machine and with mechanisms, as one table and
+# report/compare.json and .csv. SIZE=tiny|small|medium, BITS=32|64 and MECH=NAME,NAME in the environment choose another run.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 size=${SIZE:-small}
@@ -27,3 +28,7 @@ if [ $bad -gt 0 ]; then
     echo "$bad of $total workloads failed"
     exit 1
 fi
+echo
+echo "A dozen of them, cycle by cycle, on the GPU of WIR's authors without and with warp instruction reuse:"
+exec ./reprise compare dozen --mech "${MECH:-wir}" --gpu wir --size "$size" --bits "${BITS:-32}" \
+    --json report/compare.json --csv report/compare.csv
