@@ -17,7 +17,9 @@ static const char help[] =
     "\n"
     "  WORKLOAD          a name from 'reprise list workloads', or a suite from 'reprise list suites'\n"
     "  --mech M,M        the models: MECH[+MECH...], with settings of its own "
-    "MECH:PATH=VALUE\n" MATRIX_OPTIONS_HELP "  --json FILE       write all figures and counters\n"
+    "MECH:PATH=VALUE\n" MATRIX_OPTIONS_HELP
+    "  --check           compare each value that a mechanism supplies with the one computed\n"
+    "  --json FILE       write all figures and counters\n"
     "  --csv FILE        write the table\n"
     "\n"
     "Ends with status 1 when a run failed or gave another result than the base machine; ^C keeps\n"
@@ -55,12 +57,16 @@ static int take(struct request *r, int argc, char **argv) {
                 return 2;
             continue;
         }
-        static const char *const own[] = {"--mech", "--json", "--csv", NULL};
+        static const char *const own[] = {"--mech", "--json", "--csv", "--check", NULL};
         int used = matrix_option(&r->matrix, argv + i, own, help);
         if (used < 0)
             return 2;
         if (used) {
             i += used - 1;
+            continue;
+        }
+        if (!strcmp(argv[i], "--check")) {
+            r->matrix.check = true;
             continue;
         }
         if (!value)

@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/jobs.h"
 #include "cli/keep.h"
+#include "mech/registry.h"
 
 enum { SHOWN_LINES = 4 }; /* of the beginning, and of the end, of what a failed run printed */
 
@@ -35,6 +36,15 @@ int matrix_add_model(struct matrix *x, const char *label, const char *text) {
     vec_push(&x->models, model);
     vec_push(&x->results.models, xstrdup(label));
     return (int)x->models.len - 1;
+}
+
+bool matrix_can_run(const char *text, struct diag *d) {
+    struct mech_set set;
+    char *mech = xstrdup(text);
+    mech[strcspn(mech, ":")] = 0;
+    bool ok = mech_select(&set, mech, d);
+    free(mech);
+    return ok;
 }
 
 /* Names of workloads, then of suites. */
@@ -77,7 +87,7 @@ bool matrix_check(const struct matrix *x) {
         struct gpu_config *config = xcalloc(1, sizeof *config);
         struct diag d = {0};
         const char **set = model_settings(x, &x->models.at[m]);
-        ok = config_load(config, x->gpu, set, NULL, &d);
+        ok = matrix_can_run(x->models.at[m].mech, &d) && config_load(config, x->gpu, set, NULL, &d);
         fputs(str_text(&d.text), stderr);
         diag_free(&d);
         free(set);
@@ -123,6 +133,8 @@ static void add_options(const struct matrix *x, const struct matrix_model *m, st
     if (strcmp(m->mech, "base")) {
         add_word(t, "--mech");
         add_word(t, "%s", m->mech);
+        if (x->check)
+            add_word(t, "--check");
     }
     for (uint32_t i = 0; set[i]; i++) {
         add_word(t, "--set");

@@ -23,6 +23,7 @@ struct matrix {
     struct workload_run run;
     const char *gpu;  /* NULL: the default */
     VEC(char *) set;  /* for every model; the caller's texts */
+    bool check;       /* every value that a mechanism supplies is compared with the one computed */
     uint32_t jobs;    /* in parallel; 0: as many as there are processors */
     const char *keep; /* folder in which reports are kept and looked for first; NULL: nothing is kept */
 
@@ -31,6 +32,8 @@ struct matrix {
 
 /* Adds a model under a label, once; its number, or -1 after a message when the text is no model. */
 int matrix_add_model(struct matrix *x, const char *label, const char *text);
+/* Whether the mechanisms of a model are there and can be stacked; else a message in d. */
+bool matrix_can_run(const char *text, struct diag *d);
 /* Adds a workload, a suite's workloads, or all of them, each once; false after a message. */
 bool matrix_add_workloads(struct matrix *x, const char *name);
 /* Looks at the settings of every model before anything runs; false after a message. */

@@ -144,13 +144,15 @@ static double value_at(const struct repro_data *d, char *argument) {
     return NAN;
 }
 
-/* last(COLUMNS): the number in the name of the last column whose average is 1 or more. */
+/* last(COLUMNS): the number in the name of the last column whose average is 1 or more; 0 when none is. */
 static double last_above_one(const struct repro_data *d, const char *prefix) {
     double last = NAN;
     for (uint32_t i = 0; i < d->columns.len; i++) {
         const char *name = d->columns.at[i].series->column;
-        if (!strncmp(name, prefix, strlen(prefix)) && repro_average(d, i) >= 1)
-            last = atof(name + strlen(prefix));
+        double v = repro_average(d, i);
+        if (strncmp(name, prefix, strlen(prefix)) || isnan(v))
+            continue;
+        last = v >= 1 ? atof(name + strlen(prefix)) : isnan(last) ? 0 : last;
     }
     return last;
 }

@@ -139,6 +139,7 @@ struct sm {
     uint32_t id;
 
     struct core_warp warps[CORE_MAX_WARPS];
+    uint64_t resident_before; /* n.resident_warps when the launch began */
     uint64_t resident;        /* warp slots in use; these sets are bits by slot */
     uint64_t valid;           /* buffer not empty */
     uint64_t clear;           /* scoreboard lets the next instruction pass */

@@ -72,6 +72,7 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->held = sm->hungry =
         sm->arriving = 0;
     sm->nblocks = 0;
+    sm->resident_before = sm->n.resident_warps;
     sm->hold_first = sm->hold_count = 0;
     sm->collectors_used = sm->lsu_length = sm->tex_length = sm->outstanding = 0;
     sm->read_banks = sm->write_banks = 0;
@@ -106,6 +107,8 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
 
 const char *sm_finish(struct sm *sm) {
     const char *wrong = NULL;
+    /* All warps of a launch have as many registers: their sum need not be kept in every cycle. */
+    sm->n.resident_regs += (sm->n.resident_warps - sm->resident_before) * sm->x->img->prog->nregs;
     EACH_POINT(sm, finish, wrong = wrong ? wrong : points->finish(state))
     return wrong;
 }

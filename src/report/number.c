@@ -9,7 +9,9 @@
 #include "base/arena.h"
 
 const char *number_exact(double value, char out[NUMBER_TEXT]) {
-    for (int digits = 1; digits <= 17; digits++) {
+    double size = fabs(value);
+    int whole = size >= 1 && size < 1e15 ? (int)log10(size) + 1 : 1; /* fewer digits would need an exponent */
+    for (int digits = whole; digits <= 17; digits++) {
         snprintf(out, NUMBER_TEXT, "%.*g", digits, value);
         if (strtod(out, NULL) == value)
             break;

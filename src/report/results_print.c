@@ -63,6 +63,15 @@ static void print_start(FILE *to, const char *name, const char *model, struct wi
     fprintf(to, "%-*.*s %-*.*s", w.name, w.name, name, w.model, w.model, model);
 }
 
+/* A cell of a column, or nothing: then the next one is so much further. */
+static void print_cell(FILE *to, int *further, const struct metric *metric, const char *text) {
+    *further += 1 + column_width(metric);
+    if (*text) {
+        fprintf(to, "%*s", *further, text);
+        *further = 0;
+    }
+}
+
 static bool relative(const struct metric *metric) {
     return metric->style == STYLE_FACTOR || metric->style == STYLE_SAVING;
 }
@@ -76,13 +85,13 @@ static void print_run(const struct results *r, uint32_t w, uint32_t m, struct wi
     const struct metric *metric;
     char text[NUMBER_TEXT];
     const struct run *run = results_run(r, w, m);
+    int further = 0;
     print_start(to, m ? "" : r->workloads.at[w], r->models.at[m], width);
     if (run->status != RUN_OK)
         fprintf(to, "  %s", status_text(run));
     for (uint32_t i = 0; run->status == RUN_OK && (metric = metric_at(i)); i++) {
         bool one = !m && relative(metric); /* the base machine beside itself says nothing */
-        fprintf(to, " %*s", column_width(metric),
-                one ? "" : value_text(metric, metric_value(r, w, m, metric), text));
+        print_cell(to, &further, metric, one ? "" : value_text(metric, metric_value(r, w, m, metric), text));
     }
     fputc('\n', to);
 }
@@ -91,11 +100,11 @@ static void print_means(const struct results *r, struct widths width, FILE *to) 
     const struct metric *metric;
     char text[NUMBER_TEXT];
     for (uint32_t m = 1; m < r->models.len; m++) {
+        int further = 0;
         print_start(to, m == 1 ? "geometric mean" : "", r->models.at[m], width);
         for (uint32_t i = 0; (metric = metric_at(i)); i++) {
             bool none = !relative(metric);
-            fprintf(to, " %*s", column_width(metric),
-                    none ? "" : value_text(metric, metric_mean(r, m, metric), text));
+            print_cell(to, &further, metric, none ? "" : value_text(metric, metric_mean(r, m, metric), text));
         }
         fputc('\n', to);
     }

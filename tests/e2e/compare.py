@@ -67,6 +67,20 @@ def test_table_and_files():
     expect(abs(data["geometric_means"][OTHER]["speedup"] - speedup**0.5) < 1e-9, "geometric mean")
 
 
+def test_a_mechanism():
+    rc, out, err, text, _ = compare("wir", "hotspot", "--mech", "base,wir,wir:wir.rb_entries=32", "--check", *TINY)
+    expect(rc == 0, f"status {rc}: {out}{err}")
+    data = json.loads(text)
+    expect(data["models"] == ["base", "wir", "wir:wir.rb_entries=32"], "base comes first, and once")
+    base, wir, less = data["runs"]
+    expect((base["mech"], wir["mech"]) == ("base", "wir") and less["settings"]["wir.rb_entries"] == 32, "what ran")
+    expect(0 < less["metrics"]["eliminated"] < wir["metrics"]["eliminated"] < 100, "fewer entries, less reuse")
+    units = [sum(r["totals"]["counters"]["unit." + u] for u in ("sp", "sfu", "dp", "mem", "tex", "ctrl")) for r in (base, wir)]
+    expect(abs(wir["metrics"]["eliminated"] - 100 * (1 - units[1] / units[0])) < 1e-9, "instructions not executed")
+    energy = [r["totals"]["energy"]["register_file"] for r in (base, wir)]
+    expect(abs(wir["metrics"]["rf_energy_saved"] - 100 * (1 - energy[1] / energy[0])) < 1e-9, "energy of the register file")
+
+
 def test_number_of_jobs_changes_nothing():
     one, two = (compare("j", "hotspot", "bfs", "nw", "--mech", OTHER, *TINY, j) for j in ("-j1", "-j2"))
     expect(one == two, "outputs with -j1 and -j2 differ")
@@ -104,6 +118,8 @@ def test_mistakes_get_suggestions():
         (["--mech", "base"], "which workloads?", 2),
         (["hotspot", "--mech", "base", "--", "true"], "either workloads or a program", 2),
         (["hotspot", "--mech", "sm.warps=3"], "a model is MECH or MECH:PATH=VALUE, not 'sm.warps=3'", 2),
+        (["hotspot", "--mech", "wri"], "there is no mechanism 'wri'", 1),
+        (["hotspot", "--mech", "wir+wir-r"], "cannot be stacked", 1),
         (["hotspot", "--mech", "base:sm.wraps=3"], "did you mean 'sm.warps'?", 1),
     ):
         rc, out, err = run("compare", *words)

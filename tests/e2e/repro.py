@@ -53,6 +53,19 @@ def test_a_figure():
     expect_in("wir.workload.fp_share.HS", out)
 
 
+def test_a_mechanism():
+    rc, out, err = run("wir", "12", "20", "--workloads", "hotspot,nw", "--size", "tiny", "--out", f"{TMP}/reuse")
+    expect(rc == 0 and len(err.splitlines()) == 2 * 6, f"Base, RLPV and four sizes, RLPV once: {err}")
+    rows = {r["benchmark"]: {k: float(v) for k, v in r.items() if k not in ("benchmark", "workload")} for r in table("reuse", "wir-12.csv")}
+    for name in ("HS", "NW"):
+        r = rows[name]
+        expect(abs(r["backend"] - (100 - r["reused"] + r["MOVs"])) < 2, f"{name}: what is not reused is executed, and copies: {r}")
+    claims = {r["claim"]: r for r in table("reuse", "wir-claims.csv")}
+    expect(float(claims["wir.rlpv.reuse_rate"]["ours"]) == rows["mean"]["reused"] > 0, "the claim is the figure's mean")
+    hits = [float(table("reuse", "wir-20.csv")[-1][n]) for n in ("16", "32", "64", "128", "256")]
+    expect(hits == sorted(hits) and hits[0] < hits[-1], f"more entries, more hits: {hits}")
+
+
 def test_sizes_follow_from_parameters():
     rc, out, err = run("wir", "tables", *TWO, "--out", f"{TMP}/tables")
     expect(rc == 0, err)

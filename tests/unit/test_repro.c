@@ -200,7 +200,9 @@ static void averages_by_hand(void **state) {
         {"at(XX, D1)", "", NAN},
         {"mean(none)", "", NAN},
         {"mean(D1) - mean(D2 slower)", "", 7.5 / 4 - 3.75 / 4},
-        {"last(D)", "", 1}, /* D2's average is below 1 */
+        {"last(D)", "", 1},  /* D2's average is below 1 */
+        {"last(D2)", "", 0}, /* none is above */
+        {"last(E)", "", NAN},
         {"log2($sm.warps / 3)", "", 4},
         {"$nothing", "", NAN},
     };

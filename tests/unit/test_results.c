@@ -86,6 +86,9 @@ static void numbers_as_text(void **state) {
     (void)state;
     char out[NUMBER_TEXT];
     assert_string_equal(number_exact(0.1, out), "0.1");
+    assert_string_equal(number_exact(50, out), "50");
+    assert_string_equal(number_exact(230, out), "230");
+    assert_string_equal(number_exact(-1e20, out), "-1e+20");
     assert_string_equal(number_exact(1.0 / 3, out), "0.3333333333333333");
     assert_string_equal(number_short(18.7049, out), "18.70");
     assert_string_equal(number_short(1.0 / 3, out), "0.333");
