@@ -49,6 +49,7 @@ enum mech_claim {
     MECH_LANES = 1 << 3,     /* which lanes execute */
     MECH_FRONT = 1 << 4,     /* ops between issue and the collectors: takes every op at the issued point, and
                                 itself sees to a free collector */
+    MECH_FORMS = 1 << 5,     /* how the banks store the lanes of a register */
 };
 
 /* The points. m is the mechanism's state on this SM; op numbers an op in flight (core_op_at); warp is a warp

@@ -32,6 +32,7 @@ static const struct {
     {MECH_STREAM, "decide which instructions a warp fetches"},
     {MECH_LANES, "decide which lanes execute"},
     {MECH_FRONT, "take instructions between issue and the operand collectors"},
+    {MECH_FORMS, "decide how the banks store the lanes of a register"},
 };
 
 static const struct mech_model *find(const char *name, size_t len, struct diag *d) {
