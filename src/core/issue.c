@@ -243,16 +243,6 @@ static bool spinning(const struct sm *sm, struct core_warp *cw, const struct xin
     return true;
 }
 
-/* The instruction takes effect for lanes m of the path on top; others of its lanes sit it out. */
-static enum warp_state step_lanes(struct sm *sm, struct warp *w, const struct xinst *i, uint32_t m) {
-    struct simt_entry *e = &w->stack[w->depth - 1];
-    uint32_t all = e->mask;
-    e->mask = m | (all & ~(w->p[i->guard] ^ (0u - (uint32_t)i->gneg)));
-    enum warp_state state = warp_step(sm->x, w);
-    w->stack[w->depth - 1].mask = all;
-    return state;
-}
-
 int32_t core_inject(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t mask) {
     int32_t id = sm->free_op;
     if (id == CORE_NONE)
@@ -306,7 +296,7 @@ static void issue_warp(struct sm *sm, uint32_t s, uint64_t now) {
     if (i->kind == X_S2R) /* what %clock reads is the sum of these */
         sm->x->clock = now - sm->x->warp_insts - 1;
     bool spins = memory && i->in->m.vol && m && cw->w->depth > 1 && spinning(sm, cw, i, m);
-    if ((m == all ? warp_step(sm->x, cw->w) : step_lanes(sm, cw->w, i, m)) == WARP_FAULT) {
+    if ((m == all ? warp_step(sm->x, cw->w) : warp_step_lanes(sm->x, cw->w, m)) == WARP_FAULT) {
         sm->fault = true;
         return;
     }

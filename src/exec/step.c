@@ -294,7 +294,9 @@ static inline void count_divergent(struct exec *x, uint64_t before) {
         x->divergent += x->warp_insts - before;
 }
 
-static inline enum warp_state run(struct exec *x, struct warp *w, uint64_t n, bool yields) {
+/* only: lanes for which instructions may take effect; callers give constants where they can. */
+static inline __attribute__((always_inline)) enum warp_state run(struct exec *x, struct warp *w, uint64_t n,
+                                                                 bool yields, uint32_t only) {
     const struct xinst *code = x->img->code;
     uint64_t *executed = x->executed;
     uint32_t spins = 0; /* accesses that others may have to answer */
@@ -317,7 +319,7 @@ static inline enum warp_state run(struct exec *x, struct warp *w, uint64_t n, bo
             }
             n--;
             const struct xinst *i = &code[pc];
-            uint32_t m = mask & (w->p[i->guard] ^ (0u - (uint32_t)i->gneg));
+            uint32_t m = mask & only & (w->p[i->guard] ^ (0u - (uint32_t)i->gneg));
             x->warp_insts++;
             executed[pc]++;
             x->thread_insts += m == mask ? threads : (uint32_t)__builtin_popcount(m);
@@ -395,7 +397,7 @@ static inline enum warp_state run(struct exec *x, struct warp *w, uint64_t n, bo
                 if (!m)
                     break;
                 e->pc = pc;
-                m = assemble(x, w, i, m, warp_wide[i->kind].mask_src);
+                m = assemble(x, w, i, m, warp_wide[i->kind].mask_src) & only;
                 if (!m)
                     goto control;
                 ok = run_groups(x, w, i, m);
@@ -427,9 +429,13 @@ static inline enum warp_state run(struct exec *x, struct warp *w, uint64_t n, bo
 }
 
 enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n) {
-    return run(x, w, n, true);
+    return run(x, w, n, true, UINT32_MAX);
 }
 
 enum warp_state warp_step(struct exec *x, struct warp *w) {
-    return run(x, w, 1, false);
+    return run(x, w, 1, false, UINT32_MAX);
+}
+
+enum warp_state warp_step_lanes(struct exec *x, struct warp *w, uint32_t only) {
+    return run(x, w, 1, false, only);
 }

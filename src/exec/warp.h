@@ -221,6 +221,8 @@ enum warp_state { WARP_RUNNING, WARP_WAITING, WARP_DONE, WARP_FAULT };
 enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n);
 /* Runs one instruction of the path on top. */
 enum warp_state warp_step(struct exec *x, struct warp *w);
+/* The same for an instruction that is not control flow, which takes effect for no lanes but these. */
+enum warp_state warp_step_lanes(struct exec *x, struct warp *w, uint32_t only);
 /* Addresses of a memory instruction as the program computed them; those of lanes outside m are copies of one
  * inside. */
 void exec_addresses(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t m,
