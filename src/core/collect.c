@@ -1,5 +1,6 @@
 /* Operand collection and writeback: requests queue at the register banks, each of which serves one access a
  * cycle (a read and a write with two ports); writes go first. */
+#include <assert.h>
 #include <string.h>
 
 #include "core/points.h"
@@ -8,7 +9,7 @@
 static void queue_read(struct sm *sm, int32_t id, uint32_t b, int16_t source) {
     int32_t r = sm->free_read;
     sm->free_read = sm->reads[r].next;
-    sm->reads[r] = (struct core_read){id, CORE_NONE, source};
+    sm->reads[r] = (struct core_read){(int16_t)id, source, CORE_NONE};
     if (sm->bank_reads[b][0] == CORE_NONE)
         sm->bank_reads[b][0] = r;
     else
@@ -18,12 +19,17 @@ static void queue_read(struct sm *sm, int32_t id, uint32_t b, int16_t source) {
 }
 
 /* The bank of a source register (write: of a destination word) of an op. */
-static uint32_t op_bank(struct sm *sm, int32_t id, uint32_t k, uint32_t reg, bool write) {
-    uint32_t bank = 0;
-    if (!HAS(sm, bank))
-        return bank_of(sm, sm->ops[id].warp, reg);
-    EACH_POINT(sm, bank, bank = points->bank(state, id, k, write))
-    return bank;
+static inline uint32_t op_bank(struct sm *sm, int32_t id, uint32_t k, uint32_t reg, bool write) {
+    if (HAS(sm, place))
+        return point_place(sm, id, k, write) % sm->spec->banks;
+    return bank_of(sm, sm->ops[id].warp, reg);
+}
+
+uint32_t core_place(struct sm *sm, int32_t id, uint32_t k, bool write) {
+    const struct core_op *op = &sm->ops[id];
+    if (HAS(sm, place))
+        return point_place(sm, id, k, write);
+    return op->warp * MAX_GPR + (write ? op->i->d + k : core_need(op->i).reads[k]);
 }
 
 static inline void operands_complete(struct sm *sm, int32_t id) {
@@ -44,20 +50,35 @@ void op_read_operands(struct sm *sm, int32_t id, const struct core_need *need, u
 
 void core_collect(struct sm *sm, int32_t id, uint64_t now) {
     const struct core_op *op = &sm->ops[id];
-    const struct core_need *need = op->injected ? &sm->copy_need : &sm->needs[op->i - sm->x->img->code];
+    struct core_need own;
+    const struct core_need *need = &own;
+    if (op->injected)
+        own = core_need(op->i);
+    else if (HAS(sm, issued) && point_issued(sm, id, now, op->holder + 1u))
+        return;
+    else
+        need = &sm->needs[op->i - sm->x->img->code];
     sm->collectors_used++;
     op_read_operands(sm, id, need, now);
+}
+
+void core_finish(struct sm *sm, int32_t id, uint64_t cycle) {
+    assert(cycle > sm->now && cycle < sm->now + CORE_WHEEL);
+    op_finish_at(sm, id, cycle);
 }
 
 void core_read(struct sm *sm, int32_t id, uint32_t bank) {
     queue_read(sm, id, bank, CORE_NONE);
 }
 
-static void serve_read(struct sm *sm, uint32_t b) {
-    int32_t r = sm->bank_reads[b][0];
+/* The bank serves the read behind prev (CORE_NONE: the first) of those that wait. */
+static inline __attribute__((always_inline)) void serve_read(struct sm *sm, uint32_t b, int32_t prev) {
+    int32_t *link = prev == CORE_NONE ? &sm->bank_reads[b][0] : &sm->reads[prev].next, r = *link;
     struct core_read *read = &sm->reads[r];
-    sm->bank_reads[b][0] = read->next;
-    if (read->next == CORE_NONE)
+    *link = read->next;
+    if (prev != CORE_NONE && read->next == CORE_NONE)
+        sm->bank_reads[b][1] = prev;
+    else if (read->next == CORE_NONE)
         sm->read_banks &= ~(1u << b);
     struct core_op *op = &sm->ops[read->op];
     sm->n.rf_reads++;
@@ -78,15 +99,40 @@ static void clear_register(struct sm *sm, uint32_t slot, uint32_t reg) {
     cw->memory[reg / 64] &= ~(UINT64_C(1) << (reg % 64));
 }
 
-static const struct xinst no_results = {.pd = {PRED_PT, PRED_PT}};
+static void free_op(struct sm *sm, int32_t id) {
+    sm->ops[id].next = sm->free_op;
+    sm->free_op = id;
+}
+
+/* The end of an op of a mechanism: the scoreboard knows nothing of it. */
+static COLD void end_injected(struct sm *sm, int32_t id) {
+    uint32_t warp = sm->ops[id].warp;
+    TELL(sm, tell_op(sm, PROBE_END, id));
+    if (warp != CORE_OWN && !--sm->warps[warp].inflight && !sm->warps[warp].w->live)
+        sm->ended = true;
+    free_op(sm, id);
+}
+
+/* Tells mechanisms of the end of an op; true: it was one of theirs. */
+static COLD bool retire(struct sm *sm, int32_t id) {
+    const struct core_op *op = &sm->ops[id];
+    AT_POINT(sm, retire, id);
+    if (op->injected) {
+        end_injected(sm, id);
+        return true;
+    }
+    /* A store that a mechanism did not let go to memory. */
+    if (op->sent < op->naccess && op_info[op->i->in->op].flags & OPF_STORE)
+        store_done(sm, op->warp);
+    return false;
+}
 
 void op_end(struct sm *sm, int32_t id) {
     struct core_op *op = &sm->ops[id];
     struct core_warp *cw = &sm->warps[op->warp];
     const struct xinst *i = op->i;
-    AT_POINT(sm, retire, id);
-    if (op->injected) /* the scoreboard knows nothing of it */
-        i = &no_results;
+    if (__builtin_expect(sm->mech.n, 0) && retire(sm, id))
+        return;
     for (uint32_t k = 0; k < i->ndw; k++)
         clear_register(sm, op->warp, i->d + k);
     for (int k = 0; k < 2; k++)
@@ -100,12 +146,11 @@ void op_end(struct sm *sm, int32_t id) {
         sm->ended = true;
     TELL(sm, tell_op(sm, PROBE_END, id));
     warp_update(sm, op->warp);
-    op->next = sm->free_op;
-    sm->free_op = id;
+    free_op(sm, id);
 }
 
 /* The next destination word waits for its bank; without one the op is over. */
-static void request_write(struct sm *sm, int32_t id) {
+static inline __attribute__((always_inline)) void request_write(struct sm *sm, int32_t id) {
     struct core_op *op = &sm->ops[id];
     if (op->next_write >= op->writes) {
         op_end(sm, id);
@@ -118,9 +163,7 @@ static void request_write(struct sm *sm, int32_t id) {
 
 void op_writeback(struct sm *sm, int32_t id) {
     TELL(sm, tell_op(sm, PROBE_WRITEBACK, id));
-    if (TAKEN_AT(sm, result, id, sm->now))
-        sm->ops[id].taken = true;
-    else
+    if (!HAS(sm, result) || !point_result(sm, id, sm->now))
         request_write(sm, id);
 }
 
@@ -155,40 +198,52 @@ void core_supply(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
     op_end(sm, id);
 }
 
-/* The words of one result are written in turn, in the same cycle where their banks are free. */
-static uint32_t serve_writes(struct sm *sm) {
+/* Tells mechanisms of a write; true: the op goes on without the scoreboard, which does not know of it. */
+static COLD bool written(struct sm *sm, int32_t id, uint32_t word) {
+    bool taken = sm->ops[id].taken, injected = sm->ops[id].injected;
+    AT_POINT(sm, written, id, word);
+    if (!taken && injected)
+        core_write(sm, id);
+    return taken || injected;
+}
+
+/* The bank serves the write behind prev (CORE_NONE: the first) of those that wait. The next word of the
+ * result then waits for its own bank, where it may be served in the same cycle. */
+static inline __attribute__((always_inline)) void serve_write(struct sm *sm, uint32_t b, int32_t prev) {
+    int32_t *q = sm->bank_writes[b], *link = prev == CORE_NONE ? q : &sm->ops[prev].next, id = *link;
+    struct core_op *op = &sm->ops[id];
+    *link = op->next;
+    if (prev != CORE_NONE && op->next == CORE_NONE)
+        q[1] = prev;
+    else if (op->next == CORE_NONE)
+        sm->write_banks &= ~(1u << b);
+    sm->n.rf_writes++;
+    sm->n.rf_write_arrays += HAS(sm, arrays) ? point_write_arrays(sm, id, op->next_write) : op->write_arrays;
+    uint32_t word = op->next_write++;
+    if (__builtin_expect(sm->mech.n, 0) && written(sm, id, word))
+        return;
+    clear_register(sm, op->warp, op->i->d + word);
+    if (op->next_write < op->writes) /* else the end of the op does it */
+        warp_update(sm, op->warp);
+    request_write(sm, id);
+}
+
+void core_serve_read(struct sm *sm, uint32_t bank, int32_t prev) {
+    serve_read(sm, bank, prev);
+}
+
+void core_serve_write(struct sm *sm, uint32_t bank, int32_t prev) {
+    serve_write(sm, bank, prev);
+}
+
+void core_arbitrate(struct sm *sm) {
     uint32_t busy = 0;
     for (uint32_t left = sm->write_banks; left; left = sm->write_banks & ~busy) {
         uint32_t b = (uint32_t)__builtin_ctz(left);
-        int32_t id = fifo_pop(sm, sm->bank_writes[b]);
-        if (sm->bank_writes[b][0] == CORE_NONE)
-            sm->write_banks &= ~(1u << b);
-        else
-            sm->n.rf_write_conflicts++;
+        sm->n.rf_write_conflicts += sm->ops[sm->bank_writes[b][0]].next != CORE_NONE;
         busy |= 1u << b;
-        sm->n.rf_writes++;
-        struct core_op *op = &sm->ops[id];
-        sm->n.rf_write_arrays +=
-            HAS(sm, arrays) ? point_write_arrays(sm, id, op->next_write) : op->write_arrays;
-        if (__builtin_expect(op->taken, 0)) {
-            uint32_t word = op->next_write++;
-            AT_POINT(sm, written, id, word);
-            continue;
-        }
-        clear_register(sm, op->warp, op->i->d + op->next_write);
-        op->next_write++;
-        request_write(sm, id);
-        warp_update(sm, op->warp);
+        serve_write(sm, b, CORE_NONE);
     }
-    return busy;
-}
-
-void sm_collect(struct sm *sm, uint64_t now) {
-    if (HAS(sm, arbitrate)) {
-        AT_POINT(sm, arbitrate, now);
-        return;
-    }
-    uint32_t busy = sm->write_banks ? serve_writes(sm) : 0;
     uint32_t reads = sm->read_banks;
     for (uint32_t left = reads; left; left &= left - 1) {
         uint32_t b = (uint32_t)__builtin_ctz(left);
@@ -196,7 +251,14 @@ void sm_collect(struct sm *sm, uint64_t now) {
             sm->n.rf_read_conflicts++;
             continue;
         }
-        serve_read(sm, b);
+        serve_read(sm, b, CORE_NONE);
         sm->n.rf_read_conflicts += sm->bank_reads[b][0] != CORE_NONE;
     }
+}
+
+void sm_collect(struct sm *sm, uint64_t now) {
+    if (HAS(sm, arbitrate))
+        point_arbitrate(sm, now);
+    else
+        core_arbitrate(sm);
 }

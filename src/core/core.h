@@ -29,7 +29,9 @@ enum {
     CORE_ARRAYS = 8,   /* arrays side by side in a register bank, each of four lanes */
     CORE_WHEEL = 2048, /* cycles ahead that a completion can be scheduled */
     CORE_NONE = -1,
+    CORE_OWN = 0xffff, /* instead of a warp: the op is a mechanism's own */
 };
+#define CORE_REQUEST 0x80000000u /* in the token of an access to memory: it is a mechanism's own */
 
 enum core_sched { SCHED_LRR, SCHED_GTO, SCHED_TWO_LEVEL, SCHED_OLDEST };
 enum core_mapping { MAP_WID, MAP_WSHIFT };
@@ -82,9 +84,9 @@ struct core_need {
     uint8_t reads[12];       /* source registers, each once */
 };
 
-/* An instruction on its way. */
+/* An instruction on its way; a cache line each, which also makes finding one by number cheap. */
 struct core_op {
-    const struct xinst *i;
+    _Alignas(64) const struct xinst *i;
     int32_t next; /* list link */
     uint16_t warp;
     uint8_t pending;              /* operand reads not yet granted */
@@ -98,8 +100,11 @@ struct core_op {
     uint8_t read_arrays;          /* CORE_ARRAYS of a bank that one read activates ... */
     uint8_t write_arrays;         /* ... and one write: those of active lanes */
     uint32_t mask;                /* lanes for which it took effect */
+    uint16_t delay;               /* cycles that mechanisms add to its execution */
+    uint8_t holder;               /* the mechanism that last looked at it, by place in the stack */
     bool taken;                   /* a mechanism sees to its result */
     bool injected;                /* by a mechanism: not of the program */
+    bool offered;                 /* mechanisms have seen it at the access point */
     uint64_t ready;               /* cycle from which the unit may take it */
 };
 
@@ -171,8 +176,8 @@ struct sm {
     int32_t bank_writes[CORE_MAX_BANKS][2]; /* FIFO of ops waiting to write */
     uint32_t read_banks, write_banks;       /* banks with waiting requests */
     struct core_read {
-        int32_t op, next;
-        int16_t source; /* which of the op's sources; CORE_NONE: a read for a mechanism */
+        int16_t op, source; /* which of the op's sources; CORE_NONE: a read for a mechanism */
+        int32_t next;
     } * reads;
     int32_t free_read;
     int32_t ready[UNIT_COUNT][2]; /* FIFO of ops whose operands are complete */
@@ -198,7 +203,6 @@ struct sm {
     struct core_lanes lanes;
 
     struct mech_stack mech;
-    struct core_need copy_need; /* of the copies that mechanisms inject: one source */
     struct {
         bool on; /* --check: values that mechanisms supply are compared with those computed */
         struct str *out;
@@ -207,12 +211,16 @@ struct sm {
 
 /* What the kernel needs of the scoreboard, per instruction; in the arena. */
 struct core_need *core_needs(struct arena *a, const struct image *img);
+/* The same of one instruction. */
+struct core_need core_need(const struct xinst *i);
 
 struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *mem, uint32_t id);
 /* Prepares for a launch: no blocks, nothing under way. marks: of each mechanism of the stack. */
 void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, const void *const *marks);
 /* The launch has ended. NULL, or the invariant of a mechanism that does not hold. */
 const char *sm_finish(struct sm *sm);
+/* Cycles in which the SM slept, and will not be ticked any more. */
+void sm_sleep(struct sm *sm, uint64_t cycles);
 /* Puts a block (already started) on the SM; false when no slot for it is free. */
 bool sm_add_block(struct sm *sm, struct cta *c);
 /* One cycle. Returns the next cycle in which the SM may have something to do, NEVER when it only waits for
@@ -228,7 +236,7 @@ void sm_fetch(struct sm *sm, uint64_t now);
 void sm_issue(struct sm *sm, uint64_t now);
 bool sm_can_issue(const struct sm *sm);                /* a ready warp finds what it needs, or may */
 void issue_sleep(const struct sm *sm, uint64_t cycle); /* tells what warps of a sleeping SM wait for */
-void sm_account(struct sm *sm, uint64_t cycles);       /* cycles in which the SM slept */
+void sm_account(struct sm *sm, uint64_t cycles);       /* counts cycles in which the SM slept */
 void sm_collect(struct sm *sm, uint64_t now);          /* banks: writes, then operand reads */
 void sm_dispatch(struct sm *sm, uint64_t now);         /* from collectors to units */
 /* When a waiting op can go to its unit; NEVER when that takes an answer of memory. */
@@ -253,6 +261,8 @@ void op_finish_at(struct sm *sm, int32_t op, uint64_t cycle);
 /* Execution is over: results go to the banks, or the op ends. */
 void op_writeback(struct sm *sm, int32_t op);
 void op_end(struct sm *sm, int32_t op);
+/* A store or atomic has been answered: the warp may wait for that at a fence. */
+void store_done(struct sm *sm, uint32_t warp);
 void warp_update(struct sm *sm, uint32_t slot); /* scoreboard and buffer state of a warp after a change */
 uint32_t bank_of(const struct sm *sm, uint32_t warp, uint32_t reg);
 

@@ -1,5 +1,5 @@
 /* What each warp waits for: the heart of a report about a hang. */
-#include "core/core.h"
+#include "core/points.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,5 +67,7 @@ uint32_t sm_describe(const struct sm *sm, struct str *out, uint32_t most) {
         str_printf(out, "\n");
         exec_describe_paths(w, out);
     }
+    if (HAS(sm, describe) && n < most)
+        point_describe(sm, out);
     return n;
 }

@@ -72,7 +72,7 @@ void sm_fetch(struct sm *sm, uint64_t now) {
     if (sm->arriving)
         arrivals(sm, now);
     uint64_t hungry = sm->hungry & ~sm->blocked;
-    if (HAS(sm, fetch) && hungry)
+    if (HAS(sm, fetch))
         hungry = point_fetch(sm, hungry, now);
     for (uint32_t g = 0; g < sm->spec->fetch_groups && hungry; g++) {
         uint64_t set = hungry & sm->fetch_group[g];

@@ -180,7 +180,6 @@ static uint8_t arrays_of(uint32_t m) {
 }
 
 static void count(struct sm *sm, const struct xinst *i, uint32_t lanes) {
-    sm->n.warp_insts++;
     sm->n.thread_insts += lanes;
     sm->n.branches += i->kind == X_BRA || i->kind == X_BRX;
     sm->n.barriers += i->kind == X_BAR;
@@ -259,11 +258,15 @@ int32_t core_inject(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_
                            .mask = mask,
                            .writes = i->ndw,
                            .injected = true};
-    sm->warps[warp].inflight++;
+    if (warp != CORE_OWN)
+        sm->warps[warp].inflight++;
     return id;
 }
 
-static void issue_warp(struct sm *sm, uint32_t s, uint64_t now) {
+/* The warp's next instruction takes effect. rides: with that of another warp, whose slot, collector and unit
+ * serve both; its op is returned, as if taken. */
+static inline __attribute__((always_inline)) int32_t issue(struct sm *sm, uint32_t s, uint64_t now,
+                                                           bool rides) {
     struct core_warp *cw = &sm->warps[s];
     uint32_t pc = cw->next;
     const struct xinst *i = &sm->x->img->code[pc];
@@ -271,14 +274,14 @@ static void issue_warp(struct sm *sm, uint32_t s, uint64_t now) {
     uint32_t m = active_lanes(cw, i), all = m;
     if (need->control) {
         issue_control(sm, s, i, m, now);
-        return;
+        return CORE_NONE;
     }
     bool memory = need->memory;
     int32_t id = sm->free_op;
     struct core_op *op = &sm->ops[id];
     int32_t rest = op->next;
     if (HAS(sm, lanes))
-        EACH_POINT(sm, lanes, m = points->lanes(state, s, i, m))
+        m = point_lanes(sm, s, i, m);
     AT_POINT(sm, operands, s, i, m);
     *op = (struct core_op){.i = i,
                            .warp = (uint16_t)s,
@@ -298,7 +301,7 @@ static void issue_warp(struct sm *sm, uint32_t s, uint64_t now) {
     bool spins = memory && i->in->m.vol && m && cw->w->depth > 1 && spinning(sm, cw, i, m);
     if ((m == all ? warp_step(sm->x, cw->w) : warp_step_lanes(sm->x, cw->w, m)) == WARP_FAULT) {
         sm->fault = true;
-        return;
+        return CORE_NONE;
     }
     bool load = memory && (op_info[i->in->op].flags & OPF_LOAD);
     mark_pending(cw, i, load);
@@ -308,13 +311,29 @@ static void issue_warp(struct sm *sm, uint32_t s, uint64_t now) {
         op->space = CORE_SHARED;
     if (memory && (op_info[i->in->op].flags & OPF_STORE) && op->naccess)
         cw->stores++;
-    if (!TAKEN_AT(sm, issued, id, now)) {
+    if (!rides && !(HAS(sm, issued) && point_issued(sm, id, now, 0))) {
         sm->collectors_used++;
         op_read_operands(sm, id, need, now);
     }
     if (spins)
         simt_yield(cw->w);
     advance(sm, s, pc);
+    return id;
+}
+
+int32_t core_issue(struct sm *sm, uint32_t warp, uint64_t now) {
+    struct core_warp *cw = &sm->warps[warp];
+    flush(sm, warp, cw->next);
+    cw->buffered = 1;
+    return issue(sm, warp, now, true);
+}
+
+void core_redirect(struct sm *sm, uint32_t warp) {
+    struct core_warp *cw = &sm->warps[warp];
+    const struct simt_entry *e = simt_top(cw->w);
+    if (e && e->pc != cw->next)
+        flush(sm, warp, e->pc);
+    warp_update(sm, warp);
 }
 
 /* Warps of a set whose next instruction finds what it needs. */
@@ -353,6 +372,13 @@ static void run_scheduler(struct sm *sm, uint32_t sched, uint64_t now) {
         set &= active_set(sm, sched);
     uint32_t slots = sm->spec->width;
     enum outcome why;
+    if (HAS(sm, slots)) {
+        uint32_t used = point_slots(sm, sched, slots, now);
+        sm->n.slot_mechanism += used;
+        slots -= used;
+        if (!slots)
+            return;
+    }
     uint64_t ready = possible(sm, set, &why);
     if (HAS(sm, eligible) && ready) {
         ready = point_eligible(sm, ready, now);
@@ -365,8 +391,9 @@ static void run_scheduler(struct sm *sm, uint32_t sched, uint64_t now) {
         uint32_t s = pick[sm->spec->policy](sm, sched, ready);
         sm->last[sched] = s;
         do {
-            issue_warp(sm, s, now);
+            issue(sm, s, now, false);
             sm->n.slot_issued++;
+            sm->n.warp_insts++;
             slots--;
             set = sm->valid & sm->clear & sm->resident & ~(sm->blocked | sm->held) & UINT64_C(1) << s;
             if (HAS(sm, eligible))

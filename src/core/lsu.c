@@ -1,6 +1,7 @@
 /* The load/store unit: serves memory instructions in order, shared memory pass by pass, other memory one line
  * a cycle. */
 #include "core/points.h"
+#include "core/view.h"
 
 static enum core_space space_of(const struct xinst *i, uint64_t first) {
     switch ((enum mem_space)i->in->m.space) {
@@ -146,14 +147,28 @@ bool lsu_refused(const struct sm *sm) {
            sm->lsu_epoch == memsys_port_epoch(sm->mem, sm->id, client_of(&sm->ops[sm->lsu[0]]));
 }
 
+void core_memory(struct sm *sm, int32_t id) {
+    fifo_push(sm, sm->lsu, id);
+    sm->lsu_length++;
+}
+
+enum mem_result core_request(struct sm *sm, const struct mem_access *a, uint32_t token, uint64_t now) {
+    enum mem_result r = memsys_access(sm->mem, now, sm->id, MEM_DATA, a, token | CORE_REQUEST);
+    sm->outstanding += mem_accepted(r);
+    return r;
+}
+
 void sm_lsu(struct sm *sm, uint64_t now) {
     int32_t id = sm->lsu[0];
     if (id == CORE_NONE || sm->lsu_free > now)
         return;
     struct core_op *op = &sm->ops[id];
-    if (!op->sent && TAKEN_AT(sm, access, id, now)) {
-        leave(sm);
-        return;
+    if (HAS(sm, access) && !op->offered) {
+        op->offered = true;
+        if (point_access(sm, id, now)) {
+            leave(sm);
+            return;
+        }
     }
     if (op->accesses == CORE_NONE) {
         serve_shared(sm, id, now);

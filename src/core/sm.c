@@ -18,29 +18,31 @@ static void add_source(struct core_need *n, uint32_t reg) {
         n->reads[n->nreads++] = (uint8_t)reg;
 }
 
+struct core_need core_need(const struct xinst *i) {
+    struct core_need n = {0};
+    for (uint32_t k = 0; k < i->nsw; k++)
+        if (!(i->s[k] & POOL)) {
+            add_reg(&n, i->s[k]);
+            add_source(&n, i->s[k]);
+        }
+    for (uint32_t k = 0; k < i->in->nsrc; k++)
+        n.nconsts += i->in->src[k].kind == O_CONST;
+    for (uint32_t k = 0; k < i->ndw; k++)
+        add_reg(&n, i->d + k);
+    n.nwrites = i->ndw;
+    n.control = op_info[i->in->op].unit == UNIT_CTRL || i->kind == X_NOP || i->kind == X_WARPSYNC;
+    n.memory = i->kind >= X_LOAD && i->kind <= X_TEX;
+    n.preds = (uint8_t)(1u << i->guard | 1u << i->ps[0] | 1u << i->ps[1] | 1u << i->pd[0] | 1u << i->pd[1]);
+    n.preds &= (1u << PRED_PT) - 1;
+    if (i->kind == X_P2R || i->kind == X_R2P)
+        n.preds = (1u << PRED_PT) - 1;
+    return n;
+}
+
 struct core_need *core_needs(struct arena *a, const struct image *img) {
     struct core_need *all = arena_array(a, struct core_need, img->ncode + 1);
-    for (uint32_t c = 0; c < img->ncode; c++) {
-        const struct xinst *i = &img->code[c];
-        struct core_need *n = &all[c];
-        for (uint32_t k = 0; k < i->nsw; k++)
-            if (!(i->s[k] & POOL)) {
-                add_reg(n, i->s[k]);
-                add_source(n, i->s[k]);
-            }
-        for (uint32_t k = 0; k < i->in->nsrc; k++)
-            n->nconsts += i->in->src[k].kind == O_CONST;
-        for (uint32_t k = 0; k < i->ndw; k++)
-            add_reg(n, i->d + k);
-        n->nwrites = i->ndw;
-        n->control = op_info[i->in->op].unit == UNIT_CTRL || i->kind == X_NOP || i->kind == X_WARPSYNC;
-        n->memory = i->kind >= X_LOAD && i->kind <= X_TEX;
-        n->preds =
-            (uint8_t)(1u << i->guard | 1u << i->ps[0] | 1u << i->ps[1] | 1u << i->pd[0] | 1u << i->pd[1]);
-        n->preds &= (1u << PRED_PT) - 1;
-        if (i->kind == X_P2R || i->kind == X_R2P)
-            n->preds = (1u << PRED_PT) - 1;
-    }
+    for (uint32_t c = 0; c < img->ncode; c++)
+        all[c] = core_need(&img->code[c]);
     return all;
 }
 
@@ -57,7 +59,6 @@ struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *
         sm->group[w % s->schedulers] |= UINT64_C(1) << w;
     for (uint32_t w = 0; w < s->warps; w++)
         sm->fetch_group[w % s->fetch_groups] |= UINT64_C(1) << w;
-    sm->copy_need = (struct core_need){.nreads = 1, .nwrites = 1};
     return sm;
 }
 
@@ -102,22 +103,19 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     for (uint32_t k = 0; k < ACCESS_SLOTS; k++)
         sm->access_free[k] = (int16_t)k;
     sm->naccess_free = ACCESS_SLOTS;
-    EACH_POINT(sm, start, points->start(state, marks[each]))
+    point_start(sm, marks);
 }
 
 const char *sm_finish(struct sm *sm) {
-    const char *wrong = NULL;
     /* All warps of a launch have as many registers: their sum need not be kept in every cycle. */
     sm->n.resident_regs += (sm->n.resident_warps - sm->resident_before) * sm->x->img->prog->nregs;
-    EACH_POINT(sm, finish, wrong = wrong ? wrong : points->finish(state))
-    return wrong;
+    return point_finish(sm);
 }
 
 void core_skip(struct sm *sm, uint32_t warp, uint32_t n) {
     struct core_warp *cw = &sm->warps[warp];
-    struct simt_entry *e = simt_top(cw->w);
-    e->pc += n;
-    cw->next = e->pc;
+    simt_top(cw->w)->pc += n;
+    cw->next = simt_top(cw->w)->pc; /* of another path, where diverged lanes have met */
     warp_update(sm, warp);
 }
 
@@ -258,11 +256,11 @@ static uint64_t next_cycle(const struct sm *sm, uint64_t now) {
     for (uint64_t left = sm->arriving; left; left &= left - 1)
         next = min_u64(next, max_u64(sm->warps[__builtin_ctzll(left)].arrive, now + 1));
     if (HAS(sm, next))
-        EACH_POINT(sm, next, next = min_u64(next, points->next(state, now)))
+        next = min_u64(next, point_next(sm, now));
     return min_u64(next, memsys_port_next(sm->mem, sm->id));
 }
 
-static void sm_sleep(struct sm *sm, uint64_t cycles) {
+void sm_sleep(struct sm *sm, uint64_t cycles) {
     sm_account(sm, cycles);
     AT_POINT(sm, elapsed, cycles);
 }

@@ -55,8 +55,7 @@ static void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now) {
             return;
         fifo_pop(sm, sm->ready[unit]);
         sm->collectors_used--;
-        if (HAS(sm, dispatch))
-            EACH_POINT(sm, dispatch, sm->ops[id].lanes = (uint8_t)points->dispatch(state, id, op->lanes))
+        AT_POINT(sm, dispatch, id);
         count_unit(sm, unit, op_info[op->i->in->op].energy, op->lanes);
         TELL(sm, tell_dispatch(sm, id, (enum op_unit)unit, queue));
         sm->unit_free[unit][k] = now + interval_of(sm, op, unit);
@@ -64,7 +63,7 @@ static void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now) {
             fifo_push(sm, op->space == CORE_TEXTURE ? sm->tex : sm->lsu, id);
             *(op->space == CORE_TEXTURE ? &sm->tex_length : &sm->lsu_length) += 1;
         } else {
-            op_finish_at(sm, id, now + sm->spec->latency[op_info[op->i->in->op].latency] - 1);
+            op_finish_at(sm, id, now + sm->spec->latency[op_info[op->i->in->op].latency] + op->delay - 1);
         }
     }
 }
@@ -96,24 +95,32 @@ void sm_dispatch(struct sm *sm, uint64_t now) {
             dispatch_unit(sm, u, now);
 }
 
+void store_done(struct sm *sm, uint32_t warp) {
+    struct core_warp *cw = &sm->warps[warp];
+    if (--cw->stores || !cw->fence)
+        return;
+    cw->fence = false;
+    if (simt_top(cw->w))
+        sm->blocked &= ~(UINT64_C(1) << warp);
+}
+
 static void memory_done(struct sm *sm, const struct mem_done *d) {
+    if (__builtin_expect(d->token & CORE_REQUEST, 0)) {
+        sm->outstanding--;
+        AT_POINT(sm, arrived, d->token & ~CORE_REQUEST, sm->now);
+        return;
+    }
     struct core_op *op = &sm->ops[d->token];
     TELL(sm, tell_op(sm, PROBE_RETURN, (int32_t)d->token));
     if (++op->done < op->naccess || op->sent < op->naccess)
         return;
     sm->outstanding--;
-    struct core_warp *cw = &sm->warps[op->warp];
-    uint16_t flags = op_info[op->i->in->op].flags;
-    if (flags & OPF_STORE) {
-        cw->stores--;
-        if (!cw->stores && cw->fence) {
-            cw->fence = false;
-            if (simt_top(cw->w))
-                sm->blocked &= ~(UINT64_C(1) << op->warp);
-        }
-    }
+    if (op_info[op->i->in->op].flags & OPF_STORE)
+        store_done(sm, op->warp);
     if (op->space == CORE_TEXTURE) /* texels are there; now they are filtered */
-        op_finish_at(sm, (int32_t)d->token, sm->now + sm->spec->latency[LAT_TEX]);
+        op_finish_at(sm, (int32_t)d->token, sm->now + sm->spec->latency[LAT_TEX] + op->delay);
+    else if (op->delay)
+        op_finish_at(sm, (int32_t)d->token, sm->now + op->delay);
     else
         op_writeback(sm, (int32_t)d->token);
 }

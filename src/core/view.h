@@ -1,30 +1,84 @@
-/* The SM as mechanisms see it: they read struct sm, its warps and ops, and change them through these. */
+/* The SM as mechanisms see it: they read struct sm, its warps, ops and queues, and change them through these.
+ * A warp's stack of paths they may change through exec/warp.h, and say so with core_redirect. */
 #ifndef REPRISE_CORE_VIEW_H
 #define REPRISE_CORE_VIEW_H
 
 #include "core/core.h"
 #include "core/regfile.h"
 
+/* ---- ops on their way ---- */
+
 /* An operand collector is free. */
 static inline bool core_collector_free(const struct sm *sm) {
     return sm->collectors_used < sm->spec->collectors;
 }
 
-/* The op takes a collector, which must be free, and reads its operands. */
+/* The op, taken at issue, takes a collector, which must be free, and reads its operands. */
 void core_collect(struct sm *sm, int32_t op, uint64_t now);
 /* The op, taken at issue, ends without being executed: its one destination register gets value, with which
  * the program goes on. */
 void core_supply(struct sm *sm, int32_t op, const uint32_t value[WARP_LANES]);
-/* Asks a bank for one more read on behalf of op; read_done follows. */
-void core_read(struct sm *sm, int32_t op, uint32_t bank);
+/* The execution of an op that was taken at issue or at its access ends in a cycle after this one, less than
+ * CORE_WHEEL ahead; result follows. Accesses to memory that it has not made are not made. */
+void core_finish(struct sm *sm, int32_t op, uint64_t cycle);
+/* The execution of an op that is not over takes so many cycles more. */
+static inline void core_delay(struct sm *sm, int32_t op, uint32_t cycles) {
+    sm->ops[op].delay = (uint16_t)(sm->ops[op].delay + cycles);
+}
 /* Destination word op->next_write of an op whose result was taken goes to its bank; written follows. */
 void core_write(struct sm *sm, int32_t op);
 /* The op ends: what it has on the scoreboard is released. */
 void core_retire(struct sm *sm, int32_t op);
-/* A new op of a warp for lanes mask, which does not take effect and has nothing on the scoreboard yet: a copy
- * of registers the mechanism needs. It is as if taken at issue. CORE_NONE when there is no room. */
+
+/* ---- register banks ---- */
+
+/* The number of the physical register that is op's k-th source (write: destination word): the owner's, or,
+ * when the registers have no owner, one for each register of each warp. */
+uint32_t core_place(struct sm *sm, int32_t op, uint32_t k, bool write);
+/* Asks a bank for one more read on behalf of op; read_done follows. */
+void core_read(struct sm *sm, int32_t op, uint32_t bank);
+/* A bank serves the waiting read (write) behind prev, or the first if prev is CORE_NONE: for the arbitrate
+ * point. sm->read_banks and sm->write_banks have the banks at which requests wait, oldest first: reads from
+ * sm->bank_reads[bank][0] on, linked by sm->reads[].next, writes from sm->bank_writes[bank][0] on, linked by
+ * sm->ops[].next. */
+void core_serve_read(struct sm *sm, uint32_t bank, int32_t prev);
+void core_serve_write(struct sm *sm, uint32_t bank, int32_t prev);
+/* Counts banks that left reads (writes) waiting in this cycle. */
+static inline void core_conflicts(struct sm *sm, uint32_t reads, uint32_t writes) {
+    sm->n.rf_read_conflicts += reads;
+    sm->n.rf_write_conflicts += writes;
+}
+/* The SM's own arbiter: each bank one access a cycle, writes first, or one of each with two ports. */
+void core_arbitrate(struct sm *sm);
+
+/* ---- instructions of the mechanism's own ---- */
+
+/* A new op of a warp for lanes mask, which does not take effect and has nothing on the scoreboard: a copy of
+ * registers the mechanism needs. It is as if taken at issue. warp CORE_OWN: of no warp, for a stream of
+ * instructions that the mechanism has. CORE_NONE when there is no room. */
 int32_t core_inject(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t mask);
-/* The warp, whose buffer is empty, goes on n instructions further without having fetched these. */
+/* Accesses memory through the L1 for the mechanism; arrived follows, with the token (31 bits), if the answer
+ * is one that mem_accepted takes. */
+enum mem_result core_request(struct sm *sm, const struct mem_access *a, uint32_t token, uint64_t now);
+
+/* ---- warps ---- */
+
+/* The warp, whose buffer is empty, goes on n instructions further without having fetched these, none of which
+ * may be control. */
 void core_skip(struct sm *sm, uint32_t warp, uint32_t n);
+/* There is room for an op of the warp's next instruction, and the scoreboard lets it pass. */
+static inline bool core_can_issue(const struct sm *sm, uint32_t warp) {
+    uint64_t bit = UINT64_C(1) << warp;
+    return sm->resident & sm->clear & ~(sm->blocked | sm->held) & bit && sm->free_op != CORE_NONE &&
+           (sm->naccess_free || !(sm->memory & bit));
+}
+/* The next instruction of a warp that core_can_issue takes effect beside that of another, without a slot of
+ * its own and without having been fetched; what the warp's buffer holds is given up. Returns its op, as if
+ * taken at issue; CORE_NONE for control instructions, which are over. For the issued point of the other. */
+int32_t core_issue(struct sm *sm, uint32_t warp, uint64_t now);
+/* A memory op that was taken at issue goes to the load/store unit without having been collected. */
+void core_memory(struct sm *sm, int32_t op);
+/* The mechanism changed the warp's stack of paths: the warp goes on where the stack says. */
+void core_redirect(struct sm *sm, uint32_t warp);
 
 #endif

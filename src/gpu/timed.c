@@ -221,7 +221,7 @@ static void cut(struct run *r, uint64_t end, struct timed_span *span) {
     for (uint32_t i = 0; i < r->m->nsms; i++) {
         struct sm *sm = r->m->sms[i];
         if (!sm_idle(sm) && sm->now + 1 < end)
-            sm_account(sm, end - 1 - sm->now);
+            sm_sleep(sm, end - 1 - sm->now);
         for (uint32_t b = 0; b < r->m->core.blocks; b++)
             if (sm->blocks[b].cta) {
                 vec_push(&span->rest.begun, sm->blocks[b].cta);

@@ -12,8 +12,11 @@
  * scoreboard keeps every other instruction of the warp from reading or writing these registers. So the
  * latches never carry a value from one instruction to the next: a wrong mapping gives a wrong program.
  *
- *   fetch -> eligible -> lanes -> operands -> (effect) -> issued -> bank/arrays -> arbitrate -> dispatch
- *         -> access (memory) -> result -> bank/arrays -> retire
+ *   fetch -> eligible -> lanes -> operands -> (effect) -> issued -> place, arrays -> dispatch
+ *         -> access (memory) -> result -> place, arrays -> written -> retire
+ *
+ * tests/unit/test_points.c proves the contracts below; docs/adding-a-mechanism.md walks through a small
+ * mechanism, docs/mechanism-points.md says which points each published mechanism needs.
  *
  * This header stands between core/ and the mechanisms: core/ calls what is declared here, and knows no
  * mechanism; mechanisms see core/view.h. */
@@ -50,6 +53,9 @@ enum mech_claim {
     MECH_FRONT = 1 << 4,     /* ops between issue and the collectors: takes every op at the issued point, and
                                 itself sees to a free collector */
     MECH_FORMS = 1 << 5,     /* how the banks store the lanes of a register */
+    MECH_BACK = 1 << 6,      /* results between execution and the banks: takes ops at the result point */
+    MECH_SUPPLY = 1 << 7,    /* results of instructions that are not executed (core_supply) */
+    MECH_MEMORY = 1 << 8,    /* accesses to memory of its own (core_request) */
 };
 
 /* The points. m is the mechanism's state on this SM; op numbers an op in flight (core_op_at); warp is a warp
@@ -72,47 +78,59 @@ struct mech_points {
      * a warp refused now must become eligible through something next() announces or the SM itself wakes for.
      */
     uint64_t (*eligible)(void *m, uint64_t ready, uint64_t now);
-    /* The instruction is about to take effect for lanes mask; returns the lanes for which it shall. */
+    /* A scheduler is about to choose, and has `free` issue slots in this cycle: returns how many of them the
+     * mechanism uses for instructions of its own (core_inject with CORE_OWN, core_issue). */
+    uint32_t (*slots)(void *m, uint32_t sched, uint32_t free, uint64_t now);
+    /* The instruction is about to take effect for lanes mask; returns those of them for which it shall: no
+     * other lane reads, writes or accesses memory. Not called for control instructions. */
     uint32_t (*lanes)(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
-    /* The instruction is about to take effect: its source registers must be in the latches. Also called for
-     * control instructions. */
+    /* The instruction is about to take effect: its source registers must be in the latches. May change the
+     * latches of its sources, which are the registers unless a mechanism owns these. Also called for control
+     * instructions. */
     void (*operands)(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
     /* A control instruction (branch, barrier, fence, exit, call) took effect. If it has a destination
      * register, that is not on the scoreboard, and the result is in the latch: of a barrier's, when it opens
      * (struct cta's opened), for all that waited. */
     void (*control)(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
     /* The instruction took effect, its result is in the latches, its destination on the scoreboard; no
-     * collector is held yet. TAKEN: the mechanism calls core_collect or core_supply, once, later. */
+     * collector is held yet. TAKEN: the mechanism calls core_collect, core_supply or core_finish, once, at
+     * once or later. Mechanisms behind it in the stack see the op when it calls core_collect. */
     enum mech_verdict (*issued)(void *m, int32_t op, uint64_t now);
 
-    /* Where the k-th source register (write: k-th destination word) of op lies; returns its bank. Only the
-     * owner of the registers has this point. */
-    uint32_t (*bank)(void *m, int32_t op, uint32_t k, bool write);
+    /* Where the k-th source register (write: k-th destination word) of op lies: the number of a physical
+     * register, whose bank is that number modulo banks. Only the owner of the registers has this point;
+     * others ask core_place. */
+    uint32_t (*place)(void *m, int32_t op, uint32_t k, bool write);
     /* Arrays of the bank that the access to the k-th source (write: destination word; k < 0: a read that
      * core_read asked for) activates, of those in arrays; for energy. */
     uint32_t (*arrays)(void *m, int32_t op, int32_t k, bool write, uint32_t arrays);
-    /* Serves the banks for this cycle instead of the SM's own arbiter. */
+    /* Serves the banks for this cycle instead of the SM's own arbiter (core_arbitrate), through
+     * core_serve_read and core_serve_write. Only the owner of the banks has this point. */
     void (*arbitrate)(void *m, uint64_t now);
     /* Operands are complete and the unit takes the op: returns how many lanes work, of lanes; for energy, the
      * result does not depend on it. */
     uint32_t (*dispatch)(void *m, int32_t op, uint32_t lanes);
-    /* A memory op is about to be served by the load/store unit. TAKEN: the mechanism finishes it with
-     * core_finish. */
+    /* A memory op, textures excepted, is about to be served by the load/store unit; called once. TAKEN: its
+     * accesses are not made, and the mechanism finishes it with core_finish or core_retire, at once or
+     * later. */
     enum mech_verdict (*access)(void *m, int32_t op, uint64_t now);
     /* Execution is over, the data of loads have come. TAKEN: the mechanism calls core_write for each
      * destination word or core_retire, later. */
     enum mech_verdict (*result)(void *m, int32_t op, uint64_t now);
+    /* What core_request asked memory for has come. */
+    void (*arrived)(void *m, uint32_t token, uint64_t now);
     /* A bank read that core_read asked for was served. */
     void (*read_done)(void *m, int32_t op, uint64_t now);
-    /* Destination word k was written to its bank. */
+    /* Destination word k was written to its bank. If the mechanism took the result, it goes on with the op:
+     * core_write for the next word, or core_retire. */
     void (*written)(void *m, int32_t op, uint32_t k);
-    /* The op ends; its registers leave the scoreboard after this. */
+    /* The op ends, whichever way it went; what it still has on the scoreboard is released after this. */
     void (*retire)(void *m, int32_t op);
 
-    /* Each cycle, before the banks are served. */
+    /* Each cycle in which the SM does not sleep, before the banks are served. */
     void (*tick)(void *m, uint64_t now);
     /* The next cycle after now in which tick has something to do; UINT64_MAX: none. The SM may sleep until
-     * then. elapsed() tells how many cycles it slept. */
+     * then. elapsed() tells how many cycles it slept: calls of tick and these make up the SM's cycles. */
     uint64_t (*next)(const void *m, uint64_t now);
     void (*elapsed)(void *m, uint64_t cycles);
     /* What the mechanism holds, for the report of a hang. */
@@ -126,16 +144,18 @@ struct mech_points {
     X(warp)                                                                                                  \
     X(fetch)                                                                                                 \
     X(eligible)                                                                                              \
+    X(slots)                                                                                                 \
     X(lanes)                                                                                                 \
     X(operands)                                                                                              \
     X(control)                                                                                               \
     X(issued)                                                                                                \
-    X(bank)                                                                                                  \
+    X(place)                                                                                                 \
     X(arrays)                                                                                                \
     X(arbitrate)                                                                                             \
     X(dispatch)                                                                                              \
     X(access)                                                                                                \
     X(result)                                                                                                \
+    X(arrived)                                                                                               \
     X(read_done)                                                                                             \
     X(written)                                                                                               \
     X(retire)                                                                                                \
@@ -182,7 +202,7 @@ struct mech_stack {
     } at[MECH_MAX];
 };
 
-/* Adds a mechanism's points to a stack; those with the smaller order first. */
+/* Adds a mechanism's points behind those of a stack. */
 void mech_push(struct mech_stack *s, const struct mechanism *m, void *state);
 
 #endif

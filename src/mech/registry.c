@@ -33,23 +33,37 @@ static const struct {
     {MECH_LANES, "decide which lanes execute"},
     {MECH_FRONT, "take instructions between issue and the operand collectors"},
     {MECH_FORMS, "decide how the banks store the lanes of a register"},
+    {MECH_BACK, "take results between execution and the register banks"},
+    {MECH_SUPPLY, "supply results of instructions that are not executed"},
+    {MECH_MEMORY, "access memory on their own"},
 };
 
+static const char *name_at(void *ctx, uint32_t i) {
+    (void)ctx;
+    return !i ? "base" : i <= MODELS ? models[i - 1].name : NULL;
+}
+
 static const struct mech_model *find(const char *name, size_t len, struct diag *d) {
-    struct str known = {0};
-    for (uint32_t i = 0; i < MODELS; i++) {
+    for (uint32_t i = 0; i < MODELS; i++)
         if (strlen(models[i].name) == len && !memcmp(models[i].name, name, len))
             return &models[i];
-        str_printf(&known, ", %s", models[i].name);
+    const char *meant = diag_nearest(name, len, name_at, NULL);
+    if (!len) {
+        diag_add(d, DIAG_ERROR, "the name of a mechanism is missing: names are joined by one '+'");
+    } else if (meant) {
+        diag_add(d, DIAG_ERROR, "there is no mechanism '%.*s'; did you mean '%s'?", (int)len, name, meant);
+    } else {
+        struct str known = {0};
+        for (uint32_t i = 0; i < MODELS; i++)
+            str_printf(&known, ", %s", models[i].name);
+        diag_add(d, DIAG_ERROR, "there is no mechanism '%.*s'; known are base%s", (int)len, name,
+                 str_text(&known));
+        str_free(&known);
     }
-    diag_add(d, DIAG_ERROR, "there is no mechanism '%.*s'; known are base%s", (int)len, name,
-             str_text(&known));
-    str_free(&known);
     return NULL;
 }
 
-/* Puts a model in its place; false when it cannot stand beside one that is there. */
-static bool add(struct mech_set *s, const struct mech_model *m, struct diag *d) {
+bool mech_add(struct mech_set *s, const struct mech_model *m, struct diag *d) {
     for (uint32_t k = 0; k < s->n; k++) {
         uint32_t both = s->at[k]->mechanism->claims & m->mechanism->claims;
         const char *what = s->at[k]->mechanism == m->mechanism ? "are models of one mechanism" : NULL;
@@ -80,7 +94,7 @@ bool mech_select(struct mech_set *out, const char *text, struct diag *d) {
         size_t len = strcspn(at, "+");
         if (len != 4 || memcmp(at, "base", 4)) {
             const struct mech_model *m = find(at, len, d);
-            if (!m || !add(out, m, d))
+            if (!m || !mech_add(out, m, d))
                 return false;
         }
         at += len;

@@ -22,6 +22,8 @@ struct mech_set {
 /* Reads NAME[+NAME...]; "base" and "" mean none. false, with a message, for unknown names and for stacks that
  * cannot be. */
 bool mech_select(struct mech_set *out, const char *text, struct diag *d);
+/* Puts a model in its place in a stack; false, with the reason, when it cannot stand beside one of them. */
+bool mech_add(struct mech_set *s, const struct mech_model *m, struct diag *d);
 /* Adds a line for each model, at most 100 columns wide. */
 void mech_list(struct str *out);
 

@@ -191,10 +191,9 @@ static uint64_t eligible(void *m, uint64_t ready, uint64_t now) {
     return set;
 }
 
-static uint32_t bank(void *m, int32_t op, uint32_t k, bool write) {
+static uint32_t place(void *m, int32_t op, uint32_t k, bool write) {
     const struct wir *w = m;
-    uint16_t reg = write ? w->ops[op].dst : w->ops[op].src[k];
-    return reg % w->sm->spec->banks;
+    return write ? w->ops[op].dst : w->ops[op].src[k];
 }
 
 static void retire(void *m, int32_t op) {
@@ -285,7 +284,7 @@ static const uint64_t *counts(const void *m) {
 const struct mechanism mech_wir = {
     .name = "wir",
     .order = 10,
-    .claims = MECH_REGISTERS | MECH_FRONT,
+    .claims = MECH_REGISTERS | MECH_SUPPLY | MECH_FRONT | MECH_BACK,
     .points =
         {
             .start = start,
@@ -296,7 +295,7 @@ const struct mechanism mech_wir = {
             .operands = wir_operands,
             .control = wir_control,
             .issued = wir_issued,
-            .bank = bank,
+            .place = place,
             .result = wir_result,
             .read_done = wir_read_done,
             .written = wir_written,
