@@ -10,7 +10,6 @@
  * README says why that is the same.
  *
  * Left out: lanes of instructions that write predicates or pairs of words, and tuples of part of a warp. */
-#include <assert.h>
 #include <string.h>
 
 #include "cfg/config.h"
@@ -53,7 +52,7 @@ struct affine_op {
 
 struct affine {
     const struct sm *sm;
-    bool floats;
+    bool floats, wrong;                    /* wrong: a lane that worked for all did not give a tuple */
     uint8_t form[CORE_MAX_WARPS][MAX_GPR]; /* enum form of each register */
     uint8_t was[CORE_MAX_WARPS][MAX_GPR];  /* before the instruction that wrote it last */
     struct affine_op *ops;                 /* by number of the SM's op */
@@ -127,7 +126,7 @@ static enum mech_verdict issued(void *state, int32_t id, uint64_t now) {
     for (uint32_t k = 0; k < op->writes; k++) {
         uint32_t reg = op->i->d + k;
         enum form new = full ? form_of(sm->warps[op->warp].w->r[reg]) : VECTOR;
-        assert(new != VECTOR || !o->one_lane);
+        m->wrong |= new == VECTOR && o->one_lane;
         was[reg] = form[reg];
         form[reg] = (uint8_t) new;
         o->writes |= (uint16_t)((new != VECTOR) << k);
@@ -150,7 +149,7 @@ static uint32_t read_arrays(struct affine *m, int32_t id, int32_t k, uint32_t ar
     const struct core_op *op = &m->sm->ops[id];
     bool tuple;
     if (op->injected) /* a copy of what its register held before the instruction it is for */
-        tuple = m->was[op->warp][op->i->d] != VECTOR;
+        tuple = op->warp != CORE_OWN && m->was[op->warp][op->i->d] != VECTOR;
     else if (k < 0) /* a register that may equal the word in work: one of another form cannot */
         tuple = m->ops[id].writes >> op->next_write & 1;
     else
@@ -204,6 +203,13 @@ static void warp(void *state, uint32_t slot, bool enters) {
     memset(m->was[slot], VECTOR, sizeof m->was[slot]);
 }
 
+static const char *finish(void *state) {
+    struct affine *m = state;
+    bool wrong = m->wrong;
+    m->wrong = false;
+    return wrong ? "Affine: an instruction that worked on one lane did not give a tuple" : NULL;
+}
+
 static void *create(struct arena *a, const struct gpu_config *cfg, void *shared, struct sm *sm) {
     (void)shared;
     struct affine *m = arena_new(a, struct affine);
@@ -223,6 +229,7 @@ const struct mechanism mech_affine = {
     .claims = MECH_FORMS,
     .points =
         {
+            .finish = finish,
             .warp = warp,
             .control = control,
             .issued = issued,
