@@ -195,6 +195,7 @@ void core_supply(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
     if (sm->check.on && memcmp(latch, value, WARP_LANES * sizeof *latch))
         wrong_value(sm, op, value, latch);
     memcpy(latch, value, WARP_LANES * sizeof *latch);
+    TELL(sm, tell_note(sm, id, "supplied"));
     op_end(sm, id);
 }
 

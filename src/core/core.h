@@ -285,6 +285,13 @@ void tell_send(const struct sm *sm, int32_t op, uint64_t line, enum mem_result a
  * those of them it can choose from; lack: what the others wait for. */
 void tell_states(const struct sm *sm, uint32_t sched, uint64_t cycle, uint64_t ready, uint64_t possible,
                  enum probe_state lack);
+/* Warps of a set that a mechanism does not let issue. */
+void tell_refused(const struct sm *sm, uint64_t warps);
+/* What mechanisms do: an op that is not the program's; instructions passed over; words about an op, which
+ * stay. */
+void tell_inject(const struct sm *sm, int32_t op);
+void tell_skip(const struct sm *sm, uint32_t slot, uint32_t n);
+void tell_note(const struct sm *sm, int32_t op, const char *text);
 
 /* Singly linked FIFOs of ops: head and tail. */
 static inline void fifo_push(struct sm *sm, int32_t q[2], int32_t op) {

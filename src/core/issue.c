@@ -258,8 +258,10 @@ int32_t core_inject(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_
                            .mask = mask,
                            .writes = i->ndw,
                            .injected = true};
-    if (warp != CORE_OWN)
+    if (warp != CORE_OWN) {
         sm->warps[warp].inflight++;
+        TELL(sm, tell_inject(sm, id));
+    }
     return id;
 }
 
@@ -380,13 +382,15 @@ static void run_scheduler(struct sm *sm, uint32_t sched, uint64_t now) {
             return;
     }
     uint64_t ready = possible(sm, set, &why);
+    TELL(sm,
+         tell_states(sm, sched, now, set, ready, why == NO_UNIT ? PROBE_STATE_UNIT : PROBE_STATE_COLLECTOR));
     if (HAS(sm, eligible) && ready) {
+        uint64_t able = ready;
         ready = point_eligible(sm, ready, now);
+        TELL(sm, tell_refused(sm, able & ~ready));
         if (!ready)
             why = REFUSED;
     }
-    TELL(sm,
-         tell_states(sm, sched, now, set, ready, why == NO_UNIT ? PROBE_STATE_UNIT : PROBE_STATE_COLLECTOR));
     if (ready) {
         uint32_t s = pick[sm->spec->policy](sm, sched, ready);
         sm->last[sched] = s;

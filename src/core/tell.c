@@ -68,13 +68,36 @@ static enum probe_state state_of(const struct sm *sm, uint32_t s, uint64_t ready
     return ready & ~possible & bit ? lack : PROBE_STATE_READY;
 }
 
+static void tell_state(const struct sm *sm, uint32_t slot, uint64_t cycle, enum probe_state state) {
+    tell(sm, PROBE_WARP_STATE,
+         (struct probe_event){.slot = (uint16_t)slot, .cycle = cycle, .state = (uint8_t)state});
+}
+
+void tell_refused(const struct sm *sm, uint64_t warps) {
+    for (uint64_t left = warps; left; left &= left - 1)
+        tell_state(sm, (uint32_t)__builtin_ctzll(left), sm->now, PROBE_STATE_MECHANISM);
+}
+
+void tell_inject(const struct sm *sm, int32_t op) {
+    tell(sm, PROBE_INSERT,
+         (struct probe_event){
+             .slot = sm->ops[op].warp, .op = op, .text = op_info[sm->ops[op].i->in->op].name});
+}
+
+void tell_skip(const struct sm *sm, uint32_t slot, uint32_t n) {
+    for (uint32_t k = 0; k < n; k++)
+        tell(sm, PROBE_SKIP,
+             (struct probe_event){.slot = (uint16_t)slot, .pc = sm->warps[slot].next + k, .text = "skipped"});
+}
+
+void tell_note(const struct sm *sm, int32_t op, const char *text) {
+    tell(sm, PROBE_NOTE, (struct probe_event){.op = op, .text = text});
+}
+
 void tell_states(const struct sm *sm, uint32_t sched, uint64_t cycle, uint64_t ready, uint64_t possible,
                  enum probe_state lack) {
     for (uint64_t left = sm->group[sched] & sm->resident; left; left &= left - 1) {
         uint32_t s = (uint32_t)__builtin_ctzll(left);
-        tell(sm, PROBE_WARP_STATE,
-             (struct probe_event){.slot = (uint16_t)s,
-                                  .cycle = cycle,
-                                  .state = (uint8_t)state_of(sm, s, ready, possible, lack)});
+        tell_state(sm, s, cycle, state_of(sm, s, ready, possible, lack));
     }
 }

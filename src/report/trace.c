@@ -334,7 +334,7 @@ static void on_issue(struct trace *t, struct trace_sm *sm, const struct probe_ev
 
 static void on_operands(struct trace *t, struct trace_sm *sm, const struct probe_event *e) {
     struct trace_inst *i = op_inst(sm, t, e->op);
-    if (i && i->issued)
+    if (i)
         set_stage(sm, i, STAGE_READY);
 }
 

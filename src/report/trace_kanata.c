@@ -37,7 +37,7 @@ static void kanata_begin(struct trace *t, uint64_t cycle, const struct trace_sm 
                          i->pc * TRACE_INST_BYTES, text->inst);
     trace_out_printf(&t->out, "L\t%u\t%d\tlaunch %" PRIu64 " %.32s, block (%u,%u,%u), warp %u, SM %u\\n%s\n",
                      i->id, LABEL_DETAIL, t->kernel->launch, t->name, b[0], b[1], b[2], warp, sm->id,
-                     text->where);
+                     i->foreign ? "added by a mechanism" : text->where);
 }
 
 static void kanata_issue(struct trace *t, uint64_t cycle, const struct trace_sm *sm,

@@ -81,6 +81,20 @@ def test_traces_are_complete_and_change_nothing():
                 expect(found["instructions"] == plain["totals"]["warp_insts"], f"{words}: {found['instructions']} issued")
 
 
+def test_mechanisms_are_shown():
+    """WIR supplies results and adds moves; both are in the trace, as often as its counters say."""
+    words = mixed("diverge", 3, 45)
+    plain = report_of(words, "--mech", "wir")
+    found, report = trace_of(words, "t.kanata", "--mech", "wir")
+    expect(report == plain, "the trace changes the report")
+    counters = plain["totals"]["counters"]
+    supplied = sum("[supplied]" in i.labels[0] for i in found["insts"])
+    moves = sum(" ----:" in i.labels[0] for i in found["insts"])
+    expect(supplied == counters["wir.reused"] > 0, f"{supplied} supplied, {counters['wir.reused']} reused")
+    expect(moves == counters["wir.movs"] > 0, f"{moves} moves, {counters['wir.movs']} counted")
+    trace_of(words, "t.json", "--mech", "wir")
+
+
 def test_workloads_are_traced():
     for words in workloads()[1:]:
         plain = report_of(words)
@@ -144,10 +158,10 @@ def test_retire_ids_align():
     """The same instruction has the same id and label on machines that run it at other times, on other SMs."""
     def ids(*options):
         found, _ = trace_of(KERNELS[0], "t.kanata", *options)
-        return {i.retire_id: (i.thread, i.labels[0]) for i in found["insts"] if not i.flushed}, \
+        return {i.retire_id: (i.thread, i.labels[0].partition(" [")[0]) for i in found["insts"] if not i.flushed}, \
             {i.retire_id: i.begin for i in found["insts"] if not i.flushed}
     labels, begins = ids()
-    for options in (["--set", "issue.policy=lrr"], ["--set", "device.sms=2"], ["--set", "latency.alu=4"]):
+    for options in (["--set", "issue.policy=lrr"], ["--set", "device.sms=2"], ["--set", "latency.alu=4"], ["--mech", "wir"]):
         other, times = ids(*options)
         expect(other == labels, f"{options}: other ids")
         expect(times != begins, f"{options}: nothing changed, the test proves nothing")
