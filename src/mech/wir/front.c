@@ -112,6 +112,10 @@ enum mech_verdict wir_issued(void *m, int32_t id, uint64_t now) {
         note_access(w, op->warp, op->i);
     }
     w->n.bypassed += !o->look;
+    if (o->look) {
+        o->index = rb_index(&w->rb, &o->tag);
+        __builtin_prefetch(&w->rb.entry[o->index]); /* until the reuse stage it will have come */
+    }
     w->inflight++;
     queue_push(&w->front, id);
     return MECH_TAKEN;
@@ -158,7 +162,6 @@ static void miss(struct wir *w, struct wir_op *o) {
 static bool look(struct wir *w, int32_t id) {
     struct wir_op *o = &w->ops[id];
     if (o->look && !o->missed) {
-        o->index = rb_index(&w->rb, &o->tag);
         enum rb_look found = rb_lookup(&w->rb, o->index, &o->tag);
         w->touched = true;
         w->n.rb_ops++;
