@@ -226,6 +226,8 @@ bool sm_add_block(struct sm *sm, struct cta *c);
 /* One cycle. Returns the next cycle in which the SM may have something to do, NEVER when it only waits for
  * memory. A block that ended is handed to done. */
 uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c), void *ctx);
+/* Counts cycles in which the SM slept, for its mechanisms, too. */
+void sm_sleep(struct sm *sm, uint64_t cycles);
 /* Nothing is on the SM any more. */
 bool sm_idle(const struct sm *sm);
 /* Says what each warp waits for, at most so many of them; how many there are. For the report of a hang. */

@@ -158,6 +158,12 @@ static void miss(struct wir *w, struct wir_op *o) {
     wir_drop(w, &out);
 }
 
+/* The op goes on to the collectors. The stages tick before the banks are served, so that it reads its
+ * operands in this very cycle, which for an instruction without WIR is the one after its issue. */
+static void collect(struct wir *w, int32_t id) {
+    core_collect(w->sm, id, w->now - 1);
+}
+
 /* A new instruction at a lookup port; false when it must stay because no collector is free. */
 static bool look(struct wir *w, int32_t id) {
     struct wir_op *o = &w->ops[id];
@@ -190,7 +196,7 @@ static bool look(struct wir *w, int32_t id) {
         o->missed = true;
         return false;
     }
-    core_collect(w->sm, id, w->now);
+    collect(w, id);
     return true;
 }
 
@@ -209,7 +215,7 @@ static void retry(struct wir *w) {
     } else if (found == RB_MISS && core_collector_free(w->sm)) {
         pendq_pop(&w->waiting);
         miss(w, o);
-        core_collect(w->sm, id, w->now);
+        collect(w, id);
     } else {
         w->changed |= found == RB_MISS;
         pendq_requeue(&w->waiting);

@@ -212,10 +212,9 @@ static uint32_t in_use(const struct wir *w) {
 }
 
 /* Low-register mode: the pool is empty, or the cap is reached. */
-static void set_mode(struct wir *w) {
+static bool few_registers(const struct wir *w) {
     bool capped = w->cfg->wir_policy == WIR_CAPPED && in_use(w) >= w->cap;
-    w->low = !w->regs->nfree || capped || !queue_empty(&w->starved) || w->wanted;
-    w->wanted = false;
+    return !w->regs->nfree || capped || !queue_empty(&w->starved) || w->wanted;
 }
 
 /* In a cycle of low-register mode in which no buffer was accessed, one entry goes at random. */
@@ -233,27 +232,31 @@ static void evict_one(struct wir *w) {
     w->n.evictions++;
 }
 
+/* Registers in use in one cycle. */
+static void count_registers(struct wir *w, uint32_t n) {
+    w->n.reg_cycles += n;
+    w->peak = n > w->peak ? n : w->peak;
+}
+
 static void tick(void *m, uint64_t now) {
     struct wir *w = m;
     w->now = now;
     w->touched = false;
     regfile_tick(w->regs, now);
-    set_mode(w);
+    w->low = few_registers(w);
+    w->wanted = false;
     wir_allocation_stage(w);
     wir_reuse_stage(w);
     w->n.low_cycles += w->low;
     if (w->low && (!w->touched || !queue_empty(&w->starved)))
         evict_one(w);
-    w->n.reg_cycles += in_use(w);
-    if (in_use(w) > w->peak)
-        w->peak = in_use(w);
+    count_registers(w, in_use(w));
 }
 
 static uint64_t next(const void *m, uint64_t now) {
     const struct wir *w = m;
     bool looks = w->waiting.ops.len && (w->changed || w->looked < w->waiting.ops.len);
-    if (w->low || looks || !queue_empty(&w->starved) || !queue_empty(&w->unwritten) ||
-        !queue_empty(&w->copies))
+    if (w->low || few_registers(w) || looks || !queue_empty(&w->unwritten) || !queue_empty(&w->copies))
         return now + 1;
     uint64_t at = UINT64_MAX;
     if (!queue_empty(&w->front))
@@ -265,7 +268,9 @@ static uint64_t next(const void *m, uint64_t now) {
 
 static void elapsed(void *m, uint64_t cycles) {
     struct wir *w = m;
-    w->n.reg_cycles += cycles * in_use(w) - regfile_idle(w->regs, w->now + 1, w->now + cycles);
+    uint64_t first = w->now + 1;
+    count_registers(w, in_use(w) - (uint32_t)regfile_idle(w->regs, first, first));
+    w->n.reg_cycles += (cycles - 1) * in_use(w) - regfile_idle(w->regs, first + 1, w->now + cycles);
     wir_waited(w, cycles);
 }
 
