@@ -378,8 +378,10 @@ static void run_scheduler(struct sm *sm, uint32_t sched, uint64_t now) {
         uint32_t used = point_slots(sm, sched, slots, now);
         sm->n.slot_mechanism += used;
         slots -= used;
-        if (!slots)
+        if (!slots) {
+            TELL(sm, tell_states(sm, sched, now, set, 0, PROBE_STATE_MECHANISM));
             return;
+        }
     }
     uint64_t ready = possible(sm, set, &why);
     TELL(sm,
