@@ -9,6 +9,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,7 @@ import time
 EXECUTED = "n['unit.sp'] + n['unit.sfu'] + n['unit.dp'] + n['unit.mem'] + n['unit.tex']"
 RENAMED = "n['sm.insts.warp'] - n['unit.ctrl']"
 REFUSED_AFTER_WAIT = "(n['wir.pending_hits'] - n['wir.queue.full'] - n['wir.reused.pending'])"
+LANES = "sum(v for name, v in {}.items() if name.startswith('lanes.') and '.idle' not in name)"
 RULES = [  # left, relation, right, when
     ("n['wir.lookups'] + n['wir.bypassed']", "==", RENAMED, ""),
     ("n['wir.lookups']", "==", "n['wir.hits'] + n['wir.pending_hits'] + n['wir.misses']", ""),
@@ -51,8 +53,20 @@ RULES = [  # left, relation, right, when
     (RENAMED, "==", "base['sm.insts.warp'] - base['unit.ctrl']", "not atomics"),
     ("n['wir.reused'] + n['wir.vsb.shared'] + n['wir.writes']", "==", "base['rf.writes']", "not atomics"),
     ("n['rf.reads'] - n['wir.verify.reads'] - n['wir.movs']", "<=", "base['rf.reads']", "not atomics"),
+    ("n['affine.reads'] + n['affine.reads.vector']", "==", "n['rf.reads']", ""),
+    ("n['affine.writes'] + n['affine.writes.vector']", "==", "n['rf.writes']", ""),
+    ("n['affine.reads'] + 8 * n['affine.reads.vector']", "==", "n['rf.read.arrays']", ""),
+    ("n['affine.writes.uniform']", "<=", "n['affine.writes']", ""),
+    ("n['affine.writes.divergent']", "<=", "n['affine.writes.vector']", ""),
+    ("n['affine.expansions']", "<=", "n['affine.writes.divergent']", "affine alone"),
+    ("n['affine.expansions']", "==", "0", "not affine alone"),  # WIR copies the lanes
+    ("n['affine.insts.uniform']", "<=", "n['affine.insts']", ""),
+    ("n['affine.compares'] + n['affine.writes.divergent']", "==", "n['rf.writes']", "affine alone"),
+    (LANES.format("n") + " + 31 * n['affine.insts']", "==", LANES.format("base"), "affine alone"),
+    ("n['sm.cycles']", "==", "base['sm.cycles']", "affine alone"),
 ]
 CONDITIONS = {
+    "affine alone": lambda model, n: model == "affine",
     "pending": lambda model, n: model not in ("wir-r", "wir-rl", "wir-novsb"),
     "loads": lambda model, n: model not in ("wir-r", "wir-rpv", "wir-novsb"),
     "cache": lambda model, n: model not in ("wir-r", "wir-rl", "wir-rlp", "wir-novsb"),
@@ -70,16 +84,15 @@ def holds(when, model, n):
     return True
 
 
-COMPILED = [(left, relation, right, when, compile(f"{left} {relation} {right}", "rule", "eval")) for left, relation, right, when in RULES]
+COMPILED = [(left, relation, right, when, compile(f"{left} {relation} {right}", "rule", "eval"),
+             set(re.findall(r"\bn\['([^']+)'\]", left + right))) for left, relation, right, when in RULES]
 
 
 def broken_rules(model, n, base, used):
-    """Rules that do not hold, with the values of both sides; notes those that were looked at."""
-    if "wir.lookups" not in n:
-        return []
+    """Rules that do not hold, with the values of both sides, of those whose counters the model has; notes those that were looked at."""
     part, wrong = model.split("+")[-1], []
-    for left, relation, right, when, code in COMPILED:
-        if not holds(when, part, n):
+    for left, relation, right, when, code, counters in COMPILED:
+        if not counters <= n.keys() or not holds(when, part, n):
             continue
         used.add((left, when))
         if not eval(code, {"n": n, "base": base}):
