@@ -278,8 +278,8 @@ void tell_block(const struct sm *sm, enum probe_kind kind, const struct cta *c);
 void tell_warp(const struct sm *sm, enum probe_kind kind, uint32_t slot);
 /* Of n instructions behind those buffered. */
 void tell_fetch(const struct sm *sm, enum probe_kind kind, uint32_t slot, uint32_t n);
-/* The warp's next instruction; op CORE_NONE: control. */
-void tell_issue(const struct sm *sm, uint32_t slot, uint32_t mask, int32_t op);
+/* ISSUE or EFFECT of the warp's next instruction; op CORE_NONE: control. */
+void tell_issue(const struct sm *sm, enum probe_kind kind, uint32_t slot, uint32_t mask, int32_t op);
 void tell_op(const struct sm *sm, enum probe_kind kind, int32_t op);
 void tell_dispatch(const struct sm *sm, int32_t op, enum op_unit unit, bool queued);
 void tell_send(const struct sm *sm, int32_t op, uint64_t line, enum mem_result answer);

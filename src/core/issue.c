@@ -193,12 +193,13 @@ static void issue_control(struct sm *sm, uint32_t s, const struct xinst *i, uint
     count(sm, i, lanes);
     sm->n.ctrl_ops++;
     sm->lanes.active[EN_CTRL] += lanes;
-    TELL(sm, tell_issue(sm, s, m, CORE_NONE));
     AT_POINT(sm, operands, s, i, m);
+    TELL(sm, tell_issue(sm, PROBE_ISSUE, s, m, CORE_NONE));
     if (warp_step(sm->x, cw->w) == WARP_FAULT) {
         sm->fault = true;
         return;
     }
+    TELL(sm, tell_issue(sm, PROBE_EFFECT, s, m, CORE_NONE));
     AT_POINT(sm, control, s, i, m);
     sm->n.branch_diverged += (i->kind == X_BRA || i->kind == X_BRX) && cw->w->depth > depth;
     advance(sm, s, pc);
@@ -297,7 +298,7 @@ static inline __attribute__((always_inline)) int32_t issue(struct sm *sm, uint32
         lsu_prepare(sm, cw, op, i, m);
     sm->free_op = rest;
     count(sm, i, op->lanes);
-    TELL(sm, tell_issue(sm, s, m, id));
+    TELL(sm, tell_issue(sm, PROBE_ISSUE, s, m, id));
     if (i->kind == X_S2R) /* what %clock reads is the sum of these */
         sm->x->clock = now - sm->x->warp_insts - 1;
     bool spins = memory && i->in->m.vol && m && cw->w->depth > 1 && spinning(sm, cw, i, m);
@@ -305,6 +306,7 @@ static inline __attribute__((always_inline)) int32_t issue(struct sm *sm, uint32
         sm->fault = true;
         return CORE_NONE;
     }
+    TELL(sm, tell_issue(sm, PROBE_EFFECT, s, m, id));
     bool load = memory && (op_info[i->in->op].flags & OPF_LOAD);
     mark_pending(cw, i, load);
     cw->inflight++;

@@ -33,9 +33,10 @@ void tell_fetch(const struct sm *sm, enum probe_kind kind, uint32_t slot, uint32
     tell(sm, kind, (struct probe_event){.slot = (uint16_t)slot, .pc = cw->next + cw->buffered, .n = n});
 }
 
-void tell_issue(const struct sm *sm, uint32_t slot, uint32_t mask, int32_t op) {
-    tell(sm, PROBE_ISSUE,
-         (struct probe_event){.slot = (uint16_t)slot, .pc = sm->warps[slot].next, .mask = mask, .op = op});
+void tell_issue(const struct sm *sm, enum probe_kind kind, uint32_t slot, uint32_t mask, int32_t op) {
+    const struct core_warp *cw = &sm->warps[slot];
+    tell(sm, kind,
+         (struct probe_event){.slot = (uint16_t)slot, .pc = cw->next, .mask = mask, .op = op, .warp = cw->w});
 }
 
 void tell_op(const struct sm *sm, enum probe_kind kind, int32_t op) {
@@ -96,6 +97,8 @@ void tell_note(const struct sm *sm, int32_t op, const char *text) {
 
 void tell_states(const struct sm *sm, uint32_t sched, uint64_t cycle, uint64_t ready, uint64_t possible,
                  enum probe_state lack) {
+    if (!probe_wanted(sm->probe, PROBE_WARP_STATE))
+        return;
     for (uint64_t left = sm->group[sched] & sm->resident; left; left &= left - 1) {
         uint32_t s = (uint32_t)__builtin_ctzll(left);
         tell_state(sm, s, cycle, state_of(sm, s, ready, possible, lack));

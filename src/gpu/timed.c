@@ -183,6 +183,7 @@ static struct probe_kernel probe_kernel(const struct machine *m, const struct ex
         .nops = m->sms[0]->nops,
         .print = print_inst,
         .ctx = x,
+        .exec = x,
     };
 }
 

@@ -7,9 +7,12 @@
 #ifndef REPRISE_SIM_PROBE_H
 #define REPRISE_SIM_PROBE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+struct exec;
 struct str;
+struct warp;
 
 enum probe_kind {
 #define PROBE_KIND(name, meaning) PROBE_##name,
@@ -35,6 +38,7 @@ struct probe_kernel {
     /* Appends an instruction as text, and where it comes from: file and line. */
     void (*print)(const struct probe_kernel *k, uint32_t pc, struct str *inst, struct str *where);
     const void *ctx; /* print's */
+    const struct exec *exec;
 };
 
 struct probe_event {
@@ -45,17 +49,33 @@ struct probe_event {
     uint64_t cycle, block, addr; /* block: its number in the grid */
     const char *text;
     const struct probe_kernel *kernel;
+    const struct warp *warp;
 };
 
 /* One watcher; several form a list. */
 struct probe {
     void (*event)(struct probe *p, const struct probe_event *e);
+    uint32_t kinds; /* bits by enum probe_kind: all it asks for; 0: everything */
     struct probe *next;
 };
 
+static inline bool probe_asks(const struct probe *p, uint32_t kind) {
+    return !p->kinds || p->kinds >> kind & 1;
+}
+
+_Static_assert(PROBE_KINDS <= 32, "kinds are bits of a word");
+
+/* Whether anybody would listen. */
+static inline bool probe_wanted(const struct probe *first, uint32_t kind) {
+    while (first && !probe_asks(first, kind))
+        first = first->next;
+    return first;
+}
+
 static inline void probe_tell(struct probe *first, const struct probe_event *e) {
     for (struct probe *p = first; p; p = p->next)
-        p->event(p, e);
+        if (probe_asks(p, e->kind))
+            p->event(p, e);
 }
 
 #endif
