@@ -73,6 +73,7 @@ struct rp_options {
     const char *gpu;        /* name in configs/ or a .yaml path; NULL: the default GPU */
     const char *const *set; /* "path=value" overrides, NULL-terminated, or NULL */
     const char *mech;       /* mechanisms, NAME[+NAME...]; NULL: none */
+    const char *probe;      /* probes that watch what is timed, NAME[+NAME...]; NULL: none */
     bool functional;        /* no timing: results only */
     bool per_sm;            /* keep the counters of each SM, see rp_sm_counter */
     bool check;             /* compare the values that mechanisms supply with those computed */

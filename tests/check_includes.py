@@ -19,10 +19,11 @@ BELOW = {
     "mech": {"core", "energy", "exec", "ir", "isa", "mem", "sim", "stats", "cfg"},
     "core": {"exec", "ir", "isa", "mem", "sim", "stats", "cfg"},
     "energy": {"stats", "cfg"},
-    "gpu": {"mech", "energy", "exec", "opt", "ptx", "ir", "isa", "cfg", "stats", "core", "mem", "sim"},
+    "profile": {"exec", "ir", "isa", "cfg", "sim", "stats"},
+    "gpu": {"mech", "profile", "energy", "exec", "opt", "ptx", "ir", "isa", "cfg", "stats", "core", "mem", "sim"},
     "report": {"stats", "sim"},
     "cuda": {"gpu", "report"},
-    "cli": {"gpu", "mech", "exec", "opt", "ptx", "ir", "isa", "cfg", "cuda", "report", "stats"},
+    "cli": {"gpu", "mech", "profile", "exec", "opt", "ptx", "ir", "isa", "cfg", "cuda", "report", "stats"},
 }
 # Files that a folder may include although they stand above it: tables and the declaration of the points.
 SEAMS = {

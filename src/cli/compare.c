@@ -16,8 +16,8 @@ static const char help[] =
     "it and of the register file's was saved. All runs must leave the same device memory.\n"
     "\n"
     "  WORKLOAD          a name from 'reprise list workloads', or a suite from 'reprise list suites'\n"
-    "  --mech M,M        the models: MECH[+MECH...], with settings of its own "
-    "MECH:PATH=VALUE\n" MATRIX_OPTIONS_HELP
+    "  --mech M,M        the models: MECH[+MECH...], with settings of its own MECH:PATH=VALUE, watched\n"
+    "                    by a probe MECH:PROBE\n" MATRIX_OPTIONS_HELP
     "  --check           compare each value that a mechanism supplies with the one computed\n"
     "  --json FILE       write all figures and counters\n"
     "  --csv FILE        write the table\n"

@@ -8,15 +8,17 @@
 #include "cli/suites.h"
 #include "cli/workload.h"
 #include "gpu/timed.h"
+#include "profile/profile.h"
 #include "stats/formula.h"
 #include "stats/stats.h"
 
 static const char help[] =
-    "usage: reprise list gpus|mechs|params|counters|workloads|suites\n"
+    "usage: reprise list gpus|mechs|probes|params|counters|workloads|suites\n"
     "       reprise list workloads --mix [--size tiny|small|medium|large] [--bits 32|64]\n"
     "\n"
     "  gpus       the GPUs --gpu knows\n"
     "  mechs      the mechanisms --mech knows\n"
+    "  probes     the probes --probe knows\n"
     "  params     every parameter of a GPU: type, range, default, unit, meaning\n"
     "  counters   what --json counts and derives: unit, meaning, formula\n"
     "  workloads  the bundled workloads: suite, block shapes, papers that use them, sizes\n"
@@ -70,6 +72,13 @@ static int list_counters(int argc, char **argv) {
                 print_counter(model->mechanism->counters[k].name, model->mechanism->counters[k].unit,
                               model->mechanism->counters[k].meaning);
         }
+    const struct profile_row *row;
+    for (uint32_t i = 0; (row = profile_at(i)); i++) {
+        printf("\nof what is timed with --probe %s:\n", row->name);
+        for (uint32_t k = 0; k < row->kind->ncounters; k++)
+            print_counter(row->kind->counters[k].name, row->kind->counters[k].unit,
+                          row->kind->counters[k].meaning);
+    }
     puts("\nderived from them and from parameters:");
     for (uint32_t i = 0; i < formula_count; i++) {
         print_counter(formula_info[i].name, formula_info[i].unit, formula_info[i].meaning);
@@ -83,6 +92,16 @@ static int list_mechs(int argc, char **argv) {
     if (argc)
         return cli_usage_error(help, "unknown argument", argv[0]);
     mech_list(&out);
+    fputs(str_text(&out), stdout);
+    str_free(&out);
+    return 0;
+}
+
+static int list_probes(int argc, char **argv) {
+    struct str out = {0};
+    if (argc)
+        return cli_usage_error(help, "unknown argument", argv[0]);
+    profile_list(&out);
     fputs(str_text(&out), stdout);
     str_free(&out);
     return 0;
@@ -121,8 +140,9 @@ static const struct {
     const char *name;
     int (*list)(int argc, char **argv);
 } topics[] = {
-    {"gpus", list_gpus},         {"mechs", list_mechs},         {"params", list_params},
-    {"counters", list_counters}, {"workloads", list_workloads}, {"suites", list_suites},
+    {"gpus", list_gpus},     {"mechs", list_mechs},       {"probes", list_probes},
+    {"params", list_params}, {"counters", list_counters}, {"workloads", list_workloads},
+    {"suites", list_suites},
 };
 enum { NTOPICS = sizeof topics / sizeof topics[0] };
 

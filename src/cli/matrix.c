@@ -13,6 +13,7 @@
 #include "cli/jobs.h"
 #include "cli/keep.h"
 #include "mech/registry.h"
+#include "profile/profile.h"
 
 enum { SHOWN_LINES = 4 }; /* of the beginning, and of the end, of what a failed run printed */
 
@@ -27,10 +28,13 @@ int matrix_add_model(struct matrix *x, const char *label, const char *text) {
     if (word && !strchr(word, '='))
         model.mech = xstrdup(word);
     for (word = strtok_r(NULL, ":", &save); word && model.mech; word = strtok_r(NULL, ":", &save))
-        vec_push(&model.set, xstrdup(word));
+        if (strchr(word, '='))
+            vec_push(&model.set, xstrdup(word));
+        else
+            str_printf(&model.probes, "%s%s", model.probes.len ? "+" : "", word);
     free(words);
     if (!model.mech) {
-        fprintf(stderr, "reprise: a model is MECH or MECH:PATH=VALUE, not '%s'\n", text);
+        fprintf(stderr, "reprise: a model is MECH, MECH:PATH=VALUE or MECH:PROBE, not '%s'\n", text);
         return -1;
     }
     vec_push(&x->models, model);
@@ -87,7 +91,8 @@ bool matrix_check(const struct matrix *x) {
         struct gpu_config *config = xcalloc(1, sizeof *config);
         struct diag d = {0};
         const char **set = model_settings(x, &x->models.at[m]);
-        ok = matrix_can_run(x->models.at[m].mech, &d) && config_load(config, x->gpu, set, NULL, &d);
+        ok = matrix_can_run(x->models.at[m].mech, &d) && config_load(config, x->gpu, set, NULL, &d) &&
+             profile_select(&(struct profile_set){0}, str_text(&x->models.at[m].probes), &d);
         fputs(str_text(&d.text), stderr);
         diag_free(&d);
         free(set);
@@ -135,6 +140,10 @@ static void add_options(const struct matrix *x, const struct matrix_model *m, st
         add_word(t, "%s", m->mech);
         if (x->check)
             add_word(t, "--check");
+    }
+    if (m->probes.len) {
+        add_word(t, "--probe");
+        add_word(t, "%s", str_text(&m->probes));
     }
     for (uint32_t i = 0; set[i]; i++) {
         add_word(t, "--set");
@@ -317,6 +326,7 @@ int matrix_run(struct matrix *x) {
 void matrix_free(struct matrix *x) {
     for (uint32_t i = 0; i < x->models.len; i++) {
         free(x->models.at[i].mech);
+        str_free(&x->models.at[i].probes);
         for (uint32_t k = 0; k < x->models.at[i].set.len; k++)
             free(x->models.at[i].set.at[k]);
         vec_free(&x->models.at[i].set);

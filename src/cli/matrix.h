@@ -1,7 +1,7 @@
 /* Every workload on every model of the machine: what compare and repro run, and how.
  *
- * A model is written MECH[:PATH=VALUE]...: a mechanism, or a stack of them, with settings of its own. The
- * first is always the base machine. */
+ * A model is written MECH[:PATH=VALUE|:PROBE]...: a mechanism, or a stack of them, with settings of its own
+ * and probes that watch it. The first is always the base machine. */
 #ifndef REPRISE_CLI_MATRIX_H
 #define REPRISE_CLI_MATRIX_H
 
@@ -11,7 +11,8 @@
 
 struct matrix_model {
     char *mech;
-    VEC(char *) set; /* "path=value" */
+    struct str probes; /* NAME[+NAME...] */
+    VEC(char *) set;   /* "path=value" */
 };
 
 struct matrix {

@@ -26,6 +26,7 @@ static const char help[] =
     "  --functional      results and instruction counts only, no timing: many times faster\n"
     "  --gpu NAME|FILE   the GPU: a name from 'reprise list gpus' or a .yaml file (default h200)\n"
     "  --mech NAME[+...] mechanisms, see 'reprise list mechs' (default base: none)\n"
+    "  --probe NAME[+...]  also count what repeats, see 'reprise list probes'; nothing else changes\n"
     "  --check           compare each value that a mechanism supplies with the one computed\n"
     "  --set PATH=VALUE  change one parameter, see 'reprise list params' (repeatable)\n"
     "  --summary         when the program has ended, say on stderr what it cost: cycles, energy, power\n"
@@ -111,6 +112,7 @@ static const struct {
     {"--functional", OPT_FLAG, "REPRISE_FUNCTIONAL"},
     {"--gpu", OPT_TEXT, "REPRISE_GPU"},
     {"--mech", OPT_TEXT, "REPRISE_MECH"},
+    {"--probe", OPT_TEXT, "REPRISE_PROBE"},
     {"--check", OPT_FLAG, "REPRISE_CHECK"},
     {"--set", OPT_SET, "REPRISE_SET"},
     {"--max-cycles", OPT_NUMBER, "REPRISE_MAX_CYCLES"},

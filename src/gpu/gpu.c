@@ -54,16 +54,42 @@ static bool load_config(struct rp_gpu *g, const struct rp_options *opt, struct d
     return ok;
 }
 
+uint32_t gpu_timed_counters(const struct rp_gpu *g) {
+    return machine_counter_count(&g->mechs) + profile_counter_count(&g->profiles);
+}
+
 static void add_energy(struct rp_gpu *g, const struct energy_block *b) {
     const char *unknown = energy_add(&g->energy, b, machine_counter_find, &g->mechs);
     assert(!unknown);
     (void)unknown;
 }
 
+/* What timed launches need: watchers, room for counters, and what those cost. */
+static void prepare_timed(struct rp_gpu *g) {
+    profile_create(&g->profiles, &g->cfg);
+    for (uint32_t i = g->profiles.n; i--;)
+        rp_gpu_watch(g, g->profiles.at[i].probe);
+    uint32_t n = gpu_timed_counters(g);
+    g->timed_total = xcalloc(n, sizeof *g->timed_total);
+    g->timed_launch = xcalloc(n, sizeof *g->timed_launch);
+    if (g->opt.per_sm) {
+        g->sm_total = xcalloc((size_t)g->info.sms * n, sizeof *g->sm_total);
+        g->sm_launch = xcalloc((size_t)g->info.sms * n, sizeof *g->sm_launch);
+    }
+    struct energy_block base = energy_base(&g->cfg);
+    energy_init(&g->energy, &g->cfg);
+    add_energy(g, &base);
+    for (uint32_t k = 0; k < g->mechs.n; k++) {
+        const struct mechanism *m = g->mechs.at[k]->mechanism;
+        add_energy(g, &(struct energy_block){m->energy, m->nenergy, &g->cfg});
+    }
+}
+
 struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
     struct rp_gpu *g = xcalloc(1, sizeof *g);
     struct diag d = {0};
-    bool ok = mech_select(&g->mechs, opt->mech, &d) && load_config(g, opt, &d);
+    bool ok = mech_select(&g->mechs, opt->mech, &d) && profile_select(&g->profiles, opt->probe, &d) &&
+              load_config(g, opt, &d);
     if (ok) {
         config_info(&g->cfg, &g->info);
         ok = memory_init(&g->mem, g->info.total_mem);
@@ -83,23 +109,10 @@ struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
     g->opt.gpu = NULL;
     g->opt.set = NULL;
     g->opt.mech = NULL;
+    g->opt.probe = NULL;
     g->mech_name = xstrdup(opt->mech && *opt->mech ? opt->mech : "base");
-    if (!opt->functional) {
-        uint32_t n = machine_counter_count(&g->mechs);
-        g->timed_total = xcalloc(n, sizeof *g->timed_total);
-        g->timed_launch = xcalloc(n, sizeof *g->timed_launch);
-        if (opt->per_sm) {
-            g->sm_total = xcalloc((size_t)g->info.sms * n, sizeof *g->sm_total);
-            g->sm_launch = xcalloc((size_t)g->info.sms * n, sizeof *g->sm_launch);
-        }
-        struct energy_block base = energy_base(&g->cfg);
-        energy_init(&g->energy, &g->cfg);
-        add_energy(g, &base);
-        for (uint32_t k = 0; k < g->mechs.n; k++) {
-            const struct mechanism *m = g->mechs.at[k]->mechanism;
-            add_energy(g, &(struct energy_block){m->energy, m->nenergy, &g->cfg});
-        }
-    }
+    if (!opt->functional)
+        prepare_timed(g);
     g->limits[RP_LIMIT_STACK] = g->cfg.limit_stack;
     g->limits[RP_LIMIT_PRINTF_FIFO] = g->cfg.limit_printf;
     g->limits[RP_LIMIT_MALLOC_HEAP] = g->cfg.limit_heap;
@@ -112,6 +125,7 @@ void rp_gpu_destroy(struct rp_gpu *g) {
     if (!g)
         return;
     machine_free(g->machine);
+    profile_destroy(&g->profiles);
     free(g->mech_name);
     free(g->timed_total);
     free(g->timed_launch);
@@ -219,6 +233,15 @@ void rp_gpu_unwatch(struct rp_gpu *g, struct probe *p) {
         }
 }
 
+static struct counter_info timed_info(const struct rp_gpu *g, uint32_t i, char *name, size_t size) {
+    uint32_t n = machine_counter_count(&g->mechs);
+    if (i < n)
+        return machine_counter_info(&g->mechs, i, name, size);
+    struct counter_info info = profile_counter_info(&g->profiles, i - n);
+    snprintf(name, size, "%s", info.name);
+    return info;
+}
+
 bool rp_counter(const struct rp_gpu *g, uint32_t i, struct rp_counter *c) {
     if (i < COUNTER_COUNT) {
         const struct counter_info *info = &counter_info[i];
@@ -230,19 +253,19 @@ bool rp_counter(const struct rp_gpu *g, uint32_t i, struct rp_counter *c) {
         return true;
     }
     i -= COUNTER_COUNT;
-    if (g->opt.functional || i >= machine_counter_count(&g->mechs))
+    if (g->opt.functional || i >= gpu_timed_counters(g))
         return false;
     *c = (struct rp_counter){.total = g->timed_total[i], .launch = g->timed_launch[i], .timed = true};
-    struct counter_info info = machine_counter_info(&g->mechs, i, c->name, sizeof c->name);
+    struct counter_info info = timed_info(g, i, c->name, sizeof c->name);
     c->unit = info.unit;
     c->meaning = info.meaning;
     return true;
 }
 
 bool rp_sm_counter(const struct rp_gpu *g, uint32_t i, uint32_t sm, uint64_t *total, uint64_t *launch) {
-    uint32_t n = machine_counter_count(&g->mechs);
+    uint32_t n = gpu_timed_counters(g), machine = machine_counter_count(&g->mechs);
     if (!g->sm_total || sm >= (uint32_t)g->info.sms || i < COUNTER_COUNT || i - COUNTER_COUNT >= n ||
-        !machine_counter_of_sms(&g->mechs, i - COUNTER_COUNT))
+        (i - COUNTER_COUNT < machine && !machine_counter_of_sms(&g->mechs, i - COUNTER_COUNT)))
         return false;
     *total = g->sm_total[(size_t)sm * n + i - COUNTER_COUNT];
     *launch = g->sm_launch[(size_t)sm * n + i - COUNTER_COUNT];

@@ -8,6 +8,7 @@
 #include "exec/warp.h"
 #include "mech/registry.h"
 #include "opt/opt.h"
+#include "profile/profile.h"
 #include "ptx/lower.h"
 #include "stats/stats.h"
 
@@ -26,10 +27,11 @@ struct rp_gpu {
     uint64_t param_block;    /* device memory that holds bank 0 of the launch, for addresses of parameters */
     uint64_t grid_workspace; /* barrier of cooperative launches */
     struct rp_totals totals;
-    uint64_t code_end;                    /* where the next kernel's instructions will lie */
-    struct probe *probe;                  /* watchers of timed launches, or NULL */
-    struct machine *machine;              /* timed runs; made by the first launch that is timed */
-    uint64_t *timed_total, *timed_launch; /* its counters, unless all is functional */
+    uint64_t code_end;       /* where the next kernel's instructions will lie */
+    struct probe *probe;     /* watchers of timed launches, or NULL */
+    struct machine *machine; /* timed runs; made by the first launch that is timed */
+    struct profile_set profiles;
+    uint64_t *timed_total, *timed_launch; /* its counters, then the profiles', unless all is functional */
     uint64_t *sm_total, *sm_launch;       /* the same of each SM in turn, if they are kept */
     uint64_t launch_cycles;               /* of the last launch */
     struct energy_model energy;           /* empty when all is functional */
@@ -56,6 +58,9 @@ struct rp_module {
     uint32_t nkernels;
     VEC(uint64_t) allocs; /* device memory of its variables */
 };
+
+/* Counters of what is timed: the machine's, its mechanisms', then the profiles'. */
+uint32_t gpu_timed_counters(const struct rp_gpu *g);
 
 /* Compiles k for at most limit registers per thread (0: what the GPU and the kernel's directives allow). */
 enum rp_status kernel_compile(struct rp_kernel *k, uint32_t limit, char **log);

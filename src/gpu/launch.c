@@ -154,7 +154,7 @@ static void keep_counters(uint32_t n, const uint64_t *now, uint64_t *total, uint
 /* Runs a launch, cycle by cycle as far as it is timed; also keeps what it added to the machine's counters. */
 static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
     struct timed_span span = {0};
-    uint32_t n = machine_counter_count(&g->mechs);
+    uint32_t machine = machine_counter_count(&g->mechs), n = gpu_timed_counters(g);
     if (!g->opt.functional)
         memset(g->timed_launch, 0, n * sizeof *g->timed_launch);
     g->totals.last = RP_TIMED_NONE;
@@ -169,9 +169,11 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
     str_add(&g->err, str_text(&g->machine->checked), g->machine->checked.len);
     str_free(&g->machine->checked);
     machine_counters(g->machine, now);
+    profile_counters(&g->profiles, now + machine);
     keep_counters(n, now, g->timed_total, g->timed_launch);
     for (uint32_t sm = 0; g->sm_total && sm < g->machine->nsms; sm++) {
         machine_sm_counters(g->machine, sm, now);
+        profile_sm_counters(&g->profiles, sm, now + machine);
         keep_counters(n, now, g->sm_total + (size_t)sm * n, g->sm_launch + (size_t)sm * n);
     }
     free(now);

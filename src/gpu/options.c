@@ -86,6 +86,7 @@ void options_read(struct options *o) {
     o->rp = (struct rp_options){.gpu = text_from("REPRISE_GPU"),
                                 .set = split_lines(o->set_text),
                                 .mech = text_from("REPRISE_MECH"),
+                                .probe = text_from("REPRISE_PROBE"),
                                 .functional = flag_from("REPRISE_FUNCTIONAL"),
                                 .per_sm = flag_from("REPRISE_PER_SM"),
                                 .check = flag_from("REPRISE_CHECK")};
@@ -100,6 +101,9 @@ void options_read(struct options *o) {
         else
             fprintf(stderr, "reprise: %s=%s is not a number; ignored\n", numbers[i].name, v);
     }
+    if (o->rp.probe && o->rp.functional)
+        fprintf(stderr, "reprise: probes watch what is timed; in a functional run '%s' sees nothing\n",
+                o->rp.probe);
     read_trace(o);
     o->rp.some_kernels = kernels && options_range(kernels, &o->rp.first_kernel, &o->rp.last_kernel);
     if (kernels && !o->rp.some_kernels)

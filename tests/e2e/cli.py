@@ -435,6 +435,33 @@ def test_lists():
         expect(not wide, f"list {words}: wider than {COLUMNS} columns: {wide[:3]}")
 
 
+def test_probes():
+    rc, out, err = run("list", "probes")
+    expect(rc == 0 and not err and out.startswith("repeat "), out + err)
+    words = ["--gpu", "gtx480", SAXPY, "--grid", "8", "--block", "64", "--arg", "f32:2", "--arg", "iota:512", "--arg", "iota:512",
+             "--arg", "u32:500"]
+    rc, _, err = run("run", "--probe", "repaet", *words)
+    expect(rc == 1 and "there is no probe 'repaet'; known are repeat" in err, err)
+    rc, _, err = run("run", "--functional", "--probe", "repeat", *words)
+    expect(rc == 0 and "in a functional run 'repeat' sees nothing" in err, err)
+    reports = []
+    for options in ([], ["--probe", "repeat"], ["--probe", "repeat", "--trace", os.path.join(TMP, "probed.kanata")]):
+        path = os.path.join(TMP, "probed.json")
+        rc, _, err = run("run", "--json", path, "--per-sm", *options, *words)
+        expect(rc == 0 and not err, err)
+        with open(path) as f:
+            reports.append(json.load(f))
+        reports[-1].pop("host")
+    plain, probed, traced = reports
+    expect(probed == traced, "a trace changes what the probe sees")
+    for a, b in zip([plain["totals"], *plain["kernels"]], [probed["totals"], *probed["kernels"]]):
+        expect(b["counters"]["repeat.insts"] == sum(b["sms"].pop("repeat.insts")) == b["warp_insts"], "not all instructions were seen")
+        for part in (b["counters"], b["derived"], b["sms"]):
+            for name in [n for n in part if n.startswith("repeat.")]:
+                del part[name]
+    expect(plain == probed, "the probe changes what others count")
+
+
 def test_mix():
     if not has_workloads():
         return

@@ -117,10 +117,11 @@ def test_mistakes_get_suggestions():
         (["hotspot"], "which mechanisms?", 2),
         (["--mech", "base"], "which workloads?", 2),
         (["hotspot", "--mech", "base", "--", "true"], "either workloads or a program", 2),
-        (["hotspot", "--mech", "sm.warps=3"], "a model is MECH or MECH:PATH=VALUE, not 'sm.warps=3'", 2),
+        (["hotspot", "--mech", "sm.warps=3"], "a model is MECH, MECH:PATH=VALUE or MECH:PROBE, not 'sm.warps=3'", 2),
         (["hotspot", "--mech", "wri"], "there is no mechanism 'wri'", 1),
         (["hotspot", "--mech", "wir+wir-r"], "cannot be stacked", 1),
         (["hotspot", "--mech", "base:sm.wraps=3"], "did you mean 'sm.warps'?", 1),
+        (["hotspot", "--mech", "base:repaet"], "there is no probe 'repaet'; known are repeat", 1),
     ):
         rc, out, err = run("compare", *words)
         expect(rc == status and not out, f"{words}: status {rc}, stdout {out!r}")

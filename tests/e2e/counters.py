@@ -28,6 +28,7 @@ RUNS += [(["--gpu", "wir", "--bits", "32", "--mech", "wir", *(word for s in sett
          for settings, name in (([], "hotspot"), ([], "backprop"), ([], "heartwall"), (["wir.hash_bits=8"], "hotspot"), (FEW, "hotspot"),
                                 ([*FEW, "wir.rb_entries=1", "wir.vsb_entries=0"], "hotspot"))]
 RUNS += [(["--gpu", "wir", "--bits", "32", "--mech", mech], "hotspot") for mech in ("affine", "affine+wir")]
+RUNS += [(["--gpu", "gtx480", "--probe", "repeat"], "hotspot")]
 # What no workload executes, in one kernel: doubles, halves, addresses that name their space.
 RARE = """.version 7.0
 .target sm_80

@@ -17,6 +17,7 @@
 #include "cfg/config.h"
 #include "cfg/read.h"
 #include "mech/registry.h"
+#include "profile/profile.h"
 #include "reprise.h"
 
 static const char *const no_set[] = {NULL};
@@ -133,13 +134,21 @@ static void test_table(void **state) {
     }
 }
 
-static bool of_mechanism(const char *path) {
+static bool begins(const char *path, const char *name) {
+    size_t len = strlen(name);
+    return !strncmp(path, name, len) && path[len] == '.';
+}
+
+/* Parameters of mechanisms and probes are no GPU's. */
+static bool of_addition(const char *path) {
     const struct mech_model *m;
-    for (uint32_t i = 0; (m = mech_model_at(i)); i++) {
-        size_t len = strlen(m->mechanism->name);
-        if (!strncmp(path, m->mechanism->name, len) && path[len] == '.')
+    const struct profile_row *p;
+    for (uint32_t i = 0; (m = mech_model_at(i)); i++)
+        if (begins(path, m->mechanism->name))
             return true;
-    }
+    for (uint32_t i = 0; (p = profile_at(i)); i++)
+        if (begins(path, p->name))
+            return true;
     return false;
 }
 
@@ -153,7 +162,7 @@ static void test_defaults(void **state) {
         param_print(&config_params.rows[i], &c, true, &a);
         param_print(&config_params.rows[i], &h200, true, &b);
         assert_string_equal(a.at, b.at);
-        if (!of_mechanism(config_params.rows[i].path)) /* h200.yaml spells all else out */
+        if (!of_addition(config_params.rows[i].path)) /* h200.yaml spells all else out */
             assert_int_equal(h200.origin[i].kind, CONFIG_FROM_FILE);
         str_free(&a);
         str_free(&b);

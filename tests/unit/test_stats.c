@@ -61,7 +61,7 @@ static bool known(void *ctx, const char *name, double *value) {
 
 static void formulas_are_complete(void **state) {
     (void)state;
-    struct rp_gpu *g = rp_gpu_create(&(struct rp_options){.gpu = "gtx480"}, NULL);
+    struct rp_gpu *g = rp_gpu_create(&(struct rp_options){.gpu = "gtx480", .probe = "repeat"}, NULL);
     assert_non_null(g);
     for (uint32_t i = 0; i < formula_count; i++) {
         const struct formula_info *f = &formula_info[i];

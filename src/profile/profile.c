@@ -1,0 +1,110 @@
+/* The table of profiles, and their counters as one list. */
+#include "profile/profile.h"
+
+#include <string.h>
+
+#define PROFILE(name, id, help) extern const struct profile_kind profile_##id;
+#include "profile/probes.def"
+#undef PROFILE
+
+static const struct profile_row table[] = {
+#define PROFILE(name, id, help) {name, help, &profile_##id},
+#include "profile/probes.def"
+#undef PROFILE
+};
+
+enum { ROWS = sizeof table / sizeof table[0] };
+
+const struct profile_row *profile_at(uint32_t i) {
+    return i < ROWS ? &table[i] : NULL;
+}
+
+void profile_list(struct str *out) {
+    for (uint32_t i = 0; i < ROWS; i++)
+        str_printf(out, "%-12s %s\n", table[i].name, table[i].help);
+}
+
+static const struct profile_row *find(const char *name, size_t len, struct diag *d) {
+    struct str known = {0};
+    for (uint32_t i = 0; i < ROWS; i++) {
+        if (strlen(table[i].name) == len && !memcmp(table[i].name, name, len))
+            return &table[i];
+        str_printf(&known, "%s%s", i ? ", " : "", table[i].name);
+    }
+    diag_add(d, DIAG_ERROR, "there is no probe '%.*s'; known are %s", (int)len, name, str_text(&known));
+    str_free(&known);
+    return NULL;
+}
+
+bool profile_select(struct profile_set *out, const char *text, struct diag *d) {
+    *out = (struct profile_set){0};
+    if (!text || !*text)
+        return true;
+    for (const char *at = text;; at++) {
+        size_t len = strcspn(at, "+");
+        const struct profile_row *row = find(at, len, d);
+        if (!row)
+            return false;
+        for (uint32_t i = 0; i < out->n; i++)
+            if (out->at[i].kind == row->kind) {
+                diag_add(d, DIAG_ERROR, "the probe '%s' is named twice", row->name);
+                return false;
+            }
+        if (out->n == PROFILE_MAX) {
+            diag_add(d, DIAG_ERROR, "at most %d probes can watch a run", PROFILE_MAX);
+            return false;
+        }
+        out->at[out->n++].kind = row->kind;
+        at += len;
+        if (!*at)
+            return true;
+    }
+}
+
+void profile_create(struct profile_set *s, const struct gpu_config *cfg) {
+    s->sms = (uint32_t)cfg->device_sms;
+    for (uint32_t i = 0; i < s->n; i++)
+        s->at[i].probe = s->at[i].kind->create(cfg);
+}
+
+void profile_destroy(struct profile_set *s) {
+    for (uint32_t i = 0; i < s->n; i++)
+        if (s->at[i].probe)
+            s->at[i].kind->destroy(s->at[i].probe);
+    s->n = 0;
+}
+
+uint32_t profile_counter_count(const struct profile_set *s) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n; i++)
+        n += s->at[i].kind->ncounters;
+    return n;
+}
+
+struct counter_info profile_counter_info(const struct profile_set *s, uint32_t i) {
+    uint32_t k = 0;
+    for (; i >= s->at[k].kind->ncounters; k++)
+        i -= s->at[k].kind->ncounters;
+    return s->at[k].kind->counters[i];
+}
+
+void profile_sm_counters(const struct profile_set *s, uint32_t sm, uint64_t *to) {
+    for (uint32_t i = 0; i < s->n; i++) {
+        const struct profile_kind *k = s->at[i].kind;
+        memcpy(to, k->counts(s->at[i].probe, sm), k->ncounters * sizeof *to);
+        to += k->ncounters;
+    }
+}
+
+void profile_counters(const struct profile_set *s, uint64_t *to) {
+    for (uint32_t i = 0; i < s->n; i++) {
+        const struct profile_kind *k = s->at[i].kind;
+        memset(to, 0, k->ncounters * sizeof *to);
+        for (uint32_t sm = 0; sm < s->sms; sm++) {
+            const uint64_t *from = k->counts(s->at[i].probe, sm);
+            for (uint32_t c = 0; c < k->ncounters; c++)
+                to[c] += from[c];
+        }
+        to += k->ncounters;
+    }
+}

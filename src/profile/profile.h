@@ -1,0 +1,57 @@
+/* Profiles: probes that users name with --probe, and whose counters stand in the report beside the machine's.
+ *
+ * Like all probes they watch timed launches and change nothing. probes.def lists them. What they keep lives
+ * as long as the GPU, from launch to launch. */
+#ifndef REPRISE_PROFILE_PROFILE_H
+#define REPRISE_PROFILE_PROFILE_H
+
+#include "base/diag.h"
+#include "cfg/config.h"
+#include "sim/probe.h"
+#include "stats/stats.h"
+
+enum { PROFILE_MAX = 4 };
+
+/* What a profile is made of. */
+struct profile_kind {
+    const struct counter_info *counters;
+    uint32_t ncounters;
+    struct probe *(*create)(const struct gpu_config *cfg);
+    void (*destroy)(struct probe *p);
+    /* The counters of an SM. */
+    const uint64_t *(*counts)(const struct probe *p, uint32_t sm);
+};
+
+/* A row of probes.def. */
+struct profile_row {
+    const char *name, *help;
+    const struct profile_kind *kind;
+};
+/* Row number i; NULL past the last one. */
+const struct profile_row *profile_at(uint32_t i);
+/* Adds a line for each. */
+void profile_list(struct str *out);
+
+/* The profiles of a GPU. */
+struct profile_set {
+    uint32_t n, sms;
+    struct {
+        const struct profile_kind *kind;
+        struct probe *probe; /* NULL until profile_create */
+    } at[PROFILE_MAX];
+};
+
+/* Reads NAME[+NAME...]; NULL and "" mean none. false, with a message, for names that are unknown or named
+ * twice. */
+bool profile_select(struct profile_set *out, const char *text, struct diag *d);
+void profile_create(struct profile_set *s, const struct gpu_config *cfg);
+void profile_destroy(struct profile_set *s);
+
+/* Counters of all of them, as one list: how many, what number i is, and values: of an SM, or summed over all.
+ */
+uint32_t profile_counter_count(const struct profile_set *s);
+struct counter_info profile_counter_info(const struct profile_set *s, uint32_t i);
+void profile_counters(const struct profile_set *s, uint64_t *to);
+void profile_sm_counters(const struct profile_set *s, uint32_t sm, uint64_t *to);
+
+#endif

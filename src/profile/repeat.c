@@ -1,0 +1,239 @@
+/* Repeated computations: how many warp instructions do again what one shortly before them did on the same SM
+ * (Kim and Ro, "WIR", HPCA 2018, section III-A and Figure 2).
+ *
+ * A computation is an operation with its modifiers and offset, the active lanes, and their input values,
+ * wherever these come from (registers, immediates, constant banks) and whichever registers hold them. Where
+ * inputs do not decide the result (loads, textures, special registers, shuffles) the result belongs to it:
+ * the same address again counts if the same values came back. Control flow, barriers, stores and atomics
+ * never count, nor what no lane executes, nor a warp-wide instruction that only waits for lanes; all take
+ * their place among the instructions.
+ *
+ * Two ways of counting, each SM for itself, without a break between launches:
+ * - The paper's. Instructions fall into windows of repeat.window; repeated are those whose computation came
+ *   before in the same window. All of a computation that appears more than 10 times there count as such. An
+ *   average over windows is a ratio of sums, since all have the same length; the last one of an SM counts
+ *   with what it has.
+ * - Sliding. Repeated are those whose computation is among the repeat.window instructions before them.
+ *
+ * Computations are compared by a hash of 64 bits: the chance that one of 10^8 instructions is wrongly found
+ * among 1000 others is below one in 10^8. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "exec/warp.h"
+#include "profile/profile.h"
+#include "profile/window.h"
+
+enum { OFTEN = 10, WORD_KEYS = WARP_LANES / 2 };
+
+__extension__ typedef unsigned __int128 wide;
+
+struct repeat_counters {
+#define COUNTER(field, ...) uint64_t field;
+#include "profile/repeat.def"
+#undef COUNTER
+};
+
+static const struct counter_info rows[] = {
+#define COUNTER(field, name, unit, meaning) {name, unit, meaning},
+#include "profile/repeat.def"
+#undef COUNTER
+};
+
+/* A static instruction. */
+struct repeat_mark {
+    uint64_t operation; /* a hash of all that is not input values */
+    bool excluded;
+    bool result; /* inputs do not decide it */
+    bool waits;  /* it may wait for other lanes of its warp */
+};
+
+struct repeat {
+    struct probe probe;
+    const struct exec *exec; /* of the launch */
+    struct repeat_mark *marks;
+    uint32_t nmarks;
+    uint64_t key; /* of the instruction that is about to take effect, without its result */
+    uint64_t keys[WORD_KEYS];
+    uint32_t nsms;
+    struct repeat_sm {
+        struct window window;
+        struct repeat_counters n;
+    } sms[];
+};
+
+/* ---- hashes ---- */
+
+static uint64_t mix(uint64_t h, uint64_t v) {
+    wide p = (wide)(h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
+    return (uint64_t)p ^ (uint64_t)(p >> 64);
+}
+
+/* Adds the lanes m of a word. A sum of products with random keys (the NH family) maps unequal words to one
+ * value with probability 2^-64, whatever their structure. */
+static uint64_t mix_lanes(const struct repeat *r, uint64_t h, const uint32_t *v, uint32_t m) {
+    uint32_t some[WARP_LANES];
+    wide sum = 0;
+    if (m != UINT32_MAX) {
+        for (uint32_t l = 0; l < WARP_LANES; l++)
+            some[l] = v[l] & (0u - (m >> l & 1));
+        v = some;
+    }
+    for (uint32_t k = 0; k < WORD_KEYS; k += 2) {
+        uint64_t pair[2];
+        memcpy(pair, v + 2 * k, sizeof pair);
+        sum += (wide)(pair[0] + r->keys[k]) * (pair[1] + r->keys[k + 1]);
+    }
+    return mix(mix(h, (uint64_t)sum), (uint64_t)(sum >> 64));
+}
+
+/* What makes an operation what it is beside its operands. Zeroed before it is filled, as all its bytes count.
+ */
+struct operation {
+    uint16_t op;
+    uint8_t nsw;
+    struct imods m;
+    int32_t imm;
+    uint32_t and_mask[8], xor_mask[8];
+};
+
+static uint64_t operation_of(const struct xinst *i) {
+    struct operation o;
+    memset(&o, 0, sizeof o);
+    o.op = i->in->op;
+    o.nsw = i->nsw;
+    memcpy(&o.m, &i->in->m, sizeof o.m);
+    o.m.fuse = false; /* told the compiler something, and no more */
+    o.imm = i->in->imm;
+    if (i->mods) {
+        memcpy(o.and_mask, i->mods->and_mask, sizeof o.and_mask);
+        memcpy(o.xor_mask, i->mods->xor_mask, sizeof o.xor_mask);
+    } else {
+        memset(o.and_mask, 0xff, sizeof o.and_mask);
+    }
+    return hash_bytes(&o, sizeof o);
+}
+
+static bool excluded(const struct xinst *i) {
+    const struct op_info *op = &op_info[i->in->op];
+    return op->unit == UNIT_CTRL || i->kind == X_NOP || i->kind == X_WARPSYNC || i->kind == X_BAR ||
+           op->flags & (OPF_STORE | OPF_ATOMIC);
+}
+
+static struct repeat_mark mark(const struct xinst *i) {
+    bool warp_wide = i->kind == X_SHFL || i->kind == X_VOTE || i->kind == X_MATCH || i->kind == X_REDUX ||
+                     i->kind == X_ELECT;
+    return (struct repeat_mark){.operation = operation_of(i),
+                                .excluded = excluded(i),
+                                .result = i->kind != X_ALU && i->kind != X_R2P,
+                                .waits = warp_wide};
+}
+
+static void on_kernel(struct repeat *r, const struct probe_kernel *k) {
+    const struct image *img = k->exec->img;
+    r->exec = k->exec;
+    if (r->nmarks < img->ncode) {
+        r->nmarks = img->ncode;
+        r->marks = xrealloc(r->marks, r->nmarks * sizeof *r->marks);
+    }
+    for (uint32_t c = 0; c < img->ncode; c++)
+        r->marks[c] = mark(&img->code[c]);
+}
+
+/* ---- instructions ---- */
+
+static void on_issue(struct repeat *r, const struct probe_event *e) {
+    const struct repeat_mark *mark = &r->marks[e->pc];
+    const struct xinst *i = &r->exec->img->code[e->pc];
+    if (mark->excluded || !e->mask)
+        return;
+    uint64_t h = mix(mark->operation, e->mask);
+    for (uint32_t k = 0; k < i->nsw; k++)
+        h = mix_lanes(r, h, src_lanes(r->exec, e->warp, i->s[k]), e->mask);
+    for (uint32_t k = 0; k < 2; k++)
+        if (i->ps[k] != PRED_PT)
+            h = mix(h, (uint64_t)(k + 1) << 32 |
+                           ((e->warp->p[i->ps[k]] ^ (0u - (uint32_t)i->pneg[k])) & e->mask));
+    r->key = h;
+}
+
+static uint64_t add_result(const struct repeat *r, const struct probe_event *e, uint64_t h) {
+    const struct xinst *i = &r->exec->img->code[e->pc];
+    for (uint32_t k = 0; k < i->ndw; k++)
+        h = mix_lanes(r, h, e->warp->r[i->d + k], e->mask);
+    for (uint32_t k = 0; k < 2; k++)
+        if (i->pd[k] != PRED_PT)
+            h = mix(h, (uint64_t)(k + 3) << 32 | (e->warp->p[i->pd[k]] & e->mask));
+    return h;
+}
+
+/* The path with these lanes stays where it is until others come. */
+static bool waiting(const struct warp *w, uint32_t mask) {
+    for (uint32_t k = 0; k < w->depth; k++)
+        if (w->stack[k].sync && w->stack[k].mask & mask)
+            return true;
+    return false;
+}
+
+static void on_effect(struct repeat *r, const struct probe_event *e) {
+    struct repeat_sm *sm = &r->sms[e->sm];
+    const struct repeat_mark *mark = &r->marks[e->pc];
+    sm->n.insts++;
+    if (mark->excluded || !e->mask || (mark->waits && waiting(e->warp, e->mask))) {
+        sm->n.excluded++;
+        window_step(&sm->window, WINDOW_NOTHING);
+        return;
+    }
+    uint64_t key = mark->result ? add_result(r, e, r->key) : r->key;
+    struct window_seen seen = window_step(&sm->window, key == WINDOW_NOTHING ? 1 : key);
+    sm->n.repeated += seen.in_block > 0;
+    sm->n.often += seen.in_block == OFTEN ? OFTEN + 1 : seen.in_block > OFTEN;
+    sm->n.recent += seen.recent > 0;
+    sm->n.recent_often += seen.recent >= OFTEN;
+}
+
+static void on_event(struct probe *p, const struct probe_event *e) {
+    struct repeat *r = (struct repeat *)p;
+    if (e->kind == PROBE_ISSUE)
+        on_issue(r, e);
+    else if (e->kind == PROBE_EFFECT)
+        on_effect(r, e);
+    else if (e->kind == PROBE_KERNEL_BEGIN)
+        on_kernel(r, e->kernel);
+}
+
+/* ---- as a profile ---- */
+
+static struct probe *create(const struct gpu_config *cfg) {
+    uint32_t sms = (uint32_t)cfg->device_sms;
+    struct repeat *r = xcalloc(1, sizeof *r + sms * sizeof r->sms[0]);
+    r->probe.event = on_event;
+    r->probe.kinds = 1u << PROBE_ISSUE | 1u << PROBE_EFFECT | 1u << PROBE_KERNEL_BEGIN;
+    r->nsms = sms;
+    for (uint32_t k = 0; k < WORD_KEYS; k++)
+        r->keys[k] = mix(mix(k + 1, UINT64_C(0xd1342543de82ef95)), UINT64_C(0xa0761d6478bd642f));
+    for (uint32_t i = 0; i < sms; i++)
+        window_init(&r->sms[i].window, (uint32_t)cfg->repeat_window);
+    return &r->probe;
+}
+
+static void destroy(struct probe *p) {
+    struct repeat *r = (struct repeat *)p;
+    for (uint32_t i = 0; i < r->nsms; i++)
+        window_free(&r->sms[i].window);
+    free(r->marks);
+    free(r);
+}
+
+static const uint64_t *counts(const struct probe *p, uint32_t sm) {
+    return (const uint64_t *)&((const struct repeat *)p)->sms[sm].n;
+}
+
+const struct profile_kind profile_repeat = {
+    .counters = rows,
+    .ncounters = sizeof rows / sizeof rows[0],
+    .create = create,
+    .destroy = destroy,
+    .counts = counts,
+};
