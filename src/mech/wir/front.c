@@ -208,7 +208,6 @@ static void retry(struct wir *w) {
     w->n.retries++;
     w->n.rb_ops++;
     w->touched = true;
-    w->looked++;
     if (found == RB_HIT) {
         pendq_pop(&w->waiting);
         reuse(w, id, w->rb.entry[o->index].result, true);
@@ -218,6 +217,7 @@ static void retry(struct wir *w) {
         collect(w, id);
     } else {
         w->changed |= found == RB_MISS;
+        w->looked++;
         pendq_requeue(&w->waiting);
     }
 }
