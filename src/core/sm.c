@@ -228,22 +228,11 @@ static uint64_t next_in_wheel(const struct sm *sm, uint64_t now) {
     return now + 1 + (bit + CORE_WHEEL - at) % CORE_WHEEL;
 }
 
-/* Whether a warp or an instruction could go on if only it had what it lacks. Mechanisms may act on such
- * cycles, so that an SM with one does not sleep through them. */
-static bool holds_work(const struct sm *sm) {
-    bool work = sm->resident & sm->valid & sm->clear & ~(sm->blocked | sm->held);
-    for (uint32_t u = 0; u < UNIT_COUNT; u++)
-        work |= sm->ready[u][0] != CORE_NONE;
-    return work || sm->tex[0] != CORE_NONE || sm->lsu[0] != CORE_NONE;
-}
-
 /* The next cycle in which something can happen here, given that memory only answers later. */
 static uint64_t next_cycle(const struct sm *sm, uint64_t now) {
     if (sm_idle(sm))
         return NEVER;
     if (!sm->spec->sleep)
-        return now + 1;
-    if (HAS(sm, tick) && holds_work(sm))
         return now + 1;
     if (sm_can_issue(sm) || sm->read_banks || sm->write_banks || sm->ended || (sm->hungry & ~sm->blocked))
         return now + 1;
