@@ -28,8 +28,11 @@ demo: all
 check: all
 	@tools/check.sh $(BUILD)
 
-# Also the slow ones: all tests under the sanitizers and with clang, long fuzzing.
+# Also the slow ones: all mechanisms on all workloads, all programs with reuse, all tests under the sanitizers and with clang, long
+# fuzzing.
 check-all: check asan clang
+	@tests/e2e/mechs.py --full --reprise ./reprise
+	@tests/programs/run_tests.py --run='--mech wir --check' --reprise ./reprise --mkfatbin $(BUILD)/tools/mkfatbin --build $(BUILD)/tests/programs_wir
 	@tools/check.sh $(ASAN)
 	@tools/check.sh $(CLANG)
 	@tools/fuzz.sh 600
