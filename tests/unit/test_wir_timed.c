@@ -293,6 +293,38 @@ static void test_few_registers(void **state) {
     assert_true(starved && in_place && low);
 }
 
+/* ---- energy ------------------------------------------------------------------------------------------- */
+
+/* What the structures cost is their accesses times Table III, and 0 when these figures are. */
+static void test_energy(void **state) {
+    (void)state;
+    static const struct {
+        const char *counter, *free;
+        double pj;
+    } table[] = {
+        {"wir.rename.ops", "wir.pj.rename=0", 3.5}, {"wir.rb.ops", "wir.pj.rb=0", 4.71},
+        {"wir.hash.ops", "wir.pj.hash=0", 4.85},    {"wir.vsb.ops", "wir.pj.vsb=0", 4.96},
+        {"wir.alloc.ops", "wir.pj.alloc=0", 1.35},  {"wir.refcount.ops", "wir.pj.refcount=0", 0.32},
+        {"wir.vc.ops", "wir.pj.vc=0", 2.93},
+    };
+    enum { ROWS = sizeof table / sizeof *table };
+    for (uint32_t without = 0; without <= ROWS; without++) {
+        const char *const set[] = {without < ROWS ? table[without].free : NULL, NULL};
+        struct rig r;
+        struct rp_energy e;
+        double sum = 0;
+        open_file(&r, "wir", set, "reuse.ptx");
+        rig_run(&r, "wide", 5, 136, (struct rig_params){.n = 12, .x = 7});
+        for (uint32_t i = 0; i < ROWS; i++) {
+            assert_true(rig_counter(&r, table[i].counter) > 0);
+            sum += i == without ? 0 : (double)rig_counter(&r, table[i].counter) * table[i].pj * 1e-12;
+        }
+        assert_true(rp_energy(r.g, ENERGY_MECHANISM, &e));
+        assert_true(e.launch > sum * 0.999999 && e.launch < sum * 1.000001);
+        rig_close(&r);
+    }
+}
+
 /* ---- time that is skipped or cut ---------------------------------------------------------------------- */
 
 /* What one launch of a fresh machine counted. */
@@ -371,8 +403,8 @@ int main(void) {
         cmocka_unit_test(test_added_cycles),  cmocka_unit_test(test_pending),
         cmocka_unit_test(test_queue_full),    cmocka_unit_test(test_copies),
         cmocka_unit_test(test_saturation),    cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_few_registers), cmocka_unit_test(test_sleep),
-        cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_few_registers), cmocka_unit_test(test_energy),
+        cmocka_unit_test(test_sleep),         cmocka_unit_test(test_cuts),
     };
     return cmocka_run_group_tests(tests, run_functionally, NULL);
 }
