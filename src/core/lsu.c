@@ -164,9 +164,11 @@ void sm_lsu(struct sm *sm, uint64_t now) {
         return;
     struct core_op *op = &sm->ops[id];
     if (HAS(sm, access) && !op->offered) {
+        int32_t rest = op->next; /* whoever takes the op may queue it elsewhere at once */
         op->offered = true;
         if (point_access(sm, id, now)) {
-            leave(sm);
+            sm->lsu[0] = rest;
+            sm->lsu_length--;
             return;
         }
     }

@@ -15,8 +15,10 @@ static inline bool core_collector_free(const struct sm *sm) {
 
 /* The op, taken at issue, takes a collector, which must be free, and reads its operands. */
 void core_collect(struct sm *sm, int32_t op, uint64_t now);
-/* The op, taken at issue, ends without being executed: its one destination register gets value, with which
- * the program goes on. */
+/* The one destination register of an op that was taken at issue gets value instead of what the instruction
+ * computes, and the program goes on with it. --check compares the two. */
+void core_give(struct sm *sm, int32_t op, const uint32_t value[WARP_LANES]);
+/* The same, and the op ends without being executed or written. */
 void core_supply(struct sm *sm, int32_t op, const uint32_t value[WARP_LANES]);
 /* The execution of an op that was taken at issue or at its access ends in a cycle after this one, less than
  * CORE_WHEEL ahead; result follows. Accesses to memory that it has not made are not made. */

@@ -54,7 +54,7 @@ enum mech_claim {
                                 itself sees to a free collector */
     MECH_FORMS = 1 << 5,     /* how the banks store the lanes of a register */
     MECH_BACK = 1 << 6,      /* results between execution and the banks: takes ops at the result point */
-    MECH_SUPPLY = 1 << 7,    /* results of instructions that are not executed (core_supply) */
+    MECH_SUPPLY = 1 << 7,    /* results of instructions that are not executed (core_give) */
     MECH_MEMORY = 1 << 8,    /* accesses to memory of its own (core_request) */
 };
 

@@ -1,0 +1,752 @@
+/* What mechanisms can do to an SM (core/view.h and the points that change something), each on a small kernel:
+ * the effect is there, exactly, and nothing else is. */
+#include <stdio.h>
+
+#include "mech_rig.h"
+
+static const char kernels[] = KERNELS
+    /* Word t = 3t ^ 5. */
+    KERNEL("plain", "mul.lo.u32 %r1, %r0, 3; xor.b32 %r1, %r1, 5; st.global.u32 [%l1], %r1;")
+    /* Threads below x add up the numbers below n, and change one bit just before all meet again. */
+    KERNEL("paths", "mov.u32 %r1, 128; setp.ge.u32 %p0, %r0, %r9; @%p0 bra MEET; mov.u32 %r2, 0;\n"
+                    "LOOP: add.u32 %r1, %r1, %r2; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r8;\n"
+                    "@%p1 bra LOOP; xor.b32 %r1, %r1, 256;\n"
+                    "MEET: add.u32 %r1, %r1, 1000; st.global.u32 [%l1], %r1;")
+    /* Adds word 512 + t to word t n times, each time behind a fence. */
+    KERNEL("memory", "mov.u32 %r2, 0;\n"
+                     "LOOP: ld.global.u32 %r3, [%l1]; ld.global.u32 %r4, [%l1+2048]; add.u32 %r3, %r3, %r4;\n"
+                     "st.global.u32 [%l1], %r3; membar.gl; add.u32 %r2, %r2, 1;\n"
+                     "setp.lt.u32 %p0, %r2, %r8; @%p0 bra LOOP;")
+    /* A chain of n additions; of n loads. */
+    KERNEL("chain", "mov.u32 %r2, 0; mov.u32 %r1, 0;\n"
+                    "LOOP: add.u32 %r1, %r1, %r9; add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, %r8;\n"
+                    "add.u32 %r1, %r1, %r9; add.u32 %r1, %r1, %r9; add.u32 %r1, %r1, %r9;\n"
+                    "@%p0 bra LOOP; st.global.u32 [%l1], %r1;")
+        KERNEL("chase", "mov.u32 %r2, 0;\n"
+                        "LOOP: ld.global.u64 %l1, [%l1]; add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, %r8;\n"
+                        "@%p0 bra LOOP; st.global.u64 [%l1+8], %l1;")
+    /* Many reads of registers from few banks. */
+    KERNEL("banks", "mov.u32 %r2, 0; mov.u32 %r3, %r0; mov.u32 %r4, %r9;\n"
+                    "LOOP: mad.lo.u32 %r5, %r3, %r4, %r2; mad.lo.u32 %r3, %r4, %r5, %r0;\n"
+                    "mad.lo.u32 %r4, %r5, %r3, %r9; add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, %r8;\n"
+                    "@%p0 bra LOOP; st.global.u32 [%l1], %r4;");
+
+static struct {
+    uint64_t count, ended, at;
+    uint32_t depth, token;
+    int32_t op, partner[1024];
+} s;
+
+/* Runs a kernel with one mechanism (NULL: none) and leaves the GPU open. */
+static void run(struct rig *r, const struct mech_points *p, const char *set, const char *kernel,
+                uint32_t block, uint32_t n, uint32_t x) {
+    memset(&s, 0, sizeof s);
+    s.op = CORE_NONE;
+    mech_rig_open(r, "gtx480", set, kernels, p != NULL, &p);
+    rig_run(r, kernel, 1, block, (struct rig_params){.n = n, .x = x});
+}
+
+static uint64_t cycles_of(const struct mech_points *p, const char *set, const char *kernel, uint32_t block,
+                          uint32_t n, uint32_t x) {
+    struct rig r;
+    run(&r, p, set, kernel, block, n, x);
+    rig_close(&r);
+    return r.cycles;
+}
+
+static bool is_op(const struct xinst *i, enum op op) {
+    return i->in->op == op;
+}
+
+/* ---- lanes ---- */
+
+static uint32_t even_lanes(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
+    (void)m;
+    if (!is_op(i, OP_XOR))
+        return mask;
+    s.depth = mech_sm->warps[warp].w->depth;
+    return mask & 0x55555555;
+}
+
+static uint32_t few_stores(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
+    (void)m, (void)warp;
+    return i->kind == X_STORE ? mask & 0xff : mask;
+}
+
+static uint32_t paths_value(uint32_t t, uint32_t n, uint32_t x, bool flip) {
+    return 1000 + (t >= x ? 128 : (128 + n * (n - 1) / 2) ^ (flip ? 256 : 0));
+}
+
+static void test_lanes(void **state) {
+    (void)state;
+    struct rig r;
+    static const struct mech_points alu = {.lanes = even_lanes}, store = {.lanes = few_stores};
+    run(&r, &alu, NULL, "plain", 64, 0, 0);
+    for (uint32_t t = 0; t < 64; t++)
+        assert_int_equal(rig_word(&r, t), t % 2 ? 3 * t : (3 * t) ^ 5);
+    rig_close(&r);
+    /* On a path of a diverged warp that ends with this instruction: the paths are as they were. */
+    run(&r, &alu, NULL, "paths", 32, 4, 20);
+    assert_true(s.depth > 1);
+    for (uint32_t t = 0; t < 32; t++)
+        assert_int_equal(rig_word(&r, t), paths_value(t, 4, 20, !(t % 2)));
+    rig_close(&r);
+    /* Lanes that are left out do not access memory. */
+    run(&r, &store, NULL, "plain", 32, 0, 0);
+    for (uint32_t t = 0; t < 32; t++)
+        assert_int_equal(rig_word(&r, t), t < 8 ? (3 * t) ^ 5 : 0);
+    assert_int_equal(rig_counter(&r, "lanes.ldst"), 8);
+    rig_close(&r);
+}
+
+/* ---- operands ---- */
+
+static void change_source(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
+    (void)m, (void)mask;
+    for (uint32_t l = 0; is_op(i, OP_XOR) && l < WARP_LANES; l++)
+        mech_sm->warps[warp].w->r[i->s[0]][l] = l;
+}
+
+static void test_operands(void **state) {
+    (void)state;
+    struct rig r;
+    run(&r, &(struct mech_points){.operands = change_source}, NULL, "plain", 32, 0, 0);
+    for (uint32_t t = 0; t < 32; t++)
+        assert_int_equal(rig_word(&r, t), t ^ 5);
+    rig_close(&r);
+}
+
+/* ---- fetch ---- */
+
+static uint64_t fetch_late(void *m, uint64_t wanting, uint64_t now) {
+    (void)m;
+    if (!s.at)
+        s.at = now + 5000;
+    return now < s.at ? wanting & ~UINT64_C(2) : wanting;
+}
+
+/* Skips XOR; the instruction before must not have brought it along. */
+static uint64_t skip_xor(void *m, uint64_t wanting, uint64_t now) {
+    (void)m, (void)now;
+    uint64_t may = wanting;
+    for (uint64_t left = wanting; left; left &= left - 1) {
+        uint32_t slot = (uint32_t)__builtin_ctzll(left);
+        const struct core_warp *cw = &mech_sm->warps[slot];
+        if (!is_op(&mech_sm->x->img->code[cw->next + cw->buffered], OP_XOR))
+            continue;
+        if (cw->buffered) {
+            may &= ~(UINT64_C(1) << slot);
+            continue;
+        }
+        core_skip(mech_sm, slot, 1);
+        s.count++;
+    }
+    return may;
+}
+
+static void test_fetch(void **state) {
+    (void)state;
+    struct rig r;
+    uint64_t base = cycles_of(NULL, NULL, "plain", 64, 0, 0);
+    run(&r, &(struct mech_points){.fetch = fetch_late}, NULL, "plain", 64, 0, 0);
+    assert_true(r.cycles > 5000 && r.cycles < 5000 + base);
+    assert_int_equal(rig_word(&r, 63), 189 ^ 5);
+    rig_close(&r);
+
+    static const struct mech_points skips = {.fetch = skip_xor};
+    run(&r, &skips, "fetch.width=1", "plain", 64, 0, 0);
+    assert_int_equal(s.count, 2);
+    assert_int_equal(rig_counter(&r, "lanes.logic"), 0);
+    for (uint32_t t = 0; t < 64; t++)
+        assert_int_equal(rig_word(&r, t), 3 * t);
+    rig_close(&r);
+    /* The last instruction of a path: the warp goes on where all lanes meet. */
+    run(&r, &skips, "fetch.width=1", "paths", 32, 4, 20);
+    assert_int_equal(s.count, 1);
+    for (uint32_t t = 0; t < 32; t++)
+        assert_int_equal(rig_word(&r, t), paths_value(t, 4, 20, false));
+    rig_close(&r);
+}
+
+/* ---- eligible ---- */
+
+static uint64_t late(void *m, uint64_t ready, uint64_t now) {
+    (void)m, (void)ready;
+    if (!s.at)
+        s.at = now + 1000;
+    s.count += now < s.at;
+    return now < s.at ? 0 : ready;
+}
+
+static uint64_t never(void *m, uint64_t ready, uint64_t now) {
+    (void)m, (void)now;
+    return ready & ~UINT64_C(1);
+}
+
+static void test_eligible(void **state) {
+    (void)state;
+    struct rig r;
+    char *report = NULL;
+    uint64_t base = cycles_of(NULL, NULL, "plain", 32, 0, 0);
+    run(&r, &(struct mech_points){.eligible = late}, NULL, "plain", 32, 0, 0);
+    assert_int_equal(r.cycles, base + 1000);
+    assert_int_equal(rig_counter(&r, "slot.mechanism"), 1000);
+    assert_int_equal(s.count, 1000);
+    rig_close(&r);
+    /* A warp that is never let go is a hang, and the report says who. */
+    static const struct mech_points refuses = {.eligible = never}, *const points[] = {&refuses};
+    mech_rig_open(&r, "gtx480", NULL, kernels, 1, points);
+    assert_int_equal(rig_try(&r, "plain", 1, 64, 0, (struct rig_params){0}, &report), RP_TIMEOUT);
+    assert_non_null(strstr(report, "warp 0: is ready to issue"));
+    assert_null(strstr(report, "warp 1: "));
+    free(report);
+    rig_close(&r);
+}
+
+/* ---- arbitrate ---- */
+
+/* As the SM's own. */
+static void same_arbiter(void *m, uint64_t now) {
+    (void)m, (void)now;
+    uint32_t busy = 0, reads = 0, writes = 0;
+    for (uint32_t left; (left = mech_sm->write_banks & ~busy);) {
+        uint32_t b = (uint32_t)__builtin_ctz(left);
+        busy |= 1u << b;
+        writes += mech_sm->ops[mech_sm->bank_writes[b][0]].next != CORE_NONE;
+        core_serve_write(mech_sm, b, CORE_NONE);
+    }
+    for (uint32_t b = 0; b < mech_sm->spec->banks; b++) {
+        if (!(mech_sm->read_banks >> b & 1))
+            continue;
+        if (!(busy >> b & 1) || mech_sm->spec->dual_port)
+            core_serve_read(mech_sm, b, CORE_NONE);
+        reads += mech_sm->read_banks >> b & 1;
+    }
+    core_conflicts(mech_sm, reads, writes);
+}
+
+/* The youngest request first, which must not lose or repeat one; at most `most` in a cycle. */
+static void serve_last(uint32_t most) {
+    for (uint32_t b = 0; b < mech_sm->spec->banks; b++)
+        for (uint32_t n = 0; n < most; n++) {
+            int32_t prev = CORE_NONE;
+            if (mech_sm->write_banks >> b & 1) {
+                for (int32_t at = mech_sm->bank_writes[b][0]; mech_sm->ops[at].next != CORE_NONE;
+                     at = mech_sm->ops[at].next)
+                    prev = at;
+                core_serve_write(mech_sm, b, prev);
+            } else if (mech_sm->read_banks >> b & 1) {
+                for (int32_t at = mech_sm->bank_reads[b][0]; mech_sm->reads[at].next != CORE_NONE;
+                     at = mech_sm->reads[at].next)
+                    prev = at;
+                s.count += prev != CORE_NONE;
+                core_serve_read(mech_sm, b, prev);
+            }
+        }
+}
+
+static void youngest(void *m, uint64_t now) {
+    (void)m, (void)now;
+    serve_last(1);
+}
+
+static void pairs(void *m, uint64_t now) {
+    (void)m, (void)now;
+    serve_last(2);
+}
+
+static void test_arbitrate(void **state) {
+    (void)state;
+    static const char *const settings[] = {"rf.banks=2", "rf.banks=4", "rf.dual_port=true", "rf.mapping=wid"};
+    static uint64_t base[RIG_COUNTERS], same[RIG_COUNTERS];
+    struct rig r;
+    for (size_t k = 0; k < sizeof settings / sizeof *settings; k++) {
+        run(&r, NULL, settings[k], "banks", 512, 20, 3);
+        uint64_t cycles = r.cycles, reads = rig_counter(&r, "rf.reads"),
+                 writes = rig_counter(&r, "rf.writes");
+        uint32_t n = rig_counters(&r, base), last = rig_word(&r, 511);
+        assert_true(rig_counter(&r, "rf.read.conflicts") > 0);
+        rig_close(&r);
+        run(&r, &(struct mech_points){.arbitrate = same_arbiter}, settings[k], "banks", 512, 20, 3);
+        assert_int_equal(r.cycles, cycles);
+        assert_int_equal(rig_counters(&r, same), n);
+        assert_memory_equal(base, same, n * sizeof *base);
+        rig_close(&r);
+        for (int two = 0; two < 2; two++) {
+            run(&r, &(struct mech_points){.arbitrate = two ? pairs : youngest}, settings[k], "banks", 512, 20,
+                3);
+            assert_true(s.count > 0);
+            assert_int_equal(rig_word(&r, 511), last);
+            assert_int_equal(rig_counter(&r, "rf.reads"), reads);
+            assert_int_equal(rig_counter(&r, "rf.writes"), writes);
+            if (two && k < 2)
+                assert_true(r.cycles < cycles);
+            rig_close(&r);
+        }
+    }
+}
+
+/* ---- ops that mechanisms finish ---- */
+
+static enum mech_verdict take_access(void *m, int32_t op, uint64_t now) {
+    (void)m;
+    s.count++;
+    core_finish(mech_sm, op, now + 10);
+    return MECH_TAKEN;
+}
+
+static void test_access(void **state) {
+    (void)state;
+    static const struct mech_points takes = {.access = take_access};
+    enum { N = 6 };
+    uint64_t base = cycles_of(NULL, NULL, "memory", 64, N, 0);
+    struct rig r;
+    memset(&s, 0, sizeof s);
+    const struct mech_points *const points[] = {&takes};
+    mech_rig_open(&r, "gtx480", NULL, kernels, 1, points);
+    for (uint32_t t = 0; t < 64; t++)
+        ((uint32_t *)(uintptr_t)r.buffer)[512 + t] = t;
+    rig_run(&r, "memory", 1, 64, (struct rig_params){.n = N});
+    for (uint32_t t = 0; t < 64; t++) /* the effect is the program's; only the access is the mechanism's */
+        assert_int_equal(rig_word(&r, t), N * t);
+    assert_int_equal(s.count, 2 * 3 * N);
+    assert_int_equal(rig_counter(&r, "global.accesses"), 0);
+    assert_int_equal(rig_counter(&r, "l1.reads"), 0);
+    assert_true(r.cycles < base);
+    /* Fences waited for the stores that were taken, and no room for accesses was lost: it goes on. */
+    for (uint32_t k = 0; k < 5; k++)
+        rig_run(&r, "memory", 8, 256, (struct rig_params){.n = 20});
+    rig_close(&r);
+}
+
+static enum mech_verdict give_value(void *m, int32_t op, uint64_t now) {
+    (void)m;
+    uint32_t value[WARP_LANES];
+    if (!is_op(mech_sm->ops[op].i, OP_XOR))
+        return MECH_PASS;
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        value[l] = 70 + l;
+    s.count++;
+    if (s.at) {
+        core_supply(mech_sm, op, value);
+    } else {
+        core_give(mech_sm, op, value);
+        core_finish(mech_sm, op, now + 3);
+    }
+    return MECH_TAKEN;
+}
+
+static enum mech_verdict supply_value(void *m, int32_t op, uint64_t now) {
+    s.at = 1;
+    return give_value(m, op, now);
+}
+
+/* The program goes on with what a mechanism supplies. */
+static void test_supply(void **state) {
+    (void)state;
+    struct rig r;
+    uint64_t writes[3];
+    for (int k = 0; k < 3; k++) {
+        const struct mech_points p = {.issued = k == 2 ? supply_value : give_value};
+        run(&r, k ? &p : NULL, NULL, "plain", 32, 0, 0);
+        for (uint32_t t = 0; k && t < 32; t++)
+            assert_int_equal(rig_word(&r, t), 70 + t);
+        writes[k] = rig_counter(&r, "rf.writes");
+        assert_int_equal(rig_counter(&r, "lanes.logic"), k ? 0 : 32); /* nothing was executed */
+        rig_close(&r);
+    }
+    assert_int_equal(writes[1], writes[0]);
+    assert_int_equal(writes[2], writes[0] - 1);
+}
+
+static uint32_t slow(void *m, int32_t op, uint32_t lanes) {
+    (void)m;
+    core_delay(mech_sm, op, 5);
+    s.count++;
+    return lanes;
+}
+
+static uint32_t one_lane(void *m, int32_t op, uint32_t lanes) {
+    (void)m, (void)op, (void)lanes;
+    return 1;
+}
+
+/* Loops of dependent instructions, in which these take longest: what 50 times around more take. */
+static uint64_t fifty(const struct mech_points *p, const char *kernel, const char *set) {
+    uint64_t cycles[2];
+    for (uint32_t k = 0; k < 2; k++) {
+        struct rig r;
+        mech_rig_open(&r, "gtx480", set, kernels, p != NULL, &p);
+        *(uint64_t *)(uintptr_t)r.buffer = r.buffer; /* a chain of loads goes on here */
+        cycles[k] = rig_run(&r, kernel, 1, 1, (struct rig_params){.n = 10 + 50 * k, .x = 3});
+        rig_close(&r);
+    }
+    return cycles[1] - cycles[0];
+}
+
+/* Every instruction of a chain takes five cycles more; lanes are for energy alone. */
+static void test_dispatch(void **state) {
+    (void)state;
+    static const struct mech_points slower = {.dispatch = slow}, lanes = {.dispatch = one_lane};
+    static const char *const slow_alu = "latency.alu=60", *const quick_alu = "latency.alu=4";
+    assert_int_equal(fifty(&slower, "chain", slow_alu) - fifty(NULL, "chain", slow_alu), 50 * 4 * 5);
+    assert_int_equal(fifty(&slower, "chase", quick_alu) - fifty(NULL, "chase", quick_alu), 50 * 5);
+    struct rig r;
+    run(&r, NULL, NULL, "chain", 32, 60, 3);
+    uint64_t cycles = r.cycles, sp = rig_counter(&r, "unit.sp"), iadd = rig_counter(&r, "lanes.iadd");
+    rig_close(&r);
+    run(&r, &lanes, NULL, "chain", 32, 60, 3);
+    assert_int_equal(r.cycles, cycles);
+    assert_int_equal(rig_counter(&r, "unit.sp"), sp);
+    assert_int_equal(rig_counter(&r, "lanes.iadd"), iadd / 32);
+    assert_int_equal(rig_word(&r, 31), 4 * 60 * 3);
+    rig_close(&r);
+}
+
+/* ---- reads for a mechanism ---- */
+
+static enum mech_verdict read_first(void *m, int32_t op, uint64_t now) {
+    (void)m, (void)now;
+    if (!mech_sm->ops[op].writes)
+        return MECH_PASS;
+    s.count++;
+    core_read(mech_sm, op, 1);
+    return MECH_TAKEN;
+}
+
+static void then_write(void *m, int32_t op, uint64_t now) {
+    (void)m, (void)now;
+    s.ended++;
+    core_write(mech_sm, op);
+}
+
+static uint32_t nine_arrays(void *m, int32_t op, int32_t k, bool write, uint32_t arrays) {
+    (void)m, (void)op, (void)arrays;
+    return k == CORE_NONE && !write ? 9 : 1;
+}
+
+static void end_written(void *m, int32_t op, uint32_t k) {
+    (void)m;
+    if (k + 1u < mech_sm->ops[op].writes)
+        core_write(mech_sm, op);
+    else
+        core_retire(mech_sm, op);
+}
+
+/* One read more for each result, of a bank that the mechanism names, before it is written. */
+static void test_read(void **state) {
+    (void)state;
+    struct rig r;
+    run(&r, NULL, NULL, "plain", 64, 0, 0);
+    uint64_t reads = rig_counter(&r, "rf.reads"), writes = rig_counter(&r, "rf.writes");
+    rig_close(&r);
+    run(&r,
+        &(struct mech_points){
+            .result = read_first, .read_done = then_write, .written = end_written, .arrays = nine_arrays},
+        NULL, "plain", 64, 0, 0);
+    assert_true(s.count > 0);
+    assert_int_equal(s.ended, s.count);
+    assert_int_equal(rig_counter(&r, "rf.reads"), reads + s.count);
+    assert_int_equal(rig_counter(&r, "rf.read.arrays"), reads + 9 * s.count);
+    assert_int_equal(rig_counter(&r, "rf.writes"), writes);
+    assert_int_equal(rig_counter(&r, "rf.write.arrays"), writes);
+    for (uint32_t t = 0; t < 64; t++)
+        assert_int_equal(rig_word(&r, t), (3 * t) ^ 5);
+    rig_close(&r);
+}
+
+/* ---- instructions of the mechanism's own ---- */
+
+static struct inst own_inst;
+static struct xinst own = {.in = &own_inst,
+                           .kind = X_ALU,
+                           .nsw = 1,
+                           .ndw = 1,
+                           .guard = PRED_PT,
+                           .ps = {PRED_PT, PRED_PT},
+                           .pd = {PRED_PT, PRED_PT},
+                           .s = {POOL}};
+
+/* One of the slots, every tenth cycle, for an instruction of no warp. */
+static uint32_t own_slots(void *m, uint32_t sched, uint32_t free, uint64_t now) {
+    (void)m, (void)free;
+    if (sched || now % 10 || !core_collector_free(mech_sm))
+        return 0;
+    int32_t op = core_inject(mech_sm, CORE_OWN, &own, UINT32_MAX);
+    assert_int_not_equal(op, CORE_NONE);
+    core_collect(mech_sm, op, now);
+    s.count++;
+    return 1;
+}
+
+static void count_own(void *m, int32_t op) {
+    (void)m;
+    s.ended += mech_sm->ops[op].injected;
+}
+
+static void test_own_stream(void **state) {
+    (void)state;
+    struct rig r;
+    own_inst = inst_new(OP_MOV);
+    run(&r, NULL, NULL, "banks", 128, 50, 3);
+    uint64_t sp = rig_counter(&r, "unit.sp"), insts = rig_counter(&r, "sm.insts.warp"),
+             writes = rig_counter(&r, "rf.writes");
+    uint32_t last = rig_word(&r, 127);
+    rig_close(&r);
+    run(&r, &(struct mech_points){.slots = own_slots, .retire = count_own}, NULL, "banks", 128, 50, 3);
+    assert_true(s.count > 10 && s.ended >= s.count - 5 && s.ended <= s.count); /* the last are on their way */
+    assert_int_equal(rig_counter(&r, "slot.mechanism"), s.count);
+    assert_int_equal(rig_counter(&r, "sm.insts.warp"), insts);
+    assert_true(rig_counter(&r, "unit.sp") >= sp + s.ended);
+    assert_true(rig_counter(&r, "rf.writes") >= writes + s.ended);
+    assert_int_equal(rig_word(&r, 127), last);
+    rig_close(&r);
+}
+
+/* A copy of the register that each XOR writes, by an op of the warp, while the scoreboard holds the register.
+ */
+static enum mech_verdict copy_too(void *m, int32_t op, uint64_t now) {
+    (void)m;
+    const struct core_op *o = &mech_sm->ops[op];
+    if (!is_op(o->i, OP_XOR))
+        return MECH_PASS;
+    own.d = own.s[0] = o->i->d;
+    s.op = core_inject(mech_sm, o->warp, &own, 0xff);
+    assert_true(core_collector_free(mech_sm));
+    core_collect(mech_sm, s.op, now);
+    core_finish(mech_sm, op, now + 500); /* the instruction itself comes much later */
+    s.partner[0] = op;
+    return MECH_TAKEN;
+}
+
+static void copy_ended(void *m, int32_t op) {
+    (void)m;
+    const struct core_op *o = &mech_sm->ops[op];
+    uint32_t d = o->i->d;
+    bool pending = mech_sm->warps[o->warp].pending[d / 64] >> (d % 64) & 1;
+    s.ended += op == s.op && pending;
+}
+
+static void test_inject(void **state) {
+    (void)state;
+    struct rig r;
+    own_inst = inst_new(OP_MOV);
+    run(&r, NULL, NULL, "plain", 32, 0, 0);
+    uint64_t cycles = r.cycles, reads = rig_counter(&r, "rf.reads"), writes = rig_counter(&r, "rf.writes");
+    rig_close(&r);
+    run(&r, &(struct mech_points){.issued = copy_too, .retire = copy_ended}, NULL, "plain", 32, 0, 0);
+    assert_int_equal(s.ended, 1);
+    assert_true(r.cycles > cycles + 400);                 /* the copy released nothing */
+    assert_int_equal(rig_counter(&r, "rf.reads"), reads); /* its source instead of XOR's */
+    assert_int_equal(rig_counter(&r, "rf.writes"), writes + 1);
+    assert_int_equal(rig_word(&r, 31), 93 ^ 5);
+    rig_close(&r);
+    own.d = 0;
+    own.s[0] = POOL;
+}
+
+/* ---- memory of the mechanism's own ---- */
+
+static uint64_t wanted; /* a line of memory */
+
+static void ask(void *m, uint64_t now) {
+    (void)m;
+    if (s.count)
+        return;
+    struct mem_access a = {
+        .line = wanted, .lanes = 1, .bytes = 4, .sectors = MEM_ALL_SECTORS, .kind = MEM_LOAD};
+    if (mem_accepted(core_request(mech_sm, &a, 12345, now))) {
+        s.count = 1;
+        s.at = now;
+    }
+}
+
+static void came(void *m, uint32_t token, uint64_t now) {
+    (void)m;
+    s.token = token;
+    s.at = now - s.at;
+    s.ended++;
+}
+
+/* Nobody issues before the line is there. */
+static uint64_t after_line(void *m, uint64_t ready, uint64_t now) {
+    (void)m, (void)now;
+    return s.ended ? ready : 0;
+}
+
+static void test_request(void **state) {
+    (void)state;
+    struct rig r;
+    static const struct mech_points p = {.tick = ask, .arrived = came, .eligible = after_line},
+                                    *const points[] = {&p};
+    memset(&s, 0, sizeof s);
+    mech_rig_open(&r, "gtx480", NULL, kernels, 1, points);
+    wanted = r.buffer & ~(uint64_t)(MEM_LINE - 1);
+    rig_run(&r, "memory", 1, 32, (struct rig_params){.n = 1});
+    assert_int_equal(s.ended, 1);
+    assert_int_equal(s.token, 12345);
+    assert_true(s.at > 50);
+    assert_int_equal(rig_counter(&r, "l1.reads"), 3);       /* two of the program's */
+    assert_int_equal(rig_counter(&r, "l1.read_misses"), 2); /* of which one finds the line */
+    rig_close(&r);
+}
+
+/* ---- two warps as one ---- */
+
+static uint32_t other(uint32_t warp) {
+    return warp ^ 1;
+}
+
+static uint64_t even_fetch(void *m, uint64_t wanting, uint64_t now) {
+    (void)m, (void)now;
+    return wanting & 0x5555555555555555;
+}
+
+static uint64_t even_pairs(void *m, uint64_t ready, uint64_t now) {
+    (void)m, (void)now;
+    ready &= 0x5555555555555555;
+    for (uint64_t left = ready; left; left &= left - 1) {
+        uint32_t warp = (uint32_t)__builtin_ctzll(left);
+        if (!core_can_issue(mech_sm, other(warp)))
+            ready &= ~(UINT64_C(1) << warp);
+    }
+    return ready;
+}
+
+/* The odd warp does what the even one does; its op ends with that of the other, or goes to memory. */
+static enum mech_verdict ride(void *m, int32_t op, uint64_t now) {
+    (void)m;
+    const struct core_op *o = &mech_sm->ops[op];
+    s.partner[op] = CORE_NONE;
+    if (o->warp % 2)
+        return MECH_PASS;
+    assert_ptr_equal(o->i, &mech_sm->x->img->code[mech_sm->warps[other(o->warp)].next]);
+    int32_t with = core_issue(mech_sm, other(o->warp), now);
+    s.count++;
+    if (mech_sm->needs[o->i - mech_sm->x->img->code].memory)
+        core_memory(mech_sm, with);
+    else
+        s.partner[op] = with;
+    return MECH_PASS;
+}
+
+static void ride_control(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
+    (void)m, (void)i, (void)mask;
+    if (warp % 2)
+        return;
+    assert_int_equal(core_issue(mech_sm, other(warp), mech_sm->now), CORE_NONE);
+    s.count++;
+}
+
+static void end_both(void *m, int32_t op) {
+    (void)m;
+    if (mech_sm->ops[op].warp % 2 == 0 && s.partner[op] != CORE_NONE)
+        core_retire(mech_sm, s.partner[op]);
+}
+
+static void test_ride(void **state) {
+    (void)state;
+    static const struct mech_points p = {.fetch = even_fetch,
+                                         .eligible = even_pairs,
+                                         .issued = ride,
+                                         .control = ride_control,
+                                         .retire = end_both};
+    struct rig r;
+    run(&r, NULL, NULL, "banks", 128, 20, 3);
+    uint32_t want[128];
+    for (uint32_t t = 0; t < 128; t++)
+        want[t] = rig_word(&r, t);
+    uint64_t insts = rig_counter(&r, "sm.insts.warp"), sp = rig_counter(&r, "unit.sp"),
+             threads = rig_counter(&r, "sm.insts.thread"), fetched = rig_counter(&r, "fetch.insts");
+    rig_close(&r);
+    run(&r, &p, NULL, "banks", 128, 20, 3);
+    for (uint32_t t = 0; t < 128; t++)
+        assert_int_equal(rig_word(&r, t), want[t]);
+    assert_int_equal(s.count * 2, insts);
+    assert_int_equal(rig_counter(&r, "sm.insts.warp"), s.count); /* and as many slots: the rig looks */
+    assert_int_equal(rig_counter(&r, "sm.insts.thread"), threads);
+    assert_int_equal(rig_counter(&r, "unit.sp"), sp / 2);
+    assert_int_equal(rig_counter(&r, "fetch.insts"), fetched / 2);
+    assert_int_equal(rig_counter(&r, "global.accesses"), 4);
+    rig_close(&r);
+}
+
+/* ---- the stack of paths ---- */
+
+/* A warp whose next instruction is XOR goes on behind it, whatever it has fetched. */
+static void pass_by(void *m, uint64_t now) {
+    (void)m, (void)now;
+    for (uint64_t left = mech_sm->resident & mech_sm->valid; left; left &= left - 1) {
+        uint32_t slot = (uint32_t)__builtin_ctzll(left);
+        struct core_warp *cw = &mech_sm->warps[slot];
+        if (!cw->w->live || !is_op(&mech_sm->x->img->code[cw->next], OP_XOR))
+            continue;
+        simt_top(cw->w)->pc++;
+        core_redirect(mech_sm, slot);
+        s.count++;
+    }
+}
+
+static void test_redirect(void **state) {
+    (void)state;
+    struct rig r;
+    static const struct mech_points p = {.tick = pass_by};
+    run(&r, &p, NULL, "plain", 64, 0, 0);
+    assert_int_equal(s.count, 2);
+    for (uint32_t t = 0; t < 64; t++)
+        assert_int_equal(rig_word(&r, t), 3 * t);
+    rig_close(&r);
+    run(&r, &p, NULL, "paths", 32, 4, 20);
+    for (uint32_t t = 0; t < 32; t++)
+        assert_int_equal(rig_word(&r, t), paths_value(t, 4, 20, false));
+    rig_close(&r);
+}
+
+/* ---- places ---- */
+
+static enum mech_verdict places(void *m, int32_t op, uint64_t now) {
+    (void)m, (void)now;
+    const struct core_op *o = &mech_sm->ops[op];
+    const struct core_need *need = &mech_sm->needs[o->i - mech_sm->x->img->code];
+    for (uint32_t k = 0; k < need->nreads; k++, s.count++)
+        assert_int_equal(core_place(mech_sm, op, k, false), o->warp * MAX_GPR + need->reads[k]);
+    for (uint32_t k = 0; k < o->writes; k++, s.count++)
+        assert_int_equal(core_place(mech_sm, op, k, true), o->warp * MAX_GPR + o->i->d + k);
+    return MECH_PASS;
+}
+
+static uint32_t third(void *m, int32_t op, uint32_t k, bool write) {
+    (void)m, (void)op;
+    return 3 + 4 * k + 100 * write;
+}
+
+static enum mech_verdict thirds(void *m, int32_t op, uint64_t now) {
+    (void)m, (void)now;
+    assert_int_equal(core_place(mech_sm, op, 1, true), 107);
+    return MECH_PASS;
+}
+
+/* Without an owner every register of every warp is a place; with one, the bank follows from what it says:
+ * here all in one of four. */
+static void test_place(void **state) {
+    (void)state;
+    struct rig r;
+    run(&r, &(struct mech_points){.issued = places}, "rf.banks=4", "banks", 64, 3, 3);
+    uint64_t cycles = r.cycles;
+    assert_true(s.count > 0);
+    rig_close(&r);
+    run(&r, &(struct mech_points){.issued = thirds, .place = third}, "rf.banks=4", "banks", 64, 3, 3);
+    assert_true(r.cycles > cycles);
+    rig_close(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lanes),      cmocka_unit_test(test_operands),  cmocka_unit_test(test_fetch),
+        cmocka_unit_test(test_eligible),   cmocka_unit_test(test_arbitrate), cmocka_unit_test(test_access),
+        cmocka_unit_test(test_supply),     cmocka_unit_test(test_dispatch),  cmocka_unit_test(test_read),
+        cmocka_unit_test(test_own_stream), cmocka_unit_test(test_inject),    cmocka_unit_test(test_request),
+        cmocka_unit_test(test_ride),       cmocka_unit_test(test_redirect),  cmocka_unit_test(test_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
