@@ -27,7 +27,7 @@ FEW = "device.sms=2 sm.registers=4096 block.registers=4096 sm.register_unit=32 s
 RUNS += [(["--gpu", "wir", "--bits", "32", "--mech", "wir", *(word for s in settings for word in ("--set", s))], name)
          for settings, name in (([], "hotspot"), ([], "backprop"), ([], "heartwall"), (["wir.hash_bits=8"], "hotspot"), (FEW, "hotspot"),
                                 ([*FEW, "wir.rb_entries=1", "wir.vsb_entries=0"], "hotspot"))]
-RUNS += [(["--gpu", "wir", "--bits", "32", "--mech", mech], "hotspot") for mech in ("affine", "affine+wir")]
+RUNS += [(["--gpu", "wir", "--bits", "32", "--mech", mech], "hotspot") for mech in ("affine", "affine+wir", "toy")]
 RUNS += [(["--gpu", "gtx480", "--probe", "repeat"], "hotspot")]
 # What no workload executes, in one kernel: doubles, halves, addresses that name their space.
 RARE = """.version 7.0
