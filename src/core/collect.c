@@ -133,7 +133,9 @@ void op_end(struct sm *sm, int32_t id) {
     const struct xinst *i = op->i;
     if (__builtin_expect(sm->mech.n, 0) && retire(sm, id))
         return;
-    for (uint32_t k = 0; k < i->ndw; k++)
+    /* Words that were written have left the scoreboard, where a later instruction may hold them again; those
+     * of a result that a mechanism took have not. */
+    for (uint32_t k = op->taken ? 0 : op->next_write; k < i->ndw; k++)
         clear_register(sm, op->warp, i->d + k);
     for (int k = 0; k < 2; k++)
         if (i->pd[k] != PRED_PT)

@@ -26,6 +26,12 @@ static const struct core_op *op_at(int32_t op) {
     return &mech_sm->ops[op];
 }
 
+/* Its destination is on the scoreboard. */
+static void expect_pending(const struct core_op *o) {
+    for (uint32_t r = o->i->d; r < o->i->d + o->i->ndw; r++)
+        assert_true(mech_sm->warps[o->warp].pending[r / 64] >> (r % 64) & 1);
+}
+
 static bool to_lsu(const struct core_op *o) {
     return op_info[o->i->in->op].unit == UNIT_MEM || (o->space != CORE_TEXTURE && o->naccess);
 }
@@ -131,8 +137,7 @@ static enum mech_verdict issued(void *m, int32_t op, uint64_t now) {
     assert_int_equal(w.operands_of, o->warp + 1);
     assert_int_equal(w.lanes, o->mask);
     assert_true(w.op[op].stage == FREE || w.op[op].stage == RETIRED);
-    for (uint32_t k = 0; k < o->i->ndw; k++) /* its destination is on the scoreboard */
-        assert_true(mech_sm->warps[o->warp].pending[(o->i->d + k) / 64] >> ((o->i->d + k) % 64) & 1);
+    expect_pending(o);
     w.operands_of = 0;
     w.op[op].stage = ISSUED;
     w.op[op].reads = w.op[op].read_arrays = w.op[op].written = 0;
@@ -196,6 +201,7 @@ static enum mech_verdict access_(void *m, int32_t op, uint64_t now) {
 static enum mech_verdict result(void *m, int32_t op, uint64_t now) {
     (void)m, (void)now;
     assert_int_equal(w.op[op].stage, to_lsu(op_at(op)) ? ACCESSED : DISPATCHED);
+    expect_pending(op_at(op));
     w.op[op].stage = RESULT;
     CALLED(result);
     return MECH_PASS;
@@ -290,20 +296,24 @@ static const struct {
     const char *kernel;
     uint32_t grid, block;
 } set[] = {
-    {"reduce", 12, 200}, {"reduce", 3, 33}, {"atomics", 9, 192}, {"diverge", 11, 77},
-    {"produce", 9, 64},  {"lock", 2, 40},   {"texture", 5, 96},  {"finish", 1, 256},
+    {"reduce", 12, 200}, {"reduce", 3, 33},  {"atomics", 9, 192}, {"diverge", 11, 77}, {"produce", 9, 64},
+    {"lock", 2, 40},     {"texture", 5, 96}, {"finish", 1, 256},  {"wide", 2, 64},
 };
 enum { LAUNCHES = sizeof set / sizeof *set, TEXELS = 1 << 17 };
 
-static const char texture[] =
+/* A texture; and words of one result that are written one after the other, while the first is overwritten. */
+static const char more[] =
     ".global .texref words;\n" KERNEL("texture", "tex.1d.v4.s32.s32 {%r1, %r2, %r3, %r4}, [words, {%r0}];\n"
-                                                 "add.u32 %r1, %r1, %r4; st.global.u32 [%l1], %r1;");
+                                                 "add.u32 %r1, %r1, %r4; st.global.u32 [%l1], %r1;")
+        KERNEL("wide", "ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%l0]; xor.b32 %r1, %r1, 5;\n"
+                       "xor.b32 %r2, %r2, 6; mul.lo.u32 %r1, %r1, %r2; mul.lo.u32 %r3, %r3, %r4;\n"
+                       "add.u32 %r1, %r1, %r3; st.global.u32 [%l1+64], %r1;");
 
 /* Kernels with barriers, atomics, divergence, local memory, constants, locks, fences, textures. */
 static char *kernels(void) {
     struct str text = {0};
     char *mixed = rig_file("mixed.ptx");
-    str_printf(&text, "%s%s", mixed, texture);
+    str_printf(&text, "%s%s", mixed, more);
     free(mixed);
     return text.at;
 }
