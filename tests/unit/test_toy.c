@@ -11,7 +11,12 @@ static const char kernels[] =
                             "LOOP: mul.lo.u32 %r3, %r1, %r9; xor.b32 %r4, %r3, %r9;\n"
                             "add.u32 %r5, %r4, %r1; add.u32 %r2, %r2, 1;\n"
                             "setp.lt.u32 %p0, %r2, %r8; @%p0 bra LOOP;\n"
-                            "st.global.u32 [%l1], %r5;");
+                            "st.global.u32 [%l1], %r5;")
+    /* Different instructions with equal operands, of which the second waits for the first. */
+    KERNEL("twins",
+           "mul.lo.u32 %r1, %r0, 5; setp.eq.u32 %p0, %r1, 1; @%p0 exit;\n"
+           "xor.b32 %r3, %r1, %r9; setp.eq.u32 %p0, %r3, 0xfffff; @%p0 exit;\n"
+           "and.b32 %r4, %r1, %r9; shl.b32 %r4, %r4, 16; add.u32 %r3, %r3, %r4; st.global.u32 [%l1], %r3;");
 
 static void open_toy(struct rig *r, const char *mech, const char *set) {
     const char *const settings[] = {"device.sms=1", "latency.alu=40", "latency.imul=40", set, NULL};
@@ -64,6 +69,10 @@ static void test_table(void **state) {
     assert_int_equal(rig_word(&r, 31), ((31 * 8) ^ 8) + 31);
     rig_close(&r);
     open_toy(&r, "toy", "toy.entries=1");
+    rig_run(&r, "twins", 1, 32, (struct rig_params){.x = 7});
+    for (uint32_t k = 0; k < 32; k++)
+        assert_int_equal(rig_word(&r, k), ((5 * k) ^ 7) + (((5 * k) & 7) << 16));
+    assert_int_equal(rig_counter(&r, "check.wrong"), 0);
     rig_run(&r, "again", 1, 32, (struct rig_params){.n = 50, .x = 7});
     assert_int_equal(rig_counter(&r, "toy.hits"), 0);
     rig_close(&r);

@@ -7,8 +7,11 @@
 static const char kernels[] = KERNELS
     /* Word t = 3t ^ 5. */
     KERNEL("plain", "mul.lo.u32 %r1, %r0, 3; xor.b32 %r1, %r1, 5; st.global.u32 [%l1], %r1;")
-    /* Threads below x add up the numbers below n, and change one bit just before all meet again. */
-    KERNEL("paths", "mov.u32 %r1, 128; setp.ge.u32 %p0, %r0, %r9; @%p0 bra MEET; mov.u32 %r2, 0;\n"
+    /* Threads below x add up the numbers below n, and change one bit just before all meet again; the others
+     * write to word 64 + t meanwhile. */
+    KERNEL("paths", "mov.u32 %r1, 128; setp.lt.u32 %p0, %r0, %r9; @%p0 bra BELOW;\n"
+                    "st.global.u32 [%l1+256], %r0; bra MEET;\n"
+                    "BELOW: mov.u32 %r2, 0;\n"
                     "LOOP: add.u32 %r1, %r1, %r2; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r8;\n"
                     "@%p1 bra LOOP; xor.b32 %r1, %r1, 256;\n"
                     "MEET: add.u32 %r1, %r1, 1000; st.global.u32 [%l1], %r1;")
@@ -73,8 +76,10 @@ static uint32_t few_stores(void *m, uint32_t warp, const struct xinst *i, uint32
     return i->kind == X_STORE ? mask & 0xff : mask;
 }
 
-static uint32_t paths_value(uint32_t t, uint32_t n, uint32_t x, bool flip) {
-    return 1000 + (t >= x ? 128 : (128 + n * (n - 1) / 2) ^ (flip ? 256 : 0));
+/* Both words of thread t. */
+static void expect_paths(const struct rig *r, uint32_t t, uint32_t n, uint32_t x, bool flip) {
+    assert_int_equal(rig_word(r, t), 1000 + (t >= x ? 128 : (128 + n * (n - 1) / 2) ^ (flip ? 256 : 0)));
+    assert_int_equal(rig_word(r, 64 + t), t < x ? 0 : t);
 }
 
 static void test_lanes(void **state) {
@@ -89,7 +94,7 @@ static void test_lanes(void **state) {
     run(&r, &alu, NULL, "paths", 32, 4, 20);
     assert_true(s.depth > 1);
     for (uint32_t t = 0; t < 32; t++)
-        assert_int_equal(rig_word(&r, t), paths_value(t, 4, 20, !(t % 2)));
+        expect_paths(&r, t, 4, 20, !(t % 2));
     rig_close(&r);
     /* Lanes that are left out do not access memory. */
     run(&r, &store, NULL, "plain", 32, 0, 0);
@@ -160,11 +165,12 @@ static void test_fetch(void **state) {
     for (uint32_t t = 0; t < 64; t++)
         assert_int_equal(rig_word(&r, t), 3 * t);
     rig_close(&r);
-    /* The last instruction of a path: the warp goes on where all lanes meet. */
+    /* The last instruction of a path: the warp goes on with the other one. */
     run(&r, &skips, "fetch.width=1", "paths", 32, 4, 20);
     assert_int_equal(s.count, 1);
+    assert_int_equal(rig_counter(&r, "global.accesses"), 2); /* it fetched what it then executed */
     for (uint32_t t = 0; t < 32; t++)
-        assert_int_equal(rig_word(&r, t), paths_value(t, 4, 20, false));
+        expect_paths(&r, t, 4, 20, false);
     rig_close(&r);
 }
 
@@ -698,7 +704,7 @@ static void test_redirect(void **state) {
     rig_close(&r);
     run(&r, &p, NULL, "paths", 32, 4, 20);
     for (uint32_t t = 0; t < 32; t++)
-        assert_int_equal(rig_word(&r, t), paths_value(t, 4, 20, false));
+        expect_paths(&r, t, 4, 20, false);
     rig_close(&r);
 }
 
