@@ -332,6 +332,22 @@ int32_t core_issue(struct sm *sm, uint32_t warp, uint64_t now) {
     return issue(sm, warp, now, true);
 }
 
+void core_skip(struct sm *sm, uint32_t warp, uint32_t n) {
+    struct core_warp *cw = &sm->warps[warp];
+    TELL(sm, tell_skip(sm, warp, n));
+    simt_top(cw->w)->pc += n;
+    uint32_t pc = simt_top(cw->w)->pc; /* of another path, where diverged lanes have met */
+    if (pc == cw->next + n && n <= cw->buffered) {
+        cw->next = pc;
+        cw->buffered -= n;
+    } else if (cw->buffered || cw->arriving || cw->fetching) {
+        flush(sm, warp, pc);
+    } else {
+        cw->next = pc;
+    }
+    warp_update(sm, warp);
+}
+
 void core_redirect(struct sm *sm, uint32_t warp) {
     struct core_warp *cw = &sm->warps[warp];
     const struct simt_entry *e = simt_top(cw->w);

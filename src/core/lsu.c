@@ -154,7 +154,7 @@ void core_memory(struct sm *sm, int32_t id) {
 
 enum mem_result core_request(struct sm *sm, const struct mem_access *a, uint32_t token, uint64_t now) {
     enum mem_result r = memsys_access(sm->mem, now, sm->id, MEM_DATA, a, token | CORE_REQUEST);
-    sm->outstanding += mem_accepted(r);
+    sm->outstanding += mem_accepted(r) && a->kind != MEM_PREFETCH;
     return r;
 }
 

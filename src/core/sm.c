@@ -112,14 +112,6 @@ const char *sm_finish(struct sm *sm) {
     return point_finish(sm);
 }
 
-void core_skip(struct sm *sm, uint32_t warp, uint32_t n) {
-    struct core_warp *cw = &sm->warps[warp];
-    TELL(sm, tell_skip(sm, warp, n));
-    simt_top(cw->w)->pc += n;
-    cw->next = simt_top(cw->w)->pc; /* of another path, where diverged lanes have met */
-    warp_update(sm, warp);
-}
-
 bool sm_idle(const struct sm *sm) {
     return !sm->nblocks && !sm->outstanding;
 }

@@ -59,14 +59,15 @@ void core_arbitrate(struct sm *sm);
  * registers the mechanism needs. It is as if taken at issue. warp CORE_OWN: of no warp, for a stream of
  * instructions that the mechanism has. CORE_NONE when there is no room. */
 int32_t core_inject(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t mask);
-/* Accesses memory through the L1 for the mechanism; arrived follows, with the token (31 bits), if the answer
- * is one that mem_accepted takes. */
+/* Accesses memory through the L1 for the mechanism: loads, prefetches, with or without locking the line. If
+ * the answer is one that mem_accepted takes, arrived follows, with the token (31 bits), but for prefetches.
+ */
 enum mem_result core_request(struct sm *sm, const struct mem_access *a, uint32_t token, uint64_t now);
 
 /* ---- warps ---- */
 
-/* The warp, whose buffer is empty, goes on n instructions further without having fetched these, none of which
- * may be control. */
+/* The warp goes on n instructions further; these, none of which may be control, have no effect. If its buffer
+ * is empty, they are not fetched; those in it are dropped. */
 void core_skip(struct sm *sm, uint32_t warp, uint32_t n);
 /* There is room for an op of the warp's next instruction, and the scoreboard lets it pass. */
 static inline bool core_can_issue(const struct sm *sm, uint32_t warp) {

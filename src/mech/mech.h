@@ -72,7 +72,7 @@ struct mech_points {
     void (*warp)(void *m, uint32_t warp, bool enters);
 
     /* Fetch, each cycle in which warps want instructions: returns those of wanting that may fetch. May skip
-     * instructions of a warp with an empty buffer (core_skip). */
+     * instructions (core_skip). */
     uint64_t (*fetch)(void *m, uint64_t wanting, uint64_t now);
     /* Before a scheduler chooses: returns those of ready that may issue. Called only when ready is not empty;
      * a warp refused now must become eligible through something next() announces or the SM itself wakes for.

@@ -174,6 +174,42 @@ static void test_fetch(void **state) {
     rig_close(&r);
 }
 
+/* Drops XOR from the buffer. */
+static void drop_xor(void *m, uint64_t now) {
+    (void)m, (void)now;
+    for (uint64_t left = mech_sm->resident & mech_sm->valid; left; left &= left - 1) {
+        uint32_t slot = (uint32_t)__builtin_ctzll(left);
+        const struct core_warp *cw = &mech_sm->warps[slot];
+        if (!cw->w->live || !is_op(&mech_sm->x->img->code[cw->next], OP_XOR))
+            continue;
+        core_skip(mech_sm, slot, 1);
+        s.count++;
+    }
+}
+
+/* The same for instructions that were fetched: those behind them in the buffer stay there. */
+static void test_drop(void **state) {
+    (void)state;
+    struct rig r;
+    static const struct mech_points drops = {.tick = drop_xor};
+    run(&r, NULL, NULL, "plain", 64, 0, 0);
+    uint64_t fetched = rig_counter(&r, "fetch.insts");
+    rig_close(&r);
+    run(&r, &drops, NULL, "plain", 64, 0, 0);
+    assert_int_equal(s.count, 2);
+    assert_int_equal(rig_counter(&r, "fetch.insts"), fetched);
+    assert_int_equal(rig_counter(&r, "lanes.logic"), 0);
+    for (uint32_t t = 0; t < 64; t++)
+        assert_int_equal(rig_word(&r, t), 3 * t);
+    rig_close(&r);
+    run(&r, &drops, NULL, "paths", 32, 4, 20);
+    assert_int_equal(s.count, 1);
+    assert_int_equal(rig_counter(&r, "global.accesses"), 2);
+    for (uint32_t t = 0; t < 32; t++)
+        expect_paths(&r, t, 4, 20, false);
+    rig_close(&r);
+}
+
 /* ---- eligible ---- */
 
 static uint64_t late(void *m, uint64_t ready, uint64_t now) {
@@ -597,6 +633,35 @@ static void test_request(void **state) {
     rig_close(&r);
 }
 
+/* Nobody waits for a prefetch, and the line is there nevertheless. */
+static void fetch_ahead(void *m, uint64_t now) {
+    (void)m;
+    const struct mem_access a = {
+        .line = wanted, .lanes = 1, .bytes = 4, .sectors = MEM_ALL_SECTORS, .kind = MEM_PREFETCH};
+    s.count = s.count || mem_accepted(core_request(mech_sm, &a, 1, now));
+    s.at = s.at ? s.at : now;
+}
+
+static uint64_t much_later(void *m, uint64_t ready, uint64_t now) {
+    (void)m;
+    return now > s.at + 5000 ? ready : 0;
+}
+
+static void test_prefetch(void **state) {
+    (void)state;
+    struct rig r;
+    static const struct mech_points p = {.tick = fetch_ahead, .eligible = much_later}, *const points[] = {&p};
+    memset(&s, 0, sizeof s);
+    mech_rig_open(&r, "gtx480", NULL, kernels, 1, points);
+    wanted = r.buffer & ~(uint64_t)(MEM_LINE - 1);
+    rig_run(&r, "memory", 1, 32, (struct rig_params){.n = 1});
+    assert_int_equal(s.count, 1);
+    assert_int_equal(rig_counter(&r, "l1.prefetches"), 1);
+    assert_int_equal(rig_counter(&r, "l1.prefetch_useful"), 1);
+    assert_int_equal(rig_counter(&r, "l1.read_misses"), 1);
+    rig_close(&r);
+}
+
 /* ---- two warps as one ---- */
 
 static uint32_t other(uint32_t warp) {
@@ -748,11 +813,12 @@ static void test_place(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lanes),      cmocka_unit_test(test_operands),  cmocka_unit_test(test_fetch),
-        cmocka_unit_test(test_eligible),   cmocka_unit_test(test_arbitrate), cmocka_unit_test(test_access),
-        cmocka_unit_test(test_supply),     cmocka_unit_test(test_dispatch),  cmocka_unit_test(test_read),
-        cmocka_unit_test(test_own_stream), cmocka_unit_test(test_inject),    cmocka_unit_test(test_request),
-        cmocka_unit_test(test_ride),       cmocka_unit_test(test_redirect),  cmocka_unit_test(test_place),
+        cmocka_unit_test(test_lanes),    cmocka_unit_test(test_operands),   cmocka_unit_test(test_fetch),
+        cmocka_unit_test(test_drop),     cmocka_unit_test(test_eligible),   cmocka_unit_test(test_arbitrate),
+        cmocka_unit_test(test_access),   cmocka_unit_test(test_supply),     cmocka_unit_test(test_dispatch),
+        cmocka_unit_test(test_read),     cmocka_unit_test(test_own_stream), cmocka_unit_test(test_inject),
+        cmocka_unit_test(test_request),  cmocka_unit_test(test_prefetch),   cmocka_unit_test(test_ride),
+        cmocka_unit_test(test_redirect), cmocka_unit_test(test_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
