@@ -555,7 +555,7 @@ static void test_claims(void **state) {
     struct mech_model model[MECH_MAX + 1];
     for (uint32_t k = 0; k <= MECH_MAX; k++) {
         mech[k] = (struct mechanism){.name = "m", .order = MECH_MAX - k};
-        model[k] = (struct mech_model){.name = "abcdefgh" + k, .mechanism = &mech[k]};
+        model[k] = (struct mech_model){.name = &"abcdefgh"[k], .mechanism = &mech[k]};
     }
     struct mech_set s = {0};
     struct diag d = {0};
