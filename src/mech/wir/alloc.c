@@ -225,7 +225,8 @@ static void begin_word(struct wir *w, int32_t id) {
         give_register(w, id);
         return;
     }
-    o->hash = h3_hash(w->h3, value_of(w, op));
+    if (op->next_write) /* the first word's was made ahead */
+        o->hash = h3_hash(w->h3, value_of(w, op));
     uint32_t found = vsb_lookup(&w->vsb, o->hash);
     w->touched = true;
     w->n.hash_ops++;
@@ -252,7 +253,12 @@ enum mech_verdict wir_result(void *m, int32_t id, uint64_t now) {
         core_write(w->sm, id);
         return MECH_TAKEN;
     }
-    w->ops[id].ready = now + (uint64_t)w->cfg->wir_alloc;
+    struct wir_op *o = &w->ops[id];
+    o->ready = now + (uint64_t)w->cfg->wir_alloc;
+    if (!o->divergent && w->cfg->wir_vsb_entries) {
+        o->hash = h3_hash(w->h3, value_of(w, op));
+        vsb_fetch(&w->vsb, o->hash); /* until it is looked up it will have come */
+    }
     queue_push(&w->alloc, id);
     return MECH_TAKEN;
 }

@@ -10,8 +10,8 @@
 #include <assert.h>
 #include <stdbool.h>
 
-/* Four lanes at a time: what every 64-bit host has; compilers join them where the host has more. */
-typedef uint32_t lanes4 __attribute__((vector_size(16)));
+typedef uint32_t lanes4 __attribute__((vector_size(16))); /* what every 64-bit host has */
+typedef uint32_t lanes8 __attribute__((vector_size(32)));
 
 static uint32_t draw(uint64_t *state) {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
@@ -33,12 +33,57 @@ static bool is_new(uint32_t basis[32], uint32_t column) {
     return false;
 }
 
+/* Defines name: the lanes, each through its steps, added up, as many at a time as a vector holds. */
+#define FOLD(name, vector)                                                                                   \
+    static uint32_t name(const struct h3 *h, const uint32_t *value) {                                        \
+        enum { N = sizeof(vector) / 4, GROUPS = H3_LANES / N };                                              \
+        const vector *v = __builtin_assume_aligned(value, 64);                                               \
+        const vector *mask = __builtin_assume_aligned(h->mask, 64);                                          \
+        vector sum = {0};                                                                                    \
+        for (uint32_t i = 0; i < GROUPS; i++) {                                                              \
+            vector x = v[i];                                                                                 \
+            x ^= x << 13;                                                                                    \
+            x ^= x >> 17;                                                                                    \
+            x ^= x << 5;                                                                                     \
+            x ^= x << 9 & mask[i];                                                                           \
+            x ^= x >> 11 & mask[i + GROUPS];                                                                 \
+            x ^= x << 15 & mask[i + 2 * GROUPS];                                                             \
+            x ^= x >> 7 & mask[i + 3 * GROUPS];                                                              \
+            sum ^= x;                                                                                        \
+        }                                                                                                    \
+        uint32_t s = 0;                                                                                      \
+        for (uint32_t k = 0; k < N; k++)                                                                     \
+            s ^= sum[k];                                                                                     \
+        return s;                                                                                            \
+    }
+
+FOLD(fold4, lanes4)
+#ifdef __x86_64__
+__attribute__((target("avx2"))) FOLD(fold8, lanes8)
+#endif
+
+    uint32_t h3_hash(const struct h3 *h, const uint32_t value[H3_LANES]) {
+    uint32_t s = h->fold(h, value);
+    return (h->last[0][s & 255] ^ h->last[1][s >> 8 & 255] ^ h->last[2][s >> 16 & 255] ^
+            h->last[3][s >> 24]) &
+           h->keep;
+}
+
+static uint32_t (*widest(void))(const struct h3 *h, const uint32_t *value) {
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2"))
+        return fold8;
+#endif
+    return fold4;
+}
+
 struct h3 *h3_create(struct arena *a, uint32_t bits) {
     assert(bits >= 1 && bits <= 32);
     struct h3 *h = arena_new(a, struct h3);
     uint64_t state = H3_SEED;
     uint32_t basis[32] = {0};
     h->keep = UINT32_MAX >> (32 - bits);
+    h->fold = widest();
     for (uint32_t r = 0; r < H3_ROUNDS; r++)
         for (uint32_t l = 0; l < H3_LANES; l++)
             h->mask[r][l] = draw(&state);
@@ -52,26 +97,4 @@ struct h3 *h3_create(struct arena *a, uint32_t bits) {
         for (uint32_t x = 1; x < 256; x++)
             h->last[t][x] = h->last[t][x & (x - 1)] ^ h->last[t][x & -x];
     return h;
-}
-
-uint32_t h3_hash(const struct h3 *h, const uint32_t value[H3_LANES]) {
-    const lanes4 *v = __builtin_assume_aligned(value, 64);
-    const lanes4 *mask = __builtin_assume_aligned(h->mask, 64);
-    enum { GROUPS = H3_LANES / 4 };
-    lanes4 sum = {0};
-    for (uint32_t i = 0; i < GROUPS; i++) {
-        lanes4 x = v[i];
-        x ^= x << 13;
-        x ^= x >> 17;
-        x ^= x << 5;
-        x ^= x << 9 & mask[i];
-        x ^= x >> 11 & mask[i + GROUPS];
-        x ^= x << 15 & mask[i + 2 * GROUPS];
-        x ^= x >> 7 & mask[i + 3 * GROUPS];
-        sum ^= x;
-    }
-    uint32_t s = sum[0] ^ sum[1] ^ sum[2] ^ sum[3];
-    return (h->last[0][s & 255] ^ h->last[1][s >> 8 & 255] ^ h->last[2][s >> 16 & 255] ^
-            h->last[3][s >> 24]) &
-           h->keep;
 }

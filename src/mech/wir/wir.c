@@ -26,17 +26,6 @@ static const struct energy_event energy[] = {
 enum { MAX_RESULT = 4 /* registers a control instruction writes, at most */ };
 enum { COPY_RESERVE = 64, /* ops kept for copies of registers */ MAX_COUNT = 31 };
 
-void wir_ref(struct wir *w, uint32_t reg) {
-    w->n.ref_ops++;
-    regfile_ref(w->regs, (uint16_t)reg);
-}
-
-void wir_unref(struct wir *w, uint32_t reg) {
-    w->n.ref_ops++;
-    w->n.alloc_ops += w->regs->refs[reg] == 1;
-    regfile_unref(w->regs, (uint16_t)reg, w->now);
-}
-
 void wir_drop(struct wir *w, const struct rb_entry *e) {
     uint32_t reg;
     if (!e->valid)

@@ -113,8 +113,17 @@ bool wir_can_write(struct wir *w, uint32_t warp, const struct xinst *i);
 void wir_remap(struct wir *w, uint32_t warp, uint32_t reg, uint16_t dst, bool pinned);
 
 /* ---- wir.c ---- */
-void wir_ref(struct wir *w, uint32_t reg);
-void wir_unref(struct wir *w, uint32_t reg);
+static inline void wir_ref(struct wir *w, uint32_t reg) {
+    w->n.ref_ops++;
+    regfile_ref(w->regs, (uint16_t)reg);
+}
+
+static inline void wir_unref(struct wir *w, uint32_t reg) {
+    w->n.ref_ops++;
+    w->n.alloc_ops += w->regs->refs[reg] == 1;
+    regfile_unref(w->regs, (uint16_t)reg, w->now);
+}
+
 /* An entry left a buffer: its references go. */
 void wir_drop(struct wir *w, const struct rb_entry *e);
 void wir_drop_signature(struct wir *w, const struct vsb_entry *e);
