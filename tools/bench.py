@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Speed of the simulator on one thread: simulated warp instructions per second, and what one of them costs.
 
-Functional: the programs of tests/programs/bench.list. Timed: every workload at one size on one GPU. The time is what launches
-take; each program runs several times and the fastest run counts.
+Functional: the programs of tests/programs/bench.list. Timed: every workload at one size on one GPU. Mechs: the same without and
+with mechanisms, on the GPU of WIR's paper. The time is what launches take; each program runs several times and the fastest run
+counts.
 
 Cost: host instructions per simulated warp instruction, which do not depend on how busy the machine is, counted by callgrind in the
 functions that run a launch. The executors are those without vector instructions, so that every x86-64 host gives the same figure.
@@ -70,6 +71,23 @@ def table(title, rows, reprise, runs):
     print(f"{'geometric mean':<22}{'':>14}{'':>12}{'':>10}{mean:>12.2f}   slowest {min(rates):.2f}\n")
 
 
+def mechanisms(mechs, size, reprise, runs):
+    """Speed with each mechanism, and what share of the base machine's that is."""
+    print(f"{'mechs, wir':<22}{'base':>12}" + "".join(f"{mech:>12}{'of base':>9}" for mech in mechs) + "   M insts/s")
+    shares = {mech: [] for mech in mechs}
+    with tempfile.TemporaryDirectory() as tmp:
+        for name, command in workloads("wir", size):
+            rate = {}
+            for mech in ("base", *mechs):
+                data = measure(reprise, ["--mech", mech, *command, "--bits", "32"], os.path.join(tmp, "report.json"), runs)
+                rate[mech] = data["totals"]["warp_insts"] / data["host"]["wall_s"] / 1e6
+            for mech in mechs:
+                shares[mech].append(rate[mech] / rate["base"])
+            print(f"{name:<22}{rate['base']:>12.2f}" + "".join(f"{rate[mech]:>12.2f}{shares[mech][-1]:>9.2f}" for mech in mechs), flush=True)
+    means = [math.exp(sum(map(math.log, shares[mech])) / len(shares[mech])) for mech in mechs]
+    print(f"{'geometric mean':<22}{'':>12}" + "".join(f"{'':>12}{mean:>9.2f}" for mean in means) + "\n")
+
+
 def cost(mode, name, reprise):
     """Host instructions per warp instruction of a workload at its smallest size, launches alone."""
     words = ["--functional"] if mode == "functional" else ["--gpu", mode]
@@ -119,12 +137,13 @@ def costs(reprise, mode):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("mode", nargs="*", choices=["functional", "timed", "cost", []], help="which table (all)")
+    parser.add_argument("mode", nargs="*", choices=["functional", "timed", "mechs", "cost", []], help="which table (all)")
     parser.add_argument("--check", action="store_true", help="the cost alone, against the committed figures")
     parser.add_argument("--update", action="store_true", help="the cost alone, and commit it")
     parser.add_argument("--reprise", default=ROOT / "reprise", type=pathlib.Path)
     parser.add_argument("--gpu", default="gtx480", help="of the timed table")
-    parser.add_argument("--size", default="small", help="of the timed table")
+    parser.add_argument("--size", default="small", help="of the tables of workloads")
+    parser.add_argument("--mech", default="wir", help="of the table of mechanisms: NAME[,NAME...]")
     parser.add_argument("--runs", type=int, default=2, help="of which the fastest counts")
     options = parser.parse_args()
     reprise = str(options.reprise.resolve())
@@ -134,6 +153,8 @@ def main():
         table("functional", programs(), reprise, options.runs)
     if not options.mode or "timed" in options.mode:
         table(f"timed, {options.gpu}", workloads(options.gpu, options.size), reprise, options.runs)
+    if not options.mode or "mechs" in options.mode:
+        mechanisms(options.mech.split(","), options.size, reprise, options.runs)
     if not options.mode or "cost" in options.mode:
         return costs(reprise, "show")
     return 0
