@@ -11,7 +11,8 @@ import re
 import subprocess
 import sys
 import tempfile
-import traceback
+
+from harness import run_tests
 
 HERE = pathlib.Path(__file__).resolve().parent
 SAXPY = str(HERE.parent / "golden" / "saxpy.ptx")
@@ -498,19 +499,8 @@ def main():
     parser.add_argument("--static-runtime", required=True, help="the program made of static_runtime.c")
     args = parser.parse_args()
     REPRISE, STATIC = os.path.abspath(args.reprise), os.path.abspath(args.static_runtime)
-    passed = failed = 0
     with tempfile.TemporaryDirectory() as TMP:
-        for name, test in sorted(globals().items()):
-            if not name.startswith("test_"):
-                continue
-            try:
-                test()
-                passed += 1
-            except Exception:  # any failure of a check is that check's
-                failed += 1
-                print(f"FAIL {name}\n{traceback.format_exc(limit=-1)}")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+        return run_tests(globals())
 
 
 if __name__ == "__main__":

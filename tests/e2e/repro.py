@@ -10,7 +10,8 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import traceback
+
+from harness import run_tests
 
 COLUMNS = 100
 REPRISE = TMP = None  # set by main
@@ -124,18 +125,8 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--reprise", required=True)
     REPRISE = os.path.abspath(parser.parse_args().reprise)
-    tests = [(n, f) for n, f in globals().items() if n.startswith("test_")]
-    failed = 0
     with tempfile.TemporaryDirectory() as TMP:
-        for name, test in tests:
-            try:
-                test()
-            except Exception:
-                failed += 1
-                print(f"{name} failed")
-                traceback.print_exc(file=sys.stdout)
-    print(f"{len(tests) - failed} passed, {failed} failed")
-    return failed > 0
+        return run_tests(globals())
 
 
 if __name__ == "__main__":

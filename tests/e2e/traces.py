@@ -12,11 +12,12 @@ import subprocess
 import sys
 import tempfile
 import time
-import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import trace_check  # noqa: E402
+
+from harness import run_tests
 
 MIXED = str(HERE.parent / "timing" / "mixed.ptx")
 SAXPY = str(HERE.parent / "golden" / "saxpy.ptx")
@@ -250,19 +251,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--reprise", required=True)
     REPRISE = os.path.abspath(parser.parse_args().reprise)
-    passed = failed = 0
     with tempfile.TemporaryDirectory() as TMP:
-        for name, test in sorted(globals().items()):
-            if not name.startswith("test_"):
-                continue
-            try:
-                test()
-                passed += 1
-            except Exception:  # any failure of a check is that check's
-                failed += 1
-                print(f"FAIL {name}\n{traceback.format_exc(limit=-1)}")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+        return run_tests(globals())
 
 
 if __name__ == "__main__":

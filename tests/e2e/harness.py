@@ -1,0 +1,18 @@
+"""What end-to-end tests have in common: each test_ function of a module is a test, and failing is raising."""
+import traceback
+
+
+def run_tests(module):
+    """Runs the tests of a module, given as its globals(); prints the failures and a summary, returns the exit status."""
+    passed = failed = 0
+    for name, test in sorted(module.items()):
+        if not name.startswith("test_"):
+            continue
+        try:
+            test()
+            passed += 1
+        except Exception:  # any failure of a check is that check's
+            failed += 1
+            print(f"FAIL {name}\n{traceback.format_exc()}")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
