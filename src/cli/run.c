@@ -284,6 +284,23 @@ static int become(char *path, char **argv) {
     return 126;
 }
 
+/* Whether the options name a machine; said once here, rather than by each program as a failure of its own. */
+static bool machine_exists(void) {
+    struct options o;
+    struct mech_set mechs;
+    struct profile_set profiles;
+    struct gpu_config *cfg = xcalloc(1, sizeof *cfg);
+    struct diag d = {0};
+    options_read(&o);
+    bool ok = options_resolve(&o.rp, &mechs, &profiles, cfg, &d);
+    if (!ok)
+        fputs(str_text(&d.text), stderr);
+    diag_free(&d);
+    options_free(&o);
+    free(cfg);
+    return ok;
+}
+
 static int run_program(char **argv, bool maybe_workload) {
     char path[PATH_MAX];
     if (!find_program(argv[0], path, sizeof path)) {
@@ -296,6 +313,8 @@ static int run_program(char **argv, bool maybe_workload) {
         fprintf(stderr, "reprise: %s: %s\n", path, elf_static_advice());
         return 1;
     }
+    if (!machine_exists())
+        return 2;
     return become(path, argv);
 }
 
@@ -347,6 +366,8 @@ static int run_workloads(int argc, char **argv, struct request *r) {
         return near ? cli_usage_error(help, "there is no workload of that name; did you mean", near)
                     : cli_usage_error(help, "arguments of a workload's program come after --, not", argv[i]);
     }
+    if (!machine_exists())
+        return 2;
     if (r->names.len == 1)
         return run_workload(r->names.at[0], r, extra);
     if (i < argc)

@@ -1,5 +1,6 @@
 /* GPUs, their memory, textures and limits. */
 #include "gpu/gpu.h"
+#include "gpu/options.h"
 #include "gpu/timed.h"
 
 #include <assert.h>
@@ -40,20 +41,6 @@ static char *take_log(struct diag *d) {
 
 enum { PARAM_BLOCK_BYTES = PARAM_BASE + 32768, WORKSPACE_BYTES = 256 };
 
-/* The configuration, in which the models' settings stand before the user's. */
-static bool load_config(struct rp_gpu *g, const struct rp_options *opt, struct diag *d) {
-    VEC(const char *) set = {0};
-    for (uint32_t k = 0; k < g->mechs.n; k++)
-        for (const char *const *s = g->mechs.at[k]->settings; *s; s++)
-            vec_push(&set, *s);
-    for (const char *const *s = opt->set; s && *s; s++)
-        vec_push(&set, *s);
-    vec_push(&set, NULL);
-    bool ok = config_load(&g->cfg, opt->gpu ? opt->gpu : CONFIG_DEFAULT_GPU, set.at, NULL, d);
-    vec_free(&set);
-    return ok;
-}
-
 uint32_t gpu_timed_counters(const struct rp_gpu *g) {
     return machine_counter_count(&g->mechs) + profile_counter_count(&g->profiles);
 }
@@ -88,8 +75,7 @@ static void prepare_timed(struct rp_gpu *g) {
 struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
     struct rp_gpu *g = xcalloc(1, sizeof *g);
     struct diag d = {0};
-    bool ok = mech_select(&g->mechs, opt->mech, &d) && profile_select(&g->profiles, opt->probe, &d) &&
-              load_config(g, opt, &d);
+    bool ok = options_resolve(opt, &g->mechs, &g->profiles, &g->cfg, &d);
     if (ok) {
         config_info(&g->cfg, &g->info);
         ok = memory_init(&g->mem, g->info.total_mem);

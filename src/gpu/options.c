@@ -114,3 +114,19 @@ void options_free(struct options *o) {
     free((void *)(uintptr_t)o->rp.set);
     free(o->set_text);
 }
+
+bool options_resolve(const struct rp_options *o, struct mech_set *mechs, struct profile_set *profiles,
+                     struct gpu_config *cfg, struct diag *d) {
+    if (!mech_select(mechs, o->mech, d) || !profile_select(profiles, o->probe, d))
+        return false;
+    VEC(const char *) set = {0};
+    for (uint32_t k = 0; k < mechs->n; k++)
+        for (const char *const *s = mechs->at[k]->settings; *s; s++)
+            vec_push(&set, *s);
+    for (const char *const *s = o->set; s && *s; s++)
+        vec_push(&set, *s);
+    vec_push(&set, NULL);
+    bool ok = config_load(cfg, o->gpu ? o->gpu : CONFIG_DEFAULT_GPU, set.at, NULL, d);
+    vec_free(&set);
+    return ok;
+}
