@@ -67,8 +67,8 @@ void core_finish(struct sm *sm, int32_t id, uint64_t cycle) {
     op_finish_at(sm, id, cycle);
 }
 
-void core_read(struct sm *sm, int32_t id, uint32_t bank) {
-    queue_read(sm, id, bank, CORE_NONE);
+void core_read(struct sm *sm, int32_t id, uint32_t place) {
+    queue_read(sm, id, place % sm->spec->banks, CORE_NONE);
 }
 
 /* The bank serves the read behind prev (CORE_NONE: the first) of those that wait. */

@@ -27,7 +27,9 @@ void point_block(struct sm *sm, uint32_t block, bool enters) {
     EACH(sm, block, points->block(state, block, enters))
 }
 
-void point_warp(struct sm *sm, uint32_t warp, bool enters){EACH(sm, warp, points->warp(state, warp, enters))}
+void point_warp(struct sm *sm, uint32_t warp, bool enters) {
+    EACH(sm, warp, points->warp(state, warp, enters));
+}
 
 uint64_t point_fetch(struct sm *sm, uint64_t wanting, uint64_t now) {
     EACH(sm, fetch, wanting = wanting ? points->fetch(state, wanting, now) : 0)
@@ -123,7 +125,9 @@ void point_retire(struct sm *sm, int32_t op) {
     EACH(sm, retire, points->retire(state, op))
 }
 
-void point_tick(struct sm *sm, uint64_t now){EACH(sm, tick, points->tick(state, now))}
+void point_tick(struct sm *sm, uint64_t now) {
+    EACH(sm, tick, points->tick(state, now));
+}
 
 uint64_t point_next(const struct sm *sm, uint64_t now) {
     uint64_t next = NEVER, own;

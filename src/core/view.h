@@ -37,8 +37,8 @@ void core_retire(struct sm *sm, int32_t op);
 /* The number of the physical register that is op's k-th source (write: destination word): the owner's, or,
  * when the registers have no owner, one for each register of each warp. */
 uint32_t core_place(struct sm *sm, int32_t op, uint32_t k, bool write);
-/* Asks a bank for one more read on behalf of op; read_done follows. */
-void core_read(struct sm *sm, int32_t op, uint32_t bank);
+/* Asks for one more read, of a physical register, on behalf of op; read_done follows. */
+void core_read(struct sm *sm, int32_t op, uint32_t place);
 /* A bank serves the waiting read (write) behind prev, or the first if prev is CORE_NONE: for the arbitrate
  * point. sm->read_banks and sm->write_banks have the banks at which requests wait, oldest first: reads from
  * sm->bank_reads[bank][0] on, linked by sm->reads[].next, writes from sm->bank_writes[bank][0] on, linked by

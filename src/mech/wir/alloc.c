@@ -4,10 +4,6 @@
 
 #include "mech/wir/wir.h"
 
-static uint32_t bank_of_reg(const struct wir *w, uint16_t reg) {
-    return reg % w->sm->spec->banks;
-}
-
 /* The word in work of an op's result, in its latch. */
 static uint32_t *value_of(const struct wir *w, const struct core_op *op) {
     return w->sm->warps[op->warp].w->r[op->i->d + op->next_write];
@@ -36,7 +32,10 @@ static void write_lanes(struct wir *w, uint16_t reg, const uint32_t *value, uint
 
 /* The op's result enters the reuse buffer, unless its place was given away. */
 static void record(struct wir *w, struct wir_op *o, uint16_t reg) {
-    struct rb_entry out = {0};
+    struct rb_entry out;
+    uint32_t src;
+    if (!w->cfg->wir_pending && w->low)
+        return;
     w->n.rb_ops++;
     w->changed = true;
     if (w->cfg->wir_pending) {
@@ -44,9 +43,6 @@ static void record(struct wir *w, struct wir_op *o, uint16_t reg) {
             wir_ref(w, reg);
         return;
     }
-    if (w->low)
-        return;
-    uint32_t src;
     for (uint32_t i = 0; rb_source(&o->tag, &i, &src);)
         wir_ref(w, src);
     wir_ref(w, reg);
@@ -150,18 +146,22 @@ static void sign(struct wir *w, struct wir_op *o) {
     wir_drop_signature(w, &out);
 }
 
-/* A new register, now or as soon as there is one. An op that waits gives up its sources, so that ops that
- * wait for each other's registers cannot be. */
-static void give_register(struct wir *w, int32_t id) {
+/* A new register, now or as soon as there is one: until then the op is among the starved. */
+static bool give_register(struct wir *w, int32_t id) {
     struct wir_op *o = &w->ops[id];
     if (!take_register(w, id)) {
-        w->n.starved++;
         queue_push(&w->starved, id);
-        return;
+        return false;
     }
     if (!o->divergent && w->cfg->wir_vsb_entries)
         sign(w, o);
     write_word(w, id);
+    return true;
+}
+
+/* The word in work cannot share a register. */
+static void new_register(struct wir *w, int32_t id) {
+    w->n.starved += !give_register(w, id);
 }
 
 /* The result and the register that may hold it are both at hand. */
@@ -175,7 +175,7 @@ static void compare(struct wir *w, int32_t id, const uint32_t *held) {
     w->n.vsb_collisions++;
     wir_unref(w, o->dst);
     o->dst = REG_NONE;
-    give_register(w, id);
+    new_register(w, id);
 }
 
 /* Compares with a register of equal hash: a copy of it in the verify cache, or the bank's. */
@@ -195,7 +195,7 @@ static void verify(struct wir *w, int32_t id) {
         compare(w, id, held);
     } else {
         w->n.verify_reads++;
-        core_read(w->sm, id, bank_of_reg(w, o->dst));
+        core_read(w->sm, id, o->dst);
     }
 }
 
@@ -222,7 +222,7 @@ static void begin_word(struct wir *w, int32_t id) {
         return;
     }
     if (o->divergent || !w->cfg->wir_vsb_entries) {
-        give_register(w, id);
+        new_register(w, id);
         return;
     }
     if (op->next_write) /* the first word's was made ahead */
@@ -235,7 +235,7 @@ static void begin_word(struct wir *w, int32_t id) {
     w->n.vsb_hits += found != VSB_MISS;
     w->n.vsb_misses += found == VSB_MISS;
     if (found == VSB_MISS) {
-        give_register(w, id);
+        new_register(w, id);
         return;
     }
     o->dst = (uint16_t)found;
@@ -280,24 +280,16 @@ void wir_written(void *m, int32_t id, uint32_t k) {
 }
 
 /* Ops that waited for a register, in the order in which they came; those that find one in their place may
- * overtake. */
+ * overtake. An op that waits gives up its sources, so that ops that wait for each other's registers cannot
+ * be. */
 static void serve_starved(struct wir *w) {
     for (uint32_t n = w->starved.len; n; n--) {
         int32_t id = *queue_head(&w->starved);
         struct wir_op *o = &w->ops[id];
         queue_pop(&w->starved);
         o->record &= w->cfg->wir_pending;
-        for (uint32_t k = 0; k < o->nsrc; k++)
-            if (o->src[k] != REG_NONE)
-                wir_unref(w, o->src[k]);
-        o->nsrc = 0;
-        if (!take_register(w, id)) {
-            queue_push(&w->starved, id);
-            continue;
-        }
-        if (!o->divergent && w->cfg->wir_vsb_entries)
-            sign(w, o);
-        write_word(w, id);
+        wir_drop_sources(w, o);
+        give_register(w, id);
     }
 }
 
@@ -321,19 +313,22 @@ void wir_allocation_stage(struct wir *w) {
     }
 }
 
+/* Nobody but this logical register has the physical one. */
+static bool is_own(const struct wir *w, const struct reg_map *map) {
+    return map->pinned || (map->id != REG_NONE && w->regs->refs[map->id] == 1);
+}
+
 bool wir_can_write(struct wir *w, uint32_t warp, const struct xinst *i) {
     uint32_t need = 0;
-    for (uint32_t k = 0; k < i->ndw; k++) {
-        const struct reg_map *map = regfile_map(w->regs, warp, i->d + k);
-        need += !map->pinned && (map->id == REG_NONE || w->regs->refs[map->id] != 1);
-    }
+    for (uint32_t k = 0; k < i->ndw; k++)
+        need += !is_own(w, regfile_map(w->regs, warp, i->d + k));
     return need <= w->regs->nfree;
 }
 
 /* Gives a logical register a physical one that nobody else has, and fills it from the latch. */
 static void write_now(struct wir *w, uint32_t warp, uint32_t reg) {
     struct reg_map *map = regfile_map(w->regs, warp, reg);
-    if (!map->pinned && (map->id == REG_NONE || w->regs->refs[map->id] != 1)) {
+    if (!is_own(w, map)) {
         uint16_t new = regfile_alloc(w->regs);
         assert(new != REG_NONE); /* wir_can_write said so before the instruction issued */
         w->n.alloc_ops++;

@@ -84,7 +84,7 @@ static bool make_tag(struct wir *w, uint32_t warp, const struct xinst *i, const 
 }
 
 /* Rename: physical sources, each with a reference for as long as the op is under way. */
-static void rename(struct wir *w, uint32_t warp, const struct core_need *need, struct wir_op *o) {
+static void rename_sources(struct wir *w, uint32_t warp, const struct core_need *need, struct wir_op *o) {
     for (uint32_t k = 0; k < need->nreads; k++) {
         uint16_t id = regfile_map(w->regs, warp, need->reads[k])->id;
         o->src[o->nsrc++] = id;
@@ -104,7 +104,7 @@ enum mech_verdict wir_issued(void *m, int32_t id, uint64_t now) {
                          .divergent = op->mask != (uint32_t)ALL_LANES,
                          .dst = REG_NONE,
                          .owner = CORE_NONE};
-    rename(w, op->warp, &w->sm->needs[pc], o);
+    rename_sources(w, op->warp, &w->sm->needs[pc], o);
     if (mark->reusable) {
         w->n.divergent += o->divergent;
         o->look = !o->divergent && make_tag(w, op->warp, op->i, mark, &o->tag);

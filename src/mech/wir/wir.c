@@ -23,8 +23,11 @@ static const struct energy_event energy[] = {
 #undef EVENT
 };
 
-enum { MAX_RESULT = 4 /* registers a control instruction writes, at most */ };
-enum { COPY_RESERVE = 64, /* ops kept for copies of registers */ MAX_COUNT = 31 };
+enum {
+    MAX_RESULT = 4,    /* registers a control instruction writes, at most */
+    COPY_RESERVE = 64, /* ops kept for copies of registers */
+    MAX_COUNT = 31,    /* of barriers, at which a block stops reusing loads */
+};
 
 void wir_drop(struct wir *w, const struct rb_entry *e) {
     uint32_t reg;
@@ -39,6 +42,13 @@ void wir_drop(struct wir *w, const struct rb_entry *e) {
 void wir_drop_signature(struct wir *w, const struct vsb_entry *e) {
     if (e->valid)
         wir_unref(w, e->reg);
+}
+
+void wir_drop_sources(struct wir *w, struct wir_op *o) {
+    for (uint32_t k = 0; k < o->nsrc; k++)
+        if (o->src[k] != REG_NONE)
+            wir_unref(w, o->src[k]);
+    o->nsrc = 0;
 }
 
 static void *create(struct arena *a, const struct gpu_config *cfg, void *shared, struct sm *sm) {
@@ -187,12 +197,8 @@ static uint32_t place(void *m, int32_t op, uint32_t k, bool write) {
 
 static void retire(void *m, int32_t op) {
     struct wir *w = m;
-    struct wir_op *o = &w->ops[op];
     w->now = w->sm->now;
-    for (uint32_t k = 0; k < o->nsrc; k++)
-        if (o->src[k] != REG_NONE)
-            wir_unref(w, o->src[k]);
-    o->nsrc = 0;
+    wir_drop_sources(w, &w->ops[op]);
     w->inflight -= !w->sm->ops[op].injected;
 }
 

@@ -127,5 +127,7 @@ static inline void wir_unref(struct wir *w, uint32_t reg) {
 /* An entry left a buffer: its references go. */
 void wir_drop(struct wir *w, const struct rb_entry *e);
 void wir_drop_signature(struct wir *w, const struct vsb_entry *e);
+/* An op needs its sources no longer. */
+void wir_drop_sources(struct wir *w, struct wir_op *o);
 
 #endif
