@@ -23,6 +23,10 @@ bool cli_write_file(const char *path, const char *text, size_t len);
 bool cli_make_folder(const char *path);
 /* Says what is wrong and how the command is used; returns 2. */
 int cli_usage_error(const char *help, const char *what, const char *word);
+struct rp_options;
+/* Whether the options name a GPU, mechanisms, probes and settings that there are; else a message says what is
+ * wrong. */
+bool cli_machine_exists(const struct rp_options *o);
 /* Directory that holds the drop-in libraries; NULL when it cannot be found. */
 const char *cli_library_dir(void);
 

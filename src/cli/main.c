@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "cli/cli.h"
+#include "gpu/options.h"
 
 static const struct {
     const char *name;
@@ -18,7 +19,7 @@ static const struct {
     {"compare", cli_compare, "run workloads on several mechanisms and print one table"},
     {"repro", cli_repro, "a paper's figures from our runs, its claims beside ours"},
     {"disasm", cli_disasm, "print the machine code of a PTX file"},
-    {"list", cli_list, "list gpus, params, counters or workloads"},
+    {"list", cli_list, "list gpus, mechs, probes, params, counters, workloads or suites"},
 };
 enum { NCOMMANDS = sizeof commands / sizeof commands[0] };
 
@@ -78,6 +79,19 @@ bool cli_make_folder(const char *path) {
     if (!ok)
         fprintf(stderr, "reprise: %s: %s\n", path, strerror(errno));
     free(part);
+    return ok;
+}
+
+bool cli_machine_exists(const struct rp_options *o) {
+    struct mech_set mechs;
+    struct profile_set profiles;
+    struct gpu_config *cfg = xcalloc(1, sizeof *cfg);
+    struct diag d = {0};
+    bool ok = options_resolve(o, &mechs, &profiles, cfg, &d);
+    if (!ok)
+        fputs(str_text(&d.text), stderr);
+    diag_free(&d);
+    free(cfg);
     return ok;
 }
 

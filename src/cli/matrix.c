@@ -8,12 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cfg/config.h"
 #include "cli/cli.h"
 #include "cli/jobs.h"
 #include "cli/keep.h"
-#include "mech/registry.h"
-#include "profile/profile.h"
+#include "reprise.h"
 
 enum { SHOWN_LINES = 4 }; /* of the beginning, and of the end, of what a failed run printed */
 
@@ -40,15 +38,6 @@ int matrix_add_model(struct matrix *x, const char *label, const char *text) {
     vec_push(&x->models, model);
     vec_push(&x->results.models, xstrdup(label));
     return (int)x->models.len - 1;
-}
-
-bool matrix_can_run(const char *text, struct diag *d) {
-    struct mech_set set;
-    char *mech = xstrdup(text);
-    mech[strcspn(mech, ":")] = 0;
-    bool ok = mech_select(&set, mech, d);
-    free(mech);
-    return ok;
 }
 
 /* Names of workloads, then of suites. */
@@ -88,15 +77,11 @@ static const char **model_settings(const struct matrix *x, const struct matrix_m
 bool matrix_check(const struct matrix *x) {
     bool ok = true;
     for (uint32_t m = 0; ok && m < x->models.len; m++) {
-        struct gpu_config *config = xcalloc(1, sizeof *config);
-        struct diag d = {0};
-        const char **set = model_settings(x, &x->models.at[m]);
-        ok = matrix_can_run(x->models.at[m].mech, &d) && config_load(config, x->gpu, set, NULL, &d) &&
-             profile_select(&(struct profile_set){0}, str_text(&x->models.at[m].probes), &d);
-        fputs(str_text(&d.text), stderr);
-        diag_free(&d);
+        const struct matrix_model *model = &x->models.at[m];
+        const char **set = model_settings(x, model);
+        ok = cli_machine_exists(&(struct rp_options){
+            .gpu = x->gpu, .set = set, .mech = model->mech, .probe = str_text(&model->probes)});
         free(set);
-        free(config);
     }
     return ok;
 }

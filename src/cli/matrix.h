@@ -33,8 +33,6 @@ struct matrix {
 
 /* Adds a model under a label, once; its number, or -1 after a message when the text is no model. */
 int matrix_add_model(struct matrix *x, const char *label, const char *text);
-/* Whether the mechanisms of a model are there and can be stacked; else a message in d. */
-bool matrix_can_run(const char *text, struct diag *d);
 /* Adds a workload, a suite's workloads, or all of them, each once; false after a message. */
 bool matrix_add_workloads(struct matrix *x, const char *name);
 /* Looks at the settings of every model before anything runs; false after a message. */

@@ -29,7 +29,6 @@ struct request {
     struct matrix matrix;
     const struct repro_paper *paper;
     VEC(const struct repro_figure *) figures;
-    VEC(const struct repro_model *) missing;
     const char *out;
     bool list, named; /* named: figures were */
 };
@@ -113,26 +112,10 @@ static int take(struct request *r, int argc, char **argv) {
 
 /* ---- what to run ---- */
 
-/* A model that cannot be had leaves holes in figures, but not everything undone. */
-static void note_missing(struct request *r, const struct repro_model *m, const struct diag *d) {
-    for (uint32_t i = 0; i < r->missing.len; i++)
-        if (r->missing.at[i] == m)
-            return;
-    vec_push(&r->missing, m);
-    fprintf(stderr, "reprise: %s is left out: %s", m->label, str_text(&d->text));
-}
-
 static void add_model(struct request *r, const char *label, size_t len) {
-    for (const struct repro_model *m = r->paper->models; m->label; m++) {
-        struct diag d = {0};
-        if (strlen(m->label) != len || strncmp(m->label, label, len))
-            continue;
-        if (matrix_can_run(m->model, &d))
+    for (const struct repro_model *m = r->paper->models; m->label; m++)
+        if (strlen(m->label) == len && !strncmp(m->label, label, len))
             matrix_add_model(&r->matrix, m->label, m->model);
-        else
-            note_missing(r, m, &d);
-        diag_free(&d);
-    }
 }
 
 static bool chosen(const struct request *r, const char *figure) {
@@ -281,7 +264,6 @@ int cli_repro(int argc, char **argv) {
     else if (!rc)
         rc = repro(&r);
     vec_free(&r.figures);
-    vec_free(&r.missing);
     matrix_free(&r.matrix);
     return rc;
 }

@@ -284,20 +284,13 @@ static int become(char *path, char **argv) {
     return 126;
 }
 
-/* Whether the options name a machine; said once here, rather than by each program as a failure of its own. */
+/* Whether there is a machine as the options say that became environment variables; said once here, rather
+ * than by each program as a failure of its own. */
 static bool machine_exists(void) {
     struct options o;
-    struct mech_set mechs;
-    struct profile_set profiles;
-    struct gpu_config *cfg = xcalloc(1, sizeof *cfg);
-    struct diag d = {0};
     options_read(&o);
-    bool ok = options_resolve(&o.rp, &mechs, &profiles, cfg, &d);
-    if (!ok)
-        fputs(str_text(&d.text), stderr);
-    diag_free(&d);
+    bool ok = cli_machine_exists(&o.rp);
     options_free(&o);
-    free(cfg);
     return ok;
 }
 
