@@ -3,22 +3,20 @@
 
 Every check is a function named test_*; they print what went wrong, then a count. Python because it is processes and text.
 """
-import argparse
 import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 
-from harness import run_tests
+import harness
 
 HERE = pathlib.Path(__file__).resolve().parent
 SAXPY = str(HERE.parent / "golden" / "saxpy.ptx")
 SAXPY_ARGS = ["--arg", "f32:2", "--arg", "iota:4", "--arg", "iota:4", "--arg", "u32:4"]
 COLUMNS = 100
-REPRISE = STATIC = TMP = None  # set by main
+REPRISE = STATIC_RUNTIME = TMP = None  # set by main
 
 ENDLESS = """.version 6.4
 .target sm_75
@@ -183,7 +181,7 @@ def test_missing_files():
 
 
 def test_static_runtime_is_refused():
-    rc, _, err = run("run", "--", STATIC)
+    rc, _, err = run("run", "--", STATIC_RUNTIME)
     expect(rc == 1, f"status {rc}")
     expect_in("linked in statically", err)
     expect_in("nvcc -cudart shared", err)
@@ -492,16 +490,5 @@ def test_workloads():
     expect(rc == 1 and "launch timed out" in err, err)
 
 
-def main():
-    global REPRISE, STATIC, TMP
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--reprise", required=True)
-    parser.add_argument("--static-runtime", required=True, help="the program made of static_runtime.c")
-    args = parser.parse_args()
-    REPRISE, STATIC = os.path.abspath(args.reprise), os.path.abspath(args.static_runtime)
-    with tempfile.TemporaryDirectory() as TMP:
-        return run_tests(globals())
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(harness.main(globals(), "static-runtime"))

@@ -3,7 +3,6 @@
 
 Every check is a function named test_*. Python because it is processes and text.
 """
-import argparse
 import csv
 import json
 import os
@@ -11,10 +10,9 @@ import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
-from harness import run_tests
+import harness
 
 COLUMNS = 100
 REPRISE = TMP = None  # set by main
@@ -162,14 +160,5 @@ def test_interruption_keeps_what_was_finished():
     expect(len(pathlib.Path(files[1]).read_text().splitlines()) == 3, "CSV")
 
 
-def main():
-    global REPRISE, TMP
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--reprise", required=True)
-    REPRISE = os.path.abspath(parser.parse_args().reprise)
-    with tempfile.TemporaryDirectory() as TMP:
-        return run_tests(globals())
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(harness.main(globals()))

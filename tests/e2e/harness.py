@@ -1,4 +1,7 @@
 """What end-to-end tests have in common: each test_ function of a module is a test, and failing is raising."""
+import argparse
+import os
+import tempfile
 import traceback
 
 
@@ -16,3 +19,14 @@ def run_tests(module):
             print(f"FAIL {name}\n{traceback.format_exc()}")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
+
+
+def main(module, *programs):
+    """The same as a script, with REPRISE, and whatever else programs names, from the options of these names, and TMP, a folder."""
+    parser = argparse.ArgumentParser(description=module["__doc__"])
+    for name in ("reprise", *programs):
+        parser.add_argument(f"--{name}", required=True)
+    for name, path in vars(parser.parse_args()).items():
+        module[name.upper()] = os.path.abspath(path)
+    with tempfile.TemporaryDirectory() as module["TMP"]:
+        return run_tests(module)

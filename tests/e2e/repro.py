@@ -3,15 +3,13 @@
 
 Every check is a function named test_*. Python because it is processes and text.
 """
-import argparse
 import csv
 import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 
-from harness import run_tests
+import harness
 
 COLUMNS = 100
 REPRISE = TMP = None  # set by main
@@ -120,14 +118,5 @@ def test_mistakes_get_suggestions():
     expect(rc == 1 and "/proc/nowhere" in err, err)
 
 
-def main():
-    global REPRISE, TMP
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--reprise", required=True)
-    REPRISE = os.path.abspath(parser.parse_args().reprise)
-    with tempfile.TemporaryDirectory() as TMP:
-        return run_tests(globals())
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(harness.main(globals()))

@@ -3,21 +3,19 @@
 
 Every check is a function named test_*; they print what went wrong, then a count. Python because it is processes and text.
 """
-import argparse
 import json
 import os
 import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import trace_check  # noqa: E402
 
-from harness import run_tests
+import harness
 
 MIXED = str(HERE.parent / "timing" / "mixed.ptx")
 SAXPY = str(HERE.parent / "golden" / "saxpy.ptx")
@@ -246,14 +244,5 @@ def test_checker_finds_faults():
         raise AssertionError(f"a missing {ph} was not noticed")
 
 
-def main():
-    global REPRISE, TMP
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--reprise", required=True)
-    REPRISE = os.path.abspath(parser.parse_args().reprise)
-    with tempfile.TemporaryDirectory() as TMP:
-        return run_tests(globals())
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(harness.main(globals()))
