@@ -191,12 +191,16 @@ static void wrong_value(struct sm *sm, const struct core_op *op, const uint32_t 
                    op->warp, op_info[op->i->in->op].name, op->i->in->line, lane, value[lane], computed[lane]);
 }
 
-void core_give(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
+void core_share(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
     struct core_op *op = &sm->ops[id];
-    uint32_t *latch = sm->warps[op->warp].w->r[op->i->d];
+    uint32_t *latch = sm->warps[op->warp].w->r[op->i->d + op->next_write];
     if (sm->check.on && memcmp(latch, value, WARP_LANES * sizeof *latch))
         wrong_value(sm, op, value, latch);
     memcpy(latch, value, WARP_LANES * sizeof *latch);
+}
+
+void core_give(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
+    core_share(sm, id, value);
     TELL(sm, tell_note(sm, id, "supplied"));
 }
 

@@ -29,6 +29,9 @@ static inline void core_delay(struct sm *sm, int32_t op, uint32_t cycles) {
 }
 /* Destination word op->next_write of an op whose result was taken goes to its bank; written follows. */
 void core_write(struct sm *sm, int32_t op);
+/* The same word is not written, because a register that has value stands for it: the program goes on with
+ * that. --check compares it with what was computed. */
+void core_share(struct sm *sm, int32_t op, const uint32_t value[WARP_LANES]);
 /* The op ends: what it has on the scoreboard is released. */
 void core_retire(struct sm *sm, int32_t op);
 

@@ -169,6 +169,8 @@ static void compare(struct wir *w, int32_t id, const uint32_t *held) {
     struct wir_op *o = &w->ops[id];
     if (!memcmp(held, value_of(w, &w->sm->ops[id]), sizeof w->regs->v[0])) {
         w->n.vsb_shared++;
+        core_share(w->sm, id,
+                   w->regs->v[o->dst]); /* not held: that is what was compared, not what is there */
         finish_word(w, id, false);
         return;
     }
