@@ -22,22 +22,6 @@ const struct mech_model *mech_model_at(uint32_t i) {
     return i < MODELS ? &models[i] : NULL;
 }
 
-/* What each claim is called when two mechanisms want it. */
-static const struct {
-    uint32_t claim;
-    const char *what;
-} claims[] = {
-    {MECH_REGISTERS, "decide in which registers values live"},
-    {MECH_BANKS, "arbitrate the register banks"},
-    {MECH_STREAM, "decide which instructions a warp fetches"},
-    {MECH_LANES, "decide which lanes execute"},
-    {MECH_FRONT, "take instructions between issue and the operand collectors"},
-    {MECH_FORMS, "decide how the banks store the lanes of a register"},
-    {MECH_BACK, "take results between execution and the register banks"},
-    {MECH_SUPPLY, "supply results of instructions that are not executed"},
-    {MECH_MEMORY, "access memory on their own"},
-};
-
 static const char *name_at(void *ctx, uint32_t i) {
     (void)ctx;
     return !i ? "base" : i <= MODELS ? models[i - 1].name : NULL;
@@ -63,12 +47,34 @@ static const struct mech_model *find(const char *name, size_t len, struct diag *
     return NULL;
 }
 
+/* One runs instructions whose registers the other would have to hold. */
+static bool holds_code_of(const struct mechanism *a, const struct mechanism *b) {
+    return a->points.stream.own_code && mech_owns(&b->points) >> MECH_registers & 1;
+}
+
+/* Why the two cannot stand in one stack, or NULL. */
+static const char *conflict(const struct mechanism *a, const struct mechanism *b) {
+    if (a == b)
+        return "are models of one mechanism";
+    uint32_t both = mech_owns(&a->points) & mech_owns(&b->points);
+    for (uint32_t g = 0; g < MECH_GROUPS_ALL; g++) {
+        const char *what = mech_group_what((enum mech_group)g);
+        if (both >> g & 1 && what)
+            return what;
+    }
+    if (holds_code_of(a, b) || holds_code_of(b, a))
+        return "would hold the registers of instructions that are not the program's";
+    return NULL;
+}
+
 bool mech_add(struct mech_set *s, const struct mech_model *m, struct diag *d) {
+    const char *wrong = mech_wrong(&m->mechanism->points);
+    if (wrong) {
+        diag_add(d, DIAG_ERROR, "the mechanism '%s' is not whole: %s", m->name, wrong);
+        return false;
+    }
     for (uint32_t k = 0; k < s->n; k++) {
-        uint32_t both = s->at[k]->mechanism->claims & m->mechanism->claims;
-        const char *what = s->at[k]->mechanism == m->mechanism ? "are models of one mechanism" : NULL;
-        for (uint32_t c = 0; !what && c < sizeof claims / sizeof claims[0]; c++)
-            what = both & claims[c].claim ? claims[c].what : NULL;
+        const char *what = conflict(s->at[k]->mechanism, m->mechanism);
         if (what) {
             diag_add(d, DIAG_ERROR, "'%s' and '%s' cannot be stacked: both %s", s->at[k]->name, m->name,
                      what);

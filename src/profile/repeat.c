@@ -195,6 +195,8 @@ static void on_effect(struct repeat *r, const struct probe_event *e) {
 
 static void on_event(struct probe *p, const struct probe_event *e) {
     struct repeat *r = (struct repeat *)p;
+    if (e->stream)
+        return; /* not the program's */
     if (e->kind == PROBE_ISSUE)
         on_issue(r, e);
     else if (e->kind == PROBE_EFFECT)
