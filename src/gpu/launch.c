@@ -199,11 +199,11 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
         return refuse(report, RP_INVALID_CONFIG, k->func->name,
                       "a cooperative launch of %llu blocks, %llu fit on the GPU", blocks, slots);
     const struct program *p = k->prog;
-    static uint8_t bank0[BANK0_MAX];
     uint32_t bank0_bytes = PARAM_BASE + p->param_bytes;
     if (bank0_bytes > BANK0_MAX)
         return refuse(report, RP_INVALID_VALUE, k->func->name, "%llu bytes of parameters, at most %llu",
                       p->param_bytes, BANK0_MAX - PARAM_BASE);
+    uint8_t *bank0 = xcalloc(1, bank0_bytes);
     fill_bank0(g, l, bank0, bank0_bytes);
     struct exec x = {
         .img = k->img,
@@ -239,6 +239,7 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
     bool ok = run(g, &x, slots ? slots : 1);
     g->totals.host_s += host_seconds() - start;
     free(x.pool);
+    free(bank0);
     count(g, &x);
     free(x.executed);
     g->heap_used = x.heap_used;

@@ -179,10 +179,6 @@ struct rp_kernel *rp_module_kernel_at(struct rp_module *m, uint32_t i) {
     return i < m->nkernels ? &m->kernels[i] : NULL;
 }
 
-int rp_module_address_bits(const struct rp_module *m) {
-    return (int)m->ptx->address_bits;
-}
-
 static const struct ptx_var *find_var(const struct rp_module *m, const char *name, bool reference) {
     for (uint32_t i = 0; i < m->ptx->nvars; i++)
         if (!m->ptx->vars[i]->func && is_reference(m->ptx->vars[i]) == reference &&
@@ -320,6 +316,3 @@ const char *rp_kernel_name(const struct rp_kernel *k) {
     return k->func->name;
 }
 
-struct rp_module *rp_kernel_module(const struct rp_kernel *k) {
-    return k->mod;
-}
