@@ -1,9 +1,33 @@
-/* Orders and trees over the control-flow graph: reverse postorder, dominators, post-dominators, loop depth.
+/* Edges of the control-flow graph, orders and trees over it: reverse postorder, dominators, post-dominators,
+ * loop depth.
  *
  * Dominators follow Cooper, Harvey and Kennedy: iterate "nearest common ancestor of the predecessors" in
  * reverse postorder until nothing moves. Post-dominators are the same on the reversed graph below a virtual
  * exit. */
-#include "opt/pass.h"
+#include "flow/flow.h"
+
+void cfg_edges(struct fn *f) {
+    for (uint32_t b = 0; b < f->blocks.len; b++) {
+        struct block *k = &f->blocks.at[b];
+        struct inst *last = block_last(k);
+        k->pred.len = 0;
+        if (!last || last->op != OP_BRX)
+            continue;
+        k->succ.len = 0;
+        for (uint32_t t = 0; t < f->tables.at[last->target].n; t++) {
+            uint32_t to = f->tables.at[last->target].blocks[t], seen = 0;
+            while (seen < k->succ.len && k->succ.at[seen] != to)
+                seen++;
+            if (seen == k->succ.len)
+                vec_push(&k->succ, to);
+        }
+    }
+    for (uint32_t b = 0; b < f->blocks.len; b++)
+        for (uint32_t s = 0; s < f->blocks.at[b].succ.len; s++) {
+            uint32_t to = f->blocks.at[b].succ.at[s];
+            vec_push(&f->blocks.at[to].pred, b);
+        }
+}
 
 /* A graph given by successor and predecessor lists, so that both directions share the code. */
 struct graph {
