@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "gpu/options.h"
 #include "opt/opt.h"
 #include "ptx/lower.h"
 
@@ -12,13 +13,20 @@ static const char help[] =
     "Compiles the kernels of a PTX file and prints their machine code, with register, shared,\n"
     "local and constant sizes. Without KERNEL all of them.\n"
     "\n"
+    "  --mech NAME      as the mechanism, or a stack NAME+NAME, has it compiled, with what its passes say\n"
+    "                   of each instruction, and the streams they add; --gpu and --set as in run\n"
     "  --regs N         registers per thread the allocator may use (default 255)\n"
     "  --passes         also print the code after each pass that changed it\n"
     "  --after PASS     the same for one pass\n"
     "  --without PASS   leave a pass out (repeatable); --without all leaves out every optional one\n";
 
+/* What opt.dump of a request points to when dumps are wanted; each kernel has a text of its own. */
+static struct str wanted_dump;
+
 struct request {
     const char *file;
+    struct rp_options machine;
+    VEC(const char *) set; /* of machine */
     uint32_t regs;
     struct opt_options opt;
     char **kernels;
@@ -57,7 +65,7 @@ static bool show(struct ptx_module *m, struct ptx_func *f, const struct request 
     return ok;
 }
 
-static int run(const struct request *r) {
+static int show_all(const struct request *r) {
     size_t len;
     char *text = cli_read_file(r->file, &len);
     if (!text)
@@ -83,40 +91,85 @@ static int run(const struct request *r) {
     return ok ? 0 : 1;
 }
 
-int cli_disasm(int argc, char **argv) {
-    struct request r = {.regs = MAX_GPR};
-    static struct str marker;
+/* Adds the passes of the mechanisms to how the kernels are compiled. */
+static int run(struct request *r) {
+    vec_push(&r->set, NULL);
+    r->machine.set = r->set.at;
+    struct mech_set mechs;
+    struct profile_set profiles;
+    struct gpu_config cfg;
+    struct diag d = {0};
+    bool ok = options_resolve(&r->machine, &mechs, &profiles, &cfg, &d);
+    fputs(str_text(&d.text), stderr);
+    diag_free(&d);
+    if (!ok)
+        return 2;
+    const struct mech_pass *passes[MECH_MAX];
+    for (uint32_t k = 0; k < mechs.n; k++)
+        passes[k] = mechs.at[k]->mechanism->passes;
+    r->opt.mech_passes = passes;
+    r->opt.nmechs = mechs.n;
+    r->opt.cfg = &cfg;
+    r->opt.notes = true;
+    return show_all(r);
+}
+
+/* Reads an option with its value, if it is one; else false. */
+static bool read_option(struct request *r, const char *name, const char *value) {
+    if (!strcmp(name, "--mech")) {
+        r->machine.mech = value;
+    } else if (!strcmp(name, "--gpu")) {
+        r->machine.gpu = value;
+    } else if (!strcmp(name, "--set")) {
+        vec_push(&r->set, value);
+    } else if (!strcmp(name, "--after")) {
+        r->opt.dump = &wanted_dump;
+        r->opt.only = value;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* Reads the options; -1, or the status to leave with. */
+static int read_options(struct request *r, int argc, char **argv) {
     for (int i = 0; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (!strcmp(argv[i], "--help")) {
             fputs(help, stdout);
             return 0;
         } else if (!strcmp(argv[i], "--passes")) {
-            r.opt.dump = &marker;
-        } else if (!strcmp(argv[i], "--after") && value) {
-            r.opt.dump = &marker;
-            r.opt.only = argv[++i];
+            r->opt.dump = &wanted_dump;
         } else if (!strcmp(argv[i], "--without") && value) {
             uint64_t bit = strcmp(value, "all") ? opt_pass_bit(value) : ~UINT64_C(0);
             if (!bit)
                 return cli_usage_error(help, "there is no pass called", value);
-            r.opt.disable |= bit;
+            r->opt.disable |= bit;
             i++;
         } else if (!strcmp(argv[i], "--regs") && value) {
-            r.regs = (uint32_t)strtoul(argv[++i], NULL, 10);
-            if (r.regs < 16 || r.regs > MAX_GPR)
+            r->regs = (uint32_t)strtoul(argv[++i], NULL, 10);
+            if (r->regs < 16 || r->regs > MAX_GPR)
                 return cli_usage_error(help, "--regs takes 16 to 255, not", value);
+        } else if (argv[i][0] == '-' && value && read_option(r, argv[i], value)) {
+            i++;
         } else if (argv[i][0] == '-') {
             return cli_usage_error(help, "unknown option", argv[i]);
-        } else if (!r.file) {
-            r.file = argv[i];
+        } else if (!r->file) {
+            r->file = argv[i];
         } else {
-            r.kernels = &argv[i];
-            r.nkernels = argc - i;
+            r->kernels = &argv[i];
+            r->nkernels = argc - i;
             break;
         }
     }
-    if (!r.file)
-        return cli_usage_error(help, "a PTX file is needed", "");
-    return run(&r);
+    return r->file ? -1 : cli_usage_error(help, "a PTX file is needed", "");
+}
+
+int cli_disasm(int argc, char **argv) {
+    struct request r = {.regs = MAX_GPR};
+    int status = read_options(&r, argc, argv);
+    if (status < 0)
+        status = run(&r);
+    vec_free(&r.set);
+    return status;
 }
