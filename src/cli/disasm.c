@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "flow/classes.h"
 #include "gpu/options.h"
+#include "opt/mech_pass.h"
 #include "opt/opt.h"
 #include "ptx/lower.h"
 
@@ -15,6 +17,7 @@ static const char help[] =
     "\n"
     "  --mech NAME      as the mechanism, or a stack NAME+NAME, has it compiled, with what its passes say\n"
     "                   of each instruction, and the streams they add; --gpu and --set as in run\n"
+    "  --classes        on what each result depends, whether it is affine, and from where that comes\n"
     "  --regs N         registers per thread the allocator may use (default 255)\n"
     "  --passes         also print the code after each pass that changed it\n"
     "  --after PASS     the same for one pass\n"
@@ -23,11 +26,57 @@ static const char help[] =
 /* What opt.dump of a request points to when dumps are wanted; each kernel has a text of its own. */
 static struct str wanted_dump;
 
+/* What to explain of a class: what makes most of a difference. */
+static uint32_t worst_deps(struct vclass c) {
+    return c.deps & DEP_ANY ? DEP_ANY : c.deps & ~DEP_BLOCK ? c.deps & ~(uint32_t)DEP_BLOCK : c.deps;
+}
+
+/* Notes the classes of an address and of the first result, and the way to that; of what has neither, of all
+ * that it reads. */
+static void note_class(const struct pass_run *r, const struct classes *c, uint32_t block, uint32_t index) {
+    struct inst *i = &c->f->blocks.at[block].insts.at[index];
+    struct span span[MAX_SPANS];
+    struct str text = {0};
+    bool memory = op_info[i->op].form == FORM_MEM && i->nsrc, writes = inst_writes(&c->reach.v, i, span) > 0;
+    uint32_t v = writes ? reach_written(&c->reach, block, index, span[0].first) : NONE;
+    if (memory) {
+        str_printf(&text, "address ");
+        class_print(&text, class_of_source(c, block, index, 0));
+    }
+    if (writes || !memory) {
+        struct vclass of = v != NONE ? class_of(c, v) : class_of_reads(c, block, index);
+        str_printf(&text, memory ? "; " : "");
+        class_print(&text, of);
+        if (v != NONE && of.deps) {
+            str_printf(&text, "; ");
+            class_explain(&text, c, v, worst_deps(of), 0);
+        }
+    }
+    note_add(r->p, i, "%s", str_text(&text));
+    str_free(&text);
+}
+
+static bool note_classes(const struct pass_run *r) {
+    struct arena a = {0};
+    const struct class_options o = {.loads = LOADS_DISTINCT, .memory = memory_of(&a, r->p), .reasons = true};
+    for (uint32_t n = 0; n < r->p->fns.len; n++) {
+        const struct classes *c = classes_of(&a, r->p->fns.at[n], &o);
+        for (uint32_t b = 0; b < c->f->blocks.len; b++)
+            for (uint32_t k = 0; k < c->f->blocks.at[b].insts.len; k++)
+                note_class(r, c, b, k);
+    }
+    arena_free(&a);
+    return false;
+}
+
+static const struct mech_pass class_passes[] = {{"classes", AFTER_REGISTERS, note_classes}, {NULL, 0, NULL}};
+
 struct request {
     const char *file;
     struct rp_options machine;
     VEC(const char *) set; /* of machine */
     uint32_t regs;
+    bool classes;
     struct opt_options opt;
     char **kernels;
     int nkernels;
@@ -104,11 +153,12 @@ static int run(struct request *r) {
     diag_free(&d);
     if (!ok)
         return 2;
-    const struct mech_pass *passes[MECH_MAX];
+    const struct mech_pass *passes[MECH_MAX + 1];
     for (uint32_t k = 0; k < mechs.n; k++)
         passes[k] = mechs.at[k]->mechanism->passes;
+    passes[mechs.n] = class_passes;
     r->opt.mech_passes = passes;
-    r->opt.nmechs = mechs.n;
+    r->opt.nmechs = mechs.n + r->classes;
     r->opt.cfg = &cfg;
     r->opt.notes = true;
     return show_all(r);
@@ -140,6 +190,8 @@ static int read_options(struct request *r, int argc, char **argv) {
             return 0;
         } else if (!strcmp(argv[i], "--passes")) {
             r->opt.dump = &wanted_dump;
+        } else if (!strcmp(argv[i], "--classes")) {
+            r->classes = true;
         } else if (!strcmp(argv[i], "--without") && value) {
             uint64_t bit = strcmp(value, "all") ? opt_pass_bit(value) : ~UINT64_C(0);
             if (!bit)

@@ -206,6 +206,41 @@ static uint32_t *post_dominators(struct arena *a, const struct fn *f, uint32_t e
     return ipdom;
 }
 
+uint32_t *postdom_of(struct arena *a, const struct fn *f) {
+    uint32_t n = f->blocks.len, *stack = arena_array(a, uint32_t, n + 1), depth = 0;
+    bool *ends = arena_array(a, bool, n + 1), *reaches = arena_array(a, bool, n + 1);
+    for (uint32_t b = 0; b < n; b++) {
+        const struct block *k = &f->blocks.at[b];
+        ends[b] = leaves(f, b) || (k->insts.len && fn_may_leave(&k->insts.at[k->insts.len - 1]));
+        if (ends[b]) {
+            reaches[b] = true;
+            stack[depth++] = b;
+        }
+    }
+    while (depth) {
+        const struct block *k = &f->blocks.at[stack[--depth]];
+        for (uint32_t p = 0; p < k->pred.len; p++)
+            if (!reaches[k->pred.at[p]]) {
+                reaches[k->pred.at[p]] = true;
+                stack[depth++] = k->pred.at[p];
+            }
+    }
+    edge_list edges = {0};
+    for (uint32_t b = 0; b < n; b++) {
+        if (ends[b] || !reaches[b])
+            vec_push(&edges, (struct edge){n, b});
+        for (uint32_t s = 0; s < f->blocks.at[b].succ.len; s++)
+            vec_push(&edges, (struct edge){f->blocks.at[b].succ.at[s], b});
+    }
+    struct graph g = graph_of(a, n + 1, n, &edges);
+    vec_free(&edges);
+    uint32_t *ipdom = graph_idom(a, &g);
+    for (uint32_t b = 0; b < n; b++)
+        if (ipdom[b] == n)
+            ipdom[b] = NONE;
+    return ipdom;
+}
+
 /* How many blocks can reach block end. */
 static uint32_t count_reaching(const struct fn *f, uint32_t end, uint32_t *stack, uint32_t *seen) {
     uint32_t depth = 0, n = 0;

@@ -116,6 +116,13 @@ static inline bool dom_site(const struct dom *d, struct def_site s, uint32_t blo
 }
 /* Sets ipdom and depth of every block. */
 void cfg_joins(struct fn *f);
+/* Immediate post-dominators over all ways out of the function, guarded EXIT and RET among them; NONE: the
+ * outside. */
+uint32_t *postdom_of(struct arena *a, const struct fn *f);
+/* True for an instruction by which threads may leave the function while others stay. */
+static inline bool fn_may_leave(const struct inst *i) {
+    return (i->op == OP_EXIT || i->op == OP_RET) && is_guarded(i);
+}
 /* The last instruction of a block, or NULL. */
 static inline struct inst *block_last(struct block *b) {
     return b->insts.len ? &b->insts.at[b->insts.len - 1] : NULL;
