@@ -17,7 +17,7 @@ struct core_stream *core_stream_open(struct sm *sm, const struct image *img) {
     struct exec *x = &t->x;
     x->img = img;
     x->pool = aligned_alloc(64, (img->pool.len + 1) * sizeof *x->pool);
-    image_fill_pool(x);
+    image_fill_pool(x, img, x->pool);
     x->executed = xcalloc(img->ncode, sizeof *x->executed);
     x->warp_insts = x->thread_insts = x->divergent = x->watchdog = 0;
     x->block[0] = WARP_LANES; /* one warp, and no memory but the launch's global one */

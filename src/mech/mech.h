@@ -38,6 +38,7 @@ struct arena;
 struct energy_event;
 struct gpu_config;
 struct image;
+struct mech_pass;
 struct sm;
 struct str;
 struct xinst;
@@ -299,6 +300,8 @@ struct mechanism {
     /* What all SMs share, made once per machine; NULL: nothing. */
     void *(*shared)(struct arena *a, const struct gpu_config *cfg);
     void (*release)(void *shared); /* of what is not in the arena */
+    /* Passes that kernels are compiled with for it (opt/mech_pass.h), or NULL. */
+    const struct mech_pass *passes;
     /* The kernel-load point: facts about each instruction, in the launch's arena. */
     const void *(*kernel)(void *shared, struct arena *launch, const struct image *img);
     /* The state on one SM. */

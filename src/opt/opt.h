@@ -4,6 +4,9 @@
 
 #include "ir/ir.h"
 
+struct gpu_config;
+struct mech_pass;
+
 enum opt_pass {
 #define PASS(id, ...) OPT_##id,
 #include "opt/passes.def"
@@ -21,6 +24,12 @@ struct opt_options {
         CHECK_ALWAYS,
         CHECK_NEVER
     } check; /* allocation checker: small functions by default */
+    /* Passes of mechanisms, behind the others: the arrays of nmechs mechanisms, some of them NULL. They get
+     * cfg. */
+    const struct mech_pass *const *mech_passes;
+    uint32_t nmechs;
+    const struct gpu_config *cfg;
+    bool notes; /* keep what they note beside instructions */
 };
 
 /* Bit of the pass called name in opt_options.disable; 0 when there is none. */
@@ -28,8 +37,9 @@ uint64_t opt_pass_bit(const char *name);
 /* Name of pass number n; NULL beyond the last. */
 const char *opt_pass_name(uint32_t n);
 
-/* Optimises, allocates and links all functions of p; fills in the part of struct program that runs. False,
- * with the reason in d, when a pass broke an invariant or a function cannot be allocated. */
+/* Optimises, allocates and links all functions of p, and the streams that mechanisms add; fills in the part
+ * of struct program that runs. False, with the reason in d, when a pass broke an invariant, a function cannot
+ * be allocated, or a mechanism refuses the kernel. */
 bool opt_compile(struct program *p, struct diag *d);
 bool opt_compile_with(struct program *p, const struct opt_options *o, struct diag *d);
 

@@ -266,6 +266,11 @@ def test_disassembly():
     expect_in("EXIT", out)
     rc, passes, _ = run("disasm", "--passes", SAXPY)
     expect(rc == 0 and len(passes) > len(out) and passes.endswith(out), "--passes prints more, then the same")
+    assert run("disasm", "--mech", "wir", "--gpu", "wir", SAXPY) == (0, out, "")  # it has no passes
+    rc, _, err = run("disasm", "--mech", "wirr", SAXPY)
+    assert rc == 2 and "did you mean 'wir'" in err, err
+    rc, _, err = run("disasm", "--mech", "wir", "--set", "wir.nothing=1", SAXPY)
+    assert rc == 2 and "wir.nothing" in err, err
     rc, _, err = run("disasm", SAXPY, "nothere")
     expect(rc == 1 and "has no such kernel" in err, err)
 

@@ -78,8 +78,9 @@ static const struct mech_points points = {.life = {.start = start, .block = bloc
 static const struct image *image_of(struct rig *r, const char *name) {
     for (uint32_t k = 0; k < r->m->nkernels; k++)
         if (!strcmp(r->m->kernels[k].func->name, name)) {
-            assert_int_equal(kernel_compile(&r->m->kernels[k], 0, NULL), RP_OK);
-            return r->m->kernels[k].img;
+            struct rp_kernel *side = &r->m->kernels[k];
+            assert_int_equal(kernel_compile(side, &side->plain, 0, NULL), RP_OK);
+            return side->plain.img;
         }
     fail_msg("there is no kernel %s", name);
     return NULL;

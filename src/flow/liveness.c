@@ -4,7 +4,7 @@
  * kernels with tens of thousands of registers. */
 #include <string.h>
 
-#include "opt/pass.h"
+#include "flow/flow.h"
 
 struct scan {
     struct live *l;

@@ -1,9 +1,33 @@
-/* Orders and trees over the control-flow graph: reverse postorder, dominators, post-dominators, loop depth.
+/* Edges of the control-flow graph, orders and trees over it: reverse postorder, dominators, post-dominators,
+ * loop depth.
  *
  * Dominators follow Cooper, Harvey and Kennedy: iterate "nearest common ancestor of the predecessors" in
  * reverse postorder until nothing moves. Post-dominators are the same on the reversed graph below a virtual
  * exit. */
-#include "opt/pass.h"
+#include "flow/flow.h"
+
+void cfg_edges(struct fn *f) {
+    for (uint32_t b = 0; b < f->blocks.len; b++) {
+        struct block *k = &f->blocks.at[b];
+        struct inst *last = block_last(k);
+        k->pred.len = 0;
+        if (!last || last->op != OP_BRX)
+            continue;
+        k->succ.len = 0;
+        for (uint32_t t = 0; t < f->tables.at[last->target].n; t++) {
+            uint32_t to = f->tables.at[last->target].blocks[t], seen = 0;
+            while (seen < k->succ.len && k->succ.at[seen] != to)
+                seen++;
+            if (seen == k->succ.len)
+                vec_push(&k->succ, to);
+        }
+    }
+    for (uint32_t b = 0; b < f->blocks.len; b++)
+        for (uint32_t s = 0; s < f->blocks.at[b].succ.len; s++) {
+            uint32_t to = f->blocks.at[b].succ.at[s];
+            vec_push(&f->blocks.at[to].pred, b);
+        }
+}
 
 /* A graph given by successor and predecessor lists, so that both directions share the code. */
 struct graph {
@@ -169,6 +193,41 @@ static uint32_t *post_dominators(struct arena *a, const struct fn *f, uint32_t e
     edge_list edges = {0};
     for (uint32_t b = 0; b < n; b++) {
         if (end == NONE ? leaves(f, b) : b == end)
+            vec_push(&edges, (struct edge){n, b});
+        for (uint32_t s = 0; s < f->blocks.at[b].succ.len; s++)
+            vec_push(&edges, (struct edge){f->blocks.at[b].succ.at[s], b});
+    }
+    struct graph g = graph_of(a, n + 1, n, &edges);
+    vec_free(&edges);
+    uint32_t *ipdom = graph_idom(a, &g);
+    for (uint32_t b = 0; b < n; b++)
+        if (ipdom[b] == n)
+            ipdom[b] = NONE;
+    return ipdom;
+}
+
+uint32_t *postdom_of(struct arena *a, const struct fn *f) {
+    uint32_t n = f->blocks.len, *stack = arena_array(a, uint32_t, n + 1), depth = 0;
+    bool *ends = arena_array(a, bool, n + 1), *reaches = arena_array(a, bool, n + 1);
+    for (uint32_t b = 0; b < n; b++) {
+        const struct block *k = &f->blocks.at[b];
+        ends[b] = leaves(f, b) || (k->insts.len && fn_may_leave(&k->insts.at[k->insts.len - 1]));
+        if (ends[b]) {
+            reaches[b] = true;
+            stack[depth++] = b;
+        }
+    }
+    while (depth) {
+        const struct block *k = &f->blocks.at[stack[--depth]];
+        for (uint32_t p = 0; p < k->pred.len; p++)
+            if (!reaches[k->pred.at[p]]) {
+                reaches[k->pred.at[p]] = true;
+                stack[depth++] = k->pred.at[p];
+            }
+    }
+    edge_list edges = {0};
+    for (uint32_t b = 0; b < n; b++) {
+        if (ends[b] || !reaches[b])
             vec_push(&edges, (struct edge){n, b});
         for (uint32_t s = 0; s < f->blocks.at[b].succ.len; s++)
             vec_push(&edges, (struct edge){f->blocks.at[b].succ.at[s], b});

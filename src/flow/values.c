@@ -1,8 +1,16 @@
 /* Numbering of values and what instructions read and write, in those numbers. */
-#include "opt/pass.h"
+#include "flow/flow.h"
 
 struct values values_of(struct arena *a, const struct fn *f) {
-    struct values v = {.f = f, .base = arena_array(a, uint32_t, f->vregs.len + 1)};
+    struct values v = {.f = f};
+    if (f->allocated) {
+        v.base = arena_array(a, uint32_t, MAX_GPR + 1);
+        for (; v.nwords <= MAX_GPR; v.nwords++)
+            v.base[v.nwords] = v.nwords;
+        v.n = v.nwords + NUM_PRED;
+        return v;
+    }
+    v.base = arena_array(a, uint32_t, f->vregs.len + 1);
     for (uint32_t i = 0; i < f->vregs.len; i++) {
         v.base[i] = v.nwords;
         v.nwords += f->vregs.at[i];
@@ -21,6 +29,8 @@ uint32_t inst_reads(const struct values *v, const struct inst *i, struct span ou
             out[n++] = (struct span){value_of_pred(v, i->psrc[k].id), 1};
     if (i->guard.id != VPRED_PT)
         out[n++] = (struct span){value_of_pred(v, i->guard.id), 1};
+    if (i->op == OP_P2R)
+        out[n++] = (struct span){v->nwords, v->n - v->nwords};
     return n;
 }
 
@@ -31,6 +41,8 @@ uint32_t inst_writes(const struct values *v, const struct inst *i, struct span o
     for (uint32_t k = 0; k < 2; k++)
         if (i->pdst[k].id != VPRED_PT)
             out[n++] = (struct span){value_of_pred(v, i->pdst[k].id), 1};
+    if (i->op == OP_R2P)
+        out[n++] = (struct span){v->nwords, v->n - v->nwords};
     return n;
 }
 
@@ -58,7 +70,8 @@ struct defs defs_of(struct arena *a, const struct fn *f) {
             count_inst(&d, &f->blocks.at[b].insts.at[k], (struct def_site){b, k});
     /* The frame register has a value before the first instruction; where nothing writes it, it never changes.
      */
-    if (f->fp != VREG_RZ && d.count[d.v.base[f->fp]])
-        d.count[d.v.base[f->fp]] += 2;
+    uint32_t fp = fn_frame_reg(f);
+    if (fp != VREG_RZ && d.count[d.v.base[fp]])
+        d.count[d.v.base[fp]] += 2;
     return d;
 }
