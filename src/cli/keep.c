@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "base/map.h"
-#include "cfg/config.h"
 #include "cfg/files.h"
 #include "cli/cli.h"
+#include "gpu/options.h"
 #include "report/results.h"
 
 static uint64_t mix(uint64_t a, uint64_t b) {
@@ -51,15 +51,16 @@ static uint64_t hash_simulator(void) {
 
 /* Every setting: a configuration may be a file of the user, and inherit from others. */
 static uint64_t hash_settings(const char *gpu, const char *const *set) {
-    struct gpu_config *config = xcalloc(1, sizeof *config);
+    struct config config = {0};
     struct diag d = {0};
     struct config_setting s;
     uint64_t h = 0;
-    if (config_load(config, gpu, set, NULL, &d))
-        for (uint32_t i = 0; config_setting_at(config, i, &s); i++)
+    options_params(&config);
+    if (config_load(&config, gpu, set, NULL, &d))
+        for (uint32_t i = 0; config_setting_at(&config, i, &s); i++)
             h = mix(mix(h, hash_bytes(s.name, strlen(s.name))), hash_bytes(s.value, strlen(s.value)));
     diag_free(&d);
-    free(config);
+    config_free(&config);
     return h;
 }
 

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "cfg/config.h"
 #include "cli/cli.h"
 #include "cli/suites.h"
 #include "cli/workload.h"
+#include "gpu/options.h"
 #include "gpu/timed.h"
 #include "profile/profile.h"
 #include "stats/formula.h"
@@ -30,7 +30,10 @@ static int list_gpus(int argc, char **argv) {
     struct str out = {0};
     if (argc)
         return cli_usage_error(help, "unknown argument", argv[0]);
-    config_list_gpus(&out, NULL);
+    struct config config = {0};
+    options_params(&config);
+    config_list_gpus(&config, &out, NULL);
+    config_free(&config);
     fputs(str_text(&out), stdout);
     str_free(&out);
     return 0;
@@ -40,7 +43,10 @@ static int list_params(int argc, char **argv) {
     struct str out = {0};
     if (argc)
         return cli_usage_error(help, "unknown argument", argv[0]);
-    config_list(&out);
+    struct config config = {0};
+    options_params(&config);
+    config_list(&config, &out);
+    config_free(&config);
     fputs(str_text(&out), stdout);
     str_free(&out);
     return 0;
@@ -48,6 +54,11 @@ static int list_params(int argc, char **argv) {
 
 static void print_counter(const char *name, const char *unit, const char *meaning) {
     printf("  %-26s %s\n      %s\n", name, unit, meaning);
+}
+
+static void print_counters(const struct counter_table *t) {
+    for (uint32_t i = 0; i < t->count; i++)
+        print_counter(t->rows[i].name, t->rows[i].unit, t->rows[i].meaning);
 }
 
 static int list_counters(int argc, char **argv) {
@@ -63,21 +74,15 @@ static int list_counters(int argc, char **argv) {
         struct counter_info c = machine_counter_info(&none, i, name, sizeof name);
         print_counter(c.name, c.unit, c.meaning);
     }
-    const struct mechanism *last = NULL;
-    const struct mech_model *model;
-    for (uint32_t i = 0; (model = mech_model_at(i)); last = model->mechanism, i++)
-        if (model->mechanism != last) {
-            printf("\nof what is timed with --mech %s:\n", model->mechanism->name);
-            for (uint32_t k = 0; k < model->mechanism->ncounters; k++)
-                print_counter(model->mechanism->counters[k].name, model->mechanism->counters[k].unit,
-                              model->mechanism->counters[k].meaning);
-        }
+    const struct mechanism *mech;
+    for (uint32_t i = 0; (mech = mech_at(i)); i++) {
+        printf("\nof what is timed with --mech %s:\n", mech->name);
+        print_counters(&mech->counters);
+    }
     const struct profile_row *row;
     for (uint32_t i = 0; (row = profile_at(i)); i++) {
         printf("\nof what is timed with --probe %s:\n", row->name);
-        for (uint32_t k = 0; k < row->kind->ncounters; k++)
-            print_counter(row->kind->counters[k].name, row->kind->counters[k].unit,
-                          row->kind->counters[k].meaning);
+        print_counters(&row->kind->counters);
     }
     puts("\nderived from them and from parameters:");
     for (uint32_t i = 0; i < formula_count; i++) {

@@ -85,13 +85,13 @@ bool cli_make_folder(const char *path) {
 bool cli_machine_exists(const struct rp_options *o) {
     struct mech_set mechs;
     struct profile_set profiles;
-    struct gpu_config *cfg = xcalloc(1, sizeof *cfg);
+    struct config config = {0};
     struct diag d = {0};
-    bool ok = options_resolve(o, &mechs, &profiles, cfg, &d);
+    bool ok = options_resolve(o, &mechs, &profiles, &config, &d);
     if (!ok)
         fputs(str_text(&d.text), stderr);
     diag_free(&d);
-    free(cfg);
+    config_free(&config);
     return ok;
 }
 

@@ -2,7 +2,7 @@
 #ifndef REPRISE_GPU_GPU_H
 #define REPRISE_GPU_GPU_H
 
-#include "cfg/config.h"
+#include "cfg/gpu.h"
 #include "energy/energy.h"
 #include "exec/texture_ops.h"
 #include "exec/warp.h"
@@ -13,7 +13,8 @@
 #include "stats/stats.h"
 
 struct rp_gpu {
-    struct gpu_config cfg;
+    struct config config;         /* the parameters of everything */
+    const struct gpu_config *cfg; /* the GPU's own of them */
     struct rp_gpu_info info;
     struct rp_options opt; /* its strings are not kept */
     struct mech_set mechs;

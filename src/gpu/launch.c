@@ -84,8 +84,7 @@ int rp_kernel_occupancy(struct rp_kernel *k, uint32_t threads, size_t dynamic_sh
     if (!threads || threads > (uint32_t)g->info.max_threads_per_block ||
         rp_kernel_info(k, &info, NULL) != RP_OK || fit_registers(g, k, threads, NULL) != RP_OK)
         return 0;
-    return config_occupancy(&g->cfg, threads, k->prog->nregs,
-                            (uint32_t)(info.shared_static + dynamic_shared));
+    return config_occupancy(g->cfg, threads, k->prog->nregs, (uint32_t)(info.shared_static + dynamic_shared));
 }
 
 static const char *file_name(void *names, uint32_t file) {
@@ -162,7 +161,7 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
     if (!timed_span(g, &span))
         return exec_run_grid(x, slots, &span.rest);
     if (!g->machine)
-        g->machine = machine_create(&g->cfg, &g->mechs, g->opt.check);
+        g->machine = machine_create(&g->config, &g->mechs, g->opt.check);
     g->machine->probe = g->probe;
     uint64_t *now = xcalloc(n, sizeof *now);
     bool ok = machine_run(g->machine, x, slots / (uint32_t)g->info.sms, &span);

@@ -115,18 +115,40 @@ void options_free(struct options *o) {
     free(o->set_text);
 }
 
+static int by_name(const void *a, const void *b) {
+    const struct mechanism *const *x = a, *const *y = b;
+    return strcmp((*x)->name, (*y)->name);
+}
+
+void options_params(struct config *config) {
+    config->what = "GPU";
+    config_add(config, &gpu_params);
+    VEC(const struct mechanism *) mechs = {0};
+    const struct mechanism *m;
+    for (uint32_t i = 0; (m = mech_at(i)); i++)
+        vec_push(&mechs, m);
+    qsort(mechs.at, mechs.len, sizeof *mechs.at, by_name);
+    for (uint32_t i = 0; i < mechs.len; i++)
+        config_add(config, &mechs.at[i]->params);
+    vec_free(&mechs);
+    const struct profile_row *p;
+    for (uint32_t i = 0; (p = profile_at(i)); i++)
+        config_add(config, &p->kind->params);
+}
+
 bool options_resolve(const struct rp_options *o, struct mech_set *mechs, struct profile_set *profiles,
-                     struct gpu_config *cfg, struct diag *d) {
+                     struct config *config, struct diag *d) {
     if (!mech_select(mechs, o->mech, d) || !profile_select(profiles, o->probe, d))
         return false;
+    options_params(config);
     VEC(const char *) set = {0};
     for (uint32_t k = 0; k < mechs->n; k++)
-        for (const char *const *s = mechs->at[k]->settings; *s; s++)
+        for (const char *const *s = mechs->model[k] ? mechs->model[k]->settings : NULL; s && *s; s++)
             vec_push(&set, *s);
     for (const char *const *s = o->set; s && *s; s++)
         vec_push(&set, *s);
     vec_push(&set, NULL);
-    bool ok = config_load(cfg, o->gpu ? o->gpu : CONFIG_DEFAULT_GPU, set.at, NULL, d);
+    bool ok = config_load(config, o->gpu ? o->gpu : CONFIG_DEFAULT_GPU, set.at, NULL, d);
     vec_free(&set);
     return ok;
 }

@@ -2,7 +2,7 @@
 #ifndef REPRISE_GPU_OPTIONS_H
 #define REPRISE_GPU_OPTIONS_H
 
-#include "cfg/config.h"
+#include "cfg/gpu.h"
 #include "mech/registry.h"
 #include "profile/profile.h"
 #include "reprise.h"
@@ -18,10 +18,13 @@ struct options {
 void options_read(struct options *o);
 void options_free(struct options *o);
 
-/* What the options name: mechanisms, probes, and the configuration, in which the settings of the models stand
- * before the user's. false, with messages, when there is no such machine. */
+/* Adds the parameters of the GPU and of all mechanisms and probes that there are to an empty configuration.
+ */
+void options_params(struct config *config);
+/* What the options name: mechanisms, probes, and the configuration, which must be empty, and in which the
+ * settings of the models stand before the user's. false, with messages, when there is no such machine. */
 bool options_resolve(const struct rp_options *o, struct mech_set *mechs, struct profile_set *profiles,
-                     struct gpu_config *cfg, struct diag *d);
+                     struct config *config, struct diag *d);
 
 /* Reads "A:B", "A:", ":B" or "A", which is A:A; false if it is nothing of that kind. */
 bool options_range(const char *text, uint64_t *first, uint64_t *last);

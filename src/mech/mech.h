@@ -1,9 +1,9 @@
 /* Mechanisms: what they are, and the points of the SM's pipeline at which they act.
  *
- * A mechanism is a struct of optional operations, one state per SM, and tables: parameters (params.def of its
- * folder), counters and energy events. mechanisms.def lists the models users name with --mech. Several can be
- * stacked; each point calls those of the stack that have it, in order of their `order`. The SM tests one bit
- * per point, so a machine without mechanisms pays a predictable branch and nothing else.
+ * A mechanism is a struct of optional operations, one state per SM, and tables of its own: parameters,
+ * counters and energy events. Users name it with --mech. Several can be stacked; each point calls those of
+ * the stack that have it, in order of their `order`. The SM tests one bit per point, so a machine without
+ * mechanisms pays a predictable branch and nothing else.
  *
  * Time and values. An instruction takes effect when it issues: exec/ computes its results from the warp's
  * latches (struct warp's r) and leaves them there. A mechanism that owns the registers (MECH_REGISTERS) keeps
@@ -26,11 +26,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "stats/stats.h"
+#include "cfg/param.h"
+#include "energy/energy.h"
+#include "stats/counter.h"
 
 struct arena;
-struct energy_event;
-struct gpu_config;
 struct image;
 struct sm;
 struct str;
@@ -171,24 +171,31 @@ enum mech_point {
 #undef X
 };
 
-/* A mechanism. */
+/* Another name of a mechanism, with settings of its own, which hold unless the user sets them otherwise. */
+struct mech_model {
+    const char *name, *help;
+    const char *const *settings; /* "path=value", NULL-terminated; NULL: none */
+};
+
+/* A mechanism. params is the struct that its table of parameters describes; NULL when it has none. */
 struct mechanism {
-    const char *name;
-    uint32_t order;  /* in a stack the smaller acts first */
-    uint32_t claims; /* enum mech_claim */
+    const char *name, *help;         /* what users call it, and a line about it */
+    const struct mech_model *models; /* its other names, up to one without a name; NULL: none */
+    uint32_t order;                  /* in a stack the smaller acts first */
+    uint32_t claims;                 /* enum mech_claim */
     struct mech_points points;
+    struct param_table params;
+    struct counter_table counters;
+    struct energy_table energy; /* which may name counters and parameters of the base machine, too */
     /* What all SMs share, made once per machine; NULL: nothing. */
-    void *(*shared)(struct arena *a, const struct gpu_config *cfg);
+    void *(*shared)(struct arena *a, const void *params);
     void (*release)(void *shared); /* of what is not in the arena */
     /* The kernel-load point: facts about each instruction, in the launch's arena. */
     const void *(*kernel)(void *shared, struct arena *launch, const struct image *img);
     /* The state on one SM. */
-    void *(*create)(struct arena *a, const struct gpu_config *cfg, void *shared, struct sm *sm);
-    const uint64_t *(*counts)(const void *m);
-    const struct counter_info *counters;
-    uint32_t ncounters;
-    const struct energy_event *energy; /* parameters are members of struct gpu_config */
-    uint32_t nenergy;
+    void *(*create)(struct arena *a, const void *params, void *shared, struct sm *sm);
+    /* The struct in which that state counts. */
+    const void *(*counts)(const void *m);
 };
 
 /* The mechanisms of one SM. */

@@ -552,18 +552,15 @@ static void test_names(void **state) {
 static void test_claims(void **state) {
     (void)state;
     struct mechanism mech[MECH_MAX + 1];
-    struct mech_model model[MECH_MAX + 1];
-    for (uint32_t k = 0; k <= MECH_MAX; k++) {
-        mech[k] = (struct mechanism){.name = "m", .order = MECH_MAX - k};
-        model[k] = (struct mech_model){.name = &"abcdefgh"[k], .mechanism = &mech[k]};
-    }
+    for (uint32_t k = 0; k <= MECH_MAX; k++)
+        mech[k] = (struct mechanism){.name = &"abcdefgh"[k], .order = MECH_MAX - k};
     struct mech_set s = {0};
     struct diag d = {0};
     for (uint32_t k = 0; k < MECH_MAX; k++)
-        assert_true(mech_add(&s, &model[k], &d));
+        assert_true(mech_add(&s, &mech[k], NULL, &d));
     for (uint32_t k = 0; k < MECH_MAX; k++)
-        assert_ptr_equal(s.at[k], &model[MECH_MAX - 1 - k]);
-    assert_false(mech_add(&s, &model[MECH_MAX], &d));
+        assert_ptr_equal(s.at[k], &mech[MECH_MAX - 1 - k]);
+    assert_false(mech_add(&s, &mech[MECH_MAX], NULL, &d));
     assert_non_null(strstr(str_text(&d.text), "at most 4 mechanisms"));
     static const struct {
         enum mech_claim claim;
@@ -584,8 +581,8 @@ static void test_claims(void **state) {
         d = (struct diag){0};
         s.n = 0;
         mech[0].claims = mech[1].claims = claims[k].claim;
-        assert_true(mech_add(&s, &model[0], &d));
-        assert_false(mech_add(&s, &model[1], &d));
+        assert_true(mech_add(&s, &mech[0], NULL, &d));
+        assert_false(mech_add(&s, &mech[1], NULL, &d));
         assert_non_null(strstr(str_text(&d.text), claims[k].words));
     }
     diag_free(&d);
