@@ -288,6 +288,30 @@ void param_describe(const struct param *p, struct str *out) {
         str_printf(out, " %s", p->unit);
 }
 
+bool param_is_wrong(const struct param_table *t, const struct param *p, struct str *why) {
+    const char *dot = p->path ? strrchr(p->path, '.') : NULL;
+    int32_t choices = 0;
+    while (p->choices && p->choices[choices])
+        choices++;
+    if (!dot || dot == p->path || !dot[1]) {
+        str_printf(why, "parameter number %u has no name of the form group.name", (unsigned)(p - t->rows));
+    } else if ((uint32_t)p->type > PARAM_STRING || !p->unit || !p->help) {
+        str_printf(why, "parameter '%s' lacks a type, a unit or help", p->path);
+    } else if (p->offset + types[p->type].size > t->size) {
+        str_printf(why, "parameter '%s' lies outside its struct", p->path);
+    } else if (p->type == PARAM_ENUM && (p->min < 0 || p->max >= choices)) {
+        str_printf(why, "parameter '%s' has no word for some of its values", p->path);
+    } else {
+        union param_value v;
+        struct str text = {0};
+        param_print_initial(p, &text);
+        if (param_read(p, str_text(&text), text.len, false, &v) != PARAM_OK)
+            str_printf(why, "the default of parameter '%s' is outside its range", p->path);
+        str_free(&text);
+    }
+    return why->len;
+}
+
 /* ---- names ------------------------------------------------------------------------------------------ */
 
 uint32_t param_find(const struct param_list *l, const char *path, size_t len) {

@@ -103,6 +103,10 @@ void param_print_initial(const struct param *p, struct str *out);
 /* Adds what p accepts: "an integer, 1 to 64 warps". */
 void param_describe(const struct param *p, struct str *out);
 
+/* Adds what is wrong with a row of a table: a name without a group, a default outside its range, and the
+ * like; false when there is nothing. For tables that come from outside. */
+bool param_is_wrong(const struct param_table *t, const struct param *p, struct str *why);
+
 /* Rows of several owners in one list. */
 struct param_list {
     const struct param **at;

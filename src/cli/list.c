@@ -7,6 +7,7 @@
 #include "cli/suites.h"
 #include "cli/workload.h"
 #include "gpu/options.h"
+#include "gpu/resolve.h"
 #include "gpu/timed.h"
 #include "profile/profile.h"
 #include "stats/formula.h"
@@ -14,6 +15,7 @@
 
 static const char help[] =
     "usage: reprise list gpus|mechs|probes|params|counters|workloads|suites\n"
+    "       reprise list gpus|mechs|params|counters --load FILE.so...\n"
     "       reprise list workloads --mix [--size tiny|small|medium|large] [--bits 32|64]\n"
     "\n"
     "  gpus       the GPUs --gpu knows\n"
@@ -24,31 +26,70 @@ static const char help[] =
     "  workloads  the bundled workloads: suite, block shapes, papers that use them, sizes\n"
     "             --mix runs each and prints what it executes beside what the papers say of it\n"
     "             (default small, and 32 bits as in the papers)\n"
-    "  suites     several workloads by one name, for 'reprise compare'\n";
+    "  suites     several workloads by one name, for 'reprise compare'\n"
+    "\n"
+    "  --load     also what the mechanism of a shared object brings\n";
+
+/* What there is to list, with the mechanisms of shared objects that the user names. */
+struct known {
+    struct mech_registry mechs;
+    struct config params;
+};
+
+static void forget(struct known *k) {
+    mech_registry_free(&k->mechs);
+    config_free(&k->params);
+}
+
+/* Takes [--load FILE.so]...; 0, or the exit status after a message. */
+static int know(struct known *k, int argc, char **argv) {
+    struct diag d = {0};
+    char *text;
+    for (int i = 0; i < argc; i += 2) {
+        if (strcmp(argv[i], "--load"))
+            return cli_usage_error(help, "unknown argument", argv[i]);
+        if (i + 1 == argc)
+            return cli_usage_error(help, "a value is needed after", argv[i]);
+        cli_load(argv[i + 1]);
+    }
+    const char **load = options_load(&text);
+    *k = (struct known){0};
+    bool ok = resolve_mechs(&(struct rp_options){.load = load}, &k->mechs, &d) &&
+              resolve_params(&k->mechs, &k->params, &d);
+    fputs(str_text(&d.text), stderr);
+    diag_free(&d);
+    free(load);
+    free(text);
+    if (!ok)
+        forget(k);
+    return ok ? 0 : 2;
+}
+
+static void show(struct str *out, struct known *k) {
+    fputs(str_text(out), stdout);
+    str_free(out);
+    forget(k);
+}
 
 static int list_gpus(int argc, char **argv) {
     struct str out = {0};
-    if (argc)
-        return cli_usage_error(help, "unknown argument", argv[0]);
-    struct config config = {0};
-    options_params(&config);
-    config_list_gpus(&config, &out, NULL);
-    config_free(&config);
-    fputs(str_text(&out), stdout);
-    str_free(&out);
+    struct known k;
+    int rc = know(&k, argc, argv);
+    if (rc)
+        return rc;
+    config_list_gpus(&k.params, &out, NULL);
+    show(&out, &k);
     return 0;
 }
 
 static int list_params(int argc, char **argv) {
     struct str out = {0};
-    if (argc)
-        return cli_usage_error(help, "unknown argument", argv[0]);
-    struct config config = {0};
-    options_params(&config);
-    config_list(&config, &out);
-    config_free(&config);
-    fputs(str_text(&out), stdout);
-    str_free(&out);
+    struct known k;
+    int rc = know(&k, argc, argv);
+    if (rc)
+        return rc;
+    config_list(&k.params, &out);
+    show(&out, &k);
     return 0;
 }
 
@@ -62,8 +103,10 @@ static void print_counters(const struct counter_table *t) {
 }
 
 static int list_counters(int argc, char **argv) {
-    if (argc)
-        return cli_usage_error(help, "unknown argument", argv[0]);
+    struct known all;
+    int rc = know(&all, argc, argv);
+    if (rc)
+        return rc;
     puts("of every run:");
     for (uint32_t i = 0; i < COUNTER_COUNT; i++)
         print_counter(counter_info[i].name, counter_info[i].unit, counter_info[i].meaning);
@@ -74,11 +117,11 @@ static int list_counters(int argc, char **argv) {
         struct counter_info c = machine_counter_info(&none, i, name, sizeof name);
         print_counter(c.name, c.unit, c.meaning);
     }
-    const struct mechanism *mech;
-    for (uint32_t i = 0; (mech = mech_at(i)); i++) {
-        printf("\nof what is timed with --mech %s:\n", mech->name);
-        print_counters(&mech->counters);
+    for (uint32_t i = 0; i < all.mechs.mechs.len; i++) {
+        printf("\nof what is timed with --mech %s:\n", all.mechs.mechs.at[i]->name);
+        print_counters(&all.mechs.mechs.at[i]->counters);
     }
+    forget(&all);
     const struct profile_row *row;
     for (uint32_t i = 0; (row = profile_at(i)); i++) {
         printf("\nof what is timed with --probe %s:\n", row->name);
@@ -94,11 +137,12 @@ static int list_counters(int argc, char **argv) {
 
 static int list_mechs(int argc, char **argv) {
     struct str out = {0};
-    if (argc)
-        return cli_usage_error(help, "unknown argument", argv[0]);
-    mech_list(&out);
-    fputs(str_text(&out), stdout);
-    str_free(&out);
+    struct known k;
+    int rc = know(&k, argc, argv);
+    if (rc)
+        return rc;
+    mech_list(&k.mechs, &out);
+    show(&out, &k);
     return 0;
 }
 

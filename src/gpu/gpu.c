@@ -1,6 +1,6 @@
 /* GPUs, their memory, textures and limits. */
 #include "gpu/gpu.h"
-#include "gpu/options.h"
+#include "gpu/resolve.h"
 #include "gpu/timed.h"
 
 #include <assert.h>
@@ -69,10 +69,17 @@ static void prepare_timed(struct rp_gpu *g) {
         add_energy(g, &g->mechs.at[k]->energy);
 }
 
+static char *join_names(const struct mech_set *s) {
+    struct str all = {0};
+    for (uint32_t k = 0; k < s->n; k++)
+        str_printf(&all, "%s%s", k ? "+" : "", s->names[k]);
+    return all.at ? all.at : xstrdup("base");
+}
+
 struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
     struct rp_gpu *g = xcalloc(1, sizeof *g);
     struct diag d = {0};
-    bool ok = options_resolve(opt, &g->mechs, &g->profiles, &g->config, &d);
+    bool ok = resolve_options(opt, &g->mechs, &g->profiles, &g->config, &d);
     if (ok) {
         g->cfg = config_values(&g->config, &gpu_params);
         config_info(g->cfg, &g->info);
@@ -94,8 +101,9 @@ struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
     g->opt.gpu = NULL;
     g->opt.set = NULL;
     g->opt.mech = NULL;
+    g->opt.load = NULL;
     g->opt.probe = NULL;
-    g->mech_name = xstrdup(opt->mech && *opt->mech ? opt->mech : "base");
+    g->mech_name = join_names(&g->mechs);
     if (!opt->functional)
         prepare_timed(g);
     g->limits[RP_LIMIT_STACK] = g->cfg->limit_stack;

@@ -18,7 +18,7 @@ struct rp_gpu {
     struct rp_gpu_info info;
     struct rp_options opt; /* its strings are not kept */
     struct mech_set mechs;
-    char *mech_name; /* as the user wrote it */
+    char *mech_name; /* of all of them, as the user ordered them */
     struct memory mem;
     struct textures tex;
     struct str out, err; /* device printf, assert: since the last rp_take_* */

@@ -125,8 +125,11 @@ static struct rows group_at(const struct mech_set *mechs, uint32_t g) {
 }
 
 static const void *instance(struct machine *m, uint32_t g, uint32_t k) {
-    if (g >= G_COUNT)
-        return m->mechs.at[g - G_COUNT]->counts(m->sms[k]->mech.at[g - G_COUNT].state);
+    if (g >= G_COUNT) {
+        const struct mechanism *mech = m->mechs.at[g - G_COUNT];
+        const void *state = m->sms[k]->mech.at[g - G_COUNT].state;
+        return mech->counts ? mech->counts(state) : state;
+    }
     switch ((enum group)g) {
     case G_CORE:
         return &m->sms[k]->n;

@@ -80,12 +80,19 @@ static void read_trace(struct options *o) {
     }
 }
 
+const char **options_load(char **text) {
+    const char *load = getenv("REPRISE_LOAD");
+    *text = xstrdup(load ? load : "");
+    return split_lines(*text);
+}
+
 void options_read(struct options *o) {
     const char *set = getenv("REPRISE_SET"), *kernels = text_from("REPRISE_KERNELS");
     o->set_text = xstrdup(set ? set : "");
     o->rp = (struct rp_options){.gpu = text_from("REPRISE_GPU"),
                                 .set = split_lines(o->set_text),
                                 .mech = text_from("REPRISE_MECH"),
+                                .load = options_load(&o->load_text),
                                 .probe = text_from("REPRISE_PROBE"),
                                 .functional = flag_from("REPRISE_FUNCTIONAL"),
                                 .per_sm = flag_from("REPRISE_PER_SM"),
@@ -112,43 +119,7 @@ void options_read(struct options *o) {
 
 void options_free(struct options *o) {
     free((void *)(uintptr_t)o->rp.set);
+    free((void *)(uintptr_t)o->rp.load);
     free(o->set_text);
-}
-
-static int by_name(const void *a, const void *b) {
-    const struct mechanism *const *x = a, *const *y = b;
-    return strcmp((*x)->name, (*y)->name);
-}
-
-void options_params(struct config *config) {
-    config->what = "GPU";
-    config_add(config, &gpu_params);
-    VEC(const struct mechanism *) mechs = {0};
-    const struct mechanism *m;
-    for (uint32_t i = 0; (m = mech_at(i)); i++)
-        vec_push(&mechs, m);
-    qsort(mechs.at, mechs.len, sizeof *mechs.at, by_name);
-    for (uint32_t i = 0; i < mechs.len; i++)
-        config_add(config, &mechs.at[i]->params);
-    vec_free(&mechs);
-    const struct profile_row *p;
-    for (uint32_t i = 0; (p = profile_at(i)); i++)
-        config_add(config, &p->kind->params);
-}
-
-bool options_resolve(const struct rp_options *o, struct mech_set *mechs, struct profile_set *profiles,
-                     struct config *config, struct diag *d) {
-    if (!mech_select(mechs, o->mech, d) || !profile_select(profiles, o->probe, d))
-        return false;
-    options_params(config);
-    VEC(const char *) set = {0};
-    for (uint32_t k = 0; k < mechs->n; k++)
-        for (const char *const *s = mechs->model[k] ? mechs->model[k]->settings : NULL; s && *s; s++)
-            vec_push(&set, *s);
-    for (const char *const *s = o->set; s && *s; s++)
-        vec_push(&set, *s);
-    vec_push(&set, NULL);
-    bool ok = config_load(config, o->gpu ? o->gpu : CONFIG_DEFAULT_GPU, set.at, NULL, d);
-    vec_free(&set);
-    return ok;
+    free(o->load_text);
 }

@@ -194,7 +194,7 @@ struct mechanism {
     const void *(*kernel)(void *shared, struct arena *launch, const struct image *img);
     /* The state on one SM. */
     void *(*create)(struct arena *a, const void *params, void *shared, struct sm *sm);
-    /* The struct in which that state counts. */
+    /* The struct that counters are members of; NULL: the state itself. */
     const void *(*counts)(const void *m);
 };
 

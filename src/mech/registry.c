@@ -3,22 +3,18 @@
 
 #include <string.h>
 
+#include "mech/load.h"
+
 /* mechanisms.def is made by the build from its list of mechanisms (meson.build of this folder). */
 #define MECHANISM(id) extern const struct mechanism mech_##id;
 #include "mechanisms.def"
 #undef MECHANISM
 
-static const struct mechanism *const mechs[] = {
+static const struct mechanism *const built_in[] = {
 #define MECHANISM(id) &mech_##id,
 #include "mechanisms.def"
 #undef MECHANISM
 };
-
-enum { MECHS = sizeof mechs / sizeof mechs[0] };
-
-const struct mechanism *mech_at(uint32_t i) {
-    return i < MECHS ? mechs[i] : NULL;
-}
 
 /* What each claim is called when two mechanisms want it. */
 static const struct {
@@ -46,9 +42,9 @@ struct name {
 };
 
 /* Name number i of all mechanisms, each with its models behind it; false past the last one. */
-static bool name_at(uint32_t i, struct name *out) {
-    for (uint32_t k = 0; k < MECHS; k++) {
-        const struct mechanism *m = mechs[k];
+static bool name_at(const struct mech_registry *r, uint32_t i, struct name *out) {
+    for (uint32_t k = 0; k < r->mechs.len; k++) {
+        const struct mechanism *m = r->mechs.at[k];
         if (!i--) {
             *out = (struct name){m->name, m->help, m, NULL};
             return true;
@@ -64,12 +60,11 @@ static bool name_at(uint32_t i, struct name *out) {
 
 static const char *next_name(void *ctx, uint32_t i) {
     struct name n;
-    (void)ctx;
-    return !i ? "base" : name_at(i - 1, &n) ? n.name : NULL;
+    return !i ? "base" : name_at(ctx, i - 1, &n) ? n.name : NULL;
 }
 
-static void unknown(const char *name, size_t len, struct diag *d) {
-    const char *meant = diag_nearest(name, len, next_name, NULL);
+static void unknown(struct mech_registry *r, const char *name, size_t len, struct diag *d) {
+    const char *meant = diag_nearest(name, len, next_name, r);
     if (!len) {
         diag_add(d, DIAG_ERROR, "the name of a mechanism is missing: names are joined by one '+'");
     } else if (meant) {
@@ -77,7 +72,7 @@ static void unknown(const char *name, size_t len, struct diag *d) {
     } else {
         struct str known = {0};
         struct name n;
-        for (uint32_t i = 0; name_at(i, &n); i++)
+        for (uint32_t i = 0; name_at(r, i, &n); i++)
             str_printf(&known, ", %s", n.name);
         diag_add(d, DIAG_ERROR, "there is no mechanism '%.*s'; known are base%s", (int)len, name,
                  str_text(&known));
@@ -85,25 +80,60 @@ static void unknown(const char *name, size_t len, struct diag *d) {
     }
 }
 
-static bool find(const char *name, size_t len, struct name *out, struct diag *d) {
-    for (uint32_t i = 0; name_at(i, out); i++)
+static bool find(struct mech_registry *r, const char *name, size_t len, struct name *out, struct diag *d) {
+    for (uint32_t i = 0; name_at(r, i, out); i++)
         if (strlen(out->name) == len && !memcmp(out->name, name, len))
             return true;
-    unknown(name, len, d);
+    unknown(r, name, len, d);
     return false;
 }
 
-void mech_list(struct str *out) {
+void mech_list(const struct mech_registry *r, struct str *out) {
     struct name n;
-    for (uint32_t i = 0; name_at(i, &n); i++)
+    for (uint32_t i = 0; name_at(r, i, &n); i++)
         str_printf(out, "%-12s %s\n", n.name, n.help);
+}
+
+/* ---- the registry ------------------------------------------------------------------------------------ */
+
+void mech_registry_init(struct mech_registry *r) {
+    *r = (struct mech_registry){0};
+    for (uint32_t i = 0; i < sizeof built_in / sizeof built_in[0]; i++)
+        vec_push(&r->mechs, built_in[i]);
+}
+
+void mech_registry_free(struct mech_registry *r) {
+    vec_free(&r->mechs);
+}
+
+const struct mechanism *mech_registry_load(struct mech_registry *r, const char *path, struct diag *d) {
+    const struct mechanism *m = mech_load(path, d);
+    uint32_t at = 0;
+    if (!m)
+        return NULL;
+    while (at < r->mechs.len && strcmp(r->mechs.at[at]->name, m->name))
+        at++;
+    if (at < r->mechs.len)
+        r->mechs.at[at] = m;
+    else
+        vec_push(&r->mechs, m);
+    return m;
+}
+
+/* The mechanism of a file that stands in a list of names. */
+static bool load(struct mech_registry *r, const char *path, size_t len, struct name *out, struct diag *d) {
+    struct str copy = {0};
+    str_add(&copy, path, len);
+    *out = (struct name){.mechanism = mech_registry_load(r, str_text(&copy), d)};
+    str_free(&copy);
+    return out->mechanism;
 }
 
 /* ---- stacks ------------------------------------------------------------------------------------------ */
 
 /* Why two mechanisms cannot be stacked: what both do. NULL: they can. */
 static const char *conflict(const struct mechanism *a, const struct mechanism *b) {
-    if (a == b)
+    if (!strcmp(a->name, b->name))
         return "are models of one mechanism";
     for (uint32_t c = 0; c < sizeof claims / sizeof claims[0]; c++)
         if (a->claims & b->claims & claims[c].claim)
@@ -112,11 +142,12 @@ static const char *conflict(const struct mechanism *a, const struct mechanism *b
 }
 
 bool mech_add(struct mech_set *s, const struct mechanism *m, const struct mech_model *model, struct diag *d) {
+    const char *name = model ? model->name : m->name;
     for (uint32_t k = 0; k < s->n; k++) {
         const char *what = conflict(s->at[k], m);
         if (what) {
             diag_add(d, DIAG_ERROR, "'%s' and '%s' cannot be stacked: both %s",
-                     s->model[k] ? s->model[k]->name : s->at[k]->name, model ? model->name : m->name, what);
+                     s->model[k] ? s->model[k]->name : s->at[k]->name, name, what);
             return false;
         }
     }
@@ -124,6 +155,7 @@ bool mech_add(struct mech_set *s, const struct mechanism *m, const struct mech_m
         diag_add(d, DIAG_ERROR, "at most %d mechanisms can be stacked", MECH_MAX);
         return false;
     }
+    s->names[s->n] = name;
     uint32_t at = s->n++;
     for (; at && s->at[at - 1]->order > m->order; at--) {
         s->at[at] = s->at[at - 1];
@@ -134,16 +166,19 @@ bool mech_add(struct mech_set *s, const struct mechanism *m, const struct mech_m
     return true;
 }
 
-bool mech_select(struct mech_set *out, const char *text, struct diag *d) {
+bool mech_select(struct mech_set *out, struct mech_registry *r, const char *text, struct diag *d) {
     *out = (struct mech_set){0};
     if (!text || !*text)
         return true;
     for (const char *at = text;; at++) {
-        size_t len = strcspn(at, "+");
+        bool is_file;
+        size_t len = mech_name_length(at, &is_file);
         struct name n;
-        if (len != 4 || memcmp(at, "base", 4))
-            if (!find(at, len, &n, d) || !mech_add(out, n.mechanism, n.model, d))
+        if (len != 4 || memcmp(at, "base", 4)) {
+            bool found = is_file ? load(r, at, len, &n, d) : find(r, at, len, &n, d);
+            if (!found || !mech_add(out, n.mechanism, n.model, d))
                 return false;
+        }
         at += len;
         if (!*at)
             return true;

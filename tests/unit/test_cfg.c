@@ -16,7 +16,7 @@
 
 #include "cfg/gpu.h"
 #include "cfg/read.h"
-#include "gpu/options.h"
+#include "gpu/resolve.h"
 #include "reprise.h"
 
 static const char *const no_set[] = {NULL};
@@ -33,7 +33,11 @@ static struct config all; /* what was read last: every parameter there is */
 static void make_empty(void) {
     config_free(&all);
     all = (struct config){0};
-    options_params(&all);
+    struct mech_registry r;
+    struct diag d = {0};
+    mech_registry_init(&r);
+    assert_true(resolve_params(&r, &all, &d));
+    mech_registry_free(&r);
 }
 
 static struct gpu_config gpu(void) {
@@ -261,11 +265,14 @@ static bool begins(const char *path, const char *name) {
 /* Parameters of a mechanism or probe stand under its name, so that no two can want the same one. */
 static void test_groups(void **state) {
     (void)state;
-    const struct mechanism *m;
+    struct mech_registry r;
     const struct profile_row *p;
-    for (uint32_t i = 0; (m = mech_at(i)); i++)
-        for (uint32_t k = 0; k < m->params.count; k++)
-            assert_true(begins(m->params.rows[k].path, m->name));
+    mech_registry_init(&r);
+    assert_true(r.mechs.len > 2);
+    for (uint32_t i = 0; i < r.mechs.len; i++)
+        for (uint32_t k = 0; k < r.mechs.at[i]->params.count; k++)
+            assert_true(begins(r.mechs.at[i]->params.rows[k].path, r.mechs.at[i]->name));
+    mech_registry_free(&r);
     for (uint32_t i = 0; (p = profile_at(i)); i++)
         for (uint32_t k = 0; k < p->kind->params.count; k++)
             assert_true(begins(p->kind->params.rows[k].path, p->name));

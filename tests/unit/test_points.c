@@ -524,9 +524,12 @@ static void test_stack(void **state) {
 /* ---- the registry ---- */
 
 static void expect_message(const char *text, const char *want) {
+    struct mech_registry r;
     struct mech_set s;
     struct diag d = {0};
-    assert_int_equal(mech_select(&s, text, &d), !want);
+    mech_registry_init(&r);
+    assert_int_equal(mech_select(&s, &r, text, &d), !want);
+    mech_registry_free(&r);
     if (want && !strstr(str_text(&d.text), want))
         fail_msg("'%s' is not in\n%s", want, str_text(&d.text));
     diag_free(&d);

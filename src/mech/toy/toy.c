@@ -1,6 +1,6 @@
 /* A toy, for docs/adding-a-mechanism.md: an instruction that has the operands it had the last time, whichever
  * warp that was, gets the result of that time from a table. */
-#include "core/view.h"
+#include "mech/mechanism.h"
 
 struct toy_params {
     int32_t entries, latency;
@@ -90,10 +90,6 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     return t;
 }
 
-static const void *counts(const void *m) {
-    return m;
-}
-
 static const struct counter_info counters[] = {
     {"toy.lookups", "instructions", "instructions looked up in the toy's table",
      offsetof(struct toy, lookups)},
@@ -103,7 +99,7 @@ static const struct counter_info counters[] = {
 static const struct energy_event energy[] = {
     {ENERGY_MECHANISM, "toy.lookups", "toy.pj.lookup", ENERGY_PJ_FIXED},
 };
-const struct mechanism mech_toy = {
+MECHANISM(toy) = {
     .name = "toy",
     .help = "an example for authors, published nowhere: repeated results of a warp, see "
             "docs/adding-a-mechanism.md",
@@ -114,5 +110,4 @@ const struct mechanism mech_toy = {
     .counters = COUNTER_TABLE(counters),
     .energy = ENERGY_TABLE(energy),
     .create = create,
-    .counts = counts,
 };
