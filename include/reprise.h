@@ -70,13 +70,15 @@ struct rp_gpu_info {
 
 /* How to build a GPU and run on it; zero means the default. */
 struct rp_options {
-    const char *gpu;        /* name in configs/ or a .yaml path; NULL: the default GPU */
-    const char *const *set; /* "path=value" overrides, NULL-terminated, or NULL */
-    const char *mech;       /* mechanisms, NAME[+NAME...]; NULL: none */
-    const char *probe;      /* probes that watch what is timed, NAME[+NAME...]; NULL: none */
-    bool functional;        /* no timing: results only */
-    bool per_sm;            /* keep the counters of each SM, see rp_sm_counter */
-    bool check;             /* compare the values that mechanisms supply with those computed */
+    const char *gpu;         /* name in configs/ or a .yaml path; NULL: the default GPU */
+    const char *const *set;  /* "path=value" overrides, NULL-terminated, or NULL */
+    const char *mech;        /* mechanisms, NAME[+NAME...], also paths of shared objects; NULL: none */
+    const char *const *load; /* shared objects whose mechanisms can be named like those built in,
+                                NULL-terminated, or NULL */
+    const char *probe;       /* probes that watch what is timed, NAME[+NAME...]; NULL: none */
+    bool functional;         /* no timing: results only */
+    bool per_sm;             /* keep the counters of each SM, see rp_sm_counter */
+    bool check;              /* compare the values that mechanisms supply with those computed */
     /* Sampling: what of a run is timed. The rest runs functionally, so that results never change. 0: no
      * limit.
      */
@@ -91,7 +93,7 @@ struct rp_options {
 struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log);
 void rp_gpu_destroy(struct rp_gpu *gpu);
 const struct rp_gpu_info *rp_gpu_info(const struct rp_gpu *gpu);
-/* The mechanisms of the GPU as they were named; "base": none. */
+/* The mechanisms of the GPU by name, in the order in which they were named; "base": none. */
 const char *rp_gpu_mech(const struct rp_gpu *gpu);
 
 /* One parameter of the GPU's configuration, for reports. */

@@ -25,8 +25,10 @@ bool cli_make_folder(const char *path);
 int cli_usage_error(const char *help, const char *what, const char *word);
 struct rp_options;
 /* Whether the options name a GPU, mechanisms, probes and settings that there are; else a message says what is
- * wrong. */
+ * wrong. Mechanisms are loaded as cli_load says, unless the options have a list of their own. */
 bool cli_machine_exists(const struct rp_options *o);
+/* Loads the mechanism of a shared object, in this process and those it starts, by their environment. */
+void cli_load(const char *path);
 /* Directory that holds the drop-in libraries; NULL when it cannot be found. */
 const char *cli_library_dir(void);
 

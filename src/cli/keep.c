@@ -8,9 +8,10 @@
 #include <unistd.h>
 
 #include "base/map.h"
-#include "cfg/config.h"
 #include "cfg/files.h"
 #include "cli/cli.h"
+#include "gpu/options.h"
+#include "gpu/resolve.h"
 #include "report/results.h"
 
 static uint64_t mix(uint64_t a, uint64_t b) {
@@ -51,15 +52,24 @@ static uint64_t hash_simulator(void) {
 
 /* Every setting: a configuration may be a file of the user, and inherit from others. */
 static uint64_t hash_settings(const char *gpu, const char *const *set) {
-    struct gpu_config *config = xcalloc(1, sizeof *config);
+    struct config config = {0};
     struct diag d = {0};
     struct config_setting s;
     uint64_t h = 0;
-    if (config_load(config, gpu, set, NULL, &d))
-        for (uint32_t i = 0; config_setting_at(config, i, &s); i++)
+    struct mech_registry r;
+    char *text;
+    const char **load = options_load(&text);
+    if (resolve_mechs(&(struct rp_options){.load = load}, &r, &d) && resolve_params(&r, &config, &d) &&
+        config_load(&config, gpu, set, NULL, &d))
+        for (uint32_t i = 0; config_setting_at(&config, i, &s); i++)
             h = mix(mix(h, hash_bytes(s.name, strlen(s.name))), hash_bytes(s.value, strlen(s.value)));
+    for (const char **path = load; *path; path++)
+        h = mix(h, hash_file(*path));
+    free(load);
+    free(text);
+    mech_registry_free(&r);
     diag_free(&d);
-    free(config);
+    config_free(&config);
     return h;
 }
 

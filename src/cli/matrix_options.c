@@ -16,6 +16,12 @@ static bool take_set(struct matrix *x, char *value) {
     return true;
 }
 
+static bool take_load(struct matrix *x, char *value) {
+    (void)x;
+    cli_load(value);
+    return true;
+}
+
 static bool take_size(struct matrix *x, char *value) {
     x->run.size = workload_size(value);
     return x->run.size != SIZES;
@@ -38,6 +44,7 @@ static const struct {
 } options[] = {
     {"--gpu", take_gpu, "a GPU"},
     {"--set", take_set, "PATH=VALUE"},
+    {"--load", take_load, "a shared object"},
     {"--size", take_size, "tiny, small, medium or large"},
     {"--bits", take_bits, "32 or 64"},
     {"-j", take_jobs, "a number of runs, 1 or more"},

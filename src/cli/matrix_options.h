@@ -7,6 +7,7 @@
 #define MATRIX_OPTIONS_HELP                                                                                  \
     "  --gpu NAME|FILE   the GPU: a name from 'reprise list gpus' or a .yaml file\n"                         \
     "  --set PATH=VALUE  change one parameter for all runs (repeatable)\n"                                   \
+    "  --load FILE.so    know its mechanism as those built in (repeatable)\n"                                \
     "  --size S          tiny, small, medium or large (default small)\n"                                     \
     "  --bits 32|64      width of addresses in the kernels of workloads\n"                                   \
     "  -j N              runs at a time (default: the number of processors)\n"

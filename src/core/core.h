@@ -44,6 +44,7 @@ enum core_space { CORE_GLOBAL, CORE_SHARED, CORE_LOCAL, CORE_TEXTURE };
 /* What an SM is made of. */
 struct core_spec {
     uint32_t warps, blocks;     /* resident at most */
+    uint32_t registers;         /* of a whole warp, in all banks */
     uint32_t schedulers, width; /* width: instructions one scheduler issues in a cycle, from one warp */
     enum core_sched policy;
     uint32_t active;       /* two-level: warps of a scheduler in its active set */

@@ -11,6 +11,7 @@ struct core_spec core_spec(const struct gpu_config *c) {
     return (struct core_spec){
         .warps = (uint32_t)c->sm_warps,
         .blocks = (uint32_t)c->sm_blocks,
+        .registers = (uint32_t)c->sm_registers / WARP_LANES,
         .schedulers = (uint32_t)c->issue_schedulers,
         .width = (uint32_t)c->issue_width,
         .policy = (enum core_sched)c->issue_policy,

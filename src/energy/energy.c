@@ -3,22 +3,13 @@
 
 #include <string.h>
 
+#include "cfg/gpu.h"
+
 const struct energy_part_info energy_parts[ENERGY_PARTS] = {
 #define PART(id, name, meaning) [ENERGY_##id] = {name, meaning},
 #include "energy/parts.def"
 #undef PART
 };
-
-static const struct energy_event base_events[] = {
-#define EVENT(part, counter, param, unit)                                                                    \
-    {ENERGY_##part, counter, offsetof(struct gpu_config, param), ENERGY_##unit},
-#include "energy/events.def"
-#undef EVENT
-};
-
-struct energy_block energy_base(const struct gpu_config *cfg) {
-    return (struct energy_block){base_events, sizeof base_events / sizeof *base_events, cfg};
-}
 
 void energy_init(struct energy_model *m, const struct gpu_config *cfg) {
     const double pj = 1e-12, mhz = 1e6;
@@ -29,22 +20,24 @@ void energy_init(struct energy_model *m, const struct gpu_config *cfg) {
                                         [ENERGY_WATT] = 1 / (cfg->clock_sm * mhz)}};
 }
 
-const char *energy_add(struct energy_model *m, const struct energy_block *b, energy_find *find,
-                       const void *ctx) {
+const char *energy_add(struct energy_model *m, const struct energy_table *t, const struct config *config,
+                       energy_find *find, const void *ctx) {
     uint32_t before = m->terms.len;
-    for (uint32_t i = 0; i < b->n; i++) {
-        const struct energy_event *e = &b->events[i];
-        struct energy_term t = {.part = e->part, .counter = ENERGY_CYCLES};
-        if (e->counter && (t.counter = find(ctx, e->counter)) == ENERGY_CYCLES) {
-            m->terms.len = before;
-            return e->counter;
-        }
-        double value;
-        memcpy(&value, (const char *)b->params + e->param, sizeof value);
-        t.joules = value * m->unit[e->unit];
-        vec_push(&m->terms, t);
+    const char *unknown = NULL;
+    for (uint32_t i = 0; i < t->count && !unknown; i++) {
+        const struct energy_event *e = &t->rows[i];
+        struct energy_term term = {.part = e->part, .counter = ENERGY_CYCLES};
+        double value = 0;
+        if (e->counter && (term.counter = find(ctx, e->counter)) == ENERGY_CYCLES)
+            unknown = e->counter;
+        else if (!config_float(config, e->param, &value))
+            unknown = e->param;
+        term.joules = value * m->unit[e->unit];
+        vec_push(&m->terms, term);
     }
-    return NULL;
+    if (unknown)
+        m->terms.len = before;
+    return unknown;
 }
 
 void energy_free(struct energy_model *m) {

@@ -1,9 +1,9 @@
 /* Energy: counts times table.
  *
  * An event is a row: how often it happened is a counter of the timed machine, what it costs a parameter, and
- * the part of the machine it belongs to one of parts.def. A model is made of blocks of rows: those of the
- * base machine (events.def) and those of whatever is added to it, with their own parameters and counters.
- * Nothing here acts in a cycle: energy is worked out from counters when someone asks. */
+ * the part of the machine it belongs to one of parts.def. A model is made of tables of rows: that of the base
+ * machine (events.c) and those of whatever is added to it, which name their own counters and parameters, or
+ * the machine's. Nothing here acts in a cycle: energy is worked out from counters when someone asks. */
 #ifndef REPRISE_ENERGY_ENERGY_H
 #define REPRISE_ENERGY_ENERGY_H
 
@@ -11,7 +11,9 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "cfg/config.h"
+
+struct config;
+struct gpu_config;
 
 enum energy_part {
 #define PART(id, ...) ENERGY_##id,
@@ -25,22 +27,33 @@ struct energy_part_info {
 };
 extern const struct energy_part_info energy_parts[ENERGY_PARTS];
 
-/* What the parameter of an event is, see events.def. */
-enum energy_unit { ENERGY_PJ, ENERGY_PJ_FIXED, ENERGY_PJ_BIT, ENERGY_WATT };
+/* What the parameter of an event is. */
+enum energy_unit {
+    ENERGY_PJ,       /* picojoules each time, scaled by energy.scale */
+    ENERGY_PJ_FIXED, /* the same, not scaled */
+    ENERGY_PJ_BIT,   /* for each bit of a DRAM burst, not scaled */
+    ENERGY_WATT,     /* for so many cycles of the SMs' clock */
+};
 
+/* Something that costs energy. */
 struct energy_event {
     enum energy_part part;
-    const char *counter; /* NULL: cycles of the launch */
-    size_t param;        /* offset of a double in the block's parameters */
+    const char *counter; /* how often it happened; NULL: cycles of the launch */
+    const char *param;   /* what it costs: the name of a FLOAT parameter */
     enum energy_unit unit;
 };
 
-/* Rows that come together, and the struct that holds their parameters. */
-struct energy_block {
-    const struct energy_event *events;
-    uint32_t n;
-    const void *params;
+/* The events of one owner. */
+struct energy_table {
+    const struct energy_event *rows;
+    uint32_t count;
 };
+
+#define ENERGY_TABLE(rows)                                                                                   \
+    { (rows), sizeof(rows) / sizeof *(rows) }
+
+/* The events of the base machine. */
+extern const struct energy_table energy_base;
 
 #define ENERGY_CYCLES UINT32_MAX /* instead of a counter's number: cycles of the launch */
 
@@ -59,14 +72,12 @@ struct energy_model {
 /* The number of the counter with this name, or ENERGY_CYCLES when there is none. */
 typedef uint32_t energy_find(const void *ctx, const char *name);
 
-/* The rows of events.def, for this configuration. */
-struct energy_block energy_base(const struct gpu_config *cfg);
-
 /* An empty model of the GPU. */
 void energy_init(struct energy_model *m, const struct gpu_config *cfg);
-/* Adds a block. Returns NULL, or the first counter that find does not know; then nothing was added. */
-const char *energy_add(struct energy_model *m, const struct energy_block *b, energy_find *find,
-                       const void *ctx);
+/* Adds the events of a table. Returns NULL, or the first counter that find does not know or parameter that
+ * the configuration does not have; then nothing was added. */
+const char *energy_add(struct energy_model *m, const struct energy_table *t, const struct config *config,
+                       energy_find *find, const void *ctx);
 void energy_free(struct energy_model *m);
 
 /* Joules of each part, given counters by number and cycles of the SMs' clock. Returns their sum, added in the

@@ -1,6 +1,6 @@
 /* GPUs, their memory, textures and limits. */
 #include "gpu/gpu.h"
-#include "gpu/options.h"
+#include "gpu/resolve.h"
 #include "gpu/timed.h"
 
 #include <assert.h>
@@ -45,15 +45,15 @@ uint32_t gpu_timed_counters(const struct rp_gpu *g) {
     return machine_counter_count(&g->mechs) + profile_counter_count(&g->profiles);
 }
 
-static void add_energy(struct rp_gpu *g, const struct energy_block *b) {
-    const char *unknown = energy_add(&g->energy, b, machine_counter_find, &g->mechs);
+static void add_energy(struct rp_gpu *g, const struct energy_table *t) {
+    const char *unknown = energy_add(&g->energy, t, &g->config, machine_counter_find, &g->mechs);
     assert(!unknown);
     (void)unknown;
 }
 
 /* What timed launches need: watchers, room for counters, and what those cost. */
 static void prepare_timed(struct rp_gpu *g) {
-    profile_create(&g->profiles, &g->cfg);
+    profile_create(&g->profiles, &g->config, (uint32_t)g->info.sms);
     for (uint32_t i = g->profiles.n; i--;)
         rp_gpu_watch(g, g->profiles.at[i].probe);
     uint32_t n = gpu_timed_counters(g);
@@ -63,21 +63,26 @@ static void prepare_timed(struct rp_gpu *g) {
         g->sm_total = xcalloc((size_t)g->info.sms * n, sizeof *g->sm_total);
         g->sm_launch = xcalloc((size_t)g->info.sms * n, sizeof *g->sm_launch);
     }
-    struct energy_block base = energy_base(&g->cfg);
-    energy_init(&g->energy, &g->cfg);
-    add_energy(g, &base);
-    for (uint32_t k = 0; k < g->mechs.n; k++) {
-        const struct mechanism *m = g->mechs.at[k]->mechanism;
-        add_energy(g, &(struct energy_block){m->energy, m->nenergy, &g->cfg});
-    }
+    energy_init(&g->energy, g->cfg);
+    add_energy(g, &energy_base);
+    for (uint32_t k = 0; k < g->mechs.n; k++)
+        add_energy(g, &g->mechs.at[k]->energy);
+}
+
+static char *join_names(const struct mech_set *s) {
+    struct str all = {0};
+    for (uint32_t k = 0; k < s->n; k++)
+        str_printf(&all, "%s%s", k ? "+" : "", s->names[k]);
+    return all.at ? all.at : xstrdup("base");
 }
 
 struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
     struct rp_gpu *g = xcalloc(1, sizeof *g);
     struct diag d = {0};
-    bool ok = options_resolve(opt, &g->mechs, &g->profiles, &g->cfg, &d);
+    bool ok = resolve_options(opt, &g->mechs, &g->profiles, &g->config, &d);
     if (ok) {
-        config_info(&g->cfg, &g->info);
+        g->cfg = config_values(&g->config, &gpu_params);
+        config_info(g->cfg, &g->info);
         ok = memory_init(&g->mem, g->info.total_mem);
         if (!ok)
             diag_add(&d, DIAG_ERROR, "the address range of device memory at 0x%llx is taken in this process",
@@ -87,6 +92,7 @@ struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
         if (log)
             *log = take_log(&d);
         diag_free(&d);
+        config_free(&g->config);
         free(g);
         return NULL;
     }
@@ -95,13 +101,14 @@ struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
     g->opt.gpu = NULL;
     g->opt.set = NULL;
     g->opt.mech = NULL;
+    g->opt.load = NULL;
     g->opt.probe = NULL;
-    g->mech_name = xstrdup(opt->mech && *opt->mech ? opt->mech : "base");
+    g->mech_name = join_names(&g->mechs);
     if (!opt->functional)
         prepare_timed(g);
-    g->limits[RP_LIMIT_STACK] = g->cfg.limit_stack;
-    g->limits[RP_LIMIT_PRINTF_FIFO] = g->cfg.limit_printf;
-    g->limits[RP_LIMIT_MALLOC_HEAP] = g->cfg.limit_heap;
+    g->limits[RP_LIMIT_STACK] = g->cfg->limit_stack;
+    g->limits[RP_LIMIT_PRINTF_FIFO] = g->cfg->limit_printf;
+    g->limits[RP_LIMIT_MALLOC_HEAP] = g->cfg->limit_heap;
     g->param_block = memory_alloc(&g->mem, PARAM_BLOCK_BYTES, RP_MEM_MODULE);
     g->grid_workspace = memory_alloc(&g->mem, WORKSPACE_BYTES, RP_MEM_MODULE);
     return g;
@@ -118,6 +125,7 @@ void rp_gpu_destroy(struct rp_gpu *g) {
     free(g->sm_total);
     free(g->sm_launch);
     energy_free(&g->energy);
+    config_free(&g->config);
     memory_destroy(&g->mem);
     vec_free(&g->tex.slots);
     str_free(&g->out);
@@ -137,7 +145,7 @@ const struct rp_gpu_info *rp_gpu_info(const struct rp_gpu *g) {
 
 bool rp_gpu_setting(const struct rp_gpu *g, uint32_t i, struct rp_setting *s) {
     struct config_setting c;
-    if (!config_setting_at(&g->cfg, i, &c))
+    if (!config_setting_at(&g->config, i, &c))
         return false;
     *s = (struct rp_setting){.name = c.name, .text = c.kind == CONFIG_TEXT};
     snprintf(s->value, sizeof s->value, "%s", c.value);

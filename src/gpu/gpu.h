@@ -2,7 +2,7 @@
 #ifndef REPRISE_GPU_GPU_H
 #define REPRISE_GPU_GPU_H
 
-#include "cfg/config.h"
+#include "cfg/gpu.h"
 #include "energy/energy.h"
 #include "exec/texture_ops.h"
 #include "exec/warp.h"
@@ -13,11 +13,12 @@
 #include "stats/stats.h"
 
 struct rp_gpu {
-    struct gpu_config cfg;
+    struct config config;         /* the parameters of everything */
+    const struct gpu_config *cfg; /* the GPU's own of them */
     struct rp_gpu_info info;
     struct rp_options opt; /* its strings are not kept */
     struct mech_set mechs;
-    char *mech_name; /* as the user wrote it */
+    char *mech_name; /* of all of them, as the user ordered them */
     struct memory mem;
     struct textures tex;
     struct str out, err; /* device printf, assert: since the last rp_take_* */

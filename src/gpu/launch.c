@@ -86,7 +86,7 @@ static int occupancy(struct rp_kernel *k, struct kernel_code *code, uint32_t thr
     if (!threads || threads > (uint32_t)g->info.max_threads_per_block ||
         kernel_info(k, code, &info, NULL) != RP_OK || fit_registers(g, k, code, threads, NULL) != RP_OK)
         return 0;
-    return config_occupancy(&g->cfg, threads, code->prog->nregs,
+    return config_occupancy(g->cfg, threads, code->prog->nregs,
                             (uint32_t)(info.shared_static + dynamic_shared));
 }
 
@@ -168,7 +168,7 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
     if (!timed_span(g, &span))
         return exec_run_grid(x, slots, &span.rest);
     if (!g->machine)
-        g->machine = machine_create(&g->cfg, &g->mechs, g->opt.check);
+        g->machine = machine_create(&g->config, &g->mechs, g->opt.check);
     g->machine->probe = g->probe;
     uint64_t *now = xcalloc(n, sizeof *now);
     bool ok = machine_run(g->machine, x, slots / (uint32_t)g->info.sms, &span);

@@ -1,47 +1,67 @@
 /* The counters of the timed machine as one list: SMs, caches, interconnect, L2 and DRAM, each summed over its
- * instances. All counter structs consist of uint64_t only, in the order of their tables, which may leave out
- * the last ones. */
+ * instances. */
 #include <assert.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "gpu/timed.h"
 
-#define COUNTER(field, name, unit, help) {name, unit, help},
+#define COUNTER(field, name, unit, help) {name, unit, help, offsetof(struct BLOCK, field)},
+#define BLOCK                            core_counters
 static const struct counter_info core_rows[] = {
 #include "core/core.def"
 };
+#undef BLOCK
+#define BLOCK cache_counters
 static const struct counter_info l1_cache_rows[] = {
 #include "mem/cache.def"
 };
+#undef BLOCK
 #define DATA_COUNTER(...)
 /* The first rows of those. */
+#define BLOCK cache_counters
 static const struct counter_info cache_rows[] = {
 #include "mem/cache.def"
 };
+#undef BLOCK
+#define BLOCK bank_counters
 static const struct counter_info l1_bank_rows[] = {
 #include "mem/bank.def"
 };
+#undef BLOCK
 #define DATA_COUNTER(...)
 /* The first rows of those. */
+#define BLOCK bank_counters
 static const struct counter_info bank_rows[] = {
 #include "mem/bank.def"
 };
+#undef BLOCK
+#define BLOCK l1_counters
 static const struct counter_info l1_rows[] = {
 #include "mem/l1.def"
 };
+#undef BLOCK
+#define BLOCK l2_counters
 static const struct counter_info l2_rows[] = {
 #include "mem/l2.def"
 };
+#undef BLOCK
+#define BLOCK dram_counters
 static const struct counter_info dram_rows[] = {
 #include "mem/dram.def"
 };
+#undef BLOCK
+#define BLOCK icnt_counters
 static const struct counter_info icnt_rows[] = {
 #include "mem/icnt.def"
 };
+#undef BLOCK
 #undef COUNTER
-#define ACTIVE(energy, name, help) [EN_##energy] = {name, "lanes", help},
-#define IDLE(unit, name, help)     [EN_COUNT + UNIT_##unit] = {name, "lanes", help},
+#define ACTIVE(energy, name, help)                                                                           \
+    [EN_##energy] = {name, "lanes", help, offsetof(struct core_lanes, active[EN_##energy])},
+#define IDLE(unit, name, help)                                                                               \
+    [EN_COUNT + UNIT_##unit] = {name, "lanes", help, offsetof(struct core_lanes, idle[UNIT_##unit])},
 static const struct counter_info lane_rows[] = {
 #include "core/lanes.def"
 };
@@ -100,41 +120,52 @@ static uint32_t group_count(const struct mech_set *mechs) {
 static struct rows group_at(const struct mech_set *mechs, uint32_t g) {
     if (g < G_COUNT)
         return groups[g];
-    const struct mechanism *mech = mechs->at[g - G_COUNT]->mechanism;
-    return (struct rows){"", mech->counters, mech->ncounters};
+    const struct counter_table *t = &mechs->at[g - G_COUNT]->counters;
+    return (struct rows){"", t->rows, t->count};
 }
 
-static const uint64_t *instance(struct machine *m, uint32_t g, uint32_t k) {
-    if (g >= G_COUNT)
-        return m->mechs.at[g - G_COUNT]->mechanism->counts(m->sms[k]->mech.at[g - G_COUNT].state);
+static const void *instance(struct machine *m, uint32_t g, uint32_t k) {
+    if (g >= G_COUNT) {
+        const struct mechanism *mech = m->mechs.at[g - G_COUNT];
+        const void *state = m->sms[k]->mech.at[g - G_COUNT].state;
+        return mech->counts ? mech->counts(state) : state;
+    }
     switch ((enum group)g) {
     case G_CORE:
-        return (const uint64_t *)&m->sms[k]->n;
+        return &m->sms[k]->n;
     case G_LANES:
-        return (const uint64_t *)&m->sms[k]->lanes;
+        return &m->sms[k]->lanes;
     case G_L1:
-        return (const uint64_t *)&memsys_l1(m->mem, k)->cache.n;
+        return &memsys_l1(m->mem, k)->cache.n;
     case G_L1W:
-        return (const uint64_t *)&memsys_l1(m->mem, k)->n;
+        return &memsys_l1(m->mem, k)->n;
     case G_L1B:
-        return (const uint64_t *)&memsys_l1(m->mem, k)->cache.bank.n;
+        return &memsys_l1(m->mem, k)->cache.bank.n;
     case G_L2B:
-        return (const uint64_t *)l2_bank_counters(memsys_l2(m->mem, k));
+        return l2_bank_counters(memsys_l2(m->mem, k));
     case G_TEX:
-        return (const uint64_t *)&memsys_cache(m->mem, k, MEM_TEXTURE)->n;
+        return &memsys_cache(m->mem, k, MEM_TEXTURE)->n;
     case G_CONST:
-        return (const uint64_t *)&memsys_cache(m->mem, k, MEM_CONSTANT)->n;
+        return &memsys_cache(m->mem, k, MEM_CONSTANT)->n;
     case G_INST:
-        return (const uint64_t *)&memsys_cache(m->mem, k, MEM_INST)->n;
+        return &memsys_cache(m->mem, k, MEM_INST)->n;
     case G_REQUEST:
-        return (const uint64_t *)icnt_counters(memsys_requests(m->mem));
+        return icnt_counters(memsys_requests(m->mem));
     case G_REPLY:
-        return (const uint64_t *)icnt_counters(memsys_replies(m->mem));
+        return icnt_counters(memsys_replies(m->mem));
     case G_L2:
-        return (const uint64_t *)l2_counters(memsys_l2(m->mem, k));
+        return l2_counters(memsys_l2(m->mem, k));
     default:
-        return (const uint64_t *)dram_counters(memsys_dram(m->mem, k));
+        return dram_counters(memsys_dram(m->mem, k));
     }
+}
+
+/* Adds the counters of instance k of a group. */
+static void add(struct machine *m, uint32_t g, uint32_t k, uint64_t *to) {
+    struct rows rows = group_at(&m->mechs, g);
+    const void *from = rows.n ? instance(m, g, k) : NULL;
+    for (uint32_t c = 0; c < rows.n; c++)
+        to[c] += counter_value(&rows.rows[c], from);
 }
 
 static bool of_sms(uint32_t g) {
@@ -155,24 +186,18 @@ uint32_t machine_counter_count(const struct mech_set *mechs) {
 void machine_counters(struct machine *m, uint64_t *to) {
     memset(to, 0, machine_counter_count(&m->mechs) * sizeof *to);
     for (uint32_t g = 0; g < group_count(&m->mechs); g++) {
-        uint32_t n = group_at(&m->mechs, g).n;
-        for (uint32_t k = 0; n && k < instances(m, g); k++) {
-            const uint64_t *from = instance(m, g, k);
-            for (uint32_t c = 0; c < n; c++)
-                to[c] += from[c];
-        }
-        to += n;
+        for (uint32_t k = 0; k < instances(m, g); k++)
+            add(m, g, k, to);
+        to += group_at(&m->mechs, g).n;
     }
 }
 
 void machine_sm_counters(struct machine *m, uint32_t sm, uint64_t *to) {
+    memset(to, 0, machine_counter_count(&m->mechs) * sizeof *to);
     for (uint32_t g = 0; g < group_count(&m->mechs); g++) {
-        uint32_t n = group_at(&m->mechs, g).n;
-        if (n && of_sms(g))
-            memcpy(to, instance(m, g, sm), n * sizeof *to);
-        else
-            memset(to, 0, n * sizeof *to);
-        to += n;
+        if (of_sms(g))
+            add(m, g, sm, to);
+        to += group_at(&m->mechs, g).n;
     }
 }
 

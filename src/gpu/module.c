@@ -237,19 +237,18 @@ static uint32_t register_limit(const struct rp_kernel *k) {
 struct kernel_code *kernel_code(struct rp_kernel *k, bool timed) {
     const struct mech_set *s = &k->mod->gpu->mechs;
     for (uint32_t i = 0; timed && i < s->n; i++)
-        if (s->at[i]->mechanism->passes)
+        if (s->at[i]->passes)
             return &k->passed;
     return &k->plain;
 }
 
 /* Compiles a lowered program, with the passes of the GPU's mechanisms or without. */
 static bool compile(struct rp_gpu *g, struct program *p, bool passed, struct diag *d) {
-    const struct mech_pass *passes[MECH_MAX];
+    struct opt_mech mechs[MECH_MAX];
     for (uint32_t i = 0; i < g->mechs.n; i++)
-        passes[i] = g->mechs.at[i]->mechanism->passes;
-    return opt_compile_with(
-        p, &(struct opt_options){.mech_passes = passes, .nmechs = passed ? g->mechs.n : 0, .cfg = &g->cfg},
-        d);
+        mechs[i] =
+            (struct opt_mech){g->mechs.at[i]->passes, config_values(&g->config, &g->mechs.at[i]->params)};
+    return opt_compile_with(p, &(struct opt_options){.mechs = mechs, .nmechs = passed ? g->mechs.n : 0}, d);
 }
 
 /* Gives the instructions of an image, and of its streams, their addresses. */
@@ -341,4 +340,3 @@ bool rp_kernel_param(struct rp_kernel *k, uint32_t i, struct rp_param_info *p) {
 const char *rp_kernel_name(const struct rp_kernel *k) {
     return k->func->name;
 }
-

@@ -21,15 +21,17 @@ struct run {
 };
 
 /* The mechanisms' states on one SM. */
-static void add_mechanisms(struct machine *m, const struct gpu_config *cfg, struct sm *sm) {
+static void add_mechanisms(struct machine *m, const struct config *config, struct sm *sm) {
     for (uint32_t k = 0; k < m->mechs.n; k++) {
-        const struct mechanism *mech = m->mechs.at[k]->mechanism;
-        mech_push(&sm->mech, mech, mech->create(&m->arena, cfg, m->shared[k], sm));
+        const struct mechanism *mech = m->mechs.at[k];
+        const void *params = config_values(config, &mech->params);
+        mech_push(&sm->mech, mech, mech->create(&m->arena, params, m->shared[k], sm));
     }
 }
 
-struct machine *machine_create(const struct gpu_config *cfg, const struct mech_set *mechs, bool check) {
+struct machine *machine_create(const struct config *config, const struct mech_set *mechs, bool check) {
     struct machine *m = xcalloc(1, sizeof *m);
+    const struct gpu_config *cfg = config_values(config, &gpu_params);
     m->core = core_spec(cfg);
     m->memory = mem_spec(cfg);
     m->nsms = m->memory.sms;
@@ -38,13 +40,13 @@ struct machine *machine_create(const struct gpu_config *cfg, const struct mech_s
     m->wake = arena_array(&m->arena, uint64_t, m->nsms);
     m->mechs = *mechs;
     for (uint32_t k = 0; k < m->mechs.n; k++)
-        if (m->mechs.at[k]->mechanism->shared)
-            m->shared[k] = m->mechs.at[k]->mechanism->shared(&m->arena, cfg);
+        if (m->mechs.at[k]->shared)
+            m->shared[k] = m->mechs.at[k]->shared(&m->arena, config_values(config, &m->mechs.at[k]->params));
     for (uint32_t i = 0; i < m->nsms; i++) {
         m->sms[i] = sm_create(&m->arena, &m->core, m->mem, i);
         m->sms[i]->check.on = check;
         m->sms[i]->check.out = &m->checked;
-        add_mechanisms(m, cfg, m->sms[i]);
+        add_mechanisms(m, config, m->sms[i]);
     }
     return m;
 }
@@ -53,8 +55,8 @@ void machine_free(struct machine *m) {
     if (!m)
         return;
     for (uint32_t k = 0; k < m->mechs.n; k++)
-        if (m->mechs.at[k]->mechanism->release)
-            m->mechs.at[k]->mechanism->release(m->shared[k]);
+        if (m->mechs.at[k]->release)
+            m->mechs.at[k]->release(m->shared[k]);
     str_free(&m->checked);
     arena_free(&m->arena);
     free(m);
@@ -221,8 +223,8 @@ static void start(struct run *r, struct arena *launch) {
     const struct core_need *needs = core_needs(launch, r->x->img);
     const void *marks[MECH_MAX] = {0};
     for (uint32_t k = 0; k < m->mechs.n; k++)
-        if (m->mechs.at[k]->mechanism->kernel)
-            marks[k] = m->mechs.at[k]->mechanism->kernel(m->shared[k], launch, r->x->img);
+        if (m->mechs.at[k]->kernel)
+            marks[k] = m->mechs.at[k]->kernel(m->shared[k], launch, r->x->img);
     memsys_flush_l1(m->mem);
     for (uint32_t i = 0; i < m->nsms; i++) {
         sm_start(m->sms[i], r->x, needs, marks);

@@ -2,7 +2,7 @@
 #ifndef REPRISE_GPU_TIMED_H
 #define REPRISE_GPU_TIMED_H
 
-#include "cfg/config.h"
+#include "cfg/gpu.h"
 #include "core/core.h"
 #include "mech/registry.h"
 #include "stats/stats.h"
@@ -22,8 +22,9 @@ struct machine {
     struct str checked;     /* what --check found */
 };
 
-/* check: compare the values that mechanisms supply with those the instructions compute. */
-struct machine *machine_create(const struct gpu_config *cfg, const struct mech_set *mechs, bool check);
+/* config has the parameters of the GPU and of the mechanisms. check: compare the values that mechanisms
+ * supply with those the instructions compute. */
+struct machine *machine_create(const struct config *config, const struct mech_set *mechs, bool check);
 void machine_free(struct machine *m);
 /* How far a launch is timed, and how far it came. */
 struct timed_span {

@@ -1,7 +1,7 @@
 /* Mechanisms: what they are, and the points of the SM's pipeline at which they act.
  *
- * A mechanism is a struct of optional operations, one state per SM, and tables: parameters, counters and
- * energy events. mechanisms.def lists the models users name with --mech. Several can be stacked.
+ * A mechanism is a struct of optional operations, one state per SM, and tables of its own: parameters,
+ * counters and energy events. Users name it with --mech. Several can be stacked.
  *
  * The points are grouped by what they own. Whoever fills in a point of a group owns what the group stands
  * for: two mechanisms of one stack cannot own the same thing, and the stack is refused. Three groups own
@@ -32,11 +32,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "stats/stats.h"
+#include "cfg/param.h"
+#include "energy/energy.h"
+#include "stats/counter.h"
 
 struct arena;
-struct energy_event;
-struct gpu_config;
 struct image;
 struct mech_pass;
 struct sm;
@@ -292,25 +292,32 @@ enum mech_point {
 };
 _Static_assert(MECH_POINTS_ALL <= 64, "points are bits of a word");
 
-/* A mechanism. */
+/* Another name of a mechanism, with settings of its own, which hold unless the user sets them otherwise. */
+struct mech_model {
+    const char *name, *help;
+    const char *const *settings; /* "path=value", NULL-terminated; NULL: none */
+};
+
+/* A mechanism. params is the struct that its table of parameters describes; NULL when it has none. */
 struct mechanism {
-    const char *name;
-    uint32_t order; /* in a stack the smaller acts first */
+    const char *name, *help;         /* what users call it, and a line about it */
+    const struct mech_model *models; /* its other names, up to one without a name; NULL: none */
+    uint32_t order;                  /* in a stack the smaller acts first */
     struct mech_points points;
+    struct param_table params;
+    struct counter_table counters;
+    struct energy_table energy; /* which may name counters and parameters of the base machine, too */
     /* What all SMs share, made once per machine; NULL: nothing. */
-    void *(*shared)(struct arena *a, const struct gpu_config *cfg);
+    void *(*shared)(struct arena *a, const void *params);
     void (*release)(void *shared); /* of what is not in the arena */
     /* Passes that kernels are compiled with for it (opt/mech_pass.h), or NULL. */
     const struct mech_pass *passes;
     /* The kernel-load point: facts about each instruction, in the launch's arena. */
     const void *(*kernel)(void *shared, struct arena *launch, const struct image *img);
     /* The state on one SM. */
-    void *(*create)(struct arena *a, const struct gpu_config *cfg, void *shared, struct sm *sm);
-    const uint64_t *(*counts)(const void *m);
-    const struct counter_info *counters;
-    uint32_t ncounters;
-    const struct energy_event *energy; /* parameters are members of struct gpu_config */
-    uint32_t nenergy;
+    void *(*create)(struct arena *a, const void *params, void *shared, struct sm *sm);
+    /* The struct that counters are members of; NULL: the state itself. */
+    const void *(*counts)(const void *m);
 };
 
 /* The mechanisms of one SM. */

@@ -3,7 +3,7 @@
 #ifndef REPRISE_MEM_SPEC_H
 #define REPRISE_MEM_SPEC_H
 
-#include "cfg/config.h"
+#include "cfg/gpu.h"
 #include "mem/coalescer.h"
 #include "mem/memsys.h"
 

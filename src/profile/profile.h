@@ -8,18 +8,19 @@
 #include "base/diag.h"
 #include "cfg/config.h"
 #include "sim/probe.h"
-#include "stats/stats.h"
+#include "stats/counter.h"
 
 enum { PROFILE_MAX = 4 };
 
 /* What a profile is made of. */
 struct profile_kind {
-    const struct counter_info *counters;
-    uint32_t ncounters;
-    struct probe *(*create)(const struct gpu_config *cfg);
+    struct param_table params;
+    struct counter_table counters;
+    /* params: the struct that its table of parameters describes. */
+    struct probe *(*create)(const void *params, uint32_t sms);
     void (*destroy)(struct probe *p);
-    /* The counters of an SM. */
-    const uint64_t *(*counts)(const struct probe *p, uint32_t sm);
+    /* The struct in which it counts for an SM. */
+    const void *(*counts)(const struct probe *p, uint32_t sm);
 };
 
 /* A row of probes.def. */
@@ -44,7 +45,8 @@ struct profile_set {
 /* Reads NAME[+NAME...]; NULL and "" mean none. false, with a message, for names that are unknown or named
  * twice. */
 bool profile_select(struct profile_set *out, const char *text, struct diag *d);
-void profile_create(struct profile_set *s, const struct gpu_config *cfg);
+/* Makes them for a machine of so many SMs; config has their parameters. */
+void profile_create(struct profile_set *s, const struct config *config, uint32_t sms);
 void profile_destroy(struct profile_set *s);
 
 /* Counters of all of them, as one list: how many, what number i is, and values: of an SM, or summed over all.

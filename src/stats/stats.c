@@ -2,7 +2,8 @@
 #include "stats/stats.h"
 
 const struct counter_info counter_info[COUNTER_COUNT] = {
-#define COUNTER(field, name, unit, meaning) [COUNTER_##field] = {name, unit, meaning},
+#define COUNTER(field, name, unit, meaning)                                                                  \
+    [COUNTER_##field] = {name, unit, meaning, COUNTER_##field * sizeof(uint64_t)},
 #include "stats/counters.def"
 #undef COUNTER
 };

@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "stats/counter.h"
+
 enum counter {
 #define COUNTER(field, ...) COUNTER_##field,
 #include "stats/counters.def"
@@ -16,9 +18,6 @@ enum counter {
     COUNTER_MIX = COUNTER_insts_warp + 1 /* the counters below this one are the instruction mix */
 };
 
-struct counter_info {
-    const char *name, *unit, *meaning;
-};
 extern const struct counter_info counter_info[COUNTER_COUNT];
 
 /* Adds the counters of one launch, or one unit, to others. */

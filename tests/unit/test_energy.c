@@ -150,15 +150,15 @@ static void test_functional(void **state) {
 }
 
 /* Counters that all differ, so that rows cannot stand for one another. */
-static void sum_of(const struct gpu_config *c, double parts[ENERGY_PARTS]) {
+static void sum_of(const struct config *c, double parts[ENERGY_PARTS]) {
     struct energy_model m;
-    struct energy_block b = energy_base(c);
     uint32_t n = machine_counter_count(&no_mechs);
     uint64_t *counters = calloc(n, sizeof *counters);
     for (uint32_t i = 0; i < n; i++)
         counters[i] = 1000 + 7 * i;
-    energy_init(&m, c);
-    assert_null(energy_add(&m, &b, machine_counter_find, NULL)); /* every counter of events.def exists */
+    energy_init(&m, config_values(c, &gpu_params));
+    /* Every counter and every parameter of events.c exists. */
+    assert_null(energy_add(&m, &energy_base, c, machine_counter_find, NULL));
     double sum = 0, whole = energy_sum(&m, counters, 12345, parts);
     for (uint32_t p = 0; p < ENERGY_PARTS; p++) {
         assert_true(p == ENERGY_MECHANISM ? parts[p] == 0 : parts[p] > 0);
@@ -174,20 +174,22 @@ static void test_parameters(void **state) {
     (void)state;
     uint32_t found = 0;
     double before[ENERGY_PARTS], none[ENERGY_PARTS], twice[ENERGY_PARTS];
-    sum_of(&config_default, before);
-    for (uint32_t i = 0; i < config_params.count; i++) {
-        const struct param *p = &config_params.rows[i];
+    struct config c = {0};
+    config_add(&c, &gpu_params);
+    sum_of(&c, before);
+    for (uint32_t i = 0; i < gpu_params.count; i++) {
+        const struct param *p = &gpu_params.rows[i];
         if (strncmp(p->path, "energy.", 7))
             continue;
         found++;
-        struct gpu_config c = config_default;
-        double *value = (double *)((char *)&c + p->offset);
+        double *value = (double *)((char *)config_values(&c, &gpu_params) + p->offset);
         double given = *value;
         assert_true(given > 0);
         *value = 2 * given;
         sum_of(&c, twice);
         *value = given * 1e-9; /* none, but that parts stay above zero */
         sum_of(&c, none);
+        *value = given;
         uint32_t moved = 0;
         for (uint32_t k = 0; k < ENERGY_PARTS; k++) {
             double share = before[k] - none[k];
@@ -198,50 +200,59 @@ static void test_parameters(void **state) {
             fail_msg("%s costs nothing", p->path);
     }
     assert_true(found > 40);
+    config_free(&c);
 }
 
 /* What instructions do to lanes is paid for, but for control, which the front end pays. */
 static void test_lanes(void **state) {
     (void)state;
-    struct energy_block b = energy_base(&config_default);
+    const struct energy_table *t = &energy_base;
     for (uint32_t i = 0; i < machine_counter_count(&no_mechs); i++) {
         char name[64];
         machine_counter_info(&no_mechs, i, name, sizeof name);
         if (strncmp(name, "lanes.", 6) || !strcmp(name, "lanes.ctrl"))
             continue;
         uint32_t k = 0;
-        while (k < b.n && (!b.events[k].counter || strcmp(b.events[k].counter, name)))
+        while (k < t->count && (!t->rows[k].counter || strcmp(t->rows[k].counter, name)))
             k++;
-        if (k == b.n)
+        if (k == t->count)
             fail_msg("%s has no energy", name);
     }
 }
 
-/* Others add rows of their own: with their parameters, to the parts there are. */
-static void test_blocks(void **state) {
+/* Others add rows of their own: with their parameters or those of the machine, to the parts there are. */
+static void test_tables(void **state) {
     (void)state;
-    static const struct own {
-        int32_t other;
-        double table, wrong;
-    } params = {0, 4.71, 1};
+    static const struct own { double table; } initial = {4.71};
+    static const struct param params[] = {
+        {"own.table", PARAM_AT(struct own, table), 0, 10, 4.71, "pJ", "An access to the table."}};
+    static const struct param_table table = PARAM_TABLE(struct own, params, NULL);
     static const struct energy_event rows[] = {
-        {ENERGY_FRONT_END, "rf.reads", offsetof(struct own, table), ENERGY_PJ_FIXED},
-        {ENERGY_L1, "rf.raeds", offsetof(struct own, wrong), ENERGY_PJ_FIXED},
+        {ENERGY_FRONT_END, "rf.reads", "own.table", ENERGY_PJ_FIXED},
+        {ENERGY_L1, "rf.reads", "energy.dram.activate", ENERGY_PJ_FIXED},
+        {ENERGY_L1, "rf.raeds", "own.table", ENERGY_PJ_FIXED},
     };
+    static const struct energy_event unpaid[] = {{ENERGY_L1, "rf.reads", "own.tabel", ENERGY_PJ_FIXED}};
+    const struct energy_table good = {rows, 2}, bad = {rows, 3}, worse = ENERGY_TABLE(unpaid);
     struct energy_model m;
-    struct gpu_config c = config_default;
-    struct energy_block good = {rows, 1, &params}, bad = {rows, 2, &params};
+    struct config c = {0};
+    config_add(&c, &gpu_params);
+    config_add(&c, &table);
+    const struct gpu_config *g = config_values(&c, &gpu_params);
     uint64_t *counters = calloc(machine_counter_count(&no_mechs), sizeof *counters);
     double parts[ENERGY_PARTS];
     counters[machine_counter_find(NULL, "rf.reads")] = 100;
-    energy_init(&m, &c);
-    assert_string_equal(energy_add(&m, &bad, machine_counter_find, NULL), "rf.raeds");
+    energy_init(&m, g);
+    assert_string_equal(energy_add(&m, &bad, &c, machine_counter_find, NULL), "rf.raeds");
+    assert_string_equal(energy_add(&m, &worse, &c, machine_counter_find, NULL), "own.tabel");
     assert_true(energy_sum(&m, counters, 5, parts) == 0);
-    assert_null(energy_add(&m, &good, machine_counter_find, NULL));
-    assert_null(energy_add(&m, &good, machine_counter_find, NULL));
-    expect_close(energy_sum(&m, counters, 5, parts), 2 * 471e-12);
-    expect_close(parts[ENERGY_FRONT_END], 2 * 471e-12);
+    assert_null(energy_add(&m, &good, &c, machine_counter_find, NULL));
+    assert_null(energy_add(&m, &good, &c, machine_counter_find, NULL));
+    energy_sum(&m, counters, 5, parts);
+    expect_close(parts[ENERGY_FRONT_END], 2 * 100 * initial.table * 1e-12);
+    expect_close(parts[ENERGY_L1], 2 * 100 * g->energy_dram_activate * 1e-12);
     energy_free(&m);
+    config_free(&c);
     free(counters);
 }
 
@@ -249,7 +260,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts),   cmocka_unit_test(test_table),      cmocka_unit_test(test_scale),
         cmocka_unit_test(test_launches), cmocka_unit_test(test_functional), cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_lanes),    cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_lanes),    cmocka_unit_test(test_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,11 +28,14 @@ static uint32_t draw(uint64_t *rng, uint32_t below) {
 }
 
 static struct gpu_config load_config(const char *name, const char *const *set) {
-    struct gpu_config c;
+    struct config all = {.what = "GPU"};
     struct diag d = {0};
-    if (!config_load(&c, name, set, CONFIG_DIR, &d))
+    config_add(&all, &gpu_params);
+    if (!config_load(&all, name, set, CONFIG_DIR, &d))
         fail_msg("%s", str_text(&d.text));
+    struct gpu_config c = *(const struct gpu_config *)config_values(&all, &gpu_params);
     diag_free(&d);
+    config_free(&all);
     return c;
 }
 
@@ -545,17 +548,19 @@ static void test_any_config(void **state) {
                                          "icnt.", "l2.",       "dram.",       "clock."};
     uint64_t rng = 7;
     uint32_t valid = 0;
+    struct config config = {.what = "GPU"};
+    config_add(&config, &gpu_params);
     while (valid < 40) {
-        const char *set[CONFIG_PARAMS + 1] = {"device.sms=3"};
+        const char *set[512] = {"device.sms=3"};
+        assert_true(gpu_params.count < 512);
         uint32_t n = 1;
-        for (uint32_t i = 0; i < config_params.count; i++)
+        for (uint32_t i = 0; i < gpu_params.count; i++)
             for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
-                if (!strncmp(config_params.rows[i].path, groups[g], strlen(groups[g])) && draw(&rng, 8) == 0)
-                    set[n++] = any_value(&config_params.rows[i], &rng);
-        struct gpu_config c;
+                if (!strncmp(gpu_params.rows[i].path, groups[g], strlen(groups[g])) && draw(&rng, 8) == 0)
+                    set[n++] = any_value(&gpu_params.rows[i], &rng);
         struct diag d = {0};
-        if (config_load(&c, draw(&rng, 2) ? "gtx480" : "gtx1080ti", set, CONFIG_DIR, &d)) {
-            struct mem_spec s = mem_spec(&c);
+        if (config_load(&config, draw(&rng, 2) ? "gtx480" : "gtx1080ti", set, CONFIG_DIR, &d)) {
+            struct mem_spec s = mem_spec(config_values(&config, &gpu_params));
             arena_free(&arena);
             sms_first = valid % 2;
             struct outcome a = run(&s, EVERY_CYCLE, 3, 200), b = run(&s, JUMP, 3, 200),
@@ -568,6 +573,7 @@ static void test_any_config(void **state) {
         arena_free(&arena);
         diag_free(&d);
     }
+    config_free(&config);
 }
 
 /* ---- the whole: bandwidth and cost ------------------------------------------------------------------- */

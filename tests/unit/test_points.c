@@ -608,9 +608,12 @@ static void test_stack(void **state) {
 /* ---- the registry ---- */
 
 static void expect_message(const char *text, const char *want) {
+    struct mech_registry r;
     struct mech_set s;
     struct diag d = {0};
-    assert_int_equal(mech_select(&s, text, &d), !want);
+    mech_registry_init(&r);
+    assert_int_equal(mech_select(&s, &r, text, &d), !want);
+    mech_registry_free(&r);
     if (want && !strstr(str_text(&d.text), want))
         fail_msg("'%s' is not in\n%s", want, str_text(&d.text));
     diag_free(&d);
@@ -637,18 +640,15 @@ static void test_names(void **state) {
 static void test_owners(void **state) {
     (void)state;
     struct mechanism mech[MECH_MAX + 1];
-    struct mech_model model[MECH_MAX + 1];
-    for (uint32_t k = 0; k <= MECH_MAX; k++) {
-        mech[k] = (struct mechanism){.name = "m", .order = MECH_MAX - k};
-        model[k] = (struct mech_model){.name = &"abcdefgh"[k], .mechanism = &mech[k]};
-    }
+    for (uint32_t k = 0; k <= MECH_MAX; k++)
+        mech[k] = (struct mechanism){.name = &"abcdefgh"[k], .order = MECH_MAX - k};
     struct mech_set s = {0};
     struct diag d = {0};
     for (uint32_t k = 0; k < MECH_MAX; k++)
-        assert_true(mech_add(&s, &model[k], &d));
+        assert_true(mech_add(&s, &mech[k], NULL, &d));
     for (uint32_t k = 0; k < MECH_MAX; k++)
-        assert_ptr_equal(s.at[k], &model[MECH_MAX - 1 - k]);
-    assert_false(mech_add(&s, &model[MECH_MAX], &d));
+        assert_ptr_equal(s.at[k], &mech[MECH_MAX - 1 - k]);
+    assert_false(mech_add(&s, &mech[MECH_MAX], NULL, &d));
     assert_non_null(strstr(str_text(&d.text), "at most 4 mechanisms"));
     struct mech_points one[MECH_GROUPS_ALL] = {0}; /* each with one group */
 #define X(group, what) one[MECH_##group].group = all_points.group;
@@ -661,8 +661,8 @@ static void test_owners(void **state) {
         s.n = 0;
         mech[0].points = mech[1].points = one[g];
         assert_int_equal(mech_owns(&one[g]), 1u << g);
-        assert_true(mech_add(&s, &model[0], &d));
-        assert_int_equal(mech_add(&s, &model[1], &d), !what);
+        assert_true(mech_add(&s, &mech[0], NULL, &d));
+        assert_int_equal(mech_add(&s, &mech[1], NULL, &d), !what);
         if (what)
             assert_non_null(strstr(str_text(&d.text), what));
     }
@@ -671,8 +671,8 @@ static void test_owners(void **state) {
     s.n = 0;
     mech[0].points = (struct mech_points){.stream = {.own_code = true}};
     mech[1].points = one[MECH_registers];
-    assert_true(mech_add(&s, &model[1], &d));
-    assert_false(mech_add(&s, &model[0], &d));
+    assert_true(mech_add(&s, &mech[1], NULL, &d));
+    assert_false(mech_add(&s, &mech[0], NULL, &d));
     assert_non_null(strstr(str_text(&d.text), "registers of instructions"));
     diag_free(&d);
 }
@@ -689,11 +689,10 @@ static void test_whole(void **state) {
         {{.front = {.every = true}}, "front.take"},
     };
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
-        struct mechanism mech = {.name = "m", .points = wrong[k].points};
-        struct mech_model model = {.name = "half", .mechanism = &mech};
+        struct mechanism mech = {.name = "half", .points = wrong[k].points};
         struct mech_set s = {0};
         struct diag d = {0};
-        assert_false(mech_add(&s, &model, &d));
+        assert_false(mech_add(&s, &mech, NULL, &d));
         assert_non_null(strstr(str_text(&d.text), "'half' is not whole"));
         assert_non_null(strstr(str_text(&d.text), wrong[k].words));
         diag_free(&d);

@@ -28,7 +28,10 @@ static void machine_rows_are_complete(void **state) {
     static char names[1024][64];
     struct mech_set all = {0};
     struct diag d = {0};
-    assert_true(mech_select(&all, "wir", &d));
+    struct mech_registry r;
+    mech_registry_init(&r);
+    assert_true(mech_select(&all, &r, "wir", &d));
+    mech_registry_free(&r);
     uint32_t n = machine_counter_count(&all);
     assert_true(n < 1024);
     for (uint32_t i = 0; i < n; i++) {

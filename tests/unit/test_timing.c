@@ -334,8 +334,8 @@ static void test_cache_latency(void **state) {
     struct rig r;
     char *text = loop("", "", 1);
     open_chain(&r, NULL, text);
-    uint64_t twice[2] = {4096, 4096}, once = memory_alone(&r.g->cfg, twice, 1, MEM_LOAD, MEM_BYPASS);
-    int64_t l2 = (int64_t)(memory_alone(&r.g->cfg, twice, 2, MEM_LOAD, MEM_BYPASS) - once);
+    uint64_t twice[2] = {4096, 4096}, once = memory_alone(r.g->cfg, twice, 1, MEM_LOAD, MEM_BYPASS);
+    int64_t l2 = (int64_t)(memory_alone(r.g->cfg, twice, 2, MEM_LOAD, MEM_BYPASS) - once);
     rig_close(&r);
     free(text);
     /* Out of the SM, into L2 and the network back, and into registers: a cycle each; a sector is two flits.
@@ -350,8 +350,8 @@ static void test_fence(void **state) {
     struct rig r;
     char *text = loop("", "", 1);
     open_chain(&r, NULL, text);
-    uint64_t twice[2] = {4096, 4096}, once = memory_alone(&r.g->cfg, twice, 1, MEM_STORE, 0);
-    int64_t store = (int64_t)(memory_alone(&r.g->cfg, twice, 2, MEM_STORE, 0) - once);
+    uint64_t twice[2] = {4096, 4096}, once = memory_alone(r.g->cfg, twice, 1, MEM_STORE, 0);
+    int64_t store = (int64_t)(memory_alone(r.g->cfg, twice, 2, MEM_STORE, 0) - once);
     rig_close(&r);
     free(text);
     static const char *const faster[] = {"l2.latency=119", NULL};
@@ -389,7 +389,7 @@ static void test_dram_latency(void **state) {
             memcpy((void *)(uintptr_t)addr[k], &(uint64_t){addr[k] + STRIDE}, 8);
         }
         cycles[i] = rig_run(&r, "k", 1, 1, times((uint32_t)lengths[i]));
-        alone[i] = memory_alone(&r.g->cfg, addr, (uint32_t)lengths[i], MEM_LOAD, 0);
+        alone[i] = memory_alone(r.g->cfg, addr, (uint32_t)lengths[i], MEM_LOAD, 0);
         assert_int_equal(rig_counter(&r, "dram.reads") > lengths[i], 1);
         rig_close(&r);
     }
@@ -440,7 +440,7 @@ static void test_texture_latency(void **state) {
             memcpy((void *)(uintptr_t)addr[k], &(uint32_t){(k + 1) * STRIDE / 4}, 4);
         }
         cycles[i] = rig_run(&r, "k", 1, 1, times((uint32_t)lengths[i]));
-        alone[i] = client_alone(&r.g->cfg, MEM_TEXTURE, addr, (uint32_t)lengths[i], MEM_LOAD, 0);
+        alone[i] = client_alone(r.g->cfg, MEM_TEXTURE, addr, (uint32_t)lengths[i], MEM_LOAD, 0);
         assert_int_equal(rig_counter(&r, "texcache.read_misses"), lengths[i]);
         rig_close(&r);
     }
@@ -502,7 +502,7 @@ static double share_of_peak(const char *gpu, const char *kernel, uint32_t grid, 
     struct rig r;
     char *text = rig_file("stream.ptx");
     rig_open(&r, gpu, NULL, false, text);
-    const struct gpu_config *c = &r.g->cfg;
+    const struct gpu_config *c = r.g->cfg;
     double peak = c->dram_bus / 8.0 * 2 * c->clock_dram / c->clock_sm; /* bytes a cycle */
     double burst = c->dram_bus / c->l2_partitions * c->dram_burst / 8, cycles[2], moved[2];
     bool rounds = !strcmp(kernel, "stream"); /* n is how long it runs; else the grid is */

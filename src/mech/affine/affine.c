@@ -12,14 +12,28 @@
  * Left out: lanes of instructions that write predicates or pairs of words, and tuples of part of a warp. */
 #include <string.h>
 
-#include "cfg/config.h"
 #include "core/view.h"
-#include "energy/energy.h"
 
 enum { ALL_LANES = -1, TUPLE_ARRAYS = 1 };
 
 /* How a register is stored. The order matters: each is a case of the one before. */
 enum form { VECTOR, STRIDED, UNIFORM };
+
+struct affine_params {
+    bool floats;
+    double pj_compare, pj_flag;
+};
+
+/* The README says where the figures are from. */
+static const struct param params[] = {
+    {"affine.floats", PARAM_AT(struct affine_params, floats), 0, 1, true, "",
+     "Affine: floating-point add, sub, mul and mad work on one lane when every lane has the same operands."},
+    {"affine.pj.compare", PARAM_AT(struct affine_params, pj_compare), 0, 1e6, 4, "pJ",
+     "Affine: finding out whether a result is affine: 31 differences of neighbours, 30 comparisons of "
+     "these."},
+    {"affine.pj.flag", PARAM_AT(struct affine_params, pj_flag), 0, 1e6, 0.29, "pJ",
+     "Affine: the bit that says how a register is stored, with each access of the register banks."},
+};
 
 struct affine_counters {
 #define COUNTER(field, ...) uint64_t field;
@@ -28,7 +42,7 @@ struct affine_counters {
 };
 
 static const struct counter_info counters[] = {
-#define COUNTER(field, name, unit, help) {name, unit, help},
+#define COUNTER(field, name, unit, help) {name, unit, help, offsetof(struct affine_counters, field)},
 #include "mech/affine/counters.def"
 #undef COUNTER
 };
@@ -36,10 +50,10 @@ static const struct counter_info counters[] = {
 /* The paper gives no cost of the model's own circuits; ours is in the README. A tuple that is expanded is
  * read first. */
 static const struct energy_event energy[] = {
-    {ENERGY_MECHANISM, "affine.compares", offsetof(struct gpu_config, affine_pj_compare), ENERGY_PJ_FIXED},
-    {ENERGY_MECHANISM, "rf.reads", offsetof(struct gpu_config, affine_pj_flag), ENERGY_PJ_FIXED},
-    {ENERGY_MECHANISM, "rf.writes", offsetof(struct gpu_config, affine_pj_flag), ENERGY_PJ_FIXED},
-    {ENERGY_REGISTER_FILE, "affine.expansions", offsetof(struct gpu_config, energy_rf_read), ENERGY_PJ},
+    {ENERGY_MECHANISM, "affine.compares", "affine.pj.compare", ENERGY_PJ_FIXED},
+    {ENERGY_MECHANISM, "rf.reads", "affine.pj.flag", ENERGY_PJ_FIXED},
+    {ENERGY_MECHANISM, "rf.writes", "affine.pj.flag", ENERGY_PJ_FIXED},
+    {ENERGY_REGISTER_FILE, "affine.expansions", "energy.rf.read", ENERGY_PJ},
 };
 
 /* What is known of an op in flight; sets are bits by source as it is read, or by word of the result. */
@@ -208,21 +222,24 @@ static const char *finish(void *state, bool cut) {
     return wrong ? "Affine: an instruction that worked on one lane did not give a tuple" : NULL;
 }
 
-static void *create(struct arena *a, const struct gpu_config *cfg, void *shared, struct sm *sm) {
+static void *create(struct arena *a, const void *params, void *shared, struct sm *sm) {
     (void)shared;
+    const struct affine_params *p = params;
     struct affine *m = arena_new(a, struct affine);
     m->sm = sm;
-    m->floats = cfg->affine_floats;
+    m->floats = p->floats;
     m->ops = arena_array(a, struct affine_op, sm->nops);
     return m;
 }
 
-static const uint64_t *counts(const void *m) {
-    return (const uint64_t *)&((const struct affine *)m)->n;
+static const void *counts(const void *m) {
+    return &((const struct affine *)m)->n;
 }
 
 const struct mechanism mech_affine = {
     .name = "affine",
+    .help =
+        "registers of constant stride as tuples of base and stride, computed on one lane; stacks with wir",
     .order = 5,
     .points =
         {
@@ -231,10 +248,9 @@ const struct mechanism mech_affine = {
             .forms = {.arrays = arrays},
             .units = {.dispatch = dispatch},
         },
+    .params = PARAM_TABLE(struct affine_params, params, NULL),
+    .counters = COUNTER_TABLE(counters),
+    .energy = ENERGY_TABLE(energy),
     .create = create,
     .counts = counts,
-    .counters = counters,
-    .ncounters = sizeof counters / sizeof counters[0],
-    .energy = energy,
-    .nenergy = sizeof energy / sizeof energy[0],
 };

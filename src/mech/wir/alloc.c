@@ -26,7 +26,7 @@ static void write_lanes(struct wir *w, uint16_t reg, const uint32_t *value, uint
     else
         lane_blend(w->regs->v[reg], value, mask);
     w->regs->version[reg]++;
-    if (w->cfg->wir_vc_entries)
+    if (w->params->vc_entries)
         w->n.vc_ops += vc_invalidate(&w->vc, reg);
 }
 
@@ -34,11 +34,11 @@ static void write_lanes(struct wir *w, uint16_t reg, const uint32_t *value, uint
 static void record(struct wir *w, struct wir_op *o, uint16_t reg) {
     struct rb_entry out;
     uint32_t src;
-    if (!w->cfg->wir_pending && w->low)
+    if (!w->params->pending && w->low)
         return;
     w->n.rb_ops++;
     w->changed = true;
-    if (w->cfg->wir_pending) {
+    if (w->params->pending) {
         if (rb_fill(&w->rb, o->index, o->stamp, reg))
             wir_ref(w, reg);
         return;
@@ -152,7 +152,7 @@ static bool give_register(struct wir *w, int32_t id) {
         queue_push(&w->starved, id);
         return false;
     }
-    if (!o->divergent && w->cfg->wir_vsb_entries)
+    if (!o->divergent && w->params->vsb_entries)
         sign(w, o);
     write_word(w, id);
     return true;
@@ -187,7 +187,7 @@ static void verify(struct wir *w, int32_t id) {
         return;
     }
     const uint32_t *held = NULL;
-    if (w->cfg->wir_vc_entries) {
+    if (w->params->vc_entries) {
         held = vc_lookup(&w->vc, o->dst);
         w->n.vc_ops++;
     }
@@ -204,7 +204,7 @@ void wir_read_done(void *m, int32_t id, uint64_t now) {
     struct wir *w = m;
     const struct wir_op *o = &w->ops[id];
     w->now = now;
-    if (w->cfg->wir_vc_entries) {
+    if (w->params->vc_entries) {
         vc_fill(&w->vc, o->dst, w->regs->v[o->dst]);
         w->n.vc_ops++;
     }
@@ -222,7 +222,7 @@ static void begin_word(struct wir *w, int32_t id) {
         write_word(w, id);
         return;
     }
-    if (o->divergent || !w->cfg->wir_vsb_entries) {
+    if (o->divergent || !w->params->vsb_entries) {
         new_register(w, id);
         return;
     }
@@ -255,8 +255,8 @@ enum mech_verdict wir_result(void *m, int32_t id, uint64_t now) {
         return MECH_TAKEN;
     }
     struct wir_op *o = &w->ops[id];
-    o->ready = now + (uint64_t)w->cfg->wir_alloc;
-    if (!o->divergent && w->cfg->wir_vsb_entries) {
+    o->ready = now + (uint64_t)w->params->alloc;
+    if (!o->divergent && w->params->vsb_entries) {
         o->hash = h3_hash(w->h3, value_of(w, op));
         vsb_fetch(&w->vsb, o->hash); /* until it is looked up it will have come */
     }
@@ -288,7 +288,7 @@ static void serve_starved(struct wir *w) {
         int32_t id = *queue_head(&w->starved);
         struct wir_op *o = &w->ops[id];
         queue_pop(&w->starved);
-        o->record &= w->cfg->wir_pending;
+        o->record &= w->params->pending;
         wir_drop_sources(w, o);
         give_register(w, id);
     }

@@ -50,7 +50,7 @@ static bool make_tag(struct wir *w, uint32_t warp, const struct xinst *i, const 
         if (i->s[k] & POOL) {
             const struct pool_word *p = &img->pool.at[i->s[k] & ~POOL];
             bool bank = p->bank != BANK_COUNT;
-            if (!bank && w->cfg->wir_immediate_bits < 32 && p->v >> w->cfg->wir_immediate_bits)
+            if (!bank && w->params->immediate_bits < 32 && p->v >> w->params->immediate_bits)
                 return false;
             t->word[k] = bank ? (uint32_t)p->bank << 28 | p->v : p->v;
             continue;
@@ -99,7 +99,7 @@ enum mech_verdict wir_take(void *m, int32_t id, uint64_t now) {
     const struct core_op *op = &w->sm->ops[id];
     const struct wir_mark *mark = &w->marks[op->pc];
     struct wir_op *o = &w->ops[id];
-    *o = (struct wir_op){.ready = now + (uint64_t)w->cfg->wir_front + 1,
+    *o = (struct wir_op){.ready = now + (uint64_t)w->params->front + 1,
                          .divergent = op->mask != (uint32_t)ALL_LANES,
                          .dst = REG_NONE,
                          .owner = CORE_NONE};
@@ -146,7 +146,7 @@ static void miss(struct wir *w, struct wir_op *o) {
         }
         return;
     }
-    if (!w->cfg->wir_pending)
+    if (!w->params->pending)
         return;
     uint32_t reg;
     for (uint32_t i = 0; rb_source(&o->tag, &i, &reg);)

@@ -30,12 +30,13 @@ void wir_release(void *shared) {
     map_free(&((struct wir_numbers *)shared)->known);
 }
 
-void *wir_shared(struct arena *a, const struct gpu_config *cfg) {
+void *wir_shared(struct arena *a, const void *params) {
+    const struct wir_params *p = params;
     struct wir_numbers *s = arena_new(a, struct wir_numbers);
     s->arena = a;
-    s->loads = cfg->wir_loads;
-    s->predicates = cfg->wir_predicates;
-    s->h3 = h3_create(a, (uint32_t)cfg->wir_hash_bits);
+    s->loads = p->loads;
+    s->predicates = p->predicates;
+    s->h3 = h3_create(a, (uint32_t)p->hash_bits);
     return s;
 }
 
