@@ -2,10 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/io.h"
 #include "cli/cli.h"
-#include "cli/jobs.h"
-#include "cli/matrix.h"
-#include "cli/matrix_options.h"
+#include "cli/study_options.h"
+#include "study/jobs.h"
+#include "study/plan.h"
 
 static const char help[] =
     "usage: reprise compare [options] WORKLOAD... --mech NAME[,NAME...]\n"
@@ -95,13 +96,13 @@ static bool write_files(const struct request *r) {
     if (r->csv) {
         struct str out = {0};
         results_csv(&r->matrix.results, &out);
-        ok = cli_write_file(r->csv, str_text(&out), out.len);
+        ok = io_write(r->csv, str_text(&out), out.len);
         str_free(&out);
     }
     if (r->json) {
         json_t *all = results_json(&r->matrix.results);
         char *text = json_dumps(all, JSON_INDENT(2));
-        ok &= text && cli_write_file(r->json, text, strlen(text));
+        ok &= text && io_write(r->json, text, strlen(text));
         free(text);
         json_decref(all);
     }

@@ -5,12 +5,12 @@
 #include "base/diag.h"
 #include "cfg/config.h"
 #include "cli/cli.h"
-#include "cli/suites.h"
-#include "cli/workload.h"
 #include "gpu/timed.h"
 #include "profile/profile.h"
 #include "stats/formula.h"
 #include "stats/stats.h"
+#include "study/suites.h"
+#include "study/workload.h"
 
 static const char help[] =
     "usage: reprise list gpus|mechs|probes|params|counters|workloads|suites\n"

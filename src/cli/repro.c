@@ -1,13 +1,13 @@
 /* reprise repro: a paper's figures from our runs, its claims beside ours. */
-#include "cli/repro.h"
-
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/io.h"
 #include "cli/cli.h"
-#include "cli/jobs.h"
-#include "cli/matrix_options.h"
+#include "cli/study_options.h"
+#include "study/figure.h"
+#include "study/jobs.h"
+#include "study/place.h"
 
 static const char help[] =
     "usage: reprise repro PAPER [FIGURE...] [options]\n"
@@ -152,23 +152,14 @@ static void complete(struct request *r) {
 /* ---- the claims ---- */
 
 static bool read_table(const char *name, struct csv *out) {
-    static const char *const places[] = {"/../../data", "/../share/reprise/data"}; /* built, installed */
-    const char *dir = cli_library_dir();
     char path[4096];
-    for (uint32_t i = 0; dir && i < 3; i++) {
-        snprintf(path, sizeof path, "%s%s/%s", i < 2 ? dir : DATA_DIR, i < 2 ? places[i] : "", name);
-        if (access(path, R_OK))
-            continue;
-        size_t len;
-        char *text = cli_read_file(path, &len);
-        bool ok = text && csv_parse(out, text, len);
-        if (text && !ok)
-            fprintf(stderr, "reprise: %s: a quote is never closed\n", path);
-        free(text);
-        return ok;
-    }
-    fprintf(stderr, "reprise: %s was not found\n", name);
-    return false;
+    size_t len;
+    char *text = place_data(name, path, sizeof path) ? io_read(path, &len) : NULL;
+    bool ok = text && csv_parse(out, text, len);
+    if (text && !ok)
+        fprintf(stderr, "reprise: %s: a quote is never closed\n", path);
+    free(text);
+    return ok;
 }
 
 static void list(const struct repro_paper *p) {
@@ -185,7 +176,7 @@ static void list(const struct repro_paper *p) {
 static bool write_csv(const struct request *r, const char *what, const struct str *text) {
     struct str path = {0};
     str_printf(&path, "%s/%s-%s.csv", r->out, r->paper->name, what);
-    bool ok = cli_write_file(path.at, str_text(text), text->len);
+    bool ok = io_write(path.at, str_text(text), text->len);
     str_free(&path);
     return ok;
 }

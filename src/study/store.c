@@ -1,5 +1,5 @@
 /* Reports of runs that are kept. */
-#include "cli/keep.h"
+#include "study/store.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -7,11 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "base/map.h"
 #include "cfg/config.h"
 #include "cfg/files.h"
-#include "cli/cli.h"
-#include "report/results.h"
+#include "study/place.h"
+#include "study/table.h"
 
 static uint64_t mix(uint64_t a, uint64_t b) {
     uint64_t both[2] = {a, b};
@@ -21,7 +22,7 @@ static uint64_t mix(uint64_t a, uint64_t b) {
 /* The bytes of a file; one that is not there counts as empty. */
 static uint64_t hash_file(const char *path) {
     size_t len = 0;
-    char *text = access(path, R_OK) ? NULL : cli_read_file(path, &len);
+    char *text = access(path, R_OK) ? NULL : io_read(path, &len);
     uint64_t h = hash_bytes(text ? text : "", len);
     free(text);
     return h;
@@ -33,7 +34,7 @@ static uint64_t hash_simulator(void) {
     struct str dir = {0};
     struct diag d = {0};
     struct arena a = {0};
-    const char *lib = cli_library_dir();
+    const char *lib = place_libraries();
     snprintf(path, sizeof path, "%s/libreprise.so", lib ? lib : ".");
     uint64_t h = hash_file(path);
     if (config_find_dir(&dir, &d)) {

@@ -1,6 +1,6 @@
 /* What papers claim, beside what runs give: data/claims.csv and data/explanations.csv. */
-#ifndef REPRISE_REPORT_CLAIMS_H
-#define REPRISE_REPORT_CLAIMS_H
+#ifndef REPRISE_STUDY_CLAIMS_H
+#define REPRISE_STUDY_CLAIMS_H
 
 #include <stdbool.h>
 

@@ -1,11 +1,11 @@
 /* Suites: several workloads by one name, e.g. those a paper uses. */
-#ifndef REPRISE_CLI_SUITES_H
-#define REPRISE_CLI_SUITES_H
+#ifndef REPRISE_STUDY_SUITES_H
+#define REPRISE_STUDY_SUITES_H
 
 #include <stdio.h>
 
 #include "base/vec.h"
-#include "cli/workload.h"
+#include "study/workload.h"
 
 /* A row of suites.def. */
 struct suite {

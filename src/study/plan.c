@@ -1,5 +1,5 @@
 /* Every workload on every model: the runs as jobs, and their reports as results. */
-#include "cli/matrix.h"
+#include "study/plan.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
-#include "cli/jobs.h"
-#include "cli/keep.h"
+#include "base/io.h"
 #include "reprise.h"
+#include "study/jobs.h"
+#include "study/store.h"
 
 enum { SHOWN_LINES = 4 }; /* of the beginning, and of the end, of what a failed run printed */
 
@@ -79,8 +79,16 @@ bool matrix_check(const struct matrix *x) {
     for (uint32_t m = 0; ok && m < x->models.len; m++) {
         const struct matrix_model *model = &x->models.at[m];
         const char **set = model_settings(x, model);
-        ok = cli_machine_exists(&(struct rp_options){
-            .gpu = x->gpu, .set = set, .mech = model->mech, .probe = str_text(&model->probes)});
+        char *log = NULL;
+        struct rp_gpu *gpu = rp_gpu_create(
+            &(struct rp_options){
+                .gpu = x->gpu, .set = set, .mech = model->mech, .probe = str_text(&model->probes)},
+            &log);
+        ok = gpu != NULL;
+        if (log)
+            fputs(log, stderr);
+        free(log);
+        rp_gpu_destroy(gpu);
         free(set);
     }
     return ok;
@@ -216,7 +224,7 @@ static bool open_folder(const struct matrix *x, char *dir, size_t size) {
     const char *tmp = getenv("TMPDIR");
     if (x->keep) {
         snprintf(dir, size, "%s", x->keep);
-        return cli_make_folder(dir);
+        return io_make_folder(dir);
     }
     snprintf(dir, size, "%s/reprise-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     if (mkdtemp(dir))

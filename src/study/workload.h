@@ -1,6 +1,6 @@
 /* The bundled workloads as the command knows them: the rows of workloads/workloads.def. */
-#ifndef REPRISE_CLI_WORKLOAD_H
-#define REPRISE_CLI_WORKLOAD_H
+#ifndef REPRISE_STUDY_WORKLOAD_H
+#define REPRISE_STUDY_WORKLOAD_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,9 +37,6 @@ bool workload_path(const struct workload *w, char *path, size_t size);
 /* The command line that runs w, then the NULL-terminated extra arguments; the caller frees it. path is from
  * workload_path. */
 char **workload_command(const struct workload *w, const struct workload_run *r, char *path, char **extra);
-/* The two tables of 'reprise list workloads'; the mix comes from running each of them. */
-void cli_list_workloads(void);
-int cli_list_mix(const struct workload_run *r);
 /* The paper's abbreviation of w, e.g. "BP" for "wir"; empty when the paper does not use it. */
 void workload_abbreviation(const struct workload *w, const char *paper, char *out, size_t size);
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "report/number.h"
-#include "report/results.h"
+#include "study/table.h"
 
 enum { TABLE_WIDTH = 100, NAME_WIDTH = 20 };
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "report/csv.h"
-#include "report/results.h"
+#include "study/table.h"
 
 static const char *const status_words[] = {"missing", "ok", "failed", "wrong"};
 

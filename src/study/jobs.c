@@ -1,5 +1,5 @@
 /* A pool of processes. Each writes to files without a name, which are read when it has ended. */
-#include "cli/jobs.h"
+#include "study/jobs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/vec.h"
-#include "cli/progress.h"
+#include "study/progress.h"
 
 struct slot {
     pid_t pid;

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/repro.h"
 #include "report/number.h"
+#include "study/figure.h"
 
 enum { TABLE_WIDTH = 100, NAME_WIDTH = 21, LEAST_WIDTH = 7, ID_WIDTH = 42 };
 

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/repro.h"
 #include "report/number.h"
 #include "stats/formula.h"
+#include "study/figure.h"
 
 /* ---- the tables ---- */
 
@@ -18,7 +18,7 @@
 static const struct repro_model wir_models[] = {
 #undef MODEL
 #define MODEL(label, model) {label, model},
-#include "cli/repro_wir.def"
+#include "study/papers/wir.def"
 #undef MODEL
 #define MODEL(...)
     {NULL, NULL},
@@ -28,7 +28,7 @@ enum { average_mean, average_geomean };
 static const struct repro_figure wir_figures[] = {
 #undef FIGURE
 #define FIGURE(id, mean, title) {id, average_##mean, title},
-#include "cli/repro_wir.def"
+#include "study/papers/wir.def"
 #undef FIGURE
 #define FIGURE(...)
     {NULL, false, NULL},
@@ -37,7 +37,7 @@ static const struct repro_figure wir_figures[] = {
 static const struct repro_series wir_series[] = {
 #undef SERIES
 #define SERIES(figure, column, model, formula) {figure, column, model, formula},
-#include "cli/repro_wir.def"
+#include "study/papers/wir.def"
 #undef SERIES
 #define SERIES(...)
     {NULL, NULL, NULL, NULL},
@@ -46,7 +46,7 @@ static const struct repro_series wir_series[] = {
 static const struct repro_claim wir_claims[] = {
 #undef CLAIM
 #define CLAIM(figure, id, formula) {figure, id, formula},
-#include "cli/repro_wir.def"
+#include "study/papers/wir.def"
 #undef CLAIM
 #define CLAIM(...)
     {NULL, NULL, NULL},
@@ -55,7 +55,7 @@ static const struct repro_claim wir_claims[] = {
 static const struct repro_unable wir_unable[] = {
 #undef UNABLE
 #define UNABLE(id, reason) {id, reason},
-#include "cli/repro_wir.def"
+#include "study/papers/wir.def"
     {NULL, NULL},
 };
 

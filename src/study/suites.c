@@ -1,5 +1,5 @@
 /* Suites of workloads. */
-#include "cli/suites.h"
+#include "study/suites.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 static const struct suite suites[] = {
 #define SUITE(name, paper, collection, workloads, summary) {name, paper, collection, workloads, summary},
-#include "cli/suites.def"
+#include "study/suites.def"
 #undef SUITE
 };
 enum { NSUITES = sizeof suites / sizeof suites[0] };

@@ -9,14 +9,8 @@
 
 #include <cmocka.h>
 
-#include "cli/cli.h"
-#include "cli/repro.h"
 #include "stats/formula.h"
-
-/* workload.c asks for it to find programs; nothing is run here. */
-const char *cli_library_dir(void) {
-    return NULL;
-}
+#include "study/figure.h"
 
 static void close_to(double got, double wanted) {
     if (isnan(wanted) ? !isnan(got) : !(fabs(got - wanted) <= 1e-12 * fabs(wanted)))
@@ -99,7 +93,7 @@ static void tables_hang_together(void **state) {
 static void read_csv(const char *name, struct csv *out) {
     char path[4096];
     static char text[1 << 20];
-    snprintf(path, sizeof path, "%s/%s", DATA_DIR, name);
+    snprintf(path, sizeof path, "%s/data/%s", SOURCE_DIR, name);
     FILE *f = fopen(path, "rb");
     assert_non_null(f);
     size_t n = fread(text, 1, sizeof text, f);

@@ -1,9 +1,9 @@
 /* Results of many runs: every workload on every model of the machine, as their reports gave them.
  *
  * A model is a mechanism with settings; the first is the base machine, with which the others are compared.
- * This is the data; what is printed from it is in results_print.c and results_write.c. */
-#ifndef REPRISE_REPORT_RESULTS_H
-#define REPRISE_REPORT_RESULTS_H
+ * This is the data; what is printed from it is in table_print.c and table_write.c. */
+#ifndef REPRISE_STUDY_TABLE_H
+#define REPRISE_STUDY_TABLE_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -11,8 +11,8 @@
 
 #include "report/csv.h"
 #include "report/number.h"
-#include "report/results.h"
 #include "stats/formula.h"
+#include "study/table.h"
 
 #define LEN(a) (sizeof(a) / sizeof(a)[0])
 

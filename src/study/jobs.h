@@ -1,8 +1,8 @@
 /* Runs in processes of their own, several at once.
  *
  * Jobs start in their order and end in any; whatever is printed about them keeps the order. */
-#ifndef REPRISE_CLI_JOBS_H
-#define REPRISE_CLI_JOBS_H
+#ifndef REPRISE_STUDY_JOBS_H
+#define REPRISE_STUDY_JOBS_H
 
 #include <stdbool.h>
 #include <stdint.h>

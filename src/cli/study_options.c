@@ -1,5 +1,5 @@
 /* The options that compare and repro share. */
-#include "cli/matrix_options.h"
+#include "cli/study_options.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Progress of jobs. */
-#include "cli/progress.h"
+#include "study/progress.h"
 
 #include <stdio.h>
 #include <sys/ioctl.h>

@@ -1,5 +1,5 @@
 /* Results of many runs: reading them, and asking for figures. */
-#include "report/results.h"
+#include "study/table.h"
 
 #include <math.h>
 #include <string.h>
@@ -111,7 +111,7 @@ static const struct {
     const char *name, *formula;
 } names[] = {
 #define NAME(name, formula) {#name, formula},
-#include "report/metrics.def"
+#include "study/metrics.def"
 };
 
 static double number_in(json_t *object, const char *key) {
@@ -179,7 +179,7 @@ double results_eval(const struct results *r, uint32_t w, uint32_t m, const char 
 
 static const struct metric metrics[] = {
 #define METRIC(id, title, style, formula) {#id, title, formula, STYLE_##style},
-#include "report/metrics.def"
+#include "study/metrics.def"
 };
 
 const struct metric *metric_at(uint32_t i) {

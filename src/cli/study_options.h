@@ -1,8 +1,8 @@
 /* The options that compare and repro share. */
-#ifndef REPRISE_CLI_MATRIX_OPTIONS_H
-#define REPRISE_CLI_MATRIX_OPTIONS_H
+#ifndef REPRISE_CLI_STUDY_OPTIONS_H
+#define REPRISE_CLI_STUDY_OPTIONS_H
 
-#include "cli/matrix.h"
+#include "study/plan.h"
 
 #define MATRIX_OPTIONS_HELP                                                                                  \
     "  --gpu NAME|FILE   the GPU: a name from 'reprise list gpus' or a .yaml file\n"                         \

@@ -2,12 +2,12 @@
  *
  * A model is written MECH[:PATH=VALUE|:PROBE]...: a mechanism, or a stack of them, with settings of its own
  * and probes that watch it. The first is always the base machine. */
-#ifndef REPRISE_CLI_MATRIX_H
-#define REPRISE_CLI_MATRIX_H
+#ifndef REPRISE_STUDY_PLAN_H
+#define REPRISE_STUDY_PLAN_H
 
 #include "base/diag.h"
-#include "cli/suites.h"
-#include "report/results.h"
+#include "study/suites.h"
+#include "study/table.h"
 
 struct matrix_model {
     char *mech;

@@ -2,13 +2,13 @@
  *
  * The name of a report's file is a hash of all that decides what the run computes: its command line, every
  * setting of the GPU, the folder of configurations, the simulator and the workload's program. */
-#ifndef REPRISE_CLI_KEEP_H
-#define REPRISE_CLI_KEEP_H
+#ifndef REPRISE_STUDY_STORE_H
+#define REPRISE_STUDY_STORE_H
 
 #include <jansson.h>
 #include <stdint.h>
 
-#include "cli/workload.h"
+#include "study/workload.h"
 
 /* What need be hashed only once; a zeroed struct is ready for use. */
 struct keep {

@@ -1,13 +1,12 @@
 /* The table of bundled workloads, and how their programs are called. */
-#include "cli/workload.h"
+#include "study/workload.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/diag.h"
-#include "cli/cli.h"
+#include "base/vec.h"
+#include "study/place.h"
 
 const char *const workload_sizes[SIZES] = {"tiny", "small", "medium", "large"};
 
@@ -87,15 +86,8 @@ enum workload_size workload_size(const char *name) {
 }
 
 bool workload_path(const struct workload *w, char *path, size_t size) {
-    static const char *const places[] = {"%s/../workloads/%s", "%s/workloads/%s"}; /* built, installed */
-    const char *dir = cli_library_dir();
-    if (!dir)
-        return false;
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, size, places[i], dir, w->program);
-        if (access(path, X_OK) == 0)
-            return true;
-    }
+    if (place_workload(w->program, path, size))
+        return true;
     fprintf(stderr, "reprise: workload %s has not been built: that needs clang; install it and run 'make'\n",
             w->name);
     return false;

@@ -1,5 +1,5 @@
 /* What papers claim. */
-#include "report/claims.h"
+#include "study/claims.h"
 
 #include <math.h>
 #include <string.h>

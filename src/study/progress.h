@@ -1,8 +1,8 @@
 /* How far long work is: a bar on a terminal, plain lines anywhere else. Both go to stderr. */
-#ifndef REPRISE_CLI_PROGRESS_H
-#define REPRISE_CLI_PROGRESS_H
+#ifndef REPRISE_STUDY_PROGRESS_H
+#define REPRISE_STUDY_PROGRESS_H
 
-#include "cli/jobs.h"
+#include "study/jobs.h"
 
 enum job_state { JOB_WAITING, JOB_RUNNING, JOB_DONE, JOB_FAILED };
 

@@ -1,11 +1,11 @@
 /* A paper's figures: which runs they need, what they show, which claims they are compared with.
  *
  * The tables come from repro_PAPER.def, which says what its rows mean. */
-#ifndef REPRISE_CLI_REPRO_H
-#define REPRISE_CLI_REPRO_H
+#ifndef REPRISE_STUDY_FIGURE_H
+#define REPRISE_STUDY_FIGURE_H
 
-#include "cli/matrix.h"
-#include "report/claims.h"
+#include "study/claims.h"
+#include "study/plan.h"
 
 struct repro_model {
     const char *label, *model;
