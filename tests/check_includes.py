@@ -23,7 +23,7 @@ BELOW = {
     "gpu": {"mech", "profile", "energy", "exec", "opt", "ptx", "ir", "isa", "cfg", "stats", "core", "mem", "sim"},
     "report": {"stats", "sim"},
     "cuda": {"gpu", "report"},
-    "study": {"report", "stats", "cfg"},
+    "study": {"report", "stats"},
     "cli": {"study", "gpu", "mech", "profile", "exec", "opt", "ptx", "ir", "isa", "cfg", "cuda", "report", "stats"},
 }
 # Files that a folder may include although they stand above it: tables and the declaration of the points.

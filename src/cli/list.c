@@ -9,11 +9,12 @@
 #include "profile/profile.h"
 #include "stats/formula.h"
 #include "stats/stats.h"
+#include "study/paper.h"
 #include "study/suites.h"
 #include "study/workload.h"
 
 static const char help[] =
-    "usage: reprise list gpus|mechs|probes|params|counters|workloads|suites\n"
+    "usage: reprise list gpus|mechs|probes|params|counters|workloads|suites|papers\n"
     "       reprise list workloads --mix [--size tiny|small|medium|large] [--bits 32|64]\n"
     "\n"
     "  gpus       the GPUs --gpu knows\n"
@@ -24,7 +25,8 @@ static const char help[] =
     "  workloads  the bundled workloads: suite, block shapes, papers that use them, sizes\n"
     "             --mix runs each and prints what it executes beside what the papers say of it\n"
     "             (default small, and 32 bits as in the papers)\n"
-    "  suites     several workloads by one name, for 'reprise compare'\n";
+    "  suites     several workloads by one name, for 'reprise compare'\n"
+    "  papers     the papers whose figures 'reprise repro' draws\n";
 
 static int list_gpus(int argc, char **argv) {
     struct str out = {0};
@@ -136,13 +138,22 @@ static int list_suites(int argc, char **argv) {
     return 0;
 }
 
+static int list_papers(int argc, char **argv) {
+    struct paper p;
+    if (argc)
+        return cli_usage_error(help, "unknown argument", argv[0]);
+    for (uint32_t i = 0; paper_at(i, &p); i++)
+        printf("%-10s %s\n", p.head->name, p.head->text);
+    return 0;
+}
+
 static const struct {
     const char *name;
     int (*list)(int argc, char **argv);
 } topics[] = {
     {"gpus", list_gpus},     {"mechs", list_mechs},       {"probes", list_probes},
     {"params", list_params}, {"counters", list_counters}, {"workloads", list_workloads},
-    {"suites", list_suites},
+    {"suites", list_suites}, {"papers", list_papers},
 };
 enum { NTOPICS = sizeof topics / sizeof topics[0] };
 

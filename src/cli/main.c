@@ -17,7 +17,7 @@ static const struct {
     {"compare", cli_compare, "run workloads on several mechanisms and print one table"},
     {"repro", cli_repro, "a paper's figures from our runs, its claims beside ours"},
     {"disasm", cli_disasm, "print the machine code of a PTX file"},
-    {"list", cli_list, "list gpus, mechs, probes, params, counters, workloads or suites"},
+    {"list", cli_list, "list gpus, mechs, probes, params, counters, workloads, suites or papers"},
 };
 enum { NCOMMANDS = sizeof commands / sizeof commands[0] };
 

@@ -4,36 +4,37 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/diag.h"
 #include "cli/cli.h"
 
-static bool take_gpu(struct matrix *x, char *value) {
-    x->gpu = value;
+static bool take_gpu(struct plan *p, char *value) {
+    p->gpu = value;
     return true;
 }
 
-static bool take_set(struct matrix *x, char *value) {
-    vec_push(&x->set, value);
+static bool take_set(struct plan *p, char *value) {
+    vec_push(&p->set, value);
     return true;
 }
 
-static bool take_size(struct matrix *x, char *value) {
-    x->run.size = workload_size(value);
-    return x->run.size != SIZES;
+static bool take_size(struct plan *p, char *value) {
+    p->size = workload_size(value);
+    return p->size != SIZES;
 }
 
-static bool take_bits(struct matrix *x, char *value) {
-    x->run.bits = atoi(value);
+static bool take_bits(struct plan *p, char *value) {
+    p->bits = atoi(value);
     return !strcmp(value, "32") || !strcmp(value, "64");
 }
 
-static bool take_jobs(struct matrix *x, char *value) {
-    x->jobs = (uint32_t)atoi(value);
-    return *value && strlen(value) < 5 && !value[strspn(value, "0123456789")] && x->jobs;
+static bool take_jobs(struct plan *p, char *value) {
+    p->jobs = (uint32_t)atoi(value);
+    return *value && strlen(value) < 5 && !value[strspn(value, "0123456789")] && p->jobs;
 }
 
 static const struct {
     const char *name;
-    bool (*take)(struct matrix *x, char *value);
+    bool (*take)(struct plan *p, char *value);
     const char *takes;
 } options[] = {
     {"--gpu", take_gpu, "a GPU"},
@@ -64,18 +65,18 @@ static int unknown(const char *word, const char *const *own, const char *help) {
     return -1;
 }
 
-int matrix_option(struct matrix *x, char **argv, const char *const *own, const char *help) {
+int study_option(struct plan *p, char **argv, const char *const *own, const char *help) {
     for (const char *const *o = own; *o; o++)
         if (!strcmp(argv[0], *o))
             return 0;
-    if (!strncmp(argv[0], "-j", 2) && argv[0][2] && take_jobs(x, argv[0] + 2))
+    if (!strncmp(argv[0], "-j", 2) && argv[0][2] && take_jobs(p, argv[0] + 2))
         return 1; /* -j2, as of make */
     for (uint32_t i = 0; i < NOPTIONS; i++) {
         if (strcmp(argv[0], options[i].name))
             continue;
         if (!argv[1])
             return cli_usage_error(help, "a value is needed after", argv[0]), -1;
-        if (options[i].take(x, argv[1]))
+        if (options[i].take(p, argv[1]))
             return 2;
         struct str what = {0};
         str_printf(&what, "%s takes %s, not", argv[0], options[i].takes);

@@ -4,7 +4,7 @@
 
 #include "study/plan.h"
 
-#define MATRIX_OPTIONS_HELP                                                                                  \
+#define STUDY_OPTIONS_HELP                                                                                   \
     "  --gpu NAME|FILE   the GPU: a name from 'reprise list gpus' or a .yaml file\n"                         \
     "  --set PATH=VALUE  change one parameter for all runs (repeatable)\n"                                   \
     "  --size S          tiny, small, medium or large (default small)\n"                                     \
@@ -13,6 +13,6 @@
 
 /* Takes an option at argv (NULL-terminated) with its value. Returns the number of words used; 0 when it is
  * one of own, the caller's; -1 after a message. */
-int matrix_option(struct matrix *x, char **argv, const char *const *own, const char *help);
+int study_option(struct plan *p, char **argv, const char *const *own, const char *help);
 
 #endif

@@ -2,9 +2,28 @@
 #include "study/claims.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/io.h"
+#include "study/place.h"
+
 const char *const verdict_words[] = {"not measured", "agrees", "holds", "differs"};
+
+static bool read_table(const char *name, struct csv *out) {
+    char path[4096];
+    size_t len;
+    char *text = place_data(name, path, sizeof path) ? io_read(path, &len) : NULL;
+    bool ok = text && csv_parse(out, text, len);
+    if (text && !ok)
+        fprintf(stderr, "reprise: %s: a quote is never closed\n", path);
+    free(text);
+    return ok;
+}
+
+bool claims_read(struct claims *c) {
+    return read_table("claims.csv", &c->table) && read_table("explanations.csv", &c->explanations);
+}
 
 bool claim_at(const struct claims *c, uint32_t i, struct claim *out) {
     const struct csv *t = &c->table;

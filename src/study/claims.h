@@ -16,6 +16,8 @@ struct claims {
     struct csv table, explanations;
 };
 
+/* Reads both files of data/; false after a message. */
+bool claims_read(struct claims *c);
 /* Claim i (from 0) of the table; false past the last one. */
 bool claim_at(const struct claims *c, uint32_t i, struct claim *out);
 /* Why ours differs from a claim; "" when nobody has said. */

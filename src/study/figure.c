@@ -1,107 +1,76 @@
-/* Figures of papers: their tables, and the values runs give. */
+/* Figures of papers: the values runs give, and what claims are compared with. */
+#include "study/figure.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "report/number.h"
 #include "stats/formula.h"
-#include "study/figure.h"
-
-/* ---- the tables ---- */
-
-#define MODEL(...)
-#define FIGURE(...)
-#define SERIES(...)
-#define CLAIM(...)
-#define UNABLE(...)
-
-static const struct repro_model wir_models[] = {
-#undef MODEL
-#define MODEL(label, model) {label, model},
-#include "study/papers/wir.def"
-#undef MODEL
-#define MODEL(...)
-    {NULL, NULL},
-};
-
-enum { average_mean, average_geomean };
-static const struct repro_figure wir_figures[] = {
-#undef FIGURE
-#define FIGURE(id, mean, title) {id, average_##mean, title},
-#include "study/papers/wir.def"
-#undef FIGURE
-#define FIGURE(...)
-    {NULL, false, NULL},
-};
-
-static const struct repro_series wir_series[] = {
-#undef SERIES
-#define SERIES(figure, column, model, formula) {figure, column, model, formula},
-#include "study/papers/wir.def"
-#undef SERIES
-#define SERIES(...)
-    {NULL, NULL, NULL, NULL},
-};
-
-static const struct repro_claim wir_claims[] = {
-#undef CLAIM
-#define CLAIM(figure, id, formula) {figure, id, formula},
-#include "study/papers/wir.def"
-#undef CLAIM
-#define CLAIM(...)
-    {NULL, NULL, NULL},
-};
-
-static const struct repro_unable wir_unable[] = {
-#undef UNABLE
-#define UNABLE(id, reason) {id, reason},
-#include "study/papers/wir.def"
-    {NULL, NULL},
-};
-
-const struct repro_paper repro_papers[] = {
-    {"wir", "WIR: warp instruction reuse (Kim and Ro, HPCA 2018)", "wir", "wir34", 32, wir_models,
-     wir_figures, wir_series, wir_claims, wir_unable},
-};
-const uint32_t repro_paper_count = sizeof repro_papers / sizeof repro_papers[0];
 
 /* ---- values ---- */
 
-void repro_fill(struct repro_data *d, const struct repro_paper *p, const struct repro_figure *f,
-                const struct results *r) {
-    *d = (struct repro_data){.paper = p, .figure = f, .results = r};
-    for (const struct repro_series *s = p->series; s->figure; s++) {
-        if (strcmp(s->figure, f->id))
+void figure_fill(struct figure *f, const struct paper *p, const struct paper_row *row,
+                 const struct table *t) {
+    *f = (struct figure){.paper = *p, .row = row, .table = t};
+    const struct paper_row *s = NULL;
+    while ((s = paper_next(p, s, PAPER_SERIES))) {
+        if (strcmp(s->figure, row->figure))
             continue;
-        struct repro_column c = {.series = s, .values = xcalloc(r->workloads.len + 1, sizeof *c.values)};
+        struct figure_column c = {.series = s, .values = xcalloc(t->benches.len + 1, sizeof *c.values)};
         uint32_t m = 0;
-        while (m < r->models.len && strcmp(r->models.at[m], s->model))
+        while (m < t->models.len && strcmp(t->models.at[m].label, s->model))
             m++;
-        for (uint32_t w = 0; w < r->workloads.len; w++)
-            c.values[w] = m < r->models.len ? results_eval(r, w, m, s->formula) : NAN;
-        vec_push(&d->columns, c);
+        for (uint32_t b = 0; b < t->benches.len; b++)
+            c.values[b] = table_eval(t, table_row(t, b, m), s->text);
+        vec_push(&f->columns, c);
     }
 }
 
-void repro_data_free(struct repro_data *d) {
-    for (uint32_t i = 0; i < d->columns.len; i++)
-        free(d->columns.at[i].values);
-    vec_free(&d->columns);
+void figure_free(struct figure *f) {
+    for (uint32_t i = 0; i < f->columns.len; i++)
+        free(f->columns.at[i].values);
+    vec_free(&f->columns);
 }
 
-double repro_average(const struct repro_data *d, uint32_t column) {
-    const double *v = d->columns.at[column].values;
-    uint32_t n = d->results->workloads.len;
-    return d->figure->geometric ? number_geomean(v, n) : number_mean(v, n);
-}
-
-const char *repro_benchmark(const struct repro_data *d, uint32_t w, char *out, size_t size) {
-    const struct workload *workload = workload_find(d->results->workloads.at[w]);
-    if (workload)
-        workload_abbreviation(workload, d->paper->name, out, size);
-    if (!workload || !*out)
-        snprintf(out, size, "%s", d->results->workloads.at[w]);
+const char *figure_bench(const struct figure *f, uint32_t bench, char *out, size_t size) {
+    const struct bench *b = &f->table->benches.at[bench];
+    *out = 0;
+    if (b->workload)
+        workload_abbreviation(b->workload, f->paper.head->name, out, size);
+    if (!*out)
+        snprintf(out, size, "%s", b->label);
     return out;
+}
+
+/* Whether a list of words has one. */
+static bool has_word(const char *list, const char *word) {
+    size_t n = strlen(word);
+    for (const char *p = list; *p; p += strcspn(p, " "), p += strspn(p, " "))
+        if (strcspn(p, " ") == n && !strncmp(p, word, n))
+            return true;
+    return false;
+}
+
+typedef double aggregate(const double *v, uint32_t n);
+
+/* What a column's values come to: all of them, or, with a group, those of its benchmarks. */
+static double aggregate_of(const struct figure *f, const double *v, const struct paper_row *group,
+                           aggregate *compute) {
+    uint32_t n = 0, all = f->table->benches.len;
+    double *some = xcalloc(all + 1, sizeof *some);
+    char text[64];
+    for (uint32_t b = 0; b < all; b++)
+        if (!group || has_word(group->text, figure_bench(f, b, text, sizeof text)))
+            some[n++] = v[b];
+    double result = compute(some, n);
+    free(some);
+    return result;
+}
+
+double figure_average(const struct figure *f, uint32_t column, const struct paper_row *group) {
+    return aggregate_of(f, f->columns.at[column].values, group,
+                        f->row->geometric ? number_geomean : number_mean);
 }
 
 /* ---- claims ---- */
@@ -117,39 +86,52 @@ static double bottom(const double *v, uint32_t n) {
 
 static const struct {
     const char *name;
-    double (*compute)(const double *v, uint32_t n);
+    aggregate *compute;
 } functions[] = {
     {"mean", number_mean}, {"geomean", number_geomean}, {"median", number_median},
     {"min", number_min},   {"max", number_max},         {"top", top},
     {"bottom", bottom},
 };
 
-static const double *column_called(const struct repro_data *d, const char *name) {
-    for (uint32_t i = 0; i < d->columns.len; i++)
-        if (!strcmp(d->columns.at[i].series->column, name))
-            return d->columns.at[i].values;
+static const double *column_called(const struct figure *f, const char *name) {
+    for (uint32_t i = 0; i < f->columns.len; i++)
+        if (!strcmp(f->columns.at[i].series->name, name))
+            return f->columns.at[i].values;
     return NULL;
 }
 
-/* at(BENCHMARK, COLUMN) */
-static double value_at(const struct repro_data *d, char *argument) {
-    char *comma = strchr(argument, ','), text[64];
+static const struct paper_row *group_called(const struct figure *f, const char *name) {
+    const struct paper_row *g = NULL;
+    while ((g = paper_next(&f->paper, g, PAPER_GROUP)) && strcmp(g->name, name))
+        ;
+    return g;
+}
+
+/* Cuts "A, B" in two; B, or NULL when there is no comma. */
+static char *second(char *arguments) {
+    char *comma = strchr(arguments, ',');
     if (!comma)
-        return NAN;
+        return NULL;
     *comma = 0;
-    const double *v = column_called(d, comma + 1 + strspn(comma + 1, " "));
-    for (uint32_t w = 0; v && w < d->results->workloads.len; w++)
-        if (!strcmp(repro_benchmark(d, w, text, sizeof text), argument))
-            return v[w];
+    return comma + 1 + strspn(comma + 1, " ");
+}
+
+/* at(BENCHMARK, COLUMN) */
+static double value_at(const struct figure *f, const char *bench, const char *column) {
+    char text[64];
+    const double *v = column ? column_called(f, column) : NULL;
+    for (uint32_t b = 0; v && b < f->table->benches.len; b++)
+        if (!strcmp(figure_bench(f, b, text, sizeof text), bench))
+            return v[b];
     return NAN;
 }
 
 /* last(COLUMNS): the number in the name of the last column whose average is 1 or more; 0 when none is. */
-static double last_above_one(const struct repro_data *d, const char *prefix) {
+static double last_above_one(const struct figure *f, const char *prefix) {
     double last = NAN;
-    for (uint32_t i = 0; i < d->columns.len; i++) {
-        const char *name = d->columns.at[i].series->column;
-        double v = repro_average(d, i);
+    for (uint32_t i = 0; i < f->columns.len; i++) {
+        const char *name = f->columns.at[i].series->name;
+        double v = figure_average(f, i, NULL);
         if (strncmp(name, prefix, strlen(prefix)) || isnan(v))
             continue;
         last = v >= 1 ? atof(name + strlen(prefix)) : isnan(last) ? 0 : last;
@@ -157,20 +139,22 @@ static double last_above_one(const struct repro_data *d, const char *prefix) {
     return last;
 }
 
-static double call(const struct repro_data *d, const char *function, char *argument) {
+static double call(const struct figure *f, const char *function, char *arguments) {
+    char *more = second(arguments);
     if (!strcmp(function, "at"))
-        return value_at(d, argument);
+        return value_at(f, arguments, more);
     if (!strcmp(function, "last"))
-        return last_above_one(d, argument);
-    const double *v = column_called(d, argument);
-    for (size_t i = 0; v && i < sizeof functions / sizeof functions[0]; i++)
+        return last_above_one(f, arguments);
+    const double *v = column_called(f, arguments);
+    const struct paper_row *group = more ? group_called(f, more) : NULL;
+    for (size_t i = 0; v && !group == !more && i < sizeof functions / sizeof functions[0]; i++)
         if (!strcmp(functions[i].name, function))
-            return functions[i].compute(v, d->results->workloads.len);
+            return aggregate_of(f, v, group, functions[i].compute);
     return NAN;
 }
 
 static bool lookup(void *ctx, const char *name, double *value) {
-    const struct repro_data *d = ctx;
+    const struct figure *f = ctx;
     if (number_function(name, lookup, ctx, value))
         return true;
     char *text = xstrdup(name), *open = strchr(text, '(');
@@ -178,15 +162,16 @@ static bool lookup(void *ctx, const char *name, double *value) {
     if (open) {
         *open = 0;
         open[strlen(open + 1)] = 0; /* the closing parenthesis */
-        *value = call(d, text, open + 1);
+        *value = call(f, text, open + 1);
     }
-    for (uint32_t w = 0; *name == '$' && isnan(*value) && w < d->results->workloads.len; w++)
-        *value = results_value(d->results, w, 0, name); /* parameters are the same in all runs */
+    for (uint32_t i = 0; *name == '$' && isnan(*value) && i < f->table->rows.len; i++)
+        if (table_is_base(f->table, &f->table->rows.at[i])) /* parameters are the same on all benchmarks */
+            *value = table_value(f->table, &f->table->rows.at[i], name);
     free(text);
     return true;
 }
 
-double repro_value(const struct repro_data *d, const char *formula, const char *star) {
+double figure_value(const struct figure *f, const char *formula, const char *star) {
     struct str text = {0};
     double v;
     const char *at = *star ? strchr(formula, '*') : NULL;
@@ -194,7 +179,7 @@ double repro_value(const struct repro_data *d, const char *formula, const char *
         str_printf(&text, "%.*s%s%s", (int)(at - formula), formula, star, at + 1);
     else
         str_printf(&text, "%s", formula);
-    bool ok = formula_eval(str_text(&text), lookup, (void *)d, &v) == FORMULA_OK && isfinite(v);
+    bool ok = formula_eval(str_text(&text), lookup, (void *)f, &v) == FORMULA_OK && isfinite(v);
     str_free(&text);
     return ok ? v : NAN;
 }
@@ -206,16 +191,17 @@ static bool means(const char *pattern, const char *id, const char **star) {
     return pattern[n] ? strlen(id) > n && !strncmp(pattern, id, n) : !strcmp(pattern, id);
 }
 
-void repro_compare(const struct repro_data *d, const struct claims *c, struct repro_rows *out) {
-    for (const struct repro_claim *r = d->paper->claims; r->figure; r++) {
+void figure_claims(const struct figure *f, const struct claims *c, struct claim_rows *out) {
+    const struct paper_row *r = NULL;
+    while ((r = paper_next(&f->paper, r, PAPER_CLAIM))) {
         struct claim claim;
         const char *star;
-        for (uint32_t i = 0; !strcmp(r->figure, d->figure->id) && claim_at(c, i, &claim); i++)
-            if (means(r->id, claim.id, &star)) {
-                struct repro_row row = {.claim = claim,
-                                        .figure = d->figure->id,
+        for (uint32_t i = 0; !strcmp(r->figure, f->row->figure) && claim_at(c, i, &claim); i++)
+            if (means(r->name, claim.id, &star)) {
+                struct claim_row row = {.claim = claim,
+                                        .figure = f->row->figure,
                                         .explanation = claim_explanation(c, claim.id),
-                                        .ours = repro_value(d, r->formula, star)};
+                                        .ours = figure_value(f, r->text, star)};
                 vec_push(out, row);
             }
     }

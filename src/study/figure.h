@@ -1,85 +1,58 @@
-/* A paper's figures: which runs they need, what they show, which claims they are compared with.
- *
- * The tables come from repro_PAPER.def, which says what its rows mean. */
+/* A paper's figures from a table of runs, and its claims beside what they give. */
 #ifndef REPRISE_STUDY_FIGURE_H
 #define REPRISE_STUDY_FIGURE_H
 
 #include "study/claims.h"
+#include "study/paper.h"
 #include "study/plan.h"
 
-struct repro_model {
-    const char *label, *model;
-};
-struct repro_figure {
-    const char *id;
-    bool geometric; /* averages are geometric means */
-    const char *title;
-};
-struct repro_series {
-    const char *figure, *column, *model, *formula;
-};
-struct repro_claim {
-    const char *figure, *id, *formula;
-};
-struct repro_unable {
-    const char *id, *reason;
-};
-
-/* All of a paper; each list ends with a row of NULLs. */
-struct repro_paper {
-    const char *name, *title, *gpu, *suite;
-    int bits;
-    const struct repro_model *models;
-    const struct repro_figure *figures;
-    const struct repro_series *series;
-    const struct repro_claim *claims;
-    const struct repro_unable *unable;
-};
-extern const struct repro_paper repro_papers[];
-extern const uint32_t repro_paper_count;
+/* Adds the models that a figure needs to a plan: the paper's base machine, those of its columns, and those
+ * that their formulas name; false after a message. */
+bool figure_add_models(struct plan *p, const struct paper *paper, const struct paper_row *figure);
 
 /* A column of a figure with its values. */
-struct repro_column {
-    const struct repro_series *series;
-    double *values; /* one for each workload */
+struct figure_column {
+    const struct paper_row *series;
+    double *values; /* one for each benchmark of the table; NAN where there is no row */
 };
 
 /* A figure with its data. */
-struct repro_data {
-    const struct repro_paper *paper;
-    const struct repro_figure *figure;
-    const struct results *results;
-    VEC(struct repro_column) columns;
+struct figure {
+    struct paper paper;
+    const struct paper_row *row;
+    const struct table *table;
+    VEC(struct figure_column) columns;
 };
 
 /* Computes the columns of a figure. */
-void repro_fill(struct repro_data *d, const struct repro_paper *p, const struct repro_figure *f,
-                const struct results *r);
-void repro_data_free(struct repro_data *d);
-/* The average of a column, as the figure has them. */
-double repro_average(const struct repro_data *d, uint32_t column);
+void figure_fill(struct figure *f, const struct paper *p, const struct paper_row *row, const struct table *t);
+void figure_free(struct figure *f);
+/* The average of a column, as the figure has them; over a group, a row of the paper, when that is not NULL.
+ */
+double figure_average(const struct figure *f, uint32_t column, const struct paper_row *group);
 /* Ours for a claim's formula; star is what * in it stands for. NAN when a part is missing. */
-double repro_value(const struct repro_data *d, const char *formula, const char *star);
-/* The paper's abbreviation of workload w of the results; its name when there is none. */
-const char *repro_benchmark(const struct repro_data *d, uint32_t w, char *out, size_t size);
+double figure_value(const struct figure *f, const char *formula, const char *star);
+/* The paper's abbreviation of a benchmark of the table; its label when there is none. */
+const char *figure_bench(const struct figure *f, uint32_t bench, char *out, size_t size);
 
 /* A claim with what a figure gives for it. */
-struct repro_row {
+struct claim_row {
     struct claim claim;
     const char *figure, *explanation;
     double ours;
 };
-struct repro_rows {
-    struct repro_row *at;
+struct claim_rows {
+    struct claim_row *at;
     uint32_t len, cap;
 };
 /* Appends a row for each claim of the figure. */
-void repro_compare(const struct repro_data *d, const struct claims *c, struct repro_rows *out);
+void figure_claims(const struct figure *f, const struct claims *c, struct claim_rows *out);
 
 /* Prints a figure: every benchmark, or, in short, averages and extremes. */
-void repro_print(const struct repro_data *d, bool all);
-void repro_print_rows(const struct repro_rows *rows, uint32_t from);
-void repro_csv(const struct repro_data *d, struct str *out);
-void repro_rows_csv(const struct repro_rows *rows, struct str *out);
+void figure_print(const struct figure *f, bool all, FILE *to);
+/* Prints the claims from a number on, with explanations where ours differs. */
+void figure_print_claims(const struct claim_rows *rows, uint32_t from, FILE *to);
+void figure_csv(const struct figure *f, struct str *out);
+void figure_claims_csv(const struct claim_rows *rows, struct str *out);
 
 #endif

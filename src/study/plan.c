@@ -1,44 +1,15 @@
-/* Every workload on every model: the runs as jobs, and their reports as results. */
+/* Plans: reading what benchmarks and models are, and completing them. */
 #include "study/plan.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/io.h"
+#include "base/diag.h"
 #include "reprise.h"
-#include "study/jobs.h"
-#include "study/store.h"
+#include "study/key.h"
+#include "study/suites.h"
 
-enum { SHOWN_LINES = 4 }; /* of the beginning, and of the end, of what a failed run printed */
-
-/* ---- what to run ---- */
-
-int matrix_add_model(struct matrix *x, const char *label, const char *text) {
-    for (uint32_t m = 0; m < x->results.models.len; m++)
-        if (!strcmp(x->results.models.at[m], label))
-            return (int)m;
-    struct matrix_model model = {0};
-    char *words = xstrdup(text), *save, *word = strtok_r(words, ":", &save);
-    if (word && !strchr(word, '='))
-        model.mech = xstrdup(word);
-    for (word = strtok_r(NULL, ":", &save); word && model.mech; word = strtok_r(NULL, ":", &save))
-        if (strchr(word, '='))
-            vec_push(&model.set, xstrdup(word));
-        else
-            str_printf(&model.probes, "%s%s", model.probes.len ? "+" : "", word);
-    free(words);
-    if (!model.mech) {
-        fprintf(stderr, "reprise: a model is MECH, MECH:PATH=VALUE or MECH:PROBE, not '%s'\n", text);
-        return -1;
-    }
-    vec_push(&x->models, model);
-    vec_push(&x->results.models, xstrdup(label));
-    return (int)x->models.len - 1;
-}
+/* ---- benchmarks ---- */
 
 /* Names of workloads, then of suites. */
 static const char *next_name(void *ctx, uint32_t i) {
@@ -51,281 +22,206 @@ static const char *next_name(void *ctx, uint32_t i) {
     return suite_at(i - n) ? suite_at(i - n)->name : NULL;
 }
 
-bool matrix_add_workloads(struct matrix *x, const char *name) {
-    const struct suite *suite = suite_find(name), one = {.workloads = name};
-    if (!suite && !workload_find(name)) {
-        const char *near = diag_nearest(name, strlen(name), next_name, NULL);
-        fprintf(stderr, "reprise: there is no workload or suite '%s'%s%s%s\n", name,
-                near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+static void add_arguments(struct bench *b, const char *option, const char *value) {
+    vec_push(&b->arguments, xstrdup(option));
+    vec_push(&b->arguments, xstrdup(value));
+}
+
+/* Takes "KEY=VALUE" of a benchmark's text; false when it is nothing of that kind. */
+static bool take_item(struct bench *b, const char *item) {
+    const char *equals = strchr(item, '='), *value = equals ? equals + 1 : "";
+    if (!equals || equals == item || !*value)
         return false;
+    if (!strncmp(item, "size=", 5)) {
+        b->size = workload_size(value);
+        return b->size != SIZES;
     }
-    suite_workloads(suite ? suite : &one, &x->workloads);
+    if (!strncmp(item, "bits=", 5)) {
+        b->bits = atoi(value);
+        return !strcmp(value, "32") || !strcmp(value, "64");
+    }
+    bool seed = !strncmp(item, "seed=", 5);
+    add_arguments(b, seed ? "--seed" : "--set", seed ? value : item);
     return true;
 }
 
-/* The settings of a model: those for all, then its own. */
-static const char **model_settings(const struct matrix *x, const struct matrix_model *m) {
-    VEC(const char *) all = {0};
-    for (uint32_t i = 0; i < x->set.len; i++)
-        vec_push(&all, x->set.at[i]);
-    for (uint32_t i = 0; i < m->set.len; i++)
-        vec_push(&all, m->set.at[i]);
-    vec_push(&all, NULL);
-    return all.at;
+/* Adds a workload with the items, ":KEY=VALUE"..., of a text; false when they are wrong. */
+static bool add_workload(struct plan *p, const struct workload *w, const char *items) {
+    struct table *t = &p->table;
+    struct str label = {0};
+    uint32_t before = t->benches.len;
+    str_printf(&label, "%s%s", w->name, items);
+    uint32_t number = table_add_bench(t, label.at);
+    str_free(&label);
+    if (t->benches.len == before)
+        return true;
+    bool ok = true;
+    char *words = xstrdup(items), *save;
+    t->benches.at[number].workload = w;
+    for (char *word = strtok_r(words, ":", &save); ok && word; word = strtok_r(NULL, ":", &save))
+        ok = take_item(&t->benches.at[number], word);
+    free(words);
+    return ok;
 }
 
-bool matrix_check(const struct matrix *x) {
+bool plan_add_bench(struct plan *p, const char *text) {
+    const char *items = text + strcspn(text, ":");
+    struct str name = {0};
+    struct workload_list list = {0};
+    str_printf(&name, "%.*s", (int)(items - text), text);
+    const struct suite *suite = suite_find(name.at), one = {.workloads = name.at};
+    bool ok = suite || workload_find(name.at);
+    if (ok) {
+        suite_workloads(suite ? suite : &one, &list);
+    } else {
+        const char *near = diag_nearest(name.at, name.len, next_name, NULL);
+        fprintf(stderr, "reprise: there is no workload or suite '%s'%s%s%s\n", name.at,
+                near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    }
+    for (uint32_t i = 0; ok && i < list.len; i++) {
+        ok = add_workload(p, list.at[i], items);
+        if (!ok)
+            fprintf(stderr,
+                    "reprise: a benchmark is NAME[:size=S][:bits=B][:seed=N][:SETTING=VALUE]..., not '%s'\n",
+                    text);
+    }
+    vec_free(&list);
+    str_free(&name);
+    return ok;
+}
+
+void plan_add_program(struct plan *p, char **program) {
+    const char *slash = strrchr(program[0], '/');
+    uint32_t number = table_add_bench(&p->table, slash ? slash + 1 : program[0]);
+    p->table.benches.at[number].program = program;
+}
+
+/* ---- models ---- */
+
+/* Reads what a model's text means; false when it has no mechanism. */
+static bool read_model(struct model *m, const char *text) {
+    char *words = xstrdup(text), *save, *word = strtok_r(words, ":", &save);
+    if (word && !strchr(word, '='))
+        m->mech = xstrdup(word);
+    for (word = strtok_r(NULL, ":", &save); word && m->mech; word = strtok_r(NULL, ":", &save))
+        if (!strncmp(word, "gpu=", 4)) {
+            free(m->gpu);
+            m->gpu = xstrdup(word + 4);
+        } else if (strchr(word, '=')) {
+            vec_push(&m->set, xstrdup(word));
+        } else {
+            str_printf(&m->probes, "%s%s", m->probes.len ? "+" : "", word);
+        }
+    free(words);
+    return m->mech != NULL;
+}
+
+static bool same_gpu(const char *a, const char *b) {
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* The first model on a GPU; as many as there are when there is none. */
+static uint32_t first_on(const struct table *t, const char *gpu) {
+    uint32_t m = 0;
+    while (m < t->models.len && !same_gpu(t->models.at[m].gpu, gpu))
+        m++;
+    return m;
+}
+
+static bool is_base_machine(const struct model *m) {
+    return !strcmp(m->mech, "base") && !m->set.len && !m->probes.len;
+}
+
+static void push_model(struct table *t, const char *label, struct model m) {
+    m.base = first_on(t, m.gpu);
+    uint32_t number = table_add_model(t, label);
+    m.label = t->models.at[number].label;
+    t->models.at[number] = m;
+}
+
+static void push_base_machine(struct table *t, const char *gpu) {
+    struct str label = {0};
+    str_printf(&label, "base%s%s", gpu ? ":gpu=" : "", gpu ? gpu : "");
+    push_model(t, label.at, (struct model){.mech = xstrdup("base"), .gpu = gpu ? xstrdup(gpu) : NULL});
+    str_free(&label);
+}
+
+bool plan_add_model(struct plan *p, const char *label, const char *text) {
+    struct table *t = &p->table;
+    struct model m = {0};
+    for (uint32_t i = 0; i < t->models.len; i++)
+        if (!strcmp(t->models.at[i].label, label))
+            return true;
+    if (!read_model(&m, text)) {
+        fprintf(stderr, "reprise: a model is MECH, MECH:PATH=VALUE or MECH:PROBE, not '%s'\n", text);
+        return false;
+    }
+    if (first_on(t, m.gpu) == t->models.len && !is_base_machine(&m))
+        push_base_machine(t, m.gpu);
+    push_model(t, label, m);
+    return true;
+}
+
+/* ---- all of it ---- */
+
+void plan_add_rows(struct plan *p) {
+    for (uint32_t b = 0; b < p->table.benches.len; b++)
+        for (uint32_t m = 0; m < p->table.models.len; m++)
+            table_add(&p->table, b, m);
+}
+
+/* Puts the settings that hold for all models before those of one. */
+static void add_settings(const struct plan *p, struct model *m) {
+    struct model all = {0};
+    for (uint32_t i = 0; i < p->set.len; i++)
+        vec_push(&all.set, xstrdup(p->set.at[i]));
+    for (uint32_t i = 0; i < m->set.len; i++)
+        vec_push(&all.set, m->set.at[i]);
+    free(m->set.at);
+    m->set.at = all.set.at;
+    m->set.len = all.set.len;
+    m->set.cap = all.set.cap;
+}
+
+/* Builds the machine of a model to see what it is; false, after a message, when there is no such machine. */
+static bool look_at_machine(struct model *m) {
+    VEC(const char *) set = {0};
+    char *log = NULL;
+    for (uint32_t i = 0; i < m->set.len; i++)
+        vec_push(&set, m->set.at[i]);
+    vec_push(&set, NULL);
+    struct rp_gpu *gpu = rp_gpu_create(
+        &(struct rp_options){
+            .gpu = m->gpu, .set = set.at, .mech = m->mech, .probe = str_text(&m->probes), .functional = true},
+        &log);
+    if (log)
+        fputs(log, stderr);
+    free(log);
+    vec_free(&set);
+    if (gpu)
+        m->machine = key_machine(gpu);
+    rp_gpu_destroy(gpu);
+    return gpu != NULL;
+}
+
+bool plan_complete(struct plan *p) {
     bool ok = true;
-    for (uint32_t m = 0; ok && m < x->models.len; m++) {
-        const struct matrix_model *model = &x->models.at[m];
-        const char **set = model_settings(x, model);
-        char *log = NULL;
-        struct rp_gpu *gpu = rp_gpu_create(
-            &(struct rp_options){
-                .gpu = x->gpu, .set = set, .mech = model->mech, .probe = str_text(&model->probes)},
-            &log);
-        ok = gpu != NULL;
-        if (log)
-            fputs(log, stderr);
-        free(log);
-        rp_gpu_destroy(gpu);
-        free(set);
+    for (uint32_t i = 0; i < p->table.benches.len; i++) {
+        struct bench *b = &p->table.benches.at[i];
+        b->size = b->size == SIZES ? p->size : b->size;
+        b->bits = b->bits ? b->bits : p->bits;
+    }
+    for (uint32_t i = 0; ok && i < p->table.models.len; i++) {
+        struct model *m = &p->table.models.at[i];
+        if (!m->gpu && p->gpu)
+            m->gpu = xstrdup(p->gpu);
+        add_settings(p, m);
+        ok = look_at_machine(m);
     }
     return ok;
 }
 
-/* ---- one run ---- */
-
-/* A run that has not been done yet. */
-struct todo {
-    uint32_t run;      /* of results */
-    VEC(char *) words; /* its command line */
-    char *title, *report, *kept;
-};
-
-/* What the jobs need. */
-struct context {
-    struct matrix *matrix;
-    const char *dir;
-    struct keep keep;
-    VEC(struct todo) todo;
-};
-
-__attribute__((format(printf, 2, 3))) static void add_word(struct todo *t, const char *fmt, ...) {
-    struct str s = {0};
-    va_list ap;
-    va_start(ap, fmt);
-    str_vprintf(&s, fmt, ap);
-    va_end(ap);
-    vec_push(&t->words, s.at);
-}
-
-/* The options that decide what a run computes. */
-static void add_options(const struct matrix *x, const struct matrix_model *m, struct todo *t) {
-    const char **set = model_settings(x, m);
-    add_word(t, "--digest");
-    if (x->gpu) {
-        add_word(t, "--gpu");
-        add_word(t, "%s", x->gpu);
-    }
-    if (strcmp(m->mech, "base")) {
-        add_word(t, "--mech");
-        add_word(t, "%s", m->mech);
-        if (x->check)
-            add_word(t, "--check");
-    }
-    if (m->probes.len) {
-        add_word(t, "--probe");
-        add_word(t, "%s", str_text(&m->probes));
-    }
-    for (uint32_t i = 0; set[i]; i++) {
-        add_word(t, "--set");
-        add_word(t, "%s", set[i]);
-    }
-    free(set);
-}
-
-static void add_what(const struct matrix *x, uint32_t w, struct todo *t) {
-    if (x->program) {
-        add_word(t, "--");
-        for (char **p = x->program; *p; p++)
-            add_word(t, "%s", *p);
-        return;
-    }
-    add_word(t, "%s", x->workloads.at[w]->name);
-    add_word(t, "--size");
-    add_word(t, "%s", workload_sizes[x->run.size]);
-    add_word(t, "--bits");
-    add_word(t, "%d", x->run.bits);
-    add_word(t, "--check-result");
-}
-
-/* ---- as a job ---- */
-
-static const char *job_title(void *ctx, uint32_t i) {
-    const struct context *c = ctx;
-    return c->todo.at[i].title;
-}
-
-static int job_run(void *ctx, uint32_t i) {
-    struct context *c = ctx;
-    struct todo *t = &c->todo.at[i];
-    vec_push(&t->words, NULL);
-    dup2(STDERR_FILENO, STDOUT_FILENO); /* what it says in the order it said it */
-    execv("/proc/self/exe", t->words.at);
-    return 127;
-}
-
-/* Adds the first and the last lines of what a run printed. */
-static void add_excerpt(struct str *s, const char *text) {
-    uint32_t n = 0, all = 0;
-    for (const char *p = text; *p; p++)
-        all += *p != '\n' && (p[1] == '\n' || !p[1]);
-    char *lines = xstrdup(text), *save, *line = strtok_r(lines, "\n", &save);
-    for (; line; line = strtok_r(NULL, "\n", &save), n++) {
-        if (n < SHOWN_LINES || n + SHOWN_LINES >= all)
-            str_printf(s, "\n%s", line);
-        else if (n == SHOWN_LINES)
-            str_printf(s, "\n...");
-    }
-    free(lines);
-}
-
-static int job_ended(void *ctx, uint32_t i, int status, const char *text) {
-    struct context *c = ctx;
-    struct todo *t = &c->todo.at[i];
-    struct run *run = &c->matrix->results.runs[t->run];
-    struct str error = {0};
-    if (status > 128)
-        str_printf(&error, "ended by signal %d (%s)", status - 128, strsignal(status - 128));
-    else if (status)
-        str_printf(&error, "ended with status %d", status);
-    json_t *report = status ? NULL : results_read(t->report, &error);
-    unlink(t->report);
-    if (report && t->kept)
-        keep_report(t->kept, report);
-    if (!report)
-        add_excerpt(&error, text);
-    *run = (struct run){.status = report ? RUN_OK : RUN_FAILED, .report = report, .message = error.at};
-    return report ? 0 : 1;
-}
-
-/* ---- all of them ---- */
-
-static const char *row_name(const struct matrix *x, uint32_t w) {
-    if (!x->program)
-        return x->workloads.at[w]->name;
-    const char *slash = strrchr(x->program[0], '/');
-    return slash ? slash + 1 : x->program[0];
-}
-
-/* A folder for files of this process: that of kept reports, or a new one; false after a message. */
-static bool open_folder(const struct matrix *x, char *dir, size_t size) {
-    const char *tmp = getenv("TMPDIR");
-    if (x->keep) {
-        snprintf(dir, size, "%s", x->keep);
-        return io_make_folder(dir);
-    }
-    snprintf(dir, size, "%s/reprise-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (mkdtemp(dir))
-        return true;
-    fprintf(stderr, "reprise: %s: %s\n", dir, strerror(errno));
-    return false;
-}
-
-static void free_todo(struct todo *t) {
-    for (uint32_t i = 0; i < t->words.len; i++)
-        free(t->words.at[i]);
-    vec_free(&t->words);
-    free(t->title);
-    free(t->report);
-    free(t->kept);
-}
-
-/* Notes a run as something to do, unless its report is kept already. */
-static void add_run(struct context *c, uint32_t w, uint32_t m) {
-    enum { UNNAMED = 4 }; /* words that do not tell runs apart: reprise run --json FILE */
-    struct matrix *x = c->matrix;
-    struct todo t = {.run = w * x->models.len + m};
-    struct str title = {0}, report = {0};
-    str_printf(&title, "%s %s", row_name(x, w), x->results.models.at[m]);
-    str_printf(&report, "%s/%d-%u.part", c->dir, (int)getpid(), t.run);
-    t.title = title.at;
-    t.report = report.at;
-    add_word(&t, "reprise");
-    add_word(&t, "run");
-    add_word(&t, "--json");
-    add_word(&t, "%s", t.report);
-    add_options(x, &x->models.at[m], &t);
-    add_what(x, w, &t);
-    json_t *found = NULL;
-    if (x->keep) {
-        const char **set = model_settings(x, &x->models.at[m]);
-        struct keep_run run = {.words = t.words.at + UNNAMED,
-                               .nwords = t.words.len - UNNAMED,
-                               .gpu = x->gpu,
-                               .set = set,
-                               .workload = x->workloads.at[w],
-                               .bits = x->run.bits};
-        t.kept = keep_name(&c->keep, x->keep, &run);
-        found = keep_find(t.kept);
-        free(set);
-    }
-    if (!found) {
-        vec_push(&c->todo, t);
-        return;
-    }
-    x->results.runs[t.run] = (struct run){.status = RUN_OK, .report = found};
-    free_todo(&t);
-}
-
-static int outcome(const struct results *r) {
-    for (size_t i = 0; i < (size_t)r->workloads.len * r->models.len; i++)
-        if (r->runs[i].status != RUN_OK)
-            return 1;
-    return 0;
-}
-
-int matrix_run(struct matrix *x) {
-    char dir[PATH_MAX];
-    uint32_t rows = x->program ? 1 : x->workloads.len;
-    struct context c = {.matrix = x, .dir = dir};
-    if (!open_folder(x, dir, sizeof dir))
-        return 1;
-    for (uint32_t w = 0; w < rows; w++)
-        vec_push(&x->results.workloads, xstrdup(row_name(x, w)));
-    results_begin(&x->results);
-    for (uint32_t w = 0; w < rows; w++)
-        for (uint32_t m = 0; m < x->models.len; m++)
-            add_run(&c, w, m);
-    struct jobs jobs = {.count = c.todo.len,
-                        .at_once = x->jobs,
-                        .run = job_run,
-                        .title = job_title,
-                        .ended = job_ended,
-                        .ctx = &c};
-    int rc = jobs_run(&jobs);
-    for (uint32_t i = 0; i < c.todo.len; i++) {
-        unlink(c.todo.at[i].report);
-        free_todo(&c.todo.at[i]);
-    }
-    vec_free(&c.todo);
-    if (!x->keep)
-        rmdir(dir);
-    results_check(&x->results);
-    return rc == JOBS_STOPPED ? rc : outcome(&x->results);
-}
-
-void matrix_free(struct matrix *x) {
-    for (uint32_t i = 0; i < x->models.len; i++) {
-        free(x->models.at[i].mech);
-        str_free(&x->models.at[i].probes);
-        for (uint32_t k = 0; k < x->models.at[i].set.len; k++)
-            free(x->models.at[i].set.at[k]);
-        vec_free(&x->models.at[i].set);
-    }
-    vec_free(&x->models);
-    vec_free(&x->workloads);
-    vec_free(&x->set);
-    results_free(&x->results);
+void plan_free(struct plan *p) {
+    vec_free(&p->set);
+    table_free(&p->table);
 }

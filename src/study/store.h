@@ -1,35 +1,26 @@
-/* Reports of runs that are kept, so that what was finished once need not be run again.
+/* The store: rows of finished runs, by key.
  *
- * The name of a report's file is a hash of all that decides what the run computes: its command line, every
- * setting of the GPU, the folder of configurations, the simulator and the workload's program. */
+ * A row is in it from the moment its run has finished, whole or not at all, and stays when the study is
+ * interrupted. This interface is all that plans, launchers and figures know of it; behind it are files, one
+ * report for each key, in a folder. */
 #ifndef REPRISE_STUDY_STORE_H
 #define REPRISE_STUDY_STORE_H
 
 #include <jansson.h>
-#include <stdint.h>
 
-#include "study/workload.h"
+#include "study/key.h"
 
-/* What need be hashed only once; a zeroed struct is ready for use. */
-struct keep {
-    uint64_t simulator; /* 0: not known yet */
-};
+struct store;
 
-/* What tells a run from others. */
-struct keep_run {
-    char *const *words; /* of its command line */
-    uint32_t nwords;
-    const char *gpu;
-    const char *const *set;
-    const struct workload *workload;
-    int bits;
-};
-
-/* The file that keeps a run's report; the caller frees it. */
-char *keep_name(struct keep *k, const char *dir, const struct keep_run *run);
-/* The report in a file, or NULL when there is none that can be read. */
-json_t *keep_find(const char *path);
-/* Writes a report to the file at once or not at all. */
-void keep_report(const char *path, json_t *report);
+/* Opens the store at a place, which is made if there is none; place NULL: a temporary one, gone when it is
+ * closed. NULL after a message. */
+struct store *store_open(const char *place);
+void store_close(struct store *s);
+/* The row of a finished run, the caller's; NULL when there is none that can be read. */
+json_t *store_find(struct store *s, const struct run_key *key);
+/* Keeps the row of a run that has finished; one that cannot be kept is said on stderr, and is no error. */
+void store_put(struct store *s, const struct run_key *key, json_t *report);
+/* A folder on the same disk, for what runs write while they run. Those who write there remove it. */
+const char *store_folder(const struct store *s);
 
 #endif

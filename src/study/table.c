@@ -1,4 +1,4 @@
-/* Results of many runs: reading them, and asking for figures. */
+/* Rows by key: adding them, reading reports, and asking for figures. */
 #include "study/table.h"
 
 #include <math.h>
@@ -7,28 +7,84 @@
 #include "report/number.h"
 #include "stats/formula.h"
 
-void results_begin(struct results *r) {
-    r->runs = xcalloc((size_t)r->workloads.len * r->models.len + 1, sizeof *r->runs);
+/* ---- rows ---- */
+
+uint32_t table_add_bench(struct table *t, const char *label) {
+    for (uint32_t i = 0; i < t->benches.len; i++)
+        if (!strcmp(t->benches.at[i].label, label))
+            return i;
+    struct bench b = {.label = xstrdup(label), .size = SIZES};
+    vec_push(&t->benches, b);
+    return t->benches.len - 1;
 }
 
-struct run *results_run(const struct results *r, uint32_t w, uint32_t m) {
-    return &r->runs[(size_t)w * r->models.len + m];
+uint32_t table_add_model(struct table *t, const char *label) {
+    for (uint32_t i = 0; i < t->models.len; i++)
+        if (!strcmp(t->models.at[i].label, label))
+            return i;
+    struct model m = {.label = xstrdup(label)};
+    vec_push(&t->models, m);
+    return t->models.len - 1;
 }
 
-void results_free(struct results *r) {
-    for (size_t i = 0; r->runs && i < (size_t)r->workloads.len * r->models.len; i++) {
-        free(r->runs[i].message);
-        json_decref(r->runs[i].report);
+static uint64_t pair(uint32_t bench, uint32_t model) {
+    return (uint64_t)bench << 32 | model;
+}
+
+struct row *table_row(const struct table *t, uint32_t bench, uint32_t model) {
+    uintptr_t found =
+        (uintptr_t)map_get_u64(&t->index, pair(bench, model)); /* a number from 1, as rows move */
+    return found ? &t->rows.at[found - 1] : NULL;
+}
+
+struct row *table_add(struct table *t, uint32_t bench, uint32_t model) {
+    struct row *there = table_row(t, bench, model);
+    if (there)
+        return there;
+    struct row r = {.bench = bench, .model = model};
+    vec_push(&t->rows, r);
+    map_set_u64(&t->index, pair(bench, model), (void *)(uintptr_t)t->rows.len);
+    return &t->rows.at[t->rows.len - 1];
+}
+
+bool table_is_base(const struct table *t, const struct row *r) {
+    return t->models.at[r->model].base == r->model;
+}
+
+static void free_bench(struct bench *b) {
+    for (uint32_t i = 0; i < b->arguments.len; i++)
+        free(b->arguments.at[i]);
+    vec_free(&b->arguments);
+    free(b->label);
+}
+
+static void free_model(struct model *m) {
+    for (uint32_t i = 0; i < m->set.len; i++)
+        free(m->set.at[i]);
+    vec_free(&m->set);
+    str_free(&m->probes);
+    free(m->label);
+    free(m->gpu);
+    free(m->mech);
+}
+
+void table_free(struct table *t) {
+    for (uint32_t i = 0; i < t->rows.len; i++) {
+        free(t->rows.at[i].message);
+        json_decref(t->rows.at[i].report);
     }
-    for (uint32_t i = 0; i < r->workloads.len; i++)
-        free(r->workloads.at[i]);
-    for (uint32_t i = 0; i < r->models.len; i++)
-        free(r->models.at[i]);
-    vec_free(&r->workloads);
-    vec_free(&r->models);
-    free(r->runs);
-    *r = (struct results){0};
+    for (uint32_t i = 0; i < t->benches.len; i++)
+        free_bench(&t->benches.at[i]);
+    for (uint32_t i = 0; i < t->models.len; i++)
+        free_model(&t->models.at[i]);
+    vec_free(&t->rows);
+    vec_free(&t->benches);
+    vec_free(&t->models);
+    map_free(&t->index);
+    *t = (struct table){0};
 }
+
+/* ---- reports ---- */
 
 /* Removes all keys but those in kept. */
 static void reduce(json_t *object, const char *const *kept) {
@@ -44,7 +100,7 @@ static void reduce(json_t *object, const char *const *kept) {
     }
 }
 
-json_t *results_read(const char *path, struct str *error) {
+json_t *table_read_report(const char *path, struct str *error) {
     static const char *const run_keys[] = {"schema", "gpu", "mech", "settings", "kernels", "totals", NULL};
     static const char *const kernel_keys[] = {"name", "digest", NULL};
     json_error_t e;
@@ -62,47 +118,6 @@ json_t *results_read(const char *path, struct str *error) {
     reduce(all, run_keys);
     json_array_foreach(json_object_get(all, "kernels"), i, kernel) reduce(kernel, kernel_keys);
     return all;
-}
-
-/* ---- did it compute the same? ---- */
-
-static const char *text_of(json_t *object, const char *key) {
-    const char *s = json_string_value(json_object_get(object, key));
-    return s ? s : "";
-}
-
-/* Says where the first difference is; false when there is none. */
-static bool differs(const struct run *base, const struct run *run, struct str *what) {
-    if (!strcmp(text_of(json_object_get(base->report, "totals"), "digest"),
-                text_of(json_object_get(run->report, "totals"), "digest")))
-        return false;
-    json_t *ours = json_object_get(run->report, "kernels"),
-           *theirs = json_object_get(base->report, "kernels");
-    size_t n = json_array_size(ours), all = json_array_size(theirs);
-    for (size_t i = 0; i < n && i < all; i++) {
-        json_t *a = json_array_get(ours, i), *b = json_array_get(theirs, i);
-        if (strcmp(text_of(a, "digest"), text_of(b, "digest"))) {
-            str_printf(what, "memory differs from the base machine's after launch %zu of %zu, kernel %s",
-                       i + 1, n, text_of(a, "name"));
-            return true;
-        }
-    }
-    str_printf(what, "launches %zu kernels, the base machine %zu", n, all);
-    return true;
-}
-
-void results_check(struct results *r) {
-    for (uint32_t w = 0; w < r->workloads.len; w++)
-        for (uint32_t m = 1; m < r->models.len; m++) {
-            const struct run *base = results_run(r, w, 0);
-            struct run *run = results_run(r, w, m);
-            struct str what = {0};
-            if (base->status == RUN_OK && run->status == RUN_OK && differs(base, run, &what)) {
-                run->status = RUN_WRONG;
-                run->message = xstrdup(str_text(&what));
-            }
-            str_free(&what);
-        }
 }
 
 /* ---- figures ---- */
@@ -130,47 +145,44 @@ static double figure(json_t *report, const char *name) {
     return isnan(v) ? number_in(json_object_get(totals, "counters"), name) : v;
 }
 
-static bool find_model(const struct results *r, const char *label, uint32_t *m) {
-    if (!strcmp(label, "base")) {
-        *m = 0;
-        return true;
-    }
-    for (*m = 0; *m < r->models.len; ++*m)
-        if (!strcmp(r->models.at[*m], label))
-            return true;
-    return false;
+/* The row of the same benchmark that "@label" means. */
+static const struct row *row_of_model(const struct table *t, const struct row *r, const char *label) {
+    if (!strcmp(label, "base"))
+        return table_row(t, r->bench, t->models.at[r->model].base);
+    for (uint32_t m = 0; m < t->models.len; m++)
+        if (!strcmp(t->models.at[m].label, label))
+            return table_row(t, r->bench, m);
+    return NULL;
 }
 
-double results_value(const struct results *r, uint32_t w, uint32_t m, const char *name) {
+double table_value(const struct table *t, const struct row *r, const char *name) {
     char text[128];
     snprintf(text, sizeof text, "%s", name);
     char *at = strchr(text, '@');
     if (at) {
         *at = 0;
-        if (!find_model(r, at + 1, &m))
-            return NAN;
+        r = r ? row_of_model(t, r, at + 1) : NULL;
     }
-    for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (uint32_t i = 0; r && i < sizeof names / sizeof names[0]; i++)
         if (!strcmp(text, names[i].name))
-            return results_eval(r, w, m, names[i].formula);
-    const struct run *run = results_run(r, w, m);
-    return run->status == RUN_OK ? figure(run->report, text) : NAN;
+            return table_eval(t, r, names[i].formula);
+    return r && r->status == ROW_OK ? figure(r->report, text) : NAN;
 }
 
 struct place {
-    const struct results *results;
-    uint32_t w, m;
+    const struct table *table;
+    const struct row *row;
 };
 
 static bool name_value(void *ctx, const char *name, double *value) {
     const struct place *p = ctx;
     if (!number_function(name, name_value, ctx, value))
-        *value = results_value(p->results, p->w, p->m, name);
+        *value = table_value(p->table, p->row, name);
     return true; /* what is missing is NAN, and so is all that follows from it */
 }
 
-double results_eval(const struct results *r, uint32_t w, uint32_t m, const char *formula) {
-    struct place p = {r, w, m};
+double table_eval(const struct table *t, const struct row *r, const char *formula) {
+    struct place p = {t, r};
     double v;
     return formula_eval(formula, name_value, &p, &v) == FORMULA_OK && isfinite(v) ? v : NAN;
 }
@@ -186,25 +198,27 @@ const struct metric *metric_at(uint32_t i) {
     return i < sizeof metrics / sizeof metrics[0] ? &metrics[i] : NULL;
 }
 
+bool metric_has_mean(const struct metric *metric) {
+    return metric->style == STYLE_FACTOR || metric->style == STYLE_SAVING;
+}
+
 static double shown(const struct metric *metric, double v) {
     return metric->style == STYLE_SAVING ? 100 * (1 - v) : v;
 }
 
-static double raw_value(const struct results *r, uint32_t w, uint32_t m, const struct metric *metric) {
-    return results_eval(r, w, m, metric->formula);
+double metric_value(const struct table *t, const struct row *r, const struct metric *metric) {
+    return shown(metric, table_eval(t, r, metric->formula));
 }
 
-double metric_value(const struct results *r, uint32_t w, uint32_t m, const struct metric *metric) {
-    return shown(metric, raw_value(r, w, m, metric));
-}
-
-double metric_mean(const struct results *r, uint32_t m, const struct metric *metric) {
-    if (metric->style != STYLE_FACTOR && metric->style != STYLE_SAVING)
+double metric_mean(const struct table *t, uint32_t model, const struct metric *metric) {
+    if (!metric_has_mean(metric))
         return NAN;
-    double *v = xcalloc(r->workloads.len + 1, sizeof *v);
-    for (uint32_t w = 0; w < r->workloads.len; w++)
-        v[w] = raw_value(r, w, m, metric);
-    double mean = shown(metric, number_geomean(v, r->workloads.len));
+    double *v = xcalloc(t->rows.len + 1, sizeof *v);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < t->rows.len; i++)
+        if (t->rows.at[i].model == model)
+            v[n++] = table_eval(t, &t->rows.at[i], metric->formula);
+    double mean = shown(metric, number_geomean(v, n));
     free(v);
     return mean;
 }

@@ -21,22 +21,22 @@ struct widths {
     int name, model;
 };
 
-static size_t longest(char *const *at, uint32_t n, size_t least) {
-    for (uint32_t i = 0; i < n; i++)
-        least = strlen(at[i]) > least ? strlen(at[i]) : least;
-    return least;
+static int longer(int least, const char *text) {
+    return (int)strlen(text) > least ? (int)strlen(text) : least;
 }
 
 /* What the longest labels need, as far as lines are not wider than the table may be. */
-static struct widths widths_for(const struct results *r) {
+static struct widths widths_for(const struct table *t) {
     const struct metric *metric;
-    size_t name = longest(r->workloads.at, r->workloads.len, strlen("geometric mean"));
-    size_t model = longest(r->models.at, r->models.len, strlen("mech"));
-    int room = TABLE_WIDTH - 1;
+    int name = (int)strlen("geometric mean"), model = (int)strlen("mech"), room = TABLE_WIDTH - 1;
+    for (uint32_t i = 0; i < t->benches.len; i++)
+        name = longer(name, t->benches.at[i].label);
+    for (uint32_t i = 0; i < t->models.len; i++)
+        model = longer(model, t->models.at[i].label);
     for (uint32_t i = 0; (metric = metric_at(i)); i++)
         room -= 1 + column_width(metric);
-    struct widths w = {.name = name > NAME_WIDTH ? NAME_WIDTH : (int)name};
-    w.model = (int)model > room - w.name ? room - w.name : (int)model;
+    struct widths w = {.name = name > NAME_WIDTH ? NAME_WIDTH : name};
+    w.model = model > room - w.name ? room - w.name : model;
     return w;
 }
 
@@ -72,39 +72,52 @@ static void print_cell(FILE *to, int *further, const struct metric *metric, cons
     }
 }
 
-static bool relative(const struct metric *metric) {
-    return metric->style == STYLE_FACTOR || metric->style == STYLE_SAVING;
-}
-
-static const char *status_text(const struct run *run) {
+static const char *status_text(const struct row *r) {
     static const char *const texts[] = {"not run", "", "FAILED", "WRONG RESULT"};
-    return texts[run->status];
+    return texts[r->status];
 }
 
-static void print_run(const struct results *r, uint32_t w, uint32_t m, struct widths width, FILE *to) {
+static void print_row(const struct table *t, const struct row *r, const char *name, struct widths width,
+                      FILE *to) {
     const struct metric *metric;
     char text[NUMBER_TEXT];
-    const struct run *run = results_run(r, w, m);
     int further = 0;
-    print_start(to, m ? "" : r->workloads.at[w], r->models.at[m], width);
-    if (run->status != RUN_OK)
-        fprintf(to, "  %s", status_text(run));
-    for (uint32_t i = 0; run->status == RUN_OK && (metric = metric_at(i)); i++) {
-        bool one = !m && relative(metric); /* the base machine beside itself says nothing */
-        print_cell(to, &further, metric, one ? "" : value_text(metric, metric_value(r, w, m, metric), text));
+    print_start(to, name, t->models.at[r->model].label, width);
+    if (r->status != ROW_OK)
+        fprintf(to, "  %s", status_text(r));
+    for (uint32_t i = 0; r->status == ROW_OK && (metric = metric_at(i)); i++) {
+        bool one =
+            table_is_base(t, r) && metric_has_mean(metric); /* the base machine beside itself says nothing */
+        print_cell(to, &further, metric, one ? "" : value_text(metric, metric_value(t, r, metric), text));
     }
     fputc('\n', to);
 }
 
-static void print_means(const struct results *r, struct widths width, FILE *to) {
+/* The rows of a benchmark, whose name stands at the first of them. */
+static void print_bench(const struct table *t, uint32_t bench, struct widths width, FILE *to) {
+    const char *name = t->benches.at[bench].label;
+    for (uint32_t m = 0; m < t->models.len; m++) {
+        const struct row *r = table_row(t, bench, m);
+        if (!r)
+            continue;
+        print_row(t, r, name, width, to);
+        name = "";
+    }
+}
+
+static void print_means(const struct table *t, struct widths width, FILE *to) {
     const struct metric *metric;
+    const char *name = "geometric mean";
     char text[NUMBER_TEXT];
-    for (uint32_t m = 1; m < r->models.len; m++) {
+    for (uint32_t m = 0; m < t->models.len; m++) {
         int further = 0;
-        print_start(to, m == 1 ? "geometric mean" : "", r->models.at[m], width);
+        if (t->models.at[m].base == m)
+            continue;
+        print_start(to, name, t->models.at[m].label, width);
+        name = "";
         for (uint32_t i = 0; (metric = metric_at(i)); i++) {
-            bool none = !relative(metric);
-            print_cell(to, &further, metric, none ? "" : value_text(metric, metric_mean(r, m, metric), text));
+            bool none = !metric_has_mean(metric);
+            print_cell(to, &further, metric, none ? "" : value_text(metric, metric_mean(t, m, metric), text));
         }
         fputc('\n', to);
     }
@@ -119,28 +132,27 @@ static void print_message(FILE *to, const char *text) {
     }
 }
 
-static void print_failures(const struct results *r, FILE *to) {
-    for (uint32_t w = 0; w < r->workloads.len; w++)
-        for (uint32_t m = 0; m < r->models.len; m++) {
-            const struct run *run = results_run(r, w, m);
-            if (run->status == RUN_FAILED || run->status == RUN_WRONG) {
-                fprintf(to, "\n%s, %s: %s\n", r->workloads.at[w], r->models.at[m], status_text(run));
-                print_message(to, run->message ? run->message : "");
-            }
-        }
+static void print_failures(const struct table *t, FILE *to) {
+    for (uint32_t i = 0; i < t->rows.len; i++) {
+        const struct row *r = &t->rows.at[i];
+        if (r->status != ROW_FAILED && r->status != ROW_WRONG)
+            continue;
+        fprintf(to, "\n%s, %s: %s\n", t->benches.at[r->bench].label, t->models.at[r->model].label,
+                status_text(r));
+        print_message(to, r->message ? r->message : "");
+    }
 }
 
-void results_print(const struct results *r, FILE *to) {
+void table_print(const struct table *t, FILE *to) {
     const struct metric *metric;
-    struct widths width = widths_for(r);
+    struct widths width = widths_for(t);
     print_start(to, "workload", "mech", width);
     for (uint32_t i = 0; (metric = metric_at(i)); i++)
         fprintf(to, " %*s", column_width(metric), metric->title);
     fputc('\n', to);
-    for (uint32_t w = 0; w < r->workloads.len; w++)
-        for (uint32_t m = 0; m < r->models.len; m++)
-            print_run(r, w, m, width, to);
-    if (r->workloads.len > 1)
-        print_means(r, width, to);
-    print_failures(r, to);
+    for (uint32_t b = 0; b < t->benches.len; b++)
+        print_bench(t, b, width, to);
+    if (t->benches.len > 1)
+        print_means(t, width, to);
+    print_failures(t, to);
 }

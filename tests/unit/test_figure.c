@@ -11,6 +11,7 @@
 
 #include "stats/formula.h"
 #include "study/figure.h"
+#include "study/suites.h"
 
 static void close_to(double got, double wanted) {
     if (isnan(wanted) ? !isnan(got) : !(fabs(got - wanted) <= 1e-12 * fabs(wanted)))
@@ -30,64 +31,97 @@ static void is_formula(const char *text) {
         fail_msg("'%s' is no formula", text);
 }
 
-static bool has_figure(const struct repro_paper *p, const char *id) {
-    const struct repro_figure *f = p->figures;
-    while (f->id && strcmp(f->id, id))
-        f++;
-    return f->id != NULL;
+/* The first row of a kind with that name; for figures, their id. */
+static const struct paper_row *find(const struct paper *p, enum paper_kind kind, const char *name,
+                                    size_t len) {
+    const struct paper_row *r = NULL;
+    while ((r = paper_next(p, r, kind))) {
+        const char *is = kind == PAPER_FIGURE ? r->figure : r->name;
+        if (strlen(is) == len && !strncmp(is, name, len))
+            return r;
+    }
+    return NULL;
 }
 
-static bool has_model(const struct repro_paper *p, const char *label, size_t len) {
-    const struct repro_model *m = p->models;
-    while (m->label && (strlen(m->label) != len || strncmp(m->label, label, len)))
-        m++;
-    return m->label != NULL;
+static void needs(const struct paper *p, enum paper_kind kind, const char *name, size_t len,
+                  const char *where) {
+    if (!find(p, kind, name, len))
+        fail_msg("%s: there is no '%.*s'", where, (int)len, name);
 }
 
-static bool has_column(const struct repro_paper *p, const char *figure, const char *column, size_t len) {
-    for (const struct repro_series *s = p->series; s->figure; s++)
-        if (!strcmp(s->figure, figure) && !strncmp(s->column, column, len) && !s->column[len])
-            return true;
-    return false;
+static void needs_column(const struct paper *p, const struct paper_row *claim, const char *name, size_t len) {
+    const struct paper_row *s = NULL;
+    while ((s = paper_next(p, s, PAPER_SERIES)))
+        if (!strcmp(s->figure, claim->figure) && strlen(s->name) == len && !strncmp(s->name, name, len))
+            return;
+    fail_msg("%s: figure %s has no column '%.*s'", claim->name, claim->figure, (int)len, name);
 }
 
-/* The columns a claim's formula names are there. */
-static void check_columns(const struct repro_paper *p, const struct repro_claim *c) {
+/* The columns and groups that a claim's formula names are there. */
+static void check_columns(const struct paper *p, const struct paper_row *c) {
     static const char *const functions[] = {"mean(", "geomean(", "median(", "max(",
                                             "min(",  "top(",     "bottom("};
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
-        for (const char *at = strstr(c->formula, functions[i]); at; at = strstr(at + 1, functions[i])) {
-            const char *name = at + strlen(functions[i]);
-            if (!has_column(p, c->figure, name, strcspn(name, ")")))
-                fail_msg("%s: figure %s has no such column: %s", c->id, c->figure, name);
+        for (const char *at = strstr(c->text, functions[i]); at; at = strstr(at + 1, functions[i])) {
+            const char *name = at + strlen(functions[i]), *comma = name + strcspn(name, ",)");
+            needs_column(p, c, name, (size_t)(comma - name));
+            if (*comma == ',')
+                needs(p, PAPER_GROUP, comma + 2, strcspn(comma + 2, ")"), c->name);
         }
-    const char *at = strstr(c->formula, "at(");
+    const char *at = strstr(c->text, "at(");
     if (at) {
         const char *name = strchr(at, ',') + 2;
-        assert_true(has_column(p, c->figure, name, strcspn(name, ")")));
+        needs_column(p, c, name, strcspn(name, ")"));
     }
+}
+
+static void check_series(const struct paper *p, const struct paper_row *s) {
+    is_formula(s->text);
+    needs(p, PAPER_FIGURE, s->figure, strlen(s->figure), s->name);
+    needs(p, PAPER_MODEL, s->model, strlen(s->model), s->name);
+    for (const char *at = strchr(s->text, '@'); at; at = strchr(at + 1, '@'))
+        needs(p, PAPER_MODEL, at + 1, strcspn(at + 1, " ()*/"), s->name);
+    const struct paper_row *t = s;
+    while ((t = paper_next(p, t, PAPER_SERIES)))
+        if (!strcmp(s->figure, t->figure) && !strcmp(s->name, t->name))
+            fail_msg("figure %s has two columns %s", s->figure, s->name);
+}
+
+/* Groups are of benchmarks that the paper uses. */
+static void check_group(const struct paper *p, const struct paper_row *g) {
+    char text[24], *words = xstrdup(g->text), *save;
+    for (char *word = strtok_r(words, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+        const struct workload *w;
+        bool found = false;
+        for (uint32_t i = 0; !found && (w = workload_at(i)); i++) {
+            workload_abbreviation(w, p->head->name, text, sizeof text);
+            found = !strcmp(text, word);
+        }
+        if (!found)
+            fail_msg("group %s: no workload is '%s'", g->name, word);
+    }
+    free(words);
 }
 
 static void tables_hang_together(void **state) {
     (void)state;
-    for (uint32_t i = 0; i < repro_paper_count; i++) {
-        const struct repro_paper *p = &repro_papers[i];
-        for (const struct repro_series *s = p->series; s->figure; s++) {
-            is_formula(s->formula);
-            assert_true(has_figure(p, s->figure));
-            assert_true(has_model(p, s->model, strlen(s->model)));
-            for (const char *at = strchr(s->formula, '@'); at; at = strchr(at + 1, '@'))
-                assert_true(has_model(p, at + 1, strcspn(at + 1, " ()*/")));
-            for (const struct repro_series *t = s + 1; t->figure; t++)
-                if (!strcmp(s->figure, t->figure) && !strcmp(s->column, t->column))
-                    fail_msg("figure %s has two columns %s", s->figure, s->column);
-        }
-        for (const struct repro_claim *c = p->claims; c->figure; c++) {
-            is_formula(c->formula);
-            assert_true(has_figure(p, c->figure));
-            check_columns(p, c);
+    struct paper p;
+    uint32_t papers = 0;
+    for (; paper_at(papers, &p); papers++) {
+        const struct paper_row *r = NULL;
+        assert_non_null(paper_next(&p, NULL, PAPER_MODEL));
+        assert_non_null(suite_find(p.head->suite));
+        while ((r = paper_next(&p, r, PAPER_SERIES)))
+            check_series(&p, r);
+        while ((r = paper_next(&p, r, PAPER_GROUP)))
+            check_group(&p, r);
+        while ((r = paper_next(&p, r, PAPER_CLAIM))) {
+            is_formula(r->text);
+            needs(&p, PAPER_FIGURE, r->figure, strlen(r->figure), r->name);
+            check_columns(&p, r);
         }
     }
+    assert_true(papers > 0);
 }
 
 static void read_csv(const char *name, struct csv *out) {
@@ -102,14 +136,15 @@ static void read_csv(const char *name, struct csv *out) {
 }
 
 /* How often the tables of a paper speak of a claim. */
-static int mentions(const struct repro_paper *p, const char *id) {
+static int mentions(const struct paper *p, const char *id) {
+    const struct paper_row *r = NULL;
     int n = 0;
-    for (const struct repro_claim *c = p->claims; c->figure; c++) {
-        size_t len = strcspn(c->id, "*");
-        n += c->id[len] ? !strncmp(c->id, id, len) : !strcmp(c->id, id);
+    while ((r = paper_next(p, r, PAPER_CLAIM))) {
+        size_t len = strcspn(r->name, "*");
+        n += r->name[len] ? !strncmp(r->name, id, len) : !strcmp(r->name, id);
     }
-    for (const struct repro_unable *u = p->unable; u->id; u++)
-        n += !strcmp(u->id, id);
+    while ((r = paper_next(p, r, PAPER_UNABLE)))
+        n += !strcmp(r->name, id);
     return n;
 }
 
@@ -117,19 +152,20 @@ static void every_claim_is_accounted_for_once(void **state) {
     (void)state;
     struct claims claims = {0};
     struct claim c;
+    struct paper p;
     read_csv("claims.csv", &claims.table);
     read_csv("explanations.csv", &claims.explanations);
-    for (uint32_t i = 0; i < repro_paper_count; i++) {
+    for (uint32_t i = 0; paper_at(i, &p); i++) {
         char prefix[32];
         uint32_t found = 0, wanted = 0;
-        snprintf(prefix, sizeof prefix, "%s.", repro_papers[i].name);
+        snprintf(prefix, sizeof prefix, "%s.", p.head->name);
         for (uint32_t k = 0; claim_at(&claims, k, &c); k++) {
             if (strncmp(c.id, prefix, strlen(prefix)))
                 continue;
             wanted++;
-            found += mentions(&repro_papers[i], c.id) == 1;
-            if (mentions(&repro_papers[i], c.id) != 1)
-                print_message("%s: %d rows\n", c.id, mentions(&repro_papers[i], c.id));
+            found += mentions(&p, c.id) == 1;
+            if (mentions(&p, c.id) != 1)
+                print_message("%s: %d rows\n", c.id, mentions(&p, c.id));
         }
         assert_true(wanted > 0);
         assert_int_equal(found, wanted);
@@ -150,33 +186,53 @@ static json_t *run_of(int cycles) {
                      "counters");
 }
 
-/* Four benchmarks on two machines; speedups 2, 4, 0.5 and 1. */
+static void put(struct table *t, uint32_t bench, uint32_t model, int cycles) {
+    struct row *r = table_add(t, bench, model);
+    r->status = ROW_OK;
+    r->report = run_of(cycles);
+}
+
+static const struct paper_row made_up[] = {
+    {.kind = PAPER_PAPER, .name = "wir"},
+    {.kind = PAPER_MODEL, .name = "Base", .text = "base"},
+    {.kind = PAPER_MODEL, .name = "fast", .text = "wir"},
+    {.kind = PAPER_MODEL, .name = "slow", .text = "toy"},
+    {.kind = PAPER_MODEL, .name = "unused", .text = "affine"},
+    {.kind = PAPER_GROUP, .name = "ends", .text = "SF GA"},
+    {.kind = PAPER_FIGURE, .figure = "f", .text = "a figure", .geometric = true},
+    {.kind = PAPER_SERIES, .figure = "f", .name = "D1", .model = "fast", .text = "cycles@Base / cycles"},
+    {.kind = PAPER_SERIES,
+     .figure = "f",
+     .name = "D2 slower",
+     .model = "fast",
+     .text = "cycles / cycles@Base"},
+    {.kind = PAPER_FIGURE, .figure = "g", .text = "another figure"},
+    {.kind = PAPER_SERIES, .figure = "g", .name = "other", .model = "fast", .text = "cycles / cycles@slow"},
+};
+static const struct paper paper = {made_up, sizeof made_up / sizeof made_up[0]};
+
+/* Four benchmarks on two machines; speedups 2, 4, 0.5 and 1. A fifth one has no rows. */
 static void averages_by_hand(void **state) {
     (void)state;
-    static const char *const names[] = {"SobelFilter", "b+tree", "gaussian", "nobody's"};
+    static const char *const names[] = {"SobelFilter", "b+tree", "gaussian", "nobody's", "hotspot"};
     static const int base[] = {200, 400, 100, 300}, fast[] = {100, 100, 200, 300};
-    static const struct repro_figure figure = {"f", true, "a figure"};
-    static const struct repro_series series[] = {
-        {"f", "D1", "fast", "cycles@Base / cycles"},
-        {"f", "D2 slower", "fast", "cycles / cycles@Base"},
-        {"g", "other", "fast", "cycles"},
-        {NULL, NULL, NULL, NULL},
-    };
-    const struct repro_paper paper = {.name = "wir", .series = series};
-    struct results r = {0};
-    for (int i = 0; i < 4; i++)
-        vec_push(&r.workloads, xstrdup(names[i]));
-    vec_push(&r.models, xstrdup("Base"));
-    vec_push(&r.models, xstrdup("fast"));
-    results_begin(&r);
-    for (uint32_t w = 0; w < 4; w++) {
-        *results_run(&r, w, 0) = (struct run){.status = RUN_OK, .report = run_of(base[w])};
-        *results_run(&r, w, 1) = (struct run){.status = RUN_OK, .report = run_of(fast[w])};
+    struct table t = {0};
+    table_add_model(&t, "Base");
+    table_add_model(&t, "fast");
+    for (uint32_t b = 0; b < 5; b++) {
+        table_add_bench(&t, names[b]);
+        t.benches.at[b].workload = workload_find(names[b]);
+        if (b == 4)
+            continue;
+        put(&t, b, 0, base[b]);
+        put(&t, b, 1, fast[b]);
     }
-    struct repro_data d;
-    repro_fill(&d, &paper, &figure, &r);
-    assert_int_equal(d.columns.len, 2);
-    close_to(repro_average(&d, 0), sqrt(2));
+    struct figure f;
+    const struct paper_row *group = paper_next(&paper, NULL, PAPER_GROUP);
+    figure_fill(&f, &paper, paper_next(&paper, NULL, PAPER_FIGURE), &t);
+    assert_int_equal(f.columns.len, 2);
+    close_to(figure_average(&f, 0, NULL), sqrt(2));
+    close_to(figure_average(&f, 0, group), 1);
     static const struct {
         const char *formula, *star;
         double value;
@@ -187,10 +243,14 @@ static void averages_by_hand(void **state) {
         {"min(D1)", "", 0.5},
         {"max(D1)", "", 4},
         {"top(D1)", "", 3},
-        {"bottom(D1)", "", 0.75},
+        {"bottom(D1)", "", 1.5 / 2},
+        {"mean(D1, ends)", "", 1.25},
+        {"max(D2 slower, ends)", "", 2},
+        {"mean(D1, beginnings)", "", NAN},
         {"100 * (at(BT, D1) - 1)", "", 300},
         {"at(*, D1)", "GA", 0.5},
         {"at(nobody's, D1)", "", 1},
+        {"at(HS, D1)", "", NAN},
         {"at(XX, D1)", "", NAN},
         {"mean(none)", "", NAN},
         {"mean(D1) - mean(D2 slower)", "", 7.5 / 4 - 3.75 / 4},
@@ -201,9 +261,40 @@ static void averages_by_hand(void **state) {
         {"$nothing", "", NAN},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        close_to(repro_value(&d, rows[i].formula, rows[i].star), rows[i].value);
-    repro_data_free(&d);
-    results_free(&r);
+        close_to(figure_value(&f, rows[i].formula, rows[i].star), rows[i].value);
+    static const char *const lines[] = {
+        "benchmark,workload,D1,D2 slower\nSF,SobelFilter,2,0.5\nBT,b+tree,4,0.25\n",
+        "nobody's,nobody's,1,1\nHS,hotspot,\"\",\"\"\ngeometric mean,\"\",1.41421",
+        "\n\"geometric mean, ends\",\"\",1,1\n"};
+    struct str csv = {0};
+    figure_csv(&f, &csv);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        if (!strstr(str_text(&csv), lines[i]))
+            fail_msg("not in the CSV: %s\n%s", lines[i], str_text(&csv));
+    str_free(&csv);
+    figure_free(&f);
+    table_free(&t);
+}
+
+/* A figure needs the base machine, the models of its columns and those that formulas name, and no others. */
+static void figures_name_their_models(void **state) {
+    (void)state;
+    static const char *const wanted[2][4] = {{"Base", "fast"}, {"Base", "fast", "slow"}};
+    const struct paper_row *row = NULL;
+    for (int i = 0; i < 2; i++) {
+        struct plan p = {0};
+        row = paper_next(&paper, row, PAPER_FIGURE);
+        assert_true(figure_add_models(&p, &paper, row));
+        uint32_t n = 0;
+        while (wanted[i][n])
+            n++;
+        assert_int_equal(p.table.models.len, n);
+        for (uint32_t m = 0; m < n; m++) {
+            assert_string_equal(p.table.models.at[m].label, wanted[i][m]);
+            assert_int_equal(p.table.models.at[m].base, 0);
+        }
+        plan_free(&p);
+    }
 }
 
 static void verdicts(void **state) {
@@ -243,6 +334,7 @@ int main(void) {
         cmocka_unit_test(tables_hang_together),
         cmocka_unit_test(every_claim_is_accounted_for_once),
         cmocka_unit_test(averages_by_hand),
+        cmocka_unit_test(figures_name_their_models),
         cmocka_unit_test(verdicts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,7 +142,7 @@ static void csv_reads_what_it_writes(void **state) {
     csv_free(&open);
 }
 
-/* ---- results ---- */
+/* ---- tables ---- */
 
 static json_t *machine(int cycles, int sp, int mem, double total, double rf, const char *digest) {
     return json_pack(
@@ -152,18 +152,22 @@ static json_t *machine(int cycles, int sp, int mem, double total, double rf, con
         0, "unit.ctrl", 0, "energy", "total", total, "register_file", rf);
 }
 
+static void put(struct table *t, uint32_t bench, uint32_t model, json_t *report) {
+    struct row *r = table_add(t, bench, model);
+    json_decref(r->report);
+    r->status = ROW_OK;
+    r->report = report;
+}
+
 /* Two workloads on two machines: twice and half as fast; 20% and 80% of the instructions left. */
-static void fill(struct results *r) {
-    *r = (struct results){0};
-    vec_push(&r->workloads, xstrdup("one"));
-    vec_push(&r->workloads, xstrdup("two"));
-    vec_push(&r->models, xstrdup("base"));
-    vec_push(&r->models, xstrdup("fast+1"));
-    results_begin(r);
-    *results_run(r, 0, 0) = (struct run){.status = RUN_OK, .report = machine(1000, 90, 10, 4.0, 1.0, "aa")};
-    *results_run(r, 0, 1) = (struct run){.status = RUN_OK, .report = machine(500, 15, 5, 1.0, 0.25, "aa")};
-    *results_run(r, 1, 0) = (struct run){.status = RUN_OK, .report = machine(300, 50, 50, 2.0, 1.0, "bb")};
-    *results_run(r, 1, 1) = (struct run){.status = RUN_OK, .report = machine(600, 40, 40, 2.0, 1.0, "bb")};
+static void fill(struct table *t) {
+    *t = (struct table){0};
+    uint32_t one = table_add_bench(t, "one"), two = table_add_bench(t, "two");
+    uint32_t base = table_add_model(t, "base"), fast = table_add_model(t, "fast+1");
+    put(t, one, base, machine(1000, 90, 10, 4.0, 1.0, "aa"));
+    put(t, one, fast, machine(500, 15, 5, 1.0, 0.25, "aa"));
+    put(t, two, base, machine(300, 50, 50, 2.0, 1.0, "bb"));
+    put(t, two, fast, machine(600, 40, 40, 2.0, 1.0, "bb"));
 }
 
 static const struct metric *metric_called(const char *id) {
@@ -177,8 +181,8 @@ static const struct metric *metric_called(const char *id) {
 
 static void metrics_by_hand(void **state) {
     (void)state;
-    struct results r;
-    fill(&r);
+    struct table t;
+    fill(&t);
     static const struct {
         const char *id;
         double one, two, mean;
@@ -188,34 +192,62 @@ static void metrics_by_hand(void **state) {
     };
     for (size_t i = 0; i < LEN(rows); i++) {
         const struct metric *m = metric_called(rows[i].id);
-        close_to(metric_value(&r, 0, 1, m), rows[i].one);
-        close_to(metric_value(&r, 1, 1, m), rows[i].two);
-        close_to(metric_mean(&r, 1, m), rows[i].mean);
+        close_to(metric_value(&t, table_row(&t, 0, 1), m), rows[i].one);
+        close_to(metric_value(&t, table_row(&t, 1, 1), m), rows[i].two);
+        close_to(metric_mean(&t, 1, m), rows[i].mean);
     }
-    close_to(results_eval(&r, 0, 0, "cycles@fast+1 / $sm.warps + nothing@base"), NAN);
-    close_to(results_eval(&r, 0, 0, "cycles@fast+1 / $sm.warps"), 500.0 / 48);
-    close_to(results_eval(&r, 0, 0, "cycles@slow"), NAN);
-    close_to(results_eval(&r, 0, 0, "1 / (1 - 1)"), NAN);
-    results_free(&r);
+    const struct row *base = table_row(&t, 0, 0);
+    close_to(table_eval(&t, base, "cycles@fast+1 / $sm.warps + nothing@base"), NAN);
+    close_to(table_eval(&t, base, "cycles@fast+1 / $sm.warps"), 500.0 / 48);
+    close_to(table_eval(&t, base, "cycles@slow"), NAN);
+    close_to(table_eval(&t, base, "1 / (1 - 1)"), NAN);
+    close_to(table_eval(&t, NULL, "cycles@base"), NAN);
+    table_free(&t);
 }
 
 static void other_memory_is_noticed(void **state) {
     (void)state;
-    struct results r;
-    fill(&r);
-    results_check(&r);
-    assert_int_equal(results_run(&r, 0, 1)->status, RUN_OK);
-    results_free(&r);
-    fill(&r);
-    json_decref(results_run(&r, 1, 1)->report);
-    results_run(&r, 1, 1)->report = machine(600, 40, 40, 2.0, 1.0, "cc");
-    results_check(&r);
-    assert_int_equal(results_run(&r, 0, 1)->status, RUN_OK);
-    assert_int_equal(results_run(&r, 1, 1)->status, RUN_WRONG);
-    assert_string_equal(results_run(&r, 1, 1)->message,
+    struct table t;
+    fill(&t);
+    table_check(&t);
+    assert_int_equal(table_row(&t, 0, 1)->status, ROW_OK);
+    put(&t, 1, 1, machine(600, 40, 40, 2.0, 1.0, "cc"));
+    table_check(&t);
+    assert_int_equal(table_row(&t, 0, 1)->status, ROW_OK);
+    assert_int_equal(table_row(&t, 1, 1)->status, ROW_WRONG);
+    assert_string_equal(table_row(&t, 1, 1)->message,
                         "memory differs from the base machine's after launch 1 of 1, kernel k");
-    close_to(metric_mean(&r, 1, metric_called("speedup")), 2); /* wrong results count for nothing */
-    results_free(&r);
+    close_to(metric_mean(&t, 1, metric_called("speedup")), 2); /* wrong results count for nothing */
+    table_free(&t);
+}
+
+/* A table with holes and two base machines: each row is compared with the base of its own model. */
+static void rows_need_not_be_a_grid(void **state) {
+    (void)state;
+    struct table t;
+    fill(&t);
+    uint32_t base = table_add_model(&t, "base:gpu=h"), fast = table_add_model(&t, "fast:gpu=h");
+    uint32_t three = table_add_bench(&t, "three");
+    t.models.at[base].base = t.models.at[fast].base = base;
+    put(&t, three, base, machine(800, 10, 0, 1.0, 1.0, "dd"));
+    put(&t, three, fast, machine(200, 10, 0, 1.0, 1.0, "dd"));
+    put(&t, 0, base, machine(70, 10, 0, 1.0, 1.0, "ee"));
+    assert_int_equal(t.rows.len, 7);
+    assert_null(table_row(&t, three, 0));
+    assert_null(table_row(&t, 0, fast));
+    assert_ptr_equal(table_add(&t, three, fast), table_row(&t, three, fast));
+    assert_int_equal(table_add_bench(&t, "three"), three);
+    assert_int_equal(t.rows.len, 7);
+    table_check(&t); /* the digests of two GPUs are not compared */
+    for (uint32_t i = 0; i < t.rows.len; i++)
+        assert_int_equal(t.rows.at[i].status, ROW_OK);
+    assert_true(table_is_base(&t, table_row(&t, 0, base)));
+    assert_false(table_is_base(&t, table_row(&t, three, fast)));
+    close_to(table_eval(&t, table_row(&t, three, fast), "cycles@base / cycles"), 4);
+    close_to(table_eval(&t, table_row(&t, three, fast), "cycles@fast+1"), NAN);
+    close_to(metric_mean(&t, fast, metric_called("speedup")), 4);
+    close_to(metric_mean(&t, 1, metric_called("speedup")), 1);
+    table_free(&t);
 }
 
 int main(void) {
@@ -226,6 +258,7 @@ int main(void) {
         cmocka_unit_test(csv_reads_what_it_writes),
         cmocka_unit_test(metrics_by_hand),
         cmocka_unit_test(other_memory_is_noticed),
+        cmocka_unit_test(rows_need_not_be_a_grid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
