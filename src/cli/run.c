@@ -407,6 +407,8 @@ int cli_env(int argc, char **argv) {
         return cli_usage_error(env_help, "unknown argument", argv[used]);
     if (r.workload_option)
         return cli_usage_error(env_help, "only 'reprise run WORKLOAD' takes", r.workload_option);
+    if (!machine_exists())
+        return 2;
     const char *dir = place_libraries();
     if (!dir)
         return 1;

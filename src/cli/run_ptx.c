@@ -212,7 +212,9 @@ static int run(struct request *r) {
     if (log)
         fputs(log, stderr);
     free(log);
-    if (g)
+    if (text && !g)
+        rc = 2;
+    else if (g)
         rc = run_traced(g, r, &o.trace, text, len);
     rp_gpu_destroy(g);
     free(text);
