@@ -24,7 +24,8 @@ BELOW = {
     "gpu": {"mech", "profile", "energy", "exec", "flow", "opt", "ptx", "ir", "isa", "cfg", "stats", "core", "mem", "sim"},
     "report": {"stats", "sim"},
     "cuda": {"gpu", "report"},
-    "cli": {"gpu", "mech", "profile", "exec", "flow", "opt", "ptx", "ir", "isa", "cfg", "cuda", "report", "stats"},
+    "study": {"report", "stats"},
+    "cli": {"study", "gpu", "mech", "profile", "exec", "flow", "opt", "ptx", "ir", "isa", "cfg", "cuda", "report", "stats"},
 }
 # Files that a folder may include although they stand above it: tables and the declaration of the points.
 SEAMS = {

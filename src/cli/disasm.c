@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/io.h"
 #include "cli/cli.h"
 #include "flow/classes.h"
 #include "gpu/resolve.h"
@@ -116,7 +117,7 @@ static bool show(struct ptx_module *m, struct ptx_func *f, const struct request 
 
 static int show_all(const struct request *r) {
     size_t len;
-    char *text = cli_read_file(r->file, &len);
+    char *text = io_read(r->file, &len);
     if (!text)
         return 1;
     struct diag d = {0};
