@@ -267,14 +267,17 @@ static const struct {
     exec_fn *fn;
     uint8_t mask_src;
 } warp_wide[] = {
-    [X_SHFL] = {exec_shfl, 3},   [X_VOTE] = {exec_vote, 0},   [X_MATCH] = {exec_match, 1},
+    [X_SHFL] = {NULL, 3},        [X_VOTE] = {exec_vote, 0},   [X_MATCH] = {exec_match, 1},
     [X_REDUX] = {exec_redux, 1}, [X_ELECT] = {exec_elect, 0}, [X_WARPSYNC] = {NULL, 0},
 };
 
-/* Lanes that name the same members form a group of their own. Shuffles need no groups: they only read. */
-static bool run_groups(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+/* A warp-wide instruction that lanes here execute takes effect for lanes m. Those that name the same members
+ * form a group of their own. Shuffles need no groups: they only read. */
+static bool run_groups(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t here) {
     exec_fn *fn = warp_wide[i->kind].fn;
-    if (!fn || i->kind == X_SHFL || i->in->m.lut)
+    if (i->kind == X_SHFL)
+        return exec_shfl(x, w, i, m, here);
+    if (!fn || i->in->m.lut)
         return !fn || fn(x, w, i, m);
     const uint32_t *masks = src_lanes(x, w, i->s[i->first[warp_wide[i->kind].mask_src]]);
     for (uint32_t left = m; left;) {
@@ -397,10 +400,10 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
                 if (!m)
                     break;
                 e->pc = pc;
-                m = assemble(x, w, i, m, warp_wide[i->kind].mask_src) & only;
-                if (!m)
+                m = assemble(x, w, i, m, warp_wide[i->kind].mask_src);
+                if (!(m & only))
                     goto control;
-                ok = run_groups(x, w, i, m);
+                ok = run_groups(x, w, i, m & only, m);
                 break;
             case X_TRAP:
                 if (m) {

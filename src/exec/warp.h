@@ -193,10 +193,12 @@ void barrier_check(struct cta *c);
 #define EXEC_OPS(X)                                                                                          \
     X(load)                                                                                                  \
     X(store)                                                                                                 \
-    X(ldc) X(atom) X(ldgsts) X(mbar) X(tex) X(isspace) X(shfl) X(vote) X(match) X(redux) X(elect) X(syscall)
+    X(ldc) X(atom) X(ldgsts) X(mbar) X(tex) X(isspace) X(vote) X(match) X(redux) X(elect) X(syscall)
 #define X(name) bool exec_##name(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m);
 EXEC_OPS(X)
 #undef X
+/* The same for a shuffle, which lanes here execute: from others nothing can be had, and hardware gives 0. */
+bool exec_shfl(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t here);
 /* Host bytes of [addr, addr+size) in global memory, or NULL. Addresses of 32-bit modules are widened first.
  */
 void *exec_global(struct exec *x, uint64_t addr, uint32_t size);

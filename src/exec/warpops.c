@@ -27,7 +27,7 @@ static uint32_t members(const struct exec *x, const struct warp *w, const struct
     return i->in->m.lut || !(named & m) ? m : named & m;
 }
 
-bool exec_shfl(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+bool exec_shfl(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t here) {
     const uint32_t *a = src_lanes(x, w, i->s[0]), *b = src_lanes(x, w, i->s[1]),
                    *c = src_lanes(x, w, i->s[2]);
     _Alignas(64) uint32_t v[WARP_LANES], out[WARP_LANES];
@@ -56,7 +56,7 @@ bool exec_shfl(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m
             ok = j <= (int32_t)max;
             break;
         }
-        out[l] = v[ok ? (uint32_t)j & 31 : l];
+        out[l] = !ok ? v[l] : here >> j & 1 ? v[j] : 0;
         p |= (uint32_t)ok << l;
     }
     set_lanes(w, i, m, out);
