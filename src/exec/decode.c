@@ -89,6 +89,7 @@ struct image *image_create(const struct program *p) {
     for (uint32_t i = 0; i < p->ncode; i++)
         decode(img, &seen, &img->code[i], &p->code[i]);
     map_free(&seen);
+    image_mark_turns(img);
     return img;
 }
 

@@ -3,7 +3,7 @@
 
 #include "exec/warp.h"
 
-enum { SPIN_COST = 64, SPINS_MANY = 16 };
+enum { SPIN_COST = 64, SPINS_MANY = 16, SLEEP_COST = PATH_TURN };
 
 /* Carries out an ALU operation: the only kind that goes through the lane executors. */
 static inline void run_alu(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
@@ -299,10 +299,9 @@ static inline void count_divergent(struct exec *x, uint64_t before) {
 
 /* only: lanes for which instructions may take effect; callers give constants where they can. */
 static inline __attribute__((always_inline)) enum warp_state run(struct exec *x, struct warp *w, uint64_t n,
-                                                                 bool yields, uint32_t only) {
+                                                                 uint32_t only) {
     const struct xinst *code = x->img->code;
     uint64_t *executed = x->executed;
-    uint32_t spins = 0; /* accesses that others may have to answer */
     for (;;) {
         struct simt_entry *e = simt_top(w);
         if (!e)
@@ -314,10 +313,6 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
             if (!n) {
                 e->pc = pc;
                 count_divergent(x, before);
-                if (yields && spins >= SPINS_MANY)
-                    simt_yield(w);
-                else if (yields)
-                    simt_rotate(w);
                 return WARP_RUNNING;
             }
             n--;
@@ -343,8 +338,10 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
                 run_r2p(x, w, i, m);
                 break;
             case X_NOP:
-                if (i->in->op == OP_NANOSLEEP)
-                    n = 0; /* let the others run */
+                if (i->in->op == OP_NANOSLEEP) { /* let the others run */
+                    x->waited += SLEEP_COST;
+                    n = 0;
+                }
                 break;
             case X_BRA:
                 if (!m)
@@ -415,9 +412,11 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
                 if (m)
                     ok = simple[i->kind](x, w, i, m);
                 if (i->in->m.vol) { /* spinning on memory must not keep others from running for long */
-                    n = n > SPIN_COST ? n - SPIN_COST : 0;
-                    spins++;
+                    x->waited += SPIN_COST;
+                    w->spins++;
                 }
+                if (i->turn)
+                    n = 0;
             }
             if (!ok)
                 return WARP_FAULT;
@@ -432,13 +431,24 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
 }
 
 enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n) {
-    return run(x, w, n, true, UINT32_MAX);
+    uint64_t before = x->warp_insts + x->waited;
+    enum warp_state s = run(x, w, n, UINT32_MAX);
+    w->patience -= (int64_t)(x->warp_insts + x->waited - before);
+    if (s != WARP_RUNNING || w->patience > 0)
+        return s;
+    if (w->spins >= SPINS_MANY)
+        simt_yield(w);
+    else
+        simt_rotate(w);
+    w->spins = 0;
+    w->patience = PATH_TURN;
+    return s;
 }
 
 enum warp_state warp_step(struct exec *x, struct warp *w) {
-    return run(x, w, 1, false, UINT32_MAX);
+    return run(x, w, 1, UINT32_MAX);
 }
 
 enum warp_state warp_step_lanes(struct exec *x, struct warp *w, uint32_t only) {
-    return run(x, w, 1, false, only);
+    return run(x, w, 1, only);
 }

@@ -11,6 +11,8 @@
 #include "exec/lanes.h"
 #include "exec/memory.h"
 
+/* PATH_TURN: instructions after which a functional run lets another path of the same warp go on. */
+enum { PATH_TURN = 4096 };
 enum { MAX_BARRIERS = 17, MEM_DEVICE_HEAP = 0x4d414c43 /* rp_alloc.flags of what device code allocated */ };
 
 /* How an instruction is carried out. */
@@ -53,6 +55,7 @@ struct xinst {
     const struct xmods *mods;      /* neg and abs of source words, or NULL */
     uint8_t kind, nsw, ndw, guard; /* nsw, ndw: words of all sources, of the destination */
     bool gneg, pneg[2];
+    bool turn; /* other warps run before this one goes on (turns.c) */
     uint8_t ps[2], pd[2];
     uint8_t first[4];  /* index in s of each source's first word */
     uint32_t d, s[12]; /* d: first destination register */
@@ -91,9 +94,12 @@ struct warp {
     uint32_t p[8];             /* predicates; p[PRED_PT] is all ones */
     struct simt_entry *stack;
     uint32_t depth, cap;
-    uint32_t live;  /* lanes that have not exited */
-    uint32_t index; /* in the block */
-    uint8_t *local; /* local memory: word w of lane l at (w * 32 + l) * 4 */
+    uint32_t live;    /* lanes that have not exited */
+    uint32_t index;   /* in the block */
+    int64_t patience; /* how long its paths still run in a functional run before one makes way for another */
+    uint32_t spins;   /* accesses meanwhile that others may have to answer */
+    uint32_t opened;  /* the block's count of opened barriers when it began to wait, plus 1; 0: it does not */
+    uint8_t *local;   /* local memory: word w of lane l at (w * 32 + l) * 4 */
     struct cta *cta;
 };
 
@@ -140,6 +146,7 @@ struct exec {
     uint32_t local_bytes, shared_static, shared_dynamic;
     uint64_t clock; /* advances with execution; read by %clock */
     uint64_t warp_insts, thread_insts;
+    uint64_t waited;    /* what a functional run counts as instructions besides: accesses that spin, sleep */
     uint64_t watchdog;  /* warp instructions after which the launch fails; 0: no limit */
     uint64_t divergent; /* of warp_insts: on a path of fewer than 32 lanes */
     uint64_t *executed; /* times each instruction of the image ran */
@@ -161,6 +168,10 @@ struct image *image_create(const struct program *p);
 void image_free(struct image *img);
 /* Fills the pool for a launch from its constant banks; x->pool has img->pool.len entries. */
 void image_fill_pool(struct exec *x);
+
+/* ---- turns.c ---- */
+/* Marks where warps of a functional run take turns. */
+void image_mark_turns(struct image *img);
 
 /* ---- simt.c ---- */
 void simt_init(struct warp *w, uint32_t mask);
@@ -219,7 +230,7 @@ static inline const uint32_t *src_lanes(const struct exec *x, const struct warp 
 
 /* ---- step.c ---- */
 enum warp_state { WARP_RUNNING, WARP_WAITING, WARP_DONE, WARP_FAULT };
-/* Runs a warp for at most n instructions. */
+/* Runs a warp for its turn, at most n instructions; its paths take turns, too. */
 enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n);
 /* Runs one instruction of the path on top. */
 enum warp_state warp_step(struct exec *x, struct warp *w);
