@@ -222,74 +222,12 @@ static bool run_bar(struct exec *x, struct warp *w, const struct xinst *i, uint3
     return true;
 }
 
-/* Lanes that take part in a warp-wide instruction which names them: those here and those that wait at the
- * same instruction on other paths, which are moved past it. 0 when some are still on their way and this path
- * must wait. */
-static uint32_t assemble(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t src) {
-    if (i->in->m.lut || w->depth == 1)
-        return m;
-    struct simt_entry *e = &w->stack[w->depth - 1];
-    const uint32_t *masks = src_lanes(x, w, i->s[i->first[src]]);
-    uint32_t named = 0;
-    for (uint32_t l = 0; l < WARP_LANES; l++)
-        named |= m >> l & 1 ? masks[l] : 0;
-    uint32_t missing = named & w->live & ~e->mask;
-    for (uint32_t k = 0; k + 1 < w->depth; k++)
-        if (w->stack[k].sync)
-            missing &= ~w->stack[k].mask;
-    if (missing) {
-        e->sync = missing;
-        if (simt_rotate(w))
-            return 0;
-        e->sync = 0; /* nobody else can come: go on with those that are here */
-    }
-    uint32_t all = e->mask;
-    for (uint32_t k = 0; k + 1 < w->depth; k++) {
-        struct simt_entry *o = &w->stack[k];
-        if (!o->sync || (o->pc != e->pc && (i->kind != X_WARPSYNC || x->img->code[o->pc].kind != X_WARPSYNC)))
-            continue;
-        all |= o->mask;
-        o->sync = 0;
-        o->pc++;
-    }
-    return all & (w->p[i->guard] ^ (0u - (uint32_t)i->gneg));
-}
-
 typedef bool exec_fn(struct exec *, struct warp *, const struct xinst *, uint32_t);
 static exec_fn *const simple[] = {
     [X_LOAD] = exec_load, [X_STORE] = exec_store,     [X_LDC] = exec_ldc,
     [X_ATOM] = exec_atom, [X_LDGSTS] = exec_ldgsts,   [X_MBAR] = exec_mbar,
     [X_TEX] = exec_tex,   [X_ISSPACE] = exec_isspace, [X_SYSCALL] = exec_syscall,
 };
-
-/* Source that holds the member mask of a warp-wide instruction, and its function. */
-static const struct {
-    exec_fn *fn;
-    uint8_t mask_src;
-} warp_wide[] = {
-    [X_SHFL] = {NULL, 3},        [X_VOTE] = {exec_vote, 0},   [X_MATCH] = {exec_match, 1},
-    [X_REDUX] = {exec_redux, 1}, [X_ELECT] = {exec_elect, 0}, [X_WARPSYNC] = {NULL, 0},
-};
-
-/* A warp-wide instruction that lanes here execute takes effect for lanes m. Those that name the same members
- * form a group of their own. Shuffles need no groups: they only read. */
-static bool run_groups(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t here) {
-    exec_fn *fn = warp_wide[i->kind].fn;
-    if (i->kind == X_SHFL)
-        return exec_shfl(x, w, i, m, here);
-    if (!fn || i->in->m.lut)
-        return !fn || fn(x, w, i, m);
-    const uint32_t *masks = src_lanes(x, w, i->s[i->first[warp_wide[i->kind].mask_src]]);
-    for (uint32_t left = m; left;) {
-        uint32_t mask = masks[__builtin_ctz(left)], group = 0;
-        for (uint32_t l = 0; l < WARP_LANES; l++)
-            group |= (uint32_t)((left >> l & 1) && masks[l] == mask) << l;
-        left &= ~group;
-        if (!fn(x, w, i, group))
-            return false;
-    }
-    return true;
-}
 
 /* A divergent path, begun when before instructions had run, leaves off; UINT64_MAX: it was not divergent. */
 static inline void count_divergent(struct exec *x, uint64_t before) {
@@ -397,10 +335,8 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
                 if (!m)
                     break;
                 e->pc = pc;
-                m = assemble(x, w, i, m, warp_wide[i->kind].mask_src);
-                if (!(m & only))
+                if (!exec_wide(x, w, i, only))
                     goto control;
-                ok = run_groups(x, w, i, m & only, m);
                 break;
             case X_TRAP:
                 if (m) {

@@ -87,6 +87,7 @@ struct simt_entry {
     uint32_t lanes; /* lanes that arrived at the barrier */
     int16_t bar;    /* barrier it waits at, or -1 */
     bool call;      /* bottom of a call: RET returns to the entry below */
+    bool given; /* others have carried out its warp-wide instruction, too: results are in given of the warp */
 };
 
 struct warp {
@@ -101,6 +102,8 @@ struct warp {
     uint32_t opened;  /* the block's count of opened barriers when it began to wait, plus 1; 0: it does not */
     uint8_t *local;   /* local memory: word w of lane l at (w * 32 + l) * 4 */
     struct cta *cta;
+    uint32_t given[WARP_LANES]; /* results that wait for paths, and predicates */
+    uint32_t given_p;
 };
 
 struct barrier {
@@ -204,12 +207,13 @@ void barrier_check(struct cta *c);
 #define EXEC_OPS(X)                                                                                          \
     X(load)                                                                                                  \
     X(store)                                                                                                 \
-    X(ldc) X(atom) X(ldgsts) X(mbar) X(tex) X(isspace) X(vote) X(match) X(redux) X(elect) X(syscall)
+    X(ldc) X(atom) X(ldgsts) X(mbar) X(tex) X(isspace) X(syscall)
 #define X(name) bool exec_##name(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m);
 EXEC_OPS(X)
 #undef X
-/* The same for a shuffle, which lanes here execute: from others nothing can be had, and hardware gives 0. */
-bool exec_shfl(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t here);
+/* Carries out a warp-wide instruction for the path on top and for others that wait for it; it takes effect
+ * for no lanes but those in only. False when the path must wait for others. */
+bool exec_wide(struct exec *x, struct warp *w, const struct xinst *i, uint32_t only);
 /* Host bytes of [addr, addr+size) in global memory, or NULL. Addresses of 32-bit modules are widened first.
  */
 void *exec_global(struct exec *x, uint64_t addr, uint32_t size);
