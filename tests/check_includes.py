@@ -20,8 +20,8 @@ BELOW = {
     "core": {"exec", "ir", "isa", "mem", "sim", "stats", "cfg"},
     "energy": {"stats", "cfg"},
     "profile": {"exec", "ir", "isa", "cfg", "sim", "stats"},
-    "gpu": {"mech", "profile", "energy", "exec", "opt", "ptx", "ir", "isa", "cfg", "stats", "core", "mem", "sim"},
-    "report": {"stats", "sim"},
+    "gpu": {"report", "mech", "profile", "energy", "exec", "opt", "ptx", "ir", "isa", "cfg", "stats", "core", "mem", "sim"},
+    "report": {"stats", "sim", "cfg", "energy"},
     "cuda": {"gpu", "report"},
     "cli": {"gpu", "mech", "profile", "exec", "opt", "ptx", "ir", "isa", "cfg", "cuda", "report", "stats"},
 }
