@@ -155,8 +155,6 @@ struct rp_kernel *rp_module_kernel(struct rp_module *m, const char *name);
 struct rp_kernel *rp_module_kernel_at(struct rp_module *m, uint32_t i);
 /* Address and size of a module-scope .global or .const variable. */
 enum rp_status rp_module_global(struct rp_module *m, const char *name, uint64_t *addr, size_t *size);
-/* Number of address bits of the module, 32 or 64. */
-int rp_module_address_bits(const struct rp_module *m);
 
 struct rp_kernel_info {
     const char *name;
@@ -177,7 +175,6 @@ enum rp_status rp_kernel_info(struct rp_kernel *k, struct rp_kernel_info *info, 
 /* Place of parameter i in the parameter buffer; never needs compilation. false past the last one. */
 bool rp_kernel_param(struct rp_kernel *k, uint32_t i, struct rp_param_info *p);
 const char *rp_kernel_name(const struct rp_kernel *k);
-struct rp_module *rp_kernel_module(const struct rp_kernel *k);
 /* Blocks of this kernel that fit on one SM together; 0 when one does not fit. */
 int rp_kernel_occupancy(struct rp_kernel *k, uint32_t threads, size_t dynamic_shared);
 

@@ -4,16 +4,17 @@
 
 #include "base/diag.h"
 #include "cli/cli.h"
-#include "cli/suites.h"
-#include "cli/workload.h"
 #include "gpu/gpu.h"
 #include "gpu/options.h"
 #include "gpu/resolve.h"
 #include "gpu/timed.h"
 #include "profile/profile.h"
+#include "study/paper.h"
+#include "study/suites.h"
+#include "study/workload.h"
 
 static const char help[] =
-    "usage: reprise list gpus|mechs|probes|params|counters|workloads|suites\n"
+    "usage: reprise list gpus|mechs|probes|params|counters|workloads|suites|papers\n"
     "       reprise list gpus|mechs|params|counters --load FILE.so...\n"
     "       reprise list workloads --mix [--size tiny|small|medium|large] [--bits 32|64]\n"
     "\n"
@@ -26,6 +27,7 @@ static const char help[] =
     "             --mix runs each and prints what it executes beside what the papers say of it\n"
     "             (default small, and 32 bits as in the papers)\n"
     "  suites     several workloads by one name, for 'reprise compare'\n"
+    "  papers     the papers whose figures 'reprise repro' draws\n"
     "\n"
     "  --load     also what the mechanism of a shared object brings\n";
 
@@ -185,13 +187,22 @@ static int list_suites(int argc, char **argv) {
     return 0;
 }
 
+static int list_papers(int argc, char **argv) {
+    struct paper p;
+    if (argc)
+        return cli_usage_error(help, "unknown argument", argv[0]);
+    for (uint32_t i = 0; paper_at(i, &p); i++)
+        printf("%-10s %s\n", p.head->name, p.head->text);
+    return 0;
+}
+
 static const struct {
     const char *name;
     int (*list)(int argc, char **argv);
 } topics[] = {
     {"gpus", list_gpus},     {"mechs", list_mechs},       {"probes", list_probes},
     {"params", list_params}, {"counters", list_counters}, {"workloads", list_workloads},
-    {"suites", list_suites},
+    {"suites", list_suites}, {"papers", list_papers},
 };
 enum { NTOPICS = sizeof topics / sizeof topics[0] };
 

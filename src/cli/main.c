@@ -1,10 +1,8 @@
 /* The reprise command. */
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/diag.h"
@@ -22,7 +20,7 @@ static const struct {
     {"compare", cli_compare, "run workloads on several mechanisms and print one table"},
     {"repro", cli_repro, "a paper's figures from our runs, its claims beside ours"},
     {"disasm", cli_disasm, "print the machine code of a PTX file"},
-    {"list", cli_list, "list gpus, mechs, probes, params, counters, workloads or suites"},
+    {"list", cli_list, "list gpus, mechs, probes, params, counters, workloads, suites or papers"},
 };
 enum { NCOMMANDS = sizeof commands / sizeof commands[0] };
 
@@ -36,53 +34,6 @@ static void usage(FILE *to) {
           "  reprise run -- ./my_cuda_program its arguments\n"
           "  reprise disasm kernel.ptx\n",
           to);
-}
-
-char *cli_read_file(const char *path, size_t *len) {
-    FILE *f = fopen(path, "rb");
-    if (!f) {
-        fprintf(stderr, "reprise: %s: %s\n", path, strerror(errno));
-        return NULL;
-    }
-    struct str s = {0};
-    char buf[65536];
-    size_t n;
-    while ((n = fread(buf, 1, sizeof buf, f)) > 0)
-        str_add(&s, buf, n);
-    bool bad = ferror(f);
-    fclose(f);
-    if (bad) {
-        fprintf(stderr, "reprise: %s: cannot be read\n", path);
-        str_free(&s);
-        return NULL;
-    }
-    *len = s.len;
-    return s.at ? s.at : xstrdup("");
-}
-
-bool cli_write_file(const char *path, const char *text, size_t len) {
-    FILE *f = fopen(path, "wb");
-    bool ok = f && fwrite(text, 1, len, f) == len;
-    ok = f && !fclose(f) && ok;
-    if (!ok)
-        fprintf(stderr, "reprise: %s: %s\n", path, strerror(errno));
-    return ok;
-}
-
-bool cli_make_folder(const char *path) {
-    char *part = xstrdup(path);
-    bool ok = true;
-    for (char *p = part; ok && *p; p++)
-        if (p != part && *p == '/') {
-            *p = 0;
-            ok = !mkdir(part, 0777) || errno == EEXIST;
-            *p = '/';
-        }
-    ok = ok && (!mkdir(path, 0777) || errno == EEXIST);
-    if (!ok)
-        fprintf(stderr, "reprise: %s: %s\n", path, strerror(errno));
-    free(part);
-    return ok;
 }
 
 bool cli_machine_exists(const struct rp_options *o) {

@@ -10,11 +10,12 @@
 
 #include "base/diag.h"
 #include "cli/cli.h"
-#include "cli/jobs.h"
-#include "cli/workload.h"
 #include "cuda/elfcheck.h"
 #include "gpu/options.h"
 #include "mech/load.h"
+#include "study/jobs.h"
+#include "study/place.h"
+#include "study/workload.h"
 
 static const char help[] =
     "usage: reprise run [options] -- PROGRAM [ARGUMENT...]\n"
@@ -69,28 +70,6 @@ static const char env_help[] = "usage: reprise env [options as for run]\n"
                                "\n"
                                "Prints the environment that 'reprise run' sets, for use by hand:\n"
                                "  eval \"$(reprise env)\" && ./my_cuda_program\n";
-
-const char *cli_library_dir(void) {
-    static char path[PATH_MAX + 32];
-    char exe[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    if (n < 0)
-        return NULL;
-    exe[n] = 0;
-    char *slash = strrchr(exe, '/');
-    if (slash)
-        *slash = 0;
-    static const char *const places[] = {"%s", "%s/../lib/reprise"};
-    for (int i = 0; i < 2; i++) {
-        char lib[PATH_MAX + 64];
-        snprintf(path, sizeof path, places[i], exe);
-        snprintf(lib, sizeof lib, "%s/libcuda.so.1", path);
-        if (access(lib, R_OK) == 0)
-            return path;
-    }
-    fprintf(stderr, "reprise: the CUDA libraries are not beside %s; build with 'make' first\n", exe);
-    return NULL;
-}
 
 /* Options of run and env become environment variables, which the libraries read; those with a field of
  * struct request instead are for workloads. */
@@ -294,7 +273,7 @@ static bool find_program(const char *name, char *out, size_t size) {
 
 /* Becomes the program. */
 static int become(char *path, char **argv) {
-    const char *dir = cli_library_dir();
+    const char *dir = place_libraries();
     if (!dir)
         return 1;
     put_library_path(dir);
@@ -447,7 +426,9 @@ int cli_env(int argc, char **argv) {
         return cli_usage_error(env_help, "unknown argument", argv[used]);
     if (r.workload_option)
         return cli_usage_error(env_help, "only 'reprise run WORKLOAD' takes", r.workload_option);
-    const char *dir = cli_library_dir();
+    if (!machine_exists())
+        return 2;
+    const char *dir = place_libraries();
     if (!dir)
         return 1;
     put_library_path(dir);

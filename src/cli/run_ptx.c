@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/io.h"
 #include "base/vec.h"
 #include "cli/cli.h"
 #include "gpu/gpu_report.h"
@@ -206,12 +207,14 @@ static int run(struct request *r) {
     char *log = NULL;
     size_t len;
     int rc = 1;
-    char *text = cli_read_file(r->file, &len);
+    char *text = io_read(r->file, &len);
     struct rp_gpu *g = text ? rp_gpu_create(&o.rp, &log) : NULL;
     if (log)
         fputs(log, stderr);
     free(log);
-    if (g)
+    if (text && !g)
+        rc = 2;
+    else if (g)
         rc = run_traced(g, r, &o.trace, text, len);
     rp_gpu_destroy(g);
     free(text);

@@ -39,7 +39,7 @@ void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const 
         tex_prepare(sm, cw, op, i, m);
         return;
     }
-    exec_addresses(sm->x, cw->w, i, m, a);
+    exec_addresses(cw->x, cw->w, i, m, a);
     uint64_t first = a[__builtin_ctz(m)];
     op->space = i->kind == X_LDC ? CORE_GLOBAL : (uint8_t)space_of(i, first);
     bool generic = q->space == MS_GENERIC;
@@ -163,10 +163,10 @@ void sm_lsu(struct sm *sm, uint64_t now) {
     if (id == CORE_NONE || sm->lsu_free > now)
         return;
     struct core_op *op = &sm->ops[id];
-    if (HAS(sm, access) && !op->offered) {
+    if (HAS(sm, memory, access) && !op->offered) {
         int32_t rest = op->next; /* whoever takes the op may queue it elsewhere at once */
         op->offered = true;
-        if (point_access(sm, id, now)) {
+        if (OWNER(sm, memory, access, id, now) == MECH_TAKEN) {
             sm->lsu[0] = rest;
             sm->lsu_length--;
             return;

@@ -49,16 +49,19 @@ static void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now) {
             return;
         if (sm->unit_free[unit][k] > now)
             continue;
-        const struct core_op *op = &sm->ops[id];
+        struct core_op *op = &sm->ops[id];
         const uint32_t *queue = queue_length(sm, op, unit);
         if (queue && *queue >= sm->spec->lsu_queue)
             return;
         fifo_pop(sm, sm->ready[unit]);
         sm->collectors_used--;
-        AT_POINT(sm, dispatch, id);
+        struct mech_work work = {op->lanes, interval_of(sm, op, unit)};
+        if (HAS(sm, units, dispatch))
+            work = OWNER(sm, units, dispatch, id, work);
+        op->lanes = (uint8_t)work.lanes;
         count_unit(sm, unit, op_info[op->i->in->op].energy, op->lanes);
         TELL(sm, tell_dispatch(sm, id, (enum op_unit)unit, queue));
-        sm->unit_free[unit][k] = now + interval_of(sm, op, unit);
+        sm->unit_free[unit][k] = now + work.beats;
         if (queue) {
             fifo_push(sm, op->space == CORE_TEXTURE ? sm->tex : sm->lsu, id);
             *(op->space == CORE_TEXTURE ? &sm->tex_length : &sm->lsu_length) += 1;
@@ -107,7 +110,7 @@ void store_done(struct sm *sm, uint32_t warp) {
 static void memory_done(struct sm *sm, const struct mem_done *d) {
     if (__builtin_expect(d->token & CORE_REQUEST, 0)) {
         sm->outstanding--;
-        AT_POINT(sm, arrived, d->token & ~CORE_REQUEST, sm->now);
+        OWNER(sm, memory, arrived, d->token & ~CORE_REQUEST, sm->now);
         return;
     }
     struct core_op *op = &sm->ops[d->token];

@@ -76,6 +76,8 @@ struct image {
     uint64_t address; /* where its instructions lie, in a space of their own */
     VEC(struct pool_word) pool;
     struct arena arena;
+    struct image **streams; /* of the program's streams, in their order */
+    uint32_t nstreams;
 };
 
 struct simt_entry {
@@ -156,11 +158,14 @@ struct exec {
 };
 
 /* ---- decode.c ---- */
-/* Prepares a linked program; memory is the image's. */
+/* Prepares a linked program and its streams; memory is the image's. */
 struct image *image_create(const struct program *p);
 void image_free(struct image *img);
-/* Fills the pool for a launch from its constant banks; x->pool has img->pool.len entries. */
-void image_fill_pool(struct exec *x);
+/* The stream of that name beside a kernel, or NULL. */
+const struct image *image_stream(const struct image *img, const char *name);
+/* Fills the pool of an image (its own, or one of a stream's) for a launch, from the launch's constant banks:
+ * img->pool.len entries. */
+void image_fill_pool(const struct exec *x, const struct image *img, uint32_t (*pool)[WARP_LANES]);
 
 /* ---- simt.c ---- */
 void simt_init(struct warp *w, uint32_t mask);

@@ -41,13 +41,19 @@ struct rp_gpu {
     uint64_t counters[COUNTER_COUNT], launch_counters[COUNTER_COUNT]; /* of the run, of the last launch */
 };
 
+/* A kernel's machine code. */
+struct kernel_code {
+    struct program *prog; /* NULL until compiled */
+    struct image *img;
+    uint32_t limit; /* registers it was compiled for */
+};
+
 /* A kernel: parsed with its module, compiled when first needed. */
 struct rp_kernel {
     struct rp_module *mod;
     struct ptx_func *func;
-    struct program *prog; /* NULL until compiled */
-    struct image *img;
-    uint32_t limit; /* registers it was compiled for */
+    struct kernel_code plain;  /* without mechanisms: what functional launches run */
+    struct kernel_code passed; /* with the passes of the GPU's mechanisms, which are the same for its life */
 };
 
 struct rp_module {
@@ -65,7 +71,13 @@ struct rp_module {
 /* What reports derive from counters and parameters. */
 extern const struct formula_table gpu_formulas;
 
-/* Compiles k for at most limit registers per thread (0: what the GPU and the kernel's directives allow). */
-enum rp_status kernel_compile(struct rp_kernel *k, uint32_t limit, char **log);
+/* The code that timed or functional launches of k run; it need not be compiled yet. */
+struct kernel_code *kernel_code(struct rp_kernel *k, bool timed);
+/* Compiles code, one of k's, for at most limit registers per thread (0: what the GPU and the kernel's
+ * directives allow). */
+enum rp_status kernel_compile(struct rp_kernel *k, struct kernel_code *code, uint32_t limit, char **log);
+/* rp_kernel_info of that code. */
+enum rp_status kernel_info(struct rp_kernel *k, struct kernel_code *code, struct rp_kernel_info *info,
+                           char **log);
 
 #endif

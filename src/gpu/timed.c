@@ -16,6 +16,8 @@ struct run {
     uint32_t per_sm;
     VEC(struct cta *) spare;
     uint64_t ended; /* blocks that have ended */
+    uint32_t warps; /* of a block */
+    bool *refused;  /* SMs whose mechanisms did not let a block enter that had room otherwise */
 };
 
 /* The mechanisms' states on one SM. */
@@ -69,8 +71,13 @@ static void block_done(void *ctx, struct cta *c) {
 /* Gives an SM one block if there is one and it has room. */
 static bool feed(struct run *r, uint32_t i) {
     struct sm *sm = r->m->sms[i];
+    r->refused[i] = false;
     if (r->next == r->total || sm->nblocks >= r->per_sm)
         return false;
+    if (!sm_admits(sm, r->warps)) {
+        r->refused[i] = true;
+        return false;
+    }
     struct cta *c = r->spare.len ? r->spare.at[--r->spare.len] : cta_create(r->x);
     cta_start(c, (uint32_t)r->next);
     if (!sm_add_block(sm, c)) {
@@ -126,11 +133,15 @@ static bool tick_sms(struct run *r, uint64_t now) {
         if (m->wake[i] > now)
             continue;
         uint64_t ended = r->ended;
+        bool refused = r->refused[i];
         m->wake[i] = sm_tick(m->sms[i], now, block_done, r);
         if (m->sms[i]->fault)
             return false;
-        if (r->ended != ended && feed(r, i))
+        if ((r->ended != ended || refused) && feed(r, i)) {
             m->wake[i] = now + 1;
+            while (refused && feed(r, i)) /* for those that ended while nobody could enter */
+                continue;
+        }
     }
     return true;
 }
@@ -162,8 +173,15 @@ static void drain(struct machine *m, uint64_t now) {
     m->now = now;
 }
 
+static uint32_t block_warps(const struct exec *x) {
+    return (x->block[0] * x->block[1] * x->block[2] + WARP_LANES - 1) / WARP_LANES;
+}
+
 static void print_inst(const struct probe_kernel *k, uint32_t pc, struct str *inst, struct str *where) {
-    const struct exec *x = k->ctx;
+    const struct machine *m = k->ctx;
+    const struct exec *x = k->exec;
+    for (uint32_t s = 0; pc >= x->img->ncode; x = &m->sms[0]->streams[s++].x)
+        pc -= x->img->ncode;
     const struct inst *in = &x->img->prog->code[pc];
     ir_print_inst(inst, in);
     str_printf(where, "%s:%u", x->module_name ? x->module_name : "ptx", in->line);
@@ -171,28 +189,35 @@ static void print_inst(const struct probe_kernel *k, uint32_t pc, struct str *in
         str_printf(where, ", %s:%u", x->file_name(x->names, in->dbg_file), in->dbg_line);
 }
 
-/* The launch as probes see it. */
+/* The launch as probes see it; the SMs have opened their second streams, if they have any. */
 static struct probe_kernel probe_kernel(const struct machine *m, const struct exec *x) {
-    return (struct probe_kernel){
+    struct probe_kernel k = {
         .name = x->img->prog->name,
         .launch = x->grid_id - 1,
         .grid = {x->grid[0], x->grid[1], x->grid[2]},
         .block = {x->block[0], x->block[1], x->block[2]},
-        .warps = (x->block[0] * x->block[1] * x->block[2] + WARP_LANES - 1) / WARP_LANES,
+        .warps = block_warps(x),
         .ncode = x->img->ncode,
         .sms = m->nsms,
         .slots = m->core.warps,
         .nops = m->sms[0]->nops,
         .print = print_inst,
-        .ctx = x,
+        .ctx = m,
         .exec = x,
     };
+    k.streams = m->sms[0]->nstreams;
+    if (k.streams)
+        k.slots = CORE_MAX_WARPS;
+    for (uint32_t s = 0; s < k.streams; s++)
+        k.ncode += m->sms[0]->streams[s].x.img->ncode;
+    return k;
 }
 
 static void tell(const struct machine *m, enum probe_kind kind, const struct probe_kernel *k, uint64_t now) {
     probe_tell(m->probe, &(struct probe_event){.kind = (uint8_t)kind, .cycle = now, .kernel = k});
 }
 
+/* The SMs are ready for the launch; no block is on them. */
 static void start(struct run *r, struct arena *launch) {
     struct machine *m = r->m;
     const struct core_need *needs = core_needs(launch, r->x->img);
@@ -207,7 +232,6 @@ static void start(struct run *r, struct arena *launch) {
         m->sms[i]->probe = m->probe;
         m->wake[i] = NEVER;
     }
-    feed_all(r, m->now);
 }
 
 /* Why the launch cannot go on, or NULL. */
@@ -238,6 +262,8 @@ static void cut(struct run *r, uint64_t end, struct timed_span *span) {
 
 static void free_blocks(struct run *r) {
     for (uint32_t i = 0; i < r->m->nsms; i++)
+        sm_close(r->m->sms[i]);
+    for (uint32_t i = 0; i < r->m->nsms; i++)
         for (uint32_t b = 0; b < r->m->core.blocks; b++)
             if (r->m->sms[i]->blocks[b].cta)
                 cta_free(r->m->sms[i]->blocks[b].cta);
@@ -246,10 +272,10 @@ static void free_blocks(struct run *r) {
     vec_free(&r->spare);
 }
 
-/* Invariants of the mechanisms at the end of a launch. */
-static void finish_mechanisms(struct machine *m) {
+/* The launch, or what of it is timed, has ended: what SMs count at its end, and invariants of mechanisms. */
+static void finish(struct machine *m, bool cut) {
     for (uint32_t i = 0; i < m->nsms; i++) {
-        const char *wrong = sm_finish(m->sms[i]);
+        const char *wrong = sm_finish(m->sms[i], cut);
         if (wrong) {
             m->sms[i]->n.check_wrong++;
             str_printf(&m->checked, "check: SM %u: %s\n", i, wrong);
@@ -258,14 +284,19 @@ static void finish_mechanisms(struct machine *m) {
 }
 
 bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct timed_span *span) {
-    struct run r = {
-        .m = m, .x = x, .total = (uint64_t)x->grid[0] * x->grid[1] * x->grid[2], .per_sm = per_sm};
+    struct run r = {.m = m,
+                    .x = x,
+                    .total = (uint64_t)x->grid[0] * x->grid[1] * x->grid[2],
+                    .per_sm = per_sm,
+                    .warps = block_warps(x)};
     struct arena arena = {0};
+    r.refused = arena_array(&arena, bool, m->nsms);
     uint64_t now = m->now, progress = now, last = issued(m);
     uint64_t end = span->max_cycles < NEVER - now ? now + span->max_cycles : NEVER;
+    start(&r, &arena);
     struct probe_kernel kernel = probe_kernel(m, x);
     tell(m, PROBE_KERNEL_BEGIN, &kernel, now);
-    start(&r, &arena);
+    feed_all(&r, now);
     bool ok = true;
     while (ok) {
         ok = tick_sms(&r, now);
@@ -292,8 +323,8 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
         }
     }
     span->cycles = ++now - m->now;
-    if (ok && !span->cut)
-        finish_mechanisms(m);
+    if (ok)
+        finish(m, span->cut);
     tell(m, PROBE_KERNEL_END, &kernel, now);
     drain(m, now);
     free_blocks(&r);

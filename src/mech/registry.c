@@ -16,22 +16,6 @@ static const struct mechanism *const built_in[] = {
 #undef MECHANISM
 };
 
-/* What each claim is called when two mechanisms want it. */
-static const struct {
-    uint32_t claim;
-    const char *what;
-} claims[] = {
-    {MECH_REGISTERS, "decide in which registers values live"},
-    {MECH_BANKS, "arbitrate the register banks"},
-    {MECH_STREAM, "decide which instructions a warp fetches"},
-    {MECH_LANES, "decide which lanes execute"},
-    {MECH_FRONT, "take instructions between issue and the operand collectors"},
-    {MECH_FORMS, "decide how the banks store the lanes of a register"},
-    {MECH_BACK, "take results between execution and the register banks"},
-    {MECH_SUPPLY, "supply results of instructions that are not executed"},
-    {MECH_MEMORY, "access memory on their own"},
-};
-
 /* ---- names ------------------------------------------------------------------------------------------- */
 
 /* A name that users may give. */
@@ -131,18 +115,32 @@ static bool load(struct mech_registry *r, const char *path, size_t len, struct n
 
 /* ---- stacks ------------------------------------------------------------------------------------------ */
 
-/* Why two mechanisms cannot be stacked: what both do. NULL: they can. */
+/* One runs instructions whose registers the other would have to hold. */
+static bool holds_code_of(const struct mechanism *a, const struct mechanism *b) {
+    return a->points.stream.own_code && mech_owns(&b->points) >> MECH_registers & 1;
+}
+
+/* Why the two cannot stand in one stack, or NULL. */
 static const char *conflict(const struct mechanism *a, const struct mechanism *b) {
     if (!strcmp(a->name, b->name))
         return "are models of one mechanism";
-    for (uint32_t c = 0; c < sizeof claims / sizeof claims[0]; c++)
-        if (a->claims & b->claims & claims[c].claim)
-            return claims[c].what;
+    uint32_t both = mech_owns(&a->points) & mech_owns(&b->points);
+    for (uint32_t g = 0; g < MECH_GROUPS_ALL; g++) {
+        const char *what = mech_group_what((enum mech_group)g);
+        if (both >> g & 1 && what)
+            return what;
+    }
+    if (holds_code_of(a, b) || holds_code_of(b, a))
+        return "would hold the registers of instructions that are not the program's";
     return NULL;
 }
 
 bool mech_add(struct mech_set *s, const struct mechanism *m, const struct mech_model *model, struct diag *d) {
-    const char *name = model ? model->name : m->name;
+    const char *name = model ? model->name : m->name, *wrong = mech_wrong(&m->points);
+    if (wrong) {
+        diag_add(d, DIAG_ERROR, "the mechanism '%s' is not whole: %s", name, wrong);
+        return false;
+    }
     for (uint32_t k = 0; k < s->n; k++) {
         const char *what = conflict(s->at[k], m);
         if (what) {

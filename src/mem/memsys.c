@@ -118,6 +118,7 @@ static void due(struct domain *d, uint64_t tick) {
 /* The first tick of a domain in core cycle now in which it has work; sets *end to the first tick after the
  * cycle. NEVER: there is none. */
 static uint64_t first_tick(struct memsys *m, struct domain *d, uint64_t now, uint64_t *end) {
+    *end = 0;
     if (d->next == NEVER && !m->eager)
         return NEVER;
     uint64_t first = now && d->cycle == now - 1 ? d->arrival : clock_tick(&d->clock, now);

@@ -1,8 +1,8 @@
 /* Repeated computations: how many warp instructions do again what one shortly before them did on the same SM
  * (Kim and Ro, "WIR", HPCA 2018, section III-A and Figure 2).
  *
- * A computation is an operation with its modifiers and offset, the active lanes, and their input values,
- * wherever these come from (registers, immediates, constant banks) and whichever registers hold them. Where
+ * A computation is an operation (exec/opkey.h), the active lanes, and their input values, wherever these come
+ * from (registers, immediates, constant banks) and whichever registers hold them. Where
  * inputs do not decide the result (loads, textures, special registers, shuffles) the result belongs to it:
  * the same address again counts if the same values came back. Control flow, barriers, stores and atomics
  * never count, nor what no lane executes, nor a warp-wide instruction that only waits for lanes; all take
@@ -20,8 +20,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/map.h"
-#include "exec/warp.h"
+#include "exec/opkey.h"
 #include "profile/profile.h"
 #include "profile/window.h"
 
@@ -52,7 +51,7 @@ static const struct counter_info rows[] = {
 
 /* A static instruction. */
 struct repeat_mark {
-    uint64_t operation; /* a hash of all that is not input values */
+    uint64_t operation; /* a hash of it */
     bool excluded;
     bool result; /* inputs do not decide it */
     bool waits;  /* it may wait for other lanes of its warp */
@@ -97,45 +96,14 @@ static uint64_t mix_lanes(const struct repeat *r, uint64_t h, const uint32_t *v,
     return mix(mix(h, (uint64_t)sum), (uint64_t)(sum >> 64));
 }
 
-/* What makes an operation what it is beside its operands. Zeroed before it is filled, as all its bytes count.
- */
-struct operation {
-    uint16_t op;
-    uint8_t nsw;
-    struct imods m;
-    int32_t imm;
-    uint32_t and_mask[8], xor_mask[8];
-};
-
-static uint64_t operation_of(const struct xinst *i) {
-    struct operation o;
-    memset(&o, 0, sizeof o);
-    o.op = i->in->op;
-    o.nsw = i->nsw;
-    memcpy(&o.m, &i->in->m, sizeof o.m);
-    o.m.fuse = false; /* told the compiler something, and no more */
-    o.imm = i->in->imm;
-    if (i->mods) {
-        memcpy(o.and_mask, i->mods->and_mask, sizeof o.and_mask);
-        memcpy(o.xor_mask, i->mods->xor_mask, sizeof o.xor_mask);
-    } else {
-        memset(o.and_mask, 0xff, sizeof o.and_mask);
-    }
-    return hash_bytes(&o, sizeof o);
-}
-
-static bool excluded(const struct xinst *i) {
-    const struct op_info *op = &op_info[i->in->op];
-    return op->unit == UNIT_CTRL || i->kind == X_NOP || i->kind == X_WARPSYNC || i->kind == X_BAR ||
-           op->flags & (OPF_STORE | OPF_ATOMIC);
-}
-
 static struct repeat_mark mark(const struct xinst *i) {
     bool warp_wide = i->kind == X_SHFL || i->kind == X_VOTE || i->kind == X_MATCH || i->kind == X_REDUX ||
                      i->kind == X_ELECT;
-    return (struct repeat_mark){.operation = operation_of(i),
-                                .excluded = excluded(i),
-                                .result = i->kind != X_ALU && i->kind != X_R2P,
+    const struct opkey key = opkey_of(i);
+    enum opkey_basis basis = opkey_basis(i);
+    return (struct repeat_mark){.operation = opkey_hash(&key),
+                                .excluded = basis == BASIS_NONE,
+                                .result = basis != BASIS_INPUTS,
                                 .waits = warp_wide};
 }
 
@@ -162,8 +130,7 @@ static void on_issue(struct repeat *r, const struct probe_event *e) {
         h = mix_lanes(r, h, src_lanes(r->exec, e->warp, i->s[k]), e->mask);
     for (uint32_t k = 0; k < 2; k++)
         if (i->ps[k] != PRED_PT)
-            h = mix(h, (uint64_t)(k + 1) << 32 |
-                           ((e->warp->p[i->ps[k]] ^ (0u - (uint32_t)i->pneg[k])) & e->mask));
+            h = mix(h, (uint64_t)(k + 1) << 32 | (e->warp->p[i->ps[k]] & e->mask));
     r->key = h;
 }
 
@@ -204,6 +171,8 @@ static void on_effect(struct repeat *r, const struct probe_event *e) {
 
 static void on_event(struct probe *p, const struct probe_event *e) {
     struct repeat *r = (struct repeat *)p;
+    if (e->stream)
+        return; /* not the program's */
     if (e->kind == PROBE_ISSUE)
         on_issue(r, e);
     else if (e->kind == PROBE_EFFECT)

@@ -145,7 +145,7 @@ def test_refused_files():
 def test_refused_tables():
     build("toy", TOY)
     refused("both are models of one mechanism", "--mech", "toy+./toy.so")
-    refused("both supply results", "--mech", "wir+./toy.so")
+    refused("both take instructions between issue", "--mech", "wir+./toy.so")
     struct = "struct own {\n    int32_t n;\n    enum { A, B } e;\n};\nstatic const struct param rows[] = {{%s}};\n"
     table = ".params = PARAM_TABLE(struct own, rows, NULL)"
     at = "PARAM_AT(struct own, n)"

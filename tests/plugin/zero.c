@@ -7,14 +7,12 @@ struct zero {
     uint64_t looks, zeros;
 };
 
-static enum mech_verdict issued(void *m, int32_t op, uint64_t now) {
+static void issued(void *m, int32_t op) {
     static const uint32_t none[WARP_LANES];
     struct zero *z = m;
     const struct core_op *o = &z->sm->ops[op];
-    (void)now;
     z->looks += o->i->ndw == 1;
     z->zeros += o->i->ndw == 1 && !memcmp(z->sm->warps[o->warp].w->r[o->i->d], none, sizeof none);
-    return MECH_PASS;
 }
 
 static void *create(struct arena *a, const void *params, void *shared, struct sm *sm) {
@@ -42,7 +40,7 @@ MECHANISM(zero) = {
     .name = "zero",
     .help = "an example from outside: counts results that are zero",
     .order = 1,
-    .points = {.issued = issued},
+    .points = {.watch = {.issued = issued}},
     .params = PARAM_TABLE(struct zero_params, params, NULL),
     .counters = COUNTER_TABLE(counters),
     .energy = ENERGY_TABLE(energy),

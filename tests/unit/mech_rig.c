@@ -11,8 +11,12 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
 void mech_rig_open(struct rig *r, const char *gpu, const char *set, const char *ptx, uint32_t n,
                    const struct mech_points *const *points) {
     static struct mechanism mechs[MECH_MAX];
-    const char *const all[] = {"device.sms=1", set, NULL};
+    const char *all[8] = {"device.sms=1"};
+    char *words = set ? strdup(set) : NULL;
+    for (char *at = words ? strtok(words, " ") : NULL, **to = (char **)&all[1]; at; at = strtok(NULL, " "))
+        *to++ = at;
     rig_open(r, gpu, all, false, ptx);
+    free(words);
     r->g->mechs.n = n;
     for (uint32_t k = 0; k < n; k++) {
         mechs[k] = (struct mechanism){.name = "test", .points = *points[k], .create = create};

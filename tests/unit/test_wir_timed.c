@@ -265,7 +265,7 @@ static void test_few_registers(void **state) {
         struct rig r;
         open_file(&r, "base", NULL, kernels[k].file);
         run_kernel(&r, k);
-        nregs[k] = rp_module_kernel(r.m, kernels[k].kernel)->prog->nregs;
+        nregs[k] = rp_module_kernel(r.m, kernels[k].kernel)->plain.prog->nregs;
         warps[k] = (kernels[k].block + WARP_LANES - 1) / WARP_LANES;
         rig_close(&r);
     }

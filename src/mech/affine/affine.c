@@ -124,12 +124,11 @@ static bool gives_tuple(const struct affine *m, const uint8_t *form, const struc
     }
 }
 
-static enum mech_verdict issued(void *state, int32_t id, uint64_t now) {
-    (void)now;
+static void issued(void *state, int32_t id) {
     struct affine *m = state;
     const struct sm *sm = m->sm;
     const struct core_op *op = &sm->ops[id];
-    const struct core_need *need = &sm->needs[op->i - sm->x->img->code];
+    const struct core_need *need = op->need;
     uint8_t *form = m->form[op->warp], *was = m->was[op->warp];
     struct affine_op *o = &m->ops[id];
     bool full = op->mask == (uint32_t)ALL_LANES;
@@ -147,9 +146,8 @@ static enum mech_verdict issued(void *state, int32_t id, uint64_t now) {
         o->uniform |= (uint16_t)((new == UNIFORM) << k);
         o->expands |= (uint16_t)((!full && was[reg] != VECTOR) << k);
     }
-    if (sm->mech.claims & MECH_REGISTERS)
+    if (sm->mech.owns >> MECH_registers & 1)
         o->expands = 0; /* their owner copies the other lanes, with an op of its own */
-    return MECH_PASS;
 }
 
 /* Results of barriers and calls come without a word to the banks: they are vectors. */
@@ -162,8 +160,8 @@ static void control(void *state, uint32_t warp, const struct xinst *i, uint32_t 
 static uint32_t read_arrays(struct affine *m, int32_t id, int32_t k, uint32_t arrays) {
     const struct core_op *op = &m->sm->ops[id];
     bool tuple;
-    if (op->injected) /* a copy of what its register held before the instruction it is for */
-        tuple = op->warp != CORE_OWN && m->was[op->warp][op->i->d] != VECTOR;
+    if (op->pc == CORE_NO_PC) /* a copy of what its register held before the instruction it is for */
+        tuple = m->was[op->warp][op->i->d] != VECTOR;
     else if (k < 0) /* a register that may equal the word in work: one of another form cannot */
         tuple = m->ops[id].writes >> op->next_write & 1;
     else
@@ -176,7 +174,7 @@ static uint32_t read_arrays(struct affine *m, int32_t id, int32_t k, uint32_t ar
 static uint32_t write_arrays(struct affine *m, int32_t id, uint32_t k, uint32_t arrays) {
     const struct core_op *op = &m->sm->ops[id];
     const struct affine_op *o = &m->ops[id];
-    bool tuple = !op->injected && o->writes >> k & 1, expands = o->expands >> k & 1;
+    bool tuple = op->pc != CORE_NO_PC && o->writes >> k & 1, expands = o->expands >> k & 1;
     m->n.writes += tuple;
     m->n.uniform_writes += tuple && o->uniform >> k & 1;
     m->n.vector_writes += !tuple;
@@ -189,23 +187,22 @@ static uint32_t arrays(void *state, int32_t id, int32_t k, bool write, uint32_t 
     return write ? write_arrays(state, id, (uint32_t)k, arrays) : read_arrays(state, id, k, arrays);
 }
 
-static uint32_t dispatch(void *state, int32_t id, uint32_t lanes) {
+static struct mech_work dispatch(void *state, int32_t id, struct mech_work work) {
     struct affine *m = state;
     const struct affine_op *o = &m->ops[id];
-    if (m->sm->ops[id].injected || !o->one_lane)
-        return lanes;
+    if (m->sm->ops[id].pc == CORE_NO_PC || !o->one_lane)
+        return work;
     m->n.insts++;
     m->n.uniform_insts += o->scalar;
-    return 1;
+    work.lanes = 1;
+    return work;
 }
 
-static enum mech_verdict result(void *state, int32_t id, uint64_t now) {
-    (void)now;
+static void result(void *state, int32_t id) {
     struct affine *m = state;
     const struct core_op *op = &m->sm->ops[id];
     if (op->mask == (uint32_t)ALL_LANES)
         m->n.compares += op->writes;
-    return MECH_PASS;
 }
 
 /* What a register holds before it is written is a vector. */
@@ -217,7 +214,8 @@ static void warp(void *state, uint32_t slot, bool enters) {
     memset(m->was[slot], VECTOR, sizeof m->was[slot]);
 }
 
-static const char *finish(void *state) {
+static const char *finish(void *state, bool cut) {
+    (void)cut;
     struct affine *m = state;
     bool wrong = m->wrong;
     m->wrong = false;
@@ -242,17 +240,13 @@ const struct mechanism mech_affine = {
     .name = "affine",
     .help =
         "registers of constant stride as tuples of base and stride, computed on one lane; stacks with wir",
-    .order = 5, /* before who takes ops at issue or with their results */
-    .claims = MECH_FORMS,
+    .order = 5,
     .points =
         {
-            .finish = finish,
-            .warp = warp,
-            .control = control,
-            .issued = issued,
-            .arrays = arrays,
-            .dispatch = dispatch,
-            .result = result,
+            .life = {.finish = finish, .warp = warp},
+            .watch = {.control = control, .issued = issued, .result = result},
+            .forms = {.arrays = arrays},
+            .units = {.dispatch = dispatch},
         },
     .params = PARAM_TABLE(struct affine_params, params, NULL),
     .counters = COUNTER_TABLE(counters),

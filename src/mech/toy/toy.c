@@ -35,8 +35,8 @@ static bool fits(const struct xinst *i, uint32_t mask) {
            (i->pd[0] & i->pd[1] & i->ps[0] & i->ps[1]) == PRED_PT;
 }
 
-static struct toy_entry *entry_of(struct toy *t, const struct xinst *i) {
-    return &t->table[(uint64_t)(i - t->sm->x->img->code) % (uint64_t)t->params->entries];
+static struct toy_entry *entry_of(struct toy *t, const struct core_op *o) {
+    return &t->table[o->pc % t->params->entries];
 }
 
 static void start(void *m, const void *marks) {
@@ -45,16 +45,16 @@ static void start(void *m, const void *marks) {
     memset(t->table, 0, (size_t)t->params->entries * sizeof *t->table);
 }
 
-static void operands(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
+static void before(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     struct toy *t = m;
     for (uint32_t k = 0; fits(i, mask) && k < i->nsw; k++)
         memcpy(t->source[k], src_lanes(t->sm->x, t->sm->warps[warp].w, i->s[k]), sizeof t->source[k]);
 }
 
-static enum mech_verdict issued(void *m, int32_t op, uint64_t now) {
+static enum mech_verdict take(void *m, int32_t op, uint64_t now) {
     struct toy *t = m;
     const struct core_op *o = &t->sm->ops[op];
-    struct toy_entry *e = entry_of(t, o->i);
+    struct toy_entry *e = entry_of(t, o);
     if (!fits(o->i, o->mask))
         return MECH_PASS;
     t->lookups++;
@@ -70,16 +70,14 @@ static enum mech_verdict issued(void *m, int32_t op, uint64_t now) {
     return MECH_PASS;
 }
 
-static enum mech_verdict result(void *m, int32_t op, uint64_t now) {
+static void result(void *m, int32_t op) {
     struct toy *t = m;
     const struct core_op *o = &t->sm->ops[op];
-    struct toy_entry *e = entry_of(t, o->i);
-    (void)now;
+    struct toy_entry *e = entry_of(t, o);
     if (e->i == o->i && e->op == op) {
         memcpy(e->result, t->sm->warps[o->warp].w->r[o->i->d], sizeof e->result);
         e->op = CORE_NONE;
     }
-    return MECH_PASS;
 }
 
 static void *create(struct arena *a, const void *params, void *shared, struct sm *sm) {
@@ -104,8 +102,9 @@ MECHANISM(toy) = {
     .help = "an example for authors, published nowhere: repeated results of a warp, see "
             "docs/adding-a-mechanism.md",
     .order = 20,
-    .claims = MECH_SUPPLY,
-    .points = {.start = start, .operands = operands, .issued = issued, .result = result},
+    .points = {.life = {.start = start},
+               .watch = {.before = before, .result = result},
+               .front = {.take = take}},
     .params = PARAM_TABLE(struct toy_params, params, NULL),
     .counters = COUNTER_TABLE(counters),
     .energy = ENERGY_TABLE(energy),

@@ -58,13 +58,12 @@ static void finish(struct wir *w, int32_t id) {
         core_retire(w->sm, id);
 }
 
-/* The word in work is in its register. */
-static void finish_word(struct wir *w, int32_t id, bool written) {
-    struct core_op *op = &w->sm->ops[id];
+/* The word in work was written to its register, or found there. */
+static void finish_word(struct wir *w, int32_t id) {
+    const struct core_op *op = &w->sm->ops[id];
     struct wir_op *o = &w->ops[id];
-    uint32_t reg = op->i->d + op->next_write - written;
+    uint32_t reg = op->i->d + op->next_write - 1u;
     uint16_t dst = o->dst;
-    op->next_write += !written;
     o->dst = REG_NONE;
     wir_remap(w, op->warp, reg, dst, o->divergent);
     if (!o->divergent)
@@ -171,7 +170,7 @@ static void compare(struct wir *w, int32_t id, const uint32_t *held) {
         w->n.vsb_shared++;
         core_share(w->sm, id,
                    w->regs->v[o->dst]); /* not held: that is what was compared, not what is there */
-        finish_word(w, id, false);
+        finish_word(w, id);
         return;
     }
     w->n.vsb_collisions++;
@@ -251,7 +250,7 @@ enum mech_verdict wir_result(void *m, int32_t id, uint64_t now) {
     w->now = now;
     if (!op->writes)
         return MECH_PASS;
-    if (op->injected) {
+    if (op->pc == CORE_NO_PC) {
         core_write(w->sm, id);
         return MECH_TAKEN;
     }
@@ -272,7 +271,7 @@ void wir_written(void *m, int32_t id, uint32_t k) {
     w->now = w->sm->now;
     if (o->owner == CORE_NONE) {
         regfile_set_unwritten(w->regs, o->dst, false);
-        finish_word(w, id, true);
+        finish_word(w, id);
         return;
     }
     int32_t owner = o->owner;
@@ -303,7 +302,7 @@ void wir_allocation_stage(struct wir *w) {
         verify(w, id);
     }
     while (!queue_empty(&w->copies) && core_collector_free(w->sm)) {
-        core_collect(w->sm, *queue_head(&w->copies), w->now);
+        core_collect(w->sm, *queue_head(&w->copies));
         queue_pop(&w->copies);
     }
     for (uint32_t ports = w->ports; ports && !queue_empty(&w->alloc); ports--) {

@@ -184,13 +184,15 @@ static uint64_t held(const struct wir *w) {
     return n + w->vsb.used;
 }
 
-static const char *finish(void *m) {
+static const char *finish(void *m, bool cut) {
     struct wir *w = m;
     struct rb_entry e;
     uint32_t at = 0;
-    w->running = false;
     w->n.reg_peak += w->peak;
     w->n.most_refs += w->regs->most_refs;
+    if (cut)
+        return NULL; /* start() forgets what is under way */
+    w->running = false;
     while (rb_take_loads(&w->rb, &at, &e))
         wir_drop(w, &e);
     if (!queue_empty(&w->front) || !queue_empty(&w->alloc) || !pendq_empty(&w->waiting))
@@ -264,7 +266,7 @@ static void retire(void *m, int32_t op) {
     struct wir *w = m;
     w->now = w->sm->now;
     wir_drop_sources(w, &w->ops[op]);
-    w->inflight -= !w->sm->ops[op].injected;
+    w->inflight -= w->sm->ops[op].pc != CORE_NO_PC;
 }
 
 static uint32_t in_use(const struct wir *w) {
@@ -351,26 +353,21 @@ const struct mechanism mech_wir = {
     .help = "Warp instruction reuse with everything: RLPV",
     .models = models,
     .order = 10,
-    .claims = MECH_REGISTERS | MECH_SUPPLY | MECH_FRONT | MECH_BACK,
     .points =
         {
-            .start = start,
-            .finish = finish,
-            .block = block,
-            .warp = warp,
-            .eligible = eligible,
-            .operands = wir_operands,
-            .control = wir_control,
-            .issued = wir_issued,
-            .place = place,
-            .result = wir_result,
-            .read_done = wir_read_done,
-            .written = wir_written,
-            .retire = retire,
-            .tick = tick,
-            .next = next,
-            .elapsed = elapsed,
-            .describe = describe,
+            .life = {.start = start,
+                     .finish = finish,
+                     .block = block,
+                     .warp = warp,
+                     .tick = tick,
+                     .next = next,
+                     .elapsed = elapsed,
+                     .describe = describe},
+            .watch = {.control = wir_control, .retire = retire},
+            .gate = {.eligible = eligible},
+            .registers = {.fill = wir_fill, .place = place},
+            .front = {.take = wir_take, .every = true},
+            .back = {.result = wir_result, .written = wir_written, .read_done = wir_read_done},
         },
     .shared = wir_shared,
     .release = wir_release,

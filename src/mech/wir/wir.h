@@ -96,7 +96,7 @@ struct wir {
     uint64_t at_barrier;                  /* warps that wait at one */
     uint16_t barrier_reg[CORE_MAX_WARPS]; /* which register its result goes to */
     uint32_t opened[CORE_MAX_WARPS];      /* of each block slot: openings of its barriers that were seen */
-    struct xinst *movs;                   /* copies, by logical register */
+    struct core_own *movs;                /* copies, by logical register */
     struct wir_counters n;
 };
 
@@ -105,11 +105,11 @@ const struct h3 *wir_hash(const void *shared);
 void *wir_shared(struct arena *a, const void *params);
 const void *wir_kernel(void *shared, struct arena *launch, const struct image *img);
 void wir_release(void *shared);
-struct xinst *wir_copies(struct arena *a);
+struct core_own *wir_copies(struct arena *a);
 
 /* ---- front.c ---- */
-void wir_operands(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
-enum mech_verdict wir_issued(void *m, int32_t op, uint64_t now);
+void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
+enum mech_verdict wir_take(void *m, int32_t op, uint64_t now);
 void wir_reuse_stage(struct wir *w);
 /* What the waiting instructions would have looked up in cycles in which nothing changed. */
 void wir_waited(struct wir *w, uint64_t cycles);
