@@ -4,12 +4,11 @@
 
 #include "base/diag.h"
 #include "cli/cli.h"
+#include "gpu/gpu.h"
 #include "gpu/options.h"
 #include "gpu/resolve.h"
 #include "gpu/timed.h"
 #include "profile/profile.h"
-#include "stats/formula.h"
-#include "stats/stats.h"
 #include "study/paper.h"
 #include "study/suites.h"
 #include "study/workload.h"
@@ -110,15 +109,15 @@ static int list_counters(int argc, char **argv) {
     if (rc)
         return rc;
     puts("of every run:");
-    for (uint32_t i = 0; i < COUNTER_COUNT; i++)
-        print_counter(counter_info[i].name, counter_info[i].unit, counter_info[i].meaning);
+    print_counters(&mix_table);
     puts("\nof what is timed:");
-    const struct mech_set none = {0};
-    for (uint32_t i = 0; i < machine_counter_count(&none); i++) {
-        char name[64];
-        struct counter_info c = machine_counter_info(&none, i, name, sizeof name);
+    struct counter_registry machine = {0};
+    struct counter_info c;
+    char name[COUNTER_NAME_SIZE];
+    machine_counters(&machine, NULL);
+    for (uint32_t i = 0; counters_info(&machine, i, name, &c); i++)
         print_counter(c.name, c.unit, c.meaning);
-    }
+    counters_free(&machine);
     for (uint32_t i = 0; i < all.mechs.mechs.len; i++) {
         printf("\nof what is timed with --mech %s:\n", all.mechs.mechs.at[i]->name);
         print_counters(&all.mechs.mechs.at[i]->counters);
@@ -130,9 +129,10 @@ static int list_counters(int argc, char **argv) {
         print_counters(&row->kind->counters);
     }
     puts("\nderived from them and from parameters:");
-    for (uint32_t i = 0; i < formula_count; i++) {
-        print_counter(formula_info[i].name, formula_info[i].unit, formula_info[i].meaning);
-        printf("      = %s\n", formula_info[i].text);
+    for (uint32_t i = 0; i < gpu_formulas.count; i++) {
+        const struct formula_info *f = &gpu_formulas.rows[i];
+        print_counter(f->name, f->unit, f->meaning);
+        printf("      = %s\n", f->text);
     }
     return 0;
 }

@@ -241,6 +241,9 @@ struct sm {
     } check;
 };
 
+extern const struct counter_table core_counter_table; /* struct core_counters */
+extern const struct counter_table core_lane_table;    /* struct core_lanes */
+
 /* What the kernel needs of the scoreboard, per instruction; in the arena. */
 struct core_need *core_needs(struct arena *a, const struct image *img);
 /* The same of one instruction. */

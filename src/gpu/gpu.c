@@ -41,12 +41,8 @@ static char *take_log(struct diag *d) {
 
 enum { PARAM_BLOCK_BYTES = PARAM_BASE + 32768, WORKSPACE_BYTES = 256 };
 
-uint32_t gpu_timed_counters(const struct rp_gpu *g) {
-    return machine_counter_count(&g->mechs) + profile_counter_count(&g->profiles);
-}
-
 static void add_energy(struct rp_gpu *g, const struct energy_table *t) {
-    const char *unknown = energy_add(&g->energy, t, &g->config, machine_counter_find, &g->mechs);
+    const char *unknown = energy_add(&g->energy, t, &g->config, &g->timed);
     assert(!unknown);
     (void)unknown;
 }
@@ -56,15 +52,18 @@ static void prepare_timed(struct rp_gpu *g) {
     profile_create(&g->profiles, &g->config, (uint32_t)g->info.sms);
     for (uint32_t i = g->profiles.n; i--;)
         rp_gpu_watch(g, g->profiles.at[i].probe);
-    uint32_t n = gpu_timed_counters(g);
+    machine_counters(&g->timed, &g->mechs);
+    profile_counters(&g->profiles, &g->timed);
+    uint32_t n = g->timed.count;
     g->timed_total = xcalloc(n, sizeof *g->timed_total);
     g->timed_launch = xcalloc(n, sizeof *g->timed_launch);
     if (g->opt.per_sm) {
         g->sm_total = xcalloc((size_t)g->info.sms * n, sizeof *g->sm_total);
         g->sm_launch = xcalloc((size_t)g->info.sms * n, sizeof *g->sm_launch);
     }
-    energy_init(&g->energy, g->cfg);
-    add_energy(g, &energy_base);
+    struct energy_spec energy = gpu_energy_spec(g->cfg);
+    energy_init(&g->energy, &energy);
+    add_energy(g, &gpu_energy);
     for (uint32_t k = 0; k < g->mechs.n; k++)
         add_energy(g, &g->mechs.at[k]->energy);
 }
@@ -125,6 +124,7 @@ void rp_gpu_destroy(struct rp_gpu *g) {
     free(g->sm_total);
     free(g->sm_launch);
     energy_free(&g->energy);
+    counters_free(&g->timed);
     config_free(&g->config);
     memory_destroy(&g->mem);
     vec_free(&g->tex.slots);
@@ -227,18 +227,9 @@ void rp_gpu_unwatch(struct rp_gpu *g, struct probe *p) {
         }
 }
 
-static struct counter_info timed_info(const struct rp_gpu *g, uint32_t i, char *name, size_t size) {
-    uint32_t n = machine_counter_count(&g->mechs);
-    if (i < n)
-        return machine_counter_info(&g->mechs, i, name, size);
-    struct counter_info info = profile_counter_info(&g->profiles, i - n);
-    snprintf(name, size, "%s", info.name);
-    return info;
-}
-
 bool rp_counter(const struct rp_gpu *g, uint32_t i, struct rp_counter *c) {
     if (i < COUNTER_COUNT) {
-        const struct counter_info *info = &counter_info[i];
+        const struct counter_info *info = &mix_table.rows[i];
         *c = (struct rp_counter){.unit = info->unit,
                                  .meaning = info->meaning,
                                  .total = g->counters[i],
@@ -247,19 +238,21 @@ bool rp_counter(const struct rp_gpu *g, uint32_t i, struct rp_counter *c) {
         return true;
     }
     i -= COUNTER_COUNT;
-    if (g->opt.functional || i >= gpu_timed_counters(g))
+    struct counter_info info;
+    if (!counters_info(&g->timed, i, c->name, &info))
         return false;
-    *c = (struct rp_counter){.total = g->timed_total[i], .launch = g->timed_launch[i], .timed = true};
-    struct counter_info info = timed_info(g, i, c->name, sizeof c->name);
     c->unit = info.unit;
     c->meaning = info.meaning;
+    c->total = g->timed_total[i];
+    c->launch = g->timed_launch[i];
+    c->timed = true;
     return true;
 }
 
 bool rp_sm_counter(const struct rp_gpu *g, uint32_t i, uint32_t sm, uint64_t *total, uint64_t *launch) {
-    uint32_t n = gpu_timed_counters(g), machine = machine_counter_count(&g->mechs);
-    if (!g->sm_total || sm >= (uint32_t)g->info.sms || i < COUNTER_COUNT || i - COUNTER_COUNT >= n ||
-        (i - COUNTER_COUNT < machine && !machine_counter_of_sms(&g->mechs, i - COUNTER_COUNT)))
+    uint32_t n = g->timed.count;
+    if (!g->sm_total || sm >= (uint32_t)g->info.sms || i < COUNTER_COUNT ||
+        !counters_shared_out(&g->timed, i - COUNTER_COUNT))
         return false;
     *total = g->sm_total[(size_t)sm * n + i - COUNTER_COUNT];
     *launch = g->sm_launch[(size_t)sm * n + i - COUNTER_COUNT];
@@ -272,7 +265,7 @@ bool rp_energy(const struct rp_gpu *g, uint32_t i, struct rp_energy *e) {
     double total[ENERGY_PARTS], launch[ENERGY_PARTS];
     energy_sum(&g->energy, g->timed_total, g->totals.cycles, total);
     energy_sum(&g->energy, g->timed_launch, g->launch_cycles, launch);
-    *e = (struct rp_energy){energy_parts[i].name, energy_parts[i].meaning, total[i], launch[i]};
+    *e = (struct rp_energy){gpu_parts[i].name, gpu_parts[i].meaning, total[i], launch[i]};
     return true;
 }
 

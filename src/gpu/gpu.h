@@ -3,14 +3,15 @@
 #define REPRISE_GPU_GPU_H
 
 #include "cfg/gpu.h"
-#include "energy/energy.h"
+#include "energy/gpu.h"
 #include "exec/texture_ops.h"
 #include "exec/warp.h"
+#include "gpu/mix.h"
 #include "mech/registry.h"
 #include "opt/opt.h"
 #include "profile/profile.h"
 #include "ptx/lower.h"
-#include "stats/stats.h"
+#include "stats/formula.h"
 
 struct rp_gpu {
     struct config config;         /* the parameters of everything */
@@ -32,7 +33,8 @@ struct rp_gpu {
     struct probe *probe;     /* watchers of timed launches, or NULL */
     struct machine *machine; /* timed runs; made by the first launch that is timed */
     struct profile_set profiles;
-    uint64_t *timed_total, *timed_launch; /* its counters, then the profiles', unless all is functional */
+    struct counter_registry timed;        /* its counters, then the profiles', unless all is functional */
+    uint64_t *timed_total, *timed_launch; /* their values */
     uint64_t *sm_total, *sm_launch;       /* the same of each SM in turn, if they are kept */
     uint64_t launch_cycles;               /* of the last launch */
     struct energy_model energy;           /* empty when all is functional */
@@ -66,8 +68,8 @@ struct rp_module {
     VEC(uint64_t) allocs; /* device memory of its variables */
 };
 
-/* Counters of what is timed: the machine's, its mechanisms', then the profiles'. */
-uint32_t gpu_timed_counters(const struct rp_gpu *g);
+/* What reports derive from counters and parameters. */
+extern const struct formula_table gpu_formulas;
 
 /* The code that timed or functional launches of k run; it need not be compiled yet. */
 struct kernel_code *kernel_code(struct rp_kernel *k, bool timed);

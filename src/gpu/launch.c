@@ -132,7 +132,8 @@ static void count(struct rp_gpu *g, const struct exec *x) {
     memset(g->launch_counters, 0, sizeof g->launch_counters);
     mix_count(x->img, x->executed, g->launch_counters);
     g->launch_counters[COUNTER_insts_divergent] = x->divergent;
-    counters_add(g->counters, g->launch_counters);
+    for (uint32_t i = 0; i < COUNTER_COUNT; i++)
+        g->counters[i] += g->launch_counters[i];
     g->totals.launches++;
     g->totals.warp_insts += x->warp_insts;
     g->totals.thread_insts += x->thread_insts;
@@ -161,7 +162,7 @@ static void keep_counters(uint32_t n, const uint64_t *now, uint64_t *total, uint
 /* Runs a launch, cycle by cycle as far as it is timed; also keeps what it added to the machine's counters. */
 static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
     struct timed_span span = {0};
-    uint32_t machine = machine_counter_count(&g->mechs), n = gpu_timed_counters(g);
+    uint32_t n = g->timed.count;
     if (!g->opt.functional)
         memset(g->timed_launch, 0, n * sizeof *g->timed_launch);
     g->totals.last = RP_TIMED_NONE;
@@ -170,17 +171,17 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
         return exec_run_grid(x, slots, &span.rest);
     if (!g->machine)
         g->machine = machine_create(&g->config, &g->mechs, g->opt.check);
+    if (!g->timed.blocks.at[0].counts.len)
+        machine_bind(g->machine, &g->timed);
     g->machine->probe = g->probe;
     uint64_t *now = xcalloc(n, sizeof *now);
     bool ok = machine_run(g->machine, x, slots / (uint32_t)g->info.sms, &span);
     str_add(&g->err, str_text(&g->machine->checked), g->machine->checked.len);
     str_free(&g->machine->checked);
-    machine_counters(g->machine, now);
-    profile_counters(&g->profiles, now + machine);
+    counters_read(&g->timed, now);
     keep_counters(n, now, g->timed_total, g->timed_launch);
     for (uint32_t sm = 0; g->sm_total && sm < g->machine->nsms; sm++) {
-        machine_sm_counters(g->machine, sm, now);
-        profile_sm_counters(&g->profiles, sm, now + machine);
+        counters_read_part(&g->timed, sm, now);
         keep_counters(n, now, g->sm_total + (size_t)sm * n, g->sm_launch + (size_t)sm * n);
     }
     free(now);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "gpu/mix.h"
 #include "gpu/timed.h"
 
 bool resolve_mechs(const struct rp_options *o, struct mech_registry *r, struct diag *d) {
@@ -55,39 +56,33 @@ bool resolve_params(const struct mech_registry *r, struct config *config, struct
 
 /* ---- counters and energy ----------------------------------------------------------------------------- */
 
-/* Whether a run without the last mechanism of a set has a counter of this name. */
-static bool is_taken(const struct mech_set *others, const char *name) {
-    for (uint32_t i = 0; i < COUNTER_COUNT; i++)
-        if (!strcmp(counter_info[i].name, name))
-            return true;
-    return machine_counter_find(others, name) != UINT32_MAX;
-}
-
 /* The counters of the mechanisms are their own, and what their energy is reckoned from exists. */
 static bool check_tables(const struct mech_set *mechs, const struct config *config, struct diag *d) {
+    struct counter_registry all = {0};
+    uint32_t errors = d->errors;
+    counters_add(&all, "", &mix_table, false);
+    machine_counters(&all, NULL);
     for (uint32_t k = 0; k < mechs->n; k++) {
-        const struct mechanism *m = mechs->at[k];
-        struct mech_set others = {.n = k};
-        memcpy(others.at, mechs->at, k * sizeof *others.at);
-        for (uint32_t i = 0; i < m->counters.count; i++)
-            if (is_taken(&others, m->counters.rows[i].name)) {
+        const struct counter_table *t = &mechs->at[k]->counters;
+        for (uint32_t i = 0; i < t->count && d->errors == errors; i++)
+            if (counters_find(&all, t->rows[i].name) != UINT32_MAX)
                 diag_add(d, DIAG_ERROR,
-                         "the mechanism '%s' must give its counter '%s' another name: it is taken", m->name,
-                         m->counters.rows[i].name);
-                return false;
-            }
-        for (uint32_t i = 0; i < m->energy.count; i++) {
-            const struct energy_event *e = &m->energy.rows[i];
-            bool counted = !e->counter || machine_counter_find(mechs, e->counter) != UINT32_MAX;
-            if (counted && config_float(config, e->param, &(double){0}))
-                continue;
-            diag_add(d, DIAG_ERROR,
-                     "the energy of the mechanism '%s' rests on the %s '%s', which does not exist", m->name,
-                     counted ? "parameter" : "counter", counted ? e->param : e->counter);
-            return false;
-        }
+                         "the mechanism '%s' must give its counter '%s' another name: it is taken",
+                         mechs->at[k]->name, t->rows[i].name);
+        counters_add(&all, "", t, true);
     }
-    return true;
+    for (uint32_t k = 0; k < mechs->n; k++)
+        for (uint32_t i = 0; i < mechs->at[k]->energy.count && d->errors == errors; i++) {
+            const struct energy_event *e = &mechs->at[k]->energy.rows[i];
+            bool counted = !e->counter || counters_find(&all, e->counter) != UINT32_MAX;
+            if (!counted || !config_float(config, e->param, &(double){0}))
+                diag_add(d, DIAG_ERROR,
+                         "the energy of the mechanism '%s' rests on the %s '%s', which does not exist",
+                         mechs->at[k]->name, counted ? "parameter" : "counter",
+                         counted ? e->param : e->counter);
+        }
+    counters_free(&all);
+    return d->errors == errors;
 }
 
 /* ---- all of it --------------------------------------------------------------------------------------- */

@@ -64,7 +64,7 @@ static bool wrong_counters(const struct mechanism *m, struct str *why) {
 
 static bool wrong_energy(const struct energy_table *t, struct str *why) {
     for (uint32_t i = 0; i < t->count; i++)
-        if (t->rows[i].part >= ENERGY_PARTS || t->rows[i].unit > ENERGY_WATT || !t->rows[i].param) {
+        if (t->rows[i].part >= ENERGY_PARTS || t->rows[i].unit >= ENERGY_UNITS || !t->rows[i].param) {
             str_printf(why, "its energy event number %u lacks a part, a unit or a parameter", i);
             return true;
         }

@@ -33,7 +33,7 @@
 #include <stdint.h>
 
 #include "cfg/param.h"
-#include "energy/energy.h"
+#include "energy/gpu.h"
 #include "stats/counter.h"
 
 struct arena;

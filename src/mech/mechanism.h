@@ -15,7 +15,6 @@
 #define REPRISE_MECH_MECHANISM_H
 
 #include "core/view.h"
-#include "energy/energy.h"
 #include "mech/mech.h"
 
 /* The number of the interface; it changes when points, tables or what core/view.h offers change their

@@ -18,10 +18,9 @@ struct bank_spec {
     bool sectored;          /* misses fetch the sectors touched, not the line */
 };
 
-struct bank_counters {
-#define COUNTER(field, name, unit, help) uint64_t field;
-#include "mem/bank.def"
-#undef COUNTER
+/* What the lines of a cache go through. */
+struct bank_counters { /* in words: mem/counters.c */
+    uint64_t evictions, write_backs, sectors_fetched, prefetch_useful, prefetch_unused;
 };
 
 struct bank {

@@ -22,10 +22,10 @@ struct cache_spec {
     enum mem_client client;
 };
 
-struct cache_counters {
-#define COUNTER(field, name, unit, help) uint64_t field;
-#include "mem/cache.def"
-#undef COUNTER
+/* What happens at the port of a cache. Those from bypasses on only data caches move. */
+struct cache_counters { /* in words: mem/counters.c */
+    uint64_t reads, read_hits, read_misses, read_merged, read_sectors, fills, stall_port, stall_mshr,
+        stall_merge, stall_queue, stall_ways, bypasses, prefetches, prefetch_misses, stall_stores;
 };
 
 struct cache {

@@ -40,10 +40,10 @@ struct dram_spec {
     struct dram_timing t;
 };
 
-struct dram_counters {
-#define COUNTER(field, name, unit, help) uint64_t field;
-#include "mem/dram.def"
-#undef COUNTER
+/* What happens on a channel. */
+struct dram_counters { /* in words: mem/counters.c */
+    uint64_t reads, writes, read_bursts, write_bursts, activates, precharges, row_hits, row_misses, busy,
+        read_wait, starved;
 };
 
 enum dram_command { DRAM_ACTIVATE, DRAM_PRECHARGE, DRAM_READ, DRAM_WRITE };

@@ -18,10 +18,9 @@ struct l1_spec {
     enum l1_write write_hit;
 };
 
-struct l1_counters {
-#define COUNTER(field, name, unit, help) uint64_t field;
-#include "mem/l1.def"
-#undef COUNTER
+/* What the data cache counts beside its reads. */
+struct l1_counters { /* in words: mem/counters.c */
+    uint64_t writes, write_hits, write_sectors, write_through, atomics, locks, unlocks;
 };
 
 struct l1 {

@@ -76,38 +76,11 @@ void profile_destroy(struct profile_set *s) {
     s->n = 0;
 }
 
-uint32_t profile_counter_count(const struct profile_set *s) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s->n; i++)
-        n += s->at[i].kind->counters.count;
-    return n;
-}
-
-struct counter_info profile_counter_info(const struct profile_set *s, uint32_t i) {
-    uint32_t k = 0;
-    for (; i >= s->at[k].kind->counters.count; k++)
-        i -= s->at[k].kind->counters.count;
-    return s->at[k].kind->counters.rows[i];
-}
-
-void profile_sm_counters(const struct profile_set *s, uint32_t sm, uint64_t *to) {
+void profile_counters(const struct profile_set *s, struct counter_registry *r) {
     for (uint32_t i = 0; i < s->n; i++) {
-        const struct counter_table *t = &s->at[i].kind->counters;
-        const void *from = s->at[i].kind->counts(s->at[i].probe, sm);
-        for (uint32_t c = 0; c < t->count; c++)
-            *to++ = counter_value(&t->rows[c], from);
-    }
-}
-
-void profile_counters(const struct profile_set *s, uint64_t *to) {
-    for (uint32_t i = 0; i < s->n; i++) {
-        const struct counter_table *t = &s->at[i].kind->counters;
-        memset(to, 0, t->count * sizeof *to);
-        for (uint32_t sm = 0; sm < s->sms; sm++) {
-            const void *from = s->at[i].kind->counts(s->at[i].probe, sm);
-            for (uint32_t c = 0; c < t->count; c++)
-                to[c] += counter_value(&t->rows[c], from);
-        }
-        to += t->count;
+        const struct profile_kind *k = s->at[i].kind;
+        uint32_t block = counters_add(r, "", &k->counters, true);
+        for (uint32_t sm = 0; s->at[i].probe && sm < s->sms; sm++)
+            counters_bind(r, block, k->counts(s->at[i].probe, sm));
     }
 }

@@ -8,7 +8,7 @@
 #include "base/diag.h"
 #include "cfg/config.h"
 #include "sim/probe.h"
-#include "stats/counter.h"
+#include "stats/registry.h"
 
 enum { PROFILE_MAX = 4 };
 
@@ -49,11 +49,7 @@ bool profile_select(struct profile_set *out, const char *text, struct diag *d);
 void profile_create(struct profile_set *s, const struct config *config, uint32_t sms);
 void profile_destroy(struct profile_set *s);
 
-/* Counters of all of them, as one list: how many, what number i is, and values: of an SM, or summed over all.
- */
-uint32_t profile_counter_count(const struct profile_set *s);
-struct counter_info profile_counter_info(const struct profile_set *s, uint32_t i);
-void profile_counters(const struct profile_set *s, uint64_t *to);
-void profile_sm_counters(const struct profile_set *s, uint32_t sm, uint64_t *to);
+/* Registers their counters, and where those that were made count. */
+void profile_counters(const struct profile_set *s, struct counter_registry *r);
 
 #endif

@@ -5,8 +5,6 @@
 #include "timing_rig.h"
 
 /* Ten multiply-adds, three of them for the first five lanes only, one reciprocal, a store. */
-static const struct mech_set no_mechs = {0};
-
 static const char kernel[] =
     ".version 6.0\n.target sm_60\n.address_size 64\n"
     ".visible .entry work(.param .u64 buffer, .param .u32 n, .param .u32 x) {\n"
@@ -152,13 +150,14 @@ static void test_functional(void **state) {
 /* Counters that all differ, so that rows cannot stand for one another. */
 static void sum_of(const struct config *c, double parts[ENERGY_PARTS]) {
     struct energy_model m;
-    uint32_t n = machine_counter_count(&no_mechs);
-    uint64_t *counters = calloc(n, sizeof *counters);
-    for (uint32_t i = 0; i < n; i++)
+    struct counter_registry r = {0};
+    struct energy_spec spec = gpu_energy_spec(config_values(c, &gpu_params));
+    machine_counters(&r, NULL);
+    uint64_t *counters = calloc(r.count, sizeof *counters);
+    for (uint32_t i = 0; i < r.count; i++)
         counters[i] = 1000 + 7 * i;
-    energy_init(&m, config_values(c, &gpu_params));
-    /* Every counter and every parameter of events.c exists. */
-    assert_null(energy_add(&m, &energy_base, c, machine_counter_find, NULL));
+    energy_init(&m, &spec);
+    assert_null(energy_add(&m, &gpu_energy, c, &r)); /* every counter and parameter of its table exists */
     double sum = 0, whole = energy_sum(&m, counters, 12345, parts);
     for (uint32_t p = 0; p < ENERGY_PARTS; p++) {
         assert_true(p == ENERGY_MECHANISM ? parts[p] == 0 : parts[p] > 0);
@@ -166,6 +165,7 @@ static void sum_of(const struct config *c, double parts[ENERGY_PARTS]) {
     }
     assert_true(sum == whole); /* to the last bit */
     energy_free(&m);
+    counters_free(&r);
     free(counters);
 }
 
@@ -206,10 +206,12 @@ static void test_parameters(void **state) {
 /* What instructions do to lanes is paid for, but for control, which the front end pays. */
 static void test_lanes(void **state) {
     (void)state;
-    const struct energy_table *t = &energy_base;
-    for (uint32_t i = 0; i < machine_counter_count(&no_mechs); i++) {
-        char name[64];
-        machine_counter_info(&no_mechs, i, name, sizeof name);
+    const struct energy_table *t = &gpu_energy;
+    struct counter_registry r = {0};
+    struct counter_info info;
+    char name[COUNTER_NAME_SIZE];
+    machine_counters(&r, NULL);
+    for (uint32_t i = 0; counters_info(&r, i, name, &info); i++) {
         if (strncmp(name, "lanes.", 6) || !strcmp(name, "lanes.ctrl"))
             continue;
         uint32_t k = 0;
@@ -218,6 +220,7 @@ static void test_lanes(void **state) {
         if (k == t->count)
             fail_msg("%s has no energy", name);
     }
+    counters_free(&r);
 }
 
 /* Others add rows of their own: with their parameters or those of the machine, to the parts there are. */
@@ -239,19 +242,23 @@ static void test_tables(void **state) {
     config_add(&c, &gpu_params);
     config_add(&c, &table);
     const struct gpu_config *g = config_values(&c, &gpu_params);
-    uint64_t *counters = calloc(machine_counter_count(&no_mechs), sizeof *counters);
+    struct counter_registry r = {0};
+    struct energy_spec spec = gpu_energy_spec(g);
+    machine_counters(&r, NULL);
+    uint64_t *counters = calloc(r.count, sizeof *counters);
     double parts[ENERGY_PARTS];
-    counters[machine_counter_find(NULL, "rf.reads")] = 100;
-    energy_init(&m, g);
-    assert_string_equal(energy_add(&m, &bad, &c, machine_counter_find, NULL), "rf.raeds");
-    assert_string_equal(energy_add(&m, &worse, &c, machine_counter_find, NULL), "own.tabel");
+    counters[counters_find(&r, "rf.reads")] = 100;
+    energy_init(&m, &spec);
+    assert_string_equal(energy_add(&m, &bad, &c, &r), "rf.raeds");
+    assert_string_equal(energy_add(&m, &worse, &c, &r), "own.tabel");
     assert_true(energy_sum(&m, counters, 5, parts) == 0);
-    assert_null(energy_add(&m, &good, &c, machine_counter_find, NULL));
-    assert_null(energy_add(&m, &good, &c, machine_counter_find, NULL));
+    assert_null(energy_add(&m, &good, &c, &r));
+    assert_null(energy_add(&m, &good, &c, &r));
     energy_sum(&m, counters, 5, parts);
     expect_close(parts[ENERGY_FRONT_END], 2 * 100 * initial.table * 1e-12);
     expect_close(parts[ENERGY_L1], 2 * 100 * g->energy_dram_activate * 1e-12);
     energy_free(&m);
+    counters_free(&r);
     config_free(&c);
     free(counters);
 }

@@ -316,7 +316,7 @@ static void test_l1_write_through(void **state) {
         l1_fill(l, 90, &p);
         expect_done(&l->cache, 91, 77);
         assert_int_equal(l1_access(l, 95, &r, 0), policy == L1_WRITE_EVICT ? MEM_MISS : MEM_HIT);
-        assert_true(l->n.l1_writes == 1 && l->n.l1_write_hits == 1 && l->n.l1_write_through == 1);
+        assert_true(l->n.writes == 1 && l->n.write_hits == 1 && l->n.write_through == 1);
         w = store(6, 0x1, 0, 0);
         assert_int_equal(l1_access(l, 96, &w, 0), MEM_SENT); /* and allocates nothing */
         r = load(6, 1);
@@ -447,7 +447,7 @@ static void test_l1_locks(void **state) {
     assert_false(l1_unlock(l, 0));
     assert_false(l1_unlock(l, 99 * MEM_LINE));
     assert_int_equal(l1_access(l, 202, &x[2], 0), MEM_MISS);
-    assert_true(l->n.l1_locks == 4 && l->n.l1_unlocks == 2);
+    assert_true(l->n.locks == 4 && l->n.unlocks == 2);
     struct mem_access w = store(4, 1, 0, 0);
     assert_int_equal(l1_access(l, 203, &w, 0), MEM_SENT); /* a store does not drop a locked line */
     x[1].flags = 0;
@@ -607,7 +607,7 @@ static void test_l2_latency(void **state) {
     assert_int_equal(l2_until_reply(l, 200, 50, &r), 220);
     assert_true(l2_idle(l));
     const struct l2_counters *n = l2_counters(l);
-    assert_true(n->l2_reads == 2 && n->l2_read_hits == 1 && n->l2_read_misses == 1 && n->l2_fills == 1);
+    assert_true(n->reads == 2 && n->read_hits == 1 && n->read_misses == 1 && n->fills == 1);
 }
 
 /* Writes need no data from DRAM; a sector written in part is fetched only to be read; dirty lines go out. */
@@ -620,7 +620,7 @@ static void test_l2_writes(void **state) {
     w.bytes = 64;
     l2_push(l, 0, &w);
     assert_int_equal(l2_until_reply(l, 0, 50, &r), 20);
-    assert_true(r.id == 1 && r.bytes == 0 && l2_counters(l)->l2_fills == 0);
+    assert_true(r.id == 1 && r.bytes == 0 && l2_counters(l)->fills == 0);
     p = request(MEM_LOAD, 0, 0x1, 2);
     l2_push(l, 100, &p);
     assert_int_equal(l2_until_reply(l, 100, 50, &r), 120);
@@ -655,8 +655,8 @@ static void test_l2_merging(void **state) {
     assert_int_equal(r.id, 1);
     l2_until_reply(l, 72, 50, &r);
     assert_int_equal(r.id, 2);
-    assert_true(l2_counters(l)->l2_read_merged == 1 && l2_counters(l)->l2_read_hits == 1);
-    assert_int_equal(l2_counters(l)->l2_stall_merge, 50 - 2);
+    assert_true(l2_counters(l)->read_merged == 1 && l2_counters(l)->read_hits == 1);
+    assert_int_equal(l2_counters(l)->stall_merge, 50 - 2);
 }
 
 /* When nobody takes replies, requests wait; when one is taken, one goes on. */
@@ -671,14 +671,14 @@ static void test_l2_replies(void **state) {
             l2_push(l, now, &p);
         l2_tick(l, now);
     }
-    uint64_t served = l2_counters(l)->l2_writes;
+    uint64_t served = l2_counters(l)->writes;
     assert_true(served >= s.latency && served < 100);
     assert_non_null(l2_reply(l, now));
     l2_replied(l, now);
     l2_tick(l, now + 9);
     l2_tick(l, now + 10);
-    assert_int_equal(l2_counters(l)->l2_writes, served + 1);
-    assert_true(l2_counters(l)->l2_stall_reply > 100);
+    assert_int_equal(l2_counters(l)->writes, served + 1);
+    assert_true(l2_counters(l)->stall_reply > 100);
 }
 
 /* Lanes on one address follow one another; others share a tick. */
@@ -702,8 +702,8 @@ static void test_l2_atomics(void **state) {
     l2_push(l, 300, &a);
     assert_int_equal(l2_until_reply(l, 300, 50, &r), 324);
     assert_int_equal(l2_until_reply(l, 325, 50, &r), 328); /* the unit is busy with the first */
-    assert_true(l2_counters(l)->l2_atomics == 4 && l2_counters(l)->l2_atomic_ops == 128);
-    assert_true(l2_counters(l)->l2_atomic_hits == 3 && l2_counters(l)->l2_atomic_ticks == 32 + 3 * 4);
+    assert_true(l2_counters(l)->atomics == 4 && l2_counters(l)->atomic_ops == 128);
+    assert_true(l2_counters(l)->atomic_hits == 3 && l2_counters(l)->atomic_ticks == 32 + 3 * 4);
     struct mem_packet p = request(MEM_LOAD, 3, 1, 0);
     for (uint64_t line = 3; line <= 5; line += 2) { /* the line is dirty */
         p.line = line * MEM_LINE;

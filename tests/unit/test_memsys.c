@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "mem/counters.h"
 #include "mem/spec.h"
 
 static struct arena arena;
@@ -192,9 +193,8 @@ static void test_dram_rules(void **state) {
             run_channel(d, 10000, pattern, i + 1);
             check_history(&h, &specs[i]);
             const struct dram_counters *n = dram_counters(d);
-            assert_int_equal(
-                n->dram_read_bursts + n->dram_write_bursts + n->dram_activates + n->dram_precharges, h.count);
-            assert_int_equal(n->dram_row_hits + n->dram_row_misses, n->dram_reads + n->dram_writes);
+            assert_int_equal(n->read_bursts + n->write_bursts + n->activates + n->precharges, h.count);
+            assert_int_equal(n->row_hits + n->row_misses, n->reads + n->writes);
             arena_free(&arena);
         }
 }
@@ -208,7 +208,7 @@ static void test_dram_bandwidth(void **state) {
             struct dram_spec s = load_spec(gpus[i]).dram;
             struct dram *d = dram_create(&arena, &s);
             uint64_t ticks = run_channel(d, 20000, pattern, 1);
-            double used = (double)dram_counters(d)->dram_busy / (double)ticks;
+            double used = (double)dram_counters(d)->busy / (double)ticks;
             assert_true(used > (pattern == 1 ? 0.95 : pattern == 2 ? 0.85 : 0.70) && used <= 1);
             arena_free(&arena);
         }
@@ -243,7 +243,7 @@ static void test_dram_latency(void **state) {
     assert_int_equal(read_line(d, 5000, row_lines, 0x1), t->rp + t->rcd + hit); /* another row of the bank */
     assert_int_equal(read_line(d, 6000, row_lines + 2, 0x1), t->rcd + hit);     /* another bank */
     const struct dram_counters *n = dram_counters(d);
-    assert_true(n->dram_row_hits == 3 && n->dram_row_misses == 3 && n->dram_precharges == 1);
+    assert_true(n->row_hits == 3 && n->row_misses == 3 && n->precharges == 1);
 }
 
 /* A row hit goes before an older request for another row, but not for ever. */
@@ -273,7 +273,7 @@ static void test_dram_order(void **state) {
         }
         assert_true(tick < 5000);
     }
-    assert_true(hits > 50 && other_done > 1300 && other_done < 1400 && dram_counters(d)->dram_starved > 0);
+    assert_true(hits > 50 && other_done > 1300 && other_done < 1400 && dram_counters(d)->starved > 0);
 }
 
 /* ---- the whole: latency ------------------------------------------------------------------------------ */
@@ -424,36 +424,30 @@ static uint64_t next_cycle(const struct memsys *m, const struct sm_state *s, uin
     return max_u64(next, now + 1);
 }
 
+static void mix_table(uint64_t *h, const struct counter_table *t, const void *counts) {
+    for (uint32_t i = 0; i < t->count; i++)
+        mix(h, counter_value(&t->rows[i], counts));
+}
+
 /* All counters of all units in one number. */
 static uint64_t count_all(struct memsys *m, const struct mem_spec *s) {
     uint64_t h = 1;
     for (uint32_t i = 0; i < s->sms; i++) {
         for (enum mem_client c = 0; c < MEM_CLIENTS; c++) {
             const struct cache *x = memsys_cache(m, i, c);
-#define COUNTER(field, ...) mix(&h, x->n.field);
-#include "mem/cache.def"
-#undef COUNTER
-#define COUNTER(field, ...) mix(&h, x->bank.n.field);
-#include "mem/bank.def"
-#undef COUNTER
+            mix_table(&h, &cache_counter_table, &x->n);
+            mix_table(&h, &cache_data_table, &x->n);
+            mix_table(&h, &bank_counter_table, &x->bank.n);
+            mix_table(&h, &bank_prefetch_table, &x->bank.n);
         }
-#define COUNTER(field, ...) mix(&h, memsys_l1(m, i)->n.field);
-#include "mem/l1.def"
-#undef COUNTER
+        mix_table(&h, &l1_counter_table, &memsys_l1(m, i)->n);
     }
     for (uint32_t i = 0; i < s->partitions; i++) {
-#define COUNTER(field, ...) mix(&h, l2_counters(memsys_l2(m, i))->field);
-#include "mem/l2.def"
-#undef COUNTER
-#define COUNTER(field, ...) mix(&h, dram_counters(memsys_dram(m, i))->field);
-#include "mem/dram.def"
-#undef COUNTER
+        mix_table(&h, &l2_counter_table, l2_counters(memsys_l2(m, i)));
+        mix_table(&h, &dram_counter_table, dram_counters(memsys_dram(m, i)));
     }
-#define COUNTER(field, ...)                                                                                  \
-    mix(&h, icnt_counters(memsys_requests(m))->field);                                                       \
-    mix(&h, icnt_counters(memsys_replies(m))->field);
-#include "mem/icnt.def"
-#undef COUNTER
+    mix_table(&h, &icnt_counter_table, icnt_counters(memsys_requests(m)));
+    mix_table(&h, &icnt_counter_table, icnt_counters(memsys_replies(m)));
     return h;
 }
 

@@ -1,6 +1,15 @@
-/* What costs energy on the base machine. A counter may stand in several rows, and a parameter, too. */
-#include "energy/energy.h"
+/* The energy of a GPU. */
+#include "energy/gpu.h"
 
+#include "cfg/gpu.h"
+
+const struct energy_part gpu_parts[ENERGY_PARTS] = {
+#define PART(id, name, meaning) [ENERGY_##id] = {name, meaning},
+#include "energy/gpu_parts.def"
+#undef PART
+};
+
+/* A counter may stand in several rows, and a parameter, too. */
 static const struct energy_event events[] = {
     {ENERGY_FRONT_END, "icache.reads", "energy.fetch.read", ENERGY_PJ},
     {ENERGY_FRONT_END, "icache.fills", "energy.fetch.fill", ENERGY_PJ},
@@ -82,4 +91,15 @@ static const struct energy_event events[] = {
     {ENERGY_STATIC, NULL, "energy.power.static", ENERGY_WATT},
 };
 
-const struct energy_table energy_base = ENERGY_TABLE(events);
+const struct energy_table gpu_energy = ENERGY_TABLE(events);
+
+struct energy_spec gpu_energy_spec(const struct gpu_config *cfg) {
+    const double mhz = 1e6;
+    return (struct energy_spec){
+        .parts = gpu_parts,
+        .nparts = ENERGY_PARTS,
+        .scale = cfg->energy_scale,
+        .burst_bits = (double)cfg->dram_bus / cfg->l2_partitions * cfg->dram_burst, /* of one channel */
+        .hz = cfg->clock_sm * mhz,
+    };
+}
