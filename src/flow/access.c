@@ -66,7 +66,8 @@ static uint32_t factors_of(const struct inst *i) {
     }
 }
 
-static uint64_t bases_of_result(const struct tracer *t, uint32_t block, uint32_t index) {
+/* Of word k of the destination; nothing comes down from the upper word of what a wide product is added to. */
+static uint64_t bases_of_result(const struct tracer *t, uint32_t block, uint32_t index, uint32_t k) {
     const struct inst *i = &t->f->blocks.at[block].insts.at[index];
     uint32_t factors = factors_of(i);
     uint64_t set = 0;
@@ -74,7 +75,8 @@ static uint64_t bases_of_result(const struct tracer *t, uint32_t block, uint32_t
         return BASE_UNKNOWN;
     for (uint32_t s = 0; s < i->nsrc; s++)
         for (uint32_t w = 0; w < inst_src_words(i, s) && !(factors >> s & 1); w++)
-            set |= bases_of_source(t, block, index, s, w);
+            if (w <= k || i->op != OP_IMADW)
+                set |= bases_of_source(t, block, index, s, w);
     return set;
 }
 
@@ -89,8 +91,8 @@ static bool trace_inst(struct tracer *t, uint32_t block, uint32_t index) {
     bool more = false;
     if (i->dst.kind != O_REG || i->dst.v == VREG_RZ)
         return false;
-    uint64_t set = bases_of_result(t, block, index);
     for (uint32_t w = 0; w < inst_dst_words(i); w++) {
+        uint64_t set = bases_of_result(t, block, index, w);
         uint32_t v = reach_written(&t->r, block, index, value_of_opd(&t->r.v, &i->dst) + w);
         more |= grow(t, v, set | (t->r.at[v].before != NONE ? t->carries[t->r.at[v].before] : 0));
     }

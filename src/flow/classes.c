@@ -283,8 +283,6 @@ static uint32_t form_of_pair(const struct classes *c, const struct class_pair *p
     case PAIR_SIGN:
     case PAIR_ZERO:
         return a.lack | widened;
-    case PAIR_COPY:
-        return x.lack;
     default:
         return LACK_NONE;
     }
