@@ -60,9 +60,10 @@ static enum rp_status check_config(struct rp_gpu *g, struct rp_kernel *k, struct
         return refuse(report, RP_INVALID_CONFIG, name,
                       "%llu bytes of shared memory, at most %llu are possible",
                       info.shared_static + l->dynamic_shared, i->shared_per_block_optin);
-    if (l->param_bytes < info.param_bytes)
+    size_t given = l->params ? l->param_bytes : 0;
+    if (given < info.param_bytes)
         return refuse(report, RP_INVALID_VALUE, name, "%llu bytes of parameters were given, %llu are needed",
-                      l->param_bytes, info.param_bytes);
+                      given, info.param_bytes);
     return RP_OK;
 }
 

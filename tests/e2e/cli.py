@@ -412,7 +412,7 @@ def test_several_workloads():
         seen.append((out, [re.sub(r'"host": {[^}]*}', "", text) for text in files]))
         expect(all('"host"' in text for text in files), "reports have a host part")
     expect(seen[0] == seen[1] == seen[2], "output or reports depend on -j")
-    rc, out, err = run("run", "--functional", "-j", "2", "hotspot", "bfs", "--size", "tiny", "--check-result", "--watchdog", "1000")
+    rc, out, err = run("run", "--functional", "-j", "2", "hotspot", "bfs", "--size", "tiny", "--check-result", "--watchdog", "20000")
     expect(rc == 1 and "launch timed out in kernel hotspot" in err and out.startswith("bfs tiny: OK"), out + err)
     for words, said in ((["hotspot", "bf"], "there is no workload of that name; did you mean bfs"),
                         (["hotspot", "bfs", "--", "x"], "arguments after -- are for one workload"),
