@@ -17,7 +17,7 @@ BELOW = {
     "opt": {"flow", "ir", "isa"},
     "exec": {"ir", "isa"},
     "sim": {"stats"},
-    "mem": {"sim", "stats", "cfg"},
+    "mem": {"sim", "stats"},
     "mech": {"core", "energy", "exec", "flow", "opt", "ir", "isa", "mem", "sim", "stats", "cfg"},
     "core": {"exec", "ir", "isa", "mem", "sim", "stats", "cfg"},
     "energy": {"stats", "cfg"},

@@ -11,7 +11,6 @@
 
 enum {
     CONFIG_WARP_SIZE = 32, /* lanes of a warp; the executors are built for it, so it is no parameter */
-    CONFIG_LINE = 128,     /* bytes of a cache line, on every GPU modelled here */
 };
 
 #define CHOICES(tag, ...) enum config_##tag{__VA_ARGS__};

@@ -1,6 +1,6 @@
 /* Fetch: each cycle every group of warps may read the instruction cache once, for the next warp in turn whose
- * buffer has room; those with nothing in it go first, as they have room for a whole fetch. A line holds 16
- * instructions; a fetch brings fetch_width of them, not across a line's end.
+ * buffer has room; those with nothing in it go first, as they have room for a whole fetch. A fetch brings
+ * fetch_width instructions, not across a line's end.
  *
  * A warp fetches ahead of what it issues, from a pc of its own, straight on until a control instruction takes
  * it elsewhere and empties the buffer. A mechanism can skip instructions that are not fetched yet: a fetch
@@ -10,8 +10,6 @@
 
 #include "core/points.h"
 #include "core/view.h"
-
-enum { LINE_INSTS = MEM_LINE / INST_BYTES };
 
 void buffer_flush(struct sm *sm, uint32_t s, uint32_t pc) {
     struct core_warp *cw = &sm->warps[s];
@@ -73,8 +71,8 @@ static void arrivals(struct sm *sm, uint64_t now) {
 }
 
 /* The pc behind the line that a fetch reads, or behind the code. */
-static uint32_t fetch_end(const struct core_warp *cw) {
-    uint32_t end = cw->fetch_pc - cw->fetch_pc % LINE_INSTS + LINE_INSTS;
+static uint32_t fetch_end(const struct sm *sm, const struct core_warp *cw) {
+    uint32_t end = (cw->fetch_pc | (sm->spec->coalescer.line / INST_BYTES - 1)) + 1;
     return end < cw->ncode ? end : cw->ncode;
 }
 
@@ -87,7 +85,7 @@ static uint32_t fetch_limit(const struct sm *sm, const struct core_warp *cw) {
 /* Tells which instructions a fetch brings, as runs of consecutive ones. */
 static COLD void tell_runs(const struct sm *sm, enum probe_kind kind, uint32_t s) {
     const struct core_warp *cw = &sm->warps[s];
-    uint32_t left = fetch_limit(sm, cw), end = fetch_end(cw), run = 0;
+    uint32_t left = fetch_limit(sm, cw), end = fetch_end(sm, cw), run = 0;
     for (uint32_t pc = cw->fetch_pc, k = 0; left && pc < end; pc++, k++) {
         bool skipped = cw->skips >> k & 1;
         run += !skipped;
@@ -101,7 +99,7 @@ static COLD void tell_runs(const struct sm *sm, enum probe_kind kind, uint32_t s
 
 static void bring(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct core_warp *cw = &sm->warps[s];
-    uint32_t left = fetch_limit(sm, cw), end = fetch_end(cw), pc = cw->fetch_pc;
+    uint32_t left = fetch_limit(sm, cw), end = fetch_end(sm, cw), pc = cw->fetch_pc;
     TELL(sm, tell_runs(sm, PROBE_DECODE, s));
     for (uint32_t at = cw->first + cw->buffered; left && pc < end; pc++, cw->skips >>= 1) {
         if (cw->skips & 1)
@@ -121,10 +119,11 @@ static void bring(struct sm *sm, uint32_t s, uint64_t cycle) {
 static void fetch_one(struct sm *sm, uint32_t s, uint64_t now) {
     struct core_warp *cw = &sm->warps[s];
     uint64_t addr = cw->x->img->address + (uint64_t)cw->fetch_pc * INST_BYTES;
-    struct mem_access a = {.line = addr & ~(uint64_t)(MEM_LINE - 1),
+    uint32_t line = sm->spec->coalescer.line;
+    struct mem_access a = {.line = addr & ~(uint64_t)(line - 1),
                            .lanes = 1,
-                           .bytes = MEM_LINE,
-                           .sectors = MEM_ALL_SECTORS,
+                           .bytes = (uint16_t)line,
+                           .sectors = mem_all_sectors(line),
                            .kind = MEM_LOAD};
     sm->n.fetches++;
     uint32_t token = s | cw->epoch << 8;

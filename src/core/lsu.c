@@ -58,11 +58,11 @@ void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const 
     if (ci.kind == MEM_ATOMIC && i->ndw)
         ci.flags |= MEM_RETURN;
     if (i->kind == X_LDC) {
-        op->naccess = (uint16_t)coalesce_constant(&ci, a, out);
+        op->naccess = (uint16_t)coalesce_constant(&sm->spec->coalescer, &ci, a, out);
     } else if (op->space == CORE_LOCAL) {
         ci.flags |= MEM_LOCAL;
         narrow(at, a, generic ? LOCAL_WINDOW : 0);
-        op->naccess = (uint16_t)coalesce_local(&ci, cw->local_base, at, out);
+        op->naccess = (uint16_t)coalesce_local(&sm->spec->coalescer, &ci, cw->local_base, at, out);
     } else {
         op->naccess = (uint16_t)coalesce(&sm->spec->coalescer, &ci, a, out);
     }

@@ -157,9 +157,9 @@ bool sm_add_block(struct sm *sm, struct cta *c) {
         uint32_t s = (uint32_t)__builtin_ctzll(free);
         free &= free - 1;
         uint64_t local =
-            UINT64_C(0x400000000000) +
-            ((uint64_t)sm->id * CORE_MAX_WARPS + s) *
-                (((uint64_t)sm->x->local_bytes * WARP_LANES + MEM_LINE - 1) & ~(uint64_t)(MEM_LINE - 1));
+            UINT64_C(0x400000000000) + ((uint64_t)sm->id * CORE_MAX_WARPS + s) *
+                                           (((uint64_t)sm->x->local_bytes * WARP_LANES + MEM_MAX_LINE - 1) &
+                                            ~(uint64_t)(MEM_MAX_LINE - 1));
         warp_enter(
             sm, s,
             (struct core_warp){

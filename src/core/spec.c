@@ -1,7 +1,5 @@
 #include "core/spec.h"
 
-#include "mem/spec.h"
-
 /* Cycles a unit with this many lanes needs for a warp. */
 static uint32_t interval(int32_t lanes) {
     return (uint32_t)(WARP_LANES / lanes);
@@ -52,7 +50,7 @@ struct core_spec core_spec(const struct gpu_config *c) {
         .macro_interval = (uint32_t)c->unit_macro,
         .shared_latency = (uint32_t)c->latency_shared,
         .lsu_queue = (uint32_t)c->unit_mem_queue,
-        .coalescer = coalescer_spec(c),
+        .coalescer = {.split_wide = c->coalescer_split_wide, .line = (uint32_t)c->cache_line},
         .sleep = true,
     };
 }

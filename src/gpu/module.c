@@ -251,10 +251,12 @@ static bool compile(struct rp_gpu *g, struct program *p, bool passed, struct dia
     return opt_compile_with(p, &(struct opt_options){.mechs = mechs, .nmechs = passed ? g->mechs.n : 0}, d);
 }
 
+enum { CODE_ALIGN = 128 }; /* bytes: kernels share no cache line, however long those are */
+
 /* Gives the instructions of an image, and of its streams, their addresses. */
 static void place_code(struct image *img, uint64_t *end) {
     img->address = *end;
-    *end += ((uint64_t)img->ncode * INST_BYTES + CONFIG_LINE) & ~(uint64_t)(CONFIG_LINE - 1);
+    *end += ((uint64_t)img->ncode * INST_BYTES + CODE_ALIGN) & ~(uint64_t)(CODE_ALIGN - 1);
     for (uint32_t i = 0; i < img->nstreams; i++)
         place_code(img->streams[i], end);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/spec.h"
-#include "mem/spec.h"
+#include "gpu/mem_spec.h"
 
 enum { HANG_CYCLES = 2000000 };
 

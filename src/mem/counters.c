@@ -59,6 +59,18 @@ static const struct counter_info cache_data_rows[] = {
 };
 const struct counter_table cache_data_table = COUNTER_TABLE(cache_data_rows);
 
+static const struct counter_info cache_write_rows[] = {
+    {"writes", "accesses", "Stores that were accepted.", offsetof(struct cache_counters, writes)},
+    {"write_hits", "accesses", "Stores whose line was there.", offsetof(struct cache_counters, write_hits)},
+    {"write_misses", "accesses", "Stores whose line was not there.",
+     offsetof(struct cache_counters, write_misses)},
+    {"write_merged", "accesses", "Stores that joined a request already under way.",
+     offsetof(struct cache_counters, write_merged)},
+    {"write_sectors", "sectors", "Sectors that accepted stores touched.",
+     offsetof(struct cache_counters, write_sectors)},
+};
+const struct counter_table cache_write_table = COUNTER_TABLE(cache_write_rows);
+
 static const struct counter_info l1_counter_rows[] = {
     {"writes", "accesses", "Stores that were accepted.", offsetof(struct l1_counters, writes)},
     {"write_hits", "accesses", "Stores whose line was there.", offsetof(struct l1_counters, write_hits)},

@@ -56,8 +56,8 @@ struct dram {
     bool writing;
     uint32_t order;
     uint64_t next;
-    uint64_t patience[KINDS];            /* until this tick at least no request has waited too long */
-    uint8_t bursts[MEM_ALL_SECTORS + 1]; /* that a set of sectors takes */
+    uint64_t patience[KINDS]; /* until this tick at least no request has waited too long */
+    uint8_t bursts[MEM_SETS]; /* that a set of sectors takes */
     dram_probe *probe;
     void *probe_ctx;
     struct dram_counters n;
@@ -66,16 +66,17 @@ struct dram {
 static void count_bursts(struct dram *d) {
     uint32_t bytes = d->spec.burst_bytes < MEM_SECTOR ? MEM_SECTOR : d->spec.burst_bytes;
     uint32_t each = (bytes + d->spec.burst_bytes - 1) / d->spec.burst_bytes, sectors = bytes / MEM_SECTOR;
-    for (uint32_t set = 0; set <= MEM_ALL_SECTORS; set++)
-        for (uint32_t s = 0; s < MEM_SECTORS; s += sectors) {
-            uint32_t mask = sectors >= MEM_SECTORS ? MEM_ALL_SECTORS : ((1u << sectors) - 1) << s;
+    uint32_t all = mem_all_sectors(d->spec.line), most = d->spec.line / MEM_SECTOR;
+    for (uint32_t set = 0; set <= all; set++)
+        for (uint32_t s = 0; s < most; s += sectors) {
+            uint32_t mask = sectors >= most ? all : ((1u << sectors) - 1) << s;
             d->bursts[set] += set & mask ? (uint8_t)each : 0;
         }
 }
 
 struct dram *dram_create(struct arena *a, const struct dram_spec *s) {
     assert(s->banks && s->banks <= MAX_BANKS && s->groups && s->burst_bytes && s->burst_ticks &&
-           s->row >= s->chunk);
+           s->row >= s->chunk && mem_line_is_valid(s->line) && s->chunk % s->line == 0);
     assert(s->queue && s->reads && s->write_queue && s->write_low < s->write_high &&
            s->write_high <= s->write_queue);
     struct dram *d = arena_new(a, struct dram);

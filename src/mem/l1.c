@@ -1,10 +1,10 @@
 /* Stores, atomics and locks of the data cache. */
 #include "mem/l1.h"
 
-struct l1 *l1_create(struct arena *a, const struct l1_spec *s, uint32_t sm) {
+struct l1 *l1_create(struct arena *a, const struct l1_spec *s, uint32_t port) {
     struct l1 *l = arena_new(a, struct l1);
     l->spec = *s;
-    cache_init(&l->cache, a, &s->cache, sm);
+    cache_init(&l->cache, a, &s->cache, port);
     return l;
 }
 
@@ -68,7 +68,7 @@ static enum mem_result store_back(struct l1 *l, uint64_t now, const struct mem_a
     if (!mem_accepted(r))
         return r;
     l->n.write_hits += r == MEM_HIT;
-    cache_hit(&l->cache, now, token, x->kind);
+    cache_hit(&l->cache, now, token, x);
     return MEM_HIT; /* nothing is fetched, so it is done as soon as a hit */
 }
 
@@ -122,7 +122,7 @@ void l1_fill(struct l1 *l, uint64_t now, const struct mem_packet *p) {
     }
     l->cache.stores--;
     l->cache.bank.epoch++;
-    cache_answer(&l->cache, now, p->id, p->kind);
+    cache_answer(&l->cache, now, p);
 }
 
 bool l1_idle(const struct l1 *l) {

@@ -29,7 +29,7 @@ struct l1 {
     struct l1_counters n;
 };
 
-struct l1 *l1_create(struct arena *a, const struct l1_spec *s, uint32_t sm);
+struct l1 *l1_create(struct arena *a, const struct l1_spec *s, uint32_t port);
 /* Offers an access of any kind. */
 enum mem_result l1_access(struct l1 *l, uint64_t now, const struct mem_access *x, uint32_t token);
 /* One lock less on a line; false if it is not there or not locked. */

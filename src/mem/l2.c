@@ -178,7 +178,7 @@ void l2_tick(struct l2 *l, uint64_t now) {
         if (queue_empty(&l->in) || queue_head(&l->in)->ready > now)
             return;
         const struct mem_packet *p = &queue_head(&l->in)->packet;
-        uint32_t slice = (uint32_t)(p->line / MEM_LINE % l->spec.slices);
+        uint32_t slice = (uint32_t)((p->line >> l->bank.tags.shift) % l->spec.slices);
         if (used >> slice & 1)
             return;
         used |= UINT64_C(1) << slice;

@@ -61,7 +61,7 @@ static void create_ports(struct memsys *m, struct arena *a) {
 }
 
 struct memsys *memsys_create(struct arena *a, const struct mem_spec *s) {
-    assert(s->sms && s->partitions && s->interleave >= MEM_LINE && s->interleave % MEM_LINE == 0);
+    assert(s->sms && s->partitions && s->interleave && s->interleave % s->dram.line == 0);
     struct memsys *m = arena_new(a, struct memsys);
     m->spec = *s;
     m->spec.request.inputs = m->spec.reply.outputs = s->sms;
@@ -264,7 +264,7 @@ static void drain_l2(struct memsys *m, uint64_t now, uint64_t tick, uint32_t p) 
     const struct mem_packet *q = l2_reply(l, tick);
     if (q && icnt_has_room(m->reply, p)) {
         uint64_t at = arrival(&m->domain[ICNT], now);
-        icnt_push(m->reply, at, p, q->sm, q);
+        icnt_push(m->reply, at, p, q->port, q);
         due(&m->domain[ICNT], at);
         l2_replied(l, tick);
     }

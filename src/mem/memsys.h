@@ -21,7 +21,7 @@
 /* Everything there is to know. The ports of the networks are filled in by memsys_create. */
 struct mem_spec {
     uint32_t sms, partitions;
-    uint32_t interleave; /* bytes, a multiple of MEM_LINE */
+    uint32_t interleave; /* bytes, whole lines */
     bool hash;
     struct clock icnt_clock, l2_clock, dram_clock;
     struct l1_spec l1;

@@ -615,14 +615,17 @@ static void test_checks(void **state) {
         "y: 32, "
         "z: 32}\n",
         "issue.schedulers (4) must not exceed sm.warps (1)");
-    bad("l1.size: 10000", "l1.size (10000) must be a multiple of 128 bytes times l1.ways (64)");
-    bad("texcache.ways: 3", "texcache.size (32K) must be a multiple of 128 bytes times texcache.ways (3)");
+    bad("l1.size: 10000", "l1.size (10000) must be a multiple of cache.line times l1.ways (64)");
+    bad("texcache.ways: 3", "texcache.size (32K) must be a multiple of cache.line times texcache.ways (3)");
     bad("constcache.ways: 3",
-        "constcache.size (64K) must be a multiple of 128 bytes times constcache.ways (3)");
-    bad("icache.ways: 3", "icache.size (128K) must be a multiple of 128 bytes times icache.ways (3)");
+        "constcache.size (64K) must be a multiple of cache.line times constcache.ways (3)");
+    bad("icache.ways: 3", "icache.size (128K) must be a multiple of cache.line times icache.ways (3)");
     bad("l2.size: 128K",
         "l2.size (128K) must hold at least one set of l2.ways lines for each of l2.partitions (94)");
-    bad("l2.interleave: 200", "l2.interleave (200) must be a multiple of 128, as must dram.chunk (256)");
+    bad("l2.interleave: 200", "cache.line (128) must be a power of two and divide l2.interleave (200)");
+    bad_set("cache.line: 96", no_set, 6,
+            "cache.line (96) must be a power of two and divide l2.interleave (256)");
+    bad("dram.chunk: 320\ndram.row: 320", "dram.chunk (320) must be a multiple of cache.line (128)");
     bad("dram: {bus: 6032}",
         "dram.bus (6032) must give a whole number of bytes to each of l2.partitions (94)");
     bad("dram.burst: 6", "dram.burst (6) must be a multiple of dram.rate (4)");

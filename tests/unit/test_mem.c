@@ -74,7 +74,11 @@ static void test_pool(void **state) {
 
 static struct cache_spec small_cache(void) {
     return (struct cache_spec){
-        .bank = {.tags = {.sets = 4, .ways = 2}, .mshrs = 4, .merges = 3, .queue = 4, .sectored = false},
+        .bank = {.tags = {.sets = 4, .ways = 2, .line = MEM_MAX_LINE},
+                 .mshrs = 4,
+                 .merges = 3,
+                 .queue = 4,
+                 .sectored = false},
         .latency = 10,
         .interval = 1,
         .stores = 4,
@@ -83,7 +87,7 @@ static struct cache_spec small_cache(void) {
 
 static struct mem_access load(uint64_t line, uint8_t sectors) {
     return (struct mem_access){
-        .line = line * MEM_LINE, .sectors = sectors, .kind = MEM_LOAD, .lanes = 1, .bytes = 4};
+        .line = line * MEM_MAX_LINE, .sectors = sectors, .kind = MEM_LOAD, .lanes = 1, .bytes = 4};
 }
 
 /* Takes the oldest request away as memory would, and answers it. */
@@ -118,7 +122,7 @@ static void test_cache_hits(void **state) {
     expect_access(c, 0, 5, 1, MEM_MISS);
     assert_int_equal(cache_next(c), NEVER);
     struct mem_packet p = serve(c, 100);
-    assert_true(p.line == 5 * MEM_LINE && p.sectors == 0xf && p.sm == 3 && p.bytes == 0);
+    assert_true(p.line == 5 * MEM_MAX_LINE && p.sectors == 0xf && p.port == 3 && p.bytes == 0);
     expect_done(c, 101, 1);
     expect_access(c, 110, 5, 2, MEM_HIT);
     expect_done(c, 120, 2);
@@ -281,7 +285,7 @@ static struct l1_spec small_l1(void) {
 
 static struct mem_access store(uint64_t line, uint8_t sectors, uint8_t full, uint8_t flags) {
     return (struct mem_access){
-        .line = line * MEM_LINE, .sectors = sectors, .full = full, .kind = MEM_STORE, .flags = flags};
+        .line = line * MEM_MAX_LINE, .sectors = sectors, .full = full, .kind = MEM_STORE, .flags = flags};
 }
 
 static struct mem_packet take(struct l1 *l) {
@@ -310,7 +314,7 @@ static void test_l1_write_through(void **state) {
         assert_int_equal(l1_access(l, 10, &w, 77), MEM_SENT);
         struct mem_packet p = take(l);
         assert_true(p.kind == MEM_STORE && p.bytes == 64 && p.sectors == 0x3 && p.full == 0x1 && p.id == 77 &&
-                    p.sm == 2);
+                    p.port == 2);
         assert_false(l1_idle(l));
         p.bytes = 0;
         l1_fill(l, 90, &p);
@@ -362,7 +366,7 @@ static void test_l1_write_back(void **state) {
     assert_true(p.kind == MEM_STORE && p.line == 0 && p.sectors == 0x3 && p.bytes == 64 &&
                 p.flags & MEM_SILENT);
     p = take(l);
-    assert_true(p.kind == MEM_LOAD && p.line == 8 * MEM_LINE);
+    assert_true(p.kind == MEM_LOAD && p.line == 8 * MEM_MAX_LINE);
     assert_int_equal(l->cache.bank.n.write_backs, 1);
     s.local_write_back = false;
     l = l1_create(&arena, &s, 0);
@@ -400,7 +404,7 @@ static void test_l1_atomics(void **state) {
     (void)state;
     struct l1_spec s = small_l1();
     struct l1 *l = l1_create(&arena, &s, 0);
-    struct mem_access a = {.line = 5 * MEM_LINE,
+    struct mem_access a = {.line = 5 * MEM_MAX_LINE,
                            .sectors = 1,
                            .kind = MEM_ATOMIC,
                            .flags = MEM_RETURN,
@@ -445,7 +449,7 @@ static void test_l1_locks(void **state) {
     assert_int_equal(l1_access(l, 201, &x[2], 0), MEM_STALL_WAYS); /* still locked once */
     assert_true(l1_unlock(l, 0));
     assert_false(l1_unlock(l, 0));
-    assert_false(l1_unlock(l, 99 * MEM_LINE));
+    assert_false(l1_unlock(l, 99 * MEM_MAX_LINE));
     assert_int_equal(l1_access(l, 202, &x[2], 0), MEM_MISS);
     assert_true(l->n.locks == 4 && l->n.unlocks == 2);
     struct mem_access w = store(4, 1, 0, 0);
@@ -549,16 +553,20 @@ static void test_icnt_pressure(void **state) {
 /* ---- L2 ---------------------------------------------------------------------------------------------- */
 
 static struct l2_spec small_l2(void) {
-    return (struct l2_spec){
-        .bank = {.tags = {.sets = 2, .ways = 2}, .mshrs = 2, .merges = 2, .queue = 4, .sectored = true},
-        .slices = 1,
-        .latency = 20,
-        .queue = 8,
-        .atomic_lanes = 8};
+    return (struct l2_spec){.bank = {.tags = {.sets = 2, .ways = 2, .line = MEM_MAX_LINE},
+                                     .mshrs = 2,
+                                     .merges = 2,
+                                     .queue = 4,
+                                     .sectored = true},
+                            .slices = 1,
+                            .latency = 20,
+                            .queue = 8,
+                            .atomic_lanes = 8};
 }
 
 static struct mem_packet request(enum mem_kind kind, uint64_t line, uint8_t sectors, uint32_t id) {
-    return (struct mem_packet){.line = line * MEM_LINE, .id = id, .kind = (uint8_t)kind, .sectors = sectors};
+    return (struct mem_packet){
+        .line = line * MEM_MAX_LINE, .id = id, .kind = (uint8_t)kind, .sectors = sectors};
 }
 
 /* Ticks until a reply is ready, answering DRAM requests after delay ticks; returns when. */
@@ -706,7 +714,7 @@ static void test_l2_atomics(void **state) {
     assert_true(l2_counters(l)->atomic_hits == 3 && l2_counters(l)->atomic_ticks == 32 + 3 * 4);
     struct mem_packet p = request(MEM_LOAD, 3, 1, 0);
     for (uint64_t line = 3; line <= 5; line += 2) { /* the line is dirty */
-        p.line = line * MEM_LINE;
+        p.line = line * MEM_MAX_LINE;
         l2_push(l, 1000 * line, &p);
         l2_until_reply(l, 1000 * line, 50, &r);
     }

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
+#include "gpu/mem_spec.h"
 #include "mem/counters.h"
-#include "mem/spec.h"
 
 static struct arena arena;
 
@@ -149,7 +149,7 @@ static uint64_t run_channel(struct dram *d, uint32_t requests, uint32_t pattern,
         if (pushed < requests && wants && dram_has_room(d, write)) {
             line = pattern == 0 && draw(&rng, 4) == 0 ? draw(&rng, 1 << 20) : line + 1;
             state[pushed] = (uint8_t)(pattern == 0 ? 1 + draw(&rng, 15) : 15);
-            dram_push(d, tick, line * MEM_LINE, state[pushed], write, pushed);
+            dram_push(d, tick, line * MEM_MAX_LINE, state[pushed], write, pushed);
             reads += !write;
             pushed++;
         }
@@ -218,7 +218,7 @@ static void test_dram_bandwidth(void **state) {
 static uint64_t read_line(struct dram *d, uint64_t now, uint64_t line, uint8_t sectors) {
     uint32_t id;
     uint8_t got;
-    dram_push(d, now, line * MEM_LINE, sectors, false, 1);
+    dram_push(d, now, line * MEM_MAX_LINE, sectors, false, 1);
     for (uint64_t t = now;; t++) {
         dram_tick(d, t);
         if (dram_pop_at(d) <= t) {
@@ -235,7 +235,7 @@ static void test_dram_latency(void **state) {
     s.hash = false;
     struct dram *d = dram_create(&arena, &s);
     const struct dram_timing *t = &s.t;
-    uint64_t hit = t->cl + s.burst_ticks + s.latency, row_lines = s.row / MEM_LINE * s.banks;
+    uint64_t hit = t->cl + s.burst_ticks + s.latency, row_lines = s.row / MEM_MAX_LINE * s.banks;
     assert_int_equal(read_line(d, 1000, 0, 0x1), t->rcd + hit);                 /* closed */
     assert_int_equal(read_line(d, 2000, 1, 0x1), hit);                          /* open */
     assert_int_equal(read_line(d, 3000, 0, 0xf), hit + t->ccdl);                /* two bursts of one bank */
@@ -254,15 +254,15 @@ static void test_dram_order(void **state) {
     s.starve = 300;
     s.latency = 0;
     struct dram *d = dram_create(&arena, &s);
-    uint64_t row_lines = s.row / MEM_LINE * s.banks, tick = 0, other_done = 0;
+    uint64_t row_lines = s.row / MEM_MAX_LINE * s.banks, tick = 0, other_done = 0;
     uint32_t id, hits = 0, sent = 0;
     uint8_t sectors;
     read_line(d, 0, 0, 0x1);
     tick = 1000;
-    dram_push(d, tick, row_lines * MEM_LINE, 1, false, 9999); /* same bank, other row */
+    dram_push(d, tick, row_lines * MEM_MAX_LINE, 1, false, 9999); /* same bank, other row */
     for (; !other_done; tick++) {
         if (dram_has_room(d, false)) /* a stream of hits to the open row */
-            dram_push(d, tick, (sent++ % 2) * (uint64_t)MEM_LINE, 1, false, 0);
+            dram_push(d, tick, (sent++ % 2) * (uint64_t)MEM_MAX_LINE, 1, false, 0);
         dram_tick(d, tick);
         while (dram_pop_at(d) <= tick) {
             dram_pop(d, &id, &sectors);
@@ -281,7 +281,7 @@ static void test_dram_order(void **state) {
 /* Cycles from a load of one line to its completion. */
 static uint64_t load_line(struct memsys *m, uint64_t *now, uint64_t line) {
     struct mem_access x = {
-        .line = line * MEM_LINE, .sectors = 15, .kind = MEM_LOAD, .lanes = ~0u, .bytes = 128};
+        .line = line * MEM_MAX_LINE, .sectors = 15, .kind = MEM_LOAD, .lanes = ~0u, .bytes = 128};
     struct mem_done d;
     memsys_tick(m, *now);
     uint64_t start = *now;
@@ -356,14 +356,16 @@ static void mix(uint64_t *h, uint64_t v) {
     *h ^= *h >> 29;
 }
 
+static uint32_t line_bytes; /* of the memory system that runs */
+
 static void next_access(struct sm_state *s) {
     static const enum mem_client clients[] = {MEM_DATA,    MEM_DATA,     MEM_DATA, MEM_DATA,
                                               MEM_TEXTURE, MEM_CONSTANT, MEM_INST};
     uint32_t what = draw(&s->rng, 10);
     s->client = clients[draw(&s->rng, 7)];
     s->x = (struct mem_access){
-        .line = (uint64_t)(draw(&s->rng, 3) ? draw(&s->rng, 64) : draw(&s->rng, 100000)) * MEM_LINE,
-        .sectors = (uint8_t)(1 + draw(&s->rng, 15)),
+        .line = (uint64_t)(draw(&s->rng, 3) ? draw(&s->rng, 64) : draw(&s->rng, 100000)) * line_bytes,
+        .sectors = (uint8_t)(1 + draw(&s->rng, mem_all_sectors(line_bytes))),
         .lanes = ~0u,
         .bytes = 32,
         .kind = MEM_LOAD};
@@ -459,6 +461,7 @@ static struct outcome run(const struct mem_spec *s, enum mode mode, uint32_t act
     uint32_t busy = active;
     uint64_t now = 0;
     memsys_set_eager(m, mode == EAGER);
+    line_bytes = s->dram.line;
     for (uint32_t i = 0; i < active; i++) {
         sm[i].rng = i + 1;
         sm[i].left = accesses;
@@ -525,7 +528,8 @@ static const char *any_value(const struct param *p, uint64_t *rng) {
         return arena_printf(&arena, "%s=%d", p->path,
                             (int)(p->min + draw(rng, range < 40 ? (uint32_t)range + 1 : 40)));
     case PARAM_BYTES:
-        return arena_printf(&arena, "%s=%u", p->path, 128u << draw(rng, 10));
+        return arena_printf(&arena, "%s=%u", p->path,
+                            p->max > 128 ? 128u << draw(rng, 10) : 32u << draw(rng, 3));
     case PARAM_BOOL:
         return arena_printf(&arena, "%s=%s", p->path, draw(rng, 2) ? "true" : "false");
     case PARAM_ENUM:
@@ -538,10 +542,10 @@ static const char *any_value(const struct param *p, uint64_t *rng) {
 /* Whatever a valid configuration says, every access completes, and jumping changes nothing. */
 static void test_any_config(void **state) {
     (void)state;
-    static const char *const groups[] = {"l1.",   "texcache.", "constcache.", "icache.",
-                                         "icnt.", "l2.",       "dram.",       "clock."};
+    static const char *const groups[] = {"cache.", "l1.", "texcache.", "constcache.", "icache.",
+                                         "icnt.",  "l2.", "dram.",     "clock."};
     uint64_t rng = 7;
-    uint32_t valid = 0;
+    uint32_t valid = 0, short_lines = 0;
     struct config config = {.what = "GPU"};
     config_add(&config, &gpu_params);
     while (valid < 40) {
@@ -562,11 +566,13 @@ static void test_any_config(void **state) {
             assert_int_equal(a.completions, 600);
             assert_memory_equal(&a, &b, sizeof a);
             assert_memory_equal(&a, &e, sizeof a);
+            short_lines += s.dram.line < MEM_MAX_LINE;
             valid++;
         }
         arena_free(&arena);
         diag_free(&d);
     }
+    assert_true(short_lines > 1);
     config_free(&config);
 }
 
@@ -582,7 +588,8 @@ static double stream(const char *gpu, uint64_t lines) {
         memsys_tick(m, now);
         for (uint32_t i = 0; i < s.sms; i++) {
             struct mem_done d;
-            struct mem_access x = {.line = sent * MEM_LINE, .sectors = 15, .kind = MEM_LOAD, .lanes = ~0u};
+            struct mem_access x = {
+                .line = sent * MEM_MAX_LINE, .sectors = 15, .kind = MEM_LOAD, .lanes = ~0u};
             while (memsys_pop(m, now, i, MEM_DATA, &d))
                 done++;
             sent += sent < lines && mem_accepted(memsys_access(m, now, i, MEM_DATA, &x, 0));
@@ -590,7 +597,7 @@ static double stream(const char *gpu, uint64_t lines) {
     }
     arena_free(&arena);
     double seconds = (double)now / (c.clock_sm * 1e6), peak = c.dram_bus / 8.0 * 2e6 * c.clock_dram;
-    return (double)lines * MEM_LINE / seconds / peak;
+    return (double)lines * MEM_MAX_LINE / seconds / peak;
 }
 
 static void test_bandwidth(void **state) {

@@ -690,7 +690,7 @@ static void ask(void *m, uint64_t now) {
     if (s.count)
         return;
     struct mem_access a = {
-        .line = wanted, .lanes = 1, .bytes = 4, .sectors = MEM_ALL_SECTORS, .kind = MEM_LOAD};
+        .line = wanted, .lanes = 1, .bytes = 4, .sectors = mem_all_sectors(MEM_MAX_LINE), .kind = MEM_LOAD};
     if (mem_accepted(core_request(mech_sm, &a, 12345, now))) {
         s.count = 1;
         s.at = now;
@@ -719,7 +719,7 @@ static void test_request(void **state) {
                                     *const points[] = {&p};
     memset(&s, 0, sizeof s);
     mech_rig_open(&r, "gtx480", NULL, kernels, 1, points);
-    wanted = r.buffer & ~(uint64_t)(MEM_LINE - 1);
+    wanted = r.buffer & ~(uint64_t)(MEM_MAX_LINE - 1);
     rig_run(&r, "memory", 1, 32, (struct rig_params){.n = 1});
     assert_int_equal(s.ended, 1);
     assert_int_equal(s.token, 12345);
@@ -732,8 +732,11 @@ static void test_request(void **state) {
 /* Nobody waits for a prefetch, and the line is there nevertheless. */
 static void fetch_ahead(void *m, uint64_t now) {
     (void)m;
-    const struct mem_access a = {
-        .line = wanted, .lanes = 1, .bytes = 4, .sectors = MEM_ALL_SECTORS, .kind = MEM_PREFETCH};
+    const struct mem_access a = {.line = wanted,
+                                 .lanes = 1,
+                                 .bytes = 4,
+                                 .sectors = mem_all_sectors(MEM_MAX_LINE),
+                                 .kind = MEM_PREFETCH};
     s.count = s.count || mem_accepted(core_request(mech_sm, &a, 1, now));
     s.at = s.at ? s.at : now;
 }
@@ -750,7 +753,7 @@ static void test_prefetch(void **state) {
                                     *const points[] = {&p};
     memset(&s, 0, sizeof s);
     mech_rig_open(&r, "gtx480", NULL, kernels, 1, points);
-    wanted = r.buffer & ~(uint64_t)(MEM_LINE - 1);
+    wanted = r.buffer & ~(uint64_t)(MEM_MAX_LINE - 1);
     rig_run(&r, "memory", 1, 32, (struct rig_params){.n = 1});
     assert_int_equal(s.count, 1);
     assert_int_equal(rig_counter(&r, "l1.prefetches"), 1);

@@ -1,8 +1,12 @@
 /* The memory system a configuration describes. */
-#include "mem/spec.h"
+#include "gpu/mem_spec.h"
 
-static uint32_t sets(uint64_t size, int32_t ways) {
-    return (uint32_t)(size / ((uint64_t)ways * MEM_LINE));
+/* Lines of a cache of so many bytes. */
+static struct tags_spec tags(const struct gpu_config *c, uint64_t size, int32_t ways) {
+    return (struct tags_spec){.sets = (uint32_t)(size / ((uint64_t)ways * c->cache_line)),
+                              .ways = (uint32_t)ways,
+                              .replacement = REPLACE_LRU,
+                              .line = (uint32_t)c->cache_line};
 }
 
 static enum replacement replacement(enum config_replacement r) {
@@ -12,8 +16,7 @@ static enum replacement replacement(enum config_replacement r) {
 
 /* The read-only caches differ in numbers only. */
 #define READ_ONLY(c, name)                                                                                   \
-    ((struct cache_spec){.bank = {.tags = {sets((c)->name##_size, (c)->name##_ways),                         \
-                                           (uint32_t)(c)->name##_ways, false, REPLACE_LRU},                  \
+    ((struct cache_spec){.bank = {.tags = tags(c, (c)->name##_size, (c)->name##_ways),                       \
                                   .mshrs = (uint32_t)(c)->name##_mshrs,                                      \
                                   .merges = (uint32_t)(c)->name##_merges,                                    \
                                   .queue = (uint32_t)(c)->name##_queue},                                     \
@@ -45,9 +48,11 @@ static struct icnt_spec icnt(const struct gpu_config *c, int32_t input_bytes, in
 }
 
 static struct l2_spec l2(const struct gpu_config *c) {
+    struct tags_spec lines = tags(c, c->l2_size / (uint64_t)c->l2_partitions, c->l2_ways);
+    lines.hash = c->l2_set_hash;
+    lines.replacement = replacement(c->l2_replacement);
     return (struct l2_spec){
-        .bank = {.tags = {sets(c->l2_size / (uint64_t)c->l2_partitions, c->l2_ways), (uint32_t)c->l2_ways,
-                          c->l2_set_hash, replacement(c->l2_replacement)},
+        .bank = {.tags = lines,
                  .mshrs = (uint32_t)c->l2_mshrs,
                  .merges = (uint32_t)c->l2_merges,
                  .queue = (uint32_t)c->l2_out_queue,
@@ -72,13 +77,14 @@ static struct dram_spec dram(const struct gpu_config *c) {
     return (struct dram_spec){
         .banks = (uint32_t)c->dram_banks,
         .groups = (uint32_t)c->dram_groups,
+        .line = (uint32_t)c->cache_line,
         .row = (uint32_t)c->dram_row,
         .chunk = (uint32_t)c->dram_chunk,
         .hash = c->dram_hash,
         .burst_bytes = pins * (uint32_t)c->dram_burst / 8,
         .burst_ticks = (uint32_t)(c->dram_burst / c->dram_rate),
         .queue = (uint32_t)c->dram_queue,
-        .reads = (uint32_t)c->l2_mshrs * MEM_SECTORS, /* L2 asks for each sector of a line at most once */
+        .reads = (uint32_t)c->l2_mshrs * MEM_MAX_SECTORS, /* L2 asks for each sector of a line at most once */
         .write_queue = (uint32_t)c->dram_write_queue,
         .write_high = (uint32_t)c->dram_write_high,
         .write_low = (uint32_t)c->dram_write_low,
@@ -118,8 +124,4 @@ struct mem_spec mem_spec(const struct gpu_config *c) {
         .l2 = l2(c),
         .dram = dram(c),
     };
-}
-
-struct coalescer_spec coalescer_spec(const struct gpu_config *c) {
-    return (struct coalescer_spec){c->coalescer_split_wide};
 }
