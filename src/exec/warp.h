@@ -194,6 +194,8 @@ bool simt_rotate(struct warp *w);
 /* The same for a warp that spins: when no other path can run, lanes that wait at a reconvergence point go on
  * without the others, because what the others wait for may be theirs to do. */
 bool simt_yield(struct warp *w);
+/* Lets lanes go on alone that wait at a reconvergence point, if one of these is among them. */
+bool simt_part(struct warp *w, uint32_t lanes);
 
 /* ---- barrier.c ---- */
 /* Lanes of the top entry, which has passed the instruction, arrive at barrier id (of want threads, 0: all),
