@@ -141,9 +141,11 @@ int cud_pack_args(struct cud_launch *l, void *const *args) {
 int cud_pack_buffer(struct cud_launch *l, const void *bytes, size_t n) {
     l->param_bytes = param_bytes(l->func->kernel);
     l->params = xcalloc(1, l->param_bytes + 1);
-    if (n > (l->param_bytes + 7) / 8 * 8)
+    if (n > l->param_bytes)
         return cudaErrorLaunchOutOfResources;
-    memcpy(l->params, bytes, n < l->param_bytes ? n : l->param_bytes);
+    if (!n && l->param_bytes)
+        return cudaErrorInvalidValue;
+    memcpy(l->params, bytes, n); /* fewer bytes are no error; the rest is zero */
     return cudaSuccess;
 }
 
@@ -269,7 +271,8 @@ int cud_run(struct cud_op *op) {
         return run_event(op->event);
     case CUD_OP_FREE:
         return cud_mem_free(op->mem.addr);
-    case CUD_OP_ALLOC: /* the address was given out when the node was made */
+    case CUD_OP_ALLOC:
+        return cud_graph_mem_allocate(op->mem.addr);
     case CUD_OP_EMPTY:
     case CUD_OP_WAIT:
         return cudaSuccess;
