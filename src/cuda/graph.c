@@ -20,7 +20,17 @@ static void free_node(struct CUgraphNode_st *n) {
     cud_object_free(n);
 }
 
+/* Another graph may get the same address. */
+static void forget_origin(const struct CUgraph_st *g) {
+    for (uint32_t i = 0; i < cud.objects.len; i++) {
+        struct CUgraphExec_st *e = cud.objects.entries[i].value;
+        if (e && e->obj.kind == CUD_EXEC && e->origin == g)
+            e->origin = NULL;
+    }
+}
+
 int cud_graph_destroy(struct CUgraph_st *g) {
+    forget_origin(g);
     for (uint32_t i = 0; i < g->nodes.len; i++)
         free_node(g->nodes.at[i]);
     vec_free(&g->nodes);
@@ -100,6 +110,8 @@ static int copy_op(struct cud_op *to, const struct cud_op *from) {
         memcpy(to->launch.params, from->launch.params, from->launch.param_bytes);
     } else if (from->kind == CUD_OP_GRAPH)
         return cud_graph_clone(&to->graph, from->graph);
+    else if (from->kind == CUD_OP_ALLOC)
+        cud_graph_mem_ref(from->mem.addr, true);
     return cudaSuccess;
 }
 
@@ -161,12 +173,24 @@ int cud_graph_run(struct CUgraph_st *g) {
     return in_order(g, run_node, &error) ? error : cudaErrorInvalidValue;
 }
 
+static bool has_executable(const struct CUgraph_st *g) {
+    for (uint32_t i = 0; i < cud.objects.len; i++) {
+        const struct CUgraphExec_st *e = cud.objects.entries[i].value;
+        if (e && e->obj.kind == CUD_EXEC && e->origin == g)
+            return true;
+    }
+    return false;
+}
+
 int cud_graph_instantiate(struct CUgraphExec_st **out, struct CUgraph_st *g, uint64_t flags) {
     int error = cudaSuccess;
     if (!out || !in_order(g, NULL, &error))
         return cudaErrorInvalidValue;
+    if (cud_graph_mem_used(g) && has_executable(g))
+        return cudaErrorNotSupported;
     struct CUgraphExec_st *e = cud_object_new(CUD_EXEC, sizeof *e, NULL);
     e->flags = flags;
+    e->origin = g;
     cud_graph_clone(&e->graph, g);
     *out = e;
     return cudaSuccess;
@@ -182,8 +206,10 @@ int cud_graph_launch(struct CUgraphExec_st *e, struct CUstream_st *stream) {
     struct CUstream_st *s = cud_stream(stream);
     if (!s)
         return cudaErrorInvalidResourceHandle;
-    if (!s->capture)
-        return cud_graph_run(e->graph);
+    if (!s->capture) {
+        int error = cud_graph_mem_launch(e);
+        return error ? error : cud_graph_run(e->graph);
+    }
     struct cud_op op = {.kind = CUD_OP_GRAPH};
     cud_graph_clone(&op.graph, e->graph);
     return cud_capture_add(s, &op);
@@ -324,4 +350,14 @@ int cud_capture_add(struct CUstream_st *s, struct cud_op *op) {
     s->tail.len = 0;
     vec_push(&s->tail, node);
     return cudaSuccess;
+}
+
+int cud_capture_alloc(struct CUstream_st *s, uint64_t *addr, size_t size) {
+    uint64_t at;
+    int error = addr ? cud_graph_mem_new(&at, size) : cudaErrorInvalidValue;
+    if (error)
+        return error;
+    *addr = at;
+    struct cud_op op = {.kind = CUD_OP_ALLOC, .mem = {at, size}};
+    return cud_capture_add(s, &op);
 }

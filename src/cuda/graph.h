@@ -24,11 +24,15 @@ struct CUgraph_st {
     bool invalidated; /* a capture that went wrong */
 };
 
+enum { CUD_GRAPH_AUTO_FREE = 1 }; /* of the flags of an executable graph, numbered as in both APIs */
+
 /* An executable graph is a private copy. */
 struct CUgraphExec_st {
     struct cud_object obj;
     struct CUgraph_st *graph;
+    const struct CUgraph_st *origin; /* whose copy it is; may be gone */
     uint64_t flags;
+    uint64_t associated; /* when it was launched last that memory was taken for it, see graph_mem.c */
 };
 
 int cud_graph_create(struct CUgraph_st **out);
@@ -48,6 +52,27 @@ int cud_graph_set(struct CUgraphNode_st *node, struct cud_op *op);
 struct CUgraphNode_st *cud_graph_exec_node(struct CUgraphExec_st *e, struct CUgraphNode_st *node);
 /* Brings an executable graph up to date with one of the same shape; false when the shape differs. */
 bool cud_graph_exec_update(struct CUgraphExec_st *e, struct CUgraph_st *g, struct CUgraphNode_st **culprit);
+
+/* ---- graph_mem.c: memory that nodes allocate --------------------------------------------------------- */
+
+/* An address for a node to allocate. */
+int cud_graph_mem_new(uint64_t *addr, size_t size);
+/* One more, or one fewer, node allocates at addr. */
+void cud_graph_mem_ref(uint64_t addr, bool more);
+/* Whether a node allocates [addr, addr + size) or more, be it there now or not. */
+bool cud_graph_mem_holds(uint64_t addr, size_t size);
+int cud_graph_mem_allocate(uint64_t addr);
+/* Memory at addr has been freed. */
+void cud_graph_mem_freed(uint64_t addr);
+/* Whether nodes of a graph allocate. */
+bool cud_graph_mem_used(const struct CUgraph_st *g);
+/* Checks before a launch that what the graph allocates is free and what it frees is there. */
+int cud_graph_mem_launch(struct CUgraphExec_st *e);
+int cud_graph_mem_trim(int device);
+/* Attributes numbered as cudaGraphMemAttributeType; setting resets high marks. */
+int cud_graph_mem_attribute(int device, int attribute, uint64_t *value, bool set);
+/* Records an allocation of a capturing stream. */
+int cud_capture_alloc(struct CUstream_st *stream, uint64_t *addr, size_t size);
 
 int cud_capture_begin(struct CUstream_st *stream, int mode);
 int cud_capture_end(struct CUstream_st *stream, struct CUgraph_st **out);
@@ -149,6 +174,10 @@ int cud_node_memset(struct CUgraphNode_st *node, struct cud_memset_node *out);
 int cud_node_host(struct CUgraphNode_st *node, struct cud_host_node *out);
 int cud_node_child(struct CUgraphNode_st *node, struct CUgraph_st **out);
 int cud_node_event(struct CUgraphNode_st *node, int kind, struct CUevent_st **out);
+int cud_node_alloc(struct CUgraphNode_st *node, struct cud_alloc_node *out);
+int cud_node_free(struct CUgraphNode_st *node, uint64_t *out);
+/* A copy for the program; graphs that allocate have none. */
+int cud_clone(struct CUgraph_st **out, struct CUgraph_st *g);
 int cud_node_enable(struct CUgraphExec_st *e, struct CUgraphNode_st *node, unsigned on);
 int cud_node_enabled(struct CUgraphExec_st *e, struct CUgraphNode_st *node, unsigned *on);
 int cud_instantiate(struct CUgraphExec_st **out, struct CUgraph_st *g, uint64_t flags);

@@ -110,6 +110,8 @@ void cud_op_free(struct cud_op *op) {
         free(op->launch.params);
     else if (op->kind == CUD_OP_GRAPH && cud_object_get(op->graph, CUD_GRAPH))
         cud_graph_destroy(op->graph);
+    else if (op->kind == CUD_OP_ALLOC)
+        cud_graph_mem_ref(op->mem.addr, false);
     op->kind = CUD_OP_EMPTY;
 }
 

@@ -197,3 +197,17 @@ PTSZ(cuStreamGetCaptureInfo_v3);
 CUresult cuThreadExchangeStreamCaptureMode(int *mode) {
     DRIVER(CUD_DEVICE, cud_capture_mode(mode));
 }
+
+/* ---- memory that graphs allocate ---------------------------------------------------------------------- */
+
+CUresult cuDeviceGetGraphMemAttribute(CUdevice device, int attribute, uint64_t *value) {
+    DRIVER(CUD_DEVICE, cud_graph_mem_attribute(device, attribute, value, false));
+}
+
+CUresult cuDeviceSetGraphMemAttribute(CUdevice device, int attribute, uint64_t *value) {
+    DRIVER(CUD_DEVICE, cud_graph_mem_attribute(device, attribute, value, true));
+}
+
+CUresult cuDeviceGraphMemTrim(CUdevice device) {
+    DRIVER(CUD_DEVICE, cud_graph_mem_trim(device));
+}

@@ -265,11 +265,7 @@ static int alloc_async(CUdeviceptr *ptr, size_t size, CUstream stream) {
     struct CUstream_st *s = cud_stream(stream);
     if (!s)
         return cudaErrorInvalidResourceHandle;
-    int error = alloc_any(ptr, size, RP_MEM_DEVICE, 0);
-    if (error || !s->capture)
-        return error;
-    struct cud_op op = {.kind = CUD_OP_ALLOC, .mem = {*ptr, size}};
-    return cud_capture_add(s, &op);
+    return s->capture ? cud_capture_alloc(s, (uint64_t *)ptr, size) : alloc_any(ptr, size, RP_MEM_DEVICE, 0);
 }
 
 CUresult cuMemAllocAsync(CUdeviceptr *ptr, size_t size, CUstream stream) {

@@ -262,3 +262,17 @@ PTSZ(cudaStreamGetCaptureInfo);
 cudaError_t cudaThreadExchangeStreamCaptureMode(int *mode) {
     RUNTIME(CUD_DEVICE, cud_capture_mode(mode));
 }
+
+/* ---- memory that graphs allocate ---------------------------------------------------------------------- */
+
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, int attribute, uint64_t *value) {
+    RUNTIME(CUD_DEVICE, cud_graph_mem_attribute(device, attribute, value, false));
+}
+
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, int attribute, uint64_t *value) {
+    RUNTIME(CUD_DEVICE, cud_graph_mem_attribute(device, attribute, value, true));
+}
+
+cudaError_t cudaDeviceGraphMemTrim(int device) {
+    RUNTIME(CUD_DEVICE, cud_graph_mem_trim(device));
+}
