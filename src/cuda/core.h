@@ -72,6 +72,12 @@ void cud_object_free(void *object);
 
 /* ---- process, device, contexts ---------------------------------------------------------------------- */
 
+/* An attribute of a stream, as the program set it. */
+struct cud_stream_attribute {
+    unsigned char value[64];
+};
+enum { CUD_STREAM_ATTRIBUTES = 16 };
+
 struct CUstream_st {
     struct cud_object obj;
     unsigned flags;
@@ -81,6 +87,7 @@ struct CUstream_st {
     bool capture_origin;        /* this stream's EndCapture ends it */
     int capture_mode;
     VEC(struct CUgraphNode_st *) tail; /* nodes the next captured operation depends on */
+    struct cud_stream_attribute attributes[CUD_STREAM_ATTRIBUTES];
 };
 
 struct CUctx_st {
@@ -155,6 +162,8 @@ void cud_unlock(void);
 
 /* Builds the GPU as the environment says (gpu/options.h). */
 int cud_device_open(void);
+/* Bytes of the L2 that programs may set aside for lines that shall stay, from compute capability 8 on. */
+int cud_persisting_l2(const struct rp_gpu_info *info);
 /* Device attribute, numbered as CUdevice_attribute. */
 int cud_device_attribute(int attribute, int *value);
 void cud_device_uuid(unsigned char uuid[16]);

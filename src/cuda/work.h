@@ -264,6 +264,11 @@ struct cud_op {
 struct CUstream_st *cud_stream(struct CUstream_st *handle);
 int cud_stream_create(struct CUstream_st **out, unsigned flags, int priority);
 int cud_stream_destroy(struct CUstream_st *s);
+/* Attributes numbered as CUlaunchAttributeID; they steer caches and synchronisation, which change no result.
+ */
+int cud_stream_attribute_set(struct CUstream_st *stream, int attribute, const void *value);
+int cud_stream_attribute_get(struct CUstream_st *stream, int attribute, void *value);
+int cud_stream_attributes_copy(struct CUstream_st *dst, struct CUstream_st *src);
 /* Runs the operation, or records it when the stream captures. Takes over what the op owns. */
 int cud_submit(struct CUstream_st *stream, struct cud_op *op);
 /* Runs the operation now. */
