@@ -56,6 +56,7 @@ enum cud_kind {
     CUD_POOL,
     CUD_LINK,
     CUD_USER,
+    CUD_MEMORY,
 };
 
 /* Head of every object that has a handle. */
