@@ -86,6 +86,7 @@ struct CUstream_st {
     uint64_t id;
     struct CUgraph_st *capture; /* graph under construction while the stream captures, else NULL */
     bool capture_origin;        /* this stream's EndCapture ends it */
+    bool capture_lent;          /* the graph was there before */
     int capture_mode;
     VEC(struct CUgraphNode_st *) tail; /* nodes the next captured operation depends on */
     struct cud_stream_attribute attributes[CUD_STREAM_ATTRIBUTES];

@@ -21,7 +21,8 @@ struct CUgraph_st {
     struct cud_object obj;
     VEC(struct CUgraphNode_st *) nodes;
     uint64_t id;
-    bool invalidated; /* a capture that went wrong */
+    bool invalidated;              /* a capture that went wrong */
+    const struct CUgraph_st *root; /* of a conditional node's body: the graph that it is part of, else NULL */
 };
 
 enum { CUD_GRAPH_AUTO_FREE = 1 }; /* of the flags of an executable graph, numbered as in both APIs */
@@ -74,7 +75,33 @@ int cud_graph_mem_attribute(int device, int attribute, uint64_t *value, bool set
 /* Records an allocation of a capturing stream. */
 int cud_capture_alloc(struct CUstream_st *stream, uint64_t *addr, size_t size);
 
+/* ---- graph_cond.c: conditional nodes --------------------------------------------------------------------
+ */
+
+struct cud_cond_node;
+/* A handle for a conditional node of g. */
+int cud_cond_create(uint64_t *handle, struct CUgraph_st *g, unsigned start, unsigned flags);
+int cud_op_cond(struct cud_op *op, struct cud_cond_node *p, struct CUgraph_st *g);
+int cud_cond_copy(struct cud_op *to, const struct cud_op *from);
+void cud_cond_free(struct cud_op *op);
+/* The bodies of a conditional node; how many, 0 for other nodes. */
+unsigned cud_cond_bodies(const struct cud_op *op, struct CUgraph_st ***bodies);
+/* Whether a graph has conditional nodes; *ok becomes false if a body has nodes that it cannot have. */
+bool cud_cond_nodes(const struct CUgraph_st *g, bool *ok);
+/* Whether a handle of g has no node. */
+bool cud_cond_unused(const struct CUgraph_st *g);
+void cud_cond_graph_destroyed(const struct CUgraph_st *g);
+/* Values that a launch of g starts with. */
+void cud_cond_start(const struct CUgraph_st *g);
+int cud_cond_run(const struct cud_conditional *n);
+
 int cud_capture_begin(struct CUstream_st *stream, int mode);
+/* The same into a graph that exists, behind nodes of it. */
+int cud_capture_begin_to(struct CUstream_st *stream, struct CUgraph_st *g, struct CUgraphNode_st *const *deps,
+                         size_t n, int mode);
+/* Sets what the next captured operation depends on, or adds to it. */
+int cud_capture_depend(struct CUstream_st *stream, struct CUgraphNode_st *const *deps, size_t n,
+                       unsigned flags);
 int cud_capture_end(struct CUstream_st *stream, struct CUgraph_st **out);
 /* What a call gets that must not happen during a capture, which it spoils; success when there is none. */
 int cud_capture_forbids(int error);
@@ -117,6 +144,13 @@ struct cud_instantiate {
     int result;
 };
 
+struct cud_cond_node {
+    uint64_t handle;
+    int type;
+    unsigned size;
+    struct CUgraph_st **out;
+};
+
 /* cudaGraphNodeParams: what any node is made from. */
 struct cud_node_params {
     int type, reserved[3];
@@ -129,6 +163,7 @@ struct cud_node_params {
         struct CUevent_st *event;
         struct cud_alloc_node alloc;
         uint64_t free;
+        struct cud_cond_node cond;
     };
     long long reserved2;
 };
@@ -152,8 +187,9 @@ int cud_op_child(struct cud_op *op, struct CUgraph_st *child);
 int cud_op_event(struct cud_op *op, int kind, struct CUevent_st *event);
 int cud_op_alloc(struct cud_op *op, struct cud_alloc_node *p);
 int cud_op_free_node(struct cud_op *op, uint64_t addr);
-/* Any of the above; a copy is each library's own affair, so copy is the error of making it. */
-int cud_op_any(struct cud_op *op, struct cud_node_params *p, int copy);
+/* Any of the above, or a conditional node, for a graph (of an executable one: NULL); a copy is each library's
+ * own affair, so copy is the error of making it. */
+int cud_op_any(struct cud_op *op, struct cud_node_params *p, struct CUgraph_st *g, int copy);
 
 /* Adds the op to a graph, or puts it into a node, if made succeeded (made is the error of making it). */
 int cud_add(struct CUgraphNode_st **out, struct CUgraph_st *g, cud_nodes deps, size_t n, struct cud_op *op,

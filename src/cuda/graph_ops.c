@@ -95,7 +95,7 @@ int cud_op_free_node(struct cud_op *op, uint64_t addr) {
     return addr ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-int cud_op_any(struct cud_op *op, struct cud_node_params *p, int copy) {
+int cud_op_any(struct cud_op *op, struct cud_node_params *p, struct CUgraph_st *g, int copy) {
     switch (p->type) {
     case CUD_OP_LAUNCH:
         return cud_op_kernel(op, &p->kernel);
@@ -117,6 +117,8 @@ int cud_op_any(struct cud_op *op, struct cud_node_params *p, int copy) {
         return cud_op_alloc(op, &p->alloc);
     case CUD_OP_FREE:
         return cud_op_free_node(op, p->free);
+    case CUD_OP_COND:
+        return cud_op_cond(op, &p->cond, g);
     default:
         return cudaErrorNotSupported;
     }
@@ -310,7 +312,8 @@ int cud_node_free(struct CUgraphNode_st *node, uint64_t *out) {
 int cud_clone(struct CUgraph_st **out, struct CUgraph_st *g) {
     if (!out || !cud_graph(g))
         return cudaErrorInvalidValue;
-    return cud_graph_mem_used(g) ? cudaErrorNotSupported : cud_graph_clone(out, g);
+    bool ok = true;
+    return cud_graph_mem_used(g) || cud_cond_nodes(g, &ok) ? cudaErrorNotSupported : cud_graph_clone(out, g);
 }
 
 int cud_node_enable(struct CUgraphExec_st *e, struct CUgraphNode_st *node, unsigned on) {
@@ -368,8 +371,9 @@ int cud_exec_launch(struct CUgraphExec_st *e, struct CUstream_st *stream) {
     return cud_object_get(e, CUD_EXEC) ? cud_graph_launch(e, stream) : cudaErrorInvalidValue;
 }
 
-static const char *const kind_names[] = {"kernel", "memcpy", "memset",      "host",      "graph",  "empty",
-                                         "wait",   "record", "ext. signal", "ext. wait", "malloc", "free"};
+static const char *const kind_names[] = {"kernel", "memcpy", "memset", "host",        "graph",
+                                         "empty",  "wait",   "record", "ext. signal", "ext. wait",
+                                         "malloc", "free",   "batch",  "conditional"};
 
 int cud_graph_dot(struct CUgraph_st *g, const char *path) {
     FILE *f = cud_graph(g) && path ? fopen(path, "w") : NULL;

@@ -273,6 +273,8 @@ int cud_run(struct cud_op *op) {
         return cud_mem_free(op->mem.addr);
     case CUD_OP_ALLOC:
         return cud_graph_mem_allocate(op->mem.addr);
+    case CUD_OP_COND:
+        return cud_cond_run(op->cond);
     case CUD_OP_EMPTY:
     case CUD_OP_WAIT:
         return cudaSuccess;

@@ -34,7 +34,8 @@ int cud_stream_create(struct CUstream_st **out, unsigned flags, int priority) {
 int cud_stream_destroy(struct CUstream_st *s) {
     if (s->capture && s->capture_origin) {
         cud.captures--;
-        cud_graph_destroy(s->capture);
+        if (!s->capture_lent)
+            cud_graph_destroy(s->capture);
     }
     vec_free(&s->tail);
     cud_object_free(s);
@@ -155,6 +156,8 @@ void cud_op_free(struct cud_op *op) {
         cud_graph_destroy(op->graph);
     else if (op->kind == CUD_OP_ALLOC)
         cud_graph_mem_ref(op->mem.addr, false);
+    else if (op->kind == CUD_OP_COND)
+        cud_cond_free(op);
     op->kind = CUD_OP_EMPTY;
 }
 

@@ -239,6 +239,7 @@ enum cud_op_kind {
     CUD_OP_RECORD,
     CUD_OP_ALLOC = 10,
     CUD_OP_FREE = 11,
+    CUD_OP_COND = 13,
 };
 
 struct cud_op {
@@ -257,6 +258,7 @@ struct cud_op {
             uint64_t addr;
             size_t size;
         } mem;
+        struct cud_conditional *cond; /* belongs to the op */
     };
 };
 
