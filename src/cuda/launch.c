@@ -13,8 +13,9 @@ int cud_func_info(struct CUfunc_st *f, struct rp_kernel_info *info) {
         return error;
     char *log = NULL;
     error = cud_error_of(rp_kernel_info(f->kernel, info, &log));
-    if (error && log)
+    if (error && log && !f->refused)
         fprintf(stderr, "reprise: cannot compile kernel %s\n%s", f->name, log);
+    f->refused |= error && log;
     free(log);
     return error;
 }

@@ -138,6 +138,7 @@ struct CUfunc_st {
     struct rp_kernel *kernel; /* NULL while the module is not loaded */
     int max_dynamic;          /* dynamic shared memory the program asked to be allowed; -1: the default */
     int carveout, cache_config, shared_config;
+    bool refused;          /* why it cannot run has been said */
     uint32_t block[3];     /* cuFuncSetBlockShape */
     size_t shared;         /* cuFuncSetSharedSize */
     unsigned char *params; /* cuParamSet* */
