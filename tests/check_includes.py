@@ -17,24 +17,24 @@ BELOW = {
     "opt": {"flow", "ir", "isa"},
     "exec": {"ir", "isa"},
     "sim": {"stats"},
-    "mem": {"sim", "stats", "cfg"},
+    "mem": {"sim", "stats"},
     "mech": {"core", "energy", "exec", "flow", "opt", "ir", "isa", "mem", "sim", "stats", "cfg"},
     "core": {"exec", "ir", "isa", "mem", "sim", "stats", "cfg"},
     "energy": {"stats", "cfg"},
     "profile": {"exec", "flow", "ir", "isa", "cfg", "sim", "stats"},
-    "gpu": {"mech", "profile", "energy", "exec", "flow", "opt", "ptx", "ir", "isa", "cfg", "stats", "core", "mem", "sim"},
-    "report": {"stats", "sim"},
+    "gpu": {"report", "mech", "profile", "energy", "exec", "flow", "opt", "ptx", "ir", "isa", "cfg", "stats", "core", "mem", "sim"},
+    "report": {"stats", "sim", "cfg", "energy"},
     "cuda": {"gpu", "report"},
-    "cli": {"gpu", "mech", "profile", "exec", "flow", "opt", "ptx", "ir", "isa", "cfg", "cuda", "report", "stats"},
+    "study": {"report", "stats"},
+    "cli": {"study", "gpu", "mech", "profile", "exec", "flow", "opt", "ptx", "ir", "isa", "cfg", "cuda", "report", "stats"},
 }
-# Files that a folder may include although they stand above it: tables and the declaration of the points.
+# Files that a folder may include although they stand above it: the declaration of the points.
 SEAMS = {
-    "cfg": {"mech/choices.def", "mech/params.def", "profile/params.def"},
     "core": {"mech/mech.h"},
 }
-# Public headers, and the tables of workloads/, which the command reads.
+# Public headers; tables that stand in no folder of src: those of workloads/, and the list that the build makes.
 PUBLIC = {"reprise.h", "reprise_cuda.h"}
-WORKLOADS = {"counts.def", "papers.def", "workloads.def"}
+ELSEWHERE = {"cli": {"papers.def"}, "study": {"counts.def", "papers.def", "workloads.def"}, "mech": {"mechanisms.def"}}
 
 
 def includes_of(path):
@@ -52,7 +52,7 @@ def main(root):
         includes[name] = includes_of(path)
         for target in includes[name]:
             to = target.split("/")[0] if "/" in target else None
-            if to is None and target not in PUBLIC | (WORKLOADS if folder == "cli" else set()):
+            if to is None and target not in PUBLIC | ELSEWHERE.get(folder, set()):
                 print(f"src/{name} must say in which folder {target} is")
                 bad += 1
             if to is None or to == folder or to == "base":

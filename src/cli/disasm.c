@@ -2,9 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/io.h"
 #include "cli/cli.h"
 #include "flow/classes.h"
-#include "gpu/options.h"
+#include "gpu/resolve.h"
 #include "opt/mech_pass.h"
 #include "opt/opt.h"
 #include "ptx/lower.h"
@@ -117,7 +118,7 @@ static bool show(struct ptx_module *m, struct ptx_func *f, const struct request 
 
 static int show_all(const struct request *r) {
     size_t len;
-    char *text = cli_read_file(r->file, &len);
+    char *text = io_read(r->file, &len);
     if (!text)
         return 1;
     struct diag d = {0};
@@ -147,22 +148,21 @@ static int run(struct request *r) {
     r->machine.set = r->set.at;
     struct mech_set mechs;
     struct profile_set profiles;
-    struct gpu_config cfg;
+    struct config config = {0};
     struct diag d = {0};
-    bool ok = options_resolve(&r->machine, &mechs, &profiles, &cfg, &d);
+    bool ok = resolve_options(&r->machine, &mechs, &profiles, &config, &d);
     fputs(str_text(&d.text), stderr);
     diag_free(&d);
-    if (!ok)
-        return 2;
-    const struct mech_pass *passes[MECH_MAX + 1];
-    for (uint32_t k = 0; k < mechs.n; k++)
-        passes[k] = mechs.at[k]->mechanism->passes;
-    passes[mechs.n] = class_passes;
-    r->opt.mech_passes = passes;
+    struct opt_mech passes[MECH_MAX + 1];
+    for (uint32_t k = 0; ok && k < mechs.n; k++)
+        passes[k] = (struct opt_mech){mechs.at[k]->passes, config_values(&config, &mechs.at[k]->params)};
+    passes[ok ? mechs.n : 0] = (struct opt_mech){.passes = class_passes};
+    r->opt.mechs = passes;
     r->opt.nmechs = mechs.n + r->classes;
-    r->opt.cfg = &cfg;
     r->opt.notes = true;
-    return show_all(r);
+    int status = ok ? show_all(r) : 2;
+    config_free(&config);
+    return status;
 }
 
 /* Reads an option with its value, if it is one; else false. */

@@ -1,13 +1,14 @@
 /* The reprise command. */
-#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/diag.h"
 #include "cli/cli.h"
 #include "gpu/options.h"
+#include "gpu/resolve.h"
 
 static const struct {
     const char *name;
@@ -19,7 +20,7 @@ static const struct {
     {"compare", cli_compare, "run workloads on several mechanisms and print one table"},
     {"repro", cli_repro, "a paper's figures from our runs, its claims beside ours"},
     {"disasm", cli_disasm, "print the machine code of a PTX file"},
-    {"list", cli_list, "list gpus, mechs, probes, params, counters, workloads or suites"},
+    {"list", cli_list, "list gpus, mechs, probes, params, counters, workloads, suites or papers"},
 };
 enum { NCOMMANDS = sizeof commands / sizeof commands[0] };
 
@@ -35,64 +36,36 @@ static void usage(FILE *to) {
           to);
 }
 
-char *cli_read_file(const char *path, size_t *len) {
-    FILE *f = fopen(path, "rb");
-    if (!f) {
-        fprintf(stderr, "reprise: %s: %s\n", path, strerror(errno));
-        return NULL;
-    }
-    struct str s = {0};
-    char buf[65536];
-    size_t n;
-    while ((n = fread(buf, 1, sizeof buf, f)) > 0)
-        str_add(&s, buf, n);
-    bool bad = ferror(f);
-    fclose(f);
-    if (bad) {
-        fprintf(stderr, "reprise: %s: cannot be read\n", path);
-        str_free(&s);
-        return NULL;
-    }
-    *len = s.len;
-    return s.at ? s.at : xstrdup("");
-}
-
-bool cli_write_file(const char *path, const char *text, size_t len) {
-    FILE *f = fopen(path, "wb");
-    bool ok = f && fwrite(text, 1, len, f) == len;
-    ok = f && !fclose(f) && ok;
-    if (!ok)
-        fprintf(stderr, "reprise: %s: %s\n", path, strerror(errno));
-    return ok;
-}
-
-bool cli_make_folder(const char *path) {
-    char *part = xstrdup(path);
-    bool ok = true;
-    for (char *p = part; ok && *p; p++)
-        if (p != part && *p == '/') {
-            *p = 0;
-            ok = !mkdir(part, 0777) || errno == EEXIST;
-            *p = '/';
-        }
-    ok = ok && (!mkdir(path, 0777) || errno == EEXIST);
-    if (!ok)
-        fprintf(stderr, "reprise: %s: %s\n", path, strerror(errno));
-    free(part);
-    return ok;
-}
-
 bool cli_machine_exists(const struct rp_options *o) {
     struct mech_set mechs;
     struct profile_set profiles;
-    struct gpu_config *cfg = xcalloc(1, sizeof *cfg);
+    struct config config = {0};
     struct diag d = {0};
-    bool ok = options_resolve(o, &mechs, &profiles, cfg, &d);
+    struct rp_options all = *o;
+    char *text = NULL;
+    const char **load = o->load ? NULL : options_load(&text);
+    all.load = load ? load : o->load;
+    bool ok = resolve_options(&all, &mechs, &profiles, &config, &d);
     if (!ok)
         fputs(str_text(&d.text), stderr);
     diag_free(&d);
-    free(cfg);
+    config_free(&config);
+    free(load);
+    free(text);
     return ok;
+}
+
+void cli_load(const char *path) {
+    const char *old = getenv("REPRISE_LOAD");
+    struct str all = {0};
+    if (old && *old)
+        str_printf(&all, "%s\n", old);
+    char dir[PATH_MAX];
+    if (*path != '/' && getcwd(dir, sizeof dir)) /* a program may change its directory */
+        str_printf(&all, "%s/", dir);
+    str_printf(&all, "%s", path);
+    setenv("REPRISE_LOAD", str_text(&all), 1);
+    str_free(&all);
 }
 
 int cli_usage_error(const char *help, const char *what, const char *word) {

@@ -10,10 +10,12 @@
 
 #include "base/diag.h"
 #include "cli/cli.h"
-#include "cli/jobs.h"
-#include "cli/workload.h"
 #include "cuda/elfcheck.h"
 #include "gpu/options.h"
+#include "mech/load.h"
+#include "study/jobs.h"
+#include "study/place.h"
+#include "study/workload.h"
 
 static const char help[] =
     "usage: reprise run [options] -- PROGRAM [ARGUMENT...]\n"
@@ -25,7 +27,8 @@ static const char help[] =
     "\n"
     "  --functional      results and instruction counts only, no timing: many times faster\n"
     "  --gpu NAME|FILE   the GPU: a name from 'reprise list gpus' or a .yaml file (default h200)\n"
-    "  --mech NAME[+...] mechanisms, see 'reprise list mechs' (default base: none)\n"
+    "  --mech NAME[+...] mechanisms: names from 'reprise list mechs', or FILE.so (default base: none)\n"
+    "  --load FILE.so    know its mechanism as those built in (repeatable)\n"
     "  --probe NAME[+...]  also count what repeats, see 'reprise list probes'; nothing else changes\n"
     "  --check           compare each value that a mechanism supplies with the one computed\n"
     "  --set PATH=VALUE  change one parameter, see 'reprise list params' (repeatable)\n"
@@ -68,28 +71,6 @@ static const char env_help[] = "usage: reprise env [options as for run]\n"
                                "Prints the environment that 'reprise run' sets, for use by hand:\n"
                                "  eval \"$(reprise env)\" && ./my_cuda_program\n";
 
-const char *cli_library_dir(void) {
-    static char path[PATH_MAX + 32];
-    char exe[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    if (n < 0)
-        return NULL;
-    exe[n] = 0;
-    char *slash = strrchr(exe, '/');
-    if (slash)
-        *slash = 0;
-    static const char *const places[] = {"%s", "%s/../lib/reprise"};
-    for (int i = 0; i < 2; i++) {
-        char lib[PATH_MAX + 64];
-        snprintf(path, sizeof path, places[i], exe);
-        snprintf(lib, sizeof lib, "%s/libcuda.so.1", path);
-        if (access(lib, R_OK) == 0)
-            return path;
-    }
-    fprintf(stderr, "reprise: the CUDA libraries are not beside %s; build with 'make' first\n", exe);
-    return NULL;
-}
-
 /* Options of run and env become environment variables, which the libraries read; those with a field of
  * struct request instead are for workloads. */
 enum option_kind {
@@ -99,6 +80,8 @@ enum option_kind {
     OPT_RANGE,
     OPT_FILE,
     OPT_SET,
+    OPT_MECH,
+    OPT_LOAD,
     OPT_SIZE,
     OPT_BITS,
     OPT_JOBS,
@@ -111,7 +94,8 @@ static const struct {
 } options[] = {
     {"--functional", OPT_FLAG, "REPRISE_FUNCTIONAL"},
     {"--gpu", OPT_TEXT, "REPRISE_GPU"},
-    {"--mech", OPT_TEXT, "REPRISE_MECH"},
+    {"--mech", OPT_MECH, "REPRISE_MECH"},
+    {"--load", OPT_LOAD, "REPRISE_LOAD"},
     {"--probe", OPT_TEXT, "REPRISE_PROBE"},
     {"--check", OPT_FLAG, "REPRISE_CHECK"},
     {"--set", OPT_SET, "REPRISE_SET"},
@@ -168,6 +152,14 @@ static void set_file(const char *variable, const char *name) {
     str_free(&full);
 }
 
+/* The same for mechanisms, which may be files. */
+static void set_mechs(const char *variable, const char *names) {
+    struct str full = {0};
+    mech_absolute(names, &full);
+    setenv(variable, str_text(&full), 1);
+    str_free(&full);
+}
+
 static bool is_number(const char *text) {
     return text[strspn(text, "0")] && !text[strspn(text, "0123456789")];
 }
@@ -186,6 +178,12 @@ static bool take_value(uint32_t k, const char *value, const char *usage, struct 
     case OPT_SET:
         str_printf(&r->set, "%s%s", r->set.len ? "\n" : "", value);
         setenv(options[k].variable, str_text(&r->set), 1);
+        return true;
+    case OPT_MECH:
+        set_mechs(options[k].variable, value);
+        return true;
+    case OPT_LOAD:
+        cli_load(value);
         return true;
     case OPT_NUMBER:
         if (!is_number(value))
@@ -275,7 +273,7 @@ static bool find_program(const char *name, char *out, size_t size) {
 
 /* Becomes the program. */
 static int become(char *path, char **argv) {
-    const char *dir = cli_library_dir();
+    const char *dir = place_libraries();
     if (!dir)
         return 1;
     put_library_path(dir);
@@ -428,7 +426,9 @@ int cli_env(int argc, char **argv) {
         return cli_usage_error(env_help, "unknown argument", argv[used]);
     if (r.workload_option)
         return cli_usage_error(env_help, "only 'reprise run WORKLOAD' takes", r.workload_option);
-    const char *dir = cli_library_dir();
+    if (!machine_exists())
+        return 2;
+    const char *dir = place_libraries();
     if (!dir)
         return 1;
     put_library_path(dir);

@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/io.h"
 #include "base/vec.h"
 #include "cli/cli.h"
+#include "gpu/gpu_report.h"
 #include "gpu/options.h"
-#include "report/report.h"
 #include "report/trace.h"
 #include "reprise.h"
 
@@ -129,12 +130,12 @@ static bool write_report(struct rp_gpu *g, const struct request *r, struct rp_ke
     const char *path = getenv("REPRISE_JSON");
     if (!path || !*path)
         return true;
-    struct report *report = NULL;
-    report_launch(&report, g, k, &r->launch, before);
-    bool ok = report_write(report, g, path);
+    struct gpu_report *report = gpu_report_create(g);
+    gpu_report_launch(report, k, &r->launch, before);
+    bool ok = gpu_report_write(report, path);
     if (!ok)
         fprintf(stderr, "reprise: cannot write the report to %s\n", path);
-    report_free(report);
+    gpu_report_free(report);
     return ok;
 }
 
@@ -181,7 +182,7 @@ static int launch(struct rp_gpu *g, struct request *r, const char *text, size_t 
     if (s == RP_OK && t.last == RP_TIMED_PART)
         printf("%" PRIu64 " cycles until timing ended\n", t.cycles);
     if (s == RP_OK)
-        report_summary(g, stdout);
+        gpu_report_summary(g, stdout);
     rp_module_unload(m);
     return s == RP_OK && written ? 0 : 1;
 }
@@ -206,12 +207,14 @@ static int run(struct request *r) {
     char *log = NULL;
     size_t len;
     int rc = 1;
-    char *text = cli_read_file(r->file, &len);
+    char *text = io_read(r->file, &len);
     struct rp_gpu *g = text ? rp_gpu_create(&o.rp, &log) : NULL;
     if (log)
         fputs(log, stderr);
     free(log);
-    if (g)
+    if (text && !g)
+        rc = 2;
+    else if (g)
         rc = run_traced(g, r, &o.trace, text, len);
     rp_gpu_destroy(g);
     free(text);

@@ -93,6 +93,7 @@ struct image *image_create(const struct program *p) {
     img->streams = arena_array(&img->arena, struct image *, img->nstreams + 1);
     for (uint32_t i = 0; i < img->nstreams; i++)
         img->streams[i] = image_create(p->streams.at[i]);
+    image_mark_turns(img);
     return img;
 }
 

@@ -60,9 +60,10 @@ static enum rp_status check_config(struct rp_gpu *g, struct rp_kernel *k, struct
         return refuse(report, RP_INVALID_CONFIG, name,
                       "%llu bytes of shared memory, at most %llu are possible",
                       info.shared_static + l->dynamic_shared, i->shared_per_block_optin);
-    if (l->param_bytes < info.param_bytes)
+    size_t given = l->params ? l->param_bytes : 0;
+    if (given < info.param_bytes)
         return refuse(report, RP_INVALID_VALUE, name, "%llu bytes of parameters were given, %llu are needed",
-                      l->param_bytes, info.param_bytes);
+                      given, info.param_bytes);
     return RP_OK;
 }
 
@@ -86,7 +87,7 @@ static int occupancy(struct rp_kernel *k, struct kernel_code *code, uint32_t thr
     if (!threads || threads > (uint32_t)g->info.max_threads_per_block ||
         kernel_info(k, code, &info, NULL) != RP_OK || fit_registers(g, k, code, threads, NULL) != RP_OK)
         return 0;
-    return config_occupancy(&g->cfg, threads, code->prog->nregs,
+    return config_occupancy(g->cfg, threads, code->prog->nregs,
                             (uint32_t)(info.shared_static + dynamic_shared));
 }
 
@@ -131,7 +132,8 @@ static void count(struct rp_gpu *g, const struct exec *x) {
     memset(g->launch_counters, 0, sizeof g->launch_counters);
     mix_count(x->img, x->executed, g->launch_counters);
     g->launch_counters[COUNTER_insts_divergent] = x->divergent;
-    counters_add(g->counters, g->launch_counters);
+    for (uint32_t i = 0; i < COUNTER_COUNT; i++)
+        g->counters[i] += g->launch_counters[i];
     g->totals.launches++;
     g->totals.warp_insts += x->warp_insts;
     g->totals.thread_insts += x->thread_insts;
@@ -160,7 +162,7 @@ static void keep_counters(uint32_t n, const uint64_t *now, uint64_t *total, uint
 /* Runs a launch, cycle by cycle as far as it is timed; also keeps what it added to the machine's counters. */
 static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
     struct timed_span span = {0};
-    uint32_t machine = machine_counter_count(&g->mechs), n = gpu_timed_counters(g);
+    uint32_t n = g->timed.count;
     if (!g->opt.functional)
         memset(g->timed_launch, 0, n * sizeof *g->timed_launch);
     g->totals.last = RP_TIMED_NONE;
@@ -168,18 +170,18 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
     if (!timed_span(g, &span))
         return exec_run_grid(x, slots, &span.rest);
     if (!g->machine)
-        g->machine = machine_create(&g->cfg, &g->mechs, g->opt.check);
+        g->machine = machine_create(&g->config, &g->mechs, g->opt.check);
+    if (!g->timed.blocks.at[0].counts.len)
+        machine_bind(g->machine, &g->timed);
     g->machine->probe = g->probe;
     uint64_t *now = xcalloc(n, sizeof *now);
     bool ok = machine_run(g->machine, x, slots / (uint32_t)g->info.sms, &span);
     str_add(&g->err, str_text(&g->machine->checked), g->machine->checked.len);
     str_free(&g->machine->checked);
-    machine_counters(g->machine, now);
-    profile_counters(&g->profiles, now + machine);
+    counters_read(&g->timed, now);
     keep_counters(n, now, g->timed_total, g->timed_launch);
     for (uint32_t sm = 0; g->sm_total && sm < g->machine->nsms; sm++) {
-        machine_sm_counters(g->machine, sm, now);
-        profile_sm_counters(&g->profiles, sm, now + machine);
+        counters_read_part(&g->timed, sm, now);
         keep_counters(n, now, g->sm_total + (size_t)sm * n, g->sm_launch + (size_t)sm * n);
     }
     free(now);
@@ -207,11 +209,11 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
         return refuse(report, RP_INVALID_CONFIG, k->func->name,
                       "a cooperative launch of %llu blocks, %llu fit on the GPU", blocks, slots);
     const struct program *p = code->prog;
-    static uint8_t bank0[BANK0_MAX];
     uint32_t bank0_bytes = PARAM_BASE + p->param_bytes;
     if (bank0_bytes > BANK0_MAX)
         return refuse(report, RP_INVALID_VALUE, k->func->name, "%llu bytes of parameters, at most %llu",
                       p->param_bytes, BANK0_MAX - PARAM_BASE);
+    uint8_t *bank0 = xcalloc(1, bank0_bytes);
     fill_bank0(g, l, bank0, bank0_bytes);
     struct exec x = {
         .img = code->img,
@@ -247,6 +249,7 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
     bool ok = run(g, &x, slots ? slots : 1);
     g->totals.host_s += host_seconds() - start;
     free(x.pool);
+    free(bank0);
     count(g, &x);
     free(x.executed);
     g->heap_used = x.heap_used;

@@ -181,10 +181,6 @@ struct rp_kernel *rp_module_kernel_at(struct rp_module *m, uint32_t i) {
     return i < m->nkernels ? &m->kernels[i] : NULL;
 }
 
-int rp_module_address_bits(const struct rp_module *m) {
-    return (int)m->ptx->address_bits;
-}
-
 static const struct ptx_var *find_var(const struct rp_module *m, const char *name, bool reference) {
     for (uint32_t i = 0; i < m->ptx->nvars; i++)
         if (!m->ptx->vars[i]->func && is_reference(m->ptx->vars[i]) == reference &&
@@ -241,25 +237,26 @@ static uint32_t register_limit(const struct rp_kernel *k) {
 struct kernel_code *kernel_code(struct rp_kernel *k, bool timed) {
     const struct mech_set *s = &k->mod->gpu->mechs;
     for (uint32_t i = 0; timed && i < s->n; i++)
-        if (s->at[i]->mechanism->passes)
+        if (s->at[i]->passes)
             return &k->passed;
     return &k->plain;
 }
 
 /* Compiles a lowered program, with the passes of the GPU's mechanisms or without. */
 static bool compile(struct rp_gpu *g, struct program *p, bool passed, struct diag *d) {
-    const struct mech_pass *passes[MECH_MAX];
+    struct opt_mech mechs[MECH_MAX];
     for (uint32_t i = 0; i < g->mechs.n; i++)
-        passes[i] = g->mechs.at[i]->mechanism->passes;
-    return opt_compile_with(
-        p, &(struct opt_options){.mech_passes = passes, .nmechs = passed ? g->mechs.n : 0, .cfg = &g->cfg},
-        d);
+        mechs[i] =
+            (struct opt_mech){g->mechs.at[i]->passes, config_values(&g->config, &g->mechs.at[i]->params)};
+    return opt_compile_with(p, &(struct opt_options){.mechs = mechs, .nmechs = passed ? g->mechs.n : 0}, d);
 }
+
+enum { CODE_ALIGN = 128 }; /* bytes: kernels share no cache line, however long those are */
 
 /* Gives the instructions of an image, and of its streams, their addresses. */
 static void place_code(struct image *img, uint64_t *end) {
     img->address = *end;
-    *end += ((uint64_t)img->ncode * INST_BYTES + CONFIG_LINE) & ~(uint64_t)(CONFIG_LINE - 1);
+    *end += ((uint64_t)img->ncode * INST_BYTES + CODE_ALIGN) & ~(uint64_t)(CODE_ALIGN - 1);
     for (uint32_t i = 0; i < img->nstreams; i++)
         place_code(img->streams[i], end);
 }
@@ -344,8 +341,4 @@ bool rp_kernel_param(struct rp_kernel *k, uint32_t i, struct rp_param_info *p) {
 
 const char *rp_kernel_name(const struct rp_kernel *k) {
     return k->func->name;
-}
-
-struct rp_module *rp_kernel_module(const struct rp_kernel *k) {
-    return k->mod;
 }

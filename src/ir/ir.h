@@ -56,9 +56,9 @@ struct inst {
 
 struct block {
     VEC(struct inst) insts;
-    VEC(uint32_t) succ, pred; /* block indices; pred is valid after ir_cfg */
-    uint32_t ipdom;           /* immediate post-dominator, or NO_BLOCK; valid after ir_cfg */
-    uint32_t depth;           /* loop nesting; valid after ir_cfg */
+    VEC(uint32_t) succ, pred; /* block indices; pred is valid after cfg_edges */
+    uint32_t ipdom;           /* immediate post-dominator, or NO_BLOCK; valid after cfg_joins */
+    uint32_t depth;           /* loop nesting; valid after cfg_joins */
 };
 #define NO_BLOCK 0xffffffffu
 
@@ -102,7 +102,7 @@ struct program {
     VEC(uint32_t) fn_ids;   /* module-wide function number of each, for indirect calls */
     VEC(uint32_t) literals; /* bank BANK_LITERAL */
     uint32_t reg_limit;     /* machine registers the allocator may use */
-    /* Filled by ir_link: all functions in one array. */
+    /* Filled by link_program: all functions in one array. */
     struct inst *code;
     uint32_t ncode;
     uint32_t *fn_entry;              /* index in code of each function */

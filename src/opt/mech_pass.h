@@ -12,14 +12,13 @@
 
 #include "ir/facts.h"
 
-struct gpu_config;
 struct mech_pass;
 
 /* One run of a pass. */
 struct pass_run {
     const struct mech_pass *pass;
     struct program *p;
-    const struct gpu_config *cfg; /* of the machine the kernel is compiled for */
+    const void *params; /* values of the mechanism's own parameters */
     struct diag *d;
 };
 

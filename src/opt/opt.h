@@ -4,7 +4,6 @@
 
 #include "ir/ir.h"
 
-struct gpu_config;
 struct mech_pass;
 
 enum opt_pass {
@@ -12,6 +11,12 @@ enum opt_pass {
 #include "opt/passes.def"
 #undef PASS
     OPT_COUNT
+};
+
+/* A mechanism as the compiler sees it. */
+struct opt_mech {
+    const struct mech_pass *passes; /* or NULL */
+    const void *params;             /* values of its own parameters, for the passes */
 };
 
 /* How to compile; a zeroed struct is the default. */
@@ -24,11 +29,9 @@ struct opt_options {
         CHECK_ALWAYS,
         CHECK_NEVER
     } check; /* allocation checker: small functions by default */
-    /* Passes of mechanisms, behind the others: the arrays of nmechs mechanisms, some of them NULL. They get
-     * cfg. */
-    const struct mech_pass *const *mech_passes;
+    /* Mechanisms whose passes run behind the others. */
+    const struct opt_mech *mechs;
     uint32_t nmechs;
-    const struct gpu_config *cfg;
     bool notes; /* keep what they note beside instructions */
 };
 

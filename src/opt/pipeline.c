@@ -171,8 +171,8 @@ static void settle(struct compiler *c, struct program *p, struct fn *f) {
     count_registers(f);
 }
 
-static void run_mech_pass(struct compiler *c, const struct mech_pass *m) {
-    const struct pass_run r = {.pass = m, .p = c->p, .cfg = c->o->cfg, .d = c->d};
+static void run_mech_pass(struct compiler *c, const struct mech_pass *m, const void *params) {
+    const struct pass_run r = {.pass = m, .p = c->p, .params = params, .d = c->d};
     uint32_t errors = c->d->errors, streams = c->p->streams.len;
     bool changed = m->run(&r);
     c->failed = c->d->errors != errors;
@@ -192,9 +192,9 @@ static void run_mech_pass(struct compiler *c, const struct mech_pass *m) {
 
 static void run_mech_passes(struct compiler *c, enum pass_place place) {
     for (uint32_t k = 0; k < c->o->nmechs; k++)
-        for (const struct mech_pass *m = c->o->mech_passes[k]; m && m->name && !c->failed; m++)
+        for (const struct mech_pass *m = c->o->mechs[k].passes; m && m->name && !c->failed; m++)
             if (m->place == place)
-                run_mech_pass(c, m);
+                run_mech_pass(c, m, c->o->mechs[k].params);
 }
 
 static void allocate_all(struct compiler *c) {
@@ -206,7 +206,7 @@ static void allocate_all(struct compiler *c) {
 
 static bool has_mech_passes(const struct opt_options *o) {
     for (uint32_t k = 0; k < o->nmechs; k++)
-        if (o->mech_passes[k] && o->mech_passes[k]->name)
+        if (o->mechs[k].passes && o->mechs[k].passes->name)
             return true;
     return false;
 }

@@ -28,6 +28,15 @@ enum { OFTEN = 10, WORD_KEYS = WARP_LANES / 2 };
 
 __extension__ typedef unsigned __int128 wide;
 
+struct repeat_params {
+    int32_t window;
+};
+
+static const struct param params[] = {
+    {"repeat.window", PARAM_AT(struct repeat_params, window), 1, 65536, 1000, "instructions",
+     "Profile of repeated computations: warp instructions of an SM in which they are looked for."},
+};
+
 struct repeat_counters {
 #define COUNTER(field, ...) uint64_t field;
 #include "profile/repeat.def"
@@ -35,7 +44,7 @@ struct repeat_counters {
 };
 
 static const struct counter_info rows[] = {
-#define COUNTER(field, name, unit, meaning) {name, unit, meaning},
+#define COUNTER(field, name, unit, meaning) {name, unit, meaning, offsetof(struct repeat_counters, field)},
 #include "profile/repeat.def"
 #undef COUNTER
 };
@@ -162,6 +171,8 @@ static void on_effect(struct repeat *r, const struct probe_event *e) {
 
 static void on_event(struct probe *p, const struct probe_event *e) {
     struct repeat *r = (struct repeat *)p;
+    if (e->stream)
+        return; /* not the program's */
     if (e->kind == PROBE_ISSUE)
         on_issue(r, e);
     else if (e->kind == PROBE_EFFECT)
@@ -172,8 +183,8 @@ static void on_event(struct probe *p, const struct probe_event *e) {
 
 /* ---- as a profile ---- */
 
-static struct probe *create(const struct gpu_config *cfg) {
-    uint32_t sms = (uint32_t)cfg->device_sms;
+static struct probe *create(const void *params, uint32_t sms) {
+    const struct repeat_params *given = params;
     struct repeat *r = xcalloc(1, sizeof *r + sms * sizeof r->sms[0]);
     r->probe.event = on_event;
     r->probe.kinds = 1u << PROBE_ISSUE | 1u << PROBE_EFFECT | 1u << PROBE_KERNEL_BEGIN;
@@ -181,7 +192,7 @@ static struct probe *create(const struct gpu_config *cfg) {
     for (uint32_t k = 0; k < WORD_KEYS; k++)
         r->keys[k] = mix(mix(k + 1, UINT64_C(0xd1342543de82ef95)), UINT64_C(0xa0761d6478bd642f));
     for (uint32_t i = 0; i < sms; i++)
-        window_init(&r->sms[i].window, (uint32_t)cfg->repeat_window);
+        window_init(&r->sms[i].window, (uint32_t)given->window);
     return &r->probe;
 }
 
@@ -193,13 +204,13 @@ static void destroy(struct probe *p) {
     free(r);
 }
 
-static const uint64_t *counts(const struct probe *p, uint32_t sm) {
-    return (const uint64_t *)&((const struct repeat *)p)->sms[sm].n;
+static const void *counts(const struct probe *p, uint32_t sm) {
+    return &((const struct repeat *)p)->sms[sm].n;
 }
 
 const struct profile_kind profile_repeat = {
-    .counters = rows,
-    .ncounters = sizeof rows / sizeof rows[0],
+    .params = PARAM_TABLE(struct repeat_params, params, NULL),
+    .counters = COUNTER_TABLE(rows),
     .create = create,
     .destroy = destroy,
     .counts = counts,

@@ -87,8 +87,8 @@ static void compile(const char *ptx, const struct mech_pass *passes, uint64_t di
         f = m->funcs[k]->entry ? m->funcs[k] : f;
     struct program *p = ptx_lower(m, f, &d);
     p->reg_limit = 63;
-    if (!opt_compile_with(p, &(struct opt_options){.disable = disable, .mech_passes = &passes, .nmechs = 1},
-                          &d))
+    const struct opt_mech mech = {.passes = passes};
+    if (!opt_compile_with(p, &(struct opt_options){.disable = disable, .mechs = &mech, .nmechs = 1}, &d))
         fail_msg("%s", str_text(&d.text));
     program_destroy(p);
     ptx_free(m);

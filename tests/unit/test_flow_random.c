@@ -429,10 +429,10 @@ static void run(struct checker *c, const struct program *p, const uint32_t grid[
 
 static void compile(struct program *p, const struct gen_options *g, uint32_t limit, uint64_t disable) {
     struct diag d = {0};
-    const struct mech_pass *list[] = {passes};
+    const struct opt_mech mech = {.passes = passes};
     gen_program(p, g);
     p->reg_limit = limit;
-    if (!opt_compile_with(p, &(struct opt_options){.disable = disable, .mech_passes = list, .nmechs = 1}, &d))
+    if (!opt_compile_with(p, &(struct opt_options){.disable = disable, .mechs = &mech, .nmechs = 1}, &d))
         fail_msg("seed %u: %s", g->seed, str_text(&d.text));
     diag_free(&d);
 }
@@ -597,7 +597,7 @@ static bool compare_reach(const struct pass_run *r) {
     uint32_t words = bits_words(reach.n);
     bits *in = arena_array(&a, bits, (size_t)reach.f->blocks.len * words + 1);
     flow_sets(&reach, in, words);
-    compare_reads(&reach, in, words, *(const uint32_t *)(const void *)r->cfg);
+    compare_reads(&reach, in, words, *(const uint32_t *)r->params);
     arena_free(&a);
     return false;
 }
@@ -607,15 +607,14 @@ static void test_reach(void **state) {
     static const struct mech_pass both[] = {{"before", BEFORE_REGISTERS, compare_reach},
                                             {"after", AFTER_REGISTERS, compare_reach},
                                             {NULL, 0, NULL}};
-    const struct mech_pass *list[] = {both};
     for (uint32_t seed = 1; seed <= 60; seed++) {
+        const struct opt_mech mech = {both, &seed};
         struct program p = {0};
         struct diag d = {0};
         gen_program(
             &p, &(struct gen_options){.seed = seed, .size = 40, .vars = 6, .preds = 4, .threads = seed % 2});
         p.reg_limit = seed % 3 ? 255 : 20;
-        assert_true(opt_compile_with(
-            &p, &(struct opt_options){.mech_passes = list, .nmechs = 1, .cfg = (const void *)&seed}, &d));
+        assert_true(opt_compile_with(&p, &(struct opt_options){.mechs = &mech, .nmechs = 1}, &d));
         program_free(&p);
         diag_free(&d);
     }

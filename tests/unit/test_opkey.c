@@ -12,7 +12,9 @@
 
 /* Decodes one instruction. The key outlives the program. */
 static struct opkey key_of(const struct inst *in, enum opkey_basis *basis) {
-    struct program p = {.code = (struct inst *)(uintptr_t)in, .ncode = 1};
+    struct inst copy = *in;
+    copy.target = 0;
+    struct program p = {.code = &copy, .ncode = 1, .nregs = MAX_GPR};
     struct image *img = image_create(&p);
     struct opkey k = opkey_of(&img->code[0]);
     if (basis)

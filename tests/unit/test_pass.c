@@ -130,8 +130,8 @@ static const void *kernel(void *shared, struct arena *launch, const struct image
     return NULL;
 }
 
-static void *create(struct arena *a, const struct gpu_config *cfg, void *shared, struct sm *sm) {
-    (void)a, (void)cfg, (void)shared;
+static void *create(struct arena *a, const void *params, void *shared, struct sm *sm) {
+    (void)a, (void)params, (void)shared;
     return sm;
 }
 
@@ -143,21 +143,16 @@ TOY(late, late_passes);
 TOY(refusing, refusing_passes);
 TOY(silent, NULL);
 
-static const char *const no_settings[] = {NULL};
-static const struct mech_model models[] = {{"toy", "", &toy, no_settings},
-                                           {"broken", "", &broken, no_settings},
-                                           {"late", "", &late, no_settings},
-                                           {"refusing", "", &refusing, no_settings},
-                                           {"silent", "", &silent, no_settings}};
+static const struct mechanism *const toys[] = {&toy, &broken, &late, &refusing, &silent};
 
-bool __wrap_mech_select(struct mech_set *out, const char *text, struct diag *d);
-bool __wrap_mech_select(struct mech_set *out, const char *text, struct diag *d) {
-    (void)d;
+bool __wrap_mech_select(struct mech_set *out, struct mech_registry *r, const char *text, struct diag *d);
+bool __wrap_mech_select(struct mech_set *out, struct mech_registry *r, const char *text, struct diag *d) {
+    (void)r;
     *out = (struct mech_set){0};
     for (const char *at = text; at && *at; at += strcspn(at, "+"), at += *at == '+')
-        for (uint32_t k = 0; k < sizeof models / sizeof models[0]; k++)
-            if (!strncmp(at, models[k].name, strcspn(at, "+")))
-                out->at[out->n++] = &models[k];
+        for (uint32_t k = 0; k < sizeof toys / sizeof toys[0]; k++)
+            if (!strncmp(at, toys[k]->name, strcspn(at, "+")))
+                assert_true(mech_add(out, toys[k], NULL, d));
     return true;
 }
 
@@ -299,7 +294,8 @@ static void test_refusals(void **state) {
 
 /* ---- the command ---- */
 
-char *cli_read_file(const char *path, size_t *len) {
+char *__wrap_io_read(const char *path, size_t *len);
+char *__wrap_io_read(const char *path, size_t *len) {
     (void)path;
     *len = strlen(ptx);
     return xstrdup(ptx);

@@ -30,12 +30,13 @@ void wir_release(void *shared) {
     map_free(&((struct wir_numbers *)shared)->known);
 }
 
-void *wir_shared(struct arena *a, const struct gpu_config *cfg) {
+void *wir_shared(struct arena *a, const void *params) {
+    const struct wir_params *p = params;
     struct wir_numbers *s = arena_new(a, struct wir_numbers);
     s->arena = a;
-    s->loads = cfg->wir_loads;
-    s->predicates = cfg->wir_predicates;
-    s->h3 = h3_create(a, (uint32_t)cfg->wir_hash_bits);
+    s->loads = p->loads;
+    s->predicates = p->predicates;
+    s->h3 = h3_create(a, (uint32_t)p->hash_bits);
     return s;
 }
 
@@ -103,19 +104,21 @@ const void *wir_kernel(void *shared, struct arena *launch, const struct image *i
     return all;
 }
 
-struct xinst *wir_copies(struct arena *a) {
+struct core_own *wir_copies(struct arena *a) {
     struct inst *in = arena_new(a, struct inst);
     *in = inst_new(OP_MOV);
-    struct xinst *all = arena_array(a, struct xinst, MAX_GPR);
-    for (uint32_t r = 0; r < MAX_GPR; r++)
-        all[r] = (struct xinst){.in = in,
-                                .kind = X_ALU,
-                                .nsw = 1,
-                                .ndw = 1,
-                                .guard = PRED_PT,
-                                .ps = {PRED_PT, PRED_PT},
-                                .pd = {PRED_PT, PRED_PT},
-                                .d = r,
-                                .s = {r}};
+    struct core_own *all = arena_array(a, struct core_own, MAX_GPR);
+    for (uint32_t r = 0; r < MAX_GPR; r++) {
+        all[r].i = (struct xinst){.in = in,
+                                  .kind = X_ALU,
+                                  .nsw = 1,
+                                  .ndw = 1,
+                                  .guard = PRED_PT,
+                                  .ps = {PRED_PT, PRED_PT},
+                                  .pd = {PRED_PT, PRED_PT},
+                                  .d = r,
+                                  .s = {r}};
+        core_prepare(&all[r]);
+    }
     return all;
 }
