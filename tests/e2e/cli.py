@@ -177,7 +177,7 @@ def test_machines_that_are_not_there():
     program, here = str(HERE.parent / "programs" / "prebuilt" / "sgemm"), "the option"
     commands = [["env", here], ["run", here, SAXPY, *SAXPY_ARGS], ["run", here, "--", program],
                 ["compare", here, "--mech", "base", "--", program]]
-    if has_workloads():
+    if HAS_WORKLOADS:
         commands += [["run", here, "nw"], ["run", here, "nw", "hotspot"], ["compare", "nw", "--mech", "base", here],
                      ["repro", "wir", "mix", "--workloads", "nw", here, "--out", os.path.join(TMP, "nowhere")]]
     wrong = (("--gpu", "gtx48", "no GPU is called 'gtx48'; did you mean 'gtx480'?"), ("--set", "sm.wraps=3", "did you mean 'sm.warps'?"),
