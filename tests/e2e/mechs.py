@@ -138,7 +138,7 @@ def main():
         wrong += runner.rules.never_used()
     print("\n".join(wrong[:40]))
     print(f"{runner.runs} runs of {len(jobs)} workloads with {len(models)} models in {time.monotonic() - begin:.0f} s", file=sys.stderr)
-    print(f"{runner.runs - len(wrong)} passed, {len(wrong)} failed")
+    print(f"{max(0, runner.runs - len(wrong))} passed, {len(wrong)} failed")
     return 1 if wrong else 0
 
 
