@@ -93,6 +93,9 @@ void rp_gpu_destroy(struct rp_gpu *gpu);
 const struct rp_gpu_info *rp_gpu_info(const struct rp_gpu *gpu);
 /* The mechanisms of the GPU as they were named; "base": none. */
 const char *rp_gpu_mech(const struct rp_gpu *gpu);
+/* Whether they only approximate what programs compute; otherwise memory is, bit for bit, that of a GPU
+ * without them. */
+bool rp_gpu_approximate(const struct rp_gpu *gpu);
 
 /* One parameter of the GPU's configuration, for reports. */
 struct rp_setting {
@@ -212,7 +215,8 @@ struct rp_totals {
     uint64_t launches, warp_insts, thread_insts;
     uint64_t cycles, timed_insts; /* of what was timed: cycles, and warp instructions issued in them */
     enum rp_timing last;          /* how the last launch was simulated */
-    double host_s; /* time the host spent in launches; the only figure that differs from run to run */
+    uint64_t approximated; /* with check: values that such mechanisms supplied otherwise than computed */
+    double host_s;         /* time the host spent in launches; the only figure that differs from run to run */
 };
 struct rp_totals rp_totals(const struct rp_gpu *gpu);
 

@@ -41,6 +41,7 @@ struct machine *machine_create(const struct gpu_config *cfg, const struct mech_s
     for (uint32_t i = 0; i < m->nsms; i++) {
         m->sms[i] = sm_create(&m->arena, &m->core, m->mem, i);
         m->sms[i]->check.on = check;
+        m->sms[i]->check.approximate = mech_approximate(mechs);
         m->sms[i]->check.out = &m->checked;
         add_mechanisms(m, cfg, m->sms[i]);
     }
@@ -253,6 +254,13 @@ static void finish_mechanisms(struct machine *m) {
             str_printf(&m->checked, "check: SM %u: %s\n", i, wrong);
         }
     }
+}
+
+uint64_t machine_differing(const struct machine *m) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < m->nsms; i++)
+        sum += m->sms[i]->check.differing;
+    return sum;
 }
 
 bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct timed_span *span) {

@@ -38,6 +38,9 @@ struct timed_span {
  * and memory are whole there; of what is on its way, only the timing is lost. */
 bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct timed_span *span);
 
+/* Values that mechanisms which approximate have supplied, and check found to differ from those computed. */
+uint64_t machine_differing(const struct machine *m);
+
 /* Counters of all units: how many there are, their values so far, and what number i is (its full name goes to
  * name). */
 uint32_t machine_counter_count(const struct mech_set *mechs);

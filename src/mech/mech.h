@@ -176,6 +176,10 @@ struct mechanism {
     const char *name;
     uint32_t order;  /* in a stack the smaller acts first */
     uint32_t claims; /* enum mech_claim */
+    /* Values that it supplies may differ from those that instructions compute, and so may what programs
+     * compute. Without this, memory must be the base machine's, bit for bit; with it, the error of the
+     * program's results is measured. */
+    bool approximate;
     struct mech_points points;
     /* What all SMs share, made once per machine; NULL: nothing. */
     void *(*shared)(struct arena *a, const struct gpu_config *cfg);

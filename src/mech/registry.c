@@ -103,6 +103,13 @@ bool mech_select(struct mech_set *out, const char *text, struct diag *d) {
     }
 }
 
+bool mech_approximate(const struct mech_set *s) {
+    for (uint32_t k = 0; k < s->n; k++)
+        if (s->at[k]->mechanism->approximate)
+            return true;
+    return false;
+}
+
 void mech_list(struct str *out) {
     for (uint32_t i = 0; i < MODELS; i++)
         str_printf(out, "%-12s %s\n", models[i].name, models[i].help);

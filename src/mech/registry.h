@@ -24,6 +24,8 @@ struct mech_set {
 bool mech_select(struct mech_set *out, const char *text, struct diag *d);
 /* Puts a model in its place in a stack; false, with the reason, when it cannot stand beside one of them. */
 bool mech_add(struct mech_set *s, const struct mech_model *m, struct diag *d);
+/* Whether some mechanism of a set only approximates: then the whole machine does. */
+bool mech_approximate(const struct mech_set *s);
 /* Adds a line for each model, at most 100 columns wide. */
 void mech_list(struct str *out);
 

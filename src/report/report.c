@@ -13,7 +13,7 @@
 struct launch_note {
     char *name;
     uint32_t grid[3], block[3];
-    uint64_t warp_insts, thread_insts, cycles, timed_insts;
+    uint64_t warp_insts, thread_insts, cycles, timed_insts, approximated;
     enum rp_timing timing;
     uint64_t *counters;
     json_t *sms; /* counters of each SM, or NULL */
@@ -112,6 +112,7 @@ void report_launch(struct report **r, struct rp_gpu *gpu, struct rp_kernel *k, c
         .thread_insts = now.thread_insts - before.thread_insts,
         .cycles = now.cycles - before.cycles,
         .timed_insts = now.timed_insts - before.timed_insts,
+        .approximated = now.approximated - before.approximated,
         .timing = now.last,
         .counters = launch_counters(gpu),
         .sms = now.last != RP_TIMED_NONE ? sm_counters(gpu, true) : NULL,
@@ -226,6 +227,12 @@ static void add_derived(json_t *to, json_t *settings) {
     json_object_set_new(to, "derived", all);
 }
 
+/* How many values were not what had been computed, where that may be. */
+static void add_approximated(json_t *to, const struct rp_gpu *gpu, uint64_t values) {
+    if (rp_gpu_approximate(gpu))
+        json_object_set_new(to, "approximated", json_integer((json_int_t)values));
+}
+
 static json_t *launch(const struct rp_gpu *gpu, const struct launch_note *n, json_t *settings, bool digest) {
     json_t *all =
         json_pack("{s:s, s:o, s:o, s:I, s:I, s:o}", "name", n->name, "grid", triple(n->grid), "block",
@@ -234,6 +241,7 @@ static json_t *launch(const struct rp_gpu *gpu, const struct launch_note *n, jso
     add_time(all, n->timing, n->cycles, n->timed_insts);
     add_energy(all, gpu, n->timing, n->energy);
     add_derived(all, settings);
+    add_approximated(all, gpu, n->approximated);
     if (n->sms)
         json_object_set(all, "sms", n->sms);
     if (digest)
@@ -266,7 +274,10 @@ bool report_write(const struct report *r, struct rp_gpu *gpu, const char *path) 
                             (json_int_t)t.warp_insts, "thread_insts", (json_int_t)t.thread_insts, "counters",
                             counters(gpu, NULL, timing), "host", host(&t));
     json_t *totals = json_object_get(all, "totals"), *sms = sm_counters(gpu, false);
+    if (all && rp_gpu_approximate(gpu))
+        json_object_set_new(all, "approximate", json_true());
     if (all) {
+        add_approximated(totals, gpu, t.approximated);
         add_time(totals, timing, t.cycles, t.timed_insts);
         add_energy(totals, gpu, timing, NULL);
         add_derived(totals, set);

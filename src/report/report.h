@@ -10,6 +10,9 @@
  * derived has the formulas of stats/formulas.def, those that have a value. With REPRISE_PER_SM in the
  * environment sms has, for each counter of SMs, an array with a value for each SM.
  *
+ * The report of a GPU whose mechanisms only approximate has approximate, which is true; each launch and the
+ * totals then say how many values --check found to be approximated.
+ *
  * With REPRISE_DIGEST in the environment each launch, and the totals, also have a digest: a hash of the whole
  * device memory as the launch left it, and of all of these in turn. Two runs of a program that give the same
  * digest computed the same. */
