@@ -21,8 +21,8 @@ struct workload_run;
 void cli_list_workloads(void);
 int cli_list_mix(const struct workload_run *r);
 struct rp_options;
-/* Whether the options name a GPU, mechanisms, probes and settings that there are; else a message says what is
- * wrong. */
-bool cli_machine_exists(const struct rp_options *o);
+/* Whether the options name a GPU, mechanisms, probes and settings that there are, else a message says what is
+ * wrong; and whether some of the mechanisms only approximate. */
+bool cli_machine_exists(const struct rp_options *o, bool *approximate);
 
 #endif
