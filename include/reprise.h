@@ -93,8 +93,8 @@ void rp_gpu_destroy(struct rp_gpu *gpu);
 const struct rp_gpu_info *rp_gpu_info(const struct rp_gpu *gpu);
 /* The mechanisms of the GPU as they were named; "base": none. */
 const char *rp_gpu_mech(const struct rp_gpu *gpu);
-/* Whether they only approximate what programs compute; otherwise memory is, bit for bit, that of a GPU
- * without them. */
+/* Whether they only approximate what programs compute, which they do where launches are timed; otherwise
+ * memory is, bit for bit, that of a GPU without them. */
 bool rp_gpu_approximate(const struct rp_gpu *gpu);
 
 /* One parameter of the GPU's configuration, for reports. */

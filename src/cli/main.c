@@ -39,7 +39,7 @@ bool cli_machine_exists(const struct rp_options *o, bool *approximate) {
     struct gpu_config *cfg = xcalloc(1, sizeof *cfg);
     struct diag d = {0};
     bool ok = options_resolve(o, &mechs, &profiles, cfg, &d);
-    *approximate = ok && mech_approximate(&mechs);
+    *approximate = ok && !o->functional && mech_approximate(&mechs);
     if (!ok)
         fputs(str_text(&d.text), stderr);
     diag_free(&d);

@@ -132,7 +132,7 @@ const char *rp_gpu_mech(const struct rp_gpu *g) {
 }
 
 bool rp_gpu_approximate(const struct rp_gpu *g) {
-    return mech_approximate(&g->mechs);
+    return !g->opt.functional && mech_approximate(&g->mechs);
 }
 
 const struct rp_gpu_info *rp_gpu_info(const struct rp_gpu *g) {

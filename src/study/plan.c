@@ -191,8 +191,7 @@ static bool look_at_machine(struct model *m) {
         vec_push(&set, m->set.at[i]);
     vec_push(&set, NULL);
     struct rp_gpu *gpu = rp_gpu_create(
-        &(struct rp_options){
-            .gpu = m->gpu, .set = set.at, .mech = m->mech, .probe = str_text(&m->probes), .functional = true},
+        &(struct rp_options){.gpu = m->gpu, .set = set.at, .mech = m->mech, .probe = str_text(&m->probes)},
         &log);
     if (log)
         fputs(log, stderr);

@@ -84,6 +84,21 @@ static void invariants_hold_for_both(void **state) {
     }
 }
 
+/* Where nothing is timed mechanisms do nothing, and results are exact. */
+static void functional_runs_are_exact(void **state) {
+    (void)state;
+    struct rig r;
+    change = 16;
+    const struct mech_points *points = &nearly;
+    mech_rig_open(&r, "gtx480", NULL, kernels, 1, &points);
+    mech_rig_check(&r, true);
+    r.g->opt.functional = true;
+    rig_run(&r, "plain", 1, 64, (struct rig_params){.n = 0, .x = 8});
+    assert_int_equal(rig_word(&r, 5), 5 ^ 8);
+    assert_false(rp_gpu_approximate(r.g));
+    rig_close(&r);
+}
+
 /* The report says so, and only then. */
 static void reports_say_it(void **state) {
     (void)state;
@@ -117,6 +132,7 @@ int main(void) {
         cmocka_unit_test(differing_values_are_counted),
         cmocka_unit_test(exact_mechanisms_are_told),
         cmocka_unit_test(invariants_hold_for_both),
+        cmocka_unit_test(functional_runs_are_exact),
         cmocka_unit_test(reports_say_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
