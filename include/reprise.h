@@ -70,13 +70,15 @@ struct rp_gpu_info {
 
 /* How to build a GPU and run on it; zero means the default. */
 struct rp_options {
-    const char *gpu;        /* name in configs/ or a .yaml path; NULL: the default GPU */
-    const char *const *set; /* "path=value" overrides, NULL-terminated, or NULL */
-    const char *mech;       /* mechanisms, NAME[+NAME...]; NULL: none */
-    const char *probe;      /* probes that watch what is timed, NAME[+NAME...]; NULL: none */
-    bool functional;        /* no timing: results only */
-    bool per_sm;            /* keep the counters of each SM, see rp_sm_counter */
-    bool check;             /* compare the values that mechanisms supply with those computed */
+    const char *gpu;         /* name in configs/ or a .yaml path; NULL: the default GPU */
+    const char *const *set;  /* "path=value" overrides, NULL-terminated, or NULL */
+    const char *mech;        /* mechanisms, NAME[+NAME...], also paths of shared objects; NULL: none */
+    const char *const *load; /* shared objects whose mechanisms can be named like those built in,
+                                NULL-terminated, or NULL */
+    const char *probe;       /* probes that watch what is timed, NAME[+NAME...]; NULL: none */
+    bool functional;         /* no timing: results only */
+    bool per_sm;             /* keep the counters of each SM, see rp_sm_counter */
+    bool check;              /* compare the values that mechanisms supply with those computed */
     /* Sampling: what of a run is timed. The rest runs functionally, so that results never change. 0: no
      * limit.
      */
@@ -91,7 +93,7 @@ struct rp_options {
 struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log);
 void rp_gpu_destroy(struct rp_gpu *gpu);
 const struct rp_gpu_info *rp_gpu_info(const struct rp_gpu *gpu);
-/* The mechanisms of the GPU as they were named; "base": none. */
+/* The mechanisms of the GPU by name, in the order in which they were named; "base": none. */
 const char *rp_gpu_mech(const struct rp_gpu *gpu);
 /* Whether they only approximate what programs compute, which they do where launches are timed; otherwise
  * memory is, bit for bit, that of a GPU without them. */
@@ -156,8 +158,6 @@ struct rp_kernel *rp_module_kernel(struct rp_module *m, const char *name);
 struct rp_kernel *rp_module_kernel_at(struct rp_module *m, uint32_t i);
 /* Address and size of a module-scope .global or .const variable. */
 enum rp_status rp_module_global(struct rp_module *m, const char *name, uint64_t *addr, size_t *size);
-/* Number of address bits of the module, 32 or 64. */
-int rp_module_address_bits(const struct rp_module *m);
 
 struct rp_kernel_info {
     const char *name;
@@ -178,7 +178,8 @@ enum rp_status rp_kernel_info(struct rp_kernel *k, struct rp_kernel_info *info, 
 /* Place of parameter i in the parameter buffer; never needs compilation. false past the last one. */
 bool rp_kernel_param(struct rp_kernel *k, uint32_t i, struct rp_param_info *p);
 const char *rp_kernel_name(const struct rp_kernel *k);
-struct rp_module *rp_kernel_module(const struct rp_kernel *k);
+/* How wide pointers among its parameters are: 32 or 64. */
+int rp_kernel_address_bits(const struct rp_kernel *k);
 /* Blocks of this kernel that fit on one SM together; 0 when one does not fit. */
 int rp_kernel_occupancy(struct rp_kernel *k, uint32_t threads, size_t dynamic_shared);
 

@@ -11,7 +11,7 @@ flags=(-std=gnu17 -g -O1 -D_GNU_SOURCE -fno-strict-aliasing -Isrc -Iinclude -fsa
        "-DCONFIG_DIR=\"$PWD/configs\"")
 declare -A sources=(
     [ptx]="src/ptx/lexer.c src/ptx/names.c src/ptx/scope.c $(echo src/ptx/parse_*.c)"
-    [fatbin]="src/cuda/fatbin.c src/cuda/elfcheck.c src/cuda/ptxlink.c"
+    [fatbin]="src/cuda/fatbin.c src/cuda/image.c src/cuda/elfcheck.c src/cuda/ptxlink.c"
     [cfg]="$(echo src/cfg/*.c)"
 )
 pids=()

@@ -145,7 +145,7 @@ int cli_compare(int argc, char **argv) {
     if (!rc && r.program)
         plan_add_program(&r.plan, r.program);
     if (!rc)
-        rc = plan_complete(&r.plan) ? compare(&r) : 2;
+        rc = study_complete(&r.plan) ? compare(&r) : 2;
     plan_free(&r.plan);
     return rc;
 }

@@ -1,11 +1,14 @@
 /* The reprise command. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/diag.h"
 #include "cli/cli.h"
 #include "gpu/options.h"
+#include "gpu/resolve.h"
 
 static const struct {
     const char *name;
@@ -36,15 +39,34 @@ static void usage(FILE *to) {
 bool cli_machine_exists(const struct rp_options *o, bool *approximate) {
     struct mech_set mechs;
     struct profile_set profiles;
-    struct gpu_config *cfg = xcalloc(1, sizeof *cfg);
+    struct config config = {0};
     struct diag d = {0};
-    bool ok = options_resolve(o, &mechs, &profiles, cfg, &d);
+    struct rp_options all = *o;
+    char *text = NULL;
+    const char **load = o->load ? NULL : options_load(&text);
+    all.load = load ? load : o->load;
+    bool ok = resolve_options(&all, &mechs, &profiles, &config, &d);
     *approximate = ok && !o->functional && mech_approximate(&mechs);
     if (!ok)
         fputs(str_text(&d.text), stderr);
     diag_free(&d);
-    free(cfg);
+    config_free(&config);
+    free(load);
+    free(text);
     return ok;
+}
+
+void cli_load(const char *path) {
+    const char *old = getenv("REPRISE_LOAD");
+    struct str all = {0};
+    if (old && *old)
+        str_printf(&all, "%s\n", old);
+    char dir[PATH_MAX];
+    if (*path != '/' && getcwd(dir, sizeof dir)) /* a program may change its directory */
+        str_printf(&all, "%s/", dir);
+    str_printf(&all, "%s", path);
+    setenv("REPRISE_LOAD", str_text(&all), 1);
+    str_free(&all);
 }
 
 int cli_usage_error(const char *help, const char *what, const char *word) {

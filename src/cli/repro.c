@@ -140,7 +140,7 @@ static bool complete(struct request *r) {
     for (uint32_t i = 0; ok && i < r->figures.len; i++)
         ok = figure_add_models(&r->plan, &r->paper, r->figures.at[i]);
     plan_add_rows(&r->plan);
-    return ok && plan_complete(&r->plan);
+    return ok && study_complete(&r->plan);
 }
 
 /* ---- the outcome ---- */

@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cuda/elfcheck.h"
 #include "gpu/options.h"
+#include "mech/load.h"
 #include "report/results.h"
 #include "study/jobs.h"
 #include "study/place.h"
@@ -27,7 +28,8 @@ static const char help[] =
     "\n"
     "  --functional      results and instruction counts only, no timing: many times faster\n"
     "  --gpu NAME|FILE   the GPU: a name from 'reprise list gpus' or a .yaml file (default h200)\n"
-    "  --mech NAME[+...] mechanisms, see 'reprise list mechs' (default base: none)\n"
+    "  --mech NAME[+...] mechanisms: names from 'reprise list mechs', or FILE.so (default base: none)\n"
+    "  --load FILE.so    know its mechanism as those built in (repeatable)\n"
     "  --probe NAME[+...]  also count what repeats, see 'reprise list probes'; nothing else changes\n"
     "  --check           compare each value that a mechanism supplies with the one computed\n"
     "  --set PATH=VALUE  change one parameter, see 'reprise list params' (repeatable)\n"
@@ -84,6 +86,8 @@ enum option_kind {
     OPT_RANGE,
     OPT_FILE,
     OPT_SET,
+    OPT_MECH,
+    OPT_LOAD,
     OPT_RESULT,
     OPT_SIZE,
     OPT_BITS,
@@ -97,7 +101,8 @@ static const struct {
 } options[] = {
     {"--functional", OPT_FLAG, "REPRISE_FUNCTIONAL"},
     {"--gpu", OPT_TEXT, "REPRISE_GPU"},
-    {"--mech", OPT_TEXT, "REPRISE_MECH"},
+    {"--mech", OPT_MECH, "REPRISE_MECH"},
+    {"--load", OPT_LOAD, "REPRISE_LOAD"},
     {"--probe", OPT_TEXT, "REPRISE_PROBE"},
     {"--check", OPT_FLAG, "REPRISE_CHECK"},
     {"--set", OPT_SET, "REPRISE_SET"},
@@ -156,6 +161,14 @@ static void set_file(const char *variable, const char *name) {
     str_free(&full);
 }
 
+/* The same for mechanisms, which may be files. */
+static void set_mechs(const char *variable, const char *names) {
+    struct str full = {0};
+    mech_absolute(names, &full);
+    setenv(variable, str_text(&full), 1);
+    str_free(&full);
+}
+
 static bool is_number(const char *text) {
     return text[strspn(text, "0")] && !text[strspn(text, "0123456789")];
 }
@@ -184,6 +197,12 @@ static bool take_value(uint32_t k, const char *value, const char *usage, struct 
         if (!result_spec_read(&(struct result_spec){0}, value))
             return wrong_value(usage, options[k].name, "takes KERNEL:PARAMETER:TYPE[:COUNT], not", value);
         return add_line(&r->results, options[k].variable, value);
+    case OPT_MECH:
+        set_mechs(options[k].variable, value);
+        return true;
+    case OPT_LOAD:
+        cli_load(value);
+        return true;
     case OPT_NUMBER:
         if (!is_number(value))
             return wrong_value(usage, options[k].name, "takes a number, 1 or more, not", value);

@@ -7,8 +7,8 @@
 #include "base/io.h"
 #include "base/vec.h"
 #include "cli/cli.h"
+#include "gpu/gpu_report.h"
 #include "gpu/options.h"
-#include "report/report.h"
 #include "report/results.h"
 #include "report/trace.h"
 #include "reprise.h"
@@ -139,12 +139,12 @@ static bool write_report(struct rp_gpu *g, const struct request *r, struct rp_ke
     const char *path = getenv("REPRISE_JSON");
     if (!path || !*path)
         return true;
-    struct report *report = NULL;
-    report_launch(&report, g, k, &r->launch, before);
-    bool ok = report_write(report, g, path);
+    struct gpu_report *report = gpu_report_create(g);
+    gpu_report_launch(report, k, &r->launch, before);
+    bool ok = gpu_report_write(report, path);
     if (!ok)
         fprintf(stderr, "reprise: cannot write the report to %s\n", path);
-    report_free(report);
+    gpu_report_free(report);
     return ok;
 }
 
@@ -192,7 +192,7 @@ static int launch(struct rp_gpu *g, struct request *r, const char *text, size_t 
     if (s == RP_OK && t.last == RP_TIMED_PART)
         printf("%" PRIu64 " cycles until timing ended\n", t.cycles);
     if (s == RP_OK)
-        report_summary(g, stdout);
+        gpu_report_summary(g, stdout);
     rp_module_unload(m);
     return s == RP_OK && written ? 0 : 1;
 }

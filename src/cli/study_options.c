@@ -2,10 +2,12 @@
 #include "cli/study_options.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "cli/cli.h"
+#include "gpu/options.h"
 
 static bool take_gpu(struct plan *p, char *value) {
     p->gpu = value;
@@ -14,6 +16,12 @@ static bool take_gpu(struct plan *p, char *value) {
 
 static bool take_set(struct plan *p, char *value) {
     vec_push(&p->set, value);
+    return true;
+}
+
+static bool take_load(struct plan *p, char *value) {
+    (void)p;
+    cli_load(value);
     return true;
 }
 
@@ -39,6 +47,7 @@ static const struct {
 } options[] = {
     {"--gpu", take_gpu, "a GPU"},
     {"--set", take_set, "PATH=VALUE"},
+    {"--load", take_load, "a shared object"},
     {"--size", take_size, "tiny, small, medium or large"},
     {"--bits", take_bits, "32 or 64"},
     {"-j", take_jobs, "a number of runs, 1 or more"},
@@ -85,4 +94,15 @@ int study_option(struct plan *p, char **argv, const char *const *own, const char
         return -1;
     }
     return unknown(argv[0], own, help);
+}
+
+bool study_complete(struct plan *p) {
+    char *text;
+    const char **load = options_load(&text);
+    p->load = load;
+    bool ok = plan_complete(p);
+    p->load = NULL;
+    free(load);
+    free(text);
+    return ok;
 }

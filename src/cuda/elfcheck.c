@@ -100,16 +100,22 @@ static bool section_header(const struct elf *e, unsigned i, Elf64_Shdr *s) {
     return e->h.e_shentsize == sizeof *s && get(e, e->h.e_shoff + (uint64_t)i * sizeof *s, s, sizeof *s);
 }
 
-static bool has_device_code(const struct elf *e) {
+static bool has_section(const struct elf *e, const char *wanted) {
     Elf64_Shdr names, s;
     if (!section_header(e, e->h.e_shstrndx, &names))
         return false;
     for (unsigned i = 0; i < e->h.e_shnum && section_header(e, i, &s); i++) {
         const char *name = string_at(e, names.sh_offset, s.sh_name);
-        if (name && (!strcmp(name, ".nv_fatbin") || !strcmp(name, ".nvFatBinSegment")))
+        if (name && !strcmp(name, wanted))
             return true;
     }
     return false;
+}
+
+/* The runtime library keeps the names of its calls, for tools that watch them. */
+static bool holds_runtime(const struct elf *e) {
+    static const char name[] = "\0cudaStreamSynchronize";
+    return memmem(e->at, e->len, name, sizeof name) != NULL;
 }
 
 enum elf_cuda_kind elf_check_image(const void *image, size_t len) {
@@ -121,9 +127,12 @@ enum elf_cuda_kind elf_check_image(const void *image, size_t len) {
     bool dynamic = find_dynamic(&e, &d);
     if (dynamic && (needs(&e, &d, "libcudart.so") || imports_registration(&e, &d)))
         return ELF_CUDA_SHARED;
-    if (has_device_code(&e))
+    bool driver = dynamic && needs(&e, &d, "libcuda.so");
+    /* nvcc's device linker leaves some code in any program: in one for the driver alone it means nothing. */
+    bool code = has_section(&e, ".nv_fatbin") && (!driver || holds_runtime(&e));
+    if (code || has_section(&e, ".nvFatBinSegment"))
         return ELF_CUDA_STATIC;
-    return dynamic && needs(&e, &d, "libcuda.so") ? ELF_CUDA_SHARED : ELF_NO_CUDA;
+    return driver ? ELF_CUDA_SHARED : ELF_NO_CUDA;
 }
 
 enum elf_cuda_kind elf_check(const char *path) {

@@ -7,7 +7,7 @@
 #include "cuda/ptxlink.h"
 #include "cuda/work.h"
 
-enum { INPUT_PTX = 1, INPUT_FATBINARY = 2 }; /* CUjitInputType */
+enum { INPUT_CUBIN, INPUT_PTX, INPUT_FATBINARY }; /* CUjitInputType */
 
 struct CUlinkState_st {
     struct cud_object obj;
@@ -40,7 +40,8 @@ int cud_link_add(struct CUlinkState_st *s, int type, const void *data, size_t si
         return cudaErrorInvalidResourceHandle;
     if (!data || !size)
         return cudaErrorInvalidValue;
-    if (type == INPUT_PTX) {
+    bool text = fatbin_identify(data, size) == FATBIN_IMAGE_TEXT; /* what nvrtcGetCUBIN gives here is PTX */
+    if (type == INPUT_PTX || (type == INPUT_CUBIN && text)) {
         u.len = strnlen(data, size);
         u.text = memcpy(xcalloc(1, u.len + 1), data, u.len);
     } else

@@ -4,57 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/fatbin.h"
-#include "cuda/ptxlink.h"
+#include "cuda/image.h"
 #include "cuda/work.h"
 
 static unsigned device_cc(void) {
     const struct rp_gpu_info *i = rp_gpu_info(cud.gpu);
     return (unsigned)(i->cc_major * 10 + i->cc_minor);
-}
-
-static char *format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-static char *format(const char *fmt, ...) {
-    struct str s = {0};
-    va_list ap;
-    va_start(ap, fmt);
-    str_vprintf(&s, fmt, ap);
-    va_end(ap);
-    return s.at;
-}
-
-/* The message for device code that was compiled to machine code only. */
-static char *rebuild_message(const struct fatbin_census *c) {
-    struct str s = {0};
-    str_printf(&s, "error: the program carries machine code");
-    unsigned shown = c->elf < 8 ? c->elf : 8;
-    for (unsigned i = 0; i < shown; i++)
-        str_printf(&s, "%s sm_%u", i ? "," : " for", c->elf_archs[i]);
-    str_printf(&s,
-               " but no PTX, and machine code cannot be simulated.\nRebuild it with PTX inside, for example: "
-               "nvcc -gencode arch=compute_%u,code=compute_%u ...\n",
-               device_cc(), device_cc());
-    return s.at;
-}
-
-/* The PTX of a container; on failure NULL and *log. */
-static char *ptx_of_container(const void *data, size_t size, size_t *len, int *error, char **log) {
-    struct fatbin_entry best;
-    struct fatbin_census census;
-    const char *why = NULL;
-    if (!fatbin_pick(data, size, device_cc(), &best, &census, &why)) {
-        *error = census.elf ? cudaErrorNoKernelImageForDevice : cudaErrorInvalidKernelImage;
-        *log = census.elf ? rebuild_message(&census)
-                          : format("error: %s\n", why ? why : "the fat binary holds no device code");
-        return NULL;
-    }
-    char *text = fatbin_contents(&best, len, &why);
-    if (!text) {
-        *error = cudaErrorInvalidKernelImage;
-        *log = format("error: %s\n", why);
-    }
-    return text;
 }
 
 /* Kernels and tables that nvcc's device runtime library brings along, wanted or not. */
@@ -63,77 +18,15 @@ static bool of_device_runtime(const char *name) {
            !strncmp(name, "__CNPRT_", 8);
 }
 
-/* The device-linked PTX of a version 2 wrapper: its parts, linked here since nvlink leaves machine code. */
-static char *ptx_of_parts(const struct fatbin_wrapper *w, const struct CUmod_st *m, size_t *len, int *error,
-                          char **log) {
-    VEC(struct ptx_unit) units = {0};
+/* The PTX that the compiler registered with a module, with what it registered of it. */
+static char *registered_ptx(struct CUmod_st *m, int *error, char **log) {
     VEC(const char *) roots = {0};
-    char *text = NULL, *part_log = NULL;
-    for (uint32_t i = 0; w->prelinked[i]; i++) {
-        struct ptx_unit u;
-        free(part_log);
-        part_log = NULL;
-        u.text = ptx_of_container(w->prelinked[i], FATBIN_UNBOUNDED, &u.len, error, &part_log);
-        if (u.text)
-            vec_push(&units, u);
-    }
     for (uint32_t i = 0; i < m->symbols.len; i++)
         if (!of_device_runtime(m->symbols.at[i]->name))
             vec_push(&roots, m->symbols.at[i]->name);
-    if (units.len) {
-        text = ptx_link(units.at, units.len, roots.at, roots.len, len);
-        free(part_log);
-    } else
-        *log = part_log;
-    for (uint32_t i = 0; i < units.len; i++)
-        free((char *)units.at[i].text);
-    vec_free(&units);
+    char *text = image_ptx_of_wrapper(m->wrapper, device_cc(), roots.at, roots.len, &m->ptx_len, error, log);
     vec_free(&roots);
     return text;
-}
-
-static char *ptx_of_wrapper(const struct fatbin_wrapper *w, const struct CUmod_st *m, size_t *len, int *error,
-                            char **log) {
-    char *text = ptx_of_container(w->data, FATBIN_UNBOUNDED, len, error, log);
-    if (text || w->version != 2 || !w->prelinked)
-        return text;
-    free(*log);
-    *log = NULL;
-    return ptx_of_parts(w, m, len, error, log);
-}
-
-/* The PTX of an image; NULL with *error and *log otherwise. */
-static char *ptx_of_image(const void *image, size_t size, const struct CUmod_st *m, size_t *len, int *error,
-                          char **log) {
-    struct fatbin_census none = {0};
-    size_t text_len = size == FATBIN_UNBOUNDED ? 0 : strnlen(image, size);
-    *error = cudaErrorInvalidKernelImage;
-    switch (fatbin_identify(image, size)) {
-    case FATBIN_IMAGE_WRAPPER:
-        if (size >= sizeof(struct fatbin_wrapper))
-            return ptx_of_wrapper(image, m, len, error, log);
-        *log = format("error: fat binary is cut short\n");
-        return NULL;
-    case FATBIN_IMAGE_CONTAINER:
-        return ptx_of_container(image, size, len, error, log);
-    case FATBIN_IMAGE_ELF:
-        *error = cudaErrorNoKernelImageForDevice;
-        *log = rebuild_message(&none);
-        return NULL;
-    case FATBIN_IMAGE_TEXT:
-        break;
-    }
-    if (size == FATBIN_UNBOUNDED)
-        text_len = strlen(image);
-    if (!memmem(image, text_len, ".version", 8)) {
-        *log = format("error: the image is neither PTX nor a fat binary\n");
-        return NULL;
-    }
-    char *copy = xmalloc(text_len + 1);
-    memcpy(copy, image, text_len);
-    copy[text_len] = '\0';
-    *len = text_len;
-    return copy;
 }
 
 static void take_log(struct CUmod_st *m, char *log) {
@@ -184,7 +77,7 @@ int cud_module_ready(struct CUmod_st *m) {
     char *log = NULL;
     int error = cudaSuccess;
     if (!m->ptx) {
-        m->ptx = ptx_of_wrapper(m->wrapper, m, &m->ptx_len, &error, &log);
+        m->ptx = registered_ptx(m, &error, &log);
         take_log(m, log);
     }
     if (m->ptx)
@@ -201,7 +94,7 @@ int cud_module_load(struct CUmod_st **out, const void *image, size_t len, char *
     struct CUmod_st *m = cud_object_new(CUD_MODULE, sizeof *m, cud_current());
     char *why = NULL;
     int error = cudaSuccess;
-    m->ptx = ptx_of_image(image, len, m, &m->ptx_len, &error, &why);
+    m->ptx = image_ptx(image, len, device_cc(), NULL, 0, &m->ptx_len, &error, &why);
     take_log(m, why);
     if (m->ptx)
         error = load_text(m, "PTX");

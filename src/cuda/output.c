@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "cuda/core.h"
-#include "report/report.h"
+#include "gpu/gpu_report.h"
 #include "report/results.h"
 
 static struct str kept_out, kept_err;
 
-static struct report *launches;
+static struct gpu_report *launches;
 static struct results results;
 
 static void keep(struct str *to, const char *(*take)(struct rp_gpu *, size_t *)) {
@@ -40,8 +40,11 @@ void cud_flush_output(void) {
 
 void cud_report_launch(struct rp_kernel *k, const struct rp_launch *l, struct rp_totals before) {
     results_launch(&results, cud.gpu, k, l);
-    if (getenv("REPRISE_JSON"))
-        report_launch(&launches, cud.gpu, k, l, before);
+    if (!getenv("REPRISE_JSON"))
+        return;
+    if (!launches)
+        launches = gpu_report_create(cud.gpu);
+    gpu_report_launch(launches, k, l, before);
 }
 
 void cuda_report_at_exit(void) {
@@ -49,11 +52,13 @@ void cuda_report_at_exit(void) {
     results_end(&results);
     results_free(&results);
     if (cud.gpu && getenv("REPRISE_SUMMARY"))
-        report_summary(cud.gpu, stderr);
+        gpu_report_summary(cud.gpu, stderr);
     if (!path || !*path || !cud.gpu)
         return;
-    if (!report_write(launches, cud.gpu, path))
+    if (!launches)
+        launches = gpu_report_create(cud.gpu);
+    if (!gpu_report_write(launches, path))
         fprintf(stderr, "reprise: cannot write the report to %s\n", path);
-    report_free(launches);
+    gpu_report_free(launches);
     launches = NULL;
 }

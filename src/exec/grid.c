@@ -1,13 +1,14 @@
 /* Functional execution of a whole launch.
  *
- * A block runs until it ends or has used its turn; then another one becomes resident, up to the number that
+ * The warps of a block take short turns, which end where hardware would let others issue (turns.c). A block
+ * runs until it ends or has used its own, long turn; then another one becomes resident, up to the number that
  * fits on the GPU, and they take turns. So a launch without communication between blocks touches one block's
  * state at a time, and blocks that wait for each other make progress as they would on hardware. */
 #include <string.h>
 
 #include "exec/warp.h"
 
-enum { SLICE = 4096, TURN = 65536 };
+enum { SLICE = 256, TURN = 65536 };
 
 struct cta *cta_create(struct exec *x) {
     const struct program *p = x->img->prog;
@@ -60,6 +61,8 @@ void cta_start(struct cta *c, uint32_t n) {
             memset(w->local, 0, (size_t)x->local_bytes * WARP_LANES);
         memset(w->p, 0, sizeof w->p);
         w->p[PRED_PT] = 0xffffffffu;
+        w->patience = PATH_TURN;
+        w->spins = w->opened = 0;
         simt_init(w, left >= WARP_LANES ? 0xffffffffu : (1u << left) - 1);
     }
 }
@@ -72,33 +75,34 @@ enum turn { TURN_OVER, TURN_DONE, TURN_STUCK, TURN_FAULT };
 static bool cta_split(struct cta *c) {
     bool split = false;
     for (uint32_t i = 0; i < c->nwarps; i++)
-        if (c->warps[i].live)
-            split |= simt_yield(&c->warps[i]);
+        if (c->warps[i].live && simt_yield(&c->warps[i])) {
+            c->warps[i].opened = 0;
+            split = true;
+        }
     return split;
 }
 
-/* Lets every warp of the block run, again and again, until the turn is used up. A warp that spins ends its
- * slices early; they count in full, so that a block which waits for another does not keep it waiting. */
+/* Lets every warp of the block run, again and again, until the turn is used up. Spinning counts for more than
+ * the instructions it takes, so that a block which waits for another does not keep it waiting. */
 static enum turn cta_turn(struct cta *c) {
-    uint64_t used = 0;
-    while (used < TURN) {
-        bool ran = false;
+    struct exec *x = c->x;
+    uint64_t end = x->warp_insts + x->waited + TURN;
+    while (x->warp_insts + x->waited < end) {
+        uint64_t before = x->warp_insts;
         for (uint32_t i = 0; i < c->nwarps; i++) {
             struct warp *w = &c->warps[i];
-            if (!w->live)
+            if (!w->live || w->opened == c->opened + 1) /* ended, or no barrier has opened since it waits */
                 continue;
-            uint64_t before = c->x->warp_insts;
-            enum warp_state s = warp_run(c->x, w, SLICE);
+            enum warp_state s = warp_run(x, w, SLICE);
             if (s == WARP_FAULT)
                 return TURN_FAULT;
-            ran |= c->x->warp_insts != before;
-            used += s == WARP_RUNNING ? SLICE : c->x->warp_insts - before;
+            w->opened = s == WARP_WAITING ? c->opened + 1 : 0;
         }
         if (!c->live)
             return TURN_DONE;
-        if (!ran && !cta_split(c))
+        if (x->warp_insts == before && !cta_split(c))
             return TURN_STUCK;
-        if (c->x->watchdog && c->x->warp_insts > c->x->watchdog)
+        if (x->watchdog && x->warp_insts > x->watchdog)
             break;
     }
     return TURN_OVER;

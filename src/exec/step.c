@@ -3,7 +3,7 @@
 
 #include "exec/warp.h"
 
-enum { SPIN_COST = 64, SPINS_MANY = 16 };
+enum { SPIN_COST = 64, SPINS_MANY = 16, SLEEP_COST = PATH_TURN };
 
 /* Carries out an ALU operation: the only kind that goes through the lane executors. */
 static inline void run_alu(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
@@ -222,71 +222,12 @@ static bool run_bar(struct exec *x, struct warp *w, const struct xinst *i, uint3
     return true;
 }
 
-/* Lanes that take part in a warp-wide instruction which names them: those here and those that wait at the
- * same instruction on other paths, which are moved past it. 0 when some are still on their way and this path
- * must wait. */
-static uint32_t assemble(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t src) {
-    if (i->in->m.lut || w->depth == 1)
-        return m;
-    struct simt_entry *e = &w->stack[w->depth - 1];
-    const uint32_t *masks = src_lanes(x, w, i->s[i->first[src]]);
-    uint32_t named = 0;
-    for (uint32_t l = 0; l < WARP_LANES; l++)
-        named |= m >> l & 1 ? masks[l] : 0;
-    uint32_t missing = named & w->live & ~e->mask;
-    for (uint32_t k = 0; k + 1 < w->depth; k++)
-        if (w->stack[k].sync)
-            missing &= ~w->stack[k].mask;
-    if (missing) {
-        e->sync = missing;
-        if (simt_rotate(w))
-            return 0;
-        e->sync = 0; /* nobody else can come: go on with those that are here */
-    }
-    uint32_t all = e->mask;
-    for (uint32_t k = 0; k + 1 < w->depth; k++) {
-        struct simt_entry *o = &w->stack[k];
-        if (!o->sync || (o->pc != e->pc && (i->kind != X_WARPSYNC || x->img->code[o->pc].kind != X_WARPSYNC)))
-            continue;
-        all |= o->mask;
-        o->sync = 0;
-        o->pc++;
-    }
-    return all & (w->p[i->guard] ^ (0u - (uint32_t)i->gneg));
-}
-
 typedef bool exec_fn(struct exec *, struct warp *, const struct xinst *, uint32_t);
 static exec_fn *const simple[] = {
     [X_LOAD] = exec_load, [X_STORE] = exec_store,     [X_LDC] = exec_ldc,
     [X_ATOM] = exec_atom, [X_LDGSTS] = exec_ldgsts,   [X_MBAR] = exec_mbar,
     [X_TEX] = exec_tex,   [X_ISSPACE] = exec_isspace, [X_SYSCALL] = exec_syscall,
 };
-
-/* Source that holds the member mask of a warp-wide instruction, and its function. */
-static const struct {
-    exec_fn *fn;
-    uint8_t mask_src;
-} warp_wide[] = {
-    [X_SHFL] = {exec_shfl, 3},   [X_VOTE] = {exec_vote, 0},   [X_MATCH] = {exec_match, 1},
-    [X_REDUX] = {exec_redux, 1}, [X_ELECT] = {exec_elect, 0}, [X_WARPSYNC] = {NULL, 0},
-};
-
-/* Lanes that name the same members form a group of their own. Shuffles need no groups: they only read. */
-static bool run_groups(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
-    exec_fn *fn = warp_wide[i->kind].fn;
-    if (!fn || i->kind == X_SHFL || i->in->m.lut)
-        return !fn || fn(x, w, i, m);
-    const uint32_t *masks = src_lanes(x, w, i->s[i->first[warp_wide[i->kind].mask_src]]);
-    for (uint32_t left = m; left;) {
-        uint32_t mask = masks[__builtin_ctz(left)], group = 0;
-        for (uint32_t l = 0; l < WARP_LANES; l++)
-            group |= (uint32_t)((left >> l & 1) && masks[l] == mask) << l;
-        left &= ~group;
-        if (!fn(x, w, i, group))
-            return false;
-    }
-    return true;
-}
 
 /* A divergent path, begun when before instructions had run, leaves off; UINT64_MAX: it was not divergent. */
 static inline void count_divergent(struct exec *x, uint64_t before) {
@@ -296,10 +237,9 @@ static inline void count_divergent(struct exec *x, uint64_t before) {
 
 /* only: lanes for which instructions may take effect; callers give constants where they can. */
 static inline __attribute__((always_inline)) enum warp_state run(struct exec *x, struct warp *w, uint64_t n,
-                                                                 bool yields, uint32_t only) {
+                                                                 uint32_t only) {
     const struct xinst *code = x->img->code;
     uint64_t *executed = x->executed;
-    uint32_t spins = 0; /* accesses that others may have to answer */
     for (;;) {
         struct simt_entry *e = simt_top(w);
         if (!e)
@@ -311,10 +251,6 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
             if (!n) {
                 e->pc = pc;
                 count_divergent(x, before);
-                if (yields && spins >= SPINS_MANY)
-                    simt_yield(w);
-                else if (yields)
-                    simt_rotate(w);
                 return WARP_RUNNING;
             }
             n--;
@@ -340,8 +276,10 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
                 run_r2p(x, w, i, m);
                 break;
             case X_NOP:
-                if (i->in->op == OP_NANOSLEEP)
-                    n = 0; /* let the others run */
+                if (i->in->op == OP_NANOSLEEP) { /* let the others run */
+                    x->waited += SLEEP_COST;
+                    n = 0;
+                }
                 break;
             case X_BRA:
                 if (!m)
@@ -397,10 +335,8 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
                 if (!m)
                     break;
                 e->pc = pc;
-                m = assemble(x, w, i, m, warp_wide[i->kind].mask_src) & only;
-                if (!m)
+                if (!exec_wide(x, w, i, only))
                     goto control;
-                ok = run_groups(x, w, i, m);
                 break;
             case X_TRAP:
                 if (m) {
@@ -412,9 +348,11 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
                 if (m)
                     ok = simple[i->kind](x, w, i, m);
                 if (i->in->m.vol) { /* spinning on memory must not keep others from running for long */
-                    n = n > SPIN_COST ? n - SPIN_COST : 0;
-                    spins++;
+                    x->waited += SPIN_COST;
+                    w->spins++;
                 }
+                if (i->turn)
+                    n = 0;
             }
             if (!ok)
                 return WARP_FAULT;
@@ -429,13 +367,24 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
 }
 
 enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n) {
-    return run(x, w, n, true, UINT32_MAX);
+    uint64_t before = x->warp_insts + x->waited;
+    enum warp_state s = run(x, w, n, UINT32_MAX);
+    w->patience -= (int64_t)(x->warp_insts + x->waited - before);
+    if (s != WARP_RUNNING || w->patience > 0)
+        return s;
+    if (w->spins >= SPINS_MANY)
+        simt_yield(w);
+    else
+        simt_rotate(w);
+    w->spins = 0;
+    w->patience = PATH_TURN;
+    return s;
 }
 
 enum warp_state warp_step(struct exec *x, struct warp *w) {
-    return run(x, w, 1, false, UINT32_MAX);
+    return run(x, w, 1, UINT32_MAX);
 }
 
 enum warp_state warp_step_lanes(struct exec *x, struct warp *w, uint32_t only) {
-    return run(x, w, 1, false, only);
+    return run(x, w, 1, only);
 }

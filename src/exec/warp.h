@@ -11,6 +11,8 @@
 #include "exec/lanes.h"
 #include "exec/memory.h"
 
+/* PATH_TURN: instructions after which a functional run lets another path of the same warp go on. */
+enum { PATH_TURN = 4096 };
 enum { MAX_BARRIERS = 17, MEM_DEVICE_HEAP = 0x4d414c43 /* rp_alloc.flags of what device code allocated */ };
 
 /* How an instruction is carried out. */
@@ -53,6 +55,7 @@ struct xinst {
     const struct xmods *mods;      /* neg and abs of source words, or NULL */
     uint8_t kind, nsw, ndw, guard; /* nsw, ndw: words of all sources, of the destination */
     bool gneg, pneg[2];
+    bool turn; /* other warps run before this one goes on (turns.c) */
     uint8_t ps[2], pd[2];
     uint8_t first[4];  /* index in s of each source's first word */
     uint32_t d, s[12]; /* d: first destination register */
@@ -76,6 +79,8 @@ struct image {
     uint64_t address; /* where its instructions lie, in a space of their own */
     VEC(struct pool_word) pool;
     struct arena arena;
+    struct image **streams; /* of the program's streams, in their order */
+    uint32_t nstreams;
 };
 
 struct simt_entry {
@@ -84,6 +89,7 @@ struct simt_entry {
     uint32_t lanes; /* lanes that arrived at the barrier */
     int16_t bar;    /* barrier it waits at, or -1 */
     bool call;      /* bottom of a call: RET returns to the entry below */
+    bool given; /* others have carried out its warp-wide instruction, too: results are in given of the warp */
 };
 
 struct warp {
@@ -91,10 +97,15 @@ struct warp {
     uint32_t p[8];             /* predicates; p[PRED_PT] is all ones */
     struct simt_entry *stack;
     uint32_t depth, cap;
-    uint32_t live;  /* lanes that have not exited */
-    uint32_t index; /* in the block */
-    uint8_t *local; /* local memory: word w of lane l at (w * 32 + l) * 4 */
+    uint32_t live;    /* lanes that have not exited */
+    uint32_t index;   /* in the block */
+    int64_t patience; /* how long its paths still run in a functional run before one makes way for another */
+    uint32_t spins;   /* accesses meanwhile that others may have to answer */
+    uint32_t opened;  /* the block's count of opened barriers when it began to wait, plus 1; 0: it does not */
+    uint8_t *local;   /* local memory: word w of lane l at (w * 32 + l) * 4 */
     struct cta *cta;
+    uint32_t given[WARP_LANES]; /* results that wait for paths, and predicates */
+    uint32_t given_p;
 };
 
 struct barrier {
@@ -140,6 +151,7 @@ struct exec {
     uint32_t local_bytes, shared_static, shared_dynamic;
     uint64_t clock; /* advances with execution; read by %clock */
     uint64_t warp_insts, thread_insts;
+    uint64_t waited;    /* what a functional run counts as instructions besides: accesses that spin, sleep */
     uint64_t watchdog;  /* warp instructions after which the launch fails; 0: no limit */
     uint64_t divergent; /* of warp_insts: on a path of fewer than 32 lanes */
     uint64_t *executed; /* times each instruction of the image ran */
@@ -156,11 +168,18 @@ struct exec {
 };
 
 /* ---- decode.c ---- */
-/* Prepares a linked program; memory is the image's. */
+/* Prepares a linked program and its streams; memory is the image's. */
 struct image *image_create(const struct program *p);
 void image_free(struct image *img);
-/* Fills the pool for a launch from its constant banks; x->pool has img->pool.len entries. */
-void image_fill_pool(struct exec *x);
+/* The stream of that name beside a kernel, or NULL. */
+const struct image *image_stream(const struct image *img, const char *name);
+/* Fills the pool of an image (its own, or one of a stream's) for a launch, from the launch's constant banks:
+ * img->pool.len entries. */
+void image_fill_pool(const struct exec *x, const struct image *img, uint32_t (*pool)[WARP_LANES]);
+
+/* ---- turns.c ---- */
+/* Marks where warps of a functional run take turns. */
+void image_mark_turns(struct image *img);
 
 /* ---- simt.c ---- */
 void simt_init(struct warp *w, uint32_t mask);
@@ -193,10 +212,13 @@ void barrier_check(struct cta *c);
 #define EXEC_OPS(X)                                                                                          \
     X(load)                                                                                                  \
     X(store)                                                                                                 \
-    X(ldc) X(atom) X(ldgsts) X(mbar) X(tex) X(isspace) X(shfl) X(vote) X(match) X(redux) X(elect) X(syscall)
+    X(ldc) X(atom) X(ldgsts) X(mbar) X(tex) X(isspace) X(syscall)
 #define X(name) bool exec_##name(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m);
 EXEC_OPS(X)
 #undef X
+/* Carries out a warp-wide instruction for the path on top and for others that wait for it; it takes effect
+ * for no lanes but those in only. False when the path must wait for others. */
+bool exec_wide(struct exec *x, struct warp *w, const struct xinst *i, uint32_t only);
 /* Host bytes of [addr, addr+size) in global memory, or NULL. Addresses of 32-bit modules are widened first.
  */
 void *exec_global(struct exec *x, uint64_t addr, uint32_t size);
@@ -217,7 +239,7 @@ static inline const uint32_t *src_lanes(const struct exec *x, const struct warp 
 
 /* ---- step.c ---- */
 enum warp_state { WARP_RUNNING, WARP_WAITING, WARP_DONE, WARP_FAULT };
-/* Runs a warp for at most n instructions. */
+/* Runs a warp for its turn, at most n instructions; its paths take turns, too. */
 enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n);
 /* Runs one instruction of the path on top. */
 enum warp_state warp_step(struct exec *x, struct warp *w);

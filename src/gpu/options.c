@@ -80,12 +80,19 @@ static void read_trace(struct options *o) {
     }
 }
 
+const char **options_load(char **text) {
+    const char *load = getenv("REPRISE_LOAD");
+    *text = xstrdup(load ? load : "");
+    return split_lines(*text);
+}
+
 void options_read(struct options *o) {
     const char *set = getenv("REPRISE_SET"), *kernels = text_from("REPRISE_KERNELS");
     o->set_text = xstrdup(set ? set : "");
     o->rp = (struct rp_options){.gpu = text_from("REPRISE_GPU"),
                                 .set = split_lines(o->set_text),
                                 .mech = text_from("REPRISE_MECH"),
+                                .load = options_load(&o->load_text),
                                 .probe = text_from("REPRISE_PROBE"),
                                 .functional = flag_from("REPRISE_FUNCTIONAL"),
                                 .per_sm = flag_from("REPRISE_PER_SM"),
@@ -112,21 +119,7 @@ void options_read(struct options *o) {
 
 void options_free(struct options *o) {
     free((void *)(uintptr_t)o->rp.set);
+    free((void *)(uintptr_t)o->rp.load);
     free(o->set_text);
-}
-
-bool options_resolve(const struct rp_options *o, struct mech_set *mechs, struct profile_set *profiles,
-                     struct gpu_config *cfg, struct diag *d) {
-    if (!mech_select(mechs, o->mech, d) || !profile_select(profiles, o->probe, d))
-        return false;
-    VEC(const char *) set = {0};
-    for (uint32_t k = 0; k < mechs->n; k++)
-        for (const char *const *s = mechs->at[k]->settings; *s; s++)
-            vec_push(&set, *s);
-    for (const char *const *s = o->set; s && *s; s++)
-        vec_push(&set, *s);
-    vec_push(&set, NULL);
-    bool ok = config_load(cfg, o->gpu ? o->gpu : CONFIG_DEFAULT_GPU, set.at, NULL, d);
-    vec_free(&set);
-    return ok;
+    free(o->load_text);
 }

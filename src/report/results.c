@@ -160,7 +160,7 @@ bool result_spec_read(struct result_spec *s, const char *text) {
  * addresses. */
 static uint64_t address_in(struct rp_kernel *k, const struct rp_launch *l, uint32_t param) {
     struct rp_param_info p;
-    size_t width = (size_t)rp_module_address_bits(rp_kernel_module(k)) / 8;
+    size_t width = (size_t)rp_kernel_address_bits(k) / 8;
     uint64_t address = 0;
     if (!rp_kernel_param(k, param, &p) || p.size < width || p.offset + p.size > l->param_bytes)
         return 0;

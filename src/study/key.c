@@ -40,9 +40,11 @@ static uint64_t simulator(void) {
     return known;
 }
 
-uint64_t key_machine(const struct rp_gpu *gpu) {
+uint64_t key_machine(const struct rp_gpu *gpu, const char *const *load) {
     struct rp_setting s;
     uint64_t h = 0;
+    for (; load && *load; load++)
+        h = mix_file(h, *load);
     for (uint32_t i = 0; rp_gpu_setting(gpu, i, &s); i++)
         h = mix_text(mix_text(h, s.name), s.value);
     return h;
@@ -71,12 +73,25 @@ static uint64_t mix_program(uint64_t h, const struct bench *b) {
     return h;
 }
 
+/* Names of mechanisms; those from shared objects are named by their paths. */
+static uint64_t mix_mechanisms(uint64_t h, const char *mech) {
+    for (const char *at = mech; *at; at += *at != 0) {
+        size_t len = strcspn(at, "+");
+        char path[PATH_MAX];
+        snprintf(path, sizeof path, "%.*s", (int)len, at);
+        if (strchr(path, '/'))
+            h = mix_file(h, path);
+        at += len;
+    }
+    return mix_text(h, mech);
+}
+
 struct run_key key_of(const struct bench *b, const struct model *m, bool check) {
     enum { NAME = 40 };
     static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-_.";
     struct run_key key;
     uint64_t h = mix(simulator(), m->machine);
-    h = mix_text(mix_text(h, m->mech), str_text(&m->probes));
+    h = mix_text(mix_mechanisms(h, m->mech), str_text(&m->probes));
     h = mix(h, check && strcmp(m->mech, "base")); /* the base machine supplies nothing */
     h = b->workload ? mix_workload(h, b) : mix_program(h, b);
     key.hash = h;

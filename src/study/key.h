@@ -15,8 +15,9 @@ struct run_key {
     char text[64]; /* what ran and the hash, fit for the name of a file */
 };
 
-/* What tells a machine from others: a hash of its parameters. */
-uint64_t key_machine(const struct rp_gpu *gpu);
+/* What tells a machine from others: a hash of its parameters, and of the shared objects whose mechanisms it
+ * knows. */
+uint64_t key_machine(const struct rp_gpu *gpu, const char *const *load);
 /* The key of a benchmark on a model of a complete plan; check: values that mechanisms supply are compared. */
 struct run_key key_of(const struct bench *b, const struct model *m, bool check);
 

@@ -184,21 +184,22 @@ static void add_settings(const struct plan *p, struct model *m) {
 }
 
 /* Builds the machine of a model to see what it is; false, after a message, when there is no such machine. */
-static bool look_at_machine(struct model *m) {
+static bool look_at_machine(const struct plan *p, struct model *m) {
     VEC(const char *) set = {0};
     char *log = NULL;
     for (uint32_t i = 0; i < m->set.len; i++)
         vec_push(&set, m->set.at[i]);
     vec_push(&set, NULL);
     struct rp_gpu *gpu = rp_gpu_create(
-        &(struct rp_options){.gpu = m->gpu, .set = set.at, .mech = m->mech, .probe = str_text(&m->probes)},
+        &(struct rp_options){
+            .gpu = m->gpu, .set = set.at, .mech = m->mech, .load = p->load, .probe = str_text(&m->probes)},
         &log);
     if (log)
         fputs(log, stderr);
     free(log);
     vec_free(&set);
     if (gpu) {
-        m->machine = key_machine(gpu);
+        m->machine = key_machine(gpu, p->load);
         m->approximate |= rp_gpu_approximate(gpu);
     }
     rp_gpu_destroy(gpu);
@@ -234,7 +235,7 @@ bool plan_complete(struct plan *p) {
         if (!m->gpu && p->gpu)
             m->gpu = xstrdup(p->gpu);
         add_settings(p, m);
-        ok = look_at_machine(m);
+        ok = look_at_machine(p, m);
     }
     return ok && results_known(&p->table);
 }

@@ -17,6 +17,8 @@ struct plan {
     const char *gpu;     /* NULL: the default */
     VEC(char *) set;     /* "path=value", before a model's own; the caller's texts */
     VEC(char *) results; /* of a program: which they are, as report/results.h has it; the caller's texts */
+    const char *const
+        *load; /* shared objects whose mechanisms models may name, NULL-terminated; NULL: none */
     /* How they run. */
     bool check;    /* every value that a mechanism supplies is compared with the one computed */
     uint32_t jobs; /* in parallel; 0: as many as there are processors */

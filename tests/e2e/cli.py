@@ -287,6 +287,11 @@ def test_disassembly():
     expect_in("EXIT", out)
     rc, passes, _ = run("disasm", "--passes", SAXPY)
     expect(rc == 0 and len(passes) > len(out) and passes.endswith(out), "--passes prints more, then the same")
+    assert run("disasm", "--mech", "wir", "--gpu", "wir", SAXPY) == (0, out, "")  # it has no passes
+    rc, _, err = run("disasm", "--mech", "wirr", SAXPY)
+    assert rc == 2 and "did you mean 'wir'" in err, err
+    rc, _, err = run("disasm", "--mech", "wir", "--set", "wir.nothing=1", SAXPY)
+    assert rc == 2 and "wir.nothing" in err, err
     rc, _, err = run("disasm", SAXPY, "nothere")
     expect(rc == 1 and "has no such kernel" in err, err)
 
@@ -408,7 +413,7 @@ def test_several_workloads():
         seen.append((out, [re.sub(r'"host": {[^}]*}', "", text) for text in files]))
         expect(all('"host"' in text for text in files), "reports have a host part")
     expect(seen[0] == seen[1] == seen[2], "output or reports depend on -j")
-    rc, out, err = run("run", "--functional", "-j", "2", "hotspot", "bfs", "--size", "tiny", "--check-result", "--watchdog", "1000")
+    rc, out, err = run("run", "--functional", "-j", "2", "hotspot", "bfs", "--size", "tiny", "--check-result", "--watchdog", "20000")
     expect(rc == 1 and "launch timed out in kernel hotspot" in err and out.startswith("bfs tiny: OK"), out + err)
     for words, said in ((["hotspot", "bf"], "there is no workload of that name; did you mean bfs"),
                         (["hotspot", "bfs", "--", "x"], "arguments after -- are for one workload"),

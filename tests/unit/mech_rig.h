@@ -8,7 +8,7 @@
 
 extern struct sm *mech_sm; /* of the mechanism that was created last */
 
-/* Opens a GPU (set: one "path=value" more, or NULL) with these mechanisms, in this order; create, counts and
+/* Opens a GPU (set: "path=value" words, or NULL) with these mechanisms, in this order; create, counts and
  * the like need not be given: their state is mech_sm. n 0: the base machine. */
 void mech_rig_open(struct rig *r, const char *gpu, const char *set, const char *ptx, uint32_t n,
                    const struct mech_points *const *points);

@@ -5,8 +5,8 @@
 
 #include <jansson.h>
 
+#include "gpu/gpu_report.h"
 #include "mech_rig.h"
-#include "report/report.h"
 
 static const char kernels[] = KERNELS KERNEL("plain", "xor.b32 %r1, %r0, %r9; xor.b32 %r2, %r1, %r8;\n"
                                                       "st.global.u32 [%l1], %r2;");
@@ -25,13 +25,13 @@ static enum mech_verdict give_nearly(void *m, int32_t id, uint64_t now) {
     return MECH_TAKEN;
 }
 
-static const char *broken(void *m) {
-    (void)m;
+static const char *broken(void *m, bool cut) {
+    (void)m, (void)cut;
     return "something is wrong";
 }
 
-static const struct mech_points nearly = {.issued = give_nearly},
-                                broken_nearly = {.issued = give_nearly, .finish = broken};
+static const struct mech_points nearly = {.front.take = give_nearly},
+                                broken_nearly = {.front.take = give_nearly, .life.finish = broken};
 
 static void open_and_run(struct rig *r, const struct mech_points *points, bool approximate) {
     mech_rig_open(r, "gtx480", NULL, kernels, 1, &points);
@@ -104,16 +104,16 @@ static void reports_say_it(void **state) {
     (void)state;
     for (int approximate = 0; approximate < 2; approximate++) {
         struct rig r;
-        struct report *report = NULL;
         char path[] = "/tmp/reprise-test-XXXXXX";
         int fd = mkstemp(path);
         assert_true(fd >= 0);
         change = 16;
         open_and_run(&r, &nearly, approximate);
-        report_launch(&report, r.g, rp_module_kernel(r.m, "plain"),
-                      &(struct rp_launch){.grid = {1, 1, 1}, .block = {64, 1, 1}}, (struct rp_totals){0});
-        assert_true(report_write(report, r.g, path));
-        report_free(report);
+        struct gpu_report *report = gpu_report_create(r.g);
+        gpu_report_launch(report, rp_module_kernel(r.m, "plain"),
+                          &(struct rp_launch){.grid = {1, 1, 1}, .block = {64, 1, 1}}, (struct rp_totals){0});
+        assert_true(gpu_report_write(report, path));
+        gpu_report_free(report);
         rig_close(&r);
         json_t *all = json_load_file(path, 0, NULL), *totals = json_object_get(all, "totals"),
                *kernel = json_array_get(json_object_get(all, "kernels"), 0);

@@ -19,7 +19,7 @@ struct image {
     Elf64_Sym symbols[2];
     char strings[64];
     Elf64_Shdr sections[2];
-    char names[32];
+    char names[32], rodata[64];
 };
 
 static struct image program(const char *library, const char *import, const char *section) {
@@ -59,7 +59,13 @@ static void test_kinds(void **state) {
     assert_int_equal(check("libfoo.so", "__cudaRegisterFatBinary", ".nv_fatbin"), ELF_CUDA_SHARED);
     assert_int_equal(check("libcuda.so.1", "cuInit", ".text"), ELF_CUDA_SHARED);
     assert_int_equal(check("libc.so.6", "malloc", ".nv_fatbin"), ELF_CUDA_STATIC);
-    assert_int_equal(check("libcuda.so.1", "cuInit", ".nv_fatbin"), ELF_CUDA_STATIC);
+    assert_int_equal(check("libcuda.so.1", "cuInit", ".nvFatBinSegment"), ELF_CUDA_STATIC);
+    /* nvcc leaves device code in any program it links; what counts is whether the runtime is there, too. */
+    assert_int_equal(check("libcuda.so.1", "cuInit", ".nv_fatbin"), ELF_CUDA_SHARED);
+    struct image f = program("libcuda.so.1", "cuInit", ".nv_fatbin");
+    strcpy(f.rodata, "cudaGetDevice");
+    strcpy(f.rodata + 14, "cudaStreamSynchronize");
+    assert_int_equal(elf_check_image(&f, sizeof f), ELF_CUDA_STATIC);
     assert_int_equal(elf_check("/nonexistent/program"), ELF_UNREADABLE);
     assert_int_equal(elf_check_image("#!/bin/sh\n", 10), ELF_NOT_PROGRAM);
 }

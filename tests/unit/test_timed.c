@@ -227,11 +227,33 @@ static void test_hang(void **state) {
     free(text);
 }
 
+/* A launch whose parameters are not there, or fewer than the kernel reads, is refused. */
+static void test_parameters(void **state) {
+    (void)state;
+    struct rig r;
+    char *text = rig_file("mixed.ptx");
+    rig_open(&r, "gtx480", NULL, true, text);
+    struct rig_params p = {.buffer = r.buffer};
+    struct rp_launch l = {.grid = {1, 1, 1}, .block = {32, 1, 1}, .param_bytes = sizeof p};
+    const void *const given[] = {NULL, &p};
+    for (size_t i = 0; i < 2; i++) {
+        char *report = NULL;
+        l.params = given[i];
+        l.param_bytes -= i;
+        assert_int_equal(rp_launch(r.g, rp_module_kernel(r.m, "reduce"), &l, &report), RP_INVALID_VALUE);
+        assert_non_null(strstr(report, i ? "15 bytes of parameters were given, 16 are needed"
+                                         : "0 bytes of parameters were given, 16 are needed"));
+        free(report);
+    }
+    rig_close(&r);
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_results), cmocka_unit_test(test_determinism), cmocka_unit_test(test_sleep),
         cmocka_unit_test(test_lock),    cmocka_unit_test(test_clock),       cmocka_unit_test(test_schedulers),
-        cmocka_unit_test(test_hang),
+        cmocka_unit_test(test_hang),    cmocka_unit_test(test_parameters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
