@@ -98,6 +98,9 @@ void rp_gpu_destroy(struct rp_gpu *gpu);
 const struct rp_gpu_info *rp_gpu_info(const struct rp_gpu *gpu);
 /* The mechanisms of the GPU by name, in the order in which they were named; "base": none. */
 const char *rp_gpu_mech(const struct rp_gpu *gpu);
+/* Whether they only approximate what programs compute, which they do where launches are timed; otherwise
+ * memory is, bit for bit, that of a GPU without them. */
+bool rp_gpu_approximate(const struct rp_gpu *gpu);
 
 /* One parameter of the GPU's configuration, for reports. */
 struct rp_setting {
@@ -199,6 +202,8 @@ enum rp_status rp_kernel_info(struct rp_kernel *k, struct rp_kernel_info *info, 
 /* Place of parameter i in the parameter buffer; never needs compilation. false past the last one. */
 bool rp_kernel_param(struct rp_kernel *k, uint32_t i, struct rp_param_info *p);
 const char *rp_kernel_name(const struct rp_kernel *k);
+/* How wide pointers among its parameters are: 32 or 64. */
+int rp_kernel_address_bits(const struct rp_kernel *k);
 /* Blocks of this kernel that fit on one SM together; 0 when one does not fit. */
 int rp_kernel_occupancy(struct rp_kernel *k, uint32_t threads, size_t dynamic_shared);
 
@@ -235,7 +240,8 @@ struct rp_totals {
     uint64_t launches, warp_insts, thread_insts;
     uint64_t cycles, timed_insts; /* of what was timed: cycles, and warp instructions issued in them */
     enum rp_timing last;          /* how the last launch was simulated */
-    double host_s; /* time the host spent in launches; the only figure that differs from run to run */
+    uint64_t approximated; /* with check: values that such mechanisms supplied otherwise than computed */
+    double host_s;         /* time the host spent in launches; the only figure that differs from run to run */
 };
 struct rp_totals rp_totals(const struct rp_gpu *gpu);
 

@@ -190,10 +190,10 @@ int cud_unsupported(const char *call, bool *named);
 void cud_flush_output(void);
 /* Fetches what a launch printed. */
 void cud_keep_output(void);
-/* Notes a launch for the JSON report. */
+/* Notes a launch for the JSON report and the file of results. */
 void cud_report_launch(struct rp_kernel *k, const struct rp_launch *l, struct rp_totals before);
-/* Writes the JSON report named by REPRISE_JSON, and the summary that REPRISE_SUMMARY asks for; runs at
- * process exit. */
+/* Writes the JSON report named by REPRISE_JSON, the results (report/results.h), and the summary that
+ * REPRISE_SUMMARY asks for; runs at process exit. */
 void cuda_report_at_exit(void);
 
 #pragma GCC visibility pop

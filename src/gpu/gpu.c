@@ -139,6 +139,10 @@ const char *rp_gpu_mech(const struct rp_gpu *g) {
     return g->mech_name;
 }
 
+bool rp_gpu_approximate(const struct rp_gpu *g) {
+    return !g->opt.functional && mech_approximate(&g->mechs);
+}
+
 const struct rp_gpu_info *rp_gpu_info(const struct rp_gpu *g) {
     return &g->info;
 }

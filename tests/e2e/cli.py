@@ -3,6 +3,7 @@
 
 Every check is a function named test_*; they print what went wrong, then a count. Python because it is processes and text.
 """
+import array
 import json
 import os
 import pathlib
@@ -444,6 +445,70 @@ def test_counters_sum_and_move():
         expect(moved[name] > 0, f"{name} was not counted")
     still = [n for n, v in moved.items() if v == 0 and n != "insts.fp64"]
     expect(not HAS_WORKLOADS or not still, f"counters that nothing moves: {still}")
+
+
+def read_results(path):
+    """The results in a file: name, type and values of each."""
+    data, at = pathlib.Path(path).read_bytes(), len(b"reprise results 1\n")
+    expect(data.startswith(b"reprise results 1\n"), data[:40])
+    results = []
+    while at < len(data):
+        end = data.index(b"\n", at)
+        kind, count, name = data[at:end].decode().split(" ", 2)
+        values = array.array({"f32": "f", "i32": "i", "u32": "I", "u8": "B", "f64": "d"}[kind])
+        size = values.itemsize * int(count)
+        values.frombytes(data[end + 1:end + 1 + size])
+        at = end + 1 + size
+        results.append((name, kind, list(values)))
+    return results
+
+
+def test_results_of_kernels_and_programs():
+    path = os.path.join(TMP, "kernel.results")
+    words = [SAXPY, "--block", "4", "--arg", "f32:2", "--arg", "iota:4", "--arg", "iota:8", "--arg", "u32:4"]
+    rc, _, err = run("run", "--results", path, "--result", "saxpy:2:u32", "--result", "saxpy:1:i32:3", *words)
+    expect(rc == 0 and not err, err)
+    expect(read_results(path) == [("saxpy:2", "u32", [0, 3, 6, 9, 4, 5, 6, 7]), ("saxpy:1", "i32", [0, 1, 2])], read_results(path))
+    for spec, said in (("saxpy:0:f32", "no such parameter that points to memory"), ("saxpy:9:f32", "no such parameter"),
+                       ("saxpy:2:f64:5", "not that large"), ("saxp:2:f32", "no kernel of that name was launched")):
+        rc, _, err = run("run", "--results", path, "--result", spec, *words)
+        expect(rc == 0 and f"reprise: there is no result {spec}: " in err and said in err and not read_results(path), err)
+    rc, _, err = run("run", "--results", "/nonexistent/results", "--result", "saxpy:2:f32", *words)
+    expect(rc == 1 and "cannot write the results to /nonexistent/results" in err, err)
+    for wrong, said in ((["--result", "saxpy:2:f32"], "both are needed"), (["--results", path], "both are needed"),
+                        (["--result", "saxpy:2"], "--result takes KERNEL:PARAMETER:TYPE[:COUNT], not saxpy:2")):
+        rc, _, err = run("run", *wrong, *words)
+        expect(rc == 2 and said in err, err)
+    program, kernel = str(HERE.parent / "programs" / "prebuilt" / "sgemm"), "_Z4gemmIfEvPKT_S2_PS0_iS0_S0_:2"
+    rc, _, err = run("run", "--functional", "--results", path, "--result", kernel + ":f32", "--", program)
+    results = read_results(path)
+    expect(rc == 0 and not err and [r[:2] for r in results] == [(kernel, "f32")] and len(results[0][2]) == 128 * 128, err)
+    expect(len(set(results[0][2])) > 1000, "the last launch's result")
+
+
+def test_results_of_workloads():
+    if not has_workloads():
+        return
+    path = os.path.join(TMP, "workload.results")
+    for bits in "32", "64":
+        rc, out, err = run("run", "nw", "--functional", "--size", "tiny", "--bits", bits, "--results", path)
+        expect(rc == 0 and not err and "NOT CHECKED" in out, out + err)
+        expect([(n, k, len(v)) for n, k, v in read_results(path)] == [("score", "i32", 25921)], "the scores")
+    right = read_results(path)[0][2]
+    rc, _, err = run("run", "--functional", "--results", path, "nw", "SobelFilter", "--size", "tiny")
+    expect(rc == 0 and not err and read_results(os.path.join(TMP, "workload.nw.results"))[0][2] == right, "a file for each")
+    rc, _, err = run("run", "--results", path, "--result", "k:0:f32", "nw", "--size", "tiny")
+    expect(rc == 2 and "workloads declare their results" in err, err)
+    # With a kernel that computes something else: wrong, unless that is accepted, and the results tell.
+    ptx = pathlib.Path(REPRISE).parent.parent / "workloads" / "nw.64.ptx"
+    broken = os.path.join(TMP, "broken.ptx")
+    pathlib.Path(broken).write_text(ptx.read_text().replace("max.s32", "min.s32"))
+    words = ["run", "--functional", "nw", "--size", "tiny", "--check-result", "--results", path, "--", "--ptx", broken]
+    rc, out, err = run(*words)
+    expect(rc == 1 and "FAILED: score[" in err and not out, out + err)
+    rc, out, err = run(*words, "--accept")
+    wrong = sum(a != b for a, b in zip(read_results(path)[0][2], right, strict=True))
+    expect(rc == 0 and out == f"nw tiny: ACCEPTED (25921 values, {wrong} of them wrong)\n" and wrong > 1000, out + err)
 
 
 def test_lists():

@@ -2,6 +2,8 @@
 """Mechanisms on the workloads: whatever a mechanism does, each launch leaves the memory that the base machine leaves, results are
 right, no value it supplied differs from the one computed, and its counters add up.
 
+Of a mechanism that only approximates, memory and results are not compared.
+
 Without --full every workload runs with `wir` and with one of the other models, in turn, in 32 bits; with it, every workload with
 every model in both widths."""
 import argparse
@@ -73,7 +75,7 @@ class Runner:
             raise RuntimeError((done.stdout + done.stderr)[-1500:])
         data = json.loads(pathlib.Path(path).read_text())
         os.unlink(path)
-        if done.stderr:
+        if done.stderr and not data.get("approximate"):
             raise RuntimeError(done.stderr[-1500:])
         return data
 
@@ -91,7 +93,7 @@ class Runner:
             except (RuntimeError, subprocess.TimeoutExpired) as problem:
                 wrong.append(f"{where}: {problem}")
                 continue
-            if [k["digest"] for k in data["kernels"]] != [k["digest"] for k in base["kernels"]]:
+            if not data.get("approximate") and [k["digest"] for k in data["kernels"]] != [k["digest"] for k in base["kernels"]]:
                 wrong.append(f"{where}: memory differs from the base machine's")
             parts = [("totals", data["totals"], base["totals"])]
             parts += [(f"launch {i}", *both) for i, both in enumerate(zip(data["kernels"], base["kernels"]))]
