@@ -59,7 +59,8 @@ static void note_class(const struct pass_run *r, const struct classes *c, uint32
 
 static bool note_classes(const struct pass_run *r) {
     struct arena a = {0};
-    const struct class_options o = {.loads = LOADS_DISTINCT, .memory = memory_of(&a, r->p), .reasons = true};
+    const struct class_options o = {
+        .loads = LOADS_DISTINCT, .accesses = accesses_of(&a, r->p), .reasons = true};
     for (uint32_t n = 0; n < r->p->fns.len; n++) {
         const struct classes *c = classes_of(&a, r->p->fns.at[n], &o);
         for (uint32_t b = 0; b < c->f->blocks.len; b++)

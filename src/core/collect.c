@@ -37,7 +37,9 @@ uint32_t core_place(struct sm *sm, int32_t id, uint32_t k, bool write) {
 }
 
 static inline void operands_complete(struct sm *sm, int32_t id) {
-    fifo_push(sm, sm->ready[op_info[sm->ops[id].i->in->op].unit], id);
+    uint32_t unit = op_info[sm->ops[id].i->in->op].unit;
+    fifo_push(sm, sm->ready[unit], id);
+    sm->ready_units |= 1u << unit;
     TELL(sm, tell_op(sm, PROBE_OPERANDS, id));
 }
 
@@ -152,7 +154,7 @@ void op_end(struct sm *sm, int32_t id) {
     if (!--cw->inflight && !cw->w->live)
         sm->ended = true;
     TELL(sm, tell_op(sm, PROBE_END, id));
-    warp_update(sm, op->warp);
+    warp_freed(sm, op->warp);
     free_op(sm, id);
 }
 
@@ -262,7 +264,7 @@ static inline __attribute__((always_inline)) void serve_write(struct sm *sm, uin
         return;
     clear_register(sm, op->warp, op->i->d + word);
     if (op->next_write < op->writes) /* else the end of the op does it */
-        warp_update(sm, op->warp);
+        warp_freed(sm, op->warp);
     request_write(sm, id);
 }
 

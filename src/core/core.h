@@ -121,6 +121,7 @@ struct core_warp {
     const struct core_need *needs;
     uint32_t ncode;                 /* its instructions */
     uint64_t pending[4], memory[4]; /* registers to be written; those of them by loads */
+    uint8_t words;                  /* of these that the code uses */
     uint8_t pending_preds;
     bool fetching; /* waits for the instruction cache */
     bool fence;    /* waits for its stores */
@@ -166,6 +167,7 @@ struct sm {
     const struct core_need *needs; /* per instruction of the kernel */
     struct exec *x;                /* the launch */
     struct memsys *mem;
+    const struct port_times *port; /* when memory has something for this SM */
     uint32_t id;
 
     struct core_warp warps[CORE_MAX_WARPS];
@@ -186,6 +188,12 @@ struct sm {
     uint64_t active[4];       /* two-level: active set */
     uint64_t fetch_group[4];
     uint32_t fetch_last[4];
+    uint64_t fetch_latency; /* of the instruction cache */
+    struct core_found {
+        uint64_t at;
+        uint32_t token;
+    } * found; /* ring of fetches that hit, in the order in which they are answered */
+    uint32_t found_first, found_count, nfound;
     struct {
         uint64_t until;
         uint32_t warp;
@@ -209,6 +217,7 @@ struct sm {
     } * reads;
     int32_t free_read;
     int32_t ready[UNIT_COUNT][2]; /* FIFO of ops whose operands are complete */
+    uint32_t ready_units;         /* those that have one */
     uint64_t unit_free[UNIT_COUNT][4];
     int32_t lsu[2]; /* FIFO of memory ops in the load/store unit */
     uint32_t lsu_length;
@@ -274,6 +283,51 @@ uint32_t sm_describe(const struct sm *sm, struct str *out, uint32_t most);
 /* ---- between the files of core/ ---- */
 static inline uint64_t warp_bit(uint32_t slot) {
     return UINT64_C(1) << slot;
+}
+
+/* One bit of a set of warps. */
+static inline void set_bit(uint64_t *set, uint64_t bit, bool on) {
+    *set = (*set & ~bit) | ((0 - (uint64_t)on) & bit);
+}
+
+/* Registers or predicates came off the scoreboard, or the next instruction is another one: may it pass? */
+static inline void warp_score(struct sm *sm, const struct core_warp *cw, uint64_t bit) {
+    const struct core_need *n = &cw->needs[cw->next];
+    uint64_t wait = n->regs[0] & cw->pending[0], mem = n->regs[0] & cw->memory[0];
+    for (uint32_t k = 1; k < cw->words; k++) {
+        wait |= n->regs[k] & cw->pending[k];
+        mem |= n->regs[k] & cw->memory[k];
+    }
+    set_bit(&sm->clear, bit, !(wait | (n->preds & cw->pending_preds)));
+    set_bit(&sm->on_memory, bit, mem);
+}
+
+/* Registers or predicates came off the scoreboard. */
+static inline void warp_freed(struct sm *sm, uint32_t slot) {
+    if (!(sm->clear >> slot & 1))
+        warp_score(sm, &sm->warps[slot], warp_bit(slot));
+}
+
+/* Instructions came into the buffer, or are on their way to it. */
+static inline void warp_buffer(struct sm *sm, uint32_t slot) {
+    const struct core_warp *cw = &sm->warps[slot];
+    uint64_t bit = warp_bit(slot);
+    set_bit(&sm->valid, bit, cw->buffered);
+    set_bit(&sm->arriving, bit, cw->arriving);
+    set_bit(&sm->hungry, bit,
+            cw->w->live && !cw->fetching && !cw->arriving && cw->buffered < sm->spec->ibuffer &&
+                cw->fetch_pc < cw->ncode);
+}
+
+/* All of that, and the next instruction is another one. */
+static inline void warp_update(struct sm *sm, uint32_t slot) {
+    const struct core_warp *cw = &sm->warps[slot];
+    const struct core_need *n = &cw->needs[cw->next];
+    uint64_t bit = warp_bit(slot);
+    warp_buffer(sm, slot);
+    set_bit(&sm->control, bit, n->control);
+    set_bit(&sm->memory, bit, n->memory);
+    warp_score(sm, cw, bit);
 }
 
 /* Warps that could issue, if units and collectors let them. */
@@ -353,7 +407,6 @@ void op_writeback(struct sm *sm, int32_t op);
 void op_end(struct sm *sm, int32_t op);
 /* A store or atomic has been answered: the warp may wait for that at a fence. */
 void store_done(struct sm *sm, uint32_t warp);
-void warp_update(struct sm *sm, uint32_t slot); /* scoreboard and buffer state of a warp after a change */
 uint32_t bank_of(const struct sm *sm, uint32_t warp, uint32_t reg);
 
 /* Events for watchers (tell.c): TELL(sm, tell_op(sm, PROBE_END, id)) calls only if there are any. */

@@ -59,13 +59,14 @@ static void arrivals(struct sm *sm, uint64_t now) {
             continue;
         if (HAS(sm, stream, decoded)) {
             decode_each(sm, s, now);
+            warp_update(sm, s);
         } else {
             sm->n.decoded += cw->arriving;
             cw->buffered += cw->arriving;
             cw->arriving = 0;
         }
         TELL(sm, tell_warp(sm, PROBE_BUFFER, s));
-        warp_update(sm, s);
+        warp_buffer(sm, s);
     }
 }
 
@@ -112,7 +113,7 @@ static void bring(struct sm *sm, uint32_t s, uint64_t cycle) {
     cw->fetch_pc = pc;
     cw->arrive = cycle + sm->spec->decode;
     cw->most = (uint8_t)sm->spec->fetch_width;
-    warp_update(sm, s);
+    warp_buffer(sm, s);
 }
 
 static void fetch_one(struct sm *sm, uint32_t s, uint64_t now) {
@@ -125,7 +126,13 @@ static void fetch_one(struct sm *sm, uint32_t s, uint64_t now) {
                            .sectors = mem_all_sectors(line),
                            .kind = MEM_LOAD};
     sm->n.fetches++;
-    enum mem_result r = memsys_access(sm->mem, now, sm->id, MEM_INST, &a, s | cw->epoch << 8);
+    uint32_t token = s | cw->epoch << 8;
+    enum mem_result r = memsys_fetch(sm->mem, now, sm->id, &a, token);
+    if (r == MEM_HIT) {
+        uint32_t at = sm->found_first + sm->found_count++;
+        sm->found[at < sm->nfound ? at : at - sm->nfound] =
+            (struct core_found){now + sm->fetch_latency, token};
+    }
     if (mem_accepted(r)) {
         cw->fetching = true;
         sm->hungry &= ~warp_bit(s);
@@ -135,15 +142,24 @@ static void fetch_one(struct sm *sm, uint32_t s, uint64_t now) {
     }
 }
 
+/* Instructions have come for a fetch, unless its warp has gone elsewhere meanwhile. */
+static void answer(struct sm *sm, uint32_t token, uint64_t now) {
+    struct core_warp *cw = &sm->warps[token & 0xff];
+    if (cw->w && (cw->epoch & 0xffffff) == token >> 8) {
+        cw->fetching = false;
+        bring(sm, token & 0xff, now);
+    }
+}
+
 static void replies(struct sm *sm, uint64_t now) {
     struct mem_done d;
-    while (memsys_pop(sm->mem, now, sm->id, MEM_INST, &d)) {
-        struct core_warp *cw = &sm->warps[d.token & 0xff];
-        if (cw->w && (cw->epoch & 0xffffff) == d.token >> 8) {
-            cw->fetching = false;
-            bring(sm, d.token & 0xff, now);
-        }
+    while (sm->found_count && sm->found[sm->found_first].at <= now) {
+        answer(sm, sm->found[sm->found_first].token, now);
+        sm->found_first = sm->found_first + 1 < sm->nfound ? sm->found_first + 1 : 0;
+        sm->found_count--;
     }
+    while (sm->port->done[MEM_INST] <= now && memsys_pop(sm->mem, now, sm->id, MEM_INST, &d))
+        answer(sm, d.token, now);
 }
 
 void sm_fetch(struct sm *sm, uint64_t now) {

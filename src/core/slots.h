@@ -13,10 +13,7 @@ static inline enum shortage shortage(const struct sm *sm) {
         return NO_UNIT;
     if (sm->collectors_used < sm->spec->collectors || sm->mech.takes_every)
         return NO_SHORTAGE;
-    for (uint32_t u = 0; u < UNIT_COUNT; u++)
-        if (sm->ready[u][0] != CORE_NONE)
-            return NO_UNIT;
-    return NO_COLLECTOR;
+    return sm->ready_units ? NO_UNIT : NO_COLLECTOR;
 }
 
 /* Warps of a set whose next instruction finds the op, collector and room for accesses that it needs. */

@@ -50,6 +50,10 @@ struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *
     struct sm *sm = arena_new(a, struct sm);
     sm->spec = s;
     sm->mem = mem;
+    sm->port = memsys_port_times(mem, id);
+    sm->fetch_latency = memsys_cache(mem, id, MEM_INST)->spec.latency;
+    sm->nfound = (uint32_t)sm->fetch_latency * s->fetch_groups + 1;
+    sm->found = arena_array(a, struct core_found, sm->nfound);
     sm->id = id;
     sm->nops = OPS;
     sm->ops = arena_array(a, struct core_op, OPS);
@@ -75,9 +79,9 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     sm->nblocks = sm->nwarps = sm->nstreams = 0;
     sm->served = UINT64_MAX;
     sm->resident_before = sm->n.resident_warps;
-    sm->hold_first = sm->hold_count = 0;
+    sm->hold_first = sm->hold_count = sm->found_first = sm->found_count = 0;
     sm->collectors_used = sm->lsu_length = sm->tex_length = sm->outstanding = 0;
-    sm->read_banks = sm->write_banks = 0;
+    sm->read_banks = sm->write_banks = sm->ready_units = 0;
     sm->fault = sm->ended = false;
     sm->lsu_epoch = sm->tex_epoch = UINT32_MAX;
     sm->lsu_free = 0;
@@ -125,6 +129,7 @@ void warp_enter(struct sm *sm, uint32_t s, struct core_warp start) {
     start.epoch = sm->warps[s].epoch + 1;
     start.age = sm->age++;
     start.ncode = start.x->img->ncode;
+    start.words = (uint8_t)((start.x->img->prog->nregs + 63) / 64);
     start.most = (uint8_t)sm->spec->fetch_width;
     sm->warps[s] = start;
     sm->resident |= warp_bit(s);
@@ -165,28 +170,6 @@ bool sm_add_block(struct sm *sm, struct cta *c) {
 
 uint32_t bank_of(const struct sm *sm, uint32_t warp, uint32_t reg) {
     return (sm->spec->mapping == MAP_WID ? warp : warp + reg) % sm->spec->banks;
-}
-
-/* Can the warp's next instruction pass the scoreboard? */
-void warp_update(struct sm *sm, uint32_t slot) {
-    struct core_warp *cw = &sm->warps[slot];
-    uint64_t bit = warp_bit(slot);
-    sm->valid = cw->buffered ? sm->valid | bit : sm->valid & ~bit;
-    sm->arriving = cw->arriving ? sm->arriving | bit : sm->arriving & ~bit;
-    bool hungry = cw->w->live && !cw->fetching && !cw->arriving && cw->buffered < sm->spec->ibuffer &&
-                  cw->fetch_pc < cw->ncode;
-    sm->hungry = hungry ? sm->hungry | bit : sm->hungry & ~bit;
-    const struct core_need *n = &cw->needs[cw->next];
-    sm->control = n->control ? sm->control | bit : sm->control & ~bit;
-    sm->memory = n->memory ? sm->memory | bit : sm->memory & ~bit;
-    uint64_t wait = 0, mem = 0;
-    for (int k = 0; k < 4; k++) {
-        wait |= n->regs[k] & cw->pending[k];
-        mem |= n->regs[k] & cw->memory[k];
-    }
-    bool clear = !wait && !(n->preds & cw->pending_preds);
-    sm->clear = clear ? sm->clear | bit : sm->clear & ~bit;
-    sm->on_memory = mem ? sm->on_memory | bit : sm->on_memory & ~bit;
 }
 
 /* A block has no warp left. */
@@ -259,7 +242,9 @@ static uint64_t next_cycle(const struct sm *sm, uint64_t now) {
         next = min_u64(next, max_u64(sm->warps[__builtin_ctzll(left)].arrive, now + 1));
     if (HAS(sm, life, next))
         next = min_u64(next, point_life_next(sm, now));
-    return min_u64(next, memsys_port_next(sm->mem, sm->id));
+    if (sm->found_count)
+        next = min_u64(next, max_u64(sm->found[sm->found_first].at, now + 1));
+    return min_u64(next, min_u64(sm->port->first, sm->port->retry));
 }
 
 void sm_sleep(struct sm *sm, uint64_t cycles) {

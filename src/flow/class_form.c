@@ -57,7 +57,7 @@ static const uint8_t rules[OP_COUNT] = {
 
 /* The remainder of an affine number by one that is uniform in the grid; no remainder of a remainder. */
 static uint32_t remainder_of(struct vclass a, struct vclass divisor) {
-    if (!a.deps)
+    if (!a.deps && !divisor.deps)
         return 0;
     return divisor.deps || a.lack & ~LACK_BLOCK ? LACK_NONE : a.lack | LACK_REMAINDER;
 }

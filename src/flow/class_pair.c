@@ -8,22 +8,23 @@ static bool is_version(uint32_t half) {
     return half < HALF_ZERO;
 }
 
-/* Word w of source s as half of a number. */
+static uint32_t origin(const struct reach *r, uint32_t half);
+
+/* What a source is: word w of it, as half of a number. */
 static uint32_t half_of(const struct reach *r, uint32_t block, uint32_t index, uint32_t s, uint32_t w) {
     const struct inst *i = &r->f->blocks.at[block].insts.at[index];
     const struct opd *o = &i->src[s];
     if (o->kind == O_REG && o->v != VREG_RZ)
-        return reach_read(r, block, index, value_of_opd(&r->v, o) + w);
+        return origin(r, reach_read(r, block, index, value_of_opd(&r->v, o) + w));
     bool zero = o->kind == O_REG || (o->kind == O_IMM && (!o->v || (!w && inst_src_words(i, s) == 2)));
     return zero && !is_frame_value(i) ? HALF_ZERO : HALF_CONST;
 }
 
-/* The half itself, or, if it is a copy of a constant, that. */
-static uint32_t constant_behind(const struct reach *r, uint32_t half) {
+/* The half behind copies. */
+static uint32_t origin(const struct reach *r, uint32_t half) {
     const struct inst *i = is_version(half) ? reach_inst(r, half) : NULL;
-    if (!i || i->op != OP_MOV || is_guarded(i) || (i->src[0].kind == O_REG && i->src[0].v != VREG_RZ))
-        return half;
-    return half_of(r, r->at[half].block, r->at[half].index, 0, 0);
+    bool copy = i && i->op == OP_MOV && !is_guarded(i);
+    return copy ? half_of(r, r->at[half].block, r->at[half].index, 0, 0) : half;
 }
 
 static uint32_t add_pair(struct pair_set *p, uint32_t lo, uint32_t hi) {
@@ -39,14 +40,10 @@ static uint32_t add_pair(struct pair_set *p, uint32_t lo, uint32_t hi) {
     return (uint32_t)known - 1;
 }
 
-/* An index, or a copy of one: these are not negative and fit into 31 bits. */
+/* An index: these are not negative and fit into 31 bits. */
 static bool cannot_wrap(const struct reach *r, uint32_t half) {
-    for (const struct inst *i; is_version(half) && (i = reach_inst(r, half)) && !is_guarded(i);) {
-        if (i->op != OP_MOV)
-            return i->op == OP_S2R && i->m.mode <= SR_CTAID_Z;
-        half = half_of(r, r->at[half].block, r->at[half].index, 0, 0);
-    }
-    return false;
+    const struct inst *i = is_version(half) ? reach_inst(r, half) : NULL;
+    return i && i->op == OP_S2R && i->m.mode <= SR_CTAID_Z && !is_guarded(i);
 }
 
 /* ---- how a pair was made ---- */
@@ -142,22 +139,13 @@ static bool is_product(struct maker *m) {
 }
 
 static bool is_widened(struct maker *m) {
-    uint32_t top = constant_behind(m->r, m->p.hi);
     bool sign = m->hi && m->hi->op == OP_SHR && m->hi->m.sgn && m->hi->src[1].kind == O_IMM &&
                 m->hi->src[1].v == 31 && hi_half(m, 0, 0) == m->p.lo;
-    if (!is_version(m->p.lo) || !(sign || top == HALF_ZERO))
+    if (!is_version(m->p.lo) || !(sign || m->p.hi == HALF_ZERO))
         return false;
     m->p.kind = sign ? PAIR_SIGN : PAIR_ZERO;
     m->p.exact[0] = cannot_wrap(m->r, m->p.lo);
     m->p.word[0] = m->p.lo;
-    return true;
-}
-
-static bool is_copy(struct maker *m) {
-    if (!m->lo || !m->hi || m->lo->op != OP_MOV || m->hi->op != OP_MOV || m->lo->frame || m->hi->frame)
-        return false;
-    m->p.kind = PAIR_COPY;
-    m->p.part[0] = add_pair(m->set, lo_half(m, 0, 0), hi_half(m, 0, 0));
     return true;
 }
 
@@ -170,7 +158,8 @@ static bool is_merge(struct maker *m) {
     uint32_t n = m->r->f->blocks.at[m->vhi->block].pred.len;
     for (uint32_t k = 0; k < n; k++) {
         uint32_t lo = m->r->inputs[m->vlo->input + k], hi = m->r->inputs[m->vhi->input + k];
-        uint32_t pair = lo == NONE || hi == NONE ? NONE : add_pair(m->set, lo, hi);
+        uint32_t pair =
+            lo == NONE || hi == NONE ? NONE : add_pair(m->set, origin(m->r, lo), origin(m->r, hi));
         vec_push(&m->set->inputs, pair);
     }
     return true;
@@ -185,8 +174,7 @@ static void find_maker(struct pair_set *set, const struct reach *r, uint32_t n) 
     const struct version *at = m.vhi ? m.vhi : m.vlo;
     m.p.block = at->block;
     m.p.index = at->index;
-    (void)(is_sum(&m) || is_wide(&m) || is_shift(&m) || is_product(&m) || is_widened(&m) || is_copy(&m) ||
-           is_merge(&m));
+    (void)(is_sum(&m) || is_wide(&m) || is_shift(&m) || is_product(&m) || is_widened(&m) || is_merge(&m));
     set->at.at[n] = m.p;
 }
 
@@ -200,7 +188,7 @@ static void find_reads(struct pair_set *p, const struct reach *r, uint32_t block
             continue;
         uint32_t words = inst_src_words(i, s);
         if (words == 2)
-            pair_at[at] = add_pair(p, r->reads[at], r->reads[at + 1]) + 1;
+            pair_at[at] = add_pair(p, origin(r, r->reads[at]), origin(r, r->reads[at + 1])) + 1;
         at += words;
     }
 }

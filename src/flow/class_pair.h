@@ -5,7 +5,7 @@
 #include "base/map.h"
 #include "flow/classes.h"
 
-/* Half of a number: a version, or a constant. */
+/* Half of a number: a version, behind copies, or a constant. */
 #define HALF_CONST (UINT32_MAX - 1) /* the same in the whole grid */
 #define HALF_ZERO  (UINT32_MAX - 2)
 
@@ -17,7 +17,6 @@ enum pair_kind {
     PAIR_PRODUCT, /* A * b, of a 32-bit b */
     PAIR_SIGN,    /* the upper word has the sign of the lower one */
     PAIR_ZERO,    /* the upper word is zero */
-    PAIR_COPY,
     PAIR_MERGE,
 };
 

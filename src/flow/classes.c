@@ -127,10 +127,10 @@ static struct vclass class_of_load(const struct solver *s, uint32_t block, uint3
         return by_address;
     if (op_info[i->op].flags & (OPF_ATOMIC | OPF_EFFECT) || i->m.vol || o->loads == LOADS_VARY)
         return any;
-    const struct mem_access *x = memory_at(o->memory, s->fn, block, index);
-    static const enum mem_alias worst[] = {
+    const struct access *x = access_at(o->accesses, s->fn, block, index);
+    static const enum access_alias worst[] = {
         [LOADS_READ_ONLY] = ALIAS_NO, [LOADS_DISTINCT] = ALIAS_ARGUMENTS, [LOADS_BY_ADDRESS] = ALIAS_MAY};
-    if (!x || x->spaces & IN_LOCAL || memory_written(o->memory, x) > worst[o->loads])
+    if (!x || x->spaces & IN_LOCAL || access_written(o->accesses, x) > worst[o->loads])
         return any;
     /* Each block has shared memory of its own. */
     return (struct vclass){x->spaces & IN_SHARED ? DEP_BLOCK : 0, LACK_NONE};
@@ -283,8 +283,6 @@ static uint32_t form_of_pair(const struct classes *c, const struct class_pair *p
     case PAIR_SIGN:
     case PAIR_ZERO:
         return a.lack | widened;
-    case PAIR_COPY:
-        return x.lack;
     default:
         return LACK_NONE;
     }
@@ -346,8 +344,8 @@ static void start(struct solver *s) {
     for (uint32_t v = 0; v < s->c->reach.n && !s->c->f->entry; v++)
         if (s->c->reach.at[v].kind == VERSION_ENTRY)
             grow(s, v, (struct vclass){DEP_ANY, LACK_NONE}, NONE, HOW_SELF);
-    for (uint32_t k = 0; s->c->o.memory && k < s->c->o.memory->p->fns.len; k++)
-        if (s->c->o.memory->p->fns.at[k] == s->c->f)
+    for (uint32_t k = 0; s->c->o.accesses && k < s->c->o.accesses->p->fns.len; k++)
+        if (s->c->o.accesses->p->fns.at[k] == s->c->f)
             s->fn = k;
 }
 

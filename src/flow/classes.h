@@ -39,8 +39,8 @@
 #ifndef REPRISE_FLOW_CLASSES_H
 #define REPRISE_FLOW_CLASSES_H
 
+#include "flow/access.h"
 #include "flow/control.h"
-#include "flow/memory.h"
 #include "flow/reach.h"
 
 enum class_dep {
@@ -83,9 +83,9 @@ enum class_loads {
 
 struct class_options {
     enum class_loads loads;
-    const struct memory *memory; /* needed unless LOADS_VARY */
-    bool pessimistic;            /* values that go around a loop depend on anything */
-    bool reasons;                /* keep what class_explain tells */
+    const struct accesses *accesses; /* needed unless LOADS_VARY */
+    bool pessimistic;                /* values that go around a loop depend on anything */
+    bool reasons;                    /* keep what class_explain tells */
 };
 
 /* How a member came into a class. */

@@ -148,9 +148,11 @@ static bool tick_sms(struct run *r, uint64_t now) {
 
 static uint64_t next_event(struct machine *m) {
     uint64_t next = memsys_next(m->mem);
+    const struct port_times *port = memsys_port_times(m->mem, 0);
     for (uint32_t i = 0; i < m->nsms; i++) {
-        if (!sm_idle(m->sms[i]))
-            m->wake[i] = min_u64(m->wake[i], memsys_port_next(m->mem, i));
+        uint64_t answer = min_u64(port[i].first, port[i].retry);
+        if (answer < m->wake[i] && !sm_idle(m->sms[i]))
+            m->wake[i] = answer;
         next = min_u64(next, m->wake[i]);
     }
     return next;
@@ -301,10 +303,11 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     while (ok) {
         ok = tick_sms(&r, now);
         memsys_tick(m->mem, now);
-        uint64_t next = next_event(m), n = issued(m);
-        if (n != last) {
+        uint64_t next = next_event(m);
+        if (now - progress > HANG_CYCLES / 2) {
+            uint64_t n = issued(m);
+            progress = n != last ? now : progress;
             last = n;
-            progress = now;
         }
         const char *why = ok ? stuck(&r, now - progress, next) : NULL;
         if (!ok)

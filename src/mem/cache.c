@@ -97,13 +97,18 @@ static void count_read(struct cache *c, const struct mem_access *x, enum mem_res
     c->n.bypasses += (x->flags & MEM_BYPASS) != 0;
 }
 
-enum mem_result cache_read(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token) {
+/* A read that announces no hit. */
+static enum mem_result look(struct cache *c, const struct mem_access *x, uint32_t token) {
     struct mem_packet p = {
         .line = x->line, .id = token, .kind = x->kind, .flags = x->flags, .sectors = x->sectors};
     enum mem_result r = bank_read(&c->bank, &p);
-    if (!mem_accepted(r))
-        return r;
-    count_read(c, x, r);
+    if (mem_accepted(r))
+        count_read(c, x, r);
+    return r;
+}
+
+enum mem_result cache_read(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token) {
+    enum mem_result r = look(c, x, token);
     if (r == MEM_HIT && x->kind != MEM_PREFETCH)
         cache_hit(c, now, token, x);
     return r;
@@ -138,6 +143,13 @@ static enum mem_result write(struct cache *c, uint64_t now, const struct mem_acc
     if (!waits && !(x->flags & MEM_SILENT))
         cache_hit(c, now, token, x);
     return r;
+}
+
+enum mem_result cache_look(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token) {
+    enum mem_result r = cache_begin(c, now, x);
+    if (mem_accepted(r))
+        r = look(c, x, token);
+    return cache_end(c, now, x, r);
 }
 
 enum mem_result cache_access(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token) {

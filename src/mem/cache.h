@@ -51,6 +51,8 @@ struct cache *cache_create(struct arena *a, const struct cache_spec *s, uint32_t
 /* Offers a load, a prefetch or, to one that writes back, a store. token comes back when it is done, unless
  * the access is silent. Whole sectors that a cache above writes back are stores, too. */
 enum mem_result cache_access(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token);
+/* The same, but a hit is the caller's to wait for: cache_pop does not announce it. */
+enum mem_result cache_look(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token);
 /* Takes one completed access if there is one by now. */
 bool cache_pop(struct cache *c, uint64_t now, struct mem_done *out);
 /* First cycle in which cache_pop has something, as far as is known; NEVER when it depends on memory. */

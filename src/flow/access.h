@@ -16,13 +16,13 @@
  *
  * What a called function does counts as well: all functions of the program are looked at, and the pointers
  * that it got, in memory, may be any. */
-#ifndef REPRISE_FLOW_MEMORY_H
-#define REPRISE_FLOW_MEMORY_H
+#ifndef REPRISE_FLOW_ACCESS_H
+#define REPRISE_FLOW_ACCESS_H
 
 #include "flow/reach.h"
 
 enum base_kind { BASE_PARAM, BASE_SYMBOL, BASE_SHARED, BASE_LOCAL, BASE_CONST, BASE_PARAMS };
-struct mem_base {
+struct access_base {
     uint8_t kind;
     uint32_t v; /* BASE_PARAM: offset in BANK_PARAM; BASE_SYMBOL: offset in BANK_SYMBOL */
 };
@@ -30,7 +30,7 @@ enum { MAX_BASES = 63 };
 #define BASE_UNKNOWN (UINT64_C(1) << MAX_BASES)
 
 /* Spaces, as a set. */
-enum mem_spaces {
+enum access_space {
     IN_GLOBAL = 1 << 0,
     IN_SHARED = 1 << 1,
     IN_LOCAL = 1 << 2,
@@ -39,39 +39,39 @@ enum mem_spaces {
 };
 
 /* One instruction that accesses memory. */
-struct mem_access {
+struct access {
     uint32_t fn, block, index;
-    uint64_t bases; /* set of memory.bases, or BASE_UNKNOWN */
-    uint8_t spaces; /* set of enum mem_spaces */
+    uint64_t bases; /* set of accesses.bases, or BASE_UNKNOWN */
+    uint8_t spaces; /* set of enum access_space */
     bool reads, writes, atomic, vol;
     bool bank;  /* of a constant bank: nothing writes there */
     bool fixed; /* its address is the number at, in its one space */
     uint32_t at, bytes;
 };
 
-struct memory {
+struct accesses {
     const struct program *p;
-    struct mem_base bases[MAX_BASES];
+    struct access_base bases[MAX_BASES];
     uint32_t nbases;
-    struct mem_access *at; /* in the order of the code */
+    struct access *at; /* in the order of the code */
     uint32_t n;
     uint32_t **number; /* by function and instruction, counted through it: access plus one, or 0 */
     uint32_t **first;  /* by function and block: number of the first instruction */
 };
 
 /* Of all functions of p, whose edges must be up to date. */
-struct memory *memory_of(struct arena *a, const struct program *p);
+struct accesses *accesses_of(struct arena *a, const struct program *p);
 /* The access of an instruction, or NULL. */
-const struct mem_access *memory_at(const struct memory *m, uint32_t fn, uint32_t block, uint32_t index);
+const struct access *access_at(const struct accesses *m, uint32_t fn, uint32_t block, uint32_t index);
 
 /* Whether two accesses may touch the same byte. */
-enum mem_alias {
+enum access_alias {
     ALIAS_NO,
     ALIAS_ARGUMENTS, /* only if bases of the launch (parameters, variables) lie in one allocation */
     ALIAS_MAY
 };
-enum mem_alias memory_alias(const struct memory *m, const struct mem_access *x, const struct mem_access *y);
+enum access_alias access_alias(const struct accesses *m, const struct access *x, const struct access *y);
 /* How far what an access reads may be written in the kernel: the worst alias with any write. */
-enum mem_alias memory_written(const struct memory *m, const struct mem_access *x);
+enum access_alias access_written(const struct accesses *m, const struct access *x);
 
 #endif

@@ -1,26 +1,26 @@
-#include "flow/memory.h"
+#include "flow/access.h"
 
 /* ---- bases of values ---- */
 
 struct tracer {
-    struct memory *m;
+    struct accesses *m;
     const struct fn *f;
     struct reach r;
     uint64_t *carries; /* by version: set of bases */
 };
 
-static uint64_t base_bit(struct memory *m, enum base_kind kind, uint32_t v) {
+static uint64_t base_bit(struct accesses *m, enum base_kind kind, uint32_t v) {
     for (uint32_t k = 0; k < m->nbases; k++)
         if (m->bases[k].kind == kind && m->bases[k].v == v)
             return UINT64_C(1) << k;
     if (m->nbases == MAX_BASES)
         return BASE_UNKNOWN;
-    m->bases[m->nbases] = (struct mem_base){.kind = (uint8_t)kind, .v = v};
+    m->bases[m->nbases] = (struct access_base){.kind = (uint8_t)kind, .v = v};
     return UINT64_C(1) << m->nbases++;
 }
 
 /* The base that a constant operand may be. */
-static uint64_t bases_of_const(struct memory *m, const struct opd *o) {
+static uint64_t bases_of_const(struct accesses *m, const struct opd *o) {
     if (o->kind == O_IMM && o->v >= SHARED_WINDOW && o->v < WINDOW_END)
         return base_bit(m, o->v < LOCAL_WINDOW ? BASE_SHARED : BASE_LOCAL, 0);
     if (o->kind != O_CONST)
@@ -66,7 +66,8 @@ static uint32_t factors_of(const struct inst *i) {
     }
 }
 
-static uint64_t bases_of_result(const struct tracer *t, uint32_t block, uint32_t index) {
+/* Of word k of the destination; nothing comes down from the upper word of what a wide product is added to. */
+static uint64_t bases_of_result(const struct tracer *t, uint32_t block, uint32_t index, uint32_t k) {
     const struct inst *i = &t->f->blocks.at[block].insts.at[index];
     uint32_t factors = factors_of(i);
     uint64_t set = 0;
@@ -74,7 +75,8 @@ static uint64_t bases_of_result(const struct tracer *t, uint32_t block, uint32_t
         return BASE_UNKNOWN;
     for (uint32_t s = 0; s < i->nsrc; s++)
         for (uint32_t w = 0; w < inst_src_words(i, s) && !(factors >> s & 1); w++)
-            set |= bases_of_source(t, block, index, s, w);
+            if (w <= k || i->op != OP_IMADW)
+                set |= bases_of_source(t, block, index, s, w);
     return set;
 }
 
@@ -89,8 +91,8 @@ static bool trace_inst(struct tracer *t, uint32_t block, uint32_t index) {
     bool more = false;
     if (i->dst.kind != O_REG || i->dst.v == VREG_RZ)
         return false;
-    uint64_t set = bases_of_result(t, block, index);
     for (uint32_t w = 0; w < inst_dst_words(i); w++) {
+        uint64_t set = bases_of_result(t, block, index, w);
         uint32_t v = reach_written(&t->r, block, index, value_of_opd(&t->r.v, &i->dst) + w);
         more |= grow(t, v, set | (t->r.at[v].before != NONE ? t->carries[t->r.at[v].before] : 0));
     }
@@ -131,7 +133,7 @@ static void trace(struct tracer *t, struct arena *a) {
 
 /* ---- accesses ---- */
 
-static uint8_t spaces_of_bases(const struct memory *m, uint64_t bases) {
+static uint8_t spaces_of_bases(const struct accesses *m, uint64_t bases) {
     static const uint8_t space[] = {
         [BASE_PARAM] = IN_GLOBAL, [BASE_SYMBOL] = IN_GLOBAL, [BASE_SHARED] = IN_SHARED,
         [BASE_LOCAL] = IN_LOCAL,  [BASE_CONST] = IN_CONST,   [BASE_PARAMS] = IN_CONST};
@@ -160,7 +162,7 @@ static bool known_address(const struct tracer *t, uint32_t block, uint32_t index
     return true;
 }
 
-static void place_access(struct tracer *t, struct mem_access *x, const struct inst *i) {
+static void place_access(struct tracer *t, struct access *x, const struct inst *i) {
     uint64_t unknown = BASE_UNKNOWN;
     switch (i->op) {
     case OP_LDC:
@@ -220,22 +222,22 @@ static bool accesses_memory(const struct inst *i) {
     return op_info[i->op].flags & (OPF_LOAD | OPF_STORE | OPF_ATOMIC) || i->op == OP_SYSCALL;
 }
 
-static void find_accesses(struct tracer *t, uint32_t fn, struct mem_access *out, uint32_t *n) {
+static void find_accesses(struct tracer *t, uint32_t fn, struct access *out, uint32_t *n) {
     for (uint32_t b = 0; b < t->f->blocks.len; b++)
         for (uint32_t k = 0; k < t->f->blocks.at[b].insts.len; k++) {
             const struct inst *i = &t->f->blocks.at[b].insts.at[k];
             if (!accesses_memory(i))
                 continue;
             uint16_t flags = op_info[i->op].flags;
-            struct mem_access *x = &out[(*n)++];
-            *x = (struct mem_access){.fn = fn,
-                                     .block = b,
-                                     .index = k,
-                                     .reads = flags & OPF_LOAD || i->op == OP_SYSCALL,
-                                     .writes = flags & (OPF_STORE | OPF_ATOMIC) || i->op == OP_SYSCALL,
-                                     .atomic = flags & OPF_ATOMIC,
-                                     .vol = i->m.vol,
-                                     .bytes = (uint32_t)i->m.size * (i->m.vec ? i->m.vec : 1)};
+            struct access *x = &out[(*n)++];
+            *x = (struct access){.fn = fn,
+                                 .block = b,
+                                 .index = k,
+                                 .reads = flags & OPF_LOAD || i->op == OP_SYSCALL,
+                                 .writes = flags & (OPF_STORE | OPF_ATOMIC) || i->op == OP_SYSCALL,
+                                 .atomic = flags & OPF_ATOMIC,
+                                 .vol = i->m.vol,
+                                 .bytes = (uint32_t)i->m.size * (i->m.vec ? i->m.vec : 1)};
             place_access(t, x, i);
             t->m->number[fn][t->r.first[b] + k] = *n;
         }
@@ -250,10 +252,10 @@ static uint32_t count_accesses(const struct program *p) {
     return n;
 }
 
-struct memory *memory_of(struct arena *a, const struct program *p) {
-    struct memory *m = arena_new(a, struct memory);
+struct accesses *accesses_of(struct arena *a, const struct program *p) {
+    struct accesses *m = arena_new(a, struct accesses);
     m->p = p;
-    m->at = arena_array(a, struct mem_access, count_accesses(p) + 1);
+    m->at = arena_array(a, struct access, count_accesses(p) + 1);
     m->number = arena_array(a, uint32_t *, p->fns.len + 1);
     m->first = arena_array(a, uint32_t *, p->fns.len + 1);
     for (uint32_t f = 0; f < p->fns.len; f++) {
@@ -271,18 +273,18 @@ struct memory *memory_of(struct arena *a, const struct program *p) {
     return m;
 }
 
-const struct mem_access *memory_at(const struct memory *m, uint32_t fn, uint32_t block, uint32_t index) {
+const struct access *access_at(const struct accesses *m, uint32_t fn, uint32_t block, uint32_t index) {
     uint32_t n = m->number[fn][m->first[fn][block] + index];
     return n ? &m->at[n - 1] : NULL;
 }
 
 /* ---- questions ---- */
 
-static bool of_launch(const struct mem_base *b) {
+static bool of_launch(const struct access_base *b) {
     return b->kind == BASE_PARAM || b->kind == BASE_SYMBOL || b->kind == BASE_CONST;
 }
 
-static enum mem_alias alias_bases(const struct mem_base *x, const struct mem_base *y) {
+static enum access_alias alias_bases(const struct access_base *x, const struct access_base *y) {
     if (x->kind == y->kind && x->v == y->v)
         return ALIAS_MAY;
     if (x->kind != BASE_PARAM && y->kind != BASE_PARAM)
@@ -290,8 +292,8 @@ static enum mem_alias alias_bases(const struct mem_base *x, const struct mem_bas
     return of_launch(x) && of_launch(y) ? ALIAS_ARGUMENTS : ALIAS_NO;
 }
 
-enum mem_alias memory_alias(const struct memory *m, const struct mem_access *x, const struct mem_access *y) {
-    enum mem_alias worst = ALIAS_NO;
+enum access_alias access_alias(const struct accesses *m, const struct access *x, const struct access *y) {
+    enum access_alias worst = ALIAS_NO;
     /* A pointer to the .const space is one to the global memory that holds it. */
     uint32_t sx = x->spaces & IN_CONST ? x->spaces | IN_GLOBAL : x->spaces,
              sy = y->spaces & IN_CONST ? y->spaces | IN_GLOBAL : y->spaces;
@@ -304,17 +306,17 @@ enum mem_alias memory_alias(const struct memory *m, const struct mem_access *x, 
     for (uint32_t i = 0; i < m->nbases; i++)
         for (uint32_t k = 0; k < m->nbases && x->bases >> i & 1; k++)
             if (y->bases >> k & 1) {
-                enum mem_alias now = alias_bases(&m->bases[i], &m->bases[k]);
+                enum access_alias now = alias_bases(&m->bases[i], &m->bases[k]);
                 worst = now > worst ? now : worst;
             }
     return worst;
 }
 
-enum mem_alias memory_written(const struct memory *m, const struct mem_access *x) {
-    enum mem_alias worst = ALIAS_NO;
+enum access_alias access_written(const struct accesses *m, const struct access *x) {
+    enum access_alias worst = ALIAS_NO;
     for (uint32_t k = 0; k < m->n && worst != ALIAS_MAY; k++)
         if (m->at[k].writes) {
-            enum mem_alias now = memory_alias(m, x, &m->at[k]);
+            enum access_alias now = access_alias(m, x, &m->at[k]);
             worst = now > worst ? now : worst;
         }
     return worst;
