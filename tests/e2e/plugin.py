@@ -68,6 +68,14 @@ def plugin(name, table="", mechanism="", before="", flags=()):
                  f'MECHANISM({name}) = {{.name = "{name}", .help = "Wrong.", .create = create, {mechanism}}};\n', *flags)
 
 
+def test_headers():
+    """What is installed includes nothing that is not, and goes together."""
+    root = stage() / "include/reprise"
+    names = sorted(str(path.relative_to(root)) for path in root.rglob("*.h"))
+    assert "mech/mechanism.h" in names and "flow/classes.h" in names
+    build("headers", "".join(f'#include "{name}"\n' for name in names))
+
+
 def test_same_as_built_in():
     toy = build("toy", TOY)
     for what in (PTX, program()):
@@ -119,7 +127,7 @@ def test_known_by_loading():
 
 def test_pass():
     """A pass of the compiler comes along, and calls what the compiler offers."""
-    plugin("strict", before='#include "flow/flow.h"\n#include "opt/mech_pass.h"\n', table="""
+    plugin("strict", before='#include "flow/classes.h"\n#include "opt/mech_pass.h"\n', table="""
 static bool look(const struct pass_run *r) {
     struct arena a = {0};
     struct span reads[MAX_SPANS];
