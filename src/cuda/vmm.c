@@ -204,11 +204,12 @@ int cud_vmm_import(uint64_t *handle, int fd, int type) {
 
 int cud_vmm_map(uint64_t addr, size_t size, size_t offset, uint64_t handle, uint64_t flags) {
     struct CUmemory_st *m = memory_of(handle);
-    if (!m || !whole(size) || addr % GRANULARITY || offset || flags || size > m->size ||
-        !is_reserved(addr, size))
+    if (!m || addr % GRANULARITY || flags)
         return cudaErrorInvalidValue;
-    if (size != m->size)
+    if (size != m->size || offset)
         return cudaErrorNotSupported; /* part of it */
+    if (!is_reserved(addr, size))
+        return cudaErrorInvalidValue;
     for (uint32_t i = 0; i < mappings.len; i++)
         if (overlaps(&mappings.at[i], addr, size))
             return cudaErrorInvalidValue;
@@ -250,11 +251,11 @@ int cud_vmm_unmap(uint64_t addr, size_t size) {
 int cud_vmm_set_access(uint64_t addr, size_t size, const struct cud_memory_access *access, size_t n) {
     if (!access || !n || !whole(size))
         return cudaErrorInvalidValue;
-    for (uint64_t at = addr; at - addr < size;) { /* all of it must be mapped */
+    for (uint64_t at = addr; at - addr < size;) { /* all of it must be mapped, and by whole mappings */
         const struct mapping *m = mapping_at(at);
-        if (!m)
+        if (!m || m->addr != at || m->size > size - (at - addr))
             return cudaErrorInvalidValue;
-        at = m->addr + m->size;
+        at += m->size;
     }
     for (size_t i = 0; i < n; i++) {
         int flags = access[i].flags;
@@ -264,9 +265,8 @@ int cud_vmm_set_access(uint64_t addr, size_t size, const struct cud_memory_acces
     }
     for (uint64_t at = addr; at - addr < size;) { /* mapping by mapping, since each ends by itself */
         const struct mapping *m = mapping_at(at);
-        uint64_t end = m->addr + m->size < addr + size ? m->addr + m->size : addr + size;
-        rp_mem_access(cud.gpu, at, end - at, (enum rp_access)access[n - 1].flags);
-        at = end;
+        rp_mem_access(cud.gpu, at, m->size, (enum rp_access)access[n - 1].flags);
+        at += m->size;
     }
     return cudaSuccess;
 }
