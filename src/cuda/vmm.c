@@ -229,16 +229,14 @@ static void end_mapping(uint32_t i) {
 }
 
 int cud_vmm_unmap(uint64_t addr, size_t size) {
-    bool any = false;
     for (uint32_t i = 0; i < mappings.len; i++) {
         const struct mapping *m = &mappings.at[i];
         if (!overlaps(m, addr, size))
             continue;
         if (m->addr < addr || m->addr + m->size > addr + size)
             return cudaErrorInvalidValue; /* part of it */
-        any = true;
     }
-    if (!any || !is_reserved(addr, size))
+    if (!is_reserved(addr, size))
         return cudaErrorInvalidValue;
     for (uint32_t i = 0; i < mappings.len;)
         if (overlaps(&mappings.at[i], addr, size))
@@ -273,10 +271,12 @@ int cud_vmm_set_access(uint64_t addr, size_t size, const struct cud_memory_acces
 
 int cud_vmm_get_access(uint64_t *flags, const void *location, uint64_t addr) {
     const struct rp_alloc *a = cud_mem_find(addr);
-    if (!flags || !location || (!a && !mapping_at(addr)))
+    if (!flags || !location)
         return cudaErrorInvalidValue;
-    *flags = !a ? RP_ACCESS_NONE : a->read_only ? RP_ACCESS_READ : RP_ACCESS_READ_WRITE;
-    return cudaSuccess;
+    *flags = !a || a->kind != RP_MEM_MAPPED ? RP_ACCESS_NONE
+             : a->read_only                 ? RP_ACCESS_READ
+                                            : RP_ACCESS_READ_WRITE;
+    return a || mapping_at(addr) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 void cud_vmm_reset(void) {
