@@ -291,6 +291,14 @@ enum rp_tex_format {
 };
 enum rp_tex_address { RP_ADDR_WRAP, RP_ADDR_CLAMP, RP_ADDR_MIRROR, RP_ADDR_BORDER };
 
+/* A level of a mipmapped texture. */
+struct rp_tex_level {
+    uint64_t addr;
+    uint32_t width, height, depth;
+    size_t pitch, slice;
+};
+enum { RP_TEX_LEVELS = 16 };
+
 /* A texture or surface. Texels are rows of width*channels elements; pitch and slice in bytes. */
 struct rp_tex_desc {
     uint64_t addr;
@@ -308,6 +316,11 @@ struct rp_tex_desc {
     bool srgb;
     float border[4];
     bool linear_memory; /* 1D fetch from linear memory (tex1Dfetch): integer coordinates only */
+    /* Mipmaps: all levels, the first of which is also described above; 0 of them: there are none. */
+    uint32_t levels;
+    struct rp_tex_level level[RP_TEX_LEVELS];
+    bool mip_linear; /* blends two levels, else takes the nearest */
+    float lod_bias, lod_min, lod_max;
 };
 
 /* Handles as kernels see them; 0 is never valid. */

@@ -204,11 +204,12 @@ int cud_vmm_import(uint64_t *handle, int fd, int type) {
 
 int cud_vmm_map(uint64_t addr, size_t size, size_t offset, uint64_t handle, uint64_t flags) {
     struct CUmemory_st *m = memory_of(handle);
-    if (!m || !whole(size) || addr % GRANULARITY || offset || flags || size > m->size ||
-        !is_reserved(addr, size))
+    if (!m || addr % GRANULARITY || flags)
         return cudaErrorInvalidValue;
-    if (size != m->size)
+    if (size != m->size || offset)
         return cudaErrorNotSupported; /* part of it */
+    if (!is_reserved(addr, size))
+        return cudaErrorInvalidValue;
     for (uint32_t i = 0; i < mappings.len; i++)
         if (overlaps(&mappings.at[i], addr, size))
             return cudaErrorInvalidValue;
@@ -228,16 +229,14 @@ static void end_mapping(uint32_t i) {
 }
 
 int cud_vmm_unmap(uint64_t addr, size_t size) {
-    bool any = false;
     for (uint32_t i = 0; i < mappings.len; i++) {
         const struct mapping *m = &mappings.at[i];
         if (!overlaps(m, addr, size))
             continue;
         if (m->addr < addr || m->addr + m->size > addr + size)
             return cudaErrorInvalidValue; /* part of it */
-        any = true;
     }
-    if (!any || !is_reserved(addr, size))
+    if (!is_reserved(addr, size))
         return cudaErrorInvalidValue;
     for (uint32_t i = 0; i < mappings.len;)
         if (overlaps(&mappings.at[i], addr, size))
@@ -250,11 +249,11 @@ int cud_vmm_unmap(uint64_t addr, size_t size) {
 int cud_vmm_set_access(uint64_t addr, size_t size, const struct cud_memory_access *access, size_t n) {
     if (!access || !n || !whole(size))
         return cudaErrorInvalidValue;
-    for (uint64_t at = addr; at - addr < size;) { /* all of it must be mapped */
+    for (uint64_t at = addr; at - addr < size;) { /* all of it must be mapped, and by whole mappings */
         const struct mapping *m = mapping_at(at);
-        if (!m)
+        if (!m || m->addr != at || m->size > size - (at - addr))
             return cudaErrorInvalidValue;
-        at = m->addr + m->size;
+        at += m->size;
     }
     for (size_t i = 0; i < n; i++) {
         int flags = access[i].flags;
@@ -264,19 +263,20 @@ int cud_vmm_set_access(uint64_t addr, size_t size, const struct cud_memory_acces
     }
     for (uint64_t at = addr; at - addr < size;) { /* mapping by mapping, since each ends by itself */
         const struct mapping *m = mapping_at(at);
-        uint64_t end = m->addr + m->size < addr + size ? m->addr + m->size : addr + size;
-        rp_mem_access(cud.gpu, at, end - at, (enum rp_access)access[n - 1].flags);
-        at = end;
+        rp_mem_access(cud.gpu, at, m->size, (enum rp_access)access[n - 1].flags);
+        at += m->size;
     }
     return cudaSuccess;
 }
 
 int cud_vmm_get_access(uint64_t *flags, const void *location, uint64_t addr) {
     const struct rp_alloc *a = cud_mem_find(addr);
-    if (!flags || !location || (!a && !mapping_at(addr)))
+    if (!flags || !location)
         return cudaErrorInvalidValue;
-    *flags = !a ? RP_ACCESS_NONE : a->read_only ? RP_ACCESS_READ : RP_ACCESS_READ_WRITE;
-    return cudaSuccess;
+    *flags = !a || a->kind != RP_MEM_MAPPED ? RP_ACCESS_NONE
+             : a->read_only                 ? RP_ACCESS_READ
+                                            : RP_ACCESS_READ_WRITE;
+    return a || mapping_at(addr) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 void cud_vmm_reset(void) {

@@ -58,7 +58,7 @@ struct xinst {
     bool turn; /* other warps run before this one goes on (turns.c) */
     uint8_t ps[2], pd[2];
     uint8_t first[4];  /* index in s of each source's first word */
-    uint32_t d, s[12]; /* d: first destination register */
+    uint32_t d, s[14]; /* d: first destination register */
 };
 struct xmods {
     uint32_t and_mask[8], xor_mask[8];
