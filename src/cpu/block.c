@@ -143,7 +143,11 @@ const struct a64_inst *cpu_jump(struct cpu *c, struct a64_inst *i, uint64_t pc) 
     struct block *b = block_at(c, pc);
     if (i)
         i->to = b;
-    GO(b);
+    c->left -= b->n;
+    if (c->left < 0)
+        return cpu_out_of_budget(c, b);
+    c->block = b;
+    return b->at;
 }
 
 const struct a64_inst *cpu_out_of_budget(struct cpu *c, struct block *b) {

@@ -8,7 +8,7 @@
 /* Where position-independent programs are put. */
 #define PIE_BASE 0x10000000ull
 /* Above is for the stack and mappings. */
-#define LOAD_LIMIT (SPACE_SIZE / 2)
+#define LOAD_LIMIT (SPACE_SIZE / 4)
 
 static bool bad(struct diag *d, const char *name, const char *why) {
     diag_add(d, DIAG_ERROR, "%s: %s", name, why);
@@ -43,15 +43,19 @@ static bool load_segment(struct space *s, const Elf64_Phdr *p, uint64_t base, co
         return bad(d, name, "a segment lies outside of the file");
     if (p->p_vaddr > LOAD_LIMIT - base || p->p_memsz > LOAD_LIMIT - base - p->p_vaddr)
         return bad(d, name, "a segment lies outside of the simulated memory");
-    uint64_t at = base + p->p_vaddr, first = page_down(at), end = page_up(at + p->p_memsz);
-    for (uint64_t page = first; page < end; page += PAGE_SIZE)
-        if (!s->perm[page >> PAGE_BITS] && !space_map(s, page, PAGE_SIZE, 0)) /* segments may share a page */
+    uint64_t at = base + p->p_vaddr, first = page_down(at) >> PAGE_BITS,
+             end = page_up(at + p->p_memsz) >> PAGE_BITS;
+    for (uint64_t page = first, next; page < end; page = next) { /* segments may share pages */
+        for (next = page + 1; next < end && !s->perm[page] && !s->perm[next]; next++)
+            ;
+        if (!s->perm[page] && !space_map(s, page << PAGE_BITS, (next - page) << PAGE_BITS, 0))
             return bad(d, name, "the host has no memory for it");
+    }
     memcpy(s->mem + at, file + p->p_offset, p->p_filesz);
     uint8_t perm = (uint8_t)((p->p_flags & PF_R ? PERM_READ : 0) | (p->p_flags & PF_W ? PERM_WRITE : 0) |
                              (p->p_flags & PF_X ? PERM_EXEC : 0));
-    for (uint64_t page = first; page < end; page += PAGE_SIZE)
-        space_protect(s, page, PAGE_SIZE, (uint8_t)(perm | (s->perm[page >> PAGE_BITS] & 7)));
+    for (uint64_t page = first; page < end; page++)
+        s->perm[page] |= perm;
     return true;
 }
 

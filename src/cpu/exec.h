@@ -40,7 +40,7 @@
     a64_fn *const a64_exec_##id[] = {__VA_ARGS__};                                                           \
     const uint32_t a64_variants_##id = sizeof a64_exec_##id / sizeof a64_exec_##id[0];
 
-/* ---- leaving the chain, out of line: all return NULL, or what to go on with ---- */
+/* ---- leaving the chain, out of line: all return NULL, or what the loop in cpu_run goes on with ---- */
 
 /* To the block at pc, which the branch at i (or NULL) remembers. */
 const struct a64_inst *cpu_jump(struct cpu *c, struct a64_inst *i, uint64_t pc);

@@ -32,12 +32,12 @@ typedef __int128 i128;
     S_B(M, id, __VA_ARGS__) S_H(M, id, __VA_ARGS__) S_S(M, id, __VA_ARGS__) EXECS(id, id##_b, id##_h, id##_s)
 #define MAKE_U_BHSD(M, id, ...)                                                                              \
     U_B(M, id, __VA_ARGS__)                                                                                  \
-    U_H(M, id, __VA_ARGS__) U_S(M, id, __VA_ARGS__) U_D(M, id, __VA_ARGS__)                                  \
-        EXECS(id, id##_b, id##_h, id##_s, id##_d)
+    U_H(M, id, __VA_ARGS__)                                                                                  \
+    U_S(M, id, __VA_ARGS__) U_D(M, id, __VA_ARGS__) EXECS(id, id##_b, id##_h, id##_s, id##_d)
 #define MAKE_S_BHSD(M, id, ...)                                                                              \
     S_B(M, id, __VA_ARGS__)                                                                                  \
-    S_H(M, id, __VA_ARGS__) S_S(M, id, __VA_ARGS__) S_D(M, id, __VA_ARGS__)                                  \
-        EXECS(id, id##_b, id##_h, id##_s, id##_d)
+    S_H(M, id, __VA_ARGS__)                                                                                  \
+    S_S(M, id, __VA_ARGS__) S_D(M, id, __VA_ARGS__) EXECS(id, id##_b, id##_h, id##_s, id##_d)
 
 /* The type of twice the size, and W for narrowing from it. */
 #define WIDE_uint8_t  uint16_t

@@ -104,28 +104,33 @@ static bool build_stack(struct guest *g, const struct elf_image *elf, struct dia
     return !s.full;
 }
 
-bool guest_init(struct guest *g, const struct guest_options *o, struct diag *d) {
+bool guest_init_image(struct guest *g, const struct guest_options *o, const void *image, size_t size,
+                      struct diag *d) {
     *g = (struct guest){.options = *o, .random = 0x9e3779b97f4a7c15ull, .mmap_below = MMAP_TOP};
     for (int k = 0; k < GUEST_FILES; k++)
         g->files[k] = k < 3 ? k : -1;
-    size_t size;
-    char *file = read_file(o->argv[0], &size, d);
-    if (!file)
-        return false;
-    struct elf_image elf;
-    bool ok = space_init(&g->space);
-    if (!ok)
+    if (!space_init(&g->space)) {
         diag_add(d, DIAG_ERROR, "the host has no room for a simulated memory of %llu GiB", SPACE_SIZE >> 30);
-    ok = ok && elf_load(&g->space, file, size, o->argv[0], &elf, d);
-    free(file);
+        return false;
+    }
+    cpu_init(&g->cpu, &g->space);
+    struct elf_image elf;
+    bool ok = elf_load(&g->space, image, size, o->argv[0], &elf, d);
     if (ok) {
-        cpu_init(&g->cpu, &g->space);
         g->brk = g->brk_start = elf.end;
         g->cpu.pc = elf.entry;
         ok = build_stack(g, &elf, d);
     }
     if (!ok)
         guest_free(g);
+    return ok;
+}
+
+bool guest_init(struct guest *g, const struct guest_options *o, struct diag *d) {
+    size_t size;
+    char *file = read_file(o->argv[0], &size, d);
+    bool ok = file && guest_init_image(g, o, file, size, d);
+    free(file);
     return ok;
 }
 

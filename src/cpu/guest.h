@@ -36,6 +36,9 @@ struct guest {
 
 /* Loads a program. False: the reason is in d, and nothing must be freed. */
 bool guest_init(struct guest *g, const struct guest_options *o, struct diag *d);
+/* The same with the contents of the program file in memory. */
+bool guest_init_image(struct guest *g, const struct guest_options *o, const void *image, size_t size,
+                      struct diag *d);
 void guest_free(struct guest *g);
 /* Runs at most so many instructions, or to the end. CPU_BUDGET: more could run; CPU_SYSCALL: it exited;
  * CPU_FAULT. */
