@@ -167,6 +167,7 @@ struct sm {
     struct exec *x;                /* the launch */
     struct memsys *mem;
     uint32_t id;
+    uint32_t fit; /* blocks of the launch that the SM has room for at once */
 
     struct core_warp warps[CORE_MAX_WARPS];
     uint64_t resident_before; /* n.resident_warps when the launch began */
