@@ -120,6 +120,7 @@ static void start(void *m, const void *marks) {
     d->marks = darsie_finalise(d->params, marks, d->sm->x, &redundant);
     d->regs = spare_registers(d);
     d->on = d->regs && redundant;
+    d->broken = false;
     d->majority = d->waiting = d->leaving = 0;
     d->in_use = d->elected = d->turn = 0;
     d->elected_at = UINT64_MAX;
@@ -136,6 +137,8 @@ static const char *finish(void *m, bool cut) {
     const struct darsie *d = m;
     if (cut)
         return NULL;
+    if (d->broken)
+        return "DARSIE gave a register back twice";
     if (d->in_use)
         return "DARSIE holds registers after the end of the launch";
     if (!queue_empty(&d->copies) || d->majority || d->waiting || d->leaving)

@@ -96,6 +96,7 @@ struct darsie_copy {
 struct darsie {
     const struct darsie_params *params;
     struct sm *sm;
+    bool broken;       /* a register was given back twice */
     bool on;           /* the launch has something to gain */
     uint32_t regs;     /* of each block */
     uint64_t majority; /* warps of all blocks */
