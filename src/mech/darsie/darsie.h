@@ -61,7 +61,10 @@ struct darsie_entry {
     uint64_t history;    /* of branches, when these are no barriers */
     uint64_t generation; /* of all entries, one after the other */
     uint64_t done;       /* warps that have passed */
-    uint16_t src[DARSIE_SOURCES], old[DARSIE_WORDS], dst[DARSIE_WORDS];
+    uint16_t dst[DARSIE_WORDS];
+    /* Serials of the leader's sources, and of what a guarded result keeps: a register that was freed and
+     * given to another value is another version. 0: private. */
+    uint64_t src[DARSIE_SOURCES], old[DARSIE_WORDS];
 };
 
 struct darsie_block {
@@ -130,6 +133,11 @@ struct darsie {
 
 static inline bool darsie_keeps(const struct darsie *d, enum darsie_rule rule) {
     return !(d->params->omit & (int32_t)rule);
+}
+
+/* The version that a register of the block holds; 0 for a private one, which equals no other. */
+static inline uint64_t darsie_version(const struct darsie *d, uint16_t id) {
+    return id == DARSIE_PRIVATE ? 0 : d->serial[id];
 }
 
 /* ---- rename.c: maps, registers of blocks, copies ---- */

@@ -49,13 +49,13 @@ bool darsie_same_sources(const struct darsie *d, const struct darsie_entry *e, u
         return true;
     for (uint32_t left = m->versions; left; left &= left - 1) {
         uint32_t k = (uint32_t)__builtin_ctz(left);
-        uint16_t id = d->map[warp][need->reads[k]];
-        if (id == DARSIE_PRIVATE || id != e->src[k])
+        uint64_t version = darsie_version(d, d->map[warp][need->reads[k]]);
+        if (!version || version != e->src[k])
             return false;
     }
     for (uint32_t k = 0; m->old_version && k < i->ndw; k++) {
-        uint16_t id = d->map[warp][i->d + k];
-        if (id == DARSIE_PRIVATE || id != e->old[k])
+        uint64_t version = darsie_version(d, d->map[warp][i->d + k]);
+        if (!version || version != e->old[k])
             return false;
     }
     return true;
@@ -116,7 +116,8 @@ static void rename_result(struct darsie *d, uint32_t warp, const struct xinst *i
         darsie_ref(d, id);
         if (darsie_keeps(d, RULE_HELD))
             darsie_ref(d, id);
-        c->old[k] = e->old[k] = darsie_map(d, warp, i->d + k, id);
+        c->old[k] = darsie_map(d, warp, i->d + k, id);
+        e->old[k] = darsie_version(d, c->old[k]);
         if (!guarded && c->old[k] != DARSIE_PRIVATE)
             darsie_unref(d, c->old[k]);
     }
@@ -142,7 +143,7 @@ bool darsie_lead(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_ins
                                .generation = ++d->generation,
                                .done = bit(warp)};
     for (uint32_t k = 0; k < d->sm->needs[pc].nreads; k++)
-        e->src[k] = c->nsrc ? c->src[k] : DARSIE_PRIVATE;
+        e->src[k] = c->nsrc ? darsie_version(d, c->src[k]) : 0;
     rename_result(d, warp, i, e, c);
     c->entry = (uint8_t)(e - d->blocks[block].entries);
     c->generation = e->generation;
