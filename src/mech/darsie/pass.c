@@ -111,44 +111,13 @@ static void mark_inst(const struct reading *r, uint32_t block, uint32_t index) {
     f->global = x && x->spaces & IN_GLOBAL;
 }
 
-/* What decides how often a thread comes by a block: the conditions of all branches it depends on, of those
- * which these depend on, and so on. Threads that leave by a guarded EXIT come by no more at all; those who
- * stay are what counts. */
-static uint32_t order_deps(const struct reading *r, uint32_t block) {
-    const struct classes *c = r->stable;
-    struct arena temp = {0};
-    uint32_t n = c->f->blocks.len, len = 0, deps = 0;
-    bool *seen = arena_array(&temp, bool, n + 1);
-    uint32_t *work = arena_array(&temp, uint32_t, n + 1);
-    work[len++] = block;
-    seen[block] = true;
-    while (len) {
-        uint32_t b = work[--len];
-        for (uint32_t k = c->control.dep_at[b]; k < c->control.dep_at[b + 1]; k++) {
-            uint32_t from = c->control.deps[k];
-            const struct block *at = &c->f->blocks.at[from];
-            const struct inst *last = &at->insts.at[at->insts.len - 1];
-            if (last->op == OP_BRX)
-                deps |= class_of_reads(c, from, at->insts.len - 1).deps;
-            else if (last->op == OP_BRA)
-                deps |= pred_deps(c, from, at->insts.len - 1, &last->guard);
-            if (!seen[from]) {
-                seen[from] = true;
-                work[len++] = from;
-            }
-        }
-    }
-    arena_free(&temp);
-    return deps;
-}
-
 static void mark_barrier(const struct reading *r, uint32_t block, uint32_t index) {
     struct inst *i = &r->stable->f->blocks.at[block].insts.at[index];
     if (r->fn || is_guarded(i))
         return;
     struct darsie_fact *f = fact_make(r->run->p, r->run->pass, i, sizeof *f);
     f->deps = DEP_ANY;
-    f->order = (uint16_t)order_deps(r, block);
+    f->order = (uint16_t)class_order(r->stable, block).deps;
 }
 
 static bool mark_program(const struct pass_run *run) {
