@@ -64,6 +64,16 @@ RULES = [  # left, relation, right, when
     ("n['affine.compares'] + n['affine.writes.divergent']", "==", "n['rf.writes']", "affine alone"),
     (LANES.format("n") + " + 31 * n['affine.insts']", "==", LANES.format("base"), "affine alone"),
     ("n['sm.cycles']", "==", "base['sm.cycles']", "affine alone"),
+    # What DARSIE passes over is what the base machine executes besides; copies are nobody's.
+    ("n['sm.insts.warp'] + n['darsie.skipped'] + n['darsie.dropped']", "==", "base['sm.insts.warp']", "not atomics"),
+    ("n['darsie.skipped'] + n['darsie.dropped']", "==",
+     "n['darsie.removed.uniform'] + n['darsie.removed.affine'] + n['darsie.removed.unstructured']", ""),
+    ("n['darsie.skipped'] + n['darsie.dropped']", "<=", "31 * n['darsie.led']", ""),
+    ("n['fetch.insts'] + n['darsie.skipped']", ">=", "n['sm.insts.warp'] + n['darsie.skipped']", ""),
+    (EXECUTED, "==", RENAMED + " + n['darsie.copies'] + n['darsie.merges']", ""),
+    ("n['darsie.removed.loads']", "<=", "n['darsie.skipped'] + n['darsie.dropped']", ""),
+    (EXECUTED, "==", RENAMED + " - n['uv.hits']", ""),
+    ("n['uv.hits'] + n['uv.writes']", "<=", "n['uv.lookups']", ""),
 ]
 CONDITIONS = {
     "affine alone": lambda model, n: model == "affine",
