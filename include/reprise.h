@@ -24,6 +24,9 @@ extern "C" {
 
 #define RP_REGION      UINT64_C(0x110000000000)
 #define RP_REGION_SIZE UINT64_C(0x010000000000) /* 1 TB of addresses; memory is used only where allocated */
+/* Behind it, as much again for addresses that are reserved before there is memory. */
+#define RP_RESERVED      (RP_REGION + RP_REGION_SIZE)
+#define RP_RESERVED_SIZE RP_REGION_SIZE
 
 /* What went wrong. Faults of a launch are those from RP_ILLEGAL_ADDRESS on; they are sticky in CUDA. */
 enum rp_status {
@@ -95,6 +98,9 @@ void rp_gpu_destroy(struct rp_gpu *gpu);
 const struct rp_gpu_info *rp_gpu_info(const struct rp_gpu *gpu);
 /* The mechanisms of the GPU by name, in the order in which they were named; "base": none. */
 const char *rp_gpu_mech(const struct rp_gpu *gpu);
+/* Whether they only approximate what programs compute, which they do where launches are timed; otherwise
+ * memory is, bit for bit, that of a GPU without them. */
+bool rp_gpu_approximate(const struct rp_gpu *gpu);
 
 /* One parameter of the GPU's configuration, for reports. */
 struct rp_setting {
@@ -114,6 +120,7 @@ enum rp_mem_kind {
     RP_MEM_REGISTERED, /* host memory the program registered; freeing forgets it only */
     RP_MEM_ARRAY,      /* backing store of a CUDA array: textures and surfaces only, not plain loads */
     RP_MEM_MODULE,     /* __device__ and __constant__ variables */
+    RP_MEM_MAPPED,     /* what rp_mem_access made reachable */
 };
 
 struct rp_alloc {
@@ -122,6 +129,7 @@ struct rp_alloc {
     enum rp_mem_kind kind;
     uint32_t flags; /* the caller's */
     void *user;     /* the caller's */
+    bool read_only; /* simulated code may not write it */
 };
 
 /* Allocates size bytes (0 is an error) aligned to 256; contents are zero. Returns 0 when out of memory. */
@@ -132,10 +140,29 @@ bool rp_mem_register(struct rp_gpu *gpu, void *p, size_t size);
 bool rp_mem_free(struct rp_gpu *gpu, uint64_t addr);
 /* The live allocation that holds addr, or NULL. Valid until the next alloc or free. */
 struct rp_alloc *rp_mem_find(struct rp_gpu *gpu, uint64_t addr);
-/* Host pointer to [addr, addr+size) if all of it lies in one live allocation, else NULL. */
+/* Host pointer to [addr, addr+size) if all of it lies in one live allocation, or in mapped ones in a row,
+ * else NULL. */
 void *rp_mem_ptr(struct rp_gpu *gpu, uint64_t addr, size_t size);
 /* Bytes allocated now. */
 size_t rp_mem_used(const struct rp_gpu *gpu);
+/* Counts memory that the caller keeps for mapping as allocated, or as free again when bytes is negative;
+ * false when there is not that much. */
+bool rp_mem_charge(struct rp_gpu *gpu, int64_t bytes);
+/* Reserves size bytes of addresses, a multiple of 4 KB, aligned to a power of two; at want, if that is free.
+ * Nothing is there until memory is put there. 0: not possible. */
+uint64_t rp_mem_reserve(struct rp_gpu *gpu, uint64_t size, uint64_t align, uint64_t want);
+/* Start and size of the reserved range that holds addr; false when there is none. */
+bool rp_mem_reserved(const struct rp_gpu *gpu, uint64_t addr, uint64_t *start, uint64_t *size);
+/* Gives the range that starts at addr back, with what was mapped in it. */
+bool rp_mem_unreserve(struct rp_gpu *gpu, uint64_t addr);
+/* Allocates device memory, all zero, at reserved addresses where nothing is; rp_mem_free frees it. */
+bool rp_mem_back(struct rp_gpu *gpu, uint64_t addr, uint64_t size);
+/* Puts pages of a file (4 KB each) at reserved addresses, and takes them away. */
+bool rp_mem_map(struct rp_gpu *gpu, uint64_t addr, uint64_t size, int fd, uint64_t offset);
+void rp_mem_unmap(struct rp_gpu *gpu, uint64_t addr, uint64_t size);
+/* How mapped addresses may be used; at first, not at all. */
+enum rp_access { RP_ACCESS_NONE, RP_ACCESS_READ = 1, RP_ACCESS_READ_WRITE = 3 };
+void rp_mem_access(struct rp_gpu *gpu, uint64_t addr, uint64_t size, enum rp_access access);
 /* Allocation i in address order, or NULL past the end. */
 struct rp_alloc *rp_mem_at(struct rp_gpu *gpu, uint32_t i);
 
@@ -175,6 +202,8 @@ enum rp_status rp_kernel_info(struct rp_kernel *k, struct rp_kernel_info *info, 
 /* Place of parameter i in the parameter buffer; never needs compilation. false past the last one. */
 bool rp_kernel_param(struct rp_kernel *k, uint32_t i, struct rp_param_info *p);
 const char *rp_kernel_name(const struct rp_kernel *k);
+/* How wide pointers among its parameters are: 32 or 64. */
+int rp_kernel_address_bits(const struct rp_kernel *k);
 /* Blocks of this kernel that fit on one SM together; 0 when one does not fit. */
 int rp_kernel_occupancy(struct rp_kernel *k, uint32_t threads, size_t dynamic_shared);
 
@@ -211,7 +240,8 @@ struct rp_totals {
     uint64_t launches, warp_insts, thread_insts;
     uint64_t cycles, timed_insts; /* of what was timed: cycles, and warp instructions issued in them */
     enum rp_timing last;          /* how the last launch was simulated */
-    double host_s; /* time the host spent in launches; the only figure that differs from run to run */
+    uint64_t approximated; /* with check: values that such mechanisms supplied otherwise than computed */
+    double host_s;         /* time the host spent in launches; the only figure that differs from run to run */
 };
 struct rp_totals rp_totals(const struct rp_gpu *gpu);
 

@@ -36,7 +36,7 @@ static void usage(FILE *to) {
           to);
 }
 
-bool cli_machine_exists(const struct rp_options *o) {
+bool cli_machine_exists(const struct rp_options *o, bool *approximate) {
     struct mech_set mechs;
     struct profile_set profiles;
     struct config config = {0};
@@ -46,6 +46,7 @@ bool cli_machine_exists(const struct rp_options *o) {
     const char **load = o->load ? NULL : options_load(&text);
     all.load = load ? load : o->load;
     bool ok = resolve_options(&all, &mechs, &profiles, &config, &d);
+    *approximate = ok && !o->functional && mech_approximate(&mechs);
     if (!ok)
         fputs(str_text(&d.text), stderr);
     diag_free(&d);

@@ -13,6 +13,7 @@
 #include "cuda/elfcheck.h"
 #include "gpu/options.h"
 #include "mech/load.h"
+#include "report/results.h"
 #include "study/jobs.h"
 #include "study/place.h"
 #include "study/workload.h"
@@ -36,6 +37,10 @@ static const char help[] =
     "  --json FILE       write statistics of every launch to FILE\n"
     "  --per-sm          ... with the counters of every SM, for each launch and in total\n"
     "  --digest          ... with a hash of the device memory each of them left\n"
+    "  --results FILE    write the results, see docs/results.md: those a workload checks, or of a program\n"
+    "                    those that --result names\n"
+    "  --result KERNEL:PARAMETER:TYPE[:COUNT]  what a parameter (0 is the first) of the kernel's last\n"
+    "                    launch points to; the types are those of --arg (repeatable)\n"
     "  --watchdog N      a kernel that executes more than N warp instructions ends with a launch timeout\n"
     "\n"
     "Traces, see docs/traces.md:\n"
@@ -55,7 +60,8 @@ static const char help[] =
     "  --bits 32|64      width of addresses in the kernels (default 64)\n"
     "  -j N              of several workloads, run N at once (default: one for each processor); their\n"
     "                    output comes in order, and FILE.json becomes FILE.NAME.json for each\n"
-    "  --check-result    compare the result with a CPU reference; a wrong one ends with status 1\n"
+    "  --check-result    compare the result with a CPU reference; a wrong one ends with status 1, unless\n"
+    "                    a mechanism is one that approximates\n"
     "\n"
     "Kernels of PTX files:\n"
     "  --entry KERNEL    which kernel (may be left out when there is only one)\n"
@@ -82,6 +88,7 @@ enum option_kind {
     OPT_SET,
     OPT_MECH,
     OPT_LOAD,
+    OPT_RESULT,
     OPT_SIZE,
     OPT_BITS,
     OPT_JOBS,
@@ -110,6 +117,8 @@ static const struct {
     {"--trace-window", OPT_RANGE, "REPRISE_TRACE_WINDOW"},
     {"--trace-sm", OPT_RANGE, "REPRISE_TRACE_SM"},
     {"--digest", OPT_FLAG, "REPRISE_DIGEST"},
+    {"--results", OPT_FILE, "REPRISE_RESULTS"},
+    {"--result", OPT_RESULT, "REPRISE_RESULT"},
     {"--size", OPT_SIZE, NULL},
     {"--bits", OPT_BITS, NULL},
     {"-j", OPT_JOBS, NULL},
@@ -119,7 +128,7 @@ enum { NOPTIONS = sizeof options / sizeof options[0] };
 
 /* What the command line asks for. */
 struct request {
-    struct str set;
+    struct str set, results; /* of --set and --result, one per line */
     struct workload_run workload;
     VEC(const struct workload *) names;
     uint32_t jobs;               /* at once */
@@ -172,13 +181,22 @@ static bool wrong_value(const char *usage, const char *option, const char *what,
     return false;
 }
 
+/* Adds a line to those of an option that can be repeated. */
+static bool add_line(struct str *lines, const char *variable, const char *value) {
+    str_printf(lines, "%s%s", lines->len ? "\n" : "", value);
+    setenv(variable, str_text(lines), 1);
+    return true;
+}
+
 /* Takes one option with its value; false after a message. */
 static bool take_value(uint32_t k, const char *value, const char *usage, struct request *r) {
     switch (options[k].kind) {
     case OPT_SET:
-        str_printf(&r->set, "%s%s", r->set.len ? "\n" : "", value);
-        setenv(options[k].variable, str_text(&r->set), 1);
-        return true;
+        return add_line(&r->set, options[k].variable, value);
+    case OPT_RESULT:
+        if (!result_spec_read(&(struct result_spec){0}, value))
+            return wrong_value(usage, options[k].name, "takes KERNEL:PARAMETER:TYPE[:COUNT], not", value);
+        return add_line(&r->results, options[k].variable, value);
     case OPT_MECH:
         set_mechs(options[k].variable, value);
         return true;
@@ -282,12 +300,12 @@ static int become(char *path, char **argv) {
     return 126;
 }
 
-/* Whether there is a machine as the options say that became environment variables; said once here, rather
- * than by each program as a failure of its own. */
-static bool machine_exists(void) {
+/* Whether there is a machine as the options say that became environment variables, said once here rather than
+ * by each program as a failure of its own; and whether it only approximates. */
+static bool machine_exists(bool *approximate) {
     struct options o;
     options_read(&o);
-    bool ok = cli_machine_exists(&o.rp);
+    bool ok = cli_machine_exists(&o.rp, approximate);
     options_free(&o);
     return ok;
 }
@@ -304,7 +322,7 @@ static int run_program(char **argv, bool maybe_workload) {
         fprintf(stderr, "reprise: %s: %s\n", path, elf_static_advice());
         return 1;
     }
-    if (!machine_exists())
+    if (!machine_exists(&(bool){0}))
         return 2;
     return become(path, argv);
 }
@@ -313,9 +331,14 @@ static int run_workload(const struct workload *w, const struct request *r, char 
     char path[PATH_MAX];
     if (!workload_path(w, path, sizeof path))
         return 1;
-    char **argv = workload_command(w, &r->workload, path, extra);
+    struct workload_run run = r->workload;
+    char *results = getenv("REPRISE_RESULTS") ? xstrdup(getenv("REPRISE_RESULTS")) : NULL;
+    unsetenv("REPRISE_RESULTS"); /* the program writes them itself */
+    run.results = results;
+    char **argv = workload_command(w, &run, path, extra);
     int rc = become(path, argv);
     free(argv);
+    free(results);
     return rc;
 }
 
@@ -357,7 +380,10 @@ static int run_workloads(int argc, char **argv, struct request *r) {
         return near ? cli_usage_error(help, "there is no workload of that name; did you mean", near)
                     : cli_usage_error(help, "arguments of a workload's program come after --, not", argv[i]);
     }
-    if (!machine_exists())
+    if (r->results.len)
+        return cli_usage_error(help, "workloads declare their results: there is nothing for --result to add",
+                               "");
+    if (!machine_exists(&r->workload.accept))
         return 2;
     if (r->names.len == 1)
         return run_workload(r->names.at[0], r, extra);
@@ -386,6 +412,9 @@ static int run_what(int argc, char **argv, struct request *r) {
     char path[PATH_MAX];
     if (r->workload_option && (is_ptx(argv[0]) || find_program(argv[0], path, sizeof path)))
         return cli_usage_error(help, "only workloads take", r->workload_option);
+    if (!getenv("REPRISE_RESULTS") != !getenv("REPRISE_RESULT"))
+        return cli_usage_error(
+            help, "--results says where they go, and --result which they are: both are needed", "");
     return is_ptx(argv[0]) ? cli_run_ptx(argc, argv, help) : run_program(argv, named);
 }
 
@@ -398,6 +427,7 @@ int cli_run(int argc, char **argv) {
     int used = take_options(argc, argv, help, &r);
     int rc = used < 0 ? 2 : run_what(argc - used, argv + used, &r);
     str_free(&r.set);
+    str_free(&r.results);
     vec_free(&r.names);
     return rc;
 }
@@ -420,13 +450,14 @@ int cli_env(int argc, char **argv) {
     }
     int used = take_options(argc, argv, env_help, &r);
     str_free(&r.set);
+    str_free(&r.results);
     if (used < 0)
         return 2;
     if (used != argc)
         return cli_usage_error(env_help, "unknown argument", argv[used]);
     if (r.workload_option)
         return cli_usage_error(env_help, "only 'reprise run WORKLOAD' takes", r.workload_option);
-    if (!machine_exists())
+    if (!machine_exists(&(bool){0}))
         return 2;
     const char *dir = place_libraries();
     if (!dir)

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "gpu/gpu_report.h"
 #include "gpu/options.h"
+#include "report/results.h"
 #include "report/trace.h"
 #include "reprise.h"
 
@@ -125,6 +126,14 @@ static void show_buffers(struct rp_gpu *g, const struct request *r) {
     }
 }
 
+static bool write_results(struct rp_gpu *g, const struct request *r, struct rp_kernel *k) {
+    struct results results = {0};
+    results_launch(&results, g, k, &r->launch);
+    bool ok = results_end(&results);
+    results_free(&results);
+    return ok;
+}
+
 static bool write_report(struct rp_gpu *g, const struct request *r, struct rp_kernel *k,
                          struct rp_totals before) {
     const char *path = getenv("REPRISE_JSON");
@@ -165,6 +174,7 @@ static int launch(struct rp_gpu *g, struct request *r, const char *text, size_t 
     struct rp_totals before = rp_totals(g);
     s = rp_launch(g, k, &r->launch, &log);
     bool written = write_report(g, r, k, before);
+    written = write_results(g, r, k) && written;
     size_t n;
     const char *out = rp_take_output(g, &n);
     fwrite(out, 1, n, stdout);

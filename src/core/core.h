@@ -245,7 +245,9 @@ struct sm {
 
     struct mech_stack mech;
     struct {
-        bool on; /* --check: values that mechanisms supply are compared with those computed */
+        bool on;            /* --check: values that mechanisms supply are compared with those computed */
+        bool approximate;   /* they may differ: that is counted, and no mistake */
+        uint64_t differing; /* ... so often */
         struct str *out;
     } check;
 };

@@ -6,10 +6,12 @@
 
 #include "cuda/core.h"
 #include "gpu/gpu_report.h"
+#include "report/results.h"
 
 static struct str kept_out, kept_err;
 
 static struct gpu_report *launches;
+static struct results results;
 
 static void keep(struct str *to, const char *(*take)(struct rp_gpu *, size_t *)) {
     size_t len = 0;
@@ -37,6 +39,7 @@ void cud_flush_output(void) {
 }
 
 void cud_report_launch(struct rp_kernel *k, const struct rp_launch *l, struct rp_totals before) {
+    results_launch(&results, cud.gpu, k, l);
     if (!getenv("REPRISE_JSON"))
         return;
     if (!launches)
@@ -46,6 +49,8 @@ void cud_report_launch(struct rp_kernel *k, const struct rp_launch *l, struct rp
 
 void cuda_report_at_exit(void) {
     const char *path = getenv("REPRISE_JSON");
+    results_end(&results);
+    results_free(&results);
     if (cud.gpu && getenv("REPRISE_SUMMARY"))
         gpu_report_summary(cud.gpu, stderr);
     if (!path || !*path || !cud.gpu)

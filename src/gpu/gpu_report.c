@@ -58,6 +58,7 @@ static struct report_machine describe(const struct rp_gpu *g, const struct count
         .kind = "gpu",
         .name = g->info.name,
         .mech = g->mech_name,
+        .approximate = rp_gpu_approximate(g),
         .runs = "kernels",
         .timed_insts = "timed_warp_insts",
         .parts = "sms",
@@ -112,13 +113,14 @@ void gpu_report_launch(struct gpu_report *r, struct rp_kernel *k, const struct r
         {"block", 3, {l->block[0], l->block[1], l->block[2]}},
         {"warp_insts", 1, {now.warp_insts - before.warp_insts}},
         {"thread_insts", 1, {now.thread_insts - before.thread_insts}},
+        {"approximated", 1, {now.approximated - before.approximated}},
     };
     uint64_t digest = r->digests ? memory_digest(r->gpu) : 0;
     r->digest = hash_image((const uint8_t *)&digest, sizeof digest, r->digest);
     report_add(r->report, &(struct report_run){
                               .name = rp_kernel_name(k),
                               .facts = facts,
-                              .nfacts = sizeof facts / sizeof *facts,
+                              .nfacts = sizeof facts / sizeof *facts - !r->machine.approximate,
                               .timing = timing_of(now.last),
                               .cycles = now.cycles - before.cycles,
                               .timed_insts = now.timed_insts - before.timed_insts,
@@ -134,12 +136,13 @@ bool gpu_report_write(struct gpu_report *r, const char *path) {
     struct rp_totals t = rp_totals(r->gpu);
     const struct report_fact facts[] = {{"launches", 1, {t.launches}},
                                         {"warp_insts", 1, {t.warp_insts}},
-                                        {"thread_insts", 1, {t.thread_insts}}};
+                                        {"thread_insts", 1, {t.thread_insts}},
+                                        {"approximated", 1, {t.approximated}}};
     const struct report_host host = {t.host_s, t.host_s > 0 ? (double)t.warp_insts / t.host_s : 0.0,
                                      "warp_insts_per_s"};
     struct report_run all = all_of(r->gpu);
     all.facts = facts;
-    all.nfacts = sizeof facts / sizeof *facts;
+    all.nfacts = sizeof facts / sizeof *facts - !r->machine.approximate;
     all.digest = r->digests ? &r->digest : NULL;
     return report_write(r->report, &all, &host, path);
 }

@@ -2,7 +2,8 @@
  *
  * With REPRISE_DIGEST in the environment each launch, and the totals, also have a digest: a hash of the whole
  * device memory as the launch left it, and of all of these in turn. Two runs of a program that give the same
- * digest computed the same. When the GPU keeps counters of each SM, sms has them. */
+ * digest computed the same. When the GPU keeps counters of each SM, sms has them. Where mechanisms only
+ * approximate, each launch and the totals say how many values --check found to be approximated. */
 #ifndef REPRISE_GPU_GPU_REPORT_H
 #define REPRISE_GPU_GPU_REPORT_H
 

@@ -1,4 +1,5 @@
 /* Launches: checks, constant banks, execution. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -178,6 +179,11 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
     bool ok = machine_run(g->machine, x, slots / (uint32_t)g->info.sms, &span);
     str_add(&g->err, str_text(&g->machine->checked), g->machine->checked.len);
     str_free(&g->machine->checked);
+    uint64_t differing = machine_differing(g->machine) - g->totals.approximated;
+    g->totals.approximated += differing;
+    if (differing)
+        str_printf(&g->err, "check: %" PRIu64 " values that were supplied approximate those computed\n",
+                   differing);
     counters_read(&g->timed, now);
     keep_counters(n, now, g->timed_total, g->timed_launch);
     for (uint32_t sm = 0; g->sm_total && sm < g->machine->nsms; sm++) {

@@ -45,6 +45,7 @@ struct machine *machine_create(const struct config *config, const struct mech_se
     for (uint32_t i = 0; i < m->nsms; i++) {
         m->sms[i] = sm_create(&m->arena, &m->core, m->mem, i);
         m->sms[i]->check.on = check;
+        m->sms[i]->check.approximate = mech_approximate(mechs);
         m->sms[i]->check.out = &m->checked;
         add_mechanisms(m, config, m->sms[i]);
     }
@@ -283,6 +284,13 @@ static void finish(struct machine *m, bool cut) {
             str_printf(&m->checked, "check: SM %u: %s\n", i, wrong);
         }
     }
+}
+
+uint64_t machine_differing(const struct machine *m) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < m->nsms; i++)
+        sum += m->sms[i]->check.differing;
+    return sum;
 }
 
 bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct timed_span *span) {

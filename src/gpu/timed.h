@@ -39,6 +39,9 @@ struct timed_span {
  * and memory are whole there; of what is on its way, only the timing is lost. */
 bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct timed_span *span);
 
+/* Values that mechanisms which approximate have supplied, and check found to differ from those computed. */
+uint64_t machine_differing(const struct machine *m);
+
 /* Registers the counters of a machine with these mechanisms (NULL: none), without one. */
 void machine_counters(struct counter_registry *r, const struct mech_set *mechs);
 /* Binds the machine's units to counters that were registered so, before all others. */

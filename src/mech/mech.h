@@ -303,6 +303,10 @@ struct mechanism {
     const char *name, *help;         /* what users call it, and a line about it */
     const struct mech_model *models; /* its other names, up to one without a name; NULL: none */
     uint32_t order;                  /* in a stack the smaller acts first */
+    /* Values that it supplies may differ from those that instructions compute, and so may what programs
+     * compute. Without this, memory must be the base machine's, bit for bit; with it, the error of the
+     * program's results is measured. */
+    bool approximate;
     struct mech_points points;
     struct param_table params;
     struct counter_table counters;

@@ -182,3 +182,10 @@ bool mech_select(struct mech_set *out, struct mech_registry *r, const char *text
             return true;
     }
 }
+
+bool mech_approximate(const struct mech_set *s) {
+    for (uint32_t k = 0; k < s->n; k++)
+        if (s->at[k]->approximate)
+            return true;
+    return false;
+}

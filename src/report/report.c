@@ -189,6 +189,8 @@ bool report_write(struct report *r, const struct report_run *totals, const struc
     json_t *all = json_pack("{s:i, s:s, s:s, s:O, s:O, s:o, s:o}", "schema", 1, m->kind, m->name, "mech",
                             m->mech, "settings", r->settings, m->runs, r->runs, "totals",
                             entry(r, totals, whole(r)), "host", host_part(host));
+    if (all && m->approximate)
+        json_object_set_new(all, "approximate", json_true());
     bool ok = all && json_dump_file(all, path, JSON_INDENT(2)) == 0;
     json_decref(all);
     return ok;

@@ -6,7 +6,8 @@
  *
  * Each entry and the totals say how much was timed: "all", "part" or "none". Instructions and the counters of
  * everything that ran are of all of it; cycles, ipc, the number of timed instructions and the other counters
- * of what was timed. derived has the machine's formulas, those that have a value. */
+ * of what was timed. derived has the machine's formulas, those that have a value. The report of a machine
+ * whose mechanisms only approximate has approximate, which is true. */
 #ifndef REPRISE_REPORT_REPORT_H
 #define REPRISE_REPORT_REPORT_H
 
@@ -24,6 +25,7 @@ struct report_machine {
     const char *kind,
         *name;        /* what such a machine is called in reports, and what it is called: "gpu", its name */
     const char *mech; /* its mechanisms */
+    bool approximate; /* they only approximate what programs compute */
     const char *runs; /* the list of what ran: "kernels" */
     const char *timed_insts; /* the instructions that were timed: "timed_warp_insts" */
     const char *parts;       /* counters of each part of the machine: "sms" */

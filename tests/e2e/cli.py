@@ -3,6 +3,7 @@
 
 Every check is a function named test_*; they print what went wrong, then a count. Python because it is processes and text.
 """
+import array
 import json
 import os
 import pathlib
@@ -16,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SAXPY = str(HERE.parent / "golden" / "saxpy.ptx")
 SAXPY_ARGS = ["--arg", "f32:2", "--arg", "iota:4", "--arg", "iota:4", "--arg", "u32:4"]
 COLUMNS = 100
-REPRISE = STATIC_RUNTIME = TMP = None  # set by main
+REPRISE = STATIC_RUNTIME = TMP = HAS_WORKLOADS = None  # set by main
 
 ENDLESS = """.version 6.4
 .target sm_75
@@ -104,10 +105,6 @@ def write(name, text):
     return path
 
 
-def has_workloads():
-    return (pathlib.Path(REPRISE).resolve().parent.parent / "workloads" / "hotspot").exists()
-
-
 def expect(condition, what):
     if not condition:
         raise AssertionError(what)
@@ -181,7 +178,7 @@ def test_machines_that_are_not_there():
     program, here = str(HERE.parent / "programs" / "prebuilt" / "sgemm"), "the option"
     commands = [["env", here], ["run", here, SAXPY, *SAXPY_ARGS], ["run", here, "--", program],
                 ["compare", here, "--mech", "base", "--", program]]
-    if has_workloads():
+    if HAS_WORKLOADS:
         commands += [["run", here, "nw"], ["run", here, "nw", "hotspot"], ["compare", "nw", "--mech", "base", here],
                      ["repro", "wir", "mix", "--workloads", "nw", here, "--out", os.path.join(TMP, "nowhere")]]
     wrong = (("--gpu", "gtx48", "no GPU is called 'gtx48'; did you mean 'gtx480'?"), ("--set", "sm.wraps=3", "did you mean 'sm.warps'?"),
@@ -262,7 +259,7 @@ def test_hangs_name_who_waits_for_whom():
         expect(rc == 1, f"{mode}: status {rc}")
         expect_in("lanes 0x0000ffff wait at barrier 1: 32 of 64 threads have arrived; not there: warp 0 (lanes 0xffff0000)", err)
         expect_in("lanes 0xffff0000 wait at barrier 2: 32 of 64 threads have arrived; not there: warp 0 (lanes 0x0000ffff)", err)
-    if has_workloads():
+    if HAS_WORKLOADS:
         rc, _, err = run("run", "hotspot", "--size", "tiny", "--gpu", "gtx480", "--watchdog", "5000")
         expect(rc == 1 and "CUDA_ERROR_LAUNCH_TIMEOUT (702)" in err, err)
         expect(re.search(r"SM 0, block \(0,0,0\), warp \d+: waits for a result: [RP]\d+, from PTX:\d+, machine code", err), err)
@@ -350,7 +347,7 @@ def test_summary():
     expect(" power 4" in lines[0] and "static" in lines[-1], out)  # little more than what leaks
     _, out, _ = run("run", "--functional", *words)
     expect("energy" not in out, out)
-    if not has_workloads():
+    if not HAS_WORKLOADS:
         return
     for options, shown in ((["--summary"], True), ([], False), (["--summary", "--functional"], False)):
         rc, out, err = run("run", "--gpu", "gtx480", *options, "hotspot", "--size", "tiny")
@@ -365,7 +362,7 @@ def test_sampling():
     same = part.index("\n", part.index(" warp instructions,"))
     expect(rc == rc2 == 0 and part[:same] == whole[:same], f"results differ:\n{whole}{part}")
     expect("\n50 cycles until timing ended\n" in part and "until" not in whole and " cycles, " in whole, part)
-    if not has_workloads():
+    if not HAS_WORKLOADS:
         return
     words = ["--gpu", "gtx480", "bfs", "--size", "tiny", "--check-result"]
     whole = report(*words, timed=True)
@@ -399,7 +396,7 @@ def check_sampled(data, whole, timed, option):
 
 def test_several_workloads():
     """In any number of processes: the same output in the same order, and the same reports."""
-    if not has_workloads():
+    if not HAS_WORKLOADS:
         return
     names = ["lbm", "hotspot", "bfs", "nw"]  # the first one takes longest
     seen = []
@@ -433,7 +430,7 @@ def test_counters_sum_and_move():
     path = write("rare.ptx", RARE)
     moved = {}
     reports = [report(path, "--block", "32", "--arg", "buf:256")]
-    if has_workloads():
+    if HAS_WORKLOADS:
         reports += [report(name, "--size", "tiny") for name in
                     ("hotspot", "bfs", "dct8x8", "convolutionTexture", "imghisto", "BlackScholes", "LIB", "lavaMD", "mri-q", "tpacf")]
     for data in reports:
@@ -447,7 +444,71 @@ def test_counters_sum_and_move():
     for name in ("insts.load.generic", "insts.store.generic", "insts.load.local", "insts.store.local", "insts.fp16", "insts.warp"):
         expect(moved[name] > 0, f"{name} was not counted")
     still = [n for n, v in moved.items() if v == 0 and n != "insts.fp64"]
-    expect(not has_workloads() or not still, f"counters that nothing moves: {still}")
+    expect(not HAS_WORKLOADS or not still, f"counters that nothing moves: {still}")
+
+
+def read_results(path):
+    """The results in a file: name, type and values of each."""
+    data, at = pathlib.Path(path).read_bytes(), len(b"reprise results 1\n")
+    expect(data.startswith(b"reprise results 1\n"), data[:40])
+    results = []
+    while at < len(data):
+        end = data.index(b"\n", at)
+        kind, count, name = data[at:end].decode().split(" ", 2)
+        values = array.array({"f32": "f", "i32": "i", "u32": "I", "u8": "B", "f64": "d"}[kind])
+        size = values.itemsize * int(count)
+        values.frombytes(data[end + 1:end + 1 + size])
+        at = end + 1 + size
+        results.append((name, kind, list(values)))
+    return results
+
+
+def test_results_of_kernels_and_programs():
+    path = os.path.join(TMP, "kernel.results")
+    words = [SAXPY, "--block", "4", "--arg", "f32:2", "--arg", "iota:4", "--arg", "iota:8", "--arg", "u32:4"]
+    rc, _, err = run("run", "--results", path, "--result", "saxpy:2:u32", "--result", "saxpy:1:i32:3", *words)
+    expect(rc == 0 and not err, err)
+    expect(read_results(path) == [("saxpy:2", "u32", [0, 3, 6, 9, 4, 5, 6, 7]), ("saxpy:1", "i32", [0, 1, 2])], read_results(path))
+    for spec, said in (("saxpy:0:f32", "no such parameter that points to memory"), ("saxpy:9:f32", "no such parameter"),
+                       ("saxpy:2:f64:5", "not that large"), ("saxp:2:f32", "no kernel of that name was launched")):
+        rc, _, err = run("run", "--results", path, "--result", spec, *words)
+        expect(rc == 0 and f"reprise: there is no result {spec}: " in err and said in err and not read_results(path), err)
+    rc, _, err = run("run", "--results", "/nonexistent/results", "--result", "saxpy:2:f32", *words)
+    expect(rc == 1 and "cannot write the results to /nonexistent/results" in err, err)
+    for wrong, said in ((["--result", "saxpy:2:f32"], "both are needed"), (["--results", path], "both are needed"),
+                        (["--result", "saxpy:2"], "--result takes KERNEL:PARAMETER:TYPE[:COUNT], not saxpy:2")):
+        rc, _, err = run("run", *wrong, *words)
+        expect(rc == 2 and said in err, err)
+    program, kernel = str(HERE.parent / "programs" / "prebuilt" / "sgemm"), "_Z4gemmIfEvPKT_S2_PS0_iS0_S0_:2"
+    rc, _, err = run("run", "--functional", "--results", path, "--result", kernel + ":f32", "--", program)
+    results = read_results(path)
+    expect(rc == 0 and not err and [r[:2] for r in results] == [(kernel, "f32")] and len(results[0][2]) == 128 * 128, err)
+    expect(len(set(results[0][2])) > 1000, "the last launch's result")
+
+
+def test_results_of_workloads():
+    if not has_workloads():
+        return
+    path = os.path.join(TMP, "workload.results")
+    for bits in "32", "64":
+        rc, out, err = run("run", "nw", "--functional", "--size", "tiny", "--bits", bits, "--results", path)
+        expect(rc == 0 and not err and "NOT CHECKED" in out, out + err)
+        expect([(n, k, len(v)) for n, k, v in read_results(path)] == [("score", "i32", 25921)], "the scores")
+    right = read_results(path)[0][2]
+    rc, _, err = run("run", "--functional", "--results", path, "nw", "SobelFilter", "--size", "tiny")
+    expect(rc == 0 and not err and read_results(os.path.join(TMP, "workload.nw.results"))[0][2] == right, "a file for each")
+    rc, _, err = run("run", "--results", path, "--result", "k:0:f32", "nw", "--size", "tiny")
+    expect(rc == 2 and "workloads declare their results" in err, err)
+    # With a kernel that computes something else: wrong, unless that is accepted, and the results tell.
+    ptx = pathlib.Path(REPRISE).parent.parent / "workloads" / "nw.64.ptx"
+    broken = os.path.join(TMP, "broken.ptx")
+    pathlib.Path(broken).write_text(ptx.read_text().replace("max.s32", "min.s32"))
+    words = ["run", "--functional", "nw", "--size", "tiny", "--check-result", "--results", path, "--", "--ptx", broken]
+    rc, out, err = run(*words)
+    expect(rc == 1 and "FAILED: score[" in err and not out, out + err)
+    rc, out, err = run(*words, "--accept")
+    wrong = sum(a != b for a, b in zip(read_results(path)[0][2], right, strict=True))
+    expect(rc == 0 and out == f"nw tiny: ACCEPTED (25921 values, {wrong} of them wrong)\n" and wrong > 1000, out + err)
 
 
 def test_lists():
@@ -485,7 +546,7 @@ def test_probes():
 
 
 def test_mix():
-    if not has_workloads():
+    if not HAS_WORKLOADS:
         return
     rc, out, err = run("list", "workloads", "--mix", "--size", "tiny")
     expect(rc == 0 and not err, err)
@@ -500,7 +561,7 @@ def test_mix():
 
 
 def test_workloads():
-    if not has_workloads():
+    if not HAS_WORKLOADS:
         return
     for bits, mode in (("64", ["--functional"]), ("32", ["--functional"]), ("32", ["--gpu", "gtx480"])):
         rc, out, err = run("run", *mode, "hotspot", "--size", "tiny", "--bits", bits, "--check-result")
