@@ -487,7 +487,7 @@ def test_results_of_kernels_and_programs():
 
 
 def test_results_of_workloads():
-    if not has_workloads():
+    if not HAS_WORKLOADS:
         return
     path = os.path.join(TMP, "workload.results")
     for bits in "32", "64":
