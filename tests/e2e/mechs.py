@@ -74,6 +74,8 @@ RULES = [  # left, relation, right, when
     ("n['darsie.removed.loads']", "<=", "n['darsie.skipped'] + n['darsie.dropped']", ""),
     (EXECUTED, "==", RENAMED + " - n['uv.hits']", ""),
     ("n['uv.hits'] + n['uv.writes']", "<=", "n['uv.lookups']", ""),
+    ("n['sm.insts.warp'] + n['dac_ideal.removed'] + n['dac_ideal.dropped']", "==", "base['sm.insts.warp']", "not atomics"),
+    ("n['dac_ideal.wrong']", "<=", "n['dac_ideal.removed'] + n['dac_ideal.dropped']", ""),
 ]
 CONDITIONS = {
     "affine alone": lambda model, n: model == "affine",
