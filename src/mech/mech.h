@@ -118,6 +118,9 @@ struct mech_watch {
     void (*written)(void *m, int32_t op, uint32_t k);
     /* The op ends, whichever way it went; what it still has on the scoreboard is released after this. */
     void (*retire)(void *m, int32_t op);
+    /* It must see every instruction of the program: what it knows of a warp's registers is wrong behind one
+     * that was skipped. It cannot be stacked with an owner of the stream. */
+    bool every;
 };
 
 /* Which warps issue, and issue slots for instructions of one's own. Open to all. */

@@ -675,6 +675,15 @@ static void test_owners(void **state) {
     diag_free(&d);
     d = (struct diag){0};
     s.n = 0;
+    /* What must see every instruction stands beside no one who skips. */
+    mech[0].points = (struct mech_points){.watch = {.every = true}};
+    mech[1].points = (struct mech_points){.stream = {.decoded = decoded}};
+    assert_true(mech_add(&s, &mech[1], NULL, &d));
+    assert_false(mech_add(&s, &mech[0], NULL, &d));
+    assert_non_null(strstr(str_text(&d.text), "pass over instructions"));
+    diag_free(&d);
+    d = (struct diag){0};
+    s.n = 0;
     mech[0].points = (struct mech_points){.stream = {.own_code = true}};
     mech[1].points = one[MECH_registers];
     assert_true(mech_add(&s, &mech[1], NULL, &d));
