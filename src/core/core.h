@@ -349,6 +349,8 @@ static inline void buffer_pop(struct core_warp *cw) {
 static inline uint32_t buffer_front(const struct core_warp *cw) {
     return cw->buffered + cw->arriving ? cw->buffer[cw->first] : cw->fetch_pc;
 }
+/* The warp's path passes over instructions that were skipped, from one pc up to another. */
+void path_pass(struct sm *sm, uint32_t slot, uint32_t from, uint32_t to);
 /* Empties the buffer; the warp goes on at pc. */
 void buffer_flush(struct sm *sm, uint32_t slot, uint32_t pc);
 /* Scheduling (sched.c). */

@@ -31,7 +31,7 @@ RUNS += [(["--gpu", "wir", "--bits", "32", "--mech", mech], "hotspot") for mech 
 RUNS += [(["--gpu", "darsie", "--bits", "32", "--mech", "darsie", *(word for s in settings for word in ("--set", s))], name)
          for settings, name in (([], "hotspot"), ([], "backprop"), ([], "LIB"), ([], "cutcp"), ([], "bfs"), ([], "matrixMul"), ([], "srad_v2"), ([], "particlefilter"),
                                 (["darsie.entries=1"], "CP"))]
-RUNS += [(["--gpu", "darsie", "--mech", "uv"], "LIB")]
+RUNS += [(["--gpu", "darsie", "--mech", mech], name) for mech, name in (("uv", "LIB"), ("dac-ideal", "LIB"), ("dac-ideal", "hotspot"))]
 RUNS += [(["--gpu", "gtx480", "--probe", "repeat"], "hotspot")]
 # What no workload executes, in one kernel: doubles, halves, addresses that name their space.
 RARE = """.version 7.0

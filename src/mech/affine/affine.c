@@ -250,7 +250,7 @@ const struct mechanism mech_affine = {
     .points =
         {
             .life = {.finish = finish, .warp = warp},
-            .watch = {.control = control, .issued = issued, .result = result},
+            .watch = {.control = control, .issued = issued, .result = result, .every = true},
             .forms = {.arrays = arrays},
             .units = {.dispatch = dispatch},
         },

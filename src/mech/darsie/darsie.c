@@ -31,6 +31,8 @@ static const struct param params[] = {
      "solution."},
     {"darsie.why", PARAM_AT(struct darsie_params, why), 0, 1, false, "",
      "DARSIE: disasm says where the class of each instruction comes from."},
+    {"darsie.conflicts", PARAM_AT(struct darsie_params, conflicts), 0, 1, true, "",
+     "DARSIE: followers read the leader's register in its bank; otherwise as if each had a copy in its own."},
     {"darsie.omit", PARAM_AT(struct darsie_params, omit), 0, 1023, 0, "",
      "DARSIE: rules of correctness that are left out, for tests: a sum of bits (enum darsie_rule)."},
     {"darsie.pj.skip", PARAM_AT(struct darsie_params, pj_skip), 0, 1e6, 2.0, "pJ",

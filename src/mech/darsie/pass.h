@@ -10,7 +10,7 @@ enum { DARSIE_SOURCES = 12, DARSIE_WORDS = 8 };
 /* Its parameters; darsie.c says what they mean. */
 struct darsie_params {
     int32_t entries, registers, ports, elections;
-    bool loads, ignore_store, cf_sync, three_d, pessimistic, why;
+    bool loads, ignore_store, cf_sync, three_d, pessimistic, why, conflicts;
     int32_t omit;
     double pj_skip, pj_rename, pj_mask;
 };

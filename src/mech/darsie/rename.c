@@ -163,7 +163,8 @@ uint32_t darsie_place(void *m, int32_t op, uint32_t k, bool write) {
     const struct darsie_inst *c = &d->ops[op];
     if (write)
         return place_of(d, k < c->ndst ? c->dst[k] : DARSIE_PRIVATE, o->warp, o->i->d + k);
-    return place_of(d, k < c->nsrc ? c->src[k] : DARSIE_PRIVATE, o->warp, o->need->reads[k]);
+    bool shared = k < c->nsrc && d->params->conflicts;
+    return place_of(d, shared ? c->src[k] : DARSIE_PRIVATE, o->warp, o->need->reads[k]);
 }
 
 /* Lanes that a guarded write keeps are copied to where the result goes. */
