@@ -8,7 +8,8 @@
  * sides. The first 4 GB of the range are reachable from 32-bit modules, whose pointers are the low 32 bits.
  * Allocation is deterministic: the same calls give the same addresses, run after run.
  *
- * Simulated code reaches only live allocations; anything else is a fault of the launch, never of the host. */
+ * Simulated code reaches what a GPU would have mapped: pages of 2 MB that hold something live, and registered
+ * host memory to the byte. Anything else is a fault of the launch, never of the host. */
 #ifndef REPRISE_H
 #define REPRISE_H
 
@@ -35,7 +36,7 @@ enum rp_status {
     RP_INVALID_VALUE,       /* an argument makes no sense */
     RP_INVALID_CONFIG,      /* grid, block or shared size beyond the GPU's limits */
     RP_OUT_OF_RESOURCES,    /* registers do not suffice for one block */
-    RP_ILLEGAL_ADDRESS,     /* no live allocation there */
+    RP_ILLEGAL_ADDRESS,     /* nothing is mapped there */
     RP_MISALIGNED,          /* address not a multiple of the access size */
     RP_SHARED_RANGE,        /* shared address beyond the block's shared memory */
     RP_LOCAL_RANGE,         /* local address beyond the thread's local memory */

@@ -26,14 +26,11 @@ bool exec_fault(struct exec *x, const struct warp *w, const struct xinst *i, enu
 }
 
 void *exec_global(struct exec *x, uint64_t addr, uint32_t size) {
-    struct rp_alloc *a = x->hint;
-    if (!a || addr - a->addr >= a->size) {
-        a = memory_find(x->mem, addr);
-        if (!a)
-            return NULL;
-        x->hint = a;
-    }
-    return addr - a->addr <= a->size - size && size <= a->size ? (void *)(uintptr_t)addr : NULL;
+    const struct mem_span *h = &x->hint;
+    bool known = addr - h->addr < h->size && h->size - (addr - h->addr) >= size;
+    if (!known && !memory_span(x->mem, addr, &x->hint))
+        return NULL;
+    return h->size - (addr - h->addr) >= size ? (void *)(uintptr_t)addr : NULL;
 }
 
 static uint32_t first_lane(uint32_t m) {
@@ -100,7 +97,7 @@ static bool fault_lane(struct exec *x, const struct warp *w, const struct xinst 
     return true;
 }
 
-/* Lanes in different allocations, or a fault. */
+/* Lanes in memory with gaps between, or a fault. */
 static bool global_each(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint64_t *a,
                         uint32_t bytes) {
     for (uint32_t l = 0; l < WARP_LANES; l++) {
@@ -116,14 +113,10 @@ static bool global_each(struct exec *x, struct warp *w, const struct xinst *i, u
 
 static bool to_global(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, struct target *t,
                       uint32_t bytes) {
-    struct rp_alloc *h = x->hint;
+    const struct mem_span *h = &x->hint;
     uint64_t a0 = t->at[first_lane(m)];
-    if (!h || a0 - h->addr >= h->size) {
-        h = memory_find(x->mem, a0);
-        if (!h)
-            return global_each(x, w, i, m, t->at, bytes);
-        x->hint = h;
-    }
+    if (a0 - h->addr >= h->size && !memory_span(x->mem, a0, &x->hint))
+        return global_each(x, w, i, m, t->at, bytes);
     if (in_range(t->at, h->addr, h->size, bytes) && aligned(t->at, bytes))
         return true;
     return global_each(x, w, i, m, t->at, bytes);
@@ -271,13 +264,9 @@ static uint8_t *piece(struct exec *x, struct warp *w, const struct xinst *i, uin
     const uint32_t *hi = i->in->m.a64 ? src_lanes(x, w, i->s[1]) : NULL;
     uint64_t a0 = hi ? ((uint64_t)hi[l] << 32 | lo[l]) + (uint64_t)(int64_t)i->in->imm
                      : (uint64_t)WINDOW_HI << 32 | (uint32_t)(lo[l] + imm);
-    const struct rp_alloc *h = x->hint;
-    if (!h || a0 - h->addr >= h->size) {
-        h = memory_find(x->mem, a0);
-        if (!h)
-            return NULL;
-        x->hint = (struct rp_alloc *)h;
-    }
+    const struct mem_span *h = &x->hint;
+    if (a0 - h->addr >= h->size && !memory_span(x->mem, a0, &x->hint))
+        return NULL;
     if (h->size < bytes || (h->addr & (bytes - 1)))
         return NULL;
     uint64_t span = h->size - bytes;

@@ -7,6 +7,8 @@
 #include "isa/isa.h"
 
 enum { ALIGN = 256, PAGE = 4096, FREED_KEPT = 64 };
+enum { MAPPED_SHIFT = 21, MAPPED_PAGES = RP_REGION_SIZE >> MAPPED_SHIFT };
+#define MAPPED_PAGE ((uint64_t)1 << MAPPED_SHIFT)
 
 /* The range is shared by all GPUs of the process: it is reserved once, and a second GPU gets the upper half.
  */
@@ -25,6 +27,7 @@ bool memory_init(struct memory *m, size_t limit) {
     }
     users++;
     *m = (struct memory){.base = RP_REGION, .limit = limit};
+    m->opened = xcalloc(MAPPED_PAGES / 8, 1);
     return true;
 }
 
@@ -35,6 +38,7 @@ void memory_destroy(struct memory *m) {
     users--;
     vec_free(&m->allocs);
     vec_free(&m->freed);
+    free(m->opened);
     *m = (struct memory){0};
 }
 
@@ -56,14 +60,121 @@ struct rp_alloc *memory_find(const struct memory *m, uint64_t addr) {
     return i < m->allocs.len && m->allocs.at[i].addr <= addr ? &m->allocs.at[i] : NULL;
 }
 
+static uint64_t round_up(uint64_t x, uint64_t align) {
+    return (x + align - 1) & ~(align - 1);
+}
+
+static uint64_t round_down(uint64_t x, uint64_t align) {
+    return x & ~(align - 1);
+}
+
+static uint64_t alloc_end(const struct rp_alloc *a) {
+    return a->addr + a->size;
+}
+
+/* Widens [*lo, *hi), which are mapped, by the pages of neighbouring allocations, as long as they follow
+ * without a gap. Where it stops early is right as well: what lies beyond is looked up when it is accessed. */
+static void widen(const struct memory *m, uint32_t i, uint64_t *lo, uint64_t *hi) {
+    enum { STEPS = 256 };
+    const uint64_t most = UINT64_C(1) << 31; /* so that offsets in the span have 32 bits */
+    uint64_t top = *hi + most, bottom = *lo > most ? *lo - most : 0;
+    for (uint32_t k = i, n = 0; k < m->allocs.len && n < STEPS && *hi < top; k++, n++) {
+        const struct rp_alloc *a = &m->allocs.at[k];
+        if (a->kind == RP_MEM_REGISTERED || round_down(a->addr, MAPPED_PAGE) > *hi)
+            break;
+        uint64_t end = round_up(alloc_end(a), MAPPED_PAGE);
+        *hi = end > *hi ? end : *hi;
+    }
+    for (uint32_t k = i, n = 0; k-- > 0 && n<STEPS && * lo> bottom; n++) {
+        const struct rp_alloc *a = &m->allocs.at[k];
+        if (a->kind == RP_MEM_REGISTERED || round_up(alloc_end(a), MAPPED_PAGE) < *lo)
+            break;
+        uint64_t start = round_down(a->addr, MAPPED_PAGE);
+        *lo = start < *lo ? start : *lo;
+    }
+    *hi = *hi > top ? top : *hi;
+    *lo = *lo < bottom ? bottom : *lo;
+}
+
+bool memory_span(const struct memory *m, uint64_t addr, struct mem_span *span) {
+    *span = (struct mem_span){0};
+    bool region = addr - m->base < RP_REGION_SIZE;
+    uint64_t lo = round_down(addr, MAPPED_PAGE), hi = lo + MAPPED_PAGE;
+    uint32_t i = lower_bound(m, region ? lo : addr);
+    if (i == m->allocs.len)
+        return false;
+    const struct rp_alloc *a = &m->allocs.at[i];
+    if (!region) { /* what lies around registered memory is the host's */
+        if (a->addr <= addr)
+            *span = (struct mem_span){a->addr, a->size};
+        return a->addr <= addr;
+    }
+    if (a->addr >= hi)
+        return false;
+    widen(m, i, &lo, &hi);
+    *span = (struct mem_span){lo, hi - lo};
+    return true;
+}
+
+bool memory_reaches(const struct memory *m, uint64_t addr, uint64_t size) {
+    while (size) {
+        struct mem_span span;
+        if (!memory_span(m, addr, &span))
+            return false;
+        uint64_t n = span.addr + span.size - addr;
+        n = n < size ? n : size;
+        addr += n;
+        size -= n;
+    }
+    return true;
+}
+
 static void insert(struct memory *m, uint32_t at, struct rp_alloc a) {
     vec_push(&m->allocs, a);
     memmove(&m->allocs.at[at + 1], &m->allocs.at[at], (m->allocs.len - 1 - at) * sizeof a);
     m->allocs.at[at] = a;
 }
 
-static uint64_t round_up(uint64_t x, uint64_t align) {
-    return (x + align - 1) & ~(align - 1);
+/* Gives whole pages of the host inside [from, to) back; they read as zero from then on. */
+static void give_back(uint64_t from, uint64_t to) {
+    from = round_up(from, PAGE);
+    to = round_down(to, PAGE);
+    if (to > from)
+        madvise((void *)(uintptr_t)from, to - from, MADV_DONTNEED);
+}
+
+/* Fills [at, at + size) with zeros, in memory that earlier allocations or stray writes may have touched. */
+static void clear(uint64_t at, uint64_t size) {
+    uint64_t first = round_up(at, PAGE), last = round_down(at + size, PAGE);
+    if (size < PAGE || first >= last) {
+        memset((void *)(uintptr_t)at, 0, size);
+        return;
+    }
+    memset((void *)(uintptr_t)at, 0, first - at);
+    give_back(first, last);
+    memset((void *)(uintptr_t)last, 0, at + size - last);
+}
+
+/* Makes the mapped pages of [at, at + size) accessible on the host; *used: some were before. */
+static bool open_pages(struct memory *m, uint64_t at, uint64_t size, bool *used) {
+    uint64_t first = (at - m->base) >> MAPPED_SHIFT, last = (at + size - 1 - m->base) >> MAPPED_SHIFT;
+    *used = false;
+    for (uint64_t p = first; p <= last; p++) {
+        if (m->opened[p / 8] >> p % 8 & 1) {
+            *used = true;
+            continue;
+        }
+        uint64_t n = 1;
+        while (p + n <= last && !(m->opened[(p + n) / 8] >> (p + n) % 8 & 1))
+            n++;
+        if (mprotect((void *)(uintptr_t)(m->base + (p << MAPPED_SHIFT)), n << MAPPED_SHIFT,
+                     PROT_READ | PROT_WRITE))
+            return false;
+        for (uint64_t k = p; k < p + n; k++)
+            m->opened[k / 8] |= (uint8_t)(1 << k % 8);
+        p += n - 1;
+    }
+    return true;
 }
 
 uint64_t memory_alloc(struct memory *m, size_t size, enum rp_mem_kind kind) {
@@ -76,24 +187,35 @@ uint64_t memory_alloc(struct memory *m, size_t size, enum rp_mem_kind kind) {
         at = round_up(at, align);
         if (at + size <= m->allocs.at[i].addr)
             break;
-        at = round_up(m->allocs.at[i].addr + m->allocs.at[i].size, ALIGN);
+        at = round_up(alloc_end(&m->allocs.at[i]), ALIGN);
     }
     at = round_up(at, align);
-    if (at + size > end)
+    bool used;
+    if (at + size > end || !open_pages(m, at, size, &used))
         return 0;
-    uint64_t first = at & ~(uint64_t)(PAGE - 1), last = round_up(at + size, PAGE);
-    if (mprotect((void *)(uintptr_t)first, last - first, PROT_READ | PROT_WRITE))
-        return 0;
-    memset((void *)(uintptr_t)at, 0,
-           size < PAGE ? size : 0); /* fresh pages are zero; small ones may be reused */
+    if (used)
+        clear(at, size);
     insert(m, i, (struct rp_alloc){.addr = at, .size = size, .kind = kind});
     m->used += size;
     return at;
 }
 
+/* Whether the host has memory in every page of [addr, addr + size). */
+static bool host_has(uint64_t addr, size_t size) {
+    unsigned char there[256];
+    uint64_t end = round_up(addr + size, PAGE);
+    for (uint64_t p = round_down(addr, PAGE); p < end; p += sizeof there * PAGE) {
+        uint64_t n = end - p < sizeof there * PAGE ? end - p : sizeof there * PAGE;
+        if (mincore((void *)(uintptr_t)p, n, there))
+            return false;
+    }
+    return true;
+}
+
 bool memory_register(struct memory *m, void *p, size_t size) {
     uint64_t addr = (uintptr_t)p;
-    if (!size || addr + size < addr)
+    if (!size || addr + size < addr || (addr < m->base + RP_REGION_SIZE && addr + size > m->base) ||
+        !host_has(addr, size))
         return false;
     uint32_t i = lower_bound(m, addr);
     if (i < m->allocs.len && m->allocs.at[i].addr < addr + size)
@@ -108,15 +230,7 @@ bool memory_free(struct memory *m, uint64_t addr) {
         return false;
     if (a->kind != RP_MEM_REGISTERED) {
         m->used -= a->size;
-        if (a->size >= PAGE) { /* give the pages back; they read as zero when used again */
-            uint64_t last = round_up(addr + a->size, PAGE);
-            struct rp_alloc *next = a + 1 < m->allocs.at + m->allocs.len ? a + 1 : NULL;
-            if (next && next->addr < last)
-                last -= PAGE;
-            if (last > addr)
-                madvise((void *)(uintptr_t)addr, last - addr, MADV_DONTNEED);
-            memset((void *)(uintptr_t)last, 0, addr + a->size > last ? addr + a->size - last : 0);
-        }
+        give_back(addr, alloc_end(a));
     }
     if (m->freed.len == FREED_KEPT) {
         memmove(m->freed.at, m->freed.at + 1, (FREED_KEPT - 1) * sizeof *m->freed.at);
@@ -130,7 +244,7 @@ bool memory_free(struct memory *m, uint64_t addr) {
 }
 
 static uint64_t gap(const struct rp_alloc *a, uint64_t addr) {
-    return addr < a->addr ? a->addr - addr : addr < a->addr + a->size ? 0 : addr - (a->addr + a->size) + 1;
+    return addr < a->addr ? a->addr - addr : addr < alloc_end(a) ? 0 : addr - alloc_end(a) + 1;
 }
 
 void memory_describe(const struct memory *m, uint64_t addr, struct str *out) {

@@ -45,6 +45,11 @@ uint32_t tex_extent(const struct rp_tex_desc *t, unsigned axis) {
     return n ? n : 1;
 }
 
+uint64_t tex_memory_bytes(const struct rp_tex_desc *t) {
+    uint64_t layers = (uint64_t)(t->layers ? t->layers : 1) * (t->cubemap ? 6 : 1), depth = tex_extent(t, 2);
+    return t->slice * (layers > depth ? layers : depth);
+}
+
 unsigned tex_dimensions(enum tex_geom g) {
     return g == TEX_1D || g == TEX_A1D ? 1 : g == TEX_3D ? 3 : 2;
 }

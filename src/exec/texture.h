@@ -20,6 +20,8 @@ unsigned tex_channels(const struct rp_tex_desc *t);
 uint32_t tex_texel_bytes(const struct rp_tex_desc *t);
 /* Texels along an axis, at least 1. */
 uint32_t tex_extent(const struct rp_tex_desc *t, unsigned axis);
+/* Bytes of memory that all its texels span, from its address on. */
+uint64_t tex_memory_bytes(const struct rp_tex_desc *t);
 unsigned tex_dimensions(enum tex_geom g);
 
 /* What 32 lanes ask of one texture. Lanes that do not take part may hold any coordinates. */

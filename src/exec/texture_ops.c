@@ -170,6 +170,14 @@ static void sample(struct warp *w, const struct xinst *i, const struct tex_reque
         lane_blend(w->r[i->d + k], out[k], r->lanes);
 }
 
+/* Whether the memory behind a texture is still there: the program may have freed it. */
+static bool backed(const struct exec *x, const struct rp_tex_desc *t) {
+    const struct mem_span *h = &x->hint;
+    uint64_t bytes = tex_memory_bytes(t);
+    return !t->addr || (t->addr - h->addr < h->size && h->size - (t->addr - h->addr) >= bytes) ||
+           memory_reaches(x->mem, t->addr, bytes);
+}
+
 bool exec_tex(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
     struct tex_request r = request(x, w, i);
     for (uint32_t left = m; left; left &= ~r.lanes) {
@@ -178,6 +186,9 @@ bool exec_tex(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m)
         if (!r.t)
             return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, (uint32_t)__builtin_ctz(left), handle, 0,
                               MS_GLOBAL);
+        if (i->in->op != OP_TXQ && !backed(x, r.t))
+            return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, (uint32_t)__builtin_ctz(left), r.t->addr,
+                              tex_texel_bytes(r.t), MS_GLOBAL);
         if (i->in->op == OP_TEX) {
             sample(w, i, &r);
             continue;

@@ -148,8 +148,8 @@ struct exec {
     size_t out_limit;
     struct textures *tex;
     uint64_t heap_limit, heap_used;
-    struct rp_alloc *hint; /* allocation that was hit last */
-    struct str report;     /* of the fault, in words */
+    struct mem_span hint; /* memory that was hit last */
+    struct str report;    /* of the fault, in words */
     const char *module_name;
     const char *(*file_name)(void *names, uint32_t file); /* of debug lines; NULL when unknown */
     void *names;
