@@ -54,8 +54,10 @@ static int linear_box(const struct cud_copy *c, const struct cud_side *s, struct
     if (!span(c, b, &bytes))
         return cudaErrorInvalidValue;
     bool device = s->where == CUD_DEV || in_region(b->base);
-    if (device && !rp_mem_ptr(cud.gpu, (uintptr_t)b->base, bytes))
+    if (device && !rp_mem_ptr(cud.gpu, (uintptr_t)b->base, bytes)) {
+        cud_thread()->wrong = (uintptr_t)b->base;
         return cudaErrorInvalidValue;
+    }
     struct rp_alloc *a = device ? cud_mem_find((uintptr_t)b->base) : NULL;
     return a && a->kind == RP_MEM_ARRAY ? cudaErrorInvalidValue : cudaSuccess;
 }
@@ -86,9 +88,12 @@ int cud_copy_run(const struct cud_copy *c) {
     if (error)
         return error;
     for (size_t z = 0; z < c->depth; z++)
-        for (size_t y = 0; y < c->height; y++)
-            memmove(dst.base + z * dst.slice + y * dst.pitch, src.base + z * src.slice + y * src.pitch,
-                    c->width);
+        for (size_t y = 0; y < c->height; y++) {
+            uint8_t *to = dst.base + z * dst.slice + y * dst.pitch;
+            const uint8_t *from = src.base + z * src.slice + y * src.pitch;
+            rp_mem_copied(cud.gpu, (uintptr_t)to, (uintptr_t)from, c->width);
+            memmove(to, from, c->width);
+        }
     cud.clock_ns += c->width * c->height * c->depth * COPY_NS_PER_KB / 1024;
     return cudaSuccess;
 }
@@ -112,7 +117,9 @@ int cud_fill_check(const struct cud_fill *f) {
     return cudaSuccess;
 }
 
-static void fill_row(uint8_t *p, uint32_t value, unsigned elem, size_t n) {
+static void fill_row(uint64_t addr, uint32_t value, unsigned elem, size_t n) {
+    uint8_t *p = (uint8_t *)(uintptr_t)addr;
+    rp_mem_written(cud.gpu, addr, n * elem);
     if (elem == 1)
         memset(p, (int)(value & 0xff), n);
     else
@@ -126,7 +133,7 @@ int cud_fill_run(const struct cud_fill *f) {
         return error;
     for (size_t z = 0; z < f->depth; z++)
         for (size_t y = 0; y < f->height; y++)
-            fill_row((uint8_t *)(uintptr_t)f->dst + z * f->slice + y * f->pitch, f->value, f->elem, f->width);
+            fill_row(f->dst + z * f->slice + y * f->pitch, f->value, f->elem, f->width);
     cud.clock_ns += f->width * f->elem * f->height * f->depth / 1024;
     return cudaSuccess;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cuda/core.h"
 #include "gpu/options.h"
@@ -26,9 +27,26 @@ static bool open_trace(const struct options *o) {
     return trace;
 }
 
+static int error_exitcode;
+
+/* Leaks are of a program that could have freed its memory: after a fault it cannot. */
+static void end_findings(void) {
+    rp_findings_end(cud.gpu, !cud.primary.pending && !cud.primary.sticky);
+    cud_flush_findings();
+}
+
+/* When everything else has been done at the end of the process: a status that says that there were errors. */
+static __attribute__((destructor)) void end_with_errors(void) {
+    if (!error_exitcode || !cud.gpu || !rp_errors(cud.gpu))
+        return;
+    fflush(NULL);
+    _exit(error_exitcode);
+}
+
 static void at_exit(void) {
     cud_lock();
     cud_flush_output();
+    end_findings();
     cuda_report_at_exit();
     char *log;
     trace_close(trace, &log);
@@ -52,10 +70,13 @@ int cud_device_open(void) {
         rp_gpu_destroy(cud.gpu);
         cud.gpu = NULL;
     }
+    error_exitcode = opt.error_exitcode;
     options_free(&opt);
     failed = !cud.gpu;
     if (failed)
         return cudaErrorInitializationError;
+    rp_trace_host(cud.gpu, &cud_host_trace);
+    cud_flush_findings();
     atexit(at_exit);
     return cudaSuccess;
 }

@@ -36,6 +36,15 @@ void cud_flush_output(void) {
     write_out(&kept_err, stderr);
 }
 
+void cud_flush_findings(void) {
+    size_t len = 0;
+    const char *text = rp_take_findings(cud.gpu, &len);
+    if (!len)
+        return;
+    fflush(stdout);
+    fwrite(text, 1, len, stderr);
+}
+
 void cud_report_launch(struct rp_kernel *k, const struct rp_launch *l, struct rp_totals before) {
     if (getenv("REPRISE_JSON"))
         report_launch(&launches, cud.gpu, k, l, before);

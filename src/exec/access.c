@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "exec/warp.h"
+#include "exec/watch.h"
 
 typedef uint32_t __attribute__((may_alias, aligned(4))) word;
 typedef uint16_t __attribute__((may_alias, aligned(2))) half;
@@ -454,6 +455,23 @@ bool exec_ldgsts(struct exec *x, struct warp *w, const struct xinst *i, uint32_t
         memcpy((void *)(uintptr_t)to.at[l], v, bytes);
     }
     return true;
+}
+
+void exec_touch(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t s, int64_t imm,
+                uint32_t m, struct touch *t) {
+    uint32_t space = i->in->m.space;
+    addresses(x, w, i, s, imm, m, t->at);
+    t->bytes = (uint32_t)i->in->m.size * (i->in->m.vec ? i->in->m.vec : 1);
+    t->shared = space == MS_SHARED ? m : 0;
+    t->local = space == MS_LOCAL ? m : 0;
+    for (uint32_t l = 0; space == MS_GENERIC && l < WARP_LANES; l++) {
+        bool shared = in_window(t->at[l], SHARED_WINDOW, LOCAL_WINDOW),
+             local = in_window(t->at[l], LOCAL_WINDOW, WINDOW_END);
+        t->shared |= (uint32_t)shared << l & m;
+        t->local |= (uint32_t)local << l & m;
+        t->at[l] -= shared || local ? (uint64_t)WINDOW_HI << 32 | (shared ? SHARED_WINDOW : LOCAL_WINDOW) : 0;
+    }
+    t->global = m & ~t->shared & ~t->local;
 }
 
 bool exec_isspace(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {

@@ -5,7 +5,7 @@
  * state at a time, and blocks that wait for each other make progress as they would on hardware. */
 #include <string.h>
 
-#include "exec/warp.h"
+#include "exec/watch.h"
 
 enum { SLICE = 4096, TURN = 65536 };
 
@@ -29,6 +29,8 @@ struct cta *cta_create(struct exec *x) {
 }
 
 void cta_free(struct cta *c) {
+    if (c->x->watch)
+        c->x->watch->end(c->x->watch, c);
     for (uint32_t i = 0; i < c->nwarps; i++) {
         free(c->warps[i].r);
         free(c->warps[i].local);
@@ -62,6 +64,8 @@ void cta_start(struct cta *c, uint32_t n) {
         w->p[PRED_PT] = 0xffffffffu;
         simt_init(w, left >= WARP_LANES ? 0xffffffffu : (1u << left) - 1);
     }
+    if (x->watch)
+        x->watch->begin(x->watch, c);
 }
 
 enum turn { TURN_OVER, TURN_DONE, TURN_STUCK, TURN_FAULT };

@@ -6,7 +6,7 @@
 
 #include "isa/isa.h"
 
-enum { ALIGN = 256, PAGE = 4096, FREED_KEPT = 64 };
+enum { ALIGN = 256, PAGE = 4096, FREED_KEPT = 64, FREED_KEPT_APART = 4096 };
 enum { MAPPED_SHIFT = 21, MAPPED_PAGES = RP_REGION_SIZE >> MAPPED_SHIFT };
 #define MAPPED_PAGE ((uint64_t)1 << MAPPED_SHIFT)
 
@@ -177,21 +177,44 @@ static bool open_pages(struct memory *m, uint64_t at, uint64_t size, bool *used)
     return true;
 }
 
+/* The first place at or above from, and below end, where size bytes fit between allocations; 0: none. *i: the
+ * allocation behind it. */
+static uint64_t place(const struct memory *m, uint64_t from, uint64_t end, size_t size, uint32_t *i) {
+    /* Small allocations are at least ALIGN apart, large ones start on pages of their own. */
+    uint64_t align = size >= PAGE ? PAGE : ALIGN, at = from;
+    for (*i = lower_bound(m, at); *i < m->allocs.len && m->allocs.at[*i].addr < m->base + RP_REGION_SIZE;
+         (*i)++) {
+        at = round_up(at, align);
+        if (at + size + m->apart <= m->allocs.at[*i].addr)
+            break;
+        at = round_up(alloc_end(&m->allocs.at[*i]) + m->apart, ALIGN);
+    }
+    at = round_up(at, align);
+    return at + size <= end ? at : 0;
+}
+
+/* The same for addresses that come in turn: in the first 4 GB, which 32-bit modules reach, as long as there
+ * is room, since allocations with gaps between them need a lot. */
+static uint64_t place_in_turn(struct memory *m, size_t size, uint32_t *i) {
+    uint64_t first = m->base + WINDOW_END + m->apart, low = m->base + (UINT64_C(1) << 32), at = 0;
+    if (m->turn >= first)
+        at = place(m, m->turn, low, size, i);
+    if (!at)
+        at = place(m, first, low, size, i);
+    if (!at)
+        at = place(m, low, m->base + RP_REGION_SIZE, size, i);
+    m->turn = at && at < low ? at + size + m->apart : first;
+    return at;
+}
+
 uint64_t memory_alloc(struct memory *m, size_t size, enum rp_mem_kind kind) {
     if (!size || size > m->limit || m->used > m->limit - size)
         return 0;
-    /* Small allocations are at least ALIGN apart, large ones start on pages of their own. */
-    uint64_t align = size >= PAGE ? PAGE : ALIGN, at = m->base + WINDOW_END, end = m->base + RP_REGION_SIZE;
-    uint32_t i = lower_bound(m, at);
-    for (; i < m->allocs.len && m->allocs.at[i].addr < end; i++) {
-        at = round_up(at, align);
-        if (at + size <= m->allocs.at[i].addr)
-            break;
-        at = round_up(alloc_end(&m->allocs.at[i]), ALIGN);
-    }
-    at = round_up(at, align);
+    uint32_t i;
+    uint64_t at = m->apart ? place_in_turn(m, size, &i)
+                           : place(m, m->base + WINDOW_END, m->base + RP_REGION_SIZE, size, &i);
     bool used;
-    if (at + size > end || !open_pages(m, at, size, &used))
+    if (!at || !open_pages(m, at, size, &used))
         return 0;
     if (used)
         clear(at, size);
@@ -232,9 +255,9 @@ bool memory_free(struct memory *m, uint64_t addr) {
         m->used -= a->size;
         give_back(addr, alloc_end(a));
     }
-    if (m->freed.len == FREED_KEPT) {
-        memmove(m->freed.at, m->freed.at + 1, (FREED_KEPT - 1) * sizeof *m->freed.at);
+    if (m->freed.len == (m->apart ? FREED_KEPT_APART : FREED_KEPT)) {
         m->freed.len--;
+        memmove(m->freed.at, m->freed.at + 1, m->freed.len * sizeof *m->freed.at);
     }
     vec_push(&m->freed, *a);
     uint32_t i = (uint32_t)(a - m->allocs.at);

@@ -20,6 +20,10 @@ struct memory {
     uint64_t base;               /* RP_REGION once reserved, else 0 */
     size_t limit, used;          /* bytes that may be, and are, allocated */
     uint8_t *opened;             /* a bit for each page of 2 MB: the host can access it */
+    /* Not 0: allocations keep this many bytes apart, and addresses come in turn, so that what was freed is
+     * not given out again for long. */
+    uint64_t apart;
+    uint64_t turn; /* where the search for the next one begins, then */
 };
 
 /* Bytes in a row that simulated code can access; size 0: none. */

@@ -1,7 +1,7 @@
 /* The functional interpreter: one warp, instruction after instruction. */
 #include <string.h>
 
-#include "exec/warp.h"
+#include "exec/watch.h"
 
 enum { SPIN_COST = 64, SPINS_MANY = 16 };
 
@@ -216,6 +216,8 @@ static bool run_bar(struct exec *x, struct warp *w, const struct xinst *i, uint3
     uint32_t id = src_lanes(x, w, i->s[0])[__builtin_ctz(m)],
              want = src_lanes(x, w, i->s[1])[__builtin_ctz(m)];
     uint32_t p = w->p[i->ps[0]] ^ (0u - (uint32_t)i->pneg[0]);
+    if (x->watch)
+        x->watch->arrive(x->watch, w, i, id, want, m);
     if (id >= MAX_BARRIERS || want % WARP_LANES)
         return exec_fault(x, w, i, RP_ILLEGAL_INSTRUCTION, (uint32_t)__builtin_ctz(m), id, 0, MS_GENERIC);
     barrier_arrive(w->cta, w, id, want, m, p, i->in->m.mode != BAR_ARRIVE);
@@ -271,12 +273,16 @@ static const struct {
     [X_REDUX] = {exec_redux, 1}, [X_ELECT] = {exec_elect, 0}, [X_WARPSYNC] = {NULL, 0},
 };
 
+const uint32_t *exec_member_masks(const struct exec *x, const struct warp *w, const struct xinst *i) {
+    return src_lanes(x, w, i->s[i->first[warp_wide[i->kind].mask_src]]);
+}
+
 /* Lanes that name the same members form a group of their own. Shuffles need no groups: they only read. */
 static bool run_groups(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
     exec_fn *fn = warp_wide[i->kind].fn;
     if (!fn || i->kind == X_SHFL || i->in->m.lut)
         return !fn || fn(x, w, i, m);
-    const uint32_t *masks = src_lanes(x, w, i->s[i->first[warp_wide[i->kind].mask_src]]);
+    const uint32_t *masks = exec_member_masks(x, w, i);
     for (uint32_t left = m; left;) {
         uint32_t mask = masks[__builtin_ctz(left)], group = 0;
         for (uint32_t l = 0; l < WARP_LANES; l++)
@@ -294,9 +300,10 @@ static inline void count_divergent(struct exec *x, uint64_t before) {
         x->divergent += x->warp_insts - before;
 }
 
-/* only: lanes for which instructions may take effect; callers give constants where they can. */
+/* only: lanes for which instructions may take effect; callers give constants where they can. watched: there
+ * is somebody to tell. */
 static inline __attribute__((always_inline)) enum warp_state run(struct exec *x, struct warp *w, uint64_t n,
-                                                                 bool yields, uint32_t only) {
+                                                                 bool yields, uint32_t only, bool watched) {
     const struct xinst *code = x->img->code;
     uint64_t *executed = x->executed;
     uint32_t spins = 0; /* accesses that others may have to answer */
@@ -342,6 +349,8 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
             case X_NOP:
                 if (i->in->op == OP_NANOSLEEP)
                     n = 0; /* let the others run */
+                if (watched && m)
+                    x->watch->fence(x->watch, x, w, i, m);
                 break;
             case X_BRA:
                 if (!m)
@@ -400,6 +409,8 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
                 m = assemble(x, w, i, m, warp_wide[i->kind].mask_src) & only;
                 if (!m)
                     goto control;
+                if (watched)
+                    x->watch->together(x->watch, x, w, i, m);
                 ok = run_groups(x, w, i, m);
                 break;
             case X_TRAP:
@@ -409,8 +420,12 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
                 }
                 break;
             default:
+                if (watched && m)
+                    m = x->watch->access(x->watch, x, w, i, m);
                 if (m)
                     ok = simple[i->kind](x, w, i, m);
+                if (watched && m && ok)
+                    x->watch->accessed(x->watch, x, w, i, m);
                 if (i->in->m.vol) { /* spinning on memory must not keep others from running for long */
                     n = n > SPIN_COST ? n - SPIN_COST : 0;
                     spins++;
@@ -429,13 +444,13 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
 }
 
 enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n) {
-    return run(x, w, n, true, UINT32_MAX);
+    return x->watch ? run(x, w, n, true, UINT32_MAX, true) : run(x, w, n, true, UINT32_MAX, false);
 }
 
 enum warp_state warp_step(struct exec *x, struct warp *w) {
-    return run(x, w, 1, false, UINT32_MAX);
+    return x->watch ? run(x, w, 1, false, UINT32_MAX, true) : run(x, w, 1, false, UINT32_MAX, false);
 }
 
 enum warp_state warp_step_lanes(struct exec *x, struct warp *w, uint32_t only) {
-    return run(x, w, 1, false, only);
+    return run(x, w, 1, false, only, false);
 }

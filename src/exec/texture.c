@@ -282,14 +282,12 @@ void tex_sample(const struct tex_request *q, unsigned component, uint32_t out[4]
     }
 }
 
-/* ---- what the timed machine asks ---- */
+/* ---- what watchers and the timed machine ask ---- */
 
 uint32_t tex_footprint(const struct tex_request *q, uint64_t *at, uint8_t *lane) {
-    struct tex_request tiled = *q;
     struct texels s;
     uint32_t n = 0;
-    tiled.tiled = true;
-    find(&tiled, &s);
+    find(q, &s);
     for (uint32_t left = q->lanes; left; left &= left - 1) {
         unsigned l = (unsigned)__builtin_ctz(left);
         for (unsigned k = 0; k < s.count; k++)

@@ -30,7 +30,7 @@ struct tex_request {
     enum tex_geom geom;
     bool float_coords; /* f32 bits, or s32 */
     bool gather;       /* tld4 */
-    bool tiled;        /* offsets are those of the layout in a GPU's memory */
+    bool tiled; /* offsets are those of the layout in a GPU's memory; tex_sample needs the plain ones */
     uint32_t lanes;
     const uint32_t *layer, *coord[3]; /* 64-byte aligned; layer counts for array geometries only */
 };

@@ -113,6 +113,7 @@ struct cta {
     uint32_t shared_bytes;
     struct barrier bars[MAX_BARRIERS];
     uint32_t opened; /* times one of them let threads go on */
+    void *watched;   /* what the launch's watcher keeps of the block */
 };
 
 /* What went wrong in a launch. */
@@ -127,6 +128,7 @@ struct fault {
 };
 
 struct textures;
+struct watch;
 
 /* A launch in execution, with all that instructions may touch. */
 struct exec {
@@ -147,6 +149,7 @@ struct exec {
     struct str *out, *err; /* device printf, assert */
     size_t out_limit;
     struct textures *tex;
+    struct watch *watch; /* sees accesses and synchronisation; NULL: nobody */
     uint64_t heap_limit, heap_used;
     struct mem_span hint; /* memory that was hit last */
     struct str report;    /* of the fault, in words */

@@ -10,6 +10,7 @@
 #include "opt/opt.h"
 #include "profile/profile.h"
 #include "ptx/lower.h"
+#include "sanitize/sanitize.h"
 #include "stats/stats.h"
 
 struct rp_gpu {
@@ -29,6 +30,8 @@ struct rp_gpu {
     struct rp_totals totals;
     uint64_t code_end;       /* where the next kernel's instructions will lie */
     struct probe *probe;     /* watchers of timed launches, or NULL */
+    struct sanitizer *san;   /* tools that look for mistakes, or NULL */
+    struct str found_given;  /* what rp_take_findings gave last */
     struct machine *machine; /* timed runs; made by the first launch that is timed */
     struct profile_set profiles;
     uint64_t *timed_total, *timed_launch; /* its counters, then the profiles', unless all is functional */

@@ -9,6 +9,8 @@
 
 /* Frames here hold every register a callee uses, several times what a compiler's own convention saves. */
 enum { STACK_FACTOR = 4, BANK0_MAX = PARAM_BASE + 32768 };
+/* Code for earlier targets may rely on the lanes of a warp running in step. */
+enum { INDEPENDENT_LANES = 70 };
 
 static enum rp_status refuse(char **report, enum rp_status s, const char *kernel, const char *fmt,
                              unsigned long long a, unsigned long long b) {
@@ -235,9 +237,12 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
     x.pool = aligned_alloc(64, (k->img->pool.len + 1u) * sizeof *x.pool);
     image_fill_pool(&x);
     x.executed = xcalloc(k->img->ncode + 1u, sizeof *x.executed);
+    if (g->san)
+        sanitizer_begin(g->san, &x, k->mod->ptx->target < INDEPENDENT_LANES);
     double start = host_seconds();
     bool ok = run(g, &x, slots ? slots : 1);
     g->totals.host_s += host_seconds() - start;
+    bool wrong = g->san && sanitizer_end(g->san, &x) && !g->opt.keep_context;
     free(x.pool);
     count(g, &x);
     free(x.executed);
@@ -245,5 +250,5 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
     if (!ok && report)
         *report = xstrdup(str_text(&x.report));
     str_free(&x.report);
-    return ok ? RP_OK : x.fault.status;
+    return !ok ? x.fault.status : wrong ? RP_WRONG_ACCESS : RP_OK;
 }

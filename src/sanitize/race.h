@@ -1,0 +1,97 @@
+/* The state of racecheck: what each thread is ordered behind, and what synchronisation passes on. */
+#ifndef REPRISE_SANITIZE_RACE_H
+#define REPRISE_SANITIZE_RACE_H
+
+#include "sanitize/shadow.h"
+#include "sanitize/tool.h"
+#include "sanitize/view.h"
+
+enum { BLOCK_WARPS = 32, MEMO = 64 };
+
+/* A thread knows of accesses in general, and perhaps of more reads: a strong write passes on that the reads
+ * before it are done even without a fence, since their values have come. */
+enum known { KNOWN_ALL, KNOWN_READS };
+
+/* The last fence of a thread: what a strong write behind it passes on. */
+struct race_fence {
+    uint32_t time, base; /* time 0: there was none in this block */
+    struct view *view;   /* what the thread knew then */
+    struct view *given;  /* the same with its own past, once it was needed */
+};
+
+/* Threads that have arrived at a barrier which has not opened. */
+struct race_barrier {
+    uint32_t waiting[BLOCK_WARPS]; /* lanes of each warp that wait */
+    uint32_t passed[BLOCK_WARPS];  /* lanes that arrived and went on */
+    struct view *view;             /* what the latter passed on */
+    uint32_t base;                 /* of them, the latest */
+};
+
+/* An asynchronous copy into shared memory that its thread has not waited for. */
+struct race_copy {
+    uint32_t at, bytes, group;
+    uint8_t lane;
+};
+
+/* A location through which threads synchronise. */
+struct race_sync {
+    struct view *gpu, *block; /* what a reader learns; from a fence or release for its own block only */
+    struct view *reads;       /* the same of reads alone */
+    uint32_t of_block;        /* whose block that is */
+    struct view *phase;       /* barrier objects: of arrivals in the phase that is not over */
+    bool odd;                 /* the phase that is not over is an odd one */
+};
+
+/* A block. Times of earlier blocks in the same place are behind base. */
+struct race_block {
+    uint32_t number, nthreads, nwarps;
+    uint64_t shared;             /* where its shared memory begins in the shadow */
+    bool views;                  /* some thread has one */
+    uint32_t *base;              /* of each thread: everything its block did up to then is behind it */
+    uint32_t least[BLOCK_WARPS]; /* of a warp's bases */
+    uint32_t (*row)[WARP_LANES]; /* of each thread: what it knows of the lanes of its warp */
+    struct view **view[2];       /* of each thread: what it knows besides, enum known; NULL: nothing */
+    struct race_fence *fence[2]; /* of each thread: for the GPU, for its block */
+    struct race_barrier barriers[MAX_BARRIERS];
+    VEC(struct race_copy) copies[BLOCK_WARPS];
+    uint32_t *groups;     /* of each thread: groups of copies it has closed */
+    VEC(uint64_t) synced; /* locations in its shared memory that have a struct race_sync */
+};
+
+struct racecheck {
+    struct sanitizer *s;
+    struct exec *x;
+    bool lockstep, given_up;
+    uint32_t now, start; /* start: everything up to then is behind the launch */
+    uint64_t begun;      /* blocks of the launch that have begun */
+    uint32_t slots;      /* places of blocks that were ever made */
+    struct shadow shadow;
+    struct map sync; /* location -> struct race_sync */
+    struct {
+        struct view *a, *b, *joined;
+    } memo[MEMO];
+    uint8_t
+        *prelude; /* of each instruction: a read whose thread went on to an atomic access of the same place */
+    uint32_t *line_pc; /* of each instruction: the first one of its source line; NULL: not yet asked for */
+};
+
+static inline struct race_block *race_block(const struct warp *w) {
+    return ((struct block_state *)w->cta->watched)->race;
+}
+
+/* ---- race_sync.c ---- */
+/* Ends the moment: what happens from here on is later than what has happened. */
+void race_tick(struct racecheck *r);
+/* Thread t learns what a view knows. */
+void race_learn(struct racecheck *r, struct race_block *b, uint32_t t, enum known what, struct view *v);
+/* A strong access of a thread to a location: it learns what was passed on there, and passes on what it may.
+ */
+void race_strong(struct racecheck *r, struct race_block *b, const struct access *a, uint32_t lane,
+                 uint64_t at);
+void race_forget(struct racecheck *r);
+/* Makes the copies of a lane complete that are not in its last few groups. */
+void race_complete(struct racecheck *r, struct warp *w, uint32_t lane, uint32_t open_groups);
+/* Frees what a block's threads know, and what was passed on in its shared memory. */
+void race_block_reset(struct racecheck *r, struct race_block *b);
+
+#endif

@@ -1,0 +1,612 @@
+/* racecheck: two accesses of different threads to the same memory, one of them a write, must be ordered by
+ * synchronisation, or both be strong. Every word (or byte) remembers who wrote and who read it last; an
+ * access is compared with them, and with what its thread is ordered behind (race_sync.c).
+ *
+ * Since Volta the lanes of a warp are threads like others: what one of them writes another may read behind
+ * __syncwarp only. In code for earlier targets the lanes of a path run in step, and their instructions are
+ * ordered. Threads that write the same value do not race for it. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "sanitize/race.h"
+
+enum { PC_MOST = (1 << 20) - 1 };
+#define SHARED_PLACE (UINT64_C(1) << 56) /* shared memory of blocks in the shadow, 4 GB for each place */
+
+struct racecheck *racecheck_create(struct sanitizer *s) {
+    struct racecheck *r = xcalloc(1, sizeof *r);
+    r->s = s;
+    r->now = 1;
+    return r;
+}
+
+void racecheck_destroy(struct racecheck *r) {
+    if (!r)
+        return;
+    race_forget(r);
+    shadow_free(&r->shadow);
+    free(r->line_pc);
+    free(r);
+}
+
+void racecheck_begin(struct racecheck *r, struct exec *x, bool lockstep) {
+    if (r->now > UINT32_MAX / 2) { /* time starts anew, with nothing to remember */
+        shadow_free(&r->shadow);
+        r->now = 1;
+    }
+    r->x = x;
+    r->lockstep = lockstep;
+    r->given_up = false;
+    r->begun = 0;
+    r->prelude = xcalloc(x->img->ncode + 1u, 1);
+    race_tick(r);
+    r->start = r->now;
+    race_tick(r);
+}
+
+void racecheck_end(struct racecheck *r) {
+    for (uint32_t i = 0; i < r->s->found.len; i++) {
+        struct finding *f = &r->s->found.at[i];
+        if (f->before_atomic && r->prelude[f->before_atomic - 1]) {
+            finding_drop(r->s, f);
+            r->s->races--;
+        }
+    }
+    race_forget(r);
+    free(r->line_pc);
+    r->line_pc = NULL;
+    free(r->prelude);
+    r->prelude = NULL;
+    r->x = NULL;
+}
+
+static struct race_block *block_create(struct racecheck *r, const struct cta *c) {
+    struct race_block *b = xcalloc(1, sizeof *b);
+    uint32_t n = c->nwarps * WARP_LANES;
+    b->nthreads = n;
+    b->nwarps = c->nwarps;
+    b->shared = SHARED_PLACE + ((uint64_t)r->slots++ << 32);
+    b->base = xcalloc(n, sizeof *b->base);
+    b->row = xcalloc(n, sizeof *b->row);
+    b->groups = xcalloc(n, sizeof *b->groups);
+    for (uint32_t k = 0; k < 2; k++) {
+        b->view[k] = xcalloc(n, sizeof *b->view[k]);
+        b->fence[k] = xcalloc(n, sizeof *b->fence[k]);
+    }
+    return b;
+}
+
+void racecheck_block(struct racecheck *r, struct cta *c) {
+    struct block_state *state = c->watched;
+    struct race_block *b = state->race;
+    if (b)
+        race_block_reset(r, b);
+    else
+        b = state->race = block_create(r, c);
+    b->number = c->number;
+    r->begun++;
+    race_tick(r);
+    for (uint32_t t = 0; t < b->nthreads; t++)
+        b->base[t] = r->now;
+    for (uint32_t k = 0; k < b->nwarps; k++)
+        b->least[k] = r->now;
+    race_tick(r);
+}
+
+void racecheck_block_end(struct racecheck *r, struct cta *c) {
+    struct block_state *state = c->watched;
+    struct race_block *b = state->race;
+    if (!b)
+        return;
+    race_block_reset(r, b);
+    free(b->base);
+    free(b->row);
+    free(b->groups);
+    for (uint32_t k = 0; k < 2; k++) {
+        free(b->view[k]);
+        free(b->fence[k]);
+    }
+    for (uint32_t k = 0; k < BLOCK_WARPS; k++)
+        vec_free(&b->copies[k]);
+    vec_free(&b->synced);
+    free(b);
+    state->race = NULL;
+}
+
+/* ---- order ---- */
+
+/* One lane of a warp, as an access sees it, with what it knows of accesses or of reads. */
+struct who {
+    struct race_block *b;
+    uint32_t warp, lane, tid;
+    const struct view *view;
+};
+
+/* Up to which time the thread knows lane l of its own warp. */
+static uint32_t known_lane(const struct who *t, uint32_t l) {
+    uint32_t row = t->b->row[t->tid][l], base = t->b->base[t->tid];
+    return row > base ? row : base;
+}
+
+/* Whether the thread is ordered behind what lanes of a warp of its own block did up to time. */
+static bool behind_lanes(const struct racecheck *r, const struct who *t, uint32_t warp, uint32_t mask,
+                         uint32_t time) {
+    if (warp == t->warp) {
+        if (r->lockstep)
+            return true;
+        mask &= ~(1u << t->lane);
+    }
+    for (; mask; mask &= mask - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(mask);
+        if (warp == t->warp && known_lane(t, l) >= time)
+            continue;
+        if (view_of_thread(t->view, t->b->number, warp * WARP_LANES + l) < time)
+            return false;
+    }
+    return true;
+}
+
+static bool behind_warp(const struct racecheck *r, const struct who *t, uint32_t warp, uint32_t time) {
+    if (view_of_warp(t->view, t->b->number, warp) >= time)
+        return true;
+    return behind_lanes(r, t, warp, UINT32_MAX, time);
+}
+
+/* The same of another block. */
+static bool behind_block(const struct who *t, const struct past *p) {
+    const struct view *v = t->view;
+    if (!v)
+        return false;
+    if (view_of_block(v, p->block) >= p->time)
+        return true;
+    for (uint32_t mask = p->mask; mask; mask &= mask - 1) {
+        uint32_t k = (uint32_t)__builtin_ctz(mask);
+        uint32_t time = p->kind == PAST_WARPS ? view_of_warp(v, p->block, k)
+                                              : view_of_thread(v, p->block, p->warp * WARP_LANES + k);
+        if (time < p->time)
+            return false;
+    }
+    return true;
+}
+
+/* Everything that any block of the launch did up to time. */
+static bool behind_all(const struct racecheck *r, const struct who *t, uint32_t time) {
+    const struct view *v = t->view;
+    bool own = view_of_block(v, t->b->number) >= time;
+    if (t->b->base[t->tid] < time && !own)
+        return false;
+    if (r->begun == 1)
+        return true;
+    uint32_t others = v ? v->nblocks : 0, least = v ? v->least : 0;
+    for (uint32_t k = 0; v && k < v->nblocks; k++)
+        if (v->blocks[k].block == t->b->number)
+            others--;
+    if (least < time && v) { /* what it knows of its own block may be the least, and does not count */
+        least = UINT32_MAX;
+        for (uint32_t k = 0; k < v->nblocks; k++)
+            if (v->blocks[k].block != t->b->number && v->blocks[k].base < least)
+                least = v->blocks[k].base;
+    }
+    return others + 1 >= r->begun && least >= time;
+}
+
+static bool behind_one(const struct racecheck *r, const struct who *t, const struct past *p) {
+    if (p->block != t->b->number)
+        return behind_block(t, p);
+    if (p->time <= t->b->base[t->tid])
+        return true;
+    if (p->kind == PAST_LANES)
+        return behind_lanes(r, t, p->warp, p->mask, p->time);
+    for (uint32_t mask = p->mask; mask; mask &= mask - 1)
+        if (!behind_warp(r, t, (uint32_t)__builtin_ctz(mask), p->time))
+            return false;
+    return true;
+}
+
+static bool behind_what_it_knows(const struct racecheck *r, const struct who *t, const struct past *p) {
+    if (p->kind == PAST_MANY)
+        return behind_all(r, t, p->time);
+    if (p->kind != PAST_BLOCKS)
+        return behind_one(r, t, p);
+    const struct past_list *list = &r->shadow.lists[p->mask];
+    for (uint32_t k = 0; k < list->n; k++)
+        if (!behind_one(r, t, &list->at[k]))
+            return false;
+    return true;
+}
+
+/* Whether a past access, a read or another, happened before what the thread does now. */
+static bool behind(const struct racecheck *r, struct who *t, const struct past *p, bool past_write) {
+    if (p->time <= r->start)
+        return true;
+    t->view = t->b->view[past_write ? KNOWN_ALL : KNOWN_READS][t->tid];
+    return behind_what_it_knows(r, t, p);
+}
+
+/* ---- what is remembered ---- */
+
+static void forget(struct racecheck *r, struct past *p) {
+    if (p->time && p->kind == PAST_BLOCKS)
+        shadow_list_free(&r->shadow, p->mask);
+    *p = (struct past){0};
+}
+
+/* Adds an access to one of the same block. */
+static void merge_block(struct past *p, const struct past *n) {
+    uint32_t old = p->kind == PAST_WARPS ? p->mask : 1u << p->warp;
+    if (p->kind == PAST_LANES && p->warp == n->warp) {
+        p->mask |= n->mask;
+    } else {
+        p->mask = old | 1u << n->warp;
+        p->kind = PAST_WARPS;
+    }
+    p->time = n->time;
+    p->pc = n->pc;
+}
+
+/* Adds an access to those of other blocks. */
+static void merge_blocks(struct racecheck *r, struct past *p, const struct past *n) {
+    if (p->kind != PAST_BLOCKS) {
+        uint32_t list = shadow_list(&r->shadow);
+        r->shadow.lists[list].at[0] = *p;
+        r->shadow.lists[list].n = 1;
+        p->kind = PAST_BLOCKS;
+        p->mask = list;
+    }
+    struct past_list *list = &r->shadow.lists[p->mask];
+    uint32_t k = 0;
+    while (k < list->n && list->at[k].block != n->block)
+        k++;
+    p->time = n->time;
+    p->pc = n->pc;
+    if (k < list->n) {
+        merge_block(&list->at[k], n);
+    } else if (list->n < LIST_BLOCKS) {
+        list->at[list->n++] = *n;
+    } else {
+        shadow_list_free(&r->shadow, p->mask);
+        p->kind = PAST_MANY;
+        p->mask = 0;
+    }
+}
+
+/* Remembers an access beside those that it is not ordered behind. Weak ones count for more than strong ones,
+ * which race with fewer others. */
+static void merge(struct racecheck *r, struct past *p, const struct past *n) {
+    if (p->strong && !n->strong) {
+        forget(r, p);
+        *p = *n;
+        return;
+    }
+    if (n->strong && !p->strong)
+        return;
+    p->block_scope |= n->block_scope;
+    if (p->kind == PAST_MANY) {
+        p->time = n->time;
+        p->pc = n->pc;
+    } else if (p->kind == PAST_BLOCKS || p->block != n->block) {
+        merge_blocks(r, p, n);
+    } else {
+        merge_block(p, n);
+    }
+}
+
+/* ---- reports ---- */
+
+/* The first instruction of the same source line, so that unrolled code counts as one. */
+static uint32_t line_pc(struct racecheck *r, uint32_t pc) {
+    const struct program *p = r->x->img->prog;
+    if (pc >= p->ncode)
+        return pc;
+    if (!r->line_pc) {
+        struct map lines = {0};
+        r->line_pc = xcalloc(p->ncode, sizeof *r->line_pc);
+        for (uint32_t i = 0; i < p->ncode; i++) {
+            uint64_t key = (uint64_t)p->code[i].dbg_file << 32 | p->code[i].dbg_line;
+            uintptr_t first = p->code[i].dbg_line ? (uintptr_t)map_get_u64(&lines, key) : i + UINT64_C(1);
+            if (!first) {
+                first = i + UINT64_C(1);
+                map_set_u64(&lines, key, (void *)first);
+            }
+            r->line_pc[i] = (uint32_t)first - 1;
+        }
+        map_free(&lines);
+    }
+    return r->line_pc[pc];
+}
+
+static const char *name_of(bool write, bool atomic, bool pending) {
+    return pending ? "Asynchronous copy" : atomic ? "Atomic access" : write ? "Write access" : "Read access";
+}
+
+/* Threads of a past access, in words. */
+static void describe_past(const struct racecheck *r, const struct past *p, struct str *text) {
+    const struct exec *x = r->x;
+    if (p->kind == PAST_MANY || p->kind == PAST_BLOCKS) {
+        str_printf(text, "threads of several blocks");
+        return;
+    }
+    uint32_t g = p->block,
+             block[3] = {g % x->grid[0], g / x->grid[0] % x->grid[1], g / x->grid[0] / x->grid[1]};
+    if (p->kind == PAST_WARPS) {
+        str_printf(text, "threads of several warps in block (%u,%u,%u)", block[0], block[1], block[2]);
+        return;
+    }
+    uint32_t t = p->warp * WARP_LANES + (uint32_t)__builtin_ctz(p->mask ? p->mask : 1);
+    str_printf(text, "thread (%u,%u,%u)%s in block (%u,%u,%u)", t % x->block[0],
+               t / x->block[0] % x->block[1], t / (x->block[0] * x->block[1]),
+               p->mask & (p->mask - 1) ? " and others of its warp" : "", block[0], block[1], block[2]);
+}
+
+static void report(struct racecheck *r, const struct access *a, uint32_t lane, const struct past *p,
+                   bool past_write, const struct past *now) {
+    uint32_t first = line_pc(r, p->pc), second = line_pc(r, now->pc);
+    bool shared = a->t.shared >> lane & 1;
+    uint64_t key = (uint64_t)RP_RACECHECK << 48 | (uint64_t)shared << 44 | (uint64_t)past_write << 43 |
+                   (uint64_t)a->write << 42 | (uint64_t)p->pending << 41 | (uint64_t)first << 20 | second;
+    struct finding *f = finding_add(r->s, key, true);
+    if (!f)
+        return;
+    struct str *text = &f->text;
+    r->s->races++;
+    if (!past_write && a->atomic)
+        f->before_atomic = p->pc + 1u;
+    if (p->atomic && !a->write)
+        f->before_atomic = now->pc + 1u;
+    str_printf(text, "========= Error: Race reported between %s at ",
+               name_of(past_write, p->atomic, p->pending));
+    describe_pc(r->x, p->pc, text);
+    str_printf(text, "\n=========     and %s at ", name_of(a->write, a->atomic, a->async));
+    describe_pc(r->x, now->pc, text);
+    str_printf(text, "\n=========     in %s memory at 0x%" PRIx64 ": by ",
+               shared ? "__shared__" : "__global__", a->t.at[lane]);
+    describe_past(r, p, text);
+    str_printf(text, ", then by ");
+    describe_past(r, now, text);
+    str_printf(text, "\n");
+    finding_end(r->s, text);
+}
+
+/* ---- accesses ---- */
+
+/* Whether two accesses that are not ordered are allowed to be so. */
+static bool compatible(const struct racecheck *r, const struct past *p, const struct past *n, bool shared) {
+    if (p->pending || n->pending || !p->strong || !n->strong)
+        return false;
+    if ((p->block_scope || n->block_scope) && (p->block != n->block || p->kind >= PAST_BLOCKS))
+        return false;
+    /* Volatile accesses are strong, but a warp that relies on their order in shared memory relied on lanes
+     * running in step. */
+    return !(shared && !r->lockstep && p->mark && n->mark && p->kind == PAST_LANES && p->block == n->block &&
+             p->warp == n->warp);
+}
+
+/* Whether the thread itself is among those that wrote the same value: it finds what it wrote. */
+static bool took_part(const struct who *t, const struct past *p) {
+    if (p->strong || !p->mark || p->block != t->b->number)
+        return false;
+    return p->kind == PAST_LANES ? p->warp == t->warp && p->mask >> t->lane & 1
+                                 : p->kind == PAST_WARPS && p->mask >> t->warp & 1;
+}
+
+/* An access of a group of lanes to one cell. */
+struct step {
+    const struct access *a;
+    struct race_block *b;
+    struct past now;
+    bool shared;
+    uint32_t lane; /* the group's first */
+};
+
+static struct who who(const struct step *y, uint32_t lane) {
+    return (struct who){y->b, y->now.warp, lane, y->now.warp * WARP_LANES + lane, NULL};
+}
+
+/* Nothing that could race: none, of an earlier launch or block, or behind the warp's last barrier. */
+static bool is_old(const struct racecheck *r, const struct step *y, const struct past *p) {
+    return p->time <= r->start || (p->block == y->b->number && p->kind < PAST_BLOCKS
+                                       ? p->time <= y->b->least[y->now.warp] && !p->pending
+                                       : y->shared);
+}
+
+/* Compares with a past access; true when there is no race. */
+static bool check(struct racecheck *r, const struct step *y, const struct past *p, bool past_write) {
+    bool ok = true;
+    if (is_old(r, y, p) || compatible(r, p, &y->now, y->shared))
+        return true;
+    for (uint32_t left = y->now.mask; left; left &= left - 1) {
+        struct who t = who(y, (uint32_t)__builtin_ctz(left));
+        if (!p->pending && (took_part(&t, p) || behind(r, &t, p, past_write)))
+            continue;
+        report(r, y->a, t.lane, p, past_write, &y->now);
+        ok = false;
+    }
+    return ok;
+}
+
+static void replace(struct racecheck *r, struct past *p, const struct past *n) {
+    forget(r, p);
+    *p = *n;
+}
+
+static bool settled(const struct racecheck *r, const struct step *y, const struct past *p, bool past_write) {
+    struct who t = who(y, y->lane);
+    return is_old(r, y, p) || (!p->pending && behind(r, &t, p, past_write));
+}
+
+static void read_cell(struct racecheck *r, const struct step *y, struct cell *c) {
+    check(r, y, &c->write, true);
+    if (settled(r, y, &c->read, false))
+        replace(r, &c->read, &y->now);
+    else
+        merge(r, &c->read, &y->now);
+}
+
+/* Whether the store leaves these bytes, from byte at of the access on, as they are. */
+static bool same_value(const struct step *y, uint32_t at, uint32_t n) {
+    const struct access *a = y->a;
+    const struct imods *q = &a->i->in->m;
+    uint64_t addr = a->t.at[y->lane] + at;
+    uint32_t unit = q->size >= 4 ? 4 : q->size;
+    const uint8_t *old = y->shared ? a->w->cta->shared + addr : exec_global(a->x, addr, n);
+    if (a->i->kind != X_STORE || !old || (y->shared && addr + n > a->w->cta->shared_bytes))
+        return false;
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t word = src_lanes(a->x, a->w, a->i->s[a->i->first[1] + (at + k) / unit])[y->lane];
+        if (old[k] != (uint8_t)(word >> 8 * ((at + k) % unit)))
+            return false;
+    }
+    return true;
+}
+
+/* A thread that reads a place and then accesses it atomically began a loop around compare-and-swap, or asked
+ * whether the atomic access was worth while: the read decides nothing that the atomic access does not. */
+static void note_prelude(struct racecheck *r, const struct step *y, const struct past *p) {
+    if (y->now.atomic && !p->strong && p->time > y->b->least[y->now.warp] && p->kind == PAST_LANES &&
+        p->block == y->b->number && p->warp == y->now.warp && p->mask & y->now.mask &&
+        p->pc < r->x->img->ncode)
+        r->prelude[p->pc] = true;
+}
+
+static void write_cell(struct racecheck *r, struct step *y, struct cell *c, uint32_t at, uint32_t n) {
+    struct past *w = &c->write;
+    note_prelude(r, y, &c->read);
+    bool old = settled(r, y, w, true);
+    bool same =
+        !old && !w->strong && !y->now.strong && !w->pending && !y->now.pending && same_value(y, at, n);
+    if (!same)
+        check(r, y, w, true);
+    check(r, y, &c->read, false);
+    if (same) {
+        struct past now = y->now;
+        merge(r, w, &now);
+        w->mark = 1;
+    } else if (!old && w->strong && y->now.strong) {
+        merge(r, w, &y->now);
+    } else {
+        replace(r, w, &y->now);
+    }
+    if (!(c->read.strong && y->now.strong) || settled(r, y, &c->read, false))
+        forget(r, &c->read);
+}
+
+static void each_cell(struct racecheck *r, struct step *y, uint64_t at) {
+    uint32_t bytes = y->a->t.bytes, unit = y->a->i->kind == X_TEX ? 1 : y->a->i->in->m.size;
+    struct shadow_page *p = shadow_page(&r->shadow, at, unit);
+    for (uint32_t k = 0; k < bytes;) {
+        if (k && !((at + k) & (PAGE_BYTES - 1)))
+            p = shadow_page(&r->shadow, at + k, unit);
+        uint32_t n = 1u << p->shift;
+        struct cell *c = shadow_cell(p, at + k);
+        if (y->a->write)
+            write_cell(r, y, c, k, n < bytes - k ? n : bytes - k);
+        else
+            read_cell(r, y, c);
+        k += n;
+    }
+}
+
+/* Lanes of m that access the same place as lane l. */
+static uint32_t same_place(const struct touch *t, uint32_t m, uint32_t l) {
+    uint32_t same = 0;
+    for (uint32_t k = 0; k < WARP_LANES; k++)
+        same |= (uint32_t)(t->at[k] == t->at[l]) << k;
+    return same & m;
+}
+
+/* Lanes of one store that write different values to one place: which of them remains is open. */
+static void check_group(struct racecheck *r, struct step *y) {
+    const struct access *a = y->a;
+    uint32_t words = a->i->nsw - a->i->first[1];
+    for (uint32_t left = y->now.mask & (y->now.mask - 1); left; left &= left - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(left), differ = 0;
+        for (uint32_t k = 0; k < words; k++) {
+            const uint32_t *v = src_lanes(a->x, a->w, a->i->s[a->i->first[1] + k]);
+            differ |= v[l] ^ v[y->lane];
+        }
+        if (!differ)
+            continue;
+        struct past first = y->now, second = y->now;
+        first.mask = 1u << y->lane;
+        second.mask = 1u << l;
+        report(r, a, l, &first, true, &second);
+    }
+}
+
+static void remember_copy(struct race_block *b, const struct access *a, uint32_t lane) {
+    uint32_t t = a->w->index * WARP_LANES + lane;
+    vec_push(&b->copies[a->w->index], (struct race_copy){.at = (uint32_t)a->t.at[lane],
+                                                         .bytes = a->t.bytes,
+                                                         .group = b->groups[t],
+                                                         .lane = (uint8_t)lane});
+}
+
+/* The past that the access will be. */
+static struct past past_of(const struct racecheck *r, const struct race_block *b, const struct access *a) {
+    const struct imods *q = &a->i->in->m;
+    bool ordered = a->i->kind == X_LOAD || a->i->kind == X_STORE || a->i->kind == X_ATOM;
+    bool strong = (ordered && q->order != ORDER_WEAK) || a->atomic;
+    if (a->i->kind == X_MBAR && q->mode == MBAR_INIT)
+        strong = false;
+    return (struct past){.block = b->number,
+                         .time = r->now,
+                         .pc = a->pc < PC_MOST ? a->pc : PC_MOST,
+                         .warp = a->w->index % BLOCK_WARPS,
+                         .kind = PAST_LANES,
+                         .strong = strong,
+                         .atomic = a->atomic && strong,
+                         .block_scope = strong && ordered && q->scope == SCOPE_BLOCK,
+                         .mark = strong && q->order == ORDER_VOLATILE,
+                         .pending = a->async};
+}
+
+void racecheck_access(struct racecheck *r, const struct access *a) {
+    struct race_block *b = race_block(a->w);
+    uint32_t lanes = a->t.global | a->t.shared;
+    if (r->given_up || !lanes)
+        return;
+    struct step y = {.a = a, .b = b, .now = past_of(r, b, a)};
+    bool store = a->i->kind == X_STORE && !y.now.strong;
+    for (uint32_t left = y.now.strong && a->i->kind != X_MBAR ? lanes : 0; left; left &= left - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(left);
+        race_strong(r, b, a, l, a->t.at[l] + (a->t.shared >> l & 1 ? b->shared : 0));
+    }
+    for (uint32_t left = lanes; left; left &= ~y.now.mask) {
+        y.lane = (uint32_t)__builtin_ctz(left);
+        y.shared = a->t.shared >> y.lane & 1;
+        uint32_t kin = left & (y.shared ? a->t.shared : a->t.global);
+        y.now.mask = same_place(&a->t, kin, y.lane);
+        y.now.mark = y.now.strong ? y.now.mark : store && (y.now.mask & (y.now.mask - 1));
+        if (store && y.now.mark)
+            check_group(r, &y);
+        each_cell(r, &y, a->t.at[y.lane] + (y.shared ? b->shared : 0));
+        if (a->async)
+            remember_copy(b, a, y.lane);
+    }
+}
+
+void race_complete(struct racecheck *r, struct warp *w, uint32_t lane, uint32_t open_groups) {
+    struct race_block *b = race_block(w);
+    uint32_t t = w->index * WARP_LANES + lane, kept = 0;
+    for (uint32_t i = 0; i < b->copies[w->index].len; i++) {
+        struct race_copy c = b->copies[w->index].at[i];
+        if (c.lane != lane || (open_groups && c.group + open_groups >= b->groups[t])) {
+            b->copies[w->index].at[kept++] = c;
+            continue;
+        }
+        for (uint32_t k = 0; k < c.bytes;) {
+            struct shadow_page *p = shadow_page(&r->shadow, b->shared + c.at + k, 4);
+            struct past *write = &shadow_cell(p, b->shared + c.at + k)->write;
+            if (write->pending && write->block == b->number && write->warp == w->index) {
+                write->pending = 0;
+                write->time = r->now;
+            }
+            k += 1u << p->shift;
+        }
+    }
+    b->copies[w->index].len = kept;
+}
+
+void racecheck_forget(struct racecheck *r, uint64_t addr, uint64_t size) {
+    shadow_clear(&r->shadow, addr, size);
+}
