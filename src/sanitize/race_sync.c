@@ -171,7 +171,7 @@ void race_strong(struct racecheck *r, struct race_block *b, const struct access 
         y->of_block = b->number;
     }
     view_drop(now);
-    if (!a->atomic) {
+    if (!a->atomic && at < b->shared) { /* flags between blocks; in shared memory there are barriers */
         y = sync_make(r, b, at);
         view_drop(y->reads);
         y->reads = past_of(r, b, t, r->now, b->base[t], b->view[KNOWN_READS][t]);

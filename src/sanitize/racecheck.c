@@ -225,10 +225,10 @@ static bool behind(const struct racecheck *r, struct who *t, const struct past *
 
 /* ---- what is remembered ---- */
 
-static void forget(struct racecheck *r, struct past *p) {
+static void replace(struct racecheck *r, struct past *p, const struct past *n) {
     if (p->time && p->kind == PAST_BLOCKS)
         shadow_list_free(&r->shadow, p->mask);
-    *p = (struct past){0};
+    *p = *n;
 }
 
 /* Adds an access to one of the same block. */
@@ -274,8 +274,7 @@ static void merge_blocks(struct racecheck *r, struct past *p, const struct past 
  * which race with fewer others. */
 static void merge(struct racecheck *r, struct past *p, const struct past *n) {
     if (p->strong && !n->strong) {
-        forget(r, p);
-        *p = *n;
+        replace(r, p, n);
         return;
     }
     if (n->strong && !p->strong)
@@ -424,19 +423,23 @@ static bool check(struct racecheck *r, const struct step *y, const struct past *
     return ok;
 }
 
-static void replace(struct racecheck *r, struct past *p, const struct past *n) {
-    forget(r, p);
-    *p = *n;
-}
-
 static bool settled(const struct racecheck *r, const struct step *y, const struct past *p, bool past_write) {
     struct who t = who(y, y->lane);
     return is_old(r, y, p) || (!p->pending && behind(r, &t, p, past_write));
 }
 
+/* The same lanes of the same warp, and nobody else. */
+static bool is_own(const struct step *y, const struct past *p) {
+    return p->block == y->now.block && p->kind == PAST_LANES && p->warp == y->now.warp &&
+           p->mask == y->now.mask && !(p->mask & (p->mask - 1)) && !p->pending;
+}
+
 static void read_cell(struct racecheck *r, const struct step *y, struct cell *c) {
-    check(r, y, &c->write, true);
-    if (settled(r, y, &c->read, false))
+    if (!is_old(r, y, &c->write) && !is_own(y, &c->write))
+        check(r, y, &c->write, true);
+    if (is_own(y, &c->read))
+        c->read = y->now;
+    else if (settled(r, y, &c->read, false))
         replace(r, &c->read, &y->now);
     else
         merge(r, &c->read, &y->now);
@@ -470,6 +473,10 @@ static void note_prelude(struct racecheck *r, const struct step *y, const struct
 
 static void write_cell(struct racecheck *r, struct step *y, struct cell *c, uint32_t at, uint32_t n) {
     struct past *w = &c->write;
+    if ((is_old(r, y, w) || is_own(y, w)) && is_old(r, y, &c->read)) {
+        replace(r, w, &y->now);
+        return;
+    }
     note_prelude(r, y, &c->read);
     bool old = settled(r, y, w, true);
     bool same =
@@ -487,7 +494,7 @@ static void write_cell(struct racecheck *r, struct step *y, struct cell *c, uint
         replace(r, w, &y->now);
     }
     if (!(c->read.strong && y->now.strong) || settled(r, y, &c->read, false))
-        forget(r, &c->read);
+        replace(r, &c->read, &(struct past){0});
 }
 
 static void each_cell(struct racecheck *r, struct step *y, uint64_t at) {
@@ -506,12 +513,29 @@ static void each_cell(struct racecheck *r, struct step *y, uint64_t at) {
     }
 }
 
-/* Lanes of m that access the same place as lane l. */
-static uint32_t same_place(const struct touch *t, uint32_t m, uint32_t l) {
-    uint32_t same = 0;
-    for (uint32_t k = 0; k < WARP_LANES; k++)
-        same |= (uint32_t)(t->at[k] == t->at[l]) << k;
-    return same & m;
+/* Finds lanes that access the same place: of each such group, its lanes in groups at the first of them.
+ * Returns the first lanes. */
+static uint32_t group_lanes(const struct touch *t, uint32_t m, uint32_t groups[WARP_LANES]) {
+    enum { BUCKETS = 64 };
+    uint8_t bucket[BUCKETS] = {0}, next[WARP_LANES]; /* lanes plus one, of groups with the same hash */
+    uint32_t firsts = 0;
+    for (uint32_t left = m; left; left &= left - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(left);
+        uint64_t at = t->at[l];
+        uint32_t h = (uint32_t)(at ^ at >> 2 ^ at >> 8) % BUCKETS, k = bucket[h];
+        bool shared = t->shared >> l & 1;
+        while (k && (t->at[k - 1] != at || (t->shared >> (k - 1) & 1) != shared))
+            k = next[k - 1];
+        if (k) {
+            groups[k - 1] |= 1u << l;
+            continue;
+        }
+        groups[l] = 1u << l;
+        next[l] = bucket[h];
+        bucket[h] = (uint8_t)(l + 1);
+        firsts |= 1u << l;
+    }
+    return firsts;
 }
 
 /* Lanes of one store that write different values to one place: which of them remains is open. */
@@ -571,11 +595,11 @@ void racecheck_access(struct racecheck *r, const struct access *a) {
         uint32_t l = (uint32_t)__builtin_ctz(left);
         race_strong(r, b, a, l, a->t.at[l] + (a->t.shared >> l & 1 ? b->shared : 0));
     }
-    for (uint32_t left = lanes; left; left &= ~y.now.mask) {
+    uint32_t groups[WARP_LANES];
+    for (uint32_t left = group_lanes(&a->t, lanes, groups); left; left &= left - 1) {
         y.lane = (uint32_t)__builtin_ctz(left);
         y.shared = a->t.shared >> y.lane & 1;
-        uint32_t kin = left & (y.shared ? a->t.shared : a->t.global);
-        y.now.mask = same_place(&a->t, kin, y.lane);
+        y.now.mask = groups[y.lane];
         y.now.mark = y.now.strong ? y.now.mark : store && (y.now.mask & (y.now.mask - 1));
         if (store && y.now.mark)
             check_group(r, &y);
