@@ -70,9 +70,59 @@ static void take_items(struct view *v, struct view_block *b, const struct view *
         add_item(v, b, from->items[of->first + k]);
 }
 
+static const struct view_block *find(const struct view *v, uint32_t block) {
+    uint32_t lo = 0, hi = v ? v->nblocks : 0;
+    while (lo < hi) {
+        uint32_t mid = (lo + hi) / 2;
+        if (v->blocks[mid].block < block)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return v && lo < v->nblocks && v->blocks[lo].block == block ? &v->blocks[lo] : NULL;
+}
+
+/* The latest time of a block's items that hold all of tid to tid + span - 1, or of the block. */
+static uint32_t latest_of(const struct view *v, const struct view_block *b, uint32_t tid, uint32_t span) {
+    uint32_t time = b->base;
+    for (uint32_t k = 0; k < b->count; k++) {
+        const struct view_item *i = &v->items[b->first + k];
+        if (i->tid <= tid && tid + span <= (uint32_t)i->tid + i->span && i->time > time)
+            time = i->time;
+    }
+    return time;
+}
+
+static uint32_t latest(const struct view *v, uint32_t block, uint32_t tid, uint32_t span) {
+    const struct view_block *b = find(v, block);
+    return b ? latest_of(v, b, tid, span) : 0;
+}
+
+/* Whether a knows all that b does: threads that learn nothing new keep the view they have. */
+static bool covers(const struct view *a, const struct view *b) {
+    uint32_t i = 0;
+    if (a == b)
+        return true;
+    for (uint32_t k = 0; k < b->nblocks; k++) {
+        const struct view_block *q = &b->blocks[k];
+        while (i < a->nblocks && a->blocks[i].block < q->block)
+            i++;
+        if (i == a->nblocks || a->blocks[i].block != q->block || a->blocks[i].base < q->base)
+            return false;
+        for (uint32_t n = 0; n < q->count; n++) {
+            const struct view_item *item = &b->items[q->first + n];
+            if (latest_of(a, &a->blocks[i], item->tid, item->span) < item->time)
+                return false;
+        }
+    }
+    return true;
+}
+
 struct view *view_join(struct view *a, struct view *b) {
-    if (!a || !b || a == b)
-        return view_keep(a ? a : b);
+    if (!b || (a && covers(a, b)))
+        return view_keep(a);
+    if (!a || covers(b, a))
+        return view_keep(b);
     struct view *v = allocate(a->nblocks + b->nblocks, a->nitems + b->nitems);
     uint32_t i = 0, k = 0;
     while (i < a->nblocks || k < b->nblocks) {
@@ -92,30 +142,6 @@ struct view *view_join(struct view *a, struct view *b) {
         k += from_b;
     }
     return v;
-}
-
-static const struct view_block *find(const struct view *v, uint32_t block) {
-    uint32_t lo = 0, hi = v ? v->nblocks : 0;
-    while (lo < hi) {
-        uint32_t mid = (lo + hi) / 2;
-        if (v->blocks[mid].block < block)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return v && lo < v->nblocks && v->blocks[lo].block == block ? &v->blocks[lo] : NULL;
-}
-
-/* The latest time of the items that hold all of tid to tid + span - 1. */
-static uint32_t latest(const struct view *v, uint32_t block, uint32_t tid, uint32_t span) {
-    const struct view_block *b = find(v, block);
-    uint32_t time = b ? b->base : 0;
-    for (uint32_t k = 0; b && k < b->count; k++) {
-        const struct view_item *i = &v->items[b->first + k];
-        if (i->tid <= tid && tid + span <= (uint32_t)i->tid + i->span && i->time > time)
-            time = i->time;
-    }
-    return time;
 }
 
 uint32_t view_of_thread(const struct view *v, uint32_t block, uint32_t tid) {
