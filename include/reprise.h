@@ -274,6 +274,7 @@ struct rp_api_error {
     const char *call, *name, *meaning; /* "cudaFree", "cudaErrorInvalidValue", "invalid argument" */
     int code;
     uint64_t addr; /* the address that was wrong, or 0 */
+    size_t size;   /* bytes there that were asked for; 0: only the address counts */
 };
 void rp_api_error(struct rp_gpu *gpu, const struct rp_api_error *e);
 /* The host wrote device memory; copied it from one place there to another. For initcheck. */

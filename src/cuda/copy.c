@@ -56,6 +56,7 @@ static int linear_box(const struct cud_copy *c, const struct cud_side *s, struct
     bool device = s->where == CUD_DEV || in_region(b->base);
     if (device && !rp_mem_ptr(cud.gpu, (uintptr_t)b->base, bytes)) {
         cud_thread()->wrong = (uintptr_t)b->base;
+        cud_thread()->wrong_size = bytes;
         return cudaErrorInvalidValue;
     }
     struct rp_alloc *a = device ? cud_mem_find((uintptr_t)b->base) : NULL;

@@ -114,7 +114,8 @@ struct cud_thread {
     int capture_mode;
     struct cud_config configs[CUD_CONFIG_DEPTH]; /* <<<...>>> configurations not yet popped */
     unsigned nconfigs;
-    uint64_t wrong; /* an address for which the call that runs fails, or 0 */
+    uint64_t wrong;    /* an address for which the call that runs fails, or 0 */
+    size_t wrong_size; /* with so many bytes, or 0 */
 };
 
 /* The process. */

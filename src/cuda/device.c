@@ -29,15 +29,14 @@ static bool open_trace(const struct options *o) {
 
 static int error_exitcode;
 
-/* Leaks are of a program that could have freed its memory: after a fault it cannot. */
-static void end_findings(void) {
+/* When everything else has been done at the end of the process, destructors of the program included, what it
+ * did not free is leaked; after a fault it could not. Errors may decide the status it ends with. */
+static __attribute__((destructor)) void end_findings(void) {
+    if (!cud.gpu)
+        return;
     rp_findings_end(cud.gpu, !cud.primary.pending && !cud.primary.sticky);
     cud_flush_findings();
-}
-
-/* When everything else has been done at the end of the process: a status that says that there were errors. */
-static __attribute__((destructor)) void end_with_errors(void) {
-    if (!error_exitcode || !cud.gpu || !rp_errors(cud.gpu))
+    if (!error_exitcode || !rp_errors(cud.gpu))
         return;
     fflush(NULL);
     _exit(error_exitcode);
@@ -46,7 +45,6 @@ static __attribute__((destructor)) void end_with_errors(void) {
 static void at_exit(void) {
     cud_lock();
     cud_flush_output();
-    end_findings();
     cuda_report_at_exit();
     char *log;
     trace_close(trace, &log);

@@ -77,7 +77,7 @@ static int context_error(struct CUctx_st *ctx, enum cud_need need) {
 
 int cud_begin_runtime(enum cud_need need) {
     cud_lock();
-    thread.wrong = 0;
+    thread.wrong = thread.wrong_size = 0;
     if (need == CUD_NOTHING)
         return cudaSuccess;
     int error = cud_device_open();
@@ -105,7 +105,8 @@ static void note_error(int error, bool driver, const char *call) {
                                                  .name = name ? name : "an unknown error",
                                                  .meaning = text ? text : "unknown error",
                                                  .code = error,
-                                                 .addr = thread.wrong});
+                                                 .addr = thread.wrong,
+                                                 .size = thread.wrong_size});
     cud_flush_findings();
 }
 
@@ -119,7 +120,7 @@ int cud_end_runtime_of(int error, const char *call) {
 
 int cud_begin_driver(enum cud_need need) {
     cud_lock();
-    thread.wrong = 0;
+    thread.wrong = thread.wrong_size = 0;
     if (need == CUD_NOTHING)
         return cudaSuccess;
     if (!cud.initialised && !cud.gpu) /* the runtime initialises the driver by itself */

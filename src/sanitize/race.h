@@ -8,16 +8,10 @@
 
 enum { BLOCK_WARPS = 32, MEMO = 64 };
 
-/* A thread knows of accesses in general, and perhaps of more reads: a strong write passes on that the reads
- * before it are done even without a fence, since their values have come. */
-enum known { KNOWN_ALL, KNOWN_READS };
-
-/* The last fence of a thread: what a strong write behind it passes on. */
-struct race_fence {
-    uint32_t time, base; /* time 0: there was none in this block */
-    struct view *view;   /* what the thread knew then */
-    struct view *given;  /* the same with its own past, once it was needed */
-};
+/* What a thread knows of: accesses in general; perhaps more reads, because a strong write passes on that the
+ * reads before it are done even without a fence, since their values have come; and accesses that a fence has
+ * made visible to the whole GPU or to the block, which its own strong writes pass on. */
+enum known { KNOWN_ALL, KNOWN_READS, KNOWN_FENCED, KNOWN_FENCED_BLOCK, KNOWN_KINDS };
 
 /* Threads that have arrived at a barrier which has not opened. */
 struct race_barrier {
@@ -45,13 +39,12 @@ struct race_sync {
 /* A block. Times of earlier blocks in the same place are behind base. */
 struct race_block {
     uint32_t number, nthreads, nwarps;
-    uint64_t shared;             /* where its shared memory begins in the shadow */
-    bool views;                  /* some thread has one */
-    uint32_t *base;              /* of each thread: everything its block did up to then is behind it */
-    uint32_t least[BLOCK_WARPS]; /* of a warp's bases */
-    uint32_t (*row)[WARP_LANES]; /* of each thread: what it knows of the lanes of its warp */
-    struct view **view[2];       /* of each thread: what it knows besides, enum known; NULL: nothing */
-    struct race_fence *fence[2]; /* of each thread: for the GPU, for its block */
+    uint64_t shared;                 /* where its shared memory begins in the shadow */
+    bool views;                      /* some thread has one */
+    uint32_t *base;                  /* of each thread: everything its block did up to then is behind it */
+    uint32_t least[BLOCK_WARPS];     /* of a warp's bases */
+    uint32_t (*row)[WARP_LANES];     /* of each thread: what it knows of the lanes of its warp */
+    struct view **view[KNOWN_KINDS]; /* of each thread: what it knows besides; NULL: nothing */
     struct race_barrier barriers[MAX_BARRIERS];
     VEC(struct race_copy) copies[BLOCK_WARPS];
     uint32_t *groups;     /* of each thread: groups of copies it has closed */
@@ -78,6 +71,26 @@ struct racecheck {
 static inline struct race_block *race_block(const struct warp *w) {
     return ((struct block_state *)w->cta->watched)->race;
 }
+
+/* One lane of a warp, as an access sees it. */
+struct who {
+    struct race_block *b;
+    uint32_t warp, lane, tid;
+    const struct view *view; /* what it knows of accesses, or of reads; race_behind sets it */
+};
+
+/* ---- race_past.c ---- */
+/* Whether a past access, a read or another, happened before what the thread does now. */
+bool race_behind(const struct racecheck *r, struct who *t, const struct past *p, bool past_write);
+/* Remembers n instead of p; beside p, which n is not ordered behind. Of weak and strong ones the weak are
+ * kept, which race with more. */
+void race_replace(struct racecheck *r, struct past *p, const struct past *n);
+void race_merge(struct racecheck *r, struct past *p, const struct past *n);
+
+/* ---- race_report.c ---- */
+/* An access of a lane, which will be remembered as now, races with a past one. */
+void race_report(struct racecheck *r, const struct access *a, uint32_t lane, const struct past *p,
+                 bool past_write, const struct past *now);
 
 /* ---- race_sync.c ---- */
 /* Ends the moment: what happens from here on is later than what has happened. */

@@ -45,17 +45,16 @@ void race_learn(struct racecheck *r, struct race_block *b, uint32_t t, enum know
     uint32_t first = r->lockstep ? t / WARP_LANES * WARP_LANES : t, n = r->lockstep ? WARP_LANES : 1;
     if (!v)
         return;
-    for (uint32_t k = first; k < first + n; k++) { /* lanes in step learn together */
-        if (what == KNOWN_ALL)
-            join_into(r, &b->view[KNOWN_ALL][k], v);
-        join_into(r, &b->view[KNOWN_READS][k], v);
-    }
+    for (uint32_t k = first; k < first + n; k++) /* lanes in step learn together */
+        for (uint32_t q = 0; q < KNOWN_KINDS; q++)
+            if (what == KNOWN_ALL || q == KNOWN_READS)
+                join_into(r, &b->view[q][k], v);
     b->views = true;
 }
 
 /* Thread t forgets what it knew and knows what another does. */
 static void know_as(struct race_block *b, uint32_t t, uint32_t other) {
-    for (uint32_t k = 0; k < 2; k++) {
+    for (uint32_t k = 0; k < KNOWN_KINDS; k++) {
         struct view *v = view_keep(b->view[k][other]);
         view_drop(b->view[k][t]);
         b->view[k][t] = v;
@@ -64,7 +63,7 @@ static void know_as(struct race_block *b, uint32_t t, uint32_t other) {
 
 /* Thread t learns what another knows. */
 static void learn_from(struct racecheck *r, struct race_block *b, uint32_t t, uint32_t other) {
-    for (uint32_t k = 0; k < 2; k++)
+    for (uint32_t k = 0; k < KNOWN_KINDS; k++)
         join_into(r, &b->view[k][t], b->view[k][other]);
 }
 
@@ -90,27 +89,6 @@ static struct view *past_of(struct racecheck *r, const struct race_block *b, uin
 
 /* ---- fences, strong accesses ---- */
 
-static void fence(struct racecheck *r, struct race_block *b, uint32_t t, enum mem_scope scope) {
-    for (uint32_t k = 0; k < 2; k++) {
-        struct race_fence *f = &b->fence[k][t];
-        if (k == SCOPE_GPU && scope == SCOPE_BLOCK)
-            continue;
-        view_drop(f->view);
-        view_drop(f->given);
-        *f = (struct race_fence){r->now, b->base[t], view_keep(b->view[KNOWN_ALL][t]), NULL};
-    }
-}
-
-/* What a strong write of thread t passes on to those that fence scope reaches; the view stays the fence's. */
-static struct view *fenced(struct racecheck *r, struct race_block *b, uint32_t t, enum mem_scope scope) {
-    struct race_fence *f = &b->fence[scope][t];
-    if (!f->time)
-        return NULL;
-    if (!f->given)
-        f->given = past_of(r, b, t, f->time, f->base, f->view);
-    return f->given;
-}
-
 static void put(struct racecheck *r, struct view **to, struct view *v, bool join_it) {
     if (join_it) {
         join_into(r, to, v);
@@ -119,6 +97,33 @@ static void put(struct racecheck *r, struct view **to, struct view *v, bool join
     view_keep(v);
     view_drop(*to);
     *to = v;
+}
+
+/* Lanes of a warp pass a fence together: what they have done and know is visible to others from here on. */
+static void fence(struct racecheck *r, struct race_block *b, const struct warp *w, uint32_t m,
+                  enum mem_scope scope) {
+    struct view_item items[WARP_LANES];
+    uint32_t n = 0, base = UINT32_MAX, first = w->index * WARP_LANES;
+    bool whole = !(w->live & ~m);
+    if (whole)
+        items[n++] = (struct view_item){(uint16_t)first, WARP_LANES, r->now};
+    for (uint32_t left = m; left; left &= left - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(left);
+        if (!whole)
+            items[n++] = (struct view_item){(uint16_t)(first + l), 1, r->now};
+        base = b->base[first + l] < base ? b->base[first + l] : base;
+    }
+    struct view *all = view_create(b->number, base, items, n);
+    for (uint32_t left = m; left; left &= left - 1)
+        join_into(r, &all, b->view[KNOWN_ALL][first + (uint32_t)__builtin_ctz(left)]);
+    for (uint32_t left = m; left; left &= left - 1) {
+        uint32_t t = first + (uint32_t)__builtin_ctz(left);
+        put(r, &b->view[KNOWN_FENCED_BLOCK][t], all, false);
+        if (scope == SCOPE_GPU)
+            put(r, &b->view[KNOWN_FENCED][t], all, false);
+    }
+    view_drop(all);
+    b->views = true;
 }
 
 static struct race_sync *sync_make(struct racecheck *r, struct race_block *b, uint64_t at) {
@@ -156,7 +161,7 @@ void race_strong(struct racecheck *r, struct race_block *b, const struct access 
     if (!a->write)
         return;
     bool release = q->order == ORDER_RELEASE || q->order == ORDER_ACQ_REL;
-    struct view *gpu = fenced(r, b, t, SCOPE_GPU), *block = fenced(r, b, t, SCOPE_BLOCK), *now = NULL;
+    struct view *gpu = b->view[KNOWN_FENCED][t], *block = b->view[KNOWN_FENCED_BLOCK][t], *now = NULL;
     if (release) {
         now = past_of(r, b, t, r->now, b->base[t], b->view[KNOWN_ALL][t]);
         gpu = q->scope == SCOPE_GPU ? now : gpu;
@@ -181,11 +186,11 @@ void race_strong(struct racecheck *r, struct race_block *b, const struct access 
 
 void racecheck_fence(struct racecheck *r, struct warp *w, const struct xinst *i, uint32_t m) {
     struct race_block *b = race_block(w);
+    if (i->in->op == OP_MEMBAR)
+        fence(r, b, w, m, (enum mem_scope)i->in->m.scope);
     for (uint32_t left = m; left; left &= left - 1) {
         uint32_t l = (uint32_t)__builtin_ctz(left), t = w->index * WARP_LANES + l;
-        if (i->in->op == OP_MEMBAR)
-            fence(r, b, t, (enum mem_scope)i->in->m.scope);
-        else if (i->in->op == OP_CPCOMMIT)
+        if (i->in->op == OP_CPCOMMIT)
             b->groups[t]++;
         else if (i->in->op == OP_CPWAIT)
             race_complete(r, w, l, (uint32_t)i->in->imm);
@@ -392,12 +397,9 @@ void race_forget(struct racecheck *r) {
 
 void race_block_reset(struct racecheck *r, struct race_block *b) {
     for (uint32_t t = 0; t < b->nthreads; t++) {
-        for (uint32_t k = 0; k < 2; k++) {
+        for (uint32_t k = 0; k < KNOWN_KINDS; k++) {
             view_drop(b->view[k][t]);
             b->view[k][t] = NULL;
-            view_drop(b->fence[k][t].view);
-            view_drop(b->fence[k][t].given);
-            b->fence[k][t] = (struct race_fence){0};
         }
         b->groups[t] = 0;
     }

@@ -69,10 +69,8 @@ static struct race_block *block_create(struct racecheck *r, const struct cta *c)
     b->base = xcalloc(n, sizeof *b->base);
     b->row = xcalloc(n, sizeof *b->row);
     b->groups = xcalloc(n, sizeof *b->groups);
-    for (uint32_t k = 0; k < 2; k++) {
+    for (uint32_t k = 0; k < KNOWN_KINDS; k++)
         b->view[k] = xcalloc(n, sizeof *b->view[k]);
-        b->fence[k] = xcalloc(n, sizeof *b->fence[k]);
-    }
     return b;
 }
 
@@ -102,268 +100,13 @@ void racecheck_block_end(struct racecheck *r, struct cta *c) {
     free(b->base);
     free(b->row);
     free(b->groups);
-    for (uint32_t k = 0; k < 2; k++) {
+    for (uint32_t k = 0; k < KNOWN_KINDS; k++)
         free(b->view[k]);
-        free(b->fence[k]);
-    }
     for (uint32_t k = 0; k < BLOCK_WARPS; k++)
         vec_free(&b->copies[k]);
     vec_free(&b->synced);
     free(b);
     state->race = NULL;
-}
-
-/* ---- order ---- */
-
-/* One lane of a warp, as an access sees it, with what it knows of accesses or of reads. */
-struct who {
-    struct race_block *b;
-    uint32_t warp, lane, tid;
-    const struct view *view;
-};
-
-/* Up to which time the thread knows lane l of its own warp. */
-static uint32_t known_lane(const struct who *t, uint32_t l) {
-    uint32_t row = t->b->row[t->tid][l], base = t->b->base[t->tid];
-    return row > base ? row : base;
-}
-
-/* Whether the thread is ordered behind what lanes of a warp of its own block did up to time. */
-static bool behind_lanes(const struct racecheck *r, const struct who *t, uint32_t warp, uint32_t mask,
-                         uint32_t time) {
-    if (warp == t->warp) {
-        if (r->lockstep)
-            return true;
-        mask &= ~(1u << t->lane);
-    }
-    for (; mask; mask &= mask - 1) {
-        uint32_t l = (uint32_t)__builtin_ctz(mask);
-        if (warp == t->warp && known_lane(t, l) >= time)
-            continue;
-        if (view_of_thread(t->view, t->b->number, warp * WARP_LANES + l) < time)
-            return false;
-    }
-    return true;
-}
-
-static bool behind_warp(const struct racecheck *r, const struct who *t, uint32_t warp, uint32_t time) {
-    if (view_of_warp(t->view, t->b->number, warp) >= time)
-        return true;
-    return behind_lanes(r, t, warp, UINT32_MAX, time);
-}
-
-/* The same of another block. */
-static bool behind_block(const struct who *t, const struct past *p) {
-    const struct view *v = t->view;
-    if (!v)
-        return false;
-    if (view_of_block(v, p->block) >= p->time)
-        return true;
-    for (uint32_t mask = p->mask; mask; mask &= mask - 1) {
-        uint32_t k = (uint32_t)__builtin_ctz(mask);
-        uint32_t time = p->kind == PAST_WARPS ? view_of_warp(v, p->block, k)
-                                              : view_of_thread(v, p->block, p->warp * WARP_LANES + k);
-        if (time < p->time)
-            return false;
-    }
-    return true;
-}
-
-/* Everything that any block of the launch did up to time. */
-static bool behind_all(const struct racecheck *r, const struct who *t, uint32_t time) {
-    const struct view *v = t->view;
-    bool own = view_of_block(v, t->b->number) >= time;
-    if (t->b->base[t->tid] < time && !own)
-        return false;
-    if (r->begun == 1)
-        return true;
-    uint32_t others = v ? v->nblocks : 0, least = v ? v->least : 0;
-    for (uint32_t k = 0; v && k < v->nblocks; k++)
-        if (v->blocks[k].block == t->b->number)
-            others--;
-    if (least < time && v) { /* what it knows of its own block may be the least, and does not count */
-        least = UINT32_MAX;
-        for (uint32_t k = 0; k < v->nblocks; k++)
-            if (v->blocks[k].block != t->b->number && v->blocks[k].base < least)
-                least = v->blocks[k].base;
-    }
-    return others + 1 >= r->begun && least >= time;
-}
-
-static bool behind_one(const struct racecheck *r, const struct who *t, const struct past *p) {
-    if (p->block != t->b->number)
-        return behind_block(t, p);
-    if (p->time <= t->b->base[t->tid])
-        return true;
-    if (p->kind == PAST_LANES)
-        return behind_lanes(r, t, p->warp, p->mask, p->time);
-    for (uint32_t mask = p->mask; mask; mask &= mask - 1)
-        if (!behind_warp(r, t, (uint32_t)__builtin_ctz(mask), p->time))
-            return false;
-    return true;
-}
-
-static bool behind_what_it_knows(const struct racecheck *r, const struct who *t, const struct past *p) {
-    if (p->kind == PAST_MANY)
-        return behind_all(r, t, p->time);
-    if (p->kind != PAST_BLOCKS)
-        return behind_one(r, t, p);
-    const struct past_list *list = &r->shadow.lists[p->mask];
-    for (uint32_t k = 0; k < list->n; k++)
-        if (!behind_one(r, t, &list->at[k]))
-            return false;
-    return true;
-}
-
-/* Whether a past access, a read or another, happened before what the thread does now. */
-static bool behind(const struct racecheck *r, struct who *t, const struct past *p, bool past_write) {
-    if (p->time <= r->start)
-        return true;
-    t->view = t->b->view[past_write ? KNOWN_ALL : KNOWN_READS][t->tid];
-    return behind_what_it_knows(r, t, p);
-}
-
-/* ---- what is remembered ---- */
-
-static void replace(struct racecheck *r, struct past *p, const struct past *n) {
-    if (p->time && p->kind == PAST_BLOCKS)
-        shadow_list_free(&r->shadow, p->mask);
-    *p = *n;
-}
-
-/* Adds an access to one of the same block. */
-static void merge_block(struct past *p, const struct past *n) {
-    uint32_t old = p->kind == PAST_WARPS ? p->mask : 1u << p->warp;
-    if (p->kind == PAST_LANES && p->warp == n->warp) {
-        p->mask |= n->mask;
-    } else {
-        p->mask = old | 1u << n->warp;
-        p->kind = PAST_WARPS;
-    }
-    p->time = n->time;
-    p->pc = n->pc;
-}
-
-/* Adds an access to those of other blocks. */
-static void merge_blocks(struct racecheck *r, struct past *p, const struct past *n) {
-    if (p->kind != PAST_BLOCKS) {
-        uint32_t list = shadow_list(&r->shadow);
-        r->shadow.lists[list].at[0] = *p;
-        r->shadow.lists[list].n = 1;
-        p->kind = PAST_BLOCKS;
-        p->mask = list;
-    }
-    struct past_list *list = &r->shadow.lists[p->mask];
-    uint32_t k = 0;
-    while (k < list->n && list->at[k].block != n->block)
-        k++;
-    p->time = n->time;
-    p->pc = n->pc;
-    if (k < list->n) {
-        merge_block(&list->at[k], n);
-    } else if (list->n < LIST_BLOCKS) {
-        list->at[list->n++] = *n;
-    } else {
-        shadow_list_free(&r->shadow, p->mask);
-        p->kind = PAST_MANY;
-        p->mask = 0;
-    }
-}
-
-/* Remembers an access beside those that it is not ordered behind. Weak ones count for more than strong ones,
- * which race with fewer others. */
-static void merge(struct racecheck *r, struct past *p, const struct past *n) {
-    if (p->strong && !n->strong) {
-        replace(r, p, n);
-        return;
-    }
-    if (n->strong && !p->strong)
-        return;
-    p->block_scope |= n->block_scope;
-    if (p->kind == PAST_MANY) {
-        p->time = n->time;
-        p->pc = n->pc;
-    } else if (p->kind == PAST_BLOCKS || p->block != n->block) {
-        merge_blocks(r, p, n);
-    } else {
-        merge_block(p, n);
-    }
-}
-
-/* ---- reports ---- */
-
-/* The first instruction of the same source line, so that unrolled code counts as one. */
-static uint32_t line_pc(struct racecheck *r, uint32_t pc) {
-    const struct program *p = r->x->img->prog;
-    if (pc >= p->ncode)
-        return pc;
-    if (!r->line_pc) {
-        struct map lines = {0};
-        r->line_pc = xcalloc(p->ncode, sizeof *r->line_pc);
-        for (uint32_t i = 0; i < p->ncode; i++) {
-            uint64_t key = (uint64_t)p->code[i].dbg_file << 32 | p->code[i].dbg_line;
-            uintptr_t first = p->code[i].dbg_line ? (uintptr_t)map_get_u64(&lines, key) : i + UINT64_C(1);
-            if (!first) {
-                first = i + UINT64_C(1);
-                map_set_u64(&lines, key, (void *)first);
-            }
-            r->line_pc[i] = (uint32_t)first - 1;
-        }
-        map_free(&lines);
-    }
-    return r->line_pc[pc];
-}
-
-static const char *name_of(bool write, bool atomic, bool pending) {
-    return pending ? "Asynchronous copy" : atomic ? "Atomic access" : write ? "Write access" : "Read access";
-}
-
-/* Threads of a past access, in words. */
-static void describe_past(const struct racecheck *r, const struct past *p, struct str *text) {
-    const struct exec *x = r->x;
-    if (p->kind == PAST_MANY || p->kind == PAST_BLOCKS) {
-        str_printf(text, "threads of several blocks");
-        return;
-    }
-    uint32_t g = p->block,
-             block[3] = {g % x->grid[0], g / x->grid[0] % x->grid[1], g / x->grid[0] / x->grid[1]};
-    if (p->kind == PAST_WARPS) {
-        str_printf(text, "threads of several warps in block (%u,%u,%u)", block[0], block[1], block[2]);
-        return;
-    }
-    uint32_t t = p->warp * WARP_LANES + (uint32_t)__builtin_ctz(p->mask ? p->mask : 1);
-    str_printf(text, "thread (%u,%u,%u)%s in block (%u,%u,%u)", t % x->block[0],
-               t / x->block[0] % x->block[1], t / (x->block[0] * x->block[1]),
-               p->mask & (p->mask - 1) ? " and others of its warp" : "", block[0], block[1], block[2]);
-}
-
-static void report(struct racecheck *r, const struct access *a, uint32_t lane, const struct past *p,
-                   bool past_write, const struct past *now) {
-    uint32_t first = line_pc(r, p->pc), second = line_pc(r, now->pc);
-    bool shared = a->t.shared >> lane & 1;
-    uint64_t key = (uint64_t)RP_RACECHECK << 48 | (uint64_t)shared << 44 | (uint64_t)past_write << 43 |
-                   (uint64_t)a->write << 42 | (uint64_t)p->pending << 41 | (uint64_t)first << 20 | second;
-    struct finding *f = finding_add(r->s, key, true);
-    if (!f)
-        return;
-    struct str *text = &f->text;
-    r->s->races++;
-    if (!past_write && a->atomic)
-        f->before_atomic = p->pc + 1u;
-    if (p->atomic && !a->write)
-        f->before_atomic = now->pc + 1u;
-    str_printf(text, "========= Error: Race reported between %s at ",
-               name_of(past_write, p->atomic, p->pending));
-    describe_pc(r->x, p->pc, text);
-    str_printf(text, "\n=========     and %s at ", name_of(a->write, a->atomic, a->async));
-    describe_pc(r->x, now->pc, text);
-    str_printf(text, "\n=========     in %s memory at 0x%" PRIx64 ": by ",
-               shared ? "__shared__" : "__global__", a->t.at[lane]);
-    describe_past(r, p, text);
-    str_printf(text, ", then by ");
-    describe_past(r, now, text);
-    str_printf(text, "\n");
-    finding_end(r->s, text);
 }
 
 /* ---- accesses ---- */
@@ -415,9 +158,9 @@ static bool check(struct racecheck *r, const struct step *y, const struct past *
         return true;
     for (uint32_t left = y->now.mask; left; left &= left - 1) {
         struct who t = who(y, (uint32_t)__builtin_ctz(left));
-        if (!p->pending && (took_part(&t, p) || behind(r, &t, p, past_write)))
+        if (!p->pending && (took_part(&t, p) || race_behind(r, &t, p, past_write)))
             continue;
-        report(r, y->a, t.lane, p, past_write, &y->now);
+        race_report(r, y->a, t.lane, p, past_write, &y->now);
         ok = false;
     }
     return ok;
@@ -425,7 +168,7 @@ static bool check(struct racecheck *r, const struct step *y, const struct past *
 
 static bool settled(const struct racecheck *r, const struct step *y, const struct past *p, bool past_write) {
     struct who t = who(y, y->lane);
-    return is_old(r, y, p) || (!p->pending && behind(r, &t, p, past_write));
+    return is_old(r, y, p) || (!p->pending && race_behind(r, &t, p, past_write));
 }
 
 /* The same lanes of the same warp, and nobody else. */
@@ -440,9 +183,9 @@ static void read_cell(struct racecheck *r, const struct step *y, struct cell *c)
     if (is_own(y, &c->read))
         c->read = y->now;
     else if (settled(r, y, &c->read, false))
-        replace(r, &c->read, &y->now);
+        race_replace(r, &c->read, &y->now);
     else
-        merge(r, &c->read, &y->now);
+        race_merge(r, &c->read, &y->now);
 }
 
 /* Whether the store leaves these bytes, from byte at of the access on, as they are. */
@@ -474,7 +217,7 @@ static void note_prelude(struct racecheck *r, const struct step *y, const struct
 static void write_cell(struct racecheck *r, struct step *y, struct cell *c, uint32_t at, uint32_t n) {
     struct past *w = &c->write;
     if ((is_old(r, y, w) || is_own(y, w)) && is_old(r, y, &c->read)) {
-        replace(r, w, &y->now);
+        race_replace(r, w, &y->now);
         return;
     }
     note_prelude(r, y, &c->read);
@@ -486,15 +229,15 @@ static void write_cell(struct racecheck *r, struct step *y, struct cell *c, uint
     check(r, y, &c->read, false);
     if (same) {
         struct past now = y->now;
-        merge(r, w, &now);
+        race_merge(r, w, &now);
         w->mark = 1;
     } else if (!old && w->strong && y->now.strong) {
-        merge(r, w, &y->now);
+        race_merge(r, w, &y->now);
     } else {
-        replace(r, w, &y->now);
+        race_replace(r, w, &y->now);
     }
     if (!(c->read.strong && y->now.strong) || settled(r, y, &c->read, false))
-        replace(r, &c->read, &(struct past){0});
+        race_replace(r, &c->read, &(struct past){0});
 }
 
 static void each_cell(struct racecheck *r, struct step *y, uint64_t at) {
@@ -553,7 +296,7 @@ static void check_group(struct racecheck *r, struct step *y) {
         struct past first = y->now, second = y->now;
         first.mask = 1u << y->lane;
         second.mask = 1u << l;
-        report(r, a, l, &first, true, &second);
+        race_report(r, a, l, &first, true, &second);
     }
 }
 

@@ -295,7 +295,10 @@ void sanitizer_api_error(struct sanitizer *s, const struct rp_api_error *e) {
     str_printf(&text, "========= Program hit %s (error %d) due to \"%s\" on CUDA API call to %s.\n", e->name,
                e->code, e->meaning, e->call);
     if (e->addr) {
-        str_printf(&text, "=========     Address 0x%" PRIx64 " is ", e->addr);
+        str_printf(&text, "=========     ");
+        if (e->size)
+            str_printf(&text, "%zu bytes are asked for, and ", e->size);
+        str_printf(&text, "address 0x%" PRIx64 " is ", e->addr);
         memory_describe(s->mem, e->addr, &text);
         str_printf(&text, "\n");
     }

@@ -5,7 +5,7 @@
 
 #include "base/vec.h"
 
-enum { ITEMS_MOST = 64, WARP = 32 };
+enum { ITEMS_MOST = 64, WARP = 32, WARPS = 32 };
 
 /* A view with room for blocks and items, in one piece of memory. */
 static struct view *allocate(uint32_t nblocks, uint32_t nitems) {
@@ -34,7 +34,29 @@ static struct view_block *add_block(struct view *v, uint32_t block, uint32_t bas
     return &v->blocks[v->nblocks++];
 }
 
+/* Puts items of all threads of a warp together, up to the time that all are known. */
+static void pack_warps(struct view *v, struct view_block *b) {
+    for (uint32_t warp = 0; warp < WARPS; warp++) {
+        uint32_t lanes = 0, time = UINT32_MAX, n = b->first;
+        for (uint32_t k = b->first; k < v->nitems; k++)
+            if (v->items[k].span == 1 && v->items[k].tid / WARP == warp) {
+                lanes |= 1u << v->items[k].tid % WARP;
+                time = v->items[k].time < time ? v->items[k].time : time;
+            }
+        if (lanes != UINT32_MAX)
+            continue;
+        for (uint32_t k = b->first; k < v->nitems; k++) /* those that say more than all of it stay */
+            if (v->items[k].tid / WARP != warp || v->items[k].time > time)
+                v->items[n++] = v->items[k];
+        v->items[n++] = (struct view_item){(uint16_t)(warp * WARP), WARP, time};
+        v->nitems = n;
+        b->count = n - b->first;
+    }
+}
+
 static void end_block(struct view *v, struct view_block *b) {
+    if (b->count > ITEMS_MOST)
+        pack_warps(v, b);
     if (b->count > ITEMS_MOST) {
         for (uint32_t k = b->first; k < v->nitems; k++)
             b->base = b->base > v->items[k].time ? b->base : v->items[k].time;
