@@ -199,8 +199,8 @@ static void report_piece(struct sanitizer *s, const struct access *a, uint32_t l
         str_printf(text,
                    "=========     Address 0x%" PRIx64 " is out of bounds\n"
                    "=========     and is %" PRIu64 " bytes after the %s memory of size %" PRIu64 " bytes\n",
-                   at, at + a->t.bytes > size ? at + a->t.bytes - size : 0,
-                   space == SHARED ? "block's shared" : "thread's local", size);
+                   at, at < size ? 0 : at - size + 1, space == SHARED ? "block's shared" : "thread's local",
+                   size);
     finding_end(s, text);
 }
 
@@ -221,6 +221,17 @@ static uint32_t access_piece(struct sanitizer *s, const struct access *a, uint32
     return ok;
 }
 
+/* Local memory that the access may touch. Behind the variables of a kernel stand spilled registers, which the
+ * compiler's own code alone touches, at fixed places; with calls the frames of others follow. */
+static uint64_t local_size(const struct access *a) {
+    const struct program *p = a->x->img->prog;
+    const struct opd *base = &a->i->in->src[0];
+    bool fixed = base->kind == O_REG && base->v == VREG_RZ && a->i->in->m.space == MS_LOCAL;
+    const struct fn *kernel = p->fns.at[0];
+    bool alone = p->fns.len == 1 && !kernel->calls && !kernel->outgoing;
+    return alone && !fixed ? kernel->vars : a->x->local_bytes;
+}
+
 uint32_t memcheck_access(struct sanitizer *s, const struct access *a) {
     uint32_t ok = 0;
     if (a->t.global)
@@ -230,7 +241,7 @@ uint32_t memcheck_access(struct sanitizer *s, const struct access *a) {
         ok |= access_piece(s, a, a->t.shared, SHARED, size);
     }
     if (a->t.local)
-        ok |= access_piece(s, a, a->t.local, LOCAL, a->x->local_bytes);
+        ok |= access_piece(s, a, a->t.local, LOCAL, local_size(a));
     return ok;
 }
 

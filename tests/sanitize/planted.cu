@@ -330,6 +330,7 @@ static const planted all[] = {
     {"shared_over", [](int *p, int *) { shared_over<<<1, 64>>>(p, 3); }},
     {"ok_shared_over", [](int *p, int *) { shared_over<<<1, 64>>>(p, 0); }},
     {"local_over", [](int *p, int *) { local_over<<<1, 32>>>(p, 300); }},
+    {"local_spilled", [](int *p, int *) { local_over<<<1, 32>>>(p, 8); }},
     {"ok_local_over", [](int *p, int *) { local_over<<<1, 32>>>(p, 7); }},
     {"calls", [](int *p, int *) { calls<<<1, 1>>>(p + 256); }},
     {"ok_heap", [](int *p, int *) { device_heap<<<1, 1>>>(0, p, 16); }},
