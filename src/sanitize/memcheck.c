@@ -40,7 +40,8 @@ static struct str *begin(struct sanitizer *s, const struct access *a, enum space
     if (!f)
         return NULL;
     struct str *text = &f->text;
-    str_printf(text, "========= Invalid %s %s of size %u bytes\n", space_names[space], verb(a), bytes);
+    str_printf(text, "========= Invalid %s %s", space_names[space], verb(a));
+    str_printf(text, bytes ? " of size %u bytes\n" : "\n", bytes);
     finding_place(a, lane, text);
     return text;
 }

@@ -27,6 +27,16 @@ struct race_copy {
     uint8_t lane;
 };
 
+/* Weak reads that a warp did lately. */
+enum { READS_KEPT = 4 };
+struct race_reads {
+    struct {
+        uint32_t pc, mask, time;
+        uint64_t at[WARP_LANES];
+    } last[READS_KEPT];
+    uint32_t next;
+};
+
 /* A location through which threads synchronise. */
 struct race_sync {
     struct view *gpu, *block; /* what a reader learns; from a fence or release for its own block only */
@@ -47,8 +57,9 @@ struct race_block {
     struct view **view[KNOWN_KINDS]; /* of each thread: what it knows besides; NULL: nothing */
     struct race_barrier barriers[MAX_BARRIERS];
     VEC(struct race_copy) copies[BLOCK_WARPS];
-    uint32_t *groups;     /* of each thread: groups of copies it has closed */
-    VEC(uint64_t) synced; /* locations in its shared memory that have a struct race_sync */
+    struct race_reads *reads; /* of each warp */
+    uint32_t *groups;         /* of each thread: groups of copies it has closed */
+    VEC(uint64_t) synced;     /* locations in its shared memory that have a struct race_sync */
 };
 
 struct racecheck {

@@ -69,6 +69,7 @@ static struct race_block *block_create(struct racecheck *r, const struct cta *c)
     b->base = xcalloc(n, sizeof *b->base);
     b->row = xcalloc(n, sizeof *b->row);
     b->groups = xcalloc(n, sizeof *b->groups);
+    b->reads = xcalloc(c->nwarps, sizeof *b->reads);
     for (uint32_t k = 0; k < KNOWN_KINDS; k++)
         b->view[k] = xcalloc(n, sizeof *b->view[k]);
     return b;
@@ -100,6 +101,7 @@ void racecheck_block_end(struct racecheck *r, struct cta *c) {
     free(b->base);
     free(b->row);
     free(b->groups);
+    free(b->reads);
     for (uint32_t k = 0; k < KNOWN_KINDS; k++)
         free(b->view[k]);
     for (uint32_t k = 0; k < BLOCK_WARPS; k++)
@@ -207,11 +209,24 @@ static bool same_value(const struct step *y, uint32_t at, uint32_t n) {
 
 /* A thread that reads a place and then accesses it atomically began a loop around compare-and-swap, or asked
  * whether the atomic access was worth while: the read decides nothing that the atomic access does not. */
-static void note_prelude(struct racecheck *r, const struct step *y, const struct past *p) {
-    if (y->now.atomic && !p->strong && p->time > y->b->least[y->now.warp] && p->kind == PAST_LANES &&
-        p->block == y->b->number && p->warp == y->now.warp && p->mask & y->now.mask &&
-        p->pc < r->x->img->ncode)
-        r->prelude[p->pc] = true;
+static void note_preludes(struct racecheck *r, const struct race_block *b, const struct access *a,
+                          uint32_t lanes) {
+    const struct race_reads *reads = &b->reads[a->w->index];
+    for (uint32_t k = 0; k < READS_KEPT; k++)
+        for (uint32_t left = reads->last[k].time > b->least[a->w->index] ? lanes & reads->last[k].mask : 0;
+             left; left &= left - 1)
+            if (reads->last[k].at[__builtin_ctz(left)] == a->t.at[__builtin_ctz(left)])
+                r->prelude[reads->last[k].pc] = true;
+}
+
+static void keep_reads(const struct racecheck *r, struct race_block *b, const struct access *a,
+                       uint32_t lanes) {
+    struct race_reads *reads = &b->reads[a->w->index];
+    uint32_t k = reads->next++ % READS_KEPT;
+    reads->last[k].pc = a->pc;
+    reads->last[k].mask = lanes;
+    reads->last[k].time = r->now;
+    memcpy(reads->last[k].at, a->t.at, sizeof a->t.at);
 }
 
 static void write_cell(struct racecheck *r, struct step *y, struct cell *c, uint32_t at, uint32_t n) {
@@ -220,7 +235,6 @@ static void write_cell(struct racecheck *r, struct step *y, struct cell *c, uint
         race_replace(r, w, &y->now);
         return;
     }
-    note_prelude(r, y, &c->read);
     bool old = settled(r, y, w, true);
     bool same =
         !old && !w->strong && !y->now.strong && !w->pending && !y->now.pending && same_value(y, at, n);
@@ -333,6 +347,10 @@ void racecheck_access(struct racecheck *r, const struct access *a) {
     if (r->given_up || !lanes)
         return;
     struct step y = {.a = a, .b = b, .now = past_of(r, b, a)};
+    if (a->i->kind == X_ATOM)
+        note_preludes(r, b, a, lanes);
+    else if (a->i->kind == X_LOAD && !y.now.strong)
+        keep_reads(r, b, a, lanes);
     bool store = a->i->kind == X_STORE && !y.now.strong;
     for (uint32_t left = y.now.strong && a->i->kind != X_MBAR ? lanes : 0; left; left &= left - 1) {
         uint32_t l = (uint32_t)__builtin_ctz(left);
