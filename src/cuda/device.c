@@ -28,11 +28,12 @@ static bool open_trace(const struct options *o) {
 }
 
 static int error_exitcode;
+static pid_t opened_by; /* a child of the process has nothing to say about it */
 
 /* When everything else has been done at the end of the process, destructors of the program included, what it
  * did not free is leaked; after a fault it could not. Errors may decide the status it ends with. */
 static __attribute__((destructor)) void end_findings(void) {
-    if (!cud.gpu)
+    if (!cud.gpu || getpid() != opened_by)
         return;
     rp_findings_end(cud.gpu, !cud.primary.pending && !cud.primary.sticky);
     cud_flush_findings();
@@ -69,6 +70,7 @@ int cud_device_open(void) {
         cud.gpu = NULL;
     }
     error_exitcode = opt.error_exitcode;
+    opened_by = getpid();
     options_free(&opt);
     failed = !cud.gpu;
     if (failed)

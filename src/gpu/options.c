@@ -107,6 +107,11 @@ static void read_tools(struct options *o) {
     o->rp.keep_context = is_second("REPRISE_DESTROY_ON_DEVICE_ERROR", "context", "kernel");
     const char *code = text_from("REPRISE_ERROR_EXITCODE");
     o->error_exitcode = code ? atoi(code) : 0;
+    if (code && (o->error_exitcode < 1 || o->error_exitcode > 255)) {
+        fprintf(stderr, "reprise: REPRISE_ERROR_EXITCODE=%s is no exit status from 1 to 255; ignored\n",
+                code);
+        o->error_exitcode = 0;
+    }
 }
 
 void options_read(struct options *o) {

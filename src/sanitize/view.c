@@ -34,19 +34,19 @@ static struct view_block *add_block(struct view *v, uint32_t block, uint32_t bas
     return &v->blocks[v->nblocks++];
 }
 
-/* Puts items of all threads of a warp together, up to the time that all are known. */
+/* Puts items of all threads of a warp together, with the latest time for all. */
 static void pack_warps(struct view *v, struct view_block *b) {
     for (uint32_t warp = 0; warp < WARPS; warp++) {
-        uint32_t lanes = 0, time = UINT32_MAX, n = b->first;
+        uint32_t lanes = 0, time = 0, n = b->first;
         for (uint32_t k = b->first; k < v->nitems; k++)
-            if (v->items[k].span == 1 && v->items[k].tid / WARP == warp) {
-                lanes |= 1u << v->items[k].tid % WARP;
-                time = v->items[k].time < time ? v->items[k].time : time;
+            if (v->items[k].tid / WARP == warp) {
+                lanes |= v->items[k].span == 1 ? 1u << v->items[k].tid % WARP : 0;
+                time = v->items[k].time > time ? v->items[k].time : time;
             }
         if (lanes != UINT32_MAX)
             continue;
-        for (uint32_t k = b->first; k < v->nitems; k++) /* those that say more than all of it stay */
-            if (v->items[k].tid / WARP != warp || v->items[k].time > time)
+        for (uint32_t k = b->first; k < v->nitems; k++)
+            if (v->items[k].tid / WARP != warp)
                 v->items[n++] = v->items[k];
         v->items[n++] = (struct view_item){(uint16_t)(warp * WARP), WARP, time};
         v->nitems = n;

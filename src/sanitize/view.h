@@ -35,7 +35,7 @@ struct view *view_create(uint32_t block, uint32_t base, const struct view_item *
 struct view *view_keep(struct view *v);
 void view_drop(struct view *v);
 /* What either knows, as a view to be dropped. Of a block with very many items the latest time is taken for
- * all of its threads: races may then be missed, but none is made up. */
+ * all threads of a warp, or of the block: races may then be missed, but none is made up. */
 struct view *view_join(struct view *a, struct view *b);
 /* Up to which time the view knows a thread; every thread of a warp; every thread of a block. */
 uint32_t view_of_thread(const struct view *v, uint32_t block, uint32_t tid);

@@ -1,5 +1,5 @@
-/* Mistakes with textures, surfaces and arrays; the first argument names one, those that begin with ok_ have none.
- * The driver's API in plain C, so that no CUDA toolkit is needed. */
+/* Mistakes with textures, surfaces and arrays; the first argument names one, those that begin with ok_ have
+ * none. The driver's API in plain C, so that no CUDA toolkit is needed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,27 +8,28 @@
 
 enum { W = 16, H = 8 };
 
-static const char ptx[] = ".version 6.4\n.target sm_70\n.address_size 64\n"
-                          ".visible .entry sample(.param .u64 tex, .param .u64 out) {\n"
-                          "  .reg .b32 %r<8>; .reg .b64 %d<6>; .reg .f32 %f<8>;\n"
-                          "  ld.param.u64 %d1, [tex]; ld.param.u64 %d2, [out];\n"
-                          "  mov.u32 %r1, %tid.x; mov.u32 %r2, 3;\n"
-                          "  tex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%d1, {%r1, %r2}];\n"
-                          "  mul.wide.u32 %d3, %r1, 4; add.u64 %d4, %d2, %d3;\n"
-                          "  st.global.f32 [%d4], %f1; ret;\n}\n"
-                          ".visible .entry put(.param .u64 surf, .param .u32 row) {\n"
-                          "  .reg .b32 %r<8>; .reg .b64 %d<4>;\n"
-                          "  ld.param.u64 %d1, [surf]; ld.param.u32 %r3, [row];\n"
-                          "  mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 2;\n"
-                          "  sust.b.2d.b32.trap [%d1, {%r2, %r3}], {%r1}; ret;\n}\n"
-                          ".visible .entry plain(.param .u64 p) {\n"
-                          "  .reg .b32 %r<4>; .reg .b64 %d<4>;\n"
-                          "  ld.param.u64 %d1, [p]; ld.global.u32 %r1, [%d1]; st.global.u32 [%d1+4], %r1; ret;\n}\n"
-                          ".visible .const .align 4 .u32 fixed = 5;\n"
-                          ".visible .entry constant() {\n"
-                          "  .reg .b32 %r<4>; .reg .b64 %d<4>;\n"
-                          "  mov.u64 %d1, fixed; cvta.const.u64 %d2, %d1; ld.u32 %r1, [%d2];\n"
-                          "  st.u32 [%d2], %r1; ret;\n}\n";
+static const char ptx[] =
+    ".version 6.4\n.target sm_70\n.address_size 64\n"
+    ".visible .entry sample(.param .u64 tex, .param .u64 out) {\n"
+    "  .reg .b32 %r<8>; .reg .b64 %d<6>; .reg .f32 %f<8>;\n"
+    "  ld.param.u64 %d1, [tex]; ld.param.u64 %d2, [out];\n"
+    "  mov.u32 %r1, %tid.x; mov.u32 %r2, 3;\n"
+    "  tex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%d1, {%r1, %r2}];\n"
+    "  mul.wide.u32 %d3, %r1, 4; add.u64 %d4, %d2, %d3;\n"
+    "  st.global.f32 [%d4], %f1; ret;\n}\n"
+    ".visible .entry put(.param .u64 surf, .param .u32 row) {\n"
+    "  .reg .b32 %r<8>; .reg .b64 %d<4>;\n"
+    "  ld.param.u64 %d1, [surf]; ld.param.u32 %r3, [row];\n"
+    "  mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 2;\n"
+    "  sust.b.2d.b32.trap [%d1, {%r2, %r3}], {%r1}; ret;\n}\n"
+    ".visible .entry plain(.param .u64 p) {\n"
+    "  .reg .b32 %r<4>; .reg .b64 %d<4>;\n"
+    "  ld.param.u64 %d1, [p]; ld.global.u32 %r1, [%d1]; st.global.u32 [%d1+4], %r1; ret;\n}\n"
+    ".visible .const .align 4 .u32 fixed = 5;\n"
+    ".visible .entry constant() {\n"
+    "  .reg .b32 %r<4>; .reg .b64 %d<4>;\n"
+    "  mov.u64 %d1, fixed; cvta.const.u64 %d2, %d1; ld.u32 %r1, [%d2];\n"
+    "  st.u32 [%d2], %r1; ret;\n}\n";
 
 static CUmodule module;
 
