@@ -267,24 +267,22 @@ static void report_texture(struct sanitizer *s, const struct access *a, uint32_t
     finding_end(s, text);
 }
 
+/* Whether the memory behind a texture is one live allocation's. */
+static bool is_backed(const struct sanitizer *s, const struct rp_tex_desc *t) {
+    const struct rp_alloc *in = memory_find(s->mem, t->addr);
+    return in && in->size - (t->addr - in->addr) >= tex_memory_bytes(t);
+}
+
 uint32_t memcheck_texture(struct sanitizer *s, const struct access *a, uint32_t m) {
     uint32_t ok = m, same;
     uint64_t handle;
     for (uint32_t left = m; left; left &= ~same) {
         const struct rp_tex_desc *t = exec_next_texture(a->x, a->w, a->i, left, &handle, &same);
-        uint32_t lane = (uint32_t)__builtin_ctz(left), outside = 0;
-        const struct rp_alloc *in = t ? memory_find(s->mem, t->addr) : NULL;
-        if (!t)
-            report_texture(s, a, lane, TEXTURE_HANDLE, NULL, handle);
-        else if (!in || in->size - (t->addr - in->addr) < tex_memory_bytes(t))
-            report_texture(s, a, lane, TEXTURE_GONE, t, handle);
-        else
-            outside = exec_surface_outside(a->x, a->w, a->i, t, same);
-        if (!t || !in || in->size - (t->addr - in->addr) < tex_memory_bytes(t))
-            outside = same;
-        else if (outside)
-            report_texture(s, a, (uint32_t)__builtin_ctz(outside), SURFACE_RANGE, t, handle);
-        ok &= ~outside;
+        enum wrong wrong = !t ? TEXTURE_HANDLE : !is_backed(s, t) ? TEXTURE_GONE : SURFACE_RANGE;
+        uint32_t bad = wrong == SURFACE_RANGE ? exec_surface_outside(a->x, a->w, a->i, t, same) : same;
+        for (uint32_t lanes = bad; lanes; lanes &= lanes - 1)
+            report_texture(s, a, (uint32_t)__builtin_ctz(lanes), wrong, t, handle);
+        ok &= ~bad;
     }
     return ok;
 }

@@ -52,6 +52,7 @@ struct race_block {
     uint64_t shared;                 /* where its shared memory begins in the shadow */
     bool views;                      /* some thread has one */
     uint32_t *base;                  /* of each thread: everything its block did up to then is behind it */
+    uint32_t lanes[BLOCK_WARPS];     /* that a warp has */
     uint32_t least[BLOCK_WARPS];     /* of a warp's bases */
     uint32_t (*row)[WARP_LANES];     /* of each thread: what it knows of the lanes of its warp */
     struct view **view[KNOWN_KINDS]; /* of each thread: what it knows besides; NULL: nothing */

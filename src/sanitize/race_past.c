@@ -28,7 +28,7 @@ static bool behind_lanes(const struct racecheck *r, const struct who *t, uint32_
 static bool behind_warp(const struct racecheck *r, const struct who *t, uint32_t warp, uint32_t time) {
     if (view_of_warp(t->view, t->b->number, warp) >= time)
         return true;
-    return behind_lanes(r, t, warp, UINT32_MAX, time);
+    return behind_lanes(r, t, warp, t->b->lanes[warp], time);
 }
 
 /* The same of another block. */

@@ -52,6 +52,9 @@ void racecheck_end(struct racecheck *r) {
             r->s->races--;
         }
     }
+    if (r->given_up)
+        str_printf(&r->s->text, "========= racecheck gave up in kernel %s, which synchronises too often\n",
+                   r->x->img->prog->name);
     race_forget(r);
     free(r->line_pc);
     r->line_pc = NULL;
@@ -65,6 +68,9 @@ static struct race_block *block_create(struct racecheck *r, const struct cta *c)
     uint32_t n = c->nwarps * WARP_LANES;
     b->nthreads = n;
     b->nwarps = c->nwarps;
+    for (uint32_t k = 0; k < c->nwarps; k++)
+        b->lanes[k] =
+            c->nthreads - k * WARP_LANES >= WARP_LANES ? UINT32_MAX : (1u << c->nthreads % WARP_LANES) - 1;
     b->shared = SHARED_PLACE + ((uint64_t)r->slots++ << 32);
     b->base = xcalloc(n, sizeof *b->base);
     b->row = xcalloc(n, sizeof *b->row);
@@ -196,8 +202,10 @@ static bool same_value(const struct step *y, uint32_t at, uint32_t n) {
     const struct imods *q = &a->i->in->m;
     uint64_t addr = a->t.at[y->lane] + at;
     uint32_t unit = q->size >= 4 ? 4 : q->size;
+    if (a->i->kind != X_STORE || (y->shared && addr + n > a->w->cta->shared_bytes))
+        return false;
     const uint8_t *old = y->shared ? a->w->cta->shared + addr : exec_global(a->x, addr, n);
-    if (a->i->kind != X_STORE || !old || (y->shared && addr + n > a->w->cta->shared_bytes))
+    if (!old)
         return false;
     for (uint32_t k = 0; k < n; k++) {
         uint32_t word = src_lanes(a->x, a->w, a->i->s[a->i->first[1] + (at + k) / unit])[y->lane];
@@ -242,8 +250,7 @@ static void write_cell(struct racecheck *r, struct step *y, struct cell *c, uint
         check(r, y, w, true);
     check(r, y, &c->read, false);
     if (same) {
-        struct past now = y->now;
-        race_merge(r, w, &now);
+        race_merge(r, w, &y->now);
         w->mark = 1;
     } else if (!old && w->strong && y->now.strong) {
         race_merge(r, w, &y->now);
@@ -255,7 +262,8 @@ static void write_cell(struct racecheck *r, struct step *y, struct cell *c, uint
 }
 
 static void each_cell(struct racecheck *r, struct step *y, uint64_t at) {
-    uint32_t bytes = y->a->t.bytes, unit = y->a->i->kind == X_TEX ? 1 : y->a->i->in->m.size;
+    uint32_t bytes = y->a->t.bytes;
+    uint32_t unit = y->a->i->kind == X_TEX ? bytes & -bytes : y->a->i->in->m.size; /* texels have any size */
     struct shadow_page *p = shadow_page(&r->shadow, at, unit);
     for (uint32_t k = 0; k < bytes;) {
         if (k && !((at + k) & (PAGE_BYTES - 1)))
