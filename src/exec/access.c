@@ -150,7 +150,7 @@ static bool to_generic(struct exec *x, struct warp *w, const struct xinst *i, ui
     uint32_t shared = 0, local = 0;
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         shared |= (uint32_t)in_window(t->at[l], SHARED_WINDOW, LOCAL_WINDOW) << l;
-        local |= (uint32_t)in_window(t->at[l], LOCAL_WINDOW, WINDOW_END) << l;
+        local |= (uint32_t)in_window(t->at[l], LOCAL_WINDOW, LOCAL_END) << l;
     }
     if (!((shared | local) & m))
         return to_global(x, w, i, m, t, bytes);
@@ -466,7 +466,7 @@ void exec_touch(const struct exec *x, const struct warp *w, const struct xinst *
     t->local = space == MS_LOCAL ? m : 0;
     for (uint32_t l = 0; space == MS_GENERIC && l < WARP_LANES; l++) {
         bool shared = in_window(t->at[l], SHARED_WINDOW, LOCAL_WINDOW),
-             local = in_window(t->at[l], LOCAL_WINDOW, WINDOW_END);
+             local = in_window(t->at[l], LOCAL_WINDOW, LOCAL_END);
         t->shared |= (uint32_t)shared << l & m;
         t->local |= (uint32_t)local << l & m;
         t->at[l] -= shared || local ? (uint64_t)WINDOW_HI << 32 | (shared ? SHARED_WINDOW : LOCAL_WINDOW) : 0;
@@ -480,7 +480,7 @@ bool exec_isspace(struct exec *x, struct warp *w, const struct xinst *i, uint32_
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         uint64_t a = (uint64_t)(hi ? hi[l] : WINDOW_HI) << 32 | lo[l];
         bool shared = in_window(a, SHARED_WINDOW, LOCAL_WINDOW),
-             local = in_window(a, LOCAL_WINDOW, WINDOW_END);
+             local = in_window(a, LOCAL_WINDOW, LOCAL_END);
         uint64_t cbase = 0;
         memcpy(&cbase, x->bank[BANK_SYMBOL] + SYMBOL_CONST_BASE, 8);
         bool cst = x->bank_bytes[BANK_CONST] && a - cbase < x->bank_bytes[BANK_CONST];

@@ -7,7 +7,7 @@
 
 #include "exec/watch.h"
 
-enum { SLICE = 4096, TURN = 65536 };
+enum { SLICE = 4096, TURN = 65536, SHARED_PIECE = 128 /* in which hardware hands out shared memory */ };
 
 struct cta *cta_create(struct exec *x) {
     const struct program *p = x->img->prog;
@@ -16,7 +16,7 @@ struct cta *cta_create(struct exec *x) {
     c->nthreads = x->block[0] * x->block[1] * x->block[2];
     c->nwarps = (c->nthreads + WARP_LANES - 1) / WARP_LANES;
     c->warps = xcalloc(c->nwarps, sizeof *c->warps);
-    c->shared_bytes = x->shared_static + x->shared_dynamic;
+    c->shared_bytes = (x->shared_static + x->shared_dynamic + SHARED_PIECE - 1) / SHARED_PIECE * SHARED_PIECE;
     c->shared = xcalloc(1, c->shared_bytes + 16);
     for (uint32_t i = 0; i < c->nwarps; i++) {
         struct warp *w = &c->warps[i];

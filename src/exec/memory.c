@@ -14,34 +14,6 @@ enum { MAPPED_SHIFT = 21, MAPPED_PAGES = RP_REGION_SIZE >> MAPPED_SHIFT };
  */
 static int users;
 
-bool memory_init(struct memory *m, size_t limit) {
-    if (users)
-        return false;
-    void *want = (void *)(uintptr_t)RP_REGION;
-    void *p = mmap(want, RP_REGION_SIZE, PROT_NONE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    if (p != want) {
-        if (p != MAP_FAILED)
-            munmap(p, RP_REGION_SIZE);
-        return false;
-    }
-    users++;
-    *m = (struct memory){.base = RP_REGION, .limit = limit};
-    m->opened = xcalloc(MAPPED_PAGES / 8, 1);
-    return true;
-}
-
-void memory_destroy(struct memory *m) {
-    if (!m->base)
-        return;
-    munmap((void *)(uintptr_t)m->base, RP_REGION_SIZE);
-    users--;
-    vec_free(&m->allocs);
-    vec_free(&m->freed);
-    free(m->opened);
-    *m = (struct memory){0};
-}
-
 /* Index of the first allocation that ends beyond addr. */
 static uint32_t lower_bound(const struct memory *m, uint64_t addr) {
     uint32_t lo = 0, hi = m->allocs.len;
@@ -97,21 +69,21 @@ static void widen(const struct memory *m, uint32_t i, uint64_t *lo, uint64_t *hi
 }
 
 bool memory_span(const struct memory *m, uint64_t addr, struct mem_span *span) {
+    uint64_t drivers = m->base + LOCAL_END, own = m->base + WINDOW_END;
     *span = (struct mem_span){0};
-    bool region = addr - m->base < RP_REGION_SIZE;
-    uint64_t lo = round_down(addr, MAPPED_PAGE), hi = lo + MAPPED_PAGE;
-    uint32_t i = lower_bound(m, region ? lo : addr);
-    if (i == m->allocs.len)
-        return false;
-    const struct rp_alloc *a = &m->allocs.at[i];
-    if (!region) { /* what lies around registered memory is the host's */
-        if (a->addr <= addr)
+    if (addr - m->base >= RP_REGION_SIZE) { /* what lies around registered memory is the host's */
+        const struct rp_alloc *a = memory_find(m, addr);
+        if (a)
             *span = (struct mem_span){a->addr, a->size};
-        return a->addr <= addr;
+        return a;
     }
-    if (a->addr >= hi)
+    bool below = addr >= drivers && addr < own;
+    uint64_t lo = below ? drivers : round_down(addr, MAPPED_PAGE), hi = below ? own : lo + MAPPED_PAGE;
+    uint32_t i = lower_bound(m, lo);
+    if (!below && (i == m->allocs.len || m->allocs.at[i].addr >= hi))
         return false;
     widen(m, i, &lo, &hi);
+    lo = lo == own ? drivers : lo;
     *span = (struct mem_span){lo, hi - lo};
     return true;
 }
@@ -175,6 +147,34 @@ static bool open_pages(struct memory *m, uint64_t at, uint64_t size, bool *used)
         p += n - 1;
     }
     return true;
+}
+
+bool memory_init(struct memory *m, size_t limit) {
+    if (users)
+        return false;
+    void *want = (void *)(uintptr_t)RP_REGION;
+    void *p = mmap(want, RP_REGION_SIZE, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (p != want) {
+        if (p != MAP_FAILED)
+            munmap(p, RP_REGION_SIZE);
+        return false;
+    }
+    users++;
+    *m = (struct memory){.base = RP_REGION, .limit = limit};
+    m->opened = xcalloc(MAPPED_PAGES / 8, 1);
+    return open_pages(m, RP_REGION + LOCAL_END, WINDOW_END - LOCAL_END, &(bool){false});
+}
+
+void memory_destroy(struct memory *m) {
+    if (!m->base)
+        return;
+    munmap((void *)(uintptr_t)m->base, RP_REGION_SIZE);
+    users--;
+    vec_free(&m->allocs);
+    vec_free(&m->freed);
+    free(m->opened);
+    *m = (struct memory){0};
 }
 
 /* The first place at or above from, and below end, where size bytes fit between allocations; 0: none. *i: the

@@ -5,9 +5,9 @@
  * 32 bits of one in the first 4 GB. Allocation is first fit from low addresses, so it is deterministic.
  *
  * Simulated code reaches what hardware lets it reach: a GPU maps memory in pages of 2 MB, so an access beside
- * an allocation passes when something live shares its page, and finds whatever lies there. Of registered host
- * memory it reaches not a byte more than was registered. Freed allocations are remembered for the benefit of
- * error reports. */
+ * an allocation passes when something live shares its page, and finds whatever lies there; below the first
+ * allocation pages of the driver are mapped. Of registered host memory it reaches not a byte more than was
+ * registered. Freed allocations are remembered for the benefit of error reports. */
 #ifndef REPRISE_EXEC_MEMORY_H
 #define REPRISE_EXEC_MEMORY_H
 

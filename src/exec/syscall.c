@@ -25,7 +25,7 @@ static bool local_byte(const struct reader *r, uint64_t a, uint8_t *out) {
 /* One byte at a generic address. */
 static bool read_byte(const struct reader *r, uint64_t a, uint8_t *out) {
     uint32_t low = (uint32_t)a;
-    if (a >> 32 == WINDOW_HI && low >= LOCAL_WINDOW && low < WINDOW_END)
+    if (a >> 32 == WINDOW_HI && low >= LOCAL_WINDOW && low < LOCAL_END)
         return local_byte(r, low - LOCAL_WINDOW, out);
     if (a >> 32 == WINDOW_HI && low >= SHARED_WINDOW && low < LOCAL_WINDOW) {
         if (low - SHARED_WINDOW >= r->w->cta->shared_bytes)

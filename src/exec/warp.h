@@ -110,7 +110,7 @@ struct cta {
     uint32_t nwarps, nthreads, live; /* live: threads that have not exited */
     uint32_t id[3], number, sm;      /* sm: where it runs */
     uint8_t *shared;
-    uint32_t shared_bytes;
+    uint32_t shared_bytes; /* that threads can access: at least what was asked for */
     struct barrier bars[MAX_BARRIERS];
     uint32_t opened; /* times one of them let threads go on */
     void *watched;   /* what the launch's watcher keeps of the block */

@@ -297,8 +297,15 @@ enum {
 };
 
 /* Generic addresses of shared and local memory lie in windows: these low words under the high word WINDOW_HI
- * (or alone, with 32-bit addresses). Global memory starts at WINDOW_END. */
-enum { WINDOW_HI = 0x1100, SHARED_WINDOW = 0x01000000, LOCAL_WINDOW = 0x02000000, WINDOW_END = 0x04000000 };
+ * (or alone, with 32-bit addresses). What lies between LOCAL_END and WINDOW_END is the driver's, as on real
+ * GPUs, where it is mapped below what programs allocate; allocations start at WINDOW_END. */
+enum {
+    WINDOW_HI = 0x1100,
+    SHARED_WINDOW = 0x01000000,
+    LOCAL_WINDOW = 0x02000000,
+    LOCAL_END = 0x03000000,
+    WINDOW_END = 0x04000000
+};
 
 /* What a pointer to the module's function number index holds. */
 #define FUNC_ADDR(index) (0x100u + (uint32_t)(index)*16u)

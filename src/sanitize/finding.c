@@ -32,7 +32,7 @@ static bool was_told(struct sanitizer *s, const struct finding *f) {
 }
 
 void finding_end(struct sanitizer *s, struct str *text) {
-    describe_trace(s, &s->launched, "kernel launch", text);
+    describe_trace(s, &s->launched, "kernel launch time", text);
 }
 
 /* Whether one more finding may be printed. */
@@ -57,14 +57,15 @@ void findings_flush(struct sanitizer *s) {
         } else if (f->count && may_print(s)) {
             str_printf(&s->text, "%s", str_text(&f->text));
             if (f->hazard)
-                str_printf(&s->text, "=========     %" PRIu64 " hazard%s\n", f->count,
-                           f->count > 1 ? "s" : "");
+                str_printf(&s->text, " [%" PRIu64 " hazard%s]\n%s", f->count, f->count > 1 ? "s" : "",
+                           str_text(&f->rest));
             else if (f->count > 1)
                 str_printf(&s->text, "=========     %" PRIu64 " errors of this kind at this place\n",
                            f->count);
             str_printf(&s->text, "=========\n");
         }
         str_free(&f->text);
+        str_free(&f->rest);
     }
     s->found.len = 0;
     map_free(&s->found_at);
@@ -83,9 +84,11 @@ void describe_pc(const struct exec *x, uint32_t pc, struct str *text) {
         if (p->fn_entry[k] <= pc && p->fn_entry[k] >= p->fn_entry[fn])
             fn = k;
     const struct inst *in = &p->code[pc];
+    const char *file = in->dbg_line && x->file_name ? x->file_name(x->names, in->dbg_file) : NULL;
+    const char *slash = file ? strrchr(file, '/') : NULL;
     str_printf(text, "%s+0x%x in ", p->fns.at[fn]->name, (pc - p->fn_entry[fn]) * INST_BYTES);
-    if (in->dbg_line && x->file_name)
-        str_printf(text, "%s:%u", x->file_name(x->names, in->dbg_file), in->dbg_line);
+    if (file)
+        str_printf(text, "%s:%u", slash ? slash + 1 : file, in->dbg_line);
     else
         str_printf(text, "%s:%u", x->module_name ? x->module_name : "ptx", in->line);
 }
@@ -128,7 +131,7 @@ void trace_take(const struct sanitizer *s, struct trace *t) {
 void describe_trace(const struct sanitizer *s, const struct trace *t, const char *when, struct str *text) {
     if (!s->host || !t->n)
         return;
-    str_printf(text, "=========     Saved host backtrace up to driver entry point at %s time\n", when);
+    str_printf(text, "=========     Saved host backtrace up to driver entry point at %s\n", when);
     char *lines = s->host->print(t->frame, t->n);
     for (char *save = NULL, *line = strtok_r(lines, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
         str_printf(text, "=========         Host Frame: %s\n", line);

@@ -41,7 +41,7 @@ static void report(struct sanitizer *s, const struct access *a, uint32_t lane, b
                    a->t.at[lane] - k->addr, k->addr, k->size);
     str_printf(text, "\n");
     if (k)
-        describe_trace(s, &k->at, "allocation", text);
+        describe_trace(s, &k->at, "allocation time", text);
     finding_end(s, text);
 }
 

@@ -96,7 +96,7 @@ static void describe_address(struct sanitizer *s, uint64_t addr, uint32_t bytes,
     }
     const struct kept *k = a ? kept_find(s, a->addr) : NULL;
     if (k && !freed)
-        describe_trace(s, &k->at, "allocation", text);
+        describe_trace(s, &k->at, "allocation time", text);
 }
 
 static void report_global(struct sanitizer *s, const struct access *a, uint32_t lane, enum wrong wrong) {
@@ -198,7 +198,7 @@ static void report_piece(struct sanitizer *s, const struct access *a, uint32_t l
         str_printf(text, "=========     Address 0x%" PRIx64 " is misaligned\n", at);
     else
         str_printf(text,
-                   "=========     Address 0x%" PRIx64 " is out of bounds\n"
+                   "=========     Access to 0x%" PRIx64 " is out of bounds\n"
                    "=========     and is %" PRIu64 " bytes after the %s memory of size %" PRIu64 " bytes\n",
                    at, at < size ? 0 : at - size + 1, space == SHARED ? "block's shared" : "thread's local",
                    size);
@@ -238,7 +238,8 @@ uint32_t memcheck_access(struct sanitizer *s, const struct access *a) {
     if (a->t.global)
         ok |= access_global(s, a, a->t.global);
     if (a->t.shared) { /* without dynamic memory nothing but padding follows the last variable */
-        uint64_t size = a->x->shared_dynamic ? a->w->cta->shared_bytes : a->x->img->prog->shared_static;
+        uint64_t size = a->x->shared_dynamic ? a->x->shared_static + a->x->shared_dynamic
+                                             : a->x->img->prog->shared_static;
         ok |= access_piece(s, a, a->t.shared, SHARED, size);
     }
     if (a->t.local)
@@ -299,8 +300,8 @@ bool memcheck_free(struct sanitizer *s, const struct access *a, uint32_t lane, u
         return false;
     struct str *text = &f->text;
     bool twice = !in && freed && freed->addr == addr;
-    str_printf(text, "========= Malloc/Free Error encountered: %s\n",
-               twice ? "Double free" : "Invalid pointer to free");
+    str_printf(text, "========= Malloc/Free Error encountered : Device-side %s\n",
+               twice ? "double free" : "invalid free");
     finding_place(a, lane, text);
     str_printf(text, "=========     Address 0x%" PRIx64 " is ", addr);
     memory_describe(s->mem, addr, text);
@@ -328,7 +329,7 @@ void memcheck_leaks(struct sanitizer *s, const void *owner) {
         const char *kind = k->device ? " on the device heap" : kinds[k->kind];
         str_printf(&text, "========= Leaked %zu bytes at 0x%" PRIx64 "%s\n", a->size, a->addr,
                    kind ? kind : "");
-        describe_trace(s, &k->at, "allocation", &text);
+        describe_trace(s, &k->at, "allocation time", &text);
         finding_alone(s, &text);
         str_free(&text);
         s->leaked_bytes += a->size;

@@ -70,8 +70,9 @@ void race_report(struct racecheck *r, const struct access *a, uint32_t lane, con
     describe_pc(r->x, p->pc, text);
     str_printf(text, "\n=========     and %s at ", name_of(a->write, a->atomic, a->async));
     describe_pc(r->x, now->pc, text);
-    str_printf(text, "\n=========     in %s memory at 0x%" PRIx64 ": by ",
-               shared ? "__shared__" : "__global__", a->t.at[lane]);
+    text = &f->rest;
+    str_printf(text, "=========     in %s memory at 0x%" PRIx64 ": by ", shared ? "__shared__" : "__global__",
+               a->t.at[lane]);
     describe_past(r, p, text);
     str_printf(text, ", then by ");
     describe_past(r, now, text);

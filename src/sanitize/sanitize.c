@@ -233,7 +233,7 @@ void sanitizer_destroy(struct sanitizer *s) {
     racecheck_destroy(s->race);
     kept_free(s);
     for (uint32_t i = 0; i < s->found.len; i++)
-        str_free(&s->found.at[i].text);
+        str_free(&s->found.at[i].text), str_free(&s->found.at[i].rest);
     vec_free(&s->found);
     map_free(&s->found_at);
     map_free(&s->told);

@@ -8,6 +8,7 @@
 
 enum wrong {
     DIVERGED,
+    DIVERGED_BLOCK,
     COUNT,
     TOO_MANY,
     OTHER_COUNT,
@@ -21,6 +22,7 @@ enum wrong {
 };
 static const char *const titles[] = {
     [DIVERGED] = "Divergent thread(s) in warp",
+    [DIVERGED_BLOCK] = "Divergent thread(s) in block",
     [COUNT] = "Invalid arguments",
     [TOO_MANY] = "Too many threads arrive",
     [OTHER_COUNT] = "Invalid arguments",
@@ -133,29 +135,39 @@ static uint32_t waiting(const struct warp *w, uint32_t id, uint32_t *pc) {
         *pc = *pc == UINT32_MAX ? e->pc - 1 : *pc;
         lanes |= *pc == e->pc - 1 ? e->lanes : 0;
     }
-    return lanes;
+    return lanes & w->live;
 }
 
-/* By now all who come have come: a warp of which some lanes came by another instruction, or ended instead,
- * should not have been diverged. */
+static void report_diverged(struct sanitizer *s, struct cta *c, struct warp *w, uint32_t pc, uint32_t here,
+                            enum wrong wrong) {
+    struct access a = place_of(c->x, w, &c->x->img->code[pc]);
+    struct str *text = begin(s, &a, wrong, first_lane(here));
+    if (!text)
+        return;
+    if (wrong == DIVERGED)
+        str_printf(text, "=========     Lanes 0x%08x of the warp wait here, lanes 0x%08x do not\n", here,
+                   w->live & ~here);
+    else
+        str_printf(text,
+                   "=========     Other threads of the block came to the barrier by another instruction\n");
+    finding_end(s, text);
+}
+
+/* By now all who come have come, and others have exited, which is no mistake. But threads of a warp that came
+ * by different instructions, or did not come, should not have been diverged; and at a barrier for all threads
+ * of the block, none of them. */
 void synccheck_open(struct sanitizer *s, struct cta *c, uint32_t id) {
+    uint32_t first = UINT32_MAX;
     for (uint32_t k = 0; k < c->nwarps; k++) {
         struct warp *w = &c->warps[k];
-        uint32_t pc = UINT32_MAX, here = waiting(w, id, &pc), left = c->nthreads - k * WARP_LANES,
-                 all = left >= WARP_LANES ? UINT32_MAX : (1u << left) - 1;
-        if (!here || here == all || !c->x->img->code[pc].in->m.aligned)
+        uint32_t pc = UINT32_MAX, here = waiting(w, id, &pc);
+        if (!here || !c->x->img->code[pc].in->m.aligned)
             continue;
-        struct access a = place_of(c->x, w, &c->x->img->code[pc]);
-        struct str *text = begin(s, &a, DIVERGED, first_lane(here));
-        if (!text)
-            continue;
-        str_printf(text, "=========     Lanes 0x%08x of the warp wait here", here);
+        first = first == UINT32_MAX ? pc : first;
         if (w->live & ~here)
-            str_printf(text, ", lanes 0x%08x do not", w->live & ~here);
-        if (all & ~w->live)
-            str_printf(text, ", lanes 0x%08x have exited", all & ~w->live);
-        str_printf(text, "\n");
-        finding_end(s, text);
+            report_diverged(s, c, w, pc, here, DIVERGED);
+        else if (pc != first && !c->bars[id].want)
+            report_diverged(s, c, w, pc, here, DIVERGED_BLOCK);
     }
 }
 

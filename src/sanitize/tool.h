@@ -27,7 +27,7 @@ struct finding {
     uint64_t key, count;
     bool hazard;            /* the count is of hazards, and all of them are one error */
     uint32_t before_atomic; /* racecheck: a read that races with an atomic access, plus one; or 0 */
-    struct str text;
+    struct str text, rest;  /* rest: what follows the count of hazards */
 };
 
 /* An access of some lanes of a warp to one kind of place. */

@@ -3,13 +3,15 @@
 // sanitize.py, which finds the lines by their marks.
 #include "../programs/clang_cuda.h"
 
+#if defined(__clang__)
 extern "C" __device__ void *malloc(size_t);
 extern "C" __device__ void free(void *);
 extern "C" cudaError_t cudaDeviceReset(void);
+#define SHUFFLE(mask, value, lane) __nvvm_shfl_sync_idx_i32(mask, value, lane, 31)
+#else
+#define SHUFFLE(mask, value, lane) __shfl_sync(mask, value, lane)
+#endif
 
-static inline __device__ void __threadfence_block() {
-    __nvvm_membar_cta();
-}
 static inline __device__ void bar_sync(int id, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
@@ -279,7 +281,7 @@ extern "C" __global__ void gone(int *p, int n) {
     if (int(threadIdx.x) >= n)
         return;
     p[threadIdx.x] = 1;
-    __syncthreads(); // @gone
+    __syncthreads(); // those that have ended are not waited for
     p[threadIdx.x] += 1;
 }
 
@@ -293,7 +295,7 @@ extern "C" __global__ void counted(int *p, int first, int second) {
 
 extern "C" __global__ void mask(int *p, unsigned m, int lanes) {
     if (int(threadIdx.x) < lanes)
-        p[threadIdx.x] = __nvvm_shfl_sync_idx_i32(m, int(threadIdx.x), 0, 31); // @mask
+        p[threadIdx.x] = SHUFFLE(m, int(threadIdx.x), 0); // @mask
     p[threadIdx.x] += 1;
 }
 
@@ -312,7 +314,7 @@ struct planted {
     void (*run)(int *p, int *q);
 };
 // p has 256 ints, q 256 behind it.
-static const planted all[] = {
+static const planted mistakes[] = {
     {"over", [](int *p, int *) { over<<<5, 64>>>(p); }},
     {"ok_over", [](int *p, int *) { over<<<4, 64>>>(p); }},
     {"before", [](int *p, int *q) { read_at<<<1, 32>>>(p, -16, q); }},
@@ -414,9 +416,9 @@ static const planted all[] = {
     {"shared_unset", [](int *p, int *) { shared_unset<<<1, 64>>>(p, 63); }},
     {"ok_shared_unset", [](int *p, int *) { shared_unset<<<1, 64>>>(p, 64); }},
     {"divergent", [](int *p, int *) { divergent<<<1, 64>>>(p, 40); }},
-    {"ok_divergent", [](int *p, int *) { divergent<<<1, 64>>>(p, 32); }},
-    {"gone", [](int *p, int *) { gone<<<1, 64>>>(p, 40); }},
-    {"ok_gone", [](int *p, int *) { gone<<<1, 64>>>(p, 32); }},
+    {"divergent_warps", [](int *p, int *) { divergent<<<1, 64>>>(p, 32); }},
+    {"ok_divergent", [](int *p, int *) { divergent<<<1, 64>>>(p, 64); }},
+    {"ok_gone", [](int *p, int *) { gone<<<1, 64>>>(p, 40); }},
     {"counted", [](int *p, int *) { counted<<<1, 64>>>(p, 64, 32); }},
     {"counted_most", [](int *p, int *) { counted<<<1, 64>>>(p, 96, 96); }},
     {"ok_counted", [](int *p, int *) { counted<<<1, 96>>>(p, 64, 64); }},
@@ -427,7 +429,7 @@ static const planted all[] = {
 
 int main(int argc, char **argv) {
     int *p = ints(256), *q = ints(256);
-    for (const planted &c : all)
+    for (const planted &c : mistakes)
         if (argc > 1 && !strcmp(argv[1], c.name)) {
             c.run(p, q);
             printf("%s: %s\n", c.name, cudaGetErrorName(cudaDeviceSynchronize()));
@@ -435,7 +437,7 @@ int main(int argc, char **argv) {
             cudaFree(q);
             return 0;
         }
-    for (const planted &c : all)
+    for (const planted &c : mistakes)
         puts(c.name);
     return 2;
 }
