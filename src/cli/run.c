@@ -55,6 +55,16 @@ static const char help[] =
     "  --max-cycles N    stop timing after N cycles\n"
     "  --max-insts N     stop timing with the cycle that issues warp instruction N\n"
     "\n"
+    "Mistakes of programs, see docs/sanitizers.md; reports go to stderr, with a count at the end:\n"
+    "  --memcheck        accesses outside allocations, to freed memory, misaligned; failed calls, leaks\n"
+    "  --racecheck       races in shared and global memory, within and between blocks\n"
+    "  --initcheck       reads of memory that nobody has written\n"
+    "  --synccheck       divergent barriers, wrong counts and member masks\n"
+    "  --error-exitcode N  end with status N when they have found errors\n"
+    "  --print-limit N   print N findings and only count the rest (default 100)\n"
+    "  --leak-check full|no  whether memory never freed is an error (default full)\n"
+    "  --destroy-on-device-error context|kernel  whether a wrong access ends the context (default)\n"
+    "\n"
     "Workloads, see 'reprise list workloads':\n"
     "  --size S          tiny, small, medium or large (default small)\n"
     "  --bits 32|64      width of addresses in the kernels (default 64)\n"
@@ -110,6 +120,14 @@ static const struct {
     {"--max-insts", OPT_NUMBER, "REPRISE_MAX_INSTS"},
     {"--kernels", OPT_RANGE, "REPRISE_KERNELS"},
     {"--watchdog", OPT_NUMBER, "REPRISE_WATCHDOG"},
+    {"--memcheck", OPT_FLAG, "REPRISE_MEMCHECK"},
+    {"--racecheck", OPT_FLAG, "REPRISE_RACECHECK"},
+    {"--initcheck", OPT_FLAG, "REPRISE_INITCHECK"},
+    {"--synccheck", OPT_FLAG, "REPRISE_SYNCCHECK"},
+    {"--error-exitcode", OPT_NUMBER, "REPRISE_ERROR_EXITCODE"},
+    {"--print-limit", OPT_NUMBER, "REPRISE_PRINT_LIMIT"},
+    {"--leak-check", OPT_TEXT, "REPRISE_LEAK_CHECK"},
+    {"--destroy-on-device-error", OPT_TEXT, "REPRISE_DESTROY_ON_DEVICE_ERROR"},
     {"--summary", OPT_FLAG, "REPRISE_SUMMARY"},
     {"--json", OPT_FILE, "REPRISE_JSON"},
     {"--per-sm", OPT_FLAG, "REPRISE_PER_SM"},

@@ -54,6 +54,7 @@ static bool make_buffer(struct rp_gpu *g, struct request *r, size_t bytes, bool 
     if (!*addr)
         return false;
     uint32_t *w = rp_mem_ptr(g, *addr, bytes);
+    rp_mem_written(g, *addr, bytes);
     for (size_t i = 0; iota && i < bytes / 4; i++)
         w[i] = (uint32_t)i;
     r->buffers[r->nbuffers++] = (struct buffer){*addr, bytes};
@@ -180,11 +181,14 @@ static int launch(struct rp_gpu *g, struct request *r, const char *text, size_t 
     fwrite(out, 1, n, stdout);
     out = rp_take_errors(g, &n);
     fwrite(out, 1, n, stderr);
-    if (s != RP_OK)
+    if (s != RP_OK && s != RP_WRONG_ACCESS)
         fputs(log ? log : rp_status_text(s), stderr);
     else
         show_buffers(g, r);
     free(log);
+    rp_findings_end(g, s == RP_OK);
+    out = rp_take_findings(g, &n);
+    fwrite(out, 1, n, stderr);
     struct rp_totals t = rp_totals(g);
     if (s == RP_OK)
         printf("%" PRIu64 " warp instructions, %" PRIu64 " thread instructions\n", t.warp_insts,
@@ -226,6 +230,8 @@ static int run(struct request *r) {
         rc = 2;
     else if (g)
         rc = run_traced(g, r, &o.trace, text, len);
+    if (g && o.error_exitcode && rp_errors(g))
+        rc = o.error_exitcode;
     rp_gpu_destroy(g);
     free(text);
     options_free(&o);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cuda/core.h"
 #include "gpu/options.h"
@@ -24,6 +25,22 @@ static bool open_trace(const struct options *o) {
     trace = trace_open(cud.gpu, &o->trace, &log);
     print_log(log);
     return trace;
+}
+
+static int error_exitcode;
+static pid_t opened_by; /* a child of the process has nothing to say about it */
+
+/* When everything else has been done at the end of the process, destructors of the program included, what it
+ * did not free is leaked; after a fault it could not. Errors may decide the status it ends with. */
+static __attribute__((destructor)) void end_findings(void) {
+    if (!cud.gpu || getpid() != opened_by)
+        return;
+    rp_findings_end(cud.gpu, !cud.primary.pending && !cud.primary.sticky);
+    cud_flush_findings();
+    if (!error_exitcode || !rp_errors(cud.gpu))
+        return;
+    fflush(NULL);
+    _exit(error_exitcode);
 }
 
 static void at_exit(void) {
@@ -52,10 +69,14 @@ int cud_device_open(void) {
         rp_gpu_destroy(cud.gpu);
         cud.gpu = NULL;
     }
+    error_exitcode = opt.error_exitcode;
+    opened_by = getpid();
     options_free(&opt);
     failed = !cud.gpu;
     if (failed)
         return cudaErrorInitializationError;
+    rp_trace_host(cud.gpu, &cud_host_trace);
+    cud_flush_findings();
     atexit(at_exit);
     return cudaSuccess;
 }

@@ -38,6 +38,15 @@ void cud_flush_output(void) {
     write_out(&kept_err, stderr);
 }
 
+void cud_flush_findings(void) {
+    size_t len = 0;
+    const char *text = rp_take_findings(cud.gpu, &len);
+    if (!len)
+        return;
+    fflush(stdout);
+    fwrite(text, 1, len, stderr);
+}
+
 void cud_report_launch(struct rp_kernel *k, const struct rp_launch *l, struct rp_totals before) {
     results_launch(&results, cud.gpu, k, l);
     if (!getenv("REPRISE_JSON"))

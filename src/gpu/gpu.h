@@ -11,6 +11,7 @@
 #include "opt/opt.h"
 #include "profile/profile.h"
 #include "ptx/lower.h"
+#include "sanitize/sanitize.h"
 #include "stats/formula.h"
 
 struct rp_gpu {
@@ -32,6 +33,8 @@ struct rp_gpu {
     struct rp_totals totals;
     uint64_t code_end;       /* where the next kernel's instructions will lie */
     struct probe *probe;     /* watchers of timed launches, or NULL */
+    struct sanitizer *san;   /* tools that look for mistakes, or NULL */
+    struct str found_given;  /* what rp_take_findings gave last */
     struct machine *machine; /* timed runs; made by the first launch that is timed */
     struct profile_set profiles;
     struct counter_registry timed;        /* its counters, then the profiles', unless all is functional */

@@ -183,7 +183,7 @@ def test_interrupted_runs_leave_whole_lines():
 
 
 def test_faults_are_traced_to_their_end():
-    words = [SAXPY, "--grid", 1000, "--block", 64, "--arg", "f32:2", "--arg", "iota:32", "--arg", "iota:32", "--arg", "u32:4096000"]
+    words = [SAXPY, "--grid", 1000, "--block", 64, "--arg", "f32:2", "--arg", "iota:64000", "--arg", "u64:64", "--arg", "u32:4096000"]
     for name in ("t.kanata", "t.json"):
         rc, _, err = run("--gpu", "gtx480", "--trace", file(name), *words)
         expect(rc == 1 and "illegal address" in err, err)

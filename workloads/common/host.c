@@ -26,8 +26,14 @@ struct piece {
     _Alignas(max_align_t) char data[];
 };
 
+enum { MAX_ARRAYS = 64 };
+
 struct wl_state {
     struct piece *pieces;
+    CUdeviceptr memory[MAX_ARRAYS];
+    CUtexObject textures[MAX_ARRAYS];
+    CUarray arrays[MAX_ARRAYS];
+    int n_memory, n_textures, n_arrays;
     CUmodule module;
     struct kernel_entry kernels[MAX_KERNELS];
     int n_kernels;
@@ -232,16 +238,38 @@ static void free_pieces(struct wl_state *s) {
     }
 }
 
+static CUdeviceptr device_memory(struct wl *w, size_t bytes) {
+    struct wl_state *s = w->state;
+    if (s->n_memory == MAX_ARRAYS)
+        wl_fail(w, "more than %d allocations", MAX_ARRAYS);
+    driver(w, cuMemAlloc(&s->memory[s->n_memory], bytes), "cuMemAlloc");
+    return s->memory[s->n_memory++];
+}
+
+static void keep_texture(struct wl *w, CUtexObject texture) {
+    if (w->state->n_textures == MAX_ARRAYS)
+        wl_fail(w, "more than %d textures", MAX_ARRAYS);
+    w->state->textures[w->state->n_textures++] = texture;
+}
+
+static void free_device(struct wl *w) {
+    struct wl_state *s = w->state;
+    for (int i = 0; i < s->n_textures; i++)
+        driver(w, cuTexObjectDestroy(s->textures[i]), "cuTexObjectDestroy");
+    for (int i = 0; i < s->n_arrays; i++)
+        driver(w, cuArrayDestroy(s->arrays[i]), "cuArrayDestroy");
+    for (int i = 0; i < s->n_memory; i++)
+        driver(w, cuMemFree(s->memory[i]), "cuMemFree");
+}
+
 CUdeviceptr wl_alloc(struct wl *w, size_t bytes) {
-    CUdeviceptr p;
-    driver(w, cuMemAlloc(&p, bytes), "cuMemAlloc");
+    CUdeviceptr p = device_memory(w, bytes);
     driver(w, cuMemsetD8(p, 0, bytes), "cuMemsetD8");
     return p;
 }
 
 CUdeviceptr wl_upload(struct wl *w, const void *from, size_t bytes) {
-    CUdeviceptr p;
-    driver(w, cuMemAlloc(&p, bytes), "cuMemAlloc");
+    CUdeviceptr p = device_memory(w, bytes);
     wl_put(w, p, from, bytes);
     return p;
 }
@@ -283,6 +311,7 @@ CUtexObject wl_texture_1d(struct wl *w, CUdeviceptr data, size_t bytes, CUarray_
     CUDA_TEXTURE_DESC how = {.flags = CU_TRSF_READ_AS_INTEGER};
     CUtexObject object;
     driver(w, cuTexObjectCreate(&object, &resource, &how, NULL), "cuTexObjectCreate");
+    keep_texture(w, object);
     return object;
 }
 
@@ -296,7 +325,10 @@ CUtexObject wl_texture_2d(struct wl *w, const void *texels, int width, int heigh
                           int channels, struct wl_sampling sampling) {
     CUDA_ARRAY_DESCRIPTOR shape = {(size_t)width, (size_t)height, format, (unsigned)channels};
     CUarray array;
+    if (w->state->n_arrays == MAX_ARRAYS)
+        wl_fail(w, "more than %d arrays", MAX_ARRAYS);
     driver(w, cuArrayCreate(&array, &shape), "cuArrayCreate");
+    w->state->arrays[w->state->n_arrays++] = array;
     size_t row = (size_t)width * (size_t)channels * format_bytes(format);
     CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
                           .srcHost = texels,
@@ -317,6 +349,7 @@ CUtexObject wl_texture_2d(struct wl *w, const void *texels, int width, int heigh
     };
     CUtexObject object;
     driver(w, cuTexObjectCreate(&object, &resource, &how, NULL), "cuTexObjectCreate");
+    keep_texture(w, object);
     return object;
 }
 
@@ -489,6 +522,7 @@ int main(int argc, char **argv) {
     if (!state.values)
         wl_fail(&w, "nothing was compared");
     print_verdict(&w);
+    free_device(&w);
     free_pieces(&state);
     return 0;
 }
