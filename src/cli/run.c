@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "base/io.h"
 #include "cli/cli.h"
 #include "cuda/elfcheck.h"
 #include "gpu/options.h"
@@ -289,11 +290,22 @@ static bool find_program(const char *name, char *out, size_t size) {
     return false;
 }
 
+/* Whether the files asked for can be written, tried before what may take long; false after a message. */
+static bool files_can_be(void) {
+    bool ok = true;
+    for (uint32_t k = 0; ok && k < NOPTIONS; k++) {
+        const char *file = options[k].kind == OPT_FILE ? getenv(options[k].variable) : NULL;
+        ok = !file || !*file || io_try(file);
+    }
+    return ok;
+}
+
 /* Becomes the program. */
 static int become(char *path, char **argv) {
     const char *dir = place_libraries();
-    if (!dir)
+    if (!dir || !files_can_be())
         return 1;
+    unsetenv("REPRISE_OWNER"); /* these files are its own, whoever runs this command */
     put_library_path(dir);
     execv(path, argv);
     fprintf(stderr, "reprise: %s cannot be run: %s\n", path, strerror(errno));
@@ -415,7 +427,9 @@ static int run_what(int argc, char **argv, struct request *r) {
     if (!getenv("REPRISE_RESULTS") != !getenv("REPRISE_RESULT"))
         return cli_usage_error(
             help, "--results says where they go, and --result which they are: both are needed", "");
-    return is_ptx(argv[0]) ? cli_run_ptx(argc, argv, help) : run_program(argv, named);
+    if (!is_ptx(argv[0]))
+        return run_program(argv, named);
+    return files_can_be() ? cli_run_ptx(argc, argv, help) : 1;
 }
 
 int cli_run(int argc, char **argv) {
