@@ -312,12 +312,30 @@ static int become(char *path, char **argv) {
     return 126;
 }
 
+/* Says, once, what a run without timing does not do, although it was asked for. */
+static void say_ignored(const struct rp_options *o) {
+    const struct {
+        const char *option, *value;
+    } timed[] = {{"--mech", o->mech && strcmp(o->mech, "base") ? o->mech : NULL},
+                 {"--probe", o->probe},
+                 {"--trace", getenv("REPRISE_TRACE")}};
+    struct str all = {0};
+    for (size_t i = 0; o->functional && i < sizeof timed / sizeof *timed; i++)
+        if (timed[i].value && *timed[i].value)
+            str_printf(&all, "%s %s %s", all.len ? "," : "", timed[i].option, timed[i].value);
+    if (all.len)
+        fprintf(stderr, "reprise: --functional times nothing, and ignores%s\n", str_text(&all));
+    str_free(&all);
+}
+
 /* Whether there is a machine as the options say that became environment variables, said once here rather than
  * by each program as a failure of its own; and whether it only approximates. */
 static bool machine_exists(bool *approximate) {
     struct options o;
     options_read(&o);
     bool ok = cli_machine_exists(&o.rp, approximate);
+    if (ok)
+        say_ignored(&o.rp);
     options_free(&o);
     return ok;
 }
@@ -429,6 +447,8 @@ static int run_what(int argc, char **argv, struct request *r) {
             help, "--results says where they go, and --result which they are: both are needed", "");
     if (!is_ptx(argv[0]))
         return run_program(argv, named);
+    if (!machine_exists(&(bool){0}))
+        return 2;
     return files_can_be() ? cli_run_ptx(argc, argv, help) : 1;
 }
 

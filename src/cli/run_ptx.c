@@ -190,7 +190,7 @@ static int launch(struct rp_gpu *g, struct request *r, const char *text, size_t 
                t.thread_insts);
     if (s == RP_OK && t.last == RP_TIMED_PART)
         printf("%" PRIu64 " cycles until timing ended\n", t.cycles);
-    if (s == RP_OK)
+    if (s == RP_OK && t.last != RP_TIMED_NONE)
         gpu_report_summary(g, stdout);
     rp_module_unload(m);
     return s == RP_OK && written ? 0 : 1;

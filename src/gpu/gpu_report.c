@@ -1,8 +1,10 @@
 /* A GPU and its launches as the report wants them. */
 #include "gpu/gpu_report.h"
 
+#include <inttypes.h>
 #include <string.h>
 
+#include "base/demangle.h"
 #include "gpu/gpu.h"
 #include "report/report.h"
 
@@ -135,8 +137,10 @@ void gpu_report_launch(struct gpu_report *r, struct rp_kernel *k, const struct r
     };
     uint64_t digest = r->digests ? memory_digest(r->gpu) : 0;
     r->digest = hash_image((const uint8_t *)&digest, sizeof digest, r->digest);
+    char *demangled = demangle(rp_kernel_name(k));
     report_add(r->report, &(struct report_run){
                               .name = rp_kernel_name(k),
+                              .demangled = demangled,
                               .facts = facts,
                               .nfacts = sizeof facts / sizeof *facts - !r->machine.approximate,
                               .timing = timing_of(now.last),
@@ -148,6 +152,7 @@ void gpu_report_launch(struct gpu_report *r, struct rp_kernel *k, const struct r
                               .nparts = (uint32_t)g->info.sms,
                               .digest = r->digests ? &digest : NULL,
                           });
+    free(demangled);
 }
 
 bool gpu_report_write(struct gpu_report *r, const char *incomplete, const char *path) {
@@ -185,6 +190,20 @@ void gpu_report_free(struct gpu_report *r) {
 
 void gpu_report_summary(const struct rp_gpu *g, FILE *to) {
     const struct report_machine m = describe(g, NULL);
+    const struct rp_totals *t = &g->totals;
+    const char *launches = t->launches == 1 ? "launch" : "launches";
+    if (!t->timed_insts)
+        fprintf(to, "nothing was timed: %" PRIu64 " %s, %" PRIu64 " warp instructions ran functionally\n",
+                t->launches, launches, t->warp_insts);
+    else if (t->timed_insts == t->warp_insts)
+        fprintf(to, "timed: all of %" PRIu64 " %s, %" PRIu64 " warp instructions\n", t->launches, launches,
+                t->warp_insts);
+    else
+        fprintf(to,
+                "timed: %" PRIu64 " of %" PRIu64 " warp instructions (%.1f%%) in %" PRIu64
+                " %s; the rest ran functionally\n",
+                t->timed_insts, t->warp_insts, 100 * (double)t->timed_insts / (double)t->warp_insts,
+                t->launches, launches);
     const struct report_run all = all_of(g);
     report_summary(&m, &all, to);
 }

@@ -24,7 +24,7 @@ void gpu_report_launch(struct gpu_report *r, struct rp_kernel *k, const struct r
 bool gpu_report_write(struct gpu_report *r, const char *incomplete, const char *path);
 void gpu_report_free(struct gpu_report *r);
 
-/* Prints what was timed of the run so far, for people. */
+/* Prints for people which part of the run so far was timed, and what that cost. */
 void gpu_report_summary(const struct rp_gpu *g, FILE *to);
 
 #endif

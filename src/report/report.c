@@ -134,6 +134,8 @@ static json_t *entry(struct report *r, const struct report_run *run, enum report
     json_t *all = json_object();
     if (run->name)
         json_object_set_new(all, "name", json_string(run->name));
+    if (run->demangled)
+        json_object_set_new(all, "demangled", json_string(run->demangled));
     add_facts(all, run);
     add_counters(all, m, run, timing);
     add_time(all, m, run, timing);

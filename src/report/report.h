@@ -49,7 +49,8 @@ enum report_timing { REPORT_TIMED_NONE, REPORT_TIMED_PART, REPORT_TIMED_ALL };
 
 /* Something that ran, or all of it together. */
 struct report_run {
-    const char *name; /* NULL: all together */
+    const char *name;      /* NULL: all together */
+    const char *demangled; /* ... as people write it; NULL: the same */
     const struct report_fact *facts;
     uint32_t nfacts;
     enum report_timing timing; /* of all together it follows from the others */

@@ -128,10 +128,12 @@ def report(*words, timed=False):
 
 def test_help():
     for words in (["--help"], ["help"], ["run", "--help"], ["env", "--help"], ["disasm", "--help"], ["list", "--help"],
-                  ["compare", "--help"], ["repro", "--help"]):
+                  ["compare", "--help"], ["repro", "--help"], ["-h"], ["run", "-h"], ["repro", "-h"], ["help", "disasm"],
+                  ["--help", "list"]):
         rc, out, err = run(*words)
         expect(rc == 0 and not err, f"{words}: status {rc}, {err}")
         expect_in("usage: reprise", out)
+        expect(words[-1] not in ("disasm", "list") or f"usage: reprise {words[-1]}" in out, f"{words}: {out}")
         expect(max(map(len, out.splitlines())) <= COLUMNS, f"{words}: help is wider than {COLUMNS} columns")
     rc, out, err = run()
     expect(rc == 2 and not out and "usage: reprise" in err, "no command: usage on stderr, status 2")
@@ -162,7 +164,7 @@ def test_mistakes_get_suggestions():
         rc, out, err = run(*words)
         expect(rc == 2 and not out, f"{words}: status {rc}, stdout {out!r}")
         expect_in("reprise: " + said, err)
-        expect_in("usage: reprise", err)
+        expect(re.fullmatch(r"reprise: .*\nsee 'reprise help( \w+)?'\n", err), f"{words}: more than a line and a hint: {err}")
 
 
 def test_missing_files():
@@ -356,6 +358,17 @@ def test_summary():
     for options, shown in ((["--summary"], True), ([], False), (["--summary", "--functional"], False)):
         rc, out, err = run("run", "--gpu", "gtx480", *options, "hotspot", "--size", "tiny")
         expect(rc == 0 and "energy" not in out and ("register_file" in err) == shown, f"{options}:\n{out}{err}")
+        expect("--summary" not in options or ("timed: all of 2 launches, " if shown else "nothing was timed: 2 launches, ") in err, err)
+    _, _, err = run("run", "--gpu", "gtx480", "--summary", "--max-cycles", "500", "hotspot", "--size", "tiny")
+    expect(re.search(r"timed: \d+ of \d+ warp instructions \(\d+\.\d%\) in 2 launches; the rest ran functionally\n500 cycles", err), err)
+
+
+def test_what_is_ignored_is_said_once():
+    for words in ([SAXPY, "--block", "4", *SAXPY_ARGS], ["hotspot", "--size", "tiny"] if has_workloads() else [SAXPY, *SAXPY_ARGS]):
+        for options, said in ((["--mech", "wir"], "--mech wir"), (["--probe", "repeat"], "--probe repeat"),
+                              (["--mech", "wir", "--probe", "repeat"], "--mech wir, --probe repeat"), (["--mech", "base"], None)):
+            rc, _, err = run("run", "--functional", *options, *words)
+            expect(rc == 0 and err == (f"reprise: --functional times nothing, and ignores {said}\n" if said else ""), f"{options}: {err}")
 
 
 def test_sampling():
@@ -530,7 +543,7 @@ def test_probes():
     words = ["--gpu", "gtx480", SAXPY, "--grid", "8", "--block", "64", "--arg", "f32:2", "--arg", "iota:512", "--arg", "iota:512",
              "--arg", "u32:500"]
     rc, _, err = run("run", "--functional", "--probe", "repeat", *words)
-    expect(rc == 0 and "in a functional run 'repeat' sees nothing" in err, err)
+    expect(rc == 0 and "and ignores --probe repeat\n" in err, err)
     reports = []
     for options in ([], ["--probe", "repeat"], ["--probe", "repeat", "--trace", os.path.join(TMP, "probed.kanata")]):
         path = os.path.join(TMP, "probed.json")

@@ -51,6 +51,7 @@ def test_signals_and_crashes_keep_what_ended():
         expect(rc == -number, f"{how}: status {rc}, {err}")
         report = json.loads(pathlib.Path(path).read_text())
         expect(len(report["kernels"]) == report["totals"]["launches"] == 3, f"{how}: {report['totals']}")
+        expect(report["kernels"][0]["name"] == "_Z5chainj" and report["kernels"][0]["demangled"] == "chain(unsigned int)", report["kernels"])
         expect(report["incomplete"] == f"ended by signal {int(number)}", report.get("incomplete"))
         expect(files() == ["r.json"], files())
 

@@ -10,7 +10,7 @@
 #include "reprise_cuda.h"
 
 static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
-                          ".visible .entry _Z4chainj(.param .u32 n)\n"
+                          ".visible .entry _Z5chainj(.param .u32 n)\n"
                           "{ .reg .b32 %r<8>; .reg .pred %p;\n"
                           "ld.param.u32 %r0, [n]; mov.u32 %r1, 0;\n"
                           "LOOP: add.u32 %r1, %r1, 1; setp.lt.u32 %p, %r1, %r0; @%p bra LOOP; exit; }\n";
@@ -32,7 +32,7 @@ static void launch(int times) {
     check(cuDeviceGet(&dev, 0), "cuDeviceGet");
     check(cuCtxCreate_v2(&ctx, 0, dev), "cuCtxCreate");
     check(cuModuleLoadData(&mod, ptx), "cuModuleLoadData");
-    check(cuModuleGetFunction(&fn, mod, "_Z4chainj"), "cuModuleGetFunction");
+    check(cuModuleGetFunction(&fn, mod, "_Z5chainj"), "cuModuleGetFunction");
     for (int k = 0; times < 0 || k < times; k++) {
         check(cuLaunchKernel(fn, 4, 1, 1, 64, 1, 1, 0, NULL, (void *[]){&n}, NULL), "cuLaunchKernel");
         check(cuCtxSynchronize(), "cuCtxSynchronize");
