@@ -24,6 +24,9 @@ extern "C" {
 
 #define RP_REGION      UINT64_C(0x110000000000)
 #define RP_REGION_SIZE UINT64_C(0x010000000000) /* 1 TB of addresses; memory is used only where allocated */
+/* Behind it, as much again for addresses that are reserved before there is memory. */
+#define RP_RESERVED      (RP_REGION + RP_REGION_SIZE)
+#define RP_RESERVED_SIZE RP_REGION_SIZE
 
 /* What went wrong. Faults of a launch are those from RP_ILLEGAL_ADDRESS on; they are sticky in CUDA. */
 enum rp_status {
@@ -117,6 +120,7 @@ enum rp_mem_kind {
     RP_MEM_REGISTERED, /* host memory the program registered; freeing forgets it only */
     RP_MEM_ARRAY,      /* backing store of a CUDA array: textures and surfaces only, not plain loads */
     RP_MEM_MODULE,     /* __device__ and __constant__ variables */
+    RP_MEM_MAPPED,     /* what rp_mem_access made reachable */
 };
 
 struct rp_alloc {
@@ -125,6 +129,7 @@ struct rp_alloc {
     enum rp_mem_kind kind;
     uint32_t flags; /* the caller's */
     void *user;     /* the caller's */
+    bool read_only; /* simulated code may not write it */
 };
 
 /* Allocates size bytes (0 is an error) aligned to 256; contents are zero. Returns 0 when out of memory. */
@@ -135,10 +140,29 @@ bool rp_mem_register(struct rp_gpu *gpu, void *p, size_t size);
 bool rp_mem_free(struct rp_gpu *gpu, uint64_t addr);
 /* The live allocation that holds addr, or NULL. Valid until the next alloc or free. */
 struct rp_alloc *rp_mem_find(struct rp_gpu *gpu, uint64_t addr);
-/* Host pointer to [addr, addr+size) if all of it lies in one live allocation, else NULL. */
+/* Host pointer to [addr, addr+size) if all of it lies in one live allocation, or in mapped ones in a row,
+ * else NULL. */
 void *rp_mem_ptr(struct rp_gpu *gpu, uint64_t addr, size_t size);
 /* Bytes allocated now. */
 size_t rp_mem_used(const struct rp_gpu *gpu);
+/* Counts memory that the caller keeps for mapping as allocated, or as free again when bytes is negative;
+ * false when there is not that much. */
+bool rp_mem_charge(struct rp_gpu *gpu, int64_t bytes);
+/* Reserves size bytes of addresses, a multiple of 4 KB, aligned to a power of two; at want, if that is free.
+ * Nothing is there until memory is put there. 0: not possible. */
+uint64_t rp_mem_reserve(struct rp_gpu *gpu, uint64_t size, uint64_t align, uint64_t want);
+/* Start and size of the reserved range that holds addr; false when there is none. */
+bool rp_mem_reserved(const struct rp_gpu *gpu, uint64_t addr, uint64_t *start, uint64_t *size);
+/* Gives the range that starts at addr back, with what was mapped in it. */
+bool rp_mem_unreserve(struct rp_gpu *gpu, uint64_t addr);
+/* Allocates device memory, all zero, at reserved addresses where nothing is; rp_mem_free frees it. */
+bool rp_mem_back(struct rp_gpu *gpu, uint64_t addr, uint64_t size);
+/* Puts pages of a file (4 KB each) at reserved addresses, and takes them away. */
+bool rp_mem_map(struct rp_gpu *gpu, uint64_t addr, uint64_t size, int fd, uint64_t offset);
+void rp_mem_unmap(struct rp_gpu *gpu, uint64_t addr, uint64_t size);
+/* How mapped addresses may be used; at first, not at all. */
+enum rp_access { RP_ACCESS_NONE, RP_ACCESS_READ = 1, RP_ACCESS_READ_WRITE = 3 };
+void rp_mem_access(struct rp_gpu *gpu, uint64_t addr, uint64_t size, enum rp_access access);
 /* Allocation i in address order, or NULL past the end. */
 struct rp_alloc *rp_mem_at(struct rp_gpu *gpu, uint32_t i);
 
@@ -267,6 +291,14 @@ enum rp_tex_format {
 };
 enum rp_tex_address { RP_ADDR_WRAP, RP_ADDR_CLAMP, RP_ADDR_MIRROR, RP_ADDR_BORDER };
 
+/* A level of a mipmapped texture. */
+struct rp_tex_level {
+    uint64_t addr;
+    uint32_t width, height, depth;
+    size_t pitch, slice;
+};
+enum { RP_TEX_LEVELS = 16 };
+
 /* A texture or surface. Texels are rows of width*channels elements; pitch and slice in bytes. */
 struct rp_tex_desc {
     uint64_t addr;
@@ -284,6 +316,11 @@ struct rp_tex_desc {
     bool srgb;
     float border[4];
     bool linear_memory; /* 1D fetch from linear memory (tex1Dfetch): integer coordinates only */
+    /* Mipmaps: all levels, the first of which is also described above; 0 of them: there are none. */
+    uint32_t levels;
+    struct rp_tex_level level[RP_TEX_LEVELS];
+    bool mip_linear; /* blends two levels, else takes the nearest */
+    float lod_bias, lod_min, lod_max;
 };
 
 /* Handles as kernels see them; 0 is never valid. */

@@ -24,9 +24,10 @@ BELOW = {
     "profile": {"exec", "flow", "ir", "isa", "cfg", "sim", "stats"},
     "gpu": {"report", "mech", "profile", "energy", "exec", "flow", "opt", "ptx", "ir", "isa", "cfg", "stats", "core", "mem", "sim"},
     "report": {"stats", "sim", "cfg", "energy"},
+    "cpu": set(),
     "cuda": {"gpu", "report"},
     "study": {"report", "stats"},
-    "cli": {"study", "gpu", "mech", "profile", "exec", "flow", "opt", "ptx", "ir", "isa", "cfg", "cuda", "report", "stats"},
+    "cli": {"study", "cpu", "gpu", "mech", "profile", "exec", "flow", "opt", "ptx", "ir", "isa", "cfg", "cuda", "report", "stats"},
 }
 # Files that a folder may include although they stand above it: the declaration of the points.
 SEAMS = {

@@ -169,6 +169,7 @@ struct sm {
     struct memsys *mem;
     const struct port_times *port; /* when memory has something for this SM */
     uint32_t id;
+    uint32_t fit; /* blocks of the launch that the SM has room for at once */
 
     struct core_warp warps[CORE_MAX_WARPS];
     uint64_t resident_before; /* n.resident_warps when the launch began */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cuda/graph.h"
+#include "cuda/vmm.h"
 
 static void default_streams(struct CUctx_st *ctx) {
     ctx->legacy.obj = (struct cud_object){CUD_STREAM, ctx};
@@ -88,8 +89,10 @@ static void destroy_contents(struct CUctx_st *ctx) {
         else if (ctx->primary && o->kind == CUD_MODULE && ((struct CUmod_st *)o)->registered)
             cud_module_drop((struct CUmod_st *)o);
     }
-    if (ctx->primary)
+    if (ctx->primary) {
         cud_tex_reset();
+        cud_vmm_reset();
+    }
     free_memory(ctx);
 }
 

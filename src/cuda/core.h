@@ -56,6 +56,7 @@ enum cud_kind {
     CUD_POOL,
     CUD_LINK,
     CUD_USER,
+    CUD_MEMORY,
 };
 
 /* Head of every object that has a handle. */
@@ -72,6 +73,12 @@ void cud_object_free(void *object);
 
 /* ---- process, device, contexts ---------------------------------------------------------------------- */
 
+/* An attribute of a stream, as the program set it. */
+struct cud_stream_attribute {
+    unsigned char value[64];
+};
+enum { CUD_STREAM_ATTRIBUTES = 16 };
+
 struct CUstream_st {
     struct cud_object obj;
     unsigned flags;
@@ -79,8 +86,10 @@ struct CUstream_st {
     uint64_t id;
     struct CUgraph_st *capture; /* graph under construction while the stream captures, else NULL */
     bool capture_origin;        /* this stream's EndCapture ends it */
+    bool capture_lent;          /* the graph was there before */
     int capture_mode;
     VEC(struct CUgraphNode_st *) tail; /* nodes the next captured operation depends on */
+    struct cud_stream_attribute attributes[CUD_STREAM_ATTRIBUTES];
 };
 
 struct CUctx_st {
@@ -155,6 +164,8 @@ void cud_unlock(void);
 
 /* Builds the GPU as the environment says (gpu/options.h). */
 int cud_device_open(void);
+/* Bytes of the L2 that programs may set aside for lines that shall stay, from compute capability 8 on. */
+int cud_persisting_l2(const struct rp_gpu_info *info);
 /* Device attribute, numbered as CUdevice_attribute. */
 int cud_device_attribute(int attribute, int *value);
 void cud_device_uuid(unsigned char uuid[16]);

@@ -136,29 +136,68 @@ void cud_device_uuid(unsigned char uuid[16]) {
     memcpy(uuid + 8, &b, 8);
 }
 
-/* Limits the simulated GPU has no use for, but programs may set and read back; numbered as CUlimit. */
-static size_t other_limits[] = {[3] = 2, [4] = 2048, [5] = 64, [6] = 0};
+/* As an H200 has it. */
+int cud_persisting_l2(const struct rp_gpu_info *info) {
+    return info->cc_major >= 8 ? (int)(info->l2_bytes / 8 * 5) : 0;
+}
 
-#define LIMIT_SYNC_DEPTH 3
-#define LIMITS           (sizeof other_limits / sizeof *other_limits)
+/* Limits, numbered as CUlimit. Those from the fourth on change no result here, but programs set them and read
+ * them back. */
+enum {
+    LIMIT_SYNC_DEPTH = 3,
+    LIMIT_PENDING_LAUNCHES,
+    LIMIT_L2_FETCH,
+    LIMIT_L2_PERSISTING,
+    LIMIT_SHARED,
+    LIMITS
+};
+
+#define L2_FETCH_MAX 128
+#define L2_PARTS     16 /* the L2 is set aside in these */
+
+static struct {
+    bool set;
+    size_t value;
+} other_limits[LIMITS];
+
+static size_t limit_default(int limit) {
+    const struct rp_gpu_info *i = rp_gpu_info(cud.gpu);
+    switch (limit) {
+    case LIMIT_PENDING_LAUNCHES:
+        return 2048;
+    case LIMIT_L2_FETCH:
+        return 64;
+    case LIMIT_L2_PERSISTING:
+        return cud_persisting_l2(i) ? i->l2_bytes / L2_PARTS * 3 : 0;
+    default:
+        return i->shared_per_block_optin;
+    }
+}
 
 int cud_limit_get(int limit, size_t *value) {
-    if (limit < 0 || (size_t)limit >= LIMITS)
+    if (limit < 0 || limit >= LIMITS)
         return cudaErrorInvalidValue;
     if (limit == LIMIT_SYNC_DEPTH)
         return cudaErrorUnsupportedLimit;
-    *value =
-        limit <= RP_LIMIT_MALLOC_HEAP ? rp_limit_get(cud.gpu, (enum rp_limit)limit) : other_limits[limit];
+    *value = limit <= RP_LIMIT_MALLOC_HEAP ? rp_limit_get(cud.gpu, (enum rp_limit)limit)
+             : other_limits[limit].set     ? other_limits[limit].value
+                                           : limit_default(limit);
     return cudaSuccess;
 }
 
 int cud_limit_set(int limit, size_t value) {
-    if (limit < 0 || (size_t)limit >= LIMITS)
+    const struct rp_gpu_info *i = rp_gpu_info(cud.gpu);
+    size_t part = i->l2_bytes / L2_PARTS;
+    if (limit < 0 || limit >= LIMITS || (limit == LIMIT_L2_FETCH && value > L2_FETCH_MAX) ||
+        (limit == LIMIT_L2_PERSISTING && value > (size_t)cud_persisting_l2(i)))
         return cudaErrorInvalidValue;
     if (limit == LIMIT_SYNC_DEPTH)
         return cudaErrorUnsupportedLimit;
     if (limit <= RP_LIMIT_MALLOC_HEAP)
         return cud_error_of(rp_limit_set(cud.gpu, (enum rp_limit)limit, value));
-    other_limits[limit] = value;
+    if (limit == LIMIT_L2_PERSISTING && part)
+        value = (value + part - 1) / part * part;
+    other_limits[limit].set = true;
+    other_limits[limit].value = value;
     return cudaSuccess;
 }

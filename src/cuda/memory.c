@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/work.h"
+#include "cuda/graph.h"
 
 #define PITCH_ALIGN 512
 
@@ -46,6 +46,7 @@ int cud_mem_free(uint64_t addr) {
     if (!a || a->addr != addr || (a->kind != RP_MEM_DEVICE && a->kind != RP_MEM_MANAGED))
         return cudaErrorInvalidValue;
     rp_mem_free(cud.gpu, addr);
+    cud_graph_mem_freed(addr);
     return cudaSuccess;
 }
 

@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cuda/core.h"
 
@@ -132,10 +133,33 @@ int cud_end_driver(int error) {
     return driver_error(error);
 }
 
+/* What to do about calls that are not there, by how their names begin behind cu or cuda. */
+static const struct {
+    const char *prefix, *advice;
+} advices[] = {
+    {"Multicast", "one GPU is simulated; run the program without multicast"},
+    {"Ipc", "processes can share memory through cuMemExportToShareableHandle"},
+    {"Graphics", "there is no graphics; run the program without a display, if it can do so"},
+    {"GL", "there is no graphics; run the program without a display, if it can do so"},
+    {"EGL", "there is no graphics; run the program without a display, if it can do so"},
+    {"VDPAU", "there is no graphics; run the program without a display, if it can do so"},
+    {"ImportExternal", "there are no other APIs to share with; run the program without interoperation"},
+    {"GreenCtx", "the GPU cannot be divided; run the program on all of it"},
+    {"DevResource", "the GPU cannot be divided; run the program on all of it"},
+};
+
+static const char *advice(const char *call) {
+    const char *name = call + (!strncmp(call, "cuda", 4) ? 4 : 2);
+    for (size_t i = 0; i < sizeof advices / sizeof *advices; i++)
+        if (!strncmp(name, advices[i].prefix, strlen(advices[i].prefix)))
+            return advices[i].advice;
+    return "the program is told so and may have another way";
+}
+
 int cud_unsupported(const char *call, bool *named) {
     cud_lock();
     if (!*named)
-        fprintf(stderr, "reprise: %s is not supported\n", call);
+        fprintf(stderr, "reprise: %s is not supported: %s\n", call, advice(call));
     *named = true;
     thread.last_error = cudaErrorNotSupported;
     cud_unlock();

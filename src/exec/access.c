@@ -338,8 +338,25 @@ bool exec_load(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m
     return true;
 }
 
+bool exec_may_write(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+    uint64_t a[WARP_LANES];
+    uint32_t space = i->in->m.space;
+    if (space != MS_GLOBAL && space != MS_GENERIC)
+        return true;
+    exec_addresses(x, w, i, m, a);
+    for (uint32_t left = m; left; left &= left - 1) {
+        uint32_t l = first_lane(left);
+        const struct rp_alloc *at = memory_find(x->mem, a[l]);
+        if (at && at->read_only)
+            return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, l, a[l], i->in->m.size, MS_GLOBAL);
+    }
+    return true;
+}
+
 bool exec_store(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
     const struct imods *q = &i->in->m;
+    if (x->mem->read_only && !exec_may_write(x, w, i, m))
+        return false;
     uint32_t bytes = (uint32_t)q->size * q->vec, words = words_of(q), step = q->size >= 4 ? 4 : q->size;
     _Alignas(64) uint32_t off[WARP_LANES];
     uint8_t *base = piece(x, w, i, m, bytes, off);

@@ -32,6 +32,7 @@ void memory_destroy(struct memory *m) {
     if (!m->base)
         return;
     munmap((void *)(uintptr_t)m->base, RP_REGION_SIZE);
+    memory_reserve_destroy(m);
     users--;
     vec_free(&m->allocs);
     vec_free(&m->freed);
@@ -91,15 +92,35 @@ uint64_t memory_alloc(struct memory *m, size_t size, enum rp_mem_kind kind) {
     return at;
 }
 
+struct rp_alloc *memory_first(const struct memory *m, uint64_t addr) {
+    uint32_t i = lower_bound(m, addr);
+    return i < m->allocs.len ? &m->allocs.at[i] : NULL;
+}
+
+bool memory_add(struct memory *m, struct rp_alloc a) {
+    uint32_t i = lower_bound(m, a.addr);
+    if (i < m->allocs.len && m->allocs.at[i].addr < a.addr + a.size)
+        return false;
+    insert(m, i, a);
+    return true;
+}
+
 bool memory_register(struct memory *m, void *p, size_t size) {
     uint64_t addr = (uintptr_t)p;
     if (!size || addr + size < addr)
         return false;
-    uint32_t i = lower_bound(m, addr);
-    if (i < m->allocs.len && m->allocs.at[i].addr < addr + size)
-        return false;
-    insert(m, i, (struct rp_alloc){.addr = addr, .size = size, .kind = RP_MEM_REGISTERED});
-    return true;
+    return memory_add(m, (struct rp_alloc){.addr = addr, .size = size, .kind = RP_MEM_REGISTERED});
+}
+
+void memory_forget(struct memory *m, struct rp_alloc *a) {
+    if (m->freed.len == FREED_KEPT) {
+        memmove(m->freed.at, m->freed.at + 1, (FREED_KEPT - 1) * sizeof *m->freed.at);
+        m->freed.len--;
+    }
+    vec_push(&m->freed, *a);
+    uint32_t i = (uint32_t)(a - m->allocs.at);
+    memmove(a, a + 1, (m->allocs.len - 1 - i) * sizeof *a);
+    m->allocs.len--;
 }
 
 bool memory_free(struct memory *m, uint64_t addr) {
@@ -118,14 +139,7 @@ bool memory_free(struct memory *m, uint64_t addr) {
             memset((void *)(uintptr_t)last, 0, addr + a->size > last ? addr + a->size - last : 0);
         }
     }
-    if (m->freed.len == FREED_KEPT) {
-        memmove(m->freed.at, m->freed.at + 1, (FREED_KEPT - 1) * sizeof *m->freed.at);
-        m->freed.len--;
-    }
-    vec_push(&m->freed, *a);
-    uint32_t i = (uint32_t)(a - m->allocs.at);
-    memmove(a, a + 1, (m->allocs.len - 1 - i) * sizeof *a);
-    m->allocs.len--;
+    memory_forget(m, a);
     return true;
 }
 

@@ -150,6 +150,18 @@ static bool do_assert(struct exec *x, struct warp *w, const struct xinst *i, str
     return exec_fault(x, w, i, RP_ASSERT, r->lane, 0, 0, MS_GENERIC);
 }
 
+/* A handle of a graph's conditional node is the address of its value. */
+static bool do_set_conditional(struct exec *x, struct warp *w, const struct xinst *i, struct reader *r,
+                               uint64_t at) {
+    uint64_t handle = local_value(r, at, 8);
+    uint32_t value = (uint32_t)local_value(r, at + 8, 4);
+    void *p = handle % sizeof value ? NULL : exec_global(x, handle, sizeof value);
+    if (!p)
+        return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, r->lane, handle, sizeof value, MS_GLOBAL);
+    memcpy(p, &value, sizeof value);
+    return true;
+}
+
 bool exec_syscall(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
     const uint32_t *fp = src_lanes(x, w, i->s[0]);
     uint32_t ptr = i->in->m.size;
@@ -171,6 +183,9 @@ bool exec_syscall(struct exec *x, struct warp *w, const struct xinst *i, uint32_
             break;
         case SYS_ASSERTFAIL:
             ok = do_assert(x, w, i, &r, at, ptr) && ok;
+            break;
+        case SYS_SET_CONDITIONAL:
+            ok = do_set_conditional(x, w, i, &r, at) && ok;
             break;
         }
     }

@@ -125,6 +125,28 @@ static unsigned surface_at(const struct tex_request *r, const struct imods *q, u
     return 1;
 }
 
+/* Levels of detail, if the texture has levels; lod has room for them. */
+static void set_lods(const struct exec *x, const struct warp *w, const struct xinst *i, struct tex_request *r,
+                     int32_t lod[WARP_LANES]) {
+    uint32_t mode = i->in->m.mode;
+    r->lod = NULL;
+    if (r->t->levels < 2 || (mode != TEXM_LEVEL && mode != TEXM_GRAD))
+        return;
+    r->lod = lod;
+    if (mode == TEXM_LEVEL) {
+        tex_lods(r->t, src_lanes(x, w, i->s[i->first[2]]), lod);
+        return;
+    }
+    bool cube = r->geom == TEX_CUBE || r->geom == TEX_ACUBE;
+    unsigned dims = cube ? 3 : tex_dimensions(r->geom);
+    const uint32_t *dx[3] = {zeros, zeros, zeros}, *dy[3] = {zeros, zeros, zeros};
+    for (unsigned k = 0; k < dims; k++) {
+        dx[k] = src_lanes(x, w, i->s[i->first[2] + k]);
+        dy[k] = src_lanes(x, w, i->s[i->first[3] + k]);
+    }
+    tex_lods_of_gradients(r->t, dims, dx, dy, lod);
+}
+
 static struct tex_request request(const struct exec *x, const struct warp *w, const struct xinst *i) {
     const struct imods *q = &i->in->m;
     struct tex_request r = {.geom = (enum tex_geom)q->geom,
@@ -146,6 +168,8 @@ void exec_tex_touched(const struct exec *x, const struct warp *w, const struct x
         if (!r.t)
             continue;
         if (i->in->op == OP_TEX) {
+            int32_t lod[WARP_LANES];
+            set_lods(x, w, i, &r, lod);
             to->count += tex_footprint(&r, &to->at[before], &to->lane[before]);
             to->bytes = tex_texel_bytes(r.t);
         } else {
@@ -154,15 +178,17 @@ void exec_tex_touched(const struct exec *x, const struct warp *w, const struct x
                 if (r.lanes >> l & 1 && surface_at(&r, &i->in->m, l, &to->at[to->count]))
                     to->lane[to->count++] = (uint8_t)l;
         }
-        for (uint32_t k = before, n = 0; k < to->count; k++) {
-            n = k > before && to->lane[k] == to->lane[k - 1] ? n + 1 : 1;
-            to->most = n > to->most ? n : to->most;
-        }
+        uint32_t each[WARP_LANES] = {0};
+        for (uint32_t k = before; k < to->count; k++)
+            if (++each[to->lane[k]] > to->most)
+                to->most = each[to->lane[k]];
     }
 }
 
-static void sample(struct warp *w, const struct xinst *i, const struct tex_request *r) {
+static void sample(const struct exec *x, struct warp *w, const struct xinst *i, struct tex_request *r) {
     _Alignas(64) uint32_t out[4][WARP_LANES];
+    int32_t lod[WARP_LANES];
+    set_lods(x, w, i, r, lod);
     tex_sample(r, i->in->m.lut, out);
     if (i->in->m.dtype == MT_F16 || i->in->m.dtype == MT_F16X2)
         to_half(out);
@@ -179,7 +205,7 @@ bool exec_tex(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m)
             return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, (uint32_t)__builtin_ctz(left), handle, 0,
                               MS_GLOBAL);
         if (i->in->op == OP_TEX) {
-            sample(w, i, &r);
+            sample(x, w, i, &r);
             continue;
         }
         for (uint32_t l = 0; l < WARP_LANES; l++) {
@@ -188,7 +214,8 @@ bool exec_tex(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m)
             if (i->in->op != OP_TXQ && !surface(x, w, i, &r, l))
                 return false;
             if (i->in->op == OP_TXQ && i->ndw)
-                w->r[i->d][l] = tex_query(r.t, (enum txq_mode)i->in->m.mode);
+                w->r[i->d][l] = tex_query(r.t, (enum txq_mode)i->in->m.mode,
+                                          i->in->nsrc > 1 ? src_lanes(x, w, i->s[i->first[1]])[l] : 0);
         }
     }
     return true;

@@ -24,8 +24,8 @@ const struct rp_tex_desc *textures_get(const struct textures *t, uint64_t handle
 struct tex_touched {
     uint32_t count, bytes; /* elements; of one */
     uint32_t most;         /* elements of one lane, at most */
-    uint64_t at[WARP_LANES * TEX_TEXELS];
-    uint8_t lane[WARP_LANES * TEX_TEXELS];
+    uint64_t at[WARP_LANES * TEX_FOOTPRINT];
+    uint8_t lane[WARP_LANES * TEX_FOOTPRINT];
 };
 
 /* Finds what i, about to be carried out for lanes m, will touch; nothing for queries and bad handles. */

@@ -58,7 +58,7 @@ struct xinst {
     bool turn; /* other warps run before this one goes on (turns.c) */
     uint8_t ps[2], pd[2];
     uint8_t first[4];  /* index in s of each source's first word */
-    uint32_t d, s[12]; /* d: first destination register */
+    uint32_t d, s[14]; /* d: first destination register */
 };
 struct xmods {
     uint32_t and_mask[8], xor_mask[8];
@@ -199,6 +199,8 @@ bool simt_rotate(struct warp *w);
 /* The same for a warp that spins: when no other path can run, lanes that wait at a reconvergence point go on
  * without the others, because what the others wait for may be theirs to do. */
 bool simt_yield(struct warp *w);
+/* Lets lanes go on alone that wait at a reconvergence point, if one of these is among them. */
+bool simt_part(struct warp *w, uint32_t lanes);
 
 /* ---- barrier.c ---- */
 /* Lanes of the top entry, which has passed the instruction, arrive at barrier id (of want threads, 0: all),
@@ -226,6 +228,9 @@ void *exec_global(struct exec *x, uint64_t addr, uint32_t size);
  * memory instead; where local is NULL they may not touch it. */
 bool exec_resolve(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t bytes,
                   uint64_t *at, uint32_t *local);
+/* Whether lanes m may write where they point; false after a fault. Asked only while some memory may not be
+ * written. */
+bool exec_may_write(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m);
 /* Host place of a word of a lane's local memory. */
 void *exec_local(const struct warp *w, uint64_t at, uint32_t lane);
 /* Records a fault; always returns false. */

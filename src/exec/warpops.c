@@ -192,7 +192,7 @@ static uint32_t assemble(const struct exec *x, struct warp *w, struct wide *q, u
             missing &= ~w->stack[k].mask;
     if (missing) {
         e->sync = missing;
-        if (simt_rotate(w))
+        if (simt_rotate(w) || simt_part(w, missing)) /* they may come yet, also from where paths meet */
             return 0;
         e->sync = 0; /* nobody else can come: go on with those that are here */
     }

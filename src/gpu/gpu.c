@@ -174,8 +174,7 @@ struct rp_alloc *rp_mem_find(struct rp_gpu *g, uint64_t addr) {
 }
 
 void *rp_mem_ptr(struct rp_gpu *g, uint64_t addr, size_t size) {
-    const struct rp_alloc *a = memory_find(&g->mem, addr);
-    return a && size <= a->size && addr - a->addr <= a->size - size ? (void *)(uintptr_t)addr : NULL;
+    return memory_covers(&g->mem, addr, size) ? (void *)(uintptr_t)addr : NULL;
 }
 
 size_t rp_mem_used(const struct rp_gpu *g) {

@@ -230,6 +230,7 @@ static void start(struct run *r, struct arena *launch) {
             marks[k] = m->mechs.at[k]->kernel(m->shared[k], launch, r->x->img);
     memsys_flush_l1(m->mem);
     for (uint32_t i = 0; i < m->nsms; i++) {
+        m->sms[i]->fit = r->per_sm;
         sm_start(m->sms[i], r->x, needs, marks);
         m->sms[i]->now = m->now;
         m->sms[i]->probe = m->probe;

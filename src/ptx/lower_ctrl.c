@@ -189,6 +189,7 @@ static const struct {
     {"free", SYS_FREE},
     {"__assertfail", SYS_ASSERTFAIL},
     {"__assert_fail", SYS_ASSERTFAIL},
+    {"cudaGraphSetConditional", SYS_SET_CONDITIONAL},
 };
 
 static bool system_call(struct lower *l, const struct call *c) {

@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SAXPY = str(HERE.parent / "golden" / "saxpy.ptx")
 SAXPY_ARGS = ["--arg", "f32:2", "--arg", "iota:4", "--arg", "iota:4", "--arg", "u32:4"]
 COLUMNS = 100
-REPRISE = STATIC_RUNTIME = TMP = None  # set by main
+REPRISE = STATIC_RUNTIME = TMP = HAS_WORKLOADS = None  # set by main
 
 ENDLESS = """.version 6.4
 .target sm_75
@@ -105,10 +105,6 @@ def write(name, text):
     return path
 
 
-def has_workloads():
-    return (pathlib.Path(REPRISE).resolve().parent.parent / "workloads" / "hotspot").exists()
-
-
 def expect(condition, what):
     if not condition:
         raise AssertionError(what)
@@ -184,7 +180,7 @@ def test_machines_that_are_not_there():
     program, here = str(HERE.parent / "programs" / "prebuilt" / "sgemm"), "the option"
     commands = [["env", here], ["run", here, SAXPY, *SAXPY_ARGS], ["run", here, "--", program],
                 ["compare", here, "--mech", "base", "--", program]]
-    if has_workloads():
+    if HAS_WORKLOADS:
         commands += [["run", here, "nw"], ["run", here, "nw", "hotspot"], ["compare", "nw", "--mech", "base", here],
                      ["repro", "wir", "mix", "--workloads", "nw", here, "--out", os.path.join(TMP, "nowhere")]]
     wrong = (("--gpu", "gtx48", "no GPU is called 'gtx48'; did you mean 'gtx480'?"), ("--set", "sm.wraps=3", "did you mean 'sm.warps'?"),
@@ -265,7 +261,7 @@ def test_hangs_name_who_waits_for_whom():
         expect(rc == 1, f"{mode}: status {rc}")
         expect_in("lanes 0x0000ffff wait at barrier 1: 32 of 64 threads have arrived; not there: warp 0 (lanes 0xffff0000)", err)
         expect_in("lanes 0xffff0000 wait at barrier 2: 32 of 64 threads have arrived; not there: warp 0 (lanes 0x0000ffff)", err)
-    if has_workloads():
+    if HAS_WORKLOADS:
         rc, _, err = run("run", "hotspot", "--size", "tiny", "--gpu", "gtx480", "--watchdog", "5000")
         expect(rc == 1 and "CUDA_ERROR_LAUNCH_TIMEOUT (702)" in err, err)
         expect(re.search(r"SM 0, block \(0,0,0\), warp \d+: waits for a result: [RP]\d+, from PTX:\d+, machine code", err), err)
@@ -353,7 +349,7 @@ def test_summary():
     expect(" power 4" in lines[0] and "static" in lines[-1], out)  # little more than what leaks
     _, out, _ = run("run", "--functional", *words)
     expect("energy" not in out, out)
-    if not has_workloads():
+    if not HAS_WORKLOADS:
         return
     for options, shown in ((["--summary"], True), ([], False), (["--summary", "--functional"], False)):
         rc, out, err = run("run", "--gpu", "gtx480", *options, "hotspot", "--size", "tiny")
@@ -364,7 +360,7 @@ def test_summary():
 
 
 def test_what_is_ignored_is_said_once():
-    for words in ([SAXPY, "--block", "4", *SAXPY_ARGS], ["hotspot", "--size", "tiny"] if has_workloads() else [SAXPY, *SAXPY_ARGS]):
+    for words in ([SAXPY, "--block", "4", *SAXPY_ARGS], ["hotspot", "--size", "tiny"] if HAS_WORKLOADS else [SAXPY, *SAXPY_ARGS]):
         for options, said in ((["--mech", "wir"], "--mech wir"), (["--probe", "repeat"], "--probe repeat"),
                               (["--mech", "wir", "--probe", "repeat"], "--mech wir, --probe repeat"), (["--mech", "base"], None)):
             rc, _, err = run("run", "--functional", *options, *words)
@@ -379,7 +375,7 @@ def test_sampling():
     same = part.index("\n", part.index(" warp instructions,"))
     expect(rc == rc2 == 0 and part[:same] == whole[:same], f"results differ:\n{whole}{part}")
     expect("\n50 cycles until timing ended\n" in part and "until" not in whole and " cycles, " in whole, part)
-    if not has_workloads():
+    if not HAS_WORKLOADS:
         return
     words = ["--gpu", "gtx480", "bfs", "--size", "tiny", "--check-result"]
     whole = report(*words, timed=True)
@@ -413,7 +409,7 @@ def check_sampled(data, whole, timed, option):
 
 def test_several_workloads():
     """In any number of processes: the same output in the same order, and the same reports."""
-    if not has_workloads():
+    if not HAS_WORKLOADS:
         return
     names = ["lbm", "hotspot", "bfs", "nw"]  # the first one takes longest
     seen = []
@@ -447,7 +443,7 @@ def test_counters_sum_and_move():
     path = write("rare.ptx", RARE)
     moved = {}
     reports = [report(path, "--block", "32", "--arg", "buf:256")]
-    if has_workloads():
+    if HAS_WORKLOADS:
         reports += [report(name, "--size", "tiny") for name in
                     ("hotspot", "bfs", "dct8x8", "convolutionTexture", "imghisto", "BlackScholes", "LIB", "lavaMD", "mri-q", "tpacf")]
     for data in reports:
@@ -461,7 +457,7 @@ def test_counters_sum_and_move():
     for name in ("insts.load.generic", "insts.store.generic", "insts.load.local", "insts.store.local", "insts.fp16", "insts.warp"):
         expect(moved[name] > 0, f"{name} was not counted")
     still = [n for n, v in moved.items() if v == 0 and n != "insts.fp64"]
-    expect(not has_workloads() or not still, f"counters that nothing moves: {still}")
+    expect(not HAS_WORKLOADS or not still, f"counters that nothing moves: {still}")
 
 
 def read_results(path):
@@ -504,7 +500,7 @@ def test_results_of_kernels_and_programs():
 
 
 def test_results_of_workloads():
-    if not has_workloads():
+    if not HAS_WORKLOADS:
         return
     path = os.path.join(TMP, "workload.results")
     for bits in "32", "64":
@@ -563,7 +559,7 @@ def test_probes():
 
 
 def test_mix():
-    if not has_workloads():
+    if not HAS_WORKLOADS:
         return
     rc, out, err = run("list", "workloads", "--mix", "--size", "tiny")
     expect(rc == 0 and not err, err)
@@ -578,7 +574,7 @@ def test_mix():
 
 
 def test_workloads():
-    if not has_workloads():
+    if not HAS_WORKLOADS:
         return
     for bits, mode in (("64", ["--functional"]), ("32", ["--functional"]), ("32", ["--gpu", "gtx480"])):
         rc, out, err = run("run", *mode, "hotspot", "--size", "tiny", "--bits", bits, "--check-result")

@@ -48,8 +48,7 @@ KERNELS = [mixed("reduce", 30, 70), mixed("diverge", 3, 45), mixed("atomics", 7,
 
 def workloads():
     """Arguments of runs, where workloads were built."""
-    built = (pathlib.Path(REPRISE).resolve().parent.parent / "workloads" / "hotspot").exists()
-    return [[name, "--size", "tiny"] for name in WORKLOADS] if built else []
+    return [[name, "--size", "tiny"] for name in WORKLOADS] if HAS_WORKLOADS else []
 
 
 def report_of(words, *options):

@@ -413,6 +413,7 @@ static struct outcome *run_all(const char *gpu, const char *setting, uint32_t nm
     char *text = kernels();
     memset(&w, 0, sizeof w);
     mech_rig_open(&r, gpu, setting, text, nmech, watcher);
+    rig_zero(&r);
     bind(&r);
     for (uint32_t i = 0; i < LAUNCHES; i++) {
         uint64_t ticks = w.ticks, slept = w.slept;

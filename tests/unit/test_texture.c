@@ -231,8 +231,8 @@ static void test_isas_agree(void **state) {
         bytes[i] = (uint8_t)draw(256);
     for (unsigned round = 0; round < 5000; round++) {
         _Alignas(64) uint32_t in[4][WARP_LANES], plain[4][WARP_LANES], out[4][WARP_LANES];
-        uint64_t at[2][WARP_LANES * TEX_TEXELS];
-        uint8_t lane[2][WARP_LANES * TEX_TEXELS];
+        uint64_t at[2][WARP_LANES * TEX_FOOTPRINT];
+        uint8_t lane[2][WARP_LANES * TEX_FOOTPRINT];
         struct rp_tex_desc t = some_texture(bytes);
         struct tex_request q = {.t = &t,
                                 .geom = (enum tex_geom)draw(TEX_ACUBE + 1),
@@ -267,8 +267,8 @@ static void test_isas_agree(void **state) {
 /* Different lines among the texels that lanes read. */
 static unsigned lines_of(const struct rp_tex_desc *t, unsigned dx, unsigned dy) {
     _Alignas(64) uint32_t x[WARP_LANES], y[WARP_LANES];
-    uint64_t at[WARP_LANES * TEX_TEXELS];
-    uint8_t lane[WARP_LANES * TEX_TEXELS];
+    uint64_t at[WARP_LANES * TEX_FOOTPRINT];
+    uint8_t lane[WARP_LANES * TEX_FOOTPRINT];
     for (unsigned l = 0; l < WARP_LANES; l++) {
         x[l] = l * dx;
         y[l] = l * dy;

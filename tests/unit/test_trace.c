@@ -43,6 +43,7 @@ static struct outcome *run_set(const char *const *settings, const char *mech, co
     struct rig r;
     char *text = rig_file("mixed.ptx"), *log = NULL;
     rig_open_options(&r, &(struct rp_options){.gpu = "gtx480", .set = settings, .mech = mech}, text);
+    rig_zero(&r);
     struct trace *t = NULL;
     if (suffix) {
         snprintf(path, sizeof path, "/tmp/reprise_trace_%d%s", (int)getpid(), suffix);

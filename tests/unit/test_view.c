@@ -79,7 +79,7 @@ static uint32_t few_stores(void *m, uint32_t warp, const struct xinst *i, uint32
 /* Both words of thread t. */
 static void expect_paths(const struct rig *r, uint32_t t, uint32_t n, uint32_t x, bool flip) {
     assert_int_equal(rig_word(r, t), 1000 + (t >= x ? 128 : (128 + n * (n - 1) / 2) ^ (flip ? 256 : 0)));
-    assert_int_equal(rig_word(r, 64 + t), t < x ? 0 : t);
+    assert_int_equal(rig_word(r, 64 + t), t < x ? (uint32_t)RIG_FILL : t);
 }
 
 static void test_lanes(void **state) {
@@ -99,7 +99,7 @@ static void test_lanes(void **state) {
     /* Lanes that are left out do not access memory. */
     run(&r, &store, NULL, "plain", 32, 0, 0);
     for (uint32_t t = 0; t < 32; t++)
-        assert_int_equal(rig_word(&r, t), t < 8 ? (3 * t) ^ 5 : 0);
+        assert_int_equal(rig_word(&r, t), t < 8 ? (3 * t) ^ 5 : (uint32_t)RIG_FILL);
     assert_int_equal(rig_counter(&r, "lanes.ldst"), 8);
     rig_close(&r);
 }
@@ -466,6 +466,7 @@ static void test_access(void **state) {
     memset(&s, 0, sizeof s);
     const struct mech_points *const points[] = {&takes};
     mech_rig_open(&r, "gtx480", NULL, kernels, 1, points);
+    rig_zero(&r);
     for (uint32_t t = 0; t < 64; t++)
         ((uint32_t *)(uintptr_t)r.buffer)[512 + t] = t;
     rig_run(&r, "memory", 1, 64, (struct rig_params){.n = N});
