@@ -347,10 +347,10 @@ int cud_capture_end(struct CUstream_st *stream, struct CUgraph_st **out) {
     struct CUstream_st *s = cud_stream(stream);
     if (!s)
         return cudaErrorInvalidResourceHandle;
-    if (!out)
-        return cudaErrorInvalidValue;
     if (!s->capture)
-        return cudaErrorIllegalState;
+        return out ? cudaErrorIllegalState : cudaErrorInvalidValue;
+    if (!out && !s->capture_lent) /* whose graph the program has */
+        return cudaErrorInvalidValue;
     if (!s->capture_origin)
         return cudaErrorStreamCaptureUnmatched;
     struct CUgraph_st *g = s->capture;
@@ -363,10 +363,12 @@ int cud_capture_end(struct CUstream_st *stream, struct CUgraph_st **out) {
             g->invalidated = false;
         else
             cud_graph_destroy(g);
-        *out = NULL;
+        if (out)
+            *out = NULL;
         return cudaErrorStreamCaptureInvalidated;
     }
-    *out = g;
+    if (out)
+        *out = g;
     return cudaSuccess;
 }
 

@@ -3,6 +3,8 @@
 
 #include "exec/warp.h"
 
+/* What reading the clock takes: loops that wait for it to advance shall not be longer than on a GPU. */
+enum { CLOCK_COST = 20 };
 enum { SPIN_COST = 64, SPINS_MANY = 16, SLEEP_COST = PATH_TURN };
 
 /* Carries out an ALU operation: the only kind that goes through the lane executors. */
@@ -38,6 +40,8 @@ static void read_special(struct exec *x, struct warp *w, enum mreg r, uint32_t *
     const struct cta *c = w->cta;
     uint64_t clock = x->clock + x->warp_insts;
     uint32_t same = 0;
+    if (r == SR_CLOCK_LO || r == SR_GLOBALTIMER_LO)
+        x->clock += CLOCK_COST;
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         uint32_t t = w->index * WARP_LANES + l;
         switch (r) {

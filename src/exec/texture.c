@@ -146,6 +146,8 @@ static void find_linear(const struct tex_request *q, const struct placed *p, str
     _Alignas(64) uint32_t weight[3][WARP_LANES];
     unsigned dims = tex_dimensions(q->geom);
     const uint32_t *weights[3] = {NULL, NULL, NULL};
+    if (q->geom == TEX_1D && address_mode(q->t, 1) == RP_ADDR_BORDER)
+        dims = 2; /* at y = 0: half of it is the border, on a GPU, too */
     for (unsigned k = 0; k < dims; k++) {
         struct tex_axis a = axis_of(q->t, k);
         lane_texture.linear(&a, p->coord[k], index[k][0], index[k][1], weight[k]);

@@ -236,7 +236,7 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
             align16(p->local_bytes + (p->recursive ? g->limits[RP_LIMIT_STACK] * STACK_FACTOR : 0)),
         .shared_static = align16(p->shared_static),
         .shared_dynamic = (uint32_t)l->dynamic_shared,
-        .clock = g->totals.warp_insts,
+        .clock = g->clock,
         .watchdog = g->opt.watchdog,
         .out = &g->out,
         .err = &g->err,
@@ -259,6 +259,7 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
     count(g, &x);
     free(x.executed);
     g->heap_used = x.heap_used;
+    g->clock = x.clock + x.warp_insts;
     if (!ok && report)
         *report = xstrdup(str_text(&x.report));
     str_free(&x.report);

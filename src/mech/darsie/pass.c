@@ -11,7 +11,7 @@ _Static_assert((int)CLASS_DR == (int)DEP_BLOCK && (int)CLASS_V == (int)DEP_ANY &
 /* Both readings of a function. */
 struct reading {
     const struct pass_run *run;
-    const struct memory *memory;
+    const struct accesses *accesses;
     const struct classes *by_address; /* loads are as their addresses */
     const struct classes *stable;     /* only those of memory that nothing writes */
     uint32_t fn;
@@ -106,8 +106,8 @@ static void mark_inst(const struct reading *r, uint32_t block, uint32_t index) {
             f->source_reg[f->nsources] = (uint8_t)(i->src[k].v + i->src[k].word + w);
             f->source[f->nsources++] = class_of_source(s, block, index, k).deps;
         }
-    const struct mem_access *x = i->op == OP_LD ? memory_at(r->memory, r->fn, block, index) : NULL;
-    f->load = x && memory_written(r->memory, x) != ALIAS_NO;
+    const struct access *x = i->op == OP_LD ? access_at(r->accesses, r->fn, block, index) : NULL;
+    f->load = x && access_written(r->accesses, x) != ALIAS_NO;
     f->global = x && x->spaces & IN_GLOBAL;
 }
 
@@ -123,15 +123,15 @@ static void mark_barrier(const struct reading *r, uint32_t block, uint32_t index
 static bool mark_program(const struct pass_run *run) {
     const struct darsie_params *p = run->params;
     struct arena a = {0};
-    struct reading r = {.run = run, .memory = memory_of(&a, run->p)};
+    struct reading r = {.run = run, .accesses = accesses_of(&a, run->p)};
     for (r.fn = 0; r.fn < run->p->fns.len; r.fn++) {
         const struct fn *f = run->p->fns.at[r.fn];
         struct class_options o = {.loads = p->loads ? LOADS_BY_ADDRESS : LOADS_READ_ONLY,
-                                  .memory = r.memory,
+                                  .accesses = r.accesses,
                                   .pessimistic = p->pessimistic,
                                   .reasons = p->why};
         r.by_address = classes_of(&a, f, &o);
-        o = (struct class_options){.loads = LOADS_READ_ONLY, .memory = r.memory};
+        o = (struct class_options){.loads = LOADS_READ_ONLY, .accesses = r.accesses};
         r.stable = classes_of(&a, f, &o);
         for (uint32_t b = 0; b < f->blocks.len; b++)
             for (uint32_t k = 0; k < f->blocks.at[b].insts.len; k++)

@@ -26,7 +26,7 @@ static bool begins_with_barrier(const struct block *b) {
 
 static bool insert_barriers(const struct pass_run *r) {
     struct arena a = {0};
-    const struct class_options o = {.loads = LOADS_READ_ONLY, .memory = memory_of(&a, r->p)};
+    const struct class_options o = {.loads = LOADS_READ_ONLY, .accesses = accesses_of(&a, r->p)};
     struct fn *f = r->p->fns.at[0];
     const struct classes *c = classes_of(&a, f, &o);
     const struct inst bar = barrier();
