@@ -300,11 +300,20 @@ static bool files_can_be(void) {
     return ok;
 }
 
+/* Long launches show people how far they are; a log has no use for that. */
+static void show_progress(void) {
+    if (isatty(STDERR_FILENO))
+        setenv("REPRISE_PROGRESS", "1", 0);
+    else
+        unsetenv("REPRISE_PROGRESS");
+}
+
 /* Becomes the program. */
 static int become(char *path, char **argv) {
     const char *dir = place_libraries();
     if (!dir || !files_can_be())
         return 1;
+    show_progress();
     unsetenv("REPRISE_OWNER"); /* these files are its own, whoever runs this command */
     put_library_path(dir);
     execv(path, argv);
@@ -449,6 +458,7 @@ static int run_what(int argc, char **argv, struct request *r) {
         return run_program(argv, named);
     if (!machine_exists(&(bool){0}))
         return 2;
+    show_progress();
     return files_can_be() ? cli_run_ptx(argc, argv, help) : 1;
 }
 

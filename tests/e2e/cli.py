@@ -7,6 +7,7 @@ import array
 import json
 import os
 import pathlib
+import pty
 import re
 import subprocess
 import sys
@@ -42,6 +43,20 @@ ALONE = """.version 7.0
     exit;
 H:  barrier.sync 2, 64;
     exit;
+}
+"""
+# A loop that takes a while, with a name that C++ would give it.
+LONG = """.version 6.4
+.target sm_75
+.address_size 64
+.visible .entry _Z8long_onej(.param .u32 n) {
+    .reg .b32 %r<3>;
+    .reg .pred %p<2>;
+    ld.param.u32 %r1, [n];
+L:  sub.u32 %r1, %r1, 1;
+    setp.gt.s32 %p1, %r1, 0;
+    @%p1 bra L;
+    ret;
 }
 """
 # Each lane runs a loop as often as its number says.
@@ -357,6 +372,28 @@ def test_summary():
         expect("--summary" not in options or ("timed: all of 2 launches, " if shown else "nothing was timed: 2 launches, ") in err, err)
     _, _, err = run("run", "--gpu", "gtx480", "--summary", "--max-cycles", "500", "hotspot", "--size", "tiny")
     expect(re.search(r"timed: \d+ of \d+ warp instructions \(\d+\.\d%\) in 2 launches; the rest ran functionally\n500 cycles", err), err)
+
+
+def test_long_launches_show_how_far_they_are():
+    """At a terminal, in one line that is gone in the end; nowhere else."""
+    path = write("long.ptx", LONG)
+    words = [REPRISE, "run", "--gpu", "gtx480", path, "--grid", "150", "--block", "256", "--arg", "u32:1500"]
+    ours, theirs = pty.openpty()
+    done = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    said = b""
+    while True:
+        try:
+            said += os.read(ours, 4096)
+        except OSError:  # nobody has it open any more
+            break
+    os.close(ours)
+    expect(done.wait() == 0, said)
+    lines = re.findall(rb"\r\x1b\[K(launch 1: (\d+) of 150 blocks, (\d+) cycles, \d+\.\d thousand a second; [^\r]*)", said)
+    expect(len(lines) > 1 and said.endswith(b"\r\x1b[K") and b"\n" not in said, said)
+    expect(all(len(line) < 80 and b"; long" in line for line, _, _ in lines), said)
+    expect([int(c) for _, _, c in lines] == sorted({int(c) for _, _, c in lines}), said)
+    expect(int(lines[-1][1]) > 0 and not run(*words[1:-1], "u32:800")[2], "a log has lines, too")
 
 
 def test_what_is_ignored_is_said_once():
