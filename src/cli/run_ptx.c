@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ending.h"
 #include "base/io.h"
 #include "base/vec.h"
 #include "cli/cli.h"
@@ -142,9 +143,7 @@ static bool write_report(struct rp_gpu *g, const struct request *r, struct rp_ke
         return true;
     struct gpu_report *report = gpu_report_create(g);
     gpu_report_launch(report, k, &r->launch, before);
-    bool ok = gpu_report_write(report, path);
-    if (!ok)
-        fprintf(stderr, "reprise: cannot write the report to %s\n", path);
+    bool ok = gpu_report_write(report, NULL, path);
     gpu_report_free(report);
     return ok;
 }
@@ -195,18 +194,29 @@ static int launch(struct rp_gpu *g, struct request *r, const char *text, size_t 
                t.thread_insts);
     if (s == RP_OK && t.last == RP_TIMED_PART)
         printf("%" PRIu64 " cycles until timing ended\n", t.cycles);
-    if (s == RP_OK)
+    if (s == RP_OK && t.last != RP_TIMED_NONE)
         gpu_report_summary(g, stdout);
     rp_module_unload(m);
     return s == RP_OK && written ? 0 : 1;
 }
 
+static struct trace *trace; /* of the run, or NULL */
+
+static void on_signal(int number) {
+    (void)number;
+    trace_keep(trace);
+}
+
 static int run_traced(struct rp_gpu *g, struct request *r, const struct rp_trace *what, const char *text,
                       size_t len) {
     char *log = NULL;
-    struct trace *t = what->path ? trace_open(g, what, &log) : NULL;
-    int rc = what->path && !t ? 1 : launch(g, r, text, len);
+    trace = what->path ? trace_open(g, what, &log) : NULL;
+    if (trace)
+        ending_watch(on_signal);
+    int rc = what->path && !trace ? 1 : launch(g, r, text, len);
     bool ok = true;
+    struct trace *t = trace;
+    trace = NULL;
     if (t)
         ok = trace_close(t, &log);
     if (log)

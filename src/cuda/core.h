@@ -202,8 +202,10 @@ void cud_keep_output(void);
 /* Notes a launch for the JSON report and the file of results. */
 void cud_report_launch(struct rp_kernel *k, const struct rp_launch *l, struct rp_totals before);
 /* Writes the JSON report named by REPRISE_JSON, the results (report/results.h), and the summary that
- * REPRISE_SUMMARY asks for; runs at process exit. */
-void cuda_report_at_exit(void);
+ * REPRISE_SUMMARY asks for, at process exit; false after a message. */
+bool cud_report_at_exit(void);
+/* Writes the JSON report of the launches that have ended, because a signal ends the process. */
+void cud_report_signal(int number);
 
 #pragma GCC visibility pop
 

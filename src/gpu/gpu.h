@@ -26,7 +26,7 @@ struct rp_gpu {
     struct str out, err; /* device printf, assert: since the last rp_take_* */
     struct str out_given, err_given;
     size_t limits[3]; /* enum rp_limit */
-    uint64_t clock; /* what %clock had come to when the last launch ended */
+    uint64_t clock;   /* what %clock had come to when the last launch ended */
     uint64_t heap_used;
     uint64_t param_block;    /* device memory that holds bank 0 of the launch, for addresses of parameters */
     uint64_t grid_workspace; /* barrier of cooperative launches */

@@ -178,7 +178,10 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
         machine_bind(g->machine, &g->timed);
     g->machine->probe = g->probe;
     uint64_t *now = xcalloc(n, sizeof *now);
+    launch_progress_begin(&span.progress, x->grid_id, x->img->prog->name,
+                          (uint64_t)x->grid[0] * x->grid[1] * x->grid[2]);
     bool ok = machine_run(g->machine, x, slots / (uint32_t)g->info.sms, &span);
+    launch_progress_end(&span.progress);
     str_add(&g->err, str_text(&g->machine->checked), g->machine->checked.len);
     str_free(&g->machine->checked);
     uint64_t differing = machine_differing(g->machine) - g->totals.approximated;

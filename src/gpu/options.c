@@ -85,11 +85,8 @@ static void read_trace(struct options *o) {
     o->trace = (struct rp_trace){.path = text_from("REPRISE_TRACE")};
     read_range("REPRISE_TRACE_WINDOW", &o->trace.first, &o->trace.last);
     read_range("REPRISE_TRACE_SM", &o->trace.first_sm, &o->trace.last_sm);
-    if (o->trace.path && o->rp.functional) {
-        fprintf(stderr, "reprise: a functional run has no cycles; no trace is written to %s\n",
-                o->trace.path);
-        o->trace.path = NULL;
-    }
+    if (o->rp.functional)
+        o->trace.path = NULL; /* it has no cycles */
 }
 
 const char **options_load(char **text) {
@@ -142,9 +139,6 @@ void options_read(struct options *o) {
         else
             fprintf(stderr, "reprise: %s=%s is not a number; ignored\n", numbers[i].name, v);
     }
-    if (o->rp.probe && o->rp.functional)
-        fprintf(stderr, "reprise: probes watch what is timed; in a functional run '%s' sees nothing\n",
-                o->rp.probe);
     read_trace(o);
     read_tools(o);
     o->rp.some_kernels = kernels && options_range(kernels, &o->rp.first_kernel, &o->rp.last_kernel);

@@ -78,7 +78,6 @@ EXPECTED = {
     "counted": ("--synccheck", r"Barrier error detected. Invalid arguments", r"Barrier 3 is for 32 threads here, and for 64 where others arrived"),
     "counted_most": ("--synccheck", r"Barrier 3 is for 96 threads, the block has 64", r"Threads wait for others that do not come"),
     "mask_self": ("--synccheck", r"Invalid arguments.\n.*@mask\n", r"mask 0x0000fffe does not name the thread itself, lane 0"),
-    "mask_absent": ("--synccheck", r"Divergent thread\(s\) in warp.\n.*@mask\n", r"names lanes 0xffff0000, which are not there"),
 }
 TEXTURES = {
     "array_freed": ("--memcheck", r"Invalid texture read of size 4 bytes\n.*at sample", r"of size 512 bytes that was freed"),
@@ -95,7 +94,9 @@ TEXTURES = {
 MEANT = {
     "attrs": "--memcheck", "drv_library": "--memcheck", "drv_texref": "--memcheck", "drv_vector": "--memcheck",
     "dynshared": "--memcheck", "gridsync": "--memcheck", "hostmem": "--memcheck", "streams": "--memcheck",
-    "bfs": "--racecheck", "bigparam": "--racecheck",
+    "graphcond": "--memcheck", "graphmem": "--memcheck", "l2window": "--memcheck", "mipmap": "--memcheck",
+    "bfs": "--racecheck", "bigparam": "--racecheck", "instep": "--racecheck",
+    "shuffles": "--synccheck", "warpsites": "--synccheck",
 }
 # Workloads that read what nobody has written, and do not use it: a plane that was not loaded, values beyond the tree.
 MEANT_WORKLOADS = {"LPS": "--initcheck", "binomialOptions": "--initcheck"}

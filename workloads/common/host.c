@@ -40,8 +40,11 @@ struct wl_state {
     struct option options[MAX_OPTIONS];
     int n_options;
     const char *ptx; /* --ptx */
-    FILE *results;   /* --results */
-    bool accept;     /* --accept */
+    /* --results: written beside its place, where it comes when it is whole */
+    FILE *results;
+    const char *results_path;
+    char results_part[4096];
+    bool accept; /* --accept */
     /* what has been checked */
     size_t values, wrong;
     bool inexact;
@@ -66,6 +69,8 @@ _Noreturn void wl_fail(struct wl *w, const char *format, ...) {
     vfprintf(stderr, format, ap);
     va_end(ap);
     fputc('\n', stderr);
+    if (w->state->results)
+        unlink(w->state->results_part);
     exit(1);
 }
 
@@ -124,7 +129,9 @@ static bool read_valued(struct wl *w, const char *name, char *value) {
     else if (!strcmp(name, "--set"))
         read_set(s, value);
     else if (!strcmp(name, "--results")) {
-        s->results = fopen(value, "wb");
+        s->results_path = value;
+        snprintf(s->results_part, sizeof s->results_part, "%s.%d.part", value, (int)getpid());
+        s->results = fopen(s->results_part, "wb");
         if (!s->results || fputs("reprise results 1\n", s->results) < 0)
             bad_usage("cannot write", value);
     } else
@@ -517,7 +524,7 @@ int main(int argc, char **argv) {
     load_module(&w);
     workload.run(&w);
     driver(&w, cuCtxSynchronize(), "cuCtxSynchronize");
-    if (state.results && fclose(state.results))
+    if (state.results && (fclose(state.results) || rename(state.results_part, state.results_path)))
         wl_fail(&w, "cannot write the results");
     if (!state.values)
         wl_fail(&w, "nothing was compared");
