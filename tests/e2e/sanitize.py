@@ -278,7 +278,7 @@ def test_copies_must_be_awaited():
 
 def test_programs_are_silent():
     for name, words in programs.read_list(ROOT / "tests/programs/programs.list"):
-        if words[0] not in ("nvcc", "driver") or name.startswith("err_"):
+        if words[0] not in ("nvcc", "driver") or name.startswith("err_") or name == "drv_vmm":  # they fault on purpose
             continue
         program = [ROOT / "tests/programs/prebuilt" / name] + ([ROOT / f"tests/programs/prebuilt/{name}.ptx"] if words[0] == "driver" else [])
         meant = MEANT.get(name)

@@ -423,7 +423,7 @@ static const planted mistakes[] = {
     {"counted_most", [](int *p, int *) { counted<<<1, 64>>>(p, 96, 96); }},
     {"ok_counted", [](int *p, int *) { counted<<<1, 96>>>(p, 64, 64); }},
     {"mask_self", [](int *p, int *) { mask<<<1, 32>>>(p, 0x0000fffe, 32); }},
-    {"mask_absent", [](int *p, int *) { mask<<<1, 32>>>(p, 0xffffffff, 16); }},
+    {"ok_mask_absent", [](int *p, int *) { mask<<<1, 32>>>(p, 0xffffffff, 16); }},
     {"ok_mask", [](int *p, int *) { mask<<<1, 32>>>(p, 0x0000ffff, 16); }},
 };
 
