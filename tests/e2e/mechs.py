@@ -50,7 +50,7 @@ RULES = [  # left, relation, right, when
     ("n['wir.verify.cached'] + n['wir.vc.ops']", "==", "0", "not cache"),
     ("n['wir.vsb.lookups'] + n['wir.vsb.ops']", "==", "0", "not shares"),
     # The program is the base machine's: the same instructions, the same results. With atomics it may try again, or not.
-    (RENAMED, "==", "base['sm.insts.warp'] - base['unit.ctrl']", "not atomics"),
+    (RENAMED, "==", "base['sm.insts.warp'] - base['unit.ctrl']", "not atomics, not skips"),
     ("n['wir.reused'] + n['wir.vsb.shared'] + n['wir.writes']", "==", "base['rf.writes']", "not atomics"),
     ("n['rf.reads'] - n['wir.verify.reads'] - n['wir.movs']", "<=", "base['rf.reads']", "not atomics"),
     ("n['affine.reads'] + n['affine.reads.vector']", "==", "n['rf.reads']", ""),
@@ -84,6 +84,7 @@ CONDITIONS = {
     "cache": lambda model, n: model not in ("wir-r", "wir-rl", "wir-rlp", "wir-novsb"),
     "shares": lambda model, n: model != "wir-novsb",
     "atomics": lambda model, n: n["insts.atomic"],
+    "skips": lambda model, n: model.startswith("darsie") or model == "dac-ideal",
     "plenty": lambda model, n: not n["wir.low.cycles"],
 }
 
