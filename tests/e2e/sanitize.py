@@ -103,8 +103,11 @@ MEANT_WORKLOADS = {"LPS": "--initcheck", "binomialOptions": "--initcheck"}
 
 
 def run(*words):
+    environment = dict(os.environ)
+    if "TEST_PRELOAD" in environment:  # a sanitizer's runtime, when the libraries were built with one
+        environment["LD_PRELOAD"] = environment["TEST_PRELOAD"]
     done = subprocess.run([REPRISE, "run", *[str(w) for w in words]], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
-                          timeout=300, check=False)
+                          timeout=300, check=False, env=environment)
     return done.returncode, done.stdout, done.stderr
 
 
