@@ -45,6 +45,10 @@ void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const 
     bool generic = q->space == MS_GENERIC;
     uint32_t bytes = (uint32_t)q->size * (q->vec ? q->vec : 1);
     struct coalescer_inst ci = {.mask = m, .bytes = bytes ? bytes > 16 ? 16 : bytes : 4, .kind = kind_of(i)};
+    if (i->kind == X_LDSM || i->kind == X_STSM) { /* rows of 16 bytes, eight for each register */
+        ci.mask = q->vec == 4 ? m : m & ((1u << 8 * q->vec) - 1);
+        ci.bytes = 16;
+    }
     if (op->space == CORE_SHARED) {
         narrow(at, a, generic ? SHARED_WINDOW : 0);
         op->passes = (uint16_t)(ci.kind == MEM_ATOMIC ? shared_atomic_passes(&ci, at)

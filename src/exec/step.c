@@ -222,16 +222,18 @@ static bool run_bar(struct exec *x, struct warp *w, const struct xinst *i, uint3
     return true;
 }
 
+enum { ALL_LANES = 255 }; /* instead of the source that holds a mask: no mask, the whole warp takes part */
+
 /* Lanes that take part in a warp-wide instruction which names them: those here and those that wait at the
  * same instruction on other paths, which are moved past it. 0 when some are still on their way and this path
  * must wait. */
 static uint32_t assemble(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t src) {
-    if (i->in->m.lut || w->depth == 1)
+    if (w->depth == 1 || (src != ALL_LANES && i->in->m.lut))
         return m;
     struct simt_entry *e = &w->stack[w->depth - 1];
-    const uint32_t *masks = src_lanes(x, w, i->s[i->first[src]]);
-    uint32_t named = 0;
-    for (uint32_t l = 0; l < WARP_LANES; l++)
+    const uint32_t *masks = src == ALL_LANES ? NULL : src_lanes(x, w, i->s[i->first[src]]);
+    uint32_t named = masks ? 0 : UINT32_MAX;
+    for (uint32_t l = 0; l < WARP_LANES && masks; l++)
         named |= m >> l & 1 ? masks[l] : 0;
     uint32_t missing = named & w->live & ~e->mask;
     for (uint32_t k = 0; k + 1 < w->depth; k++)
@@ -267,14 +269,16 @@ static const struct {
     exec_fn *fn;
     uint8_t mask_src;
 } warp_wide[] = {
-    [X_SHFL] = {exec_shfl, 3},   [X_VOTE] = {exec_vote, 0},   [X_MATCH] = {exec_match, 1},
-    [X_REDUX] = {exec_redux, 1}, [X_ELECT] = {exec_elect, 0}, [X_WARPSYNC] = {NULL, 0},
+    [X_SHFL] = {exec_shfl, 3},         [X_VOTE] = {exec_vote, 0},         [X_MATCH] = {exec_match, 1},
+    [X_REDUX] = {exec_redux, 1},       [X_ELECT] = {exec_elect, 0},       [X_WARPSYNC] = {NULL, 0},
+    [X_LDSM] = {exec_ldsm, ALL_LANES}, [X_STSM] = {exec_stsm, ALL_LANES}, [X_MMA] = {exec_mma, ALL_LANES},
+    [X_MOVM] = {exec_movm, ALL_LANES},
 };
 
 /* Lanes that name the same members form a group of their own. Shuffles need no groups: they only read. */
 static bool run_groups(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
     exec_fn *fn = warp_wide[i->kind].fn;
-    if (!fn || i->kind == X_SHFL || i->in->m.lut)
+    if (!fn || i->kind == X_SHFL || i->in->m.lut || warp_wide[i->kind].mask_src == ALL_LANES)
         return !fn || fn(x, w, i, m);
     const uint32_t *masks = src_lanes(x, w, i->s[i->first[warp_wide[i->kind].mask_src]]);
     for (uint32_t left = m; left;) {
@@ -394,6 +398,10 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
             case X_REDUX:
             case X_ELECT:
             case X_WARPSYNC:
+            case X_MMA:
+            case X_MOVM:
+            case X_LDSM:
+            case X_STSM:
                 if (!m)
                     break;
                 e->pc = pc;

@@ -25,6 +25,8 @@ enum xkind {
     X_ATOM,
     X_LDGSTS,
     X_MBAR,
+    X_LDSM,
+    X_STSM,
     X_TEX,
     X_ISSPACE,
     X_SHFL,
@@ -33,6 +35,8 @@ enum xkind {
     X_REDUX,
     X_ELECT,
     X_WARPSYNC,
+    X_MMA,
+    X_MOVM,
     X_BRA,
     X_BRX,
     X_CALL,
@@ -55,7 +59,7 @@ struct xinst {
     bool gneg, pneg[2];
     uint8_t ps[2], pd[2];
     uint8_t first[4];  /* index in s of each source's first word */
-    uint32_t d, s[12]; /* d: first destination register */
+    uint32_t d, s[20]; /* d: first destination register */
 };
 struct xmods {
     uint32_t and_mask[8], xor_mask[8];
@@ -189,11 +193,15 @@ void barrier_arrive(struct cta *c, struct warp *w, uint32_t id, uint32_t want, u
 /* Threads left the block: barriers may be complete now. */
 void barrier_check(struct cta *c);
 
-/* ---- access.c, atomic.c, warpops.c, texture_ops.c, syscall.c: carry out one instruction for lanes m ---- */
+/* ---- access.c, atomic.c, matrix.c, mma.c, warpops.c, texture_ops.c, syscall.c: carry out one instruction
+ * for lanes m ---- */
 #define EXEC_OPS(X)                                                                                          \
     X(load)                                                                                                  \
     X(store)                                                                                                 \
-    X(ldc) X(atom) X(ldgsts) X(mbar) X(tex) X(isspace) X(shfl) X(vote) X(match) X(redux) X(elect) X(syscall)
+    X(ldc)                                                                                                   \
+    X(atom)                                                                                                  \
+    X(ldgsts) X(mbar) X(tex) X(isspace) X(shfl) X(vote) X(match) X(redux) X(elect) X(syscall) X(ldsm)        \
+        X(stsm) X(mma) X(movm)
 #define X(name) bool exec_##name(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m);
 EXEC_OPS(X)
 #undef X

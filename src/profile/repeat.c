@@ -123,7 +123,7 @@ static bool excluded(const struct xinst *i) {
 
 static struct repeat_mark mark(const struct xinst *i) {
     bool warp_wide = i->kind == X_SHFL || i->kind == X_VOTE || i->kind == X_MATCH || i->kind == X_REDUX ||
-                     i->kind == X_ELECT;
+                     i->kind == X_ELECT || i->kind == X_MMA || i->kind == X_MOVM;
     return (struct repeat_mark){.operation = operation_of(i),
                                 .excluded = excluded(i),
                                 .result = i->kind != X_ALU && i->kind != X_R2P,
