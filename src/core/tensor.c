@@ -1,5 +1,5 @@
-/* Tensor cores: how long a matrix product takes. A tensor core multiplies and adds at a rate that depends on the width
- * of its operands; the result comes after a fixed time and one that grows with the product. */
+/* Tensor cores: how long a matrix product takes. A tensor core multiplies and adds at a rate that depends on
+ * the width of its operands; the result comes after a fixed time and one that grows with the product. */
 #include "core/core.h"
 #include "isa/mma.h"
 

@@ -1,7 +1,7 @@
 /* Matrices of 8 by 8 halves, between shared memory and the registers of a warp, and transposed in registers.
  *
- * A row is 16 bytes. Lane l holds elements 2 * (l % 4) and the next of row l / 4; of a transposed matrix, the same of
- * column l / 4. The rows of matrix k lie where lanes 8 * k to 8 * k + 7 say. */
+ * A row is 16 bytes. Lane l holds elements 2 * (l % 4) and the next of row l / 4; of a transposed matrix, the
+ * same of column l / 4. The rows of matrix k lie where lanes 8 * k to 8 * k + 7 say. */
 #include <string.h>
 
 #include "exec/warp.h"

@@ -1,5 +1,5 @@
-/* Matrix products of a warp: from registers to matrices, products, and back. What is added in which order is told in
- * mma.h; here is where each element lies. */
+/* Matrix products of a warp: from registers to matrices, products, and back. What is added in which order is
+ * told in mma.h; here is where each element lies. */
 #include "exec/mma.h"
 
 #include <math.h>
@@ -24,9 +24,11 @@ static const uint32_t *word(const struct mma *p, uint32_t src, uint32_t n) {
     return src_lanes(p->x, p->w, p->i->s[p->i->first[src] + n]);
 }
 
-/* Bits of element n, counted along a row of A or a column of B, in the registers that hold line l (a row modulo 8, or a
- * column) of a source; step: registers from one part of the line to the next, first: the first of them. */
-static uint64_t element(const struct mma *p, uint32_t src, uint32_t line, uint32_t n, uint32_t first, uint32_t step) {
+/* Bits of element n, counted along a row of A or a column of B, in the registers that hold line l (a row
+ * modulo 8, or a column) of a source; step: registers from one part of the line to the next, first: the first
+ * of them. */
+static uint64_t element(const struct mma *p, uint32_t src, uint32_t line, uint32_t n, uint32_t first,
+                        uint32_t step) {
     if (p->bits == 64) {
         uint32_t at = 2 * (first + n / 4 * step), lane = line * 4 + n % 4;
         return word(p, src, at)[lane] | (uint64_t)word(p, src, at + 1)[lane] << 32;
@@ -46,8 +48,8 @@ static uint64_t element_b(const struct mma *p, uint32_t k, uint32_t column) {
 
 /* ---- sparsity ---- */
 
-/* The four bits of metadata of a group of a row: two indices of two bits. Lane 4 * r + t has those of rows r and r + 8;
- * the groups of a row are spread over as many t as it takes, from the selector on. */
+/* The four bits of metadata of a group of a row: two indices of two bits. Lane 4 * r + t has those of rows r
+ * and r + 8; the groups of a row are spread over as many t as it takes, from the selector on. */
 static uint32_t metadata(const struct mma *p, uint32_t row, uint32_t group, uint32_t groups) {
     const uint32_t *e = word(p, 3, 0);
     uint32_t select = mma_selector(p->m->mode), lane = row % HALF * 4;
@@ -82,7 +84,7 @@ static const struct format f16 = {5, 10}, bf16 = {8, 7}, tf32 = {8, 10}, f32 = {
 
 /* A number as tensor cores take it apart. */
 struct number {
-    int32_t sig, exp;     /* sig * 2^(exp - mbits) */
+    int32_t sig, exp; /* sig * 2^(exp - mbits) */
     bool nan, inf, minus;
 };
 
@@ -165,7 +167,8 @@ static uint32_t round_sum(int64_t sum, int32_t unit, const struct format *f, boo
     }
     if (!kept)
         return 0;
-    /* A significand that rounding carried, or a subnormal number that became normal, runs over into the exponent. */
+    /* A significand that rounding carried, or a subnormal number that became normal, runs over into the
+     * exponent. */
     uint64_t field = kept >> f->mbits ? (uint64_t)(least + bias - 1) : 0;
     uint64_t v = (field << f->mbits) + kept;
     uint64_t infinity = ((UINT64_C(1) << f->ebits) - 1) << f->mbits;
@@ -173,8 +176,8 @@ static uint32_t round_sum(int64_t sum, int32_t unit, const struct format *f, boo
 }
 
 /* What infinities and NaNs among the terms make of a sum; false: there are none. */
-static bool special_sum(const struct float_mma *q, uint32_t row, uint32_t column, uint32_t first, uint32_t end,
-                        struct number c, bool half, uint32_t *v) {
+static bool special_sum(const struct float_mma *q, uint32_t row, uint32_t column, uint32_t first,
+                        uint32_t end, struct number c, bool half, uint32_t *v) {
     bool nan = c.nan, plus = c.inf && !c.minus, minus = c.inf && c.minus;
     for (uint32_t k = first; k < end; k++) {
         struct number a = q->a[row][k], b = q->b[q->f.row[row][k]][column];
@@ -191,7 +194,8 @@ static bool special_sum(const struct float_mma *q, uint32_t row, uint32_t column
 }
 
 /* Adds products [first, end) to a row of accumulators. */
-static void fused_row(const struct float_mma *q, uint32_t row, uint32_t first, uint32_t end, bool half, uint32_t *d) {
+static void fused_row(const struct float_mma *q, uint32_t row, uint32_t first, uint32_t end, bool half,
+                      uint32_t *d) {
     const struct format *f = half ? &f16 : &f32;
     struct number c[MMA_N];
     _Alignas(64) int32_t sig[MMA_N], exp[MMA_N], top[MMA_N];
@@ -211,7 +215,8 @@ static void fused_row(const struct float_mma *q, uint32_t row, uint32_t first, u
 
 /* c + d, rounded to the nearest as f32 or f16. */
 static uint32_t add_rounded(uint32_t c, uint32_t d, bool half) {
-    static const struct imods widen = {.dtype = MT_F32, .stype = MT_F16}, narrow = {.dtype = MT_F16, .stype = MT_F32};
+    static const struct imods widen = {.dtype = MT_F32, .stype = MT_F16},
+                              narrow = {.dtype = MT_F16, .stype = MT_F32};
     uint32_t v[2] = {c, d};
     float x[2];
     for (int k = 0; k < 2 && half; k++)
@@ -228,8 +233,8 @@ static bool is_byte_float(enum mtype t) {
     return t == MT_E4M3 || t == MT_E5M2;
 }
 
-/* Elements of eight bits: sm_90 has no such products, and its compiler adds those of the lower halves of all words, then
- * those of the upper ones, then the accumulator. Brings A's columns into that order. */
+/* Elements of eight bits: sm_90 has no such products, and its compiler adds those of the lower halves of all
+ * words, then those of the upper ones, then the accumulator. Brings A's columns into that order. */
 static void lower_halves_first(struct float_mma *q, uint32_t rows, uint32_t k) {
     for (uint32_t r = 0; r < rows; r++) {
         struct float_mma const *from = q;
@@ -271,6 +276,21 @@ static void multiply_floats(const struct mma *p, uint32_t d[MMA_MAX_M][MMA_N]) {
 
 /* ---- doubles ---- */
 
+/* Which NaN comes out where one does: that of the factor from B before that of the sum, and that one before
+ * the factor's from A; without any among them the usual one. */
+static uint64_t chain_nan(const double *a, const double (*b)[MMA_N], uint32_t n, uint32_t column, double c) {
+    const uint64_t quiet = UINT64_C(1) << 51, made = UINT64_C(0xfff8000000000000);
+    uint64_t v = made;
+    for (uint32_t k = 0; k < n; k++) {
+        double from = isnan(b[k][column]) ? b[k][column] : isnan(c) ? c : a[k];
+        double next = fma(a[k], b[k][column], c);
+        memcpy(&v, isnan(from) ? &from : &next, sizeof v);
+        v = isnan(from) ? v | quiet : isnan(next) ? made : v;
+        memcpy(&c, &v, sizeof c);
+    }
+    return v;
+}
+
 static void multiply_doubles(const struct mma *p, uint64_t d[MMA_MAX_M][MMA_N]) {
     double b[MMA_MAX_M][MMA_N], a[MMA_MAX_M], sum[MMA_N];
     for (uint32_t k = 0; k < p->k; k++)
@@ -284,12 +304,14 @@ static void multiply_doubles(const struct mma *p, uint64_t d[MMA_MAX_M][MMA_N]) 
             uint64_t v = element_a(p, r, k);
             memcpy(&a[k], &v, sizeof v);
         }
-        memcpy(sum, d[r], sizeof sum);
+        double c[MMA_N];
+        memcpy(c, d[r], sizeof c);
+        memcpy(sum, c, sizeof sum);
         lane_matrix.chain(a, b, p->k, sum);
-        for (uint32_t j = 0; j < MMA_N; j++) {
-            uint64_t nan = UINT64_C(0xfff8000000000000);
-            memcpy(&d[r][j], isnan(sum[j]) ? (const void *)&nan : &sum[j], sizeof nan);
-        }
+        memcpy(d[r], sum, sizeof sum);
+        for (uint32_t j = 0; j < MMA_N; j++)
+            if (isnan(sum[j]))
+                d[r][j] = chain_nan(a, b, p->k, j, c[j]);
     }
     lane_set_rounding(RND_RN);
 }
@@ -404,8 +426,9 @@ static bool run_mma(struct exec *x, struct warp *w, const struct xinst *i, uint3
 
 /* ---- Volta's shape ---- */
 
-/* Four products of 8 by 8 by 4, each of the eight lanes with the same l % 16 / 4. Later GPUs compute them with
- * multiply-adds of f32: to f32 one after the other, the accumulator last; to f16 two pairs, after the accumulator. */
+/* Four products of 8 by 8 by 4, each of the eight lanes with the same l % 16 / 4. Later GPUs compute them
+ * with multiply-adds of f32: to f32 one after the other, the accumulator last; to f16 two pairs, after the
+ * accumulator. */
 static float sum884(const float a[4], const float b[4], float c, bool half) {
     if (half)
         return (c + fmaf(a[1], b[1], a[0] * b[0])) + fmaf(a[3], b[3], a[2] * b[2]);

@@ -200,8 +200,9 @@ void barrier_check(struct cta *c);
     X(store)                                                                                                 \
     X(ldc)                                                                                                   \
     X(atom)                                                                                                  \
-    X(ldgsts) X(mbar) X(tex) X(isspace) X(shfl) X(vote) X(match) X(redux) X(elect) X(syscall) X(ldsm)        \
-        X(stsm) X(mma) X(movm)
+    X(ldgsts)                                                                                                \
+    X(mbar)                                                                                                  \
+    X(tex) X(isspace) X(shfl) X(vote) X(match) X(redux) X(elect) X(syscall) X(ldsm) X(stsm) X(mma) X(movm)
 #define X(name) bool exec_##name(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m);
 EXEC_OPS(X)
 #undef X

@@ -1,8 +1,9 @@
-/* Matrix products of a warp: D = A * B + C, with A of m rows and k columns, B of k rows and 8 columns, spread over the
- * registers of 32 lanes as PTX lays out mma.
+/* Matrix products of a warp: D = A * B + C, with A of m rows and k columns, B of k rows and 8 columns, spread
+ * over the registers of 32 lanes as PTX lays out mma.
  *
- * m.mode is an MMA_MODE, m.stype the element type of A, m.lut that of B, m.dtype that of C and D; m.rnd rounds products
- * of doubles, m.sat clamps integer sums. Sparse products have half of A's elements, and in src[3] which ones. */
+ * m.mode is an MMA_MODE, m.stype the element type of A, m.lut that of B, m.dtype that of C and D; m.rnd
+ * rounds products of doubles, m.sat clamps integer sums. Sparse products have half of A's elements, and in
+ * src[3] which ones. */
 #ifndef REPRISE_ISA_MMA_H
 #define REPRISE_ISA_MMA_H
 

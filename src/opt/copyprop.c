@@ -1,6 +1,7 @@
 /* Copy propagation: readers of a copy read the original. Whole groups are replaced when all their words come
- * from one group in the same order; predicates through the moves that PLOP makes. Operands of matrix products are
- * groups that were put together from single registers: of several that hold the same the first one is read. */
+ * from one group in the same order; predicates through the moves that PLOP makes. Operands of matrix products
+ * are groups that were put together from single registers: of several that hold the same the first one is
+ * read. */
 #include <string.h>
 
 #include "opt/walk.h"

@@ -24,12 +24,14 @@ struct opd matrix_group(struct lower *l, const struct ptx_opd *v, uint32_t first
         uint32_t n = element_words(l, &v->elems[k]);
         for (uint32_t w = 0; w < n; w++, at++)
             if (at >= first && at < first + words)
-                emit1(l, OP_MOV, opd_reg(g, at - first), src_word(l, &v->elems[k], n == 2 ? PTX_U64 : PTX_U32, w));
+                emit1(l, OP_MOV, opd_reg(g, at - first),
+                      src_word(l, &v->elems[k], n == 2 ? PTX_U64 : PTX_U32, w));
     }
     return opd_reg(g, 0);
 }
 
-void matrix_spread(struct lower *l, const struct ptx_opd *v, struct opd group, uint32_t first, uint32_t words) {
+void matrix_spread(struct lower *l, const struct ptx_opd *v, struct opd group, uint32_t first,
+                   uint32_t words) {
     uint32_t at = 0;
     if (matrix_words(l, v) < first + words)
         lower_refuse(l, "the list of results is too short");
@@ -48,13 +50,13 @@ static const struct {
     uint16_t mod;
     uint8_t m, log2k;
 } shapes[] = {
-    {MOD_M8N8K4, 8, 2},   {MOD_M8N8K16, 8, 4},    {MOD_M8N8K32, 8, 5},    {MOD_M8N8K128, 8, 7},
-    {MOD_M16N8K4, 16, 2}, {MOD_M16N8K8, 16, 3},   {MOD_M16N8K16, 16, 4},  {MOD_M16N8K32, 16, 5},
+    {MOD_M8N8K4, 8, 2},    {MOD_M8N8K16, 8, 4},    {MOD_M8N8K32, 8, 5},    {MOD_M8N8K128, 8, 7},
+    {MOD_M16N8K4, 16, 2},  {MOD_M16N8K8, 16, 3},   {MOD_M16N8K16, 16, 4},  {MOD_M16N8K32, 16, 5},
     {MOD_M16N8K64, 16, 6}, {MOD_M16N8K128, 16, 7}, {MOD_M16N8K256, 16, 8},
 };
 
-/* Element types: whom one may be multiplied with, results, and the least and greatest logarithm of k with 8 and with 16
- * rows; 0: none. Sparse products have twice as many columns. */
+/* Element types: whom one may be multiplied with, results, and the least and greatest logarithm of k with 8
+ * and with 16 rows; 0: none. Sparse products have twice as many columns. */
 static const struct {
     uint8_t ptx, machine, other, results[2], k8, k16[2];
 } elements[] = {
@@ -134,8 +136,9 @@ static uint16_t mma_mode(struct lower *l, bool sparse) {
         lower_refuse(l, "these types do not go together");
     if (T(1) == PTX_B1 && (sparse || has(l, MOD_AND) == has(l, MOD_XOR)))
         lower_refuse(l, "single bits need .and or .xor");
-    return MMA_MODE(shapes[s].log2k,
-                    (shapes[s].m == 16 ? MMA_M16 : 0) | (sparse ? MMA_SPARSE : 0) | (has(l, MOD_AND) ? MMA_AND : 0), 0);
+    return MMA_MODE(
+        shapes[s].log2k,
+        (shapes[s].m == 16 ? MMA_M16 : 0) | (sparse ? MMA_SPARSE : 0) | (has(l, MOD_AND) ? MMA_AND : 0), 0);
 }
 
 /* Products whose A does not fit a group of registers are two, over the halves of k. */

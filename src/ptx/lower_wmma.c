@@ -1,10 +1,10 @@
 /* wmma: fragments as GPUs from sm_80 on lay them out, which is as mma has its operands.
  *
- * One of the two factors is tall: its lines (rows of A) are taken 16 at a time, those of the other one (columns of B) 8
- * at a time. A product of a few rows and many columns is computed transposed, so that B is the tall one. Along a line
- * runs k, of which a register holds as many elements as fit, and four lanes what lies side by side; lane 4 * g + t has
- * line g. An accumulator has the tall factor's lines, and along them the other one's. Where a fragment has more
- * registers than it needs, the others repeat them. */
+ * One of the two factors is tall: its lines (rows of A) are taken 16 at a time, those of the other one
+ * (columns of B) 8 at a time. A product of a few rows and many columns is computed transposed, so that B is
+ * the tall one. Along a line runs k, of which a register holds as many elements as fit, and four lanes what
+ * lies side by side; lane 4 * g + t has line g. An accumulator has the tall factor's lines, and along them
+ * the other one's. Where a fragment has more registers than it needs, the others repeat them. */
 #include "ptx/lower_matrix.h"
 
 #define T(i) in_type(l, i)
@@ -15,8 +15,9 @@ static const struct shape {
     uint16_t mod;
     uint8_t m, n, k;
 } shapes[] = {
-    {MOD_M16N16K16, 16, 16, 16}, {MOD_M32N8K16, 32, 8, 16}, {MOD_M8N32K16, 8, 32, 16},  {MOD_M16N16K8, 16, 16, 8},
-    {MOD_M8N8K4, 8, 8, 4},       {MOD_M8N8K32, 8, 8, 32},   {MOD_M8N8K128, 8, 8, 128},
+    {MOD_M16N16K16, 16, 16, 16}, {MOD_M32N8K16, 32, 8, 16}, {MOD_M8N32K16, 8, 32, 16},
+    {MOD_M16N16K8, 16, 16, 8},   {MOD_M8N8K4, 8, 8, 4},     {MOD_M8N8K32, 8, 8, 32},
+    {MOD_M8N8K128, 8, 8, 128},
 };
 
 /* Elements: their bits, and the k they come with. */
@@ -49,11 +50,11 @@ struct part {
 };
 
 struct fragment {
-    uint32_t bits;          /* of an element */
-    uint32_t words;         /* of registers that hold elements which lie side by side */
-    uint32_t n;             /* parts */
-    uint32_t lane_step;     /* elements from one lane to the next */
-    bool along;             /* memory runs along the lines */
+    uint32_t bits;      /* of an element */
+    uint32_t words;     /* of registers that hold elements which lie side by side */
+    uint32_t n;         /* parts */
+    uint32_t lane_step; /* elements from one lane to the next */
+    bool along;         /* memory runs along the lines */
     struct part part[8];
 };
 
@@ -191,9 +192,9 @@ static void point(struct lower *l, const struct place *p, uint32_t x, uint32_t y
 
 /* How the words of a part come from memory and go there. */
 enum way {
-    WAY_ALONG,   /* elements of a part side by side */
-    WAY_TURNED,  /* halves across the lines: words of two lines, which MOVM turns */
-    WAY_SINGLE,  /* element by element */
+    WAY_ALONG,  /* elements of a part side by side */
+    WAY_TURNED, /* halves across the lines: words of two lines, which MOVM turns */
+    WAY_SINGLE, /* element by element */
 };
 
 static enum way way_of(const struct fragment *f) {
@@ -234,7 +235,8 @@ static uint32_t part_elements(const struct fragment *f) {
     return f->words * 32 / f->bits;
 }
 
-static struct opd load_single(struct lower *l, const struct fragment *f, const struct place *p, struct part part) {
+static struct opd load_single(struct lower *l, const struct fragment *f, const struct place *p,
+                              struct part part) {
     uint32_t n = part_elements(f), words = f->bits / 32;
     struct opd d = opd_reg(tmp(l, f->words), 0), bytes[4];
     for (uint32_t k = 0; k < n; k++) {
@@ -253,7 +255,8 @@ static struct opd load_single(struct lower *l, const struct fragment *f, const s
     return d;
 }
 
-static struct opd load_part(struct lower *l, const struct fragment *f, const struct place *p, struct part part) {
+static struct opd load_part(struct lower *l, const struct fragment *f, const struct place *p,
+                            struct part part) {
     enum way way = way_of(f);
     if (way == WAY_SINGLE)
         return load_single(l, f, p, part);
@@ -269,7 +272,8 @@ static struct opd load_part(struct lower *l, const struct fragment *f, const str
     return turned;
 }
 
-/* Matrices of halves in shared memory come four at a time: lane 8 * q + r has the address of line r of part q. */
+/* Matrices of halves in shared memory come four at a time: lane 8 * q + r has the address of line r of part
+ * q. */
 static void load_halves(struct lower *l, const struct fragment *f, struct place *p, struct opd *parts) {
     uint32_t many = f->n < 4 ? f->n : 4;
     for (uint32_t first = 0; first < f->n; first += many) {
@@ -315,8 +319,7 @@ static void wmma_load(struct lower *l) {
     const struct ptx_opd *d = arg(l, 0);
     struct opd part[8];
     uint32_t words = matrix_words(l, d), all = f.n * f.words;
-    struct place p =
-        find_place(l, &f, arg(l, 1), l->in->nopds > 2 ? arg(l, 2) : NULL, natural_stride(l));
+    struct place p = find_place(l, &f, arg(l, 1), l->in->nopds > 2 ? arg(l, 2) : NULL, natural_stride(l));
     if (words < all || words % all)
         lower_refuse(l, "the fragment needs %u words", all);
     if (p.space == MS_SHARED && f.bits == 16 && !has(l, MOD_C)) {
@@ -333,8 +336,7 @@ static void wmma_load(struct lower *l) {
 static void wmma_store(struct lower *l) {
     struct fragment f = fragment_of(l);
     const struct ptx_opd *s = arg(l, 1);
-    struct place p =
-        find_place(l, &f, arg(l, 0), l->in->nopds > 2 ? arg(l, 2) : NULL, natural_stride(l));
+    struct place p = find_place(l, &f, arg(l, 0), l->in->nopds > 2 ? arg(l, 2) : NULL, natural_stride(l));
     enum way way = way_of(&f);
     prepare_lane(l, &f, &p);
     for (uint32_t k = 0; k < f.n; k++) {
@@ -377,7 +379,8 @@ static struct opd convert(struct lower *l, struct opd group, bool widen) {
         emit(l, i);
     }
     for (uint32_t k = 0; k < 2 && !widen; k++) {
-        struct inst i = mk(OP_F2FP, opd_reg(d.v, k), opd_reg(group.v, 2 * k + 1), opd_reg(group.v, 2 * k), none);
+        struct inst i =
+            mk(OP_F2FP, opd_reg(d.v, k), opd_reg(group.v, 2 * k + 1), opd_reg(group.v, 2 * k), none);
         i.m.dtype = MT_F16X2;
         emit(l, i);
     }
@@ -400,18 +403,20 @@ static void wmma_product(struct lower *l) {
         (a == PTX_F16 && dt != PTX_F32 && dt != PTX_F16))
         lower_refuse(l, "these types do not go together");
     uint32_t bits = bits_of(l, a, s), m = s->m == 8 && s->n == 8 ? 8 : 16;
-    if (a != PTX_F16 && (ct != dt || dt != (bits == 64       ? PTX_F64
+    if (a != PTX_F16 && (ct != dt || dt != (bits == 64                       ? PTX_F64
                                             : a == PTX_BF16 || a == PTX_TF32 ? PTX_F32
                                                                              : PTX_S32)))
         lower_refuse(l, "these types do not go together");
     /* Products of f16 whose accumulator has another width than the result are of f32. */
     enum ptx_type sum = halves && dt != ct ? PTX_F32 : dt;
     uint32_t steps = a == PTX_TF32 ? 2 : 1; /* which real code takes in two halves of k */
-    uint16_t mode = MMA_MODE(log2_of(s->k / steps), (m == 16 ? MMA_M16 : 0) | (has(l, MOD_AND) ? MMA_AND : 0), 0);
+    uint16_t mode =
+        MMA_MODE(log2_of(s->k / steps), (m == 16 ? MMA_M16 : 0) | (has(l, MOD_AND) ? MMA_AND : 0), 0);
     struct inst i = matrix_product(l, OP_MMA, mode, sum, a, a);
     uint32_t tall = (swapped ? s->n : s->m) / m, wide = (swapped ? s->m : s->n) / MMA_N;
     uint32_t aw = mma_words_a(&i.m), bw = mma_words_b(&i.m);
-    uint32_t cw = mma_words(m * MMA_N, 8 * ptx_type_size(ct)), dw = mma_words(m * MMA_N, 8 * ptx_type_size(dt));
+    uint32_t cw = mma_words(m * MMA_N, 8 * ptx_type_size(ct)),
+             dw = mma_words(m * MMA_N, 8 * ptx_type_size(dt));
     struct opd result[4];
     for (uint32_t k = 0; k < tall * wide; k++) {
         i.dst = matrix_group(l, arg(l, 3), k * cw, cw);

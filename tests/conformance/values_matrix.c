@@ -1,6 +1,6 @@
-/* Operands of matrix instructions. A result is a sum of many products, so that independent random elements would
- * nearly always be of one kind: every warp has a kind of its own instead, and all elements of its matrices lean
- * that way. */
+/* Operands of matrix instructions. A result is a sum of many products, so that independent random elements
+ * would nearly always be of one kind: every warp has a kind of its own instead, and all elements of its
+ * matrices lean that way. */
 #include "conform.h"
 
 enum { LANES = 32 };
@@ -17,8 +17,8 @@ enum kind {
     KINDS
 };
 
-/* A binary format: explicit exponent and mantissa bits, the exponents of its wide numbers, and whether the largest
- * exponent belongs to infinities and NaNs. */
+/* A binary format: explicit exponent and mantissa bits, the exponents of its wide numbers, and whether the
+ * largest exponent belongs to infinities and NaNs. */
 struct format {
     int ebits, mbits, wide;
     bool specials;
