@@ -59,7 +59,8 @@ struct core_spec {
         uint32_t step, double_latency, double_step; /* latency beside that of LAT_MMA */
     } tensor;
     uint32_t macro_interval; /* cycles an operation that is a sequence in real code occupies its unit */
-    uint32_t shared_latency;
+    uint32_t shared_latency, remote_latency; /* remote: shared memory of another block of the cluster */
+    uint32_t cluster_latency;                /* of its barrier */
     uint32_t lsu_queue; /* memory instructions waiting behind the one being served; so for textures */
     struct coalescer_spec coalescer;
     bool sleep; /* skip cycles in which nothing can happen */
@@ -109,6 +110,7 @@ struct core_op {
     bool taken;                   /* a mechanism sees to its result */
     bool injected;                /* by a mechanism: not of the program */
     bool offered;                 /* mechanisms have seen it at the access point */
+    bool remote;                  /* some lanes access the shared memory of another block */
     uint64_t ready;               /* cycle from which the unit may take it */
 };
 
@@ -122,6 +124,7 @@ struct core_warp {
     uint32_t arriving;
     bool fetching;     /* waits for the instruction cache */
     bool fence;        /* waits for its stores */
+    uint64_t until;    /* waits, at least until this cycle, behind a barrier of the cluster that is opening */
     uint32_t stores;   /* unanswered stores and atomics */
     uint32_t inflight; /* ops on their way */
     uint32_t epoch;    /* counts flushes of the buffer, so that late fetches are recognised */
@@ -200,9 +203,11 @@ struct sm {
     uint32_t naccess_free;
     uint32_t outstanding; /* ops that wait for memory */
 
-    uint64_t now;        /* last cycle ticked */
-    struct probe *probe; /* watchers, or NULL */
-    bool fault, ended;   /* ended: some warp has exited and has nothing on its way */
+    uint64_t now;          /* last cycle ticked */
+    struct probe *probe;   /* watchers, or NULL */
+    struct sm **peers;     /* all SMs: where other blocks of a cluster are */
+    uint64_t cluster_wake; /* cycle in which the next warp leaves a barrier of its cluster */
+    bool fault, ended;     /* ended: some warp has exited and has nothing on its way */
     struct core_counters n;
     struct core_lanes lanes;
 
@@ -227,6 +232,8 @@ const char *sm_finish(struct sm *sm);
 void sm_sleep(struct sm *sm, uint64_t cycles);
 /* Puts a block (already started) on the SM; false when no slot for it is free. */
 bool sm_add_block(struct sm *sm, struct cta *c);
+/* Room for one more block of so many warps? */
+bool sm_has_room(const struct sm *sm, uint32_t warps);
 /* One cycle. Returns the next cycle in which the SM may have something to do, NEVER when it only waits for
  * memory. A block that ended is handed to done. */
 uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c), void *ctx);
@@ -256,6 +263,7 @@ bool lsu_refused(const struct sm *sm);
 bool tex_refused(const struct sm *sm);
 void sm_complete(struct sm *sm, uint64_t now); /* ends of execution, data from memory */
 void sm_release(struct sm *sm, uint64_t now);  /* warps behind control instructions */
+void sm_open(struct sm *sm, uint64_t now);     /* warps behind barriers of their cluster */
 void sm_lsu(struct sm *sm, uint64_t now);
 /* Accesses of a memory instruction about to issue for lanes m, from the addresses in registers;
  * sm->naccess_free must not be 0. */

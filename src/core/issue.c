@@ -112,7 +112,7 @@ static void wake_block(struct sm *sm, uint32_t block) {
         struct simt_entry *e = cw->block == block && cw->w ? simt_top(cw->w) : NULL;
         if (!e)
             continue;
-        if (cw->fence)
+        if (cw->fence || cw->until > sm->now)
             continue;
         sm->blocked &= ~(UINT64_C(1) << s);
         if (e->pc != cw->next)
@@ -133,7 +133,7 @@ static void barrier_changed(struct sm *sm, uint32_t block) {
         const struct core_warp *cw = &sm->warps[s];
         if (cw->block != block || !cw->w->live)
             continue;
-        if (!(sm->blocked >> s & 1) || cw->fence)
+        if (!(sm->blocked >> s & 1) || cw->fence || cw->until > sm->now)
             return;
         waiting |= UINT64_C(1) << s;
     }
@@ -142,6 +142,44 @@ static void barrier_changed(struct sm *sm, uint32_t block) {
         split |= c->warps[k].live && simt_yield(&c->warps[k]);
     if (split)
         wake_block(sm, block);
+}
+
+/* A warp goes on behind a barrier of its cluster when that is open for all. */
+static void wait_until(struct sm *sm, uint32_t s, uint64_t cycle) {
+    sm->warps[s].until = cycle;
+    sm->blocked |= UINT64_C(1) << s;
+    sm->cluster_wake = min_u64(sm->cluster_wake, cycle);
+}
+
+/* The barrier of a cluster has opened: the news take their time to all of its blocks. */
+static void cluster_opened(const struct sm *sm, struct cluster *k, uint64_t now) {
+    k->open_at = now + sm->spec->cluster_latency;
+    for (uint32_t r = 0; r < k->n; r++) {
+        struct sm *peer = sm->peers[k->ctas[r]->sm];
+        for (uint64_t left = peer->resident & peer->blocked; left; left &= left - 1) {
+            uint32_t s = (uint32_t)__builtin_ctzll(left);
+            if (peer->warps[s].w->cta == k->ctas[r] && simt_top(peer->warps[s].w))
+                wait_until(peer, s, k->open_at);
+        }
+    }
+}
+
+void sm_open(struct sm *sm, uint64_t now) {
+    sm->cluster_wake = NEVER;
+    for (uint64_t left = sm->resident & sm->blocked; left; left &= left - 1) {
+        uint32_t s = (uint32_t)__builtin_ctzll(left);
+        struct core_warp *cw = &sm->warps[s];
+        if (cw->until > now)
+            sm->cluster_wake = min_u64(sm->cluster_wake, cw->until);
+        struct simt_entry *e = cw->until && cw->until <= now && !cw->fence ? simt_top(cw->w) : NULL;
+        if (!e)
+            continue;
+        cw->until = 0;
+        sm->blocked &= ~(UINT64_C(1) << s);
+        if (e->pc != cw->next)
+            flush(sm, s, e->pc);
+        warp_update(sm, s);
+    }
 }
 
 /* The warp issues nothing more for the time a control instruction takes. */
@@ -188,7 +226,8 @@ static void count(struct sm *sm, const struct xinst *i, uint32_t lanes) {
 /* Control instructions need no collector: they act at once. */
 static void issue_control(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m, uint64_t now) {
     struct core_warp *cw = &sm->warps[s];
-    uint32_t pc = cw->next, depth = cw->w->depth, block = cw->block;
+    struct cluster *k = cw->w->cta->cluster;
+    uint32_t pc = cw->next, depth = cw->w->depth, block = cw->block, opened = k->opened;
     uint32_t lanes = lanes_of(m);
     count(sm, i, lanes);
     sm->n.ctrl_ops++;
@@ -208,6 +247,10 @@ static void issue_control(struct sm *sm, uint32_t s, const struct xinst *i, uint
         cw->fence = true;
         sm->blocked |= UINT64_C(1) << s;
     }
+    if (k->opened != opened)
+        cluster_opened(sm, k, now);
+    else if (i->kind == X_BAR && i->in->m.mode == BAR_CLUSTER_WAIT && k->open_at > now)
+        wait_until(sm, s, k->open_at);
     if (i->kind == X_BAR || i->kind == X_EXIT)
         barrier_changed(sm, block);
 }
