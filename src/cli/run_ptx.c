@@ -124,18 +124,26 @@ static void show_buffers(struct rp_gpu *g, const struct request *r) {
     }
 }
 
-static bool write_report(struct rp_gpu *g, const struct request *r, struct rp_kernel *k,
-                         struct rp_totals before) {
+static bool write_report(struct rp_gpu *g, struct report *report) {
     const char *path = getenv("REPRISE_JSON");
     if (!path || !*path)
         return true;
-    struct report *report = NULL;
-    report_launch(&report, g, k, &r->launch, before);
     bool ok = report_write(report, g, path);
     if (!ok)
         fprintf(stderr, "reprise: cannot write the report to %s\n", path);
-    report_free(report);
     return ok;
+}
+
+/* Runs a launch and all that it launches. */
+static enum rp_status run_all(struct rp_gpu *g, struct rp_kernel *k, struct rp_launch l,
+                              struct report **report, char **log) {
+    enum rp_status s;
+    do {
+        struct rp_totals before = rp_totals(g);
+        s = rp_launch(g, k, &l, log);
+        report_launch(report, g, k, &l, before);
+    } while (s == RP_OK && rp_next_launch(g, &k, &l));
+    return s;
 }
 
 static int launch(struct rp_gpu *g, struct request *r, const char *text, size_t len) {
@@ -161,9 +169,10 @@ static int launch(struct rp_gpu *g, struct request *r, const char *text, size_t 
         rp_module_unload(m);
         return 2;
     }
-    struct rp_totals before = rp_totals(g);
-    s = rp_launch(g, k, &r->launch, &log);
-    bool written = write_report(g, r, k, before);
+    struct report *report = NULL;
+    s = run_all(g, k, r->launch, &report, &log);
+    bool written = write_report(g, report);
+    report_free(report);
     size_t n;
     const char *out = rp_take_output(g, &n);
     fwrite(out, 1, n, stdout);

@@ -37,6 +37,15 @@ static void at_exit(void) {
     cud_unlock();
 }
 
+/* What device code may ask. */
+static bool answer_attribute(int attribute, int *value) {
+    return cud_device_attribute(attribute, value) == cudaSuccess;
+}
+
+static bool answer_limit(int limit, size_t *value) {
+    return cud_limit_get(limit, value) == cudaSuccess;
+}
+
 int cud_device_open(void) {
     static bool failed;
     if (cud.gpu)
@@ -56,6 +65,7 @@ int cud_device_open(void) {
     failed = !cud.gpu;
     if (failed)
         return cudaErrorInitializationError;
+    rp_gpu_answers(cud.gpu, answer_attribute, answer_limit);
     atexit(at_exit);
     return cudaSuccess;
 }

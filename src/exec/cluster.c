@@ -1,5 +1,5 @@
-/* Clusters: blocks that begin together, their barrier, and the shared memory they reach in each other. A launch without
- * clusters has clusters of one block. */
+/* Clusters: blocks that begin together, their barrier, and the shared memory they reach in each other. A
+ * launch without clusters has clusters of one block. */
 #include <string.h>
 
 #include "exec/warp.h"
@@ -32,7 +32,8 @@ void cluster_start(struct cluster *k, uint64_t first) {
         index /= along;
     }
     for (uint32_t r = 0; r < k->n; r++) {
-        uint32_t in[3] = {r % x->cluster[0], r / x->cluster[0] % x->cluster[1], r / x->cluster[0] / x->cluster[1]};
+        uint32_t in[3] = {r % x->cluster[0], r / x->cluster[0] % x->cluster[1],
+                          r / x->cluster[0] / x->cluster[1]};
         uint64_t id[3];
         for (int d = 0; d < 3; d++)
             id[d] = at[d] * x->cluster[d] + in[d];

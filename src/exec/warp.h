@@ -99,10 +99,11 @@ struct warp {
     uint32_t p[8];             /* predicates; p[PRED_PT] is all ones */
     struct simt_entry *stack;
     uint32_t depth, cap;
-    uint32_t live;    /* lanes that have not exited */
-    uint32_t index;   /* in the block */
-    uint32_t arrived; /* lanes that arrived at the cluster's barrier, which has not opened since */
-    uint8_t *local;   /* local memory: word w of lane l at (w * 32 + l) * 4 */
+    uint32_t live;              /* lanes that have not exited */
+    uint32_t index;             /* in the block */
+    uint32_t error[WARP_LANES]; /* the last error of each thread's calls of the device runtime */
+    uint32_t arrived;           /* lanes that arrived at the cluster's barrier, which has not opened since */
+    uint8_t *local;             /* local memory: word w of lane l at (w * 32 + l) * 4 */
     struct cta *cta;
 };
 
@@ -149,6 +150,7 @@ struct fault {
 };
 
 struct textures;
+struct device_runtime;
 
 /* A launch in execution, with all that instructions may touch. */
 struct exec {
@@ -170,8 +172,9 @@ struct exec {
     size_t out_limit;
     struct textures *tex;
     uint64_t heap_limit, heap_used;
-    struct rp_alloc *hint; /* allocation that was hit last */
-    struct str report;     /* of the fault, in words */
+    struct device_runtime *runtime; /* launches by device code */
+    struct rp_alloc *hint;          /* allocation that was hit last */
+    struct str report;              /* of the fault, in words */
     const char *module_name;
     const char *(*file_name)(void *names, uint32_t file); /* of debug lines; NULL when unknown */
     void *names;

@@ -119,6 +119,10 @@ void rp_gpu_destroy(struct rp_gpu *g) {
     free(g->sm_total);
     free(g->sm_launch);
     energy_free(&g->energy);
+    children_free(g);
+    vec_free(&g->waiting);
+    vec_free(&g->runtime.children);
+    vec_free(&g->runtime.prepared);
     memory_destroy(&g->mem);
     vec_free(&g->tex.slots);
     str_free(&g->out);

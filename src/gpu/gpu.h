@@ -4,6 +4,7 @@
 
 #include "cfg/config.h"
 #include "energy/energy.h"
+#include "exec/device_runtime.h"
 #include "exec/texture_ops.h"
 #include "exec/warp.h"
 #include "mech/registry.h"
@@ -11,6 +12,13 @@
 #include "profile/profile.h"
 #include "ptx/lower.h"
 #include "stats/stats.h"
+
+/* A launch by device code. */
+struct device_launch {
+    struct rp_kernel *kernel;
+    struct child child;
+    uint32_t depth; /* of nesting; 1 and up */
+};
 
 struct rp_gpu {
     struct gpu_config cfg;
@@ -24,6 +32,13 @@ struct rp_gpu {
     struct str out_given, err_given;
     size_t limits[3]; /* enum rp_limit */
     uint64_t heap_used;
+    struct device_runtime runtime;
+    struct {
+        bool (*attribute)(int, int *);
+        bool (*limit)(int, size_t *);
+    } answers;
+    VEC(struct device_launch) waiting; /* by device code, the next one last */
+    struct device_launch current;      /* the one handed out last */
     uint64_t param_block;    /* device memory that holds bank 0 of the launch, for addresses of parameters */
     uint64_t grid_workspace; /* barrier of cooperative launches */
     struct rp_totals totals;
@@ -61,6 +76,14 @@ struct rp_module {
 
 /* Counters of what is timed: the machine's, its mechanisms', then the profiles'. */
 uint32_t gpu_timed_counters(const struct rp_gpu *g);
+
+/* A launch of kernel k begins and has ended: what its grid may launch, and what it has. */
+void children_begin(struct rp_gpu *g, struct rp_kernel *k);
+void children_end(struct rp_gpu *g, struct rp_kernel *k, bool ok);
+/* Forgets all launches by device code. */
+void children_free(struct rp_gpu *g);
+/* Whether a launch is one that the GPU can run, in the end of rp_launch's checks. */
+enum rp_status launch_check(struct rp_gpu *g, struct rp_kernel *k, const struct rp_launch *l, char **report);
 
 /* Compiles k for at most limit registers per thread (0: what the GPU and the kernel's directives allow). */
 enum rp_status kernel_compile(struct rp_kernel *k, uint32_t limit, char **log);

@@ -23,8 +23,7 @@ static enum rp_status refuse(char **report, enum rp_status s, const char *kernel
     return s;
 }
 
-static enum rp_status check_config(struct rp_gpu *g, struct rp_kernel *k, const struct rp_launch *l,
-                                   char **report) {
+enum rp_status launch_check(struct rp_gpu *g, struct rp_kernel *k, const struct rp_launch *l, char **report) {
     static const char axis[] = "xyz";
     const struct rp_gpu_info *i = &g->info;
     const char *name = k->func->name;
@@ -230,7 +229,7 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
 enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_launch *l, char **report) {
     if (report)
         *report = NULL;
-    enum rp_status s = check_config(g, k, l, report);
+    enum rp_status s = launch_check(g, k, l, report);
     uint32_t threads = l->block[0] * l->block[1] * l->block[2];
     uint32_t cluster[3];
     if (s == RP_OK)
@@ -275,6 +274,7 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
         .tex = &g->tex,
         .heap_limit = g->limits[RP_LIMIT_MALLOC_HEAP],
         .heap_used = g->heap_used,
+        .runtime = &g->runtime,
         .module_name = k->mod->name,
         .file_name = file_name,
         .names = k->mod->ptx,
@@ -282,6 +282,7 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
     x.pool = aligned_alloc(64, (k->img->pool.len + 1u) * sizeof *x.pool);
     image_fill_pool(&x);
     x.executed = xcalloc(k->img->ncode + 1u, sizeof *x.executed);
+    children_begin(g, k);
     double start = host_seconds();
     bool ok = run(g, &x, slots ? slots : 1);
     g->totals.host_s += host_seconds() - start;
@@ -289,6 +290,7 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
     count(g, &x);
     free(x.executed);
     g->heap_used = x.heap_used;
+    children_end(g, k, ok);
     if (!ok && report)
         *report = xstrdup(str_text(&x.report));
     str_free(&x.report);

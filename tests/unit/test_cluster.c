@@ -1,4 +1,5 @@
-/* Clusters: groups of SMs, what fits, who runs together, and the timing of remote shared memory and of the barrier. */
+/* Clusters: groups of SMs, what fits, who runs together, and the timing of remote shared memory and of the
+ * barrier. */
 #include <stdio.h>
 
 #include "timing_rig.h"
@@ -52,11 +53,13 @@ static void test_fits(void **state) {
 
 static const char head[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n"
-    ".visible .entry k(.param .u64 buffer, .param .u32 n, .param .u32 x) .explicitcluster .reqnctapercluster %s\n{\n"
+    ".visible .entry k(.param .u64 buffer, .param .u32 n, .param .u32 x) .explicitcluster .reqnctapercluster "
+    "%s\n{\n"
     ".reg .b32 %%r<12>; .reg .b64 %%l<4>; .reg .pred %%p<3>;\n"
     ".shared .align 16 .b8 table[1024];\n"
     "ld.param.u64 %%l0, [buffer]; ld.param.u32 %%r0, [n]; mov.u32 %%r1, %%tid.x;\n"
-    "mov.u32 %%r2, %%cluster_ctarank; mov.u32 %%r3, %%cluster_nctarank; add.u32 %%r4, %%r2, 1; rem.u32 %%r4, %%r4, %%r3;\n"
+    "mov.u32 %%r2, %%cluster_ctarank; mov.u32 %%r3, %%cluster_nctarank; add.u32 %%r4, %%r2, 1; rem.u32 %%r4, "
+    "%%r4, %%r3;\n"
     "mov.u32 %%r5, table; mapa.shared::cluster.u32 %%r6, %%r5, %%r4; mov.u32 %%r7, 0;\n"
     "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n";
 static const char tail[] = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n"
@@ -72,8 +75,8 @@ static void open_kernel(struct rig *r, const char *cluster, const char *const *s
     str_free(&s);
 }
 
-static int64_t round_of(const char *cluster, const char *more, uint32_t grid, const char *step, uint32_t steps,
-                        const char *counter) {
+static int64_t round_of(const char *cluster, const char *more, uint32_t grid, const char *step,
+                        uint32_t steps, const char *counter) {
     const char *set[] = {"device.sms=8", more, NULL};
     struct str s = {0};
     struct rig r;
@@ -93,8 +96,10 @@ static int64_t round_of(const char *cluster, const char *more, uint32_t grid, co
     return (int64_t)(by[1] - by[0]) / (MANY - FEW);
 }
 
-static int64_t per_step(const char *cluster, const char *more, uint32_t grid, const char *step, const char *counter) {
-    int64_t gain = round_of(cluster, more, grid, step, LONG, counter) - round_of(cluster, more, grid, step, SHORT, counter);
+static int64_t per_step(const char *cluster, const char *more, uint32_t grid, const char *step,
+                        const char *counter) {
+    int64_t gain = round_of(cluster, more, grid, step, LONG, counter) -
+                   round_of(cluster, more, grid, step, SHORT, counter);
     assert_int_equal(gain % (LONG - SHORT), 0);
     return gain / (LONG - SHORT);
 }
@@ -111,7 +116,8 @@ static void test_remote(void **state) {
     assert_int_equal(per_step("2", NULL, 2, REMOTE, "shared.remote"), 2);
     assert_int_equal(per_step("2", NULL, 2, REMOTE, "shared.remote.bytes"), 2 * 128);
     assert_int_equal(per_step("2", NULL, 2, LOCAL, "shared.remote"), 0);
-    assert_int_equal(per_step("1", NULL, 1, REMOTE, "shared.remote"), 0); /* the next block is the block itself */
+    assert_int_equal(per_step("1", NULL, 1, REMOTE, "shared.remote"),
+                     0); /* the next block is the block itself */
 }
 
 /* All warps leave the barrier when it has been open long enough, the last to arrive among them. */
@@ -129,8 +135,9 @@ static void test_barrier(void **state) {
 /* Blocks that wait for each other end: clusters are resident as a whole, however little room there is. */
 static void test_together(void **state) {
     (void)state;
-    static const char pass[] = "SPIN: atom.shared::cluster.add.u32 %r8, [%r6], 1; ld.volatile.shared.u32 %r9, [%r5];\n"
-                               "setp.eq.u32 %p1, %r9, 0; @%p1 bra SPIN;\n";
+    static const char pass[] =
+        "SPIN: atom.shared::cluster.add.u32 %r8, [%r6], 1; ld.volatile.shared.u32 %r9, [%r5];\n"
+        "setp.eq.u32 %p1, %r9, 0; @%p1 bra SPIN;\n";
     static const char *const sets[][4] = {{"device.sms=4", "device.gpcs=2"},
                                           {"device.sms=5", "device.gpcs=3 2", "sm.blocks=1"},
                                           {"device.sms=2", "sm.blocks=2"}};
@@ -160,7 +167,8 @@ static void test_refused(void **state) {
         struct rig r;
         char *report = NULL;
         open_kernel(&r, cases[i].cluster, set, "");
-        assert_int_equal(rig_try(&r, "k", cases[i].grid, 32, 0, (struct rig_params){.n = 1}, &report), cases[i].status);
+        assert_int_equal(rig_try(&r, "k", cases[i].grid, 32, 0, (struct rig_params){.n = 1}, &report),
+                         cases[i].status);
         free(report);
         rig_close(&r);
     }
@@ -168,7 +176,7 @@ static void test_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gpcs),   cmocka_unit_test(test_fits),     cmocka_unit_test(test_remote),
+        cmocka_unit_test(test_gpcs),    cmocka_unit_test(test_fits),     cmocka_unit_test(test_remote),
         cmocka_unit_test(test_barrier), cmocka_unit_test(test_together), cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
