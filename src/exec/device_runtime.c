@@ -185,7 +185,8 @@ static enum device_error func_attribute(struct caller *c) {
 static enum device_error occupancy(struct caller *c) {
     const struct device_host *h = &runtime(c)->host;
     int v = 0;
-    bool known = h->occupancy(h->ctx, caller_value(c, 16, 8), (uint32_t)caller_value(c, 24, 4), caller_value(c, 32, 8), &v);
+    bool known = h->occupancy(h->ctx, caller_value(c, 16, 8), (uint32_t)caller_value(c, 24, 4),
+                              caller_value(c, 32, 8), &v);
     return give_int(c, caller_value(c, 8, 8), known, v);
 }
 

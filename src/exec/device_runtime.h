@@ -1,8 +1,9 @@
-/* Launches by device code: what a grid asks to be run, and what the host of a launch must know to answer device code.
+/* Launches by device code: what a grid asks to be run, and what the host of a launch must know to answer
+ * device code.
  *
- * A child runs when the grid that launched it has ended, after the children launched before it; that satisfies the order
- * of every stream and event, because a grid cannot wait for its children. A tail launch runs when all other children of
- * its grid have. */
+ * A child runs when the grid that launched it has ended, after the children launched before it; that
+ * satisfies the order of every stream and event, because a grid cannot wait for its children. A tail launch
+ * runs when all other children of its grid have. */
 #ifndef REPRISE_EXEC_DEVICE_RUNTIME_H
 #define REPRISE_EXEC_DEVICE_RUNTIME_H
 
@@ -43,10 +44,10 @@ struct device_host {
 
 struct device_runtime {
     struct device_host host;
-    uint32_t depth;              /* of the grid that runs: 0 for the host's */
-    VEC(struct child) prepared;  /* whose parameters are being written */
-    VEC(struct child) children;  /* of the grid, in order */
-    uint64_t handles;            /* streams and events given out */
+    uint32_t depth;             /* of the grid that runs: 0 for the host's */
+    VEC(struct child) prepared; /* whose parameters are being written */
+    VEC(struct child) children; /* of the grid, in order */
+    uint64_t handles;           /* streams and events given out */
 };
 
 #endif

@@ -1,5 +1,5 @@
-/* System functions: what their implementations share. Arguments lie in local memory behind the caller's frame, as for any
- * other call: the result first, then the parameters. */
+/* System functions: what their implementations share. Arguments lie in local memory behind the caller's
+ * frame, as for any other call: the result first, then the parameters. */
 #ifndef REPRISE_EXEC_SYSCALL_H
 #define REPRISE_EXEC_SYSCALL_H
 

@@ -50,9 +50,12 @@ static bool func_attribute(void *ctx, uint64_t func, int attribute, int *value) 
     if (!k || rp_kernel_info(k, &i, NULL) != RP_OK)
         return false;
     const struct rp_gpu_info *gpu = &k->mod->gpu->info;
-    const long long all[] = {i.max_threads, (long long)i.shared_static,
-                             (long long)i.const_bytes, (long long)i.local_per_thread,
-                             i.regs,        i.target,
+    const long long all[] = {i.max_threads,
+                             (long long)i.shared_static,
+                             (long long)i.const_bytes,
+                             (long long)i.local_per_thread,
+                             i.regs,
+                             i.target,
                              gpu->cc_major * 10 + gpu->cc_minor};
     if (attribute < 0 || (size_t)attribute >= sizeof all / sizeof *all)
         return false;
@@ -66,7 +69,8 @@ static bool occupancy(void *ctx, uint64_t func, uint32_t threads, uint64_t share
     if (!k || rp_kernel_info(k, &i, NULL) != RP_OK || shared > UINT32_MAX - i.shared_static)
         return false;
     /* Not rp_kernel_occupancy, which may compile the kernel again: it may be the one that runs. */
-    *blocks = config_occupancy(&k->mod->gpu->cfg, threads, k->prog->nregs, (uint32_t)(i.shared_static + shared));
+    *blocks =
+        config_occupancy(&k->mod->gpu->cfg, threads, k->prog->nregs, (uint32_t)(i.shared_static + shared));
     return true;
 }
 
@@ -95,12 +99,13 @@ static void drop(struct device_launch *d) {
 }
 
 void children_begin(struct rp_gpu *g, struct rp_kernel *k) {
-    g->runtime.host = (struct device_host){k, param_bytes, check, func_attribute, occupancy, attribute, limit};
+    g->runtime.host =
+        (struct device_host){k, param_bytes, check, func_attribute, occupancy, attribute, limit};
     g->runtime.depth = g->current.depth;
 }
 
-/* Children go onto a stack, the first of them last, tail launches below all others: so each runs with all that it launches
- * before its next sibling. */
+/* Children go onto a stack, the first of them last, tail launches below all others: so each runs with all
+ * that it launches before its next sibling. */
 void children_end(struct rp_gpu *g, struct rp_kernel *k, bool ok) {
     struct device_runtime *rt = &g->runtime;
     for (uint32_t i = 0; i < rt->prepared.len; i++)
