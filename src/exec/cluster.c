@@ -45,6 +45,11 @@ void cluster_start(struct cluster *k, uint64_t first) {
     k->open_at = 0;
 }
 
+bool cluster_end(struct cta *c) {
+    c->ended = true;
+    return !--c->cluster->running;
+}
+
 /* ---- the barrier ---- */
 
 static void open_barrier(struct cluster *k) {

@@ -49,6 +49,7 @@ void cta_start(struct cta *c, uint32_t n) {
     c->id[1] = n / x->grid[0] % x->grid[1];
     c->id[2] = n / x->grid[0] / x->grid[1];
     c->live = c->nthreads;
+    c->ended = false;
     memset(c->bars, 0, sizeof c->bars);
     c->opened = 0;
     memset(c->shared, 0, c->shared_bytes);
@@ -171,14 +172,14 @@ bool exec_run_grid(struct exec *x, uint32_t slots, struct grid_rest *rest) {
             at = 0;
         }
         struct cta *c = rest->begun.at[at];
-        if (!c->live) { /* waits for others of its cluster to end */
+        if (c->ended) { /* waits for others of its cluster to end */
             at++;
             continue;
         }
         uint64_t before = x->warp_insts;
         enum turn t = cta_turn(c);
         stuck = t == TURN_STUCK && x->warp_insts == before ? stuck + 1 : 0;
-        if (t == TURN_DONE && --c->cluster->running) {
+        if (t == TURN_DONE && !cluster_end(c)) {
             at++;
             continue;
         }

@@ -132,6 +132,7 @@ struct cta {
     uint32_t id[3], number, sm;      /* sm: where it runs */
     struct cluster *cluster;
     uint32_t rank; /* in the cluster */
+    bool ended;    /* and no longer among those that run there */
     uint8_t *shared;
     uint32_t shared_bytes;
     struct barrier bars[MAX_BARRIERS];
@@ -220,6 +221,8 @@ struct cluster *cluster_create(struct exec *x);
 void cluster_free(struct cluster *k);
 /* Starts a cluster; first: number of the first of its blocks in the order in which blocks begin. */
 void cluster_start(struct cluster *k, uint64_t first);
+/* A block has ended; true when it was the last of its cluster. */
+bool cluster_end(struct cta *c);
 /* Lanes of a warp arrive at the cluster's barrier; those that have arrived wait for it on the path on top. */
 void cluster_arrive(struct warp *w, uint32_t lanes);
 void cluster_wait(struct warp *w, uint32_t lanes);

@@ -66,7 +66,7 @@ void machine_free(struct machine *m) {
 
 static void block_done(void *ctx, struct cta *c) {
     struct run *r = ctx;
-    if (!--c->cluster->running)
+    if (cluster_end(c))
         vec_push(&r->spare, c->cluster);
     r->ended++;
 }
