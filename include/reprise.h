@@ -8,7 +8,8 @@
  * sides. The first 4 GB of the range are reachable from 32-bit modules, whose pointers are the low 32 bits.
  * Allocation is deterministic: the same calls give the same addresses, run after run.
  *
- * Simulated code reaches only live allocations; anything else is a fault of the launch, never of the host. */
+ * Simulated code reaches what a GPU would have mapped: pages of 2 MB that hold something live, and registered
+ * host memory to the byte. Anything else is a fault of the launch, never of the host. */
 #ifndef REPRISE_H
 #define REPRISE_H
 
@@ -38,7 +39,7 @@ enum rp_status {
     RP_INVALID_VALUE,       /* an argument makes no sense */
     RP_INVALID_CONFIG,      /* grid, block or shared size beyond the GPU's limits */
     RP_OUT_OF_RESOURCES,    /* registers do not suffice for one block */
-    RP_ILLEGAL_ADDRESS,     /* no live allocation there */
+    RP_ILLEGAL_ADDRESS,     /* nothing is mapped there */
     RP_MISALIGNED,          /* address not a multiple of the access size */
     RP_SHARED_RANGE,        /* shared address beyond the block's shared memory */
     RP_LOCAL_RANGE,         /* local address beyond the thread's local memory */
@@ -49,6 +50,7 @@ enum rp_status {
     RP_ASSERT,              /* device assert() failed */
     RP_TRAP,                /* trap instruction */
     RP_TIMEOUT,             /* the watchdog's limit was reached, or nothing can go on */
+    RP_WRONG_ACCESS,        /* memcheck found wrong accesses; all else ran to the end */
 };
 
 /* The name of a status in words, for messages. */
@@ -89,8 +91,15 @@ struct rp_options {
     uint64_t max_insts; /* timed warp instructions after which it ends, with the cycle that issues the last */
     bool some_kernels;  /* only launches first_kernel to last_kernel are timed; the first is number 0 */
     uint64_t first_kernel, last_kernel;
-    uint64_t watchdog; /* warp instructions of a launch, timed or not, before RP_TIMEOUT; 0: no limit */
+    uint64_t watchdog;    /* warp instructions of a launch, timed or not, before RP_TIMEOUT; 0: no limit */
+    unsigned tools;       /* set of enum rp_tool: what looks for mistakes of the program */
+    uint64_t print_limit; /* findings that they print in a run; 0: 100 */
+    bool no_leaks;        /* memory that is never freed is no error */
+    bool keep_context;    /* RP_WRONG_ACCESS does not end a launch, which counts as successful */
 };
+
+/* Tools that look for mistakes while a program runs, see docs/sanitizers.md. */
+enum rp_tool { RP_MEMCHECK = 1, RP_RACECHECK = 2, RP_INITCHECK = 4, RP_SYNCCHECK = 8 };
 
 /* Builds a GPU. On failure returns NULL and sets *log to a message the caller frees. */
 struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log);
@@ -121,6 +130,7 @@ enum rp_mem_kind {
     RP_MEM_ARRAY,      /* backing store of a CUDA array: textures and surfaces only, not plain loads */
     RP_MEM_MODULE,     /* __device__ and __constant__ variables */
     RP_MEM_MAPPED,     /* what rp_mem_access made reachable */
+    RP_MEM_DRIVER,     /* the GPU's own: parameters of a launch, the barrier of cooperative launches */
 };
 
 struct rp_alloc {
@@ -276,6 +286,40 @@ struct rp_energy {
 };
 /* Part i; false past the last one, and in functional runs. The parts, added in this order, are the whole. */
 bool rp_energy(const struct rp_gpu *gpu, uint32_t i, struct rp_energy *e);
+
+/* ---- tools ------------------------------------------------------------------------------------------ */
+
+/* How reports tell where the host was. */
+struct rp_host_trace {
+    /* The return addresses of the callers of the API, innermost first; how many. */
+    uint32_t (*capture)(void **frames, uint32_t max);
+    /* A line for each; the caller frees the text. */
+    char *(*print)(void *const *frames, uint32_t n);
+};
+void rp_trace_host(struct rp_gpu *gpu, const struct rp_host_trace *how);
+
+/* A call of the host that failed, for memcheck. */
+struct rp_api_error {
+    const char *call, *name, *meaning; /* "cudaFree", "cudaErrorInvalidValue", "invalid argument" */
+    int code;
+    uint64_t addr; /* the address that was wrong, or 0 */
+    size_t size;   /* bytes there that were asked for; 0: only the address counts */
+};
+void rp_api_error(struct rp_gpu *gpu, const struct rp_api_error *e);
+/* The host wrote device memory; copied it from one place there to another. For initcheck. */
+void rp_mem_written(struct rp_gpu *gpu, uint64_t addr, size_t size);
+void rp_mem_copied(struct rp_gpu *gpu, uint64_t to, uint64_t from, size_t size);
+
+/* What the tools found since the last call (NUL-terminated, *len bytes); the GPU owns it until the next one.
+ */
+const char *rp_take_findings(struct rp_gpu *gpu, size_t *len);
+/* Errors found so far. */
+uint64_t rp_errors(const struct rp_gpu *gpu);
+/* What is still allocated of what an owner (rp_alloc.user) allocated, and will not be freed, joins the
+ * findings. */
+void rp_find_leaks(struct rp_gpu *gpu, const void *owner);
+/* The program ends: leaks, unless its memory cannot be freed any more, and the summary join the findings. */
+void rp_findings_end(struct rp_gpu *gpu, bool leaks);
 
 /* ---- textures and surfaces -------------------------------------------------------------------------- */
 

@@ -123,6 +123,8 @@ static bool write_files(const struct request *r) {
 
 /* Runs the plan and shows what came of it; the exit status. */
 static int compare(struct request *r) {
+    if ((r->csv && !io_try(r->csv)) || (r->json && !io_try(r->json)))
+        return 1;
     struct store *store = store_open(NULL);
     if (!store)
         return 1;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "base/io.h"
 #include "cli/cli.h"
 #include "cuda/elfcheck.h"
 #include "gpu/options.h"
@@ -54,6 +55,16 @@ static const char help[] =
     "  --kernels A:B     time launches A to B only, the first is number 0 (also A, A: and :B)\n"
     "  --max-cycles N    stop timing after N cycles\n"
     "  --max-insts N     stop timing with the cycle that issues warp instruction N\n"
+    "\n"
+    "Mistakes of programs, see docs/sanitizers.md; reports go to stderr, with a count at the end:\n"
+    "  --memcheck        accesses outside allocations, to freed memory, misaligned; failed calls, leaks\n"
+    "  --racecheck       races in shared and global memory, within and between blocks\n"
+    "  --initcheck       reads of memory that nobody has written\n"
+    "  --synccheck       divergent barriers, wrong counts and member masks\n"
+    "  --error-exitcode N  end with status N when they have found errors\n"
+    "  --print-limit N   print N findings and only count the rest (default 100)\n"
+    "  --leak-check full|no  whether memory never freed is an error (default full)\n"
+    "  --destroy-on-device-error context|kernel  whether a wrong access ends the context (default)\n"
     "\n"
     "Workloads, see 'reprise list workloads':\n"
     "  --size S          tiny, small, medium or large (default small)\n"
@@ -110,6 +121,14 @@ static const struct {
     {"--max-insts", OPT_NUMBER, "REPRISE_MAX_INSTS"},
     {"--kernels", OPT_RANGE, "REPRISE_KERNELS"},
     {"--watchdog", OPT_NUMBER, "REPRISE_WATCHDOG"},
+    {"--memcheck", OPT_FLAG, "REPRISE_MEMCHECK"},
+    {"--racecheck", OPT_FLAG, "REPRISE_RACECHECK"},
+    {"--initcheck", OPT_FLAG, "REPRISE_INITCHECK"},
+    {"--synccheck", OPT_FLAG, "REPRISE_SYNCCHECK"},
+    {"--error-exitcode", OPT_NUMBER, "REPRISE_ERROR_EXITCODE"},
+    {"--print-limit", OPT_NUMBER, "REPRISE_PRINT_LIMIT"},
+    {"--leak-check", OPT_TEXT, "REPRISE_LEAK_CHECK"},
+    {"--destroy-on-device-error", OPT_TEXT, "REPRISE_DESTROY_ON_DEVICE_ERROR"},
     {"--summary", OPT_FLAG, "REPRISE_SUMMARY"},
     {"--json", OPT_FILE, "REPRISE_JSON"},
     {"--per-sm", OPT_FLAG, "REPRISE_PER_SM"},
@@ -289,15 +308,51 @@ static bool find_program(const char *name, char *out, size_t size) {
     return false;
 }
 
+/* Whether the files asked for can be written, tried before what may take long; false after a message. */
+static bool files_can_be(void) {
+    bool ok = true;
+    for (uint32_t k = 0; ok && k < NOPTIONS; k++) {
+        const char *file = options[k].kind == OPT_FILE ? getenv(options[k].variable) : NULL;
+        ok = !file || !*file || io_try(file);
+    }
+    return ok;
+}
+
+/* Long launches show people how far they are; a log has no use for that. */
+static void show_progress(void) {
+    if (isatty(STDERR_FILENO))
+        setenv("REPRISE_PROGRESS", "1", 0);
+    else
+        unsetenv("REPRISE_PROGRESS");
+}
+
 /* Becomes the program. */
 static int become(char *path, char **argv) {
     const char *dir = place_libraries();
-    if (!dir)
+    if (!dir || !files_can_be())
         return 1;
+    show_progress();
+    unsetenv("REPRISE_OWNER"); /* these files are its own, whoever runs this command */
     put_library_path(dir);
     execv(path, argv);
     fprintf(stderr, "reprise: %s cannot be run: %s\n", path, strerror(errno));
     return 126;
+}
+
+/* Says, once, what a run without timing does not do, although it was asked for. */
+static void say_ignored(const struct rp_options *o) {
+    const struct {
+        const char *option, *value;
+    } timed[] = {{"--mech", o->mech && strcmp(o->mech, "base") ? o->mech : NULL},
+                 {"--probe", o->probe},
+                 {"--trace", getenv("REPRISE_TRACE")}};
+    struct str all = {0};
+    for (size_t i = 0; o->functional && i < sizeof timed / sizeof *timed; i++)
+        if (timed[i].value && *timed[i].value)
+            str_printf(&all, "%s %s %s", all.len ? "," : "", timed[i].option, timed[i].value);
+    if (all.len)
+        fprintf(stderr, "reprise: --functional times nothing, and ignores%s\n", str_text(&all));
+    str_free(&all);
 }
 
 /* Whether there is a machine as the options say that became environment variables, said once here rather than
@@ -306,6 +361,8 @@ static bool machine_exists(bool *approximate) {
     struct options o;
     options_read(&o);
     bool ok = cli_machine_exists(&o.rp, approximate);
+    if (ok)
+        say_ignored(&o.rp);
     options_free(&o);
     return ok;
 }
@@ -415,7 +472,12 @@ static int run_what(int argc, char **argv, struct request *r) {
     if (!getenv("REPRISE_RESULTS") != !getenv("REPRISE_RESULT"))
         return cli_usage_error(
             help, "--results says where they go, and --result which they are: both are needed", "");
-    return is_ptx(argv[0]) ? cli_run_ptx(argc, argv, help) : run_program(argv, named);
+    if (!is_ptx(argv[0]))
+        return run_program(argv, named);
+    if (!machine_exists(&(bool){0}))
+        return 2;
+    show_progress();
+    return files_can_be() ? cli_run_ptx(argc, argv, help) : 1;
 }
 
 int cli_run(int argc, char **argv) {

@@ -236,6 +236,7 @@ static int run_launch(const struct cud_launch *l) {
         fprintf(stderr, "%s%s", report, *report && report[strlen(report) - 1] == '\n' ? "" : "\n");
     }
     free(report);
+    cud_flush_findings();
     if (status < RP_ILLEGAL_ADDRESS)
         return cud_error_of(status);
     if (!ctx->pending)

@@ -121,9 +121,10 @@ struct cta {
     uint32_t nwarps, nthreads, live; /* live: threads that have not exited */
     uint32_t id[3], number, sm;      /* sm: where it runs */
     uint8_t *shared;
-    uint32_t shared_bytes;
+    uint32_t shared_bytes; /* that threads can access: at least what was asked for */
     struct barrier bars[MAX_BARRIERS];
     uint32_t opened; /* times one of them let threads go on */
+    void *watched;   /* what the launch's watcher keeps of the block */
 };
 
 /* What went wrong in a launch. */
@@ -138,6 +139,7 @@ struct fault {
 };
 
 struct textures;
+struct watch;
 
 /* A launch in execution, with all that instructions may touch. */
 struct exec {
@@ -159,9 +161,10 @@ struct exec {
     struct str *out, *err; /* device printf, assert */
     size_t out_limit;
     struct textures *tex;
+    struct watch *watch; /* sees accesses and synchronisation; NULL: nobody */
     uint64_t heap_limit, heap_used;
-    struct rp_alloc *hint; /* allocation that was hit last */
-    struct str report;     /* of the fault, in words */
+    struct mem_span hint; /* memory that was hit last */
+    struct str report;    /* of the fault, in words */
     const char *module_name;
     const char *(*file_name)(void *names, uint32_t file); /* of debug lines; NULL when unknown */
     void *names;

@@ -7,7 +7,7 @@
 #include "core/spec.h"
 #include "gpu/mem_spec.h"
 
-enum { HANG_CYCLES = 2000000 };
+enum { HANG_CYCLES = 2000000, SHOW_CYCLES = 1000 };
 
 struct run {
     struct machine *m;
@@ -304,6 +304,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     r.refused = arena_array(&arena, bool, m->nsms);
     uint64_t now = m->now, progress = now, last = issued(m);
     uint64_t end = span->max_cycles < NEVER - now ? now + span->max_cycles : NEVER;
+    uint64_t show = span->progress.kernel ? now : NEVER;
     start(&r, &arena);
     struct probe_kernel kernel = probe_kernel(m, x);
     tell(m, PROBE_KERNEL_BEGIN, &kernel, now);
@@ -325,6 +326,10 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
             ok = hang(&r, why);
         if (!ok || (r.ended == r.total && all_idle(m)))
             break;
+        if (now >= show) {
+            launch_progress_tell(&span->progress, r.ended, now - m->now);
+            show = now + SHOW_CYCLES;
+        }
         if (x->warp_insts >= span->max_insts)
             end = now + 1;
         now = next == NEVER || next <= now ? now + 1 : next;

@@ -4,6 +4,7 @@
 
 #include "cfg/gpu.h"
 #include "core/core.h"
+#include "gpu/progress.h"
 #include "mech/registry.h"
 #include "stats/registry.h"
 
@@ -28,10 +29,11 @@ struct machine *machine_create(const struct config *config, const struct mech_se
 void machine_free(struct machine *m);
 /* How far a launch is timed, and how far it came. */
 struct timed_span {
-    uint64_t max_cycles, max_insts; /* UINT64_MAX: to its end; neither is 0 */
-    uint64_t cycles;                /* that it took, at most max_cycles */
-    bool cut;                       /* there is a rest */
-    struct grid_rest rest;          /* for exec_run_grid */
+    uint64_t max_cycles, max_insts;  /* UINT64_MAX: to its end; neither is 0 */
+    struct launch_progress progress; /* that is told of it, if somebody wants to see it */
+    uint64_t cycles;                 /* that it took, at most max_cycles */
+    bool cut;                        /* there is a rest */
+    struct grid_rest rest;           /* for exec_run_grid */
 };
 
 /* Runs a launch with at most per_sm blocks on an SM, as far as the span says; false on a fault (x->fault,

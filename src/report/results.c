@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/io.h"
+
 static const char head[] = "reprise results 1\n";
 
 /* ---- types ---- */
@@ -68,14 +70,16 @@ void results_free(struct results *r) {
 }
 
 bool results_write(const struct results *r, const char *path) {
-    FILE *f = fopen(path, "wb");
-    bool ok = f && fputs(head, f) >= 0;
+    struct io_file f;
+    if (!io_begin(&f, path))
+        return false;
+    bool ok = fputs(head, f.to) >= 0;
     for (uint32_t i = 0; ok && i < r->all.len; i++) {
         const struct result *x = &r->all.at[i];
-        ok = fprintf(f, "%s %" PRIu64 " %s\n", types[x->type].name, x->count, x->name) > 0 &&
-             fwrite(x->data, types[x->type].bytes, x->count, f) == x->count;
+        ok = fprintf(f.to, "%s %" PRIu64 " %s\n", types[x->type].name, x->count, x->name) > 0 &&
+             fwrite(x->data, types[x->type].bytes, x->count, f.to) == x->count;
     }
-    return f && !fclose(f) && ok;
+    return io_end(&f, ok);
 }
 
 /* Reads the line of a result, and its elements from what is left of the file; false when they are not there.
@@ -269,8 +273,5 @@ bool results_end(struct results *r) {
     for (char *line = strtok_r(lines, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
         miss_one(r, line);
     free(lines);
-    bool ok = results_write(r, wanted());
-    if (!ok)
-        fprintf(stderr, "reprise: cannot write the results to %s\n", wanted());
-    return ok;
+    return results_write(r, wanted());
 }

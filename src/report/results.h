@@ -36,7 +36,7 @@ struct results {
 double result_value(const struct result *r, uint64_t i);
 /* Reads a file; false, after a message to error, when it is none. */
 bool results_read(struct results *r, const char *path, struct str *error);
-/* Writes a file; false when that cannot be done. */
+/* Writes a file; false after a message. */
 bool results_write(const struct results *r, const char *path);
 void results_free(struct results *r);
 

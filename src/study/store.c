@@ -86,19 +86,19 @@ static bool keep(struct store *s, const char *from, char *to) {
 }
 
 void store_put(struct store *s, const struct run_key *key, struct store_row *row) {
-    struct str part = {0};
     char *path = file_of(s, key, "json"), *results = file_of(s, key, "results");
-    str_printf(&part, "%s.%d.part", path, (int)getpid());
     bool ok = !row->results || keep(s, row->results, results);
     if (row->results) {
         free(row->results);
         row->results = ok ? xstrdup(results) : NULL;
     }
-    if (!ok || json_dump_file(row->report, part.at, JSON_COMPACT) || !keep(s, part.at, path)) {
-        fprintf(stderr, "reprise: %s cannot be written: this run will not be kept\n", path);
-        unlink(part.at);
-    }
+    struct io_file f;
+    ok = ok && io_begin(&f, path);
+    ok = ok && io_end(&f, !json_dumpf(row->report, f.to, JSON_COMPACT));
+    if (!ok)
+        fprintf(stderr, "reprise: %s: this run will not be kept\n", path);
+    else if (s->temporary)
+        vec_push(&s->files, xstrdup(path));
     free(path);
     free(results);
-    str_free(&part);
 }

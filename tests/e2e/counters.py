@@ -32,7 +32,7 @@ RUNS += [(["--gpu", "darsie", "--bits", "32", "--mech", "darsie", *(word for s i
          for settings, name in (([], "hotspot"), ([], "backprop"), ([], "LIB"), ([], "cutcp"), ([], "bfs"), ([], "matrixMul"), ([], "srad_v2"), ([], "particlefilter"),
                                 (["darsie.entries=1"], "CP"))]
 RUNS += [(["--gpu", "darsie", "--mech", mech], name) for mech, name in (("uv", "LIB"), ("dac-ideal", "LIB"), ("dac-ideal", "hotspot"))]
-RUNS += [(["--gpu", "gtx480", "--probe", "repeat"], "hotspot")]
+RUNS += [(["--gpu", "gtx480", "--probe", "repeat+redundant"], name) for name in ("hotspot", "matrixMul")]
 # What no workload executes, in one kernel: doubles, halves, addresses that name their space.
 RARE = """.version 7.0
 .target sm_80

@@ -112,7 +112,7 @@ static void reports_say_it(void **state) {
         struct gpu_report *report = gpu_report_create(r.g);
         gpu_report_launch(report, rp_module_kernel(r.m, "plain"),
                           &(struct rp_launch){.grid = {1, 1, 1}, .block = {64, 1, 1}}, (struct rp_totals){0});
-        assert_true(gpu_report_write(report, path));
+        assert_true(gpu_report_write(report, NULL, path));
         gpu_report_free(report);
         rig_close(&r);
         json_t *all = json_load_file(path, 0, NULL), *totals = json_object_get(all, "totals"),

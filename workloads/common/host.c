@@ -26,16 +26,25 @@ struct piece {
     _Alignas(max_align_t) char data[];
 };
 
+enum { MAX_ARRAYS = 64 };
+
 struct wl_state {
     struct piece *pieces;
+    CUdeviceptr memory[MAX_ARRAYS];
+    CUtexObject textures[MAX_ARRAYS];
+    CUarray arrays[MAX_ARRAYS];
+    int n_memory, n_textures, n_arrays;
     CUmodule module;
     struct kernel_entry kernels[MAX_KERNELS];
     int n_kernels;
     struct option options[MAX_OPTIONS];
     int n_options;
     const char *ptx; /* --ptx */
-    FILE *results;   /* --results */
-    bool accept;     /* --accept */
+    /* --results: written beside its place, where it comes when it is whole */
+    FILE *results;
+    const char *results_path;
+    char results_part[4096];
+    bool accept; /* --accept */
     /* what has been checked */
     size_t values, wrong;
     bool inexact;
@@ -60,6 +69,8 @@ _Noreturn void wl_fail(struct wl *w, const char *format, ...) {
     vfprintf(stderr, format, ap);
     va_end(ap);
     fputc('\n', stderr);
+    if (w->state->results)
+        unlink(w->state->results_part);
     exit(1);
 }
 
@@ -118,7 +129,9 @@ static bool read_valued(struct wl *w, const char *name, char *value) {
     else if (!strcmp(name, "--set"))
         read_set(s, value);
     else if (!strcmp(name, "--results")) {
-        s->results = fopen(value, "wb");
+        s->results_path = value;
+        snprintf(s->results_part, sizeof s->results_part, "%s.%d.part", value, (int)getpid());
+        s->results = fopen(s->results_part, "wb");
         if (!s->results || fputs("reprise results 1\n", s->results) < 0)
             bad_usage("cannot write", value);
     } else
@@ -232,16 +245,38 @@ static void free_pieces(struct wl_state *s) {
     }
 }
 
+static CUdeviceptr device_memory(struct wl *w, size_t bytes) {
+    struct wl_state *s = w->state;
+    if (s->n_memory == MAX_ARRAYS)
+        wl_fail(w, "more than %d allocations", MAX_ARRAYS);
+    driver(w, cuMemAlloc(&s->memory[s->n_memory], bytes), "cuMemAlloc");
+    return s->memory[s->n_memory++];
+}
+
+static void keep_texture(struct wl *w, CUtexObject texture) {
+    if (w->state->n_textures == MAX_ARRAYS)
+        wl_fail(w, "more than %d textures", MAX_ARRAYS);
+    w->state->textures[w->state->n_textures++] = texture;
+}
+
+static void free_device(struct wl *w) {
+    struct wl_state *s = w->state;
+    for (int i = 0; i < s->n_textures; i++)
+        driver(w, cuTexObjectDestroy(s->textures[i]), "cuTexObjectDestroy");
+    for (int i = 0; i < s->n_arrays; i++)
+        driver(w, cuArrayDestroy(s->arrays[i]), "cuArrayDestroy");
+    for (int i = 0; i < s->n_memory; i++)
+        driver(w, cuMemFree(s->memory[i]), "cuMemFree");
+}
+
 CUdeviceptr wl_alloc(struct wl *w, size_t bytes) {
-    CUdeviceptr p;
-    driver(w, cuMemAlloc(&p, bytes), "cuMemAlloc");
+    CUdeviceptr p = device_memory(w, bytes);
     driver(w, cuMemsetD8(p, 0, bytes), "cuMemsetD8");
     return p;
 }
 
 CUdeviceptr wl_upload(struct wl *w, const void *from, size_t bytes) {
-    CUdeviceptr p;
-    driver(w, cuMemAlloc(&p, bytes), "cuMemAlloc");
+    CUdeviceptr p = device_memory(w, bytes);
     wl_put(w, p, from, bytes);
     return p;
 }
@@ -283,6 +318,7 @@ CUtexObject wl_texture_1d(struct wl *w, CUdeviceptr data, size_t bytes, CUarray_
     CUDA_TEXTURE_DESC how = {.flags = CU_TRSF_READ_AS_INTEGER};
     CUtexObject object;
     driver(w, cuTexObjectCreate(&object, &resource, &how, NULL), "cuTexObjectCreate");
+    keep_texture(w, object);
     return object;
 }
 
@@ -296,7 +332,10 @@ CUtexObject wl_texture_2d(struct wl *w, const void *texels, int width, int heigh
                           int channels, struct wl_sampling sampling) {
     CUDA_ARRAY_DESCRIPTOR shape = {(size_t)width, (size_t)height, format, (unsigned)channels};
     CUarray array;
+    if (w->state->n_arrays == MAX_ARRAYS)
+        wl_fail(w, "more than %d arrays", MAX_ARRAYS);
     driver(w, cuArrayCreate(&array, &shape), "cuArrayCreate");
+    w->state->arrays[w->state->n_arrays++] = array;
     size_t row = (size_t)width * (size_t)channels * format_bytes(format);
     CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
                           .srcHost = texels,
@@ -317,6 +356,7 @@ CUtexObject wl_texture_2d(struct wl *w, const void *texels, int width, int heigh
     };
     CUtexObject object;
     driver(w, cuTexObjectCreate(&object, &resource, &how, NULL), "cuTexObjectCreate");
+    keep_texture(w, object);
     return object;
 }
 
@@ -484,11 +524,12 @@ int main(int argc, char **argv) {
     load_module(&w);
     workload.run(&w);
     driver(&w, cuCtxSynchronize(), "cuCtxSynchronize");
-    if (state.results && fclose(state.results))
+    if (state.results && (fclose(state.results) || rename(state.results_part, state.results_path)))
         wl_fail(&w, "cannot write the results");
     if (!state.values)
         wl_fail(&w, "nothing was compared");
     print_verdict(&w);
+    free_device(&w);
     free_pieces(&state);
     return 0;
 }
