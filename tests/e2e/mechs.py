@@ -31,6 +31,11 @@ class Rules:
         self.rows = [tuple(line.split("\t")) for line in text.splitlines()]
         self.used = set()
 
+    def mechanism_of(self, model):
+        """The mechanism with rules that a name is of: NAME itself, or NAME-VARIANT."""
+        names = [row[0] for row in self.rows if model == row[0] or model.startswith(row[0] + "-")]
+        return max(names, key=len, default=model)
+
     @classmethod
     def value(cls, formula, run, base, settings):
         """The value of a formula; names are counters of the run, its parameters, or counters of the base machine's run."""
@@ -44,7 +49,7 @@ class Rules:
 
     def broken(self, model, run, base, settings):
         """Rules of a model's mechanisms that do not hold, with the values of both sides."""
-        wrong, stack = [], [name.partition("-")[0] for name in model.split("+")]
+        wrong, stack = [], [self.mechanism_of(name) for name in model.split("+")]
         settings = {**settings, "alone": len(stack) == 1}
         for row in self.rows:
             mechanism, left, relation, right, when = row
