@@ -273,12 +273,23 @@ static bool find_program(const char *name, char *out, size_t size) {
     return false;
 }
 
+/* Before the program comes what redirects the runtime that it has inside. */
+static void put_redirection(const char *dir) {
+    const char *old = getenv("LD_PRELOAD");
+    struct str s = {0};
+    str_printf(&s, "%s%s%s/libreprise_static.so", old && *old ? old : "", old && *old ? ":" : "", dir);
+    setenv("LD_PRELOAD", str_text(&s), 1);
+    str_free(&s);
+}
+
 /* Becomes the program. */
-static int become(char *path, char **argv) {
+static int become(char *path, char **argv, bool inside) {
     const char *dir = cli_library_dir();
     if (!dir)
         return 1;
     put_library_path(dir);
+    if (inside)
+        put_redirection(dir);
     execv(path, argv);
     fprintf(stderr, "reprise: %s cannot be run: %s\n", path, strerror(errno));
     return 126;
@@ -302,13 +313,14 @@ static int run_program(char **argv, bool maybe_workload) {
                 argv[0], near ? "; did you mean the workload '" : "", near ? near : "", near ? "'?" : "");
         return 127;
     }
-    if (elf_check(path) == ELF_CUDA_STATIC) {
+    enum elf_cuda_kind kind = elf_check(path);
+    if (kind == ELF_CUDA_STATIC) {
         fprintf(stderr, "reprise: %s: %s\n", path, elf_static_advice());
         return 1;
     }
     if (!machine_exists())
         return 2;
-    return become(path, argv);
+    return become(path, argv, kind != ELF_CUDA_SHARED); /* a script may start programs that need it */
 }
 
 static int run_workload(const struct workload *w, const struct request *r, char **extra) {
@@ -316,7 +328,7 @@ static int run_workload(const struct workload *w, const struct request *r, char 
     if (!workload_path(w, path, sizeof path))
         return 1;
     char **argv = workload_command(w, &r->workload, path, extra);
-    int rc = become(path, argv);
+    int rc = become(path, argv, false);
     free(argv);
     return rc;
 }
