@@ -8,7 +8,8 @@
  * sides. The first 4 GB of the range are reachable from 32-bit modules, whose pointers are the low 32 bits.
  * Allocation is deterministic: the same calls give the same addresses, run after run.
  *
- * Simulated code reaches only live allocations; anything else is a fault of the launch, never of the host. */
+ * Simulated code reaches what a GPU would have mapped: pages of 2 MB that hold something live, and registered
+ * host memory to the byte. Anything else is a fault of the launch, never of the host. */
 #ifndef REPRISE_H
 #define REPRISE_H
 
@@ -38,7 +39,7 @@ enum rp_status {
     RP_INVALID_VALUE,       /* an argument makes no sense */
     RP_INVALID_CONFIG,      /* grid, block or shared size beyond the GPU's limits */
     RP_OUT_OF_RESOURCES,    /* registers do not suffice for one block */
-    RP_ILLEGAL_ADDRESS,     /* no live allocation there */
+    RP_ILLEGAL_ADDRESS,     /* nothing is mapped there */
     RP_MISALIGNED,          /* address not a multiple of the access size */
     RP_SHARED_RANGE,        /* shared address beyond the block's shared memory */
     RP_LOCAL_RANGE,         /* local address beyond the thread's local memory */
@@ -49,6 +50,7 @@ enum rp_status {
     RP_ASSERT,              /* device assert() failed */
     RP_TRAP,                /* trap instruction */
     RP_TIMEOUT,             /* the watchdog's limit was reached, or nothing can go on */
+    RP_WRONG_ACCESS,        /* memcheck found wrong accesses; all else ran to the end */
 };
 
 /* The name of a status in words, for messages. */
@@ -73,13 +75,15 @@ struct rp_gpu_info {
 
 /* How to build a GPU and run on it; zero means the default. */
 struct rp_options {
-    const char *gpu;        /* name in configs/ or a .yaml path; NULL: the default GPU */
-    const char *const *set; /* "path=value" overrides, NULL-terminated, or NULL */
-    const char *mech;       /* mechanisms, NAME[+NAME...]; NULL: none */
-    const char *probe;      /* probes that watch what is timed, NAME[+NAME...]; NULL: none */
-    bool functional;        /* no timing: results only */
-    bool per_sm;            /* keep the counters of each SM, see rp_sm_counter */
-    bool check;             /* compare the values that mechanisms supply with those computed */
+    const char *gpu;         /* name in configs/ or a .yaml path; NULL: the default GPU */
+    const char *const *set;  /* "path=value" overrides, NULL-terminated, or NULL */
+    const char *mech;        /* mechanisms, NAME[+NAME...], also paths of shared objects; NULL: none */
+    const char *const *load; /* shared objects whose mechanisms can be named like those built in,
+                                NULL-terminated, or NULL */
+    const char *probe;       /* probes that watch what is timed, NAME[+NAME...]; NULL: none */
+    bool functional;         /* no timing: results only */
+    bool per_sm;             /* keep the counters of each SM, see rp_sm_counter */
+    bool check;              /* compare the values that mechanisms supply with those computed */
     /* Sampling: what of a run is timed. The rest runs functionally, so that results never change. 0: no
      * limit.
      */
@@ -87,15 +91,25 @@ struct rp_options {
     uint64_t max_insts; /* timed warp instructions after which it ends, with the cycle that issues the last */
     bool some_kernels;  /* only launches first_kernel to last_kernel are timed; the first is number 0 */
     uint64_t first_kernel, last_kernel;
-    uint64_t watchdog; /* warp instructions of a launch, timed or not, before RP_TIMEOUT; 0: no limit */
+    uint64_t watchdog;    /* warp instructions of a launch, timed or not, before RP_TIMEOUT; 0: no limit */
+    unsigned tools;       /* set of enum rp_tool: what looks for mistakes of the program */
+    uint64_t print_limit; /* findings that they print in a run; 0: 100 */
+    bool no_leaks;        /* memory that is never freed is no error */
+    bool keep_context;    /* RP_WRONG_ACCESS does not end a launch, which counts as successful */
 };
+
+/* Tools that look for mistakes while a program runs, see docs/sanitizers.md. */
+enum rp_tool { RP_MEMCHECK = 1, RP_RACECHECK = 2, RP_INITCHECK = 4, RP_SYNCCHECK = 8 };
 
 /* Builds a GPU. On failure returns NULL and sets *log to a message the caller frees. */
 struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log);
 void rp_gpu_destroy(struct rp_gpu *gpu);
 const struct rp_gpu_info *rp_gpu_info(const struct rp_gpu *gpu);
-/* The mechanisms of the GPU as they were named; "base": none. */
+/* The mechanisms of the GPU by name, in the order in which they were named; "base": none. */
 const char *rp_gpu_mech(const struct rp_gpu *gpu);
+/* Whether they only approximate what programs compute, which they do where launches are timed; otherwise
+ * memory is, bit for bit, that of a GPU without them. */
+bool rp_gpu_approximate(const struct rp_gpu *gpu);
 
 /* One parameter of the GPU's configuration, for reports. */
 struct rp_setting {
@@ -116,6 +130,7 @@ enum rp_mem_kind {
     RP_MEM_ARRAY,      /* backing store of a CUDA array: textures and surfaces only, not plain loads */
     RP_MEM_MODULE,     /* __device__ and __constant__ variables */
     RP_MEM_MAPPED,     /* what rp_mem_access made reachable */
+    RP_MEM_DRIVER,     /* the GPU's own: parameters of a launch, the barrier of cooperative launches */
 };
 
 struct rp_alloc {
@@ -177,8 +192,6 @@ struct rp_kernel *rp_module_kernel(struct rp_module *m, const char *name);
 struct rp_kernel *rp_module_kernel_at(struct rp_module *m, uint32_t i);
 /* Address and size of a module-scope .global or .const variable. */
 enum rp_status rp_module_global(struct rp_module *m, const char *name, uint64_t *addr, size_t *size);
-/* Number of address bits of the module, 32 or 64. */
-int rp_module_address_bits(const struct rp_module *m);
 
 struct rp_kernel_info {
     const char *name;
@@ -199,7 +212,8 @@ enum rp_status rp_kernel_info(struct rp_kernel *k, struct rp_kernel_info *info, 
 /* Place of parameter i in the parameter buffer; never needs compilation. false past the last one. */
 bool rp_kernel_param(struct rp_kernel *k, uint32_t i, struct rp_param_info *p);
 const char *rp_kernel_name(const struct rp_kernel *k);
-struct rp_module *rp_kernel_module(const struct rp_kernel *k);
+/* How wide pointers among its parameters are: 32 or 64. */
+int rp_kernel_address_bits(const struct rp_kernel *k);
 /* Blocks of this kernel that fit on one SM together; 0 when one does not fit. */
 int rp_kernel_occupancy(struct rp_kernel *k, uint32_t threads, size_t dynamic_shared);
 
@@ -236,7 +250,8 @@ struct rp_totals {
     uint64_t launches, warp_insts, thread_insts;
     uint64_t cycles, timed_insts; /* of what was timed: cycles, and warp instructions issued in them */
     enum rp_timing last;          /* how the last launch was simulated */
-    double host_s; /* time the host spent in launches; the only figure that differs from run to run */
+    uint64_t approximated; /* with check: values that such mechanisms supplied otherwise than computed */
+    double host_s;         /* time the host spent in launches; the only figure that differs from run to run */
 };
 struct rp_totals rp_totals(const struct rp_gpu *gpu);
 
@@ -271,6 +286,40 @@ struct rp_energy {
 };
 /* Part i; false past the last one, and in functional runs. The parts, added in this order, are the whole. */
 bool rp_energy(const struct rp_gpu *gpu, uint32_t i, struct rp_energy *e);
+
+/* ---- tools ------------------------------------------------------------------------------------------ */
+
+/* How reports tell where the host was. */
+struct rp_host_trace {
+    /* The return addresses of the callers of the API, innermost first; how many. */
+    uint32_t (*capture)(void **frames, uint32_t max);
+    /* A line for each; the caller frees the text. */
+    char *(*print)(void *const *frames, uint32_t n);
+};
+void rp_trace_host(struct rp_gpu *gpu, const struct rp_host_trace *how);
+
+/* A call of the host that failed, for memcheck. */
+struct rp_api_error {
+    const char *call, *name, *meaning; /* "cudaFree", "cudaErrorInvalidValue", "invalid argument" */
+    int code;
+    uint64_t addr; /* the address that was wrong, or 0 */
+    size_t size;   /* bytes there that were asked for; 0: only the address counts */
+};
+void rp_api_error(struct rp_gpu *gpu, const struct rp_api_error *e);
+/* The host wrote device memory; copied it from one place there to another. For initcheck. */
+void rp_mem_written(struct rp_gpu *gpu, uint64_t addr, size_t size);
+void rp_mem_copied(struct rp_gpu *gpu, uint64_t to, uint64_t from, size_t size);
+
+/* What the tools found since the last call (NUL-terminated, *len bytes); the GPU owns it until the next one.
+ */
+const char *rp_take_findings(struct rp_gpu *gpu, size_t *len);
+/* Errors found so far. */
+uint64_t rp_errors(const struct rp_gpu *gpu);
+/* What is still allocated of what an owner (rp_alloc.user) allocated, and will not be freed, joins the
+ * findings. */
+void rp_find_leaks(struct rp_gpu *gpu, const void *owner);
+/* The program ends: leaks, unless its memory cannot be freed any more, and the summary join the findings. */
+void rp_findings_end(struct rp_gpu *gpu, bool leaks);
 
 /* ---- textures and surfaces -------------------------------------------------------------------------- */
 

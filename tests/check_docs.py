@@ -5,7 +5,7 @@ import pathlib
 import re
 import sys
 
-WHOLE = {"adding-a-mechanism.md": ("src/mech/toy/toy.c", 100)}  # the file, and how many lines it must stay below
+WHOLE = {"adding-a-mechanism.md": ("src/mech/toy/toy.c", 120)}  # the file, and how many lines it must stay below
 
 
 def blocks(text):

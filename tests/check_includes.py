@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that folders of src/ include only what stands below them, and that no file includes itself in a circle."""
+"""Checks that folders of src/, tables (.def) among them, include only what stands below them, that public headers include
+nothing but each other, and that no file includes itself in a circle."""
 import pathlib
 import re
 import sys
@@ -12,42 +13,72 @@ BELOW = {
     "isa": {"base"},
     "ir": {"isa"},
     "ptx": {"ir", "isa"},
-    "opt": {"ir", "isa"},
+    "flow": {"ir", "isa"},
+    "opt": {"flow", "ir", "isa"},
     "exec": {"ir", "isa"},
     "sim": {"stats"},
-    "mem": {"sim", "stats", "cfg"},
-    "mech": {"core", "energy", "exec", "ir", "isa", "mem", "sim", "stats", "cfg"},
+    "mem": {"sim", "stats"},
+    "mech": {"core", "energy", "exec", "flow", "opt", "ir", "isa", "mem", "sim", "stats", "cfg"},
     "core": {"exec", "ir", "isa", "mem", "sim", "stats", "cfg"},
     "energy": {"stats", "cfg"},
-    "profile": {"exec", "ir", "isa", "cfg", "sim", "stats"},
-    "gpu": {"mech", "profile", "energy", "exec", "opt", "ptx", "ir", "isa", "cfg", "stats", "core", "mem", "sim"},
-    "report": {"stats", "sim"},
+    "sanitize": {"exec", "ir", "isa"},
+    "profile": {"exec", "flow", "ir", "isa", "cfg", "sim", "stats"},
+    "gpu": {"report", "mech", "profile", "sanitize", "energy", "exec", "flow", "opt", "ptx", "ir", "isa", "cfg", "stats", "core", "mem", "sim"},
+    "report": {"stats", "sim", "cfg", "energy"},
+    "cpu": set(),
     "cuda": {"gpu", "report"},
-    "cli": {"gpu", "mech", "profile", "exec", "opt", "ptx", "ir", "isa", "cfg", "cuda", "report", "stats"},
+    "study": {"report", "stats"},
+    "cli": {"study", "cpu", "gpu", "mech", "profile", "exec", "flow", "opt", "ptx", "ir", "isa", "cfg", "cuda", "report", "stats"},
 }
-# Files that a folder may include although they stand above it: tables and the declaration of the points.
+# Files that a folder may include although they stand above it: the declaration of the points.
 SEAMS = {
     "core": {"mech/mech.h"},
 }
+# Public headers; tables that stand in no folder of src: those of workloads/, and the list that the build makes.
+PUBLIC = {"reprise.h", "reprise_cuda.h"}
+ELSEWHERE = {"cli": {"papers.def"}, "study": {"counts.def", "papers.def", "workloads.def"}, "mech": {"mechanisms.def"}}
+
+
+def includes_of(path):
+    return re.findall(r'^\s*#\s*include\s+"([^"]+)"', path.read_text(), re.M)
 
 
 def main(root):
     root = pathlib.Path(root)
+    public = {path.name: includes_of(path) for path in sorted((root.parent / "include").rglob("*.h"))}
     bad = 0
-    includes = {}
-    for path in sorted(root.rglob("*.[ch]")):
+    includes, used = {}, set()
+    for path in sorted(p for p in root.rglob("*") if p.suffix in (".c", ".h", ".def")):
         name = path.relative_to(root).as_posix()
         folder = name.split("/")[0]
-        includes[name] = re.findall(r'^\s*#\s*include\s+"([^"]+)"', path.read_text(), re.M)
+        includes[name] = includes_of(path)
         for target in includes[name]:
             to = target.split("/")[0] if "/" in target else None
+            if to is None and target not in PUBLIC | ELSEWHERE.get(folder, set()):
+                print(f"src/{name} must say in which folder {target} is")
+                bad += 1
             if to is None or to == folder or to == "base":
                 continue
             if target in SEAMS.get(folder, set()):
+                used.add((folder, target))
                 continue
             if to not in BELOW.get(folder, set()):
                 print(f"src/{name} must not include {target}: {folder} stands below or beside {to}")
                 bad += 1
+    for folder, files in SEAMS.items():
+        for target in sorted(files):
+            if (folder, target) not in used:
+                print(f"nothing in {folder} includes {target} any more: the seam can go")
+                bad += 1
+    for name, targets in public.items():
+        for target in targets:
+            if target not in PUBLIC:
+                print(f"include/{name} must not include {target}: it is not installed")
+                bad += 1
+    bad += len(PUBLIC ^ public.keys())
+    for name in sorted(PUBLIC ^ public.keys()):
+        print(f"include/{name}: the list of public headers is not that of the folder")
+    includes.update(public)
     for start in includes:  # circles
         seen, todo = set(), [t for t in includes[start] if t in includes]
         while todo:

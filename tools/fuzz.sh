@@ -1,11 +1,11 @@
 #!/bin/bash
 # Fuzzes the readers of untrusted input for N seconds each under the address and undefined-behaviour sanitizers.
-# Usage: tools/fuzz.sh SECONDS [target...]; targets: ptx fatbin cfg. Crashing inputs stay in build-fuzz/.
+# Usage: tools/fuzz.sh SECONDS [target...]; targets: ptx fatbin cfg cpu. Crashing inputs stay in build-fuzz/.
 set -eu
 cd "$(dirname "$0")/.."
 seconds=$1
 shift
-targets=${*:-ptx fatbin cfg}
+targets=${*:-ptx fatbin cfg cpu}
 mkdir -p build-fuzz
 flags=(-std=gnu17 -g -O1 -D_GNU_SOURCE -fno-strict-aliasing -Isrc -Iinclude -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
        "-DCONFIG_DIR=\"$PWD/configs\"")
@@ -13,6 +13,7 @@ declare -A sources=(
     [ptx]="src/ptx/lexer.c src/ptx/names.c src/ptx/scope.c $(echo src/ptx/parse_*.c)"
     [fatbin]="src/cuda/fatbin.c src/cuda/image.c src/cuda/elfcheck.c src/cuda/ptxlink.c"
     [cfg]="$(echo src/cfg/*.c)"
+    [cpu]="$(echo src/cpu/*.c)"
 )
 pids=()
 for t in $targets; do

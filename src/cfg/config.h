@@ -1,8 +1,8 @@
-/* The simulated GPU's configuration: what a GPU is, read from configs/NAME.yaml and --set.
+/* Configurations: the values of parameters, read from configs/NAME.yaml and --set.
  *
- * params.def lists the parameters and checks.def the relations between them. A struct gpu_config that
- * config_load filled obeys both: every value is in its range and every relation holds. It is plain data:
- * copy it, keep it, compare it; it owns nothing. */
+ * A configuration is made of blocks, one for each owner of parameters: the machine it describes, and whatever
+ * is added to that. Each owner brings its table (cfg/param.h) and finds its values in a struct of its own.
+ * What config_load filled obeys every table: each value is in its range and every relation holds. */
 #ifndef REPRISE_CFG_CONFIG_H
 #define REPRISE_CFG_CONFIG_H
 
@@ -12,64 +12,55 @@
 #include "base/diag.h"
 #include "cfg/param.h"
 
-#define CONFIG_DEFAULT_GPU "h200" /* the GPU that results are compared with */
-
 enum {
-    CONFIG_WARP_SIZE = 32, /* lanes of a warp; the executors are built for it, so it is no parameter */
-    CONFIG_LINE = 128,     /* bytes of a cache line, on every GPU modelled here */
-    CONFIG_MAX_DEPTH = 8,  /* files that inherit from one another */
+    CONFIG_MAX_DEPTH = 8, /* files that inherit from one another */
     CONFIG_NAME_SIZE = 64,
-};
-
-#define CHOICES(tag, ...) enum config_##tag{__VA_ARGS__};
-#define CHOICE(id, name)  id,
-#include "cfg/choices.def"
-#undef CHOICES
-#undef CHOICE
-
-/* The parameters by number, in the order of params.def: CFG_sm_warps and so on. */
-enum config_param {
-#define PARAM(field, ...) CFG_##field,
-#include "cfg/params.def"
-    CONFIG_PARAMS
 };
 
 enum config_origin_kind { CONFIG_FROM_DEFAULT, CONFIG_FROM_FILE, CONFIG_FROM_SET };
 
-/* Where a value came from; file numbers gpu_config.files. */
+/* Where a value came from; file numbers config.files. */
 struct config_origin {
     uint8_t kind, file;
     uint32_t line;
 };
 
-#define CONFIG_TYPE_INT       int32_t
-#define CONFIG_TYPE_BYTES     uint64_t
-#define CONFIG_TYPE_FLOAT     double
-#define CONFIG_TYPE_BOOL      bool
-#define CONFIG_TYPE_ENUM(tag) enum config_##tag
-#define CONFIG_TYPE_VERSION   int32_t
-#define CONFIG_TYPE_STRING    param_string
+/* The parameters of one owner. */
+struct config_block {
+    const struct param_table *table;
+    void *values;   /* the struct that the table describes */
+    uint32_t first; /* number of its first parameter among all */
+};
 
-/* One member for each row of params.def; its comment is the row's help. */
-struct gpu_config {
-#define PARAM(field, path, type, ...) CONFIG_TYPE_##type field;
-#include "cfg/params.def"
-    struct config_origin origin[CONFIG_PARAMS];
+/* A configuration; one with nothing but what is empty. */
+struct config {
+    const char *what; /* it describes, for messages: "GPU" */
+    struct arena arena;
+    VEC(struct config_block) blocks;
+    struct param_list params;                       /* the rows of all blocks */
+    VEC(struct config_origin) origins;              /* of each of them */
     char files[CONFIG_MAX_DEPTH][CONFIG_NAME_SIZE]; /* the files read, without their folders */
 };
 
-extern const struct param_table config_params;
-extern const struct gpu_config config_default;
+/* Adds the parameters of an owner, with their defaults, behind those of others. The table must stay. */
+void config_add(struct config *c, const struct param_table *t);
+/* The values of the owner with this table, or NULL when it was not added. */
+void *config_values(const struct config *c, const struct param_table *t);
+/* The block that parameter number i belongs to. */
+const struct config_block *config_block_of(const struct config *c, uint32_t i);
+/* The value of the FLOAT parameter called path; false when there is none. */
+bool config_float(const struct config *c, const char *path, double *value);
+void config_free(struct config *c);
 
-/* Loads a configuration. name_or_path: a name in the folder config_dir, or, if it has a '/' or ends in
- * ".yaml", a file; NULL for the default GPU. set: "path=value" strings that win over the files, the last over
- * earlier ones, NULL-terminated; or NULL. config_dir NULL: as config_find_dir says. On an error, *out is the
- * default GPU and every message is in d. */
-bool config_load(struct gpu_config *out, const char *name_or_path, const char *const *set,
-                 const char *config_dir, struct diag *d);
+/* Gives every parameter its value. name_or_path: a name in the folder config_dir, or, if it has a '/' or ends
+ * in ".yaml", a file. set: "path=value" strings that win over the files, the last over earlier ones,
+ * NULL-terminated; or NULL. config_dir NULL: as config_find_dir says. On an error, every parameter has its
+ * default and every message is in d. */
+bool config_load(struct config *c, const char *name_or_path, const char *const *set, const char *config_dir,
+                 struct diag *d);
 /* The same for a text in memory; name is for messages. */
-bool config_parse(struct gpu_config *out, const char *text, size_t len, const char *name,
-                  const char *const *set, const char *config_dir, struct diag *d);
+bool config_parse(struct config *c, const char *text, size_t len, const char *name, const char *const *set,
+                  const char *config_dir, struct diag *d);
 
 /* Finds the folder of the configurations: $REPRISE_CONFIGS; else beside this library or command, in the
  * source tree or as installed; else what the build was told. false, with a message, when there is none. */
@@ -85,20 +76,10 @@ struct config_setting {
     char origin[CONFIG_NAME_SIZE + 16]; /* "default", "gtx480.yaml:12" or "--set" */
 };
 
-/* Setting i, in the order of params.def; false past the last one. */
-bool config_setting_at(const struct gpu_config *c, uint32_t i, struct config_setting *s);
+/* Setting i, in the order of the blocks and their tables; false past the last one. */
+bool config_setting_at(const struct config *c, uint32_t i, struct config_setting *s);
 
 /* Adds the table of all parameters, at most 100 columns wide. */
-void config_list(struct str *out);
-/* Adds a line for each GPU of config_dir (NULL: as above), in the order of their names. */
-void config_list_gpus(struct str *out, const char *config_dir);
-
-/* Thread blocks of threads threads, each with regs registers, and of shared bytes per block (static and
- * dynamic), that fit on one SM together; 0 when not even one does. */
-int config_occupancy(const struct gpu_config *c, uint32_t threads, uint32_t regs, uint32_t shared);
-
-struct rp_gpu_info;
-/* What programs may ask about the GPU. */
-void config_info(const struct gpu_config *c, struct rp_gpu_info *info);
+void config_list(const struct config *c, struct str *out);
 
 #endif

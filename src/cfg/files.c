@@ -14,6 +14,7 @@
 #include "cfg/config.h"
 
 #define SUFFIX ".yaml"
+#define KNOWN  "h200" /* a configuration that our folder has, by which it is known */
 
 enum { MAX_BYTES = 1 << 20 };
 
@@ -66,18 +67,18 @@ static const char *next_name(void *ctx, uint32_t i) {
 }
 
 /* The message for a name that dir does not have. */
-static const char *unknown(struct arena *a, const char *name, const char *dir) {
+static const char *unknown(struct arena *a, const char *what, const char *name, const char *dir) {
     if (!dir)
-        return arena_printf(a, "no GPU '%s': the folder of configurations was not found; set REPRISE_CONFIGS",
-                            name);
+        return arena_printf(a, "no %s '%s': the folder of configurations was not found; set REPRISE_CONFIGS",
+                            what, name);
     struct file_names names = file_list(a, dir);
     const char *near = diag_nearest(name, strlen(name), next_name, &names);
     if (near)
-        return arena_printf(a, "no GPU is called '%s'; did you mean '%s'?", name, near);
+        return arena_printf(a, "no %s is called '%s'; did you mean '%s'?", what, name, near);
     char *known = "";
     for (uint32_t i = 0; i < names.len; i++)
         known = arena_printf(a, "%s%s%s", known, i ? ", " : "", names.at[i]);
-    return arena_printf(a, "no GPU is called '%s'; %s has: %s", name, dir, *known ? known : "nothing");
+    return arena_printf(a, "no %s is called '%s'; %s has: %s", what, name, dir, *known ? known : "nothing");
 }
 
 /* ---- reading ---------------------------------------------------------------------------------------- */
@@ -115,17 +116,17 @@ static const char *read_open_file(struct arena *a, int fd, const char *path, str
     return NULL;
 }
 
-const char *file_read(struct arena *a, const char *name, const char *from, const char *dir,
+const char *file_read(struct arena *a, const char *what, const char *name, const char *from, const char *dir,
                       struct diag_source *src, struct file_id *id) {
     if (!*name)
-        return "the name of a GPU is empty";
+        return arena_printf(a, "the name of a %s is empty", what);
     if (!file_is_path(name) && !dir)
-        return unknown(a, name, dir);
+        return unknown(a, what, name, dir);
     const char *path = resolve(a, name, from, dir);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a named pipe must not make us wait */
     if (fd < 0)
         return errno == ENOENT && !file_is_path(name)
-                   ? unknown(a, name, dir)
+                   ? unknown(a, what, name, dir)
                    : arena_printf(a, "cannot read '%s': %s", path, strerror(errno));
     const char *message = read_open_file(a, fd, path, src, id);
     close(fd);
@@ -134,10 +135,10 @@ const char *file_read(struct arena *a, const char *name, const char *from, const
 
 /* ---- the folder ------------------------------------------------------------------------------------- */
 
-/* Whether dir is our folder of configurations, not just one called so: it has the default GPU. */
+/* Whether dir is our folder of configurations, not just one called so. */
 static bool is_config_dir(const char *dir) {
     struct arena a = {0};
-    bool yes = !access(arena_printf(&a, "%s/" CONFIG_DEFAULT_GPU SUFFIX, dir), R_OK);
+    bool yes = !access(arena_printf(&a, "%s/" KNOWN SUFFIX, dir), R_OK);
     arena_free(&a);
     return yes;
 }
@@ -164,7 +165,7 @@ static bool find_beside(const char *path, struct str *out) {
 bool config_find_dir(struct str *out, struct diag *d) {
     const char *env = getenv("REPRISE_CONFIGS");
     if (env && *env) {
-        struct stat st; /* a user's own folder need not have the default GPU */
+        struct stat st; /* a user's own folder need not have that one */
         if (stat(env, &st) || !S_ISDIR(st.st_mode)) {
             diag_add(d, DIAG_ERROR, "REPRISE_CONFIGS: '%s' is not a folder", env);
             return false;
@@ -173,7 +174,7 @@ bool config_find_dir(struct str *out, struct diag *d) {
         return true;
     }
     Dl_info self;
-    if (dladdr((void *)&config_default, &self) && find_beside(self.dli_fname, out))
+    if (dladdr((void *)(uintptr_t)config_find_dir, &self) && find_beside(self.dli_fname, out))
         return true;
     if (find_beside("/proc/self/exe", out))
         return true;

@@ -15,8 +15,9 @@ struct file_id {
 /* Whether name means a file rather than a name in the folder of configurations. */
 bool file_is_path(const char *name);
 /* Reads the configuration called name: a name in dir, or the path of a file, which is relative to the file
- * from's folder when there is such a file. Returns NULL, or the message that says why not. */
-const char *file_read(struct arena *a, const char *name, const char *from, const char *dir,
+ * from's folder when there is such a file. what: it describes, for messages. Returns NULL, or the message
+ * that says why not. */
+const char *file_read(struct arena *a, const char *what, const char *name, const char *from, const char *dir,
                       struct diag_source *src, struct file_id *id);
 
 /* The names of the configurations in dir, sorted, in the arena. */

@@ -1,9 +1,8 @@
-/* Configurations in words: the tables of `reprise list`, and settings for reports. */
+/* Configurations in words: the table of `reprise list params`, and settings for reports. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cfg/config.h"
-#include "cfg/files.h"
 
 enum { WIDTH = 100, HELP_INDENT = 6, NAME_WIDTH = 22, VALUE_WIDTH = 14 };
 
@@ -13,15 +12,15 @@ static const enum config_json json_kinds[] = {
     [PARAM_STRING] = CONFIG_TEXT,
 };
 
-bool config_setting_at(const struct gpu_config *c, uint32_t i, struct config_setting *s) {
-    if (i >= CONFIG_PARAMS)
+bool config_setting_at(const struct config *c, uint32_t i, struct config_setting *s) {
+    if (i >= c->params.len)
         return false;
-    const struct param *p = &config_params.rows[i];
-    const struct config_origin *o = &c->origin[i];
+    const struct param *p = c->params.at[i];
+    const struct config_origin *o = &c->origins.at[i];
     *s = (struct config_setting){
         .name = p->path, .unit = p->unit, .help = p->help, .kind = json_kinds[p->type]};
     struct str value = {0};
-    param_print(p, c, true, &value);
+    param_print(p, config_block_of(c, i)->values, true, &value);
     snprintf(s->value, sizeof s->value, "%s", str_text(&value));
     str_free(&value);
     if (o->kind == CONFIG_FROM_FILE)
@@ -51,15 +50,15 @@ static bool same_group(const char *a, const char *b) {
     return n == m && !memcmp(a, b, n);
 }
 
-void config_list(struct str *out) {
+void config_list(const struct config *c, struct str *out) {
     str_printf(out,
                "Name, default and what it takes. Set them in a configuration or with --set name=value.\n");
-    for (uint32_t i = 0; i < CONFIG_PARAMS; i++) {
-        const struct param *p = &config_params.rows[i];
-        if (i == 0 || !same_group(p[-1].path, p->path))
+    for (uint32_t i = 0; i < c->params.len; i++) {
+        const struct param *p = c->params.at[i];
+        if (i == 0 || !same_group(c->params.at[i - 1]->path, p->path))
             str_printf(out, "\n");
         struct str value = {0}, takes = {0};
-        param_print(p, &config_default, false, &value);
+        param_print_initial(p, &value);
         param_describe(p, &takes);
         int pad = (int)value.len < VALUE_WIDTH ? VALUE_WIDTH : (int)value.len;
         bool fits = NAME_WIDTH + pad + (int)takes.len + 4 <= WIDTH;
@@ -71,36 +70,4 @@ void config_list(struct str *out) {
         str_free(&value);
         str_free(&takes);
     }
-}
-
-static void list_gpu(struct str *out, const char *name, const char *dir) {
-    struct gpu_config c;
-    struct diag d = {0};
-    str_printf(out, "%-14s ", name);
-    if (!config_load(&c, name, NULL, dir, &d)) {
-        str_printf(out, "cannot be read:\n%s", str_text(&d.text));
-    } else {
-        struct str l2 = {0};
-        param_print(&config_params.rows[CFG_l2_size], &c, false, &l2);
-        str_printf(out, "%-26.26s %-8s %4d SMs of %3d warps, L2 %s%s\n", c.device_name,
-                   config_params.rows[CFG_device_architecture].choices[c.device_architecture], c.device_sms,
-                   c.sm_warps, str_text(&l2), strcmp(name, CONFIG_DEFAULT_GPU) ? "" : "  (default)");
-        str_free(&l2);
-    }
-    diag_free(&d);
-}
-
-void config_list_gpus(struct str *out, const char *config_dir) {
-    struct arena a = {0};
-    struct str found = {0};
-    struct diag d = {0};
-    if (!config_dir && config_find_dir(&found, &d))
-        config_dir = str_text(&found);
-    str_printf(out, "%s", str_text(&d.text));
-    struct file_names names = file_list(&a, config_dir);
-    for (uint32_t i = 0; i < names.len; i++)
-        list_gpu(out, names.at[i], config_dir);
-    diag_free(&d);
-    str_free(&found);
-    arena_free(&a);
 }

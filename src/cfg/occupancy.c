@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cfg/config.h"
+#include "cfg/gpu.h"
 #include "reprise.h"
 
 static uint64_t round_up(uint64_t n, uint64_t unit) {

@@ -221,10 +221,44 @@ void param_store(const struct param *p, void *base, const union param_value *v) 
     memcpy((char *)base + p->offset, v, types[p->type].size);
 }
 
+union param_value param_initial(const struct param *p) {
+    union param_value v = {0};
+    switch (p->type) {
+    case PARAM_BYTES:
+        v.u = (uint64_t)p->initial;
+        break;
+    case PARAM_FLOAT:
+        v.f = p->initial;
+        break;
+    case PARAM_BOOL:
+        v.b = p->initial != 0;
+        break;
+    case PARAM_STRING:
+        snprintf(v.s, sizeof v.s, "%s", p->text ? p->text : "");
+        break;
+    default:
+        v.i = (int32_t)p->initial;
+    }
+    return v;
+}
+
+void param_defaults(const struct param_table *t, void *base) {
+    memset(base, 0, t->size);
+    for (uint32_t i = 0; i < t->count; i++) {
+        union param_value v = param_initial(&t->rows[i]);
+        param_store(&t->rows[i], base, &v);
+    }
+}
+
 void param_print(const struct param *p, const void *base, bool plain, struct str *out) {
     union param_value v = {0};
     memcpy(&v, (const char *)base + p->offset, types[p->type].size);
     types[p->type].print(p, &v, plain, out);
+}
+
+void param_print_initial(const struct param *p, struct str *out) {
+    union param_value v = param_initial(p);
+    types[p->type].print(p, &v, false, out);
 }
 
 /* One end of the range, as a value of the parameter's type would be printed. */
@@ -254,42 +288,65 @@ void param_describe(const struct param *p, struct str *out) {
         str_printf(out, " %s", p->unit);
 }
 
-/* ---- names ------------------------------------------------------------------------------------------ */
-
-const struct param *param_find(const struct param_table *t, const char *path, size_t len) {
-    for (uint32_t i = 0; i < t->count; i++)
-        if (strlen(t->rows[i].path) == len && !memcmp(t->rows[i].path, path, len))
-            return &t->rows[i];
-    return NULL;
+bool param_is_wrong(const struct param_table *t, const struct param *p, struct str *why) {
+    const char *dot = p->path ? strrchr(p->path, '.') : NULL;
+    int32_t choices = 0;
+    while (p->choices && p->choices[choices])
+        choices++;
+    if (!dot || dot == p->path || !dot[1]) {
+        str_printf(why, "parameter number %u has no name of the form group.name", (unsigned)(p - t->rows));
+    } else if ((uint32_t)p->type > PARAM_STRING || !p->unit || !p->help) {
+        str_printf(why, "parameter '%s' lacks a type, a unit or help", p->path);
+    } else if (p->offset + types[p->type].size > t->size) {
+        str_printf(why, "parameter '%s' lies outside its struct", p->path);
+    } else if (p->type == PARAM_ENUM && (p->min < 0 || p->max >= choices)) {
+        str_printf(why, "parameter '%s' has no word for some of its values", p->path);
+    } else {
+        union param_value v;
+        struct str text = {0};
+        param_print_initial(p, &text);
+        if (param_read(p, str_text(&text), text.len, false, &v) != PARAM_OK)
+            str_printf(why, "the default of parameter '%s' is outside its range", p->path);
+        str_free(&text);
+    }
+    return why->len;
 }
 
-bool param_is_group(const struct param_table *t, const char *path, size_t len) {
-    for (uint32_t i = 0; i < t->count; i++)
-        if (strlen(t->rows[i].path) > len && t->rows[i].path[len] == '.' &&
-            !memcmp(t->rows[i].path, path, len))
+/* ---- names ------------------------------------------------------------------------------------------ */
+
+uint32_t param_find(const struct param_list *l, const char *path, size_t len) {
+    for (uint32_t i = 0; i < l->len; i++)
+        if (strlen(l->at[i]->path) == len && !memcmp(l->at[i]->path, path, len))
+            return i;
+    return UINT32_MAX;
+}
+
+bool param_is_group(const struct param_list *l, const char *path, size_t len) {
+    for (uint32_t i = 0; i < l->len; i++)
+        if (strlen(l->at[i]->path) > len && l->at[i]->path[len] == '.' && !memcmp(l->at[i]->path, path, len))
             return true;
     return false;
 }
 
 struct names {
-    const struct param_table *t;
+    const struct param_list *l;
     struct arena *a;
 };
 
 /* Candidate i: the paths, then each path's group. */
 static const char *next_name(void *ctx, uint32_t i) {
     const struct names *n = ctx;
-    if (i >= 2 * n->t->count)
+    if (i >= 2 * n->l->len)
         return NULL;
-    const char *path = n->t->rows[i % n->t->count].path;
-    return i < n->t->count ? path : arena_strndup(n->a, path, (size_t)(strrchr(path, '.') - path));
+    const char *path = n->l->at[i % n->l->len]->path;
+    return i < n->l->len ? path : arena_strndup(n->a, path, (size_t)(strrchr(path, '.') - path));
 }
 
-const char *param_suggest(const struct param_table *t, const char *path, size_t len, struct arena *a) {
-    for (uint32_t i = 0; i < t->count; i++) { /* the right name, only its group was left out */
-        const char *leaf = strrchr(t->rows[i].path, '.') + 1;
+const char *param_suggest(const struct param_list *l, const char *path, size_t len, struct arena *a) {
+    for (uint32_t i = 0; i < l->len; i++) { /* the right name, only its group was left out */
+        const char *leaf = strrchr(l->at[i]->path, '.') + 1;
         if (strlen(leaf) == len && !memcmp(leaf, path, len))
-            return t->rows[i].path;
+            return l->at[i]->path;
     }
-    return diag_nearest(path, len, next_name, &(struct names){t, a});
+    return diag_nearest(path, len, next_name, &(struct names){l, a});
 }

@@ -12,7 +12,7 @@ enum { MAX_QUOTE = 48, MAX_NESTING = 64 };
 
 struct reader {
     struct settings *s;
-    const struct param_table *t;
+    const struct param_list *l;
     struct arena *a;
     struct diag *d;
     yaml_parser_t yaml;
@@ -38,7 +38,7 @@ static const char *quote(struct arena *a, const char *text, size_t len) {
 /* ---- values ----------------------------------------------------------------------------------------- */
 
 static void unknown_name(struct reader *r, const char *path, size_t len, size_t at) {
-    const char *near = param_suggest(r->t, path, len, r->a);
+    const char *near = param_suggest(r->l, path, len, r->a);
     const char *q = quote(r->a, path, len);
     if (near)
         diag_at(r->d, DIAG_ERROR, &r->s->src, at, "no parameter is called %s; did you mean '%s'?", q, near);
@@ -51,10 +51,11 @@ static const char *next_choice(void *ctx, uint32_t i) {
     return ((const char *const *)ctx)[i];
 }
 
-/* Reads the value of p and records it, or says what p accepts. */
-static void set_value(struct reader *r, const struct param *p, const char *text, size_t len, bool quoted,
+/* Reads the value of a parameter and records it, or says what it accepts. */
+static void set_value(struct reader *r, uint32_t param, const char *text, size_t len, bool quoted,
                       size_t at) {
-    struct setting x = {.param = (uint32_t)(p - r->t->rows), .at = at};
+    const struct param *p = r->l->at[param];
+    struct setting x = {.param = param, .at = at};
     enum param_status status = param_read(p, text, len, quoted, &x.value);
     if (status == PARAM_OK) {
         vec_push(&r->s->list, x);
@@ -163,8 +164,9 @@ static void read_inherit(struct reader *r) {
     }
 }
 
-static void read_param(struct reader *r, const struct param *p, size_t key_at) {
-    size_t *first = &r->first.at[p - r->t->rows];
+static void read_param(struct reader *r, uint32_t param, size_t key_at) {
+    const struct param *p = r->l->at[param];
+    size_t *first = &r->first.at[param];
     if (*first) {
         uint32_t line, col;
         diag_line_col(&r->s->src, *first - 1, &line, &col);
@@ -182,8 +184,8 @@ static void read_param(struct reader *r, const struct param *p, size_t key_at) {
                                                  : "one value is needed, not a list or group: ",
                p->path);
     else
-        set_value(r, p, (const char *)r->event.data.scalar.value, r->event.data.scalar.length, is_quoted(r),
-                  r->at);
+        set_value(r, param, (const char *)r->event.data.scalar.value, r->event.data.scalar.length,
+                  is_quoted(r), r->at);
 }
 
 static void read_mapping(struct reader *r, const char *prefix);
@@ -220,12 +222,12 @@ static void read_mapping(struct reader *r, const char *prefix) {
         memcpy(path + at, r->event.data.scalar.value, r->event.data.scalar.length);
         if (!next(r))
             return;
-        const struct param *p = param_find(r->t, path, len);
+        uint32_t p = param_find(r->l, path, len);
         if (!strcmp(path, "inherit") && len == strlen(path)) {
             read_inherit(r);
-        } else if (p) {
+        } else if (p != UINT32_MAX) {
             read_param(r, p, key_at);
-        } else if (param_is_group(r->t, path, len)) {
+        } else if (param_is_group(r->l, path, len)) {
             read_group(r, path, key_at);
         } else {
             unknown_name(r, path, len, key_at);
@@ -254,14 +256,14 @@ static void read_stream(struct reader *r) {
     }
 }
 
-bool settings_read_yaml(struct settings *s, const struct param_table *t, struct arena *a, struct diag *d) {
-    struct reader r = {.s = s, .t = t, .a = a, .d = d};
+bool settings_read_yaml(struct settings *s, const struct param_list *l, struct arena *a, struct diag *d) {
+    struct reader r = {.s = s, .l = l, .a = a, .d = d};
     uint32_t errors = d->errors;
     if (!yaml_parser_initialize(&r.yaml)) {
         diag_add(d, DIAG_ERROR, "%s: out of memory", s->src.name);
         return false;
     }
-    for (uint32_t i = 0; i < t->count; i++)
+    for (uint32_t i = 0; i < l->len; i++)
         vec_push(&r.first, 0);
     yaml_parser_set_encoding(&r.yaml, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&r.yaml, (const unsigned char *)s->src.text, s->src.len);
@@ -273,8 +275,8 @@ bool settings_read_yaml(struct settings *s, const struct param_table *t, struct 
     return d->errors == errors;
 }
 
-bool settings_read_pair(struct settings *s, const struct param_table *t, struct arena *a, struct diag *d) {
-    struct reader r = {.s = s, .t = t, .a = a, .d = d};
+bool settings_read_pair(struct settings *s, const struct param_list *l, struct arena *a, struct diag *d) {
+    struct reader r = {.s = s, .l = l, .a = a, .d = d};
     uint32_t errors = d->errors;
     const char *text = s->src.text, *eq = memchr(text, '=', s->src.len);
     if (!eq) {
@@ -282,8 +284,8 @@ bool settings_read_pair(struct settings *s, const struct param_table *t, struct 
         return false;
     }
     size_t len = (size_t)(eq - text);
-    const struct param *p = param_find(t, text, len);
-    if (p)
+    uint32_t p = param_find(l, text, len);
+    if (p != UINT32_MAX)
         set_value(&r, p, eq + 1, s->src.len - len - 1, false, len + 1);
     else
         unknown_name(&r, text, len, 0);

@@ -5,7 +5,7 @@
 #include "base/diag.h"
 #include "cfg/param.h"
 
-/* A value given to a parameter, and the place of the value in the text. */
+/* A value given to a parameter, by its number in the list, and the place of the value in the text. */
 struct setting {
     uint32_t param;
     size_t at;
@@ -21,8 +21,8 @@ struct settings {
 };
 
 /* Reads YAML. Every error is added to d, and what was right is in s; false when there was an error. */
-bool settings_read_yaml(struct settings *s, const struct param_table *t, struct arena *a, struct diag *d);
+bool settings_read_yaml(struct settings *s, const struct param_list *l, struct arena *a, struct diag *d);
 /* Reads one "path=value". */
-bool settings_read_pair(struct settings *s, const struct param_table *t, struct arena *a, struct diag *d);
+bool settings_read_pair(struct settings *s, const struct param_list *l, struct arena *a, struct diag *d);
 
 #endif

@@ -3,7 +3,6 @@
 #define REPRISE_CLI_CLI_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* Each takes the arguments after its name and returns the exit status. */
 int cli_run(int argc, char **argv);
@@ -12,22 +11,22 @@ int cli_disasm(int argc, char **argv);
 int cli_list(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_repro(int argc, char **argv);
+int cli_cpu(int argc, char **argv);
 /* The part of run that takes a PTX file; help is shown on misuse. */
 int cli_run_ptx(int argc, char **argv, const char *help);
 
-/* Whole file in memory the caller frees, or NULL after a message. */
-char *cli_read_file(const char *path, size_t *len);
-/* Writes a whole file; false after a message. */
-bool cli_write_file(const char *path, const char *text, size_t len);
-/* Makes a folder and those above it; false after a message. */
-bool cli_make_folder(const char *path);
 /* Says what is wrong and how the command is used; returns 2. */
 int cli_usage_error(const char *help, const char *what, const char *word);
+struct workload_run;
+/* The two tables of 'reprise list workloads'; the mix comes from running each of them. */
+void cli_list_workloads(void);
+int cli_list_mix(const struct workload_run *r);
 struct rp_options;
-/* Whether the options name a GPU, mechanisms, probes and settings that there are; else a message says what is
- * wrong. */
-bool cli_machine_exists(const struct rp_options *o);
-/* Directory that holds the drop-in libraries; NULL when it cannot be found. */
-const char *cli_library_dir(void);
+/* Whether the options name a GPU, mechanisms, probes and settings that there are, else a message says what is
+ * wrong; and whether some of the mechanisms only approximate. Mechanisms are loaded as cli_load says, unless
+ * the options have a list of their own. */
+bool cli_machine_exists(const struct rp_options *o, bool *approximate);
+/* Loads the mechanism of a shared object, in this process and those it starts, by their environment. */
+void cli_load(const char *path);
 
 #endif

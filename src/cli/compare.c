@@ -2,10 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/io.h"
 #include "cli/cli.h"
-#include "cli/jobs.h"
-#include "cli/matrix.h"
-#include "cli/matrix_options.h"
+#include "cli/study_options.h"
+#include "report/results.h"
+#include "study/launch.h"
 
 static const char help[] =
     "usage: reprise compare [options] WORKLOAD... --mech NAME[,NAME...]\n"
@@ -13,12 +14,15 @@ static const char help[] =
     "\n"
     "Runs each workload, or a CUDA program, on the base machine and on every mechanism named, and\n"
     "prints one table: cycles, speedup, instructions that were not executed, energy, and what of\n"
-    "it and of the register file's was saved. All runs must leave the same device memory.\n"
+    "it and of the register file's was saved. All runs must leave the same device memory; of those\n"
+    "whose mechanism only approximates, the error of the results is shown, see docs/results.md.\n"
     "\n"
-    "  WORKLOAD          a name from 'reprise list workloads', or a suite from 'reprise list suites'\n"
+    "  WORKLOAD          a name from 'reprise list workloads', or a suite from 'reprise list suites';\n"
+    "                    with :size=S, :bits=B, :seed=N or :SETTING=VALUE of the workload to run it so\n"
     "  --mech M,M        the models: MECH[+MECH...], with settings of its own MECH:PATH=VALUE, watched\n"
-    "                    by a probe MECH:PROBE\n" MATRIX_OPTIONS_HELP
+    "                    by a probe MECH:PROBE, on another GPU MECH:gpu=NAME\n" STUDY_OPTIONS_HELP
     "  --check           compare each value that a mechanism supplies with the one computed\n"
+    "  --result KERNEL:PARAMETER:TYPE[:COUNT]  a result of the program, as for 'reprise run'\n"
     "  --json FILE       write all figures and counters\n"
     "  --csv FILE        write the table\n"
     "\n"
@@ -27,18 +31,20 @@ static const char help[] =
     "\n"
     "examples: reprise compare hotspot srad_v1 --mech wir --gpu wir --bits 32\n"
     "          reprise compare dozen --mech wir,wir:wir.rb_entries=512 --size tiny --csv wir.csv\n"
+    "          reprise compare nw:seed=1 nw:seed=2 --mech wir,wir:gpu=gtx480 --size tiny\n"
     "          reprise compare --mech wir -- ./matrixMul 512\n";
 
 struct request {
-    struct matrix matrix;
+    struct plan plan;
+    char **program;
     const char *json, *csv;
 };
 
-static bool take_mechs(struct matrix *x, const char *list) {
+static bool take_mechs(struct plan *p, const char *list) {
     char *words = xstrdup(list), *save;
     bool ok = true;
     for (char *w = strtok_r(words, ",", &save); ok && w; w = strtok_r(NULL, ",", &save))
-        ok = matrix_add_model(x, w, w) >= 0;
+        ok = plan_add_model(p, w, w);
     free(words);
     return ok;
 }
@@ -49,16 +55,16 @@ static int take(struct request *r, int argc, char **argv) {
     for (int i = 0; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (!strcmp(argv[i], "--")) {
-            r->matrix.program = argv + i + 1;
+            r->program = argv + i + 1;
             break;
         }
         if (argv[i][0] != '-') {
-            if (!matrix_add_workloads(&r->matrix, argv[i]))
+            if (!plan_add_bench(&r->plan, argv[i]))
                 return 2;
             continue;
         }
-        static const char *const own[] = {"--mech", "--json", "--csv", "--check", NULL};
-        int used = matrix_option(&r->matrix, argv + i, own, help);
+        static const char *const own[] = {"--mech", "--json", "--csv", "--check", "--result", NULL};
+        int used = study_option(&r->plan, argv + i, own, help);
         if (used < 0)
             return 2;
         if (used) {
@@ -66,7 +72,7 @@ static int take(struct request *r, int argc, char **argv) {
             continue;
         }
         if (!strcmp(argv[i], "--check")) {
-            r->matrix.check = true;
+            r->plan.check = true;
             continue;
         }
         if (!value)
@@ -75,15 +81,22 @@ static int take(struct request *r, int argc, char **argv) {
             r->json = value;
         else if (!strcmp(argv[i], "--csv"))
             r->csv = value;
-        else if (!take_mechs(&r->matrix, value))
+        else if (!strcmp(argv[i], "--result")) {
+            if (!result_spec_read(&(struct result_spec){0}, value))
+                return cli_usage_error(help, "--result takes KERNEL:PARAMETER:TYPE[:COUNT], not", value);
+            vec_push(&r->plan.results, argv[i + 1]);
+        } else if (!take_mechs(&r->plan, value))
             return 2;
         mechs |= !strcmp(argv[i], "--mech");
         i++;
     }
-    if (r->matrix.program && (!*r->matrix.program || r->matrix.workloads.len))
+    if (r->program && (!*r->program || r->plan.table.benches.len))
         return cli_usage_error(help, "either workloads or a program after --", "");
-    if (!r->matrix.program && !r->matrix.workloads.len)
+    if (!r->program && !r->plan.table.benches.len)
         return cli_usage_error(help, "which workloads? Their names, a suite, or a program after --", "");
+    if (r->plan.results.len && !r->program)
+        return cli_usage_error(help, "workloads declare their results: there is nothing for --result to add",
+                               "");
     if (!mechs)
         return cli_usage_error(help, "which mechanisms? --mech takes their names", "");
     return 0;
@@ -94,18 +107,34 @@ static bool write_files(const struct request *r) {
     bool ok = true;
     if (r->csv) {
         struct str out = {0};
-        results_csv(&r->matrix.results, &out);
-        ok = cli_write_file(r->csv, str_text(&out), out.len);
+        table_csv(&r->plan.table, &out);
+        ok = io_write(r->csv, str_text(&out), out.len);
         str_free(&out);
     }
     if (r->json) {
-        json_t *all = results_json(&r->matrix.results);
+        json_t *all = table_json(&r->plan.table);
         char *text = json_dumps(all, JSON_INDENT(2));
-        ok &= text && cli_write_file(r->json, text, strlen(text));
+        ok &= text && io_write(r->json, text, strlen(text));
         free(text);
         json_decref(all);
     }
     return ok;
+}
+
+/* Runs the plan and shows what came of it; the exit status. */
+static int compare(struct request *r) {
+    if ((r->csv && !io_try(r->csv)) || (r->json && !io_try(r->json)))
+        return 1;
+    struct store *store = store_open(NULL);
+    if (!store)
+        return 1;
+    plan_add_rows(&r->plan);
+    int rc = launch_plan(&r->plan, store);
+    store_close(store);
+    table_print(&r->plan.table, stdout);
+    if (rc == JOBS_STOPPED)
+        puts("\nstopped: this is what was finished");
+    return write_files(r) || rc ? rc : 1;
 }
 
 int cli_compare(int argc, char **argv) {
@@ -113,19 +142,12 @@ int cli_compare(int argc, char **argv) {
         fputs(help, stdout);
         return 0;
     }
-    struct request r = {.matrix = {.run = {.size = SIZE_SMALL, .bits = 64, .check = true}}};
-    matrix_add_model(&r.matrix, "base", "base");
+    struct request r = {.plan = {.size = SIZE_SMALL, .bits = 64}};
     int rc = take(&r, argc, argv);
-    if (!rc && !matrix_check(&r.matrix))
-        rc = 1;
-    if (!rc) {
-        rc = matrix_run(&r.matrix);
-        results_print(&r.matrix.results, stdout);
-        if (rc == JOBS_STOPPED)
-            puts("\nstopped: this is what was finished");
-        if (!write_files(&r))
-            rc = rc ? rc : 1;
-    }
-    matrix_free(&r.matrix);
+    if (!rc && r.program)
+        plan_add_program(&r.plan, r.program);
+    if (!rc)
+        rc = study_complete(&r.plan) ? compare(&r) : 2;
+    plan_free(&r.plan);
     return rc;
 }

@@ -9,7 +9,8 @@
 
 #include "base/vec.h"
 #include "cli/cli.h"
-#include "cli/workload.h"
+#include "study/place.h"
+#include "study/workload.h"
 
 /* ---- the plain table ---- */
 
@@ -117,7 +118,7 @@ static bool run_quietly(const struct workload *w, const struct workload_run *r, 
     if (child == 0) {
         setenv("REPRISE_JSON", json, 1);
         setenv("REPRISE_FUNCTIONAL", "1", 1);
-        setenv("LD_LIBRARY_PATH", cli_library_dir(), 1);
+        setenv("LD_LIBRARY_PATH", place_libraries(), 1);
         if (!freopen("/dev/null", "w", stdout))
             _exit(126);
         execv(path, workload_command(w, r, path, NULL));

@@ -1,13 +1,14 @@
 /* The reprise command. */
-#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/diag.h"
 #include "cli/cli.h"
 #include "gpu/options.h"
+#include "gpu/resolve.h"
 
 static const struct {
     const char *name;
@@ -18,8 +19,9 @@ static const struct {
     {"env", cli_env, "print the variables that run a CUDA program by hand"},
     {"compare", cli_compare, "run workloads on several mechanisms and print one table"},
     {"repro", cli_repro, "a paper's figures from our runs, its claims beside ours"},
+    {"cpu", cli_cpu, "run a program for AArch64 on the simulated CPU"},
     {"disasm", cli_disasm, "print the machine code of a PTX file"},
-    {"list", cli_list, "list gpus, mechs, probes, params, counters, workloads or suites"},
+    {"list", cli_list, "list gpus, mechs, probes, params, counters, workloads, suites or papers"},
 };
 enum { NCOMMANDS = sizeof commands / sizeof commands[0] };
 
@@ -27,7 +29,7 @@ static void usage(FILE *to) {
     fputs("Reprise runs CUDA programs on a simulated GPU.\n\nusage: reprise COMMAND [options]\n\n", to);
     for (int i = 0; i < NCOMMANDS; i++)
         fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].help);
-    fputs("\n'reprise COMMAND --help' tells more. First steps:\n"
+    fputs("\n'reprise help COMMAND' tells more. First steps:\n"
           "  reprise run hotspot --check-result\n"
           "  reprise compare hotspot bfs --mech wir --gpu wir --size tiny\n"
           "  reprise run -- ./my_cuda_program its arguments\n"
@@ -35,68 +37,44 @@ static void usage(FILE *to) {
           to);
 }
 
-char *cli_read_file(const char *path, size_t *len) {
-    FILE *f = fopen(path, "rb");
-    if (!f) {
-        fprintf(stderr, "reprise: %s: %s\n", path, strerror(errno));
-        return NULL;
-    }
-    struct str s = {0};
-    char buf[65536];
-    size_t n;
-    while ((n = fread(buf, 1, sizeof buf, f)) > 0)
-        str_add(&s, buf, n);
-    bool bad = ferror(f);
-    fclose(f);
-    if (bad) {
-        fprintf(stderr, "reprise: %s: cannot be read\n", path);
-        str_free(&s);
-        return NULL;
-    }
-    *len = s.len;
-    return s.at ? s.at : xstrdup("");
-}
-
-bool cli_write_file(const char *path, const char *text, size_t len) {
-    FILE *f = fopen(path, "wb");
-    bool ok = f && fwrite(text, 1, len, f) == len;
-    ok = f && !fclose(f) && ok;
-    if (!ok)
-        fprintf(stderr, "reprise: %s: %s\n", path, strerror(errno));
-    return ok;
-}
-
-bool cli_make_folder(const char *path) {
-    char *part = xstrdup(path);
-    bool ok = true;
-    for (char *p = part; ok && *p; p++)
-        if (p != part && *p == '/') {
-            *p = 0;
-            ok = !mkdir(part, 0777) || errno == EEXIST;
-            *p = '/';
-        }
-    ok = ok && (!mkdir(path, 0777) || errno == EEXIST);
-    if (!ok)
-        fprintf(stderr, "reprise: %s: %s\n", path, strerror(errno));
-    free(part);
-    return ok;
-}
-
-bool cli_machine_exists(const struct rp_options *o) {
+bool cli_machine_exists(const struct rp_options *o, bool *approximate) {
     struct mech_set mechs;
     struct profile_set profiles;
-    struct gpu_config *cfg = xcalloc(1, sizeof *cfg);
+    struct config config = {0};
     struct diag d = {0};
-    bool ok = options_resolve(o, &mechs, &profiles, cfg, &d);
+    struct rp_options all = *o;
+    char *text = NULL;
+    const char **load = o->load ? NULL : options_load(&text);
+    all.load = load ? load : o->load;
+    bool ok = resolve_options(&all, &mechs, &profiles, &config, &d);
+    *approximate = ok && !o->functional && mech_approximate(&mechs);
     if (!ok)
         fputs(str_text(&d.text), stderr);
     diag_free(&d);
-    free(cfg);
+    config_free(&config);
+    free(load);
+    free(text);
     return ok;
 }
 
+void cli_load(const char *path) {
+    const char *old = getenv("REPRISE_LOAD");
+    struct str all = {0};
+    if (old && *old)
+        str_printf(&all, "%s\n", old);
+    char dir[PATH_MAX];
+    if (*path != '/' && getcwd(dir, sizeof dir)) /* a program may change its directory */
+        str_printf(&all, "%s/", dir);
+    str_printf(&all, "%s", path);
+    setenv("REPRISE_LOAD", str_text(&all), 1);
+    str_free(&all);
+}
+
 int cli_usage_error(const char *help, const char *what, const char *word) {
-    fprintf(stderr, "reprise: %s%s%s\n\n%s", what, *word ? " " : "", word, help);
+    static const char start[] = "usage: reprise ";
+    const char *command = help + strlen(start);
+    fprintf(stderr, "reprise: %s%s%s\nsee 'reprise help %.*s'\n", what, *word ? " " : "", word,
+            (int)strcspn(command, " "), command);
     return 2;
 }
 
@@ -105,8 +83,13 @@ static const char *next_command(void *ctx, uint32_t i) {
     return i < NCOMMANDS ? commands[i].name : NULL;
 }
 
+static bool is_help(const char *word) {
+    return !strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
 int main(int argc, char **argv) {
-    if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+    bool help = argc > 1 && is_help(argv[1]);
+    if (argc < 2 || (help && argc < 3)) {
         usage(argc < 2 ? stderr : stdout);
         return argc < 2 ? 2 : 0;
     }
@@ -114,12 +97,14 @@ int main(int argc, char **argv) {
         puts("reprise " REPRISE_VERSION);
         return 0;
     }
+    const char *name = argv[help ? 2 : 1];
+    help |= argc > 2 && is_help(argv[2]) && strcmp(argv[2], "help"); /* which may be a program */
     for (int i = 0; i < NCOMMANDS; i++)
-        if (!strcmp(argv[1], commands[i].name))
-            return commands[i].run(argc - 2, argv + 2);
-    const char *near = diag_nearest(argv[1], strlen(argv[1]), next_command, NULL);
-    fprintf(stderr, "reprise: there is no command '%s'%s%s%s\n\n", argv[1], near ? "; did you mean '" : "",
-            near ? near : "", near ? "'?" : "");
-    usage(stderr);
+        if (!strcmp(name, commands[i].name))
+            return help ? commands[i].run(1, (char *[]){"--help", NULL})
+                        : commands[i].run(argc - 2, argv + 2);
+    const char *near = diag_nearest(name, strlen(name), next_command, NULL);
+    fprintf(stderr, "reprise: there is no command '%s'%s%s%s\nsee 'reprise help'\n", name,
+            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     return 2;
 }

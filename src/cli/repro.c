@@ -1,13 +1,13 @@
 /* reprise repro: a paper's figures from our runs, its claims beside ours. */
-#include "cli/repro.h"
-
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/diag.h"
+#include "base/io.h"
 #include "cli/cli.h"
-#include "cli/jobs.h"
-#include "cli/matrix_options.h"
+#include "cli/study_options.h"
+#include "study/figure.h"
+#include "study/launch.h"
 
 static const char help[] =
     "usage: reprise repro PAPER [FIGURE...] [options]\n"
@@ -17,18 +17,18 @@ static const char help[] =
     "the paper claims, and writes each figure as CSV. Runs that figures share run once, and are\n"
     "kept in DIR/runs: what was finished before is not run again.\n"
     "\n"
-    "  PAPER             wir\n"
+    "  PAPER             a name from 'reprise list papers'\n"
     "  FIGURE            a figure's number; all of them when none is named\n"
     "  --list            the figures, and the claims that no simulation can produce\n"
-    "  --workloads W,W   only these workloads\n"
-    "  --out DIR         where results go (default report/repro)\n" MATRIX_OPTIONS_HELP "\n"
+    "  --workloads W,W   only these workloads, written as for 'reprise compare'\n"
+    "  --out DIR         where results go (default report/repro)\n" STUDY_OPTIONS_HELP "\n"
     "examples: reprise repro wir 17 --size tiny\n"
     "          reprise repro wir -j 8\n";
 
 struct request {
-    struct matrix matrix;
-    const struct repro_paper *paper;
-    VEC(const struct repro_figure *) figures;
+    struct plan plan;
+    struct paper paper; /* no head: not named yet */
+    VEC(const struct paper_row *) figures;
     const char *out;
     bool list, named; /* named: figures were */
 };
@@ -36,13 +36,16 @@ struct request {
 /* ---- the command line ---- */
 
 static const char *next_paper(void *ctx, uint32_t i) {
+    struct paper p;
     (void)ctx;
-    return i < repro_paper_count ? repro_papers[i].name : NULL;
+    return paper_at(i, &p) ? p.head->name : NULL;
 }
 
 static const char *next_figure(void *ctx, uint32_t i) {
-    const struct repro_paper *p = ctx;
-    return p->figures[i].id;
+    const struct paper_row *f = paper_next(ctx, NULL, PAPER_FIGURE);
+    for (; f && i; i--)
+        f = paper_next(ctx, f, PAPER_FIGURE);
+    return f ? f->figure : NULL;
 }
 
 static int unknown(const char *what, const char *word, const char *near) {
@@ -54,28 +57,32 @@ static int unknown(const char *what, const char *word, const char *near) {
     return rc;
 }
 
-/* Takes the paper's name, then figures; 0, or 2 after a message. */
-static int take_word(struct request *r, const char *word) {
-    if (!r->paper) {
-        for (uint32_t i = 0; i < repro_paper_count; i++)
-            if (!strcmp(repro_papers[i].name, word))
-                r->paper = &repro_papers[i];
-        return r->paper ? 0 : unknown("paper", word, diag_nearest(word, strlen(word), next_paper, NULL));
-    }
-    for (const struct repro_figure *f = r->paper->figures; f->id; f++)
-        if (!strcmp(f->id, word)) {
+static int take_paper(struct request *r, const char *name) {
+    struct paper p;
+    for (uint32_t i = 0; paper_at(i, &p); i++)
+        if (!strcmp(p.head->name, name)) {
+            r->paper = p;
+            return 0;
+        }
+    return unknown("paper", name, diag_nearest(name, strlen(name), next_paper, NULL));
+}
+
+static int take_figure(struct request *r, const char *id) {
+    const struct paper_row *f = NULL;
+    while ((f = paper_next(&r->paper, f, PAPER_FIGURE)))
+        if (!strcmp(f->figure, id)) {
             vec_push(&r->figures, f);
             r->named = true;
             return 0;
         }
-    return unknown("figure", word, diag_nearest(word, strlen(word), next_figure, (void *)r->paper));
+    return unknown("figure", id, diag_nearest(id, strlen(id), next_figure, &r->paper));
 }
 
-static bool take_workloads(struct matrix *x, const char *list) {
+static bool take_workloads(struct plan *p, const char *list) {
     char *words = xstrdup(list), *save;
     bool ok = true;
     for (char *w = strtok_r(words, ",", &save); ok && w; w = strtok_r(NULL, ",", &save))
-        ok = matrix_add_workloads(x, w);
+        ok = plan_add_bench(p, w);
     free(words);
     return ok;
 }
@@ -84,11 +91,11 @@ static int take(struct request *r, int argc, char **argv) {
     static const char *const own[] = {"--list", "--workloads", "--out", NULL};
     for (int i = 0; i < argc; i++) {
         if (argv[i][0] != '-') {
-            if (take_word(r, argv[i]))
+            if (r->paper.head ? take_figure(r, argv[i]) : take_paper(r, argv[i]))
                 return 2;
             continue;
         }
-        int used = matrix_option(&r->matrix, argv + i, own, help);
+        int used = study_option(&r->plan, argv + i, own, help);
         if (used < 0)
             return 2;
         if (used) {
@@ -103,111 +110,68 @@ static int take(struct request *r, int argc, char **argv) {
             return cli_usage_error(help, "a value is needed after", argv[i]);
         if (!strcmp(argv[i], "--out"))
             r->out = argv[i + 1];
-        else if (!take_workloads(&r->matrix, argv[i + 1]))
+        else if (!take_workloads(&r->plan, argv[i + 1]))
             return 2;
         i++;
     }
-    return r->paper ? 0 : cli_usage_error(help, "which paper?", "");
+    return r->paper.head ? 0 : cli_usage_error(help, "which paper?", "");
 }
 
-/* ---- what to run ---- */
-
-static void add_model(struct request *r, const char *label, size_t len) {
-    for (const struct repro_model *m = r->paper->models; m->label; m++)
-        if (strlen(m->label) == len && !strncmp(m->label, label, len))
-            matrix_add_model(&r->matrix, m->label, m->model);
-}
-
-static bool chosen(const struct request *r, const char *figure) {
-    for (uint32_t i = 0; i < r->figures.len; i++)
-        if (!strcmp(r->figures.at[i]->id, figure))
-            return true;
-    return false;
-}
-
-/* The models of the chosen figures' series, and those their formulas name after @. */
-static void add_models(struct request *r) {
-    add_model(r, r->paper->models[0].label, strlen(r->paper->models[0].label));
-    for (const struct repro_series *s = r->paper->series; s->figure; s++) {
-        if (!chosen(r, s->figure))
-            continue;
-        add_model(r, s->model, strlen(s->model));
-        for (const char *at = strchr(s->formula, '@'); at; at = strchr(at + 1, '@'))
-            add_model(r, at + 1, strcspn(at + 1, " ()*/"));
-    }
-}
-
-static void complete(struct request *r) {
-    for (const struct repro_figure *f = r->paper->figures; !r->named && f->id; f++)
-        vec_push(&r->figures, f);
-    if (!r->matrix.gpu)
-        r->matrix.gpu = r->paper->gpu;
-    if (!r->matrix.run.bits)
-        r->matrix.run.bits = r->paper->bits;
-    if (!r->matrix.workloads.len)
-        matrix_add_workloads(&r->matrix, r->paper->suite);
-    add_models(r);
-}
-
-/* ---- the claims ---- */
-
-static bool read_table(const char *name, struct csv *out) {
-    static const char *const places[] = {"/../../data", "/../share/reprise/data"}; /* built, installed */
-    const char *dir = cli_library_dir();
-    char path[4096];
-    for (uint32_t i = 0; dir && i < 3; i++) {
-        snprintf(path, sizeof path, "%s%s/%s", i < 2 ? dir : DATA_DIR, i < 2 ? places[i] : "", name);
-        if (access(path, R_OK))
-            continue;
-        size_t len;
-        char *text = cli_read_file(path, &len);
-        bool ok = text && csv_parse(out, text, len);
-        if (text && !ok)
-            fprintf(stderr, "reprise: %s: a quote is never closed\n", path);
-        free(text);
-        return ok;
-    }
-    fprintf(stderr, "reprise: %s was not found\n", name);
-    return false;
-}
-
-static void list(const struct repro_paper *p) {
-    printf("%s\n\n", p->title);
-    for (const struct repro_figure *f = p->figures; f->id; f++)
-        printf("  %-7s %s\n", f->id, f->title);
+static void list(const struct paper *p) {
+    const struct paper_row *r = NULL;
+    printf("%s\n\n", p->head->text);
+    while ((r = paper_next(p, r, PAPER_FIGURE)))
+        printf("  %-7s %s\n", r->figure, r->text);
     puts("\nClaims that no simulation can produce:");
-    for (const struct repro_unable *u = p->unable; u->id; u++)
-        printf("  %-38s %s\n", u->id, u->reason);
+    while ((r = paper_next(p, r, PAPER_UNABLE)))
+        printf("  %-38s %s\n", r->name, r->text);
+}
+
+/* Adds what the user left to the paper; false after a message. */
+static bool complete(struct request *r) {
+    const struct paper_row *head = r->paper.head, *f = NULL;
+    while (!r->named && (f = paper_next(&r->paper, f, PAPER_FIGURE)))
+        vec_push(&r->figures, f);
+    if (!r->plan.gpu)
+        r->plan.gpu = head->gpu;
+    if (!r->plan.bits)
+        r->plan.bits = head->bits;
+    bool ok = r->plan.table.benches.len || plan_add_bench(&r->plan, head->suite);
+    for (uint32_t i = 0; ok && i < r->figures.len; i++)
+        ok = figure_add_models(&r->plan, &r->paper, r->figures.at[i]);
+    plan_add_rows(&r->plan);
+    return ok && study_complete(&r->plan);
 }
 
 /* ---- the outcome ---- */
 
+/* Writes a table; without text, tries whether it could be written. */
 static bool write_csv(const struct request *r, const char *what, const struct str *text) {
     struct str path = {0};
-    str_printf(&path, "%s/%s-%s.csv", r->out, r->paper->name, what);
-    bool ok = cli_write_file(path.at, str_text(text), text->len);
+    str_printf(&path, "%s/%s-%s.csv", r->out, r->paper.head->name, what);
+    bool ok = text ? io_write(path.at, str_text(text), text->len) : io_try(path.at);
     str_free(&path);
     return ok;
 }
 
 static bool show(const struct request *r, const struct claims *claims) {
-    struct repro_rows rows = {0};
+    struct claim_rows rows = {0};
     struct str csv = {0};
     bool ok = true;
     for (uint32_t i = 0; i < r->figures.len; i++) {
-        struct repro_data d;
-        struct str figure = {0};
+        struct figure f;
+        struct str table = {0};
         uint32_t from = rows.len;
-        repro_fill(&d, r->paper, r->figures.at[i], &r->matrix.results);
-        repro_compare(&d, claims, &rows);
-        repro_print(&d, r->named);
-        repro_print_rows(&rows, from);
-        repro_csv(&d, &figure);
-        ok &= !d.columns.len || write_csv(r, r->figures.at[i]->id, &figure);
-        str_free(&figure);
-        repro_data_free(&d);
+        figure_fill(&f, &r->paper, r->figures.at[i], &r->plan.table);
+        figure_claims(&f, claims, &rows);
+        figure_print(&f, r->named, stdout);
+        figure_print_claims(&rows, from, stdout);
+        figure_csv(&f, &table);
+        ok &= !f.columns.len || write_csv(r, r->figures.at[i]->figure, &table);
+        str_free(&table);
+        figure_free(&f);
     }
-    repro_rows_csv(&rows, &csv);
+    figure_claims_csv(&rows, &csv);
     ok &= write_csv(r, "claims", &csv);
     uint32_t counts[VERDICT_DIFFERS + 1] = {0};
     for (uint32_t i = 0; i < rows.len; i++)
@@ -222,30 +186,36 @@ static bool show(const struct request *r, const struct claims *claims) {
 }
 
 /* The runs that did not end well. */
-static void print_failures(const struct results *x) {
-    for (uint32_t w = 0; w < x->workloads.len; w++)
-        for (uint32_t m = 0; m < x->models.len; m++) {
-            const struct run *run = results_run(x, w, m);
-            if (run->status != RUN_OK && run->message)
-                printf("\n%s, %s: %s\n", x->workloads.at[w], x->models.at[m], run->message);
-        }
+static void print_failures(const struct table *t) {
+    for (uint32_t i = 0; i < t->rows.len; i++) {
+        const struct row *r = &t->rows.at[i];
+        if (r->status != ROW_OK && r->message)
+            printf("\n%s, %s: %s\n", t->benches.at[r->bench].label, t->models.at[r->model].label, r->message);
+    }
 }
 
 static int repro(struct request *r) {
     struct claims claims = {0};
     struct str runs = {0};
+    struct store *store = NULL;
     int rc = 1;
-    complete(r);
     str_printf(&runs, "%s/runs", r->out);
-    r->matrix.keep = runs.at;
-    if (read_table("claims.csv", &claims.table) && read_table("explanations.csv", &claims.explanations) &&
-        matrix_check(&r->matrix)) {
-        rc = matrix_run(&r->matrix);
+    if (!complete(r))
+        rc = 2;
+    else if (claims_read(&claims))
+        store = store_open(runs.at);
+    if (store && !write_csv(r, "claims", NULL)) {
+        store_close(store);
+        store = NULL;
+    }
+    if (store) {
+        rc = launch_plan(&r->plan, store);
         if (rc == JOBS_STOPPED)
             printf("stopped; what was finished is kept in %s\n", runs.at);
         else if (!show(r, &claims))
             rc = 1;
-        print_failures(&r->matrix.results);
+        print_failures(&r->plan.table);
+        store_close(store);
     }
     claims_free(&claims);
     str_free(&runs);
@@ -257,13 +227,13 @@ int cli_repro(int argc, char **argv) {
         fputs(help, stdout);
         return 0;
     }
-    struct request r = {.matrix = {.run = {.size = SIZE_SMALL, .check = true}}, .out = "report/repro"};
+    struct request r = {.plan = {.size = SIZE_SMALL}, .out = "report/repro"};
     int rc = take(&r, argc, argv);
     if (!rc && r.list)
-        list(r.paper);
+        list(&r.paper);
     else if (!rc)
         rc = repro(&r);
     vec_free(&r.figures);
-    matrix_free(&r.matrix);
+    plan_free(&r.plan);
     return rc;
 }

@@ -6,10 +6,17 @@
 #include "core/points.h"
 #include "core/view.h"
 
-static void queue_read(struct sm *sm, int32_t id, uint32_t b, int16_t source) {
+/* The bank of a physical register: without an owner of the registers that is the register of a warp. */
+static inline uint32_t place_bank(const struct sm *sm, uint32_t place) {
+    return HAS(sm, registers, place) ? place % sm->spec->banks
+                                     : bank_of(sm, place / MAX_GPR, place % MAX_GPR);
+}
+
+static void queue_read(struct sm *sm, int32_t id, uint32_t place, int16_t source) {
     int32_t r = sm->free_read;
+    uint32_t b = place_bank(sm, place);
     sm->free_read = sm->reads[r].next;
-    sm->reads[r] = (struct core_read){(int16_t)id, source, CORE_NONE};
+    sm->reads[r] = (struct core_read){(int16_t)id, source, (uint16_t)place, CORE_NONE};
     if (sm->bank_reads[b][0] == CORE_NONE)
         sm->bank_reads[b][0] = r;
     else
@@ -18,48 +25,41 @@ static void queue_read(struct sm *sm, int32_t id, uint32_t b, int16_t source) {
     sm->read_banks |= 1u << b;
 }
 
-/* The bank of a source register (write: of a destination word) of an op. */
-static inline uint32_t op_bank(struct sm *sm, int32_t id, uint32_t k, uint32_t reg, bool write) {
-    if (HAS(sm, place))
-        return point_place(sm, id, k, write) % sm->spec->banks;
-    return bank_of(sm, sm->ops[id].warp, reg);
+static inline uint32_t place_of(struct sm *sm, int32_t id, uint32_t k, bool write) {
+    const struct core_op *op = &sm->ops[id];
+    if (HAS(sm, registers, place))
+        return OWNER(sm, registers, place, id, k, write);
+    return op->warp * MAX_GPR + (write ? op->i->d + k : op->need->reads[k]);
 }
 
 uint32_t core_place(struct sm *sm, int32_t id, uint32_t k, bool write) {
-    const struct core_op *op = &sm->ops[id];
-    if (HAS(sm, place))
-        return point_place(sm, id, k, write);
-    return op->warp * MAX_GPR + (write ? op->i->d + k : core_need(op->i).reads[k]);
+    return place_of(sm, id, k, write);
 }
 
 static inline void operands_complete(struct sm *sm, int32_t id) {
-    fifo_push(sm, sm->ready[op_info[sm->ops[id].i->in->op].unit], id);
+    uint32_t unit = op_info[sm->ops[id].i->in->op].unit;
+    fifo_push(sm, sm->ready[unit], id);
+    sm->ready_units |= 1u << unit;
     TELL(sm, tell_op(sm, PROBE_OPERANDS, id));
 }
 
-void op_read_operands(struct sm *sm, int32_t id, const struct core_need *need, uint64_t now) {
+/* Operands are read from the next cycle on in which the banks are served: this one, if they were not yet. */
+void op_collect(struct sm *sm, int32_t id) {
     struct core_op *op = &sm->ops[id];
-    op->ready = now + 1;
+    const struct core_need *need = op->need;
+    AT_POINT(sm, watch, collected, id);
+    sm->collectors_used++;
+    op->ready = sm->now + (sm->served == sm->now);
     sm->n.const_operands += need->nconsts;
     for (uint32_t k = 0; k < need->nreads; k++)
-        queue_read(sm, id, op_bank(sm, id, k, need->reads[k], false), (int16_t)k);
+        queue_read(sm, id, place_of(sm, id, k, false), (int16_t)k);
     op->pending = need->nreads;
     if (!op->pending)
         operands_complete(sm, id);
 }
 
-void core_collect(struct sm *sm, int32_t id, uint64_t now) {
-    const struct core_op *op = &sm->ops[id];
-    struct core_need own;
-    const struct core_need *need = &own;
-    if (op->injected)
-        own = core_need(op->i);
-    else if (HAS(sm, issued) && point_issued(sm, id, now, op->holder + 1u))
-        return;
-    else
-        need = &sm->needs[op->i - sm->x->img->code];
-    sm->collectors_used++;
-    op_read_operands(sm, id, need, now);
+void core_collect(struct sm *sm, int32_t id) {
+    op_collect(sm, id);
 }
 
 void core_finish(struct sm *sm, int32_t id, uint64_t cycle) {
@@ -68,7 +68,14 @@ void core_finish(struct sm *sm, int32_t id, uint64_t cycle) {
 }
 
 void core_read(struct sm *sm, int32_t id, uint32_t place) {
-    queue_read(sm, id, place % sm->spec->banks, CORE_NONE);
+    queue_read(sm, id, place, CORE_NONE);
+}
+
+/* Arrays of the bank that an access activates; word: of the result, or source (CORE_NONE: a mechanism's). */
+static inline uint32_t arrays_used(struct sm *sm, int32_t id, int32_t word, bool write) {
+    const struct core_op *op = &sm->ops[id];
+    uint32_t arrays = write ? op->write_arrays : op->read_arrays;
+    return HAS(sm, forms, arrays) ? OWNER(sm, forms, arrays, id, word, write, arrays) : arrays;
 }
 
 /* The bank serves the read behind prev (CORE_NONE: the first) of those that wait. */
@@ -82,13 +89,13 @@ static inline __attribute__((always_inline)) void serve_read(struct sm *sm, uint
         sm->read_banks &= ~(1u << b);
     struct core_op *op = &sm->ops[read->op];
     sm->n.rf_reads++;
-    sm->n.rf_read_arrays += HAS(sm, arrays) ? point_read_arrays(sm, read->op, read->source) : op->read_arrays;
+    sm->n.rf_read_arrays += arrays_used(sm, read->op, read->source, false);
     int32_t id = read->op;
     int16_t source = read->source;
     read->next = sm->free_read;
     sm->free_read = r;
     if (__builtin_expect(source == CORE_NONE, 0))
-        AT_POINT(sm, read_done, id, sm->now);
+        OWNER(sm, back, read_done, id, sm->now);
     else if (!--op->pending)
         operands_complete(sm, id);
 }
@@ -106,9 +113,9 @@ static void free_op(struct sm *sm, int32_t id) {
 
 /* The end of an op of a mechanism: the scoreboard knows nothing of it. */
 static COLD void end_injected(struct sm *sm, int32_t id) {
-    uint32_t warp = sm->ops[id].warp;
+    struct core_warp *cw = &sm->warps[sm->ops[id].warp];
     TELL(sm, tell_op(sm, PROBE_END, id));
-    if (warp != CORE_OWN && !--sm->warps[warp].inflight && !sm->warps[warp].w->live)
+    if (!--cw->inflight && !cw->w->live)
         sm->ended = true;
     free_op(sm, id);
 }
@@ -116,8 +123,8 @@ static COLD void end_injected(struct sm *sm, int32_t id) {
 /* Tells mechanisms of the end of an op; true: it was one of theirs. */
 static COLD bool retire(struct sm *sm, int32_t id) {
     const struct core_op *op = &sm->ops[id];
-    AT_POINT(sm, retire, id);
-    if (op->injected) {
+    AT_POINT(sm, watch, retire, id);
+    if (op->pc == CORE_NO_PC) {
         end_injected(sm, id);
         return true;
     }
@@ -147,7 +154,7 @@ void op_end(struct sm *sm, int32_t id) {
     if (!--cw->inflight && !cw->w->live)
         sm->ended = true;
     TELL(sm, tell_op(sm, PROBE_END, id));
-    warp_update(sm, op->warp);
+    warp_freed(sm, op->warp);
     free_op(sm, id);
 }
 
@@ -158,14 +165,27 @@ static inline __attribute__((always_inline)) void request_write(struct sm *sm, i
         op_end(sm, id);
         return;
     }
-    uint32_t b = op_bank(sm, id, op->next_write, op->i->d + op->next_write, true);
+    op->place = (uint16_t)place_of(sm, id, op->next_write, true);
+    uint32_t b = place_bank(sm, op->place);
     fifo_push(sm, sm->bank_writes[b], id);
     sm->write_banks |= 1u << b;
 }
 
+/* Who looks at a result, or takes it; true: it was taken. The op is marked before, as it may end at once. */
+static COLD bool offer_result(struct sm *sm, int32_t id) {
+    AT_POINT(sm, watch, result, id);
+    if (!HAS(sm, back, result))
+        return false;
+    sm->ops[id].taken = true;
+    if (OWNER(sm, back, result, id, sm->now) == MECH_TAKEN)
+        return true;
+    sm->ops[id].taken = false;
+    return false;
+}
+
 void op_writeback(struct sm *sm, int32_t id) {
     TELL(sm, tell_op(sm, PROBE_WRITEBACK, id));
-    if (!HAS(sm, result) || !point_result(sm, id, sm->now))
+    if (!__builtin_expect(sm->mech.n, 0) || !offer_result(sm, id))
         request_write(sm, id);
 }
 
@@ -178,11 +198,15 @@ void core_retire(struct sm *sm, int32_t id) {
 }
 
 /* What a mechanism supplied is not what the instruction computed: a bug of the mechanism, or, for a load, a
- * race of the program. */
+ * race of the program; unless it is one that approximates. */
 static void wrong_value(struct sm *sm, const struct core_op *op, const uint32_t *value,
                         const uint32_t *computed) {
     enum { SHOWN = 10 };
     uint32_t lane = 0;
+    if (sm->check.approximate) {
+        sm->check.differing++;
+        return;
+    }
     while (value[lane] == computed[lane])
         lane++;
     if (sm->n.check_wrong++ < SHOWN)
@@ -191,7 +215,8 @@ static void wrong_value(struct sm *sm, const struct core_op *op, const uint32_t 
                    op->warp, op_info[op->i->in->op].name, op->i->in->line, lane, value[lane], computed[lane]);
 }
 
-void core_share(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
+/* The destination word in work gets a value that a mechanism has, instead of the one computed. */
+static void replace_word(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
     struct core_op *op = &sm->ops[id];
     uint32_t *latch = sm->warps[op->warp].w->r[op->i->d + op->next_write];
     if (sm->check.on && memcmp(latch, value, WARP_LANES * sizeof *latch))
@@ -199,8 +224,13 @@ void core_share(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
     memcpy(latch, value, WARP_LANES * sizeof *latch);
 }
 
+void core_share(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
+    replace_word(sm, id, value);
+    sm->ops[id].next_write++;
+}
+
 void core_give(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
-    core_share(sm, id, value);
+    replace_word(sm, id, value);
     TELL(sm, tell_note(sm, id, "supplied"));
 }
 
@@ -209,11 +239,14 @@ void core_supply(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
     op_end(sm, id);
 }
 
-/* Tells mechanisms of a write; true: the op goes on without the scoreboard, which does not know of it. */
+/* Tells mechanisms of a write; true: the op goes on without the scoreboard, which does not know of it.
+ * Whoever took the result comes last, because it may end the op. */
 static COLD bool written(struct sm *sm, int32_t id, uint32_t word) {
-    bool taken = sm->ops[id].taken, injected = sm->ops[id].injected;
-    AT_POINT(sm, written, id, word);
-    if (!taken && injected)
+    bool taken = sm->ops[id].taken, injected = sm->ops[id].pc == CORE_NO_PC;
+    AT_POINT(sm, watch, written, id, word);
+    if (taken)
+        OWNER(sm, back, written, id, word);
+    else if (injected)
         core_write(sm, id);
     return taken || injected;
 }
@@ -229,13 +262,13 @@ static inline __attribute__((always_inline)) void serve_write(struct sm *sm, uin
     else if (op->next == CORE_NONE)
         sm->write_banks &= ~(1u << b);
     sm->n.rf_writes++;
-    sm->n.rf_write_arrays += HAS(sm, arrays) ? point_write_arrays(sm, id, op->next_write) : op->write_arrays;
+    sm->n.rf_write_arrays += arrays_used(sm, id, op->next_write, true);
     uint32_t word = op->next_write++;
     if (__builtin_expect(sm->mech.n, 0) && written(sm, id, word))
         return;
     clear_register(sm, op->warp, op->i->d + word);
     if (op->next_write < op->writes) /* else the end of the op does it */
-        warp_update(sm, op->warp);
+        warp_freed(sm, op->warp);
     request_write(sm, id);
 }
 
@@ -268,8 +301,9 @@ void core_arbitrate(struct sm *sm) {
 }
 
 void sm_collect(struct sm *sm, uint64_t now) {
-    if (HAS(sm, arbitrate))
-        point_arbitrate(sm, now);
+    if (HAS(sm, banks, arbitrate))
+        OWNER(sm, banks, arbitrate, now);
     else
         core_arbitrate(sm);
+    sm->served = now;
 }

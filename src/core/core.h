@@ -29,7 +29,11 @@ enum {
     CORE_ARRAYS = 8,   /* arrays side by side in a register bank, each of four lanes */
     CORE_WHEEL = 2048, /* cycles ahead that a completion can be scheduled */
     CORE_NONE = -1,
-    CORE_OWN = 0xffff, /* instead of a warp: the op is a mechanism's own */
+    CORE_BUFFER = 16,           /* instructions a warp's buffer holds at most; a power of two */
+    CORE_AHEAD = 32,            /* instructions from a warp's fetch pc on that can be skipped */
+    CORE_STREAMS = 2,           /* second instruction streams that an SM can have */
+    CORE_NO_BLOCK = UINT16_MAX, /* instead of a block slot: the warp is a second stream */
+    CORE_NO_PC = -1,            /* of ops that are not in the code the warp runs */
 };
 #define CORE_REQUEST 0x80000000u /* in the token of an access to memory: it is a mechanism's own */
 
@@ -40,6 +44,7 @@ enum core_space { CORE_GLOBAL, CORE_SHARED, CORE_LOCAL, CORE_TEXTURE };
 /* What an SM is made of. */
 struct core_spec {
     uint32_t warps, blocks;     /* resident at most */
+    uint32_t registers;         /* of a whole warp, in all banks */
     uint32_t schedulers, width; /* width: instructions one scheduler issues in a cycle, from one warp */
     enum core_sched policy;
     uint32_t active;       /* two-level: warps of a scheduler in its active set */
@@ -87,41 +92,52 @@ struct core_need {
 /* An instruction on its way; a cache line each, which also makes finding one by number cheap. */
 struct core_op {
     _Alignas(64) const struct xinst *i;
-    int32_t next; /* list link */
+    const struct core_need *need;
+    uint64_t ready; /* cycle from which the unit may take it */
+    int32_t next;   /* list link */
+    int32_t pc;     /* in the code its warp runs; CORE_NO_PC: it was injected by a mechanism */
+    uint32_t mask;  /* lanes for which it took effect */
     uint16_t warp;
+    uint16_t place;               /* physical register of the word that waits for its bank */
+    uint16_t passes;              /* shared memory, filter of the texture unit */
+    uint16_t naccess, sent, done; /* other memory */
+    int16_t accesses;             /* slot in access_pool, or CORE_NONE */
+    uint16_t delay;               /* cycles that mechanisms add to its execution */
     uint8_t pending;              /* operand reads not yet granted */
     uint8_t writes;               /* destination words not yet written */
     uint8_t next_write;           /* the one waiting for its bank */
     uint8_t space;                /* enum core_space of memory instructions */
-    uint16_t passes;              /* shared memory, filter of the texture unit */
-    uint16_t naccess, sent, done; /* other memory */
-    int16_t accesses;             /* slot in access_pool, or CORE_NONE */
     uint8_t lanes;                /* that execute */
     uint8_t read_arrays;          /* CORE_ARRAYS of a bank that one read activates ... */
     uint8_t write_arrays;         /* ... and one write: those of active lanes */
-    uint32_t mask;                /* lanes for which it took effect */
-    uint16_t delay;               /* cycles that mechanisms add to its execution */
-    uint8_t holder;               /* the mechanism that last looked at it, by place in the stack */
-    bool taken;                   /* a mechanism sees to its result */
-    bool injected;                /* by a mechanism: not of the program */
-    bool offered;                 /* mechanisms have seen it at the access point */
-    uint64_t ready;               /* cycle from which the unit may take it */
+    bool taken : 1;               /* a mechanism sees to its result */
+    bool offered : 1;             /* the owner of memory accesses has seen it */
 };
+_Static_assert(sizeof(struct core_op) == 64, "an op is a cache line");
 
 struct core_warp {
-    struct warp *w;                 /* NULL: slot is free */
+    struct warp *w; /* NULL: slot is free */
+    struct exec *x; /* the code it runs: the launch's, or a second stream's own */
+    const struct core_need *needs;
+    uint32_t ncode;                 /* its instructions */
     uint64_t pending[4], memory[4]; /* registers to be written; those of them by loads */
+    uint8_t words;                  /* of these that the code uses */
     uint8_t pending_preds;
-    uint32_t buffered; /* instructions in the buffer, starting with next */
-    uint32_t next;     /* pc of the first of them, or of the next to fetch */
+    bool fetching; /* waits for the instruction cache */
+    bool fence;    /* waits for its stores */
+    uint8_t most;  /* instructions its next fetch brings at most */
+    /* The buffer: a ring of instructions in program order by pc, `buffered` of which can issue, from first
+     * on; behind them `arriving` ones that are being decoded. What was skipped is not in it. */
+    uint8_t first, buffered, arriving;
+    uint32_t buffer[CORE_BUFFER];
+    uint32_t next;     /* pc of the first of them, or, if there is none, fetch_pc */
+    uint32_t fetch_pc; /* of the next instruction to fetch */
+    uint32_t skips;    /* instructions from fetch_pc on that will not be fetched, as bits; never its first */
     uint64_t arrive;   /* cycle in which fetched instructions enter the buffer */
-    uint32_t arriving;
-    bool fetching;     /* waits for the instruction cache */
-    bool fence;        /* waits for its stores */
     uint32_t stores;   /* unanswered stores and atomics */
     uint32_t inflight; /* ops on their way */
     uint32_t epoch;    /* counts flushes of the buffer, so that late fetches are recognised */
-    uint32_t block;    /* block slot */
+    uint32_t block;    /* block slot, or CORE_NO_BLOCK */
     uint64_t age;      /* order of arrival */
     uint64_t local_base;
     struct {
@@ -129,6 +145,16 @@ struct core_warp {
         uint32_t pc, times,
             others; /* times: it was repeated; others: ordered accesses elsewhere since then */
     } spin;         /* the ordered access that may be a spin loop's */
+};
+
+/* A second instruction stream: code of a mechanism's own, which one warp of no block runs. Made for a launch
+ * (core_stream_open), started and stopped while it runs. */
+struct core_stream {
+    struct exec x; /* a copy of the launch's, with the stream's code and counts */
+    struct core_need *needs;
+    struct cta *cta; /* of the one warp; the registers are its own */
+    uint32_t slot;   /* warp slot, while it runs */
+    bool running;
 };
 
 struct core_block {
@@ -139,13 +165,17 @@ struct core_block {
 struct sm {
     const struct core_spec *spec;
     const struct core_need *needs; /* per instruction of the kernel */
-    struct exec *x;
+    struct exec *x;                /* the launch */
     struct memsys *mem;
+    const struct port_times *port; /* when memory has something for this SM */
     uint32_t id;
+    uint32_t fit; /* blocks of the launch that the SM has room for at once */
 
     struct core_warp warps[CORE_MAX_WARPS];
     uint64_t resident_before; /* n.resident_warps when the launch began */
     uint64_t resident;        /* warp slots in use; these sets are bits by slot */
+    uint64_t streaming;       /* those of second streams */
+    uint32_t nwarps;          /* those of the program */
     uint64_t valid;           /* buffer not empty */
     uint64_t clear;           /* scoreboard lets the next instruction pass */
     uint64_t on_memory;       /* if not: a load is what it waits for */
@@ -159,6 +189,12 @@ struct sm {
     uint64_t active[4];       /* two-level: active set */
     uint64_t fetch_group[4];
     uint32_t fetch_last[4];
+    uint64_t fetch_latency; /* of the instruction cache */
+    struct core_found {
+        uint64_t at;
+        uint32_t token;
+    } * found; /* ring of fetches that hit, in the order in which they are answered */
+    uint32_t found_first, found_count, nfound;
     struct {
         uint64_t until;
         uint32_t warp;
@@ -177,10 +213,12 @@ struct sm {
     uint32_t read_banks, write_banks;       /* banks with waiting requests */
     struct core_read {
         int16_t op, source; /* which of the op's sources; CORE_NONE: a read for a mechanism */
+        uint16_t place;     /* physical register */
         int32_t next;
     } * reads;
     int32_t free_read;
     int32_t ready[UNIT_COUNT][2]; /* FIFO of ops whose operands are complete */
+    uint32_t ready_units;         /* those that have one */
     uint64_t unit_free[UNIT_COUNT][4];
     int32_t lsu[2]; /* FIFO of memory ops in the load/store unit */
     uint32_t lsu_length;
@@ -196,7 +234,11 @@ struct sm {
     uint32_t naccess_free;
     uint32_t outstanding; /* ops that wait for memory */
 
+    struct core_stream streams[CORE_STREAMS];
+    uint32_t nstreams;
+
     uint64_t now;        /* last cycle ticked */
+    uint64_t served;     /* last cycle in which the banks were served */
     struct probe *probe; /* watchers, or NULL */
     bool fault, ended;   /* ended: some warp has exited and has nothing on its way */
     struct core_counters n;
@@ -204,10 +246,15 @@ struct sm {
 
     struct mech_stack mech;
     struct {
-        bool on; /* --check: values that mechanisms supply are compared with those computed */
+        bool on;            /* --check: values that mechanisms supply are compared with those computed */
+        bool approximate;   /* they may differ: that is counted, and no mistake */
+        uint64_t differing; /* ... so often */
         struct str *out;
     } check;
 };
+
+extern const struct counter_table core_counter_table; /* struct core_counters */
+extern const struct counter_table core_lane_table;    /* struct core_lanes */
 
 /* What the kernel needs of the scoreboard, per instruction; in the arena. */
 struct core_need *core_needs(struct arena *a, const struct image *img);
@@ -217,10 +264,13 @@ struct core_need core_need(const struct xinst *i);
 struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *mem, uint32_t id);
 /* Prepares for a launch: no blocks, nothing under way. marks: of each mechanism of the stack. */
 void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, const void *const *marks);
-/* The launch has ended. NULL, or the invariant of a mechanism that does not hold. */
-const char *sm_finish(struct sm *sm);
-/* Cycles in which the SM slept, and will not be ticked any more. */
-void sm_sleep(struct sm *sm, uint64_t cycles);
+/* The launch has ended; cut: the rest of it runs untimed. NULL, or the invariant of a mechanism that does not
+ * hold. */
+const char *sm_finish(struct sm *sm, bool cut);
+/* Frees what belongs to the launch alone, however it ended. */
+void sm_close(struct sm *sm);
+/* May a block of so many warps enter, as far as mechanisms have a say? */
+bool sm_admits(struct sm *sm, uint32_t warps);
 /* Puts a block (already started) on the SM; false when no slot for it is free. */
 bool sm_add_block(struct sm *sm, struct cta *c);
 /* One cycle. Returns the next cycle in which the SM may have something to do, NEVER when it only waits for
@@ -234,13 +284,109 @@ bool sm_idle(const struct sm *sm);
 uint32_t sm_describe(const struct sm *sm, struct str *out, uint32_t most);
 
 /* ---- between the files of core/ ---- */
+static inline uint64_t warp_bit(uint32_t slot) {
+    return UINT64_C(1) << slot;
+}
+
+/* One bit of a set of warps. */
+static inline void set_bit(uint64_t *set, uint64_t bit, bool on) {
+    *set = (*set & ~bit) | ((0 - (uint64_t)on) & bit);
+}
+
+/* Registers or predicates came off the scoreboard, or the next instruction is another one: may it pass? */
+static inline void warp_score(struct sm *sm, const struct core_warp *cw, uint64_t bit) {
+    const struct core_need *n = &cw->needs[cw->next];
+    uint64_t wait = n->regs[0] & cw->pending[0], mem = n->regs[0] & cw->memory[0];
+    for (uint32_t k = 1; k < cw->words; k++) {
+        wait |= n->regs[k] & cw->pending[k];
+        mem |= n->regs[k] & cw->memory[k];
+    }
+    set_bit(&sm->clear, bit, !(wait | (n->preds & cw->pending_preds)));
+    set_bit(&sm->on_memory, bit, mem);
+}
+
+/* Registers or predicates came off the scoreboard. */
+static inline void warp_freed(struct sm *sm, uint32_t slot) {
+    if (!(sm->clear >> slot & 1))
+        warp_score(sm, &sm->warps[slot], warp_bit(slot));
+}
+
+/* Instructions came into the buffer, or are on their way to it. */
+static inline void warp_buffer(struct sm *sm, uint32_t slot) {
+    const struct core_warp *cw = &sm->warps[slot];
+    uint64_t bit = warp_bit(slot);
+    set_bit(&sm->valid, bit, cw->buffered);
+    set_bit(&sm->arriving, bit, cw->arriving);
+    set_bit(&sm->hungry, bit,
+            cw->w->live && !cw->fetching && !cw->arriving && cw->buffered < sm->spec->ibuffer &&
+                cw->fetch_pc < cw->ncode);
+}
+
+/* All of that, and the next instruction is another one. */
+static inline void warp_update(struct sm *sm, uint32_t slot) {
+    const struct core_warp *cw = &sm->warps[slot];
+    const struct core_need *n = &cw->needs[cw->next];
+    uint64_t bit = warp_bit(slot);
+    warp_buffer(sm, slot);
+    set_bit(&sm->control, bit, n->control);
+    set_bit(&sm->memory, bit, n->memory);
+    warp_score(sm, cw, bit);
+}
+
+/* Warps that could issue, if units and collectors let them. */
+static inline uint64_t ready_warps(const struct sm *sm) {
+    return sm->resident & sm->valid & sm->clear & ~(sm->blocked | sm->held);
+}
+
+/* Fetch and buffers (fetch.c). */
 void sm_fetch(struct sm *sm, uint64_t now);
+/* The instruction in front of the warp's buffer leaves it. */
+static inline void buffer_pop(struct core_warp *cw) {
+    cw->first = (cw->first + 1) % CORE_BUFFER;
+    cw->buffered--;
+}
+/* The pc of the first instruction in the warp's buffer, or of the next to be fetched. */
+static inline uint32_t buffer_front(const struct core_warp *cw) {
+    return cw->buffered + cw->arriving ? cw->buffer[cw->first] : cw->fetch_pc;
+}
+/* The warp's path passes over instructions that were skipped, from one pc up to another. */
+void path_pass(struct sm *sm, uint32_t slot, uint32_t from, uint32_t to);
+/* Empties the buffer; the warp goes on at pc. */
+void buffer_flush(struct sm *sm, uint32_t slot, uint32_t pc);
+/* Scheduling (sched.c). */
 void sm_issue(struct sm *sm, uint64_t now);
 bool sm_can_issue(const struct sm *sm);                /* a ready warp finds what it needs, or may */
 void issue_sleep(const struct sm *sm, uint64_t cycle); /* tells what warps of a sleeping SM wait for */
-void sm_account(struct sm *sm, uint64_t cycles);       /* counts cycles in which the SM slept */
-void sm_collect(struct sm *sm, uint64_t now);          /* banks: writes, then operand reads */
-void sm_dispatch(struct sm *sm, uint64_t now);         /* from collectors to units */
+/* Two-level scheduling: the active set of a scheduler, brought up to date. */
+uint64_t sched_active(struct sm *sm, uint32_t sched);
+void sm_account(struct sm *sm, uint64_t cycles); /* counts cycles in which the SM slept (slots.c) */
+/* One instruction (issue.c). rides: with that of another warp, whose slot, collector and unit serve both; its
+ * op is returned, as if taken. */
+int32_t warp_issue(struct sm *sm, uint32_t slot, uint64_t now, bool rides);
+/* The warp's instruction at pc took effect: where it goes on, and whether it waits. */
+void warp_advance(struct sm *sm, uint32_t slot, uint32_t pc);
+/* Does the warp repeat an ordered access, as it does when it waits for another of its own lanes (spin.c)? */
+bool warp_spins(struct core_warp *cw, const struct xinst *i, uint32_t m);
+/* Control instructions and barriers (control.c). */
+void control_issue(struct sm *sm, uint32_t slot, const struct xinst *i, uint32_t m, uint64_t now);
+/* Full warps are the rule, and hosts without an instruction for it take their time to count bits. */
+static inline uint32_t lanes_of(uint32_t m) {
+    return m == UINT32_MAX ? WARP_LANES : (uint32_t)__builtin_popcount(m);
+}
+/* Counts an instruction that issues for so many lanes. */
+static inline void count_issue(struct sm *sm, const struct xinst *i, uint32_t lanes) {
+    sm->n.thread_insts += lanes;
+    sm->n.branches += i->kind == X_BRA || i->kind == X_BRX;
+    sm->n.barriers += i->kind == X_BAR;
+}
+/* A warp begins in a free slot; of start, what tells it from others is filled in. */
+void warp_enter(struct sm *sm, uint32_t slot, struct core_warp start);
+/* The stream in a warp slot has ended, and the slot is free (stream.c). */
+void stream_ended(struct sm *sm, uint32_t slot);
+/* A fault of the warp ends the launch. */
+void warp_fault(struct sm *sm, const struct core_warp *cw);
+void sm_collect(struct sm *sm, uint64_t now);  /* banks: writes, then operand reads */
+void sm_dispatch(struct sm *sm, uint64_t now); /* from collectors to units */
 /* When a waiting op can go to its unit; NEVER when that takes an answer of memory. */
 uint64_t units_next(const struct sm *sm, uint64_t now);
 /* The cache has refused the first op in the load/store or texture queue, and has not changed since. */
@@ -258,14 +404,14 @@ void sm_tex(struct sm *sm, uint64_t now);
 /* Offers the next access of an op to a cache; epoch: that of the cache when it last refused. */
 enum core_sent { SENT_NONE, SENT_SOME, SENT_ALL };
 enum core_sent op_send(struct sm *sm, int32_t op, enum mem_client client, uint32_t *epoch, uint64_t now);
-void op_read_operands(struct sm *sm, int32_t op, const struct core_need *need, uint64_t now);
+/* The op takes a collector and asks the banks for its operands. */
+void op_collect(struct sm *sm, int32_t op);
 void op_finish_at(struct sm *sm, int32_t op, uint64_t cycle);
 /* Execution is over: results go to the banks, or the op ends. */
 void op_writeback(struct sm *sm, int32_t op);
 void op_end(struct sm *sm, int32_t op);
 /* A store or atomic has been answered: the warp may wait for that at a fence. */
 void store_done(struct sm *sm, uint32_t warp);
-void warp_update(struct sm *sm, uint32_t slot); /* scoreboard and buffer state of a warp after a change */
 uint32_t bank_of(const struct sm *sm, uint32_t warp, uint32_t reg);
 
 /* Events for watchers (tell.c): TELL(sm, tell_op(sm, PROBE_END, id)) calls only if there are any. */
@@ -276,8 +422,8 @@ uint32_t bank_of(const struct sm *sm, uint32_t warp, uint32_t reg);
     } while (0)
 void tell_block(const struct sm *sm, enum probe_kind kind, const struct cta *c);
 void tell_warp(const struct sm *sm, enum probe_kind kind, uint32_t slot);
-/* Of n instructions behind those buffered. */
-void tell_fetch(const struct sm *sm, enum probe_kind kind, uint32_t slot, uint32_t n);
+/* Of n instructions from pc on. */
+void tell_fetch(const struct sm *sm, enum probe_kind kind, uint32_t slot, uint32_t pc, uint32_t n);
 /* ISSUE or EFFECT of the warp's next instruction; op CORE_NONE: control. */
 void tell_issue(const struct sm *sm, enum probe_kind kind, uint32_t slot, uint32_t mask, int32_t op);
 void tell_op(const struct sm *sm, enum probe_kind kind, int32_t op);
@@ -292,7 +438,7 @@ void tell_refused(const struct sm *sm, uint64_t warps);
 /* What mechanisms do: an op that is not the program's; instructions passed over; words about an op, which
  * stay. */
 void tell_inject(const struct sm *sm, int32_t op);
-void tell_skip(const struct sm *sm, uint32_t slot, uint32_t n);
+void tell_skip(const struct sm *sm, uint32_t slot, uint32_t pc);
 void tell_note(const struct sm *sm, int32_t op, const char *text);
 
 /* Singly linked FIFOs of ops: head and tail. */

@@ -21,6 +21,7 @@ static bool provides(const struct core_op *op, const struct core_need *need, cha
 
 /* Which instruction on its way holds up the warp's next one, and by what. */
 static void describe_data(const struct sm *sm, uint32_t s, struct str *out) {
+    const struct core_warp *cw = &sm->warps[s];
     bool *unused = xcalloc(sm->nops, sizeof *unused);
     for (int32_t op = sm->free_op; op != CORE_NONE; op = sm->ops[op].next)
         unused[op] = true;
@@ -28,10 +29,10 @@ static void describe_data(const struct sm *sm, uint32_t s, struct str *out) {
     for (uint32_t k = 0; k < sm->nops; k++) {
         const struct core_op *op = &sm->ops[k];
         char name[8];
-        if (unused[k] || op->injected || op->warp != s || !provides(op, &sm->needs[sm->warps[s].next], name))
+        if (unused[k] || op->pc == CORE_NO_PC || op->warp != s || !provides(op, &cw->needs[cw->next], name))
             continue;
         str_printf(out, ": %s, from ", name);
-        exec_describe_place(sm->x, (uint32_t)(op->i - sm->x->img->code), out);
+        exec_describe_place(cw->x, (uint32_t)op->pc, out);
         break;
     }
     free(unused);
@@ -61,13 +62,16 @@ uint32_t sm_describe(const struct sm *sm, struct str *out, uint32_t most) {
         const struct cta *c = w->cta;
         if (n >= most)
             continue;
-        str_printf(out, "  SM %u, block (%u,%u,%u), warp %u: ", sm->id, c->id[0], c->id[1], c->id[2],
-                   w->index);
+        if (sm->streaming >> s & 1)
+            str_printf(out, "  SM %u, a stream of instructions of a mechanism: ", sm->id);
+        else
+            str_printf(out, "  SM %u, block (%u,%u,%u), warp %u: ", sm->id, c->id[0], c->id[1], c->id[2],
+                       w->index);
         describe_wait(sm, s, out);
         str_printf(out, "\n");
         exec_describe_paths(w, out);
     }
-    if (HAS(sm, describe) && n < most)
-        point_describe(sm, out);
+    if (HAS(sm, life, describe) && n < most)
+        point_life_describe(sm, out);
     return n;
 }

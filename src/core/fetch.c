@@ -1,10 +1,66 @@
 /* Fetch: each cycle every group of warps may read the instruction cache once, for the next warp in turn whose
- * buffer has room; those with nothing in it go first, as they have room for a whole fetch. A line holds 16
- * instructions; a fetch brings fetch_width of them, not across a line's end.
- */
-#include "core/points.h"
+ * buffer has room; those with nothing in it go first, as they have room for a whole fetch. A fetch brings
+ * fetch_width instructions, not across a line's end.
+ *
+ * A warp fetches ahead of what it issues, from a pc of its own, straight on until a control instruction takes
+ * it elsewhere and empties the buffer. A mechanism can skip instructions that are not fetched yet: a fetch
+ * passes over them, so that it brings as many as if they were not in the code. The warp's path, which stands
+ * at the first instruction of the buffer, passes over them when all before them has issued. */
+#include <assert.h>
 
-enum { LINE_INSTS = MEM_LINE / INST_BYTES };
+#include "core/points.h"
+#include "core/view.h"
+
+void buffer_flush(struct sm *sm, uint32_t s, uint32_t pc) {
+    struct core_warp *cw = &sm->warps[s];
+    cw->next = cw->fetch_pc = pc;
+    cw->buffered = cw->arriving = 0;
+    cw->skips = 0;
+    cw->fetching = false;
+    cw->epoch++;
+    TELL(sm, tell_warp(sm, PROBE_FLUSH, s));
+}
+
+void path_pass(struct sm *sm, uint32_t s, uint32_t from, uint32_t to) {
+    struct core_warp *cw = &sm->warps[s];
+    for (uint32_t pc = from; HAS(sm, stream, passed) && pc < to; pc++) {
+        simt_top(cw->w)->pc = pc;
+        OWNER(sm, stream, passed, s, pc);
+    }
+    simt_top(cw->w)->pc = to;
+}
+
+/* The path passes over what was skipped before the first instruction of the buffer; nothing before that is
+ * left. The warp has one path, so that no reconvergence point lies between. */
+static void pass_skipped(struct sm *sm, uint32_t s) {
+    struct core_warp *cw = &sm->warps[s];
+    uint32_t from = cw->next;
+    cw->next = buffer_front(cw);
+    path_pass(sm, s, from, cw->next);
+}
+
+/* Asks the owner of the stream what becomes of each instruction that was decoded. */
+static COLD void decode_each(struct sm *sm, uint32_t s, uint64_t now) {
+    struct core_warp *cw = &sm->warps[s];
+    while (cw->arriving) {
+        uint32_t at = cw->first + cw->buffered, pc = cw->buffer[at % CORE_BUFFER];
+        enum mech_decode verdict = OWNER(sm, stream, decoded, s, pc, now);
+        if (verdict == DECODE_WAIT)
+            return;
+        sm->n.decoded++;
+        cw->arriving--;
+        if (verdict == DECODE_KEEP) {
+            cw->buffered++;
+            continue;
+        }
+        assert(!cw->needs[pc].control);
+        TELL(sm, tell_skip(sm, s, pc));
+        for (uint32_t k = 0; k < cw->arriving; k++)
+            cw->buffer[(at + k) % CORE_BUFFER] = cw->buffer[(at + k + 1) % CORE_BUFFER];
+        if (!cw->buffered)
+            pass_skipped(sm, s);
+    }
+}
 
 static void arrivals(struct sm *sm, uint64_t now) {
     for (uint64_t left = sm->arriving; left; left &= left - 1) {
@@ -12,59 +68,109 @@ static void arrivals(struct sm *sm, uint64_t now) {
         struct core_warp *cw = &sm->warps[s];
         if (cw->arrive > now)
             continue;
-        sm->n.decoded += cw->arriving;
-        cw->buffered += cw->arriving;
-        cw->arriving = 0;
+        if (HAS(sm, stream, decoded)) {
+            decode_each(sm, s, now);
+            warp_update(sm, s);
+        } else {
+            sm->n.decoded += cw->arriving;
+            cw->buffered += cw->arriving;
+            cw->arriving = 0;
+        }
         TELL(sm, tell_warp(sm, PROBE_BUFFER, s));
-        warp_update(sm, s);
+        warp_buffer(sm, s);
     }
 }
 
-/* Instructions that a fetch brings if it is answered now. */
-static uint32_t fetch_count(const struct sm *sm, const struct core_warp *cw) {
-    uint32_t pc = cw->next + cw->buffered, room = sm->spec->ibuffer - cw->buffered;
-    uint32_t n = sm->spec->fetch_width < room ? sm->spec->fetch_width : room,
-             end = LINE_INSTS - pc % LINE_INSTS;
-    n = n < end ? n : end;
-    return pc + n > sm->x->img->ncode ? sm->x->img->ncode - pc : n;
+/* The pc behind the line that a fetch reads, or behind the code. */
+static uint32_t fetch_end(const struct sm *sm, const struct core_warp *cw) {
+    uint32_t end = (cw->fetch_pc | (sm->spec->coalescer.line / INST_BYTES - 1)) + 1;
+    return end < cw->ncode ? end : cw->ncode;
+}
+
+/* Instructions that a fetch may bring if it is answered now, by room and width. */
+static uint32_t fetch_limit(const struct sm *sm, const struct core_warp *cw) {
+    uint32_t room = sm->spec->ibuffer - cw->buffered;
+    return cw->most < room ? cw->most : room;
+}
+
+/* Tells which instructions a fetch brings, as runs of consecutive ones. */
+static COLD void tell_runs(const struct sm *sm, enum probe_kind kind, uint32_t s) {
+    const struct core_warp *cw = &sm->warps[s];
+    uint32_t left = fetch_limit(sm, cw), end = fetch_end(sm, cw), run = 0;
+    for (uint32_t pc = cw->fetch_pc, k = 0; left && pc < end; pc++, k++) {
+        bool skipped = cw->skips >> k & 1;
+        run += !skipped;
+        left -= !skipped;
+        if (run && (skipped || !left || pc + 1 == end)) {
+            tell_fetch(sm, kind, s, pc + !skipped - run, run);
+            run = 0;
+        }
+    }
 }
 
 static void bring(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct core_warp *cw = &sm->warps[s];
-    cw->arriving = fetch_count(sm, cw);
+    uint32_t left = fetch_limit(sm, cw), end = fetch_end(sm, cw), pc = cw->fetch_pc;
+    TELL(sm, tell_runs(sm, PROBE_DECODE, s));
+    for (uint32_t at = cw->first + cw->buffered; left && pc < end; pc++, cw->skips >>= 1) {
+        if (cw->skips & 1)
+            continue;
+        cw->buffer[at++ % CORE_BUFFER] = pc;
+        cw->arriving++;
+        left--;
+    }
+    for (; cw->skips & 1; cw->skips >>= 1)
+        pc++;
+    cw->fetch_pc = pc;
     cw->arrive = cycle + sm->spec->decode;
-    TELL(sm, tell_fetch(sm, PROBE_DECODE, s, cw->arriving));
-    warp_update(sm, s);
+    cw->most = (uint8_t)sm->spec->fetch_width;
+    warp_buffer(sm, s);
 }
 
 static void fetch_one(struct sm *sm, uint32_t s, uint64_t now) {
     struct core_warp *cw = &sm->warps[s];
-    uint64_t addr = sm->x->img->address + (uint64_t)(cw->next + cw->buffered) * INST_BYTES;
-    struct mem_access a = {.line = addr & ~(uint64_t)(MEM_LINE - 1),
+    uint64_t addr = cw->x->img->address + (uint64_t)cw->fetch_pc * INST_BYTES;
+    uint32_t line = sm->spec->coalescer.line;
+    struct mem_access a = {.line = addr & ~(uint64_t)(line - 1),
                            .lanes = 1,
-                           .bytes = MEM_LINE,
-                           .sectors = MEM_ALL_SECTORS,
+                           .bytes = (uint16_t)line,
+                           .sectors = mem_all_sectors(line),
                            .kind = MEM_LOAD};
     sm->n.fetches++;
-    enum mem_result r = memsys_access(sm->mem, now, sm->id, MEM_INST, &a, s | cw->epoch << 8);
+    uint32_t token = s | cw->epoch << 8;
+    enum mem_result r = memsys_fetch(sm->mem, now, sm->id, &a, token);
+    if (r == MEM_HIT) {
+        uint32_t at = sm->found_first + sm->found_count++;
+        sm->found[at < sm->nfound ? at : at - sm->nfound] =
+            (struct core_found){now + sm->fetch_latency, token};
+    }
     if (mem_accepted(r)) {
         cw->fetching = true;
-        sm->hungry &= ~(UINT64_C(1) << s);
-        TELL(sm, tell_fetch(sm, PROBE_FETCH, s, fetch_count(sm, cw)));
+        sm->hungry &= ~warp_bit(s);
+        TELL(sm, tell_runs(sm, PROBE_FETCH, s));
     } else {
         sm->n.fetch_stalls++;
     }
 }
 
+/* Instructions have come for a fetch, unless its warp has gone elsewhere meanwhile. */
+static void answer(struct sm *sm, uint32_t token, uint64_t now) {
+    struct core_warp *cw = &sm->warps[token & 0xff];
+    if (cw->w && (cw->epoch & 0xffffff) == token >> 8) {
+        cw->fetching = false;
+        bring(sm, token & 0xff, now);
+    }
+}
+
 static void replies(struct sm *sm, uint64_t now) {
     struct mem_done d;
-    while (memsys_pop(sm->mem, now, sm->id, MEM_INST, &d)) {
-        struct core_warp *cw = &sm->warps[d.token & 0xff];
-        if (cw->w && (cw->epoch & 0xffffff) == d.token >> 8) {
-            cw->fetching = false;
-            bring(sm, d.token & 0xff, now);
-        }
+    while (sm->found_count && sm->found[sm->found_first].at <= now) {
+        answer(sm, sm->found[sm->found_first].token, now);
+        sm->found_first = sm->found_first + 1 < sm->nfound ? sm->found_first + 1 : 0;
+        sm->found_count--;
     }
+    while (sm->port->done[MEM_INST] <= now && memsys_pop(sm->mem, now, sm->id, MEM_INST, &d))
+        answer(sm, d.token, now);
 }
 
 void sm_fetch(struct sm *sm, uint64_t now) {
@@ -72,8 +178,10 @@ void sm_fetch(struct sm *sm, uint64_t now) {
     if (sm->arriving)
         arrivals(sm, now);
     uint64_t hungry = sm->hungry & ~sm->blocked;
-    if (HAS(sm, fetch))
-        hungry = point_fetch(sm, hungry, now);
+    if (HAS(sm, stream, fetch) && hungry) {
+        hungry = OWNER(sm, stream, fetch, hungry, now);
+        hungry &= sm->hungry; /* skipping may have led to the end of the code */
+    }
     for (uint32_t g = 0; g < sm->spec->fetch_groups && hungry; g++) {
         uint64_t set = hungry & sm->fetch_group[g];
         if (!set)
@@ -85,4 +193,42 @@ void sm_fetch(struct sm *sm, uint64_t now) {
         sm->fetch_last[g] = s;
         fetch_one(sm, s, now);
     }
+}
+
+bool core_can_skip(const struct sm *sm, uint32_t warp) {
+    const struct core_warp *cw = &sm->warps[warp];
+    if (!cw->w || cw->w->depth != 1 || cw->fetching || cw->arriving || sm->blocked >> warp & 1)
+        return false;
+    for (uint32_t k = 0; k < cw->buffered; k++)
+        if (cw->needs[cw->buffer[(cw->first + k) % CORE_BUFFER]].control)
+            return false;
+    return true;
+}
+
+void core_skip(struct sm *sm, uint32_t warp, uint32_t pc) {
+    struct core_warp *cw = &sm->warps[warp];
+    assert(core_can_skip(sm, warp) && pc - cw->fetch_pc < CORE_AHEAD && pc < cw->ncode);
+    assert(!cw->needs[pc].control);
+    TELL(sm, tell_skip(sm, warp, pc));
+    cw->skips |= 1u << (pc - cw->fetch_pc);
+    if (!(cw->skips & 1))
+        return;
+    for (; cw->skips & 1; cw->skips >>= 1)
+        cw->fetch_pc++;
+    if (!cw->buffered)
+        pass_skipped(sm, warp);
+    warp_update(sm, warp);
+}
+
+void core_fetch_most(struct sm *sm, uint32_t warp, uint32_t n) {
+    assert(n);
+    sm->warps[warp].most = (uint8_t)(n < sm->spec->fetch_width ? n : sm->spec->fetch_width);
+}
+
+void core_redirect(struct sm *sm, uint32_t warp) {
+    struct core_warp *cw = &sm->warps[warp];
+    const struct simt_entry *e = simt_top(cw->w);
+    if (e && e->pc != cw->next)
+        buffer_flush(sm, warp, e->pc);
+    warp_update(sm, warp);
 }

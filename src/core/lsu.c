@@ -11,7 +11,7 @@ static enum core_space space_of(const struct xinst *i, uint64_t first) {
         return CORE_LOCAL;
     case MS_GENERIC: /* lanes of one instruction point into one space in all code worth timing: the first one
                         tells */
-        if (first >> 32 == WINDOW_HI && (uint32_t)first >= SHARED_WINDOW && (uint32_t)first < WINDOW_END)
+        if (first >> 32 == WINDOW_HI && (uint32_t)first >= SHARED_WINDOW && (uint32_t)first < LOCAL_END)
             return (uint32_t)first < LOCAL_WINDOW ? CORE_SHARED : CORE_LOCAL;
         return CORE_GLOBAL;
     default:
@@ -39,7 +39,7 @@ void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const 
         tex_prepare(sm, cw, op, i, m);
         return;
     }
-    exec_addresses(sm->x, cw->w, i, m, a);
+    exec_addresses(cw->x, cw->w, i, m, a);
     uint64_t first = a[__builtin_ctz(m)];
     op->space = i->kind == X_LDC ? CORE_GLOBAL : (uint8_t)space_of(i, first);
     bool generic = q->space == MS_GENERIC;
@@ -58,11 +58,11 @@ void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const 
     if (ci.kind == MEM_ATOMIC && i->ndw)
         ci.flags |= MEM_RETURN;
     if (i->kind == X_LDC) {
-        op->naccess = (uint16_t)coalesce_constant(&ci, a, out);
+        op->naccess = (uint16_t)coalesce_constant(&sm->spec->coalescer, &ci, a, out);
     } else if (op->space == CORE_LOCAL) {
         ci.flags |= MEM_LOCAL;
         narrow(at, a, generic ? LOCAL_WINDOW : 0);
-        op->naccess = (uint16_t)coalesce_local(&ci, cw->local_base, at, out);
+        op->naccess = (uint16_t)coalesce_local(&sm->spec->coalescer, &ci, cw->local_base, at, out);
     } else {
         op->naccess = (uint16_t)coalesce(&sm->spec->coalescer, &ci, a, out);
     }
@@ -163,10 +163,10 @@ void sm_lsu(struct sm *sm, uint64_t now) {
     if (id == CORE_NONE || sm->lsu_free > now)
         return;
     struct core_op *op = &sm->ops[id];
-    if (HAS(sm, access) && !op->offered) {
+    if (HAS(sm, memory, access) && !op->offered) {
         int32_t rest = op->next; /* whoever takes the op may queue it elsewhere at once */
         op->offered = true;
-        if (point_access(sm, id, now)) {
+        if (OWNER(sm, memory, access, id, now) == MECH_TAKEN) {
             sm->lsu[0] = rest;
             sm->lsu_length--;
             return;

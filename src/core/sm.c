@@ -50,15 +50,19 @@ struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *
     struct sm *sm = arena_new(a, struct sm);
     sm->spec = s;
     sm->mem = mem;
+    sm->port = memsys_port_times(mem, id);
+    sm->fetch_latency = memsys_cache(mem, id, MEM_INST)->spec.latency;
+    sm->nfound = (uint32_t)sm->fetch_latency * s->fetch_groups + 1;
+    sm->found = arena_array(a, struct core_found, sm->nfound);
     sm->id = id;
     sm->nops = OPS;
     sm->ops = arena_array(a, struct core_op, OPS);
     sm->reads = arena_array(a, struct core_read, READS);
     sm->access_pool = arena_array(a, struct mem_access, ACCESS_SLOTS * COALESCER_MAX);
-    for (uint32_t w = 0; w < s->warps; w++)
-        sm->group[w % s->schedulers] |= UINT64_C(1) << w;
-    for (uint32_t w = 0; w < s->warps; w++)
-        sm->fetch_group[w % s->fetch_groups] |= UINT64_C(1) << w;
+    for (uint32_t w = 0; w < CORE_MAX_WARPS; w++) {
+        sm->group[w % s->schedulers] |= warp_bit(w);
+        sm->fetch_group[w % s->fetch_groups] |= warp_bit(w);
+    }
     return sm;
 }
 
@@ -71,12 +75,13 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     sm->x = x;
     sm->needs = needs;
     sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->held = sm->hungry =
-        sm->arriving = 0;
-    sm->nblocks = 0;
+        sm->arriving = sm->streaming = 0;
+    sm->nblocks = sm->nwarps = sm->nstreams = 0;
+    sm->served = UINT64_MAX;
     sm->resident_before = sm->n.resident_warps;
-    sm->hold_first = sm->hold_count = 0;
+    sm->hold_first = sm->hold_count = sm->found_first = sm->found_count = 0;
     sm->collectors_used = sm->lsu_length = sm->tex_length = sm->outstanding = 0;
-    sm->read_banks = sm->write_banks = 0;
+    sm->read_banks = sm->write_banks = sm->ready_units = 0;
     sm->fault = sm->ended = false;
     sm->lsu_epoch = sm->tex_epoch = UINT32_MAX;
     sm->lsu_free = 0;
@@ -103,50 +108,62 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     for (uint32_t k = 0; k < ACCESS_SLOTS; k++)
         sm->access_free[k] = (int16_t)k;
     sm->naccess_free = ACCESS_SLOTS;
-    point_start(sm, marks);
+    point_life_start(sm, marks);
 }
 
-const char *sm_finish(struct sm *sm) {
+const char *sm_finish(struct sm *sm, bool cut) {
     /* All warps of a launch have as many registers: their sum need not be kept in every cycle. */
     sm->n.resident_regs += (sm->n.resident_warps - sm->resident_before) * sm->x->img->prog->nregs;
-    return point_finish(sm);
+    return point_life_finish(sm, cut);
 }
 
 bool sm_idle(const struct sm *sm) {
-    return !sm->nblocks && !sm->outstanding;
+    return !sm->nblocks && !sm->outstanding && !sm->streaming;
+}
+
+bool sm_admits(struct sm *sm, uint32_t warps) {
+    return !HAS(sm, life, admit) || point_life_admit(sm, warps);
+}
+
+void warp_enter(struct sm *sm, uint32_t s, struct core_warp start) {
+    start.epoch = sm->warps[s].epoch + 1;
+    start.age = sm->age++;
+    start.ncode = start.x->img->ncode;
+    start.words = (uint8_t)((start.x->img->prog->nregs + 63) / 64);
+    start.most = (uint8_t)sm->spec->fetch_width;
+    sm->warps[s] = start;
+    sm->resident |= warp_bit(s);
+    sm->nwarps += start.block != CORE_NO_BLOCK;
+    sm->valid &= ~warp_bit(s);
+    sm->blocked &= ~warp_bit(s);
+    TELL(sm, tell_warp(sm, PROBE_WARP_BEGIN, s));
+    warp_update(sm, s);
+    AT_POINT(sm, life, warp, s, true);
 }
 
 bool sm_add_block(struct sm *sm, struct cta *c) {
     uint32_t slot = 0;
     while (slot < sm->spec->blocks && sm->blocks[slot].cta)
         slot++;
-    uint64_t free =
-        ~sm->resident & (sm->spec->warps == 64 ? ~UINT64_C(0) : (UINT64_C(1) << sm->spec->warps) - 1);
+    uint64_t free = ~sm->resident & (~UINT64_C(0) >> (CORE_MAX_WARPS - sm->spec->warps));
     if (slot == sm->spec->blocks || (uint32_t)__builtin_popcountll(free) < c->nwarps)
         return false;
     sm->blocks[slot] = (struct core_block){c, c->nwarps};
     sm->nblocks++;
     sm->n.blocks++;
     TELL(sm, tell_block(sm, PROBE_BLOCK_BEGIN, c));
-    AT_POINT(sm, block, slot, true);
+    AT_POINT(sm, life, block, slot, true);
     for (uint32_t k = 0; k < c->nwarps; k++) {
         uint32_t s = (uint32_t)__builtin_ctzll(free);
         free &= free - 1;
         uint64_t local =
-            UINT64_C(0x400000000000) +
-            ((uint64_t)sm->id * CORE_MAX_WARPS + s) *
-                (((uint64_t)sm->x->local_bytes * WARP_LANES + MEM_LINE - 1) & ~(uint64_t)(MEM_LINE - 1));
-        sm->warps[s] = (struct core_warp){.w = &c->warps[k],
-                                          .block = slot,
-                                          .age = sm->age++,
-                                          .local_base = local,
-                                          .epoch = sm->warps[s].epoch + 1};
-        sm->resident |= UINT64_C(1) << s;
-        sm->valid &= ~(UINT64_C(1) << s);
-        sm->blocked &= ~(UINT64_C(1) << s);
-        TELL(sm, tell_warp(sm, PROBE_WARP_BEGIN, s));
-        warp_update(sm, s);
-        AT_POINT(sm, warp, s, true);
+            UINT64_C(0x400000000000) + ((uint64_t)sm->id * CORE_MAX_WARPS + s) *
+                                           (((uint64_t)sm->x->local_bytes * WARP_LANES + MEM_MAX_LINE - 1) &
+                                            ~(uint64_t)(MEM_MAX_LINE - 1));
+        warp_enter(
+            sm, s,
+            (struct core_warp){
+                .w = &c->warps[k], .x = sm->x, .needs = sm->needs, .block = slot, .local_base = local});
     }
     return true;
 }
@@ -155,26 +172,14 @@ uint32_t bank_of(const struct sm *sm, uint32_t warp, uint32_t reg) {
     return (sm->spec->mapping == MAP_WID ? warp : warp + reg) % sm->spec->banks;
 }
 
-/* Can the warp's next instruction pass the scoreboard? */
-void warp_update(struct sm *sm, uint32_t slot) {
-    struct core_warp *cw = &sm->warps[slot];
-    uint64_t bit = UINT64_C(1) << slot;
-    sm->valid = cw->buffered ? sm->valid | bit : sm->valid & ~bit;
-    sm->arriving = cw->arriving ? sm->arriving | bit : sm->arriving & ~bit;
-    bool hungry = cw->w->live && !cw->fetching && !cw->arriving && cw->buffered < sm->spec->ibuffer &&
-                  cw->next + cw->buffered < sm->x->img->ncode;
-    sm->hungry = hungry ? sm->hungry | bit : sm->hungry & ~bit;
-    const struct core_need *n = &sm->needs[cw->next];
-    sm->control = n->control ? sm->control | bit : sm->control & ~bit;
-    sm->memory = n->memory ? sm->memory | bit : sm->memory & ~bit;
-    uint64_t wait = 0, mem = 0;
-    for (int k = 0; k < 4; k++) {
-        wait |= n->regs[k] & cw->pending[k];
-        mem |= n->regs[k] & cw->memory[k];
-    }
-    bool clear = !wait && !(n->preds & cw->pending_preds);
-    sm->clear = clear ? sm->clear | bit : sm->clear & ~bit;
-    sm->on_memory = mem ? sm->on_memory | bit : sm->on_memory & ~bit;
+/* A block has no warp left. */
+static struct cta *end_block(struct sm *sm, uint32_t block) {
+    AT_POINT(sm, life, block, block, false);
+    struct cta *c = sm->blocks[block].cta;
+    TELL(sm, tell_block(sm, PROBE_BLOCK_END, c));
+    sm->blocks[block].cta = NULL;
+    sm->nblocks--;
+    return c;
 }
 
 /* Frees the slots of warps that have ended, and of their blocks. */
@@ -185,24 +190,22 @@ static void retire(struct sm *sm, void (*done)(void *ctx, struct cta *c), void *
         struct core_warp *cw = &sm->warps[s];
         if (cw->w->live || cw->inflight)
             continue;
-        uint64_t bit = UINT64_C(1) << s;
-        struct core_block *b = &sm->blocks[cw->block];
-        sm->resident &= ~bit;
-        sm->valid &= ~bit;
-        sm->blocked &= ~bit;
-        sm->hungry &= ~bit;
-        sm->arriving &= ~bit;
+        uint64_t others = ~warp_bit(s);
+        sm->resident &= others;
+        sm->valid &= others;
+        sm->blocked &= others;
+        sm->hungry &= others;
+        sm->arriving &= others;
         TELL(sm, tell_warp(sm, PROBE_WARP_END, s));
-        AT_POINT(sm, warp, s, false);
+        AT_POINT(sm, life, warp, s, false);
         cw->w = NULL;
-        if (--b->warps)
+        if (cw->block == CORE_NO_BLOCK) {
+            stream_ended(sm, s);
             continue;
-        AT_POINT(sm, block, cw->block, false);
-        struct cta *c = b->cta;
-        TELL(sm, tell_block(sm, PROBE_BLOCK_END, c));
-        b->cta = NULL;
-        sm->nblocks--;
-        done(ctx, c);
+        }
+        sm->nwarps--;
+        if (!--sm->blocks[cw->block].warps)
+            done(ctx, end_block(sm, cw->block));
     }
 }
 
@@ -237,14 +240,16 @@ static uint64_t next_cycle(const struct sm *sm, uint64_t now) {
         next = min_u64(next, sm->lsu_free > now ? sm->lsu_free : now + 1);
     for (uint64_t left = sm->arriving; left; left &= left - 1)
         next = min_u64(next, max_u64(sm->warps[__builtin_ctzll(left)].arrive, now + 1));
-    if (HAS(sm, next))
-        next = min_u64(next, point_next(sm, now));
-    return min_u64(next, memsys_port_next(sm->mem, sm->id));
+    if (HAS(sm, life, next))
+        next = min_u64(next, point_life_next(sm, now));
+    if (sm->found_count)
+        next = min_u64(next, max_u64(sm->found[sm->found_first].at, now + 1));
+    return min_u64(next, min_u64(sm->port->first, sm->port->retry));
 }
 
 void sm_sleep(struct sm *sm, uint64_t cycles) {
     sm_account(sm, cycles);
-    AT_POINT(sm, elapsed, cycles);
+    AT_POINT(sm, life, elapsed, cycles);
 }
 
 uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c), void *ctx) {
@@ -253,7 +258,7 @@ uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta
     sm->now = now;
     sm_complete(sm, now);
     sm_release(sm, now);
-    AT_POINT(sm, tick, now);
+    AT_POINT(sm, life, tick, now);
     sm_collect(sm, now);
     sm_dispatch(sm, now);
     sm_lsu(sm, now);

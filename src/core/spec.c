@@ -1,7 +1,5 @@
 #include "core/spec.h"
 
-#include "mem/spec.h"
-
 /* Cycles a unit with this many lanes needs for a warp. */
 static uint32_t interval(int32_t lanes) {
     return (uint32_t)(WARP_LANES / lanes);
@@ -11,6 +9,7 @@ struct core_spec core_spec(const struct gpu_config *c) {
     return (struct core_spec){
         .warps = (uint32_t)c->sm_warps,
         .blocks = (uint32_t)c->sm_blocks,
+        .registers = (uint32_t)c->sm_registers / WARP_LANES,
         .schedulers = (uint32_t)c->issue_schedulers,
         .width = (uint32_t)c->issue_width,
         .policy = (enum core_sched)c->issue_policy,
@@ -51,7 +50,7 @@ struct core_spec core_spec(const struct gpu_config *c) {
         .macro_interval = (uint32_t)c->unit_macro,
         .shared_latency = (uint32_t)c->latency_shared,
         .lsu_queue = (uint32_t)c->unit_mem_queue,
-        .coalescer = coalescer_spec(c),
+        .coalescer = {.split_wide = c->coalescer_split_wide, .line = (uint32_t)c->cache_line},
         .sleep = true,
     };
 }

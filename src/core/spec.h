@@ -3,7 +3,7 @@
 #ifndef REPRISE_CORE_SPEC_H
 #define REPRISE_CORE_SPEC_H
 
-#include "cfg/config.h"
+#include "cfg/gpu.h"
 #include "core/core.h"
 
 struct core_spec core_spec(const struct gpu_config *c);

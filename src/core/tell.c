@@ -10,6 +10,22 @@ static const char *const unit_names[UNIT_COUNT] = {
 static const char *const answers[MEM_STALL] = {
     [MEM_HIT] = "hit", [MEM_MISS] = "miss", [MEM_MERGED] = "merged", [MEM_SENT] = "sent"};
 
+/* Which code a warp slot runs: 0 the program, else the number of a second stream. */
+static uint8_t stream_of(const struct sm *sm, uint32_t slot) {
+    for (uint32_t k = 0; sm->streaming >> slot & 1 && k < sm->nstreams; k++)
+        if (sm->warps[slot].x == &sm->streams[k].x)
+            return (uint8_t)(k + 1);
+    return 0;
+}
+
+/* The number of an instruction of the code that a warp slot runs, among all code of the launch. */
+static uint32_t pc_of(const struct sm *sm, uint32_t slot, uint32_t pc) {
+    uint32_t stream = stream_of(sm, slot);
+    for (uint32_t k = 0; k < stream; k++)
+        pc += (k ? &sm->streams[k - 1].x : sm->x)->img->ncode;
+    return pc;
+}
+
 /* Fills in what all events have in common; those that do not speak of this cycle bring their own. */
 static void tell(const struct sm *sm, enum probe_kind kind, struct probe_event e) {
     e.kind = (uint8_t)kind;
@@ -25,18 +41,26 @@ void tell_block(const struct sm *sm, enum probe_kind kind, const struct cta *c) 
 
 void tell_warp(const struct sm *sm, enum probe_kind kind, uint32_t slot) {
     const struct warp *w = sm->warps[slot].w;
-    tell(sm, kind, (struct probe_event){.slot = (uint16_t)slot, .block = w->cta->number, .n = w->index});
+    tell(sm, kind,
+         (struct probe_event){
+             .slot = (uint16_t)slot, .stream = stream_of(sm, slot), .block = w->cta->number, .n = w->index});
 }
 
-void tell_fetch(const struct sm *sm, enum probe_kind kind, uint32_t slot, uint32_t n) {
-    const struct core_warp *cw = &sm->warps[slot];
-    tell(sm, kind, (struct probe_event){.slot = (uint16_t)slot, .pc = cw->next + cw->buffered, .n = n});
+void tell_fetch(const struct sm *sm, enum probe_kind kind, uint32_t slot, uint32_t pc, uint32_t n) {
+    tell(sm, kind,
+         (struct probe_event){
+             .slot = (uint16_t)slot, .stream = stream_of(sm, slot), .pc = pc_of(sm, slot, pc), .n = n});
 }
 
 void tell_issue(const struct sm *sm, enum probe_kind kind, uint32_t slot, uint32_t mask, int32_t op) {
     const struct core_warp *cw = &sm->warps[slot];
     tell(sm, kind,
-         (struct probe_event){.slot = (uint16_t)slot, .pc = cw->next, .mask = mask, .op = op, .warp = cw->w});
+         (struct probe_event){.slot = (uint16_t)slot,
+                              .stream = stream_of(sm, slot),
+                              .pc = pc_of(sm, slot, cw->next),
+                              .mask = mask,
+                              .op = op,
+                              .warp = cw->w});
 }
 
 void tell_op(const struct sm *sm, enum probe_kind kind, int32_t op) {
@@ -85,10 +109,12 @@ void tell_inject(const struct sm *sm, int32_t op) {
              .slot = sm->ops[op].warp, .op = op, .text = op_info[sm->ops[op].i->in->op].name});
 }
 
-void tell_skip(const struct sm *sm, uint32_t slot, uint32_t n) {
-    for (uint32_t k = 0; k < n; k++)
-        tell(sm, PROBE_SKIP,
-             (struct probe_event){.slot = (uint16_t)slot, .pc = sm->warps[slot].next + k, .text = "skipped"});
+void tell_skip(const struct sm *sm, uint32_t slot, uint32_t pc) {
+    tell(sm, PROBE_SKIP,
+         (struct probe_event){.slot = (uint16_t)slot,
+                              .stream = stream_of(sm, slot),
+                              .pc = pc_of(sm, slot, pc),
+                              .text = "skipped"});
 }
 
 void tell_note(const struct sm *sm, int32_t op, const char *text) {

@@ -22,7 +22,7 @@ static uint32_t prepare_store(struct sm *sm, const struct xinst *i, const struct
 
 void tex_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const struct xinst *i, uint32_t m) {
     struct tex_touched t;
-    exec_tex_touched(sm->x, cw->w, i, m, &t);
+    exec_tex_touched(cw->x, cw->w, i, m, true, &t);
     if (!t.count) /* a query, or all lanes outside */
         return;
     int16_t slot = sm->access_free[--sm->naccess_free];
@@ -31,8 +31,9 @@ void tex_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const 
     op->accesses = slot;
     op->space = store ? CORE_GLOBAL : CORE_TEXTURE;
     op->passes = (uint16_t)((t.most + FILTER_TEXELS - 1) / FILTER_TEXELS);
-    op->naccess = (uint16_t)(store ? prepare_store(sm, i, &t, out)
-                                   : coalesce_texels(t.at, t.lane, t.count, t.bytes, out));
+    op->naccess =
+        (uint16_t)(store ? prepare_store(sm, i, &t, out)
+                         : coalesce_texels(&sm->spec->coalescer, t.at, t.lane, t.count, t.bytes, out));
 }
 
 bool tex_refused(const struct sm *sm) {

@@ -49,16 +49,21 @@ static void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now) {
             return;
         if (sm->unit_free[unit][k] > now)
             continue;
-        const struct core_op *op = &sm->ops[id];
+        struct core_op *op = &sm->ops[id];
         const uint32_t *queue = queue_length(sm, op, unit);
         if (queue && *queue >= sm->spec->lsu_queue)
             return;
         fifo_pop(sm, sm->ready[unit]);
+        if (sm->ready[unit][0] == CORE_NONE)
+            sm->ready_units &= ~(1u << unit);
         sm->collectors_used--;
-        AT_POINT(sm, dispatch, id);
+        struct mech_work work = {op->lanes, interval_of(sm, op, unit)};
+        if (HAS(sm, units, dispatch))
+            work = OWNER(sm, units, dispatch, id, work);
+        op->lanes = (uint8_t)work.lanes;
         count_unit(sm, unit, op_info[op->i->in->op].energy, op->lanes);
         TELL(sm, tell_dispatch(sm, id, (enum op_unit)unit, queue));
-        sm->unit_free[unit][k] = now + interval_of(sm, op, unit);
+        sm->unit_free[unit][k] = now + work.beats;
         if (queue) {
             fifo_push(sm, op->space == CORE_TEXTURE ? sm->tex : sm->lsu, id);
             *(op->space == CORE_TEXTURE ? &sm->tex_length : &sm->lsu_length) += 1;
@@ -70,10 +75,9 @@ static void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now) {
 
 uint64_t units_next(const struct sm *sm, uint64_t now) {
     uint64_t next = NEVER;
-    for (uint32_t u = 0; u < UNIT_CTRL; u++) {
+    for (uint32_t left = sm->ready_units; left; left &= left - 1) {
+        uint32_t u = (uint32_t)__builtin_ctz(left);
         int32_t id = sm->ready[u][0];
-        if (id == CORE_NONE)
-            continue;
         const struct core_op *op = &sm->ops[id];
         const uint32_t *queue = queue_length(sm, op, u);
         if (queue && *queue >= sm->spec->lsu_queue) {
@@ -90,9 +94,8 @@ uint64_t units_next(const struct sm *sm, uint64_t now) {
 }
 
 void sm_dispatch(struct sm *sm, uint64_t now) {
-    for (uint32_t u = 0; u < UNIT_CTRL; u++)
-        if (sm->ready[u][0] != CORE_NONE)
-            dispatch_unit(sm, u, now);
+    for (uint32_t left = sm->ready_units; left; left &= left - 1)
+        dispatch_unit(sm, (uint32_t)__builtin_ctz(left), now);
 }
 
 void store_done(struct sm *sm, uint32_t warp) {
@@ -107,7 +110,7 @@ void store_done(struct sm *sm, uint32_t warp) {
 static void memory_done(struct sm *sm, const struct mem_done *d) {
     if (__builtin_expect(d->token & CORE_REQUEST, 0)) {
         sm->outstanding--;
-        AT_POINT(sm, arrived, d->token & ~CORE_REQUEST, sm->now);
+        OWNER(sm, memory, arrived, d->token & ~CORE_REQUEST, sm->now);
         return;
     }
     struct core_op *op = &sm->ops[d->token];
@@ -128,7 +131,7 @@ static void memory_done(struct sm *sm, const struct mem_done *d) {
 void sm_complete(struct sm *sm, uint64_t now) {
     struct mem_done d;
     static const enum mem_client clients[] = {MEM_DATA, MEM_CONSTANT, MEM_TEXTURE};
-    for (uint32_t k = 0; k < 3 && sm->outstanding && memsys_has_done(sm->mem, now, sm->id); k++)
+    for (uint32_t k = 0; k < 3 && sm->outstanding && sm->port->first <= now; k++)
         while (sm->outstanding && memsys_pop(sm->mem, now, sm->id, clients[k], &d))
             memory_done(sm, &d);
     uint32_t at = now % CORE_WHEEL;

@@ -13,8 +13,8 @@ static inline bool core_collector_free(const struct sm *sm) {
     return sm->collectors_used < sm->spec->collectors;
 }
 
-/* The op, taken at issue, takes a collector, which must be free, and reads its operands. */
-void core_collect(struct sm *sm, int32_t op, uint64_t now);
+/* The op, taken at issue or injected, takes a collector, which must be free, and reads its operands. */
+void core_collect(struct sm *sm, int32_t op);
 /* The one destination register of an op that was taken at issue gets value instead of what the instruction
  * computes, and the program goes on with it. --check compares the two. */
 void core_give(struct sm *sm, int32_t op, const uint32_t value[WARP_LANES]);
@@ -30,7 +30,7 @@ static inline void core_delay(struct sm *sm, int32_t op, uint32_t cycles) {
 /* Destination word op->next_write of an op whose result was taken goes to its bank; written follows. */
 void core_write(struct sm *sm, int32_t op);
 /* The same word is not written, because a register that has value stands for it: the program goes on with
- * that. --check compares it with what was computed. */
+ * that. --check compares it with what was computed. The next word is the one in work. */
 void core_share(struct sm *sm, int32_t op, const uint32_t value[WARP_LANES]);
 /* The op ends: what it has on the scoreboard is released. */
 void core_retire(struct sm *sm, int32_t op);
@@ -40,12 +40,12 @@ void core_retire(struct sm *sm, int32_t op);
 /* The number of the physical register that is op's k-th source (write: destination word): the owner's, or,
  * when the registers have no owner, one for each register of each warp. */
 uint32_t core_place(struct sm *sm, int32_t op, uint32_t k, bool write);
-/* Asks for one more read, of a physical register, on behalf of op; read_done follows. */
+/* Asks for one more read, of a physical register, on behalf of op; back.read_done follows. */
 void core_read(struct sm *sm, int32_t op, uint32_t place);
-/* A bank serves the waiting read (write) behind prev, or the first if prev is CORE_NONE: for the arbitrate
- * point. sm->read_banks and sm->write_banks have the banks at which requests wait, oldest first: reads from
- * sm->bank_reads[bank][0] on, linked by sm->reads[].next, writes from sm->bank_writes[bank][0] on, linked by
- * sm->ops[].next. */
+/* A bank serves the waiting read (write) behind prev, or the first if prev is CORE_NONE: for
+ * banks.arbitrate. sm->read_banks and sm->write_banks have the banks at which requests wait, oldest first:
+ * reads from sm->bank_reads[bank][0] on, linked by sm->reads[].next, writes from sm->bank_writes[bank][0] on,
+ * linked by sm->ops[].next. */
 void core_serve_read(struct sm *sm, uint32_t bank, int32_t prev);
 void core_serve_write(struct sm *sm, uint32_t bank, int32_t prev);
 /* Counts banks that left reads (writes) waiting in this cycle. */
@@ -58,20 +58,45 @@ void core_arbitrate(struct sm *sm);
 
 /* ---- instructions of the mechanism's own ---- */
 
+/* An instruction that is not the program's, prepared once: core_prepare. */
+struct core_own {
+    struct xinst i;
+    struct core_need need;
+};
+static inline void core_prepare(struct core_own *own) {
+    own->need = core_need(&own->i);
+}
 /* A new op of a warp for lanes mask, which does not take effect and has nothing on the scoreboard: a copy of
- * registers the mechanism needs. It is as if taken at issue. warp CORE_OWN: of no warp, for a stream of
- * instructions that the mechanism has. CORE_NONE when there is no room. */
-int32_t core_inject(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t mask);
+ * registers the mechanism needs. It is as if taken at issue. CORE_NONE when there is no room. */
+int32_t core_inject(struct sm *sm, uint32_t warp, const struct core_own *own, uint32_t mask);
+
+/* A second stream that runs img in the launch that begins: for life.start, at most CORE_STREAMS of them. */
+struct core_stream *core_stream_open(struct sm *sm, const struct image *img);
+/* It begins at its first instruction, for these lanes, with all registers 0; false when no warp slot is free.
+ * Slots beyond those of the program's warps are taken first. It ends by EXIT, or is stopped: what it has
+ * issued then still comes to its end, before the slot is free and life.warp tells so. */
+bool core_stream_start(struct sm *sm, struct core_stream *t, uint32_t lanes);
+void core_stream_stop(struct sm *sm, struct core_stream *t);
+/* The stream a warp slot runs; NULL: a warp of the program. */
+struct core_stream *core_stream_of(struct sm *sm, uint32_t warp);
+
 /* Accesses memory through the L1 for the mechanism: loads, prefetches, with or without locking the line. If
- * the answer is one that mem_accepted takes, arrived follows, with the token (31 bits), but for prefetches.
+ * the answer is one that mem_accepted takes, memory.arrived follows, with the token (31 bits), but for
+ * prefetches.
  */
 enum mem_result core_request(struct sm *sm, const struct mem_access *a, uint32_t token, uint64_t now);
 
 /* ---- warps ---- */
 
-/* The warp goes on n instructions further; these, none of which may be control, have no effect. If its buffer
- * is empty, they are not fetched; those in it are dropped. */
-void core_skip(struct sm *sm, uint32_t warp, uint32_t n);
+/* The warp has one path, and what it fetches next is sure to come next: no control instruction waits in its
+ * buffer, and nothing is on its way to it. */
+bool core_can_skip(const struct sm *sm, uint32_t warp);
+/* The instruction at pc, which may not be control, will not be fetched, and counts as executed without effect
+ * once all before it has issued. For warps that core_can_skip; pc is at most CORE_AHEAD - 1 beyond the warp's
+ * fetch_pc, with no control instruction between. Later fetches pass over it. */
+void core_skip(struct sm *sm, uint32_t warp, uint32_t pc);
+/* The warp's next fetch brings at most n instructions, not 0. */
+void core_fetch_most(struct sm *sm, uint32_t warp, uint32_t n);
 /* There is room for an op of the warp's next instruction, and the scoreboard lets it pass. */
 static inline bool core_can_issue(const struct sm *sm, uint32_t warp) {
     uint64_t bit = UINT64_C(1) << warp;
@@ -80,7 +105,7 @@ static inline bool core_can_issue(const struct sm *sm, uint32_t warp) {
 }
 /* The next instruction of a warp that core_can_issue takes effect beside that of another, without a slot of
  * its own and without having been fetched; what the warp's buffer holds is given up. Returns its op, as if
- * taken at issue; CORE_NONE for control instructions, which are over. For the issued point of the other. */
+ * taken at issue; CORE_NONE for control instructions, which are over. For front.take of the other. */
 int32_t core_issue(struct sm *sm, uint32_t warp, uint64_t now);
 /* A memory op that was taken at issue goes to the load/store unit without having been collected. */
 void core_memory(struct sm *sm, int32_t op);

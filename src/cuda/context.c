@@ -21,6 +21,7 @@ void cud_primary_start(void) {
     p->obj.kind = CUD_CTX;
     p->api_version = 3020;
     p->pending = p->sticky = 0;
+    p->told = false;
     p->id = ++cud.next_id;
     default_streams(p);
     map_set_u64(&cud.objects, (uintptr_t)p, p);
@@ -98,6 +99,8 @@ static void destroy_contents(struct CUctx_st *ctx) {
 
 int cud_context_destroy(struct CUctx_st *ctx) {
     cud_flush_output();
+    if (!ctx->pending && !ctx->sticky)
+        rp_find_leaks(cud.gpu, ctx);
     destroy_contents(ctx);
     struct cud_thread *t = cud_thread();
     if (t->depth && t->contexts[t->depth - 1] == ctx)

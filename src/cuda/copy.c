@@ -65,7 +65,11 @@ static int linear_box(const struct cud_copy *c, const struct cud_side *s, struct
     if (!span(c, b, &bytes))
         return cudaErrorInvalidValue;
     bool device = s->where == CUD_DEV || in_region(b->base);
-    return device && !reaches(b->base, bytes, s == &c->dst, later) ? cudaErrorInvalidValue : cudaSuccess;
+    if (!device || reaches(b->base, bytes, s == &c->dst, later))
+        return cudaSuccess;
+    cud_thread()->wrong = (uintptr_t)b->base;
+    cud_thread()->wrong_size = bytes;
+    return cudaErrorInvalidValue;
 }
 
 static int side_box(const struct cud_copy *c, const struct cud_side *s, struct box *b, bool later) {
@@ -95,9 +99,12 @@ int cud_copy_run(const struct cud_copy *c) {
     if (error)
         return error;
     for (size_t z = 0; z < c->depth; z++)
-        for (size_t y = 0; y < c->height; y++)
-            memmove(dst.base + z * dst.slice + y * dst.pitch, src.base + z * src.slice + y * src.pitch,
-                    c->width);
+        for (size_t y = 0; y < c->height; y++) {
+            uint8_t *to = dst.base + z * dst.slice + y * dst.pitch;
+            const uint8_t *from = src.base + z * src.slice + y * src.pitch;
+            rp_mem_copied(cud.gpu, (uintptr_t)to, (uintptr_t)from, c->width);
+            memmove(to, from, c->width);
+        }
     cud.clock_ns += c->width * c->height * c->depth * COPY_NS_PER_KB / 1024;
     return cudaSuccess;
 }
@@ -123,7 +130,9 @@ int cud_fill_check(const struct cud_fill *f) {
     return fill_check(f, true);
 }
 
-static void fill_row(uint8_t *p, uint32_t value, unsigned elem, size_t n) {
+static void fill_row(uint64_t addr, uint32_t value, unsigned elem, size_t n) {
+    uint8_t *p = (uint8_t *)(uintptr_t)addr;
+    rp_mem_written(cud.gpu, addr, n * elem);
     if (elem == 1)
         memset(p, (int)(value & 0xff), n);
     else
@@ -137,7 +146,7 @@ int cud_fill_run(const struct cud_fill *f) {
         return error;
     for (size_t z = 0; z < f->depth; z++)
         for (size_t y = 0; y < f->height; y++)
-            fill_row((uint8_t *)(uintptr_t)f->dst + z * f->slice + y * f->pitch, f->value, f->elem, f->width);
+            fill_row(f->dst + z * f->slice + y * f->pitch, f->value, f->elem, f->width);
     cud.clock_ns += f->width * f->elem * f->height * f->depth / 1024;
     return cudaSuccess;
 }

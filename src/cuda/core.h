@@ -100,6 +100,7 @@ struct CUctx_st {
     unsigned flags, api_version;
     int pending; /* fault of a launch that no synchronising call has reported yet */
     int sticky;  /* fault that every call reports from now on */
+    bool told;   /* the tools know of it */
     int cache_config, shared_config;
     uint64_t id;
     struct CUstream_st legacy, per_thread; /* default streams; not in the object table */
@@ -122,6 +123,8 @@ struct cud_thread {
     int capture_mode;
     struct cud_config configs[CUD_CONFIG_DEPTH]; /* <<<...>>> configurations not yet popped */
     unsigned nconfigs;
+    uint64_t wrong;    /* an address for which the call that runs fails, or 0 */
+    size_t wrong_size; /* with so many bytes, or 0 */
 };
 
 /* The process. */
@@ -156,9 +159,11 @@ enum cud_need {
  * asks for cuInit and a current context. The _end_ functions release the lock; the runtime's remembers the
  * error for cudaGetLastError, the driver's maps codes that CUresult does not have. */
 int cud_begin_runtime(enum cud_need need);
-int cud_end_runtime(int error);
+int cud_end_runtime_of(int error, const char *call);
 int cud_begin_driver(enum cud_need need);
-int cud_end_driver(int error);
+int cud_end_driver_of(int error, const char *call);
+#define cud_end_runtime(error) cud_end_runtime_of(error, __func__)
+#define cud_end_driver(error)  cud_end_driver_of(error, __func__)
 void cud_lock(void);
 void cud_unlock(void);
 
@@ -188,13 +193,19 @@ int cud_unsupported(const char *call, bool *named);
 
 /* Writes device printf output (to stdout) and assert messages (to stderr) that were kept back. */
 void cud_flush_output(void);
+/* Writes to stderr what the tools have found. */
+void cud_flush_findings(void);
+/* How findings tell where the program was. */
+extern const struct rp_host_trace cud_host_trace;
 /* Fetches what a launch printed. */
 void cud_keep_output(void);
-/* Notes a launch for the JSON report. */
+/* Notes a launch for the JSON report and the file of results. */
 void cud_report_launch(struct rp_kernel *k, const struct rp_launch *l, struct rp_totals before);
-/* Writes the JSON report named by REPRISE_JSON, and the summary that REPRISE_SUMMARY asks for; runs at
- * process exit. */
-void cuda_report_at_exit(void);
+/* Writes the JSON report named by REPRISE_JSON, the results (report/results.h), and the summary that
+ * REPRISE_SUMMARY asks for, at process exit; false after a message. */
+bool cud_report_at_exit(void);
+/* Writes the JSON report of the launches that have ended, because a signal ends the process. */
+void cud_report_signal(int number);
 
 #pragma GCC visibility pop
 

@@ -5,8 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+#endif
+
 #include "cuda/core.h"
 #include "cuda/ptxlink.h"
+
+/* Memory that the address sanitizer keeps its books in is mapped, but code that it watches cannot read it. */
+static bool is_books(uintptr_t at) {
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+    size_t scale, offset;
+    __asan_get_shadow_mapping(&scale, &offset);
+    return at >= offset && at < offset + ((uintptr_t)1 << (47 - scale));
+#else
+    (void)at;
+    return false;
+#endif
+}
 
 size_t image_readable(const void *p) {
     uintptr_t at = (uintptr_t)p, end = 0, from, to;
@@ -23,7 +42,7 @@ size_t image_readable(const void *p) {
             break;
     }
     fclose(maps);
-    return end ? end - at : 0;
+    return end && !is_books(at) ? end - at : 0;
 }
 
 static char *format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -204,10 +204,14 @@ int cud_launch_check(const struct cud_launch *l) {
     return cudaSuccess;
 }
 
-static uint64_t compute_ns(uint64_t warp_insts) {
+/* What launches took: cycles as far as they were timed; for the rest as many as if every SM issued an
+ * instruction in each. */
+static uint64_t compute_ns(struct rp_totals before, struct rp_totals now) {
     const struct rp_gpu_info *gpu = rp_gpu_info(cud.gpu);
-    double per_ns = (double)(gpu->clock_khz ? gpu->clock_khz : 1000000) / 1e6 * (gpu->sms ? gpu->sms : 1);
-    return (uint64_t)((double)warp_insts / per_ns);
+    double cycles_per_ns = (double)(gpu->clock_khz ? gpu->clock_khz : 1000000) / 1e6;
+    uint64_t untimed = now.warp_insts - before.warp_insts - (now.timed_insts - before.timed_insts);
+    double cycles = (double)(now.cycles - before.cycles) + (double)untimed / (gpu->sms ? gpu->sms : 1);
+    return (uint64_t)(cycles / cycles_per_ns);
 }
 
 /* Runs a checked launch. A fault is kept in the context: the program learns of it when it synchronises. */
@@ -225,13 +229,14 @@ static int run_launch(const struct cud_launch *l) {
     char *report = NULL;
     enum rp_status status = rp_launch(cud.gpu, l->func->kernel, &r, &report);
     cud_keep_output();
-    cud.clock_ns += LAUNCH_NS + compute_ns(rp_totals(cud.gpu).warp_insts - before.warp_insts);
+    cud.clock_ns += LAUNCH_NS + compute_ns(before, rp_totals(cud.gpu));
     cud_report_launch(l->func->kernel, &r, before);
     if (status != RP_OK && report) {
         cud_flush_output();
         fprintf(stderr, "%s%s", report, *report && report[strlen(report) - 1] == '\n' ? "" : "\n");
     }
     free(report);
+    cud_flush_findings();
     if (status < RP_ILLEGAL_ADDRESS)
         return cud_error_of(status);
     if (!ctx->pending)

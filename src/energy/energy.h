@@ -1,9 +1,9 @@
 /* Energy: counts times table.
  *
- * An event is a row: how often it happened is a counter of the timed machine, what it costs a parameter, and
- * the part of the machine it belongs to one of parts.def. A model is made of blocks of rows: those of the
- * base machine (events.def) and those of whatever is added to it, with their own parameters and counters.
- * Nothing here acts in a cycle: energy is worked out from counters when someone asks. */
+ * An event is a row: how often it happened is a counter, what it costs a parameter, and it belongs to a part
+ * of the machine. A model is made of tables of rows: that of the machine and those of whatever is added to
+ * it, which name their own counters and parameters, or the machine's. Nothing here acts in a cycle: energy is
+ * worked out from counters when someone asks. */
 #ifndef REPRISE_ENERGY_ENERGY_H
 #define REPRISE_ENERGY_ENERGY_H
 
@@ -11,67 +11,75 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "cfg/config.h"
 
-enum energy_part {
-#define PART(id, ...) ENERGY_##id,
-#include "energy/parts.def"
-#undef PART
-    ENERGY_PARTS
-};
+struct config;
+struct counter_registry;
 
-struct energy_part_info {
+/* Where energy goes. The parts of a run, in the order of the machine's table of them, sum to its energy. */
+struct energy_part {
     const char *name, *meaning;
 };
-extern const struct energy_part_info energy_parts[ENERGY_PARTS];
 
-/* What the parameter of an event is, see events.def. */
-enum energy_unit { ENERGY_PJ, ENERGY_PJ_FIXED, ENERGY_PJ_BIT, ENERGY_WATT };
+/* What the parameter of an event is. */
+enum energy_unit {
+    ENERGY_PJ,       /* picojoules each time, scaled to the chip's process */
+    ENERGY_PJ_FIXED, /* the same, not scaled */
+    ENERGY_PJ_BIT,   /* for each bit of a DRAM burst, not scaled */
+    ENERGY_WATT,     /* for so many cycles of the machine's clock */
+    ENERGY_UNITS
+};
 
+/* Something that costs energy. */
 struct energy_event {
-    enum energy_part part;
-    const char *counter; /* NULL: cycles of the launch */
-    size_t param;        /* offset of a double in the block's parameters */
+    uint32_t part;       /* number of a part */
+    const char *counter; /* how often it happened; NULL: cycles */
+    const char *param;   /* what it costs: the name of a FLOAT parameter */
     enum energy_unit unit;
 };
 
-/* Rows that come together, and the struct that holds their parameters. */
-struct energy_block {
-    const struct energy_event *events;
-    uint32_t n;
-    const void *params;
+/* The events of one owner. */
+struct energy_table {
+    const struct energy_event *rows;
+    uint32_t count;
 };
 
-#define ENERGY_CYCLES UINT32_MAX /* instead of a counter's number: cycles of the launch */
+#define ENERGY_TABLE(rows)                                                                                   \
+    { (rows), sizeof(rows) / sizeof *(rows) }
+
+#define ENERGY_CYCLES UINT32_MAX /* instead of a counter's number: cycles */
 
 /* An event with its counter found, and its cost in joules. */
 struct energy_term {
-    enum energy_part part;
-    uint32_t counter;
+    uint32_t part, counter;
     double joules;
 };
 
-struct energy_model {
-    VEC(struct energy_term) terms;
-    double unit[ENERGY_WATT + 1]; /* joules that a parameter of 1 means, by unit */
+/* What turns parameters into joules on a machine. */
+struct energy_spec {
+    const struct energy_part *parts;
+    uint32_t nparts;
+    double scale;      /* of the chip's process */
+    double burst_bits; /* of a DRAM burst */
+    double hz;         /* the machine's clock, in which cycles are counted */
 };
 
-/* The number of the counter with this name, or ENERGY_CYCLES when there is none. */
-typedef uint32_t energy_find(const void *ctx, const char *name);
+struct energy_model {
+    struct energy_spec spec;
+    double unit[ENERGY_UNITS]; /* joules that a parameter of 1 means */
+    VEC(struct energy_term) terms;
+};
 
-/* The rows of events.def, for this configuration. */
-struct energy_block energy_base(const struct gpu_config *cfg);
-
-/* An empty model of the GPU. */
-void energy_init(struct energy_model *m, const struct gpu_config *cfg);
-/* Adds a block. Returns NULL, or the first counter that find does not know; then nothing was added. */
-const char *energy_add(struct energy_model *m, const struct energy_block *b, energy_find *find,
-                       const void *ctx);
+/* An empty model of a machine. */
+void energy_init(struct energy_model *m, const struct energy_spec *s);
+/* Adds the events of a table. Returns NULL, or the first counter or parameter that is not among these; then
+ * nothing was added. */
+const char *energy_add(struct energy_model *m, const struct energy_table *t, const struct config *config,
+                       const struct counter_registry *counters);
 void energy_free(struct energy_model *m);
 
-/* Joules of each part, given counters by number and cycles of the SMs' clock. Returns their sum, added in the
- * order of the parts. */
-double energy_sum(const struct energy_model *m, const uint64_t *counters, uint64_t cycles,
-                  double parts[ENERGY_PARTS]);
+/* Joules of each part, given counters by number and cycles. Returns their sum, added in the order of the
+ * parts.
+ */
+double energy_sum(const struct energy_model *m, const uint64_t *counters, uint64_t cycles, double *parts);
 
 #endif

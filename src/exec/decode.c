@@ -89,6 +89,10 @@ struct image *image_create(const struct program *p) {
     for (uint32_t i = 0; i < p->ncode; i++)
         decode(img, &seen, &img->code[i], &p->code[i]);
     map_free(&seen);
+    img->nstreams = p->streams.len;
+    img->streams = arena_array(&img->arena, struct image *, img->nstreams + 1);
+    for (uint32_t i = 0; i < img->nstreams; i++)
+        img->streams[i] = image_create(p->streams.at[i]);
     image_mark_turns(img);
     return img;
 }
@@ -96,14 +100,23 @@ struct image *image_create(const struct program *p) {
 void image_free(struct image *img) {
     if (!img)
         return;
+    for (uint32_t i = 0; i < img->nstreams; i++)
+        image_free(img->streams[i]);
     arena_free(&img->arena);
     vec_free(&img->pool);
     free(img);
 }
 
-void image_fill_pool(struct exec *x) {
-    for (uint32_t i = 0; i < x->img->pool.len; i++) {
-        const struct pool_word *p = &x->img->pool.at[i];
+const struct image *image_stream(const struct image *img, const char *name) {
+    for (uint32_t i = 0; i < img->nstreams; i++)
+        if (!strcmp(img->streams[i]->prog->name, name))
+            return img->streams[i];
+    return NULL;
+}
+
+void image_fill_pool(const struct exec *x, const struct image *img, uint32_t (*pool)[WARP_LANES]) {
+    for (uint32_t i = 0; i < img->pool.len; i++) {
+        const struct pool_word *p = &img->pool.at[i];
         uint32_t v = p->v;
         if (p->bank != BANK_COUNT) {
             v = 0; /* beyond the bank's end reads zero */
@@ -111,6 +124,6 @@ void image_fill_pool(struct exec *x) {
                 memcpy(&v, x->bank[p->bank] + p->v, 4);
         }
         for (int l = 0; l < WARP_LANES; l++)
-            x->pool[i][l] = v;
+            pool[i][l] = v;
     }
 }

@@ -2,9 +2,12 @@
  * the program registered.
  *
  * A device address is the host address of its byte (see reprise.h); addresses of 32-bit modules are the low
- * 32 bits of one in the first 4 GB. Allocation is first fit from low addresses, so it is deterministic. Only
- * live allocations can be reached from simulated code. Freed ones are remembered for the benefit of error
- * reports. */
+ * 32 bits of one in the first 4 GB. Allocation is first fit from low addresses, so it is deterministic.
+ *
+ * Simulated code reaches what hardware lets it reach: a GPU maps memory in pages of 2 MB, so an access beside
+ * an allocation passes when something live shares its page, and finds whatever lies there; below the first
+ * allocation pages of the driver are mapped. Of registered host memory it reaches not a byte more than was
+ * registered. Freed allocations are remembered for the benefit of error reports. */
 #ifndef REPRISE_EXEC_MEMORY_H
 #define REPRISE_EXEC_MEMORY_H
 
@@ -23,6 +26,16 @@ struct memory {
     VEC(struct mem_range) reserved; /* addresses, in order (reserve.c) */
     bool reserves;                  /* their range is ours */
     uint32_t read_only;             /* live allocations that may not be written */
+    uint8_t *opened;                /* a bit for each page of 2 MB: the host can access it */
+    /* Not 0: allocations keep this many bytes apart, and addresses come in turn, so that what was freed is
+     * not given out again for long. */
+    uint64_t apart;
+    uint64_t turn; /* where the search for the next one begins, then */
+};
+
+/* Bytes in a row that simulated code can access; size 0: none. */
+struct mem_span {
+    uint64_t addr, size;
 };
 
 /* Reserves the address range; false when the host refuses. */
@@ -39,6 +52,11 @@ struct rp_alloc *memory_first(const struct memory *m, uint64_t addr);
 bool memory_add(struct memory *m, struct rp_alloc a);
 /* Ends a live range; what is behind it is the caller's affair. */
 void memory_forget(struct memory *m, struct rp_alloc *a);
+/* What can be accessed around addr, up to a few GB of it; false when the address itself cannot. Valid until
+ * the next alloc or free. */
+bool memory_span(const struct memory *m, uint64_t addr, struct mem_span *span);
+/* Whether all of [addr, addr + size) can be accessed. */
+bool memory_reaches(const struct memory *m, uint64_t addr, uint64_t size);
 /* Appends to out where addr lies relative to what is or was allocated. */
 void memory_describe(const struct memory *m, uint64_t addr, struct str *out);
 

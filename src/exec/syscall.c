@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "exec/format.h"
-#include "exec/warp.h"
+#include "exec/watch.h"
 
 enum { MAX_STRING = 4096, MAX_ARGS = 1024 };
 
@@ -25,7 +25,7 @@ static bool local_byte(const struct reader *r, uint64_t a, uint8_t *out) {
 /* One byte at a generic address. */
 static bool read_byte(const struct reader *r, uint64_t a, uint8_t *out) {
     uint32_t low = (uint32_t)a;
-    if (a >> 32 == WINDOW_HI && low >= LOCAL_WINDOW && low < WINDOW_END)
+    if (a >> 32 == WINDOW_HI && low >= LOCAL_WINDOW && low < LOCAL_END)
         return local_byte(r, low - LOCAL_WINDOW, out);
     if (a >> 32 == WINDOW_HI && low >= SHARED_WINDOW && low < LOCAL_WINDOW) {
         if (low - SHARED_WINDOW >= r->w->cta->shared_bytes)
@@ -103,14 +103,17 @@ static void do_printf(struct exec *x, struct warp *w, struct reader *r, uint64_t
     put_local(w, r->lane, x, at, f ? count_conversions(fmt) : 0xffffffffu, 4);
 }
 
-static void do_malloc(struct exec *x, struct warp *w, struct reader *r, uint64_t at, uint32_t ptr) {
+static void do_malloc(struct exec *x, struct warp *w, const struct xinst *i, struct reader *r, uint64_t at,
+                      uint32_t ptr) {
     uint64_t size = local_value(r, at + ptr, ptr), addr = 0;
     if (size && size <= x->heap_limit && x->heap_used <= x->heap_limit - size) {
         addr = memory_alloc(x->mem, size, RP_MEM_DEVICE);
-        x->hint = NULL; /* the table moved */
+        x->hint = (struct mem_span){0}; /* what is mapped has changed */
         if (addr) {
             memory_find(x->mem, addr)->flags = MEM_DEVICE_HEAP;
             x->heap_used += size;
+            if (x->watch)
+                x->watch->allocated(x->watch, x, w, i, r->lane, addr);
         }
     }
     put_local(w, r->lane, x, at, addr, ptr);
@@ -121,12 +124,14 @@ static bool do_free(struct exec *x, struct warp *w, const struct xinst *i, struc
     uint64_t addr = pointer(r, at, ptr);
     if (!local_value(r, at, ptr))
         return true;
+    if (x->watch && !x->watch->freeing(x->watch, x, w, i, r->lane, addr))
+        return true;
     const struct rp_alloc *a = memory_find(x->mem, addr);
     if (!a || a->addr != addr || a->flags != MEM_DEVICE_HEAP)
         return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, r->lane, addr, 0, MS_GLOBAL);
     x->heap_used -= a->size;
     memory_free(x->mem, addr);
-    x->hint = NULL;
+    x->hint = (struct mem_span){0};
     return true;
 }
 
@@ -176,7 +181,7 @@ bool exec_syscall(struct exec *x, struct warp *w, const struct xinst *i, uint32_
             do_printf(x, w, &r, at, ptr);
             break;
         case SYS_MALLOC:
-            do_malloc(x, w, &r, at, ptr);
+            do_malloc(x, w, i, &r, at, ptr);
             break;
         case SYS_FREE:
             ok = do_free(x, w, i, &r, at, ptr) && ok;

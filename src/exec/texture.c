@@ -45,6 +45,11 @@ uint32_t tex_extent(const struct rp_tex_desc *t, unsigned axis) {
     return n ? n : 1;
 }
 
+uint64_t tex_memory_bytes(const struct rp_tex_desc *t) {
+    uint64_t layers = (uint64_t)(t->layers ? t->layers : 1) * (t->cubemap ? 6 : 1), depth = tex_extent(t, 2);
+    return t->slice * (layers > depth ? layers : depth);
+}
+
 unsigned tex_dimensions(enum tex_geom g) {
     return g == TEX_1D || g == TEX_A1D ? 1 : g == TEX_3D ? 3 : 2;
 }
@@ -447,25 +452,24 @@ void tex_sample(const struct tex_request *q, unsigned component, uint32_t out[4]
     }
 }
 
-/* ---- what the timed machine asks ---- */
+/* ---- what watchers and the timed machine ask ---- */
 
 uint32_t tex_footprint(const struct tex_request *q, uint64_t *at, uint8_t *lane) {
-    struct tex_request tiled = *q;
     struct texels s;
     uint32_t n = 0;
+    struct tex_request one = *q;
     if (q->t->levels > 1 && q->float_coords && !q->gather) {
         struct level_part part[RP_TEX_LEVELS];
         divide_levels(q, part);
         for (unsigned v = 0; v < q->t->levels; v++) {
             struct rp_tex_desc t = level_alone(q->t, v);
-            tiled.t = &t;
-            tiled.lanes = part[v].lanes;
-            n += part[v].lanes ? tex_footprint(&tiled, at + n, lane + n) : 0;
+            one.t = &t;
+            one.lanes = part[v].lanes;
+            n += part[v].lanes ? tex_footprint(&one, at + n, lane + n) : 0;
         }
         return n;
     }
-    tiled.tiled = true;
-    find(&tiled, &s);
+    find(q, &s);
     for (uint32_t left = q->lanes; left; left &= left - 1) {
         unsigned l = (unsigned)__builtin_ctz(left);
         for (unsigned k = 0; k < s.count; k++)

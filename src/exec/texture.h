@@ -21,6 +21,8 @@ unsigned tex_channels(const struct rp_tex_desc *t);
 uint32_t tex_texel_bytes(const struct rp_tex_desc *t);
 /* Texels along an axis, at least 1. */
 uint32_t tex_extent(const struct rp_tex_desc *t, unsigned axis);
+/* Bytes of memory that all its texels span, from its address on. */
+uint64_t tex_memory_bytes(const struct rp_tex_desc *t);
 unsigned tex_dimensions(enum tex_geom g);
 
 /* What 32 lanes ask of one texture. Lanes that do not take part may hold any coordinates. */
@@ -29,7 +31,7 @@ struct tex_request {
     enum tex_geom geom;
     bool float_coords; /* f32 bits, or s32 */
     bool gather;       /* tld4 */
-    bool tiled;        /* offsets are those of the layout in a GPU's memory */
+    bool tiled; /* offsets are those of the layout in a GPU's memory; tex_sample needs the plain ones */
     uint32_t lanes;
     const uint32_t *layer, *coord[3]; /* 64-byte aligned; layer counts for array geometries only */
     const int32_t *lod;               /* level of detail, in 256ths; NULL: 0 */

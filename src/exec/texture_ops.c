@@ -99,10 +99,8 @@ static bool surface(struct exec *x, struct warp *w, const struct xinst *i, const
     return true;
 }
 
-/* The texture of the first lane of m, and the lanes of m that name the same one; NULL when it is none. */
-static const struct rp_tex_desc *next_texture(const struct exec *x, const struct warp *w,
-                                              const struct xinst *i, uint32_t m, uint64_t *handle,
-                                              uint32_t *same) {
+const struct rp_tex_desc *exec_next_texture(const struct exec *x, const struct warp *w, const struct xinst *i,
+                                            uint32_t m, uint64_t *handle, uint32_t *same) {
     const uint32_t *lo = src_lanes(x, w, i->s[0]), *hi = src_lanes(x, w, i->s[1]);
     uint32_t first = (uint32_t)__builtin_ctz(m), differ = 0;
     *handle = (uint64_t)hi[first] << 32 | lo[first];
@@ -113,7 +111,7 @@ static const struct rp_tex_desc *next_texture(const struct exec *x, const struct
     return textures_get(x->tex, *handle);
 }
 
-/* Where a surface access of lane l begins, in a GPU's memory; returns how many there are. */
+/* Where a surface access of lane l begins; returns how many there are. */
 static unsigned surface_at(const struct tex_request *r, const struct imods *q, uint32_t l, uint64_t *to) {
     uint32_t step = q->size >= 4 ? 4 : q->size, c[3], layer = lane_coords(r, l, c);
     uint8_t *at;
@@ -121,7 +119,7 @@ static unsigned surface_at(const struct tex_request *r, const struct imods *q, u
                                     (const int32_t *)c, q->lut == SURF_CLAMP ? step : q->size * q->vec, &at);
     if (hit != SURF_HIT)
         return 0;
-    *to = tex_tiled_address(r->t, (uint64_t)(uintptr_t)at);
+    *to = r->tiled ? tex_tiled_address(r->t, (uint64_t)(uintptr_t)at) : (uint64_t)(uintptr_t)at;
     return 1;
 }
 
@@ -157,14 +155,32 @@ static struct tex_request request(const struct exec *x, const struct warp *w, co
     return r;
 }
 
-void exec_tex_touched(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t m,
-                      struct tex_touched *to) {
+uint32_t exec_surface_outside(const struct exec *x, const struct warp *w, const struct xinst *i,
+                              const struct rp_tex_desc *t, uint32_t m) {
+    const struct imods *q = &i->in->m;
+    uint32_t outside = 0;
+    if (i->in->op == OP_TEX || i->in->op == OP_TXQ || q->lut != SURF_TRAP)
+        return 0;
     struct tex_request r = request(x, w, i);
+    for (uint32_t left = m; left; left &= left - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(left), c[3], layer = lane_coords(&r, l, c);
+        uint8_t *at;
+        enum surf_hit hit = surf_locate(t, (enum tex_geom)q->geom, SURF_TRAP, layer, (const int32_t *)c,
+                                        (uint32_t)q->size * q->vec, &at);
+        outside |= (uint32_t)(hit == SURF_FAULT) << l;
+    }
+    return outside;
+}
+
+void exec_tex_touched(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t m,
+                      bool tiled, struct tex_touched *to) {
+    struct tex_request r = request(x, w, i);
+    r.tiled = tiled;
     uint64_t handle;
     to->count = to->most = to->bytes = 0;
     for (uint32_t left = i->in->op == OP_TXQ ? 0 : m; left; left &= ~r.lanes) {
         uint32_t before = to->count;
-        r.t = next_texture(x, w, i, left, &handle, &r.lanes);
+        r.t = exec_next_texture(x, w, i, left, &handle, &r.lanes);
         if (!r.t)
             continue;
         if (i->in->op == OP_TEX) {
@@ -174,6 +190,8 @@ void exec_tex_touched(const struct exec *x, const struct warp *w, const struct x
             to->bytes = tex_texel_bytes(r.t);
         } else {
             to->bytes = (uint32_t)i->in->m.size * i->in->m.vec;
+            if (!tiled && i->in->m.lut == SURF_CLAMP) /* each word is clamped by itself, see surface() */
+                to->bytes = i->in->m.size < 4 ? i->in->m.size : 4;
             for (uint32_t l = 0; l < WARP_LANES; l++)
                 if (r.lanes >> l & 1 && surface_at(&r, &i->in->m, l, &to->at[to->count]))
                     to->lane[to->count++] = (uint8_t)l;
@@ -196,14 +214,25 @@ static void sample(const struct exec *x, struct warp *w, const struct xinst *i, 
         lane_blend(w->r[i->d + k], out[k], r->lanes);
 }
 
+/* Whether the memory behind a texture is still there: the program may have freed it. */
+static bool backed(const struct exec *x, const struct rp_tex_desc *t) {
+    const struct mem_span *h = &x->hint;
+    uint64_t bytes = tex_memory_bytes(t);
+    return !t->addr || (t->addr - h->addr < h->size && h->size - (t->addr - h->addr) >= bytes) ||
+           memory_reaches(x->mem, t->addr, bytes);
+}
+
 bool exec_tex(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
     struct tex_request r = request(x, w, i);
     for (uint32_t left = m; left; left &= ~r.lanes) {
         uint64_t handle;
-        r.t = next_texture(x, w, i, left, &handle, &r.lanes);
+        r.t = exec_next_texture(x, w, i, left, &handle, &r.lanes);
         if (!r.t)
             return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, (uint32_t)__builtin_ctz(left), handle, 0,
                               MS_GLOBAL);
+        if (i->in->op != OP_TXQ && !backed(x, r.t))
+            return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, (uint32_t)__builtin_ctz(left), r.t->addr,
+                              tex_texel_bytes(r.t), MS_GLOBAL);
         if (i->in->op == OP_TEX) {
             sample(x, w, i, &r);
             continue;

@@ -79,6 +79,8 @@ struct image {
     uint64_t address; /* where its instructions lie, in a space of their own */
     VEC(struct pool_word) pool;
     struct arena arena;
+    struct image **streams; /* of the program's streams, in their order */
+    uint32_t nstreams;
 };
 
 struct simt_entry {
@@ -119,9 +121,10 @@ struct cta {
     uint32_t nwarps, nthreads, live; /* live: threads that have not exited */
     uint32_t id[3], number, sm;      /* sm: where it runs */
     uint8_t *shared;
-    uint32_t shared_bytes;
+    uint32_t shared_bytes; /* that threads can access: at least what was asked for */
     struct barrier bars[MAX_BARRIERS];
     uint32_t opened; /* times one of them let threads go on */
+    void *watched;   /* what the launch's watcher keeps of the block */
 };
 
 /* What went wrong in a launch. */
@@ -136,6 +139,7 @@ struct fault {
 };
 
 struct textures;
+struct watch;
 
 /* A launch in execution, with all that instructions may touch. */
 struct exec {
@@ -157,20 +161,24 @@ struct exec {
     struct str *out, *err; /* device printf, assert */
     size_t out_limit;
     struct textures *tex;
+    struct watch *watch; /* sees accesses and synchronisation; NULL: nobody */
     uint64_t heap_limit, heap_used;
-    struct rp_alloc *hint; /* allocation that was hit last */
-    struct str report;     /* of the fault, in words */
+    struct mem_span hint; /* memory that was hit last */
+    struct str report;    /* of the fault, in words */
     const char *module_name;
     const char *(*file_name)(void *names, uint32_t file); /* of debug lines; NULL when unknown */
     void *names;
 };
 
 /* ---- decode.c ---- */
-/* Prepares a linked program; memory is the image's. */
+/* Prepares a linked program and its streams; memory is the image's. */
 struct image *image_create(const struct program *p);
 void image_free(struct image *img);
-/* Fills the pool for a launch from its constant banks; x->pool has img->pool.len entries. */
-void image_fill_pool(struct exec *x);
+/* The stream of that name beside a kernel, or NULL. */
+const struct image *image_stream(const struct image *img, const char *name);
+/* Fills the pool of an image (its own, or one of a stream's) for a launch, from the launch's constant banks:
+ * img->pool.len entries. */
+void image_fill_pool(const struct exec *x, const struct image *img, uint32_t (*pool)[WARP_LANES]);
 
 /* ---- turns.c ---- */
 /* Marks where warps of a functional run take turns. */

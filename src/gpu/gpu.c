@@ -1,6 +1,6 @@
 /* GPUs, their memory, textures and limits. */
 #include "gpu/gpu.h"
-#include "gpu/options.h"
+#include "gpu/resolve.h"
 #include "gpu/timed.h"
 
 #include <assert.h>
@@ -27,6 +27,7 @@ static const char *const status_text[] = {
     [RP_ASSERT] = "device-side assert",
     [RP_TRAP] = "trap instruction",
     [RP_TIMEOUT] = "launch timed out",
+    [RP_WRONG_ACCESS] = "wrong access to memory",
 };
 
 const char *rp_status_text(enum rp_status s) {
@@ -39,45 +40,62 @@ static char *take_log(struct diag *d) {
     return text;
 }
 
-enum { PARAM_BLOCK_BYTES = PARAM_BASE + 32768, WORKSPACE_BYTES = 256 };
+enum { PARAM_BLOCK_BYTES = PARAM_BASE + 32768, WORKSPACE_BYTES = 256, RED_ZONE = 65536, PRINT_LIMIT = 100 };
 
-uint32_t gpu_timed_counters(const struct rp_gpu *g) {
-    return machine_counter_count(&g->mechs) + profile_counter_count(&g->profiles);
-}
-
-static void add_energy(struct rp_gpu *g, const struct energy_block *b) {
-    const char *unknown = energy_add(&g->energy, b, machine_counter_find, &g->mechs);
+static void add_energy(struct rp_gpu *g, const struct energy_table *t) {
+    const char *unknown = energy_add(&g->energy, t, &g->config, &g->timed);
     assert(!unknown);
     (void)unknown;
 }
 
 /* What timed launches need: watchers, room for counters, and what those cost. */
 static void prepare_timed(struct rp_gpu *g) {
-    profile_create(&g->profiles, &g->cfg);
+    profile_create(&g->profiles, &g->config, (uint32_t)g->info.sms);
     for (uint32_t i = g->profiles.n; i--;)
         rp_gpu_watch(g, g->profiles.at[i].probe);
-    uint32_t n = gpu_timed_counters(g);
+    machine_counters(&g->timed, &g->mechs);
+    profile_counters(&g->profiles, &g->timed);
+    uint32_t n = g->timed.count;
     g->timed_total = xcalloc(n, sizeof *g->timed_total);
     g->timed_launch = xcalloc(n, sizeof *g->timed_launch);
     if (g->opt.per_sm) {
         g->sm_total = xcalloc((size_t)g->info.sms * n, sizeof *g->sm_total);
         g->sm_launch = xcalloc((size_t)g->info.sms * n, sizeof *g->sm_launch);
     }
-    struct energy_block base = energy_base(&g->cfg);
-    energy_init(&g->energy, &g->cfg);
-    add_energy(g, &base);
-    for (uint32_t k = 0; k < g->mechs.n; k++) {
-        const struct mechanism *m = g->mechs.at[k]->mechanism;
-        add_energy(g, &(struct energy_block){m->energy, m->nenergy, &g->cfg});
-    }
+    struct energy_spec energy = gpu_energy_spec(g->cfg);
+    energy_init(&g->energy, &energy);
+    add_energy(g, &gpu_energy);
+    for (uint32_t k = 0; k < g->mechs.n; k++)
+        add_energy(g, &g->mechs.at[k]->energy);
+}
+
+static char *join_names(const struct mech_set *s) {
+    struct str all = {0};
+    for (uint32_t k = 0; k < s->n; k++)
+        str_printf(&all, "%s%s", k ? "+" : "", s->names[k]);
+    return all.at ? all.at : xstrdup("base");
+}
+
+static void create_tools(struct rp_gpu *g) {
+    const struct rp_options *o = &g->opt;
+    if (!o->tools)
+        return;
+    g->san = sanitizer_create(
+        &(struct sanitizer_options){.tools = o->tools,
+                                    .print_limit = o->print_limit ? o->print_limit : PRINT_LIMIT,
+                                    .leaks = !o->no_leaks},
+        &g->mem);
+    if (o->tools & RP_MEMCHECK)
+        g->mem.apart = RED_ZONE;
 }
 
 struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
     struct rp_gpu *g = xcalloc(1, sizeof *g);
     struct diag d = {0};
-    bool ok = options_resolve(opt, &g->mechs, &g->profiles, &g->cfg, &d);
+    bool ok = resolve_options(opt, &g->mechs, &g->profiles, &g->config, &d);
     if (ok) {
-        config_info(&g->cfg, &g->info);
+        g->cfg = config_values(&g->config, &gpu_params);
+        config_info(g->cfg, &g->info);
         ok = memory_init(&g->mem, g->info.total_mem);
         if (!ok)
             diag_add(&d, DIAG_ERROR, "the address range of device memory at 0x%llx is taken in this process",
@@ -87,6 +105,7 @@ struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
         if (log)
             *log = take_log(&d);
         diag_free(&d);
+        config_free(&g->config);
         free(g);
         return NULL;
     }
@@ -95,15 +114,17 @@ struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
     g->opt.gpu = NULL;
     g->opt.set = NULL;
     g->opt.mech = NULL;
+    g->opt.load = NULL;
     g->opt.probe = NULL;
-    g->mech_name = xstrdup(opt->mech && *opt->mech ? opt->mech : "base");
+    g->mech_name = join_names(&g->mechs);
     if (!opt->functional)
         prepare_timed(g);
-    g->limits[RP_LIMIT_STACK] = g->cfg.limit_stack;
-    g->limits[RP_LIMIT_PRINTF_FIFO] = g->cfg.limit_printf;
-    g->limits[RP_LIMIT_MALLOC_HEAP] = g->cfg.limit_heap;
-    g->param_block = memory_alloc(&g->mem, PARAM_BLOCK_BYTES, RP_MEM_MODULE);
-    g->grid_workspace = memory_alloc(&g->mem, WORKSPACE_BYTES, RP_MEM_MODULE);
+    g->limits[RP_LIMIT_STACK] = g->cfg->limit_stack;
+    g->limits[RP_LIMIT_PRINTF_FIFO] = g->cfg->limit_printf;
+    g->limits[RP_LIMIT_MALLOC_HEAP] = g->cfg->limit_heap;
+    create_tools(g);
+    g->param_block = memory_alloc(&g->mem, PARAM_BLOCK_BYTES, RP_MEM_DRIVER);
+    g->grid_workspace = memory_alloc(&g->mem, WORKSPACE_BYTES, RP_MEM_DRIVER);
     return g;
 }
 
@@ -118,6 +139,10 @@ void rp_gpu_destroy(struct rp_gpu *g) {
     free(g->sm_total);
     free(g->sm_launch);
     energy_free(&g->energy);
+    counters_free(&g->timed);
+    config_free(&g->config);
+    sanitizer_destroy(g->san);
+    str_free(&g->found_given);
     memory_destroy(&g->mem);
     vec_free(&g->tex.slots);
     str_free(&g->out);
@@ -131,13 +156,17 @@ const char *rp_gpu_mech(const struct rp_gpu *g) {
     return g->mech_name;
 }
 
+bool rp_gpu_approximate(const struct rp_gpu *g) {
+    return !g->opt.functional && mech_approximate(&g->mechs);
+}
+
 const struct rp_gpu_info *rp_gpu_info(const struct rp_gpu *g) {
     return &g->info;
 }
 
 bool rp_gpu_setting(const struct rp_gpu *g, uint32_t i, struct rp_setting *s) {
     struct config_setting c;
-    if (!config_setting_at(&g->cfg, i, &c))
+    if (!config_setting_at(&g->config, i, &c))
         return false;
     *s = (struct rp_setting){.name = c.name, .text = c.kind == CONFIG_TEXT};
     snprintf(s->value, sizeof s->value, "%s", c.value);
@@ -146,7 +175,10 @@ bool rp_gpu_setting(const struct rp_gpu *g, uint32_t i, struct rp_setting *s) {
 }
 
 uint64_t rp_mem_alloc(struct rp_gpu *g, size_t size, enum rp_mem_kind kind) {
-    return memory_alloc(&g->mem, size, kind);
+    uint64_t at = memory_alloc(&g->mem, size, kind);
+    if (g->san && at)
+        sanitizer_allocated(g->san, at);
+    return at;
 }
 
 bool rp_mem_register(struct rp_gpu *g, void *p, size_t size) {
@@ -154,6 +186,8 @@ bool rp_mem_register(struct rp_gpu *g, void *p, size_t size) {
 }
 
 bool rp_mem_free(struct rp_gpu *g, uint64_t addr) {
+    if (g->san)
+        sanitizer_freeing(g->san, addr);
     return memory_free(&g->mem, addr);
 }
 
@@ -201,6 +235,45 @@ const char *rp_take_errors(struct rp_gpu *g, size_t *len) {
     return take(&g->err, &g->err_given, len);
 }
 
+void rp_trace_host(struct rp_gpu *g, const struct rp_host_trace *how) {
+    if (g->san)
+        sanitizer_trace_host(g->san, how);
+}
+
+void rp_api_error(struct rp_gpu *g, const struct rp_api_error *e) {
+    if (g->san)
+        sanitizer_api_error(g->san, e);
+}
+
+void rp_mem_written(struct rp_gpu *g, uint64_t addr, size_t size) {
+    if (g->san)
+        sanitizer_written(g->san, addr, size);
+}
+
+void rp_mem_copied(struct rp_gpu *g, uint64_t to, uint64_t from, size_t size) {
+    if (g->san)
+        sanitizer_copied(g->san, to, from, size);
+}
+
+const char *rp_take_findings(struct rp_gpu *g, size_t *len) {
+    struct str none = {0};
+    return take(g->san ? sanitizer_text(g->san) : &none, &g->found_given, len);
+}
+
+uint64_t rp_errors(const struct rp_gpu *g) {
+    return g->san ? sanitizer_errors(g->san) : 0;
+}
+
+void rp_find_leaks(struct rp_gpu *g, const void *owner) {
+    if (g->san)
+        sanitizer_leaks(g->san, owner);
+}
+
+void rp_findings_end(struct rp_gpu *g, bool leaks) {
+    if (g->san)
+        sanitizer_finish(g->san, leaks);
+}
+
 struct rp_totals rp_totals(const struct rp_gpu *g) {
     return g->totals;
 }
@@ -218,18 +291,9 @@ void rp_gpu_unwatch(struct rp_gpu *g, struct probe *p) {
         }
 }
 
-static struct counter_info timed_info(const struct rp_gpu *g, uint32_t i, char *name, size_t size) {
-    uint32_t n = machine_counter_count(&g->mechs);
-    if (i < n)
-        return machine_counter_info(&g->mechs, i, name, size);
-    struct counter_info info = profile_counter_info(&g->profiles, i - n);
-    snprintf(name, size, "%s", info.name);
-    return info;
-}
-
 bool rp_counter(const struct rp_gpu *g, uint32_t i, struct rp_counter *c) {
     if (i < COUNTER_COUNT) {
-        const struct counter_info *info = &counter_info[i];
+        const struct counter_info *info = &mix_table.rows[i];
         *c = (struct rp_counter){.unit = info->unit,
                                  .meaning = info->meaning,
                                  .total = g->counters[i],
@@ -238,19 +302,21 @@ bool rp_counter(const struct rp_gpu *g, uint32_t i, struct rp_counter *c) {
         return true;
     }
     i -= COUNTER_COUNT;
-    if (g->opt.functional || i >= gpu_timed_counters(g))
+    struct counter_info info;
+    if (!counters_info(&g->timed, i, c->name, &info))
         return false;
-    *c = (struct rp_counter){.total = g->timed_total[i], .launch = g->timed_launch[i], .timed = true};
-    struct counter_info info = timed_info(g, i, c->name, sizeof c->name);
     c->unit = info.unit;
     c->meaning = info.meaning;
+    c->total = g->timed_total[i];
+    c->launch = g->timed_launch[i];
+    c->timed = true;
     return true;
 }
 
 bool rp_sm_counter(const struct rp_gpu *g, uint32_t i, uint32_t sm, uint64_t *total, uint64_t *launch) {
-    uint32_t n = gpu_timed_counters(g), machine = machine_counter_count(&g->mechs);
-    if (!g->sm_total || sm >= (uint32_t)g->info.sms || i < COUNTER_COUNT || i - COUNTER_COUNT >= n ||
-        (i - COUNTER_COUNT < machine && !machine_counter_of_sms(&g->mechs, i - COUNTER_COUNT)))
+    uint32_t n = g->timed.count;
+    if (!g->sm_total || sm >= (uint32_t)g->info.sms || i < COUNTER_COUNT ||
+        !counters_shared_out(&g->timed, i - COUNTER_COUNT))
         return false;
     *total = g->sm_total[(size_t)sm * n + i - COUNTER_COUNT];
     *launch = g->sm_launch[(size_t)sm * n + i - COUNTER_COUNT];
@@ -263,7 +329,7 @@ bool rp_energy(const struct rp_gpu *g, uint32_t i, struct rp_energy *e) {
     double total[ENERGY_PARTS], launch[ENERGY_PARTS];
     energy_sum(&g->energy, g->timed_total, g->totals.cycles, total);
     energy_sum(&g->energy, g->timed_launch, g->launch_cycles, launch);
-    *e = (struct rp_energy){energy_parts[i].name, energy_parts[i].meaning, total[i], launch[i]};
+    *e = (struct rp_energy){gpu_parts[i].name, gpu_parts[i].meaning, total[i], launch[i]};
     return true;
 }
 

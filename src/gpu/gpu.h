@@ -2,50 +2,62 @@
 #ifndef REPRISE_GPU_GPU_H
 #define REPRISE_GPU_GPU_H
 
-#include "cfg/config.h"
-#include "energy/energy.h"
+#include "cfg/gpu.h"
+#include "energy/gpu.h"
 #include "exec/texture_ops.h"
 #include "exec/warp.h"
+#include "gpu/mix.h"
 #include "mech/registry.h"
 #include "opt/opt.h"
 #include "profile/profile.h"
 #include "ptx/lower.h"
-#include "stats/stats.h"
+#include "sanitize/sanitize.h"
+#include "stats/formula.h"
 
 struct rp_gpu {
-    struct gpu_config cfg;
+    struct config config;         /* the parameters of everything */
+    const struct gpu_config *cfg; /* the GPU's own of them */
     struct rp_gpu_info info;
     struct rp_options opt; /* its strings are not kept */
     struct mech_set mechs;
-    char *mech_name; /* as the user wrote it */
+    char *mech_name; /* of all of them, as the user ordered them */
     struct memory mem;
     struct textures tex;
     struct str out, err; /* device printf, assert: since the last rp_take_* */
     struct str out_given, err_given;
     size_t limits[3]; /* enum rp_limit */
-    uint64_t clock; /* what %clock had come to when the last launch ended */
+    uint64_t clock;   /* what %clock had come to when the last launch ended */
     uint64_t heap_used;
     uint64_t param_block;    /* device memory that holds bank 0 of the launch, for addresses of parameters */
     uint64_t grid_workspace; /* barrier of cooperative launches */
     struct rp_totals totals;
     uint64_t code_end;       /* where the next kernel's instructions will lie */
     struct probe *probe;     /* watchers of timed launches, or NULL */
+    struct sanitizer *san;   /* tools that look for mistakes, or NULL */
+    struct str found_given;  /* what rp_take_findings gave last */
     struct machine *machine; /* timed runs; made by the first launch that is timed */
     struct profile_set profiles;
-    uint64_t *timed_total, *timed_launch; /* its counters, then the profiles', unless all is functional */
+    struct counter_registry timed;        /* its counters, then the profiles', unless all is functional */
+    uint64_t *timed_total, *timed_launch; /* their values */
     uint64_t *sm_total, *sm_launch;       /* the same of each SM in turn, if they are kept */
     uint64_t launch_cycles;               /* of the last launch */
     struct energy_model energy;           /* empty when all is functional */
     uint64_t counters[COUNTER_COUNT], launch_counters[COUNTER_COUNT]; /* of the run, of the last launch */
 };
 
+/* A kernel's machine code. */
+struct kernel_code {
+    struct program *prog; /* NULL until compiled */
+    struct image *img;
+    uint32_t limit; /* registers it was compiled for */
+};
+
 /* A kernel: parsed with its module, compiled when first needed. */
 struct rp_kernel {
     struct rp_module *mod;
     struct ptx_func *func;
-    struct program *prog; /* NULL until compiled */
-    struct image *img;
-    uint32_t limit; /* registers it was compiled for */
+    struct kernel_code plain;  /* without mechanisms: what functional launches run */
+    struct kernel_code passed; /* with the passes of the GPU's mechanisms, which are the same for its life */
 };
 
 struct rp_module {
@@ -60,10 +72,16 @@ struct rp_module {
     VEC(uint64_t) allocs; /* device memory of its variables */
 };
 
-/* Counters of what is timed: the machine's, its mechanisms', then the profiles'. */
-uint32_t gpu_timed_counters(const struct rp_gpu *g);
+/* What reports derive from counters and parameters. */
+extern const struct formula_table gpu_formulas;
 
-/* Compiles k for at most limit registers per thread (0: what the GPU and the kernel's directives allow). */
-enum rp_status kernel_compile(struct rp_kernel *k, uint32_t limit, char **log);
+/* The code that timed or functional launches of k run; it need not be compiled yet. */
+struct kernel_code *kernel_code(struct rp_kernel *k, bool timed);
+/* Compiles code, one of k's, for at most limit registers per thread (0: what the GPU and the kernel's
+ * directives allow). */
+enum rp_status kernel_compile(struct rp_kernel *k, struct kernel_code *code, uint32_t limit, char **log);
+/* rp_kernel_info of that code. */
+enum rp_status kernel_info(struct rp_kernel *k, struct kernel_code *code, struct rp_kernel_info *info,
+                           char **log);
 
 #endif

@@ -1,4 +1,5 @@
 /* Launches: checks, constant banks, execution. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -9,6 +10,8 @@
 
 /* Frames here hold every register a callee uses, several times what a compiler's own convention saves. */
 enum { STACK_FACTOR = 4, BANK0_MAX = PARAM_BASE + 32768 };
+/* Code for earlier targets may rely on the lanes of a warp running in step. */
+enum { INDEPENDENT_LANES = 70 };
 
 static enum rp_status refuse(char **report, enum rp_status s, const char *kernel, const char *fmt,
                              unsigned long long a, unsigned long long b) {
@@ -23,8 +26,8 @@ static enum rp_status refuse(char **report, enum rp_status s, const char *kernel
     return s;
 }
 
-static enum rp_status check_config(struct rp_gpu *g, struct rp_kernel *k, const struct rp_launch *l,
-                                   char **report) {
+static enum rp_status check_config(struct rp_gpu *g, struct rp_kernel *k, struct kernel_code *code,
+                                   const struct rp_launch *l, char **report) {
     static const char axis[] = "xyz";
     const struct rp_gpu_info *i = &g->info;
     const char *name = k->func->name;
@@ -46,7 +49,7 @@ static enum rp_status check_config(struct rp_gpu *g, struct rp_kernel *k, const 
                           l->block[1]);
     }
     struct rp_kernel_info info;
-    enum rp_status s = rp_kernel_info(k, &info, report);
+    enum rp_status s = kernel_info(k, code, &info, report);
     if (s != RP_OK)
         return s;
     if (threads > (unsigned long long)i->max_threads_per_block)
@@ -69,24 +72,30 @@ static enum rp_status check_config(struct rp_gpu *g, struct rp_kernel *k, const 
 
 /* Compiles again with fewer registers when the block would not fit otherwise: the program's own compiler may
  * have needed fewer than ours. */
-static enum rp_status fit_registers(struct rp_gpu *g, struct rp_kernel *k, uint32_t threads, char **report) {
+static enum rp_status fit_registers(struct rp_gpu *g, struct rp_kernel *k, struct kernel_code *code,
+                                    uint32_t threads, char **report) {
     uint32_t warps = (threads + WARP_LANES - 1) / WARP_LANES,
              share = (uint32_t)g->info.regs_per_block / (warps * WARP_LANES) & ~7u;
-    if (k->prog->nregs <= share)
+    if (code->prog->nregs <= share)
         return RP_OK;
     return share < 16 ? refuse(report, RP_OUT_OF_RESOURCES, k->func->name,
-                               "%llu registers per thread, %llu threads", k->prog->nregs, threads)
-                      : kernel_compile(k, share, report);
+                               "%llu registers per thread, %llu threads", code->prog->nregs, threads)
+                      : kernel_compile(k, code, share, report);
 }
 
-int rp_kernel_occupancy(struct rp_kernel *k, uint32_t threads, size_t dynamic_shared) {
+/* Blocks of that code that fit on an SM. */
+static int occupancy(struct rp_kernel *k, struct kernel_code *code, uint32_t threads, size_t dynamic_shared) {
     struct rp_gpu *g = k->mod->gpu;
     struct rp_kernel_info info;
     if (!threads || threads > (uint32_t)g->info.max_threads_per_block ||
-        rp_kernel_info(k, &info, NULL) != RP_OK || fit_registers(g, k, threads, NULL) != RP_OK)
+        kernel_info(k, code, &info, NULL) != RP_OK || fit_registers(g, k, code, threads, NULL) != RP_OK)
         return 0;
-    return config_occupancy(&g->cfg, threads, k->prog->nregs,
+    return config_occupancy(g->cfg, threads, code->prog->nregs,
                             (uint32_t)(info.shared_static + dynamic_shared));
+}
+
+int rp_kernel_occupancy(struct rp_kernel *k, uint32_t threads, size_t dynamic_shared) {
+    return occupancy(k, kernel_code(k, !k->mod->gpu->opt.functional), threads, dynamic_shared);
 }
 
 static const char *file_name(void *names, uint32_t file) {
@@ -126,7 +135,8 @@ static void count(struct rp_gpu *g, const struct exec *x) {
     memset(g->launch_counters, 0, sizeof g->launch_counters);
     mix_count(x->img, x->executed, g->launch_counters);
     g->launch_counters[COUNTER_insts_divergent] = x->divergent;
-    counters_add(g->counters, g->launch_counters);
+    for (uint32_t i = 0; i < COUNTER_COUNT; i++)
+        g->counters[i] += g->launch_counters[i];
     g->totals.launches++;
     g->totals.warp_insts += x->warp_insts;
     g->totals.thread_insts += x->thread_insts;
@@ -155,7 +165,7 @@ static void keep_counters(uint32_t n, const uint64_t *now, uint64_t *total, uint
 /* Runs a launch, cycle by cycle as far as it is timed; also keeps what it added to the machine's counters. */
 static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
     struct timed_span span = {0};
-    uint32_t machine = machine_counter_count(&g->mechs), n = gpu_timed_counters(g);
+    uint32_t n = g->timed.count;
     if (!g->opt.functional)
         memset(g->timed_launch, 0, n * sizeof *g->timed_launch);
     g->totals.last = RP_TIMED_NONE;
@@ -163,18 +173,26 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
     if (!timed_span(g, &span))
         return exec_run_grid(x, slots, &span.rest);
     if (!g->machine)
-        g->machine = machine_create(&g->cfg, &g->mechs, g->opt.check);
+        g->machine = machine_create(&g->config, &g->mechs, g->opt.check);
+    if (!g->timed.blocks.at[0].counts.len)
+        machine_bind(g->machine, &g->timed);
     g->machine->probe = g->probe;
     uint64_t *now = xcalloc(n, sizeof *now);
+    launch_progress_begin(&span.progress, x->grid_id, x->img->prog->name,
+                          (uint64_t)x->grid[0] * x->grid[1] * x->grid[2]);
     bool ok = machine_run(g->machine, x, slots / (uint32_t)g->info.sms, &span);
+    launch_progress_end(&span.progress);
     str_add(&g->err, str_text(&g->machine->checked), g->machine->checked.len);
     str_free(&g->machine->checked);
-    machine_counters(g->machine, now);
-    profile_counters(&g->profiles, now + machine);
+    uint64_t differing = machine_differing(g->machine) - g->totals.approximated;
+    g->totals.approximated += differing;
+    if (differing)
+        str_printf(&g->err, "check: %" PRIu64 " values that were supplied approximate those computed\n",
+                   differing);
+    counters_read(&g->timed, now);
     keep_counters(n, now, g->timed_total, g->timed_launch);
     for (uint32_t sm = 0; g->sm_total && sm < g->machine->nsms; sm++) {
-        machine_sm_counters(g->machine, sm, now);
-        profile_sm_counters(&g->profiles, sm, now + machine);
+        counters_read_part(&g->timed, sm, now);
         keep_counters(n, now, g->sm_total + (size_t)sm * n, g->sm_launch + (size_t)sm * n);
     }
     free(now);
@@ -188,26 +206,28 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
 enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_launch *l, char **report) {
     if (report)
         *report = NULL;
-    enum rp_status s = check_config(g, k, l, report);
+    struct timed_span span;
+    struct kernel_code *code = kernel_code(k, timed_span(g, &span));
+    enum rp_status s = check_config(g, k, code, l, report);
     uint32_t threads = l->block[0] * l->block[1] * l->block[2];
     if (s == RP_OK)
-        s = fit_registers(g, k, threads, report);
+        s = fit_registers(g, k, code, threads, report);
     if (s != RP_OK)
         return s;
-    uint32_t slots = (uint32_t)rp_kernel_occupancy(k, threads, l->dynamic_shared) * (uint32_t)g->info.sms;
+    uint32_t slots = (uint32_t)occupancy(k, code, threads, l->dynamic_shared) * (uint32_t)g->info.sms;
     uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
     if (l->cooperative && blocks > slots)
         return refuse(report, RP_INVALID_CONFIG, k->func->name,
                       "a cooperative launch of %llu blocks, %llu fit on the GPU", blocks, slots);
-    const struct program *p = k->prog;
-    static uint8_t bank0[BANK0_MAX];
+    const struct program *p = code->prog;
     uint32_t bank0_bytes = PARAM_BASE + p->param_bytes;
     if (bank0_bytes > BANK0_MAX)
         return refuse(report, RP_INVALID_VALUE, k->func->name, "%llu bytes of parameters, at most %llu",
                       p->param_bytes, BANK0_MAX - PARAM_BASE);
+    uint8_t *bank0 = xcalloc(1, bank0_bytes);
     fill_bank0(g, l, bank0, bank0_bytes);
     struct exec x = {
-        .img = k->img,
+        .img = code->img,
         .bank = {bank0, NULL, (const uint8_t *)p->literals.at, (const uint8_t *)(uintptr_t)k->mod->const_base,
                  k->mod->symbols},
         .bank_bytes = {bank0_bytes, 0, p->literals.len * 4, k->mod->layout.const_bytes,
@@ -233,13 +253,17 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
         .file_name = file_name,
         .names = k->mod->ptx,
     };
-    x.pool = aligned_alloc(64, (k->img->pool.len + 1u) * sizeof *x.pool);
-    image_fill_pool(&x);
-    x.executed = xcalloc(k->img->ncode + 1u, sizeof *x.executed);
+    x.pool = aligned_alloc(64, (code->img->pool.len + 1u) * sizeof *x.pool);
+    image_fill_pool(&x, code->img, x.pool);
+    x.executed = xcalloc(code->img->ncode + 1u, sizeof *x.executed);
+    if (g->san)
+        sanitizer_begin(g->san, &x, k->mod->ptx->target < INDEPENDENT_LANES);
     double start = host_seconds();
     bool ok = run(g, &x, slots ? slots : 1);
     g->totals.host_s += host_seconds() - start;
+    bool wrong = g->san && sanitizer_end(g->san, &x) && !g->opt.keep_context;
     free(x.pool);
+    free(bank0);
     count(g, &x);
     free(x.executed);
     g->heap_used = x.heap_used;
@@ -247,5 +271,5 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
     if (!ok && report)
         *report = xstrdup(str_text(&x.report));
     str_free(&x.report);
-    return ok ? RP_OK : x.fault.status;
+    return !ok ? x.fault.status : wrong ? RP_WRONG_ACCESS : RP_OK;
 }

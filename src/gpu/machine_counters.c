@@ -1,209 +1,111 @@
-/* The counters of the timed machine as one list: SMs, caches, interconnect, L2 and DRAM, each summed over its
- * instances. All counter structs consist of uint64_t only, in the order of their tables, which may leave out
- * the last ones. */
-#include <assert.h>
-#include <stdio.h>
-#include <string.h>
-
+/* The counters of the timed machine: which tables it has, and which units count in each. */
 #include "gpu/timed.h"
+#include "mem/counters.h"
 
-#define COUNTER(field, name, unit, help) {name, unit, help},
-static const struct counter_info core_rows[] = {
-#include "core/core.def"
-};
-static const struct counter_info l1_cache_rows[] = {
-#include "mem/cache.def"
-};
-#define DATA_COUNTER(...)
-/* The first rows of those. */
-static const struct counter_info cache_rows[] = {
-#include "mem/cache.def"
-};
-static const struct counter_info l1_bank_rows[] = {
-#include "mem/bank.def"
-};
-#define DATA_COUNTER(...)
-/* The first rows of those. */
-static const struct counter_info bank_rows[] = {
-#include "mem/bank.def"
-};
-static const struct counter_info l1_rows[] = {
-#include "mem/l1.def"
-};
-static const struct counter_info l2_rows[] = {
-#include "mem/l2.def"
-};
-static const struct counter_info dram_rows[] = {
-#include "mem/dram.def"
-};
-static const struct counter_info icnt_rows[] = {
-#include "mem/icnt.def"
-};
-#undef COUNTER
-#define ACTIVE(energy, name, help) [EN_##energy] = {name, "lanes", help},
-#define IDLE(unit, name, help)     [EN_COUNT + UNIT_##unit] = {name, "lanes", help},
-static const struct counter_info lane_rows[] = {
-#include "core/lanes.def"
-};
-#undef ACTIVE
-#undef IDLE
-static_assert(sizeof lane_rows / sizeof lane_rows[0] == sizeof(struct core_lanes) / sizeof(uint64_t),
-              "every energy class and unit has a row");
+/* ---- where the units count --------------------------------------------------------------------------- */
 
-enum group {
-    G_CORE, /* from here on: of each SM */
-    G_LANES,
-    G_L1,
-    G_L1W,
-    G_L1B,
-    G_TEX,
-    G_CONST,
-    G_INST,
-    G_REQUEST, /* from here on: of the machine, or of each partition */
-    G_REPLY,
-    G_L2,
-    G_L2B,
-    G_DRAM,
-    G_COUNT
-};
+static const void *sm_counts(struct machine *m, uint32_t k) {
+    return &m->sms[k]->n;
+}
 
-struct rows {
+static const void *lane_counts(struct machine *m, uint32_t k) {
+    return &m->sms[k]->lanes;
+}
+
+static const void *data_counts(struct machine *m, uint32_t k) {
+    return &memsys_l1(m->mem, k)->cache.n;
+}
+
+static const void *store_counts(struct machine *m, uint32_t k) {
+    return &memsys_l1(m->mem, k)->n;
+}
+
+static const void *line_counts(struct machine *m, uint32_t k) {
+    return &memsys_l1(m->mem, k)->cache.bank.n;
+}
+
+static const void *texture_counts(struct machine *m, uint32_t k) {
+    return &memsys_cache(m->mem, k, MEM_TEXTURE)->n;
+}
+
+static const void *constant_counts(struct machine *m, uint32_t k) {
+    return &memsys_cache(m->mem, k, MEM_CONSTANT)->n;
+}
+
+static const void *inst_counts(struct machine *m, uint32_t k) {
+    return &memsys_cache(m->mem, k, MEM_INST)->n;
+}
+
+static const void *request_counts(struct machine *m, uint32_t k) {
+    (void)k;
+    return icnt_counters(memsys_requests(m->mem));
+}
+
+static const void *reply_counts(struct machine *m, uint32_t k) {
+    (void)k;
+    return icnt_counters(memsys_replies(m->mem));
+}
+
+static const void *l2_counts(struct machine *m, uint32_t k) {
+    return l2_counters(memsys_l2(m->mem, k));
+}
+
+static const void *l2_line_counts(struct machine *m, uint32_t k) {
+    return l2_bank_counters(memsys_l2(m->mem, k));
+}
+
+static const void *dram_counts(struct machine *m, uint32_t k) {
+    return dram_counters(memsys_dram(m->mem, k));
+}
+
+/* ---- the tables -------------------------------------------------------------------------------------- */
+
+/* How many units count in a table: one for each SM, one for each partition of L2, one in all. */
+enum units { EACH_SM, EACH_PARTITION, ONE };
+
+static const struct group {
     const char *prefix;
-    const struct counter_info *rows;
-    uint32_t n;
+    const struct counter_table *table;
+    enum units units;
+    const void *(*counts)(struct machine *m, uint32_t k);
+} groups[] = {
+    {"", &core_counter_table, EACH_SM, sm_counts},
+    {"", &core_lane_table, EACH_SM, lane_counts},
+    {"l1.", &cache_counter_table, EACH_SM, data_counts},
+    {"l1.", &cache_data_table, EACH_SM, data_counts},
+    {"l1.", &l1_counter_table, EACH_SM, store_counts},
+    {"l1.", &bank_counter_table, EACH_SM, line_counts},
+    {"l1.", &bank_prefetch_table, EACH_SM, line_counts},
+    {"texcache.", &cache_counter_table, EACH_SM, texture_counts},
+    {"constcache.", &cache_counter_table, EACH_SM, constant_counts},
+    {"icache.", &cache_counter_table, EACH_SM, inst_counts},
+    {"icnt.request.", &icnt_counter_table, ONE, request_counts},
+    {"icnt.reply.", &icnt_counter_table, ONE, reply_counts},
+    {"l2.", &l2_counter_table, EACH_PARTITION, l2_counts},
+    {"l2.", &bank_counter_table, EACH_PARTITION, l2_line_counts},
+    {"dram.", &dram_counter_table, EACH_PARTITION, dram_counts},
 };
+enum { GROUPS = sizeof groups / sizeof groups[0] };
 
-static const struct rows groups[G_COUNT] = {
-#define GROUP(prefix, rows)                                                                                  \
-    { prefix, rows, sizeof rows / sizeof rows[0] }
-    [G_CORE] = GROUP("", core_rows),
-    [G_LANES] = GROUP("", lane_rows),
-    [G_L1] = GROUP("l1.", l1_cache_rows),
-    [G_L1W] = GROUP("", l1_rows),
-    [G_L1B] = GROUP("l1.", l1_bank_rows),
-    [G_L2B] = GROUP("l2.", bank_rows),
-    [G_TEX] = GROUP("texcache.", cache_rows),
-    [G_CONST] = GROUP("constcache.", cache_rows),
-    [G_INST] = GROUP("icache.", cache_rows),
-    [G_REQUEST] = GROUP("icnt.request.", icnt_rows),
-    [G_REPLY] = GROUP("icnt.reply.", icnt_rows),
-    [G_L2] = GROUP("", l2_rows),
-    [G_DRAM] = GROUP("", dram_rows),
-#undef GROUP
-};
-
-/* The groups of the machine, then those of its mechanisms. */
-static uint32_t group_count(const struct mech_set *mechs) {
-    return G_COUNT + mechs->n;
+void machine_counters(struct counter_registry *r, const struct mech_set *mechs) {
+    for (uint32_t g = 0; g < GROUPS; g++)
+        counters_add(r, groups[g].prefix, groups[g].table, groups[g].units == EACH_SM);
+    for (uint32_t k = 0; mechs && k < mechs->n; k++)
+        counters_add(r, "", &mechs->at[k]->counters, true);
 }
 
-static struct rows group_at(const struct mech_set *mechs, uint32_t g) {
-    if (g < G_COUNT)
-        return groups[g];
-    const struct mechanism *mech = mechs->at[g - G_COUNT]->mechanism;
-    return (struct rows){"", mech->counters, mech->ncounters};
+static uint32_t unit_count(const struct machine *m, enum units units) {
+    return units == EACH_SM ? m->nsms : units == EACH_PARTITION ? m->memory.partitions : 1;
 }
 
-static const uint64_t *instance(struct machine *m, uint32_t g, uint32_t k) {
-    if (g >= G_COUNT)
-        return m->mechs.at[g - G_COUNT]->mechanism->counts(m->sms[k]->mech.at[g - G_COUNT].state);
-    switch ((enum group)g) {
-    case G_CORE:
-        return (const uint64_t *)&m->sms[k]->n;
-    case G_LANES:
-        return (const uint64_t *)&m->sms[k]->lanes;
-    case G_L1:
-        return (const uint64_t *)&memsys_l1(m->mem, k)->cache.n;
-    case G_L1W:
-        return (const uint64_t *)&memsys_l1(m->mem, k)->n;
-    case G_L1B:
-        return (const uint64_t *)&memsys_l1(m->mem, k)->cache.bank.n;
-    case G_L2B:
-        return (const uint64_t *)l2_bank_counters(memsys_l2(m->mem, k));
-    case G_TEX:
-        return (const uint64_t *)&memsys_cache(m->mem, k, MEM_TEXTURE)->n;
-    case G_CONST:
-        return (const uint64_t *)&memsys_cache(m->mem, k, MEM_CONSTANT)->n;
-    case G_INST:
-        return (const uint64_t *)&memsys_cache(m->mem, k, MEM_INST)->n;
-    case G_REQUEST:
-        return (const uint64_t *)icnt_counters(memsys_requests(m->mem));
-    case G_REPLY:
-        return (const uint64_t *)icnt_counters(memsys_replies(m->mem));
-    case G_L2:
-        return (const uint64_t *)l2_counters(memsys_l2(m->mem, k));
-    default:
-        return (const uint64_t *)dram_counters(memsys_dram(m->mem, k));
-    }
-}
-
-static bool of_sms(uint32_t g) {
-    return g < G_REQUEST || g >= G_COUNT;
-}
-
-static uint32_t instances(const struct machine *m, uint32_t g) {
-    return of_sms(g) ? m->nsms : g == G_REQUEST || g == G_REPLY ? 1 : m->memory.partitions;
-}
-
-uint32_t machine_counter_count(const struct mech_set *mechs) {
-    uint32_t n = 0;
-    for (uint32_t g = 0; g < group_count(mechs); g++)
-        n += group_at(mechs, g).n;
-    return n;
-}
-
-void machine_counters(struct machine *m, uint64_t *to) {
-    memset(to, 0, machine_counter_count(&m->mechs) * sizeof *to);
-    for (uint32_t g = 0; g < group_count(&m->mechs); g++) {
-        uint32_t n = group_at(&m->mechs, g).n;
-        for (uint32_t k = 0; n && k < instances(m, g); k++) {
-            const uint64_t *from = instance(m, g, k);
-            for (uint32_t c = 0; c < n; c++)
-                to[c] += from[c];
+void machine_bind(struct machine *m, struct counter_registry *r) {
+    for (uint32_t g = 0; g < GROUPS; g++)
+        for (uint32_t k = 0; k < unit_count(m, groups[g].units); k++)
+            counters_bind(r, g, groups[g].counts(m, k));
+    for (uint32_t i = 0; i < m->mechs.n; i++)
+        for (uint32_t k = 0; m->mechs.at[i]->counters.count && k < m->nsms; k++) {
+            const struct mechanism *mech = m->mechs.at[i];
+            const void *state = m->sms[k]->mech.at[i].state;
+            counters_bind(r, GROUPS + i, mech->counts ? mech->counts(state) : state);
         }
-        to += n;
-    }
-}
-
-void machine_sm_counters(struct machine *m, uint32_t sm, uint64_t *to) {
-    for (uint32_t g = 0; g < group_count(&m->mechs); g++) {
-        uint32_t n = group_at(&m->mechs, g).n;
-        if (n && of_sms(g))
-            memcpy(to, instance(m, g, sm), n * sizeof *to);
-        else
-            memset(to, 0, n * sizeof *to);
-        to += n;
-    }
-}
-
-/* The group of counter *i, which becomes its number in the group. */
-static uint32_t group_of(const struct mech_set *mechs, uint32_t *i) {
-    uint32_t g = 0;
-    for (; *i >= group_at(mechs, g).n; g++)
-        *i -= group_at(mechs, g).n;
-    return g;
-}
-
-bool machine_counter_of_sms(const struct mech_set *mechs, uint32_t i) {
-    return of_sms(group_of(mechs, &i));
-}
-
-struct counter_info machine_counter_info(const struct mech_set *mechs, uint32_t i, char *name, size_t size) {
-    struct rows rows = group_at(mechs, group_of(mechs, &i));
-    struct counter_info info = rows.rows[i];
-    snprintf(name, size, "%s%s", rows.prefix, info.name);
-    info.name = name;
-    return info;
-}
-
-uint32_t machine_counter_find(const void *ctx, const char *name) {
-    const struct mech_set none = {0}, *mechs = ctx ? ctx : &none;
-    char full[64];
-    uint32_t n = machine_counter_count(mechs);
-    for (uint32_t i = 0; i < n; i++) {
-        machine_counter_info(mechs, i, full, sizeof full);
-        if (!strcmp(full, name))
-            return i;
-    }
-    return UINT32_MAX;
 }

@@ -5,6 +5,13 @@
  * are exceptions. */
 #include "gpu/mix.h"
 
+static const struct counter_info rows[COUNTER_COUNT] = {
+#define COUNTER(field, name, unit, meaning) {name, unit, meaning, COUNTER_##field * sizeof(uint64_t)},
+#include "gpu/mix.def"
+#undef COUNTER
+};
+const struct counter_table mix_table = COUNTER_TABLE(rows);
+
 /* Counter + 1, so that 0 means: no row. */
 #define IS(field) (COUNTER_##field + 1)
 

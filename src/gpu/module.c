@@ -145,18 +145,20 @@ enum rp_status rp_module_load(struct rp_gpu *gpu, const char *ptx, size_t len, c
     return ok ? RP_OK : RP_BAD_PTX;
 }
 
-static void drop_code(struct rp_kernel *k) {
-    image_free(k->img);
-    program_destroy(k->prog);
-    k->img = NULL;
-    k->prog = NULL;
+static void drop_code(struct kernel_code *c) {
+    image_free(c->img);
+    program_destroy(c->prog);
+    c->img = NULL;
+    c->prog = NULL;
 }
 
 void rp_module_unload(struct rp_module *m) {
     if (!m)
         return;
-    for (uint32_t i = 0; i < m->nkernels; i++)
-        drop_code(&m->kernels[i]);
+    for (uint32_t i = 0; i < m->nkernels; i++) {
+        drop_code(&m->kernels[i].plain);
+        drop_code(&m->kernels[i].passed);
+    }
     for (uint32_t i = 0; i < m->allocs.len; i++)
         if (m->allocs.at[i])
             memory_free(&m->gpu->mem, m->allocs.at[i]);
@@ -177,10 +179,6 @@ struct rp_kernel *rp_module_kernel(struct rp_module *m, const char *name) {
 
 struct rp_kernel *rp_module_kernel_at(struct rp_module *m, uint32_t i) {
     return i < m->nkernels ? &m->kernels[i] : NULL;
-}
-
-int rp_module_address_bits(const struct rp_module *m) {
-    return (int)m->ptx->address_bits;
 }
 
 static const struct ptx_var *find_var(const struct rp_module *m, const char *name, bool reference) {
@@ -236,38 +234,58 @@ static uint32_t register_limit(const struct rp_kernel *k) {
     return limit < 16 ? 16 : limit;
 }
 
-enum rp_status kernel_compile(struct rp_kernel *k, uint32_t limit, char **log) {
+struct kernel_code *kernel_code(struct rp_kernel *k, bool timed) {
+    const struct mech_set *s = &k->mod->gpu->mechs;
+    for (uint32_t i = 0; timed && i < s->n; i++)
+        if (s->at[i]->passes)
+            return &k->passed;
+    return &k->plain;
+}
+
+/* Compiles a lowered program, with the passes of the GPU's mechanisms or without. */
+static bool compile(struct rp_gpu *g, struct program *p, bool passed, struct diag *d) {
+    struct opt_mech mechs[MECH_MAX];
+    for (uint32_t i = 0; i < g->mechs.n; i++)
+        mechs[i] =
+            (struct opt_mech){g->mechs.at[i]->passes, config_values(&g->config, &g->mechs.at[i]->params)};
+    return opt_compile_with(p, &(struct opt_options){.mechs = mechs, .nmechs = passed ? g->mechs.n : 0}, d);
+}
+
+enum { CODE_ALIGN = 128 }; /* bytes: kernels share no cache line, however long those are */
+
+/* Gives the instructions of an image, and of its streams, their addresses. */
+static void place_code(struct image *img, uint64_t *end) {
+    img->address = *end;
+    *end += ((uint64_t)img->ncode * INST_BYTES + CODE_ALIGN) & ~(uint64_t)(CODE_ALIGN - 1);
+    for (uint32_t i = 0; i < img->nstreams; i++)
+        place_code(img->streams[i], end);
+}
+
+enum rp_status kernel_compile(struct rp_kernel *k, struct kernel_code *code, uint32_t limit, char **log) {
     if (log)
         *log = NULL;
     uint32_t most = register_limit(k);
     if (!limit || limit > most)
         limit = most;
-    if (k->prog && k->limit == limit)
+    if (code->prog && (code->limit == limit || (code->prog->nregs <= limit && code->limit >= limit)))
         return RP_OK;
-    if (k->prog && k->prog->nregs <= limit && k->limit >= limit)
-        return RP_OK;
-    drop_code(k);
+    drop_code(code);
     struct diag d = {0};
-    enum rp_status s = RP_OK;
-    k->prog = ptx_lower(k->mod->ptx, k->func, &d);
-    if (k->prog) {
-        k->prog->reg_limit = limit;
-        if (!opt_compile(k->prog, &d)) {
-            program_destroy(k->prog);
-            k->prog = NULL;
-        }
+    struct rp_gpu *g = k->mod->gpu;
+    code->prog = ptx_lower(k->mod->ptx, k->func, &d);
+    if (code->prog)
+        code->prog->reg_limit = limit;
+    if (code->prog && !compile(g, code->prog, code == &k->passed, &d)) {
+        program_destroy(code->prog);
+        code->prog = NULL;
     }
-    if (k->prog) {
-        uint64_t *end = &k->mod->gpu->code_end;
-        k->img = image_create(k->prog);
-        k->img->address = *end;
-        *end += ((uint64_t)k->img->ncode * INST_BYTES + CONFIG_LINE) & ~(uint64_t)(CONFIG_LINE - 1);
-    } else {
-        s = RP_UNSUPPORTED;
+    if (code->prog) {
+        code->img = image_create(code->prog);
+        place_code(code->img, &g->code_end);
     }
-    k->limit = limit;
+    code->limit = limit;
     give_log(&d, log);
-    return s;
+    return code->prog ? RP_OK : RP_UNSUPPORTED;
 }
 
 static void copy_dims(int to[3], const uint32_t from[3]) {
@@ -287,7 +305,8 @@ static int max_threads(const struct rp_kernel *k) {
     return most;
 }
 
-enum rp_status rp_kernel_info(struct rp_kernel *k, struct rp_kernel_info *info, char **log) {
+enum rp_status kernel_info(struct rp_kernel *k, struct kernel_code *code, struct rp_kernel_info *info,
+                           char **log) {
     memset(info, 0, sizeof *info);
     info->name = k->func->name;
     info->ptx_version = (int)k->mod->ptx->version;
@@ -298,14 +317,18 @@ enum rp_status rp_kernel_info(struct rp_kernel *k, struct rp_kernel_info *info, 
     info->minnctapersm = (int)k->func->minnctapersm;
     copy_dims(info->reqntid, k->func->reqntid);
     copy_dims(info->maxntid, k->func->maxntid);
-    enum rp_status s = kernel_compile(k, k->limit, log);
+    enum rp_status s = kernel_compile(k, code, code->limit, log);
     if (s != RP_OK)
         return s;
-    info->regs = (int)k->prog->nregs;
-    info->shared_static = (k->prog->shared_static + 15) & ~(size_t)15;
-    info->local_per_thread = k->prog->local_bytes;
+    info->regs = (int)code->prog->nregs;
+    info->shared_static = (code->prog->shared_static + 15) & ~(size_t)15;
+    info->local_per_thread = code->prog->local_bytes;
     info->const_bytes = k->mod->layout.const_bytes;
     return RP_OK;
+}
+
+enum rp_status rp_kernel_info(struct rp_kernel *k, struct rp_kernel_info *info, char **log) {
+    return kernel_info(k, kernel_code(k, !k->mod->gpu->opt.functional), info, log);
 }
 
 bool rp_kernel_param(struct rp_kernel *k, uint32_t i, struct rp_param_info *p) {
@@ -320,6 +343,6 @@ const char *rp_kernel_name(const struct rp_kernel *k) {
     return k->func->name;
 }
 
-struct rp_module *rp_kernel_module(const struct rp_kernel *k) {
-    return k->mod;
+int rp_kernel_address_bits(const struct rp_kernel *k) {
+    return (int)k->mod->ptx->address_bits;
 }

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "core/spec.h"
-#include "mem/spec.h"
+#include "gpu/mem_spec.h"
 
-enum { HANG_CYCLES = 2000000 };
+enum { HANG_CYCLES = 2000000, SHOW_CYCLES = 1000 };
 
 struct run {
     struct machine *m;
@@ -16,18 +16,22 @@ struct run {
     uint32_t per_sm;
     VEC(struct cta *) spare;
     uint64_t ended; /* blocks that have ended */
+    uint32_t warps; /* of a block */
+    bool *refused;  /* SMs whose mechanisms did not let a block enter that had room otherwise */
 };
 
 /* The mechanisms' states on one SM. */
-static void add_mechanisms(struct machine *m, const struct gpu_config *cfg, struct sm *sm) {
+static void add_mechanisms(struct machine *m, const struct config *config, struct sm *sm) {
     for (uint32_t k = 0; k < m->mechs.n; k++) {
-        const struct mechanism *mech = m->mechs.at[k]->mechanism;
-        mech_push(&sm->mech, mech, mech->create(&m->arena, cfg, m->shared[k], sm));
+        const struct mechanism *mech = m->mechs.at[k];
+        const void *params = config_values(config, &mech->params);
+        mech_push(&sm->mech, mech, mech->create(&m->arena, params, m->shared[k], sm));
     }
 }
 
-struct machine *machine_create(const struct gpu_config *cfg, const struct mech_set *mechs, bool check) {
+struct machine *machine_create(const struct config *config, const struct mech_set *mechs, bool check) {
     struct machine *m = xcalloc(1, sizeof *m);
+    const struct gpu_config *cfg = config_values(config, &gpu_params);
     m->core = core_spec(cfg);
     m->memory = mem_spec(cfg);
     m->nsms = m->memory.sms;
@@ -36,13 +40,14 @@ struct machine *machine_create(const struct gpu_config *cfg, const struct mech_s
     m->wake = arena_array(&m->arena, uint64_t, m->nsms);
     m->mechs = *mechs;
     for (uint32_t k = 0; k < m->mechs.n; k++)
-        if (m->mechs.at[k]->mechanism->shared)
-            m->shared[k] = m->mechs.at[k]->mechanism->shared(&m->arena, cfg);
+        if (m->mechs.at[k]->shared)
+            m->shared[k] = m->mechs.at[k]->shared(&m->arena, config_values(config, &m->mechs.at[k]->params));
     for (uint32_t i = 0; i < m->nsms; i++) {
         m->sms[i] = sm_create(&m->arena, &m->core, m->mem, i);
         m->sms[i]->check.on = check;
+        m->sms[i]->check.approximate = mech_approximate(mechs);
         m->sms[i]->check.out = &m->checked;
-        add_mechanisms(m, cfg, m->sms[i]);
+        add_mechanisms(m, config, m->sms[i]);
     }
     return m;
 }
@@ -51,8 +56,8 @@ void machine_free(struct machine *m) {
     if (!m)
         return;
     for (uint32_t k = 0; k < m->mechs.n; k++)
-        if (m->mechs.at[k]->mechanism->release)
-            m->mechs.at[k]->mechanism->release(m->shared[k]);
+        if (m->mechs.at[k]->release)
+            m->mechs.at[k]->release(m->shared[k]);
     str_free(&m->checked);
     arena_free(&m->arena);
     free(m);
@@ -67,8 +72,13 @@ static void block_done(void *ctx, struct cta *c) {
 /* Gives an SM one block if there is one and it has room. */
 static bool feed(struct run *r, uint32_t i) {
     struct sm *sm = r->m->sms[i];
+    r->refused[i] = false;
     if (r->next == r->total || sm->nblocks >= r->per_sm)
         return false;
+    if (!sm_admits(sm, r->warps)) {
+        r->refused[i] = true;
+        return false;
+    }
     struct cta *c = r->spare.len ? r->spare.at[--r->spare.len] : cta_create(r->x);
     cta_start(c, (uint32_t)r->next);
     if (!sm_add_block(sm, c)) {
@@ -124,20 +134,26 @@ static bool tick_sms(struct run *r, uint64_t now) {
         if (m->wake[i] > now)
             continue;
         uint64_t ended = r->ended;
+        bool refused = r->refused[i];
         m->wake[i] = sm_tick(m->sms[i], now, block_done, r);
         if (m->sms[i]->fault)
             return false;
-        if (r->ended != ended && feed(r, i))
+        if ((r->ended != ended || refused) && feed(r, i)) {
             m->wake[i] = now + 1;
+            while (refused && feed(r, i)) /* for those that ended while nobody could enter */
+                continue;
+        }
     }
     return true;
 }
 
 static uint64_t next_event(struct machine *m) {
     uint64_t next = memsys_next(m->mem);
+    const struct port_times *port = memsys_port_times(m->mem, 0);
     for (uint32_t i = 0; i < m->nsms; i++) {
-        if (!sm_idle(m->sms[i]))
-            m->wake[i] = min_u64(m->wake[i], memsys_port_next(m->mem, i));
+        uint64_t answer = min_u64(port[i].first, port[i].retry);
+        if (answer < m->wake[i] && !sm_idle(m->sms[i]))
+            m->wake[i] = answer;
         next = min_u64(next, m->wake[i]);
     }
     return next;
@@ -160,8 +176,15 @@ static void drain(struct machine *m, uint64_t now) {
     m->now = now;
 }
 
+static uint32_t block_warps(const struct exec *x) {
+    return (x->block[0] * x->block[1] * x->block[2] + WARP_LANES - 1) / WARP_LANES;
+}
+
 static void print_inst(const struct probe_kernel *k, uint32_t pc, struct str *inst, struct str *where) {
-    const struct exec *x = k->ctx;
+    const struct machine *m = k->ctx;
+    const struct exec *x = k->exec;
+    for (uint32_t s = 0; pc >= x->img->ncode; x = &m->sms[0]->streams[s++].x)
+        pc -= x->img->ncode;
     const struct inst *in = &x->img->prog->code[pc];
     ir_print_inst(inst, in);
     str_printf(where, "%s:%u", x->module_name ? x->module_name : "ptx", in->line);
@@ -169,43 +192,50 @@ static void print_inst(const struct probe_kernel *k, uint32_t pc, struct str *in
         str_printf(where, ", %s:%u", x->file_name(x->names, in->dbg_file), in->dbg_line);
 }
 
-/* The launch as probes see it. */
+/* The launch as probes see it; the SMs have opened their second streams, if they have any. */
 static struct probe_kernel probe_kernel(const struct machine *m, const struct exec *x) {
-    return (struct probe_kernel){
+    struct probe_kernel k = {
         .name = x->img->prog->name,
         .launch = x->grid_id - 1,
         .grid = {x->grid[0], x->grid[1], x->grid[2]},
         .block = {x->block[0], x->block[1], x->block[2]},
-        .warps = (x->block[0] * x->block[1] * x->block[2] + WARP_LANES - 1) / WARP_LANES,
+        .warps = block_warps(x),
         .ncode = x->img->ncode,
         .sms = m->nsms,
         .slots = m->core.warps,
         .nops = m->sms[0]->nops,
         .print = print_inst,
-        .ctx = x,
+        .ctx = m,
         .exec = x,
     };
+    k.streams = m->sms[0]->nstreams;
+    if (k.streams)
+        k.slots = CORE_MAX_WARPS;
+    for (uint32_t s = 0; s < k.streams; s++)
+        k.ncode += m->sms[0]->streams[s].x.img->ncode;
+    return k;
 }
 
 static void tell(const struct machine *m, enum probe_kind kind, const struct probe_kernel *k, uint64_t now) {
     probe_tell(m->probe, &(struct probe_event){.kind = (uint8_t)kind, .cycle = now, .kernel = k});
 }
 
+/* The SMs are ready for the launch; no block is on them. */
 static void start(struct run *r, struct arena *launch) {
     struct machine *m = r->m;
     const struct core_need *needs = core_needs(launch, r->x->img);
     const void *marks[MECH_MAX] = {0};
     for (uint32_t k = 0; k < m->mechs.n; k++)
-        if (m->mechs.at[k]->mechanism->kernel)
-            marks[k] = m->mechs.at[k]->mechanism->kernel(m->shared[k], launch, r->x->img);
+        if (m->mechs.at[k]->kernel)
+            marks[k] = m->mechs.at[k]->kernel(m->shared[k], launch, r->x->img);
     memsys_flush_l1(m->mem);
     for (uint32_t i = 0; i < m->nsms; i++) {
+        m->sms[i]->fit = r->per_sm;
         sm_start(m->sms[i], r->x, needs, marks);
         m->sms[i]->now = m->now;
         m->sms[i]->probe = m->probe;
         m->wake[i] = NEVER;
     }
-    feed_all(r, m->now);
 }
 
 /* Why the launch cannot go on, or NULL. */
@@ -236,6 +266,8 @@ static void cut(struct run *r, uint64_t end, struct timed_span *span) {
 
 static void free_blocks(struct run *r) {
     for (uint32_t i = 0; i < r->m->nsms; i++)
+        sm_close(r->m->sms[i]);
+    for (uint32_t i = 0; i < r->m->nsms; i++)
         for (uint32_t b = 0; b < r->m->core.blocks; b++)
             if (r->m->sms[i]->blocks[b].cta)
                 cta_free(r->m->sms[i]->blocks[b].cta);
@@ -244,10 +276,10 @@ static void free_blocks(struct run *r) {
     vec_free(&r->spare);
 }
 
-/* Invariants of the mechanisms at the end of a launch. */
-static void finish_mechanisms(struct machine *m) {
+/* The launch, or what of it is timed, has ended: what SMs count at its end, and invariants of mechanisms. */
+static void finish(struct machine *m, bool cut) {
     for (uint32_t i = 0; i < m->nsms; i++) {
-        const char *wrong = sm_finish(m->sms[i]);
+        const char *wrong = sm_finish(m->sms[i], cut);
         if (wrong) {
             m->sms[i]->n.check_wrong++;
             str_printf(&m->checked, "check: SM %u: %s\n", i, wrong);
@@ -255,23 +287,37 @@ static void finish_mechanisms(struct machine *m) {
     }
 }
 
+uint64_t machine_differing(const struct machine *m) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < m->nsms; i++)
+        sum += m->sms[i]->check.differing;
+    return sum;
+}
+
 bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct timed_span *span) {
-    struct run r = {
-        .m = m, .x = x, .total = (uint64_t)x->grid[0] * x->grid[1] * x->grid[2], .per_sm = per_sm};
+    struct run r = {.m = m,
+                    .x = x,
+                    .total = (uint64_t)x->grid[0] * x->grid[1] * x->grid[2],
+                    .per_sm = per_sm,
+                    .warps = block_warps(x)};
     struct arena arena = {0};
+    r.refused = arena_array(&arena, bool, m->nsms);
     uint64_t now = m->now, progress = now, last = issued(m);
     uint64_t end = span->max_cycles < NEVER - now ? now + span->max_cycles : NEVER;
+    uint64_t show = span->progress.kernel ? now : NEVER;
+    start(&r, &arena);
     struct probe_kernel kernel = probe_kernel(m, x);
     tell(m, PROBE_KERNEL_BEGIN, &kernel, now);
-    start(&r, &arena);
+    feed_all(&r, now);
     bool ok = true;
     while (ok) {
         ok = tick_sms(&r, now);
         memsys_tick(m->mem, now);
-        uint64_t next = next_event(m), n = issued(m);
-        if (n != last) {
+        uint64_t next = next_event(m);
+        if (now - progress > HANG_CYCLES / 2) {
+            uint64_t n = issued(m);
+            progress = n != last ? now : progress;
             last = n;
-            progress = now;
         }
         const char *why = ok ? stuck(&r, now - progress, next) : NULL;
         if (!ok)
@@ -280,6 +326,10 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
             ok = hang(&r, why);
         if (!ok || (r.ended == r.total && all_idle(m)))
             break;
+        if (now >= show) {
+            launch_progress_tell(&span->progress, r.ended, now - m->now);
+            show = now + SHOW_CYCLES;
+        }
         if (x->warp_insts >= span->max_insts)
             end = now + 1;
         now = next == NEVER || next <= now ? now + 1 : next;
@@ -290,8 +340,8 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
         }
     }
     span->cycles = ++now - m->now;
-    if (ok && !span->cut)
-        finish_mechanisms(m);
+    if (ok)
+        finish(m, span->cut);
     tell(m, PROBE_KERNEL_END, &kernel, now);
     drain(m, now);
     free_blocks(&r);

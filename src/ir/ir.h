@@ -50,14 +50,15 @@ struct inst {
     uint32_t rpc;  /* BRA, BRX after layout: index of the reconvergence point; NO_RPC: none before the end */
     uint32_t line; /* line of the PTX text */
     uint32_t dbg_file, dbg_line;
+    uint32_t id; /* number by which facts are kept (ir/facts.h); 0: none */
 };
 #define NO_RPC 0xffffffffu
 
 struct block {
     VEC(struct inst) insts;
-    VEC(uint32_t) succ, pred; /* block indices; pred is valid after ir_cfg */
-    uint32_t ipdom;           /* immediate post-dominator, or NO_BLOCK; valid after ir_cfg */
-    uint32_t depth;           /* loop nesting; valid after ir_cfg */
+    VEC(uint32_t) succ, pred; /* block indices; pred is valid after cfg_edges */
+    uint32_t ipdom;           /* immediate post-dominator, or NO_BLOCK; valid after cfg_joins */
+    uint32_t depth;           /* loop nesting; valid after cfg_joins */
 };
 #define NO_BLOCK 0xffffffffu
 
@@ -73,6 +74,7 @@ struct fn {
     })
     tables;            /* BRX targets (after layout: instruction indices) */
     uint32_t frame;    /* bytes of local memory: variables, then spills and saved registers */
+    uint32_t vars;     /* of frame: what stands before spills and saved registers */
     uint32_t args;     /* bytes of incoming results + parameters at the start of the frame */
     uint32_t outgoing; /* bytes of arguments beyond the frame that system calls read */
     bool entry, calls, allocated;
@@ -90,7 +92,10 @@ struct branch_table {
     uint32_t n;
 };
 
-/* A kernel with everything it needs to run. Owns its memory through arena. */
+struct facts;
+
+/* A kernel with everything it needs to run, or a stream of instructions beside one. Owns its memory through
+ * arena. */
 struct program {
     struct arena arena;
     const char *name;
@@ -98,7 +103,7 @@ struct program {
     VEC(uint32_t) fn_ids;   /* module-wide function number of each, for indirect calls */
     VEC(uint32_t) literals; /* bank BANK_LITERAL */
     uint32_t reg_limit;     /* machine registers the allocator may use */
-    /* Filled by ir_link: all functions in one array. */
+    /* Filled by link_program: all functions in one array. */
     struct inst *code;
     uint32_t ncode;
     uint32_t *fn_entry;              /* index in code of each function */
@@ -108,14 +113,22 @@ struct program {
     uint32_t local_bytes; /* per thread; without recursion it suffices for the deepest call chain */
     bool recursive;       /* calls may nest without a static bound: stack limit applies */
     uint32_t address_bits;
+    struct facts *facts;           /* of mechanisms' passes, or NULL; the kernel's own them */
+    VEC(struct program *) streams; /* that mechanisms' passes added to a kernel */
+    const struct program *kernel;  /* of a stream: the kernel it belongs to, whose literals it reads */
 };
 
 /* ---- building (ir/build.c) ---- */
 /* A function without blocks, in the arena of p; the caller puts it into p->fns. */
 struct fn *fn_create(struct program *p, const char *name);
+/* A stream beside kernel p: a program of one function, an entry without blocks. It runs in the same launches,
+ * with the same constant banks. */
+struct program *program_stream(struct program *p, const char *name);
 uint32_t fn_vreg(struct fn *f, uint32_t words);
 uint32_t fn_pred(struct fn *f);
 uint32_t fn_block(struct fn *f);
+/* Puts n instructions in front of number at of a block; their lines become those of that instruction. */
+void block_insert(struct block *b, uint32_t at, const struct inst *list, uint32_t n);
 /* Releases the arrays of a block that is dropped. */
 void block_free(struct block *b);
 /* Releases what the arena does not own. */

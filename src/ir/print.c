@@ -1,6 +1,6 @@
 /* The disassembler. Every modifier that changes what an instruction does is printed; names come from tables.
  */
-#include "ir/ir.h"
+#include "ir/facts.h"
 
 #define NAMES(...)                                                                                           \
     (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
@@ -361,13 +361,21 @@ void ir_print_fn(struct str *out, const struct fn *f) {
     }
 }
 
+enum { NOTE_COLUMN = 56 };
+
 void ir_print_program(struct str *out, const struct program *p) {
     for (uint32_t k = 0; k < p->ncode; k++) {
         for (uint32_t n = 0; n < p->fns.len; n++)
             if (p->fn_entry[n] == k)
                 str_printf(out, "%s:\n", p->fns.at[n]->name ? p->fns.at[n]->name : "?");
+        uint32_t start = out->len;
         str_printf(out, "/*%04x*/  ", k * INST_BYTES);
         ir_print_inst(out, &p->code[k]);
+        const char *note = note_of(p, &p->code[k]);
+        if (note)
+            str_printf(out, "%*s# %s",
+                       (int)(NOTE_COLUMN > out->len - start ? NOTE_COLUMN - (out->len - start) : 1), "",
+                       note);
         str_printf(out, "\n");
     }
     for (uint32_t t = 0; t < p->tables.len; t++) {
@@ -375,5 +383,9 @@ void ir_print_program(struct str *out, const struct program *p) {
         for (uint32_t k = 0; k < p->tables.at[t].n; k++)
             str_printf(out, " 0x%04x", p->tables.at[t].at[k] * INST_BYTES);
         str_printf(out, "\n");
+    }
+    for (uint32_t n = 0; n < p->streams.len; n++) {
+        str_printf(out, "; a stream beside %s\n", p->name);
+        ir_print_program(out, p->streams.at[n]);
     }
 }

@@ -1,19 +1,56 @@
-/* Stacks of mechanisms. */
+/* What mechanisms own, and stacks of them. */
 #include "mech/mech.h"
 
 #include <stddef.h>
 
-static uint32_t points_of(const struct mech_points *p) {
-    uint32_t has = 0;
-#define X(name) has |= (uint32_t)(p->name != NULL) << MECH_AT_##name;
+uint64_t mech_has(const struct mech_points *p) {
+    uint64_t has = 0;
+#define X(group, name) has |= (uint64_t)(p->group.name != NULL) << MECH_AT_##group##_##name;
     MECH_POINTS(X)
 #undef X
     return has;
 }
 
+uint32_t mech_owns(const struct mech_points *p) {
+    uint32_t owns = 0;
+#define X(group, name) owns |= (uint32_t)(p->group.name != NULL) << MECH_##group;
+    MECH_POINTS(X)
+#undef X
+    owns |= (uint32_t)p->stream.own_code << MECH_stream;
+    return owns;
+}
+
+const char *mech_group_what(enum mech_group g) {
+    static const char *const what[] = {
+#define X(name, text) text,
+        MECH_GROUPS(X)
+#undef X
+    };
+    return what[g];
+}
+
+const char *mech_wrong(const struct mech_points *p) {
+    if (p->life.tick && !p->life.next)
+        return "it has life.tick, but not life.next, without which the SM does not know when to wake for it";
+    if (!p->registers.fill != !p->registers.place)
+        return "it has one of registers.fill and registers.place, and needs both to own the registers";
+    if (!p->back.result != !p->back.written)
+        return "it has one of back.result and back.written, and needs both to own results";
+    if (p->front.every && !p->front.take)
+        return "it says front.every, but has no front.take";
+    return NULL;
+}
+
 void mech_push(struct mech_stack *s, const struct mechanism *m, void *state) {
+    uint32_t owns = mech_owns(&m->points);
     s->at[s->n].points = &m->points;
     s->at[s->n++].state = state;
-    s->has |= points_of(&m->points);
-    s->claims |= m->claims;
+    s->has |= mech_has(&m->points);
+    s->takes_every |= m->points.front.every;
+    for (uint32_t g = 0; g < MECH_GROUPS_ALL; g++)
+        if (owns >> g & 1 && mech_group_what((enum mech_group)g)) {
+            s->owner[g].points = &m->points;
+            s->owner[g].state = state;
+            s->owns |= 1u << g;
+        }
 }

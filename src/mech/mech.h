@@ -1,19 +1,25 @@
 /* Mechanisms: what they are, and the points of the SM's pipeline at which they act.
  *
- * A mechanism is a struct of optional operations, one state per SM, and tables: parameters (params.def of its
- * folder), counters and energy events. mechanisms.def lists the models users name with --mech. Several can be
- * stacked; each point calls those of the stack that have it, in order of their `order`. The SM tests one bit
- * per point, so a machine without mechanisms pays a predictable branch and nothing else.
+ * A mechanism is a struct of optional operations, one state per SM, and tables of its own: parameters,
+ * counters and energy events. Users name it with --mech. Several can be stacked.
+ *
+ * The points are grouped by what they own. Whoever fills in a point of a group owns what the group stands
+ * for: two mechanisms of one stack cannot own the same thing, and the stack is refused. Three groups own
+ * nothing and are open to all: life, watch and gate; each of their points calls the mechanisms of the stack
+ * that have it, in the order of their `order`. The SM tests one bit per point, so a machine without
+ * mechanisms pays a predictable branch and nothing else.
  *
  * Time and values. An instruction takes effect when it issues: exec/ computes its results from the warp's
- * latches (struct warp's r) and leaves them there. A mechanism that owns the registers (MECH_REGISTERS) keeps
- * the values of registers in physical registers of its own (core/regfile.h): it fills the latches of the
- * sources at the operands point, and takes the result from the latches at the result point. Until then the
- * scoreboard keeps every other instruction of the warp from reading or writing these registers. So the
- * latches never carry a value from one instruction to the next: a wrong mapping gives a wrong program.
+ * latches (struct warp's r) and leaves them there. A mechanism that owns the registers keeps the values of
+ * registers in physical registers of its own (core/regfile.h): it fills the latches of the sources before the
+ * effect, and takes the result from the latches when execution is over. Until then the scoreboard keeps every
+ * other instruction of the warp from reading or writing these registers. So the latches never carry a value
+ * from one instruction to the next: a wrong mapping gives a wrong program.
  *
- *   fetch -> eligible -> lanes -> operands -> (effect) -> issued -> place, arrays -> dispatch
- *         -> access (memory) -> result -> place, arrays -> written -> retire
+ *   stream.fetch -> stream.decoded -> gate.eligible -> lanes.choose -> registers.fill -> values.sources
+ *     -> watch.before -> (effect) -> watch.issued -> front.take -> watch.collected -> registers.place,
+ *     forms.arrays -> units.dispatch -> memory.access -> watch.result -> back.result -> registers.place,
+ *     forms.arrays -> watch.written -> back.written -> watch.retire
  *
  * tests/unit/test_points.c proves the contracts below; docs/adding-a-mechanism.md walks through a small
  * mechanism, docs/mechanism-points.md says which points each published mechanism needs.
@@ -26,183 +32,333 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "stats/stats.h"
+#include "cfg/param.h"
+#include "energy/gpu.h"
+#include "stats/counter.h"
 
 struct arena;
-struct energy_event;
-struct gpu_config;
 struct image;
+struct mech_pass;
 struct sm;
 struct str;
 struct xinst;
 
 enum { MECH_MAX = 4 };
 
-/* What becomes of an op after a point. */
+/* What becomes of an op after a point that can take it. */
 enum mech_verdict {
     MECH_PASS, /* it goes on as without the mechanism */
     MECH_TAKEN /* the mechanism has it now, and hands it on later through core/view.h */
 };
 
-/* Exclusive parts of the machine: two mechanisms that claim one cannot be stacked. */
-enum mech_claim {
-    MECH_REGISTERS = 1 << 0, /* where register values live */
-    MECH_BANKS = 1 << 1,     /* arbitration of the register banks */
-    MECH_STREAM = 1 << 2,    /* which instructions a warp fetches */
-    MECH_LANES = 1 << 3,     /* which lanes execute */
-    MECH_FRONT = 1 << 4,     /* ops between issue and the collectors: takes every op at the issued point, and
-                                itself sees to a free collector */
-    MECH_FORMS = 1 << 5,     /* how the banks store the lanes of a register */
-    MECH_BACK = 1 << 6,      /* results between execution and the banks: takes ops at the result point */
-    MECH_SUPPLY = 1 << 7,    /* results of instructions that are not executed (core_give) */
-    MECH_MEMORY = 1 << 8,    /* accesses to memory of its own (core_request) */
+/* What becomes of an instruction that was fetched and decoded. */
+enum mech_decode {
+    DECODE_KEEP, /* it enters the warp's buffer */
+    DECODE_DROP, /* it does not, and counts as executed: as if skipped, though it was fetched */
+    DECODE_WAIT, /* it stays where it is, with those behind it; asked again in the next cycle */
 };
 
-/* The points. m is the mechanism's state on this SM; op numbers an op in flight (core_op_at); warp is a warp
+/* How an op uses its unit. */
+struct mech_work {
+    uint32_t lanes; /* that work: for energy, the result does not depend on it */
+    uint32_t beats; /* cycles until the unit takes the next op */
+};
+
+/* In all points m is the mechanism's state on this SM; op numbers an op in flight (sm->ops); warp is a warp
  * slot of the SM; sets of warps are bits by slot. Unless said otherwise a point may change the mechanism's
  * own state only, and act on the SM through core/view.h. */
-struct mech_points {
+
+/* Launches, blocks, warps and cycles come and go. Open to all. */
+struct mech_life {
     /* A launch begins on the SM: nothing is under way. marks: what kernel() made. */
     void (*start)(void *m, const void *marks);
-    /* The launch has ended. Returns NULL, or says which invariant of the mechanism does not hold. */
-    const char *(*finish)(void *m);
+    /* The launch has ended. cut: the rest of it runs untimed, and instructions may be on their way. Returns
+     * NULL, or says which invariant of the mechanism does not hold. */
+    const char *(*finish)(void *m, bool cut);
+    /* May a block of so many warps enter the SM? All must agree. Asked again in every cycle in which the SM
+     * is ticked, as long as the answer is no; an SM without blocks is not, and must let one enter. */
+    bool (*admit)(void *m, uint32_t warps);
     /* A block enters or leaves block slot `block`. Its warps are announced one by one, after the block when
-     * it enters, before it when it leaves; a warp leaves with nothing in flight. */
+     * it enters, before it when it leaves; a warp leaves with nothing in flight. A second stream is a warp
+     * of no block (core_stream_of tells). */
     void (*block)(void *m, uint32_t block, bool enters);
     void (*warp)(void *m, uint32_t warp, bool enters);
-
-    /* Fetch, each cycle in which warps want instructions: returns those of wanting that may fetch. May skip
-     * instructions (core_skip). */
-    uint64_t (*fetch)(void *m, uint64_t wanting, uint64_t now);
-    /* Before a scheduler chooses: returns those of ready that may issue. Called only when ready is not empty;
-     * a warp refused now must become eligible through something next() announces or the SM itself wakes for.
-     */
-    uint64_t (*eligible)(void *m, uint64_t ready, uint64_t now);
-    /* A scheduler is about to choose, and has `free` issue slots in this cycle: returns how many of them the
-     * mechanism uses for instructions of its own (core_inject with CORE_OWN, core_issue). */
-    uint32_t (*slots)(void *m, uint32_t sched, uint32_t free, uint64_t now);
-    /* The instruction is about to take effect for lanes mask; returns those of them for which it shall: no
-     * other lane reads, writes or accesses memory. Not called for control instructions. */
-    uint32_t (*lanes)(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
-    /* The instruction is about to take effect: its source registers must be in the latches. May change the
-     * latches of its sources, which are the registers unless a mechanism owns these. Also called for control
-     * instructions. */
-    void (*operands)(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
-    /* A control instruction (branch, barrier, fence, exit, call) took effect. If it has a destination
-     * register, that is not on the scoreboard, and the result is in the latch: of a barrier's, when it opens
-     * (struct cta's opened), for all that waited. */
-    void (*control)(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
-    /* The instruction took effect, its result is in the latches, its destination on the scoreboard; no
-     * collector is held yet. TAKEN: the mechanism calls core_collect, core_supply or core_finish, once, at
-     * once or later. Mechanisms behind it in the stack see the op when it calls core_collect. */
-    enum mech_verdict (*issued)(void *m, int32_t op, uint64_t now);
-
-    /* Where the k-th source register (write: k-th destination word) of op lies: the number of a physical
-     * register, whose bank is that number modulo banks. Only the owner of the registers has this point;
-     * others ask core_place. */
-    uint32_t (*place)(void *m, int32_t op, uint32_t k, bool write);
-    /* Arrays of the bank that the access to the k-th source (write: destination word; k < 0: a read that
-     * core_read asked for) activates, of those in arrays; for energy. */
-    uint32_t (*arrays)(void *m, int32_t op, int32_t k, bool write, uint32_t arrays);
-    /* Serves the banks for this cycle instead of the SM's own arbiter (core_arbitrate), through
-     * core_serve_read and core_serve_write. Only the owner of the banks has this point. */
-    void (*arbitrate)(void *m, uint64_t now);
-    /* Operands are complete and the unit takes the op: returns how many lanes work, of lanes; for energy, the
-     * result does not depend on it. */
-    uint32_t (*dispatch)(void *m, int32_t op, uint32_t lanes);
-    /* A memory op, textures excepted, is about to be served by the load/store unit; called once. TAKEN: its
-     * accesses are not made, and the mechanism finishes it with core_finish or core_retire, at once or
-     * later. */
-    enum mech_verdict (*access)(void *m, int32_t op, uint64_t now);
-    /* Execution is over, the data of loads have come. TAKEN: the mechanism calls core_write for each
-     * destination word or core_retire, later. */
-    enum mech_verdict (*result)(void *m, int32_t op, uint64_t now);
-    /* What core_request asked memory for has come. */
-    void (*arrived)(void *m, uint32_t token, uint64_t now);
-    /* A bank read that core_read asked for was served. */
-    void (*read_done)(void *m, int32_t op, uint64_t now);
-    /* Destination word k was written to its bank. If the mechanism took the result, it goes on with the op:
-     * core_write for the next word, or core_retire. */
-    void (*written)(void *m, int32_t op, uint32_t k);
-    /* The op ends, whichever way it went; what it still has on the scoreboard is released after this. */
-    void (*retire)(void *m, int32_t op);
-
     /* Each cycle in which the SM does not sleep, before the banks are served. */
     void (*tick)(void *m, uint64_t now);
     /* The next cycle after now in which tick has something to do; UINT64_MAX: none. The SM may sleep until
-     * then. elapsed() tells how many cycles it slept: calls of tick and these make up the SM's cycles. */
+     * then. Who has tick must have next. */
     uint64_t (*next)(const void *m, uint64_t now);
+    /* How many cycles the SM slept: calls of tick and these make up the SM's cycles. */
     void (*elapsed)(void *m, uint64_t cycles);
     /* What the mechanism holds, for the report of a hang. */
     void (*describe)(const void *m, struct str *out);
 };
 
-#define MECH_POINTS(X)                                                                                       \
-    X(start)                                                                                                 \
-    X(finish)                                                                                                \
-    X(block)                                                                                                 \
-    X(warp)                                                                                                  \
-    X(fetch)                                                                                                 \
-    X(eligible)                                                                                              \
-    X(slots)                                                                                                 \
-    X(lanes)                                                                                                 \
-    X(operands)                                                                                              \
-    X(control)                                                                                               \
-    X(issued)                                                                                                \
-    X(place)                                                                                                 \
-    X(arrays)                                                                                                \
-    X(arbitrate)                                                                                             \
-    X(dispatch)                                                                                              \
-    X(access)                                                                                                \
-    X(result)                                                                                                \
-    X(arrived)                                                                                               \
-    X(read_done)                                                                                             \
-    X(written)                                                                                               \
-    X(retire)                                                                                                \
-    X(tick)                                                                                                  \
-    X(next)                                                                                                  \
-    X(elapsed)                                                                                               \
-    X(describe)
+/* What happens to instructions, for those who only look. Open to all. */
+struct mech_watch {
+    /* The instruction is about to take effect: its sources are in the latches. Also called for control
+     * instructions. */
+    void (*before)(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
+    /* A control instruction (branch, barrier, fence, exit, call) took effect. If it has a destination
+     * register, that is not on the scoreboard, and the result is in the latch: of a barrier's, when it opens,
+     * for all that waited. */
+    void (*control)(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
+    /* Of the block's barriers: warps have come to one and wait, or (opened) one has opened and these warps go
+     * on, the one that came last among them. */
+    void (*barrier)(void *m, uint32_t block, uint64_t warps, bool opened);
+    /* An instruction took effect, its result is in the latches, its destination on the scoreboard; no
+     * collector is held yet. */
+    void (*issued)(void *m, int32_t op);
+    /* The op takes a collector and reads its operands: what is not executed never comes here. Also told of
+     * ops that mechanisms injected. */
+    void (*collected)(void *m, int32_t op);
+    /* Execution is over, the data of loads have come. */
+    void (*result)(void *m, int32_t op);
+    /* Destination word k was written to its bank. */
+    void (*written)(void *m, int32_t op, uint32_t k);
+    /* The op ends, whichever way it went; what it still has on the scoreboard is released after this. */
+    void (*retire)(void *m, int32_t op);
+    /* It must see every instruction of the program: what it knows of a warp's registers is wrong behind one
+     * that was skipped. It cannot be stacked with an owner of the stream. */
+    bool every;
+};
 
-/* The points by number: MECH_AT_fetch and so on. */
-enum mech_point {
-#define X(name) MECH_AT_##name,
-    MECH_POINTS(X)
+/* Which warps issue, and issue slots for instructions of one's own. Open to all. */
+struct mech_gate {
+    /* Before a scheduler chooses: returns those of ready that may issue. Called only when ready is not empty;
+     * a warp refused now must become eligible through something next() announces or the SM itself wakes for.
+     */
+    uint64_t (*eligible)(void *m, uint64_t ready, uint64_t now);
+    /* A scheduler is about to choose, and has `free` issue slots in this cycle: returns how many of them the
+     * mechanism uses for instructions of its own (core_inject, core_issue). */
+    uint32_t (*slots)(void *m, uint32_t sched, uint32_t free, uint64_t now);
+};
+
+/* Owns which instructions a warp fetches. */
+struct mech_stream {
+    /* Each cycle in which warps want instructions: returns those of wanting that may fetch; the others are
+     * held. Here, and in tick, it may skip instructions (core_skip) and say how many a fetch brings at most
+     * (core_fetch_most). */
+    uint64_t (*fetch)(void *m, uint64_t wanting, uint64_t now);
+    /* The instruction at pc was decoded, in program order, and is about to enter the warp's buffer. */
+    enum mech_decode (*decoded)(void *m, uint32_t warp, uint32_t pc, uint64_t now);
+    /* The warp's path passes over the instruction at pc, which was skipped or dropped: all before it has
+     * issued. The path stands at it, so that a mechanism which computes the result elsewhere can let it take
+     * effect (warp_step). */
+    void (*passed)(void *m, uint32_t warp, uint32_t pc);
+    /* It runs instructions of its own (core_stream_open), whose registers no other mechanism can hold. */
+    bool own_code;
+};
+
+/* Owns which lanes execute. */
+struct mech_lanes {
+    /* The instruction is about to take effect for lanes mask; returns those of them for which it shall: no
+     * other lane reads, writes or accesses memory. Not called for control instructions. */
+    uint32_t (*choose)(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
+};
+
+/* Owns where register values live. All three points are needed. */
+struct mech_registers {
+    /* The instruction is about to take effect: puts its source registers into the latches. */
+    void (*fill)(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
+    /* Where the k-th source register (write: k-th destination word) of op lies: the number of a physical
+     * register, below 65536, whose bank is that number modulo banks. Asked once for each access, when it
+     * begins to wait for its bank; others read it there (core_place). */
+    uint32_t (*place)(void *m, int32_t op, uint32_t k, bool write);
+};
+
+/* Owns the values that instructions take from the latches. */
+struct mech_values {
+    /* The instruction is about to take effect: may change the latches of its sources, which are the registers
+     * unless a mechanism owns these. */
+    void (*sources)(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
+};
+
+/* Owns ops between issue and the collectors, and the results of those that are not executed. */
+struct mech_front {
+    /* The instruction took effect. TAKEN: the mechanism calls core_collect, core_supply or core_finish, once,
+     * at once or later. */
+    enum mech_verdict (*take)(void *m, int32_t op, uint64_t now);
+    /* It takes every op, and sees to a free collector itself: ops issue without one. */
+    bool every;
+};
+
+/* Owns the arbitration of the register banks. */
+struct mech_banks {
+    /* Serves the banks for this cycle instead of the SM's own arbiter (core_arbitrate), through
+     * core_serve_read and core_serve_write. */
+    void (*arbitrate)(void *m, uint64_t now);
+};
+
+/* Owns how the banks store the lanes of a register. */
+struct mech_forms {
+    /* Arrays of the bank that the access to the k-th source (write: destination word; k < 0: a read that
+     * core_read asked for) activates, of those in arrays; for energy. */
+    uint32_t (*arrays)(void *m, int32_t op, int32_t k, bool write, uint32_t arrays);
+};
+
+/* Owns how ops use their units. */
+struct mech_units {
+    /* Operands are complete and the unit takes the op: returns how it works on it. */
+    struct mech_work (*dispatch)(void *m, int32_t op, struct mech_work work);
+};
+
+/* Owns results between execution and the banks. Both result and written are needed. */
+struct mech_back {
+    /* Execution is over. TAKEN: the mechanism calls core_write or core_share for each destination word, then
+     * core_retire, later. */
+    enum mech_verdict (*result)(void *m, int32_t op, uint64_t now);
+    /* Word k of an op whose result was taken was written: the mechanism goes on with it. */
+    void (*written)(void *m, int32_t op, uint32_t k);
+    /* A bank read that core_read asked for was served. */
+    void (*read_done)(void *m, int32_t op, uint64_t now);
+};
+
+/* Owns accesses to memory, and those of its own (core_request). */
+struct mech_memory {
+    /* A memory op, textures excepted, is about to be served by the load/store unit; called once. TAKEN: its
+     * accesses are not made, and the mechanism finishes it with core_finish or core_retire, at once or
+     * later. */
+    enum mech_verdict (*access)(void *m, int32_t op, uint64_t now);
+    /* What core_request asked memory for has come. */
+    void (*arrived)(void *m, uint32_t token, uint64_t now);
+};
+
+/* The groups: X(name, what two mechanisms that have it both do; NULL: open to all). */
+#define MECH_GROUPS(X)                                                                                       \
+    X(life, NULL)                                                                                            \
+    X(watch, NULL)                                                                                           \
+    X(gate, NULL)                                                                                            \
+    X(stream, "decide which instructions a warp fetches")                                                    \
+    X(lanes, "decide which lanes execute")                                                                   \
+    X(registers, "decide in which registers values live")                                                    \
+    X(values, "change the operands of instructions")                                                         \
+    X(front, "take instructions between issue and the operand collectors")                                   \
+    X(banks, "arbitrate the register banks")                                                                 \
+    X(forms, "decide how the banks store the lanes of a register")                                           \
+    X(units, "decide how instructions use their units")                                                      \
+    X(back, "take results between execution and the register banks")                                         \
+    X(memory, "access memory on their own")
+
+/* All points of a mechanism. */
+struct mech_points {
+#define X(name, what) struct mech_##name name;
+    MECH_GROUPS(X)
 #undef X
 };
 
-/* A mechanism. */
+/* The points: X(group, name). */
+#define MECH_POINTS(X)                                                                                       \
+    X(life, start)                                                                                           \
+    X(life, finish)                                                                                          \
+    X(life, admit)                                                                                           \
+    X(life, block)                                                                                           \
+    X(life, warp)                                                                                            \
+    X(life, tick)                                                                                            \
+    X(life, next)                                                                                            \
+    X(life, elapsed)                                                                                         \
+    X(life, describe)                                                                                        \
+    X(watch, before)                                                                                         \
+    X(watch, control)                                                                                        \
+    X(watch, barrier)                                                                                        \
+    X(watch, issued)                                                                                         \
+    X(watch, collected)                                                                                      \
+    X(watch, result)                                                                                         \
+    X(watch, written)                                                                                        \
+    X(watch, retire)                                                                                         \
+    X(gate, eligible)                                                                                        \
+    X(gate, slots)                                                                                           \
+    X(stream, fetch)                                                                                         \
+    X(stream, decoded)                                                                                       \
+    X(stream, passed)                                                                                        \
+    X(lanes, choose)                                                                                         \
+    X(registers, fill)                                                                                       \
+    X(registers, place)                                                                                      \
+    X(values, sources)                                                                                       \
+    X(front, take)                                                                                           \
+    X(banks, arbitrate)                                                                                      \
+    X(forms, arrays)                                                                                         \
+    X(units, dispatch)                                                                                       \
+    X(back, result)                                                                                          \
+    X(back, written)                                                                                         \
+    X(back, read_done)                                                                                       \
+    X(memory, access)                                                                                        \
+    X(memory, arrived)
+
+/* The groups and points by number: MECH_stream, MECH_AT_stream_fetch and so on. */
+enum mech_group {
+#define X(name, what) MECH_##name,
+    MECH_GROUPS(X)
+#undef X
+        MECH_GROUPS_ALL
+};
+enum mech_point {
+#define X(group, name) MECH_AT_##group##_##name,
+    MECH_POINTS(X)
+#undef X
+        MECH_POINTS_ALL
+};
+_Static_assert(MECH_POINTS_ALL <= 64, "points are bits of a word");
+
+/* Another name of a mechanism, with settings of its own, which hold unless the user sets them otherwise. */
+struct mech_model {
+    const char *name, *help;
+    const char *const *settings; /* "path=value", NULL-terminated; NULL: none */
+};
+
+/* A mechanism. params is the struct that its table of parameters describes; NULL when it has none. */
 struct mechanism {
-    const char *name;
-    uint32_t order;  /* in a stack the smaller acts first */
-    uint32_t claims; /* enum mech_claim */
+    const char *name, *help;         /* what users call it, and a line about it */
+    const struct mech_model *models; /* its other names, up to one without a name; NULL: none */
+    uint32_t order;                  /* in a stack the smaller acts first */
+    /* Values that it supplies may differ from those that instructions compute, and so may what programs
+     * compute. Without this, memory must be the base machine's, bit for bit; with it, the error of the
+     * program's results is measured. */
+    bool approximate;
     struct mech_points points;
+    struct param_table params;
+    struct counter_table counters;
+    struct energy_table energy; /* which may name counters and parameters of the base machine, too */
     /* What all SMs share, made once per machine; NULL: nothing. */
-    void *(*shared)(struct arena *a, const struct gpu_config *cfg);
+    void *(*shared)(struct arena *a, const void *params);
     void (*release)(void *shared); /* of what is not in the arena */
+    /* Passes that kernels are compiled with for it (opt/mech_pass.h), or NULL. */
+    const struct mech_pass *passes;
     /* The kernel-load point: facts about each instruction, in the launch's arena. */
     const void *(*kernel)(void *shared, struct arena *launch, const struct image *img);
     /* The state on one SM. */
-    void *(*create)(struct arena *a, const struct gpu_config *cfg, void *shared, struct sm *sm);
-    const uint64_t *(*counts)(const void *m);
-    const struct counter_info *counters;
-    uint32_t ncounters;
-    const struct energy_event *energy; /* parameters are members of struct gpu_config */
-    uint32_t nenergy;
+    void *(*create)(struct arena *a, const void *params, void *shared, struct sm *sm);
+    /* The struct that counters are members of; NULL: the state itself. */
+    const void *(*counts)(const void *m);
 };
 
 /* The mechanisms of one SM. */
 struct mech_stack {
-    uint32_t has;    /* bits by enum mech_point: some mechanism of the stack has it */
-    uint32_t claims; /* of all of them */
+    uint64_t has;  /* bits by enum mech_point: some mechanism of the stack has it */
+    uint32_t owns; /* bits by enum mech_group: some mechanism owns it */
     uint32_t n;
+    bool takes_every; /* ops at issue: the owner of the front says so */
     struct {
         const struct mech_points *points;
         void *state;
     } at[MECH_MAX];
+    /* The owner of each group that has one. */
+    struct {
+        const struct mech_points *points;
+        void *state;
+    } owner[MECH_GROUPS_ALL];
 };
 
-/* Adds a mechanism's points behind those of a stack. */
+/* Points that are filled in, as bits by enum mech_point; groups of which some are, as bits by enum
+ * mech_group. */
+uint64_t mech_has(const struct mech_points *p);
+uint32_t mech_owns(const struct mech_points *p);
+/* NULL, or why these points cannot be a mechanism's: a group that lacks a point it needs. */
+const char *mech_wrong(const struct mech_points *p);
+/* What two mechanisms that both have this group do, or NULL when it is open to all. */
+const char *mech_group_what(enum mech_group g);
+
+/* Adds a mechanism's points behind those of a stack, whose groups it must not own. */
 void mech_push(struct mech_stack *s, const struct mechanism *m, void *state);
 
 #endif

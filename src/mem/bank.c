@@ -6,7 +6,8 @@ void bank_init(struct bank *b, struct arena *a, const struct bank_spec *s, const
     b->spec = *s;
     b->origin = *origin;
     tags_init(&b->tags, a, &s->tags);
-    mshr_init(&b->mshr, a, s->mshrs, s->merges);
+    mshr_init(&b->mshr, a, s->mshrs, s->merges, s->tags.line);
+    b->all = mem_all_sectors(s->tags.line);
     queue_init(&b->out, a, s->queue);
 }
 
@@ -98,7 +99,7 @@ static enum mem_result miss(struct bank *b, const struct mem_packet *p, uint32_t
         b->mshr.entry[e].slot = slot;
         struct tags_line *l = &b->tags.line[slot];
         if (!b->spec.sectored)
-            want = MEM_ALL_SECTORS & ~l->valid;
+            want = b->all & ~l->valid;
         use(b, slot, p);
         l->pending |= want;
         l->prefetched = p->kind == MEM_PREFETCH && !here;
@@ -158,6 +159,11 @@ void bank_fill(struct bank *b, uint32_t id, uint8_t sectors) {
 
 bool bank_take(struct bank *b, uint32_t id, struct mem_packet *out) {
     return mshr_take(&b->mshr, id, out);
+}
+
+void bank_write_filled(struct bank *b, uint32_t id, uint8_t sectors) {
+    assert(b->mshr.entry[id].slot != NO_SLOT);
+    b->tags.line[b->mshr.entry[id].slot].dirty |= sectors;
 }
 
 void bank_end_fill(struct bank *b, uint32_t id) {

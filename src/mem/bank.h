@@ -18,10 +18,9 @@ struct bank_spec {
     bool sectored;          /* misses fetch the sectors touched, not the line */
 };
 
-struct bank_counters {
-#define COUNTER(field, name, unit, help) uint64_t field;
-#include "mem/bank.def"
-#undef COUNTER
+/* What the lines of a cache go through. */
+struct bank_counters { /* in words: mem/counters.c */
+    uint64_t evictions, write_backs, sectors_fetched, prefetch_useful, prefetch_unused;
 };
 
 struct bank {
@@ -29,12 +28,13 @@ struct bank {
     struct tags tags;
     struct mshr mshr;
     QUEUE(struct mem_packet) out;
-    struct mem_packet origin; /* what requests to the next level have in common: sm, client */
+    struct mem_packet origin; /* what requests to the next level have in common: port, client */
     uint32_t epoch;
+    uint8_t all; /* sectors of a line */
     struct bank_counters n;
 };
 
-/* origin: sm and client of the requests to the next level. */
+/* origin: port and client of the requests to the next level. */
 void bank_init(struct bank *b, struct arena *a, const struct bank_spec *s, const struct mem_packet *origin);
 /* A read of p->sectors of p->line; p->flags may bypass or lock. Unless it hits or is a prefetch, p waits. */
 enum mem_result bank_read(struct bank *b, const struct mem_packet *p);
@@ -43,6 +43,8 @@ enum mem_result bank_write(struct bank *b, uint64_t line, uint8_t sectors, uint8
 /* Sectors came for the miss register id. Then take all who waited for them, and end. */
 void bank_fill(struct bank *b, uint32_t id, uint8_t sectors);
 bool bank_take(struct bank *b, uint32_t id, struct mem_packet *out);
+/* One who waited, and was taken, writes sectors of the line that came. */
+void bank_write_filled(struct bank *b, uint32_t id, uint8_t sectors);
 void bank_end_fill(struct bank *b, uint32_t id);
 /* Forgets the copy of line, except a locked one. */
 void bank_forget(struct bank *b, uint64_t line);

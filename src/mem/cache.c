@@ -1,23 +1,23 @@
-/* A read-only cache: a bank of lines with a port, a latency and completions. */
+/* A cache: a bank of lines with a port, a latency and completions. */
 #include "mem/cache.h"
 
 #include <stddef.h>
 
 enum { SPARE = 16 }; /* completions that may lie there when the consumer is late */
 
-void cache_init(struct cache *c, struct arena *a, const struct cache_spec *s, uint32_t sm) {
+void cache_init(struct cache *c, struct arena *a, const struct cache_spec *s, uint32_t port) {
     assert(s->latency && s->interval);
     c->spec = *s;
-    struct mem_packet origin = {.sm = (uint16_t)sm, .client = (uint8_t)s->client};
+    struct mem_packet origin = {.port = (uint16_t)port, .client = (uint8_t)s->client};
     bank_init(&c->bank, a, &s->bank, &origin);
     c->used_at = NEVER;
     queue_init(&c->hits, a, s->latency * (1 + s->more) + SPARE);
     queue_init(&c->fills, a, s->bank.mshrs * s->bank.merges + s->stores + SPARE);
 }
 
-struct cache *cache_create(struct arena *a, const struct cache_spec *s, uint32_t sm) {
+struct cache *cache_create(struct arena *a, const struct cache_spec *s, uint32_t port) {
     struct cache *c = arena_new(a, struct cache);
-    cache_init(c, a, s, sm);
+    cache_init(c, a, s, port);
     return c;
 }
 
@@ -39,7 +39,7 @@ static void count_stall(struct cache *c, uint64_t now) {
 
 static bool same_access(const struct cache *c, const struct mem_access *x) {
     return c->stall_line == x->line && c->stall_kind == x->kind && c->stall_sectors == x->sectors &&
-           c->stall_flags == x->flags;
+           c->stall_flags == x->flags && c->stall_full == x->full;
 }
 
 enum mem_result cache_begin(struct cache *c, uint64_t now, const struct mem_access *x) {
@@ -68,18 +68,19 @@ enum mem_result cache_end(struct cache *c, uint64_t now, const struct mem_access
     c->stall_kind = x->kind;
     c->stall_sectors = x->sectors;
     c->stall_flags = x->flags;
+    c->stall_full = x->full;
     return r;
 }
 
 /* ---- accesses ---------------------------------------------------------------------------------------- */
 
-void cache_hit(struct cache *c, uint64_t now, uint32_t token, uint8_t kind) {
-    queue_push(&c->hits, (struct mem_done){now + c->spec.latency, token, kind});
+void cache_hit(struct cache *c, uint64_t now, uint32_t token, const struct mem_access *x) {
+    queue_push(&c->hits, (struct mem_done){now + c->spec.latency, token, x->kind, x->sectors});
 }
 
-void cache_answer(struct cache *c, uint64_t now, uint32_t token, uint8_t kind) {
+void cache_answer(struct cache *c, uint64_t now, const struct mem_packet *p) {
     c->last_fill = max_u64(now, c->last_fill) + 1;
-    queue_push(&c->fills, (struct mem_done){c->last_fill, token, kind});
+    queue_push(&c->fills, (struct mem_done){c->last_fill, p->id, p->kind, p->sectors});
 }
 
 static void count_read(struct cache *c, const struct mem_access *x, enum mem_result r) {
@@ -96,23 +97,66 @@ static void count_read(struct cache *c, const struct mem_access *x, enum mem_res
     c->n.bypasses += (x->flags & MEM_BYPASS) != 0;
 }
 
-enum mem_result cache_read(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token) {
+/* A read that announces no hit. */
+static enum mem_result look(struct cache *c, const struct mem_access *x, uint32_t token) {
     struct mem_packet p = {
         .line = x->line, .id = token, .kind = x->kind, .flags = x->flags, .sectors = x->sectors};
     enum mem_result r = bank_read(&c->bank, &p);
-    if (!mem_accepted(r))
-        return r;
-    count_read(c, x, r);
-    if (r == MEM_HIT && x->kind != MEM_PREFETCH)
-        cache_hit(c, now, token, x->kind);
+    if (mem_accepted(r))
+        count_read(c, x, r);
     return r;
 }
 
-enum mem_result cache_access(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token) {
-    assert(x->kind == MEM_LOAD || x->kind == MEM_PREFETCH);
+enum mem_result cache_read(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token) {
+    enum mem_result r = look(c, x, token);
+    if (r == MEM_HIT && x->kind != MEM_PREFETCH)
+        cache_hit(c, now, token, x);
+    return r;
+}
+
+static void count_write(struct cache *c, const struct mem_access *x, enum mem_result r) {
+    c->n.writes++;
+    c->n.write_hits += r == MEM_HIT;
+    c->n.write_misses += r == MEM_MISS;
+    c->n.write_merged += r == MEM_MERGED;
+    c->n.write_sectors += mem_sectors(x->sectors);
+}
+
+/* A store that stays here. Sectors that it fills need not be fetched; else it waits for what is missing, as a
+ * load, and writes then. */
+static enum mem_result write(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token) {
+    bool whole = x->full == x->sectors, waits = false;
+    enum mem_result r;
+    if (whole) {
+        r = bank_write(&c->bank, x->line, x->sectors, x->full);
+    } else {
+        struct mem_packet p = {
+            .line = x->line, .id = token, .kind = x->kind, .flags = x->flags, .sectors = x->sectors};
+        r = bank_read(&c->bank, &p);
+        waits = r != MEM_HIT;
+    }
+    if (!mem_accepted(r))
+        return r;
+    count_write(c, x, r);
+    if (!whole && !waits)
+        bank_write(&c->bank, x->line, x->sectors, 0);
+    if (!waits && !(x->flags & MEM_SILENT))
+        cache_hit(c, now, token, x);
+    return r;
+}
+
+enum mem_result cache_look(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token) {
     enum mem_result r = cache_begin(c, now, x);
     if (mem_accepted(r))
-        r = cache_read(c, now, x, token);
+        r = look(c, x, token);
+    return cache_end(c, now, x, r);
+}
+
+enum mem_result cache_access(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token) {
+    assert(x->kind == MEM_LOAD || x->kind == MEM_PREFETCH || (x->kind == MEM_STORE && c->spec.write_back));
+    enum mem_result r = cache_begin(c, now, x);
+    if (mem_accepted(r))
+        r = x->kind == MEM_STORE ? write(c, now, x, token) : cache_read(c, now, x, token);
     return cache_end(c, now, x, r);
 }
 
@@ -120,8 +164,12 @@ void cache_fill(struct cache *c, uint64_t now, const struct mem_packet *p) {
     struct mem_packet waiter;
     c->n.fills++;
     bank_fill(&c->bank, p->id, p->sectors);
-    while (bank_take(&c->bank, p->id, &waiter))
-        cache_answer(c, now, waiter.id, waiter.kind);
+    while (bank_take(&c->bank, p->id, &waiter)) {
+        if (waiter.kind == MEM_STORE)
+            bank_write_filled(&c->bank, p->id, waiter.sectors);
+        if (!(waiter.flags & MEM_SILENT))
+            cache_answer(c, now, &waiter);
+    }
     bank_end_fill(&c->bank, p->id);
 }
 

@@ -1,10 +1,10 @@
-/* A cache of an SM that is only read: texture, constant, instructions; and the reading half of the data
- * cache.
+/* A cache: one that is only read (texture, constant, instructions, and the reading half of a GPU's data
+ * cache), or one that keeps what is written until its line goes (write-back).
  *
- * It has no work of its own between calls, hence no tick: the SM calls cache_access and cache_pop, the memory
- * system takes requests with cache_out and brings lines with cache_fill. Hits take the latency, lines that
- * come are handed on in the next cycle, one access in each. The consumer takes what is ready in every cycle
- * in which something is.
+ * It has no work of its own between calls, hence no tick: who stands at its port calls cache_access and
+ * cache_pop, the memory system takes requests with cache_out and brings lines with cache_fill. Hits take the
+ * latency, lines that come are handed on in the next cycle, one access in each. The consumer takes what is
+ * ready in every cycle in which something is.
  *
  * A stalled access may be offered again in every cycle, or only after cache_epoch changed (MEM_STALL_PORT: in
  * the next cycle); results and counters are the same. */
@@ -19,13 +19,17 @@ struct cache_spec {
     uint32_t interval; /* cycles from one access to the next; at least 1 */
     uint32_t more;     /* accesses that fit into one cycle beside the first */
     uint32_t stores;   /* stores and atomics that may be unanswered; 0 where there are none */
+    bool write_back; /* stores are accepted, and stay here: what of a line is written in part is fetched first
+                      */
     enum mem_client client;
 };
 
-struct cache_counters {
-#define COUNTER(field, name, unit, help) uint64_t field;
-#include "mem/cache.def"
-#undef COUNTER
+/* What happens at the port of a cache. Only data caches move those from bypasses on, and of them only those
+ * that write back those from writes on. */
+struct cache_counters { /* in words: mem/counters.c */
+    uint64_t reads, read_hits, read_misses, read_merged, read_sectors, fills, stall_port, stall_mshr,
+        stall_merge, stall_queue, stall_ways, bypasses, prefetches, prefetch_misses, stall_stores, writes,
+        write_hits, write_misses, write_merged, write_sectors;
 };
 
 struct cache {
@@ -39,20 +43,23 @@ struct cache {
     enum mem_result why; /* of the access that stalled last, if the last access did */
     uint64_t stall_line, stall_at;
     uint32_t stall_epoch;
-    uint8_t stall_kind, stall_sectors, stall_flags;
+    uint8_t stall_kind, stall_sectors, stall_full, stall_flags;
     struct cache_counters n;
 };
 
-struct cache *cache_create(struct arena *a, const struct cache_spec *s, uint32_t sm);
-/* Offers a load or prefetch. token comes back when it is done. */
+struct cache *cache_create(struct arena *a, const struct cache_spec *s, uint32_t port);
+/* Offers a load, a prefetch or, to one that writes back, a store. token comes back when it is done, unless
+ * the access is silent. Whole sectors that a cache above writes back are stores, too. */
 enum mem_result cache_access(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token);
+/* The same, but a hit is the caller's to wait for: cache_pop does not announce it. */
+enum mem_result cache_look(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token);
 /* Takes one completed access if there is one by now. */
 bool cache_pop(struct cache *c, uint64_t now, struct mem_done *out);
 /* First cycle in which cache_pop has something, as far as is known; NEVER when it depends on memory. */
 uint64_t cache_next(const struct cache *c);
 /* Whether nothing is under way. */
 bool cache_idle(const struct cache *c);
-/* Forgets all lines; the cache must be idle. */
+/* Forgets all lines, without writing any back; the cache must be idle. */
 void cache_flush(struct cache *c);
 
 /* Changes whenever an access that stalled may have become possible. */
@@ -72,15 +79,15 @@ static inline void cache_sent(struct cache *c) {
 void cache_fill(struct cache *c, uint64_t now, const struct mem_packet *p);
 
 /* For l1.c, which adds stores to a cache. */
-void cache_init(struct cache *c, struct arena *a, const struct cache_spec *s, uint32_t sm);
+void cache_init(struct cache *c, struct arena *a, const struct cache_spec *s, uint32_t port);
 /* Whether the access must stall as it did before: MEM_HIT if not. */
 enum mem_result cache_begin(struct cache *c, uint64_t now, const struct mem_access *x);
 /* Notes a result: the reason of a stall, or that the port was used. Returns it. */
 enum mem_result cache_end(struct cache *c, uint64_t now, const struct mem_access *x, enum mem_result r);
 /* An access will be done when a hit would. */
-void cache_hit(struct cache *c, uint64_t now, uint32_t token, uint8_t kind);
+void cache_hit(struct cache *c, uint64_t now, uint32_t token, const struct mem_access *x);
 /* An access is answered from outside. */
-void cache_answer(struct cache *c, uint64_t now, uint32_t token, uint8_t kind);
+void cache_answer(struct cache *c, uint64_t now, const struct mem_packet *p);
 /* A read, without the port. */
 enum mem_result cache_read(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token);
 

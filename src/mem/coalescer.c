@@ -39,25 +39,35 @@ static uint32_t seen_find(struct seen *s, uint64_t key) {
 
 /* ---- the lanes that form requests together ----------------------------------------------------------- */
 
+/* The first byte of the line of an address, and the sector in it that holds the address. */
+static uint64_t line_of(const struct coalescer_spec *s, uint64_t addr) {
+    return addr & ~(uint64_t)(s->line - 1);
+}
+
+static uint32_t sector_of(const struct coalescer_spec *s, uint64_t addr) {
+    return ((uint32_t)addr & (s->line - 1)) / MEM_SECTOR;
+}
+
 /* Which bytes of a line a store writes, and from that the sectors it fills. */
 struct written {
     uint64_t half[2];
 };
 
-static void write_bytes(struct written *w, uint64_t addr, uint32_t bytes) {
-    w->half[addr / 64 % 2] |= ((UINT64_C(1) << bytes) - 1) << addr % 64;
+/* at: of the line. */
+static void write_bytes(struct written *w, uint32_t at, uint32_t bytes) {
+    w->half[at / 64] |= ((UINT64_C(1) << bytes) - 1) << at % 64;
 }
 
 static uint8_t full_sectors(const struct written *w) {
     uint32_t full = 0;
-    for (uint32_t s = 0; s < MEM_SECTORS; s++)
+    for (uint32_t s = 0; s < MEM_MAX_SECTORS; s++)
         full |= (uint32_t)((uint32_t)(w->half[s / 2] >> s % 2 * 32) == UINT32_MAX) << s;
     return (uint8_t)full;
 }
 
 /* Any pattern. */
-static uint32_t scattered(const struct coalescer_inst *inst, uint32_t part, const uint64_t *addr,
-                          struct mem_access *out) {
+static uint32_t scattered(const struct coalescer_spec *spec, const struct coalescer_inst *inst, uint32_t part,
+                          const uint64_t *addr, struct mem_access *out) {
     struct written w[MEM_LANES];
     struct seen seen;
     seen_clear(&seen, MEM_LANES);
@@ -66,7 +76,7 @@ static uint32_t scattered(const struct coalescer_inst *inst, uint32_t part, cons
     bool store = inst->kind == MEM_STORE;
     for (uint32_t left = part; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
-        uint64_t line = addr[lane] & ~(uint64_t)(MEM_LINE - 1);
+        uint64_t line = line_of(spec, addr[lane]);
         if (line != last) {
             i = seen_find(&seen, line);
             last = line;
@@ -76,11 +86,11 @@ static uint32_t scattered(const struct coalescer_inst *inst, uint32_t part, cons
                 out[i] = (struct mem_access){.line = line, .kind = inst->kind, .flags = inst->flags};
             }
         }
-        out[i].sectors |= (uint8_t)(1u << addr[lane] / MEM_SECTOR % MEM_SECTORS);
+        out[i].sectors |= (uint8_t)(1u << sector_of(spec, addr[lane]));
         out[i].bytes += (uint16_t)inst->bytes;
         out[i].lanes |= 1u << lane;
         if (store)
-            write_bytes(&w[i], addr[lane], inst->bytes);
+            write_bytes(&w[i], (uint32_t)(addr[lane] - line), inst->bytes);
     }
     for (i = 0; store && i < n; i++)
         out[i].full = full_sectors(&w[i]);
@@ -88,12 +98,12 @@ static uint32_t scattered(const struct coalescer_inst *inst, uint32_t part, cons
 }
 
 /* A run of bytes: all lanes of the warp touch consecutive elements. */
-static uint32_t consecutive(const struct coalescer_inst *inst, uint64_t addr, uint32_t lanes, uint32_t first,
-                            struct mem_access *out) {
-    uint64_t end = addr + (uint64_t)lanes * inst->bytes, line = addr & ~(uint64_t)(MEM_LINE - 1);
+static uint32_t consecutive(const struct coalescer_spec *spec, const struct coalescer_inst *inst,
+                            uint64_t addr, uint32_t lanes, uint32_t first, struct mem_access *out) {
+    uint64_t end = addr + (uint64_t)lanes * inst->bytes, line = line_of(spec, addr);
     uint32_t n = 0;
-    for (; line < end; line += MEM_LINE, n++) {
-        uint64_t from = addr > line ? addr : line, to = end < line + MEM_LINE ? end : line + MEM_LINE;
+    for (; line < end; line += spec->line, n++) {
+        uint64_t from = addr > line ? addr : line, to = end < line + spec->line ? end : line + spec->line;
         uint32_t s0 = (uint32_t)(from - line) / MEM_SECTOR, s1 = (uint32_t)(to - line - 1) / MEM_SECTOR;
         uint32_t f0 = (uint32_t)(from - line + MEM_SECTOR - 1) / MEM_SECTOR,
                  f1 = (uint32_t)(to - line) / MEM_SECTOR;
@@ -113,14 +123,13 @@ static uint32_t consecutive(const struct coalescer_inst *inst, uint64_t addr, ui
 }
 
 /* All lanes on one address. */
-static uint32_t uniform(const struct coalescer_inst *inst, uint64_t addr, uint32_t part, uint32_t lanes,
-                        struct mem_access *out) {
-    uint32_t sector = (uint32_t)(addr / MEM_SECTOR % MEM_SECTORS);
+static uint32_t uniform(const struct coalescer_spec *spec, const struct coalescer_inst *inst, uint64_t addr,
+                        uint32_t part, uint32_t lanes, struct mem_access *out) {
     *out = (struct mem_access){
-        .line = addr & ~(uint64_t)(MEM_LINE - 1),
+        .line = line_of(spec, addr),
         .lanes = part,
         .bytes = (uint16_t)(lanes * inst->bytes),
-        .sectors = (uint8_t)(1u << sector),
+        .sectors = (uint8_t)(1u << sector_of(spec, addr)),
         .kind = inst->kind,
         .flags = inst->flags,
     };
@@ -153,17 +162,17 @@ static bool is_run(const uint64_t *addr, uint32_t first, uint32_t count, uint64_
 }
 
 /* The lanes that form requests together, from first on. */
-static uint32_t coalesce_part(const struct coalescer_inst *inst, const uint64_t *addr, uint32_t first,
-                              uint32_t count, struct mem_access *out) {
+static uint32_t coalesce_part(const struct coalescer_spec *spec, const struct coalescer_inst *inst,
+                              const uint64_t *addr, uint32_t first, uint32_t count, struct mem_access *out) {
     uint32_t all = (uint32_t)((UINT64_C(1) << count) - 1) << first, part = inst->mask & all, n;
     if (!part)
         return 0;
     if (part == all && is_run(addr, first, count, inst->bytes))
-        n = consecutive(inst, addr[first], count, first, out);
+        n = consecutive(spec, inst, addr[first], count, first, out);
     else if (part == all && is_run(addr, first, count, 0))
-        n = uniform(inst, addr[first], part, count, out);
+        n = uniform(spec, inst, addr[first], part, count, out);
     else
-        n = scattered(inst, part, addr, out);
+        n = scattered(spec, inst, part, addr, out);
     if (inst->kind == MEM_ATOMIC)
         count_atomics(part, addr, out, n);
     return n;
@@ -179,14 +188,14 @@ uint32_t coalesce(const struct coalescer_spec *s, const struct coalescer_inst *i
     assert(i->bytes && i->bytes <= 16);
     uint32_t n = 0, lanes = part_lanes(s, i->bytes);
     for (uint32_t first = 0; first < MEM_LANES; first += lanes)
-        n += coalesce_part(i, addr, first, lanes, out + n);
+        n += coalesce_part(s, i, addr, first, lanes, out + n);
     return n;
 }
 
 /* ---- local memory ------------------------------------------------------------------------------------ */
 
-uint32_t coalesce_local(const struct coalescer_inst *i, uint64_t base, const uint32_t *at,
-                        struct mem_access *out) {
+uint32_t coalesce_local(const struct coalescer_spec *s, const struct coalescer_inst *i, uint64_t base,
+                        const uint32_t *at, struct mem_access *out) {
     uint32_t words = i->bytes > 4 ? i->bytes / 4 : 1, n = 0;
     struct coalescer_inst word = *i;
     if (i->bytes > 4)
@@ -195,21 +204,22 @@ uint32_t coalesce_local(const struct coalescer_inst *i, uint64_t base, const uin
         uint64_t addr[MEM_LANES];
         for (uint32_t l = 0; l < MEM_LANES; l++)
             addr[l] = local_address(base, at[l] + 4 * w, l);
-        n += coalesce_part(&word, addr, 0, MEM_LANES, out + n);
+        n += coalesce_part(s, &word, addr, 0, MEM_LANES, out + n);
     }
     return n;
 }
 
 /* ---- constant memory --------------------------------------------------------------------------------- */
 
-uint32_t coalesce_constant(const struct coalescer_inst *i, const uint64_t *addr, struct mem_access *out) {
+uint32_t coalesce_constant(const struct coalescer_spec *s, const struct coalescer_inst *i,
+                           const uint64_t *addr, struct mem_access *out) {
     struct seen seen;
     uint32_t n = 0;
     seen_clear(&seen, MEM_LANES);
     for (uint32_t left = i->mask; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left), k = seen_find(&seen, addr[lane]);
         if (k == n)
-            n += uniform(i, addr[lane], 0, 0, &out[k]);
+            n += uniform(s, i, addr[lane], 0, 0, &out[k]);
         out[k].lanes |= 1u << lane;
         out[k].bytes += (uint16_t)i->bytes;
     }
@@ -218,22 +228,22 @@ uint32_t coalesce_constant(const struct coalescer_inst *i, const uint64_t *addr,
 
 /* ---- textures ---------------------------------------------------------------------------------------- */
 
-uint32_t coalesce_texels(const uint64_t *addr, const uint8_t *lane, uint32_t n, uint32_t bytes,
-                         struct mem_access *out) {
+uint32_t coalesce_texels(const struct coalescer_spec *s, const uint64_t *addr, const uint8_t *lane,
+                         uint32_t n, uint32_t bytes, struct mem_access *out) {
     struct seen seen;
     uint64_t last = UINT64_MAX;
     uint32_t k = 0, lines = 0;
     assert(n <= COALESCER_MAX);
     seen_clear(&seen, n);
     for (uint32_t i = 0; i < n; i++) {
-        uint64_t line = addr[i] & ~(uint64_t)(MEM_LINE - 1);
+        uint64_t line = line_of(s, addr[i]);
         if (line != last)
             k = seen_find(&seen, line);
         last = line;
         if (k == lines)
             out[lines++] = (struct mem_access){.line = line, .kind = MEM_LOAD};
         out[k].lanes |= 1u << lane[i];
-        out[k].sectors |= (uint8_t)(1u << addr[i] / MEM_SECTOR % MEM_SECTORS);
+        out[k].sectors |= (uint8_t)(1u << sector_of(s, addr[i]));
         out[k].bytes += (uint16_t)bytes;
     }
     return lines;

@@ -20,6 +20,7 @@ enum {
 struct coalescer_spec {
     bool split_wide; /* Fermi: elements of 8 (16) bytes go by half (quarter) warps, each on its own; later
                         generations look at the whole warp */
+    uint32_t line;   /* bytes of a line */
 };
 
 /* The instruction: what all its lanes have in common. */
@@ -34,21 +35,22 @@ uint32_t coalesce(const struct coalescer_spec *s, const struct coalescer_inst *i
                   struct mem_access *out);
 
 /* Local memory. Word w of lane l lies at base + (w * 32 + l) * 4, so that lanes that touch the same offset
- * share lines; base, a multiple of MEM_LINE, belongs to the warp. at: each lane's offset into its local
- * memory. */
-uint32_t coalesce_local(const struct coalescer_inst *i, uint64_t base, const uint32_t *at,
-                        struct mem_access *out);
+ * share lines; base, a multiple of the bytes of a line, belongs to the warp. at: each lane's offset into its
+ * local memory. */
+uint32_t coalesce_local(const struct coalescer_spec *s, const struct coalescer_inst *i, uint64_t base,
+                        const uint32_t *at, struct mem_access *out);
 
 static inline uint64_t local_address(uint64_t base, uint32_t at, uint32_t lane) {
     return base + ((uint64_t)(at / 4) * MEM_LANES + lane) * 4 + at % 4;
 }
 
 /* Constant memory: one access for each distinct address, since they are served one after the other. */
-uint32_t coalesce_constant(const struct coalescer_inst *i, const uint64_t *addr, struct mem_access *out);
+uint32_t coalesce_constant(const struct coalescer_spec *s, const struct coalescer_inst *i,
+                           const uint64_t *addr, struct mem_access *out);
 
 /* Textures: n texels of so many bytes, each read by a lane; one access for each line they lie in. */
-uint32_t coalesce_texels(const uint64_t *addr, const uint8_t *lane, uint32_t n, uint32_t bytes,
-                         struct mem_access *out);
+uint32_t coalesce_texels(const struct coalescer_spec *s, const uint64_t *addr, const uint8_t *lane,
+                         uint32_t n, uint32_t bytes, struct mem_access *out);
 
 /* Shared memory: in how many passes the banks serve the warp, at least 1. Lanes that read or write one word
  * share a pass. at: offsets into shared memory. */

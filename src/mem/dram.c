@@ -56,8 +56,8 @@ struct dram {
     bool writing;
     uint32_t order;
     uint64_t next;
-    uint64_t patience[KINDS];            /* until this tick at least no request has waited too long */
-    uint8_t bursts[MEM_ALL_SECTORS + 1]; /* that a set of sectors takes */
+    uint64_t patience[KINDS]; /* until this tick at least no request has waited too long */
+    uint8_t bursts[MEM_SETS]; /* that a set of sectors takes */
     dram_probe *probe;
     void *probe_ctx;
     struct dram_counters n;
@@ -66,16 +66,17 @@ struct dram {
 static void count_bursts(struct dram *d) {
     uint32_t bytes = d->spec.burst_bytes < MEM_SECTOR ? MEM_SECTOR : d->spec.burst_bytes;
     uint32_t each = (bytes + d->spec.burst_bytes - 1) / d->spec.burst_bytes, sectors = bytes / MEM_SECTOR;
-    for (uint32_t set = 0; set <= MEM_ALL_SECTORS; set++)
-        for (uint32_t s = 0; s < MEM_SECTORS; s += sectors) {
-            uint32_t mask = sectors >= MEM_SECTORS ? MEM_ALL_SECTORS : ((1u << sectors) - 1) << s;
+    uint32_t all = mem_all_sectors(d->spec.line), most = d->spec.line / MEM_SECTOR;
+    for (uint32_t set = 0; set <= all; set++)
+        for (uint32_t s = 0; s < most; s += sectors) {
+            uint32_t mask = sectors >= most ? all : ((1u << sectors) - 1) << s;
             d->bursts[set] += set & mask ? (uint8_t)each : 0;
         }
 }
 
 struct dram *dram_create(struct arena *a, const struct dram_spec *s) {
     assert(s->banks && s->banks <= MAX_BANKS && s->groups && s->burst_bytes && s->burst_ticks &&
-           s->row >= s->chunk);
+           s->row >= s->chunk && mem_line_is_valid(s->line) && s->chunk % s->line == 0);
     assert(s->queue && s->reads && s->write_queue && s->write_low < s->write_high &&
            s->write_high <= s->write_queue);
     struct dram *d = arena_new(a, struct dram);
@@ -127,8 +128,8 @@ void dram_push(struct dram *d, uint64_t now, uint64_t line, uint8_t sectors, boo
         l->hit = i;
     d->banks[write] |= UINT64_C(1) << r->bank;
     d->waiting[write]++;
-    d->n.dram_reads += !write;
-    d->n.dram_writes += write;
+    d->n.reads += !write;
+    d->n.writes += write;
     d->next = min_u64(d->next, now);
 }
 
@@ -153,7 +154,7 @@ static void activate(struct dram *d, uint64_t now, struct request *r) {
     const struct dram_timing *t = &d->spec.t;
     struct bank_state *b = &d->bank[r->bank];
     probe(d, now, DRAM_ACTIVATE, r->bank, r->row);
-    d->n.dram_activates++;
+    d->n.activates++;
     r->opened = true;
     b->row = r->row;
     b->column_at = now + t->rcd;
@@ -169,7 +170,7 @@ static void activate(struct dram *d, uint64_t now, struct request *r) {
 static void precharge(struct dram *d, uint64_t now, const struct request *r) {
     struct bank_state *b = &d->bank[r->bank];
     probe(d, now, DRAM_PRECHARGE, r->bank, b->row);
-    d->n.dram_precharges++;
+    d->n.precharges++;
     b->row = NO_ROW;
     later(&b->activate_at, now + d->spec.t.rp);
     for (enum kind k = 0; k < KINDS; k++)
@@ -197,7 +198,7 @@ static void finish(struct dram *d, uint64_t now, uint32_t i, enum kind kind) {
         l->hit = d->pool.next[l->hit]; /* hits are served in order, so none stands before */
     d->waiting[kind]--;
     if (kind == READS) {
-        d->n.dram_read_wait += now - r->arrival;
+        d->n.read_wait += now - r->arrival;
         uint64_t ready = now + d->spec.t.cl + d->spec.burst_ticks + d->spec.latency;
         queue_push(&d->done, (struct finished){ready, r->id, r->sectors});
     }
@@ -218,18 +219,18 @@ static void column(struct dram *d, uint64_t now, uint32_t i, enum kind kind) {
         uint64_t end = now + t->wl + burst;
         later(&d->column_at[READS], end + t->wtr);
         later(&b->precharge_at, end + t->wr);
-        d->n.dram_write_bursts++;
+        d->n.write_bursts++;
     } else {
         uint64_t end = now + t->cl + burst + BUS_TURN; /* written data must not meet read data on the bus */
         later(&d->column_at[WRITES], end > t->wl ? end - t->wl : 0);
         later(&d->column_at[WRITES], next);
         later(&b->precharge_at, now + t->rtp);
-        d->n.dram_read_bursts++;
+        d->n.read_bursts++;
     }
-    d->n.dram_busy += burst;
+    d->n.busy += burst;
     if (!r->started) {
-        d->n.dram_row_hits += !r->opened;
-        d->n.dram_row_misses += r->opened;
+        d->n.row_hits += !r->opened;
+        d->n.row_misses += r->opened;
         r->started = true;
     }
     if (--r->bursts == 0)
@@ -343,7 +344,7 @@ void dram_tick(struct dram *d, uint64_t now) {
         left &= ~(UINT64_C(1) << d->request[first].bank);
         d->next = c.at;
         if (c.at <= now) {
-            d->n.dram_starved++;
+            d->n.starved++;
             best = c;
             left = 0;
         }

@@ -27,10 +27,11 @@ struct dram_timing {
 };
 
 struct dram_spec {
-    uint32_t banks, groups;            /* banks in all, at most 64, and the groups they form */
-    uint32_t row;                      /* bytes of a row, a multiple of chunk */
-    uint32_t chunk;                    /* consecutive bytes in one bank before the next bank follows */
-    bool hash;                         /* banks also depend on the row, so that strides spread */
+    uint32_t banks, groups; /* banks in all, at most 64, and the groups they form */
+    uint32_t line;          /* bytes of a line */
+    uint32_t row;           /* bytes of a row, a multiple of chunk */
+    uint32_t chunk;         /* consecutive bytes in one bank before the next bank follows; whole lines */
+    bool hash;              /* banks also depend on the row, so that strides spread */
     uint32_t burst_bytes, burst_ticks; /* one column command moves, and occupies the data bus for */
     uint32_t queue, write_queue;       /* requests that wait */
     uint32_t reads;                 /* reads that may be under way, those included whose data was not taken */
@@ -40,10 +41,10 @@ struct dram_spec {
     struct dram_timing t;
 };
 
-struct dram_counters {
-#define COUNTER(field, name, unit, help) uint64_t field;
-#include "mem/dram.def"
-#undef COUNTER
+/* What happens on a channel. */
+struct dram_counters { /* in words: mem/counters.c */
+    uint64_t reads, writes, read_bursts, write_bursts, activates, precharges, row_hits, row_misses, busy,
+        read_wait, starved;
 };
 
 enum dram_command { DRAM_ACTIVATE, DRAM_PRECHARGE, DRAM_READ, DRAM_WRITE };

@@ -19,10 +19,9 @@ struct icnt_spec {
     uint32_t input_queue, output_queue; /* packets */
 };
 
-struct icnt_counters {
-#define COUNTER(field, name, unit, help) uint64_t field;
-#include "mem/icnt.def"
-#undef COUNTER
+/* What a network carries. */
+struct icnt_counters { /* in words: mem/counters.c */
+    uint64_t packets, bytes, input_busy, output_busy, wait;
 };
 
 struct icnt;

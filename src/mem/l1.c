@@ -1,10 +1,10 @@
 /* Stores, atomics and locks of the data cache. */
 #include "mem/l1.h"
 
-struct l1 *l1_create(struct arena *a, const struct l1_spec *s, uint32_t sm) {
+struct l1 *l1_create(struct arena *a, const struct l1_spec *s, uint32_t port) {
     struct l1 *l = arena_new(a, struct l1);
     l->spec = *s;
-    cache_init(&l->cache, a, &s->cache, sm);
+    cache_init(&l->cache, a, &s->cache, port);
     return l;
 }
 
@@ -17,7 +17,7 @@ static enum mem_result load(struct l1 *l, uint64_t now, const struct mem_access 
     enum mem_result r = cache_read(&l->cache, now, &y, token);
     if (!mem_accepted(r))
         return r;
-    l->n.l1_locks += (y.flags & MEM_PIN) != 0;
+    l->n.locks += (y.flags & MEM_PIN) != 0;
     if (y.flags & MEM_UNPIN)
         l1_unlock(l, y.line);
     return r;
@@ -51,11 +51,11 @@ static enum mem_result store_through(struct l1 *l, const struct mem_access *x, u
     enum mem_result r = send(l, x, token, sectors * MEM_SECTOR);
     if (!mem_accepted(r))
         return r;
-    l->n.l1_write_through++;
+    l->n.write_through++;
     uint32_t slot = tags_find(&b->tags, x->line);
     if (slot == NO_SLOT)
         return r;
-    l->n.l1_write_hits++;
+    l->n.write_hits++;
     if (l->spec.write_hit == L1_WRITE_UPDATE)
         tags_touch(&b->tags, slot);
     else
@@ -67,8 +67,8 @@ static enum mem_result store_back(struct l1 *l, uint64_t now, const struct mem_a
     enum mem_result r = bank_write(&l->cache.bank, x->line, x->sectors, x->full);
     if (!mem_accepted(r))
         return r;
-    l->n.l1_write_hits += r == MEM_HIT;
-    cache_hit(&l->cache, now, token, x->kind);
+    l->n.write_hits += r == MEM_HIT;
+    cache_hit(&l->cache, now, token, x);
     return MEM_HIT; /* nothing is fetched, so it is done as soon as a hit */
 }
 
@@ -76,8 +76,8 @@ static enum mem_result store(struct l1 *l, uint64_t now, const struct mem_access
     bool keep = x->flags & MEM_LOCAL && l->spec.local_write_back;
     enum mem_result r = keep ? store_back(l, now, x, token) : store_through(l, x, token);
     if (mem_accepted(r)) {
-        l->n.l1_writes++;
-        l->n.l1_write_sectors += mem_sectors(x->sectors);
+        l->n.writes++;
+        l->n.write_sectors += mem_sectors(x->sectors);
     }
     return r;
 }
@@ -85,7 +85,7 @@ static enum mem_result store(struct l1 *l, uint64_t now, const struct mem_access
 static enum mem_result atomic(struct l1 *l, const struct mem_access *x, uint32_t token) {
     enum mem_result r = send(l, x, token, x->bytes);
     if (mem_accepted(r)) {
-        l->n.l1_atomics++;
+        l->n.atomics++;
         bank_forget(&l->cache.bank, x->line);
     }
     return r;
@@ -111,7 +111,7 @@ bool l1_unlock(struct l1 *l, uint64_t line) {
         return false;
     tags_unlock(&b->tags, slot);
     b->epoch++;
-    l->n.l1_unlocks++;
+    l->n.unlocks++;
     return true;
 }
 
@@ -122,7 +122,7 @@ void l1_fill(struct l1 *l, uint64_t now, const struct mem_packet *p) {
     }
     l->cache.stores--;
     l->cache.bank.epoch++;
-    cache_answer(&l->cache, now, p->id, p->kind);
+    cache_answer(&l->cache, now, p);
 }
 
 bool l1_idle(const struct l1 *l) {

@@ -18,10 +18,9 @@ struct l1_spec {
     enum l1_write write_hit;
 };
 
-struct l1_counters {
-#define COUNTER(field, name, unit, help) uint64_t field;
-#include "mem/l1.def"
-#undef COUNTER
+/* What the data cache counts beside its reads. */
+struct l1_counters { /* in words: mem/counters.c */
+    uint64_t writes, write_hits, write_sectors, write_through, atomics, locks, unlocks;
 };
 
 struct l1 {
@@ -30,7 +29,7 @@ struct l1 {
     struct l1_counters n;
 };
 
-struct l1 *l1_create(struct arena *a, const struct l1_spec *s, uint32_t sm);
+struct l1 *l1_create(struct arena *a, const struct l1_spec *s, uint32_t port);
 /* Offers an access of any kind. */
 enum mem_result l1_access(struct l1 *l, uint64_t now, const struct mem_access *x, uint32_t token);
 /* One lock less on a line; false if it is not there or not locked. */

@@ -101,22 +101,22 @@ static void operate(struct l2 *l, uint64_t now, const struct mem_packet *p) {
     ticks = p->serial > ticks ? p->serial : ticks;
     bank_write(&l->bank, p->line, p->sectors, 0);
     l->atomics_free_at = max_u64(now, l->atomics_free_at) + ticks;
-    l->n.l2_atomic_ops += p->ops;
-    l->n.l2_atomic_ticks += ticks;
+    l->n.atomic_ops += p->ops;
+    l->n.atomic_ticks += ticks;
     reply(l, FROM_ATOMICS, p, l->atomics_free_at + l->spec.latency);
 }
 
 static void count_read(struct l2 *l, const struct mem_packet *p, enum mem_result r) {
     if (p->kind == MEM_ATOMIC) {
-        l->n.l2_atomics++;
-        l->n.l2_atomic_hits += r == MEM_HIT;
+        l->n.atomics++;
+        l->n.atomic_hits += r == MEM_HIT;
         return;
     }
-    l->n.l2_reads++;
-    l->n.l2_read_hits += r == MEM_HIT;
-    l->n.l2_read_misses += r == MEM_MISS;
-    l->n.l2_read_merged += r == MEM_MERGED;
-    l->n.l2_read_sectors += mem_sectors(p->sectors);
+    l->n.reads++;
+    l->n.read_hits += r == MEM_HIT;
+    l->n.read_misses += r == MEM_MISS;
+    l->n.read_merged += r == MEM_MERGED;
+    l->n.read_sectors += mem_sectors(p->sectors);
 }
 
 static enum mem_result read(struct l2 *l, uint64_t now, const struct mem_packet *p) {
@@ -137,9 +137,9 @@ static enum mem_result write(struct l2 *l, uint64_t now, const struct mem_packet
     enum mem_result r = bank_write(&l->bank, p->line, p->sectors, p->full);
     if (!mem_accepted(r))
         return r;
-    l->n.l2_writes++;
-    l->n.l2_write_hits += r == MEM_HIT;
-    l->n.l2_write_sectors += mem_sectors(p->sectors);
+    l->n.writes++;
+    l->n.write_hits += r == MEM_HIT;
+    l->n.write_sectors += mem_sectors(p->sectors);
     reply(l, FROM_LINES, p, now + l->spec.latency);
     return r;
 }
@@ -147,15 +147,15 @@ static enum mem_result write(struct l2 *l, uint64_t now, const struct mem_packet
 /* Serves a request, or tells the counter of the reason why not. */
 static size_t serve(struct l2 *l, uint64_t now, const struct mem_packet *p) {
     static const size_t reason[MEM_RESULTS] = {
-        [MEM_STALL_MSHR] = REASON(l2_stall_mshr),
-        [MEM_STALL_MERGE] = REASON(l2_stall_merge),
-        [MEM_STALL_QUEUE] = REASON(l2_stall_queue),
-        [MEM_STALL_WAYS] = REASON(l2_stall_ways),
+        [MEM_STALL_MSHR] = REASON(stall_mshr),
+        [MEM_STALL_MERGE] = REASON(stall_merge),
+        [MEM_STALL_QUEUE] = REASON(stall_queue),
+        [MEM_STALL_WAYS] = REASON(stall_ways),
     };
     uint32_t waiting = l->bank.mshr.waiters.used; /* each will need room for its reply */
     if (queue_full(&l->replies[FROM_LINES]) || queue_room(&l->replies[FROM_DRAM]) <= waiting ||
         queue_room(&l->replies[FROM_ATOMICS]) <= waiting)
-        return REASON(l2_stall_reply);
+        return REASON(stall_reply);
     return reason[p->kind == MEM_STORE ? write(l, now, p) : read(l, now, p)];
 }
 
@@ -178,7 +178,7 @@ void l2_tick(struct l2 *l, uint64_t now) {
         if (queue_empty(&l->in) || queue_head(&l->in)->ready > now)
             return;
         const struct mem_packet *p = &queue_head(&l->in)->packet;
-        uint32_t slice = (uint32_t)(p->line / MEM_LINE % l->spec.slices);
+        uint32_t slice = (uint32_t)((p->line >> l->bank.tags.shift) % l->spec.slices);
         if (used >> slice & 1)
             return;
         used |= UINT64_C(1) << slice;
@@ -215,7 +215,7 @@ void l2_sent(struct l2 *l) {
 
 void l2_fill(struct l2 *l, uint64_t now, uint32_t id, uint8_t sectors) {
     struct mem_packet waiter;
-    l->n.l2_fills++;
+    l->n.fills++;
     bank_fill(&l->bank, id, sectors);
     while (bank_take(&l->bank, id, &waiter)) {
         if (waiter.kind == MEM_ATOMIC)

@@ -16,10 +16,11 @@ struct l2_spec {
     uint32_t atomic_lanes; /* operations of one atomic request on different addresses in one tick */
 };
 
-struct l2_counters {
-#define COUNTER(field, name, unit, help) uint64_t field;
-#include "mem/l2.def"
-#undef COUNTER
+/* What a partition counts beside its lines. */
+struct l2_counters { /* in words: mem/counters.c */
+    uint64_t reads, read_hits, read_misses, read_merged, read_sectors, writes, write_hits, write_sectors,
+        atomics, atomic_hits, atomic_ops, atomic_ticks, fills, stall_mshr, stall_merge, stall_queue,
+        stall_ways, stall_reply;
 };
 
 struct l2;

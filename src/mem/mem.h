@@ -1,10 +1,11 @@
 /* What travels through the memory system.
  *
- * Only timing lives here: values were computed when the instruction issued. A warp's load, store or atomic
- * becomes struct mem_access, one for each 128-byte line (coalescer.h). A cache answers at once with enum
+ * Only timing lives here: values were computed when the instruction issued. A load, store or atomic becomes
+ * struct mem_access, one for each line; that of a warp many (coalescer.h). A cache answers at once with enum
  * mem_result: accepted, in which case a struct mem_done with the caller's token follows, or stalled, in which
- * case the caller offers the same access again. What a cache cannot answer leaves the SM as struct
- * mem_packet. */
+ * case the caller offers the same access again. What a cache cannot answer leaves it as struct mem_packet.
+ *
+ * Whoever has caches of its own stands at a port of the memory system: an SM, a core. */
 #ifndef REPRISE_MEM_MEM_H
 #define REPRISE_MEM_MEM_H
 
@@ -15,10 +16,10 @@
 
 enum {
     MEM_LANES = 32,
-    MEM_LINE = 128,  /* bytes of a line: what accesses are split into */
-    MEM_SECTOR = 32, /* bytes of a sector: the least that moves between caches and memory */
-    MEM_SECTORS = MEM_LINE / MEM_SECTOR,
-    MEM_ALL_SECTORS = (1 << MEM_SECTORS) - 1,
+    MEM_SECTOR = 32,    /* bytes of a sector: the least that moves between caches and memory */
+    MEM_MAX_LINE = 128, /* bytes of the longest line; those of a machine have a power of two of them */
+    MEM_MAX_SECTORS = MEM_MAX_LINE / MEM_SECTOR,
+    MEM_SETS = 1 << MEM_MAX_SECTORS, /* of sectors of a line, as bits */
 };
 
 enum mem_kind {
@@ -37,7 +38,7 @@ enum {
     MEM_SILENT = 1 << 5, /* no answer is wanted; used between caches */
 };
 
-/* Who sends: the caches of an SM. */
+/* Who sends: the caches at a port. */
 enum mem_client { MEM_DATA, MEM_TEXTURE, MEM_CONSTANT, MEM_INST, MEM_CLIENTS };
 
 /* The sectors in a set of them. */
@@ -45,10 +46,25 @@ static inline uint32_t mem_sectors(uint8_t set) {
     return UINT64_C(0x4332322132212110) >> set * 4 & 15;
 }
 
-/* What a warp wants of one line. */
+/* All sectors of a line of so many bytes. */
+static inline uint8_t mem_all_sectors(uint32_t line) {
+    return (uint8_t)((1u << line / MEM_SECTOR) - 1);
+}
+
+/* The shift that divides an address by the bytes of a line. */
+static inline uint32_t mem_line_shift(uint32_t line) {
+    return (uint32_t)__builtin_ctz(line);
+}
+
+/* Whether lines may have so many bytes. */
+static inline bool mem_line_is_valid(uint32_t line) {
+    return line >= MEM_SECTOR && line <= MEM_MAX_LINE && !(line & (line - 1));
+}
+
+/* What is wanted of one line. */
 struct mem_access {
-    uint64_t line;   /* address, a multiple of MEM_LINE */
-    uint32_t lanes;  /* the lanes it serves */
+    uint64_t line;   /* its address, a multiple of its bytes */
+    uint32_t lanes;  /* the lanes of a warp that it serves */
     uint16_t bytes;  /* asked for or written, those of each lane counted */
     uint8_t sectors; /* the sectors touched, sector 0 in bit 0 */
     uint8_t full;    /* stores: those of them written in every byte */
@@ -61,7 +77,7 @@ enum mem_result {
     MEM_HIT,                    /* done after the latency of the cache */
     MEM_MISS,                   /* done when the line has come */
     MEM_MERGED,                 /* done when a line comes that was already asked for */
-    MEM_SENT,                   /* stores and atomics: done when L2 has answered */
+    MEM_SENT,                   /* stores and atomics: done when the next level has answered */
     MEM_STALL,                  /* from here on: not accepted, and why */
     MEM_STALL_PORT = MEM_STALL, /* the cache serves another access in this cycle */
     MEM_STALL_MSHR,             /* no miss register is free */
@@ -81,13 +97,14 @@ struct mem_done {
     uint64_t ready; /* first cycle in which it may be taken */
     uint32_t token; /* what the caller gave with the access */
     uint8_t kind;   /* of the access */
+    uint8_t sectors;
 };
 
-/* A request on its way to L2, or the reply to it. */
+/* A request on its way to the next level, or the reply to it. */
 struct mem_packet {
     uint64_t line;
     uint32_t id;    /* of the sender: comes back in the reply */
-    uint16_t sm;    /* who asks */
+    uint16_t port;  /* where who asks stands */
     uint16_t bytes; /* data in this packet */
     uint8_t client; /* enum mem_client */
     uint8_t kind, flags;

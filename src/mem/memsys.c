@@ -4,6 +4,8 @@
  * comparison for each domain. Units that are waiting for nothing stand in no set. */
 #include "mem/memsys.h"
 
+#include <string.h>
+
 /* A clock domain. next: the first tick in which one of its units may have work. */
 struct domain {
     struct clock clock;
@@ -23,14 +25,14 @@ struct port {
     uint64_t fresh_at[MEM_CLIENTS];   /* the last cycle with an access ... */
     uint32_t
         fresh[MEM_CLIENTS]; /* ... and the requests made in it, which leave in the next at the earliest */
-    uint64_t done_at;       /* the first cycle in which something can be popped */
-    uint64_t retry_at;      /* the first in which a stalled access may be possible; NEVER: not known */
+    struct port_times *times;
 };
 
 struct memsys {
     struct mem_spec spec;
     struct domain domain[DOMAINS];
     struct port *port;
+    struct port_times *times; /* of each port, side by side */
     struct icnt *request, *reply;
     struct l2 **l2;
     struct dram **dram;
@@ -45,6 +47,7 @@ struct memsys {
 static void create_ports(struct memsys *m, struct arena *a) {
     const struct mem_spec *s = &m->spec;
     m->port = arena_array(a, struct port, s->sms);
+    m->times = arena_array(a, struct port_times, s->sms);
     for (uint32_t i = 0; i < s->sms; i++) {
         struct port *p = &m->port[i];
         p->data = l1_create(a, &s->l1, i);
@@ -52,12 +55,13 @@ static void create_ports(struct memsys *m, struct arena *a) {
         p->cache[MEM_TEXTURE] = cache_create(a, &s->texture, i);
         p->cache[MEM_CONSTANT] = cache_create(a, &s->constant, i);
         p->cache[MEM_INST] = cache_create(a, &s->inst, i);
-        p->done_at = p->retry_at = NEVER;
+        p->times = &m->times[i];
+        memset(p->times, 0xff, sizeof *p->times); /* NEVER */
     }
 }
 
 struct memsys *memsys_create(struct arena *a, const struct mem_spec *s) {
-    assert(s->sms && s->partitions && s->interleave >= MEM_LINE && s->interleave % MEM_LINE == 0);
+    assert(s->sms && s->partitions && s->interleave && s->interleave % s->dram.line == 0);
     struct memsys *m = arena_new(a, struct memsys);
     m->spec = *s;
     m->spec.request.inputs = m->spec.reply.outputs = s->sms;
@@ -118,6 +122,7 @@ static void due(struct domain *d, uint64_t tick) {
 /* The first tick of a domain in core cycle now in which it has work; sets *end to the first tick after the
  * cycle. NEVER: there is none. */
 static uint64_t first_tick(struct memsys *m, struct domain *d, uint64_t now, uint64_t *end) {
+    *end = 0;
     if (d->next == NEVER && !m->eager)
         return NEVER;
     uint64_t first = now && d->cycle == now - 1 ? d->arrival : clock_tick(&d->clock, now);
@@ -136,10 +141,18 @@ static void due_replies(struct memsys *m, uint64_t now) {
         due(&m->domain[CORE], max_u64(now, clock_cycle(&m->domain[ICNT].clock, at)));
 }
 
+/* A cache has completed accesses, or will have. */
+static void note_done(struct port *p, uint32_t client) {
+    struct port_times *t = p->times;
+    t->done[client] = cache_next(p->cache[client]);
+    t->first = min_u64(min_u64(t->done[0], t->done[1]), min_u64(t->done[2], t->done[3]));
+}
+_Static_assert(MEM_CLIENTS == 4, "all of them");
+
 /* A cache changed: what it refused for one of these reasons may be possible in the next cycle. */
 static void note_change(struct port *p, uint32_t client, uint64_t now, uint32_t reasons) {
     if (reasons >> p->cache[client]->why & 1)
-        p->retry_at = now + 1;
+        p->times->retry = now + 1;
 }
 
 /* One reply a cycle reaches an SM. */
@@ -152,7 +165,7 @@ static void receive(struct memsys *m, uint64_t now) {
             l1_fill(m->port[sm].data, now, p);
         else
             cache_fill(m->port[sm].cache[p->client], now, p);
-        m->port[sm].done_at = min_u64(m->port[sm].done_at, cache_next(m->port[sm].cache[p->client]));
+        note_done(&m->port[sm], p->client);
         note_change(&m->port[sm], p->client, now,
                     p->kind == MEM_LOAD ? CURED_BY_FILL : 1u << MEM_STALL_STORES);
         icnt_pop(m->reply, sm);
@@ -251,7 +264,7 @@ static void drain_l2(struct memsys *m, uint64_t now, uint64_t tick, uint32_t p) 
     const struct mem_packet *q = l2_reply(l, tick);
     if (q && icnt_has_room(m->reply, p)) {
         uint64_t at = arrival(&m->domain[ICNT], now);
-        icnt_push(m->reply, at, p, q->sm, q);
+        icnt_push(m->reply, at, p, q->port, q);
         due(&m->domain[ICNT], at);
         l2_replied(l, tick);
     }
@@ -365,32 +378,41 @@ enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum 
                               const struct mem_access *x, uint32_t token) {
     struct port *p = &m->port[sm];
     uint32_t before = p->cache[client]->bank.out.len;
-    p->retry_at = NEVER;
+    p->times->retry = NEVER;
     enum mem_result r = client == MEM_DATA ? l1_access(p->data, now, x, token)
                                            : cache_access(p->cache[client], now, x, token);
     if (!mem_accepted(r))
         return r;
-    p->done_at = min_u64(p->done_at, cache_next(p->cache[client]));
+    note_done(p, client);
     note_requests(m, now, sm, client, before);
     return r;
 }
 
-bool memsys_has_done(const struct memsys *m, uint64_t now, uint32_t sm) {
-    return m->port[sm].done_at <= now;
+enum mem_result memsys_fetch(struct memsys *m, uint64_t now, uint32_t sm, const struct mem_access *x,
+                             uint32_t token) {
+    struct port *p = &m->port[sm];
+    uint32_t before = p->cache[MEM_INST]->bank.out.len;
+    p->times->retry = NEVER;
+    enum mem_result r = cache_look(p->cache[MEM_INST], now, x, token);
+    if (r != MEM_HIT && mem_accepted(r))
+        note_requests(m, now, sm, MEM_INST, before);
+    return r;
+}
+
+const struct port_times *memsys_port_times(const struct memsys *m, uint32_t sm) {
+    return &m->times[sm];
 }
 
 bool memsys_pop(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client, struct mem_done *out) {
     struct port *p = &m->port[sm];
-    if (p->done_at > now || !cache_pop(p->cache[client], now, out))
+    if (p->times->done[client] > now || !cache_pop(p->cache[client], now, out))
         return false;
-    p->done_at = NEVER;
-    for (uint32_t i = 0; i < MEM_CLIENTS; i++)
-        p->done_at = min_u64(p->done_at, cache_next(p->cache[i]));
+    note_done(p, client);
     return true;
 }
 
 uint64_t memsys_port_next(const struct memsys *m, uint32_t sm) {
-    return min_u64(m->port[sm].done_at, m->port[sm].retry_at);
+    return min_u64(m->times[sm].first, m->times[sm].retry);
 }
 
 uint32_t memsys_port_epoch(const struct memsys *m, uint32_t sm, enum mem_client client) {

@@ -21,7 +21,7 @@
 /* Everything there is to know. The ports of the networks are filled in by memsys_create. */
 struct mem_spec {
     uint32_t sms, partitions;
-    uint32_t interleave; /* bytes, a multiple of MEM_LINE */
+    uint32_t interleave; /* bytes, whole lines */
     bool hash;
     struct clock icnt_clock, l2_clock, dram_clock;
     struct l1_spec l1;
@@ -38,8 +38,18 @@ struct memsys *memsys_create(struct arena *a, const struct mem_spec *s);
 /* Offers an access to a cache of an SM; data takes every kind, the others loads and prefetches. */
 enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client,
                               const struct mem_access *x, uint32_t token);
-/* Whether any cache of an SM has completed an access by now. */
-bool memsys_has_done(const struct memsys *m, uint64_t now, uint32_t sm);
+/* The same for a fetch of instructions, but a hit is not announced by memsys_pop: it is there after the
+ * cache's latency, which the fetching SM waits for itself. */
+enum mem_result memsys_fetch(struct memsys *m, uint64_t now, uint32_t sm, const struct mem_access *x,
+                             uint32_t token);
+/* When an SM's port next has something for it: kept by the memory system, and read by the SM in every cycle.
+ */
+struct port_times {
+    uint64_t done[MEM_CLIENTS]; /* the first cycle in which memsys_pop has something; NEVER: not known */
+    uint64_t first;             /* of these */
+    uint64_t retry;             /* the first in which a stalled access may be possible; NEVER: not known */
+};
+const struct port_times *memsys_port_times(const struct memsys *m, uint32_t sm);
 /* Takes one completed access of a cache, if there is one by now. */
 bool memsys_pop(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client, struct mem_done *out);
 /* The first cycle in which an SM can pop something, or offer again what stalled, as far as is known; NEVER

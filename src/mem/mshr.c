@@ -3,8 +3,9 @@
 
 #include "sim/queue.h"
 
-void mshr_init(struct mshr *m, struct arena *a, uint32_t entries, uint32_t merges) {
+void mshr_init(struct mshr *m, struct arena *a, uint32_t entries, uint32_t merges, uint32_t line) {
     assert(entries && merges);
+    m->shift = mem_line_shift(line);
     m->merges = merges;
     m->entry = arena_array(a, struct mshr_entry, entries);
     m->waiter = arena_array(a, struct mshr_waiter, (size_t)entries * merges);
@@ -17,7 +18,7 @@ void mshr_init(struct mshr *m, struct arena *a, uint32_t entries, uint32_t merge
 }
 
 static uint32_t *bucket_of(const struct mshr *m, uint64_t line) {
-    uint64_t h = line / MEM_LINE * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h = (line >> m->shift) * UINT64_C(0x9e3779b97f4a7c15);
     return &m->bucket[(uint32_t)(h >> 32) & m->mask];
 }
 

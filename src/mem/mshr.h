@@ -29,10 +29,12 @@ struct mshr {
     struct pool entries,
         waiters; /* next of an entry in use: of the same bucket; of a waiter: of the same entry */
     uint32_t *bucket, mask;
+    uint32_t shift;  /* of an address, to the number of its line */
     uint32_t merges; /* waiters of one entry at most */
 };
 
-void mshr_init(struct mshr *m, struct arena *a, uint32_t entries, uint32_t merges);
+/* line: bytes of a line. */
+void mshr_init(struct mshr *m, struct arena *a, uint32_t entries, uint32_t merges, uint32_t line);
 /* The entry of line, or NO_SLOT. */
 uint32_t mshr_find(const struct mshr *m, uint64_t line);
 /* A new entry; one must be free. */

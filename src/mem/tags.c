@@ -16,9 +16,12 @@ void tags_init(struct tags *t, struct arena *a, const struct tags_spec *s) {
         REPLACEMENTS
 #undef REPLACEMENT
     };
-    assert(s->sets && s->ways);
+    assert(s->sets && s->ways && mem_line_is_valid(s->line));
     size_t slots = (size_t)s->sets * s->ways;
-    *t = (struct tags){.spec = *s, .magic = UINT64_MAX / s->sets + 1, .touch = touch[s->replacement]};
+    *t = (struct tags){.spec = *s,
+                       .magic = UINT64_MAX / s->sets + 1,
+                       .shift = mem_line_shift(s->line),
+                       .touch = touch[s->replacement]};
     t->addr = arena_array(a, uint64_t, slots);
     t->line = arena_array(a, struct tags_line, slots);
     t->locked = arena_array(a, uint16_t, s->sets);
@@ -36,7 +39,7 @@ void tags_clear(struct tags *t) {
 /* The first slot of the set of a line. */
 static uint32_t set_of(const struct tags *t, uint64_t line) {
     __extension__ typedef unsigned __int128 wide;
-    uint64_t n = line / MEM_LINE;
+    uint64_t n = line >> t->shift;
     if (t->spec.hash)
         n ^= n >> 7 ^ n >> 13 ^ n >> 19;
     uint32_t set = (uint32_t)((wide)(t->magic * (uint32_t)n) * t->spec.sets >> 64);

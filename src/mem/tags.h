@@ -1,6 +1,6 @@
 /* The tag array that all caches share: sets, ways, sectors, replacement, dirty and pending lines, locks.
  *
- * A line is found by its address, a multiple of MEM_LINE. At any time a set holds a line at most once;
+ * A line is found by its address, a multiple of its bytes. At any time a set holds a line at most once;
  * sectors that are dirty but not valid were written only in part and must be fetched before they can be read.
  * A pending line waits for sectors and is never a victim, nor is a locked one. At least one way of each set
  * is never locked. */
@@ -25,6 +25,7 @@ struct tags_spec {
     uint32_t sets, ways;
     bool hash; /* spread lines over sets by more than their low bits */
     enum replacement replacement;
+    uint32_t line; /* bytes of a line */
 };
 
 /* What is known about a line beside its address. */
@@ -41,6 +42,7 @@ struct tags {
     struct tags_line *line;
     uint16_t *locked; /* ways of each set with locks */
     uint64_t stamp, magic;
+    uint32_t shift; /* of an address, to the number of its line */
     bool touch;
 };
 

@@ -48,22 +48,6 @@ static struct inst move_preds(enum op op, uint32_t reg) {
 
 typedef VEC(struct inst) inst_list;
 
-/* Inserts list before instruction at of block b. */
-static void insert(struct block *b, uint32_t at, const inst_list *list) {
-    vec_reserve(&b->insts, b->insts.len + list->len);
-    for (uint32_t k = b->insts.len; k-- > at;)
-        b->insts.at[k + list->len] = b->insts.at[k];
-    for (uint32_t k = 0; k < list->len; k++) {
-        b->insts.at[at + k] = list->at[k];
-        if (b->insts.len > at) { /* debug line of the neighbour */
-            b->insts.at[at + k].line = b->insts.at[at + list->len].line;
-            b->insts.at[at + k].dbg_file = b->insts.at[at + list->len].dbg_file;
-            b->insts.at[at + k].dbg_line = b->insts.at[at + list->len].dbg_line;
-        }
-    }
-    b->insts.len += list->len;
-}
-
 static void save_and_restore(struct fn *f) {
     struct used u = {0};
     for (uint32_t b = 0; b < f->blocks.len; b++)
@@ -99,11 +83,11 @@ static void save_and_restore(struct fn *f) {
             slot += WORD;
         }
     f->frame = at;
-    insert(&f->blocks.at[0], 0, &save);
+    block_insert(&f->blocks.at[0], 0, save.at, save.len);
     for (uint32_t b = 0; b < f->blocks.len; b++) {
         struct inst *last = block_last(&f->blocks.at[b]);
         if (last && last->op == OP_RET)
-            insert(&f->blocks.at[b], f->blocks.at[b].insts.len - 1, &restore);
+            block_insert(&f->blocks.at[b], f->blocks.at[b].insts.len - 1, restore.at, restore.len);
     }
     vec_free(&save);
     vec_free(&restore);

@@ -1,4 +1,4 @@
-/* Control flow: edges, and the clean-up of branches.
+/* Control flow: the clean-up of branches.
  *
  * opt_simplify removes branches that never happen, follows jumps to jumps, gives threads that only leave a
  * guarded EXIT, appends a block to its only predecessor, and drops what cannot be reached. A reconvergence
@@ -6,29 +6,6 @@
 #include <string.h>
 
 #include "opt/pass.h"
-
-void cfg_edges(struct fn *f) {
-    for (uint32_t b = 0; b < f->blocks.len; b++) {
-        struct block *k = &f->blocks.at[b];
-        struct inst *last = block_last(k);
-        k->pred.len = 0;
-        if (!last || last->op != OP_BRX)
-            continue;
-        k->succ.len = 0;
-        for (uint32_t t = 0; t < f->tables.at[last->target].n; t++) {
-            uint32_t to = f->tables.at[last->target].blocks[t], seen = 0;
-            while (seen < k->succ.len && k->succ.at[seen] != to)
-                seen++;
-            if (seen == k->succ.len)
-                vec_push(&k->succ, to);
-        }
-    }
-    for (uint32_t b = 0; b < f->blocks.len; b++)
-        for (uint32_t s = 0; s < f->blocks.at[b].succ.len; s++) {
-            uint32_t to = f->blocks.at[b].succ.at[s];
-            vec_push(&f->blocks.at[to].pred, b);
-        }
-}
 
 void fn_compact(struct fn *f) {
     for (uint32_t b = 0; b < f->blocks.len; b++) {

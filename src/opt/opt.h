@@ -4,11 +4,19 @@
 
 #include "ir/ir.h"
 
+struct mech_pass;
+
 enum opt_pass {
 #define PASS(id, ...) OPT_##id,
 #include "opt/passes.def"
 #undef PASS
     OPT_COUNT
+};
+
+/* A mechanism as the compiler sees it. */
+struct opt_mech {
+    const struct mech_pass *passes; /* or NULL */
+    const void *params;             /* values of its own parameters, for the passes */
 };
 
 /* How to compile; a zeroed struct is the default. */
@@ -21,6 +29,10 @@ struct opt_options {
         CHECK_ALWAYS,
         CHECK_NEVER
     } check; /* allocation checker: small functions by default */
+    /* Mechanisms whose passes run behind the others. */
+    const struct opt_mech *mechs;
+    uint32_t nmechs;
+    bool notes; /* keep what they note beside instructions */
 };
 
 /* Bit of the pass called name in opt_options.disable; 0 when there is none. */
@@ -28,8 +40,9 @@ uint64_t opt_pass_bit(const char *name);
 /* Name of pass number n; NULL beyond the last. */
 const char *opt_pass_name(uint32_t n);
 
-/* Optimises, allocates and links all functions of p; fills in the part of struct program that runs. False,
- * with the reason in d, when a pass broke an invariant or a function cannot be allocated. */
+/* Optimises, allocates and links all functions of p, and the streams that mechanisms add; fills in the part
+ * of struct program that runs. False, with the reason in d, when a pass broke an invariant, a function cannot
+ * be allocated, or a mechanism refuses the kernel. */
 bool opt_compile(struct program *p, struct diag *d);
 bool opt_compile_with(struct program *p, const struct opt_options *o, struct diag *d);
 

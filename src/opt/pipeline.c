@@ -1,6 +1,7 @@
 /* The order of passes, and what surrounds each: validation and dumps. */
 #include <string.h>
 
+#include "opt/mech_pass.h"
 #include "opt/pass.h"
 
 static const struct pass {
@@ -39,8 +40,8 @@ static void dump(struct compiler *c, const struct fn *f, const char *after) {
     str_printf(c->o->dump, "\n");
 }
 
-static void validate(struct compiler *c, struct fn *f, const char *after) {
-    const char *error = c->failed ? NULL : ir_validate(c->p, f);
+static void validate(struct compiler *c, struct program *p, struct fn *f, const char *after) {
+    const char *error = c->failed ? NULL : ir_validate(p, f);
     if (!error)
         return;
     diag_add(c->d, DIAG_ERROR, "internal error after %s: %s", after, error);
@@ -48,16 +49,16 @@ static void validate(struct compiler *c, struct fn *f, const char *after) {
 }
 
 /* Runs one pass; true when it changed the function. */
-static bool run_pass(struct compiler *c, struct fn *f, enum opt_pass n) {
+static bool run_pass(struct compiler *c, struct program *p, struct fn *f, enum opt_pass n) {
     if (c->failed || ((c->o->disable >> n & 1) && !passes[n].needed))
         return false;
-    bool changed = passes[n].run(c->p, f);
+    bool changed = passes[n].run(p, f);
     if (changed)
         dump(c, f, passes[n].name);
-    validate(c, f, passes[n].name);
+    validate(c, p, f, passes[n].name);
     return changed;
 }
-#define PASS(c, f, id) run_pass((c), (f), OPT_##id)
+#define PASS(c, f, id) run_pass((c), (c)->p, (f), OPT_##id)
 
 /* Functions below this many instructions are cheap enough to prove their allocation every time. */
 enum { CHECK_LIMIT = 5000 };
@@ -101,9 +102,9 @@ static bool too_large(const struct fn *f) {
     return values * f->blocks.len / 8 >> 20 > MAX_LIVENESS_MB;
 }
 
-static void compile_fn(struct compiler *c, struct fn *f) {
+static void optimise(struct compiler *c, struct fn *f) {
     dump(c, f, "lowering");
-    validate(c, f, "lowering");
+    validate(c, c->p, f, "lowering");
     if (too_large(f)) {
         diag_add(c->d, DIAG_ERROR, "%s: too large to compile (%u blocks, %u registers)", f->name,
                  f->blocks.len, f->vregs.len);
@@ -117,9 +118,12 @@ static void compile_fn(struct compiler *c, struct fn *f) {
     PASS(c, f, DCE);
     PASS(c, f, CONTRACT);
     clean_up(c, f);
-    if (c->failed)
+}
+
+static void allocate(struct compiler *c, struct program *p, struct fn *f) {
+    if (c->failed || f->allocated)
         return;
-    const char *error = regalloc(c->p, f, wants_check(c->o, f));
+    const char *error = regalloc(p, f, wants_check(c->o, f));
     if (error) {
         dump(c, f, "allocation");
         diag_add(c->d, DIAG_ERROR, "internal error: %s", error);
@@ -128,15 +132,101 @@ static void compile_fn(struct compiler *c, struct fn *f) {
     }
     abi_finish(f);
     dump(c, f, "allocation");
-    validate(c, f, "allocation");
+    validate(c, p, f, "allocation");
+}
+
+/* ---- what mechanisms add ---- */
+
+/* The kernel, then its streams. */
+static struct program *program_at(struct compiler *c, uint32_t n) {
+    return !n ? c->p : n <= c->p->streams.len ? c->p->streams.at[n - 1] : NULL;
+}
+
+static void use_registers(struct fn *f, const struct opd *o, uint32_t words) {
+    if (o->kind == O_REG && o->v != VREG_RZ && o->v + words > f->nregs)
+        f->nregs = o->v + words;
+}
+
+/* The registers of allocated code that was changed. */
+static void count_registers(struct fn *f) {
+    f->nregs = f->fp != VREG_RZ ? REG_FRAME + 1 : 0;
+    for (uint32_t b = 0; b < f->blocks.len; b++)
+        for (uint32_t k = 0; k < f->blocks.at[b].insts.len; k++) {
+            const struct inst *i = &f->blocks.at[b].insts.at[k];
+            use_registers(f, &i->dst, inst_dst_words(i));
+            for (uint32_t s = 0; s < i->nsrc; s++)
+                use_registers(f, &i->src[s], inst_src_words(i, s));
+        }
+}
+
+/* Code that a pass changed is as the others leave it: nothing unused, edges and joins up to date. */
+static void settle(struct compiler *c, struct program *p, struct fn *f) {
+    if (!f->allocated) {
+        run_pass(c, p, f, OPT_DCE);
+        run_pass(c, p, f, OPT_SIMPLIFY);
+        return;
+    }
+    fn_compact(f);
+    cfg_joins(f);
+    count_registers(f);
+}
+
+static void run_mech_pass(struct compiler *c, const struct mech_pass *m, const void *params) {
+    const struct pass_run r = {.pass = m, .p = c->p, .params = params, .d = c->d};
+    uint32_t errors = c->d->errors, streams = c->p->streams.len;
+    bool changed = m->run(&r);
+    c->failed = c->d->errors != errors;
+    struct program *p;
+    for (uint32_t n = 0; (p = program_at(c, n)); n++)
+        for (uint32_t k = 0; k < p->fns.len; k++) {
+            struct fn *f = p->fns.at[k];
+            bool fresh = n > streams;
+            validate(c, p, f, m->name);
+            if (c->failed || !(changed || fresh))
+                continue;
+            settle(c, p, f);
+            dump(c, f, m->name);
+            validate(c, p, f, m->name);
+        }
+}
+
+static void run_mech_passes(struct compiler *c, enum pass_place place) {
+    for (uint32_t k = 0; k < c->o->nmechs; k++)
+        for (const struct mech_pass *m = c->o->mechs[k].passes; m && m->name && !c->failed; m++)
+            if (m->place == place)
+                run_mech_pass(c, m, c->o->mechs[k].params);
+}
+
+static void allocate_all(struct compiler *c) {
+    struct program *p;
+    for (uint32_t n = 0; (p = program_at(c, n)); n++)
+        for (uint32_t k = 0; k < p->fns.len; k++)
+            allocate(c, p, p->fns.at[k]);
+}
+
+static bool has_mech_passes(const struct opt_options *o) {
+    for (uint32_t k = 0; k < o->nmechs; k++)
+        if (o->mechs[k].passes && o->mechs[k].passes->name)
+            return true;
+    return false;
 }
 
 bool opt_compile_with(struct program *p, const struct opt_options *o, struct diag *d) {
     struct compiler c = {.p = p, .o = o, .d = d};
     for (uint32_t n = 0; n < p->fns.len && !c.failed; n++)
-        compile_fn(&c, p->fns.at[n]);
-    if (!c.failed && p->fns.len)
-        link_program(p);
+        optimise(&c, p->fns.at[n]);
+    if (!c.failed && has_mech_passes(o))
+        facts_open(p, o->notes);
+    if (!c.failed)
+        run_mech_passes(&c, BEFORE_REGISTERS);
+    allocate_all(&c);
+    if (!c.failed)
+        run_mech_passes(&c, AFTER_REGISTERS);
+    allocate_all(&c); /* streams that those added */
+    struct program *q;
+    for (uint32_t n = 0; (q = program_at(&c, n)) && !c.failed; n++)
+        if (q->fns.len)
+            link_program(q);
     return !c.failed;
 }
 

@@ -39,6 +39,7 @@ static void inherit_line(struct inst *i, const struct inst *from) {
     i->dbg_file = from->dbg_file;
     i->dbg_line = from->dbg_line;
     i->rpc = 0;
+    i->id = 0;
 }
 
 static bool is_spilled(const struct spiller *s, uint32_t id) {

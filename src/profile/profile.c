@@ -61,10 +61,12 @@ bool profile_select(struct profile_set *out, const char *text, struct diag *d) {
     }
 }
 
-void profile_create(struct profile_set *s, const struct gpu_config *cfg) {
-    s->sms = (uint32_t)cfg->device_sms;
-    for (uint32_t i = 0; i < s->n; i++)
-        s->at[i].probe = s->at[i].kind->create(cfg);
+void profile_create(struct profile_set *s, const struct config *config, uint32_t sms) {
+    s->sms = sms;
+    for (uint32_t i = 0; i < s->n; i++) {
+        const struct profile_kind *k = s->at[i].kind;
+        s->at[i].probe = k->create(config_values(config, &k->params), sms);
+    }
 }
 
 void profile_destroy(struct profile_set *s) {
@@ -74,37 +76,11 @@ void profile_destroy(struct profile_set *s) {
     s->n = 0;
 }
 
-uint32_t profile_counter_count(const struct profile_set *s) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s->n; i++)
-        n += s->at[i].kind->ncounters;
-    return n;
-}
-
-struct counter_info profile_counter_info(const struct profile_set *s, uint32_t i) {
-    uint32_t k = 0;
-    for (; i >= s->at[k].kind->ncounters; k++)
-        i -= s->at[k].kind->ncounters;
-    return s->at[k].kind->counters[i];
-}
-
-void profile_sm_counters(const struct profile_set *s, uint32_t sm, uint64_t *to) {
+void profile_counters(const struct profile_set *s, struct counter_registry *r) {
     for (uint32_t i = 0; i < s->n; i++) {
         const struct profile_kind *k = s->at[i].kind;
-        memcpy(to, k->counts(s->at[i].probe, sm), k->ncounters * sizeof *to);
-        to += k->ncounters;
-    }
-}
-
-void profile_counters(const struct profile_set *s, uint64_t *to) {
-    for (uint32_t i = 0; i < s->n; i++) {
-        const struct profile_kind *k = s->at[i].kind;
-        memset(to, 0, k->ncounters * sizeof *to);
-        for (uint32_t sm = 0; sm < s->sms; sm++) {
-            const uint64_t *from = k->counts(s->at[i].probe, sm);
-            for (uint32_t c = 0; c < k->ncounters; c++)
-                to[c] += from[c];
-        }
-        to += k->ncounters;
+        uint32_t block = counters_add(r, "", &k->counters, true);
+        for (uint32_t sm = 0; s->at[i].probe && sm < s->sms; sm++)
+            counters_bind(r, block, k->counts(s->at[i].probe, sm));
     }
 }

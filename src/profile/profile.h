@@ -8,18 +8,19 @@
 #include "base/diag.h"
 #include "cfg/config.h"
 #include "sim/probe.h"
-#include "stats/stats.h"
+#include "stats/registry.h"
 
 enum { PROFILE_MAX = 4 };
 
 /* What a profile is made of. */
 struct profile_kind {
-    const struct counter_info *counters;
-    uint32_t ncounters;
-    struct probe *(*create)(const struct gpu_config *cfg);
+    struct param_table params;
+    struct counter_table counters;
+    /* params: the struct that its table of parameters describes. */
+    struct probe *(*create)(const void *params, uint32_t sms);
     void (*destroy)(struct probe *p);
-    /* The counters of an SM. */
-    const uint64_t *(*counts)(const struct probe *p, uint32_t sm);
+    /* The struct in which it counts for an SM. */
+    const void *(*counts)(const struct probe *p, uint32_t sm);
 };
 
 /* A row of probes.def. */
@@ -44,14 +45,11 @@ struct profile_set {
 /* Reads NAME[+NAME...]; NULL and "" mean none. false, with a message, for names that are unknown or named
  * twice. */
 bool profile_select(struct profile_set *out, const char *text, struct diag *d);
-void profile_create(struct profile_set *s, const struct gpu_config *cfg);
+/* Makes them for a machine of so many SMs; config has their parameters. */
+void profile_create(struct profile_set *s, const struct config *config, uint32_t sms);
 void profile_destroy(struct profile_set *s);
 
-/* Counters of all of them, as one list: how many, what number i is, and values: of an SM, or summed over all.
- */
-uint32_t profile_counter_count(const struct profile_set *s);
-struct counter_info profile_counter_info(const struct profile_set *s, uint32_t i);
-void profile_counters(const struct profile_set *s, uint64_t *to);
-void profile_sm_counters(const struct profile_set *s, uint32_t sm, uint64_t *to);
+/* Registers their counters, and where those that were made count. */
+void profile_counters(const struct profile_set *s, struct counter_registry *r);
 
 #endif

@@ -1,8 +1,8 @@
 /* Repeated computations: how many warp instructions do again what one shortly before them did on the same SM
  * (Kim and Ro, "WIR", HPCA 2018, section III-A and Figure 2).
  *
- * A computation is an operation with its modifiers and offset, the active lanes, and their input values,
- * wherever these come from (registers, immediates, constant banks) and whichever registers hold them. Where
+ * A computation is an operation (exec/opkey.h), the active lanes, and their input values, wherever these come
+ * from (registers, immediates, constant banks) and whichever registers hold them. Where
  * inputs do not decide the result (loads, textures, special registers, shuffles) the result belongs to it:
  * the same address again counts if the same values came back. Control flow, barriers, stores and atomics
  * never count, nor what no lane executes, nor a warp-wide instruction that only waits for lanes; all take
@@ -20,14 +20,22 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/map.h"
-#include "exec/warp.h"
+#include "exec/opkey.h"
 #include "profile/profile.h"
 #include "profile/window.h"
 
 enum { OFTEN = 10, WORD_KEYS = WARP_LANES / 2 };
 
 __extension__ typedef unsigned __int128 wide;
+
+struct repeat_params {
+    int32_t window;
+};
+
+static const struct param params[] = {
+    {"repeat.window", PARAM_AT(struct repeat_params, window), 1, 65536, 1000, "instructions",
+     "Profile of repeated computations: warp instructions of an SM in which they are looked for."},
+};
 
 struct repeat_counters {
 #define COUNTER(field, ...) uint64_t field;
@@ -36,14 +44,14 @@ struct repeat_counters {
 };
 
 static const struct counter_info rows[] = {
-#define COUNTER(field, name, unit, meaning) {name, unit, meaning},
+#define COUNTER(field, name, unit, meaning) {name, unit, meaning, offsetof(struct repeat_counters, field)},
 #include "profile/repeat.def"
 #undef COUNTER
 };
 
 /* A static instruction. */
 struct repeat_mark {
-    uint64_t operation; /* a hash of all that is not input values */
+    uint64_t operation; /* a hash of it */
     bool excluded;
     bool result; /* inputs do not decide it */
     bool waits;  /* it may wait for other lanes of its warp */
@@ -88,45 +96,14 @@ static uint64_t mix_lanes(const struct repeat *r, uint64_t h, const uint32_t *v,
     return mix(mix(h, (uint64_t)sum), (uint64_t)(sum >> 64));
 }
 
-/* What makes an operation what it is beside its operands. Zeroed before it is filled, as all its bytes count.
- */
-struct operation {
-    uint16_t op;
-    uint8_t nsw;
-    struct imods m;
-    int32_t imm;
-    uint32_t and_mask[8], xor_mask[8];
-};
-
-static uint64_t operation_of(const struct xinst *i) {
-    struct operation o;
-    memset(&o, 0, sizeof o);
-    o.op = i->in->op;
-    o.nsw = i->nsw;
-    memcpy(&o.m, &i->in->m, sizeof o.m);
-    o.m.fuse = false; /* told the compiler something, and no more */
-    o.imm = i->in->imm;
-    if (i->mods) {
-        memcpy(o.and_mask, i->mods->and_mask, sizeof o.and_mask);
-        memcpy(o.xor_mask, i->mods->xor_mask, sizeof o.xor_mask);
-    } else {
-        memset(o.and_mask, 0xff, sizeof o.and_mask);
-    }
-    return hash_bytes(&o, sizeof o);
-}
-
-static bool excluded(const struct xinst *i) {
-    const struct op_info *op = &op_info[i->in->op];
-    return op->unit == UNIT_CTRL || i->kind == X_NOP || i->kind == X_WARPSYNC || i->kind == X_BAR ||
-           op->flags & (OPF_STORE | OPF_ATOMIC);
-}
-
 static struct repeat_mark mark(const struct xinst *i) {
     bool warp_wide = i->kind == X_SHFL || i->kind == X_VOTE || i->kind == X_MATCH || i->kind == X_REDUX ||
                      i->kind == X_ELECT;
-    return (struct repeat_mark){.operation = operation_of(i),
-                                .excluded = excluded(i),
-                                .result = i->kind != X_ALU && i->kind != X_R2P,
+    const struct opkey key = opkey_of(i);
+    enum opkey_basis basis = opkey_basis(i);
+    return (struct repeat_mark){.operation = opkey_hash(&key),
+                                .excluded = basis == BASIS_NONE,
+                                .result = basis != BASIS_INPUTS,
                                 .waits = warp_wide};
 }
 
@@ -153,8 +130,7 @@ static void on_issue(struct repeat *r, const struct probe_event *e) {
         h = mix_lanes(r, h, src_lanes(r->exec, e->warp, i->s[k]), e->mask);
     for (uint32_t k = 0; k < 2; k++)
         if (i->ps[k] != PRED_PT)
-            h = mix(h, (uint64_t)(k + 1) << 32 |
-                           ((e->warp->p[i->ps[k]] ^ (0u - (uint32_t)i->pneg[k])) & e->mask));
+            h = mix(h, (uint64_t)(k + 1) << 32 | (e->warp->p[i->ps[k]] & e->mask));
     r->key = h;
 }
 
@@ -195,6 +171,8 @@ static void on_effect(struct repeat *r, const struct probe_event *e) {
 
 static void on_event(struct probe *p, const struct probe_event *e) {
     struct repeat *r = (struct repeat *)p;
+    if (e->stream)
+        return; /* not the program's */
     if (e->kind == PROBE_ISSUE)
         on_issue(r, e);
     else if (e->kind == PROBE_EFFECT)
@@ -205,8 +183,8 @@ static void on_event(struct probe *p, const struct probe_event *e) {
 
 /* ---- as a profile ---- */
 
-static struct probe *create(const struct gpu_config *cfg) {
-    uint32_t sms = (uint32_t)cfg->device_sms;
+static struct probe *create(const void *params, uint32_t sms) {
+    const struct repeat_params *given = params;
     struct repeat *r = xcalloc(1, sizeof *r + sms * sizeof r->sms[0]);
     r->probe.event = on_event;
     r->probe.kinds = 1u << PROBE_ISSUE | 1u << PROBE_EFFECT | 1u << PROBE_KERNEL_BEGIN;
@@ -214,7 +192,7 @@ static struct probe *create(const struct gpu_config *cfg) {
     for (uint32_t k = 0; k < WORD_KEYS; k++)
         r->keys[k] = mix(mix(k + 1, UINT64_C(0xd1342543de82ef95)), UINT64_C(0xa0761d6478bd642f));
     for (uint32_t i = 0; i < sms; i++)
-        window_init(&r->sms[i].window, (uint32_t)cfg->repeat_window);
+        window_init(&r->sms[i].window, (uint32_t)given->window);
     return &r->probe;
 }
 
@@ -226,13 +204,13 @@ static void destroy(struct probe *p) {
     free(r);
 }
 
-static const uint64_t *counts(const struct probe *p, uint32_t sm) {
-    return (const uint64_t *)&((const struct repeat *)p)->sms[sm].n;
+static const void *counts(const struct probe *p, uint32_t sm) {
+    return &((const struct repeat *)p)->sms[sm].n;
 }
 
 const struct profile_kind profile_repeat = {
-    .counters = rows,
-    .ncounters = sizeof rows / sizeof rows[0],
+    .params = PARAM_TABLE(struct repeat_params, params, NULL),
+    .counters = COUNTER_TABLE(rows),
     .create = create,
     .destroy = destroy,
     .counts = counts,

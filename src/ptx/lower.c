@@ -756,6 +756,7 @@ static void lower_function(struct lower *l) {
     if (!f->entry)
         register_params(l, f->rets, f->nrets, OP_ST);
     append(l, inst_new(f->entry ? OP_EXIT : OP_RET));
+    l->fn->vars = l->fn->frame;
     link_blocks(l);
 }
 

@@ -290,6 +290,7 @@ void lower_bar(struct lower *l) {
     }
     bool red = has(l, MOD_RED);
     uint32_t first = red ? 1 : 0;
+    i.m.aligned = l->in->op == PTXOP_BAR || has(l, MOD_ALIGNED);
     i.m.mode = has(l, MOD_ARRIVE) ? BAR_ARRIVE
                : !red             ? BAR_SYNC
                : has(l, MOD_POPC) ? BAR_RED_POPC

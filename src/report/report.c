@@ -3,201 +3,87 @@
 
 #include <inttypes.h>
 #include <jansson.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#include "base/vec.h"
-#include "stats/formula.h"
-
-struct launch_note {
-    char *name;
-    uint32_t grid[3], block[3];
-    uint64_t warp_insts, thread_insts, cycles, timed_insts;
-    enum rp_timing timing;
-    uint64_t *counters;
-    json_t *sms; /* counters of each SM, or NULL */
-    double *energy;
-    uint64_t digest;
-};
+#include "base/io.h"
 
 struct report {
-    VEC(struct launch_note) launches;
-    bool digests;
+    const struct report_machine *machine;
+    json_t *settings, *runs;
+    uint32_t timed[REPORT_TIMED_ALL + 1]; /* runs by how much of them was timed */
 };
 
-static uint64_t *launch_counters(const struct rp_gpu *gpu) {
-    VEC(uint64_t) values = {0};
-    struct rp_counter c;
-    for (uint32_t i = 0; rp_counter(gpu, i, &c); i++)
-        vec_push(&values, c.launch);
-    return values.at;
+/* ---- parts of an entry ------------------------------------------------------------------------------- */
+
+static json_t *integer(uint64_t v) {
+    return json_integer((json_int_t)v);
 }
 
-/* Counters of each SM: an array by SM for each name. Those of the last launch, or of the run. NULL where they
- * are not kept. */
-static json_t *sm_counters(const struct rp_gpu *gpu, bool of_launch) {
-    json_t *all = NULL;
-    struct rp_counter c;
-    for (uint32_t i = 0; rp_counter(gpu, i, &c); i++) {
-        json_t *values = NULL;
-        uint64_t total, launch;
-        for (uint32_t sm = 0; rp_sm_counter(gpu, i, sm, &total, &launch); sm++) {
-            if (!values)
-                values = json_array();
-            json_array_append_new(values, json_integer((json_int_t)(of_launch ? launch : total)));
-        }
-        if (values && !all)
-            all = json_object();
-        if (values)
-            json_object_set_new(all, c.name, values);
-    }
-    return all;
-}
-
-static double *launch_energy(const struct rp_gpu *gpu) {
-    VEC(double) values = {0};
-    struct rp_energy e;
-    for (uint32_t i = 0; rp_energy(gpu, i, &e); i++)
-        vec_push(&values, e.launch);
-    return values.at;
-}
-
-/* A hash of n bytes, eight at a time in four independent chains: images are large. */
-static uint64_t hash_image(const uint8_t *p, size_t n, uint64_t seed) {
-    enum { CHAINS = 4 };
-    const uint64_t k = UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t h[CHAINS], w[CHAINS], all = seed;
-    for (int c = 0; c < CHAINS; c++)
-        h[c] = seed + (uint64_t)c * k;
-    for (; n >= sizeof w; p += sizeof w, n -= sizeof w) {
-        memcpy(w, p, sizeof w);
-        for (int c = 0; c < CHAINS; c++) {
-            h[c] = (h[c] ^ w[c]) * k;
-            h[c] ^= h[c] >> 32;
-        }
-    }
-    for (; n; p++, n--)
-        h[0] = (h[0] ^ *p) * k;
-    for (int c = 0; c < CHAINS; c++) {
-        all = (all ^ h[c]) * k;
-        all ^= all >> 29;
-    }
-    return all;
-}
-
-/* The contents of all live allocations. Memory that the program registered lies at addresses that differ from
- * run to run, so allocations add up in any order and only the GPU's own count with their address. */
-static uint64_t memory_digest(struct rp_gpu *gpu) {
-    uint64_t sum = 0;
-    struct rp_alloc *a;
-    for (uint32_t i = 0; (a = rp_mem_at(gpu, i)); i++)
-        sum += hash_image((const uint8_t *)(uintptr_t)a->addr, a->size,
-                          a->kind == RP_MEM_REGISTERED ? a->size : a->addr);
-    return sum;
-}
-
-void report_launch(struct report **r, struct rp_gpu *gpu, struct rp_kernel *k, const struct rp_launch *l,
-                   struct rp_totals before) {
-    if (!*r) {
-        *r = xcalloc(1, sizeof **r);
-        (*r)->digests = getenv("REPRISE_DIGEST") != NULL;
-    }
-    struct rp_totals now = rp_totals(gpu);
-    if (now.launches == before.launches)
-        return; /* refused before it began */
-    struct launch_note n = {
-        .name = xstrdup(rp_kernel_name(k)),
-        .warp_insts = now.warp_insts - before.warp_insts,
-        .thread_insts = now.thread_insts - before.thread_insts,
-        .cycles = now.cycles - before.cycles,
-        .timed_insts = now.timed_insts - before.timed_insts,
-        .timing = now.last,
-        .counters = launch_counters(gpu),
-        .sms = now.last != RP_TIMED_NONE ? sm_counters(gpu, true) : NULL,
-        .energy = launch_energy(gpu),
-        .digest = (*r)->digests ? memory_digest(gpu) : 0,
-    };
-    memcpy(n.grid, l->grid, sizeof n.grid);
-    memcpy(n.block, l->block, sizeof n.block);
-    vec_push(&(*r)->launches, n);
-}
-
-void report_free(struct report *r) {
-    for (uint32_t i = 0; r && i < r->launches.len; i++) {
-        free(r->launches.at[i].name);
-        free(r->launches.at[i].counters);
-        json_decref(r->launches.at[i].sms);
-        free(r->launches.at[i].energy);
-    }
-    if (r)
-        vec_free(&r->launches);
-    free(r);
-}
-
-static json_t *triple(const uint32_t v[3]) {
-    return json_pack("[I,I,I]", (json_int_t)v[0], (json_int_t)v[1], (json_int_t)v[2]);
-}
-
-static json_t *settings(const struct rp_gpu *gpu) {
+static json_t *settings(const struct config *c) {
     json_t *all = json_object();
-    struct rp_setting s;
-    for (uint32_t i = 0; rp_gpu_setting(gpu, i, &s); i++) {
-        json_t *value = s.text ? json_string(s.value) : json_loads(s.value, JSON_DECODE_ANY, NULL);
+    struct config_setting s;
+    for (uint32_t i = 0; config_setting_at(c, i, &s); i++) {
+        json_t *value =
+            s.kind == CONFIG_TEXT ? json_string(s.value) : json_loads(s.value, JSON_DECODE_ANY, NULL);
         json_object_set_new(all, s.name, value ? value : json_string(s.value));
     }
     return all;
 }
 
-/* Counters by name: those of a launch, or, without, those of the run. */
-static json_t *counters(const struct rp_gpu *gpu, const uint64_t *launch, enum rp_timing timing) {
+static void add_facts(json_t *to, const struct report_run *run) {
+    for (uint32_t i = 0; i < run->nfacts; i++) {
+        const struct report_fact *f = &run->facts[i];
+        json_t *list = f->n > 1 ? json_array() : NULL;
+        for (uint32_t k = 0; list && k < f->n; k++)
+            json_array_append_new(list, integer(f->value[k]));
+        json_object_set_new(to, f->name, list ? list : integer(f->value[0]));
+    }
+}
+
+static void add_values(json_t *to, const struct counter_registry *r, const uint64_t *values) {
+    struct counter_info info;
+    char name[COUNTER_NAME_SIZE];
+    for (uint32_t i = 0; counters_info(r, i, name, &info); i++)
+        json_object_set_new(to, name, integer(values[i]));
+}
+
+static void add_counters(json_t *to, const struct report_machine *m, const struct report_run *run,
+                         enum report_timing timing) {
     json_t *all = json_object();
-    struct rp_counter c;
-    for (uint32_t i = 0; rp_counter(gpu, i, &c); i++)
-        if (!c.timed || timing != RP_TIMED_NONE)
-            json_object_set_new(all, c.name, json_integer((json_int_t)(launch ? launch[i] : c.total)));
-    return all;
-}
-
-/* What depends on the host; everything else in a report is the same from run to run. */
-static json_t *host(const struct rp_totals *t) {
-    struct rusage use;
-    getrusage(RUSAGE_SELF, &use);
-    return json_pack("{s:f, s:f, s:f}", "wall_s", t->host_s, "warp_insts_per_s",
-                     t->host_s > 0 ? (double)t->warp_insts / t->host_s : 0.0, "peak_rss_mb",
-                     (double)use.ru_maxrss / 1024);
-}
-
-static void add_digest(json_t *to, uint64_t digest) {
-    char text[17];
-    snprintf(text, sizeof text, "%016" PRIx64, digest);
-    json_object_set_new(to, "digest", json_string(text));
+    add_values(all, m->counters, run->counters);
+    if (timing != REPORT_TIMED_NONE)
+        add_values(all, m->timed, run->timed);
+    json_object_set_new(to, "counters", all);
 }
 
 /* How much was timed, and how long that took. */
-static void add_time(json_t *to, enum rp_timing timing, uint64_t cycles, uint64_t timed_insts) {
+static void add_time(json_t *to, const struct report_machine *m, const struct report_run *run,
+                     enum report_timing timing) {
     static const char *const words[] = {
-        [RP_TIMED_NONE] = "none", [RP_TIMED_PART] = "part", [RP_TIMED_ALL] = "all"};
+        [REPORT_TIMED_NONE] = "none", [REPORT_TIMED_PART] = "part", [REPORT_TIMED_ALL] = "all"};
     json_object_set_new(to, "timed", json_string(words[timing]));
-    if (timing == RP_TIMED_NONE)
+    if (timing == REPORT_TIMED_NONE)
         return;
-    json_object_set_new(to, "timed_warp_insts", json_integer((json_int_t)timed_insts));
-    json_object_set_new(to, "cycles", json_integer((json_int_t)cycles));
-    json_object_set_new(to, "ipc", json_real((double)timed_insts / (double)cycles));
+    json_object_set_new(to, m->timed_insts, integer(run->timed_insts));
+    json_object_set_new(to, "cycles", integer(run->cycles));
+    json_object_set_new(to, "ipc", json_real((double)run->timed_insts / (double)run->cycles));
 }
 
-/* Joules by part, and all together: of a launch, or, without, of the run. Only what was timed has any. */
-static void add_energy(json_t *to, const struct rp_gpu *gpu, enum rp_timing timing, const double *launch) {
-    if (timing == RP_TIMED_NONE)
+/* Joules by part, and all together. Only what was timed has any. */
+static void add_energy(json_t *to, const struct report_machine *m, const struct report_run *run,
+                       enum report_timing timing) {
+    if (timing == REPORT_TIMED_NONE)
         return;
+    const struct energy_part *parts = m->energy->spec.parts;
+    double *joules = xcalloc(m->energy->spec.nparts, sizeof *joules), sum = 0;
     json_t *all = json_object();
-    struct rp_energy e;
-    double sum = 0;
-    for (uint32_t i = 0; rp_energy(gpu, i, &e); i++) {
-        double joules = launch ? launch[i] : e.total;
-        json_object_set_new(all, e.name, json_real(joules));
-        sum += joules;
+    energy_sum(m->energy, run->timed, run->cycles, joules);
+    for (uint32_t i = 0; i < m->nenergy; i++) {
+        json_object_set_new(all, parts[i].name, json_real(joules[i]));
+        sum += joules[i];
     }
+    free(joules);
     json_object_set_new(all, "total", json_real(sum));
     json_object_set_new(to, "energy", all);
 }
@@ -216,66 +102,104 @@ static bool look_up(void *ctx, const char *name, double *value) {
 }
 
 /* Formulas that have a value, over the counters of to and the settings. */
-static void add_derived(json_t *to, json_t *settings) {
+static void add_derived(json_t *to, const struct formula_table *t, json_t *settings) {
     json_t *in[] = {json_object_get(to, "counters"), settings, to, NULL}, *all = json_object();
-    for (uint32_t i = 0; i < formula_count; i++) {
+    for (uint32_t i = 0; i < t->count; i++) {
         double value;
-        if (formula_eval(formula_info[i].text, look_up, in, &value) == FORMULA_OK)
-            json_object_set_new(all, formula_info[i].name, json_real(value));
+        if (formula_eval(t->rows[i].text, look_up, in, &value) == FORMULA_OK)
+            json_object_set_new(all, t->rows[i].name, json_real(value));
     }
     json_object_set_new(to, "derived", all);
 }
 
-static json_t *launch(const struct rp_gpu *gpu, const struct launch_note *n, json_t *settings, bool digest) {
-    json_t *all =
-        json_pack("{s:s, s:o, s:o, s:I, s:I, s:o}", "name", n->name, "grid", triple(n->grid), "block",
-                  triple(n->block), "warp_insts", (json_int_t)n->warp_insts, "thread_insts",
-                  (json_int_t)n->thread_insts, "counters", counters(gpu, n->counters, n->timing));
-    add_time(all, n->timing, n->cycles, n->timed_insts);
-    add_energy(all, gpu, n->timing, n->energy);
-    add_derived(all, settings);
-    if (n->sms)
-        json_object_set(all, "sms", n->sms);
-    if (digest)
-        add_digest(all, n->digest);
+/* Counters of each part of the machine: a list by part for each name. */
+static void add_parts(json_t *to, const struct report_machine *m, const struct report_run *run) {
+    json_t *all = json_object();
+    struct counter_info info;
+    char name[COUNTER_NAME_SIZE];
+    for (uint32_t i = 0; counters_info(m->timed, i, name, &info); i++) {
+        if (!counters_shared_out(m->timed, i))
+            continue;
+        json_t *values = json_array();
+        for (uint32_t p = 0; p < run->nparts; p++)
+            json_array_append_new(values, integer(run->parts[(size_t)p * m->timed->count + i]));
+        json_object_set_new(all, name, values);
+    }
+    json_object_set_new(to, m->parts, all);
+}
+
+/* All that is told of something that ran. */
+static json_t *entry(struct report *r, const struct report_run *run, enum report_timing timing) {
+    const struct report_machine *m = r->machine;
+    json_t *all = json_object();
+    if (run->name)
+        json_object_set_new(all, "name", json_string(run->name));
+    if (run->demangled)
+        json_object_set_new(all, "demangled", json_string(run->demangled));
+    add_facts(all, run);
+    add_counters(all, m, run, timing);
+    add_time(all, m, run, timing);
+    add_energy(all, m, run, timing);
+    add_derived(all, m->formulas, r->settings);
+    if (run->parts)
+        add_parts(all, m, run);
+    if (run->digest) {
+        char text[17];
+        snprintf(text, sizeof text, "%016" PRIx64, *run->digest);
+        json_object_set_new(all, "digest", json_string(text));
+    }
     return all;
 }
 
-/* How much of the whole run was timed. */
-static enum rp_timing whole(const struct report *r) {
-    uint32_t n[RP_TIMED_ALL + 1] = {0};
-    for (uint32_t i = 0; r && i < r->launches.len; i++)
-        n[r->launches.at[i].timing]++;
-    return n[RP_TIMED_PART] || (n[RP_TIMED_NONE] && n[RP_TIMED_ALL]) ? RP_TIMED_PART
-           : n[RP_TIMED_ALL]                                         ? RP_TIMED_ALL
-                                                                     : RP_TIMED_NONE;
+/* ---- the whole --------------------------------------------------------------------------------------- */
+
+struct report *report_create(const struct report_machine *m) {
+    struct report *r = xcalloc(1, sizeof *r);
+    *r = (struct report){.machine = m, .settings = settings(m->config), .runs = json_array()};
+    return r;
 }
 
-bool report_write(const struct report *r, struct rp_gpu *gpu, const char *path) {
-    json_t *kernels = json_array(), *set = settings(gpu);
-    uint64_t digest = 0;
-    for (uint32_t i = 0; r && i < r->launches.len; i++) {
-        json_array_append_new(kernels, launch(gpu, &r->launches.at[i], set, r->digests));
-        digest = hash_image((const uint8_t *)&r->launches.at[i].digest, sizeof digest, digest);
-    }
-    struct rp_totals t = rp_totals(gpu);
-    enum rp_timing timing = whole(r);
-    json_t *all = json_pack("{s:i, s:s, s:s, s:o, s:o, s:{s:I, s:I, s:I, s:o}, s:o}", "schema", 1, "gpu",
-                            rp_gpu_info(gpu)->name, "mech", rp_gpu_mech(gpu), "settings", set, "kernels",
-                            kernels, "totals", "launches", (json_int_t)t.launches, "warp_insts",
-                            (json_int_t)t.warp_insts, "thread_insts", (json_int_t)t.thread_insts, "counters",
-                            counters(gpu, NULL, timing), "host", host(&t));
-    json_t *totals = json_object_get(all, "totals"), *sms = sm_counters(gpu, false);
-    if (all) {
-        add_time(totals, timing, t.cycles, t.timed_insts);
-        add_energy(totals, gpu, timing, NULL);
-        add_derived(totals, set);
-    }
-    if (sms)
-        json_object_set_new(totals, "sms", sms);
-    if (all && r && r->digests)
-        add_digest(totals, digest);
-    bool ok = all && json_dump_file(all, path, JSON_INDENT(2)) == 0;
+void report_add(struct report *r, const struct report_run *run) {
+    r->timed[run->timing]++;
+    json_array_append_new(r->runs, entry(r, run, run->timing));
+}
+
+void report_free(struct report *r) {
+    if (!r)
+        return;
+    json_decref(r->settings);
+    json_decref(r->runs);
+    free(r);
+}
+
+/* How much of all runs was timed. */
+static enum report_timing whole(const struct report *r) {
+    const uint32_t *n = r->timed;
+    return n[REPORT_TIMED_PART] || (n[REPORT_TIMED_NONE] && n[REPORT_TIMED_ALL]) ? REPORT_TIMED_PART
+           : n[REPORT_TIMED_ALL]                                                 ? REPORT_TIMED_ALL
+                                                                                 : REPORT_TIMED_NONE;
+}
+
+static json_t *host_part(const struct report_host *h) {
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    return json_pack("{s:f, s:f, s:f}", "wall_s", h->seconds, h->rate_name, h->rate, "peak_rss_mb",
+                     (double)use.ru_maxrss / 1024);
+}
+
+bool report_write(struct report *r, const struct report_run *totals, const struct report_host *host,
+                  const char *incomplete, const char *path) {
+    const struct report_machine *m = r->machine;
+    json_t *all = json_pack("{s:i, s:s, s:s, s:O, s:O, s:o, s:o}", "schema", 1, m->kind, m->name, "mech",
+                            m->mech, "settings", r->settings, m->runs, r->runs, "totals",
+                            entry(r, totals, whole(r)), "host", host_part(host));
+    if (all && m->approximate)
+        json_object_set_new(all, "approximate", json_true());
+    if (all && incomplete)
+        json_object_set_new(all, "incomplete", json_string(incomplete));
+    struct io_file f;
+    bool ok = all && io_begin(&f, path);
+    ok = ok && io_end(&f, !json_dumpf(all, f.to, JSON_INDENT(2)));
     json_decref(all);
     return ok;
 }

@@ -1,37 +1,86 @@
-/* Reports of a run: what each launch cost, written as one JSON object.
+/* Reports of a run: what each part of it cost, written as one JSON object.
  *
- * The object has schema, gpu, mech, settings, kernels (one entry for each launch), totals, and host.
- * Everything but host is the same from run to run.
+ * The object has schema, the machine's name under what such machines are called ("gpu"), mech, settings, a
+ * list of what ran ("kernels": one entry for each launch), totals, and host. Everything but host is the same
+ * from run to run.
  *
- * Each kernel and the totals say how much was timed: "all", "part" or "none". Instructions and the counters
- * of the mix are of everything that ran; cycles, ipc, timed_warp_insts and the other counters of what was
- * timed.
- *
- * derived has the formulas of stats/formulas.def, those that have a value. With REPRISE_PER_SM in the
- * environment sms has, for each counter of SMs, an array with a value for each SM.
- *
- * With REPRISE_DIGEST in the environment each launch, and the totals, also have a digest: a hash of the whole
- * device memory as the launch left it, and of all of these in turn. Two runs of a program that give the same
- * digest computed the same. */
+ * Each entry and the totals say how much was timed: "all", "part" or "none". Instructions and the counters of
+ * everything that ran are of all of it; cycles, ipc, the number of timed instructions and the other counters
+ * of what was timed. derived has the machine's formulas, those that have a value. The report of a machine
+ * whose mechanisms only approximate has approximate, which is true; that of a run which was ended by a signal
+ * has incomplete, which says so, and what had ended before it. */
 #ifndef REPRISE_REPORT_REPORT_H
 #define REPRISE_REPORT_REPORT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
-#include "reprise.h"
+#include "cfg/config.h"
+#include "energy/energy.h"
+#include "stats/formula.h"
+#include "stats/registry.h"
 
-/* The launches noted so far; owned by the caller, made by the first note. */
+/* The machine that a report is about. */
+struct report_machine {
+    const char *kind,
+        *name;        /* what such a machine is called in reports, and what it is called: "gpu", its name */
+    const char *mech; /* its mechanisms */
+    bool approximate; /* they only approximate what programs compute */
+    const char *runs; /* the list of what ran: "kernels" */
+    const char *timed_insts; /* the instructions that were timed: "timed_warp_insts" */
+    const char *parts;       /* counters of each part of the machine: "sms" */
+    const struct config *config;
+    const struct counter_registry *counters; /* of everything that ran */
+    const struct counter_registry *timed;    /* of what was timed */
+    const struct energy_model *energy;
+    uint32_t nenergy; /* parts of energy that are told, from the first on */
+    const struct formula_table *formulas;
+};
+
+/* A number that some machine tells of its runs, or a few of them: instructions, the size of a grid. */
+struct report_fact {
+    const char *name;
+    uint32_t n; /* 1: a number, else a list */
+    uint64_t value[3];
+};
+
+enum report_timing { REPORT_TIMED_NONE, REPORT_TIMED_PART, REPORT_TIMED_ALL };
+
+/* Something that ran, or all of it together. */
+struct report_run {
+    const char *name;      /* NULL: all together */
+    const char *demangled; /* ... as people write it; NULL: the same */
+    const struct report_fact *facts;
+    uint32_t nfacts;
+    enum report_timing timing; /* of all together it follows from the others */
+    uint64_t cycles, timed_insts;
+    const uint64_t *counters, *timed; /* values by number; timed may be NULL when nothing was */
+    const uint64_t *parts; /* those of timed for each part of the machine in turn; NULL: not kept */
+    uint32_t nparts;
+    const uint64_t *digest; /* a hash of what it left in memory; NULL: none is wanted */
+};
+
+/* What depends on the host. */
+struct report_host {
+    double seconds, rate;
+    const char *rate_name; /* "warp_insts_per_s" */
+};
+
 struct report;
 
-/* Notes a launch that has just ended; before: the totals when it began. */
-void report_launch(struct report **r, struct rp_gpu *gpu, struct rp_kernel *k, const struct rp_launch *l,
-                   struct rp_totals before);
-/* Writes the report to path; false when that cannot be done. r may be NULL: no launches. */
-bool report_write(const struct report *r, struct rp_gpu *gpu, const char *path);
+/* A report without entries. The machine must stay as it is until the report is freed. */
+struct report *report_create(const struct report_machine *m);
+/* Adds what ran next. */
+void report_add(struct report *r, const struct report_run *run);
+/* Writes the report, with what all runs together cost; false after a message. incomplete: why there might
+ * have been more runs, or NULL. */
+bool report_write(struct report *r, const struct report_run *totals, const struct report_host *host,
+                  const char *incomplete, const char *path);
 void report_free(struct report *r);
-/* Prints what was timed of the run so far, for people: time, energy, power and where the energy went. Nothing
- * when nothing was timed. */
-void report_summary(const struct rp_gpu *gpu, FILE *to);
+
+/* Prints what was timed, for people: time, energy, power and where the energy went. Nothing when nothing was
+ * timed. */
+void report_summary(const struct report_machine *m, const struct report_run *totals, FILE *to);
 
 #endif

@@ -1,210 +1,277 @@
-/* Results of many runs: reading them, and asking for figures. */
+/* Declared results: the file, and what launches leave in them. */
 #include "report/results.h"
 
-#include <math.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "report/number.h"
-#include "stats/formula.h"
+#include "base/io.h"
 
-void results_begin(struct results *r) {
-    r->runs = xcalloc((size_t)r->workloads.len * r->models.len + 1, sizeof *r->runs);
-}
+static const char head[] = "reprise results 1\n";
 
-struct run *results_run(const struct results *r, uint32_t w, uint32_t m) {
-    return &r->runs[(size_t)w * r->models.len + m];
-}
+/* ---- types ---- */
 
-void results_free(struct results *r) {
-    for (size_t i = 0; r->runs && i < (size_t)r->workloads.len * r->models.len; i++) {
-        free(r->runs[i].message);
-        json_decref(r->runs[i].report);
+#define TYPE(name, type)                                                                                     \
+    static double name##_value(const void *p) {                                                              \
+        type v;                                                                                              \
+        memcpy(&v, p, sizeof v);                                                                             \
+        return (double)v;                                                                                    \
     }
-    for (uint32_t i = 0; i < r->workloads.len; i++)
-        free(r->workloads.at[i]);
-    for (uint32_t i = 0; i < r->models.len; i++)
-        free(r->models.at[i]);
-    vec_free(&r->workloads);
-    vec_free(&r->models);
-    free(r->runs);
-    *r = (struct results){0};
-}
-
-/* Removes all keys but those in kept. */
-static void reduce(json_t *object, const char *const *kept) {
-    const char *key;
-    json_t *value;
-    void *next;
-    json_object_foreach_safe(object, next, key, value) {
-        const char *const *k = kept;
-        while (*k && strcmp(*k, key))
-            k++;
-        if (!*k)
-            json_object_del(object, key);
-    }
-}
-
-json_t *results_read(const char *path, struct str *error) {
-    static const char *const run_keys[] = {"schema", "gpu", "mech", "settings", "kernels", "totals", NULL};
-    static const char *const kernel_keys[] = {"name", "digest", NULL};
-    json_error_t e;
-    json_t *all = json_load_file(path, 0, &e), *kernel;
-    size_t i;
-    if (!all) {
-        str_printf(error, "no report: %s", e.text);
-        return NULL;
-    }
-    if (!json_is_object(json_object_get(json_object_get(all, "totals"), "counters"))) {
-        str_printf(error, "the report has no totals");
-        json_decref(all);
-        return NULL;
-    }
-    reduce(all, run_keys);
-    json_array_foreach(json_object_get(all, "kernels"), i, kernel) reduce(kernel, kernel_keys);
-    return all;
-}
-
-/* ---- did it compute the same? ---- */
-
-static const char *text_of(json_t *object, const char *key) {
-    const char *s = json_string_value(json_object_get(object, key));
-    return s ? s : "";
-}
-
-/* Says where the first difference is; false when there is none. */
-static bool differs(const struct run *base, const struct run *run, struct str *what) {
-    if (!strcmp(text_of(json_object_get(base->report, "totals"), "digest"),
-                text_of(json_object_get(run->report, "totals"), "digest")))
-        return false;
-    json_t *ours = json_object_get(run->report, "kernels"),
-           *theirs = json_object_get(base->report, "kernels");
-    size_t n = json_array_size(ours), all = json_array_size(theirs);
-    for (size_t i = 0; i < n && i < all; i++) {
-        json_t *a = json_array_get(ours, i), *b = json_array_get(theirs, i);
-        if (strcmp(text_of(a, "digest"), text_of(b, "digest"))) {
-            str_printf(what, "memory differs from the base machine's after launch %zu of %zu, kernel %s",
-                       i + 1, n, text_of(a, "name"));
-            return true;
-        }
-    }
-    str_printf(what, "launches %zu kernels, the base machine %zu", n, all);
-    return true;
-}
-
-void results_check(struct results *r) {
-    for (uint32_t w = 0; w < r->workloads.len; w++)
-        for (uint32_t m = 1; m < r->models.len; m++) {
-            const struct run *base = results_run(r, w, 0);
-            struct run *run = results_run(r, w, m);
-            struct str what = {0};
-            if (base->status == RUN_OK && run->status == RUN_OK && differs(base, run, &what)) {
-                run->status = RUN_WRONG;
-                run->message = xstrdup(str_text(&what));
-            }
-            str_free(&what);
-        }
-}
-
-/* ---- figures ---- */
+TYPE(i8, int8_t)
+TYPE(u8, uint8_t)
+TYPE(i16, int16_t)
+TYPE(u16, uint16_t)
+TYPE(i32, int32_t)
+TYPE(u32, uint32_t)
+TYPE(i64, int64_t)
+TYPE(u64, uint64_t)
+TYPE(f32, float)
+TYPE(f64, double)
+#undef TYPE
 
 static const struct {
-    const char *name, *formula;
-} names[] = {
-#define NAME(name, formula) {#name, formula},
-#include "report/metrics.def"
+    const char *name;
+    size_t bytes;
+    double (*value)(const void *p);
+} types[RESULT_TYPES] = {
+    {"i8", 1, i8_value},   {"u8", 1, u8_value},   {"i16", 2, i16_value}, {"u16", 2, u16_value},
+    {"i32", 4, i32_value}, {"u32", 4, u32_value}, {"i64", 8, i64_value}, {"u64", 8, u64_value},
+    {"f32", 4, f32_value}, {"f64", 8, f64_value},
 };
 
-static double number_in(json_t *object, const char *key) {
-    json_t *v = json_object_get(object, key);
-    return json_is_number(v) ? json_number_value(v) : NAN;
+const char *result_type_name(uint32_t type) {
+    return types[type].name;
 }
 
-/* A figure of one report. */
-static double figure(json_t *report, const char *name) {
-    json_t *totals = json_object_get(report, "totals");
-    if (*name == '$')
-        return number_in(json_object_get(report, "settings"), name + 1);
-    if (!strncmp(name, "energy.", 7))
-        return number_in(json_object_get(totals, "energy"), name + 7);
-    double v = number_in(totals, name);
-    return isnan(v) ? number_in(json_object_get(totals, "counters"), name) : v;
+size_t result_type_bytes(uint32_t type) {
+    return types[type].bytes;
 }
 
-static bool find_model(const struct results *r, const char *label, uint32_t *m) {
-    if (!strcmp(label, "base")) {
-        *m = 0;
+/* The type that len characters name; RESULT_TYPES: none. */
+static uint32_t type_called(const char *name, size_t len) {
+    uint32_t t = 0;
+    while (t < RESULT_TYPES && (strlen(types[t].name) != len || strncmp(types[t].name, name, len)))
+        t++;
+    return t;
+}
+
+double result_value(const struct result *r, uint64_t i) {
+    return types[r->type].value((const char *)r->data + i * types[r->type].bytes);
+}
+
+/* ---- files ---- */
+
+void results_free(struct results *r) {
+    for (uint32_t i = 0; i < r->all.len; i++) {
+        free(r->all.at[i].name);
+        free(r->all.at[i].data);
+    }
+    vec_free(&r->all);
+}
+
+bool results_write(const struct results *r, const char *path) {
+    struct io_file f;
+    if (!io_begin(&f, path))
+        return false;
+    bool ok = fputs(head, f.to) >= 0;
+    for (uint32_t i = 0; ok && i < r->all.len; i++) {
+        const struct result *x = &r->all.at[i];
+        ok = fprintf(f.to, "%s %" PRIu64 " %s\n", types[x->type].name, x->count, x->name) > 0 &&
+             fwrite(x->data, types[x->type].bytes, x->count, f.to) == x->count;
+    }
+    return io_end(&f, ok);
+}
+
+/* Reads the line of a result, and its elements from what is left of the file; false when they are not there.
+ */
+static bool read_result(FILE *f, const char *line, uint64_t left, struct result *x) {
+    char *end;
+    size_t name = strcspn(line, " ");
+    x->type = type_called(line, name);
+    if (x->type == RESULT_TYPES || line[name] != ' ' || line[name + 1] < '0' || line[name + 1] > '9')
+        return false;
+    x->count = strtoull(line + name + 1, &end, 10);
+    size_t bytes = types[x->type].bytes;
+    if (*end != ' ' || x->count > left / bytes)
+        return false;
+    x->name = xstrdup(end + 1);
+    x->name[strcspn(x->name, "\n")] = 0;
+    x->data = xmalloc(x->count * bytes + 1);
+    return fread(x->data, bytes, x->count, f) == x->count;
+}
+
+/* The bytes between here and the end of a file. */
+static uint64_t bytes_left(FILE *f) {
+    long here = ftell(f), end = -1;
+    if (!fseek(f, 0, SEEK_END))
+        end = ftell(f);
+    return here >= 0 && end >= here && !fseek(f, here, SEEK_SET) ? (uint64_t)(end - here) : 0;
+}
+
+bool results_read(struct results *r, const char *path, struct str *error) {
+    FILE *f = fopen(path, "rb");
+    char *line = NULL;
+    size_t room = 0;
+    bool ok = f && getline(&line, &room, f) > 0 && !strcmp(line, head);
+    *r = (struct results){0};
+    while (ok && getline(&line, &room, f) > 0) {
+        struct result x = {0};
+        ok = read_result(f, line, bytes_left(f), &x);
+        vec_push(&r->all, x);
+    }
+    free(line);
+    if (f)
+        fclose(f);
+    if (!ok) {
+        str_printf(error, f ? "%s is no file of results" : "%s cannot be read", path);
+        results_free(r);
+    }
+    return ok;
+}
+
+/* ---- what launches leave ---- */
+
+/* A number up to a colon or the end of a text; false when there is none. */
+static bool read_number(const char **text, uint64_t *number) {
+    char *end;
+    if (**text < '0' || **text > '9')
+        return false;
+    *number = strtoull(*text, &end, 10);
+    *text = end;
+    return !*end || *end == ':';
+}
+
+bool result_spec_read(struct result_spec *s, const char *text) {
+    uint64_t param = 0, count = 0;
+    *s = (struct result_spec){.kernel = text, .kernel_len = strcspn(text, ":")};
+    text += s->kernel_len;
+    if (!s->kernel_len || *text++ != ':' || !read_number(&text, &param) || *text++ != ':' ||
+        param > UINT16_MAX)
+        return false;
+    size_t len = strcspn(text, ":");
+    s->type = type_called(text, len);
+    text += len;
+    if (s->type == RESULT_TYPES)
+        return false;
+    if (*text == ':' && (text++, !read_number(&text, &count) || !count))
+        return false;
+    s->param = (uint32_t)param;
+    s->count = count;
+    return !*text;
+}
+
+/* The address in a parameter of a launch; 0 when it holds none. 32-bit pointers are the low half of
+ * addresses. */
+static uint64_t address_in(struct rp_kernel *k, const struct rp_launch *l, uint32_t param) {
+    struct rp_param_info p;
+    size_t width = (size_t)rp_kernel_address_bits(k) / 8;
+    uint64_t address = 0;
+    if (!rp_kernel_param(k, param, &p) || p.size < width || p.offset + p.size > l->param_bytes)
+        return 0;
+    memcpy(&address, (const char *)l->params + p.offset, width);
+    return width < 8 && address ? RP_REGION | address : address;
+}
+
+/* The memory that a spec names, as a result without a name; why it is none, or NULL. */
+static const char *find_memory(const struct result_spec *s, struct rp_gpu *gpu, struct rp_kernel *k,
+                               const struct rp_launch *l, struct result *x) {
+    uint64_t address = address_in(k, l, s->param);
+    const struct rp_alloc *a = address ? rp_mem_find(gpu, address) : NULL;
+    size_t bytes = types[s->type].bytes;
+    if (!a)
+        return "the kernel has no such parameter that points to memory";
+    uint64_t most = (a->addr + a->size - address) / bytes;
+    if (s->count > most)
+        return "the allocation is not that large";
+    *x = (struct result){.type = s->type, .count = s->count ? s->count : most};
+    x->data = xmalloc(x->count * bytes + 1);
+    memcpy(x->data, rp_mem_ptr(gpu, address, x->count * bytes), x->count * bytes);
+    return NULL;
+}
+
+/* Puts a result in place of an earlier one of its name. */
+static void replace(struct results *r, struct result x) {
+    for (uint32_t i = 0; i < r->all.len; i++)
+        if (!strcmp(r->all.at[i].name, x.name)) {
+            free(r->all.at[i].name);
+            free(r->all.at[i].data);
+            r->all.at[i] = x;
+            return;
+        }
+    vec_push(&r->all, x);
+}
+
+static char *label_of(const struct result_spec *s) {
+    struct str label = {0};
+    str_printf(&label, "%.*s:%u", (int)s->kernel_len, s->kernel, s->param);
+    return label.at;
+}
+
+static void complain(struct results *r, const char *spec, const char *why) {
+    if (!r->complained)
+        fprintf(stderr, "reprise: there is no result %s: %s\n", spec, why);
+    r->complained = true;
+}
+
+static void keep_one(struct results *r, const char *text, struct rp_gpu *gpu, struct rp_kernel *k,
+                     const struct rp_launch *l) {
+    struct result_spec s;
+    struct result x;
+    const char *name = rp_kernel_name(k);
+    if (!result_spec_read(&s, text) || strlen(name) != s.kernel_len || strncmp(name, s.kernel, s.kernel_len))
+        return;
+    const char *why = find_memory(&s, gpu, k, l, &x);
+    if (why) {
+        complain(r, text, why);
+        return;
+    }
+    x.name = label_of(&s);
+    replace(r, x);
+}
+
+/* Says that a result is not there after all launches. */
+static void miss_one(struct results *r, const char *text) {
+    struct result_spec s;
+    bool found = false;
+    if (!result_spec_read(&s, text)) {
+        complain(r, text, "it is not KERNEL:PARAMETER:TYPE[:COUNT]");
+        return;
+    }
+    char *label = label_of(&s);
+    for (uint32_t i = 0; i < r->all.len; i++)
+        found |= !strcmp(r->all.at[i].name, label);
+    if (!found)
+        complain(r, text, "no kernel of that name was launched");
+    free(label);
+}
+
+/* The file that the environment asks for, or NULL. */
+static const char *wanted(void) {
+    const char *path = getenv("REPRISE_RESULTS");
+    return path && *path ? path : NULL;
+}
+
+/* The specs in the environment, in lines that the caller frees. */
+static char *specs(void) {
+    const char *all = getenv("REPRISE_RESULT");
+    return xstrdup(all ? all : "");
+}
+
+void results_launch(struct results *r, struct rp_gpu *gpu, struct rp_kernel *k, const struct rp_launch *l) {
+    if (!wanted())
+        return;
+    char *lines = specs(), *save;
+    for (char *line = strtok_r(lines, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+        keep_one(r, line, gpu, k, l);
+    free(lines);
+}
+
+bool results_end(struct results *r) {
+    if (!wanted())
         return true;
-    }
-    for (*m = 0; *m < r->models.len; ++*m)
-        if (!strcmp(r->models.at[*m], label))
-            return true;
-    return false;
-}
-
-double results_value(const struct results *r, uint32_t w, uint32_t m, const char *name) {
-    char text[128];
-    snprintf(text, sizeof text, "%s", name);
-    char *at = strchr(text, '@');
-    if (at) {
-        *at = 0;
-        if (!find_model(r, at + 1, &m))
-            return NAN;
-    }
-    for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (!strcmp(text, names[i].name))
-            return results_eval(r, w, m, names[i].formula);
-    const struct run *run = results_run(r, w, m);
-    return run->status == RUN_OK ? figure(run->report, text) : NAN;
-}
-
-struct place {
-    const struct results *results;
-    uint32_t w, m;
-};
-
-static bool name_value(void *ctx, const char *name, double *value) {
-    const struct place *p = ctx;
-    if (!number_function(name, name_value, ctx, value))
-        *value = results_value(p->results, p->w, p->m, name);
-    return true; /* what is missing is NAN, and so is all that follows from it */
-}
-
-double results_eval(const struct results *r, uint32_t w, uint32_t m, const char *formula) {
-    struct place p = {r, w, m};
-    double v;
-    return formula_eval(formula, name_value, &p, &v) == FORMULA_OK && isfinite(v) ? v : NAN;
-}
-
-/* ---- metrics ---- */
-
-static const struct metric metrics[] = {
-#define METRIC(id, title, style, formula) {#id, title, formula, STYLE_##style},
-#include "report/metrics.def"
-};
-
-const struct metric *metric_at(uint32_t i) {
-    return i < sizeof metrics / sizeof metrics[0] ? &metrics[i] : NULL;
-}
-
-static double shown(const struct metric *metric, double v) {
-    return metric->style == STYLE_SAVING ? 100 * (1 - v) : v;
-}
-
-static double raw_value(const struct results *r, uint32_t w, uint32_t m, const struct metric *metric) {
-    return results_eval(r, w, m, metric->formula);
-}
-
-double metric_value(const struct results *r, uint32_t w, uint32_t m, const struct metric *metric) {
-    return shown(metric, raw_value(r, w, m, metric));
-}
-
-double metric_mean(const struct results *r, uint32_t m, const struct metric *metric) {
-    if (metric->style != STYLE_FACTOR && metric->style != STYLE_SAVING)
-        return NAN;
-    double *v = xcalloc(r->workloads.len + 1, sizeof *v);
-    for (uint32_t w = 0; w < r->workloads.len; w++)
-        v[w] = raw_value(r, w, m, metric);
-    double mean = shown(metric, number_geomean(v, r->workloads.len));
-    free(v);
-    return mean;
+    char *lines = specs(), *save;
+    for (char *line = strtok_r(lines, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+        miss_one(r, line);
+    free(lines);
+    return results_write(r, wanted());
 }

@@ -1,71 +1,60 @@
-/* Results of many runs: every workload on every model of the machine, as their reports gave them.
+/* The declared results of a program: arrays that count as what it computed, in a file.
  *
- * A model is a mechanism with settings; the first is the base machine, with which the others are compared.
- * This is the data; what is printed from it is in results_print.c and results_write.c. */
+ * Bundled workloads write such a file themselves, with all that they compare with their references. For other
+ * programs the user names the results, as KERNEL:PARAMETER:TYPE[:COUNT]: the memory that a parameter (the
+ * first is number 0) of the last launch of a kernel points to, as that launch left it, up to the end of its
+ * allocation or COUNT elements.
+ *
+ * A file begins with the line "reprise results 1". Each result is a line of text, type, number of elements
+ * and name, and the elements behind it as memory has them. */
 #ifndef REPRISE_REPORT_RESULTS_H
 #define REPRISE_REPORT_RESULTS_H
 
-#include <jansson.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 
 #include "base/vec.h"
+#include "reprise.h"
 
-enum run_status {
-    RUN_MISSING, /* not run, or stopped */
-    RUN_OK,
-    RUN_FAILED, /* ended with an error, or with a wrong result */
-    RUN_WRONG,  /* ended well, but left other memory than the base machine */
+/* The types of elements, those of --arg; their number. */
+enum { RESULT_TYPES = 10 };
+/* The name of a type, and the bytes of an element. */
+const char *result_type_name(uint32_t type);
+size_t result_type_bytes(uint32_t type);
+
+struct result {
+    char *name;
+    uint32_t type;
+    uint64_t count;
+    void *data;
 };
-
-struct run {
-    enum run_status status;
-    char *message;  /* of a run that is not RUN_OK, or NULL */
-    json_t *report; /* what the run wrote, launches by name and digest only; NULL: nothing */
-};
-
 struct results {
-    VEC(char *) workloads;
-    VEC(char *) models; /* labels */
-    struct run *runs;   /* of workload w on model m: [w * models.len + m] */
+    VEC(struct result) all;
+    bool complained; /* that a launch has no such result; once is enough */
 };
 
-/* Makes room for the runs once workloads and models are complete. */
-void results_begin(struct results *r);
-struct run *results_run(const struct results *r, uint32_t w, uint32_t m);
+/* Element i as a number. */
+double result_value(const struct result *r, uint64_t i);
+/* Reads a file; false, after a message to error, when it is none. */
+bool results_read(struct results *r, const char *path, struct str *error);
+/* Writes a file; false after a message. */
+bool results_write(const struct results *r, const char *path);
 void results_free(struct results *r);
 
-/* Reads the report of a run, leaving out what is not kept; NULL, after a message to error, when there is
- * none.
- */
-json_t *results_read(const char *path, struct str *error);
-/* Compares the digests of every model with those of the base machine, and marks runs that differ. */
-void results_check(struct results *r);
-
-/* A figure of a run: total or counter by its name, "energy.X", "$PARAMETER" or a NAME of metrics.def, each
- * with "@MODEL" to mean another run of that workload ("@base": the first model). NAN when there is none. */
-double results_value(const struct results *r, uint32_t w, uint32_t m, const char *name);
-/* The value of a formula (stats/formula.h) for a run; NAN when a part is missing or the formula is none. */
-double results_eval(const struct results *r, uint32_t w, uint32_t m, const char *formula);
-
-/* The columns of a comparison, from metrics.def. */
-enum metric_style { STYLE_COUNT, STYLE_JOULES, STYLE_FACTOR, STYLE_SAVING };
-struct metric {
-    const char *id, *title, *formula;
-    enum metric_style style;
+/* A result that the user names. */
+struct result_spec {
+    const char *kernel; /* not NUL-terminated */
+    size_t kernel_len;
+    uint32_t param, type;
+    uint64_t count; /* 0: up to the end of the allocation */
 };
-/* Metric i; NULL past the last one. */
-const struct metric *metric_at(uint32_t i);
-/* Its value in a run, per cent for savings; NAN when the run or a part of it is missing. */
-double metric_value(const struct results *r, uint32_t w, uint32_t m, const struct metric *metric);
-/* The geometric mean over all workloads of a model; NAN for styles that have none. */
-double metric_mean(const struct results *r, uint32_t m, const struct metric *metric);
-
-/* The table for people, at most 100 columns wide, then what went wrong. */
-void results_print(const struct results *r, FILE *to);
-/* The same data as JSON, with all counters, and as CSV, one line for each run. */
-json_t *results_json(const struct results *r);
-void results_csv(const struct results *r, struct str *out);
+/* Reads KERNEL:PARAMETER:TYPE[:COUNT], which must outlive the spec; false when the text is nothing of that
+ * kind. */
+bool result_spec_read(struct result_spec *s, const char *text);
+/* For a program that the environment tells to keep its results, in the file REPRISE_RESULTS those that
+ * REPRISE_RESULT names, one per line: keeps what a launch that has just ended left in them. What is not there
+ * is said on stderr. */
+void results_launch(struct results *r, struct rp_gpu *gpu, struct rp_kernel *k, const struct rp_launch *l);
+/* The program has ended: writes the file that is wanted, if one is; false after a message. */
+bool results_end(struct results *r);
 
 #endif

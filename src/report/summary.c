@@ -14,31 +14,26 @@ static const char *quantity(double v, const char *unit, char out[32]) {
 }
 
 /* One cell of the table: what, how much, per cent. */
-static void cell(FILE *to, const struct rp_energy *e, double sum) {
+static void cell(FILE *to, const char *name, double joules, double sum) {
     char text[32];
-    fprintf(to, "  %-16s %9s %5.1f%%", e->name, quantity(e->total, "J", text),
-            sum > 0 ? 100 * e->total / sum : 0.0);
+    fprintf(to, "  %-16s %9s %5.1f%%", name, quantity(joules, "J", text), sum > 0 ? 100 * joules / sum : 0.0);
 }
 
-void report_summary(const struct rp_gpu *gpu, FILE *to) {
-    struct rp_totals t = rp_totals(gpu);
-    struct rp_energy e;
-    double sum = 0, seconds = (double)t.cycles / (1e3 * rp_gpu_info(gpu)->clock_khz);
-    uint32_t n = 0;
-    for (; rp_energy(gpu, n, &e); n++)
-        sum += e.total;
-    if (!t.cycles || !n)
+void report_summary(const struct report_machine *m, const struct report_run *totals, FILE *to) {
+    if (!totals->cycles || !m->nenergy)
         return;
+    double *joules = xcalloc(m->energy->spec.nparts, sizeof *joules);
+    double sum = energy_sum(m->energy, totals->timed, totals->cycles, joules);
+    double seconds = (double)totals->cycles / m->energy->spec.hz;
     char time[32], energy[32], power[32];
-    fprintf(to, "%" PRIu64 " cycles, %s; IPC %.2f; energy %s, power %s\n", t.cycles,
-            quantity(seconds, "s", time), (double)t.timed_insts / (double)t.cycles,
+    fprintf(to, "%" PRIu64 " cycles, %s; IPC %.2f; energy %s, power %s\n", totals->cycles,
+            quantity(seconds, "s", time), (double)totals->timed_insts / (double)totals->cycles,
             quantity(sum, "J", energy), quantity(sum / seconds, "W", power));
-    uint32_t rows = (n + 1) / 2;
+    uint32_t rows = (m->nenergy + 1) / 2;
     for (uint32_t i = 0; i < rows; i++) {
-        for (uint32_t k = i; k < n; k += rows) {
-            rp_energy(gpu, k, &e);
-            cell(to, &e, sum);
-        }
+        for (uint32_t k = i; k < m->nenergy; k += rows)
+            cell(to, m->energy->spec.parts[k].name, joules[k], sum);
         fputs("\n", to);
     }
+    free(joules);
 }

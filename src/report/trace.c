@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "report/trace_model.h"
@@ -21,12 +22,26 @@ const char *const trace_state_names[PROBE_STATES] = {
 #include "sim/probe.def"
 };
 
-static uint64_t grid_warps(const struct probe_kernel *k) {
+uint64_t trace_grid_warps(const struct trace *t) {
+    const struct probe_kernel *k = t->kernel;
     return (uint64_t)k->grid[0] * k->grid[1] * k->grid[2] * k->warps;
 }
 
+/* Warps and second streams of the launch. */
+static uint64_t all_warps(const struct trace *t) {
+    return trace_grid_warps(t) + t->kernel->streams * t->kernel->sms;
+}
+
 uint64_t trace_retire_id(const struct trace *t, const struct trace_inst *i) {
-    return t->base + i->number * grid_warps(t->kernel) + i->warp;
+    return t->base + i->number * all_warps(t) + i->warp;
+}
+
+void trace_owner(const struct trace *t, const struct trace_inst *i, char *to, size_t size) {
+    uint64_t grid = trace_grid_warps(t);
+    if (i->warp < grid)
+        snprintf(to, size, "b%" PRIu64 " w%" PRIu64, i->warp / t->kernel->warps, i->warp % t->kernel->warps);
+    else
+        snprintf(to, size, "stream %" PRIu64, (i->warp - grid) % t->kernel->streams + 1);
 }
 
 void trace_block_id(const struct trace *t, uint64_t block, uint32_t id[3]) {
@@ -56,6 +71,12 @@ static void finish(struct trace_sm *sm, struct trace_inst *i, bool flushed) {
     touch(sm, i);
 }
 
+static uint64_t warp_number(const struct trace *t, const struct trace_sm *sm, const struct trace_warp *w) {
+    if (w->stream)
+        return trace_grid_warps(t) + (uint64_t)sm->id * t->kernel->streams + w->stream - 1;
+    return w->block * t->kernel->warps + w->index;
+}
+
 static struct trace_inst *create(struct trace *t, struct trace_sm *sm, uint32_t slot, uint32_t pc) {
     if (sm->free == TRACE_NONE) { /* more than the machine said it can hold: only while mechanisms add some */
         sm->insts = xrealloc(sm->insts, 2 * sm->ninsts * sizeof *sm->insts);
@@ -70,7 +91,7 @@ static struct trace_inst *create(struct trace *t, struct trace_sm *sm, uint32_t 
     *i = (struct trace_inst){.serial = t->serial++,
                              .pc = pc < t->ntext ? pc : 0,
                              .next = TRACE_NONE,
-                             .warp = sm->warps[slot].block * t->kernel->warps + sm->warps[slot].index,
+                             .warp = warp_number(t, sm, &sm->warps[slot]),
                              .slot = (uint16_t)slot,
                              .reason = PROBE_STATES,
                              .reason_shown = PROBE_STATES,
@@ -159,6 +180,7 @@ static void clear_sm(const struct trace *t, struct trace_sm *sm) {
         sm->warps[k] = (struct trace_warp){
             .first = TRACE_NONE, .control = TRACE_NONE, .state = PROBE_STATES, .shown = PROBE_STATES};
     sm->touched = sm->told = 0;
+    memset(sm->streamed, 0, sizeof sm->streamed);
     sm->resident = sm->memory = 0;
     sm->dirty.len = sm->ending.len = sm->blocks.len = 0;
     for (uint32_t k = 0; k < sm->ninsts; k++)
@@ -190,7 +212,7 @@ static void on_kernel_end(struct trace *t, struct trace_sm *sm, const struct pro
     for (uint32_t s = 0; s < t->nsms; s++)
         clear_sm(t, &t->sms[s]);
     t->told_at = 0;
-    t->base += t->most * grid_warps(t->kernel);
+    t->base += t->most * all_warps(t);
     t->kernel = NULL;
     free_text(t);
     trace_out_flush(&t->out);
@@ -218,6 +240,8 @@ static void on_warp_begin(struct trace *t, struct trace_sm *sm, const struct pro
     *w = (struct trace_warp){.used = true,
                              .block = e->block,
                              .index = e->n,
+                             .stream = e->stream,
+                             .issued = e->stream ? sm->streamed[e->stream % TRACE_STREAMS] : 0,
                              .begin = begin,
                              .since = begin,
                              .first = TRACE_NONE,
@@ -241,6 +265,8 @@ static void flush_fetched(struct trace_sm *sm, struct trace_warp *w) {
 
 static void on_warp_end(struct trace *t, struct trace_sm *sm, const struct probe_event *e) {
     struct trace_warp *w = &sm->warps[e->slot];
+    if (w->stream)
+        sm->streamed[w->stream % TRACE_STREAMS] = w->issued;
     sm->resident--;
     w->used = false;
     w->free = e->cycle + 1;
@@ -256,22 +282,24 @@ static void on_warp_end(struct trace *t, struct trace_sm *sm, const struct probe
     FORMAT(t, warp, e->cycle + 1, sm, e->slot, false);
 }
 
-/* Instructions pc to pc+n of the warp are in a stage; those not seen before begin. */
+/* Instructions pc to pc+n of the warp are in a stage; those not seen before begin. What a warp has fetched
+ * and not issued is in order of pc. */
 static void fetched(struct trace *t, struct trace_sm *sm, const struct probe_event *e,
                     enum trace_stage stage) {
     struct trace_warp *w = &sm->warps[e->slot];
     for (uint32_t k = 0; k < e->n; k++) {
         int32_t *at = &w->first;
         uint64_t number = w->issued;
-        for (; *at != TRACE_NONE && sm->insts[*at].pc != e->pc + k; number++)
+        for (; *at != TRACE_NONE && sm->insts[*at].pc < e->pc + k; number++)
             at = &sm->insts[*at].next;
         struct trace_inst *i;
-        if (*at == TRACE_NONE) {
+        if (*at == TRACE_NONE || sm->insts[*at].pc != e->pc + k) {
             /* create may move the instructions: the link is found again */
             i = create(t, sm, e->slot, e->pc + k);
             i->number = number;
-            for (at = &w->first; *at != TRACE_NONE;)
+            for (at = &w->first; *at != TRACE_NONE && sm->insts[*at].pc < i->pc;)
                 at = &sm->insts[*at].next;
+            i->next = *at;
             *at = (int32_t)(i - sm->insts);
         } else {
             i = &sm->insts[*at];
@@ -306,6 +334,19 @@ static void count(struct trace *t, struct trace_warp *w) {
     t->most = w->issued > t->most ? w->issued : t->most;
 }
 
+/* Instructions that were skipped and come next are over. */
+static void end_skipped(struct trace *t, struct trace_sm *sm, struct trace_warp *w) {
+    while (w->first != TRACE_NONE && sm->insts[w->first].skipped) {
+        struct trace_inst *i = &sm->insts[w->first];
+        w->first = i->next;
+        i->next = TRACE_NONE;
+        i->number = w->issued;
+        i->issued = true;
+        finish(sm, i, false);
+        count(t, w);
+    }
+}
+
 static void on_issue(struct trace *t, struct trace_sm *sm, const struct probe_event *e) {
     struct trace_warp *w = &sm->warps[e->slot];
     if (!sm->watched) {
@@ -317,6 +358,7 @@ static void on_issue(struct trace *t, struct trace_sm *sm, const struct probe_ev
     i->issue_at = e->cycle;
     i->mask = e->mask;
     count(t, w);
+    end_skipped(t, sm, w);
     w->state = PROBE_STATE_ISSUED;
     sm->touched |= UINT64_C(1) << e->slot;
     sm->issued++;
@@ -398,16 +440,23 @@ static void on_note(struct trace *t, struct trace_sm *sm, const struct probe_eve
     touch(sm, i);
 }
 
+/* The instruction takes its place behind those that were fetched, or is one of them. */
 static void on_skip(struct trace *t, struct trace_sm *sm, const struct probe_event *e) {
-    if (sm->watched) {
-        struct trace_inst *i = take_first(t, sm, e->slot, e->pc);
-        i->issued = true;
-        i->notes[0] = e->text;
-        i->nnotes = 1;
-        set_stage(sm, i, STAGE_SKIPPED);
-        finish(sm, i, false);
+    struct trace_warp *w = &sm->warps[e->slot];
+    if (!sm->watched) {
+        count(t, w);
+        return;
     }
-    count(t, &sm->warps[e->slot]);
+    struct probe_event one = *e;
+    one.n = 1;
+    fetched(t, sm, &one, STAGE_SKIPPED);
+    for (int32_t k = w->first; k != TRACE_NONE; k = sm->insts[k].next)
+        if (sm->insts[k].pc == e->pc && !sm->insts[k].skipped) {
+            sm->insts[k].skipped = true;
+            sm->insts[k].notes[0] = e->text;
+            sm->insts[k].nnotes = 1;
+        }
+    end_skipped(t, sm, w);
 }
 
 static void on_insert(struct trace *t, struct trace_sm *sm, const struct probe_event *e) {
@@ -512,7 +561,6 @@ struct trace *trace_open(struct rp_gpu *gpu, const struct rp_trace *what, char *
     }
     struct trace *t = xcalloc(1, sizeof *t);
     if (!trace_out_open(&t->out, what->path)) {
-        say(log, "reprise: cannot write the trace to %s: %s\n", what->path, strerror(errno));
         free(t);
         return NULL;
     }
@@ -525,6 +573,11 @@ struct trace *trace_open(struct rp_gpu *gpu, const struct rp_trace *what, char *
     return t;
 }
 
+void trace_keep(const struct trace *t) {
+    if (t)
+        io_keep(&t->out.file);
+}
+
 bool trace_close(struct trace *t, char **log) {
     *log = NULL;
     if (!t)
@@ -534,14 +587,11 @@ bool trace_close(struct trace *t, char **log) {
         trace_close_window(
             t, t->now + 1); /* of a launch there is something left only if the process ends within it */
     t->format->close(t);
-    trace_out_flush(&t->out);
-    if (t->out.error)
-        say(log, "reprise: the trace %s is incomplete: %s\n", t->out.path, strerror(t->out.error));
-    else if (!t->begun)
-        say(log, "reprise: the trace %s is empty: the run ended at cycle %" PRIu64 ", before the window\n",
-            t->out.path, t->now);
-    bool ok = !t->out.error;
     trace_out_close(&t->out);
+    bool ok = !t->out.error;
+    if (ok && !t->begun)
+        say(log, "reprise: the trace %s is empty: the run ended at cycle %" PRIu64 ", before the window\n",
+            t->what.path, t->now);
     for (uint32_t s = 0; s < t->nsms; s++) {
         free(t->sms[s].warps);
         free(t->sms[s].insts);

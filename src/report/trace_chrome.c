@@ -61,7 +61,9 @@ static void chrome_warp(struct trace *t, uint64_t cycle, struct trace_sm *sm, ui
     uint32_t b[3];
     trace_block_id(t, w->block, b);
     name_track(t, sm, slot);
-    if (begin)
+    if (begin && w->stream)
+        EVENT(t, "B", cycle, sm->id, slot, ",\"name\":\"stream %u of a mechanism\"", w->stream);
+    else if (begin)
         EVENT(t, "B", cycle, sm->id, slot, ",\"name\":\"block (%u,%u,%u) warp %u\"", b[0], b[1], b[2],
               w->index);
     else

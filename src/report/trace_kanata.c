@@ -1,6 +1,7 @@
 /* Kanata 0004: lines of words separated by tabs, in the order of cycles. Lane 0 has the stages, lane 1 what
  * the next instruction of a warp waits for. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "report/trace_model.h"
 
@@ -24,19 +25,24 @@ static void at(struct trace *t, uint64_t cycle) {
 
 static void kanata_begin(struct trace *t, uint64_t cycle, const struct trace_sm *sm, struct trace_inst *i) {
     const struct trace_text *text = trace_text(t, i->pc);
-    uint64_t block = i->warp / t->kernel->warps;
-    uint32_t warp = (uint32_t)(i->warp % t->kernel->warps), b[3];
-    trace_block_id(t, block, b);
+    char owner[64];
+    trace_owner(t, i, owner, sizeof owner);
     at(t, cycle);
     i->id = t->next_id++;
     trace_out_printf(&t->out, "I\t%u\t%" PRIu64 "\t%" PRIu64 "\n", i->id, i->serial, i->warp);
     if (i->foreign)
-        trace_out_printf(&t->out, "L\t%u\t%d\tb%" PRIu64 " w%u ----:\n", i->id, LABEL_LEFT, block, warp);
+        trace_out_printf(&t->out, "L\t%u\t%d\t%s ----:\n", i->id, LABEL_LEFT, owner);
     else
-        trace_out_printf(&t->out, "L\t%u\t%d\tb%" PRIu64 " w%u %04x: %s\n", i->id, LABEL_LEFT, block, warp,
+        trace_out_printf(&t->out, "L\t%u\t%d\t%s %04x: %s\n", i->id, LABEL_LEFT, owner,
                          i->pc * TRACE_INST_BYTES, text->inst);
-    trace_out_printf(&t->out, "L\t%u\t%d\tlaunch %" PRIu64 " %.32s, block (%u,%u,%u), warp %u, SM %u\\n%s\n",
-                     i->id, LABEL_DETAIL, t->kernel->launch, t->name, b[0], b[1], b[2], warp, sm->id,
+    if (i->warp < trace_grid_warps(t)) {
+        uint32_t b[3];
+        trace_block_id(t, i->warp / t->kernel->warps, b);
+        snprintf(owner, sizeof owner, "block (%u,%u,%u), warp %u", b[0], b[1], b[2],
+                 (uint32_t)(i->warp % t->kernel->warps));
+    }
+    trace_out_printf(&t->out, "L\t%u\t%d\tlaunch %" PRIu64 " %.32s, %s, SM %u\\n%s\n", i->id, LABEL_DETAIL,
+                     t->kernel->launch, t->name, owner, sm->id,
                      i->foreign ? "added by a mechanism" : text->where);
 }
 

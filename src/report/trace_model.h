@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "base/io.h"
 #include "base/vec.h"
 #include "reprise.h"
 #include "sim/probe.h"
@@ -44,7 +45,7 @@ enum trace_end { END_RETIRED, END_FLUSHED, END_CUT /* the trace ends before it d
 
 struct trace_inst {
     uint64_t serial;   /* order of appearance */
-    uint64_t warp;     /* number in the grid */
+    uint64_t warp;     /* number in the grid; streams of instructions of mechanisms come last */
     uint64_t number;   /* among the instructions of its warp; before it issues: if nothing is flushed */
     uint64_t addr;     /* of its first line */
     uint64_t issue_at; /* cycle */
@@ -58,7 +59,7 @@ struct trace_inst {
     uint8_t reason, reason_shown; /* enum probe_state it waits in, PROBE_STATES: none */
     uint8_t nnotes, notes_shown;
     bool live, issued, issue_shown, memory, foreign; /* foreign: a mechanism's, not the program's */
-    bool dirty, done, flushed;
+    bool dirty, done, flushed, skipped;
 };
 
 struct trace_warp {
@@ -66,6 +67,7 @@ struct trace_warp {
     uint64_t begin, free;   /* cycle of its first instruction; from which the slot is free */
     uint64_t since;         /* cycle from which it is in the state shown */
     uint32_t index;         /* in the block */
+    uint32_t stream;        /* 0: the program, else the second stream it is */
     int32_t first, last;    /* fetched, not issued */
     int32_t control;        /* the control instruction it stands behind */
     uint8_t state, shown,
@@ -78,13 +80,14 @@ struct trace_counts {
     uint32_t issued;           /* instructions in TRACE_SAMPLE cycles */
     uint32_t resident, memory; /* warps, memory instructions under way: at the end of these cycles */
 };
-enum { TRACE_SAMPLE = 64 };
+enum { TRACE_SAMPLE = 64, TRACE_STREAMS = 4 };
 
 struct trace_sm {
     uint32_t id;
     bool watched;
     struct trace_warp *warps;
-    uint64_t touched, told; /* warps whose state was told for this cycle, for a cycle to come */
+    uint64_t streamed[TRACE_STREAMS]; /* instructions that second streams have issued so far */
+    uint64_t touched, told;           /* warps whose state was told for this cycle, for a cycle to come */
     struct trace_inst *insts;
     uint32_t ninsts;
     int32_t free;
@@ -100,7 +103,8 @@ struct trace_sm {
 
 /* A file written in whole lines. */
 struct trace_out {
-    int fd, error; /* error: errno of the write that failed; nothing is written after it */
+    struct io_file file;
+    int error; /* errno of the write that failed; nothing is written after it */
     char *path, *buffer;
     size_t len;
 };
@@ -158,6 +162,10 @@ struct trace {
     uint32_t next_id;
 };
 
+/* Warps of the launch's grid. */
+uint64_t trace_grid_warps(const struct trace *t);
+/* Where an instruction belongs, in short: block and warp, or the stream of a mechanism. */
+void trace_owner(const struct trace *t, const struct trace_inst *i, char *to, size_t size);
 /* The retire id of an instruction: the same in every run of the program, whatever the machine. */
 uint64_t trace_retire_id(const struct trace *t, const struct trace_inst *i);
 const struct trace_text *trace_text(struct trace *t, uint32_t pc);
@@ -191,6 +199,7 @@ bool trace_out_open(struct trace_out *o, const char *path);
 /* Appends one or more whole lines. */
 void trace_out_printf(struct trace_out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void trace_out_flush(struct trace_out *o);
+/* Puts the file in its place, unless there was an error. */
 void trace_out_close(struct trace_out *o);
 
 #endif

@@ -31,8 +31,9 @@ struct probe_kernel {
     const char *name;
     uint64_t launch; /* number in the run, from 0 */
     uint32_t grid[3], block[3];
-    uint32_t warps; /* of a block */
-    uint32_t ncode; /* instructions; a pc is an index into them */
+    uint32_t warps;   /* of a block */
+    uint32_t ncode;   /* instructions; a pc is an index into them, those of second streams come last */
+    uint32_t streams; /* second streams of instructions that each SM may run, numbered from 1 */
     uint32_t sms, slots,
         nops; /* the machine: SMs, warps of an SM, instructions on their way in an SM, at most */
     /* Appends an instruction as text, and where it comes from: file and line. */
@@ -43,6 +44,7 @@ struct probe_kernel {
 
 struct probe_event {
     uint8_t kind, state;
+    uint8_t stream; /* of events of a slot: 0 the program, else the second stream that runs there */
     uint16_t sm, slot;
     int32_t op;
     uint32_t pc, n, mask;

@@ -1,16 +1,9 @@
-/* The table of derived statistics, and its arithmetic: sums of products of names, numbers and parentheses. */
+/* The arithmetic of derived statistics: sums of products of names, numbers and parentheses. */
 #include "stats/formula.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-const struct formula_info formula_info[] = {
-#define FORMULA(name, unit, meaning, text) {name, unit, meaning, text},
-#include "stats/formulas.def"
-#undef FORMULA
-};
-const uint32_t formula_count = sizeof formula_info / sizeof formula_info[0];
 
 enum { NAME_MAX_BYTES = 128, DEPTH_MAX = 32 };
 

@@ -5,11 +5,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A value derived from counters and parameters of a machine. */
 struct formula_info {
     const char *name, *unit, *meaning, *text;
 };
-extern const struct formula_info formula_info[];
-extern const uint32_t formula_count;
+
+/* The formulas of a machine. */
+struct formula_table {
+    const struct formula_info *rows;
+    uint32_t count;
+};
 
 /* The value a name stands for; false: there is nothing of that name. */
 typedef bool (*formula_lookup)(void *ctx, const char *name, double *value);

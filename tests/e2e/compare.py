@@ -80,6 +80,32 @@ def test_a_mechanism():
     expect(abs(wir["metrics"]["rf_energy_saved"] - 100 * (1 - energy[1] / energy[0])) < 1e-9, "energy of the register file")
 
 
+def test_several_sizes_and_gpus():
+    rc, out, err, text, _ = compare("many", "nw", "nw:seed=3:bits=64", "--mech", f"{OTHER},base:gpu=gtx480,base:gpu=gtx480:latency.alu=40", *TINY)
+    expect(rc == 0, f"status {rc}: {out}{err}")
+    expect(max(map(len, out.splitlines())) <= COLUMNS, f"wider than {COLUMNS} columns:\n{out}")
+    data = json.loads(text)
+    models = ["base", OTHER, "base:gpu=gtx480", "base:gpu=gtx480:latency.alu=40"]
+    expect(data["workloads"] == ["nw", "nw:seed=3:bits=64"] and data["models"] == models, "labels")
+    expect(sorted(data["geometric_means"]) == sorted([models[1], models[3]]), "means of what is compared")
+    runs = {(r["workload"], r["model"]): r for r in data["runs"]}
+    for w in data["workloads"]:
+        cycles = [runs[w, m]["totals"]["cycles"] for m in models]
+        expect(cycles[0] != cycles[2] and runs[w, models[2]]["gpu"] != runs[w, "base"]["gpu"], "two GPUs")
+        for base, other in ((0, 1), (2, 3)):
+            expect(abs(runs[w, models[other]]["metrics"]["speedup"] - cycles[base] / cycles[other]) < 1e-9, "each GPU's own base")
+    digests = {runs[w, "base"]["totals"]["digest"] for w in data["workloads"]}
+    expect(len(digests) == 2, "another seed, another input")
+
+
+def test_what_is_the_same_runs_once():
+    words = ["nw", "nw:size=tiny", "--mech", "base:latency.alu=9", "--set", "latency.alu=9", *TINY]
+    rc, out, err, text, _ = compare("same", *words)
+    expect(rc == 0 and err.splitlines() == ["[1/1] nw base"], f"status {rc}: {err}")
+    expect({r["totals"]["cycles"] for r in json.loads(text)["runs"]} == {json.loads(text)["runs"][0]["totals"]["cycles"]}, text)
+    expect(len(json.loads(text)["runs"]) == 4, "every row has the run")
+
+
 def test_number_of_jobs_changes_nothing():
     one, two = (compare("j", "hotspot", "bfs", "nw", "--mech", OTHER, *TINY, j) for j in ("-j1", "-j2"))
     expect(one == two, "outputs with -j1 and -j2 differ")
@@ -117,16 +143,17 @@ def test_mistakes_get_suggestions():
         (["--mech", "base"], "which workloads?", 2),
         (["hotspot", "--mech", "base", "--", "true"], "either workloads or a program", 2),
         (["hotspot", "--mech", "sm.warps=3"], "a model is MECH, MECH:PATH=VALUE or MECH:PROBE, not 'sm.warps=3'", 2),
-        (["hotspot", "--mech", "wri"], "there is no mechanism 'wri'", 1),
-        (["hotspot", "--mech", "wir+wir-r"], "cannot be stacked", 1),
-        (["hotspot", "--mech", "base:sm.wraps=3"], "did you mean 'sm.warps'?", 1),
-        (["hotspot", "--mech", "base:repaet"], "there is no probe 'repaet'; known are repeat", 1),
+        (["hotspot:size=huge", "--mech", "base"], "a benchmark is NAME[:size=S][:bits=B]", 2),
+        (["hotspot", "--mech", "wri"], "there is no mechanism 'wri'", 2),
+        (["hotspot", "--mech", "wir+wir-r"], "cannot be stacked", 2),
+        (["hotspot", "--mech", "base:sm.wraps=3"], "did you mean 'sm.warps'?", 2),
+        (["hotspot", "--mech", "base:repaet"], "there is no probe 'repaet'; known are repeat", 2),
     ):
         rc, out, err = run("compare", *words)
         expect(rc == status and not out, f"{words}: status {rc}, stdout {out!r}")
         expect_in(said, err)
     rc, out, err = run("compare", "nw", "--mech", "base", *TINY, "--csv", "/nonexistent/x.csv")
-    expect(rc == 1 and "/nonexistent/x.csv: No such file" in err, err)
+    expect(rc == 1 and "/nonexistent/x.csv cannot be written: No such file" in err, err)
     rc, out, _ = run("compare", "--help")
     expect(rc == 0 and max(map(len, out.splitlines())) <= COLUMNS, "help")
 
@@ -146,7 +173,7 @@ def test_interruption_keeps_what_was_finished():
     p = subprocess.Popen([REPRISE, "compare", "nw", "streamcluster", "--mech", "base", "--gpu", "wir", "--size", "large", "-j1",
                           "--json", files[0], "--csv", files[1]], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
     child = []
-    while not child:  # the run has begun
+    while not child and p.poll() is None:  # until the run has begun
         time.sleep(0.05)
         child = pathlib.Path(f"/proc/{p.pid}/task/{p.pid}/children").read_text().split()
     expect(list(pathlib.Path(TMP).glob("reprise-*")), "no folder for files")

@@ -6,8 +6,10 @@ Every check is a function named test_*. Python because it is processes and text.
 import csv
 import os
 import pathlib
+import signal
 import subprocess
 import sys
+import time
 
 import harness
 
@@ -92,6 +94,24 @@ def test_what_was_run_is_kept():
     expect(len(os.listdir(f"{TMP}/kept/runs")) == 8, "all are kept")
     pathlib.Path(f"{TMP}/kept/runs/{files[0]}").write_text("{}")
     expect(len(run(*words)[2].splitlines()) == 1, "a broken file is as good as none")
+
+
+def test_interruption_loses_nothing_that_was_finished():
+    def words(third):
+        return ["wir", "mix", "--workloads", f"hotspot,bfs,{third}", "--size", "tiny", "-j", "1", "--out", f"{TMP}/stopped"]
+    for sent, status in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
+        subprocess.run(["rm", "-rf", f"{TMP}/stopped"], check=True)
+        p = subprocess.Popen([REPRISE, "repro", *words("streamcluster:size=large")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        finished, until = [], time.monotonic() + 60
+        while len(finished) < 2 and time.monotonic() < until:  # the third takes long
+            time.sleep(0.05)
+            finished = [f for f in os.listdir(f"{TMP}/stopped/runs") if f.endswith(".json")] if os.path.isdir(f"{TMP}/stopped/runs") else []
+        p.send_signal(sent)
+        out, _ = p.communicate(timeout=20)
+        expect(p.returncode == status and len(finished) == 2, f"status {p.returncode}, finished {finished}: {out}")
+        expect(sent == signal.SIGKILL or out == f"stopped; what was finished is kept in {TMP}/stopped/runs\n", out)
+        rc, out, err = run(*words("nw"))
+        expect(rc == 0 and err.splitlines() == ["[1/1] nw Base"], f"only what is missing runs: {err}")
 
 
 def test_jobs_change_nothing():

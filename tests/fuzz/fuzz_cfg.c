@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "cfg/config.h"
+#include "cfg/gpu.h"
 
 #define CHECK(c)                                                                                             \
     do {                                                                                                     \
@@ -17,28 +17,31 @@ enum { MAX_SET = 3 };
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A loaded value is in its range: what it prints as reads back, and as the same value. */
-static void check_param(const struct gpu_config *c, const struct param *p) {
-    struct gpu_config copy = *c;
+static void check_param(const struct config_block *b, const struct param *p) {
+    void *copy = xmalloc(b->table->size);
     struct str text = {0}, again = {0};
     union param_value v;
-    param_print(p, c, false, &text);
+    memcpy(copy, b->values, b->table->size);
+    param_print(p, b->values, false, &text);
     CHECK(param_read(p, text.at, text.len, false, &v) == PARAM_OK);
-    param_store(p, &copy, &v);
-    param_print(p, &copy, false, &again);
+    param_store(p, copy, &v);
+    param_print(p, copy, false, &again);
     CHECK(!strcmp(text.at, again.at));
+    free(copy);
     str_free(&text);
     str_free(&again);
 }
 
-static void check_config(const struct gpu_config *c) {
-    for (uint32_t i = 0; i < config_params.count; i++)
-        check_param(c, &config_params.rows[i]);
+static void check_config(const struct config *c) {
+    const struct gpu_config *g = config_values(c, &gpu_params);
+    for (uint32_t i = 0; i < c->params.len; i++)
+        check_param(config_block_of(c, i), c->params.at[i]);
     struct config_setting s;
     for (uint32_t i = 0; config_setting_at(c, i, &s); i++)
         CHECK(*s.value && *s.origin);
     for (uint32_t threads = 0; threads < 1100; threads += 33) {
-        int blocks = config_occupancy(c, threads, threads % 64, threads * 16);
-        CHECK(blocks >= 0 && blocks <= c->sm_blocks && blocks * (int)threads <= c->sm_threads);
+        int blocks = config_occupancy(g, threads, threads % 64, threads * 16);
+        CHECK(blocks >= 0 && blocks <= g->sm_blocks && blocks * (int)threads <= g->sm_threads);
     }
 }
 
@@ -57,11 +60,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char *text = xmalloc(len ? len : 1); /* of the exact length, so that reading past its end is noticed */
     if (len)
         memcpy(text, data + at, len);
-    struct gpu_config c;
+    struct config c = {.what = "GPU"};
+    config_add(&c, &gpu_params);
     bool ok = config_parse(&c, text, len, "fuzz.yaml", set, CONFIG_DIR, &d);
     CHECK(ok == (d.errors == 0));
     check_config(&c);
     free(text);
+    config_free(&c);
     diag_free(&d);
     arena_free(&a);
     return 0;

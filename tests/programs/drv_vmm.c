@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
-// Addresses and memory apart: reserved, created, mapped, made accessible, and what each call answers when it is
-// used wrongly. Faults end a context, so each has a process of its own. argv[1] is the PTX file.
+// Addresses and memory apart: reserved, created, mapped, made accessible, and what each call answers when it
+// is used wrongly. Faults end a context, so each has a process of its own. argv[1] is the PTX file.
 #include "drv.h"
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,8 +54,8 @@ static void life(void) {
     CHECK(cuMemGetInfo(&created, &total));
     CHECK(cuMemAddressReserve(&va, 8 * g, 0, 0, 0));
     CHECK(cuMemGetInfo(&reserved, &total));
-    printf("created takes %zu granules, reserved %zu; aligned %d\n", (before - created) / g, (created - reserved) / g,
-           va % g == 0);
+    printf("created takes %zu granules, reserved %zu; aligned %d\n", (before - created) / g,
+           (created - reserved) / g, va % g == 0);
     CHECK(cuMemMap(va, 4 * g, 0, h, 0));
     SHOW(cuMemcpyHtoD(va, host, sizeof host));
     show_access("mapped", va);
@@ -115,7 +115,8 @@ static void shared(void) {
     CHECK(cuMemAddressReserve(&va, 4 * g, 0, 0, 0));
     CHECK(cuMemCreate(&h, 2 * g, &props, 0));
     CHECK(cuMemExportToShareableHandle(&fd, h, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-    CHECK(cuMemImportFromShareableHandle(&imported, (void *)(size_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    CHECK(cuMemImportFromShareableHandle(&imported, (void *)(size_t)fd,
+                                         CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
     close(fd);
     CHECK(cuMemMap(va, 2 * g, 0, h, 0));
     CHECK(cuMemMap(va + 2 * g, 2 * g, 0, imported, 0));
@@ -130,7 +131,8 @@ static void shared(void) {
     CHECK(cuPointerGetAttribute(&base, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, va + 7));
     CHECK(cuPointerGetAttribute(&size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, va + 7));
     CHECK(cuPointerGetAttribute(&mapped, CU_POINTER_ATTRIBUTE_MAPPED, va + 7));
-    printf("type %u, range from %zu, %zu granules, mapped %u\n", type, (size_t)(base - va), size / g, mapped & 1);
+    printf("type %u, range from %zu, %zu granules, mapped %u\n", type, (size_t)(base - va), size / g,
+           mapped & 1);
     SHOW(cuMemFree(va));
     CHECK(cuMemUnmap(va, 4 * g));
     CHECK(cuMemRelease(h));

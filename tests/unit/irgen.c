@@ -11,12 +11,19 @@ struct gen {
     const struct gen_options *o;
     uint64_t rng;
     uint32_t block, budget, nest;
+    struct loop *loop;           /* the innermost one */
     struct opd words[MAX_NAMES]; /* readable words */
     struct opd pairs[MAX_NAMES]; /* readable pairs */
     struct opd vars[MAX_NAMES];  /* writable words */
     struct opd pair_vars[16];
     uint32_t preds[MAX_NAMES], pred_vars[64];
     uint32_t nwords, npairs, nvars, npreds, npred_vars, npair_vars;
+};
+
+/* A loop around what is being generated. */
+struct loop {
+    uint32_t body, after;
+    struct opd count, limit; /* rounds so far; after how many it ends */
 };
 
 static uint32_t rnd(struct gen *g, uint32_t n) {
@@ -134,6 +141,28 @@ static void gen_word(struct gen *g) {
         publish(g, i.dst);
 }
 
+/* Something plain: a number, an index, a sum or a multiple, a comparison. */
+static void gen_plain(struct gen *g) {
+    static const uint16_t ops[] = {OP_MOV,  OP_MOV, OP_S2R,  OP_IADD, OP_IADD,
+                                   OP_IMUL, OP_SHL, OP_ISUB, OP_IMAD, OP_ISETP};
+    struct inst i = inst_new((enum op)ops[rnd(g, sizeof ops / sizeof *ops)]);
+    i.nsrc = form_info[op_info[i.op].form].nsrc;
+    for (uint32_t s = 0; s < i.nsrc; s++)
+        i.src[s] = s == 1 && rnd(g, 3) ? opd_imm(rnd(g, 8)) : i.op == OP_MOV ? opd_imm(rnd(g, 8)) : pick(g);
+    if (i.op == OP_S2R)
+        i.m.mode = (uint16_t)rnd(g, SR_CTAID_Z + 1);
+    if (i.op == OP_ISETP) {
+        i.m.cmp = (uint8_t)(1 + rnd(g, 6));
+        i.pdst[0].id = g->pred_vars[rnd(g, g->npred_vars)];
+    } else {
+        i.dst = g->vars[rnd(g, g->nvars)];
+        if (i.nsrc > 1 && rnd(g, 2)) /* goes on from round to round of a loop */
+            i.src[0] = i.dst;
+    }
+    maybe_guard(g, &i);
+    put(g, i);
+}
+
 /* x with its sign bit changed, then used by a floating-point operation. */
 static void gen_sign(struct gen *g) {
     bool neg = rnd(g, 2);
@@ -224,6 +253,62 @@ static void gen_wide(struct gen *g) {
         gen_add64(g, rnd(g, 2), i.dst, false);
 }
 
+/* An offset below GEN_BUFFER / 2, aligned to so many bytes: from anything, of the thread's number, or fixed.
+ */
+static struct opd gen_offset(struct gen *g, uint32_t bytes) {
+    uint32_t kind = rnd(g, 3);
+    struct opd t = temp(g, 1), fixed = opd_imm(rnd(g, 64) * bytes);
+    if (kind == 0) {
+        struct opd src[2] = {pick(g), opd_imm((GEN_BUFFER / 2 - 1) & ~(bytes - 1))};
+        put(g, make(OP_AND, t, 2, src));
+    } else if (kind == 1) {
+        struct inst tid = inst_new(OP_S2R);
+        tid.m.mode = (uint16_t)(SR_TID_X + rnd(g, 3));
+        tid.dst = temp(g, 1);
+        put(g, tid);
+        struct opd scaled[2] = {tid.dst, opd_imm(bytes)};
+        put(g, make(OP_IMUL, t, 2, scaled));
+    } else {
+        put(g, make(OP_MOV, t, 1, &fixed));
+    }
+    return t;
+}
+
+/* A pointer parameter, in a pair. */
+static struct opd gen_pointer(struct gen *g) {
+    struct opd p = temp(g, 2);
+    uint32_t at = PARAM_BASE + 8 * rnd(g, GEN_BUFFERS);
+    for (uint32_t w = 0; w < 2; w++) {
+        struct opd c = opd_const(BANK_PARAM, at + 4 * w), d = opd_reg(p.v, w);
+        put(g, make(OP_MOV, d, 1, &c));
+    }
+    return p;
+}
+
+/* The address of an access of the machine's threads. */
+static void gen_address(struct gen *g, struct inst *i) {
+    uint32_t bytes = (uint32_t)i->m.size * i->m.vec;
+    struct opd offset = gen_offset(g, bytes);
+    i->imm = (int32_t)(rnd(g, 32) * bytes);
+    i->m.a64 = i->m.space == MS_GLOBAL;
+    if (i->m.space == MS_SHARED) {
+        i->src[0] = offset;
+        return;
+    }
+    struct opd p = gen_pointer(g), d = temp(g, 2), p1 = opd_reg(p.v, 1), d1 = opd_reg(d.v, 1);
+    if (rnd(g, 2)) {
+        struct opd src[3] = {offset, opd_imm(1), p};
+        struct inst wide = make(OP_IMADW, d, 3, src);
+        wide.m.sgn = rnd(g, 2);
+        put(g, wide);
+    } else {
+        uint32_t carry = fn_pred(g->f);
+        carry_word(g, OP_IADDC, d, p, offset, carry, VPRED_PT);
+        carry_word(g, OP_IADDC, d1, p1, opd_rz(), VPRED_PT, carry);
+    }
+    i->src[0] = d;
+}
+
 static void gen_memory(struct gen *g, bool store) {
     static const uint8_t sizes[] = {1, 2, 4, 4, 4, 8, 16};
     struct inst i = inst_new(store ? OP_ST : OP_LD);
@@ -234,7 +319,9 @@ static void gen_memory(struct gen *g, bool store) {
     i.m.a64 = i.m.space == MS_GLOBAL && rnd(g, 2);
     i.nsrc = store ? 2 : 1;
     i.imm = (int32_t)rnd(g, 64) * 4 - 128;
-    if (i.m.a64) {
+    if (g->o->threads) {
+        gen_address(g, &i);
+    } else if (i.m.a64) {
         struct opd a = pick_pair(g);
         i.src[0] = rnd(g, 2) ? gen_add64(g, true, a, true) : a;
     } else {
@@ -349,27 +436,58 @@ static void gen_if(struct gen *g) {
     g->block = join;
 }
 
+/* The end of a round: on with the next, or out of the loop. */
+static void gen_round(struct gen *g, const struct loop *l) {
+    struct opd add[2] = {l->count, opd_imm(1)};
+    put(g, make(OP_IADD, l->count, 2, add));
+    struct inst cmp = inst_new(OP_ISETP);
+    cmp.nsrc = 2;
+    cmp.src[0] = l->count;
+    cmp.src[1] = l->limit;
+    cmp.m.cmp = CMP_LT;
+    cmp.pdst[0].id = fn_pred(g->f);
+    put(g, cmp);
+    branch(g, g->block, (struct popd){cmp.pdst[0].id, false}, l->body, l->after);
+}
+
 static void gen_loop(struct gen *g) {
-    struct opd count = temp(g, 1), zero = opd_imm(0), one = opd_imm(1);
+    struct opd count = temp(g, 1), zero = opd_imm(0), limit = opd_imm(1 + rnd(g, 4));
     put(g, make(OP_MOV, count, 1, &zero));
-    uint32_t body = fn_block(g->f), after = fn_block(g->f), p = fn_pred(g->f);
-    fall(g, g->block, body);
-    g->block = body;
+    if (g->o->threads && rnd(g, 2)) { /* threads have limits of their own */
+        struct opd few[2] = {pick(g), opd_imm(3)};
+        limit = temp(g, 1);
+        put(g, make(OP_AND, limit, 2, few));
+    }
+    struct loop l = {fn_block(g->f), fn_block(g->f), count, limit}, *outer = g->loop;
+    fall(g, g->block, l.body);
+    g->block = l.body;
+    g->loop = &l;
     struct scope s = open_scope(g);
     publish(g, count);
     gen_list(g, 1 + rnd(g, 8));
-    struct opd add[2] = {count, one};
-    put(g, make(OP_IADD, count, 2, add));
-    struct inst cmp = inst_new(OP_ISETP);
-    cmp.nsrc = 2;
-    cmp.src[0] = count;
-    cmp.src[1] = opd_imm(1 + rnd(g, 4));
-    cmp.m.cmp = CMP_LT;
-    cmp.pdst[0].id = p;
-    put(g, cmp);
-    branch(g, g->block, (struct popd){p, false}, body, after);
+    gen_round(g, &l);
     close_scope(g, s);
-    g->block = after;
+    g->loop = outer;
+    g->block = l.after;
+}
+
+/* Some threads leave the loop, go on with its next round, or end. */
+static void gen_leave(struct gen *g) {
+    uint32_t next = fn_block(g->f), kind = g->loop ? rnd(g, 3) : 2;
+    if (kind == 0) {
+        branch(g, g->block, pick_pred(g), g->loop->after, next);
+    } else if (kind == 1) {
+        uint32_t again = fn_block(g->f);
+        branch(g, g->block, pick_pred(g), again, next);
+        g->block = again;
+        gen_round(g, g->loop);
+    } else {
+        struct inst out = inst_new(OP_EXIT);
+        out.guard = pick_pred(g);
+        put(g, out);
+        fall(g, g->block, next);
+    }
+    g->block = next;
 }
 
 static void gen_call(struct gen *g) {
@@ -401,7 +519,11 @@ static void gen_call(struct gen *g) {
 
 static void gen_statement(struct gen *g) {
     uint32_t k = rnd(g, 100);
-    if (k < 40)
+    if (g->o->threads && rnd(g, 3))
+        k = 80 + rnd(g, 20);
+    if (g->o->threads && k >= 80 && rnd(g, 3))
+        gen_plain(g);
+    else if (k < 40)
         gen_word(g);
     else if (k < 48)
         gen_pred(g);
@@ -419,6 +541,8 @@ static void gen_statement(struct gen *g) {
         gen_fused(g);
     else if (k < 84 && g->o->calls && g->f->entry)
         gen_call(g);
+    else if (k < 86 && g->o->threads)
+        gen_leave(g);
     else if (g->nest < MAX_NEST && k < 93)
         gen_if(g);
     else if (g->nest < MAX_NEST)
@@ -436,7 +560,12 @@ static void gen_list(struct gen *g, uint32_t n) {
 static void declare(struct gen *g, uint32_t vars, uint32_t preds) {
     for (uint32_t k = 0; k < vars; k++) {
         struct opd v = temp(g, 1), c = opd_const(BANK_PARAM, 4 * k);
-        put(g, make(OP_MOV, v, 1, &c));
+        struct inst i = make(OP_MOV, v, 1, &c);
+        if (g->o->threads && rnd(g, 2)) {
+            i = make(OP_S2R, v, 0, NULL);
+            i.m.mode = (uint16_t)rnd(g, SR_CTAID_Z + 1);
+        }
+        put(g, i);
         g->vars[g->nvars++] = v;
         publish(g, v);
     }
@@ -453,7 +582,7 @@ static void declare(struct gen *g, uint32_t vars, uint32_t preds) {
         struct inst i = inst_new(OP_ISETP);
         i.nsrc = 2;
         i.src[0] = pick(g);
-        i.src[1] = opd_imm(number(g));
+        i.src[1] = opd_imm(g->o->threads ? 1 + rnd(g, 3) : number(g));
         i.m.cmp = CMP_LT;
         i.pdst[0].id = fn_pred(g->f);
         put(g, i);
@@ -463,13 +592,15 @@ static void declare(struct gen *g, uint32_t vars, uint32_t preds) {
 
 /* All variables are stored at the end, so that all are alive throughout. */
 static void finish(struct gen *g, struct opd base, bool local) {
+    struct opd to = g->o->threads ? gen_pointer(g) : opd_rz();
     for (uint32_t k = 0; k < g->nvars; k++) {
         struct inst i = inst_new(OP_ST);
         i.m.space = MS_GLOBAL;
         i.m.size = 4;
         i.m.vec = 1;
         i.nsrc = 2;
-        i.src[0] = opd_rz();
+        i.m.a64 = g->o->threads;
+        i.src[0] = to;
         i.src[1] = g->vars[k];
         i.imm = 4 * (int32_t)k;
         put(g, i);
@@ -483,7 +614,8 @@ static void finish(struct gen *g, struct opd base, bool local) {
         i.m.size = 4;
         i.m.vec = 1;
         i.nsrc = 2;
-        i.src[0] = opd_rz();
+        i.m.a64 = g->o->threads;
+        i.src[0] = to;
         i.src[1] = d;
         i.imm = 2048 + 4 * (int32_t)k;
         put(g, i);

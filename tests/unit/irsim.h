@@ -29,7 +29,12 @@ struct gen_options {
     uint32_t vars;  /* registers that live through the whole program: pressure */
     uint32_t preds; /* predicates that do */
     bool calls;     /* with a device function */
+    /* For warps of threads on a machine: memory accesses stay within GEN_SHARED bytes of shared memory and
+     * GEN_BUFFER bytes behind each of the GEN_BUFFERS pointers that are the parameters, loops end after
+     * different rounds, and threads leave them, or the kernel, in the middle. */
+    bool threads;
 };
+enum { GEN_SHARED = 8192, GEN_BUFFER = 8192, GEN_BUFFERS = 3, GEN_THREADS = 128 };
 /* A program that always ends. */
 void gen_program(struct program *p, const struct gen_options *o);
 

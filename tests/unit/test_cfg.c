@@ -14,10 +14,9 @@
 
 #include <cmocka.h>
 
-#include "cfg/config.h"
+#include "cfg/gpu.h"
 #include "cfg/read.h"
-#include "mech/registry.h"
-#include "profile/profile.h"
+#include "gpu/resolve.h"
 #include "reprise.h"
 
 static const char *const no_set[] = {NULL};
@@ -29,25 +28,64 @@ static void expect_words(const struct diag *d, const char *words) {
         fail_msg("'%s' not in:\n%s", words, str_text(&d->text));
 }
 
+static struct config all; /* what was read last: every parameter there is */
+
+static void make_empty(void) {
+    config_free(&all);
+    all = (struct config){0};
+    struct mech_registry r;
+    struct diag d = {0};
+    mech_registry_init(&r);
+    assert_true(resolve_params(&r, &all, &d));
+    mech_registry_free(&r);
+}
+
+static struct gpu_config gpu(void) {
+    return *(const struct gpu_config *)config_values(&all, &gpu_params);
+}
+
+static const struct config_origin *origin_of(const char *path) {
+    return &all.origins.at[param_find(&all.params, path, strlen(path))];
+}
+
+static void setting_of(const char *path, struct config_setting *s) {
+    assert_true(config_setting_at(&all, param_find(&all.params, path, strlen(path)), s));
+}
+
 /* Parses what must be valid. */
 static struct gpu_config good(const char *text, const char *const *set) {
-    struct gpu_config c;
     struct diag d = {0};
-    if (!config_parse(&c, text, strlen(text), "t.yaml", set, CONFIG_DIR, &d))
+    make_empty();
+    if (!config_parse(&all, text, strlen(text), "t.yaml", set, CONFIG_DIR, &d))
         fail_msg("%s", str_text(&d.text));
     diag_free(&d);
-    return c;
+    return gpu();
+}
+
+/* Every parameter has its default. */
+static void expect_defaults(void) {
+    struct config_setting s;
+    for (uint32_t i = 0; config_setting_at(&all, i, &s); i++) {
+        struct str text = {0};
+        param_print(all.params.at[i], config_block_of(&all, i)->values, false, &text);
+        struct str initial = {0};
+        param_print_initial(all.params.at[i], &initial);
+        assert_string_equal(text.at, initial.at);
+        assert_string_equal(s.origin, "default");
+        str_free(&text);
+        str_free(&initial);
+    }
 }
 
 /* Parses what must fail with so many errors and a text that contains the given words. */
 static void bad_set(const char *text, const char *const *set, uint32_t errors, const char *words) {
-    struct gpu_config c;
     struct diag d = {0};
-    assert_false(config_parse(&c, text, strlen(text), "t.yaml", set, CONFIG_DIR, &d));
+    make_empty();
+    assert_false(config_parse(&all, text, strlen(text), "t.yaml", set, CONFIG_DIR, &d));
     expect_words(&d, words);
     if (d.errors != errors)
         fail_msg("%u errors, not %u:\n%s", d.errors, errors, str_text(&d.text));
-    assert_memory_equal(&c, &config_default, sizeof c);
+    expect_defaults();
     diag_free(&d);
 }
 
@@ -87,20 +125,20 @@ static int remove_folder(void **state) {
 }
 
 static void bad_load(const char *name, const char *dir, const char *words) {
-    struct gpu_config c;
     struct diag d = {0};
-    assert_false(config_load(&c, name, NULL, dir, &d));
+    make_empty();
+    assert_false(config_load(&all, name, NULL, dir, &d));
     expect_words(&d, words);
     diag_free(&d);
 }
 
 static struct gpu_config load(const char *name) {
-    struct gpu_config c;
     struct diag d = {0};
-    if (!config_load(&c, name, NULL, CONFIG_DIR, &d))
+    make_empty();
+    if (!config_load(&all, name, NULL, CONFIG_DIR, &d))
         fail_msg("%s", str_text(&d.text));
     diag_free(&d);
-    return c;
+    return gpu();
 }
 
 /* ---- the tables ------------------------------------------------------------------------------------- */
@@ -110,28 +148,113 @@ static const char *const field_names[] = {
 #include "cfg/params.def"
 };
 
-/* Each row keeps the rules of params.def, and its default is in its range. */
-static void test_table(void **state) {
+/* The GPU's members are called like its parameters. */
+static void test_fields(void **state) {
     (void)state;
-    for (uint32_t i = 0; i < config_params.count; i++) {
-        const struct param *p = &config_params.rows[i];
+    for (uint32_t i = 0; i < gpu_params.count; i++) {
         char name[128];
-        snprintf(name, sizeof name, "%s", p->path);
+        snprintf(name, sizeof name, "%s", gpu_params.rows[i].path);
         for (char *c = name; *c; c++)
             *c = *c == '.' ? '_' : *c;
         assert_string_equal(name, field_names[i]);
+    }
+}
+
+/* Each row of every owner keeps the rules of cfg/param.h, and its default is in its range. */
+static void test_table(void **state) {
+    (void)state;
+    make_empty();
+    assert_true(all.params.len > gpu_params.count);
+    for (uint32_t i = 0; i < all.params.len; i++) {
+        const struct param *p = all.params.at[i];
+        const struct param_table *t = config_block_of(&all, i)->table;
+        assert_true(p >= t->rows && p < t->rows + t->count && p->offset < t->size);
         assert_non_null(strchr(p->path, '.'));
         assert_true(strlen(p->path) <= 22); /* the column of config_list */
         assert_true(p->min <= p->max && *p->help);
         assert_true(p->type != PARAM_INT || (p->min >= INT32_MIN && p->max <= INT32_MAX));
-        assert_ptr_equal(param_find(&config_params, p->path, strlen(p->path)), p);
-        assert_false(param_is_group(&config_params, p->path, strlen(p->path)));
+        assert_int_equal(p->type == PARAM_ENUM, p->choices != NULL);
+        assert_int_equal(param_find(&all.params, p->path, strlen(p->path)), i);
+        assert_false(param_is_group(&all.params, p->path, strlen(p->path)));
         struct str text = {0};
         union param_value v;
-        param_print(p, &config_default, false, &text);
+        param_print_initial(p, &text);
         assert_int_equal(param_read(p, text.at, text.len, false, &v), PARAM_OK);
         str_free(&text);
     }
+}
+
+/* No relation between parameters is broken by the defaults, and the default GPU is the defaults. */
+static void test_defaults(void **state) {
+    (void)state;
+    good("", NULL);
+    expect_defaults();
+    load(CONFIG_DEFAULT_GPU);
+    for (uint32_t i = 0; i < all.params.len; i++) {
+        struct str a = {0}, b = {0};
+        param_print_initial(all.params.at[i], &a);
+        param_print(all.params.at[i], config_block_of(&all, i)->values, false, &b);
+        assert_string_equal(a.at, b.at);
+        if (i < gpu_params.count) /* h200.yaml spells all of the GPU's out */
+            assert_int_equal(all.origins.at[i].kind, CONFIG_FROM_FILE);
+        str_free(&a);
+        str_free(&b);
+    }
+}
+
+struct own {
+    int32_t size, half;
+    double pj;
+};
+
+static void check_own(const void *values, param_fault *fault, void *ctx) {
+    const struct own *o = values;
+    if (2 * o->half > o->size)
+        fault(ctx, offsetof(struct own, half), offsetof(struct own, size), "must not exceed half of");
+}
+
+/* Each owner has a block of its own, and gets what files and --set say about its parameters. */
+static void test_owners(void **state) {
+    (void)state;
+    static const struct param rows[] = {
+        {"own.size", PARAM_AT(struct own, size), 1, 100, 8, "cows", "Size."},
+        {"own.half", PARAM_AT(struct own, half), 0, 100, 0, "cows", "Half of it."},
+        {"own.pj.cow", PARAM_AT(struct own, pj), 0, 10, 2.5, "pJ", "Cost."},
+    };
+    static const struct param_table table = PARAM_TABLE(struct own, rows, check_own);
+    make_empty();
+    assert_null(config_values(&all, &table));
+    config_add(&all, &table);
+    const struct own *o = config_values(&all, &table);
+    const struct gpu_config before = gpu();
+    assert_true(o->size == 8 && o->pj == 2.5);
+    const char *const set[] = {"own.size=9", "sm.blocks=7", NULL};
+    const char text[] = "own: {size: 3, pj.cow: 1.5}\nwir.queue: 5\n";
+    struct diag d = {0};
+    assert_true(config_parse(&all, text, strlen(text), "t.yaml", set, CONFIG_DIR, &d));
+    assert_true(o->size == 9 && o->pj == 1.5 && o->half == 0);
+    struct gpu_config c = gpu();
+    assert_int_equal(c.sm_blocks, 7);
+    c.sm_blocks = before.sm_blocks;
+    assert_memory_equal(&c, &before, sizeof c);
+    struct config_setting s;
+    setting_of("own.size", &s);
+    assert_string_equal(s.origin, "--set");
+    setting_of("wir.queue", &s);
+    assert_string_equal(s.value, "5");
+    double pj;
+    assert_true(config_float(&all, "own.pj.cow", &pj) && pj == 1.5);
+    assert_true(config_float(&all, "energy.scale", &pj) && pj == before.energy_scale);
+    assert_false(config_float(&all, "own.size", &pj));
+    assert_false(config_float(&all, "own.pj", &pj));
+    const char *const wrong[] = {"own.sise=9", NULL};
+    assert_false(config_parse(&all, "", 0, "t.yaml", wrong, CONFIG_DIR, &d));
+    expect_words(&d, "did you mean 'own.size'?");
+    assert_true(o->size == 8);
+    const char *const broken[] = {"own.half=5", NULL};
+    assert_false(config_parse(&all, "", 0, "t.yaml", broken, CONFIG_DIR, &d));
+    expect_words(&d, "--set:1:10: error: own.half (5) must not exceed half of own.size (8)");
+    diag_free(&d);
 }
 
 static bool begins(const char *path, const char *name) {
@@ -139,34 +262,20 @@ static bool begins(const char *path, const char *name) {
     return !strncmp(path, name, len) && path[len] == '.';
 }
 
-/* Parameters of mechanisms and probes are no GPU's. */
-static bool of_addition(const char *path) {
-    const struct mech_model *m;
-    const struct profile_row *p;
-    for (uint32_t i = 0; (m = mech_model_at(i)); i++)
-        if (begins(path, m->mechanism->name))
-            return true;
-    for (uint32_t i = 0; (p = profile_at(i)); i++)
-        if (begins(path, p->name))
-            return true;
-    return false;
-}
-
-/* No relation between parameters is broken by the defaults, and the default GPU is the defaults. */
-static void test_defaults(void **state) {
+/* Parameters of a mechanism or probe stand under its name, so that no two can want the same one. */
+static void test_groups(void **state) {
     (void)state;
-    struct gpu_config c = good("", NULL), h200 = load(NULL);
-    assert_memory_equal(&c.origin, &config_default.origin, sizeof c.origin);
-    for (uint32_t i = 0; i < config_params.count; i++) {
-        struct str a = {0}, b = {0};
-        param_print(&config_params.rows[i], &c, true, &a);
-        param_print(&config_params.rows[i], &h200, true, &b);
-        assert_string_equal(a.at, b.at);
-        if (!of_addition(config_params.rows[i].path)) /* h200.yaml spells all else out */
-            assert_int_equal(h200.origin[i].kind, CONFIG_FROM_FILE);
-        str_free(&a);
-        str_free(&b);
-    }
+    struct mech_registry r;
+    const struct profile_row *p;
+    mech_registry_init(&r);
+    assert_true(r.mechs.len > 2);
+    for (uint32_t i = 0; i < r.mechs.len; i++)
+        for (uint32_t k = 0; k < r.mechs.at[i]->params.count; k++)
+            assert_true(begins(r.mechs.at[i]->params.rows[k].path, r.mechs.at[i]->name));
+    mech_registry_free(&r);
+    for (uint32_t i = 0; (p = profile_at(i)); i++)
+        for (uint32_t k = 0; k < p->kind->params.count; k++)
+            assert_true(begins(p->kind->params.rows[k].path, p->name));
 }
 
 /* ---- values ----------------------------------------------------------------------------------------- */
@@ -185,20 +294,43 @@ struct sample {
 static const char *const colors[] = {"red", "green", "blue", NULL};
 
 static const struct param sample_rows[] = {
-    {"t.int", PARAM_INT, NULL, -5, 100, offsetof(struct sample, i), "cows", ""},
-    {"t.version", PARAM_VERSION, NULL, 20, 129, offsetof(struct sample, version), "", ""},
-    {"t.color", PARAM_ENUM, colors, GREEN, BLUE, offsetof(struct sample, color), "", ""},
-    {"t.bytes", PARAM_BYTES, NULL, 1, 1099511627776.0, offsetof(struct sample, bytes), "bytes", ""},
-    {"t.float", PARAM_FLOAT, NULL, -1.5, 1e6, offsetof(struct sample, f), "MHz", ""},
-    {"t.bool", PARAM_BOOL, NULL, 0, 1, offsetof(struct sample, b), "", ""},
-    {"t.string", PARAM_STRING, NULL, 1, 5, offsetof(struct sample, s), "bytes", ""},
+    {"t.int", PARAM_AT(struct sample, i), -5, 100, -3, "cows", ""},
+    {"t.version", .type = PARAM_VERSION, .offset = offsetof(struct sample, version), 20, 129, 20, "", ""},
+    {"t.color", PARAM_AT(struct sample, color), GREEN, BLUE, BLUE, "", "", colors},
+    {"t.bytes", PARAM_AT(struct sample, bytes), 1, 1099511627776.0, 1099511627776.0, "bytes", ""},
+    {"t.float", PARAM_AT(struct sample, f), -1.5, 1e6, 0.1, "MHz", ""},
+    {"t.bool", PARAM_AT(struct sample, b), 0, 1, true, "", ""},
+    {"t.string", PARAM_AT(struct sample, s), 1, 5, 0, "bytes", "", .text = "four"},
 };
-static const struct param_table sample_table = {sample_rows, sizeof sample_rows / sizeof *sample_rows};
+static const struct param_table sample_table = PARAM_TABLE(struct sample, sample_rows, NULL);
+
+/* Types follow from members, and defaults of all types reach them. */
+static void test_samples(void **state) {
+    (void)state;
+    static const enum param_type types[] = {PARAM_INT,   PARAM_VERSION, PARAM_ENUM,  PARAM_BYTES,
+                                            PARAM_FLOAT, PARAM_BOOL,    PARAM_STRING};
+    struct sample s;
+    memset(&s, 0xff, sizeof s);
+    param_defaults(&sample_table, &s);
+    assert_true(s.i == -3 && s.version == 20 && s.color == BLUE && s.bytes == UINT64_C(1) << 40 &&
+                s.f == 0.1 && s.b);
+    assert_string_equal(s.s, "four");
+    for (uint32_t i = 0; i < sample_table.count; i++)
+        assert_int_equal(sample_rows[i].type, types[i]);
+}
+
+/* The row of a path. */
+static const struct param *sample_row(const char *path) {
+    uint32_t i = 0;
+    while (strcmp(sample_rows[i].path, path))
+        i++;
+    return &sample_rows[i];
+}
 
 /* Reads a value; "OUT" out of range, "TYPE" wrong type, else what it prints as, plainly and as a file says
  * it. */
 static void expect_reads(const char *path, const char *text, const char *plain, const char *pretty) {
-    const struct param *p = param_find(&sample_table, path, strlen(path));
+    const struct param *p = sample_row(path);
     union param_value v;
     enum param_status status = param_read(p, text, strlen(text), false, &v);
     if (status != PARAM_OK) {
@@ -350,11 +482,11 @@ static void test_read(void **state) {
     assert_string_equal(c.device_name, "GPU \xc3\xa9");
     assert_int_equal(c.device_architecture, ARCH_AMPERE);
     assert_int_equal(c.device_cc, 86);
-    assert_int_equal(c.sm_blocks, config_default.sm_blocks);
-    assert_int_equal(c.origin[CFG_sm_threads].kind, CONFIG_FROM_FILE);
-    assert_int_equal(c.origin[CFG_sm_threads].line, 4);
-    assert_int_equal(c.origin[CFG_sm_blocks].kind, CONFIG_FROM_DEFAULT);
-    assert_string_equal(c.files[0], "t.yaml");
+    assert_int_equal(c.sm_blocks, 32);
+    assert_int_equal(origin_of("sm.threads")->kind, CONFIG_FROM_FILE);
+    assert_int_equal(origin_of("sm.threads")->line, 4);
+    assert_int_equal(origin_of("sm.blocks")->kind, CONFIG_FROM_DEFAULT);
+    assert_string_equal(all.files[0], "t.yaml");
 }
 
 static void test_messages(void **state) {
@@ -416,9 +548,9 @@ static void test_nesting(void **state) {
         size_t n = 0;
         while (n < BYTES)
             n += (size_t)sprintf(text + n, "%s", parts[i]);
-        struct gpu_config c;
         struct diag d = {0};
-        assert_false(config_parse(&c, text, n, "t.yaml", no_set, CONFIG_DIR, &d));
+        make_empty();
+        assert_false(config_parse(&all, text, n, "t.yaml", no_set, CONFIG_DIR, &d));
         assert_true(d.errors > 0);
         diag_free(&d);
     }
@@ -442,7 +574,7 @@ static void test_set(void **state) {
     assert_int_equal(c.sm_warps, 32);
     assert_int_equal(c.sm_threads, 1024);
     assert_string_equal(c.device_name, "My GPU = 1");
-    assert_int_equal(c.origin[CFG_sm_warps].kind, CONFIG_FROM_SET);
+    assert_int_equal(origin_of("sm.warps")->kind, CONFIG_FROM_SET);
 
     const char *const one[][2] = {{"sm.warps"}, {"sm.warps="}, {"sm.warp=3"}, {"sm=3"}, {""}};
     const char *const words[] = {"--set:1:1: error: 'parameter=value' is needed",
@@ -483,14 +615,17 @@ static void test_checks(void **state) {
         "y: 32, "
         "z: 32}\n",
         "issue.schedulers (4) must not exceed sm.warps (1)");
-    bad("l1.size: 10000", "l1.size (10000) must be a multiple of 128 bytes times l1.ways (64)");
-    bad("texcache.ways: 3", "texcache.size (32K) must be a multiple of 128 bytes times texcache.ways (3)");
+    bad("l1.size: 10000", "l1.size (10000) must be a multiple of cache.line times l1.ways (64)");
+    bad("texcache.ways: 3", "texcache.size (32K) must be a multiple of cache.line times texcache.ways (3)");
     bad("constcache.ways: 3",
-        "constcache.size (64K) must be a multiple of 128 bytes times constcache.ways (3)");
-    bad("icache.ways: 3", "icache.size (128K) must be a multiple of 128 bytes times icache.ways (3)");
+        "constcache.size (64K) must be a multiple of cache.line times constcache.ways (3)");
+    bad("icache.ways: 3", "icache.size (128K) must be a multiple of cache.line times icache.ways (3)");
     bad("l2.size: 128K",
         "l2.size (128K) must hold at least one set of l2.ways lines for each of l2.partitions (94)");
-    bad("l2.interleave: 200", "l2.interleave (200) must be a multiple of 128, as must dram.chunk (256)");
+    bad("l2.interleave: 200", "cache.line (128) must be a power of two and divide l2.interleave (200)");
+    bad_set("cache.line: 96", no_set, 6,
+            "cache.line (96) must be a power of two and divide l2.interleave (256)");
+    bad("dram.chunk: 320\ndram.row: 320", "dram.chunk (320) must be a multiple of cache.line (128)");
     bad("dram: {bus: 6032}",
         "dram.bus (6032) must give a whole number of bytes to each of l2.partitions (94)");
     bad("dram.burst: 6", "dram.burst (6) must be a multiple of dram.rate (4)");
@@ -509,13 +644,14 @@ static void test_checks(void **state) {
 
 static void test_inherit(void **state) {
     (void)state;
-    struct gpu_config c = good("l2.size: 1M\ninherit: gtx480\n", NULL), base = load("gtx480");
+    struct gpu_config c = good("l2.size: 1M\ninherit: gtx480\n", NULL);
     assert_int_equal(c.l2_size, 1 << 20);
     assert_int_equal(c.sm_warps, 48);
-    assert_string_equal(c.files[c.origin[CFG_sm_warps].file], "gtx480.yaml");
-    assert_string_equal(c.files[c.origin[CFG_l2_size].file], "t.yaml");
+    assert_string_equal(all.files[origin_of("sm.warps")->file], "gtx480.yaml");
+    assert_string_equal(all.files[origin_of("l2.size")->file], "t.yaml");
     struct config_setting s;
-    assert_true(config_setting_at(&base, CFG_sm_warps, &s));
+    load("gtx480");
+    setting_of("sm.warps", &s);
     assert_string_equal(s.name, "sm.warps");
     assert_string_equal(s.value, "48");
     assert_memory_equal(s.origin, "gtx480.yaml:", 12);
@@ -529,7 +665,7 @@ static void test_inherit(void **state) {
     assert_int_equal(c.l2_size, 2 << 20);
     assert_int_equal(c.dram_bus, 192);
     assert_int_equal(c.device_sms, 15);
-    assert_string_equal(c.files[1], "d.yaml");
+    assert_string_equal(all.files[1], "d.yaml");
 }
 
 static void test_inherit_errors(void **state) {
@@ -585,23 +721,23 @@ static void test_find_dir(void **state) {
     (void)state;
     struct str dir = {0};
     struct diag d = {0};
-    struct gpu_config c;
+    make_empty();
     setenv("REPRISE_CONFIGS", folder, 1);
     put_file("h200.yaml", "sm.blocks: 7\n");
     assert_true(config_find_dir(&dir, &d));
     assert_string_equal(dir.at, folder);
-    assert_true(config_load(&c, NULL, NULL, NULL, &d));
-    assert_int_equal(c.sm_blocks, 7);
+    assert_true(config_load(&all, CONFIG_DEFAULT_GPU, NULL, NULL, &d));
+    assert_int_equal(gpu().sm_blocks, 7);
     setenv("REPRISE_CONFIGS", "/nonexistent", 1);
-    assert_false(config_load(&c, NULL, NULL, NULL, &d));
+    assert_false(config_load(&all, CONFIG_DEFAULT_GPU, NULL, NULL, &d));
     expect_words(&d, "REPRISE_CONFIGS: '/nonexistent' is not a folder");
     assert_int_equal(d.errors, 1);
     unsetenv("REPRISE_CONFIGS");
     str_free(&dir);
     diag_free(&d);
     assert_true(config_find_dir(&dir, &d)); /* beside this program, or what it was built with */
-    assert_true(config_load(&c, "gtx480", NULL, NULL, &d));
-    assert_int_equal(c.sm_blocks, 8);
+    assert_true(config_load(&all, "gtx480", NULL, NULL, &d));
+    assert_int_equal(gpu().sm_blocks, 8);
     str_free(&dir);
     diag_free(&d);
 }
@@ -621,13 +757,14 @@ static void expect_narrow(const char *text) {
 static void test_lists(void **state) {
     (void)state;
     struct str s = {0};
-    config_list(&s);
+    make_empty();
+    config_list(&all, &s);
     expect_narrow(s.at);
-    for (uint32_t i = 0; i < config_params.count; i++)
-        assert_non_null(strstr(s.at, config_params.rows[i].path));
+    for (uint32_t i = 0; i < all.params.len; i++)
+        assert_non_null(strstr(s.at, all.params.at[i]->path));
     assert_non_null(strstr(s.at, "\n  sm.shared              228K           a size, 1K to 4M bytes\n"));
     str_free(&s);
-    config_list_gpus(&s, CONFIG_DIR);
+    config_list_gpus(&all, &s, CONFIG_DIR);
     expect_narrow(s.at);
     const char *fermi = strstr(s.at, "gtx480 "), *pascal = strstr(s.at, "gtx1080ti "),
                *hopper = strstr(s.at, "h200 ");
@@ -635,7 +772,7 @@ static void test_lists(void **state) {
     assert_non_null(strstr(hopper, "(default)"));
     str_free(&s);
     put_file("a.yaml", "sm.warps: x\n");
-    config_list_gpus(&s, folder);
+    config_list_gpus(&all, &s, folder);
     assert_non_null(strstr(s.at, "cannot be read:\n"));
     str_free(&s);
 }
@@ -643,20 +780,20 @@ static void test_lists(void **state) {
 static void test_settings(void **state) {
     (void)state;
     const char *const set[] = {"l2.size=1M", NULL};
-    struct gpu_config c = good("clock.sm: 1000.5\n", set);
+    good("clock.sm: 1000.5\n", set);
     struct config_setting s;
     uint32_t n = 0;
-    while (config_setting_at(&c, n, &s))
+    while (config_setting_at(&all, n, &s))
         n++;
-    assert_int_equal(n, config_params.count);
-    config_setting_at(&c, CFG_l2_size, &s);
+    assert_int_equal(n, all.params.len);
+    setting_of("l2.size", &s);
     assert_string_equal(s.value, "1048576");
     assert_string_equal(s.origin, "--set");
     assert_int_equal(s.kind, CONFIG_NUMBER);
-    config_setting_at(&c, CFG_clock_sm, &s);
+    setting_of("clock.sm", &s);
     assert_string_equal(s.value, "1000.5");
     assert_string_equal(s.origin, "t.yaml:1");
-    config_setting_at(&c, CFG_device_cc, &s);
+    setting_of("device.cc", &s);
     assert_string_equal(s.value, "9.0");
     assert_string_equal(s.origin, "default");
     assert_int_equal(s.kind, CONFIG_TEXT);
@@ -811,8 +948,12 @@ static void test_occupancy_hopper(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fields),
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_owners),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_samples),
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_value_edges),
         cmocka_unit_test(test_describe),

@@ -20,7 +20,7 @@ static uint32_t draw(uint32_t below) {
 
 /* ---- coalescing -------------------------------------------------------------------------------------- */
 
-static const struct coalescer_spec fermi = {.split_wide = true}, pascal = {.split_wide = false};
+static const struct coalescer_spec fermi = {.split_wide = true, .line = 128}, pascal = {.line = 128};
 
 static struct mem_access got[COALESCER_MAX];
 
@@ -108,6 +108,7 @@ static void test_coalesce_reference(void **state) {
     (void)state;
     rng = 1;
     for (uint32_t round = 0; round < 20000; round++) {
+        const struct coalescer_spec spec = {.line = 32u << draw(3)};
         uint32_t bytes = 1u << draw(5), spread = 1u << draw(14);
         struct coalescer_inst inst = {draw(2) ? ~0u : draw(UINT32_MAX) ^ draw(2) << 31, bytes,
                                       draw(2) ? MEM_STORE : MEM_LOAD, 0};
@@ -115,23 +116,24 @@ static void test_coalesce_reference(void **state) {
         uint32_t shape = draw(3);
         for (uint32_t l = 0; l < MEM_LANES; l++)
             addr[l] = base + (shape == 0 ? draw(spread) : shape == 1 ? l : 31 - l) * bytes;
-        uint32_t n = coalesce(&pascal, &inst, addr, got), seen = 0;
+        uint32_t n = coalesce(&spec, &inst, addr, got), seen = 0;
         for (uint32_t i = 0; i < n; i++) {
-            uint8_t touched[MEM_LINE] = {0}, sectors = 0, full = 0;
+            uint8_t touched[MEM_MAX_LINE] = {0}, sectors = 0, full = 0;
             uint32_t lanes = 0, count = 0;
             for (uint32_t l = 0; l < MEM_LANES; l++)
-                if (inst.mask >> l & 1 && addr[l] / MEM_LINE == got[i].line / MEM_LINE) {
+                if (inst.mask >> l & 1 && addr[l] / spec.line == got[i].line / spec.line) {
                     lanes |= 1u << l;
                     count += bytes;
-                    memset(touched + addr[l] % MEM_LINE, 1, bytes);
+                    memset(touched + addr[l] % spec.line, 1, bytes);
                 }
-            for (uint32_t s = 0; s < MEM_SECTORS; s++) {
+            for (uint32_t s = 0; s < MEM_MAX_SECTORS; s++) {
                 uint32_t here = 0;
                 for (uint32_t b = 0; b < MEM_SECTOR; b++)
                     here += touched[s * MEM_SECTOR + b];
                 sectors |= (uint8_t)((here > 0) << s);
                 full |= (uint8_t)((here == MEM_SECTOR && inst.kind == MEM_STORE) << s);
             }
+            assert_true(got[i].line % spec.line == 0 && got[i].sectors <= mem_all_sectors(spec.line));
             assert_true(got[i].lanes == lanes && got[i].sectors == sectors && got[i].full == full);
             assert_int_equal(got[i].bytes, count);
             assert_true((lanes & seen) == 0 &&
@@ -167,22 +169,22 @@ static void test_local(void **state) {
     struct coalescer_inst i = {~0u, 4, MEM_STORE, MEM_LOCAL};
     for (uint32_t l = 0; l < MEM_LANES; l++)
         at[l] = 12;
-    assert_int_equal(coalesce_local(&i, 0x10000, at, got), 1); /* a spill: one full line */
+    assert_int_equal(coalesce_local(&pascal, &i, 0x10000, at, got), 1); /* a spill: one full line */
     assert_true(got[0].line == 0x10000 + 3 * 128 && got[0].full == 0xf && got[0].bytes == 128);
     i.bytes = 8;
     for (uint32_t l = 0; l < MEM_LANES; l++)
         at[l] = 8;
-    assert_int_equal(coalesce_local(&i, 0x10000, at, got), 2);
+    assert_int_equal(coalesce_local(&pascal, &i, 0x10000, at, got), 2);
     assert_true(got[0].line == 0x10000 + 2 * 128 && got[1].line == 0x10000 + 3 * 128);
     i.bytes = 16;
     for (uint32_t l = 0; l < MEM_LANES; l++)
         at[l] = l * 16; /* an array indexed by lane: every word in a line of its own */
-    assert_int_equal(coalesce_local(&i, 0x10000, at, got), 128);
+    assert_int_equal(coalesce_local(&pascal, &i, 0x10000, at, got), 128);
     i.bytes = 1;
     i.mask = 0xff;
     for (uint32_t l = 0; l < MEM_LANES; l++)
         at[l] = 5;
-    assert_int_equal(coalesce_local(&i, 0x10000, at, got), 1);
+    assert_int_equal(coalesce_local(&pascal, &i, 0x10000, at, got), 1);
     assert_true(got[0].line == 0x10000 + 128 && got[0].sectors == 1 && got[0].bytes == 8 &&
                 got[0].lanes == 0xff);
     assert_int_equal(local_address(0x10000, 5, 3), 0x10000 + (1 * 32 + 3) * 4 + 1);
@@ -194,14 +196,14 @@ static void test_constant(void **state) {
     struct coalescer_inst i = {~0u, 4, MEM_LOAD, 0};
     for (uint32_t l = 0; l < MEM_LANES; l++)
         addr[l] = 0x40;
-    assert_int_equal(coalesce_constant(&i, addr, got), 1);
+    assert_int_equal(coalesce_constant(&pascal, &i, addr, got), 1);
     assert_true(got[0].lanes == ~0u && got[0].line == 0 && got[0].sectors == 4);
     for (uint32_t l = 0; l < MEM_LANES; l++)
         addr[l] = 0x40 + l % 3 * 4; /* same line, still one after the other */
-    assert_int_equal(coalesce_constant(&i, addr, got), 3);
+    assert_int_equal(coalesce_constant(&pascal, &i, addr, got), 3);
     assert_true(got[1].lanes == 0x92492492);
     i.mask = 0x3;
-    assert_int_equal(coalesce_constant(&i, addr, got), 2);
+    assert_int_equal(coalesce_constant(&pascal, &i, addr, got), 2);
 }
 
 /* ---- shared memory ----------------------------------------------------------------------------------- */

@@ -5,8 +5,6 @@
 #include "timing_rig.h"
 
 /* Ten multiply-adds, three of them for the first five lanes only, one reciprocal, a store. */
-static const struct mech_set no_mechs = {0};
-
 static const char kernel[] =
     ".version 6.0\n.target sm_60\n.address_size 64\n"
     ".visible .entry work(.param .u64 buffer, .param .u32 n, .param .u32 x) {\n"
@@ -150,15 +148,16 @@ static void test_functional(void **state) {
 }
 
 /* Counters that all differ, so that rows cannot stand for one another. */
-static void sum_of(const struct gpu_config *c, double parts[ENERGY_PARTS]) {
+static void sum_of(const struct config *c, double parts[ENERGY_PARTS]) {
     struct energy_model m;
-    struct energy_block b = energy_base(c);
-    uint32_t n = machine_counter_count(&no_mechs);
-    uint64_t *counters = calloc(n, sizeof *counters);
-    for (uint32_t i = 0; i < n; i++)
+    struct counter_registry r = {0};
+    struct energy_spec spec = gpu_energy_spec(config_values(c, &gpu_params));
+    machine_counters(&r, NULL);
+    uint64_t *counters = calloc(r.count, sizeof *counters);
+    for (uint32_t i = 0; i < r.count; i++)
         counters[i] = 1000 + 7 * i;
-    energy_init(&m, c);
-    assert_null(energy_add(&m, &b, machine_counter_find, NULL)); /* every counter of events.def exists */
+    energy_init(&m, &spec);
+    assert_null(energy_add(&m, &gpu_energy, c, &r)); /* every counter and parameter of its table exists */
     double sum = 0, whole = energy_sum(&m, counters, 12345, parts);
     for (uint32_t p = 0; p < ENERGY_PARTS; p++) {
         assert_true(p == ENERGY_MECHANISM ? parts[p] == 0 : parts[p] > 0);
@@ -166,6 +165,7 @@ static void sum_of(const struct gpu_config *c, double parts[ENERGY_PARTS]) {
     }
     assert_true(sum == whole); /* to the last bit */
     energy_free(&m);
+    counters_free(&r);
     free(counters);
 }
 
@@ -174,20 +174,22 @@ static void test_parameters(void **state) {
     (void)state;
     uint32_t found = 0;
     double before[ENERGY_PARTS], none[ENERGY_PARTS], twice[ENERGY_PARTS];
-    sum_of(&config_default, before);
-    for (uint32_t i = 0; i < config_params.count; i++) {
-        const struct param *p = &config_params.rows[i];
+    struct config c = {0};
+    config_add(&c, &gpu_params);
+    sum_of(&c, before);
+    for (uint32_t i = 0; i < gpu_params.count; i++) {
+        const struct param *p = &gpu_params.rows[i];
         if (strncmp(p->path, "energy.", 7))
             continue;
         found++;
-        struct gpu_config c = config_default;
-        double *value = (double *)((char *)&c + p->offset);
+        double *value = (double *)((char *)config_values(&c, &gpu_params) + p->offset);
         double given = *value;
         assert_true(given > 0);
         *value = 2 * given;
         sum_of(&c, twice);
         *value = given * 1e-9; /* none, but that parts stay above zero */
         sum_of(&c, none);
+        *value = given;
         uint32_t moved = 0;
         for (uint32_t k = 0; k < ENERGY_PARTS; k++) {
             double share = before[k] - none[k];
@@ -198,50 +200,66 @@ static void test_parameters(void **state) {
             fail_msg("%s costs nothing", p->path);
     }
     assert_true(found > 40);
+    config_free(&c);
 }
 
 /* What instructions do to lanes is paid for, but for control, which the front end pays. */
 static void test_lanes(void **state) {
     (void)state;
-    struct energy_block b = energy_base(&config_default);
-    for (uint32_t i = 0; i < machine_counter_count(&no_mechs); i++) {
-        char name[64];
-        machine_counter_info(&no_mechs, i, name, sizeof name);
+    const struct energy_table *t = &gpu_energy;
+    struct counter_registry r = {0};
+    struct counter_info info;
+    char name[COUNTER_NAME_SIZE];
+    machine_counters(&r, NULL);
+    for (uint32_t i = 0; counters_info(&r, i, name, &info); i++) {
         if (strncmp(name, "lanes.", 6) || !strcmp(name, "lanes.ctrl"))
             continue;
         uint32_t k = 0;
-        while (k < b.n && (!b.events[k].counter || strcmp(b.events[k].counter, name)))
+        while (k < t->count && (!t->rows[k].counter || strcmp(t->rows[k].counter, name)))
             k++;
-        if (k == b.n)
+        if (k == t->count)
             fail_msg("%s has no energy", name);
     }
+    counters_free(&r);
 }
 
-/* Others add rows of their own: with their parameters, to the parts there are. */
-static void test_blocks(void **state) {
+/* Others add rows of their own: with their parameters or those of the machine, to the parts there are. */
+static void test_tables(void **state) {
     (void)state;
-    static const struct own {
-        int32_t other;
-        double table, wrong;
-    } params = {0, 4.71, 1};
+    static const struct own { double table; } initial = {4.71};
+    static const struct param params[] = {
+        {"own.table", PARAM_AT(struct own, table), 0, 10, 4.71, "pJ", "An access to the table."}};
+    static const struct param_table table = PARAM_TABLE(struct own, params, NULL);
     static const struct energy_event rows[] = {
-        {ENERGY_FRONT_END, "rf.reads", offsetof(struct own, table), ENERGY_PJ_FIXED},
-        {ENERGY_L1, "rf.raeds", offsetof(struct own, wrong), ENERGY_PJ_FIXED},
+        {ENERGY_FRONT_END, "rf.reads", "own.table", ENERGY_PJ_FIXED},
+        {ENERGY_L1, "rf.reads", "energy.dram.activate", ENERGY_PJ_FIXED},
+        {ENERGY_L1, "rf.raeds", "own.table", ENERGY_PJ_FIXED},
     };
+    static const struct energy_event unpaid[] = {{ENERGY_L1, "rf.reads", "own.tabel", ENERGY_PJ_FIXED}};
+    const struct energy_table good = {rows, 2}, bad = {rows, 3}, worse = ENERGY_TABLE(unpaid);
     struct energy_model m;
-    struct gpu_config c = config_default;
-    struct energy_block good = {rows, 1, &params}, bad = {rows, 2, &params};
-    uint64_t *counters = calloc(machine_counter_count(&no_mechs), sizeof *counters);
+    struct config c = {0};
+    config_add(&c, &gpu_params);
+    config_add(&c, &table);
+    const struct gpu_config *g = config_values(&c, &gpu_params);
+    struct counter_registry r = {0};
+    struct energy_spec spec = gpu_energy_spec(g);
+    machine_counters(&r, NULL);
+    uint64_t *counters = calloc(r.count, sizeof *counters);
     double parts[ENERGY_PARTS];
-    counters[machine_counter_find(NULL, "rf.reads")] = 100;
-    energy_init(&m, &c);
-    assert_string_equal(energy_add(&m, &bad, machine_counter_find, NULL), "rf.raeds");
+    counters[counters_find(&r, "rf.reads")] = 100;
+    energy_init(&m, &spec);
+    assert_string_equal(energy_add(&m, &bad, &c, &r), "rf.raeds");
+    assert_string_equal(energy_add(&m, &worse, &c, &r), "own.tabel");
     assert_true(energy_sum(&m, counters, 5, parts) == 0);
-    assert_null(energy_add(&m, &good, machine_counter_find, NULL));
-    assert_null(energy_add(&m, &good, machine_counter_find, NULL));
-    expect_close(energy_sum(&m, counters, 5, parts), 2 * 471e-12);
-    expect_close(parts[ENERGY_FRONT_END], 2 * 471e-12);
+    assert_null(energy_add(&m, &good, &c, &r));
+    assert_null(energy_add(&m, &good, &c, &r));
+    energy_sum(&m, counters, 5, parts);
+    expect_close(parts[ENERGY_FRONT_END], 2 * 100 * initial.table * 1e-12);
+    expect_close(parts[ENERGY_L1], 2 * 100 * g->energy_dram_activate * 1e-12);
     energy_free(&m);
+    counters_free(&r);
+    config_free(&c);
     free(counters);
 }
 
@@ -249,7 +267,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts),   cmocka_unit_test(test_table),      cmocka_unit_test(test_scale),
         cmocka_unit_test(test_launches), cmocka_unit_test(test_functional), cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_lanes),    cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_lanes),    cmocka_unit_test(test_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,7 +74,11 @@ static void test_pool(void **state) {
 
 static struct cache_spec small_cache(void) {
     return (struct cache_spec){
-        .bank = {.tags = {.sets = 4, .ways = 2}, .mshrs = 4, .merges = 3, .queue = 4, .sectored = false},
+        .bank = {.tags = {.sets = 4, .ways = 2, .line = MEM_MAX_LINE},
+                 .mshrs = 4,
+                 .merges = 3,
+                 .queue = 4,
+                 .sectored = false},
         .latency = 10,
         .interval = 1,
         .stores = 4,
@@ -83,7 +87,7 @@ static struct cache_spec small_cache(void) {
 
 static struct mem_access load(uint64_t line, uint8_t sectors) {
     return (struct mem_access){
-        .line = line * MEM_LINE, .sectors = sectors, .kind = MEM_LOAD, .lanes = 1, .bytes = 4};
+        .line = line * MEM_MAX_LINE, .sectors = sectors, .kind = MEM_LOAD, .lanes = 1, .bytes = 4};
 }
 
 /* Takes the oldest request away as memory would, and answers it. */
@@ -118,7 +122,7 @@ static void test_cache_hits(void **state) {
     expect_access(c, 0, 5, 1, MEM_MISS);
     assert_int_equal(cache_next(c), NEVER);
     struct mem_packet p = serve(c, 100);
-    assert_true(p.line == 5 * MEM_LINE && p.sectors == 0xf && p.sm == 3 && p.bytes == 0);
+    assert_true(p.line == 5 * MEM_MAX_LINE && p.sectors == 0xf && p.port == 3 && p.bytes == 0);
     expect_done(c, 101, 1);
     expect_access(c, 110, 5, 2, MEM_HIT);
     expect_done(c, 120, 2);
@@ -281,7 +285,7 @@ static struct l1_spec small_l1(void) {
 
 static struct mem_access store(uint64_t line, uint8_t sectors, uint8_t full, uint8_t flags) {
     return (struct mem_access){
-        .line = line * MEM_LINE, .sectors = sectors, .full = full, .kind = MEM_STORE, .flags = flags};
+        .line = line * MEM_MAX_LINE, .sectors = sectors, .full = full, .kind = MEM_STORE, .flags = flags};
 }
 
 static struct mem_packet take(struct l1 *l) {
@@ -310,13 +314,13 @@ static void test_l1_write_through(void **state) {
         assert_int_equal(l1_access(l, 10, &w, 77), MEM_SENT);
         struct mem_packet p = take(l);
         assert_true(p.kind == MEM_STORE && p.bytes == 64 && p.sectors == 0x3 && p.full == 0x1 && p.id == 77 &&
-                    p.sm == 2);
+                    p.port == 2);
         assert_false(l1_idle(l));
         p.bytes = 0;
         l1_fill(l, 90, &p);
         expect_done(&l->cache, 91, 77);
         assert_int_equal(l1_access(l, 95, &r, 0), policy == L1_WRITE_EVICT ? MEM_MISS : MEM_HIT);
-        assert_true(l->n.l1_writes == 1 && l->n.l1_write_hits == 1 && l->n.l1_write_through == 1);
+        assert_true(l->n.writes == 1 && l->n.write_hits == 1 && l->n.write_through == 1);
         w = store(6, 0x1, 0, 0);
         assert_int_equal(l1_access(l, 96, &w, 0), MEM_SENT); /* and allocates nothing */
         r = load(6, 1);
@@ -362,7 +366,7 @@ static void test_l1_write_back(void **state) {
     assert_true(p.kind == MEM_STORE && p.line == 0 && p.sectors == 0x3 && p.bytes == 64 &&
                 p.flags & MEM_SILENT);
     p = take(l);
-    assert_true(p.kind == MEM_LOAD && p.line == 8 * MEM_LINE);
+    assert_true(p.kind == MEM_LOAD && p.line == 8 * MEM_MAX_LINE);
     assert_int_equal(l->cache.bank.n.write_backs, 1);
     s.local_write_back = false;
     l = l1_create(&arena, &s, 0);
@@ -400,7 +404,7 @@ static void test_l1_atomics(void **state) {
     (void)state;
     struct l1_spec s = small_l1();
     struct l1 *l = l1_create(&arena, &s, 0);
-    struct mem_access a = {.line = 5 * MEM_LINE,
+    struct mem_access a = {.line = 5 * MEM_MAX_LINE,
                            .sectors = 1,
                            .kind = MEM_ATOMIC,
                            .flags = MEM_RETURN,
@@ -445,9 +449,9 @@ static void test_l1_locks(void **state) {
     assert_int_equal(l1_access(l, 201, &x[2], 0), MEM_STALL_WAYS); /* still locked once */
     assert_true(l1_unlock(l, 0));
     assert_false(l1_unlock(l, 0));
-    assert_false(l1_unlock(l, 99 * MEM_LINE));
+    assert_false(l1_unlock(l, 99 * MEM_MAX_LINE));
     assert_int_equal(l1_access(l, 202, &x[2], 0), MEM_MISS);
-    assert_true(l->n.l1_locks == 4 && l->n.l1_unlocks == 2);
+    assert_true(l->n.locks == 4 && l->n.unlocks == 2);
     struct mem_access w = store(4, 1, 0, 0);
     assert_int_equal(l1_access(l, 203, &w, 0), MEM_SENT); /* a store does not drop a locked line */
     x[1].flags = 0;
@@ -549,16 +553,20 @@ static void test_icnt_pressure(void **state) {
 /* ---- L2 ---------------------------------------------------------------------------------------------- */
 
 static struct l2_spec small_l2(void) {
-    return (struct l2_spec){
-        .bank = {.tags = {.sets = 2, .ways = 2}, .mshrs = 2, .merges = 2, .queue = 4, .sectored = true},
-        .slices = 1,
-        .latency = 20,
-        .queue = 8,
-        .atomic_lanes = 8};
+    return (struct l2_spec){.bank = {.tags = {.sets = 2, .ways = 2, .line = MEM_MAX_LINE},
+                                     .mshrs = 2,
+                                     .merges = 2,
+                                     .queue = 4,
+                                     .sectored = true},
+                            .slices = 1,
+                            .latency = 20,
+                            .queue = 8,
+                            .atomic_lanes = 8};
 }
 
 static struct mem_packet request(enum mem_kind kind, uint64_t line, uint8_t sectors, uint32_t id) {
-    return (struct mem_packet){.line = line * MEM_LINE, .id = id, .kind = (uint8_t)kind, .sectors = sectors};
+    return (struct mem_packet){
+        .line = line * MEM_MAX_LINE, .id = id, .kind = (uint8_t)kind, .sectors = sectors};
 }
 
 /* Ticks until a reply is ready, answering DRAM requests after delay ticks; returns when. */
@@ -607,7 +615,7 @@ static void test_l2_latency(void **state) {
     assert_int_equal(l2_until_reply(l, 200, 50, &r), 220);
     assert_true(l2_idle(l));
     const struct l2_counters *n = l2_counters(l);
-    assert_true(n->l2_reads == 2 && n->l2_read_hits == 1 && n->l2_read_misses == 1 && n->l2_fills == 1);
+    assert_true(n->reads == 2 && n->read_hits == 1 && n->read_misses == 1 && n->fills == 1);
 }
 
 /* Writes need no data from DRAM; a sector written in part is fetched only to be read; dirty lines go out. */
@@ -620,7 +628,7 @@ static void test_l2_writes(void **state) {
     w.bytes = 64;
     l2_push(l, 0, &w);
     assert_int_equal(l2_until_reply(l, 0, 50, &r), 20);
-    assert_true(r.id == 1 && r.bytes == 0 && l2_counters(l)->l2_fills == 0);
+    assert_true(r.id == 1 && r.bytes == 0 && l2_counters(l)->fills == 0);
     p = request(MEM_LOAD, 0, 0x1, 2);
     l2_push(l, 100, &p);
     assert_int_equal(l2_until_reply(l, 100, 50, &r), 120);
@@ -655,8 +663,8 @@ static void test_l2_merging(void **state) {
     assert_int_equal(r.id, 1);
     l2_until_reply(l, 72, 50, &r);
     assert_int_equal(r.id, 2);
-    assert_true(l2_counters(l)->l2_read_merged == 1 && l2_counters(l)->l2_read_hits == 1);
-    assert_int_equal(l2_counters(l)->l2_stall_merge, 50 - 2);
+    assert_true(l2_counters(l)->read_merged == 1 && l2_counters(l)->read_hits == 1);
+    assert_int_equal(l2_counters(l)->stall_merge, 50 - 2);
 }
 
 /* When nobody takes replies, requests wait; when one is taken, one goes on. */
@@ -671,14 +679,14 @@ static void test_l2_replies(void **state) {
             l2_push(l, now, &p);
         l2_tick(l, now);
     }
-    uint64_t served = l2_counters(l)->l2_writes;
+    uint64_t served = l2_counters(l)->writes;
     assert_true(served >= s.latency && served < 100);
     assert_non_null(l2_reply(l, now));
     l2_replied(l, now);
     l2_tick(l, now + 9);
     l2_tick(l, now + 10);
-    assert_int_equal(l2_counters(l)->l2_writes, served + 1);
-    assert_true(l2_counters(l)->l2_stall_reply > 100);
+    assert_int_equal(l2_counters(l)->writes, served + 1);
+    assert_true(l2_counters(l)->stall_reply > 100);
 }
 
 /* Lanes on one address follow one another; others share a tick. */
@@ -702,11 +710,11 @@ static void test_l2_atomics(void **state) {
     l2_push(l, 300, &a);
     assert_int_equal(l2_until_reply(l, 300, 50, &r), 324);
     assert_int_equal(l2_until_reply(l, 325, 50, &r), 328); /* the unit is busy with the first */
-    assert_true(l2_counters(l)->l2_atomics == 4 && l2_counters(l)->l2_atomic_ops == 128);
-    assert_true(l2_counters(l)->l2_atomic_hits == 3 && l2_counters(l)->l2_atomic_ticks == 32 + 3 * 4);
+    assert_true(l2_counters(l)->atomics == 4 && l2_counters(l)->atomic_ops == 128);
+    assert_true(l2_counters(l)->atomic_hits == 3 && l2_counters(l)->atomic_ticks == 32 + 3 * 4);
     struct mem_packet p = request(MEM_LOAD, 3, 1, 0);
     for (uint64_t line = 3; line <= 5; line += 2) { /* the line is dirty */
-        p.line = line * MEM_LINE;
+        p.line = line * MEM_MAX_LINE;
         l2_push(l, 1000 * line, &p);
         l2_until_reply(l, 1000 * line, 50, &r);
     }

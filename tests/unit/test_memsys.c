@@ -11,7 +11,8 @@
 
 #include <cmocka.h>
 
-#include "mem/spec.h"
+#include "gpu/mem_spec.h"
+#include "mem/counters.h"
 
 static struct arena arena;
 
@@ -28,11 +29,14 @@ static uint32_t draw(uint64_t *rng, uint32_t below) {
 }
 
 static struct gpu_config load_config(const char *name, const char *const *set) {
-    struct gpu_config c;
+    struct config all = {.what = "GPU"};
     struct diag d = {0};
-    if (!config_load(&c, name, set, CONFIG_DIR, &d))
+    config_add(&all, &gpu_params);
+    if (!config_load(&all, name, set, CONFIG_DIR, &d))
         fail_msg("%s", str_text(&d.text));
+    struct gpu_config c = *(const struct gpu_config *)config_values(&all, &gpu_params);
     diag_free(&d);
+    config_free(&all);
     return c;
 }
 
@@ -145,7 +149,7 @@ static uint64_t run_channel(struct dram *d, uint32_t requests, uint32_t pattern,
         if (pushed < requests && wants && dram_has_room(d, write)) {
             line = pattern == 0 && draw(&rng, 4) == 0 ? draw(&rng, 1 << 20) : line + 1;
             state[pushed] = (uint8_t)(pattern == 0 ? 1 + draw(&rng, 15) : 15);
-            dram_push(d, tick, line * MEM_LINE, state[pushed], write, pushed);
+            dram_push(d, tick, line * MEM_MAX_LINE, state[pushed], write, pushed);
             reads += !write;
             pushed++;
         }
@@ -189,9 +193,8 @@ static void test_dram_rules(void **state) {
             run_channel(d, 10000, pattern, i + 1);
             check_history(&h, &specs[i]);
             const struct dram_counters *n = dram_counters(d);
-            assert_int_equal(
-                n->dram_read_bursts + n->dram_write_bursts + n->dram_activates + n->dram_precharges, h.count);
-            assert_int_equal(n->dram_row_hits + n->dram_row_misses, n->dram_reads + n->dram_writes);
+            assert_int_equal(n->read_bursts + n->write_bursts + n->activates + n->precharges, h.count);
+            assert_int_equal(n->row_hits + n->row_misses, n->reads + n->writes);
             arena_free(&arena);
         }
 }
@@ -205,7 +208,7 @@ static void test_dram_bandwidth(void **state) {
             struct dram_spec s = load_spec(gpus[i]).dram;
             struct dram *d = dram_create(&arena, &s);
             uint64_t ticks = run_channel(d, 20000, pattern, 1);
-            double used = (double)dram_counters(d)->dram_busy / (double)ticks;
+            double used = (double)dram_counters(d)->busy / (double)ticks;
             assert_true(used > (pattern == 1 ? 0.95 : pattern == 2 ? 0.85 : 0.70) && used <= 1);
             arena_free(&arena);
         }
@@ -215,7 +218,7 @@ static void test_dram_bandwidth(void **state) {
 static uint64_t read_line(struct dram *d, uint64_t now, uint64_t line, uint8_t sectors) {
     uint32_t id;
     uint8_t got;
-    dram_push(d, now, line * MEM_LINE, sectors, false, 1);
+    dram_push(d, now, line * MEM_MAX_LINE, sectors, false, 1);
     for (uint64_t t = now;; t++) {
         dram_tick(d, t);
         if (dram_pop_at(d) <= t) {
@@ -232,7 +235,7 @@ static void test_dram_latency(void **state) {
     s.hash = false;
     struct dram *d = dram_create(&arena, &s);
     const struct dram_timing *t = &s.t;
-    uint64_t hit = t->cl + s.burst_ticks + s.latency, row_lines = s.row / MEM_LINE * s.banks;
+    uint64_t hit = t->cl + s.burst_ticks + s.latency, row_lines = s.row / MEM_MAX_LINE * s.banks;
     assert_int_equal(read_line(d, 1000, 0, 0x1), t->rcd + hit);                 /* closed */
     assert_int_equal(read_line(d, 2000, 1, 0x1), hit);                          /* open */
     assert_int_equal(read_line(d, 3000, 0, 0xf), hit + t->ccdl);                /* two bursts of one bank */
@@ -240,7 +243,7 @@ static void test_dram_latency(void **state) {
     assert_int_equal(read_line(d, 5000, row_lines, 0x1), t->rp + t->rcd + hit); /* another row of the bank */
     assert_int_equal(read_line(d, 6000, row_lines + 2, 0x1), t->rcd + hit);     /* another bank */
     const struct dram_counters *n = dram_counters(d);
-    assert_true(n->dram_row_hits == 3 && n->dram_row_misses == 3 && n->dram_precharges == 1);
+    assert_true(n->row_hits == 3 && n->row_misses == 3 && n->precharges == 1);
 }
 
 /* A row hit goes before an older request for another row, but not for ever. */
@@ -251,15 +254,15 @@ static void test_dram_order(void **state) {
     s.starve = 300;
     s.latency = 0;
     struct dram *d = dram_create(&arena, &s);
-    uint64_t row_lines = s.row / MEM_LINE * s.banks, tick = 0, other_done = 0;
+    uint64_t row_lines = s.row / MEM_MAX_LINE * s.banks, tick = 0, other_done = 0;
     uint32_t id, hits = 0, sent = 0;
     uint8_t sectors;
     read_line(d, 0, 0, 0x1);
     tick = 1000;
-    dram_push(d, tick, row_lines * MEM_LINE, 1, false, 9999); /* same bank, other row */
+    dram_push(d, tick, row_lines * MEM_MAX_LINE, 1, false, 9999); /* same bank, other row */
     for (; !other_done; tick++) {
         if (dram_has_room(d, false)) /* a stream of hits to the open row */
-            dram_push(d, tick, (sent++ % 2) * (uint64_t)MEM_LINE, 1, false, 0);
+            dram_push(d, tick, (sent++ % 2) * (uint64_t)MEM_MAX_LINE, 1, false, 0);
         dram_tick(d, tick);
         while (dram_pop_at(d) <= tick) {
             dram_pop(d, &id, &sectors);
@@ -270,7 +273,7 @@ static void test_dram_order(void **state) {
         }
         assert_true(tick < 5000);
     }
-    assert_true(hits > 50 && other_done > 1300 && other_done < 1400 && dram_counters(d)->dram_starved > 0);
+    assert_true(hits > 50 && other_done > 1300 && other_done < 1400 && dram_counters(d)->starved > 0);
 }
 
 /* ---- the whole: latency ------------------------------------------------------------------------------ */
@@ -278,7 +281,7 @@ static void test_dram_order(void **state) {
 /* Cycles from a load of one line to its completion. */
 static uint64_t load_line(struct memsys *m, uint64_t *now, uint64_t line) {
     struct mem_access x = {
-        .line = line * MEM_LINE, .sectors = 15, .kind = MEM_LOAD, .lanes = ~0u, .bytes = 128};
+        .line = line * MEM_MAX_LINE, .sectors = 15, .kind = MEM_LOAD, .lanes = ~0u, .bytes = 128};
     struct mem_done d;
     memsys_tick(m, *now);
     uint64_t start = *now;
@@ -353,14 +356,16 @@ static void mix(uint64_t *h, uint64_t v) {
     *h ^= *h >> 29;
 }
 
+static uint32_t line_bytes; /* of the memory system that runs */
+
 static void next_access(struct sm_state *s) {
     static const enum mem_client clients[] = {MEM_DATA,    MEM_DATA,     MEM_DATA, MEM_DATA,
                                               MEM_TEXTURE, MEM_CONSTANT, MEM_INST};
     uint32_t what = draw(&s->rng, 10);
     s->client = clients[draw(&s->rng, 7)];
     s->x = (struct mem_access){
-        .line = (uint64_t)(draw(&s->rng, 3) ? draw(&s->rng, 64) : draw(&s->rng, 100000)) * MEM_LINE,
-        .sectors = (uint8_t)(1 + draw(&s->rng, 15)),
+        .line = (uint64_t)(draw(&s->rng, 3) ? draw(&s->rng, 64) : draw(&s->rng, 100000)) * line_bytes,
+        .sectors = (uint8_t)(1 + draw(&s->rng, mem_all_sectors(line_bytes))),
         .lanes = ~0u,
         .bytes = 32,
         .kind = MEM_LOAD};
@@ -421,36 +426,30 @@ static uint64_t next_cycle(const struct memsys *m, const struct sm_state *s, uin
     return max_u64(next, now + 1);
 }
 
+static void mix_table(uint64_t *h, const struct counter_table *t, const void *counts) {
+    for (uint32_t i = 0; i < t->count; i++)
+        mix(h, counter_value(&t->rows[i], counts));
+}
+
 /* All counters of all units in one number. */
 static uint64_t count_all(struct memsys *m, const struct mem_spec *s) {
     uint64_t h = 1;
     for (uint32_t i = 0; i < s->sms; i++) {
         for (enum mem_client c = 0; c < MEM_CLIENTS; c++) {
             const struct cache *x = memsys_cache(m, i, c);
-#define COUNTER(field, ...) mix(&h, x->n.field);
-#include "mem/cache.def"
-#undef COUNTER
-#define COUNTER(field, ...) mix(&h, x->bank.n.field);
-#include "mem/bank.def"
-#undef COUNTER
+            mix_table(&h, &cache_counter_table, &x->n);
+            mix_table(&h, &cache_data_table, &x->n);
+            mix_table(&h, &bank_counter_table, &x->bank.n);
+            mix_table(&h, &bank_prefetch_table, &x->bank.n);
         }
-#define COUNTER(field, ...) mix(&h, memsys_l1(m, i)->n.field);
-#include "mem/l1.def"
-#undef COUNTER
+        mix_table(&h, &l1_counter_table, &memsys_l1(m, i)->n);
     }
     for (uint32_t i = 0; i < s->partitions; i++) {
-#define COUNTER(field, ...) mix(&h, l2_counters(memsys_l2(m, i))->field);
-#include "mem/l2.def"
-#undef COUNTER
-#define COUNTER(field, ...) mix(&h, dram_counters(memsys_dram(m, i))->field);
-#include "mem/dram.def"
-#undef COUNTER
+        mix_table(&h, &l2_counter_table, l2_counters(memsys_l2(m, i)));
+        mix_table(&h, &dram_counter_table, dram_counters(memsys_dram(m, i)));
     }
-#define COUNTER(field, ...)                                                                                  \
-    mix(&h, icnt_counters(memsys_requests(m))->field);                                                       \
-    mix(&h, icnt_counters(memsys_replies(m))->field);
-#include "mem/icnt.def"
-#undef COUNTER
+    mix_table(&h, &icnt_counter_table, icnt_counters(memsys_requests(m)));
+    mix_table(&h, &icnt_counter_table, icnt_counters(memsys_replies(m)));
     return h;
 }
 
@@ -462,6 +461,7 @@ static struct outcome run(const struct mem_spec *s, enum mode mode, uint32_t act
     uint32_t busy = active;
     uint64_t now = 0;
     memsys_set_eager(m, mode == EAGER);
+    line_bytes = s->dram.line;
     for (uint32_t i = 0; i < active; i++) {
         sm[i].rng = i + 1;
         sm[i].left = accesses;
@@ -528,7 +528,8 @@ static const char *any_value(const struct param *p, uint64_t *rng) {
         return arena_printf(&arena, "%s=%d", p->path,
                             (int)(p->min + draw(rng, range < 40 ? (uint32_t)range + 1 : 40)));
     case PARAM_BYTES:
-        return arena_printf(&arena, "%s=%u", p->path, 128u << draw(rng, 10));
+        return arena_printf(&arena, "%s=%u", p->path,
+                            p->max > 128 ? 128u << draw(rng, 10) : 32u << draw(rng, 3));
     case PARAM_BOOL:
         return arena_printf(&arena, "%s=%s", p->path, draw(rng, 2) ? "true" : "false");
     case PARAM_ENUM:
@@ -541,21 +542,23 @@ static const char *any_value(const struct param *p, uint64_t *rng) {
 /* Whatever a valid configuration says, every access completes, and jumping changes nothing. */
 static void test_any_config(void **state) {
     (void)state;
-    static const char *const groups[] = {"l1.",   "texcache.", "constcache.", "icache.",
-                                         "icnt.", "l2.",       "dram.",       "clock."};
+    static const char *const groups[] = {"cache.", "l1.", "texcache.", "constcache.", "icache.",
+                                         "icnt.",  "l2.", "dram.",     "clock."};
     uint64_t rng = 7;
-    uint32_t valid = 0;
+    uint32_t valid = 0, short_lines = 0;
+    struct config config = {.what = "GPU"};
+    config_add(&config, &gpu_params);
     while (valid < 40) {
-        const char *set[CONFIG_PARAMS + 1] = {"device.sms=3"};
+        const char *set[512] = {"device.sms=3"};
+        assert_true(gpu_params.count < 512);
         uint32_t n = 1;
-        for (uint32_t i = 0; i < config_params.count; i++)
+        for (uint32_t i = 0; i < gpu_params.count; i++)
             for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
-                if (!strncmp(config_params.rows[i].path, groups[g], strlen(groups[g])) && draw(&rng, 8) == 0)
-                    set[n++] = any_value(&config_params.rows[i], &rng);
-        struct gpu_config c;
+                if (!strncmp(gpu_params.rows[i].path, groups[g], strlen(groups[g])) && draw(&rng, 8) == 0)
+                    set[n++] = any_value(&gpu_params.rows[i], &rng);
         struct diag d = {0};
-        if (config_load(&c, draw(&rng, 2) ? "gtx480" : "gtx1080ti", set, CONFIG_DIR, &d)) {
-            struct mem_spec s = mem_spec(&c);
+        if (config_load(&config, draw(&rng, 2) ? "gtx480" : "gtx1080ti", set, CONFIG_DIR, &d)) {
+            struct mem_spec s = mem_spec(config_values(&config, &gpu_params));
             arena_free(&arena);
             sms_first = valid % 2;
             struct outcome a = run(&s, EVERY_CYCLE, 3, 200), b = run(&s, JUMP, 3, 200),
@@ -563,11 +566,14 @@ static void test_any_config(void **state) {
             assert_int_equal(a.completions, 600);
             assert_memory_equal(&a, &b, sizeof a);
             assert_memory_equal(&a, &e, sizeof a);
+            short_lines += s.dram.line < MEM_MAX_LINE;
             valid++;
         }
         arena_free(&arena);
         diag_free(&d);
     }
+    assert_true(short_lines > 1);
+    config_free(&config);
 }
 
 /* ---- the whole: bandwidth and cost ------------------------------------------------------------------- */
@@ -582,7 +588,8 @@ static double stream(const char *gpu, uint64_t lines) {
         memsys_tick(m, now);
         for (uint32_t i = 0; i < s.sms; i++) {
             struct mem_done d;
-            struct mem_access x = {.line = sent * MEM_LINE, .sectors = 15, .kind = MEM_LOAD, .lanes = ~0u};
+            struct mem_access x = {
+                .line = sent * MEM_MAX_LINE, .sectors = 15, .kind = MEM_LOAD, .lanes = ~0u};
             while (memsys_pop(m, now, i, MEM_DATA, &d))
                 done++;
             sent += sent < lines && mem_accepted(memsys_access(m, now, i, MEM_DATA, &x, 0));
@@ -590,7 +597,7 @@ static double stream(const char *gpu, uint64_t lines) {
     }
     arena_free(&arena);
     double seconds = (double)now / (c.clock_sm * 1e6), peak = c.dram_bus / 8.0 * 2e6 * c.clock_dram;
-    return (double)lines * MEM_LINE / seconds / peak;
+    return (double)lines * MEM_MAX_LINE / seconds / peak;
 }
 
 static void test_bandwidth(void **state) {

@@ -6,21 +6,23 @@
 
 /* ---- a mechanism with every point, which checks the order of calls and changes nothing ---- */
 
-enum stage { FREE, ISSUED, DISPATCHED, ACCESSED, RESULT, RETIRED };
+enum stage { FREE, ISSUED, OFFERED, COLLECTED, DISPATCHED, ACCESSED, RESULT, RETIRED };
 
 static struct {
     bool running;
-    uint64_t calls[32]; /* by enum mech_point */
-    uint64_t ticks, slept, now, eligible, fetching;
+    uint64_t calls[MECH_POINTS_ALL];
+    uint64_t ticks, slept, now, eligible, fetching, waiting;
     uint64_t blocks, warps;
-    uint32_t lanes_of, lanes, operands_of;
+    uint32_t lanes_of, lanes, filled, changed, before;
+    uint32_t decoded[64]; /* pc behind the last one of each warp */
+    bool admitted;
     struct {
         enum stage stage;
         uint32_t reads, read_arrays, written;
     } op[1024];
 } w;
 
-#define CALLED(point) (w.calls[MECH_AT_##point]++)
+#define CALLED(group, point) (w.calls[MECH_AT_##group##_##point]++)
 
 static const struct core_op *op_at(int32_t op) {
     return &mech_sm->ops[op];
@@ -41,27 +43,38 @@ static void start(void *m, const void *marks) {
     assert_null(marks);
     assert_false(w.running);
     w.running = true;
-    CALLED(start);
+    CALLED(life, start);
 }
 
-static const char *finish(void *m) {
+static const char *finish(void *m, bool cut) {
     (void)m;
-    assert_true(w.running && !w.blocks && !w.warps);
-    for (uint32_t k = 0; k < 1024; k++)
+    assert_true(w.running);
+    assert_int_equal(cut, w.blocks || w.warps);
+    for (uint32_t k = 0; !cut && k < 1024; k++)
         assert_true(w.op[k].stage == FREE || w.op[k].stage == RETIRED);
     w.running = false;
-    CALLED(finish);
+    CALLED(life, finish);
     return NULL;
+}
+
+static bool admit(void *m, uint32_t warps) {
+    (void)m;
+    assert_true(warps);
+    w.admitted = true;
+    CALLED(life, admit);
+    return true;
 }
 
 static void block(void *m, uint32_t slot, bool enters) {
     (void)m;
     assert_non_null(mech_sm->blocks[slot].cta);
     assert_int_equal(w.blocks >> slot & 1, !enters);
+    assert_true(!enters || w.admitted);
+    w.admitted = false;
     for (uint64_t left = w.warps; left; left &= left - 1) /* its warps come after it and go before it */
         assert_int_not_equal(mech_sm->warps[__builtin_ctzll(left)].block, slot);
     w.blocks ^= UINT64_C(1) << slot;
-    CALLED(block);
+    CALLED(life, block);
 }
 
 static void warp(void *m, uint32_t slot, bool enters) {
@@ -71,7 +84,7 @@ static void warp(void *m, uint32_t slot, bool enters) {
     assert_int_equal(w.warps >> slot & 1, !enters);
     assert_int_equal(mech_sm->warps[slot].inflight, 0);
     w.warps ^= UINT64_C(1) << slot;
-    CALLED(warp);
+    CALLED(life, warp);
 }
 
 static uint64_t fetch(void *m, uint64_t wanting, uint64_t now) {
@@ -79,8 +92,22 @@ static uint64_t fetch(void *m, uint64_t wanting, uint64_t now) {
     assert_int_equal(now, w.now);
     assert_true(wanting && !(wanting & ~w.warps) && !(wanting & mech_sm->blocked));
     w.fetching |= wanting;
-    CALLED(fetch);
+    CALLED(stream, fetch);
     return wanting;
+}
+
+/* Instructions come in order, and only for those that fetch. */
+static enum mech_decode decoded(void *m, uint32_t slot, uint32_t pc, uint64_t now) {
+    (void)m;
+    const struct core_warp *cw = &mech_sm->warps[slot];
+    assert_int_equal(now, w.now);
+    assert_true(w.fetching >> slot & 1);
+    assert_int_equal(cw->buffer[(cw->first + cw->buffered) % CORE_BUFFER], pc);
+    if (cw->buffered)
+        assert_int_equal(pc, w.decoded[slot]);
+    w.decoded[slot] = pc + 1;
+    CALLED(stream, decoded);
+    return DECODE_KEEP;
 }
 
 static uint64_t eligible(void *m, uint64_t ready, uint64_t now) {
@@ -88,7 +115,7 @@ static uint64_t eligible(void *m, uint64_t ready, uint64_t now) {
     assert_int_equal(now, w.now);
     assert_true(ready && !(ready & ~w.fetching)); /* what they issue they have fetched */
     w.eligible = ready;
-    CALLED(eligible);
+    CALLED(gate, eligible);
     return ready;
 }
 
@@ -96,21 +123,21 @@ static uint32_t slots(void *m, uint32_t sched, uint32_t free, uint64_t now) {
     (void)m;
     assert_int_equal(now, w.now);
     assert_true(sched < mech_sm->spec->schedulers && free == mech_sm->spec->width);
-    CALLED(slots);
+    CALLED(gate, slots);
     return 0;
 }
 
-static uint32_t lanes(void *m, uint32_t slot, const struct xinst *i, uint32_t mask) {
+static uint32_t choose(void *m, uint32_t slot, const struct xinst *i, uint32_t mask) {
     (void)m;
     assert_true(w.eligible >> slot & 1);
     assert_ptr_equal(i, &mech_sm->x->img->code[mech_sm->warps[slot].next]);
     w.lanes_of = slot + 1;
     w.lanes = mask;
-    CALLED(lanes);
+    CALLED(lanes, choose);
     return mask;
 }
 
-static void operands(void *m, uint32_t slot, const struct xinst *i, uint32_t mask) {
+static void fill(void *m, uint32_t slot, const struct xinst *i, uint32_t mask) {
     (void)m;
     bool control = mech_sm->needs[i - mech_sm->x->img->code].control;
     assert_true(w.eligible >> slot & 1);
@@ -118,47 +145,93 @@ static void operands(void *m, uint32_t slot, const struct xinst *i, uint32_t mas
     if (!control)
         assert_int_equal(mask, w.lanes);
     w.lanes_of = 0;
-    w.operands_of = slot + 1;
-    CALLED(operands);
+    w.filled = slot + 1;
+    CALLED(registers, fill);
+}
+
+static void sources(void *m, uint32_t slot, const struct xinst *i, uint32_t mask) {
+    (void)m, (void)i, (void)mask;
+    assert_int_equal(w.filled, slot + 1);
+    w.filled = 0;
+    w.changed = slot + 1;
+    CALLED(values, sources);
+}
+
+static void before(void *m, uint32_t slot, const struct xinst *i, uint32_t mask) {
+    (void)m, (void)i, (void)mask;
+    assert_int_equal(w.changed, slot + 1);
+    w.changed = 0;
+    w.before = slot + 1;
+    CALLED(watch, before);
 }
 
 static void control(void *m, uint32_t slot, const struct xinst *i, uint32_t mask) {
     (void)m, (void)mask;
     assert_true(mech_sm->needs[i - mech_sm->x->img->code].control);
-    assert_int_equal(w.operands_of, slot + 1);
-    w.operands_of = 0;
-    CALLED(control);
+    assert_int_equal(w.before, slot + 1);
+    w.before = 0;
+    CALLED(watch, control);
 }
 
-static enum mech_verdict issued(void *m, int32_t op, uint64_t now) {
+/* Who waits came, and goes on when it opens, with the one that came last. */
+static void barrier(void *m, uint32_t slot, uint64_t warps, bool opened) {
+    (void)m;
+    assert_true(warps && !(warps & ~w.warps));
+    for (uint64_t left = warps; left; left &= left - 1)
+        assert_int_equal(mech_sm->warps[__builtin_ctzll(left)].block, slot);
+    if (opened)
+        assert_true(__builtin_popcountll(warps & ~w.waiting) <= 1 && !(warps & mech_sm->blocked));
+    else
+        assert_true(!(warps & w.waiting) && (warps & mech_sm->blocked) == warps);
+    w.waiting ^= opened ? warps & w.waiting : warps;
+    CALLED(watch, barrier);
+}
+
+static void issued(void *m, int32_t op) {
     (void)m;
     const struct core_op *o = op_at(op);
-    assert_int_equal(now, w.now);
-    assert_int_equal(w.operands_of, o->warp + 1);
+    assert_int_equal(w.before, o->warp + 1);
+    assert_int_equal(o->pc, mech_sm->warps[o->warp].next);
+    assert_ptr_equal(o->i, &mech_sm->x->img->code[o->pc]);
+    assert_ptr_equal(o->need, &mech_sm->needs[o->pc]);
     assert_int_equal(w.lanes, o->mask);
     assert_true(w.op[op].stage == FREE || w.op[op].stage == RETIRED);
     expect_pending(o);
-    w.operands_of = 0;
+    w.before = 0;
     w.op[op].stage = ISSUED;
     w.op[op].reads = w.op[op].read_arrays = w.op[op].written = 0;
-    CALLED(issued);
+    CALLED(watch, issued);
+}
+
+static enum mech_verdict take(void *m, int32_t op, uint64_t now) {
+    (void)m;
+    assert_int_equal(now, w.now);
+    assert_int_equal(w.op[op].stage, ISSUED);
+    w.op[op].stage = OFFERED;
+    CALLED(front, take);
     return MECH_PASS;
+}
+
+static void collected(void *m, int32_t op) {
+    (void)m;
+    assert_int_equal(w.op[op].stage, OFFERED);
+    w.op[op].stage = COLLECTED;
+    CALLED(watch, collected);
 }
 
 static uint32_t place(void *m, int32_t op, uint32_t k, bool write) {
     (void)m;
     const struct core_op *o = op_at(op);
-    const struct core_need *need = &mech_sm->needs[o->i - mech_sm->x->img->code];
-    assert_int_equal(w.op[op].stage, write ? RESULT : ISSUED);
+    assert_int_equal(w.op[op].stage, write ? RESULT : COLLECTED);
     assert_int_equal(k, write ? w.op[op].written : w.op[op].reads++);
-    CALLED(place);
-    return bank_of(mech_sm, o->warp, write ? o->i->d + k : need->reads[k]);
+    CALLED(registers, place);
+    return bank_of(mech_sm, o->warp, write ? o->i->d + k : o->need->reads[k]);
 }
 
 static uint32_t arrays(void *m, int32_t op, int32_t k, bool write, uint32_t arrays) {
     (void)m;
     const struct core_op *o = op_at(op);
-    assert_int_equal(w.op[op].stage, write ? RESULT : ISSUED);
+    assert_int_equal(w.op[op].stage, write ? RESULT : COLLECTED);
     assert_true(k >= 0);
     if (write)
         assert_int_equal(k, w.op[op].written);
@@ -166,7 +239,7 @@ static uint32_t arrays(void *m, int32_t op, int32_t k, bool write, uint32_t arra
         assert_int_equal(w.op[op].read_arrays & 1u << k, 0);
     w.op[op].read_arrays |= write ? 0 : 1u << k;
     assert_int_equal(arrays, write ? o->write_arrays : CORE_ARRAYS);
-    CALLED(arrays);
+    CALLED(forms, arrays);
     return arrays;
 }
 
@@ -174,18 +247,19 @@ static void arbitrate(void *m, uint64_t now) {
     (void)m;
     assert_int_equal(now, w.now);
     core_arbitrate(mech_sm);
-    CALLED(arbitrate);
+    CALLED(banks, arbitrate);
 }
 
-static uint32_t dispatch(void *m, int32_t op, uint32_t lanes) {
+static struct mech_work dispatch(void *m, int32_t op, struct mech_work work) {
     (void)m;
     const struct core_op *o = op_at(op);
-    assert_int_equal(w.op[op].stage, ISSUED);
+    assert_int_equal(w.op[op].stage, COLLECTED);
     assert_int_equal(w.op[op].read_arrays + 1, 1u << w.op[op].reads); /* all operands have been read */
-    assert_int_equal(lanes, __builtin_popcount(o->mask));
+    assert_int_equal(work.lanes, __builtin_popcount(o->mask));
+    assert_true(work.beats);
     w.op[op].stage = DISPATCHED;
-    CALLED(dispatch);
-    return lanes;
+    CALLED(units, dispatch);
+    return work;
 }
 
 static enum mech_verdict access_(void *m, int32_t op, uint64_t now) {
@@ -194,24 +268,37 @@ static enum mech_verdict access_(void *m, int32_t op, uint64_t now) {
     assert_int_equal(w.op[op].stage, DISPATCHED);
     assert_true(to_lsu(op_at(op)));
     w.op[op].stage = ACCESSED;
-    CALLED(access);
+    CALLED(memory, access);
     return MECH_PASS;
 }
 
-static enum mech_verdict result(void *m, int32_t op, uint64_t now) {
-    (void)m, (void)now;
+static void result(void *m, int32_t op) {
+    (void)m;
     assert_int_equal(w.op[op].stage, to_lsu(op_at(op)) ? ACCESSED : DISPATCHED);
     expect_pending(op_at(op));
     w.op[op].stage = RESULT;
-    CALLED(result);
+    CALLED(watch, result);
+}
+
+static enum mech_verdict take_result(void *m, int32_t op, uint64_t now) {
+    (void)m;
+    assert_int_equal(now, mech_sm->now);
+    assert_int_equal(w.op[op].stage, RESULT);
+    CALLED(back, result);
     return MECH_PASS;
+}
+
+/* A mechanism that took the result makes this happen. */
+static void take_written(void *m, int32_t op, uint32_t k) {
+    (void)m, (void)op, (void)k;
+    fail_msg("nobody took the result");
 }
 
 static void written(void *m, int32_t op, uint32_t k) {
     (void)m;
     assert_int_equal(w.op[op].stage, RESULT);
     assert_int_equal(k, w.op[op].written++);
-    CALLED(written);
+    CALLED(watch, written);
 }
 
 static void retire(void *m, int32_t op) {
@@ -219,7 +306,7 @@ static void retire(void *m, int32_t op) {
     assert_int_equal(w.op[op].stage, RESULT);
     assert_int_equal(w.op[op].written, op_at(op)->writes);
     w.op[op].stage = RETIRED;
-    CALLED(retire);
+    CALLED(watch, retire);
 }
 
 static void tick(void *m, uint64_t now) {
@@ -228,12 +315,12 @@ static void tick(void *m, uint64_t now) {
     assert_true(!w.now || now > w.now);
     w.now = now;
     w.ticks++;
-    CALLED(tick);
+    CALLED(life, tick);
 }
 
 static uint64_t next(const void *m, uint64_t now) {
     (void)m, (void)now;
-    CALLED(next);
+    CALLED(life, next);
     return UINT64_MAX;
 }
 
@@ -241,16 +328,21 @@ static void elapsed(void *m, uint64_t cycles) {
     (void)m;
     assert_true(cycles > 0);
     w.slept += cycles;
-    CALLED(elapsed);
+    CALLED(life, elapsed);
 }
 
 static void describe(const void *m, struct str *out) {
     (void)m;
     str_printf(out, "  the mechanism was here\n");
-    CALLED(describe);
+    CALLED(life, describe);
 }
 
-/* A mechanism makes these two happen. */
+/* A mechanism makes these three happen. */
+static void passed(void *m, uint32_t slot, uint32_t pc) {
+    (void)m, (void)slot, (void)pc;
+    fail_msg("nobody skipped anything");
+}
+
 static void read_done(void *m, int32_t op, uint64_t now) {
     (void)m, (void)op, (void)now;
     fail_msg("nobody asked for a read");
@@ -262,31 +354,19 @@ static void arrived(void *m, uint32_t token, uint64_t now) {
 }
 
 static const struct mech_points all_points = {
-    .start = start,
-    .finish = finish,
-    .block = block,
-    .warp = warp,
-    .fetch = fetch,
-    .eligible = eligible,
-    .slots = slots,
-    .lanes = lanes,
-    .operands = operands,
-    .control = control,
-    .issued = issued,
-    .place = place,
-    .arrays = arrays,
-    .arbitrate = arbitrate,
-    .dispatch = dispatch,
-    .access = access_,
-    .result = result,
-    .arrived = arrived,
-    .read_done = read_done,
-    .written = written,
-    .retire = retire,
-    .tick = tick,
-    .next = next,
-    .elapsed = elapsed,
-    .describe = describe,
+    .life = {start, finish, admit, block, warp, tick, next, elapsed, describe},
+    .watch = {before, control, barrier, issued, collected, result, written, retire},
+    .gate = {eligible, slots},
+    .stream = {fetch, decoded, passed},
+    .lanes = {choose},
+    .registers = {fill, place},
+    .values = {sources},
+    .front = {.take = take},
+    .banks = {arbitrate},
+    .forms = {arrays},
+    .units = {dispatch},
+    .back = {take_result, take_written, read_done},
+    .memory = {access_, arrived},
 };
 static const struct mech_points *const watcher[] = {&all_points};
 
@@ -338,6 +418,7 @@ static struct outcome *run_all(const char *gpu, const char *setting, uint32_t nm
     char *text = kernels();
     memset(&w, 0, sizeof w);
     mech_rig_open(&r, gpu, setting, text, nmech, watcher);
+    rig_zero(&r);
     bind(&r);
     for (uint32_t i = 0; i < LAUNCHES; i++) {
         uint64_t ticks = w.ticks, slept = w.slept;
@@ -373,21 +454,26 @@ static void test_passive(void **state) {
         free(base);
         free(with);
         static const char *const names[] = {
-#define X(name) #name,
+#define X(group, name) #group "." #name,
             MECH_POINTS(X)
 #undef X
         };
+        static const uint64_t asked =
+            UINT64_C(1) << MECH_AT_stream_passed | UINT64_C(1) << MECH_AT_memory_arrived |
+            UINT64_C(1) << MECH_AT_back_read_done | UINT64_C(1) << MECH_AT_back_written |
+            UINT64_C(1) << MECH_AT_life_describe;
         for (uint32_t p = 0; p < sizeof names / sizeof *names; p++)
-            if (!w.calls[p] && p != MECH_AT_arrived && p != MECH_AT_read_done && p != MECH_AT_describe)
+            if (!w.calls[p] && !(asked >> p & 1))
                 fail_msg("%s was never called", names[p]);
-        assert_int_equal(w.calls[MECH_AT_start], LAUNCHES);
-        assert_int_equal(w.calls[MECH_AT_finish], LAUNCHES);
-        assert_int_equal(w.calls[MECH_AT_issued], w.calls[MECH_AT_retire]);
-        assert_int_equal(w.calls[MECH_AT_issued] + w.calls[MECH_AT_control], w.calls[MECH_AT_operands]);
+        assert_int_equal(w.calls[MECH_AT_life_start], LAUNCHES);
+        assert_int_equal(w.calls[MECH_AT_life_finish], LAUNCHES);
+        assert_int_equal(w.calls[MECH_AT_watch_issued], w.calls[MECH_AT_watch_retire]);
+        assert_int_equal(w.calls[MECH_AT_watch_issued] + w.calls[MECH_AT_watch_control],
+                         w.calls[MECH_AT_watch_before]);
     }
 }
 
-/* Ticks and elapsed make up the cycles of a launch whose timing was cut, too; it has no finish. */
+/* Ticks and elapsed make up the cycles of a launch whose timing was cut, too; its finish says so. */
 static void test_cut(void **state) {
     (void)state;
     struct rig r;
@@ -399,7 +485,9 @@ static void test_cut(void **state) {
     assert_int_equal(rig_counter(&r, "sm.cycles"), 777);
     assert_int_equal(w.ticks + w.slept, 777);
     assert_true(w.slept > 0);
-    assert_int_equal(w.calls[MECH_AT_finish], 0);
+    assert_int_equal(w.calls[MECH_AT_life_finish], 1);
+    assert_true(w.warps);
+    assert_true(rig_counter(&r, "sm.registers.resident") > 0);
     rig_close(&r);
     free(text);
 }
@@ -431,7 +519,7 @@ static void note(char c) {
         st.order[n] = c;
 }
 
-static enum mech_verdict first_issued(void *m, int32_t op, uint64_t now) {
+static enum mech_verdict first_take(void *m, int32_t op, uint64_t now) {
     (void)m, (void)now;
     note('a');
     st.waits = op;
@@ -444,13 +532,13 @@ static uint64_t one_at_a_time(void *m, uint64_t ready, uint64_t now) {
 }
 
 static void first_tick(void *m, uint64_t now) {
-    (void)m;
+    (void)m, (void)now;
     if (st.waits == CORE_NONE || !core_collector_free(mech_sm))
         return;
     int32_t op = st.waits;
     st.waits = CORE_NONE;
     note('.');
-    core_collect(mech_sm, op, now);
+    core_collect(mech_sm, op);
 }
 
 static uint64_t first_next(const void *m, uint64_t now) {
@@ -476,10 +564,14 @@ static void first_written(void *m, int32_t op, uint32_t k) {
         core_retire(mech_sm, op);
 }
 
-static enum mech_verdict second_issued(void *m, int32_t op, uint64_t now) {
-    (void)m, (void)op, (void)now;
+static void second_issued(void *m, int32_t op) {
+    (void)m, (void)op;
+    note('i');
+}
+
+static void second_collected(void *m, int32_t op) {
+    (void)m, (void)op;
     note('b');
-    return MECH_PASS;
 }
 
 static void second_written(void *m, int32_t op, uint32_t k) {
@@ -492,19 +584,18 @@ static void second_retire(void *m, int32_t op) {
     note(';');
 }
 
-/* An op that the first mechanism takes is seen by the second when the first lets it go; of a write the one
- * that took the result hears last, as it may end the op. */
+/* Others see an op that the first mechanism takes when it issues and when the first lets it go; of a write
+ * the one that took the result hears last, as it may end the op. */
 static void test_stack(void **state) {
     (void)state;
-    static const struct mech_points first = {.eligible = one_at_a_time,
-                                             .issued = first_issued,
-                                             .tick = first_tick,
-                                             .next = first_next,
-                                             .result = first_result,
-                                             .written = first_written},
-                                    second = {.issued = second_issued,
-                                              .written = second_written,
-                                              .retire = second_retire};
+    static const struct mech_points first = {.life = {.tick = first_tick, .next = first_next},
+                                             .gate = {.eligible = one_at_a_time},
+                                             .front = {.take = first_take},
+                                             .back = {.result = first_result, .written = first_written}},
+                                    second = {.watch = {.issued = second_issued,
+                                                        .collected = second_collected,
+                                                        .written = second_written,
+                                                        .retire = second_retire}};
     static const struct mech_points *const both[] = {&first, &second};
     struct rig r;
     memset(&st, 0, sizeof st);
@@ -513,7 +604,7 @@ static void test_stack(void **state) {
                   KERNELS KERNEL("k", "mul.wide.u32 %l2, %r0, %r0; st.global.u64 [%l1], %l2;"), 2, both);
     rig_run(&r, "k", 1, 1, (struct rig_params){0});
     assert_int_equal(rig_word(&r, 0), 0);
-    assert_non_null(strstr(st.order, "a.b"));
+    assert_non_null(strstr(st.order, "ia.b"));
     assert_non_null(strstr(st.order, "rvw;"));   /* one word */
     assert_non_null(strstr(st.order, "rvwvw;")); /* two */
     for (const char *c = st.order; *c; c++)      /* nobody else is ever first */
@@ -524,9 +615,12 @@ static void test_stack(void **state) {
 /* ---- the registry ---- */
 
 static void expect_message(const char *text, const char *want) {
+    struct mech_registry r;
     struct mech_set s;
     struct diag d = {0};
-    assert_int_equal(mech_select(&s, text, &d), !want);
+    mech_registry_init(&r);
+    assert_int_equal(mech_select(&s, &r, text, &d), !want);
+    mech_registry_free(&r);
     if (want && !strstr(str_text(&d.text), want))
         fail_msg("'%s' is not in\n%s", want, str_text(&d.text));
     diag_free(&d);
@@ -545,56 +639,87 @@ static void test_names(void **state) {
     expect_message("wir+", "the name of a mechanism is missing");
     expect_message("+wir", "the name of a mechanism is missing");
     expect_message("wir+wir-r", "'wir' and 'wir-r' cannot be stacked: both are models of one mechanism");
-    expect_message("toy+wir", "'toy' and 'wir' cannot be stacked: both supply results");
+    expect_message("toy+wir", "'toy' and 'wir' cannot be stacked: both take instructions between issue");
 }
 
-/* Each claim excludes; order decides who acts first; there is an end to stacking. */
-static void test_claims(void **state) {
+/* Each group that has an owner excludes a second one; order decides who acts first; there is an end to
+ * stacking. */
+static void test_owners(void **state) {
     (void)state;
     struct mechanism mech[MECH_MAX + 1];
-    struct mech_model model[MECH_MAX + 1];
-    for (uint32_t k = 0; k <= MECH_MAX; k++) {
-        mech[k] = (struct mechanism){.name = "m", .order = MECH_MAX - k};
-        model[k] = (struct mech_model){.name = &"abcdefgh"[k], .mechanism = &mech[k]};
-    }
+    for (uint32_t k = 0; k <= MECH_MAX; k++)
+        mech[k] = (struct mechanism){.name = &"abcdefgh"[k], .order = MECH_MAX - k};
     struct mech_set s = {0};
     struct diag d = {0};
     for (uint32_t k = 0; k < MECH_MAX; k++)
-        assert_true(mech_add(&s, &model[k], &d));
+        assert_true(mech_add(&s, &mech[k], NULL, &d));
     for (uint32_t k = 0; k < MECH_MAX; k++)
-        assert_ptr_equal(s.at[k], &model[MECH_MAX - 1 - k]);
-    assert_false(mech_add(&s, &model[MECH_MAX], &d));
+        assert_ptr_equal(s.at[k], &mech[MECH_MAX - 1 - k]);
+    assert_false(mech_add(&s, &mech[MECH_MAX], NULL, &d));
     assert_non_null(strstr(str_text(&d.text), "at most 4 mechanisms"));
-    static const struct {
-        enum mech_claim claim;
-        const char *words;
-    } claims[] = {
-        {MECH_REGISTERS, "registers values live"},
-        {MECH_BANKS, "arbitrate"},
-        {MECH_STREAM, "fetches"},
-        {MECH_LANES, "lanes execute"},
-        {MECH_FRONT, "between issue"},
-        {MECH_FORMS, "store the lanes"},
-        {MECH_BACK, "between execution"},
-        {MECH_SUPPLY, "supply"},
-        {MECH_MEMORY, "access memory"},
-    };
-    for (size_t k = 0; k < sizeof claims / sizeof *claims; k++) {
+    struct mech_points one[MECH_GROUPS_ALL] = {0}; /* each with one group */
+#define X(group, what) one[MECH_##group].group = all_points.group;
+    MECH_GROUPS(X)
+#undef X
+    for (uint32_t g = 0; g < MECH_GROUPS_ALL; g++) {
+        const char *what = mech_group_what((enum mech_group)g);
         diag_free(&d);
         d = (struct diag){0};
         s.n = 0;
-        mech[0].claims = mech[1].claims = claims[k].claim;
-        assert_true(mech_add(&s, &model[0], &d));
-        assert_false(mech_add(&s, &model[1], &d));
-        assert_non_null(strstr(str_text(&d.text), claims[k].words));
+        mech[0].points = mech[1].points = one[g];
+        assert_int_equal(mech_owns(&one[g]), 1u << g);
+        assert_true(mech_add(&s, &mech[0], NULL, &d));
+        assert_int_equal(mech_add(&s, &mech[1], NULL, &d), !what);
+        if (what)
+            assert_non_null(strstr(str_text(&d.text), what));
     }
     diag_free(&d);
+    d = (struct diag){0};
+    s.n = 0;
+    /* What must see every instruction stands beside no one who skips. */
+    mech[0].points = (struct mech_points){.watch = {.every = true}};
+    mech[1].points = (struct mech_points){.stream = {.decoded = decoded}};
+    assert_true(mech_add(&s, &mech[1], NULL, &d));
+    assert_false(mech_add(&s, &mech[0], NULL, &d));
+    assert_non_null(strstr(str_text(&d.text), "pass over instructions"));
+    diag_free(&d);
+    d = (struct diag){0};
+    s.n = 0;
+    mech[0].points = (struct mech_points){.stream = {.own_code = true}};
+    mech[1].points = one[MECH_registers];
+    assert_true(mech_add(&s, &mech[1], NULL, &d));
+    assert_false(mech_add(&s, &mech[0], NULL, &d));
+    assert_non_null(strstr(str_text(&d.text), "registers of instructions"));
+    diag_free(&d);
+}
+
+/* A mechanism that lacks a point which another of its points needs is refused. */
+static void test_whole(void **state) {
+    (void)state;
+    static const struct {
+        struct mech_points points;
+        const char *words;
+    } wrong[] = {
+        {{.life = {.tick = tick}}, "life.next"},         {{.registers = {.fill = fill}}, "needs both"},
+        {{.registers = {.place = place}}, "needs both"}, {{.back = {.result = take_result}}, "needs both"},
+        {{.front = {.every = true}}, "front.take"},
+    };
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        struct mechanism mech = {.name = "half", .points = wrong[k].points};
+        struct mech_set s = {0};
+        struct diag d = {0};
+        assert_false(mech_add(&s, &mech, NULL, &d));
+        assert_non_null(strstr(str_text(&d.text), "'half' is not whole"));
+        assert_non_null(strstr(str_text(&d.text), wrong[k].words));
+        diag_free(&d);
+    }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_passive), cmocka_unit_test(test_cut),   cmocka_unit_test(test_describe),
-        cmocka_unit_test(test_stack),   cmocka_unit_test(test_names), cmocka_unit_test(test_claims),
+        cmocka_unit_test(test_stack),   cmocka_unit_test(test_names), cmocka_unit_test(test_owners),
+        cmocka_unit_test(test_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,7 +70,7 @@ static struct sample sample(uint32_t kernel, struct rp_options o, bool sleep) {
     struct rig r;
     struct sample s = {0};
     open_mixed(&r, &o);
-    r.g->machine = machine_create(&r.g->cfg, &r.g->mechs, false);
+    r.g->machine = machine_create(&r.g->config, &r.g->mechs, false);
     r.g->machine->core.sleep = sleep;
     s.cycles = run_kernel(&r, kernel);
     struct rp_totals t = rp_totals(r.g);
@@ -171,8 +171,9 @@ static void clock_goes_on(void **state) {
         rig_run(&r, "ticks", 1, 32, (struct rig_params){.n = 50});
         assert_int_equal(rp_totals(r.g).last, RP_TIMED_PART);
         memcpy(&last, (const void *)(uintptr_t)(r.buffer + 8), 8);
-        /* After the cut an instruction takes one tick; it is one of a few hundred. */
-        assert_true(last > n && last < n + 1000);
+        /* After the cut an instruction takes one tick, of which there are a few hundred, and a reading of the
+         * clock takes twenty. */
+        assert_true(last > n && last < n + 2000);
         rig_close(&r);
     }
 }

@@ -240,15 +240,18 @@ static void test_isas_agree(void **state) {
                                 .lanes = draw(3) ? ~0u : draw(UINT32_MAX) | 1,
                                 .layer = in[3],
                                 .coord = {in[0], in[1], in[2]}};
+        struct tex_request tiled;
         q.gather = q.float_coords && (q.geom == TEX_2D || q.geom == TEX_A2D) && draw(3) == 0;
         for (unsigned l = 0; l < WARP_LANES; l++) {
             for (unsigned k = 0; k < 3; k++)
                 in[k][l] = q.float_coords ? word(some_float()) : draw(24) - 2;
             in[3][l] = draw(5) - 1;
         }
+        tiled = q;
+        tiled.tiled = draw(2);
         assert_true(lane_use("generic"));
         tex_sample(&q, round % 4, plain);
-        uint32_t n = tex_footprint(&q, at[0], lane[0]);
+        uint32_t n = tex_footprint(&tiled, at[0], lane[0]);
         for (unsigned k = 0; k < 2; k++) {
             if (!lane_use(isas[k]))
                 continue;
@@ -256,7 +259,7 @@ static void test_isas_agree(void **state) {
             for (unsigned l = 0; l < WARP_LANES; l++)
                 for (unsigned c = 0; c < 4 && q.lanes >> l & 1; c++)
                     assert_int_equal(out[c][l], plain[c][l]);
-            assert_int_equal(tex_footprint(&q, at[1], lane[1]), n);
+            assert_int_equal(tex_footprint(&tiled, at[1], lane[1]), n);
             assert_memory_equal(at[1], at[0], n * sizeof *at[0]);
             assert_memory_equal(lane[1], lane[0], n);
         }
@@ -273,7 +276,7 @@ static unsigned lines_of(const struct rp_tex_desc *t, unsigned dx, unsigned dy) 
         x[l] = l * dx;
         y[l] = l * dy;
     }
-    struct tex_request q = {.t = t, .geom = TEX_2D, .lanes = ~0u, .coord = {x, y, x}};
+    struct tex_request q = {.t = t, .geom = TEX_2D, .tiled = true, .lanes = ~0u, .coord = {x, y, x}};
     uint32_t n = tex_footprint(&q, at, lane), lines = 0;
     assert_int_equal(n, WARP_LANES);
     for (uint32_t i = 0; i < n; i++) {

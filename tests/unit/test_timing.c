@@ -4,7 +4,7 @@
  * from each other, so that what starting, fetching and ending cost cancels out. */
 #include <stdio.h>
 
-#include "mem/spec.h"
+#include "gpu/mem_spec.h"
 #include "timing_rig.h"
 
 /* Registers and parameters as every generated kernel has them. %r4 to %r15, %f2 and %d2 are for the body; %r1
@@ -97,6 +97,7 @@ static void open_chain(struct rig *r, const char *const *set, const char *text) 
     for (uint32_t i = 5; set && set[i - 5]; i++)
         all[i] = set[i - 5];
     rig_open(r, "gtx480", all, false, text);
+    rig_zero(r); /* chains of loads go on from what they loaded */
     if (rp_module_has_texref(r->m, "words"))
         bind(r);
 }
@@ -298,7 +299,7 @@ static uint64_t client_alone(const struct gpu_config *c, enum mem_client client,
     uint64_t now = 0, sum = 0, last = 0;
     for (uint32_t i = 0; i < n; i++) {
         struct coalescer_inst ci = {.mask = 1, .bytes = 8, .kind = kind, .flags = flags};
-        struct coalescer_spec cs = coalescer_spec(c);
+        struct coalescer_spec cs = {.line = (uint32_t)c->cache_line};
         uint64_t all[MEM_LANES] = {addr[i]};
         struct mem_access x[COALESCER_MAX];
         struct mem_done done;
@@ -334,8 +335,8 @@ static void test_cache_latency(void **state) {
     struct rig r;
     char *text = loop("", "", 1);
     open_chain(&r, NULL, text);
-    uint64_t twice[2] = {4096, 4096}, once = memory_alone(&r.g->cfg, twice, 1, MEM_LOAD, MEM_BYPASS);
-    int64_t l2 = (int64_t)(memory_alone(&r.g->cfg, twice, 2, MEM_LOAD, MEM_BYPASS) - once);
+    uint64_t twice[2] = {4096, 4096}, once = memory_alone(r.g->cfg, twice, 1, MEM_LOAD, MEM_BYPASS);
+    int64_t l2 = (int64_t)(memory_alone(r.g->cfg, twice, 2, MEM_LOAD, MEM_BYPASS) - once);
     rig_close(&r);
     free(text);
     /* Out of the SM, into L2 and the network back, and into registers: a cycle each; a sector is two flits.
@@ -350,8 +351,8 @@ static void test_fence(void **state) {
     struct rig r;
     char *text = loop("", "", 1);
     open_chain(&r, NULL, text);
-    uint64_t twice[2] = {4096, 4096}, once = memory_alone(&r.g->cfg, twice, 1, MEM_STORE, 0);
-    int64_t store = (int64_t)(memory_alone(&r.g->cfg, twice, 2, MEM_STORE, 0) - once);
+    uint64_t twice[2] = {4096, 4096}, once = memory_alone(r.g->cfg, twice, 1, MEM_STORE, 0);
+    int64_t store = (int64_t)(memory_alone(r.g->cfg, twice, 2, MEM_STORE, 0) - once);
     rig_close(&r);
     free(text);
     static const char *const faster[] = {"l2.latency=119", NULL};
@@ -389,7 +390,7 @@ static void test_dram_latency(void **state) {
             memcpy((void *)(uintptr_t)addr[k], &(uint64_t){addr[k] + STRIDE}, 8);
         }
         cycles[i] = rig_run(&r, "k", 1, 1, times((uint32_t)lengths[i]));
-        alone[i] = memory_alone(&r.g->cfg, addr, (uint32_t)lengths[i], MEM_LOAD, 0);
+        alone[i] = memory_alone(r.g->cfg, addr, (uint32_t)lengths[i], MEM_LOAD, 0);
         assert_int_equal(rig_counter(&r, "dram.reads") > lengths[i], 1);
         rig_close(&r);
     }
@@ -440,7 +441,7 @@ static void test_texture_latency(void **state) {
             memcpy((void *)(uintptr_t)addr[k], &(uint32_t){(k + 1) * STRIDE / 4}, 4);
         }
         cycles[i] = rig_run(&r, "k", 1, 1, times((uint32_t)lengths[i]));
-        alone[i] = client_alone(&r.g->cfg, MEM_TEXTURE, addr, (uint32_t)lengths[i], MEM_LOAD, 0);
+        alone[i] = client_alone(r.g->cfg, MEM_TEXTURE, addr, (uint32_t)lengths[i], MEM_LOAD, 0);
         assert_int_equal(rig_counter(&r, "texcache.read_misses"), lengths[i]);
         rig_close(&r);
     }
@@ -502,7 +503,7 @@ static double share_of_peak(const char *gpu, const char *kernel, uint32_t grid, 
     struct rig r;
     char *text = rig_file("stream.ptx");
     rig_open(&r, gpu, NULL, false, text);
-    const struct gpu_config *c = &r.g->cfg;
+    const struct gpu_config *c = r.g->cfg;
     double peak = c->dram_bus / 8.0 * 2 * c->clock_dram / c->clock_sm; /* bytes a cycle */
     double burst = c->dram_bus / c->l2_partitions * c->dram_burst / 8, cycles[2], moved[2];
     bool rounds = !strcmp(kernel, "stream"); /* n is how long it runs; else the grid is */
@@ -557,6 +558,7 @@ static void check_resident(const char *kernel, uint32_t threads, uint32_t shared
     for (uint32_t more = 0; more < 2; more++) {
         static const char *const set[] = {"device.sms=2", NULL};
         rig_open(&r, "gtx480", set, false, text);
+        rig_zero(&r);
         r.g->opt.watchdog = 300000;
         struct rig_params p = {.n = 2 * fit + more};
         enum rp_status s = rig_try(&r, kernel, 2 * (fit + more), threads, shared, p, &report);
@@ -567,6 +569,31 @@ static void check_resident(const char *kernel, uint32_t threads, uint32_t shared
         assert_int_equal(rp_kernel_occupancy(rp_module_kernel(r.m, kernel), threads, shared), fit);
         rig_close(&r);
     }
+    free(text);
+}
+
+/* A GPU of shorter lines makes a request for each of them, fetches as many bytes, and reads as much code. */
+static void test_lines(void **state) {
+    (void)state;
+    char *text = rig_file("stream.ptx");
+    uint64_t bytes[3], fetches[3];
+    for (uint32_t k = 0; k < 3; k++) {
+        char line[32];
+        snprintf(line, sizeof line, "cache.line=%u", 32u << k);
+        const char *const set[] = {line, "device.sms=2", "fetch.width=8", "fetch.buffer=8", NULL};
+        struct rig r;
+        rig_open(&r, "gtx1080ti", set, false, text);
+        rig_run(&r, "stream", 2, 64, times(4));
+        uint64_t loads = rig_counter(&r, "insts.load.global");
+        assert_int_equal(loads, 2 * 2 * 4 * 8);
+        assert_int_equal(rig_counter(&r, "global.lines"), loads << (2 - k)); /* its store has no lanes */
+        assert_int_equal(rig_counter(&r, "l1.read_sectors"), 4 * loads);
+        bytes[k] = 32 * rig_counter(&r, "l1.sectors_fetched");
+        fetches[k] = rig_counter(&r, "fetch.requests");
+        rig_close(&r);
+    }
+    assert_true(bytes[0] == bytes[1] && bytes[1] == bytes[2]);
+    assert_true(fetches[0] > fetches[1]); /* four instructions at most in a line, not eight */
     free(text);
 }
 
@@ -611,7 +638,7 @@ int main(void) {
         cmocka_unit_test(test_fence),           cmocka_unit_test(test_constants),
         cmocka_unit_test(test_texture_latency), cmocka_unit_test(test_texture_lines),
         cmocka_unit_test(test_surfaces),        cmocka_unit_test(test_bandwidth),
-        cmocka_unit_test(test_occupancy),
+        cmocka_unit_test(test_lines),           cmocka_unit_test(test_occupancy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

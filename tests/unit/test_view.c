@@ -79,13 +79,13 @@ static uint32_t few_stores(void *m, uint32_t warp, const struct xinst *i, uint32
 /* Both words of thread t. */
 static void expect_paths(const struct rig *r, uint32_t t, uint32_t n, uint32_t x, bool flip) {
     assert_int_equal(rig_word(r, t), 1000 + (t >= x ? 128 : (128 + n * (n - 1) / 2) ^ (flip ? 256 : 0)));
-    assert_int_equal(rig_word(r, 64 + t), t < x ? 0 : t);
+    assert_int_equal(rig_word(r, 64 + t), t < x ? (uint32_t)RIG_FILL : t);
 }
 
 static void test_lanes(void **state) {
     (void)state;
     struct rig r;
-    static const struct mech_points alu = {.lanes = even_lanes}, store = {.lanes = few_stores};
+    static const struct mech_points alu = {.lanes = {even_lanes}}, store = {.lanes = {few_stores}};
     run(&r, &alu, NULL, "plain", 64, 0, 0);
     for (uint32_t t = 0; t < 64; t++)
         assert_int_equal(rig_word(&r, t), t % 2 ? 3 * t : (3 * t) ^ 5);
@@ -99,7 +99,7 @@ static void test_lanes(void **state) {
     /* Lanes that are left out do not access memory. */
     run(&r, &store, NULL, "plain", 32, 0, 0);
     for (uint32_t t = 0; t < 32; t++)
-        assert_int_equal(rig_word(&r, t), t < 8 ? (3 * t) ^ 5 : 0);
+        assert_int_equal(rig_word(&r, t), t < 8 ? (3 * t) ^ 5 : (uint32_t)RIG_FILL);
     assert_int_equal(rig_counter(&r, "lanes.ldst"), 8);
     rig_close(&r);
 }
@@ -115,7 +115,7 @@ static void change_source(void *m, uint32_t warp, const struct xinst *i, uint32_
 static void test_operands(void **state) {
     (void)state;
     struct rig r;
-    run(&r, &(struct mech_points){.operands = change_source}, NULL, "plain", 32, 0, 0);
+    run(&r, &(struct mech_points){.values = {change_source}}, NULL, "plain", 32, 0, 0);
     for (uint32_t t = 0; t < 32; t++)
         assert_int_equal(rig_word(&r, t), t ^ 5);
     rig_close(&r);
@@ -130,84 +130,231 @@ static uint64_t fetch_late(void *m, uint64_t wanting, uint64_t now) {
     return now < s.at ? wanting & ~UINT64_C(2) : wanting;
 }
 
-/* Skips XOR; the instruction before must not have brought it along. */
+/* Every XOR that a warp is going to fetch, as far as it is known. */
+static void skip_ahead(uint32_t slot) {
+    const struct core_warp *cw = &mech_sm->warps[slot];
+    for (uint32_t pc = cw->fetch_pc, k = 0; k < CORE_AHEAD && !cw->needs[pc].control; pc++, k++)
+        if (is_op(&cw->x->img->code[pc], OP_XOR) &&
+            !(pc - cw->fetch_pc < CORE_AHEAD && cw->skips >> (pc - cw->fetch_pc) & 1)) {
+            core_skip(mech_sm, slot, pc);
+            s.count++;
+        }
+}
+
 static uint64_t skip_xor(void *m, uint64_t wanting, uint64_t now) {
     (void)m, (void)now;
-    uint64_t may = wanting;
     for (uint64_t left = wanting; left; left &= left - 1) {
         uint32_t slot = (uint32_t)__builtin_ctzll(left);
-        const struct core_warp *cw = &mech_sm->warps[slot];
-        if (!is_op(&mech_sm->x->img->code[cw->next + cw->buffered], OP_XOR))
-            continue;
-        if (cw->buffered) {
-            may &= ~(UINT64_C(1) << slot);
-            continue;
-        }
-        core_skip(mech_sm, slot, 1);
-        s.count++;
+        if (core_can_skip(mech_sm, slot))
+            skip_ahead(slot);
     }
-    return may;
+    return wanting;
+}
+
+static uint64_t one_by_one(void *m, uint64_t wanting, uint64_t now) {
+    (void)m, (void)now;
+    for (uint64_t left = wanting; left; left &= left - 1)
+        core_fetch_most(mech_sm, (uint32_t)__builtin_ctzll(left), 1);
+    return wanting;
 }
 
 static void test_fetch(void **state) {
     (void)state;
     struct rig r;
     uint64_t base = cycles_of(NULL, NULL, "plain", 64, 0, 0);
-    run(&r, &(struct mech_points){.fetch = fetch_late}, NULL, "plain", 64, 0, 0);
+    run(&r, &(struct mech_points){.stream = {fetch_late}}, NULL, "plain", 64, 0, 0);
     assert_true(r.cycles > 5000 && r.cycles < 5000 + base);
     assert_int_equal(rig_word(&r, 63), 189 ^ 5);
     rig_close(&r);
 
-    static const struct mech_points skips = {.fetch = skip_xor};
-    run(&r, &skips, "fetch.width=1", "plain", 64, 0, 0);
-    assert_int_equal(s.count, 2);
-    assert_int_equal(rig_counter(&r, "lanes.logic"), 0);
-    for (uint32_t t = 0; t < 64; t++)
-        assert_int_equal(rig_word(&r, t), 3 * t);
+    run(&r, &(struct mech_points){.stream = {one_by_one}}, "fetch.width=4", "plain", 64, 0, 0);
+    assert_int_equal(rig_word(&r, 63), 189 ^ 5);
+    assert_int_equal(rig_counter(&r, "fetch.insts"),
+                     rig_counter(&r, "fetch.requests") - rig_counter(&r, "fetch.stalls"));
     rig_close(&r);
-    /* The last instruction of a path: the warp goes on with the other one. */
-    run(&r, &skips, "fetch.width=1", "paths", 32, 4, 20);
-    assert_int_equal(s.count, 1);
-    assert_int_equal(rig_counter(&r, "global.accesses"), 2); /* it fetched what it then executed */
+
+    static const char *const widths[] = {"fetch.width=1", "fetch.width=2", "fetch.width=8"};
+    static const struct mech_points skips = {.stream = {skip_xor}};
+    for (uint32_t k = 0; k < 3; k++) {
+        run(&r, NULL, widths[k], "plain", 64, 0, 0);
+        uint64_t fetched = rig_counter(&r, "fetch.insts");
+        rig_close(&r);
+        run(&r, &skips, widths[k], "plain", 64, 0, 0);
+        assert_int_equal(s.count, 2);
+        assert_int_equal(rig_counter(&r, "lanes.logic"), 0);
+        assert_int_equal(rig_counter(&r, "fetch.insts"), fetched - 2);
+        for (uint32_t t = 0; t < 64; t++)
+            assert_int_equal(rig_word(&r, t), 3 * t);
+        rig_close(&r);
+    }
+    /* Warps of several paths cannot skip: what they fetch need not come next. */
+    run(&r, &skips, NULL, "paths", 32, 4, 20);
+    assert_int_equal(s.count, 0);
     for (uint32_t t = 0; t < 32; t++)
-        expect_paths(&r, t, 4, 20, false);
+        expect_paths(&r, t, 4, 20, true);
     rig_close(&r);
 }
 
-/* Drops XOR from the buffer. */
-static void drop_xor(void *m, uint64_t now) {
+/* A kernel of n rounds of work, behind `shift` instructions, with and without an XOR behind every
+ * instruction of it. */
+static char *padded(uint32_t shift, bool padding) {
+    struct str text = {0};
+    str_printf(&text,
+               "%s.visible .entry k(.param .u64 buffer, .param .u32 n, .param .u32 x)\n"
+               "{ .reg .b32 %%r<16>; .reg .b64 %%l<4>; .reg .pred %%p<4>;\n"
+               "ld.param.u64 %%l0, [buffer]; ld.param.u32 %%r8, [n]; ld.param.u32 %%r9, [x];\n"
+               "mov.u32 %%r0, %%tid.x; mul.wide.u32 %%l1, %%r0, 4; add.u64 %%l1, %%l0, %%l1;\n"
+               "mov.u32 %%r2, 0; mov.u32 %%r7, %%r0;\n",
+               KERNELS);
+    for (uint32_t k = 0; k < 4; k++)
+        str_printf(&text, "mov.u32 %%r%u, %u;\n", 3 + k, k);
+    for (uint32_t k = 0; k < shift; k++)
+        str_printf(&text, "mad.lo.u32 %%r3, %%r3, %%r9, %%r0;\n");
+    str_printf(&text, "LOOP:\n");
+    for (uint32_t k = 0; k < 40; k++) {
+        str_printf(&text, "mad.lo.u32 %%r%u, %%r%u, %%r9, %%r0;\n", 3 + k % 4, 3 + k % 4);
+        if (padding)
+            str_printf(&text, "xor.b32 %%r7, %%r7, %%r%u;\n", 3 + (k + 1) % 4);
+    }
+    str_printf(&text, "add.u32 %%r2, %%r2, 1; setp.lt.u32 %%p0, %%r2, %%r8; @%%p0 bra LOOP;\n");
+    for (uint32_t k = 0; k < 4; k++)
+        str_printf(&text, "add.u32 %%r7, %%r7, %%r%u;\n", 3 + k);
+    str_printf(&text, "st.global.u32 [%%l1], %%r7; exit; }\n");
+    return text.at;
+}
+
+static uint64_t padded_cycles(const struct mech_points *p, const char *set, char *text, uint32_t *word) {
+    struct rig r;
+    memset(&s, 0, sizeof s);
+    mech_rig_open(&r, "darsie", set, text, p != NULL, &p);
+    uint64_t cycles = rig_run(&r, "k", 2, 512, (struct rig_params){.n = 80, .x = 3});
+    *word = rig_word(&r, 77);
+    rig_close(&r);
+    free(text);
+    return cycles;
+}
+
+/* Skipping is as good as taking the instructions out of the code, whatever a fetch brings and wherever a line
+ * begins. The code is longer, so that its first run through misses the instruction cache more often. */
+static void test_skip_cycles(void **state) {
+    (void)state;
+    static const char *const sets[] = {"fetch.width=1", "fetch.width=2", "fetch.width=3 fetch.buffer=4",
+                                       "fetch.width=8 fetch.buffer=8", "fetch.buffer=8"};
+    static const struct mech_points skips = {.stream = {skip_xor}};
+    for (uint32_t k = 0; k < sizeof sets / sizeof *sets; k++)
+        for (uint32_t shift = 0; shift < 4; shift++) {
+            uint32_t base_word, without_word, with_word;
+            uint64_t base = padded_cycles(NULL, sets[k], padded(shift, true), &base_word),
+                     without = padded_cycles(NULL, sets[k], padded(shift, false), &without_word),
+                     with = padded_cycles(&skips, sets[k], padded(shift, true), &with_word);
+            if (with * 100 > without * 105 || with * 105 < without * 100)
+                fail_msg("%s, %u before: %llu cycles, %llu without the instructions, %llu when skipped",
+                         sets[k], shift, (unsigned long long)base, (unsigned long long)without,
+                         (unsigned long long)with);
+            assert_true(base * 10 > without * 13);
+            assert_int_equal(with_word, without_word);
+            assert_int_not_equal(with_word, base_word);
+        }
+}
+
+/* XOR is dropped when it is decoded, or waits there for a while. */
+static enum mech_decode drop_xor(void *m, uint32_t warp, uint32_t pc, uint64_t now) {
     (void)m, (void)now;
-    for (uint64_t left = mech_sm->resident & mech_sm->valid; left; left &= left - 1) {
-        uint32_t slot = (uint32_t)__builtin_ctzll(left);
-        const struct core_warp *cw = &mech_sm->warps[slot];
-        if (!cw->w->live || !is_op(&mech_sm->x->img->code[cw->next], OP_XOR))
-            continue;
-        core_skip(mech_sm, slot, 1);
-        s.count++;
+    if (!is_op(&mech_sm->warps[warp].x->img->code[pc], OP_XOR))
+        return DECODE_KEEP;
+    s.count++;
+    return DECODE_DROP;
+}
+
+static enum mech_decode hold_xor(void *m, uint32_t warp, uint32_t pc, uint64_t now) {
+    (void)m;
+    if (!is_op(&mech_sm->warps[warp].x->img->code[pc], OP_XOR))
+        return DECODE_KEEP;
+    if (!s.at)
+        s.at = now + 3000;
+    return now < s.at ? DECODE_WAIT : DECODE_KEEP;
+}
+
+/* What was skipped or dropped takes effect when the path passes over it. */
+static void perform(void *m, uint32_t warp, uint32_t pc) {
+    (void)m;
+    struct core_warp *cw = &mech_sm->warps[warp];
+    assert_true(is_op(&cw->x->img->code[pc], OP_XOR));
+    assert_int_equal(simt_top(cw->w)->pc, pc);
+    warp_step(cw->x, cw->w);
+    assert_int_equal(simt_top(cw->w)->pc, pc + 1);
+}
+
+static void test_passed(void **state) {
+    (void)state;
+    static const char *const sets[] = {"fetch.width=1", "fetch.width=3 fetch.buffer=4", "fetch.buffer=8"};
+    static const struct mech_points both[] = {{.stream = {.fetch = skip_xor, .passed = perform}},
+                                              {.stream = {.decoded = drop_xor, .passed = perform}}};
+    for (uint32_t k = 0; k < sizeof sets / sizeof *sets; k++)
+        for (uint32_t shift = 0; shift < 4; shift++) {
+            uint32_t base_word, with_word, dropped_word;
+            uint64_t base = padded_cycles(NULL, sets[k], padded(shift, true), &base_word),
+                     with = padded_cycles(&both[0], sets[k], padded(shift, true), &with_word);
+            padded_cycles(&both[1], sets[k], padded(shift, true), &dropped_word);
+            assert_int_equal(with_word, base_word);
+            assert_int_equal(dropped_word, base_word);
+            assert_true(with < base);
+        }
+}
+
+static void test_decoded(void **state) {
+    (void)state;
+    struct rig r;
+    static const char *const widths[] = {"fetch.width=1", "fetch.width=2", "fetch.width=8"};
+    for (uint32_t k = 0; k < 3; k++) {
+        run(&r, NULL, widths[k], "plain", 64, 0, 0);
+        uint64_t base = r.cycles, fetched = rig_counter(&r, "fetch.insts");
+        rig_close(&r);
+        run(&r, &(struct mech_points){.stream = {.decoded = drop_xor}}, widths[k], "plain", 64, 0, 0);
+        assert_int_equal(s.count, 2);
+        assert_int_equal(rig_counter(&r, "fetch.insts"), fetched);
+        assert_int_equal(rig_counter(&r, "lanes.logic"), 0);
+        for (uint32_t t = 0; t < 64; t++)
+            assert_int_equal(rig_word(&r, t), 3 * t);
+        rig_close(&r);
+        run(&r, &(struct mech_points){.stream = {.decoded = hold_xor}}, widths[k], "plain", 64, 0, 0);
+        assert_true(r.cycles > 3000 && r.cycles < 3000 + base);
+        assert_int_equal(rig_counter(&r, "fetch.insts"), fetched);
+        assert_int_equal(rig_word(&r, 63), 189 ^ 5);
+        rig_close(&r);
     }
 }
 
-/* The same for instructions that were fetched: those behind them in the buffer stay there. */
-static void test_drop(void **state) {
+/* ---- blocks ---- */
+
+static bool alone(void *m, uint32_t warps) {
+    (void)m;
+    assert_int_equal(warps, 2);
+    s.count++;
+    return !mech_sm->nblocks;
+}
+
+static void most_blocks(void *m, uint32_t block, bool enters) {
+    (void)m, (void)block, (void)enters;
+    s.at = s.at > mech_sm->nblocks ? s.at : mech_sm->nblocks;
+}
+
+/* A mechanism lets the next block enter when the one before has left. */
+static void test_admit(void **state) {
     (void)state;
     struct rig r;
-    static const struct mech_points drops = {.tick = drop_xor};
-    run(&r, NULL, NULL, "plain", 64, 0, 0);
-    uint64_t fetched = rig_counter(&r, "fetch.insts");
-    rig_close(&r);
-    run(&r, &drops, NULL, "plain", 64, 0, 0);
-    assert_int_equal(s.count, 2);
-    assert_int_equal(rig_counter(&r, "fetch.insts"), fetched);
-    assert_int_equal(rig_counter(&r, "lanes.logic"), 0);
-    for (uint32_t t = 0; t < 64; t++)
-        assert_int_equal(rig_word(&r, t), 3 * t);
-    rig_close(&r);
-    run(&r, &drops, NULL, "paths", 32, 4, 20);
-    assert_int_equal(s.count, 1);
-    assert_int_equal(rig_counter(&r, "global.accesses"), 2);
-    for (uint32_t t = 0; t < 32; t++)
-        expect_paths(&r, t, 4, 20, false);
-    rig_close(&r);
+    static const struct mech_points p = {.life = {.admit = alone, .block = most_blocks}},
+                                    watches = {.life = {.block = most_blocks}},
+                                    *const points[] = {&p, &watches};
+    for (uint32_t k = 0; k < 2; k++) {
+        memset(&s, 0, sizeof s);
+        mech_rig_open(&r, "gtx480", NULL, kernels, 1, &points[k]);
+        rig_run(&r, "chain", 7, 64, (struct rig_params){.n = 9, .x = 3});
+        assert_int_equal(s.at, k ? 7 : 1);
+        assert_true(k || s.count > 7);
+        assert_int_equal(rig_counter(&r, "sm.blocks"), 7);
+        rig_close(&r);
+    }
 }
 
 /* ---- eligible ---- */
@@ -230,13 +377,13 @@ static void test_eligible(void **state) {
     struct rig r;
     char *report = NULL;
     uint64_t base = cycles_of(NULL, NULL, "plain", 32, 0, 0);
-    run(&r, &(struct mech_points){.eligible = late}, NULL, "plain", 32, 0, 0);
+    run(&r, &(struct mech_points){.gate = {late}}, NULL, "plain", 32, 0, 0);
     assert_int_equal(r.cycles, base + 1000);
     assert_int_equal(rig_counter(&r, "slot.mechanism"), 1000);
     assert_int_equal(s.count, 1000);
     rig_close(&r);
     /* A warp that is never let go is a hang, and the report says who. */
-    static const struct mech_points refuses = {.eligible = never}, *const points[] = {&refuses};
+    static const struct mech_points refuses = {.gate = {never}}, *const points[] = {&refuses};
     mech_rig_open(&r, "gtx480", NULL, kernels, 1, points);
     assert_int_equal(rig_try(&r, "plain", 1, 64, 0, (struct rig_params){0}, &report), RP_TIMEOUT);
     assert_non_null(strstr(report, "warp 0: is ready to issue"));
@@ -309,13 +456,13 @@ static void test_arbitrate(void **state) {
         uint32_t n = rig_counters(&r, base), last = rig_word(&r, 511);
         assert_true(rig_counter(&r, "rf.read.conflicts") > 0);
         rig_close(&r);
-        run(&r, &(struct mech_points){.arbitrate = same_arbiter}, settings[k], "banks", 512, 20, 3);
+        run(&r, &(struct mech_points){.banks = {same_arbiter}}, settings[k], "banks", 512, 20, 3);
         assert_int_equal(r.cycles, cycles);
         assert_int_equal(rig_counters(&r, same), n);
         assert_memory_equal(base, same, n * sizeof *base);
         rig_close(&r);
         for (int two = 0; two < 2; two++) {
-            run(&r, &(struct mech_points){.arbitrate = two ? pairs : youngest}, settings[k], "banks", 512, 20,
+            run(&r, &(struct mech_points){.banks = {two ? pairs : youngest}}, settings[k], "banks", 512, 20,
                 3);
             assert_true(s.count > 0);
             assert_int_equal(rig_word(&r, 511), last);
@@ -339,13 +486,14 @@ static enum mech_verdict take_access(void *m, int32_t op, uint64_t now) {
 
 static void test_access(void **state) {
     (void)state;
-    static const struct mech_points takes = {.access = take_access};
+    static const struct mech_points takes = {.memory = {.access = take_access}};
     enum { N = 6 };
     uint64_t base = cycles_of(NULL, NULL, "memory", 64, N, 0);
     struct rig r;
     memset(&s, 0, sizeof s);
     const struct mech_points *const points[] = {&takes};
     mech_rig_open(&r, "gtx480", NULL, kernels, 1, points);
+    rig_zero(&r);
     for (uint32_t t = 0; t < 64; t++)
         ((uint32_t *)(uintptr_t)r.buffer)[512 + t] = t;
     rig_run(&r, "memory", 1, 64, (struct rig_params){.n = N});
@@ -389,7 +537,7 @@ static void test_supply(void **state) {
     struct rig r;
     uint64_t writes[3];
     for (int k = 0; k < 3; k++) {
-        const struct mech_points p = {.issued = k == 2 ? supply_value : give_value};
+        const struct mech_points p = {.front = {.take = k == 2 ? supply_value : give_value}};
         run(&r, k ? &p : NULL, NULL, "plain", 32, 0, 0);
         for (uint32_t t = 0; k && t < 32; t++)
             assert_int_equal(rig_word(&r, t), 70 + t);
@@ -401,16 +549,23 @@ static void test_supply(void **state) {
     assert_int_equal(writes[2], writes[0] - 1);
 }
 
-static uint32_t slow(void *m, int32_t op, uint32_t lanes) {
+static struct mech_work slow(void *m, int32_t op, struct mech_work work) {
     (void)m;
     core_delay(mech_sm, op, 5);
     s.count++;
-    return lanes;
+    return work;
 }
 
-static uint32_t one_lane(void *m, int32_t op, uint32_t lanes) {
-    (void)m, (void)op, (void)lanes;
-    return 1;
+static struct mech_work one_lane(void *m, int32_t op, struct mech_work work) {
+    (void)m, (void)op;
+    work.lanes = 1;
+    return work;
+}
+
+static struct mech_work long_beats(void *m, int32_t op, struct mech_work work) {
+    (void)m, (void)op;
+    work.beats = 40;
+    return work;
 }
 
 /* Loops of dependent instructions, in which these take longest: what 50 times around more take. */
@@ -429,7 +584,8 @@ static uint64_t fifty(const struct mech_points *p, const char *kernel, const cha
 /* Every instruction of a chain takes five cycles more; lanes are for energy alone. */
 static void test_dispatch(void **state) {
     (void)state;
-    static const struct mech_points slower = {.dispatch = slow}, lanes = {.dispatch = one_lane};
+    static const struct mech_points slower = {.units = {slow}}, lanes = {.units = {one_lane}},
+                                    beats = {.units = {long_beats}};
     static const char *const slow_alu = "latency.alu=60", *const quick_alu = "latency.alu=4";
     assert_int_equal(fifty(&slower, "chain", slow_alu) - fifty(NULL, "chain", slow_alu), 50 * 4 * 5);
     assert_int_equal(fifty(&slower, "chase", quick_alu) - fifty(NULL, "chase", quick_alu), 50 * 5);
@@ -443,6 +599,9 @@ static void test_dispatch(void **state) {
     assert_int_equal(rig_counter(&r, "lanes.iadd"), iadd / 32);
     assert_int_equal(rig_word(&r, 31), 4 * 60 * 3);
     rig_close(&r);
+    /* 16 warps of a loop of six such instructions, in turn on two units: each keeps one busy. */
+    cycles = cycles_of(&beats, NULL, "chain", 512, 60, 3);
+    assert_true(cycles > 16 * 60 * 6 * 40 / 2 && cycles < 16 * 60 * 7 * 40 / 2 + 2000);
 }
 
 /* ---- reads for a mechanism ---- */
@@ -483,8 +642,8 @@ static void test_read(void **state) {
     uint64_t reads = rig_counter(&r, "rf.reads"), writes = rig_counter(&r, "rf.writes");
     rig_close(&r);
     run(&r,
-        &(struct mech_points){
-            .result = read_first, .read_done = then_write, .written = end_written, .arrays = nine_arrays},
+        &(struct mech_points){.back = {.result = read_first, .read_done = then_write, .written = end_written},
+                              .forms = {nine_arrays}},
         NULL, "plain", 64, 0, 0);
     assert_true(s.count > 0);
     assert_int_equal(s.ended, s.count);
@@ -500,50 +659,13 @@ static void test_read(void **state) {
 /* ---- instructions of the mechanism's own ---- */
 
 static struct inst own_inst;
-static struct xinst own = {.in = &own_inst,
-                           .kind = X_ALU,
-                           .nsw = 1,
-                           .ndw = 1,
-                           .guard = PRED_PT,
-                           .ps = {PRED_PT, PRED_PT},
-                           .pd = {PRED_PT, PRED_PT},
-                           .s = {POOL}};
-
-/* One of the slots, every tenth cycle, for an instruction of no warp. */
-static uint32_t own_slots(void *m, uint32_t sched, uint32_t free, uint64_t now) {
-    (void)m, (void)free;
-    if (sched || now % 10 || !core_collector_free(mech_sm))
-        return 0;
-    int32_t op = core_inject(mech_sm, CORE_OWN, &own, UINT32_MAX);
-    assert_int_not_equal(op, CORE_NONE);
-    core_collect(mech_sm, op, now);
-    s.count++;
-    return 1;
-}
-
-static void count_own(void *m, int32_t op) {
-    (void)m;
-    s.ended += mech_sm->ops[op].injected;
-}
-
-static void test_own_stream(void **state) {
-    (void)state;
-    struct rig r;
-    own_inst = inst_new(OP_MOV);
-    run(&r, NULL, NULL, "banks", 128, 50, 3);
-    uint64_t sp = rig_counter(&r, "unit.sp"), insts = rig_counter(&r, "sm.insts.warp"),
-             writes = rig_counter(&r, "rf.writes");
-    uint32_t last = rig_word(&r, 127);
-    rig_close(&r);
-    run(&r, &(struct mech_points){.slots = own_slots, .retire = count_own}, NULL, "banks", 128, 50, 3);
-    assert_true(s.count > 10 && s.ended >= s.count - 5 && s.ended <= s.count); /* the last are on their way */
-    assert_int_equal(rig_counter(&r, "slot.mechanism"), s.count);
-    assert_int_equal(rig_counter(&r, "sm.insts.warp"), insts);
-    assert_true(rig_counter(&r, "unit.sp") >= sp + s.ended);
-    assert_true(rig_counter(&r, "rf.writes") >= writes + s.ended);
-    assert_int_equal(rig_word(&r, 127), last);
-    rig_close(&r);
-}
+static struct core_own own = {.i = {.in = &own_inst,
+                                    .kind = X_ALU,
+                                    .nsw = 1,
+                                    .ndw = 1,
+                                    .guard = PRED_PT,
+                                    .ps = {PRED_PT, PRED_PT},
+                                    .pd = {PRED_PT, PRED_PT}}};
 
 /* A copy of the register that each XOR writes, by an op of the warp, while the scoreboard holds the register.
  */
@@ -552,10 +674,11 @@ static enum mech_verdict copy_too(void *m, int32_t op, uint64_t now) {
     const struct core_op *o = &mech_sm->ops[op];
     if (!is_op(o->i, OP_XOR))
         return MECH_PASS;
-    own.d = own.s[0] = o->i->d;
+    own.i.d = own.i.s[0] = o->i->d;
+    core_prepare(&own);
     s.op = core_inject(mech_sm, o->warp, &own, 0xff);
     assert_true(core_collector_free(mech_sm));
-    core_collect(mech_sm, s.op, now);
+    core_collect(mech_sm, s.op);
     core_finish(mech_sm, op, now + 500); /* the instruction itself comes much later */
     s.partner[0] = op;
     return MECH_TAKEN;
@@ -576,15 +699,14 @@ static void test_inject(void **state) {
     run(&r, NULL, NULL, "plain", 32, 0, 0);
     uint64_t cycles = r.cycles, reads = rig_counter(&r, "rf.reads"), writes = rig_counter(&r, "rf.writes");
     rig_close(&r);
-    run(&r, &(struct mech_points){.issued = copy_too, .retire = copy_ended}, NULL, "plain", 32, 0, 0);
+    run(&r, &(struct mech_points){.front = {.take = copy_too}, .watch = {.retire = copy_ended}}, NULL,
+        "plain", 32, 0, 0);
     assert_int_equal(s.ended, 1);
     assert_true(r.cycles > cycles + 400);                 /* the copy released nothing */
     assert_int_equal(rig_counter(&r, "rf.reads"), reads); /* its source instead of XOR's */
     assert_int_equal(rig_counter(&r, "rf.writes"), writes + 1);
     assert_int_equal(rig_word(&r, 31), 93 ^ 5);
     rig_close(&r);
-    own.d = 0;
-    own.s[0] = POOL;
 }
 
 /* ---- memory of the mechanism's own ---- */
@@ -596,7 +718,7 @@ static void ask(void *m, uint64_t now) {
     if (s.count)
         return;
     struct mem_access a = {
-        .line = wanted, .lanes = 1, .bytes = 4, .sectors = MEM_ALL_SECTORS, .kind = MEM_LOAD};
+        .line = wanted, .lanes = 1, .bytes = 4, .sectors = mem_all_sectors(MEM_MAX_LINE), .kind = MEM_LOAD};
     if (mem_accepted(core_request(mech_sm, &a, 12345, now))) {
         s.count = 1;
         s.at = now;
@@ -619,11 +741,13 @@ static uint64_t after_line(void *m, uint64_t ready, uint64_t now) {
 static void test_request(void **state) {
     (void)state;
     struct rig r;
-    static const struct mech_points p = {.tick = ask, .arrived = came, .eligible = after_line},
+    static const struct mech_points p = {.life = {.tick = ask},
+                                         .memory = {.arrived = came},
+                                         .gate = {after_line}},
                                     *const points[] = {&p};
     memset(&s, 0, sizeof s);
     mech_rig_open(&r, "gtx480", NULL, kernels, 1, points);
-    wanted = r.buffer & ~(uint64_t)(MEM_LINE - 1);
+    wanted = r.buffer & ~(uint64_t)(MEM_MAX_LINE - 1);
     rig_run(&r, "memory", 1, 32, (struct rig_params){.n = 1});
     assert_int_equal(s.ended, 1);
     assert_int_equal(s.token, 12345);
@@ -636,8 +760,11 @@ static void test_request(void **state) {
 /* Nobody waits for a prefetch, and the line is there nevertheless. */
 static void fetch_ahead(void *m, uint64_t now) {
     (void)m;
-    const struct mem_access a = {
-        .line = wanted, .lanes = 1, .bytes = 4, .sectors = MEM_ALL_SECTORS, .kind = MEM_PREFETCH};
+    const struct mem_access a = {.line = wanted,
+                                 .lanes = 1,
+                                 .bytes = 4,
+                                 .sectors = mem_all_sectors(MEM_MAX_LINE),
+                                 .kind = MEM_PREFETCH};
     s.count = s.count || mem_accepted(core_request(mech_sm, &a, 1, now));
     s.at = s.at ? s.at : now;
 }
@@ -650,10 +777,11 @@ static uint64_t much_later(void *m, uint64_t ready, uint64_t now) {
 static void test_prefetch(void **state) {
     (void)state;
     struct rig r;
-    static const struct mech_points p = {.tick = fetch_ahead, .eligible = much_later}, *const points[] = {&p};
+    static const struct mech_points p = {.life = {.tick = fetch_ahead}, .gate = {much_later}},
+                                    *const points[] = {&p};
     memset(&s, 0, sizeof s);
     mech_rig_open(&r, "gtx480", NULL, kernels, 1, points);
-    wanted = r.buffer & ~(uint64_t)(MEM_LINE - 1);
+    wanted = r.buffer & ~(uint64_t)(MEM_MAX_LINE - 1);
     rig_run(&r, "memory", 1, 32, (struct rig_params){.n = 1});
     assert_int_equal(s.count, 1);
     assert_int_equal(rig_counter(&r, "l1.prefetches"), 1);
@@ -691,10 +819,10 @@ static enum mech_verdict ride(void *m, int32_t op, uint64_t now) {
     s.partner[op] = CORE_NONE;
     if (o->warp % 2)
         return MECH_PASS;
-    assert_ptr_equal(o->i, &mech_sm->x->img->code[mech_sm->warps[other(o->warp)].next]);
+    assert_int_equal(o->pc, mech_sm->warps[other(o->warp)].next);
     int32_t with = core_issue(mech_sm, other(o->warp), now);
     s.count++;
-    if (mech_sm->needs[o->i - mech_sm->x->img->code].memory)
+    if (o->need->memory)
         core_memory(mech_sm, with);
     else
         s.partner[op] = with;
@@ -717,11 +845,10 @@ static void end_both(void *m, int32_t op) {
 
 static void test_ride(void **state) {
     (void)state;
-    static const struct mech_points p = {.fetch = even_fetch,
-                                         .eligible = even_pairs,
-                                         .issued = ride,
-                                         .control = ride_control,
-                                         .retire = end_both};
+    static const struct mech_points p = {.stream = {even_fetch},
+                                         .gate = {even_pairs},
+                                         .front = {.take = ride},
+                                         .watch = {.control = ride_control, .retire = end_both}};
     struct rig r;
     run(&r, NULL, NULL, "banks", 128, 20, 3);
     uint32_t want[128];
@@ -761,7 +888,7 @@ static void pass_by(void *m, uint64_t now) {
 static void test_redirect(void **state) {
     (void)state;
     struct rig r;
-    static const struct mech_points p = {.tick = pass_by};
+    static const struct mech_points p = {.life = {.tick = pass_by}};
     run(&r, &p, NULL, "plain", 64, 0, 0);
     assert_int_equal(s.count, 2);
     for (uint32_t t = 0; t < 64; t++)
@@ -775,15 +902,29 @@ static void test_redirect(void **state) {
 
 /* ---- places ---- */
 
-static enum mech_verdict places(void *m, int32_t op, uint64_t now) {
-    (void)m, (void)now;
+static void places(void *m, int32_t op) {
+    (void)m;
     const struct core_op *o = &mech_sm->ops[op];
-    const struct core_need *need = &mech_sm->needs[o->i - mech_sm->x->img->code];
-    for (uint32_t k = 0; k < need->nreads; k++, s.count++)
-        assert_int_equal(core_place(mech_sm, op, k, false), o->warp * MAX_GPR + need->reads[k]);
+    for (uint32_t k = 0; k < o->need->nreads; k++, s.count++)
+        assert_int_equal(core_place(mech_sm, op, k, false), o->warp * MAX_GPR + o->need->reads[k]);
     for (uint32_t k = 0; k < o->writes; k++, s.count++)
         assert_int_equal(core_place(mech_sm, op, k, true), o->warp * MAX_GPR + o->i->d + k);
-    return MECH_PASS;
+}
+
+/* The waiting requests of a bank say which registers they are for. */
+static void waiting_places(void *m, uint64_t now) {
+    (void)m, (void)now;
+    for (uint32_t b = 0; b < mech_sm->spec->banks; b++) {
+        for (int32_t r = mech_sm->bank_reads[b][0]; mech_sm->read_banks >> b & 1 && r != CORE_NONE;
+             r = mech_sm->reads[r].next, s.ended++)
+            assert_int_equal(mech_sm->reads[r].place, core_place(mech_sm, mech_sm->reads[r].op,
+                                                                 (uint32_t)mech_sm->reads[r].source, false));
+        for (int32_t op = mech_sm->bank_writes[b][0]; mech_sm->write_banks >> b & 1 && op != CORE_NONE;
+             op = mech_sm->ops[op].next, s.ended++)
+            assert_int_equal(mech_sm->ops[op].place,
+                             core_place(mech_sm, op, mech_sm->ops[op].next_write, true));
+    }
+    core_arbitrate(mech_sm);
 }
 
 static uint32_t third(void *m, int32_t op, uint32_t k, bool write) {
@@ -791,10 +932,13 @@ static uint32_t third(void *m, int32_t op, uint32_t k, bool write) {
     return 3 + 4 * k + 100 * write;
 }
 
-static enum mech_verdict thirds(void *m, int32_t op, uint64_t now) {
-    (void)m, (void)now;
+static void thirds(void *m, int32_t op) {
+    (void)m;
     assert_int_equal(core_place(mech_sm, op, 1, true), 107);
-    return MECH_PASS;
+}
+
+static void fill_nothing(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
+    (void)m, (void)warp, (void)i, (void)mask; /* the latches are the registers here */
 }
 
 /* Without an owner every register of every warp is a place; with one, the bank follows from what it says:
@@ -802,23 +946,26 @@ static enum mech_verdict thirds(void *m, int32_t op, uint64_t now) {
 static void test_place(void **state) {
     (void)state;
     struct rig r;
-    run(&r, &(struct mech_points){.issued = places}, "rf.banks=4", "banks", 64, 3, 3);
+    run(&r, &(struct mech_points){.watch = {.issued = places}, .banks = {waiting_places}}, "rf.banks=4",
+        "banks", 64, 3, 3);
     uint64_t cycles = r.cycles;
-    assert_true(s.count > 0);
+    assert_true(s.count > 0 && s.ended > 0);
     rig_close(&r);
-    run(&r, &(struct mech_points){.issued = thirds, .place = third}, "rf.banks=4", "banks", 64, 3, 3);
+    run(&r, &(struct mech_points){.watch = {.issued = thirds}, .registers = {fill_nothing, third}},
+        "rf.banks=4", "banks", 64, 3, 3);
     assert_true(r.cycles > cycles);
     rig_close(&r);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lanes),    cmocka_unit_test(test_operands),   cmocka_unit_test(test_fetch),
-        cmocka_unit_test(test_drop),     cmocka_unit_test(test_eligible),   cmocka_unit_test(test_arbitrate),
-        cmocka_unit_test(test_access),   cmocka_unit_test(test_supply),     cmocka_unit_test(test_dispatch),
-        cmocka_unit_test(test_read),     cmocka_unit_test(test_own_stream), cmocka_unit_test(test_inject),
-        cmocka_unit_test(test_request),  cmocka_unit_test(test_prefetch),   cmocka_unit_test(test_ride),
-        cmocka_unit_test(test_redirect), cmocka_unit_test(test_place),
+        cmocka_unit_test(test_lanes),       cmocka_unit_test(test_operands), cmocka_unit_test(test_fetch),
+        cmocka_unit_test(test_skip_cycles), cmocka_unit_test(test_admit),    cmocka_unit_test(test_decoded),
+        cmocka_unit_test(test_passed),      cmocka_unit_test(test_eligible), cmocka_unit_test(test_arbitrate),
+        cmocka_unit_test(test_access),      cmocka_unit_test(test_supply),   cmocka_unit_test(test_dispatch),
+        cmocka_unit_test(test_read),        cmocka_unit_test(test_inject),   cmocka_unit_test(test_request),
+        cmocka_unit_test(test_prefetch),    cmocka_unit_test(test_ride),     cmocka_unit_test(test_redirect),
+        cmocka_unit_test(test_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,6 +28,7 @@ static void open_file(struct rig *r, const char *mech, const char *const *set, c
         all[i + 1] = set[i];
     char *text = rig_file(file);
     rig_open_options(r, &(struct rp_options){.gpu = "wir", .mech = mech, .set = all, .check = true}, text);
+    rig_zero(r);
     free(text);
 }
 
@@ -48,6 +49,7 @@ static int run_functionally(void **state) {
         struct rig r;
         char *text = rig_file(kernels[k].file);
         rig_open(&r, "wir", NULL, true, text);
+        rig_zero(&r);
         free(text);
         run_kernel(&r, k);
         memcpy(want[k], (const void *)(uintptr_t)r.buffer, RIG_BYTES);
@@ -265,7 +267,7 @@ static void test_few_registers(void **state) {
         struct rig r;
         open_file(&r, "base", NULL, kernels[k].file);
         run_kernel(&r, k);
-        nregs[k] = rp_module_kernel(r.m, kernels[k].kernel)->prog->nregs;
+        nregs[k] = rp_module_kernel(r.m, kernels[k].kernel)->plain.prog->nregs;
         warps[k] = (kernels[k].block + WARP_LANES - 1) / WARP_LANES;
         rig_close(&r);
     }
@@ -339,7 +341,7 @@ static void take(struct sample *to, uint32_t k, const char *mech, const char *co
     struct rig r;
     open_file(&r, mech, set, kernels[k].file);
     r.g->opt.max_cycles = max_cycles;
-    r.g->machine = machine_create(&r.g->cfg, &r.g->mechs, true);
+    r.g->machine = machine_create(&r.g->config, &r.g->mechs, true);
     r.g->machine->core.sleep = sleep;
     to->cycles = run_kernel(&r, k);
     for (to->n = 0; rp_counter(r.g, to->n, &to->of[to->n]); to->n++)

@@ -210,6 +210,7 @@ static int write_value(CUstream stream, CUdeviceptr ptr, uint64_t value, size_t 
     if (s->capture)
         return cudaErrorStreamCaptureUnsupported;
     memcpy(p, &value, bytes);
+    rp_mem_written(cud.gpu, ptr, bytes);
     return cudaSuccess;
 }
 

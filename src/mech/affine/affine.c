@@ -12,14 +12,28 @@
  * Left out: lanes of instructions that write predicates or pairs of words, and tuples of part of a warp. */
 #include <string.h>
 
-#include "cfg/config.h"
 #include "core/view.h"
-#include "energy/energy.h"
 
 enum { ALL_LANES = -1, TUPLE_ARRAYS = 1 };
 
 /* How a register is stored. The order matters: each is a case of the one before. */
 enum form { VECTOR, STRIDED, UNIFORM };
+
+struct affine_params {
+    bool floats;
+    double pj_compare, pj_flag;
+};
+
+/* The README says where the figures are from. */
+static const struct param params[] = {
+    {"affine.floats", PARAM_AT(struct affine_params, floats), 0, 1, true, "",
+     "Affine: floating-point add, sub, mul and mad work on one lane when every lane has the same operands."},
+    {"affine.pj.compare", PARAM_AT(struct affine_params, pj_compare), 0, 1e6, 4, "pJ",
+     "Affine: finding out whether a result is affine: 31 differences of neighbours, 30 comparisons of "
+     "these."},
+    {"affine.pj.flag", PARAM_AT(struct affine_params, pj_flag), 0, 1e6, 0.29, "pJ",
+     "Affine: the bit that says how a register is stored, with each access of the register banks."},
+};
 
 struct affine_counters {
 #define COUNTER(field, ...) uint64_t field;
@@ -28,18 +42,24 @@ struct affine_counters {
 };
 
 static const struct counter_info counters[] = {
-#define COUNTER(field, name, unit, help) {name, unit, help},
+#define COUNTER(field, name, unit, help) {name, unit, help, offsetof(struct affine_counters, field)},
 #include "mech/affine/counters.def"
 #undef COUNTER
+};
+
+static const struct counter_rule counter_rules[] = {
+#define RULE(left, relation, right, when) {left, #relation, right, when},
+#include "mech/affine/rules.def"
+#undef RULE
 };
 
 /* The paper gives no cost of the model's own circuits; ours is in the README. A tuple that is expanded is
  * read first. */
 static const struct energy_event energy[] = {
-    {ENERGY_MECHANISM, "affine.compares", offsetof(struct gpu_config, affine_pj_compare), ENERGY_PJ_FIXED},
-    {ENERGY_MECHANISM, "rf.reads", offsetof(struct gpu_config, affine_pj_flag), ENERGY_PJ_FIXED},
-    {ENERGY_MECHANISM, "rf.writes", offsetof(struct gpu_config, affine_pj_flag), ENERGY_PJ_FIXED},
-    {ENERGY_REGISTER_FILE, "affine.expansions", offsetof(struct gpu_config, energy_rf_read), ENERGY_PJ},
+    {ENERGY_MECHANISM, "affine.compares", "affine.pj.compare", ENERGY_PJ_FIXED},
+    {ENERGY_MECHANISM, "rf.reads", "affine.pj.flag", ENERGY_PJ_FIXED},
+    {ENERGY_MECHANISM, "rf.writes", "affine.pj.flag", ENERGY_PJ_FIXED},
+    {ENERGY_REGISTER_FILE, "affine.expansions", "energy.rf.read", ENERGY_PJ},
 };
 
 /* What is known of an op in flight; sets are bits by source as it is read, or by word of the result. */
@@ -110,12 +130,11 @@ static bool gives_tuple(const struct affine *m, const uint8_t *form, const struc
     }
 }
 
-static enum mech_verdict issued(void *state, int32_t id, uint64_t now) {
-    (void)now;
+static void issued(void *state, int32_t id) {
     struct affine *m = state;
     const struct sm *sm = m->sm;
     const struct core_op *op = &sm->ops[id];
-    const struct core_need *need = &sm->needs[op->i - sm->x->img->code];
+    const struct core_need *need = op->need;
     uint8_t *form = m->form[op->warp], *was = m->was[op->warp];
     struct affine_op *o = &m->ops[id];
     bool full = op->mask == (uint32_t)ALL_LANES;
@@ -133,9 +152,8 @@ static enum mech_verdict issued(void *state, int32_t id, uint64_t now) {
         o->uniform |= (uint16_t)((new == UNIFORM) << k);
         o->expands |= (uint16_t)((!full && was[reg] != VECTOR) << k);
     }
-    if (sm->mech.claims & MECH_REGISTERS)
+    if (sm->mech.owns >> MECH_registers & 1)
         o->expands = 0; /* their owner copies the other lanes, with an op of its own */
-    return MECH_PASS;
 }
 
 /* Results of barriers and calls come without a word to the banks: they are vectors. */
@@ -148,8 +166,8 @@ static void control(void *state, uint32_t warp, const struct xinst *i, uint32_t 
 static uint32_t read_arrays(struct affine *m, int32_t id, int32_t k, uint32_t arrays) {
     const struct core_op *op = &m->sm->ops[id];
     bool tuple;
-    if (op->injected) /* a copy of what its register held before the instruction it is for */
-        tuple = op->warp != CORE_OWN && m->was[op->warp][op->i->d] != VECTOR;
+    if (op->pc == CORE_NO_PC) /* a copy of what its register held before the instruction it is for */
+        tuple = m->was[op->warp][op->i->d] != VECTOR;
     else if (k < 0) /* a register that may equal the word in work: one of another form cannot */
         tuple = m->ops[id].writes >> op->next_write & 1;
     else
@@ -162,7 +180,7 @@ static uint32_t read_arrays(struct affine *m, int32_t id, int32_t k, uint32_t ar
 static uint32_t write_arrays(struct affine *m, int32_t id, uint32_t k, uint32_t arrays) {
     const struct core_op *op = &m->sm->ops[id];
     const struct affine_op *o = &m->ops[id];
-    bool tuple = !op->injected && o->writes >> k & 1, expands = o->expands >> k & 1;
+    bool tuple = op->pc != CORE_NO_PC && o->writes >> k & 1, expands = o->expands >> k & 1;
     m->n.writes += tuple;
     m->n.uniform_writes += tuple && o->uniform >> k & 1;
     m->n.vector_writes += !tuple;
@@ -175,23 +193,22 @@ static uint32_t arrays(void *state, int32_t id, int32_t k, bool write, uint32_t 
     return write ? write_arrays(state, id, (uint32_t)k, arrays) : read_arrays(state, id, k, arrays);
 }
 
-static uint32_t dispatch(void *state, int32_t id, uint32_t lanes) {
+static struct mech_work dispatch(void *state, int32_t id, struct mech_work work) {
     struct affine *m = state;
     const struct affine_op *o = &m->ops[id];
-    if (m->sm->ops[id].injected || !o->one_lane)
-        return lanes;
+    if (m->sm->ops[id].pc == CORE_NO_PC || !o->one_lane)
+        return work;
     m->n.insts++;
     m->n.uniform_insts += o->scalar;
-    return 1;
+    work.lanes = 1;
+    return work;
 }
 
-static enum mech_verdict result(void *state, int32_t id, uint64_t now) {
-    (void)now;
+static void result(void *state, int32_t id) {
     struct affine *m = state;
     const struct core_op *op = &m->sm->ops[id];
     if (op->mask == (uint32_t)ALL_LANES)
         m->n.compares += op->writes;
-    return MECH_PASS;
 }
 
 /* What a register holds before it is written is a vector. */
@@ -203,44 +220,43 @@ static void warp(void *state, uint32_t slot, bool enters) {
     memset(m->was[slot], VECTOR, sizeof m->was[slot]);
 }
 
-static const char *finish(void *state) {
+static const char *finish(void *state, bool cut) {
+    (void)cut;
     struct affine *m = state;
     bool wrong = m->wrong;
     m->wrong = false;
     return wrong ? "Affine: an instruction that worked on one lane did not give a tuple" : NULL;
 }
 
-static void *create(struct arena *a, const struct gpu_config *cfg, void *shared, struct sm *sm) {
+static void *create(struct arena *a, const void *params, void *shared, struct sm *sm) {
     (void)shared;
+    const struct affine_params *p = params;
     struct affine *m = arena_new(a, struct affine);
     m->sm = sm;
-    m->floats = cfg->affine_floats;
+    m->floats = p->floats;
     m->ops = arena_array(a, struct affine_op, sm->nops);
     return m;
 }
 
-static const uint64_t *counts(const void *m) {
-    return (const uint64_t *)&((const struct affine *)m)->n;
+static const void *counts(const void *m) {
+    return &((const struct affine *)m)->n;
 }
 
 const struct mechanism mech_affine = {
     .name = "affine",
-    .order = 5, /* before who takes ops at issue or with their results */
-    .claims = MECH_FORMS,
+    .help =
+        "registers of constant stride as tuples of base and stride, computed on one lane; stacks with wir",
+    .order = 5,
     .points =
         {
-            .finish = finish,
-            .warp = warp,
-            .control = control,
-            .issued = issued,
-            .arrays = arrays,
-            .dispatch = dispatch,
-            .result = result,
+            .life = {.finish = finish, .warp = warp},
+            .watch = {.control = control, .issued = issued, .result = result, .every = true},
+            .forms = {.arrays = arrays},
+            .units = {.dispatch = dispatch},
         },
+    .params = PARAM_TABLE(struct affine_params, params, NULL),
+    .counters = COUNTER_TABLE_RULES(counters, counter_rules),
+    .energy = ENERGY_TABLE(energy),
     .create = create,
     .counts = counts,
-    .counters = counters,
-    .ncounters = sizeof counters / sizeof counters[0],
-    .energy = energy,
-    .nenergy = sizeof energy / sizeof energy[0],
 };

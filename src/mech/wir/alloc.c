@@ -26,7 +26,7 @@ static void write_lanes(struct wir *w, uint16_t reg, const uint32_t *value, uint
     else
         lane_blend(w->regs->v[reg], value, mask);
     w->regs->version[reg]++;
-    if (w->cfg->wir_vc_entries)
+    if (w->params->vc_entries)
         w->n.vc_ops += vc_invalidate(&w->vc, reg);
 }
 
@@ -34,11 +34,11 @@ static void write_lanes(struct wir *w, uint16_t reg, const uint32_t *value, uint
 static void record(struct wir *w, struct wir_op *o, uint16_t reg) {
     struct rb_entry out;
     uint32_t src;
-    if (!w->cfg->wir_pending && w->low)
+    if (!w->params->pending && w->low)
         return;
     w->n.rb_ops++;
     w->changed = true;
-    if (w->cfg->wir_pending) {
+    if (w->params->pending) {
         if (rb_fill(&w->rb, o->index, o->stamp, reg))
             wir_ref(w, reg);
         return;
@@ -58,13 +58,12 @@ static void finish(struct wir *w, int32_t id) {
         core_retire(w->sm, id);
 }
 
-/* The word in work is in its register. */
-static void finish_word(struct wir *w, int32_t id, bool written) {
-    struct core_op *op = &w->sm->ops[id];
+/* The word in work was written to its register, or found there. */
+static void finish_word(struct wir *w, int32_t id) {
+    const struct core_op *op = &w->sm->ops[id];
     struct wir_op *o = &w->ops[id];
-    uint32_t reg = op->i->d + op->next_write - written;
+    uint32_t reg = op->i->d + op->next_write - 1u;
     uint16_t dst = o->dst;
-    op->next_write += !written;
     o->dst = REG_NONE;
     wir_remap(w, op->warp, reg, dst, o->divergent);
     if (!o->divergent)
@@ -153,7 +152,7 @@ static bool give_register(struct wir *w, int32_t id) {
         queue_push(&w->starved, id);
         return false;
     }
-    if (!o->divergent && w->cfg->wir_vsb_entries)
+    if (!o->divergent && w->params->vsb_entries)
         sign(w, o);
     write_word(w, id);
     return true;
@@ -171,7 +170,7 @@ static void compare(struct wir *w, int32_t id, const uint32_t *held) {
         w->n.vsb_shared++;
         core_share(w->sm, id,
                    w->regs->v[o->dst]); /* not held: that is what was compared, not what is there */
-        finish_word(w, id, false);
+        finish_word(w, id);
         return;
     }
     w->n.vsb_collisions++;
@@ -188,7 +187,7 @@ static void verify(struct wir *w, int32_t id) {
         return;
     }
     const uint32_t *held = NULL;
-    if (w->cfg->wir_vc_entries) {
+    if (w->params->vc_entries) {
         held = vc_lookup(&w->vc, o->dst);
         w->n.vc_ops++;
     }
@@ -205,7 +204,7 @@ void wir_read_done(void *m, int32_t id, uint64_t now) {
     struct wir *w = m;
     const struct wir_op *o = &w->ops[id];
     w->now = now;
-    if (w->cfg->wir_vc_entries) {
+    if (w->params->vc_entries) {
         vc_fill(&w->vc, o->dst, w->regs->v[o->dst]);
         w->n.vc_ops++;
     }
@@ -223,7 +222,7 @@ static void begin_word(struct wir *w, int32_t id) {
         write_word(w, id);
         return;
     }
-    if (o->divergent || !w->cfg->wir_vsb_entries) {
+    if (o->divergent || !w->params->vsb_entries) {
         new_register(w, id);
         return;
     }
@@ -251,13 +250,13 @@ enum mech_verdict wir_result(void *m, int32_t id, uint64_t now) {
     w->now = now;
     if (!op->writes)
         return MECH_PASS;
-    if (op->injected) {
+    if (op->pc == CORE_NO_PC) {
         core_write(w->sm, id);
         return MECH_TAKEN;
     }
     struct wir_op *o = &w->ops[id];
-    o->ready = now + (uint64_t)w->cfg->wir_alloc;
-    if (!o->divergent && w->cfg->wir_vsb_entries) {
+    o->ready = now + (uint64_t)w->params->alloc;
+    if (!o->divergent && w->params->vsb_entries) {
         o->hash = h3_hash(w->h3, value_of(w, op));
         vsb_fetch(&w->vsb, o->hash); /* until it is looked up it will have come */
     }
@@ -272,7 +271,7 @@ void wir_written(void *m, int32_t id, uint32_t k) {
     w->now = w->sm->now;
     if (o->owner == CORE_NONE) {
         regfile_set_unwritten(w->regs, o->dst, false);
-        finish_word(w, id, true);
+        finish_word(w, id);
         return;
     }
     int32_t owner = o->owner;
@@ -289,7 +288,7 @@ static void serve_starved(struct wir *w) {
         int32_t id = *queue_head(&w->starved);
         struct wir_op *o = &w->ops[id];
         queue_pop(&w->starved);
-        o->record &= w->cfg->wir_pending;
+        o->record &= w->params->pending;
         wir_drop_sources(w, o);
         give_register(w, id);
     }
@@ -303,7 +302,7 @@ void wir_allocation_stage(struct wir *w) {
         verify(w, id);
     }
     while (!queue_empty(&w->copies) && core_collector_free(w->sm)) {
-        core_collect(w->sm, *queue_head(&w->copies), w->now);
+        core_collect(w->sm, *queue_head(&w->copies));
         queue_pop(&w->copies);
     }
     for (uint32_t ports = w->ports; ports && !queue_empty(&w->alloc); ports--) {

@@ -2,7 +2,7 @@
 #include "mech/wir/wir.h"
 
 /* Sources come from their physical registers. Destinations are about to be computed. */
-void wir_operands(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
+void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     (void)mask;
     struct wir *w = m;
     uint32_t(*latch)[WARP_LANES] = w->sm->warps[warp].w->r;
@@ -50,7 +50,7 @@ static bool make_tag(struct wir *w, uint32_t warp, const struct xinst *i, const 
         if (i->s[k] & POOL) {
             const struct pool_word *p = &img->pool.at[i->s[k] & ~POOL];
             bool bank = p->bank != BANK_COUNT;
-            if (!bank && w->cfg->wir_immediate_bits < 32 && p->v >> w->cfg->wir_immediate_bits)
+            if (!bank && w->params->immediate_bits < 32 && p->v >> w->params->immediate_bits)
                 return false;
             t->word[k] = bank ? (uint32_t)p->bank << 28 | p->v : p->v;
             continue;
@@ -94,17 +94,16 @@ static void rename_sources(struct wir *w, uint32_t warp, const struct core_need 
     w->n.rename_ops += need->nreads + (need->nwrites != 0);
 }
 
-enum mech_verdict wir_issued(void *m, int32_t id, uint64_t now) {
+enum mech_verdict wir_take(void *m, int32_t id, uint64_t now) {
     struct wir *w = m;
     const struct core_op *op = &w->sm->ops[id];
-    uint32_t pc = (uint32_t)(op->i - w->sm->x->img->code);
-    const struct wir_mark *mark = &w->marks[pc];
+    const struct wir_mark *mark = &w->marks[op->pc];
     struct wir_op *o = &w->ops[id];
-    *o = (struct wir_op){.ready = now + (uint64_t)w->cfg->wir_front + 1,
+    *o = (struct wir_op){.ready = now + (uint64_t)w->params->front + 1,
                          .divergent = op->mask != (uint32_t)ALL_LANES,
                          .dst = REG_NONE,
                          .owner = CORE_NONE};
-    rename_sources(w, op->warp, &w->sm->needs[pc], o);
+    rename_sources(w, op->warp, op->need, o);
     if (mark->reusable) {
         w->n.divergent += o->divergent;
         o->look = !o->divergent && make_tag(w, op->warp, op->i, mark, &o->tag);
@@ -147,7 +146,7 @@ static void miss(struct wir *w, struct wir_op *o) {
         }
         return;
     }
-    if (!w->cfg->wir_pending)
+    if (!w->params->pending)
         return;
     uint32_t reg;
     for (uint32_t i = 0; rb_source(&o->tag, &i, &reg);)
@@ -156,12 +155,6 @@ static void miss(struct wir *w, struct wir_op *o) {
     w->n.rb_ops++;
     w->changed = true;
     wir_drop(w, &out);
-}
-
-/* The op goes on to the collectors. The stages tick before the banks are served, so that it reads its
- * operands in this very cycle, which for an instruction without WIR is the one after its issue. */
-static void collect(struct wir *w, int32_t id) {
-    core_collect(w->sm, id, w->now - 1);
 }
 
 /* A new instruction at a lookup port; false when it must stay because no collector is free. */
@@ -196,7 +189,7 @@ static bool look(struct wir *w, int32_t id) {
         o->missed = true;
         return false;
     }
-    collect(w, id);
+    core_collect(w->sm, id);
     return true;
 }
 
@@ -214,7 +207,7 @@ static void retry(struct wir *w) {
     } else if (found == RB_MISS && core_collector_free(w->sm)) {
         pendq_pop(&w->waiting);
         miss(w, o);
-        collect(w, id);
+        core_collect(w->sm, id);
     } else {
         w->changed |= found == RB_MISS;
         w->looked++;

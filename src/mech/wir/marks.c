@@ -1,13 +1,14 @@
 /* Facts about a kernel's instructions: which may be reused, and a number for each distinct operation.
  *
- * Two instructions have the same number when they do the same to equal operands: operation, all modifiers,
- * address offset, neg and abs of sources, bank words they read. Not reusable are control flow, stores and
- * atomics, whatever depends on the lane or other lanes, writes predicates or more than one register, and
- * loads that are volatile, local, or generic (their space is not known when the kernel is read). */
-#include <stddef.h>
+ * Two instructions have the same number when their operation is the same (exec/opkey.h) and the same words of
+ * their sources come from constant banks, so that these can go by place. Not reusable are control flow,
+ * stores and atomics, whatever depends on the lane or other lanes, writes predicates or more than one
+ * register, and loads that are volatile, local, or generic (their space is not known when the kernel is
+ * read). */
 #include <string.h>
 
 #include "base/map.h"
+#include "exec/opkey.h"
 #include "mech/wir/wir.h"
 
 struct wir_numbers {
@@ -18,26 +19,24 @@ struct wir_numbers {
     const struct h3 *h3; /* one for all SMs, so that the host's caches hold it */
 };
 
-/* All that makes an operation what it is beside its operands. Zeroed before it is filled, as it is compared
- * byte by byte. */
+/* What has a number. Compared byte by byte, like the operation in it. */
 struct wir_key {
-    uint16_t op;
-    uint8_t nsw, preds, banks;
-    struct imods m;
-    int32_t imm;
-    uint32_t and_mask[8], xor_mask[8];
+    struct opkey op;
+    uint32_t banks; /* bit k: source word k comes from a constant bank */
 };
+_Static_assert(sizeof(struct wir_key) == sizeof(struct opkey) + 4, "struct wir_key has padding");
 
 void wir_release(void *shared) {
     map_free(&((struct wir_numbers *)shared)->known);
 }
 
-void *wir_shared(struct arena *a, const struct gpu_config *cfg) {
+void *wir_shared(struct arena *a, const void *params) {
+    const struct wir_params *p = params;
     struct wir_numbers *s = arena_new(a, struct wir_numbers);
     s->arena = a;
-    s->loads = cfg->wir_loads;
-    s->predicates = cfg->wir_predicates;
-    s->h3 = h3_create(a, (uint32_t)cfg->wir_hash_bits);
+    s->loads = p->loads;
+    s->predicates = p->predicates;
+    s->h3 = h3_create(a, (uint32_t)p->hash_bits);
     return s;
 }
 
@@ -55,18 +54,7 @@ static uint8_t bank_words(const struct image *img, const struct xinst *i) {
 }
 
 static uint32_t number(struct wir_numbers *s, const struct xinst *i, uint8_t banks) {
-    struct wir_key key;
-    memset(&key, 0, sizeof key);
-    key.op = i->in->op;
-    key.nsw = i->nsw;
-    key.banks = banks;
-    key.preds = (uint8_t)(i->pneg[0] | i->pneg[1] << 1);
-    memcpy(&key.m, &i->in->m, offsetof(struct imods, fuse)); /* fuse is the compiler's; the rest is padding */
-    key.imm = i->in->imm;
-    if (i->mods) {
-        memcpy(key.and_mask, i->mods->and_mask, sizeof key.and_mask);
-        memcpy(key.xor_mask, i->mods->xor_mask, sizeof key.xor_mask);
-    }
+    const struct wir_key key = {opkey_of(i), banks};
     uintptr_t known = (uintptr_t)map_getn(&s->known, (const char *)&key, sizeof key);
     if (!known) {
         known = ++s->n;
@@ -79,29 +67,24 @@ static uint32_t number(struct wir_numbers *s, const struct xinst *i, uint8_t ban
 
 /* Whether the value of an instruction depends on its operands and memory alone; sets the kind. */
 static bool reusable(const struct wir_numbers *s, const struct xinst *i, uint8_t *kind) {
-    uint16_t flags = op_info[i->in->op].flags;
-    if (i->ndw != 1 || i->nsw > RB_OPERANDS || i->pd[0] != PRED_PT || i->pd[1] != PRED_PT ||
-        flags & (OPF_LANE | OPF_CROSS | OPF_STORE | OPF_ATOMIC))
+    if (i->ndw != 1 || i->nsw > RB_OPERANDS || i->pd[0] != PRED_PT || i->pd[1] != PRED_PT)
         return false;
     if (!s->predicates && (i->ps[0] != PRED_PT || i->ps[1] != PRED_PT))
         return false;
-    switch ((enum xkind)i->kind) {
-    case X_ALU:
+    switch (opkey_basis(i)) {
+    case BASIS_INPUTS:
         *kind = RB_ARITH;
-        break;
-    case X_LDC:
+        return true;
+    case BASIS_CONSTANT:
         *kind = RB_CONST;
-        break;
-    case X_TEX: /* textures do not change during a kernel; surfaces do */
-        *kind = RB_CONST;
-        return i->in->op == OP_TEX;
-    case X_LOAD:
+        return true;
+    case BASIS_MEMORY:
         *kind = i->in->m.space == MS_SHARED ? RB_SHARED : RB_GLOBAL;
-        return s->loads && !i->in->m.vol && (i->in->m.space == MS_SHARED || i->in->m.space == MS_GLOBAL);
+        return i->kind == X_LOAD && s->loads && !i->in->m.vol &&
+               (i->in->m.space == MS_SHARED || i->in->m.space == MS_GLOBAL);
     default:
         return false;
     }
-    return true;
 }
 
 const void *wir_kernel(void *shared, struct arena *launch, const struct image *img) {
@@ -121,19 +104,21 @@ const void *wir_kernel(void *shared, struct arena *launch, const struct image *i
     return all;
 }
 
-struct xinst *wir_copies(struct arena *a) {
+struct core_own *wir_copies(struct arena *a) {
     struct inst *in = arena_new(a, struct inst);
     *in = inst_new(OP_MOV);
-    struct xinst *all = arena_array(a, struct xinst, MAX_GPR);
-    for (uint32_t r = 0; r < MAX_GPR; r++)
-        all[r] = (struct xinst){.in = in,
-                                .kind = X_ALU,
-                                .nsw = 1,
-                                .ndw = 1,
-                                .guard = PRED_PT,
-                                .ps = {PRED_PT, PRED_PT},
-                                .pd = {PRED_PT, PRED_PT},
-                                .d = r,
-                                .s = {r}};
+    struct core_own *all = arena_array(a, struct core_own, MAX_GPR);
+    for (uint32_t r = 0; r < MAX_GPR; r++) {
+        all[r].i = (struct xinst){.in = in,
+                                  .kind = X_ALU,
+                                  .nsw = 1,
+                                  .ndw = 1,
+                                  .guard = PRED_PT,
+                                  .ps = {PRED_PT, PRED_PT},
+                                  .pd = {PRED_PT, PRED_PT},
+                                  .d = r,
+                                  .s = {r}};
+        core_prepare(&all[r]);
+    }
     return all;
 }

@@ -4,23 +4,94 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "energy/energy.h"
+static const char *const policies[] = {[WIR_MAX] = "max", [WIR_CAPPED] = "capped", NULL};
+static const char *const load_rules[] = {[WIR_SAFE] = "safe", [WIR_PAPER] = "paper", NULL};
+
+static const struct param params[] = {
+    {"wir.rb_entries", PARAM_AT(struct wir_params, rb_entries), 1, 65536, 256, "entries",
+     "WIR: entries of the reuse buffer."},
+    {"wir.vsb_entries", PARAM_AT(struct wir_params, vsb_entries), 0, 65536, 256, "entries",
+     "WIR: entries of the value signature buffer; 0: every result gets a register of its own."},
+    {"wir.vc_entries", PARAM_AT(struct wir_params, vc_entries), 0, 64, 8, "entries",
+     "WIR: entries of the verify cache; 0: none."},
+    {"wir.queue", PARAM_AT(struct wir_params, queue), 1, 64, 16, "instructions",
+     "WIR: instructions that wait for a pending result."},
+    {"wir.loads", PARAM_AT(struct wir_params, loads), 0, 1, true, "",
+     "WIR: loads of global and shared memory are reused, too."},
+    {"wir.pending", PARAM_AT(struct wir_params, pending), 0, 1, true, "",
+     "WIR: an instruction reserves its place in the reuse buffer before it executes; others wait for it."},
+    {"wir.policy", PARAM_AT(struct wir_params, policy), WIR_MAX, WIR_CAPPED, WIR_MAX, "",
+     "WIR: max, all physical registers may be used; capped, as many as the resident warps name.", policies},
+    {"wir.load_rule", PARAM_AT(struct wir_params, load_rule), WIR_SAFE, WIR_PAPER, WIR_SAFE, "",
+     "WIR: when a load may reuse another's result: safe, never when a store could have come between; "
+     "paper, as published, which lets blocks with equal barrier counts share what one of them has since "
+     "overwritten.",
+     load_rules},
+    {"wir.predicates", PARAM_AT(struct wir_params, predicates), 0, 1, false, "",
+     "WIR: instructions that read predicates as operands are reused, too; predicates are compared by value."},
+    {"wir.immediate_bits", PARAM_AT(struct wir_params, immediate_bits), 0, 32, 32, "bits",
+     "WIR: immediates that need more bits than these do not fit an entry of the reuse buffer; 10 is an "
+     "operand field."},
+    {"wir.front", PARAM_AT(struct wir_params, front), 1, 16, 2, "cycles",
+     "WIR: added between issue and operand read: rename, reuse."},
+    {"wir.alloc", PARAM_AT(struct wir_params, alloc), 1, 16, 2, "cycles",
+     "WIR: added between execution and writeback: register allocation."},
+    {"wir.release", PARAM_AT(struct wir_params, release), 0, 64, 2, "cycles",
+     "WIR: from the end of a register's last reference to its place in the free list."},
+    {"wir.ports", PARAM_AT(struct wir_params, ports), 0, 8, 0, "lookups",
+     "WIR: lookups of each buffer in a cycle; 0: as many as instructions can issue."},
+    {"wir.hash_bits", PARAM_AT(struct wir_params, hash_bits), 1, 32, 32, "bits",
+     "WIR: bits kept of the hash of a value."},
+    {"wir.pj.rename", PARAM_AT(struct wir_params, pj_rename), 0, 1e6, 3.5, "pJ",
+     "WIR: an access to the rename tables."},
+    {"wir.pj.rb", PARAM_AT(struct wir_params, pj_rb), 0, 1e6, 4.71, "pJ",
+     "WIR: an access to the reuse buffer."},
+    {"wir.pj.hash", PARAM_AT(struct wir_params, pj_hash), 0, 1e6, 4.85, "pJ", "WIR: the hash of a result."},
+    {"wir.pj.vsb", PARAM_AT(struct wir_params, pj_vsb), 0, 1e6, 4.96, "pJ",
+     "WIR: an access to the value signature buffer."},
+    {"wir.pj.alloc", PARAM_AT(struct wir_params, pj_alloc), 0, 1e6, 1.35, "pJ",
+     "WIR: a register taken from or returned to the free list."},
+    {"wir.pj.refcount", PARAM_AT(struct wir_params, pj_refcount), 0, 1e6, 0.32, "pJ",
+     "WIR: an update of a reference counter."},
+    {"wir.pj.vc", PARAM_AT(struct wir_params, pj_vc), 0, 1e6, 2.93, "pJ",
+     "WIR: an access to the verify cache."},
+};
 
 static const struct counter_info counters[] = {
-#define COUNTER(field, name, unit, help) {name, unit, help},
+#define COUNTER(field, name, unit, help) {name, unit, help, offsetof(struct wir_counters, field)},
 #include "mech/wir/counters.def"
 #undef COUNTER
 };
 
+static const struct counter_rule counter_rules[] = {
+#define RULE(left, relation, right, when) {left, #relation, right, when},
+#include "mech/wir/rules.def"
+#undef RULE
+};
+
 /* What the added structures cost: Table III. */
 static const struct energy_event energy[] = {
-#define EVENT(counter, param)                                                                                \
-    { ENERGY_MECHANISM, counter, offsetof(struct gpu_config, param), ENERGY_PJ_FIXED }
-    EVENT("wir.rename.ops", wir_pj_rename), EVENT("wir.rb.ops", wir_pj_rb),
-    EVENT("wir.hash.ops", wir_pj_hash),     EVENT("wir.vsb.ops", wir_pj_vsb),
-    EVENT("wir.alloc.ops", wir_pj_alloc),   EVENT("wir.refcount.ops", wir_pj_refcount),
-    EVENT("wir.vc.ops", wir_pj_vc),
-#undef EVENT
+    {ENERGY_MECHANISM, "wir.rename.ops", "wir.pj.rename", ENERGY_PJ_FIXED},
+    {ENERGY_MECHANISM, "wir.rb.ops", "wir.pj.rb", ENERGY_PJ_FIXED},
+    {ENERGY_MECHANISM, "wir.hash.ops", "wir.pj.hash", ENERGY_PJ_FIXED},
+    {ENERGY_MECHANISM, "wir.vsb.ops", "wir.pj.vsb", ENERGY_PJ_FIXED},
+    {ENERGY_MECHANISM, "wir.alloc.ops", "wir.pj.alloc", ENERGY_PJ_FIXED},
+    {ENERGY_MECHANISM, "wir.refcount.ops", "wir.pj.refcount", ENERGY_PJ_FIXED},
+    {ENERGY_MECHANISM, "wir.vc.ops", "wir.pj.vc", ENERGY_PJ_FIXED},
+};
+
+#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+static const struct mech_model models[] = {
+    {"wir-rlpv", "the same", NULL},
+    {"wir-r", "rename, reuse buffer and value signature buffer only",
+     SETTINGS("wir.loads=false", "wir.pending=false", "wir.vc_entries=0")},
+    {"wir-rl", "R with reuse of loads", SETTINGS("wir.pending=false", "wir.vc_entries=0")},
+    {"wir-rlp", "RL with the pending-retry queue", SETTINGS("wir.vc_entries=0")},
+    {"wir-rpv", "RLPV without reuse of loads", SETTINGS("wir.loads=false")},
+    {"wir-rlpvc", "RLPV that uses no more registers than the program names", SETTINGS("wir.policy=capped")},
+    {"wir-novsb", "R with a new register for each result: values are not shared",
+     SETTINGS("wir.loads=false", "wir.pending=false", "wir.vc_entries=0", "wir.vsb_entries=0")},
+    {0},
 };
 
 enum {
@@ -51,25 +122,25 @@ void wir_drop_sources(struct wir *w, struct wir_op *o) {
     o->nsrc = 0;
 }
 
-static void *create(struct arena *a, const struct gpu_config *cfg, void *shared, struct sm *sm) {
+static void *create(struct arena *a, const void *params, void *shared, struct sm *sm) {
     struct wir *w = arena_new(a, struct wir);
+    const struct wir_params *p = params;
     const struct core_spec *s = sm->spec;
-    w->cfg = cfg;
+    w->params = p;
     w->sm = sm;
-    uint32_t n = (uint32_t)cfg->sm_registers / WARP_LANES;
-    w->regs = regfile_create(a, n, s->warps, MAX_GPR, (uint32_t)cfg->wir_release);
-    rb_init(&w->rb, a, (uint32_t)cfg->wir_rb_entries);
-    vsb_init(&w->vsb, a, (uint32_t)cfg->wir_vsb_entries);
-    vc_init(&w->vc, a, (uint32_t)cfg->wir_vc_entries);
-    pendq_init(&w->waiting, a, (uint32_t)cfg->wir_queue);
+    w->regs = regfile_create(a, s->registers, s->warps, MAX_GPR, (uint32_t)p->release);
+    rb_init(&w->rb, a, (uint32_t)p->rb_entries);
+    vsb_init(&w->vsb, a, (uint32_t)p->vsb_entries);
+    vc_init(&w->vc, a, (uint32_t)p->vc_entries);
+    pendq_init(&w->waiting, a, (uint32_t)p->queue);
     blocks_init(&w->blocks, a,
                 &(struct blocks_spec){.warps = s->warps,
                                       .blocks = s->blocks,
                                       .max_count = MAX_COUNT,
-                                      .rule = cfg->wir_load_rule == WIR_SAFE ? BLOCKS_SAFE : BLOCKS_PAPER});
+                                      .rule = p->load_rule == WIR_SAFE ? BLOCKS_SAFE : BLOCKS_PAPER});
     w->h3 = wir_hash(shared);
-    w->ports = cfg->wir_ports ? (uint32_t)cfg->wir_ports : s->schedulers * s->width;
-    w->room = w->ports * ((uint32_t)cfg->wir_front + 1);
+    w->ports = p->ports ? (uint32_t)p->ports : s->schedulers * s->width;
+    w->room = w->ports * ((uint32_t)p->front + 1);
     w->ops = arena_array(a, struct wir_op, sm->nops);
     queue_init(&w->front, a, w->room + s->schedulers * s->width);
     queue_init(&w->alloc, a, sm->nops);
@@ -119,13 +190,15 @@ static uint64_t held(const struct wir *w) {
     return n + w->vsb.used;
 }
 
-static const char *finish(void *m) {
+static const char *finish(void *m, bool cut) {
     struct wir *w = m;
     struct rb_entry e;
     uint32_t at = 0;
-    w->running = false;
     w->n.reg_peak += w->peak;
     w->n.most_refs += w->regs->most_refs;
+    if (cut)
+        return NULL; /* start() forgets what is under way */
+    w->running = false;
     while (rb_take_loads(&w->rb, &at, &e))
         wir_drop(w, &e);
     if (!queue_empty(&w->front) || !queue_empty(&w->alloc) || !pendq_empty(&w->waiting))
@@ -199,7 +272,7 @@ static void retire(void *m, int32_t op) {
     struct wir *w = m;
     w->now = w->sm->now;
     wir_drop_sources(w, &w->ops[op]);
-    w->inflight -= !w->sm->ops[op].injected;
+    w->inflight -= w->sm->ops[op].pc != CORE_NO_PC;
 }
 
 static uint32_t in_use(const struct wir *w) {
@@ -208,7 +281,7 @@ static uint32_t in_use(const struct wir *w) {
 
 /* Low-register mode: the pool is empty, or the cap is reached. */
 static bool few_registers(const struct wir *w) {
-    bool capped = w->cfg->wir_policy == WIR_CAPPED && in_use(w) >= w->cap;
+    bool capped = w->params->policy == WIR_CAPPED && in_use(w) >= w->cap;
     return !w->regs->nfree || capped || !queue_empty(&w->starved) || w->wanted;
 }
 
@@ -277,41 +350,37 @@ static void describe(const void *m, struct str *out) {
                w->regs->nfree, w->regs->n, w->front.len, w->waiting.ops.len, w->starved.len, w->alloc.len);
 }
 
-static const uint64_t *counts(const void *m) {
-    return (const uint64_t *)&((const struct wir *)m)->n;
+static const void *counts(const void *m) {
+    return &((const struct wir *)m)->n;
 }
 
 const struct mechanism mech_wir = {
     .name = "wir",
+    .help = "Warp instruction reuse with everything: RLPV",
+    .models = models,
     .order = 10,
-    .claims = MECH_REGISTERS | MECH_SUPPLY | MECH_FRONT | MECH_BACK,
     .points =
         {
-            .start = start,
-            .finish = finish,
-            .block = block,
-            .warp = warp,
-            .eligible = eligible,
-            .operands = wir_operands,
-            .control = wir_control,
-            .issued = wir_issued,
-            .place = place,
-            .result = wir_result,
-            .read_done = wir_read_done,
-            .written = wir_written,
-            .retire = retire,
-            .tick = tick,
-            .next = next,
-            .elapsed = elapsed,
-            .describe = describe,
+            .life = {.start = start,
+                     .finish = finish,
+                     .block = block,
+                     .warp = warp,
+                     .tick = tick,
+                     .next = next,
+                     .elapsed = elapsed,
+                     .describe = describe},
+            .watch = {.control = wir_control, .retire = retire},
+            .gate = {.eligible = eligible},
+            .registers = {.fill = wir_fill, .place = place},
+            .front = {.take = wir_take, .every = true},
+            .back = {.result = wir_result, .written = wir_written, .read_done = wir_read_done},
         },
     .shared = wir_shared,
     .release = wir_release,
     .kernel = wir_kernel,
+    .params = PARAM_TABLE(struct wir_params, params, NULL),
+    .counters = COUNTER_TABLE_RULES(counters, counter_rules),
+    .energy = ENERGY_TABLE(energy),
     .create = create,
     .counts = counts,
-    .counters = counters,
-    .ncounters = sizeof counters / sizeof counters[0],
-    .energy = energy,
-    .nenergy = sizeof energy / sizeof energy[0],
 };

@@ -10,7 +10,6 @@
 #ifndef REPRISE_MECH_WIR_WIR_H
 #define REPRISE_MECH_WIR_WIR_H
 
-#include "cfg/config.h"
 #include "core/view.h"
 #include "mech/wir/blocks.h"
 #include "mech/wir/h3.h"
@@ -21,6 +20,20 @@
 #include "sim/queue.h"
 
 enum { WIR_SOURCES = 12, ALL_LANES = -1 };
+
+enum wir_policy { WIR_MAX, WIR_CAPPED };
+enum wir_load_rule { WIR_SAFE, WIR_PAPER };
+
+/* Its parameters; wir.c says what they mean. */
+struct wir_params {
+    int32_t rb_entries, vsb_entries, vc_entries, queue;
+    bool loads, pending;
+    enum wir_policy policy;
+    enum wir_load_rule load_rule;
+    bool predicates;
+    int32_t immediate_bits, front, alloc, release, ports, hash_bits;
+    double pj_rename, pj_rb, pj_hash, pj_vsb, pj_alloc, pj_refcount, pj_vc;
+};
 
 /* What the reuse buffer may do with an instruction, from the kernel's text alone. */
 struct wir_mark {
@@ -54,7 +67,7 @@ struct wir_op {
 };
 
 struct wir {
-    const struct gpu_config *cfg;
+    const struct wir_params *params;
     struct sm *sm;
     const struct wir_mark *marks;
     struct regfile *regs;
@@ -83,20 +96,20 @@ struct wir {
     uint64_t at_barrier;                  /* warps that wait at one */
     uint16_t barrier_reg[CORE_MAX_WARPS]; /* which register its result goes to */
     uint32_t opened[CORE_MAX_WARPS];      /* of each block slot: openings of its barriers that were seen */
-    struct xinst *movs;                   /* copies, by logical register */
+    struct core_own *movs;                /* copies, by logical register */
     struct wir_counters n;
 };
 
 /* ---- marks.c ---- */
 const struct h3 *wir_hash(const void *shared);
-void *wir_shared(struct arena *a, const struct gpu_config *cfg);
+void *wir_shared(struct arena *a, const void *params);
 const void *wir_kernel(void *shared, struct arena *launch, const struct image *img);
 void wir_release(void *shared);
-struct xinst *wir_copies(struct arena *a);
+struct core_own *wir_copies(struct arena *a);
 
 /* ---- front.c ---- */
-void wir_operands(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
-enum mech_verdict wir_issued(void *m, int32_t op, uint64_t now);
+void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
+enum mech_verdict wir_take(void *m, int32_t op, uint64_t now);
 void wir_reuse_stage(struct wir *w);
 /* What the waiting instructions would have looked up in cycles in which nothing changed. */
 void wir_waited(struct wir *w, uint64_t cycles);

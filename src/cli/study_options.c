@@ -1,0 +1,108 @@
+/* The options that compare and repro share. */
+#include "cli/study_options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "cli/cli.h"
+#include "gpu/options.h"
+
+static bool take_gpu(struct plan *p, char *value) {
+    p->gpu = value;
+    return true;
+}
+
+static bool take_set(struct plan *p, char *value) {
+    vec_push(&p->set, value);
+    return true;
+}
+
+static bool take_load(struct plan *p, char *value) {
+    (void)p;
+    cli_load(value);
+    return true;
+}
+
+static bool take_size(struct plan *p, char *value) {
+    p->size = workload_size(value);
+    return p->size != SIZES;
+}
+
+static bool take_bits(struct plan *p, char *value) {
+    p->bits = atoi(value);
+    return !strcmp(value, "32") || !strcmp(value, "64");
+}
+
+static bool take_jobs(struct plan *p, char *value) {
+    p->jobs = (uint32_t)atoi(value);
+    return *value && strlen(value) < 5 && !value[strspn(value, "0123456789")] && p->jobs;
+}
+
+static const struct {
+    const char *name;
+    bool (*take)(struct plan *p, char *value);
+    const char *takes;
+} options[] = {
+    {"--gpu", take_gpu, "a GPU"},
+    {"--set", take_set, "PATH=VALUE"},
+    {"--load", take_load, "a shared object"},
+    {"--size", take_size, "tiny, small, medium or large"},
+    {"--bits", take_bits, "32 or 64"},
+    {"-j", take_jobs, "a number of runs, 1 or more"},
+};
+enum { NOPTIONS = sizeof options / sizeof options[0] };
+
+/* Names of the shared options, then of the caller's. */
+static const char *next_option(void *ctx, uint32_t i) {
+    const char *const *own = ctx;
+    if (i < NOPTIONS)
+        return options[i].name;
+    for (i -= NOPTIONS; i && *own; i--)
+        own++;
+    return *own;
+}
+
+static int unknown(const char *word, const char *const *own, const char *help) {
+    const char *near = diag_nearest(word, strlen(word), next_option, (void *)own);
+    struct str what = {0};
+    str_printf(&what, "unknown option %s%s%s%s", word, near ? "; did you mean " : "", near ? near : "",
+               near ? "?" : "");
+    cli_usage_error(help, str_text(&what), "");
+    str_free(&what);
+    return -1;
+}
+
+int study_option(struct plan *p, char **argv, const char *const *own, const char *help) {
+    for (const char *const *o = own; *o; o++)
+        if (!strcmp(argv[0], *o))
+            return 0;
+    if (!strncmp(argv[0], "-j", 2) && argv[0][2] && take_jobs(p, argv[0] + 2))
+        return 1; /* -j2, as of make */
+    for (uint32_t i = 0; i < NOPTIONS; i++) {
+        if (strcmp(argv[0], options[i].name))
+            continue;
+        if (!argv[1])
+            return cli_usage_error(help, "a value is needed after", argv[0]), -1;
+        if (options[i].take(p, argv[1]))
+            return 2;
+        struct str what = {0};
+        str_printf(&what, "%s takes %s, not", argv[0], options[i].takes);
+        cli_usage_error(help, str_text(&what), argv[1]);
+        str_free(&what);
+        return -1;
+    }
+    return unknown(argv[0], own, help);
+}
+
+bool study_complete(struct plan *p) {
+    char *text;
+    const char **load = options_load(&text);
+    p->load = load;
+    bool ok = plan_complete(p);
+    p->load = NULL;
+    free(load);
+    free(text);
+    return ok;
+}

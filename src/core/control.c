@@ -1,0 +1,113 @@
+/* Control instructions act at once, without a collector: branches, barriers, fences, exits, calls. The warp
+ * issues nothing more for the time they take. */
+#include "core/points.h"
+
+/* The warp issues nothing more for the time a control instruction takes. */
+static void hold(struct sm *sm, uint32_t s, uint64_t now) {
+    uint32_t latency = sm->spec->latency[LAT_CTRL];
+    if (latency < 2 || !sm->warps[s].w->live)
+        return;
+    uint32_t at = (sm->hold_first + sm->hold_count++) % CORE_MAX_WARPS;
+    sm->hold[at].until = now + latency;
+    sm->hold[at].warp = s;
+    sm->held |= warp_bit(s);
+}
+
+void sm_release(struct sm *sm, uint64_t now) {
+    while (sm->hold_count && sm->hold[sm->hold_first].until <= now) {
+        sm->held &= ~warp_bit(sm->hold[sm->hold_first].warp);
+        sm->hold_first = (sm->hold_first + 1) % CORE_MAX_WARPS;
+        sm->hold_count--;
+    }
+}
+
+/* Warps of a block that can go on after all, go on; returns which. */
+static uint64_t wake_block(struct sm *sm, uint32_t block) {
+    uint64_t woken = 0;
+    for (uint64_t left = sm->blocked; left; left &= left - 1) {
+        uint32_t s = (uint32_t)__builtin_ctzll(left);
+        struct core_warp *cw = &sm->warps[s];
+        struct simt_entry *e = cw->block == block && cw->w ? simt_top(cw->w) : NULL;
+        if (!e || cw->fence)
+            continue;
+        sm->blocked &= ~warp_bit(s);
+        woken |= warp_bit(s);
+        if (e->pc != cw->next)
+            buffer_flush(sm, s, e->pc);
+        warp_update(sm, s);
+    }
+    return woken;
+}
+
+/* Every thread of the block waits, and no fence is among what they wait for. */
+static bool all_wait(const struct sm *sm, uint32_t block) {
+    uint64_t waiting = 0;
+    for (uint64_t left = sm->resident; left; left &= left - 1) {
+        uint32_t s = (uint32_t)__builtin_ctzll(left);
+        const struct core_warp *cw = &sm->warps[s];
+        if (cw->block != block || !cw->w->live)
+            continue;
+        if (!(sm->blocked >> s & 1) || cw->fence)
+            return false;
+        waiting |= warp_bit(s);
+    }
+    return waiting;
+}
+
+/* A barrier may have opened; returns the warps that go on. When instead every thread of the block waits at
+ * one, lanes that wait for others of their warp at a reconvergence point go on alone: a barrier counts
+ * threads, and theirs may be the arrivals it lacks. */
+static uint64_t barrier_changed(struct sm *sm, uint32_t block) {
+    uint64_t woken = wake_block(sm, block);
+    if (!all_wait(sm, block))
+        return woken;
+    const struct cta *c = sm->blocks[block].cta;
+    bool split = false;
+    for (uint32_t k = 0; k < c->nwarps; k++)
+        split |= c->warps[k].live && simt_yield(&c->warps[k]);
+    return split ? woken | wake_block(sm, block) : woken;
+}
+
+/* After a barrier or an exit: who goes on, for those who watch. */
+static void barriers(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t opened_before) {
+    uint32_t block = sm->warps[s].block;
+    uint64_t self = i->kind == X_BAR ? warp_bit(s) : 0;
+    bool waits = sm->blocked & self;
+    uint64_t woken = barrier_changed(sm, block);
+    if (!HAS(sm, watch, barrier))
+        return;
+    if (waits)
+        point_watch_barrier(sm, block, self, false);
+    if (sm->blocks[block].cta->opened != opened_before)
+        point_watch_barrier(sm, block, woken | (waits ? 0 : self), true);
+}
+
+void control_issue(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m, uint64_t now) {
+    struct core_warp *cw = &sm->warps[s];
+    uint32_t pc = cw->next, depth = cw->w->depth, opened = cw->w->cta->opened;
+    uint32_t lanes = lanes_of(m);
+    count_issue(sm, i, lanes);
+    sm->n.ctrl_ops++;
+    sm->lanes.active[EN_CTRL] += lanes;
+    if (HAS(sm, registers, fill))
+        OWNER(sm, registers, fill, s, i, m);
+    if (HAS(sm, values, sources))
+        OWNER(sm, values, sources, s, i, m);
+    AT_POINT(sm, watch, before, s, i, m);
+    TELL(sm, tell_issue(sm, PROBE_ISSUE, s, m, CORE_NONE));
+    if (warp_step(cw->x, cw->w) == WARP_FAULT) {
+        warp_fault(sm, cw);
+        return;
+    }
+    TELL(sm, tell_issue(sm, PROBE_EFFECT, s, m, CORE_NONE));
+    AT_POINT(sm, watch, control, s, i, m);
+    sm->n.branch_diverged += (i->kind == X_BRA || i->kind == X_BRX) && cw->w->depth > depth;
+    warp_advance(sm, s, pc);
+    hold(sm, s, now);
+    if (i->in->op == OP_MEMBAR && m && cw->stores) {
+        cw->fence = true;
+        sm->blocked |= warp_bit(s);
+    }
+    if ((i->kind == X_BAR || i->kind == X_EXIT) && cw->block != CORE_NO_BLOCK)
+        barriers(sm, s, i, opened);
+}

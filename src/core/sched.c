@@ -1,0 +1,131 @@
+/* Scheduling: each scheduler picks a warp whose next instruction may go, by its policy. */
+#include "core/points.h"
+#include "core/slots.h"
+
+static uint32_t oldest(const struct sm *sm, uint64_t set) {
+    uint32_t best = (uint32_t)__builtin_ctzll(set);
+    for (uint64_t left = set & (set - 1); left; left &= left - 1) {
+        uint32_t s = (uint32_t)__builtin_ctzll(left);
+        if (sm->warps[s].age < sm->warps[best].age)
+            best = s;
+    }
+    return best;
+}
+
+static uint32_t after(uint64_t set, uint32_t last) {
+    uint64_t above = last >= 63 ? 0 : set & (~UINT64_C(0) << (last + 1));
+    return (uint32_t)__builtin_ctzll(above ? above : set);
+}
+
+static uint32_t pick_lrr(const struct sm *sm, uint32_t sched, uint64_t set) {
+    return after(set, sm->last[sched]);
+}
+
+static uint32_t pick_gto(const struct sm *sm, uint32_t sched, uint64_t set) {
+    return set >> sm->last[sched] & 1 ? sm->last[sched] : oldest(sm, set);
+}
+
+static uint32_t pick_oldest(const struct sm *sm, uint32_t sched, uint64_t set) {
+    (void)sched;
+    return oldest(sm, set);
+}
+
+/* The strategies: which of the ready warps goes next. */
+static uint32_t (*const pick[])(const struct sm *sm, uint32_t sched, uint64_t set) = {
+    [SCHED_LRR] = pick_lrr,
+    [SCHED_GTO] = pick_gto,
+    [SCHED_TWO_LEVEL] = pick_lrr,
+    [SCHED_OLDEST] = pick_oldest,
+};
+
+/* Warps that wait for memory or a barrier leave the active set, others fill it up in turn. */
+uint64_t sched_active(struct sm *sm, uint32_t sched) {
+    uint64_t waits = sm->blocked | (sm->on_memory & ~sm->clear);
+    uint64_t *a = &sm->active[sched], pool = sm->group[sched] & sm->resident & ~waits;
+    *a &= pool;
+    pool &= ~*a;
+    while (pool && (uint32_t)__builtin_popcountll(*a) < sm->spec->active) {
+        uint32_t s = after(pool, sm->last[sched]);
+        *a |= warp_bit(s);
+        pool &= ~warp_bit(s);
+    }
+    return *a;
+}
+
+static enum probe_state state_of_shortage(enum shortage why) {
+    return why == NO_UNIT ? PROBE_STATE_UNIT : PROBE_STATE_COLLECTOR;
+}
+
+/* The warp's next instruction takes a slot. */
+static void use_slot(struct sm *sm, uint32_t s, uint64_t now) {
+    bool program = !(sm->streaming >> s & 1);
+    warp_issue(sm, s, now, false);
+    sm->n.warp_insts += program;
+    *(program ? &sm->n.slot_issued : &sm->n.slot_mechanism) += 1;
+}
+
+static void run_scheduler(struct sm *sm, uint32_t sched, uint64_t now) {
+    uint64_t set = sm->group[sched] & ready_warps(sm);
+    if (sm->spec->policy == SCHED_TWO_LEVEL)
+        set &= sched_active(sm, sched);
+    uint32_t slots = sm->spec->width;
+    enum shortage why;
+    if (HAS(sm, gate, slots)) {
+        uint32_t used = point_gate_slots(sm, sched, slots, now);
+        sm->n.slot_mechanism += used;
+        slots -= used;
+        if (!slots) {
+            TELL(sm, tell_states(sm, sched, now, set, 0, PROBE_STATE_MECHANISM));
+            return;
+        }
+    }
+    uint64_t ready = issue_possible(sm, set, &why);
+    TELL(sm, tell_states(sm, sched, now, set, ready, state_of_shortage(why)));
+    if (HAS(sm, gate, eligible) && ready) {
+        uint64_t able = ready;
+        ready = point_gate_eligible(sm, ready, now);
+        TELL(sm, tell_refused(sm, able & ~ready));
+        if (!ready)
+            why = REFUSED;
+    }
+    if (ready) {
+        uint32_t s = pick[sm->spec->policy](sm, sched, ready);
+        sm->last[sched] = s;
+        do {
+            use_slot(sm, s, now);
+            slots--;
+            set = ready_warps(sm) & warp_bit(s);
+            if (HAS(sm, gate, eligible))
+                set = point_gate_eligible(sm, set, now);
+        } while (slots && !sm->fault && issue_possible(sm, set, &why));
+        set = 0;
+    }
+    slots_stalled(sm, sched, why, set, slots);
+}
+
+bool sm_can_issue(const struct sm *sm) {
+    enum shortage why;
+    uint64_t ready = ready_warps(sm);
+    /* An active set changes while its scheduler looks at it. */
+    return ready && (sm->spec->policy == SCHED_TWO_LEVEL || issue_possible(sm, ready, &why));
+}
+
+void issue_sleep(const struct sm *sm, uint64_t cycle) {
+    for (uint32_t k = 0; k < sm->spec->schedulers; k++) {
+        enum shortage why;
+        uint64_t set = sm->group[k] & ready_warps(sm);
+        issue_possible(sm, set, &why);
+        tell_states(sm, k, cycle, set, 0, state_of_shortage(why));
+    }
+}
+
+void sm_issue(struct sm *sm, uint64_t now) {
+    sm->n.cycles++;
+    sm->n.resident_warps += sm->nwarps;
+    /* The schedulers take turns in being first, because they share collectors and units. */
+    uint32_t n = sm->spec->schedulers, k = (uint32_t)(now % n);
+    for (uint32_t i = 0; i < n && !sm->fault; i++) {
+        run_scheduler(sm, k, now);
+        k = k + 1 < n ? k + 1 : 0;
+    }
+}

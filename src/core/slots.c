@@ -1,0 +1,17 @@
+/* Accounts of the cycles in which the SM sleeps. */
+#include "core/slots.h"
+
+void sm_account(struct sm *sm, uint64_t cycles) {
+    sm->n.cycles += cycles;
+    if (sm->lsu_epoch != UINT32_MAX)
+        sm->n.lsu_stalls += cycles;
+    sm->n.resident_warps += cycles * sm->nwarps;
+    for (uint32_t k = 0; k < sm->spec->schedulers; k++) {
+        if (sm->spec->policy == SCHED_TWO_LEVEL)
+            sched_active(sm, k); /* as the first of these cycles would have left it */
+        enum shortage why;
+        uint64_t set = sm->group[k] & ready_warps(sm);
+        issue_possible(sm, set, &why);
+        slots_stalled(sm, k, why, set, cycles * sm->spec->width);
+    }
+}

@@ -1,0 +1,50 @@
+/* What ready warps lack, and the accounts of issue slots: why each that was not used was not. */
+#ifndef REPRISE_CORE_SLOTS_H
+#define REPRISE_CORE_SLOTS_H
+
+#include "core/core.h"
+
+/* Why a warp that is ready does not issue. */
+enum shortage { NO_SHORTAGE, NO_UNIT, NO_COLLECTOR, REFUSED };
+
+/* Resources an instruction needs beside its operands; without them only control instructions can go. */
+static inline enum shortage shortage(const struct sm *sm) {
+    if (sm->free_op == CORE_NONE)
+        return NO_UNIT;
+    if (sm->collectors_used < sm->spec->collectors || sm->mech.takes_every)
+        return NO_SHORTAGE;
+    return sm->ready_units ? NO_UNIT : NO_COLLECTOR;
+}
+
+/* Warps of a set whose next instruction finds the op, collector and room for accesses that it needs. */
+static inline uint64_t issue_possible(const struct sm *sm, uint64_t set, enum shortage *why) {
+    *why = shortage(sm);
+    if (*why != NO_SHORTAGE)
+        return set & sm->control;
+    if (sm->naccess_free)
+        return set;
+    *why = NO_UNIT;
+    return set & ~sm->memory;
+}
+
+/* Counts slots of a scheduler in which nothing issued; tried: warps that were ready. */
+static inline void slots_stalled(struct sm *sm, uint32_t sched, enum shortage why, uint64_t tried,
+                                 uint64_t slots) {
+    uint64_t here = sm->group[sched] & sm->resident, buffered = here & sm->valid & ~sm->blocked;
+    uint64_t *counter = &sm->n.slot_fetch;
+    if (tried)
+        counter = why == NO_UNIT   ? &sm->n.slot_unit
+                  : why == REFUSED ? &sm->n.slot_mechanism
+                                   : &sm->n.slot_collector;
+    else if (!here)
+        counter = &sm->n.slot_idle;
+    else if (buffered & sm->on_memory)
+        counter = &sm->n.slot_memory;
+    else if (buffered)
+        counter = &sm->n.slot_data;
+    else if (here & sm->blocked)
+        counter = &sm->n.slot_barrier;
+    *counter += slots;
+}
+
+#endif

@@ -1,0 +1,80 @@
+/* Second instruction streams: a warp of no block that runs code of a mechanism's own. It is fetched through
+ * the instruction cache, buffered, scheduled and traced as any other warp, has a scoreboard and a stack of
+ * paths of its own, and registers that are nobody else's. Its instructions are counted apart from the
+ * program's: in the stream's own copy of the launch (struct exec), and as issue slots that a mechanism used.
+ */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "core/view.h"
+
+struct core_stream *core_stream_open(struct sm *sm, const struct image *img) {
+    assert(sm->mech.owner[MECH_stream].points->stream.own_code);
+    if (sm->nstreams == CORE_STREAMS)
+        return NULL;
+    struct core_stream *t = &sm->streams[sm->nstreams++];
+    *t = (struct core_stream){.x = *sm->x};
+    struct exec *x = &t->x;
+    x->img = img;
+    x->pool = aligned_alloc(64, (img->pool.len + 1) * sizeof *x->pool);
+    image_fill_pool(x, img, x->pool);
+    x->executed = xcalloc(img->ncode, sizeof *x->executed);
+    x->warp_insts = x->thread_insts = x->divergent = x->watchdog = 0;
+    x->block[0] = WARP_LANES; /* one warp, and no memory but the launch's global one */
+    x->block[1] = x->block[2] = 1;
+    x->local_bytes = x->shared_static = x->shared_dynamic = 0;
+    t->cta = cta_create(x);
+    t->needs = xcalloc(img->ncode + 1, sizeof *t->needs);
+    for (uint32_t pc = 0; pc < img->ncode; pc++)
+        t->needs[pc] = core_need(&img->code[pc]);
+    return t;
+}
+
+bool core_stream_start(struct sm *sm, struct core_stream *t, uint32_t lanes) {
+    assert(!t->running && lanes);
+    if (sm->resident == ~UINT64_C(0))
+        return false;
+    t->slot = 63 - (uint32_t)__builtin_clzll(~sm->resident);
+    t->running = true;
+    cta_start(t->cta, 0);
+    simt_init(&t->cta->warps[0], lanes);
+    t->cta->live = (uint32_t)__builtin_popcount(lanes);
+    sm->streaming |= warp_bit(t->slot);
+    warp_enter(
+        sm, t->slot,
+        (struct core_warp){.w = &t->cta->warps[0], .x = &t->x, .needs = t->needs, .block = CORE_NO_BLOCK});
+    return true;
+}
+
+void core_stream_stop(struct sm *sm, struct core_stream *t) {
+    assert(t->running);
+    struct core_warp *cw = &sm->warps[t->slot];
+    simt_exit(cw->w, cw->w->live);
+    buffer_flush(sm, t->slot, cw->next);
+    sm->ended |= !cw->inflight;
+    warp_update(sm, t->slot);
+}
+
+void stream_ended(struct sm *sm, uint32_t slot) {
+    sm->streaming &= ~warp_bit(slot);
+    for (uint32_t k = 0; k < sm->nstreams; k++)
+        if (sm->streams[k].running && sm->streams[k].slot == slot)
+            sm->streams[k].running = false;
+}
+
+struct core_stream *core_stream_of(struct sm *sm, uint32_t warp) {
+    for (uint32_t k = 0; sm->streaming >> warp & 1 && k < sm->nstreams; k++)
+        if (sm->streams[k].running && sm->streams[k].slot == warp)
+            return &sm->streams[k];
+    return NULL;
+}
+
+void sm_close(struct sm *sm) {
+    for (uint32_t k = 0; k < sm->nstreams; k++) {
+        cta_free(sm->streams[k].cta);
+        free(sm->streams[k].needs);
+        free(sm->streams[k].x.pool);
+        free(sm->streams[k].x.executed);
+    }
+    sm->nstreams = 0;
+}

@@ -1,0 +1,58 @@
+/* A paper's figures from a table of runs, and its claims beside what they give. */
+#ifndef REPRISE_STUDY_FIGURE_H
+#define REPRISE_STUDY_FIGURE_H
+
+#include "study/claims.h"
+#include "study/paper.h"
+#include "study/plan.h"
+
+/* Adds the models that a figure needs to a plan: the paper's base machine, those of its columns, and those
+ * that their formulas name; false after a message. */
+bool figure_add_models(struct plan *p, const struct paper *paper, const struct paper_row *figure);
+
+/* A column of a figure with its values. */
+struct figure_column {
+    const struct paper_row *series;
+    double *values; /* one for each benchmark of the table; NAN where there is no row */
+};
+
+/* A figure with its data. */
+struct figure {
+    struct paper paper;
+    const struct paper_row *row;
+    const struct table *table;
+    VEC(struct figure_column) columns;
+};
+
+/* Computes the columns of a figure. */
+void figure_fill(struct figure *f, const struct paper *p, const struct paper_row *row, const struct table *t);
+void figure_free(struct figure *f);
+/* The average of a column, as the figure has them; over a group, a row of the paper, when that is not NULL.
+ */
+double figure_average(const struct figure *f, uint32_t column, const struct paper_row *group);
+/* Ours for a claim's formula; star is what * in it stands for. NAN when a part is missing. */
+double figure_value(const struct figure *f, const char *formula, const char *star);
+/* The paper's abbreviation of a benchmark of the table; its label when there is none. */
+const char *figure_bench(const struct figure *f, uint32_t bench, char *out, size_t size);
+
+/* A claim with what a figure gives for it. */
+struct claim_row {
+    struct claim claim;
+    const char *figure, *explanation;
+    double ours;
+};
+struct claim_rows {
+    struct claim_row *at;
+    uint32_t len, cap;
+};
+/* Appends a row for each claim of the figure. */
+void figure_claims(const struct figure *f, const struct claims *c, struct claim_rows *out);
+
+/* Prints a figure: every benchmark, or, in short, averages and extremes. */
+void figure_print(const struct figure *f, bool all, FILE *to);
+/* Prints the claims from a number on, with explanations where ours differs. */
+void figure_print_claims(const struct claim_rows *rows, uint32_t from, FILE *to);
+void figure_csv(const struct figure *f, struct str *out);
+void figure_claims_csv(const struct claim_rows *rows, struct str *out);
+
+#endif

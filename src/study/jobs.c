@@ -1,0 +1,194 @@
+/* A pool of processes. Each writes to files without a name, which are read when it has ended. */
+#include "study/jobs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+#include "study/progress.h"
+
+struct slot {
+    pid_t pid;
+    FILE *out, *err;
+    enum job_state state;
+    int status;
+};
+
+/* A run of the pool. */
+struct pool {
+    const struct jobs *jobs;
+    struct slot *slots;
+    enum job_state *states; /* of the slots, for the progress */
+    uint32_t started, running, printed;
+    bool full; /* no more processes can be had */
+};
+
+uint32_t jobs_default(void) {
+    cpu_set_t set;
+    int n = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+    return n < 1 ? 1 : (uint32_t)n;
+}
+
+/* The signals that jobs_run waits for: an ended child, the user, the system. */
+static void signals(sigset_t *set) {
+    sigemptyset(set);
+    sigaddset(set, SIGCHLD);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGTERM);
+    sigaddset(set, SIGHUP);
+}
+
+/* In the child: its own group, so that it and what it starts can be ended together, and the terminal's ^C
+ * reaches only us, who then decide; it does not outlive us; and it reads nothing. */
+static void child(const struct pool *p, uint32_t i, pid_t parent) {
+    sigset_t set;
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    int in = open("/dev/null", O_RDONLY);
+    if (getppid() != parent || in < 0)
+        _exit(127);
+    signals(&set);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    dup2(in, STDIN_FILENO);
+    dup2(fileno(p->slots[i].out), STDOUT_FILENO);
+    dup2(fileno(p->slots[i].err), STDERR_FILENO);
+    exit(p->jobs->run(p->jobs->ctx, i));
+}
+
+static bool start(struct pool *p, uint32_t i) {
+    struct slot *s = &p->slots[i];
+    pid_t parent = getpid();
+    s->out = tmpfile();
+    s->err = tmpfile();
+    fflush(stdout);
+    fflush(stderr);
+    s->pid = s->out && s->err ? fork() : -1;
+    if (s->pid == 0)
+        child(p, i, parent);
+    if (s->pid > 0) {
+        setpgid(s->pid, s->pid); /* whoever comes first; the child may have become the program already */
+        s->state = p->states[i] = JOB_RUNNING;
+        return true;
+    }
+    fprintf(stderr, "reprise: cannot start another process: %s\n", strerror(errno));
+    if (s->out)
+        fclose(s->out);
+    if (s->err)
+        fclose(s->err);
+    return false;
+}
+
+static void read_all(FILE *f, struct str *text) {
+    char buf[4096];
+    size_t n;
+    rewind(f);
+    while ((n = fread(buf, 1, sizeof buf, f)) > 0)
+        str_add(text, buf, n);
+}
+
+/* Tells the caller that job i has ended. */
+static void ended(struct pool *p, uint32_t i, int status) {
+    struct slot *s = &p->slots[i];
+    struct str text = {0};
+    s->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (p->jobs->ended) {
+        read_all(s->out, &text);
+        read_all(s->err, &text);
+        s->status = p->jobs->ended(p->jobs->ctx, i, s->status, str_text(&text));
+    }
+    s->state = p->states[i] = s->status ? JOB_FAILED : JOB_DONE;
+    p->running--;
+    str_free(&text);
+}
+
+static void reap(struct pool *p) {
+    int status;
+    for (uint32_t i = p->printed; i < p->started; i++)
+        if (p->slots[i].state == JOB_RUNNING && waitpid(p->slots[i].pid, &status, WNOHANG) == p->slots[i].pid)
+            ended(p, i, status);
+}
+
+static void print_file(FILE *f, FILE *to) {
+    struct str text = {0};
+    read_all(f, &text);
+    fwrite(str_text(&text), 1, text.len, to);
+    fflush(to);
+    str_free(&text);
+}
+
+/* Prints what the jobs that ended have said, each after all before it. */
+static void print_ended(struct pool *p) {
+    for (; p->printed < p->started && p->slots[p->printed].state != JOB_RUNNING; p->printed++) {
+        struct slot *s = &p->slots[p->printed];
+        if (!p->jobs->title) {
+            print_file(s->out, stdout);
+            print_file(s->err, stderr);
+        }
+        fclose(s->out);
+        fclose(s->err);
+    }
+}
+
+static void stop(struct pool *p) {
+    for (uint32_t i = 0; i < p->started; i++)
+        if (p->slots[i].state == JOB_RUNNING) {
+            kill(-p->slots[i].pid, SIGKILL);
+            waitpid(p->slots[i].pid, NULL, 0);
+        }
+}
+
+static void start_some(struct pool *p) {
+    const struct jobs *j = p->jobs;
+    uint32_t most = j->at_once ? j->at_once : jobs_default();
+    while (!p->full && p->started < j->count && p->running < most) {
+        p->full = !start(p, p->started);
+        p->started += !p->full;
+        p->running += !p->full;
+    }
+}
+
+static int first_failure(const struct pool *p) {
+    for (uint32_t i = 0; i < p->started; i++)
+        if (p->slots[i].status)
+            return p->slots[i].status;
+    return p->full;
+}
+
+int jobs_run(const struct jobs *j) {
+    struct pool p = {.jobs = j, .slots = xcalloc(j->count + 1, sizeof *p.slots)};
+    struct progress progress;
+    sigset_t set, before;
+    bool stopped = false;
+    p.states = xcalloc(j->count + 1, sizeof *p.states);
+    signals(&set);
+    sigprocmask(SIG_BLOCK, &set, &before);
+    progress_begin(&progress, j);
+    for (start_some(&p); p.running && !stopped; start_some(&p)) {
+        struct timespec quarter = {.tv_nsec = 250000000};
+        progress_show(&progress, p.states);
+        int got = sigtimedwait(&set, NULL, &quarter);
+        stopped = got > 0 && got != SIGCHLD;
+        reap(&p);
+        print_ended(&p);
+        if (stopped)
+            break;
+    }
+    if (stopped)
+        stop(&p);
+    progress_show(&progress, p.states);
+    progress_end(&progress);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    int rc = stopped ? JOBS_STOPPED : first_failure(&p);
+    free(p.states);
+    free(p.slots);
+    return rc;
+}

@@ -1,0 +1,104 @@
+/* Keys of runs. */
+#include "study/key.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/io.h"
+#include "study/place.h"
+
+static uint64_t mix(uint64_t a, uint64_t b) {
+    uint64_t both[2] = {a, b};
+    return hash_bytes(both, sizeof both);
+}
+
+static uint64_t mix_text(uint64_t h, const char *text) {
+    return mix(h, hash_bytes(text, strlen(text)));
+}
+
+/* The bytes of a file; what is no file that can be read counts as an empty one. */
+static uint64_t mix_file(uint64_t h, const char *path) {
+    struct stat s;
+    size_t len = 0;
+    char *text = !stat(path, &s) && S_ISREG(s.st_mode) ? io_read(path, &len) : NULL;
+    h = mix(h, hash_bytes(text ? text : "", len));
+    free(text);
+    return h;
+}
+
+/* The simulator; it does not change while a study runs. */
+static uint64_t simulator(void) {
+    static uint64_t known;
+    if (!known) {
+        char path[PATH_MAX];
+        const char *lib = place_libraries();
+        snprintf(path, sizeof path, "%s/libreprise.so", lib ? lib : ".");
+        known = mix_file(0, path) | 1;
+    }
+    return known;
+}
+
+uint64_t key_machine(const struct rp_gpu *gpu, const char *const *load) {
+    struct rp_setting s;
+    uint64_t h = 0;
+    for (; load && *load; load++)
+        h = mix_file(h, *load);
+    for (uint32_t i = 0; rp_gpu_setting(gpu, i, &s); i++)
+        h = mix_text(mix_text(h, s.name), s.value);
+    return h;
+}
+
+/* A workload: its program, the kernels for the width, and all that decides its input. */
+static uint64_t mix_workload(uint64_t h, const struct bench *b) {
+    char path[PATH_MAX], ptx[PATH_MAX + 16];
+    h = mix_text(mix_text(h, b->workload->name), b->workload->arguments);
+    if (workload_path(b->workload, path, sizeof path)) {
+        snprintf(ptx, sizeof ptx, "%s.%d.ptx", path, b->bits);
+        h = mix_file(mix_file(h, path), ptx);
+    }
+    h = mix(mix(h, b->size), (uint64_t)b->bits);
+    for (uint32_t i = 0; i < b->arguments.len; i++)
+        h = mix_text(h, b->arguments.at[i]);
+    return h;
+}
+
+/* A program of the user's, with the files that its arguments name. */
+static uint64_t mix_program(uint64_t h, const struct bench *b) {
+    for (char *const *word = b->program; *word; word++)
+        h = mix_file(mix_text(h, *word), *word);
+    for (uint32_t i = 0; i < b->results.len; i++)
+        h = mix_text(h, b->results.at[i]);
+    return h;
+}
+
+/* Names of mechanisms; those from shared objects are named by their paths. */
+static uint64_t mix_mechanisms(uint64_t h, const char *mech) {
+    for (const char *at = mech; *at; at += *at != 0) {
+        size_t len = strcspn(at, "+");
+        char path[PATH_MAX];
+        snprintf(path, sizeof path, "%.*s", (int)len, at);
+        if (strchr(path, '/'))
+            h = mix_file(h, path);
+        at += len;
+    }
+    return mix_text(h, mech);
+}
+
+struct run_key key_of(const struct bench *b, const struct model *m, bool check) {
+    enum { NAME = 40 };
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-_.";
+    struct run_key key;
+    uint64_t h = mix(simulator(), m->machine);
+    h = mix_text(mix_mechanisms(h, m->mech), str_text(&m->probes));
+    h = mix(h, check && strcmp(m->mech, "base")); /* the base machine supplies nothing */
+    h = b->workload ? mix_workload(h, b) : mix_program(h, b);
+    key.hash = h;
+    const char *name = b->workload ? b->workload->name : b->label;
+    size_t n = 0;
+    for (; name[n] && n < NAME; n++)
+        key.text[n] = strchr(safe, name[n]) ? name[n] : '_';
+    snprintf(key.text + n, sizeof key.text - n, "-%016" PRIx64, h);
+    return key;
+}

@@ -1,0 +1,41 @@
+/* Plans: which benchmarks run on which models. The outcome is their table.
+ *
+ * A benchmark is written NAME[:size=S][:bits=B][:seed=N][:SETTING=VALUE]..., where NAME is a workload or a
+ * suite of them and a SETTING one that the workload's README names. A model is written
+ * MECH[:gpu=GPU][:PATH=VALUE][:PROBE]...: a mechanism, or a stack of them, with settings of its own and
+ * probes that watch it. */
+#ifndef REPRISE_STUDY_PLAN_H
+#define REPRISE_STUDY_PLAN_H
+
+#include "study/table.h"
+
+struct plan {
+    struct table table; /* the rows to run, then what came of them */
+    /* What holds for benchmarks and models that do not say otherwise. */
+    enum workload_size size;
+    int bits;            /* 32 or 64 */
+    const char *gpu;     /* NULL: the default */
+    VEC(char *) set;     /* "path=value", before a model's own; the caller's texts */
+    VEC(char *) results; /* of a program: which they are, as report/results.h has it; the caller's texts */
+    const char *const
+        *load; /* shared objects whose mechanisms models may name, NULL-terminated; NULL: none */
+    /* How they run. */
+    bool check;    /* every value that a mechanism supplies is compared with the one computed */
+    uint32_t jobs; /* in parallel; 0: as many as there are processors */
+};
+
+/* Adds what a text means, each benchmark once, under its text as a label; false after a message. */
+bool plan_add_bench(struct plan *p, const char *text);
+/* Adds a program of the user's, given as a NULL-terminated command line, which must outlive the plan. */
+void plan_add_program(struct plan *p, char **program);
+/* Adds a model under a label, once, and before the first one on a GPU, unless it is that, the base machine to
+ * compare with; false, after a message, when the text is no model. */
+bool plan_add_model(struct plan *p, const char *label, const char *text);
+/* Adds a row for every benchmark on every model. */
+void plan_add_rows(struct plan *p);
+/* Fills in what benchmarks and models leave open, and sees that there are such machines, and that results are
+ * known by which to measure those that approximate; false after a message. */
+bool plan_complete(struct plan *p);
+void plan_free(struct plan *p);
+
+#endif

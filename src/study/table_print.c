@@ -1,0 +1,177 @@
+/* The table of a comparison. */
+#include <math.h>
+#include <string.h>
+
+#include "report/number.h"
+#include "study/table.h"
+
+enum { TABLE_WIDTH = 100, NAME_WIDTH = 20 };
+
+/* Room for values of a style; a longer title takes what it needs. */
+static const int style_widths[] = {[STYLE_COUNT] = 11, [STYLE_JOULES] = 8,  [STYLE_FACTOR] = 7,
+                                   [STYLE_SAVING] = 7, [STYLE_PERCENT] = 7, [STYLE_NUMBER] = 8};
+
+static int column_width(const struct metric *metric) {
+    int title = (int)strlen(metric->title), values = style_widths[metric->style];
+    return title > values ? title : values;
+}
+
+/* Widths of the first two columns. */
+struct widths {
+    int name, model;
+};
+
+static int longer(int least, const char *text) {
+    return (int)strlen(text) > least ? (int)strlen(text) : least;
+}
+
+/* What the longest labels need, as far as lines are not wider than the table may be. */
+static struct widths widths_for(const struct table *t, enum metric_part part) {
+    const struct metric *metric;
+    int name = (int)strlen("geometric mean"), model = (int)strlen("mech"), room = TABLE_WIDTH - 1;
+    for (uint32_t i = 0; i < t->benches.len; i++)
+        name = longer(name, t->benches.at[i].label);
+    for (uint32_t i = 0; i < t->models.len; i++)
+        model = longer(model, t->models.at[i].label);
+    for (uint32_t i = 0; (metric = metric_at(part, i)); i++)
+        room -= 1 + column_width(metric);
+    struct widths w = {.name = name > NAME_WIDTH ? NAME_WIDTH : name};
+    w.model = model > room - w.name ? room - w.name : model;
+    return w;
+}
+
+static const char *value_text(const struct metric *metric, double v, char out[NUMBER_TEXT]) {
+    if (!isfinite(v))
+        return strcpy(out, "-");
+    switch (metric->style) {
+    case STYLE_COUNT:
+        snprintf(out, NUMBER_TEXT, "%.0f", v);
+        return out;
+    case STYLE_JOULES:
+        return number_unit(v, "J", out);
+    case STYLE_FACTOR:
+        snprintf(out, NUMBER_TEXT, "%.3f", v);
+        return out;
+    case STYLE_SAVING:
+        snprintf(out, NUMBER_TEXT, "%.1f%%", fabs(v) < 0.05 ? 0 : v);
+        return out;
+    case STYLE_PERCENT:
+        snprintf(out, NUMBER_TEXT, "%.3g%%", v);
+        return out;
+    case STYLE_NUMBER:
+        return number_short(v, out);
+    }
+    return out;
+}
+
+static void print_start(FILE *to, const char *name, const char *model, struct widths w) {
+    fprintf(to, "%-*.*s %-*.*s", w.name, w.name, name, w.model, w.model, model);
+}
+
+/* A cell of a column, or nothing: then the next one is so much further. */
+static void print_cell(FILE *to, int *further, const struct metric *metric, const char *text) {
+    *further += 1 + column_width(metric);
+    if (*text) {
+        fprintf(to, "%*s", *further, text);
+        *further = 0;
+    }
+}
+
+static const char *status_text(const struct row *r) {
+    static const char *const texts[] = {"not run", "", "FAILED", "WRONG RESULT"};
+    return texts[r->status];
+}
+
+/* Whether a row has a line in the part of a table. */
+static bool belongs(const struct row *r, enum metric_part part) {
+    return r && (part == PART_MACHINE || (r->status == ROW_OK && row_approximates(r)));
+}
+
+static void print_row(const struct table *t, const struct row *r, enum metric_part part, const char *name,
+                      struct widths width, FILE *to) {
+    const struct metric *metric;
+    char text[NUMBER_TEXT];
+    int further = 0;
+    print_start(to, name, t->models.at[r->model].label, width);
+    if (r->status != ROW_OK)
+        fprintf(to, "  %s", status_text(r));
+    for (uint32_t i = 0; r->status == ROW_OK && (metric = metric_at(part, i)); i++) {
+        bool one =
+            table_is_base(t, r) && metric_has_mean(metric); /* the base machine beside itself says nothing */
+        print_cell(to, &further, metric, one ? "" : value_text(metric, metric_value(t, r, metric), text));
+    }
+    fputc('\n', to);
+}
+
+/* The rows of a benchmark, whose name stands at the first of them. */
+static void print_bench(const struct table *t, uint32_t bench, enum metric_part part, struct widths width,
+                        FILE *to) {
+    const char *name = t->benches.at[bench].label;
+    for (uint32_t m = 0; m < t->models.len; m++) {
+        const struct row *r = table_row(t, bench, m);
+        if (!belongs(r, part))
+            continue;
+        print_row(t, r, part, name, width, to);
+        name = "";
+    }
+}
+
+static void print_means(const struct table *t, struct widths width, FILE *to) {
+    const struct metric *metric;
+    const char *name = "geometric mean";
+    char text[NUMBER_TEXT];
+    for (uint32_t m = 0; m < t->models.len; m++) {
+        int further = 0;
+        if (t->models.at[m].base == m)
+            continue;
+        print_start(to, name, t->models.at[m].label, width);
+        name = "";
+        for (uint32_t i = 0; (metric = metric_at(PART_MACHINE, i)); i++) {
+            bool none = !metric_has_mean(metric);
+            print_cell(to, &further, metric, none ? "" : value_text(metric, metric_mean(t, m, metric), text));
+        }
+        fputc('\n', to);
+    }
+}
+
+/* A message, its lines indented. */
+static void print_message(FILE *to, const char *text) {
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        fprintf(to, "    %.*s\n", (int)n, text);
+        text += n + (text[n] == '\n');
+    }
+}
+
+static void print_failures(const struct table *t, FILE *to) {
+    for (uint32_t i = 0; i < t->rows.len; i++) {
+        const struct row *r = &t->rows.at[i];
+        if (r->status != ROW_FAILED && r->status != ROW_WRONG)
+            continue;
+        fprintf(to, "\n%s, %s: %s\n", t->benches.at[r->bench].label, t->models.at[r->model].label,
+                status_text(r));
+        print_message(to, r->message ? r->message : "");
+    }
+}
+
+static void print_part(const struct table *t, enum metric_part part, FILE *to) {
+    const struct metric *metric;
+    struct widths width = widths_for(t, part);
+    print_start(to, "workload", "mech", width);
+    for (uint32_t i = 0; (metric = metric_at(part, i)); i++)
+        fprintf(to, " %*s", column_width(metric), metric->title);
+    fputc('\n', to);
+    for (uint32_t b = 0; b < t->benches.len; b++)
+        print_bench(t, b, part, width, to);
+    if (t->benches.len > 1 && part == PART_MACHINE)
+        print_means(t, width, to);
+}
+
+void table_print(const struct table *t, FILE *to) {
+    for (enum metric_part part = 0; part < table_parts(t); part++) {
+        if (part == PART_ERROR)
+            fputs("\nErrors of what only approximates, against the base machine's results:\n", to);
+        print_part(t, part, to);
+    }
+    print_failures(t, to);
+}

@@ -1,0 +1,331 @@
+/* Plans, keys and the store: what texts mean, what tells runs apart, what is found again. */
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/io.h"
+#include "study/plan.h"
+#include "study/store.h"
+
+static char folder[PATH_MAX];
+
+static int make_folder(void **state) {
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/reprise-test-XXXXXX");
+    return !mkdtemp(folder);
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    return rmdir(folder);
+}
+
+/* ---- plans ---- */
+
+static void benchmarks_from_texts(void **state) {
+    (void)state;
+    struct plan p = {.size = SIZE_SMALL, .bits = 64};
+    static char *program[] = {"/some/where/prog", "7", NULL};
+    assert_true(plan_add_bench(&p, "hotspot"));
+    assert_true(plan_add_bench(&p, "nw:size=tiny:bits=32:seed=7:penalty=3"));
+    assert_true(plan_add_bench(&p, "hotspot"));
+    assert_true(plan_add_bench(&p, "hotspot:seed=2"));
+    plan_add_program(&p, program);
+    plan_add_rows(&p);
+    assert_true(plan_complete(&p));
+    const struct bench *b = p.table.benches.at;
+    assert_int_equal(p.table.benches.len, 4);
+    assert_string_equal(b[0].label, "hotspot");
+    assert_int_equal(b[0].size, SIZE_SMALL);
+    assert_int_equal(b[0].bits, 64);
+    assert_int_equal(b[0].arguments.len, 0);
+    assert_string_equal(b[1].workload->name, "nw");
+    assert_int_equal(b[1].size, SIZE_TINY);
+    assert_int_equal(b[1].bits, 32);
+    static const char *const words[] = {"--seed", "7", "--set", "penalty=3"};
+    assert_int_equal(b[1].arguments.len, 4);
+    for (int i = 0; i < 4; i++)
+        assert_string_equal(b[1].arguments.at[i], words[i]);
+    assert_string_equal(b[2].label, "hotspot:seed=2");
+    assert_string_equal(b[3].label, "prog");
+    assert_ptr_equal(b[3].program, program);
+    plan_free(&p);
+    static const char *const wrong[] = {"hotspto", "nw:size=huge", "nw:bits=16",
+                                        "nw:seed", "nw:=3",        "nw:seed="};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct plan q = {0};
+        if (plan_add_bench(&q, wrong[i]))
+            fail_msg("%s is a benchmark", wrong[i]);
+        plan_free(&q);
+    }
+}
+
+static void suites_take_the_items_of_their_text(void **state) {
+    (void)state;
+    struct plan p = {0};
+    assert_true(plan_add_bench(&p, "dozen:size=tiny"));
+    assert_int_equal(p.table.benches.len, 12);
+    assert_string_equal(p.table.benches.at[0].label, "backprop:size=tiny");
+    assert_int_equal(p.table.benches.at[11].size, SIZE_TINY);
+    plan_free(&p);
+}
+
+/* Every GPU has a base machine, which stands before what is compared with it. */
+static void models_have_a_base_on_their_gpu(void **state) {
+    (void)state;
+    static const char *const texts[] = {"wir", "base", "wir:gpu=gtx480:wir.rb_entries=32:repeat",
+                                        "base:gpu=wir", "base:sm.warps=8"};
+    static const char *const labels[] = {
+        "base",           "wir", "base:gpu=gtx480", "wir:gpu=gtx480:wir.rb_entries=32:repeat", "base:gpu=wir",
+        "base:sm.warps=8"};
+    static const uint32_t bases[] = {0, 0, 2, 2, 4, 0};
+    struct plan p = {0};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        assert_true(plan_add_model(&p, texts[i], texts[i]));
+    assert_int_equal(p.table.models.len, 6);
+    for (uint32_t m = 0; m < 6; m++) {
+        assert_string_equal(p.table.models.at[m].label, labels[m]);
+        assert_int_equal(p.table.models.at[m].base, bases[m]);
+    }
+    const struct model *m = &p.table.models.at[3];
+    assert_string_equal(m->mech, "wir");
+    assert_string_equal(m->gpu, "gtx480");
+    assert_string_equal(str_text(&m->probes), "repeat");
+    assert_int_equal(m->set.len, 1);
+    assert_string_equal(m->set.at[0], "wir.rb_entries=32");
+    assert_null(p.table.models.at[0].gpu);
+    plan_free(&p);
+    struct plan q = {0};
+    assert_false(plan_add_model(&q, "x", "sm.warps=3"));
+    assert_int_equal(q.table.models.len, 0);
+    plan_free(&q);
+}
+
+static void machines_must_exist(void **state) {
+    (void)state;
+    static const char *const wrong[] = {"wri", "wir+wir-r", "base:sm.wraps=3", "base:repaet",
+                                        "base:gpu=gtx48"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct plan p = {0};
+        assert_true(plan_add_model(&p, wrong[i], wrong[i]));
+        if (plan_complete(&p))
+            fail_msg("%s is a machine", wrong[i]);
+        plan_free(&p);
+    }
+}
+
+/* Of a program that runs on a machine which approximates, somebody must say what the results are. */
+static void approximations_need_results(void **state) {
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        static char *program[] = {"/bin/true", NULL}, spec[] = "k:0:f32";
+        struct plan p = {.bits = 64};
+        plan_add_program(&p, program);
+        assert_true(plan_add_model(&p, "toy", "toy"));
+        p.table.models.at[1].approximate = k & 1;
+        if (k & 2)
+            vec_push(&p.results, spec);
+        assert_int_equal(plan_complete(&p), k != 1);
+        assert_int_equal(p.table.benches.at[0].results.len, k / 2);
+        plan_free(&p);
+    }
+    struct plan p = {.bits = 64}; /* workloads declare theirs */
+    assert_true(plan_add_bench(&p, "nw") && plan_add_model(&p, "toy", "toy"));
+    p.table.models.at[1].approximate = true;
+    assert_true(plan_complete(&p));
+    plan_free(&p);
+}
+
+/* ---- keys ---- */
+
+/* The key of the last row of a plan with one benchmark and one model. */
+static uint64_t key_for(struct plan p, const char *bench, const char *model) {
+    static char set[] = "latency.alu=9";
+    if (p.set.len) {
+        p.set.len = 0;
+        vec_push(&p.set, set);
+    }
+    p.bits = p.bits ? p.bits : 64;
+    assert_true(plan_add_bench(&p, bench));
+    assert_true(plan_add_model(&p, "model", model));
+    assert_true(plan_complete(&p));
+    struct run_key key = key_of(&p.table.benches.at[0], &p.table.models.at[p.table.models.len - 1], p.check);
+    plan_free(&p);
+    return key.hash;
+}
+
+static void keys_tell_runs_apart(void **state) {
+    (void)state;
+    const struct {
+        struct plan plan;
+        const char *bench, *model;
+    } rows[] = {
+        {{.size = SIZE_TINY}, "hotspot", "base"},
+        {{.size = SIZE_SMALL}, "hotspot", "base"},
+        {{.size = SIZE_TINY, .bits = 32}, "hotspot", "base"},
+        {{.size = SIZE_TINY, .gpu = "gtx480"}, "hotspot", "base"},
+        {{.size = SIZE_TINY, .set.len = 1}, "hotspot", "base"},
+        {{.size = SIZE_TINY}, "hotspot:seed=2", "base"},
+        {{.size = SIZE_TINY}, "hotspot:steps=2", "base"},
+        {{.size = SIZE_TINY}, "nw", "base"},
+        {{.size = SIZE_TINY}, "hotspot", "wir"},
+        {{.size = SIZE_TINY, .check = true}, "hotspot", "wir"},
+        {{.size = SIZE_TINY}, "hotspot", "wir-r"},
+        {{.size = SIZE_TINY}, "hotspot", "base:repeat"},
+        {{.size = SIZE_TINY}, "hotspot", "wir:wir.rb_entries=512"},
+        {{.size = SIZE_TINY}, "hotspot", "base:wir.rb_entries=512"},
+    };
+    enum { N = sizeof rows / sizeof rows[0] };
+    uint64_t keys[N];
+    for (int i = 0; i < N; i++) {
+        keys[i] = key_for(rows[i].plan, rows[i].bench, rows[i].model);
+        for (int k = 0; k < i; k++)
+            if (keys[i] == keys[k])
+                fail_msg("rows %d and %d have one key", k, i);
+    }
+    /* What is written otherwise, but is the same run, has the same key. */
+    assert_int_equal(key_for((struct plan){.size = SIZE_SMALL}, "hotspot:size=tiny", "base"), keys[0]);
+    assert_int_equal(key_for((struct plan){0}, "hotspot:size=tiny:bits=32", "base"), keys[2]);
+    assert_int_equal(key_for((struct plan){0}, "hotspot", "base:gpu=gtx480"), keys[3]);
+    assert_int_equal(key_for((struct plan){0}, "hotspot", "base:latency.alu=9"), keys[4]);
+    assert_int_equal(key_for((struct plan){.check = true}, "hotspot", "base"), keys[0]);
+}
+
+/* A program's key follows the program, its arguments, and the files that these name. */
+static void keys_see_the_files_of_a_program(void **state) {
+    (void)state;
+    struct str program = {0}, input = {0};
+    str_printf(&program, "%s/a b:c", folder);
+    str_printf(&input, "%s/input", folder);
+    char *words[] = {program.at, input.at, NULL};
+    struct plan p = {0};
+    plan_add_program(&p, words);
+    assert_true(plan_add_model(&p, "base", "base") && plan_complete(&p));
+    struct bench *b = &p.table.benches.at[0];
+    uint64_t keys[6];
+    static const char *const texts[][2] = {{"one", "in"}, {"two", "in"}, {"two", "other"}};
+    for (int i = 0; i < 6; i++) {
+        if (i < 3) {
+            io_write(program.at, texts[i][0], strlen(texts[i][0]));
+            io_write(input.at, texts[i][1], strlen(texts[i][1]));
+        }
+        words[1] = i == 3 ? NULL : i == 4 ? folder : input.at; /* a folder is only a word */
+        if (i == 5)
+            vec_push(&b->results, "k:0:f32");
+        struct run_key key = key_of(b, &p.table.models.at[0], false);
+        assert_int_equal(strspn(key.text, "a_bc-0123456789def"), strlen(key.text));
+        keys[i] = key.hash;
+        for (int k = 0; k < i; k++)
+            assert_int_not_equal(keys[i], keys[k]);
+    }
+    unlink(program.at);
+    unlink(input.at);
+    str_free(&program);
+    str_free(&input);
+    plan_free(&p);
+}
+
+/* ---- the store ---- */
+
+static json_t *report_of(int cycles) {
+    return json_pack("{s:i, s:s, s:{s:i, s:{}}}", "schema", 1, "mech", "base", "totals", "cycles", cycles,
+                     "counters");
+}
+
+static bool has(struct store *s, const struct run_key *key, json_t *report, const char *results) {
+    struct store_row row;
+    if (!store_find(s, key, &row))
+        return false;
+    bool same = json_equal(row.report, report) && !row.results == !results;
+    size_t len;
+    char *text = row.results ? io_read(row.results, &len) : NULL;
+    same = same && (!results || (len == strlen(results) && !memcmp(text, results, len)));
+    free(text);
+    free(row.results);
+    json_decref(row.report);
+    return same;
+}
+
+static void finished_rows_are_found_again(void **state) {
+    (void)state;
+    struct run_key key = {1, "nw-0000000000000001"}, other = {2, "nw-0000000000000002"};
+    struct str place = {0}, path = {0}, part = {0};
+    struct store_row found;
+    str_printf(&place, "%s/new/place", folder);
+    struct store *s = store_open(place.at);
+    assert_non_null(s);
+    assert_false(store_find(s, &key, &found));
+    struct store_row row = {.report = report_of(7)};
+    store_put(s, &key, &row);
+    store_close(s);
+    s = store_open(place.at);
+    assert_true(has(s, &key, row.report, NULL));
+    assert_false(store_find(s, &other, &found));
+    json_decref(row.report);
+    row.report = report_of(8); /* a row can be put again, also with results */
+    str_printf(&part, "%s/x.part", store_folder(s));
+    assert_true(io_write(part.at, "abc", 3));
+    row.results = xstrdup(part.at);
+    store_put(s, &key, &row);
+    assert_true(has(s, &key, row.report, "abc"));
+    assert_int_not_equal(access(part.at, F_OK), 0);
+    assert_int_equal(access(row.results, R_OK), 0);
+    json_decref(row.report);
+    str_printf(&path, "%s/%s.json", place.at, key.text);
+    assert_true(io_write(path.at, "{}", 2)); /* what cannot be read is not finished */
+    assert_false(store_find(s, &key, &found));
+    assert_true(io_write(path.at, "{\"totals\": {\"coun", 17));
+    assert_false(store_find(s, &key, &found));
+    store_close(s);
+    unlink(path.at);
+    unlink(row.results);
+    free(row.results);
+    rmdir(place.at); /* nothing else is there */
+    *strrchr(place.at, '/') = 0;
+    assert_int_equal(rmdir(place.at), 0);
+    str_free(&path);
+    str_free(&part);
+    str_free(&place);
+}
+
+static void a_temporary_store_leaves_nothing(void **state) {
+    (void)state;
+    struct run_key key = {1, "nw-0000000000000001"};
+    struct store *s = store_open(NULL);
+    char place[PATH_MAX];
+    struct str part = {0};
+    snprintf(place, sizeof place, "%s", store_folder(s));
+    str_printf(&part, "%s/x.part", place);
+    assert_true(io_write(part.at, "abc", 3));
+    struct store_row row = {report_of(7), xstrdup(part.at)};
+    store_put(s, &key, &row);
+    assert_true(has(s, &key, row.report, "abc"));
+    json_decref(row.report);
+    free(row.results);
+    str_free(&part);
+    assert_int_equal(access(place, R_OK), 0);
+    store_close(s);
+    assert_int_not_equal(access(place, F_OK), 0);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(benchmarks_from_texts),
+        cmocka_unit_test(suites_take_the_items_of_their_text),
+        cmocka_unit_test(models_have_a_base_on_their_gpu),
+        cmocka_unit_test(machines_must_exist),
+        cmocka_unit_test(approximations_need_results),
+        cmocka_unit_test(keys_tell_runs_apart),
+        cmocka_unit_test(keys_see_the_files_of_a_program),
+        cmocka_unit_test(finished_rows_are_found_again),
+        cmocka_unit_test(a_temporary_store_leaves_nothing),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
