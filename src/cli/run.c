@@ -308,6 +308,15 @@ static bool find_program(const char *name, char *out, size_t size) {
     return false;
 }
 
+/* Before the program comes what redirects the runtime that it has inside. */
+static void put_redirection(const char *dir) {
+    const char *old = getenv("LD_PRELOAD");
+    struct str s = {0};
+    str_printf(&s, "%s%s%s/libreprise_static.so", old && *old ? old : "", old && *old ? ":" : "", dir);
+    setenv("LD_PRELOAD", str_text(&s), 1);
+    str_free(&s);
+}
+
 /* Whether the files asked for can be written, tried before what may take long; false after a message. */
 static bool files_can_be(void) {
     bool ok = true;
@@ -327,13 +336,15 @@ static void show_progress(void) {
 }
 
 /* Becomes the program. */
-static int become(char *path, char **argv) {
+static int become(char *path, char **argv, bool inside) {
     const char *dir = place_libraries();
     if (!dir || !files_can_be())
         return 1;
     show_progress();
     unsetenv("REPRISE_OWNER"); /* these files are its own, whoever runs this command */
     put_library_path(dir);
+    if (inside)
+        put_redirection(dir);
     execv(path, argv);
     fprintf(stderr, "reprise: %s cannot be run: %s\n", path, strerror(errno));
     return 126;
@@ -375,13 +386,14 @@ static int run_program(char **argv, bool maybe_workload) {
                 argv[0], near ? "; did you mean the workload '" : "", near ? near : "", near ? "'?" : "");
         return 127;
     }
-    if (elf_check(path) == ELF_CUDA_STATIC) {
+    enum elf_cuda_kind kind = elf_check(path);
+    if (kind == ELF_CUDA_STATIC) {
         fprintf(stderr, "reprise: %s: %s\n", path, elf_static_advice());
         return 1;
     }
     if (!machine_exists(&(bool){0}))
         return 2;
-    return become(path, argv);
+    return become(path, argv, kind != ELF_CUDA_SHARED); /* a script may start programs that need it */
 }
 
 static int run_workload(const struct workload *w, const struct request *r, char **extra) {
@@ -393,7 +405,7 @@ static int run_workload(const struct workload *w, const struct request *r, char 
     unsetenv("REPRISE_RESULTS"); /* the program writes them itself */
     run.results = results;
     char **argv = workload_command(w, &run, path, extra);
-    int rc = become(path, argv);
+    int rc = become(path, argv, false);
     free(argv);
     free(results);
     return rc;

@@ -214,8 +214,21 @@ def test_machines_that_are_not_there():
     expect(not os.path.exists(os.path.join(TMP, "nowhere")), "a folder for runs that were none")
 
 
-def test_static_runtime_is_refused():
-    rc, _, err = run("run", "--", STATIC_RUNTIME)
+def test_static_runtime_is_redirected():
+    rc, out, err = run("run", "--functional", "--", STATIC_RUNTIME)
+    expect(rc == 0 and out == "1 devices, errors 0, a launch of nothing 1\n", f"status {rc}: {out}{err}")
+    script = write("script.sh", f"#!/bin/sh\n{STATIC_RUNTIME} && echo done\n")
+    os.chmod(script, 0o755)
+    rc, out, err = run("run", "--functional", "--", script)
+    expect(rc == 0 and out == "1 devices, errors 0, a launch of nothing 1\ndone\n", f"status {rc}: {out}{err}")
+    alone = subprocess.run([STATIC_RUNTIME], capture_output=True, text=True).stdout
+    expect(alone == "-1 devices, errors 35, a launch of nothing 0\n", alone)
+
+
+def test_static_runtime_without_names_is_refused():
+    path = os.path.join(TMP, "stripped")
+    subprocess.run(["strip", "-o", path, STATIC_RUNTIME], check=True)
+    rc, _, err = run("run", "--", path)
     expect(rc == 1, f"status {rc}")
     expect_in("linked in statically", err)
     expect_in("nvcc -cudart shared", err)
