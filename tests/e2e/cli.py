@@ -393,7 +393,7 @@ def test_summary():
 def test_long_launches_show_how_far_they_are():
     """At a terminal, in one line that is gone in the end; nowhere else."""
     path = write("long.ptx", LONG)
-    words = [REPRISE, "run", "--gpu", "gtx480", path, "--grid", "150", "--block", "256", "--arg", "u32:1500"]
+    words = [REPRISE, "run", "--gpu", "gtx480", path, "--grid", "150", "--block", "256", "--arg", "u32:12000"]
     ours, theirs = pty.openpty()
     done = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=theirs)
     os.close(theirs)
