@@ -355,9 +355,9 @@ static void arrived(void *m, uint32_t token, uint64_t now) {
 
 static const struct mech_points all_points = {
     .life = {start, finish, admit, block, warp, tick, next, elapsed, describe},
-    .watch = {before, control, barrier, issued, collected, result, written, retire},
+    .watch = {before, control, barrier, issued, collected, result, written, retire, false},
     .gate = {eligible, slots},
-    .stream = {fetch, decoded, passed},
+    .stream = {fetch, decoded, passed, false},
     .lanes = {choose},
     .registers = {fill, place},
     .values = {sources},
