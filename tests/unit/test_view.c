@@ -941,6 +941,10 @@ static void fill_nothing(void *m, uint32_t warp, const struct xinst *i, uint32_t
     (void)m, (void)warp, (void)i, (void)mask; /* the latches are the registers here */
 }
 
+static void restore_nothing(void *m, uint32_t warp) {
+    (void)m, (void)warp;
+}
+
 /* Without an owner every register of every warp is a place; with one, the bank follows from what it says:
  * here all in one of four. */
 static void test_place(void **state) {
@@ -951,7 +955,9 @@ static void test_place(void **state) {
     uint64_t cycles = r.cycles;
     assert_true(s.count > 0 && s.ended > 0);
     rig_close(&r);
-    run(&r, &(struct mech_points){.watch = {.issued = thirds}, .registers = {fill_nothing, third}},
+    run(&r,
+        &(struct mech_points){.watch = {.issued = thirds},
+                              .registers = {fill_nothing, third, restore_nothing}},
         "rf.banks=4", "banks", 64, 3, 3);
     assert_true(r.cycles > cycles);
     rig_close(&r);
