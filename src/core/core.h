@@ -2,7 +2,7 @@
  *
  *   fetch -> instruction buffers -> issue (scoreboard) -> operand collectors <- register banks
  *                                                              |
- *                                        SP, SFU, DP, load/store, texture units
+ *                                        SP, SFU, DP, tensor, load/store, texture units
  *                                                              |
  *                                                   writeback -> banks, scoreboard
  *
@@ -59,6 +59,10 @@ struct core_spec {
         uint32_t count, interval; /* units, and cycles between two warp instructions on one */
     } units[UNIT_COUNT];
     uint32_t latency[LAT_COUNT];
+    struct core_tensor {
+        uint32_t f16, f64;                          /* multiply-adds of one tensor core in a cycle */
+        uint32_t step, double_latency, double_step; /* latency beside that of LAT_MMA */
+    } tensor;
     uint32_t macro_interval; /* cycles an operation that is a sequence in real code occupies its unit */
     uint32_t shared_latency;
     uint32_t lsu_queue; /* memory instructions waiting behind the one being served; so for textures */
@@ -86,7 +90,7 @@ struct core_need {
     uint8_t nreads, nwrites; /* registers read from and written to banks */
     uint8_t nconsts;         /* operands in constant banks */
     bool control, memory;    /* acts at once, without a collector; accesses memory */
-    uint8_t reads[12];       /* source registers, each once */
+    uint8_t reads[20];       /* source registers, each once */
 };
 
 /* An instruction on its way; a cache line each, which also makes finding one by number cheap. */
@@ -387,6 +391,10 @@ void stream_ended(struct sm *sm, uint32_t slot);
 void warp_fault(struct sm *sm, const struct core_warp *cw);
 void sm_collect(struct sm *sm, uint64_t now);  /* banks: writes, then operand reads */
 void sm_dispatch(struct sm *sm, uint64_t now); /* from collectors to units */
+/* A matrix product's time: cycles its tensor core is busy, and its latency. */
+uint32_t tensor_interval(const struct core_spec *s, const struct inst *i);
+uint32_t tensor_latency(const struct core_spec *s, const struct inst *i);
+void tensor_count(struct sm *sm, const struct inst *i);
 /* When a waiting op can go to its unit; NEVER when that takes an answer of memory. */
 uint64_t units_next(const struct sm *sm, uint64_t now);
 /* The cache has refused the first op in the load/store or texture queue, and has not changed since. */

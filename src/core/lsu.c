@@ -43,8 +43,10 @@ void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const 
     uint64_t first = a[__builtin_ctz(m)];
     op->space = i->kind == X_LDC ? CORE_GLOBAL : (uint8_t)space_of(i, first);
     bool generic = q->space == MS_GENERIC;
-    uint32_t bytes = (uint32_t)q->size * (q->vec ? q->vec : 1);
+    uint32_t bytes = inst_access_bytes(i->in);
     struct coalescer_inst ci = {.mask = m, .bytes = bytes ? bytes > 16 ? 16 : bytes : 4, .kind = kind_of(i)};
+    if (i->kind == X_LDSM || i->kind == X_STSM)
+        ci.mask &= exec_row_lanes(i);
     if (op->space == CORE_SHARED) {
         narrow(at, a, generic ? SHARED_WINDOW : 0);
         op->passes = (uint16_t)(ci.kind == MEM_ATOMIC ? shared_atomic_passes(&ci, at)

@@ -478,7 +478,7 @@ void exec_touch(const struct exec *x, const struct warp *w, const struct xinst *
                 uint32_t m, struct touch *t) {
     uint32_t space = i->in->m.space;
     addresses(x, w, i, s, imm, m, t->at);
-    t->bytes = (uint32_t)i->in->m.size * (i->in->m.vec ? i->in->m.vec : 1);
+    t->bytes = inst_access_bytes(i->in);
     t->shared = space == MS_SHARED ? m : 0;
     t->local = space == MS_LOCAL ? m : 0;
     for (uint32_t l = 0; space == MS_GENERIC && l < WARP_LANES; l++) {

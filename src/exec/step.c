@@ -230,9 +230,10 @@ static bool run_bar(struct exec *x, struct warp *w, const struct xinst *i, uint3
 
 typedef bool exec_fn(struct exec *, struct warp *, const struct xinst *, uint32_t);
 static exec_fn *const simple[] = {
-    [X_LOAD] = exec_load, [X_STORE] = exec_store,     [X_LDC] = exec_ldc,
-    [X_ATOM] = exec_atom, [X_LDGSTS] = exec_ldgsts,   [X_MBAR] = exec_mbar,
-    [X_TEX] = exec_tex,   [X_ISSPACE] = exec_isspace, [X_SYSCALL] = exec_syscall,
+    [X_LOAD] = exec_load,       [X_STORE] = exec_store, [X_LDC] = exec_ldc,   [X_ATOM] = exec_atom,
+    [X_LDGSTS] = exec_ldgsts,   [X_MBAR] = exec_mbar,   [X_TEX] = exec_tex,   [X_ISSPACE] = exec_isspace,
+    [X_SYSCALL] = exec_syscall, [X_MMA] = exec_mma,     [X_MOVM] = exec_movm, [X_LDSM] = exec_ldsm,
+    [X_STSM] = exec_stsm,
 };
 
 /* A divergent path, begun when before instructions had run, leaves off; UINT64_MAX: it was not divergent. */
@@ -353,6 +354,17 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
                     return WARP_FAULT;
                 }
                 break;
+            case X_MMA:
+            case X_MOVM:
+            case X_LDSM:
+            case X_STSM:
+                if (!m)
+                    break;
+                e->pc = pc;
+                m = exec_meet(w, i) & only;
+                if (!m)
+                    goto control;
+                __attribute__((fallthrough));
             default:
                 if (watched && m)
                     m = x->watch->access(x->watch, x, w, i, m);

@@ -27,6 +27,8 @@ enum xkind {
     X_ATOM,
     X_LDGSTS,
     X_MBAR,
+    X_LDSM,
+    X_STSM,
     X_TEX,
     X_ISSPACE,
     X_SHFL,
@@ -35,6 +37,8 @@ enum xkind {
     X_REDUX,
     X_ELECT,
     X_WARPSYNC,
+    X_MMA,
+    X_MOVM,
     X_BRA,
     X_BRX,
     X_CALL,
@@ -58,7 +62,7 @@ struct xinst {
     bool turn; /* other warps run before this one goes on (turns.c) */
     uint8_t ps[2], pd[2];
     uint8_t first[4];  /* index in s of each source's first word */
-    uint32_t d, s[14]; /* d: first destination register */
+    uint32_t d, s[20]; /* d: first destination register */
 };
 struct xmods {
     uint32_t and_mask[8], xor_mask[8];
@@ -213,17 +217,23 @@ void barrier_arrive(struct cta *c, struct warp *w, uint32_t id, uint32_t want, u
 /* Threads left the block: barriers may be complete now. */
 void barrier_check(struct cta *c);
 
-/* ---- access.c, atomic.c, warpops.c, texture_ops.c, syscall.c: carry out one instruction for lanes m ---- */
+/* ---- access.c, atomic.c, matrix.c, mma.c, warpops.c, texture_ops.c, syscall.c: carry out one instruction
+ * for lanes m ---- */
 #define EXEC_OPS(X)                                                                                          \
     X(load)                                                                                                  \
     X(store)                                                                                                 \
-    X(ldc) X(atom) X(ldgsts) X(mbar) X(tex) X(isspace) X(syscall)
+    X(ldc) X(atom) X(ldgsts) X(mbar) X(tex) X(isspace) X(syscall) X(ldsm) X(stsm) X(mma) X(movm)
 #define X(name) bool exec_##name(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m);
 EXEC_OPS(X)
 #undef X
 /* Carries out a warp-wide instruction for the path on top and for others that wait for it; it takes effect
  * for no lanes but those in only. False when the path must wait for others. */
 bool exec_wide(struct exec *x, struct warp *w, const struct xinst *i, uint32_t only);
+/* Lanes whose addresses say where the rows of matrices lie that an instruction loads or stores. */
+uint32_t exec_row_lanes(const struct xinst *i);
+/* Lanes that carry out the path's instruction, which is the whole warp's, together: those of other paths that
+ * wait at it, too, which go past it. 0 when some are still on their way and the path must wait. */
+uint32_t exec_meet(struct warp *w, const struct xinst *i);
 /* Host bytes of [addr, addr+size) in global memory, or NULL. Addresses of 32-bit modules are widened first.
  */
 void *exec_global(struct exec *x, uint64_t addr, uint32_t size);

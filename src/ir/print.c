@@ -1,6 +1,7 @@
 /* The disassembler. Every modifier that changes what an instruction does is printed; names come from tables.
  */
 #include "ir/facts.h"
+#include "isa/mma.h"
 
 #define NAMES(...)                                                                                           \
     (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
@@ -35,6 +36,8 @@ static const struct mode_names {
     [OP_MBAR] = {NAMES(".INIT", ".INVAL", ".ARRIVE", ".ARRIVE.DROP", ".TEST", ".EXPECT.TX", ".PENDING")},
     [OP_SYSCALL] = {NAMES(".VPRINTF", ".MALLOC", ".FREE", ".ASSERTFAIL")},
     [OP_TEX] = {NAMES("", ".LL", ".DD", ".GATHER")},
+    [OP_LDSM] = {NAMES("", ".T")},
+    [OP_STSM] = {NAMES("", ".T")},
     [OP_TXQ] = {NAMES(".WIDTH", ".HEIGHT", ".DEPTH", ".TYPE", ".ORDER", ".LEVELS", ".SAMPLES", ".ARRAY",
                       ".NORM", ".FILTER", ".ADDR0", ".ADDR1", ".ADDR2")},
 };
@@ -166,6 +169,21 @@ static void print_value_mods(struct str *out, const struct inst *i) {
         str_printf(out, "%s", PICK(space_names, m->space));
 }
 
+/* The shape as real machine code has it, and the types of result, A and, where it is another, B. */
+static void print_mma_mods(struct str *out, const struct inst *i) {
+    const struct imods *m = &i->m;
+    if (i->op == OP_MMA)
+        str_printf(out, "%s.%u8%u", m->mode & MMA_SPARSE ? ".SP" : "", mma_m(m->mode), mma_k(m->mode));
+    str_printf(out, ".%s.%s", m->dtype < MT_COUNT ? mtype_name(m->dtype) : "?",
+               m->stype < MT_COUNT ? mtype_name(m->stype) : "?");
+    if (m->lut != m->stype)
+        str_printf(out, ".%s", m->lut < MT_COUNT ? mtype_name(m->lut) : "?");
+    if (m->stype == MT_B1)
+        str_printf(out, "%s", m->mode & MMA_AND ? ".AND" : ".XOR");
+    str_printf(out, "%s%s%s%s", PICK(rnd_names, m->rnd), m->sat ? ".SAT" : "",
+               m->mode & MMA_A_COL ? ".ACOL" : "", m->mode & MMA_B_ROW ? ".BROW" : "");
+}
+
 static void print_mods(struct str *out, const struct inst *i) {
     switch (op_info[i->op].form) {
     case FORM_MEM:
@@ -175,6 +193,9 @@ static void print_mods(struct str *out, const struct inst *i) {
     case FORM_TEX:
         print_mode(out, i);
         print_tex_mods(out, i);
+        break;
+    case FORM_MMA:
+        print_mma_mods(out, i);
         break;
     case FORM_WARP:
     case FORM_CTRL:
@@ -282,6 +303,10 @@ static void print_operands(struct printer *p, const struct inst *i) {
         str_printf(p->out, "%s", PICK(special_names, i->m.mode));
     }
     print_sources(p, i);
+    if (i->op == OP_MMA && i->m.mode & MMA_SPARSE) {
+        sep(p);
+        str_printf(p->out, "0x%x", mma_selector(i->m.mode));
+    }
     if (i->op == OP_LOP3) {
         sep(p);
         str_printf(p->out, "0x%02x", i->m.mode);

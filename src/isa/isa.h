@@ -26,7 +26,7 @@ enum op_form {
     FORM_COUNT
 };
 
-enum op_unit { UNIT_SP, UNIT_SFU, UNIT_DP, UNIT_MEM, UNIT_TEX, UNIT_CTRL, UNIT_COUNT };
+enum op_unit { UNIT_SP, UNIT_SFU, UNIT_DP, UNIT_TENSOR, UNIT_MEM, UNIT_TEX, UNIT_CTRL, UNIT_COUNT };
 enum op_latency {
     LAT_ALU,
     LAT_IMUL,
@@ -38,6 +38,7 @@ enum op_latency {
     LAT_DP,
     LAT_DDIV,
     LAT_CVT,
+    LAT_MMA,
     LAT_MEMORY,
     LAT_CONST,
     LAT_TEX,
@@ -62,6 +63,7 @@ enum op_energy {
     EN_DFMA,
     EN_DDIV,
     EN_CVT,
+    EN_MMA,
     EN_LDST,
     EN_ATOM,
     EN_TEX,
@@ -120,6 +122,11 @@ enum mtype {
     MT_E4M3X2,
     MT_E5M2X2,
     MT_B128,
+    MT_E4M3, /* from here on: elements of matrices alone */
+    MT_E5M2,
+    MT_S4,
+    MT_U4,
+    MT_B1,
     MT_COUNT
 };
 /* Bytes of a value of type t. */

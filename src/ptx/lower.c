@@ -114,7 +114,8 @@ static bool is_temp(struct lower *l, const struct inst *i) {
 
 void emit(struct lower *l, struct inst i) {
     legalise(l, &i);
-    if (l->in && l->in->guarded && !(is_temp(l, &i) && inst_is_pure(&i)))
+    bool harmless = inst_is_pure(&i) && !(op_info[i.op].flags & OPF_LOAD);
+    if (l->in && l->in->guarded && !(is_temp(l, &i) && harmless))
         i.guard = (struct popd){l->func->regs[l->in->guard].user, l->in->guard_neg};
     append(l, i);
 }

@@ -85,8 +85,8 @@ const struct ptx_opd *arg(struct lower *l, uint32_t i);
 uint32_t tmp(struct lower *l, uint32_t words);
 uint32_t tmp_pred(struct lower *l);
 
-/* Appends i, guarded like the PTX instruction (temporaries of pure operations need no guard), after moving
- * operands that the form does not allow as immediates or constants into registers. */
+/* Appends i, guarded like the PTX instruction (temporaries of pure operations that cannot fault need no
+ * guard), after moving operands that the form does not allow as immediates or constants into registers. */
 void emit(struct lower *l, struct inst i);
 /* Shorthands: op with operands; they return nothing and write d. */
 struct inst mk(enum op op, struct opd d, struct opd a, struct opd b, struct opd c);
@@ -158,7 +158,8 @@ void lower_compare(struct lower *l, enum ptx_type t, uint32_t cmp, const struct 
     X(mufu) X(set) X(setp) X(selp) X(slct) X(logic) X(not) X(cnot) X(lop3) X(shf) X(shift) X(mov) X(shfl)    \
     X(prmt) X(ld) X(st) X(nothing) X(createpolicy) X(isspacep) X(cvta) X(cvt) X(mapa) X(getctarank) X(cp)    \
     X(tex) X(txq) X(suld) X(sust) X(sured) X(bra) X(brx) X(call) X(ret) X(exit) X(bar) X(membar) X(atom)     \
-    X(vote) X(match) X(activemask) X(redux) X(elect) X(mbarrier) X(video) X(simd) X(nanosleep) X(trap)
+    X(vote) X(match) X(activemask) X(redux) X(elect) X(mbarrier) X(video) X(simd) X(nanosleep) X(trap)       \
+    X(mma) X(wmma) X(ldmatrix) X(stmatrix) X(movmatrix)
 /* clang-format on */
 #define X(name) lower_fn lower_##name;
 LOWER_FNS(X)

@@ -77,6 +77,17 @@ static uint32_t access_texture(struct sanitizer *s, struct access *a, uint32_t m
     return ok;
 }
 
+/* Matrices: some lanes say where rows lie, and all of them get or give parts of each. A wrong row
+ * keeps the whole access from happening. */
+static uint32_t access_rows(struct sanitizer *s, struct access *a, uint32_t m) {
+    uint32_t lanes = m & exec_row_lanes(a->i);
+    exec_touch(a->x, a->w, a->i, 0, a->i->in->imm, lanes, &a->t);
+    if (show(s, a) == lanes)
+        return m;
+    put_zero(a->w, a->i, m);
+    return 0;
+}
+
 static uint32_t on_access(struct watch *watch, struct exec *x, struct warp *w, const struct xinst *i,
                           uint32_t m) {
     struct sanitizer *s = of(watch);
@@ -104,6 +115,9 @@ static uint32_t on_access(struct watch *watch, struct exec *x, struct warp *w, c
         put_zero(w, i, m & ~ok);
         return ok;
     }
+    case X_LDSM:
+    case X_STSM:
+        return access_rows(s, &a, m);
     case X_LDGSTS:
         return access_copy(s, &a, m);
     case X_TEX:

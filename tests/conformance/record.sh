@@ -12,7 +12,7 @@ build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
 cc=${CC:-$(command -v gcc || command -v clang || command -v cc)}
 "$cc" -std=c17 -D_GNU_SOURCE -O2 -o "$build/conform" "$here/conform.c" "$here/table.c" "$here/ptxgen.c" \
-    "$here/values.c" "$here/device.c" "$here/golden.c" "$here/approx.c" -ldl -lm
+    "$here/values.c" "$here/values_matrix.c" "$here/device.c" "$here/golden.c" "$here/approx.c" -ldl -lm
 "$build/conform" -t "$here" record "$out"
 ls -l "$out"
 if [ -n "$mufu" ]; then
