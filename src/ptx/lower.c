@@ -528,14 +528,21 @@ static struct opd add_wide(struct lower *l, struct opd base, int64_t k, bool a64
     return opd_reg(t, 0);
 }
 
+struct address lower_outgoing(struct lower *l, int32_t at) {
+    if (l->top != VREG_RZ)
+        return (struct address){.base = opd_reg(l->top, 0), .imm = at + LINKAGE};
+    struct opd fp = l->fn->fp == VREG_RZ ? opd_rz() : opd_reg(l->fn->fp, 0);
+    return (struct address){.base = fp, .imm = at, .frame = true};
+}
+
 static struct address var_address(struct lower *l, const struct ptx_opd *o, int64_t k, enum mem_space space) {
     const struct ptx_var *v = o->var;
     struct address a = {.imm = (int32_t)k};
+    if (v->space == SPACE_PARAM && !lower_is_incoming(l->func, v))
+        return lower_outgoing(l, a.imm + (int32_t)place_of(l, v));
     if (v->space == SPACE_PARAM || v->space == SPACE_LOCAL) {
-        bool beyond = v->space == SPACE_PARAM && !lower_is_incoming(l->func, v);
         a.base = l->fn->fp == VREG_RZ ? opd_rz() : opd_reg(l->fn->fp, 0);
         a.imm += (int32_t)place_of(l, v);
-        a.frame = beyond;
         return a;
     }
     if (v->space == SPACE_SHARED || v->space == SPACE_CONST) {
@@ -679,9 +686,9 @@ static void register_params(struct lower *l, struct ptx_var **vars, uint32_t n, 
     }
 }
 
-static bool makes_calls(const struct ptx_func *f) {
+static bool has_opcode(const struct ptx_func *f, enum ptx_opcode op) {
     for (uint32_t i = 0; i < f->ninsts; i++)
-        if (f->insts[i].op == PTXOP_CALL)
+        if (f->insts[i].op == op)
             return true;
     return false;
 }
@@ -691,8 +698,9 @@ static void begin_function(struct lower *l) {
     l->fn->entry = f->entry;
     l->fn->fp = VREG_RZ;
     make_registers(l);
-    if (!f->entry || makes_calls(f))
+    if (!f->entry || has_opcode(f, PTXOP_CALL))
         l->fn->fp = fn_vreg(l->fn, 1);
+    l->top = has_opcode(f, PTXOP_ALLOCA) || has_opcode(f, PTXOP_STACKSAVE) ? fn_vreg(l->fn, 1) : VREG_RZ;
     if (f->entry) {
         for (uint32_t i = 0; i < f->nparams; i++)
             f->params[i]->user = PARAM_BASE + ptx_param_offset(f, i);
@@ -741,6 +749,8 @@ static void lower_function(struct lower *l) {
     l->vmark = l->pmark = UINT32_MAX;
     if (f->entry && l->fn->fp != VREG_RZ)
         emit1(l, OP_MOV, opd_reg(l->fn->fp, 0), opd_imm(0));
+    if (l->top != VREG_RZ)
+        lower_stack_begin(l);
     register_params(l, f->params, f->nparams, OP_LD);
     for (uint32_t i = 0; i < f->ninsts; i++) {
         if (start[i])

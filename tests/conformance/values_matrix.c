@@ -73,6 +73,10 @@ static uint64_t element(struct rng *r, enum kind kind, const struct format *f, i
         e = (int)rng_below(r, 1u << f->ebits);
         if (e > top && rng_below(r, 8))
             e = bias;
+        if (f->ebits == 11 && !rng_below(r, 16)) { /* or there would hardly be any */
+            e = top + 1;
+            frac = rng_below(r, 3) ? frac : 0;
+        }
         break;
     }
     if (e < 1)
