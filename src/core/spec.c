@@ -44,6 +44,7 @@ struct core_spec core_spec(const struct gpu_config *c) {
                 [LAT_DDIV] = (uint32_t)c->latency_ddiv,
                 [LAT_CVT] = (uint32_t)c->latency_cvt,
                 [LAT_MMA] = (uint32_t)c->latency_mma,
+                [LAT_MOVM] = (uint32_t)c->latency_movm,
                 [LAT_MEMORY] = (uint32_t)c->latency_shared,
                 [LAT_CONST] = (uint32_t)c->constcache_latency,
                 [LAT_TEX] = (uint32_t)c->latency_texture,

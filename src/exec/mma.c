@@ -276,6 +276,21 @@ static void multiply_floats(const struct mma *p, uint32_t d[MMA_MAX_M][MMA_N]) {
 
 /* ---- doubles ---- */
 
+/* Which NaN comes out where one does: that of the factor from B before that of the sum, and that one before
+ * the factor's from A; without any among them the usual one. */
+static uint64_t chain_nan(const double *a, const double (*b)[MMA_N], uint32_t n, uint32_t column, double c) {
+    const uint64_t quiet = UINT64_C(1) << 51, made = UINT64_C(0xfff8000000000000);
+    uint64_t v = made;
+    for (uint32_t k = 0; k < n; k++) {
+        double from = isnan(b[k][column]) ? b[k][column] : isnan(c) ? c : a[k];
+        double next = fma(a[k], b[k][column], c);
+        memcpy(&v, isnan(from) ? &from : &next, sizeof v);
+        v = isnan(from) ? v | quiet : isnan(next) ? made : v;
+        memcpy(&c, &v, sizeof c);
+    }
+    return v;
+}
+
 static void multiply_doubles(const struct mma *p, uint64_t d[MMA_MAX_M][MMA_N]) {
     double b[MMA_MAX_M][MMA_N], a[MMA_MAX_M], sum[MMA_N];
     for (uint32_t k = 0; k < p->k; k++)
@@ -289,12 +304,14 @@ static void multiply_doubles(const struct mma *p, uint64_t d[MMA_MAX_M][MMA_N]) 
             uint64_t v = element_a(p, r, k);
             memcpy(&a[k], &v, sizeof v);
         }
-        memcpy(sum, d[r], sizeof sum);
+        double c[MMA_N];
+        memcpy(c, d[r], sizeof c);
+        memcpy(sum, c, sizeof sum);
         lane_matrix.chain(a, b, p->k, sum);
-        for (uint32_t j = 0; j < MMA_N; j++) {
-            uint64_t nan = UINT64_C(0xfff8000000000000);
-            memcpy(&d[r][j], isnan(sum[j]) ? (const void *)&nan : &sum[j], sizeof nan);
-        }
+        memcpy(d[r], sum, sizeof sum);
+        for (uint32_t j = 0; j < MMA_N; j++)
+            if (isnan(sum[j]))
+                d[r][j] = chain_nan(a, b, p->k, j, c[j]);
     }
     lane_set_rounding(RND_RN);
 }

@@ -39,6 +39,7 @@ enum op_latency {
     LAT_DDIV,
     LAT_CVT,
     LAT_MMA,
+    LAT_MOVM,
     LAT_MEMORY,
     LAT_CONST,
     LAT_TEX,

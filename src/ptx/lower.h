@@ -134,8 +134,8 @@ struct address lower_address(struct lower *l, const struct ptx_opd *o, enum mem_
 /* The address as a register, its offset added. */
 struct opd lower_address_sum(struct lower *l, const struct address *a);
 
-/* Where what is passed to a callee lies, at an offset from its frame: behind the caller's frame, or behind what alloca
- * gave it and LINKAGE bytes in which the caller keeps its frame register. */
+/* Where what is passed to a callee lies, at an offset from its frame: behind the caller's frame, or behind
+ * what alloca gave it and LINKAGE bytes in which the caller keeps its frame register. */
 enum { LINKAGE = 16 };
 struct address lower_outgoing(struct lower *l, int32_t at);
 /* At the start of a function that uses alloca: nothing is allocated. */

@@ -174,8 +174,8 @@ static void take_ret(struct lower *l, const struct ptx_var *sig, const struct pt
     pass(l, sig, o, at, ret, true);
 }
 
-/* Brings the frame register behind the caller's frame (sign 1) or back. Between the two nothing of the caller's can be
- * reached, so that the way back is kept in memory where it depends on what was allocated. */
+/* Brings the frame register behind the caller's frame (sign 1) or back. Between the two nothing of the
+ * caller's can be reached, so that the way back is kept in memory where it depends on what was allocated. */
 static void move_frame(struct lower *l, uint32_t sign) {
     if (l->top != VREG_RZ) {
         bool back = sign != 1;

@@ -17,10 +17,10 @@
 #endif
 
 enum {
-    BLOCK = 128,   /* threads of a block */
+    BLOCK = 128,             /* threads of a block */
     TUPLES = CONFORM_TUPLES, /* threads of a launch: one input tuple each */
-    RAW = 512,     /* tuples whose outputs the golden holds in full */
-    CHUNK = 64,    /* tuples under one hash beyond those */
+    RAW = 512,               /* tuples whose outputs the golden holds in full */
+    CHUNK = 64,              /* tuples under one hash beyond those */
     HASHES = (TUPLES - RAW) / CHUNK,
     SLOT = 64, /* bytes of scratch, shared and local memory that belong to one thread */
     MAX_IN = 32,

@@ -97,6 +97,7 @@ static void test_latency(void **state) {
         {B256, NULL, 24},
         {D884, NULL, 26},
         {D1684, NULL, 34},
+        {"movmatrix.sync.aligned.m8n8.trans.b16 %c0, %c0;", NULL, 24},
         {H16, "latency.mma=11", 25},
         {H16, "latency.mma_step=8", 26},
         {H8, "latency.mma_step=8", 18},
