@@ -60,6 +60,8 @@ struct core_spec core_spec(const struct gpu_config *c) {
             },
         .macro_interval = (uint32_t)c->unit_macro,
         .shared_latency = (uint32_t)c->latency_shared,
+        .remote_latency = (uint32_t)c->latency_remote,
+        .cluster_latency = (uint32_t)c->latency_cluster,
         .lsu_queue = (uint32_t)c->unit_mem_queue,
         .coalescer = {.split_wide = c->coalescer_split_wide, .line = (uint32_t)c->cache_line},
         .sleep = true,

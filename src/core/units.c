@@ -114,7 +114,7 @@ void store_done(struct sm *sm, uint32_t warp) {
     if (--cw->stores || !cw->fence)
         return;
     cw->fence = false;
-    if (simt_top(cw->w))
+    if (simt_top(cw->w) && cw->until <= sm->now)
         sm->blocked &= ~(UINT64_C(1) << warp);
 }
 

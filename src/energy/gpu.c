@@ -84,6 +84,7 @@ static const struct energy_event events[] = {
 
     {ENERGY_ICNT, "icnt.request.bytes", "energy.icnt.byte", ENERGY_PJ},
     {ENERGY_ICNT, "icnt.reply.bytes", "energy.icnt.byte", ENERGY_PJ},
+    {ENERGY_ICNT, "shared.remote.bytes", "energy.icnt.byte", ENERGY_PJ},
 
     {ENERGY_MC, "dram.reads", "energy.mc.request", ENERGY_PJ},
     {ENERGY_MC, "dram.writes", "energy.mc.request", ENERGY_PJ},

@@ -77,6 +77,19 @@ static void read_special(struct exec *x, struct warp *w, enum mreg r, uint32_t *
         case SR_CTAID_Z:
             same = c->id[r - SR_CTAID_X];
             break;
+        case SR_CLUSTER_CTAID_X:
+        case SR_CLUSTER_CTAID_Y:
+        case SR_CLUSTER_CTAID_Z:
+            same = c->id[r - SR_CLUSTER_CTAID_X] % x->cluster[r - SR_CLUSTER_CTAID_X];
+            break;
+        case SR_CLUSTER_CTARANK:
+            same = c->rank;
+            break;
+        case SR_CLUSTERID_X:
+        case SR_CLUSTERID_Y:
+        case SR_CLUSTERID_Z:
+            same = c->id[r - SR_CLUSTERID_X] / x->cluster[r - SR_CLUSTERID_X];
+            break;
         case SR_WARPID:
             same = w->index;
             break;
@@ -217,6 +230,10 @@ static bool run_calli(struct exec *x, struct warp *w, const struct xinst *i, uin
 }
 
 static bool run_bar(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+    if (i->in->m.mode >= BAR_CLUSTER_ARRIVE) {
+        (i->in->m.mode == BAR_CLUSTER_ARRIVE ? cluster_arrive : cluster_wait)(w, m);
+        return true;
+    }
     uint32_t id = src_lanes(x, w, i->s[0])[__builtin_ctz(m)],
              want = src_lanes(x, w, i->s[1])[__builtin_ctz(m)];
     uint32_t p = w->p[i->ps[0]] ^ (0u - (uint32_t)i->pneg[0]);
@@ -327,6 +344,7 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
                     simt_exit(w, m);
                     w->cta->live -= (uint32_t)__builtin_popcount(m);
                     barrier_check(w->cta);
+                    cluster_exit(w, m);
                 }
                 goto control;
             case X_BAR:

@@ -16,6 +16,7 @@ static const char *const status_text[] = {
     [RP_INVALID_VALUE] = "invalid argument",
     [RP_INVALID_CONFIG] = "invalid launch configuration",
     [RP_OUT_OF_RESOURCES] = "too many resources requested for launch",
+    [RP_INVALID_CLUSTER] = "invalid cluster size",
     [RP_ILLEGAL_ADDRESS] = "illegal address",
     [RP_MISALIGNED] = "misaligned address",
     [RP_SHARED_RANGE] = "shared memory access out of range",

@@ -31,7 +31,7 @@ static const struct mode_names {
     [OP_VOTE] = {NAMES(".ALL", ".ANY", ".EQ", ".BALLOT")},
     [OP_MATCH] = {NAMES(".ANY", ".ALL")},
     [OP_REDUX] = {NAMES(".SUM", ".MIN", ".MAX", ".AND", ".OR", ".XOR")},
-    [OP_BAR] = {NAMES(".SYNC", ".ARV", ".RED.AND", ".RED.OR", ".RED.POPC")},
+    [OP_BAR] = {NAMES(".SYNC", ".ARV", ".RED.AND", ".RED.OR", ".RED.POPC", ".CLUSTER.ARV", ".CLUSTER.WAIT")},
     [OP_LDGSTS] = {NAMES("", ".BULK", ".BULK.OUT")},
     [OP_MBAR] = {NAMES(".INIT", ".INVAL", ".ARRIVE", ".ARRIVE.DROP", ".TEST", ".EXPECT.TX", ".PENDING")},
     [OP_SYSCALL] = {NAMES(".VPRINTF", ".MALLOC", ".FREE", ".ASSERTFAIL")},
@@ -68,6 +68,13 @@ static const char *const special_names[SR_COUNT] = {
     [SR_DYN_SMEM] = "SR_DYNSMEM",
     [SR_DYN_SIZE] = "SR_DYNSIZE",
     [SR_TOTAL_SMEM] = "SR_TOTALSMEM",
+    [SR_CLUSTER_CTAID_X] = "SR_CLUSTERCTAID.X",
+    [SR_CLUSTER_CTAID_Y] = "SR_CLUSTERCTAID.Y",
+    [SR_CLUSTER_CTAID_Z] = "SR_CLUSTERCTAID.Z",
+    [SR_CLUSTER_CTARANK] = "SR_CLUSTERCTARANK",
+    [SR_CLUSTERID_X] = "SR_CLUSTERID.X",
+    [SR_CLUSTERID_Y] = "SR_CLUSTERID.Y",
+    [SR_CLUSTERID_Z] = "SR_CLUSTERID.Z",
     [SR_ZERO] = "SRZ",
 };
 
@@ -166,7 +173,7 @@ static void print_value_mods(struct str *out, const struct inst *i) {
     if (form == FORM_FN_SETP1 || form == FORM_FN_SETP2 || form == FORM_FN_PLOP || i->op == OP_HSET2)
         str_printf(out, "%s", PICK(bool_names, m->bop));
     if (i->op == OP_ISSPACE)
-        str_printf(out, "%s", PICK(space_names, m->space));
+        str_printf(out, "%s%s", PICK(space_names, m->space), m->mode == ISSPACE_CLUSTER ? ".CLUSTER" : "");
 }
 
 /* The shape as real machine code has it, and the types of result, A and, where it is another, B. */

@@ -353,26 +353,33 @@ static struct opd sreg_word(struct lower *l, const struct ptx_opd *o, uint32_t w
         {SREG_TOTAL_SMEM_SIZE, SR_TOTAL_SMEM, SR_ZERO},
         {SREG_AGGR_SMEM_SIZE, SR_TOTAL_SMEM, SR_ZERO},
         {SREG_DYNAMIC_SMEM_SIZE, SR_DYN_SIZE, SR_ZERO},
+        {SREG_CLUSTER_CTARANK, SR_CLUSTER_CTARANK, SR_ZERO},
     };
     uint32_t reg = SR_COUNT;
     switch (o->sreg) {
     case SREG_NTID:
         return w || comp > 2 ? opd_imm(0) : opd_const(BANK_PARAM, PARAM_NTID + 4 * comp);
     case SREG_NCTAID:
-    case SREG_NCLUSTERID:
         return w || comp > 2 ? opd_imm(0) : opd_const(BANK_PARAM, PARAM_NCTAID + 4 * comp);
     case SREG_ENVREG1:
     case SREG_ENVREG2:
         return w ? opd_imm(0) : opd_const(BANK_PARAM, PARAM_ENVREG + 4 * (o->sreg == SREG_ENVREG1));
     case SREG_CLUSTER_NCTAID:
-        return opd_imm(w || comp > 2 ? 0 : 1);
+        return w || comp > 2 ? opd_imm(0) : opd_const(BANK_PARAM, PARAM_CLUSTER + 4 * comp);
+    case SREG_NCLUSTERID:
+        return w || comp > 2 ? opd_imm(0) : opd_const(BANK_PARAM, PARAM_NCLUSTER + 4 * comp);
     case SREG_CLUSTER_NCTARANK:
-        return opd_imm(!w);
+        return w ? opd_imm(0) : opd_const(BANK_PARAM, PARAM_CLUSTER_SIZE);
+    case SREG_CLUSTERID:
+        reg = w || comp > 2 ? SR_ZERO : SR_CLUSTERID_X + comp;
+        break;
+    case SREG_CLUSTER_CTAID:
+        reg = w || comp > 2 ? SR_ZERO : SR_CLUSTER_CTAID_X + comp;
+        break;
     case SREG_TID:
         reg = w || comp > 2 ? SR_ZERO : SR_TID_X + comp;
         break;
     case SREG_CTAID:
-    case SREG_CLUSTERID:
         reg = w || comp > 2 ? SR_ZERO : SR_CTAID_X + comp;
         break;
     default:
@@ -381,7 +388,7 @@ static struct opd sreg_word(struct lower *l, const struct ptx_opd *o, uint32_t w
                 reg = w == 0 ? table[i].lo : w == 1 ? table[i].hi : SR_ZERO;
     }
     if (reg == SR_COUNT || reg == SR_ZERO)
-        return opd_imm(0); /* performance counters, clusters of one block, reserved offsets */
+        return opd_imm(0); /* performance counters, reserved offsets */
     struct opd t = opd_reg(tmp(l, 1), 0);
     emit_mode(l, OP_S2R, t, none, none, none, reg, false);
     return t;
@@ -470,8 +477,11 @@ struct opd src_ext(struct lower *l, const struct ptx_opd *o, enum ptx_type t) {
 struct popd src_pred(struct lower *l, const struct ptx_opd *o) {
     if (o->kind == OPD_INT)
         return (struct popd){VPRED_PT, !o->imm != o->neg};
-    if (o->kind == OPD_SREG) /* is_explicit_cluster: never */
-        return (struct popd){VPRED_PT, !o->neg};
+    if (o->kind == OPD_SREG && o->sreg == SREG_IS_EXPLICIT_CLUSTER) {
+        struct opd is = opd_reg(tmp(l, 1), 0);
+        emit1(l, OP_MOV, is, opd_const(BANK_PARAM, PARAM_CLUSTER_EXPLICIT));
+        return (struct popd){emit_isetp(l, CMP_LT | CMP_GT, false, is, opd_imm(0)), o->neg};
+    }
     if (o->kind != OPD_REG || l->func->regs[o->reg].type != PTX_PRED)
         lower_refuse(l, "a predicate is needed");
     return (struct popd){l->func->regs[o->reg].user, o->neg};

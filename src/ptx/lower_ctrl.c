@@ -333,8 +333,6 @@ void lower_stackrestore(struct lower *l) {
 
 /* ---- barriers ---- */
 
-enum { CLUSTER_BARRIER = 16 }; /* a barrier no program can name */
-
 static struct opd in_reg_or_imm(struct lower *l, uint32_t k) {
     return k < l->in->nopds ? U32(k) : opd_imm(0);
 }
@@ -349,12 +347,12 @@ void lower_bar(struct lower *l) {
         emit(l, w);
         return;
     }
-    if (has(l, MOD_CLUSTER)) { /* clusters of one block: waiting is the block's barrier, arriving needs
-                                  nothing */
-        if (has(l, MOD_ARRIVE))
-            return;
-        i.src[0] = opd_imm(CLUSTER_BARRIER);
-        i.src[1] = opd_imm(0);
+    if (has(l, MOD_CLUSTER)) {
+        bool arrive = has(l, MOD_ARRIVE);
+        if (arrive && !has(l, MOD_RELAXED)) /* what was written before is visible behind the barrier */
+            emit(l, inst_new(OP_MEMBAR));
+        i.m.mode = arrive ? BAR_CLUSTER_ARRIVE : BAR_CLUSTER_WAIT;
+        i.src[0] = i.src[1] = opd_imm(0);
         emit(l, i);
         return;
     }

@@ -66,6 +66,8 @@ ELSEWHERE = {
     "constcache.stall_port": ("test_mem.c", r"n\.stall_port"),
     "icache.stall_port": ("test_mem.c", r"n\.stall_port"),
     "icache.stall_ways": ("test_mem.c", r"n\.stall_ways"),
+    "shared.remote": ("test_cluster.c", r'"shared\.remote"'),
+    "shared.remote.bytes": ("test_cluster.c", r'"shared\.remote\.bytes"'),
     "insts.tensor": ("test_tensor.c", r'"insts\.tensor"'),
     "unit.tensor": ("test_tensor.c", r'"unit\.tensor"'),
     "lanes.mma": ("test_tensor.c", r'"lanes\.mma"'),
