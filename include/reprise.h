@@ -240,6 +240,15 @@ struct rp_launch {
 enum rp_status rp_launch(struct rp_gpu *gpu, struct rp_kernel *k, const struct rp_launch *launch,
                          char **report);
 
+/* What device code asked to be launched. After each rp_launch that went well, those with the launches it
+ * names are to be run until none is left, before anything else: they are in the order in which they run.
+ * Strings and parameters stay until the next call. */
+bool rp_next_launch(struct rp_gpu *gpu, struct rp_kernel **k, struct rp_launch *launch);
+/* What device code is told of the device when it asks for CUDA's attributes and limits; false: there is no
+ * such one. */
+void rp_gpu_answers(struct rp_gpu *gpu, bool (*attribute)(int attribute, int *value),
+                    bool (*limit)(int limit, size_t *value));
+
 enum rp_limit { RP_LIMIT_STACK, RP_LIMIT_PRINTF_FIFO, RP_LIMIT_MALLOC_HEAP };
 /* Per-thread stack bytes, printf buffer bytes, device malloc heap bytes. */
 enum rp_status rp_limit_set(struct rp_gpu *gpu, enum rp_limit limit, size_t value);

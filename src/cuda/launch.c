@@ -274,9 +274,27 @@ static uint64_t compute_ns(struct rp_totals before, struct rp_totals now) {
     return (uint64_t)(cycles / cycles_per_ns);
 }
 
-/* Runs a checked launch. A fault is kept in the context: the program learns of it when it synchronises. */
+/* Runs one grid. */
+static enum rp_status run_grid(struct rp_kernel *k, const struct rp_launch *r) {
+    struct rp_totals before = rp_totals(cud.gpu);
+    char *report = NULL;
+    enum rp_status status = rp_launch(cud.gpu, k, r, &report);
+    cud_keep_output();
+    cud.clock_ns += LAUNCH_NS + compute_ns(before, rp_totals(cud.gpu));
+    cud_report_launch(k, r, before);
+    if (status != RP_OK && report) {
+        cud_flush_output();
+        fprintf(stderr, "%s%s", report, *report && report[strlen(report) - 1] == '\n' ? "" : "\n");
+    }
+    free(report);
+    return status;
+}
+
+/* Runs a checked launch, with all that it launches. A fault is kept in the context: the program learns of it
+ * when it synchronises. */
 static int run_launch(const struct cud_launch *l) {
     struct CUctx_st *ctx = cud_current();
+    struct rp_kernel *k = l->func->kernel;
     struct rp_launch r = {
         .dynamic_shared = l->shared,
         .params = l->params,
@@ -286,17 +304,9 @@ static int run_launch(const struct cud_launch *l) {
     memcpy(r.grid, l->grid, sizeof r.grid);
     memcpy(r.block, l->block, sizeof r.block);
     memcpy(r.cluster, l->cluster, sizeof r.cluster);
-    struct rp_totals before = rp_totals(cud.gpu);
-    char *report = NULL;
-    enum rp_status status = rp_launch(cud.gpu, l->func->kernel, &r, &report);
-    cud_keep_output();
-    cud.clock_ns += LAUNCH_NS + compute_ns(before, rp_totals(cud.gpu));
-    cud_report_launch(l->func->kernel, &r, before);
-    if (status != RP_OK && report) {
-        cud_flush_output();
-        fprintf(stderr, "%s%s", report, *report && report[strlen(report) - 1] == '\n' ? "" : "\n");
-    }
-    free(report);
+    enum rp_status status = run_grid(k, &r);
+    while (status == RP_OK && rp_next_launch(cud.gpu, &k, &r))
+        status = run_grid(k, &r);
     cud_flush_findings();
     if (status < RP_ILLEGAL_ADDRESS)
         return cud_error_of(status);

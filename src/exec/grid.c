@@ -63,6 +63,7 @@ void cta_start(struct cta *c, uint32_t n) {
         if (w->local)
             memset(w->local, 0, (size_t)x->local_bytes * WARP_LANES);
         w->arrived = 0;
+        memset(w->error, 0, sizeof w->error);
         memset(w->p, 0, sizeof w->p);
         w->p[PRED_PT] = 0xffffffffu;
         w->patience = PATH_TURN;

@@ -110,8 +110,9 @@ struct warp {
     int64_t patience; /* how long its paths still run in a functional run before one makes way for another */
     uint32_t spins;   /* accesses meanwhile that others may have to answer */
     uint32_t opened;  /* openings of barriers when it began to wait (grid.c), plus 1; 0: it does not */
-    uint32_t arrived; /* lanes that arrived at the cluster's barrier, which has not opened since */
-    uint8_t *local;   /* local memory: word w of lane l at (w * 32 + l) * 4 */
+    uint32_t error[WARP_LANES]; /* the last error of each thread's calls of the device runtime */
+    uint32_t arrived;           /* lanes that arrived at the cluster's barrier, which has not opened since */
+    uint8_t *local;             /* local memory: word w of lane l at (w * 32 + l) * 4 */
     struct cta *cta;
     uint32_t given[WARP_LANES]; /* results that wait for paths, and predicates */
     uint32_t given_p;
@@ -163,6 +164,7 @@ struct fault {
 
 struct textures;
 struct watch;
+struct device_runtime;
 
 /* A launch in execution, with all that instructions may touch. */
 struct exec {
@@ -186,8 +188,9 @@ struct exec {
     struct textures *tex;
     struct watch *watch; /* sees accesses and synchronisation; NULL: nobody */
     uint64_t heap_limit, heap_used;
-    struct mem_span hint; /* memory that was hit last */
-    struct str report;    /* of the fault, in words */
+    struct device_runtime *runtime; /* launches by device code */
+    struct mem_span hint;           /* memory that was hit last */
+    struct str report;              /* of the fault, in words */
     const char *module_name;
     const char *(*file_name)(void *names, uint32_t file); /* of debug lines; NULL when unknown */
     void *names;

@@ -144,6 +144,10 @@ void rp_gpu_destroy(struct rp_gpu *g) {
     config_free(&g->config);
     sanitizer_destroy(g->san);
     str_free(&g->found_given);
+    children_free(g);
+    vec_free(&g->waiting);
+    vec_free(&g->runtime.children);
+    vec_free(&g->runtime.prepared);
     memory_destroy(&g->mem);
     vec_free(&g->tex.slots);
     str_free(&g->out);

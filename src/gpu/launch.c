@@ -26,8 +26,8 @@ static enum rp_status refuse(char **report, enum rp_status s, const char *kernel
     return s;
 }
 
-static enum rp_status check_config(struct rp_gpu *g, struct rp_kernel *k, struct kernel_code *code,
-                                   const struct rp_launch *l, char **report) {
+enum rp_status launch_check(struct rp_gpu *g, struct rp_kernel *k, struct kernel_code *code,
+                            const struct rp_launch *l, char **report) {
     static const char axis[] = "xyz";
     const struct rp_gpu_info *i = &g->info;
     const char *name = k->func->name;
@@ -252,7 +252,7 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
         *report = NULL;
     struct timed_span span;
     struct kernel_code *code = kernel_code(k, timed_span(g, &span));
-    enum rp_status s = check_config(g, k, code, l, report);
+    enum rp_status s = launch_check(g, k, code, l, report);
     uint32_t threads = l->block[0] * l->block[1] * l->block[2];
     uint32_t cluster[3];
     if (s == RP_OK)
@@ -297,6 +297,7 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
         .tex = &g->tex,
         .heap_limit = g->limits[RP_LIMIT_MALLOC_HEAP],
         .heap_used = g->heap_used,
+        .runtime = &g->runtime,
         .module_name = k->mod->name,
         .file_name = file_name,
         .names = k->mod->ptx,
@@ -306,6 +307,7 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
     x.executed = xcalloc(code->img->ncode + 1u, sizeof *x.executed);
     if (g->san)
         sanitizer_begin(g->san, &x, k->mod->ptx->target < INDEPENDENT_LANES);
+    children_begin(g, k);
     double start = host_seconds();
     bool ok = run(g, &x, slots ? slots : 1);
     g->totals.host_s += host_seconds() - start;
@@ -316,6 +318,7 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
     free(x.executed);
     g->heap_used = x.heap_used;
     g->clock = x.clock + x.warp_insts;
+    children_end(g, k, ok);
     if (!ok && report)
         *report = xstrdup(str_text(&x.report));
     str_free(&x.report);

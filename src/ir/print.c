@@ -34,7 +34,6 @@ static const struct mode_names {
     [OP_BAR] = {NAMES(".SYNC", ".ARV", ".RED.AND", ".RED.OR", ".RED.POPC", ".CLUSTER.ARV", ".CLUSTER.WAIT")},
     [OP_LDGSTS] = {NAMES("", ".BULK", ".BULK.OUT")},
     [OP_MBAR] = {NAMES(".INIT", ".INVAL", ".ARRIVE", ".ARRIVE.DROP", ".TEST", ".EXPECT.TX", ".PENDING")},
-    [OP_SYSCALL] = {NAMES(".VPRINTF", ".MALLOC", ".FREE", ".ASSERTFAIL")},
     [OP_TEX] = {NAMES("", ".LL", ".DD", ".GATHER")},
     [OP_LDSM] = {NAMES("", ".T")},
     [OP_STSM] = {NAMES("", ".T")},
@@ -97,7 +96,17 @@ struct printer {
     const char *sep;
 };
 
+static const char *const syscall_names[] = {
+#define SYSCALL(id, name, print) print,
+#include "isa/syscalls.def"
+#undef SYSCALL
+};
+
 static void print_mode(struct str *out, const struct inst *i) {
+    if (i->op == OP_SYSCALL) {
+        str_printf(out, "%s", PICK(syscall_names, i->m.mode));
+        return;
+    }
     const struct mode_names *t = &mode_names[i->op];
     if (t->n)
         str_printf(out, "%s", i->m.mode < t->n ? t->names[i->m.mode] : ".?");

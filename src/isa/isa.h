@@ -240,7 +240,12 @@ enum mbar_mode {
     MBAR_EXPECT_TX,
     MBAR_COUNT_PENDING
 };
-enum sys_call { SYS_VPRINTF, SYS_MALLOC, SYS_FREE, SYS_ASSERTFAIL, SYS_SET_CONDITIONAL };
+enum sys_call {
+#define SYSCALL(id, name, print) SYS_##id,
+#include "isa/syscalls.def"
+#undef SYSCALL
+    SYS_COUNT
+};
 enum tex_geom { TEX_1D, TEX_2D, TEX_3D, TEX_A1D, TEX_A2D, TEX_CUBE, TEX_ACUBE };
 enum tex_mode {
     TEXM_PLAIN,

@@ -205,12 +205,10 @@ static const struct {
     const char *name;
     uint32_t id;
 } system_calls[] = {
-    {"vprintf", SYS_VPRINTF},
-    {"malloc", SYS_MALLOC},
-    {"free", SYS_FREE},
-    {"__assertfail", SYS_ASSERTFAIL},
+#define SYSCALL(id, name, print) {name, SYS_##id},
+#include "isa/syscalls.def"
+#undef SYSCALL
     {"__assert_fail", SYS_ASSERTFAIL},
-    {"cudaGraphSetConditional", SYS_SET_CONDITIONAL},
 };
 
 static bool system_call(struct lower *l, const struct call *c) {
