@@ -240,9 +240,9 @@ struct rp_launch {
 enum rp_status rp_launch(struct rp_gpu *gpu, struct rp_kernel *k, const struct rp_launch *launch,
                          char **report);
 
-/* What device code asked to be launched. After each rp_launch that went well, those with the launches it
- * names are to be run until none is left, before anything else: they are in the order in which they run.
- * Strings and parameters stay until the next call. */
+/* The next launch that device code asked for, in the order in which they run; false when there is none. After
+ * an rp_launch that went well, the caller launches what this names, again and again until it names nothing
+ * more, before it launches anything else. Parameters stay until the next call. */
 bool rp_next_launch(struct rp_gpu *gpu, struct rp_kernel **k, struct rp_launch *launch);
 /* What device code is told of the device when it asks for CUDA's attributes and limits; false: there is no
  * such one. */

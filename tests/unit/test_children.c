@@ -1,18 +1,21 @@
-/* Launches by device code: the order in which children run, how deep they nest, and what is left of them after a fault. */
+/* Launches by device code: the order in which children run, how deep they nest, and what is left of them
+ * after a fault. */
 #include "timing_rig.h"
 
-/* Kernel k writes its number into the log and launches what its row of the table says: pairs of kernel number (from 1) and
- * stream, up to 0. */
+/* Kernel k writes its number into the log and launches what its row of the table says: pairs of kernel number
+ * (from 1) and stream, up to 0. */
 static const char text[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n"
-    ".extern .func (.param .b64 r) __cuda_syscall_cnpv2GetParameterBufferV2(.param .b64 a, .param .align 4 .b8 b[12],\n"
+    ".extern .func (.param .b64 r) __cuda_syscall_cnpv2GetParameterBufferV2(.param .b64 a, .param .align 4 "
+    ".b8 b[12],\n"
     "    .param .align 4 .b8 c[12], .param .b32 d);\n"
     ".extern .func (.param .b32 r) __cuda_syscall_cnpv2LaunchDeviceV2(.param .b64 a, .param .b64 b);\n"
     ".visible .entry k(.param .u64 buffer, .param .u32 n, .param .u32 x)\n{\n"
     ".reg .b64 %l<12>; .reg .b32 %r<16>; .reg .pred %p<3>;\n"
     "ld.param.u64 %l0, [buffer]; ld.param.u32 %r0, [n]; ld.param.u32 %r1, [x];\n"
     /* the log: its length, then numbers */
-    "atom.global.add.u32 %r2, [%l0], 1; mul.wide.u32 %l1, %r2, 4; add.u64 %l1, %l1, %l0; st.global.u32 [%l1+4], %r0;\n"
+    "atom.global.add.u32 %r2, [%l0], 1; mul.wide.u32 %l1, %r2, 4; add.u64 %l1, %l1, %l0; st.global.u32 "
+    "[%l1+4], %r0;\n"
     "setp.eq.u32 %p2, %r0, 99; @%p2 trap;\n"
     "mul.wide.u32 %l2, %r0, 64; add.u64 %l2, %l2, %l0; add.u64 %l2, %l2, 65536;\n"
     "LOOP: ld.global.v2.u32 {%r3, %r4}, [%l2]; setp.eq.u32 %p0, %r3, 0; @%p0 bra DONE;\n"
@@ -59,7 +62,8 @@ static void expect_log(const struct rig *r, const uint32_t *want, uint32_t n) {
         assert_int_equal(words(r, 4)[i], want[i]);
 }
 
-/* Children in order, each with its own before the next; tail launches last, and those of a child before its sibling. */
+/* Children in order, each with its own before the next; tail launches last, and those of a child before its
+ * sibling. */
 static void test_order(void **state) {
     (void)state;
     for (int functional = 0; functional < 2; functional++) {

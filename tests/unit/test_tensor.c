@@ -195,12 +195,48 @@ static void test_shared(void **state) {
     }
 }
 
+/* What is not there is refused with its name and a reason, and the module still loads. */
+static void test_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *inst, *name, *why;
+    } cases[] = {
+        {MMA "m16n8k32.row.col.f32.f16.f16.f32 " F32 "," A4B2 "," F32 ";", "mma.sync",
+         "no such shape for this type"},
+        {MMA "m8n8k16.row.col.f32.f16.f16.f32 " F32 "," A4B2 "," F32 ";", "mma.sync",
+         "no such shape for this type"},
+        {MMA "m16n8k16.row.col.f32.f16.bf16.f32 " F32 "," A4B2 "," F32 ";", "mma.sync", "do not go together"},
+        {MMA "m16n8k16.row.col.f64.f16.f16.f64 " D4 "," A4B2 "," D4 ";", "mma.sync", "do not go together"},
+        {MMA "m16n8k256.row.col.s32.b1.b1.s32 " S32 "," A4B2 "," S32 ";", "mma.sync", "need .and or .xor"},
+        {MMA "m16n8k16.row.col.f32.f16.f16.f32 " F32 "," A2B1 "," F32 ";", "mma.sync", "too short"},
+        {"wmma.mma.sync.aligned.row.col.m16n16k8.f32.f32 " F32 "," A4B2 "," F32 ";", "wmma.mma",
+         "no such shape for this type"},
+        {"wmma.load.a.sync.aligned.row.m16n16k16.shared.f64 {%d0}, [%r2];", "wmma.load",
+         "no such shape for this type"},
+        {"ldmatrix.sync.aligned.m8n16.x1.shared.b8x16.b6x16_p32 {%a0}, [%r2];", "ldmatrix", "up to sm_90"},
+        {"wgmma.fence.sync.aligned;", "wgmma.fence", "not supported"},
+        {"multimem.red.release.sys.global.add.u32 [%l0], %a0;", "multimem.red", "not supported"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct str s = {0};
+        struct rig r;
+        struct rp_kernel_info info;
+        char *log = NULL;
+        str_printf(&s, "%s%s\nLOOP:\n%s", head, cases[i].inst, tail);
+        rig_open(&r, "h200", NULL, true, str_text(&s));
+        assert_int_equal(rp_kernel_info(rp_module_kernel(r.m, "k"), &info, &log), RP_UNSUPPORTED);
+        if (!log || !strstr(log, cases[i].name) || !strstr(log, cases[i].why))
+            fail_msg("%s: %s", cases[i].inst, log ? log : "nothing was said");
+        free(log);
+        rig_close(&r);
+        str_free(&s);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_latency),
-        cmocka_unit_test(test_throughput),
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_latency), cmocka_unit_test(test_throughput), cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_shared),  cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
