@@ -69,6 +69,7 @@ static void test_order(void **state) {
     for (int functional = 0; functional < 2; functional++) {
         struct rig r;
         rig_open(&r, "h200", NULL, functional, text);
+        rig_zero(&r);
         launches(&r, 1, (uint32_t[]){5, TAIL, 2, 0, 3, 4, 4, TAIL}, 8);
         launches(&r, 2, (uint32_t[]){6, TAIL, 7, 0}, 4);
         launches(&r, 7, (uint32_t[]){8, 0}, 2);
@@ -87,12 +88,14 @@ static void test_depth(void **state) {
     (void)state;
     struct rig r;
     rig_open(&r, "h200", NULL, true, text);
+    rig_zero(&r);
     launches(&r, 1, (uint32_t[]){1, 0}, 2);
     assert_int_equal(run_all(&r, 1), RP_OK);
     assert_int_equal(*words(&r, 0), DEVICE_MAX_NESTING);
     assert_int_equal(*words(&r, ERROR), DEVICE_MAX_DEPTH);
     rig_close(&r);
     rig_open(&r, "h200", NULL, true, text);
+    rig_zero(&r);
     for (uint32_t k = 1; k < 60; k++)
         launches(&r, k, (uint32_t[]){k + 1, TAIL}, 2);
     assert_int_equal(run_all(&r, 1), RP_OK);
@@ -108,12 +111,14 @@ static void test_failures(void **state) {
     struct rp_kernel *k;
     struct rp_launch l;
     rig_open(&r, "h200", NULL, true, text);
+    rig_zero(&r);
     launches(&r, 1, (uint32_t[]){2, 0}, 2);
     assert_int_equal(run_all(&r, 2000), RP_OK);
     expect_log(&r, (uint32_t[]){1}, 1);
     assert_int_equal(*words(&r, ERROR), DEVICE_INVALID_CONFIG);
     rig_close(&r);
     rig_open(&r, "h200", NULL, true, text);
+    rig_zero(&r);
     launches(&r, 1, (uint32_t[]){99, 0, 2, 0}, 4);
     assert_int_equal(run_all(&r, 1), RP_TRAP);
     expect_log(&r, (uint32_t[]){1, 99}, 2);

@@ -214,8 +214,8 @@ static void test_refused(void **state) {
         {"wmma.load.a.sync.aligned.row.m16n16k16.shared.f64 {%d0}, [%r2];", "wmma.load",
          "no such shape for this type"},
         {"ldmatrix.sync.aligned.m8n16.x1.shared.b8x16.b6x16_p32 {%a0}, [%r2];", "ldmatrix", "up to sm_90"},
-        {"wgmma.fence.sync.aligned;", "wgmma.fence", "not supported"},
-        {"multimem.red.release.sys.global.add.u32 [%l0], %a0;", "multimem.red", "not supported"},
+        {"wgmma.fence.sync.aligned;", "wgmma.fence", "not simulated"},
+        {"multimem.red.release.sys.global.add.u32 [%l0], %a0;", "multimem.red", "not simulated"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct str s = {0};
