@@ -24,26 +24,41 @@ static const uint32_t *word(const struct mma *p, uint32_t src, uint32_t n) {
     return src_lanes(p->x, p->w, p->i->s[p->i->first[src] + n]);
 }
 
-/* Bits of element n, counted along a row of A or a column of B, in the registers that hold line l (a row
- * modulo 8, or a column) of a source; step: registers from one part of the line to the next, first: the first
- * of them. */
-static uint64_t element(const struct mma *p, uint32_t src, uint32_t line, uint32_t n, uint32_t first,
-                        uint32_t step) {
-    if (p->bits == 64) {
-        uint32_t at = 2 * (first + n / 4 * step), lane = line * 4 + n % 4;
-        return word(p, src, at)[lane] | (uint64_t)word(p, src, at + 1)[lane] << 32;
-    }
-    uint32_t per = 32 / p->bits, part = n / (4 * per), in = n % (4 * per);
-    uint32_t v = word(p, src, first + part * step)[line * 4 + in / per];
-    return v >> in % per * p->bits & (p->bits == 32 ? UINT32_MAX : (1u << p->bits) - 1);
+/* Bits of the elements of a source, row by row: of A where along is true, else of B, whose columns the
+ * registers have. Lane 4 * l + t holds line l (a row modulo 8, or a column), and of it those elements that
+ * start at t words; registers follow along the lines, and those of A's second eight rows after each of the
+ * first. */
+static void gather(const struct mma *p, uint32_t src, uint32_t lines, uint32_t n, bool along, uint32_t width,
+                   uint32_t *out) {
+    uint32_t per = 32 / p->bits, halves = lines / HALF,
+             mask = p->bits == 32 ? UINT32_MAX : (1u << p->bits) - 1;
+    for (uint32_t part = 0; part < n / (4 * per); part++)
+        for (uint32_t h = 0; h < halves; h++) {
+            const uint32_t *v = word(p, src, part * halves + h);
+            for (uint32_t lane = 0; lane < WARP_LANES; lane++)
+                for (uint32_t j = 0; j < per; j++) {
+                    uint32_t line = h * HALF + lane / 4, at = (part * 4 + lane % 4) * per + j;
+                    out[along ? line * width + at : at * width + line] = v[lane] >> j * p->bits & mask;
+                }
+        }
 }
 
-static uint64_t element_a(const struct mma *p, uint32_t row, uint32_t k) {
-    return element(p, 0, row % HALF, k, row / HALF, p->rows / HALF);
+static void gather_a(const struct mma *p, uint32_t width, uint32_t *out) {
+    gather(p, 0, p->rows, p->k, true, width, out);
 }
 
-static uint64_t element_b(const struct mma *p, uint32_t k, uint32_t column) {
-    return element(p, 1, column, k, 0, 1);
+static void gather_b(const struct mma *p, uint32_t *out) {
+    gather(p, 1, MMA_N, mma_k(p->m->mode), false, MMA_N, out);
+}
+
+/* The same of doubles, which take two registers each. */
+static double wide_element(const struct mma *p, uint32_t src, uint32_t line, uint32_t n, uint32_t first,
+                           uint32_t step) {
+    uint32_t at = 2 * (first + n / 4 * step), lane = line * 4 + n % 4;
+    uint64_t v = word(p, src, at)[lane] | (uint64_t)word(p, src, at + 1)[lane] << 32;
+    double d;
+    memcpy(&d, &v, sizeof d);
+    return d;
 }
 
 /* ---- sparsity ---- */
@@ -77,82 +92,79 @@ static uint32_t row_of_b(const struct mma *p, uint32_t row, uint32_t k) {
 
 /* ---- floating point ---- */
 
-struct format {
-    uint8_t ebits, mbits;
-};
-static const struct format f16 = {5, 10}, bf16 = {8, 7}, tf32 = {8, 10}, f32 = {8, 23};
+static const struct mma_format f16 = {5, 10}, bf16 = {8, 7}, tf32 = {8, 10}, f32 = {8, 23};
 
-/* A number as tensor cores take it apart. */
-struct number {
-    int32_t sig, exp; /* sig * 2^(exp - mbits) */
-    bool nan, inf, minus;
+/* A number's kind, where that is not all. */
+struct kind {
+    bool nan, inf, zero, minus;
 };
 
-static struct number take_apart(uint32_t v, const struct format *f) {
-    uint32_t e = v >> f->mbits & ((1u << f->ebits) - 1), frac = v & ((1u << f->mbits) - 1);
-    int32_t bias = (1 << (f->ebits - 1)) - 1;
-    struct number n = {.minus = v >> (f->ebits + f->mbits) & 1, .exp = MMA_NO_EXP};
-    if (e == (1u << f->ebits) - 1) {
-        n.nan = frac;
-        n.inf = !frac;
-    } else if (e || frac) {
-        int32_t sig = (int32_t)(e ? frac | 1u << f->mbits : frac);
-        n.sig = n.minus ? -sig : sig;
-        n.exp = (int32_t)(e ? e : 1) - bias;
-    }
-    return n;
+static struct kind kind_of(uint32_t v, const struct mma_format *f) {
+    uint32_t sign = 1u << (f->ebits + f->mbits), inf = ((1u << f->ebits) - 1) << f->mbits,
+             size = v & (sign - 1);
+    return (struct kind){.nan = size > inf, .inf = size == inf, .zero = !size, .minus = v & sign};
 }
 
-/* The bits that are multiplied: tf32 has no more than 19, and numbers of eight bits become f16 first. */
-static uint32_t factor_bits(uint64_t v, enum mtype t) {
-    static const struct imods to_half[] = {{.dtype = MT_F16X2, .stype = MT_E4M3X2},
-                                           {.dtype = MT_F16X2, .stype = MT_E5M2X2}};
-    if (t == MT_TF32)
-        return (uint32_t)v >> 13;
-    if (t == MT_E4M3 || t == MT_E5M2)
-        return (uint32_t)convert_value(&to_half[t == MT_E5M2], v) & 0xffff;
-    return (uint32_t)v;
-}
-
-static const struct format *format_of(enum mtype t) {
+static const struct mma_format *format_of(enum mtype t) {
     return t == MT_BF16 ? &bf16 : t == MT_TF32 ? &tf32 : &f16;
 }
 
-/* Factors, and the numbers that are not: infinities and NaNs. */
+/* Numbers of eight bits as f16. */
+static uint16_t halves_of[2][256];
+
+__attribute__((constructor)) static void fill_halves(void) {
+    static const struct imods widen[] = {{.dtype = MT_F16X2, .stype = MT_E4M3X2},
+                                         {.dtype = MT_F16X2, .stype = MT_E5M2X2}};
+    for (uint32_t t = 0; t < 2; t++)
+        for (uint32_t v = 0; v < 256; v++)
+            halves_of[t][v] = (uint16_t)convert_value(&widen[t], v);
+}
+
+/* What is multiplied: tf32 has no more than 19 bits, and numbers of eight bits become f16 first. */
+static void narrow(uint32_t *v, uint32_t n, enum mtype t) {
+    for (uint32_t i = 0; i < n && t == MT_TF32; i++)
+        v[i] >>= 13;
+    for (uint32_t i = 0; i < n && (t == MT_E4M3 || t == MT_E5M2); i++)
+        v[i] = halves_of[t == MT_E5M2][v[i]];
+}
+
+/* Factors, their bits, and whether infinities or NaNs are among them. */
 struct float_mma {
     struct mma_factors f;
-    uint32_t special_rows; /* of A that have some */
-    bool special_b;
-    struct number a[MMA_MAX_M][MMA_TERMS], b[MMA_TERMS][MMA_N];
+    const struct mma_format *fa, *fb;
+    bool special_a, special_b;
+    uint32_t a[MMA_MAX_M][MMA_TERMS], b[MMA_TERMS][MMA_N];
 };
 
+/* Elements of eight bits: sm_90 has no such products, and its compiler adds those of the lower halves of all
+ * words, then those of the upper ones, then the accumulator. Where stored column k of A goes in that order.
+ */
+static uint32_t place_of(const struct mma *p, uint32_t k) {
+    return p->bits == 8 ? k / 4 * 2 + k % 2 + (k % 4 / 2) * (p->k / 2) : k;
+}
+
 static void unpack_floats(const struct mma *p, struct float_mma *q) {
-    const struct format *fa = format_of(p->m->stype), *fb = format_of(p->m->lut);
-    uint32_t all = mma_k(p->m->mode);
-    q->special_rows = 0;
-    q->special_b = false;
-    q->f.up = (uint32_t)(MMA_FRACTION - fa->mbits - fb->mbits);
-    for (uint32_t r = 0; r < p->rows; r++)
+    uint32_t bits[MMA_MAX_M * MMA_TERMS], all = mma_k(p->m->mode);
+    q->fa = format_of(p->m->stype);
+    q->fb = format_of(p->m->lut);
+    q->f.up = (uint32_t)(MMA_FRACTION - q->fa->mbits - q->fb->mbits);
+    q->special_a = false;
+    gather_a(p, p->k, bits);
+    narrow(bits, p->rows * p->k, p->m->stype);
+    for (uint32_t r = 0; r < p->rows; r++) {
         for (uint32_t k = 0; k < p->k; k++) {
-            struct number n = take_apart(factor_bits(element_a(p, r, k), p->m->stype), fa);
-            q->a[r][k] = n;
-            q->f.a[r][k] = n.sig;
-            q->f.a_exp[r][k] = n.exp;
-            q->f.row[r][k] = (uint8_t)row_of_b(p, r, k);
-            q->special_rows |= (uint32_t)(n.nan || n.inf) << r;
+            q->a[r][place_of(p, k)] = bits[r * p->k + k];
+            q->f.row[r][place_of(p, k)] = (uint8_t)row_of_b(p, r, k);
         }
-    for (uint32_t k = 0; k < all; k++)
-        for (uint32_t j = 0; j < MMA_N; j++) {
-            struct number n = take_apart(factor_bits(element_b(p, k, j), p->m->lut), fb);
-            q->b[k][j] = n;
-            q->f.b[k][j] = n.sig;
-            q->f.b_exp[k][j] = n.exp;
-            q->special_b |= n.nan || n.inf;
-        }
+        q->special_a |= lane_matrix.unpack(q->a[r], p->k, q->fa, q->f.a[r], q->f.a_exp[r]);
+    }
+    gather_b(p, q->b[0]);
+    narrow(q->b[0], all * MMA_N, p->m->lut);
+    q->special_b = lane_matrix.unpack(q->b[0], all * MMA_N, q->fb, q->f.b[0], q->f.b_exp[0]);
 }
 
 /* A sum in units of 2^unit as f32, cut off, or as f16, rounded to the nearest. */
-static uint32_t round_sum(int64_t sum, int32_t unit, const struct format *f, bool nearest) {
+static uint32_t round_sum(int64_t sum, int32_t unit, const struct mma_format *f, bool nearest) {
     if (!sum)
         return 0;
     uint64_t size = (uint64_t)(sum < 0 ? -sum : sum);
@@ -177,11 +189,11 @@ static uint32_t round_sum(int64_t sum, int32_t unit, const struct format *f, boo
 
 /* What infinities and NaNs among the terms make of a sum; false: there are none. */
 static bool special_sum(const struct float_mma *q, uint32_t row, uint32_t column, uint32_t first,
-                        uint32_t end, struct number c, bool half, uint32_t *v) {
+                        uint32_t end, struct kind c, bool half, uint32_t *v) {
     bool nan = c.nan, plus = c.inf && !c.minus, minus = c.inf && c.minus;
     for (uint32_t k = first; k < end; k++) {
-        struct number a = q->a[row][k], b = q->b[q->f.row[row][k]][column];
-        if (a.nan || b.nan || (a.inf && !b.inf && !b.sig) || (b.inf && !a.inf && !a.sig))
+        struct kind a = kind_of(q->a[row][k], q->fa), b = kind_of(q->b[q->f.row[row][k]][column], q->fb);
+        if (a.nan || b.nan || (a.inf && b.zero) || (b.inf && a.zero))
             nan = true;
         else if (a.inf || b.inf)
             *(a.minus != b.minus ? &minus : &plus) = true;
@@ -196,20 +208,15 @@ static bool special_sum(const struct float_mma *q, uint32_t row, uint32_t column
 /* Adds products [first, end) to a row of accumulators. */
 static void fused_row(const struct float_mma *q, uint32_t row, uint32_t first, uint32_t end, bool half,
                       uint32_t *d) {
-    const struct format *f = half ? &f16 : &f32;
-    struct number c[MMA_N];
+    const struct mma_format *f = half ? &f16 : &f32;
     _Alignas(64) int32_t sig[MMA_N], exp[MMA_N], top[MMA_N];
     _Alignas(64) int64_t sum[MMA_N];
-    bool special = q->special_b || q->special_rows >> row & 1;
-    for (uint32_t j = 0; j < MMA_N; j++) {
-        c[j] = take_apart(d[j], f);
-        sig[j] = c[j].sig * (1 << (MMA_FRACTION - f->mbits));
-        exp[j] = c[j].exp;
-        special |= c[j].nan || c[j].inf;
-    }
+    bool special = lane_matrix.unpack(d, MMA_N, f, sig, exp) || q->special_a || q->special_b;
+    for (uint32_t j = 0; j < MMA_N; j++)
+        sig[j] *= 1 << (MMA_FRACTION - f->mbits);
     lane_matrix.fused(&q->f, row, first, end, sig, exp, sum, top);
     for (uint32_t j = 0; j < MMA_N; j++)
-        if (!special || !special_sum(q, row, j, first, end, c[j], half, &d[j]))
+        if (!special || !special_sum(q, row, j, first, end, kind_of(d[j], f), half, &d[j]))
             d[j] = round_sum(sum[j], top[j] - MMA_FRACTION, f, half);
 }
 
@@ -229,42 +236,15 @@ static uint32_t add_rounded(uint32_t c, uint32_t d, bool half) {
     return half ? (uint32_t)convert_value(&narrow, v[0]) & 0xffff : v[0];
 }
 
-static bool is_byte_float(enum mtype t) {
-    return t == MT_E4M3 || t == MT_E5M2;
-}
-
-/* Elements of eight bits: sm_90 has no such products, and its compiler adds those of the lower halves of all
- * words, then those of the upper ones, then the accumulator. Brings A's columns into that order. */
-static void lower_halves_first(struct float_mma *q, uint32_t rows, uint32_t k) {
-    for (uint32_t r = 0; r < rows; r++) {
-        struct float_mma const *from = q;
-        struct number a[MMA_TERMS];
-        int32_t sig[MMA_TERMS], exp[MMA_TERMS];
-        uint8_t row[MMA_TERMS];
-        for (uint32_t n = 0; n < k; n++) {
-            uint32_t at = n / 4 * 2 + n % 2 + (n % 4 / 2) * (k / 2);
-            a[at] = from->a[r][n];
-            sig[at] = from->f.a[r][n];
-            exp[at] = from->f.a_exp[r][n];
-            row[at] = from->f.row[r][n];
-        }
-        memcpy(q->a[r], a, k * sizeof *a);
-        memcpy(q->f.a[r], sig, k * sizeof *sig);
-        memcpy(q->f.a_exp[r], exp, k * sizeof *exp);
-        memcpy(q->f.row[r], row, k * sizeof *row);
-    }
-}
-
 static void multiply_floats(const struct mma *p, uint32_t d[MMA_MAX_M][MMA_N]) {
     struct float_mma q;
     bool half = p->m->dtype == MT_F16;
     unpack_floats(p, &q);
-    if (!is_byte_float(p->m->stype)) {
+    if (p->bits > 8) {
         for (uint32_t r = 0; r < p->rows; r++)
             fused_row(&q, r, 0, p->k, half, d[r]);
         return;
     }
-    lower_halves_first(&q, p->rows, p->k);
     for (uint32_t r = 0; r < p->rows; r++) {
         uint32_t sum[MMA_N] = {0};
         fused_row(&q, r, 0, p->k / 2, half, sum);
@@ -294,16 +274,12 @@ static uint64_t chain_nan(const double *a, const double (*b)[MMA_N], uint32_t n,
 static void multiply_doubles(const struct mma *p, uint64_t d[MMA_MAX_M][MMA_N]) {
     double b[MMA_MAX_M][MMA_N], a[MMA_MAX_M], sum[MMA_N];
     for (uint32_t k = 0; k < p->k; k++)
-        for (uint32_t j = 0; j < MMA_N; j++) {
-            uint64_t v = element_b(p, k, j);
-            memcpy(&b[k][j], &v, sizeof v);
-        }
+        for (uint32_t j = 0; j < MMA_N; j++)
+            b[k][j] = wide_element(p, 1, j, k, 0, 1);
     lane_set_rounding(p->m->rnd);
     for (uint32_t r = 0; r < p->rows; r++) {
-        for (uint32_t k = 0; k < p->k; k++) {
-            uint64_t v = element_a(p, r, k);
-            memcpy(&a[k], &v, sizeof v);
-        }
+        for (uint32_t k = 0; k < p->k; k++)
+            a[k] = wide_element(p, 0, r % HALF, k, r / HALF, p->rows / HALF);
         double c[MMA_N];
         memcpy(c, d[r], sizeof c);
         memcpy(sum, c, sizeof sum);
@@ -318,32 +294,29 @@ static void multiply_doubles(const struct mma *p, uint64_t d[MMA_MAX_M][MMA_N]) 
 
 /* ---- integers ---- */
 
-static int32_t integer(uint64_t v, enum mtype t) {
-    switch (t) {
-    case MT_S8:
-        return (int8_t)v;
-    case MT_S4:
-        return (int32_t)(v ^ 8) - 8;
-    default:
-        return (int32_t)v;
-    }
+/* Brings elements to 32 bits, by their sign if they have one. */
+static void extend(uint32_t *v, uint32_t n, enum mtype t) {
+    uint32_t sign = t == MT_S8 ? 0x80 : t == MT_S4 ? 8 : 0;
+    for (uint32_t i = 0; i < n; i++)
+        v[i] = (v[i] ^ sign) - sign;
 }
 
+enum { MAX_INTEGERS = 128 }; /* elements of a row of integers */
+
 static void multiply_integers(const struct mma *p, uint32_t d[MMA_MAX_M][MMA_N]) {
-    static _Thread_local int32_t a[MMA_MAX_K], b[MMA_MAX_K][MMA_N];
-    uint8_t row[MMA_MAX_K];
-    for (uint32_t k = 0; k < mma_k(p->m->mode); k++)
-        for (uint32_t j = 0; j < MMA_N; j++)
-            b[k][j] = integer(element_b(p, k, j), p->m->lut);
+    _Alignas(64) uint32_t a[MMA_MAX_M][MAX_INTEGERS], b[MAX_INTEGERS][MMA_N];
+    uint8_t row[MAX_INTEGERS];
+    gather_a(p, MAX_INTEGERS, a[0]);
+    gather_b(p, b[0]);
+    extend(b[0], mma_k(p->m->mode) * MMA_N, p->m->lut);
     for (uint32_t r = 0; r < p->rows; r++) {
         int64_t sum[MMA_N];
-        for (uint32_t k = 0; k < p->k; k++) {
-            a[k] = integer(element_a(p, r, k), p->m->stype);
+        extend(a[r], p->k, p->m->stype);
+        for (uint32_t k = 0; k < p->k; k++)
             row[k] = (uint8_t)row_of_b(p, r, k);
-        }
         for (uint32_t j = 0; j < MMA_N; j++)
             sum[j] = (int32_t)d[r][j];
-        lane_matrix.integer(a, b, row, p->k, sum);
+        lane_matrix.integer((const int32_t *)a[r], (const int32_t(*)[MMA_N])b, row, p->k, sum);
         for (uint32_t j = 0; j < MMA_N; j++) {
             int64_t s = sum[j];
             if (p->m->sat)

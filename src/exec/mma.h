@@ -20,6 +20,11 @@ enum {
 };
 #define MMA_NAN 0x7fffffffu
 
+/* A binary format: bits of the exponent and of the fraction. */
+struct mma_format {
+    uint8_t ebits, mbits;
+};
+
 /* Factors of products: significand with its sign, and exponent, of each element. Infinities and NaNs have a
  * significand of 0 here. */
 struct mma_factors {
@@ -31,6 +36,9 @@ struct mma_factors {
 
 /* What one instruction set of the host offers. */
 struct lane_matrix {
+    /* Takes n numbers apart: significand with its sign, and exponent. True when infinities or NaNs are among
+     * them. */
+    bool (*unpack)(const uint32_t *v, uint32_t n, const struct mma_format *f, int32_t *sig, int32_t *exp);
     /* For a row of the result: adds products [first, end) of each column, and an accumulator c[j] *
      * 2^c_exp[j] given with MMA_FRACTION bits. The sums are in units of 2^(top[j] - MMA_FRACTION). */
     void (*fused)(const struct mma_factors *f, uint32_t row, uint32_t first, uint32_t end, const int32_t *c,
