@@ -487,6 +487,19 @@ bool exec_ldgsts(struct exec *x, struct warp *w, const struct xinst *i, uint32_t
     return true;
 }
 
+void touch_find_blocks(const struct warp *w, struct touch *t) {
+    const struct cta *c = w->cta;
+    memset(t->rank, (int)c->rank, sizeof t->rank);
+    for (uint32_t left = c->shared_bytes <= SHARED_SLICE ? t->shared : 0; left; left &= left - 1) {
+        uint32_t l = first_lane(left);
+        uint64_t slice = t->at[l] / SHARED_SLICE;
+        if (!slice || slice > c->cluster->n) /* its own, or nobody's */
+            continue;
+        t->rank[l] = (uint8_t)(slice - 1);
+        t->at[l] %= SHARED_SLICE;
+    }
+}
+
 void exec_touch(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t s, int64_t imm,
                 uint32_t m, struct touch *t) {
     uint32_t space = i->in->m.space;
@@ -502,6 +515,7 @@ void exec_touch(const struct exec *x, const struct warp *w, const struct xinst *
         t->at[l] -= shared || local ? (uint64_t)WINDOW_HI << 32 | (shared ? SHARED_WINDOW : LOCAL_WINDOW) : 0;
     }
     t->global = m & ~t->shared & ~t->local;
+    touch_find_blocks(w, t);
 }
 
 bool exec_isspace(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {

@@ -2,7 +2,7 @@
  * launch without clusters has clusters of one block. */
 #include <string.h>
 
-#include "exec/warp.h"
+#include "exec/watch.h"
 
 struct cluster *cluster_create(struct exec *x) {
     struct cluster *k = xcalloc(1, sizeof *k);
@@ -53,13 +53,19 @@ bool cluster_end(struct cta *c) {
 /* ---- the barrier ---- */
 
 static void open_barrier(struct cluster *k) {
+    struct watch *watch = k->ctas[0]->x->watch;
+    if (watch)
+        watch->cluster_open(watch, k);
     for (uint32_t r = 0; r < k->n; r++)
         for (uint32_t i = 0; i < k->ctas[r]->nwarps; i++) {
             struct warp *w = &k->ctas[r]->warps[i];
             w->arrived = 0;
             for (uint32_t e = 0; e < w->depth; e++)
-                if (w->stack[e].bar == CLUSTER_BARRIER)
+                if (w->stack[e].bar == CLUSTER_BARRIER) {
+                    if (watch)
+                        watch->cluster_pass(watch, w, w->stack[e].lanes);
                     w->stack[e].bar = -1;
+                }
         }
     k->arrived = 0;
     k->opened++;
@@ -78,8 +84,12 @@ void cluster_arrive(struct warp *w, uint32_t lanes) {
 }
 
 void cluster_wait(struct warp *w, uint32_t lanes) {
-    if (!(lanes & w->arrived))
+    struct watch *watch = w->cta->x->watch;
+    if (!(lanes & w->arrived)) { /* it has opened since they arrived */
+        if (watch)
+            watch->cluster_pass(watch, w, lanes);
         return;
+    }
     w->stack[w->depth - 1].bar = CLUSTER_BARRIER;
     w->stack[w->depth - 1].lanes = lanes;
 }
