@@ -86,6 +86,7 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     sm->fault = sm->ended = false;
     sm->lsu_epoch = sm->tex_epoch = UINT32_MAX;
     sm->lsu_free = 0;
+    sm->cluster_wake = NEVER;
     memset(sm->warps, 0, sizeof sm->warps);
     memset(sm->blocks, 0, sizeof sm->blocks);
     memset(sm->active, 0, sizeof sm->active);
@@ -153,12 +154,20 @@ void warp_enter(struct sm *sm, uint32_t s, struct core_warp start) {
     AT_POINT(sm, life, warp, s, true);
 }
 
+static uint64_t free_slots(const struct sm *sm) {
+    return ~sm->resident & (sm->spec->warps == 64 ? ~UINT64_C(0) : (UINT64_C(1) << sm->spec->warps) - 1);
+}
+
+bool sm_has_room(const struct sm *sm, uint32_t warps) {
+    return sm->nblocks < sm->spec->blocks && (uint32_t)__builtin_popcountll(free_slots(sm)) >= warps;
+}
+
 bool sm_add_block(struct sm *sm, struct cta *c) {
     uint32_t slot = 0;
     while (slot < sm->spec->blocks && sm->blocks[slot].cta)
         slot++;
-    uint64_t free = ~sm->resident & (~UINT64_C(0) >> (CORE_MAX_WARPS - sm->spec->warps));
-    if (slot == sm->spec->blocks || (uint32_t)__builtin_popcountll(free) < c->nwarps)
+    uint64_t free = free_slots(sm);
+    if (!sm_has_room(sm, c->nwarps))
         return false;
     sm->blocks[slot] = (struct core_block){c, c->nwarps};
     sm->nblocks++;
@@ -247,6 +256,7 @@ static uint64_t next_cycle(const struct sm *sm, uint64_t now) {
     uint64_t next = min_u64(next_in_wheel(sm, now), units_next(sm, now));
     if (sm->hold_count)
         next = min_u64(next, sm->hold[sm->hold_first].until);
+    next = min_u64(next, sm->cluster_wake);
     if (sm->tex[0] != CORE_NONE && !tex_refused(sm))
         return now + 1;
     if (sm->lsu[0] != CORE_NONE && !lsu_refused(sm))
@@ -271,6 +281,8 @@ uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta
     sm->now = now;
     sm_complete(sm, now);
     sm_release(sm, now);
+    if (sm->cluster_wake <= now)
+        sm_open(sm, now);
     AT_POINT(sm, life, tick, now);
     sm_collect(sm, now);
     sm_dispatch(sm, now);
