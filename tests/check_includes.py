@@ -24,7 +24,7 @@ BELOW = {
     "profile": {"exec", "flow", "ir", "isa", "cfg", "sim", "stats"},
     "gpu": {"report", "mech", "profile", "energy", "exec", "flow", "opt", "ptx", "ir", "isa", "cfg", "stats", "core", "mem", "sim"},
     "report": {"stats", "sim", "cfg", "energy"},
-    "cpu": set(),
+    "cpu": {"cfg", "energy", "mem", "report", "sim", "stats"},
     "cuda": {"gpu", "report"},
     "study": {"report", "stats"},
     "cli": {"study", "cpu", "gpu", "mech", "profile", "exec", "flow", "opt", "ptx", "ir", "isa", "cfg", "cuda", "report", "stats"},

@@ -51,7 +51,7 @@ enum a64_class {
     CLASS_VALU,
     CLASS_VMUL,
     CLASS_SYS,
-    CLASS_CLASSES
+    A64_CLASSES
 };
 
 enum {
@@ -87,7 +87,10 @@ struct a64_inst {
     uint16_t aux;
     uint16_t op; /* enum a64_op */
     int64_t imm;
-    struct block *to; /* where a branch went */
+    union {
+        struct block *to; /* where a branch went */
+        const void *note; /* of a watcher */
+    };
 };
 
 enum { A64_MAX_USES = 8 };
@@ -123,5 +126,7 @@ void a64_uses(uint32_t word, struct a64_uses *u);
 const char *a64_lacking(uint32_t word);
 /* Bytes a load or store moves; of one register of a pair. */
 uint32_t a64_access_size(uint32_t word);
+/* Whether a load or store also writes its base register. */
+bool a64_writes_base(uint32_t word);
 
 #endif

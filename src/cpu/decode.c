@@ -176,6 +176,11 @@ enum a64_op a64_find(uint32_t word) {
     return r ? (enum a64_op)(r - rows) : A64_OPS;
 }
 
+bool a64_writes_base(uint32_t word) {
+    enum a64_op op = a64_find(word);
+    return op != A64_OPS && strstr(a64_forms[rows[op].form].operands, "%+B");
+}
+
 static void add_use(uint8_t *list, uint8_t *n, uint32_t reg) {
     if (reg == A64_ZERO || reg == A64_SINK)
         return;
