@@ -51,12 +51,14 @@ enum a64_class {
     CLASS_VALU,
     CLASS_VMUL,
     CLASS_SYS,
+    CLASS_MEMO,
     A64_CLASSES
 };
 
 enum {
     A64_WFLAGS = 1, /* writes the condition flags */
     A64_RFLAGS = 2, /* reads them */
+    A64_MEMO = 8,   /* uses the memoization unit */
     A64_ENDS = 4,   /* the instruction behind it is never the next one, or must be decoded anew */
 };
 
@@ -69,6 +71,7 @@ enum {
     A64_SINK = 33,
     A64_XREGS = 34,
     A64_NZCV = 34,
+    A64_MEMO_ORDER = 35,
     A64_V0 = 64,
     A64_REGS = 96
 };

@@ -99,6 +99,25 @@ static const struct param rows[] = {
     {"dram.wtr", AT(dram_wtr), 1, 100, 6, "ticks", "End of written data to read."},
     {"dram.rtp", AT(dram_rtp), 1, 100, 6, "ticks", "Read to precharge."},
 
+    {"memo.l1", AT(memo_l1), 0, 64 * KIB, 0, "bytes",
+     "The table of results beside each core; 0: there is no memoization unit."},
+    {"memo.l2", AT(memo_l2), 0, 64 * MIB, 0, "bytes",
+     "The table in ways of L2, which hold no lines then; 0: none."},
+    {"memo.truncate", AT(memo_truncate), 0, 1, 1, "", "Inputs lose the low bits that programs say."},
+    {"memo.sample", AT(memo_sample), 0, 1e6, 100, "hits",
+     "Of so many hits one is told as a miss, to compare results; 0: none."},
+    {"memo.window", AT(memo_window), 1, 1e6, 100, "comparisons", "After so many a table is judged."},
+    {"memo.bad", AT(memo_bad), 0, 1e6, 10, "comparisons", "If more of them are bad, it is switched off."},
+    {"memo.error", AT(memo_error), 0, 100, 0.1, "", "The relative error of a bad one."},
+    {"memo.epoch_bits", AT(memo_epoch_bits), 1, 16, 4, "bits",
+     "Bits of an entry that tell whether its table was invalidated since."},
+    {"memo.lookup", AT(memo_lookup), 1, 100, 2, "cycles",
+     "A look-up beside the core; one in L2 takes l2.latency more."},
+    {"memo.update", AT(memo_update), 1, 100, 2, "cycles", "An update."},
+    {"memo.queue", AT(memo_queue), 1, 32, 8, "inputs", "Inputs that wait for the CRC unit."},
+    {"memo.crc_bytes", AT(memo_crc_bytes), 1, 8, 4, "bytes",
+     "Bytes that the CRC unit takes in a cycle. Each byte also takes a cycle until it is in the hash."},
+
     {"energy.scale", AT(energy_scale), 0.01, 100, 0.6, "",
      "From the process of the figures, 45 nm, to the chip's, 32 nm."},
     {"energy.fetch", AT(energy_fetch), 0, 1e6, 5, "pJ",
@@ -128,6 +147,13 @@ static const struct param rows[] = {
     {"energy.dram_bit", AT(energy_dram_bit), 0, 1e6, 20, "pJ", "A bit read from memory or written to it."},
     {"energy.clock", AT(energy_clock), 0, 1e3, 0.02, "W", "The clock of a core that executes."},
     {"energy.static", AT(energy_static), 0, 1e3, 0.15, "W", "Leakage of the processor."},
+    {"energy.memo_crc", AT(energy_memo_crc), 0, 1e6, 2.9143, "pJ",
+     "Four bytes through the CRC unit, at 32 nm."},
+    {"energy.memo_hash", AT(energy_memo_hash), 0, 1e6, 0.2634, "pJ",
+     "An access to a hash register, at 32 nm."},
+    {"energy.memo_lut", AT(energy_memo_lut), 0, 1e6, 4.4221, "pJ",
+     "An access to the table beside the core, at 32 nm."},
+    {"energy.memo_monitor", AT(energy_memo_monitor), 0, 1e3, 7.5e-6, "W", "The comparison of results."},
 };
 
 static bool is_power_of_two(uint64_t v) {
@@ -155,6 +181,13 @@ static void check(const void *values, param_fault *fault, void *ctx) {
     }
     if (c->dram_row % (uint64_t)c->dram_interleave)
         fault(ctx, AND(dram_row, dram_interleave), "is not a multiple of");
+    if (c->memo_l1 && (!is_power_of_two(c->memo_l1) || c->memo_l1 < 64))
+        fault(ctx, AND(memo_l1, memo_l1), "is not a power of two of sets of 64 bytes:");
+    if (c->memo_l2 && (!c->memo_l1 || c->memo_l2 < c->memo_l1))
+        fault(ctx, AND(memo_l2, memo_l1), "cannot hold");
+    if (c->memo_l2 && (!is_power_of_two(c->memo_l2) || c->memo_l2 * (uint64_t)c->l2_ways % c->l2_size ||
+                       c->memo_l2 >= c->l2_size))
+        fault(ctx, AND(memo_l2, l2_size), "is not a power of two of ways of");
     if (!is_power_of_two((uint64_t)c->predict_local))
         fault(ctx, AND(predict_local, predict_local), "is not a power of two:");
     if (!is_power_of_two((uint64_t)c->predict_global))

@@ -32,11 +32,18 @@ struct cpu_config {
     uint64_t dram_row;
     int32_t dram_rcd, dram_rp, dram_ras, dram_rc, dram_rrd, dram_faw, dram_cl, dram_wl, dram_wr, dram_wtr,
         dram_rtp;
+    /* memoization */
+    uint64_t memo_l1, memo_l2;
+    bool memo_truncate;
+    int32_t memo_sample, memo_window, memo_bad, memo_epoch_bits, memo_lookup, memo_update, memo_queue,
+        memo_crc_bytes;
+    double memo_error;
     /* energy: picojoules, and watts for power */
     double energy_scale, energy_fetch, energy_decode, energy_issue, energy_predict, energy_tlb, energy_read,
         energy_write, energy_alu, energy_mul, energy_div, energy_fadd, energy_fmul, energy_fma, energy_fdiv,
         energy_simd, energy_l1i, energy_l1d, energy_l1d_fill, energy_store, energy_l2, energy_mc,
-        energy_dram_activate, energy_dram_bit, energy_clock, energy_static;
+        energy_dram_activate, energy_dram_bit, energy_clock, energy_static, energy_memo_crc, energy_memo_hash,
+        energy_memo_lut, energy_memo_monitor;
 };
 
 extern const struct param_table cpu_params;

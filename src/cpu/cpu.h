@@ -75,6 +75,8 @@ struct cpu {
     uint64_t
         granted; /* instructions that all calls of cpu_run together were allowed; less left: those executed */
 
+    struct memo *memo;             /* NULL: none */
+    uint64_t memo_data;            /* what it found last */
     const struct a64_inst *resume; /* where a pause ended the last run; NULL: pc tells */
     struct cpu_watch watch;        /* set before anything is executed */
 

@@ -477,6 +477,7 @@ bool cpumem_is_done(struct port *p, int number, uint64_t now) {
 }
 
 uint64_t cpumem_use_l2(struct cpumem *m, uint64_t now) {
-    now = enter(m, now);
-    return max_u64(now, m->l2->free_at);
+    now = max_u64(enter(m, now), m->l2->free_at);
+    m->l2->free_at = now + 1;
+    return now;
 }

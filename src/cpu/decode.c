@@ -20,6 +20,7 @@ enum form_id {
 #define WFLAGS A64_WFLAGS
 #define RFLAGS A64_RFLAGS
 #define ENDS   A64_ENDS
+#define MEMO   A64_MEMO
 
 static struct a64_info rows[A64_OPS] = {
 #define A64(id, name, encoding, form, arg, class, flags, ...)                                                \
@@ -220,6 +221,10 @@ void a64_uses(uint32_t word, struct a64_uses *u) {
         add_use(u->src, &u->nsrc, A64_NZCV);
     if (row->flags & A64_WFLAGS)
         add_use(u->dst, &u->ndst, A64_NZCV);
+    if (row->flags & A64_MEMO) {
+        add_use(u->src, &u->nsrc, A64_MEMO_ORDER);
+        add_use(u->dst, &u->ndst, A64_MEMO_ORDER);
+    }
     if (row->form == FORM_BL || row->form == FORM_BLR)
         add_use(u->dst, &u->ndst, A64_LR);
 }

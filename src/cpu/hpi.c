@@ -34,6 +34,8 @@ static const struct counter_info counter_rows[] = {
     CLASS_ROW(CLASS_VALU, "insts.valu", "Operations on vectors of integers and bits."),
     CLASS_ROW(CLASS_VMUL, "insts.vmul", "Multiplications of vectors of integers."),
     CLASS_ROW(CLASS_SYS, "insts.sys", "System calls and system registers."),
+    CLASS_ROW(CLASS_MEMO, "insts.memo",
+              "Instructions of the memoization unit; those that also load are loads."),
     ROW(reads, "rf.reads", "registers", "Registers read, flags among them."),
     ROW(writes, "rf.writes", "registers", "Registers written, flags among them."),
     ROW(branches, "branch.predicted", "branches", "Branches that the predictor saw."),
@@ -48,6 +50,8 @@ static const struct counter_info counter_rows[] = {
         "Nothing issued: the store buffer was full, or too many loads missed."),
     ROW(stall_window, "stall.window", "cycles",
         "Nothing issued: the unit was full of instructions that had not ended."),
+    ROW(stall_memo, "stall.memo", "cycles", "Nothing issued: the queue of the memoization unit was full."),
+    ROW(memo_branches, "branch.memo", "branches", "Branches by what a look-up told."),
 };
 const struct counter_table hpi_counters = COUNTER_TABLE(counter_rows);
 
@@ -62,6 +66,8 @@ static enum hpi_unit unit_of(uint8_t class) {
     case CLASS_LOAD:
     case CLASS_STORE:
         return UNIT_MEM;
+    case CLASS_MEMO:
+        return UNIT_MEMO;
     case CLASS_ALU:
     case CLASS_SHIFT:
     case CLASS_BRANCH:
@@ -101,11 +107,14 @@ static void set_latency(const struct cpu_config *g, struct hpi_inst *r, enum a64
 
 /* How long before an operand is complete an instruction takes it over. */
 static int32_t early_of(const struct cpu_config *g, const struct hpi_inst *r, enum a64_op op, uint32_t k) {
+    if (r->src[k] == A64_MEMO_ORDER)
+        return 0;
     bool selects = op == A64_CSEL || op == A64_CSINC || op == A64_CSINV || op == A64_CSNEG;
     switch (r->unit) {
     case UNIT_ALU:
         return selects && r->src[k] == A64_NZCV ? g->forward_flags : g->forward_alu;
     case UNIT_MEM:
+    case UNIT_MEMO:
         return g->forward_address;
     case UNIT_FP:
         if (r->class == CLASS_FMA) /* the addend comes last, or is the destination of a vector operation */
@@ -167,6 +176,10 @@ const struct hpi_inst *hpi_describe(struct hpi *c, uint32_t word, uint64_t pc, c
     r->rn = i->rn;
     r->rm = i->rm;
     r->is_signed = i->op == A64_SDIV;
+    r->is_memo = info->flags & A64_MEMO;
+    r->table = i->ra & (MEMO_TABLES - 1);
+    r->reads_flags = info->flags & A64_RFLAGS;
+    r->writes_flags = info->flags & A64_WFLAGS;
     set_latency(c->cfg, r, i->op);
     for (uint32_t k = 0; k < r->nsrc; k++)
         r->early[k] = (uint8_t)early_of(c->cfg, r, i->op, k);
@@ -194,6 +207,11 @@ static uint64_t finish_load(struct hpi *c, uint32_t slot) {
             if (c->places[u].inst[k] >= l->inst)
                 c->places[u].end[k] = max_u64(c->places[u].end[k], end);
     c->last_end = max_u64(c->last_end, end);
+    for (uint32_t k = 0; k < c->memo.n; k++)
+        if (c->memo.inputs[k].slot == (int)slot) {
+            c->memo.inputs[k].slot = -1;
+            c->memo.inputs[k].at = end;
+        }
     l->number = CPUMEM_HIT;
     c->nloads--;
     return end;
@@ -227,7 +245,7 @@ static uint32_t load(struct hpi *c, const struct hpi_inst *i, uint64_t cycle, ui
         k++;
     c->loads[k] = (struct hpi_load){.number = number, .inst = c->count + 1};
     for (uint32_t d = 0; d < i->ndst; d++)
-        if (d != i->base)
+        if (d != i->base && i->dst[d] != A64_MEMO_ORDER)
             c->loads[k].dst[c->loads[k].ndst++] = i->dst[d];
     c->nloads++;
     *slot = (int)k;
@@ -263,6 +281,80 @@ static uint64_t room_for_store(struct hpi *c, uint64_t cycle) {
     uint64_t done = cpumem_wait(c->port, c->stores[0].number);
     drop_store(c, 0);
     return max_u64(cycle, done);
+}
+
+/* ---- the memoization unit ---------------------------------------------------------------------------- */
+
+/* Lets the inputs that wait into the CRC unit, in order; loads they wait for come first. A hash is ready a
+ * cycle for each byte later; the unit takes so many bytes in a cycle. */
+static void hash_inputs(struct hpi *c) {
+    struct hpi_memo *m = &c->memo;
+    for (uint32_t k = 0; k < m->n; k++) {
+        struct hpi_input *x = &m->inputs[k];
+        if (x->slot >= 0)
+            finish_load(c, (uint32_t)x->slot);
+        uint64_t start = max_u64(x->at, m->free_at);
+        uint32_t rate = (uint32_t)c->cfg->memo_crc_bytes;
+        m->free_at = start + (x->bytes + rate - 1) / rate;
+        m->done[x->table] = start + x->bytes;
+        m->starts[m->next] = start;
+        m->next = (m->next + 1) % (uint32_t)c->cfg->memo_queue;
+    }
+    m->n = 0;
+}
+
+/* An input that is there when its instruction ends, or when a load has come. */
+static void add_input(struct hpi *c, const struct hpi_inst *i, const struct memo *memo, uint64_t at,
+                      int slot) {
+    struct hpi_memo *m = &c->memo;
+    m->inputs[m->n++] = (struct hpi_input){slot, at, i->table, memo->last_bytes};
+    bool waits = false;
+    for (uint32_t k = 0; k < m->n; k++)
+        waits |= m->inputs[k].slot >= 0;
+    if (!waits)
+        hash_inputs(c);
+}
+
+/* The cycle from which on the queue has room for an input. */
+static uint64_t room_for_input(struct hpi *c, uint64_t cycle) {
+    if (c->memo.n == (uint32_t)c->cfg->memo_queue)
+        hash_inputs(c);
+    return max_u64(cycle, c->memo.starts[c->memo.next]);
+}
+
+/* What an instruction of the unit that issues at cycle takes until its result is complete, and keeps the unit
+ * busy. */
+static uint32_t memo_time(struct hpi *c, const struct hpi_inst *i, const struct memo *memo, uint64_t cycle,
+                          uint32_t *busy) {
+    const struct cpu_config *g = c->cfg;
+    uint32_t ways = memo->wide ? MEMO_WAYS / 2 : MEMO_WAYS;
+    switch (memo->last) {
+    case MEMO_INPUT:
+        return (uint32_t)g->latency_alu;
+    case MEMO_L1_HIT:
+    case MEMO_L2_HIT:
+    case MEMO_MISS:
+    case MEMO_SAMPLED: {
+        hash_inputs(c);
+        uint64_t at = max_u64(cycle, c->memo.done[i->table]) + (uint64_t)g->memo_lookup;
+        if (memo->last_l2)
+            at = cpumem_use_l2(c->port->memory, at) + (uint64_t)g->l2_latency;
+        return (uint32_t)(at - cycle) + (uint32_t)g->forward_alu; /* which takes it over then */
+    }
+    case MEMO_UPDATED:
+        *busy = (uint32_t)g->memo_update;
+        if (memo->last_l2)
+            cpumem_use_l2(c->port->memory, cycle);
+        return (uint32_t)g->memo_update;
+    case MEMO_SWEPT:
+        *busy = memo->l1.sets * ways + (memo->l2 ? (uint32_t)(g->memo_l2 / MEMO_SET_BYTES) : 0);
+        return *busy;
+    case MEMO_CLEARED:
+        *busy = ways;
+        return *busy;
+    default:
+        return 1;
+    }
 }
 
 /* ---- the front end ----------------------------------------------------------------------------------- */
@@ -402,6 +494,8 @@ void hpi_step(struct hpi *c, const struct hpi_inst *i, const struct cpu *cpu) {
         was = charge(was, at = room_for_load(c, at), &c->n.stall_store);
     if (unlikely(i->is_store && c->nstores))
         was = charge(was, at = room_for_store(c, at), &c->n.stall_store);
+    if (unlikely(i->is_memo && cpu->memo && cpu->memo->last == MEMO_INPUT))
+        was = charge(was, at = room_for_input(c, at), &c->n.stall_memo);
 
     uint32_t latency = i->latency;
     int slot = -1;
@@ -410,6 +504,12 @@ void hpi_step(struct hpi *c, const struct hpi_inst *i, const struct cpu *cpu) {
     else if (i->is_store)
         latency += store(c, i, at, cpu->ea);
     uint32_t busy = i->busy;
+    if (unlikely(i->is_memo && cpu->memo)) {
+        if (!i->is_load)
+            latency = memo_time(c, i, cpu->memo, at, &busy);
+        if (cpu->memo->last == MEMO_INPUT)
+            add_input(c, i, cpu->memo, at + latency, slot);
+    }
     if (unlikely(i->class == CLASS_DIV)) {
         uint32_t more = division(c, i, cpu);
         latency += more;
@@ -425,9 +525,12 @@ void hpi_step(struct hpi *c, const struct hpi_inst *i, const struct cpu *cpu) {
         c->free_at[i->unit] = at + busy;
     uint64_t end = at + latency;
     for (uint32_t k = 0; k < i->ndst; k++) {
-        c->complete[i->dst[k]] = k == i->base ? at + (uint64_t)g->latency_alu
-                                 : slot >= 0  ? LOAD_PENDING + (uint64_t)slot
-                                              : end;
+        uint64_t complete = slot >= 0 ? LOAD_PENDING + (uint64_t)slot : end;
+        if (k == i->base)
+            complete = at + (uint64_t)g->latency_alu;
+        if (i->dst[k] == A64_MEMO_ORDER) /* which only keeps the order */
+            complete = at + 1;
+        c->complete[i->dst[k]] = complete;
         c->producer[i->dst[k]] = k == i->base ? UNIT_ALU : i->unit;
     }
     c->last_end = max_u64(c->last_end, end);
@@ -442,6 +545,9 @@ void hpi_step(struct hpi *c, const struct hpi_inst *i, const struct cpu *cpu) {
         c->branch_at = arrived;
         c->branch_end = end;
     }
+    c->n.memo_branches += c->by_lookup && i->is_branch && i->reads_flags;
+    if (i->writes_flags)
+        c->by_lookup = i->is_memo;
     c->n.insts++;
     c->n.classes[i->class]++;
     c->n.reads += i->nsrc;
@@ -470,7 +576,8 @@ void hpi_init(struct hpi *c, const struct cpu_config *cfg, struct port *port, st
                                    [UNIT_MUL] = cfg->latency_madd,
                                    [UNIT_DIV] = cfg->latency_div,
                                    [UNIT_FP] = cfg->latency_fp,
-                                   [UNIT_MEM] = cfg->latency_load};
+                                   [UNIT_MEM] = cfg->latency_load,
+                                   [UNIT_MEMO] = cfg->memo_queue};
     for (uint32_t u = 0; u < UNITS; u++)
         c->places[u].size = places[u] < HPI_PLACES ? (uint32_t)places[u] : HPI_PLACES;
 }

@@ -13,12 +13,13 @@
 
 #include "cpu/cpu.h"
 #include "cpu/cpumem.h"
+#include "cpu/memo.h"
 #include "cpu/predict.h"
 #include "stats/counter.h"
 
-enum hpi_unit { UNIT_ALU, UNIT_MUL, UNIT_DIV, UNIT_FP, UNIT_MEM, UNITS };
+enum hpi_unit { UNIT_ALU, UNIT_MUL, UNIT_DIV, UNIT_FP, UNIT_MEM, UNIT_MEMO, UNITS };
 
-enum { HPI_PLACES = 64, HPI_AHEAD = 64, HPI_LOADS = 8, HPI_STORES = 16 };
+enum { HPI_PLACES = 64, HPI_AHEAD = 64, HPI_LOADS = 8, HPI_STORES = 16, HPI_INPUTS = 32 };
 
 /* What the core must know about an instruction; made once for each address. */
 struct hpi_inst {
@@ -32,14 +33,16 @@ struct hpi_inst {
     uint8_t base; /* the destination that is an address written back, among dst, or 255 */
     uint8_t busy; /* cycles until the unit takes the next one */
     uint8_t size; /* bytes that a load or store touches */
-    bool is_branch, is_load, is_store, is_signed;
+    bool is_branch, is_load, is_store, is_signed, is_memo, reads_flags, writes_flags;
+    uint8_t table; /* of the memoization unit */
     enum branch_kind kind;
     uint8_t rn, rm; /* of a division */
 };
 
-struct hpi_counters { /* in words: core.c */
+struct hpi_counters { /* in words: hpi.c */
     uint64_t cycles, insts, classes[A64_CLASSES], reads, writes, branches, mispredicts, taken, lines,
-        stall_front, stall_operand, stall_load, stall_unit, stall_store, stall_window;
+        stall_front, stall_operand, stall_load, stall_unit, stall_store, stall_window, stall_memo,
+        memo_branches;
 };
 
 /* A load that has not come, and the registers that wait for it. */
@@ -47,6 +50,21 @@ struct hpi_load {
     int number; /* of the memory; CPUMEM_HIT: the slot is free */
     uint64_t inst;
     uint8_t ndst, dst[A64_MAX_USES];
+};
+
+/* The memoization unit in time: inputs in the order of the program, which a load that has not come holds up.
+ */
+struct hpi_memo {
+    struct hpi_input {
+        int slot; /* of the load that brings it, or -1 */
+        uint64_t at;
+        uint32_t table, bytes;
+    } inputs[HPI_INPUTS];
+    uint32_t n;
+    uint64_t starts[HPI_INPUTS]; /* when the last inputs went into the CRC unit: until then each has a place
+                                    of the queue */
+    uint32_t next;
+    uint64_t free_at, done[MEMO_TABLES]; /* the CRC unit, and the hash of each table */
 };
 
 struct hpi {
@@ -82,6 +100,8 @@ struct hpi {
     const struct hpi_inst *branch; /* whose outcome the next instruction tells */
     uint64_t branch_at, branch_end;
     uint64_t until; /* the core stops when it is past this cycle */
+    struct hpi_memo memo;
+    bool by_lookup; /* the flags are those of a look-up: a branch by them belongs to it */
     struct hpi_counters n;
 };
 

@@ -13,7 +13,7 @@ static const struct counter_table tlb_table = COUNTER_TABLE(tlb_rows);
 
 /* ---- counters ---------------------------------------------------------------------------------------- */
 
-enum owner { CORE, L1I, L1D, L1D_LINES, ITLB, DTLB, L2, L2_LINES, DRAM };
+enum owner { CORE, L1I, L1D, L1D_LINES, ITLB, DTLB, MEMO, L2, L2_LINES, DRAM };
 
 static const struct {
     const char *prefix;
@@ -29,6 +29,7 @@ static const struct {
     {"l1d.", &bank_counter_table, L1D_LINES},
     {"l1d.", &bank_prefetch_table, L1D_LINES},
     {"dtlb.", &tlb_table, DTLB},
+    {"memo.", &memo_counters, MEMO},
     {"l2.", &cache_counter_table, L2},
     {"l2.", &cache_write_table, L2},
     {"l2.", &bank_counter_table, L2_LINES},
@@ -56,6 +57,8 @@ static const void *counts(const struct cpu_machine *m, enum owner o, uint32_t k)
         return &mem->port[k].itlb.n;
     case DTLB:
         return &mem->port[k].dtlb.n;
+    case MEMO:
+        return &m->memo[k].n;
     default:
         return &m->core[k].n;
     }
@@ -100,8 +103,36 @@ static uint64_t core_time(void *ctx) {
     return c->cycle * 1000 / (uint64_t)c->cfg->clock;
 }
 
+/* Memoization is part of what programs compute, in time or not. */
+static void attach_memo(struct cpu_machine *m) {
+    const struct cpu_config *g = m->cfg;
+    struct memo_spec s = {.l1_bytes = (uint32_t)g->memo_l1,
+                          .l2_bytes = (uint32_t)g->memo_l2,
+                          .truncate = g->memo_truncate,
+                          .sample = (uint32_t)g->memo_sample,
+                          .window = (uint32_t)g->memo_window,
+                          .bad = (uint32_t)g->memo_bad,
+                          .error = g->memo_error,
+                          .epoch_bits = (uint32_t)g->memo_epoch_bits};
+    struct memo_l2 *l2 = s.l2_bytes ? memo_l2_create(&m->arena, &s) : NULL;
+    for (uint32_t k = 0; k < CPUMEM_CORES; k++)
+        memo_init(&m->memo[k], &m->arena, &s, k, l2);
+    for (uint32_t k = 0; s.l1_bytes && k < m->n; k++)
+        m->guest[k].cpu.memo = &m->memo[k];
+    if (!m->functional)
+        return;
+    uint32_t block = counters_add(&m->mix, "memo.", &memo_counters, true);
+    for (uint32_t k = 0; k < m->n; k++)
+        counters_bind(&m->mix, block, &m->memo[k].n);
+}
+
+/* Ways of L2 that hold lines. */
+static uint32_t line_ways(const struct cpu_config *g) {
+    return (uint32_t)g->l2_ways - (uint32_t)(g->memo_l2 * (uint64_t)g->l2_ways / g->l2_size);
+}
+
 static void attach(struct cpu_machine *m) {
-    cpumem_init(&m->memory, m->cfg, (uint32_t)m->cfg->l2_ways);
+    cpumem_init(&m->memory, m->cfg, line_ways(m->cfg));
     for (uint32_t k = 0; k < m->memory.nports; k++)
         hpi_init(&m->core[k], m->cfg, &m->memory.port[k], &m->memory.arena);
     for (uint32_t k = 0; k < m->n; k++) {
@@ -133,6 +164,8 @@ struct cpu_machine *cpu_machine_create(const struct machine_options *o, struct d
         ok = guest_init(&m->guest[k], &o->programs[k], d);
         m->n += ok;
     }
+    if (ok)
+        attach_memo(m);
     if (ok && !m->functional)
         attach(m);
     if (!ok) {
@@ -146,6 +179,7 @@ void cpu_machine_free(struct cpu_machine *m) {
     for (uint32_t k = 0; k < m->n; k++)
         guest_free(&m->guest[k]);
     cpumem_free(&m->memory);
+    arena_free(&m->arena);
     energy_free(&m->energy);
     counters_free(&m->timed);
     counters_free(&m->mix);
@@ -220,15 +254,19 @@ static struct report_machine describe(const struct cpu_machine *m) {
 }
 
 /* The values of a run: all together, or those of core k. */
-static struct report_run values(const struct cpu_machine *m, uint64_t *timed, int32_t core) {
-    if (core >= 0)
+static struct report_run values(const struct cpu_machine *m, uint64_t *mix, uint64_t *timed, int32_t core) {
+    if (core >= 0) {
+        counters_read_part(&m->mix, (uint32_t)core, mix);
         counters_read_part(&m->timed, (uint32_t)core, timed);
-    else
+    } else {
+        counters_read(&m->mix, mix);
         counters_read(&m->timed, timed);
+    }
     return (struct report_run){
         .timing = m->functional ? REPORT_TIMED_NONE : REPORT_TIMED_ALL,
         .cycles = core >= 0 ? m->core[core].n.cycles : cpu_machine_cycles(m),
         .timed_insts = core >= 0 ? m->core[core].n.insts : instructions(m),
+        .counters = mix,
         .timed = timed,
     };
 }
@@ -236,19 +274,20 @@ static struct report_run values(const struct cpu_machine *m, uint64_t *timed, in
 bool cpu_machine_report(struct cpu_machine *m, const char *path) {
     struct report_machine machine = describe(m);
     struct report *r = report_create(&machine);
-    uint64_t *timed = xcalloc(m->timed.count + 1, sizeof *timed);
+    uint64_t *timed = xcalloc(m->timed.count + 1, sizeof *timed),
+             *mix = xcalloc(m->mix.count + 1, sizeof *mix);
     for (uint32_t k = 0; k < m->n; k++) {
         const struct guest *g = &m->guest[k];
         const struct report_fact facts[] = {{"insts", 1, {cpu_counter(&g->cpu)}},
                                             {"status", 1, {(uint64_t)guest_status(g)}}};
-        struct report_run run = values(m, timed, (int32_t)k);
+        struct report_run run = values(m, mix, timed, (int32_t)k);
         run.name = g->options.argv[0];
         run.facts = facts;
         run.nfacts = sizeof facts / sizeof *facts;
         report_add(r, &run);
     }
     const struct report_fact facts[] = {{"insts", 1, {instructions(m)}}};
-    struct report_run all = values(m, timed, -1);
+    struct report_run all = values(m, mix, timed, -1);
     all.facts = facts;
     all.nfacts = 1;
     const struct report_host host = {m->seconds, m->seconds > 0 ? (double)instructions(m) / m->seconds : 0,
@@ -256,13 +295,15 @@ bool cpu_machine_report(struct cpu_machine *m, const char *path) {
     bool ok = report_write(r, &all, &host, path);
     report_free(r);
     free(timed);
+    free(mix);
     return ok;
 }
 
 void cpu_machine_summary(const struct cpu_machine *m, FILE *to) {
     struct report_machine machine = describe(m);
-    uint64_t *timed = xcalloc(m->timed.count + 1, sizeof *timed);
-    struct report_run all = values(m, timed, -1);
+    uint64_t *timed = xcalloc(m->timed.count + 1, sizeof *timed),
+             *mix = xcalloc(m->mix.count + 1, sizeof *mix);
+    struct report_run all = values(m, mix, timed, -1);
     fprintf(to, "%llu instructions, %.1f million a second\n", (unsigned long long)instructions(m),
             (double)instructions(m) / m->seconds * 1e-6);
     if (!m->functional) {
@@ -270,4 +311,5 @@ void cpu_machine_summary(const struct cpu_machine *m, FILE *to) {
         report_summary(&machine, &all, to);
     }
     free(timed);
+    free(mix);
 }

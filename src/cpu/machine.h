@@ -30,6 +30,8 @@ struct cpu_machine {
     enum cpu_stop stop[CPUMEM_CORES];
     struct cpumem memory;
     struct hpi core[CPUMEM_CORES];
+    struct arena arena; /* of the memoization units */
+    struct memo memo[CPUMEM_CORES];
     struct counter_registry mix, timed;
     struct energy_model energy;
     double seconds; /* of the host */
@@ -62,8 +64,9 @@ enum cpu_part {
     CPU_FLOAT,
     CPU_L1D,
     CPU_L2,
+    CPU_MEMO,
     CPU_CLOCK,
-    CPU_DYNAMIC,
+    CPU_DYNAMIC, /* those before are the processor's dynamic energy */
     CPU_DRAM = CPU_DYNAMIC,
     CPU_STATIC,
     CPU_PARTS

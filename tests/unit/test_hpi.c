@@ -449,6 +449,77 @@ static void test_cycles_are_accounted_for(void **unused) {
     assert_int_equal(sum, n->insts);
 }
 
+/* ---- memoization ------------------------------------------------------------------------------------- */
+
+static struct memo unit_of(struct arena *a, uint32_t l2) {
+    struct memo m;
+    struct memo_spec s = {.l1_bytes = 8192,
+                          .l2_bytes = l2,
+                          .truncate = true,
+                          .window = 100,
+                          .bad = 10,
+                          .error = 0.1,
+                          .epoch_bits = 4};
+    memo_init(&m, a, &s, 0, l2 ? memo_l2_create(a, &s) : NULL);
+    return m;
+}
+
+static struct memo memo;
+static struct arena memo_arena;
+
+static void with_memo(struct guest *g) {
+    setup_numbers(g);
+    memo = unit_of(&memo_arena, 0);
+    g->cpu.memo = &memo;
+}
+
+static void with_l2_memo(struct guest *g) {
+    setup_numbers(g);
+    memo = unit_of(&memo_arena, 512 * 1024);
+    g->cpu.memo = &memo;
+}
+
+static uint32_t reg_crc(uint32_t n, uint32_t size, uint32_t table) {
+    return 0x42000000 | size << 22 | table << 19 | n << 5;
+}
+
+static uint32_t lookup(uint32_t d, uint32_t table) {
+    return 0x62800000 | table << 19 | d;
+}
+
+static uint32_t update(uint32_t n, uint32_t table) {
+    return 0x82800000 | table << 19 | n << 5;
+}
+
+static void test_memoization(void **unused) {
+    (void)unused;
+    /* one after the other, four bytes a cycle; eight bytes keep the CRC unit for two */
+    expect_cycles(BODY_CYCLES(with_memo, reg_crc(1, 2, 0)), 1);
+    expect_cycles(BODY_CYCLES(with_memo, reg_crc(1, 3, 0)), 2);
+    expect_cycles(BODY_CYCLES(with_memo, reg_crc(1, 2, 0), addi(4, 4, 1)), 1);
+    /* an input is there when its instruction has ended, three cycles; its four bytes take four, the look-up
+     * two; the update needs what it gives and issues then; the next input is in the order behind it */
+    expect_cycles(BODY_CYCLES(with_memo, reg_crc(1, 2, 0), lookup(1, 0), update(1, 0)), 3 + 4 + 2 + 1);
+    arena_free(&memo_arena);
+}
+
+/* A look-up that finds nothing beside the core takes the latency of L2 more. */
+static void test_lookups_in_l2(void **unused) {
+    (void)unused;
+    /* every input is new, so that every look-up goes to both */
+    double without = BODY_CYCLES(with_memo, addi(1, 1, 1), reg_crc(1, 2, 0), lookup(2, 0),
+                                 0x8b020021 /* add x1, x1, x2 */);
+    double with = BODY_CYCLES(with_l2_memo, addi(1, 1, 1), reg_crc(1, 2, 0), lookup(2, 0), 0x8b020021);
+    expect_cycles(with - without, 13);
+    arena_free(&memo_arena);
+}
+
+/* Without a unit the instructions are there and do nothing, in a cycle of their own. */
+static void test_no_unit(void **unused) {
+    (void)unused;
+    expect_cycles(BODY_CYCLES(setup_numbers, reg_crc(1, 2, 0), addi(4, 4, 1)), 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_integers),
@@ -466,6 +537,9 @@ int main(void) {
         cmocka_unit_test(test_instruction_cache),
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_cycles_are_accounted_for),
+        cmocka_unit_test(test_memoization),
+        cmocka_unit_test(test_lookups_in_l2),
+        cmocka_unit_test(test_no_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
