@@ -8,7 +8,8 @@
  * sides. The first 4 GB of the range are reachable from 32-bit modules, whose pointers are the low 32 bits.
  * Allocation is deterministic: the same calls give the same addresses, run after run.
  *
- * Simulated code reaches only live allocations; anything else is a fault of the launch, never of the host. */
+ * Simulated code reaches what a GPU would have mapped: pages of 2 MB that hold something live, and registered
+ * host memory to the byte. Anything else is a fault of the launch, never of the host. */
 #ifndef REPRISE_H
 #define REPRISE_H
 
@@ -24,6 +25,9 @@ extern "C" {
 
 #define RP_REGION      UINT64_C(0x110000000000)
 #define RP_REGION_SIZE UINT64_C(0x010000000000) /* 1 TB of addresses; memory is used only where allocated */
+/* Behind it, as much again for addresses that are reserved before there is memory. */
+#define RP_RESERVED      (RP_REGION + RP_REGION_SIZE)
+#define RP_RESERVED_SIZE RP_REGION_SIZE
 
 /* What went wrong. Faults of a launch are those from RP_ILLEGAL_ADDRESS on; they are sticky in CUDA. */
 enum rp_status {
@@ -35,7 +39,7 @@ enum rp_status {
     RP_INVALID_VALUE,       /* an argument makes no sense */
     RP_INVALID_CONFIG,      /* grid, block or shared size beyond the GPU's limits */
     RP_OUT_OF_RESOURCES,    /* registers do not suffice for one block */
-    RP_ILLEGAL_ADDRESS,     /* no live allocation there */
+    RP_ILLEGAL_ADDRESS,     /* nothing is mapped there */
     RP_MISALIGNED,          /* address not a multiple of the access size */
     RP_SHARED_RANGE,        /* shared address beyond the block's shared memory */
     RP_LOCAL_RANGE,         /* local address beyond the thread's local memory */
@@ -46,6 +50,7 @@ enum rp_status {
     RP_ASSERT,              /* device assert() failed */
     RP_TRAP,                /* trap instruction */
     RP_TIMEOUT,             /* the watchdog's limit was reached, or nothing can go on */
+    RP_WRONG_ACCESS,        /* memcheck found wrong accesses; all else ran to the end */
 };
 
 /* The name of a status in words, for messages. */
@@ -86,8 +91,15 @@ struct rp_options {
     uint64_t max_insts; /* timed warp instructions after which it ends, with the cycle that issues the last */
     bool some_kernels;  /* only launches first_kernel to last_kernel are timed; the first is number 0 */
     uint64_t first_kernel, last_kernel;
-    uint64_t watchdog; /* warp instructions of a launch, timed or not, before RP_TIMEOUT; 0: no limit */
+    uint64_t watchdog;    /* warp instructions of a launch, timed or not, before RP_TIMEOUT; 0: no limit */
+    unsigned tools;       /* set of enum rp_tool: what looks for mistakes of the program */
+    uint64_t print_limit; /* findings that they print in a run; 0: 100 */
+    bool no_leaks;        /* memory that is never freed is no error */
+    bool keep_context;    /* RP_WRONG_ACCESS does not end a launch, which counts as successful */
 };
+
+/* Tools that look for mistakes while a program runs, see docs/sanitizers.md. */
+enum rp_tool { RP_MEMCHECK = 1, RP_RACECHECK = 2, RP_INITCHECK = 4, RP_SYNCCHECK = 8 };
 
 /* Builds a GPU. On failure returns NULL and sets *log to a message the caller frees. */
 struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log);
@@ -95,6 +107,9 @@ void rp_gpu_destroy(struct rp_gpu *gpu);
 const struct rp_gpu_info *rp_gpu_info(const struct rp_gpu *gpu);
 /* The mechanisms of the GPU by name, in the order in which they were named; "base": none. */
 const char *rp_gpu_mech(const struct rp_gpu *gpu);
+/* Whether they only approximate what programs compute, which they do where launches are timed; otherwise
+ * memory is, bit for bit, that of a GPU without them. */
+bool rp_gpu_approximate(const struct rp_gpu *gpu);
 
 /* One parameter of the GPU's configuration, for reports. */
 struct rp_setting {
@@ -114,6 +129,8 @@ enum rp_mem_kind {
     RP_MEM_REGISTERED, /* host memory the program registered; freeing forgets it only */
     RP_MEM_ARRAY,      /* backing store of a CUDA array: textures and surfaces only, not plain loads */
     RP_MEM_MODULE,     /* __device__ and __constant__ variables */
+    RP_MEM_MAPPED,     /* what rp_mem_access made reachable */
+    RP_MEM_DRIVER,     /* the GPU's own: parameters of a launch, the barrier of cooperative launches */
 };
 
 struct rp_alloc {
@@ -122,6 +139,7 @@ struct rp_alloc {
     enum rp_mem_kind kind;
     uint32_t flags; /* the caller's */
     void *user;     /* the caller's */
+    bool read_only; /* simulated code may not write it */
 };
 
 /* Allocates size bytes (0 is an error) aligned to 256; contents are zero. Returns 0 when out of memory. */
@@ -132,10 +150,29 @@ bool rp_mem_register(struct rp_gpu *gpu, void *p, size_t size);
 bool rp_mem_free(struct rp_gpu *gpu, uint64_t addr);
 /* The live allocation that holds addr, or NULL. Valid until the next alloc or free. */
 struct rp_alloc *rp_mem_find(struct rp_gpu *gpu, uint64_t addr);
-/* Host pointer to [addr, addr+size) if all of it lies in one live allocation, else NULL. */
+/* Host pointer to [addr, addr+size) if all of it lies in one live allocation, or in mapped ones in a row,
+ * else NULL. */
 void *rp_mem_ptr(struct rp_gpu *gpu, uint64_t addr, size_t size);
 /* Bytes allocated now. */
 size_t rp_mem_used(const struct rp_gpu *gpu);
+/* Counts memory that the caller keeps for mapping as allocated, or as free again when bytes is negative;
+ * false when there is not that much. */
+bool rp_mem_charge(struct rp_gpu *gpu, int64_t bytes);
+/* Reserves size bytes of addresses, a multiple of 4 KB, aligned to a power of two; at want, if that is free.
+ * Nothing is there until memory is put there. 0: not possible. */
+uint64_t rp_mem_reserve(struct rp_gpu *gpu, uint64_t size, uint64_t align, uint64_t want);
+/* Start and size of the reserved range that holds addr; false when there is none. */
+bool rp_mem_reserved(const struct rp_gpu *gpu, uint64_t addr, uint64_t *start, uint64_t *size);
+/* Gives the range that starts at addr back, with what was mapped in it. */
+bool rp_mem_unreserve(struct rp_gpu *gpu, uint64_t addr);
+/* Allocates device memory, all zero, at reserved addresses where nothing is; rp_mem_free frees it. */
+bool rp_mem_back(struct rp_gpu *gpu, uint64_t addr, uint64_t size);
+/* Puts pages of a file (4 KB each) at reserved addresses, and takes them away. */
+bool rp_mem_map(struct rp_gpu *gpu, uint64_t addr, uint64_t size, int fd, uint64_t offset);
+void rp_mem_unmap(struct rp_gpu *gpu, uint64_t addr, uint64_t size);
+/* How mapped addresses may be used; at first, not at all. */
+enum rp_access { RP_ACCESS_NONE, RP_ACCESS_READ = 1, RP_ACCESS_READ_WRITE = 3 };
+void rp_mem_access(struct rp_gpu *gpu, uint64_t addr, uint64_t size, enum rp_access access);
 /* Allocation i in address order, or NULL past the end. */
 struct rp_alloc *rp_mem_at(struct rp_gpu *gpu, uint32_t i);
 
@@ -175,6 +212,8 @@ enum rp_status rp_kernel_info(struct rp_kernel *k, struct rp_kernel_info *info, 
 /* Place of parameter i in the parameter buffer; never needs compilation. false past the last one. */
 bool rp_kernel_param(struct rp_kernel *k, uint32_t i, struct rp_param_info *p);
 const char *rp_kernel_name(const struct rp_kernel *k);
+/* How wide pointers among its parameters are: 32 or 64. */
+int rp_kernel_address_bits(const struct rp_kernel *k);
 /* Blocks of this kernel that fit on one SM together; 0 when one does not fit. */
 int rp_kernel_occupancy(struct rp_kernel *k, uint32_t threads, size_t dynamic_shared);
 
@@ -211,7 +250,8 @@ struct rp_totals {
     uint64_t launches, warp_insts, thread_insts;
     uint64_t cycles, timed_insts; /* of what was timed: cycles, and warp instructions issued in them */
     enum rp_timing last;          /* how the last launch was simulated */
-    double host_s; /* time the host spent in launches; the only figure that differs from run to run */
+    uint64_t approximated; /* with check: values that such mechanisms supplied otherwise than computed */
+    double host_s;         /* time the host spent in launches; the only figure that differs from run to run */
 };
 struct rp_totals rp_totals(const struct rp_gpu *gpu);
 
@@ -247,6 +287,40 @@ struct rp_energy {
 /* Part i; false past the last one, and in functional runs. The parts, added in this order, are the whole. */
 bool rp_energy(const struct rp_gpu *gpu, uint32_t i, struct rp_energy *e);
 
+/* ---- tools ------------------------------------------------------------------------------------------ */
+
+/* How reports tell where the host was. */
+struct rp_host_trace {
+    /* The return addresses of the callers of the API, innermost first; how many. */
+    uint32_t (*capture)(void **frames, uint32_t max);
+    /* A line for each; the caller frees the text. */
+    char *(*print)(void *const *frames, uint32_t n);
+};
+void rp_trace_host(struct rp_gpu *gpu, const struct rp_host_trace *how);
+
+/* A call of the host that failed, for memcheck. */
+struct rp_api_error {
+    const char *call, *name, *meaning; /* "cudaFree", "cudaErrorInvalidValue", "invalid argument" */
+    int code;
+    uint64_t addr; /* the address that was wrong, or 0 */
+    size_t size;   /* bytes there that were asked for; 0: only the address counts */
+};
+void rp_api_error(struct rp_gpu *gpu, const struct rp_api_error *e);
+/* The host wrote device memory; copied it from one place there to another. For initcheck. */
+void rp_mem_written(struct rp_gpu *gpu, uint64_t addr, size_t size);
+void rp_mem_copied(struct rp_gpu *gpu, uint64_t to, uint64_t from, size_t size);
+
+/* What the tools found since the last call (NUL-terminated, *len bytes); the GPU owns it until the next one.
+ */
+const char *rp_take_findings(struct rp_gpu *gpu, size_t *len);
+/* Errors found so far. */
+uint64_t rp_errors(const struct rp_gpu *gpu);
+/* What is still allocated of what an owner (rp_alloc.user) allocated, and will not be freed, joins the
+ * findings. */
+void rp_find_leaks(struct rp_gpu *gpu, const void *owner);
+/* The program ends: leaks, unless its memory cannot be freed any more, and the summary join the findings. */
+void rp_findings_end(struct rp_gpu *gpu, bool leaks);
+
 /* ---- textures and surfaces -------------------------------------------------------------------------- */
 
 enum rp_tex_format {
@@ -260,6 +334,14 @@ enum rp_tex_format {
     RP_TEX_F32
 };
 enum rp_tex_address { RP_ADDR_WRAP, RP_ADDR_CLAMP, RP_ADDR_MIRROR, RP_ADDR_BORDER };
+
+/* A level of a mipmapped texture. */
+struct rp_tex_level {
+    uint64_t addr;
+    uint32_t width, height, depth;
+    size_t pitch, slice;
+};
+enum { RP_TEX_LEVELS = 16 };
 
 /* A texture or surface. Texels are rows of width*channels elements; pitch and slice in bytes. */
 struct rp_tex_desc {
@@ -278,6 +360,11 @@ struct rp_tex_desc {
     bool srgb;
     float border[4];
     bool linear_memory; /* 1D fetch from linear memory (tex1Dfetch): integer coordinates only */
+    /* Mipmaps: all levels, the first of which is also described above; 0 of them: there are none. */
+    uint32_t levels;
+    struct rp_tex_level level[RP_TEX_LEVELS];
+    bool mip_linear; /* blends two levels, else takes the nearest */
+    float lod_bias, lod_min, lod_max;
 };
 
 /* Handles as kernels see them; 0 is never valid. */

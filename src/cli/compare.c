@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "cli/cli.h"
 #include "cli/study_options.h"
+#include "report/results.h"
 #include "study/launch.h"
 
 static const char help[] =
@@ -13,13 +14,15 @@ static const char help[] =
     "\n"
     "Runs each workload, or a CUDA program, on the base machine and on every mechanism named, and\n"
     "prints one table: cycles, speedup, instructions that were not executed, energy, and what of\n"
-    "it and of the register file's was saved. All runs must leave the same device memory.\n"
+    "it and of the register file's was saved. All runs must leave the same device memory; of those\n"
+    "whose mechanism only approximates, the error of the results is shown, see docs/results.md.\n"
     "\n"
     "  WORKLOAD          a name from 'reprise list workloads', or a suite from 'reprise list suites';\n"
     "                    with :size=S, :bits=B, :seed=N or :SETTING=VALUE of the workload to run it so\n"
     "  --mech M,M        the models: MECH[+MECH...], with settings of its own MECH:PATH=VALUE, watched\n"
     "                    by a probe MECH:PROBE, on another GPU MECH:gpu=NAME\n" STUDY_OPTIONS_HELP
     "  --check           compare each value that a mechanism supplies with the one computed\n"
+    "  --result KERNEL:PARAMETER:TYPE[:COUNT]  a result of the program, as for 'reprise run'\n"
     "  --json FILE       write all figures and counters\n"
     "  --csv FILE        write the table\n"
     "\n"
@@ -60,7 +63,7 @@ static int take(struct request *r, int argc, char **argv) {
                 return 2;
             continue;
         }
-        static const char *const own[] = {"--mech", "--json", "--csv", "--check", NULL};
+        static const char *const own[] = {"--mech", "--json", "--csv", "--check", "--result", NULL};
         int used = study_option(&r->plan, argv + i, own, help);
         if (used < 0)
             return 2;
@@ -78,7 +81,11 @@ static int take(struct request *r, int argc, char **argv) {
             r->json = value;
         else if (!strcmp(argv[i], "--csv"))
             r->csv = value;
-        else if (!take_mechs(&r->plan, value))
+        else if (!strcmp(argv[i], "--result")) {
+            if (!result_spec_read(&(struct result_spec){0}, value))
+                return cli_usage_error(help, "--result takes KERNEL:PARAMETER:TYPE[:COUNT], not", value);
+            vec_push(&r->plan.results, argv[i + 1]);
+        } else if (!take_mechs(&r->plan, value))
             return 2;
         mechs |= !strcmp(argv[i], "--mech");
         i++;
@@ -87,6 +94,9 @@ static int take(struct request *r, int argc, char **argv) {
         return cli_usage_error(help, "either workloads or a program after --", "");
     if (!r->program && !r->plan.table.benches.len)
         return cli_usage_error(help, "which workloads? Their names, a suite, or a program after --", "");
+    if (r->plan.results.len && !r->program)
+        return cli_usage_error(help, "workloads declare their results: there is nothing for --result to add",
+                               "");
     if (!mechs)
         return cli_usage_error(help, "which mechanisms? --mech takes their names", "");
     return 0;
@@ -113,6 +123,8 @@ static bool write_files(const struct request *r) {
 
 /* Runs the plan and shows what came of it; the exit status. */
 static int compare(struct request *r) {
+    if ((r->csv && !io_try(r->csv)) || (r->json && !io_try(r->json)))
+        return 1;
     struct store *store = store_open(NULL);
     if (!store)
         return 1;

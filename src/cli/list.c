@@ -14,8 +14,8 @@
 #include "study/workload.h"
 
 static const char help[] =
-    "usage: reprise list gpus|mechs|probes|params|counters|workloads|suites|papers\n"
-    "       reprise list gpus|mechs|params|counters --load FILE.so...\n"
+    "usage: reprise list gpus|mechs|probes|params|counters|rules|workloads|suites|papers\n"
+    "       reprise list gpus|mechs|params|counters|rules --load FILE.so...\n"
     "       reprise list workloads --mix [--size tiny|small|medium|large] [--bits 32|64]\n"
     "\n"
     "  gpus       the GPUs --gpu knows\n"
@@ -23,6 +23,7 @@ static const char help[] =
     "  probes     the probes --probe knows\n"
     "  params     every parameter of a GPU: type, range, default, unit, meaning\n"
     "  counters   what --json counts and derives: unit, meaning, formula\n"
+    "  rules      what must hold of the counters of mechanisms, in every launch\n"
     "  workloads  the bundled workloads: suite, block shapes, papers that use them, sizes\n"
     "             --mix runs each and prints what it executes beside what the papers say of it\n"
     "             (default small, and 32 bits as in the papers)\n"
@@ -137,6 +138,23 @@ static int list_counters(int argc, char **argv) {
     return 0;
 }
 
+/* One line each: mechanism, left side, relation, right side, and when it holds, apart by tabs. */
+static int list_rules(int argc, char **argv) {
+    struct known all;
+    int rc = know(&all, argc, argv);
+    if (rc)
+        return rc;
+    for (uint32_t i = 0; i < all.mechs.mechs.len; i++) {
+        const struct mechanism *m = all.mechs.mechs.at[i];
+        for (uint32_t k = 0; k < m->counters.nrules; k++) {
+            const struct counter_rule *r = &m->counters.rules[k];
+            printf("%s\t%s\t%s\t%s\t%s\n", m->name, r->left, r->relation, r->right, r->when);
+        }
+    }
+    forget(&all);
+    return 0;
+}
+
 static int list_mechs(int argc, char **argv) {
     struct str out = {0};
     struct known k;
@@ -200,9 +218,9 @@ static const struct {
     const char *name;
     int (*list)(int argc, char **argv);
 } topics[] = {
-    {"gpus", list_gpus},     {"mechs", list_mechs},       {"probes", list_probes},
-    {"params", list_params}, {"counters", list_counters}, {"workloads", list_workloads},
-    {"suites", list_suites}, {"papers", list_papers},
+    {"gpus", list_gpus},           {"mechs", list_mechs},       {"probes", list_probes},
+    {"params", list_params},       {"counters", list_counters}, {"rules", list_rules},
+    {"workloads", list_workloads}, {"suites", list_suites},     {"papers", list_papers},
 };
 enum { NTOPICS = sizeof topics / sizeof topics[0] };
 

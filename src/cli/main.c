@@ -29,7 +29,7 @@ static void usage(FILE *to) {
     fputs("Reprise runs CUDA programs on a simulated GPU.\n\nusage: reprise COMMAND [options]\n\n", to);
     for (int i = 0; i < NCOMMANDS; i++)
         fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].help);
-    fputs("\n'reprise COMMAND --help' tells more. First steps:\n"
+    fputs("\n'reprise help COMMAND' tells more. First steps:\n"
           "  reprise run hotspot --check-result\n"
           "  reprise compare hotspot bfs --mech wir --gpu wir --size tiny\n"
           "  reprise run -- ./my_cuda_program its arguments\n"
@@ -37,7 +37,7 @@ static void usage(FILE *to) {
           to);
 }
 
-bool cli_machine_exists(const struct rp_options *o) {
+bool cli_machine_exists(const struct rp_options *o, bool *approximate) {
     struct mech_set mechs;
     struct profile_set profiles;
     struct config config = {0};
@@ -47,6 +47,7 @@ bool cli_machine_exists(const struct rp_options *o) {
     const char **load = o->load ? NULL : options_load(&text);
     all.load = load ? load : o->load;
     bool ok = resolve_options(&all, &mechs, &profiles, &config, &d);
+    *approximate = ok && !o->functional && mech_approximate(&mechs);
     if (!ok)
         fputs(str_text(&d.text), stderr);
     diag_free(&d);
@@ -70,7 +71,10 @@ void cli_load(const char *path) {
 }
 
 int cli_usage_error(const char *help, const char *what, const char *word) {
-    fprintf(stderr, "reprise: %s%s%s\n\n%s", what, *word ? " " : "", word, help);
+    static const char start[] = "usage: reprise ";
+    const char *command = help + strlen(start);
+    fprintf(stderr, "reprise: %s%s%s\nsee 'reprise help %.*s'\n", what, *word ? " " : "", word,
+            (int)strcspn(command, " "), command);
     return 2;
 }
 
@@ -79,8 +83,13 @@ static const char *next_command(void *ctx, uint32_t i) {
     return i < NCOMMANDS ? commands[i].name : NULL;
 }
 
+static bool is_help(const char *word) {
+    return !strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
 int main(int argc, char **argv) {
-    if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+    bool help = argc > 1 && is_help(argv[1]);
+    if (argc < 2 || (help && argc < 3)) {
         usage(argc < 2 ? stderr : stdout);
         return argc < 2 ? 2 : 0;
     }
@@ -88,12 +97,14 @@ int main(int argc, char **argv) {
         puts("reprise " REPRISE_VERSION);
         return 0;
     }
+    const char *name = argv[help ? 2 : 1];
+    help |= argc > 2 && is_help(argv[2]) && strcmp(argv[2], "help"); /* which may be a program */
     for (int i = 0; i < NCOMMANDS; i++)
-        if (!strcmp(argv[1], commands[i].name))
-            return commands[i].run(argc - 2, argv + 2);
-    const char *near = diag_nearest(argv[1], strlen(argv[1]), next_command, NULL);
-    fprintf(stderr, "reprise: there is no command '%s'%s%s%s\n\n", argv[1], near ? "; did you mean '" : "",
-            near ? near : "", near ? "'?" : "");
-    usage(stderr);
+        if (!strcmp(name, commands[i].name))
+            return help ? commands[i].run(1, (char *[]){"--help", NULL})
+                        : commands[i].run(argc - 2, argv + 2);
+    const char *near = diag_nearest(name, strlen(name), next_command, NULL);
+    fprintf(stderr, "reprise: there is no command '%s'%s%s%s\nsee 'reprise help'\n", name,
+            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     return 2;
 }

@@ -145,10 +145,11 @@ static bool complete(struct request *r) {
 
 /* ---- the outcome ---- */
 
+/* Writes a table; without text, tries whether it could be written. */
 static bool write_csv(const struct request *r, const char *what, const struct str *text) {
     struct str path = {0};
     str_printf(&path, "%s/%s-%s.csv", r->out, r->paper.head->name, what);
-    bool ok = io_write(path.at, str_text(text), text->len);
+    bool ok = text ? io_write(path.at, str_text(text), text->len) : io_try(path.at);
     str_free(&path);
     return ok;
 }
@@ -203,6 +204,10 @@ static int repro(struct request *r) {
         rc = 2;
     else if (claims_read(&claims))
         store = store_open(runs.at);
+    if (store && !write_csv(r, "claims", NULL)) {
+        store_close(store);
+        store = NULL;
+    }
     if (store) {
         rc = launch_plan(&r->plan, store);
         if (rc == JOBS_STOPPED)

@@ -9,10 +9,12 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "base/io.h"
 #include "cli/cli.h"
 #include "cuda/elfcheck.h"
 #include "gpu/options.h"
 #include "mech/load.h"
+#include "report/results.h"
 #include "study/jobs.h"
 #include "study/place.h"
 #include "study/workload.h"
@@ -36,6 +38,10 @@ static const char help[] =
     "  --json FILE       write statistics of every launch to FILE\n"
     "  --per-sm          ... with the counters of every SM, for each launch and in total\n"
     "  --digest          ... with a hash of the device memory each of them left\n"
+    "  --results FILE    write the results, see docs/results.md: those a workload checks, or of a program\n"
+    "                    those that --result names\n"
+    "  --result KERNEL:PARAMETER:TYPE[:COUNT]  what a parameter (0 is the first) of the kernel's last\n"
+    "                    launch points to; the types are those of --arg (repeatable)\n"
     "  --watchdog N      a kernel that executes more than N warp instructions ends with a launch timeout\n"
     "\n"
     "Traces, see docs/traces.md:\n"
@@ -50,12 +56,23 @@ static const char help[] =
     "  --max-cycles N    stop timing after N cycles\n"
     "  --max-insts N     stop timing with the cycle that issues warp instruction N\n"
     "\n"
+    "Mistakes of programs, see docs/sanitizers.md; reports go to stderr, with a count at the end:\n"
+    "  --memcheck        accesses outside allocations, to freed memory, misaligned; failed calls, leaks\n"
+    "  --racecheck       races in shared and global memory, within and between blocks\n"
+    "  --initcheck       reads of memory that nobody has written\n"
+    "  --synccheck       divergent barriers, wrong counts and member masks\n"
+    "  --error-exitcode N  end with status N when they have found errors\n"
+    "  --print-limit N   print N findings and only count the rest (default 100)\n"
+    "  --leak-check full|no  whether memory never freed is an error (default full)\n"
+    "  --destroy-on-device-error context|kernel  whether a wrong access ends the context (default)\n"
+    "\n"
     "Workloads, see 'reprise list workloads':\n"
     "  --size S          tiny, small, medium or large (default small)\n"
     "  --bits 32|64      width of addresses in the kernels (default 64)\n"
     "  -j N              of several workloads, run N at once (default: one for each processor); their\n"
     "                    output comes in order, and FILE.json becomes FILE.NAME.json for each\n"
-    "  --check-result    compare the result with a CPU reference; a wrong one ends with status 1\n"
+    "  --check-result    compare the result with a CPU reference; a wrong one ends with status 1, unless\n"
+    "                    a mechanism is one that approximates\n"
     "\n"
     "Kernels of PTX files:\n"
     "  --entry KERNEL    which kernel (may be left out when there is only one)\n"
@@ -82,6 +99,7 @@ enum option_kind {
     OPT_SET,
     OPT_MECH,
     OPT_LOAD,
+    OPT_RESULT,
     OPT_SIZE,
     OPT_BITS,
     OPT_JOBS,
@@ -103,6 +121,14 @@ static const struct {
     {"--max-insts", OPT_NUMBER, "REPRISE_MAX_INSTS"},
     {"--kernels", OPT_RANGE, "REPRISE_KERNELS"},
     {"--watchdog", OPT_NUMBER, "REPRISE_WATCHDOG"},
+    {"--memcheck", OPT_FLAG, "REPRISE_MEMCHECK"},
+    {"--racecheck", OPT_FLAG, "REPRISE_RACECHECK"},
+    {"--initcheck", OPT_FLAG, "REPRISE_INITCHECK"},
+    {"--synccheck", OPT_FLAG, "REPRISE_SYNCCHECK"},
+    {"--error-exitcode", OPT_NUMBER, "REPRISE_ERROR_EXITCODE"},
+    {"--print-limit", OPT_NUMBER, "REPRISE_PRINT_LIMIT"},
+    {"--leak-check", OPT_TEXT, "REPRISE_LEAK_CHECK"},
+    {"--destroy-on-device-error", OPT_TEXT, "REPRISE_DESTROY_ON_DEVICE_ERROR"},
     {"--summary", OPT_FLAG, "REPRISE_SUMMARY"},
     {"--json", OPT_FILE, "REPRISE_JSON"},
     {"--per-sm", OPT_FLAG, "REPRISE_PER_SM"},
@@ -110,6 +136,8 @@ static const struct {
     {"--trace-window", OPT_RANGE, "REPRISE_TRACE_WINDOW"},
     {"--trace-sm", OPT_RANGE, "REPRISE_TRACE_SM"},
     {"--digest", OPT_FLAG, "REPRISE_DIGEST"},
+    {"--results", OPT_FILE, "REPRISE_RESULTS"},
+    {"--result", OPT_RESULT, "REPRISE_RESULT"},
     {"--size", OPT_SIZE, NULL},
     {"--bits", OPT_BITS, NULL},
     {"-j", OPT_JOBS, NULL},
@@ -119,7 +147,7 @@ enum { NOPTIONS = sizeof options / sizeof options[0] };
 
 /* What the command line asks for. */
 struct request {
-    struct str set;
+    struct str set, results; /* of --set and --result, one per line */
     struct workload_run workload;
     VEC(const struct workload *) names;
     uint32_t jobs;               /* at once */
@@ -172,13 +200,22 @@ static bool wrong_value(const char *usage, const char *option, const char *what,
     return false;
 }
 
+/* Adds a line to those of an option that can be repeated. */
+static bool add_line(struct str *lines, const char *variable, const char *value) {
+    str_printf(lines, "%s%s", lines->len ? "\n" : "", value);
+    setenv(variable, str_text(lines), 1);
+    return true;
+}
+
 /* Takes one option with its value; false after a message. */
 static bool take_value(uint32_t k, const char *value, const char *usage, struct request *r) {
     switch (options[k].kind) {
     case OPT_SET:
-        str_printf(&r->set, "%s%s", r->set.len ? "\n" : "", value);
-        setenv(options[k].variable, str_text(&r->set), 1);
-        return true;
+        return add_line(&r->set, options[k].variable, value);
+    case OPT_RESULT:
+        if (!result_spec_read(&(struct result_spec){0}, value))
+            return wrong_value(usage, options[k].name, "takes KERNEL:PARAMETER:TYPE[:COUNT], not", value);
+        return add_line(&r->results, options[k].variable, value);
     case OPT_MECH:
         set_mechs(options[k].variable, value);
         return true;
@@ -271,23 +308,72 @@ static bool find_program(const char *name, char *out, size_t size) {
     return false;
 }
 
+/* Before the program comes what redirects the runtime that it has inside. */
+static void put_redirection(const char *dir) {
+    const char *old = getenv("LD_PRELOAD");
+    struct str s = {0};
+    str_printf(&s, "%s%s%s/libreprise_static.so", old && *old ? old : "", old && *old ? ":" : "", dir);
+    setenv("LD_PRELOAD", str_text(&s), 1);
+    str_free(&s);
+}
+
+/* Whether the files asked for can be written, tried before what may take long; false after a message. */
+static bool files_can_be(void) {
+    bool ok = true;
+    for (uint32_t k = 0; ok && k < NOPTIONS; k++) {
+        const char *file = options[k].kind == OPT_FILE ? getenv(options[k].variable) : NULL;
+        ok = !file || !*file || io_try(file);
+    }
+    return ok;
+}
+
+/* Long launches show people how far they are; a log has no use for that. */
+static void show_progress(void) {
+    if (isatty(STDERR_FILENO))
+        setenv("REPRISE_PROGRESS", "1", 0);
+    else
+        unsetenv("REPRISE_PROGRESS");
+}
+
 /* Becomes the program. */
-static int become(char *path, char **argv) {
+static int become(char *path, char **argv, bool inside) {
     const char *dir = place_libraries();
-    if (!dir)
+    if (!dir || !files_can_be())
         return 1;
+    show_progress();
+    unsetenv("REPRISE_OWNER"); /* these files are its own, whoever runs this command */
     put_library_path(dir);
+    if (inside)
+        put_redirection(dir);
     execv(path, argv);
     fprintf(stderr, "reprise: %s cannot be run: %s\n", path, strerror(errno));
     return 126;
 }
 
-/* Whether there is a machine as the options say that became environment variables; said once here, rather
- * than by each program as a failure of its own. */
-static bool machine_exists(void) {
+/* Says, once, what a run without timing does not do, although it was asked for. */
+static void say_ignored(const struct rp_options *o) {
+    const struct {
+        const char *option, *value;
+    } timed[] = {{"--mech", o->mech && strcmp(o->mech, "base") ? o->mech : NULL},
+                 {"--probe", o->probe},
+                 {"--trace", getenv("REPRISE_TRACE")}};
+    struct str all = {0};
+    for (size_t i = 0; o->functional && i < sizeof timed / sizeof *timed; i++)
+        if (timed[i].value && *timed[i].value)
+            str_printf(&all, "%s %s %s", all.len ? "," : "", timed[i].option, timed[i].value);
+    if (all.len)
+        fprintf(stderr, "reprise: --functional times nothing, and ignores%s\n", str_text(&all));
+    str_free(&all);
+}
+
+/* Whether there is a machine as the options say that became environment variables, said once here rather than
+ * by each program as a failure of its own; and whether it only approximates. */
+static bool machine_exists(bool *approximate) {
     struct options o;
     options_read(&o);
-    bool ok = cli_machine_exists(&o.rp);
+    bool ok = cli_machine_exists(&o.rp, approximate);
+    if (ok)
+        say_ignored(&o.rp);
     options_free(&o);
     return ok;
 }
@@ -300,22 +386,28 @@ static int run_program(char **argv, bool maybe_workload) {
                 argv[0], near ? "; did you mean the workload '" : "", near ? near : "", near ? "'?" : "");
         return 127;
     }
-    if (elf_check(path) == ELF_CUDA_STATIC) {
+    enum elf_cuda_kind kind = elf_check(path);
+    if (kind == ELF_CUDA_STATIC) {
         fprintf(stderr, "reprise: %s: %s\n", path, elf_static_advice());
         return 1;
     }
-    if (!machine_exists())
+    if (!machine_exists(&(bool){0}))
         return 2;
-    return become(path, argv);
+    return become(path, argv, kind != ELF_CUDA_SHARED); /* a script may start programs that need it */
 }
 
 static int run_workload(const struct workload *w, const struct request *r, char **extra) {
     char path[PATH_MAX];
     if (!workload_path(w, path, sizeof path))
         return 1;
-    char **argv = workload_command(w, &r->workload, path, extra);
-    int rc = become(path, argv);
+    struct workload_run run = r->workload;
+    char *results = getenv("REPRISE_RESULTS") ? xstrdup(getenv("REPRISE_RESULTS")) : NULL;
+    unsetenv("REPRISE_RESULTS"); /* the program writes them itself */
+    run.results = results;
+    char **argv = workload_command(w, &run, path, extra);
+    int rc = become(path, argv, false);
     free(argv);
+    free(results);
     return rc;
 }
 
@@ -357,7 +449,10 @@ static int run_workloads(int argc, char **argv, struct request *r) {
         return near ? cli_usage_error(help, "there is no workload of that name; did you mean", near)
                     : cli_usage_error(help, "arguments of a workload's program come after --, not", argv[i]);
     }
-    if (!machine_exists())
+    if (r->results.len)
+        return cli_usage_error(help, "workloads declare their results: there is nothing for --result to add",
+                               "");
+    if (!machine_exists(&r->workload.accept))
         return 2;
     if (r->names.len == 1)
         return run_workload(r->names.at[0], r, extra);
@@ -386,7 +481,15 @@ static int run_what(int argc, char **argv, struct request *r) {
     char path[PATH_MAX];
     if (r->workload_option && (is_ptx(argv[0]) || find_program(argv[0], path, sizeof path)))
         return cli_usage_error(help, "only workloads take", r->workload_option);
-    return is_ptx(argv[0]) ? cli_run_ptx(argc, argv, help) : run_program(argv, named);
+    if (!getenv("REPRISE_RESULTS") != !getenv("REPRISE_RESULT"))
+        return cli_usage_error(
+            help, "--results says where they go, and --result which they are: both are needed", "");
+    if (!is_ptx(argv[0]))
+        return run_program(argv, named);
+    if (!machine_exists(&(bool){0}))
+        return 2;
+    show_progress();
+    return files_can_be() ? cli_run_ptx(argc, argv, help) : 1;
 }
 
 int cli_run(int argc, char **argv) {
@@ -398,6 +501,7 @@ int cli_run(int argc, char **argv) {
     int used = take_options(argc, argv, help, &r);
     int rc = used < 0 ? 2 : run_what(argc - used, argv + used, &r);
     str_free(&r.set);
+    str_free(&r.results);
     vec_free(&r.names);
     return rc;
 }
@@ -420,13 +524,14 @@ int cli_env(int argc, char **argv) {
     }
     int used = take_options(argc, argv, env_help, &r);
     str_free(&r.set);
+    str_free(&r.results);
     if (used < 0)
         return 2;
     if (used != argc)
         return cli_usage_error(env_help, "unknown argument", argv[used]);
     if (r.workload_option)
         return cli_usage_error(env_help, "only 'reprise run WORKLOAD' takes", r.workload_option);
-    if (!machine_exists())
+    if (!machine_exists(&(bool){0}))
         return 2;
     const char *dir = place_libraries();
     if (!dir)

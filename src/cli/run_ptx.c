@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ending.h"
 #include "base/io.h"
 #include "base/vec.h"
 #include "cli/cli.h"
 #include "gpu/gpu_report.h"
 #include "gpu/options.h"
+#include "report/results.h"
 #include "report/trace.h"
 #include "reprise.h"
 
@@ -53,6 +55,7 @@ static bool make_buffer(struct rp_gpu *g, struct request *r, size_t bytes, bool 
     if (!*addr)
         return false;
     uint32_t *w = rp_mem_ptr(g, *addr, bytes);
+    rp_mem_written(g, *addr, bytes);
     for (size_t i = 0; iota && i < bytes / 4; i++)
         w[i] = (uint32_t)i;
     r->buffers[r->nbuffers++] = (struct buffer){*addr, bytes};
@@ -125,6 +128,14 @@ static void show_buffers(struct rp_gpu *g, const struct request *r) {
     }
 }
 
+static bool write_results(struct rp_gpu *g, const struct request *r, struct rp_kernel *k) {
+    struct results results = {0};
+    results_launch(&results, g, k, &r->launch);
+    bool ok = results_end(&results);
+    results_free(&results);
+    return ok;
+}
+
 static bool write_report(struct rp_gpu *g, const struct request *r, struct rp_kernel *k,
                          struct rp_totals before) {
     const char *path = getenv("REPRISE_JSON");
@@ -132,9 +143,7 @@ static bool write_report(struct rp_gpu *g, const struct request *r, struct rp_ke
         return true;
     struct gpu_report *report = gpu_report_create(g);
     gpu_report_launch(report, k, &r->launch, before);
-    bool ok = gpu_report_write(report, path);
-    if (!ok)
-        fprintf(stderr, "reprise: cannot write the report to %s\n", path);
+    bool ok = gpu_report_write(report, NULL, path);
     gpu_report_free(report);
     return ok;
 }
@@ -165,34 +174,49 @@ static int launch(struct rp_gpu *g, struct request *r, const char *text, size_t 
     struct rp_totals before = rp_totals(g);
     s = rp_launch(g, k, &r->launch, &log);
     bool written = write_report(g, r, k, before);
+    written = write_results(g, r, k) && written;
     size_t n;
     const char *out = rp_take_output(g, &n);
     fwrite(out, 1, n, stdout);
     out = rp_take_errors(g, &n);
     fwrite(out, 1, n, stderr);
-    if (s != RP_OK)
+    if (s != RP_OK && s != RP_WRONG_ACCESS)
         fputs(log ? log : rp_status_text(s), stderr);
     else
         show_buffers(g, r);
     free(log);
+    rp_findings_end(g, s == RP_OK);
+    out = rp_take_findings(g, &n);
+    fwrite(out, 1, n, stderr);
     struct rp_totals t = rp_totals(g);
     if (s == RP_OK)
         printf("%" PRIu64 " warp instructions, %" PRIu64 " thread instructions\n", t.warp_insts,
                t.thread_insts);
     if (s == RP_OK && t.last == RP_TIMED_PART)
         printf("%" PRIu64 " cycles until timing ended\n", t.cycles);
-    if (s == RP_OK)
+    if (s == RP_OK && t.last != RP_TIMED_NONE)
         gpu_report_summary(g, stdout);
     rp_module_unload(m);
     return s == RP_OK && written ? 0 : 1;
 }
 
+static struct trace *trace; /* of the run, or NULL */
+
+static void on_signal(int number) {
+    (void)number;
+    trace_keep(trace);
+}
+
 static int run_traced(struct rp_gpu *g, struct request *r, const struct rp_trace *what, const char *text,
                       size_t len) {
     char *log = NULL;
-    struct trace *t = what->path ? trace_open(g, what, &log) : NULL;
-    int rc = what->path && !t ? 1 : launch(g, r, text, len);
+    trace = what->path ? trace_open(g, what, &log) : NULL;
+    if (trace)
+        ending_watch(on_signal);
+    int rc = what->path && !trace ? 1 : launch(g, r, text, len);
     bool ok = true;
+    struct trace *t = trace;
+    trace = NULL;
     if (t)
         ok = trace_close(t, &log);
     if (log)
@@ -216,6 +240,8 @@ static int run(struct request *r) {
         rc = 2;
     else if (g)
         rc = run_traced(g, r, &o.trace, text, len);
+    if (g && o.error_exitcode && rp_errors(g))
+        rc = o.error_exitcode;
     rp_gpu_destroy(g);
     free(text);
     options_free(&o);

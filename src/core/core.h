@@ -169,6 +169,7 @@ struct sm {
     struct memsys *mem;
     const struct port_times *port; /* when memory has something for this SM */
     uint32_t id;
+    uint32_t fit; /* blocks of the launch that the SM has room for at once */
 
     struct core_warp warps[CORE_MAX_WARPS];
     uint64_t resident_before; /* n.resident_warps when the launch began */
@@ -245,7 +246,9 @@ struct sm {
 
     struct mech_stack mech;
     struct {
-        bool on; /* --check: values that mechanisms supply are compared with those computed */
+        bool on;            /* --check: values that mechanisms supply are compared with those computed */
+        bool approximate;   /* they may differ: that is counted, and no mistake */
+        uint64_t differing; /* ... so often */
         struct str *out;
     } check;
 };
@@ -346,6 +349,8 @@ static inline void buffer_pop(struct core_warp *cw) {
 static inline uint32_t buffer_front(const struct core_warp *cw) {
     return cw->buffered + cw->arriving ? cw->buffer[cw->first] : cw->fetch_pc;
 }
+/* The warp's path passes over instructions that were skipped, from one pc up to another. */
+void path_pass(struct sm *sm, uint32_t slot, uint32_t from, uint32_t to);
 /* Empties the buffer; the warp goes on at pc. */
 void buffer_flush(struct sm *sm, uint32_t slot, uint32_t pc);
 /* Scheduling (sched.c). */

@@ -21,11 +21,22 @@ void buffer_flush(struct sm *sm, uint32_t s, uint32_t pc) {
     TELL(sm, tell_warp(sm, PROBE_FLUSH, s));
 }
 
+void path_pass(struct sm *sm, uint32_t s, uint32_t from, uint32_t to) {
+    struct core_warp *cw = &sm->warps[s];
+    for (uint32_t pc = from; HAS(sm, stream, passed) && pc < to; pc++) {
+        simt_top(cw->w)->pc = pc;
+        OWNER(sm, stream, passed, s, pc);
+    }
+    simt_top(cw->w)->pc = to;
+}
+
 /* The path passes over what was skipped before the first instruction of the buffer; nothing before that is
  * left. The warp has one path, so that no reconvergence point lies between. */
-static void pass_skipped(struct core_warp *cw) {
+static void pass_skipped(struct sm *sm, uint32_t s) {
+    struct core_warp *cw = &sm->warps[s];
+    uint32_t from = cw->next;
     cw->next = buffer_front(cw);
-    simt_top(cw->w)->pc = cw->next;
+    path_pass(sm, s, from, cw->next);
 }
 
 /* Asks the owner of the stream what becomes of each instruction that was decoded. */
@@ -47,7 +58,7 @@ static COLD void decode_each(struct sm *sm, uint32_t s, uint64_t now) {
         for (uint32_t k = 0; k < cw->arriving; k++)
             cw->buffer[(at + k) % CORE_BUFFER] = cw->buffer[(at + k + 1) % CORE_BUFFER];
         if (!cw->buffered)
-            pass_skipped(cw);
+            pass_skipped(sm, s);
     }
 }
 
@@ -205,7 +216,7 @@ void core_skip(struct sm *sm, uint32_t warp, uint32_t pc) {
     for (; cw->skips & 1; cw->skips >>= 1)
         cw->fetch_pc++;
     if (!cw->buffered)
-        pass_skipped(cw);
+        pass_skipped(sm, warp);
     warp_update(sm, warp);
 }
 

@@ -29,7 +29,7 @@ void warp_advance(struct sm *sm, uint32_t s, uint32_t pc) {
         buffer_pop(cw);
         cw->next = buffer_front(cw);
         if (__builtin_expect(cw->next != next, 0)) /* what lies between was skipped */
-            e->pc = cw->next;
+            path_pass(sm, s, next, cw->next);
     } else {
         buffer_flush(sm, s, next);
     }

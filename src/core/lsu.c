@@ -11,7 +11,7 @@ static enum core_space space_of(const struct xinst *i, uint64_t first) {
         return CORE_LOCAL;
     case MS_GENERIC: /* lanes of one instruction point into one space in all code worth timing: the first one
                         tells */
-        if (first >> 32 == WINDOW_HI && (uint32_t)first >= SHARED_WINDOW && (uint32_t)first < WINDOW_END)
+        if (first >> 32 == WINDOW_HI && (uint32_t)first >= SHARED_WINDOW && (uint32_t)first < LOCAL_END)
             return (uint32_t)first < LOCAL_WINDOW ? CORE_SHARED : CORE_LOCAL;
         return CORE_GLOBAL;
     default:

@@ -22,7 +22,7 @@ static uint32_t prepare_store(struct sm *sm, const struct xinst *i, const struct
 
 void tex_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const struct xinst *i, uint32_t m) {
     struct tex_touched t;
-    exec_tex_touched(cw->x, cw->w, i, m, &t);
+    exec_tex_touched(cw->x, cw->w, i, m, true, &t);
     if (!t.count) /* a query, or all lanes outside */
         return;
     int16_t slot = sm->access_free[--sm->naccess_free];

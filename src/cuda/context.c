@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cuda/graph.h"
+#include "cuda/vmm.h"
 
 static void default_streams(struct CUctx_st *ctx) {
     ctx->legacy.obj = (struct cud_object){CUD_STREAM, ctx};
@@ -20,6 +21,7 @@ void cud_primary_start(void) {
     p->obj.kind = CUD_CTX;
     p->api_version = 3020;
     p->pending = p->sticky = 0;
+    p->told = false;
     p->id = ++cud.next_id;
     default_streams(p);
     map_set_u64(&cud.objects, (uintptr_t)p, p);
@@ -88,13 +90,17 @@ static void destroy_contents(struct CUctx_st *ctx) {
         else if (ctx->primary && o->kind == CUD_MODULE && ((struct CUmod_st *)o)->registered)
             cud_module_drop((struct CUmod_st *)o);
     }
-    if (ctx->primary)
+    if (ctx->primary) {
         cud_tex_reset();
+        cud_vmm_reset();
+    }
     free_memory(ctx);
 }
 
 int cud_context_destroy(struct CUctx_st *ctx) {
     cud_flush_output();
+    if (!ctx->pending && !ctx->sticky)
+        rp_find_leaks(cud.gpu, ctx);
     destroy_contents(ctx);
     struct cud_thread *t = cud_thread();
     if (t->depth && t->contexts[t->depth - 1] == ctx)

@@ -2,7 +2,7 @@
  * device memory or an array; a side is checked against the allocation it lies in before a byte moves. */
 #include <string.h>
 
-#include "cuda/work.h"
+#include "cuda/graph.h"
 
 #define COPY_NS_PER_KB 64 /* about 16 GB/s, the rate of a PCIe 3 link */
 
@@ -13,7 +13,18 @@ struct box {
 };
 
 static bool in_region(const void *p) {
-    return (uintptr_t)p - RP_REGION < RP_REGION_SIZE;
+    return (uintptr_t)p - RP_REGION < RP_REGION_SIZE + RP_RESERVED_SIZE;
+}
+
+/* Whether [p, p + bytes) can be read, and written if it must be; or later, when a graph has allocated it. */
+static bool reaches(const void *p, size_t bytes, bool write, bool later) {
+    uint64_t addr = (uintptr_t)p;
+    if (later && cud_graph_mem_holds(addr, bytes))
+        return true;
+    if (!rp_mem_ptr(cud.gpu, addr, bytes))
+        return false;
+    const struct rp_alloc *a = cud_mem_find(addr);
+    return a->kind != RP_MEM_ARRAY && !(write && a->read_only);
 }
 
 /* Bytes from the first to one past the last of the box; false on overflow. */
@@ -41,7 +52,7 @@ static int array_box(const struct cud_copy *c, const struct cud_side *s, struct 
     return cudaSuccess;
 }
 
-static int linear_box(const struct cud_copy *c, const struct cud_side *s, struct box *b) {
+static int linear_box(const struct cud_copy *c, const struct cud_side *s, struct box *b, bool later) {
     size_t bytes;
     bool rows = c->height > 1 || c->depth > 1 || s->y || s->z;
     if (!s->ptr)
@@ -54,19 +65,21 @@ static int linear_box(const struct cud_copy *c, const struct cud_side *s, struct
     if (!span(c, b, &bytes))
         return cudaErrorInvalidValue;
     bool device = s->where == CUD_DEV || in_region(b->base);
-    if (device && !rp_mem_ptr(cud.gpu, (uintptr_t)b->base, bytes))
-        return cudaErrorInvalidValue;
-    struct rp_alloc *a = device ? cud_mem_find((uintptr_t)b->base) : NULL;
-    return a && a->kind == RP_MEM_ARRAY ? cudaErrorInvalidValue : cudaSuccess;
+    if (!device || reaches(b->base, bytes, s == &c->dst, later))
+        return cudaSuccess;
+    cud_thread()->wrong = (uintptr_t)b->base;
+    cud_thread()->wrong_size = bytes;
+    return cudaErrorInvalidValue;
 }
 
-static int side_box(const struct cud_copy *c, const struct cud_side *s, struct box *b) {
-    return s->where == CUD_ARR ? array_box(c, s, b) : linear_box(c, s, b);
+static int side_box(const struct cud_copy *c, const struct cud_side *s, struct box *b, bool later) {
+    return s->where == CUD_ARR ? array_box(c, s, b) : linear_box(c, s, b, later);
 }
 
-static int boxes(const struct cud_copy *c, struct box *src, struct box *dst) {
-    int error = side_box(c, &c->src, src);
-    return error ? error : side_box(c, &c->dst, dst);
+/* later: it will be done, and checked again, when a graph runs. */
+static int boxes(const struct cud_copy *c, struct box *src, struct box *dst, bool later) {
+    int error = side_box(c, &c->src, src, later);
+    return error ? error : side_box(c, &c->dst, dst, later);
 }
 
 static bool empty(const struct cud_copy *c) {
@@ -75,20 +88,23 @@ static bool empty(const struct cud_copy *c) {
 
 int cud_copy_check(const struct cud_copy *c) {
     struct box src, dst;
-    return empty(c) ? cudaSuccess : boxes(c, &src, &dst);
+    return empty(c) ? cudaSuccess : boxes(c, &src, &dst, true);
 }
 
 int cud_copy_run(const struct cud_copy *c) {
     struct box src, dst;
     if (empty(c))
         return cudaSuccess;
-    int error = boxes(c, &src, &dst);
+    int error = boxes(c, &src, &dst, false);
     if (error)
         return error;
     for (size_t z = 0; z < c->depth; z++)
-        for (size_t y = 0; y < c->height; y++)
-            memmove(dst.base + z * dst.slice + y * dst.pitch, src.base + z * src.slice + y * src.pitch,
-                    c->width);
+        for (size_t y = 0; y < c->height; y++) {
+            uint8_t *to = dst.base + z * dst.slice + y * dst.pitch;
+            const uint8_t *from = src.base + z * src.slice + y * src.pitch;
+            rp_mem_copied(cud.gpu, (uintptr_t)to, (uintptr_t)from, c->width);
+            memmove(to, from, c->width);
+        }
     cud.clock_ns += c->width * c->height * c->depth * COPY_NS_PER_KB / 1024;
     return cudaSuccess;
 }
@@ -97,7 +113,7 @@ static bool fill_empty(const struct cud_fill *f) {
     return !f->width || !f->height || !f->depth;
 }
 
-int cud_fill_check(const struct cud_fill *f) {
+static int fill_check(const struct cud_fill *f, bool later) {
     struct cud_copy c = {.height = f->height, .depth = f->depth};
     if (fill_empty(f))
         return cudaSuccess;
@@ -107,12 +123,16 @@ int cud_fill_check(const struct cud_fill *f) {
     size_t bytes;
     if ((f->height > 1 || f->depth > 1) && f->pitch < c.width)
         return cudaErrorInvalidValue;
-    if (!span(&c, &b, &bytes) || !rp_mem_ptr(cud.gpu, f->dst, bytes))
-        return cudaErrorInvalidValue;
-    return cudaSuccess;
+    return span(&c, &b, &bytes) && reaches(b.base, bytes, true, later) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-static void fill_row(uint8_t *p, uint32_t value, unsigned elem, size_t n) {
+int cud_fill_check(const struct cud_fill *f) {
+    return fill_check(f, true);
+}
+
+static void fill_row(uint64_t addr, uint32_t value, unsigned elem, size_t n) {
+    uint8_t *p = (uint8_t *)(uintptr_t)addr;
+    rp_mem_written(cud.gpu, addr, n * elem);
     if (elem == 1)
         memset(p, (int)(value & 0xff), n);
     else
@@ -121,12 +141,12 @@ static void fill_row(uint8_t *p, uint32_t value, unsigned elem, size_t n) {
 }
 
 int cud_fill_run(const struct cud_fill *f) {
-    int error = cud_fill_check(f);
+    int error = fill_check(f, false);
     if (error || fill_empty(f))
         return error;
     for (size_t z = 0; z < f->depth; z++)
         for (size_t y = 0; y < f->height; y++)
-            fill_row((uint8_t *)(uintptr_t)f->dst + z * f->slice + y * f->pitch, f->value, f->elem, f->width);
+            fill_row(f->dst + z * f->slice + y * f->pitch, f->value, f->elem, f->width);
     cud.clock_ns += f->width * f->elem * f->height * f->depth / 1024;
     return cudaSuccess;
 }

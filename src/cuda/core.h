@@ -56,6 +56,7 @@ enum cud_kind {
     CUD_POOL,
     CUD_LINK,
     CUD_USER,
+    CUD_MEMORY,
 };
 
 /* Head of every object that has a handle. */
@@ -72,6 +73,12 @@ void cud_object_free(void *object);
 
 /* ---- process, device, contexts ---------------------------------------------------------------------- */
 
+/* An attribute of a stream, as the program set it. */
+struct cud_stream_attribute {
+    unsigned char value[64];
+};
+enum { CUD_STREAM_ATTRIBUTES = 16 };
+
 struct CUstream_st {
     struct cud_object obj;
     unsigned flags;
@@ -79,8 +86,10 @@ struct CUstream_st {
     uint64_t id;
     struct CUgraph_st *capture; /* graph under construction while the stream captures, else NULL */
     bool capture_origin;        /* this stream's EndCapture ends it */
+    bool capture_lent;          /* the graph was there before */
     int capture_mode;
     VEC(struct CUgraphNode_st *) tail; /* nodes the next captured operation depends on */
+    struct cud_stream_attribute attributes[CUD_STREAM_ATTRIBUTES];
 };
 
 struct CUctx_st {
@@ -91,6 +100,7 @@ struct CUctx_st {
     unsigned flags, api_version;
     int pending; /* fault of a launch that no synchronising call has reported yet */
     int sticky;  /* fault that every call reports from now on */
+    bool told;   /* the tools know of it */
     int cache_config, shared_config;
     uint64_t id;
     struct CUstream_st legacy, per_thread; /* default streams; not in the object table */
@@ -113,6 +123,8 @@ struct cud_thread {
     int capture_mode;
     struct cud_config configs[CUD_CONFIG_DEPTH]; /* <<<...>>> configurations not yet popped */
     unsigned nconfigs;
+    uint64_t wrong;    /* an address for which the call that runs fails, or 0 */
+    size_t wrong_size; /* with so many bytes, or 0 */
 };
 
 /* The process. */
@@ -147,14 +159,18 @@ enum cud_need {
  * asks for cuInit and a current context. The _end_ functions release the lock; the runtime's remembers the
  * error for cudaGetLastError, the driver's maps codes that CUresult does not have. */
 int cud_begin_runtime(enum cud_need need);
-int cud_end_runtime(int error);
+int cud_end_runtime_of(int error, const char *call);
 int cud_begin_driver(enum cud_need need);
-int cud_end_driver(int error);
+int cud_end_driver_of(int error, const char *call);
+#define cud_end_runtime(error) cud_end_runtime_of(error, __func__)
+#define cud_end_driver(error)  cud_end_driver_of(error, __func__)
 void cud_lock(void);
 void cud_unlock(void);
 
 /* Builds the GPU as the environment says (gpu/options.h). */
 int cud_device_open(void);
+/* Bytes of the L2 that programs may set aside for lines that shall stay, from compute capability 8 on. */
+int cud_persisting_l2(const struct rp_gpu_info *info);
 /* Device attribute, numbered as CUdevice_attribute. */
 int cud_device_attribute(int attribute, int *value);
 void cud_device_uuid(unsigned char uuid[16]);
@@ -177,13 +193,19 @@ int cud_unsupported(const char *call, bool *named);
 
 /* Writes device printf output (to stdout) and assert messages (to stderr) that were kept back. */
 void cud_flush_output(void);
+/* Writes to stderr what the tools have found. */
+void cud_flush_findings(void);
+/* How findings tell where the program was. */
+extern const struct rp_host_trace cud_host_trace;
 /* Fetches what a launch printed. */
 void cud_keep_output(void);
-/* Notes a launch for the JSON report. */
+/* Notes a launch for the JSON report and the file of results. */
 void cud_report_launch(struct rp_kernel *k, const struct rp_launch *l, struct rp_totals before);
-/* Writes the JSON report named by REPRISE_JSON, and the summary that REPRISE_SUMMARY asks for; runs at
- * process exit. */
-void cuda_report_at_exit(void);
+/* Writes the JSON report named by REPRISE_JSON, the results (report/results.h), and the summary that
+ * REPRISE_SUMMARY asks for, at process exit; false after a message. */
+bool cud_report_at_exit(void);
+/* Writes the JSON report of the launches that have ended, because a signal ends the process. */
+void cud_report_signal(int number);
 
 #pragma GCC visibility pop
 

@@ -118,6 +118,29 @@ static bool holds_runtime(const struct elf *e) {
     return memmem(e->at, e->len, name, sizeof name) != NULL;
 }
 
+/* Whether the program, which a loader starts, defines the runtime's functions under their names. */
+static bool names_runtime(const struct elf *e) {
+    Elf64_Shdr s, names;
+    Elf64_Phdr p;
+    Elf64_Sym sym;
+    bool loaded = false;
+    for (unsigned i = 0; i < e->h.e_phnum && program_header(e, i, &p); i++)
+        loaded |= p.p_type == PT_INTERP;
+    for (unsigned i = 0; loaded && i < e->h.e_shnum && section_header(e, i, &s); i++) {
+        if (s.sh_type != SHT_SYMTAB || !section_header(e, s.sh_link, &names))
+            continue;
+        for (uint64_t k = 0;
+             k < s.sh_size / sizeof sym && get(e, s.sh_offset + k * sizeof sym, &sym, sizeof sym); k++) {
+            const char *name = sym.st_shndx != SHN_UNDEF && ELF64_ST_TYPE(sym.st_info) == STT_FUNC
+                                   ? string_at(e, names.sh_offset, sym.st_name)
+                                   : NULL;
+            if (name && !strcmp(name, "cudaLaunchKernel"))
+                return true;
+        }
+    }
+    return false;
+}
+
 enum elf_cuda_kind elf_check_image(const void *image, size_t len) {
     struct elf e = {.at = image, .len = len};
     struct dynamic d;
@@ -131,7 +154,7 @@ enum elf_cuda_kind elf_check_image(const void *image, size_t len) {
     /* nvcc's device linker leaves some code in any program: in one for the driver alone it means nothing. */
     bool code = has_section(&e, ".nv_fatbin") && (!driver || holds_runtime(&e));
     if (code || has_section(&e, ".nvFatBinSegment"))
-        return ELF_CUDA_STATIC;
+        return names_runtime(&e) ? ELF_CUDA_INSIDE : ELF_CUDA_STATIC;
     return driver ? ELF_CUDA_SHARED : ELF_NO_CUDA;
 }
 
@@ -155,9 +178,8 @@ enum elf_cuda_kind elf_check(const char *path) {
 }
 
 const char *elf_static_advice(void) {
-    return "the program has the CUDA runtime linked in statically (nvcc's default), so it would look for a "
-           "real "
-           "driver.\nRelink it with the shared runtime: nvcc -cudart shared ..., or in CMake "
-           "set_target_properties(... CUDA_RUNTIME_LIBRARY Shared), or with clang -lcudart instead of "
-           "-lcudart_static.\n";
+    return "the program has the CUDA runtime linked in statically (nvcc's default) and no names for its "
+           "functions, so it would look for a real driver.\nDo not strip it; or relink it with the shared "
+           "runtime: nvcc -cudart shared ..., or in CMake set_target_properties(... CUDA_RUNTIME_LIBRARY "
+           "Shared), or with clang -lcudart instead of -lcudart_static.\n";
 }

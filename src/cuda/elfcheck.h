@@ -1,5 +1,6 @@
 /* Looks at a program file to tell how it reaches CUDA. A program with the runtime linked in statically talks
- * to the driver through private tables that no drop-in can offer; it must be told so before it runs. */
+ * to the driver through private tables that no drop-in can offer. If the runtime's functions have names, they
+ * are made to jump to ours (src/cuda/static); if not, that must be said before the program runs. */
 #ifndef REPRISE_CUDA_ELFCHECK_H
 #define REPRISE_CUDA_ELFCHECK_H
 
@@ -10,7 +11,9 @@ enum elf_cuda_kind {
     ELF_NOT_PROGRAM, /* not a 64-bit little-endian ELF file: perhaps a script */
     ELF_NO_CUDA,     /* nothing of CUDA in it; a library it loads may still use CUDA */
     ELF_CUDA_SHARED, /* uses a shared libcudart or libcuda: can run */
-    ELF_CUDA_STATIC, /* has the CUDA runtime inside: cannot run */
+    ELF_CUDA_INSIDE, /* has the CUDA runtime inside, with the names of its functions: they can be redirected
+                      */
+    ELF_CUDA_STATIC, /* has it inside without names: cannot run */
 };
 
 /* What the file at path is. */

@@ -50,6 +50,7 @@ static const int of_status[] = {
     [RP_ASSERT] = cudaErrorAssert,
     [RP_TRAP] = cudaErrorLaunchFailure,
     [RP_TIMEOUT] = cudaErrorLaunchTimeout,
+    [RP_WRONG_ACCESS] = cudaErrorLaunchFailure,
 };
 
 int cud_error_of(enum rp_status s) {

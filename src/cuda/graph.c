@@ -20,7 +20,18 @@ static void free_node(struct CUgraphNode_st *n) {
     cud_object_free(n);
 }
 
+/* Another graph may get the same address. */
+static void forget_origin(const struct CUgraph_st *g) {
+    for (uint32_t i = 0; i < cud.objects.len; i++) {
+        struct CUgraphExec_st *e = cud.objects.entries[i].value;
+        if (e && e->obj.kind == CUD_EXEC && e->origin == g)
+            e->origin = NULL;
+    }
+}
+
 int cud_graph_destroy(struct CUgraph_st *g) {
+    forget_origin(g);
+    cud_cond_graph_destroyed(g);
     for (uint32_t i = 0; i < g->nodes.len; i++)
         free_node(g->nodes.at[i]);
     vec_free(&g->nodes);
@@ -100,6 +111,10 @@ static int copy_op(struct cud_op *to, const struct cud_op *from) {
         memcpy(to->launch.params, from->launch.params, from->launch.param_bytes);
     } else if (from->kind == CUD_OP_GRAPH)
         return cud_graph_clone(&to->graph, from->graph);
+    else if (from->kind == CUD_OP_ALLOC)
+        cud_graph_mem_ref(from->mem.addr, true);
+    else if (from->kind == CUD_OP_COND)
+        return cud_cond_copy(to, from);
     return cudaSuccess;
 }
 
@@ -161,12 +176,28 @@ int cud_graph_run(struct CUgraph_st *g) {
     return in_order(g, run_node, &error) ? error : cudaErrorInvalidValue;
 }
 
+static bool has_executable(const struct CUgraph_st *g) {
+    for (uint32_t i = 0; i < cud.objects.len; i++) {
+        const struct CUgraphExec_st *e = cud.objects.entries[i].value;
+        if (e && e->obj.kind == CUD_EXEC && e->origin == g)
+            return true;
+    }
+    return false;
+}
+
 int cud_graph_instantiate(struct CUgraphExec_st **out, struct CUgraph_st *g, uint64_t flags) {
     int error = cudaSuccess;
     if (!out || !in_order(g, NULL, &error))
         return cudaErrorInvalidValue;
+    if (cud_graph_mem_used(g) && has_executable(g))
+        return cudaErrorNotSupported;
+    bool ok = true;
+    cud_cond_nodes(g, &ok);
+    if (!ok || cud_cond_unused(g))
+        return cudaErrorInvalidValue;
     struct CUgraphExec_st *e = cud_object_new(CUD_EXEC, sizeof *e, NULL);
     e->flags = flags;
+    e->origin = g;
     cud_graph_clone(&e->graph, g);
     *out = e;
     return cudaSuccess;
@@ -182,8 +213,13 @@ int cud_graph_launch(struct CUgraphExec_st *e, struct CUstream_st *stream) {
     struct CUstream_st *s = cud_stream(stream);
     if (!s)
         return cudaErrorInvalidResourceHandle;
-    if (!s->capture)
+    if (!s->capture) {
+        int error = cud_graph_mem_launch(e);
+        if (error)
+            return error;
+        cud_cond_start(e->graph);
         return cud_graph_run(e->graph);
+    }
     struct cud_op op = {.kind = CUD_OP_GRAPH};
     cud_graph_clone(&op.graph, e->graph);
     return cud_capture_add(s, &op);
@@ -199,11 +235,21 @@ int cud_graph_set(struct CUgraphNode_st *node, struct cud_op *op) {
     return cudaSuccess;
 }
 
+static struct CUgraphNode_st *copy_of(const struct CUgraph_st *g, const struct CUgraphNode_st *node) {
+    struct CUgraphNode_st *found = NULL;
+    for (uint32_t i = 0; !found && i < g->nodes.len; i++) {
+        struct CUgraph_st **bodies;
+        unsigned n = cud_cond_bodies(&g->nodes.at[i]->op, &bodies);
+        if (g->nodes.at[i]->origin == node)
+            found = g->nodes.at[i];
+        for (unsigned k = 0; !found && k < n; k++)
+            found = copy_of(bodies[k], node);
+    }
+    return found;
+}
+
 struct CUgraphNode_st *cud_graph_exec_node(struct CUgraphExec_st *e, struct CUgraphNode_st *node) {
-    for (uint32_t i = 0; i < e->graph->nodes.len; i++)
-        if (e->graph->nodes.at[i]->origin == node)
-            return e->graph->nodes.at[i];
-    return NULL;
+    return copy_of(e->graph, node);
 }
 
 bool cud_graph_exec_update(struct CUgraphExec_st *e, struct CUgraph_st *g, struct CUgraphNode_st **culprit) {
@@ -226,7 +272,7 @@ bool cud_graph_exec_update(struct CUgraphExec_st *e, struct CUgraph_st *g, struc
     return true;
 }
 
-int cud_capture_begin(struct CUstream_st *stream, int mode) {
+static int begin(struct CUstream_st *stream, struct CUgraph_st *g, int mode) {
     struct CUstream_st *s = cud_stream(stream);
     if (!s)
         return cudaErrorInvalidResourceHandle;
@@ -236,11 +282,50 @@ int cud_capture_begin(struct CUstream_st *stream, int mode) {
         return cudaErrorStreamCaptureUnsupported;
     if (s->capture)
         return cudaErrorIllegalState;
-    cud_graph_create(&s->capture);
+    s->capture_lent = g;
+    s->capture = g;
+    if (!g)
+        cud_graph_create(&s->capture);
     cud.captures++;
     s->capture_origin = true;
     s->capture_mode = mode;
     s->tail.len = 0;
+    return cudaSuccess;
+}
+
+int cud_capture_begin(struct CUstream_st *stream, int mode) {
+    return begin(stream, NULL, mode);
+}
+
+static bool all_of(const struct CUgraph_st *g, struct CUgraphNode_st *const *nodes, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!nodes || !cud_node(nodes[i], -1) || nodes[i]->graph != g)
+            return false;
+    return true;
+}
+
+int cud_capture_begin_to(struct CUstream_st *stream, struct CUgraph_st *g, struct CUgraphNode_st *const *deps,
+                         size_t n, int mode) {
+    if (!cud_graph(g) || !all_of(g, deps, n))
+        return cudaErrorInvalidValue;
+    int error = begin(stream, g, mode);
+    return error ? error : cud_capture_depend(stream, deps, n, 0);
+}
+
+int cud_capture_depend(struct CUstream_st *stream, struct CUgraphNode_st *const *deps, size_t n,
+                       unsigned flags) {
+    enum { ADD, SET };
+    struct CUstream_st *s = cud_stream(stream);
+    if (!s)
+        return cudaErrorInvalidResourceHandle;
+    if (!s->capture)
+        return cudaErrorIllegalState;
+    if (flags > SET || !all_of(s->capture, deps, n))
+        return cudaErrorInvalidValue;
+    if (flags == SET)
+        s->tail.len = 0;
+    for (size_t i = 0; i < n; i++)
+        vec_push(&s->tail, deps[i]);
     return cudaSuccess;
 }
 
@@ -262,10 +347,10 @@ int cud_capture_end(struct CUstream_st *stream, struct CUgraph_st **out) {
     struct CUstream_st *s = cud_stream(stream);
     if (!s)
         return cudaErrorInvalidResourceHandle;
-    if (!out)
-        return cudaErrorInvalidValue;
     if (!s->capture)
-        return cudaErrorIllegalState;
+        return out ? cudaErrorIllegalState : cudaErrorInvalidValue;
+    if (!out && !s->capture_lent) /* whose graph the program has */
+        return cudaErrorInvalidValue;
     if (!s->capture_origin)
         return cudaErrorStreamCaptureUnmatched;
     struct CUgraph_st *g = s->capture;
@@ -274,11 +359,16 @@ int cud_capture_end(struct CUstream_st *stream, struct CUgraph_st **out) {
     cud.captures--;
     leave_capture(g);
     if (g->invalidated) {
-        cud_graph_destroy(g);
-        *out = NULL;
+        if (s->capture_lent)
+            g->invalidated = false;
+        else
+            cud_graph_destroy(g);
+        if (out)
+            *out = NULL;
         return cudaErrorStreamCaptureInvalidated;
     }
-    *out = g;
+    if (out)
+        *out = g;
     return cudaSuccess;
 }
 
@@ -324,4 +414,14 @@ int cud_capture_add(struct CUstream_st *s, struct cud_op *op) {
     s->tail.len = 0;
     vec_push(&s->tail, node);
     return cudaSuccess;
+}
+
+int cud_capture_alloc(struct CUstream_st *s, uint64_t *addr, size_t size) {
+    uint64_t at;
+    int error = addr ? cud_graph_mem_new(&at, size) : cudaErrorInvalidValue;
+    if (error)
+        return error;
+    *addr = at;
+    struct cud_op op = {.kind = CUD_OP_ALLOC, .mem = {at, size}};
+    return cud_capture_add(s, &op);
 }

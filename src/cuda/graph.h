@@ -21,14 +21,19 @@ struct CUgraph_st {
     struct cud_object obj;
     VEC(struct CUgraphNode_st *) nodes;
     uint64_t id;
-    bool invalidated; /* a capture that went wrong */
+    bool invalidated;              /* a capture that went wrong */
+    const struct CUgraph_st *root; /* of a conditional node's body: the graph that it is part of, else NULL */
 };
+
+enum { CUD_GRAPH_AUTO_FREE = 1 }; /* of the flags of an executable graph, numbered as in both APIs */
 
 /* An executable graph is a private copy. */
 struct CUgraphExec_st {
     struct cud_object obj;
     struct CUgraph_st *graph;
+    const struct CUgraph_st *origin; /* whose copy it is; may be gone */
     uint64_t flags;
+    uint64_t associated; /* when it was launched last that memory was taken for it, see graph_mem.c */
 };
 
 int cud_graph_create(struct CUgraph_st **out);
@@ -49,7 +54,54 @@ struct CUgraphNode_st *cud_graph_exec_node(struct CUgraphExec_st *e, struct CUgr
 /* Brings an executable graph up to date with one of the same shape; false when the shape differs. */
 bool cud_graph_exec_update(struct CUgraphExec_st *e, struct CUgraph_st *g, struct CUgraphNode_st **culprit);
 
+/* ---- graph_mem.c: memory that nodes allocate --------------------------------------------------------- */
+
+/* An address for a node to allocate. */
+int cud_graph_mem_new(uint64_t *addr, size_t size);
+/* One more, or one fewer, node allocates at addr. */
+void cud_graph_mem_ref(uint64_t addr, bool more);
+/* Whether a node allocates [addr, addr + size) or more, be it there now or not. */
+bool cud_graph_mem_holds(uint64_t addr, size_t size);
+int cud_graph_mem_allocate(uint64_t addr);
+/* Memory at addr has been freed. */
+void cud_graph_mem_freed(uint64_t addr);
+/* Whether nodes of a graph allocate. */
+bool cud_graph_mem_used(const struct CUgraph_st *g);
+/* Checks before a launch that what the graph allocates is free and what it frees is there. */
+int cud_graph_mem_launch(struct CUgraphExec_st *e);
+int cud_graph_mem_trim(int device);
+/* Attributes numbered as cudaGraphMemAttributeType; setting resets high marks. */
+int cud_graph_mem_attribute(int device, int attribute, uint64_t *value, bool set);
+/* Records an allocation of a capturing stream. */
+int cud_capture_alloc(struct CUstream_st *stream, uint64_t *addr, size_t size);
+
+/* ---- graph_cond.c: conditional nodes --------------------------------------------------------------------
+ */
+
+struct cud_cond_node;
+/* A handle for a conditional node of g. */
+int cud_cond_create(uint64_t *handle, struct CUgraph_st *g, unsigned start, unsigned flags);
+int cud_op_cond(struct cud_op *op, struct cud_cond_node *p, struct CUgraph_st *g);
+int cud_cond_copy(struct cud_op *to, const struct cud_op *from);
+void cud_cond_free(struct cud_op *op);
+/* The bodies of a conditional node; how many, 0 for other nodes. */
+unsigned cud_cond_bodies(const struct cud_op *op, struct CUgraph_st ***bodies);
+/* Whether a graph has conditional nodes; *ok becomes false if a body has nodes that it cannot have. */
+bool cud_cond_nodes(const struct CUgraph_st *g, bool *ok);
+/* Whether a handle of g has no node. */
+bool cud_cond_unused(const struct CUgraph_st *g);
+void cud_cond_graph_destroyed(const struct CUgraph_st *g);
+/* Values that a launch of g starts with. */
+void cud_cond_start(const struct CUgraph_st *g);
+int cud_cond_run(const struct cud_conditional *n);
+
 int cud_capture_begin(struct CUstream_st *stream, int mode);
+/* The same into a graph that exists, behind nodes of it. */
+int cud_capture_begin_to(struct CUstream_st *stream, struct CUgraph_st *g, struct CUgraphNode_st *const *deps,
+                         size_t n, int mode);
+/* Sets what the next captured operation depends on, or adds to it. */
+int cud_capture_depend(struct CUstream_st *stream, struct CUgraphNode_st *const *deps, size_t n,
+                       unsigned flags);
 int cud_capture_end(struct CUstream_st *stream, struct CUgraph_st **out);
 /* What a call gets that must not happen during a capture, which it spoils; success when there is none. */
 int cud_capture_forbids(int error);
@@ -92,6 +144,13 @@ struct cud_instantiate {
     int result;
 };
 
+struct cud_cond_node {
+    uint64_t handle;
+    int type;
+    unsigned size;
+    struct CUgraph_st **out;
+};
+
 /* cudaGraphNodeParams: what any node is made from. */
 struct cud_node_params {
     int type, reserved[3];
@@ -104,6 +163,7 @@ struct cud_node_params {
         struct CUevent_st *event;
         struct cud_alloc_node alloc;
         uint64_t free;
+        struct cud_cond_node cond;
     };
     long long reserved2;
 };
@@ -127,8 +187,9 @@ int cud_op_child(struct cud_op *op, struct CUgraph_st *child);
 int cud_op_event(struct cud_op *op, int kind, struct CUevent_st *event);
 int cud_op_alloc(struct cud_op *op, struct cud_alloc_node *p);
 int cud_op_free_node(struct cud_op *op, uint64_t addr);
-/* Any of the above; a copy is each library's own affair, so copy is the error of making it. */
-int cud_op_any(struct cud_op *op, struct cud_node_params *p, int copy);
+/* Any of the above, or a conditional node, for a graph (of an executable one: NULL); a copy is each library's
+ * own affair, so copy is the error of making it. */
+int cud_op_any(struct cud_op *op, struct cud_node_params *p, struct CUgraph_st *g, int copy);
 
 /* Adds the op to a graph, or puts it into a node, if made succeeded (made is the error of making it). */
 int cud_add(struct CUgraphNode_st **out, struct CUgraph_st *g, cud_nodes deps, size_t n, struct cud_op *op,
@@ -149,6 +210,10 @@ int cud_node_memset(struct CUgraphNode_st *node, struct cud_memset_node *out);
 int cud_node_host(struct CUgraphNode_st *node, struct cud_host_node *out);
 int cud_node_child(struct CUgraphNode_st *node, struct CUgraph_st **out);
 int cud_node_event(struct CUgraphNode_st *node, int kind, struct CUevent_st **out);
+int cud_node_alloc(struct CUgraphNode_st *node, struct cud_alloc_node *out);
+int cud_node_free(struct CUgraphNode_st *node, uint64_t *out);
+/* A copy for the program; graphs that allocate have none. */
+int cud_clone(struct CUgraph_st **out, struct CUgraph_st *g);
 int cud_node_enable(struct CUgraphExec_st *e, struct CUgraphNode_st *node, unsigned on);
 int cud_node_enabled(struct CUgraphExec_st *e, struct CUgraphNode_st *node, unsigned *on);
 int cud_instantiate(struct CUgraphExec_st **out, struct CUgraph_st *g, uint64_t flags);

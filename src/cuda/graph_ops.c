@@ -71,10 +71,8 @@ int cud_op_host(struct cud_op *op, const struct cud_host_node *p) {
 }
 
 int cud_op_child(struct cud_op *op, struct CUgraph_st *child) {
-    if (!cud_graph(child))
-        return cudaErrorInvalidValue;
     op->kind = CUD_OP_GRAPH;
-    return cud_graph_clone(&op->graph, child);
+    return cud_clone(&op->graph, child);
 }
 
 int cud_op_event(struct cud_op *op, int kind, struct CUevent_st *event) {
@@ -87,7 +85,7 @@ int cud_op_event(struct cud_op *op, int kind, struct CUevent_st *event) {
 int cud_op_alloc(struct cud_op *op, struct cud_alloc_node *p) {
     if (!p)
         return cudaErrorInvalidValue;
-    int error = cud_mem_alloc(&p->addr, p->size, RP_MEM_DEVICE, 0);
+    int error = cud_graph_mem_new(&p->addr, p->size);
     *op = (struct cud_op){.kind = CUD_OP_ALLOC, .mem = {p->addr, p->size}};
     return error;
 }
@@ -97,7 +95,7 @@ int cud_op_free_node(struct cud_op *op, uint64_t addr) {
     return addr ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-int cud_op_any(struct cud_op *op, struct cud_node_params *p, int copy) {
+int cud_op_any(struct cud_op *op, struct cud_node_params *p, struct CUgraph_st *g, int copy) {
     switch (p->type) {
     case CUD_OP_LAUNCH:
         return cud_op_kernel(op, &p->kernel);
@@ -119,6 +117,8 @@ int cud_op_any(struct cud_op *op, struct cud_node_params *p, int copy) {
         return cud_op_alloc(op, &p->alloc);
     case CUD_OP_FREE:
         return cud_op_free_node(op, p->free);
+    case CUD_OP_COND:
+        return cud_op_cond(op, &p->cond, g);
     default:
         return cudaErrorNotSupported;
     }
@@ -293,6 +293,29 @@ int cud_node_event(struct CUgraphNode_st *node, int kind, struct CUevent_st **ou
     return cudaSuccess;
 }
 
+int cud_node_alloc(struct CUgraphNode_st *node, struct cud_alloc_node *out) {
+    if (!cud_node(node, CUD_OP_ALLOC) || !out)
+        return cudaErrorInvalidValue;
+    static const int pinned_on_device[] = {1, 0, 1, 0}; /* type, handle types, location */
+    *out = (struct cud_alloc_node){.size = node->op.mem.size, .addr = node->op.mem.addr};
+    memcpy(out->pool_props, pinned_on_device, sizeof pinned_on_device);
+    return cudaSuccess;
+}
+
+int cud_node_free(struct CUgraphNode_st *node, uint64_t *out) {
+    if (!cud_node(node, CUD_OP_FREE) || !out)
+        return cudaErrorInvalidValue;
+    *out = node->op.mem.addr;
+    return cudaSuccess;
+}
+
+int cud_clone(struct CUgraph_st **out, struct CUgraph_st *g) {
+    if (!out || !cud_graph(g))
+        return cudaErrorInvalidValue;
+    bool ok = true;
+    return cud_graph_mem_used(g) || cud_cond_nodes(g, &ok) ? cudaErrorNotSupported : cud_graph_clone(out, g);
+}
+
 int cud_node_enable(struct CUgraphExec_st *e, struct CUgraphNode_st *node, unsigned on) {
     struct CUgraphNode_st *n = cud_exec_node(e, node, -1);
     if (!n)
@@ -348,8 +371,9 @@ int cud_exec_launch(struct CUgraphExec_st *e, struct CUstream_st *stream) {
     return cud_object_get(e, CUD_EXEC) ? cud_graph_launch(e, stream) : cudaErrorInvalidValue;
 }
 
-static const char *const kind_names[] = {"kernel", "memcpy", "memset",      "host",      "graph",  "empty",
-                                         "wait",   "record", "ext. signal", "ext. wait", "malloc", "free"};
+static const char *const kind_names[] = {"kernel", "memcpy", "memset", "host",        "graph",
+                                         "empty",  "wait",   "record", "ext. signal", "ext. wait",
+                                         "malloc", "free",   "batch",  "conditional"};
 
 int cud_graph_dot(struct CUgraph_st *g, const char *path) {
     FILE *f = cud_graph(g) && path ? fopen(path, "w") : NULL;

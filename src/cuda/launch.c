@@ -13,8 +13,9 @@ int cud_func_info(struct CUfunc_st *f, struct rp_kernel_info *info) {
         return error;
     char *log = NULL;
     error = cud_error_of(rp_kernel_info(f->kernel, info, &log));
-    if (error && log)
+    if (error && log && !f->refused)
         fprintf(stderr, "reprise: cannot compile kernel %s\n%s", f->name, log);
+    f->refused |= error && log;
     free(log);
     return error;
 }
@@ -141,9 +142,11 @@ int cud_pack_args(struct cud_launch *l, void *const *args) {
 int cud_pack_buffer(struct cud_launch *l, const void *bytes, size_t n) {
     l->param_bytes = param_bytes(l->func->kernel);
     l->params = xcalloc(1, l->param_bytes + 1);
-    if (n > (l->param_bytes + 7) / 8 * 8)
+    if (n > l->param_bytes)
         return cudaErrorLaunchOutOfResources;
-    memcpy(l->params, bytes, n < l->param_bytes ? n : l->param_bytes);
+    if (!n && l->param_bytes)
+        return cudaErrorInvalidValue;
+    memcpy(l->params, bytes, n); /* fewer bytes are no error; the rest is zero */
     return cudaSuccess;
 }
 
@@ -233,6 +236,7 @@ static int run_launch(const struct cud_launch *l) {
         fprintf(stderr, "%s%s", report, *report && report[strlen(report) - 1] == '\n' ? "" : "\n");
     }
     free(report);
+    cud_flush_findings();
     if (status < RP_ILLEGAL_ADDRESS)
         return cud_error_of(status);
     if (!ctx->pending)
@@ -273,7 +277,10 @@ int cud_run(struct cud_op *op) {
         return run_event(op->event);
     case CUD_OP_FREE:
         return cud_mem_free(op->mem.addr);
-    case CUD_OP_ALLOC: /* the address was given out when the node was made */
+    case CUD_OP_ALLOC:
+        return cud_graph_mem_allocate(op->mem.addr);
+    case CUD_OP_COND:
+        return cud_cond_run(op->cond);
     case CUD_OP_EMPTY:
     case CUD_OP_WAIT:
         return cudaSuccess;

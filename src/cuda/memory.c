@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/work.h"
+#include "cuda/graph.h"
 
 #define PITCH_ALIGN 512
 
@@ -43,9 +43,12 @@ int cud_mem_free(uint64_t addr) {
     if (addr == 0)
         return cudaSuccess;
     struct rp_alloc *a = cud_mem_find(addr);
-    if (!a || a->addr != addr || (a->kind != RP_MEM_DEVICE && a->kind != RP_MEM_MANAGED))
+    if (!a || a->addr != addr || (a->kind != RP_MEM_DEVICE && a->kind != RP_MEM_MANAGED)) {
+        cud_thread()->wrong = addr;
         return cudaErrorInvalidValue;
+    }
     rp_mem_free(cud.gpu, addr);
+    cud_graph_mem_freed(addr);
     return cudaSuccess;
 }
 
@@ -53,8 +56,10 @@ int cud_host_free(void *p) {
     if (!p)
         return cudaSuccess;
     struct rp_alloc *a = cud_mem_find((uintptr_t)p);
-    if (!a || a->addr != (uintptr_t)p || a->kind != RP_MEM_HOST)
+    if (!a || a->addr != (uintptr_t)p || a->kind != RP_MEM_HOST) {
+        cud_thread()->wrong = (uintptr_t)p;
         return cudaErrorInvalidValue;
+    }
     rp_mem_free(cud.gpu, a->addr);
     return cudaSuccess;
 }

@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cuda/core.h"
 
@@ -77,6 +78,7 @@ static int context_error(struct CUctx_st *ctx, enum cud_need need) {
 
 int cud_begin_runtime(enum cud_need need) {
     cud_lock();
+    thread.wrong = thread.wrong_size = 0;
     if (need == CUD_NOTHING)
         return cudaSuccess;
     int error = cud_device_open();
@@ -89,15 +91,37 @@ int cud_begin_runtime(enum cud_need need) {
     return context_error(cud_current(), need);
 }
 
-int cud_end_runtime(int error) {
+/* Tells the tools of a call that failed. */
+static void note_error(int error, bool driver, const char *call) {
+    struct CUctx_st *ctx = cud_current();
+    bool sticky = ctx && ctx->sticky == error;
+    if (!cud.gpu || error == cudaSuccess || error == cudaErrorNotReady || (sticky && ctx->told))
+        return;
+    if (sticky)
+        ctx->told = true;
+    while (*call == '_') /* what compilers call stands for what programs wrote */
+        call++;
+    const char *name = cud_error_name(error, driver), *text = cud_error_text(error, driver);
+    rp_api_error(cud.gpu, &(struct rp_api_error){.call = call,
+                                                 .name = name ? name : "an unknown error",
+                                                 .meaning = text ? text : "unknown error",
+                                                 .code = error,
+                                                 .addr = thread.wrong,
+                                                 .size = thread.wrong_size});
+    cud_flush_findings();
+}
+
+int cud_end_runtime_of(int error, const char *call) {
     if (error != cudaSuccess && error != cudaErrorNotReady)
         thread.last_error = error;
+    note_error(error, false, call);
     cud_unlock();
     return error;
 }
 
 int cud_begin_driver(enum cud_need need) {
     cud_lock();
+    thread.wrong = thread.wrong_size = 0;
     if (need == CUD_NOTHING)
         return cudaSuccess;
     if (!cud.initialised && !cud.gpu) /* the runtime initialises the driver by itself */
@@ -127,15 +151,40 @@ static int driver_error(int error) {
     }
 }
 
-int cud_end_driver(int error) {
+int cud_end_driver_of(int error, const char *call) {
+    error = driver_error(error);
+    note_error(error, true, call);
     cud_unlock();
-    return driver_error(error);
+    return error;
+}
+
+/* What to do about calls that are not there, by how their names begin behind cu or cuda. */
+static const struct {
+    const char *prefix, *advice;
+} advices[] = {
+    {"Multicast", "one GPU is simulated; run the program without multicast"},
+    {"Ipc", "processes can share memory through cuMemExportToShareableHandle"},
+    {"Graphics", "there is no graphics; run the program without a display, if it can do so"},
+    {"GL", "there is no graphics; run the program without a display, if it can do so"},
+    {"EGL", "there is no graphics; run the program without a display, if it can do so"},
+    {"VDPAU", "there is no graphics; run the program without a display, if it can do so"},
+    {"ImportExternal", "there are no other APIs to share with; run the program without interoperation"},
+    {"GreenCtx", "the GPU cannot be divided; run the program on all of it"},
+    {"DevResource", "the GPU cannot be divided; run the program on all of it"},
+};
+
+static const char *advice(const char *call) {
+    const char *name = call + (!strncmp(call, "cuda", 4) ? 4 : 2);
+    for (size_t i = 0; i < sizeof advices / sizeof *advices; i++)
+        if (!strncmp(name, advices[i].prefix, strlen(advices[i].prefix)))
+            return advices[i].advice;
+    return "the program is told so and may have another way";
 }
 
 int cud_unsupported(const char *call, bool *named) {
     cud_lock();
     if (!*named)
-        fprintf(stderr, "reprise: %s is not supported\n", call);
+        fprintf(stderr, "reprise: %s is not supported: %s\n", call, advice(call));
     *named = true;
     thread.last_error = cudaErrorNotSupported;
     cud_unlock();

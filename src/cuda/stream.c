@@ -34,7 +34,8 @@ int cud_stream_create(struct CUstream_st **out, unsigned flags, int priority) {
 int cud_stream_destroy(struct CUstream_st *s) {
     if (s->capture && s->capture_origin) {
         cud.captures--;
-        cud_graph_destroy(s->capture);
+        if (!s->capture_lent)
+            cud_graph_destroy(s->capture);
     }
     vec_free(&s->tail);
     cud_object_free(s);
@@ -105,11 +106,58 @@ int cud_event_done(struct CUevent_st *event) {
     return cudaErrorCapturedEvent;
 }
 
+/* A window of addresses whose lines shall stay in the L2, as both APIs have it. */
+struct access_window {
+    void *base;
+    size_t bytes;
+    float hit_ratio;
+    int hit, miss;
+};
+
+enum { ATTRIBUTE_ACCESS_WINDOW = 1, ACCESS_PERSISTING = 2, ATTRIBUTE_MAX_WINDOW = 109 };
+
+static bool window_ok(const void *value) {
+    struct access_window w;
+    int most = 0;
+    memcpy(&w, value, sizeof w);
+    cud_device_attribute(ATTRIBUTE_MAX_WINDOW, &most);
+    return w.bytes <= (size_t)most && w.hit_ratio >= 0 && w.hit_ratio <= 1 && w.miss != ACCESS_PERSISTING;
+}
+
+int cud_stream_attribute_set(struct CUstream_st *stream, int attribute, const void *value) {
+    struct CUstream_st *s = cud_stream(stream);
+    if (!s || !value || attribute < 0 || attribute >= CUD_STREAM_ATTRIBUTES ||
+        (attribute == ATTRIBUTE_ACCESS_WINDOW && !window_ok(value)))
+        return cudaErrorInvalidValue;
+    memcpy(s->attributes[attribute].value, value, sizeof s->attributes[attribute].value);
+    return cudaSuccess;
+}
+
+int cud_stream_attribute_get(struct CUstream_st *stream, int attribute, void *value) {
+    struct CUstream_st *s = cud_stream(stream);
+    if (!s || !value || attribute < 0 || attribute >= CUD_STREAM_ATTRIBUTES)
+        return cudaErrorInvalidValue;
+    memcpy(value, s->attributes[attribute].value, sizeof s->attributes[attribute].value);
+    return cudaSuccess;
+}
+
+int cud_stream_attributes_copy(struct CUstream_st *dst, struct CUstream_st *src) {
+    struct CUstream_st *d = cud_stream(dst), *s = cud_stream(src);
+    if (!d || !s)
+        return cudaErrorInvalidResourceHandle;
+    memcpy(d->attributes, s->attributes, sizeof d->attributes);
+    return cudaSuccess;
+}
+
 void cud_op_free(struct cud_op *op) {
     if (op->kind == CUD_OP_LAUNCH)
         free(op->launch.params);
     else if (op->kind == CUD_OP_GRAPH && cud_object_get(op->graph, CUD_GRAPH))
         cud_graph_destroy(op->graph);
+    else if (op->kind == CUD_OP_ALLOC)
+        cud_graph_mem_ref(op->mem.addr, false);
+    else if (op->kind == CUD_OP_COND)
+        cud_cond_free(op);
     op->kind = CUD_OP_EMPTY;
 }
 

@@ -1,5 +1,4 @@
-/* Texture and surface objects and module-scope references. Mipmapped textures are read at one level, the
- * first one their view or clamp allows. */
+/* Texture and surface objects and module-scope references. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,12 +38,16 @@ static bool rp_format(enum cud_format f, enum rp_tex_format *out) {
     return false;
 }
 
-/* First mipmap level to read: the view's, or what the clamp asks for. */
-static unsigned first_level(const struct cud_tex *t, unsigned levels) {
-    uint32_t level = t->mip_min > 0 && t->mip_min < 16 ? (uint32_t)t->mip_min : 0;
-    if (t->has_view)
-        memcpy(&level, t->view + 32, sizeof level);
-    return level < levels ? level : levels - 1;
+/* First and last mipmap level to read: all, or the view's. */
+static void level_range(const struct cud_tex *t, unsigned levels, uint32_t *first, uint32_t *last) {
+    *first = 0;
+    *last = levels - 1;
+    if (t->has_view) {
+        memcpy(first, t->view + 32, sizeof *first);
+        memcpy(last, t->view + 36, sizeof *last);
+    }
+    *first = *first < levels ? *first : levels - 1;
+    *last = *last < *first ? *first : *last < levels ? *last : levels - 1;
 }
 
 static int from_array(const struct cud_tex *t, const struct CUarray_st *a, struct rp_tex_desc *d,
@@ -117,16 +120,34 @@ static void sampler(const struct cud_tex *t, enum cud_format format, struct rp_t
     memcpy(d->border, t->border, sizeof d->border);
 }
 
+/* The levels that are read; the first one has been described. */
+static void levels(const struct cud_tex *t, const struct CUmipmap_st *m, uint32_t first, uint32_t last,
+                   struct rp_tex_desc *d) {
+    d->mip_linear = t->mip_filter == 1;
+    d->lod_bias = t->mip_bias;
+    d->lod_min = t->mip_min;
+    d->lod_max = t->mip_max;
+    for (uint32_t v = first; v <= last; v++) {
+        struct rp_tex_desc one = {0};
+        enum cud_format format;
+        from_array(t, m->level[v], &one, &format);
+        d->level[d->levels++] =
+            (struct rp_tex_level){one.addr, one.width, one.height, one.depth, one.pitch, one.slice};
+    }
+}
+
 /* Translates the program's description into the simulator's. */
 static int describe(const struct cud_tex *t, struct rp_tex_desc *d) {
     struct CUarray_st *array = NULL;
+    struct CUmipmap_st *mipmap = t->type == CUD_RES_MIPMAP ? cud_object_get(t->mipmap, CUD_MIPMAP) : NULL;
     enum cud_format format = t->format;
+    uint32_t first, last;
     memset(d, 0, sizeof *d);
     if (t->type == CUD_RES_ARRAY)
         array = cud_object_get(t->array, CUD_ARRAY);
-    else if (t->type == CUD_RES_MIPMAP) {
-        struct CUmipmap_st *m = cud_object_get(t->mipmap, CUD_MIPMAP);
-        array = m ? m->level[first_level(t, m->levels)] : NULL;
+    else if (mipmap) {
+        level_range(t, mipmap->levels, &first, &last);
+        array = mipmap->level[first];
     }
     int error;
     if (t->type == CUD_RES_ARRAY || t->type == CUD_RES_MIPMAP)
@@ -135,6 +156,8 @@ static int describe(const struct cud_tex *t, struct rp_tex_desc *d) {
         error = from_linear(t, d);
     if (error)
         return error;
+    if (mipmap)
+        levels(t, mipmap, first, last, d);
     sampler(t, format, d);
     return rp_format(format, &d->format) ? cudaSuccess : cudaErrorInvalidChannelDescriptor;
 }

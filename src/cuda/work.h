@@ -138,6 +138,7 @@ struct CUfunc_st {
     struct rp_kernel *kernel; /* NULL while the module is not loaded */
     int max_dynamic;          /* dynamic shared memory the program asked to be allowed; -1: the default */
     int carveout, cache_config, shared_config;
+    bool refused;          /* why it cannot run has been said */
     uint32_t block[3];     /* cuFuncSetBlockShape */
     size_t shared;         /* cuFuncSetSharedSize */
     unsigned char *params; /* cuParamSet* */
@@ -239,6 +240,7 @@ enum cud_op_kind {
     CUD_OP_RECORD,
     CUD_OP_ALLOC = 10,
     CUD_OP_FREE = 11,
+    CUD_OP_COND = 13,
 };
 
 struct cud_op {
@@ -257,6 +259,7 @@ struct cud_op {
             uint64_t addr;
             size_t size;
         } mem;
+        struct cud_conditional *cond; /* belongs to the op */
     };
 };
 
@@ -264,6 +267,11 @@ struct cud_op {
 struct CUstream_st *cud_stream(struct CUstream_st *handle);
 int cud_stream_create(struct CUstream_st **out, unsigned flags, int priority);
 int cud_stream_destroy(struct CUstream_st *s);
+/* Attributes numbered as CUlaunchAttributeID; they steer caches and synchronisation, which change no result.
+ */
+int cud_stream_attribute_set(struct CUstream_st *stream, int attribute, const void *value);
+int cud_stream_attribute_get(struct CUstream_st *stream, int attribute, void *value);
+int cud_stream_attributes_copy(struct CUstream_st *dst, struct CUstream_st *src);
 /* Runs the operation, or records it when the stream captures. Takes over what the op owns. */
 int cud_submit(struct CUstream_st *stream, struct cud_op *op);
 /* Runs the operation now. */

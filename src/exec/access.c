@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "exec/warp.h"
+#include "exec/watch.h"
 
 typedef uint32_t __attribute__((may_alias, aligned(4))) word;
 typedef uint16_t __attribute__((may_alias, aligned(2))) half;
@@ -26,14 +27,11 @@ bool exec_fault(struct exec *x, const struct warp *w, const struct xinst *i, enu
 }
 
 void *exec_global(struct exec *x, uint64_t addr, uint32_t size) {
-    struct rp_alloc *a = x->hint;
-    if (!a || addr - a->addr >= a->size) {
-        a = memory_find(x->mem, addr);
-        if (!a)
-            return NULL;
-        x->hint = a;
-    }
-    return addr - a->addr <= a->size - size && size <= a->size ? (void *)(uintptr_t)addr : NULL;
+    const struct mem_span *h = &x->hint;
+    bool known = addr - h->addr < h->size && h->size - (addr - h->addr) >= size;
+    if (!known && !memory_span(x->mem, addr, &x->hint))
+        return NULL;
+    return h->size - (addr - h->addr) >= size ? (void *)(uintptr_t)addr : NULL;
 }
 
 static uint32_t first_lane(uint32_t m) {
@@ -100,7 +98,7 @@ static bool fault_lane(struct exec *x, const struct warp *w, const struct xinst 
     return true;
 }
 
-/* Lanes in different allocations, or a fault. */
+/* Lanes in memory with gaps between, or a fault. */
 static bool global_each(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint64_t *a,
                         uint32_t bytes) {
     for (uint32_t l = 0; l < WARP_LANES; l++) {
@@ -116,14 +114,10 @@ static bool global_each(struct exec *x, struct warp *w, const struct xinst *i, u
 
 static bool to_global(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, struct target *t,
                       uint32_t bytes) {
-    struct rp_alloc *h = x->hint;
+    const struct mem_span *h = &x->hint;
     uint64_t a0 = t->at[first_lane(m)];
-    if (!h || a0 - h->addr >= h->size) {
-        h = memory_find(x->mem, a0);
-        if (!h)
-            return global_each(x, w, i, m, t->at, bytes);
-        x->hint = h;
-    }
+    if (a0 - h->addr >= h->size && !memory_span(x->mem, a0, &x->hint))
+        return global_each(x, w, i, m, t->at, bytes);
     if (in_range(t->at, h->addr, h->size, bytes) && aligned(t->at, bytes))
         return true;
     return global_each(x, w, i, m, t->at, bytes);
@@ -156,7 +150,7 @@ static bool to_generic(struct exec *x, struct warp *w, const struct xinst *i, ui
     uint32_t shared = 0, local = 0;
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         shared |= (uint32_t)in_window(t->at[l], SHARED_WINDOW, LOCAL_WINDOW) << l;
-        local |= (uint32_t)in_window(t->at[l], LOCAL_WINDOW, WINDOW_END) << l;
+        local |= (uint32_t)in_window(t->at[l], LOCAL_WINDOW, LOCAL_END) << l;
     }
     if (!((shared | local) & m))
         return to_global(x, w, i, m, t, bytes);
@@ -271,13 +265,9 @@ static uint8_t *piece(struct exec *x, struct warp *w, const struct xinst *i, uin
     const uint32_t *hi = i->in->m.a64 ? src_lanes(x, w, i->s[1]) : NULL;
     uint64_t a0 = hi ? ((uint64_t)hi[l] << 32 | lo[l]) + (uint64_t)(int64_t)i->in->imm
                      : (uint64_t)WINDOW_HI << 32 | (uint32_t)(lo[l] + imm);
-    const struct rp_alloc *h = x->hint;
-    if (!h || a0 - h->addr >= h->size) {
-        h = memory_find(x->mem, a0);
-        if (!h)
-            return NULL;
-        x->hint = (struct rp_alloc *)h;
-    }
+    const struct mem_span *h = &x->hint;
+    if (a0 - h->addr >= h->size && !memory_span(x->mem, a0, &x->hint))
+        return NULL;
     if (h->size < bytes || (h->addr & (bytes - 1)))
         return NULL;
     uint64_t span = h->size - bytes;
@@ -338,8 +328,25 @@ bool exec_load(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m
     return true;
 }
 
+bool exec_may_write(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+    uint64_t a[WARP_LANES];
+    uint32_t space = i->in->m.space;
+    if (space != MS_GLOBAL && space != MS_GENERIC)
+        return true;
+    exec_addresses(x, w, i, m, a);
+    for (uint32_t left = m; left; left &= left - 1) {
+        uint32_t l = first_lane(left);
+        const struct rp_alloc *at = memory_find(x->mem, a[l]);
+        if (at && at->read_only)
+            return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, l, a[l], i->in->m.size, MS_GLOBAL);
+    }
+    return true;
+}
+
 bool exec_store(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
     const struct imods *q = &i->in->m;
+    if (x->mem->read_only && !exec_may_write(x, w, i, m))
+        return false;
     uint32_t bytes = (uint32_t)q->size * q->vec, words = words_of(q), step = q->size >= 4 ? 4 : q->size;
     _Alignas(64) uint32_t off[WARP_LANES];
     uint8_t *base = piece(x, w, i, m, bytes, off);
@@ -467,13 +474,30 @@ bool exec_ldgsts(struct exec *x, struct warp *w, const struct xinst *i, uint32_t
     return true;
 }
 
+void exec_touch(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t s, int64_t imm,
+                uint32_t m, struct touch *t) {
+    uint32_t space = i->in->m.space;
+    addresses(x, w, i, s, imm, m, t->at);
+    t->bytes = (uint32_t)i->in->m.size * (i->in->m.vec ? i->in->m.vec : 1);
+    t->shared = space == MS_SHARED ? m : 0;
+    t->local = space == MS_LOCAL ? m : 0;
+    for (uint32_t l = 0; space == MS_GENERIC && l < WARP_LANES; l++) {
+        bool shared = in_window(t->at[l], SHARED_WINDOW, LOCAL_WINDOW),
+             local = in_window(t->at[l], LOCAL_WINDOW, LOCAL_END);
+        t->shared |= (uint32_t)shared << l & m;
+        t->local |= (uint32_t)local << l & m;
+        t->at[l] -= shared || local ? (uint64_t)WINDOW_HI << 32 | (shared ? SHARED_WINDOW : LOCAL_WINDOW) : 0;
+    }
+    t->global = m & ~t->shared & ~t->local;
+}
+
 bool exec_isspace(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
     const uint32_t *lo = src_lanes(x, w, i->s[0]), *hi = i->in->m.a64 ? src_lanes(x, w, i->s[1]) : NULL;
     uint32_t p = 0;
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         uint64_t a = (uint64_t)(hi ? hi[l] : WINDOW_HI) << 32 | lo[l];
         bool shared = in_window(a, SHARED_WINDOW, LOCAL_WINDOW),
-             local = in_window(a, LOCAL_WINDOW, WINDOW_END);
+             local = in_window(a, LOCAL_WINDOW, LOCAL_END);
         uint64_t cbase = 0;
         memcpy(&cbase, x->bank[BANK_SYMBOL] + SYMBOL_CONST_BASE, 8);
         bool cst = x->bank_bytes[BANK_CONST] && a - cbase < x->bank_bytes[BANK_CONST];

@@ -156,6 +156,8 @@ static void transfer(const struct warp *w, struct wide *v, uint64_t at, uint32_t
 
 bool exec_atom(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
     const struct imods *q = &i->in->m;
+    if (x->mem->read_only && !exec_may_write(x, w, i, m))
+        return false;
     uint32_t bytes = q->size, words = bytes > 4 ? bytes / 4 : 1;
     uint64_t at[WARP_LANES];
     uint32_t local; /* nobody else sees it, but libraries use the same code for any object */

@@ -1,6 +1,6 @@
 /* Block-wide barriers. Threads are counted, not warps, so divergent arrivals and partial counts work as PTX
  * says. */
-#include "exec/warp.h"
+#include "exec/watch.h"
 
 /* Writes the result of a reduction to the lanes of a path that waited for it. */
 static void deliver(const struct barrier *b, struct warp *w, const struct simt_entry *e) {
@@ -16,6 +16,8 @@ static void deliver(const struct barrier *b, struct warp *w, const struct simt_e
 }
 
 static void release(struct cta *c, uint32_t id) {
+    if (c->x->watch)
+        c->x->watch->open(c->x->watch, c, id);
     for (uint32_t k = 0; k < c->nwarps; k++) {
         struct warp *w = &c->warps[k];
         for (uint32_t i = 0; i < w->depth; i++)

@@ -6,9 +6,9 @@
  * state at a time, and blocks that wait for each other make progress as they would on hardware. */
 #include <string.h>
 
-#include "exec/warp.h"
+#include "exec/watch.h"
 
-enum { SLICE = 256, TURN = 65536 };
+enum { SLICE = 256, TURN = 65536, SHARED_PIECE = 128 /* in which hardware hands out shared memory */ };
 
 struct cta *cta_create(struct exec *x) {
     const struct program *p = x->img->prog;
@@ -17,7 +17,7 @@ struct cta *cta_create(struct exec *x) {
     c->nthreads = x->block[0] * x->block[1] * x->block[2];
     c->nwarps = (c->nthreads + WARP_LANES - 1) / WARP_LANES;
     c->warps = xcalloc(c->nwarps, sizeof *c->warps);
-    c->shared_bytes = x->shared_static + x->shared_dynamic;
+    c->shared_bytes = (x->shared_static + x->shared_dynamic + SHARED_PIECE - 1) / SHARED_PIECE * SHARED_PIECE;
     c->shared = xcalloc(1, c->shared_bytes + 16);
     for (uint32_t i = 0; i < c->nwarps; i++) {
         struct warp *w = &c->warps[i];
@@ -30,6 +30,8 @@ struct cta *cta_create(struct exec *x) {
 }
 
 void cta_free(struct cta *c) {
+    if (c->x->watch)
+        c->x->watch->end(c->x->watch, c);
     for (uint32_t i = 0; i < c->nwarps; i++) {
         free(c->warps[i].r);
         free(c->warps[i].local);
@@ -65,6 +67,8 @@ void cta_start(struct cta *c, uint32_t n) {
         w->spins = w->opened = 0;
         simt_init(w, left >= WARP_LANES ? 0xffffffffu : (1u << left) - 1);
     }
+    if (x->watch)
+        x->watch->begin(x->watch, c);
 }
 
 enum turn { TURN_OVER, TURN_DONE, TURN_STUCK, TURN_FAULT };

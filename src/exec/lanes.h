@@ -75,9 +75,9 @@ struct lane_texture {
     /* The indices of the two around it, and the weight of the upper one in 256ths. */
     void (*linear)(const struct tex_axis *a, const uint32_t *coord, int32_t *lower, int32_t *upper,
                    uint32_t *weight);
-    /* The weight of a corner (bit k: upper along axis k), from those along each axis, up to the first NULL.
-     */
-    void (*weigh)(double *d, const uint32_t *const weight[3], unsigned corner);
+    /* The weight of a corner (bit k: upper along axis k), from those along each axis, up to the first NULL;
+     * all of them together weigh share, in 256ths. */
+    void (*weigh)(double *d, const uint32_t *const weight[3], unsigned corner, const uint32_t *share);
     /* Offsets of texels; returns the lanes that are inside, others get offset 0. */
     uint32_t (*offsets)(const struct tex_layout *t, uint64_t *off);
     /* Loads size bytes (1, 2 or 4, extended to 32 bits) for every lane. */

@@ -34,7 +34,13 @@ LANE_INLINE double index_border(double i, double n) {
     return i < -1 ? -1 : i;
 }
 
-/* For each mode: the nearest texel; and the two to blend, with the weight of the upper one in 256ths. */
+/* The weight of the upper texel, in 256ths. A coordinate that is clamped is the edge texel's own. */
+#define fraction_wrap(w, k, n)   (w)
+#define fraction_mirror(w, k, n) (w)
+#define fraction_border(w, k, n) (w)
+#define fraction_clamp(w, k, n)  ((k) < 0 || (k) >= (n)-1 ? 0 : (w))
+
+/* For each mode: the nearest texel; and the two to blend, with the weight of the upper one. */
 #define MODE(name)                                                                                           \
     static void point_##name(const struct tex_axis *a, const uint32_t *coord, int32_t *at) {                 \
         FOR_LANES at[i] = (int32_t)index_##name(floor(scaled(a, coord[i])), a->n);                           \
@@ -45,7 +51,7 @@ LANE_INLINE double index_border(double i, double n) {
             double fixed = floor((scaled(a, coord[i]) - 0.5) * 256 + 0.5), k = floor(fixed / 256);           \
             lower[i] = (int32_t)index_##name(k, a->n);                                                       \
             upper[i] = (int32_t)index_##name(k + 1, a->n);                                                   \
-            weight[i] = (uint32_t)(int32_t)(fixed - k * 256);                                                \
+            weight[i] = (uint32_t)(int32_t)fraction_##name(fixed - k * 256, k, a->n);                        \
         }                                                                                                    \
     }
 MODE(clamp)
@@ -71,15 +77,37 @@ static void linear(const struct tex_axis *a, const uint32_t *coord, int32_t *low
     by_mode[a->mode](a, coord, lower, upper, weight);
 }
 
-static void weigh(double *d, const uint32_t *const weight[3], unsigned corner) {
-    FOR_LANES d[i] = 1;
-    for (unsigned k = 0; k < 3 && weight[k]; k++) {
-        const uint32_t *w = weight[k];
-        if (corner >> k & 1)
-            FOR_LANES d[i] *= (int32_t)w[i] / 256.0;
-        else
-            FOR_LANES d[i] *= (256 - (int32_t)w[i]) / 256.0;
+LANE_INLINE uint32_t part_of(uint32_t share, uint32_t weight) {
+    return (share * weight + 128) >> 8;
+}
+
+/* A share in 256ths is divided along z, then x, then y, and rounded each time: as an H200 does, down to which
+ * of the two parts is rounded and which is the rest. */
+static void weigh(double *d, const uint32_t *const weight[3], unsigned corner, const uint32_t *share) {
+    const uint32_t *x = weight[0], *y = weight[1], *z = weight[2];
+    bool right = corner & 1, upper = corner >> 1 & 1, back = corner >> 2 & 1;
+    LANE_TEMP(uint32_t, s);
+    FOR_LANES s[i] = share[i];
+    if (z)
+        FOR_LANES {
+            uint32_t front = part_of(s[i], 256 - z[i]);
+            s[i] = back ? s[i] - front : front;
+        }
+    FOR_LANES {
+        uint32_t part = part_of(s[i], x[i]);
+        s[i] = right ? part : s[i] - part;
     }
+    if (y && right)
+        FOR_LANES {
+            uint32_t part = part_of(s[i], y[i]);
+            s[i] = upper ? part : s[i] - part;
+        }
+    else if (y)
+        FOR_LANES {
+            uint32_t part = part_of(s[i], 256 - y[i]);
+            s[i] = upper ? s[i] - part : part;
+        }
+    FOR_LANES d[i] = (int32_t)s[i] / 256.0;
 }
 
 /* ---- indices to offsets ---- */
@@ -162,8 +190,19 @@ static void add(double *sum, const double *weight, const uint32_t *texel) {
     }
 }
 
+/* To the nearest float, half of the last place away from zero, unless the float is denormal or none. */
 static void to_words(uint32_t *d, const double *sum) {
-    FOR_LANES d[i] = canon32((float)sum[i]);
+    const uint64_t lost = (UINT64_C(1) << 29) - 1, least = UINT64_C(0x381) << 52, top = UINT64_C(0x7ff) << 52;
+    FOR_LANES {
+        uint64_t bits, away;
+        memcpy(&bits, &sum[i], sizeof bits);
+        away = (bits + (UINT64_C(1) << 28)) & ~lost;
+        uint64_t size = bits & ~(UINT64_C(1) << 63);
+        bits = size >= least && size < top ? away : bits;
+        double v;
+        memcpy(&v, &bits, sizeof v);
+        d[i] = canon32((float)v);
+    }
 }
 
 const struct lane_texture LANE_NAME(lane_texture_set) = {point, linear,    weigh, offsets,

@@ -58,14 +58,16 @@ bool simt_rotate(struct warp *w) {
 }
 
 bool simt_yield(struct warp *w) {
-    if (simt_rotate(w))
-        return true;
+    return simt_rotate(w) || simt_part(w, UINT32_MAX);
+}
+
+bool simt_part(struct warp *w, uint32_t lanes) {
     uint32_t above = 0;
     for (uint32_t i = w->depth; i-- > 0;) {
         struct simt_entry *e = &w->stack[i];
         uint32_t waiting = e->mask & ~above;
         above |= e->mask;
-        if (i + 1 == w->depth || !waiting || e->bar >= 0 || e->sync)
+        if (i + 1 == w->depth || !(waiting & lanes) || e->bar >= 0 || e->sync)
             continue;
         struct simt_entry ahead = *e;
         ahead.mask = waiting;

@@ -1,8 +1,10 @@
 /* The functional interpreter: one warp, instruction after instruction. */
 #include <string.h>
 
-#include "exec/warp.h"
+#include "exec/watch.h"
 
+/* What reading the clock takes: loops that wait for it to advance shall not be longer than on a GPU. */
+enum { CLOCK_COST = 20 };
 enum { SPIN_COST = 64, SPINS_MANY = 16, SLEEP_COST = PATH_TURN };
 
 /* Carries out an ALU operation: the only kind that goes through the lane executors. */
@@ -38,6 +40,8 @@ static void read_special(struct exec *x, struct warp *w, enum mreg r, uint32_t *
     const struct cta *c = w->cta;
     uint64_t clock = x->clock + x->warp_insts;
     uint32_t same = 0;
+    if (r == SR_CLOCK_LO || r == SR_GLOBALTIMER_LO)
+        x->clock += CLOCK_COST;
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         uint32_t t = w->index * WARP_LANES + l;
         switch (r) {
@@ -216,6 +220,8 @@ static bool run_bar(struct exec *x, struct warp *w, const struct xinst *i, uint3
     uint32_t id = src_lanes(x, w, i->s[0])[__builtin_ctz(m)],
              want = src_lanes(x, w, i->s[1])[__builtin_ctz(m)];
     uint32_t p = w->p[i->ps[0]] ^ (0u - (uint32_t)i->pneg[0]);
+    if (x->watch)
+        x->watch->arrive(x->watch, w, i, id, want, m);
     if (id >= MAX_BARRIERS || want % WARP_LANES)
         return exec_fault(x, w, i, RP_ILLEGAL_INSTRUCTION, (uint32_t)__builtin_ctz(m), id, 0, MS_GENERIC);
     barrier_arrive(w->cta, w, id, want, m, p, i->in->m.mode != BAR_ARRIVE);
@@ -235,9 +241,10 @@ static inline void count_divergent(struct exec *x, uint64_t before) {
         x->divergent += x->warp_insts - before;
 }
 
-/* only: lanes for which instructions may take effect; callers give constants where they can. */
+/* only: lanes for which instructions may take effect; callers give constants where they can. watched: there
+ * is somebody to tell. */
 static inline __attribute__((always_inline)) enum warp_state run(struct exec *x, struct warp *w, uint64_t n,
-                                                                 uint32_t only) {
+                                                                 uint32_t only, bool watched) {
     const struct xinst *code = x->img->code;
     uint64_t *executed = x->executed;
     for (;;) {
@@ -280,6 +287,8 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
                     x->waited += SLEEP_COST;
                     n = 0;
                 }
+                if (watched && m)
+                    x->watch->fence(x->watch, x, w, i, m);
                 break;
             case X_BRA:
                 if (!m)
@@ -345,8 +354,12 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
                 }
                 break;
             default:
+                if (watched && m)
+                    m = x->watch->access(x->watch, x, w, i, m);
                 if (m)
                     ok = simple[i->kind](x, w, i, m);
+                if (watched && m && ok)
+                    x->watch->accessed(x->watch, x, w, i, m);
                 if (i->in->m.vol) { /* spinning on memory must not keep others from running for long */
                     x->waited += SPIN_COST;
                     w->spins++;
@@ -368,7 +381,7 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
 
 enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n) {
     uint64_t before = x->warp_insts + x->waited;
-    enum warp_state s = run(x, w, n, UINT32_MAX);
+    enum warp_state s = x->watch ? run(x, w, n, UINT32_MAX, true) : run(x, w, n, UINT32_MAX, false);
     w->patience -= (int64_t)(x->warp_insts + x->waited - before);
     if (s != WARP_RUNNING || w->patience > 0)
         return s;
@@ -382,9 +395,9 @@ enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n) {
 }
 
 enum warp_state warp_step(struct exec *x, struct warp *w) {
-    return run(x, w, 1, UINT32_MAX);
+    return x->watch ? run(x, w, 1, UINT32_MAX, true) : run(x, w, 1, UINT32_MAX, false);
 }
 
 enum warp_state warp_step_lanes(struct exec *x, struct warp *w, uint32_t only) {
-    return run(x, w, 1, only);
+    return run(x, w, 1, only, false);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "exec/format.h"
-#include "exec/warp.h"
+#include "exec/watch.h"
 
 enum { MAX_STRING = 4096, MAX_ARGS = 1024 };
 
@@ -25,7 +25,7 @@ static bool local_byte(const struct reader *r, uint64_t a, uint8_t *out) {
 /* One byte at a generic address. */
 static bool read_byte(const struct reader *r, uint64_t a, uint8_t *out) {
     uint32_t low = (uint32_t)a;
-    if (a >> 32 == WINDOW_HI && low >= LOCAL_WINDOW && low < WINDOW_END)
+    if (a >> 32 == WINDOW_HI && low >= LOCAL_WINDOW && low < LOCAL_END)
         return local_byte(r, low - LOCAL_WINDOW, out);
     if (a >> 32 == WINDOW_HI && low >= SHARED_WINDOW && low < LOCAL_WINDOW) {
         if (low - SHARED_WINDOW >= r->w->cta->shared_bytes)
@@ -103,14 +103,17 @@ static void do_printf(struct exec *x, struct warp *w, struct reader *r, uint64_t
     put_local(w, r->lane, x, at, f ? count_conversions(fmt) : 0xffffffffu, 4);
 }
 
-static void do_malloc(struct exec *x, struct warp *w, struct reader *r, uint64_t at, uint32_t ptr) {
+static void do_malloc(struct exec *x, struct warp *w, const struct xinst *i, struct reader *r, uint64_t at,
+                      uint32_t ptr) {
     uint64_t size = local_value(r, at + ptr, ptr), addr = 0;
     if (size && size <= x->heap_limit && x->heap_used <= x->heap_limit - size) {
         addr = memory_alloc(x->mem, size, RP_MEM_DEVICE);
-        x->hint = NULL; /* the table moved */
+        x->hint = (struct mem_span){0}; /* what is mapped has changed */
         if (addr) {
             memory_find(x->mem, addr)->flags = MEM_DEVICE_HEAP;
             x->heap_used += size;
+            if (x->watch)
+                x->watch->allocated(x->watch, x, w, i, r->lane, addr);
         }
     }
     put_local(w, r->lane, x, at, addr, ptr);
@@ -121,12 +124,14 @@ static bool do_free(struct exec *x, struct warp *w, const struct xinst *i, struc
     uint64_t addr = pointer(r, at, ptr);
     if (!local_value(r, at, ptr))
         return true;
+    if (x->watch && !x->watch->freeing(x->watch, x, w, i, r->lane, addr))
+        return true;
     const struct rp_alloc *a = memory_find(x->mem, addr);
     if (!a || a->addr != addr || a->flags != MEM_DEVICE_HEAP)
         return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, r->lane, addr, 0, MS_GLOBAL);
     x->heap_used -= a->size;
     memory_free(x->mem, addr);
-    x->hint = NULL;
+    x->hint = (struct mem_span){0};
     return true;
 }
 
@@ -150,6 +155,18 @@ static bool do_assert(struct exec *x, struct warp *w, const struct xinst *i, str
     return exec_fault(x, w, i, RP_ASSERT, r->lane, 0, 0, MS_GENERIC);
 }
 
+/* A handle of a graph's conditional node is the address of its value. */
+static bool do_set_conditional(struct exec *x, struct warp *w, const struct xinst *i, struct reader *r,
+                               uint64_t at) {
+    uint64_t handle = local_value(r, at, 8);
+    uint32_t value = (uint32_t)local_value(r, at + 8, 4);
+    void *p = handle % sizeof value ? NULL : exec_global(x, handle, sizeof value);
+    if (!p)
+        return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, r->lane, handle, sizeof value, MS_GLOBAL);
+    memcpy(p, &value, sizeof value);
+    return true;
+}
+
 bool exec_syscall(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
     const uint32_t *fp = src_lanes(x, w, i->s[0]);
     uint32_t ptr = i->in->m.size;
@@ -164,13 +181,16 @@ bool exec_syscall(struct exec *x, struct warp *w, const struct xinst *i, uint32_
             do_printf(x, w, &r, at, ptr);
             break;
         case SYS_MALLOC:
-            do_malloc(x, w, &r, at, ptr);
+            do_malloc(x, w, i, &r, at, ptr);
             break;
         case SYS_FREE:
             ok = do_free(x, w, i, &r, at, ptr) && ok;
             break;
         case SYS_ASSERTFAIL:
             ok = do_assert(x, w, i, &r, at, ptr) && ok;
+            break;
+        case SYS_SET_CONDITIONAL:
+            ok = do_set_conditional(x, w, i, &r, at) && ok;
             break;
         }
     }

@@ -99,10 +99,8 @@ static bool surface(struct exec *x, struct warp *w, const struct xinst *i, const
     return true;
 }
 
-/* The texture of the first lane of m, and the lanes of m that name the same one; NULL when it is none. */
-static const struct rp_tex_desc *next_texture(const struct exec *x, const struct warp *w,
-                                              const struct xinst *i, uint32_t m, uint64_t *handle,
-                                              uint32_t *same) {
+const struct rp_tex_desc *exec_next_texture(const struct exec *x, const struct warp *w, const struct xinst *i,
+                                            uint32_t m, uint64_t *handle, uint32_t *same) {
     const uint32_t *lo = src_lanes(x, w, i->s[0]), *hi = src_lanes(x, w, i->s[1]);
     uint32_t first = (uint32_t)__builtin_ctz(m), differ = 0;
     *handle = (uint64_t)hi[first] << 32 | lo[first];
@@ -113,7 +111,7 @@ static const struct rp_tex_desc *next_texture(const struct exec *x, const struct
     return textures_get(x->tex, *handle);
 }
 
-/* Where a surface access of lane l begins, in a GPU's memory; returns how many there are. */
+/* Where a surface access of lane l begins; returns how many there are. */
 static unsigned surface_at(const struct tex_request *r, const struct imods *q, uint32_t l, uint64_t *to) {
     uint32_t step = q->size >= 4 ? 4 : q->size, c[3], layer = lane_coords(r, l, c);
     uint8_t *at;
@@ -121,8 +119,30 @@ static unsigned surface_at(const struct tex_request *r, const struct imods *q, u
                                     (const int32_t *)c, q->lut == SURF_CLAMP ? step : q->size * q->vec, &at);
     if (hit != SURF_HIT)
         return 0;
-    *to = tex_tiled_address(r->t, (uint64_t)(uintptr_t)at);
+    *to = r->tiled ? tex_tiled_address(r->t, (uint64_t)(uintptr_t)at) : (uint64_t)(uintptr_t)at;
     return 1;
+}
+
+/* Levels of detail, if the texture has levels; lod has room for them. */
+static void set_lods(const struct exec *x, const struct warp *w, const struct xinst *i, struct tex_request *r,
+                     int32_t lod[WARP_LANES]) {
+    uint32_t mode = i->in->m.mode;
+    r->lod = NULL;
+    if (r->t->levels < 2 || (mode != TEXM_LEVEL && mode != TEXM_GRAD))
+        return;
+    r->lod = lod;
+    if (mode == TEXM_LEVEL) {
+        tex_lods(r->t, src_lanes(x, w, i->s[i->first[2]]), lod);
+        return;
+    }
+    bool cube = r->geom == TEX_CUBE || r->geom == TEX_ACUBE;
+    unsigned dims = cube ? 3 : tex_dimensions(r->geom);
+    const uint32_t *dx[3] = {zeros, zeros, zeros}, *dy[3] = {zeros, zeros, zeros};
+    for (unsigned k = 0; k < dims; k++) {
+        dx[k] = src_lanes(x, w, i->s[i->first[2] + k]);
+        dy[k] = src_lanes(x, w, i->s[i->first[3] + k]);
+    }
+    tex_lods_of_gradients(r->t, dims, dx, dy, lod);
 }
 
 static struct tex_request request(const struct exec *x, const struct warp *w, const struct xinst *i) {
@@ -135,34 +155,58 @@ static struct tex_request request(const struct exec *x, const struct warp *w, co
     return r;
 }
 
-void exec_tex_touched(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t m,
-                      struct tex_touched *to) {
+uint32_t exec_surface_outside(const struct exec *x, const struct warp *w, const struct xinst *i,
+                              const struct rp_tex_desc *t, uint32_t m) {
+    const struct imods *q = &i->in->m;
+    uint32_t outside = 0;
+    if (i->in->op == OP_TEX || i->in->op == OP_TXQ || q->lut != SURF_TRAP)
+        return 0;
     struct tex_request r = request(x, w, i);
+    for (uint32_t left = m; left; left &= left - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(left), c[3], layer = lane_coords(&r, l, c);
+        uint8_t *at;
+        enum surf_hit hit = surf_locate(t, (enum tex_geom)q->geom, SURF_TRAP, layer, (const int32_t *)c,
+                                        (uint32_t)q->size * q->vec, &at);
+        outside |= (uint32_t)(hit == SURF_FAULT) << l;
+    }
+    return outside;
+}
+
+void exec_tex_touched(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t m,
+                      bool tiled, struct tex_touched *to) {
+    struct tex_request r = request(x, w, i);
+    r.tiled = tiled;
     uint64_t handle;
     to->count = to->most = to->bytes = 0;
     for (uint32_t left = i->in->op == OP_TXQ ? 0 : m; left; left &= ~r.lanes) {
         uint32_t before = to->count;
-        r.t = next_texture(x, w, i, left, &handle, &r.lanes);
+        r.t = exec_next_texture(x, w, i, left, &handle, &r.lanes);
         if (!r.t)
             continue;
         if (i->in->op == OP_TEX) {
+            int32_t lod[WARP_LANES];
+            set_lods(x, w, i, &r, lod);
             to->count += tex_footprint(&r, &to->at[before], &to->lane[before]);
             to->bytes = tex_texel_bytes(r.t);
         } else {
             to->bytes = (uint32_t)i->in->m.size * i->in->m.vec;
+            if (!tiled && i->in->m.lut == SURF_CLAMP) /* each word is clamped by itself, see surface() */
+                to->bytes = i->in->m.size < 4 ? i->in->m.size : 4;
             for (uint32_t l = 0; l < WARP_LANES; l++)
                 if (r.lanes >> l & 1 && surface_at(&r, &i->in->m, l, &to->at[to->count]))
                     to->lane[to->count++] = (uint8_t)l;
         }
-        for (uint32_t k = before, n = 0; k < to->count; k++) {
-            n = k > before && to->lane[k] == to->lane[k - 1] ? n + 1 : 1;
-            to->most = n > to->most ? n : to->most;
-        }
+        uint32_t each[WARP_LANES] = {0};
+        for (uint32_t k = before; k < to->count; k++)
+            if (++each[to->lane[k]] > to->most)
+                to->most = each[to->lane[k]];
     }
 }
 
-static void sample(struct warp *w, const struct xinst *i, const struct tex_request *r) {
+static void sample(const struct exec *x, struct warp *w, const struct xinst *i, struct tex_request *r) {
     _Alignas(64) uint32_t out[4][WARP_LANES];
+    int32_t lod[WARP_LANES];
+    set_lods(x, w, i, r, lod);
     tex_sample(r, i->in->m.lut, out);
     if (i->in->m.dtype == MT_F16 || i->in->m.dtype == MT_F16X2)
         to_half(out);
@@ -170,16 +214,27 @@ static void sample(struct warp *w, const struct xinst *i, const struct tex_reque
         lane_blend(w->r[i->d + k], out[k], r->lanes);
 }
 
+/* Whether the memory behind a texture is still there: the program may have freed it. */
+static bool backed(const struct exec *x, const struct rp_tex_desc *t) {
+    const struct mem_span *h = &x->hint;
+    uint64_t bytes = tex_memory_bytes(t);
+    return !t->addr || (t->addr - h->addr < h->size && h->size - (t->addr - h->addr) >= bytes) ||
+           memory_reaches(x->mem, t->addr, bytes);
+}
+
 bool exec_tex(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
     struct tex_request r = request(x, w, i);
     for (uint32_t left = m; left; left &= ~r.lanes) {
         uint64_t handle;
-        r.t = next_texture(x, w, i, left, &handle, &r.lanes);
+        r.t = exec_next_texture(x, w, i, left, &handle, &r.lanes);
         if (!r.t)
             return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, (uint32_t)__builtin_ctz(left), handle, 0,
                               MS_GLOBAL);
+        if (i->in->op != OP_TXQ && !backed(x, r.t))
+            return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, (uint32_t)__builtin_ctz(left), r.t->addr,
+                              tex_texel_bytes(r.t), MS_GLOBAL);
         if (i->in->op == OP_TEX) {
-            sample(w, i, &r);
+            sample(x, w, i, &r);
             continue;
         }
         for (uint32_t l = 0; l < WARP_LANES; l++) {
@@ -188,7 +243,8 @@ bool exec_tex(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m)
             if (i->in->op != OP_TXQ && !surface(x, w, i, &r, l))
                 return false;
             if (i->in->op == OP_TXQ && i->ndw)
-                w->r[i->d][l] = tex_query(r.t, (enum txq_mode)i->in->m.mode);
+                w->r[i->d][l] = tex_query(r.t, (enum txq_mode)i->in->m.mode,
+                                          i->in->nsrc > 1 ? src_lanes(x, w, i->s[i->first[1]])[l] : 0);
         }
     }
     return true;

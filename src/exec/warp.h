@@ -58,7 +58,7 @@ struct xinst {
     bool turn; /* other warps run before this one goes on (turns.c) */
     uint8_t ps[2], pd[2];
     uint8_t first[4];  /* index in s of each source's first word */
-    uint32_t d, s[12]; /* d: first destination register */
+    uint32_t d, s[14]; /* d: first destination register */
 };
 struct xmods {
     uint32_t and_mask[8], xor_mask[8];
@@ -121,9 +121,10 @@ struct cta {
     uint32_t nwarps, nthreads, live; /* live: threads that have not exited */
     uint32_t id[3], number, sm;      /* sm: where it runs */
     uint8_t *shared;
-    uint32_t shared_bytes;
+    uint32_t shared_bytes; /* that threads can access: at least what was asked for */
     struct barrier bars[MAX_BARRIERS];
     uint32_t opened; /* times one of them let threads go on */
+    void *watched;   /* what the launch's watcher keeps of the block */
 };
 
 /* What went wrong in a launch. */
@@ -138,6 +139,7 @@ struct fault {
 };
 
 struct textures;
+struct watch;
 
 /* A launch in execution, with all that instructions may touch. */
 struct exec {
@@ -159,9 +161,10 @@ struct exec {
     struct str *out, *err; /* device printf, assert */
     size_t out_limit;
     struct textures *tex;
+    struct watch *watch; /* sees accesses and synchronisation; NULL: nobody */
     uint64_t heap_limit, heap_used;
-    struct rp_alloc *hint; /* allocation that was hit last */
-    struct str report;     /* of the fault, in words */
+    struct mem_span hint; /* memory that was hit last */
+    struct str report;    /* of the fault, in words */
     const char *module_name;
     const char *(*file_name)(void *names, uint32_t file); /* of debug lines; NULL when unknown */
     void *names;
@@ -199,6 +202,8 @@ bool simt_rotate(struct warp *w);
 /* The same for a warp that spins: when no other path can run, lanes that wait at a reconvergence point go on
  * without the others, because what the others wait for may be theirs to do. */
 bool simt_yield(struct warp *w);
+/* Lets lanes go on alone that wait at a reconvergence point, if one of these is among them. */
+bool simt_part(struct warp *w, uint32_t lanes);
 
 /* ---- barrier.c ---- */
 /* Lanes of the top entry, which has passed the instruction, arrive at barrier id (of want threads, 0: all),
@@ -226,6 +231,9 @@ void *exec_global(struct exec *x, uint64_t addr, uint32_t size);
  * memory instead; where local is NULL they may not touch it. */
 bool exec_resolve(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t bytes,
                   uint64_t *at, uint32_t *local);
+/* Whether lanes m may write where they point; false after a fault. Asked only while some memory may not be
+ * written. */
+bool exec_may_write(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m);
 /* Host place of a word of a lane's local memory. */
 void *exec_local(const struct warp *w, uint64_t at, uint32_t lane);
 /* Records a fault; always returns false. */

@@ -5,7 +5,7 @@
  * at another instruction brings its operands, and its results lie ready until it goes on. */
 #include <string.h>
 
-#include "exec/warp.h"
+#include "exec/watch.h"
 
 enum { SRCS = 4 };
 
@@ -144,13 +144,17 @@ static const struct {
     [X_REDUX] = {redux, 1}, [X_ELECT] = {elect, 0}, [X_WARPSYNC] = {nothing, 0},
 };
 
+const uint32_t *exec_member_masks(const struct exec *x, const struct warp *w, const struct xinst *i) {
+    return src_lanes(x, w, i->s[ops[i->kind].members]);
+}
+
 static uint32_t guard_of(const struct warp *w, const struct xinst *i) {
     return w->p[i->guard] ^ (0u - (uint32_t)i->gneg);
 }
 
 /* All that lanes name. */
 static uint32_t named_by(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t lanes) {
-    const uint32_t *masks = src_lanes(x, w, i->s[ops[i->kind].members]);
+    const uint32_t *masks = exec_member_masks(x, w, i);
     uint32_t named = 0;
     for (uint32_t left = lanes; left; left &= left - 1)
         named |= masks[__builtin_ctz(left)];
@@ -192,7 +196,7 @@ static uint32_t assemble(const struct exec *x, struct warp *w, struct wide *q, u
             missing &= ~w->stack[k].mask;
     if (missing) {
         e->sync = missing;
-        if (simt_rotate(w))
+        if (simt_rotate(w) || simt_part(w, missing)) /* they may come yet, also from where paths meet */
             return 0;
         e->sync = 0; /* nobody else can come: go on with those that are here */
     }
@@ -225,11 +229,18 @@ static void take(struct warp *w, const struct xinst *i, uint32_t m, const uint32
         w->p[i->pd[0]] = (w->p[i->pd[0]] & ~m) | (pout & m);
 }
 
+/* Watchers learn which lanes have met. */
+static void tell_together(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+    if (x->watch && m)
+        x->watch->together(x->watch, x, w, i, m);
+}
+
 bool exec_wide(struct exec *x, struct warp *w, const struct xinst *i, uint32_t only) {
     struct simt_entry *e = &w->stack[w->depth - 1];
     uint32_t m = e->mask & guard_of(w, i);
     struct wide q;
     if (e->given) {
+        tell_together(x, w, i, m & only);
         memcpy(q.out, w->given, sizeof q.out);
         take(w, i, m & only, q.out, w->given_p);
         e->given = false;
@@ -247,6 +258,7 @@ bool exec_wide(struct exec *x, struct warp *w, const struct xinst *i, uint32_t o
         if (!m)
             return false;
     }
+    tell_together(x, w, i, m & only);
     uint32_t elsewhere = q.here & ~m;
     q.here |= m;
     for (uint32_t left = q.here; left;) {

@@ -123,6 +123,11 @@ struct vclass class_of_source(const struct classes *c, uint32_t block, uint32_t 
 struct vclass class_of_reads(const struct classes *c, uint32_t block, uint32_t index);
 struct vclass class_of_result(const struct classes *c, uint32_t block, uint32_t index, uint32_t k);
 
+/* What decides how often a thread comes by a block: the conditions of all branches that the block depends on,
+ * of those that these depend on, and so on. Threads that leave by a guarded EXIT or RET come by no more; how
+ * often those come by who stay does not depend on that. */
+struct vclass class_order(const struct classes *c, uint32_t block);
+
 /* Scopes in which a value is the same in all threads. */
 static inline bool class_uniform_grid(struct vclass c) {
     return !c.deps;

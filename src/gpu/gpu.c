@@ -27,6 +27,7 @@ static const char *const status_text[] = {
     [RP_ASSERT] = "device-side assert",
     [RP_TRAP] = "trap instruction",
     [RP_TIMEOUT] = "launch timed out",
+    [RP_WRONG_ACCESS] = "wrong access to memory",
 };
 
 const char *rp_status_text(enum rp_status s) {
@@ -39,7 +40,7 @@ static char *take_log(struct diag *d) {
     return text;
 }
 
-enum { PARAM_BLOCK_BYTES = PARAM_BASE + 32768, WORKSPACE_BYTES = 256 };
+enum { PARAM_BLOCK_BYTES = PARAM_BASE + 32768, WORKSPACE_BYTES = 256, RED_ZONE = 65536, PRINT_LIMIT = 100 };
 
 static void add_energy(struct rp_gpu *g, const struct energy_table *t) {
     const char *unknown = energy_add(&g->energy, t, &g->config, &g->timed);
@@ -75,6 +76,19 @@ static char *join_names(const struct mech_set *s) {
     return all.at ? all.at : xstrdup("base");
 }
 
+static void create_tools(struct rp_gpu *g) {
+    const struct rp_options *o = &g->opt;
+    if (!o->tools)
+        return;
+    g->san = sanitizer_create(
+        &(struct sanitizer_options){.tools = o->tools,
+                                    .print_limit = o->print_limit ? o->print_limit : PRINT_LIMIT,
+                                    .leaks = !o->no_leaks},
+        &g->mem);
+    if (o->tools & RP_MEMCHECK)
+        g->mem.apart = RED_ZONE;
+}
+
 struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
     struct rp_gpu *g = xcalloc(1, sizeof *g);
     struct diag d = {0};
@@ -108,8 +122,9 @@ struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
     g->limits[RP_LIMIT_STACK] = g->cfg->limit_stack;
     g->limits[RP_LIMIT_PRINTF_FIFO] = g->cfg->limit_printf;
     g->limits[RP_LIMIT_MALLOC_HEAP] = g->cfg->limit_heap;
-    g->param_block = memory_alloc(&g->mem, PARAM_BLOCK_BYTES, RP_MEM_MODULE);
-    g->grid_workspace = memory_alloc(&g->mem, WORKSPACE_BYTES, RP_MEM_MODULE);
+    create_tools(g);
+    g->param_block = memory_alloc(&g->mem, PARAM_BLOCK_BYTES, RP_MEM_DRIVER);
+    g->grid_workspace = memory_alloc(&g->mem, WORKSPACE_BYTES, RP_MEM_DRIVER);
     return g;
 }
 
@@ -126,6 +141,8 @@ void rp_gpu_destroy(struct rp_gpu *g) {
     energy_free(&g->energy);
     counters_free(&g->timed);
     config_free(&g->config);
+    sanitizer_destroy(g->san);
+    str_free(&g->found_given);
     memory_destroy(&g->mem);
     vec_free(&g->tex.slots);
     str_free(&g->out);
@@ -137,6 +154,10 @@ void rp_gpu_destroy(struct rp_gpu *g) {
 
 const char *rp_gpu_mech(const struct rp_gpu *g) {
     return g->mech_name;
+}
+
+bool rp_gpu_approximate(const struct rp_gpu *g) {
+    return !g->opt.functional && mech_approximate(&g->mechs);
 }
 
 const struct rp_gpu_info *rp_gpu_info(const struct rp_gpu *g) {
@@ -154,7 +175,10 @@ bool rp_gpu_setting(const struct rp_gpu *g, uint32_t i, struct rp_setting *s) {
 }
 
 uint64_t rp_mem_alloc(struct rp_gpu *g, size_t size, enum rp_mem_kind kind) {
-    return memory_alloc(&g->mem, size, kind);
+    uint64_t at = memory_alloc(&g->mem, size, kind);
+    if (g->san && at)
+        sanitizer_allocated(g->san, at);
+    return at;
 }
 
 bool rp_mem_register(struct rp_gpu *g, void *p, size_t size) {
@@ -162,6 +186,8 @@ bool rp_mem_register(struct rp_gpu *g, void *p, size_t size) {
 }
 
 bool rp_mem_free(struct rp_gpu *g, uint64_t addr) {
+    if (g->san)
+        sanitizer_freeing(g->san, addr);
     return memory_free(&g->mem, addr);
 }
 
@@ -170,8 +196,7 @@ struct rp_alloc *rp_mem_find(struct rp_gpu *g, uint64_t addr) {
 }
 
 void *rp_mem_ptr(struct rp_gpu *g, uint64_t addr, size_t size) {
-    const struct rp_alloc *a = memory_find(&g->mem, addr);
-    return a && size <= a->size && addr - a->addr <= a->size - size ? (void *)(uintptr_t)addr : NULL;
+    return memory_covers(&g->mem, addr, size) ? (void *)(uintptr_t)addr : NULL;
 }
 
 size_t rp_mem_used(const struct rp_gpu *g) {
@@ -208,6 +233,45 @@ const char *rp_take_output(struct rp_gpu *g, size_t *len) {
 
 const char *rp_take_errors(struct rp_gpu *g, size_t *len) {
     return take(&g->err, &g->err_given, len);
+}
+
+void rp_trace_host(struct rp_gpu *g, const struct rp_host_trace *how) {
+    if (g->san)
+        sanitizer_trace_host(g->san, how);
+}
+
+void rp_api_error(struct rp_gpu *g, const struct rp_api_error *e) {
+    if (g->san)
+        sanitizer_api_error(g->san, e);
+}
+
+void rp_mem_written(struct rp_gpu *g, uint64_t addr, size_t size) {
+    if (g->san)
+        sanitizer_written(g->san, addr, size);
+}
+
+void rp_mem_copied(struct rp_gpu *g, uint64_t to, uint64_t from, size_t size) {
+    if (g->san)
+        sanitizer_copied(g->san, to, from, size);
+}
+
+const char *rp_take_findings(struct rp_gpu *g, size_t *len) {
+    struct str none = {0};
+    return take(g->san ? sanitizer_text(g->san) : &none, &g->found_given, len);
+}
+
+uint64_t rp_errors(const struct rp_gpu *g) {
+    return g->san ? sanitizer_errors(g->san) : 0;
+}
+
+void rp_find_leaks(struct rp_gpu *g, const void *owner) {
+    if (g->san)
+        sanitizer_leaks(g->san, owner);
+}
+
+void rp_findings_end(struct rp_gpu *g, bool leaks) {
+    if (g->san)
+        sanitizer_finish(g->san, leaks);
 }
 
 struct rp_totals rp_totals(const struct rp_gpu *g) {

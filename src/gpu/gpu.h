@@ -11,6 +11,7 @@
 #include "opt/opt.h"
 #include "profile/profile.h"
 #include "ptx/lower.h"
+#include "sanitize/sanitize.h"
 #include "stats/formula.h"
 
 struct rp_gpu {
@@ -25,12 +26,15 @@ struct rp_gpu {
     struct str out, err; /* device printf, assert: since the last rp_take_* */
     struct str out_given, err_given;
     size_t limits[3]; /* enum rp_limit */
+    uint64_t clock;   /* what %clock had come to when the last launch ended */
     uint64_t heap_used;
     uint64_t param_block;    /* device memory that holds bank 0 of the launch, for addresses of parameters */
     uint64_t grid_workspace; /* barrier of cooperative launches */
     struct rp_totals totals;
     uint64_t code_end;       /* where the next kernel's instructions will lie */
     struct probe *probe;     /* watchers of timed launches, or NULL */
+    struct sanitizer *san;   /* tools that look for mistakes, or NULL */
+    struct str found_given;  /* what rp_take_findings gave last */
     struct machine *machine; /* timed runs; made by the first launch that is timed */
     struct profile_set profiles;
     struct counter_registry timed;        /* its counters, then the profiles', unless all is functional */

@@ -1,4 +1,5 @@
 /* Launches: checks, constant banks, execution. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -9,6 +10,8 @@
 
 /* Frames here hold every register a callee uses, several times what a compiler's own convention saves. */
 enum { STACK_FACTOR = 4, BANK0_MAX = PARAM_BASE + 32768 };
+/* Code for earlier targets may rely on the lanes of a warp running in step. */
+enum { INDEPENDENT_LANES = 70 };
 
 static enum rp_status refuse(char **report, enum rp_status s, const char *kernel, const char *fmt,
                              unsigned long long a, unsigned long long b) {
@@ -175,9 +178,17 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
         machine_bind(g->machine, &g->timed);
     g->machine->probe = g->probe;
     uint64_t *now = xcalloc(n, sizeof *now);
+    launch_progress_begin(&span.progress, x->grid_id, x->img->prog->name,
+                          (uint64_t)x->grid[0] * x->grid[1] * x->grid[2]);
     bool ok = machine_run(g->machine, x, slots / (uint32_t)g->info.sms, &span);
+    launch_progress_end(&span.progress);
     str_add(&g->err, str_text(&g->machine->checked), g->machine->checked.len);
     str_free(&g->machine->checked);
+    uint64_t differing = machine_differing(g->machine) - g->totals.approximated;
+    g->totals.approximated += differing;
+    if (differing)
+        str_printf(&g->err, "check: %" PRIu64 " values that were supplied approximate those computed\n",
+                   differing);
     counters_read(&g->timed, now);
     keep_counters(n, now, g->timed_total, g->timed_launch);
     for (uint32_t sm = 0; g->sm_total && sm < g->machine->nsms; sm++) {
@@ -230,7 +241,7 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
             align16(p->local_bytes + (p->recursive ? g->limits[RP_LIMIT_STACK] * STACK_FACTOR : 0)),
         .shared_static = align16(p->shared_static),
         .shared_dynamic = (uint32_t)l->dynamic_shared,
-        .clock = g->totals.warp_insts,
+        .clock = g->clock,
         .watchdog = g->opt.watchdog,
         .out = &g->out,
         .err = &g->err,
@@ -245,16 +256,20 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
     x.pool = aligned_alloc(64, (code->img->pool.len + 1u) * sizeof *x.pool);
     image_fill_pool(&x, code->img, x.pool);
     x.executed = xcalloc(code->img->ncode + 1u, sizeof *x.executed);
+    if (g->san)
+        sanitizer_begin(g->san, &x, k->mod->ptx->target < INDEPENDENT_LANES);
     double start = host_seconds();
     bool ok = run(g, &x, slots ? slots : 1);
     g->totals.host_s += host_seconds() - start;
+    bool wrong = g->san && sanitizer_end(g->san, &x) && !g->opt.keep_context;
     free(x.pool);
     free(bank0);
     count(g, &x);
     free(x.executed);
     g->heap_used = x.heap_used;
+    g->clock = x.clock + x.warp_insts;
     if (!ok && report)
         *report = xstrdup(str_text(&x.report));
     str_free(&x.report);
-    return ok ? RP_OK : x.fault.status;
+    return !ok ? x.fault.status : wrong ? RP_WRONG_ACCESS : RP_OK;
 }

@@ -342,3 +342,7 @@ bool rp_kernel_param(struct rp_kernel *k, uint32_t i, struct rp_param_info *p) {
 const char *rp_kernel_name(const struct rp_kernel *k) {
     return k->func->name;
 }
+
+int rp_kernel_address_bits(const struct rp_kernel *k) {
+    return (int)k->mod->ptx->address_bits;
+}

@@ -16,6 +16,18 @@ static const struct {
     {"REPRISE_MAX_CYCLES", offsetof(struct rp_options, max_cycles)},
     {"REPRISE_MAX_INSTS", offsetof(struct rp_options, max_insts)},
     {"REPRISE_WATCHDOG", offsetof(struct rp_options, watchdog)},
+    {"REPRISE_PRINT_LIMIT", offsetof(struct rp_options, print_limit)},
+};
+
+/* Tools that look for mistakes. */
+static const struct {
+    const char *name;
+    enum rp_tool tool;
+} tools[] = {
+    {"REPRISE_MEMCHECK", RP_MEMCHECK},
+    {"REPRISE_RACECHECK", RP_RACECHECK},
+    {"REPRISE_INITCHECK", RP_INITCHECK},
+    {"REPRISE_SYNCCHECK", RP_SYNCCHECK},
 };
 
 static const char *text_from(const char *name) {
@@ -73,17 +85,36 @@ static void read_trace(struct options *o) {
     o->trace = (struct rp_trace){.path = text_from("REPRISE_TRACE")};
     read_range("REPRISE_TRACE_WINDOW", &o->trace.first, &o->trace.last);
     read_range("REPRISE_TRACE_SM", &o->trace.first_sm, &o->trace.last_sm);
-    if (o->trace.path && o->rp.functional) {
-        fprintf(stderr, "reprise: a functional run has no cycles; no trace is written to %s\n",
-                o->trace.path);
-        o->trace.path = NULL;
-    }
+    if (o->rp.functional)
+        o->trace.path = NULL; /* it has no cycles */
 }
 
 const char **options_load(char **text) {
     const char *load = getenv("REPRISE_LOAD");
     *text = xstrdup(load ? load : "");
     return split_lines(*text);
+}
+
+/* One of two words; which, or the first after a message. */
+static bool is_second(const char *name, const char *first, const char *second) {
+    const char *v = text_from(name);
+    if (v && strcmp(v, first) && strcmp(v, second))
+        fprintf(stderr, "reprise: %s=%s is neither %s nor %s; ignored\n", name, v, first, second);
+    return v && !strcmp(v, second);
+}
+
+static void read_tools(struct options *o) {
+    for (uint32_t i = 0; i < sizeof tools / sizeof tools[0]; i++)
+        o->rp.tools |= flag_from(tools[i].name) ? (unsigned)tools[i].tool : 0;
+    o->rp.no_leaks = is_second("REPRISE_LEAK_CHECK", "full", "no");
+    o->rp.keep_context = is_second("REPRISE_DESTROY_ON_DEVICE_ERROR", "context", "kernel");
+    const char *code = text_from("REPRISE_ERROR_EXITCODE");
+    o->error_exitcode = code ? atoi(code) : 0;
+    if (code && (o->error_exitcode < 1 || o->error_exitcode > 255)) {
+        fprintf(stderr, "reprise: REPRISE_ERROR_EXITCODE=%s is no exit status from 1 to 255; ignored\n",
+                code);
+        o->error_exitcode = 0;
+    }
 }
 
 void options_read(struct options *o) {
@@ -108,10 +139,8 @@ void options_read(struct options *o) {
         else
             fprintf(stderr, "reprise: %s=%s is not a number; ignored\n", numbers[i].name, v);
     }
-    if (o->rp.probe && o->rp.functional)
-        fprintf(stderr, "reprise: probes watch what is timed; in a functional run '%s' sees nothing\n",
-                o->rp.probe);
     read_trace(o);
+    read_tools(o);
     o->rp.some_kernels = kernels && options_range(kernels, &o->rp.first_kernel, &o->rp.last_kernel);
     if (kernels && !o->rp.some_kernels)
         fprintf(stderr, "reprise: REPRISE_KERNELS=%s is not a range; ignored\n", kernels);

@@ -8,6 +8,7 @@ struct options {
     struct rp_options rp;
     char *set_text, *load_text; /* what rp.set and rp.load point into */
     struct rp_trace trace;      /* path NULL: none is wanted */
+    int error_exitcode;         /* how a program ends in which tools found errors; 0: as it would */
 };
 
 /* Reads REPRISE_GPU, REPRISE_SET and REPRISE_LOAD (one per line), REPRISE_FUNCTIONAL and the rest of the

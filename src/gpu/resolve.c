@@ -101,10 +101,20 @@ static bool load(const struct rp_options *o, const struct mech_set *mechs, struc
     return ok;
 }
 
+/* Tools that look for mistakes see the program alone. */
+static bool tools_alone(const struct rp_options *o, const struct mech_set *mechs, struct diag *d) {
+    if (!o->tools || !mechs->n)
+        return true;
+    diag_add(d, DIAG_ERROR,
+             "memcheck and the other tools see instructions as they execute; mechanism '%s' leaves some out",
+             o->mech);
+    return false;
+}
+
 bool resolve_options(const struct rp_options *o, struct mech_set *mechs, struct profile_set *profiles,
                      struct config *config, struct diag *d) {
     struct mech_registry r;
-    bool ok = resolve_mechs(o, &r, d) && mech_select(mechs, &r, o->mech, d) &&
+    bool ok = resolve_mechs(o, &r, d) && mech_select(mechs, &r, o->mech, d) && tools_alone(o, mechs, d) &&
               profile_select(profiles, o->probe, d) && resolve_params(&r, config, d) &&
               check_tables(mechs, config, d) && load(o, mechs, config, d);
     mech_registry_free(&r);

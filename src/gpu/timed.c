@@ -7,7 +7,7 @@
 #include "core/spec.h"
 #include "gpu/mem_spec.h"
 
-enum { HANG_CYCLES = 2000000 };
+enum { HANG_CYCLES = 2000000, SHOW_CYCLES = 1000 };
 
 struct run {
     struct machine *m;
@@ -45,6 +45,7 @@ struct machine *machine_create(const struct config *config, const struct mech_se
     for (uint32_t i = 0; i < m->nsms; i++) {
         m->sms[i] = sm_create(&m->arena, &m->core, m->mem, i);
         m->sms[i]->check.on = check;
+        m->sms[i]->check.approximate = mech_approximate(mechs);
         m->sms[i]->check.out = &m->checked;
         add_mechanisms(m, config, m->sms[i]);
     }
@@ -229,6 +230,7 @@ static void start(struct run *r, struct arena *launch) {
             marks[k] = m->mechs.at[k]->kernel(m->shared[k], launch, r->x->img);
     memsys_flush_l1(m->mem);
     for (uint32_t i = 0; i < m->nsms; i++) {
+        m->sms[i]->fit = r->per_sm;
         sm_start(m->sms[i], r->x, needs, marks);
         m->sms[i]->now = m->now;
         m->sms[i]->probe = m->probe;
@@ -285,6 +287,13 @@ static void finish(struct machine *m, bool cut) {
     }
 }
 
+uint64_t machine_differing(const struct machine *m) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < m->nsms; i++)
+        sum += m->sms[i]->check.differing;
+    return sum;
+}
+
 bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct timed_span *span) {
     struct run r = {.m = m,
                     .x = x,
@@ -295,6 +304,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     r.refused = arena_array(&arena, bool, m->nsms);
     uint64_t now = m->now, progress = now, last = issued(m);
     uint64_t end = span->max_cycles < NEVER - now ? now + span->max_cycles : NEVER;
+    uint64_t show = span->progress.kernel ? now : NEVER;
     start(&r, &arena);
     struct probe_kernel kernel = probe_kernel(m, x);
     tell(m, PROBE_KERNEL_BEGIN, &kernel, now);
@@ -316,6 +326,10 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
             ok = hang(&r, why);
         if (!ok || (r.ended == r.total && all_idle(m)))
             break;
+        if (now >= show) {
+            launch_progress_tell(&span->progress, r.ended, now - m->now);
+            show = now + SHOW_CYCLES;
+        }
         if (x->warp_insts >= span->max_insts)
             end = now + 1;
         now = next == NEVER || next <= now ? now + 1 : next;

@@ -4,6 +4,7 @@
 
 #include "cfg/gpu.h"
 #include "core/core.h"
+#include "gpu/progress.h"
 #include "mech/registry.h"
 #include "stats/registry.h"
 
@@ -28,16 +29,20 @@ struct machine *machine_create(const struct config *config, const struct mech_se
 void machine_free(struct machine *m);
 /* How far a launch is timed, and how far it came. */
 struct timed_span {
-    uint64_t max_cycles, max_insts; /* UINT64_MAX: to its end; neither is 0 */
-    uint64_t cycles;                /* that it took, at most max_cycles */
-    bool cut;                       /* there is a rest */
-    struct grid_rest rest;          /* for exec_run_grid */
+    uint64_t max_cycles, max_insts;  /* UINT64_MAX: to its end; neither is 0 */
+    struct launch_progress progress; /* that is told of it, if somebody wants to see it */
+    uint64_t cycles;                 /* that it took, at most max_cycles */
+    bool cut;                        /* there is a rest */
+    struct grid_rest rest;           /* for exec_run_grid */
 };
 
 /* Runs a launch with at most per_sm blocks on an SM, as far as the span says; false on a fault (x->fault,
  * x->report). A cut falls between two cycles. Values take effect when instructions issue, so that registers
  * and memory are whole there; of what is on its way, only the timing is lost. */
 bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct timed_span *span);
+
+/* Values that mechanisms which approximate have supplied, and check found to differ from those computed. */
+uint64_t machine_differing(const struct machine *m);
 
 /* Registers the counters of a machine with these mechanisms (NULL: none), without one. */
 void machine_counters(struct counter_registry *r, const struct mech_set *mechs);

@@ -74,6 +74,7 @@ struct fn {
     })
     tables;            /* BRX targets (after layout: instruction indices) */
     uint32_t frame;    /* bytes of local memory: variables, then spills and saved registers */
+    uint32_t vars;     /* of frame: what stands before spills and saved registers */
     uint32_t args;     /* bytes of incoming results + parameters at the start of the frame */
     uint32_t outgoing; /* bytes of arguments beyond the frame that system calls read */
     bool entry, calls, allocated;

@@ -218,7 +218,7 @@ enum mbar_mode {
     MBAR_EXPECT_TX,
     MBAR_COUNT_PENDING
 };
-enum sys_call { SYS_VPRINTF, SYS_MALLOC, SYS_FREE, SYS_ASSERTFAIL };
+enum sys_call { SYS_VPRINTF, SYS_MALLOC, SYS_FREE, SYS_ASSERTFAIL, SYS_SET_CONDITIONAL };
 enum tex_geom { TEX_1D, TEX_2D, TEX_3D, TEX_A1D, TEX_A2D, TEX_CUBE, TEX_ACUBE };
 enum tex_mode {
     TEXM_PLAIN,
@@ -242,6 +242,10 @@ enum txq_mode {
     TXQ_ADDR2
 };
 enum surf_clamp { SURF_TRAP, SURF_CLAMP, SURF_ZERO };
+
+/* How an access or a fence orders others, and for whom: m.order, m.scope. */
+enum mem_order { ORDER_WEAK, ORDER_VOLATILE, ORDER_RELAXED, ORDER_ACQUIRE, ORDER_RELEASE, ORDER_ACQ_REL };
+enum mem_scope { SCOPE_GPU, SCOPE_BLOCK };
 
 /* Special registers that S2R reads (m.mode); sizes and parameters of the launch are constant-bank words
  * instead. */
@@ -293,8 +297,15 @@ enum {
 };
 
 /* Generic addresses of shared and local memory lie in windows: these low words under the high word WINDOW_HI
- * (or alone, with 32-bit addresses). Global memory starts at WINDOW_END. */
-enum { WINDOW_HI = 0x1100, SHARED_WINDOW = 0x01000000, LOCAL_WINDOW = 0x02000000, WINDOW_END = 0x04000000 };
+ * (or alone, with 32-bit addresses). What lies between LOCAL_END and WINDOW_END is the driver's, as on real
+ * GPUs, where it is mapped below what programs allocate; allocations start at WINDOW_END. */
+enum {
+    WINDOW_HI = 0x1100,
+    SHARED_WINDOW = 0x01000000,
+    LOCAL_WINDOW = 0x02000000,
+    LOCAL_END = 0x03000000,
+    WINDOW_END = 0x04000000
+};
 
 /* What a pointer to the module's function number index holds. */
 #define FUNC_ADDR(index) (0x100u + (uint32_t)(index)*16u)
@@ -317,6 +328,8 @@ struct imods {
     bool relu;                /* HFMA2, F2FP: negative results become 0 */
     bool a64;                 /* address operand has 64 bits */
     bool vol;                 /* volatile, or ordered stronger than weak: never merged, reordered or reused */
+    uint8_t order, scope;     /* enum mem_order, mem_scope: of memory accesses and fences */
+    bool aligned;             /* BAR: all threads of a warp must come together */
     bool uni;                 /* branch known uniform */
     bool noftz;               /* atomics: keep subnormals */
     bool fuse;                /* FADD, FMUL, DADD, DMUL without a rounding word: may be contracted */

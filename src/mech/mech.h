@@ -118,6 +118,9 @@ struct mech_watch {
     void (*written)(void *m, int32_t op, uint32_t k);
     /* The op ends, whichever way it went; what it still has on the scoreboard is released after this. */
     void (*retire)(void *m, int32_t op);
+    /* It must see every instruction of the program: what it knows of a warp's registers is wrong behind one
+     * that was skipped. It cannot be stacked with an owner of the stream. */
+    bool every;
 };
 
 /* Which warps issue, and issue slots for instructions of one's own. Open to all. */
@@ -139,6 +142,10 @@ struct mech_stream {
     uint64_t (*fetch)(void *m, uint64_t wanting, uint64_t now);
     /* The instruction at pc was decoded, in program order, and is about to enter the warp's buffer. */
     enum mech_decode (*decoded)(void *m, uint32_t warp, uint32_t pc, uint64_t now);
+    /* The warp's path passes over the instruction at pc, which was skipped or dropped: all before it has
+     * issued. The path stands at it, so that a mechanism which computes the result elsewhere can let it take
+     * effect (warp_step). */
+    void (*passed)(void *m, uint32_t warp, uint32_t pc);
     /* It runs instructions of its own (core_stream_open), whose registers no other mechanism can hold. */
     bool own_code;
 };
@@ -263,6 +270,7 @@ struct mech_points {
     X(gate, slots)                                                                                           \
     X(stream, fetch)                                                                                         \
     X(stream, decoded)                                                                                       \
+    X(stream, passed)                                                                                        \
     X(lanes, choose)                                                                                         \
     X(registers, fill)                                                                                       \
     X(registers, place)                                                                                      \
@@ -303,6 +311,10 @@ struct mechanism {
     const char *name, *help;         /* what users call it, and a line about it */
     const struct mech_model *models; /* its other names, up to one without a name; NULL: none */
     uint32_t order;                  /* in a stack the smaller acts first */
+    /* Values that it supplies may differ from those that instructions compute, and so may what programs
+     * compute. Without this, memory must be the base machine's, bit for bit; with it, the error of the
+     * program's results is measured. */
+    bool approximate;
     struct mech_points points;
     struct param_table params;
     struct counter_table counters;

@@ -19,13 +19,14 @@
 
 /* The number of the interface; it changes when points, tables or what core/view.h offers change their
  * meaning. */
-enum { MECH_INTERFACE = 1 };
+enum { MECH_INTERFACE = 2 };
 
 /* What shows that the structs have changed although the number was forgotten: a mix of their sizes. */
 #define MECH_SIZE(before, type) ((before)*31u + (uint32_t)sizeof(struct type))
+#define MECH_TABLES                                                                                          \
+    MECH_SIZE(MECH_SIZE(MECH_SIZE(MECH_SIZE(0, mechanism), param), counter_info), energy_event)
 #define MECH_LAYOUT                                                                                          \
-    MECH_SIZE(MECH_SIZE(MECH_SIZE(MECH_SIZE(MECH_SIZE(MECH_SIZE(MECH_SIZE(0, mechanism), sm), core_op),      \
-                                            core_warp),                                                      \
+    MECH_SIZE(MECH_SIZE(MECH_SIZE(MECH_SIZE(MECH_SIZE(MECH_SIZE(MECH_TABLES, sm), core_op), core_warp),      \
                                   core_spec),                                                                \
                         warp),                                                                               \
               xinst)

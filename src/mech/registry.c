@@ -120,6 +120,11 @@ static bool holds_code_of(const struct mechanism *a, const struct mechanism *b) 
     return a->points.stream.own_code && mech_owns(&b->points) >> MECH_registers & 1;
 }
 
+/* One must see every instruction, and the other lets warps pass over some. */
+static bool passes_over(const struct mechanism *a, const struct mechanism *b) {
+    return a->points.watch.every && (b->points.stream.fetch || b->points.stream.decoded);
+}
+
 /* Why the two cannot stand in one stack, or NULL. */
 static const char *conflict(const struct mechanism *a, const struct mechanism *b) {
     if (!strcmp(a->name, b->name))
@@ -132,6 +137,9 @@ static const char *conflict(const struct mechanism *a, const struct mechanism *b
     }
     if (holds_code_of(a, b) || holds_code_of(b, a))
         return "would hold the registers of instructions that are not the program's";
+    if (passes_over(a, b) || passes_over(b, a))
+        return "decide what becomes of registers, and one lets warps pass over instructions that the other "
+               "must see";
     return NULL;
 }
 
@@ -181,4 +189,11 @@ bool mech_select(struct mech_set *out, struct mech_registry *r, const char *text
         if (!*at)
             return true;
     }
+}
+
+bool mech_approximate(const struct mech_set *s) {
+    for (uint32_t k = 0; k < s->n; k++)
+        if (s->at[k]->approximate)
+            return true;
+    return false;
 }

@@ -31,5 +31,7 @@ bool mech_select(struct mech_set *out, struct mech_registry *r, const char *text
 /* Puts a mechanism in its place in a stack; false, with the reason, when it cannot stand beside one of them.
  */
 bool mech_add(struct mech_set *s, const struct mechanism *m, const struct mech_model *model, struct diag *d);
+/* Whether some mechanism of a set only approximates: then the whole machine does. */
+bool mech_approximate(const struct mech_set *s);
 
 #endif

@@ -19,7 +19,7 @@ struct seen {
 
 /* keys: that may come at most. */
 static void seen_clear(struct seen *s, uint32_t keys) {
-    s->mask = keys <= MEM_LANES ? 2 * MEM_LANES - 1 : SLOTS - 1;
+    s->mask = keys <= MEM_LANES ? 2 * MEM_LANES - 1 : keys <= COALESCER_MAX / 2 ? SLOTS / 2 - 1 : SLOTS - 1;
     s->count = 0;
     memset(s->slot, 0, (s->mask + 1) * sizeof *s->slot);
 }
@@ -255,7 +255,7 @@ uint32_t coalesce_texels(const struct coalescer_spec *s, const uint64_t *addr, c
 static uint32_t conflicts(uint32_t part, const uint32_t *at, uint32_t words) {
     struct seen seen;
     uint8_t bank[SHARED_BANKS] = {0}, most = 0;
-    seen_clear(&seen, COALESCER_MAX);
+    seen_clear(&seen, COALESCER_MAX / 2); /* words of the widest elements are fewer */
     for (uint32_t left = part; left; left &= left - 1) {
         uint32_t first = at[__builtin_ctz(left)] / SHARED_WORD;
         for (uint32_t w = first; w < first + words; w++) {

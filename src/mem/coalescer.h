@@ -10,8 +10,8 @@
 #include "mem/mem.h"
 
 enum {
-    COALESCER_MAX = 8 * MEM_LANES, /* accesses of one instruction: each texel of linear filtering in three
-                                      dimensions in a line of its own */
+    COALESCER_MAX = 16 * MEM_LANES, /* accesses of one instruction: each texel of linear filtering in three
+                                       dimensions, of two levels, in a line of its own */
     SHARED_BANKS = 32,
     SHARED_WORD = 4,
 };

@@ -22,6 +22,28 @@ _Noreturn void lower_refuse(struct lower *l, const char *fmt, ...) {
     longjmp(*l->fail, 1);
 }
 
+/* What to do about instructions that are not simulated; what nothing is said about is rare and new. */
+static const struct {
+    uint16_t op;
+    const char *advice;
+} advices[] = {
+    {PTXOP_MULTIMEM,
+     "memory that several GPUs share is not simulated; run the program on one GPU, or without multicast"},
+    {PTXOP_WGMMA,
+     "not simulated; build the program for an earlier architecture, whose kernels use mma (compute_80)"},
+    {PTXOP_TCGEN05,
+     "not simulated; build the program for an earlier architecture, whose kernels use mma (compute_80)"},
+    {PTXOP_TENSORMAP, "not simulated; build the program for an earlier architecture, whose kernels copy by "
+                      "cp.async (compute_80)"},
+};
+
+static _Noreturn void refuse_unknown(struct lower *l) {
+    for (size_t i = 0; i < sizeof advices / sizeof *advices; i++)
+        if (advices[i].op == l->in->op)
+            lower_refuse(l, "%s", advices[i].advice);
+    lower_refuse(l, "not simulated; build the program for an earlier architecture, or without it");
+}
+
 const struct ptx_opd *arg(struct lower *l, uint32_t i) {
     if (i >= l->in->nopds)
         lower_refuse(l, "too few operands");
@@ -726,7 +748,7 @@ static void lower_function(struct lower *l) {
         l->vmark = l->fn->vregs.len;
         l->pmark = l->fn->npreds;
         if (!lower_table[l->in->op])
-            lower_refuse(l, "not supported");
+            refuse_unknown(l);
         lower_table[l->in->op](l);
     }
     l->in = NULL;
@@ -734,6 +756,7 @@ static void lower_function(struct lower *l) {
     if (!f->entry)
         register_params(l, f->rets, f->nrets, OP_ST);
     append(l, inst_new(f->entry ? OP_EXIT : OP_RET));
+    l->fn->vars = l->fn->frame;
     link_blocks(l);
 }
 

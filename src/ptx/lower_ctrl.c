@@ -189,6 +189,7 @@ static const struct {
     {"free", SYS_FREE},
     {"__assertfail", SYS_ASSERTFAIL},
     {"__assert_fail", SYS_ASSERTFAIL},
+    {"cudaGraphSetConditional", SYS_SET_CONDITIONAL},
 };
 
 static bool system_call(struct lower *l, const struct call *c) {
@@ -289,6 +290,7 @@ void lower_bar(struct lower *l) {
     }
     bool red = has(l, MOD_RED);
     uint32_t first = red ? 1 : 0;
+    i.m.aligned = l->in->op == PTXOP_BAR || has(l, MOD_ALIGNED);
     i.m.mode = has(l, MOD_ARRIVE) ? BAR_ARRIVE
                : !red             ? BAR_SYNC
                : has(l, MOD_POPC) ? BAR_RED_POPC

@@ -108,6 +108,17 @@ static bool is_ordered(struct lower *l) {
            has(l, MOD_MMIO) || has(l, MOD_CV);
 }
 
+/* What the instruction says about memory order; weak: what it means when it says nothing. */
+static void set_order(struct lower *l, struct imods *m, enum mem_order weak) {
+    m->order = (uint8_t)(has(l, MOD_ACQ_REL) || has(l, MOD_SC)     ? ORDER_ACQ_REL
+                         : has(l, MOD_ACQUIRE)                     ? ORDER_ACQUIRE
+                         : has(l, MOD_RELEASE)                     ? ORDER_RELEASE
+                         : has(l, MOD_RELAXED) || has(l, MOD_MMIO) ? ORDER_RELAXED
+                         : has(l, MOD_VOLATILE) || has(l, MOD_CV)  ? ORDER_VOLATILE
+                                                                   : weak);
+    m->scope = has(l, MOD_CTA) ? SCOPE_BLOCK : SCOPE_GPU;
+}
+
 /* Element k of a vector operand, or the operand itself. */
 static const struct ptx_opd *element(struct lower *l, const struct ptx_opd *o, uint32_t k, uint32_t vec) {
     if (vec == 1 && o->kind != OPD_VECTOR)
@@ -168,6 +179,7 @@ static void emit_load(struct lower *l, struct inst i, enum ptx_type t, uint32_t 
     i.m.vec = (uint8_t)vec;
     i.m.sgn = type_is_signed(t);
     i.m.vol = is_ordered(l);
+    set_order(l, &i.m, ORDER_WEAK);
     const struct ptx_opd *d = arg(l, 0);
     if (vec == 1 && d->kind == OPD_REG && dst_words(l, d) == type_words(t)) {
         i.dst = dst_word(l, d, 0);
@@ -259,6 +271,7 @@ void lower_st(struct lower *l) {
     i.m.size = (uint8_t)ptx_type_size(t);
     i.m.vec = (uint8_t)vec;
     i.m.vol = is_ordered(l);
+    set_order(l, &i.m, ORDER_WEAK);
     emit(l, i);
 }
 
@@ -292,6 +305,7 @@ void lower_atom(struct lower *l) {
     i.m.vec = (uint8_t)vec;
     i.m.noftz = has(l, MOD_NOFTZ);
     i.m.vol = true;
+    set_order(l, &i.m, ORDER_RELAXED);
     i.src[0] = at.base;
     i.imm = at.imm;
     i.src[1] = data_group(l, arg(l, first + 1), t, vec);
@@ -383,7 +397,9 @@ void lower_createpolicy(struct lower *l) {
 }
 
 void lower_membar(struct lower *l) {
-    emit(l, inst_new(OP_MEMBAR));
+    struct inst i = inst_new(OP_MEMBAR);
+    set_order(l, &i.m, ORDER_ACQ_REL);
+    emit(l, i);
 }
 
 /* ---- asynchronous copies ---- */

@@ -140,6 +140,10 @@ void lower_txq(struct lower *l) {
     i.m.a64 = true;
     i.src[0] = handle(l, &a->elems[0]);
     i.nsrc = 1;
+    if (has(l, MOD_LEVEL)) {
+        i.src[1] = coords(l, arg(l, 2), 1, PTX_U32);
+        i.nsrc = 2;
+    }
     i.dst = dst_word(l, arg(l, 0), 0);
     emit(l, i);
 }

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/io.h"
+
 struct report {
     const struct report_machine *machine;
     json_t *settings, *runs;
@@ -132,6 +134,8 @@ static json_t *entry(struct report *r, const struct report_run *run, enum report
     json_t *all = json_object();
     if (run->name)
         json_object_set_new(all, "name", json_string(run->name));
+    if (run->demangled)
+        json_object_set_new(all, "demangled", json_string(run->demangled));
     add_facts(all, run);
     add_counters(all, m, run, timing);
     add_time(all, m, run, timing);
@@ -184,12 +188,18 @@ static json_t *host_part(const struct report_host *h) {
 }
 
 bool report_write(struct report *r, const struct report_run *totals, const struct report_host *host,
-                  const char *path) {
+                  const char *incomplete, const char *path) {
     const struct report_machine *m = r->machine;
     json_t *all = json_pack("{s:i, s:s, s:s, s:O, s:O, s:o, s:o}", "schema", 1, m->kind, m->name, "mech",
                             m->mech, "settings", r->settings, m->runs, r->runs, "totals",
                             entry(r, totals, whole(r)), "host", host_part(host));
-    bool ok = all && json_dump_file(all, path, JSON_INDENT(2)) == 0;
+    if (all && m->approximate)
+        json_object_set_new(all, "approximate", json_true());
+    if (all && incomplete)
+        json_object_set_new(all, "incomplete", json_string(incomplete));
+    struct io_file f;
+    bool ok = all && io_begin(&f, path);
+    ok = ok && io_end(&f, !json_dumpf(all, f.to, JSON_INDENT(2)));
     json_decref(all);
     return ok;
 }

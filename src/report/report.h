@@ -6,7 +6,9 @@
  *
  * Each entry and the totals say how much was timed: "all", "part" or "none". Instructions and the counters of
  * everything that ran are of all of it; cycles, ipc, the number of timed instructions and the other counters
- * of what was timed. derived has the machine's formulas, those that have a value. */
+ * of what was timed. derived has the machine's formulas, those that have a value. The report of a machine
+ * whose mechanisms only approximate has approximate, which is true; that of a run which was ended by a signal
+ * has incomplete, which says so, and what had ended before it. */
 #ifndef REPRISE_REPORT_REPORT_H
 #define REPRISE_REPORT_REPORT_H
 
@@ -24,6 +26,7 @@ struct report_machine {
     const char *kind,
         *name;        /* what such a machine is called in reports, and what it is called: "gpu", its name */
     const char *mech; /* its mechanisms */
+    bool approximate; /* they only approximate what programs compute */
     const char *runs; /* the list of what ran: "kernels" */
     const char *timed_insts; /* the instructions that were timed: "timed_warp_insts" */
     const char *parts;       /* counters of each part of the machine: "sms" */
@@ -46,7 +49,8 @@ enum report_timing { REPORT_TIMED_NONE, REPORT_TIMED_PART, REPORT_TIMED_ALL };
 
 /* Something that ran, or all of it together. */
 struct report_run {
-    const char *name; /* NULL: all together */
+    const char *name;      /* NULL: all together */
+    const char *demangled; /* ... as people write it; NULL: the same */
     const struct report_fact *facts;
     uint32_t nfacts;
     enum report_timing timing; /* of all together it follows from the others */
@@ -69,9 +73,10 @@ struct report;
 struct report *report_create(const struct report_machine *m);
 /* Adds what ran next. */
 void report_add(struct report *r, const struct report_run *run);
-/* Writes the report, with what all runs together cost; false when that cannot be done. */
+/* Writes the report, with what all runs together cost; false after a message. incomplete: why there might
+ * have been more runs, or NULL. */
 bool report_write(struct report *r, const struct report_run *totals, const struct report_host *host,
-                  const char *path);
+                  const char *incomplete, const char *path);
 void report_free(struct report *r);
 
 /* Prints what was timed, for people: time, energy, power and where the energy went. Nothing when nothing was

@@ -561,7 +561,6 @@ struct trace *trace_open(struct rp_gpu *gpu, const struct rp_trace *what, char *
     }
     struct trace *t = xcalloc(1, sizeof *t);
     if (!trace_out_open(&t->out, what->path)) {
-        say(log, "reprise: cannot write the trace to %s: %s\n", what->path, strerror(errno));
         free(t);
         return NULL;
     }
@@ -574,6 +573,11 @@ struct trace *trace_open(struct rp_gpu *gpu, const struct rp_trace *what, char *
     return t;
 }
 
+void trace_keep(const struct trace *t) {
+    if (t)
+        io_keep(&t->out.file);
+}
+
 bool trace_close(struct trace *t, char **log) {
     *log = NULL;
     if (!t)
@@ -583,14 +587,11 @@ bool trace_close(struct trace *t, char **log) {
         trace_close_window(
             t, t->now + 1); /* of a launch there is something left only if the process ends within it */
     t->format->close(t);
-    trace_out_flush(&t->out);
-    if (t->out.error)
-        say(log, "reprise: the trace %s is incomplete: %s\n", t->out.path, strerror(t->out.error));
-    else if (!t->begun)
-        say(log, "reprise: the trace %s is empty: the run ended at cycle %" PRIu64 ", before the window\n",
-            t->out.path, t->now);
-    bool ok = !t->out.error;
     trace_out_close(&t->out);
+    bool ok = !t->out.error;
+    if (ok && !t->begun)
+        say(log, "reprise: the trace %s is empty: the run ended at cycle %" PRIu64 ", before the window\n",
+            t->what.path, t->now);
     for (uint32_t s = 0; s < t->nsms; s++) {
         free(t->sms[s].warps);
         free(t->sms[s].insts);

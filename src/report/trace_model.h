@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "base/io.h"
 #include "base/vec.h"
 #include "reprise.h"
 #include "sim/probe.h"
@@ -102,7 +103,8 @@ struct trace_sm {
 
 /* A file written in whole lines. */
 struct trace_out {
-    int fd, error; /* error: errno of the write that failed; nothing is written after it */
+    struct io_file file;
+    int error; /* errno of the write that failed; nothing is written after it */
     char *path, *buffer;
     size_t len;
 };
@@ -197,6 +199,7 @@ bool trace_out_open(struct trace_out *o, const char *path);
 /* Appends one or more whole lines. */
 void trace_out_printf(struct trace_out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void trace_out_flush(struct trace_out *o);
+/* Puts the file in its place, unless there was an error. */
 void trace_out_close(struct trace_out *o);
 
 #endif

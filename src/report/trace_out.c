@@ -1,6 +1,5 @@
 /* The file of a trace: lines gather in a buffer and reach the file whole. */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,8 +10,8 @@
 enum { BUFFER = 1 << 18, LINE = 1 << 13 }; /* LINE: room for the longest lines one call writes */
 
 bool trace_out_open(struct trace_out *o, const char *path) {
-    *o = (struct trace_out){.fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
-    if (o->fd < 0)
+    *o = (struct trace_out){0};
+    if (!io_begin(&o->file, path))
         return false;
     o->path = xstrdup(path);
     o->buffer = xcalloc(1, BUFFER);
@@ -28,7 +27,7 @@ void trace_out_flush(struct trace_out *o) {
         sigaddset(&block, endings[k]);
     pthread_sigmask(SIG_BLOCK, &block, &before);
     for (size_t done = 0; done < o->len && !o->error;) {
-        ssize_t n = write(o->fd, o->buffer + done, o->len - done);
+        ssize_t n = write(fileno(o->file.to), o->buffer + done, o->len - done);
         if (n > 0)
             done += (size_t)n;
         else if (n < 0 && errno != EINTR)
@@ -51,8 +50,9 @@ void trace_out_printf(struct trace_out *o, const char *fmt, ...) {
 
 void trace_out_close(struct trace_out *o) {
     trace_out_flush(o);
-    if (close(o->fd) && !o->error)
-        o->error = errno;
+    errno = o->error;
+    if (!io_end(&o->file, !o->error) && !o->error)
+        o->error = EIO;
     free(o->path);
     free(o->buffer);
 }

@@ -1,6 +1,9 @@
-/* Whether the rows of a table computed what the base machine computed. */
+/* Whether the rows of a table computed what the base machine computed: an exact machine must leave its
+ * memory, bit for bit; of one that approximates, the error of the results is measured. */
+#include <math.h>
 #include <string.h>
 
+#include "study/error.h"
 #include "study/table.h"
 
 static const char *text_of(json_t *object, const char *key) {
@@ -8,7 +11,7 @@ static const char *text_of(json_t *object, const char *key) {
     return s ? s : "";
 }
 
-/* Says where the first difference is; false when there is none. */
+/* Says where the first difference in memory is; false when there is none. */
 static bool differs(const struct row *base, const struct row *row, struct str *what) {
     if (!strcmp(text_of(json_object_get(base->report, "totals"), "digest"),
                 text_of(json_object_get(row->report, "totals"), "digest")))
@@ -28,12 +31,65 @@ static bool differs(const struct row *base, const struct row *row, struct str *w
     return true;
 }
 
+/* Says what --check found in a run; false when that is nothing. */
+static bool found_wrong(const struct row *row, struct str *what) {
+    json_t *counters = json_object_get(json_object_get(row->report, "totals"), "counters");
+    json_int_t n = json_integer_value(json_object_get(counters, "check.wrong"));
+    if (n)
+        str_printf(what, "--check found %lld values or states that are wrong", (long long)n);
+    return n != 0;
+}
+
+static void add_number(json_t *to, const char *name, double v) {
+    json_object_set_new(to, name, isfinite(v) ? json_real(v) : json_null());
+}
+
+/* Puts the error of a row's results into its report; false, with the reason, when it cannot be told. */
+static bool measure(const struct row *base, struct row *row, struct str *why) {
+    struct results right = {0}, got = {0};
+    struct error e;
+    if (!base->results || !row->results) {
+        str_printf(why, "there are no results by which to measure the error of an approximation");
+        return false;
+    }
+    bool ok = results_read(&right, base->results, why) && results_read(&got, row->results, why) &&
+              error_of(&right, &got, &e, why);
+    results_free(&right);
+    results_free(&got);
+    if (!ok)
+        return false;
+    json_t *error =
+        json_pack("{s:I, s:I}", "values", (json_int_t)e.values, "differing", (json_int_t)e.differing);
+    add_number(error, "rmse_over_mean", e.rmse_over_mean);
+    add_number(error, "max", e.max);
+    add_number(error, "mean_relative", e.mean_relative);
+    add_number(error, "psnr", e.psnr);
+    json_t *report = json_copy(row->report); /* rows of one run may share theirs, and have other bases */
+    json_object_set_new(report, "error", error);
+    json_decref(row->report);
+    row->report = report;
+    return true;
+}
+
+bool row_approximates(const struct row *r) {
+    return json_is_true(json_object_get(r->report, "approximate"));
+}
+
+/* Whether a row that ended well is right; what is wrong goes to what. */
+static bool is_right(const struct table *t, struct row *row, struct str *what) {
+    const struct row *base = table_row(t, row->bench, t->models.at[row->model].base);
+    if (found_wrong(row, what))
+        return false;
+    if (!base || base == row || base->status != ROW_OK)
+        return true;
+    return row_approximates(row) ? measure(base, row, what) : !differs(base, row, what);
+}
+
 void table_check(struct table *t) {
     for (uint32_t i = 0; i < t->rows.len; i++) {
         struct row *row = &t->rows.at[i];
-        const struct row *base = table_row(t, row->bench, t->models.at[row->model].base);
         struct str what = {0};
-        if (base && base->status == ROW_OK && row->status == ROW_OK && differs(base, row, &what)) {
+        if (row->status == ROW_OK && !is_right(t, row, &what)) {
             row->status = ROW_WRONG;
             row->message = xstrdup(str_text(&what));
         }

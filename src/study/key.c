@@ -65,9 +65,11 @@ static uint64_t mix_workload(uint64_t h, const struct bench *b) {
 }
 
 /* A program of the user's, with the files that its arguments name. */
-static uint64_t mix_program(uint64_t h, char *const *words) {
-    for (; *words; words++)
-        h = mix_file(mix_text(h, *words), *words);
+static uint64_t mix_program(uint64_t h, const struct bench *b) {
+    for (char *const *word = b->program; *word; word++)
+        h = mix_file(mix_text(h, *word), *word);
+    for (uint32_t i = 0; i < b->results.len; i++)
+        h = mix_text(h, b->results.at[i]);
     return h;
 }
 
@@ -91,7 +93,7 @@ struct run_key key_of(const struct bench *b, const struct model *m, bool check) 
     uint64_t h = mix(simulator(), m->machine);
     h = mix_text(mix_mechanisms(h, m->mech), str_text(&m->probes));
     h = mix(h, check && strcmp(m->mech, "base")); /* the base machine supplies nothing */
-    h = b->workload ? mix_workload(h, b) : mix_program(h, b->program);
+    h = b->workload ? mix_workload(h, b) : mix_program(h, b);
     key.hash = h;
     const char *name = b->workload ? b->workload->name : b->label;
     size_t n = 0;

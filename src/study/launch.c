@@ -11,8 +11,9 @@ enum { SHOWN_LINES = 4 }; /* of the beginning, and of the end, of what a failed 
 struct todo {
     struct run_key key;
     VEC(uint32_t) rows; /* that want it */
-    VEC(char *) words;  /* its command line */
-    char *title, *report;
+    bool wants_results;
+    VEC(char *) words; /* its command line */
+    char *title, *report, *results;
 };
 
 struct launch {
@@ -54,6 +55,10 @@ static void add_machine(const struct plan *p, const struct model *m, struct todo
 }
 
 static void add_bench(const struct bench *b, struct todo *t) {
+    if (t->wants_results)
+        add_option(t, "--results", t->results);
+    for (uint32_t i = 0; t->wants_results && i < b->results.len; i++)
+        add_option(t, "--result", b->results.at[i]);
     if (b->program) {
         add_word(t, "--");
         for (char **p = b->program; *p; p++)
@@ -99,10 +104,21 @@ static void add_excerpt(struct str *s, const char *text) {
     free(lines);
 }
 
-static void fill_row(struct row *row, json_t *report, const char *error) {
-    row->status = report ? ROW_OK : ROW_FAILED;
-    row->report = json_incref(report);
+static void fill_row(struct row *row, const struct store_row *from, const char *error) {
+    row->status = from->report ? ROW_OK : ROW_FAILED;
+    row->report = json_incref(from->report);
+    row->results = from->results ? xstrdup(from->results) : NULL;
     row->message = *error ? xstrdup(error) : NULL;
+}
+
+static void free_row(struct store_row *row) {
+    json_decref(row->report);
+    free(row->results);
+}
+
+static void remove_files(const struct todo *t) {
+    unlink(t->report);
+    unlink(t->results);
 }
 
 static int job_ended(void *ctx, uint32_t i, int status, const char *text) {
@@ -113,17 +129,20 @@ static int job_ended(void *ctx, uint32_t i, int status, const char *text) {
         str_printf(&error, "ended by signal %d (%s)", status - 128, strsignal(status - 128));
     else if (status)
         str_printf(&error, "ended with status %d", status);
-    json_t *report = status ? NULL : table_read_report(t->report, &error);
-    unlink(t->report);
-    if (report)
-        store_put(l->store, &t->key, report);
+    struct store_row row = {.report = status ? NULL : table_read_report(t->report, &error)};
+    bool ok = row.report;
+    if (ok && !access(t->results, R_OK))
+        row.results = xstrdup(t->results);
+    if (ok)
+        store_put(l->store, &t->key, &row);
     else
         add_excerpt(&error, text);
     for (uint32_t r = 0; r < t->rows.len; r++)
-        fill_row(&l->plan->table.rows.at[t->rows.at[r]], report, str_text(&error));
-    json_decref(report);
+        fill_row(&l->plan->table.rows.at[t->rows.at[r]], &row, str_text(&error));
+    remove_files(t);
+    free_row(&row);
     str_free(&error);
-    return status || !report;
+    return !ok;
 }
 
 /* ---- all of them ---- */
@@ -135,46 +154,70 @@ static void free_todo(struct todo *t) {
     vec_free(&t->rows);
     free(t->title);
     free(t->report);
+    free(t->results);
+}
+
+/* A file for what a run writes. */
+static char *part_name(const struct launch *l, const struct todo *t, const char *what) {
+    struct str path = {0};
+    str_printf(&path, "%s/%s.%s.%d.part", store_folder(l->store), t->key.text, what, (int)getpid());
+    return path.at;
+}
+
+/* Names the files of a run, and makes its command line from the first row that wants it. */
+static void prepare(const struct launch *l, struct todo *t) {
+    const struct table *table = &l->plan->table;
+    const struct row *row = &table->rows.at[t->rows.at[0]];
+    const struct bench *b = &table->benches.at[row->bench];
+    const struct model *m = &table->models.at[row->model];
+    struct str title = {0};
+    str_printf(&title, "%s %s", b->label, m->label);
+    t->title = title.at;
+    t->report = part_name(l, t, "report");
+    t->results = part_name(l, t, "results");
+    add_word(t, "reprise");
+    add_word(t, "run");
+    add_option(t, "--json", t->report);
+    add_machine(l->plan, m, t);
+    add_bench(b, t);
+    vec_push(&t->words, NULL);
 }
 
 /* The run with a key that has to be done; made when there is none. */
-static struct todo *todo_for(struct launch *l, const struct run_key *key, const struct bench *b,
-                             const struct model *m) {
+static struct todo *todo_for(struct launch *l, const struct run_key *key) {
     uintptr_t known = (uintptr_t)map_get_u64(&l->by_key, key->hash);
     if (known)
         return &l->todo.at[known - 1];
     struct todo t = {.key = *key};
-    struct str title = {0}, report = {0};
-    str_printf(&title, "%s %s", b->label, m->label);
-    str_printf(&report, "%s/%s.%d.part", store_folder(l->store), key->text, (int)getpid());
-    t.title = title.at;
-    t.report = report.at;
-    add_word(&t, "reprise");
-    add_word(&t, "run");
-    add_option(&t, "--json", t.report);
-    add_machine(l->plan, m, &t);
-    add_bench(b, &t);
-    vec_push(&t.words, NULL);
     vec_push(&l->todo, t);
     map_set_u64(&l->by_key, key->hash, (void *)(uintptr_t)l->todo.len);
     return &l->todo.at[l->todo.len - 1];
+}
+
+/* Whether the results of a model are needed: it approximates, or one that does is compared with it. */
+static bool wants_results(const struct table *t, uint32_t model) {
+    for (uint32_t m = 0; m < t->models.len; m++)
+        if (t->models.at[m].approximate && (m == model || t->models.at[m].base == model))
+            return true;
+    return false;
 }
 
 /* Takes a row from the store, or notes its run as something to do. */
 static void add_row(struct launch *l, uint32_t r) {
     struct table *table = &l->plan->table;
     struct row *row = &table->rows.at[r];
-    const struct bench *b = &table->benches.at[row->bench];
-    const struct model *m = &table->models.at[row->model];
-    struct run_key key = key_of(b, m, l->plan->check);
-    json_t *found = store_find(l->store, &key);
-    if (found) {
-        fill_row(row, found, "");
+    struct run_key key =
+        key_of(&table->benches.at[row->bench], &table->models.at[row->model], l->plan->check);
+    struct store_row found = {0};
+    bool results = wants_results(table, row->model);
+    if (store_find(l->store, &key, &found) && (found.results || !results)) {
+        fill_row(row, &found, "");
     } else {
-        struct todo *t = todo_for(l, &key, b, m);
+        struct todo *t = todo_for(l, &key);
+        t->wants_results |= results;
         vec_push(&t->rows, r);
     }
-    json_decref(found);
+    free_row(&found);
 }
 
 static int outcome(const struct table *t) {
@@ -188,6 +231,8 @@ int launch_plan(struct plan *p, struct store *s) {
     struct launch l = {.plan = p, .store = s};
     for (uint32_t r = 0; r < p->table.rows.len; r++)
         add_row(&l, r);
+    for (uint32_t i = 0; i < l.todo.len; i++)
+        prepare(&l, &l.todo.at[i]);
     struct jobs jobs = {.count = l.todo.len,
                         .at_once = p->jobs,
                         .run = job_run,
@@ -196,7 +241,7 @@ int launch_plan(struct plan *p, struct store *s) {
                         .ctx = &l};
     int rc = jobs_run(&jobs);
     for (uint32_t i = 0; i < l.todo.len; i++) {
-        unlink(l.todo.at[i].report);
+        remove_files(&l.todo.at[i]);
         free_todo(&l.todo.at[i]);
     }
     vec_free(&l.todo);

@@ -190,27 +190,43 @@ static bool look_at_machine(const struct plan *p, struct model *m) {
     for (uint32_t i = 0; i < m->set.len; i++)
         vec_push(&set, m->set.at[i]);
     vec_push(&set, NULL);
-    struct rp_gpu *gpu = rp_gpu_create(&(struct rp_options){.gpu = m->gpu,
-                                                            .set = set.at,
-                                                            .mech = m->mech,
-                                                            .load = p->load,
-                                                            .probe = str_text(&m->probes),
-                                                            .functional = true},
-                                       &log);
+    struct rp_gpu *gpu = rp_gpu_create(
+        &(struct rp_options){
+            .gpu = m->gpu, .set = set.at, .mech = m->mech, .load = p->load, .probe = str_text(&m->probes)},
+        &log);
     if (log)
         fputs(log, stderr);
     free(log);
     vec_free(&set);
-    if (gpu)
+    if (gpu) {
         m->machine = key_machine(gpu, p->load);
+        m->approximate |= rp_gpu_approximate(gpu);
+    }
     rp_gpu_destroy(gpu);
     return gpu != NULL;
+}
+
+/* Whether the results of every benchmark are known, where a model needs them; false after a message. */
+static bool results_known(const struct table *t) {
+    uint32_t m = 0;
+    while (m < t->models.len && !t->models.at[m].approximate)
+        m++;
+    for (uint32_t i = 0; m < t->models.len && i < t->benches.len; i++)
+        if (t->benches.at[i].program && !t->benches.at[i].results.len) {
+            fprintf(stderr,
+                    "reprise: '%s' only approximates: say with --result which are the results of %s\n",
+                    t->models.at[m].mech, t->benches.at[i].label);
+            return false;
+        }
+    return true;
 }
 
 bool plan_complete(struct plan *p) {
     bool ok = true;
     for (uint32_t i = 0; i < p->table.benches.len; i++) {
         struct bench *b = &p->table.benches.at[i];
+        for (uint32_t k = 0; b->program && k < p->results.len; k++)
+            vec_push(&b->results, p->results.at[k]);
         b->size = b->size == SIZES ? p->size : b->size;
         b->bits = b->bits ? b->bits : p->bits;
     }
@@ -221,10 +237,11 @@ bool plan_complete(struct plan *p) {
         add_settings(p, m);
         ok = look_at_machine(p, m);
     }
-    return ok;
+    return ok && results_known(&p->table);
 }
 
 void plan_free(struct plan *p) {
     vec_free(&p->set);
+    vec_free(&p->results);
     table_free(&p->table);
 }

@@ -13,9 +13,10 @@ struct plan {
     struct table table; /* the rows to run, then what came of them */
     /* What holds for benchmarks and models that do not say otherwise. */
     enum workload_size size;
-    int bits;        /* 32 or 64 */
-    const char *gpu; /* NULL: the default */
-    VEC(char *) set; /* "path=value", before a model's own; the caller's texts */
+    int bits;            /* 32 or 64 */
+    const char *gpu;     /* NULL: the default */
+    VEC(char *) set;     /* "path=value", before a model's own; the caller's texts */
+    VEC(char *) results; /* of a program: which they are, as report/results.h has it; the caller's texts */
     const char *const
         *load; /* shared objects whose mechanisms models may name, NULL-terminated; NULL: none */
     /* How they run. */
@@ -32,8 +33,8 @@ void plan_add_program(struct plan *p, char **program);
 bool plan_add_model(struct plan *p, const char *label, const char *text);
 /* Adds a row for every benchmark on every model. */
 void plan_add_rows(struct plan *p);
-/* Fills in what benchmarks and models leave open, and sees that there are such machines; false after a
- * message. */
+/* Fills in what benchmarks and models leave open, and sees that there are such machines, and that results are
+ * known by which to measure those that approximate; false after a message. */
 bool plan_complete(struct plan *p);
 void plan_free(struct plan *p);
 

@@ -1,4 +1,5 @@
-/* The store as a folder of files: KEY.json is the row of a finished run. */
+/* The store as a folder of files: KEY.json is the report of a finished run, and KEY.results, which comes
+ * before it, are its declared results. */
 #include "study/store.h"
 
 #include <errno.h>
@@ -51,31 +52,53 @@ const char *store_folder(const struct store *s) {
     return s->folder;
 }
 
-static char *file_of(const struct store *s, const struct run_key *key) {
+static char *file_of(const struct store *s, const struct run_key *key, const char *suffix) {
     struct str path = {0};
-    str_printf(&path, "%s/%s.json", s->folder, key->text);
+    str_printf(&path, "%s/%s.%s", s->folder, key->text, suffix);
     return path.at;
 }
 
-json_t *store_find(struct store *s, const struct run_key *key) {
+bool store_find(struct store *s, const struct run_key *key, struct store_row *row) {
     struct str error = {0};
-    char *path = file_of(s, key);
-    json_t *report = access(path, R_OK) ? NULL : table_read_report(path, &error);
-    str_free(&error);
+    char *path = file_of(s, key, "json");
+    *row = (struct store_row){.report = access(path, R_OK) ? NULL : table_read_report(path, &error)};
     free(path);
-    return report;
+    str_free(&error);
+    if (!row->report)
+        return false;
+    row->results = file_of(s, key, "results");
+    if (access(row->results, R_OK)) {
+        free(row->results);
+        row->results = NULL;
+    }
+    return true;
 }
 
-void store_put(struct store *s, const struct run_key *key, json_t *report) {
-    struct str part = {0};
-    char *path = file_of(s, key);
-    str_printf(&part, "%s.%d.part", path, (int)getpid());
-    if (json_dump_file(report, part.at, JSON_COMPACT) || rename(part.at, path)) {
-        fprintf(stderr, "reprise: %s cannot be written: this run will not be kept\n", path);
-        unlink(part.at);
-    } else if (s->temporary) {
-        vec_push(&s->files, xstrdup(path));
+/* Gives a file its name in the store; false when that cannot be done. */
+static bool keep(struct store *s, const char *from, char *to) {
+    if (rename(from, to)) {
+        unlink(from);
+        return false;
     }
+    if (s->temporary)
+        vec_push(&s->files, xstrdup(to));
+    return true;
+}
+
+void store_put(struct store *s, const struct run_key *key, struct store_row *row) {
+    char *path = file_of(s, key, "json"), *results = file_of(s, key, "results");
+    bool ok = !row->results || keep(s, row->results, results);
+    if (row->results) {
+        free(row->results);
+        row->results = ok ? xstrdup(results) : NULL;
+    }
+    struct io_file f;
+    ok = ok && io_begin(&f, path);
+    ok = ok && io_end(&f, !json_dumpf(row->report, f.to, JSON_COMPACT));
+    if (!ok)
+        fprintf(stderr, "reprise: %s: this run will not be kept\n", path);
+    else if (s->temporary)
+        vec_push(&s->files, xstrdup(path));
     free(path);
-    str_free(&part);
+    free(results);
 }

@@ -16,10 +16,16 @@ struct store;
  * closed. NULL after a message. */
 struct store *store_open(const char *place);
 void store_close(struct store *s);
-/* The row of a finished run, the caller's; NULL when there is none that can be read. */
-json_t *store_find(struct store *s, const struct run_key *key);
-/* Keeps the row of a run that has finished; one that cannot be kept is said on stderr, and is no error. */
-void store_put(struct store *s, const struct run_key *key, json_t *report);
+/* The row of a finished run. */
+struct store_row {
+    json_t *report;
+    char *results; /* the file of declared results (report/results.h), or NULL */
+};
+/* Finds a row, of which both parts are then the caller's; false when there is none that can be read. */
+bool store_find(struct store *s, const struct run_key *key, struct store_row *row);
+/* Keeps the row of a run that has finished, in place of one that is there. Its file of results is moved into
+ * the store, and row->results becomes where it is. What cannot be kept is said on stderr, and is no error. */
+void store_put(struct store *s, const struct run_key *key, struct store_row *row);
 /* A folder on the same disk, for what runs write while they run. Those who write there remove it. */
 const char *store_folder(const struct store *s);
 

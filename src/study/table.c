@@ -55,6 +55,7 @@ static void free_bench(struct bench *b) {
     for (uint32_t i = 0; i < b->arguments.len; i++)
         free(b->arguments.at[i]);
     vec_free(&b->arguments);
+    vec_free(&b->results);
     free(b->label);
 }
 
@@ -71,6 +72,7 @@ static void free_model(struct model *m) {
 void table_free(struct table *t) {
     for (uint32_t i = 0; i < t->rows.len; i++) {
         free(t->rows.at[i].message);
+        free(t->rows.at[i].results);
         json_decref(t->rows.at[i].report);
     }
     for (uint32_t i = 0; i < t->benches.len; i++)
@@ -101,7 +103,8 @@ static void reduce(json_t *object, const char *const *kept) {
 }
 
 json_t *table_read_report(const char *path, struct str *error) {
-    static const char *const run_keys[] = {"schema", "gpu", "mech", "settings", "kernels", "totals", NULL};
+    static const char *const run_keys[] = {"schema",   "gpu",     "mech",   "approximate",
+                                           "settings", "kernels", "totals", NULL};
     static const char *const kernel_keys[] = {"name", "digest", NULL};
     json_error_t e;
     json_t *all = json_load_file(path, 0, &e), *kernel;
@@ -134,14 +137,24 @@ static double number_in(json_t *object, const char *key) {
     return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
+/* Names of what stands in an object of its own. */
+static bool in_object(json_t *from, const char *object, const char *name, double *value) {
+    size_t n = strlen(object);
+    if (strncmp(name, object, n) || name[n] != '.')
+        return false;
+    *value = number_in(json_object_get(from, object), name + n + 1);
+    return true;
+}
+
 /* A figure of one report. */
 static double figure(json_t *report, const char *name) {
     json_t *totals = json_object_get(report, "totals");
     if (*name == '$')
         return number_in(json_object_get(report, "settings"), name + 1);
-    if (!strncmp(name, "energy.", 7))
-        return number_in(json_object_get(totals, "energy"), name + 7);
-    double v = number_in(totals, name);
+    double v;
+    if (in_object(totals, "energy", name, &v) || in_object(report, "error", name, &v))
+        return v;
+    v = number_in(totals, name);
     return isnan(v) ? number_in(json_object_get(totals, "counters"), name) : v;
 }
 
@@ -193,9 +206,25 @@ static const struct metric metrics[] = {
 #define METRIC(id, title, style, formula) {#id, title, formula, STYLE_##style},
 #include "study/metrics.def"
 };
+static const struct metric errors[] = {
+#define ERROR(id, title, style, formula) {#id, title, formula, STYLE_##style},
+#include "study/metrics.def"
+};
+static const struct {
+    const struct metric *at;
+    uint32_t len;
+} parts[METRIC_PARTS] = {[PART_MACHINE] = {metrics, sizeof metrics / sizeof metrics[0]},
+                         [PART_ERROR] = {errors, sizeof errors / sizeof errors[0]}};
 
-const struct metric *metric_at(uint32_t i) {
-    return i < sizeof metrics / sizeof metrics[0] ? &metrics[i] : NULL;
+const struct metric *metric_at(enum metric_part part, uint32_t i) {
+    return i < parts[part].len ? &parts[part].at[i] : NULL;
+}
+
+enum metric_part table_parts(const struct table *t) {
+    for (uint32_t i = 0; i < t->rows.len; i++)
+        if (row_approximates(&t->rows.at[i]))
+            return METRIC_PARTS;
+    return PART_ERROR;
 }
 
 bool metric_has_mean(const struct metric *metric) {

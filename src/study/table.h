@@ -27,6 +27,7 @@ struct bench {
     enum workload_size size;         /* of a workload, as what follows */
     int bits;
     VEC(char *) arguments; /* for the workload's program */
+    VEC(char *) results;   /* of a program: which they are, as report/results.h has it; the caller's texts */
 };
 
 /* The second half: on which machine. */
@@ -38,13 +39,14 @@ struct model {
     VEC(char *) set;   /* "path=value" */
     uint32_t base;     /* the model with which it is compared; itself when it is one of those */
     uint64_t machine;  /* what the machine is, see key_machine; plan_complete finds out */
+    bool approximate;  /* ... also this, unless it is set: the error of its results is measured */
 };
 
 enum row_status {
     ROW_MISSING, /* not run, or stopped */
     ROW_OK,
     ROW_FAILED, /* ended with an error, or with a wrong result */
-    ROW_WRONG,  /* ended well, but left other memory than the base machine */
+    ROW_WRONG,  /* ended well, but did not compute what the base machine did */
 };
 
 struct row {
@@ -52,6 +54,7 @@ struct row {
     enum row_status status;
     char *message;  /* of a row that is not ROW_OK, or NULL */
     json_t *report; /* what the run wrote, launches by name and digest only; NULL: nothing */
+    char *results;  /* the file of its declared results, or NULL */
 };
 
 /* A zeroed struct is an empty table. */
@@ -76,24 +79,31 @@ void table_free(struct table *t);
 /* Reads the report of a run, leaving out what rows do not keep; NULL, after a message to error, when there is
  * none. */
 json_t *table_read_report(const char *path, struct str *error);
-/* Compares the digests of every row with those of its base, and marks rows that differ. */
+/* Compares every row with its base, and marks those that are wrong: an exact machine must leave the same
+ * memory. One that approximates must have results; their error is added to the report (study/error.h). */
 void table_check(struct table *t);
+/* Whether the run of a row was on a machine that approximates. */
+bool row_approximates(const struct row *r);
 
-/* A figure of a row: total or counter by its name, "energy.X", "$PARAMETER" or a NAME of metrics.def, each
- * with "@MODEL" to mean another row of that benchmark ("@base": that of the model it is compared with). NAN
- * when there is none, or no row. */
+/* A figure of a row: total or counter by its name, "energy.X", "error.X", "$PARAMETER" or a NAME of
+ * metrics.def, each with "@MODEL" to mean another row of that benchmark ("@base": that of the model it is
+ * compared with). NAN when there is none, or no row. */
 double table_value(const struct table *t, const struct row *r, const char *name);
 /* The value of a formula (stats/formula.h) for a row; NAN when a part is missing or the formula is none. */
 double table_eval(const struct table *t, const struct row *r, const char *formula);
 
-/* The columns of a comparison, from metrics.def. */
-enum metric_style { STYLE_COUNT, STYLE_JOULES, STYLE_FACTOR, STYLE_SAVING };
+/* The columns of a comparison, from metrics.def: what the machine did, and, where it approximates, the error.
+ */
+enum metric_part { PART_MACHINE, PART_ERROR, METRIC_PARTS };
+enum metric_style { STYLE_COUNT, STYLE_JOULES, STYLE_FACTOR, STYLE_SAVING, STYLE_PERCENT, STYLE_NUMBER };
 struct metric {
     const char *id, *title, *formula;
     enum metric_style style;
 };
-/* Metric i; NULL past the last one. */
-const struct metric *metric_at(uint32_t i);
+/* Metric i of a part; NULL past the last one. */
+const struct metric *metric_at(enum metric_part part, uint32_t i);
+/* The parts of a table: those below, which are fewer unless a row approximates. */
+enum metric_part table_parts(const struct table *t);
 /* Its value in a row, per cent for savings; NAN when the row or a part of it is missing. */
 double metric_value(const struct table *t, const struct row *r, const struct metric *metric);
 /* The geometric mean over all rows of a model; NAN for styles that have none. */

@@ -8,8 +8,8 @@
 enum { TABLE_WIDTH = 100, NAME_WIDTH = 20 };
 
 /* Room for values of a style; a longer title takes what it needs. */
-static const int style_widths[] = {
-    [STYLE_COUNT] = 11, [STYLE_JOULES] = 8, [STYLE_FACTOR] = 7, [STYLE_SAVING] = 7};
+static const int style_widths[] = {[STYLE_COUNT] = 11, [STYLE_JOULES] = 8,  [STYLE_FACTOR] = 7,
+                                   [STYLE_SAVING] = 7, [STYLE_PERCENT] = 7, [STYLE_NUMBER] = 8};
 
 static int column_width(const struct metric *metric) {
     int title = (int)strlen(metric->title), values = style_widths[metric->style];
@@ -26,14 +26,14 @@ static int longer(int least, const char *text) {
 }
 
 /* What the longest labels need, as far as lines are not wider than the table may be. */
-static struct widths widths_for(const struct table *t) {
+static struct widths widths_for(const struct table *t, enum metric_part part) {
     const struct metric *metric;
     int name = (int)strlen("geometric mean"), model = (int)strlen("mech"), room = TABLE_WIDTH - 1;
     for (uint32_t i = 0; i < t->benches.len; i++)
         name = longer(name, t->benches.at[i].label);
     for (uint32_t i = 0; i < t->models.len; i++)
         model = longer(model, t->models.at[i].label);
-    for (uint32_t i = 0; (metric = metric_at(i)); i++)
+    for (uint32_t i = 0; (metric = metric_at(part, i)); i++)
         room -= 1 + column_width(metric);
     struct widths w = {.name = name > NAME_WIDTH ? NAME_WIDTH : name};
     w.model = model > room - w.name ? room - w.name : model;
@@ -55,6 +55,11 @@ static const char *value_text(const struct metric *metric, double v, char out[NU
     case STYLE_SAVING:
         snprintf(out, NUMBER_TEXT, "%.1f%%", fabs(v) < 0.05 ? 0 : v);
         return out;
+    case STYLE_PERCENT:
+        snprintf(out, NUMBER_TEXT, "%.3g%%", v);
+        return out;
+    case STYLE_NUMBER:
+        return number_short(v, out);
     }
     return out;
 }
@@ -77,15 +82,20 @@ static const char *status_text(const struct row *r) {
     return texts[r->status];
 }
 
-static void print_row(const struct table *t, const struct row *r, const char *name, struct widths width,
-                      FILE *to) {
+/* Whether a row has a line in the part of a table. */
+static bool belongs(const struct row *r, enum metric_part part) {
+    return r && (part == PART_MACHINE || (r->status == ROW_OK && row_approximates(r)));
+}
+
+static void print_row(const struct table *t, const struct row *r, enum metric_part part, const char *name,
+                      struct widths width, FILE *to) {
     const struct metric *metric;
     char text[NUMBER_TEXT];
     int further = 0;
     print_start(to, name, t->models.at[r->model].label, width);
     if (r->status != ROW_OK)
         fprintf(to, "  %s", status_text(r));
-    for (uint32_t i = 0; r->status == ROW_OK && (metric = metric_at(i)); i++) {
+    for (uint32_t i = 0; r->status == ROW_OK && (metric = metric_at(part, i)); i++) {
         bool one =
             table_is_base(t, r) && metric_has_mean(metric); /* the base machine beside itself says nothing */
         print_cell(to, &further, metric, one ? "" : value_text(metric, metric_value(t, r, metric), text));
@@ -94,13 +104,14 @@ static void print_row(const struct table *t, const struct row *r, const char *na
 }
 
 /* The rows of a benchmark, whose name stands at the first of them. */
-static void print_bench(const struct table *t, uint32_t bench, struct widths width, FILE *to) {
+static void print_bench(const struct table *t, uint32_t bench, enum metric_part part, struct widths width,
+                        FILE *to) {
     const char *name = t->benches.at[bench].label;
     for (uint32_t m = 0; m < t->models.len; m++) {
         const struct row *r = table_row(t, bench, m);
-        if (!r)
+        if (!belongs(r, part))
             continue;
-        print_row(t, r, name, width, to);
+        print_row(t, r, part, name, width, to);
         name = "";
     }
 }
@@ -115,7 +126,7 @@ static void print_means(const struct table *t, struct widths width, FILE *to) {
             continue;
         print_start(to, name, t->models.at[m].label, width);
         name = "";
-        for (uint32_t i = 0; (metric = metric_at(i)); i++) {
+        for (uint32_t i = 0; (metric = metric_at(PART_MACHINE, i)); i++) {
             bool none = !metric_has_mean(metric);
             print_cell(to, &further, metric, none ? "" : value_text(metric, metric_mean(t, m, metric), text));
         }
@@ -143,16 +154,24 @@ static void print_failures(const struct table *t, FILE *to) {
     }
 }
 
-void table_print(const struct table *t, FILE *to) {
+static void print_part(const struct table *t, enum metric_part part, FILE *to) {
     const struct metric *metric;
-    struct widths width = widths_for(t);
+    struct widths width = widths_for(t, part);
     print_start(to, "workload", "mech", width);
-    for (uint32_t i = 0; (metric = metric_at(i)); i++)
+    for (uint32_t i = 0; (metric = metric_at(part, i)); i++)
         fprintf(to, " %*s", column_width(metric), metric->title);
     fputc('\n', to);
     for (uint32_t b = 0; b < t->benches.len; b++)
-        print_bench(t, b, width, to);
-    if (t->benches.len > 1)
+        print_bench(t, b, part, width, to);
+    if (t->benches.len > 1 && part == PART_MACHINE)
         print_means(t, width, to);
+}
+
+void table_print(const struct table *t, FILE *to) {
+    for (enum metric_part part = 0; part < table_parts(t); part++) {
+        if (part == PART_ERROR)
+            fputs("\nErrors of what only approximates, against the base machine's results:\n", to);
+        print_part(t, part, to);
+    }
     print_failures(t, to);
 }

@@ -17,11 +17,12 @@ static json_t *row_json(const struct table *t, const struct row *r) {
     if (r->message)
         json_object_set_new(all, "message", json_string(r->message));
     json_t *values = json_object();
-    for (uint32_t i = 0; (metric = metric_at(i)); i++)
-        json_object_set_new(values, metric->id, number(metric_value(t, r, metric)));
+    for (enum metric_part part = 0; part < table_parts(t); part++)
+        for (uint32_t i = 0; (metric = metric_at(part, i)); i++)
+            json_object_set_new(values, metric->id, number(metric_value(t, r, metric)));
     json_object_set_new(all, "metrics", values);
-    static const char *const kept[] = {"gpu", "mech", "settings", "totals"};
-    for (int i = 0; i < 4; i++)
+    static const char *const kept[] = {"gpu", "mech", "settings", "totals", "approximate", "error"};
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
         json_object_set(all, kept[i], json_object_get(r->report, kept[i]));
     return all;
 }
@@ -29,7 +30,7 @@ static json_t *row_json(const struct table *t, const struct row *r) {
 static json_t *means_json(const struct table *t, uint32_t model) {
     const struct metric *metric;
     json_t *all = json_object();
-    for (uint32_t i = 0; (metric = metric_at(i)); i++)
+    for (uint32_t i = 0; (metric = metric_at(PART_MACHINE, i)); i++)
         if (metric_has_mean(metric))
             json_object_set_new(all, metric->id, number(metric_mean(t, model, metric)));
     return all;
@@ -55,8 +56,9 @@ void table_csv(const struct table *t, struct str *out) {
     csv_add(out, "workload");
     csv_add(out, "model");
     csv_add(out, "status");
-    for (uint32_t i = 0; (metric = metric_at(i)); i++)
-        csv_add(out, metric->id);
+    for (enum metric_part part = 0; part < table_parts(t); part++)
+        for (uint32_t i = 0; (metric = metric_at(part, i)); i++)
+            csv_add(out, metric->id);
     csv_add(out, "digest");
     csv_end_row(out);
     for (uint32_t k = 0; k < t->rows.len; k++) {
@@ -64,8 +66,9 @@ void table_csv(const struct table *t, struct str *out) {
         csv_add(out, t->benches.at[r->bench].label);
         csv_add(out, t->models.at[r->model].label);
         csv_add(out, status_words[r->status]);
-        for (uint32_t i = 0; (metric = metric_at(i)); i++)
-            csv_add_number(out, metric_value(t, r, metric));
+        for (enum metric_part part = 0; part < table_parts(t); part++)
+            for (uint32_t i = 0; (metric = metric_at(part, i)); i++)
+                csv_add_number(out, metric_value(t, r, metric));
         const char *digest =
             json_string_value(json_object_get(json_object_get(r->report, "totals"), "digest"));
         csv_add(out, digest ? digest : "");

@@ -101,7 +101,11 @@ char **workload_command(const struct workload *w, const struct workload_run *r, 
     vec_push(&v, (char *)workload_sizes[r->size]);
     vec_push(&v, "--bits");
     vec_push(&v, r->bits == 32 ? "32" : "64");
-    vec_push(&v, r->check ? "--check" : "--no-check");
+    vec_push(&v, !r->check ? "--no-check" : r->accept ? "--accept" : "--check");
+    if (r->results && *r->results) {
+        vec_push(&v, "--results");
+        vec_push(&v, (char *)r->results);
+    }
     snprintf(arguments, sizeof arguments, "%s", w->arguments);
     for (char *save, *a = strtok_r(arguments, " ", &save); a; a = strtok_r(NULL, " ", &save))
         vec_push(&v, a);

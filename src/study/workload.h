@@ -19,8 +19,9 @@ struct workload {
 /* How a workload is to be run. */
 struct workload_run {
     enum workload_size size;
-    int bits; /* 32 or 64 */
-    bool check;
+    int bits;            /* 32 or 64 */
+    bool check, accept;  /* compare with the reference; accept what differs */
+    const char *results; /* file for the results, or NULL */
 };
 
 /* Workload i; NULL past the last one. */

@@ -3,9 +3,11 @@
 
 Every check is a function named test_*; they print what went wrong, then a count. Python because it is processes and text.
 """
+import array
 import json
 import os
 import pathlib
+import pty
 import re
 import subprocess
 import sys
@@ -16,7 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SAXPY = str(HERE.parent / "golden" / "saxpy.ptx")
 SAXPY_ARGS = ["--arg", "f32:2", "--arg", "iota:4", "--arg", "iota:4", "--arg", "u32:4"]
 COLUMNS = 100
-REPRISE = STATIC_RUNTIME = TMP = None  # set by main
+REPRISE = STATIC_RUNTIME = TMP = HAS_WORKLOADS = None  # set by main
 
 ENDLESS = """.version 6.4
 .target sm_75
@@ -41,6 +43,20 @@ ALONE = """.version 7.0
     exit;
 H:  barrier.sync 2, 64;
     exit;
+}
+"""
+# A loop that takes a while, with a name that C++ would give it.
+LONG = """.version 6.4
+.target sm_75
+.address_size 64
+.visible .entry _Z8long_onej(.param .u32 n) {
+    .reg .b32 %r<3>;
+    .reg .pred %p<2>;
+    ld.param.u32 %r1, [n];
+L:  sub.u32 %r1, %r1, 1;
+    setp.gt.s32 %p1, %r1, 0;
+    @%p1 bra L;
+    ret;
 }
 """
 # Each lane runs a loop as often as its number says.
@@ -104,10 +120,6 @@ def write(name, text):
     return path
 
 
-def has_workloads():
-    return (pathlib.Path(REPRISE).resolve().parent.parent / "workloads" / "hotspot").exists()
-
-
 def expect(condition, what):
     if not condition:
         raise AssertionError(what)
@@ -127,10 +139,12 @@ def report(*words, timed=False):
 
 def test_help():
     for words in (["--help"], ["help"], ["run", "--help"], ["env", "--help"], ["disasm", "--help"], ["list", "--help"],
-                  ["compare", "--help"], ["repro", "--help"]):
+                  ["compare", "--help"], ["repro", "--help"], ["-h"], ["run", "-h"], ["repro", "-h"], ["help", "disasm"],
+                  ["--help", "list"]):
         rc, out, err = run(*words)
         expect(rc == 0 and not err, f"{words}: status {rc}, {err}")
         expect_in("usage: reprise", out)
+        expect(words[-1] not in ("disasm", "list") or f"usage: reprise {words[-1]}" in out, f"{words}: {out}")
         expect(max(map(len, out.splitlines())) <= COLUMNS, f"{words}: help is wider than {COLUMNS} columns")
     rc, out, err = run()
     expect(rc == 2 and not out and "usage: reprise" in err, "no command: usage on stderr, status 2")
@@ -161,7 +175,7 @@ def test_mistakes_get_suggestions():
         rc, out, err = run(*words)
         expect(rc == 2 and not out, f"{words}: status {rc}, stdout {out!r}")
         expect_in("reprise: " + said, err)
-        expect_in("usage: reprise", err)
+        expect(re.fullmatch(r"reprise: .*\nsee 'reprise help( \w+)?'\n", err), f"{words}: more than a line and a hint: {err}")
 
 
 def test_missing_files():
@@ -173,7 +187,7 @@ def test_missing_files():
         rc, _, err = run(command, "/nonexistent/file.ptx")
         expect(rc == 1 and "/nonexistent/file.ptx: No such file" in err, err)
     rc, _, err = run("run", "--json", "/nonexistent/report.json", SAXPY, *SAXPY_ARGS)
-    expect(rc == 1 and "cannot write the report to /nonexistent/report.json" in err, err)
+    expect(rc == 1 and "/nonexistent/report.json cannot be written: No such file" in err, err)
 
 
 def test_machines_that_are_not_there():
@@ -181,7 +195,7 @@ def test_machines_that_are_not_there():
     program, here = str(HERE.parent / "programs" / "prebuilt" / "sgemm"), "the option"
     commands = [["env", here], ["run", here, SAXPY, *SAXPY_ARGS], ["run", here, "--", program],
                 ["compare", here, "--mech", "base", "--", program]]
-    if has_workloads():
+    if HAS_WORKLOADS:
         commands += [["run", here, "nw"], ["run", here, "nw", "hotspot"], ["compare", "nw", "--mech", "base", here],
                      ["repro", "wir", "mix", "--workloads", "nw", here, "--out", os.path.join(TMP, "nowhere")]]
     wrong = (("--gpu", "gtx48", "no GPU is called 'gtx48'; did you mean 'gtx480'?"), ("--set", "sm.wraps=3", "did you mean 'sm.warps'?"),
@@ -200,8 +214,21 @@ def test_machines_that_are_not_there():
     expect(not os.path.exists(os.path.join(TMP, "nowhere")), "a folder for runs that were none")
 
 
-def test_static_runtime_is_refused():
-    rc, _, err = run("run", "--", STATIC_RUNTIME)
+def test_static_runtime_is_redirected():
+    rc, out, err = run("run", "--functional", "--", STATIC_RUNTIME)
+    expect(rc == 0 and out == "1 devices, errors 0, a launch of nothing 1\n", f"status {rc}: {out}{err}")
+    script = write("script.sh", f"#!/bin/sh\n{STATIC_RUNTIME} && echo done\n")
+    os.chmod(script, 0o755)
+    rc, out, err = run("run", "--functional", "--", script)
+    expect(rc == 0 and out == "1 devices, errors 0, a launch of nothing 1\ndone\n", f"status {rc}: {out}{err}")
+    alone = subprocess.run([STATIC_RUNTIME], capture_output=True, text=True).stdout
+    expect(alone == "-1 devices, errors 35, a launch of nothing 0\n", alone)
+
+
+def test_static_runtime_without_names_is_refused():
+    path = os.path.join(TMP, "stripped")
+    subprocess.run(["strip", "-o", path, STATIC_RUNTIME], check=True)
+    rc, _, err = run("run", "--", path)
     expect(rc == 1, f"status {rc}")
     expect_in("linked in statically", err)
     expect_in("nvcc -cudart shared", err)
@@ -231,7 +258,10 @@ def test_digests_tell_memory_images_apart():
 
 
 def test_faults_are_reported():
-    rc, out, err = run("run", SAXPY, "--block", "32", *SAXPY_ARGS[:-1], "u32:32000", "--grid", "1000")
+    """A GPU maps 2 MB at a time: beside a small buffer an access passes, farther away it does not."""
+    rc, out, err = run("run", "--functional", SAXPY, "--block", "32", *SAXPY_ARGS[:-1], "u32:32000", "--grid", "1000")
+    expect(rc == 0, f"status {rc}: {err}")
+    rc, out, err = run("run", "--functional", SAXPY, "--block", "1024", *SAXPY_ARGS[:-1], "u32:1024000", "--grid", "1000")
     expect(rc == 1, f"status {rc}: {out}")
     for part in ("illegal address", "saxpy", "block (", "thread (", "saxpy.ptx:"):
         expect_in(part, err)
@@ -262,7 +292,7 @@ def test_hangs_name_who_waits_for_whom():
         expect(rc == 1, f"{mode}: status {rc}")
         expect_in("lanes 0x0000ffff wait at barrier 1: 32 of 64 threads have arrived; not there: warp 0 (lanes 0xffff0000)", err)
         expect_in("lanes 0xffff0000 wait at barrier 2: 32 of 64 threads have arrived; not there: warp 0 (lanes 0x0000ffff)", err)
-    if has_workloads():
+    if HAS_WORKLOADS:
         rc, _, err = run("run", "hotspot", "--size", "tiny", "--gpu", "gtx480", "--watchdog", "5000")
         expect(rc == 1 and "CUDA_ERROR_LAUNCH_TIMEOUT (702)" in err, err)
         expect(re.search(r"SM 0, block \(0,0,0\), warp \d+: waits for a result: [RP]\d+, from PTX:\d+, machine code", err), err)
@@ -350,11 +380,44 @@ def test_summary():
     expect(" power 4" in lines[0] and "static" in lines[-1], out)  # little more than what leaks
     _, out, _ = run("run", "--functional", *words)
     expect("energy" not in out, out)
-    if not has_workloads():
+    if not HAS_WORKLOADS:
         return
     for options, shown in ((["--summary"], True), ([], False), (["--summary", "--functional"], False)):
         rc, out, err = run("run", "--gpu", "gtx480", *options, "hotspot", "--size", "tiny")
         expect(rc == 0 and "energy" not in out and ("register_file" in err) == shown, f"{options}:\n{out}{err}")
+        expect("--summary" not in options or ("timed: all of 2 launches, " if shown else "nothing was timed: 2 launches, ") in err, err)
+    _, _, err = run("run", "--gpu", "gtx480", "--summary", "--max-cycles", "500", "hotspot", "--size", "tiny")
+    expect(re.search(r"timed: \d+ of \d+ warp instructions \(\d+\.\d%\) in 2 launches; the rest ran functionally\n500 cycles", err), err)
+
+
+def test_long_launches_show_how_far_they_are():
+    """At a terminal, in one line that is gone in the end; nowhere else."""
+    path = write("long.ptx", LONG)
+    words = [REPRISE, "run", "--gpu", "gtx480", path, "--grid", "150", "--block", "256", "--arg", "u32:12000"]
+    ours, theirs = pty.openpty()
+    done = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    said = b""
+    while True:
+        try:
+            said += os.read(ours, 4096)
+        except OSError:  # nobody has it open any more
+            break
+    os.close(ours)
+    expect(done.wait() == 0, said)
+    lines = re.findall(rb"\r\x1b\[K(launch 1: (\d+) of 150 blocks, (\d+) cycles, \d+\.\d thousand a second; [^\r]*)", said)
+    expect(len(lines) > 1 and said.endswith(b"\r\x1b[K") and b"\n" not in said, said)
+    expect(all(len(line) < 80 and b"; long" in line for line, _, _ in lines), said)
+    expect([int(c) for _, _, c in lines] == sorted({int(c) for _, _, c in lines}), said)
+    expect(int(lines[-1][1]) > 0 and not run(*words[1:-1], "u32:800")[2], "a log has lines, too")
+
+
+def test_what_is_ignored_is_said_once():
+    for words in ([SAXPY, "--block", "4", *SAXPY_ARGS], ["hotspot", "--size", "tiny"] if HAS_WORKLOADS else [SAXPY, *SAXPY_ARGS]):
+        for options, said in ((["--mech", "wir"], "--mech wir"), (["--probe", "repeat"], "--probe repeat"),
+                              (["--mech", "wir", "--probe", "repeat"], "--mech wir, --probe repeat"), (["--mech", "base"], None)):
+            rc, _, err = run("run", "--functional", *options, *words)
+            expect(rc == 0 and err == (f"reprise: --functional times nothing, and ignores {said}\n" if said else ""), f"{options}: {err}")
 
 
 def test_sampling():
@@ -365,7 +428,7 @@ def test_sampling():
     same = part.index("\n", part.index(" warp instructions,"))
     expect(rc == rc2 == 0 and part[:same] == whole[:same], f"results differ:\n{whole}{part}")
     expect("\n50 cycles until timing ended\n" in part and "until" not in whole and " cycles, " in whole, part)
-    if not has_workloads():
+    if not HAS_WORKLOADS:
         return
     words = ["--gpu", "gtx480", "bfs", "--size", "tiny", "--check-result"]
     whole = report(*words, timed=True)
@@ -399,7 +462,7 @@ def check_sampled(data, whole, timed, option):
 
 def test_several_workloads():
     """In any number of processes: the same output in the same order, and the same reports."""
-    if not has_workloads():
+    if not HAS_WORKLOADS:
         return
     names = ["lbm", "hotspot", "bfs", "nw"]  # the first one takes longest
     seen = []
@@ -433,7 +496,7 @@ def test_counters_sum_and_move():
     path = write("rare.ptx", RARE)
     moved = {}
     reports = [report(path, "--block", "32", "--arg", "buf:256")]
-    if has_workloads():
+    if HAS_WORKLOADS:
         reports += [report(name, "--size", "tiny") for name in
                     ("hotspot", "bfs", "dct8x8", "convolutionTexture", "imghisto", "BlackScholes", "LIB", "lavaMD", "mri-q", "tpacf")]
     for data in reports:
@@ -447,7 +510,71 @@ def test_counters_sum_and_move():
     for name in ("insts.load.generic", "insts.store.generic", "insts.load.local", "insts.store.local", "insts.fp16", "insts.warp"):
         expect(moved[name] > 0, f"{name} was not counted")
     still = [n for n, v in moved.items() if v == 0 and n != "insts.fp64"]
-    expect(not has_workloads() or not still, f"counters that nothing moves: {still}")
+    expect(not HAS_WORKLOADS or not still, f"counters that nothing moves: {still}")
+
+
+def read_results(path):
+    """The results in a file: name, type and values of each."""
+    data, at = pathlib.Path(path).read_bytes(), len(b"reprise results 1\n")
+    expect(data.startswith(b"reprise results 1\n"), data[:40])
+    results = []
+    while at < len(data):
+        end = data.index(b"\n", at)
+        kind, count, name = data[at:end].decode().split(" ", 2)
+        values = array.array({"f32": "f", "i32": "i", "u32": "I", "u8": "B", "f64": "d"}[kind])
+        size = values.itemsize * int(count)
+        values.frombytes(data[end + 1:end + 1 + size])
+        at = end + 1 + size
+        results.append((name, kind, list(values)))
+    return results
+
+
+def test_results_of_kernels_and_programs():
+    path = os.path.join(TMP, "kernel.results")
+    words = [SAXPY, "--block", "4", "--arg", "f32:2", "--arg", "iota:4", "--arg", "iota:8", "--arg", "u32:4"]
+    rc, _, err = run("run", "--results", path, "--result", "saxpy:2:u32", "--result", "saxpy:1:i32:3", *words)
+    expect(rc == 0 and not err, err)
+    expect(read_results(path) == [("saxpy:2", "u32", [0, 3, 6, 9, 4, 5, 6, 7]), ("saxpy:1", "i32", [0, 1, 2])], read_results(path))
+    for spec, said in (("saxpy:0:f32", "no such parameter that points to memory"), ("saxpy:9:f32", "no such parameter"),
+                       ("saxpy:2:f64:5", "not that large"), ("saxp:2:f32", "no kernel of that name was launched")):
+        rc, _, err = run("run", "--results", path, "--result", spec, *words)
+        expect(rc == 0 and f"reprise: there is no result {spec}: " in err and said in err and not read_results(path), err)
+    rc, _, err = run("run", "--results", "/nonexistent/results", "--result", "saxpy:2:f32", *words)
+    expect(rc == 1 and "/nonexistent/results cannot be written: No such file" in err, err)
+    for wrong, said in ((["--result", "saxpy:2:f32"], "both are needed"), (["--results", path], "both are needed"),
+                        (["--result", "saxpy:2"], "--result takes KERNEL:PARAMETER:TYPE[:COUNT], not saxpy:2")):
+        rc, _, err = run("run", *wrong, *words)
+        expect(rc == 2 and said in err, err)
+    program, kernel = str(HERE.parent / "programs" / "prebuilt" / "sgemm"), "_Z4gemmIfEvPKT_S2_PS0_iS0_S0_:2"
+    rc, _, err = run("run", "--functional", "--results", path, "--result", kernel + ":f32", "--", program)
+    results = read_results(path)
+    expect(rc == 0 and not err and [r[:2] for r in results] == [(kernel, "f32")] and len(results[0][2]) == 128 * 128, err)
+    expect(len(set(results[0][2])) > 1000, "the last launch's result")
+
+
+def test_results_of_workloads():
+    if not HAS_WORKLOADS:
+        return
+    path = os.path.join(TMP, "workload.results")
+    for bits in "32", "64":
+        rc, out, err = run("run", "nw", "--functional", "--size", "tiny", "--bits", bits, "--results", path)
+        expect(rc == 0 and not err and "NOT CHECKED" in out, out + err)
+        expect([(n, k, len(v)) for n, k, v in read_results(path)] == [("score", "i32", 25921)], "the scores")
+    right = read_results(path)[0][2]
+    rc, _, err = run("run", "--functional", "--results", path, "nw", "SobelFilter", "--size", "tiny")
+    expect(rc == 0 and not err and read_results(os.path.join(TMP, "workload.nw.results"))[0][2] == right, "a file for each")
+    rc, _, err = run("run", "--results", path, "--result", "k:0:f32", "nw", "--size", "tiny")
+    expect(rc == 2 and "workloads declare their results" in err, err)
+    # With a kernel that computes something else: wrong, unless that is accepted, and the results tell.
+    ptx = pathlib.Path(REPRISE).parent.parent / "workloads" / "nw.64.ptx"
+    broken = os.path.join(TMP, "broken.ptx")
+    pathlib.Path(broken).write_text(ptx.read_text().replace("max.s32", "min.s32"))
+    words = ["run", "--functional", "nw", "--size", "tiny", "--check-result", "--results", path, "--", "--ptx", broken]
+    rc, out, err = run(*words)
+    expect(rc == 1 and "FAILED: score[" in err and not out, out + err)
+    rc, out, err = run(*words, "--accept")
+    wrong = sum(a != b for a, b in zip(read_results(path)[0][2], right, strict=True))
+    expect(rc == 0 and out == f"nw tiny: ACCEPTED (25921 values, {wrong} of them wrong)\n" and wrong > 1000, out + err)
 
 
 def test_lists():
@@ -465,7 +592,7 @@ def test_probes():
     words = ["--gpu", "gtx480", SAXPY, "--grid", "8", "--block", "64", "--arg", "f32:2", "--arg", "iota:512", "--arg", "iota:512",
              "--arg", "u32:500"]
     rc, _, err = run("run", "--functional", "--probe", "repeat", *words)
-    expect(rc == 0 and "in a functional run 'repeat' sees nothing" in err, err)
+    expect(rc == 0 and "and ignores --probe repeat\n" in err, err)
     reports = []
     for options in ([], ["--probe", "repeat"], ["--probe", "repeat", "--trace", os.path.join(TMP, "probed.kanata")]):
         path = os.path.join(TMP, "probed.json")
@@ -485,7 +612,7 @@ def test_probes():
 
 
 def test_mix():
-    if not has_workloads():
+    if not HAS_WORKLOADS:
         return
     rc, out, err = run("list", "workloads", "--mix", "--size", "tiny")
     expect(rc == 0 and not err, err)
@@ -500,7 +627,7 @@ def test_mix():
 
 
 def test_workloads():
-    if not has_workloads():
+    if not HAS_WORKLOADS:
         return
     for bits, mode in (("64", ["--functional"]), ("32", ["--functional"]), ("32", ["--gpu", "gtx480"])):
         rc, out, err = run("run", *mode, "hotspot", "--size", "tiny", "--bits", bits, "--check-result")

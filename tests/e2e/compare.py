@@ -153,7 +153,7 @@ def test_mistakes_get_suggestions():
         expect(rc == status and not out, f"{words}: status {rc}, stdout {out!r}")
         expect_in(said, err)
     rc, out, err = run("compare", "nw", "--mech", "base", *TINY, "--csv", "/nonexistent/x.csv")
-    expect(rc == 1 and "/nonexistent/x.csv: No such file" in err, err)
+    expect(rc == 1 and "/nonexistent/x.csv cannot be written: No such file" in err, err)
     rc, out, _ = run("compare", "--help")
     expect(rc == 0 and max(map(len, out.splitlines())) <= COLUMNS, "help")
 

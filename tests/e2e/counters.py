@@ -28,7 +28,11 @@ RUNS += [(["--gpu", "wir", "--bits", "32", "--mech", "wir", *(word for s in sett
          for settings, name in (([], "hotspot"), ([], "backprop"), ([], "heartwall"), (["wir.hash_bits=8"], "hotspot"), (FEW, "hotspot"),
                                 ([*FEW, "wir.rb_entries=1", "wir.vsb_entries=0"], "hotspot"))]
 RUNS += [(["--gpu", "wir", "--bits", "32", "--mech", mech], "hotspot") for mech in ("affine", "affine+wir", "toy")]
-RUNS += [(["--gpu", "gtx480", "--probe", "repeat"], "hotspot")]
+RUNS += [(["--gpu", "darsie", "--bits", "32", "--mech", "darsie", *(word for s in settings for word in ("--set", s))], name)
+         for settings, name in (([], "hotspot"), ([], "backprop"), ([], "LIB"), ([], "cutcp"), ([], "bfs"), ([], "matrixMul"), ([], "srad_v2"), ([], "particlefilter"),
+                                (["darsie.entries=1"], "CP"))]
+RUNS += [(["--gpu", "darsie", "--mech", mech], name) for mech, name in (("uv", "LIB"), ("dac-ideal", "LIB"), ("dac-ideal", "hotspot"))]
+RUNS += [(["--gpu", "gtx480", "--probe", "repeat+redundant"], name) for name in ("hotspot", "matrixMul")]
 # What no workload executes, in one kernel: doubles, halves, addresses that name their space.
 RARE = """.version 7.0
 .target sm_80
@@ -95,8 +99,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--reprise", required=True)
     reprise = os.path.abspath(parser.parse_args().reprise)
-    if not (pathlib.Path(reprise).resolve().parent.parent / "workloads" / "hotspot").exists():
-        return 0  # built without clang
     moved, wrong = {}, []
     with tempfile.TemporaryDirectory() as tmp:
         rare = pathlib.Path(tmp) / "rare.ptx"

@@ -14,15 +14,16 @@ import sys
 
 import harness
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import foreign  # noqa: E402  (from the folder above)
+
 PREBUILT = pathlib.Path(__file__).resolve().parent.parent / "programs" / "prebuilt"
 SECTIONS = (".nv_fatbin", "__nv_relfatbin", ".nvFatBinSegment")
 HEADER = 0x50  # container header and the first entry's
 PROGRAMS = {"bitonic": ["8"], "radixsort": ["300"], "rdc": ["100"], "pathfinder": ["200"]}  # plain, zstd, several parts, several targets
 COUNT = int(os.environ.get("DAMAGED_COUNT", "60"))  # of each program
 REPRISE = TMP = None  # set by main
-ENVIRONMENT = dict(os.environ)
-if "TEST_PRELOAD" in ENVIRONMENT:  # a sanitizer's runtime, when the libraries were built with one
-    ENVIRONMENT["LD_PRELOAD"] = ENVIRONMENT["TEST_PRELOAD"]
+ENVIRONMENT = foreign.environment()
 
 
 def sections(image):

@@ -22,11 +22,15 @@ def run_tests(module):
 
 
 def main(module, *programs):
-    """The same as a script, with REPRISE, and whatever else programs names, from the options of these names, and TMP, a folder."""
+    """The same as a script, with REPRISE, and whatever else programs names, from the options of these names, TMP, a folder, and
+    HAS_WORKLOADS: tests need them unless it is said that there are none."""
     parser = argparse.ArgumentParser(description=module["__doc__"])
+    parser.add_argument("--no-workloads", action="store_true", help="they were not built, for want of clang")
     for name in ("reprise", *programs):
         parser.add_argument(f"--{name}", required=True)
-    for name, path in vars(parser.parse_args()).items():
+    options = vars(parser.parse_args())
+    module["HAS_WORKLOADS"] = not options.pop("no_workloads")
+    for name, path in options.items():
         module[name.upper()] = os.path.abspath(path)
     with tempfile.TemporaryDirectory() as module["TMP"]:
         return run_tests(module)

@@ -6,15 +6,15 @@ import sys
 
 import harness
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import foreign  # noqa: E402  (from the folder above)
+
 REPRISE = CLIENT = VENDOR = TMP = None  # set by main
 
 
 def run(*words, library="libnvrtc.so.13", **variables):
-    environment = dict(os.environ, **variables)
-    if "TEST_PRELOAD" in environment:  # a sanitizer's runtime, when the libraries were built with one
-        environment["LD_PRELOAD"] = environment["TEST_PRELOAD"]
     done = subprocess.run([REPRISE, "run", "--functional", "--", CLIENT, library, *words], capture_output=True, text=True,
-                          env=environment)
+                          env=foreign.environment(**variables))
     return done.returncode, done.stdout, done.stderr
 
 

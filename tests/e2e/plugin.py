@@ -68,6 +68,14 @@ def plugin(name, table="", mechanism="", before="", flags=()):
                  f'MECHANISM({name}) = {{.name = "{name}", .help = "Wrong.", .create = create, {mechanism}}};\n', *flags)
 
 
+def test_headers():
+    """What is installed includes nothing that is not, and goes together."""
+    root = stage() / "include/reprise"
+    names = sorted(str(path.relative_to(root)) for path in root.rglob("*.h"))
+    assert "mech/mechanism.h" in names and "flow/classes.h" in names
+    build("headers", "".join(f'#include "{name}"\n' for name in names))
+
+
 def test_same_as_built_in():
     toy = build("toy", TOY)
     for what in (PTX, program()):
@@ -115,6 +123,30 @@ def test_known_by_loading():
                     *program()[2:]).stdout
     assert "zero:zero.pj.look=9" in table
     reprise("compare", "--mech", "./zero.so", "--", *program()[2:])
+
+
+def test_pass():
+    """A pass of the compiler comes along, and calls what the compiler offers."""
+    plugin("strict", before='#include "flow/classes.h"\n#include "opt/mech_pass.h"\n', table="""
+static bool look(const struct pass_run *r) {
+    struct arena a = {0};
+    struct span reads[MAX_SPANS];
+    uint32_t n = 0;
+    for (uint32_t f = 0; f < r->p->fns.len; f++) {
+        const struct fn *fn = r->p->fns.at[f];
+        struct values v = values_of(&a, fn);
+        for (uint32_t b = 0; b < fn->blocks.len; b++)
+            for (uint32_t i = 0; i < fn->blocks.at[b].insts.len; i++)
+                n += inst_reads(&v, &fn->blocks.at[b].insts.at[i], reads);
+    }
+    arena_free(&a);
+    diag_add(r->d, DIAG_ERROR, "too strict for %s", n > 3 ? "anything" : "nothing");
+    return false;
+}
+static const struct mech_pass passes[] = {{"strict", BEFORE_REGISTERS, look}, {0}};
+""", mechanism=".passes = passes", flags=["-Wno-missing-field-initializers"])
+    done = reprise(PTX[0], "--mech", "./strict.so", *PTX[1:], status=1)
+    assert "too strict for anything" in done.stderr, done.stderr
 
 
 def test_driver_of_its_own():

@@ -164,6 +164,16 @@ static inline void sync_check(int line) {
 }
 #define SYNC() sync_check(__LINE__)
 
+// What device_array made is freed when the program ends.
+static struct device_arrays {
+    void *at[64];
+    int n;
+    ~device_arrays() {
+        while (n > 0)
+            cudaFree(at[--n]);
+    }
+} device_arrays_made;
+
 template <class T> static T *device_array(const T *from, int n) {
     void *p = nullptr;
     CHECK(cudaMalloc(&p, n * sizeof(T)));
@@ -171,6 +181,7 @@ template <class T> static T *device_array(const T *from, int n) {
         CHECK(cudaMemcpy(p, from, n * sizeof(T), cudaMemcpyHostToDevice));
     else
         CHECK(cudaMemset(p, 0, n * sizeof(T)));
+    device_arrays_made.at[device_arrays_made.n++] = p;
     return static_cast<T *>(p);
 }
 

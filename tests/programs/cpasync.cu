@@ -45,6 +45,7 @@ __global__ void by_hand(const int *in, int *out, int n) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(&s16[4 * t])),
                  "l"(in + 4 * t), "r"(bytes)
                  : "memory");
+    asm volatile("cp.async.commit_group;" ::: "memory");
     asm volatile("cp.async.wait_group 1;" ::: "memory");
     __syncthreads();
     int r = s4[63 - t] * 3 + s8[127 - 2 * t] * 5 + s8[2 * t] * 7;

@@ -17,6 +17,9 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import foreign  # noqa: E402  (from the folder above)
+
 ROOT = HERE.parent.parent
 TIMEOUT_S = 300
 CLANG_CUDA = [
@@ -105,12 +108,9 @@ def run_one(name, words, options):
     start = time.monotonic()
     program = KINDS[words[0]](name, words[1:], options)
     command = [options.reprise, "run", *options.run.split(), "--", *program]
-    environment = dict(os.environ)
-    if "TEST_PRELOAD" in environment:  # a sanitizer's runtime, when the libraries were built with one
-        environment["LD_PRELOAD"] = environment["TEST_PRELOAD"]
     try:
         done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              errors="replace", timeout=TIMEOUT_S, stdin=subprocess.DEVNULL, env=environment)
+                              errors="replace", timeout=TIMEOUT_S, stdin=subprocess.DEVNULL, env=foreign.environment())
     except subprocess.TimeoutExpired as late:
         raise Failed(f"still running after {TIMEOUT_S} s") from late
     status = done.returncode if done.returncode >= 0 else 128 - done.returncode  # a signal, as shells say it

@@ -13,6 +13,10 @@ extern struct sm *mech_sm; /* of the mechanism that was created last */
 void mech_rig_open(struct rig *r, const char *gpu, const char *set, const char *ptx, uint32_t n,
                    const struct mech_points *const *points);
 
+/* Before the first launch: has --check look at what the mechanisms supply, and says whether they approximate.
+ */
+void mech_rig_check(struct rig *r, bool approximate);
+
 /* Kernels that take a buffer, n and x: each thread t has the address of word t of the buffer in %l1, its
  * number in %r0, n in %r8 and x in %r9. */
 #define KERNELS ".version 7.0\n.target sm_70\n.address_size 64\n"

@@ -621,6 +621,28 @@ static void test_reach(void **state) {
     assert_true(reads_compared > 1000);
 }
 
+/* The allocator repeats instructions to save memory; facts stay with the one that they were made for. */
+static void test_numbers(void **state) {
+    (void)state;
+    uint32_t added = 0;
+    loads = LOADS_VARY;
+    for (uint32_t seed = 1; seed <= 20; seed++) {
+        struct program p = {0};
+        compile(&p, &(struct gen_options){.seed = seed, .size = 60, .vars = 30, .preds = 4, .threads = true},
+                16, 0);
+        bool *met = xcalloc(p.facts->n + 1, sizeof *met);
+        for (uint32_t k = 0; k < p.ncode; k++) {
+            uint32_t id = p.code[k].id;
+            assert_true(id <= p.facts->n && (!id || !met[id]));
+            met[id] = true;
+            added += !fact_get(&p, &passes[0], &p.code[k]);
+        }
+        free(met);
+        program_free(&p);
+    }
+    assert_true(added > 100);
+}
+
 static int open_memory(void **state) {
     (void)state;
     return memory_init(&memory, 1 << 24) ? 0 : -1;
@@ -636,7 +658,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reach),           cmocka_unit_test(test_loads_vary),
         cmocka_unit_test(test_loads_read_only), cmocka_unit_test(test_loads_by_address),
-        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_calls),           cmocka_unit_test(test_numbers),
     };
     return cmocka_run_group_tests(tests, open_memory, close_memory);
 }

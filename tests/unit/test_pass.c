@@ -258,7 +258,7 @@ static void test_stream(void **state) {
     first_word(&r);
     for (uint32_t t = 0; t < 32; t++)
         assert_int_equal(rig_word(&r, 1024 + t),
-                         t ? 0 : 7 + 31); /* all store to one word, the last one stays */
+                         t ? (uint32_t)RIG_FILL : 7 + 31); /* all store to one word, the last one stays */
     const struct image *img = image_stream(seen, "second");
     assert_null(image_stream(seen, "third"));
     assert_int_equal(img->ncode, 6); /* without what is not needed */

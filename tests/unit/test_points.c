@@ -337,7 +337,12 @@ static void describe(const void *m, struct str *out) {
     CALLED(life, describe);
 }
 
-/* A mechanism makes these two happen. */
+/* A mechanism makes these three happen. */
+static void passed(void *m, uint32_t slot, uint32_t pc) {
+    (void)m, (void)slot, (void)pc;
+    fail_msg("nobody skipped anything");
+}
+
 static void read_done(void *m, int32_t op, uint64_t now) {
     (void)m, (void)op, (void)now;
     fail_msg("nobody asked for a read");
@@ -352,7 +357,7 @@ static const struct mech_points all_points = {
     .life = {start, finish, admit, block, warp, tick, next, elapsed, describe},
     .watch = {before, control, barrier, issued, collected, result, written, retire},
     .gate = {eligible, slots},
-    .stream = {fetch, decoded},
+    .stream = {fetch, decoded, passed},
     .lanes = {choose},
     .registers = {fill, place},
     .values = {sources},
@@ -413,6 +418,7 @@ static struct outcome *run_all(const char *gpu, const char *setting, uint32_t nm
     char *text = kernels();
     memset(&w, 0, sizeof w);
     mech_rig_open(&r, gpu, setting, text, nmech, watcher);
+    rig_zero(&r);
     bind(&r);
     for (uint32_t i = 0; i < LAUNCHES; i++) {
         uint64_t ticks = w.ticks, slept = w.slept;
@@ -453,8 +459,9 @@ static void test_passive(void **state) {
 #undef X
         };
         static const uint64_t asked =
-            UINT64_C(1) << MECH_AT_memory_arrived | UINT64_C(1) << MECH_AT_back_read_done |
-            UINT64_C(1) << MECH_AT_back_written | UINT64_C(1) << MECH_AT_life_describe;
+            UINT64_C(1) << MECH_AT_stream_passed | UINT64_C(1) << MECH_AT_memory_arrived |
+            UINT64_C(1) << MECH_AT_back_read_done | UINT64_C(1) << MECH_AT_back_written |
+            UINT64_C(1) << MECH_AT_life_describe;
         for (uint32_t p = 0; p < sizeof names / sizeof *names; p++)
             if (!w.calls[p] && !(asked >> p & 1))
                 fail_msg("%s was never called", names[p]);
@@ -666,6 +673,15 @@ static void test_owners(void **state) {
         if (what)
             assert_non_null(strstr(str_text(&d.text), what));
     }
+    diag_free(&d);
+    d = (struct diag){0};
+    s.n = 0;
+    /* What must see every instruction stands beside no one who skips. */
+    mech[0].points = (struct mech_points){.watch = {.every = true}};
+    mech[1].points = (struct mech_points){.stream = {.decoded = decoded}};
+    assert_true(mech_add(&s, &mech[1], NULL, &d));
+    assert_false(mech_add(&s, &mech[0], NULL, &d));
+    assert_non_null(strstr(str_text(&d.text), "pass over instructions"));
     diag_free(&d);
     d = (struct diag){0};
     s.n = 0;

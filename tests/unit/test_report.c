@@ -110,7 +110,7 @@ static json_t *written(struct mill *m, bool with_parts) {
     report_add(r, &(struct report_run){.name = "tuesday", .counters = &insts});
     assert_true(report_write(
         r, &(struct report_run){.cycles = 40, .timed_insts = 80, .counters = &both, .timed = sacks},
-        &(struct report_host){2, 50, "insts_per_s"}, path));
+        &(struct report_host){2, 50, "insts_per_s"}, NULL, path));
     report_free(r);
     json_t *all = json_load_file(path, 0, NULL);
     assert_non_null(all);

@@ -3,12 +3,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "gpu/gpu.h"
 #include "gpu/mix.h"
+#include "gpu/resolve.h"
 #include "gpu/timed.h"
 #include "stats/formula.h"
 
@@ -43,6 +45,79 @@ static void machine_rows_are_complete(void **state) {
     counters_free(&all);
 }
 
+/* ---- rules ---- */
+
+struct names {
+    struct counter_registry counters;
+    struct str params; /* as they are listed */
+};
+
+static bool is_known(void *ctx, const char *name, double *value) {
+    struct names *n = ctx;
+    char text[COUNTER_NAME_SIZE + 16];
+    *value = 1;
+    snprintf(text, sizeof text, "%s", name);
+    char *base = strstr(text, "@base");
+    if (base)
+        memmove(base, base + 5, strlen(base + 5) + 1);
+    if (!strncmp(text, "sum(", 4)) {
+        struct counter_info c;
+        char full[COUNTER_NAME_SIZE];
+        for (uint32_t i = 0; counters_info(&n->counters, i, full, &c); i++)
+            if (!strncmp(c.name, text + 4, strlen(text + 4) - 1))
+                return true;
+        return false;
+    }
+    if (text[0] == '$') {
+        char line[sizeof text + 4];
+        snprintf(line, sizeof line, "%s ", text + 1);
+        return !strcmp(text, "$alone") || strstr(str_text(&n->params), line);
+    }
+    return counters_find(&n->counters, text) != UINT32_MAX;
+}
+
+static void check_formula(struct names *n, const char *text, const char *of) {
+    double value;
+    enum formula_result r = formula_eval(text, is_known, n, &value);
+    if (r != FORMULA_OK)
+        fail_msg("%s: '%s': %s", of, text,
+                 r == FORMULA_UNKNOWN_NAME ? "there is nothing of that name" : "syntax");
+}
+
+/* Rules of mechanisms are formulas over counters and parameters that there are. */
+static void rules_name_what_there_is(void **state) {
+    (void)state;
+    struct names n = {0};
+    struct mech_registry mechs = {0};
+    struct config params = {0};
+    struct diag d = {0};
+    uint32_t rules = 0;
+    assert_true(resolve_mechs(&(struct rp_options){0}, &mechs, &d) && resolve_params(&mechs, &params, &d));
+    config_list(&params, &n.params);
+    counters_add(&n.counters, "", &mix_table, false);
+    machine_counters(&n.counters, NULL);
+    for (uint32_t i = 0; i < mechs.mechs.len; i++)
+        counters_add(&n.counters, "", &mechs.mechs.at[i]->counters, true);
+    for (uint32_t i = 0; i < mechs.mechs.len; i++)
+        for (uint32_t k = 0; k < mechs.mechs.at[i]->counters.nrules; k++, rules++) {
+            const struct counter_rule *r = &mechs.mechs.at[i]->counters.rules[k];
+            check_formula(&n, r->left, mechs.mechs.at[i]->name);
+            check_formula(&n, r->right, mechs.mechs.at[i]->name);
+            assert_true(!strcmp(r->relation, "==") || !strcmp(r->relation, "<=") ||
+                        !strcmp(r->relation, ">="));
+            char when[128], *save = NULL;
+            snprintf(when, sizeof when, "%s", r->when);
+            for (char *w = strtok_r(when, ",", &save); w; w = strtok_r(NULL, ",", &save))
+                check_formula(&n, w + strspn(w, " !"), mechs.mechs.at[i]->name);
+        }
+    assert_true(rules > 30);
+    str_free(&n.params);
+    counters_free(&n.counters);
+    config_free(&params);
+    mech_registry_free(&mechs);
+    diag_free(&d);
+}
+
 /* Tables in their order, units added up, shares of parts, and nothing before there is a machine. */
 static void test_registry(void **state) {
     (void)state;
@@ -54,7 +129,7 @@ static void test_registry(void **state) {
         {"pigs", "pigs", "Pigs.", offsetof(struct own, pigs)},
         {"cows", "cows", "Cows.", offsetof(struct own, cows)},
     };
-    static const struct counter_table table = COUNTER_TABLE(rows), one = {rows, 1};
+    static const struct counter_table table = COUNTER_TABLE(rows), one = {.rows = rows, .count = 1};
     struct own yard[3] = {{0, 1, 20}, {0, 3, 40}, {0, 5, 60}}, far = {9, 100, 200};
     struct counter_registry r = {0};
     struct counter_info info;
@@ -198,13 +273,10 @@ static void exceptions_are_where_they_belong(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_complete),
-        cmocka_unit_test(machine_rows_are_complete),
-        cmocka_unit_test(test_registry),
-        cmocka_unit_test(formulas_are_complete),
-        cmocka_unit_test(formulas_are_arithmetic),
-        cmocka_unit_test(every_operation_counts_once),
-        cmocka_unit_test(exceptions_are_where_they_belong),
+        cmocka_unit_test(rows_are_complete),           cmocka_unit_test(machine_rows_are_complete),
+        cmocka_unit_test(rules_name_what_there_is),    cmocka_unit_test(test_registry),
+        cmocka_unit_test(formulas_are_complete),       cmocka_unit_test(formulas_are_arithmetic),
+        cmocka_unit_test(every_operation_counts_once), cmocka_unit_test(exceptions_are_where_they_belong),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

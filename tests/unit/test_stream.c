@@ -127,7 +127,8 @@ static void test_beside(void **state) {
         for (uint32_t t = 0; t < 96; t++)
             assert_int_equal(rig_word(&r, t), N * t);
         for (uint32_t l = 0; l < WARP_LANES; l++)
-            assert_int_equal(rig_word(&r, OUT + l), LANES >> l & 1 ? power_of_3(l < X ? N : 2 * N) : 0);
+            assert_int_equal(rig_word(&r, OUT + l),
+                             LANES >> l & 1 ? power_of_3(l < X ? N : 2 * N) : RIG_FILL);
         rig_close(&r);
     }
 }

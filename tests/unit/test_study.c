@@ -121,6 +121,28 @@ static void machines_must_exist(void **state) {
     }
 }
 
+/* Of a program that runs on a machine which approximates, somebody must say what the results are. */
+static void approximations_need_results(void **state) {
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        static char *program[] = {"/bin/true", NULL}, spec[] = "k:0:f32";
+        struct plan p = {.bits = 64};
+        plan_add_program(&p, program);
+        assert_true(plan_add_model(&p, "toy", "toy"));
+        p.table.models.at[1].approximate = k & 1;
+        if (k & 2)
+            vec_push(&p.results, spec);
+        assert_int_equal(plan_complete(&p), k != 1);
+        assert_int_equal(p.table.benches.at[0].results.len, k / 2);
+        plan_free(&p);
+    }
+    struct plan p = {.bits = 64}; /* workloads declare theirs */
+    assert_true(plan_add_bench(&p, "nw") && plan_add_model(&p, "toy", "toy"));
+    p.table.models.at[1].approximate = true;
+    assert_true(plan_complete(&p));
+    plan_free(&p);
+}
+
 /* ---- keys ---- */
 
 /* The key of the last row of a plan with one benchmark and one model. */
@@ -186,15 +208,18 @@ static void keys_see_the_files_of_a_program(void **state) {
     struct plan p = {0};
     plan_add_program(&p, words);
     assert_true(plan_add_model(&p, "base", "base") && plan_complete(&p));
-    uint64_t keys[5];
+    struct bench *b = &p.table.benches.at[0];
+    uint64_t keys[6];
     static const char *const texts[][2] = {{"one", "in"}, {"two", "in"}, {"two", "other"}};
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
         if (i < 3) {
             io_write(program.at, texts[i][0], strlen(texts[i][0]));
             io_write(input.at, texts[i][1], strlen(texts[i][1]));
         }
         words[1] = i == 3 ? NULL : i == 4 ? folder : input.at; /* a folder is only a word */
-        struct run_key key = key_of(&p.table.benches.at[0], &p.table.models.at[0], false);
+        if (i == 5)
+            vec_push(&b->results, "k:0:f32");
+        struct run_key key = key_of(b, &p.table.models.at[0], false);
         assert_int_equal(strspn(key.text, "a_bc-0123456789def"), strlen(key.text));
         keys[i] = key.hash;
         for (int k = 0; k < i; k++)
@@ -214,40 +239,59 @@ static json_t *report_of(int cycles) {
                      "counters");
 }
 
+static bool has(struct store *s, const struct run_key *key, json_t *report, const char *results) {
+    struct store_row row;
+    if (!store_find(s, key, &row))
+        return false;
+    bool same = json_equal(row.report, report) && !row.results == !results;
+    size_t len;
+    char *text = row.results ? io_read(row.results, &len) : NULL;
+    same = same && (!results || (len == strlen(results) && !memcmp(text, results, len)));
+    free(text);
+    free(row.results);
+    json_decref(row.report);
+    return same;
+}
+
 static void finished_rows_are_found_again(void **state) {
     (void)state;
     struct run_key key = {1, "nw-0000000000000001"}, other = {2, "nw-0000000000000002"};
-    struct str place = {0}, path = {0};
+    struct str place = {0}, path = {0}, part = {0};
+    struct store_row found;
     str_printf(&place, "%s/new/place", folder);
     struct store *s = store_open(place.at);
     assert_non_null(s);
-    assert_null(store_find(s, &key));
-    json_t *row = report_of(7);
-    store_put(s, &key, row);
+    assert_false(store_find(s, &key, &found));
+    struct store_row row = {.report = report_of(7)};
+    store_put(s, &key, &row);
     store_close(s);
     s = store_open(place.at);
-    json_t *found = store_find(s, &key);
-    assert_true(json_equal(found, row));
-    assert_null(store_find(s, &other));
-    json_decref(found);
-    json_decref(row);
-    row = report_of(8); /* a row can be put again */
-    store_put(s, &key, row);
-    found = store_find(s, &key);
-    assert_true(json_equal(found, row));
-    json_decref(found);
-    json_decref(row);
+    assert_true(has(s, &key, row.report, NULL));
+    assert_false(store_find(s, &other, &found));
+    json_decref(row.report);
+    row.report = report_of(8); /* a row can be put again, also with results */
+    str_printf(&part, "%s/x.part", store_folder(s));
+    assert_true(io_write(part.at, "abc", 3));
+    row.results = xstrdup(part.at);
+    store_put(s, &key, &row);
+    assert_true(has(s, &key, row.report, "abc"));
+    assert_int_not_equal(access(part.at, F_OK), 0);
+    assert_int_equal(access(row.results, R_OK), 0);
+    json_decref(row.report);
     str_printf(&path, "%s/%s.json", place.at, key.text);
     assert_true(io_write(path.at, "{}", 2)); /* what cannot be read is not finished */
-    assert_null(store_find(s, &key));
+    assert_false(store_find(s, &key, &found));
     assert_true(io_write(path.at, "{\"totals\": {\"coun", 17));
-    assert_null(store_find(s, &key));
+    assert_false(store_find(s, &key, &found));
     store_close(s);
     unlink(path.at);
+    unlink(row.results);
+    free(row.results);
     rmdir(place.at); /* nothing else is there */
     *strrchr(place.at, '/') = 0;
     assert_int_equal(rmdir(place.at), 0);
     str_free(&path);
+    str_free(&part);
     str_free(&place);
 }
 
@@ -256,13 +300,16 @@ static void a_temporary_store_leaves_nothing(void **state) {
     struct run_key key = {1, "nw-0000000000000001"};
     struct store *s = store_open(NULL);
     char place[PATH_MAX];
+    struct str part = {0};
     snprintf(place, sizeof place, "%s", store_folder(s));
-    json_t *row = report_of(7), *found;
-    store_put(s, &key, row);
-    found = store_find(s, &key);
-    assert_true(json_equal(found, row));
-    json_decref(found);
-    json_decref(row);
+    str_printf(&part, "%s/x.part", place);
+    assert_true(io_write(part.at, "abc", 3));
+    struct store_row row = {report_of(7), xstrdup(part.at)};
+    store_put(s, &key, &row);
+    assert_true(has(s, &key, row.report, "abc"));
+    json_decref(row.report);
+    free(row.results);
+    str_free(&part);
     assert_int_equal(access(place, R_OK), 0);
     store_close(s);
     assert_int_not_equal(access(place, F_OK), 0);
@@ -274,6 +321,7 @@ int main(void) {
         cmocka_unit_test(suites_take_the_items_of_their_text),
         cmocka_unit_test(models_have_a_base_on_their_gpu),
         cmocka_unit_test(machines_must_exist),
+        cmocka_unit_test(approximations_need_results),
         cmocka_unit_test(keys_tell_runs_apart),
         cmocka_unit_test(keys_see_the_files_of_a_program),
         cmocka_unit_test(finished_rows_are_found_again),

@@ -172,7 +172,7 @@ static void fill(struct table *t) {
 
 static const struct metric *metric_called(const char *id) {
     const struct metric *m;
-    for (uint32_t i = 0; (m = metric_at(i)); i++)
+    for (uint32_t i = 0; (m = metric_at(PART_MACHINE, i)); i++)
         if (!strcmp(m->id, id))
             return m;
     fail_msg("no metric %s", id);

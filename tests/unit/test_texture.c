@@ -231,8 +231,8 @@ static void test_isas_agree(void **state) {
         bytes[i] = (uint8_t)draw(256);
     for (unsigned round = 0; round < 5000; round++) {
         _Alignas(64) uint32_t in[4][WARP_LANES], plain[4][WARP_LANES], out[4][WARP_LANES];
-        uint64_t at[2][WARP_LANES * TEX_TEXELS];
-        uint8_t lane[2][WARP_LANES * TEX_TEXELS];
+        uint64_t at[2][WARP_LANES * TEX_FOOTPRINT];
+        uint8_t lane[2][WARP_LANES * TEX_FOOTPRINT];
         struct rp_tex_desc t = some_texture(bytes);
         struct tex_request q = {.t = &t,
                                 .geom = (enum tex_geom)draw(TEX_ACUBE + 1),
@@ -240,15 +240,18 @@ static void test_isas_agree(void **state) {
                                 .lanes = draw(3) ? ~0u : draw(UINT32_MAX) | 1,
                                 .layer = in[3],
                                 .coord = {in[0], in[1], in[2]}};
+        struct tex_request tiled;
         q.gather = q.float_coords && (q.geom == TEX_2D || q.geom == TEX_A2D) && draw(3) == 0;
         for (unsigned l = 0; l < WARP_LANES; l++) {
             for (unsigned k = 0; k < 3; k++)
                 in[k][l] = q.float_coords ? word(some_float()) : draw(24) - 2;
             in[3][l] = draw(5) - 1;
         }
+        tiled = q;
+        tiled.tiled = draw(2);
         assert_true(lane_use("generic"));
         tex_sample(&q, round % 4, plain);
-        uint32_t n = tex_footprint(&q, at[0], lane[0]);
+        uint32_t n = tex_footprint(&tiled, at[0], lane[0]);
         for (unsigned k = 0; k < 2; k++) {
             if (!lane_use(isas[k]))
                 continue;
@@ -256,7 +259,7 @@ static void test_isas_agree(void **state) {
             for (unsigned l = 0; l < WARP_LANES; l++)
                 for (unsigned c = 0; c < 4 && q.lanes >> l & 1; c++)
                     assert_int_equal(out[c][l], plain[c][l]);
-            assert_int_equal(tex_footprint(&q, at[1], lane[1]), n);
+            assert_int_equal(tex_footprint(&tiled, at[1], lane[1]), n);
             assert_memory_equal(at[1], at[0], n * sizeof *at[0]);
             assert_memory_equal(lane[1], lane[0], n);
         }
@@ -267,13 +270,13 @@ static void test_isas_agree(void **state) {
 /* Different lines among the texels that lanes read. */
 static unsigned lines_of(const struct rp_tex_desc *t, unsigned dx, unsigned dy) {
     _Alignas(64) uint32_t x[WARP_LANES], y[WARP_LANES];
-    uint64_t at[WARP_LANES * TEX_TEXELS];
-    uint8_t lane[WARP_LANES * TEX_TEXELS];
+    uint64_t at[WARP_LANES * TEX_FOOTPRINT];
+    uint8_t lane[WARP_LANES * TEX_FOOTPRINT];
     for (unsigned l = 0; l < WARP_LANES; l++) {
         x[l] = l * dx;
         y[l] = l * dy;
     }
-    struct tex_request q = {.t = t, .geom = TEX_2D, .lanes = ~0u, .coord = {x, y, x}};
+    struct tex_request q = {.t = t, .geom = TEX_2D, .tiled = true, .lanes = ~0u, .coord = {x, y, x}};
     uint32_t n = tex_footprint(&q, at, lane), lines = 0;
     assert_int_equal(n, WARP_LANES);
     for (uint32_t i = 0; i < n; i++) {

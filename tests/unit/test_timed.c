@@ -40,6 +40,7 @@ static struct outcome *run_set(const char *gpu, const char *const *settings, enu
     struct rig r;
     char *text = rig_file("mixed.ptx");
     rig_open(&r, gpu, settings, mode == FUNCTIONAL, text);
+    rig_zero(&r);
     rig_run(&r, "reduce", 1, 32, (struct rig_params){0}); /* makes the machine */
     if (mode == EAGER)
         r.g->machine->core.sleep = false;
@@ -122,6 +123,7 @@ static void test_lock(void **state) {
     char *text = rig_file("mixed.ptx");
     uint32_t sum;
     rig_open(&r, "gtx480", NULL, false, text);
+    rig_zero(&r);
     rig_run(&r, "lock", 2, 40, (struct rig_params){0});
     memcpy(&sum, (const void *)(uintptr_t)(r.buffer + 512), 4);
     assert_int_equal(sum, 3 * 2 * 40);

@@ -97,6 +97,7 @@ static void open_chain(struct rig *r, const char *const *set, const char *text) 
     for (uint32_t i = 5; set && set[i - 5]; i++)
         all[i] = set[i - 5];
     rig_open(r, "gtx480", all, false, text);
+    rig_zero(r); /* chains of loads go on from what they loaded */
     if (rp_module_has_texref(r->m, "words"))
         bind(r);
 }
@@ -557,6 +558,7 @@ static void check_resident(const char *kernel, uint32_t threads, uint32_t shared
     for (uint32_t more = 0; more < 2; more++) {
         static const char *const set[] = {"device.sms=2", NULL};
         rig_open(&r, "gtx480", set, false, text);
+        rig_zero(&r);
         r.g->opt.watchdog = 300000;
         struct rig_params p = {.n = 2 * fit + more};
         enum rp_status s = rig_try(&r, kernel, 2 * (fit + more), threads, shared, p, &report);

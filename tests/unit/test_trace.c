@@ -43,6 +43,7 @@ static struct outcome *run_set(const char *const *settings, const char *mech, co
     struct rig r;
     char *text = rig_file("mixed.ptx"), *log = NULL;
     rig_open_options(&r, &(struct rp_options){.gpu = "gtx480", .set = settings, .mech = mech}, text);
+    rig_zero(&r);
     struct trace *t = NULL;
     if (suffix) {
         snprintf(path, sizeof path, "/tmp/reprise_trace_%d%s", (int)getpid(), suffix);
@@ -258,8 +259,7 @@ static void test_refusals(void **state) {
     struct rp_trace what = all;
     what.path = "/nonexistent/trace";
     assert_null(trace_open(r.g, &what, &log));
-    assert_non_null(strstr(log, "cannot write the trace to /nonexistent/trace: No such file"));
-    free(log);
+    assert_null(log);
     what.first_sm = 15;
     assert_null(trace_open(r.g, &what, &log));
     assert_non_null(strstr(log, "no trace of SM 15: the GPU has 15 SMs"));
@@ -271,8 +271,7 @@ static void test_refusals(void **state) {
     assert_non_null(t);
     rig_run(&r, "reduce", 4, 64, (struct rig_params){0});
     assert_false(trace_close(t, &log));
-    assert_non_null(strstr(log, "is incomplete: No space left"));
-    free(log);
+    assert_null(log);
     rig_close(&r);
     free(text);
 }

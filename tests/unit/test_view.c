@@ -79,7 +79,7 @@ static uint32_t few_stores(void *m, uint32_t warp, const struct xinst *i, uint32
 /* Both words of thread t. */
 static void expect_paths(const struct rig *r, uint32_t t, uint32_t n, uint32_t x, bool flip) {
     assert_int_equal(rig_word(r, t), 1000 + (t >= x ? 128 : (128 + n * (n - 1) / 2) ^ (flip ? 256 : 0)));
-    assert_int_equal(rig_word(r, 64 + t), t < x ? 0 : t);
+    assert_int_equal(rig_word(r, 64 + t), t < x ? (uint32_t)RIG_FILL : t);
 }
 
 static void test_lanes(void **state) {
@@ -99,7 +99,7 @@ static void test_lanes(void **state) {
     /* Lanes that are left out do not access memory. */
     run(&r, &store, NULL, "plain", 32, 0, 0);
     for (uint32_t t = 0; t < 32; t++)
-        assert_int_equal(rig_word(&r, t), t < 8 ? (3 * t) ^ 5 : 0);
+        assert_int_equal(rig_word(&r, t), t < 8 ? (3 * t) ^ 5 : (uint32_t)RIG_FILL);
     assert_int_equal(rig_counter(&r, "lanes.ldst"), 8);
     rig_close(&r);
 }
@@ -273,6 +273,33 @@ static enum mech_decode hold_xor(void *m, uint32_t warp, uint32_t pc, uint64_t n
     if (!s.at)
         s.at = now + 3000;
     return now < s.at ? DECODE_WAIT : DECODE_KEEP;
+}
+
+/* What was skipped or dropped takes effect when the path passes over it. */
+static void perform(void *m, uint32_t warp, uint32_t pc) {
+    (void)m;
+    struct core_warp *cw = &mech_sm->warps[warp];
+    assert_true(is_op(&cw->x->img->code[pc], OP_XOR));
+    assert_int_equal(simt_top(cw->w)->pc, pc);
+    warp_step(cw->x, cw->w);
+    assert_int_equal(simt_top(cw->w)->pc, pc + 1);
+}
+
+static void test_passed(void **state) {
+    (void)state;
+    static const char *const sets[] = {"fetch.width=1", "fetch.width=3 fetch.buffer=4", "fetch.buffer=8"};
+    static const struct mech_points both[] = {{.stream = {.fetch = skip_xor, .passed = perform}},
+                                              {.stream = {.decoded = drop_xor, .passed = perform}}};
+    for (uint32_t k = 0; k < sizeof sets / sizeof *sets; k++)
+        for (uint32_t shift = 0; shift < 4; shift++) {
+            uint32_t base_word, with_word, dropped_word;
+            uint64_t base = padded_cycles(NULL, sets[k], padded(shift, true), &base_word),
+                     with = padded_cycles(&both[0], sets[k], padded(shift, true), &with_word);
+            padded_cycles(&both[1], sets[k], padded(shift, true), &dropped_word);
+            assert_int_equal(with_word, base_word);
+            assert_int_equal(dropped_word, base_word);
+            assert_true(with < base);
+        }
 }
 
 static void test_decoded(void **state) {
@@ -466,6 +493,7 @@ static void test_access(void **state) {
     memset(&s, 0, sizeof s);
     const struct mech_points *const points[] = {&takes};
     mech_rig_open(&r, "gtx480", NULL, kernels, 1, points);
+    rig_zero(&r);
     for (uint32_t t = 0; t < 64; t++)
         ((uint32_t *)(uintptr_t)r.buffer)[512 + t] = t;
     rig_run(&r, "memory", 1, 64, (struct rig_params){.n = N});
@@ -931,12 +959,13 @@ static void test_place(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lanes),       cmocka_unit_test(test_operands),  cmocka_unit_test(test_fetch),
-        cmocka_unit_test(test_skip_cycles), cmocka_unit_test(test_admit),     cmocka_unit_test(test_decoded),
-        cmocka_unit_test(test_eligible),    cmocka_unit_test(test_arbitrate), cmocka_unit_test(test_access),
-        cmocka_unit_test(test_supply),      cmocka_unit_test(test_dispatch),  cmocka_unit_test(test_read),
-        cmocka_unit_test(test_inject),      cmocka_unit_test(test_request),   cmocka_unit_test(test_prefetch),
-        cmocka_unit_test(test_ride),        cmocka_unit_test(test_redirect),  cmocka_unit_test(test_place),
+        cmocka_unit_test(test_lanes),       cmocka_unit_test(test_operands), cmocka_unit_test(test_fetch),
+        cmocka_unit_test(test_skip_cycles), cmocka_unit_test(test_admit),    cmocka_unit_test(test_decoded),
+        cmocka_unit_test(test_passed),      cmocka_unit_test(test_eligible), cmocka_unit_test(test_arbitrate),
+        cmocka_unit_test(test_access),      cmocka_unit_test(test_supply),   cmocka_unit_test(test_dispatch),
+        cmocka_unit_test(test_read),        cmocka_unit_test(test_inject),   cmocka_unit_test(test_request),
+        cmocka_unit_test(test_prefetch),    cmocka_unit_test(test_ride),     cmocka_unit_test(test_redirect),
+        cmocka_unit_test(test_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

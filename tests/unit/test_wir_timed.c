@@ -28,6 +28,7 @@ static void open_file(struct rig *r, const char *mech, const char *const *set, c
         all[i + 1] = set[i];
     char *text = rig_file(file);
     rig_open_options(r, &(struct rp_options){.gpu = "wir", .mech = mech, .set = all, .check = true}, text);
+    rig_zero(r);
     free(text);
 }
 
@@ -48,6 +49,7 @@ static int run_functionally(void **state) {
         struct rig r;
         char *text = rig_file(kernels[k].file);
         rig_open(&r, "wir", NULL, true, text);
+        rig_zero(&r);
         free(text);
         run_kernel(&r, k);
         memcpy(want[k], (const void *)(uintptr_t)r.buffer, RIG_BYTES);

@@ -23,6 +23,11 @@ void rig_open_options(struct rig *r, const struct rp_options *options, const cha
     free(log);
     r->buffer = rp_mem_alloc(r->g, RIG_BYTES, RP_MEM_DEVICE);
     assert_true(r->buffer);
+    memset((void *)(uintptr_t)r->buffer, RIG_FILL & 0xff, RIG_BYTES);
+}
+
+void rig_zero(const struct rig *r) {
+    memset((void *)(uintptr_t)r->buffer, 0, RIG_BYTES);
 }
 
 void rig_close(struct rig *r) {

@@ -16,12 +16,14 @@
 #include "gpu/gpu.h"
 #include "gpu/timed.h"
 
-enum { RIG_COUNTERS = 512, RIG_BYTES = 1 << 20 };
+/* RIG_FILL: what each word of the buffer holds until something is stored there, so that a result of 0 is not
+ * taken for granted. */
+enum { RIG_COUNTERS = 512, RIG_BYTES = 1 << 20, RIG_FILL = 0x5a5a5a5a };
 
 struct rig {
     struct rp_gpu *g;
     struct rp_module *m;
-    uint64_t buffer; /* RIG_BYTES of device memory, zero at first */
+    uint64_t buffer; /* RIG_BYTES of device memory, RIG_FILL at first */
     uint64_t cycles; /* of the last launch */
 };
 
@@ -36,6 +38,8 @@ void rig_open(struct rig *r, const char *gpu, const char *const *set, bool funct
 /* The same with all that can be chosen. */
 void rig_open_options(struct rig *r, const struct rp_options *options, const char *ptx);
 void rig_close(struct rig *r);
+/* Zeroes the buffer, for kernels that count or wait in it. */
+void rig_zero(const struct rig *r);
 /* Launches; also checks, in timed runs, that the issue slots are all accounted for. */
 enum rp_status rig_try(struct rig *r, const char *kernel, uint32_t grid, uint32_t block, uint32_t shared,
                        struct rig_params p, char **report);

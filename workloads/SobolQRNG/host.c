@@ -86,7 +86,7 @@ static void run(struct wl *w) {
         for (int i = 0; i < points; i++)
             want[(size_t)d * (size_t)points + (size_t)i] = reference(v + (size_t)d * BITS, (uint32_t)i);
     /* an integer is rounded to a float once, on both sides: every bit must agree */
-    wl_check_bytes(w, "byte", got, want, n * sizeof(float));
+    wl_check_same(w, "number", WL_F32, got, want, n);
 }
 
 const struct workload workload = {"SobolQRNG", run};

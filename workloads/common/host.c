@@ -26,17 +26,27 @@ struct piece {
     _Alignas(max_align_t) char data[];
 };
 
+enum { MAX_ARRAYS = 64 };
+
 struct wl_state {
     struct piece *pieces;
+    CUdeviceptr memory[MAX_ARRAYS];
+    CUtexObject textures[MAX_ARRAYS];
+    CUarray arrays[MAX_ARRAYS];
+    int n_memory, n_textures, n_arrays;
     CUmodule module;
     struct kernel_entry kernels[MAX_KERNELS];
     int n_kernels;
     struct option options[MAX_OPTIONS];
     int n_options;
     const char *ptx; /* --ptx */
-    FILE *dump;      /* --dump */
+    /* --results: written beside its place, where it comes when it is whole */
+    FILE *results;
+    const char *results_path;
+    char results_part[4096];
+    bool accept; /* --accept */
     /* what has been checked */
-    size_t values;
+    size_t values, wrong;
     bool inexact;
     double max_error, tolerance; /* of the comparison closest to its tolerance */
     uint64_t checksum;
@@ -46,7 +56,7 @@ static const char *const size_names[WL_SIZES] = {"tiny", "small", "medium", "lar
 
 static const char usage[] =
     "usage: %s [--size tiny|small|medium|large] [--bits 64|32] [--ptx FILE] [--seed N]\n"
-    "          [--set NAME=VALUE] [--check|--no-check] [--dump FILE]\n";
+    "          [--set NAME=VALUE] [--check|--accept|--no-check] [--results FILE]\n";
 
 /* ---- failure
  * ----------------------------------------------------------------------------------------------------- */
@@ -59,6 +69,8 @@ _Noreturn void wl_fail(struct wl *w, const char *format, ...) {
     vfprintf(stderr, format, ap);
     va_end(ap);
     fputc('\n', stderr);
+    if (w->state->results)
+        unlink(w->state->results_part);
     exit(1);
 }
 
@@ -116,9 +128,11 @@ static bool read_valued(struct wl *w, const char *name, char *value) {
         w->seed = read_number(value);
     else if (!strcmp(name, "--set"))
         read_set(s, value);
-    else if (!strcmp(name, "--dump")) {
-        s->dump = fopen(value, "wb");
-        if (!s->dump)
+    else if (!strcmp(name, "--results")) {
+        s->results_path = value;
+        snprintf(s->results_part, sizeof s->results_part, "%s.%d.part", value, (int)getpid());
+        s->results = fopen(s->results_part, "wb");
+        if (!s->results || fputs("reprise results 1\n", s->results) < 0)
             bad_usage("cannot write", value);
     } else
         return false;
@@ -129,6 +143,8 @@ static void read_options(struct wl *w, int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--check"))
             w->check = true;
+        else if (!strcmp(argv[i], "--accept"))
+            w->check = w->state->accept = true;
         else if (!strcmp(argv[i], "--no-check"))
             w->check = false;
         else if (i + 1 < argc && read_valued(w, argv[i], argv[i + 1]))
@@ -229,16 +245,38 @@ static void free_pieces(struct wl_state *s) {
     }
 }
 
+static CUdeviceptr device_memory(struct wl *w, size_t bytes) {
+    struct wl_state *s = w->state;
+    if (s->n_memory == MAX_ARRAYS)
+        wl_fail(w, "more than %d allocations", MAX_ARRAYS);
+    driver(w, cuMemAlloc(&s->memory[s->n_memory], bytes), "cuMemAlloc");
+    return s->memory[s->n_memory++];
+}
+
+static void keep_texture(struct wl *w, CUtexObject texture) {
+    if (w->state->n_textures == MAX_ARRAYS)
+        wl_fail(w, "more than %d textures", MAX_ARRAYS);
+    w->state->textures[w->state->n_textures++] = texture;
+}
+
+static void free_device(struct wl *w) {
+    struct wl_state *s = w->state;
+    for (int i = 0; i < s->n_textures; i++)
+        driver(w, cuTexObjectDestroy(s->textures[i]), "cuTexObjectDestroy");
+    for (int i = 0; i < s->n_arrays; i++)
+        driver(w, cuArrayDestroy(s->arrays[i]), "cuArrayDestroy");
+    for (int i = 0; i < s->n_memory; i++)
+        driver(w, cuMemFree(s->memory[i]), "cuMemFree");
+}
+
 CUdeviceptr wl_alloc(struct wl *w, size_t bytes) {
-    CUdeviceptr p;
-    driver(w, cuMemAlloc(&p, bytes), "cuMemAlloc");
+    CUdeviceptr p = device_memory(w, bytes);
     driver(w, cuMemsetD8(p, 0, bytes), "cuMemsetD8");
     return p;
 }
 
 CUdeviceptr wl_upload(struct wl *w, const void *from, size_t bytes) {
-    CUdeviceptr p;
-    driver(w, cuMemAlloc(&p, bytes), "cuMemAlloc");
+    CUdeviceptr p = device_memory(w, bytes);
     wl_put(w, p, from, bytes);
     return p;
 }
@@ -280,6 +318,7 @@ CUtexObject wl_texture_1d(struct wl *w, CUdeviceptr data, size_t bytes, CUarray_
     CUDA_TEXTURE_DESC how = {.flags = CU_TRSF_READ_AS_INTEGER};
     CUtexObject object;
     driver(w, cuTexObjectCreate(&object, &resource, &how, NULL), "cuTexObjectCreate");
+    keep_texture(w, object);
     return object;
 }
 
@@ -293,7 +332,10 @@ CUtexObject wl_texture_2d(struct wl *w, const void *texels, int width, int heigh
                           int channels, struct wl_sampling sampling) {
     CUDA_ARRAY_DESCRIPTOR shape = {(size_t)width, (size_t)height, format, (unsigned)channels};
     CUarray array;
+    if (w->state->n_arrays == MAX_ARRAYS)
+        wl_fail(w, "more than %d arrays", MAX_ARRAYS);
     driver(w, cuArrayCreate(&array, &shape), "cuArrayCreate");
+    w->state->arrays[w->state->n_arrays++] = array;
     size_t row = (size_t)width * (size_t)channels * format_bytes(format);
     CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
                           .srcHost = texels,
@@ -314,6 +356,7 @@ CUtexObject wl_texture_2d(struct wl *w, const void *texels, int width, int heigh
     };
     CUtexObject object;
     driver(w, cuTexObjectCreate(&object, &resource, &how, NULL), "cuTexObjectCreate");
+    keep_texture(w, object);
     return object;
 }
 
@@ -353,46 +396,71 @@ static uint64_t hash_bytes(uint64_t h, const void *data, size_t n) {
     return h;
 }
 
-static void dump(struct wl *w, const void *data, size_t bytes) {
-    if (w->state->dump && fwrite(data, 1, bytes, w->state->dump) != bytes)
-        wl_fail(w, "cannot write the dump");
+/* The types of results: their names in files, and what an element has. */
+static const struct {
+    const char *name;
+    size_t bytes;
+} types[] = {[WL_U8] = {"u8", 1}, [WL_U16] = {"u16", 2}, [WL_I32] = {"i32", 4}, [WL_F32] = {"f32", 4}};
+
+/* Adds to the file of results: type, number of elements and name in a line, then the elements as memory has
+ * them. */
+static void keep_result(struct wl *w, const char *what, enum wl_type type, const void *data, size_t n) {
+    FILE *f = w->state->results;
+    if (f && (fprintf(f, "%s %zu %s\n", types[type].name, n, what) < 0 ||
+              fwrite(data, types[type].bytes, n, f) != n))
+        wl_fail(w, "cannot write the results");
+}
+
+/* A value for people. */
+static const char *value_text(enum wl_type type, const void *value, char out[32]) {
+    switch (type) {
+    case WL_U8:
+        snprintf(out, 32, "%d", *(const uint8_t *)value);
+        break;
+    case WL_U16:
+        snprintf(out, 32, "%d", *(const uint16_t *)value);
+        break;
+    case WL_I32:
+        snprintf(out, 32, "%d", *(const int32_t *)value);
+        break;
+    case WL_F32:
+        snprintf(out, 32, "%.9g", *(const float *)value);
+        break;
+    }
+    return out;
+}
+
+void wl_check_same(struct wl *w, const char *what, enum wl_type type, const void *got, const void *want,
+                   size_t n) {
+    struct wl_state *s = w->state;
+    size_t bytes = types[type].bytes;
+    const char *a = got, *b = want;
+    keep_result(w, what, type, got, n);
+    s->checksum = hash_bytes(s->checksum, got, n * bytes);
+    s->values += n;
+    if (!w->check)
+        return;
+    size_t wrong = 0, first = 0;
+    for (size_t i = n; i-- > 0;)
+        if (memcmp(a + i * bytes, b + i * bytes, bytes)) {
+            wrong++;
+            first = i;
+        }
+    s->wrong += wrong;
+    if (wrong && !s->accept) {
+        char is[32], should[32];
+        wl_fail(w, "%s[%zu] is %s, the reference has %s; %zu of %zu values wrong", what, first,
+                value_text(type, a + first * bytes, is), value_text(type, b + first * bytes, should), wrong,
+                n);
+    }
 }
 
 void wl_check_int(struct wl *w, const char *what, const int *got, const int *want, size_t n) {
-    struct wl_state *s = w->state;
-    dump(w, got, n * sizeof *got);
-    s->checksum = hash_bytes(s->checksum, got, n * sizeof *got);
-    s->values += n;
-    if (!w->check)
-        return;
-    size_t wrong = 0, first = 0;
-    for (size_t i = n; i-- > 0;)
-        if (got[i] != want[i]) {
-            wrong++;
-            first = i;
-        }
-    if (wrong)
-        wl_fail(w, "%s[%zu] is %d, the reference has %d; %zu of %zu values wrong", what, first, got[first],
-                want[first], wrong, n);
+    wl_check_same(w, what, WL_I32, got, want, n);
 }
 
 void wl_check_bytes(struct wl *w, const char *what, const void *got, const void *want, size_t n) {
-    struct wl_state *s = w->state;
-    const unsigned char *a = got, *b = want;
-    dump(w, got, n);
-    s->checksum = hash_bytes(s->checksum, got, n);
-    s->values += n;
-    if (!w->check)
-        return;
-    size_t wrong = 0, first = 0;
-    for (size_t i = n; i-- > 0;)
-        if (a[i] != b[i]) {
-            wrong++;
-            first = i;
-        }
-    if (wrong)
-        wl_fail(w, "%s[%zu] is %d, the reference has %d; %zu of %zu bytes wrong", what, first, a[first],
-                b[first], wrong, n);
+    wl_check_same(w, what, WL_U8, got, want, n);
 }
 
 static double relative_error(double got, double want, double scale) {
@@ -404,7 +472,7 @@ static double relative_error(double got, double want, double scale) {
 void wl_check_f32(struct wl *w, const char *what, const float *got, const float *want, size_t n,
                   struct wl_tolerance t) {
     struct wl_state *s = w->state;
-    dump(w, got, n * sizeof *got);
+    keep_result(w, what, WL_F32, got, n);
     s->values += n;
     s->inexact = true;
     if (!w->check)
@@ -419,7 +487,8 @@ void wl_check_f32(struct wl *w, const char *what, const float *got, const float 
             worst = i;
         }
     }
-    if (wrong)
+    s->wrong += wrong;
+    if (wrong && !s->accept)
         wl_fail(
             w,
             "%s[%zu] is %.9g, the reference has %.9g: error %.3g > tolerance %.3g; %zu of %zu values wrong",
@@ -431,7 +500,7 @@ void wl_check_f32(struct wl *w, const char *what, const float *got, const float 
 }
 
 void wl_check_that(struct wl *w, bool holds, const char *what) {
-    if (w->check && !holds)
+    if (w->check && !holds && !w->state->accept)
         wl_fail(w, "%s", what);
 }
 
@@ -440,6 +509,8 @@ static void print_verdict(const struct wl *w) {
     printf("%s %s: ", workload.name, size_names[w->size]);
     if (!w->check)
         printf("NOT CHECKED (%zu values)\n", s->values);
+    else if (s->accept)
+        printf("ACCEPTED (%zu values, %zu of them wrong)\n", s->values, s->wrong);
     else if (s->inexact)
         printf("OK (%zu values, max error %.3g <= tolerance %.3g)\n", s->values, s->max_error, s->tolerance);
     else
@@ -453,11 +524,12 @@ int main(int argc, char **argv) {
     load_module(&w);
     workload.run(&w);
     driver(&w, cuCtxSynchronize(), "cuCtxSynchronize");
-    if (state.dump && fclose(state.dump))
-        wl_fail(&w, "cannot write the dump");
+    if (state.results && (fclose(state.results) || rename(state.results_part, state.results_path)))
+        wl_fail(&w, "cannot write the results");
     if (!state.values)
         wl_fail(&w, "nothing was compared");
     print_verdict(&w);
+    free_device(&w);
     free_pieces(&state);
     return 0;
 }

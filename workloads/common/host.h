@@ -100,7 +100,13 @@ static inline unsigned wl_blocks(unsigned n, unsigned per_block) {
 /* ---- checking
  * ---------------------------------------------------------------------------------------------------- */
 
-/* Every value must equal the reference's; the checksum printed at the end covers these. */
+/* What is compared are the results of the workload, which --results keeps. With --accept, for machines that
+ * only approximate, values that are wrong are counted and are no failure. */
+enum wl_type { WL_U8, WL_U16, WL_I32, WL_F32 };
+
+/* Every bit of every value must equal the reference's; the checksum printed at the end covers these. */
+void wl_check_same(struct wl *w, const char *what, enum wl_type type, const void *got, const void *want,
+                   size_t n);
 void wl_check_int(struct wl *w, const char *what, const int *got, const int *want, size_t n);
 void wl_check_bytes(struct wl *w, const char *what, const void *got, const void *want, size_t n);
 

@@ -117,12 +117,12 @@ static void check_frame(struct wl *w, struct state *s, const unsigned char *vide
     wl_check_f32(w, "weight", s->weight, s->want_weight, n,
                  (struct wl_tolerance){relative, 1.0 / s->particles});
     wl_check_f32(w, "total weight", &s->total, &s->want_total, 1, (struct wl_tolerance){relative, 0});
-    wl_check_bytes(w, "cumulative weight", s->sums, s->want_sums, n * sizeof(float));
+    wl_check_same(w, "cumulative weight", WL_F32, s->sums, s->want_sums, n);
     float comb = 1.0f / (float)s->particles * uniform(&s->seeds[0]);
-    wl_check_bytes(w, "comb", s->comb, &comb, sizeof comb);
+    wl_check_same(w, "comb", WL_F32, s->comb, &comb, 1);
     reference_draw(s, s->sums, comb);
-    wl_check_bytes(w, "drawn x", drawn_x, s->drawn_x, n * sizeof(float));
-    wl_check_bytes(w, "drawn y", drawn_y, s->drawn_y, n * sizeof(float));
+    wl_check_same(w, "drawn x", WL_F32, drawn_x, s->drawn_x, n);
+    wl_check_same(w, "drawn y", WL_F32, drawn_y, s->drawn_y, n);
 }
 
 static void run(struct wl *w) {

@@ -61,6 +61,51 @@ CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, struct kernel_node_v2 *
     DRIVER(CUD_CONTEXT, get_kernel_v2(node, p));
 }
 
+/* ---- nodes of any kind ----------------------------------------------------------------------------------
+ */
+
+/* A kernel may stand for the function; a copy's parameters follow two words and a context. */
+static int any_op(struct cud_op *op, struct cud_node_params *p, CUgraph g) {
+    int copy = cudaSuccess;
+    if (!p)
+        return cudaErrorInvalidValue;
+    if (p->type == CUD_OP_LAUNCH)
+        return kernel_v2(op, (const struct kernel_node_v2 *)p->room);
+    if (p->type == CUD_OP_COPY) {
+        op->kind = CUD_OP_COPY;
+        copy = copy_of_3d(&op->copy, (const CUDA_MEMCPY3D *)((const char *)p->room + 16));
+    }
+    return cud_op_any(op, p, g, copy);
+}
+
+CUresult cuGraphAddNode(CUgraphNode *out, CUgraph g, cud_nodes deps, size_t n, struct cud_node_params *p) {
+    struct cud_op op;
+    DRIVER(CUD_CONTEXT, cud_add(out, g, deps, n, &op, any_op(&op, p, g)));
+}
+
+CUresult cuGraphAddNode_v2(CUgraphNode *out, CUgraph g, cud_nodes deps, const uint64_t *data, size_t n,
+                           struct cud_node_params *p) {
+    struct cud_op op;
+    (void)data;
+    DRIVER(CUD_CONTEXT, cud_add(out, g, deps, n, &op, any_op(&op, p, g)));
+}
+
+CUresult cuGraphNodeSetParams(CUgraphNode node, struct cud_node_params *p) {
+    struct cud_op op;
+    DRIVER(CUD_CONTEXT, cud_set(cud_node(node, -1), &op, any_op(&op, p, NULL)));
+}
+
+CUresult cuGraphExecNodeSetParams(CUgraphExec e, CUgraphNode node, struct cud_node_params *p) {
+    struct cud_op op;
+    DRIVER(CUD_CONTEXT, cud_set(cud_exec_node(e, node, -1), &op, any_op(&op, p, NULL)));
+}
+
+CUresult cuGraphConditionalHandleCreate(uint64_t *handle, CUgraph g, CUcontext ctx, unsigned start,
+                                        unsigned flags) {
+    (void)ctx;
+    DRIVER(CUD_CONTEXT, cud_cond_create(handle, g, start, flags));
+}
+
 /* ---- edges: the second form also tells about ports, which are all the default ----------------------------
  */
 
@@ -165,6 +210,25 @@ CUresult cuStreamBeginCapture_v2(CUstream stream, int mode) {
 }
 PTSZ(cuStreamBeginCapture_v2);
 
+CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph g, cud_nodes deps, const uint64_t *data,
+                                     size_t n, int mode) {
+    (void)data;
+    DRIVER(CUD_CONTEXT, cud_capture_begin_to(stream, g, deps, n, mode));
+}
+PTSZ(cuStreamBeginCaptureToGraph);
+
+CUresult cuStreamUpdateCaptureDependencies(CUstream stream, cud_nodes deps, size_t n, unsigned flags) {
+    DRIVER(CUD_CONTEXT, cud_capture_depend(stream, deps, n, flags));
+}
+PTSZ(cuStreamUpdateCaptureDependencies);
+
+CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, cud_nodes deps, const uint64_t *data, size_t n,
+                                              unsigned flags) {
+    (void)data;
+    DRIVER(CUD_CONTEXT, cud_capture_depend(stream, deps, n, flags));
+}
+PTSZ(cuStreamUpdateCaptureDependencies_v2);
+
 CUresult cuStreamEndCapture(CUstream stream, CUgraph *out) {
     DRIVER(CUD_CONTEXT, cud_capture_end(stream, out));
 }
@@ -196,4 +260,18 @@ PTSZ(cuStreamGetCaptureInfo_v3);
 
 CUresult cuThreadExchangeStreamCaptureMode(int *mode) {
     DRIVER(CUD_DEVICE, cud_capture_mode(mode));
+}
+
+/* ---- memory that graphs allocate ---------------------------------------------------------------------- */
+
+CUresult cuDeviceGetGraphMemAttribute(CUdevice device, int attribute, uint64_t *value) {
+    DRIVER(CUD_DEVICE, cud_graph_mem_attribute(device, attribute, value, false));
+}
+
+CUresult cuDeviceSetGraphMemAttribute(CUdevice device, int attribute, uint64_t *value) {
+    DRIVER(CUD_DEVICE, cud_graph_mem_attribute(device, attribute, value, true));
+}
+
+CUresult cuDeviceGraphMemTrim(CUdevice device) {
+    DRIVER(CUD_DEVICE, cud_graph_mem_trim(device));
 }

@@ -117,9 +117,10 @@ static int pack_extra(struct cud_launch *l, void **extra) {
 }
 
 int pack_launch(struct cud_launch *l, void **params, void **extra) {
-    if (params && extra)
+    bool buffer = extra && *extra != CU_LAUNCH_PARAM_END;
+    if (params && buffer)
         return cudaErrorInvalidValue;
-    return extra ? pack_extra(l, extra) : cud_pack_args(l, params);
+    return extra && !params ? pack_extra(l, extra) : cud_pack_args(l, params);
 }
 
 static int launch(const CUlaunchConfig *c, CUfunction func, void **params, void **extra, bool cooperative) {

@@ -1,4 +1,6 @@
 /* libcuda: linear memory, pointers, pools, fills. */
+#include "cuda/vmm.h"
+
 #include "cuda/driver/driver.h"
 
 CUresult cuMemGetInfo(size_t *free_bytes, size_t *total) {
@@ -49,12 +51,17 @@ CUresult cuMemFree(CUdeviceptr ptr) {
 
 static int address_range(CUdeviceptr *base, size_t *size, CUdeviceptr ptr) {
     struct rp_alloc *a = cud_mem_find(ptr);
+    uint64_t start, bytes;
     if (!a)
         return cudaErrorSymbolNotFound;
+    if (!cud_vmm_mapping(ptr, &start, &bytes)) {
+        start = a->addr;
+        bytes = a->size;
+    }
     if (base)
-        *base = a->addr;
+        *base = start;
     if (size)
-        *size = a->size;
+        *size = bytes;
     return cudaSuccess;
 }
 
@@ -136,6 +143,7 @@ static int pointer_attribute(void *data, int attribute, CUdeviceptr ptr) {
     if (!data || !a)
         return cudaErrorInvalidValue;
     bool host = a->kind == RP_MEM_HOST || a->kind == RP_MEM_REGISTERED;
+    uint64_t start, size;
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
         put64(data, (uintptr_t)(a->user ? a->user : cud_current()));
@@ -165,10 +173,12 @@ static int pointer_attribute(void *data, int attribute, CUdeviceptr ptr) {
         *(unsigned char *)data = 1;
         return cudaSuccess;
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-        put64(data, a->addr);
-        return cudaSuccess;
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
-        put64(data, a->size);
+        if (a->kind != RP_MEM_MAPPED || !rp_mem_reserved(cud.gpu, ptr, &start, &size)) {
+            start = a->addr;
+            size = a->size;
+        }
+        put64(data, attribute == CU_POINTER_ATTRIBUTE_RANGE_SIZE ? size : start);
         return cudaSuccess;
     default:
         return cudaErrorNotSupported;
@@ -265,11 +275,7 @@ static int alloc_async(CUdeviceptr *ptr, size_t size, CUstream stream) {
     struct CUstream_st *s = cud_stream(stream);
     if (!s)
         return cudaErrorInvalidResourceHandle;
-    int error = alloc_any(ptr, size, RP_MEM_DEVICE, 0);
-    if (error || !s->capture)
-        return error;
-    struct cud_op op = {.kind = CUD_OP_ALLOC, .mem = {*ptr, size}};
-    return cud_capture_add(s, &op);
+    return s->capture ? cud_capture_alloc(s, (uint64_t *)ptr, size) : alloc_any(ptr, size, RP_MEM_DEVICE, 0);
 }
 
 CUresult cuMemAllocAsync(CUdeviceptr *ptr, size_t size, CUstream stream) {

@@ -139,28 +139,18 @@ CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr ptr, size_t bytes, 
 }
 PTSZ(cuStreamAttachMemAsync);
 
-/* Attributes steer caches and synchronisation, which change no result here. */
 CUresult cuStreamSetAttribute(CUstream stream, int attribute, const void *value) {
-    (void)attribute;
-    DRIVER(CUD_CONTEXT, cud_stream(stream) && value ? cudaSuccess : cudaErrorInvalidValue);
+    DRIVER(CUD_CONTEXT, cud_stream_attribute_set(stream, attribute, value));
 }
 PTSZ(cuStreamSetAttribute);
 
-static int get_attribute(CUstream stream, void *value) {
-    if (!cud_stream(stream) || !value)
-        return cudaErrorInvalidValue;
-    memset(value, 0, 64);
-    return cudaSuccess;
-}
-
 CUresult cuStreamGetAttribute(CUstream stream, int attribute, void *value) {
-    (void)attribute;
-    DRIVER(CUD_CONTEXT, get_attribute(stream, value));
+    DRIVER(CUD_CONTEXT, cud_stream_attribute_get(stream, attribute, value));
 }
 PTSZ(cuStreamGetAttribute);
 
 CUresult cuStreamCopyAttributes(CUstream dst, CUstream src) {
-    DRIVER(CUD_CONTEXT, cud_stream(dst) && cud_stream(src) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+    DRIVER(CUD_CONTEXT, cud_stream_attributes_copy(dst, src));
 }
 PTSZ(cuStreamCopyAttributes);
 
@@ -220,6 +210,7 @@ static int write_value(CUstream stream, CUdeviceptr ptr, uint64_t value, size_t 
     if (s->capture)
         return cudaErrorStreamCaptureUnsupported;
     memcpy(p, &value, bytes);
+    rp_mem_written(cud.gpu, ptr, bytes);
     return cudaSuccess;
 }
 

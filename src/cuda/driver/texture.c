@@ -70,7 +70,9 @@ CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR *desc, CUarray array) {
 
 static int destroy(CUarray array) {
     struct CUarray_st *a = cud_object_get(array, CUD_ARRAY);
-    return a && !a->parent ? cud_array_destroy(a) : cudaErrorInvalidResourceHandle;
+    if (a && a->parent)
+        return cudaSuccess; /* a level goes with its mipmap */
+    return a ? cud_array_destroy(a) : cudaErrorInvalidResourceHandle;
 }
 
 CUresult cuArrayDestroy(CUarray array) {

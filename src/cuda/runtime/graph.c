@@ -73,7 +73,7 @@ COPY_NODE(FromSymbol,
  */
 
 /* A copy's parameters follow four reserved words. */
-static int any_op(struct cud_op *op, struct cud_node_params *p) {
+static int any_op(struct cud_op *op, struct cud_node_params *p, cudaGraph_t g) {
     int copy = cudaSuccess;
     if (!p)
         return cudaErrorInvalidValue;
@@ -81,14 +81,14 @@ static int any_op(struct cud_op *op, struct cud_node_params *p) {
         op->kind = CUD_OP_COPY;
         copy = copy_of_3d(&op->copy, (const struct cudaMemcpy3DParms *)((const char *)p->room + 16));
     }
-    return cud_op_any(op, p, copy);
+    return cud_op_any(op, p, g, copy);
 }
 
 cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *out, cudaGraph_t g, cud_nodes deps, const uint64_t *data,
                                 size_t n, struct cud_node_params *p) {
     struct cud_op op;
     (void)data;
-    RUNTIME(CUD_CONTEXT, cud_add(out, g, deps, n, &op, any_op(&op, p)));
+    RUNTIME(CUD_CONTEXT, cud_add(out, g, deps, n, &op, any_op(&op, p, g)));
 }
 
 #if REPRISE_CUDART >= 13
@@ -97,18 +97,18 @@ RUNTIME_SAME(cudaGraphAddNode_v2, cudaGraphAddNode);
 cudaError_t cudaGraphAddNode(cudaGraphNode_t *out, cudaGraph_t g, cud_nodes deps, size_t n,
                              struct cud_node_params *p) {
     struct cud_op op;
-    RUNTIME(CUD_CONTEXT, cud_add(out, g, deps, n, &op, any_op(&op, p)));
+    RUNTIME(CUD_CONTEXT, cud_add(out, g, deps, n, &op, any_op(&op, p, g)));
 }
 #endif
 
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cud_node_params *p) {
     struct cud_op op;
-    RUNTIME(CUD_CONTEXT, cud_set(cud_node(node, -1), &op, any_op(&op, p)));
+    RUNTIME(CUD_CONTEXT, cud_set(cud_node(node, -1), &op, any_op(&op, p, NULL)));
 }
 
 cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t e, cudaGraphNode_t node, struct cud_node_params *p) {
     struct cud_op op;
-    RUNTIME(CUD_CONTEXT, cud_set(cud_exec_node(e, node, -1), &op, any_op(&op, p)));
+    RUNTIME(CUD_CONTEXT, cud_set(cud_exec_node(e, node, -1), &op, any_op(&op, p, NULL)));
 }
 
 /* ---- edges: since CUDA 12.3 there is a form that also tells about ports; CUDA 13 has only that one --------
@@ -224,6 +224,31 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, int mode) {
 }
 PTSZ(cudaStreamBeginCapture);
 
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t g, cud_nodes deps,
+                                          const uint64_t *data, size_t n, int mode) {
+    (void)data;
+    RUNTIME(CUD_CONTEXT, cud_capture_begin_to(stream, g, deps, n, mode));
+}
+PTSZ(cudaStreamBeginCaptureToGraph);
+
+cudaError_t cudaStreamUpdateCaptureDependencies_v2(cudaStream_t stream, cud_nodes deps, const uint64_t *data,
+                                                   size_t n, unsigned flags) {
+    (void)data;
+    RUNTIME(CUD_CONTEXT, cud_capture_depend(stream, deps, n, flags));
+}
+PTSZ(cudaStreamUpdateCaptureDependencies_v2);
+
+#if REPRISE_CUDART >= 13
+RUNTIME_SAME(cudaStreamUpdateCaptureDependencies_v2, cudaStreamUpdateCaptureDependencies);
+RUNTIME_SAME(cudaStreamUpdateCaptureDependencies_v2, cudaStreamUpdateCaptureDependencies_ptsz);
+#else
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cud_nodes deps, size_t n,
+                                                unsigned flags) {
+    RUNTIME(CUD_CONTEXT, cud_capture_depend(stream, deps, n, flags));
+}
+PTSZ(cudaStreamUpdateCaptureDependencies);
+#endif
+
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *out) {
     RUNTIME(CUD_CONTEXT, cud_capture_end(stream, out));
 }
@@ -261,4 +286,26 @@ PTSZ(cudaStreamGetCaptureInfo);
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(int *mode) {
     RUNTIME(CUD_DEVICE, cud_capture_mode(mode));
+}
+
+/* ---- conditional nodes ----------------------------------------------------------------------------------
+ */
+
+cudaError_t cudaGraphConditionalHandleCreate(uint64_t *handle, cudaGraph_t g, unsigned start,
+                                             unsigned flags) {
+    RUNTIME(CUD_CONTEXT, cud_cond_create(handle, g, start, flags));
+}
+
+/* ---- memory that graphs allocate ---------------------------------------------------------------------- */
+
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, int attribute, uint64_t *value) {
+    RUNTIME(CUD_DEVICE, cud_graph_mem_attribute(device, attribute, value, false));
+}
+
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, int attribute, uint64_t *value) {
+    RUNTIME(CUD_DEVICE, cud_graph_mem_attribute(device, attribute, value, true));
+}
+
+cudaError_t cudaDeviceGraphMemTrim(int device) {
+    RUNTIME(CUD_DEVICE, cud_graph_mem_trim(device));
 }

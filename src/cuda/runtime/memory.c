@@ -212,11 +212,7 @@ static int alloc_async(void **p, size_t size, cudaStream_t stream) {
     struct CUstream_st *s = cud_stream(stream);
     if (!s)
         return cudaErrorInvalidResourceHandle;
-    int error = alloc_any(p, size, RP_MEM_DEVICE, 0);
-    if (error || !s->capture)
-        return error;
-    struct cud_op op = {.kind = CUD_OP_ALLOC, .mem = {(uintptr_t)*p, size}};
-    return cud_capture_add(s, &op);
+    return s->capture ? cud_capture_alloc(s, (uint64_t *)p, size) : alloc_any(p, size, RP_MEM_DEVICE, 0);
 }
 
 cudaError_t cudaMallocAsync(void **p, size_t size, cudaStream_t stream) {

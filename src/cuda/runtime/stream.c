@@ -125,28 +125,18 @@ cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device) {
 }
 PTSZ(cudaStreamGetDevice);
 
-/* Attributes steer caches and synchronisation, which change no result here. */
 cudaError_t cudaStreamSetAttribute(cudaStream_t stream, int attribute, const void *value) {
-    (void)attribute;
-    RUNTIME(CUD_CONTEXT, cud_stream(stream) && value ? cudaSuccess : cudaErrorInvalidValue);
+    RUNTIME(CUD_CONTEXT, cud_stream_attribute_set(stream, attribute, value));
 }
 PTSZ(cudaStreamSetAttribute);
 
-static int get_attribute(cudaStream_t stream, void *value) {
-    if (!cud_stream(stream) || !value)
-        return cudaErrorInvalidValue;
-    memset(value, 0, 64);
-    return cudaSuccess;
-}
-
 cudaError_t cudaStreamGetAttribute(cudaStream_t stream, int attribute, void *value) {
-    (void)attribute;
-    RUNTIME(CUD_CONTEXT, get_attribute(stream, value));
+    RUNTIME(CUD_CONTEXT, cud_stream_attribute_get(stream, attribute, value));
 }
 PTSZ(cudaStreamGetAttribute);
 
 cudaError_t cudaStreamCopyAttributes(cudaStream_t dst, cudaStream_t src) {
-    RUNTIME(CUD_CONTEXT, cud_stream(dst) && cud_stream(src) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+    RUNTIME(CUD_CONTEXT, cud_stream_attributes_copy(dst, src));
 }
 PTSZ(cudaStreamCopyAttributes);
 

@@ -68,7 +68,9 @@ static int destroy(cudaArray_t array) {
     struct CUarray_st *a = cud_object_get(array, CUD_ARRAY);
     if (!array)
         return cudaSuccess;
-    return a && !a->parent ? cud_array_destroy(a) : cudaErrorInvalidResourceHandle;
+    if (a && a->parent)
+        return cudaSuccess; /* a level goes with its mipmap */
+    return a ? cud_array_destroy(a) : cudaErrorInvalidResourceHandle;
 }
 
 cudaError_t cudaFreeArray(cudaArray_t array) {

@@ -47,6 +47,12 @@ static const struct counter_info counters[] = {
 #undef COUNTER
 };
 
+static const struct counter_rule counter_rules[] = {
+#define RULE(left, relation, right, when) {left, #relation, right, when},
+#include "mech/affine/rules.def"
+#undef RULE
+};
+
 /* The paper gives no cost of the model's own circuits; ours is in the README. A tuple that is expanded is
  * read first. */
 static const struct energy_event energy[] = {
@@ -244,12 +250,12 @@ const struct mechanism mech_affine = {
     .points =
         {
             .life = {.finish = finish, .warp = warp},
-            .watch = {.control = control, .issued = issued, .result = result},
+            .watch = {.control = control, .issued = issued, .result = result, .every = true},
             .forms = {.arrays = arrays},
             .units = {.dispatch = dispatch},
         },
     .params = PARAM_TABLE(struct affine_params, params, NULL),
-    .counters = COUNTER_TABLE(counters),
+    .counters = COUNTER_TABLE_RULES(counters, counter_rules),
     .energy = ENERGY_TABLE(energy),
     .create = create,
     .counts = counts,

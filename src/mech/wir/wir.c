@@ -63,6 +63,12 @@ static const struct counter_info counters[] = {
 #undef COUNTER
 };
 
+static const struct counter_rule counter_rules[] = {
+#define RULE(left, relation, right, when) {left, #relation, right, when},
+#include "mech/wir/rules.def"
+#undef RULE
+};
+
 /* What the added structures cost: Table III. */
 static const struct energy_event energy[] = {
     {ENERGY_MECHANISM, "wir.rename.ops", "wir.pj.rename", ENERGY_PJ_FIXED},
@@ -373,7 +379,7 @@ const struct mechanism mech_wir = {
     .release = wir_release,
     .kernel = wir_kernel,
     .params = PARAM_TABLE(struct wir_params, params, NULL),
-    .counters = COUNTER_TABLE(counters),
+    .counters = COUNTER_TABLE_RULES(counters, counter_rules),
     .energy = ENERGY_TABLE(energy),
     .create = create,
     .counts = counts,

@@ -1,0 +1,248 @@
+/* DARSIE as a mechanism: its parameters, its state, blocks and warps that come and go. */
+#include "mech/darsie/darsie.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "mech/mechanism.h"
+
+/* The README says where the energies are from. */
+static const struct param params[] = {
+    {"darsie.entries", PARAM_AT(struct darsie_params, entries), 1, 32, 8, "entries",
+     "DARSIE: entries of the PC skip table for each block."},
+    {"darsie.registers", PARAM_AT(struct darsie_params, registers), 0, DARSIE_MOST, 32, "registers",
+     "DARSIE: warp registers for renamed values of each block, at most; as many as can be had without fewer "
+     "blocks on an SM."},
+    {"darsie.ports", PARAM_AT(struct darsie_params, ports), 1, DARSIE_MOST, 2, "lookups",
+     "DARSIE: different instructions that the PC coalescer looks up in a cycle."},
+    {"darsie.elections", PARAM_AT(struct darsie_params, elections), 1, DARSIE_MOST, 1, "leaders",
+     "DARSIE: leaders that can be entered in the skip table in a cycle."},
+    {"darsie.loads", PARAM_AT(struct darsie_params, loads), 0, 1, true, "",
+     "DARSIE: loads of memory that the kernel may write are skipped, too."},
+    {"darsie.ignore_store", PARAM_AT(struct darsie_params, ignore_store), 0, 1, false, "",
+     "DARSIE: stores do not end the skipping of loads, which may give wrong results."},
+    {"darsie.cf_sync", PARAM_AT(struct darsie_params, cf_sync), 0, 1, true, "",
+     "DARSIE: warps of the majority path wait for each other at branches; otherwise entries of the skip "
+     "table are told apart by the branches that led there."},
+    {"darsie.three_d", PARAM_AT(struct darsie_params, three_d), 0, 1, false, "",
+     "DARSIE: tid.y counts as redundant, too, in blocks of three dimensions whose planes fill warps."},
+    {"darsie.pessimistic", PARAM_AT(struct darsie_params, pessimistic), 0, 1, false, "",
+     "DARSIE: the compiler takes what goes around a loop for vectors, instead of looking for the best "
+     "solution."},
+    {"darsie.why", PARAM_AT(struct darsie_params, why), 0, 1, false, "",
+     "DARSIE: disasm says where the class of each instruction comes from."},
+    {"darsie.conflicts", PARAM_AT(struct darsie_params, conflicts), 0, 1, true, "",
+     "DARSIE: followers read the leader's register in its bank; otherwise as if each had a copy in its own."},
+    {"darsie.omit", PARAM_AT(struct darsie_params, omit), 0, 1023, 0, "",
+     "DARSIE: rules of correctness that are left out, for tests: a sum of bits (enum darsie_rule)."},
+    {"darsie.pj.skip", PARAM_AT(struct darsie_params, pj_skip), 0, 1e6, 2.0, "pJ",
+     "DARSIE: an access to the PC skip table."},
+    {"darsie.pj.rename", PARAM_AT(struct darsie_params, pj_rename), 0, 1e6, 0.5, "pJ",
+     "DARSIE: an access to the rename and version tables of a block."},
+    {"darsie.pj.mask", PARAM_AT(struct darsie_params, pj_mask), 0, 1e6, 0.2, "pJ",
+     "DARSIE: an access to the mask of the majority path."},
+};
+
+static const struct counter_info counters[] = {
+#define COUNTER(field, name, unit, help) {name, unit, help, offsetof(struct darsie_counters, field)},
+#include "mech/darsie/counters.def"
+#undef COUNTER
+};
+
+static const struct counter_rule counter_rules[] = {
+#define RULE(left, relation, right, when) {left, #relation, right, when},
+#include "mech/darsie/rules.def"
+#undef RULE
+};
+
+static const struct energy_event energy[] = {
+    {ENERGY_MECHANISM, "darsie.lookups", "darsie.pj.skip", ENERGY_PJ_FIXED},
+    {ENERGY_MECHANISM, "darsie.updates", "darsie.pj.skip", ENERGY_PJ_FIXED},
+    {ENERGY_MECHANISM, "darsie.renames", "darsie.pj.rename", ENERGY_PJ_FIXED},
+    {ENERGY_MECHANISM, "darsie.mask.ops", "darsie.pj.mask", ENERGY_PJ_FIXED},
+};
+
+#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+static const struct mech_model models[] = {
+    {"darsie-ignore-store", "DARSIE whose skipped loads do not mind stores: may be wrong",
+     SETTINGS("darsie.ignore_store=true")},
+    {"darsie-no-cf-sync", "DARSIE that does not wait at branches", SETTINGS("darsie.cf_sync=false")},
+    {0},
+};
+
+/* Moves of one register, by its number: the warp's own instruction for a copy. */
+static struct core_own *make_copies(struct arena *a) {
+    struct inst *in = arena_new(a, struct inst);
+    *in = inst_new(OP_MOV);
+    struct core_own *all = arena_array(a, struct core_own, MAX_GPR);
+    for (uint32_t r = 0; r < MAX_GPR; r++) {
+        all[r].i = (struct xinst){.in = in,
+                                  .kind = X_ALU,
+                                  .nsw = 1,
+                                  .ndw = 1,
+                                  .guard = PRED_PT,
+                                  .ps = {PRED_PT, PRED_PT},
+                                  .pd = {PRED_PT, PRED_PT},
+                                  .d = r,
+                                  .s = {r}};
+        core_prepare(&all[r]);
+    }
+    return all;
+}
+
+static void *create(struct arena *a, const void *params, void *shared, struct sm *sm) {
+    (void)shared;
+    struct darsie *d = arena_new(a, struct darsie);
+    uint32_t blocks = sm->spec->blocks, warps = CORE_MAX_WARPS;
+    d->params = params;
+    d->sm = sm;
+    d->blocks = arena_array(a, struct darsie_block, blocks);
+    d->map = arena_alloc(a, warps * sizeof *d->map);
+    d->latched = arena_alloc(a, warps * sizeof *d->latched);
+    d->buffered = arena_alloc(a, warps * sizeof *d->buffered);
+    d->ops = arena_array(a, struct darsie_inst, sm->nops);
+    d->copy_of = arena_array(a, struct darsie_copy, sm->nops);
+    d->value = arena_alloc(a, (size_t)blocks * DARSIE_MOST * sizeof *d->value);
+    d->serial = arena_array(a, uint64_t, blocks * DARSIE_MOST);
+    d->refs = arena_array(a, uint32_t, blocks * DARSIE_MOST);
+    for (uint32_t b = 0; b < blocks; b++)
+        d->blocks[b].entries = arena_array(a, struct darsie_entry, d->params->entries);
+    queue_init(&d->copies, a, warps * CORE_BUFFER * DARSIE_WORDS + sm->nops * DARSIE_WORDS);
+    queue_init(&d->reading, a, 2 * sm->nops);
+    d->movs = make_copies(a);
+    return d;
+}
+
+/* Warp registers that each block gets for renaming, so that as many blocks fit on the SM as without. */
+static uint32_t spare_registers(const struct darsie *d) {
+    const struct exec *x = d->sm->x;
+    uint32_t warps = (x->block[0] * x->block[1] * x->block[2] + WARP_LANES - 1) / WARP_LANES;
+    uint32_t used = d->sm->fit * warps * x->img->prog->nregs, all = d->sm->spec->registers;
+    uint32_t each = all > used && d->sm->fit ? (all - used) / d->sm->fit : 0;
+    return warps < 2 ? 0 : each < (uint32_t)d->params->registers ? each : (uint32_t)d->params->registers;
+}
+
+static void start(void *m, const void *marks) {
+    struct darsie *d = m;
+    uint32_t blocks = d->sm->spec->blocks, redundant;
+    d->marks = darsie_finalise(d->params, marks, d->sm->x, &redundant);
+    d->regs = spare_registers(d);
+    d->on = d->regs && redundant;
+    d->broken = false;
+    d->majority = d->waiting = d->leaving = 0;
+    d->in_use = d->elected = d->turn = 0;
+    d->elected_at = UINT64_MAX;
+    d->copies.len = d->reading.len = 0;
+    memset(d->map, 0xff, CORE_MAX_WARPS * sizeof *d->map);
+    memset(d->latched, 0, CORE_MAX_WARPS * sizeof *d->latched);
+    memset(d->buffered, 0, CORE_MAX_WARPS * sizeof *d->buffered);
+    memset(d->renamed, 0, sizeof d->renamed);
+    memset(d->copying, 0, sizeof d->copying);
+    memset(d->refs, 0, (size_t)blocks * DARSIE_MOST * sizeof *d->refs);
+}
+
+static const char *finish(void *m, bool cut) {
+    const struct darsie *d = m;
+    if (cut)
+        return NULL;
+    if (d->broken)
+        return "DARSIE gave a register back twice";
+    if (d->in_use)
+        return "DARSIE holds registers after the end of the launch";
+    if (!queue_empty(&d->copies) || d->majority || d->waiting || d->leaving)
+        return "DARSIE waits for warps after the end of the launch";
+    return NULL;
+}
+
+static void block(void *m, uint32_t slot, bool enters) {
+    struct darsie *d = m;
+    struct darsie_block *b = &d->blocks[slot];
+    if (!d->on)
+        return;
+    if (!enters) {
+        darsie_clear(d, slot);
+        return;
+    }
+    struct darsie_entry *entries = b->entries;
+    memset(entries, 0, (size_t)d->params->entries * sizeof *entries);
+    *b = (struct darsie_block){.entries = entries,
+                               .free = d->regs == DARSIE_MOST ? ~UINT64_C(0) : (UINT64_C(1) << d->regs) - 1};
+}
+
+static void warp(void *m, uint32_t slot, bool enters) {
+    struct darsie *d = m;
+    uint64_t others = ~(UINT64_C(1) << slot);
+    if (!d->on)
+        return;
+    if (enters) {
+        memset(d->latched[slot], 0, sizeof d->latched[slot]);
+        darsie_enter(d, slot);
+        return;
+    }
+    darsie_end_warp(d, slot);
+    d->blocks[d->sm->warps[slot].block].members &= others;
+}
+
+static void tick(void *m, uint64_t now) {
+    (void)now;
+    struct darsie *d = m;
+    d->n.register_cycles += d->in_use;
+    d->n.copy_waits += (uint32_t)__builtin_popcountll(d->leaving);
+    darsie_rename_tick(d);
+}
+
+static uint64_t next(const void *m, uint64_t now) {
+    const struct darsie *d = m;
+    return d->leaving || !queue_empty(&d->copies) ? now + 1 : UINT64_MAX;
+}
+
+static void elapsed(void *m, uint64_t cycles) {
+    struct darsie *d = m;
+    d->n.register_cycles += d->in_use * cycles;
+}
+
+static void describe(const void *m, struct str *out) {
+    const struct darsie *d = m;
+    str_printf(
+        out,
+        "  DARSIE: %d warps on majority paths, %d wait at branches, %d leave, %u copies wait, %u registers "
+        "in use\n",
+        __builtin_popcountll(d->majority), __builtin_popcountll(d->waiting), __builtin_popcountll(d->leaving),
+        d->copies.len, d->in_use);
+}
+
+static const void *counts(const void *m) {
+    return &((const struct darsie *)m)->n;
+}
+
+MECHANISM(darsie) = {
+    .name = "darsie",
+    .help = "Dimensionality-aware redundant SIMT instruction elimination",
+    .models = models,
+    .order = 15,
+    .points =
+        {
+            .life = {.start = start,
+                     .finish = finish,
+                     .block = block,
+                     .warp = warp,
+                     .tick = tick,
+                     .next = next,
+                     .elapsed = elapsed,
+                     .describe = describe},
+            .watch = {.control = darsie_control,
+                      .barrier = darsie_barrier,
+                      .issued = darsie_issued,
+                      .result = darsie_result,
+                      .retire = darsie_retire},
+            .stream = {.fetch = darsie_fetch, .decoded = darsie_decoded},
+            .registers = {.fill = darsie_fill, .place = darsie_place},
+        },
+    .params = PARAM_TABLE(struct darsie_params, params, NULL),
+    .counters = COUNTER_TABLE_RULES(counters, counter_rules),
+    .energy = ENERGY_TABLE(energy),
+    .passes = darsie_passes,
+    .kernel = darsie_kernel,
+    .create = create,
+    .counts = counts,
+};

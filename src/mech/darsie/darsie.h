@@ -1,0 +1,201 @@
+/* DARSIE (Yeh, Green and Rogers), between the files of this folder.
+ *
+ *   stream.fetch [PC coalescer, skip table: front.c] -> stream.decoded [leaders, versions: front.c, rename.c]
+ *     -> issue ... -> retire [leader's write-back: table.c];  branches, barriers [majority path: path.c]
+ *
+ * Values. A warp's private registers are its latches, as in the base machine. What a leader computes goes to
+ * a register of its block's own (struct darsie.value), to which the leader and all that follow are mapped: an
+ * instruction that reads such a register gets it from there (registers.fill), whatever the latch holds. The
+ * program goes on with it.
+ *
+ * Order. Maps change in program order: when an instruction is decoded, or skipped with all before it decoded.
+ * Decoding stops behind a control instruction that has not issued, so nothing is decoded that does not come
+ * next. Instructions take the registers of their sources with them from there on (struct darsie_inst).
+ *
+ * References to a register of a block: each mapping of a warp, each instruction on its way that reads it,
+ * keeps lanes of it or writes it, and each entry of the skip table whose result it is. With the last it is
+ * free. */
+#ifndef REPRISE_MECH_DARSIE_DARSIE_H
+#define REPRISE_MECH_DARSIE_DARSIE_H
+
+#include "core/view.h"
+#include "mech/darsie/marks.h"
+#include "sim/queue.h"
+
+enum {
+    DARSIE_PRIVATE = 0xffff, /* instead of a register of the block: the warp's own */
+    DARSIE_MOST = 64,        /* registers of a block: bits of a word */
+    DARSIE_ALL_LANES = -1,
+};
+
+/* Rules that tests leave out to see what they are for: bits of darsie.omit. */
+enum darsie_rule {
+    RULE_VERSIONS = 1 << 0,   /* followers have the sources of their leader */
+    RULE_ORDER = 1 << 1,      /* no load is skipped before an older store has issued */
+    RULE_HELD = 1 << 2,       /* an entry holds its registers */
+    RULE_GENERATION = 1 << 3, /* a late leader does not write back for another's entry */
+    RULE_CLEAR = 1 << 4,      /* entries are cleared at branches and barriers */
+    RULE_CAPTURE = 1 << 5,    /* sources are those at decode, not those at issue */
+    RULE_MERGE = 1 << 6,      /* a guarded write keeps the old lanes */
+    RULE_LEVEL = 1 << 7,      /* barriers bring back only warps in the same round */
+    RULE_COPY = 1 << 8,       /* a warp that leaves takes its values with it */
+    RULE_ATOMICS = 1 << 9,    /* atomics and fences drop entries of loads */
+};
+
+struct darsie_counters {
+#define COUNTER(field, ...) uint64_t field;
+#include "mech/darsie/counters.def"
+#undef COUNTER
+};
+
+/* What a leader's sources look like. */
+enum darsie_form { FORM_UNIFORM, FORM_AFFINE, FORM_UNSTRUCTURED };
+
+/* An instruction that warps of a block can skip. */
+struct darsie_entry {
+    bool valid, load, global;
+    uint8_t form;    /* enum darsie_form */
+    uint8_t pending; /* the leader's result and the lanes it keeps: not yet in the block's register */
+    uint8_t nsrc, ndst;
+    uint32_t pc;
+    uint64_t history;    /* of branches, when these are no barriers */
+    uint64_t generation; /* of all entries, one after the other */
+    uint64_t done;       /* warps that have passed */
+    uint16_t dst[DARSIE_WORDS];
+    /* Serials of the leader's sources, and of what a guarded result keeps: a register that was freed and
+     * given to another value is another version. 0: private. */
+    uint64_t src[DARSIE_SOURCES], old[DARSIE_WORDS];
+};
+
+struct darsie_block {
+    uint64_t members, majority; /* warps */
+    uint64_t arrived;           /* ... of the majority path that wait at a branch */
+    uint64_t free;              /* registers */
+    uint32_t used;              /* entries */
+    uint32_t rounds;            /* barriers that brought all together */
+    struct darsie_entry *entries;
+};
+
+/* An instruction between decode and its end. References are held to all registers named. */
+struct darsie_inst {
+    uint8_t nsrc, nold, ndst; /* 0: none is of the block */
+    bool valued;              /* a leader's result is in the block's registers */
+    uint8_t entry;
+    uint64_t generation;
+    uint16_t src[DARSIE_SOURCES]; /* in the order of core_need.reads */
+    uint16_t old[DARSIE_WORDS];   /* where a guarded destination was */
+    uint16_t dst[DARSIE_WORDS];   /* of a leader */
+};
+
+/* A register to be copied, for lanes mask: of a warp that leaves, or what a guarded write keeps. */
+enum darsie_copy_kind { COPY_LEAVE, COPY_KEEP, COPY_LEAD };
+struct darsie_copy {
+    uint16_t warp, from, to; /* of the block, or DARSIE_PRIVATE */
+    uint8_t kind, reg, entry;
+    uint32_t mask;
+    uint64_t generation;
+};
+
+struct darsie {
+    const struct darsie_params *params;
+    struct sm *sm;
+    bool broken;       /* a register was given back twice */
+    bool on;           /* the launch has something to gain */
+    uint32_t regs;     /* of each block */
+    uint64_t majority; /* warps of all blocks */
+    uint64_t waiting;  /* at a branch */
+    uint64_t leaving;  /* with copies to make */
+    uint64_t generation;
+    uint32_t turn;                   /* warp whose pc the coalescer looks at first */
+    uint64_t elected_at;             /* cycle of the last election */
+    uint32_t elected;                /* in it */
+    uint32_t in_use;                 /* registers of all blocks */
+    const struct darsie_mark *marks; /* of the launch */
+    struct darsie_block *blocks;
+    struct darsie_entry *entries;
+    uint16_t (*map)[MAX_GPR + 1];     /* by warp and register */
+    uint64_t (*latched)[MAX_GPR + 1]; /* serial of the register whose value the latch holds */
+    uint32_t renamed[CORE_MAX_WARPS]; /* registers of a warp that are the block's */
+    uint64_t history[CORE_MAX_WARPS];
+    uint32_t copying[CORE_MAX_WARPS];            /* copies of a warp that leaves, under way */
+    struct darsie_inst (*buffered)[CORE_BUFFER]; /* as the warps' buffers */
+    struct darsie_inst *ops;                     /* by number of the SM's op */
+    struct darsie_copy *copy_of;                 /* by number of an injected op */
+    uint32_t (*value)[WARP_LANES]; /* of the blocks' registers, by block * DARSIE_MOST + number */
+    uint64_t *serial;              /* of what it holds */
+    uint32_t *refs;
+    uint64_t next_serial;
+    QUEUE(struct darsie_copy) copies;
+    QUEUE(int32_t) reading; /* ops whose operands are being read */
+    struct core_own *movs;
+    struct darsie_counters n;
+};
+
+static inline bool darsie_keeps(const struct darsie *d, enum darsie_rule rule) {
+    return !(d->params->omit & (int32_t)rule);
+}
+
+/* The version that a register of the block holds; 0 for a private one, which equals no other. */
+static inline uint64_t darsie_version(const struct darsie *d, uint16_t id) {
+    return id == DARSIE_PRIVATE ? 0 : d->serial[id];
+}
+
+/* ---- rename.c: maps, registers of blocks, copies ---- */
+static inline void darsie_ref(struct darsie *d, uint16_t id) {
+    d->refs[id]++;
+}
+void darsie_unref(struct darsie *d, uint16_t id);
+/* A register of the block, with one reference; DARSIE_PRIVATE when none is free. */
+uint16_t darsie_alloc(struct darsie *d, uint32_t block);
+/* The register of a warp becomes id, whose reference is the map's from now on; returns what it was, with its
+ * reference. */
+uint16_t darsie_map(struct darsie *d, uint32_t warp, uint32_t reg, uint16_t id);
+/* The instruction at pc of a warp takes its sources. */
+void darsie_capture(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c);
+/* The same, and its destination becomes the warp's own. */
+void darsie_decode_private(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c);
+void darsie_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
+uint32_t darsie_place(void *m, int32_t op, uint32_t k, bool write);
+void darsie_issued(void *m, int32_t op);
+void darsie_result(void *m, int32_t op);
+void darsie_retire(void *m, int32_t op);
+/* The instruction reads no more. */
+void darsie_release(struct darsie *d, struct darsie_inst *c);
+/* Each cycle: operands that were read, copies that can go. */
+void darsie_rename_tick(struct darsie *d);
+/* All mappings of a warp go, with nobody to read them. */
+void darsie_forget_warp(struct darsie *d, uint32_t warp);
+/* The warp's slot becomes free. */
+void darsie_end_warp(struct darsie *d, uint32_t warp);
+
+/* ---- table.c: the PC skip table ---- */
+struct darsie_entry *darsie_find(struct darsie *d, uint32_t warp, uint32_t pc);
+/* Makes the warp the leader of pc, if it can be: false, with the reason counted, when it executes privately.
+ */
+bool darsie_lead(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c);
+/* Are the sources of the warp those of the entry's leader? */
+bool darsie_same_sources(const struct darsie *d, const struct darsie_entry *e, uint32_t warp, uint32_t pc);
+/* The warp takes the entry's result. */
+void darsie_follow(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_entry *e);
+/* The warp has passed; with the last one the entry goes. */
+void darsie_passed(struct darsie *d, uint32_t block, struct darsie_entry *e, uint64_t warps);
+void darsie_drop(struct darsie *d, uint32_t block, struct darsie_entry *e);
+void darsie_clear(struct darsie *d, uint32_t block);
+/* Part of a leader's result is in the block's register. */
+void darsie_wrote_back(struct darsie *d, uint32_t block, uint32_t entry, uint64_t generation);
+/* Memory may have changed: entries of loads go, those of the block, or of global memory in all blocks. */
+void darsie_flush_block(struct darsie *d, uint32_t block);
+void darsie_flush_global(struct darsie *d);
+
+/* ---- front.c ---- */
+uint64_t darsie_fetch(void *m, uint64_t wanting, uint64_t now);
+enum mech_decode darsie_decoded(void *m, uint32_t warp, uint32_t pc, uint64_t now);
+
+/* ---- path.c: the majority path ---- */
+void darsie_enter(struct darsie *d, uint32_t warp);
+/* The warp leaves the majority path; it takes its values with it, unless it has ended. */
+void darsie_leave(struct darsie *d, uint32_t warp);
+void darsie_control(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
+void darsie_barrier(void *m, uint32_t block, uint64_t warps, bool opened);
+
+#endif

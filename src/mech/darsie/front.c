@@ -1,0 +1,160 @@
+/* Fetch and decode: warps of the majority path skip what has a leader (sections 4.3.2, 4.3.4, 4.3.5). */
+#include "mech/darsie/darsie.h"
+
+static uint64_t bit(uint32_t warp) {
+    return UINT64_C(1) << warp;
+}
+
+/* An instruction with this mark waits in the warp's buffer. */
+static bool buffers_ordered(const struct darsie *d, const struct core_warp *cw) {
+    for (uint32_t k = 0; k < cw->buffered; k++)
+        if (d->marks[cw->buffer[(cw->first + k) % CORE_BUFFER]].ordered)
+            return true;
+    return false;
+}
+
+static bool buffers_control(const struct darsie *d, const struct core_warp *cw) {
+    for (uint32_t k = 0; k < cw->buffered; k++)
+        if (d->sm->needs[cw->buffer[(cw->first + k) % CORE_BUFFER]].control)
+            return true;
+    return false;
+}
+
+/* A load may not pass an older store of its own warp. */
+static bool out_of_order(const struct darsie *d, uint32_t warp, const struct darsie_mark *m) {
+    return m->load && darsie_keeps(d, RULE_ORDER) && buffers_ordered(d, &d->sm->warps[warp]);
+}
+
+/* What a warp finds when it looks its next instruction up. */
+enum found { FOUND_NONE, FOUND_WAIT, FOUND_OTHER, FOUND_READY };
+
+static enum found look(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_entry *e) {
+    if (!e)
+        return FOUND_NONE;
+    if (out_of_order(d, warp, &d->marks[pc]))
+        return FOUND_WAIT;
+    if (!darsie_same_sources(d, e, warp, pc))
+        return FOUND_OTHER;
+    return e->pending ? FOUND_WAIT : FOUND_READY;
+}
+
+/* One cycle of the PC coalescer: pcs that are looked up, each once. */
+struct pc_coalescer {
+    uint32_t n;
+    struct {
+        uint32_t block, pc;
+        uint64_t history;
+    } key[DARSIE_MOST];
+};
+
+/* Is the warp's pc looked up in this cycle? */
+static bool looked_up(struct darsie *d, struct pc_coalescer *c, uint32_t warp) {
+    const struct core_warp *cw = &d->sm->warps[warp];
+    for (uint32_t k = 0; k < c->n; k++)
+        if (c->key[k].block == cw->block && c->key[k].pc == cw->fetch_pc &&
+            c->key[k].history == d->history[warp])
+            return true;
+    if (c->n == (uint32_t)d->params->ports)
+        return false;
+    c->key[c->n].block = cw->block;
+    c->key[c->n].pc = cw->fetch_pc;
+    c->key[c->n++].history = d->history[warp];
+    d->n.lookups++;
+    d->turn = warp + 1;
+    return true;
+}
+
+/* The warp may fetch; or it skips, or waits for what it will skip. */
+static bool may_fetch(struct darsie *d, struct pc_coalescer *c, uint32_t warp) {
+    uint32_t pc = d->sm->warps[warp].fetch_pc;
+    if (!core_can_skip(d->sm, warp) || !looked_up(d, c, warp))
+        return true;
+    struct darsie_entry *e = darsie_find(d, warp, pc);
+    switch (look(d, warp, pc, e)) {
+    case FOUND_WAIT:
+        d->n.waits++;
+        return false;
+    case FOUND_READY:
+        darsie_follow(d, warp, pc, e);
+        core_skip(d->sm, warp, pc);
+        d->n.skipped++;
+        return false;
+    default:
+        return true;
+    }
+}
+
+uint64_t darsie_fetch(void *m, uint64_t wanting, uint64_t now) {
+    (void)now;
+    struct darsie *d = m;
+    uint64_t held = d->waiting | d->leaving, set = wanting & d->majority & ~held;
+    struct pc_coalescer c = {.n = 0};
+    d->n.branch_waits += (uint32_t)__builtin_popcountll(wanting & d->waiting);
+    wanting &= ~held;
+    uint64_t above = d->turn >= CORE_MAX_WARPS ? 0 : set & ~UINT64_C(0) << d->turn,
+             part[2] = {above, set & ~above};
+    for (uint32_t p = 0; p < 2; p++)
+        for (uint64_t left = part[p]; left; left &= left - 1) {
+            uint32_t warp = (uint32_t)__builtin_ctzll(left);
+            if (!may_fetch(d, &c, warp))
+                wanting &= ~bit(warp);
+        }
+    return wanting;
+}
+
+/* A redundant instruction of a warp on the majority path was decoded. */
+static enum mech_decode decode_redundant(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c,
+                                         uint64_t now) {
+    struct darsie_entry *e = darsie_find(d, warp, pc);
+    d->n.lookups++;
+    if (out_of_order(d, warp, &d->marks[pc]))
+        return DECODE_WAIT;
+    switch (look(d, warp, pc, e)) {
+    case FOUND_WAIT:
+        d->n.waits++;
+        return DECODE_WAIT;
+    case FOUND_READY:
+        darsie_follow(d, warp, pc, e);
+        d->n.dropped++;
+        return DECODE_DROP;
+    case FOUND_OTHER:
+        d->n.private_versions++;
+        darsie_decode_private(d, warp, pc, c);
+        darsie_passed(d, d->sm->warps[warp].block, e, bit(warp));
+        return DECODE_KEEP;
+    default:
+        break;
+    }
+    if (d->elected_at != now)
+        d->elected = 0;
+    if (d->elected == (uint32_t)d->params->elections)
+        return DECODE_WAIT;
+    if (darsie_lead(d, warp, pc, c)) {
+        d->elected_at = now;
+        d->elected++;
+    } else {
+        darsie_decode_private(d, warp, pc, c);
+    }
+    return DECODE_KEEP;
+}
+
+enum mech_decode darsie_decoded(void *m, uint32_t warp, uint32_t pc, uint64_t now) {
+    struct darsie *d = m;
+    const struct core_warp *cw = &d->sm->warps[warp];
+    struct darsie_inst *c = &d->buffered[warp][(cw->first + cw->buffered) % CORE_BUFFER];
+    if (!d->on)
+        return DECODE_KEEP;
+    if (!(d->majority & bit(warp))) {
+        if (d->leaving & bit(warp))
+            return DECODE_WAIT;
+        d->n.off_path += d->marks[pc].redundant;
+        c->nsrc = c->nold = c->ndst = 0;
+        return DECODE_KEEP;
+    }
+    if ((d->waiting | d->sm->blocked) & bit(warp) || buffers_control(d, cw))
+        return DECODE_WAIT;
+    if (d->marks[pc].redundant)
+        return decode_redundant(d, warp, pc, c, now);
+    darsie_decode_private(d, warp, pc, c);
+    return DECODE_KEEP;
+}

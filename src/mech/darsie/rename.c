@@ -1,0 +1,352 @@
+/* Renaming (section 4.3.1): registers of a block, maps of its warps, and what instructions on their way hold.
+ *
+ * The rename table maps a warp's register to a version, the version table that to a physical register. A
+ * version is known by its physical register, of which a block has few: both tables are one map here, and both
+ * are counted. */
+#include <string.h>
+
+#include "mech/darsie/darsie.h"
+
+void darsie_unref(struct darsie *d, uint16_t id) {
+    if (!d->refs[id]) { /* only with a rule left out: the end of the launch tells */
+        d->broken = true;
+        return;
+    }
+    if (--d->refs[id])
+        return;
+    d->blocks[id / DARSIE_MOST].free |= UINT64_C(1) << (id % DARSIE_MOST);
+    d->in_use--;
+}
+
+uint16_t darsie_alloc(struct darsie *d, uint32_t block) {
+    struct darsie_block *b = &d->blocks[block];
+    if (!b->free)
+        return DARSIE_PRIVATE;
+    uint32_t id = block * DARSIE_MOST + (uint32_t)__builtin_ctzll(b->free);
+    b->free &= b->free - 1;
+    d->refs[id] = 1;
+    d->serial[id] = ++d->next_serial;
+    d->in_use++;
+    return (uint16_t)id;
+}
+
+uint16_t darsie_map(struct darsie *d, uint32_t warp, uint32_t reg, uint16_t id) {
+    uint16_t old = d->map[warp][reg];
+    d->map[warp][reg] = id;
+    d->renamed[warp] += (id != DARSIE_PRIVATE) - (old != DARSIE_PRIVATE);
+    d->n.renames++;
+    return old;
+}
+
+void darsie_capture(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c) {
+    const struct core_need *need = &d->sm->needs[pc];
+    c->nsrc = c->nold = c->ndst = 0;
+    if (!d->renamed[warp])
+        return;
+    d->n.renames += need->nreads;
+    for (uint32_t k = 0; k < need->nreads; k++) {
+        c->src[k] = d->map[warp][need->reads[k]];
+        if (c->src[k] == DARSIE_PRIVATE)
+            continue;
+        darsie_ref(d, c->src[k]);
+        c->nsrc = need->nreads;
+    }
+}
+
+/* Destinations that the warp writes for itself; a guarded write keeps some lanes of what was there. */
+static void make_private(struct darsie *d, uint32_t warp, const struct xinst *i, struct darsie_inst *c) {
+    bool guarded = i->guard != PRED_PT || i->gneg;
+    for (uint32_t k = 0; k < i->ndw; k++) {
+        c->old[k] = DARSIE_PRIVATE;
+        if (d->map[warp][i->d + k] == DARSIE_PRIVATE)
+            continue;
+        uint16_t old = darsie_map(d, warp, i->d + k, DARSIE_PRIVATE);
+        if (!guarded) {
+            darsie_unref(d, old);
+            continue;
+        }
+        c->old[k] = old;
+        c->nold = i->ndw;
+    }
+}
+
+void darsie_decode_private(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c) {
+    darsie_capture(d, warp, pc, c);
+    if (d->renamed[warp])
+        make_private(d, warp, &d->sm->x->img->code[pc], c);
+}
+
+void darsie_release(struct darsie *d, struct darsie_inst *c) {
+    for (uint32_t k = 0; k < c->nsrc; k++)
+        if (c->src[k] != DARSIE_PRIVATE)
+            darsie_unref(d, c->src[k]);
+    c->nsrc = 0;
+}
+
+static void release_old(struct darsie *d, struct darsie_inst *c) {
+    for (uint32_t k = 0; k < c->nold; k++)
+        if (c->old[k] != DARSIE_PRIVATE)
+            darsie_unref(d, c->old[k]);
+    c->nold = 0;
+}
+
+/* Puts a register of the block into the latch of a warp's. */
+static void load_latch(struct darsie *d, uint32_t warp, uint32_t reg, uint16_t id) {
+    if (d->latched[warp][reg] == d->serial[id])
+        return;
+    memcpy(d->sm->warps[warp].w->r[reg], d->value[id], sizeof d->value[id]);
+    d->latched[warp][reg] = d->serial[id];
+}
+
+/* What the sources of a leader look like, all together. */
+static enum darsie_form form_of(const uint32_t *v) {
+    uint32_t stride = v[1] - v[0], same = 1;
+    for (uint32_t l = 2; l < WARP_LANES; l++)
+        same &= v[l] - v[l - 1] == stride;
+    return !same ? FORM_UNSTRUCTURED : stride ? FORM_AFFINE : FORM_UNIFORM;
+}
+
+static void note_form(struct darsie *d, uint32_t warp, const struct xinst *i, const struct darsie_inst *c) {
+    struct darsie_entry *e = &d->blocks[d->sm->warps[warp].block].entries[c->entry];
+    if (!e->valid || e->generation != c->generation)
+        return;
+    for (uint32_t k = 0; k < i->nsw; k++) {
+        enum darsie_form f = form_of(src_lanes(d->sm->x, d->sm->warps[warp].w, i->s[k]));
+        e->form = f > (enum darsie_form)e->form ? (uint8_t)f : e->form;
+    }
+}
+
+void darsie_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
+    struct darsie *d = m;
+    const struct core_warp *cw = &d->sm->warps[warp];
+    const struct darsie_inst *c = &d->buffered[warp][cw->first];
+    const struct core_need *need = &d->sm->needs[cw->next];
+    if (!d->on)
+        return;
+    for (uint32_t k = 0; k < c->nsrc; k++) {
+        uint16_t id = darsie_keeps(d, RULE_CAPTURE) ? c->src[k] : d->map[warp][need->reads[k]];
+        if (id != DARSIE_PRIVATE)
+            load_latch(d, warp, need->reads[k], id);
+    }
+    for (uint32_t k = 0; mask != (uint32_t)DARSIE_ALL_LANES && k < c->nold; k++)
+        if (c->old[k] != DARSIE_PRIVATE && darsie_keeps(d, RULE_MERGE))
+            load_latch(d, warp, i->d + k, c->old[k]);
+    if (c->ndst)
+        note_form(d, warp, i, c);
+}
+
+/* Numbers of physical registers: the private ones lie in the banks of the base machine, those of a block one
+ * after the other across the banks. */
+enum { BLOCK_PLACES = 32768 };
+
+static uint32_t private_place(const struct sm *sm, uint32_t warp, uint32_t reg) {
+    uint32_t banks = sm->spec->banks, bank = bank_of(sm, warp, reg);
+    uint32_t row = sm->spec->mapping == MAP_WID ? warp / banks * (MAX_GPR + 1) + reg
+                                                : warp * ((MAX_GPR + banks) / banks) + reg / banks;
+    return row * banks + bank;
+}
+
+static uint32_t place_of(const struct darsie *d, uint16_t id, uint32_t warp, uint32_t reg) {
+    uint32_t banks = d->sm->spec->banks;
+    if (id == DARSIE_PRIVATE)
+        return private_place(d->sm, warp, reg);
+    return (BLOCK_PLACES + banks - 1) / banks * banks + id / DARSIE_MOST * d->regs + id % DARSIE_MOST;
+}
+
+uint32_t darsie_place(void *m, int32_t op, uint32_t k, bool write) {
+    const struct darsie *d = m;
+    const struct core_op *o = &d->sm->ops[op];
+    if (o->pc == CORE_NO_PC) {
+        const struct darsie_copy *c = &d->copy_of[op];
+        return place_of(d, write ? c->to : c->from, o->warp, c->reg);
+    }
+    const struct darsie_inst *c = &d->ops[op];
+    if (write)
+        return place_of(d, k < c->ndst ? c->dst[k] : DARSIE_PRIVATE, o->warp, o->i->d + k);
+    bool shared = k < c->nsrc && d->params->conflicts;
+    return place_of(d, shared ? c->src[k] : DARSIE_PRIVATE, o->warp, o->need->reads[k]);
+}
+
+/* Lanes that a guarded write keeps are copied to where the result goes. */
+static void merge(struct darsie *d, int32_t op, struct darsie_inst *c) {
+    const struct core_op *o = &d->sm->ops[op];
+    struct darsie_entry *e = &d->blocks[d->sm->warps[o->warp].block].entries[c->entry];
+    for (uint32_t k = 0; k < c->nold; k++) {
+        uint16_t to = c->ndst ? c->dst[k] : DARSIE_PRIVATE;
+        if (c->old[k] == to)
+            continue;
+        if (to != DARSIE_PRIVATE)
+            darsie_ref(d, to);
+        struct darsie_copy copy = {.warp = o->warp,
+                                   .reg = (uint8_t)(o->i->d + k),
+                                   .from = c->old[k],
+                                   .to = to,
+                                   .mask = ~o->mask,
+                                   .kind = c->ndst ? COPY_LEAD : COPY_KEEP,
+                                   .entry = c->entry,
+                                   .generation = c->generation};
+        if (c->ndst && e->valid && e->generation == c->generation)
+            e->pending++;
+        queue_push(&d->copies, copy);
+        d->n.merges++;
+    }
+    c->nold = 0; /* the copies hold the references now */
+}
+
+/* What an instruction does to memory that others have loaded from. */
+static void note_memory(struct darsie *d, const struct core_op *o) {
+    uint16_t flags = op_info[o->i->in->op].flags;
+    uint32_t block = d->sm->warps[o->warp].block;
+    bool atomic = flags & OPF_ATOMIC || o->i->kind == X_MBAR || o->i->kind == X_LDGSTS;
+    bool orders = atomic || (o->i->kind == X_LOAD && o->i->in->m.vol);
+    bool stores = flags & OPF_STORE && !atomic;
+    if (stores && !d->params->ignore_store)
+        darsie_flush_block(d, block);
+    if (!orders || !darsie_keeps(d, RULE_ATOMICS))
+        return;
+    darsie_flush_block(d, block);
+    if (o->i->in->m.space != MS_SHARED)
+        darsie_flush_global(d);
+}
+
+void darsie_issued(void *m, int32_t op) {
+    struct darsie *d = m;
+    const struct core_op *o = &d->sm->ops[op];
+    struct darsie_inst *c = &d->ops[op], *from = &d->buffered[o->warp][d->sm->warps[o->warp].first];
+    c->nsrc = c->nold = c->ndst = 0;
+    if (!d->on)
+        return;
+    if (from->nsrc | from->nold | from->ndst) {
+        *c = *from;
+        from->nsrc = from->nold = from->ndst = 0;
+        c->valued = false;
+    }
+    for (uint32_t k = 0; k < o->i->ndw; k++)
+        d->latched[o->warp][o->i->d + k] = 0;
+    if (c->nsrc)
+        queue_push(&d->reading, op);
+    if (c->nold && o->mask != (uint32_t)DARSIE_ALL_LANES)
+        merge(d, op, c);
+    else if (c->nold)
+        release_old(d, c);
+    if (o->mask && d->marks[o->pc].ordered)
+        note_memory(d, o);
+}
+
+void darsie_result(void *m, int32_t op) {
+    struct darsie *d = m;
+    const struct core_op *o = &d->sm->ops[op];
+    struct darsie_inst *c = &d->ops[op];
+    if (!d->on || o->pc == CORE_NO_PC || !c->ndst || c->valued)
+        return;
+    for (uint32_t k = 0; k < c->ndst; k++) {
+        memcpy(d->value[c->dst[k]], d->sm->warps[o->warp].w->r[o->i->d + k], sizeof d->value[0]);
+        d->latched[o->warp][o->i->d + k] = d->serial[c->dst[k]];
+    }
+    c->valued = true;
+}
+
+/* A copy is over. */
+static void end_copy(struct darsie *d, const struct darsie_copy *c) {
+    uint32_t block = d->sm->warps[c->warp].block;
+    if (c->from != DARSIE_PRIVATE)
+        darsie_unref(d, c->from);
+    if (c->to != DARSIE_PRIVATE)
+        darsie_unref(d, c->to);
+    if (c->kind == COPY_LEAD)
+        darsie_wrote_back(d, block, c->entry, c->generation);
+    else if (c->kind == COPY_LEAVE && !--d->copying[c->warp] && !d->renamed[c->warp])
+        d->leaving &= ~(UINT64_C(1) << c->warp);
+}
+
+void darsie_retire(void *m, int32_t op) {
+    struct darsie *d = m;
+    const struct core_op *o = &d->sm->ops[op];
+    struct darsie_inst *c = &d->ops[op];
+    if (!d->on)
+        return;
+    if (o->pc == CORE_NO_PC) {
+        end_copy(d, &d->copy_of[op]);
+        return;
+    }
+    darsie_release(d, c);
+    if (!c->ndst)
+        return;
+    darsie_result(d, op);
+    for (uint32_t k = 0; k < c->ndst; k++)
+        darsie_unref(d, c->dst[k]);
+    c->ndst = 0;
+    darsie_wrote_back(d, d->sm->warps[o->warp].block, c->entry, c->generation);
+}
+
+/* A copy becomes an instruction, if there is room for it. */
+static bool inject(struct darsie *d, const struct darsie_copy *c) {
+    if (!core_collector_free(d->sm))
+        return false;
+    int32_t op = core_inject(d->sm, c->warp, &d->movs[c->reg], c->mask);
+    if (op == CORE_NONE)
+        return false;
+    d->copy_of[op] = *c;
+    core_collect(d->sm, op);
+    return true;
+}
+
+/* A warp that leaves copies its registers one by one; those that are still being written have to wait. */
+static void copy_registers(struct darsie *d, uint32_t warp) {
+    const struct core_warp *cw = &d->sm->warps[warp];
+    uint32_t regs = d->sm->x->img->prog->nregs;
+    for (uint32_t r = 0; r < regs && d->renamed[warp]; r++) {
+        uint16_t id = d->map[warp][r];
+        if (id == DARSIE_PRIVATE || cw->pending[r / 64] >> (r % 64) & 1)
+            continue;
+        struct darsie_copy c = {.warp = (uint16_t)warp,
+                                .reg = (uint8_t)r,
+                                .from = id,
+                                .to = DARSIE_PRIVATE,
+                                .mask = (uint32_t)DARSIE_ALL_LANES};
+        if (!inject(d, &c))
+            return;
+        darsie_map(d, warp, r, DARSIE_PRIVATE); /* the copy has its reference */
+        if (darsie_keeps(d, RULE_COPY))
+            load_latch(d, warp, r, id);
+        d->latched[warp][r] = 0;
+        d->copying[warp]++;
+        d->n.copies++;
+    }
+}
+
+void darsie_rename_tick(struct darsie *d) {
+    for (uint32_t n = d->reading.len; n; n--) {
+        int32_t op = *queue_head(&d->reading);
+        queue_pop(&d->reading);
+        if (!d->ops[op].nsrc)
+            continue;
+        if (d->sm->ops[op].pending)
+            queue_push(&d->reading, op);
+        else
+            darsie_release(d, &d->ops[op]);
+    }
+    while (!queue_empty(&d->copies) && inject(d, queue_head(&d->copies)))
+        queue_pop(&d->copies);
+    for (uint64_t left = d->leaving; left; left &= left - 1)
+        copy_registers(d, (uint32_t)__builtin_ctzll(left));
+}
+
+void darsie_forget_warp(struct darsie *d, uint32_t warp) {
+    uint32_t regs = d->sm->x->img->prog->nregs;
+    for (uint32_t r = 0; r < regs && d->renamed[warp]; r++)
+        if (d->map[warp][r] != DARSIE_PRIVATE)
+            darsie_unref(d, darsie_map(d, warp, r, DARSIE_PRIVATE));
+}
+
+void darsie_end_warp(struct darsie *d, uint32_t warp) {
+    darsie_forget_warp(d, warp);
+    for (uint32_t n = d->copies.len; n; n--) {
+        struct darsie_copy c = *queue_head(&d->copies);
+        queue_pop(&d->copies);
+        if (c.warp == warp)
+            end_copy(d, &c);
+        else
+            queue_push(&d->copies, c);
+    }
+}

@@ -1,0 +1,24 @@
+/* The error of results that were approximated, against those of the base machine.
+ *
+ * Of n values x that are right and y that were computed:
+ *     RMSE over mean         sqrt(sum (y - x)^2 / n) / |sum x / n|
+ *     maximum error          max |y - x|
+ *     mean relative error    sum |y - x| / |x| / n; where x is 0 and y is not, a value counts as 1, which is
+ * 100% PSNR                   20 log10(peak / RMSE) dB, where peak is 255 for bytes, else max x - min x What
+ * cannot be computed is NAN: RMSE over a mean of 0, PSNR of values that are equal or when all x are. */
+#ifndef REPRISE_STUDY_ERROR_H
+#define REPRISE_STUDY_ERROR_H
+
+#include "report/results.h"
+
+struct error {
+    double rmse_over_mean, max, mean_relative, psnr;
+    uint64_t values, differing;
+};
+
+/* The error of all results of a run: of each figure the worst of any result, as their units need not be the
+ * same. false, with the reason in why, when results are not the same arrays, or have an infinity or a NaN
+ * where the right ones have another value. */
+bool error_of(const struct results *right, const struct results *got, struct error *out, struct str *why);
+
+#endif

@@ -1,0 +1,62 @@
+/* Redundant instructions, counted by hand; and the probe that counts them changes nothing else. */
+#include "timing_rig.h"
+
+static const char kernels[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".visible .entry k(.param .u64 buffer, .param .u32 n, .param .u32 x)\n"
+    "{ .reg .b32 %r<16>; .reg .b64 %l<4>; .reg .pred %p<2>;\n"
+    "ld.param.u64 %l0, [buffer];\n"
+    "mov.u32 %r1, %tid.x;\n"                         /* the same in all warps: affine */
+    "mov.u32 %r2, %tid.y;\n"                         /* uniform in a warp, of each its own */
+    "mov.u32 %r3, %ctaid.x;\n"                       /* uniform, the same in a block */
+    "shl.b32 %r4, %r1, 2;\n"                         /* affine, the same in the grid */
+    "and.b32 %r5, %r4, 12;\n"                        /* the same: sources are affine */
+    "mad.lo.u32 %r7, %r5, %r5, %r3;\n"               /* unstructured, the same in a block */
+    "add.u32 %r8, %r7, %r2;\n"                       /* of each warp its own */
+    "shl.b32 %r9, %r2, 7;\n"                         /* uniform in a warp */
+    "add.u32 %r9, %r9, %r4;\n"                       /* of each warp its own */
+    "cvt.u64.u32 %l1, %r9; add.u64 %l1, %l1, %l0;\n" /* two, the upper of which is the same in the grid: no
+                                                        carry */
+    "st.global.u32 [%l1], %r8; exit; }\n";
+
+enum { WARPS = 4, GRID = 3 };
+
+static uint64_t run(struct rig *r, const char *probe, const uint32_t shape[3]) {
+    static const char *const set[] = {"device.sms=2", NULL};
+    rig_open_options(r, &(struct rp_options){.gpu = "gtx480", .set = set, .probe = probe}, kernels);
+    struct rig_params p = {.buffer = r->buffer, .n = 1, .x = 3};
+    struct rp_launch l = {
+        .grid = {GRID, 1, 1}, .block = {shape[0], shape[1], shape[2]}, .params = &p, .param_bytes = sizeof p};
+    char *report = NULL;
+    assert_int_equal(rp_launch(r->g, rp_module_kernel(r->m, "k"), &l, &report), RP_OK);
+    return rp_totals(r->g).cycles;
+}
+
+static void test_levels(void **state) {
+    (void)state;
+    static const uint32_t rows[3] = {32, WARPS, 1}, flat[3] = {32 * WARPS, 1, 1}, part[3] = {33, 1, 1};
+    struct rig r;
+    uint64_t all = WARPS * GRID, with = run(&r, "redundant", rows);
+    assert_int_equal(rig_counter(&r, "redundant.insts"), all * 13);
+    assert_int_equal(rig_counter(&r, "redundant.warp"), all * 4);
+    assert_int_equal(rig_counter(&r, "redundant.block"), all * 6);
+    assert_int_equal(rig_counter(&r, "redundant.block.uniform"), all * 2);
+    assert_int_equal(rig_counter(&r, "redundant.block.affine"), all * 3);
+    assert_int_equal(rig_counter(&r, "redundant.block.unstructured"), all * 1);
+    assert_int_equal(rig_counter(&r, "redundant.grid"), all * 4);
+    rig_close(&r);
+    assert_int_equal(run(&r, NULL, rows), with);
+    rig_close(&r);
+    run(&r, "redundant", flat); /* tid.x is another vector in each warp, tid.y is 0 in all */
+    assert_int_equal(rig_counter(&r, "redundant.block.affine"), 0);
+    assert_true(rig_counter(&r, "redundant.block.uniform") >= all * 3);
+    rig_close(&r);
+    run(&r, "redundant", part); /* the second warp has one lane: nothing is redundant */
+    assert_int_equal(rig_counter(&r, "redundant.block"), 0);
+    rig_close(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_levels)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
