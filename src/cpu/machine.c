@@ -292,7 +292,7 @@ bool cpu_machine_report(struct cpu_machine *m, const char *path) {
     all.nfacts = 1;
     const struct report_host host = {m->seconds, m->seconds > 0 ? (double)instructions(m) / m->seconds : 0,
                                      "insts_per_s"};
-    bool ok = report_write(r, &all, &host, path);
+    bool ok = report_write(r, &all, &host, NULL, path);
     report_free(r);
     free(timed);
     free(mix);
