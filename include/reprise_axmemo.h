@@ -15,7 +15,10 @@
  *
  * The instructions are words that ARM has not allocated: on other CPUs they trap. With AXMEMO_SOFTWARE
  * defined, the same program keeps its results in arrays of its own instead: software memoization, which runs
- * everywhere. */
+ * everywhere. With AXMEMO_NONE it is the program without memoization.
+ *
+ * AX_BEGIN() and AX_END() mark the part of a program that is measured (reprise cpu run --region); they are
+ * hints, which do nothing on any CPU. */
 #ifndef REPRISE_AXMEMO_H
 #define REPRISE_AXMEMO_H
 
@@ -23,7 +26,32 @@
 #include <stdint.h>
 #include <string.h>
 
-#ifndef AXMEMO_SOFTWARE
+#define AX_BEGIN() __asm__ volatile("hint #0x7e" : : : "memory")
+#define AX_END()   __asm__ volatile("hint #0x7f" : : : "memory")
+
+#if defined AXMEMO_NONE
+
+#define AX_LD_I32(ptr, table, n)      (*(ptr))
+#define AX_LD_I64(ptr, table, n)      (*(ptr))
+#define AX_LD_F32(ptr, table, n)      (*(ptr))
+#define AX_LD_F64(ptr, table, n)      (*(ptr))
+#define AX_REG_I32(value, table, n)   ((void)0)
+#define AX_REG_I64(value, table, n)   ((void)0)
+#define AX_REG_F32(value, table, n)   ((void)0)
+#define AX_REG_F64(value, table, n)   ((void)0)
+#define AX_LOOKUP_I32(result, table)  false
+#define AX_LOOKUP_I64(result, table)  false
+#define AX_LOOKUP_F32(result, table)  false
+#define AX_LOOKUP_F64(result, table)  false
+#define AX_UPDATE_I32(value, table)   ((void)0)
+#define AX_UPDATE_I64(value, table)   ((void)0)
+#define AX_UPDATE_F32(value, table)   ((void)0)
+#define AX_UPDATE_F64(value, table)   ((void)0)
+#define AX_UPDATE_F32X2(value, table) ((void)0)
+#define AX_UPDATE_I32X2(value, table) ((void)0)
+#define AX_INVALIDATE(table)          ((void)0)
+
+#elif !defined AXMEMO_SOFTWARE
 
 /* Register numbers by name, for words that are put together by the assembler. */
 __asm__(".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30\n"
@@ -60,22 +88,22 @@ __asm__(".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24
         __asm__ volatile(".inst " word " | %c1 << 19 | axr_%" name "0 << 5" : : reg(ax_v_), "i"(table));     \
     } while (0)
 
-#define AX_LD_I32(ptr, table, n)     AX_LD_("0x22800000", int32_t, "r", "w", ptr, table, n)
-#define AX_LD_I64(ptr, table, n)     AX_LD_("0x22c00000", int64_t, "r", "x", ptr, table, n)
-#define AX_LD_F32(ptr, table, n)     AX_LD_("0x23800000", float, "w", "s", ptr, table, n)
-#define AX_LD_F64(ptr, table, n)     AX_LD_("0x23c00000", double, "w", "d", ptr, table, n)
-#define AX_REG_I32(value, table, n)  AX_REG_("0x42800000", int32_t, "r", "w", value, table, n)
-#define AX_REG_I64(value, table, n)  AX_REG_("0x42c00000", int64_t, "r", "x", value, table, n)
-#define AX_REG_F32(value, table, n)  AX_REG_("0x43800000", float, "w", "s", value, table, n)
-#define AX_REG_F64(value, table, n)  AX_REG_("0x43c00000", double, "w", "d", value, table, n)
-#define AX_LOOKUP_I32(result, table) AX_LOOKUP_("0x62800000", "r", "w", result, table)
-#define AX_LOOKUP_I64(result, table) AX_LOOKUP_("0x62c00000", "r", "x", result, table)
-#define AX_LOOKUP_F32(result, table) AX_LOOKUP_("0x63800000", "w", "s", result, table)
-#define AX_LOOKUP_F64(result, table) AX_LOOKUP_("0x63c00000", "w", "d", result, table)
-#define AX_UPDATE_I32(value, table)  AX_UPDATE_("0x82800000", int32_t, "r", "w", value, table)
-#define AX_UPDATE_I64(value, table)  AX_UPDATE_("0x82c00000", int64_t, "r", "x", value, table)
-#define AX_UPDATE_F32(value, table)  AX_UPDATE_("0x83800000", float, "w", "s", value, table)
-#define AX_UPDATE_F64(value, table)  AX_UPDATE_("0x83c00000", double, "w", "d", value, table)
+#define AX_LD_I32(ptr, table, n)      AX_LD_("0x22800000", int32_t, "r", "w", ptr, table, n)
+#define AX_LD_I64(ptr, table, n)      AX_LD_("0x22c00000", int64_t, "r", "x", ptr, table, n)
+#define AX_LD_F32(ptr, table, n)      AX_LD_("0x23800000", float, "w", "s", ptr, table, n)
+#define AX_LD_F64(ptr, table, n)      AX_LD_("0x23c00000", double, "w", "d", ptr, table, n)
+#define AX_REG_I32(value, table, n)   AX_REG_("0x42800000", int32_t, "r", "w", value, table, n)
+#define AX_REG_I64(value, table, n)   AX_REG_("0x42c00000", int64_t, "r", "x", value, table, n)
+#define AX_REG_F32(value, table, n)   AX_REG_("0x43800000", float, "w", "s", value, table, n)
+#define AX_REG_F64(value, table, n)   AX_REG_("0x43c00000", double, "w", "d", value, table, n)
+#define AX_LOOKUP_I32(result, table)  AX_LOOKUP_("0x62800000", "r", "w", result, table)
+#define AX_LOOKUP_I64(result, table)  AX_LOOKUP_("0x62c00000", "r", "x", result, table)
+#define AX_LOOKUP_F32(result, table)  AX_LOOKUP_("0x63800000", "w", "s", result, table)
+#define AX_LOOKUP_F64(result, table)  AX_LOOKUP_("0x63c00000", "w", "d", result, table)
+#define AX_UPDATE_I32(value, table)   AX_UPDATE_("0x82800000", int32_t, "r", "w", value, table)
+#define AX_UPDATE_I64(value, table)   AX_UPDATE_("0x82c00000", int64_t, "r", "x", value, table)
+#define AX_UPDATE_F32(value, table)   AX_UPDATE_("0x83800000", float, "w", "s", value, table)
+#define AX_UPDATE_F64(value, table)   AX_UPDATE_("0x83c00000", double, "w", "d", value, table)
 /* Eight bytes that are two numbers, which the quality monitor compares each for itself. */
 #define AX_UPDATE_F32X2(value, table) AX_UPDATE_("0x82c04000", int64_t, "r", "x", value, table)
 #define AX_UPDATE_I32X2(value, table) AX_UPDATE_("0x82c06000", int64_t, "r", "x", value, table)
@@ -97,8 +125,6 @@ static uint32_t ax_crc_table_[256];
 static uint32_t ax_crc_[8];
 static void *ax_array_[8];
 static size_t ax_size_[8];
-/* Look-ups and hits, for programs that print them. */
-static uint64_t ax_lookups_, ax_hits_;
 
 __attribute__((constructor)) static void ax_start_(void) {
     for (uint32_t k = 0; k < 256; k++) {
@@ -111,12 +137,16 @@ __attribute__((constructor)) static void ax_start_(void) {
         ax_crc_[k] = 0xffffffffu;
 }
 
+/* Each byte takes three instructions: one to cut it off, a load, and one with a shift to put it in. */
 static inline __attribute__((always_inline)) void ax_input_(uint64_t value, unsigned bytes, unsigned table,
                                                             unsigned n) {
     uint32_t c = ax_crc_[table];
     value = value >> n << n;
-    for (unsigned k = 0; k < bytes; k++)
-        c = c >> 8 ^ ax_crc_table_[(c ^ (uint32_t)(value >> 8 * k)) & 0xff];
+    for (unsigned k = 0; k < bytes; k++) {
+        if (k % 4 == 0)
+            c ^= (uint32_t)(value >> 8 * k);
+        c = c >> 8 ^ ax_crc_table_[c & 0xff];
+    }
     ax_crc_[table] = c;
 }
 
@@ -153,11 +183,8 @@ static void *ax_current_[8];
         bool ax_hit_ = *ax_e_ != 0;                                                                          \
         ax_current_[table] = ax_e_;                                                                          \
         ax_crc_[table] = 0xffffffffu;                                                                        \
-        ax_lookups_++;                                                                                       \
-        if (ax_hit_) {                                                                                       \
-            ax_hits_++;                                                                                      \
+        if (ax_hit_)                                                                                         \
             memcpy(&(result), &ax_bits_, sizeof ax_bits_);                                                   \
-        }                                                                                                    \
         ax_hit_;                                                                                             \
     })
 #define AX_KEEP_(T, U, empty, value, table)                                                                  \
@@ -196,14 +223,14 @@ static void *ax_current_[8];
 #endif
 
 /* Two numbers in eight bytes, and back. */
-static inline int64_t ax_pack_f32(float a, float b) {
+static inline __attribute__((unused)) int64_t ax_pack_f32(float a, float b) {
     uint32_t x, y;
     memcpy(&x, &a, sizeof x);
     memcpy(&y, &b, sizeof y);
     return (int64_t)((uint64_t)y << 32 | x);
 }
 
-static inline void ax_unpack_f32(int64_t v, float *a, float *b) {
+static inline __attribute__((unused)) void ax_unpack_f32(int64_t v, float *a, float *b) {
     uint32_t x = (uint32_t)v, y = (uint32_t)((uint64_t)v >> 32);
     memcpy(a, &x, sizeof x);
     memcpy(b, &y, sizeof y);

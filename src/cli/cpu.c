@@ -16,6 +16,8 @@ static const char help[] =
     "of its own or by --file; its clock counts what it executes.\n"
     "\n"
     "  --functional      results and instruction counts only, no timing: many times faster\n"
+    "  --region          only what is between the marks of the program takes time (AX_BEGIN and AX_END\n"
+    "                    of include/reprise_axmemo.h); the rest is functional\n"
     "  --cpu NAME|FILE   the CPU: a name in configs/cpu or a .yaml file (default hpi)\n"
     "  --set PATH=VALUE  change one parameter, see 'reprise cpu params' (repeatable)\n"
     "  --beside COMMAND  run a second program on the other core: its words, separated by blanks\n"
@@ -33,16 +35,17 @@ struct request {
     bool summary;
 };
 
-enum option_kind {
-    OPT_FUNCTIONAL,
-    OPT_SUMMARY,
-    OPT_CPU,
-    OPT_SET,
-    OPT_FILE,
-    OPT_ENV,
-    OPT_MAX_INSTS,
-    OPT_BESIDE,
-    OPT_JSON
+enum option_kind { /* those without a value come first */
+                   OPT_FUNCTIONAL,
+                   OPT_SUMMARY,
+                   OPT_REGION,
+                   OPT_CPU,
+                   OPT_SET,
+                   OPT_FILE,
+                   OPT_ENV,
+                   OPT_MAX_INSTS,
+                   OPT_BESIDE,
+                   OPT_JSON
 };
 
 static const struct {
@@ -51,6 +54,7 @@ static const struct {
 } options[] = {
     {"--functional", OPT_FUNCTIONAL},
     {"--summary", OPT_SUMMARY},
+    {"--region", OPT_REGION},
     {"--cpu", OPT_CPU},
     {"--set", OPT_SET},
     {"--file", OPT_FILE},
@@ -84,6 +88,9 @@ static int take_option(struct request *r, enum option_kind kind, const char *val
         break;
     case OPT_SUMMARY:
         r->summary = true;
+        break;
+    case OPT_REGION:
+        r->machine.region = true;
         break;
     case OPT_CPU:
         r->machine.cpu = value;
@@ -125,7 +132,7 @@ static int read_options(struct request *r, int argc, char **argv) {
             o++;
         if (o == NOPTIONS)
             return cli_usage_error(help, "there is no option", argv[k]);
-        bool flag = options[o].kind == OPT_FUNCTIONAL || options[o].kind == OPT_SUMMARY;
+        bool flag = options[o].kind <= OPT_REGION;
         if (!flag && k + 1 >= argc)
             return cli_usage_error(help, "a value must follow", argv[k]);
         status = take_option(r, options[o].kind, flag ? "" : argv[++k]);

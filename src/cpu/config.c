@@ -111,6 +111,9 @@ static const struct param rows[] = {
     {"memo.error", AT(memo_error), 0, 100, 0.1, "", "The relative error of a bad one."},
     {"memo.epoch_bits", AT(memo_epoch_bits), 1, 16, 4, "bits",
      "Bits of an entry that tell whether its table was invalidated since."},
+    {"memo.direct", AT(memo_direct), 0, 28, 0, "bits",
+     "Tables are as those of software, 2 to this power of entries that the CRC chooses and nothing tells "
+     "apart; 0: they are not."},
     {"memo.lookup", AT(memo_lookup), 1, 100, 2, "cycles",
      "A look-up beside the core; one in L2 takes l2.latency more."},
     {"memo.update", AT(memo_update), 1, 100, 2, "cycles", "An update."},

@@ -35,8 +35,8 @@ struct cpu_config {
     /* memoization */
     uint64_t memo_l1, memo_l2;
     bool memo_truncate;
-    int32_t memo_sample, memo_window, memo_bad, memo_epoch_bits, memo_lookup, memo_update, memo_queue,
-        memo_crc_bytes;
+    int32_t memo_sample, memo_window, memo_bad, memo_epoch_bits, memo_direct, memo_lookup, memo_update,
+        memo_queue, memo_crc_bytes;
     double memo_error;
     /* energy: picojoules, and watts for power */
     double energy_scale, energy_fetch, energy_decode, energy_issue, energy_predict, energy_tlb, energy_read,

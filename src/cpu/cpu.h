@@ -38,6 +38,7 @@ enum cpu_stop {
     CPU_SYSCALL, /* behind an SVC */
     CPU_FAULT,   /* the instruction at pc cannot be executed; see fault */
     CPU_PAUSE,   /* the watcher wants it */
+    CPU_MARK,    /* behind a hint that begins or ends a region; see mark */
 };
 
 /* Is told of every instruction: behind it, or, where an instruction may not go on to the next one or its
@@ -48,6 +49,9 @@ struct cpu_watch {
                             const struct a64_inst *i); /* makes the note */
     void *ctx;
 };
+
+/* Hints that mark the part of a program that is of interest; on every CPU they do nothing. */
+enum { MARK_BEGIN = 0x7e, MARK_END = 0x7f };
 
 enum cpu_fault_kind { FAULT_FETCH, FAULT_READ, FAULT_WRITE, FAULT_ALIGN, FAULT_UNDEFINED, FAULT_BREAKPOINT };
 
@@ -75,10 +79,12 @@ struct cpu {
     uint64_t
         granted; /* instructions that all calls of cpu_run together were allowed; less left: those executed */
 
+    bool marks; /* stop at marks of regions */
+    uint8_t mark;
     struct memo *memo;             /* NULL: none */
     uint64_t memo_data;            /* what it found last */
     const struct a64_inst *resume; /* where a pause ended the last run; NULL: pc tells */
-    struct cpu_watch watch;        /* set before anything is executed */
+    struct cpu_watch watch;        /* when it is set, code must be forgotten */
 
     struct space *space;
     struct map blocks;          /* by address */

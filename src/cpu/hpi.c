@@ -598,4 +598,11 @@ static const void *describe(void *ctx, uint32_t word, uint64_t pc, const struct 
 
 void hpi_attach(struct hpi *c, struct cpu *cpu) {
     cpu->watch = (struct cpu_watch){timed, describe, c};
+    cpu_forget_code(cpu);
+}
+
+void hpi_suspend(struct hpi *c, struct cpu *cpu) {
+    c->branch = NULL; /* its outcome is not seen */
+    cpu->watch.step = NULL;
+    cpu_forget_code(cpu);
 }

@@ -116,7 +116,10 @@ void hpi_step(struct hpi *c, const struct hpi_inst *i, const struct cpu *cpu);
 /* Everything under way ends. */
 void hpi_finish(struct hpi *c);
 
-/* Lets a CPU's instructions take their time on a core: call before anything is executed. */
+/* Lets a CPU's instructions take their time on a core, from the next one on; the CPU must not be executing.
+ */
 void hpi_attach(struct hpi *c, struct cpu *cpu);
+/* The following ones take none. */
+void hpi_suspend(struct hpi *c, struct cpu *cpu);
 
 #endif

@@ -87,20 +87,21 @@ bool cpu_machine_config_dir(struct str *out, struct diag *d) {
     return true;
 }
 
-static bool load_config(struct cpu_machine *m, const struct machine_options *o, struct diag *d) {
+bool cpu_machine_config(struct config *c, const char *cpu, const char *const *set, struct diag *d) {
     struct str dir = {0};
-    cpu_machine_params(&m->config);
-    bool ok = cpu_machine_config_dir(&dir, d) &&
-              config_load(&m->config, o->cpu ? o->cpu : CPU_DEFAULT, o->set, str_text(&dir), d);
+    cpu_machine_params(c);
+    bool ok =
+        cpu_machine_config_dir(&dir, d) && config_load(c, cpu ? cpu : CPU_DEFAULT, set, str_text(&dir), d);
     str_free(&dir);
-    m->cfg = config_values(&m->config, &cpu_params);
     return ok;
 }
 
-/* Nanoseconds that have passed on a core, as its program sees them. */
-static uint64_t core_time(void *ctx) {
-    const struct hpi *c = ctx;
-    return c->cycle * 1000 / (uint64_t)c->cfg->clock;
+/* Nanoseconds that have passed for a program: those of its core, and one for each instruction without timing.
+ */
+static uint64_t program_time(void *ctx) {
+    const struct guest *g = ctx;
+    const struct hpi *c = g->cpu.watch.ctx;
+    return c->cycle * 1000 / (uint64_t)c->cfg->clock + cpu_counter(&g->cpu) - c->n.insts;
 }
 
 /* Memoization is part of what programs compute, in time or not. */
@@ -113,6 +114,7 @@ static void attach_memo(struct cpu_machine *m) {
                           .window = (uint32_t)g->memo_window,
                           .bad = (uint32_t)g->memo_bad,
                           .error = g->memo_error,
+                          .direct = (uint32_t)g->memo_direct,
                           .epoch_bits = (uint32_t)g->memo_epoch_bits};
     struct memo_l2 *l2 = s.l2_bytes ? memo_l2_create(&m->arena, &s) : NULL;
     for (uint32_t k = 0; k < CPUMEM_CORES; k++)
@@ -137,8 +139,11 @@ static void attach(struct cpu_machine *m) {
         hpi_init(&m->core[k], m->cfg, &m->memory.port[k], &m->memory.arena);
     for (uint32_t k = 0; k < m->n; k++) {
         hpi_attach(&m->core[k], &m->guest[k].cpu);
-        m->guest[k].clock = core_time;
-        m->guest[k].clock_ctx = &m->core[k];
+        if (m->region)
+            hpi_suspend(&m->core[k], &m->guest[k].cpu);
+        m->guest[k].cpu.marks = m->region;
+        m->guest[k].clock = program_time;
+        m->guest[k].clock_ctx = &m->guest[k];
     }
     register_counters(m);
     const double mhz = 1e6;
@@ -154,8 +159,10 @@ static void attach(struct cpu_machine *m) {
 struct cpu_machine *cpu_machine_create(const struct machine_options *o, struct diag *d) {
     struct cpu_machine *m = xcalloc(1, sizeof *m);
     m->functional = o->functional;
+    m->region = o->region;
     m->max_insts = o->max_insts;
-    bool ok = load_config(m, o, d);
+    bool ok = cpu_machine_config(&m->config, o->cpu, o->set, d);
+    m->cfg = config_values(&m->config, &cpu_params);
     if (ok && o->nprograms > (uint32_t)m->cfg->cores) {
         diag_add(d, DIAG_ERROR, "there are %u programs and %d cores", o->nprograms, m->cfg->cores);
         ok = false;
@@ -179,6 +186,8 @@ void cpu_machine_free(struct cpu_machine *m) {
     for (uint32_t k = 0; k < m->n; k++)
         guest_free(&m->guest[k]);
     cpumem_free(&m->memory);
+    for (uint32_t k = 0; k < CPUMEM_CORES; k++)
+        memo_free(&m->memo[k]);
     arena_free(&m->arena);
     energy_free(&m->energy);
     counters_free(&m->timed);
@@ -199,7 +208,14 @@ static double seconds(void) {
 static bool run_on(struct cpu_machine *m, uint32_t k) {
     uint64_t done = cpu_counter(&m->guest[k].cpu);
     m->stop[k] = guest_run(&m->guest[k], done < m->max_insts ? m->max_insts - done : 0);
-    return m->stop[k] == CPU_PAUSE;
+    if (m->stop[k] != CPU_MARK)
+        return m->stop[k] == CPU_PAUSE;
+    struct cpu *cpu = &m->guest[k].cpu;
+    if (cpu->mark == MARK_BEGIN)
+        hpi_attach(&m->core[k], cpu);
+    else
+        hpi_suspend(&m->core[k], cpu);
+    return true;
 }
 
 void cpu_machine_run(struct cpu_machine *m) {
@@ -236,11 +252,19 @@ static uint64_t instructions(const struct cpu_machine *m) {
     return n;
 }
 
+static uint64_t timed_instructions(const struct cpu_machine *m) {
+    uint64_t n = 0;
+    for (uint32_t k = 0; k < m->n; k++)
+        n += m->core[k].n.insts;
+    return n;
+}
+
 static struct report_machine describe(const struct cpu_machine *m) {
     return (struct report_machine){
         .kind = "cpu",
         .name = m->cfg->name,
-        .mech = "base",
+        .mech = m->cfg->memo_l1 ? "memo" : "base",
+        .approximate = m->cfg->memo_l1,
         .runs = "programs",
         .timed_insts = "timed_insts",
         .parts = "cores",
@@ -263,9 +287,11 @@ static struct report_run values(const struct cpu_machine *m, uint64_t *mix, uint
         counters_read(&m->timed, timed);
     }
     return (struct report_run){
-        .timing = m->functional ? REPORT_TIMED_NONE : REPORT_TIMED_ALL,
+        .timing = m->functional ? REPORT_TIMED_NONE
+                  : m->region   ? REPORT_TIMED_PART
+                                : REPORT_TIMED_ALL,
         .cycles = core >= 0 ? m->core[core].n.cycles : cpu_machine_cycles(m),
-        .timed_insts = core >= 0 ? m->core[core].n.insts : instructions(m),
+        .timed_insts = core >= 0 ? m->core[core].n.insts : timed_instructions(m),
         .counters = mix,
         .timed = timed,
     };
@@ -306,7 +332,7 @@ void cpu_machine_summary(const struct cpu_machine *m, FILE *to) {
     struct report_run all = values(m, mix, timed, -1);
     fprintf(to, "%llu instructions, %.1f million a second\n", (unsigned long long)instructions(m),
             (double)instructions(m) / m->seconds * 1e-6);
-    if (!m->functional) {
+    if (!m->functional && all.timed_insts) {
         fprintf(to, "%.3f cycles for an instruction\n", (double)all.cycles / (double)all.timed_insts);
         report_summary(&machine, &all, to);
     }

@@ -15,6 +15,7 @@ struct machine_options {
     const char *cpu;        /* a name in configs/cpu or a .yaml path; NULL: the default */
     const char *const *set; /* "path=value", NULL-terminated, or NULL */
     bool functional;
+    bool region;        /* only what is between marks of programs takes time */
     uint32_t nprograms; /* at most as many as there are cores */
     struct guest_options programs[CPUMEM_CORES];
     uint64_t max_insts; /* of each program */
@@ -23,7 +24,7 @@ struct machine_options {
 struct cpu_machine {
     struct config config;
     const struct cpu_config *cfg;
-    bool functional;
+    bool functional, region;
     uint32_t n; /* programs */
     uint64_t max_insts;
     struct guest guest[CPUMEM_CORES];
@@ -52,6 +53,9 @@ void cpu_machine_summary(const struct cpu_machine *m, FILE *to);
 
 /* Adds the parameters of a CPU to a configuration. */
 void cpu_machine_params(struct config *c);
+/* Reads a configuration of a CPU: a name in configs/cpu, a path or NULL, and settings, which may be NULL. The
+ * caller frees it; false: the reason is in d. */
+bool cpu_machine_config(struct config *c, const char *cpu, const char *const *set, struct diag *d);
 /* Where the configurations of CPUs are; false, with a message, when there is no such folder. */
 bool cpu_machine_config_dir(struct str *out, struct diag *d);
 

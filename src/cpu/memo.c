@@ -14,6 +14,7 @@ struct memo_l2 {
 
 static const struct counter_info counter_rows[] = {
     ROW(inputs, "inputs", "inputs", "Inputs that were hashed."),
+    ROW(cleared, "cleared_bits", "bits", "Low bits that programs wanted cleared, of all inputs together."),
     ROW(crc_words, "crc_words", "words", "Words of four bytes that went through the CRC unit."),
     ROW(lookups, "lookups", "lookups", "Look-ups."),
     ROW(l1_hits, "l1_hits", "lookups",
@@ -84,13 +85,28 @@ struct memo_l2 *memo_l2_create(struct arena *a, const struct memo_spec *s) {
 
 void memo_init(struct memo *m, struct arena *a, const struct memo_spec *s, uint32_t core,
                struct memo_l2 *l2) {
-    *m = (struct memo){.spec = *s, .core = core, .l2 = l2};
+    *m = (struct memo){.spec = *s, .core = core, .l2 = l2, .arena = a};
     for (uint32_t t = 0; t < MEMO_TABLES; t++)
         m->hash[t] = MEMO_START;
     if (s->l1_bytes)
         array_init(&m->l1, a, s->l1_bytes);
     if (l2)
         l2->core[core] = m;
+}
+
+void memo_free(struct memo *m) {
+    map_free(&m->direct);
+}
+
+/* The place of a key in a direct table; made when there is none and it is wanted. */
+static struct memo_entry *direct_entry(struct memo *m, uint32_t table, uint32_t crc, bool make) {
+    uint64_t key = (uint64_t)table << 32 | (crc & ((1u << m->spec.direct) - 1));
+    struct memo_entry *e = map_get_u64(&m->direct, key);
+    if (!e && make) {
+        e = arena_new(m->arena, struct memo_entry);
+        map_set_u64(&m->direct, key, e);
+    }
+    return e && (make || (e->used && e->epoch == m->epoch[table])) ? e : NULL;
 }
 
 /* Sets are by the low bits of the key. In L2 those also choose the cache's set and way, which comes to the
@@ -181,6 +197,7 @@ void memo_input(struct memo *m, uint32_t table, uint64_t value, uint32_t bytes, 
     m->hash[table] = memo_crc(m->hash[table], value, bytes);
     m->true_hash[table] = longer_hash(m->true_hash[table], value, bytes);
     m->n.inputs++;
+    m->n.cleared += n;
     m->n.crc_words += (bytes + 3) / 4;
     m->last = MEMO_INPUT;
     m->last_bytes = bytes;
@@ -219,13 +236,14 @@ bool memo_lookup(struct memo *m, uint32_t table, uint32_t bytes, uint64_t sp, ui
         return false;
     }
     widen(m, bytes);
-    struct memo_entry *e = find(m, &m->l1, table, p->crc);
+    struct memo_entry *e =
+        m->spec.direct ? direct_entry(m, table, p->crc, false) : find(m, &m->l1, table, p->crc);
     if (e) {
         e->used = ++m->l1.time;
         *data = e->data;
         return tell(m, table, p, e, false);
     }
-    if (m->l2) {
+    if (m->l2 && !m->spec.direct) {
         m->n.l2_lookups++;
         m->last_l2 = true;
         e = find(m, &m->l2->array, table, p->crc);
@@ -315,6 +333,10 @@ void memo_update(struct memo *m, uint32_t table, uint64_t data, uint32_t bytes, 
     p->valid = false;
     m->n.updates++;
     m->last = MEMO_UPDATED;
+    if (m->spec.direct) {
+        put(&m->l1, direct_entry(m, table, p->crc, true), &new);
+        return;
+    }
     put_l1(m, &new);
     if (m->l2) {
         put_l2(m, &new);
@@ -331,6 +353,11 @@ static void sweep(struct memo *m, uint32_t table) {
     for (uint32_t k = 0; m->l2 && k < m->l2->array.sets * MEMO_WAYS; k++)
         if (m->l2->array.entry[k].table == table && m->l2->array.entry[k].owner == m->core)
             m->l2->array.entry[k].used = 0;
+    for (uint32_t k = 0; k < m->direct.len; k++) {
+        struct memo_entry *e = m->direct.entries[k].value;
+        if (e->table == table)
+            e->used = 0;
+    }
     m->n.sweeps++;
 }
 

@@ -18,19 +18,22 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/map.h"
 #include "stats/counter.h"
 
 enum { MEMO_TABLES = 8, MEMO_SET_BYTES = 64, MEMO_WAYS = 8, MEMO_CORES = 2 };
 #define MEMO_START 0xffffffffu /* of a hash */
 
 struct memo_spec {
-    uint32_t l1_bytes;   /* 0: there is no unit; nothing ever hits */
-    uint32_t l2_bytes;   /* 0: none */
-    bool truncate;       /* false: no bits are cleared, whatever programs say */
-    uint32_t sample;     /* every so many hits one is told as a miss, to compare; 0: never */
-    uint32_t window;     /* comparisons until it is decided */
-    uint32_t bad;        /* of them, more than which switch a table off */
-    double error;        /* relative error that is bad */
+    uint32_t l1_bytes; /* 0: there is no unit; nothing ever hits */
+    uint32_t l2_bytes; /* 0: none */
+    bool truncate;     /* false: no bits are cleared, whatever programs say */
+    uint32_t sample;   /* every so many hits one is told as a miss, to compare; 0: never */
+    uint32_t window;   /* comparisons until it is decided */
+    uint32_t bad;      /* of them, more than which switch a table off */
+    double error;      /* relative error that is bad */
+    uint32_t direct; /* if not 0: instead of sets, 2^direct entries for each table, chosen by the CRC and not
+                        told apart: what software memoization has */
     uint32_t epoch_bits; /* of a table's entries; when they are used up, all entries are looked at once */
 };
 
@@ -50,7 +53,7 @@ struct memo_array {
 };
 
 struct memo_counters { /* in words: memo.c */
-    uint64_t inputs, crc_words, lookups, l1_hits, l2_lookups, l2_hits, misses, samples, updates, l2_updates,
+    uint64_t inputs, cleared, crc_words, lookups, l1_hits, l2_lookups, l2_hits, misses, samples, updates, l2_updates,
         stale_updates, invalidates, sweeps, evictions, l2_evictions, back_invalidations, collisions,
         comparisons, bad_comparisons, switched_off, refused;
 };
@@ -90,6 +93,8 @@ struct memo {
     } monitor[MEMO_TABLES];
     struct memo_array l1;
     struct memo_l2 *l2;
+    struct map direct; /* entries by table and place */
+    struct arena *arena;
     struct memo_counters n;
     /* what the last instruction did, for timing */
     enum memo_outcome last;
@@ -105,6 +110,7 @@ enum memo_kind { MEMO_INTEGER, MEMO_FLOAT, MEMO_TWO_FLOATS, MEMO_TWO_INTEGERS };
 
 struct memo_l2 *memo_l2_create(struct arena *a, const struct memo_spec *s);
 void memo_init(struct memo *m, struct arena *a, const struct memo_spec *s, uint32_t core, struct memo_l2 *l2);
+void memo_free(struct memo *m);
 
 /* An input of so many bytes, of which n low bits are cleared, for a table. */
 void memo_input(struct memo *m, uint32_t table, uint64_t value, uint32_t bytes, uint32_t n);
