@@ -53,9 +53,9 @@ struct memo_array {
 };
 
 struct memo_counters { /* in words: memo.c */
-    uint64_t inputs, cleared, crc_words, lookups, l1_hits, l2_lookups, l2_hits, misses, samples, updates, l2_updates,
-        stale_updates, invalidates, sweeps, evictions, l2_evictions, back_invalidations, collisions,
-        comparisons, bad_comparisons, switched_off, refused;
+    uint64_t inputs, cleared, crc_words, lookups, l1_hits, l2_lookups, l2_hits, misses, samples, updates,
+        l2_updates, stale_updates, invalidates, sweeps, evictions, l2_evictions, back_invalidations,
+        collisions, comparisons, bad_comparisons, switched_off, refused;
 };
 
 enum memo_outcome {
