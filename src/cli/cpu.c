@@ -9,6 +9,7 @@
 
 static const char help[] =
     "usage: reprise cpu run [options] -- PROGRAM [ARGUMENT...]\n"
+    "       reprise cpu memo [options] -- PROGRAM [ARGUMENT...]\n"
     "       reprise cpu params\n"
     "\n"
     "Runs a statically linked AArch64 Linux program, as aarch64-linux-gnu-gcc -static makes it, on the\n"
@@ -230,6 +231,8 @@ int cli_cpu(int argc, char **argv) {
     if (argc && !strcmp(argv[0], "run"))
         return argc > 1 && !strcmp(argv[1], "--help") ? cli_cpu(1, argv + 1)
                                                       : cpu_run_command(argc - 1, argv + 1);
+    if (argc && !strcmp(argv[0], "memo"))
+        return cli_cpu_memo(argc - 1, argv + 1);
     if (argc == 1 && !strcmp(argv[0], "params"))
         return cpu_list_command();
     return cli_usage_error(help, argc ? "cpu cannot" : "what should the cpu do?", argc ? argv[0] : "");
