@@ -155,8 +155,14 @@ void flow_build(struct flowset *f, const struct trace *t, uint64_t pc) {
         set_uses(t, &f->at.at[n]);
     for (bool changed = true; changed;) {
         changed = false;
-        for (uint32_t n = f->at.len; n-- > 0;)
-            changed |= update(f, &f->at.at[n]);
+        for (uint32_t n = f->at.len; n-- > 0;) {
+            struct flow_node *x = &f->at.at[n];
+            bool back = x->comes_back;
+            for (int k = 0; k < 2; k++)
+                back |= x->to[k] != NO_VERTEX && (!x->to[k] || f->at.at[x->to[k]].comes_back);
+            changed |= update(f, x) || back != x->comes_back;
+            x->comes_back = back;
+        }
     }
 }
 

@@ -23,8 +23,8 @@ static inline bool regset_empty(const struct regset *s) {
 struct flow_node {
     uint64_t pc;
     uint32_t word;
-    uint32_t to[2]; /* numbers of nodes, or NO_VERTEX */
-    bool is_call, is_end;
+    uint32_t to[2];                   /* numbers of nodes, or NO_VERTEX */
+    bool is_call, is_end, comes_back; /* comes_back: the first node can be reached from it again */
     struct a64_uses uses;
     struct regset use, def, live; /* live: before it */
 };

@@ -20,8 +20,9 @@ struct branch {
 };
 
 struct round {
-    uint32_t begin, end, function; /* vertices: its first, the one behind, the first of the function */
-    uint32_t *pos;                 /* of each instruction of the spine */
+    uint32_t begin, end;      /* vertices: its first, and the one behind */
+    uint32_t function, first; /* ... the first of the function, and of the loop in that call */
+    uint32_t *pos;            /* of each instruction of the spine */
 };
 
 struct loop {
@@ -125,7 +126,7 @@ static void find_heads(struct finder *f) {
 static void find_rounds(struct finder *f, struct loop *l) {
     const struct trace *t = f->t;
     VEC(struct round) all = {0};
-    uint32_t begin = NO_VERTEX, depth = 0, inside = NO_VERTEX, started[DEPTHS];
+    uint32_t begin = NO_VERTEX, depth = 0, inside = NO_VERTEX, first = 0, started[DEPTHS];
     uint64_t weight = 0;
     for (uint32_t d = 0; d < DEPTHS; d++)
         started[d] = NO_VERTEX;
@@ -137,9 +138,11 @@ static void find_rounds(struct finder *f, struct loop *l) {
             begin = NO_VERTEX;
         if (t->at.at[v].code == l->head && (begin == NO_VERTEX || d == depth)) {
             if (begin != NO_VERTEX) {
-                vec_push(&all, (struct round){.begin = begin, .end = v, .function = inside});
+                vec_push(&all, (struct round){.begin = begin, .end = v, .function = inside, .first = first});
                 l->weight += weight;
             } else {
+                if (!first || inside != started[d % DEPTHS])
+                    first = v;
                 inside = started[d % DEPTHS];
             }
             begin = v;
@@ -202,13 +205,20 @@ struct scan {
     bool assumes_memory, stuck;
 };
 
+/* Whether a vertex can get data of the caller in a register: by the calling convention a callee only saves
+ * the others. */
+static bool can_read(const struct finder *f, const struct round *r, uint32_t v, uint32_t reg) {
+    return reg != A64_SP && (f->t->at.at[v].depth == f->t->at.at[r->begin].depth || reg <= 8 ||
+                             (reg >= A64_V0 && reg < A64_V0 + 8));
+}
+
 /* Whether a load reads what was there before the block and may be another value the next time: it is done
  * before the block, and its value is an input. */
 static bool is_cut(const struct finder *f, const struct round *r, uint32_t from, uint32_t v, bool *assumes) {
     const struct trace_vertex *x = &f->t->at.at[v];
     if (!code_of(f, v)->is_load || (x->mem != NO_VERTEX && x->mem >= from) || trace_reads_constant(f->t, x))
         return false;
-    bool before = x->mem == NO_VERTEX || (r->function != NO_VERTEX && x->mem < r->function);
+    bool before = x->mem == NO_VERTEX || x->mem < r->first;
     if (!f->stable[x->code] || !before)
         return true;
     *assumes = true;
@@ -222,7 +232,7 @@ static void scan_vertex(const struct finder *f, const struct loop *l, const stru
     const struct trace_code *c = code_of(f, v);
     bool own = l->own[x->code] && x->depth == f->t->at.at[r->begin].depth;
     for (uint32_t k = 0; k < c->uses.nsrc; k++)
-        if (c->uses.src[k] != A64_SP && (x->src[k] == NO_VERTEX || x->src[k] < from))
+        if (can_read(f, r, v, c->uses.src[k]) && (x->src[k] == NO_VERTEX || x->src[k] < from))
             regset_add(&s->inputs, c->uses.src[k]);
     if (is_cut(f, r, from, v, &s->assumes_memory)) {
         s->stuck |= !own;
@@ -292,6 +302,12 @@ static uint32_t width(uint32_t word, const struct trace_code *c, uint32_t r) {
             return a64_access_size(word);
         return scalar ? (word >> 22 & 3 ? 8 : 4) : 16;
     }
+    uint32_t rm = word >> 16 & 31, rn = word >> 5 & 31, option = word >> 13 & 7;
+    bool extends = (word & 0x1f200000) == 0x0b200000 || (word & 0x3b200c00) == 0x38200800;
+    if (extends && r == rm && r != rn && !(c->is_store && r == (word & 31)))
+        return (option & 3) == 3 ? 8 : 4;
+    if ((word & 0xfffffc00) == 0x93407c00) /* SXTW */
+        return 4;
     if (c->is_store && r == (word & 31) && (word >> 5 & 31) != r)
         return a64_access_size(word) > 4 ? 8 : 4;
     if (c->is_load || c->is_store)
@@ -304,10 +320,11 @@ struct attempt {
     const struct loop *l;
     const struct pair *p;
     struct flowset *flow;
-    bool *in;           /* of each node: whether it is in the block */
-    bool *outside;      /* ... and is a load that is done before it, or a passenger */
-    bool loaded[SPINE]; /* of the spine: a load that is done before the block */
-    bool taken[SPINE];  /* ... a passenger */
+    bool *in;            /* of each node: whether it is in the block */
+    bool *outside;       /* ... and is a load that is done before it, or a passenger */
+    bool loaded[SPINE];  /* of the spine: a load that is done before the block */
+    bool carried[SPINE]; /* ... a load that must be a passenger */
+    bool taken[SPINE];   /* ... a passenger */
     struct region *out;
 };
 
@@ -363,10 +380,10 @@ static struct regset exposed(const struct attempt *b) {
     return first;
 }
 
-/* Whether a register never changes in the function once the block has been reached. */
+/* Whether a register never changes between two times that the block is reached in one call. */
 static bool is_invariant(const struct attempt *b, uint32_t r) {
     for (uint32_t k = 0; k < b->flow->at.len; k++)
-        if (regset_has(&b->flow->at.at[k].def, r))
+        if (b->flow->at.at[k].comes_back && regset_has(&b->flow->at.at[k].def, r))
             return false;
     return true;
 }
@@ -416,7 +433,7 @@ static bool is_touched(const struct attempt *b, uint32_t s, uint32_t r, bool rea
     return false;
 }
 
-/* Loads whose values are inputs are done before the block; false when one cannot. */
+/* Loads whose values may be inputs are done before the block, or, if they cannot, carried as passengers. */
 static bool set_loads(struct attempt *b) {
     struct region *o = b->out;
     const struct round *r = &b->l->rounds.at[0];
@@ -431,13 +448,15 @@ static bool set_loads(struct attempt *b) {
         if (!cut)
             continue;
         uint32_t bytes = a64_access_size(c->word), to = c->uses.dst[0];
-        if (!is_movable(c) || c->uses.ndst != 1 || a64_writes_base(c->word) || bytes > 8 ||
-            o->loads == REGION_INPUTS || o->inputs == b->f->l->inputs || o->inputs == REGION_INPUTS ||
-            is_touched(b, s, to, true))
-            return false;
+        bool early = c->uses.ndst == 1 && !a64_writes_base(c->word) && bytes <= 8 &&
+                     o->inputs < b->f->l->inputs && o->inputs < REGION_INPUTS && !is_touched(b, s, to, true);
         for (uint32_t k = 0; k < c->uses.nsrc; k++)
-            if (c->uses.src[k] == to || is_touched(b, s, c->uses.src[k], false))
-                return false;
+            early &= c->uses.src[k] != to && !is_touched(b, s, c->uses.src[k], false);
+        if (!is_movable(c))
+            return false;
+        b->carried[s] = !early;
+        if (!early)
+            continue;
         o->load[o->loads++] = c->word;
         o->input[o->inputs++] = (struct region_value){(uint8_t)to, (uint8_t)(bytes < 4 ? 4 : bytes)};
         b->loaded[s] = true;
@@ -457,7 +476,8 @@ static struct regset read_in_rounds(const struct attempt *b) {
             const struct trace_vertex *x = &b->f->t->at.at[v];
             const struct a64_uses *u = &b->f->t->code.at[x->code].uses;
             for (uint32_t s = 0; !outside[x->code] && s < u->nsrc; s++)
-                if (x->src[s] == NO_VERTEX || x->src[s] < r->pos[b->p->a])
+                if (can_read(b->f, r, v, u->src[s]) &&
+                    (x->src[s] == NO_VERTEX || x->src[s] < r->pos[b->p->a]))
                     regset_add(&all, u->src[s]);
         }
     }
@@ -522,31 +542,34 @@ static bool is_visible(const struct attempt *b, uint32_t s) {
     return visible;
 }
 
+static bool is_of_spine(const struct attempt *b, uint32_t node) {
+    for (uint32_t s = b->p->a; s < b->p->b; s++)
+        if (b->f->t->code.at[b->l->spine[s]].pc == b->flow->at.at[node].pc)
+            return true;
+    return false;
+}
+
+/* An instruction of the spine is clean if it is cheap, or must be a passenger, and needs nothing that others
+ * compute; what is not of the spine has no place in its order, so that registers it writes are never clean.
+ */
 static void find_clean(const struct attempt *b, struct carry *c) {
     const struct trace *t = b->f->t;
-    struct regset tainted = {{0, 0}};
-    for (uint32_t n = 0; n < b->flow->at.len; n++) {
-        bool spine = false;
-        for (uint32_t s = b->p->a; s < b->p->b; s++)
-            spine |= t->code.at[b->l->spine[s]].pc == b->flow->at.at[n].pc;
-        for (int w = 0; b->in[n] && (!spine || b->flow->at.at[n].is_call) && w < 2; w++)
-            tainted.w[w] |= b->flow->at.at[n].def.w[w];
-    }
-    struct regset always = tainted;
+    struct regset always = {{0, 0}};
+    for (uint32_t n = 0; n < b->flow->at.len; n++)
+        for (int w = 0; b->in[n] && !is_of_spine(b, n) && w < 2; w++)
+            always.w[w] |= b->flow->at.at[n].def.w[w];
+    struct regset tainted = always;
     for (uint32_t s = b->p->a; s < b->p->b; s++) {
         const struct trace_code *x = &t->code.at[b->l->spine[s]];
-        bool clean = is_cheap(x) || is_visible(b, s);
+        const struct regset *def = &b->flow->at.at[flow_at(b->flow, x->pc)].def;
+        bool clean = is_cheap(x) || is_visible(b, s) || b->carried[s];
         for (uint32_t k = 0; k < x->uses.nsrc; k++)
             clean &= !regset_has(&tainted, x->uses.src[k]);
         clean |= b->loaded[s];
-        for (uint32_t k = 0; k < x->uses.ndst; k++) {
-            clean &= !regset_has(&always, x->uses.dst[k]);
-            if (!clean)
-                regset_add(&tainted, x->uses.dst[k]);
-            else
-                tainted.w[x->uses.dst[k] >> 6] &= ~(1ull << (x->uses.dst[k] & 63));
-        }
         c->clean[s] = clean;
+        for (int w = 0; w < 2; w++)
+            tainted.w[w] =
+                clean ? (tainted.w[w] & ~def->w[w]) | (always.w[w] & def->w[w]) : tainted.w[w] | def->w[w];
     }
 }
 
@@ -556,9 +579,7 @@ static bool take_chain(const struct attempt *b, struct carry *c, uint32_t r, uin
     const struct trace *t = b->f->t;
     while (s-- > b->p->a) {
         const struct trace_code *x = &t->code.at[b->l->spine[s]];
-        bool makes = false;
-        for (uint32_t k = 0; k < x->uses.ndst; k++)
-            makes |= x->uses.dst[k] == r;
+        bool makes = regset_has(&b->flow->at.at[flow_at(b->flow, x->pc)].def, r);
         if (!makes)
             continue;
         if (c->taken[s])
@@ -576,23 +597,42 @@ static bool take_chain(const struct attempt *b, struct carry *c, uint32_t r, uin
     return true; /* it was made before the block */
 }
 
+/* Whether something that is not of the spine writes a register. */
+static bool is_made_elsewhere(const struct attempt *b, uint32_t r) {
+    for (uint32_t n = 0; n < b->flow->at.len; n++)
+        if (b->in[n] && regset_has(&b->flow->at.at[n].def, r) && !is_of_spine(b, n))
+            return true;
+    return false;
+}
+
 /* Whether the last that the block does with a register is to load it, which is done before. */
 static bool is_loaded_last(const struct attempt *b, uint32_t r) {
     bool loaded = false;
-    for (uint32_t n = 0; n < b->flow->at.len; n++) { /* nothing but the spine may write it */
-        bool spine = false;
-        for (uint32_t s = b->p->a; s < b->p->b; s++)
-            spine |= b->f->t->code.at[b->l->spine[s]].pc == b->flow->at.at[n].pc;
-        if (b->in[n] && regset_has(&b->flow->at.at[n].def, r) && (!spine || b->flow->at.at[n].is_call))
-            return false;
-    }
+    for (uint32_t s = b->p->a; s < b->p->b; s++)
+        if (regset_has(&b->flow->at.at[flow_at(b->flow, b->f->t->code.at[b->l->spine[s]].pc)].def, r))
+            loaded = b->loaded[s];
+    return loaded && !is_made_elsewhere(b, r);
+}
+
+/* Whether what the block computes needs a load that is a passenger. */
+static bool needs_carried(const struct attempt *b) {
     for (uint32_t s = b->p->a; s < b->p->b; s++) {
         const struct a64_uses *u = &b->f->t->code.at[b->l->spine[s]].uses;
-        for (uint32_t k = 0; k < u->ndst; k++)
-            if (u->dst[k] == r)
-                loaded = b->loaded[s];
+        for (uint32_t k = 0; b->carried[s] && k < u->ndst; k++) {
+            bool gone = false;
+            for (uint32_t n = 0; n < b->flow->at.len; n++)
+                if (b->in[n] && !is_of_spine(b, n) && regset_has(&b->flow->at.at[n].use, u->dst[k]))
+                    return true;
+            for (uint32_t o = s + 1; !gone && o < b->p->b; o++) {
+                const struct flow_node *x =
+                    &b->flow->at.at[flow_at(b->flow, b->f->t->code.at[b->l->spine[o]].pc)];
+                if (!b->taken[o] && regset_has(&x->use, u->dst[k]))
+                    return true;
+                gone = regset_has(&x->def, u->dst[k]);
+            }
+        }
     }
-    return loaded;
+    return false;
 }
 
 static bool set_outputs(struct attempt *b) {
@@ -622,7 +662,7 @@ static bool set_outputs(struct attempt *b) {
             continue;
         struct carry with = c;
         uint32_t n = 0;
-        if (r < A64_V0 && take_chain(b, &with, r, b->p->b, &n) && n) {
+        if (!is_made_elsewhere(b, r) && take_chain(b, &with, r, b->p->b, &n) && n) {
             c = with;
             continue;
         }
@@ -640,26 +680,33 @@ static bool set_outputs(struct attempt *b) {
                 return false;
             o->passenger[o->passengers++] = b->f->t->code.at[b->l->spine[s]].word;
         }
-    return o->outputs > 0;
+    return o->outputs > 0 && !needs_carried(b);
 }
 
-/* Two integer registers that nobody needs behind the block. */
+/* Integer registers that nobody needs behind the block: two to pack two outputs, one to keep one output until
+ * passengers are done that use its register. */
 static bool set_scratch(struct attempt *b) {
     struct region *o = b->out;
     struct regset busy = b->flow->at.at[flow_at(b->flow, o->end)].live;
+    struct regset carried = {{0, 0}};
     uint32_t found = 0;
     for (uint32_t k = 0; k < o->passengers; k++) {
         struct a64_uses u;
         a64_uses(o->passenger[k], &u);
         for (uint32_t s = 0; s < u.nsrc; s++)
-            regset_add(&busy, u.src[s]);
+            regset_add(&carried, u.src[s]);
         for (uint32_t s = 0; s < u.ndst; s++)
-            regset_add(&busy, u.dst[s]);
+            regset_add(&carried, u.dst[s]);
     }
-    for (uint32_t r = 0; r <= 17 && found < 2; r++)
-        if (!regset_has(&busy, r))
+    for (int w = 0; w < 2; w++)
+        busy.w[w] |= carried.w[w];
+    for (uint32_t k = 0; k < o->outputs; k++)
+        regset_add(&busy, o->output[k].reg);
+    for (uint32_t r = 0; r <= 30 && found < 2; r++)
+        if (!regset_has(&busy, r) && r != 18 && r != 29)
             *(found++ ? &o->scratch2 : &o->scratch) = (uint8_t)r;
-    return found == 2;
+    o->direct = o->outputs == 1 && !regset_has(&carried, o->output[0].reg);
+    return o->direct || found >= o->outputs;
 }
 
 /* Whether a pair is a block of the program; what it is. */
@@ -696,7 +743,8 @@ static bool best_of(const struct finder *f, const struct loop *l, struct region 
         for (uint32_t b = a + 1; b < l->n; b++) {
             double weight = (double)sum[b].weight / l->rounds.len;
             sum[b].gain *= weight - OVERHEAD - count(&sum[b].inputs) - sum[b].cut;
-            if (sum[b].gain > 0 && weight >= f->l->weight)
+            bool forward = f->t->code.at[l->spine[a]].pc < f->t->code.at[l->spine[b]].pc;
+            if (forward && sum[b].gain > 0 && weight >= f->l->weight)
                 vec_push(&pairs, sum[b]);
         }
     }

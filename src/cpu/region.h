@@ -26,7 +26,8 @@ struct region {
     uint32_t inputs, outputs, passengers, loads;
     uint32_t load[REGION_INPUTS]; /* words of loads that are done before the block; their values are inputs */
     uint32_t passenger[REGION_PASSENGERS]; /* words */
-    uint8_t scratch; /* an integer register that may be written when the block is skipped, or is over */
+    bool direct;                           /* its one output can be looked up into its register */
+    uint8_t scratch; /* else: an integer register that may be written when the block is skipped, or is over */
     uint8_t scratch2;
     bool assumes_memory; /* that memory it reads does not change */
 };
