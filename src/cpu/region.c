@@ -34,7 +34,7 @@ struct loop {
 };
 
 struct finder {
-    const struct trace *t;
+    const struct cputrace *t;
     const struct region_limits *l;
     bool *stable; /* of each instruction: a load of memory that does not change */
     VEC(struct branch) branches;
@@ -51,14 +51,14 @@ struct pair {
     double gain;
 };
 
-static const struct trace_code *code_of(const struct finder *f, uint32_t v) {
+static const struct cputrace_code *code_of(const struct finder *f, uint32_t v) {
     return &f->t->code.at[f->t->at.at[v].code];
 }
 
 /* ---- what is known before ---- */
 
 static void find_stable_loads(struct finder *f) {
-    const struct trace *t = f->t;
+    const struct cputrace *t = f->t;
     struct {
         uint64_t place[STABLE_PLACES];
         uint32_t n;
@@ -66,7 +66,7 @@ static void find_stable_loads(struct finder *f) {
     for (uint32_t c = 0; c < t->code.len; c++)
         f->stable[c] = t->code.at[c].is_load;
     for (uint32_t v = 0; v < t->at.len; v++) {
-        const struct trace_vertex *x = &t->at.at[v];
+        const struct cputrace_vertex *x = &t->at.at[v];
         uint32_t k = 0;
         if (!f->stable[x->code])
             continue;
@@ -109,10 +109,10 @@ static struct loop *loop_with(struct finder *f, uint32_t head) {
 }
 
 static void find_heads(struct finder *f) {
-    const struct trace *t = f->t;
+    const struct cputrace *t = f->t;
     bool *known = xcalloc(t->code.len + 1, sizeof *known);
     for (uint32_t v = 0; v + 1 < t->at.len; v++) {
-        const struct trace_code *c = code_of(f, v), *next = code_of(f, v + 1);
+        const struct cputrace_code *c = code_of(f, v), *next = code_of(f, v + 1);
         if (c->is_branch && !c->is_call && !c->is_return && next->pc <= c->pc &&
             !known[t->at.at[v + 1].code]) {
             known[t->at.at[v + 1].code] = true;
@@ -124,7 +124,7 @@ static void find_heads(struct finder *f) {
 
 /* The rounds of a loop: from one arrival at its head to the next in the same call. Keeps some of them. */
 static void find_rounds(struct finder *f, struct loop *l) {
-    const struct trace *t = f->t;
+    const struct cputrace *t = f->t;
     VEC(struct round) all = {0};
     uint32_t begin = NO_VERTEX, depth = 0, inside = NO_VERTEX, first = 0, started[DEPTHS];
     uint64_t weight = 0;
@@ -215,8 +215,9 @@ static bool can_read(const struct finder *f, const struct round *r, uint32_t v, 
 /* Whether a load reads what was there before the block and may be another value the next time: it is done
  * before the block, and its value is an input. */
 static bool is_cut(const struct finder *f, const struct round *r, uint32_t from, uint32_t v, bool *assumes) {
-    const struct trace_vertex *x = &f->t->at.at[v];
-    if (!code_of(f, v)->is_load || (x->mem != NO_VERTEX && x->mem >= from) || trace_reads_constant(f->t, x))
+    const struct cputrace_vertex *x = &f->t->at.at[v];
+    if (!code_of(f, v)->is_load || (x->mem != NO_VERTEX && x->mem >= from) ||
+        cputrace_reads_constant(f->t, x))
         return false;
     bool before = x->mem == NO_VERTEX || x->mem < r->first;
     if (!f->stable[x->code] || !before)
@@ -228,8 +229,8 @@ static bool is_cut(const struct finder *f, const struct round *r, uint32_t from,
 /* Goes over a vertex of a block that began at from. Loads and stores of the spine may be done outside. */
 static void scan_vertex(const struct finder *f, const struct loop *l, const struct round *r, uint32_t from,
                         uint32_t v, struct scan *s) {
-    const struct trace_vertex *x = &f->t->at.at[v];
-    const struct trace_code *c = code_of(f, v);
+    const struct cputrace_vertex *x = &f->t->at.at[v];
+    const struct cputrace_code *c = code_of(f, v);
     bool own = l->own[x->code] && x->depth == f->t->at.at[r->begin].depth;
     for (uint32_t k = 0; k < c->uses.nsrc; k++)
         if (can_read(f, r, v, c->uses.src[k]) && (x->src[k] == NO_VERTEX || x->src[k] < from))
@@ -289,13 +290,13 @@ static int by_gain(const void *a, const void *b) {
 
 /* ---- blocks, on the code ---- */
 
-static bool is_movable(const struct trace_code *c) {
+static bool is_movable(const struct cputrace_code *c) {
     return !c->is_branch && c->class != CLASS_SYS && c->op != A64_ADR && c->op != A64_ADRP &&
            (c->word & 0x3b000000) != 0x18000000; /* loads of what stands beside the code */
 }
 
 /* Bytes of register r that an instruction reads; 16: more than memoization can take. */
-static uint32_t width(uint32_t word, const struct trace_code *c, uint32_t r) {
+static uint32_t width(uint32_t word, const struct cputrace_code *c, uint32_t r) {
     bool scalar = (word >> 24 & 0x7e) == 0x1e;
     if (r >= A64_V0) {
         if (c->is_load || c->is_store)
@@ -397,7 +398,7 @@ static uint32_t width_in_rounds(const struct attempt *b, uint32_t r, bool input)
         uint32_t from = x->pos[b->p->a], to = x->pos[b->p->b];
         uint32_t first = input ? from : to, last = input ? to : x->end + (x->end - x->begin);
         for (uint32_t v = first; v < last && v < b->f->t->at.len; v++) {
-            const struct trace_code *c = code_of(b->f, v);
+            const struct cputrace_code *c = code_of(b->f, v);
             for (uint32_t s = 0; s < c->uses.nsrc; s++) {
                 uint32_t made = b->f->t->at.at[v].src[s];
                 bool ours =
@@ -415,7 +416,7 @@ static uint32_t width_in_rounds(const struct attempt *b, uint32_t r, bool input)
 /* Whether something that is done before spine position s reads or writes a register, or may; or, if also is
  * true, anything that is not of the spine writes it. */
 static bool is_touched(const struct attempt *b, uint32_t s, uint32_t r, bool reads) {
-    const struct trace *t = b->f->t;
+    const struct cputrace *t = b->f->t;
     uint64_t pc = t->code.at[b->l->spine[s]].pc;
     for (uint32_t n = 0; n < b->flow->at.len; n++) {
         const struct flow_node *x = &b->flow->at.at[n];
@@ -439,7 +440,7 @@ static bool set_loads(struct attempt *b) {
     const struct round *r = &b->l->rounds.at[0];
     bool unused;
     for (uint32_t s = b->p->a; s < b->p->b; s++) {
-        const struct trace_code *c = &b->f->t->code.at[b->l->spine[s]];
+        const struct cputrace_code *c = &b->f->t->code.at[b->l->spine[s]];
         bool cut = false;
         for (uint32_t k = 0; k < b->l->rounds.len; k++) {
             r = &b->l->rounds.at[k];
@@ -473,7 +474,7 @@ static struct regset read_in_rounds(const struct attempt *b) {
     for (uint32_t k = 0; k < b->l->rounds.len; k++) {
         const struct round *r = &b->l->rounds.at[k];
         for (uint32_t v = r->pos[b->p->a]; v < r->pos[b->p->b]; v++) {
-            const struct trace_vertex *x = &b->f->t->at.at[v];
+            const struct cputrace_vertex *x = &b->f->t->at.at[v];
             const struct a64_uses *u = &b->f->t->code.at[x->code].uses;
             for (uint32_t s = 0; !outside[x->code] && s < u->nsrc; s++)
                 if (can_read(b->f, r, v, u->src[s]) &&
@@ -527,7 +528,7 @@ struct carry {
     bool taken[SPINE];
 };
 
-static bool is_cheap(const struct trace_code *c) {
+static bool is_cheap(const struct cputrace_code *c) {
     return (c->class == CLASS_ALU || c->class == CLASS_SHIFT) && is_movable(c);
 }
 
@@ -553,14 +554,14 @@ static bool is_of_spine(const struct attempt *b, uint32_t node) {
  * compute; what is not of the spine has no place in its order, so that registers it writes are never clean.
  */
 static void find_clean(const struct attempt *b, struct carry *c) {
-    const struct trace *t = b->f->t;
+    const struct cputrace *t = b->f->t;
     struct regset always = {{0, 0}};
     for (uint32_t n = 0; n < b->flow->at.len; n++)
         for (int w = 0; b->in[n] && !is_of_spine(b, n) && w < 2; w++)
             always.w[w] |= b->flow->at.at[n].def.w[w];
     struct regset tainted = always;
     for (uint32_t s = b->p->a; s < b->p->b; s++) {
-        const struct trace_code *x = &t->code.at[b->l->spine[s]];
+        const struct cputrace_code *x = &t->code.at[b->l->spine[s]];
         const struct regset *def = &b->flow->at.at[flow_at(b->flow, x->pc)].def;
         bool clean = is_cheap(x) || is_visible(b, s) || b->carried[s];
         for (uint32_t k = 0; k < x->uses.nsrc; k++)
@@ -576,9 +577,9 @@ static void find_clean(const struct attempt *b, struct carry *c) {
 /* Takes the chain of instructions that makes register r before spine position s; false when it is too long or
  * not clean. */
 static bool take_chain(const struct attempt *b, struct carry *c, uint32_t r, uint32_t s, uint32_t *n) {
-    const struct trace *t = b->f->t;
+    const struct cputrace *t = b->f->t;
     while (s-- > b->p->a) {
-        const struct trace_code *x = &t->code.at[b->l->spine[s]];
+        const struct cputrace_code *x = &t->code.at[b->l->spine[s]];
         bool makes = regset_has(&b->flow->at.at[flow_at(b->flow, x->pc)].def, r);
         if (!makes)
             continue;
@@ -645,7 +646,7 @@ static bool set_outputs(struct attempt *b) {
             def.w[w] |= b->flow->at.at[n].def.w[w];
     find_clean(b, &c);
     for (uint32_t s = b->p->a; s < b->p->b; s++) {
-        const struct trace_code *x = &b->f->t->code.at[b->l->spine[s]];
+        const struct cputrace_code *x = &b->f->t->code.at[b->l->spine[s]];
         uint32_t n = 0;
         if (!is_visible(b, s))
             continue;
@@ -712,7 +713,8 @@ static bool set_scratch(struct attempt *b) {
 /* Whether a pair is a block of the program; what it is. */
 static bool prove(const struct finder *f, const struct loop *l, const struct pair *p, struct flowset *flow,
                   struct region *out) {
-    const struct trace_code *first = &f->t->code.at[l->spine[p->a]], *last = &f->t->code.at[l->spine[p->b]];
+    const struct cputrace_code *first = &f->t->code.at[l->spine[p->a]],
+                               *last = &f->t->code.at[l->spine[p->b]];
     const struct round *r = &l->rounds.at[l->rounds.len - 1];
     *out = (struct region){.begin = first->pc,
                            .end = last->pc,
@@ -777,7 +779,7 @@ static void free_loop(struct loop *l) {
     free(l->own);
 }
 
-uint32_t region_find(const struct trace *t, const struct region_limits *l, struct region out[REGION_MAX]) {
+uint32_t region_find(const struct cputrace *t, const struct region_limits *l, struct region out[REGION_MAX]) {
     struct finder f = {.t = t, .l = l, .stable = xcalloc(t->code.len + 1, sizeof *f.stable)};
     uint32_t n = 0;
     find_stable_loads(&f);

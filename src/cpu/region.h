@@ -39,6 +39,6 @@ struct region_limits {
 };
 
 /* The best blocks, which do not overlap; how many. */
-uint32_t region_find(const struct trace *t, const struct region_limits *l, struct region out[REGION_MAX]);
+uint32_t region_find(const struct cputrace *t, const struct region_limits *l, struct region out[REGION_MAX]);
 
 #endif
