@@ -45,6 +45,14 @@ static const struct energy_event events[] = {
     {ENERGY_DP, "lanes.ddiv", "energy.dp.div", ENERGY_PJ},
     {ENERGY_DP, "lanes.idle.dp", "energy.lane.idle", ENERGY_PJ},
 
+    {ENERGY_TENSOR, "tensor.macs.f16", "energy.tensor.f16", ENERGY_PJ},
+    {ENERGY_TENSOR, "tensor.macs.tf32", "energy.tensor.tf32", ENERGY_PJ},
+    {ENERGY_TENSOR, "tensor.macs.f64", "energy.tensor.f64", ENERGY_PJ},
+    {ENERGY_TENSOR, "tensor.macs.s8", "energy.tensor.s8", ENERGY_PJ},
+    {ENERGY_TENSOR, "tensor.macs.s4", "energy.tensor.s4", ENERGY_PJ},
+    {ENERGY_TENSOR, "tensor.macs.b1", "energy.tensor.b1", ENERGY_PJ},
+    {ENERGY_TENSOR, "lanes.idle.tensor", "energy.lane.idle", ENERGY_PJ},
+
     {ENERGY_LSU, "lanes.ldst", "energy.lsu.lane", ENERGY_PJ},
     {ENERGY_LSU, "lanes.atom", "energy.lsu.lane", ENERGY_PJ},
     {ENERGY_LSU, "lanes.idle.mem", "energy.lane.idle", ENERGY_PJ},
@@ -76,6 +84,7 @@ static const struct energy_event events[] = {
 
     {ENERGY_ICNT, "icnt.request.bytes", "energy.icnt.byte", ENERGY_PJ},
     {ENERGY_ICNT, "icnt.reply.bytes", "energy.icnt.byte", ENERGY_PJ},
+    {ENERGY_ICNT, "shared.remote.bytes", "energy.icnt.byte", ENERGY_PJ},
 
     {ENERGY_MC, "dram.reads", "energy.mc.request", ENERGY_PJ},
     {ENERGY_MC, "dram.writes", "energy.mc.request", ENERGY_PJ},
