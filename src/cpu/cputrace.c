@@ -19,7 +19,8 @@ static void note_store(struct cputrace *t, uint64_t ea, uint32_t size, uint32_t 
         map_set_u64(&t->stored, at, (void *)(uintptr_t)(vertex + 1));
 }
 
-static void record(struct cputrace *t, const struct cputrace_code *c, uint64_t ea) {
+static void record(struct cputrace *t, const struct cputrace_code *c, const struct cpu *cpu) {
+    uint64_t ea = cpu->ea;
     uint32_t number = t->at.len;
     struct cputrace_vertex v = {.code = (uint32_t)(c - t->code.at),
                                 .depth = t->depth,
@@ -28,6 +29,13 @@ static void record(struct cputrace *t, const struct cputrace_code *c, uint64_t e
                                 .ea = c->is_load || c->is_store ? ea : 0};
     for (uint32_t k = 0; k < A64_MAX_USES; k++)
         v.src[k] = k < c->uses.nsrc ? t->writer[c->uses.src[k]] : NO_VERTEX;
+    for (uint32_t k = 0; k < 2 && k < c->uses.ndst; k++) {
+        uint32_t r = c->uses.dst[k];
+        v.value[k] = c->is_branch || c->class == CLASS_DIV ? ~(uint64_t)number
+                     : r >= A64_V0                         ? cpu->v[r - A64_V0].d[0]
+                     : r < A64_XREGS                       ? cpu->x[r]
+                                                           : cpu->nzcv;
+    }
     if (c->is_load) {
         v.mem = last_store(t, ea);
         for (uint64_t at = ea; at < ea + c->size; at += 8) {
@@ -52,7 +60,7 @@ static void record(struct cputrace *t, const struct cputrace_code *c, uint64_t e
 
 EXEC(traced) {
     struct cputrace *t = c->watch.ctx;
-    record(t, &t->code.at[(uintptr_t)i->note - 1], c->ea);
+    record(t, &t->code.at[(uintptr_t)i->note - 1], c);
     if (t->at.len >= t->limit) {
         t->full = true;
         return cpu_pause(c, i + 1);

@@ -31,6 +31,7 @@ struct cputrace_vertex {
     uint32_t mem;               /* of a load: the last store to its first bytes, or NO_VERTEX */
     uint32_t last_reader;       /* of a store: the last load of what it wrote, or NO_VERTEX */
     uint64_t ea;                /* of a load or store */
+    uint64_t value[2];          /* of its first results; of a division a number that no other has */
 };
 
 struct cputrace {

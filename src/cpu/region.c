@@ -7,6 +7,7 @@ enum {
     ROUNDS = 40,        /* of a loop, spread over the trace */
     SPINE = 400,        /* instructions of a body that every round passes once */
     TRIES = 600,        /* pairs of a loop that are tried on the code */
+    RIVALS = 12,        /* of those, blocks whose inputs are compared */
     DEPTHS = 4096,      /* of calls */
     CHAIN = 6,          /* instructions that make a passenger */
     STABLE_PLACES = 64, /* that a load of unchanging memory reads, each so often: */
@@ -458,6 +459,7 @@ static bool set_loads(struct attempt *b) {
         b->carried[s] = !early;
         if (!early)
             continue;
+        o->load_at[o->loads] = c->pc;
         o->load[o->loads++] = c->word;
         o->input[o->inputs++] = (struct region_value){(uint8_t)to, (uint8_t)(bytes < 4 ? 4 : bytes)};
         b->loaded[s] = true;
@@ -736,6 +738,62 @@ static bool prove(const struct finder *f, const struct loop *l, const struct pai
 
 /* ---- all of it ---- */
 
+/* How often a block's inputs were there before, by the values of the trace. */
+struct reuse {
+    struct map seen;
+    uint64_t hash;
+    uint32_t times, again;
+    bool inside;
+};
+
+static uint64_t mix(uint64_t h, uint64_t value, uint32_t bytes) {
+    h = (h ^ (bytes < 8 ? value & 0xffffffff : value)) * 0x9e3779b97f4a7c15ull;
+    return h ^ h >> 29;
+}
+
+static void follow(const struct region *r, struct reuse *u, const struct cputrace_code *c,
+                   const struct cputrace_vertex *v, const uint64_t *value) {
+    if (c->pc == r->begin) {
+        u->inside = true;
+        u->hash = 1;
+        for (uint32_t k = r->loads; k < r->inputs; k++)
+            u->hash = mix(u->hash, value[r->input[k].reg], r->input[k].bytes);
+    }
+    for (uint32_t k = 0; u->inside && k < r->loads; k++)
+        if (c->pc == r->load_at[k])
+            u->hash = mix(u->hash, v->value[0], r->input[k].bytes);
+    if (u->inside && c->pc == r->end) {
+        u->inside = false;
+        u->times++;
+        u->again += map_get_u64(&u->seen, u->hash) != NULL;
+        map_set_u64(&u->seen, u->hash, u);
+    }
+}
+
+/* The block that saves most: by its cycles, and by how often its inputs come again. */
+static uint32_t best_of_rivals(const struct finder *f, const struct region *rival, uint32_t n) {
+    struct reuse u[RIVALS] = {{.times = 0}};
+    uint64_t value[A64_REGS] = {0};
+    uint32_t best = 0;
+    double most = -1;
+    for (uint32_t v = 0; v < f->t->at.len; v++) {
+        const struct cputrace_code *c = code_of(f, v);
+        for (uint32_t k = 0; k < n; k++)
+            follow(&rival[k], &u[k], c, &f->t->at.at[v], value);
+        for (uint32_t k = 0; k < c->uses.ndst; k++)
+            value[c->uses.dst[k]] = k < 2 ? f->t->at.at[v].value[k] : ~(uint64_t)v;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        double saved = u[k].times ? (double)u[k].again / u[k].times * rival[k].weight - rival[k].inputs : 0;
+        if (saved > most) {
+            most = saved;
+            best = k;
+        }
+        map_free(&u[k].seen);
+    }
+    return best;
+}
+
 /* The best block of a loop; false when it has none. */
 static bool best_of(const struct finder *f, const struct loop *l, struct region *out) {
     VEC(struct pair) pairs = {0};
@@ -752,20 +810,23 @@ static bool best_of(const struct finder *f, const struct loop *l, struct region 
     }
     if (pairs.len)
         qsort(pairs.at, pairs.len, sizeof *pairs.at, by_gain);
-    bool found = false;
+    struct region rival[RIVALS];
+    uint32_t n = 0;
     struct flowset *flows = xcalloc(l->n + 1, sizeof *flows);
-    for (uint32_t k = 0; !found && k < pairs.len && k < TRIES; k++) {
+    for (uint32_t k = 0; n < RIVALS && k < pairs.len && k < TRIES; k++) {
         struct flowset *flow = &flows[pairs.at[k].a];
         if (!flow->at.len)
             flow_build(flow, f->t, f->t->code.at[l->spine[pairs.at[k].a]].pc);
-        found = prove(f, l, &pairs.at[k], flow, out);
+        n += prove(f, l, &pairs.at[k], flow, &rival[n]);
     }
+    if (n)
+        *out = rival[best_of_rivals(f, rival, n)];
     for (uint32_t k = 0; k < l->n; k++)
         flow_free(&flows[k]);
     free(flows);
     free(sum);
     vec_free(&pairs);
-    return found;
+    return n > 0;
 }
 
 static bool overlap(const struct region *a, const struct region *b) {

@@ -24,6 +24,7 @@ struct region {
     uint32_t times, weight; /* in the trace, and cycles each time */
     struct region_value input[REGION_INPUTS], output[REGION_OUTPUTS];
     uint32_t inputs, outputs, passengers, loads;
+    uint64_t load_at[REGION_INPUTS]; /* addresses and */
     uint32_t load[REGION_INPUTS]; /* words of loads that are done before the block; their values are inputs */
     uint32_t passenger[REGION_PASSENGERS]; /* words */
     bool direct;                           /* its one output can be looked up into its register */
