@@ -23,6 +23,8 @@ static const char help[] =
     "  --set PATH=VALUE  change one parameter, see 'reprise cpu params' (repeatable)\n"
     "  --beside COMMAND  run a second program on the other core: its words, separated by blanks\n"
     "  --json FILE       write statistics to FILE\n"
+    "  --trace FILE      write when each instruction was fetched, issued and ended, for Konata\n"
+    "  --trace-window A:B  only cycles A to B of it (also A: and :B)\n"
     "  --file PATH       the program may open this file, too (repeatable)\n"
     "  --env NAME=VALUE  a variable of its environment, which is empty otherwise (repeatable)\n"
     "  --max-insts N     stop after N instructions\n"
@@ -46,7 +48,9 @@ enum option_kind { /* those without a value come first */
                    OPT_ENV,
                    OPT_MAX_INSTS,
                    OPT_BESIDE,
-                   OPT_JSON
+                   OPT_JSON,
+                   OPT_TRACE,
+                   OPT_TRACE_WINDOW
 };
 
 static const struct {
@@ -63,6 +67,8 @@ static const struct {
     {"--max-insts", OPT_MAX_INSTS},
     {"--beside", OPT_BESIDE},
     {"--json", OPT_JSON},
+    {"--trace", OPT_TRACE},
+    {"--trace-window", OPT_TRACE_WINDOW},
 };
 enum { NOPTIONS = sizeof options / sizeof options[0] };
 
@@ -70,6 +76,17 @@ static bool read_number(const char *text, uint64_t *value) {
     char *end;
     *value = strtoull(text, &end, 0);
     return *text >= '0' && *text <= '9' && !*end;
+}
+
+/* Reads "A:B" of which either may be missing. */
+static bool read_window(struct machine_options *m, const char *text) {
+    const char *colon = strchr(text, ':');
+    char first[24];
+    if (!colon || (size_t)(colon - text) >= sizeof first || !strcmp(text, ":"))
+        return false;
+    snprintf(first, sizeof first, "%.*s", (int)(colon - text), text);
+    return (!*first || read_number(first, &m->trace_first)) &&
+           (!colon[1] || read_number(colon + 1, &m->trace_last)) && m->trace_first <= m->trace_last;
 }
 
 /* Splits the command of the second program at blanks. */
@@ -119,6 +136,13 @@ static int take_option(struct request *r, enum option_kind kind, const char *val
     case OPT_JSON:
         r->json = value;
         break;
+    case OPT_TRACE:
+        r->machine.trace = value;
+        break;
+    case OPT_TRACE_WINDOW:
+        if (!read_window(&r->machine, value))
+            return cli_usage_error(help, "a window is A:B, A: or :B, not", value);
+        break;
     }
     return 0;
 }
@@ -126,7 +150,7 @@ static int take_option(struct request *r, enum option_kind kind, const char *val
 /* The options up to "--" or the program; 0, or the exit status. */
 static int read_options(struct request *r, int argc, char **argv) {
     int k = 0, status = 0;
-    r->machine.max_insts = UINT64_MAX;
+    r->machine.max_insts = r->machine.trace_last = UINT64_MAX;
     for (; k < argc && argv[k][0] == '-' && strcmp(argv[k], "--") && !status; k++) {
         int o = 0;
         while (o < NOPTIONS && strcmp(argv[k], options[o].name))
@@ -191,6 +215,8 @@ static int run_programs(const struct request *r) {
         fprintf(stderr, "reprise: %s: cannot be written\n", r->json);
         status = 1;
     }
+    if (!cpu_machine_end_trace(m))
+        status = 1;
     if (r->summary)
         cpu_machine_summary(m, stderr);
     cpu_machine_free(m);

@@ -175,6 +175,14 @@ struct cpu_machine *cpu_machine_create(const struct machine_options *o, struct d
         attach_memo(m);
     if (ok && !m->functional)
         attach(m);
+    if (ok && !m->functional && o->trace) {
+        m->trace = konata_open(o->trace, o->trace_first, o->trace_last);
+        ok = m->trace != NULL;
+        for (uint32_t k = 0; k < CPUMEM_CORES; k++) {
+            m->core[k].trace = m->trace;
+            m->core[k].id = k;
+        }
+    }
     if (!ok) {
         cpu_machine_free(m);
         return NULL;
@@ -185,6 +193,7 @@ struct cpu_machine *cpu_machine_create(const struct machine_options *o, struct d
 void cpu_machine_free(struct cpu_machine *m) {
     for (uint32_t k = 0; k < m->n; k++)
         guest_free(&m->guest[k]);
+    cpu_machine_end_trace(m);
     cpumem_free(&m->memory);
     for (uint32_t k = 0; k < CPUMEM_CORES; k++)
         memo_free(&m->memo[k]);
@@ -241,6 +250,12 @@ uint64_t cpu_machine_cycles(const struct cpu_machine *m) {
     for (uint32_t k = 0; k < m->n; k++)
         cycles = max_u64(cycles, m->core[k].n.cycles);
     return cycles;
+}
+
+bool cpu_machine_end_trace(struct cpu_machine *m) {
+    bool ok = !m->trace || konata_close(m->trace);
+    m->trace = NULL;
+    return ok;
 }
 
 /* ---- reports ----------------------------------------------------------------------------------------- */

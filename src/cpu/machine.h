@@ -19,6 +19,8 @@ struct machine_options {
     uint32_t nprograms; /* at most as many as there are cores */
     struct guest_options programs[CPUMEM_CORES];
     uint64_t max_insts; /* of each program */
+    const char *trace;  /* a file, or NULL; cycles of it: */
+    uint64_t trace_first, trace_last;
 };
 
 struct cpu_machine {
@@ -33,6 +35,7 @@ struct cpu_machine {
     struct hpi core[CPUMEM_CORES];
     struct arena arena; /* of the memoization units */
     struct memo memo[CPUMEM_CORES];
+    struct konata *trace;
     struct counter_registry mix, timed;
     struct energy_model energy;
     double seconds; /* of the host */
@@ -46,6 +49,8 @@ void cpu_machine_run(struct cpu_machine *m);
 /* Cycles until all had ended; 0 when functional. */
 uint64_t cpu_machine_cycles(const struct cpu_machine *m);
 
+/* Writes the trace that was wanted; false when that cannot be done. */
+bool cpu_machine_end_trace(struct cpu_machine *m);
 /* Writes the report of the run; false when that cannot be done. */
 bool cpu_machine_report(struct cpu_machine *m, const char *path);
 /* Says what it cost, for people. */

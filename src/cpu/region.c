@@ -7,6 +7,7 @@ enum {
     ROUNDS = 40,        /* of a loop, spread over the trace */
     SPINE = 400,        /* instructions of a body that every round passes once */
     TRIES = 600,        /* pairs of a loop that are tried on the code */
+    RIVALS = 12,        /* of those, blocks whose inputs are compared */
     DEPTHS = 4096,      /* of calls */
     CHAIN = 6,          /* instructions that make a passenger */
     STABLE_PLACES = 64, /* that a load of unchanging memory reads, each so often: */
@@ -20,8 +21,9 @@ struct branch {
 };
 
 struct round {
-    uint32_t begin, end, function; /* vertices: its first, the one behind, the first of the function */
-    uint32_t *pos;                 /* of each instruction of the spine */
+    uint32_t begin, end;      /* vertices: its first, and the one behind */
+    uint32_t function, first; /* ... the first of the function, and of the loop in that call */
+    uint32_t *pos;            /* of each instruction of the spine */
 };
 
 struct loop {
@@ -33,7 +35,7 @@ struct loop {
 };
 
 struct finder {
-    const struct trace *t;
+    const struct cputrace *t;
     const struct region_limits *l;
     bool *stable; /* of each instruction: a load of memory that does not change */
     VEC(struct branch) branches;
@@ -50,14 +52,14 @@ struct pair {
     double gain;
 };
 
-static const struct trace_code *code_of(const struct finder *f, uint32_t v) {
+static const struct cputrace_code *code_of(const struct finder *f, uint32_t v) {
     return &f->t->code.at[f->t->at.at[v].code];
 }
 
 /* ---- what is known before ---- */
 
 static void find_stable_loads(struct finder *f) {
-    const struct trace *t = f->t;
+    const struct cputrace *t = f->t;
     struct {
         uint64_t place[STABLE_PLACES];
         uint32_t n;
@@ -65,7 +67,7 @@ static void find_stable_loads(struct finder *f) {
     for (uint32_t c = 0; c < t->code.len; c++)
         f->stable[c] = t->code.at[c].is_load;
     for (uint32_t v = 0; v < t->at.len; v++) {
-        const struct trace_vertex *x = &t->at.at[v];
+        const struct cputrace_vertex *x = &t->at.at[v];
         uint32_t k = 0;
         if (!f->stable[x->code])
             continue;
@@ -108,10 +110,10 @@ static struct loop *loop_with(struct finder *f, uint32_t head) {
 }
 
 static void find_heads(struct finder *f) {
-    const struct trace *t = f->t;
+    const struct cputrace *t = f->t;
     bool *known = xcalloc(t->code.len + 1, sizeof *known);
     for (uint32_t v = 0; v + 1 < t->at.len; v++) {
-        const struct trace_code *c = code_of(f, v), *next = code_of(f, v + 1);
+        const struct cputrace_code *c = code_of(f, v), *next = code_of(f, v + 1);
         if (c->is_branch && !c->is_call && !c->is_return && next->pc <= c->pc &&
             !known[t->at.at[v + 1].code]) {
             known[t->at.at[v + 1].code] = true;
@@ -123,9 +125,9 @@ static void find_heads(struct finder *f) {
 
 /* The rounds of a loop: from one arrival at its head to the next in the same call. Keeps some of them. */
 static void find_rounds(struct finder *f, struct loop *l) {
-    const struct trace *t = f->t;
+    const struct cputrace *t = f->t;
     VEC(struct round) all = {0};
-    uint32_t begin = NO_VERTEX, depth = 0, inside = NO_VERTEX, started[DEPTHS];
+    uint32_t begin = NO_VERTEX, depth = 0, inside = NO_VERTEX, first = 0, started[DEPTHS];
     uint64_t weight = 0;
     for (uint32_t d = 0; d < DEPTHS; d++)
         started[d] = NO_VERTEX;
@@ -137,9 +139,11 @@ static void find_rounds(struct finder *f, struct loop *l) {
             begin = NO_VERTEX;
         if (t->at.at[v].code == l->head && (begin == NO_VERTEX || d == depth)) {
             if (begin != NO_VERTEX) {
-                vec_push(&all, (struct round){.begin = begin, .end = v, .function = inside});
+                vec_push(&all, (struct round){.begin = begin, .end = v, .function = inside, .first = first});
                 l->weight += weight;
             } else {
+                if (!first || inside != started[d % DEPTHS])
+                    first = v;
                 inside = started[d % DEPTHS];
             }
             begin = v;
@@ -202,13 +206,21 @@ struct scan {
     bool assumes_memory, stuck;
 };
 
+/* Whether a vertex can get data of the caller in a register: by the calling convention a callee only saves
+ * the others. */
+static bool can_read(const struct finder *f, const struct round *r, uint32_t v, uint32_t reg) {
+    return reg != A64_SP && (f->t->at.at[v].depth == f->t->at.at[r->begin].depth || reg <= 8 ||
+                             (reg >= A64_V0 && reg < A64_V0 + 8));
+}
+
 /* Whether a load reads what was there before the block and may be another value the next time: it is done
  * before the block, and its value is an input. */
 static bool is_cut(const struct finder *f, const struct round *r, uint32_t from, uint32_t v, bool *assumes) {
-    const struct trace_vertex *x = &f->t->at.at[v];
-    if (!code_of(f, v)->is_load || (x->mem != NO_VERTEX && x->mem >= from) || trace_reads_constant(f->t, x))
+    const struct cputrace_vertex *x = &f->t->at.at[v];
+    if (!code_of(f, v)->is_load || (x->mem != NO_VERTEX && x->mem >= from) ||
+        cputrace_reads_constant(f->t, x))
         return false;
-    bool before = x->mem == NO_VERTEX || (r->function != NO_VERTEX && x->mem < r->function);
+    bool before = x->mem == NO_VERTEX || x->mem < r->first;
     if (!f->stable[x->code] || !before)
         return true;
     *assumes = true;
@@ -218,11 +230,11 @@ static bool is_cut(const struct finder *f, const struct round *r, uint32_t from,
 /* Goes over a vertex of a block that began at from. Loads and stores of the spine may be done outside. */
 static void scan_vertex(const struct finder *f, const struct loop *l, const struct round *r, uint32_t from,
                         uint32_t v, struct scan *s) {
-    const struct trace_vertex *x = &f->t->at.at[v];
-    const struct trace_code *c = code_of(f, v);
+    const struct cputrace_vertex *x = &f->t->at.at[v];
+    const struct cputrace_code *c = code_of(f, v);
     bool own = l->own[x->code] && x->depth == f->t->at.at[r->begin].depth;
     for (uint32_t k = 0; k < c->uses.nsrc; k++)
-        if (c->uses.src[k] != A64_SP && (x->src[k] == NO_VERTEX || x->src[k] < from))
+        if (can_read(f, r, v, c->uses.src[k]) && (x->src[k] == NO_VERTEX || x->src[k] < from))
             regset_add(&s->inputs, c->uses.src[k]);
     if (is_cut(f, r, from, v, &s->assumes_memory)) {
         s->stuck |= !own;
@@ -279,19 +291,25 @@ static int by_gain(const void *a, const void *b) {
 
 /* ---- blocks, on the code ---- */
 
-static bool is_movable(const struct trace_code *c) {
+static bool is_movable(const struct cputrace_code *c) {
     return !c->is_branch && c->class != CLASS_SYS && c->op != A64_ADR && c->op != A64_ADRP &&
            (c->word & 0x3b000000) != 0x18000000; /* loads of what stands beside the code */
 }
 
 /* Bytes of register r that an instruction reads; 16: more than memoization can take. */
-static uint32_t width(uint32_t word, const struct trace_code *c, uint32_t r) {
+static uint32_t width(uint32_t word, const struct cputrace_code *c, uint32_t r) {
     bool scalar = (word >> 24 & 0x7e) == 0x1e;
     if (r >= A64_V0) {
         if (c->is_load || c->is_store)
             return a64_access_size(word);
         return scalar ? (word >> 22 & 3 ? 8 : 4) : 16;
     }
+    uint32_t rm = word >> 16 & 31, rn = word >> 5 & 31, option = word >> 13 & 7;
+    bool extends = (word & 0x1f200000) == 0x0b200000 || (word & 0x3b200c00) == 0x38200800;
+    if (extends && r == rm && r != rn && !(c->is_store && r == (word & 31)))
+        return (option & 3) == 3 ? 8 : 4;
+    if ((word & 0xfffffc00) == 0x93407c00) /* SXTW */
+        return 4;
     if (c->is_store && r == (word & 31) && (word >> 5 & 31) != r)
         return a64_access_size(word) > 4 ? 8 : 4;
     if (c->is_load || c->is_store)
@@ -304,10 +322,11 @@ struct attempt {
     const struct loop *l;
     const struct pair *p;
     struct flowset *flow;
-    bool *in;           /* of each node: whether it is in the block */
-    bool *outside;      /* ... and is a load that is done before it, or a passenger */
-    bool loaded[SPINE]; /* of the spine: a load that is done before the block */
-    bool taken[SPINE];  /* ... a passenger */
+    bool *in;            /* of each node: whether it is in the block */
+    bool *outside;       /* ... and is a load that is done before it, or a passenger */
+    bool loaded[SPINE];  /* of the spine: a load that is done before the block */
+    bool carried[SPINE]; /* ... a load that must be a passenger */
+    bool taken[SPINE];   /* ... a passenger */
     struct region *out;
 };
 
@@ -363,10 +382,10 @@ static struct regset exposed(const struct attempt *b) {
     return first;
 }
 
-/* Whether a register never changes in the function once the block has been reached. */
+/* Whether a register never changes between two times that the block is reached in one call. */
 static bool is_invariant(const struct attempt *b, uint32_t r) {
     for (uint32_t k = 0; k < b->flow->at.len; k++)
-        if (regset_has(&b->flow->at.at[k].def, r))
+        if (b->flow->at.at[k].comes_back && regset_has(&b->flow->at.at[k].def, r))
             return false;
     return true;
 }
@@ -380,7 +399,7 @@ static uint32_t width_in_rounds(const struct attempt *b, uint32_t r, bool input)
         uint32_t from = x->pos[b->p->a], to = x->pos[b->p->b];
         uint32_t first = input ? from : to, last = input ? to : x->end + (x->end - x->begin);
         for (uint32_t v = first; v < last && v < b->f->t->at.len; v++) {
-            const struct trace_code *c = code_of(b->f, v);
+            const struct cputrace_code *c = code_of(b->f, v);
             for (uint32_t s = 0; s < c->uses.nsrc; s++) {
                 uint32_t made = b->f->t->at.at[v].src[s];
                 bool ours =
@@ -398,7 +417,7 @@ static uint32_t width_in_rounds(const struct attempt *b, uint32_t r, bool input)
 /* Whether something that is done before spine position s reads or writes a register, or may; or, if also is
  * true, anything that is not of the spine writes it. */
 static bool is_touched(const struct attempt *b, uint32_t s, uint32_t r, bool reads) {
-    const struct trace *t = b->f->t;
+    const struct cputrace *t = b->f->t;
     uint64_t pc = t->code.at[b->l->spine[s]].pc;
     for (uint32_t n = 0; n < b->flow->at.len; n++) {
         const struct flow_node *x = &b->flow->at.at[n];
@@ -416,13 +435,13 @@ static bool is_touched(const struct attempt *b, uint32_t s, uint32_t r, bool rea
     return false;
 }
 
-/* Loads whose values are inputs are done before the block; false when one cannot. */
+/* Loads whose values may be inputs are done before the block, or, if they cannot, carried as passengers. */
 static bool set_loads(struct attempt *b) {
     struct region *o = b->out;
     const struct round *r = &b->l->rounds.at[0];
     bool unused;
     for (uint32_t s = b->p->a; s < b->p->b; s++) {
-        const struct trace_code *c = &b->f->t->code.at[b->l->spine[s]];
+        const struct cputrace_code *c = &b->f->t->code.at[b->l->spine[s]];
         bool cut = false;
         for (uint32_t k = 0; k < b->l->rounds.len; k++) {
             r = &b->l->rounds.at[k];
@@ -431,13 +450,16 @@ static bool set_loads(struct attempt *b) {
         if (!cut)
             continue;
         uint32_t bytes = a64_access_size(c->word), to = c->uses.dst[0];
-        if (!is_movable(c) || c->uses.ndst != 1 || a64_writes_base(c->word) || bytes > 8 ||
-            o->loads == REGION_INPUTS || o->inputs == b->f->l->inputs || o->inputs == REGION_INPUTS ||
-            is_touched(b, s, to, true))
-            return false;
+        bool early = c->uses.ndst == 1 && !a64_writes_base(c->word) && bytes <= 8 &&
+                     o->inputs < b->f->l->inputs && o->inputs < REGION_INPUTS && !is_touched(b, s, to, true);
         for (uint32_t k = 0; k < c->uses.nsrc; k++)
-            if (c->uses.src[k] == to || is_touched(b, s, c->uses.src[k], false))
-                return false;
+            early &= c->uses.src[k] != to && !is_touched(b, s, c->uses.src[k], false);
+        if (!is_movable(c))
+            return false;
+        b->carried[s] = !early;
+        if (!early)
+            continue;
+        o->load_at[o->loads] = c->pc;
         o->load[o->loads++] = c->word;
         o->input[o->inputs++] = (struct region_value){(uint8_t)to, (uint8_t)(bytes < 4 ? 4 : bytes)};
         b->loaded[s] = true;
@@ -454,10 +476,11 @@ static struct regset read_in_rounds(const struct attempt *b) {
     for (uint32_t k = 0; k < b->l->rounds.len; k++) {
         const struct round *r = &b->l->rounds.at[k];
         for (uint32_t v = r->pos[b->p->a]; v < r->pos[b->p->b]; v++) {
-            const struct trace_vertex *x = &b->f->t->at.at[v];
+            const struct cputrace_vertex *x = &b->f->t->at.at[v];
             const struct a64_uses *u = &b->f->t->code.at[x->code].uses;
             for (uint32_t s = 0; !outside[x->code] && s < u->nsrc; s++)
-                if (x->src[s] == NO_VERTEX || x->src[s] < r->pos[b->p->a])
+                if (can_read(b->f, r, v, u->src[s]) &&
+                    (x->src[s] == NO_VERTEX || x->src[s] < r->pos[b->p->a]))
                     regset_add(&all, u->src[s]);
         }
     }
@@ -507,7 +530,7 @@ struct carry {
     bool taken[SPINE];
 };
 
-static bool is_cheap(const struct trace_code *c) {
+static bool is_cheap(const struct cputrace_code *c) {
     return (c->class == CLASS_ALU || c->class == CLASS_SHIFT) && is_movable(c);
 }
 
@@ -522,43 +545,44 @@ static bool is_visible(const struct attempt *b, uint32_t s) {
     return visible;
 }
 
+static bool is_of_spine(const struct attempt *b, uint32_t node) {
+    for (uint32_t s = b->p->a; s < b->p->b; s++)
+        if (b->f->t->code.at[b->l->spine[s]].pc == b->flow->at.at[node].pc)
+            return true;
+    return false;
+}
+
+/* An instruction of the spine is clean if it is cheap, or must be a passenger, and needs nothing that others
+ * compute; what is not of the spine has no place in its order, so that registers it writes are never clean.
+ */
 static void find_clean(const struct attempt *b, struct carry *c) {
-    const struct trace *t = b->f->t;
-    struct regset tainted = {{0, 0}};
-    for (uint32_t n = 0; n < b->flow->at.len; n++) {
-        bool spine = false;
-        for (uint32_t s = b->p->a; s < b->p->b; s++)
-            spine |= t->code.at[b->l->spine[s]].pc == b->flow->at.at[n].pc;
-        for (int w = 0; b->in[n] && (!spine || b->flow->at.at[n].is_call) && w < 2; w++)
-            tainted.w[w] |= b->flow->at.at[n].def.w[w];
-    }
-    struct regset always = tainted;
+    const struct cputrace *t = b->f->t;
+    struct regset always = {{0, 0}};
+    for (uint32_t n = 0; n < b->flow->at.len; n++)
+        for (int w = 0; b->in[n] && !is_of_spine(b, n) && w < 2; w++)
+            always.w[w] |= b->flow->at.at[n].def.w[w];
+    struct regset tainted = always;
     for (uint32_t s = b->p->a; s < b->p->b; s++) {
-        const struct trace_code *x = &t->code.at[b->l->spine[s]];
-        bool clean = is_cheap(x) || is_visible(b, s);
+        const struct cputrace_code *x = &t->code.at[b->l->spine[s]];
+        const struct regset *def = &b->flow->at.at[flow_at(b->flow, x->pc)].def;
+        bool clean = is_cheap(x) || is_visible(b, s) || b->carried[s];
         for (uint32_t k = 0; k < x->uses.nsrc; k++)
             clean &= !regset_has(&tainted, x->uses.src[k]);
         clean |= b->loaded[s];
-        for (uint32_t k = 0; k < x->uses.ndst; k++) {
-            clean &= !regset_has(&always, x->uses.dst[k]);
-            if (!clean)
-                regset_add(&tainted, x->uses.dst[k]);
-            else
-                tainted.w[x->uses.dst[k] >> 6] &= ~(1ull << (x->uses.dst[k] & 63));
-        }
         c->clean[s] = clean;
+        for (int w = 0; w < 2; w++)
+            tainted.w[w] =
+                clean ? (tainted.w[w] & ~def->w[w]) | (always.w[w] & def->w[w]) : tainted.w[w] | def->w[w];
     }
 }
 
 /* Takes the chain of instructions that makes register r before spine position s; false when it is too long or
  * not clean. */
 static bool take_chain(const struct attempt *b, struct carry *c, uint32_t r, uint32_t s, uint32_t *n) {
-    const struct trace *t = b->f->t;
+    const struct cputrace *t = b->f->t;
     while (s-- > b->p->a) {
-        const struct trace_code *x = &t->code.at[b->l->spine[s]];
-        bool makes = false;
-        for (uint32_t k = 0; k < x->uses.ndst; k++)
-            makes |= x->uses.dst[k] == r;
+        const struct cputrace_code *x = &t->code.at[b->l->spine[s]];
+        bool makes = regset_has(&b->flow->at.at[flow_at(b->flow, x->pc)].def, r);
         if (!makes)
             continue;
         if (c->taken[s])
@@ -576,23 +600,42 @@ static bool take_chain(const struct attempt *b, struct carry *c, uint32_t r, uin
     return true; /* it was made before the block */
 }
 
+/* Whether something that is not of the spine writes a register. */
+static bool is_made_elsewhere(const struct attempt *b, uint32_t r) {
+    for (uint32_t n = 0; n < b->flow->at.len; n++)
+        if (b->in[n] && regset_has(&b->flow->at.at[n].def, r) && !is_of_spine(b, n))
+            return true;
+    return false;
+}
+
 /* Whether the last that the block does with a register is to load it, which is done before. */
 static bool is_loaded_last(const struct attempt *b, uint32_t r) {
     bool loaded = false;
-    for (uint32_t n = 0; n < b->flow->at.len; n++) { /* nothing but the spine may write it */
-        bool spine = false;
-        for (uint32_t s = b->p->a; s < b->p->b; s++)
-            spine |= b->f->t->code.at[b->l->spine[s]].pc == b->flow->at.at[n].pc;
-        if (b->in[n] && regset_has(&b->flow->at.at[n].def, r) && (!spine || b->flow->at.at[n].is_call))
-            return false;
-    }
+    for (uint32_t s = b->p->a; s < b->p->b; s++)
+        if (regset_has(&b->flow->at.at[flow_at(b->flow, b->f->t->code.at[b->l->spine[s]].pc)].def, r))
+            loaded = b->loaded[s];
+    return loaded && !is_made_elsewhere(b, r);
+}
+
+/* Whether what the block computes needs a load that is a passenger. */
+static bool needs_carried(const struct attempt *b) {
     for (uint32_t s = b->p->a; s < b->p->b; s++) {
         const struct a64_uses *u = &b->f->t->code.at[b->l->spine[s]].uses;
-        for (uint32_t k = 0; k < u->ndst; k++)
-            if (u->dst[k] == r)
-                loaded = b->loaded[s];
+        for (uint32_t k = 0; b->carried[s] && k < u->ndst; k++) {
+            bool gone = false;
+            for (uint32_t n = 0; n < b->flow->at.len; n++)
+                if (b->in[n] && !is_of_spine(b, n) && regset_has(&b->flow->at.at[n].use, u->dst[k]))
+                    return true;
+            for (uint32_t o = s + 1; !gone && o < b->p->b; o++) {
+                const struct flow_node *x =
+                    &b->flow->at.at[flow_at(b->flow, b->f->t->code.at[b->l->spine[o]].pc)];
+                if (!b->taken[o] && regset_has(&x->use, u->dst[k]))
+                    return true;
+                gone = regset_has(&x->def, u->dst[k]);
+            }
+        }
     }
-    return loaded;
+    return false;
 }
 
 static bool set_outputs(struct attempt *b) {
@@ -605,7 +648,7 @@ static bool set_outputs(struct attempt *b) {
             def.w[w] |= b->flow->at.at[n].def.w[w];
     find_clean(b, &c);
     for (uint32_t s = b->p->a; s < b->p->b; s++) {
-        const struct trace_code *x = &b->f->t->code.at[b->l->spine[s]];
+        const struct cputrace_code *x = &b->f->t->code.at[b->l->spine[s]];
         uint32_t n = 0;
         if (!is_visible(b, s))
             continue;
@@ -622,7 +665,7 @@ static bool set_outputs(struct attempt *b) {
             continue;
         struct carry with = c;
         uint32_t n = 0;
-        if (r < A64_V0 && take_chain(b, &with, r, b->p->b, &n) && n) {
+        if (!is_made_elsewhere(b, r) && take_chain(b, &with, r, b->p->b, &n) && n) {
             c = with;
             continue;
         }
@@ -640,32 +683,40 @@ static bool set_outputs(struct attempt *b) {
                 return false;
             o->passenger[o->passengers++] = b->f->t->code.at[b->l->spine[s]].word;
         }
-    return o->outputs > 0;
+    return o->outputs > 0 && !needs_carried(b);
 }
 
-/* Two integer registers that nobody needs behind the block. */
+/* Integer registers that nobody needs behind the block: two to pack two outputs, one to keep one output until
+ * passengers are done that use its register. */
 static bool set_scratch(struct attempt *b) {
     struct region *o = b->out;
     struct regset busy = b->flow->at.at[flow_at(b->flow, o->end)].live;
+    struct regset carried = {{0, 0}};
     uint32_t found = 0;
     for (uint32_t k = 0; k < o->passengers; k++) {
         struct a64_uses u;
         a64_uses(o->passenger[k], &u);
         for (uint32_t s = 0; s < u.nsrc; s++)
-            regset_add(&busy, u.src[s]);
+            regset_add(&carried, u.src[s]);
         for (uint32_t s = 0; s < u.ndst; s++)
-            regset_add(&busy, u.dst[s]);
+            regset_add(&carried, u.dst[s]);
     }
-    for (uint32_t r = 0; r <= 17 && found < 2; r++)
-        if (!regset_has(&busy, r))
+    for (int w = 0; w < 2; w++)
+        busy.w[w] |= carried.w[w];
+    for (uint32_t k = 0; k < o->outputs; k++)
+        regset_add(&busy, o->output[k].reg);
+    for (uint32_t r = 0; r <= 30 && found < 2; r++)
+        if (!regset_has(&busy, r) && r != 18 && r != 29)
             *(found++ ? &o->scratch2 : &o->scratch) = (uint8_t)r;
-    return found == 2;
+    o->direct = o->outputs == 1 && !regset_has(&carried, o->output[0].reg);
+    return o->direct || found >= o->outputs;
 }
 
 /* Whether a pair is a block of the program; what it is. */
 static bool prove(const struct finder *f, const struct loop *l, const struct pair *p, struct flowset *flow,
                   struct region *out) {
-    const struct trace_code *first = &f->t->code.at[l->spine[p->a]], *last = &f->t->code.at[l->spine[p->b]];
+    const struct cputrace_code *first = &f->t->code.at[l->spine[p->a]],
+                               *last = &f->t->code.at[l->spine[p->b]];
     const struct round *r = &l->rounds.at[l->rounds.len - 1];
     *out = (struct region){.begin = first->pc,
                            .end = last->pc,
@@ -687,6 +738,62 @@ static bool prove(const struct finder *f, const struct loop *l, const struct pai
 
 /* ---- all of it ---- */
 
+/* How often a block's inputs were there before, by the values of the trace. */
+struct reuse {
+    struct map seen;
+    uint64_t hash;
+    uint32_t times, again;
+    bool inside;
+};
+
+static uint64_t mix(uint64_t h, uint64_t value, uint32_t bytes) {
+    h = (h ^ (bytes < 8 ? value & 0xffffffff : value)) * 0x9e3779b97f4a7c15ull;
+    return h ^ h >> 29;
+}
+
+static void follow(const struct region *r, struct reuse *u, const struct cputrace_code *c,
+                   const struct cputrace_vertex *v, const uint64_t *value) {
+    if (c->pc == r->begin) {
+        u->inside = true;
+        u->hash = 1;
+        for (uint32_t k = r->loads; k < r->inputs; k++)
+            u->hash = mix(u->hash, value[r->input[k].reg], r->input[k].bytes);
+    }
+    for (uint32_t k = 0; u->inside && k < r->loads; k++)
+        if (c->pc == r->load_at[k])
+            u->hash = mix(u->hash, v->value[0], r->input[k].bytes);
+    if (u->inside && c->pc == r->end) {
+        u->inside = false;
+        u->times++;
+        u->again += map_get_u64(&u->seen, u->hash) != NULL;
+        map_set_u64(&u->seen, u->hash, u);
+    }
+}
+
+/* The block that saves most: by its cycles, and by how often its inputs come again. */
+static uint32_t best_of_rivals(const struct finder *f, const struct region *rival, uint32_t n) {
+    struct reuse u[RIVALS] = {{.times = 0}};
+    uint64_t value[A64_REGS] = {0};
+    uint32_t best = 0;
+    double most = -1;
+    for (uint32_t v = 0; v < f->t->at.len; v++) {
+        const struct cputrace_code *c = code_of(f, v);
+        for (uint32_t k = 0; k < n; k++)
+            follow(&rival[k], &u[k], c, &f->t->at.at[v], value);
+        for (uint32_t k = 0; k < c->uses.ndst; k++)
+            value[c->uses.dst[k]] = k < 2 ? f->t->at.at[v].value[k] : ~(uint64_t)v;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        double saved = u[k].times ? (double)u[k].again / u[k].times * rival[k].weight - rival[k].inputs : 0;
+        if (saved > most) {
+            most = saved;
+            best = k;
+        }
+        map_free(&u[k].seen);
+    }
+    return best;
+}
+
 /* The best block of a loop; false when it has none. */
 static bool best_of(const struct finder *f, const struct loop *l, struct region *out) {
     VEC(struct pair) pairs = {0};
@@ -696,26 +803,30 @@ static bool best_of(const struct finder *f, const struct loop *l, struct region 
         for (uint32_t b = a + 1; b < l->n; b++) {
             double weight = (double)sum[b].weight / l->rounds.len;
             sum[b].gain *= weight - OVERHEAD - count(&sum[b].inputs) - sum[b].cut;
-            if (sum[b].gain > 0 && weight >= f->l->weight)
+            bool forward = f->t->code.at[l->spine[a]].pc < f->t->code.at[l->spine[b]].pc;
+            if (forward && sum[b].gain > 0 && weight >= f->l->weight)
                 vec_push(&pairs, sum[b]);
         }
     }
     if (pairs.len)
         qsort(pairs.at, pairs.len, sizeof *pairs.at, by_gain);
-    bool found = false;
+    struct region rival[RIVALS];
+    uint32_t n = 0;
     struct flowset *flows = xcalloc(l->n + 1, sizeof *flows);
-    for (uint32_t k = 0; !found && k < pairs.len && k < TRIES; k++) {
+    for (uint32_t k = 0; n < RIVALS && k < pairs.len && k < TRIES; k++) {
         struct flowset *flow = &flows[pairs.at[k].a];
         if (!flow->at.len)
             flow_build(flow, f->t, f->t->code.at[l->spine[pairs.at[k].a]].pc);
-        found = prove(f, l, &pairs.at[k], flow, out);
+        n += prove(f, l, &pairs.at[k], flow, &rival[n]);
     }
+    if (n)
+        *out = rival[best_of_rivals(f, rival, n)];
     for (uint32_t k = 0; k < l->n; k++)
         flow_free(&flows[k]);
     free(flows);
     free(sum);
     vec_free(&pairs);
-    return found;
+    return n > 0;
 }
 
 static bool overlap(const struct region *a, const struct region *b) {
@@ -729,7 +840,7 @@ static void free_loop(struct loop *l) {
     free(l->own);
 }
 
-uint32_t region_find(const struct trace *t, const struct region_limits *l, struct region out[REGION_MAX]) {
+uint32_t region_find(const struct cputrace *t, const struct region_limits *l, struct region out[REGION_MAX]) {
     struct finder f = {.t = t, .l = l, .stable = xcalloc(t->code.len + 1, sizeof *f.stable)};
     uint32_t n = 0;
     find_stable_loads(&f);

@@ -16,6 +16,8 @@ enum {
     OP_FP = 0x01000000, /* the same with a floating-point register */
     OP_FMOV_S_W = 0x1e270000,
     OP_FMOV_W_S = 0x1e260000,
+    OP_FMOV_WIDE = (int)0x80400000, /* the same, of eight bytes */
+    OP_MOV_WIDE = (int)0x80000000,
     OP_MOV_W = 0x2a0003e0,
     OP_LSR_32 = (int)0xd360fc00,
     OP_ORR_LSL_32 = (int)0xaa008000,
@@ -87,8 +89,10 @@ static uint32_t move_from(const struct region_value *v, uint32_t to) {
 }
 
 static uint32_t move_to(const struct region_value *v, uint32_t from) {
-    return is_fp(v) ? (uint32_t)OP_FMOV_S_W | from << 5 | (v->reg & 31u)
-                    : (uint32_t)OP_MOV_W | from << 16 | v->reg;
+    uint32_t wide = v->bytes == 8 ? is_fp(v) ? OP_FMOV_WIDE : OP_MOV_WIDE : 0;
+    return (is_fp(v) ? (uint32_t)OP_FMOV_S_W | from << 5 | (v->reg & 31u)
+                     : (uint32_t)OP_MOV_W | from << 16 | v->reg) |
+           wide;
 }
 
 /* Hashes the inputs, looks up; where it hits, sets the outputs and does what passengers do. behind: the code
@@ -96,7 +100,7 @@ static uint32_t move_to(const struct region_value *v, uint32_t from) {
 static void put_begin(struct writer *w, const struct region *r, uint32_t table, uint8_t bits,
                       uint64_t behind) {
     uint32_t first = divert(w, r->begin), t = r->scratch;
-    struct region_value both = {r->scratch, 8};
+    struct region_value both = {r->scratch, (uint8_t)(r->outputs == 2 ? 8 : r->output[0].bytes)};
     for (uint32_t k = 0; k < r->loads; k++)
         put(w, r->load[k]);
     for (uint32_t k = 0; k < r->inputs; k++) {
@@ -104,16 +108,17 @@ static void put_begin(struct writer *w, const struct region *r, uint32_t table, 
         uint32_t most = 8u * r->input[k].bytes - 1, n = whole ? 0 : bits < most ? bits : most;
         put(w, unit(OP_REG_CRC, &r->input[k], table, 5) | n << 13);
     }
-    put(w, unit(OP_LOOKUP, r->outputs == 1 ? &r->output[0] : &both, table, 0));
+    put(w, unit(OP_LOOKUP, r->direct ? &r->output[0] : &both, table, 0));
     uint32_t miss = w->code.len;
     put(w, OP_B_NE);
-    if (r->outputs == 2) {
+    for (uint32_t k = 0; k < r->passengers; k++) /* which may read and write what an output will be in */
+        put(w, r->passenger[k]);
+    if (!r->direct)
         put(w, move_to(&r->output[0], t));
+    if (r->outputs == 2) {
         put(w, (uint32_t)OP_LSR_32 | t << 5 | t);
         put(w, move_to(&r->output[1], t));
     }
-    for (uint32_t k = 0; k < r->passengers; k++)
-        put(w, r->passenger[k]);
     put_branch(w, behind);
     w->code.at[miss] |= (w->code.len - miss) << 5;
     put(w, first);
