@@ -173,6 +173,7 @@ struct sm {
 
     struct core_warp warps[CORE_MAX_WARPS];
     uint64_t resident_before; /* n.resident_warps when the launch began */
+    uint64_t cycles_before;   /* n.cycles when it began */
     uint64_t resident;        /* warp slots in use; these sets are bits by slot */
     uint64_t streaming;       /* those of second streams */
     uint32_t nwarps;          /* those of the program */
@@ -264,9 +265,9 @@ struct core_need core_need(const struct xinst *i);
 struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *mem, uint32_t id);
 /* Prepares for a launch: no blocks, nothing under way. marks: of each mechanism of the stack. */
 void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, const void *const *marks);
-/* The launch has ended; cut: the rest of it runs untimed. NULL, or the invariant of a mechanism that does not
- * hold. */
-const char *sm_finish(struct sm *sm, bool cut);
+/* The launch has ended, after so many cycles; cut: the rest of it runs untimed. NULL, or the invariant of a
+ * mechanism that does not hold. */
+const char *sm_finish(struct sm *sm, uint64_t cycles, bool cut);
 /* Frees what belongs to the launch alone, however it ended. */
 void sm_close(struct sm *sm);
 /* May a block of so many warps enter, as far as mechanisms have a say? */

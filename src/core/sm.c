@@ -79,6 +79,7 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     sm->nblocks = sm->nwarps = sm->nstreams = 0;
     sm->served = UINT64_MAX;
     sm->resident_before = sm->n.resident_warps;
+    sm->cycles_before = sm->n.cycles;
     sm->hold_first = sm->hold_count = sm->found_first = sm->found_count = 0;
     sm->collectors_used = sm->lsu_length = sm->tex_length = sm->outstanding = 0;
     sm->read_banks = sm->write_banks = sm->ready_units = 0;
@@ -111,7 +112,9 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     point_life_start(sm, marks);
 }
 
-const char *sm_finish(struct sm *sm, bool cut) {
+const char *sm_finish(struct sm *sm, uint64_t cycles, bool cut) {
+    uint64_t busy = sm->n.cycles - sm->cycles_before;
+    sm->n.empty_cycles += cycles > busy ? cycles - busy : 0;
     /* All warps of a launch have as many registers: their sum need not be kept in every cycle. */
     sm->n.resident_regs += (sm->n.resident_warps - sm->resident_before) * sm->x->img->prog->nregs;
     return point_life_finish(sm, cut);

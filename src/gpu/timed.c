@@ -277,9 +277,9 @@ static void free_blocks(struct run *r) {
 }
 
 /* The launch, or what of it is timed, has ended: what SMs count at its end, and invariants of mechanisms. */
-static void finish(struct machine *m, bool cut) {
+static void finish(struct machine *m, uint64_t cycles, bool cut) {
     for (uint32_t i = 0; i < m->nsms; i++) {
-        const char *wrong = sm_finish(m->sms[i], cut);
+        const char *wrong = sm_finish(m->sms[i], cycles, cut);
         if (wrong) {
             m->sms[i]->n.check_wrong++;
             str_printf(&m->checked, "check: SM %u: %s\n", i, wrong);
@@ -341,7 +341,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     }
     span->cycles = ++now - m->now;
     if (ok)
-        finish(m, span->cut);
+        finish(m, span->cycles, span->cut);
     tell(m, PROBE_KERNEL_END, &kernel, now);
     drain(m, now);
     free_blocks(&r);
