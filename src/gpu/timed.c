@@ -138,11 +138,9 @@ static bool tick_sms(struct run *r, uint64_t now) {
         m->wake[i] = sm_tick(m->sms[i], now, block_done, r);
         if (m->sms[i]->fault)
             return false;
-        if ((r->ended != ended || refused) && feed(r, i)) {
+        /* Several blocks may have ended in this cycle, or while nobody could enter. */
+        while ((r->ended != ended || refused) && feed(r, i))
             m->wake[i] = now + 1;
-            while (refused && feed(r, i)) /* for those that ended while nobody could enter */
-                continue;
-        }
     }
     return true;
 }
