@@ -143,6 +143,7 @@ void rp_gpu_destroy(struct rp_gpu *g) {
     machine_free(g->machine);
     profile_destroy(&g->profiles);
     free(g->mech_name);
+    vec_free(&g->copies);
     free(g->timed_total);
     free(g->timed_launch);
     free(g->sm_total);
@@ -263,6 +264,9 @@ void rp_mem_written(struct rp_gpu *g, uint64_t addr, size_t size) {
 void rp_mem_copied(struct rp_gpu *g, uint64_t to, uint64_t from, size_t size) {
     if (g->san)
         sanitizer_copied(g->san, to, from, size);
+    if (g->cfg->l2_copies && !g->opt.functional && size && memory_find(&g->mem, to) &&
+        !memory_find(&g->mem, from))
+        vec_push(&g->copies, (struct gpu_copy){to, size});
 }
 
 const char *rp_take_findings(struct rp_gpu *g, size_t *len) {

@@ -14,6 +14,11 @@
 #include "sanitize/sanitize.h"
 #include "stats/formula.h"
 
+/* Bytes that the host copied to the device. */
+struct gpu_copy {
+    uint64_t addr, bytes;
+};
+
 struct rp_gpu {
     struct config config;         /* the parameters of everything */
     const struct gpu_config *cfg; /* the GPU's own of them */
@@ -31,11 +36,12 @@ struct rp_gpu {
     uint64_t param_block;    /* device memory that holds bank 0 of the launch, for addresses of parameters */
     uint64_t grid_workspace; /* barrier of cooperative launches */
     struct rp_totals totals;
-    uint64_t code_end;       /* where the next kernel's instructions will lie */
-    struct probe *probe;     /* watchers of timed launches, or NULL */
-    struct sanitizer *san;   /* tools that look for mistakes, or NULL */
-    struct str found_given;  /* what rp_take_findings gave last */
-    struct machine *machine; /* timed runs; made by the first launch that is timed */
+    uint64_t code_end;           /* where the next kernel's instructions will lie */
+    struct probe *probe;         /* watchers of timed launches, or NULL */
+    struct sanitizer *san;       /* tools that look for mistakes, or NULL */
+    struct str found_given;      /* what rp_take_findings gave last */
+    VEC(struct gpu_copy) copies; /* from the host since the last timed launch, if it is to know of them */
+    struct machine *machine;     /* timed runs; made by the first launch that is timed */
     struct profile_set profiles;
     struct counter_registry timed;            /* its counters, then the profiles', unless all is functional */
     uint64_t *timed_total, *timed_launch;     /* their values */
