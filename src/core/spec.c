@@ -19,7 +19,9 @@ struct core_spec core_spec(const struct gpu_config *c) {
         .fetch_width = (uint32_t)c->fetch_width,
         .decode = (uint32_t)c->fetch_decode,
         .banks = (uint32_t)c->rf_banks,
-        .collectors = (uint32_t)c->rf_collectors,
+        .collectors = {[COLLECT_SP] = (uint32_t)c->rf_collectors,
+                       [COLLECT_SFU] = (uint32_t)c->rf_collectors_sfu,
+                       [COLLECT_MEM] = (uint32_t)c->rf_collectors_mem},
         .dual_port = c->rf_dual_port,
         .mapping = c->rf_mapping == RF_WID ? MAP_WID : MAP_WSHIFT,
         .units =
@@ -33,6 +35,7 @@ struct core_spec core_spec(const struct gpu_config *c) {
             },
         .latency =
             {
+                [LAT_MOV] = (uint32_t)c->latency_mov,
                 [LAT_ALU] = (uint32_t)c->latency_alu,
                 [LAT_IMUL] = (uint32_t)c->latency_imul,
                 [LAT_IDIV] = (uint32_t)c->latency_idiv,

@@ -65,7 +65,7 @@ static void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now) {
         fifo_pop(sm, sm->ready[unit]);
         if (sm->ready[unit][0] == CORE_NONE)
             sm->ready_units &= ~(1u << unit);
-        sm->collectors_used--;
+        sm->collectors_used[collect_kind(sm, op->need)]--;
         struct mech_work work = {op->lanes, interval_of(sm, op, unit)};
         if (HAS(sm, units, dispatch))
             work = OWNER(sm, units, dispatch, id, work);

@@ -209,11 +209,9 @@ static bool tick_sms(struct run *r, uint64_t now) {
         m->wake[i] = sm_tick(m->sms[i], now, block_done, r);
         if (m->sms[i]->fault)
             return false;
-        if (r->together == 1 && (r->ended != ended || refused) && feed(r, i)) {
+        /* Several blocks may have ended in this cycle, or while nobody could enter. */
+        while (r->together == 1 && (r->ended != ended || refused) && feed(r, i))
             m->wake[i] = now + 1;
-            while (refused && feed(r, i)) /* for those that ended while nobody could enter */
-                continue;
-        }
     }
     if (r->together > 1 && (r->ended != before || denied))
         feed_all(r, now);
@@ -374,9 +372,9 @@ static void free_blocks(struct run *r, bool cut) {
 }
 
 /* The launch, or what of it is timed, has ended: what SMs count at its end, and invariants of mechanisms. */
-static void finish(struct machine *m, bool cut) {
+static void finish(struct machine *m, uint64_t cycles, bool cut) {
     for (uint32_t i = 0; i < m->nsms; i++) {
-        const char *wrong = sm_finish(m->sms[i], cut);
+        const char *wrong = sm_finish(m->sms[i], cycles, cut);
         if (wrong) {
             m->sms[i]->n.check_wrong++;
             str_printf(&m->checked, "check: SM %u: %s\n", i, wrong);
@@ -442,7 +440,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     }
     span->cycles = ++now - m->now;
     if (ok)
-        finish(m, span->cut);
+        finish(m, span->cycles, span->cut);
     tell(m, PROBE_KERNEL_END, &kernel, now);
     drain(m, now);
     free_blocks(&r, span->cut);

@@ -30,6 +30,7 @@ enum op_form {
 
 enum op_unit { UNIT_SP, UNIT_SFU, UNIT_DP, UNIT_TENSOR, UNIT_MEM, UNIT_TEX, UNIT_CTRL, UNIT_COUNT };
 enum op_latency {
+    LAT_MOV,
     LAT_ALU,
     LAT_IMUL,
     LAT_IDIV,
