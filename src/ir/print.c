@@ -21,6 +21,7 @@ static const struct mode_names {
     [OP_HMIN2] = {NAMES("", ".NAN", ".XORSIGN", ".NAN.XORSIGN")},
     [OP_HMAX2] = {NAMES("", ".NAN", ".XORSIGN", ".NAN.XORSIGN")},
     [OP_FDIVA] = {NAMES("", ".FULL")},
+    [OP_FAPX] = {NAMES(".RCP", ".RSQ", ".SQRT", ".LG2", ".EX2", ".SIN", ".COS", ".TANH")},
     [OP_MUFU] = {NAMES(".RCP", ".RSQ", ".SQRT", ".LG2", ".EX2", ".SIN", ".COS", ".TANH")},
     [OP_MUFU64H] = {NAMES(".RCP", ".RSQ", ".SQRT", ".LG2", ".EX2", ".SIN", ".COS", ".TANH")},
     [OP_HMUFU] = {NAMES(".RCP", ".RSQ", ".SQRT", ".LG2", ".EX2", ".SIN", ".COS", ".TANH")},

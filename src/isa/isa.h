@@ -82,7 +82,7 @@ enum op_flags {
     OPF_EFFECT = 1 << 9, /* must not be removed, duplicated or moved across another effect */
     OPF_CROSS = 1 << 10, /* reads other lanes */
     OPF_END = 1 << 11,   /* may end a basic block */
-    OPF_MACRO = 1 << 12, /* real hardware runs a short instruction sequence for it */
+    OPF_MACRO = 1 << 12, /* the compiler replaces it by a sequence of others (opt/expand.c) */
 };
 
 /* One row of the operation table. */

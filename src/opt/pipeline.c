@@ -118,6 +118,8 @@ static void optimise(struct compiler *c, struct fn *f) {
     PASS(c, f, DCE);
     PASS(c, f, CONTRACT);
     clean_up(c, f);
+    if (PASS(c, f, EXPAND))
+        clean_up(c, f);
 }
 
 static void allocate(struct compiler *c, struct program *p, struct fn *f) {
