@@ -59,7 +59,6 @@ struct core_spec {
         uint32_t count, interval; /* units, and cycles between two warp instructions on one */
     } units[UNIT_COUNT];
     uint32_t latency[LAT_COUNT];
-    uint32_t macro_interval; /* cycles an operation that is a sequence in real code occupies its unit */
     uint32_t shared_latency;
     uint32_t lsu_queue; /* memory instructions waiting behind the one being served; so for textures */
     struct coalescer_spec coalescer;

@@ -12,9 +12,7 @@ void op_finish_at(struct sm *sm, int32_t id, uint64_t cycle) {
 
 static uint32_t interval_of(const struct sm *sm, const struct core_op *op, uint32_t unit) {
     uint32_t interval = sm->spec->units[unit].interval;
-    if (op->space == CORE_TEXTURE)
-        return interval * op->passes;
-    return op_info[op->i->in->op].flags & OPF_MACRO ? sm->spec->macro_interval : interval;
+    return op->space == CORE_TEXTURE ? interval * op->passes : interval;
 }
 
 /* Where an op goes from its unit: the length of the queue towards memory, or NULL when it has none. */

@@ -28,7 +28,6 @@ static const struct energy_event events[] = {
     {ENERGY_SP, "lanes.iadd", "energy.sp.iadd", ENERGY_PJ},
     {ENERGY_SP, "lanes.imul", "energy.sp.imul", ENERGY_PJ},
     {ENERGY_SP, "lanes.imad", "energy.sp.imad", ENERGY_PJ},
-    {ENERGY_SP, "lanes.idiv", "energy.sp.idiv", ENERGY_PJ},
     {ENERGY_SP, "lanes.fadd", "energy.sp.fadd", ENERGY_PJ},
     {ENERGY_SP, "lanes.fmul", "energy.sp.fmul", ENERGY_PJ},
     {ENERGY_SP, "lanes.ffma", "energy.sp.ffma", ENERGY_PJ},
@@ -36,13 +35,11 @@ static const struct energy_event events[] = {
     {ENERGY_SP, "lanes.idle.sp", "energy.lane.idle", ENERGY_PJ},
 
     {ENERGY_SFU, "lanes.sfu", "energy.sfu.op", ENERGY_PJ},
-    {ENERGY_SFU, "lanes.fdiv", "energy.sfu.div", ENERGY_PJ},
     {ENERGY_SFU, "lanes.idle.sfu", "energy.lane.idle", ENERGY_PJ},
 
     {ENERGY_DP, "lanes.dadd", "energy.dp.add", ENERGY_PJ},
     {ENERGY_DP, "lanes.dmul", "energy.dp.mul", ENERGY_PJ},
     {ENERGY_DP, "lanes.dfma", "energy.dp.fma", ENERGY_PJ},
-    {ENERGY_DP, "lanes.ddiv", "energy.dp.div", ENERGY_PJ},
     {ENERGY_DP, "lanes.idle.dp", "energy.lane.idle", ENERGY_PJ},
 
     {ENERGY_LSU, "lanes.ldst", "energy.lsu.lane", ENERGY_PJ},
