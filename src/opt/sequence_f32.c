@@ -92,11 +92,11 @@ struct opd seq_fapx(struct seq *s) {
 struct opd seq_fdiva(struct seq *s) {
     struct opd x = s->of->src[0], y = s->of->src[1];
     bool ftz = s->of->m.ftz, full = s->of->m.mode == FDIV_FULL;
+    struct popd huge = full ? is_huge(s, y) : seq_always(), small = ftz ? seq_always() : is_small(s, y);
     if (full || !ftz) {
         x = seq_copy(s, x, 1);
         y = seq_copy(s, y, 1);
     }
-    struct popd huge = full ? is_huge(s, y) : seq_always(), small = ftz ? seq_always() : is_small(s, y);
     if (full) {
         scale(s, huge, y, P2(-2), ftz);
         scale(s, huge, x, P2(-2), ftz);
