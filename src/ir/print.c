@@ -131,6 +131,8 @@ static void print_tex_mods(struct str *out, const struct inst *i) {
                    m->stype < MT_COUNT ? mtype_name(m->stype) : "?");
         if (m->mode == TEXM_GATHER)
             str_printf(out, ".%c", "RGBA"[m->lut & 3]);
+        if (m->vec < 4)
+            str_printf(out, m->vec == 1 ? ".R" : ".RG");
         return;
     }
     str_printf(out, "%s", PICK(clamps, m->lut));

@@ -91,7 +91,7 @@ uint32_t inst_dst_words(const struct inst *i) {
     case FORM_MEM:
         return i->op == OP_MBAR ? 2 : data_words(&i->m);
     case FORM_TEX:
-        return i->op == OP_TEX ? 4 : i->op == OP_TXQ ? 1 : data_words(&i->m);
+        return i->op == OP_TEX ? i->m.vec : i->op == OP_TXQ ? 1 : data_words(&i->m);
     default:
         return 1;
     }
