@@ -67,7 +67,6 @@ struct core_spec {
         uint32_t f16, f64;                          /* multiply-adds of one tensor core in a cycle */
         uint32_t step, double_latency, double_step; /* latency beside that of LAT_MMA */
     } tensor;
-    uint32_t macro_interval; /* cycles an operation that is a sequence in real code occupies its unit */
     uint32_t shared_latency, remote_latency; /* remote: shared memory of another block of the cluster */
     uint32_t cluster_latency;                /* of its barrier */
     uint32_t lsu_queue; /* memory instructions waiting behind the one being served; so for textures */

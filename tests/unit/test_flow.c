@@ -178,7 +178,7 @@ static void test_forms(void **state) {
         "min.u32 %c, %tx, %n; st.global.u32 [%out+36], %c; min.u32 %c, %n, %m; st.global.u32 [%out+40], %c;\n"
         "min.s32 %c, %cx, %n; st.global.u32 [%out+44], %c; abs.s32 %c, %b; st.global.u32 [%out+48], %c;",
         0, {0, "tid.x, affine remainder"}, {4, "tid.x, affine remainder"}, {8, "tid.x"}, {12, "tid.x"},
-        {16, "tid.x, affine remainder"}, {20, "tid.x"}, {24, "tid.x"}, {28, "tid.x, affine"}, {32, "tid.x"},
+        {16, "tid.x"}, {20, "tid.x"}, {24, "tid.x"}, {28, "tid.x, affine"}, {32, "tid.x"},
         {36, "tid.x, affine chosen"}, {40, "uniform"}, {44, "ctaid.x, affine block"},
         {48, "tid.x, affine chosen"});
 }
