@@ -288,6 +288,8 @@ const char *sm_finish(struct sm *sm, uint64_t cycles, bool cut);
 /* Timing is about to be cut: no warp fetches any more, and what was not decoded is forgotten. What was goes
  * on to its end. */
 void sm_halt(struct sm *sm);
+/* Has all that was begun when the SM was halted come to its end? */
+bool sm_quiet(const struct sm *sm);
 /* Nothing is on its way any more: blocks can go on untimed, with all their registers in the latches. */
 void sm_restore(struct sm *sm);
 /* Frees what belongs to the launch alone, however it ended. */

@@ -135,6 +135,13 @@ void sm_halt(struct sm *sm) {
         buffer_undecoded(sm, (uint32_t)__builtin_ctzll(left));
 }
 
+bool sm_quiet(const struct sm *sm) {
+    uint32_t unused = 0;
+    for (int32_t op = sm->free_op; op != CORE_NONE; op = sm->ops[op].next)
+        unused++;
+    return unused == sm->nops && !sm->outstanding && !sm->hold_count && !ready_warps(sm);
+}
+
 void sm_restore(struct sm *sm) {
     for (uint64_t left = HAS(sm, registers, restore) ? sm->resident : 0; left; left &= left - 1)
         OWNER(sm, registers, restore, (uint32_t)__builtin_ctzll(left));
@@ -258,7 +265,7 @@ static uint64_t next_in_wheel(const struct sm *sm, uint64_t now) {
 static uint64_t next_cycle(const struct sm *sm, uint64_t now) {
     if (sm_idle(sm))
         return NEVER;
-    if (!sm->spec->sleep && sm->fetchers)
+    if (!sm->spec->sleep)
         return now + 1;
     if (sm_can_issue(sm) || sm->read_banks || sm->write_banks || sm->ended ||
         (sm->hungry & sm->fetchers & ~sm->blocked))
