@@ -198,11 +198,14 @@ int cli_list_mix(const struct workload_run *r) {
     puts("");
     const struct workload *w;
     struct mix m;
-    for (uint32_t i = 0; (w = workload_at(i)); i++)
+    for (uint32_t i = 0; (w = workload_at(i)); i++) {
+        if (w->cpu)
+            continue;
         if (run_quietly(w, r, json) && read_mix(json, &m))
             print_mix(w, &m);
         else
             rc = 1;
+    }
     unlink(json);
     printf("\nOurs: size %s, %d-bit addresses; block of the kernel with the most instructions.\n"
            "The papers' figures are in workloads/papers.def, with their sources.\n"
