@@ -33,6 +33,8 @@ struct CUgraphExec_st {
     struct CUgraph_st *graph;
     const struct CUgraph_st *origin; /* whose copy it is; may be gone */
     uint64_t flags;
+    struct cud_stamp *stamp; /* of its last launch, or NULL */
+    uint64_t mark;           /* it is launched in that pass through the queue */
     uint64_t associated; /* when it was launched last that memory was taken for it, see graph_mem.c */
 };
 

@@ -8,7 +8,7 @@
 
 #include "exec/watch.h"
 
-enum { SLICE = 256, TURN = 65536, SHARED_PIECE = 128 /* in which hardware hands out shared memory */ };
+enum { SLICE = 256, TURN = 65536, PAUSE = 4096, SHARED_PIECE = 128 /* in which hardware hands out shared memory */ };
 
 struct cta *cta_create(struct exec *x) {
     const struct program *p = x->img->prog;
@@ -86,6 +86,13 @@ static bool cta_split(struct cta *c) {
     return split;
 }
 
+bool exec_pause(struct exec *x) {
+    x->pause_next = x->warp_insts + x->waited + PAUSE;
+    x->stop = x->pause(x->pause_ctx);
+    x->hint = (struct mem_span){0}; /* what is mapped may have changed */
+    return !x->stop;
+}
+
 /* Lets every warp of the block run, again and again, until the turn is used up. Spinning counts for more than
  * the instructions it takes, so that a block which waits for another does not keep it waiting. */
 static enum turn cta_turn(struct cta *c) {
@@ -107,6 +114,8 @@ static enum turn cta_turn(struct cta *c) {
         if (x->warp_insts == before && !cta_split(c))
             return TURN_STUCK;
         if (x->watchdog && x->warp_insts > x->watchdog)
+            break;
+        if (x->pause && x->warp_insts + x->waited >= x->pause_next && !exec_pause(x))
             break;
     }
     return TURN_OVER;
@@ -142,39 +151,41 @@ static void describe_blocks(const struct grid_rest *rest, struct str *out) {
         str_printf(out, "  and %u more warps\n", n - STUCK_WARPS);
 }
 
-bool exec_run_grid(struct exec *x, uint32_t slots, struct grid_rest *rest) {
+enum grid_state exec_grid_turn(struct exec *x, uint32_t slots, struct grid_rest *rest) {
     uint64_t total = (uint64_t)x->grid[0] * x->grid[1] * x->grid[2];
-    bool ok = true;
-    uint32_t stuck = 0, at = 0;
-    while (ok && (rest->begun.len || rest->next < total)) {
-        if (at == rest->begun.len) { /* all have had a turn: as many again may join them */
-            for (uint32_t more = at ? at : 1; more && rest->begun.len < slots && rest->next < total; more--) {
-                vec_push(&rest->begun, cta_create(x));
-                cta_start(rest->begun.at[rest->begun.len - 1], (uint32_t)rest->next++);
-            }
-            at = 0;
+    if (!rest->begun.len && rest->next == total)
+        return GRID_DONE;
+    if (rest->at >= rest->begun.len) { /* all have had a turn: as many again may join them */
+        for (uint32_t more = rest->begun.len ? rest->begun.len : 1;
+             more && rest->begun.len < slots && rest->next < total; more--) {
+            vec_push(&rest->begun, cta_create(x));
+            cta_start(rest->begun.at[rest->begun.len - 1], (uint32_t)rest->next++);
         }
-        struct cta *c = rest->begun.at[at];
-        enum turn t = cta_turn(c);
-        stuck = t == TURN_STUCK ? stuck + 1 : 0;
-        if (t == TURN_DONE && rest->next < total) {
-            cta_start(c, (uint32_t)rest->next++);
-            continue;
-        }
-        if (t == TURN_DONE) {
-            cta_free(c);
-            rest->begun.at[at] = rest->begun.at[--rest->begun.len];
-            continue;
-        }
-        if (t == TURN_FAULT)
-            ok = false;
-        else if (x->watchdog && x->warp_insts > x->watchdog)
-            ok = stop(x, c, RP_TIMEOUT, "the limit of executed instructions was reached");
-        else if (stuck > rest->begun.len && (rest->next == total || rest->begun.len >= slots))
-            ok = stop(x, c, RP_TIMEOUT, "every thread waits at a barrier that cannot open");
-        at++;
+        rest->at = 0;
     }
-    if (!ok) { /* the report reads the faulting warp */
+    struct cta *c = rest->begun.at[rest->at];
+    enum turn t = cta_turn(c);
+    bool ok = t != TURN_FAULT;
+    rest->stuck = t == TURN_STUCK ? rest->stuck + 1 : 0;
+    if (t == TURN_DONE && rest->next < total) {
+        cta_start(c, (uint32_t)rest->next++);
+    } else if (t == TURN_DONE) {
+        cta_free(c);
+        rest->begun.at[rest->at] = rest->begun.at[--rest->begun.len];
+    } else {
+        rest->at++;
+        if (ok && x->watchdog && x->warp_insts > x->watchdog)
+            ok = stop(x, c, RP_TIMEOUT, "the limit of executed instructions was reached");
+        else if (ok && x->stop)
+            ok = stop(x, c, RP_TIMEOUT, x->stop);
+        else if (rest->stuck > rest->begun.len && (rest->next == total || rest->begun.len >= slots))
+            ok = stop(x, c, RP_TIMEOUT, "every thread waits at a barrier that cannot open");
+    }
+    return ok ? GRID_RUNNING : GRID_FAULT;
+}
+
+void exec_grid_end(struct exec *x, enum grid_state s, struct grid_rest *rest) {
+    if (s == GRID_FAULT) { /* the report reads the faulting warp */
         fault_describe(x, &x->report);
         if (x->fault.status == RP_TIMEOUT)
             describe_blocks(rest, &x->report);
@@ -182,5 +193,13 @@ bool exec_run_grid(struct exec *x, uint32_t slots, struct grid_rest *rest) {
     for (uint32_t i = 0; i < rest->begun.len; i++)
         cta_free(rest->begun.at[i]);
     vec_free(&rest->begun);
-    return ok;
+}
+
+bool exec_run_grid(struct exec *x, uint32_t slots, struct grid_rest *rest) {
+    enum grid_state s;
+    do
+        s = exec_grid_turn(x, slots, rest);
+    while (s == GRID_RUNNING);
+    exec_grid_end(x, s, rest);
+    return s == GRID_DONE;
 }

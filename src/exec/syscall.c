@@ -106,12 +106,12 @@ static void do_printf(struct exec *x, struct warp *w, struct reader *r, uint64_t
 static void do_malloc(struct exec *x, struct warp *w, const struct xinst *i, struct reader *r, uint64_t at,
                       uint32_t ptr) {
     uint64_t size = local_value(r, at + ptr, ptr), addr = 0;
-    if (size && size <= x->heap_limit && x->heap_used <= x->heap_limit - size) {
+    if (size && size <= x->heap_limit && *x->heap_used <= x->heap_limit - size) {
         addr = memory_alloc(x->mem, size, RP_MEM_DEVICE);
         x->hint = (struct mem_span){0}; /* what is mapped has changed */
         if (addr) {
             memory_find(x->mem, addr)->flags = MEM_DEVICE_HEAP;
-            x->heap_used += size;
+            *x->heap_used += size;
             if (x->watch)
                 x->watch->allocated(x->watch, x, w, i, r->lane, addr);
         }
@@ -129,7 +129,7 @@ static bool do_free(struct exec *x, struct warp *w, const struct xinst *i, struc
     const struct rp_alloc *a = memory_find(x->mem, addr);
     if (!a || a->addr != addr || a->flags != MEM_DEVICE_HEAP)
         return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, r->lane, addr, 0, MS_GLOBAL);
-    x->heap_used -= a->size;
+    *x->heap_used -= a->size;
     memory_free(x->mem, addr);
     x->hint = (struct mem_span){0};
     return true;

@@ -28,6 +28,10 @@ struct rp_gpu {
     size_t limits[3]; /* enum rp_limit */
     uint64_t clock;   /* what %clock had come to when the last launch ended */
     uint64_t heap_used;
+    uint64_t begun;                  /* launches */
+    struct running *running;         /* the launch that has the machine, or NULL */
+    const char *(*pause)(void *ctx); /* see rp_gpu_pause */
+    void *pause_ctx;
     uint64_t param_block;    /* device memory that holds bank 0 of the launch, for addresses of parameters */
     uint64_t grid_workspace; /* barrier of cooperative launches */
     struct rp_totals totals;
@@ -50,6 +54,7 @@ struct kernel_code {
     struct program *prog; /* NULL until compiled */
     struct image *img;
     uint32_t limit; /* registers it was compiled for */
+    bool allocates; /* device memory, by calls of malloc and free */
 };
 
 /* A kernel: parsed with its module, compiled when first needed. */

@@ -261,6 +261,13 @@ static void place_code(struct image *img, uint64_t *end) {
         place_code(img->streams[i], end);
 }
 
+static bool allocates(const struct program *p) {
+    for (uint32_t i = 0; i < p->ncode; i++)
+        if (p->code[i].op == OP_SYSCALL && (p->code[i].m.mode == SYS_MALLOC || p->code[i].m.mode == SYS_FREE))
+            return true;
+    return false;
+}
+
 enum rp_status kernel_compile(struct rp_kernel *k, struct kernel_code *code, uint32_t limit, char **log) {
     if (log)
         *log = NULL;
@@ -282,6 +289,7 @@ enum rp_status kernel_compile(struct rp_kernel *k, struct kernel_code *code, uin
     if (code->prog) {
         code->img = image_create(code->prog);
         place_code(code->img, &g->code_end);
+        code->allocates = allocates(code->prog);
     }
     code->limit = limit;
     give_log(&d, log);
@@ -320,6 +328,7 @@ enum rp_status kernel_info(struct rp_kernel *k, struct kernel_code *code, struct
     enum rp_status s = kernel_compile(k, code, code->limit, log);
     if (s != RP_OK)
         return s;
+    info->allocates = code->allocates;
     info->regs = (int)code->prog->nregs;
     info->shared_static = (code->prog->shared_static + 15) & ~(size_t)15;
     info->local_per_thread = code->prog->local_bytes;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cuda/graph.h"
+#include "cuda/queue.h"
 #include "cuda/work.h"
 #include "reprise_cuda.h"
 
