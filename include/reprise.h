@@ -239,24 +239,25 @@ struct rp_launch {
 enum rp_status rp_launch(struct rp_gpu *gpu, struct rp_kernel *k, const struct rp_launch *launch,
                          char **report);
 
-/* Whether rp_launch would refuse the launch, and why; nothing runs. Compiles what the launch needs, which must
- * then not be compiled otherwise before it has run (rp_launch_recompiles). */
+/* Whether rp_launch would refuse the launch, and why; nothing runs. Compiles what the launch needs, which
+ * must then not be compiled otherwise before it has run (rp_launch_recompiles). */
 enum rp_status rp_launch_check(struct rp_gpu *gpu, struct rp_kernel *k, struct rp_launch *launch,
                                char **report);
-/* Whether a launch with so many threads in a block needs the kernel compiled again, with fewer registers; that
- * must not happen while a launch of it runs. */
+/* Whether a launch with so many threads in a block needs the kernel compiled again, with fewer registers;
+ * that must not happen while a launch of it runs. */
 bool rp_launch_recompiles(struct rp_kernel *k, uint32_t threads);
 
 /* Has fn called now and then while a launch runs, between two of its steps (every thousand cycles, or few
- * thousand instructions). It may use everything here but rp_launch, and must leave alone what the launch uses.
- * What it returns, unless NULL, is why the launch must end (RP_TIMEOUT). */
+ * thousand instructions). It may use everything here but rp_launch, and must leave alone what the launch
+ * uses. What it returns, unless NULL, is why the launch must end (RP_TIMEOUT). */
 void rp_gpu_pause(struct rp_gpu *gpu, const char *(*fn)(void *ctx), void *ctx);
 /* For pauses, to be asked in each of them: whether the launch has for long done nothing but read, again and
  * again, what somebody else would have to write. */
 bool rp_launch_waits(struct rp_gpu *gpu);
 
-/* A launch beside the one that runs: begun in a pause, it has its turns there and runs functionally. NULL: tools
- * that watch launches see one at a time, or it does not fit. It must have been checked (rp_launch_check). */
+/* A launch beside the one that runs: begun in a pause, it has its turns there and runs functionally. NULL:
+ * tools that watch launches see one at a time, or it does not fit. It must have been checked
+ * (rp_launch_check). */
 struct rp_beside;
 struct rp_beside *rp_beside_begin(struct rp_gpu *gpu, struct rp_kernel *k, const struct rp_launch *launch);
 /* Lets it go on for a while; false: it has ended. */

@@ -144,8 +144,7 @@ bool cud_copy_stage(struct cud_copy *c, size_t most, void **staged) {
     for (size_t z = 0; z < c->depth; z++)
         for (size_t y = 0; y < c->height; y++, to += c->width)
             memcpy(to, b.base + z * b.slice + y * b.pitch, c->width);
-    c->src = (struct cud_side){
-        .where = c->src.where, .ptr = *staged, .pitch = c->width, .rows = c->height};
+    c->src = (struct cud_side){.where = c->src.where, .ptr = *staged, .pitch = c->width, .rows = c->height};
     return true;
 }
 

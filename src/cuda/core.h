@@ -11,10 +11,10 @@
 #ifndef REPRISE_CUDA_CORE_H
 #define REPRISE_CUDA_CORE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <pthread.h>
 
 #include "base/map.h"
 #include "base/vec.h"
@@ -104,10 +104,10 @@ struct CUctx_st {
     unsigned refs;      /* retains of the primary context */
     bool runtime_holds; /* one of them is the runtime's */
     unsigned flags, api_version;
-    int pending; /* fault of a launch that no synchronising call has reported yet, */
+    int pending;        /* fault of a launch that no synchronising call has reported yet, */
     uint64_t fault_seq; /* the work that had it */
-    int sticky;  /* fault that every call reports from now on */
-    bool told;   /* the tools know of it */
+    int sticky;         /* fault that every call reports from now on */
+    bool told;          /* the tools know of it */
     int cache_config, shared_config;
     uint64_t id;
     struct CUstream_st legacy, per_thread; /* default streams; not in the object table */
@@ -134,8 +134,8 @@ struct cud_thread {
     struct CUctx_st *acting; /* the context whose work the thread does; NULL: none */
     bool sync;               /* the call waits for the work that it submits */
     bool calls;              /* it is the one that calls host functions */
-    uint64_t wrong;    /* an address for which the call that runs fails, or 0 */
-    size_t wrong_size; /* with so many bytes, or 0 */
+    uint64_t wrong;          /* an address for which the call that runs fails, or 0 */
+    size_t wrong_size;       /* with so many bytes, or 0 */
 };
 
 /* The process. */
@@ -185,7 +185,8 @@ struct cud_bell {
     pthread_cond_t cond;
     uint64_t rings;
 };
-#define CUD_BELL {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0}
+#define CUD_BELL                                                                                             \
+    { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0 }
 /* Until it rings, or so many milliseconds have passed; 0: however long that takes. */
 void cud_wait(struct cud_bell *b, long ms);
 void cud_ring(struct cud_bell *b);

@@ -35,7 +35,7 @@ struct CUgraphExec_st {
     uint64_t flags;
     struct cud_stamp *stamp; /* of its last launch, or NULL */
     uint64_t mark;           /* it is launched in that pass through the queue */
-    uint64_t associated; /* when it was launched last that memory was taken for it, see graph_mem.c */
+    uint64_t associated;     /* when it was launched last that memory was taken for it, see graph_mem.c */
 };
 
 int cud_graph_create(struct CUgraph_st **out);

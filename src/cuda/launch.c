@@ -217,7 +217,8 @@ int cud_launch_check(struct cud_launch *l) {
         return error ? error : cud_error_of(status);
     uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
     if (l->cooperative && blocks > r.slots)
-        return refuse(l, cudaErrorCooperativeLaunchTooLarge, "blocks of a cooperative launch", blocks, r.slots);
+        return refuse(l, cudaErrorCooperativeLaunchTooLarge, "blocks of a cooperative launch", blocks,
+                      r.slots);
     l->checked = r.checked;
     l->slots = r.slots;
     l->allocates = k.allocates;

@@ -46,26 +46,26 @@ struct cud_work {
 static struct {
     struct cud_work *first, *last;
     atomic_uint len;
-    uint64_t seq;       /* of the work submitted last */
-    uint64_t pass;      /* of looking for work that is ready */
-    unsigned unsettled; /* work that changes what memory there is */
-    bool runner;        /* a thread does work */
+    uint64_t seq;             /* of the work submitted last */
+    uint64_t pass;            /* of looking for work that is ready */
+    unsigned unsettled;       /* work that changes what memory there is */
+    bool runner;              /* a thread does work */
     struct cud_work *current; /* that it does */
     struct cud_work *calling; /* a host function that was handed to its thread */
     bool called;              /* it runs */
     struct timespec call_began;
-    uint64_t pauses;      /* of the launch that runs */
-    uint64_t progress;    /* pauses and work done, in all */
-    unsigned waiters;     /* threads that wait for progress */
+    uint64_t pauses;   /* of the launch that runs */
+    uint64_t progress; /* pauses and work done, in all */
+    unsigned waiters;  /* threads that wait for progress */
     struct cud_work *beside[BESIDE];
     unsigned nbeside;
     struct rp_totals *before; /* of the launch that runs */
     time_t quiet_since;       /* it only waits; 0: it does not */
     bool told;                /* that */
     bool closing;
-    bool tools;               /* they want to know who submitted what */
-    bool blocks;              /* launches end before the calls do, if they can */
-    bool released;            /* the launch that runs waits: its call may return */
+    bool tools;    /* they want to know who submitted what */
+    bool blocks;   /* launches end before the calls do, if they can */
+    bool released; /* the launch that runs waits: its call may return */
     uint64_t engine_ns[CUD_ENGINES], host_ns, latest_ns;
 } q;
 
@@ -84,7 +84,8 @@ bool queue_pending(void) {
     return q.len > 0;
 }
 
-/* ---- simulated time ------------------------------------------------------------------------------------- */
+/* ---- simulated time -------------------------------------------------------------------------------------
+ */
 
 static bool legacy(const struct CUstream_st *s) {
     return s == &s->obj.ctx->legacy;
@@ -121,7 +122,8 @@ static void end_time(struct cud_work *w) {
     q.latest_ns = max_u64(q.latest_ns, w->now_ns);
 }
 
-/* ---- doing work ----------------------------------------------------------------------------------------- */
+/* ---- doing work -----------------------------------------------------------------------------------------
+ */
 
 uint64_t cud_running_seq(void) {
     return q.current ? q.current->seq : q.seq;
@@ -373,9 +375,11 @@ static void mention(bool waits) {
     else if (!q.told && now - q.quiet_since >= TOLD_AFTER_S) {
         q.told = true;
         fprintf(stderr,
-                "reprise: kernel %s does nothing but read memory again and again, as if it waited for the host or "
+                "reprise: kernel %s does nothing but read memory again and again, as if it waited for the "
+                "host or "
                 "for another kernel%s\n",
-                q.current && q.current->op.kind == CUD_OP_LAUNCH ? q.current->op.launch.func->name : "of a graph",
+                q.current && q.current->op.kind == CUD_OP_LAUNCH ? q.current->op.launch.func->name
+                                                                 : "of a graph",
                 q.tools ? "; with the tools that look for mistakes, kernels do not run side by side" : "");
     }
 }
@@ -427,7 +431,7 @@ static void run_beside(void) {
 
 /* What a thread waits for. */
 struct goal {
-    uint64_t seq;            /* work up to this one is done, */
+    uint64_t seq;                  /* work up to this one is done, */
     struct CUstream_st *stream;    /* of this stream; NULL: of all */
     const struct CUctx_st *ctx;    /* or of the streams of a context that the legacy stream waits for */
     const struct cud_stamp *stamp; /* or this is */
@@ -453,8 +457,8 @@ static bool reached(const struct goal *g) {
     return !q.first || q.first->seq > g->seq;
 }
 
-/* Whether the thread that waits may do the work itself: only what it waits for, since it cannot leave a launch
- * that does not end. */
+/* Whether the thread that waits may do the work itself: only what it waits for, since it cannot leave a
+ * launch that does not end. */
 static bool may_run(const struct goal *g, const struct cud_work *w) {
     if (w->calls || (q.blocks && g->work == w))
         return false;

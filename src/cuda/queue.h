@@ -22,7 +22,7 @@
 struct cud_stamp {
     unsigned refs;
     bool done;
-    uint64_t time_ns; /* when it was done */
+    uint64_t time_ns;     /* when it was done */
     uint64_t seq, stream; /* what it is: number of the work, and of its stream */
 };
 void cud_stamp_drop(struct cud_stamp *s);
@@ -50,7 +50,8 @@ void cud_settle_memory(void);
 int cud_stream_done(struct CUstream_st *s, bool patient);
 int cud_stamp_done(struct cud_stamp *s, bool patient);
 
-/* For operations that run: takes time on an engine, or on none (CUD_ENGINES); what the time is for them then. */
+/* For operations that run: takes time on an engine, or on none (CUD_ENGINES); what the time is for them then.
+ */
 uint64_t cud_spend(enum cud_engine engine, uint64_t ns);
 /* The number of the work that runs on this thread. */
 uint64_t cud_running_seq(void);
@@ -69,7 +70,8 @@ void cud_queue_close(void);
 
 #pragma GCC visibility pop
 
-/* ---- worker.c: the threads ------------------------------------------------------------------------------ */
+/* ---- worker.c: the threads ------------------------------------------------------------------------------
+ */
 
 /* There is work; now: it should not wait until the program is idle. */
 void worker_wake(bool now);

@@ -11,8 +11,9 @@
 struct cud_state cud;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER; /* to the lock, for those who could not have it at once */
-static atomic_uint waiting;                              /* at the door */
+static pthread_mutex_t door =
+    PTHREAD_MUTEX_INITIALIZER; /* to the lock, for those who could not have it at once */
+static atomic_uint waiting;    /* at the door */
 static _Thread_local struct cud_thread thread;
 static _Thread_local unsigned held; /* how often this thread has the lock */
 
@@ -53,8 +54,8 @@ void cud_wait(struct cud_bell *b, long ms) {
     int late = 0;
     cud_unlock();
     while (b->rings == rings && !late)
-        late = ms ? pthread_cond_timedwait(&b->cond, &b->mutex, &until)
-                  : pthread_cond_wait(&b->cond, &b->mutex);
+        late =
+            ms ? pthread_cond_timedwait(&b->cond, &b->mutex, &until) : pthread_cond_wait(&b->cond, &b->mutex);
     pthread_mutex_unlock(&b->mutex);
     cud_lock();
 }

@@ -111,8 +111,8 @@ int cud_event_wait(struct CUstream_st *stream, struct CUevent_st *e) {
 }
 
 int cud_event_elapsed(float *ms, struct CUevent_st *start, struct CUevent_st *end) {
-    if (!cud_object_get(start, CUD_EVENT) || !cud_object_get(end, CUD_EVENT) || !start->stamp || !end->stamp ||
-        (start->flags | end->flags) & EVENT_NO_TIMING)
+    if (!cud_object_get(start, CUD_EVENT) || !cud_object_get(end, CUD_EVENT) || !start->stamp ||
+        !end->stamp || (start->flags | end->flags) & EVENT_NO_TIMING)
         return cudaErrorInvalidResourceHandle;
     if (!ms)
         return cudaErrorInvalidValue;

@@ -229,7 +229,7 @@ int cud_texref_update(struct CUtexref_st *r) {
     struct rp_tex_desc d;
     if (!r->module)
         return cudaSuccess; /* made by cuTexRefCreate: belongs to no kernel */
-    cud_drain(); /* launches before it see it as it was */
+    cud_drain();            /* launches before it see it as it was */
     int error = cud_module_ready(r->module);
     if (error)
         return error;

@@ -318,8 +318,8 @@ int cud_event_record(struct CUevent_st *e, struct CUstream_st *stream);
 int cud_event_wait(struct CUstream_st *stream, struct CUevent_st *e);
 int cud_event_elapsed(float *ms, struct CUevent_st *start, struct CUevent_st *end);
 int cud_event_destroy(struct CUevent_st *event);
-/* Waits for an event; without patience the answer may be cudaErrorNotReady. Asking about a captured one spoils
- * the capture. */
+/* Waits for an event; without patience the answer may be cudaErrorNotReady. Asking about a captured one
+ * spoils the capture. */
 int cud_event_settle(struct CUevent_st *event, bool patient);
 
 /* ---- memory pools ----------------------------------------------------------------------------------- */

@@ -8,7 +8,12 @@
 
 #include "exec/watch.h"
 
-enum { SLICE = 256, TURN = 65536, PAUSE = 4096, SHARED_PIECE = 128 /* in which hardware hands out shared memory */ };
+enum {
+    SLICE = 256,
+    TURN = 65536,
+    PAUSE = 4096,
+    SHARED_PIECE = 128 /* in which hardware hands out shared memory */
+};
 
 struct cta *cta_create(struct exec *x) {
     const struct program *p = x->img->prog;

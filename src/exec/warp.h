@@ -163,7 +163,7 @@ struct exec {
     struct textures *tex;
     struct watch *watch; /* sees accesses and synchronisation; NULL: nobody */
     uint64_t heap_limit;
-    uint64_t *heap_used; /* of all launches together */
+    uint64_t *heap_used;  /* of all launches together */
     struct mem_span hint; /* memory that was hit last */
     struct str report;    /* of the fault, in words */
     /* Lets others act between two steps of the launch, now and then; NULL: nobody wants to. What it returns,

@@ -1,14 +1,14 @@
 /* Launches beside the one that has the machine.
  *
- * A launch may wait for something that only the host or another launch will do. Who drives the GPU acts in its
- * pauses: rp_launch_waits says whether the launch does nothing but wait, and another launch can then take turns
- * with it. Timing is that of one launch on the whole machine, so the other one runs functionally. */
+ * A launch may wait for something that only the host or another launch will do. Who drives the GPU acts in
+ * its pauses: rp_launch_waits says whether the launch does nothing but wait, and another launch can then take
+ * turns with it. Timing is that of one launch on the whole machine, so the other one runs functionally. */
 #include "gpu/running.h"
 
 #include <string.h>
 
-/* Times in a row that a launch is found to do nothing but spin before it is said to wait; each covers at least
- * the time between two pauses. */
+/* Times in a row that a launch is found to do nothing but spin before it is said to wait; each covers at
+ * least the time between two pauses. */
 enum { QUIET = 64 };
 
 struct rp_beside {
@@ -25,8 +25,8 @@ void rp_gpu_pause(struct rp_gpu *g, const char *(*fn)(void *ctx), void *ctx) {
     g->pause_ctx = ctx;
 }
 
-/* How often instructions ran that spinning takes, accesses that others may answer among them, and how often all
- * the others that have an effect outside of a thread. */
+/* How often instructions ran that spinning takes, accesses that others may answer among them, and how often
+ * all the others that have an effect outside of a thread. */
 static void look(const struct exec *x, uint64_t *spun, uint64_t *other) {
     *spun = *other = 0;
     for (uint32_t i = 0; i < x->img->ncode; i++) {

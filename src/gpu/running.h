@@ -18,7 +18,8 @@ struct running {
     uint32_t quiet; /* times it was asked meanwhile */
 };
 
-/* Whether code of k can run the launch, for which it is compiled if need be; *slots: blocks that fit on the GPU.
+/* Whether code of k can run the launch, for which it is compiled if need be; *slots: blocks that fit on the
+ * GPU.
  */
 enum rp_status launch_check(struct rp_gpu *g, struct rp_kernel *k, struct kernel_code *code,
                             const struct rp_launch *l, uint32_t *slots, char **report);

@@ -93,8 +93,8 @@ cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *mip, const struct cud
 
 cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t mip) {
     RUNTIME(CUD_DRAIN, !mip                              ? cudaSuccess
-                      : cud_object_get(mip, CUD_MIPMAP) ? cud_mipmap_destroy(mip)
-                                                        : cudaErrorInvalidResourceHandle);
+                       : cud_object_get(mip, CUD_MIPMAP) ? cud_mipmap_destroy(mip)
+                                                         : cudaErrorInvalidResourceHandle);
 }
 
 static int mip_level(cudaArray_t *array, const struct CUmipmap_st *mip, unsigned level) {
