@@ -255,9 +255,8 @@ void rp_gpu_pause(struct rp_gpu *gpu, const char *(*fn)(void *ctx), void *ctx);
  * again, what somebody else would have to write. */
 bool rp_launch_waits(struct rp_gpu *gpu);
 
-/* A launch beside the one that runs: begun in a pause, it has its turns there and runs functionally. NULL:
- * tools that watch launches see one at a time, or it does not fit. It must have been checked
- * (rp_launch_check). */
+/* A launch beside the one that runs: begun in a pause, it has its turns there and runs functionally;
+ * racecheck does not see it. NULL: it cannot run. */
 struct rp_beside;
 struct rp_beside *rp_beside_begin(struct rp_gpu *gpu, struct rp_kernel *k, const struct rp_launch *launch);
 /* Lets it go on for a while; false: it has ended. */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cuda/graph.h"
+#include "base/demangle.h"
 
 enum {
     QUEUE_MAX = 1024, /* work beyond which submitting waits, as a GPU's launches do */
@@ -17,6 +17,7 @@ enum {
     SLICE = 16,       /* pauses that a question about the progress of work lets pass */
     BESIDE = 8,       /* launches that run beside one that waits */
     TURNS = 4,        /* of such a launch in a pause */
+    LONE = 64,        /* pauses after which a launch is asked whether it waits, when nothing else is queued */
     FRAMES = 32,
     HOST_PATIENCE_MS = 1000, /* after which other streams pass a host function that does not return */
     TOLD_AFTER_S = 5,        /* after which a launch that does nothing but wait is mentioned */
@@ -303,16 +304,26 @@ void cud_launch_ended(void) {
     q.before = NULL;
 }
 
+/* Tells the user something about a launch. */
+static void say(const struct cud_work *w, const char *what) {
+    const char *name = w->op.kind == CUD_OP_LAUNCH ? w->op.launch.func->name : "of a graph";
+    char *plain = demangle(name);
+    fprintf(stderr, "reprise: kernel %s %s\n", plain ? plain : name, what);
+    free(plain);
+}
+
 static void begin_beside(struct cud_work *w) {
     static bool said;
     const struct cud_launch *l = &w->op.launch;
+    struct cud_work *current = q.current;
+    q.current = w; /* it is its submission that tools report */
     w->launch = cud_rp_launch(l);
     w->beside = w->ctx->pending ? NULL : rp_beside_begin(cud.gpu, l->func->kernel, &w->launch);
+    q.current = current;
     if (!w->beside)
         return;
     if (!said)
-        fprintf(stderr, "reprise: kernel %s runs beside one of another stream that waits; it is not timed\n",
-                l->func->name);
+        say(w, "runs beside one of another stream that waits; it is not timed");
     said = true;
     w->running = true;
     q.beside[q.nbeside++] = w;
@@ -374,13 +385,8 @@ static void mention(bool waits) {
         q.quiet_since = now;
     else if (!q.told && now - q.quiet_since >= TOLD_AFTER_S) {
         q.told = true;
-        fprintf(stderr,
-                "reprise: kernel %s does nothing but read memory again and again, as if it waited for the "
-                "host or "
-                "for another kernel%s\n",
-                q.current && q.current->op.kind == CUD_OP_LAUNCH ? q.current->op.launch.func->name
-                                                                 : "of a graph",
-                q.tools ? "; with the tools that look for mistakes, kernels do not run side by side" : "");
+        say(q.current, "does nothing but read memory again and again, as if it waited for the host or for "
+                       "another kernel");
     }
 }
 
@@ -394,7 +400,7 @@ static const char *on_pause(void *unused) {
         cud_ring(&advanced);
     if (q.pauses < OVERTAKE)
         return NULL;
-    bool alone = q.len == 1 && !q.closing && !q.blocks && q.pauses % 1024;
+    bool alone = q.len == 1 && !q.closing && !q.blocks && q.pauses % LONE;
     bool waits = !alone && rp_launch_waits(cud.gpu);
     if (q.len > 1)
         overtake();

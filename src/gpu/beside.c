@@ -16,6 +16,7 @@ struct rp_beside {
     struct rp_gpu *gpu;
     struct launch_places at;
     struct grid_rest rest;
+    struct sanitizer_aside *aside; /* or NULL */
     uint32_t slots;
     enum grid_state state;
 };
@@ -57,7 +58,7 @@ bool rp_launch_waits(struct rp_gpu *g) {
 struct rp_beside *rp_beside_begin(struct rp_gpu *g, struct rp_kernel *k, const struct rp_launch *l) {
     struct kernel_code *code = &k->plain;
     uint32_t slots;
-    if (g->san || launch_check(g, k, code, l, &slots, NULL) != RP_OK)
+    if (launch_check(g, k, code, l, &slots, NULL) != RP_OK)
         return NULL;
     struct rp_beside *b = xcalloc(1, sizeof *b);
     b->gpu = g;
@@ -70,19 +71,31 @@ struct rp_beside *rp_beside_begin(struct rp_gpu *g, struct rp_kernel *k, const s
     }
     launch_open(&b->r, g, k, code, l, &b->at);
     b->r.x.pause = NULL; /* its own turns are short */
+    if (g->san)
+        b->aside = sanitizer_aside_begin(g->san, &b->r.x);
     return b;
 }
 
+static void swap_tools(struct rp_beside *b) {
+    if (b->aside)
+        sanitizer_aside_swap(b->gpu->san, b->aside);
+}
+
 bool rp_beside_turn(struct rp_beside *b) {
+    swap_tools(b);
     if (b->state == GRID_RUNNING)
         b->state = exec_grid_turn(&b->r.x, b->slots, &b->rest);
+    swap_tools(b);
     b->r.x.hint = (struct mem_span){0};
     return b->state == GRID_RUNNING;
 }
 
 enum rp_status rp_beside_end(struct rp_beside *b, char **report) {
     struct rp_gpu *g = b->gpu;
+    swap_tools(b);
     exec_grid_end(&b->r.x, b->state, &b->rest);
+    swap_tools(b);
+    bool wrong = b->aside && sanitizer_aside_end(g->san, b->aside) && !g->opt.keep_context;
     launch_close(&b->r, g);
     g->totals.last = RP_TIMED_NONE; /* the launch that has the machine says at its end how it was */
     if (!g->opt.functional)
@@ -90,7 +103,9 @@ enum rp_status rp_beside_end(struct rp_beside *b, char **report) {
     if (!g->running)
         g->launch_cycles = 0;
     enum rp_status s = b->state == GRID_DONE ? RP_OK : b->r.x.fault.status;
-    *report = s == RP_OK ? NULL : xstrdup(str_text(&b->r.x.report));
+    if (s == RP_OK && wrong)
+        s = RP_WRONG_ACCESS;
+    *report = b->state == GRID_DONE ? NULL : xstrdup(str_text(&b->r.x.report));
     str_free(&b->r.x.report);
     memory_free(&g->mem, b->at.params);
     memory_free(&g->mem, b->at.workspace);

@@ -95,5 +95,7 @@ int main() {
     CHECK(cudaDeviceSynchronize());
     verdict("copy beside", between(e[3], e[5]) > 0 && between(e[5], e[4]) > 0);
     print_sum("x", x.get());
+    CHECK(cudaFreeHost(flag));
+    CHECK(cudaFreeHost(pinned));
     return finish();
 }

@@ -149,5 +149,7 @@ int main() {
     CHECK(cudaStreamSynchronize(s));
     CHECK(cudaMemcpy(&later, x.ptr, sizeof later, cudaMemcpyDeviceToHost));
     printf("x %d\n", later);
+    CHECK(cudaFreeHost(flag));
+    CHECK(cudaFreeHost(pinned));
     return finish();
 }

@@ -36,5 +36,6 @@ int main() {
     say("launched again");
     CHECK(cudaDeviceSynchronize());
     say("done");
+    CHECK(cudaFreeHost(flag));
     return finish();
 }

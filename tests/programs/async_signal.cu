@@ -120,5 +120,9 @@ int main() {
     *(volatile int *)mapped = 100;
     CHECK(cudaStreamSynchronize(s));
     print_sum("relay", out.get());
+    CHECK(cudaFreeHost(mapped));
+    CHECK(cudaFreeHost(pinned));
+    CHECK(cudaFree(managed));
+    CHECK(cudaHostUnregister(registered));
     return finish();
 }
