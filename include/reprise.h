@@ -108,6 +108,8 @@ void rp_gpu_destroy(struct rp_gpu *gpu);
 const struct rp_gpu_info *rp_gpu_info(const struct rp_gpu *gpu);
 /* The mechanisms of the GPU by name, in the order in which they were named; "base": none. */
 const char *rp_gpu_mech(const struct rp_gpu *gpu);
+/* Whether nothing is timed (rp_options.functional). */
+bool rp_gpu_functional(const struct rp_gpu *gpu);
 /* Whether tools look for mistakes (rp_options.tools). */
 bool rp_gpu_tools(const struct rp_gpu *gpu);
 /* Whether they only approximate what programs compute, which they do where launches are timed; otherwise

@@ -322,7 +322,7 @@ static void begin_beside(struct cud_work *w) {
     q.current = current;
     if (!w->beside)
         return;
-    if (!said)
+    if (!said && !rp_gpu_functional(cud.gpu))
         say(w, "runs beside one of another stream that waits; it is not timed");
     said = true;
     w->running = true;

@@ -152,6 +152,10 @@ void rp_gpu_destroy(struct rp_gpu *g) {
     free(g);
 }
 
+bool rp_gpu_functional(const struct rp_gpu *g) {
+    return g->opt.functional;
+}
+
 bool rp_gpu_tools(const struct rp_gpu *g) {
     return g->san;
 }
