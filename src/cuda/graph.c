@@ -217,7 +217,7 @@ int cud_graph_launch(struct CUgraphExec_st *e, struct CUstream_st *stream) {
     if (!s)
         return cudaErrorInvalidResourceHandle;
     if (!s->capture) {
-        cud_settle_memory();
+        cud_settle();
         int error = cud_graph_mem_launch(e);
         return error ? error : cud_enqueue_graph(s, e);
     }

@@ -11,7 +11,7 @@ int cud_mem_alloc(uint64_t *addr, size_t size, enum rp_mem_kind kind, unsigned f
     const struct rp_gpu_info *info = rp_gpu_info(cud.gpu);
     if (size == 0)
         return cudaErrorInvalidValue;
-    cud_settle_memory();
+    cud_settle();
     if (kind != RP_MEM_HOST && (size > info->total_mem || rp_mem_used(cud.gpu) > info->total_mem - size))
         return cudaErrorMemoryAllocation;
     uint64_t a = rp_mem_alloc(cud.gpu, size, kind);
@@ -38,7 +38,7 @@ int cud_mem_alloc_pitch(uint64_t *addr, size_t *pitch, size_t width, size_t rows
 }
 
 struct rp_alloc *cud_mem_find(uint64_t addr) {
-    cud_settle_memory();
+    cud_settle();
     return rp_mem_find(cud.gpu, addr);
 }
 
@@ -98,7 +98,7 @@ int cud_host_unregister(void *p) {
 }
 
 int cud_mem_info(size_t *free_bytes, size_t *total) {
-    cud_settle_memory();
+    cud_settle();
     size_t all = rp_gpu_info(cud.gpu)->total_mem, used = rp_mem_used(cud.gpu);
     if (free_bytes)
         *free_bytes = used < all ? all - used : 0;
@@ -155,7 +155,7 @@ int cud_pool_attribute(struct CUpool_st *p, int attribute, void *value, bool set
         p->attributes[attribute] = wide ? *(uint64_t *)value : (uint64_t)(*(int *)value != 0);
         return cudaSuccess;
     }
-    cud_settle_memory();
+    cud_settle();
     uint64_t used = rp_mem_used(cud.gpu);
     uint64_t v = usage ? used : p->attributes[attribute];
     if (wide)

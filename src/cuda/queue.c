@@ -13,7 +13,7 @@
 
 enum {
     QUEUE_MAX = 1024, /* work beyond which submitting waits, as a GPU's launches do */
-    OVERTAKE = 16,    /* pauses of a launch after which what other streams have ready passes it */
+    OVERTAKE = 4096,  /* pauses of a launch after which what somebody waits for passes it */
     SLICE = 16,       /* pauses that a question about the progress of work lets pass */
     BESIDE = 8,       /* launches that run beside one that waits */
     TURNS = 4,        /* of such a launch in a pause */
@@ -244,8 +244,9 @@ static bool no_kernel(const struct cud_work *w) {
     return any(w) && !is_kernel(w);
 }
 
+/* What can run beside another launch. */
 static bool one_launch(const struct cud_work *w) {
-    return w->op.kind == CUD_OP_LAUNCH;
+    return w->op.kind == CUD_OP_LAUNCH && !w->op.launch.alters;
 }
 
 static long ms_since(const struct timespec *then) {
@@ -339,7 +340,8 @@ static void end_beside(struct cud_work *w) {
     begin_time(w);
     char *report = NULL;
     enum rp_status status = rp_beside_end(w->beside, &report);
-    w->error = cud_launch_end(&w->op.launch, &w->launch, before, CUD_ENGINES, status, report);
+    cud_grid_ended(w->op.launch.func->kernel, &w->launch, before, CUD_ENGINES, report);
+    w->error = cud_launch_result(status);
     struct rp_totals now = rp_totals(cud.gpu);
     if (q.before) {
         q.before->launches += now.launches - before.launches;
@@ -398,11 +400,9 @@ static const char *on_pause(void *unused) {
     q.progress++;
     if (q.waiters && q.pauses % SLICE == 0)
         cud_ring(&advanced);
-    if (q.pauses < OVERTAKE)
-        return NULL;
     bool alone = q.len == 1 && !q.closing && !q.blocks && q.pauses % LONE;
     bool waits = !alone && rp_launch_waits(cud.gpu);
-    if (q.len > 1)
+    if (q.len > 1 && (waits || (q.waiters && q.pauses >= OVERTAKE)))
         overtake();
     if (!alone)
         mention(waits);
@@ -424,7 +424,7 @@ static void run_beside(void) {
     cud_yield();
     q.pauses++;
     overtake();
-    struct cud_work *w = q.pauses % OVERTAKE == 0 && q.nbeside < BESIDE ? find_ready(one_launch) : NULL;
+    struct cud_work *w = q.pauses % LONE == 0 && q.nbeside < BESIDE ? find_ready(one_launch) : NULL;
     if (w)
         begin_beside(w);
     turn_beside();
@@ -522,7 +522,7 @@ void cud_await(struct cud_stamp *s) {
         wait_for(&(struct goal){.stamp = s});
 }
 
-void cud_settle_memory(void) {
+void cud_settle(void) {
     if (q.unsettled && !cud_thread()->acting)
         cud_drain();
 }
@@ -609,7 +609,7 @@ static bool has_host_node(const struct CUgraph_st *g) {
 static bool changes_memory(const struct cud_op *op) {
     switch (op->kind) {
     case CUD_OP_LAUNCH:
-        return op->launch.allocates;
+        return op->launch.alters;
     case CUD_OP_FREE:
     case CUD_OP_ALLOC:
         return true;

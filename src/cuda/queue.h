@@ -4,9 +4,9 @@
  * that waits for it, or the worker, when the program does something else. So what a program computes, what is
  * reported, and in which order, does not depend on who is faster.
  *
- * Only what need not wait passes work that takes long: while a kernel runs, or a host function, what other
- * streams have ready may go on. Copies and the like do so when the kernel has run for a while; another kernel
- * when the one that runs does nothing but wait for somebody (rp_launch_waits).
+ * Only work that waits is passed. While a kernel does nothing but wait for somebody (rp_launch_waits), or a
+ * host function does not return, what other streams have ready goes on, and another kernel runs beside it.
+ * Copies and the like also pass a kernel that runs for very long, if somebody waits for them.
  *
  * Times are simulated. Each stream has a clock; work begins when the stream, those it must wait for and the
  * part of the GPU it needs are free: one launch has all SMs, and copies from and to the host have an engine
@@ -43,8 +43,8 @@ int cud_enqueue_wait(struct CUstream_st *s, struct cud_stamp *stamp);
 void cud_drain(void);
 /* Waits until the stamp is done. */
 void cud_await(struct cud_stamp *s);
-/* Waits for work in the queue that changes what memory there is. */
-void cud_settle_memory(void);
+/* Waits for work in the queue that changes which memory there is, or which kernels are compiled. */
+void cud_settle(void);
 /* Waits for a stream, or for an event; without patience the answer may be cudaErrorNotReady, but the work has
  * gone on meanwhile. Faults surface. */
 int cud_stream_done(struct CUstream_st *s, bool patient);

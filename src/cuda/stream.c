@@ -192,13 +192,13 @@ static int check(struct cud_op *op) {
     case CUD_OP_LAUNCH:
         return cud_launch_check(&op->launch);
     case CUD_OP_COPY:
-        cud_settle_memory();
+        cud_settle();
         return cud_copy_check(&op->copy);
     case CUD_OP_FILL:
-        cud_settle_memory();
+        cud_settle();
         return cud_fill_check(&op->fill);
     case CUD_OP_FREE:
-        cud_settle_memory();
+        cud_settle();
         return cud_mem_free_check(op->mem.addr);
     default:
         return cudaSuccess;

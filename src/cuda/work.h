@@ -139,6 +139,8 @@ struct CUfunc_st {
     char *name;
     struct rp_kernel *kernel; /* NULL while the module is not loaded */
     int max_dynamic;          /* dynamic shared memory the program asked to be allowed; -1: the default */
+    int big_clusters;         /* the program allows clusters beyond the portable size */
+    int cluster_policy;
     int carveout, cache_config, shared_config;
     bool refused;          /* why it cannot run has been said */
     uint32_t block[3];     /* cuFuncSetBlockShape */
@@ -196,6 +198,10 @@ int cud_func_attribute(struct CUfunc_st *f, int attribute, int *value);
 int cud_func_set_attribute(struct CUfunc_st *f, int attribute, int value);
 int cud_occupancy(struct CUfunc_st *f, int block, size_t dynamic, int *blocks);
 int cud_occupancy_dynamic(struct CUfunc_st *f, int blocks, int block, size_t *dynamic);
+/* Clusters of a launch's size that the GPU runs at once; the largest cluster of which it runs one. */
+struct cud_launch;
+int cud_occupancy_clusters(const struct cud_launch *l, int *clusters);
+int cud_occupancy_cluster_size(const struct cud_launch *l, int *size);
 
 /* ---- work ------------------------------------------------------------------------------------------- */
 
@@ -224,12 +230,13 @@ struct cud_fill {
 struct cud_launch {
     struct CUfunc_st *func;
     uint32_t grid[3], block[3];
+    uint32_t cluster[3]; /* zeros: as the kernel says */
     size_t shared;
     bool cooperative;
     unsigned char *params;
     size_t param_bytes;
-    /* What cud_launch_check found: see rp_launch; it may call malloc or free. */
-    bool allocates;
+    /* What cud_launch_check found: see rp_launch and rp_kernel_info. */
+    bool alters;
     uint64_t checked;
     uint32_t slots;
 };
@@ -293,9 +300,11 @@ int cud_pack_buffer(struct cud_launch *l, const void *bytes, size_t n);
 int cud_launch_check(struct cud_launch *l);
 /* The launch as the GPU takes it. */
 struct rp_launch cud_rp_launch(const struct cud_launch *l);
-/* A launch has ended; its time is spent on an engine (queue.h), it is reported, a fault is kept. */
-int cud_launch_end(const struct cud_launch *l, const struct rp_launch *r, struct rp_totals before, int engine,
-                   enum rp_status status, char *report);
+/* A grid has ended: its time is spent on an engine (queue.h), it is reported, what it printed is kept. */
+void cud_grid_ended(struct rp_kernel *k, const struct rp_launch *r, struct rp_totals before, int engine,
+                    char *report);
+/* The error of a launch that has ended; a fault is kept in the context. */
+int cud_launch_result(enum rp_status status);
 
 int cud_copy_run(const struct cud_copy *c);
 int cud_copy_check(const struct cud_copy *c);

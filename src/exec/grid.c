@@ -57,6 +57,7 @@ void cta_start(struct cta *c, uint32_t n) {
     c->id[1] = n / x->grid[0] % x->grid[1];
     c->id[2] = n / x->grid[0] / x->grid[1];
     c->live = c->nthreads;
+    c->ended = false;
     memset(c->bars, 0, sizeof c->bars);
     c->opened = 0;
     memset(c->shared, 0, c->shared_bytes);
@@ -66,6 +67,8 @@ void cta_start(struct cta *c, uint32_t n) {
         memset(w->r, 0, (size_t)x->img->prog->nregs * sizeof *w->r);
         if (w->local)
             memset(w->local, 0, (size_t)x->local_bytes * WARP_LANES);
+        w->arrived = 0;
+        memset(w->error, 0, sizeof w->error);
         memset(w->p, 0, sizeof w->p);
         w->p[PRED_PT] = 0xffffffffu;
         w->patience = PATH_TURN;
@@ -98,6 +101,11 @@ bool exec_pause(struct exec *x) {
     return !x->stop;
 }
 
+/* Times a barrier opened for threads of the block. */
+static uint32_t openings(const struct cta *c) {
+    return c->opened + c->cluster->opened;
+}
+
 /* Lets every warp of the block run, again and again, until the turn is used up. Spinning counts for more than
  * the instructions it takes, so that a block which waits for another does not keep it waiting. */
 static enum turn cta_turn(struct cta *c) {
@@ -107,12 +115,12 @@ static enum turn cta_turn(struct cta *c) {
         uint64_t before = x->warp_insts;
         for (uint32_t i = 0; i < c->nwarps; i++) {
             struct warp *w = &c->warps[i];
-            if (!w->live || w->opened == c->opened + 1) /* ended, or no barrier has opened since it waits */
+            if (!w->live || w->opened == openings(c) + 1) /* ended, or no barrier has opened since it waits */
                 continue;
             enum warp_state s = warp_run(x, w, SLICE);
             if (s == WARP_FAULT)
                 return TURN_FAULT;
-            w->opened = s == WARP_WAITING ? c->opened + 1 : 0;
+            w->opened = s == WARP_WAITING ? openings(c) + 1 : 0;
         }
         if (!c->live)
             return TURN_DONE;
@@ -156,27 +164,54 @@ static void describe_blocks(const struct grid_rest *rest, struct str *out) {
         str_printf(out, "  and %u more warps\n", n - STUCK_WARPS);
 }
 
+/* Begins a cluster in k, or in a new one. */
+static void begin(struct exec *x, struct grid_rest *rest, struct cluster *k) {
+    if (!k) {
+        k = cluster_create(x);
+        for (uint32_t r = 0; r < k->n; r++)
+            vec_push(&rest->begun, k->ctas[r]);
+    }
+    cluster_start(k, rest->next);
+    rest->next += k->n;
+}
+
+static void drop(struct grid_rest *rest, struct cluster *k) {
+    for (uint32_t i = 0; i < rest->begun.len;) {
+        if (rest->begun.at[i]->cluster == k)
+            rest->begun.at[i] = rest->begun.at[--rest->begun.len];
+        else
+            i++;
+    }
+    cluster_free(k);
+}
+
 enum grid_state exec_grid_turn(struct exec *x, uint32_t slots, struct grid_rest *rest) {
     uint64_t total = (uint64_t)x->grid[0] * x->grid[1] * x->grid[2];
+    uint32_t together = x->cluster[0] * x->cluster[1] * x->cluster[2];
+    slots = slots > together ? slots / together * together : together;
     if (!rest->begun.len && rest->next == total)
         return GRID_DONE;
     if (rest->at >= rest->begun.len) { /* all have had a turn: as many again may join them */
-        for (uint32_t more = rest->begun.len ? rest->begun.len : 1;
-             more && rest->begun.len < slots && rest->next < total; more--) {
-            vec_push(&rest->begun, cta_create(x));
-            cta_start(rest->begun.at[rest->begun.len - 1], (uint32_t)rest->next++);
-        }
+        uint32_t more = rest->begun.len > together ? rest->begun.len / together : 1;
+        for (; more && rest->begun.len < slots && rest->next < total; more--)
+            begin(x, rest, NULL);
         rest->at = 0;
     }
     struct cta *c = rest->begun.at[rest->at];
+    if (c->ended) { /* waits for others of its cluster to end */
+        rest->at++;
+        return GRID_RUNNING;
+    }
+    uint64_t before = x->warp_insts;
     enum turn t = cta_turn(c);
     bool ok = t != TURN_FAULT;
-    rest->stuck = t == TURN_STUCK ? rest->stuck + 1 : 0;
-    if (t == TURN_DONE && rest->next < total) {
-        cta_start(c, (uint32_t)rest->next++);
+    rest->stuck = t == TURN_STUCK && x->warp_insts == before ? rest->stuck + 1 : 0;
+    if (t == TURN_DONE && !cluster_end(c)) {
+        rest->at++;
+    } else if (t == TURN_DONE && rest->next < total) {
+        begin(x, rest, c->cluster);
     } else if (t == TURN_DONE) {
-        cta_free(c);
-        rest->begun.at[rest->at] = rest->begun.at[--rest->begun.len];
+        drop(rest, c->cluster);
     } else {
         rest->at++;
         if (ok && x->watchdog && x->warp_insts > x->watchdog)
@@ -195,8 +230,8 @@ void exec_grid_end(struct exec *x, enum grid_state s, struct grid_rest *rest) {
         if (x->fault.status == RP_TIMEOUT)
             describe_blocks(rest, &x->report);
     }
-    for (uint32_t i = 0; i < rest->begun.len; i++)
-        cta_free(rest->begun.at[i]);
+    while (rest->begun.len)
+        drop(rest, rest->begun.at[0]->cluster);
     vec_free(&rest->begun);
 }
 

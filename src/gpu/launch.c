@@ -26,8 +26,8 @@ static enum rp_status refuse(char **report, enum rp_status s, const char *kernel
     return s;
 }
 
-static enum rp_status check_config(struct rp_gpu *g, struct rp_kernel *k, struct kernel_code *code,
-                                   const struct rp_launch *l, char **report) {
+enum rp_status launch_check(struct rp_gpu *g, struct rp_kernel *k, struct kernel_code *code,
+                            const struct rp_launch *l, char **report) {
     static const char *const block[] = {"block dimension x is %llu, allowed are 1 to %llu",
                                         "block dimension y is %llu, allowed are 1 to %llu",
                                         "block dimension z is %llu, allowed are 1 to %llu"};
@@ -100,6 +100,54 @@ int rp_kernel_occupancy(struct rp_kernel *k, uint32_t threads, size_t dynamic_sh
     return occupancy(k, kernel_code(k, !k->mod->gpu->opt.functional), threads, dynamic_shared);
 }
 
+int rp_kernel_clusters(struct rp_kernel *k, uint32_t threads, size_t dynamic_shared, uint32_t blocks) {
+    int per_sm = rp_kernel_occupancy(k, threads, dynamic_shared);
+    return blocks ? config_clusters(k->mod->gpu->cfg, (uint32_t)per_sm, blocks) : 0;
+}
+
+/* Blocks of a cluster that the kernel requires along an axis; 0: it does not say. */
+static uint32_t required_side(const struct rp_kernel *k, int d) {
+    const uint32_t *need = k->func->reqnctapercluster;
+    return need[0] ? (need[d] ? need[d] : 1) : 0;
+}
+
+/* The cluster a launch has: what it asks for, what the kernel requires, or one block. */
+static void find_cluster(const struct rp_kernel *k, const struct rp_launch *l, uint32_t cluster[3]) {
+    bool asked = l->cluster[0] || l->cluster[1] || l->cluster[2];
+    for (int d = 0; d < 3; d++)
+        cluster[d] = asked ? l->cluster[d] : required_side(k, d) ? required_side(k, d) : 1;
+}
+
+static enum rp_status check_cluster(struct rp_kernel *k, struct kernel_code *code, const struct rp_launch *l,
+                                    char **report) {
+    const uint32_t *wish = l->cluster;
+    const char *name = k->func->name;
+    bool asked = wish[0] || wish[1] || wish[2];
+    unsigned long long n = 1;
+    uint32_t cluster[3];
+    find_cluster(k, l, cluster);
+    for (int d = 0; d < 3; d++) {
+        uint32_t required = required_side(k, d);
+        if (asked && required && required != wish[d])
+            return refuse(report, RP_INVALID_CLUSTER, name,
+                          "the kernel requires %llu blocks along an axis, not %llu", required, wish[d]);
+        if (!cluster[d] || l->grid[d] % cluster[d])
+            return refuse(report, RP_INVALID_CLUSTER, name, "%llu blocks of the grid are no multiple of %llu",
+                          l->grid[d], cluster[d]);
+        n *= cluster[d];
+        if (n > CLUSTER_MAX)
+            return refuse(report, RP_INVALID_CLUSTER, name,
+                          "clusters of %llu blocks, at most %llu are possible", n, CLUSTER_MAX);
+    }
+    uint32_t threads = l->block[0] * l->block[1] * l->block[2];
+    if (n > 1 && (code->prog->shared_static + l->dynamic_shared > SHARED_SLICE ||
+                  !config_clusters(k->mod->gpu->cfg, (uint32_t)occupancy(k, code, threads, l->dynamic_shared),
+                                   (uint32_t)n)))
+        return refuse(report, RP_INVALID_CLUSTER, name, "no cluster of %llu such blocks fits on the GPU", n,
+                      0);
+    return RP_OK;
+}
+
 static const char *file_name(void *names, uint32_t file) {
     const struct ptx_module *m = names;
     return file < m->nfiles && m->files[file].name ? m->files[file].name : "?";
@@ -107,13 +155,21 @@ static const char *file_name(void *names, uint32_t file) {
 
 /* Bank 0: sizes, addresses, parameters; also copied to memory, where generic addresses of parameters point.
  */
-static void fill_bank0(const struct launch_places *at, const struct rp_launch *l, uint8_t *bank,
-                       uint32_t bytes) {
+static void fill_bank0(const struct launch_places *at, const struct rp_launch *l, const uint32_t cluster[3],
+                       uint8_t *bank, uint32_t bytes) {
+    uint32_t clusters[3], size = cluster[0] * cluster[1] * cluster[2];
+    uint32_t asked = l->cluster[0] || size > 1;
     uint64_t env = l->cooperative ? at->workspace : 0;
     memcpy(bank + PARAM_NTID, l->block, 12);
     memcpy(bank + PARAM_NCTAID, l->grid, 12);
     memcpy(bank + PARAM_BLOCK, &at->params, 8);
     memcpy(bank + PARAM_ENVREG, &env, 8);
+    for (int d = 0; d < 3; d++)
+        clusters[d] = l->grid[d] / cluster[d];
+    memcpy(bank + PARAM_CLUSTER, cluster, 12);
+    memcpy(bank + PARAM_NCLUSTER, clusters, 12);
+    memcpy(bank + PARAM_CLUSTER_SIZE, &size, 4);
+    memcpy(bank + PARAM_CLUSTER_EXPLICIT, &asked, 4);
     if (bytes > PARAM_BASE)
         memcpy(bank + PARAM_BASE, l->params, bytes - PARAM_BASE);
     memcpy((void *)(uintptr_t)at->params, bank, bytes);
@@ -180,6 +236,9 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
     if (!g->timed.blocks.at[0].counts.len)
         machine_bind(g->machine, &g->timed);
     g->machine->probe = g->probe;
+    for (uint32_t i = 0; i < g->copies.len; i++)
+        memsys_copied(g->machine->mem, g->copies.at[i].addr, g->copies.at[i].bytes);
+    g->copies.len = 0;
     uint64_t *now = xcalloc(n, sizeof *now);
     launch_progress_begin(&span.progress, x->grid_id, x->img->prog->name,
                           (uint64_t)x->grid[0] * x->grid[1] * x->grid[2]);
@@ -206,12 +265,14 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
     return span.cut ? exec_run_grid(x, slots, &span.rest) : ok;
 }
 
-enum rp_status launch_check(struct rp_gpu *g, struct rp_kernel *k, struct kernel_code *code,
-                            const struct rp_launch *l, uint32_t *slots, char **report) {
-    enum rp_status s = check_config(g, k, code, l, report);
+enum rp_status launch_fits(struct rp_gpu *g, struct rp_kernel *k, struct kernel_code *code,
+                           const struct rp_launch *l, uint32_t *slots, char **report) {
+    enum rp_status s = launch_check(g, k, code, l, report);
     uint32_t threads = l->block[0] * l->block[1] * l->block[2];
     if (s == RP_OK)
         s = fit_registers(g, k, code, threads, report);
+    if (s == RP_OK)
+        s = check_cluster(k, code, l, report);
     if (s != RP_OK)
         return s;
     *slots = (uint32_t)occupancy(k, code, threads, l->dynamic_shared) * (uint32_t)g->info.sms;
@@ -240,9 +301,9 @@ enum rp_status rp_launch_check(struct rp_gpu *g, struct rp_kernel *k, struct rp_
     if (report)
         *report = NULL;
     struct kernel_code *code = kernel_code(k, !g->opt.functional);
-    enum rp_status s = launch_check(g, k, code, l, &l->slots, report);
+    enum rp_status s = launch_fits(g, k, code, l, &l->slots, report);
     if (s == RP_OK && sampled(g) && code != &k->plain)
-        s = launch_check(g, k, &k->plain, l, &slots, report);
+        s = launch_fits(g, k, &k->plain, l, &slots, report);
     l->checked = s == RP_OK ? code_name(code) : 0;
     return s;
 }
@@ -261,8 +322,10 @@ void launch_open(struct running *r, struct rp_gpu *g, struct rp_kernel *k, struc
                  const struct rp_launch *l, const struct launch_places *at) {
     const struct program *p = code->prog;
     uint32_t bank0_bytes = PARAM_BASE + p->param_bytes;
+    uint32_t cluster[3];
+    find_cluster(k, l, cluster);
     r->bank0 = xcalloc(1, bank0_bytes);
-    fill_bank0(at, l, r->bank0, bank0_bytes);
+    fill_bank0(at, l, cluster, r->bank0, bank0_bytes);
     r->x = (struct exec){
         .img = code->img,
         .bank = {r->bank0, NULL, (const uint8_t *)p->literals.at,
@@ -272,6 +335,7 @@ void launch_open(struct running *r, struct rp_gpu *g, struct rp_kernel *k, struc
         .mem = &g->mem,
         .grid = {l->grid[0], l->grid[1], l->grid[2]},
         .block = {l->block[0], l->block[1], l->block[2]},
+        .cluster = {cluster[0], cluster[1], cluster[2]},
         .nsms = (uint32_t)g->info.sms,
         .grid_id = ++g->begun,
         .local_bytes =
@@ -286,6 +350,7 @@ void launch_open(struct running *r, struct rp_gpu *g, struct rp_kernel *k, struc
         .tex = &g->tex,
         .heap_limit = g->limits[RP_LIMIT_MALLOC_HEAP],
         .heap_used = &g->heap_used,
+        .runtime = &g->runtime,
         .pause = g->pause,
         .pause_ctx = g->pause_ctx,
         .module_name = k->mod->name,
@@ -314,13 +379,14 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
     uint32_t slots = l->slots;
     enum rp_status s = RP_OK;
     if (!l->checked || l->checked != code_name(code))
-        s = launch_check(g, k, code, l, &slots, report);
+        s = launch_fits(g, k, code, l, &slots, report);
     if (s != RP_OK)
         return s;
     struct running r = {0};
     launch_open(&r, g, k, code, l, &(struct launch_places){g->param_block, g->grid_workspace});
     if (g->san)
         sanitizer_begin(g->san, &r.x, k->mod->ptx->target < INDEPENDENT_LANES);
+    children_begin(g, k);
     g->running = &r;
     double start = host_seconds();
     bool ok = run(g, &r.x, slots ? slots : 1);
@@ -328,6 +394,7 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
     g->running = NULL;
     bool wrong = g->san && sanitizer_end(g->san, &r.x) && !g->opt.keep_context;
     launch_close(&r, g);
+    children_end(g, k, ok);
     if (!ok && report)
         *report = xstrdup(str_text(&r.x.report));
     str_free(&r.x.report);

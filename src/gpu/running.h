@@ -21,8 +21,8 @@ struct running {
 /* Whether code of k can run the launch, for which it is compiled if need be; *slots: blocks that fit on the
  * GPU.
  */
-enum rp_status launch_check(struct rp_gpu *g, struct rp_kernel *k, struct kernel_code *code,
-                            const struct rp_launch *l, uint32_t *slots, char **report);
+enum rp_status launch_fits(struct rp_gpu *g, struct rp_kernel *k, struct kernel_code *code,
+                           const struct rp_launch *l, uint32_t *slots, char **report);
 /* Prepares a launch that has been checked, and gives back what it holds, adding it to what the run counts. */
 void launch_open(struct running *r, struct rp_gpu *g, struct rp_kernel *k, struct kernel_code *code,
                  const struct rp_launch *l, const struct launch_places *at);
