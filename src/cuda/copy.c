@@ -98,7 +98,7 @@ static bool on_device(const struct cud_side *s) {
     if (s->where == CUD_ARR)
         return true;
     const struct rp_alloc *a = in_region(s->ptr) ? cud_mem_find((uintptr_t)s->ptr) : NULL;
-    return a && a->kind != RP_MEM_HOST && a->kind != RP_MEM_REGISTERED;
+    return a && a->kind != RP_MEM_HOST && a->kind != RP_MEM_REGISTERED && a->kind != RP_MEM_MANAGED;
 }
 
 int cud_copy_run(const struct cud_copy *c) {
@@ -120,6 +120,10 @@ int cud_copy_run(const struct cud_copy *c) {
     cud_spend(engine[on_device(&c->src)][on_device(&c->dst)],
               c->width * c->height * c->depth * COPY_NS_PER_KB / 1024);
     return cudaSuccess;
+}
+
+bool cud_copy_within(const struct cud_copy *c) {
+    return on_device(&c->src) && on_device(&c->dst);
 }
 
 /* Memory of the program that the GPU cannot reach. */

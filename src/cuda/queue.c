@@ -49,6 +49,7 @@ static struct {
     atomic_uint len;
     uint64_t seq;             /* of the work submitted last */
     uint64_t pass;            /* of looking for work that is ready */
+    bool changed, others;     /* since others_ready looked; what it found */
     unsigned unsettled;       /* work that changes what memory there is */
     bool runner;              /* a thread does work */
     struct cud_work *current; /* that it does */
@@ -145,6 +146,7 @@ uint32_t cud_running_frames(void **frames, uint32_t max) {
 
 static void tell_progress(void) {
     q.progress++;
+    q.changed = true;
     if (q.waiters)
         cud_ring(&advanced);
 }
@@ -259,6 +261,7 @@ static long ms_since(const struct timespec *then) {
 static void call(struct cud_work *w) {
     q.calling = w;
     q.called = false;
+    q.changed = true;
     clock_gettime(CLOCK_MONOTONIC, &q.call_began);
     worker_calls();
 }
@@ -326,7 +329,7 @@ static void begin_beside(struct cud_work *w) {
     if (!said && !rp_gpu_functional(cud.gpu))
         say(w, "runs beside one of another stream that waits; it is not timed");
     said = true;
-    w->running = true;
+    w->running = q.changed = true;
     q.beside[q.nbeside++] = w;
 }
 
@@ -368,7 +371,15 @@ static void turn_beside(void) {
     }
 }
 
-/* Lets work pass that need not wait for what runs. */
+/* Whether there is work that need not wait for what runs; the answer changes only with the queue. */
+static bool others_ready(void) {
+    if (q.changed)
+        q.others = find_ready(any);
+    q.changed = false;
+    return q.others;
+}
+
+/* Lets it pass, except for kernels. */
 static void overtake(void) {
     struct cud_work *w;
     while ((w = find_ready(no_kernel)))
@@ -400,17 +411,18 @@ static const char *on_pause(void *unused) {
     q.progress++;
     if (q.waiters && q.pauses % SLICE == 0)
         cud_ring(&advanced);
-    bool alone = q.len == 1 && !q.closing && !q.blocks && q.pauses % LONE;
-    bool waits = !alone && rp_launch_waits(cud.gpu);
-    if (q.len > 1 && (waits || (q.waiters && q.pauses >= OVERTAKE)))
+    bool others = others_ready();
+    bool ask = others || q.closing || q.pauses % (q.blocks ? LONE / 16 : LONE) == 0;
+    bool waits = ask && rp_launch_waits(cud.gpu);
+    if (others && (waits || (q.waiters && q.pauses >= OVERTAKE)))
         overtake();
-    if (!alone)
+    if (ask)
         mention(waits);
     if (waits && q.blocks && !q.released) {
         q.released = true;
         tell_progress();
     }
-    struct cud_work *w = waits && q.len > 1 && q.nbeside < BESIDE ? find_ready(one_launch) : NULL;
+    struct cud_work *w = waits && others && q.nbeside < BESIDE ? find_ready(one_launch) : NULL;
     if (w)
         begin_beside(w);
     bool last = waits && q.closing && !q.nbeside && !w && !q.calling;
@@ -522,9 +534,10 @@ void cud_await(struct cud_stamp *s) {
         wait_for(&(struct goal){.stamp = s});
 }
 
+/* Whether it has to wait depends on who is faster, so the program's clock must not show it. */
 void cud_settle(void) {
-    if (q.unsettled && !cud_thread()->acting)
-        cud_drain();
+    if (q.unsettled && !cud_thread()->acting && !cud_thread()->calls)
+        wait_for(&(struct goal){.seq = q.seq});
 }
 
 /* Waits a little; whether that was enough. */
@@ -586,6 +599,7 @@ static struct cud_work *submit(struct CUstream_st *s, struct cud_op *op) {
     *(q.last ? &q.last->next : &q.first) = w;
     q.last = w;
     q.len++;
+    q.changed = true;
     return w;
 }
 

@@ -205,8 +205,10 @@ static int check(struct cud_op *op) {
     }
 }
 
-/* Fills of the GPU's own memory end after the call. */
-static bool fills_device(const struct cud_op *op) {
+/* Fills of the GPU's own memory, and copies within it, may end after the call in any case. */
+static bool stays_on_device(const struct cud_op *op) {
+    if (op->kind == CUD_OP_COPY)
+        return cud_copy_within(&op->copy);
     const struct rp_alloc *a = op->kind == CUD_OP_FILL ? cud_mem_find(op->fill.dst) : NULL;
     return a && a->kind != RP_MEM_HOST && a->kind != RP_MEM_REGISTERED && a->kind != RP_MEM_MANAGED;
 }
@@ -221,7 +223,7 @@ int cud_submit(struct CUstream_st *stream, struct cud_op *op) {
     if (!error && s->capture)
         return cud_capture_add(s, op);
     if (!error)
-        return cud_enqueue(s, op, cud_thread()->sync && !fills_device(op));
+        return cud_enqueue(s, op, cud_thread()->sync && !stays_on_device(op));
     cud_op_free(op);
     return error;
 }

@@ -308,6 +308,8 @@ int cud_launch_result(enum rp_status status);
 
 int cud_copy_run(const struct cud_copy *c);
 int cud_copy_check(const struct cud_copy *c);
+/* Whether it stays within the GPU's own memory. */
+bool cud_copy_within(const struct cud_copy *c);
 /* Whether the copy can be done after the call: pageable memory that it reads, up to most bytes, is taken into
  * *staged, which the caller frees afterwards. */
 bool cud_copy_stage(struct cud_copy *c, size_t most, void **staged);
