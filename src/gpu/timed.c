@@ -8,7 +8,7 @@
 #include "core/spec.h"
 #include "gpu/mem_spec.h"
 
-enum { HANG_CYCLES = 2000000, SHOW_CYCLES = 1000 };
+enum { HANG_CYCLES = 2000000, SHOW_CYCLES = 1000, PAUSE_CYCLES = 1000 };
 
 struct run {
     struct machine *m;
@@ -319,6 +319,15 @@ static const char *stuck(const struct run *r, uint64_t idle, uint64_t next) {
     return idle > HANG_CYCLES ? "no instruction was issued for a long time" : NULL;
 }
 
+/* Lets others act; false, with a report, when they want the launch to end. */
+static bool let_others(struct run *r) {
+    bool ok = exec_pause(r->x);
+    for (uint32_t i = 0; i < r->m->nsms; i++)
+        for (uint32_t s = 0; s < r->m->sms[i]->nstreams; s++)
+            r->m->sms[i]->streams[s].x.hint = r->x->hint;
+    return ok || hang(r, r->x->stop);
+}
+
 /* Does a mechanism hold values that the machine without it could not find? */
 static bool values_held(const struct machine *m) {
     for (uint32_t k = 0; k < m->mechs.n; k++)
@@ -408,7 +417,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     r.refused = arena_array(&arena, bool, m->nsms);
     uint64_t now = m->now, progress = now, last = issued(m);
     uint64_t end = span->max_cycles < NEVER - now ? now + span->max_cycles : NEVER;
-    uint64_t show = span->progress.kernel ? now : NEVER;
+    uint64_t show = span->progress.kernel ? now : NEVER, pause = x->pause ? now + PAUSE_CYCLES : NEVER;
     start(&r, &arena);
     struct probe_kernel kernel = probe_kernel(m, x);
     tell(m, PROBE_KERNEL_BEGIN, &kernel, now);
@@ -433,6 +442,12 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
         if (now >= show) {
             launch_progress_tell(&span->progress, r.ended, now - m->now);
             show = now + SHOW_CYCLES;
+        }
+        if (now >= pause) {
+            pause = now + PAUSE_CYCLES;
+            ok = let_others(&r);
+            if (!ok)
+                break;
         }
         if (r.halted ? quiet(m) || now - progress > HANG_CYCLES : x->warp_insts >= span->max_insts)
             end = now + 1;
