@@ -85,6 +85,7 @@ def check_mistakes(r):
     rows = [
         (["cpu", "memo", "--", "/dev/null"], "not an ELF file"),
         (["cpu", "memo"], "no program is named"),
+        (["run", "cpu-fft"], "is a program for the CPU"),
         (["cpu", "memo", "--ratio", "x", "--", "p"], "not a number: x"),
         (["cpu", "memo", "--trace", "0", "--", "p"], "a trace has"),
         (["cpu", "run", "--trace-window", "7", "--", "p"], "a window is"),
