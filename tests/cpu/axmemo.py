@@ -4,12 +4,15 @@
 Python because it is processes and bytes. Without the programs, which need the cross compiler, the test is skipped."""
 import argparse
 import array
+import json
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 NAMES = ["blackscholes", "fft", "inversek2j", "jmeint", "jpeg", "kmeans", "sobel", "hotspot", "lavamd", "srad"]
 SKIPPED = 77
@@ -101,6 +104,20 @@ def check_mistakes(r):
     return bad
 
 
+def check_signal(r):
+    """A run that is interrupted says so, and how far it came."""
+    file = r.folder / "report.json"
+    words = [r.reprise, "cpu", "run", "--json", file, "--", r.programs / "inversek2j", "--size", "large"]
+    run = subprocess.Popen([str(w) for w in words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(0.5)
+    run.send_signal(signal.SIGINT)
+    rc = run.wait(timeout=120)
+    report = json.loads(file.read_text())
+    if rc != 128 + signal.SIGINT or report.get("incomplete") != "signal 2" or not report["totals"]["insts"]:
+        return [f"interrupted: {rc}, {report.get('incomplete')}"]
+    return []
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--reprise", required=True, type=pathlib.Path)
@@ -115,7 +132,7 @@ def main():
         r = Runner(args.reprise.resolve(), args.programs.resolve(), pathlib.Path(folder))
         for name in args.names or NAMES:
             bad += check(r, name)
-        bad += check_mistakes(r)
+        bad += check_mistakes(r) + check_signal(r)
     for line in bad:
         print(line)
     print(f"{len(args.names or NAMES)} benchmarks, {len(bad)} wrong")

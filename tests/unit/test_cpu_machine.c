@@ -155,7 +155,7 @@ static void test_energy_and_report(void **unused) {
     char file[] = "/tmp/reprise_json_XXXXXX";
     close(mkstemp(file));
     assert_int_equal(m->energy.terms.len, cpu_energy.count);
-    assert_true(cpu_machine_report(m, file));
+    assert_true(cpu_machine_report(m, NULL, file));
     json_t *all = json_load_file(file, 0, NULL), *totals = json_object_get(all, "totals"),
            *energy = json_object_get(totals, "energy");
     assert_non_null(energy);
