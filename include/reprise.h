@@ -301,8 +301,11 @@ struct rp_energy {
     const char *name, *meaning;
     double total, launch;
 };
-/* Part i; false past the last one, and in functional runs. The parts, added in this order, are the whole. */
-bool rp_energy(const struct rp_gpu *gpu, uint32_t i, struct rp_energy *e);
+/* Who says so: what circuits take, or what GPUWattch would report (docs/energy.md). */
+enum rp_account { RP_ENERGY_PHYSICAL, RP_ENERGY_GPUWATTCH };
+/* Part i of an account; false past the last one, and in functional runs. The parts, added in this order, are
+ * the whole. */
+bool rp_energy(const struct rp_gpu *gpu, enum rp_account account, uint32_t i, struct rp_energy *e);
 
 /* ---- tools ------------------------------------------------------------------------------------------ */
 

@@ -41,6 +41,9 @@ enum core_sched { SCHED_LRR, SCHED_GTO, SCHED_TWO_LEVEL, SCHED_OLDEST };
 enum core_mapping { MAP_WID, MAP_WSHIFT };
 enum core_space { CORE_GLOBAL, CORE_SHARED, CORE_LOCAL, CORE_TEXTURE };
 
+/* Operand collectors may be divided between kinds of units. */
+enum collect_kind { COLLECT_SP, COLLECT_SFU, COLLECT_MEM, COLLECT_KINDS };
+
 /* What an SM is made of. */
 struct core_spec {
     uint32_t warps, blocks;     /* resident at most */
@@ -52,8 +55,9 @@ struct core_spec {
     uint32_t fetch_groups; /* fetches per cycle, one per group of warps */
     uint32_t fetch_width;  /* instructions one fetch brings */
     uint32_t decode;       /* cycles from fetch to buffer */
-    uint32_t banks, collectors;
-    bool dual_port; /* a bank reads and writes in one cycle */
+    uint32_t banks;
+    uint32_t collectors[COLLECT_KINDS]; /* of each kind; 0: those instructions use the first kind's, too */
+    bool dual_port;                     /* a bank reads and writes in one cycle */
     enum core_mapping mapping;
     struct {
         uint32_t count, interval; /* units, and cycles between two warp instructions on one */
@@ -63,7 +67,6 @@ struct core_spec {
         uint32_t f16, f64;                          /* multiply-adds of one tensor core in a cycle */
         uint32_t step, double_latency, double_step; /* latency beside that of LAT_MMA */
     } tensor;
-    uint32_t macro_interval; /* cycles an operation that is a sequence in real code occupies its unit */
     uint32_t shared_latency, remote_latency; /* remote: shared memory of another block of the cluster */
     uint32_t cluster_latency;                /* of its barrier */
     uint32_t lsu_queue; /* memory instructions waiting behind the one being served; so for textures */
@@ -91,6 +94,7 @@ struct core_need {
     uint8_t nreads, nwrites;         /* registers read from and written to banks */
     uint8_t nconsts;                 /* operands in constant banks */
     bool control, memory;            /* acts at once, without a collector; accesses memory */
+    uint8_t kind;                    /* of collector */
     uint8_t reads[MAX_SOURCE_WORDS]; /* source registers, each once */
 };
 
@@ -180,6 +184,7 @@ struct sm {
 
     struct core_warp warps[CORE_MAX_WARPS];
     uint64_t resident_before; /* n.resident_warps when the launch began */
+    uint64_t cycles_before;   /* n.cycles when it began */
     uint64_t resident;        /* warp slots in use; these sets are bits by slot */
     uint64_t streaming;       /* those of second streams */
     uint32_t nwarps;          /* those of the program */
@@ -189,12 +194,15 @@ struct sm {
     uint64_t blocked;         /* at a barrier or memory fence */
     uint64_t held;            /* behind a control instruction */
     uint64_t control, memory; /* the next instruction is of this kind */
-    uint64_t hungry;          /* buffer has room and nothing is on its way to it */
-    uint64_t fetchers;        /* may fetch: all, or none once the SM was halted */
-    uint64_t arriving;        /* instructions are being decoded */
-    uint64_t group[4];        /* warps of each scheduler */
-    uint32_t last[4];         /* warp each scheduler issued last */
-    uint64_t active[4];       /* two-level: active set */
+    bool kinds_apart;         /* there are collectors of more than one kind */
+    uint64_t
+        kind[COLLECT_KINDS]; /* the next instruction needs this kind of collector; where kinds are apart */
+    uint64_t hungry;         /* buffer has room and nothing is on its way to it */
+    uint64_t fetchers;       /* may fetch: all, or none once the SM was halted */
+    uint64_t arriving;       /* instructions are being decoded */
+    uint64_t group[4];       /* warps of each scheduler */
+    uint32_t last[4];        /* warp each scheduler issued last */
+    uint64_t active[4];      /* two-level: active set */
     uint64_t fetch_group[4];
     uint32_t fetch_last[4];
     uint64_t fetch_latency; /* of the instruction cache */
@@ -215,7 +223,7 @@ struct sm {
     struct core_op *ops; /* pool */
     uint32_t nops;
     int32_t free_op;
-    uint32_t collectors_used;
+    uint32_t collectors_used[COLLECT_KINDS];
     int32_t bank_reads[CORE_MAX_BANKS][2];  /* FIFO of waiting reads: head, tail, as read records */
     int32_t bank_writes[CORE_MAX_BANKS][2]; /* FIFO of ops waiting to write */
     uint32_t read_banks, write_banks;       /* banks with waiting requests */
@@ -274,12 +282,14 @@ struct core_need core_need(const struct xinst *i);
 struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *mem, uint32_t id);
 /* Prepares for a launch: no blocks, nothing under way. marks: of each mechanism of the stack. */
 void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, const void *const *marks);
-/* The launch has ended; cut: the rest of it runs untimed. NULL, or the invariant of a mechanism that does not
- * hold. */
-const char *sm_finish(struct sm *sm, bool cut);
+/* The launch has ended, after so many cycles; cut: the rest of it runs untimed. NULL, or the invariant of a
+ * mechanism that does not hold. */
+const char *sm_finish(struct sm *sm, uint64_t cycles, bool cut);
 /* Timing is about to be cut: no warp fetches any more, and what was not decoded is forgotten. What was goes
  * on to its end. */
 void sm_halt(struct sm *sm);
+/* Has all that was begun when the SM was halted come to its end? */
+bool sm_quiet(const struct sm *sm);
 /* Nothing is on its way any more: blocks can go on untimed, with all their registers in the latches. */
 void sm_restore(struct sm *sm);
 /* Frees what belongs to the launch alone, however it ended. */
@@ -308,6 +318,11 @@ static inline uint64_t warp_bit(uint32_t slot) {
 /* One bit of a set of warps. */
 static inline void set_bit(uint64_t *set, uint64_t bit, bool on) {
     *set = (*set & ~bit) | ((0 - (uint64_t)on) & bit);
+}
+
+/* The kind of collector that an instruction takes here. */
+static inline enum collect_kind collect_kind(const struct sm *sm, const struct core_need *n) {
+    return sm->spec->collectors[n->kind] ? (enum collect_kind)n->kind : COLLECT_SP;
 }
 
 /* Registers or predicates came off the scoreboard, or the next instruction is another one: may it pass? */
@@ -347,6 +362,9 @@ static inline void warp_update(struct sm *sm, uint32_t slot) {
     warp_buffer(sm, slot);
     set_bit(&sm->control, bit, n->control);
     set_bit(&sm->memory, bit, n->memory);
+    if (__builtin_expect(sm->kinds_apart, 0))
+        for (uint32_t k = 0; k < COLLECT_KINDS; k++)
+            set_bit(&sm->kind[k], bit, collect_kind(sm, n) == k);
     warp_score(sm, cw, bit);
 }
 

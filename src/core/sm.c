@@ -18,6 +18,10 @@ static void add_source(struct core_need *n, uint32_t reg) {
         n->reads[n->nreads++] = (uint8_t)reg;
 }
 
+/* Which collectors the instructions of a unit take where they are divided. */
+static const uint8_t collect_kinds[UNIT_COUNT] = {
+    [UNIT_SFU] = COLLECT_SFU, [UNIT_DP] = COLLECT_SFU, [UNIT_MEM] = COLLECT_MEM, [UNIT_TEX] = COLLECT_MEM};
+
 struct core_need core_need(const struct xinst *i) {
     struct core_need n = {0};
     for (uint32_t k = 0; k < i->nsw; k++)
@@ -32,6 +36,7 @@ struct core_need core_need(const struct xinst *i) {
     n.nwrites = i->ndw;
     n.control = op_info[i->in->op].unit == UNIT_CTRL || i->kind == X_NOP || i->kind == X_WARPSYNC;
     n.memory = i->kind >= X_LOAD && i->kind <= X_TEX;
+    n.kind = collect_kinds[op_info[i->in->op].unit];
     n.preds = (uint8_t)(1u << i->guard | 1u << i->ps[0] | 1u << i->ps[1] | 1u << i->pd[0] | 1u << i->pd[1]);
     n.preds &= (1u << PRED_PT) - 1;
     if (i->kind == X_P2R || i->kind == X_R2P)
@@ -55,6 +60,7 @@ struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *
     sm->nfound = (uint32_t)sm->fetch_latency * s->fetch_groups + 1;
     sm->found = arena_array(a, struct core_found, sm->nfound);
     sm->id = id;
+    sm->kinds_apart = s->collectors[COLLECT_SFU] || s->collectors[COLLECT_MEM];
     sm->nops = OPS;
     sm->ops = arena_array(a, struct core_op, OPS);
     sm->reads = arena_array(a, struct core_read, READS);
@@ -80,8 +86,10 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     sm->nblocks = sm->nwarps = sm->nstreams = 0;
     sm->served = UINT64_MAX;
     sm->resident_before = sm->n.resident_warps;
+    sm->cycles_before = sm->n.cycles;
     sm->hold_first = sm->hold_count = sm->found_first = sm->found_count = 0;
-    sm->collectors_used = sm->lsu_length = sm->tex_length = sm->outstanding = 0;
+    memset(sm->collectors_used, 0, sizeof sm->collectors_used);
+    sm->lsu_length = sm->tex_length = sm->outstanding = 0;
     sm->read_banks = sm->write_banks = sm->ready_units = 0;
     sm->fault = sm->ended = false;
     sm->lsu_epoch = sm->tex_epoch = UINT32_MAX;
@@ -113,7 +121,9 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     point_life_start(sm, marks);
 }
 
-const char *sm_finish(struct sm *sm, bool cut) {
+const char *sm_finish(struct sm *sm, uint64_t cycles, bool cut) {
+    uint64_t busy = sm->n.cycles - sm->cycles_before;
+    sm->n.empty_cycles += cycles > busy ? cycles - busy : 0;
     /* All warps of a launch have as many registers: their sum need not be kept in every cycle. */
     sm->n.resident_regs += (sm->n.resident_warps - sm->resident_before) * sm->x->img->prog->nregs;
     return point_life_finish(sm, cut);
@@ -123,6 +133,13 @@ void sm_halt(struct sm *sm) {
     sm->fetchers = 0;
     for (uint64_t left = sm->resident; left; left &= left - 1)
         buffer_undecoded(sm, (uint32_t)__builtin_ctzll(left));
+}
+
+bool sm_quiet(const struct sm *sm) {
+    uint32_t unused = 0;
+    for (int32_t op = sm->free_op; op != CORE_NONE; op = sm->ops[op].next)
+        unused++;
+    return unused == sm->nops && !sm->outstanding && !sm->hold_count && !ready_warps(sm);
 }
 
 void sm_restore(struct sm *sm) {
@@ -248,7 +265,7 @@ static uint64_t next_in_wheel(const struct sm *sm, uint64_t now) {
 static uint64_t next_cycle(const struct sm *sm, uint64_t now) {
     if (sm_idle(sm))
         return NEVER;
-    if (!sm->spec->sleep && sm->fetchers)
+    if (!sm->spec->sleep)
         return now + 1;
     if (sm_can_issue(sm) || sm->read_banks || sm->write_banks || sm->ended ||
         (sm->hungry & sm->fetchers & ~sm->blocked))

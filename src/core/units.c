@@ -16,7 +16,7 @@ static uint32_t interval_of(const struct sm *sm, const struct core_op *op, uint3
         return interval * op->passes;
     if (unit == UNIT_TENSOR)
         return tensor_interval(sm->spec, op->i->in);
-    return op_info[op->i->in->op].flags & OPF_MACRO ? sm->spec->macro_interval : interval;
+    return interval;
 }
 
 /* Where an op goes from its unit: the length of the queue towards memory, or NULL when it has none. */
@@ -65,7 +65,7 @@ static void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now) {
         fifo_pop(sm, sm->ready[unit]);
         if (sm->ready[unit][0] == CORE_NONE)
             sm->ready_units &= ~(1u << unit);
-        sm->collectors_used--;
+        sm->collectors_used[collect_kind(sm, op->need)]--;
         struct mech_work work = {op->lanes, interval_of(sm, op, unit)};
         if (HAS(sm, units, dispatch))
             work = OWNER(sm, units, dispatch, id, work);

@@ -201,6 +201,7 @@ static void place_access(struct tracer *t, struct access *x, const struct inst *
     case MS_SHARED:
         x->spaces = IN_SHARED;
         x->bases = base_bit(t->m, BASE_SHARED, 0);
+        x->at %= SHARED_SLICE; /* that of another block of the cluster may be this one's */
         break;
     case MS_LOCAL:
         x->spaces = IN_LOCAL;

@@ -22,6 +22,11 @@ struct device_launch {
     uint32_t depth; /* of nesting; 1 and up */
 };
 
+/* Bytes that the host copied to the device. */
+struct gpu_copy {
+    uint64_t addr, bytes;
+};
+
 struct rp_gpu {
     struct config config;         /* the parameters of everything */
     const struct gpu_config *cfg; /* the GPU's own of them */
@@ -46,17 +51,18 @@ struct rp_gpu {
     uint64_t param_block;    /* device memory that holds bank 0 of the launch, for addresses of parameters */
     uint64_t grid_workspace; /* barrier of cooperative launches */
     struct rp_totals totals;
-    uint64_t code_end;       /* where the next kernel's instructions will lie */
-    struct probe *probe;     /* watchers of timed launches, or NULL */
-    struct sanitizer *san;   /* tools that look for mistakes, or NULL */
-    struct str found_given;  /* what rp_take_findings gave last */
-    struct machine *machine; /* timed runs; made by the first launch that is timed */
+    uint64_t code_end;           /* where the next kernel's instructions will lie */
+    struct probe *probe;         /* watchers of timed launches, or NULL */
+    struct sanitizer *san;       /* tools that look for mistakes, or NULL */
+    struct str found_given;      /* what rp_take_findings gave last */
+    VEC(struct gpu_copy) copies; /* from the host since the last timed launch, if it is to know of them */
+    struct machine *machine;     /* timed runs; made by the first launch that is timed */
     struct profile_set profiles;
-    struct counter_registry timed;        /* its counters, then the profiles', unless all is functional */
-    uint64_t *timed_total, *timed_launch; /* their values */
-    uint64_t *sm_total, *sm_launch;       /* the same of each SM in turn, if they are kept */
-    uint64_t launch_cycles;               /* of the last launch */
-    struct energy_model energy;           /* empty when all is functional */
+    struct counter_registry timed;            /* its counters, then the profiles', unless all is functional */
+    uint64_t *timed_total, *timed_launch;     /* their values */
+    uint64_t *sm_total, *sm_launch;           /* the same of each SM in turn, if they are kept */
+    uint64_t launch_cycles;                   /* of the last launch */
+    struct energy_model energy[GPU_ACCOUNTS]; /* empty when all is functional */
     uint64_t counters[COUNTER_COUNT], launch_counters[COUNTER_COUNT]; /* of the run, of the last launch */
 };
 

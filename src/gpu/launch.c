@@ -221,6 +221,9 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
     if (!g->timed.blocks.at[0].counts.len)
         machine_bind(g->machine, &g->timed);
     g->machine->probe = g->probe;
+    for (uint32_t i = 0; i < g->copies.len; i++)
+        memsys_copied(g->machine->mem, g->copies.at[i].addr, g->copies.at[i].bytes);
+    g->copies.len = 0;
     uint64_t *now = xcalloc(n, sizeof *now);
     launch_progress_begin(&span.progress, x->grid_id, x->img->prog->name,
                           (uint64_t)x->grid[0] * x->grid[1] * x->grid[2]);

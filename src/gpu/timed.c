@@ -209,11 +209,9 @@ static bool tick_sms(struct run *r, uint64_t now) {
         m->wake[i] = sm_tick(m->sms[i], now, block_done, r);
         if (m->sms[i]->fault)
             return false;
-        if (r->together == 1 && (r->ended != ended || refused) && feed(r, i)) {
+        /* Several blocks may have ended in this cycle, or while nobody could enter. */
+        while (r->together == 1 && (r->ended != ended || refused) && feed(r, i))
             m->wake[i] = now + 1;
-            while (refused && feed(r, i)) /* for those that ended while nobody could enter */
-                continue;
-        }
     }
     if (r->together > 1 && (r->ended != before || denied))
         feed_all(r, now);
@@ -316,7 +314,7 @@ static void start(struct run *r, struct arena *launch) {
 static const char *stuck(const struct run *r, uint64_t idle, uint64_t next) {
     if (r->x->watchdog && r->x->warp_insts > r->x->watchdog)
         return "the limit of executed instructions was reached";
-    if (next == NEVER && !r->halted && !all_idle(r->m))
+    if (next == NEVER && !all_idle(r->m))
         return "nothing can happen any more: every warp waits";
     return idle > HANG_CYCLES ? "no instruction was issued for a long time" : NULL;
 }
@@ -337,6 +335,14 @@ static void halt(struct run *r, uint64_t now) {
             sm_halt(r->m->sms[i]);
             r->m->wake[i] = now;
         }
+}
+
+/* Has all ended that SMs had begun when they were halted? */
+static bool quiet(const struct machine *m) {
+    for (uint32_t i = 0; i < m->nsms; i++)
+        if (!sm_quiet(m->sms[i]))
+            return false;
+    return true;
 }
 
 /* Ends timing before cycle end: SMs that sleep count up to there, and the blocks are handed over. */
@@ -374,9 +380,9 @@ static void free_blocks(struct run *r, bool cut) {
 }
 
 /* The launch, or what of it is timed, has ended: what SMs count at its end, and invariants of mechanisms. */
-static void finish(struct machine *m, bool cut) {
+static void finish(struct machine *m, uint64_t cycles, bool cut) {
     for (uint32_t i = 0; i < m->nsms; i++) {
-        const char *wrong = sm_finish(m->sms[i], cut);
+        const char *wrong = sm_finish(m->sms[i], cycles, cut);
         if (wrong) {
             m->sms[i]->n.check_wrong++;
             str_printf(&m->checked, "check: SM %u: %s\n", i, wrong);
@@ -417,7 +423,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
             progress = n != last ? now : progress;
             last = n;
         }
-        const char *why = ok ? stuck(&r, now - progress, next) : NULL;
+        const char *why = ok && !r.halted ? stuck(&r, now - progress, next) : NULL;
         if (!ok)
             fault_describe(x, &x->report);
         else if (why)
@@ -428,7 +434,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
             launch_progress_tell(&span->progress, r.ended, now - m->now);
             show = now + SHOW_CYCLES;
         }
-        if (r.halted ? next == NEVER : x->warp_insts >= span->max_insts)
+        if (r.halted ? quiet(m) || now - progress > HANG_CYCLES : x->warp_insts >= span->max_insts)
             end = now + 1;
         now = next == NEVER || next <= now ? now + 1 : next;
         if (now >= end && !r.halted && values_held(m)) {
@@ -442,7 +448,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     }
     span->cycles = ++now - m->now;
     if (ok)
-        finish(m, span->cut);
+        finish(m, span->cycles, span->cut);
     tell(m, PROBE_KERNEL_END, &kernel, now);
     drain(m, now);
     free_blocks(&r, span->cut);

@@ -22,6 +22,7 @@ static const struct mode_names {
     [OP_HMIN2] = {NAMES("", ".NAN", ".XORSIGN", ".NAN.XORSIGN")},
     [OP_HMAX2] = {NAMES("", ".NAN", ".XORSIGN", ".NAN.XORSIGN")},
     [OP_FDIVA] = {NAMES("", ".FULL")},
+    [OP_FAPX] = {NAMES(".RCP", ".RSQ", ".SQRT", ".LG2", ".EX2", ".SIN", ".COS", ".TANH")},
     [OP_MUFU] = {NAMES(".RCP", ".RSQ", ".SQRT", ".LG2", ".EX2", ".SIN", ".COS", ".TANH")},
     [OP_MUFU64H] = {NAMES(".RCP", ".RSQ", ".SQRT", ".LG2", ".EX2", ".SIN", ".COS", ".TANH")},
     [OP_HMUFU] = {NAMES(".RCP", ".RSQ", ".SQRT", ".LG2", ".EX2", ".SIN", ".COS", ".TANH")},
@@ -149,6 +150,8 @@ static void print_tex_mods(struct str *out, const struct inst *i) {
                    m->stype < MT_COUNT ? mtype_name(m->stype) : "?");
         if (m->mode == TEXM_GATHER)
             str_printf(out, ".%c", "RGBA"[m->lut & 3]);
+        if (m->vec < 4)
+            str_printf(out, m->vec == 1 ? ".R" : ".RG");
         return;
     }
     str_printf(out, "%s", PICK(clamps, m->lut));

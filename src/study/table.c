@@ -153,7 +153,8 @@ static double figure(json_t *report, const char *name) {
     if (*name == '$')
         return number_in(json_object_get(report, "settings"), name + 1);
     double v;
-    if (in_object(totals, "energy", name, &v) || in_object(report, "error", name, &v))
+    if (in_object(totals, "energy", name, &v) || in_object(totals, "gpuwattch", name, &v) ||
+        in_object(report, "error", name, &v))
         return v;
     v = number_in(totals, name);
     return isnan(v) ? number_in(json_object_get(totals, "counters"), name) : v;

@@ -301,7 +301,7 @@ void wir_allocation_stage(struct wir *w) {
         queue_pop(&w->unwritten);
         verify(w, id);
     }
-    while (!queue_empty(&w->copies) && core_collector_free(w->sm)) {
+    while (!queue_empty(&w->copies) && core_collector_free(w->sm, w->sm->ops[*queue_head(&w->copies)].need)) {
         core_collect(w->sm, *queue_head(&w->copies));
         queue_pop(&w->copies);
     }
