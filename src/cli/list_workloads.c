@@ -65,7 +65,8 @@ void cli_list_workloads(void) {
     }
     puts("\nSizes: warp instructions with 64-bit addresses. --mix runs them and prints their instruction "
          "mix.\n"
-         "'reprise run NAME --size tiny --check-result' runs one; its README is in workloads/NAME.");
+         "'reprise run NAME --size tiny --check-result' runs one; its README is in workloads/NAME.\n"
+         "Those of the CPU are in workloads/cpu: 'reprise help cpu'.");
 }
 
 /* ---- the mix ---- */
