@@ -116,7 +116,14 @@ struct vclass form_special(uint32_t mreg) {
     case SR_LANEMASK_GT:
     case SR_LANEMASK_GE:
         return (struct vclass){DEP_LANE, LACK_NONE};
-    case SR_SMID: /* of the block, and not its number's affair */
+    case SR_CLUSTER_CTAID_X:
+    case SR_CLUSTER_CTAID_Y:
+    case SR_CLUSTER_CTAID_Z:
+    case SR_CLUSTER_CTARANK:
+    case SR_CLUSTERID_X:
+    case SR_CLUSTERID_Y:
+    case SR_CLUSTERID_Z:
+    case SR_SMID: /* of the block, and no linear function of its number */
         return (struct vclass){DEP_BLOCK, LACK_BLOCK};
     case SR_WARPID:
         return (struct vclass){DEP_BLOCK | DEP_WARP, LACK_NONE};
