@@ -2,7 +2,7 @@
  *
  *   fetch -> instruction buffers -> issue (scoreboard) -> operand collectors <- register banks
  *                                                              |
- *                                        SP, SFU, DP, load/store, texture units
+ *                                        SP, SFU, DP, tensor, load/store, texture units
  *                                                              |
  *                                                   writeback -> banks, scoreboard
  *
@@ -63,8 +63,13 @@ struct core_spec {
         uint32_t count, interval; /* units, and cycles between two warp instructions on one */
     } units[UNIT_COUNT];
     uint32_t latency[LAT_COUNT];
+    struct core_tensor {
+        uint32_t f16, f64;                          /* multiply-adds of one tensor core in a cycle */
+        uint32_t step, double_latency, double_step; /* latency beside that of LAT_MMA */
+    } tensor;
     uint32_t macro_interval; /* cycles an operation that is a sequence in real code occupies its unit */
-    uint32_t shared_latency;
+    uint32_t shared_latency, remote_latency; /* remote: shared memory of another block of the cluster */
+    uint32_t cluster_latency;                /* of its barrier */
     uint32_t lsu_queue; /* memory instructions waiting behind the one being served; so for textures */
     struct coalescer_spec coalescer;
     bool sleep; /* skip cycles in which nothing can happen */
@@ -87,11 +92,11 @@ struct core_lanes {
 struct core_need {
     uint64_t regs[4];
     uint8_t preds;
-    uint8_t nreads, nwrites; /* registers read from and written to banks */
-    uint8_t nconsts;         /* operands in constant banks */
-    bool control, memory;    /* acts at once, without a collector; accesses memory */
-    uint8_t kind;            /* of collector */
-    uint8_t reads[12];       /* source registers, each once */
+    uint8_t nreads, nwrites;         /* registers read from and written to banks */
+    uint8_t nconsts;                 /* operands in constant banks */
+    bool control, memory;            /* acts at once, without a collector; accesses memory */
+    uint8_t kind;                    /* of collector */
+    uint8_t reads[MAX_SOURCE_WORDS]; /* source registers, each once */
 };
 
 /* An instruction on its way; a cache line each, which also makes finding one by number cheap. */
@@ -117,6 +122,7 @@ struct core_op {
     uint8_t write_arrays;         /* ... and one write: those of active lanes */
     bool taken : 1;               /* a mechanism sees to its result */
     bool offered : 1;             /* the owner of memory accesses has seen it */
+    bool remote : 1;              /* some lanes access the shared memory of another block */
 };
 _Static_assert(sizeof(struct core_op) == 64, "an op is a cache line");
 
@@ -139,6 +145,7 @@ struct core_warp {
     uint32_t fetch_pc; /* of the next instruction to fetch */
     uint32_t skips;    /* instructions from fetch_pc on that will not be fetched, as bits; never its first */
     uint64_t arrive;   /* cycle in which fetched instructions enter the buffer */
+    uint64_t until;    /* waits, at least until this cycle, behind a barrier of the cluster that is opening */
     uint32_t stores;   /* unanswered stores and atomics */
     uint32_t inflight; /* ops on their way */
     uint32_t epoch;    /* counts flushes of the buffer, so that late fetches are recognised */
@@ -192,6 +199,7 @@ struct sm {
     uint64_t
         kind[COLLECT_KINDS]; /* the next instruction needs this kind of collector; where kinds are apart */
     uint64_t hungry;         /* buffer has room and nothing is on its way to it */
+    uint64_t fetchers;       /* may fetch: all, or none once the SM was halted */
     uint64_t arriving;       /* instructions are being decoded */
     uint64_t group[4];       /* warps of each scheduler */
     uint32_t last[4];        /* warp each scheduler issued last */
@@ -246,10 +254,12 @@ struct sm {
     struct core_stream streams[CORE_STREAMS];
     uint32_t nstreams;
 
-    uint64_t now;        /* last cycle ticked */
-    uint64_t served;     /* last cycle in which the banks were served */
-    struct probe *probe; /* watchers, or NULL */
-    bool fault, ended;   /* ended: some warp has exited and has nothing on its way */
+    uint64_t now;          /* last cycle ticked */
+    uint64_t served;       /* last cycle in which the banks were served */
+    struct probe *probe;   /* watchers, or NULL */
+    struct sm **peers;     /* all SMs: where other blocks of a cluster are */
+    uint64_t cluster_wake; /* cycle in which the next warp leaves a barrier of its cluster */
+    bool fault, ended;     /* ended: some warp has exited and has nothing on its way */
     struct core_counters n;
     struct core_lanes lanes;
 
@@ -276,12 +286,19 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
 /* The launch has ended, after so many cycles; cut: the rest of it runs untimed. NULL, or the invariant of a
  * mechanism that does not hold. */
 const char *sm_finish(struct sm *sm, uint64_t cycles, bool cut);
+/* Timing is about to be cut: no warp fetches any more, and what was not decoded is forgotten. What was goes
+ * on to its end. */
+void sm_halt(struct sm *sm);
+/* Nothing is on its way any more: blocks can go on untimed, with all their registers in the latches. */
+void sm_restore(struct sm *sm);
 /* Frees what belongs to the launch alone, however it ended. */
 void sm_close(struct sm *sm);
 /* May a block of so many warps enter, as far as mechanisms have a say? */
 bool sm_admits(struct sm *sm, uint32_t warps);
 /* Puts a block (already started) on the SM; false when no slot for it is free. */
 bool sm_add_block(struct sm *sm, struct cta *c);
+/* Room for one more block of so many warps? */
+bool sm_has_room(const struct sm *sm, uint32_t warps);
 /* One cycle. Returns the next cycle in which the SM may have something to do, NEVER when it only waits for
  * memory. A block that ended is handed to done. */
 uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c), void *ctx);
@@ -370,6 +387,8 @@ static inline uint32_t buffer_front(const struct core_warp *cw) {
 void path_pass(struct sm *sm, uint32_t slot, uint32_t from, uint32_t to);
 /* Empties the buffer; the warp goes on at pc. */
 void buffer_flush(struct sm *sm, uint32_t slot, uint32_t pc);
+/* Forgets what was fetched, or skipped ahead of it, and is not decoded. */
+void buffer_undecoded(struct sm *sm, uint32_t slot);
 /* Scheduling (sched.c). */
 void sm_issue(struct sm *sm, uint64_t now);
 bool sm_can_issue(const struct sm *sm);                /* a ready warp finds what it needs, or may */
@@ -384,6 +403,10 @@ int32_t warp_issue(struct sm *sm, uint32_t slot, uint64_t now, bool rides);
 void warp_advance(struct sm *sm, uint32_t slot, uint32_t pc);
 /* Does the warp repeat an ordered access, as it does when it waits for another of its own lanes (spin.c)? */
 bool warp_spins(struct core_warp *cw, const struct xinst *i, uint32_t m);
+/* After a barrier or an exit in a warp slot: the barrier of its cluster may have opened, or be opening
+ * (cluster.c). */
+void cluster_changed(struct sm *sm, uint32_t slot, const struct xinst *i, uint32_t opened_before,
+                     uint64_t now);
 /* Control instructions and barriers (control.c). */
 void control_issue(struct sm *sm, uint32_t slot, const struct xinst *i, uint32_t m, uint64_t now);
 /* Full warps are the rule, and hosts without an instruction for it take their time to count bits. */
@@ -404,6 +427,10 @@ void stream_ended(struct sm *sm, uint32_t slot);
 void warp_fault(struct sm *sm, const struct core_warp *cw);
 void sm_collect(struct sm *sm, uint64_t now);  /* banks: writes, then operand reads */
 void sm_dispatch(struct sm *sm, uint64_t now); /* from collectors to units */
+/* A matrix product's time: cycles its tensor core is busy, and its latency. */
+uint32_t tensor_interval(const struct core_spec *s, const struct inst *i);
+uint32_t tensor_latency(const struct core_spec *s, const struct inst *i);
+void tensor_count(struct sm *sm, const struct inst *i);
 /* When a waiting op can go to its unit; NEVER when that takes an answer of memory. */
 uint64_t units_next(const struct sm *sm, uint64_t now);
 /* The cache has refused the first op in the load/store or texture queue, and has not changed since. */
@@ -411,6 +438,7 @@ bool lsu_refused(const struct sm *sm);
 bool tex_refused(const struct sm *sm);
 void sm_complete(struct sm *sm, uint64_t now); /* ends of execution, data from memory */
 void sm_release(struct sm *sm, uint64_t now);  /* warps behind control instructions */
+void sm_open(struct sm *sm, uint64_t now);     /* warps behind barriers of their cluster */
 void sm_lsu(struct sm *sm, uint64_t now);
 /* Accesses of a memory instruction about to issue for lanes m, from the addresses in registers;
  * sm->naccess_free must not be 0. */

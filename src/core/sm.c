@@ -82,6 +82,7 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     sm->needs = needs;
     sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->held = sm->hungry =
         sm->arriving = sm->streaming = 0;
+    sm->fetchers = ~UINT64_C(0);
     sm->nblocks = sm->nwarps = sm->nstreams = 0;
     sm->served = UINT64_MAX;
     sm->resident_before = sm->n.resident_warps;
@@ -93,6 +94,7 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     sm->fault = sm->ended = false;
     sm->lsu_epoch = sm->tex_epoch = UINT32_MAX;
     sm->lsu_free = 0;
+    sm->cluster_wake = NEVER;
     memset(sm->warps, 0, sizeof sm->warps);
     memset(sm->blocks, 0, sizeof sm->blocks);
     memset(sm->active, 0, sizeof sm->active);
@@ -127,6 +129,17 @@ const char *sm_finish(struct sm *sm, uint64_t cycles, bool cut) {
     return point_life_finish(sm, cut);
 }
 
+void sm_halt(struct sm *sm) {
+    sm->fetchers = 0;
+    for (uint64_t left = sm->resident; left; left &= left - 1)
+        buffer_undecoded(sm, (uint32_t)__builtin_ctzll(left));
+}
+
+void sm_restore(struct sm *sm) {
+    for (uint64_t left = HAS(sm, registers, restore) ? sm->resident : 0; left; left &= left - 1)
+        OWNER(sm, registers, restore, (uint32_t)__builtin_ctzll(left));
+}
+
 bool sm_idle(const struct sm *sm) {
     return !sm->nblocks && !sm->outstanding && !sm->streaming;
 }
@@ -151,12 +164,20 @@ void warp_enter(struct sm *sm, uint32_t s, struct core_warp start) {
     AT_POINT(sm, life, warp, s, true);
 }
 
+static uint64_t free_slots(const struct sm *sm) {
+    return ~sm->resident & (sm->spec->warps == 64 ? ~UINT64_C(0) : (UINT64_C(1) << sm->spec->warps) - 1);
+}
+
+bool sm_has_room(const struct sm *sm, uint32_t warps) {
+    return sm->nblocks < sm->spec->blocks && (uint32_t)__builtin_popcountll(free_slots(sm)) >= warps;
+}
+
 bool sm_add_block(struct sm *sm, struct cta *c) {
     uint32_t slot = 0;
     while (slot < sm->spec->blocks && sm->blocks[slot].cta)
         slot++;
-    uint64_t free = ~sm->resident & (~UINT64_C(0) >> (CORE_MAX_WARPS - sm->spec->warps));
-    if (slot == sm->spec->blocks || (uint32_t)__builtin_popcountll(free) < c->nwarps)
+    uint64_t free = free_slots(sm);
+    if (!sm_has_room(sm, c->nwarps))
         return false;
     sm->blocks[slot] = (struct core_block){c, c->nwarps};
     sm->nblocks++;
@@ -237,13 +258,15 @@ static uint64_t next_in_wheel(const struct sm *sm, uint64_t now) {
 static uint64_t next_cycle(const struct sm *sm, uint64_t now) {
     if (sm_idle(sm))
         return NEVER;
-    if (!sm->spec->sleep)
+    if (!sm->spec->sleep && sm->fetchers)
         return now + 1;
-    if (sm_can_issue(sm) || sm->read_banks || sm->write_banks || sm->ended || (sm->hungry & ~sm->blocked))
+    if (sm_can_issue(sm) || sm->read_banks || sm->write_banks || sm->ended ||
+        (sm->hungry & sm->fetchers & ~sm->blocked))
         return now + 1;
     uint64_t next = min_u64(next_in_wheel(sm, now), units_next(sm, now));
     if (sm->hold_count)
         next = min_u64(next, sm->hold[sm->hold_first].until);
+    next = min_u64(next, sm->cluster_wake);
     if (sm->tex[0] != CORE_NONE && !tex_refused(sm))
         return now + 1;
     if (sm->lsu[0] != CORE_NONE && !lsu_refused(sm))
@@ -268,6 +291,8 @@ uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta
     sm->now = now;
     sm_complete(sm, now);
     sm_release(sm, now);
+    if (sm->cluster_wake <= now)
+        sm_open(sm, now);
     AT_POINT(sm, life, tick, now);
     sm_collect(sm, now);
     sm_dispatch(sm, now);

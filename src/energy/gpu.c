@@ -20,6 +20,14 @@ static const struct energy_event common[] = {
 
     {ENERGY_DP, "lanes.idle.dp", "energy.lane.idle", ENERGY_PJ},
 
+    {ENERGY_TENSOR, "tensor.macs.f16", "energy.tensor.f16", ENERGY_PJ},
+    {ENERGY_TENSOR, "tensor.macs.tf32", "energy.tensor.tf32", ENERGY_PJ},
+    {ENERGY_TENSOR, "tensor.macs.f64", "energy.tensor.f64", ENERGY_PJ},
+    {ENERGY_TENSOR, "tensor.macs.s8", "energy.tensor.s8", ENERGY_PJ},
+    {ENERGY_TENSOR, "tensor.macs.s4", "energy.tensor.s4", ENERGY_PJ},
+    {ENERGY_TENSOR, "tensor.macs.b1", "energy.tensor.b1", ENERGY_PJ},
+    {ENERGY_TENSOR, "lanes.idle.tensor", "energy.lane.idle", ENERGY_PJ},
+
     {ENERGY_LSU, "lanes.idle.mem", "energy.lane.idle", ENERGY_PJ},
 
     {ENERGY_SHARED, "shared.words", "energy.shared.word", ENERGY_PJ},
@@ -49,6 +57,7 @@ static const struct energy_event common[] = {
 
     {ENERGY_ICNT, "icnt.request.bytes", "energy.icnt.byte", ENERGY_PJ},
     {ENERGY_ICNT, "icnt.reply.bytes", "energy.icnt.byte", ENERGY_PJ},
+    {ENERGY_ICNT, "shared.remote.bytes", "energy.icnt.byte", ENERGY_PJ},
 
     {ENERGY_MC, "dram.reads", "energy.mc.request", ENERGY_PJ},
     {ENERGY_MC, "dram.writes", "energy.mc.request", ENERGY_PJ},
@@ -110,6 +119,7 @@ static const struct energy_event gpuwattch[] = {
     {ENERGY_PIPELINE, "unit.dp", "energy.wattch.back", ENERGY_PJ},
     {ENERGY_PIPELINE, "unit.mem", "energy.wattch.back", ENERGY_PJ},
     {ENERGY_PIPELINE, "unit.tex", "energy.wattch.back", ENERGY_PJ},
+    {ENERGY_PIPELINE, "unit.tensor", "energy.wattch.back", ENERGY_PJ},
     {ENERGY_PIPELINE, "unit.ctrl", "energy.wattch.back", ENERGY_PJ},
 
     {ENERGY_SP, "lanes.mov", "energy.wattch.int", ENERGY_PJ},

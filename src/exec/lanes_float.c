@@ -130,6 +130,7 @@ LANE_INLINE bool is_tiny(float scaled) {
 #define EXEC_MEM(id, ...)
 #define EXEC_TEX(id, ...)
 #define EXEC_WARP(id, ...)
+#define EXEC_MMA(id, ...)
 #define EXEC_CTRL(id, ...)
 #define OP(id, name, form, unit, latency, energy, flags, ...) EXEC_##form(id, __VA_ARGS__)
 #include "isa/ops.def"

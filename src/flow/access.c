@@ -237,7 +237,7 @@ static void find_accesses(struct tracer *t, uint32_t fn, struct access *out, uin
                                  .writes = flags & (OPF_STORE | OPF_ATOMIC) || i->op == OP_SYSCALL,
                                  .atomic = flags & OPF_ATOMIC,
                                  .vol = i->m.vol,
-                                 .bytes = (uint32_t)i->m.size * (i->m.vec ? i->m.vec : 1)};
+                                 .bytes = inst_access_bytes(i)};
             place_access(t, x, i);
             t->m->number[fn][t->r.first[b] + k] = *n;
         }

@@ -16,6 +16,7 @@ static const char *const status_text[] = {
     [RP_INVALID_VALUE] = "invalid argument",
     [RP_INVALID_CONFIG] = "invalid launch configuration",
     [RP_OUT_OF_RESOURCES] = "too many resources requested for launch",
+    [RP_INVALID_CLUSTER] = "invalid cluster size",
     [RP_ILLEGAL_ADDRESS] = "illegal address",
     [RP_MISALIGNED] = "misaligned address",
     [RP_SHARED_RANGE] = "shared memory access out of range",
@@ -154,6 +155,10 @@ void rp_gpu_destroy(struct rp_gpu *g) {
     config_free(&g->config);
     sanitizer_destroy(g->san);
     str_free(&g->found_given);
+    children_free(g);
+    vec_free(&g->waiting);
+    vec_free(&g->runtime.children);
+    vec_free(&g->runtime.prepared);
     memory_destroy(&g->mem);
     vec_free(&g->tex.slots);
     str_free(&g->out);

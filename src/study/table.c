@@ -66,6 +66,7 @@ static void free_model(struct model *m) {
     str_free(&m->probes);
     free(m->label);
     free(m->gpu);
+    free(m->cpu);
     free(m->mech);
 }
 
@@ -103,7 +104,7 @@ static void reduce(json_t *object, const char *const *kept) {
 }
 
 json_t *table_read_report(const char *path, struct str *error) {
-    static const char *const run_keys[] = {"schema",   "gpu",     "mech",   "approximate",
+    static const char *const run_keys[] = {"schema",   "gpu",     "cpu",    "mech", "approximate",
                                            "settings", "kernels", "totals", NULL};
     static const char *const kernel_keys[] = {"name", "digest", NULL};
     json_error_t e;

@@ -34,6 +34,7 @@ struct bench {
 struct model {
     char *label;
     char *gpu;         /* NULL: the default */
+    char *cpu;         /* NULL: it is a GPU; else see study/cpu.h */
     char *mech;        /* NAME[+NAME...]; "base": none */
     struct str probes; /* NAME[+NAME...] */
     VEC(char *) set;   /* "path=value" */

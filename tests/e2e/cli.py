@@ -101,6 +101,7 @@ RARE = """.version 7.0
     ld.local.u32 %r4, [%r3];
     add.f16x2 %r4, %r4, %r1;
     shfl.sync.bfly.b32 %r5, %r4, 1, 31, -1;
+    mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%r4, %r5}, {%r4, %r5}, {%r1}, {%r4, %r5};
     membar.gl;
     st.u32 [%rd1], %r5;
     ret;
@@ -377,9 +378,9 @@ def test_summary():
     _, out, _ = run("run", "--gpu", "gtx480", *words)
     expect_in(" cycles, ", out)
     lines = out[out.index(" cycles, "):].splitlines()
-    expect(len(lines) == 18 and all(len(line) < COLUMNS for line in lines), out)
+    expect(len(lines) == 20 and all(len(line) < COLUMNS for line in lines), out)
     expect(" power 4" in lines[0] and "static" in lines[8], out)  # little more than what leaks
-    expect("GPUWattch" in lines[9] and "constant" in lines[-1], out)
+    expect("GPUWattch" in lines[10] and "constant" in lines[-1], out)
     _, out, _ = run("run", "--functional", *words)
     expect("energy" not in out, out)
     if not HAS_WORKLOADS:

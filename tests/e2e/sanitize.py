@@ -94,7 +94,7 @@ TEXTURES = {
 MEANT = {
     "attrs": "--memcheck", "drv_library": "--memcheck", "drv_texref": "--memcheck", "drv_vector": "--memcheck",
     "dynshared": "--memcheck", "gridsync": "--memcheck", "hostmem": "--memcheck", "streams": "--memcheck",
-    "graphcond": "--memcheck", "graphmem": "--memcheck", "l2window": "--memcheck", "mipmap": "--memcheck",
+    "cdp": "--memcheck", "cluster": "--memcheck", "graphcond": "--memcheck", "graphmem": "--memcheck", "l2window": "--memcheck", "mipmap": "--memcheck",
     "bfs": "--racecheck", "bigparam": "--racecheck", "instep": "--racecheck",
     "shuffles": "--synccheck", "warpsites": "--synccheck",
 }

@@ -103,8 +103,8 @@ static void test_gpuwattch(void **state) {
     const double pj = 1e-12, hz = 1401e6;
     struct rig r;
     open_and_run(&r, NULL);
-    static const char *const units[] = {"unit.sp",  "unit.sfu", "unit.dp",
-                                        "unit.mem", "unit.tex", "unit.ctrl"};
+    static const char *const units[] = {"unit.sp",  "unit.sfu",    "unit.dp",  "unit.mem",
+                                        "unit.tex", "unit.tensor", "unit.ctrl"};
     double issued = (double)rig_counter(&r, "sm.insts.warp"), dispatched = 0;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         dispatched += (double)rig_counter(&r, units[i]);
@@ -147,7 +147,7 @@ static void test_scale(void **state) {
         assert_string_not_equal(e.name, "mechanism");
         one[n] = e.launch;
     }
-    assert_int_equal(n, 16);
+    assert_int_equal(n, 17);
     rig_close(&r);
     open_and_run(&r, set);
     for (uint32_t i = 0; i < n; i++) {
@@ -264,8 +264,9 @@ static bool pays_for(const struct energy_table *t, const char *counter) {
     return false;
 }
 
-/* What instructions do to lanes is paid for in every account, but for control, which the front end pays, and
- * for GPUWattch's load/store unit, which is paid by the instruction. */
+/* What instructions do to lanes is paid for in every account, but for control, which the front end pays,
+ * matrix products, which are paid by the operation, and GPUWattch's load/store unit, which is by the
+ * instruction. */
 static void test_lanes(void **state) {
     (void)state;
     struct counter_registry r = {0};
@@ -273,7 +274,7 @@ static void test_lanes(void **state) {
     char name[COUNTER_NAME_SIZE];
     machine_counters(&r, NULL);
     for (uint32_t i = 0; counters_info(&r, i, name, &info); i++) {
-        if (strncmp(name, "lanes.", 6) || !strcmp(name, "lanes.ctrl"))
+        if (strncmp(name, "lanes.", 6) || !strcmp(name, "lanes.ctrl") || !strcmp(name, "lanes.mma"))
             continue;
         for (uint32_t a = 0; a < GPU_ACCOUNTS; a++) {
             bool by_inst =
