@@ -116,6 +116,8 @@ void wir_reuse_stage(struct wir *w);
 void wir_waited(struct wir *w, uint64_t cycles);
 
 /* ---- alloc.c ---- */
+/* Lanes of a convergent op's word in work that have exited become 0, so that equal results are equal. */
+void wir_clear_dead(struct wir *w, const struct core_op *op);
 enum mech_verdict wir_result(void *m, int32_t op, uint64_t now);
 void wir_read_done(void *m, int32_t op, uint64_t now);
 void wir_written(void *m, int32_t op, uint32_t k);
