@@ -36,6 +36,12 @@ uint32_t core_place(struct sm *sm, int32_t id, uint32_t k, bool write) {
     return place_of(sm, id, k, write);
 }
 
+uint32_t core_holds(struct sm *sm, uint32_t warp, uint32_t reg) {
+    if (HAS(sm, registers, holds))
+        return OWNER(sm, registers, holds, warp, reg);
+    return HAS(sm, registers, place) ? CORE_NO_PLACE : warp * MAX_GPR + reg;
+}
+
 static inline void operands_complete(struct sm *sm, int32_t id) {
     uint32_t unit = op_info[sm->ops[id].i->in->op].unit;
     fifo_push(sm, sm->ready[unit], id);
@@ -199,7 +205,7 @@ void core_retire(struct sm *sm, int32_t id) {
 
 /* What a mechanism supplied is not what the instruction computed: a bug of the mechanism, or, for a load, a
  * race of the program; unless it is one that approximates. */
-static void wrong_value(struct sm *sm, const struct core_op *op, const uint32_t *value,
+static void wrong_value(struct sm *sm, uint32_t warp, const struct xinst *i, const uint32_t *value,
                         const uint32_t *computed) {
     enum { SHOWN = 10 };
     uint32_t lane = 0;
@@ -212,16 +218,44 @@ static void wrong_value(struct sm *sm, const struct core_op *op, const uint32_t 
     if (sm->n.check_wrong++ < SHOWN)
         str_printf(sm->check.out,
                    "check: SM %u, warp %u, %s at line %u: lane %u was given 0x%x, computed 0x%x\n", sm->id,
-                   op->warp, op_info[op->i->in->op].name, op->i->in->line, lane, value[lane], computed[lane]);
+                   warp, op_info[i->in->op].name, i->in->line, lane, value[lane], computed[lane]);
+}
+
+/* A latch gets a value that a mechanism has, instead of the one in it. */
+static void replace_latch(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t *latch,
+                          const uint32_t value[WARP_LANES]) {
+    if (sm->check.on && memcmp(latch, value, WARP_LANES * sizeof *latch))
+        wrong_value(sm, warp, i, value, latch);
+    memcpy(latch, value, WARP_LANES * sizeof *latch);
 }
 
 /* The destination word in work gets a value that a mechanism has, instead of the one computed. */
 static void replace_word(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
-    struct core_op *op = &sm->ops[id];
-    uint32_t *latch = sm->warps[op->warp].w->r[op->i->d + op->next_write];
-    if (sm->check.on && memcmp(latch, value, WARP_LANES * sizeof *latch))
-        wrong_value(sm, op, value, latch);
-    memcpy(latch, value, WARP_LANES * sizeof *latch);
+    const struct core_op *op = &sm->ops[id];
+    replace_latch(sm, op->warp, op->i, sm->warps[op->warp].w->r[op->i->d + op->next_write], value);
+}
+
+void core_operand(struct sm *sm, uint32_t warp, uint32_t reg, const uint32_t value[WARP_LANES]) {
+    const struct core_warp *cw = &sm->warps[warp];
+    replace_latch(sm, warp, &cw->x->img->code[cw->next], cw->w->r[reg], value);
+}
+
+void core_spread(struct sm *sm, int32_t id, uint32_t from, uint32_t lanes) {
+    const struct core_op *op = &sm->ops[id];
+    struct warp *w = sm->warps[op->warp].w;
+    uint32_t value[WARP_LANES];
+    for (uint32_t k = 0; k < op->i->ndw; k++) {
+        uint32_t *latch = w->r[op->i->d + k];
+        for (uint32_t l = 0; l < WARP_LANES; l++)
+            value[l] = lanes >> l & 1 ? latch[from] : latch[l];
+        replace_latch(sm, op->warp, op->i, latch, value);
+    }
+    for (int k = 0; k < 2; k++) {
+        uint32_t *p = &w->p[op->i->pd[k]], all = op->i->pd[k] == PRED_PT ? *p : 0u - (*p >> from & 1);
+        uint32_t spread = (*p & ~lanes) | (all & lanes);
+        sm->n.check_wrong += sm->check.on && spread != *p;
+        *p = spread;
+    }
 }
 
 void core_share(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {

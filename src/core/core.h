@@ -34,6 +34,7 @@ enum {
     CORE_STREAMS = 2,           /* second instruction streams that an SM can have */
     CORE_NO_BLOCK = UINT16_MAX, /* instead of a block slot: the warp is a second stream */
     CORE_NO_PC = -1,            /* of ops that are not in the code the warp runs */
+    CORE_NO_PLACE = 0xffff,     /* instead of a physical register: none */
 };
 #define CORE_REQUEST 0x80000000u /* in the token of an access to memory: it is a mechanism's own */
 

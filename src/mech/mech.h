@@ -121,6 +121,9 @@ struct mech_watch {
     /* It must see every instruction of the program: what it knows of a warp's registers is wrong behind one
      * that was skipped. It cannot be stacked with an owner of the stream. */
     bool every;
+    /* The same, but what it knows is of physical registers (core_holds, the place of an op): an owner of the
+     * stream may pass over instructions if it says where registers lie. */
+    bool places;
 };
 
 /* Which warps issue, and issue slots for instructions of one's own. Open to all. */
@@ -157,7 +160,7 @@ struct mech_lanes {
     uint32_t (*choose)(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
 };
 
-/* Owns where register values live. All three points are needed. */
+/* Owns where register values live. fill and place are needed. */
 struct mech_registers {
     /* The instruction is about to take effect: puts its source registers into the latches. */
     void (*fill)(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
@@ -165,6 +168,10 @@ struct mech_registers {
      * register, below 65536, whose bank is that number modulo banks. Asked once for each access, when it
      * begins to wait for its bank; others read it there (core_place). */
     uint32_t (*place)(void *m, int32_t op, uint32_t k, bool write);
+    /* Where the warp's register lies for the instruction in front of its buffer: of a destination, what it
+     * held before. CORE_NO_PLACE: it was never written. Who has no answer cannot say what others know of
+     * registers by their place (core_holds); optional. */
+    uint32_t (*holds)(void *m, uint32_t warp, uint32_t reg);
 };
 
 /* Owns the values that instructions take from the latches. */
@@ -274,6 +281,7 @@ struct mech_points {
     X(lanes, choose)                                                                                         \
     X(registers, fill)                                                                                       \
     X(registers, place)                                                                                      \
+    X(registers, holds)                                                                                      \
     X(values, sources)                                                                                       \
     X(front, take)                                                                                           \
     X(banks, arbitrate)                                                                                      \
