@@ -79,6 +79,9 @@ static inline void core_prepare(struct core_own *own) {
  * registers the mechanism needs. It is as if taken at issue. CORE_NONE when there is no room. */
 int32_t core_inject(struct sm *sm, uint32_t warp, const struct core_own *own, uint32_t mask);
 
+/* A move of each register to itself, prepared, by its number: what copies of registers are made of. */
+struct core_own *core_copies(struct arena *a);
+
 /* A second stream that runs img in the launch that begins: for life.start, at most CORE_STREAMS of them. */
 struct core_stream *core_stream_open(struct sm *sm, const struct image *img);
 /* It begins at its first instruction, for these lanes, with all registers 0; false when no warp slot is free.

@@ -147,7 +147,7 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     queue_init(&w->unwritten, a, sm->nops);
     queue_init(&w->starved, a, sm->nops);
     queue_init(&w->copies, a, sm->nops);
-    w->movs = wir_copies(a);
+    w->movs = core_copies(a);
     return w;
 }
 
