@@ -235,9 +235,18 @@ static void replace_word(struct sm *sm, int32_t id, const uint32_t value[WARP_LA
     replace_latch(sm, op->warp, op->i, sm->warps[op->warp].w->r[op->i->d + op->next_write], value);
 }
 
-void core_operand(struct sm *sm, uint32_t warp, uint32_t reg, const uint32_t value[WARP_LANES]) {
+void core_operand(struct sm *sm, uint32_t warp, uint32_t reg, const uint32_t value[WARP_LANES],
+                  uint32_t lanes) {
     const struct core_warp *cw = &sm->warps[warp];
-    replace_latch(sm, warp, &cw->x->img->code[cw->next], cw->w->r[reg], value);
+    const struct xinst *i = &cw->x->img->code[cw->next];
+    if (lanes == UINT32_MAX) {
+        replace_latch(sm, warp, i, cw->w->r[reg], value);
+        return;
+    }
+    _Alignas(64) uint32_t merged[WARP_LANES];
+    memcpy(merged, cw->w->r[reg], sizeof merged);
+    lane_blend(merged, value, lanes);
+    replace_latch(sm, warp, i, cw->w->r[reg], merged);
 }
 
 void core_spread(struct sm *sm, int32_t id, uint32_t from, uint32_t lanes) {

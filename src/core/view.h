@@ -35,9 +35,10 @@ void core_share(struct sm *sm, int32_t op, const uint32_t value[WARP_LANES]);
 /* One lane computed for these: in them, what an op has written to registers and predicates is replaced by
  * what it wrote in lane `from`. --check compares. For watch.issued. */
 void core_spread(struct sm *sm, int32_t op, uint32_t from, uint32_t lanes);
-/* The latch of a warp's register gets what a mechanism holds of it. --check compares it with what is there.
- * For values.sources. */
-void core_operand(struct sm *sm, uint32_t warp, uint32_t reg, const uint32_t value[WARP_LANES]);
+/* In these lanes the latch of a warp's register gets what a mechanism holds of it. --check compares it with
+ * what is there. For values.sources. */
+void core_operand(struct sm *sm, uint32_t warp, uint32_t reg, const uint32_t value[WARP_LANES],
+                  uint32_t lanes);
 /* The op ends: what it has on the scoreboard is released. */
 void core_retire(struct sm *sm, int32_t op);
 

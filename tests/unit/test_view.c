@@ -987,7 +987,7 @@ static void operand(void *m, uint32_t warp, const struct xinst *i, uint32_t mask
     for (uint32_t l = 0; l < WARP_LANES; l++)
         value[l] = 100 + l;
     if (is_op(i, OP_XOR))
-        core_operand(mech_sm, warp, i->s[0], value);
+        core_operand(mech_sm, warp, i->s[0], value, 0xffff);
 }
 
 static void run_checked(struct rig *r, const struct mech_points *p, const char *kernel, uint32_t x) {
@@ -1011,21 +1011,20 @@ static void test_values(void **state) {
     rig_close(&r);
     run_checked(&r, &(struct mech_points){.values = {operand}}, "plain", 0);
     for (uint32_t t = 0; t < 32; t++)
-        assert_int_equal(rig_word(&r, t), (100 + t) ^ 5);
+        assert_int_equal(rig_word(&r, t), (t < 16 ? 100 + t : 3 * t) ^ 5);
     assert_int_equal(rig_counter(&r, "check.wrong"), 1);
     rig_close(&r);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_lanes),       cmocka_unit_test(test_operands), cmocka_unit_test(test_fetch),
-        cmocka_unit_test(test_skip_cycles), cmocka_unit_test(test_admit),    cmocka_unit_test(test_decoded),
-        cmocka_unit_test(test_passed),      cmocka_unit_test(test_eligible), cmocka_unit_test(test_arbitrate),
-        cmocka_unit_test(test_access),      cmocka_unit_test(test_supply),   cmocka_unit_test(test_dispatch),
-        cmocka_unit_test(test_read),        cmocka_unit_test(test_inject),   cmocka_unit_test(test_request),
-        cmocka_unit_test(test_prefetch),    cmocka_unit_test(test_ride),     cmocka_unit_test(test_redirect),
-        cmocka_unit_test(test_place),
+        cmocka_unit_test(test_values),    cmocka_unit_test(test_lanes),       cmocka_unit_test(test_operands),
+        cmocka_unit_test(test_fetch),     cmocka_unit_test(test_skip_cycles), cmocka_unit_test(test_admit),
+        cmocka_unit_test(test_decoded),   cmocka_unit_test(test_passed),      cmocka_unit_test(test_eligible),
+        cmocka_unit_test(test_arbitrate), cmocka_unit_test(test_access),      cmocka_unit_test(test_supply),
+        cmocka_unit_test(test_dispatch),  cmocka_unit_test(test_read),        cmocka_unit_test(test_inject),
+        cmocka_unit_test(test_request),   cmocka_unit_test(test_prefetch),    cmocka_unit_test(test_ride),
+        cmocka_unit_test(test_redirect),  cmocka_unit_test(test_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
