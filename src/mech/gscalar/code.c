@@ -51,14 +51,25 @@ struct code_reg code_full(const struct code_spec *s, const uint32_t v[WARP_LANES
     return r;
 }
 
+/* Of the lanes of a half, those that are active; inactive ones count as the leading of these. An empty half
+ * has one value. */
+static uint32_t differing(const uint32_t *v, uint32_t lanes, uint32_t half) {
+    uint32_t here = lanes & 0xffffu << half * CODE_HALF, differ = 0;
+    for (uint32_t l = half * CODE_HALF; here && l < (half + 1) * CODE_HALF; l++)
+        differ |= (v[l] ^ v[code_leader(here)]) & (0u - (here >> l & 1));
+    return differ;
+}
+
 struct code_reg code_part(const uint32_t v[WARP_LANES], uint32_t lanes) {
-    uint32_t leader = code_leader(lanes), differ[2] = {0, 0};
-    for (uint32_t l = 0; l < WARP_LANES; l++) /* inactive lanes count as the leader */
-        differ[l / CODE_HALF] |= (v[l] ^ v[leader]) & (0u - (lanes >> l & 1));
-    uint32_t all = differ[0] | differ[1];
+    uint32_t low = differing(v, lanes, 0), high = differing(v, lanes, 1), across = 0;
+    bool both = lanes & 0xffff && lanes >> CODE_HALF;
+    uint32_t leader = code_leader(lanes);
+    if (both)
+        across = v[leader] ^ v[code_leader(lanes & 0xffff)];
+    uint32_t all = low | high | across;
     return (struct code_reg){.base = {v[leader], v[leader]},
                              .lanes = lanes,
-                             .shared = {same_bytes(differ[0]), same_bytes(differ[1])},
+                             .shared = {same_bytes(low), same_bytes(high)},
                              .whole = same_bytes(all),
                              .full_scalar = !all,
                              .divergent = true,

@@ -15,7 +15,7 @@
 #include "mech/gscalar/code.h"
 
 struct gscalar_params {
-    int32_t code; /* enum gscalar_code */
+    enum gscalar_code code;
     bool halves;
     bool alu, sfu, mem, half, divergent; /* what one lane may execute */
     bool subset;
