@@ -243,9 +243,9 @@ void core_operand(struct sm *sm, uint32_t warp, uint32_t reg, const uint32_t val
         replace_latch(sm, warp, i, cw->w->r[reg], value);
         return;
     }
-    _Alignas(64) uint32_t merged[WARP_LANES];
-    memcpy(merged, cw->w->r[reg], sizeof merged);
-    lane_blend(merged, value, lanes);
+    uint32_t merged[WARP_LANES];
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        merged[l] = lanes >> l & 1 ? value[l] : cw->w->r[reg][l];
     replace_latch(sm, warp, i, cw->w->r[reg], merged);
 }
 

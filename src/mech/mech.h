@@ -160,7 +160,7 @@ struct mech_lanes {
     uint32_t (*choose)(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
 };
 
-/* Owns where register values live. fill and place are needed. */
+/* Owns where register values live. All but holds are needed. */
 struct mech_registers {
     /* The instruction is about to take effect: puts its source registers into the latches. */
     void (*fill)(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
