@@ -323,6 +323,35 @@ void core_serve_write(struct sm *sm, uint32_t bank, int32_t prev) {
     serve_write(sm, bank, prev);
 }
 
+/* A port of the op's collector takes an operand in this cycle; false: all have one. */
+static bool take_port(struct sm *sm, const struct core_read *read) {
+    struct core_port *p = &sm->ports[read->op];
+    if (read->source == CORE_NONE) /* for a mechanism, not for a collector */
+        return true;
+    if (p->cycle != sm->now)
+        *p = (struct core_port){.cycle = sm->now};
+    return p->taken < sm->spec->collector_ports && ++p->taken;
+}
+
+/* Collectors with few ports: each bank serves the oldest read whose collector can take it. The banks take
+ * turns in being first. */
+static COLD void read_ports(struct sm *sm, uint32_t busy) {
+    uint32_t n = sm->spec->banks, b = (uint32_t)(sm->now % n);
+    for (uint32_t k = 0; k < n; k++, b = b + 1 < n ? b + 1 : 0) {
+        if (!(sm->read_banks >> b & 1))
+            continue;
+        int32_t prev = CORE_NONE,
+                r = (busy >> b & 1) && !sm->spec->dual_port ? CORE_NONE : sm->bank_reads[b][0];
+        while (r != CORE_NONE && !take_port(sm, &sm->reads[r])) {
+            prev = r;
+            r = sm->reads[r].next;
+        }
+        if (r != CORE_NONE)
+            serve_read(sm, b, prev);
+        sm->n.rf_read_conflicts += sm->read_banks >> b & 1;
+    }
+}
+
 void core_arbitrate(struct sm *sm) {
     uint32_t busy = 0;
     for (uint32_t left = sm->write_banks; left; left = sm->write_banks & ~busy) {
@@ -330,6 +359,10 @@ void core_arbitrate(struct sm *sm) {
         sm->n.rf_write_conflicts += sm->ops[sm->bank_writes[b][0]].next != CORE_NONE;
         busy |= 1u << b;
         serve_write(sm, b, CORE_NONE);
+    }
+    if (__builtin_expect(sm->ports != NULL, 0)) {
+        read_ports(sm, busy);
+        return;
     }
     uint32_t reads = sm->read_banks;
     for (uint32_t left = reads; left; left &= left - 1) {

@@ -54,7 +54,8 @@ struct core_spec {
     uint32_t fetch_width;  /* instructions one fetch brings */
     uint32_t decode;       /* cycles from fetch to buffer */
     uint32_t banks, collectors;
-    bool dual_port; /* a bank reads and writes in one cycle */
+    uint32_t collector_ports; /* operands that a collector takes in a cycle; 0: one from every bank */
+    bool dual_port;           /* a bank reads and writes in one cycle */
     enum core_mapping mapping;
     struct {
         uint32_t count, interval; /* units, and cycles between two warp instructions on one */
@@ -219,6 +220,10 @@ struct sm {
         int32_t next;
     } * reads;
     int32_t free_read;
+    struct core_port {
+        uint64_t cycle;           /* in which the op's collector last took operands */
+        uint32_t taken;           /* so many */
+    } * ports;                    /* by op; NULL: collectors take whatever comes */
     int32_t ready[UNIT_COUNT][2]; /* FIFO of ops whose operands are complete */
     uint32_t ready_units;         /* those that have one */
     uint64_t unit_free[UNIT_COUNT][4];

@@ -20,6 +20,7 @@ struct core_spec core_spec(const struct gpu_config *c) {
         .decode = (uint32_t)c->fetch_decode,
         .banks = (uint32_t)c->rf_banks,
         .collectors = (uint32_t)c->rf_collectors,
+        .collector_ports = (uint32_t)c->rf_collector_ports,
         .dual_port = c->rf_dual_port,
         .mapping = c->rf_mapping == RF_WID ? MAP_WID : MAP_WSHIFT,
         .units =

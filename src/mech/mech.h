@@ -242,10 +242,10 @@ struct mech_memory {
     X(stream, "decide which instructions a warp fetches")                                                    \
     X(lanes, "decide which lanes execute")                                                                   \
     X(registers, "decide in which registers values live")                                                    \
+    X(forms, "decide how the banks store the lanes of a register")                                           \
     X(values, "change the operands of instructions")                                                         \
     X(front, "take instructions between issue and the operand collectors")                                   \
     X(banks, "arbitrate the register banks")                                                                 \
-    X(forms, "decide how the banks store the lanes of a register")                                           \
     X(units, "decide how instructions use their units")                                                      \
     X(back, "take results between execution and the register banks")                                         \
     X(memory, "access memory on their own")

@@ -971,6 +971,20 @@ static void test_place(void **state) {
     rig_close(&r);
 }
 
+/* ---- ports of collectors ---- */
+
+/* Three products in a row, of three registers, three and two: with one port each waits for its operands,
+ * which lie in different banks, one after the other. */
+static void test_ports(void **state) {
+    (void)state;
+    static const char *const slow = "latency.imul=100",
+                             *const three = "latency.imul=100 rf.collector_ports=3",
+                             *const one = "latency.imul=100 rf.collector_ports=1";
+    uint64_t base = fifty(NULL, "banks", slow);
+    assert_int_equal(fifty(NULL, "banks", three), base);
+    assert_int_equal(fifty(NULL, "banks", one), base + 50 * (2 + 2 + 1));
+}
+
 /* ---- values of one lane, values that a mechanism holds ---- */
 
 /* The product of lane 7 for lanes 4 to 11. */
@@ -1024,13 +1038,13 @@ static void test_values(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),    cmocka_unit_test(test_lanes),       cmocka_unit_test(test_operands),
-        cmocka_unit_test(test_fetch),     cmocka_unit_test(test_skip_cycles), cmocka_unit_test(test_admit),
-        cmocka_unit_test(test_decoded),   cmocka_unit_test(test_passed),      cmocka_unit_test(test_eligible),
-        cmocka_unit_test(test_arbitrate), cmocka_unit_test(test_access),      cmocka_unit_test(test_supply),
-        cmocka_unit_test(test_dispatch),  cmocka_unit_test(test_read),        cmocka_unit_test(test_inject),
-        cmocka_unit_test(test_request),   cmocka_unit_test(test_prefetch),    cmocka_unit_test(test_ride),
-        cmocka_unit_test(test_redirect),  cmocka_unit_test(test_place),
+        cmocka_unit_test(test_values),   cmocka_unit_test(test_ports),     cmocka_unit_test(test_lanes),
+        cmocka_unit_test(test_operands), cmocka_unit_test(test_fetch),     cmocka_unit_test(test_skip_cycles),
+        cmocka_unit_test(test_admit),    cmocka_unit_test(test_decoded),   cmocka_unit_test(test_passed),
+        cmocka_unit_test(test_eligible), cmocka_unit_test(test_arbitrate), cmocka_unit_test(test_access),
+        cmocka_unit_test(test_supply),   cmocka_unit_test(test_dispatch),  cmocka_unit_test(test_read),
+        cmocka_unit_test(test_inject),   cmocka_unit_test(test_request),   cmocka_unit_test(test_prefetch),
+        cmocka_unit_test(test_ride),     cmocka_unit_test(test_redirect),  cmocka_unit_test(test_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
