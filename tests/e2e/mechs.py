@@ -21,7 +21,7 @@ import time
 # A machine in which registers are soon used again, values soon have equal hashes, and the verify cache forgets nothing by itself.
 TIGHT = ("device.sms=2 sm.registers=4096 block.registers=4096 sm.register_unit=32 sm.warp_unit=1 wir.vc_entries=64 wir.hash_bits=4").split()
 TIGHT_WORKLOADS = ("hotspot", "backprop", "lud")
-STACKS = ("affine+wir", "wir+gscalar", "darsie+gscalar", "uv+gscalar")
+STACKS = ("affine+wir", "wir+gscalar", "darsie+gscalar", "uv+gscalar", "wir+cmrc", "darsie+cmrc", "uv+cmrc")
 
 
 class Rules:

@@ -64,10 +64,11 @@ static const struct mech_model models[] = {
 static void *create(struct arena *a, const void *params, void *shared, struct sm *sm) {
     (void)shared;
     struct cmrc *m = arena_new(a, struct cmrc);
+    enum { PLACES = CORE_NO_PLACE + 1 };
     uint32_t slots = CORE_MAX_WARPS * (MAX_GPR + 2 * CORE_MAX_BANKS);
     m->sm = sm;
     m->params = params;
-    m->regs = arena_array(a, struct cmrc_reg, slots > CORE_NO_PLACE ? slots : CORE_NO_PLACE);
+    m->regs = arena_array(a, struct cmrc_reg, PLACES);
     m->planes = arena_alloc(a, slots * sizeof *m->planes);
     m->ops = arena_array(a, struct cmrc_op, sm->nops);
     m->ports = arena_array(a, struct cmrc_port, sm->nops);

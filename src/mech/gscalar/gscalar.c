@@ -98,7 +98,7 @@ static void *share(struct arena *a, const void *params) {
 
 static void *create(struct arena *a, const void *params, void *shared, struct sm *sm) {
     (void)shared;
-    enum { PLACES = CORE_NO_PLACE };
+    enum { PLACES = CORE_NO_PLACE + 1 };
     struct gscalar *m = arena_new(a, struct gscalar);
     m->sm = sm;
     m->params = params;
