@@ -30,6 +30,8 @@ static const struct param params[] = {
      "G-Scalar: what one lane executes has a pipeline of its own, and does not occupy the unit."},
     {"gscalar.skip_dead", PARAM_AT(struct gscalar_params, skip_dead), 0, 1, false, "",
      "G-Scalar: no special move for a register that nobody reads any more."},
+    {"gscalar.pairs", PARAM_AT(struct gscalar_params, pairs), 0, 1, false, "",
+     "G-Scalar: counts what neighbouring warps would be as one of 64 lanes; changes nothing."},
     {"gscalar.latency", PARAM_AT(struct gscalar_params, latency), 0, 64, 3, "cycles",
      "G-Scalar: added to every instruction: small array, decompression, compression (Section 2.4.1)."},
     {"gscalar.file_ports", PARAM_AT(struct gscalar_params, file_ports), 0, 16, 0, "operands",
@@ -108,6 +110,7 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     m->arrays = arena_alloc(a, CORE_MAX_WARPS * MAX_GPR * sizeof *m->arrays);
     m->ops = arena_array(a, struct gscalar_op, sm->nops);
     m->movs = core_copies(a);
+    m->pairs = m->params->pairs ? gscalar_pairs_create(a) : NULL;
     return m;
 }
 
@@ -134,6 +137,8 @@ static void warp(void *state, uint32_t slot, bool enters) {
     memset(m->preds[slot], 0, sizeof m->preds[slot]);
     m->checked &= ~bit;
     m->wanting &= ~bit;
+    if (m->pairs)
+        gscalar_pairs_start(m, slot);
 }
 
 /* Results of barriers and calls come without a word to the banks. */

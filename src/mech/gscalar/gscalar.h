@@ -20,7 +20,7 @@ struct gscalar_params {
     bool alu, sfu, mem, half, divergent; /* what one lane may execute */
     bool subset;
     bool one_beat, dedicated;
-    bool skip_dead;
+    bool skip_dead, pairs;
     int32_t latency, file_ports, omit;
     double pj_small_read, pj_small_write, pj_compress, pj_decompress, pj_unsent;
 };
@@ -72,6 +72,7 @@ struct gscalar_counters {
 };
 
 struct gscalar_marks;
+struct gscalar_pairs;
 
 struct gscalar {
     struct sm *sm;
@@ -91,6 +92,7 @@ struct gscalar {
     bool making;                                           /* a move takes its collector */
     struct core_own *movs;
     uint64_t file_free; /* cycle from which the scalar file serves the next operand */
+    struct gscalar_pairs *pairs;
     bool wrong;
     struct gscalar_counters n;
 };
@@ -119,6 +121,12 @@ void gscalar_forget(struct gscalar *m, uint32_t warp, const struct xinst *i);
 uint64_t gscalar_eligible(void *m, uint64_t ready, uint64_t now);
 uint32_t gscalar_slots(void *m, uint32_t sched, uint32_t free, uint64_t now);
 void gscalar_moved(struct gscalar *m, uint32_t warp);
+
+/* ---- pairs.c: pairs of warps as warps of 64 ---- */
+struct gscalar_pairs *gscalar_pairs_create(struct arena *a);
+void gscalar_pairs_start(struct gscalar *m, uint32_t warp);
+/* The instruction about to take effect, of which it is known what one lane can compute. */
+void gscalar_pairs_issue(struct gscalar *m, uint32_t warp);
 
 /* ---- dead.c: registers that nobody reads any more ---- */
 struct gscalar_live;

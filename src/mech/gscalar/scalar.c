@@ -178,6 +178,24 @@ static void count_way(struct gscalar *m, enum gscalar_class class) {
     *scalar[class] += m->next.way == WAY_SCALAR;
 }
 
+/* Finds out how an instruction of the program with active lanes executes. */
+static void examine(struct gscalar *m, uint32_t warp, const struct xinst *i, const struct sources *s) {
+    uint32_t active = m->next.active;
+    enum gscalar_class class = (enum gscalar_class)m->marks->class[m->sm->warps[warp].next];
+    if (m->next.divergent) {
+        m->n.small_reads += m->spec.code == CODE_PLANES ? i->ndw * gscalar_sets(m) : 0;
+        for (uint32_t k = 0; m->owned && k < i->ndw && k < GSCALAR_WORDS; k++)
+            m->next.before[k] = (uint16_t)core_holds(m->sm, warp, i->d + k);
+        m->n.divergent_equal += class && equal_values(m, warp, i, s->need, active);
+    }
+    if (!class)
+        return;
+    m->next.way = (uint8_t)decide(m, warp, i, s, class, active);
+    count_way(m, class);
+    if (m->next.way == WAY_DIVERGENT)
+        share_operands(m, warp, i, s);
+}
+
 void gscalar_sources(void *state, uint32_t warp, const struct xinst *i, uint32_t mask) {
     struct gscalar *m = state;
     const struct core_warp *cw = &m->sm->warps[warp];
@@ -187,21 +205,12 @@ void gscalar_sources(void *state, uint32_t warp, const struct xinst *i, uint32_t
     for (uint32_t k = 0; k < s.need->nreads; k++)
         read_source(m, warp, k, s.need->reads[k], mask, &s.reg[k]);
     m->n.divergent += m->next.divergent;
-    if (!active || cw->x != m->sm->x)
+    if (cw->x != m->sm->x)
         return;
-    enum gscalar_class class = (enum gscalar_class)m->marks->class[cw->next];
-    if (m->next.divergent) {
-        m->n.small_reads += m->spec.code == CODE_PLANES ? i->ndw * gscalar_sets(m) : 0;
-        for (uint32_t k = 0; m->owned && k < i->ndw && k < GSCALAR_WORDS; k++)
-            m->next.before[k] = (uint16_t)core_holds(m->sm, warp, i->d + k);
-        m->n.divergent_equal += class && equal_values(m, warp, i, s.need, active);
-    }
-    if (!class)
-        return;
-    m->next.way = (uint8_t)decide(m, warp, i, &s, class, active);
-    count_way(m, class);
-    if (m->next.way == WAY_DIVERGENT)
-        share_operands(m, warp, i, &s);
+    if (active)
+        examine(m, warp, i, &s);
+    if (m->pairs)
+        gscalar_pairs_issue(m, warp);
 }
 
 /* ---- what follows ------------------------------------------------------------------------------------ */
