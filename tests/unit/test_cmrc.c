@@ -17,6 +17,7 @@ struct ref_reg {
 static struct ref {
     struct probe probe;
     const struct exec *exec;
+    uint32_t regs; /* of a warp */
     enum cmrc_sign sign;
     struct ref_reg reg[CORE_MAX_WARPS][MAX_GPR];
     uint64_t read_arrays, write_arrays, expansions, width[5];
@@ -70,8 +71,10 @@ static void ref_write(const struct probe_event *e, uint32_t reg) {
 
 static void ref_event(struct probe *p, const struct probe_event *e) {
     (void)p;
-    if (e->kind == PROBE_KERNEL_BEGIN)
+    if (e->kind == PROBE_KERNEL_BEGIN) {
         ref.exec = e->kernel->exec;
+        ref.regs = ref.exec->img->prog->nregs;
+    }
     if (e->kind == PROBE_WARP_BEGIN)
         memset(ref.reg[e->slot], 0, sizeof ref.reg[0]);
     if ((e->kind != PROBE_ISSUE && e->kind != PROBE_EFFECT) || e->op < 0)
@@ -387,6 +390,38 @@ static void test_collectors(void **state) {
     free(text);
 }
 
+/* Where registers are spread over the banks, those of a warp are padded, and fewer blocks may fit. */
+static void test_padding(void **state) {
+    (void)state;
+    for (int shift = 0; shift < 2; shift++) {
+        char registers[32], of_block[32];
+        struct rig r;
+        char *text = NULL;
+        uint32_t regs = 0;
+        for (uint64_t seed = 1; regs % 4 < 2; seed++) { /* those of a kernel that must be padded */
+            free(text);
+            text = regs_kernel(seed);
+            open_mech(&r, "base", NULL, text);
+            ref.probe = (struct probe){.event = ref_event};
+            rp_gpu_watch(r.g, &ref.probe);
+            rig_run(&r, "k", 1, 32, (struct rig_params){.n = 1, .x = 2});
+            regs = ref.regs;
+            rig_close(&r);
+        }
+        snprintf(registers, sizeof registers, "sm.registers=%u", 4 * regs * WARP_LANES);
+        snprintf(of_block, sizeof of_block, "block.registers=%u", 4 * regs * WARP_LANES);
+        open_mech(&r, "cmrc",
+                  (const char *const[]){"device.sms=1", "sm.register_unit=32", "sm.warp_unit=1", registers,
+                                        of_block, mappings[shift], NULL},
+                  text);
+        rig_run(&r, "k", 8, 32, (struct rig_params){.n = 1, .x = 2});
+        assert_int_equal(rig_counter(&r, "cmrc.refused") != 0, shift);
+        assert_int_equal(rig_counter(&r, "check.wrong"), 0);
+        rig_close(&r);
+        free(text);
+    }
+}
+
 /* A register is overwritten by an instruction that reads none, while an older one waits for it at a busy
  * bank. */
 static void test_order(void **state) {
@@ -446,7 +481,7 @@ int main(void) {
         cmocka_unit_test(test_models),     cmocka_unit_test(test_random_rules),
         cmocka_unit_test(test_rules),      cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_energy),     cmocka_unit_test(test_order),
-        cmocka_unit_test(test_collectors),
+        cmocka_unit_test(test_collectors), cmocka_unit_test(test_padding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
