@@ -64,6 +64,7 @@ struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *
     sm->nops = OPS;
     sm->ops = arena_array(a, struct core_op, OPS);
     sm->reads = arena_array(a, struct core_read, READS);
+    sm->ports = s->collector_ports ? arena_array(a, struct core_port, OPS) : NULL;
     sm->access_pool = arena_array(a, struct mem_access, ACCESS_SLOTS * COALESCER_MAX);
     for (uint32_t w = 0; w < CORE_MAX_WARPS; w++) {
         sm->group[w % s->schedulers] |= warp_bit(w);
