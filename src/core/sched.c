@@ -122,8 +122,12 @@ void issue_sleep(const struct sm *sm, uint64_t cycle) {
 void sm_issue(struct sm *sm, uint64_t now) {
     sm->n.cycles++;
     sm->n.resident_warps += sm->nwarps;
+    if (!ready_warps(sm) && !sm->mech.n && !sm->probe && sm->spec->policy != SCHED_TWO_LEVEL) {
+        slots_all_stalled(sm);
+        return;
+    }
     /* The schedulers take turns in being first, because they share collectors and units. */
-    uint32_t n = sm->spec->schedulers, k = (uint32_t)(now % n);
+    uint32_t n = sm->spec->schedulers, k = (uint32_t)(n & (n - 1) ? now % n : now & (n - 1));
     for (uint32_t i = 0; i < n && !sm->fault; i++) {
         run_scheduler(sm, k, now);
         k = k + 1 < n ? k + 1 : 0;

@@ -14,7 +14,7 @@ static uint32_t interval_of(const struct sm *sm, const struct core_op *op, uint3
     uint32_t interval = sm->spec->units[unit].interval;
     if (op->space == CORE_TEXTURE)
         return interval * op->passes;
-    return op_info[op->i->in->op].flags & OPF_MACRO ? sm->spec->macro_interval : interval;
+    return op->need->macro ? sm->spec->macro_interval : interval;
 }
 
 /* Where an op goes from its unit: the length of the queue towards memory, or NULL when it has none. */
@@ -61,14 +61,14 @@ static void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now) {
         if (HAS(sm, units, dispatch))
             work = OWNER(sm, units, dispatch, id, work);
         op->lanes = (uint8_t)work.lanes;
-        count_unit(sm, unit, op_info[op->i->in->op].energy, op->lanes);
+        count_unit(sm, unit, op->need->energy, op->lanes);
         TELL(sm, tell_dispatch(sm, id, (enum op_unit)unit, queue));
         sm->unit_free[unit][k] = now + work.beats;
         if (queue) {
             fifo_push(sm, op->space == CORE_TEXTURE ? sm->tex : sm->lsu, id);
             *(op->space == CORE_TEXTURE ? &sm->tex_length : &sm->lsu_length) += 1;
         } else {
-            op_finish_at(sm, id, now + sm->spec->latency[op_info[op->i->in->op].latency] + op->delay - 1);
+            op_finish_at(sm, id, now + sm->spec->latency[op->need->latency] + op->delay - 1);
         }
     }
 }
@@ -128,15 +128,16 @@ static void memory_done(struct sm *sm, const struct mem_done *d) {
         op_writeback(sm, (int32_t)d->token);
 }
 
-void sm_complete(struct sm *sm, uint64_t now) {
+void sm_answers(struct sm *sm, uint64_t now) {
     struct mem_done d;
     static const enum mem_client clients[] = {MEM_DATA, MEM_CONSTANT, MEM_TEXTURE};
     for (uint32_t k = 0; k < 3 && sm->outstanding && sm->port->first <= now; k++)
         while (sm->outstanding && memsys_pop(sm->mem, now, sm->id, clients[k], &d))
             memory_done(sm, &d);
+}
+
+void sm_complete(struct sm *sm, uint64_t now) {
     uint32_t at = now % CORE_WHEEL;
-    if (!(sm->wheel_bits[at / 64] >> (at % 64) & 1))
-        return;
     int32_t id = sm->wheel[at];
     sm->wheel[at] = CORE_NONE;
     sm->wheel_bits[at / 64] &= ~(UINT64_C(1) << (at % 64));

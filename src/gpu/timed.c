@@ -38,6 +38,7 @@ struct machine *machine_create(const struct config *config, const struct mech_se
     m->mem = memsys_create(&m->arena, &m->memory);
     m->sms = arena_array(&m->arena, struct sm *, m->nsms);
     m->wake = arena_array(&m->arena, uint64_t, m->nsms);
+    bits_init(&m->awake, &m->arena, m->nsms);
     m->mechs = *mechs;
     for (uint32_t k = 0; k < m->mechs.n; k++)
         if (m->mechs.at[k]->shared)
@@ -97,6 +98,7 @@ static void feed_all(struct run *r, uint64_t now) {
             if (feed(r, i)) {
                 any = true;
                 r->m->wake[i] = now;
+                bits_add(&r->m->awake, i);
             }
     }
 }
@@ -127,12 +129,28 @@ static bool hang(struct run *r, const char *what) {
     return false;
 }
 
+/* Wakes SMs that slept until now. */
+static void wake_due(struct machine *m, uint64_t now) {
+    m->later = NEVER;
+    for (uint32_t i = 0; i < m->nsms; i++)
+        if (m->wake[i] <= now)
+            bits_add(&m->awake, i);
+        else
+            m->later = min_u64(m->later, m->wake[i]);
+}
+
+/* An SM sleeps until the cycle that it was told. */
+static void fall_asleep(struct machine *m, uint32_t i) {
+    bits_remove(&m->awake, i);
+    m->later = min_u64(m->later, m->wake[i]);
+}
+
 /* Ticks the SMs that are due; false after a fault. */
 static bool tick_sms(struct run *r, uint64_t now) {
     struct machine *m = r->m;
-    for (uint32_t i = 0; i < m->nsms; i++) {
-        if (m->wake[i] > now)
-            continue;
+    if (m->later <= now)
+        wake_due(m, now);
+    for (uint32_t i = bits_next(&m->awake, 0); i != NO_SLOT; i = bits_next(&m->awake, i + 1)) {
         uint64_t ended = r->ended;
         bool refused = r->refused[i];
         m->wake[i] = sm_tick(m->sms[i], now, block_done, r);
@@ -143,20 +161,28 @@ static bool tick_sms(struct run *r, uint64_t now) {
             while (refused && feed(r, i)) /* for those that ended while nobody could enter */
                 continue;
         }
+        if (m->wake[i] > now + 1)
+            fall_asleep(m, i);
     }
     return true;
 }
 
-static uint64_t next_event(struct machine *m) {
-    uint64_t next = memsys_next(m->mem);
+/* The next cycle after now in which something can happen; NEVER: in none. */
+static uint64_t next_event(struct machine *m, uint64_t now) {
     const struct port_times *port = memsys_port_times(m->mem, 0);
-    for (uint32_t i = 0; i < m->nsms; i++) {
+    struct bits *woken = memsys_woken(m->mem);
+    for (uint32_t i = 0; woken->count && (i = bits_next(woken, i)) != NO_SLOT; i++) {
         uint64_t answer = min_u64(port[i].first, port[i].retry);
-        if (answer < m->wake[i] && !sm_idle(m->sms[i]))
-            m->wake[i] = answer;
-        next = min_u64(next, m->wake[i]);
+        bits_remove(woken, i);
+        if (answer >= m->wake[i] || sm_idle(m->sms[i]))
+            continue;
+        m->wake[i] = answer;
+        if (answer <= now + 1)
+            bits_add(&m->awake, i);
+        else
+            m->later = min_u64(m->later, answer);
     }
-    return next;
+    return m->awake.count ? now + 1 : min_u64(m->later, memsys_next(m->mem));
 }
 
 /* Lets memory finish what nobody waits for any more: prefetched instructions, stores. */
@@ -216,7 +242,8 @@ static struct probe_kernel probe_kernel(const struct machine *m, const struct ex
     return k;
 }
 
-static void tell(const struct machine *m, enum probe_kind kind, const struct probe_kernel *k, uint64_t now) {
+static void tell_kernel(const struct machine *m, enum probe_kind kind, const struct probe_kernel *k,
+                        uint64_t now) {
     probe_tell(m->probe, &(struct probe_event){.kind = (uint8_t)kind, .cycle = now, .kernel = k});
 }
 
@@ -229,12 +256,14 @@ static void start(struct run *r, struct arena *launch) {
         if (m->mechs.at[k]->kernel)
             marks[k] = m->mechs.at[k]->kernel(m->shared[k], launch, r->x->img);
     memsys_flush_l1(m->mem);
+    m->later = NEVER;
     for (uint32_t i = 0; i < m->nsms; i++) {
         m->sms[i]->fit = r->per_sm;
         sm_start(m->sms[i], r->x, needs, marks);
         m->sms[i]->now = m->now;
         m->sms[i]->probe = m->probe;
         m->wake[i] = NEVER;
+        bits_remove(&m->awake, i);
     }
 }
 
@@ -277,7 +306,7 @@ static void free_blocks(struct run *r) {
 }
 
 /* The launch, or what of it is timed, has ended: what SMs count at its end, and invariants of mechanisms. */
-static void finish(struct machine *m, bool cut) {
+static void finish_sms(struct machine *m, bool cut) {
     for (uint32_t i = 0; i < m->nsms; i++) {
         const char *wrong = sm_finish(m->sms[i], cut);
         if (wrong) {
@@ -307,13 +336,13 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     uint64_t show = span->progress.kernel ? now : NEVER;
     start(&r, &arena);
     struct probe_kernel kernel = probe_kernel(m, x);
-    tell(m, PROBE_KERNEL_BEGIN, &kernel, now);
+    tell_kernel(m, PROBE_KERNEL_BEGIN, &kernel, now);
     feed_all(&r, now);
     bool ok = true;
     while (ok) {
         ok = tick_sms(&r, now);
         memsys_tick(m->mem, now);
-        uint64_t next = next_event(m);
+        uint64_t next = next_event(m, now);
         if (now - progress > HANG_CYCLES / 2) {
             uint64_t n = issued(m);
             progress = n != last ? now : progress;
@@ -341,8 +370,8 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     }
     span->cycles = ++now - m->now;
     if (ok)
-        finish(m, span->cut);
-    tell(m, PROBE_KERNEL_END, &kernel, now);
+        finish_sms(m, span->cut);
+    tell_kernel(m, PROBE_KERNEL_END, &kernel, now);
     drain(m, now);
     free_blocks(&r);
     arena_free(&arena);

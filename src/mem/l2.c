@@ -106,7 +106,7 @@ static void operate(struct l2 *l, uint64_t now, const struct mem_packet *p) {
     reply(l, FROM_ATOMICS, p, l->atomics_free_at + l->spec.latency);
 }
 
-static void count_read(struct l2 *l, const struct mem_packet *p, enum mem_result r) {
+static void count_l2_read(struct l2 *l, const struct mem_packet *p, enum mem_result r) {
     if (p->kind == MEM_ATOMIC) {
         l->n.atomics++;
         l->n.atomic_hits += r == MEM_HIT;
@@ -125,7 +125,7 @@ static enum mem_result read(struct l2 *l, uint64_t now, const struct mem_packet 
     enum mem_result r = bank_read(&l->bank, &q);
     if (!mem_accepted(r))
         return r;
-    count_read(l, p, r);
+    count_l2_read(l, p, r);
     if (r == MEM_HIT && p->kind == MEM_ATOMIC)
         operate(l, now, p);
     else if (r == MEM_HIT)
@@ -133,7 +133,7 @@ static enum mem_result read(struct l2 *l, uint64_t now, const struct mem_packet 
     return r;
 }
 
-static enum mem_result write(struct l2 *l, uint64_t now, const struct mem_packet *p) {
+static enum mem_result write_line(struct l2 *l, uint64_t now, const struct mem_packet *p) {
     enum mem_result r = bank_write(&l->bank, p->line, p->sectors, p->full);
     if (!mem_accepted(r))
         return r;
@@ -145,7 +145,7 @@ static enum mem_result write(struct l2 *l, uint64_t now, const struct mem_packet
 }
 
 /* Serves a request, or tells the counter of the reason why not. */
-static size_t serve(struct l2 *l, uint64_t now, const struct mem_packet *p) {
+static size_t serve_packet(struct l2 *l, uint64_t now, const struct mem_packet *p) {
     static const size_t reason[MEM_RESULTS] = {
         [MEM_STALL_MSHR] = REASON(stall_mshr),
         [MEM_STALL_MERGE] = REASON(stall_merge),
@@ -156,7 +156,7 @@ static size_t serve(struct l2 *l, uint64_t now, const struct mem_packet *p) {
     if (queue_full(&l->replies[FROM_LINES]) || queue_room(&l->replies[FROM_DRAM]) <= waiting ||
         queue_room(&l->replies[FROM_ATOMICS]) <= waiting)
         return REASON(stall_reply);
-    return reason[p->kind == MEM_STORE ? write(l, now, p) : read(l, now, p)];
+    return reason[p->kind == MEM_STORE ? write_line(l, now, p) : read(l, now, p)];
 }
 
 /* Counts the ticks the oldest request was blocked. */
@@ -183,7 +183,7 @@ void l2_tick(struct l2 *l, uint64_t now) {
             return;
         used |= UINT64_C(1) << slice;
         unblock(l, now);
-        l->blocked = serve(l, now, p);
+        l->blocked = serve_packet(l, now, p);
         if (l->blocked) {
             l->blocked_at = now;
             l->blocked_epoch = l->epoch + l->bank.epoch;

@@ -9,7 +9,7 @@
 /* A clock domain. next: the first tick in which one of its units may have work. */
 struct domain {
     struct clock clock;
-    uint64_t next;
+    uint64_t next, at;       /* ... and the core cycle into which it falls */
     uint64_t cycle, arrival; /* arrival: the first tick after core cycle cycle, once someone asked */
 };
 
@@ -39,6 +39,7 @@ struct memsys {
     uint64_t *data_at;   /* the L2 tick in which each partition gets data from its channel */
     struct bits sending; /* SMs with requests to send */
     struct bits l2_busy, dram_busy;
+    struct bits woken; /* SMs whose port has something for them earlier than they knew */
     bool eager;
 };
 
@@ -75,7 +76,7 @@ struct memsys *memsys_create(struct arena *a, const struct mem_spec *s) {
     m->domain[L2].clock = s->l2_clock;
     m->domain[DRAM].clock = s->dram_clock;
     for (uint32_t i = 0; i < DOMAINS; i++)
-        m->domain[i].next = m->domain[i].cycle = NEVER;
+        m->domain[i].next = m->domain[i].at = m->domain[i].cycle = NEVER;
     create_ports(m, a);
     m->request = icnt_create(a, &m->spec.request);
     m->reply = icnt_create(a, &m->spec.reply);
@@ -88,6 +89,7 @@ struct memsys *memsys_create(struct arena *a, const struct mem_spec *s) {
         m->data_at[i] = NEVER;
     }
     bits_init(&m->sending, a, s->sms);
+    bits_init(&m->woken, a, s->sms);
     bits_init(&m->l2_busy, a, s->partitions);
     bits_init(&m->dram_busy, a, s->partitions);
     return m;
@@ -116,14 +118,22 @@ static uint64_t arrival(struct domain *d, uint64_t now) {
 }
 
 static void due(struct domain *d, uint64_t tick) {
-    d->next = min_u64(d->next, tick);
+    if (tick >= d->next)
+        return;
+    d->next = tick;
+    d->at = clock_cycle(&d->clock, tick);
+}
+
+/* A domain looks at its work in a tick; who has more makes it due again. */
+static void begin_tick(struct domain *d) {
+    d->next = d->at = NEVER;
 }
 
 /* The first tick of a domain in core cycle now in which it has work; sets *end to the first tick after the
  * cycle. NEVER: there is none. */
 static uint64_t first_tick(struct memsys *m, struct domain *d, uint64_t now, uint64_t *end) {
     *end = 0;
-    if (d->next == NEVER && !m->eager)
+    if (d->at > now && !m->eager)
         return NEVER;
     uint64_t first = now && d->cycle == now - 1 ? d->arrival : clock_tick(&d->clock, now);
     *end = arrival(d, now);
@@ -150,9 +160,12 @@ static void note_done(struct port *p, uint32_t client) {
 _Static_assert(MEM_CLIENTS == 4, "all of them");
 
 /* A cache changed: what it refused for one of these reasons may be possible in the next cycle. */
-static void note_change(struct port *p, uint32_t client, uint64_t now, uint32_t reasons) {
-    if (reasons >> p->cache[client]->why & 1)
-        p->times->retry = now + 1;
+static void note_change(struct memsys *m, uint32_t sm, uint32_t client, uint64_t now, uint32_t reasons) {
+    struct port *p = &m->port[sm];
+    if (!(reasons >> p->cache[client]->why & 1))
+        return;
+    p->times->retry = now + 1;
+    bits_add(&m->woken, sm);
 }
 
 /* One reply a cycle reaches an SM. */
@@ -166,8 +179,8 @@ static void receive(struct memsys *m, uint64_t now) {
         else
             cache_fill(m->port[sm].cache[p->client], now, p);
         note_done(&m->port[sm], p->client);
-        note_change(&m->port[sm], p->client, now,
-                    p->kind == MEM_LOAD ? CURED_BY_FILL : 1u << MEM_STALL_STORES);
+        bits_add(&m->woken, sm);
+        note_change(m, sm, p->client, now, p->kind == MEM_LOAD ? CURED_BY_FILL : 1u << MEM_STALL_STORES);
         icnt_pop(m->reply, sm);
     }
     due_replies(m, now + 1);
@@ -192,7 +205,7 @@ static bool has_requests(const struct port *p) {
 }
 
 /* One request a cycle leaves an SM. */
-static void send(struct memsys *m, uint64_t now) {
+static void send_requests(struct memsys *m, uint64_t now) {
     uint64_t tick = arrival(&m->domain[ICNT], now);
     for (uint32_t sm = bits_next(&m->sending, 0); sm != NO_SLOT; sm = bits_next(&m->sending, sm + 1)) {
         struct port *p = &m->port[sm];
@@ -202,7 +215,7 @@ static void send(struct memsys *m, uint64_t now) {
             uint32_t to = memsys_partition(&m->spec, q.line, &q.line);
             icnt_push(m->request, tick, sm, to, &q);
             cache_sent(p->cache[client]);
-            note_change(p, client, now, 1u << MEM_STALL_QUEUE);
+            note_change(m, sm, client, now, 1u << MEM_STALL_QUEUE);
             p->turn = client + 1;
             due(&m->domain[ICNT], tick);
             if (!has_requests(p)) {
@@ -215,17 +228,17 @@ static void send(struct memsys *m, uint64_t now) {
 }
 
 static void tick_core(struct memsys *m, uint64_t now) {
-    if (m->domain[CORE].next > now && !m->eager)
+    if (m->domain[CORE].at > now && !m->eager)
         return;
-    m->domain[CORE].next = NEVER;
+    begin_tick(&m->domain[CORE]);
     receive(m, now);
-    send(m, now);
+    send_requests(m, now);
 }
 
 /* ---- interconnect ------------------------------------------------------------------------------------ */
 
 /* Requests that came out reach L2, one a tick for each partition. */
-static void deliver(struct memsys *m, uint64_t now, uint64_t tick) {
+static void deliver_requests(struct memsys *m, uint64_t now, uint64_t tick) {
     struct domain *l2 = &m->domain[L2];
     for (uint32_t p = icnt_ready(m->request, tick, 0); p != NO_SLOT;
          p = icnt_ready(m->request, tick, p + 1)) {
@@ -243,14 +256,14 @@ static void tick_icnt(struct memsys *m, uint64_t now) {
     struct domain *d = &m->domain[ICNT];
     uint64_t end, tick = first_tick(m, d, now, &end);
     for (; tick < end && tick != NEVER; tick = m->eager ? tick + 1 : d->next) {
-        d->next = NEVER;
+        begin_tick(d);
         if (m->eager || icnt_next(m->reply) <= tick) {
             icnt_tick(m->reply, tick);
             due_replies(m, now);
         }
         if (m->eager || icnt_next(m->request) <= tick)
             icnt_tick(m->request, tick);
-        deliver(m, now, tick);
+        deliver_requests(m, now, tick);
         uint64_t next = min_u64(icnt_next(m->reply), icnt_next(m->request));
         due(d, max_u64(tick + 1, min_u64(next, icnt_ready_at(m->request))));
     }
@@ -305,7 +318,8 @@ static void tick_l2(struct memsys *m, uint64_t now) {
     struct domain *d = &m->domain[L2];
     uint64_t end, tick = first_tick(m, d, now, &end);
     for (; tick < end && tick != NEVER; tick = m->eager ? tick + 1 : d->next) {
-        d->next = NEVER;
+        begin_tick(d);
+        uint64_t first = NEVER;
         for (uint32_t p = bits_next(&m->l2_busy, 0); p != NO_SLOT; p = bits_next(&m->l2_busy, p + 1)) {
             if (m->eager || l2_due(m, p) <= tick) {
                 take_data(m, tick, p);
@@ -315,9 +329,10 @@ static void tick_l2(struct memsys *m, uint64_t now) {
             uint64_t next = l2_due(m, p);
             if (next == NEVER) /* data or a request brings it back */
                 bits_remove(&m->l2_busy, p);
-            else
-                due(d, max_u64(tick + 1, next));
+            first = min_u64(first, next);
         }
+        if (first != NEVER)
+            due(d, max_u64(tick + 1, first));
     }
 }
 
@@ -325,7 +340,8 @@ static void tick_dram(struct memsys *m, uint64_t now) {
     struct domain *d = &m->domain[DRAM];
     uint64_t end, tick = first_tick(m, d, now, &end);
     for (; tick < end && tick != NEVER; tick = m->eager ? tick + 1 : d->next) {
-        d->next = NEVER;
+        begin_tick(d);
+        uint64_t first = NEVER;
         for (uint32_t p = bits_next(&m->dram_busy, 0); p != NO_SLOT; p = bits_next(&m->dram_busy, p + 1)) {
             struct dram *c = m->dram[p];
             if (m->eager || dram_next(c) <= tick) {
@@ -339,25 +355,32 @@ static void tick_dram(struct memsys *m, uint64_t now) {
             uint64_t next = dram_next(c);
             if (next == NEVER)
                 bits_remove(&m->dram_busy, p);
-            else
-                due(d, max_u64(tick + 1, next));
+            first = min_u64(first, next);
         }
+        if (first != NEVER)
+            due(d, max_u64(tick + 1, first));
     }
 }
 
 /* ---- the interface ----------------------------------------------------------------------------------- */
 
 void memsys_tick(struct memsys *m, uint64_t now) {
+    if (memsys_next(m) > now && !m->eager)
+        return;
     tick_dram(m, now);
     tick_l2(m, now);
     tick_icnt(m, now);
     tick_core(m, now);
 }
 
+struct bits *memsys_woken(struct memsys *m) {
+    return &m->woken;
+}
+
 uint64_t memsys_next(const struct memsys *m) {
     uint64_t next = NEVER;
     for (uint32_t i = 0; i < DOMAINS; i++)
-        next = min_u64(next, clock_cycle(&m->domain[i].clock, m->domain[i].next));
+        next = min_u64(next, m->domain[i].at);
     return next;
 }
 
@@ -388,12 +411,19 @@ enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum 
     return r;
 }
 
-enum mem_result memsys_fetch(struct memsys *m, uint64_t now, uint32_t sm, const struct mem_access *x,
-                             uint32_t token) {
+enum mem_result memsys_fetch(struct memsys *m, uint64_t now, uint32_t sm, uint64_t line, uint32_t token) {
     struct port *p = &m->port[sm];
-    uint32_t before = p->cache[MEM_INST]->bank.out.len;
+    struct cache *c = p->cache[MEM_INST];
+    uint32_t before = c->bank.out.len;
     p->times->retry = NEVER;
-    enum mem_result r = cache_look(p->cache[MEM_INST], now, x, token);
+    if (cache_finds(c, now, line, c->bank.all))
+        return MEM_HIT;
+    struct mem_access x = {.line = line,
+                           .lanes = 1,
+                           .bytes = (uint16_t)c->spec.bank.tags.line,
+                           .sectors = c->bank.all,
+                           .kind = MEM_LOAD};
+    enum mem_result r = cache_look(c, now, &x, token);
     if (r != MEM_HIT && mem_accepted(r))
         note_requests(m, now, sm, MEM_INST, before);
     return r;
