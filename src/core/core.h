@@ -190,6 +190,7 @@ struct sm {
     uint64_t held;            /* behind a control instruction */
     uint64_t control, memory; /* the next instruction is of this kind */
     uint64_t hungry;          /* buffer has room and nothing is on its way to it */
+    uint64_t fetchers;        /* may fetch: all, or none once the SM was halted */
     uint64_t arriving;        /* instructions are being decoded ... */
     uint64_t arrive;          /* ... and enter no buffer before this cycle */
     uint64_t group[4];        /* warps of each scheduler */
@@ -280,6 +281,11 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
 /* The launch has ended; cut: the rest of it runs untimed. NULL, or the invariant of a mechanism that does not
  * hold. */
 const char *sm_finish(struct sm *sm, bool cut);
+/* Timing is about to be cut: no warp fetches any more, and what was not decoded is forgotten. What was goes
+ * on to its end. */
+void sm_halt(struct sm *sm);
+/* Nothing is on its way any more: blocks can go on untimed, with all their registers in the latches. */
+void sm_restore(struct sm *sm);
 /* Frees what belongs to the launch alone, however it ended. */
 void sm_close(struct sm *sm);
 /* May a block of so many warps enter, as far as mechanisms have a say? */
@@ -369,8 +375,8 @@ static inline int32_t op_take(struct sm *sm) {
 void sm_fetch(struct sm *sm, uint64_t now);
 /* Whether it has anything to do. */
 static inline bool fetch_due(const struct sm *sm, uint64_t now) {
-    return sm->hungry & ~sm->blocked || sm->found_at <= now || (sm->arriving && sm->arrive <= now) ||
-           sm->port->done[MEM_INST] <= now;
+    return sm->hungry & sm->fetchers & ~sm->blocked || sm->found_at <= now ||
+           (sm->arriving && sm->arrive <= now) || sm->port->done[MEM_INST] <= now;
 }
 /* The instruction in front of the warp's buffer leaves it. */
 static inline void buffer_pop(struct core_warp *cw) {
@@ -385,6 +391,8 @@ static inline uint32_t buffer_front(const struct core_warp *cw) {
 void path_pass(struct sm *sm, uint32_t slot, uint32_t from, uint32_t to);
 /* Empties the buffer; the warp goes on at pc. */
 void buffer_flush(struct sm *sm, uint32_t slot, uint32_t pc);
+/* Forgets what was fetched, or skipped ahead of it, and is not decoded. */
+void buffer_undecoded(struct sm *sm, uint32_t slot);
 /* Scheduling (sched.c). */
 void sm_issue(struct sm *sm, uint64_t now);
 bool sm_can_issue(const struct sm *sm);                /* a ready warp finds what it needs, or may */

@@ -89,6 +89,7 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     sm->needs = needs;
     sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->held = sm->hungry =
         sm->arriving = sm->streaming = 0;
+    sm->fetchers = ~UINT64_C(0);
     sm->nblocks = sm->nwarps = sm->nstreams = 0;
     sm->served = UINT64_MAX;
     sm->resident_before = sm->n.resident_warps;
@@ -127,6 +128,17 @@ const char *sm_finish(struct sm *sm, bool cut) {
     /* All warps of a launch have as many registers: their sum need not be kept in every cycle. */
     sm->n.resident_regs += (sm->n.resident_warps - sm->resident_before) * sm->x->img->prog->nregs;
     return point_life_finish(sm, cut);
+}
+
+void sm_halt(struct sm *sm) {
+    sm->fetchers = 0;
+    for (uint64_t left = sm->resident; left; left &= left - 1)
+        buffer_undecoded(sm, (uint32_t)__builtin_ctzll(left));
+}
+
+void sm_restore(struct sm *sm) {
+    for (uint64_t left = HAS(sm, registers, restore) ? sm->resident : 0; left; left &= left - 1)
+        OWNER(sm, registers, restore, (uint32_t)__builtin_ctzll(left));
 }
 
 bool sm_idle(const struct sm *sm) {
@@ -233,11 +245,11 @@ static uint64_t next_in_wheel(const struct sm *sm, uint64_t now) {
 
 /* The next cycle in which something can happen here, given that memory only answers later. */
 static uint64_t next_cycle(const struct sm *sm, uint64_t now) {
-    if (sm->read_banks | sm->write_banks || sm->hungry & ~sm->blocked)
+    if (sm->read_banks | sm->write_banks || sm->hungry & sm->fetchers & ~sm->blocked)
         return now + 1;
     if (sm_idle(sm))
         return NEVER;
-    if (!sm->spec->sleep || sm->ended || sm_can_issue(sm))
+    if ((!sm->spec->sleep && sm->fetchers) || sm->ended || sm_can_issue(sm))
         return now + 1;
     uint64_t next = min_u64(next_in_wheel(sm, now), units_next(sm, now));
     if (sm->hold_count)

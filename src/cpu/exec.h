@@ -29,7 +29,7 @@
 #elif defined(EXEC_CHAIN)
 #define ENTER(i_) return (i_)->fn(c, (i_))
 #else
-#define ENTER(i_) return (i_)
+#define ENTER(i_) return ((void)c, (i_))
 #endif
 #define NEXT ENTER(i + 1)
 

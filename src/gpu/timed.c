@@ -17,6 +17,7 @@ struct run {
     VEC(struct cta *) spare;
     uint64_t ended; /* blocks that have ended */
     uint32_t warps; /* of a block */
+    bool halted;    /* the SMs bring to an end what they have begun; then the launch is cut */
     bool *refused;  /* SMs whose mechanisms did not let a block enter that had room otherwise */
 };
 
@@ -74,7 +75,7 @@ static void block_done(void *ctx, struct cta *c) {
 static bool feed(struct run *r, uint32_t i) {
     struct sm *sm = r->m->sms[i];
     r->refused[i] = false;
-    if (r->next == r->total || sm->nblocks >= r->per_sm)
+    if (r->halted || r->next == r->total || sm->nblocks >= r->per_sm)
         return false;
     if (!sm_admits(sm, r->warps)) {
         r->refused[i] = true;
@@ -271,9 +272,28 @@ static void start(struct run *r, struct arena *launch) {
 static const char *stuck(const struct run *r, uint64_t idle, uint64_t next) {
     if (r->x->watchdog && r->x->warp_insts > r->x->watchdog)
         return "the limit of executed instructions was reached";
-    if (next == NEVER && !all_idle(r->m))
+    if (next == NEVER && !r->halted && !all_idle(r->m))
         return "nothing can happen any more: every warp waits";
     return idle > HANG_CYCLES ? "no instruction was issued for a long time" : NULL;
+}
+
+/* Does a mechanism hold values that the machine without it could not find? */
+static bool values_held(const struct machine *m) {
+    for (uint32_t k = 0; k < m->mechs.n; k++)
+        if (m->mechs.at[k]->points.registers.restore)
+            return true;
+    return false;
+}
+
+/* From now on no SM begins anything. */
+static void halt(struct run *r, uint64_t now) {
+    r->halted = true;
+    for (uint32_t i = 0; i < r->m->nsms; i++)
+        if (!sm_idle(r->m->sms[i])) {
+            sm_halt(r->m->sms[i]);
+            r->m->wake[i] = now;
+            bits_add(&r->m->awake, i);
+        }
 }
 
 /* Ends timing before cycle end: SMs that sleep count up to there, and the blocks are handed over. */
@@ -282,6 +302,7 @@ static void cut(struct run *r, uint64_t end, struct timed_span *span) {
         struct sm *sm = r->m->sms[i];
         if (!sm_idle(sm) && sm->now + 1 < end)
             sm_sleep(sm, end - 1 - sm->now);
+        sm_restore(sm);
         for (uint32_t b = 0; b < r->m->core.blocks; b++)
             if (sm->blocks[b].cta) {
                 vec_push(&span->rest.begun, sm->blocks[b].cta);
@@ -359,10 +380,13 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
             launch_progress_tell(&span->progress, r.ended, now - m->now);
             show = now + SHOW_CYCLES;
         }
-        if (x->warp_insts >= span->max_insts)
+        if (r.halted ? next == NEVER : x->warp_insts >= span->max_insts)
             end = now + 1;
         now = next == NEVER || next <= now ? now + 1 : next;
-        if (now >= end) {
+        if (now >= end && !r.halted && values_held(m)) {
+            halt(&r, now = end);
+            end = NEVER;
+        } else if (now >= end) {
             now = end - 1;
             cut(&r, end, span);
             break;

@@ -135,6 +135,13 @@ void darsie_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
         note_form(d, warp, i, c);
 }
 
+void darsie_restore(void *m, uint32_t warp) {
+    struct darsie *d = m;
+    for (uint32_t r = 0; r <= MAX_GPR && d->renamed[warp]; r++)
+        if (d->map[warp][r] != DARSIE_PRIVATE)
+            load_latch(d, warp, r, d->map[warp][r]);
+}
+
 /* Numbers of physical registers: the private ones lie in the banks of the base machine, those of a block one
  * after the other across the banks. */
 enum { BLOCK_PLACES = 32768 };

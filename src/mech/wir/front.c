@@ -13,6 +13,12 @@ void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
         regfile_latched(w->regs, warp, i->d + k, REG_NONE);
 }
 
+void wir_restore(void *m, uint32_t warp) {
+    struct wir *w = m;
+    for (uint32_t r = 0; r < w->sm->x->img->prog->nregs; r++)
+        regfile_read(w->regs, warp, r, w->sm->warps[warp].w->r[r]);
+}
+
 /* Spaces of a memory instruction, as far as its text tells. */
 static unsigned spaces_of(const struct xinst *i) {
     switch ((enum mem_space)i->in->m.space) {

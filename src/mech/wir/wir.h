@@ -109,6 +109,7 @@ struct core_own *wir_copies(struct arena *a);
 
 /* ---- front.c ---- */
 void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
+void wir_restore(void *m, uint32_t warp);
 enum mech_verdict wir_take(void *m, int32_t op, uint64_t now);
 void wir_reuse_stage(struct wir *w);
 /* What the waiting instructions would have looked up in cycles in which nothing changed. */
