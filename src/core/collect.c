@@ -55,7 +55,7 @@ static COLD void read_places(struct sm *sm, int32_t id) {
 }
 
 /* Operands are read from the next cycle on in which the banks are served: this one, if they were not yet. */
-void op_collect(struct sm *sm, int32_t id) {
+EVERY_TIME void op_collect(struct sm *sm, int32_t id) {
     struct core_op *op = &sm->ops[id];
     const struct core_need *need = op->need;
     AT_POINT(sm, watch, collected, id);
@@ -196,7 +196,7 @@ static COLD bool offer_result(struct sm *sm, int32_t id) {
     return false;
 }
 
-void op_writeback(struct sm *sm, int32_t id) {
+EVERY_TIME void op_writeback(struct sm *sm, int32_t id) {
     TELL(sm, tell_op(sm, PROBE_WRITEBACK, id));
     if (!__builtin_expect(sm->mech.n, 0) || !offer_result(sm, id))
         request_write(sm, id);

@@ -126,7 +126,8 @@ struct core_warp {
     struct warp *w; /* NULL: slot is free */
     struct exec *x; /* the code it runs: the launch's, or a second stream's own */
     const struct core_need *needs;
-    uint32_t ncode;                 /* its instructions */
+    uint32_t ncode;                 /* its instructions ... */
+    uint64_t code_at;               /* ... and the address of the first */
     uint64_t pending[4], memory[4]; /* registers to be written; those of them by loads */
     uint8_t words;                  /* of these that the code uses */
     uint8_t pending_preds;
@@ -303,6 +304,10 @@ bool sm_idle(const struct sm *sm);
 uint32_t sm_describe(const struct sm *sm, struct str *out, uint32_t most);
 
 /* ---- between the files of core/ ---- */
+/* Of functions on the way of every instruction: they are part of who calls them where they are compiled
+ * together. */
+#define EVERY_TIME inline __attribute__((always_inline))
+
 static inline uint64_t warp_bit(uint32_t slot) {
     return UINT64_C(1) << slot;
 }

@@ -92,7 +92,7 @@ static void arrivals(struct sm *sm, uint64_t now) {
         }
         TELL(sm, tell_warp(sm, PROBE_BUFFER, s));
         warp_buffer(sm, s);
-        if (cw->arriving) /* a mechanism lets them wait */
+        if (__builtin_expect(cw->arriving, 0)) /* a mechanism lets them wait */
             next = now;
     }
     sm->arrive = next;
@@ -125,26 +125,31 @@ static COLD void tell_runs(const struct sm *sm, enum probe_kind kind, uint32_t s
     }
 }
 
-static void bring(struct sm *sm, uint32_t s, uint64_t cycle) {
+static EVERY_TIME void bring(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct core_warp *cw = &sm->warps[s];
     uint32_t left = fetch_limit(sm, cw), end = fetch_end(sm, cw), pc = cw->fetch_pc, n = 0;
+    uint32_t at = cw->first + cw->buffered, skips = cw->skips;
     TELL(sm, tell_runs(sm, PROBE_DECODE, s));
-    for (uint32_t at = cw->first + cw->buffered; n < left && pc < end; pc++, cw->skips >>= 1)
-        if (!(cw->skips & 1))
+    for (; n < left && pc < end; pc++, skips >>= 1)
+        if (__builtin_expect(!(skips & 1), 1))
             cw->buffer[(at + n++) % CORE_BUFFER] = pc;
-    for (; cw->skips & 1; cw->skips >>= 1)
+    for (; skips & 1; skips >>= 1)
         pc++;
+    cw->skips = skips;
     cw->arriving = (uint8_t)n;
     cw->fetch_pc = pc;
     cw->arrive = cycle + sm->spec->decode;
     sm->arrive = sm->arriving ? min_u64(sm->arrive, cw->arrive) : cw->arrive;
     cw->most = (uint8_t)sm->spec->fetch_width;
-    warp_buffer(sm, s);
+    if (__builtin_expect(n, 1))
+        sm->arriving |= warp_bit(s);
+    else
+        warp_buffer(sm, s);
 }
 
 static void fetch_one(struct sm *sm, uint32_t s, uint64_t now) {
     struct core_warp *cw = &sm->warps[s];
-    uint64_t addr = cw->x->img->address + (uint64_t)cw->fetch_pc * INST_BYTES;
+    uint64_t addr = cw->code_at + (uint64_t)cw->fetch_pc * INST_BYTES;
     sm->n.fetches++;
     uint32_t token = s | cw->epoch << 8;
     enum mem_result r =

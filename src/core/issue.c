@@ -27,7 +27,7 @@ static inline void step_on(struct sm *sm, uint32_t s, uint32_t next) {
     warp_turn(sm, cw, bit);
 }
 
-void warp_advance(struct sm *sm, uint32_t s, uint32_t pc) {
+EVERY_TIME void warp_advance(struct sm *sm, uint32_t s, uint32_t pc) {
     struct core_warp *cw = &sm->warps[s];
     struct simt_entry *e = simt_top(cw->w);
     uint32_t next = e ? e->pc : pc + 1;

@@ -153,6 +153,7 @@ void warp_enter(struct sm *sm, uint32_t s, struct core_warp start) {
     start.epoch = sm->warps[s].epoch + 1;
     start.age = sm->age++;
     start.ncode = start.x->img->ncode;
+    start.code_at = start.x->img->address;
     start.words = (uint8_t)((start.x->img->prog->nregs + 63) / 64);
     start.most = (uint8_t)sm->spec->fetch_width;
     sm->warps[s] = start;

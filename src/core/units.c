@@ -41,7 +41,7 @@ static void count_unit(struct sm *sm, uint32_t unit, uint32_t energy, uint32_t l
 }
 
 /* From collectors to the units of one kind; a collector is free again when its instruction leaves it. */
-static void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now) {
+static EVERY_TIME void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now) {
     uint32_t count = sm->spec->units[unit].count;
     for (uint32_t k = 0; k < count; k++) {
         int32_t id = sm->ready[unit][0];

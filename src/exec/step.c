@@ -8,7 +8,8 @@ enum { CLOCK_COST = 20 };
 enum { SPIN_COST = 64, SPINS_MANY = 16, SLEEP_COST = PATH_TURN };
 
 /* Carries out an ALU operation: the only kind that goes through the lane executors. */
-static inline void run_alu(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+static inline __attribute__((always_inline)) void run_alu(struct exec *x, struct warp *w,
+                                                          const struct xinst *i, uint32_t m) {
     struct lane_io io;
     _Alignas(64) uint32_t mod[8][WARP_LANES];
     _Alignas(64) uint32_t tmp[2][WARP_LANES];

@@ -132,12 +132,15 @@ static bool hang(struct run *r, const char *what) {
 
 /* Wakes SMs that slept until now. */
 static void wake_due(struct machine *m, uint64_t now) {
-    m->later = NEVER;
-    for (uint32_t i = 0; i < m->nsms; i++)
-        if (m->wake[i] <= now)
+    uint64_t later = NEVER;
+    const uint64_t *wake = m->wake;
+    for (uint32_t i = 0; i < m->nsms; i++) {
+        if (__builtin_expect(wake[i] <= now, 0))
             bits_add(&m->awake, i);
         else
-            m->later = min_u64(m->later, m->wake[i]);
+            later = min_u64(later, wake[i]);
+    }
+    m->later = later;
 }
 
 /* An SM sleeps until the cycle that it was told. */
@@ -151,7 +154,7 @@ static bool tick_sms(struct run *r, uint64_t now) {
     struct machine *m = r->m;
     if (m->later <= now)
         wake_due(m, now);
-    for (uint32_t i = bits_next(&m->awake, 0); i != NO_SLOT; i = bits_next(&m->awake, i + 1)) {
+    BITS_EACH(&m->awake, i) {
         uint64_t ended = r->ended;
         bool refused = r->refused[i];
         m->wake[i] = sm_tick(m->sms[i], now, block_done, r);

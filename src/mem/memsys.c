@@ -207,7 +207,7 @@ static bool has_requests(const struct port *p) {
 /* One request a cycle leaves an SM. */
 static void send_requests(struct memsys *m, uint64_t now) {
     uint64_t tick = arrival(&m->domain[ICNT], now);
-    for (uint32_t sm = bits_next(&m->sending, 0); sm != NO_SLOT; sm = bits_next(&m->sending, sm + 1)) {
+    BITS_EACH(&m->sending, sm) {
         struct port *p = &m->port[sm];
         uint32_t client = next_client(p, now);
         if (client != MEM_CLIENTS && icnt_has_room(m->request, sm)) {
@@ -320,7 +320,7 @@ static void tick_l2(struct memsys *m, uint64_t now) {
     for (; tick < end && tick != NEVER; tick = m->eager ? tick + 1 : d->next) {
         begin_tick(d);
         uint64_t first = NEVER;
-        for (uint32_t p = bits_next(&m->l2_busy, 0); p != NO_SLOT; p = bits_next(&m->l2_busy, p + 1)) {
+        BITS_EACH(&m->l2_busy, p) {
             if (m->eager || l2_due(m, p) <= tick) {
                 take_data(m, tick, p);
                 l2_tick(m->l2[p], tick);
@@ -342,7 +342,7 @@ static void tick_dram(struct memsys *m, uint64_t now) {
     for (; tick < end && tick != NEVER; tick = m->eager ? tick + 1 : d->next) {
         begin_tick(d);
         uint64_t first = NEVER;
-        for (uint32_t p = bits_next(&m->dram_busy, 0); p != NO_SLOT; p = bits_next(&m->dram_busy, p + 1)) {
+        BITS_EACH(&m->dram_busy, p) {
             struct dram *c = m->dram[p];
             if (m->eager || dram_next(c) <= tick) {
                 dram_tick(c, tick);
@@ -411,13 +411,11 @@ enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum 
     return r;
 }
 
-enum mem_result memsys_fetch(struct memsys *m, uint64_t now, uint32_t sm, uint64_t line, uint32_t token) {
-    struct port *p = &m->port[sm];
-    struct cache *c = p->cache[MEM_INST];
+/* A fetch that may be anything but a hit. */
+static __attribute__((noinline)) enum mem_result fetch_line(struct memsys *m, uint64_t now, uint32_t sm,
+                                                            uint64_t line, uint32_t token) {
+    struct cache *c = m->port[sm].cache[MEM_INST];
     uint32_t before = c->bank.out.len;
-    p->times->retry = NEVER;
-    if (cache_finds(c, now, line, c->bank.all))
-        return MEM_HIT;
     struct mem_access x = {.line = line,
                            .lanes = 1,
                            .bytes = (uint16_t)c->spec.bank.tags.line,
@@ -427,6 +425,13 @@ enum mem_result memsys_fetch(struct memsys *m, uint64_t now, uint32_t sm, uint64
     if (r != MEM_HIT && mem_accepted(r))
         note_requests(m, now, sm, MEM_INST, before);
     return r;
+}
+
+enum mem_result memsys_fetch(struct memsys *m, uint64_t now, uint32_t sm, uint64_t line, uint32_t token) {
+    struct port *p = &m->port[sm];
+    struct cache *c = p->cache[MEM_INST];
+    p->times->retry = NEVER;
+    return cache_finds(c, now, line, c->bank.all) ? MEM_HIT : fetch_line(m, now, sm, line, token);
 }
 
 const struct port_times *memsys_port_times(const struct memsys *m, uint32_t sm) {
