@@ -47,7 +47,7 @@ static inline void operands_complete(struct sm *sm, int32_t id) {
 }
 
 /* Asks for the operands of an op where the owner of the registers has them. */
-static COLD void read_places(struct sm *sm, int32_t id) {
+static APART void read_places(struct sm *sm, int32_t id) {
     for (uint32_t k = 0; k < sm->ops[id].need->nreads; k++) {
         uint32_t place = place_of(sm, id, k, false);
         queue_read(sm, id, place, place_bank(sm, place), (int16_t)k);
@@ -128,7 +128,7 @@ static void free_op(struct sm *sm, int32_t id) {
 }
 
 /* The end of an op of a mechanism: the scoreboard knows nothing of it. */
-static COLD void end_injected(struct sm *sm, int32_t id) {
+static APART void end_injected(struct sm *sm, int32_t id) {
     struct core_warp *cw = &sm->warps[sm->ops[id].warp];
     TELL(sm, tell_op(sm, PROBE_END, id));
     if (!--cw->inflight && !cw->w->live)
@@ -137,7 +137,7 @@ static COLD void end_injected(struct sm *sm, int32_t id) {
 }
 
 /* Tells mechanisms of the end of an op; true: it was one of theirs. */
-static COLD bool tell_retire(struct sm *sm, int32_t id) {
+static APART bool tell_retire(struct sm *sm, int32_t id) {
     const struct core_op *op = &sm->ops[id];
     AT_POINT(sm, watch, retire, id);
     if (op->pc == CORE_NO_PC) {
@@ -185,7 +185,7 @@ static inline __attribute__((always_inline)) void request_write(struct sm *sm, i
 }
 
 /* Who looks at a result, or takes it; true: it was taken. The op is marked before, as it may end at once. */
-static COLD bool offer_result(struct sm *sm, int32_t id) {
+static APART bool offer_result(struct sm *sm, int32_t id) {
     AT_POINT(sm, watch, result, id);
     if (!HAS(sm, back, result))
         return false;
@@ -254,7 +254,7 @@ void core_supply(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
 
 /* Tells mechanisms of a write; true: the op goes on without the scoreboard, which does not know of it.
  * Whoever took the result comes last, because it may end the op. */
-static COLD bool written(struct sm *sm, int32_t id, uint32_t word) {
+static APART bool written(struct sm *sm, int32_t id, uint32_t word) {
     bool taken = sm->ops[id].taken, injected = sm->ops[id].pc == CORE_NO_PC;
     AT_POINT(sm, watch, written, id, word);
     if (taken)

@@ -234,6 +234,7 @@ struct sm {
     int32_t free_read, fresh_read; /* as of ops */
     int32_t ready[UNIT_COUNT][2];  /* FIFO of ops whose operands are complete */
     uint32_t ready_units;          /* those that have one */
+    uint32_t full_units;           /* those whose first one waits for room in the queues towards memory */
     uint64_t unit_free[UNIT_COUNT][4];
     int32_t lsu[2]; /* FIFO of memory ops in the load/store unit */
     uint32_t lsu_length;
@@ -306,7 +307,11 @@ uint32_t sm_describe(const struct sm *sm, struct str *out, uint32_t most);
 /* ---- between the files of core/ ---- */
 /* Of functions on the way of every instruction: they are part of who calls them where they are compiled
  * together. */
+#ifdef __clang__
+#define EVERY_TIME /* it does not like it of functions that others see, too */
+#else
 #define EVERY_TIME inline __attribute__((always_inline))
+#endif
 
 static inline uint64_t warp_bit(uint32_t slot) {
     return UINT64_C(1) << slot;

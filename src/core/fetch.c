@@ -51,7 +51,7 @@ static void pass_skipped(struct sm *sm, uint32_t s) {
 }
 
 /* Asks the owner of the stream what becomes of each instruction that was decoded. */
-static COLD void decode_each(struct sm *sm, uint32_t s, uint64_t now) {
+static APART void decode_each(struct sm *sm, uint32_t s, uint64_t now) {
     struct core_warp *cw = &sm->warps[s];
     while (cw->arriving) {
         uint32_t at = cw->first + cw->buffered, pc = cw->buffer[at % CORE_BUFFER];
@@ -83,7 +83,12 @@ static void arrivals(struct sm *sm, uint64_t now) {
             continue;
         }
         if (HAS(sm, stream, decoded)) {
+            uint32_t before = cw->arriving;
             decode_each(sm, s, now);
+            if (cw->arriving == before && !sm->probe) { /* all of them wait */
+                next = now;
+                continue;
+            }
             warp_update(sm, s);
         } else {
             sm->n.decoded += cw->arriving;
@@ -111,7 +116,7 @@ static uint32_t fetch_limit(const struct sm *sm, const struct core_warp *cw) {
 }
 
 /* Tells which instructions a fetch brings, as runs of consecutive ones. */
-static COLD void tell_runs(const struct sm *sm, enum probe_kind kind, uint32_t s) {
+static APART void tell_runs(const struct sm *sm, enum probe_kind kind, uint32_t s) {
     const struct core_warp *cw = &sm->warps[s];
     uint32_t left = fetch_limit(sm, cw), end = fetch_end(sm, cw), run = 0;
     for (uint32_t pc = cw->fetch_pc, k = 0; left && pc < end; pc++, k++) {

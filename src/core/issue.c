@@ -90,7 +90,7 @@ int32_t core_inject(struct sm *sm, uint32_t warp, const struct core_own *own, ui
 }
 
 /* Who has a say in the operands of an instruction that is about to take effect. */
-static COLD void prepare_operands(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m) {
+static APART void prepare_operands(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m) {
     if (HAS(sm, registers, fill))
         OWNER(sm, registers, fill, s, i, m);
     if (HAS(sm, values, sources))
@@ -99,7 +99,7 @@ static COLD void prepare_operands(struct sm *sm, uint32_t s, const struct xinst 
 }
 
 /* Who looks at an instruction that took effect, or takes it; true: it was taken. */
-static COLD bool offer(struct sm *sm, int32_t id, uint64_t now) {
+static APART bool offer(struct sm *sm, int32_t id, uint64_t now) {
     AT_POINT(sm, watch, issued, id);
     return HAS(sm, front, take) && OWNER(sm, front, take, id, now) == MECH_TAKEN;
 }

@@ -113,6 +113,7 @@ static void count(struct sm *sm, const struct core_op *op) {
 static void leave(struct sm *sm) {
     fifo_pop(sm, sm->lsu);
     sm->lsu_length--;
+    sm->full_units = 0;
 }
 
 /* Shared memory, and instructions no lane takes part in: a fixed time. */
@@ -179,6 +180,7 @@ void sm_lsu(struct sm *sm, uint64_t now) {
         if (OWNER(sm, memory, access, id, now) == MECH_TAKEN) {
             sm->lsu[0] = rest;
             sm->lsu_length--;
+            sm->full_units = 0;
             return;
         }
     }

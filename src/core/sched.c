@@ -82,7 +82,7 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
             return;
         }
     }
-    if (plain && !set) {
+    if (!set && (plain || !sm->probe)) {
         slots_stalled(sm, sched, why, 0, slots);
         return;
     }
@@ -104,7 +104,7 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
             if (!--slots && plain)
                 return;
             set = ready_warps(sm) & warp_bit(s);
-            if (!plain && HAS(sm, gate, eligible))
+            if (!plain && set && HAS(sm, gate, eligible))
                 set = point_gate_eligible(sm, set, now);
             if (!slots || sm->fault || !issue_possible(sm, set, &why))
                 break;
@@ -134,7 +134,7 @@ void sm_issue(struct sm *sm, uint64_t now) {
     sm->n.cycles++;
     sm->n.resident_warps += sm->nwarps;
     bool plain = !sm->mech.n && !sm->probe;
-    if (!ready_warps(sm) && plain && sm->spec->policy != SCHED_TWO_LEVEL) {
+    if (!ready_warps(sm) && !sm->probe && !HAS(sm, gate, slots) && sm->spec->policy != SCHED_TWO_LEVEL) {
         slots_all_stalled(sm, 1);
         return;
     }

@@ -96,7 +96,7 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     sm->hold_first = sm->hold_count = sm->found_first = sm->found_count = 0;
     sm->found_at = NEVER;
     sm->collectors_used = sm->lsu_length = sm->tex_length = sm->outstanding = 0;
-    sm->read_banks = sm->write_banks = sm->ready_units = 0;
+    sm->read_banks = sm->write_banks = sm->ready_units = sm->full_units = 0;
     sm->fault = sm->ended = false;
     sm->lsu_epoch = sm->tex_epoch = UINT32_MAX;
     sm->lsu_free = 0;
@@ -285,10 +285,14 @@ uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta
         sm_release(sm, now);
     AT_POINT(sm, life, tick, now);
     sm_collect(sm, now);
-    if (sm->ready_units)
+    if (sm->ready_units & ~sm->full_units)
         sm_dispatch(sm, now);
-    if (sm->lsu[0] != CORE_NONE && sm->lsu_free <= now)
-        sm_lsu(sm, now);
+    if (sm->lsu[0] != CORE_NONE && sm->lsu_free <= now) {
+        if (lsu_refused(sm))
+            sm->n.lsu_stalls++;
+        else
+            sm_lsu(sm, now);
+    }
     if (sm->tex[0] != CORE_NONE)
         sm_tex(sm, now);
     sm_issue(sm, now);

@@ -51,8 +51,10 @@ static EVERY_TIME void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now)
             continue;
         struct core_op *op = &sm->ops[id];
         const uint32_t *queue = queue_length(sm, op, unit);
-        if (queue && *queue >= sm->spec->lsu_queue)
+        if (queue && *queue >= sm->spec->lsu_queue) {
+            sm->full_units |= 1u << unit;
             return;
+        }
         fifo_pop(sm, sm->ready[unit]);
         if (sm->ready[unit][0] == CORE_NONE)
             sm->ready_units &= ~(1u << unit);
@@ -94,7 +96,7 @@ uint64_t units_next(const struct sm *sm, uint64_t now) {
 }
 
 void sm_dispatch(struct sm *sm, uint64_t now) {
-    for (uint32_t left = sm->ready_units; left; left &= left - 1)
+    for (uint32_t left = sm->ready_units & ~sm->full_units; left; left &= left - 1)
         dispatch_unit(sm, (uint32_t)__builtin_ctz(left), now);
 }
 

@@ -40,6 +40,7 @@ struct machine *machine_create(const struct config *config, const struct mech_se
     m->sms = arena_array(&m->arena, struct sm *, m->nsms);
     m->wake = arena_array(&m->arena, uint64_t, m->nsms);
     bits_init(&m->awake, &m->arena, m->nsms);
+    calendar_init(&m->calendar, &m->arena, m->nsms);
     m->mechs = *mechs;
     for (uint32_t k = 0; k < m->mechs.n; k++)
         if (m->mechs.at[k]->shared)
@@ -132,29 +133,35 @@ static bool hang(struct run *r, const char *what) {
 
 /* Wakes SMs that slept until now. */
 static void wake_due(struct machine *m, uint64_t now) {
-    uint64_t later = NEVER;
-    const uint64_t *wake = m->wake;
-    for (uint32_t i = 0; i < m->nsms; i++) {
-        if (__builtin_expect(wake[i] <= now, 0))
+    struct bits *today = calendar_today(&m->calendar, now);
+    BITS_EACH (today, i) {
+        bits_remove(today, i);
+        if (m->wake[i] <= now)
             bits_add(&m->awake, i);
-        else
-            later = min_u64(later, wake[i]);
     }
-    m->later = later;
+    if (m->calendar.far > now)
+        return;
+    m->calendar.far = NEVER;
+    for (uint32_t i = 0; i < m->nsms; i++)
+        if (m->wake[i] <= now)
+            bits_add(&m->awake, i);
+        else if (m->wake[i] != NEVER && !bits_has(&m->awake, i))
+            calendar_add(&m->calendar, i, m->wake[i], now);
 }
 
 /* An SM sleeps until the cycle that it was told. */
-static void fall_asleep(struct machine *m, uint32_t i) {
+static void fall_asleep(struct machine *m, uint32_t i, uint64_t now) {
     bits_remove(&m->awake, i);
-    m->later = min_u64(m->later, m->wake[i]);
+    if (m->wake[i] != NEVER)
+        calendar_add(&m->calendar, i, m->wake[i], now);
 }
 
 /* Ticks the SMs that are due; false after a fault. */
 static bool tick_sms(struct run *r, uint64_t now) {
     struct machine *m = r->m;
-    if (m->later <= now)
+    if (m->calendar.filled >> now % CALENDAR_SLOTS & 1 || m->calendar.far <= now)
         wake_due(m, now);
-    BITS_EACH(&m->awake, i) {
+    BITS_EACH (&m->awake, i) {
         uint64_t ended = r->ended;
         bool refused = r->refused[i];
         m->wake[i] = sm_tick(m->sms[i], now, block_done, r);
@@ -166,7 +173,7 @@ static bool tick_sms(struct run *r, uint64_t now) {
                 continue;
         }
         if (m->wake[i] > now + 1)
-            fall_asleep(m, i);
+            fall_asleep(m, i, now);
     }
     return true;
 }
@@ -184,9 +191,9 @@ static uint64_t next_event(struct machine *m, uint64_t now) {
         if (answer <= now + 1)
             bits_add(&m->awake, i);
         else
-            m->later = min_u64(m->later, answer);
+            calendar_add(&m->calendar, i, answer, now);
     }
-    return m->awake.count ? now + 1 : min_u64(m->later, memsys_next(m->mem));
+    return m->awake.count ? now + 1 : min_u64(calendar_next(&m->calendar, now), memsys_next(m->mem));
 }
 
 /* Lets memory finish what nobody waits for any more: prefetched instructions, stores. */
@@ -260,7 +267,7 @@ static void start(struct run *r, struct arena *launch) {
         if (m->mechs.at[k]->kernel)
             marks[k] = m->mechs.at[k]->kernel(m->shared[k], launch, r->x->img);
     memsys_flush_l1(m->mem);
-    m->later = NEVER;
+    calendar_clear(&m->calendar);
     for (uint32_t i = 0; i < m->nsms; i++) {
         m->sms[i]->fit = r->per_sm;
         sm_start(m->sms[i], r->x, needs, marks);

@@ -6,7 +6,7 @@
 #include "core/core.h"
 #include "gpu/progress.h"
 #include "mech/registry.h"
-#include "sim/pool.h"
+#include "sim/calendar.h"
 #include "stats/registry.h"
 
 struct machine {
@@ -15,9 +15,9 @@ struct machine {
     struct mem_spec memory;
     struct memsys *mem;
     struct sm **sms;
-    uint64_t *wake;    /* cycle in which each SM must be ticked next */
-    struct bits awake; /* SMs to be ticked in the next cycle that has anything to do */
-    uint64_t later;    /* the first cycle in which one of the others must be */
+    uint64_t *wake;           /* cycle in which each SM must be ticked next */
+    struct bits awake;        /* SMs to be ticked in the next cycle that has anything to do */
+    struct calendar calendar; /* when the others must be; who was woken before may still stand in it */
     uint32_t nsms;
     uint64_t now;        /* cycles since the machine was made */
     struct probe *probe; /* watchers, or NULL */

@@ -187,8 +187,8 @@ uint64_t icnt_ready_at(struct icnt *n) {
     if (!n->stale)
         return n->out_at;
     uint64_t at = NEVER;
-    BITS_EACH(&n->filled, o)
-    at = min_u64(at, n->head_at[o]);
+    BITS_EACH (&n->filled, o)
+        at = min_u64(at, n->head_at[o]);
     n->stale = false;
     return n->out_at = at;
 }

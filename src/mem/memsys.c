@@ -31,6 +31,7 @@ struct port {
 struct memsys {
     struct mem_spec spec;
     struct domain domain[DOMAINS];
+    uint64_t at; /* the first core cycle in which one of them has work */
     struct port *port;
     struct port_times *times; /* of each port, side by side */
     struct icnt *request, *reply;
@@ -64,6 +65,7 @@ static void create_ports(struct memsys *m, struct arena *a) {
 struct memsys *memsys_create(struct arena *a, const struct mem_spec *s) {
     assert(s->sms && s->partitions && s->interleave && s->interleave % s->dram.line == 0);
     struct memsys *m = arena_new(a, struct memsys);
+    m->at = NEVER;
     m->spec = *s;
     m->spec.request.inputs = m->spec.reply.outputs = s->sms;
     m->spec.request.outputs = m->spec.reply.inputs = s->partitions;
@@ -117,11 +119,12 @@ static uint64_t arrival(struct domain *d, uint64_t now) {
     return d->arrival;
 }
 
-static void due(struct domain *d, uint64_t tick) {
+static inline void due(struct memsys *m, struct domain *d, uint64_t tick) {
     if (tick >= d->next)
         return;
     d->next = tick;
     d->at = clock_cycle(&d->clock, tick);
+    m->at = min_u64(m->at, d->at);
 }
 
 /* A domain looks at its work in a tick; who has more makes it due again. */
@@ -148,7 +151,7 @@ static uint64_t first_tick(struct memsys *m, struct domain *d, uint64_t now, uin
 static void due_replies(struct memsys *m, uint64_t now) {
     uint64_t at = icnt_ready_at(m->reply);
     if (at != NEVER)
-        due(&m->domain[CORE], max_u64(now, clock_cycle(&m->domain[ICNT].clock, at)));
+        due(m, &m->domain[CORE], max_u64(now, clock_cycle(&m->domain[ICNT].clock, at)));
 }
 
 /* A cache has completed accesses, or will have. */
@@ -207,7 +210,7 @@ static bool has_requests(const struct port *p) {
 /* One request a cycle leaves an SM. */
 static void send_requests(struct memsys *m, uint64_t now) {
     uint64_t tick = arrival(&m->domain[ICNT], now);
-    BITS_EACH(&m->sending, sm) {
+    BITS_EACH (&m->sending, sm) {
         struct port *p = &m->port[sm];
         uint32_t client = next_client(p, now);
         if (client != MEM_CLIENTS && icnt_has_room(m->request, sm)) {
@@ -217,13 +220,13 @@ static void send_requests(struct memsys *m, uint64_t now) {
             cache_sent(p->cache[client]);
             note_change(m, sm, client, now, 1u << MEM_STALL_QUEUE);
             p->turn = client + 1;
-            due(&m->domain[ICNT], tick);
+            due(m, &m->domain[ICNT], tick);
             if (!has_requests(p)) {
                 bits_remove(&m->sending, sm);
                 continue;
             }
         }
-        due(&m->domain[CORE], now + 1);
+        due(m, &m->domain[CORE], now + 1);
     }
 }
 
@@ -247,7 +250,7 @@ static void deliver_requests(struct memsys *m, uint64_t now, uint64_t tick) {
         uint64_t at = arrival(l2, now);
         l2_push(m->l2[p], at, icnt_head(m->request, p));
         bits_add(&m->l2_busy, p);
-        due(l2, at);
+        due(m, l2, at);
         icnt_pop(m->request, p);
     }
 }
@@ -265,7 +268,7 @@ static void tick_icnt(struct memsys *m, uint64_t now) {
             icnt_tick(m->request, tick);
         deliver_requests(m, now, tick);
         uint64_t next = min_u64(icnt_next(m->reply), icnt_next(m->request));
-        due(d, max_u64(tick + 1, min_u64(next, icnt_ready_at(m->request))));
+        due(m, d, max_u64(tick + 1, min_u64(next, icnt_ready_at(m->request))));
     }
 }
 
@@ -278,7 +281,7 @@ static void drain_l2(struct memsys *m, uint64_t now, uint64_t tick, uint32_t p) 
     if (q && icnt_has_room(m->reply, p)) {
         uint64_t at = arrival(&m->domain[ICNT], now);
         icnt_push(m->reply, at, p, q->port, q);
-        due(&m->domain[ICNT], at);
+        due(m, &m->domain[ICNT], at);
         l2_replied(l, tick);
     }
     q = l2_out(l);
@@ -286,7 +289,7 @@ static void drain_l2(struct memsys *m, uint64_t now, uint64_t tick, uint32_t p) 
         uint64_t at = arrival(&m->domain[DRAM], now);
         dram_push(m->dram[p], at, q->line, q->sectors, q->kind == MEM_STORE, q->id);
         bits_add(&m->dram_busy, p);
-        due(&m->domain[DRAM], at);
+        due(m, &m->domain[DRAM], at);
         l2_sent(l);
     }
 }
@@ -320,7 +323,7 @@ static void tick_l2(struct memsys *m, uint64_t now) {
     for (; tick < end && tick != NEVER; tick = m->eager ? tick + 1 : d->next) {
         begin_tick(d);
         uint64_t first = NEVER;
-        BITS_EACH(&m->l2_busy, p) {
+        BITS_EACH (&m->l2_busy, p) {
             if (m->eager || l2_due(m, p) <= tick) {
                 take_data(m, tick, p);
                 l2_tick(m->l2[p], tick);
@@ -332,7 +335,7 @@ static void tick_l2(struct memsys *m, uint64_t now) {
             first = min_u64(first, next);
         }
         if (first != NEVER)
-            due(d, max_u64(tick + 1, first));
+            due(m, d, max_u64(tick + 1, first));
     }
 }
 
@@ -342,14 +345,14 @@ static void tick_dram(struct memsys *m, uint64_t now) {
     for (; tick < end && tick != NEVER; tick = m->eager ? tick + 1 : d->next) {
         begin_tick(d);
         uint64_t first = NEVER;
-        BITS_EACH(&m->dram_busy, p) {
+        BITS_EACH (&m->dram_busy, p) {
             struct dram *c = m->dram[p];
             if (m->eager || dram_next(c) <= tick) {
                 dram_tick(c, tick);
                 if (m->data_at[p] == NEVER && dram_pop_at(c) != NEVER) {
                     expect_data(m, p);
                     bits_add(&m->l2_busy, p);
-                    due(&m->domain[L2], m->data_at[p]);
+                    due(m, &m->domain[L2], m->data_at[p]);
                 }
             }
             uint64_t next = dram_next(c);
@@ -358,19 +361,25 @@ static void tick_dram(struct memsys *m, uint64_t now) {
             first = min_u64(first, next);
         }
         if (first != NEVER)
-            due(d, max_u64(tick + 1, first));
+            due(m, d, max_u64(tick + 1, first));
     }
 }
 
 /* ---- the interface ----------------------------------------------------------------------------------- */
 
-void memsys_tick(struct memsys *m, uint64_t now) {
-    if (memsys_next(m) > now && !m->eager)
-        return;
+static __attribute__((noinline)) void tick_domains(struct memsys *m, uint64_t now) {
     tick_dram(m, now);
     tick_l2(m, now);
     tick_icnt(m, now);
     tick_core(m, now);
+    m->at = NEVER;
+    for (uint32_t i = 0; i < DOMAINS; i++)
+        m->at = min_u64(m->at, m->domain[i].at);
+}
+
+void memsys_tick(struct memsys *m, uint64_t now) {
+    if (m->at <= now || m->eager)
+        tick_domains(m, now);
 }
 
 struct bits *memsys_woken(struct memsys *m) {
@@ -378,10 +387,7 @@ struct bits *memsys_woken(struct memsys *m) {
 }
 
 uint64_t memsys_next(const struct memsys *m) {
-    uint64_t next = NEVER;
-    for (uint32_t i = 0; i < DOMAINS; i++)
-        next = min_u64(next, m->domain[i].at);
-    return next;
+    return m->at;
 }
 
 /* Notes the requests that an access made. */
@@ -394,7 +400,7 @@ static void note_requests(struct memsys *m, uint64_t now, uint32_t sm, enum mem_
     p->fresh[client] = made + (p->fresh_at[client] == now ? p->fresh[client] : 0);
     p->fresh_at[client] = now;
     bits_add(&m->sending, sm);
-    due(&m->domain[CORE], now + 1);
+    due(m, &m->domain[CORE], now + 1);
 }
 
 enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client,
