@@ -145,7 +145,7 @@ int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool rides) {
     TELL(sm, tell_issue(sm, PROBE_ISSUE, s, m, id));
     if (i->kind == X_S2R) /* what %clock reads is the sum of these */
         cw->x->clock = now - cw->x->warp_insts - 1;
-    bool spins = memory && i->in->m.vol && m && cw->w->depth > 1 && warp_spins(cw, i, m);
+    bool spins = need->load && i->in->m.vol && m && cw->w->depth > 1 && warp_spins(cw, i, m);
     if (take_effect(cw, i, m, all, op->lanes) == WARP_FAULT) {
         warp_fault(sm, cw);
         return CORE_NONE;

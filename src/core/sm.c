@@ -18,6 +18,10 @@ static void add_source(struct core_need *n, uint32_t reg) {
         n->reads[n->nreads++] = (uint8_t)reg;
 }
 
+/* Which collectors the instructions of a unit take where they are divided. */
+static const uint8_t collect_kinds[UNIT_COUNT] = {
+    [UNIT_SFU] = COLLECT_SFU, [UNIT_DP] = COLLECT_SFU, [UNIT_MEM] = COLLECT_MEM, [UNIT_TEX] = COLLECT_MEM};
+
 struct core_need core_need(const struct xinst *i) {
     struct core_need n = {0};
     for (uint32_t k = 0; k < i->nsw; k++)
@@ -39,8 +43,8 @@ struct core_need core_need(const struct xinst *i) {
     n.memory = i->kind >= X_LOAD && i->kind <= X_TEX;
     n.load = n.memory && o->flags & OPF_LOAD;
     n.store = n.memory && o->flags & OPF_STORE;
-    n.macro = o->flags & OPF_MACRO;
     uint8_t all = (1u << PRED_PT) - 1;
+    n.kind = collect_kinds[o->unit];
     n.preds = (uint8_t)(1u << i->guard | 1u << i->ps[0] | 1u << i->ps[1] | 1u << i->pd[0] | 1u << i->pd[1]);
     n.preds = i->kind == X_P2R || i->kind == X_R2P ? all : n.preds & all;
     n.sets = (uint8_t)(i->kind == X_R2P ? all : (1u << i->pd[0] | 1u << i->pd[1]) & all);
@@ -63,6 +67,7 @@ struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *
     sm->nfound = (uint32_t)sm->fetch_latency * s->fetch_groups + 1;
     sm->found = arena_array(a, struct core_found, sm->nfound);
     sm->id = id;
+    sm->kinds_apart = s->collectors[COLLECT_SFU] || s->collectors[COLLECT_MEM];
     sm->nops = OPS;
     sm->ops = arena_array(a, struct core_op, OPS);
     sm->nreads = READ_RECORDS;
@@ -93,9 +98,12 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     sm->nblocks = sm->nwarps = sm->nstreams = 0;
     sm->served = UINT64_MAX;
     sm->resident_before = sm->n.resident_warps;
+    sm->cycles_before = sm->n.cycles;
     sm->hold_first = sm->hold_count = sm->found_first = sm->found_count = 0;
     sm->found_at = NEVER;
-    sm->collectors_used = sm->lsu_length = sm->tex_length = sm->outstanding = 0;
+    memset(sm->collectors_used, 0, sizeof sm->collectors_used);
+    sm->cluster_wake = NEVER;
+    sm->lsu_length = sm->tex_length = sm->outstanding = 0;
     sm->read_banks = sm->write_banks = sm->ready_units = sm->full_units = 0;
     sm->fault = sm->ended = false;
     sm->lsu_epoch = sm->tex_epoch = UINT32_MAX;
@@ -124,7 +132,9 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     point_life_start(sm, marks);
 }
 
-const char *sm_finish(struct sm *sm, bool cut) {
+const char *sm_finish(struct sm *sm, uint64_t cycles, bool cut) {
+    uint64_t busy = sm->n.cycles - sm->cycles_before;
+    sm->n.empty_cycles += cycles > busy ? cycles - busy : 0;
     /* All warps of a launch have as many registers: their sum need not be kept in every cycle. */
     sm->n.resident_regs += (sm->n.resident_warps - sm->resident_before) * sm->x->img->prog->nregs;
     return point_life_finish(sm, cut);
@@ -166,12 +176,20 @@ void warp_enter(struct sm *sm, uint32_t s, struct core_warp start) {
     AT_POINT(sm, life, warp, s, true);
 }
 
+static uint64_t free_slots(const struct sm *sm) {
+    return ~sm->resident & (sm->spec->warps == 64 ? ~UINT64_C(0) : (UINT64_C(1) << sm->spec->warps) - 1);
+}
+
+bool sm_has_room(const struct sm *sm, uint32_t warps) {
+    return sm->nblocks < sm->spec->blocks && (uint32_t)__builtin_popcountll(free_slots(sm)) >= warps;
+}
+
 bool sm_add_block(struct sm *sm, struct cta *c) {
     uint32_t slot = 0;
     while (slot < sm->spec->blocks && sm->blocks[slot].cta)
         slot++;
-    uint64_t free = ~sm->resident & (~UINT64_C(0) >> (CORE_MAX_WARPS - sm->spec->warps));
-    if (slot == sm->spec->blocks || (uint32_t)__builtin_popcountll(free) < c->nwarps)
+    uint64_t free = free_slots(sm);
+    if (!sm_has_room(sm, c->nwarps))
         return false;
     sm->blocks[slot] = (struct core_block){c, c->nwarps};
     sm->nblocks++;
@@ -255,6 +273,7 @@ static uint64_t next_cycle(const struct sm *sm, uint64_t now) {
     uint64_t next = min_u64(next_in_wheel(sm, now), units_next(sm, now));
     if (sm->hold_count)
         next = min_u64(next, sm->hold[sm->hold_first].until);
+    next = min_u64(next, sm->cluster_wake);
     if (sm->tex[0] != CORE_NONE && !tex_refused(sm))
         return now + 1;
     if (sm->lsu[0] != CORE_NONE && !lsu_refused(sm))
@@ -283,6 +302,8 @@ uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta
         sm_complete(sm, now);
     if (sm->hold_count)
         sm_release(sm, now);
+    if (sm->cluster_wake <= now)
+        sm_open(sm, now);
     AT_POINT(sm, life, tick, now);
     sm_collect(sm, now);
     if (sm->ready_units & ~sm->full_units)

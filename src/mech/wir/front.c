@@ -191,7 +191,7 @@ static bool look(struct wir *w, int32_t id) {
             miss(w, o);
         }
     }
-    if (!core_collector_free(w->sm)) {
+    if (!core_collector_free(w->sm, w->sm->ops[id].need)) {
         o->missed = true;
         return false;
     }
@@ -210,7 +210,7 @@ static void retry(struct wir *w) {
     if (found == RB_HIT) {
         pendq_pop(&w->waiting);
         reuse(w, id, w->rb.entry[o->index].result, true);
-    } else if (found == RB_MISS && core_collector_free(w->sm)) {
+    } else if (found == RB_MISS && core_collector_free(w->sm, w->sm->ops[id].need)) {
         pendq_pop(&w->waiting);
         miss(w, o);
         core_collect(w->sm, id);

@@ -19,7 +19,7 @@
 #include "mech/wir/vsb.h"
 #include "sim/queue.h"
 
-enum { WIR_SOURCES = 12, ALL_LANES = -1 };
+enum { WIR_SOURCES = MAX_SOURCE_WORDS, ALL_LANES = -1 };
 
 enum wir_policy { WIR_MAX, WIR_CAPPED };
 enum wir_load_rule { WIR_SAFE, WIR_PAPER };
