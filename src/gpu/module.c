@@ -248,7 +248,10 @@ static bool compile(struct rp_gpu *g, struct program *p, bool passed, struct dia
     for (uint32_t i = 0; i < g->mechs.n; i++)
         mechs[i] =
             (struct opt_mech){g->mechs.at[i]->passes, config_values(&g->config, &g->mechs.at[i]->params)};
-    return opt_compile_with(p, &(struct opt_options){.mechs = mechs, .nmechs = passed ? g->mechs.n : 0}, d);
+    struct opt_options o = {.mechs = mechs, .nmechs = passed ? g->mechs.n : 0};
+    if (g->cfg->device_architecture < ARCH_MAXWELL)
+        o.disable |= UINT64_C(1) << OPT_FUSE;
+    return opt_compile_with(p, &o, d);
 }
 
 enum { CODE_ALIGN = 128 }; /* bytes: kernels share no cache line, however long those are */

@@ -314,7 +314,7 @@ static void start(struct run *r, struct arena *launch) {
 static const char *stuck(const struct run *r, uint64_t idle, uint64_t next) {
     if (r->x->watchdog && r->x->warp_insts > r->x->watchdog)
         return "the limit of executed instructions was reached";
-    if (next == NEVER && !r->halted && !all_idle(r->m))
+    if (next == NEVER && !all_idle(r->m))
         return "nothing can happen any more: every warp waits";
     return idle > HANG_CYCLES ? "no instruction was issued for a long time" : NULL;
 }
@@ -344,6 +344,14 @@ static void halt(struct run *r, uint64_t now) {
             sm_halt(r->m->sms[i]);
             r->m->wake[i] = now;
         }
+}
+
+/* Has all ended that SMs had begun when they were halted? */
+static bool quiet(const struct machine *m) {
+    for (uint32_t i = 0; i < m->nsms; i++)
+        if (!sm_quiet(m->sms[i]))
+            return false;
+    return true;
 }
 
 /* Ends timing before cycle end: SMs that sleep count up to there, and the blocks are handed over. */
@@ -424,7 +432,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
             progress = n != last ? now : progress;
             last = n;
         }
-        const char *why = ok ? stuck(&r, now - progress, next) : NULL;
+        const char *why = ok && !r.halted ? stuck(&r, now - progress, next) : NULL;
         if (!ok)
             fault_describe(x, &x->report);
         else if (why)
@@ -441,7 +449,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
             if (!ok)
                 break;
         }
-        if (r.halted ? next == NEVER : x->warp_insts >= span->max_insts)
+        if (r.halted ? quiet(m) || now - progress > HANG_CYCLES : x->warp_insts >= span->max_insts)
             end = now + 1;
         now = next == NEVER || next <= now ? now + 1 : next;
         if (now >= end && !r.halted && values_held(m)) {
