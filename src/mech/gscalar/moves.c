@@ -49,8 +49,7 @@ static bool make_move(struct gscalar *m, uint32_t warp) {
     uint32_t k = (uint32_t)__builtin_ctz(words), reg = next_of(m, warp)->d + k;
     m->moved[warp] |= (uint8_t)(1u << k);
     if (m->params->skip_dead && gscalar_dead(m, warp, reg)) {
-        /* What the arrays hold in the other lanes nobody will read. */
-        m->regs[warp * MAX_GPR + reg] = (struct code_reg){.divergent = true, .known = true};
+        gscalar_lose(m, warp, reg, CODE_ALL); /* nobody will read it */
         m->n.moves_dead++;
         return false;
     }
