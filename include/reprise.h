@@ -91,7 +91,9 @@ struct rp_options {
      */
     uint64_t max_cycles; /* cycles of the run, all launches together, after which timing ends */
     uint64_t max_insts; /* timed warp instructions after which it ends, with the cycle that issues the last */
-    bool some_kernels;  /* only launches first_kernel to last_kernel are timed; the first is number 0 */
+    uint64_t
+        expect_insts;  /* with max_insts: what the run will execute, timed or not; timing is spread over it */
+    bool some_kernels; /* only launches first_kernel to last_kernel are timed; the first is number 0 */
     uint64_t first_kernel, last_kernel;
     uint64_t watchdog;    /* warp instructions of a launch, timed or not, before RP_TIMEOUT; 0: no limit */
     unsigned tools;       /* set of enum rp_tool: what looks for mistakes of the program */

@@ -65,6 +65,7 @@ struct rp_gpu {
     struct counter_registry timed;            /* its counters, then the profiles', unless all is functional */
     uint64_t *timed_total, *timed_launch;     /* their values */
     uint64_t *sm_total, *sm_launch;           /* the same of each SM in turn, if they are kept */
+    uint64_t sampled;                         /* timed warp instructions, as sampling planned them */
     uint64_t launch_cycles;                   /* of the last launch */
     struct energy_model energy[GPU_ACCOUNTS]; /* empty when all is functional */
     uint64_t counters[COUNTER_COUNT], launch_counters[COUNTER_COUNT]; /* of the run, of the last launch */

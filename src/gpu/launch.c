@@ -201,6 +201,16 @@ static void count(struct rp_gpu *g, const struct exec *x) {
     g->totals.thread_insts += x->thread_insts;
 }
 
+/* Timed instructions that the launch that begins now may have where timing is spread over a run: what keeps
+ * it in proportion, and a quarter of all ahead of that, so that long launches are cut and later ones are
+ * timed, too. It depends on the program alone, so that the same parts are timed whatever the machine. */
+static uint64_t sample_of(const struct rp_gpu *g) {
+    const struct rp_options *o = &g->opt;
+    double share = (double)o->max_insts / (double)o->expect_insts;
+    double due = share * (double)g->totals.warp_insts - (double)g->sampled;
+    return due < 0 ? 0 : (uint64_t)(due + (double)o->max_insts / 4);
+}
+
 /* How far the launch that begins now is timed; false: not at all. */
 static bool timed_span(const struct rp_gpu *g, struct timed_span *span) {
     const struct rp_options *o = &g->opt;
@@ -209,7 +219,9 @@ static bool timed_span(const struct rp_gpu *g, struct timed_span *span) {
         return false;
     *span = (struct timed_span){.max_cycles = o->max_cycles ? o->max_cycles - t->cycles : UINT64_MAX,
                                 .max_insts = UINT64_MAX};
-    if (o->max_insts)
+    if (o->max_insts && o->expect_insts > o->max_insts)
+        span->max_insts = sample_of(g);
+    else if (o->max_insts)
         span->max_insts = o->max_insts > t->timed_insts ? o->max_insts - t->timed_insts : 0;
     return span->max_cycles && span->max_insts;
 }
@@ -261,6 +273,7 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
     g->launch_cycles = span.cycles;
     g->totals.cycles += span.cycles;
     g->totals.timed_insts += x->warp_insts;
+    g->sampled += min_u64(span.max_insts, x->warp_insts);
     g->totals.last = span.cut ? RP_TIMED_PART : RP_TIMED_ALL;
     return span.cut ? exec_run_grid(x, slots, &span.rest) : ok;
 }
