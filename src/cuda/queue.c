@@ -51,7 +51,7 @@ static struct {
     uint64_t pass;            /* of looking for work that is ready */
     bool changed, others;     /* since others_ready looked; what it found */
     unsigned unsettled;       /* work that changes what memory there is */
-    bool runner;              /* a thread does work */
+    atomic_bool runner;       /* a thread does work */
     struct cud_work *current; /* that it does */
     struct cud_work *calling; /* a host function that was handed to its thread */
     bool called;              /* it runs */
@@ -84,6 +84,10 @@ void cud_stamp_drop(struct cud_stamp *s) {
 
 bool queue_pending(void) {
     return q.len > 0;
+}
+
+bool queue_idle(void) {
+    return q.len > 0 && !q.runner;
 }
 
 /* ---- simulated time -------------------------------------------------------------------------------------

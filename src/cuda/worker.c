@@ -2,7 +2,8 @@
  * another calls its host functions.
  *
  * The worker begins when the program has not called for a moment, so that a program which submits and waits
- * does its work itself, without a word between threads. */
+ * does its work itself, without a word between threads; or when it goes on calling for long and nobody works.
+ */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -10,7 +11,7 @@
 
 #include "cuda/queue.h"
 
-enum { TICK_NS = 1000000, IDLE_TICKS = 200 };
+enum { TICK_NS = 1000000, IDLE_TICKS = 200, BUSY_TICKS = 20 };
 
 static pthread_mutex_t sleep_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
@@ -45,13 +46,14 @@ static bool doze(bool deep) {
 
 static void *work(void *unused) {
     (void)unused;
-    unsigned seen = calls, idle = 0;
+    unsigned seen = calls, idle = 0, left = 0; /* ticks without work, and with work that nobody does */
     for (;;) {
         bool now = doze(idle > IDLE_TICKS);
         idle = queue_pending() ? 0 : idle + 1;
         bool busy = calls != seen;
         seen = calls;
-        if (!queue_pending() || (busy && !now))
+        left = queue_idle() ? left + 1 : 0;
+        if (!left || (busy && !now && left < BUSY_TICKS))
             continue;
         cud_lock();
         while (queue_work())

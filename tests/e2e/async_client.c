@@ -150,6 +150,16 @@ static void forks(void) {
     printf("%08x\n", got);
 }
 
+static void busy(void) {
+    size_t left, all;
+    volatile unsigned *word = pinned;
+    *word = 0;
+    launch(s, (CUdeviceptr)(size_t)pinned, 1);
+    while (!*word)
+        CHECK(cuMemGetInfo(&left, &all));
+    puts("seen");
+}
+
 static void fault(void) {
     CUevent e;
     size_t left, all;
@@ -175,6 +185,8 @@ int main(int argc, char **argv) {
         pipeline();
     else if (!strcmp(how, "fork"))
         forks();
+    else if (!strcmp(how, "busy"))
+        busy();
     else if (!strcmp(how, "fault"))
         fault();
     else if (!strcmp(how, "leave"))

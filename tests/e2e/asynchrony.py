@@ -61,6 +61,11 @@ def test_launches_wait_when_the_queue_is_full():
     expect((rc, out) == (0, "right\n"), f"{rc} {out} {err}")
 
 
+def test_a_program_that_keeps_calling_is_served():
+    rc, out, err = run("busy", options=("--functional",))
+    expect((rc, out) == (0, "seen\n"), f"{rc} {out} {err}")
+
+
 def test_a_kernel_that_waits_does_not_outlive_the_program():
     for mode in ((), ("--functional",)):
         rc, out, err = run("leave", options=mode)
