@@ -45,6 +45,11 @@ struct attempt {
     struct region *out;
 };
 
+static bool is_of_spine(const struct attempt *b, uint32_t node) {
+    uint32_t s = b->flow->at.at[node].spine;
+    return s != NO_VERTEX && s >= b->p->a && s < b->p->b;
+}
+
 /* Marks the nodes from the first to the end; false when the block can be left elsewhere, or entered. */
 static bool mark(struct attempt *b) {
     VEC(uint32_t) todo = {0};
@@ -65,10 +70,9 @@ static bool mark(struct attempt *b) {
         }
     }
     vec_free(&todo);
-    for (uint32_t k = 0; ok && k < b->f->branches.len; k++) {
-        uint32_t to = flow_at(b->flow, b->f->branches.at[k].to),
-                 from = flow_at(b->flow, b->f->branches.at[k].from);
-        ok = to == NO_VERTEX || !to || !b->in[to] || (from != NO_VERTEX && b->in[from]);
+    for (uint32_t k = 0; ok && k < b->flow->entries.len; k++) {
+        const struct flow_entry *e = &b->flow->entries.at[k];
+        ok = !e->to || !b->in[e->to] || (e->from != NO_VERTEX && b->in[e->from]);
     }
     return ok && end != NO_VERTEX;
 }
@@ -136,12 +140,9 @@ static bool is_touched(const struct attempt *b, uint32_t s, uint32_t r, bool rea
     uint64_t pc = t->code.at[b->l->spine[s]].pc;
     for (uint32_t n = 0; n < b->flow->at.len; n++) {
         const struct flow_node *x = &b->flow->at.at[n];
-        uint32_t order = b->p->b;
         if (!b->in[n] || x->pc == pc)
             continue;
-        for (uint32_t k = b->p->a; k < b->p->b; k++)
-            if (t->code.at[b->l->spine[k]].pc == x->pc)
-                order = k;
+        uint32_t order = is_of_spine(b, n) ? x->spine : b->p->b;
         bool before = order < s || order == b->p->b;
         if (before &&
             (regset_has(&x->def, r) || (reads && regset_has(&x->use, r) && (order < s || x->pc < pc))))
@@ -207,9 +208,8 @@ static bool set_inputs(struct attempt *b) {
     struct region *o = b->out;
     bool forgets = b->p->assumes_memory;
     for (uint32_t n = 0; n < b->flow->at.len; n++)
-        for (uint32_t s = b->p->a; s < b->p->b; s++)
-            if (b->f->t->code.at[b->l->spine[s]].pc == b->flow->at.at[n].pc)
-                b->outside[n] = b->loaded[s] || b->taken[s];
+        if (is_of_spine(b, n))
+            b->outside[n] = b->loaded[b->flow->at.at[n].spine] || b->taken[b->flow->at.at[n].spine];
     struct regset all = exposed(b), read = read_in_rounds(b);
     for (int w = 0; w < 2; w++)
         all.w[w] |= read.w[w];
@@ -258,13 +258,6 @@ static bool is_visible(const struct attempt *b, uint32_t s) {
         visible |= reader == NO_VERTEX || reader >= r->pos[b->p->b];
     }
     return visible;
-}
-
-static bool is_of_spine(const struct attempt *b, uint32_t node) {
-    for (uint32_t s = b->p->a; s < b->p->b; s++)
-        if (b->f->t->code.at[b->l->spine[s]].pc == b->flow->at.at[node].pc)
-            return true;
-    return false;
 }
 
 /* An instruction of the spine is clean if it is cheap, or must be a passenger, and needs nothing that others
