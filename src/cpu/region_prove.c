@@ -373,7 +373,7 @@ static bool set_outputs(struct attempt *b) {
             continue;
         struct carry with = c;
         uint32_t n = 0;
-        if (!is_made_elsewhere(b, r) && take_chain(b, &with, r, b->p->b, &n) && n) {
+        if (!is_made_elsewhere(b, r) && take_chain(b, &with, r, b->p->b, &n)) {
             c = with;
             continue;
         }
