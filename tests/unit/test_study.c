@@ -199,7 +199,8 @@ static uint64_t key_for(struct plan p, const char *bench, const char *model) {
     assert_true(plan_add_bench(&p, bench));
     assert_true(plan_add_model(&p, "model", model));
     assert_true(plan_complete(&p));
-    struct run_key key = key_of(&p.table.benches.at[0], &p.table.models.at[p.table.models.len - 1], p.check);
+    struct run_key key =
+        key_of(&p.table.benches.at[0], &p.table.models.at[p.table.models.len - 1], p.check, p.max_insts);
     plan_free(&p);
     return key.hash;
 }
@@ -217,6 +218,8 @@ static void keys_tell_runs_apart(void **state) {
         {{.size = SIZE_TINY, .set.len = 1}, "hotspot", "base"},
         {{.size = SIZE_TINY}, "hotspot:seed=2", "base"},
         {{.size = SIZE_TINY}, "hotspot:steps=2", "base"},
+        {{.size = SIZE_TINY, .max_insts = 1000}, "hotspot", "base"},
+        {{.size = SIZE_TINY, .max_insts = 2000}, "hotspot", "base"},
         {{.size = SIZE_TINY}, "nw", "base"},
         {{.size = SIZE_TINY}, "hotspot", "wir"},
         {{.size = SIZE_TINY, .check = true}, "hotspot", "wir"},
@@ -262,7 +265,7 @@ static void keys_see_the_files_of_a_program(void **state) {
         words[1] = i == 3 ? NULL : i == 4 ? folder : input.at; /* a folder is only a word */
         if (i == 5)
             vec_push(&b->results, "k:0:f32");
-        struct run_key key = key_of(b, &p.table.models.at[0], false);
+        struct run_key key = key_of(b, &p.table.models.at[0], false, 0);
         assert_int_equal(strspn(key.text, "a_bc-0123456789def"), strlen(key.text));
         keys[i] = key.hash;
         for (int k = 0; k < i; k++)
