@@ -38,10 +38,11 @@ struct attempt {
     const struct pair *p;
     struct flowset *flow;
     bool *in;            /* of each node: whether it is in the block */
-    bool *outside;       /* ... and is a load that is done before it, or a passenger */
+    bool *outside;       /* ... and is apart, see below */
     bool loaded[SPINE];  /* of the spine: a load that is done before the block */
     bool carried[SPINE]; /* ... a load that must be a passenger */
     bool taken[SPINE];   /* ... a passenger */
+    bool apart[SPINE];   /* ... that, and what it reads is no input */
     struct region *out;
 };
 
@@ -188,7 +189,7 @@ static struct regset read_in_rounds(const struct attempt *b) {
     struct regset all = {{0, 0}};
     bool *outside = xcalloc(b->f->t->code.len + 1, sizeof *outside);
     for (uint32_t s = b->p->a; s < b->p->b; s++)
-        outside[b->l->spine[s]] = b->loaded[s] || b->taken[s];
+        outside[b->l->spine[s]] = b->apart[s];
     for (uint32_t k = 0; k < b->l->rounds.len; k++) {
         const struct round *r = &b->l->rounds.at[k];
         for (uint32_t v = r->pos[b->p->a]; v < r->pos[b->p->b]; v++) {
@@ -209,7 +210,7 @@ static bool set_inputs(struct attempt *b) {
     bool forgets = b->p->assumes_memory;
     for (uint32_t n = 0; n < b->flow->at.len; n++)
         if (is_of_spine(b, n))
-            b->outside[n] = b->loaded[b->flow->at.at[n].spine] || b->taken[b->flow->at.at[n].spine];
+            b->outside[n] = b->apart[b->flow->at.at[n].spine];
     struct regset all = exposed(b), read = read_in_rounds(b);
     for (int w = 0; w < 2; w++)
         all.w[w] |= read.w[w];
@@ -325,25 +326,35 @@ static bool is_loaded_last(const struct attempt *b, uint32_t r) {
     return loaded && !is_made_elsewhere(b, r);
 }
 
-/* Whether what the block computes needs a load that is a passenger. */
-static bool needs_carried(const struct attempt *b) {
-    for (uint32_t s = b->p->a; s < b->p->b; s++) {
-        const struct a64_uses *u = &b->f->t->code.at[b->l->spine[s]].uses;
-        for (uint32_t k = 0; b->carried[s] && k < u->ndst; k++) {
-            bool gone = false;
-            for (uint32_t n = 0; n < b->flow->at.len; n++)
-                if (b->in[n] && !is_of_spine(b, n) && regset_has(&b->flow->at.at[n].use, u->dst[k]))
-                    return true;
-            for (uint32_t o = s + 1; !gone && o < b->p->b; o++) {
-                const struct flow_node *x =
-                    &b->flow->at.at[flow_at(b->flow, b->f->t->code.at[b->l->spine[o]].pc)];
-                if (!b->taken[o] && regset_has(&x->use, u->dst[k]))
-                    return true;
-                gone = regset_has(&x->def, u->dst[k]);
-            }
+/* Whether the block computes something of a result of the spine, be it through passengers. */
+static bool is_needed(const struct attempt *b, uint32_t s) {
+    const struct a64_uses *u = &b->f->t->code.at[b->l->spine[s]].uses;
+    for (uint32_t k = 0; k < u->ndst; k++) {
+        bool gone = false;
+        for (uint32_t n = 0; n < b->flow->at.len; n++)
+            if (b->in[n] && !is_of_spine(b, n) && regset_has(&b->flow->at.at[n].use, u->dst[k]))
+                return true;
+        for (uint32_t o = s + 1; !gone && o < b->p->b; o++) {
+            const struct flow_node *x =
+                &b->flow->at.at[flow_at(b->flow, b->f->t->code.at[b->l->spine[o]].pc)];
+            if (!b->apart[o] && regset_has(&x->use, u->dst[k]))
+                return true;
+            gone = regset_has(&x->def, u->dst[k]);
         }
     }
     return false;
+}
+
+/* Finds out what reads nothing for the block: loads that are done before it, and passengers that it does not
+ * need. False when it needs a load that must be a passenger. */
+static bool set_apart(struct attempt *b) {
+    for (uint32_t s = b->p->b; s-- > b->p->a;) {
+        bool needed = is_needed(b, s);
+        if (needed && b->carried[s])
+            return false;
+        b->apart[s] = b->loaded[s] || (b->taken[s] && !needed);
+    }
+    return true;
 }
 
 static bool set_outputs(struct attempt *b) {
@@ -391,7 +402,7 @@ static bool set_outputs(struct attempt *b) {
                 return false;
             o->passenger[o->passengers++] = b->f->t->code.at[b->l->spine[s]].word;
         }
-    return o->outputs > 0 && !needs_carried(b);
+    return o->outputs > 0 && set_apart(b);
 }
 
 /* Integer registers that nobody needs behind the block: two to pack two outputs, one to keep one output until

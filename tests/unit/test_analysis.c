@@ -291,11 +291,35 @@ static void test_chained_passengers(void **unused) {
     arena_free(&arena);
 }
 
+/* A passenger whose result the block computes with: what that reads is an input. Here w1 is stored, and
+ * hashed. */
+static void test_needed_passengers(void **unused) {
+    (void)unused;
+    struct region r[REGION_MAX];
+    uint32_t code[LEN(one_path)];
+    memcpy(code, one_path, sizeof code);
+    code[9] = 0x0b140281;  /* add w1, w20, w20 */
+    code[10] = 0x11001021; /* add w1, w1, #4 */
+    code[11] = 0xb90002a1; /* str w1, [x21] */
+    code[24] = 0xbd0006a1; /* str s1, [x21, #4] */
+    uint32_t n = find(code, LEN(code), 5, r);
+    for (uint32_t i = 0; i < n; i++)
+        if (r[i].begin == RIG_CODE + 4 * 10)
+            assert_true(has_input(&r[i], 1));
+        else if (r[i].begin < RIG_CODE + 4 * 10)
+            assert_true(has_input(&r[i], 20));
+    assert_true(n > 0 && r[0].begin <= RIG_CODE + 4 * 11);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_graph),     cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_all_paths), cmocka_unit_test(test_not_in_blocks),
-        cmocka_unit_test(test_rewritten), cmocka_unit_test(test_chained_passengers),
+        cmocka_unit_test(test_graph),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_all_paths),
+        cmocka_unit_test(test_not_in_blocks),
+        cmocka_unit_test(test_rewritten),
+        cmocka_unit_test(test_chained_passengers),
+        cmocka_unit_test(test_needed_passengers),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }
