@@ -34,6 +34,7 @@ enum {
     CORE_STREAMS = 2,           /* second instruction streams that an SM can have */
     CORE_NO_BLOCK = UINT16_MAX, /* instead of a block slot: the warp is a second stream */
     CORE_NO_PC = -1,            /* of ops that are not in the code the warp runs */
+    CORE_NO_PLACE = 0xffff,     /* instead of a physical register: none */
 };
 #define CORE_REQUEST 0x80000000u /* in the token of an access to memory: it is a mechanism's own */
 
@@ -57,7 +58,8 @@ struct core_spec {
     uint32_t decode;       /* cycles from fetch to buffer */
     uint32_t banks;
     uint32_t collectors[COLLECT_KINDS]; /* of each kind; 0: those instructions use the first kind's, too */
-    bool dual_port;                     /* a bank reads and writes in one cycle */
+    uint32_t collector_ports; /* operands that a collector takes in a cycle; 0: one from every bank */
+    bool dual_port;           /* a bank reads and writes in one cycle */
     enum core_mapping mapping;
     struct {
         uint32_t count, interval; /* units, and cycles between two warp instructions on one */
@@ -245,9 +247,13 @@ struct sm {
         int32_t next;
     } * reads;
     int32_t free_read, fresh_read; /* as of ops */
-    int32_t ready[UNIT_COUNT][2];  /* FIFO of ops whose operands are complete */
-    uint32_t ready_units;          /* those that have one */
-    uint32_t full_units;           /* those whose first one waits for room in the queues towards memory */
+    struct core_port {
+        uint64_t cycle;           /* in which the op's collector last took operands */
+        uint32_t taken;           /* so many */
+    } * ports;                    /* by op; NULL: collectors take whatever comes */
+    int32_t ready[UNIT_COUNT][2]; /* FIFO of ops whose operands are complete */
+    uint32_t ready_units;         /* those that have one */
+    uint32_t full_units;          /* those whose first one waits for room in the queues towards memory */
     uint64_t unit_free[UNIT_COUNT][4];
     int32_t lsu[2]; /* FIFO of memory ops in the load/store unit */
     uint32_t lsu_length;
@@ -301,6 +307,8 @@ const char *sm_finish(struct sm *sm, uint64_t cycles, bool cut);
 /* Timing is about to be cut: no warp fetches any more, and what was not decoded is forgotten. What was goes
  * on to its end. */
 void sm_halt(struct sm *sm);
+/* Has all that was begun when the SM was halted come to its end? */
+bool sm_quiet(const struct sm *sm);
 /* Nothing is on its way any more: blocks can go on untimed, with all their registers in the latches. */
 void sm_restore(struct sm *sm);
 /* Frees what belongs to the launch alone, however it ended. */
@@ -393,6 +401,13 @@ static inline void warp_update(struct sm *sm, uint32_t slot) {
 /* Warps that could issue, if units and collectors let them. */
 static inline uint64_t ready_warps(const struct sm *sm) {
     return sm->resident & sm->valid & sm->clear & ~(sm->blocked | sm->held);
+}
+
+/* The free op behind this one, of which sm->free_op is the first; CORE_NONE behind the last. */
+static inline int32_t next_free_op(const struct sm *sm, int32_t op) {
+    if (op < sm->fresh_op)
+        return sm->ops[op].next;
+    return op + 1 < (int32_t)sm->nops ? op + 1 : CORE_NONE;
 }
 
 /* Takes an op from those that are free, of which there must be one. */

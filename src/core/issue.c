@@ -89,6 +89,25 @@ int32_t core_inject(struct sm *sm, uint32_t warp, const struct core_own *own, ui
     return id;
 }
 
+struct core_own *core_copies(struct arena *a) {
+    struct inst *in = arena_new(a, struct inst);
+    *in = inst_new(OP_MOV);
+    struct core_own *all = arena_array(a, struct core_own, MAX_GPR);
+    for (uint32_t r = 0; r < MAX_GPR; r++) {
+        all[r].i = (struct xinst){.in = in,
+                                  .kind = X_ALU,
+                                  .nsw = 1,
+                                  .ndw = 1,
+                                  .guard = PRED_PT,
+                                  .ps = {PRED_PT, PRED_PT},
+                                  .pd = {PRED_PT, PRED_PT},
+                                  .d = r,
+                                  .s = {r}};
+        core_prepare(&all[r]);
+    }
+    return all;
+}
+
 /* Who has a say in the operands of an instruction that is about to take effect. */
 static APART void prepare_operands(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m) {
     if (HAS(sm, registers, fill))

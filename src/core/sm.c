@@ -73,6 +73,7 @@ struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *
     sm->nreads = READ_RECORDS;
     sm->reads = arena_array(a, struct core_read, READ_RECORDS);
     memset(sm->wheel, 0xff, sizeof sm->wheel);
+    sm->ports = s->collector_ports ? arena_array(a, struct core_port, OPS) : NULL;
     sm->access_pool = arena_array(a, struct mem_access, ACCESS_SLOTS * COALESCER_MAX);
     for (uint32_t w = 0; w < CORE_MAX_WARPS; w++) {
         sm->group[w % s->schedulers] |= warp_bit(w);
@@ -144,6 +145,13 @@ void sm_halt(struct sm *sm) {
     sm->fetchers = 0;
     for (uint64_t left = sm->resident; left; left &= left - 1)
         buffer_undecoded(sm, (uint32_t)__builtin_ctzll(left));
+}
+
+bool sm_quiet(const struct sm *sm) {
+    uint32_t unused = 0;
+    for (int32_t op = sm->free_op; op != CORE_NONE; op = next_free_op(sm, op))
+        unused++;
+    return unused == sm->nops && !sm->outstanding && !sm->hold_count && !ready_warps(sm);
 }
 
 void sm_restore(struct sm *sm) {
@@ -268,7 +276,7 @@ static uint64_t next_cycle(const struct sm *sm, uint64_t now) {
         return now + 1;
     if (sm_idle(sm))
         return NEVER;
-    if ((!sm->spec->sleep && sm->fetchers) || sm->ended || sm_can_issue(sm))
+    if (!sm->spec->sleep || sm->ended || sm_can_issue(sm))
         return now + 1;
     uint64_t next = min_u64(next_in_wheel(sm, now), units_next(sm, now));
     if (sm->hold_count)
