@@ -264,6 +264,17 @@ static void place_code(struct image *img, uint64_t *end) {
         place_code(img->streams[i], end);
 }
 
+/* Whether code may do more than compute: see rp_kernel_info. */
+static bool alters(const struct program *p) {
+    for (uint32_t i = 0; i < p->ncode; i++) {
+        uint32_t call = p->code[i].m.mode;
+        if (p->code[i].op == OP_SYSCALL && call != SYS_VPRINTF && call != SYS_ASSERTFAIL &&
+            call != SYS_SET_CONDITIONAL)
+            return true;
+    }
+    return false;
+}
+
 enum rp_status kernel_compile(struct rp_kernel *k, struct kernel_code *code, uint32_t limit, char **log) {
     if (log)
         *log = NULL;
@@ -285,6 +296,7 @@ enum rp_status kernel_compile(struct rp_kernel *k, struct kernel_code *code, uin
     if (code->prog) {
         code->img = image_create(code->prog);
         place_code(code->img, &g->code_end);
+        code->alters = alters(code->prog);
     }
     code->limit = limit;
     give_log(&d, log);
@@ -324,6 +336,7 @@ enum rp_status kernel_info(struct rp_kernel *k, struct kernel_code *code, struct
     enum rp_status s = kernel_compile(k, code, code->limit, log);
     if (s != RP_OK)
         return s;
+    info->alters = code->alters;
     info->regs = (int)code->prog->nregs;
     info->shared_static = (code->prog->shared_static + 15) & ~(size_t)15;
     info->local_per_thread = code->prog->local_bytes;
@@ -333,6 +346,10 @@ enum rp_status kernel_info(struct rp_kernel *k, struct kernel_code *code, struct
 
 enum rp_status rp_kernel_info(struct rp_kernel *k, struct rp_kernel_info *info, char **log) {
     return kernel_info(k, kernel_code(k, !k->mod->gpu->opt.functional), info, log);
+}
+
+bool rp_kernel_compiled(struct rp_kernel *k) {
+    return kernel_code(k, !k->mod->gpu->opt.functional)->prog;
 }
 
 bool rp_kernel_param(struct rp_kernel *k, uint32_t i, struct rp_param_info *p) {
