@@ -348,7 +348,7 @@ static bool take_port(struct sm *sm, const struct core_read *read) {
 
 /* Collectors with few ports: each bank serves the oldest read whose collector can take it. The banks take
  * turns in being first. */
-static COLD void read_ports(struct sm *sm, uint32_t busy) {
+static APART void read_ports(struct sm *sm, uint32_t busy) {
     uint32_t n = sm->spec->banks, b = (uint32_t)(sm->now % n);
     for (uint32_t k = 0; k < n; k++, b = b + 1 < n ? b + 1 : 0) {
         if (!(sm->read_banks >> b & 1))
