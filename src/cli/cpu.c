@@ -1,9 +1,11 @@
 /* reprise cpu: programs for AArch64 on the simulated CPU. */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/io.h"
 #include "cli/cli.h"
 #include "cpu/machine.h"
 
@@ -23,6 +25,8 @@ static const char help[] =
     "  --set PATH=VALUE  change one parameter, see 'reprise cpu params' (repeatable)\n"
     "  --beside COMMAND  run a second program on the other core: its words, separated by blanks\n"
     "  --json FILE       write statistics to FILE\n"
+    "  --trace FILE      write when each instruction was fetched, issued and ended, for Konata\n"
+    "  --trace-window A:B  only cycles A to B of it (also A: and :B)\n"
     "  --file PATH       the program may open this file, too (repeatable)\n"
     "  --env NAME=VALUE  a variable of its environment, which is empty otherwise (repeatable)\n"
     "  --max-insts N     stop after N instructions\n"
@@ -46,7 +50,9 @@ enum option_kind { /* those without a value come first */
                    OPT_ENV,
                    OPT_MAX_INSTS,
                    OPT_BESIDE,
-                   OPT_JSON
+                   OPT_JSON,
+                   OPT_TRACE,
+                   OPT_TRACE_WINDOW
 };
 
 static const struct {
@@ -63,6 +69,8 @@ static const struct {
     {"--max-insts", OPT_MAX_INSTS},
     {"--beside", OPT_BESIDE},
     {"--json", OPT_JSON},
+    {"--trace", OPT_TRACE},
+    {"--trace-window", OPT_TRACE_WINDOW},
 };
 enum { NOPTIONS = sizeof options / sizeof options[0] };
 
@@ -70,6 +78,17 @@ static bool read_number(const char *text, uint64_t *value) {
     char *end;
     *value = strtoull(text, &end, 0);
     return *text >= '0' && *text <= '9' && !*end;
+}
+
+/* Reads "A:B" of which either may be missing. */
+static bool read_window(struct machine_options *m, const char *text) {
+    const char *colon = strchr(text, ':');
+    char first[24];
+    if (!colon || (size_t)(colon - text) >= sizeof first || !strcmp(text, ":"))
+        return false;
+    snprintf(first, sizeof first, "%.*s", (int)(colon - text), text);
+    return (!*first || read_number(first, &m->trace_first)) &&
+           (!colon[1] || read_number(colon + 1, &m->trace_last)) && m->trace_first <= m->trace_last;
 }
 
 /* Splits the command of the second program at blanks. */
@@ -119,6 +138,13 @@ static int take_option(struct request *r, enum option_kind kind, const char *val
     case OPT_JSON:
         r->json = value;
         break;
+    case OPT_TRACE:
+        r->machine.trace = value;
+        break;
+    case OPT_TRACE_WINDOW:
+        if (!read_window(&r->machine, value))
+            return cli_usage_error(help, "a window is A:B, A: or :B, not", value);
+        break;
     }
     return 0;
 }
@@ -126,7 +152,7 @@ static int take_option(struct request *r, enum option_kind kind, const char *val
 /* The options up to "--" or the program; 0, or the exit status. */
 static int read_options(struct request *r, int argc, char **argv) {
     int k = 0, status = 0;
-    r->machine.max_insts = UINT64_MAX;
+    r->machine.max_insts = r->machine.trace_last = UINT64_MAX;
     for (; k < argc && argv[k][0] == '-' && strcmp(argv[k], "--") && !status; k++) {
         int o = 0;
         while (o < NOPTIONS && strcmp(argv[k], options[o].name))
@@ -175,8 +201,25 @@ static int tell_end(const struct cpu_machine *m, uint32_t k) {
     return guest_status(g);
 }
 
-static int run_programs(const struct request *r) {
+/* The signal that ends the run, whose report is written all the same; the next one ends the process. */
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number) {
+    interrupted = number;
+}
+
+static void catch_signals(void) {
+    struct sigaction a = {.sa_handler = interrupt, .sa_flags = SA_RESETHAND | SA_RESTART};
+    sigaction(SIGINT, &a, NULL);
+    sigaction(SIGTERM, &a, NULL);
+}
+
+static int run_programs(struct request *r) {
     struct diag d = {0};
+    if (r->json && !io_try(r->json))
+        return 2;
+    catch_signals();
+    r->machine.stop = &interrupted;
     struct cpu_machine *m = cpu_machine_create(&r->machine, &d);
     if (!m) {
         fprintf(stderr, "reprise: %s", str_text(&d.text));
@@ -187,14 +230,16 @@ static int run_programs(const struct request *r) {
     int status = tell_end(m, 0);
     if (r->machine.nprograms > 1 && tell_end(m, 1) && !status)
         status = 1;
-    if (r->json && !cpu_machine_report(m, r->json)) {
-        fprintf(stderr, "reprise: %s: cannot be written\n", r->json);
+    char incomplete[32];
+    snprintf(incomplete, sizeof incomplete, "signal %d", (int)interrupted);
+    if (r->json && !cpu_machine_report(m, interrupted ? incomplete : NULL, r->json))
         status = 1;
-    }
+    if (!cpu_machine_end_trace(m))
+        status = 1;
     if (r->summary)
         cpu_machine_summary(m, stderr);
     cpu_machine_free(m);
-    return status;
+    return interrupted ? 128 + (int)interrupted : status;
 }
 
 static int cpu_run_command(int argc, char **argv) {

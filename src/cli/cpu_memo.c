@@ -317,7 +317,7 @@ static void print_register(const struct region_value *v) {
         printf(" %c%u", v->bytes == 8 ? 'x' : 'w', v->reg);
 }
 
-static void print_blocks(const struct blocks *b, const struct trace *t) {
+static void print_blocks(const struct blocks *b, const struct cputrace *t) {
     for (uint32_t k = 0; k < b->n; k++) {
         const struct region *r = &b->at[k];
         printf("\nblock %u: 0x%" PRIx64 " to 0x%" PRIx64 ", %u times, %u cycles, %.1f%% of all\n", k,
@@ -367,10 +367,10 @@ static int analyse(const struct request *r) {
         return 2;
     }
     const struct cpu_config *cfg = config_values(&config, &cpu_params);
-    struct trace t;
+    struct cputrace t;
     struct dddg_result found;
     struct blocks b = {.n = 0};
-    trace_run(&t, &guest, cfg, (uint32_t)r->trace, r->machine.region, r->skip);
+    cputrace_run(&t, &guest, cfg, (uint32_t)r->trace, r->machine.region, r->skip);
     dddg_find(&t, &r->limits, &found);
     const struct region_limits limits = {r->limits.ratio, r->limits.weight, r->limits.inputs};
     b.n = region_find(&t, &limits, b.at);
@@ -388,7 +388,7 @@ static int analyse(const struct request *r) {
     if (ok && r->json)
         ok = write_json(r, cfg, &found, &b);
     dddg_free(&found);
-    trace_free(&t);
+    cputrace_free(&t);
     guest_free(&guest);
     config_free(&config);
     diag_free(&d);

@@ -439,6 +439,12 @@ static int run_workloads(int argc, char **argv, struct request *r) {
     const struct workload *w;
     int i = 0;
     while (i < argc && (w = workload_find(argv[i]))) {
+        if (w->cpu) {
+            fprintf(stderr,
+                    "reprise: %s is a program for the CPU: 'reprise help cpu', workloads/cpu/README.md\n",
+                    w->name);
+            return 2;
+        }
         vec_push(&r->names, w);
         int used = take_options(argc - i - 1, argv + i + 1, help, r);
         if (used < 0)

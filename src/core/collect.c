@@ -36,6 +36,12 @@ uint32_t core_place(struct sm *sm, int32_t id, uint32_t k, bool write) {
     return place_of(sm, id, k, write);
 }
 
+uint32_t core_holds(struct sm *sm, uint32_t warp, uint32_t reg) {
+    if (HAS(sm, registers, holds))
+        return OWNER(sm, registers, holds, warp, reg);
+    return HAS(sm, registers, place) ? CORE_NO_PLACE : warp * MAX_GPR + reg;
+}
+
 static inline void operands_complete(struct sm *sm, int32_t id) {
     uint32_t unit = op_info[sm->ops[id].i->in->op].unit;
     fifo_push(sm, sm->ready[unit], id);
@@ -199,7 +205,7 @@ void core_retire(struct sm *sm, int32_t id) {
 
 /* What a mechanism supplied is not what the instruction computed: a bug of the mechanism, or, for a load, a
  * race of the program; unless it is one that approximates. */
-static void wrong_value(struct sm *sm, const struct core_op *op, const uint32_t *value,
+static void wrong_value(struct sm *sm, uint32_t warp, const struct xinst *i, const uint32_t *value,
                         const uint32_t *computed) {
     enum { SHOWN = 10 };
     uint32_t lane = 0;
@@ -212,16 +218,53 @@ static void wrong_value(struct sm *sm, const struct core_op *op, const uint32_t 
     if (sm->n.check_wrong++ < SHOWN)
         str_printf(sm->check.out,
                    "check: SM %u, warp %u, %s at line %u: lane %u was given 0x%x, computed 0x%x\n", sm->id,
-                   op->warp, op_info[op->i->in->op].name, op->i->in->line, lane, value[lane], computed[lane]);
+                   warp, op_info[i->in->op].name, i->in->line, lane, value[lane], computed[lane]);
+}
+
+/* A latch gets a value that a mechanism has, instead of the one in it. */
+static void replace_latch(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t *latch,
+                          const uint32_t value[WARP_LANES]) {
+    if (sm->check.on && memcmp(latch, value, WARP_LANES * sizeof *latch))
+        wrong_value(sm, warp, i, value, latch);
+    memcpy(latch, value, WARP_LANES * sizeof *latch);
 }
 
 /* The destination word in work gets a value that a mechanism has, instead of the one computed. */
 static void replace_word(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
-    struct core_op *op = &sm->ops[id];
-    uint32_t *latch = sm->warps[op->warp].w->r[op->i->d + op->next_write];
-    if (sm->check.on && memcmp(latch, value, WARP_LANES * sizeof *latch))
-        wrong_value(sm, op, value, latch);
-    memcpy(latch, value, WARP_LANES * sizeof *latch);
+    const struct core_op *op = &sm->ops[id];
+    replace_latch(sm, op->warp, op->i, sm->warps[op->warp].w->r[op->i->d + op->next_write], value);
+}
+
+void core_operand(struct sm *sm, uint32_t warp, uint32_t reg, const uint32_t value[WARP_LANES],
+                  uint32_t lanes) {
+    const struct core_warp *cw = &sm->warps[warp];
+    const struct xinst *i = &cw->x->img->code[cw->next];
+    if (lanes == UINT32_MAX) {
+        replace_latch(sm, warp, i, cw->w->r[reg], value);
+        return;
+    }
+    uint32_t merged[WARP_LANES];
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        merged[l] = lanes >> l & 1 ? value[l] : cw->w->r[reg][l];
+    replace_latch(sm, warp, i, cw->w->r[reg], merged);
+}
+
+void core_spread(struct sm *sm, int32_t id, uint32_t from, uint32_t lanes) {
+    const struct core_op *op = &sm->ops[id];
+    struct warp *w = sm->warps[op->warp].w;
+    uint32_t value[WARP_LANES];
+    for (uint32_t k = 0; k < op->i->ndw; k++) {
+        uint32_t *latch = w->r[op->i->d + k];
+        for (uint32_t l = 0; l < WARP_LANES; l++)
+            value[l] = lanes >> l & 1 ? latch[from] : latch[l];
+        replace_latch(sm, op->warp, op->i, latch, value);
+    }
+    for (int k = 0; k < 2; k++) {
+        uint32_t *p = &w->p[op->i->pd[k]], all = op->i->pd[k] == PRED_PT ? *p : 0u - (*p >> from & 1);
+        uint32_t spread = (*p & ~lanes) | (all & lanes);
+        sm->n.check_wrong += sm->check.on && spread != *p;
+        *p = spread;
+    }
 }
 
 void core_share(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
@@ -280,6 +323,35 @@ void core_serve_write(struct sm *sm, uint32_t bank, int32_t prev) {
     serve_write(sm, bank, prev);
 }
 
+/* A port of the op's collector takes an operand in this cycle; false: all have one. */
+static bool take_port(struct sm *sm, const struct core_read *read) {
+    struct core_port *p = &sm->ports[read->op];
+    if (read->source == CORE_NONE) /* for a mechanism, not for a collector */
+        return true;
+    if (p->cycle != sm->now)
+        *p = (struct core_port){.cycle = sm->now};
+    return p->taken < sm->spec->collector_ports && ++p->taken;
+}
+
+/* Collectors with few ports: each bank serves the oldest read whose collector can take it. The banks take
+ * turns in being first. */
+static COLD void read_ports(struct sm *sm, uint32_t busy) {
+    uint32_t n = sm->spec->banks, b = (uint32_t)(sm->now % n);
+    for (uint32_t k = 0; k < n; k++, b = b + 1 < n ? b + 1 : 0) {
+        if (!(sm->read_banks >> b & 1))
+            continue;
+        int32_t prev = CORE_NONE,
+                r = (busy >> b & 1) && !sm->spec->dual_port ? CORE_NONE : sm->bank_reads[b][0];
+        while (r != CORE_NONE && !take_port(sm, &sm->reads[r])) {
+            prev = r;
+            r = sm->reads[r].next;
+        }
+        if (r != CORE_NONE)
+            serve_read(sm, b, prev);
+        sm->n.rf_read_conflicts += sm->read_banks >> b & 1;
+    }
+}
+
 void core_arbitrate(struct sm *sm) {
     uint32_t busy = 0;
     for (uint32_t left = sm->write_banks; left; left = sm->write_banks & ~busy) {
@@ -287,6 +359,10 @@ void core_arbitrate(struct sm *sm) {
         sm->n.rf_write_conflicts += sm->ops[sm->bank_writes[b][0]].next != CORE_NONE;
         busy |= 1u << b;
         serve_write(sm, b, CORE_NONE);
+    }
+    if (__builtin_expect(sm->ports != NULL, 0)) {
+        read_ports(sm, busy);
+        return;
     }
     uint32_t reads = sm->read_banks;
     for (uint32_t left = reads; left; left &= left - 1) {

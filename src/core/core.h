@@ -34,6 +34,7 @@ enum {
     CORE_STREAMS = 2,           /* second instruction streams that an SM can have */
     CORE_NO_BLOCK = UINT16_MAX, /* instead of a block slot: the warp is a second stream */
     CORE_NO_PC = -1,            /* of ops that are not in the code the warp runs */
+    CORE_NO_PLACE = 0xffff,     /* instead of a physical register: none */
 };
 #define CORE_REQUEST 0x80000000u /* in the token of an access to memory: it is a mechanism's own */
 
@@ -57,7 +58,8 @@ struct core_spec {
     uint32_t decode;       /* cycles from fetch to buffer */
     uint32_t banks;
     uint32_t collectors[COLLECT_KINDS]; /* of each kind; 0: those instructions use the first kind's, too */
-    bool dual_port;                     /* a bank reads and writes in one cycle */
+    uint32_t collector_ports; /* operands that a collector takes in a cycle; 0: one from every bank */
+    bool dual_port;           /* a bank reads and writes in one cycle */
     enum core_mapping mapping;
     struct {
         uint32_t count, interval; /* units, and cycles between two warp instructions on one */
@@ -67,7 +69,6 @@ struct core_spec {
         uint32_t f16, f64;                          /* multiply-adds of one tensor core in a cycle */
         uint32_t step, double_latency, double_step; /* latency beside that of LAT_MMA */
     } tensor;
-    uint32_t macro_interval; /* cycles an operation that is a sequence in real code occupies its unit */
     uint32_t shared_latency, remote_latency; /* remote: shared memory of another block of the cluster */
     uint32_t cluster_latency;                /* of its barrier */
     uint32_t lsu_queue; /* memory instructions waiting behind the one being served; so for textures */
@@ -234,6 +235,10 @@ struct sm {
         int32_t next;
     } * reads;
     int32_t free_read;
+    struct core_port {
+        uint64_t cycle;           /* in which the op's collector last took operands */
+        uint32_t taken;           /* so many */
+    } * ports;                    /* by op; NULL: collectors take whatever comes */
     int32_t ready[UNIT_COUNT][2]; /* FIFO of ops whose operands are complete */
     uint32_t ready_units;         /* those that have one */
     uint64_t unit_free[UNIT_COUNT][4];
@@ -289,6 +294,8 @@ const char *sm_finish(struct sm *sm, uint64_t cycles, bool cut);
 /* Timing is about to be cut: no warp fetches any more, and what was not decoded is forgotten. What was goes
  * on to its end. */
 void sm_halt(struct sm *sm);
+/* Has all that was begun when the SM was halted come to its end? */
+bool sm_quiet(const struct sm *sm);
 /* Nothing is on its way any more: blocks can go on untimed, with all their registers in the latches. */
 void sm_restore(struct sm *sm);
 /* Frees what belongs to the launch alone, however it ended. */

@@ -78,6 +78,25 @@ int32_t core_inject(struct sm *sm, uint32_t warp, const struct core_own *own, ui
     return id;
 }
 
+struct core_own *core_copies(struct arena *a) {
+    struct inst *in = arena_new(a, struct inst);
+    *in = inst_new(OP_MOV);
+    struct core_own *all = arena_array(a, struct core_own, MAX_GPR);
+    for (uint32_t r = 0; r < MAX_GPR; r++) {
+        all[r].i = (struct xinst){.in = in,
+                                  .kind = X_ALU,
+                                  .nsw = 1,
+                                  .ndw = 1,
+                                  .guard = PRED_PT,
+                                  .ps = {PRED_PT, PRED_PT},
+                                  .pd = {PRED_PT, PRED_PT},
+                                  .d = r,
+                                  .s = {r}};
+        core_prepare(&all[r]);
+    }
+    return all;
+}
+
 /* Who has a say in the operands of an instruction that is about to take effect. */
 static COLD void prepare_operands(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m) {
     if (HAS(sm, registers, fill))
@@ -128,13 +147,13 @@ int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool rides) {
     TELL(sm, tell_issue(sm, PROBE_ISSUE, s, m, id));
     if (i->kind == X_S2R) /* what %clock reads is the sum of these */
         cw->x->clock = now - cw->x->warp_insts - 1;
-    bool spins = memory && i->in->m.vol && m && cw->w->depth > 1 && warp_spins(cw, i, m);
+    bool load = memory && (op_info[i->in->op].flags & OPF_LOAD);
+    bool spins = load && i->in->m.vol && m && cw->w->depth > 1 && warp_spins(cw, i, m);
     if ((m == all ? warp_step(cw->x, cw->w) : warp_step_lanes(cw->x, cw->w, m)) == WARP_FAULT) {
         warp_fault(sm, cw);
         return CORE_NONE;
     }
     TELL(sm, tell_issue(sm, PROBE_EFFECT, s, m, id));
-    bool load = memory && (op_info[i->in->op].flags & OPF_LOAD);
     mark_pending(cw, i, load);
     cw->inflight++;
     op->writes = m ? need->nwrites : 0;

@@ -64,6 +64,7 @@ struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *
     sm->nops = OPS;
     sm->ops = arena_array(a, struct core_op, OPS);
     sm->reads = arena_array(a, struct core_read, READS);
+    sm->ports = s->collector_ports ? arena_array(a, struct core_port, OPS) : NULL;
     sm->access_pool = arena_array(a, struct mem_access, ACCESS_SLOTS * COALESCER_MAX);
     for (uint32_t w = 0; w < CORE_MAX_WARPS; w++) {
         sm->group[w % s->schedulers] |= warp_bit(w);
@@ -133,6 +134,13 @@ void sm_halt(struct sm *sm) {
     sm->fetchers = 0;
     for (uint64_t left = sm->resident; left; left &= left - 1)
         buffer_undecoded(sm, (uint32_t)__builtin_ctzll(left));
+}
+
+bool sm_quiet(const struct sm *sm) {
+    uint32_t unused = 0;
+    for (int32_t op = sm->free_op; op != CORE_NONE; op = sm->ops[op].next)
+        unused++;
+    return unused == sm->nops && !sm->outstanding && !sm->hold_count && !ready_warps(sm);
 }
 
 void sm_restore(struct sm *sm) {
@@ -258,7 +266,7 @@ static uint64_t next_in_wheel(const struct sm *sm, uint64_t now) {
 static uint64_t next_cycle(const struct sm *sm, uint64_t now) {
     if (sm_idle(sm))
         return NEVER;
-    if (!sm->spec->sleep && sm->fetchers)
+    if (!sm->spec->sleep)
         return now + 1;
     if (sm_can_issue(sm) || sm->read_banks || sm->write_banks || sm->ended ||
         (sm->hungry & sm->fetchers & ~sm->blocked))

@@ -16,7 +16,7 @@ static uint32_t interval_of(const struct sm *sm, const struct core_op *op, uint3
         return interval * op->passes;
     if (unit == UNIT_TENSOR)
         return tensor_interval(sm->spec, op->i->in);
-    return op_info[op->i->in->op].flags & OPF_MACRO ? sm->spec->macro_interval : interval;
+    return interval;
 }
 
 /* Where an op goes from its unit: the length of the queue towards memory, or NULL when it has none. */

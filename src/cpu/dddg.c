@@ -12,7 +12,7 @@
 enum { MANY_USES = 64 };
 
 struct search {
-    const struct trace *t;
+    const struct cputrace *t;
     const struct dddg_limits *l;
     uint32_t *uses;    /* of each vertex, how many */
     bool *constant;    /* ... computed from constants alone */
@@ -24,31 +24,31 @@ struct search {
 };
 
 /* Who made an operand or what a load reads: source k of n, then memory. */
-static uint32_t source(const struct trace_vertex *v, uint32_t k, uint32_t n) {
+static uint32_t source(const struct cputrace_vertex *v, uint32_t k, uint32_t n) {
     return k < n ? v->src[k] : v->mem;
 }
 
 /* Addresses are no data of a load that is cut. */
-static bool is_cut(const struct search *s, const struct trace_vertex *v) {
-    return s->t->code.at[v->code].is_load && v->mem == NO_VERTEX && !trace_reads_constant(s->t, v);
+static bool is_cut(const struct search *s, const struct cputrace_vertex *v) {
+    return s->t->code.at[v->code].is_load && v->mem == NO_VERTEX && !cputrace_reads_constant(s->t, v);
 }
 
 static bool is_free(const struct search *s, uint32_t v) {
     return v == NO_VERTEX || s->constant[v] || s->uses[v] > MANY_USES;
 }
 
-static bool can_be_inside(const struct search *s, const struct trace_vertex *v) {
-    const struct trace_code *c = &s->t->code.at[v->code];
+static bool can_be_inside(const struct search *s, const struct cputrace_vertex *v) {
+    const struct cputrace_code *c = &s->t->code.at[v->code];
     return !c->is_branch && c->op != A64_SVC && !is_cut(s, v);
 }
 
 static void prepare(struct search *s) {
-    const struct trace *t = s->t;
+    const struct cputrace *t = s->t;
     for (uint32_t i = 0; i < t->at.len; i++) {
-        const struct trace_vertex *v = &t->at.at[i];
-        const struct trace_code *c = &t->code.at[v->code];
+        const struct cputrace_vertex *v = &t->at.at[i];
+        const struct cputrace_code *c = &t->code.at[v->code];
         bool constant = !c->is_store && !c->is_branch && c->class != CLASS_SYS &&
-                        (!c->is_load || trace_reads_constant(t, v));
+                        (!c->is_load || cputrace_reads_constant(t, v));
         for (uint32_t k = 0; k <= c->uses.nsrc; k++) {
             uint32_t from = source(v, k, c->uses.nsrc);
             if (from != NO_VERTEX)
@@ -75,8 +75,8 @@ struct best {
 
 /* Takes a vertex in: those that it uses are met. The number of inputs, known so far, changes. */
 static void take(struct search *s, uint32_t v, uint32_t *inputs) {
-    const struct trace_vertex *x = &s->t->at.at[v];
-    const struct trace_code *c = &s->t->code.at[x->code];
+    const struct cputrace_vertex *x = &s->t->at.at[v];
+    const struct cputrace_code *c = &s->t->code.at[x->code];
     s->taken[v] = s->number;
     for (uint32_t k = 0; k <= c->uses.nsrc; k++) {
         uint32_t from = source(x, k, c->uses.nsrc);
@@ -178,7 +178,8 @@ static uint32_t common(const struct group *a, const struct group *b) {
 
 /* Those that are part of a heavier one go; those that have much in common with one become part of it. */
 static void reduce(struct groups *g, const struct dddg_limits *l) {
-    qsort(g->at.at, g->at.len, sizeof *g->at.at, by_weight);
+    if (g->at.len)
+        qsort(g->at.at, g->at.len, sizeof *g->at.at, by_weight);
     for (uint32_t i = 0; i < g->at.len; i++)
         for (uint32_t k = 0; k < i && !g->at.at[i].dropped; k++) {
             struct group *big = &g->at.at[k], *x = &g->at.at[i];
@@ -202,7 +203,7 @@ static void cover(struct search *s, const struct best *b, bool *in) {
         in[s->all.at[k]] = true;
 }
 
-void dddg_find(const struct trace *t, const struct dddg_limits *l, struct dddg_result *r) {
+void dddg_find(const struct cputrace *t, const struct dddg_limits *l, struct dddg_result *r) {
     uint32_t n = t->at.len;
     struct search s = {.t = t,
                        .l = l,

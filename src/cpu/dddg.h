@@ -3,7 +3,7 @@
 #ifndef REPRISE_CPU_DDDG_H
 #define REPRISE_CPU_DDDG_H
 
-#include "cpu/trace.h"
+#include "cpu/cputrace.h"
 
 struct dddg_limits {
     double ratio;      /* cycles for each input, at least */
@@ -21,7 +21,7 @@ struct dddg_result {
     bool *in;                /* of each vertex: whether it is in a candidate */
 };
 
-void dddg_find(const struct trace *t, const struct dddg_limits *l, struct dddg_result *r);
+void dddg_find(const struct cputrace *t, const struct dddg_limits *l, struct dddg_result *r);
 void dddg_free(struct dddg_result *r);
 
 #endif

@@ -36,7 +36,7 @@ uint32_t flow_at(const struct flowset *f, uint64_t pc) {
 }
 
 /* The node of an address, made when there is none. */
-static uint32_t node(struct flowset *f, const struct trace *t, uint64_t pc) {
+static uint32_t node(struct flowset *f, const struct cputrace *t, uint64_t pc) {
     uint32_t n = flow_at(f, pc), word;
     struct flow_node x = {.pc = pc, .to = {NO_VERTEX, NO_VERTEX}};
     if (n != NO_VERTEX)
@@ -52,7 +52,7 @@ static uint32_t node(struct flowset *f, const struct trace *t, uint64_t pc) {
     return f->at.len - 1;
 }
 
-static void follow(struct flowset *f, const struct trace *t, uint32_t n) {
+static void follow(struct flowset *f, const struct cputrace *t, uint32_t n) {
     uint64_t pc = f->at.at[n].pc, to;
     uint32_t word = f->at.at[n].word;
     const struct a64_info *info = a64_info(a64_find(word));
@@ -82,7 +82,7 @@ static bool is_argument(uint32_t r) {
 }
 
 /* What the callee of a traced call read of its arguments. */
-static void add_arguments(const struct trace *t, uint32_t call, struct regset *use) {
+static void add_arguments(const struct cputrace *t, uint32_t call, struct regset *use) {
     uint32_t depth = t->at.at[call].depth;
     for (uint32_t v = call + 1; v < t->at.len && t->at.at[v].depth > depth; v++) {
         const struct a64_uses *u = &t->code.at[t->at.at[v].code].uses;
@@ -93,7 +93,7 @@ static void add_arguments(const struct trace *t, uint32_t call, struct regset *u
 }
 
 /* What was read behind a return of what the callee left. */
-static void add_results(const struct trace *t, uint32_t ret, struct regset *use) {
+static void add_results(const struct cputrace *t, uint32_t ret, struct regset *use) {
     uint32_t depth = t->at.at[ret].depth - 1;
     struct regset written = {{0, 0}};
     for (uint32_t v = ret + 1, n = 0; v < t->at.len && n < 64 && t->at.at[v].depth == depth; v++, n++) {
@@ -107,7 +107,7 @@ static void add_results(const struct trace *t, uint32_t ret, struct regset *use)
 }
 
 /* What a call or a return reads, by the trace. */
-static void add_traced(const struct trace *t, struct flow_node *x) {
+static void add_traced(const struct cputrace *t, struct flow_node *x) {
     uintptr_t code = (uintptr_t)map_get_u64(&t->by_pc, x->pc);
     uint32_t seen = code ? t->code.at[code - 1].times : 0;
     for (uint32_t k = 0; k < seen && k < TRACE_FIRST; k++) {
@@ -121,7 +121,7 @@ static void add_traced(const struct trace *t, struct flow_node *x) {
             regset_add(&x->use, r);
 }
 
-static void set_uses(const struct trace *t, struct flow_node *x) {
+static void set_uses(const struct cputrace *t, struct flow_node *x) {
     for (uint32_t k = 0; k < x->uses.nsrc; k++)
         regset_add(&x->use, x->uses.src[k]);
     for (uint32_t k = 0; k < x->uses.ndst; k++)
@@ -146,7 +146,7 @@ static bool update(struct flowset *f, struct flow_node *x) {
     return memcmp(&before, &x->live, sizeof before) != 0;
 }
 
-void flow_build(struct flowset *f, const struct trace *t, uint64_t pc) {
+void flow_build(struct flowset *f, const struct cputrace *t, uint64_t pc) {
     *f = (struct flowset){0};
     node(f, t, pc);
     for (uint32_t n = 0; n < f->at.len; n++)
@@ -155,8 +155,14 @@ void flow_build(struct flowset *f, const struct trace *t, uint64_t pc) {
         set_uses(t, &f->at.at[n]);
     for (bool changed = true; changed;) {
         changed = false;
-        for (uint32_t n = f->at.len; n-- > 0;)
-            changed |= update(f, &f->at.at[n]);
+        for (uint32_t n = f->at.len; n-- > 0;) {
+            struct flow_node *x = &f->at.at[n];
+            bool back = x->comes_back;
+            for (int k = 0; k < 2; k++)
+                back |= x->to[k] != NO_VERTEX && (!x->to[k] || f->at.at[x->to[k]].comes_back);
+            changed |= update(f, x) || back != x->comes_back;
+            x->comes_back = back;
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 #ifndef REPRISE_CPU_FLOWSET_H
 #define REPRISE_CPU_FLOWSET_H
 
-#include "cpu/trace.h"
+#include "cpu/cputrace.h"
 
 /* A set of registers. */
 struct regset {
@@ -23,8 +23,8 @@ static inline bool regset_empty(const struct regset *s) {
 struct flow_node {
     uint64_t pc;
     uint32_t word;
-    uint32_t to[2]; /* numbers of nodes, or NO_VERTEX */
-    bool is_call, is_end;
+    uint32_t to[2];                   /* numbers of nodes, or NO_VERTEX */
+    bool is_call, is_end, comes_back; /* comes_back: the first node can be reached from it again */
     struct a64_uses uses;
     struct regset use, def, live; /* live: before it */
 };
@@ -39,7 +39,7 @@ struct flowset {
 bool flow_target(uint32_t word, uint64_t pc, uint64_t *to);
 /* Follows the code from pc on. The trace says which registers calls read, and which are read behind returns.
  */
-void flow_build(struct flowset *f, const struct trace *t, uint64_t pc);
+void flow_build(struct flowset *f, const struct cputrace *t, uint64_t pc);
 /* The node of an address, or NO_VERTEX. */
 uint32_t flow_at(const struct flowset *f, uint64_t pc);
 void flow_free(struct flowset *f);

@@ -212,6 +212,8 @@ static uint64_t finish_load(struct hpi *c, uint32_t slot) {
             c->memo.inputs[k].slot = -1;
             c->memo.inputs[k].at = end;
         }
+    if (c->trace)
+        konata_end(c->trace, l->shown, end);
     l->number = CPUMEM_HIT;
     c->nloads--;
     return end;
@@ -473,6 +475,14 @@ static uint64_t charge(uint64_t from, uint64_t to, uint64_t *counter) {
     return to;
 }
 
+/* Instructions end in order; a load that has not come says so itself. */
+static void show(struct hpi *c, const struct hpi_inst *i, uint64_t arrived, uint64_t issued, int slot) {
+    uint64_t number = konata_issue(c->trace, c->id, i->pc, i->word, arrived, issued);
+    konata_end(c->trace, number, c->last_end);
+    if (slot >= 0)
+        c->loads[slot].shown = number;
+}
+
 void hpi_step(struct hpi *c, const struct hpi_inst *i, const struct cpu *cpu) {
     const struct cpu_config *g = c->cfg;
     if (c->branch)
@@ -534,6 +544,8 @@ void hpi_step(struct hpi *c, const struct hpi_inst *i, const struct cpu *cpu) {
         c->producer[i->dst[k]] = k == i->base ? UNIT_ALU : i->unit;
     }
     c->last_end = max_u64(c->last_end, end);
+    if (unlikely(c->trace != NULL))
+        show(c, i, arrived, at, slot);
     struct hpi_places *p = &c->places[i->unit];
     p->end[p->next] = c->last_end;
     p->inst[p->next] = c->count + 1;

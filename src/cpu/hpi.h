@@ -13,6 +13,7 @@
 
 #include "cpu/cpu.h"
 #include "cpu/cpumem.h"
+#include "cpu/konata.h"
 #include "cpu/memo.h"
 #include "cpu/predict.h"
 #include "stats/counter.h"
@@ -47,7 +48,8 @@ struct hpi_counters { /* in words: hpi.c */
 
 /* A load that has not come, and the registers that wait for it. */
 struct hpi_load {
-    int number; /* of the memory; CPUMEM_HIT: the slot is free */
+    int number;     /* of the memory; CPUMEM_HIT: the slot is free */
+    uint64_t shown; /* in the trace */
     uint64_t inst;
     uint8_t ndst, dst[A64_MAX_USES];
 };
@@ -101,7 +103,9 @@ struct hpi {
     uint64_t branch_at, branch_end;
     uint64_t until; /* the core stops when it is past this cycle */
     struct hpi_memo memo;
-    bool by_lookup; /* the flags are those of a look-up: a branch by them belongs to it */
+    bool by_lookup;       /* the flags are those of a look-up: a branch by them belongs to it */
+    struct konata *trace; /* NULL: none */
+    uint32_t id;          /* of the core, in it */
     struct hpi_counters n;
 };
 

@@ -163,6 +163,7 @@ struct cpu_machine *cpu_machine_create(const struct machine_options *o, struct d
     m->functional = o->functional;
     m->region = o->region;
     m->max_insts = o->max_insts;
+    m->interrupt = o->stop;
     bool ok = cpu_machine_config(&m->config, o->cpu, o->set, d);
     m->cfg = config_values(&m->config, &cpu_params);
     if (ok && o->nprograms > (uint32_t)m->cfg->cores) {
@@ -177,6 +178,14 @@ struct cpu_machine *cpu_machine_create(const struct machine_options *o, struct d
         attach_memo(m);
     if (ok && !m->functional)
         attach(m);
+    if (ok && !m->functional && o->trace) {
+        m->trace = konata_open(o->trace, o->trace_first, o->trace_last);
+        ok = m->trace != NULL;
+        for (uint32_t k = 0; k < CPUMEM_CORES; k++) {
+            m->core[k].trace = m->trace;
+            m->core[k].id = k;
+        }
+    }
     if (!ok) {
         cpu_machine_free(m);
         return NULL;
@@ -187,6 +196,7 @@ struct cpu_machine *cpu_machine_create(const struct machine_options *o, struct d
 void cpu_machine_free(struct cpu_machine *m) {
     for (uint32_t k = 0; k < m->n; k++)
         guest_free(&m->guest[k]);
+    cpu_machine_end_trace(m);
     cpumem_free(&m->memory);
     for (uint32_t k = 0; k < CPUMEM_CORES; k++)
         memo_free(&m->memo[k]);
@@ -206,10 +216,13 @@ static double seconds(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Runs program k on; whether it may go on afterwards. */
+/* Runs program k on, for a while; whether it may go on afterwards. */
 static bool run_on(struct cpu_machine *m, uint32_t k) {
-    uint64_t done = cpu_counter(&m->guest[k].cpu);
-    m->stop[k] = guest_run(&m->guest[k], done < m->max_insts ? m->max_insts - done : 0);
+    enum { SLICE = 20000000 };
+    uint64_t done = cpu_counter(&m->guest[k].cpu), left = done < m->max_insts ? m->max_insts - done : 0;
+    m->stop[k] = guest_run(&m->guest[k], left < SLICE ? left : SLICE);
+    if (m->stop[k] == CPU_BUDGET && left > SLICE)
+        return !m->interrupt || !*m->interrupt;
     if (m->stop[k] != CPU_MARK)
         return m->stop[k] == CPU_PAUSE;
     struct cpu *cpu = &m->guest[k].cpu;
@@ -245,6 +258,12 @@ uint64_t cpu_machine_cycles(const struct cpu_machine *m) {
     return cycles;
 }
 
+bool cpu_machine_end_trace(struct cpu_machine *m) {
+    bool ok = !m->trace || konata_close(m->trace);
+    m->trace = NULL;
+    return ok;
+}
+
 /* ---- reports ----------------------------------------------------------------------------------------- */
 
 static uint64_t instructions(const struct cpu_machine *m) {
@@ -274,7 +293,7 @@ static struct report_machine describe(const struct cpu_machine *m) {
         .counters = &m->mix,
         .timed = &m->timed,
         .energy = &m->energy,
-        .naccounts = !m->functional,
+        .naccounts = m->functional ? 0 : 1,
         .formulas = &cpu_formulas,
     };
 }
@@ -299,7 +318,7 @@ static struct report_run values(const struct cpu_machine *m, uint64_t *mix, uint
     };
 }
 
-bool cpu_machine_report(struct cpu_machine *m, const char *path) {
+bool cpu_machine_report(struct cpu_machine *m, const char *incomplete, const char *path) {
     struct report_machine machine = describe(m);
     struct report *r = report_create(&machine);
     uint64_t *timed = xcalloc(m->timed.count + 1, sizeof *timed),
@@ -320,7 +339,7 @@ bool cpu_machine_report(struct cpu_machine *m, const char *path) {
     all.nfacts = 1;
     const struct report_host host = {m->seconds, m->seconds > 0 ? (double)instructions(m) / m->seconds : 0,
                                      "insts_per_s"};
-    bool ok = report_write(r, &all, &host, NULL, path);
+    bool ok = report_write(r, &all, &host, incomplete, path);
     report_free(r);
     free(timed);
     free(mix);

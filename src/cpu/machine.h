@@ -3,6 +3,7 @@
 #ifndef REPRISE_CPU_MACHINE_H
 #define REPRISE_CPU_MACHINE_H
 
+#include <signal.h>
 #include <stdio.h>
 
 #include "cpu/guest.h"
@@ -18,7 +19,10 @@ struct machine_options {
     bool region;        /* only what is between marks of programs takes time */
     uint32_t nprograms; /* at most as many as there are cores */
     struct guest_options programs[CPUMEM_CORES];
-    uint64_t max_insts; /* of each program */
+    uint64_t max_insts;                /* of each program */
+    const volatile sig_atomic_t *stop; /* when it is not 0, programs are stopped soon; NULL: never */
+    const char *trace;                 /* a file, or NULL; cycles of it: */
+    uint64_t trace_first, trace_last;
 };
 
 struct cpu_machine {
@@ -27,12 +31,14 @@ struct cpu_machine {
     bool functional, region;
     uint32_t n; /* programs */
     uint64_t max_insts;
+    const volatile sig_atomic_t *interrupt;
     struct guest guest[CPUMEM_CORES];
     enum cpu_stop stop[CPUMEM_CORES];
     struct cpumem memory;
     struct hpi core[CPUMEM_CORES];
     struct arena arena; /* of the memoization units */
     struct memo memo[CPUMEM_CORES];
+    struct konata *trace;
     struct counter_registry mix, timed;
     struct energy_model energy;
     double seconds; /* of the host */
@@ -46,8 +52,11 @@ void cpu_machine_run(struct cpu_machine *m);
 /* Cycles until all had ended; 0 when functional. */
 uint64_t cpu_machine_cycles(const struct cpu_machine *m);
 
-/* Writes the report of the run; false when that cannot be done. */
-bool cpu_machine_report(struct cpu_machine *m, const char *path);
+/* Writes the trace that was wanted; false when that cannot be done. */
+bool cpu_machine_end_trace(struct cpu_machine *m);
+/* Writes the report of the run; false when that cannot be done. incomplete: why programs did not end, or
+ * NULL. */
+bool cpu_machine_report(struct cpu_machine *m, const char *incomplete, const char *path);
 /* Says what it cost, for people. */
 void cpu_machine_summary(const struct cpu_machine *m, FILE *to);
 

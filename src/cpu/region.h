@@ -24,9 +24,11 @@ struct region {
     uint32_t times, weight; /* in the trace, and cycles each time */
     struct region_value input[REGION_INPUTS], output[REGION_OUTPUTS];
     uint32_t inputs, outputs, passengers, loads;
+    uint64_t load_at[REGION_INPUTS]; /* addresses and */
     uint32_t load[REGION_INPUTS]; /* words of loads that are done before the block; their values are inputs */
     uint32_t passenger[REGION_PASSENGERS]; /* words */
-    uint8_t scratch; /* an integer register that may be written when the block is skipped, or is over */
+    bool direct;                           /* its one output can be looked up into its register */
+    uint8_t scratch; /* else: an integer register that may be written when the block is skipped, or is over */
     uint8_t scratch2;
     bool assumes_memory; /* that memory it reads does not change */
 };
@@ -38,6 +40,6 @@ struct region_limits {
 };
 
 /* The best blocks, which do not overlap; how many. */
-uint32_t region_find(const struct trace *t, const struct region_limits *l, struct region out[REGION_MAX]);
+uint32_t region_find(const struct cputrace *t, const struct region_limits *l, struct region out[REGION_MAX]);
 
 #endif

@@ -16,6 +16,8 @@ enum {
     OP_FP = 0x01000000, /* the same with a floating-point register */
     OP_FMOV_S_W = 0x1e270000,
     OP_FMOV_W_S = 0x1e260000,
+    OP_FMOV_WIDE = (int)0x80400000, /* the same, of eight bytes */
+    OP_MOV_WIDE = (int)0x80000000,
     OP_MOV_W = 0x2a0003e0,
     OP_LSR_32 = (int)0xd360fc00,
     OP_ORR_LSL_32 = (int)0xaa008000,
@@ -52,9 +54,10 @@ static uint8_t *word_at(struct writer *w, uint64_t address) {
     for (uint32_t k = 0; k < h.e_phnum; k++) {
         Elf64_Phdr p;
         memcpy(&p, w->file + h.e_phoff + k * sizeof p, sizeof p);
-        if (p.p_type == PT_LOAD && address >= p.p_vaddr && address + 4 <= p.p_vaddr + p.p_filesz &&
-            p.p_offset + (address - p.p_vaddr) + 4 <= w->size)
-            return w->file + p.p_offset + (address - p.p_vaddr);
+        uint64_t from = address - p.p_vaddr;
+        if (p.p_type == PT_LOAD && address >= p.p_vaddr && p.p_filesz >= 4 && from <= p.p_filesz - 4 &&
+            p.p_offset <= w->size && w->size - p.p_offset >= 4 && from <= w->size - p.p_offset - 4)
+            return w->file + p.p_offset + from;
     }
     w->failed = true;
     return NULL;
@@ -87,8 +90,10 @@ static uint32_t move_from(const struct region_value *v, uint32_t to) {
 }
 
 static uint32_t move_to(const struct region_value *v, uint32_t from) {
-    return is_fp(v) ? (uint32_t)OP_FMOV_S_W | from << 5 | (v->reg & 31u)
-                    : (uint32_t)OP_MOV_W | from << 16 | v->reg;
+    uint32_t wide = v->bytes == 8 ? is_fp(v) ? OP_FMOV_WIDE : OP_MOV_WIDE : 0;
+    return (is_fp(v) ? (uint32_t)OP_FMOV_S_W | from << 5 | (v->reg & 31u)
+                     : (uint32_t)OP_MOV_W | from << 16 | v->reg) |
+           wide;
 }
 
 /* Hashes the inputs, looks up; where it hits, sets the outputs and does what passengers do. behind: the code
@@ -96,7 +101,7 @@ static uint32_t move_to(const struct region_value *v, uint32_t from) {
 static void put_begin(struct writer *w, const struct region *r, uint32_t table, uint8_t bits,
                       uint64_t behind) {
     uint32_t first = divert(w, r->begin), t = r->scratch;
-    struct region_value both = {r->scratch, 8};
+    struct region_value both = {r->scratch, (uint8_t)(r->outputs == 2 ? 8 : r->output[0].bytes)};
     for (uint32_t k = 0; k < r->loads; k++)
         put(w, r->load[k]);
     for (uint32_t k = 0; k < r->inputs; k++) {
@@ -104,16 +109,17 @@ static void put_begin(struct writer *w, const struct region *r, uint32_t table, 
         uint32_t most = 8u * r->input[k].bytes - 1, n = whole ? 0 : bits < most ? bits : most;
         put(w, unit(OP_REG_CRC, &r->input[k], table, 5) | n << 13);
     }
-    put(w, unit(OP_LOOKUP, r->outputs == 1 ? &r->output[0] : &both, table, 0));
+    put(w, unit(OP_LOOKUP, r->direct ? &r->output[0] : &both, table, 0));
     uint32_t miss = w->code.len;
     put(w, OP_B_NE);
-    if (r->outputs == 2) {
+    for (uint32_t k = 0; k < r->passengers; k++) /* which may read and write what an output will be in */
+        put(w, r->passenger[k]);
+    if (!r->direct)
         put(w, move_to(&r->output[0], t));
+    if (r->outputs == 2) {
         put(w, (uint32_t)OP_LSR_32 | t << 5 | t);
         put(w, move_to(&r->output[1], t));
     }
-    for (uint32_t k = 0; k < r->passengers; k++)
-        put(w, r->passenger[k]);
     put_branch(w, behind);
     w->code.at[miss] |= (w->code.len - miss) << 5;
     put(w, first);
@@ -159,16 +165,22 @@ static void put_entries(struct writer *w, const struct region *blocks, uint32_t 
 
 /* The header that can become one of a segment more, and the end of the others. */
 static bool find_room(const uint8_t *file, size_t size, size_t *header, uint64_t *end, struct diag *d) {
-    Elf64_Ehdr h;
-    memcpy(&h, file, sizeof h);
+    Elf64_Ehdr h = {.e_type = ET_NONE};
+    if (size >= sizeof h)
+        memcpy(&h, file, sizeof h);
     bool found = false;
     *end = 0;
+    if (h.e_phentsize != sizeof(Elf64_Phdr) || h.e_phoff > size ||
+        (size - h.e_phoff) / sizeof(Elf64_Phdr) < h.e_phnum) {
+        diag_add(d, DIAG_ERROR, "the program's headers are damaged");
+        return false;
+    }
     if (h.e_type != ET_EXEC) {
         diag_add(d, DIAG_ERROR,
                  "only programs at fixed addresses can be rewritten: link with -static -no-pie");
         return false;
     }
-    for (uint32_t k = 0; k < h.e_phnum && h.e_phoff + (k + 1) * sizeof(Elf64_Phdr) <= size; k++) {
+    for (uint32_t k = 0; k < h.e_phnum; k++) {
         Elf64_Phdr p;
         memcpy(&p, file + h.e_phoff + k * sizeof p, sizeof p);
         if (p.p_type == PT_LOAD && p.p_vaddr + p.p_memsz > *end)

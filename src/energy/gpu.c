@@ -84,19 +84,16 @@ static const struct energy_event physical[] = {
     {ENERGY_SP, "lanes.iadd", "energy.sp.iadd", ENERGY_PJ},
     {ENERGY_SP, "lanes.imul", "energy.sp.imul", ENERGY_PJ},
     {ENERGY_SP, "lanes.imad", "energy.sp.imad", ENERGY_PJ},
-    {ENERGY_SP, "lanes.idiv", "energy.sp.idiv", ENERGY_PJ},
     {ENERGY_SP, "lanes.fadd", "energy.sp.fadd", ENERGY_PJ},
     {ENERGY_SP, "lanes.fmul", "energy.sp.fmul", ENERGY_PJ},
     {ENERGY_SP, "lanes.ffma", "energy.sp.ffma", ENERGY_PJ},
     {ENERGY_SP, "lanes.cvt", "energy.sp.cvt", ENERGY_PJ},
 
     {ENERGY_SFU, "lanes.sfu", "energy.sfu.op", ENERGY_PJ},
-    {ENERGY_SFU, "lanes.fdiv", "energy.sfu.div", ENERGY_PJ},
 
     {ENERGY_DP, "lanes.dadd", "energy.dp.add", ENERGY_PJ},
     {ENERGY_DP, "lanes.dmul", "energy.dp.mul", ENERGY_PJ},
     {ENERGY_DP, "lanes.dfma", "energy.dp.fma", ENERGY_PJ},
-    {ENERGY_DP, "lanes.ddiv", "energy.dp.div", ENERGY_PJ},
 
     {ENERGY_LSU, "lanes.ldst", "energy.lsu.lane", ENERGY_PJ},
     {ENERGY_LSU, "lanes.atom", "energy.lsu.lane", ENERGY_PJ},
@@ -128,19 +125,16 @@ static const struct energy_event gpuwattch[] = {
     {ENERGY_SP, "lanes.iadd", "energy.wattch.int", ENERGY_PJ},
     {ENERGY_SP, "lanes.imul", "energy.wattch.imul", ENERGY_PJ},
     {ENERGY_SP, "lanes.imad", "energy.wattch.imul", ENERGY_PJ},
-    {ENERGY_SP, "lanes.idiv", "energy.wattch.idiv", ENERGY_PJ},
     {ENERGY_SP, "lanes.fadd", "energy.wattch.fadd", ENERGY_PJ},
     {ENERGY_SP, "lanes.fmul", "energy.wattch.fmul", ENERGY_PJ},
     {ENERGY_SP, "lanes.ffma", "energy.wattch.fmul", ENERGY_PJ},
     {ENERGY_SP, "lanes.cvt", "energy.wattch.fadd", ENERGY_PJ},
 
     {ENERGY_SFU, "lanes.sfu", "energy.wattch.sfu", ENERGY_PJ},
-    {ENERGY_SFU, "lanes.fdiv", "energy.wattch.fdiv", ENERGY_PJ},
 
     {ENERGY_DP, "lanes.dadd", "energy.wattch.fadd", ENERGY_PJ},
     {ENERGY_DP, "lanes.dmul", "energy.wattch.fmul", ENERGY_PJ},
     {ENERGY_DP, "lanes.dfma", "energy.wattch.fmul", ENERGY_PJ},
-    {ENERGY_DP, "lanes.ddiv", "energy.wattch.fdiv", ENERGY_PJ},
 
     {ENERGY_LSU, "unit.mem", "energy.wattch.fadd", ENERGY_PJ},
 

@@ -127,6 +127,7 @@
 #define EXEC_FN_SETP2(id, ...)                                ELSEWHERE(id)
 #define EXEC_FN_TESTP1(id, ...)                               ELSEWHERE(id)
 #define EXEC_FN_TESTP2(id, ...)                               ELSEWHERE(id)
+#define EXEC_FN_CHECK(id, ...)                                ELSEWHERE(id)
 #define EXEC_FN_CVT(id, ...)                                  ELSEWHERE(id)
 #define EXEC_FN_SETP1(id, ...)                                ELSEWHERE(id)
 #define EXEC_FN_CARRY(id, ...)                                ELSEWHERE(id)

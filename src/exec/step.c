@@ -390,7 +390,9 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
                     ok = simple[i->kind](x, w, i, m);
                 if (watched && m && ok)
                     x->watch->accessed(x->watch, x, w, i, m);
-                if (i->in->m.vol) { /* spinning on memory must not keep others from running for long */
+                /* Spinning on memory must not keep others from running for long. Who reads nothing does not
+                 * spin. */
+                if (i->in->m.vol && op_info[i->in->op].flags & OPF_LOAD) {
                     x->waited += SPIN_COST;
                     w->spins++;
                 }

@@ -187,10 +187,17 @@ struct exec {
     size_t out_limit;
     struct textures *tex;
     struct watch *watch; /* sees accesses and synchronisation; NULL: nobody */
-    uint64_t heap_limit, heap_used;
+    uint64_t heap_limit;
+    uint64_t *heap_used;            /* of all launches together */
     struct device_runtime *runtime; /* launches by device code */
     struct mem_span hint;           /* memory that was hit last */
     struct str report;              /* of the fault, in words */
+    /* Lets others act between two steps of the launch, now and then; NULL: nobody wants to. What it returns,
+     * unless NULL, is why the launch must end. */
+    const char *(*pause)(void *ctx);
+    void *pause_ctx;
+    uint64_t pause_next; /* of warp_insts + waited: when it is called next in a functional run */
+    const char *stop;    /* what it returned last */
     const char *module_name;
     const char *(*file_name)(void *names, uint32_t file); /* of debug lines; NULL when unknown */
     void *names;
@@ -316,11 +323,20 @@ void cta_free(struct cta *c);
 struct grid_rest {
     VEC(struct cta *) begun;
     uint64_t next;
+    uint32_t at;    /* of those that have begun: whose turn it is */
+    uint32_t stuck; /* turns in a row in which nothing could go on */
 };
 
-/* Runs the rest of a launch functionally and frees its blocks; false on a fault (x->fault). slots: blocks
- * that may be resident together. */
+enum grid_state { GRID_RUNNING, GRID_DONE, GRID_FAULT };
+
+/* Lets one block of a launch have its turn. slots: blocks that may be resident together. */
+enum grid_state exec_grid_turn(struct exec *x, uint32_t slots, struct grid_rest *rest);
+/* Ends a launch that is done or has a fault, which is described; frees its blocks. */
+void exec_grid_end(struct exec *x, enum grid_state s, struct grid_rest *rest);
+/* Runs the rest of a launch functionally and frees its blocks; false on a fault (x->fault). */
 bool exec_run_grid(struct exec *x, uint32_t slots, struct grid_rest *rest);
+/* Calls x->pause; false: the launch must end. */
+bool exec_pause(struct exec *x);
 /* Where an instruction comes from: module, line, source line, address, the instruction. */
 void exec_describe_place(const struct exec *x, uint32_t pc, struct str *out);
 /* What each path of a warp waits for and who has not come; lines of a report. */

@@ -58,6 +58,10 @@ static uint32_t factors_of(const struct inst *i) {
     case OP_IMADHI:
     case OP_IMADW:
         return 3;
+    case OP_LEA:
+        return 1;
+    case OP_LEAHI:
+        return 5;
     case OP_SHL:
     case OP_SHLHI:
         return 15;
@@ -201,6 +205,7 @@ static void place_access(struct tracer *t, struct access *x, const struct inst *
     case MS_SHARED:
         x->spaces = IN_SHARED;
         x->bases = base_bit(t->m, BASE_SHARED, 0);
+        x->at %= SHARED_SLICE; /* that of another block of the cluster may be this one's */
         break;
     case MS_LOCAL:
         x->spaces = IN_LOCAL;

@@ -15,16 +15,16 @@
 #include "sanitize/sanitize.h"
 #include "stats/formula.h"
 
-/* Bytes that the host copied to the device. */
-struct gpu_copy {
-    uint64_t addr, bytes;
-};
-
 /* A launch by device code. */
 struct device_launch {
     struct rp_kernel *kernel;
     struct child child;
     uint32_t depth; /* of nesting; 1 and up */
+};
+
+/* Bytes that the host copied to the device. */
+struct gpu_copy {
+    uint64_t addr, bytes;
 };
 
 struct rp_gpu {
@@ -41,6 +41,10 @@ struct rp_gpu {
     size_t limits[3]; /* enum rp_limit */
     uint64_t clock;   /* what %clock had come to when the last launch ended */
     uint64_t heap_used;
+    uint64_t begun;                  /* launches */
+    struct running *running;         /* the launch that has the machine, or NULL */
+    const char *(*pause)(void *ctx); /* see rp_gpu_pause */
+    void *pause_ctx;
     struct device_runtime runtime;
     struct {
         bool (*attribute)(int, int *);
@@ -72,6 +76,7 @@ struct kernel_code {
     struct program *prog; /* NULL until compiled */
     struct image *img;
     uint32_t limit; /* registers it was compiled for */
+    bool alters;    /* it may allocate and free memory, or launch kernels */
 };
 
 /* A kernel: parsed with its module, compiled when first needed. */

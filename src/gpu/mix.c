@@ -18,10 +18,9 @@ const struct counter_table mix_table = COUNTER_TABLE(rows);
 static const uint8_t by_energy[EN_COUNT] = {
     [EN_MOV] = IS(insts_move),     [EN_LOGIC] = IS(insts_int),   [EN_SHIFT] = IS(insts_int),
     [EN_IADD] = IS(insts_int),     [EN_IMUL] = IS(insts_int),    [EN_IMAD] = IS(insts_int),
-    [EN_IDIV] = IS(insts_int),     [EN_FADD] = IS(insts_fp32),   [EN_FMUL] = IS(insts_fp32),
-    [EN_FFMA] = IS(insts_fp32),    [EN_FDIV] = IS(insts_sfu),    [EN_SFU] = IS(insts_sfu),
-    [EN_DADD] = IS(insts_fp64),    [EN_DMUL] = IS(insts_fp64),   [EN_DFMA] = IS(insts_fp64),
-    [EN_DDIV] = IS(insts_fp64),    [EN_CVT] = IS(insts_convert), [EN_LDST] = IS(insts_load_generic),
+    [EN_FADD] = IS(insts_fp32),    [EN_FMUL] = IS(insts_fp32),   [EN_FFMA] = IS(insts_fp32),
+    [EN_SFU] = IS(insts_sfu),      [EN_DADD] = IS(insts_fp64),   [EN_DMUL] = IS(insts_fp64),
+    [EN_DFMA] = IS(insts_fp64),    [EN_CVT] = IS(insts_convert), [EN_LDST] = IS(insts_load_generic),
     [EN_MMA] = IS(insts_tensor),   [EN_ATOM] = IS(insts_atomic), [EN_TEX] = IS(insts_texture),
     [EN_CTRL] = IS(insts_control),
 };

@@ -8,7 +8,7 @@
 #include "core/spec.h"
 #include "gpu/mem_spec.h"
 
-enum { HANG_CYCLES = 2000000, SHOW_CYCLES = 1000 };
+enum { HANG_CYCLES = 2000000, SHOW_CYCLES = 1000, PAUSE_CYCLES = 1000 };
 
 struct run {
     struct machine *m;
@@ -314,9 +314,18 @@ static void start(struct run *r, struct arena *launch) {
 static const char *stuck(const struct run *r, uint64_t idle, uint64_t next) {
     if (r->x->watchdog && r->x->warp_insts > r->x->watchdog)
         return "the limit of executed instructions was reached";
-    if (next == NEVER && !r->halted && !all_idle(r->m))
+    if (next == NEVER && !all_idle(r->m))
         return "nothing can happen any more: every warp waits";
     return idle > HANG_CYCLES ? "no instruction was issued for a long time" : NULL;
+}
+
+/* Lets others act; false, with a report, when they want the launch to end. */
+static bool let_others(struct run *r) {
+    bool ok = exec_pause(r->x);
+    for (uint32_t i = 0; i < r->m->nsms; i++)
+        for (uint32_t s = 0; s < r->m->sms[i]->nstreams; s++)
+            r->m->sms[i]->streams[s].x.hint = r->x->hint;
+    return ok || hang(r, r->x->stop);
 }
 
 /* Does a mechanism hold values that the machine without it could not find? */
@@ -335,6 +344,14 @@ static void halt(struct run *r, uint64_t now) {
             sm_halt(r->m->sms[i]);
             r->m->wake[i] = now;
         }
+}
+
+/* Has all ended that SMs had begun when they were halted? */
+static bool quiet(const struct machine *m) {
+    for (uint32_t i = 0; i < m->nsms; i++)
+        if (!sm_quiet(m->sms[i]))
+            return false;
+    return true;
 }
 
 /* Ends timing before cycle end: SMs that sleep count up to there, and the blocks are handed over. */
@@ -400,7 +417,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     r.refused = arena_array(&arena, bool, m->nsms);
     uint64_t now = m->now, progress = now, last = issued(m);
     uint64_t end = span->max_cycles < NEVER - now ? now + span->max_cycles : NEVER;
-    uint64_t show = span->progress.kernel ? now : NEVER;
+    uint64_t show = span->progress.kernel ? now : NEVER, pause = x->pause ? now + PAUSE_CYCLES : NEVER;
     start(&r, &arena);
     struct probe_kernel kernel = probe_kernel(m, x);
     tell(m, PROBE_KERNEL_BEGIN, &kernel, now);
@@ -415,7 +432,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
             progress = n != last ? now : progress;
             last = n;
         }
-        const char *why = ok ? stuck(&r, now - progress, next) : NULL;
+        const char *why = ok && !r.halted ? stuck(&r, now - progress, next) : NULL;
         if (!ok)
             fault_describe(x, &x->report);
         else if (why)
@@ -426,7 +443,13 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
             launch_progress_tell(&span->progress, r.ended, now - m->now);
             show = now + SHOW_CYCLES;
         }
-        if (r.halted ? next == NEVER : x->warp_insts >= span->max_insts)
+        if (now >= pause) {
+            pause = now + PAUSE_CYCLES;
+            ok = let_others(&r);
+            if (!ok)
+                break;
+        }
+        if (r.halted ? quiet(m) || now - progress > HANG_CYCLES : x->warp_insts >= span->max_insts)
             end = now + 1;
         now = next == NEVER || next <= now ? now + 1 : next;
         if (now >= end && !r.halted && values_held(m)) {

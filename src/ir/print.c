@@ -13,6 +13,7 @@ static const struct mode_names {
 } mode_names[OP_COUNT] = {
     [OP_PRMT] = {NAMES("", ".F4E", ".B4E", ".RC8", ".ECL", ".ECR", ".RC16")},
     [OP_SHF] = {NAMES(".L", ".R", ".L.W", ".R.W")},
+    [OP_IADD3] = {NAMES("", ".-PP", ".P-P", ".--P", ".PP-", ".-P-", ".P--", ".---")},
     [OP_FLO] = {NAMES("", ".SH")},
     [OP_BMSK] = {NAMES(".C", ".W")},
     [OP_SZEXT] = {NAMES(".C", ".W")},
@@ -22,6 +23,7 @@ static const struct mode_names {
     [OP_HMIN2] = {NAMES("", ".NAN", ".XORSIGN", ".NAN.XORSIGN")},
     [OP_HMAX2] = {NAMES("", ".NAN", ".XORSIGN", ".NAN.XORSIGN")},
     [OP_FDIVA] = {NAMES("", ".FULL")},
+    [OP_FAPX] = {NAMES(".RCP", ".RSQ", ".SQRT", ".LG2", ".EX2", ".SIN", ".COS", ".TANH")},
     [OP_MUFU] = {NAMES(".RCP", ".RSQ", ".SQRT", ".LG2", ".EX2", ".SIN", ".COS", ".TANH")},
     [OP_MUFU64H] = {NAMES(".RCP", ".RSQ", ".SQRT", ".LG2", ".EX2", ".SIN", ".COS", ".TANH")},
     [OP_HMUFU] = {NAMES(".RCP", ".RSQ", ".SQRT", ".LG2", ".EX2", ".SIN", ".COS", ".TANH")},
@@ -149,6 +151,8 @@ static void print_tex_mods(struct str *out, const struct inst *i) {
                    m->stype < MT_COUNT ? mtype_name(m->stype) : "?");
         if (m->mode == TEXM_GATHER)
             str_printf(out, ".%c", "RGBA"[m->lut & 3]);
+        if (m->vec < 4)
+            str_printf(out, m->vec == 1 ? ".R" : ".RG");
         return;
     }
     str_printf(out, "%s", PICK(clamps, m->lut));

@@ -108,7 +108,7 @@ uint32_t inst_dst_words(const struct inst *i) {
     case FORM_MEM:
         return i->op == OP_MBAR ? 2 : data_words(&i->m);
     case FORM_TEX:
-        return i->op == OP_TEX ? 4 : i->op == OP_TXQ ? 1 : data_words(&i->m);
+        return i->op == OP_TEX ? i->m.vec : i->op == OP_TXQ ? 1 : data_words(&i->m);
     case FORM_MMA:
         return i->op == OP_MMA884 ? (i->m.dtype == MT_F16 ? 4 : 8) : mma_words_c(&i->m);
     default:

@@ -33,13 +33,9 @@ enum op_latency {
     LAT_MOV,
     LAT_ALU,
     LAT_IMUL,
-    LAT_IDIV,
-    LAT_IDIV64,
     LAT_FP,
-    LAT_FDIV,
     LAT_SFU,
     LAT_DP,
-    LAT_DDIV,
     LAT_CVT,
     LAT_MMA,
     LAT_MOVM,
@@ -56,16 +52,13 @@ enum op_energy {
     EN_IADD,
     EN_IMUL,
     EN_IMAD,
-    EN_IDIV,
     EN_FADD,
     EN_FMUL,
     EN_FFMA,
-    EN_FDIV,
     EN_SFU,
     EN_DADD,
     EN_DMUL,
     EN_DFMA,
-    EN_DDIV,
     EN_CVT,
     EN_MMA,
     EN_LDST,
@@ -88,7 +81,7 @@ enum op_flags {
     OPF_EFFECT = 1 << 9, /* must not be removed, duplicated or moved across another effect */
     OPF_CROSS = 1 << 10, /* reads other lanes */
     OPF_END = 1 << 11,   /* may end a basic block */
-    OPF_MACRO = 1 << 12, /* real hardware runs a short instruction sequence for it */
+    OPF_MACRO = 1 << 12, /* the compiler replaces it by a sequence of others (opt/expand.c) */
 };
 
 /* One row of the operation table. */

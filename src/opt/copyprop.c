@@ -11,6 +11,9 @@ static bool forward_reg(const struct walk *w, struct inst *i, uint32_t s) {
     uint32_t words = inst_src_words(i, s), align = words > 2 ? 4 : words;
     if (o->kind != O_REG || o->v == VREG_RZ || !words || words > 8)
         return false;
+    /* What a guarded instruction changes in place it keeps, or original and copy would both be needed. */
+    if (is_guarded(i) && i->dst.kind == O_REG && i->dst.v == o->v && i->dst.word == o->word)
+        return false;
     for (uint32_t k = 0; k < words; k++)
         if (!walk_copied(w, o, k, &from[k]) || from[k].kind != O_REG || from[k].mod)
             return false;

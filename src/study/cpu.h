@@ -2,7 +2,8 @@
  *
  * A benchmark of the CPU is one C program that was built in several ways, and a model says which: "base" is
  * the program as it is, another word a file of that ending beside it. So "memo:cpu=memo-8k" is NAME.memo on
- * the CPU memo-8k. "analysis" is the program as it is, analysed (reprise cpu memo) instead of run. */
+ * the CPU memo-8k. "analysis" is the program as it is, analysed (reprise cpu memo) instead of run; its sample
+ * is the smallest input, whatever size is wanted. */
 #ifndef REPRISE_STUDY_CPU_H
 #define REPRISE_STUDY_CPU_H
 

@@ -159,6 +159,39 @@ static void test_together(void **state) {
     }
 }
 
+/* What another block stored before the barrier is what is loaded behind it, also where mechanisms know the
+ * value that was there before, and also without a fence of the reader's own. Warps with the same number as
+ * those that loaded before load again. */
+static void test_fresh(void **state) {
+    (void)state;
+    static const char body[] =
+        "shl.b32 %r8, %r1, 2; add.u32 %r5, %r5, %r8; add.u32 %r6, %r6, %r8;\n"
+        "ld.shared.u32 %r9, [%r5]; add.u32 %r7, %r7, %r9;\n" BARRIER "\n"
+        "ld.shared.u32 %r9, [%r5]; add.u32 %r7, %r7, %r9;\n"
+        "setp.eq.u32 %p0, %r2, 0; mov.u32 %r10, 1000;\n"
+        "@!%p0 st.shared::cluster.u32 [%r6], %r10; @!%p0 fence.acq_rel.cluster;\n" BARRIER "\n"
+        "ld.shared.u32 %r9, [%r5]; add.u32 %r7, %r7, %r9;\n"
+        "shl.b32 %r8, %r2, 8; cvt.u64.u32 %l1, %r8; add.u64 %l0, %l0, %l1;\n"
+        "mul.wide.u32 %l1, %r1, 4; add.u64 %l0, %l0, %l1;\n";
+    static const char *const mechs[] = {NULL, "wir", "darsie", "uv", "affine", "dac-ideal"};
+    struct str s = {0};
+    str_printf(&s, head, "2");
+    str_printf(&s, "%s%s", body, tail);
+    for (size_t i = 0; i < sizeof mechs / sizeof *mechs; i++) {
+        struct rig r;
+        rig_open_options(&r, &(struct rp_options){.gpu = "h200", .mech = mechs[i], .check = true},
+                         str_text(&s));
+        rig_run(&r, "k", 2, 64, (struct rig_params){.n = 1});
+        const uint32_t *got = (const uint32_t *)(uintptr_t)r.buffer;
+        for (uint32_t t = 0; t < 128; t++)
+            if (got[t] != (t < 64 ? 1000 : 0))
+                fail_msg("%s: thread %u of block %u has %u", mechs[i] ? mechs[i] : "base", t % 64, t / 64,
+                         got[t]);
+        rig_close(&r);
+    }
+    str_free(&s);
+}
+
 static void test_refused(void **state) {
     (void)state;
     static const struct {
@@ -187,6 +220,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gpcs),    cmocka_unit_test(test_fits),     cmocka_unit_test(test_remote),
         cmocka_unit_test(test_barrier), cmocka_unit_test(test_together), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_fresh),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

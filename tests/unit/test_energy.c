@@ -103,8 +103,8 @@ static void test_gpuwattch(void **state) {
     const double pj = 1e-12, hz = 1401e6;
     struct rig r;
     open_and_run(&r, NULL);
-    static const char *const units[] = {"unit.sp",  "unit.sfu",    "unit.dp",  "unit.mem",
-                                        "unit.tex", "unit.tensor", "unit.ctrl"};
+    static const char *const units[] = {"unit.sp",  "unit.sfu", "unit.dp",
+                                        "unit.mem", "unit.tex", "unit.ctrl"};
     double issued = (double)rig_counter(&r, "sm.insts.warp"), dispatched = 0;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         dispatched += (double)rig_counter(&r, units[i]);
@@ -265,7 +265,7 @@ static bool pays_for(const struct energy_table *t, const char *counter) {
 }
 
 /* What instructions do to lanes is paid for in every account, but for control, which the front end pays,
- * matrix products, which are paid by the operation, and GPUWattch's load/store unit, which is by the
+ * matrix products, which are paid by the operation, and GPUWattch's load/store unit, which is paid by the
  * instruction. */
 static void test_lanes(void **state) {
     (void)state;

@@ -138,13 +138,9 @@ static void test_chains(void **state) {
         {"latency.alu", "add.u32 %r4, %r4, %r1;", 22, 1},
         {"latency.imul", "mul.lo.u32 %r4, %r4, %r1;", 22, 1},
         {"latency.imul", "mad.lo.u32 %r4, %r4, %r1, %r5;", 22, 1},
-        {"latency.idiv", "div.u32 %r4, %r4, %r3;", 290, 1},
-        {"latency.idiv64", "div.u64 %l4, %l4, %l3;", 580, 1},
         {"latency.fp", "fma.rn.f32 %f2, %f2, %f1, %f1;", 22, 1},
-        {"latency.fdiv", "div.rn.f32 %f2, %f2, %f1;", 78, 1},
         {"latency.sfu", "ex2.approx.ftz.f32 %f2, %f2;", 40, 1},
         {"latency.dp", "fma.rn.f64 %d2, %d2, %d1, %d1;", 30, 1},
-        {"latency.ddiv", "div.rn.f64 %d2, %d2, %d1;", 660, 1},
         {"latency.cvt", "cvt.rzi.s32.f32 %r4, %f2; cvt.rn.f32.s32 %f2, %r4;", 22, 2},
         {"latency.ctrl", "membar.cta;", 22, 1},
     };
@@ -242,7 +238,6 @@ static void test_throughput(void **state) {
         {{"unit.sfu_lanes=8"}, "ex2.approx.ftz.f32 %f2, %f2;", 4 * WARPS * LONG},
         {{one}, "fma.rn.f64 %d2, %d2, %d1, %d1;", 8 * WARPS * LONG},
         {{"unit.dp=2"}, "fma.rn.f64 %d2, %d2, %d1, %d1;", 4 * WARPS * LONG},
-        {{one}, "div.rn.f32 %f2, %f2, %f1;", 16 * WARPS * LONG},
         {{one}, "ld.volatile.shared.u32 %r4, [table];", 2 * WARPS * LONG},
         {{"unit.mem_lanes=32"}, "ld.volatile.shared.u32 %r4, [table];", WARPS * LONG},
         /* units enough: the schedulers are the limit, and one of them */

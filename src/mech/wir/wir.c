@@ -147,7 +147,7 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     queue_init(&w->unwritten, a, sm->nops);
     queue_init(&w->starved, a, sm->nops);
     queue_init(&w->copies, a, sm->nops);
-    w->movs = wir_copies(a);
+    w->movs = core_copies(a);
     return w;
 }
 
@@ -268,6 +268,11 @@ static uint32_t place(void *m, int32_t op, uint32_t k, bool write) {
     return write ? w->ops[op].dst : w->ops[op].src[k];
 }
 
+static uint32_t holds(void *m, uint32_t warp, uint32_t reg) {
+    const struct wir *w = m;
+    return regfile_map(w->regs, warp, reg)->id; /* REG_NONE is CORE_NO_PLACE */
+}
+
 static void retire(void *m, int32_t op) {
     struct wir *w = m;
     w->now = w->sm->now;
@@ -343,6 +348,8 @@ static void elapsed(void *m, uint64_t cycles) {
     count_registers(w, in_use(w) - (uint32_t)regfile_idle(w->regs, first, first));
     w->n.reg_cycles += (cycles - 1) * in_use(w) - regfile_idle(w->regs, first + 1, w->now + cycles);
     wir_waited(w, cycles);
+    if (!w->sm->fetchers) /* else there is no sleep in low-register mode */
+        w->n.low_cycles += few_registers(w) ? cycles : 0;
 }
 
 static void describe(const void *m, struct str *out) {
@@ -374,7 +381,7 @@ const struct mechanism mech_wir = {
                      .describe = describe},
             .watch = {.control = wir_control, .retire = retire},
             .gate = {.eligible = eligible},
-            .registers = {.fill = wir_fill, .place = place, .restore = wir_restore},
+            .registers = {.fill = wir_fill, .place = place, .restore = wir_restore, .holds = holds},
             .front = {.take = wir_take, .every = true},
             .back = {.result = wir_result, .written = wir_written, .read_done = wir_read_done},
         },

@@ -105,7 +105,6 @@ const struct h3 *wir_hash(const void *shared);
 void *wir_shared(struct arena *a, const void *params);
 const void *wir_kernel(void *shared, struct arena *launch, const struct image *img);
 void wir_release(void *shared);
-struct core_own *wir_copies(struct arena *a);
 
 /* ---- front.c ---- */
 void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
