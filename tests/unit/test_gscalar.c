@@ -443,7 +443,7 @@ static void test_traps(void **state) {
                     {"warped-compression", "gscalar.latency=9"}, {"wir+gscalar", "wir.rb_entries=8"},
                     {"darsie+gscalar", "darsie.entries=8"},      {"uv+gscalar", "gscalar.latency=3"}};
     for (uint32_t t = 0; t < TRAPS; t++)
-        for (uint32_t threads = 32; threads <= TRAP_THREADS; threads += 40) {
+        for (uint32_t threads = TRAP_THREADS; threads; threads = 0) {
             uint32_t want[TRAP_THREADS];
             base_trap(&traps[t], threads, want);
             for (size_t m = 0; m < sizeof machines / sizeof *machines; m++) {
