@@ -2,7 +2,7 @@
  *
  *   fetch -> instruction buffers -> issue (scoreboard) -> operand collectors <- register banks
  *                                                              |
- *                                        SP, SFU, DP, load/store, texture units
+ *                                        SP, SFU, DP, tensor, load/store, texture units
  *                                                              |
  *                                                   writeback -> banks, scoreboard
  *
@@ -42,6 +42,9 @@ enum core_sched { SCHED_LRR, SCHED_GTO, SCHED_TWO_LEVEL, SCHED_OLDEST };
 enum core_mapping { MAP_WID, MAP_WSHIFT };
 enum core_space { CORE_GLOBAL, CORE_SHARED, CORE_LOCAL, CORE_TEXTURE };
 
+/* Operand collectors may be divided between kinds of units. */
+enum collect_kind { COLLECT_SP, COLLECT_SFU, COLLECT_MEM, COLLECT_KINDS };
+
 /* What an SM is made of. */
 struct core_spec {
     uint32_t warps, blocks;     /* resident at most */
@@ -53,7 +56,8 @@ struct core_spec {
     uint32_t fetch_groups; /* fetches per cycle, one per group of warps */
     uint32_t fetch_width;  /* instructions one fetch brings */
     uint32_t decode;       /* cycles from fetch to buffer */
-    uint32_t banks, collectors;
+    uint32_t banks;
+    uint32_t collectors[COLLECT_KINDS]; /* of each kind; 0: those instructions use the first kind's, too */
     uint32_t collector_ports; /* operands that a collector takes in a cycle; 0: one from every bank */
     bool dual_port;           /* a bank reads and writes in one cycle */
     enum core_mapping mapping;
@@ -61,8 +65,12 @@ struct core_spec {
         uint32_t count, interval; /* units, and cycles between two warp instructions on one */
     } units[UNIT_COUNT];
     uint32_t latency[LAT_COUNT];
-    uint32_t macro_interval; /* cycles an operation that is a sequence in real code occupies its unit */
-    uint32_t shared_latency;
+    struct core_tensor {
+        uint32_t f16, f64;                          /* multiply-adds of one tensor core in a cycle */
+        uint32_t step, double_latency, double_step; /* latency beside that of LAT_MMA */
+    } tensor;
+    uint32_t shared_latency, remote_latency; /* remote: shared memory of another block of the cluster */
+    uint32_t cluster_latency;                /* of its barrier */
     uint32_t lsu_queue; /* memory instructions waiting behind the one being served; so for textures */
     struct coalescer_spec coalescer;
     bool sleep; /* skip cycles in which nothing can happen */
@@ -81,14 +89,20 @@ struct core_lanes {
     uint64_t idle[UNIT_CTRL];  /* by the unit they were idle in; control has none */
 };
 
-/* Registers and predicates a static instruction reads or writes. */
+/* What the SM needs to know of a static instruction: registers and predicates it reads or writes, and where
+ * it goes. */
 struct core_need {
     uint64_t regs[4];
+    const struct xinst *i;
     uint8_t preds;
-    uint8_t nreads, nwrites; /* registers read from and written to banks */
-    uint8_t nconsts;         /* operands in constant banks */
-    bool control, memory;    /* acts at once, without a collector; accesses memory */
-    uint8_t reads[12];       /* source registers, each once */
+    uint8_t sets;                    /* predicates that it writes */
+    uint8_t nreads, nwrites;         /* registers read from and written to banks */
+    uint8_t nconsts;                 /* operands in constant banks */
+    bool control, memory;            /* acts at once, without a collector; accesses memory */
+    bool load : 1, store : 1;        /* of memory: into registers, from registers */
+    uint8_t unit, latency, energy;   /* of the operation */
+    uint8_t kind;                    /* of collector */
+    uint8_t reads[MAX_SOURCE_WORDS]; /* source registers, each once */
 };
 
 /* An instruction on its way; a cache line each, which also makes finding one by number cheap. */
@@ -114,6 +128,7 @@ struct core_op {
     uint8_t write_arrays;         /* ... and one write: those of active lanes */
     bool taken : 1;               /* a mechanism sees to its result */
     bool offered : 1;             /* the owner of memory accesses has seen it */
+    bool remote : 1;              /* some lanes access the shared memory of another block */
 };
 _Static_assert(sizeof(struct core_op) == 64, "an op is a cache line");
 
@@ -121,7 +136,8 @@ struct core_warp {
     struct warp *w; /* NULL: slot is free */
     struct exec *x; /* the code it runs: the launch's, or a second stream's own */
     const struct core_need *needs;
-    uint32_t ncode;                 /* its instructions */
+    uint32_t ncode;                 /* its instructions ... */
+    uint64_t code_at;               /* ... and the address of the first */
     uint64_t pending[4], memory[4]; /* registers to be written; those of them by loads */
     uint8_t words;                  /* of these that the code uses */
     uint8_t pending_preds;
@@ -136,6 +152,7 @@ struct core_warp {
     uint32_t fetch_pc; /* of the next instruction to fetch */
     uint32_t skips;    /* instructions from fetch_pc on that will not be fetched, as bits; never its first */
     uint64_t arrive;   /* cycle in which fetched instructions enter the buffer */
+    uint64_t until;    /* waits, at least until this cycle, behind a barrier of the cluster that is opening */
     uint32_t stores;   /* unanswered stores and atomics */
     uint32_t inflight; /* ops on their way */
     uint32_t epoch;    /* counts flushes of the buffer, so that late fetches are recognised */
@@ -175,6 +192,7 @@ struct sm {
 
     struct core_warp warps[CORE_MAX_WARPS];
     uint64_t resident_before; /* n.resident_warps when the launch began */
+    uint64_t cycles_before;   /* n.cycles when it began */
     uint64_t resident;        /* warp slots in use; these sets are bits by slot */
     uint64_t streaming;       /* those of second streams */
     uint32_t nwarps;          /* those of the program */
@@ -184,12 +202,16 @@ struct sm {
     uint64_t blocked;         /* at a barrier or memory fence */
     uint64_t held;            /* behind a control instruction */
     uint64_t control, memory; /* the next instruction is of this kind */
-    uint64_t hungry;          /* buffer has room and nothing is on its way to it */
-    uint64_t fetchers;        /* may fetch: all, or none once the SM was halted */
-    uint64_t arriving;        /* instructions are being decoded */
-    uint64_t group[4];        /* warps of each scheduler */
-    uint32_t last[4];         /* warp each scheduler issued last */
-    uint64_t active[4];       /* two-level: active set */
+    bool kinds_apart;         /* there are collectors of more than one kind */
+    uint64_t
+        kind[COLLECT_KINDS]; /* the next instruction needs this kind of collector; where kinds are apart */
+    uint64_t hungry;         /* buffer has room and nothing is on its way to it */
+    uint64_t fetchers;       /* may fetch: all, or none once the SM was halted */
+    uint64_t arriving;       /* instructions are being decoded ... */
+    uint64_t arrive;         /* ... and enter no buffer before this cycle */
+    uint64_t group[4];       /* warps of each scheduler */
+    uint32_t last[4];        /* warp each scheduler issued last */
+    uint64_t active[4];      /* two-level: active set */
     uint64_t fetch_group[4];
     uint32_t fetch_last[4];
     uint64_t fetch_latency; /* of the instruction cache */
@@ -198,6 +220,7 @@ struct sm {
         uint32_t token;
     } * found; /* ring of fetches that hit, in the order in which they are answered */
     uint32_t found_first, found_count, nfound;
+    uint64_t found_at; /* when the first of them is; NEVER: there is none */
     struct {
         uint64_t until;
         uint32_t warp;
@@ -210,22 +233,27 @@ struct sm {
     struct core_op *ops; /* pool */
     uint32_t nops;
     int32_t free_op;
-    uint32_t collectors_used;
-    int32_t bank_reads[CORE_MAX_BANKS][2];  /* FIFO of waiting reads: head, tail, as read records */
-    int32_t bank_writes[CORE_MAX_BANKS][2]; /* FIFO of ops waiting to write */
-    uint32_t read_banks, write_banks;       /* banks with waiting requests */
+    int32_t fresh_op; /* it and those behind it were not used in this launch; each is free before the next */
+    uint32_t collectors_used[COLLECT_KINDS];
+    uint8_t bank_at[CORE_MAX_WARPS + MAX_GPR]; /* banks by warp, or by the sum of warp and register */
+    uint32_t bank_regs;                        /* bits of a register that count in that sum */
+    int32_t bank_reads[CORE_MAX_BANKS][2];     /* FIFO of waiting reads: head, tail, as read records */
+    int32_t bank_writes[CORE_MAX_BANKS][2];    /* FIFO of ops waiting to write */
+    uint32_t read_banks, write_banks;          /* banks with waiting requests */
+    uint32_t nreads;
     struct core_read {
         int16_t op, source; /* which of the op's sources; CORE_NONE: a read for a mechanism */
         uint16_t place;     /* physical register */
         int32_t next;
     } * reads;
-    int32_t free_read;
+    int32_t free_read, fresh_read; /* as of ops */
     struct core_port {
         uint64_t cycle;           /* in which the op's collector last took operands */
         uint32_t taken;           /* so many */
     } * ports;                    /* by op; NULL: collectors take whatever comes */
     int32_t ready[UNIT_COUNT][2]; /* FIFO of ops whose operands are complete */
     uint32_t ready_units;         /* those that have one */
+    uint32_t full_units;          /* those whose first one waits for room in the queues towards memory */
     uint64_t unit_free[UNIT_COUNT][4];
     int32_t lsu[2]; /* FIFO of memory ops in the load/store unit */
     uint32_t lsu_length;
@@ -244,10 +272,12 @@ struct sm {
     struct core_stream streams[CORE_STREAMS];
     uint32_t nstreams;
 
-    uint64_t now;        /* last cycle ticked */
-    uint64_t served;     /* last cycle in which the banks were served */
-    struct probe *probe; /* watchers, or NULL */
-    bool fault, ended;   /* ended: some warp has exited and has nothing on its way */
+    uint64_t now;          /* last cycle ticked */
+    uint64_t served;       /* last cycle in which the banks were served */
+    struct probe *probe;   /* watchers, or NULL */
+    struct sm **peers;     /* all SMs: where other blocks of a cluster are */
+    uint64_t cluster_wake; /* cycle in which the next warp leaves a barrier of its cluster */
+    bool fault, ended;     /* ended: some warp has exited and has nothing on its way */
     struct core_counters n;
     struct core_lanes lanes;
 
@@ -271,12 +301,14 @@ struct core_need core_need(const struct xinst *i);
 struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *mem, uint32_t id);
 /* Prepares for a launch: no blocks, nothing under way. marks: of each mechanism of the stack. */
 void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, const void *const *marks);
-/* The launch has ended; cut: the rest of it runs untimed. NULL, or the invariant of a mechanism that does not
- * hold. */
-const char *sm_finish(struct sm *sm, bool cut);
+/* The launch has ended, after so many cycles; cut: the rest of it runs untimed. NULL, or the invariant of a
+ * mechanism that does not hold. */
+const char *sm_finish(struct sm *sm, uint64_t cycles, bool cut);
 /* Timing is about to be cut: no warp fetches any more, and what was not decoded is forgotten. What was goes
  * on to its end. */
 void sm_halt(struct sm *sm);
+/* Has all that was begun when the SM was halted come to its end? */
+bool sm_quiet(const struct sm *sm);
 /* Nothing is on its way any more: blocks can go on untimed, with all their registers in the latches. */
 void sm_restore(struct sm *sm);
 /* Frees what belongs to the launch alone, however it ended. */
@@ -285,6 +317,8 @@ void sm_close(struct sm *sm);
 bool sm_admits(struct sm *sm, uint32_t warps);
 /* Puts a block (already started) on the SM; false when no slot for it is free. */
 bool sm_add_block(struct sm *sm, struct cta *c);
+/* Room for one more block of so many warps? */
+bool sm_has_room(const struct sm *sm, uint32_t warps);
 /* One cycle. Returns the next cycle in which the SM may have something to do, NEVER when it only waits for
  * memory. A block that ended is handed to done. */
 uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c), void *ctx);
@@ -296,6 +330,14 @@ bool sm_idle(const struct sm *sm);
 uint32_t sm_describe(const struct sm *sm, struct str *out, uint32_t most);
 
 /* ---- between the files of core/ ---- */
+/* Of functions on the way of every instruction: they are part of who calls them where they are compiled
+ * together. */
+#ifdef __clang__
+#define EVERY_TIME /* it does not like it of functions that others see, too */
+#else
+#define EVERY_TIME inline __attribute__((always_inline))
+#endif
+
 static inline uint64_t warp_bit(uint32_t slot) {
     return UINT64_C(1) << slot;
 }
@@ -303,6 +345,11 @@ static inline uint64_t warp_bit(uint32_t slot) {
 /* One bit of a set of warps. */
 static inline void set_bit(uint64_t *set, uint64_t bit, bool on) {
     *set = (*set & ~bit) | ((0 - (uint64_t)on) & bit);
+}
+
+/* The kind of collector that an instruction takes here. */
+static inline enum collect_kind collect_kind(const struct sm *sm, const struct core_need *n) {
+    return sm->spec->collectors[n->kind] ? (enum collect_kind)n->kind : COLLECT_SP;
 }
 
 /* Registers or predicates came off the scoreboard, or the next instruction is another one: may it pass? */
@@ -334,15 +381,21 @@ static inline void warp_buffer(struct sm *sm, uint32_t slot) {
                 cw->fetch_pc < cw->ncode);
 }
 
-/* All of that, and the next instruction is another one. */
-static inline void warp_update(struct sm *sm, uint32_t slot) {
-    const struct core_warp *cw = &sm->warps[slot];
+/* The next instruction is another one. */
+static inline void warp_turn(struct sm *sm, const struct core_warp *cw, uint64_t bit) {
     const struct core_need *n = &cw->needs[cw->next];
-    uint64_t bit = warp_bit(slot);
-    warp_buffer(sm, slot);
     set_bit(&sm->control, bit, n->control);
     set_bit(&sm->memory, bit, n->memory);
+    if (__builtin_expect(sm->kinds_apart, 0))
+        for (uint32_t k = 0; k < COLLECT_KINDS; k++)
+            set_bit(&sm->kind[k], bit, collect_kind(sm, n) == k);
     warp_score(sm, cw, bit);
+}
+
+/* All of that. */
+static inline void warp_update(struct sm *sm, uint32_t slot) {
+    warp_buffer(sm, slot);
+    warp_turn(sm, &sm->warps[slot], warp_bit(slot));
 }
 
 /* Warps that could issue, if units and collectors let them. */
@@ -350,8 +403,31 @@ static inline uint64_t ready_warps(const struct sm *sm) {
     return sm->resident & sm->valid & sm->clear & ~(sm->blocked | sm->held);
 }
 
+/* The free op behind this one, of which sm->free_op is the first; CORE_NONE behind the last. */
+static inline int32_t next_free_op(const struct sm *sm, int32_t op) {
+    if (op < sm->fresh_op)
+        return sm->ops[op].next;
+    return op + 1 < (int32_t)sm->nops ? op + 1 : CORE_NONE;
+}
+
+/* Takes an op from those that are free, of which there must be one. */
+static inline int32_t op_take(struct sm *sm) {
+    int32_t id = sm->free_op;
+    sm->free_op = sm->ops[id].next;
+    if (id == sm->fresh_op) {
+        sm->fresh_op++;
+        sm->free_op = sm->fresh_op < (int32_t)sm->nops ? sm->fresh_op : CORE_NONE;
+    }
+    return id;
+}
+
 /* Fetch and buffers (fetch.c). */
 void sm_fetch(struct sm *sm, uint64_t now);
+/* Whether it has anything to do. */
+static inline bool fetch_due(const struct sm *sm, uint64_t now) {
+    return sm->hungry & sm->fetchers & ~sm->blocked || sm->found_at <= now ||
+           (sm->arriving && sm->arrive <= now) || sm->port->done[MEM_INST] <= now;
+}
 /* The instruction in front of the warp's buffer leaves it. */
 static inline void buffer_pop(struct core_warp *cw) {
     cw->first = (cw->first + 1) % CORE_BUFFER;
@@ -381,17 +457,19 @@ int32_t warp_issue(struct sm *sm, uint32_t slot, uint64_t now, bool rides);
 void warp_advance(struct sm *sm, uint32_t slot, uint32_t pc);
 /* Does the warp repeat an ordered access, as it does when it waits for another of its own lanes (spin.c)? */
 bool warp_spins(struct core_warp *cw, const struct xinst *i, uint32_t m);
+/* After a barrier or an exit in a warp slot: the barrier of its cluster may have opened, or be opening
+ * (cluster.c). */
+void cluster_changed(struct sm *sm, uint32_t slot, const struct xinst *i, uint32_t opened_before,
+                     uint64_t now);
 /* Control instructions and barriers (control.c). */
 void control_issue(struct sm *sm, uint32_t slot, const struct xinst *i, uint32_t m, uint64_t now);
 /* Full warps are the rule, and hosts without an instruction for it take their time to count bits. */
 static inline uint32_t lanes_of(uint32_t m) {
-    return m == UINT32_MAX ? WARP_LANES : (uint32_t)__builtin_popcount(m);
-}
-/* Counts an instruction that issues for so many lanes. */
-static inline void count_issue(struct sm *sm, const struct xinst *i, uint32_t lanes) {
-    sm->n.thread_insts += lanes;
-    sm->n.branches += i->kind == X_BRA || i->kind == X_BRX;
-    sm->n.barriers += i->kind == X_BAR;
+    if (m == UINT32_MAX)
+        return WARP_LANES;
+    m -= m >> 1 & 0x55555555u;
+    m = (m & 0x33333333u) + (m >> 2 & 0x33333333u);
+    return ((m + (m >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
 }
 /* A warp begins in a free slot; of start, what tells it from others is filled in. */
 void warp_enter(struct sm *sm, uint32_t slot, struct core_warp start);
@@ -401,13 +479,19 @@ void stream_ended(struct sm *sm, uint32_t slot);
 void warp_fault(struct sm *sm, const struct core_warp *cw);
 void sm_collect(struct sm *sm, uint64_t now);  /* banks: writes, then operand reads */
 void sm_dispatch(struct sm *sm, uint64_t now); /* from collectors to units */
+/* A matrix product's time: cycles its tensor core is busy, and its latency. */
+uint32_t tensor_interval(const struct core_spec *s, const struct inst *i);
+uint32_t tensor_latency(const struct core_spec *s, const struct inst *i);
+void tensor_count(struct sm *sm, const struct inst *i);
 /* When a waiting op can go to its unit; NEVER when that takes an answer of memory. */
 uint64_t units_next(const struct sm *sm, uint64_t now);
 /* The cache has refused the first op in the load/store or texture queue, and has not changed since. */
 bool lsu_refused(const struct sm *sm);
 bool tex_refused(const struct sm *sm);
-void sm_complete(struct sm *sm, uint64_t now); /* ends of execution, data from memory */
+void sm_answers(struct sm *sm, uint64_t now);  /* data from memory */
+void sm_complete(struct sm *sm, uint64_t now); /* ends of execution */
 void sm_release(struct sm *sm, uint64_t now);  /* warps behind control instructions */
+void sm_open(struct sm *sm, uint64_t now);     /* warps behind barriers of their cluster */
 void sm_lsu(struct sm *sm, uint64_t now);
 /* Accesses of a memory instruction about to issue for lanes m, from the addresses in registers;
  * sm->naccess_free must not be 0. */
@@ -426,7 +510,10 @@ void op_writeback(struct sm *sm, int32_t op);
 void op_end(struct sm *sm, int32_t op);
 /* A store or atomic has been answered: the warp may wait for that at a fence. */
 void store_done(struct sm *sm, uint32_t warp);
-uint32_t bank_of(const struct sm *sm, uint32_t warp, uint32_t reg);
+/* The bank of a register of a warp, where registers have no owner. */
+static inline uint32_t bank_of(const struct sm *sm, uint32_t warp, uint32_t reg) {
+    return sm->bank_at[warp + (reg & sm->bank_regs)];
+}
 
 /* Events for watchers (tell.c): TELL(sm, tell_op(sm, PROBE_END, id)) calls only if there are any. */
 #define TELL(sm, call)                                                                                       \

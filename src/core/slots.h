@@ -11,9 +11,19 @@ enum shortage { NO_SHORTAGE, NO_UNIT, NO_COLLECTOR, REFUSED };
 static inline enum shortage shortage(const struct sm *sm) {
     if (sm->free_op == CORE_NONE)
         return NO_UNIT;
-    if (sm->collectors_used < sm->spec->collectors || sm->mech.takes_every)
+    if (sm->kinds_apart || sm->collectors_used[COLLECT_SP] < sm->spec->collectors[COLLECT_SP] ||
+        sm->mech.takes_every)
         return NO_SHORTAGE;
     return sm->ready_units ? NO_UNIT : NO_COLLECTOR;
+}
+
+/* Where collectors are divided: warps of a set whose next instruction finds one of its kind, or needs none.
+ */
+static inline uint64_t collector_possible(const struct sm *sm, uint64_t set) {
+    for (uint32_t k = 0; k < COLLECT_KINDS; k++)
+        if (sm->collectors_used[k] >= sm->spec->collectors[k])
+            set &= ~sm->kind[k] | sm->control;
+    return set;
 }
 
 /* Warps of a set whose next instruction finds the op, collector and room for accesses that it needs. */
@@ -21,6 +31,14 @@ static inline uint64_t issue_possible(const struct sm *sm, uint64_t set, enum sh
     *why = shortage(sm);
     if (*why != NO_SHORTAGE)
         return set & sm->control;
+    if (sm->kinds_apart && !sm->mech.takes_every) {
+        uint64_t possible = collector_possible(sm, set);
+        if (set && !possible) {
+            *why = sm->ready_units ? NO_UNIT : NO_COLLECTOR;
+            return 0;
+        }
+        set = possible;
+    }
     if (sm->naccess_free)
         return set;
     *why = NO_UNIT;
@@ -45,6 +63,26 @@ static inline void slots_stalled(struct sm *sm, uint32_t sched, enum shortage wh
     else if (here & sm->blocked)
         counter = &sm->n.slot_barrier;
     *counter += slots;
+}
+
+/* The same for so many cycles of all schedulers, none of which has a warp that is ready. */
+static inline void slots_all_stalled(struct sm *sm, uint64_t cycles) {
+    uint64_t resident = sm->resident, blocked = sm->blocked, buffered = resident & sm->valid & ~blocked;
+    uint64_t memory = buffered & sm->on_memory, slots = cycles * sm->spec->width;
+    uint32_t n = sm->spec->schedulers;
+    for (uint32_t k = 0; k < n; k++) {
+        uint64_t group = sm->group[k];
+        if (group & memory)
+            sm->n.slot_memory += slots;
+        else if (group & buffered)
+            sm->n.slot_data += slots;
+        else if (!(group & resident))
+            sm->n.slot_idle += slots;
+        else if (group & resident & blocked)
+            sm->n.slot_barrier += slots;
+        else
+            sm->n.slot_fetch += slots;
+    }
 }
 
 #endif

@@ -8,7 +8,12 @@
 
 #include "exec/watch.h"
 
-enum { SLICE = 256, TURN = 65536, SHARED_PIECE = 128 /* in which hardware hands out shared memory */ };
+enum {
+    SLICE = 256,
+    TURN = 65536,
+    PAUSE = 4096,
+    SHARED_PIECE = 128 /* in which hardware hands out shared memory */
+};
 
 struct cta *cta_create(struct exec *x) {
     const struct program *p = x->img->prog;
@@ -52,6 +57,7 @@ void cta_start(struct cta *c, uint32_t n) {
     c->id[1] = n / x->grid[0] % x->grid[1];
     c->id[2] = n / x->grid[0] / x->grid[1];
     c->live = c->nthreads;
+    c->ended = false;
     memset(c->bars, 0, sizeof c->bars);
     c->opened = 0;
     memset(c->shared, 0, c->shared_bytes);
@@ -61,6 +67,8 @@ void cta_start(struct cta *c, uint32_t n) {
         memset(w->r, 0, (size_t)x->img->prog->nregs * sizeof *w->r);
         if (w->local)
             memset(w->local, 0, (size_t)x->local_bytes * WARP_LANES);
+        w->arrived = 0;
+        memset(w->error, 0, sizeof w->error);
         memset(w->p, 0, sizeof w->p);
         w->p[PRED_PT] = 0xffffffffu;
         w->patience = PATH_TURN;
@@ -86,6 +94,18 @@ static bool cta_split(struct cta *c) {
     return split;
 }
 
+bool exec_pause(struct exec *x) {
+    x->pause_next = x->warp_insts + x->waited + PAUSE;
+    x->stop = x->pause(x->pause_ctx);
+    x->hint = (struct mem_span){0}; /* what is mapped may have changed */
+    return !x->stop;
+}
+
+/* Times a barrier opened for threads of the block. */
+static uint32_t openings(const struct cta *c) {
+    return c->opened + c->cluster->opened;
+}
+
 /* Lets every warp of the block run, again and again, until the turn is used up. Spinning counts for more than
  * the instructions it takes, so that a block which waits for another does not keep it waiting. */
 static enum turn cta_turn(struct cta *c) {
@@ -95,18 +115,20 @@ static enum turn cta_turn(struct cta *c) {
         uint64_t before = x->warp_insts;
         for (uint32_t i = 0; i < c->nwarps; i++) {
             struct warp *w = &c->warps[i];
-            if (!w->live || w->opened == c->opened + 1) /* ended, or no barrier has opened since it waits */
+            if (!w->live || w->opened == openings(c) + 1) /* ended, or no barrier has opened since it waits */
                 continue;
             enum warp_state s = warp_run(x, w, SLICE);
             if (s == WARP_FAULT)
                 return TURN_FAULT;
-            w->opened = s == WARP_WAITING ? c->opened + 1 : 0;
+            w->opened = s == WARP_WAITING ? openings(c) + 1 : 0;
         }
         if (!c->live)
             return TURN_DONE;
         if (x->warp_insts == before && !cta_split(c))
             return TURN_STUCK;
         if (x->watchdog && x->warp_insts > x->watchdog)
+            break;
+        if (x->pause && x->warp_insts + x->waited >= x->pause_next && !exec_pause(x))
             break;
     }
     return TURN_OVER;
@@ -142,45 +164,82 @@ static void describe_blocks(const struct grid_rest *rest, struct str *out) {
         str_printf(out, "  and %u more warps\n", n - STUCK_WARPS);
 }
 
-bool exec_run_grid(struct exec *x, uint32_t slots, struct grid_rest *rest) {
-    uint64_t total = (uint64_t)x->grid[0] * x->grid[1] * x->grid[2];
-    bool ok = true;
-    uint32_t stuck = 0, at = 0;
-    while (ok && (rest->begun.len || rest->next < total)) {
-        if (at == rest->begun.len) { /* all have had a turn: as many again may join them */
-            for (uint32_t more = at ? at : 1; more && rest->begun.len < slots && rest->next < total; more--) {
-                vec_push(&rest->begun, cta_create(x));
-                cta_start(rest->begun.at[rest->begun.len - 1], (uint32_t)rest->next++);
-            }
-            at = 0;
-        }
-        struct cta *c = rest->begun.at[at];
-        enum turn t = cta_turn(c);
-        stuck = t == TURN_STUCK ? stuck + 1 : 0;
-        if (t == TURN_DONE && rest->next < total) {
-            cta_start(c, (uint32_t)rest->next++);
-            continue;
-        }
-        if (t == TURN_DONE) {
-            cta_free(c);
-            rest->begun.at[at] = rest->begun.at[--rest->begun.len];
-            continue;
-        }
-        if (t == TURN_FAULT)
-            ok = false;
-        else if (x->watchdog && x->warp_insts > x->watchdog)
-            ok = stop(x, c, RP_TIMEOUT, "the limit of executed instructions was reached");
-        else if (stuck > rest->begun.len && (rest->next == total || rest->begun.len >= slots))
-            ok = stop(x, c, RP_TIMEOUT, "every thread waits at a barrier that cannot open");
-        at++;
+/* Begins a cluster in k, or in a new one. */
+static void begin(struct exec *x, struct grid_rest *rest, struct cluster *k) {
+    if (!k) {
+        k = cluster_create(x);
+        for (uint32_t r = 0; r < k->n; r++)
+            vec_push(&rest->begun, k->ctas[r]);
     }
-    if (!ok) { /* the report reads the faulting warp */
+    cluster_start(k, rest->next);
+    rest->next += k->n;
+}
+
+static void drop(struct grid_rest *rest, struct cluster *k) {
+    for (uint32_t i = 0; i < rest->begun.len;) {
+        if (rest->begun.at[i]->cluster == k)
+            rest->begun.at[i] = rest->begun.at[--rest->begun.len];
+        else
+            i++;
+    }
+    cluster_free(k);
+}
+
+enum grid_state exec_grid_turn(struct exec *x, uint32_t slots, struct grid_rest *rest) {
+    uint64_t total = (uint64_t)x->grid[0] * x->grid[1] * x->grid[2];
+    uint32_t together = x->cluster[0] * x->cluster[1] * x->cluster[2];
+    slots = slots > together ? slots / together * together : together;
+    if (!rest->begun.len && rest->next == total)
+        return GRID_DONE;
+    if (rest->at >= rest->begun.len) { /* all have had a turn: as many again may join them */
+        uint32_t more = rest->begun.len > together ? rest->begun.len / together : 1;
+        for (; more && rest->begun.len < slots && rest->next < total; more--)
+            begin(x, rest, NULL);
+        rest->at = 0;
+    }
+    struct cta *c = rest->begun.at[rest->at];
+    if (c->ended) { /* waits for others of its cluster to end */
+        rest->at++;
+        return GRID_RUNNING;
+    }
+    uint64_t before = x->warp_insts;
+    enum turn t = cta_turn(c);
+    bool ok = t != TURN_FAULT;
+    rest->stuck = t == TURN_STUCK && x->warp_insts == before ? rest->stuck + 1 : 0;
+    if (t == TURN_DONE && !cluster_end(c)) {
+        rest->at++;
+    } else if (t == TURN_DONE && rest->next < total) {
+        begin(x, rest, c->cluster);
+    } else if (t == TURN_DONE) {
+        drop(rest, c->cluster);
+    } else {
+        rest->at++;
+        if (ok && x->watchdog && x->warp_insts > x->watchdog)
+            ok = stop(x, c, RP_TIMEOUT, "the limit of executed instructions was reached");
+        else if (ok && x->stop)
+            ok = stop(x, c, RP_TIMEOUT, x->stop);
+        else if (rest->stuck > rest->begun.len && (rest->next == total || rest->begun.len >= slots))
+            ok = stop(x, c, RP_TIMEOUT, "every thread waits at a barrier that cannot open");
+    }
+    return ok ? GRID_RUNNING : GRID_FAULT;
+}
+
+void exec_grid_end(struct exec *x, enum grid_state s, struct grid_rest *rest) {
+    if (s == GRID_FAULT) { /* the report reads the faulting warp */
         fault_describe(x, &x->report);
         if (x->fault.status == RP_TIMEOUT)
             describe_blocks(rest, &x->report);
     }
-    for (uint32_t i = 0; i < rest->begun.len; i++)
-        cta_free(rest->begun.at[i]);
+    while (rest->begun.len)
+        drop(rest, rest->begun.at[0]->cluster);
     vec_free(&rest->begun);
-    return ok;
+}
+
+bool exec_run_grid(struct exec *x, uint32_t slots, struct grid_rest *rest) {
+    enum grid_state s;
+    do
+        s = exec_grid_turn(x, slots, rest);
+    while (s == GRID_RUNNING);
+    exec_grid_end(x, s, rest);
+    return s == GRID_DONE;
 }

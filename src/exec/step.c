@@ -8,7 +8,8 @@ enum { CLOCK_COST = 20 };
 enum { SPIN_COST = 64, SPINS_MANY = 16, SLEEP_COST = PATH_TURN };
 
 /* Carries out an ALU operation: the only kind that goes through the lane executors. */
-static inline void run_alu(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+static inline __attribute__((always_inline)) void run_alu(struct exec *x, struct warp *w,
+                                                          const struct xinst *i, uint32_t m) {
     struct lane_io io;
     _Alignas(64) uint32_t mod[8][WARP_LANES];
     _Alignas(64) uint32_t tmp[2][WARP_LANES];
@@ -76,6 +77,19 @@ static void read_special(struct exec *x, struct warp *w, enum mreg r, uint32_t *
         case SR_CTAID_Y:
         case SR_CTAID_Z:
             same = c->id[r - SR_CTAID_X];
+            break;
+        case SR_CLUSTER_CTAID_X:
+        case SR_CLUSTER_CTAID_Y:
+        case SR_CLUSTER_CTAID_Z:
+            same = c->id[r - SR_CLUSTER_CTAID_X] % x->cluster[r - SR_CLUSTER_CTAID_X];
+            break;
+        case SR_CLUSTER_CTARANK:
+            same = c->rank;
+            break;
+        case SR_CLUSTERID_X:
+        case SR_CLUSTERID_Y:
+        case SR_CLUSTERID_Z:
+            same = c->id[r - SR_CLUSTERID_X] / x->cluster[r - SR_CLUSTERID_X];
             break;
         case SR_WARPID:
             same = w->index;
@@ -217,6 +231,10 @@ static bool run_calli(struct exec *x, struct warp *w, const struct xinst *i, uin
 }
 
 static bool run_bar(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+    if (i->in->m.mode >= BAR_CLUSTER_ARRIVE) {
+        (i->in->m.mode == BAR_CLUSTER_ARRIVE ? cluster_arrive : cluster_wait)(w, m);
+        return true;
+    }
     uint32_t id = src_lanes(x, w, i->s[0])[__builtin_ctz(m)],
              want = src_lanes(x, w, i->s[1])[__builtin_ctz(m)];
     uint32_t p = w->p[i->ps[0]] ^ (0u - (uint32_t)i->pneg[0]);
@@ -230,10 +248,29 @@ static bool run_bar(struct exec *x, struct warp *w, const struct xinst *i, uint3
 
 typedef bool exec_fn(struct exec *, struct warp *, const struct xinst *, uint32_t);
 static exec_fn *const simple[] = {
-    [X_LOAD] = exec_load, [X_STORE] = exec_store,     [X_LDC] = exec_ldc,
-    [X_ATOM] = exec_atom, [X_LDGSTS] = exec_ldgsts,   [X_MBAR] = exec_mbar,
-    [X_TEX] = exec_tex,   [X_ISSPACE] = exec_isspace, [X_SYSCALL] = exec_syscall,
+    [X_LOAD] = exec_load,       [X_STORE] = exec_store, [X_LDC] = exec_ldc,   [X_ATOM] = exec_atom,
+    [X_LDGSTS] = exec_ldgsts,   [X_MBAR] = exec_mbar,   [X_TEX] = exec_tex,   [X_ISSPACE] = exec_isspace,
+    [X_SYSCALL] = exec_syscall, [X_MMA] = exec_mma,     [X_MOVM] = exec_movm, [X_LDSM] = exec_ldsm,
+    [X_STSM] = exec_stsm,
 };
+
+/* Carries out an instruction that is neither control nor computes in lanes alone; false after a fault. */
+static inline bool run_simple(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
+                              bool watched) {
+    bool ok = true;
+    if (watched && m)
+        m = x->watch->access(x->watch, x, w, i, m);
+    if (m)
+        ok = simple[i->kind](x, w, i, m);
+    if (watched && m && ok)
+        x->watch->accessed(x->watch, x, w, i, m);
+    /* Spinning on memory must not keep others from running for long. Who reads nothing does not spin. */
+    if (i->in->m.vol && op_info[i->in->op].flags & OPF_LOAD) {
+        x->waited += SPIN_COST;
+        w->spins++;
+    }
+    return ok;
+}
 
 /* A divergent path, begun when before instructions had run, leaves off; UINT64_MAX: it was not divergent. */
 static inline void count_divergent(struct exec *x, uint64_t before) {
@@ -326,6 +363,7 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
                     simt_exit(w, m);
                     w->cta->live -= (uint32_t)__builtin_popcount(m);
                     barrier_check(w->cta);
+                    cluster_exit(w, m);
                 }
                 goto control;
             case X_BAR:
@@ -353,17 +391,19 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
                     return WARP_FAULT;
                 }
                 break;
+            case X_MMA:
+            case X_MOVM:
+            case X_LDSM:
+            case X_STSM:
+                if (!m)
+                    break;
+                e->pc = pc;
+                m = exec_meet(w, i) & only;
+                if (!m)
+                    goto control;
+                __attribute__((fallthrough));
             default:
-                if (watched && m)
-                    m = x->watch->access(x->watch, x, w, i, m);
-                if (m)
-                    ok = simple[i->kind](x, w, i, m);
-                if (watched && m && ok)
-                    x->watch->accessed(x->watch, x, w, i, m);
-                if (i->in->m.vol) { /* spinning on memory must not keep others from running for long */
-                    x->waited += SPIN_COST;
-                    w->spins++;
-                }
+                ok = run_simple(x, w, i, m, watched);
                 if (i->turn)
                     n = 0;
             }
@@ -400,4 +440,20 @@ enum warp_state warp_step(struct exec *x, struct warp *w) {
 
 enum warp_state warp_step_lanes(struct exec *x, struct warp *w, uint32_t only) {
     return run(x, w, 1, only, false);
+}
+
+enum warp_state warp_take(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t lanes) {
+    struct simt_entry *e = &w->stack[w->depth - 1];
+    x->warp_insts++;
+    x->executed[e->pc]++;
+    x->thread_insts += lanes;
+    if (i->kind != X_ALU) {
+        if (!run_simple(x, w, i, m, false))
+            return WARP_FAULT;
+    } else if (m) {
+        run_alu(x, w, i, m);
+    }
+    x->divergent += e->mask != UINT32_MAX;
+    e->pc++;
+    return WARP_RUNNING;
 }

@@ -13,7 +13,11 @@
 
 /* PATH_TURN: instructions after which a functional run lets another path of the same warp go on. */
 enum { PATH_TURN = 4096 };
-enum { MAX_BARRIERS = 17, MEM_DEVICE_HEAP = 0x4d414c43 /* rp_alloc.flags of what device code allocated */ };
+enum {
+    MAX_BARRIERS = 16,
+    CLUSTER_BARRIER = 16,        /* simt_entry.bar: the cluster's */
+    MEM_DEVICE_HEAP = 0x4d414c43 /* rp_alloc.flags of what device code allocated */
+};
 
 /* How an instruction is carried out. */
 enum xkind {
@@ -27,6 +31,8 @@ enum xkind {
     X_ATOM,
     X_LDGSTS,
     X_MBAR,
+    X_LDSM,
+    X_STSM,
     X_TEX,
     X_ISSPACE,
     X_SHFL,
@@ -35,6 +41,8 @@ enum xkind {
     X_REDUX,
     X_ELECT,
     X_WARPSYNC,
+    X_MMA,
+    X_MOVM,
     X_BRA,
     X_BRX,
     X_CALL,
@@ -57,8 +65,8 @@ struct xinst {
     bool gneg, pneg[2];
     bool turn; /* other warps run before this one goes on (turns.c) */
     uint8_t ps[2], pd[2];
-    uint8_t first[4];  /* index in s of each source's first word */
-    uint32_t d, s[14]; /* d: first destination register */
+    uint8_t first[4];                /* index in s of each source's first word */
+    uint32_t d, s[MAX_SOURCE_WORDS]; /* d: first destination register */
 };
 struct xmods {
     uint32_t and_mask[8], xor_mask[8];
@@ -101,8 +109,10 @@ struct warp {
     uint32_t index;   /* in the block */
     int64_t patience; /* how long its paths still run in a functional run before one makes way for another */
     uint32_t spins;   /* accesses meanwhile that others may have to answer */
-    uint32_t opened;  /* the block's count of opened barriers when it began to wait, plus 1; 0: it does not */
-    uint8_t *local;   /* local memory: word w of lane l at (w * 32 + l) * 4 */
+    uint32_t opened;  /* openings of barriers when it began to wait (grid.c), plus 1; 0: it does not */
+    uint32_t error[WARP_LANES]; /* the last error of each thread's calls of the device runtime */
+    uint32_t arrived;           /* lanes that arrived at the cluster's barrier, which has not opened since */
+    uint8_t *local;             /* local memory: word w of lane l at (w * 32 + l) * 4 */
     struct cta *cta;
     uint32_t given[WARP_LANES]; /* results that wait for paths, and predicates */
     uint32_t given_p;
@@ -114,12 +124,26 @@ struct barrier {
     bool used;
 };
 
+/* Thread blocks that run together and reach each other's shared memory; without clusters, one. They begin
+ * together, and their state is kept until all have ended. */
+struct cluster {
+    struct cta **ctas; /* by rank */
+    uint32_t n;
+    uint32_t running;       /* blocks that have not ended */
+    uint32_t live, arrived; /* threads that have not exited, and those of them that are at the barrier */
+    uint32_t opened;        /* times it let them go on */
+    uint64_t open_at;       /* timed: cycle in which it does so next */
+};
+
 /* A thread block. */
 struct cta {
     struct exec *x;
     struct warp *warps;
     uint32_t nwarps, nthreads, live; /* live: threads that have not exited */
     uint32_t id[3], number, sm;      /* sm: where it runs */
+    struct cluster *cluster;
+    uint32_t rank; /* in the cluster */
+    bool ended;    /* and no longer among those that run there */
     uint8_t *shared;
     uint32_t shared_bytes; /* that threads can access: at least what was asked for */
     struct barrier bars[MAX_BARRIERS];
@@ -140,6 +164,7 @@ struct fault {
 
 struct textures;
 struct watch;
+struct device_runtime;
 
 /* A launch in execution, with all that instructions may touch. */
 struct exec {
@@ -148,7 +173,7 @@ struct exec {
     const uint8_t *bank[BANK_COUNT];
     uint32_t bank_bytes[BANK_COUNT];
     struct memory *mem;
-    uint32_t grid[3], block[3], nsms;
+    uint32_t grid[3], block[3], cluster[3], nsms; /* cluster: its blocks along each axis, 1 without */
     uint64_t grid_id;
     uint32_t local_bytes, shared_static, shared_dynamic;
     uint64_t clock; /* advances with execution; read by %clock */
@@ -162,9 +187,17 @@ struct exec {
     size_t out_limit;
     struct textures *tex;
     struct watch *watch; /* sees accesses and synchronisation; NULL: nobody */
-    uint64_t heap_limit, heap_used;
-    struct mem_span hint; /* memory that was hit last */
-    struct str report;    /* of the fault, in words */
+    uint64_t heap_limit;
+    uint64_t *heap_used;            /* of all launches together */
+    struct device_runtime *runtime; /* launches by device code */
+    struct mem_span hint;           /* memory that was hit last */
+    struct str report;              /* of the fault, in words */
+    /* Lets others act between two steps of the launch, now and then; NULL: nobody wants to. What it returns,
+     * unless NULL, is why the launch must end. */
+    const char *(*pause)(void *ctx);
+    void *pause_ctx;
+    uint64_t pause_next; /* of warp_insts + waited: when it is called next in a functional run */
+    const char *stop;    /* what it returned last */
     const char *module_name;
     const char *(*file_name)(void *names, uint32_t file); /* of debug lines; NULL when unknown */
     void *names;
@@ -188,7 +221,9 @@ void image_mark_turns(struct image *img);
 void simt_init(struct warp *w, uint32_t mask);
 /* The entry to run, with entries that reached their reconvergence point or lost all lanes removed; NULL when
  * the warp has ended or every entry waits. */
-struct simt_entry *simt_top(struct warp *w);
+static inline struct simt_entry *simt_top(struct warp *w);
+/* The same, for when it may not be the one on top. */
+struct simt_entry *simt_settle(struct warp *w);
 /* Splits the top entry: lanes taken go to target, the others to next; they meet again at rpc. */
 void simt_diverge(struct warp *w, uint32_t taken, uint32_t target, uint32_t next, uint32_t rpc);
 /* Pushes a path. */
@@ -205,6 +240,15 @@ bool simt_yield(struct warp *w);
 /* Lets lanes go on alone that wait at a reconvergence point, if one of these is among them. */
 bool simt_part(struct warp *w, uint32_t lanes);
 
+static inline struct simt_entry *simt_top(struct warp *w) {
+    if (w->depth) {
+        struct simt_entry *e = &w->stack[w->depth - 1];
+        if (e->mask && (e->pc != e->rpc || e->call) && e->bar < 0 && !e->sync)
+            return e;
+    }
+    return simt_settle(w);
+}
+
 /* ---- barrier.c ---- */
 /* Lanes of the top entry, which has passed the instruction, arrive at barrier id (of want threads, 0: all),
  * voting p. */
@@ -213,17 +257,39 @@ void barrier_arrive(struct cta *c, struct warp *w, uint32_t id, uint32_t want, u
 /* Threads left the block: barriers may be complete now. */
 void barrier_check(struct cta *c);
 
-/* ---- access.c, atomic.c, warpops.c, texture_ops.c, syscall.c: carry out one instruction for lanes m ---- */
+/* ---- cluster.c ---- */
+/* Blocks of one cluster of the launch, and their end. */
+struct cluster *cluster_create(struct exec *x);
+void cluster_free(struct cluster *k);
+/* Starts a cluster; first: number of the first of its blocks in the order in which blocks begin. */
+void cluster_start(struct cluster *k, uint64_t first);
+/* A block has ended; true when it was the last of its cluster. */
+bool cluster_end(struct cta *c);
+/* Lanes of a warp arrive at the cluster's barrier; those that have arrived wait for it on the path on top. */
+void cluster_arrive(struct warp *w, uint32_t lanes);
+void cluster_wait(struct warp *w, uint32_t lanes);
+/* Lanes of a warp exit. */
+void cluster_exit(struct warp *w, uint32_t lanes);
+/* Host address of bytes in the cluster's shared memory, or NULL. */
+uint8_t *cluster_shared(const struct cta *c, uint64_t at, uint32_t bytes);
+
+/* ---- access.c, atomic.c, matrix.c, mma.c, warpops.c, texture_ops.c, syscall.c: carry out one instruction
+ * for lanes m ---- */
 #define EXEC_OPS(X)                                                                                          \
     X(load)                                                                                                  \
     X(store)                                                                                                 \
-    X(ldc) X(atom) X(ldgsts) X(mbar) X(tex) X(isspace) X(syscall)
+    X(ldc) X(atom) X(ldgsts) X(mbar) X(tex) X(isspace) X(syscall) X(ldsm) X(stsm) X(mma) X(movm)
 #define X(name) bool exec_##name(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m);
 EXEC_OPS(X)
 #undef X
 /* Carries out a warp-wide instruction for the path on top and for others that wait for it; it takes effect
  * for no lanes but those in only. False when the path must wait for others. */
 bool exec_wide(struct exec *x, struct warp *w, const struct xinst *i, uint32_t only);
+/* Lanes whose addresses say where the rows of matrices lie that an instruction loads or stores. */
+uint32_t exec_row_lanes(const struct xinst *i);
+/* Lanes that carry out the path's instruction, which is the whole warp's, together: those of other paths that
+ * wait at it, too, which go past it. 0 when some are still on their way and the path must wait. */
+uint32_t exec_meet(struct warp *w, const struct xinst *i);
 /* Host bytes of [addr, addr+size) in global memory, or NULL. Addresses of 32-bit modules are widened first.
  */
 void *exec_global(struct exec *x, uint64_t addr, uint32_t size);
@@ -253,26 +319,51 @@ enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n);
 enum warp_state warp_step(struct exec *x, struct warp *w);
 /* The same for an instruction that is not control flow, which takes effect for no lanes but these. */
 enum warp_state warp_step_lanes(struct exec *x, struct warp *w, uint32_t only);
+/* Runs instruction i, at which the path on top stands, for lanes m of it, of which there are so many: for
+ * callers that know them, and for instructions that warp_takes. */
+enum warp_state warp_take(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t lanes);
+/* Whether an instruction neither changes the path it is on nor concerns others, nor is anybody watching. */
+static inline bool warp_takes(const struct exec *x, const struct xinst *i) {
+    return (i->kind == X_ALU || (i->kind >= X_LOAD && i->kind <= X_MBAR) || i->kind == X_TEX) && !x->watch;
+}
 /* Addresses of a memory instruction as the program computed them; those of lanes outside m are copies of one
  * inside. */
 void exec_addresses(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t m,
                     uint64_t *a);
+
+/* The low 32 bits of the same, of all lanes as they are: offsets in shared memory. Not for LDGSTS. */
+static inline void exec_offsets(const struct exec *x, const struct warp *w, const struct xinst *i,
+                                uint32_t *at) {
+    const uint32_t *lo = src_lanes(x, w, i->s[i->first[0]]);
+    uint32_t imm = (uint32_t)i->in->imm;
+    for (int l = 0; l < WARP_LANES; l++)
+        at[l] = lo[l] + imm;
+}
 
 /* Thread blocks: state for one of x's blocks; block number n starts in it (again and again). */
 struct cta *cta_create(struct exec *x);
 void cta_start(struct cta *c, uint32_t n);
 void cta_free(struct cta *c);
 
-/* What is left of a launch: blocks that have begun, in any state between two instructions, and the number of
- * the first that has not. All zero: the whole launch. */
+/* What is left of a launch: blocks that have begun, in any state between two instructions, all of a cluster
+ * together, and how many have. All zero: the whole launch. */
 struct grid_rest {
     VEC(struct cta *) begun;
     uint64_t next;
+    uint32_t at;    /* of those that have begun: whose turn it is */
+    uint32_t stuck; /* turns in a row in which nothing could go on */
 };
 
-/* Runs the rest of a launch functionally and frees its blocks; false on a fault (x->fault). slots: blocks
- * that may be resident together. */
+enum grid_state { GRID_RUNNING, GRID_DONE, GRID_FAULT };
+
+/* Lets one block of a launch have its turn. slots: blocks that may be resident together. */
+enum grid_state exec_grid_turn(struct exec *x, uint32_t slots, struct grid_rest *rest);
+/* Ends a launch that is done or has a fault, which is described; frees its blocks. */
+void exec_grid_end(struct exec *x, enum grid_state s, struct grid_rest *rest);
+/* Runs the rest of a launch functionally and frees its blocks; false on a fault (x->fault). */
 bool exec_run_grid(struct exec *x, uint32_t slots, struct grid_rest *rest);
+/* Calls x->pause; false: the launch must end. */
+bool exec_pause(struct exec *x);
 /* Where an instruction comes from: module, line, source line, address, the instruction. */
 void exec_describe_place(const struct exec *x, uint32_t pc, struct str *out);
 /* What each path of a warp waits for and who has not come; lines of a report. */

@@ -1,5 +1,6 @@
-/* Timed launches: the whole machine, cycle by cycle. Blocks go to the SMs in turn; the clock jumps over
- * cycles in which no SM and nothing in the memory system can do anything. */
+/* Timed launches: the whole machine, cycle by cycle. Blocks go to the SMs in turn, those of a cluster
+ * together to different SMs of one group; the clock jumps over cycles in which no SM and nothing in the
+ * memory system can do anything. */
 #include "gpu/timed.h"
 
 #include <string.h>
@@ -7,14 +8,15 @@
 #include "core/spec.h"
 #include "gpu/mem_spec.h"
 
-enum { HANG_CYCLES = 2000000, SHOW_CYCLES = 1000 };
+enum { HANG_CYCLES = 2000000, SHOW_CYCLES = 1000, PAUSE_CYCLES = 1000 };
 
 struct run {
     struct machine *m;
     struct exec *x;
-    uint64_t total, next; /* blocks in all, next to start */
-    uint32_t per_sm;
-    VEC(struct cta *) spare;
+    uint64_t total, next;      /* blocks in all, next to start */
+    uint32_t per_sm, together; /* together: blocks of a cluster */
+    uint32_t gpc;              /* group of SMs that gets the next cluster */
+    VEC(struct cluster *) all, spare;
     uint64_t ended; /* blocks that have ended */
     uint32_t warps; /* of a block */
     bool halted;    /* the SMs bring to an end what they have begun; then the launch is cut */
@@ -39,7 +41,12 @@ struct machine *machine_create(const struct config *config, const struct mech_se
     m->mem = memsys_create(&m->arena, &m->memory);
     m->sms = arena_array(&m->arena, struct sm *, m->nsms);
     m->wake = arena_array(&m->arena, uint64_t, m->nsms);
+    bits_init(&m->awake, &m->arena, m->nsms);
+    calendar_init(&m->calendar, &m->arena, m->nsms);
     m->mechs = *mechs;
+    m->gpcs = arena_array(&m->arena, uint32_t, m->nsms + 1);
+    while ((m->gpcs[m->ngpcs] = config_gpc(cfg, m->ngpcs)))
+        m->ngpcs++;
     for (uint32_t k = 0; k < m->mechs.n; k++)
         if (m->mechs.at[k]->shared)
             m->shared[k] = m->mechs.at[k]->shared(&m->arena, config_values(config, &m->mechs.at[k]->params));
@@ -48,6 +55,7 @@ struct machine *machine_create(const struct config *config, const struct mech_se
         m->sms[i]->check.on = check;
         m->sms[i]->check.approximate = mech_approximate(mechs);
         m->sms[i]->check.out = &m->checked;
+        m->sms[i]->peers = m->sms;
         add_mechanisms(m, config, m->sms[i]);
     }
     return m;
@@ -66,8 +74,20 @@ void machine_free(struct machine *m) {
 
 static void block_done(void *ctx, struct cta *c) {
     struct run *r = ctx;
-    vec_push(&r->spare, c);
+    if (cluster_end(c))
+        vec_push(&r->spare, c->cluster);
     r->ended++;
+}
+
+/* The next cluster, started. */
+static struct cluster *next_cluster(struct run *r) {
+    struct cluster *k = r->spare.len ? r->spare.at[--r->spare.len] : NULL;
+    if (!k) {
+        k = cluster_create(r->x);
+        vec_push(&r->all, k);
+    }
+    cluster_start(k, r->next);
+    return k;
 }
 
 /* Gives an SM one block if there is one and it has room. */
@@ -80,24 +100,75 @@ static bool feed(struct run *r, uint32_t i) {
         r->refused[i] = true;
         return false;
     }
-    struct cta *c = r->spare.len ? r->spare.at[--r->spare.len] : cta_create(r->x);
-    cta_start(c, (uint32_t)r->next);
-    if (!sm_add_block(sm, c)) {
-        vec_push(&r->spare, c);
+    struct cluster *k = next_cluster(r);
+    if (!sm_add_block(sm, k->ctas[0])) {
+        vec_push(&r->spare, k);
         return false;
     }
-    c->sm = i;
+    k->ctas[0]->sm = i;
     r->next++;
     return true;
 }
 
+/* SMs of a group, from first on, that are to get a block each of a cluster: those with the fewest blocks.
+ * False when there are not enough with room. */
+static bool choose_sms(const struct run *r, uint32_t first, uint32_t size, uint32_t *to) {
+    uint32_t n = 0;
+    for (uint32_t blocks = 0; blocks < r->per_sm && blocks < CLUSTER_PER_SM && n < r->together; blocks++)
+        for (uint32_t i = first; i < first + size && n < r->together; i++)
+            if (r->m->sms[i]->nblocks == blocks && sm_has_room(r->m->sms[i], r->warps)) {
+                r->refused[i] = !sm_admits(r->m->sms[i], r->warps);
+                to[n] = i;
+                n += !r->refused[i];
+            }
+    return n == r->together;
+}
+
+/* Gives a cluster to the next group of SMs that has room for one; between two cycles. */
+static bool feed_cluster(struct run *r, uint64_t now) {
+    struct machine *m = r->m;
+    uint32_t to[CLUSTER_MAX], first = 0;
+    if (r->next == r->total)
+        return false;
+    for (uint32_t k = 0; k < r->gpc; k++)
+        first += m->gpcs[k];
+    for (uint32_t tries = 0; tries < m->ngpcs; tries++) {
+        bool fits = choose_sms(r, first, m->gpcs[r->gpc], to);
+        first += m->gpcs[r->gpc];
+        r->gpc = r->gpc + 1 < m->ngpcs ? r->gpc + 1 : 0;
+        first = r->gpc ? first : 0;
+        if (!fits)
+            continue;
+        struct cluster *k = next_cluster(r);
+        for (uint32_t n = 0; n < r->together; n++) {
+            struct sm *sm = m->sms[to[n]];
+            if (!sm_idle(sm) && sm->now < now)
+                sm_sleep(sm, now - sm->now);
+            sm->now = now;
+            sm_add_block(sm, k->ctas[n]);
+            k->ctas[n]->sm = to[n];
+            m->wake[to[n]] = now + 1;
+            bits_add(&m->awake, to[n]);
+        }
+        r->next += r->together;
+        return true;
+    }
+    return false;
+}
+
 static void feed_all(struct run *r, uint64_t now) {
+    if (r->together > 1) {
+        while (feed_cluster(r, now))
+            continue;
+        return;
+    }
     for (bool any = true; any;) {
         any = false;
         for (uint32_t i = 0; i < r->m->nsms; i++)
             if (feed(r, i)) {
                 any = true;
                 r->m->wake[i] = now;
+                bits_add(&r->m->awake, i);
             }
     }
 }
@@ -128,36 +199,78 @@ static bool hang(struct run *r, const char *what) {
     return false;
 }
 
+/* Wakes SMs that slept until now. */
+static void wake_due(struct machine *m, uint64_t now) {
+    struct bits *today = calendar_today(&m->calendar, now);
+    BITS_EACH (today, i) {
+        bits_remove(today, i);
+        if (m->wake[i] <= now)
+            bits_add(&m->awake, i);
+    }
+    if (m->calendar.far > now)
+        return;
+    m->calendar.far = NEVER;
+    for (uint32_t i = 0; i < m->nsms; i++)
+        if (m->wake[i] <= now)
+            bits_add(&m->awake, i);
+        else if (m->wake[i] != NEVER && !bits_has(&m->awake, i))
+            calendar_add(&m->calendar, i, m->wake[i], now);
+}
+
+/* An SM sleeps until the cycle that it was told. */
+static void fall_asleep(struct machine *m, uint32_t i, uint64_t now) {
+    bits_remove(&m->awake, i);
+    if (m->wake[i] != NEVER)
+        calendar_add(&m->calendar, i, m->wake[i], now);
+}
+
 /* Ticks the SMs that are due; false after a fault. */
 static bool tick_sms(struct run *r, uint64_t now) {
     struct machine *m = r->m;
-    for (uint32_t i = 0; i < m->nsms; i++) {
-        if (m->wake[i] > now)
+    if (m->calendar.filled >> now % CALENDAR_SLOTS & 1 || m->calendar.far <= now)
+        wake_due(m, now);
+    uint64_t before = r->ended;
+    bool denied = false;
+    BITS_EACH (&m->awake, i) {
+        if (m->wake[i] > now) /* a block entered between two cycles */
             continue;
         uint64_t ended = r->ended;
         bool refused = r->refused[i];
+        denied |= refused;
         m->wake[i] = sm_tick(m->sms[i], now, block_done, r);
         if (m->sms[i]->fault)
             return false;
-        if ((r->ended != ended || refused) && feed(r, i)) {
+        /* Several blocks may have ended in this cycle, or while nobody could enter. */
+        while (r->together == 1 && (r->ended != ended || refused) && feed(r, i))
             m->wake[i] = now + 1;
-            while (refused && feed(r, i)) /* for those that ended while nobody could enter */
-                continue;
-        }
+        if (m->wake[i] > now + 1)
+            fall_asleep(m, i, now);
     }
+    if (r->together > 1 && (r->ended != before || denied))
+        feed_all(r, now);
     return true;
 }
 
-static uint64_t next_event(struct machine *m) {
-    uint64_t next = memsys_next(m->mem);
+/* The next cycle after now in which something can happen; NEVER: in none. */
+static uint64_t next_event(const struct run *r, uint64_t now) {
+    struct machine *m = r->m;
     const struct port_times *port = memsys_port_times(m->mem, 0);
-    for (uint32_t i = 0; i < m->nsms; i++) {
-        uint64_t answer = min_u64(port[i].first, port[i].retry);
-        if (answer < m->wake[i] && !sm_idle(m->sms[i]))
-            m->wake[i] = answer;
-        next = min_u64(next, m->wake[i]);
+    struct bits *woken = memsys_woken(m->mem);
+    for (uint32_t i = 0; r->together > 1 && i < m->nsms; i++)
+        if (m->sms[i]->cluster_wake < m->wake[i]) /* another SM opened a barrier */
+            bits_add(woken, i);
+    for (uint32_t i = 0; woken->count && (i = bits_next(woken, i)) != NO_SLOT; i++) {
+        uint64_t answer = min_u64(min_u64(port[i].first, port[i].retry), m->sms[i]->cluster_wake);
+        bits_remove(woken, i);
+        if (answer >= m->wake[i] || sm_idle(m->sms[i]))
+            continue;
+        m->wake[i] = answer;
+        if (answer <= now + 1)
+            bits_add(&m->awake, i);
+        else
+            calendar_add(&m->calendar, i, answer, now);
     }
-    return next;
+    return m->awake.count ? now + 1 : min_u64(calendar_next(&m->calendar, now), memsys_next(m->mem));
 }
 
 /* Lets memory finish what nobody waits for any more: prefetched instructions, stores. */
@@ -217,7 +330,8 @@ static struct probe_kernel probe_kernel(const struct machine *m, const struct ex
     return k;
 }
 
-static void tell(const struct machine *m, enum probe_kind kind, const struct probe_kernel *k, uint64_t now) {
+static void tell_kernel(const struct machine *m, enum probe_kind kind, const struct probe_kernel *k,
+                        uint64_t now) {
     probe_tell(m->probe, &(struct probe_event){.kind = (uint8_t)kind, .cycle = now, .kernel = k});
 }
 
@@ -230,12 +344,14 @@ static void start(struct run *r, struct arena *launch) {
         if (m->mechs.at[k]->kernel)
             marks[k] = m->mechs.at[k]->kernel(m->shared[k], launch, r->x->img);
     memsys_flush_l1(m->mem);
+    calendar_clear(&m->calendar);
     for (uint32_t i = 0; i < m->nsms; i++) {
         m->sms[i]->fit = r->per_sm;
         sm_start(m->sms[i], r->x, needs, marks);
         m->sms[i]->now = m->now;
         m->sms[i]->probe = m->probe;
         m->wake[i] = NEVER;
+        bits_remove(&m->awake, i);
     }
 }
 
@@ -243,9 +359,18 @@ static void start(struct run *r, struct arena *launch) {
 static const char *stuck(const struct run *r, uint64_t idle, uint64_t next) {
     if (r->x->watchdog && r->x->warp_insts > r->x->watchdog)
         return "the limit of executed instructions was reached";
-    if (next == NEVER && !r->halted && !all_idle(r->m))
+    if (next == NEVER && !all_idle(r->m))
         return "nothing can happen any more: every warp waits";
     return idle > HANG_CYCLES ? "no instruction was issued for a long time" : NULL;
+}
+
+/* Lets others act; false, with a report, when they want the launch to end. */
+static bool let_others(struct run *r) {
+    bool ok = exec_pause(r->x);
+    for (uint32_t i = 0; i < r->m->nsms; i++)
+        for (uint32_t s = 0; s < r->m->sms[i]->nstreams; s++)
+            r->m->sms[i]->streams[s].x.hint = r->x->hint;
+    return ok || hang(r, r->x->stop);
 }
 
 /* Does a mechanism hold values that the machine without it could not find? */
@@ -263,7 +388,16 @@ static void halt(struct run *r, uint64_t now) {
         if (!sm_idle(r->m->sms[i])) {
             sm_halt(r->m->sms[i]);
             r->m->wake[i] = now;
+            bits_add(&r->m->awake, i);
         }
+}
+
+/* Has all ended that SMs had begun when they were halted? */
+static bool quiet(const struct machine *m) {
+    for (uint32_t i = 0; i < m->nsms; i++)
+        if (!sm_quiet(m->sms[i]))
+            return false;
+    return true;
 }
 
 /* Ends timing before cycle end: SMs that sleep count up to there, and the blocks are handed over. */
@@ -279,27 +413,31 @@ static void cut(struct run *r, uint64_t end, struct timed_span *span) {
                 sm->blocks[b].cta = NULL;
             }
     }
+    for (uint32_t i = 0; i < r->all.len; i++) /* blocks of a cluster stay together */
+        for (uint32_t n = 0; r->all.at[i]->running && n < r->all.at[i]->n; n++)
+            if (r->all.at[i]->ctas[n]->ended)
+                vec_push(&span->rest.begun, r->all.at[i]->ctas[n]);
     span->rest.next = r->next;
     span->cut = true;
     r->x->clock = end - r->x->warp_insts; /* so that %clock goes on from here */
 }
 
-static void free_blocks(struct run *r) {
+/* Frees clusters, but for those that the rest of the launch still needs. */
+static void free_blocks(struct run *r, bool cut) {
     for (uint32_t i = 0; i < r->m->nsms; i++)
         sm_close(r->m->sms[i]);
-    for (uint32_t i = 0; i < r->m->nsms; i++)
-        for (uint32_t b = 0; b < r->m->core.blocks; b++)
-            if (r->m->sms[i]->blocks[b].cta)
-                cta_free(r->m->sms[i]->blocks[b].cta);
-    for (uint32_t i = 0; i < r->spare.len; i++)
-        cta_free(r->spare.at[i]);
+    for (uint32_t i = 0; i < r->all.len && !cut; i++)
+        cluster_free(r->all.at[i]);
+    for (uint32_t i = 0; i < r->spare.len && cut; i++)
+        cluster_free(r->spare.at[i]);
+    vec_free(&r->all);
     vec_free(&r->spare);
 }
 
 /* The launch, or what of it is timed, has ended: what SMs count at its end, and invariants of mechanisms. */
-static void finish(struct machine *m, bool cut) {
+static void finish_sms(struct machine *m, uint64_t cycles, bool cut) {
     for (uint32_t i = 0; i < m->nsms; i++) {
-        const char *wrong = sm_finish(m->sms[i], cut);
+        const char *wrong = sm_finish(m->sms[i], cycles, cut);
         if (wrong) {
             m->sms[i]->n.check_wrong++;
             str_printf(&m->checked, "check: SM %u: %s\n", i, wrong);
@@ -319,27 +457,28 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
                     .x = x,
                     .total = (uint64_t)x->grid[0] * x->grid[1] * x->grid[2],
                     .per_sm = per_sm,
-                    .warps = block_warps(x)};
+                    .warps = block_warps(x),
+                    .together = x->cluster[0] * x->cluster[1] * x->cluster[2]};
     struct arena arena = {0};
     r.refused = arena_array(&arena, bool, m->nsms);
     uint64_t now = m->now, progress = now, last = issued(m);
     uint64_t end = span->max_cycles < NEVER - now ? now + span->max_cycles : NEVER;
-    uint64_t show = span->progress.kernel ? now : NEVER;
+    uint64_t show = span->progress.kernel ? now : NEVER, pause = x->pause ? now + PAUSE_CYCLES : NEVER;
     start(&r, &arena);
     struct probe_kernel kernel = probe_kernel(m, x);
-    tell(m, PROBE_KERNEL_BEGIN, &kernel, now);
+    tell_kernel(m, PROBE_KERNEL_BEGIN, &kernel, now);
     feed_all(&r, now);
     bool ok = true;
     while (ok) {
         ok = tick_sms(&r, now);
         memsys_tick(m->mem, now);
-        uint64_t next = next_event(m);
+        uint64_t next = next_event(&r, now);
         if (now - progress > HANG_CYCLES / 2) {
             uint64_t n = issued(m);
             progress = n != last ? now : progress;
             last = n;
         }
-        const char *why = ok ? stuck(&r, now - progress, next) : NULL;
+        const char *why = ok && !r.halted ? stuck(&r, now - progress, next) : NULL;
         if (!ok)
             fault_describe(x, &x->report);
         else if (why)
@@ -350,7 +489,13 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
             launch_progress_tell(&span->progress, r.ended, now - m->now);
             show = now + SHOW_CYCLES;
         }
-        if (r.halted ? next == NEVER : x->warp_insts >= span->max_insts)
+        if (now >= pause) {
+            pause = now + PAUSE_CYCLES;
+            ok = let_others(&r);
+            if (!ok)
+                break;
+        }
+        if (r.halted ? quiet(m) || now - progress > HANG_CYCLES : x->warp_insts >= span->max_insts)
             end = now + 1;
         now = next == NEVER || next <= now ? now + 1 : next;
         if (now >= end && !r.halted && values_held(m)) {
@@ -364,10 +509,10 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     }
     span->cycles = ++now - m->now;
     if (ok)
-        finish(m, span->cut);
-    tell(m, PROBE_KERNEL_END, &kernel, now);
+        finish_sms(m, span->cycles, span->cut);
+    tell_kernel(m, PROBE_KERNEL_END, &kernel, now);
     drain(m, now);
-    free_blocks(&r);
+    free_blocks(&r, span->cut);
     arena_free(&arena);
     return ok;
 }

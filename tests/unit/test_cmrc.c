@@ -446,7 +446,7 @@ static void test_order(void **state) {
 
 static void expect_pj(const struct rig *r, const char *name, double pj) {
     struct rp_energy e;
-    for (uint32_t i = 0; rp_energy(r->g, i, &e); i++)
+    for (uint32_t i = 0; rp_energy(r->g, RP_ENERGY_PHYSICAL, i, &e); i++)
         if (!strcmp(e.name, name) && fabs(e.launch * 1e12 - pj) > 1e-9 * pj)
             fail_msg("%s: %.17g pJ, not %.17g", name, e.launch * 1e12, pj);
 }

@@ -554,7 +554,7 @@ static uint64_t one_at_a_time(void *m, uint64_t ready, uint64_t now) {
 
 static void first_tick(void *m, uint64_t now) {
     (void)m, (void)now;
-    if (st.waits == CORE_NONE || !core_collector_free(mech_sm))
+    if (st.waits == CORE_NONE || !core_collector_free(mech_sm, mech_sm->ops[st.waits].need))
         return;
     int32_t op = st.waits;
     st.waits = CORE_NONE;

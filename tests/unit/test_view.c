@@ -685,7 +685,7 @@ static enum mech_verdict copy_too(void *m, int32_t op, uint64_t now) {
     own.i.d = own.i.s[0] = o->i->d;
     core_prepare(&own);
     s.op = core_inject(mech_sm, o->warp, &own, 0xff);
-    assert_true(core_collector_free(mech_sm));
+    assert_true(core_collector_free(mech_sm, &own.need));
     core_collect(mech_sm, s.op);
     core_finish(mech_sm, op, now + 500); /* the instruction itself comes much later */
     s.partner[0] = op;

@@ -302,7 +302,7 @@ void darsie_retire(void *m, int32_t op) {
 
 /* A copy becomes an instruction, if there is room for it. */
 static bool inject(struct darsie *d, const struct darsie_copy *c) {
-    if (!core_collector_free(d->sm))
+    if (!core_collector_free(d->sm, &d->movs[c->reg].need))
         return false;
     int32_t op = core_inject(d->sm, c->warp, &d->movs[c->reg], c->mask);
     if (op == CORE_NONE)

@@ -329,7 +329,10 @@ static void tick(void *m, uint64_t now) {
 static uint64_t next(const void *m, uint64_t now) {
     const struct wir *w = m;
     bool looks = w->waiting.ops.len && (w->changed || w->looked < w->waiting.ops.len);
-    if (w->low || few_registers(w) || looks || !queue_empty(&w->unwritten) || !queue_empty(&w->copies))
+    bool frees = w->low || few_registers(w);
+    /* On an SM that was halted nobody will need a register any more who does not wait for one. */
+    frees = frees && (w->sm->fetchers || w->rb.used || w->vsb.used || !queue_empty(&w->starved));
+    if (frees || looks || !queue_empty(&w->unwritten) || !queue_empty(&w->copies))
         return now + 1;
     uint64_t at = UINT64_MAX;
     if (!queue_empty(&w->front))

@@ -19,7 +19,7 @@
 #include "mech/wir/vsb.h"
 #include "sim/queue.h"
 
-enum { WIR_SOURCES = 12, ALL_LANES = -1 };
+enum { WIR_SOURCES = MAX_SOURCE_WORDS, ALL_LANES = -1 };
 
 enum wir_policy { WIR_MAX, WIR_CAPPED };
 enum wir_load_rule { WIR_SAFE, WIR_PAPER };
@@ -115,6 +115,8 @@ void wir_reuse_stage(struct wir *w);
 void wir_waited(struct wir *w, uint64_t cycles);
 
 /* ---- alloc.c ---- */
+/* Lanes of a convergent op's word in work that have exited become 0, so that equal results are equal. */
+void wir_clear_dead(struct wir *w, const struct core_op *op);
 enum mech_verdict wir_result(void *m, int32_t op, uint64_t now);
 void wir_read_done(void *m, int32_t op, uint64_t now);
 void wir_written(void *m, int32_t op, uint32_t k);
