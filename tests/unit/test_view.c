@@ -965,7 +965,7 @@ static void test_place(void **state) {
     rig_close(&r);
     run(&r,
         &(struct mech_points){.watch = {.issued = thirds},
-                              .registers = {fill_nothing, third, restore_nothing}},
+                              .registers = {fill_nothing, third, restore_nothing, NULL}},
         "rf.banks=4", "banks", 64, 3, 3);
     assert_true(r.cycles > cycles);
     rig_close(&r);
