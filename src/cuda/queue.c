@@ -46,15 +46,16 @@ struct cud_work {
 
 static struct {
     struct cud_work *first, *last;
-    atomic_uint len;
-    uint64_t seq;             /* of the work submitted last */
-    uint64_t pass;            /* of looking for work that is ready */
-    bool changed, others;     /* since others_ready looked; what it found */
-    unsigned unsettled;       /* work that changes what memory there is */
-    atomic_bool runner;       /* a thread does work */
-    struct cud_work *current; /* that it does */
-    struct cud_work *calling; /* a host function that was handed to its thread */
-    bool called;              /* it runs */
+    atomic_uint len, finished; /* work that is not done, work that is */
+    uint64_t seq;              /* of the work submitted last */
+    uint64_t pass;             /* of looking for work that is ready */
+    bool changed, others;      /* since others_ready looked; what it found */
+    unsigned unsettled;        /* work that changes what memory there is */
+    unsigned streams;          /* that have work */
+    atomic_bool runner;        /* a thread does work */
+    struct cud_work *current;  /* that it does */
+    struct cud_work *calling;  /* a host function that was handed to its thread */
+    bool called;               /* it runs */
     struct timespec call_began;
     uint64_t pauses;   /* of the launch that runs */
     uint64_t progress; /* pauses and work done, in all */
@@ -86,8 +87,10 @@ bool queue_pending(void) {
     return q.len > 0;
 }
 
-bool queue_idle(void) {
-    return q.len > 0 && !q.runner;
+bool queue_idle(unsigned *done) {
+    unsigned before = *done;
+    *done = q.finished;
+    return q.len > 0 && !q.runner && *done == before;
 }
 
 /* ---- simulated time -------------------------------------------------------------------------------------
@@ -173,11 +176,13 @@ static void finish(struct cud_work *w) {
     *(w->before ? &w->before->next : &q.first) = w->next;
     *(w->next ? &w->next->before : &q.last) = w->before;
     q.len--;
+    q.finished++;
     if (!w->exec)
         cud_op_free(&w->op);
     free(w->staged);
     s->done = w->seq;
-    if (!--s->pending && s->gone)
+    q.streams -= !--s->pending;
+    if (!s->pending && s->gone)
         free(s);
     w->done = true;
     if (!w->awaited)
@@ -380,7 +385,7 @@ static void turn_beside(void) {
 /* Whether there is work that need not wait for what runs; the answer changes only with the queue. */
 static bool others_ready(void) {
     if (q.changed)
-        q.others = find_ready(any);
+        q.others = q.streams > 1 && find_ready(any);
     q.changed = false;
     return q.others;
 }
@@ -606,7 +611,7 @@ static struct cud_work *submit(struct CUstream_st *s, struct cud_op *op) {
     w->op = *op;
     w->now_ns = q.host_ns;
     s->last = w->seq;
-    s->pending++;
+    q.streams += !s->pending++;
     w->before = q.last;
     *(q.last ? &q.last->next : &q.first) = w;
     q.last = w;
@@ -734,7 +739,7 @@ static void after_fork(void) {
 /* What the parent submitted is the parent's to do. */
 static void in_child(void) {
     q.first = q.last = q.current = q.calling = NULL;
-    q.len = q.waiters = q.nbeside = q.unsettled = 0;
+    q.len = q.waiters = q.nbeside = q.unsettled = q.streams = 0;
     q.runner = false;
     advanced = (struct cud_bell)CUD_BELL;
     worker_forked();

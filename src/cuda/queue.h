@@ -95,8 +95,8 @@ bool queue_work(void);
 /* The host function to be called next, when there is one; it is done. */
 struct cud_work *queue_call(void (**fn)(void *), void **data);
 void queue_called(struct cud_work *w);
-/* Whether work is left, and nobody does it; need no lock. */
+/* Whether work is left, and whether nobody does it and no more of it is done than there was; need no lock. */
 bool queue_pending(void);
-bool queue_idle(void);
+bool queue_idle(unsigned *done);
 
 #endif

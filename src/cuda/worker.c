@@ -46,14 +46,15 @@ static bool doze(bool deep) {
 
 static void *work(void *unused) {
     (void)unused;
-    unsigned seen = calls, idle = 0, left = 0; /* ticks without work, and with work that nobody does */
+    unsigned seen = calls, done = 0;
+    unsigned idle = 0, left = 0; /* ticks without work, and with work that nobody does */
     for (;;) {
         bool now = doze(idle > IDLE_TICKS);
         idle = queue_pending() ? 0 : idle + 1;
         bool busy = calls != seen;
         seen = calls;
-        left = queue_idle() ? left + 1 : 0;
-        if (!left || (busy && !now && left < BUSY_TICKS))
+        left = queue_idle(&done) ? left + 1 : 0;
+        if (!queue_pending() || (busy && !now && left < BUSY_TICKS))
             continue;
         cud_lock();
         while (queue_work())

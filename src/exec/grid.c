@@ -11,7 +11,6 @@
 enum {
     SLICE = 256,
     TURN = 65536,
-    PAUSE = 4096,
     SHARED_PIECE = 128 /* in which hardware hands out shared memory */
 };
 
@@ -95,7 +94,7 @@ static bool cta_split(struct cta *c) {
 }
 
 bool exec_pause(struct exec *x) {
-    x->pause_next = x->warp_insts + x->waited + PAUSE;
+    x->pause_next = x->warp_insts + x->waited + EXEC_PAUSE;
     x->stop = x->pause(x->pause_ctx);
     x->hint = (struct mem_span){0}; /* what is mapped may have changed */
     return !x->stop;

@@ -362,6 +362,7 @@ enum grid_state exec_grid_turn(struct exec *x, uint32_t slots, struct grid_rest 
 void exec_grid_end(struct exec *x, enum grid_state s, struct grid_rest *rest);
 /* Runs the rest of a launch functionally and frees its blocks; false on a fault (x->fault). */
 bool exec_run_grid(struct exec *x, uint32_t slots, struct grid_rest *rest);
+enum { EXEC_PAUSE = 4096 }; /* instructions of a functional run between two pauses */
 /* Calls x->pause; false: the launch must end. */
 bool exec_pause(struct exec *x);
 /* Where an instruction comes from: module, line, source line, address, the instruction. */

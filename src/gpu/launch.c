@@ -366,6 +366,7 @@ void launch_open(struct running *r, struct rp_gpu *g, struct rp_kernel *k, struc
         .runtime = &g->runtime,
         .pause = g->pause,
         .pause_ctx = g->pause_ctx,
+        .pause_next = EXEC_PAUSE,
         .module_name = k->mod->name,
         .file_name = file_name,
         .names = k->mod->ptx,
