@@ -13,6 +13,7 @@ static const struct mode_names {
     [OP_PRMT] = {NAMES("", ".F4E", ".B4E", ".RC8", ".ECL", ".ECR", ".RC16")},
     [OP_SHF] = {NAMES(".L", ".R", ".L.W", ".R.W")},
     [OP_FLO] = {NAMES("", ".SH")},
+    [OP_ENQ] = {NAMES(".ADDR", ".DATA")},
     [OP_BMSK] = {NAMES(".C", ".W")},
     [OP_SZEXT] = {NAMES(".C", ".W")},
     [OP_SEXT] = {NAMES(".U8", ".S8", ".U16", ".S16")},
@@ -220,6 +221,10 @@ static void print_opd(struct printer *p, const struct opd *o) {
         str_printf(p->out, "0x%x", o->v);
         break;
     case O_CONST:
+        if (o->bank == BANK_QUEUE) {
+            str_printf(p->out, "DEQ");
+            break;
+        }
         str_printf(p->out, "c[0x%x][0x%x]", o->bank, o->v);
         break;
     default:

@@ -1,0 +1,11 @@
+/* Registers of the affine stream. */
+#ifndef REPRISE_MECH_DAC_REGISTERS_H
+#define REPRISE_MECH_DAC_REGISTERS_H
+
+#include "ir/ir.h"
+
+/* Gives the virtual registers and predicates of the stream machine registers; false, and nothing is changed,
+ * when it takes more than limit of them, or more predicates than there are. */
+bool dac_registers(struct fn *f, uint32_t limit);
+
+#endif
