@@ -1,25 +1,24 @@
 /* Registers of the affine stream.
  *
  * The affine warp has one register where the threads have one each. Both arms of a branch run one after the
- * other, on the same registers: what one arm writes must not be what the other still reads. An allocator that
- * follows the paths of single threads would let them share. So every web, the versions of a register that
- * merges connect, gets a register of its own; what lives in one block only shares registers with the like of
- * other blocks, because a block runs to its end before another path goes on. */
+ * other, on the same registers: what one arm writes must not be what the other still reads. So every web, the
+ * versions of a register that merges connect, becomes a register of its own first; and the allocator sees, besides
+ * the edges that threads take, those on which the warp goes on with another path: from where one arm of a branch
+ * ends to the beginning of the other. */
 #include "mech/dac/registers.h"
 
 #include <string.h>
 
+#include "flow/control.h"
 #include "flow/reach.h"
+#include "opt/pass.h"
 
 struct web {
-    uint32_t group, words; /* virtual register, or, of predicates, NONE and 1 */
-    bool global;
-    uint32_t block, first, last; /* of a local one: where it is used */
-    uint32_t at;                 /* machine register */
+    uint32_t words; /* 0: nobody uses it */
+    uint32_t at;    /* the register, or predicate, that it becomes */
 };
 
 struct webs {
-    struct arena *a;
     struct fn *f;
     struct reach r;
     uint32_t *parent;         /* by version */
@@ -97,76 +96,21 @@ static void connect_words(struct webs *w) {
             }
 }
 
-static void use(struct webs *w, uint32_t v, uint32_t value, uint32_t b, uint32_t k) {
+/* Every web becomes a register. */
+static void place(struct webs *w, uint32_t v, uint32_t value) {
     struct web *x = &w->web[find(w, v)];
-    if (!x->words) {
-        *x = (struct web){.group = w->group_of[value],
-                          .words = w->group_of[value] == NONE ? 1 : w->f->vregs.at[w->group_of[value]],
-                          .block = b,
-                          .first = k,
-                          .last = k};
-    }
-    x->global |= b != x->block || w->r.at[v].kind != VERSION_WRITE;
-    x->first = k < x->first ? k : x->first;
-    x->last = k > x->last ? k : x->last;
+    uint32_t group = w->group_of[value];
+    if (x->words)
+        return;
+    x->words = group == NONE ? 1 : w->f->vregs.at[group];
+    x->at = group == NONE ? fn_pred(w->f) : fn_vreg(w->f, x->words);
 }
 
-static void find_webs(struct webs *w) {
+static void place_all(struct webs *w) {
     for (uint32_t b = 0; b < w->f->blocks.len; b++)
         for (uint32_t k = 0; k < w->f->blocks.at[b].insts.len; k++)
             for (uint32_t reads = 0; reads < 2; reads++)
-                EACH_VERSION(w, b, k, reads, value, v, use(w, v, value, b, k););
-    for (uint32_t v = 0; v < w->r.n; v++)
-        if (w->needed[v] && w->r.at[v].kind != VERSION_WRITE)
-            w->web[find(w, v)].global = true;
-}
-
-static uint32_t align_of(uint32_t words) {
-    return words < 4 ? words : 4;
-}
-
-/* Gives registers from first on to the local webs of a block; returns the end of what they take. */
-static uint32_t place_local(struct webs *w, uint32_t b, bool preds, uint32_t first) {
-    uint32_t end = first, free_at[MAX_GPR + 1] = {0}; /* by register: position from which it is free, plus 1 */
-    for (uint32_t k = 0; k < w->f->blocks.at[b].insts.len; k++)
-        for (uint32_t v = 0; v < w->r.n; v++) {
-            struct web *x = &w->web[v];
-            if (w->parent[v] != v || !x->words || x->global || x->block != b || x->first != k ||
-                (x->group == NONE) != preds)
-                continue;
-            uint32_t at = (first + align_of(x->words) - 1) / align_of(x->words) * align_of(x->words);
-            for (;; at += align_of(x->words)) {
-                bool fits = true;
-                for (uint32_t n = 0; n < x->words && at + n < MAX_GPR; n++)
-                    fits &= free_at[at + n] <= k + 1;
-                if (fits || at >= MAX_GPR)
-                    break;
-            }
-            x->at = at;
-            for (uint32_t n = 0; n < x->words && at + n < MAX_GPR; n++)
-                free_at[at + n] = x->last + 2;
-            end = at + x->words > end ? at + x->words : end;
-        }
-    return end;
-}
-
-/* All webs of one kind; how many registers they take. */
-static uint32_t place(struct webs *w, bool preds) {
-    uint32_t next = 0;
-    for (uint32_t v = 0; v < w->r.n; v++) {
-        struct web *x = &w->web[v];
-        if (w->parent[v] != v || !x->words || !x->global || (x->group == NONE) != preds)
-            continue;
-        next = (next + align_of(x->words) - 1) / align_of(x->words) * align_of(x->words);
-        x->at = next;
-        next += x->words;
-    }
-    uint32_t most = next;
-    for (uint32_t b = 0; b < w->f->blocks.len; b++) {
-        uint32_t end = place_local(w, b, preds, next);
-        most = end > most ? end : most;
-    }
-    return most;
+                EACH_VERSION(w, b, k, reads, value, v, place(w, v, value););
 }
 
 static struct web *web_of(struct webs *w, uint32_t b, uint32_t k, bool reads, uint32_t value) {
@@ -178,15 +122,14 @@ static void set_opd(struct webs *w, uint32_t b, uint32_t k, bool reads, struct o
     if (o->kind != O_REG || o->v == VREG_RZ)
         return;
     const struct web *x = web_of(w, b, k, reads, value_of_opd(&w->r.v, o));
-    o->v = x ? x->at + o->word : 0;
-    o->word = 0;
+    o->v = x ? x->at : o->v;
 }
 
 static void set_pred(struct webs *w, uint32_t b, uint32_t k, bool reads, struct popd *p) {
     if (p->id == VPRED_PT)
         return;
     const struct web *x = web_of(w, b, k, reads, value_of_pred(&w->r.v, p->id));
-    p->id = x ? x->at : 0;
+    p->id = x ? x->at : p->id;
 }
 
 static void rewrite(struct webs *w) {
@@ -205,10 +148,9 @@ static void rewrite(struct webs *w) {
         }
 }
 
-bool dac_registers(struct fn *f, uint32_t limit) {
+static void rename_webs(struct fn *f) {
     struct arena a = {0};
-    cfg_joins(f);
-    struct webs w = {.a = &a, .f = f, .r = reach_of(&a, f)};
+    struct webs w = {.f = f, .r = reach_of(&a, f)};
     w.parent = arena_array(&a, uint32_t, w.r.n + 1);
     w.needed = arena_array(&a, bool, w.r.n + 1);
     w.web = arena_array(&a, struct web, w.r.n + 1);
@@ -221,13 +163,60 @@ bool dac_registers(struct fn *f, uint32_t limit) {
         w.parent[v] = v;
     connect(&w);
     connect_words(&w);
-    find_webs(&w);
-    bool fits = place(&w, false) <= limit && place(&w, true) <= NUM_PRED;
-    if (fits) {
-        rewrite(&w);
-        f->allocated = true;
-    }
+    place_all(&w);
+    rewrite(&w);
     vec_free(&w.work);
     arena_free(&a);
-    return fits;
+}
+
+/* A path of a branch may end in this block, before the join. */
+static bool path_ends(const struct fn *f, uint32_t b, uint32_t join) {
+    const struct block *x = &f->blocks.at[b];
+    if (x->insts.len && x->insts.at[x->insts.len - 1].op == OP_EXIT)
+        return true;
+    for (uint32_t k = 0; k < x->succ.len; k++)
+        if (x->succ.at[k] == join)
+            return true;
+    return false;
+}
+
+/* Adds the edges on which the warp turns to the other arm of a branch. */
+static void add_turns(struct fn *f) {
+    struct arena a = {0};
+    struct control c = control_of(&a, f);
+    for (uint32_t n = 0; n < c.nsplits; n++) {
+        uint32_t at = c.splits[n].block, arm[2] = {f->blocks.at[at].succ.at[0], f->blocks.at[at].succ.at[1]};
+        for (uint32_t b = 0; b < f->blocks.len; b++)
+            for (uint32_t k = 0; k < 2; k++)
+                if (bits_get(control_region(&c, b), n) && arm[k] != c.splits[n].join &&
+                    path_ends(f, b, c.splits[n].join))
+                    vec_push(&f->blocks.at[b].succ, arm[k]);
+    }
+    arena_free(&a);
+}
+
+/* What the allocator may have added is nothing that the affine warp could do. */
+static bool spilled(const struct fn *f) {
+    for (uint32_t b = 0; b < f->blocks.len; b++)
+        for (uint32_t k = 0; k < f->blocks.at[b].insts.len; k++) {
+            uint16_t op = f->blocks.at[b].insts.at[k].op;
+            if (op == OP_LD || op == OP_ST || op == OP_P2R || op == OP_R2P)
+                return true;
+        }
+    return false;
+}
+
+bool dac_registers(struct program *p, struct fn *f, uint32_t limit) {
+    uint32_t *edges = xcalloc(f->blocks.len + 1, sizeof *edges);
+    cfg_joins(f);
+    rename_webs(f);
+    for (uint32_t b = 0; b < f->blocks.len; b++)
+        edges[b] = f->blocks.at[b].succ.len;
+    add_turns(f);
+    p->reg_limit = limit;
+    bool done = !regalloc(p, f, true);
+    for (uint32_t b = 0; b < f->blocks.len; b++)
+        f->blocks.at[b].succ.len = edges[b];
+    free(edges);
+    return done && f->nregs <= limit && !spilled(f);
 }

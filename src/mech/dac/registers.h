@@ -4,8 +4,8 @@
 
 #include "ir/ir.h"
 
-/* Gives the virtual registers and predicates of the stream machine registers; false, and nothing is changed,
- * when it takes more than limit of them, or more predicates than there are. */
-bool dac_registers(struct fn *f, uint32_t limit);
+/* Gives the virtual registers and predicates of the stream machine registers; false, and the stream is of no use
+ * any more, when it takes more than limit of them, or more predicates than there are. */
+bool dac_registers(struct program *p, struct fn *f, uint32_t limit);
 
 #endif

@@ -464,8 +464,47 @@ static bool settle_choices(struct splitter *s) {
 
 /* ---- whether the kernel can be split at all ---- */
 
-static bool loops(const struct splitter *s, uint32_t b) {
-    return s->f->blocks.at[b].depth > 0;
+/* What an ordered access brings, or an atomic. */
+static bool is_news(const struct inst *i) {
+    return (op_info[i->op].flags & OPF_LOAD) && (i->m.vol || op_info[i->op].flags & OPF_ATOMIC);
+}
+
+static bool version_news(const struct splitter *s, const bool *news, uint32_t v) {
+    const struct version *x = &s->r->at[v];
+    bool any = false;
+    if (x->kind == VERSION_MERGE)
+        for (uint32_t k = 0; k < s->f->blocks.at[x->block].pred.len; k++)
+            any |= s->r->inputs[x->input + k] != NONE && news[s->r->inputs[x->input + k]];
+    if (x->kind != VERSION_WRITE)
+        return any;
+    const struct inst *i = inst_at(s, x->block, x->index);
+    struct span span[MAX_SPANS];
+    uint32_t n = inst_reads(&s->r->v, i, span);
+    for (uint32_t j = 0; j < n; j++)
+        for (uint32_t w = 0; w < span[j].n; w++) {
+            uint32_t from = reach_read(s->r, x->block, x->index, span[j].first + w);
+            any |= from != NONE && news[from];
+        }
+    return any || is_news(i) || (x->before != NONE && news[x->before]);
+}
+
+/* Some loop goes on as long as others have not written something. */
+static bool polls(struct splitter *s) {
+    bool *news = arena_array(s->a, bool, s->r->n + 1);
+    for (bool again = true; again;) {
+        again = false;
+        for (uint32_t v = 0; v < s->r->n; v++)
+            if (!news[v] && version_news(s, news, v))
+                again = news[v] = true;
+    }
+    EACH_INST(s, b, k, i) {
+        if (!is_branch(i) || i->guard.id == VPRED_PT || !s->f->blocks.at[b].depth)
+            continue;
+        uint32_t v = reach_read(s->r, b, k, value_of_pred(&s->r->v, i->guard.id));
+        if (v != NONE && news[v])
+            return true;
+    }
+    return false;
 }
 
 /* Why the streams might not go the same ways in the same order, or wait for each other; NULL: they cannot. */
@@ -485,11 +524,8 @@ static const char *obstacle(struct splitter *s) {
             return "a barrier may be reached by parts of warps";
         if ((op_info[i->op].flags & OPF_CROSS) && varies)
             return "lanes exchange values on a path that not all take";
-        bool ordered = i->m.vol || (i->op == OP_ATOM && i->dst.kind == O_REG);
-        if (ordered && loops(s, b) && class_order(s->c, b).deps & DEP_ANY)
-            return "it polls memory";
     }
-    return NULL;
+    return polls(s) ? "it polls memory" : NULL;
 }
 
 /* ---- data that may be fetched ahead ---- */
@@ -840,7 +876,7 @@ static bool build_affine(struct splitter *s, const struct dac_fact *facts) {
         close_affine(s, p, b);
     }
     opt_simplify(p, to);
-    if (dac_registers(to, (uint32_t)s->params->registers))
+    if (dac_registers(p, to, (uint32_t)s->params->registers))
         return true;
     s->p->streams.len--;
     program_destroy(p);
