@@ -247,6 +247,12 @@ static const char *stuck(const struct run *r, uint64_t idle, uint64_t next) {
     return idle > HANG_CYCLES ? "no instruction was issued for a long time" : NULL;
 }
 
+/* Blocks that a second stream runs beside cannot go on without it: no other begins, and these come to their end,
+ * timed. */
+static void wind_up(struct run *r) {
+    r->total = r->next;
+}
+
 /* Ends timing before cycle end: SMs that sleep count up to there, and the blocks are handed over. */
 static void cut(struct run *r, uint64_t end, struct timed_span *span) {
     for (uint32_t i = 0; i < r->m->nsms; i++) {
@@ -310,6 +316,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     tell(m, PROBE_KERNEL_BEGIN, &kernel, now);
     feed_all(&r, now);
     bool ok = true;
+    const uint64_t blocks = r.total;
     while (ok) {
         ok = tick_sms(&r, now);
         memsys_tick(m->mem, now);
@@ -330,9 +337,13 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
             launch_progress_tell(&span->progress, r.ended, now - m->now);
             show = now + SHOW_CYCLES;
         }
-        if (x->warp_insts >= span->max_insts)
+        if (x->warp_insts >= span->max_insts && r.total == blocks)
             end = now + 1;
         now = next == NEVER || next <= now ? now + 1 : next;
+        if (now >= end && x->img->nstreams) {
+            wind_up(&r);
+            end = NEVER;
+        }
         if (now >= end) {
             now = end - 1;
             cut(&r, end, span);
@@ -342,6 +353,11 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     span->cycles = ++now - m->now;
     if (ok)
         finish(m, span->cut);
+    if (ok && r.total != blocks) {
+        span->rest.next = r.next;
+        span->cut = true;
+        x->clock = now - x->warp_insts;
+    }
     tell(m, PROBE_KERNEL_END, &kernel, now);
     drain(m, now);
     free_blocks(&r);

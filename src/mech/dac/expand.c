@@ -103,9 +103,27 @@ bool dac_drained(const struct dac *d) {
 
 /* ---- addresses ---- */
 
-/* The lines of an access, as the coalescer forms them; of shared memory lines as long. */
+/* Runs of lanes with one stride: shared memory has no lines, and a record of it keeps first lane and stride. */
+static uint8_t find_runs(const struct dac_access *a) {
+    uint32_t n = 0;
+    for (uint32_t left = a->mask; left;) {
+        uint32_t first = (uint32_t)__builtin_ctz(left), l = first + 1;
+        while (l < WARP_LANES && left >> l & 1 &&
+               (l == first + 1 || a->addr[l] - a->addr[l - 1] == a->addr[first + 1] - a->addr[first]))
+            l++;
+        left &= l < WARP_LANES ? ~UINT32_C(0) << l : 0;
+        n++;
+    }
+    return (uint8_t)n;
+}
+
+/* The lines of an access, as the coalescer forms them. */
 static void find_lines(const struct dac *d, const struct dac_tuple *t, struct dac_access *a) {
     const struct imods *m = &t->in->m;
+    if (m->space == MS_SHARED) {
+        a->n = find_runs(a);
+        return;
+    }
     struct mem_access out[COALESCER_MAX];
     uint32_t bytes = (uint32_t)m->size * (m->vec ? m->vec : 1);
     struct coalescer_inst ci = {.mask = a->mask, .bytes = bytes > 16 ? 16 : bytes, .kind = MEM_LOAD};
