@@ -39,6 +39,7 @@ enum rp_status {
     RP_INVALID_VALUE,       /* an argument makes no sense */
     RP_INVALID_CONFIG,      /* grid, block or shared size beyond the GPU's limits */
     RP_OUT_OF_RESOURCES,    /* registers do not suffice for one block */
+    RP_INVALID_CLUSTER,     /* clusters of this size are not possible */
     RP_ILLEGAL_ADDRESS,     /* nothing is mapped there */
     RP_MISALIGNED,          /* address not a multiple of the access size */
     RP_SHARED_RANGE,        /* shared address beyond the block's shared memory */
@@ -199,6 +200,7 @@ struct rp_kernel_info {
     size_t shared_static, local_per_thread, const_bytes, param_bytes;
     int max_threads;                          /* largest block it may be launched with */
     int reqntid[3], maxntid[3], minnctapersm; /* directives; 0 when absent */
+    int cluster[3];                           /* blocks of a cluster that it requires; 0 when absent */
     int ptx_version, target;                  /* e.g. 80 and 75 */
     uint32_t nparams;
 };
@@ -216,6 +218,9 @@ const char *rp_kernel_name(const struct rp_kernel *k);
 int rp_kernel_address_bits(const struct rp_kernel *k);
 /* Blocks of this kernel that fit on one SM together; 0 when one does not fit. */
 int rp_kernel_occupancy(struct rp_kernel *k, uint32_t threads, size_t dynamic_shared);
+enum { RP_CLUSTER_PORTABLE = 8, RP_CLUSTER_MAX = 16 }; /* blocks of a cluster */
+/* Clusters of so many of its blocks that fit on the GPU together. */
+int rp_kernel_clusters(struct rp_kernel *k, uint32_t threads, size_t dynamic_shared, uint32_t blocks);
 
 /* ---- launches --------------------------------------------------------------------------------------- */
 
@@ -225,12 +230,24 @@ struct rp_launch {
     const void *params; /* laid out as rp_kernel_param says */
     size_t param_bytes;
     bool cooperative; /* all blocks must be resident together; RP_INVALID_CONFIG if they cannot be */
+    /* Blocks of a cluster along each axis; zeros: as the kernel says, or no clusters. RP_INVALID_CLUSTER if
+     * the grid is no multiple, the kernel says otherwise, or so many blocks cannot run together. */
+    uint32_t cluster[3];
 };
 
 /* Runs a launch to its end. On a fault *report (if not NULL) is a text that says where and why, which the
  * caller frees; memory keeps what was written before the fault. */
 enum rp_status rp_launch(struct rp_gpu *gpu, struct rp_kernel *k, const struct rp_launch *launch,
                          char **report);
+
+/* The next launch that device code asked for, in the order in which they run; false when there is none. After
+ * an rp_launch that went well, the caller launches what this names, again and again until it names nothing
+ * more, before it launches anything else. Parameters stay until the next call. */
+bool rp_next_launch(struct rp_gpu *gpu, struct rp_kernel **k, struct rp_launch *launch);
+/* What device code is told of the device when it asks for CUDA's attributes and limits; false: there is no
+ * such one. */
+void rp_gpu_answers(struct rp_gpu *gpu, bool (*attribute)(int attribute, int *value),
+                    bool (*limit)(int limit, size_t *value));
 
 enum rp_limit { RP_LIMIT_STACK, RP_LIMIT_PRINTF_FIFO, RP_LIMIT_MALLOC_HEAP };
 /* Per-thread stack bytes, printf buffer bytes, device malloc heap bytes. */
@@ -284,8 +301,11 @@ struct rp_energy {
     const char *name, *meaning;
     double total, launch;
 };
-/* Part i; false past the last one, and in functional runs. The parts, added in this order, are the whole. */
-bool rp_energy(const struct rp_gpu *gpu, uint32_t i, struct rp_energy *e);
+/* Who says so: what circuits take, or what GPUWattch would report (docs/energy.md). */
+enum rp_account { RP_ENERGY_PHYSICAL, RP_ENERGY_GPUWATTCH };
+/* Part i of an account; false past the last one, and in functional runs. The parts, added in this order, are
+ * the whole. */
+bool rp_energy(const struct rp_gpu *gpu, enum rp_account account, uint32_t i, struct rp_energy *e);
 
 /* ---- tools ------------------------------------------------------------------------------------------ */
 

@@ -25,9 +25,9 @@ BELOW = {
     "profile": {"exec", "flow", "ir", "isa", "cfg", "sim", "stats"},
     "gpu": {"report", "mech", "profile", "sanitize", "energy", "exec", "flow", "opt", "ptx", "ir", "isa", "cfg", "stats", "core", "mem", "sim"},
     "report": {"stats", "sim", "cfg", "energy"},
-    "cpu": set(),
+    "cpu": {"cfg", "energy", "mem", "report", "sim", "stats"},
     "cuda": {"gpu", "report"},
-    "study": {"report", "stats"},
+    "study": {"report", "stats", "cpu"},
     "cli": {"study", "cpu", "gpu", "mech", "profile", "exec", "flow", "opt", "ptx", "ir", "isa", "cfg", "cuda", "report", "stats"},
 }
 # Files that a folder may include although they stand above it: the declaration of the points.
@@ -35,7 +35,7 @@ SEAMS = {
     "core": {"mech/mech.h"},
 }
 # Public headers; tables that stand in no folder of src: those of workloads/, and the list that the build makes.
-PUBLIC = {"reprise.h", "reprise_cuda.h"}
+PUBLIC = {"reprise.h", "reprise_axmemo.h", "reprise_cuda.h"}
 ELSEWHERE = {"cli": {"papers.def"}, "study": {"counts.def", "papers.def", "workloads.def"}, "mech": {"mechanisms.def"}}
 
 

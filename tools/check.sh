@@ -10,12 +10,14 @@ say() { # name status
     printf '%-24s %s\n' "$1" "$([ "$2" = 0 ] && echo ok || echo FAILED)"
 }
 
+patience=1 # times as long as tests may take
 log=$build/meson-logs/testlog.txt
 if grep -q fsanitize=address "$build/compile_commands.json"; then # programs that were built without it need its runtime first
     TEST_PRELOAD=$(gcc -print-file-name=libasan.so)
     export TEST_PRELOAD ASAN_OPTIONS=verify_asan_link_order=0
+    patience=8
 fi
-meson test -C "$build" --no-rebuild --print-errorlogs >"$build/check.log" 2>&1
+meson test -C "$build" --no-rebuild --print-errorlogs --timeout-multiplier "$patience" >"$build/check.log" 2>&1
 sed '/^Summary of Failures/,$d' "$build/check.log" | sed -n 's/^ *[0-9]*\/[0-9]* *\(.*[^ ]\)  *\(OK\|FAIL\|TIMEOUT\|ERROR\|SKIP\) .*/\1|\2/p' >"$build/check.rows"
 while IFS='|' read -r name result; do
     if [ "$result" = SKIP ]; then

@@ -43,6 +43,12 @@ void config_list_gpus(struct config *c, struct str *out, const char *config_dir)
  * dynamic), that fit on one SM together; 0 when not even one does. */
 int config_occupancy(const struct gpu_config *c, uint32_t threads, uint32_t regs, uint32_t shared);
 
+/* SMs of group k (device.gpcs), 0 past the last one, or if the text is none. */
+uint32_t config_gpc(const struct gpu_config *c, uint32_t k);
+enum { CLUSTER_PER_SM = 8 }; /* blocks of clusters on an SM, at most: so an H200 answers */
+/* Clusters of so many blocks that run at once, with so many blocks on an SM. */
+int config_clusters(const struct gpu_config *c, uint32_t per_sm, uint32_t blocks);
+
 struct rp_gpu_info;
 /* What programs may ask about the GPU. */
 void config_info(const struct gpu_config *c, struct rp_gpu_info *info);

@@ -1,5 +1,6 @@
 /* What fits: occupancy of an SM, and the figures programs are told. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cfg/gpu.h"
@@ -39,6 +40,33 @@ int config_occupancy(const struct gpu_config *c, uint32_t threads, uint32_t regs
     uint64_t blocks = least((uint64_t)c->sm_blocks, (uint64_t)c->sm_warps / warps);
     blocks = least(blocks, blocks_by_registers(c, warps, regs));
     return (int)least(blocks, blocks_by_shared(c, shared));
+}
+
+uint32_t config_gpc(const struct gpu_config *c, uint32_t k) {
+    const char *at = c->device_gpcs;
+    uint64_t left = (uint64_t)c->device_sms, size = 0;
+    for (uint32_t i = 0; left; i++) {
+        char *end;
+        unsigned long next = strtoul(at, &end, 10);
+        if (end != at)
+            size = next;
+        if (!size || size > 1024 || (*end && *end != ' ') || (end == at && *at))
+            return 0;
+        at = end;
+        if (i == k)
+            return (uint32_t)least(size, left);
+        left -= least(size, left);
+    }
+    return 0;
+}
+
+int config_clusters(const struct gpu_config *c, uint32_t per_sm, uint32_t blocks) {
+    uint64_t n = 0;
+    per_sm = (uint32_t)least(per_sm, CLUSTER_PER_SM);
+    for (uint32_t k = 0, size; (size = config_gpc(c, k)); k++)
+        if (size >= blocks)
+            n += (uint64_t)size * per_sm / blocks;
+    return (int)n;
 }
 
 void config_info(const struct gpu_config *c, struct rp_gpu_info *info) {

@@ -106,6 +106,10 @@ static bool show(struct ptx_module *m, struct ptx_func *f, const struct request 
     fputs(str_text(&dump), stdout);
     if (ok) {
         ir_print_program(&out, p);
+        str_printf(
+            &out,
+            "; %s: %u registers, %u instructions, %u bytes shared, %u local, %u of parameters, %u constant\n",
+            p->name, p->nregs, p->ncode, p->shared_static, p->local_bytes, p->param_bytes, p->const_bytes);
         fputs(str_text(&out), stdout);
     }
     fputs(str_text(&d.text), stderr);

@@ -128,24 +128,22 @@ static void show_buffers(struct rp_gpu *g, const struct request *r) {
     }
 }
 
-static bool write_results(struct rp_gpu *g, const struct request *r, struct rp_kernel *k) {
-    struct results results = {0};
-    results_launch(&results, g, k, &r->launch);
-    bool ok = results_end(&results);
-    results_free(&results);
-    return ok;
+static bool write_report(struct gpu_report *report) {
+    const char *path = getenv("REPRISE_JSON");
+    return !path || !*path || gpu_report_write(report, NULL, path);
 }
 
-static bool write_report(struct rp_gpu *g, const struct request *r, struct rp_kernel *k,
-                         struct rp_totals before) {
-    const char *path = getenv("REPRISE_JSON");
-    if (!path || !*path)
-        return true;
-    struct gpu_report *report = gpu_report_create(g);
-    gpu_report_launch(report, k, &r->launch, before);
-    bool ok = gpu_report_write(report, NULL, path);
-    gpu_report_free(report);
-    return ok;
+/* Runs a launch and all that it launches. */
+static enum rp_status run_all(struct rp_gpu *g, struct rp_kernel *k, struct rp_launch l,
+                              struct gpu_report *report, struct results *results, char **log) {
+    enum rp_status s;
+    do {
+        struct rp_totals before = rp_totals(g);
+        s = rp_launch(g, k, &l, log);
+        gpu_report_launch(report, k, &l, before);
+        results_launch(results, g, k, &l);
+    } while (s == RP_OK && rp_next_launch(g, &k, &l));
+    return s;
 }
 
 static int launch(struct rp_gpu *g, struct request *r, const char *text, size_t len) {
@@ -171,10 +169,13 @@ static int launch(struct rp_gpu *g, struct request *r, const char *text, size_t 
         rp_module_unload(m);
         return 2;
     }
-    struct rp_totals before = rp_totals(g);
-    s = rp_launch(g, k, &r->launch, &log);
-    bool written = write_report(g, r, k, before);
-    written = write_results(g, r, k) && written;
+    struct gpu_report *report = gpu_report_create(g);
+    struct results results = {0};
+    s = run_all(g, k, r->launch, report, &results, &log);
+    bool written = write_report(report);
+    written = results_end(&results) && written;
+    gpu_report_free(report);
+    results_free(&results);
     size_t n;
     const char *out = rp_take_output(g, &n);
     fwrite(out, 1, n, stdout);

@@ -48,7 +48,7 @@ void op_collect(struct sm *sm, int32_t id) {
     struct core_op *op = &sm->ops[id];
     const struct core_need *need = op->need;
     AT_POINT(sm, watch, collected, id);
-    sm->collectors_used++;
+    sm->collectors_used[collect_kind(sm, need)]++;
     op->ready = sm->now + (sm->served == sm->now);
     sm->n.const_operands += need->nconsts;
     for (uint32_t k = 0; k < need->nreads; k++)

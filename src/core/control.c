@@ -28,7 +28,7 @@ static uint64_t wake_block(struct sm *sm, uint32_t block) {
         uint32_t s = (uint32_t)__builtin_ctzll(left);
         struct core_warp *cw = &sm->warps[s];
         struct simt_entry *e = cw->block == block && cw->w ? simt_top(cw->w) : NULL;
-        if (!e || cw->fence)
+        if (!e || cw->fence || cw->until > sm->now)
             continue;
         sm->blocked &= ~warp_bit(s);
         woken |= warp_bit(s);
@@ -39,7 +39,8 @@ static uint64_t wake_block(struct sm *sm, uint32_t block) {
     return woken;
 }
 
-/* Every thread of the block waits, and no fence is among what they wait for. */
+/* Every thread of the block waits, and neither a fence nor the cluster's barrier, which is open, is among
+ * what they wait for. */
 static bool all_wait(const struct sm *sm, uint32_t block) {
     uint64_t waiting = 0;
     for (uint64_t left = sm->resident; left; left &= left - 1) {
@@ -47,7 +48,7 @@ static bool all_wait(const struct sm *sm, uint32_t block) {
         const struct core_warp *cw = &sm->warps[s];
         if (cw->block != block || !cw->w->live)
             continue;
-        if (!(sm->blocked >> s & 1) || cw->fence)
+        if (!(sm->blocked >> s & 1) || cw->fence || cw->until > sm->now)
             return false;
         waiting |= warp_bit(s);
     }
@@ -84,7 +85,8 @@ static void barriers(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t 
 
 void control_issue(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m, uint64_t now) {
     struct core_warp *cw = &sm->warps[s];
-    uint32_t pc = cw->next, depth = cw->w->depth, opened = cw->w->cta->opened;
+    uint32_t pc = cw->next, depth = cw->w->depth, opened = cw->w->cta->opened,
+             together = cw->w->cta->cluster->opened;
     uint32_t lanes = lanes_of(m);
     count_issue(sm, i, lanes);
     sm->n.ctrl_ops++;
@@ -108,6 +110,8 @@ void control_issue(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m,
         cw->fence = true;
         sm->blocked |= warp_bit(s);
     }
-    if ((i->kind == X_BAR || i->kind == X_EXIT) && cw->block != CORE_NO_BLOCK)
+    if ((i->kind == X_BAR || i->kind == X_EXIT) && cw->block != CORE_NO_BLOCK) {
+        cluster_changed(sm, s, i, together, now);
         barriers(sm, s, i, opened);
+    }
 }

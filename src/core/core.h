@@ -2,7 +2,7 @@
  *
  *   fetch -> instruction buffers -> issue (scoreboard) -> operand collectors <- register banks
  *                                                              |
- *                                        SP, SFU, DP, load/store, texture units
+ *                                        SP, SFU, DP, tensor, load/store, texture units
  *                                                              |
  *                                                   writeback -> banks, scoreboard
  *
@@ -41,6 +41,9 @@ enum core_sched { SCHED_LRR, SCHED_GTO, SCHED_TWO_LEVEL, SCHED_OLDEST };
 enum core_mapping { MAP_WID, MAP_WSHIFT };
 enum core_space { CORE_GLOBAL, CORE_SHARED, CORE_LOCAL, CORE_TEXTURE };
 
+/* Operand collectors may be divided between kinds of units. */
+enum collect_kind { COLLECT_SP, COLLECT_SFU, COLLECT_MEM, COLLECT_KINDS };
+
 /* What an SM is made of. */
 struct core_spec {
     uint32_t warps, blocks;     /* resident at most */
@@ -52,15 +55,20 @@ struct core_spec {
     uint32_t fetch_groups; /* fetches per cycle, one per group of warps */
     uint32_t fetch_width;  /* instructions one fetch brings */
     uint32_t decode;       /* cycles from fetch to buffer */
-    uint32_t banks, collectors;
-    bool dual_port; /* a bank reads and writes in one cycle */
+    uint32_t banks;
+    uint32_t collectors[COLLECT_KINDS]; /* of each kind; 0: those instructions use the first kind's, too */
+    bool dual_port;                     /* a bank reads and writes in one cycle */
     enum core_mapping mapping;
     struct {
         uint32_t count, interval; /* units, and cycles between two warp instructions on one */
     } units[UNIT_COUNT];
     uint32_t latency[LAT_COUNT];
-    uint32_t macro_interval; /* cycles an operation that is a sequence in real code occupies its unit */
-    uint32_t shared_latency;
+    struct core_tensor {
+        uint32_t f16, f64;                          /* multiply-adds of one tensor core in a cycle */
+        uint32_t step, double_latency, double_step; /* latency beside that of LAT_MMA */
+    } tensor;
+    uint32_t shared_latency, remote_latency; /* remote: shared memory of another block of the cluster */
+    uint32_t cluster_latency;                /* of its barrier */
     uint32_t lsu_queue; /* memory instructions waiting behind the one being served; so for textures */
     struct coalescer_spec coalescer;
     bool sleep; /* skip cycles in which nothing can happen */
@@ -83,10 +91,11 @@ struct core_lanes {
 struct core_need {
     uint64_t regs[4];
     uint8_t preds;
-    uint8_t nreads, nwrites; /* registers read from and written to banks */
-    uint8_t nconsts;         /* operands in constant banks */
-    bool control, memory;    /* acts at once, without a collector; accesses memory */
-    uint8_t reads[12];       /* source registers, each once */
+    uint8_t nreads, nwrites;         /* registers read from and written to banks */
+    uint8_t nconsts;                 /* operands in constant banks */
+    bool control, memory;            /* acts at once, without a collector; accesses memory */
+    uint8_t kind;                    /* of collector */
+    uint8_t reads[MAX_SOURCE_WORDS]; /* source registers, each once */
 };
 
 /* An instruction on its way; a cache line each, which also makes finding one by number cheap. */
@@ -112,6 +121,7 @@ struct core_op {
     uint8_t write_arrays;         /* ... and one write: those of active lanes */
     bool taken : 1;               /* a mechanism sees to its result */
     bool offered : 1;             /* the owner of memory accesses has seen it */
+    bool remote : 1;              /* some lanes access the shared memory of another block */
 };
 _Static_assert(sizeof(struct core_op) == 64, "an op is a cache line");
 
@@ -134,6 +144,7 @@ struct core_warp {
     uint32_t fetch_pc; /* of the next instruction to fetch */
     uint32_t skips;    /* instructions from fetch_pc on that will not be fetched, as bits; never its first */
     uint64_t arrive;   /* cycle in which fetched instructions enter the buffer */
+    uint64_t until;    /* waits, at least until this cycle, behind a barrier of the cluster that is opening */
     uint32_t stores;   /* unanswered stores and atomics */
     uint32_t inflight; /* ops on their way */
     uint32_t epoch;    /* counts flushes of the buffer, so that late fetches are recognised */
@@ -173,6 +184,7 @@ struct sm {
 
     struct core_warp warps[CORE_MAX_WARPS];
     uint64_t resident_before; /* n.resident_warps when the launch began */
+    uint64_t cycles_before;   /* n.cycles when it began */
     uint64_t resident;        /* warp slots in use; these sets are bits by slot */
     uint64_t streaming;       /* those of second streams */
     uint32_t nwarps;          /* those of the program */
@@ -183,11 +195,15 @@ struct sm {
     uint64_t parked;          /* wait for something of a mechanism's (core_park) */
     uint64_t held;            /* behind a control instruction */
     uint64_t control, memory; /* the next instruction is of this kind */
-    uint64_t hungry;          /* buffer has room and nothing is on its way to it */
-    uint64_t arriving;        /* instructions are being decoded */
-    uint64_t group[4];        /* warps of each scheduler */
-    uint32_t last[4];         /* warp each scheduler issued last */
-    uint64_t active[4];       /* two-level: active set */
+    bool kinds_apart;         /* there are collectors of more than one kind */
+    uint64_t
+        kind[COLLECT_KINDS]; /* the next instruction needs this kind of collector; where kinds are apart */
+    uint64_t hungry;         /* buffer has room and nothing is on its way to it */
+    uint64_t fetchers;       /* may fetch: all, or none once the SM was halted */
+    uint64_t arriving;       /* instructions are being decoded */
+    uint64_t group[4];       /* warps of each scheduler */
+    uint32_t last[4];        /* warp each scheduler issued last */
+    uint64_t active[4];      /* two-level: active set */
     uint64_t fetch_group[4];
     uint32_t fetch_last[4];
     uint64_t fetch_latency; /* of the instruction cache */
@@ -208,7 +224,7 @@ struct sm {
     struct core_op *ops; /* pool */
     uint32_t nops;
     int32_t free_op;
-    uint32_t collectors_used;
+    uint32_t collectors_used[COLLECT_KINDS];
     int32_t bank_reads[CORE_MAX_BANKS][2];  /* FIFO of waiting reads: head, tail, as read records */
     int32_t bank_writes[CORE_MAX_BANKS][2]; /* FIFO of ops waiting to write */
     uint32_t read_banks, write_banks;       /* banks with waiting requests */
@@ -238,10 +254,12 @@ struct sm {
     struct core_stream streams[CORE_STREAMS];
     uint32_t nstreams;
 
-    uint64_t now;        /* last cycle ticked */
-    uint64_t served;     /* last cycle in which the banks were served */
-    struct probe *probe; /* watchers, or NULL */
-    bool fault, ended;   /* ended: some warp has exited and has nothing on its way */
+    uint64_t now;          /* last cycle ticked */
+    uint64_t served;       /* last cycle in which the banks were served */
+    struct probe *probe;   /* watchers, or NULL */
+    struct sm **peers;     /* all SMs: where other blocks of a cluster are */
+    uint64_t cluster_wake; /* cycle in which the next warp leaves a barrier of its cluster */
+    bool fault, ended;     /* ended: some warp has exited and has nothing on its way */
     struct core_counters n;
     struct core_lanes lanes;
 
@@ -265,15 +283,22 @@ struct core_need core_need(const struct xinst *i);
 struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *mem, uint32_t id);
 /* Prepares for a launch: no blocks, nothing under way. marks: of each mechanism of the stack. */
 void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, const void *const *marks);
-/* The launch has ended; cut: the rest of it runs untimed. NULL, or the invariant of a mechanism that does not
- * hold. */
-const char *sm_finish(struct sm *sm, bool cut);
+/* The launch has ended, after so many cycles; cut: the rest of it runs untimed. NULL, or the invariant of a
+ * mechanism that does not hold. */
+const char *sm_finish(struct sm *sm, uint64_t cycles, bool cut);
+/* Timing is about to be cut: no warp fetches any more, and what was not decoded is forgotten. What was goes
+ * on to its end. */
+void sm_halt(struct sm *sm);
+/* Nothing is on its way any more: blocks can go on untimed, with all their registers in the latches. */
+void sm_restore(struct sm *sm);
 /* Frees what belongs to the launch alone, however it ended. */
 void sm_close(struct sm *sm);
 /* May a block of so many warps enter, as far as mechanisms have a say? */
 bool sm_admits(struct sm *sm, uint32_t warps);
 /* Puts a block (already started) on the SM; false when no slot for it is free. */
 bool sm_add_block(struct sm *sm, struct cta *c);
+/* Room for one more block of so many warps? */
+bool sm_has_room(const struct sm *sm, uint32_t warps);
 /* One cycle. Returns the next cycle in which the SM may have something to do, NEVER when it only waits for
  * memory. A block that ended is handed to done. */
 uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c), void *ctx);
@@ -292,6 +317,11 @@ static inline uint64_t warp_bit(uint32_t slot) {
 /* One bit of a set of warps. */
 static inline void set_bit(uint64_t *set, uint64_t bit, bool on) {
     *set = (*set & ~bit) | ((0 - (uint64_t)on) & bit);
+}
+
+/* The kind of collector that an instruction takes here. */
+static inline enum collect_kind collect_kind(const struct sm *sm, const struct core_need *n) {
+    return sm->spec->collectors[n->kind] ? (enum collect_kind)n->kind : COLLECT_SP;
 }
 
 /* Registers or predicates came off the scoreboard, or the next instruction is another one: may it pass? */
@@ -331,6 +361,9 @@ static inline void warp_update(struct sm *sm, uint32_t slot) {
     warp_buffer(sm, slot);
     set_bit(&sm->control, bit, n->control);
     set_bit(&sm->memory, bit, n->memory);
+    if (__builtin_expect(sm->kinds_apart, 0))
+        for (uint32_t k = 0; k < COLLECT_KINDS; k++)
+            set_bit(&sm->kind[k], bit, collect_kind(sm, n) == k);
     warp_score(sm, cw, bit);
 }
 
@@ -354,6 +387,8 @@ static inline uint32_t buffer_front(const struct core_warp *cw) {
 void path_pass(struct sm *sm, uint32_t slot, uint32_t from, uint32_t to);
 /* Empties the buffer; the warp goes on at pc. */
 void buffer_flush(struct sm *sm, uint32_t slot, uint32_t pc);
+/* Forgets what was fetched, or skipped ahead of it, and is not decoded. */
+void buffer_undecoded(struct sm *sm, uint32_t slot);
 /* Scheduling (sched.c). */
 void sm_issue(struct sm *sm, uint64_t now);
 bool sm_can_issue(const struct sm *sm);                /* a ready warp finds what it needs, or may */
@@ -368,6 +403,10 @@ int32_t warp_issue(struct sm *sm, uint32_t slot, uint64_t now, bool rides);
 void warp_advance(struct sm *sm, uint32_t slot, uint32_t pc);
 /* Does the warp repeat an ordered access, as it does when it waits for another of its own lanes (spin.c)? */
 bool warp_spins(struct core_warp *cw, const struct xinst *i, uint32_t m);
+/* After a barrier or an exit in a warp slot: the barrier of its cluster may have opened, or be opening
+ * (cluster.c). */
+void cluster_changed(struct sm *sm, uint32_t slot, const struct xinst *i, uint32_t opened_before,
+                     uint64_t now);
 /* Control instructions and barriers (control.c). */
 void control_issue(struct sm *sm, uint32_t slot, const struct xinst *i, uint32_t m, uint64_t now);
 /* Full warps are the rule, and hosts without an instruction for it take their time to count bits. */
@@ -388,6 +427,10 @@ void stream_ended(struct sm *sm, uint32_t slot);
 void warp_fault(struct sm *sm, const struct core_warp *cw);
 void sm_collect(struct sm *sm, uint64_t now);  /* banks: writes, then operand reads */
 void sm_dispatch(struct sm *sm, uint64_t now); /* from collectors to units */
+/* A matrix product's time: cycles its tensor core is busy, and its latency. */
+uint32_t tensor_interval(const struct core_spec *s, const struct inst *i);
+uint32_t tensor_latency(const struct core_spec *s, const struct inst *i);
+void tensor_count(struct sm *sm, const struct inst *i);
 /* When a waiting op can go to its unit; NEVER when that takes an answer of memory. */
 uint64_t units_next(const struct sm *sm, uint64_t now);
 /* The cache has refused the first op in the load/store or texture queue, and has not changed since. */
@@ -395,6 +438,7 @@ bool lsu_refused(const struct sm *sm);
 bool tex_refused(const struct sm *sm);
 void sm_complete(struct sm *sm, uint64_t now); /* ends of execution, data from memory */
 void sm_release(struct sm *sm, uint64_t now);  /* warps behind control instructions */
+void sm_open(struct sm *sm, uint64_t now);     /* warps behind barriers of their cluster */
 void sm_lsu(struct sm *sm, uint64_t now);
 /* Accesses of a memory instruction about to issue for lanes m, from the addresses in registers;
  * sm->naccess_free must not be 0. */

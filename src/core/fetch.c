@@ -21,6 +21,17 @@ void buffer_flush(struct sm *sm, uint32_t s, uint32_t pc) {
     TELL(sm, tell_warp(sm, PROBE_FLUSH, s));
 }
 
+void buffer_undecoded(struct sm *sm, uint32_t s) {
+    struct core_warp *cw = &sm->warps[s];
+    if (cw->arriving)
+        cw->fetch_pc = cw->buffer[(cw->first + cw->buffered) % CORE_BUFFER];
+    cw->arriving = 0;
+    cw->skips = 0;
+    cw->fetching = false;
+    cw->epoch++;
+    warp_buffer(sm, s);
+}
+
 void path_pass(struct sm *sm, uint32_t s, uint32_t from, uint32_t to) {
     struct core_warp *cw = &sm->warps[s];
     for (uint32_t pc = from; HAS(sm, stream, passed) && pc < to; pc++) {
@@ -177,7 +188,7 @@ void sm_fetch(struct sm *sm, uint64_t now) {
     replies(sm, now);
     if (sm->arriving)
         arrivals(sm, now);
-    uint64_t hungry = sm->hungry & ~sm->blocked;
+    uint64_t hungry = sm->hungry & sm->fetchers & ~sm->blocked;
     if (HAS(sm, stream, fetch) && hungry) {
         hungry = OWNER(sm, stream, fetch, hungry, now);
         hungry &= sm->hungry; /* skipping may have led to the end of the code */

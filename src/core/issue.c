@@ -128,13 +128,13 @@ int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool rides) {
     TELL(sm, tell_issue(sm, PROBE_ISSUE, s, m, id));
     if (i->kind == X_S2R) /* what %clock reads is the sum of these */
         cw->x->clock = now - cw->x->warp_insts - 1;
-    bool spins = memory && i->in->m.vol && m && cw->w->depth > 1 && warp_spins(cw, i, m);
+    bool load = memory && (op_info[i->in->op].flags & OPF_LOAD);
+    bool spins = load && i->in->m.vol && m && cw->w->depth > 1 && warp_spins(cw, i, m);
     if ((m == all ? warp_step(cw->x, cw->w) : warp_step_lanes(cw->x, cw->w, m)) == WARP_FAULT) {
         warp_fault(sm, cw);
         return CORE_NONE;
     }
     TELL(sm, tell_issue(sm, PROBE_EFFECT, s, m, id));
-    bool load = memory && (op_info[i->in->op].flags & OPF_LOAD);
     mark_pending(cw, i, load);
     cw->inflight++;
     op->writes = m ? need->nwrites : 0;

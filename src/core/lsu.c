@@ -26,6 +26,16 @@ static uint8_t kind_of(const struct xinst *i) {
     return f & OPF_ATOMIC ? MEM_ATOMIC : f & OPF_STORE ? MEM_STORE : MEM_LOAD;
 }
 
+/* Lanes that access the shared memory of another block of the cluster. */
+static uint32_t remote_lanes(const struct cta *c, const uint32_t *at, uint32_t m) {
+    uint32_t remote = 0;
+    for (uint32_t l = 0; l < WARP_LANES && c->cluster->n > 1; l++) {
+        uint32_t slice = at[l] / SHARED_SLICE;
+        remote |= (uint32_t)(slice && slice - 1 != c->rank) << l;
+    }
+    return remote & m;
+}
+
 static void narrow(uint32_t *to, const uint64_t *from, uint32_t window) {
     for (int l = 0; l < WARP_LANES; l++)
         to[l] = (uint32_t)from[l] - window;
@@ -43,12 +53,23 @@ void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const 
     uint64_t first = a[__builtin_ctz(m)];
     op->space = i->kind == X_LDC ? CORE_GLOBAL : (uint8_t)space_of(i, first);
     bool generic = q->space == MS_GENERIC;
-    uint32_t bytes = (uint32_t)q->size * (q->vec ? q->vec : 1);
+    uint32_t bytes = inst_access_bytes(i->in);
     struct coalescer_inst ci = {.mask = m, .bytes = bytes ? bytes > 16 ? 16 : bytes : 4, .kind = kind_of(i)};
+    if (i->kind == X_LDSM || i->kind == X_STSM)
+        ci.mask &= exec_row_lanes(i);
     if (op->space == CORE_SHARED) {
         narrow(at, a, generic ? SHARED_WINDOW : 0);
         op->passes = (uint16_t)(ci.kind == MEM_ATOMIC ? shared_atomic_passes(&ci, at)
                                                       : shared_passes(&sm->spec->coalescer, &ci, at));
+        /* The network between SMs moves two thirds of what shared memory does, and takes atomics lane by
+         * lane. */
+        uint32_t remote = remote_lanes(cw->w->cta, at, m);
+        op->remote = remote;
+        if (remote)
+            op->passes =
+                (uint16_t)((3 * (ci.kind == MEM_ATOMIC ? (uint32_t)__builtin_popcount(remote) : op->passes) +
+                            1) /
+                           2);
         return;
     }
     int16_t slot = sm->access_free[sm->naccess_free - 1];
@@ -82,6 +103,8 @@ static void count(struct sm *sm, const struct core_op *op) {
         sm->n.shared_accesses++;
         sm->n.shared_passes += op->passes;
         sm->n.shared_words += op->lanes * (uint64_t)words_of(&op->i->in->m);
+        sm->n.remote_accesses += op->remote;
+        sm->n.remote_bytes += op->remote ? 4 * op->lanes * (uint64_t)words_of(&op->i->in->m) : 0;
     } else if (op->space == CORE_TEXTURE) {
         sm->n.texture_accesses++;
         sm->n.texture_lines += op->naccess;
@@ -112,7 +135,8 @@ static void serve_shared(struct sm *sm, int32_t id, uint64_t now) {
     leave(sm);
     TELL(sm, tell_op(sm, PROBE_SHARED, id));
     sm->lsu_free = now + passes;
-    op_finish_at(sm, id, now + sm->spec->shared_latency - 1 + passes - 1);
+    uint32_t latency = op->remote ? sm->spec->remote_latency : sm->spec->shared_latency;
+    op_finish_at(sm, id, now + latency - 1 + passes - 1);
 }
 
 enum core_sent op_send(struct sm *sm, int32_t id, enum mem_client client, uint32_t *epoch, uint64_t now) {

@@ -11,9 +11,19 @@ enum shortage { NO_SHORTAGE, NO_UNIT, NO_COLLECTOR, REFUSED };
 static inline enum shortage shortage(const struct sm *sm) {
     if (sm->free_op == CORE_NONE)
         return NO_UNIT;
-    if (sm->collectors_used < sm->spec->collectors || sm->mech.takes_every)
+    if (sm->kinds_apart || sm->collectors_used[COLLECT_SP] < sm->spec->collectors[COLLECT_SP] ||
+        sm->mech.takes_every)
         return NO_SHORTAGE;
     return sm->ready_units ? NO_UNIT : NO_COLLECTOR;
+}
+
+/* Where collectors are divided: warps of a set whose next instruction finds one of its kind, or needs none.
+ */
+static inline uint64_t collector_possible(const struct sm *sm, uint64_t set) {
+    for (uint32_t k = 0; k < COLLECT_KINDS; k++)
+        if (sm->collectors_used[k] >= sm->spec->collectors[k])
+            set &= ~sm->kind[k] | sm->control;
+    return set;
 }
 
 /* Warps of a set whose next instruction finds the op, collector and room for accesses that it needs. */
@@ -21,6 +31,14 @@ static inline uint64_t issue_possible(const struct sm *sm, uint64_t set, enum sh
     *why = shortage(sm);
     if (*why != NO_SHORTAGE)
         return set & sm->control;
+    if (sm->kinds_apart && !sm->mech.takes_every) {
+        uint64_t possible = collector_possible(sm, set);
+        if (set && !possible) {
+            *why = sm->ready_units ? NO_UNIT : NO_COLLECTOR;
+            return 0;
+        }
+        set = possible;
+    }
     if (sm->naccess_free)
         return set;
     *why = NO_UNIT;

@@ -18,6 +18,10 @@ static void add_source(struct core_need *n, uint32_t reg) {
         n->reads[n->nreads++] = (uint8_t)reg;
 }
 
+/* Which collectors the instructions of a unit take where they are divided. */
+static const uint8_t collect_kinds[UNIT_COUNT] = {
+    [UNIT_SFU] = COLLECT_SFU, [UNIT_DP] = COLLECT_SFU, [UNIT_MEM] = COLLECT_MEM, [UNIT_TEX] = COLLECT_MEM};
+
 struct core_need core_need(const struct xinst *i) {
     struct core_need n = {0};
     for (uint32_t k = 0; k < i->nsw; k++)
@@ -32,6 +36,7 @@ struct core_need core_need(const struct xinst *i) {
     n.nwrites = i->ndw;
     n.control = op_info[i->in->op].unit == UNIT_CTRL || i->kind == X_NOP || i->kind == X_WARPSYNC;
     n.memory = i->kind >= X_LOAD && i->kind <= X_TEX;
+    n.kind = collect_kinds[op_info[i->in->op].unit];
     n.preds = (uint8_t)(1u << i->guard | 1u << i->ps[0] | 1u << i->ps[1] | 1u << i->pd[0] | 1u << i->pd[1]);
     n.preds &= (1u << PRED_PT) - 1;
     if (i->kind == X_P2R || i->kind == X_R2P)
@@ -55,6 +60,7 @@ struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *
     sm->nfound = (uint32_t)sm->fetch_latency * s->fetch_groups + 1;
     sm->found = arena_array(a, struct core_found, sm->nfound);
     sm->id = id;
+    sm->kinds_apart = s->collectors[COLLECT_SFU] || s->collectors[COLLECT_MEM];
     sm->nops = OPS;
     sm->ops = arena_array(a, struct core_op, OPS);
     sm->reads = arena_array(a, struct core_read, READS);
@@ -76,15 +82,19 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     sm->needs = needs;
     sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->parked = sm->held =
         sm->hungry = sm->arriving = sm->streaming = 0;
+    sm->fetchers = ~UINT64_C(0);
     sm->nblocks = sm->nwarps = sm->nstreams = 0;
     sm->served = UINT64_MAX;
     sm->resident_before = sm->n.resident_warps;
+    sm->cycles_before = sm->n.cycles;
     sm->hold_first = sm->hold_count = sm->found_first = sm->found_count = 0;
-    sm->collectors_used = sm->lsu_length = sm->tex_length = sm->outstanding = 0;
+    memset(sm->collectors_used, 0, sizeof sm->collectors_used);
+    sm->lsu_length = sm->tex_length = sm->outstanding = 0;
     sm->read_banks = sm->write_banks = sm->ready_units = 0;
     sm->fault = sm->ended = false;
     sm->lsu_epoch = sm->tex_epoch = UINT32_MAX;
     sm->lsu_free = 0;
+    sm->cluster_wake = NEVER;
     memset(sm->warps, 0, sizeof sm->warps);
     memset(sm->blocks, 0, sizeof sm->blocks);
     memset(sm->active, 0, sizeof sm->active);
@@ -111,10 +121,23 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     point_life_start(sm, marks);
 }
 
-const char *sm_finish(struct sm *sm, bool cut) {
+const char *sm_finish(struct sm *sm, uint64_t cycles, bool cut) {
+    uint64_t busy = sm->n.cycles - sm->cycles_before;
+    sm->n.empty_cycles += cycles > busy ? cycles - busy : 0;
     /* All warps of a launch have as many registers: their sum need not be kept in every cycle. */
     sm->n.resident_regs += (sm->n.resident_warps - sm->resident_before) * sm->x->img->prog->nregs;
     return point_life_finish(sm, cut);
+}
+
+void sm_halt(struct sm *sm) {
+    sm->fetchers = 0;
+    for (uint64_t left = sm->resident; left; left &= left - 1)
+        buffer_undecoded(sm, (uint32_t)__builtin_ctzll(left));
+}
+
+void sm_restore(struct sm *sm) {
+    for (uint64_t left = HAS(sm, registers, restore) ? sm->resident : 0; left; left &= left - 1)
+        OWNER(sm, registers, restore, (uint32_t)__builtin_ctzll(left));
 }
 
 bool sm_idle(const struct sm *sm) {
@@ -142,12 +165,20 @@ void warp_enter(struct sm *sm, uint32_t s, struct core_warp start) {
     AT_POINT(sm, life, warp, s, true);
 }
 
+static uint64_t free_slots(const struct sm *sm) {
+    return ~sm->resident & (sm->spec->warps == 64 ? ~UINT64_C(0) : (UINT64_C(1) << sm->spec->warps) - 1);
+}
+
+bool sm_has_room(const struct sm *sm, uint32_t warps) {
+    return sm->nblocks < sm->spec->blocks && (uint32_t)__builtin_popcountll(free_slots(sm)) >= warps;
+}
+
 bool sm_add_block(struct sm *sm, struct cta *c) {
     uint32_t slot = 0;
     while (slot < sm->spec->blocks && sm->blocks[slot].cta)
         slot++;
-    uint64_t free = ~sm->resident & (~UINT64_C(0) >> (CORE_MAX_WARPS - sm->spec->warps));
-    if (slot == sm->spec->blocks || (uint32_t)__builtin_popcountll(free) < c->nwarps)
+    uint64_t free = free_slots(sm);
+    if (!sm_has_room(sm, c->nwarps))
         return false;
     sm->blocks[slot] = (struct core_block){c, c->nwarps};
     sm->nblocks++;
@@ -228,13 +259,15 @@ static uint64_t next_in_wheel(const struct sm *sm, uint64_t now) {
 static uint64_t next_cycle(const struct sm *sm, uint64_t now) {
     if (sm_idle(sm))
         return NEVER;
-    if (!sm->spec->sleep)
+    if (!sm->spec->sleep && sm->fetchers)
         return now + 1;
-    if (sm_can_issue(sm) || sm->read_banks || sm->write_banks || sm->ended || (sm->hungry & ~sm->blocked))
+    if (sm_can_issue(sm) || sm->read_banks || sm->write_banks || sm->ended ||
+        (sm->hungry & sm->fetchers & ~sm->blocked))
         return now + 1;
     uint64_t next = min_u64(next_in_wheel(sm, now), units_next(sm, now));
     if (sm->hold_count)
         next = min_u64(next, sm->hold[sm->hold_first].until);
+    next = min_u64(next, sm->cluster_wake);
     if (sm->tex[0] != CORE_NONE && !tex_refused(sm))
         return now + 1;
     if (sm->lsu[0] != CORE_NONE && !lsu_refused(sm))
@@ -259,6 +292,8 @@ uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta
     sm->now = now;
     sm_complete(sm, now);
     sm_release(sm, now);
+    if (sm->cluster_wake <= now)
+        sm_open(sm, now);
     AT_POINT(sm, life, tick, now);
     sm_collect(sm, now);
     sm_dispatch(sm, now);

@@ -22,8 +22,9 @@ struct core_stream *core_stream_open(struct sm *sm, const struct image *img) {
     x->warp_insts = x->thread_insts = x->divergent = x->watchdog = 0;
     x->block[0] = WARP_LANES; /* one warp, and no memory but the launch's global one */
     x->block[1] = x->block[2] = 1;
+    x->cluster[0] = x->cluster[1] = x->cluster[2] = 1;
     x->local_bytes = x->shared_static = x->shared_dynamic = 0;
-    t->cta = cta_create(x);
+    t->cta = cluster_create(x)->ctas[0];
     t->needs = xcalloc(img->ncode + 1, sizeof *t->needs);
     for (uint32_t pc = 0; pc < img->ncode; pc++)
         t->needs[pc] = core_need(&img->code[pc]);
@@ -36,9 +37,9 @@ bool core_stream_start(struct sm *sm, struct core_stream *t, uint32_t lanes) {
         return false;
     t->slot = 63 - (uint32_t)__builtin_clzll(~sm->resident);
     t->running = true;
-    cta_start(t->cta, 0);
+    cluster_start(t->cta->cluster, 0);
     simt_init(&t->cta->warps[0], lanes);
-    t->cta->live = (uint32_t)__builtin_popcount(lanes);
+    t->cta->live = t->cta->cluster->live = (uint32_t)__builtin_popcount(lanes);
     sm->streaming |= warp_bit(t->slot);
     warp_enter(
         sm, t->slot,
@@ -71,7 +72,7 @@ struct core_stream *core_stream_of(struct sm *sm, uint32_t warp) {
 
 void sm_close(struct sm *sm) {
     for (uint32_t k = 0; k < sm->nstreams; k++) {
-        cta_free(sm->streams[k].cta);
+        cluster_free(sm->streams[k].cta->cluster);
         free(sm->streams[k].needs);
         free(sm->streams[k].x.pool);
         free(sm->streams[k].x.executed);

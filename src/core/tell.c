@@ -3,7 +3,7 @@
 #include "core/core.h"
 
 static const char *const unit_names[UNIT_COUNT] = {
-    [UNIT_SP] = "SP",   [UNIT_SFU] = "SFU", [UNIT_DP] = "DP",
+    [UNIT_SP] = "SP",   [UNIT_SFU] = "SFU", [UNIT_DP] = "DP",     [UNIT_TENSOR] = "TENSOR",
     [UNIT_MEM] = "MEM", [UNIT_TEX] = "TEX", [UNIT_CTRL] = "CTRL",
 };
 

@@ -14,7 +14,9 @@ static uint32_t interval_of(const struct sm *sm, const struct core_op *op, uint3
     uint32_t interval = sm->spec->units[unit].interval;
     if (op->space == CORE_TEXTURE)
         return interval * op->passes;
-    return op_info[op->i->in->op].flags & OPF_MACRO ? sm->spec->macro_interval : interval;
+    if (unit == UNIT_TENSOR)
+        return tensor_interval(sm->spec, op->i->in);
+    return interval;
 }
 
 /* Where an op goes from its unit: the length of the queue towards memory, or NULL when it has none. */
@@ -29,9 +31,16 @@ static const size_t unit_counter[UNIT_CTRL] = {
     [UNIT_SP] = offsetof(struct core_counters, sp_ops),
     [UNIT_SFU] = offsetof(struct core_counters, sfu_ops),
     [UNIT_DP] = offsetof(struct core_counters, dp_ops),
+    [UNIT_TENSOR] = offsetof(struct core_counters, tensor_ops),
     [UNIT_MEM] = offsetof(struct core_counters, mem_ops),
     [UNIT_TEX] = offsetof(struct core_counters, tex_ops),
 };
+
+static uint32_t latency_of(const struct sm *sm, const struct core_op *op, uint32_t unit) {
+    if (unit == UNIT_TENSOR)
+        return tensor_latency(sm->spec, op->i->in);
+    return sm->spec->latency[op_info[op->i->in->op].latency];
+}
 
 /* An instruction goes to its unit, where lanes without work are gated. */
 static void count_unit(struct sm *sm, uint32_t unit, uint32_t energy, uint32_t lanes) {
@@ -56,19 +65,21 @@ static void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now) {
         fifo_pop(sm, sm->ready[unit]);
         if (sm->ready[unit][0] == CORE_NONE)
             sm->ready_units &= ~(1u << unit);
-        sm->collectors_used--;
+        sm->collectors_used[collect_kind(sm, op->need)]--;
         struct mech_work work = {op->lanes, interval_of(sm, op, unit)};
         if (HAS(sm, units, dispatch))
             work = OWNER(sm, units, dispatch, id, work);
         op->lanes = (uint8_t)work.lanes;
         count_unit(sm, unit, op_info[op->i->in->op].energy, op->lanes);
+        if (unit == UNIT_TENSOR)
+            tensor_count(sm, op->i->in);
         TELL(sm, tell_dispatch(sm, id, (enum op_unit)unit, queue));
         sm->unit_free[unit][k] = now + work.beats;
         if (queue) {
             fifo_push(sm, op->space == CORE_TEXTURE ? sm->tex : sm->lsu, id);
             *(op->space == CORE_TEXTURE ? &sm->tex_length : &sm->lsu_length) += 1;
         } else {
-            op_finish_at(sm, id, now + sm->spec->latency[op_info[op->i->in->op].latency] + op->delay - 1);
+            op_finish_at(sm, id, now + latency_of(sm, op, unit) + op->delay - 1);
         }
     }
 }
@@ -103,7 +114,7 @@ void store_done(struct sm *sm, uint32_t warp) {
     if (--cw->stores || !cw->fence)
         return;
     cw->fence = false;
-    if (simt_top(cw->w))
+    if (simt_top(cw->w) && cw->until <= sm->now)
         sm->blocked &= ~(UINT64_C(1) << warp);
 }
 

@@ -8,9 +8,10 @@
 
 /* ---- ops on their way ---- */
 
-/* An operand collector is free. */
-static inline bool core_collector_free(const struct sm *sm) {
-    return sm->collectors_used < sm->spec->collectors;
+/* An operand collector is free for an instruction that needs this. */
+static inline bool core_collector_free(const struct sm *sm, const struct core_need *need) {
+    enum collect_kind kind = collect_kind(sm, need);
+    return sm->collectors_used[kind] < sm->spec->collectors[kind];
 }
 
 /* The op, taken at issue or injected, takes a collector, which must be free, and reads its operands. */

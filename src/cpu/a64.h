@@ -51,12 +51,14 @@ enum a64_class {
     CLASS_VALU,
     CLASS_VMUL,
     CLASS_SYS,
-    CLASS_CLASSES
+    CLASS_MEMO,
+    A64_CLASSES
 };
 
 enum {
     A64_WFLAGS = 1, /* writes the condition flags */
     A64_RFLAGS = 2, /* reads them */
+    A64_MEMO = 8,   /* uses the memoization unit */
     A64_ENDS = 4,   /* the instruction behind it is never the next one, or must be decoded anew */
 };
 
@@ -69,6 +71,7 @@ enum {
     A64_SINK = 33,
     A64_XREGS = 34,
     A64_NZCV = 34,
+    A64_MEMO_ORDER = 35,
     A64_V0 = 64,
     A64_REGS = 96
 };
@@ -87,7 +90,10 @@ struct a64_inst {
     uint16_t aux;
     uint16_t op; /* enum a64_op */
     int64_t imm;
-    struct block *to; /* where a branch went */
+    union {
+        struct block *to; /* where a branch went */
+        const void *note; /* of a watcher */
+    };
 };
 
 enum { A64_MAX_USES = 8 };
@@ -123,5 +129,7 @@ void a64_uses(uint32_t word, struct a64_uses *u);
 const char *a64_lacking(uint32_t word);
 /* Bytes a load or store moves; of one register of a pair. */
 uint32_t a64_access_size(uint32_t word);
+/* Whether a load or store also writes its base register. */
+bool a64_writes_base(uint32_t word);
 
 #endif

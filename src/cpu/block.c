@@ -79,35 +79,58 @@ static bool fetch(const struct cpu *c, uint64_t pc, uint32_t *word) {
     return true;
 }
 
+/* Whether a watcher is told before an instruction. */
+static bool told_before(const struct a64_inst *i) {
+    const struct a64_info *info = a64_info(i->op);
+    return info->flags & A64_ENDS || info->class == CLASS_BRANCH || info->class == CLASS_DIV;
+}
+
+/* Puts an instruction, and the watcher's beside it, behind the others of a list; n of them are there. */
+static void append(struct cpu *c, struct a64_inst *list, uint32_t n, uint32_t word, uint64_t pc,
+                   const struct a64_inst *i) {
+    if (!c->watch.step) {
+        list[n] = *i;
+        return;
+    }
+    struct a64_inst note = {.fn = c->watch.step,
+                            .op = i->op,
+                            .imm = (int64_t)pc,
+                            .note = c->watch.describe(c->watch.ctx, word, pc, i)};
+    bool before = told_before(i);
+    list[2 * n + before] = *i;
+    list[2 * n + !before] = note;
+}
+
 /* Decodes from pc on, at most max instructions. */
 static struct block *translate(struct cpu *c, uint64_t pc, uint32_t max) {
-    struct a64_inst list[BLOCK_MAX + 1];
-    uint32_t n = 0;
-    bool ended = false;
-    while (n < max && !ended) {
-        struct a64_inst *i = &list[n];
+    struct a64_inst list[2 * BLOCK_MAX + 2];
+    uint32_t n = 0, shift = c->watch.step != NULL, ops[BLOCK_MAX];
+    bool ended = false, failed = false;
+    for (; n < max && !ended; n++) {
         uint64_t at = pc + 4ull * n;
+        struct a64_inst i;
         uint32_t word;
-        if (!fetch(c, at, &word)) {
-            *i = (struct a64_inst){.fn = not_fetched, .op = A64_OPS};
-            ended = true;
-        } else if (!a64_decode(word, at, i)) {
-            *i = (struct a64_inst){.fn = not_decoded, .op = A64_OPS};
-            ended = true;
+        bool there = fetch(c, at, &word);
+        failed = ended = !there || !a64_decode(word, at, &i);
+        if (failed) {
+            list[n << shift] = (struct a64_inst){.fn = there ? not_decoded : not_fetched};
+            ops[n] = A64_OPS;
         } else {
-            ended = a64_info(i->op)->flags & A64_ENDS;
+            append(c, list, n, word, at, &i);
+            ops[n] = i.op;
+            ended = a64_info(i.op)->flags & A64_ENDS;
         }
-        n++;
     }
+    uint32_t entries = failed ? ((n - 1) << shift) + 1 : n << shift;
     if (!ended)
-        list[n] = (struct a64_inst){.fn = go_on, .op = A64_OPS, .imm = (int64_t)(pc + 4ull * n)};
+        list[entries++] = (struct a64_inst){.fn = go_on, .imm = (int64_t)(pc + 4ull * n)};
     for (uint32_t k = 0; k < n; k++)
-        if (list[k].op != A64_OPS && a64_info(list[k].op)->class == CLASS_BRANCH)
-            list[k].ra = (uint8_t)(n - 1 - k); /* what is not executed when it is taken */
-    uint32_t entries = n + !ended;
+        if (ops[k] != A64_OPS && a64_info(ops[k])->class == CLASS_BRANCH)
+            list[(k << shift) + shift].ra = (uint8_t)(n - 1 - k); /* what is not executed when it is taken */
     struct block *b = arena_alloc(&c->code, sizeof *b + entries * sizeof *b->at);
     b->pc = pc;
     b->n = n;
+    b->shift = shift;
     memcpy(b->at, list, entries * sizeof *list);
     return b;
 }
@@ -179,6 +202,12 @@ const struct a64_inst *cpu_leave(struct cpu *c, const struct a64_inst *i, enum c
     return NULL;
 }
 
+const struct a64_inst *cpu_pause(struct cpu *c, const struct a64_inst *i) {
+    c->resume = i;
+    c->stop = CPU_PAUSE;
+    return NULL;
+}
+
 /* The top byte of an address may be anything; accesses may end in the page behind the space's last. */
 uint64_t cpu_slow_access(struct cpu *c, uint64_t address, uint32_t size, uint8_t need) {
     uint64_t at = address << 8 >> 8;
@@ -202,11 +231,21 @@ void cpu_forget_code(struct cpu *c) {
     c->stale = true;
 }
 
-static void chain(struct cpu *c, struct block *b) {
+/* What is executed next: where a pause was, or a block; one that ends where the budget does if there is not
+ * enough of it left. */
+static const struct a64_inst *first(struct cpu *c) {
+    const struct a64_inst *i = c->resume;
+    c->resume = NULL;
+    if (i)
+        return i;
+    if (c->stale)
+        forget(c);
+    struct block *b = block_at(c, c->pc);
+    if (b->n > c->left)
+        b = translate(c, c->pc, (uint32_t)c->left);
     c->left -= b->n;
     c->block = b;
-    for (const struct a64_inst *i = b->at; i;)
-        i = i->fn(c, i);
+    return b->at;
 }
 
 enum cpu_stop cpu_run(struct cpu *c, uint64_t budget) {
@@ -218,14 +257,9 @@ enum cpu_stop cpu_run(struct cpu *c, uint64_t budget) {
     c->left = budget > INT64_MAX ? INT64_MAX : (int64_t)budget;
     c->granted = done + (uint64_t)c->left;
     c->stop = CPU_BUDGET;
-    while (c->left > 0 && c->stop == CPU_BUDGET) {
-        if (c->stale)
-            forget(c);
-        struct block *b = block_at(c, c->pc);
-        if (b->n > c->left) /* the last few: a block that ends where the budget does */
-            b = translate(c, c->pc, (uint32_t)c->left);
-        chain(c, b);
-    }
+    while ((c->left > 0 || c->resume) && c->stop == CPU_BUDGET)
+        for (const struct a64_inst *i = first(c); i;)
+            i = i->fn(c, i);
     gather(c);
     fesetenv(&host);
     return c->stop;

@@ -37,7 +37,21 @@ enum cpu_stop {
     CPU_BUDGET,  /* as many instructions were executed as were asked for */
     CPU_SYSCALL, /* behind an SVC */
     CPU_FAULT,   /* the instruction at pc cannot be executed; see fault */
+    CPU_PAUSE,   /* the watcher wants it */
+    CPU_MARK,    /* behind a hint that begins or ends a region; see mark */
 };
+
+/* Is told of every instruction: behind it, or, where an instruction may not go on to the next one or its
+ * operands matter (branches, divisions, the last of a block), before it. */
+struct cpu_watch {
+    a64_fn *step; /* with the note of the instruction; ends in NEXT or cpu_pause. NULL: nobody watches */
+    const void *(*describe)(void *ctx, uint32_t word, uint64_t pc,
+                            const struct a64_inst *i); /* makes the note */
+    void *ctx;
+};
+
+/* Hints that mark the part of a program that is of interest; on every CPU they do nothing. */
+enum { MARK_BEGIN = 0x7e, MARK_END = 0x7f };
 
 enum cpu_fault_kind { FAULT_FETCH, FAULT_READ, FAULT_WRITE, FAULT_ALIGN, FAULT_UNDEFINED, FAULT_BREAKPOINT };
 
@@ -64,6 +78,13 @@ struct cpu {
     } fault;
     uint64_t
         granted; /* instructions that all calls of cpu_run together were allowed; less left: those executed */
+
+    bool marks; /* stop at marks of regions */
+    uint8_t mark;
+    struct memo *memo;             /* NULL: none */
+    uint64_t memo_data;            /* what it found last */
+    const struct a64_inst *resume; /* where a pause ended the last run; NULL: pc tells */
+    struct cpu_watch watch;        /* when it is set, code must be forgotten */
 
     struct space *space;
     struct map blocks;          /* by address */

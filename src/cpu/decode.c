@@ -20,6 +20,7 @@ enum form_id {
 #define WFLAGS A64_WFLAGS
 #define RFLAGS A64_RFLAGS
 #define ENDS   A64_ENDS
+#define MEMO   A64_MEMO
 
 static struct a64_info rows[A64_OPS] = {
 #define A64(id, name, encoding, form, arg, class, flags, ...)                                                \
@@ -176,6 +177,11 @@ enum a64_op a64_find(uint32_t word) {
     return r ? (enum a64_op)(r - rows) : A64_OPS;
 }
 
+bool a64_writes_base(uint32_t word) {
+    enum a64_op op = a64_find(word);
+    return op != A64_OPS && strstr(a64_forms[rows[op].form].operands, "%+B");
+}
+
 static void add_use(uint8_t *list, uint8_t *n, uint32_t reg) {
     if (reg == A64_ZERO || reg == A64_SINK)
         return;
@@ -215,6 +221,10 @@ void a64_uses(uint32_t word, struct a64_uses *u) {
         add_use(u->src, &u->nsrc, A64_NZCV);
     if (row->flags & A64_WFLAGS)
         add_use(u->dst, &u->ndst, A64_NZCV);
+    if (row->flags & A64_MEMO) {
+        add_use(u->src, &u->nsrc, A64_MEMO_ORDER);
+        add_use(u->dst, &u->ndst, A64_MEMO_ORDER);
+    }
     if (row->form == FORM_BL || row->form == FORM_BLR)
         add_use(u->dst, &u->ndst, A64_LR);
 }

@@ -29,7 +29,7 @@
 #elif defined(EXEC_CHAIN)
 #define ENTER(i_) return (i_)->fn(c, (i_))
 #else
-#define ENTER(i_) return (i_)
+#define ENTER(i_) return ((void)c, (i_))
 #endif
 #define NEXT ENTER(i + 1)
 
@@ -51,6 +51,8 @@ const struct a64_inst *cpu_fault(struct cpu *c, const struct a64_inst *i, enum c
                                  uint64_t address);
 /* The instruction at i was executed; the CPU stops behind it. */
 const struct a64_inst *cpu_leave(struct cpu *c, const struct a64_inst *i, enum cpu_stop why);
+/* The CPU stops, to go on with i when it runs again. */
+const struct a64_inst *cpu_pause(struct cpu *c, const struct a64_inst *i);
 /* An access failed the quick check: the address at which it is allowed all the same, or NO_ADDRESS. */
 uint64_t cpu_slow_access(struct cpu *c, uint64_t address, uint32_t size, uint8_t need);
 

@@ -308,6 +308,16 @@ EXEC(clear_line) {
     NEXT;
 }
 
+/* Marks of regions stop whoever wants to know. */
+EXEC(hint) {
+    if (unlikely(c->marks) && (i->imm == MARK_BEGIN || i->imm == MARK_END)) {
+        c->mark = (uint8_t)i->imm;
+        return cpu_leave(c, i, CPU_MARK);
+    }
+    NEXT;
+}
+#define T_HINT(id, unused) EXECS(id, hint)
+
 #define T_MSR(id, unused) EXECS(id, write_system_register)
 #define T_MRS(id, unused) EXECS(id, read_system_register)
 #define T_ZVA(id, unused) EXECS(id, clear_line)

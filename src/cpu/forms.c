@@ -202,6 +202,8 @@ static int make_sysreg(struct a64_fields *f, struct a64_inst *i) {
 
 uint32_t a64_access_size(uint32_t word) {
     uint32_t top = word >> 30, v = word >> 26 & 1;
+    if ((word >> 25 & 15) == 1) /* of the memoization unit */
+        return 1u << (word >> 22 & 3);
     switch (word >> 27 & 7) {
     case 5: /* pairs */
         return 4u << (v ? top : top >> 1);
@@ -640,6 +642,37 @@ static int make_convert_odd(struct a64_fields *f, struct a64_inst *i) {
 static int make_convert_odd_sc(struct a64_fields *f, struct a64_inst *i) {
     i->imm = 1;
     return make_convert_odd(f, i);
+}
+
+/* ---- the memoization unit: ra is the table, rm what else the instruction says ---- */
+
+static int make_memo(struct a64_fields *f, struct a64_inst *i) {
+    i->ra = (uint8_t)F('h');
+    i->rm = (uint8_t)F('j');
+    return (int)F('z');
+}
+
+static int make_ld_crc(struct a64_fields *f, struct a64_inst *i) {
+    i->imm = (int64_t)F('i') << F('z');
+    return make_memo(f, i);
+}
+
+/* Kinds are those of enum memo_kind: a register of integers holds one, or two of either kind. */
+static int make_update(struct a64_fields *f, struct a64_inst *i) {
+    if (F('j') == 1 || (F('j') && F('z') < 3))
+        return -1;
+    return make_memo(f, i);
+}
+
+static int make_update_f(struct a64_fields *f, struct a64_inst *i) {
+    int variant = make_memo(f, i);
+    i->rm = 1;
+    return variant;
+}
+
+static int make_invalidate(struct a64_fields *f, struct a64_inst *i) {
+    i->ra = (uint8_t)F('h');
+    return 0;
 }
 
 const struct a64_form a64_forms[] = {

@@ -139,7 +139,7 @@ enum cpu_stop guest_run(struct guest *g, uint64_t budget) {
         uint64_t before = cpu_counter(&g->cpu);
         enum cpu_stop why = cpu_run(&g->cpu, budget);
         budget -= cpu_counter(&g->cpu) - before;
-        if (why == CPU_FAULT)
+        if (why == CPU_FAULT || why == CPU_PAUSE || why == CPU_MARK)
             return why;
         if (why == CPU_SYSCALL)
             guest_syscall(g);

@@ -41,7 +41,7 @@ bool guest_init_image(struct guest *g, const struct guest_options *o, const void
                       struct diag *d);
 void guest_free(struct guest *g);
 /* Runs at most so many instructions, or to the end. CPU_BUDGET: more could run; CPU_SYSCALL: it exited;
- * CPU_FAULT. */
+ * CPU_FAULT; CPU_PAUSE: the watcher of its CPU wants it; CPU_MARK: a region begins or ends. */
 enum cpu_stop guest_run(struct guest *g, uint64_t budget);
 /* What the shell would call the exit status: 128 and the signal if one ended it. */
 int guest_status(const struct guest *g);

@@ -276,6 +276,11 @@ static void print_movi(struct str *o, const struct a64_fields *f, const struct a
         str_printf(o, ", %s #%u", arg == 'm' ? "msl" : "lsl", by);
 }
 
+static void print_table(struct str *o, const struct a64_fields *f, const struct a64_inst *i) {
+    (void)i;
+    str_printf(o, "#%u", F('h'));
+}
+
 static const struct {
     const char *name;
     print_operand *print;
@@ -305,6 +310,7 @@ static const struct {
     {"prefetch", print_prefetch},
     {"float", print_float},
     {"movi", print_movi},
+    {"table", print_table},
 };
 
 /* Prints the operand named at p; the text behind its brace. */

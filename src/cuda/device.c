@@ -100,6 +100,15 @@ static void at_exit(int status, void *unused) {
         exit(EXIT_FAILURE);
 }
 
+/* What device code may ask. */
+static bool answer_attribute(int attribute, int *value) {
+    return cud_device_attribute(attribute, value) == cudaSuccess;
+}
+
+static bool answer_limit(int limit, size_t *value) {
+    return cud_limit_get(limit, value) == cudaSuccess;
+}
+
 int cud_device_open(void) {
     static bool failed;
     if (cud.gpu)
@@ -128,6 +137,7 @@ int cud_device_open(void) {
     on_exit(at_exit, NULL);
     if (getenv("REPRISE_JSON") || trace)
         ending_watch(on_signal);
+    rp_gpu_answers(cud.gpu, answer_attribute, answer_limit);
     return cudaSuccess;
 }
 

@@ -39,6 +39,7 @@ static const int of_status[] = {
     [RP_INVALID_VALUE] = cudaErrorInvalidValue,
     [RP_INVALID_CONFIG] = cudaErrorInvalidConfiguration,
     [RP_OUT_OF_RESOURCES] = cudaErrorLaunchOutOfResources,
+    [RP_INVALID_CLUSTER] = cudaErrorInvalidClusterSize,
     [RP_ILLEGAL_ADDRESS] = cudaErrorIllegalAddress,
     [RP_MISALIGNED] = cudaErrorMisalignedAddress,
     [RP_SHARED_RANGE] = cudaErrorIllegalAddress,

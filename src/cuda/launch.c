@@ -45,12 +45,12 @@ int cud_func_attribute(struct CUfunc_st *f, int attribute, int *value) {
         0,
         (long long)dynamic_limit(f, &k),
         f->carveout,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0, /* clusters */
+        k.cluster[0] != 0, /* must be set, and along each axis */
+        k.cluster[0],
+        k.cluster[1],
+        k.cluster[2],
+        f->big_clusters,
+        f->cluster_policy,
     };
     if (attribute < 0 || (size_t)attribute >= sizeof all / sizeof *all)
         return cudaErrorInvalidValue;
@@ -78,8 +78,13 @@ int cud_func_set_attribute(struct CUfunc_st *f, int attribute, int value) {
         f->carveout = value;
         return cudaSuccess;
     case ATTR_NON_PORTABLE_CLUSTER:
+        f->big_clusters = value != 0;
+        return cudaSuccess;
     case ATTR_CLUSTER_POLICY:
-        return cudaSuccess; /* hints about clusters, which are never formed */
+        if (value < 0 || value > 2)
+            return cudaErrorInvalidValue;
+        f->cluster_policy = value; /* blocks of a cluster are always spread */
+        return cudaSuccess;
     default:
         return cudaErrorInvalidValue;
     }
@@ -95,6 +100,45 @@ int cud_occupancy(struct CUfunc_st *f, int block, size_t dynamic, int *blocks) {
     bool fits = block <= k.max_threads && dynamic <= dynamic_limit(f, &k);
     *blocks = fits ? rp_kernel_occupancy(f->kernel, (uint32_t)block, dynamic) : 0;
     return cudaSuccess;
+}
+
+/* Blocks of a launch's cluster along an axis, and in all. */
+static uint32_t cluster_side(const struct cud_launch *l, const struct rp_kernel_info *k, int axis) {
+    if (l->cluster[0] || l->cluster[1] || l->cluster[2])
+        return l->cluster[axis];
+    return k->cluster[axis] ? (uint32_t)k->cluster[axis] : 1;
+}
+
+static uint32_t cluster_size(const struct cud_launch *l, const struct rp_kernel_info *k) {
+    return cluster_side(l, k, 0) * cluster_side(l, k, 1) * cluster_side(l, k, 2);
+}
+
+int cud_occupancy_clusters(const struct cud_launch *l, int *clusters) {
+    struct rp_kernel_info k;
+    int error = cud_func_info(l->func, &k), blocks = 0;
+    uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+    if (error)
+        return error;
+    if (!clusters || !threads || threads > INT32_MAX)
+        return cudaErrorInvalidValue;
+    uint32_t n = cluster_size(l, &k), most = l->func->big_clusters ? RP_CLUSTER_MAX : RP_CLUSTER_PORTABLE;
+    if (!n || n > most)
+        return cudaErrorInvalidClusterSize;
+    error = cud_occupancy(l->func, (int)threads, l->shared, &blocks);
+    *clusters = blocks ? rp_kernel_clusters(l->func->kernel, (uint32_t)threads, l->shared, n) : 0;
+    return error;
+}
+
+int cud_occupancy_cluster_size(const struct cud_launch *l, int *size) {
+    struct cud_launch one = *l;
+    int error = size ? cudaSuccess : cudaErrorInvalidValue, fit = 0;
+    one.cluster[1] = one.cluster[2] = 1;
+    for (int n = l->func->big_clusters ? RP_CLUSTER_MAX : RP_CLUSTER_PORTABLE; n && !error && !fit; n--) {
+        one.cluster[0] = (uint32_t)n;
+        error = cud_occupancy_clusters(&one, &fit);
+        *size = fit ? n : 0;
+    }
+    return error;
 }
 
 /* The most dynamic shared memory with which that many blocks still fit on an SM. */
@@ -174,6 +218,19 @@ static int check_dimensions(const struct cud_launch *l) {
     return cudaSuccess;
 }
 
+static int check_cluster(const struct cud_launch *l, const struct rp_kernel_info *k) {
+    uint32_t n = cluster_size(l, k), most = l->func->big_clusters ? RP_CLUSTER_MAX : RP_CLUSTER_PORTABLE;
+    if (n > most)
+        return refuse(l, cudaErrorInvalidClusterSize, "blocks of a cluster", n, most);
+    for (int i = 0; i < 3; i++) {
+        uint32_t side = cluster_side(l, k, i), required = (uint32_t)(k->cluster[i] ? k->cluster[i] : 1);
+        if (!side || l->grid[i] % side || (k->cluster[0] && side != required))
+            return refuse(l, cudaErrorInvalidClusterSize, "blocks of a cluster along an axis", side,
+                          k->cluster[0] ? required : l->grid[i]);
+    }
+    return cudaSuccess;
+}
+
 int cud_launch_check(const struct cud_launch *l) {
     const struct rp_gpu_info *gpu = rp_gpu_info(cud.gpu);
     struct rp_kernel_info k;
@@ -196,6 +253,9 @@ int cud_launch_check(const struct cud_launch *l) {
     int fit = rp_kernel_occupancy(l->func->kernel, (uint32_t)threads, l->shared);
     if (fit == 0)
         return refuse(l, cudaErrorLaunchOutOfResources, "blocks that fit on a multiprocessor", 1, 0);
+    error = check_cluster(l, &k);
+    if (error)
+        return error;
     uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2],
              together = (uint64_t)fit * (uint64_t)gpu->sms;
     if (l->cooperative && blocks > together)
@@ -214,9 +274,27 @@ static uint64_t compute_ns(struct rp_totals before, struct rp_totals now) {
     return (uint64_t)(cycles / cycles_per_ns);
 }
 
-/* Runs a checked launch. A fault is kept in the context: the program learns of it when it synchronises. */
+/* Runs one grid. */
+static enum rp_status run_grid(struct rp_kernel *k, const struct rp_launch *r) {
+    struct rp_totals before = rp_totals(cud.gpu);
+    char *report = NULL;
+    enum rp_status status = rp_launch(cud.gpu, k, r, &report);
+    cud_keep_output();
+    cud.clock_ns += LAUNCH_NS + compute_ns(before, rp_totals(cud.gpu));
+    cud_report_launch(k, r, before);
+    if (status != RP_OK && report) {
+        cud_flush_output();
+        fprintf(stderr, "%s%s", report, *report && report[strlen(report) - 1] == '\n' ? "" : "\n");
+    }
+    free(report);
+    return status;
+}
+
+/* Runs a checked launch, with all that it launches. A fault is kept in the context: the program learns of it
+ * when it synchronises. */
 static int run_launch(const struct cud_launch *l) {
     struct CUctx_st *ctx = cud_current();
+    struct rp_kernel *k = l->func->kernel;
     struct rp_launch r = {
         .dynamic_shared = l->shared,
         .params = l->params,
@@ -225,17 +303,10 @@ static int run_launch(const struct cud_launch *l) {
     };
     memcpy(r.grid, l->grid, sizeof r.grid);
     memcpy(r.block, l->block, sizeof r.block);
-    struct rp_totals before = rp_totals(cud.gpu);
-    char *report = NULL;
-    enum rp_status status = rp_launch(cud.gpu, l->func->kernel, &r, &report);
-    cud_keep_output();
-    cud.clock_ns += LAUNCH_NS + compute_ns(before, rp_totals(cud.gpu));
-    cud_report_launch(l->func->kernel, &r, before);
-    if (status != RP_OK && report) {
-        cud_flush_output();
-        fprintf(stderr, "%s%s", report, *report && report[strlen(report) - 1] == '\n' ? "" : "\n");
-    }
-    free(report);
+    memcpy(r.cluster, l->cluster, sizeof r.cluster);
+    enum rp_status status = run_grid(k, &r);
+    while (status == RP_OK && rp_next_launch(cud.gpu, &k, &r))
+        status = run_grid(k, &r);
     cud_flush_findings();
     if (status < RP_ILLEGAL_ADDRESS)
         return cud_error_of(status);

@@ -137,6 +137,8 @@ struct CUfunc_st {
     char *name;
     struct rp_kernel *kernel; /* NULL while the module is not loaded */
     int max_dynamic;          /* dynamic shared memory the program asked to be allowed; -1: the default */
+    int big_clusters;         /* the program allows clusters beyond the portable size */
+    int cluster_policy;
     int carveout, cache_config, shared_config;
     bool refused;          /* why it cannot run has been said */
     uint32_t block[3];     /* cuFuncSetBlockShape */
@@ -194,6 +196,10 @@ int cud_func_attribute(struct CUfunc_st *f, int attribute, int *value);
 int cud_func_set_attribute(struct CUfunc_st *f, int attribute, int value);
 int cud_occupancy(struct CUfunc_st *f, int block, size_t dynamic, int *blocks);
 int cud_occupancy_dynamic(struct CUfunc_st *f, int blocks, int block, size_t *dynamic);
+/* Clusters of a launch's size that the GPU runs at once; the largest cluster of which it runs one. */
+struct cud_launch;
+int cud_occupancy_clusters(const struct cud_launch *l, int *clusters);
+int cud_occupancy_cluster_size(const struct cud_launch *l, int *size);
 
 /* ---- work ------------------------------------------------------------------------------------------- */
 
@@ -222,6 +228,7 @@ struct cud_fill {
 struct cud_launch {
     struct CUfunc_st *func;
     uint32_t grid[3], block[3];
+    uint32_t cluster[3]; /* zeros: as the kernel says */
     size_t shared;
     bool cooperative;
     unsigned char *params;

@@ -32,7 +32,19 @@ const char *energy_add(struct energy_model *m, const struct energy_table *t, con
     }
     if (unknown)
         m->terms.len = before;
+    for (uint32_t i = before; i < m->terms.len; i++)
+        energy_tell(m, m->terms.at[i].part);
     return unknown;
+}
+
+void energy_tell(struct energy_model *m, uint32_t part) {
+    m->told |= UINT32_C(1) << part;
+}
+
+uint32_t energy_told(const struct energy_model *m, uint32_t part) {
+    while (part < m->spec.nparts && !(m->told >> part & 1))
+        part++;
+    return part < m->spec.nparts ? part : UINT32_MAX;
 }
 
 void energy_free(struct energy_model *m) {

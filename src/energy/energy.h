@@ -3,7 +3,9 @@
  * An event is a row: how often it happened is a counter, what it costs a parameter, and it belongs to a part
  * of the machine. A model is made of tables of rows: that of the machine and those of whatever is added to
  * it, which name their own counters and parameters, or the machine's. Nothing here acts in a cycle: energy is
- * worked out from counters when someone asks. */
+ * worked out from counters when someone asks.
+ *
+ * There may be several opinions of what things cost. Each is an account, which has a model of its own. */
 #ifndef REPRISE_ENERGY_ENERGY_H
 #define REPRISE_ENERGY_ENERGY_H
 
@@ -56,6 +58,8 @@ struct energy_term {
 
 /* What turns parameters into joules on a machine. */
 struct energy_spec {
+    const char *key;   /* the account's name in reports */
+    const char *title; /* ... and for people */
     const struct energy_part *parts;
     uint32_t nparts;
     double scale;      /* of the chip's process */
@@ -66,8 +70,11 @@ struct energy_spec {
 struct energy_model {
     struct energy_spec spec;
     double unit[ENERGY_UNITS]; /* joules that a parameter of 1 means */
+    uint32_t told;             /* bit by part: those that something is charged to, at most ENERGY_MAX_PARTS */
     VEC(struct energy_term) terms;
 };
+
+enum { ENERGY_MAX_PARTS = 32 };
 
 /* An empty model of a machine. */
 void energy_init(struct energy_model *m, const struct energy_spec *s);
@@ -75,6 +82,10 @@ void energy_init(struct energy_model *m, const struct energy_spec *s);
  * nothing was added. */
 const char *energy_add(struct energy_model *m, const struct energy_table *t, const struct config *config,
                        const struct counter_registry *counters);
+/* Lets reports tell a part although nothing is charged to it. */
+void energy_tell(struct energy_model *m, uint32_t part);
+/* The next part from part on that reports tell; UINT32_MAX when there is none. */
+uint32_t energy_told(const struct energy_model *m, uint32_t part);
 void energy_free(struct energy_model *m);
 
 /* Joules of each part, given counters by number and cycles. Returns their sum, added in the order of the

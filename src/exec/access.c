@@ -123,12 +123,24 @@ static bool to_global(struct exec *x, struct warp *w, const struct xinst *i, uin
     return global_each(x, w, i, m, t->at, bytes);
 }
 
+/* Lanes outside the mask have the address of one inside, so that the first that faults is one that executes.
+ */
 static bool to_shared(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, struct target *t,
                       uint32_t bytes) {
-    if (!in_range(t->at, 0, w->cta->shared_bytes, bytes) || !aligned(t->at, bytes))
-        return fault_lane(x, w, i, t->at, m, bytes, MS_SHARED, 0, w->cta->shared_bytes, RP_SHARED_RANGE);
-    for (int l = 0; l < WARP_LANES; l++)
-        t->at[l] += (uintptr_t)w->cta->shared;
+    (void)m;
+    if (in_range(t->at, 0, w->cta->shared_bytes, bytes) && aligned(t->at, bytes)) {
+        for (int l = 0; l < WARP_LANES; l++)
+            t->at[l] += (uintptr_t)w->cta->shared;
+        return true;
+    }
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        if (t->at[l] & (bytes - 1))
+            return exec_fault(x, w, i, RP_MISALIGNED, l, t->at[l], bytes, MS_SHARED);
+        uint8_t *at = cluster_shared(w->cta, t->at[l], bytes);
+        if (!at)
+            return exec_fault(x, w, i, RP_SHARED_RANGE, l, t->at[l], bytes, MS_SHARED);
+        t->at[l] = (uintptr_t)at;
+    }
     return true;
 }
 
@@ -430,19 +442,20 @@ static bool bulk_copy(struct exec *x, struct warp *w, const struct xinst *i, uin
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         if (!(m >> l & 1))
             continue;
-        uint32_t shared = base[l] + (uint32_t)i->in->imm, n = size[l], room = w->cta->shared_bytes;
+        uint32_t shared = base[l] + (uint32_t)i->in->imm, n = size[l];
+        uint8_t *inside = cluster_shared(w->cta, shared, n);
         if (shared % 16 || at[l] % 16 || n % 16)
             return exec_fault(x, w, i, RP_MISALIGNED, l, shared % 16 ? shared : at[l], 16,
                               shared % 16 ? MS_SHARED : MS_GLOBAL);
-        if (shared > room || n > room - shared)
+        if (!inside)
             return exec_fault(x, w, i, RP_SHARED_RANGE, l, shared, n, MS_SHARED);
-        uint8_t *global = n ? exec_global(x, at[l], n) : w->cta->shared;
+        uint8_t *global = n ? exec_global(x, at[l], n) : inside;
         if (!global)
             return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, l, at[l], n, MS_GLOBAL);
         if (i->in->m.mode == LDGSTS_BULK_OUT)
-            memcpy(global, w->cta->shared + shared, n);
+            memcpy(global, inside, n);
         else
-            memcpy(w->cta->shared + shared, global, n);
+            memcpy(inside, global, n);
     }
     return true;
 }
@@ -474,11 +487,24 @@ bool exec_ldgsts(struct exec *x, struct warp *w, const struct xinst *i, uint32_t
     return true;
 }
 
+void touch_find_blocks(const struct warp *w, struct touch *t) {
+    const struct cta *c = w->cta;
+    memset(t->rank, (int)c->rank, sizeof t->rank);
+    for (uint32_t left = c->shared_bytes <= SHARED_SLICE ? t->shared : 0; left; left &= left - 1) {
+        uint32_t l = first_lane(left);
+        uint64_t slice = t->at[l] / SHARED_SLICE;
+        if (!slice || slice > c->cluster->n) /* its own, or nobody's */
+            continue;
+        t->rank[l] = (uint8_t)(slice - 1);
+        t->at[l] %= SHARED_SLICE;
+    }
+}
+
 void exec_touch(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t s, int64_t imm,
                 uint32_t m, struct touch *t) {
     uint32_t space = i->in->m.space;
     addresses(x, w, i, s, imm, m, t->at);
-    t->bytes = (uint32_t)i->in->m.size * (i->in->m.vec ? i->in->m.vec : 1);
+    t->bytes = inst_access_bytes(i->in);
     t->shared = space == MS_SHARED ? m : 0;
     t->local = space == MS_LOCAL ? m : 0;
     for (uint32_t l = 0; space == MS_GENERIC && l < WARP_LANES; l++) {
@@ -489,6 +515,7 @@ void exec_touch(const struct exec *x, const struct warp *w, const struct xinst *
         t->at[l] -= shared || local ? (uint64_t)WINDOW_HI << 32 | (shared ? SHARED_WINDOW : LOCAL_WINDOW) : 0;
     }
     t->global = m & ~t->shared & ~t->local;
+    touch_find_blocks(w, t);
 }
 
 bool exec_isspace(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
@@ -498,6 +525,9 @@ bool exec_isspace(struct exec *x, struct warp *w, const struct xinst *i, uint32_
         uint64_t a = (uint64_t)(hi ? hi[l] : WINDOW_HI) << 32 | lo[l];
         bool shared = in_window(a, SHARED_WINDOW, LOCAL_WINDOW),
              local = in_window(a, LOCAL_WINDOW, LOCAL_END);
+        uint32_t slice = ((uint32_t)a - SHARED_WINDOW) / SHARED_SLICE;
+        if (i->in->m.mode == ISSPACE_OWN && i->in->m.space == MS_SHARED && w->cta->cluster->n > 1)
+            shared = shared && (!slice || slice - 1 == w->cta->rank);
         uint64_t cbase = 0;
         memcpy(&cbase, x->bank[BANK_SYMBOL] + SYMBOL_CONST_BASE, 8);
         bool cst = x->bank_bytes[BANK_CONST] && a - cbase < x->bank_bytes[BANK_CONST];

@@ -52,6 +52,7 @@ void cta_start(struct cta *c, uint32_t n) {
     c->id[1] = n / x->grid[0] % x->grid[1];
     c->id[2] = n / x->grid[0] / x->grid[1];
     c->live = c->nthreads;
+    c->ended = false;
     memset(c->bars, 0, sizeof c->bars);
     c->opened = 0;
     memset(c->shared, 0, c->shared_bytes);
@@ -61,6 +62,8 @@ void cta_start(struct cta *c, uint32_t n) {
         memset(w->r, 0, (size_t)x->img->prog->nregs * sizeof *w->r);
         if (w->local)
             memset(w->local, 0, (size_t)x->local_bytes * WARP_LANES);
+        w->arrived = 0;
+        memset(w->error, 0, sizeof w->error);
         memset(w->p, 0, sizeof w->p);
         w->p[PRED_PT] = 0xffffffffu;
         w->patience = PATH_TURN;
@@ -86,6 +89,11 @@ static bool cta_split(struct cta *c) {
     return split;
 }
 
+/* Times a barrier opened for threads of the block. */
+static uint32_t openings(const struct cta *c) {
+    return c->opened + c->cluster->opened;
+}
+
 /* Lets every warp of the block run, again and again, until the turn is used up. Spinning counts for more than
  * the instructions it takes, so that a block which waits for another does not keep it waiting. */
 static enum turn cta_turn(struct cta *c) {
@@ -95,12 +103,12 @@ static enum turn cta_turn(struct cta *c) {
         uint64_t before = x->warp_insts;
         for (uint32_t i = 0; i < c->nwarps; i++) {
             struct warp *w = &c->warps[i];
-            if (!w->live || w->opened == c->opened + 1) /* ended, or no barrier has opened since it waits */
+            if (!w->live || w->opened == openings(c) + 1) /* ended, or no barrier has opened since it waits */
                 continue;
             enum warp_state s = warp_run(x, w, SLICE);
             if (s == WARP_FAULT)
                 return TURN_FAULT;
-            w->opened = s == WARP_WAITING ? c->opened + 1 : 0;
+            w->opened = s == WARP_WAITING ? openings(c) + 1 : 0;
         }
         if (!c->live)
             return TURN_DONE;
@@ -142,28 +150,58 @@ static void describe_blocks(const struct grid_rest *rest, struct str *out) {
         str_printf(out, "  and %u more warps\n", n - STUCK_WARPS);
 }
 
+/* Begins a cluster in k, or in a new one. */
+static void begin(struct exec *x, struct grid_rest *rest, struct cluster *k) {
+    if (!k) {
+        k = cluster_create(x);
+        for (uint32_t r = 0; r < k->n; r++)
+            vec_push(&rest->begun, k->ctas[r]);
+    }
+    cluster_start(k, rest->next);
+    rest->next += k->n;
+}
+
+static void drop(struct grid_rest *rest, struct cluster *k) {
+    for (uint32_t i = 0; i < rest->begun.len;) {
+        if (rest->begun.at[i]->cluster == k)
+            rest->begun.at[i] = rest->begun.at[--rest->begun.len];
+        else
+            i++;
+    }
+    cluster_free(k);
+}
+
 bool exec_run_grid(struct exec *x, uint32_t slots, struct grid_rest *rest) {
     uint64_t total = (uint64_t)x->grid[0] * x->grid[1] * x->grid[2];
+    uint32_t together = x->cluster[0] * x->cluster[1] * x->cluster[2];
     bool ok = true;
     uint32_t stuck = 0, at = 0;
+    slots = slots > together ? slots / together * together : together;
     while (ok && (rest->begun.len || rest->next < total)) {
-        if (at == rest->begun.len) { /* all have had a turn: as many again may join them */
-            for (uint32_t more = at ? at : 1; more && rest->begun.len < slots && rest->next < total; more--) {
-                vec_push(&rest->begun, cta_create(x));
-                cta_start(rest->begun.at[rest->begun.len - 1], (uint32_t)rest->next++);
-            }
+        if (at >= rest->begun.len) { /* all have had a turn: as many again may join them */
+            uint32_t more = rest->begun.len > together ? rest->begun.len / together : 1;
+            for (; more && rest->begun.len < slots && rest->next < total; more--)
+                begin(x, rest, NULL);
             at = 0;
         }
         struct cta *c = rest->begun.at[at];
+        if (c->ended) { /* waits for others of its cluster to end */
+            at++;
+            continue;
+        }
+        uint64_t before = x->warp_insts;
         enum turn t = cta_turn(c);
-        stuck = t == TURN_STUCK ? stuck + 1 : 0;
+        stuck = t == TURN_STUCK && x->warp_insts == before ? stuck + 1 : 0;
+        if (t == TURN_DONE && !cluster_end(c)) {
+            at++;
+            continue;
+        }
         if (t == TURN_DONE && rest->next < total) {
-            cta_start(c, (uint32_t)rest->next++);
+            begin(x, rest, c->cluster);
             continue;
         }
         if (t == TURN_DONE) {
-            cta_free(c);
-            rest->begun.at[at] = rest->begun.at[--rest->begun.len];
+            drop(rest, c->cluster);
             continue;
         }
         if (t == TURN_FAULT)
@@ -179,8 +217,8 @@ bool exec_run_grid(struct exec *x, uint32_t slots, struct grid_rest *rest) {
         if (x->fault.status == RP_TIMEOUT)
             describe_blocks(rest, &x->report);
     }
-    for (uint32_t i = 0; i < rest->begun.len; i++)
-        cta_free(rest->begun.at[i]);
+    while (rest->begun.len)
+        drop(rest, rest->begun.at[0]->cluster);
     vec_free(&rest->begun);
     return ok;
 }

@@ -127,6 +127,7 @@
 #define EXEC_FN_SETP2(id, ...)                                ELSEWHERE(id)
 #define EXEC_FN_TESTP1(id, ...)                               ELSEWHERE(id)
 #define EXEC_FN_TESTP2(id, ...)                               ELSEWHERE(id)
+#define EXEC_FN_CHECK(id, ...)                                ELSEWHERE(id)
 #define EXEC_FN_CVT(id, ...)                                  ELSEWHERE(id)
 #define EXEC_FN_SETP1(id, ...)                                ELSEWHERE(id)
 #define EXEC_FN_CARRY(id, ...)                                ELSEWHERE(id)
@@ -141,6 +142,7 @@
 #define EXEC_MEM(id, ...)                                     NOWHERE(id)
 #define EXEC_TEX(id, ...)                                     NOWHERE(id)
 #define EXEC_WARP(id, ...)                                    NOWHERE(id)
+#define EXEC_MMA(id, ...)                                     NOWHERE(id)
 #define EXEC_CTRL(id, ...)                                    NOWHERE(id)
 #define OP(id, name, form, unit, latency, energy, flags, ...) EXEC_##form(id, flags, __VA_ARGS__)
 #include "isa/ops.def"
@@ -167,6 +169,7 @@ void LANE_NAME(lane_gather)(uint32_t *, const uint8_t *, const uint32_t *, uint3
 void LANE_NAME(lane_scatter)(uint8_t *, const uint32_t *, const uint32_t *, uint32_t, uint32_t);
 
 extern const struct lane_texture LANE_NAME(lane_texture_set);
+extern const struct lane_matrix LANE_NAME(lane_matrix_set);
 
 const struct lane_set LANE_NAME(lane_set) = {
     .name = LANE_TEXT(LANE_ISA),
@@ -180,6 +183,7 @@ const struct lane_set LANE_NAME(lane_set) = {
     .memory = {LANE_NAME(lane_offsets32), LANE_NAME(lane_offsets64), LANE_NAME(lane_gather),
                LANE_NAME(lane_scatter)},
     .texture = &LANE_NAME(lane_texture_set),
+    .matrix = &LANE_NAME(lane_matrix_set),
     .modify = modify,
     .blend = blend,
 };

@@ -4,6 +4,7 @@
  * itself. Flushing of subnormals is explicit: the host's own flush modes differ from the GPU's in detail and
  * cost a mode switch. */
 #include "exec/lanes_isa.h"
+#include "isa/semantics.h"
 
 /* ---- forms of the table: four executors each, for ftz and sat off and on ----
  *
@@ -122,6 +123,7 @@ LANE_INLINE bool is_tiny(float scaled) {
 #define EXEC_FN_SETP2(id, ...)
 #define EXEC_FN_TESTP1(id, ...)
 #define EXEC_FN_TESTP2(id, ...)
+#define EXEC_FN_CHECK(id, ...)
 #define EXEC_FN_P2R(id, ...)
 #define EXEC_FN_R2P(id, ...)
 #define EXEC_FN_PLOP(id, ...)
@@ -130,6 +132,7 @@ LANE_INLINE bool is_tiny(float scaled) {
 #define EXEC_MEM(id, ...)
 #define EXEC_TEX(id, ...)
 #define EXEC_WARP(id, ...)
+#define EXEC_MMA(id, ...)
 #define EXEC_CTRL(id, ...)
 #define OP(id, name, form, unit, latency, energy, flags, ...) EXEC_##form(id, __VA_ARGS__)
 #include "isa/ops.def"
@@ -284,6 +287,14 @@ static void exec_dtestp(struct lane_io *io) {
         yes[i] = test_class(pair64(s0[i], s1[i]) & INT64_MAX, 0x7ff * least, least, io->m->mode);
     io->pout[0] = pack_mask(yes);
 }
+
+static void exec_fchk(struct lane_io *io) {
+    const uint32_t *s0 = lane_src(io, 0), *s1 = lane_src(io, 1);
+    LANE_TEMP(uint32_t, yes);
+    FOR_LANES yes[i] = op_fchk(s0[i], s1[i]);
+    io->pout[0] = pack_mask(yes);
+}
+PICK(FCHK, exec_fchk)
 PICK(FTESTP, exec_ftestp)
 PICK(DTESTP, exec_dtestp)
 

@@ -30,6 +30,7 @@ struct lane_set {
     void (*blend)(uint32_t *d, const uint32_t *s, uint32_t mask);
     struct lane_memory memory;
     const struct lane_texture *texture;
+    const struct lane_matrix *matrix;
 };
 
 lane_fn *LANE_NAME(lane_pick_rounded)(enum op op, const struct imods *m);

@@ -38,8 +38,35 @@ static lane_fn *const mufu_table[MUFU_COUNT][2] = {
     [MUFU_EX2] = {exec_ex2, exec_ex2_ftz},    [MUFU_SIN] = {exec_sin, exec_sin_ftz},
     [MUFU_COS] = {exec_cos, exec_cos_ftz},    [MUFU_TANH] = {exec_tanh, exec_tanh_ftz},
 };
-PICK(MUFU, m->mode < MUFU_COUNT ? mufu_table[m->mode][m->ftz] : NULL)
+PICK(FAPX, m->mode < MUFU_COUNT ? mufu_table[m->mode][m->ftz] : NULL)
 
+/* ---- the unit itself ---- */
+LANE_INLINE uint32_t unit_sin(uint32_t v) {
+    return mufu_unit_turn(v, 0);
+}
+
+LANE_INLINE uint32_t unit_cos(uint32_t v) {
+    return mufu_unit_turn(v, 1);
+}
+
+#define UNIT_EXECUTOR(name, function)                                                                        \
+    static void name(struct lane_io *io) {                                                                   \
+        const uint32_t *s0 = lane_src(io, 0);                                                                \
+        uint32_t *d = lane_dst(io, 0);                                                                       \
+        FOR_LANES d[i] = function(s0[i]);                                                                    \
+    }
+UNIT_EXECUTOR(exec_unit_sin, unit_sin)
+UNIT_EXECUTOR(exec_unit_cos, unit_cos)
+
+/* The other functions with .ftz are what the unit gives. */
+static lane_fn *const unit_table[MUFU_COUNT] = {
+    [MUFU_RCP] = exec_rcp_ftz,  [MUFU_RSQ] = exec_rsq_ftz,   [MUFU_SQRT] = exec_sqrt_ftz,
+    [MUFU_LG2] = exec_lg2_ftz,  [MUFU_EX2] = exec_ex2_ftz,   [MUFU_SIN] = exec_unit_sin,
+    [MUFU_COS] = exec_unit_cos, [MUFU_TANH] = exec_tanh_ftz,
+};
+PICK(MUFU, m->mode < MUFU_COUNT ? unit_table[m->mode] : NULL)
+
+/* ---- division ---- */
 LANE_INLINE void fdiva(struct lane_io *io, const bool full, const bool ftz) {
     const uint32_t *s0 = lane_src(io, 0), *s1 = lane_src(io, 1);
     uint32_t *d = lane_dst(io, 0);
@@ -78,7 +105,6 @@ static void exec_rsq64h(struct lane_io *io) {
     mufu64h(io, true);
 }
 
-/* Without .ftz the reciprocal root is no seed but the function itself. */
 static void exec_rsq64(struct lane_io *io) {
     const uint32_t *s0 = lane_src(io, 0), *s1 = lane_src(io, 1);
     uint32_t *d0 = lane_dst(io, 0), *d1 = lane_dst(io, 1);
@@ -88,4 +114,5 @@ static void exec_rsq64(struct lane_io *io) {
         d1[i] = (uint32_t)(r >> 32);
     }
 }
-PICK(MUFU64H, m->mode != MUFU_RSQ ? exec_rcp64h : m->ftz ? exec_rsq64h : exec_rsq64)
+PICK(MUFU64H, m->mode == MUFU_RSQ ? exec_rsq64h : exec_rcp64h)
+PICK(DRSQ, exec_rsq64)

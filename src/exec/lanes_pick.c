@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "exec/lanes_isa.h"
+#include "exec/mma.h"
 
 extern const struct lane_set lane_set_generic;
 #if defined(__x86_64__)
@@ -52,6 +53,7 @@ void (*lane_modify)(uint32_t *d, const uint32_t *s, uint32_t and_mask, uint32_t 
 void (*lane_blend)(uint32_t *d, const uint32_t *s, uint32_t mask);
 struct lane_memory lane_memory;
 struct lane_texture lane_texture;
+struct lane_matrix lane_matrix;
 
 bool lane_use(const char *name) {
     for (unsigned k = 0; k < sizeof candidates / sizeof *candidates; k++) {
@@ -63,6 +65,7 @@ bool lane_use(const char *name) {
         lane_blend = set->blend;
         lane_memory = set->memory;
         lane_texture = *set->texture;
+        lane_matrix = *set->matrix;
         return true;
     }
     return false;

@@ -38,6 +38,7 @@ enum opkey_basis opkey_basis(const struct xinst *i) {
     case X_TEX: /* textures do not change during a kernel; surfaces do */
         return i->in->op == OP_SULD ? BASIS_MEMORY : BASIS_CONSTANT;
     case X_LOAD:
+    case X_LDSM:
         return BASIS_MEMORY;
     case X_S2R:
     case X_P2R:
@@ -46,6 +47,8 @@ enum opkey_basis opkey_basis(const struct xinst *i) {
     case X_MATCH:
     case X_REDUX:
     case X_ELECT:
+    case X_MMA:
+    case X_MOVM:
         return BASIS_LANES;
     default:
         return BASIS_NONE;

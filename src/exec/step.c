@@ -77,6 +77,19 @@ static void read_special(struct exec *x, struct warp *w, enum mreg r, uint32_t *
         case SR_CTAID_Z:
             same = c->id[r - SR_CTAID_X];
             break;
+        case SR_CLUSTER_CTAID_X:
+        case SR_CLUSTER_CTAID_Y:
+        case SR_CLUSTER_CTAID_Z:
+            same = c->id[r - SR_CLUSTER_CTAID_X] % x->cluster[r - SR_CLUSTER_CTAID_X];
+            break;
+        case SR_CLUSTER_CTARANK:
+            same = c->rank;
+            break;
+        case SR_CLUSTERID_X:
+        case SR_CLUSTERID_Y:
+        case SR_CLUSTERID_Z:
+            same = c->id[r - SR_CLUSTERID_X] / x->cluster[r - SR_CLUSTERID_X];
+            break;
         case SR_WARPID:
             same = w->index;
             break;
@@ -217,6 +230,10 @@ static bool run_calli(struct exec *x, struct warp *w, const struct xinst *i, uin
 }
 
 static bool run_bar(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+    if (i->in->m.mode >= BAR_CLUSTER_ARRIVE) {
+        (i->in->m.mode == BAR_CLUSTER_ARRIVE ? cluster_arrive : cluster_wait)(w, m);
+        return true;
+    }
     uint32_t id = src_lanes(x, w, i->s[0])[__builtin_ctz(m)],
              want = src_lanes(x, w, i->s[1])[__builtin_ctz(m)];
     uint32_t p = w->p[i->ps[0]] ^ (0u - (uint32_t)i->pneg[0]);
@@ -230,9 +247,10 @@ static bool run_bar(struct exec *x, struct warp *w, const struct xinst *i, uint3
 
 typedef bool exec_fn(struct exec *, struct warp *, const struct xinst *, uint32_t);
 static exec_fn *const simple[] = {
-    [X_LOAD] = exec_load, [X_STORE] = exec_store,     [X_LDC] = exec_ldc,
-    [X_ATOM] = exec_atom, [X_LDGSTS] = exec_ldgsts,   [X_MBAR] = exec_mbar,
-    [X_TEX] = exec_tex,   [X_ISSPACE] = exec_isspace, [X_SYSCALL] = exec_syscall,
+    [X_LOAD] = exec_load,       [X_STORE] = exec_store, [X_LDC] = exec_ldc,   [X_ATOM] = exec_atom,
+    [X_LDGSTS] = exec_ldgsts,   [X_MBAR] = exec_mbar,   [X_TEX] = exec_tex,   [X_ISSPACE] = exec_isspace,
+    [X_SYSCALL] = exec_syscall, [X_MMA] = exec_mma,     [X_MOVM] = exec_movm, [X_LDSM] = exec_ldsm,
+    [X_STSM] = exec_stsm,
 };
 
 /* A divergent path, begun when before instructions had run, leaves off; UINT64_MAX: it was not divergent. */
@@ -328,6 +346,7 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
                     simt_exit(w, m);
                     w->cta->live -= (uint32_t)__builtin_popcount(m);
                     barrier_check(w->cta);
+                    cluster_exit(w, m);
                 }
                 goto control;
             case X_BAR:
@@ -355,6 +374,17 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
                     return WARP_FAULT;
                 }
                 break;
+            case X_MMA:
+            case X_MOVM:
+            case X_LDSM:
+            case X_STSM:
+                if (!m)
+                    break;
+                e->pc = pc;
+                m = exec_meet(w, i) & only;
+                if (!m)
+                    goto control;
+                __attribute__((fallthrough));
             default:
                 if (watched && m)
                     m = x->watch->access(x->watch, x, w, i, m);
@@ -362,7 +392,9 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
                     ok = simple[i->kind](x, w, i, m);
                 if (watched && m && ok)
                     x->watch->accessed(x->watch, x, w, i, m);
-                if (i->in->m.vol) { /* spinning on memory must not keep others from running for long */
+                /* Spinning on memory must not keep others from running for long. Who reads nothing does not
+                 * spin. */
+                if (i->in->m.vol && op_info[i->in->op].flags & OPF_LOAD) {
                     x->waited += SPIN_COST;
                     w->spins++;
                 }

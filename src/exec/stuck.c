@@ -51,7 +51,11 @@ void exec_describe_paths(const struct warp *w, struct str *out) {
         if (!lanes)
             continue;
         str_printf(out, "    lanes 0x%08x ", lanes);
-        if (e->bar >= 0) {
+        if (e->bar == CLUSTER_BARRIER) {
+            str_printf(out, "wait at the barrier of the cluster: %u of %u threads have arrived",
+                       c->cluster->arrived, c->cluster->live);
+            pc = e->pc - 1;
+        } else if (e->bar >= 0) {
             const struct barrier *b = &c->bars[e->bar];
             str_printf(out, "wait at barrier %d: %u of %u threads have arrived", e->bar, b->arrived,
                        b->want ? b->want : c->live);

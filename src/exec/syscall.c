@@ -1,77 +1,75 @@
-/* What the device runtime provides: printf, malloc, free, assert. Arguments lie in local memory behind the
- * caller's frame, as for any other call: the result first, then the parameters. */
+/* What the device runtime provides: printf, malloc, free, assert; launches have a file of their own. */
+#include "exec/syscall.h"
+
 #include <string.h>
 
 #include "exec/format.h"
 #include "exec/watch.h"
 
-enum { MAX_STRING = 4096, MAX_ARGS = 1024 };
+enum { MAX_ARGS = 1024 };
 
-/* A thread whose memory is read. */
-struct reader {
-    struct exec *x;
-    const struct warp *w;
-    uint32_t lane;
-    char text[MAX_STRING + 1];
-};
+/* The host's place of a byte at a generic address, or NULL. */
+static uint8_t *place(const struct caller *c, uint64_t a) {
+    uint32_t low = (uint32_t)a;
+    if (a >> 32 == WINDOW_HI && low >= LOCAL_WINDOW && low < LOCAL_END) {
+        low -= LOCAL_WINDOW;
+        return low < c->x->local_bytes ? exec_local(c->w, low, c->lane) : NULL;
+    }
+    if (a >> 32 == WINDOW_HI && low >= SHARED_WINDOW && low < LOCAL_WINDOW)
+        return cluster_shared(c->w->cta, low - SHARED_WINDOW, 1);
+    return exec_global(c->x, a, 1);
+}
 
-static bool local_byte(const struct reader *r, uint64_t a, uint8_t *out) {
-    if (a >= r->x->local_bytes)
-        return false;
-    *out = r->w->local[((a >> 2) * WARP_LANES + r->lane) * 4 + (a & 3)];
+bool caller_read(const struct caller *c, uint64_t addr, void *to, uint32_t bytes) {
+    for (uint32_t k = 0; k < bytes; k++) {
+        const uint8_t *p = place(c, addr + k);
+        if (!p)
+            return false;
+        ((uint8_t *)to)[k] = *p;
+    }
     return true;
 }
 
-/* One byte at a generic address. */
-static bool read_byte(const struct reader *r, uint64_t a, uint8_t *out) {
-    uint32_t low = (uint32_t)a;
-    if (a >> 32 == WINDOW_HI && low >= LOCAL_WINDOW && low < LOCAL_END)
-        return local_byte(r, low - LOCAL_WINDOW, out);
-    if (a >> 32 == WINDOW_HI && low >= SHARED_WINDOW && low < LOCAL_WINDOW) {
-        if (low - SHARED_WINDOW >= r->w->cta->shared_bytes)
+bool caller_write(const struct caller *c, uint64_t addr, const void *from, uint32_t bytes) {
+    for (uint32_t k = 0; k < bytes; k++) {
+        uint8_t *p = place(c, addr + k);
+        if (!p)
             return false;
-        *out = r->w->cta->shared[low - SHARED_WINDOW];
-        return true;
+        *p = ((const uint8_t *)from)[k];
     }
-    const uint8_t *p = exec_global(r->x, a, 1);
-    if (p)
-        *out = *p;
-    return p != NULL;
+    return true;
 }
 
 static const char *read_string(void *ctx, uint64_t addr, size_t *len) {
-    struct reader *r = ctx;
+    struct caller *c = ctx;
     size_t n = 0;
-    uint8_t c;
-    if (!read_byte(r, addr, &c))
+    uint8_t b;
+    if (!caller_read(c, addr, &b, 1))
         return NULL;
-    while (n < MAX_STRING && read_byte(r, addr + n, &c) && c)
-        r->text[n++] = (char)c;
-    r->text[n] = 0;
+    while (n < SYS_MAX_STRING && caller_read(c, addr + n, &b, 1) && b)
+        c->text[n++] = (char)b;
+    c->text[n] = 0;
     if (len)
         *len = n;
-    return r->text;
+    return c->text;
 }
 
-static uint64_t local_value(const struct reader *r, uint64_t at, uint32_t bytes) {
+uint64_t caller_value(const struct caller *c, uint64_t offset, uint32_t bytes) {
     uint64_t v = 0;
-    for (uint32_t k = 0; k < bytes; k++) {
-        uint8_t b = 0;
-        local_byte(r, at + k, &b);
-        v |= (uint64_t)b << (8 * k);
-    }
+    for (uint32_t k = 0; k < bytes && c->at + offset + k < c->x->local_bytes; k++)
+        v |= (uint64_t) * (uint8_t *)exec_local(c->w, c->at + offset + k, c->lane) << (8 * k);
     return v;
 }
 
-static void put_local(struct warp *w, uint32_t lane, const struct exec *x, uint64_t at, uint64_t v,
-                      uint32_t bytes) {
-    for (uint32_t k = 0; k < bytes && at + k < x->local_bytes; k++)
-        w->local[(((at + k) >> 2) * WARP_LANES + lane) * 4 + ((at + k) & 3)] = (uint8_t)(v >> (8 * k));
+void caller_return(const struct caller *c, uint64_t v, uint32_t bytes) {
+    for (uint32_t k = 0; k < bytes && c->at + k < c->x->local_bytes; k++)
+        *(uint8_t *)exec_local(c->w, c->at + k, c->lane) = (uint8_t)(v >> (8 * k));
 }
 
-static uint64_t pointer(const struct reader *r, uint64_t at, uint32_t bytes) {
-    uint64_t p = local_value(r, at, bytes);
-    return bytes == 8 ? p : (uint64_t)WINDOW_HI << 32 | p;
+/* A pointer argument. */
+static uint64_t pointer(const struct caller *c, uint64_t offset) {
+    uint64_t p = caller_value(c, offset, c->ptr);
+    return c->ptr == 8 ? p : (uint64_t)WINDOW_HI << 32 | p;
 }
 
 /* Device printf returns the number of arguments, not of characters. */
@@ -88,24 +86,23 @@ static uint32_t count_conversions(const char *f) {
     return n;
 }
 
-static void do_printf(struct exec *x, struct warp *w, struct reader *r, uint64_t at, uint32_t ptr) {
-    uint64_t args = pointer(r, at + 2 * ptr, ptr);
+static void do_printf(struct caller *c) {
+    uint64_t args = pointer(c, 2 * c->ptr);
     uint8_t buf[MAX_ARGS];
     size_t n = 0;
-    while (n < MAX_ARGS && read_byte(r, args + n, &buf[n]))
+    while (n < MAX_ARGS && caller_read(c, args + n, &buf[n], 1))
         n++;
-    char fmt[MAX_STRING + 1];
-    const char *f = read_string(r, pointer(r, at + ptr, ptr), NULL);
+    char fmt[SYS_MAX_STRING + 1];
+    const char *f = read_string(c, pointer(c, c->ptr), NULL);
     strcpy(fmt, f ? f : "");
-    if (f && x->out->len < x->out_limit) {
-        format_device(x->out, fmt, buf, n, read_string, r);
-    }
-    put_local(w, r->lane, x, at, f ? count_conversions(fmt) : 0xffffffffu, 4);
+    if (f && c->x->out->len < c->x->out_limit)
+        format_device(c->x->out, fmt, buf, n, read_string, c);
+    caller_return(c, f ? count_conversions(fmt) : 0xffffffffu, 4);
 }
 
-static void do_malloc(struct exec *x, struct warp *w, const struct xinst *i, struct reader *r, uint64_t at,
-                      uint32_t ptr) {
-    uint64_t size = local_value(r, at + ptr, ptr), addr = 0;
+static void do_malloc(struct caller *c) {
+    struct exec *x = c->x;
+    uint64_t size = caller_value(c, c->ptr, c->ptr), addr = 0;
     if (size && size <= x->heap_limit && x->heap_used <= x->heap_limit - size) {
         addr = memory_alloc(x->mem, size, RP_MEM_DEVICE);
         x->hint = (struct mem_span){0}; /* what is mapped has changed */
@@ -113,86 +110,88 @@ static void do_malloc(struct exec *x, struct warp *w, const struct xinst *i, str
             memory_find(x->mem, addr)->flags = MEM_DEVICE_HEAP;
             x->heap_used += size;
             if (x->watch)
-                x->watch->allocated(x->watch, x, w, i, r->lane, addr);
+                x->watch->allocated(x->watch, x, c->w, c->i, c->lane, addr);
         }
     }
-    put_local(w, r->lane, x, at, addr, ptr);
+    caller_return(c, addr, c->ptr);
 }
 
-static bool do_free(struct exec *x, struct warp *w, const struct xinst *i, struct reader *r, uint64_t at,
-                    uint32_t ptr) {
-    uint64_t addr = pointer(r, at, ptr);
-    if (!local_value(r, at, ptr))
+static bool do_free(struct caller *c) {
+    struct exec *x = c->x;
+    uint64_t addr = pointer(c, 0);
+    if (!caller_value(c, 0, c->ptr))
         return true;
-    if (x->watch && !x->watch->freeing(x->watch, x, w, i, r->lane, addr))
+    if (x->watch && !x->watch->freeing(x->watch, x, c->w, c->i, c->lane, addr))
         return true;
     const struct rp_alloc *a = memory_find(x->mem, addr);
     if (!a || a->addr != addr || a->flags != MEM_DEVICE_HEAP)
-        return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, r->lane, addr, 0, MS_GLOBAL);
+        return exec_fault(x, c->w, c->i, RP_ILLEGAL_ADDRESS, c->lane, addr, 0, MS_GLOBAL);
     x->heap_used -= a->size;
     memory_free(x->mem, addr);
     x->hint = (struct mem_span){0};
     return true;
 }
 
-static bool do_assert(struct exec *x, struct warp *w, const struct xinst *i, struct reader *r, uint64_t at,
-                      uint32_t ptr) {
-    char msg[MAX_STRING + 1] = "", file[MAX_STRING + 1] = "", func[MAX_STRING + 1] = "";
-    uint32_t after_line = ptr == 8 ? 24 : 12;
+static bool do_assert(struct caller *c) {
+    const struct exec *x = c->x;
+    const struct cta *b = c->w->cta;
+    char msg[SYS_MAX_STRING + 1] = "", file[SYS_MAX_STRING + 1] = "", func[SYS_MAX_STRING + 1] = "";
+    uint32_t after_line = c->ptr == 8 ? 24 : 12;
     struct {
         char *to;
         uint64_t at;
-    } parts[] = {{msg, at}, {file, at + ptr}, {func, at + after_line}};
+    } parts[] = {{msg, 0}, {file, c->ptr}, {func, after_line}};
     for (int k = 0; k < 3; k++) {
-        const char *s = read_string(r, pointer(r, parts[k].at, ptr), NULL);
+        const char *s = read_string(c, pointer(c, parts[k].at), NULL);
         if (s)
             strcpy(parts[k].to, s);
     }
-    uint32_t t = w->index * WARP_LANES + r->lane, line = (uint32_t)local_value(r, at + 2 * ptr, 4);
+    uint32_t t = c->w->index * WARP_LANES + c->lane, line = (uint32_t)caller_value(c, 2 * c->ptr, 4);
     str_printf(x->err, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file,
-               line, func, w->cta->id[0], w->cta->id[1], w->cta->id[2], t % x->block[0],
-               t / x->block[0] % x->block[1], t / (x->block[0] * x->block[1]), msg);
-    return exec_fault(x, w, i, RP_ASSERT, r->lane, 0, 0, MS_GENERIC);
+               line, func, b->id[0], b->id[1], b->id[2], t % x->block[0], t / x->block[0] % x->block[1],
+               t / (x->block[0] * x->block[1]), msg);
+    return exec_fault(c->x, c->w, c->i, RP_ASSERT, c->lane, 0, 0, MS_GENERIC);
 }
 
 /* A handle of a graph's conditional node is the address of its value. */
-static bool do_set_conditional(struct exec *x, struct warp *w, const struct xinst *i, struct reader *r,
-                               uint64_t at) {
-    uint64_t handle = local_value(r, at, 8);
-    uint32_t value = (uint32_t)local_value(r, at + 8, 4);
-    void *p = handle % sizeof value ? NULL : exec_global(x, handle, sizeof value);
+static bool do_set_conditional(struct caller *c) {
+    uint64_t handle = caller_value(c, 0, 8);
+    uint32_t value = (uint32_t)caller_value(c, 8, 4);
+    void *p = handle % sizeof value ? NULL : exec_global(c->x, handle, sizeof value);
     if (!p)
-        return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, r->lane, handle, sizeof value, MS_GLOBAL);
+        return exec_fault(c->x, c->w, c->i, RP_ILLEGAL_ADDRESS, c->lane, handle, sizeof value, MS_GLOBAL);
     memcpy(p, &value, sizeof value);
     return true;
 }
 
+static bool run_call(struct caller *c) {
+    switch ((enum sys_call)c->i->in->m.mode) {
+    case SYS_VPRINTF:
+        do_printf(c);
+        return true;
+    case SYS_MALLOC:
+        do_malloc(c);
+        return true;
+    case SYS_FREE:
+        return do_free(c);
+    case SYS_ASSERTFAIL:
+        return do_assert(c);
+    case SYS_SET_CONDITIONAL:
+        return do_set_conditional(c);
+    default:
+        return runtime_call(c, (enum sys_call)c->i->in->m.mode);
+    }
+}
+
 bool exec_syscall(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
     const uint32_t *fp = src_lanes(x, w, i->s[0]);
-    uint32_t ptr = i->in->m.size;
     bool ok = true;
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         if (!(m >> l & 1))
             continue;
-        struct reader r = {.x = x, .w = w, .lane = l};
-        uint64_t at = fp[l] + (uint64_t)(uint32_t)i->in->imm;
-        switch ((enum sys_call)i->in->m.mode) {
-        case SYS_VPRINTF:
-            do_printf(x, w, &r, at, ptr);
-            break;
-        case SYS_MALLOC:
-            do_malloc(x, w, i, &r, at, ptr);
-            break;
-        case SYS_FREE:
-            ok = do_free(x, w, i, &r, at, ptr) && ok;
-            break;
-        case SYS_ASSERTFAIL:
-            ok = do_assert(x, w, i, &r, at, ptr) && ok;
-            break;
-        case SYS_SET_CONDITIONAL:
-            ok = do_set_conditional(x, w, i, &r, at) && ok;
-            break;
-        }
+        struct caller c = {.x = x, .w = w, .i = i, .lane = l, .ptr = i->in->m.size};
+        c.at = fp[l] + (uint64_t)(uint32_t)i->in->imm;
+        ok = run_call(&c) && ok;
     }
     return ok;
 }

@@ -278,7 +278,7 @@ static void load_channel(const struct rp_tex_desc *t, const struct texels *s, un
         return;
     }
     lane_texture.load(d, (const uint8_t *)(uintptr_t)t->addr + c * f->bytes, s->at[k], f->bytes, f->sgn);
-    float top = (float)((1u << (8 * f->bytes - (f->sgn ? 1 : 0))) - 1);
+    float top = (float)((UINT64_C(1) << (8 * f->bytes - (f->sgn ? 1 : 0))) - 1);
     if (is_srgb(t, c)) {
         for (unsigned l = 0; l < WARP_LANES; l++)
             d[l] = srgb_halves[d[l] & 0xff];

@@ -210,7 +210,7 @@ static void sample(const struct exec *x, struct warp *w, const struct xinst *i, 
     tex_sample(r, i->in->m.lut, out);
     if (i->in->m.dtype == MT_F16 || i->in->m.dtype == MT_F16X2)
         to_half(out);
-    for (uint32_t k = 0; k < 4 && i->ndw; k++)
+    for (uint32_t k = 0; k < i->ndw; k++)
         lane_blend(w->r[i->d + k], out[k], r->lanes);
 }
 

@@ -12,7 +12,7 @@
 static bool loads(const struct xinst *i) {
     if (i->kind == X_LOAD)
         return i->in->m.space != MS_LOCAL;
-    return i->kind == X_ATOM || i->kind == X_TEX;
+    return i->kind == X_LDSM || i->kind == X_ATOM || i->kind == X_TEX;
 }
 
 /* Instructions where control comes from elsewhere. */

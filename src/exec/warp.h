@@ -13,7 +13,11 @@
 
 /* PATH_TURN: instructions after which a functional run lets another path of the same warp go on. */
 enum { PATH_TURN = 4096 };
-enum { MAX_BARRIERS = 17, MEM_DEVICE_HEAP = 0x4d414c43 /* rp_alloc.flags of what device code allocated */ };
+enum {
+    MAX_BARRIERS = 16,
+    CLUSTER_BARRIER = 16,        /* simt_entry.bar: the cluster's */
+    MEM_DEVICE_HEAP = 0x4d414c43 /* rp_alloc.flags of what device code allocated */
+};
 
 /* How an instruction is carried out. */
 enum xkind {
@@ -27,6 +31,8 @@ enum xkind {
     X_ATOM,
     X_LDGSTS,
     X_MBAR,
+    X_LDSM,
+    X_STSM,
     X_TEX,
     X_ISSPACE,
     X_SHFL,
@@ -35,6 +41,8 @@ enum xkind {
     X_REDUX,
     X_ELECT,
     X_WARPSYNC,
+    X_MMA,
+    X_MOVM,
     X_BRA,
     X_BRX,
     X_CALL,
@@ -58,8 +66,8 @@ struct xinst {
     bool gneg, pneg[2];
     bool turn; /* other warps run before this one goes on (turns.c) */
     uint8_t ps[2], pd[2];
-    uint8_t first[4];  /* index in s of each source's first word */
-    uint32_t d, s[14]; /* d: first destination register */
+    uint8_t first[4];                /* index in s of each source's first word */
+    uint32_t d, s[MAX_SOURCE_WORDS]; /* d: first destination register */
 };
 struct xmods {
     uint32_t and_mask[8], xor_mask[8];
@@ -102,8 +110,10 @@ struct warp {
     uint32_t index;   /* in the block */
     int64_t patience; /* how long its paths still run in a functional run before one makes way for another */
     uint32_t spins;   /* accesses meanwhile that others may have to answer */
-    uint32_t opened;  /* the block's count of opened barriers when it began to wait, plus 1; 0: it does not */
-    uint8_t *local;   /* local memory: word w of lane l at (w * 32 + l) * 4 */
+    uint32_t opened;  /* openings of barriers when it began to wait (grid.c), plus 1; 0: it does not */
+    uint32_t error[WARP_LANES]; /* the last error of each thread's calls of the device runtime */
+    uint32_t arrived;           /* lanes that arrived at the cluster's barrier, which has not opened since */
+    uint8_t *local;             /* local memory: word w of lane l at (w * 32 + l) * 4 */
     struct cta *cta;
     uint32_t given[WARP_LANES]; /* results that wait for paths, and predicates */
     uint32_t given_p;
@@ -115,12 +125,26 @@ struct barrier {
     bool used;
 };
 
+/* Thread blocks that run together and reach each other's shared memory; without clusters, one. They begin
+ * together, and their state is kept until all have ended. */
+struct cluster {
+    struct cta **ctas; /* by rank */
+    uint32_t n;
+    uint32_t running;       /* blocks that have not ended */
+    uint32_t live, arrived; /* threads that have not exited, and those of them that are at the barrier */
+    uint32_t opened;        /* times it let them go on */
+    uint64_t open_at;       /* timed: cycle in which it does so next */
+};
+
 /* A thread block. */
 struct cta {
     struct exec *x;
     struct warp *warps;
     uint32_t nwarps, nthreads, live; /* live: threads that have not exited */
     uint32_t id[3], number, sm;      /* sm: where it runs */
+    struct cluster *cluster;
+    uint32_t rank; /* in the cluster */
+    bool ended;    /* and no longer among those that run there */
     uint8_t *shared;
     uint32_t shared_bytes; /* that threads can access: at least what was asked for */
     struct barrier bars[MAX_BARRIERS];
@@ -141,6 +165,7 @@ struct fault {
 
 struct textures;
 struct watch;
+struct device_runtime;
 
 /* A launch in execution, with all that instructions may touch. */
 struct exec {
@@ -149,7 +174,7 @@ struct exec {
     const uint8_t *bank[BANK_COUNT];
     uint32_t bank_bytes[BANK_COUNT];
     struct memory *mem;
-    uint32_t grid[3], block[3], nsms;
+    uint32_t grid[3], block[3], cluster[3], nsms; /* cluster: its blocks along each axis, 1 without */
     uint64_t grid_id;
     uint32_t local_bytes, shared_static, shared_dynamic;
     uint64_t clock; /* advances with execution; read by %clock */
@@ -164,8 +189,9 @@ struct exec {
     struct textures *tex;
     struct watch *watch; /* sees accesses and synchronisation; NULL: nobody */
     uint64_t heap_limit, heap_used;
-    struct mem_span hint; /* memory that was hit last */
-    struct str report;    /* of the fault, in words */
+    struct device_runtime *runtime; /* launches by device code */
+    struct mem_span hint;           /* memory that was hit last */
+    struct str report;              /* of the fault, in words */
     const char *module_name;
     const char *(*file_name)(void *names, uint32_t file); /* of debug lines; NULL when unknown */
     void *names;
@@ -214,17 +240,39 @@ void barrier_arrive(struct cta *c, struct warp *w, uint32_t id, uint32_t want, u
 /* Threads left the block: barriers may be complete now. */
 void barrier_check(struct cta *c);
 
-/* ---- access.c, atomic.c, warpops.c, texture_ops.c, syscall.c: carry out one instruction for lanes m ---- */
+/* ---- cluster.c ---- */
+/* Blocks of one cluster of the launch, and their end. */
+struct cluster *cluster_create(struct exec *x);
+void cluster_free(struct cluster *k);
+/* Starts a cluster; first: number of the first of its blocks in the order in which blocks begin. */
+void cluster_start(struct cluster *k, uint64_t first);
+/* A block has ended; true when it was the last of its cluster. */
+bool cluster_end(struct cta *c);
+/* Lanes of a warp arrive at the cluster's barrier; those that have arrived wait for it on the path on top. */
+void cluster_arrive(struct warp *w, uint32_t lanes);
+void cluster_wait(struct warp *w, uint32_t lanes);
+/* Lanes of a warp exit. */
+void cluster_exit(struct warp *w, uint32_t lanes);
+/* Host address of bytes in the cluster's shared memory, or NULL. */
+uint8_t *cluster_shared(const struct cta *c, uint64_t at, uint32_t bytes);
+
+/* ---- access.c, atomic.c, matrix.c, mma.c, warpops.c, texture_ops.c, syscall.c: carry out one instruction
+ * for lanes m ---- */
 #define EXEC_OPS(X)                                                                                          \
     X(load)                                                                                                  \
     X(store)                                                                                                 \
-    X(ldc) X(atom) X(ldgsts) X(mbar) X(tex) X(isspace) X(syscall)
+    X(ldc) X(atom) X(ldgsts) X(mbar) X(tex) X(isspace) X(syscall) X(ldsm) X(stsm) X(mma) X(movm)
 #define X(name) bool exec_##name(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m);
 EXEC_OPS(X)
 #undef X
 /* Carries out a warp-wide instruction for the path on top and for others that wait for it; it takes effect
  * for no lanes but those in only. False when the path must wait for others. */
 bool exec_wide(struct exec *x, struct warp *w, const struct xinst *i, uint32_t only);
+/* Lanes whose addresses say where the rows of matrices lie that an instruction loads or stores. */
+uint32_t exec_row_lanes(const struct xinst *i);
+/* Lanes that carry out the path's instruction, which is the whole warp's, together: those of other paths that
+ * wait at it, too, which go past it. 0 when some are still on their way and the path must wait. */
+uint32_t exec_meet(struct warp *w, const struct xinst *i);
 /* Host bytes of [addr, addr+size) in global memory, or NULL. Addresses of 32-bit modules are widened first.
  */
 void *exec_global(struct exec *x, uint64_t addr, uint32_t size);
@@ -264,8 +312,8 @@ struct cta *cta_create(struct exec *x);
 void cta_start(struct cta *c, uint32_t n);
 void cta_free(struct cta *c);
 
-/* What is left of a launch: blocks that have begun, in any state between two instructions, and the number of
- * the first that has not. All zero: the whole launch. */
+/* What is left of a launch: blocks that have begun, in any state between two instructions, all of a cluster
+ * together, and how many have. All zero: the whole launch. */
 struct grid_rest {
     VEC(struct cta *) begun;
     uint64_t next;

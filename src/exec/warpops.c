@@ -221,6 +221,30 @@ static uint32_t assemble(const struct exec *x, struct warp *w, struct wide *q, u
     return at & guard_of(w, i);
 }
 
+/* Matrix operations name nobody: every lane that lives takes part, in the same instruction. */
+uint32_t exec_meet(struct warp *w, const struct xinst *i) {
+    struct simt_entry *e = &w->stack[w->depth - 1];
+    uint32_t missing = w->live & ~e->mask, at = e->mask;
+    for (uint32_t k = 0; k + 1 < w->depth; k++)
+        if (w->stack[k].sync)
+            missing &= ~w->stack[k].mask;
+    if (missing) {
+        e->sync = missing;
+        if (simt_rotate(w) || simt_part(w, missing))
+            return 0;
+        e->sync = 0; /* nobody else can come: go on with those that are here */
+    }
+    for (uint32_t k = 0; k + 1 < w->depth; k++) {
+        struct simt_entry *o = &w->stack[k];
+        if (!o->sync || o->pc != e->pc)
+            continue;
+        at |= o->mask;
+        o->sync = 0;
+        o->pc++;
+    }
+    return at & guard_of(w, i);
+}
+
 /* Results of lanes m. */
 static void take(struct warp *w, const struct xinst *i, uint32_t m, const uint32_t *out, uint32_t pout) {
     if (i->ndw)

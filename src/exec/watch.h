@@ -23,6 +23,9 @@ struct watch {
     void (*arrive)(struct watch *, struct warp *, const struct xinst *, uint32_t id, uint32_t want,
                    uint32_t m);
     void (*open)(struct watch *, struct cta *, uint32_t id);
+    /* The barrier of a cluster opens; lanes m of a warp go past it. */
+    void (*cluster_open)(struct watch *, struct cluster *);
+    void (*cluster_pass)(struct watch *, struct warp *, uint32_t m);
     /* A block begins in c, which may have held others; c is given back. */
     void (*begin)(struct watch *, struct cta *c);
     void (*end)(struct watch *, struct cta *c);
@@ -39,7 +42,15 @@ struct touch {
     uint32_t global, shared, local; /* lanes that point there */
     uint32_t bytes;                 /* that each lane accesses */
     uint64_t at[WARP_LANES];        /* address in global memory, offset in shared or local memory */
+    uint8_t rank[WARP_LANES];       /* of those in shared memory: whose it is, in the cluster */
 };
+
+/* The block whose shared memory a lane points to. */
+static inline struct cta *touch_block(const struct warp *w, const struct touch *t, uint32_t lane) {
+    return w->cta->cluster->ctas[t->rank[lane]];
+}
+/* Lanes in t->shared with addresses in the cluster's shared memory: makes them offsets in that of a block. */
+void touch_find_blocks(const struct warp *w, struct touch *t);
 
 /* The member masks that the lanes of a warp-wide instruction give. */
 const uint32_t *exec_member_masks(const struct exec *x, const struct warp *w, const struct xinst *i);

@@ -201,6 +201,7 @@ static void place_access(struct tracer *t, struct access *x, const struct inst *
     case MS_SHARED:
         x->spaces = IN_SHARED;
         x->bases = base_bit(t->m, BASE_SHARED, 0);
+        x->at %= SHARED_SLICE; /* that of another block of the cluster may be this one's */
         break;
     case MS_LOCAL:
         x->spaces = IN_LOCAL;
@@ -237,7 +238,7 @@ static void find_accesses(struct tracer *t, uint32_t fn, struct access *out, uin
                                  .writes = flags & (OPF_STORE | OPF_ATOMIC) || i->op == OP_SYSCALL,
                                  .atomic = flags & OPF_ATOMIC,
                                  .vol = i->m.vol,
-                                 .bytes = (uint32_t)i->m.size * (i->m.vec ? i->m.vec : 1)};
+                                 .bytes = inst_access_bytes(i)};
             place_access(t, x, i);
             t->m->number[fn][t->r.first[b] + k] = *n;
         }

@@ -41,25 +41,21 @@ enum rule {
     RULE_SHIFT,       /* a * 2^b */
     RULE_SELECT,      /* one of the first two, as the predicate says */
     RULE_CHOICE,      /* one of them, or of one and its negative, as they compare */
-    RULE_REMAINDER,
     RULE_AND,
     RULE_OR,
 };
 
 static const uint8_t rules[OP_COUNT] = {
-    [OP_MOV] = RULE_COPY,         [OP_NOT] = RULE_COPY, /* -1 - a */
-    [OP_IADD] = RULE_SUM,         [OP_ISUB] = RULE_SUM,     [OP_IADDC] = RULE_SUM,
-    [OP_ISUBC] = RULE_SUM,        [OP_IMUL] = RULE_PRODUCT, [OP_SHL] = RULE_SHIFT,
-    [OP_IMAD] = RULE_PRODUCT_SUM, [OP_SEL] = RULE_SELECT,   [OP_IMIN] = RULE_CHOICE,
-    [OP_IMAX] = RULE_CHOICE,      [OP_IABS] = RULE_CHOICE,  [OP_IREM] = RULE_REMAINDER,
-    [OP_AND] = RULE_AND,          [OP_OR] = RULE_OR,
+    [OP_MOV] = RULE_COPY,     [OP_NOT] = RULE_COPY, /* -1 - a */
+    [OP_IADD] = RULE_SUM,     [OP_ISUB] = RULE_SUM,    [OP_IADDC] = RULE_SUM,        [OP_ISUBC] = RULE_SUM,
+    [OP_IMUL] = RULE_PRODUCT, [OP_SHL] = RULE_SHIFT,   [OP_IMAD] = RULE_PRODUCT_SUM, [OP_SEL] = RULE_SELECT,
+    [OP_IMIN] = RULE_CHOICE,  [OP_IMAX] = RULE_CHOICE, [OP_IABS] = RULE_CHOICE,      [OP_AND] = RULE_AND,
+    [OP_OR] = RULE_OR,
 };
 
-/* The remainder of an affine number by one that is uniform in the grid; no remainder of a remainder. */
-static uint32_t remainder_of(struct vclass a, struct vclass divisor) {
-    if (!a.deps && !divisor.deps)
-        return 0;
-    return divisor.deps || a.lack & ~LACK_BLOCK ? LACK_NONE : a.lack | LACK_REMAINDER;
+/* The remainder of an affine number by a power of two; no remainder of a remainder. */
+static uint32_t remainder_of(struct vclass a) {
+    return !a.deps ? 0 : a.lack & ~LACK_BLOCK ? LACK_NONE : a.lack | LACK_REMAINDER;
 }
 
 static bool is_low_mask(const struct opd *o) {
@@ -89,10 +85,8 @@ uint32_t form_result(const struct inst *i, const struct form_sources *s, uint32_
         struct vclass other = i->nsrc > 1 ? a[1] : none;
         return a[0].lack | other.lack | form_choice(class_meet(a[0], other));
     }
-    case RULE_REMAINDER:
-        return remainder_of(a[0], a[1]);
     case RULE_AND:
-        return is_low_mask(&i->src[1]) ? remainder_of(a[0], none) : LACK_NONE;
+        return is_low_mask(&i->src[1]) ? remainder_of(a[0]) : LACK_NONE;
     case RULE_OR: /* bits that are zero become those of a number: a sum */
         return i->src[1].kind == O_IMM && !(i->src[1].v >> low_zero) ? a[0].lack : LACK_NONE;
     default:
@@ -117,7 +111,14 @@ struct vclass form_special(uint32_t mreg) {
     case SR_LANEMASK_GT:
     case SR_LANEMASK_GE:
         return (struct vclass){DEP_LANE, LACK_NONE};
-    case SR_SMID: /* of the block, and not its number's affair */
+    case SR_CLUSTER_CTAID_X:
+    case SR_CLUSTER_CTAID_Y:
+    case SR_CLUSTER_CTAID_Z:
+    case SR_CLUSTER_CTARANK:
+    case SR_CLUSTERID_X:
+    case SR_CLUSTERID_Y:
+    case SR_CLUSTERID_Z:
+    case SR_SMID: /* of the block, and no linear function of its number */
         return (struct vclass){DEP_BLOCK, LACK_BLOCK};
     case SR_WARPID:
         return (struct vclass){DEP_BLOCK | DEP_WARP, LACK_NONE};

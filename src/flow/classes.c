@@ -125,7 +125,7 @@ static struct vclass class_of_load(const struct solver *s, uint32_t block, uint3
     const struct vclass any = {DEP_ANY, LACK_NONE}, by_address = {0, LACK_NONE};
     if (i->op == OP_LDC || i->op == OP_TEX || i->op == OP_TXQ)
         return by_address;
-    if (op_info[i->op].flags & (OPF_ATOMIC | OPF_EFFECT) || i->m.vol || o->loads == LOADS_VARY)
+    if (op_info[i->op].flags & (OPF_ATOMIC | OPF_EFFECT | OPF_CROSS) || i->m.vol || o->loads == LOADS_VARY)
         return any;
     const struct access *x = access_at(o->accesses, s->fn, block, index);
     static const enum access_alias worst[] = {

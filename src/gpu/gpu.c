@@ -16,6 +16,7 @@ static const char *const status_text[] = {
     [RP_INVALID_VALUE] = "invalid argument",
     [RP_INVALID_CONFIG] = "invalid launch configuration",
     [RP_OUT_OF_RESOURCES] = "too many resources requested for launch",
+    [RP_INVALID_CLUSTER] = "invalid cluster size",
     [RP_ILLEGAL_ADDRESS] = "illegal address",
     [RP_MISALIGNED] = "misaligned address",
     [RP_SHARED_RANGE] = "shared memory access out of range",
@@ -42,10 +43,23 @@ static char *take_log(struct diag *d) {
 
 enum { PARAM_BLOCK_BYTES = PARAM_BASE + 32768, WORKSPACE_BYTES = 256, RED_ZONE = 65536, PRINT_LIMIT = 100 };
 
-static void add_energy(struct rp_gpu *g, const struct energy_table *t) {
-    const char *unknown = energy_add(&g->energy, t, &g->config, &g->timed);
+static void add_energy(struct rp_gpu *g, uint32_t account, const struct energy_table *t) {
+    const char *unknown = energy_add(&g->energy[account], t, &g->config, &g->timed);
     assert(!unknown);
     (void)unknown;
+}
+
+static void create_accounts(struct rp_gpu *g) {
+    for (uint32_t a = 0; a < GPU_ACCOUNTS; a++) {
+        struct energy_spec spec = gpu_energy_spec(g->cfg, a);
+        energy_init(&g->energy[a], &spec);
+        add_energy(g, a, &gpu_energy);
+        add_energy(g, a, &gpu_accounts[a].energy);
+        for (uint32_t k = 0; k < g->mechs.n; k++)
+            add_energy(g, a, &g->mechs.at[k]->energy);
+        if (g->mechs.n)
+            energy_tell(&g->energy[a], ENERGY_MECHANISM);
+    }
 }
 
 /* What timed launches need: watchers, room for counters, and what those cost. */
@@ -62,11 +76,7 @@ static void prepare_timed(struct rp_gpu *g) {
         g->sm_total = xcalloc((size_t)g->info.sms * n, sizeof *g->sm_total);
         g->sm_launch = xcalloc((size_t)g->info.sms * n, sizeof *g->sm_launch);
     }
-    struct energy_spec energy = gpu_energy_spec(g->cfg);
-    energy_init(&g->energy, &energy);
-    add_energy(g, &gpu_energy);
-    for (uint32_t k = 0; k < g->mechs.n; k++)
-        add_energy(g, &g->mechs.at[k]->energy);
+    create_accounts(g);
 }
 
 static char *join_names(const struct mech_set *s) {
@@ -134,15 +144,21 @@ void rp_gpu_destroy(struct rp_gpu *g) {
     machine_free(g->machine);
     profile_destroy(&g->profiles);
     free(g->mech_name);
+    vec_free(&g->copies);
     free(g->timed_total);
     free(g->timed_launch);
     free(g->sm_total);
     free(g->sm_launch);
-    energy_free(&g->energy);
+    for (uint32_t a = 0; a < GPU_ACCOUNTS; a++)
+        energy_free(&g->energy[a]);
     counters_free(&g->timed);
     config_free(&g->config);
     sanitizer_destroy(g->san);
     str_free(&g->found_given);
+    children_free(g);
+    vec_free(&g->waiting);
+    vec_free(&g->runtime.children);
+    vec_free(&g->runtime.prepared);
     memory_destroy(&g->mem);
     vec_free(&g->tex.slots);
     str_free(&g->out);
@@ -253,6 +269,9 @@ void rp_mem_written(struct rp_gpu *g, uint64_t addr, size_t size) {
 void rp_mem_copied(struct rp_gpu *g, uint64_t to, uint64_t from, size_t size) {
     if (g->san)
         sanitizer_copied(g->san, to, from, size);
+    if (g->cfg->l2_copies && !g->opt.functional && size && memory_find(&g->mem, to) &&
+        !memory_find(&g->mem, from))
+        vec_push(&g->copies, (struct gpu_copy){to, size});
 }
 
 const char *rp_take_findings(struct rp_gpu *g, size_t *len) {
@@ -323,13 +342,19 @@ bool rp_sm_counter(const struct rp_gpu *g, uint32_t i, uint32_t sm, uint64_t *to
     return true;
 }
 
-bool rp_energy(const struct rp_gpu *g, uint32_t i, struct rp_energy *e) {
-    if (g->opt.functional || i >= (g->mechs.n ? ENERGY_PARTS : ENERGY_MECHANISM))
+bool rp_energy(const struct rp_gpu *g, enum rp_account account, uint32_t i, struct rp_energy *e) {
+    if (g->opt.functional)
+        return false;
+    const struct energy_model *m = &g->energy[account];
+    uint32_t part = energy_told(m, 0);
+    while (i-- && part != UINT32_MAX)
+        part = energy_told(m, part + 1);
+    if (part == UINT32_MAX)
         return false;
     double total[ENERGY_PARTS], launch[ENERGY_PARTS];
-    energy_sum(&g->energy, g->timed_total, g->totals.cycles, total);
-    energy_sum(&g->energy, g->timed_launch, g->launch_cycles, launch);
-    *e = (struct rp_energy){gpu_parts[i].name, gpu_parts[i].meaning, total[i], launch[i]};
+    energy_sum(m, g->timed_total, g->totals.cycles, total);
+    energy_sum(m, g->timed_launch, g->launch_cycles, launch);
+    *e = (struct rp_energy){gpu_parts[part].name, gpu_parts[part].meaning, total[part], launch[part]};
     return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include "cfg/gpu.h"
 #include "energy/gpu.h"
+#include "exec/device_runtime.h"
 #include "exec/texture_ops.h"
 #include "exec/warp.h"
 #include "gpu/mix.h"
@@ -13,6 +14,18 @@
 #include "ptx/lower.h"
 #include "sanitize/sanitize.h"
 #include "stats/formula.h"
+
+/* A launch by device code. */
+struct device_launch {
+    struct rp_kernel *kernel;
+    struct child child;
+    uint32_t depth; /* of nesting; 1 and up */
+};
+
+/* Bytes that the host copied to the device. */
+struct gpu_copy {
+    uint64_t addr, bytes;
+};
 
 struct rp_gpu {
     struct config config;         /* the parameters of everything */
@@ -28,20 +41,28 @@ struct rp_gpu {
     size_t limits[3]; /* enum rp_limit */
     uint64_t clock;   /* what %clock had come to when the last launch ended */
     uint64_t heap_used;
+    struct device_runtime runtime;
+    struct {
+        bool (*attribute)(int, int *);
+        bool (*limit)(int, size_t *);
+    } answers;
+    VEC(struct device_launch) waiting; /* by device code, the next one last */
+    struct device_launch current;      /* the one handed out last */
     uint64_t param_block;    /* device memory that holds bank 0 of the launch, for addresses of parameters */
     uint64_t grid_workspace; /* barrier of cooperative launches */
     struct rp_totals totals;
-    uint64_t code_end;       /* where the next kernel's instructions will lie */
-    struct probe *probe;     /* watchers of timed launches, or NULL */
-    struct sanitizer *san;   /* tools that look for mistakes, or NULL */
-    struct str found_given;  /* what rp_take_findings gave last */
-    struct machine *machine; /* timed runs; made by the first launch that is timed */
+    uint64_t code_end;           /* where the next kernel's instructions will lie */
+    struct probe *probe;         /* watchers of timed launches, or NULL */
+    struct sanitizer *san;       /* tools that look for mistakes, or NULL */
+    struct str found_given;      /* what rp_take_findings gave last */
+    VEC(struct gpu_copy) copies; /* from the host since the last timed launch, if it is to know of them */
+    struct machine *machine;     /* timed runs; made by the first launch that is timed */
     struct profile_set profiles;
-    struct counter_registry timed;        /* its counters, then the profiles', unless all is functional */
-    uint64_t *timed_total, *timed_launch; /* their values */
-    uint64_t *sm_total, *sm_launch;       /* the same of each SM in turn, if they are kept */
-    uint64_t launch_cycles;               /* of the last launch */
-    struct energy_model energy;           /* empty when all is functional */
+    struct counter_registry timed;            /* its counters, then the profiles', unless all is functional */
+    uint64_t *timed_total, *timed_launch;     /* their values */
+    uint64_t *sm_total, *sm_launch;           /* the same of each SM in turn, if they are kept */
+    uint64_t launch_cycles;                   /* of the last launch */
+    struct energy_model energy[GPU_ACCOUNTS]; /* empty when all is functional */
     uint64_t counters[COUNTER_COUNT], launch_counters[COUNTER_COUNT]; /* of the run, of the last launch */
 };
 
@@ -83,5 +104,14 @@ enum rp_status kernel_compile(struct rp_kernel *k, struct kernel_code *code, uin
 /* rp_kernel_info of that code. */
 enum rp_status kernel_info(struct rp_kernel *k, struct kernel_code *code, struct rp_kernel_info *info,
                            char **log);
+
+/* A launch of kernel k begins and has ended: what its grid may launch, and what it has. */
+void children_begin(struct rp_gpu *g, struct rp_kernel *k);
+void children_end(struct rp_gpu *g, struct rp_kernel *k, bool ok);
+/* Forgets all launches by device code. */
+void children_free(struct rp_gpu *g);
+/* Whether a launch of that code, one of k's, is one that the GPU can run, as far as its sizes go. */
+enum rp_status launch_check(struct rp_gpu *g, struct rp_kernel *k, struct kernel_code *code,
+                            const struct rp_launch *l, char **report);
 
 #endif

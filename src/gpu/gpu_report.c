@@ -70,10 +70,8 @@ static struct report_machine describe(const struct rp_gpu *g, const struct count
         .config = &g->config,
         .counters = mix,
         .timed = &g->timed,
-        .energy = &g->energy,
-        .nenergy = g->opt.functional ? 0
-                   : g->mechs.n      ? ENERGY_PARTS
-                                     : ENERGY_MECHANISM,
+        .energy = g->energy,
+        .naccounts = g->opt.functional ? 0 : GPU_ACCOUNTS,
         .formulas = &gpu_formulas,
     };
 }

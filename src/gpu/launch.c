@@ -26,8 +26,8 @@ static enum rp_status refuse(char **report, enum rp_status s, const char *kernel
     return s;
 }
 
-static enum rp_status check_config(struct rp_gpu *g, struct rp_kernel *k, struct kernel_code *code,
-                                   const struct rp_launch *l, char **report) {
+enum rp_status launch_check(struct rp_gpu *g, struct rp_kernel *k, struct kernel_code *code,
+                            const struct rp_launch *l, char **report) {
     static const char axis[] = "xyz";
     const struct rp_gpu_info *i = &g->info;
     const char *name = k->func->name;
@@ -98,6 +98,41 @@ int rp_kernel_occupancy(struct rp_kernel *k, uint32_t threads, size_t dynamic_sh
     return occupancy(k, kernel_code(k, !k->mod->gpu->opt.functional), threads, dynamic_shared);
 }
 
+int rp_kernel_clusters(struct rp_kernel *k, uint32_t threads, size_t dynamic_shared, uint32_t blocks) {
+    int per_sm = rp_kernel_occupancy(k, threads, dynamic_shared);
+    return blocks ? config_clusters(k->mod->gpu->cfg, (uint32_t)per_sm, blocks) : 0;
+}
+
+/* The cluster a launch has: what it asks for, what the kernel requires, or one block. */
+static enum rp_status find_cluster(struct rp_kernel *k, struct kernel_code *code, const struct rp_launch *l,
+                                   uint32_t cluster[3], char **report) {
+    const uint32_t *wish = l->cluster, *need = k->func->reqnctapercluster;
+    const char *name = k->func->name;
+    bool asked = wish[0] || wish[1] || wish[2];
+    unsigned long long n = 1;
+    for (int d = 0; d < 3; d++) {
+        uint32_t required = need[0] ? (need[d] ? need[d] : 1) : 0;
+        cluster[d] = asked ? wish[d] : required ? required : 1;
+        if (asked && required && required != wish[d])
+            return refuse(report, RP_INVALID_CLUSTER, name,
+                          "the kernel requires %llu blocks along an axis, not %llu", required, wish[d]);
+        if (!cluster[d] || l->grid[d] % cluster[d])
+            return refuse(report, RP_INVALID_CLUSTER, name, "%llu blocks of the grid are no multiple of %llu",
+                          l->grid[d], cluster[d]);
+        n *= cluster[d];
+        if (n > CLUSTER_MAX)
+            return refuse(report, RP_INVALID_CLUSTER, name,
+                          "clusters of %llu blocks, at most %llu are possible", n, CLUSTER_MAX);
+    }
+    uint32_t threads = l->block[0] * l->block[1] * l->block[2];
+    if (n > 1 && (code->prog->shared_static + l->dynamic_shared > SHARED_SLICE ||
+                  !config_clusters(k->mod->gpu->cfg, (uint32_t)occupancy(k, code, threads, l->dynamic_shared),
+                                   (uint32_t)n)))
+        return refuse(report, RP_INVALID_CLUSTER, name, "no cluster of %llu such blocks fits on the GPU", n,
+                      0);
+    return RP_OK;
+}
+
 static const char *file_name(void *names, uint32_t file) {
     const struct ptx_module *m = names;
     return file < m->nfiles && m->files[file].name ? m->files[file].name : "?";
@@ -105,12 +140,21 @@ static const char *file_name(void *names, uint32_t file) {
 
 /* Bank 0: sizes, addresses, parameters; also copied to memory, where generic addresses of parameters point.
  */
-static void fill_bank0(struct rp_gpu *g, const struct rp_launch *l, uint8_t *bank, uint32_t bytes) {
+static void fill_bank0(struct rp_gpu *g, const struct rp_launch *l, const uint32_t cluster[3], uint8_t *bank,
+                       uint32_t bytes) {
+    uint32_t clusters[3], size = cluster[0] * cluster[1] * cluster[2];
+    uint32_t asked = l->cluster[0] || size > 1;
     uint64_t env = l->cooperative ? g->grid_workspace : 0;
     memcpy(bank + PARAM_NTID, l->block, 12);
     memcpy(bank + PARAM_NCTAID, l->grid, 12);
     memcpy(bank + PARAM_BLOCK, &g->param_block, 8);
     memcpy(bank + PARAM_ENVREG, &env, 8);
+    for (int d = 0; d < 3; d++)
+        clusters[d] = l->grid[d] / cluster[d];
+    memcpy(bank + PARAM_CLUSTER, cluster, 12);
+    memcpy(bank + PARAM_NCLUSTER, clusters, 12);
+    memcpy(bank + PARAM_CLUSTER_SIZE, &size, 4);
+    memcpy(bank + PARAM_CLUSTER_EXPLICIT, &asked, 4);
     if (bytes > PARAM_BASE)
         memcpy(bank + PARAM_BASE, l->params, bytes - PARAM_BASE);
     memcpy((void *)(uintptr_t)g->param_block, bank, bytes);
@@ -213,6 +257,9 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots, const struct r
     if (!g->timed.blocks.at[0].counts.len)
         machine_bind(g->machine, &g->timed);
     g->machine->probe = g->probe;
+    for (uint32_t i = 0; i < g->copies.len; i++)
+        memsys_copied(g->machine->mem, g->copies.at[i].addr, g->copies.at[i].bytes);
+    g->copies.len = 0;
     uint64_t *now = xcalloc(n, sizeof *now);
     launch_progress_begin(&span.progress, x->grid_id, x->img->prog->name,
                           (uint64_t)x->grid[0] * x->grid[1] * x->grid[2]);
@@ -257,10 +304,13 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
         *report = NULL;
     struct timed_span span = {.max_cycles = UINT64_MAX, .max_insts = UINT64_MAX};
     struct kernel_code *code = kernel_code(k, timed_span(g, &span));
-    enum rp_status s = check_config(g, k, code, l, report);
+    enum rp_status s = launch_check(g, k, code, l, report);
     uint32_t threads = l->block[0] * l->block[1] * l->block[2];
+    uint32_t cluster[3];
     if (s == RP_OK)
         s = fit_registers(g, k, code, threads, report);
+    if (s == RP_OK)
+        s = find_cluster(k, code, l, cluster, report);
     if (s != RP_OK)
         return s;
     uint32_t slots = (uint32_t)occupancy(k, code, threads, l->dynamic_shared) * (uint32_t)g->info.sms;
@@ -278,7 +328,7 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
     if (s != RP_OK)
         return s;
     uint8_t *bank0 = xcalloc(1, bank0_bytes);
-    fill_bank0(g, l, bank0, bank0_bytes);
+    fill_bank0(g, l, cluster, bank0, bank0_bytes);
     struct exec x = {
         .img = code->img,
         .bank = {bank0, NULL, (const uint8_t *)p->literals.at, (const uint8_t *)(uintptr_t)k->mod->const_base,
@@ -288,6 +338,7 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
         .mem = &g->mem,
         .grid = {l->grid[0], l->grid[1], l->grid[2]},
         .block = {l->block[0], l->block[1], l->block[2]},
+        .cluster = {cluster[0], cluster[1], cluster[2]},
         .nsms = (uint32_t)g->info.sms,
         .grid_id = g->totals.launches + 1,
         .local_bytes =
@@ -302,6 +353,7 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
         .tex = &g->tex,
         .heap_limit = g->limits[RP_LIMIT_MALLOC_HEAP],
         .heap_used = g->heap_used,
+        .runtime = &g->runtime,
         .module_name = k->mod->name,
         .file_name = file_name,
         .names = k->mod->ptx,
@@ -311,6 +363,7 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
     x.executed = xcalloc(code->img->ncode + 1u, sizeof *x.executed);
     if (g->san)
         sanitizer_begin(g->san, &x, k->mod->ptx->target < INDEPENDENT_LANES);
+    children_begin(g, k);
     double start = host_seconds();
     bool ok = run(g, &x, slots ? slots : 1, &rest);
     g->totals.host_s += host_seconds() - start;
@@ -322,6 +375,7 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
     free(rest.executed);
     g->heap_used = x.heap_used;
     g->clock = x.clock + x.warp_insts;
+    children_end(g, k, ok);
     if (!ok && report)
         *report = xstrdup(str_text(&x.report));
     str_free(&x.report);

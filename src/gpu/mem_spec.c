@@ -88,6 +88,7 @@ static struct dram_spec dram(const struct gpu_config *c) {
         .write_queue = (uint32_t)c->dram_write_queue,
         .write_high = (uint32_t)c->dram_write_high,
         .write_low = (uint32_t)c->dram_write_low,
+        .mixed = c->dram_mixed,
         .starve = (uint32_t)c->dram_starve,
         .latency = (uint32_t)c->dram_latency,
         .t = timing(c),

@@ -16,25 +16,26 @@ const struct counter_table mix_table = COUNTER_TABLE(rows);
 #define IS(field) (COUNTER_##field + 1)
 
 static const uint8_t by_energy[EN_COUNT] = {
-    [EN_MOV] = IS(insts_move),    [EN_LOGIC] = IS(insts_int),   [EN_SHIFT] = IS(insts_int),
-    [EN_IADD] = IS(insts_int),    [EN_IMUL] = IS(insts_int),    [EN_IMAD] = IS(insts_int),
-    [EN_IDIV] = IS(insts_int),    [EN_FADD] = IS(insts_fp32),   [EN_FMUL] = IS(insts_fp32),
-    [EN_FFMA] = IS(insts_fp32),   [EN_FDIV] = IS(insts_sfu),    [EN_SFU] = IS(insts_sfu),
-    [EN_DADD] = IS(insts_fp64),   [EN_DMUL] = IS(insts_fp64),   [EN_DFMA] = IS(insts_fp64),
-    [EN_DDIV] = IS(insts_fp64),   [EN_CVT] = IS(insts_convert), [EN_LDST] = IS(insts_load_generic),
-    [EN_ATOM] = IS(insts_atomic), [EN_TEX] = IS(insts_texture), [EN_CTRL] = IS(insts_control),
+    [EN_MOV] = IS(insts_move),     [EN_LOGIC] = IS(insts_int),   [EN_SHIFT] = IS(insts_int),
+    [EN_IADD] = IS(insts_int),     [EN_IMUL] = IS(insts_int),    [EN_IMAD] = IS(insts_int),
+    [EN_FADD] = IS(insts_fp32),    [EN_FMUL] = IS(insts_fp32),   [EN_FFMA] = IS(insts_fp32),
+    [EN_SFU] = IS(insts_sfu),      [EN_DADD] = IS(insts_fp64),   [EN_DMUL] = IS(insts_fp64),
+    [EN_DFMA] = IS(insts_fp64),    [EN_CVT] = IS(insts_convert), [EN_LDST] = IS(insts_load_generic),
+    [EN_MMA] = IS(insts_tensor),   [EN_ATOM] = IS(insts_atomic), [EN_TEX] = IS(insts_texture),
+    [EN_CTRL] = IS(insts_control),
 };
 
 static const uint8_t by_op[OP_COUNT] = {
-    [OP_PLOP] = IS(insts_move),        [OP_FCOPYSIGN] = IS(insts_fp32), [OP_HSETP2] = IS(insts_fp16),
-    [OP_HADD2] = IS(insts_fp16),       [OP_HSUB2] = IS(insts_fp16),     [OP_HMUL2] = IS(insts_fp16),
-    [OP_HFMA2] = IS(insts_fp16),       [OP_HMIN2] = IS(insts_fp16),     [OP_HMAX2] = IS(insts_fp16),
-    [OP_HSET2] = IS(insts_fp16),       [OP_LDC] = IS(insts_load_const), [OP_LDGSTS] = IS(insts_load_global),
-    [OP_SURED] = IS(insts_texture),    [OP_MEMBAR] = IS(insts_barrier), [OP_CCTL] = IS(insts_barrier),
-    [OP_CPCOMMIT] = IS(insts_barrier), [OP_CPWAIT] = IS(insts_barrier), [OP_MBAR] = IS(insts_barrier),
-    [OP_BAR] = IS(insts_barrier),      [OP_SHFL] = IS(insts_warp),      [OP_VOTE] = IS(insts_warp),
-    [OP_MATCH] = IS(insts_warp),       [OP_REDUX] = IS(insts_warp),     [OP_ELECT] = IS(insts_warp),
-    [OP_WARPSYNC] = IS(insts_warp),
+    [OP_PLOP] = IS(insts_move),         [OP_FCOPYSIGN] = IS(insts_fp32), [OP_HSETP2] = IS(insts_fp16),
+    [OP_HADD2] = IS(insts_fp16),        [OP_HSUB2] = IS(insts_fp16),     [OP_HMUL2] = IS(insts_fp16),
+    [OP_HFMA2] = IS(insts_fp16),        [OP_HMIN2] = IS(insts_fp16),     [OP_HMAX2] = IS(insts_fp16),
+    [OP_HSET2] = IS(insts_fp16),        [OP_LDC] = IS(insts_load_const), [OP_LDGSTS] = IS(insts_load_global),
+    [OP_SURED] = IS(insts_texture),     [OP_MEMBAR] = IS(insts_barrier), [OP_CCTL] = IS(insts_barrier),
+    [OP_CPCOMMIT] = IS(insts_barrier),  [OP_CPWAIT] = IS(insts_barrier), [OP_MBAR] = IS(insts_barrier),
+    [OP_BAR] = IS(insts_barrier),       [OP_SHFL] = IS(insts_warp),      [OP_VOTE] = IS(insts_warp),
+    [OP_MATCH] = IS(insts_warp),        [OP_REDUX] = IS(insts_warp),     [OP_ELECT] = IS(insts_warp),
+    [OP_WARPSYNC] = IS(insts_warp),     [OP_MOVM] = IS(insts_warp),      [OP_LDSM] = IS(insts_load_shared),
+    [OP_STSM] = IS(insts_store_shared),
 };
 
 static const uint8_t loads[] = {

@@ -316,6 +316,7 @@ enum rp_status kernel_info(struct rp_kernel *k, struct kernel_code *code, struct
     info->max_threads = max_threads(k);
     info->minnctapersm = (int)k->func->minnctapersm;
     copy_dims(info->reqntid, k->func->reqntid);
+    copy_dims(info->cluster, k->func->reqnctapercluster);
     copy_dims(info->maxntid, k->func->maxntid);
     enum rp_status s = kernel_compile(k, code, code->limit, log);
     if (s != RP_OK)

@@ -1,5 +1,6 @@
-/* Timed launches: the whole machine, cycle by cycle. Blocks go to the SMs in turn; the clock jumps over
- * cycles in which no SM and nothing in the memory system can do anything. */
+/* Timed launches: the whole machine, cycle by cycle. Blocks go to the SMs in turn, those of a cluster
+ * together to different SMs of one group; the clock jumps over cycles in which no SM and nothing in the
+ * memory system can do anything. */
 #include "gpu/timed.h"
 
 #include <string.h>
@@ -12,11 +13,13 @@ enum { HANG_CYCLES = 2000000, SHOW_CYCLES = 1000 };
 struct run {
     struct machine *m;
     struct exec *x;
-    uint64_t total, next; /* blocks in all, next to start */
-    uint32_t per_sm;
-    VEC(struct cta *) spare;
+    uint64_t total, next;      /* blocks in all, next to start */
+    uint32_t per_sm, together; /* together: blocks of a cluster */
+    uint32_t gpc;              /* group of SMs that gets the next cluster */
+    VEC(struct cluster *) all, spare;
     uint64_t ended; /* blocks that have ended */
     uint32_t warps; /* of a block */
+    bool halted;    /* the SMs bring to an end what they have begun; then the launch is cut */
     bool *refused;  /* SMs whose mechanisms did not let a block enter that had room otherwise */
 };
 
@@ -39,6 +42,9 @@ struct machine *machine_create(const struct config *config, const struct mech_se
     m->sms = arena_array(&m->arena, struct sm *, m->nsms);
     m->wake = arena_array(&m->arena, uint64_t, m->nsms);
     m->mechs = *mechs;
+    m->gpcs = arena_array(&m->arena, uint32_t, m->nsms + 1);
+    while ((m->gpcs[m->ngpcs] = config_gpc(cfg, m->ngpcs)))
+        m->ngpcs++;
     for (uint32_t k = 0; k < m->mechs.n; k++)
         if (m->mechs.at[k]->shared)
             m->shared[k] = m->mechs.at[k]->shared(&m->arena, config_values(config, &m->mechs.at[k]->params));
@@ -47,6 +53,7 @@ struct machine *machine_create(const struct config *config, const struct mech_se
         m->sms[i]->check.on = check;
         m->sms[i]->check.approximate = mech_approximate(mechs);
         m->sms[i]->check.out = &m->checked;
+        m->sms[i]->peers = m->sms;
         add_mechanisms(m, config, m->sms[i]);
     }
     return m;
@@ -65,32 +72,93 @@ void machine_free(struct machine *m) {
 
 static void block_done(void *ctx, struct cta *c) {
     struct run *r = ctx;
-    vec_push(&r->spare, c);
+    if (cluster_end(c))
+        vec_push(&r->spare, c->cluster);
     r->ended++;
+}
+
+/* The next cluster, started. */
+static struct cluster *next_cluster(struct run *r) {
+    struct cluster *k = r->spare.len ? r->spare.at[--r->spare.len] : NULL;
+    if (!k) {
+        k = cluster_create(r->x);
+        vec_push(&r->all, k);
+    }
+    cluster_start(k, r->next);
+    return k;
 }
 
 /* Gives an SM one block if there is one and it has room. */
 static bool feed(struct run *r, uint32_t i) {
     struct sm *sm = r->m->sms[i];
     r->refused[i] = false;
-    if (r->next == r->total || sm->nblocks >= r->per_sm)
+    if (r->halted || r->next == r->total || sm->nblocks >= r->per_sm)
         return false;
     if (!sm_admits(sm, r->warps)) {
         r->refused[i] = true;
         return false;
     }
-    struct cta *c = r->spare.len ? r->spare.at[--r->spare.len] : cta_create(r->x);
-    cta_start(c, (uint32_t)r->next);
-    if (!sm_add_block(sm, c)) {
-        vec_push(&r->spare, c);
+    struct cluster *k = next_cluster(r);
+    if (!sm_add_block(sm, k->ctas[0])) {
+        vec_push(&r->spare, k);
         return false;
     }
-    c->sm = i;
+    k->ctas[0]->sm = i;
     r->next++;
     return true;
 }
 
+/* SMs of a group, from first on, that are to get a block each of a cluster: those with the fewest blocks.
+ * False when there are not enough with room. */
+static bool choose_sms(const struct run *r, uint32_t first, uint32_t size, uint32_t *to) {
+    uint32_t n = 0;
+    for (uint32_t blocks = 0; blocks < r->per_sm && blocks < CLUSTER_PER_SM && n < r->together; blocks++)
+        for (uint32_t i = first; i < first + size && n < r->together; i++)
+            if (r->m->sms[i]->nblocks == blocks && sm_has_room(r->m->sms[i], r->warps)) {
+                r->refused[i] = !sm_admits(r->m->sms[i], r->warps);
+                to[n] = i;
+                n += !r->refused[i];
+            }
+    return n == r->together;
+}
+
+/* Gives a cluster to the next group of SMs that has room for one; between two cycles. */
+static bool feed_cluster(struct run *r, uint64_t now) {
+    struct machine *m = r->m;
+    uint32_t to[CLUSTER_MAX], first = 0;
+    if (r->next == r->total)
+        return false;
+    for (uint32_t k = 0; k < r->gpc; k++)
+        first += m->gpcs[k];
+    for (uint32_t tries = 0; tries < m->ngpcs; tries++) {
+        bool fits = choose_sms(r, first, m->gpcs[r->gpc], to);
+        first += m->gpcs[r->gpc];
+        r->gpc = r->gpc + 1 < m->ngpcs ? r->gpc + 1 : 0;
+        first = r->gpc ? first : 0;
+        if (!fits)
+            continue;
+        struct cluster *k = next_cluster(r);
+        for (uint32_t n = 0; n < r->together; n++) {
+            struct sm *sm = m->sms[to[n]];
+            if (!sm_idle(sm) && sm->now < now)
+                sm_sleep(sm, now - sm->now);
+            sm->now = now;
+            sm_add_block(sm, k->ctas[n]);
+            k->ctas[n]->sm = to[n];
+            m->wake[to[n]] = now + 1;
+        }
+        r->next += r->together;
+        return true;
+    }
+    return false;
+}
+
 static void feed_all(struct run *r, uint64_t now) {
+    if (r->together > 1) {
+        while (feed_cluster(r, now))
+            continue;
+        return;
+    }
     for (bool any = true; any;) {
         any = false;
         for (uint32_t i = 0; i < r->m->nsms; i++)
@@ -130,20 +198,23 @@ static bool hang(struct run *r, const char *what) {
 /* Ticks the SMs that are due; false after a fault. */
 static bool tick_sms(struct run *r, uint64_t now) {
     struct machine *m = r->m;
+    uint64_t before = r->ended;
+    bool denied = false;
     for (uint32_t i = 0; i < m->nsms; i++) {
         if (m->wake[i] > now)
             continue;
         uint64_t ended = r->ended;
         bool refused = r->refused[i];
+        denied |= refused;
         m->wake[i] = sm_tick(m->sms[i], now, block_done, r);
         if (m->sms[i]->fault)
             return false;
-        if ((r->ended != ended || refused) && feed(r, i)) {
+        /* Several blocks may have ended in this cycle, or while nobody could enter. */
+        while (r->together == 1 && (r->ended != ended || refused) && feed(r, i))
             m->wake[i] = now + 1;
-            while (refused && feed(r, i)) /* for those that ended while nobody could enter */
-                continue;
-        }
     }
+    if (r->together > 1 && (r->ended != before || denied))
+        feed_all(r, now);
     return true;
 }
 
@@ -152,6 +223,7 @@ static uint64_t next_event(struct machine *m) {
     const struct port_times *port = memsys_port_times(m->mem, 0);
     for (uint32_t i = 0; i < m->nsms; i++) {
         uint64_t answer = min_u64(port[i].first, port[i].retry);
+        answer = min_u64(answer, m->sms[i]->cluster_wake);
         if (answer < m->wake[i] && !sm_idle(m->sms[i]))
             m->wake[i] = answer;
         next = min_u64(next, m->wake[i]);
@@ -242,7 +314,7 @@ static void start(struct run *r, struct arena *launch) {
 static const char *stuck(const struct run *r, uint64_t idle, uint64_t next) {
     if (r->x->watchdog && r->x->warp_insts > r->x->watchdog)
         return "the limit of executed instructions was reached";
-    if (next == NEVER && !all_idle(r->m))
+    if (next == NEVER && !r->halted && !all_idle(r->m))
         return "nothing can happen any more: every warp waits";
     return idle > HANG_CYCLES ? "no instruction was issued for a long time" : NULL;
 }
@@ -253,39 +325,62 @@ static void wind_up(struct run *r) {
     r->total = r->next;
 }
 
+/* Does a mechanism hold values that the machine without it could not find? */
+static bool values_held(const struct machine *m) {
+    for (uint32_t k = 0; k < m->mechs.n; k++)
+        if (m->mechs.at[k]->points.registers.restore)
+            return true;
+    return false;
+}
+
+/* From now on no SM begins anything. */
+static void halt(struct run *r, uint64_t now) {
+    r->halted = true;
+    for (uint32_t i = 0; i < r->m->nsms; i++)
+        if (!sm_idle(r->m->sms[i])) {
+            sm_halt(r->m->sms[i]);
+            r->m->wake[i] = now;
+        }
+}
+
 /* Ends timing before cycle end: SMs that sleep count up to there, and the blocks are handed over. */
 static void cut(struct run *r, uint64_t end, struct timed_span *span) {
     for (uint32_t i = 0; i < r->m->nsms; i++) {
         struct sm *sm = r->m->sms[i];
         if (!sm_idle(sm) && sm->now + 1 < end)
             sm_sleep(sm, end - 1 - sm->now);
+        sm_restore(sm);
         for (uint32_t b = 0; b < r->m->core.blocks; b++)
             if (sm->blocks[b].cta) {
                 vec_push(&span->rest.begun, sm->blocks[b].cta);
                 sm->blocks[b].cta = NULL;
             }
     }
+    for (uint32_t i = 0; i < r->all.len; i++) /* blocks of a cluster stay together */
+        for (uint32_t n = 0; r->all.at[i]->running && n < r->all.at[i]->n; n++)
+            if (r->all.at[i]->ctas[n]->ended)
+                vec_push(&span->rest.begun, r->all.at[i]->ctas[n]);
     span->rest.next = r->next;
     span->cut = true;
     r->x->clock = end - r->x->warp_insts; /* so that %clock goes on from here */
 }
 
-static void free_blocks(struct run *r) {
+/* Frees clusters, but for those that the rest of the launch still needs. */
+static void free_blocks(struct run *r, bool cut) {
     for (uint32_t i = 0; i < r->m->nsms; i++)
         sm_close(r->m->sms[i]);
-    for (uint32_t i = 0; i < r->m->nsms; i++)
-        for (uint32_t b = 0; b < r->m->core.blocks; b++)
-            if (r->m->sms[i]->blocks[b].cta)
-                cta_free(r->m->sms[i]->blocks[b].cta);
-    for (uint32_t i = 0; i < r->spare.len; i++)
-        cta_free(r->spare.at[i]);
+    for (uint32_t i = 0; i < r->all.len && !cut; i++)
+        cluster_free(r->all.at[i]);
+    for (uint32_t i = 0; i < r->spare.len && cut; i++)
+        cluster_free(r->spare.at[i]);
+    vec_free(&r->all);
     vec_free(&r->spare);
 }
 
 /* The launch, or what of it is timed, has ended: what SMs count at its end, and invariants of mechanisms. */
-static void finish(struct machine *m, bool cut) {
+static void finish(struct machine *m, uint64_t cycles, bool cut) {
     for (uint32_t i = 0; i < m->nsms; i++) {
-        const char *wrong = sm_finish(m->sms[i], cut);
+        const char *wrong = sm_finish(m->sms[i], cycles, cut);
         if (wrong) {
             m->sms[i]->n.check_wrong++;
             str_printf(&m->checked, "check: SM %u: %s\n", i, wrong);
@@ -305,7 +400,8 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
                     .x = x,
                     .total = (uint64_t)x->grid[0] * x->grid[1] * x->grid[2],
                     .per_sm = per_sm,
-                    .warps = block_warps(x)};
+                    .warps = block_warps(x),
+                    .together = x->cluster[0] * x->cluster[1] * x->cluster[2]};
     struct arena arena = {0};
     r.refused = arena_array(&arena, bool, m->nsms);
     uint64_t now = m->now, progress = now, last = issued(m);
@@ -337,14 +433,17 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
             launch_progress_tell(&span->progress, r.ended, now - m->now);
             show = now + SHOW_CYCLES;
         }
-        if (x->warp_insts >= span->max_insts && r.total == blocks)
+        bool most = x->warp_insts >= span->max_insts && r.total == blocks;
+        if (r.halted ? next == NEVER : most)
             end = now + 1;
         now = next == NEVER || next <= now ? now + 1 : next;
         if (now >= end && x->img->nstreams) {
             wind_up(&r);
             end = NEVER;
-        }
-        if (now >= end) {
+        } else if (now >= end && !r.halted && values_held(m)) {
+            halt(&r, now = end);
+            end = NEVER;
+        } else if (now >= end) {
             now = end - 1;
             cut(&r, end, span);
             break;
@@ -352,7 +451,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     }
     span->cycles = ++now - m->now;
     if (ok)
-        finish(m, span->cut);
+        finish(m, span->cycles, span->cut);
     if (ok && r.total != blocks) {
         span->rest.next = r.next;
         span->cut = true;
@@ -360,7 +459,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     }
     tell(m, PROBE_KERNEL_END, &kernel, now);
     drain(m, now);
-    free_blocks(&r);
+    free_blocks(&r, span->cut);
     arena_free(&arena);
     return ok;
 }

@@ -14,7 +14,8 @@ struct machine {
     struct mem_spec memory;
     struct memsys *mem;
     struct sm **sms;
-    uint64_t *wake; /* cycle in which each SM must be ticked next */
+    uint64_t *wake;        /* cycle in which each SM must be ticked next */
+    uint32_t *gpcs, ngpcs; /* groups of SMs: their sizes */
     uint32_t nsms;
     uint64_t now;        /* cycles since the machine was made */
     struct probe *probe; /* watchers, or NULL */

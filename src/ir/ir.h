@@ -156,6 +156,8 @@ static inline struct opd opd_rz(void) {
 uint32_t inst_dst_words(const struct inst *i);
 /* Words of source s, 0 when absent. */
 uint32_t inst_src_words(const struct inst *i, uint32_t s);
+/* Bytes of memory from each address of a memory instruction on that it accesses. */
+uint32_t inst_access_bytes(const struct inst *i);
 /* True when a plain 32-bit immediate or constant may stand as source s. */
 bool inst_src_may_be_const(const struct inst *i, uint32_t s);
 /* True for memory, texture, warp and control operations: any number of constant operands where they are

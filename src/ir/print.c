@@ -1,6 +1,7 @@
 /* The disassembler. Every modifier that changes what an instruction does is printed; names come from tables.
  */
 #include "ir/facts.h"
+#include "isa/mma.h"
 
 #define NAMES(...)                                                                                           \
     (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
@@ -22,6 +23,7 @@ static const struct mode_names {
     [OP_HMIN2] = {NAMES("", ".NAN", ".XORSIGN", ".NAN.XORSIGN")},
     [OP_HMAX2] = {NAMES("", ".NAN", ".XORSIGN", ".NAN.XORSIGN")},
     [OP_FDIVA] = {NAMES("", ".FULL")},
+    [OP_FAPX] = {NAMES(".RCP", ".RSQ", ".SQRT", ".LG2", ".EX2", ".SIN", ".COS", ".TANH")},
     [OP_MUFU] = {NAMES(".RCP", ".RSQ", ".SQRT", ".LG2", ".EX2", ".SIN", ".COS", ".TANH")},
     [OP_MUFU64H] = {NAMES(".RCP", ".RSQ", ".SQRT", ".LG2", ".EX2", ".SIN", ".COS", ".TANH")},
     [OP_HMUFU] = {NAMES(".RCP", ".RSQ", ".SQRT", ".LG2", ".EX2", ".SIN", ".COS", ".TANH")},
@@ -31,11 +33,12 @@ static const struct mode_names {
     [OP_VOTE] = {NAMES(".ALL", ".ANY", ".EQ", ".BALLOT")},
     [OP_MATCH] = {NAMES(".ANY", ".ALL")},
     [OP_REDUX] = {NAMES(".SUM", ".MIN", ".MAX", ".AND", ".OR", ".XOR")},
-    [OP_BAR] = {NAMES(".SYNC", ".ARV", ".RED.AND", ".RED.OR", ".RED.POPC")},
+    [OP_BAR] = {NAMES(".SYNC", ".ARV", ".RED.AND", ".RED.OR", ".RED.POPC", ".CLUSTER.ARV", ".CLUSTER.WAIT")},
     [OP_LDGSTS] = {NAMES("", ".BULK", ".BULK.OUT")},
     [OP_MBAR] = {NAMES(".INIT", ".INVAL", ".ARRIVE", ".ARRIVE.DROP", ".TEST", ".EXPECT.TX", ".PENDING")},
-    [OP_SYSCALL] = {NAMES(".VPRINTF", ".MALLOC", ".FREE", ".ASSERTFAIL")},
     [OP_TEX] = {NAMES("", ".LL", ".DD", ".GATHER")},
+    [OP_LDSM] = {NAMES("", ".T")},
+    [OP_STSM] = {NAMES("", ".T")},
     [OP_TXQ] = {NAMES(".WIDTH", ".HEIGHT", ".DEPTH", ".TYPE", ".ORDER", ".LEVELS", ".SAMPLES", ".ARRAY",
                       ".NORM", ".FILTER", ".ADDR0", ".ADDR1", ".ADDR2")},
 };
@@ -66,6 +69,13 @@ static const char *const special_names[SR_COUNT] = {
     [SR_DYN_SMEM] = "SR_DYNSMEM",
     [SR_DYN_SIZE] = "SR_DYNSIZE",
     [SR_TOTAL_SMEM] = "SR_TOTALSMEM",
+    [SR_CLUSTER_CTAID_X] = "SR_CLUSTERCTAID.X",
+    [SR_CLUSTER_CTAID_Y] = "SR_CLUSTERCTAID.Y",
+    [SR_CLUSTER_CTAID_Z] = "SR_CLUSTERCTAID.Z",
+    [SR_CLUSTER_CTARANK] = "SR_CLUSTERCTARANK",
+    [SR_CLUSTERID_X] = "SR_CLUSTERID.X",
+    [SR_CLUSTERID_Y] = "SR_CLUSTERID.Y",
+    [SR_CLUSTERID_Z] = "SR_CLUSTERID.Z",
     [SR_ZERO] = "SRZ",
 };
 
@@ -88,7 +98,17 @@ struct printer {
     const char *sep;
 };
 
+static const char *const syscall_names[] = {
+#define SYSCALL(id, name, print) print,
+#include "isa/syscalls.def"
+#undef SYSCALL
+};
+
 static void print_mode(struct str *out, const struct inst *i) {
+    if (i->op == OP_SYSCALL) {
+        str_printf(out, "%s", PICK(syscall_names, i->m.mode));
+        return;
+    }
     const struct mode_names *t = &mode_names[i->op];
     if (t->n)
         str_printf(out, "%s", i->m.mode < t->n ? t->names[i->m.mode] : ".?");
@@ -131,6 +151,8 @@ static void print_tex_mods(struct str *out, const struct inst *i) {
                    m->stype < MT_COUNT ? mtype_name(m->stype) : "?");
         if (m->mode == TEXM_GATHER)
             str_printf(out, ".%c", "RGBA"[m->lut & 3]);
+        if (m->vec < 4)
+            str_printf(out, m->vec == 1 ? ".R" : ".RG");
         return;
     }
     str_printf(out, "%s", PICK(clamps, m->lut));
@@ -164,7 +186,22 @@ static void print_value_mods(struct str *out, const struct inst *i) {
     if (form == FORM_FN_SETP1 || form == FORM_FN_SETP2 || form == FORM_FN_PLOP || i->op == OP_HSET2)
         str_printf(out, "%s", PICK(bool_names, m->bop));
     if (i->op == OP_ISSPACE)
-        str_printf(out, "%s", PICK(space_names, m->space));
+        str_printf(out, "%s%s", PICK(space_names, m->space), m->mode == ISSPACE_CLUSTER ? ".CLUSTER" : "");
+}
+
+/* The shape as real machine code has it, and the types of result, A and, where it is another, B. */
+static void print_mma_mods(struct str *out, const struct inst *i) {
+    const struct imods *m = &i->m;
+    if (i->op == OP_MMA)
+        str_printf(out, "%s.%u8%u", m->mode & MMA_SPARSE ? ".SP" : "", mma_m(m->mode), mma_k(m->mode));
+    str_printf(out, ".%s.%s", m->dtype < MT_COUNT ? mtype_name(m->dtype) : "?",
+               m->stype < MT_COUNT ? mtype_name(m->stype) : "?");
+    if (m->lut != m->stype)
+        str_printf(out, ".%s", m->lut < MT_COUNT ? mtype_name(m->lut) : "?");
+    if (m->stype == MT_B1)
+        str_printf(out, "%s", m->mode & MMA_AND ? ".AND" : ".XOR");
+    str_printf(out, "%s%s%s%s", PICK(rnd_names, m->rnd), m->sat ? ".SAT" : "",
+               m->mode & MMA_A_COL ? ".ACOL" : "", m->mode & MMA_B_ROW ? ".BROW" : "");
 }
 
 static void print_mods(struct str *out, const struct inst *i) {
@@ -176,6 +213,9 @@ static void print_mods(struct str *out, const struct inst *i) {
     case FORM_TEX:
         print_mode(out, i);
         print_tex_mods(out, i);
+        break;
+    case FORM_MMA:
+        print_mma_mods(out, i);
         break;
     case FORM_WARP:
     case FORM_CTRL:
@@ -287,6 +327,10 @@ static void print_operands(struct printer *p, const struct inst *i) {
         str_printf(p->out, "%s", PICK(special_names, i->m.mode));
     }
     print_sources(p, i);
+    if (i->op == OP_MMA && i->m.mode & MMA_SPARSE) {
+        sep(p);
+        str_printf(p->out, "0x%x", mma_selector(i->m.mode));
+    }
     if (i->op == OP_LOP3) {
         sep(p);
         str_printf(p->out, "0x%02x", i->m.mode);

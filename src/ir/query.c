@@ -8,9 +8,11 @@
  * of a bulk copy: all bytes). MBAR: dst state (two words), src[1] count (one word) or, for TEST_WAIT, state
  * (two words). texture    src[0] handle (two words with m.a64), src[1] coordinates in one group, array index
  * first, TEX: dst four words, src[2] level or dP/dx, src[3] dP/dy. SULD: dst data. SUST, SURED: src[2] data.
- * warp       one word each. control    CALLI: src[0] function (two words with m.a64). SYSCALL: src[0] + imm
- * is where its arguments are in local memory. One word otherwise. */
+ * matrix     src[0] A, src[1] B, src[2] C, src[3] metadata, as isa/mma.h says; of MMA884 A and B have two
+ * words. warp       one word each. control    CALLI: src[0] function (two words with m.a64). SYSCALL: src[0]
+ * + imm is where its arguments are in local memory. One word otherwise. */
 #include "ir/ir.h"
+#include "isa/mma.h"
 
 static uint32_t data_words(const struct imods *m) {
     uint32_t element = m->size > 4 ? m->size / 4u : 1;
@@ -57,6 +59,14 @@ static uint32_t tex_src_words(const struct inst *i, uint32_t s) {
     return i->op == OP_TEX && i->m.mode == TEXM_GRAD ? geometry[geom].dims : 1;
 }
 
+static uint32_t mma_src_words(const struct inst *i, uint32_t s) {
+    if (i->op == OP_MMA884)
+        return s < 2 ? 2 : i->m.lut == MT_F16 ? 4 : 8;
+    if (s == 2)
+        return mma_words_c(&i->m);
+    return s ? mma_words_b(&i->m) : mma_words_a(&i->m);
+}
+
 static uint32_t variable_src_words(const struct inst *i, uint32_t s) {
     switch (op_info[i->op].form) {
     case FORM_FN_CVT:
@@ -67,6 +77,8 @@ static uint32_t variable_src_words(const struct inst *i, uint32_t s) {
         return mem_src_words(i, s);
     case FORM_TEX:
         return tex_src_words(i, s);
+    case FORM_MMA:
+        return mma_src_words(i, s);
     default:
         return i->op == OP_CALLI ? address_words(&i->m) : 1;
     }
@@ -77,6 +89,11 @@ uint32_t inst_src_words(const struct inst *i, uint32_t s) {
         return 0;
     uint32_t words = form_info[op_info[i->op].form].src[s];
     return words == WORDS_VAR ? variable_src_words(i, s) : words;
+}
+
+uint32_t inst_access_bytes(const struct inst *i) {
+    enum { ROW = 16 }; /* of a matrix */
+    return i->op == OP_LDSM || i->op == OP_STSM ? ROW : (uint32_t)i->m.size * (i->m.vec ? i->m.vec : 1);
 }
 
 uint32_t inst_dst_words(const struct inst *i) {
@@ -91,7 +108,9 @@ uint32_t inst_dst_words(const struct inst *i) {
     case FORM_MEM:
         return i->op == OP_MBAR ? 2 : data_words(&i->m);
     case FORM_TEX:
-        return i->op == OP_TEX ? 4 : i->op == OP_TXQ ? 1 : data_words(&i->m);
+        return i->op == OP_TEX ? i->m.vec : i->op == OP_TXQ ? 1 : data_words(&i->m);
+    case FORM_MMA:
+        return i->op == OP_MMA884 ? (i->m.dtype == MT_F16 ? 4 : 8) : mma_words_c(&i->m);
     default:
         return 1;
     }
@@ -111,6 +130,7 @@ bool inst_src_may_be_const(const struct inst *i, uint32_t s) {
         return s > 0 || i->op != OP_SHFL;
     case FORM_MEM:
     case FORM_TEX:
+    case FORM_MMA:
     case FORM_FN_SPACE:
     case FORM_FN_R2P:
         return false;

@@ -1,4 +1,4 @@
-#include "isa/isa.h"
+#include "isa/mma.h"
 
 const struct op_info op_info[OP_COUNT] = {
 #define OP(id, name, form, unit, lat, energy, flags, ...)                                                    \
@@ -24,10 +24,16 @@ static const struct {
     [MT_BF16] = {"BF16", 2},     [MT_F32] = {"F32", 4},       [MT_F64] = {"F64", 8},
     [MT_TF32] = {"TF32", 4},     [MT_F16X2] = {"F16X2", 4},   [MT_BF16X2] = {"BF16X2", 4},
     [MT_E4M3X2] = {"E4M3X2", 2}, [MT_E5M2X2] = {"E5M2X2", 2}, [MT_B128] = {"B128", 16},
+    [MT_E4M3] = {"E4M3", 1},     [MT_E5M2] = {"E5M2", 1},     [MT_S4] = {"S4", 1},
+    [MT_U4] = {"U4", 1},         [MT_B1] = {"B1", 1},
 };
 
 uint32_t mtype_size(enum mtype t) {
     return types[t].size;
+}
+
+uint32_t mma_bits(enum mtype t) {
+    return t == MT_B1 ? 1 : t == MT_S4 || t == MT_U4 ? 4 : 8u * types[t].size;
 }
 
 const char *mtype_name(enum mtype t) {

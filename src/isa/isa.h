@@ -19,6 +19,8 @@ enum op {
     OP_COUNT
 };
 
+enum { MAX_SOURCE_WORDS = 20 }; /* of an instruction: those of a matrix product */
+
 enum op_form {
 #define FORM(id, ...) FORM_##id,
 #include "isa/forms.def"
@@ -26,18 +28,17 @@ enum op_form {
     FORM_COUNT
 };
 
-enum op_unit { UNIT_SP, UNIT_SFU, UNIT_DP, UNIT_MEM, UNIT_TEX, UNIT_CTRL, UNIT_COUNT };
+enum op_unit { UNIT_SP, UNIT_SFU, UNIT_DP, UNIT_TENSOR, UNIT_MEM, UNIT_TEX, UNIT_CTRL, UNIT_COUNT };
 enum op_latency {
+    LAT_MOV,
     LAT_ALU,
     LAT_IMUL,
-    LAT_IDIV,
-    LAT_IDIV64,
     LAT_FP,
-    LAT_FDIV,
     LAT_SFU,
     LAT_DP,
-    LAT_DDIV,
     LAT_CVT,
+    LAT_MMA,
+    LAT_MOVM,
     LAT_MEMORY,
     LAT_CONST,
     LAT_TEX,
@@ -51,17 +52,15 @@ enum op_energy {
     EN_IADD,
     EN_IMUL,
     EN_IMAD,
-    EN_IDIV,
     EN_FADD,
     EN_FMUL,
     EN_FFMA,
-    EN_FDIV,
     EN_SFU,
     EN_DADD,
     EN_DMUL,
     EN_DFMA,
-    EN_DDIV,
     EN_CVT,
+    EN_MMA,
     EN_LDST,
     EN_ATOM,
     EN_TEX,
@@ -82,7 +81,7 @@ enum op_flags {
     OPF_EFFECT = 1 << 9, /* must not be removed, duplicated or moved across another effect */
     OPF_CROSS = 1 << 10, /* reads other lanes */
     OPF_END = 1 << 11,   /* may end a basic block */
-    OPF_MACRO = 1 << 12, /* real hardware runs a short instruction sequence for it */
+    OPF_MACRO = 1 << 12, /* the compiler replaces it by a sequence of others (opt/expand.c) */
 };
 
 /* One row of the operation table. */
@@ -120,6 +119,11 @@ enum mtype {
     MT_E4M3X2,
     MT_E5M2X2,
     MT_B128,
+    MT_E4M3, /* from here on: elements of matrices alone */
+    MT_E5M2,
+    MT_S4,
+    MT_U4,
+    MT_B1,
     MT_COUNT
 };
 /* Bytes of a value of type t. */
@@ -151,7 +155,19 @@ enum shfl_mode { SHFL_UP, SHFL_DOWN, SHFL_BFLY, SHFL_IDX };
 enum vote_mode { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };
 enum match_mode { MATCH_ANY, MATCH_ALL };
 enum redux_mode { REDUX_ADD, REDUX_MIN, REDUX_MAX, REDUX_AND, REDUX_OR, REDUX_XOR };
-enum bar_mode { BAR_SYNC, BAR_ARRIVE, BAR_RED_AND, BAR_RED_OR, BAR_RED_POPC };
+enum bar_mode {
+    BAR_SYNC,
+    BAR_ARRIVE,
+    BAR_RED_AND,
+    BAR_RED_OR,
+    BAR_RED_POPC,
+    BAR_CLUSTER_ARRIVE,
+    BAR_CLUSTER_WAIT
+};
+enum isspace_mode {
+    ISSPACE_OWN,
+    ISSPACE_CLUSTER
+}; /* shared memory: the block's own, or any of the cluster's */
 enum testp_mode {
     TESTP_FINITE,
     TESTP_INFINITE,
@@ -219,7 +235,12 @@ enum mbar_mode {
     MBAR_EXPECT_TX,
     MBAR_COUNT_PENDING
 };
-enum sys_call { SYS_VPRINTF, SYS_MALLOC, SYS_FREE, SYS_ASSERTFAIL, SYS_SET_CONDITIONAL };
+enum sys_call {
+#define SYSCALL(id, name, print) SYS_##id,
+#include "isa/syscalls.def"
+#undef SYSCALL
+    SYS_COUNT
+};
 enum tex_geom { TEX_1D, TEX_2D, TEX_3D, TEX_A1D, TEX_A2D, TEX_CUBE, TEX_ACUBE };
 enum tex_mode {
     TEXM_PLAIN,
@@ -276,6 +297,13 @@ enum mreg {
     SR_DYN_SMEM,
     SR_DYN_SIZE,
     SR_TOTAL_SMEM,
+    SR_CLUSTER_CTAID_X,
+    SR_CLUSTER_CTAID_Y,
+    SR_CLUSTER_CTAID_Z,
+    SR_CLUSTER_CTARANK,
+    SR_CLUSTERID_X,
+    SR_CLUSTERID_Y,
+    SR_CLUSTERID_Z,
     SR_ZERO,
     SR_COUNT
 };
@@ -294,6 +322,10 @@ enum {
     PARAM_NCTAID = 0x0c,
     PARAM_BLOCK = 0x20,
     PARAM_ENVREG = 0x28,
+    PARAM_CLUSTER = 0x30,  /* blocks of a cluster along each axis */
+    PARAM_NCLUSTER = 0x3c, /* clusters of the grid along each axis */
+    PARAM_CLUSTER_SIZE = 0x48,
+    PARAM_CLUSTER_EXPLICIT = 0x4c, /* 1: the launch asked for clusters */
     PARAM_BASE = 0x140,
     SYMBOL_CONST_BASE = 0,
     SYMBOL_FIRST = 8 /* slots of 8 bytes; the first is the address of the .const space */
@@ -309,6 +341,10 @@ enum {
     LOCAL_END = 0x03000000,
     WINDOW_END = 0x04000000
 };
+
+/* The shared window has slices: the first one is the block's own shared memory, slice r + 1 that of the block
+ * of rank r in its cluster. */
+enum { SHARED_SLICE = 1 << 19, CLUSTER_MAX = 16 };
 
 /* What a pointer to the module's function number index holds. */
 #define FUNC_ADDR(index) (0x100u + (uint32_t)(index)*16u)

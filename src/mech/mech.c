@@ -32,8 +32,8 @@ const char *mech_group_what(enum mech_group g) {
 const char *mech_wrong(const struct mech_points *p) {
     if (p->life.tick && !p->life.next)
         return "it has life.tick, but not life.next, without which the SM does not know when to wake for it";
-    if (!p->registers.fill != !p->registers.place)
-        return "it has one of registers.fill and registers.place, and needs both to own the registers";
+    if (!p->registers.fill != !p->registers.place || !p->registers.fill != !p->registers.restore)
+        return "it has some of registers.fill, place and restore, and needs all to own the registers";
     if (!p->back.result != !p->back.written)
         return "it has one of back.result and back.written, and needs both to own results";
     if (p->front.every && !p->front.take)

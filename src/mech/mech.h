@@ -165,6 +165,9 @@ struct mech_registers {
      * register, below 65536, whose bank is that number modulo banks. Asked once for each access, when it
      * begins to wait for its bank; others read it there (core_place). */
     uint32_t (*place)(void *m, int32_t op, uint32_t k, bool write);
+    /* Timing ends here, with nothing of the warp on its way: puts all its registers into the latches, from
+     * which it goes on untimed. */
+    void (*restore)(void *m, uint32_t warp);
 };
 
 /* Owns the values that instructions take from the latches. */
@@ -274,6 +277,7 @@ struct mech_points {
     X(lanes, choose)                                                                                         \
     X(registers, fill)                                                                                       \
     X(registers, place)                                                                                      \
+    X(registers, restore)                                                                                    \
     X(values, sources)                                                                                       \
     X(front, take)                                                                                           \
     X(banks, arbitrate)                                                                                      \

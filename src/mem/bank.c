@@ -183,6 +183,19 @@ void bank_forget(struct bank *b, uint64_t line) {
         tags_drop(&b->tags, slot);
 }
 
+void bank_put(struct bank *b, uint64_t line) {
+    uint32_t slot = tags_find(&b->tags, line);
+    if (slot == NO_SLOT) {
+        slot = tags_victim(&b->tags, line);
+        if (slot == NO_SLOT)
+            return;
+        tags_place(&b->tags, slot, line);
+    } else {
+        tags_touch(&b->tags, slot);
+    }
+    b->tags.line[slot].valid = b->all;
+}
+
 void bank_sent(struct bank *b) {
     queue_pop(&b->out);
     b->epoch++;

@@ -48,6 +48,9 @@ void bank_write_filled(struct bank *b, uint32_t id, uint8_t sectors);
 void bank_end_fill(struct bank *b, uint32_t id);
 /* Forgets the copy of line, except a locked one. */
 void bank_forget(struct bank *b, uint64_t line);
+/* The line is here, whole, as if it had been read; not where no way of its set may go. What it takes the
+ * place of is forgotten. */
+void bank_put(struct bank *b, uint64_t line);
 /* A request to the next level left. */
 void bank_sent(struct bank *b);
 /* Whether nothing waits. */

@@ -97,6 +97,8 @@ struct dram *dram_create(struct arena *a, const struct dram_spec *s) {
 }
 
 bool dram_has_room(const struct dram *d, bool write) {
+    if (d->spec.mixed)
+        return d->waiting[READS] + d->waiting[WRITES] < d->spec.queue;
     return d->waiting[write] < (write ? d->spec.write_queue : d->spec.queue);
 }
 
@@ -331,7 +333,40 @@ static struct choice prepare(struct dram *d, uint64_t now, enum kind other) {
     return best;
 }
 
+/* Of a bank's requests of both kinds: the oldest that hits, or the oldest. */
+static enum kind mixed_kind(const struct dram *d, uint32_t bank) {
+    const struct list *l = d->bank[bank].list;
+    bool hits = l[READS].hit != NO_SLOT || l[WRITES].hit != NO_SLOT;
+    uint32_t read = hits ? l[READS].hit : l[READS].first, write = hits ? l[WRITES].hit : l[WRITES].first;
+    return read == NO_SLOT || (write != NO_SLOT && older(d, write, read)) ? WRITES : READS;
+}
+
+/* The same tick where reads and writes are served as they come. */
+static void tick_mixed(struct dram *d, uint64_t now) {
+    struct choice best = {.request = NO_SLOT};
+    enum kind kind = READS;
+    d->next = NEVER;
+    for (uint64_t left = d->banks[READS] | d->banks[WRITES]; left; left &= left - 1) {
+        uint32_t bank = (uint32_t)__builtin_ctzll(left);
+        enum kind k = mixed_kind(d, bank);
+        struct choice c = choose(d, bank, k, false);
+        d->next = min_u64(d->next, c.at);
+        if (c.at <= now && (best.request == NO_SLOT || goes_before(d, &c, &best))) {
+            best = c;
+            kind = k;
+        }
+    }
+    if (best.request != NO_SLOT) {
+        give(d, now, &best, kind);
+        d->next = now + 1;
+    }
+}
+
 void dram_tick(struct dram *d, uint64_t now) {
+    if (d->spec.mixed) {
+        tick_mixed(d, now);
+        return;
+    }
     enum kind kind = turn(d);
     d->next = NEVER;
     uint64_t left = d->banks[kind];

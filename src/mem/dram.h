@@ -36,8 +36,9 @@ struct dram_spec {
     uint32_t queue, write_queue;       /* requests that wait */
     uint32_t reads;                 /* reads that may be under way, those included whose data was not taken */
     uint32_t write_high, write_low; /* writes that start, and end, a round of writing; low is less */
-    uint32_t starve;                /* ticks after which the oldest request goes first */
-    uint32_t latency;               /* ticks a read takes beside the timing of the chips */
+    bool mixed;       /* reads and writes share queue, and are served as they come, hits first */
+    uint32_t starve;  /* ticks after which the oldest request goes first */
+    uint32_t latency; /* ticks a read takes beside the timing of the chips */
     struct dram_timing t;
 };
 

@@ -226,6 +226,10 @@ void l2_fill(struct l2 *l, uint64_t now, uint32_t id, uint8_t sectors) {
     bank_end_fill(&l->bank, id);
 }
 
+void l2_put(struct l2 *l, uint64_t line) {
+    bank_put(&l->bank, line);
+}
+
 bool l2_idle(const struct l2 *l) {
     for (enum source s = 0; s < SOURCES; s++)
         if (!queue_empty(&l->replies[s]))

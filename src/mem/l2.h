@@ -41,6 +41,8 @@ void l2_fill(struct l2 *l, uint64_t now, uint32_t id, uint8_t sectors);
 /* The next reply that is ready by now, or NULL; taken by l2_replied. */
 const struct mem_packet *l2_reply(const struct l2 *l, uint64_t now);
 void l2_replied(struct l2 *l, uint64_t now);
+/* The line is here from now on, and takes no time to come. */
+void l2_put(struct l2 *l, uint64_t line);
 bool l2_idle(const struct l2 *l);
 const struct l2_counters *l2_counters(const struct l2 *l);
 const struct bank_counters *l2_bank_counters(const struct l2 *l);

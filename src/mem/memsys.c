@@ -441,6 +441,18 @@ void memsys_flush_l1(struct memsys *m) {
             cache_flush(m->port[i].cache[k]);
 }
 
+void memsys_copied(struct memsys *m, uint64_t addr, uint64_t bytes) {
+    const struct tags_spec *t = &m->spec.l2.bank.tags;
+    uint64_t room = (uint64_t)m->spec.partitions * t->sets * t->ways * t->line, end = addr + bytes;
+    if (bytes > 2 * room) /* what comes first would not stay */
+        addr = end - 2 * room;
+    for (uint64_t line = addr & ~(uint64_t)(t->line - 1); line < end; line += t->line) {
+        uint64_t local;
+        uint32_t at = memsys_partition(&m->spec, line, &local);
+        l2_put(m->l2[at], local);
+    }
+}
+
 void memsys_set_eager(struct memsys *m, bool eager) {
     m->eager = eager;
 }

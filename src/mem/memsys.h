@@ -67,6 +67,8 @@ uint64_t memsys_next(const struct memsys *m);
 bool memsys_idle(const struct memsys *m);
 /* Forgets the lines of the SMs' caches, as between kernels; the memory system must be idle. */
 void memsys_flush_l1(struct memsys *m);
+/* The host copied bytes to an address: as much of them as fits lies in L2 now. */
+void memsys_copied(struct memsys *m, uint64_t addr, uint64_t bytes);
 /* For tests: tick every unit in each of its ticks, also those that say they have nothing to do. */
 void memsys_set_eager(struct memsys *m, bool eager);
 

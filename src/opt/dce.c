@@ -62,6 +62,14 @@ static bool word_needed(const struct values *v, const struct inst *i, const bool
     return false;
 }
 
+static bool upper_half_needed(const struct values *v, const struct inst *i, const bool *needed) {
+    uint32_t words = inst_dst_words(i);
+    for (uint32_t w = words / 2; !is_rz(&i->dst) && w < words; w++)
+        if (needed[value_of_opd(v, &i->dst) + w])
+            return true;
+    return false;
+}
+
 /* Drops what is written but not needed; true when that was anything. */
 static bool drop_results(const struct values *v, struct inst *i, const bool *needed) {
     bool changed = false;
@@ -73,6 +81,10 @@ static bool drop_results(const struct values *v, struct inst *i, const bool *nee
     if (i->op == OP_ATOM && i->m.aop < ATOM_EXCH && i->dst.kind == O_REG && !word_needed(v, i, needed)) {
         i->op = OP_RED; /* nobody looks at the old value */
         i->dst = (struct opd){0};
+        changed = true;
+    }
+    while (i->op == OP_TEX && i->m.vec > 1 && !upper_half_needed(v, i, needed)) {
+        i->m.vec /= 2;
         changed = true;
     }
     return changed;
@@ -161,8 +173,35 @@ static bool sweep_dead(struct fn *f) {
     return changed;
 }
 
+static void reach_word(const struct opd *o, uint32_t words, uint8_t *used) {
+    if (o->kind == O_REG && o->v != VREG_RZ && o->word + words > used[o->v])
+        used[o->v] = (uint8_t)(o->word + words);
+}
+
+/* Groups lose the half that nothing names any more, and with it their alignment. */
+static bool shrink_groups(struct fn *f) {
+    struct arena a = {0};
+    uint8_t *used = arena_array(&a, uint8_t, f->vregs.len + 1);
+    bool changed = false;
+    for (uint32_t b = 0; b < f->blocks.len; b++)
+        for (uint32_t k = 0; k < f->blocks.at[b].insts.len; k++) {
+            const struct inst *i = &f->blocks.at[b].insts.at[k];
+            reach_word(&i->dst, inst_dst_words(i), used);
+            for (uint32_t s = 0; s < i->nsrc; s++)
+                reach_word(&i->src[s], inst_src_words(i, s), used);
+        }
+    for (uint32_t v = 0; v < f->vregs.len; v++)
+        while (f->vregs.at[v] > 1 && used[v] && used[v] <= f->vregs.at[v] / 2) {
+            f->vregs.at[v] /= 2;
+            changed = true;
+        }
+    arena_free(&a);
+    return changed;
+}
+
 bool opt_dce(struct program *p, struct fn *f) {
     (void)p;
     bool changed = sweep_unneeded(f);
-    return sweep_dead(f) || changed;
+    changed |= sweep_dead(f);
+    return shrink_groups(f) || changed;
 }

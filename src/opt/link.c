@@ -53,6 +53,13 @@ static void close_block(struct fn *f, uint32_t b, uint32_t next) {
         k->succ.at[1] = next;
         return;
     }
+    /* Neither way is next: the one that stays deeper in loops takes one branch, the other two. */
+    if (ends_block(last) && last->op == OP_BRA && f->blocks.at[to].depth > f->blocks.at[last->target].depth) {
+        uint32_t outer = last->target;
+        last->guard.neg = !last->guard.neg;
+        last->target = k->succ.at[0] = to;
+        to = k->succ.at[1] = outer;
+    }
     struct inst jump = inst_new(OP_BRA);
     jump.target = to;
     if (last) {

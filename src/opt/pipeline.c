@@ -77,8 +77,8 @@ static void clean_up(struct compiler *c, struct fn *f) {
     for (uint32_t round = 0; round < MAX_CLEANUPS && !c->failed; round++) {
         bool changed = PASS(c, f, COPYPROP);
         changed |= PASS(c, f, FOLD);
+        changed |= PASS(c, f, STRENGTH); /* before constants take the operand that a fused one would need */
         changed |= PASS(c, f, OPERANDS);
-        changed |= PASS(c, f, STRENGTH);
         changed |= PASS(c, f, BASES);
         changed |= PASS(c, f, SIGNS);
         changed |= PASS(c, f, ADDRESS);
@@ -118,6 +118,8 @@ static void optimise(struct compiler *c, struct fn *f) {
     PASS(c, f, DCE);
     PASS(c, f, CONTRACT);
     clean_up(c, f);
+    if (PASS(c, f, EXPAND))
+        clean_up(c, f);
 }
 
 static void allocate(struct compiler *c, struct program *p, struct fn *f) {

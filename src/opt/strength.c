@@ -158,8 +158,7 @@ static bool fuse_wide(const struct walk *w, struct inst *hi) {
             struct opd c_hi = hi->src[1 - t];
             bool same =
                 c.kind != O_REG || is_rz(&c) || opd_eq(&c, &lo->dst) || walk_same_opd(w, &c, 1, lo_at);
-            if (!same || (is_const(&c) && (is_const(&m->src[0]) || is_const(&m->src[1]))) ||
-                is_const(&c_hi) != is_const(&c))
+            if (!same || is_const(&c_hi) != is_const(&c))
                 continue;
             struct inst wide = *hi;
             wide.op = OP_IMADW;
@@ -170,9 +169,17 @@ static bool fuse_wide(const struct walk *w, struct inst *hi) {
             wide.src[1] = m->src[1];
             wide.src[2] = c;
             wide.psrc[0] = (struct popd){.id = VPRED_PT};
-            lo->op = OP_NOP;
-            lo->nsrc = 0;
-            lo->dst.kind = O_NONE;
+            uint32_t k = is_const(&wide.src[0]) ? 0 : 1;
+            if (is_const(&c) && is_const(&wide.src[k])) { /* one of two constants waits where the sum will be */
+                lo->op = OP_MOV;
+                lo->nsrc = 1;
+                lo->src[0] = wide.src[k];
+                wide.src[k] = lo->dst;
+            } else {
+                lo->op = OP_NOP;
+                lo->nsrc = 0;
+                lo->dst.kind = O_NONE;
+            }
             lo->pdst[0] = lo->psrc[0] = (struct popd){.id = VPRED_PT};
             *hi = wide;
             return true;

@@ -25,12 +25,12 @@ void profile_list(struct str *out) {
 }
 
 static const struct profile_row *find(const char *name, size_t len, struct diag *d) {
-    struct str known = {0};
-    for (uint32_t i = 0; i < ROWS; i++) {
+    for (uint32_t i = 0; i < ROWS; i++)
         if (strlen(table[i].name) == len && !memcmp(table[i].name, name, len))
             return &table[i];
+    struct str known = {0};
+    for (uint32_t i = 0; i < ROWS; i++)
         str_printf(&known, "%s%s", i ? ", " : "", table[i].name);
-    }
     diag_add(d, DIAG_ERROR, "there is no probe '%.*s'; known are %s", (int)len, name, str_text(&known));
     str_free(&known);
     return NULL;

@@ -98,7 +98,7 @@ static uint64_t mix_lanes(const struct repeat *r, uint64_t h, const uint32_t *v,
 
 static struct repeat_mark mark(const struct xinst *i) {
     bool warp_wide = i->kind == X_SHFL || i->kind == X_VOTE || i->kind == X_MATCH || i->kind == X_REDUX ||
-                     i->kind == X_ELECT;
+                     i->kind == X_ELECT || i->kind == X_MMA || i->kind == X_MOVM || i->kind == X_LDSM;
     const struct opkey key = opkey_of(i);
     enum opkey_basis basis = opkey_basis(i);
     return (struct repeat_mark){.operation = opkey_hash(&key),

@@ -114,7 +114,8 @@ static bool is_temp(struct lower *l, const struct inst *i) {
 
 void emit(struct lower *l, struct inst i) {
     legalise(l, &i);
-    if (l->in && l->in->guarded && !(is_temp(l, &i) && inst_is_pure(&i)))
+    bool harmless = inst_is_pure(&i) && !(op_info[i.op].flags & OPF_LOAD);
+    if (l->in && l->in->guarded && !(is_temp(l, &i) && harmless))
         i.guard = (struct popd){l->func->regs[l->in->guard].user, l->in->guard_neg};
     append(l, i);
 }
@@ -352,26 +353,33 @@ static struct opd sreg_word(struct lower *l, const struct ptx_opd *o, uint32_t w
         {SREG_TOTAL_SMEM_SIZE, SR_TOTAL_SMEM, SR_ZERO},
         {SREG_AGGR_SMEM_SIZE, SR_TOTAL_SMEM, SR_ZERO},
         {SREG_DYNAMIC_SMEM_SIZE, SR_DYN_SIZE, SR_ZERO},
+        {SREG_CLUSTER_CTARANK, SR_CLUSTER_CTARANK, SR_ZERO},
     };
     uint32_t reg = SR_COUNT;
     switch (o->sreg) {
     case SREG_NTID:
         return w || comp > 2 ? opd_imm(0) : opd_const(BANK_PARAM, PARAM_NTID + 4 * comp);
     case SREG_NCTAID:
-    case SREG_NCLUSTERID:
         return w || comp > 2 ? opd_imm(0) : opd_const(BANK_PARAM, PARAM_NCTAID + 4 * comp);
     case SREG_ENVREG1:
     case SREG_ENVREG2:
         return w ? opd_imm(0) : opd_const(BANK_PARAM, PARAM_ENVREG + 4 * (o->sreg == SREG_ENVREG1));
     case SREG_CLUSTER_NCTAID:
-        return opd_imm(w || comp > 2 ? 0 : 1);
+        return w || comp > 2 ? opd_imm(0) : opd_const(BANK_PARAM, PARAM_CLUSTER + 4 * comp);
+    case SREG_NCLUSTERID:
+        return w || comp > 2 ? opd_imm(0) : opd_const(BANK_PARAM, PARAM_NCLUSTER + 4 * comp);
     case SREG_CLUSTER_NCTARANK:
-        return opd_imm(!w);
+        return w ? opd_imm(0) : opd_const(BANK_PARAM, PARAM_CLUSTER_SIZE);
+    case SREG_CLUSTERID:
+        reg = w || comp > 2 ? SR_ZERO : SR_CLUSTERID_X + comp;
+        break;
+    case SREG_CLUSTER_CTAID:
+        reg = w || comp > 2 ? SR_ZERO : SR_CLUSTER_CTAID_X + comp;
+        break;
     case SREG_TID:
         reg = w || comp > 2 ? SR_ZERO : SR_TID_X + comp;
         break;
     case SREG_CTAID:
-    case SREG_CLUSTERID:
         reg = w || comp > 2 ? SR_ZERO : SR_CTAID_X + comp;
         break;
     default:
@@ -380,7 +388,7 @@ static struct opd sreg_word(struct lower *l, const struct ptx_opd *o, uint32_t w
                 reg = w == 0 ? table[i].lo : w == 1 ? table[i].hi : SR_ZERO;
     }
     if (reg == SR_COUNT || reg == SR_ZERO)
-        return opd_imm(0); /* performance counters, clusters of one block, reserved offsets */
+        return opd_imm(0); /* performance counters, reserved offsets */
     struct opd t = opd_reg(tmp(l, 1), 0);
     emit_mode(l, OP_S2R, t, none, none, none, reg, false);
     return t;
@@ -469,8 +477,11 @@ struct opd src_ext(struct lower *l, const struct ptx_opd *o, enum ptx_type t) {
 struct popd src_pred(struct lower *l, const struct ptx_opd *o) {
     if (o->kind == OPD_INT)
         return (struct popd){VPRED_PT, !o->imm != o->neg};
-    if (o->kind == OPD_SREG) /* is_explicit_cluster: never */
-        return (struct popd){VPRED_PT, !o->neg};
+    if (o->kind == OPD_SREG && o->sreg == SREG_IS_EXPLICIT_CLUSTER) {
+        struct opd is = opd_reg(tmp(l, 1), 0);
+        emit1(l, OP_MOV, is, opd_const(BANK_PARAM, PARAM_CLUSTER_EXPLICIT));
+        return (struct popd){emit_isetp(l, CMP_LT | CMP_GT, false, is, opd_imm(0)), o->neg};
+    }
     if (o->kind != OPD_REG || l->func->regs[o->reg].type != PTX_PRED)
         lower_refuse(l, "a predicate is needed");
     return (struct popd){l->func->regs[o->reg].user, o->neg};
@@ -527,14 +538,21 @@ static struct opd add_wide(struct lower *l, struct opd base, int64_t k, bool a64
     return opd_reg(t, 0);
 }
 
+struct address lower_outgoing(struct lower *l, int32_t at) {
+    if (l->top != VREG_RZ)
+        return (struct address){.base = opd_reg(l->top, 0), .imm = at + LINKAGE};
+    struct opd fp = l->fn->fp == VREG_RZ ? opd_rz() : opd_reg(l->fn->fp, 0);
+    return (struct address){.base = fp, .imm = at, .frame = true};
+}
+
 static struct address var_address(struct lower *l, const struct ptx_opd *o, int64_t k, enum mem_space space) {
     const struct ptx_var *v = o->var;
     struct address a = {.imm = (int32_t)k};
+    if (v->space == SPACE_PARAM && !lower_is_incoming(l->func, v))
+        return lower_outgoing(l, a.imm + (int32_t)place_of(l, v));
     if (v->space == SPACE_PARAM || v->space == SPACE_LOCAL) {
-        bool beyond = v->space == SPACE_PARAM && !lower_is_incoming(l->func, v);
         a.base = l->fn->fp == VREG_RZ ? opd_rz() : opd_reg(l->fn->fp, 0);
         a.imm += (int32_t)place_of(l, v);
-        a.frame = beyond;
         return a;
     }
     if (v->space == SPACE_SHARED || v->space == SPACE_CONST) {
@@ -678,9 +696,9 @@ static void register_params(struct lower *l, struct ptx_var **vars, uint32_t n, 
     }
 }
 
-static bool makes_calls(const struct ptx_func *f) {
+static bool has_opcode(const struct ptx_func *f, enum ptx_opcode op) {
     for (uint32_t i = 0; i < f->ninsts; i++)
-        if (f->insts[i].op == PTXOP_CALL)
+        if (f->insts[i].op == op)
             return true;
     return false;
 }
@@ -690,8 +708,9 @@ static void begin_function(struct lower *l) {
     l->fn->entry = f->entry;
     l->fn->fp = VREG_RZ;
     make_registers(l);
-    if (!f->entry || makes_calls(f))
+    if (!f->entry || has_opcode(f, PTXOP_CALL))
         l->fn->fp = fn_vreg(l->fn, 1);
+    l->top = has_opcode(f, PTXOP_ALLOCA) || has_opcode(f, PTXOP_STACKSAVE) ? fn_vreg(l->fn, 1) : VREG_RZ;
     if (f->entry) {
         for (uint32_t i = 0; i < f->nparams; i++)
             f->params[i]->user = PARAM_BASE + ptx_param_offset(f, i);
@@ -740,6 +759,8 @@ static void lower_function(struct lower *l) {
     l->vmark = l->pmark = UINT32_MAX;
     if (f->entry && l->fn->fp != VREG_RZ)
         emit1(l, OP_MOV, opd_reg(l->fn->fp, 0), opd_imm(0));
+    if (l->top != VREG_RZ)
+        lower_stack_begin(l);
     register_params(l, f->params, f->nparams, OP_LD);
     for (uint32_t i = 0; i < f->ninsts; i++) {
         if (start[i])

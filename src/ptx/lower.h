@@ -45,6 +45,7 @@ struct lower {
     uint32_t block;        /* being filled */
     uint32_t cc;           /* predicate that holds the carry flag */
     uint32_t vmark, pmark; /* registers from here on are temporaries of the current instruction */
+    uint32_t top;          /* register that holds the end of what alloca gave; VREG_RZ where nobody asks */
     uint32_t exit_block;   /* of a called function */
     uint32_t *label_block; /* block of each label */
     struct map fn_index;   /* ptx_func -> index in prog->fns, plus one */
@@ -85,8 +86,8 @@ const struct ptx_opd *arg(struct lower *l, uint32_t i);
 uint32_t tmp(struct lower *l, uint32_t words);
 uint32_t tmp_pred(struct lower *l);
 
-/* Appends i, guarded like the PTX instruction (temporaries of pure operations need no guard), after moving
- * operands that the form does not allow as immediates or constants into registers. */
+/* Appends i, guarded like the PTX instruction (temporaries of pure operations that cannot fault need no
+ * guard), after moving operands that the form does not allow as immediates or constants into registers. */
 void emit(struct lower *l, struct inst i);
 /* Shorthands: op with operands; they return nothing and write d. */
 struct inst mk(enum op op, struct opd d, struct opd a, struct opd b, struct opd c);
@@ -133,6 +134,12 @@ struct address lower_address(struct lower *l, const struct ptx_opd *o, enum mem_
 /* The address as a register, its offset added. */
 struct opd lower_address_sum(struct lower *l, const struct address *a);
 
+/* Where what is passed to a callee lies, at an offset from its frame: behind the caller's frame, or behind
+ * what alloca gave it and LINKAGE bytes in which the caller keeps its frame register. */
+enum { LINKAGE = 16 };
+struct address lower_outgoing(struct lower *l, int32_t at);
+/* At the start of a function that uses alloca: nothing is allocated. */
+void lower_stack_begin(struct lower *l);
 /* True when v is a parameter or result of f itself rather than of a call it makes. */
 bool lower_is_incoming(const struct ptx_func *f, const struct ptx_var *v);
 /* Index of f in prog->fns, queueing it to be lowered when it is new. */
@@ -158,7 +165,8 @@ void lower_compare(struct lower *l, enum ptx_type t, uint32_t cmp, const struct 
     X(mufu) X(set) X(setp) X(selp) X(slct) X(logic) X(not) X(cnot) X(lop3) X(shf) X(shift) X(mov) X(shfl)    \
     X(prmt) X(ld) X(st) X(nothing) X(createpolicy) X(isspacep) X(cvta) X(cvt) X(mapa) X(getctarank) X(cp)    \
     X(tex) X(txq) X(suld) X(sust) X(sured) X(bra) X(brx) X(call) X(ret) X(exit) X(bar) X(membar) X(atom)     \
-    X(vote) X(match) X(activemask) X(redux) X(elect) X(mbarrier) X(video) X(simd) X(nanosleep) X(trap)
+    X(vote) X(match) X(activemask) X(redux) X(elect) X(mbarrier) X(video) X(simd) X(nanosleep) X(trap)       \
+    X(mma) X(wmma) X(ldmatrix) X(stmatrix) X(movmatrix) X(alloca) X(stacksave) X(stackrestore)
 /* clang-format on */
 #define X(name) lower_fn lower_##name;
 LOWER_FNS(X)

@@ -152,9 +152,10 @@ static void pass(struct lower *l, const struct ptx_var *sig, const struct ptx_op
     i.m.size = (uint8_t)ptx_type_size(sig->type);
     i.m.vec = 1;
     i.m.sgn = type_is_signed(sig->type);
-    i.src[0] = opd_reg(l->fn->fp, 0);
-    i.imm = (int32_t)at;
-    i.frame = true;
+    struct address place = lower_outgoing(l, (int32_t)at);
+    i.src[0] = place.base;
+    i.imm = place.imm;
+    i.frame = place.frame;
     i.nsrc = ret ? 1 : 2;
     if (ret)
         i.dst = dst_word(l, o, 0);
@@ -173,7 +174,27 @@ static void take_ret(struct lower *l, const struct ptx_var *sig, const struct pt
     pass(l, sig, o, at, ret, true);
 }
 
+/* Brings the frame register behind the caller's frame (sign 1) or back. Between the two nothing of the
+ * caller's can be reached, so that the way back is kept in memory where it depends on what was allocated. */
 static void move_frame(struct lower *l, uint32_t sign) {
+    if (l->top != VREG_RZ) {
+        bool back = sign != 1;
+        struct inst keep = inst_new(back ? OP_LD : OP_ST);
+        keep.m.space = MS_LOCAL;
+        keep.m.size = 4;
+        keep.m.vec = 1;
+        keep.nsrc = back ? 1 : 2;
+        keep.src[0] = opd_reg(back ? l->fn->fp : l->top, 0);
+        keep.imm = back ? -LINKAGE : 0;
+        if (back)
+            keep.dst = opd_reg(l->fn->fp, 0);
+        else
+            keep.src[1] = opd_reg(l->fn->fp, 0);
+        emit(l, keep);
+        if (!back)
+            emit2(l, OP_IADD, opd_reg(l->fn->fp, 0), opd_reg(l->top, 0), opd_imm(LINKAGE));
+        return;
+    }
     struct inst i = mk(OP_IADD, opd_reg(l->fn->fp, 0), opd_reg(l->fn->fp, 0), opd_imm(sign), none);
     i.frame = true;
     emit(l, i);
@@ -184,12 +205,10 @@ static const struct {
     const char *name;
     uint32_t id;
 } system_calls[] = {
-    {"vprintf", SYS_VPRINTF},
-    {"malloc", SYS_MALLOC},
-    {"free", SYS_FREE},
-    {"__assertfail", SYS_ASSERTFAIL},
+#define SYSCALL(id, name, print) {name, SYS_##id},
+#include "isa/syscalls.def"
+#undef SYSCALL
     {"__assert_fail", SYS_ASSERTFAIL},
-    {"cudaGraphSetConditional", SYS_SET_CONDITIONAL},
 };
 
 static bool system_call(struct lower *l, const struct call *c) {
@@ -200,9 +219,11 @@ static bool system_call(struct lower *l, const struct call *c) {
         i.m.mode = (uint16_t)system_calls[k].id;
         i.m.size = (uint8_t)(l->mod->address_bits / 8);
         i.m.space = MS_LOCAL;
-        i.src[0] = opd_reg(l->fn->fp, 0);
+        struct address args = lower_outgoing(l, 0);
+        i.src[0] = args.base;
+        i.imm = args.imm;
+        i.frame = args.frame;
         i.nsrc = 1;
-        i.frame = true;
         emit(l, i);
         return true;
     }
@@ -261,9 +282,54 @@ void lower_call(struct lower *l) {
     each_param(l, &c, take_ret);
 }
 
-/* ---- barriers ---- */
+/* ---- the stack ---- */
 
-enum { CLUSTER_BARRIER = 16 }; /* a barrier no program can name */
+enum { STACK_ALIGN = 16 };
+
+void lower_stack_begin(struct lower *l) {
+    struct opd fp = l->fn->fp == VREG_RZ ? opd_rz() : opd_reg(l->fn->fp, 0);
+    struct inst i = mk(OP_IADD, opd_reg(l->top, 0), fp, opd_imm(1), none);
+    i.frame = true;
+    emit(l, i);
+    l->prog->recursive = true; /* no size is known that suffices */
+}
+
+/* a rounded up to a multiple of align, a power of two. */
+static void round_up(struct lower *l, struct opd d, struct opd a, uint32_t align) {
+    struct opd t = opd_reg(tmp(l, 1), 0);
+    emit2(l, OP_IADD, t, a, opd_imm(align - 1));
+    emit2(l, OP_AND, d, t, opd_imm(0u - align));
+}
+
+void lower_alloca(struct lower *l) {
+    uint64_t align = l->in->nopds > 2 ? arg(l, 2)->imm : 8;
+    struct opd p = opd_reg(tmp(l, 1), 0), end = opd_reg(tmp(l, 1), 0), top = opd_reg(l->top, 0);
+    if (align & (align - 1) || !align || align > 1 << 20)
+        lower_refuse(l, "the alignment must be a power of two");
+    if (align > STACK_ALIGN)
+        round_up(l, p, top, (uint32_t)align);
+    else
+        emit1(l, OP_MOV, p, top);
+    emit2(l, OP_IADD, end, p, src_word(l, arg(l, 1), PTX_U32, 0));
+    round_up(l, top, end, STACK_ALIGN);
+    emit1(l, OP_MOV, dst_word(l, arg(l, 0), 0), p);
+    if (dst_words(l, arg(l, 0)) > 1)
+        emit1(l, OP_MOV, dst_word(l, arg(l, 0), 1), opd_rz());
+}
+
+void lower_stacksave(struct lower *l) {
+    emit1(l, OP_MOV, dst_word(l, arg(l, 0), 0), opd_reg(l->top, 0));
+    if (dst_words(l, arg(l, 0)) > 1)
+        emit1(l, OP_MOV, dst_word(l, arg(l, 0), 1), opd_rz());
+}
+
+void lower_stackrestore(struct lower *l) {
+    if (l->top == VREG_RZ)
+        lower_refuse(l, "nothing was saved");
+    emit1(l, OP_MOV, opd_reg(l->top, 0), src_word(l, arg(l, 0), PTX_U32, 0));
+}
+
+/* ---- barriers ---- */
 
 static struct opd in_reg_or_imm(struct lower *l, uint32_t k) {
     return k < l->in->nopds ? U32(k) : opd_imm(0);
@@ -279,12 +345,12 @@ void lower_bar(struct lower *l) {
         emit(l, w);
         return;
     }
-    if (has(l, MOD_CLUSTER)) { /* clusters of one block: waiting is the block's barrier, arriving needs
-                                  nothing */
-        if (has(l, MOD_ARRIVE))
-            return;
-        i.src[0] = opd_imm(CLUSTER_BARRIER);
-        i.src[1] = opd_imm(0);
+    if (has(l, MOD_CLUSTER)) {
+        bool arrive = has(l, MOD_ARRIVE);
+        if (arrive && !has(l, MOD_RELAXED)) /* what was written before is visible behind the barrier */
+            emit(l, inst_new(OP_MEMBAR));
+        i.m.mode = arrive ? BAR_CLUSTER_ARRIVE : BAR_CLUSTER_WAIT;
+        i.src[0] = i.src[1] = opd_imm(0);
         emit(l, i);
         return;
     }

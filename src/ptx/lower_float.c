@@ -110,13 +110,15 @@ void lower_mufu(struct lower *l) {
     for (uint32_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
         if (functions[i].op == l->in->op)
             fn = functions[i].mufu;
-    struct inst i = mk(pick(l, OP_MUFU, OP_MUFU64H, OP_HMUFU), D(0), G(1), none, none);
+    struct inst i = mk(pick(l, OP_FAPX, OP_MUFU64H, OP_HMUFU), D(0), G(1), none, none);
     i.m.mode = (uint16_t)fn;
     if (!has(l, MOD_APPROX) && fn == MUFU_RCP)
         i.op = T(0) == PTX_F64 ? OP_DRCP : OP_FRCP;
     else if (!has(l, MOD_APPROX) && fn == MUFU_SQRT)
         i.op = T(0) == PTX_F64 ? OP_DSQRT : OP_FSQRT;
-    if (op_info[i.op].form != FORM_FN_F1_1 && op_info[i.op].form != FORM_FN_D2_2 && i.op != OP_HMUFU)
+    else if (i.op == OP_MUFU64H && fn == MUFU_RSQ && !has(l, MOD_FTZ))
+        i.op = OP_DRSQ; /* with .ftz it is the seed */
+    if (!(op_info[i.op].flags & OPF_MODE))
         i.m.mode = 0;
     emit_float(l, i);
 }

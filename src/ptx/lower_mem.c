@@ -370,20 +370,43 @@ void lower_isspacep(struct lower *l) {
     struct inst i = inst_new(OP_ISSPACE);
     i.m.a64 = l->mod->address_bits == 64;
     i.m.space = inst_space(l);
+    i.m.mode = has(l, MOD_SHARED_CLUSTER) ? ISSPACE_CLUSTER : ISSPACE_OWN;
     i.src[0] = src_group(l, arg(l, 1), i.m.a64 ? PTX_U64 : PTX_U32);
     i.nsrc = 1;
     i.pdst[0].id = dst_pred(l, arg(l, 0));
     emit(l, i);
 }
 
-/* Clusters have one block: an address maps to itself, and its rank is 0. */
+/* The slice of a block's shared memory in the window of its cluster: offset + (rank + 1) slices. A generic
+ * address keeps what stands above it. */
 void lower_mapa(struct lower *l) {
-    for (uint32_t w = 0; w < type_words(T(0)); w++)
-        emit1(l, OP_MOV, dst_word(l, arg(l, 0), w), src_word(l, arg(l, 1), T(0), w));
+    struct opd a = src_word(l, arg(l, 1), T(0), 0), rank = src_word(l, arg(l, 2), PTX_U32, 0);
+    struct opd offset = opd_reg(tmp(l, 1), 0), slice = opd_reg(tmp(l, 1), 0), high = opd_reg(tmp(l, 1), 0);
+    bool generic = inst_space(l) == MS_GENERIC;
+    emit2(l, OP_AND, offset, a, opd_imm(SHARED_SLICE - 1));
+    emit2(l, OP_IADD, slice, rank, opd_imm(1));
+    emit3(l, OP_IMAD, offset, slice, opd_imm(SHARED_SLICE), offset);
+    if (type_words(T(0)) > 1) {
+        emit1(l, OP_MOV, high, generic ? src_word(l, arg(l, 1), T(0), 1) : opd_rz());
+        emit1(l, OP_MOV, dst_word(l, arg(l, 0), 1), high);
+    }
+    emit2(l, OP_IADD, dst_word(l, arg(l, 0), 0), offset, opd_imm(generic ? SHARED_WINDOW : 0));
 }
 
 void lower_getctarank(struct lower *l) {
-    emit1(l, OP_MOV, dst_word(l, arg(l, 0), 0), opd_rz());
+    struct opd a = src_word(l, arg(l, 1), T(0), 0), own = opd_reg(tmp(l, 1), 0),
+               slice = opd_reg(tmp(l, 1), 0);
+    struct opd rank = opd_reg(tmp(l, 1), 0);
+    if (inst_space(l) == MS_GENERIC) {
+        struct opd offset = opd_reg(tmp(l, 1), 0);
+        emit2(l, OP_IADD, offset, a, opd_imm(0u - SHARED_WINDOW));
+        a = offset;
+    }
+    emit_mode(l, OP_S2R, own, none, none, none, SR_CLUSTER_CTARANK, false);
+    emit_mode(l, OP_SHR, slice, a, opd_imm((uint32_t)__builtin_ctz(SHARED_SLICE)), none, 0, false);
+    emit2(l, OP_IADD, rank, slice, opd_imm(0xffffffffu));
+    uint32_t first = emit_isetp(l, CMP_EQ, false, slice, opd_imm(0));
+    emit_sel(l, dst_word(l, arg(l, 0), 0), own, rank, (struct popd){first, false});
 }
 
 /* Cache hints have no effect on results. */

@@ -80,6 +80,7 @@ void lower_tex(struct lower *l) {
     if (!gather)
         i.m.lut = 0;
     i.m.a64 = true;
+    i.m.vec = 4; /* opt_dce drops components that nobody reads */
     const struct ptx_opd *c = bracket(l, arg(l, 1), &i.src[0]);
     i.src[1] = coords(l, c, geometries[g].words, PTX_U32);
     i.nsrc = 2;

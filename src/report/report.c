@@ -70,22 +70,20 @@ static void add_time(json_t *to, const struct report_machine *m, const struct re
     json_object_set_new(to, "ipc", json_real((double)run->timed_insts / (double)run->cycles));
 }
 
-/* Joules by part, and all together. Only what was timed has any. */
+/* Joules by part, and all together, in each account. Only what was timed has any. */
 static void add_energy(json_t *to, const struct report_machine *m, const struct report_run *run,
                        enum report_timing timing) {
-    if (timing == REPORT_TIMED_NONE)
-        return;
-    const struct energy_part *parts = m->energy->spec.parts;
-    double *joules = xcalloc(m->energy->spec.nparts, sizeof *joules), sum = 0;
-    json_t *all = json_object();
-    energy_sum(m->energy, run->timed, run->cycles, joules);
-    for (uint32_t i = 0; i < m->nenergy; i++) {
-        json_object_set_new(all, parts[i].name, json_real(joules[i]));
-        sum += joules[i];
+    for (uint32_t a = 0; timing != REPORT_TIMED_NONE && a < m->naccounts; a++) {
+        const struct energy_model *e = &m->energy[a];
+        double *joules = xcalloc(e->spec.nparts, sizeof *joules);
+        json_t *all = json_object();
+        double sum = energy_sum(e, run->timed, run->cycles, joules);
+        for (uint32_t i = energy_told(e, 0); i != UINT32_MAX; i = energy_told(e, i + 1))
+            json_object_set_new(all, e->spec.parts[i].name, json_real(joules[i]));
+        free(joules);
+        json_object_set_new(all, "total", json_real(sum));
+        json_object_set_new(to, e->spec.key, all);
     }
-    free(joules);
-    json_object_set_new(all, "total", json_real(sum));
-    json_object_set_new(to, "energy", all);
 }
 
 /* What names in formulas stand for: members of the first object that has them. */

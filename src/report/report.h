@@ -33,8 +33,8 @@ struct report_machine {
     const struct config *config;
     const struct counter_registry *counters; /* of everything that ran */
     const struct counter_registry *timed;    /* of what was timed */
-    const struct energy_model *energy;
-    uint32_t nenergy; /* parts of energy that are told, from the first on */
+    const struct energy_model *energy;       /* one for each account of it; the first is the machine's own */
+    uint32_t naccounts;
     const struct formula_table *formulas;
 };
 

@@ -19,21 +19,33 @@ static void cell(FILE *to, const char *name, double joules, double sum) {
     fprintf(to, "  %-16s %9s %5.1f%%", name, quantity(joules, "J", text), sum > 0 ? 100 * joules / sum : 0.0);
 }
 
-void report_summary(const struct report_machine *m, const struct report_run *totals, FILE *to) {
-    if (!totals->cycles || !m->nenergy)
-        return;
-    double *joules = xcalloc(m->energy->spec.nparts, sizeof *joules);
-    double sum = energy_sum(m->energy, totals->timed, totals->cycles, joules);
-    double seconds = (double)totals->cycles / m->energy->spec.hz;
-    char time[32], energy[32], power[32];
-    fprintf(to, "%" PRIu64 " cycles, %s; IPC %.2f; energy %s, power %s\n", totals->cycles,
-            quantity(seconds, "s", time), (double)totals->timed_insts / (double)totals->cycles,
-            quantity(sum, "J", energy), quantity(sum / seconds, "W", power));
-    uint32_t rows = (m->nenergy + 1) / 2;
+/* The parts of an account that are told, in two columns. */
+static void print_parts(const struct energy_model *e, const double *joules, double sum, FILE *to) {
+    uint32_t told[ENERGY_MAX_PARTS], n = 0;
+    for (uint32_t i = energy_told(e, 0); i != UINT32_MAX; i = energy_told(e, i + 1))
+        told[n++] = i;
+    uint32_t rows = (n + 1) / 2;
     for (uint32_t i = 0; i < rows; i++) {
-        for (uint32_t k = i; k < m->nenergy; k += rows)
-            cell(to, m->energy->spec.parts[k].name, joules[k], sum);
+        for (uint32_t k = i; k < n; k += rows)
+            cell(to, e->spec.parts[told[k]].name, joules[told[k]], sum);
         fputs("\n", to);
     }
-    free(joules);
+}
+
+void report_summary(const struct report_machine *m, const struct report_run *totals, FILE *to) {
+    if (!totals->cycles || !m->naccounts)
+        return;
+    double seconds = (double)totals->cycles / m->energy->spec.hz;
+    char time[32], energy[32], power[32];
+    fprintf(to, "%" PRIu64 " cycles, %s; IPC %.2f", totals->cycles, quantity(seconds, "s", time),
+            (double)totals->timed_insts / (double)totals->cycles);
+    for (uint32_t a = 0; a < m->naccounts; a++) {
+        const struct energy_model *e = &m->energy[a];
+        double *joules = xcalloc(e->spec.nparts, sizeof *joules);
+        double sum = energy_sum(e, totals->timed, totals->cycles, joules);
+        fprintf(to, "%s%s %s, power %s\n", a ? "" : "; ", e->spec.title, quantity(sum, "J", energy),
+                quantity(sum / seconds, "W", power));
+        print_parts(e, joules, sum, to);
+        free(joules);
+    }
 }

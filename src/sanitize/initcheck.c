@@ -55,14 +55,13 @@ static bool reads(const struct access *a) {
 }
 
 void initcheck_access(struct sanitizer *s, const struct access *a) {
-    struct block_state *b = a->w->cta->watched;
     uint32_t bytes = a->t.bytes, room = a->w->cta->shared_bytes;
     bool read = reads(a);
     for (uint32_t left = a->t.global | a->t.shared; left; left &= left - 1) {
         uint32_t l = (uint32_t)__builtin_ctz(left);
         uint64_t at = a->t.at[l];
         bool shared = a->t.shared >> l & 1;
-        uint8_t *bits = b->shared_written;
+        uint8_t *bits = NULL;
         if (!shared) {
             const struct kept *k = kept_find(s, at);
             if (!k || !k->written || k->size - (at - k->addr) < bytes)
@@ -71,6 +70,8 @@ void initcheck_access(struct sanitizer *s, const struct access *a) {
             at -= k->addr;
         } else if (at > room || room - at < bytes) {
             continue;
+        } else {
+            bits = ((struct block_state *)touch_block(a->w, &a->t, l)->watched)->shared_written;
         }
         if (read && !all_set(bits, at, bytes))
             report(s, a, l, shared);

@@ -223,13 +223,14 @@ static uint32_t access_piece(struct sanitizer *s, const struct access *a, uint32
 }
 
 /* Local memory that the access may touch. Behind the variables of a kernel stand spilled registers, which the
- * compiler's own code alone touches, at fixed places; with calls the frames of others follow. */
+ * compiler's own code alone touches, at fixed places; with calls, or what the kernel allocates
+ * at run time, more follows. */
 static uint64_t local_size(const struct access *a) {
     const struct program *p = a->x->img->prog;
     const struct opd *base = &a->i->in->src[0];
     bool fixed = base->kind == O_REG && base->v == VREG_RZ && a->i->in->m.space == MS_LOCAL;
     const struct fn *kernel = p->fns.at[0];
-    bool alone = p->fns.len == 1 && !kernel->calls && !kernel->outgoing;
+    bool alone = p->fns.len == 1 && !kernel->calls && !kernel->outgoing && !p->recursive;
     return alone && !fixed ? kernel->vars : a->x->local_bytes;
 }
 

@@ -6,6 +6,8 @@
 #include "sanitize/tool.h"
 #include "sanitize/view.h"
 
+#define SHARED_PLACE (UINT64_C(1) << 56) /* shared memory of blocks in the shadow, 4 GB for each place */
+
 enum { BLOCK_WARPS = 32, MEMO = 64 };
 
 /* What a thread knows of: accesses in general; perhaps more reads, because a strong write passes on that the
@@ -61,6 +63,10 @@ struct race_block {
     struct race_reads *reads; /* of each warp */
     uint32_t *groups;         /* of each thread: groups of copies it has closed */
     VEC(uint64_t) synced;     /* locations in its shared memory that have a struct race_sync */
+    /* Of the first block of a cluster: when the cluster's barrier last opened, and what was passed on there.
+     */
+    uint32_t opened_at;
+    struct view *opened;
 };
 
 struct racecheck {
@@ -82,6 +88,11 @@ struct racecheck {
 
 static inline struct race_block *race_block(const struct warp *w) {
     return ((struct block_state *)w->cta->watched)->race;
+}
+
+/* The block whose shared memory a lane accesses. */
+static inline struct race_block *race_owner(const struct access *a, uint32_t lane) {
+    return ((struct block_state *)touch_block(a->w, &a->t, lane)->watched)->race;
 }
 
 /* One lane of a warp, as an access sees it. */

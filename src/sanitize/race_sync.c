@@ -126,14 +126,15 @@ static void fence(struct racecheck *r, struct race_block *b, const struct warp *
     b->views = true;
 }
 
-static struct race_sync *sync_make(struct racecheck *r, struct race_block *b, uint64_t at) {
+/* owner: the block in whose shared memory the location is, if it is in any. */
+static struct race_sync *sync_make(struct racecheck *r, struct race_block *owner, uint64_t at) {
     struct race_sync *y = map_get_u64(&r->sync, at);
     if (y)
         return y;
     y = xcalloc(1, sizeof *y);
     map_set_u64(&r->sync, at, y);
-    if (at >= b->shared)
-        vec_push(&b->synced, at);
+    if (at >= SHARED_PLACE)
+        vec_push(&owner->synced, at);
     return y;
 }
 
@@ -170,14 +171,14 @@ void race_strong(struct racecheck *r, struct race_block *b, const struct access 
     }
     if (gpu || block ||
         y) { /* a write that is no part of a read-modify-write ends what was passed on before */
-        y = sync_make(r, b, at);
+        y = sync_make(r, race_owner(a, lane), at);
         put(r, &y->gpu, gpu, a->atomic);
         put(r, &y->block, block, a->atomic && y->of_block == b->number);
         y->of_block = b->number;
     }
     view_drop(now);
-    if (!a->atomic && at < b->shared) { /* flags between blocks; in shared memory there are barriers */
-        y = sync_make(r, b, at);
+    if (!a->atomic && at < SHARED_PLACE) { /* flags between blocks; in shared memory there are barriers */
+        y = sync_make(r, race_owner(a, lane), at);
         view_drop(y->reads);
         y->reads = past_of(r, b, t, r->now, b->base[t], b->view[KNOWN_READS][t]);
         race_tick(r);
@@ -335,11 +336,50 @@ void racecheck_open(struct racecheck *r, struct cta *c, uint32_t id) {
     race_tick(r);
 }
 
+/* ---- the barrier of a cluster, whose state is with the first of its blocks ---- */
+
+static struct race_block *first_block(const struct cluster *k) {
+    return ((struct block_state *)k->ctas[0]->watched)->race;
+}
+
+/* All threads of all blocks have arrived. What some of them did since then, before they wait, is taken to be
+ * before the barrier, too: races may be missed, but none is made up. */
+void racecheck_cluster_open(struct racecheck *r, struct cluster *k) {
+    struct race_block *first = first_block(k);
+    view_drop(first->opened);
+    first->opened = NULL;
+    first->opened_at = r->now;
+    for (uint32_t n = 0; n < k->n; n++) {
+        const struct race_block *b = ((struct block_state *)k->ctas[n]->watched)->race;
+        struct view *all = view_create(b->number, r->now, NULL, 0);
+        join_into(r, &first->opened, all);
+        view_drop(all);
+        for (uint32_t t = 0; b->views && t < b->nthreads; t++)
+            join_into(r, &first->opened, b->view[KNOWN_ALL][t]);
+    }
+    race_tick(r);
+}
+
+void racecheck_cluster_pass(struct racecheck *r, struct warp *w, uint32_t m) {
+    struct race_block *b = race_block(w), *first = first_block(w->cta->cluster);
+    for (uint32_t left = m; left; left &= left - 1) {
+        uint32_t t = w->index * WARP_LANES + (uint32_t)__builtin_ctz(left);
+        race_learn(r, b, t, KNOWN_ALL, first->opened);
+        b->base[t] = first->opened_at > b->base[t] ? first->opened_at : b->base[t];
+    }
+    uint32_t least = UINT32_MAX;
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        if (b->lanes[w->index] >> l & 1 && b->base[w->index * WARP_LANES + l] < least)
+            least = b->base[w->index * WARP_LANES + l];
+    b->least[w->index] = least;
+    race_tick(r);
+}
+
 /* ---- barrier objects ---- */
 
 static bool phase_of(const struct access *a, uint32_t lane) {
     uint64_t state;
-    memcpy(&state, a->w->cta->shared + a->t.at[lane], sizeof state);
+    memcpy(&state, touch_block(a->w, &a->t, lane)->shared + a->t.at[lane], sizeof state);
     return state >> 63;
 }
 
@@ -351,8 +391,8 @@ void racecheck_object(struct racecheck *r, const struct access *a) {
     uint32_t done = a->i->pd[0] != PRED_PT ? a->w->p[a->i->pd[0]] : UINT32_MAX;
     for (uint32_t left = a->t.shared; left; left &= left - 1) {
         uint32_t l = (uint32_t)__builtin_ctz(left), t = a->w->index * WARP_LANES + l;
-        uint64_t at = b->shared + a->t.at[l];
-        struct race_sync *y = sync_make(r, b, at);
+        struct race_block *owner = race_owner(a, l);
+        struct race_sync *y = sync_make(r, owner, owner->shared + a->t.at[l]);
         if (mode == MBAR_INIT) {
             view_drop(y->gpu);
             view_drop(y->phase);
@@ -370,7 +410,8 @@ void racecheck_object(struct racecheck *r, const struct access *a) {
     }
     for (uint32_t left = a->t.shared; left; left &= left - 1) {
         uint32_t l = (uint32_t)__builtin_ctz(left);
-        struct race_sync *y = sync_make(r, b, b->shared + a->t.at[l]);
+        struct race_block *owner = race_owner(a, l);
+        struct race_sync *y = sync_make(r, owner, owner->shared + a->t.at[l]);
         if (mode == MBAR_INIT || phase_of(a, l) == y->odd)
             continue;
         view_drop(y->gpu);
@@ -414,5 +455,7 @@ void race_block_reset(struct racecheck *r, struct race_block *b) {
         map_remove_u64(&r->sync, b->synced.at[k]);
     }
     b->synced.len = 0;
+    view_drop(b->opened);
+    b->opened = NULL;
     b->views = false;
 }

@@ -11,7 +11,6 @@
 #include "sanitize/race.h"
 
 enum { PC_MOST = (1 << 20) - 1 };
-#define SHARED_PLACE (UINT64_C(1) << 56) /* shared memory of blocks in the shadow, 4 GB for each place */
 
 struct racecheck *racecheck_create(struct sanitizer *s) {
     struct racecheck *r = xcalloc(1, sizeof *r);
@@ -89,6 +88,9 @@ void racecheck_block(struct racecheck *r, struct cta *c) {
     else
         b = state->race = block_create(r, c);
     b->number = c->number;
+    if (c->cluster->n >
+        1) /* others of the cluster, which come here as well, know nothing of earlier blocks */
+        racecheck_forget(r, b->shared, c->shared_bytes);
     r->begun++;
     race_tick(r);
     for (uint32_t t = 0; t < b->nthreads; t++)
@@ -152,11 +154,12 @@ static struct who who(const struct step *y, uint32_t lane) {
     return (struct who){y->b, y->now.warp, lane, y->now.warp * WARP_LANES + lane, NULL};
 }
 
-/* Nothing that could race: none, of an earlier launch or block, or behind the warp's last barrier. */
+/* Nothing that could race: none, of an earlier launch or block, or behind the warp's last barrier. What
+ * another block did to shared memory is over, but for those of a cluster. */
 static bool is_old(const struct racecheck *r, const struct step *y, const struct past *p) {
     return p->time <= r->start || (p->block == y->b->number && p->kind < PAST_BLOCKS
                                        ? p->time <= y->b->least[y->now.warp] && !p->pending
-                                       : y->shared);
+                                       : y->shared && y->a->w->cta->cluster->n == 1);
 }
 
 /* Compares with a past access; true when there is no race. */
@@ -204,7 +207,8 @@ static bool same_value(const struct step *y, uint32_t at, uint32_t n) {
     uint32_t unit = q->size >= 4 ? 4 : q->size;
     if (a->i->kind != X_STORE || (y->shared && addr + n > a->w->cta->shared_bytes))
         return false;
-    const uint8_t *old = y->shared ? a->w->cta->shared + addr : exec_global(a->x, addr, n);
+    const uint8_t *old =
+        y->shared ? touch_block(a->w, &a->t, y->lane)->shared + addr : exec_global(a->x, addr, n);
     if (!old)
         return false;
     for (uint32_t k = 0; k < n; k++) {
@@ -289,7 +293,8 @@ static uint32_t group_lanes(const struct touch *t, uint32_t m, uint32_t groups[W
         uint64_t at = t->at[l];
         uint32_t h = (uint32_t)(at ^ at >> 2 ^ at >> 8) % BUCKETS, k = bucket[h];
         bool shared = t->shared >> l & 1;
-        while (k && (t->at[k - 1] != at || (t->shared >> (k - 1) & 1) != shared))
+        while (k && (t->at[k - 1] != at || (t->shared >> (k - 1) & 1) != shared ||
+                     (shared && t->rank[k - 1] != t->rank[l])))
             k = next[k - 1];
         if (k) {
             groups[k - 1] |= 1u << l;
@@ -349,6 +354,11 @@ static struct past past_of(const struct racecheck *r, const struct race_block *b
                          .pending = a->async};
 }
 
+/* Where a lane's access begins in the shadow. */
+static uint64_t place_of(const struct access *a, uint32_t lane) {
+    return a->t.at[lane] + (a->t.shared >> lane & 1 ? race_owner(a, lane)->shared : 0);
+}
+
 void racecheck_access(struct racecheck *r, const struct access *a) {
     struct race_block *b = race_block(a->w);
     uint32_t lanes = a->t.global | a->t.shared;
@@ -362,7 +372,7 @@ void racecheck_access(struct racecheck *r, const struct access *a) {
     bool store = a->i->kind == X_STORE && !y.now.strong;
     for (uint32_t left = y.now.strong && a->i->kind != X_MBAR ? lanes : 0; left; left &= left - 1) {
         uint32_t l = (uint32_t)__builtin_ctz(left);
-        race_strong(r, b, a, l, a->t.at[l] + (a->t.shared >> l & 1 ? b->shared : 0));
+        race_strong(r, b, a, l, place_of(a, l));
     }
     uint32_t groups[WARP_LANES];
     for (uint32_t left = group_lanes(&a->t, lanes, groups); left; left &= left - 1) {
@@ -372,7 +382,7 @@ void racecheck_access(struct racecheck *r, const struct access *a) {
         y.now.mark = y.now.strong ? y.now.mark : store && (y.now.mask & (y.now.mask - 1));
         if (store && y.now.mark)
             check_group(r, &y);
-        each_cell(r, &y, a->t.at[y.lane] + (y.shared ? b->shared : 0));
+        each_cell(r, &y, place_of(a, y.lane));
         if (a->async)
             remember_copy(b, a, y.lane);
     }

@@ -45,6 +45,7 @@ static uint32_t access_copy(struct sanitizer *s, struct access *a, uint32_t m) {
         exec_touch(a->x, a->w, a->i, 1, 0, 1u << l, &g.t);
         sh.t = (struct touch){.shared = 1u << l, .bytes = a->i->in->m.size};
         sh.t.at[l] = (uint32_t)(base[l] + (uint32_t)a->i->in->imm);
+        touch_find_blocks(a->w, &sh.t);
         if (mode != LDGSTS_PLAIN)
             g.t.bytes = sh.t.bytes = size[l];
         else if (size && size[l] < g.t.bytes) /* the rest of the destination becomes zero */
@@ -77,6 +78,17 @@ static uint32_t access_texture(struct sanitizer *s, struct access *a, uint32_t m
     return ok;
 }
 
+/* Matrices: some lanes say where rows lie, and all of them get or give parts of each. A wrong row
+ * keeps the whole access from happening. */
+static uint32_t access_rows(struct sanitizer *s, struct access *a, uint32_t m) {
+    uint32_t lanes = m & exec_row_lanes(a->i);
+    exec_touch(a->x, a->w, a->i, 0, a->i->in->imm, lanes, &a->t);
+    if (show(s, a) == lanes)
+        return m;
+    put_zero(a->w, a->i, m);
+    return 0;
+}
+
 static uint32_t on_access(struct watch *watch, struct exec *x, struct warp *w, const struct xinst *i,
                           uint32_t m) {
     struct sanitizer *s = of(watch);
@@ -104,6 +116,9 @@ static uint32_t on_access(struct watch *watch, struct exec *x, struct warp *w, c
         put_zero(w, i, m & ~ok);
         return ok;
     }
+    case X_LDSM:
+    case X_STSM:
+        return access_rows(s, &a, m);
     case X_LDGSTS:
         return access_copy(s, &a, m);
     case X_TEX:
@@ -154,6 +169,16 @@ static void on_open(struct watch *watch, struct cta *c, uint32_t id) {
         synccheck_open(s, c, id);
     if (s->race)
         racecheck_open(s->race, c, id);
+}
+
+static void on_cluster_open(struct watch *watch, struct cluster *k) {
+    if (of(watch)->race)
+        racecheck_cluster_open(of(watch)->race, k);
+}
+
+static void on_cluster_pass(struct watch *watch, struct warp *w, uint32_t m) {
+    if (of(watch)->race)
+        racecheck_cluster_pass(of(watch)->race, w, m);
 }
 
 static void on_begin(struct watch *watch, struct cta *c) {
@@ -210,6 +235,8 @@ struct sanitizer *sanitizer_create(const struct sanitizer_options *o, struct mem
                               .together = on_together,
                               .arrive = on_arrive,
                               .open = on_open,
+                              .cluster_open = on_cluster_open,
+                              .cluster_pass = on_cluster_pass,
                               .begin = on_begin,
                               .end = on_end,
                               .allocated = on_allocated,

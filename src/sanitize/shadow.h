@@ -31,7 +31,7 @@ struct cell {
     struct past write, read;
 };
 
-enum { PAGE_SHIFT = 12, PAGE_BYTES = 1 << PAGE_SHIFT, LIST_BLOCKS = 4 };
+enum { PAGE_SHIFT = 12, PAGE_BYTES = 1 << PAGE_SHIFT, LIST_BLOCKS = 16 /* a cluster */ };
 
 /* Cells of PAGE_BYTES bytes of memory: one for each 1 << shift bytes. */
 struct shadow_page {

@@ -191,7 +191,7 @@ enum { PENDING_BITS = 20, PENDING = (1 << PENDING_BITS) - 1 };
 
 /* Tells shared memory of different blocks apart. */
 static uint64_t object_key(const struct access *a, uint32_t lane) {
-    return (uint64_t)a->w->cta->number << 32 | (uint32_t)a->t.at[lane];
+    return (uint64_t)touch_block(a->w, &a->t, lane)->number << 32 | (uint32_t)a->t.at[lane];
 }
 
 void synccheck_object(struct sanitizer *s, const struct access *a) {
@@ -214,7 +214,7 @@ void synccheck_object(struct sanitizer *s, const struct access *a) {
         } else if (mode == MBAR_INVAL) {
             map_remove_u64(&s->mbarriers, key);
         } else if ((mode == MBAR_ARRIVE || mode == MBAR_ARRIVE_DROP) && !a->i->in->m.lut) {
-            memcpy(&state, a->w->cta->shared + at, sizeof state);
+            memcpy(&state, touch_block(a->w, &a->t, l)->shared + at, sizeof state);
             if (n > (state & PENDING) && (text = begin(s, a, OVERFLOW_OBJECT, l)))
                 str_printf(text, "=========     %u arrive at the object at 0x%" PRIx64 ", which awaits %u\n",
                            n, a->t.at[l], (unsigned)(state & PENDING));

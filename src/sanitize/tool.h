@@ -136,6 +136,8 @@ void racecheck_together(struct racecheck *r, struct exec *x, struct warp *w, con
                         uint32_t m);
 void racecheck_arrive(struct racecheck *r, struct warp *w, const struct xinst *i, uint32_t id, uint32_t m);
 void racecheck_open(struct racecheck *r, struct cta *c, uint32_t id);
+void racecheck_cluster_open(struct racecheck *r, struct cluster *k);
+void racecheck_cluster_pass(struct racecheck *r, struct warp *w, uint32_t m);
 void racecheck_block(struct racecheck *r, struct cta *c);
 void racecheck_block_end(struct racecheck *r, struct cta *c);
 /* Memory is new: what was known of it does not count. */

@@ -7,9 +7,12 @@
 
 /* What is summed up over one result. */
 struct sums {
-    double x, square, relative, max, least, most;
-    uint64_t numbers, differing, broken; /* broken: no numbers where the right ones are others */
+    double x, xx, square, relative, max, least, most;
+    uint64_t numbers, differing, within[ERROR_LIMITS],
+        broken; /* broken: no numbers where the right ones are others */
 };
+
+static const double limits[ERROR_LIMITS] = {1e-3, 1e-2, 1e-1};
 
 static struct sums sum_up(const struct result *right, const struct result *got) {
     struct sums s = {.least = INFINITY, .most = -INFINITY};
@@ -26,9 +29,13 @@ static struct sums sum_up(const struct result *right, const struct result *got) 
         if (!isfinite(x))
             continue;
         s.numbers++;
+        double relative = x != 0 ? e / fabs(x) : e != 0;
         s.x += x;
+        s.xx += x * x;
         s.square += e * e;
-        s.relative += x != 0 ? e / fabs(x) : e != 0;
+        s.relative += relative;
+        for (int k = 0; k < ERROR_LIMITS; k++)
+            s.within[k] += relative <= limits[k];
         s.max = fmax(s.max, e);
         s.least = fmin(s.least, x);
         s.most = fmax(s.most, x);
@@ -43,14 +50,18 @@ static double or_nan(bool has, double v) {
 static struct error finish(const struct sums *s, const struct result *right) {
     double n = (double)s->numbers, rmse = n > 0 ? sqrt(s->square / n) : 0;
     double peak = !strcmp(result_type_name(right->type), "u8") ? 255 : s->most - s->least;
-    return (struct error){
+    struct error e = {
         .rmse_over_mean = rmse > 0 ? or_nan(s->x != 0, rmse / fabs(s->x / n)) : 0,
+        .square = s->square > 0 ? or_nan(s->xx > 0, s->square / s->xx) : 0,
         .max = s->max,
         .mean_relative = n > 0 ? s->relative / n : 0,
         .psnr = or_nan(rmse > 0 && peak > 0, 20 * log10(peak / rmse)),
         .values = right->count,
         .differing = s->differing,
     };
+    for (int k = 0; k < ERROR_LIMITS; k++)
+        e.within[k] = n > 0 ? (double)s->within[k] / n : 1;
+    return e;
 }
 
 /* Why two results are not the same array; false when they are. */
@@ -63,7 +74,7 @@ static bool differ_in_kind(const struct result *a, const struct result *b, struc
 }
 
 bool error_of(const struct results *right, const struct results *got, struct error *out, struct str *why) {
-    *out = (struct error){.rmse_over_mean = NAN, .psnr = NAN};
+    *out = (struct error){.rmse_over_mean = NAN, .psnr = NAN, .within = {1, 1, 1}};
     if (right->all.len != got->all.len || !right->all.len) {
         str_printf(why, "it has %u results, the base machine %u", got->all.len, right->all.len);
         return false;
@@ -82,6 +93,9 @@ bool error_of(const struct results *right, const struct results *got, struct err
         out->rmse_over_mean =
             fmax(out->rmse_over_mean, e.rmse_over_mean); /* of a number and NAN the number */
         out->psnr = fmin(out->psnr, e.psnr);
+        out->square = fmax(out->square, e.square);
+        for (int k = 0; k < ERROR_LIMITS; k++)
+            out->within[k] = fmin(out->within[k], e.within[k]);
         out->max = fmax(out->max, e.max);
         out->mean_relative = fmax(out->mean_relative, e.mean_relative);
         out->values += e.values;

@@ -2,6 +2,8 @@
  *
  * Of n values x that are right and y that were computed:
  *     RMSE over mean         sqrt(sum (y - x)^2 / n) / |sum x / n|
+ *     square error           sum (y - x)^2 / sum x^2
+ *     values within a limit  how many, of all, have |y - x| / |x| of at most 0.1%, 1%, 10%
  *     maximum error          max |y - x|
  *     mean relative error    sum |y - x| / |x| / n; where x is 0 and y is not, a value counts as 1, which is
  * 100% PSNR                   20 log10(peak / RMSE) dB, where peak is 255 for bytes, else max x - min x What
@@ -11,9 +13,12 @@
 
 #include "report/results.h"
 
+enum { ERROR_LIMITS = 3 };
+
 struct error {
     double rmse_over_mean, max, mean_relative, psnr;
     uint64_t values, differing;
+    double square, within[ERROR_LIMITS];
 };
 
 /* The error of all results of a run: of each figure the worst of any result, as their units need not be the

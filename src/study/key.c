@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
+#include "study/cpu.h"
 #include "study/place.h"
 
 static uint64_t mix(uint64_t a, uint64_t b) {
@@ -90,10 +91,15 @@ struct run_key key_of(const struct bench *b, const struct model *m, bool check) 
     enum { NAME = 40 };
     static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-_.";
     struct run_key key;
-    uint64_t h = mix(simulator(), m->machine);
-    h = mix_text(mix_mechanisms(h, m->mech), str_text(&m->probes));
-    h = mix(h, check && strcmp(m->mech, "base")); /* the base machine supplies nothing */
-    h = b->workload ? mix_workload(h, b) : mix_program(h, b);
+    uint64_t h;
+    if (m->cpu) {
+        h = mix_text(mix(cpu_key(b, m), m->machine), m->mech);
+    } else {
+        h = mix(simulator(), m->machine);
+        h = mix_text(mix_mechanisms(h, m->mech), str_text(&m->probes));
+        h = mix(h, check && strcmp(m->mech, "base")); /* the base machine supplies nothing */
+        h = b->workload ? mix_workload(h, b) : mix_program(h, b);
+    }
     key.hash = h;
     const char *name = b->workload ? b->workload->name : b->label;
     size_t n = 0;

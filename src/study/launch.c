@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "study/cpu.h"
+
 enum { SHOWN_LINES = 4 }; /* of the beginning, and of the end, of what a failed run printed */
 
 /* A run that has to be done. */
@@ -175,11 +177,19 @@ static void prepare(const struct launch *l, struct todo *t) {
     t->title = title.at;
     t->report = part_name(l, t, "report");
     t->results = part_name(l, t, "results");
-    add_word(t, "reprise");
-    add_word(t, "run");
-    add_option(t, "--json", t->report);
-    add_machine(l->plan, m, t);
-    add_bench(b, t);
+    if (m->cpu) {
+        char **words;
+        cpu_command(b, m, t->report, t->wants_results ? t->results : NULL, &words);
+        for (char **w = words; *w; w++)
+            vec_push(&t->words, *w);
+        free(words);
+    } else {
+        add_word(t, "reprise");
+        add_word(t, "run");
+        add_option(t, "--json", t->report);
+        add_machine(l->plan, m, t);
+        add_bench(b, t);
+    }
     vec_push(&t->words, NULL);
 }
 

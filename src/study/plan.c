@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "reprise.h"
+#include "study/cpu.h"
 #include "study/key.h"
 #include "study/suites.h"
 
@@ -104,9 +105,10 @@ static bool read_model(struct model *m, const char *text) {
     if (word && !strchr(word, '='))
         m->mech = xstrdup(word);
     for (word = strtok_r(NULL, ":", &save); word && m->mech; word = strtok_r(NULL, ":", &save))
-        if (!strncmp(word, "gpu=", 4)) {
-            free(m->gpu);
-            m->gpu = xstrdup(word + 4);
+        if (!strncmp(word, "gpu=", 4) || !strncmp(word, "cpu=", 4)) {
+            char **name = *word == 'g' ? &m->gpu : &m->cpu;
+            free(*name);
+            *name = xstrdup(word + 4);
         } else if (strchr(word, '=')) {
             vec_push(&m->set, xstrdup(word));
         } else {
@@ -116,14 +118,16 @@ static bool read_model(struct model *m, const char *text) {
     return m->mech != NULL;
 }
 
-static bool same_gpu(const char *a, const char *b) {
+static bool same_name(const char *a, const char *b) {
     return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* The first model on a GPU; as many as there are when there is none. */
-static uint32_t first_on(const struct table *t, const char *gpu) {
+/* The first model with which another is compared: that on the same GPU, or any on a CPU; as many as there are
+ * when there is none. */
+static uint32_t first_on(const struct table *t, const struct model *of) {
     uint32_t m = 0;
-    while (m < t->models.len && !same_gpu(t->models.at[m].gpu, gpu))
+    while (m < t->models.len && !(of->cpu ? t->models.at[m].cpu != NULL
+                                          : !t->models.at[m].cpu && same_name(t->models.at[m].gpu, of->gpu)))
         m++;
     return m;
 }
@@ -133,16 +137,20 @@ static bool is_base_machine(const struct model *m) {
 }
 
 static void push_model(struct table *t, const char *label, struct model m) {
-    m.base = first_on(t, m.gpu);
+    m.base = first_on(t, &m);
     uint32_t number = table_add_model(t, label);
     m.label = t->models.at[number].label;
     t->models.at[number] = m;
 }
 
-static void push_base_machine(struct table *t, const char *gpu) {
+static void push_base_machine(struct table *t, const struct model *of) {
     struct str label = {0};
-    str_printf(&label, "base%s%s", gpu ? ":gpu=" : "", gpu ? gpu : "");
-    push_model(t, label.at, (struct model){.mech = xstrdup("base"), .gpu = gpu ? xstrdup(gpu) : NULL});
+    const char *gpu = of->gpu, *cpu = of->cpu ? "hpi" : NULL;
+    str_printf(&label, "base%s%s", cpu ? ":cpu=" : gpu ? ":gpu=" : "", cpu ? cpu : gpu ? gpu : "");
+    push_model(t, label.at,
+               (struct model){.mech = xstrdup("base"),
+                              .gpu = gpu ? xstrdup(gpu) : NULL,
+                              .cpu = cpu ? xstrdup(cpu) : NULL});
     str_free(&label);
 }
 
@@ -156,8 +164,8 @@ bool plan_add_model(struct plan *p, const char *label, const char *text) {
         fprintf(stderr, "reprise: a model is MECH, MECH:PATH=VALUE or MECH:PROBE, not '%s'\n", text);
         return false;
     }
-    if (first_on(t, m.gpu) == t->models.len && !is_base_machine(&m))
-        push_base_machine(t, m.gpu);
+    if (first_on(t, &m) == t->models.len && !is_base_machine(&m))
+        push_base_machine(t, &m);
     push_model(t, label, m);
     return true;
 }
@@ -232,12 +240,12 @@ bool plan_complete(struct plan *p) {
     }
     for (uint32_t i = 0; ok && i < p->table.models.len; i++) {
         struct model *m = &p->table.models.at[i];
-        if (!m->gpu && p->gpu)
+        if (!m->gpu && !m->cpu && p->gpu)
             m->gpu = xstrdup(p->gpu);
         add_settings(p, m);
-        ok = look_at_machine(p, m);
+        ok = m->cpu ? cpu_look(m) : look_at_machine(p, m);
     }
-    return ok && results_known(&p->table);
+    return ok && cpu_fits(&p->table) && results_known(&p->table);
 }
 
 void plan_free(struct plan *p) {

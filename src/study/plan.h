@@ -3,7 +3,7 @@
  * A benchmark is written NAME[:size=S][:bits=B][:seed=N][:SETTING=VALUE]..., where NAME is a workload or a
  * suite of them and a SETTING one that the workload's README names. A model is written
  * MECH[:gpu=GPU][:PATH=VALUE][:PROBE]...: a mechanism, or a stack of them, with settings of its own and
- * probes that watch it. */
+ * probes that watch it; or PROGRAM:cpu=CPU[:PATH=VALUE]..., see study/cpu.h. */
 #ifndef REPRISE_STUDY_PLAN_H
 #define REPRISE_STUDY_PLAN_H
 

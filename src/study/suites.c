@@ -71,7 +71,8 @@ void suite_workloads(const struct suite *s, struct workload_list *out) {
             workload_abbreviation(w, s->paper, text, sizeof text);
         if (s->paper        ? *text != 0
             : s->collection ? !strcmp(w->suite, s->collection)
-                            : !s->workloads || named(s->workloads, w->name))
+            : s->workloads  ? named(s->workloads, w->name)
+                            : !w->cpu)
             add_once(out, w);
     }
 }

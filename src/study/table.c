@@ -66,6 +66,7 @@ static void free_model(struct model *m) {
     str_free(&m->probes);
     free(m->label);
     free(m->gpu);
+    free(m->cpu);
     free(m->mech);
 }
 
@@ -103,7 +104,7 @@ static void reduce(json_t *object, const char *const *kept) {
 }
 
 json_t *table_read_report(const char *path, struct str *error) {
-    static const char *const run_keys[] = {"schema",   "gpu",     "mech",   "approximate",
+    static const char *const run_keys[] = {"schema",   "gpu",     "cpu",    "mech", "approximate",
                                            "settings", "kernels", "totals", NULL};
     static const char *const kernel_keys[] = {"name", "digest", NULL};
     json_error_t e;
@@ -152,7 +153,8 @@ static double figure(json_t *report, const char *name) {
     if (*name == '$')
         return number_in(json_object_get(report, "settings"), name + 1);
     double v;
-    if (in_object(totals, "energy", name, &v) || in_object(report, "error", name, &v))
+    if (in_object(totals, "energy", name, &v) || in_object(totals, "gpuwattch", name, &v) ||
+        in_object(report, "error", name, &v))
         return v;
     v = number_in(totals, name);
     return isnan(v) ? number_in(json_object_get(totals, "counters"), name) : v;

@@ -34,6 +34,7 @@ struct bench {
 struct model {
     char *label;
     char *gpu;         /* NULL: the default */
+    char *cpu;         /* NULL: it is a GPU; else see study/cpu.h */
     char *mech;        /* NAME[+NAME...]; "base": none */
     struct str probes; /* NAME[+NAME...] */
     VEC(char *) set;   /* "path=value" */
@@ -85,9 +86,9 @@ void table_check(struct table *t);
 /* Whether the run of a row was on a machine that approximates. */
 bool row_approximates(const struct row *r);
 
-/* A figure of a row: total or counter by its name, "energy.X", "error.X", "$PARAMETER" or a NAME of
- * metrics.def, each with "@MODEL" to mean another row of that benchmark ("@base": that of the model it is
- * compared with). NAN when there is none, or no row. */
+/* A figure of a row: total or counter by its name, "energy.X", "gpuwattch.X" (the accounts), "error.X",
+ * "$PARAMETER" or a NAME of metrics.def, each with "@MODEL" to mean another row of that benchmark ("@base":
+ * that of the model it is compared with). NAN when there is none, or no row. */
 double table_value(const struct table *t, const struct row *r, const char *name);
 /* The value of a formula (stats/formula.h) for a row; NAN when a part is missing or the formula is none. */
 double table_eval(const struct table *t, const struct row *r, const char *formula);

@@ -8,7 +8,7 @@
 enum { TABLE_WIDTH = 100, NAME_WIDTH = 20 };
 
 /* Room for values of a style; a longer title takes what it needs. */
-static const int style_widths[] = {[STYLE_COUNT] = 11, [STYLE_JOULES] = 8,  [STYLE_FACTOR] = 7,
+static const int style_widths[] = {[STYLE_COUNT] = 10, [STYLE_JOULES] = 8,  [STYLE_FACTOR] = 7,
                                    [STYLE_SAVING] = 7, [STYLE_PERCENT] = 7, [STYLE_NUMBER] = 8};
 
 static int column_width(const struct metric *metric) {

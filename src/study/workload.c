@@ -11,12 +11,16 @@
 const char *const workload_sizes[SIZES] = {"tiny", "small", "medium", "large"};
 
 static struct workload table[] = {
-#define WORKLOAD(name, suite, block, papers, summary) {#name, #name, "", #suite, block, papers, summary, {0}},
+#define WORKLOAD(name, suite, block, papers, summary)                                                        \
+    {#name, #name, "", #suite, block, papers, summary, false, {0}},
 #define VARIANT(name, program, arguments, block, papers, summary)                                            \
-    {#name, #program, arguments, NULL, block, papers, summary, {0}},
+    {#name, #program, arguments, NULL, block, papers, summary, false, {0}},
+#define PROGRAM(name, program, suite, papers, summary)                                                       \
+    {#name, #program, "", #suite, "CPU", papers, summary, true, {0}},
 #include "workloads.def"
 #undef WORKLOAD
 #undef VARIANT
+#undef PROGRAM
 };
 enum { NWORKLOADS = sizeof table / sizeof table[0] };
 

@@ -1,6 +1,6 @@
 /* conform: one-instruction kernels, run on a CUDA device and compared with what a real GPU computed.
  *
- *   conform [-t DIR] record FILE            write goldens
+ *   conform [-t DIR] record FILE [PATTERN]  write goldens
  *   conform [-t DIR] check FILE [PATTERN]   run and compare; exit status 1 if anything differs
  *   conform [-t DIR] list [PATTERN]         name the variants
  *   conform [-t DIR] ptx [PATTERN]          print them as one module
@@ -226,7 +226,8 @@ static int run_device(struct run *r, const char *file, bool recording) {
 }
 
 static int usage(void) {
-    fputs("usage: conform [-t DIR] record FILE | check FILE [PATTERN] | list [PATTERN] | ptx [PATTERN]\n",
+    fputs("usage: conform [-t DIR] record FILE [PATTERN] | check FILE [PATTERN] | list [PATTERN] | ptx "
+          "[PATTERN]\n",
           stderr);
     return 2;
 }
@@ -238,16 +239,14 @@ int main(int argc, char **argv) {
         argv += 2;
         argc -= 2;
     }
-    bool recording = argc == 3 && !strcmp(argv[1], "record");
+    bool recording = (argc == 3 || argc == 4) && !strcmp(argv[1], "record");
     bool checking = (argc == 3 || argc == 4) && !strcmp(argv[1], "check");
     bool listing = (argc == 2 || argc == 3) && !strcmp(argv[1], "list");
     bool printing = (argc == 2 || argc == 3) && !strcmp(argv[1], "ptx");
     if (!recording && !checking && !listing && !printing)
         return usage();
-    const char *pattern = recording   ? NULL
-                          : checking  ? argc == 4 ? argv[3] : NULL
-                          : argc == 3 ? argv[2]
-                                      : NULL;
+    int at = recording || checking ? 3 : 2;
+    const char *pattern = argc > at ? argv[at] : NULL;
 
     struct suite s = {0};
     if (!suite_load(&s, dir))

@@ -11,15 +11,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* More of them, for a thorough look at one build; goldens are for one number. */
+#ifndef CONFORM_TUPLES
+#define CONFORM_TUPLES 4096
+#endif
+
 enum {
-    BLOCK = 128,   /* threads of a block */
-    TUPLES = 4096, /* threads of a launch: one input tuple each */
-    RAW = 512,     /* tuples whose outputs the golden holds in full */
-    CHUNK = 64,    /* tuples under one hash beyond those */
+    BLOCK = 128,             /* threads of a block */
+    TUPLES = CONFORM_TUPLES, /* threads of a launch: one input tuple each */
+    RAW = 512,               /* tuples whose outputs the golden holds in full */
+    CHUNK = 64,              /* tuples under one hash beyond those */
     HASHES = (TUPLES - RAW) / CHUNK,
     SLOT = 64, /* bytes of scratch, shared and local memory that belong to one thread */
-    MAX_IN = 6,
-    MAX_OUT = 6,
+    MAX_IN = 32,
+    MAX_OUT = 8,
     CONST_BYTES = 1024,
     BLOB_BYTES = 256, /* the by-value struct parameter */
 };
@@ -37,7 +42,7 @@ const struct type *type_find(const char *name, size_t len);
 
 /* One input or output register of a kernel. */
 struct operand {
-    char name[8];
+    char name[16];
     const struct type *type;
     const struct value_set *set; /* inputs only */
 };
@@ -76,6 +81,19 @@ void ptx_kernel_name(char *out, size_t size, const struct variant *v);
 bool ptx_uses(const struct variant *v, const char *word); /* the body mentions the word */
 
 /* Inputs. in[k*TUPLES + t] is operand k of tuple t. */
+struct rng {
+    uint64_t s;
+};
+uint64_t rng_next(struct rng *r);
+uint32_t rng_below(struct rng *r, uint32_t n);
+/* Words of matrix operands (values_matrix.c): random in a way that depends on the warp of tuple t. */
+#define MATRIX_SETS(X)                                                                                       \
+    X(f16)                                                                                                   \
+    X(bf16)                                                                                                  \
+    X(tf32) X(f64) X(e4m3) X(e5m2) X(s8) X(s4) X(b1) X(c_f16) X(c_f32) X(c_s32) X(meta24) X(meta12) X(row)
+#define X(name) uint64_t random_matrix_##name(struct rng *r, uint32_t t);
+MATRIX_SETS(X)
+#undef X
 const struct value_set *values_find(const char *name, size_t len);
 void values_fill(const struct variant *v, uint64_t *in);
 uint8_t values_pattern(uint32_t i); /* byte i of initialised memory */

@@ -53,7 +53,7 @@ void ptx_kernel_name(char *out, size_t size, const struct variant *v) {
 }
 
 void ptx_head(struct text *t) {
-    text_add(t, ".version 8.3\n.target sm_90\n.address_size 64\n\n.const .align 16 .b8 cmem[%d] = {",
+    text_add(t, ".version 8.7\n.target sm_90\n.address_size 64\n\n.const .align 16 .b8 cmem[%d] = {",
              CONST_BYTES);
     for (uint32_t i = 0; i < CONST_BYTES; i++)
         text_add(t, "%s%u", i ? "," : "", values_pattern(i));

@@ -2,7 +2,7 @@
 # Records the goldens on a machine with a real GPU:  tests/conformance/record.sh OUTPUT [MUFU_DIR]
 # Needs a C compiler and the GPU's driver, nothing of Reprise. The golden is written as it is; compress it with
 #   zstd -19 --rm OUTPUT
-# and keep it as tests/conformance/golden.zst. With MUFU_DIR, what the special-function unit computes over whole ranges
+# and keep it as tests/conformance/golden.zst, OUTPUT.matrix likewise as matrix/golden.zst. With MUFU_DIR, what the special-function unit computes over whole ranges
 # is written there too (see mufu_dump.c).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,8 +12,9 @@ build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
 cc=${CC:-$(command -v gcc || command -v clang || command -v cc)}
 "$cc" -std=c17 -D_GNU_SOURCE -O2 -o "$build/conform" "$here/conform.c" "$here/table.c" "$here/ptxgen.c" \
-    "$here/values.c" "$here/device.c" "$here/golden.c" "$here/approx.c" -ldl -lm
+    "$here/values.c" "$here/values_matrix.c" "$here/device.c" "$here/golden.c" "$here/approx.c" -ldl -lm
 "$build/conform" -t "$here" record "$out"
+"$build/conform" -t "$here/matrix" record "$out.matrix"
 ls -l "$out"
 if [ -n "$mufu" ]; then
     mkdir -p "$mufu"
@@ -31,3 +32,4 @@ fi
 # The GPU must agree with its own recording: this shows results that are not deterministic, and error bounds
 # that are too tight.
 "$build/conform" -t "$here" check "$out"
+"$build/conform" -t "$here/matrix" check "$out.matrix"

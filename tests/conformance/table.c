@@ -4,7 +4,8 @@
  * comment line; a line that ends with \ goes on. NAME may hold groups <a,b,c>: the row is expanded for every
  * combination. An alternative may have parts a/x/y; the first stands in the name, and anywhere in the row $1
  * is the first part chosen for group 1, $1' its second, $1'' its third (the first, where there is none). $0
- * is the name without its ~suffix. Operands are name:type or name:type@set, the set being one of values.c. */
+ * is the name without its ~suffix. Operands are name:type or name:type@set, the set being one of values.c;
+ * a*4:type is a0 to a3, which the body may call {a*4}. */
 #include "conform.h"
 
 #include <dirent.h>
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_GROUPS = 6, MAX_ALTS = 40, MAX_PARTS = 3, MAX_TEXT = 4096 };
+enum { MAX_GROUPS = 6, MAX_ALTS = 40, MAX_PARTS = 3, MAX_TEXT = 8192 };
 
 static const struct type types[] = {
     {"pred", 1, ".pred", 0, 0},  {"b8", 8, ".b16", 0, 0},       {"b16", 16, ".b16", 0, 0},
@@ -166,6 +167,18 @@ static bool expand_field(const struct row *r, struct span f, const char *name, c
     return true;
 }
 
+/* The number behind the star of a list's name, which is cut off; 0: a single operand. */
+static int list_length(struct span *name) {
+    struct span rest = *name, head = cut(&rest, '*');
+    int n = 0;
+    if (!rest.n)
+        return 0;
+    for (size_t i = 0; i < rest.n && n < 100; i++)
+        n = 10 * n + (rest.s[i] - '0');
+    *name = head;
+    return n;
+}
+
 static bool read_operands(const struct row *r, const char *text, struct operand *o, int max, int *count) {
     struct span rest = trim((struct span){text, strlen(text)});
     *count = 0;
@@ -173,20 +186,43 @@ static bool read_operands(const struct row *r, const char *text, struct operand 
         struct span word = cut(&rest, ' ');
         rest = trim(rest);
         struct span whole = word, name = cut(&word, ':'), type = cut(&word, '@');
-        if (*count == max || !name.n || name.n >= sizeof o->name)
+        int n = list_length(&name), times = n ? n : 1;
+        if (*count + times > max || times < 0 || !name.n || name.n + 2 >= sizeof o->name)
             return complain(r, "bad operand", whole);
-        memcpy(o->name, name.s, name.n);
-        o->name[name.n] = 0;
-        o->type = type_find(type.s, type.n);
-        if (!o->type)
+        struct operand one = {.type = type_find(type.s, type.n)};
+        if (!one.type)
             return complain(r, "unknown type", whole);
-        o->set = word.n ? values_find(word.s, word.n) : values_find(o->type->name, strlen(o->type->name));
-        if (!o->set)
+        one.set = word.n ? values_find(word.s, word.n) : values_find(one.type->name, strlen(one.type->name));
+        if (!one.set)
             return complain(r, "unknown value set", whole);
-        o++;
-        ++*count;
+        for (int k = 0; k < times; k++, o++, ++*count) {
+            *o = one;
+            if (n)
+                snprintf(o->name, sizeof o->name, "%.*s%d", (int)name.n, name.s, k);
+            else
+                snprintf(o->name, sizeof o->name, "%.*s", (int)name.n, name.s);
+        }
     }
     return true;
+}
+
+/* A body with its lists {a*4} written out. */
+static char *expand_lists(const char *text) {
+    struct text out = {0};
+    for (const char *p = text; *p;) {
+        size_t n = *p == '{' ? 1 + strcspn(p + 1, "{}") : 0;
+        struct span name = {p + 1, n ? n - 1 : 0};
+        int length = list_length(&name);
+        if (!length) {
+            text_add(&out, "%c", *p++);
+            continue;
+        }
+        for (int k = 0; k < length; k++)
+            text_add(&out, "%s%.*s%d", k ? "," : "{", (int)name.n, name.s, k);
+        text_add(&out, "}");
+        p += n + 1;
+    }
+    return out.s;
 }
 
 static struct variant *suite_push(struct suite *s) {
@@ -213,7 +249,7 @@ static bool add_variant(struct suite *s, const struct row *r) {
         return complain(r, "unknown approximation", r->field[4]);
     if (!expand_field(r, r->field[3], name, text))
         return false;
-    v->body = strdup(text);
+    v->body = expand_lists(text);
     return v->nout > 0 || complain(r, "no outputs", r->field[0]);
 }
 

@@ -10,19 +10,15 @@
 
 enum { CROSS2 = 22, CROSS3 = 8, WARP = 32 };
 
-struct rng {
-    uint64_t s;
-};
-
-static uint64_t next(struct rng *r) {
+uint64_t rng_next(struct rng *r) {
     r->s ^= r->s << 13;
     r->s ^= r->s >> 7;
     r->s ^= r->s << 17;
     return r->s * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static uint32_t below(struct rng *r, uint32_t n) {
-    return (uint32_t)((next(r) >> 32) * n >> 32);
+uint32_t rng_below(struct rng *r, uint32_t n) {
+    return (uint32_t)((rng_next(r) >> 32) * n >> 32);
 }
 
 /* A named set of values: its edge cases, and how to make random ones. t is the tuple, for sets that depend on
@@ -103,19 +99,19 @@ static const uint64_t int64_edges[] = {0,
                                        32};
 
 static uint64_t random_int(struct rng *r, int width) {
-    uint64_t x = next(r);
-    switch (below(r, 8)) {
+    uint64_t x = rng_next(r);
+    switch (rng_below(r, 8)) {
     case 0: /* small, either sign */
-        x = (uint64_t)(int64_t)((int)below(r, 33) - 16);
+        x = (uint64_t)(int64_t)((int)rng_below(r, 33) - 16);
         break;
     case 1: /* near a power of two */
-        x = (UINT64_C(1) << below(r, (uint32_t)width)) + below(r, 3) - 1;
+        x = (UINT64_C(1) << rng_below(r, (uint32_t)width)) + rng_below(r, 3) - 1;
         break;
     case 2: /* any magnitude */
-        x = (x >> (64 - width)) >> below(r, (uint32_t)width);
+        x = (x >> (64 - width)) >> rng_below(r, (uint32_t)width);
         break;
     case 3:
-        x = -((x >> (64 - width)) >> below(r, (uint32_t)width));
+        x = -((x >> (64 - width)) >> rng_below(r, (uint32_t)width));
         break;
     default:
         break;
@@ -179,7 +175,7 @@ static const uint64_t f64_edges[] = {
 
 /* Integers and halves below 1024, positive. */
 static uint64_t small_integer(struct rng *r, int bias, int mant) {
-    double x = (double)below(r, 2048) / 2;
+    double x = (double)rng_below(r, 2048) / 2;
     int k;
     if (x == 0)
         return 0;
@@ -191,36 +187,36 @@ static uint64_t small_integer(struct rng *r, int bias, int mant) {
 /* A random value of a binary format with the given explicit mantissa bits. */
 static uint64_t random_float(struct rng *r, int width, int mant) {
     int ebits = width - 1 - mant, bias = (1 << (ebits - 1)) - 1;
-    uint64_t bits = next(r) >> (64 - width), sign = bits >> (width - 1) << (width - 1);
+    uint64_t bits = rng_next(r) >> (64 - width), sign = bits >> (width - 1) << (width - 1);
     uint64_t frac = bits & ((UINT64_C(1) << mant) - 1);
     int e = bias;
-    switch (below(r, 12)) {
+    switch (rng_below(r, 12)) {
     case 0:
     case 1: /* any bits at all */
         return bits;
     case 2: /* subnormal */
-        return sign | frac >> below(r, (uint32_t)mant);
+        return sign | frac >> rng_below(r, (uint32_t)mant);
     case 3:
         return sign | small_integer(r, bias, mant);
     case 4: /* few bits set: exact results */
         frac = frac >> (mant - 3) << (mant - 3);
-        e += (int)below(r, 17) - 8;
+        e += (int)rng_below(r, 17) - 8;
         break;
     case 5: /* the whole range of integers */
-        e += (int)below(r, (uint32_t)(bias < 70 ? bias : 70));
+        e += (int)rng_below(r, (uint32_t)(bias < 70 ? bias : 70));
         break;
     case 6: /* about the range of f16, from half its least number to beyond its greatest */
-        e += (int)below(r, 44) - 26;
+        e += (int)rng_below(r, 44) - 26;
         break;
     case 7: /* trailing zeros: ties when rounded to any narrower format */
-        frac &= UINT64_MAX << below(r, (uint32_t)mant);
-        e += (int)below(r, 44) - 26;
+        frac &= UINT64_MAX << rng_below(r, (uint32_t)mant);
+        e += (int)rng_below(r, 44) - 26;
         break;
     case 8: /* products and quotients of two of these are about the least or the greatest number */
-        e += (below(r, 2) ? bias / 2 : -bias / 2) + (int)below(r, 9) - 4;
+        e += (rng_below(r, 2) ? bias / 2 : -bias / 2) + (int)rng_below(r, 9) - 4;
         break;
     default:
-        e += (int)below(r, 9) - 4;
+        e += (int)rng_below(r, 9) - 4;
         break;
     }
     e = e < 1 ? 1 : e > 2 * bias ? 2 * bias : e;
@@ -247,21 +243,21 @@ static uint64_t random_f64(struct rng *r, uint32_t t) {
 /* Angles: mostly within [-2pi, 2pi], some to a few hundred. */
 static uint64_t random_trig(struct rng *r, uint32_t t) {
     (void)t;
-    int e = below(r, 4) ? -28 : -22; /* drawn before the number: the order decides the inputs */
-    float x = ldexpf((float)(int32_t)(next(r) >> 32), e);
+    int e = rng_below(r, 4) ? -28 : -22; /* drawn before the number: the order decides the inputs */
+    float x = ldexpf((float)(int32_t)(rng_next(r) >> 32), e);
     uint32_t u;
     memcpy(&u, &x, 4);
-    return below(r, 8) ? u : random_float(r, 32, 23);
+    return rng_below(r, 8) ? u : random_float(r, 32, 23);
 }
 
 /* Exponents of two: within the range whose powers are finite. */
 static uint64_t random_exponent(struct rng *r, uint32_t t) {
     (void)t;
-    int e = below(r, 4) ? -24 : -31;
-    float x = ldexpf((float)(int32_t)(next(r) >> 32), e);
+    int e = rng_below(r, 4) ? -24 : -31;
+    float x = ldexpf((float)(int32_t)(rng_next(r) >> 32), e);
     uint32_t u;
     memcpy(&u, &x, 4);
-    return below(r, 8) ? u : random_float(r, 32, 23);
+    return rng_below(r, 8) ? u : random_float(r, 32, 23);
 }
 
 /* ---- special purposes ------------------------------------------------------------------------------- */
@@ -273,21 +269,21 @@ static const uint64_t bool_edges[] = {0, 1};
 
 static uint64_t random_shift(struct rng *r, uint32_t t) {
     (void)t;
-    return below(r, 8) ? below(r, 72) : next(r) >> 32;
+    return rng_below(r, 8) ? rng_below(r, 72) : rng_next(r) >> 32;
 }
 static uint64_t random_bool(struct rng *r, uint32_t t) {
     (void)t;
-    return next(r) >> 63;
+    return rng_next(r) >> 63;
 }
 static uint64_t random_lane(struct rng *r, uint32_t t) {
     (void)t;
-    return below(r, 8) ? below(r, 34) : next(r) >> 32;
+    return rng_below(r, 8) ? rng_below(r, 34) : rng_next(r) >> 32;
 }
 /* The clamp operand of shfl: segment mask in bits 8..12, clamp in bits 0..4. */
 static uint64_t random_clamp(struct rng *r, uint32_t t) {
     (void)t;
     static const uint16_t usual[] = {0x1f, 0x0, 0x1f, 0x101f, 0x181f, 0x1c1f, 0x1c00, 0x1e01, 0x1800, 0x1000};
-    return below(r, 2) ? usual[below(r, 10)] : next(r) & 0x1f1f;
+    return rng_below(r, 2) ? usual[rng_below(r, 10)] : rng_next(r) & 0x1f1f;
 }
 /* A predicate as warps meet it: all set, none, one lane apart, random. */
 static uint64_t random_warp_bool(struct rng *r, uint32_t t) {
@@ -302,7 +298,7 @@ static uint64_t random_warp_bool(struct rng *r, uint32_t t) {
     case 3:
         return lane != (w * 7) % WARP;
     default:
-        return next(r) >> 63;
+        return rng_next(r) >> 63;
     }
 }
 /* Values that agree across some or all lanes of a warp. */
@@ -315,10 +311,10 @@ static uint64_t random_few(struct rng *r, uint32_t t) {
         pick = lane == (w * 5) % WARP;
         break;
     case 2:
-        pick = below(r, 4);
+        pick = rng_below(r, 4);
         break;
     default:
-        return next(r) >> 32;
+        return rng_next(r) >> 32;
     }
     return UINT64_C(0x9e3779b97f4a7c15) * (pick + w);
 }
@@ -329,8 +325,8 @@ static uint64_t random_warp_mask(struct rng *r, uint32_t t) {
     if (w % 4 == 0)
         return 0xffffffff;
     struct rng own = {(w + 1) * UINT64_C(0x9e3779b97f4a7c15)};
-    next(&own);
-    return (next(&own) >> 32) | 1u << w % WARP;
+    rng_next(&own);
+    return (rng_next(&own) >> 32) | 1u << w % WARP;
 }
 static uint64_t random_nonzero32(struct rng *r, uint32_t t) {
     uint64_t x = random_int32(r, t);
@@ -339,18 +335,18 @@ static uint64_t random_nonzero32(struct rng *r, uint32_t t) {
 /* Values whose sums are exact in any order: small integers. */
 static uint64_t random_small(struct rng *r, uint32_t t) {
     (void)t;
-    return below(r, 16);
+    return rng_below(r, 16);
 }
 static uint64_t random_small_f32(struct rng *r, uint32_t t) {
     (void)t;
-    float x = (float)((int)below(r, 64) - 32);
+    float x = (float)((int)rng_below(r, 64) - 32);
     uint32_t u;
     memcpy(&u, &x, 4);
     return u;
 }
 static uint64_t random_small_f64(struct rng *r, uint32_t t) {
     (void)t;
-    double x = (double)((int)below(r, 64) - 32);
+    double x = (double)((int)rng_below(r, 64) - 32);
     uint64_t u;
     memcpy(&u, &x, 8);
     return u;
@@ -358,44 +354,46 @@ static uint64_t random_small_f64(struct rng *r, uint32_t t) {
 /* Offsets for fns: -32..32 and zero. */
 static uint64_t random_offset(struct rng *r, uint32_t t) {
     (void)t;
-    return (uint32_t)((int)below(r, 80) - 40);
+    return (uint32_t)((int)rng_below(r, 80) - 40);
 }
 
 #define EDGES(a) a, sizeof(a) / sizeof *(a)
 
-static const struct value_set sets[] = {
-    {"pred", EDGES(bool_edges), random_bool, 1, false},
-    {"b8", EDGES(int16_edges), random_int16, 16, false},
-    {"b16", EDGES(int16_edges), random_int16, 16, false},
-    {"u16", EDGES(int16_edges), random_int16, 16, false},
-    {"s16", EDGES(int16_edges), random_int16, 16, false},
-    {"b32", EDGES(int32_edges), random_int32, 32, false},
-    {"u32", EDGES(int32_edges), random_int32, 32, false},
-    {"s32", EDGES(int32_edges), random_int32, 32, false},
-    {"b64", EDGES(int64_edges), random_int64, 64, false},
-    {"u64", EDGES(int64_edges), random_int64, 64, false},
-    {"s64", EDGES(int64_edges), random_int64, 64, false},
-    {"f16", EDGES(f16_edges), random_f16, 16, false},
-    {"bf16", EDGES(bf16_edges), random_bf16, 16, false},
-    {"f16x2", EDGES(f16_edges), random_f16, 16, false},
-    {"bf16x2", EDGES(bf16_edges), random_bf16, 16, false},
-    {"f32", EDGES(f32_edges), random_f32, 32, false},
-    {"tf32", EDGES(f32_edges), random_f32, 32, false},
-    {"f64", EDGES(f64_edges), random_f64, 64, false},
-    {"shift", EDGES(shift_edges), random_shift, 64, false},
-    {"trig", EDGES(f32_edges), random_trig, 32, false},
-    {"exponent", EDGES(f32_edges), random_exponent, 32, false},
-    {"int16", EDGES(int16_edges), random_int16, 32, false},
-    {"lane", EDGES(int32_edges), random_lane, 32, true},
-    {"clamp", EDGES(int32_edges), random_clamp, 32, true},
-    {"warppred", EDGES(bool_edges), random_warp_bool, 1, true},
-    {"few", EDGES(int32_edges), random_few, 64, true},
-    {"warpmask", EDGES(int32_edges), random_warp_mask, 32, true},
-    {"nonzero", EDGES(int32_edges), random_nonzero32, 32, true},
-    {"small", EDGES(int32_edges), random_small, 32, true},
-    {"smallf32", EDGES(f32_edges), random_small_f32, 32, true},
-    {"smallf64", EDGES(f64_edges), random_small_f64, 64, true},
-    {"offset", EDGES(int32_edges), random_offset, 32, false},
+static const struct value_set sets[] = {{"pred", EDGES(bool_edges), random_bool, 1, false},
+                                        {"b8", EDGES(int16_edges), random_int16, 16, false},
+                                        {"b16", EDGES(int16_edges), random_int16, 16, false},
+                                        {"u16", EDGES(int16_edges), random_int16, 16, false},
+                                        {"s16", EDGES(int16_edges), random_int16, 16, false},
+                                        {"b32", EDGES(int32_edges), random_int32, 32, false},
+                                        {"u32", EDGES(int32_edges), random_int32, 32, false},
+                                        {"s32", EDGES(int32_edges), random_int32, 32, false},
+                                        {"b64", EDGES(int64_edges), random_int64, 64, false},
+                                        {"u64", EDGES(int64_edges), random_int64, 64, false},
+                                        {"s64", EDGES(int64_edges), random_int64, 64, false},
+                                        {"f16", EDGES(f16_edges), random_f16, 16, false},
+                                        {"bf16", EDGES(bf16_edges), random_bf16, 16, false},
+                                        {"f16x2", EDGES(f16_edges), random_f16, 16, false},
+                                        {"bf16x2", EDGES(bf16_edges), random_bf16, 16, false},
+                                        {"f32", EDGES(f32_edges), random_f32, 32, false},
+                                        {"tf32", EDGES(f32_edges), random_f32, 32, false},
+                                        {"f64", EDGES(f64_edges), random_f64, 64, false},
+                                        {"shift", EDGES(shift_edges), random_shift, 64, false},
+                                        {"trig", EDGES(f32_edges), random_trig, 32, false},
+                                        {"exponent", EDGES(f32_edges), random_exponent, 32, false},
+                                        {"int16", EDGES(int16_edges), random_int16, 32, false},
+                                        {"lane", EDGES(int32_edges), random_lane, 32, true},
+                                        {"clamp", EDGES(int32_edges), random_clamp, 32, true},
+                                        {"warppred", EDGES(bool_edges), random_warp_bool, 1, true},
+                                        {"few", EDGES(int32_edges), random_few, 64, true},
+                                        {"warpmask", EDGES(int32_edges), random_warp_mask, 32, true},
+                                        {"nonzero", EDGES(int32_edges), random_nonzero32, 32, true},
+                                        {"small", EDGES(int32_edges), random_small, 32, true},
+                                        {"smallf32", EDGES(f32_edges), random_small_f32, 32, true},
+                                        {"smallf64", EDGES(f64_edges), random_small_f64, 64, true},
+                                        {"offset", EDGES(int32_edges), random_offset, 32, false},
+#define X(name) {"matrix_" #name, EDGES(int32_edges), random_matrix_##name, 64, true},
+                                        MATRIX_SETS(X)
+#undef X
 };
 
 const struct value_set *values_find(const char *name, size_t len) {
@@ -410,13 +408,13 @@ const struct value_set *values_find(const char *name, size_t len) {
 static uint64_t one_value(struct rng *r, const struct value_set *s, uint32_t t, const uint64_t *earlier) {
     if (s->plain)
         return s->random(r, t);
-    uint32_t kind = below(r, 16);
+    uint32_t kind = rng_below(r, 16);
     if (kind < 3)
-        return s->edge[below(r, s->nedge)];
+        return s->edge[rng_below(r, s->nedge)];
     if (kind < 6 && earlier &&
         s->width >= 16) { /* near an earlier operand: equal, a few units off, negated */
-        uint64_t x = *earlier + below(r, 5) - 2;
-        return below(r, 2) ? x : x ^ UINT64_C(1) << (s->width - 1);
+        uint64_t x = *earlier + rng_below(r, 5) - 2;
+        return rng_below(r, 2) ? x : x ^ UINT64_C(1) << (s->width - 1);
     }
     return s->random(r, t);
 }
@@ -462,7 +460,7 @@ static bool crossed(const struct variant *v, uint32_t t, int k, uint64_t *x) {
 void values_fill(const struct variant *v, uint64_t *in) {
     struct rng r = {values_hash(v->name, strlen(v->name), 1) * UINT64_C(0x9e3779b97f4a7c15) | 1};
     for (int k = 0; k < 4; k++)
-        next(&r);
+        rng_next(&r);
     for (uint32_t t = 0; t < TUPLES; t++) {
         for (int k = 0; k < v->nin; k++) {
             uint64_t *x = &in[(size_t)k * TUPLES + t];

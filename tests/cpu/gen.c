@@ -261,8 +261,15 @@ static bool is_branch(enum a64_op op) {
     return a64_info(op)->class == CLASS_BRANCH;
 }
 
+/* Instructions of this CPU alone, which others do not have. */
+static bool is_ours(enum a64_op op) {
+    return a64_info(op)->flags & A64_MEMO;
+}
+
 /* Leaves out what asks the system, or shows the place of the code or of the machine. */
 static bool wanted(enum a64_op op) {
+    if (is_ours(op))
+        return false;
     switch (op) {
     case A64_SVC:
     case A64_BRK:
@@ -552,7 +559,7 @@ static void make_sequences(uint32_t count) {
 
 static void make_words(uint32_t per_op) {
     for (enum a64_op op = 0; op < A64_OPS; op++)
-        for (uint32_t k = 0; k < per_op; k++) {
+        for (uint32_t k = 0; !is_ours(op) && k < per_op; k++) {
             uint32_t word = random_word(op);
             struct str s = {0};
             if (!word)

@@ -88,7 +88,7 @@ def compare_random(args, folder, kind, seed, count):
     source = name.with_suffix(".s")
     must([args.gen, kind, seed, count, source])
     must([GCC, "-nostdlib", "-static", "-o", name, source])
-    ours, theirs = must([args.reprise, "cpu", "run", "--", name]), must(qemu() + [name])
+    ours, theirs = must([args.reprise, "cpu", "run", "--functional", "--", name]), must(qemu() + [name])
     tests = re.split(r"^ bl restore$", source.read_text(), flags=re.M)[1:]
     if ours == theirs:
         for path in (name, source):
@@ -103,12 +103,13 @@ def compare_random(args, folder, kind, seed, count):
 
 
 def compare_program(args, folder, source, flags):
-    """One C program on both. What it prints and its exit status must be the same."""
+    """One C program on both, here also timed. What it prints and its exit status must be the same."""
     name = folder / (source.stem + "".join(flags).replace("-", "_").replace("=", "_").replace("+", "_"))
     static = [] if "-static-pie" in flags else ["-static"]
     must([GCC, *flags, *static, "-w", "-o", name, source, "-lm"])
     results = []
-    for run in ([args.reprise, "cpu", "run", "--", name], qemu(cpu=False) + [name]):
+    ours = [args.reprise, "cpu", "run"]
+    for run in (qemu(cpu=False) + [name], [*ours, "--functional", "--", name], [*ours, "--", name]):
         file = folder / f"{name.name}.file"
         arguments = [str(file) if a == "@" else a for a in ARGUMENTS.get(source.stem, [])]
         done = call([*run, *arguments], input=INPUT.get(source.stem, b""))
@@ -117,13 +118,15 @@ def compare_program(args, folder, source, flags):
             status = 128 - done.returncode
         results.append((done.stdout, status, file.read_bytes() if file.exists() else b""))
         file.unlink(missing_ok=True)
-    if results[0] == results[1]:
-        return []
-    ours, theirs = results[0][0].splitlines(), results[1][0].splitlines()
-    for a, b in zip(ours, theirs):
-        if a != b:
-            return [f"{name.name}: ours {a!r}, qemu's {b!r}"]
-    return [f"{name.name}: status {results[0][1]}, qemu's {results[1][1]}; lines {len(ours)}, {len(theirs)}"]
+    theirs = results[0]
+    for mode, result in zip(("functional", "timed"), results[1:]):
+        if result == theirs:
+            continue
+        for a, b in zip(result[0].splitlines(), theirs[0].splitlines()):
+            if a != b:
+                return [f"{name.name}, {mode}: ours {a!r}, qemu's {b!r}"]
+        return [f"{name.name}, {mode}: status {result[1]}, qemu's {theirs[1]}; bytes {len(result[0])}, {len(theirs[0])}"]
+    return []
 
 
 def main():

@@ -101,6 +101,7 @@ RARE = """.version 7.0
     ld.local.u32 %r4, [%r3];
     add.f16x2 %r4, %r4, %r1;
     shfl.sync.bfly.b32 %r5, %r4, 1, 31, -1;
+    mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%r4, %r5}, {%r4, %r5}, {%r1}, {%r4, %r5};
     membar.gl;
     st.u32 [%rd1], %r5;
     ret;
@@ -359,15 +360,16 @@ def check_report(first, second, timed):
 
 
 def check_energy(data):
-    """Parts sum to the whole to the last bit, kernels to the run but for rounding; what was not timed has none."""
-    for part in [*data["kernels"], data["totals"]]:
-        expect(("energy" in part) == (part["timed"] != "none"), "what is timed has energy, and nothing else")
-        parts = dict(part.get("energy", {"total": 0}))
-        total = parts.pop("total")
-        expect(sum(parts.values()) == total and (not parts or total > 0), f"{parts} are {total} together")
-    for name, joules in data["totals"].get("energy", {}).items():
-        together = sum(k["energy"][name] for k in data["kernels"] if "energy" in k)
-        expect(abs(together - joules) <= 1e-12 * joules, f"{name}: kernels have {together}, the run {joules}")
+    """Parts sum to the whole to the last bit, kernels to the run but for rounding, in both accounts; what was not timed has none."""
+    for account in ("energy", "gpuwattch"):
+        for part in [*data["kernels"], data["totals"]]:
+            expect((account in part) == (part["timed"] != "none"), "what is timed has energy, and nothing else")
+            parts = dict(part.get(account, {"total": 0}))
+            total = parts.pop("total")
+            expect(sum(parts.values()) == total and (not parts or total > 0), f"{parts} are {total} together")
+        for name, joules in data["totals"].get(account, {}).items():
+            together = sum(k[account][name] for k in data["kernels"] if account in k)
+            expect(abs(together - joules) <= 1e-12 * joules, f"{name}: kernels have {together}, the run {joules}")
 
 
 def test_summary():
@@ -376,8 +378,9 @@ def test_summary():
     _, out, _ = run("run", "--gpu", "gtx480", *words)
     expect_in(" cycles, ", out)
     lines = out[out.index(" cycles, "):].splitlines()
-    expect(len(lines) == 9 and all(len(line) < COLUMNS for line in lines), out)
-    expect(" power 4" in lines[0] and "static" in lines[-1], out)  # little more than what leaks
+    expect(len(lines) == 18 and all(len(line) < COLUMNS for line in lines), out)
+    expect(" power 4" in lines[0] and "static" in lines[8], out)  # little more than what leaks
+    expect("GPUWattch" in lines[9] and "constant" in lines[-1], out)
     _, out, _ = run("run", "--functional", *words)
     expect("energy" not in out, out)
     if not HAS_WORKLOADS:

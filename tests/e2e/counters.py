@@ -66,6 +66,13 @@ ELSEWHERE = {
     "constcache.stall_port": ("test_mem.c", r"n\.stall_port"),
     "icache.stall_port": ("test_mem.c", r"n\.stall_port"),
     "icache.stall_ways": ("test_mem.c", r"n\.stall_ways"),
+    "shared.remote": ("test_cluster.c", r'"shared\.remote"'),
+    "shared.remote.bytes": ("test_cluster.c", r'"shared\.remote\.bytes"'),
+    "insts.tensor": ("test_tensor.c", r'"insts\.tensor"'),
+    "unit.tensor": ("test_tensor.c", r'"unit\.tensor"'),
+    "lanes.mma": ("test_tensor.c", r'"lanes\.mma"'),
+    "lanes.idle.tensor": ("test_tensor.c", r'"lanes\.idle\.tensor"'),
+    **{f"tensor.macs.{t}": ("test_tensor.c", rf'"tensor\.macs\.{t}"') for t in ("f16", "tf32", "f64", "s8", "s4", "b1")},
     "check.wrong": ("test_hazards.c", r'"check\.wrong"'),
     "icache.stall_queue": ("test_mem.c", r"n\.stall_queue"),
 }

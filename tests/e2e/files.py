@@ -16,6 +16,9 @@ import harness
 REPRISE = CLIENT = TMP = HAS_WORKLOADS = None  # set by main
 SAXPY = str(pathlib.Path(__file__).resolve().parent.parent / "golden" / "saxpy.ptx")
 
+# The address sanitizer would make crashes its own.
+ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0:handle_abort=0"}
+
 
 def expect(condition, message):
     if not condition:
@@ -40,7 +43,7 @@ def files():
 
 
 def run(words, **more):
-    p = subprocess.run(words, capture_output=True, text=True, **more)
+    p = subprocess.run(words, capture_output=True, text=True, env=ENVIRONMENT, **more)
     return p.returncode, p.stdout, p.stderr
 
 

@@ -75,6 +75,10 @@ static void become_another(char **argv) {
     exit(5);
 }
 
+__attribute__((no_sanitize("undefined"))) static void crash(void) {
+    *nowhere = 1;
+}
+
 int main(int argc, char **argv) {
     const char *end = argc > 2 ? argv[2] : "exit";
     if (!strcmp(end, "forked"))
@@ -83,7 +87,7 @@ int main(int argc, char **argv) {
     if (!strcmp(end, "abort"))
         abort();
     if (!strcmp(end, "crash"))
-        *nowhere = 1;
+        crash();
     if (!strcmp(end, "overflow"))
         return overflow(1L << 40);
     if (!strcmp(end, "fork"))

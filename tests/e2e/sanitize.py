@@ -21,6 +21,7 @@ REPRISE = MKFATBIN = TMP = None  # set by main
 CLANG = "clang-19"
 sys.path.insert(0, str(ROOT / "tests/programs"))
 import run_tests as programs  # noqa: E402
+import foreign  # noqa: E402  (from a folder that run_tests made known)
 
 # What a mistake is reported as: the tool, then expressions that must all be found in its report; @mark stands for a line.
 EXPECTED = {
@@ -94,7 +95,7 @@ TEXTURES = {
 MEANT = {
     "attrs": "--memcheck", "drv_library": "--memcheck", "drv_texref": "--memcheck", "drv_vector": "--memcheck",
     "dynshared": "--memcheck", "gridsync": "--memcheck", "hostmem": "--memcheck", "streams": "--memcheck",
-    "graphcond": "--memcheck", "graphmem": "--memcheck", "l2window": "--memcheck", "mipmap": "--memcheck",
+    "cdp": "--memcheck", "cluster": "--memcheck", "graphcond": "--memcheck", "graphmem": "--memcheck", "l2window": "--memcheck", "mipmap": "--memcheck",
     "bfs": "--racecheck", "bigparam": "--racecheck", "instep": "--racecheck",
     "shuffles": "--synccheck", "warpsites": "--synccheck",
 }
@@ -103,11 +104,8 @@ MEANT_WORKLOADS = {"LPS": "--initcheck", "binomialOptions": "--initcheck"}
 
 
 def run(*words):
-    environment = dict(os.environ)
-    if "TEST_PRELOAD" in environment:  # a sanitizer's runtime, when the libraries were built with one
-        environment["LD_PRELOAD"] = environment["TEST_PRELOAD"]
     done = subprocess.run([REPRISE, "run", *[str(w) for w in words]], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
-                          timeout=300, check=False, env=environment)
+                          timeout=300, check=False, env=foreign.environment())
     return done.returncode, done.stdout, done.stderr
 
 

@@ -6,7 +6,11 @@
 __attribute__((section(".nv_fatbin"), used)) static const char device_code[] = "device code";
 
 /* Long enough for a jump, and not looked into by the compiler. */
+#ifdef __clang__
+#define RUNTIME __attribute__((noinline, optnone, aligned(16)))
+#else
 #define RUNTIME __attribute__((noipa, aligned(16)))
+#endif
 #define NO_DRIVER                                                                                            \
     __asm__ volatile(".skip 16, 0x90");                                                                      \
     return 35

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exec/lanes.h"
 #include "isa/eval.h"
 
 enum { MAX_STEPS = 400000, MAX_DEPTH = 16 };
@@ -178,6 +179,17 @@ static void run_hashed(struct sim *s, const struct inst *i) {
         write_word(s, i, w, (uint32_t)(h >> (16 * w)));
 }
 
+/* Conversions and functions of sequences, whose numbers matter: one lane of the executors. */
+static void run_lane(struct sim *s, const struct inst *i) {
+    _Alignas(64) uint32_t in[2][WARP_LANES] = {0}, out[2][WARP_LANES] = {0};
+    for (uint32_t w = 0; w < inst_src_words(i, 0); w++)
+        in[w][0] = read_word(s, i, 0, w);
+    struct lane_io io = {.d = {out[0], out[1]}, .s = {in[0], in[1]}, .m = &i->m};
+    lane_run(lane_pick(i), &io);
+    for (uint32_t w = 0; w < inst_dst_words(i); w++)
+        write_word(s, i, w, out[w][0]);
+}
+
 static bool run_value(struct sim *s, const struct inst *i) {
     uint32_t v[3] = {0}, out;
     for (uint32_t k = 0; k < i->nsrc && k < 3; k++)
@@ -227,6 +239,11 @@ static bool run_value(struct sim *s, const struct inst *i) {
         run_memory(s, i);
         return true;
     case OP_NOP:
+        return true;
+    case OP_I2F:
+    case OP_F2I:
+    case OP_MUFU:
+        run_lane(s, i);
         return true;
     default:
         if (!run_float(s, i))

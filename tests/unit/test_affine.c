@@ -135,7 +135,7 @@ static void expect_sums(const struct rig *r) {
 
 static double part(const struct rig *r, const char *name) {
     struct rp_energy e;
-    for (uint32_t i = 0; rp_energy(r->g, i, &e); i++)
+    for (uint32_t i = 0; rp_energy(r->g, RP_ENERGY_PHYSICAL, i, &e); i++)
         if (!strcmp(e.name, name))
             return e.launch;
     fail_msg("no part is called %s", name);

@@ -26,13 +26,20 @@ static void expect_close(double got, double want) {
         fail_msg("%.17g J, not %.17g", got, want);
 }
 
-static double part(const struct rig *r, const char *name) {
+/* A part of an account; negative when it does not tell such a part. */
+static double part_of(const struct rig *r, enum rp_account account, const char *name) {
     struct rp_energy e;
-    for (uint32_t i = 0; rp_energy(r->g, i, &e); i++)
+    for (uint32_t i = 0; rp_energy(r->g, account, i, &e); i++)
         if (!strcmp(e.name, name))
             return e.launch;
-    fail_msg("no part is called %s", name);
-    return 0;
+    return -1;
+}
+
+static double part(const struct rig *r, const char *name) {
+    double joules = part_of(r, RP_ENERGY_PHYSICAL, name);
+    if (joules < 0)
+        fail_msg("no part is called %s", name);
+    return joules;
 }
 
 static void open_and_run(struct rig *r, const char *const *set) {
@@ -72,7 +79,7 @@ static void test_table(void **state) {
     open_and_run(&r, set);
     double idle = PARTIAL * IDLE + PARTIAL * (WARPS - 1) * WARP_LANES;
     expect_close(part(&r, "sp"), ((WARPS * FULL * WARP_LANES + PARTIAL * ACTIVE) * 500.0 + idle * 4) * pj);
-    expect_close(part(&r, "sfu"), WARPS * WARP_LANES * 637 * pj);
+    expect_close(part(&r, "sfu"), WARPS * WARP_LANES * 225 * pj);
     expect_close(part(&r, "lsu"), WARPS * WARP_LANES * 2 * 40 * pj);
     expect_close(part(&r, "register_file"), ((double)rig_counter(&r, "rf.read.arrays") * 56.8 +
                                              (double)rig_counter(&r, "rf.write.arrays") * 103.6) *
@@ -89,6 +96,42 @@ static void test_table(void **state) {
     rig_close(&r);
 }
 
+/* The other account of the same run: no leakage, no clock of busy SMs, a pipeline, and SMs without blocks. */
+static void test_gpuwattch(void **state) {
+    (void)state;
+    const enum rp_account other = RP_ENERGY_GPUWATTCH;
+    const double pj = 1e-12, hz = 1401e6;
+    struct rig r;
+    open_and_run(&r, NULL);
+    static const char *const units[] = {"unit.sp",  "unit.sfu", "unit.dp",
+                                        "unit.mem", "unit.tex", "unit.ctrl"};
+    double issued = (double)rig_counter(&r, "sm.insts.warp"), dispatched = 0;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        dispatched += (double)rig_counter(&r, units[i]);
+    expect_close(part_of(&r, other, "pipeline"), (issued * 540 + dispatched * 540) * pj);
+    expect_close(part_of(&r, other, "front_end"),
+                 ((double)rig_counter(&r, "icache.reads") * 40 + (double)rig_counter(&r, "fetch.insts") * 40 +
+                  issued * 40) *
+                     pj);
+    expect_close(part_of(&r, other, "sfu"), WARPS * WARP_LANES * 1225 * pj);
+    /* One block: it keeps one SM of fifteen busy. */
+    uint64_t empty = rig_counter(&r, "sm.cycles.empty");
+    assert_int_equal(empty + rig_counter(&r, "sm.cycles"), 15 * r.cycles);
+    assert_true(empty >= 14 * r.cycles);
+    expect_close(part_of(&r, other, "empty_sms"), 1.59 * (double)empty / hz);
+    expect_close(part_of(&r, other, "constant"), 11 * (double)r.cycles / hz);
+    /* What has one price has it in both. */
+    static const char *const same[] = {"register_file", "l2", "dram", "interconnect"};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        assert_true(part_of(&r, other, same[i]) == part(&r, same[i]));
+    static const char *const absent[] = {"static", "clock", "collectors", "mechanism"};
+    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
+        assert_true(part_of(&r, other, absent[i]) < 0);
+    assert_true(part_of(&r, RP_ENERGY_PHYSICAL, "pipeline") < 0);
+    assert_true(part_of(&r, RP_ENERGY_PHYSICAL, "empty_sms") < 0);
+    rig_close(&r);
+}
+
 /* energy.scale is about the chip: what is outside, and watts, stay. */
 static void test_scale(void **state) {
     (void)state;
@@ -99,15 +142,16 @@ static void test_scale(void **state) {
     struct rp_energy e;
     double one[ENERGY_PARTS];
     open_and_run(&r, plain);
-    for (uint32_t i = 0; i < ENERGY_MECHANISM; i++) {
-        assert_true(rp_energy(r.g, i, &e));
-        one[i] = e.launch;
+    uint32_t n = 0;
+    for (; rp_energy(r.g, RP_ENERGY_PHYSICAL, n, &e); n++) {
+        assert_string_not_equal(e.name, "mechanism");
+        one[n] = e.launch;
     }
-    assert_false(rp_energy(r.g, ENERGY_MECHANISM, &e));
+    assert_int_equal(n, 16);
     rig_close(&r);
     open_and_run(&r, set);
-    for (uint32_t i = 0; i < ENERGY_MECHANISM; i++) {
-        rp_energy(r.g, i, &e);
+    for (uint32_t i = 0; i < n; i++) {
+        rp_energy(r.g, RP_ENERGY_PHYSICAL, i, &e);
         bool outside = false;
         for (size_t k = 0; k < sizeof same / sizeof *same; k++)
             outside |= !strcmp(e.name, same[k]);
@@ -127,7 +171,7 @@ static void test_launches(void **state) {
     for (uint32_t run = 0; run < 3; run++) {
         struct rp_energy e;
         rig_run(&r, "work", 1 + run, 64, (struct rig_params){0});
-        for (uint32_t i = 0; rp_energy(r.g, i, &e); i++) {
+        for (uint32_t i = 0; rp_energy(r.g, RP_ENERGY_PHYSICAL, i, &e); i++) {
             assert_true(run < 2 || e.launch == 0);
             sum[i] += e.launch;
             expect_close(e.total, sum[i]);
@@ -143,24 +187,26 @@ static void test_functional(void **state) {
     struct rp_energy e;
     rig_open(&r, "gtx480", NULL, true, kernel);
     rig_run(&r, "work", 1, 64, (struct rig_params){0});
-    assert_false(rp_energy(r.g, 0, &e));
+    assert_false(rp_energy(r.g, RP_ENERGY_PHYSICAL, 0, &e));
     rig_close(&r);
 }
 
 /* Counters that all differ, so that rows cannot stand for one another. */
-static void sum_of(const struct config *c, double parts[ENERGY_PARTS]) {
+static void sum_of(const struct config *c, enum gpu_energy_account account, double parts[ENERGY_PARTS]) {
     struct energy_model m;
     struct counter_registry r = {0};
-    struct energy_spec spec = gpu_energy_spec(config_values(c, &gpu_params));
+    struct energy_spec spec = gpu_energy_spec(config_values(c, &gpu_params), account);
     machine_counters(&r, NULL);
     uint64_t *counters = calloc(r.count, sizeof *counters);
     for (uint32_t i = 0; i < r.count; i++)
         counters[i] = 1000 + 7 * i;
     energy_init(&m, &spec);
-    assert_null(energy_add(&m, &gpu_energy, c, &r)); /* every counter and parameter of its table exists */
+    /* Every counter and parameter of its tables exists. */
+    assert_null(energy_add(&m, &gpu_energy, c, &r));
+    assert_null(energy_add(&m, &gpu_accounts[account].energy, c, &r));
     double sum = 0, whole = energy_sum(&m, counters, 12345, parts);
     for (uint32_t p = 0; p < ENERGY_PARTS; p++) {
-        assert_true(p == ENERGY_MECHANISM ? parts[p] == 0 : parts[p] > 0);
+        assert_true(energy_told(&m, p) == p ? parts[p] > 0 : parts[p] == 0);
         sum += parts[p];
     }
     assert_true(sum == whole); /* to the last bit */
@@ -169,33 +215,41 @@ static void sum_of(const struct config *c, double parts[ENERGY_PARTS]) {
     free(counters);
 }
 
-/* Every parameter of energy.* costs something, and twice as much when it is doubled. */
+/* Parts that a parameter moves in an account; each twice as much when the parameter is doubled. */
+static uint32_t moved_by(struct config *c, double *value, enum gpu_energy_account account) {
+    double before[ENERGY_PARTS], none[ENERGY_PARTS], twice[ENERGY_PARTS];
+    double given = *value;
+    sum_of(c, account, before);
+    *value = 2 * given;
+    sum_of(c, account, twice);
+    *value = given * 1e-9; /* none, but that parts stay above zero */
+    sum_of(c, account, none);
+    *value = given;
+    uint32_t moved = 0;
+    for (uint32_t k = 0; k < ENERGY_PARTS; k++) {
+        double share = before[k] - none[k];
+        moved += share > 0;
+        assert_true(fabs(twice[k] - before[k] - share) <= 1e-8 * before[k]);
+    }
+    return moved;
+}
+
+/* Every parameter of energy.* costs something in some account. */
 static void test_parameters(void **state) {
     (void)state;
     uint32_t found = 0;
-    double before[ENERGY_PARTS], none[ENERGY_PARTS], twice[ENERGY_PARTS];
     struct config c = {0};
     config_add(&c, &gpu_params);
-    sum_of(&c, before);
     for (uint32_t i = 0; i < gpu_params.count; i++) {
         const struct param *p = &gpu_params.rows[i];
         if (strncmp(p->path, "energy.", 7))
             continue;
         found++;
         double *value = (double *)((char *)config_values(&c, &gpu_params) + p->offset);
-        double given = *value;
-        assert_true(given > 0);
-        *value = 2 * given;
-        sum_of(&c, twice);
-        *value = given * 1e-9; /* none, but that parts stay above zero */
-        sum_of(&c, none);
-        *value = given;
+        assert_true(*value > 0);
         uint32_t moved = 0;
-        for (uint32_t k = 0; k < ENERGY_PARTS; k++) {
-            double share = before[k] - none[k];
-            moved += share > 0;
-            assert_true(fabs(twice[k] - before[k] - share) <= 1e-8 * before[k]);
-        }
+        for (uint32_t a = 0; a < GPU_ACCOUNTS; a++)
+            moved += moved_by(&c, value, a);
         if (!moved)
             fail_msg("%s costs nothing", p->path);
     }
@@ -203,22 +257,31 @@ static void test_parameters(void **state) {
     config_free(&c);
 }
 
-/* What instructions do to lanes is paid for, but for control, which the front end pays. */
+static bool pays_for(const struct energy_table *t, const char *counter) {
+    for (uint32_t k = 0; k < t->count; k++)
+        if (t->rows[k].counter && !strcmp(t->rows[k].counter, counter))
+            return true;
+    return false;
+}
+
+/* What instructions do to lanes is paid for in every account, but for control, which the front end pays,
+ * matrix products, which are paid by the operation, and GPUWattch's load/store unit, which is paid by the
+ * instruction. */
 static void test_lanes(void **state) {
     (void)state;
-    const struct energy_table *t = &gpu_energy;
     struct counter_registry r = {0};
     struct counter_info info;
     char name[COUNTER_NAME_SIZE];
     machine_counters(&r, NULL);
     for (uint32_t i = 0; counters_info(&r, i, name, &info); i++) {
-        if (strncmp(name, "lanes.", 6) || !strcmp(name, "lanes.ctrl"))
+        if (strncmp(name, "lanes.", 6) || !strcmp(name, "lanes.ctrl") || !strcmp(name, "lanes.mma"))
             continue;
-        uint32_t k = 0;
-        while (k < t->count && (!t->rows[k].counter || strcmp(t->rows[k].counter, name)))
-            k++;
-        if (k == t->count)
-            fail_msg("%s has no energy", name);
+        for (uint32_t a = 0; a < GPU_ACCOUNTS; a++) {
+            bool by_inst =
+                a == ENERGY_GPUWATTCH && (!strcmp(name, "lanes.ldst") || !strcmp(name, "lanes.atom"));
+            if (!by_inst && !pays_for(&gpu_energy, name) && !pays_for(&gpu_accounts[a].energy, name))
+                fail_msg("%s has no energy in account %u", name, a);
+        }
     }
     counters_free(&r);
 }
@@ -243,7 +306,7 @@ static void test_tables(void **state) {
     config_add(&c, &table);
     const struct gpu_config *g = config_values(&c, &gpu_params);
     struct counter_registry r = {0};
-    struct energy_spec spec = gpu_energy_spec(g);
+    struct energy_spec spec = gpu_energy_spec(g, ENERGY_PHYSICAL);
     machine_counters(&r, NULL);
     uint64_t *counters = calloc(r.count, sizeof *counters);
     double parts[ENERGY_PARTS];
@@ -267,7 +330,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts),   cmocka_unit_test(test_table),      cmocka_unit_test(test_scale),
         cmocka_unit_test(test_launches), cmocka_unit_test(test_functional), cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_lanes),    cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_lanes),    cmocka_unit_test(test_tables),     cmocka_unit_test(test_gpuwattch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,7 +131,8 @@ static void results_are_named_by_kernel_and_parameter(void **state) {
 
 static void errors_by_hand(void **state) {
     (void)state;
-    static const float one[] = {1, 2, 3, 4}, one_off[] = {1, 2, 3, 6};
+    static const float one[] = {1, 2, 3, 4}, one_off[] = {1, 2, 3, 6}, near[] = {100, 100, 100},
+                       near_off[] = {100, 100.5f, 105};
     static const uint8_t bytes[] = {0, 10, 20}, bytes_off[] = {5, 10, 20};
     static const int32_t zero_mean[] = {-1, 1}, zero_mean_off[] = {-1, 2}, flat[] = {7, 7},
                          flat_off[] = {7, 8};
@@ -142,17 +143,41 @@ static void errors_by_hand(void **state) {
         uint64_t n;
         struct error e;
     } rows[] = {
-        {"f32", one, one_off, 4, {0.4, 2, 0.125, 20 * 0.47712125471966244, 4, 1}}, /* RMSE 1, range 3 */
-        {"f32", one, one, 4, {0, 0, 0, NAN, 4, 0}},
+        {"f32",
+         one,
+         one_off,
+         4,
+         {0.4, 2, 0.125, 20 * 0.47712125471966244, 4, 1, 4.0 / 30, {0.75, 0.75, 0.75}}}, /* RMSE 1, range 3 */
+        {"f32", one, one, 4, {0, 0, 0, NAN, 4, 0, 0, {1, 1, 1}}},
         {"u8",
          bytes,
          bytes_off,
          3,
-         {0.28867513459481287, 5, 1.0 / 3, 38.92261606915535, 3, 1}}, /* 255 over sqrt(25/3) */
-        {"i32", zero_mean, zero_mean_off, 2, {NAN, 1, 0.5, 9.030899869919436, 2, 1}}, /* 2 over sqrt(1/2) */
-        {"i32", flat, flat_off, 2, {0.10101525445522107, 1, 1.0 / 14, NAN, 2, 1}},    /* no range */
-        {"f64", odd, odd_off, 3, {0.25, 1, 0.25, NAN, 3, 1}},                         /* one number */
-        {"f32", one, one, 0, {0, 0, 0, NAN, 0, 0}},
+         {0.28867513459481287,
+          5,
+          1.0 / 3,
+          38.92261606915535,
+          3,
+          1,
+          25.0 / 500,
+          {2.0 / 3, 2.0 / 3, 2.0 / 3}}}, /* 255 over sqrt(25/3) */
+        {"i32",
+         zero_mean,
+         zero_mean_off,
+         2,
+         {NAN, 1, 0.5, 9.030899869919436, 2, 1, 0.5, {0.5, 0.5, 0.5}}}, /* 2 over sqrt(1/2) */
+        {"i32",
+         flat,
+         flat_off,
+         2,
+         {0.10101525445522107, 1, 1.0 / 14, NAN, 2, 1, 1.0 / 98, {0.5, 0.5, 0.5}}}, /* no range */
+        {"f64", odd, odd_off, 3, {0.25, 1, 0.25, NAN, 3, 1, 1.0 / 16, {0, 0, 0}}},  /* one number */
+        {"f32", one, one, 0, {0, 0, 0, NAN, 0, 0, 0, {1, 1, 1}}},
+        {"f32",
+         near,
+         near_off,
+         3,
+         {0.029011491975882014, 5, 0.055 / 3, NAN, 3, 2, 25.25 / 30000, {1.0 / 3, 2.0 / 3, 1}}},
     };
     for (size_t i = 0; i < LEN(rows); i++) {
         struct results right = {0}, got = {0};
@@ -166,6 +191,9 @@ static void errors_by_hand(void **state) {
         close_to(e.max, rows[i].e.max);
         close_to(e.mean_relative, rows[i].e.mean_relative);
         close_to(e.psnr, rows[i].e.psnr);
+        close_to(e.square, rows[i].e.square);
+        for (int k = 0; k < ERROR_LIMITS; k++)
+            close_to(e.within[k], rows[i].e.within[k]);
         assert_int_equal(e.values, rows[i].e.values);
         assert_int_equal(e.differing, rows[i].e.differing);
         results_free(&right);
@@ -190,6 +218,8 @@ static void the_worst_result_counts(void **state) {
     close_to(e.max, 3);
     close_to(e.mean_relative, 0.125);
     close_to(e.psnr, 20 * log10(3));
+    close_to(e.square, 4.0 / 30);
+    close_to(e.within[0], 0.75);
     assert_int_equal(e.values, 8);
     assert_int_equal(e.differing, 2);
     results_free(&right);

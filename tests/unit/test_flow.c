@@ -178,7 +178,7 @@ static void test_forms(void **state) {
         "min.u32 %c, %tx, %n; st.global.u32 [%out+36], %c; min.u32 %c, %n, %m; st.global.u32 [%out+40], %c;\n"
         "min.s32 %c, %cx, %n; st.global.u32 [%out+44], %c; abs.s32 %c, %b; st.global.u32 [%out+48], %c;",
         0, {0, "tid.x, affine remainder"}, {4, "tid.x, affine remainder"}, {8, "tid.x"}, {12, "tid.x"},
-        {16, "tid.x, affine remainder"}, {20, "tid.x"}, {24, "tid.x"}, {28, "tid.x, affine"}, {32, "tid.x"},
+        {16, "tid.x"}, {20, "tid.x"}, {24, "tid.x"}, {28, "tid.x, affine"}, {32, "tid.x"},
         {36, "tid.x, affine chosen"}, {40, "uniform"}, {44, "ctaid.x, affine block"},
         {48, "tid.x, affine chosen"});
 }
@@ -276,10 +276,12 @@ static void test_loads(void **state) {
         "-1;\n"
         "st.global.u32 [%out+40], %a; setp.ne.u32 %p, %tx, 0; vote.sync.ballot.b32 %a, %p, -1; st.global.u32 "
         "[%out+44], %a;\n"
-        "ld.global.u64 %C, [%in+16]; ld.u32 %a, [%C]; st.global.u32 [%out+48], %a;");
+        "ld.global.u64 %C, [%in+16]; ld.u32 %a, [%C]; st.global.u32 [%out+48], %a;\n"
+        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%a}, [sh]; st.global.u32 [%out+52], %a;\n"
+        "mov.u32 %a, %cluster_ctarank; st.global.u32 [%out+56], %a;");
     static const struct {
         enum class_loads loads;
-        struct row rows[14];
+        struct row rows[16];
     } cases[] = {{LOADS_VARY,
                   {{0, "any"},
                    {4, "any"},
@@ -320,7 +322,9 @@ static void test_loads(void **state) {
                    {16, "any"},
                    {20, "ctaid.x ctaid.y ctaid.z, affine block"},
                    {36, "any"},
-                   {48, "any"}}}};
+                   {48, "any"},
+                   {52, "any"},
+                   {56, "ctaid.x ctaid.y ctaid.z, affine block"}}}};
     for (uint32_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         uint32_t n = 0;
         while (cases[k].rows[n].text)

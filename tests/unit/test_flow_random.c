@@ -391,6 +391,7 @@ static void run(struct checker *c, const struct program *p, const uint32_t grid[
                      .mem = &memory,
                      .grid = {grid[0], grid[1], grid[2]},
                      .block = {block[0], block[1], block[2]},
+                     .cluster = {1, 1, 1},
                      .nsms = 2,
                      .local_bytes = (p->local_bytes + 15) & ~15u,
                      .shared_static = GEN_SHARED};
@@ -399,9 +400,9 @@ static void run(struct checker *c, const struct program *p, const uint32_t grid[
     x.executed = xcalloc(img->ncode + 1u, sizeof *x.executed);
     c->x = &x;
     c->touched = xcalloc(img->ncode + 1u, sizeof *c->touched);
-    struct cta *cta = cta_create(&x);
+    struct cta *cta = cluster_create(&x)->ctas[0];
     for (uint32_t n = 0; n < grid[0] * grid[1] * grid[2]; n++) {
-        cta_start(cta, n);
+        cluster_start(cta->cluster, n);
         for (uint32_t k = 0; k < GEN_SHARED; k++) /* each block has its own */
             cta->shared[k] = (uint8_t)(mix(c->seed + n, k) >> 30);
         memset(c->last, 0, sizeof c->last);
@@ -414,7 +415,7 @@ static void run(struct checker *c, const struct program *p, const uint32_t grid[
                 }
             }
     }
-    cta_free(cta);
+    cluster_free(cta->cluster);
     for (uint32_t k = 0; k < c->list.len; k++)
         check_plane(c, c->list.at[k]);
     struct arena a = {0};

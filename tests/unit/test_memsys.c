@@ -276,6 +276,36 @@ static void test_dram_order(void **state) {
     assert_true(hits > 50 && other_done > 1300 && other_done < 1400 && dram_counters(d)->starved > 0);
 }
 
+/* Reads and writes that are served as they come share a queue, and break no rule; a stream of both gets less
+ * of the bus than where writes wait for each other. */
+static void test_dram_mixed(void **state) {
+    (void)state;
+    double used[2];
+    for (int mixed = 0; mixed < 2; mixed++) {
+        struct dram_spec s = channel();
+        s.queue = 16;
+        s.mixed = mixed;
+        for (uint32_t pattern = 0; pattern < 4; pattern++) {
+            struct history h = {arena_array(&arena, struct command, MAX_COMMANDS), 0};
+            struct dram *d = dram_create(&arena, &s);
+            dram_watch(d, record, &h);
+            uint64_t ticks = run_channel(d, 10000, pattern, 5);
+            check_history(&h, &s);
+            used[mixed] = (double)dram_counters(d)->busy / (double)ticks; /* of the last pattern */
+            arena_free(&arena);
+        }
+        struct dram *d = dram_create(&arena, &s);
+        for (uint32_t i = 0; i < s.queue; i++) {
+            assert_true(dram_has_room(d, i % 2));
+            dram_push(d, 0, i * (uint64_t)MEM_MAX_LINE, 1, i % 2, i);
+        }
+        assert_int_equal(dram_has_room(d, false), !mixed);
+        assert_int_equal(dram_has_room(d, true), !mixed);
+        arena_free(&arena);
+    }
+    assert_true(used[1] < used[0] && used[1] > 0.3);
+}
+
 /* ---- the whole: latency ------------------------------------------------------------------------------ */
 
 /* Cycles from a load of one line to its completion. */
@@ -291,6 +321,26 @@ static uint64_t load_line(struct memsys *m, uint64_t *now, uint64_t line) {
     assert_int_equal(d.token, 7);
     ++*now;
     return d.ready - start;
+}
+
+/* What the host copied lies in L2: a load of it takes no longer than one that was loaded before; what does
+ * not fit is not there. */
+static void test_copies(void **state) {
+    (void)state;
+    struct mem_spec s = load_spec("gtx480");
+    const struct tags_spec *t = &s.l2.bank.tags;
+    uint64_t lines = (uint64_t)s.partitions * t->sets * t->ways, now = 0;
+    struct memsys *m = memsys_create(&arena, &s);
+    uint64_t cold = load_line(m, &now, 8 * lines);
+    memsys_copied(m, 0, 64 * MEM_MAX_LINE);
+    uint64_t warm = load_line(m, &now, 17);
+    memsys_flush_l1(m);
+    uint64_t again = load_line(m, &now, 17);
+    assert_true(warm < cold && warm <= again + 2 && again <= warm + 2);
+    memsys_copied(m, 0, 4 * lines * MEM_MAX_LINE);
+    memsys_flush_l1(m);
+    assert_true(load_line(m, &now, 17) > warm + 20);
+    assert_true(load_line(m, &now, 4 * lines - 1) <= warm + 2);
 }
 
 /* With equal clocks, every step can be counted. */
@@ -667,6 +717,8 @@ int main(void) {
         cmocka_unit_test_teardown(test_dram_bandwidth, free_arena),
         cmocka_unit_test_teardown(test_dram_latency, free_arena),
         cmocka_unit_test_teardown(test_dram_order, free_arena),
+        cmocka_unit_test_teardown(test_dram_mixed, free_arena),
+        cmocka_unit_test_teardown(test_copies, free_arena),
         cmocka_unit_test_teardown(test_latency, free_arena),
         cmocka_unit_test_teardown(test_latency_wir, free_arena),
         cmocka_unit_test_teardown(test_jump, free_arena),

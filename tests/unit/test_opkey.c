@@ -133,7 +133,8 @@ static void test_basis(void **state) {
         {OP_RED, BASIS_NONE},     {OP_LDGSTS, BASIS_NONE},  {OP_MBAR, BASIS_NONE},
         {OP_SUST, BASIS_NONE},    {OP_MEMBAR, BASIS_NONE},  {OP_WARPSYNC, BASIS_NONE},
         {OP_BRA, BASIS_NONE},     {OP_BAR, BASIS_NONE},     {OP_SYSCALL, BASIS_NONE},
-        {OP_NOP, BASIS_NONE},
+        {OP_NOP, BASIS_NONE},     {OP_LDSM, BASIS_MEMORY},  {OP_MMA, BASIS_LANES},
+        {OP_MMA884, BASIS_LANES}, {OP_MOVM, BASIS_LANES},   {OP_STSM, BASIS_NONE},
     };
     for (uint32_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
         assert_int_equal(basis_of(rows[k].op), rows[k].basis);

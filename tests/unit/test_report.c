@@ -62,8 +62,13 @@ static void open_mill(struct mill *m) {
     config_add(&m->config, &param_table);
     counters_add(&m->all, "", &all_table, false);
     counters_add(&m->timed, "stone.", &sack_table, true);
-    energy_init(&m->energy, &(struct energy_spec){
-                                .parts = parts, .nparts = PARTS, .scale = 0.5, .burst_bits = 64, .hz = 1e6});
+    energy_init(&m->energy, &(struct energy_spec){.key = "energy",
+                                                  .title = "energy",
+                                                  .parts = parts,
+                                                  .nparts = PARTS,
+                                                  .scale = 0.5,
+                                                  .burst_bits = 64,
+                                                  .hz = 1e6});
     assert_null(energy_add(&m->energy, &energy_table, &m->config, &m->timed));
     m->machine = (struct report_machine){.kind = "mill",
                                          .name = "by the river",
@@ -75,7 +80,7 @@ static void open_mill(struct mill *m) {
                                          .counters = &m->all,
                                          .timed = &m->timed,
                                          .energy = &m->energy,
-                                         .nenergy = PARTS,
+                                         .naccounts = 1,
                                          .formulas = &formulas};
 }
 

@@ -146,10 +146,11 @@ static void csv_reads_what_it_writes(void **state) {
 
 static json_t *machine(int cycles, int sp, int mem, double total, double rf, const char *digest) {
     return json_pack(
-        "{s:s, s:{s:i}, s:[{s:s, s:s}], s:{s:i, s:s, s:{s:i,s:i,s:i,s:i,s:i,s:i}, s:{s:f, s:f}}}", "gpu", "g",
-        "settings", "sm.warps", 48, "kernels", "name", "k", "digest", digest, "totals", "cycles", cycles,
-        "digest", digest, "counters", "unit.sp", sp, "unit.sfu", 0, "unit.dp", 0, "unit.mem", mem, "unit.tex",
-        0, "unit.ctrl", 0, "energy", "total", total, "register_file", rf);
+        "{s:s, s:{s:i}, s:[{s:s, s:s}], s:{s:i, s:s, s:{s:i,s:i,s:i,s:i,s:i,s:i}, s:{s:f, s:f}, s:{s:f}}}",
+        "gpu", "g", "settings", "sm.warps", 48, "kernels", "name", "k", "digest", digest, "totals", "cycles",
+        cycles, "digest", digest, "counters", "unit.sp", sp, "unit.sfu", 0, "unit.dp", 0, "unit.mem", mem,
+        "unit.tex", 0, "unit.ctrl", 0, "energy", "total", total, "register_file", rf, "gpuwattch", "total",
+        total + 2);
 }
 
 static void put(struct table *t, uint32_t bench, uint32_t model, json_t *report) {
@@ -187,8 +188,13 @@ static void metrics_by_hand(void **state) {
         const char *id;
         double one, two, mean;
     } rows[] = {
-        {"cycles", 500, 600, NAN}, {"speedup", 2, 0.5, 1},      {"eliminated", 80, 20, 60},
-        {"energy", 1, 2, NAN},     {"energy_saved", 75, 0, 50}, {"rf_energy_saved", 75, 0, 50},
+        {"cycles", 500, 600, NAN},
+        {"speedup", 2, 0.5, 1},
+        {"eliminated", 80, 20, 60},
+        {"energy", 1, 2, NAN},
+        {"energy_saved", 75, 0, 50},
+        {"rf_energy_saved", 75, 0, 50},
+        {"gpuwattch_saved", 50, 0, 29.289321881345245},
     };
     for (size_t i = 0; i < LEN(rows); i++) {
         const struct metric *m = metric_called(rows[i].id);

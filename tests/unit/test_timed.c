@@ -199,6 +199,28 @@ static void test_schedulers(void **state) {
     assert_true(first[3] < last[3] / 4);
 }
 
+/* Blocks that end in the same cycle are all replaced: an SM stays full until there are no more. */
+static void test_full(void **state) {
+    (void)state;
+    static const char chain[] = ".version 6.0\n.target sm_60\n.address_size 64\n"
+                                ".visible .entry chain(.param .u64 buffer, .param .u32 n, .param .u32 x) {\n"
+                                "  .reg .u32 %r0; .reg .pred %p;\n"
+                                "  ld.param.u32 %r0, [n];\n"
+                                "again:\n"
+                                "  sub.u32 %r0, %r0, 1; setp.ne.u32 %p, %r0, 0; @%p bra again;\n"
+                                "  ret; }\n";
+    static const char *const one[] = {"device.sms=1", NULL};
+    enum { FIT = 8, BLOCKS = 80 };
+    struct rig r;
+    rig_open(&r, "wir", one, false, chain); /* which fetches and issues for two warps in a cycle */
+    rig_run(&r, "chain", BLOCKS, 32, (struct rig_params){.n = 40, .x = 3});
+    assert_int_equal(rig_counter(&r, "sm.blocks"), BLOCKS);
+    double resident = (double)rig_counter(&r, "sm.warps.resident") / (double)r.cycles;
+    if (resident < 0.95 * FIT)
+        fail_msg("%.2f blocks of one warp on the SM, on average, where %d fit", resident, FIT);
+    rig_close(&r);
+}
+
 /* A block whose halves wait for each other ends with a report that says who waits where. */
 static void test_hang(void **state) {
     (void)state;
@@ -255,7 +277,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_results), cmocka_unit_test(test_determinism), cmocka_unit_test(test_sleep),
         cmocka_unit_test(test_lock),    cmocka_unit_test(test_clock),       cmocka_unit_test(test_schedulers),
-        cmocka_unit_test(test_hang),    cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_hang),    cmocka_unit_test(test_parameters),  cmocka_unit_test(test_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

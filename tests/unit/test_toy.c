@@ -86,7 +86,7 @@ static void test_energy(void **state) {
     rig_run(&r, "again", 1, 32, (struct rig_params){.n = 50, .x = 7});
     struct rp_energy e;
     double joules = -1;
-    for (uint32_t i = 0; rp_energy(r.g, i, &e); i++)
+    for (uint32_t i = 0; rp_energy(r.g, RP_ENERGY_PHYSICAL, i, &e); i++)
         if (!strcmp(e.name, "mechanism"))
             joules = e.launch;
     double want = 3e-12 * (double)rig_counter(&r, "toy.lookups");

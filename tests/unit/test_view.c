@@ -162,19 +162,19 @@ static void test_fetch(void **state) {
     (void)state;
     struct rig r;
     uint64_t base = cycles_of(NULL, NULL, "plain", 64, 0, 0);
-    run(&r, &(struct mech_points){.stream = {fetch_late}}, NULL, "plain", 64, 0, 0);
+    run(&r, &(struct mech_points){.stream = {.fetch = fetch_late}}, NULL, "plain", 64, 0, 0);
     assert_true(r.cycles > 5000 && r.cycles < 5000 + base);
     assert_int_equal(rig_word(&r, 63), 189 ^ 5);
     rig_close(&r);
 
-    run(&r, &(struct mech_points){.stream = {one_by_one}}, "fetch.width=4", "plain", 64, 0, 0);
+    run(&r, &(struct mech_points){.stream = {.fetch = one_by_one}}, "fetch.width=4", "plain", 64, 0, 0);
     assert_int_equal(rig_word(&r, 63), 189 ^ 5);
     assert_int_equal(rig_counter(&r, "fetch.insts"),
                      rig_counter(&r, "fetch.requests") - rig_counter(&r, "fetch.stalls"));
     rig_close(&r);
 
     static const char *const widths[] = {"fetch.width=1", "fetch.width=2", "fetch.width=8"};
-    static const struct mech_points skips = {.stream = {skip_xor}};
+    static const struct mech_points skips = {.stream = {.fetch = skip_xor}};
     for (uint32_t k = 0; k < 3; k++) {
         run(&r, NULL, widths[k], "plain", 64, 0, 0);
         uint64_t fetched = rig_counter(&r, "fetch.insts");
@@ -240,7 +240,7 @@ static void test_skip_cycles(void **state) {
     (void)state;
     static const char *const sets[] = {"fetch.width=1", "fetch.width=2", "fetch.width=3 fetch.buffer=4",
                                        "fetch.width=8 fetch.buffer=8", "fetch.buffer=8"};
-    static const struct mech_points skips = {.stream = {skip_xor}};
+    static const struct mech_points skips = {.stream = {.fetch = skip_xor}};
     for (uint32_t k = 0; k < sizeof sets / sizeof *sets; k++)
         for (uint32_t shift = 0; shift < 4; shift++) {
             uint32_t base_word, without_word, with_word;
@@ -377,13 +377,13 @@ static void test_eligible(void **state) {
     struct rig r;
     char *report = NULL;
     uint64_t base = cycles_of(NULL, NULL, "plain", 32, 0, 0);
-    run(&r, &(struct mech_points){.gate = {late}}, NULL, "plain", 32, 0, 0);
+    run(&r, &(struct mech_points){.gate = {.eligible = late}}, NULL, "plain", 32, 0, 0);
     assert_int_equal(r.cycles, base + 1000);
     assert_int_equal(rig_counter(&r, "slot.mechanism"), 1000);
     assert_int_equal(s.count, 1000);
     rig_close(&r);
     /* A warp that is never let go is a hang, and the report says who. */
-    static const struct mech_points refuses = {.gate = {never}}, *const points[] = {&refuses};
+    static const struct mech_points refuses = {.gate = {.eligible = never}}, *const points[] = {&refuses};
     mech_rig_open(&r, "gtx480", NULL, kernels, 1, points);
     assert_int_equal(rig_try(&r, "plain", 1, 64, 0, (struct rig_params){0}, &report), RP_TIMEOUT);
     assert_non_null(strstr(report, "warp 0: is ready to issue"));
@@ -677,7 +677,7 @@ static enum mech_verdict copy_too(void *m, int32_t op, uint64_t now) {
     own.i.d = own.i.s[0] = o->i->d;
     core_prepare(&own);
     s.op = core_inject(mech_sm, o->warp, &own, 0xff);
-    assert_true(core_collector_free(mech_sm));
+    assert_true(core_collector_free(mech_sm, &own.need));
     core_collect(mech_sm, s.op);
     core_finish(mech_sm, op, now + 500); /* the instruction itself comes much later */
     s.partner[0] = op;
@@ -743,7 +743,7 @@ static void test_request(void **state) {
     struct rig r;
     static const struct mech_points p = {.life = {.tick = ask},
                                          .memory = {.arrived = came},
-                                         .gate = {after_line}},
+                                         .gate = {.eligible = after_line}},
                                     *const points[] = {&p};
     memset(&s, 0, sizeof s);
     mech_rig_open(&r, "gtx480", NULL, kernels, 1, points);
@@ -777,7 +777,7 @@ static uint64_t much_later(void *m, uint64_t ready, uint64_t now) {
 static void test_prefetch(void **state) {
     (void)state;
     struct rig r;
-    static const struct mech_points p = {.life = {.tick = fetch_ahead}, .gate = {much_later}},
+    static const struct mech_points p = {.life = {.tick = fetch_ahead}, .gate = {.eligible = much_later}},
                                     *const points[] = {&p};
     memset(&s, 0, sizeof s);
     mech_rig_open(&r, "gtx480", NULL, kernels, 1, points);
@@ -845,8 +845,8 @@ static void end_both(void *m, int32_t op) {
 
 static void test_ride(void **state) {
     (void)state;
-    static const struct mech_points p = {.stream = {even_fetch},
-                                         .gate = {even_pairs},
+    static const struct mech_points p = {.stream = {.fetch = even_fetch},
+                                         .gate = {.eligible = even_pairs},
                                          .front = {.take = ride},
                                          .watch = {.control = ride_control, .retire = end_both}};
     struct rig r;
@@ -941,6 +941,10 @@ static void fill_nothing(void *m, uint32_t warp, const struct xinst *i, uint32_t
     (void)m, (void)warp, (void)i, (void)mask; /* the latches are the registers here */
 }
 
+static void restore_nothing(void *m, uint32_t warp) {
+    (void)m, (void)warp;
+}
+
 /* Without an owner every register of every warp is a place; with one, the bank follows from what it says:
  * here all in one of four. */
 static void test_place(void **state) {
@@ -951,7 +955,9 @@ static void test_place(void **state) {
     uint64_t cycles = r.cycles;
     assert_true(s.count > 0 && s.ended > 0);
     rig_close(&r);
-    run(&r, &(struct mech_points){.watch = {.issued = thirds}, .registers = {fill_nothing, third}},
+    run(&r,
+        &(struct mech_points){.watch = {.issued = thirds},
+                              .registers = {fill_nothing, third, restore_nothing}},
         "rf.banks=4", "banks", 64, 3, 3);
     assert_true(r.cycles > cycles);
     rig_close(&r);

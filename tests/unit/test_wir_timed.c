@@ -321,8 +321,13 @@ static void test_energy(void **state) {
             assert_true(rig_counter(&r, table[i].counter) > 0);
             sum += i == without ? 0 : (double)rig_counter(&r, table[i].counter) * table[i].pj * 1e-12;
         }
-        assert_true(rp_energy(r.g, ENERGY_MECHANISM, &e));
-        assert_true(e.launch > sum * 0.999999 && e.launch < sum * 1.000001);
+        for (uint32_t account = RP_ENERGY_PHYSICAL; account <= RP_ENERGY_GPUWATTCH; account++) {
+            uint32_t i = 0;
+            while (rp_energy(r.g, account, i, &e) && strcmp(e.name, "mechanism"))
+                i++;
+            assert_string_equal(e.name, "mechanism");
+            assert_true(e.launch > sum * 0.999999 && e.launch < sum * 1.000001);
+        }
         rig_close(&r);
     }
 }

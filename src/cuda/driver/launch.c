@@ -123,6 +123,13 @@ int pack_launch(struct cud_launch *l, void **params, void **extra) {
     return extra && !params ? pack_extra(l, extra) : cud_pack_args(l, params);
 }
 
+/* The cluster a configuration asks for. */
+static void read_cluster(const CUlaunchConfig *c, uint32_t cluster[3]) {
+    for (unsigned i = 0; i < c->numAttrs; i++)
+        if (c->attrs[i].id == ATTR_CLUSTER)
+            memcpy(cluster, &c->attrs[i].value.clusterDim, 3 * sizeof *cluster);
+}
+
 static int launch(const CUlaunchConfig *c, CUfunction func, void **params, void **extra, bool cooperative) {
     struct CUfunc_st *f = cud_object_get(func, CUD_FUNC);
     if (!f)
@@ -138,6 +145,7 @@ static int launch(const CUlaunchConfig *c, CUfunction func, void **params, void 
                    .shared = c->sharedMemBytes,
                    .cooperative = cooperative},
     };
+    read_cluster(c, op.launch.cluster);
     error = pack_launch(&op.launch, params, extra);
     if (error) {
         cud_op_free(&op);
@@ -166,14 +174,9 @@ static int launch_ex(const CUlaunchConfig *c, CUfunction func, void **params, vo
     bool cooperative = false;
     if (!c || (c->numAttrs && !c->attrs))
         return cudaErrorInvalidValue;
-    for (unsigned i = 0; i < c->numAttrs; i++) {
-        const CUlaunchAttribute *a = &c->attrs[i];
-        if (a->id == ATTR_COOPERATIVE)
-            cooperative = a->value.cooperative != 0;
-        else if (a->id == ATTR_CLUSTER &&
-                 (a->value.clusterDim.x > 1 || a->value.clusterDim.y > 1 || a->value.clusterDim.z > 1))
-            return cudaErrorInvalidClusterSize;
-    }
+    for (unsigned i = 0; i < c->numAttrs; i++)
+        if (c->attrs[i].id == ATTR_COOPERATIVE)
+            cooperative = c->attrs[i].value.cooperative != 0;
     return launch(c, func, params, extra, cooperative);
 }
 
@@ -278,6 +281,24 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfun
 
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, CUfunction func, int blocks, int block) {
     FUNCTION(CUD_CONTEXT, func, cud_occupancy_dynamic(f, blocks, block, dynamic));
+}
+
+static int clusters(int *n, struct CUfunc_st *f, const CUlaunchConfig *c,
+                    int (*ask)(const struct cud_launch *, int *)) {
+    if (!c || (c->numAttrs && !c->attrs))
+        return cudaErrorInvalidValue;
+    struct cud_launch l = {
+        .func = f, .block = {c->blockDimX, c->blockDimY, c->blockDimZ}, .shared = c->sharedMemBytes};
+    read_cluster(c, l.cluster);
+    return ask(&l, n);
+}
+
+CUresult cuOccupancyMaxActiveClusters(int *n, CUfunction func, const CUlaunchConfig *config) {
+    FUNCTION(CUD_CONTEXT, func, clusters(n, f, config, cud_occupancy_clusters));
+}
+
+CUresult cuOccupancyMaxPotentialClusterSize(int *n, CUfunction func, const CUlaunchConfig *config) {
+    FUNCTION(CUD_CONTEXT, func, clusters(n, f, config, cud_occupancy_cluster_size));
 }
 
 /* The block size that keeps most threads resident; the largest such. */

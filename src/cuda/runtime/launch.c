@@ -1,5 +1,6 @@
 /* libcudart: launches, kernel attributes, occupancy. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cuda/runtime/runtime.h"
 
@@ -55,48 +56,57 @@ int prepare_launch(struct cud_op *op, const void *func, dim3 grid, dim3 block, v
 }
 
 static int launch(const void *func, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream,
-                  bool cooperative) {
+                  bool cooperative, const uint32_t *cluster) {
     struct cud_op op;
     int error = prepare_launch(&op, func, grid, block, args, NULL, shared);
     if (error)
         return error;
     op.launch.cooperative = cooperative;
+    if (cluster)
+        memcpy(op.launch.cluster, cluster, sizeof op.launch.cluster);
     error = cud_submit(stream, &op);
     return error == cudaErrorInvalidConfiguration ? BAD_CONFIGURATION : error;
 }
 
 cudaError_t cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
                              cudaStream_t stream) {
-    RUNTIME(CUD_CONTEXT, launch(func, grid, block, args, shared, stream, false));
+    RUNTIME(CUD_CONTEXT, launch(func, grid, block, args, shared, stream, false, NULL));
 }
 PTSZ(cudaLaunchKernel);
 
 /* The stubs of CUDA 13 launch by handle. */
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t shared,
                                cudaStream_t stream) {
-    RUNTIME(CUD_CONTEXT, launch(kernel, grid, block, args, shared, stream, false));
+    RUNTIME(CUD_CONTEXT, launch(kernel, grid, block, args, shared, stream, false, NULL));
 }
 PTSZ(__cudaLaunchKernel);
 
 cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
                                         cudaStream_t stream) {
-    RUNTIME(CUD_CONTEXT, launch(func, grid, block, args, shared, stream, true));
+    RUNTIME(CUD_CONTEXT, launch(func, grid, block, args, shared, stream, true, NULL));
 }
 PTSZ(cudaLaunchCooperativeKernel);
 
-static int launch_ex(const cudaLaunchConfig_t *c, const void *func, void **args) {
-    bool cooperative = false;
+static int read_attributes(const cudaLaunchConfig_t *c, bool *cooperative, uint32_t cluster[3]) {
     if (!c || (c->numAttrs && !c->attrs))
         return cudaErrorInvalidValue;
     for (unsigned i = 0; i < c->numAttrs; i++) {
         const cudaLaunchAttribute *a = &c->attrs[i];
         if (a->id == ATTR_COOPERATIVE)
-            cooperative = a->val.cooperative != 0;
-        else if (a->id == ATTR_CLUSTER &&
-                 (a->val.clusterDim.x > 1 || a->val.clusterDim.y > 1 || a->val.clusterDim.z > 1))
-            return cudaErrorInvalidClusterSize;
+            *cooperative = a->val.cooperative != 0;
+        else if (a->id == ATTR_CLUSTER)
+            memcpy(cluster, &a->val.clusterDim, 3 * sizeof *cluster);
     }
-    return launch(func, c->gridDim, c->blockDim, args, c->dynamicSmemBytes, c->stream, cooperative);
+    return cudaSuccess;
+}
+
+static int launch_ex(const cudaLaunchConfig_t *c, const void *func, void **args) {
+    bool cooperative = false;
+    uint32_t cluster[3] = {0};
+    int error = read_attributes(c, &cooperative, cluster);
+    if (error)
+        return error;
+    return launch(func, c->gridDim, c->blockDim, args, c->dynamicSmemBytes, c->stream, cooperative, cluster);
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args) {
@@ -133,6 +143,14 @@ static int attributes(struct cudaFuncAttributes *a, struct CUfunc_st *f) {
     cud_func_attribute(f, 6, &a->binaryVersion);
     cud_func_attribute(f, 8, &a->maxDynamicSharedSizeBytes);
     a->preferredShmemCarveout = f->carveout;
+#if REPRISE_CUDART >= 12
+    a->clusterDimMustBeSet = k.cluster[0] != 0;
+    a->requiredClusterWidth = k.cluster[0];
+    a->requiredClusterHeight = k.cluster[1];
+    a->requiredClusterDepth = k.cluster[2];
+    a->nonPortableClusterSizeAllowed = f->big_clusters;
+    a->clusterSchedulingPolicyPreference = f->cluster_policy;
+#endif
     return cudaSuccess;
 }
 
@@ -214,4 +232,31 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, const void *func, int blocks,
                                                       int block) {
     KERNEL(CUD_CONTEXT, func, cud_occupancy_dynamic(f, blocks, block, dynamic));
+}
+
+/* A launch to ask about: its block, shared memory and cluster. */
+static int imagine(struct cud_launch *l, struct CUfunc_st *f, const cudaLaunchConfig_t *c) {
+    bool cooperative = false;
+    int error = read_attributes(c, &cooperative, l->cluster);
+    if (error)
+        return error;
+    l->func = f;
+    l->shared = c->dynamicSmemBytes;
+    memcpy(l->block, &c->blockDim, sizeof l->block);
+    return cudaSuccess;
+}
+
+static int clusters(int *n, struct CUfunc_st *f, const cudaLaunchConfig_t *c,
+                    int (*ask)(const struct cud_launch *, int *)) {
+    struct cud_launch l = {0};
+    int error = imagine(&l, f, c);
+    return error ? error : ask(&l, n);
+}
+
+cudaError_t cudaOccupancyMaxActiveClusters(int *n, const void *func, const cudaLaunchConfig_t *config) {
+    KERNEL(CUD_CONTEXT, func, clusters(n, f, config, cud_occupancy_clusters));
+}
+
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int *n, const void *func, const cudaLaunchConfig_t *config) {
+    KERNEL(CUD_CONTEXT, func, clusters(n, f, config, cud_occupancy_cluster_size));
 }

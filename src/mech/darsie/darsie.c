@@ -236,7 +236,7 @@ MECHANISM(darsie) = {
                       .result = darsie_result,
                       .retire = darsie_retire},
             .stream = {.fetch = darsie_fetch, .decoded = darsie_decoded},
-            .registers = {.fill = darsie_fill, .place = darsie_place},
+            .registers = {.fill = darsie_fill, .place = darsie_place, .restore = darsie_restore},
         },
     .params = PARAM_TABLE(struct darsie_params, params, NULL),
     .counters = COUNTER_TABLE_RULES(counters, counter_rules),

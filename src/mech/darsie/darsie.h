@@ -155,6 +155,7 @@ void darsie_capture(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_
 /* The same, and its destination becomes the warp's own. */
 void darsie_decode_private(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c);
 void darsie_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
+void darsie_restore(void *m, uint32_t warp);
 uint32_t darsie_place(void *m, int32_t op, uint32_t k, bool write);
 void darsie_issued(void *m, int32_t op);
 void darsie_result(void *m, int32_t op);

@@ -5,7 +5,7 @@
 
 #include "opt/mech_pass.h"
 
-enum { DARSIE_SOURCES = 12, DARSIE_WORDS = 8 };
+enum { DARSIE_SOURCES = MAX_SOURCE_WORDS, DARSIE_WORDS = 8 };
 
 /* Its parameters; darsie.c says what they mean. */
 struct darsie_params {

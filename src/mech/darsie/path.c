@@ -106,7 +106,9 @@ static void arrive(struct darsie *d, uint32_t warp, uint32_t pc) {
 static void note_memory(struct darsie *d, uint32_t warp, const struct xinst *i) {
     if (!darsie_keeps(d, RULE_ATOMICS))
         return;
-    if (i->in->op == OP_MEMBAR || i->in->op == OP_CPWAIT || i->kind == X_SYSCALL || i->in->op == OP_CCTL) {
+    bool together = i->kind == X_BAR && i->in->m.mode >= BAR_CLUSTER_ARRIVE;
+    if (together || i->in->op == OP_MEMBAR || i->in->op == OP_CPWAIT || i->kind == X_SYSCALL ||
+        i->in->op == OP_CCTL) {
         darsie_flush_block(d, d->sm->warps[warp].block);
         darsie_flush_global(d);
     }

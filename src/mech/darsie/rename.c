@@ -135,6 +135,13 @@ void darsie_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
         note_form(d, warp, i, c);
 }
 
+void darsie_restore(void *m, uint32_t warp) {
+    struct darsie *d = m;
+    for (uint32_t r = 0; r <= MAX_GPR && d->renamed[warp]; r++)
+        if (d->map[warp][r] != DARSIE_PRIVATE)
+            load_latch(d, warp, r, d->map[warp][r]);
+}
+
 /* Numbers of physical registers: the private ones lie in the banks of the base machine, those of a block one
  * after the other across the banks. */
 enum { BLOCK_PLACES = 32768 };
@@ -281,7 +288,7 @@ void darsie_retire(void *m, int32_t op) {
 
 /* A copy becomes an instruction, if there is room for it. */
 static bool inject(struct darsie *d, const struct darsie_copy *c) {
-    if (!core_collector_free(d->sm))
+    if (!core_collector_free(d->sm, &d->movs[c->reg].need))
         return false;
     int32_t op = core_inject(d->sm, c->warp, &d->movs[c->reg], c->mask);
     if (op == CORE_NONE)

@@ -301,7 +301,7 @@ void wir_allocation_stage(struct wir *w) {
         queue_pop(&w->unwritten);
         verify(w, id);
     }
-    while (!queue_empty(&w->copies) && core_collector_free(w->sm)) {
+    while (!queue_empty(&w->copies) && core_collector_free(w->sm, w->sm->ops[*queue_head(&w->copies)].need)) {
         core_collect(w->sm, *queue_head(&w->copies));
         queue_pop(&w->copies);
     }
@@ -350,7 +350,7 @@ static void passed(struct wir *w, uint32_t block) {
         const struct core_warp *cw = &sm->warps[s];
         bool waits = false;
         for (uint32_t k = 0; k < cw->w->depth; k++)
-            waits |= cw->w->stack[k].bar >= 0;
+            waits |= cw->w->stack[k].bar >= 0 && cw->w->stack[k].bar != CLUSTER_BARRIER;
         if (cw->block != block || waits)
             continue;
         w->at_barrier &= ~(UINT64_C(1) << s);
@@ -366,11 +366,13 @@ void wir_control(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     w->now = w->sm->now;
     for (uint32_t k = 0; mask && k < i->ndw; k++)
         write_now(w, warp, i->d + k);
-    if (i->in->op == OP_MEMBAR && mask)
+    bool together = i->kind == X_BAR && i->in->m.mode >= BAR_CLUSTER_ARRIVE;
+    /* Behind the barrier of a cluster, shared memory may hold what other blocks have stored there. */
+    if ((i->in->op == OP_MEMBAR || together) && mask)
         blocks_fence(&w->blocks, warp);
     if (i->kind == X_SYSCALL && mask)
         blocks_store(&w->blocks, warp, BLOCKS_SHARED | BLOCKS_GLOBAL);
-    if (i->kind == X_BAR && mask && i->in->m.mode != BAR_ARRIVE) {
+    if (i->kind == X_BAR && mask && i->in->m.mode != BAR_ARRIVE && !together) {
         w->at_barrier |= UINT64_C(1) << warp;
         w->barrier_reg[warp] = i->ndw ? (uint16_t)i->d : REG_NONE;
     }

@@ -13,6 +13,12 @@ void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
         regfile_latched(w->regs, warp, i->d + k, REG_NONE);
 }
 
+void wir_restore(void *m, uint32_t warp) {
+    struct wir *w = m;
+    for (uint32_t r = 0; r < w->sm->x->img->prog->nregs; r++)
+        regfile_read(w->regs, warp, r, w->sm->warps[warp].w->r[r]);
+}
+
 /* Spaces of a memory instruction, as far as its text tells. */
 static unsigned spaces_of(const struct xinst *i) {
     switch ((enum mem_space)i->in->m.space) {
@@ -185,7 +191,7 @@ static bool look(struct wir *w, int32_t id) {
             miss(w, o);
         }
     }
-    if (!core_collector_free(w->sm)) {
+    if (!core_collector_free(w->sm, w->sm->ops[id].need)) {
         o->missed = true;
         return false;
     }
@@ -204,7 +210,7 @@ static void retry(struct wir *w) {
     if (found == RB_HIT) {
         pendq_pop(&w->waiting);
         reuse(w, id, w->rb.entry[o->index].result, true);
-    } else if (found == RB_MISS && core_collector_free(w->sm)) {
+    } else if (found == RB_MISS && core_collector_free(w->sm, w->sm->ops[id].need)) {
         pendq_pop(&w->waiting);
         miss(w, o);
         core_collect(w->sm, id);

@@ -371,7 +371,7 @@ const struct mechanism mech_wir = {
                      .describe = describe},
             .watch = {.control = wir_control, .retire = retire},
             .gate = {.eligible = eligible},
-            .registers = {.fill = wir_fill, .place = place},
+            .registers = {.fill = wir_fill, .place = place, .restore = wir_restore},
             .front = {.take = wir_take, .every = true},
             .back = {.result = wir_result, .written = wir_written, .read_done = wir_read_done},
         },

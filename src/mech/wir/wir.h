@@ -19,7 +19,7 @@
 #include "mech/wir/vsb.h"
 #include "sim/queue.h"
 
-enum { WIR_SOURCES = 12, ALL_LANES = -1 };
+enum { WIR_SOURCES = MAX_SOURCE_WORDS, ALL_LANES = -1 };
 
 enum wir_policy { WIR_MAX, WIR_CAPPED };
 enum wir_load_rule { WIR_SAFE, WIR_PAPER };
@@ -109,6 +109,7 @@ struct core_own *wir_copies(struct arena *a);
 
 /* ---- front.c ---- */
 void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
+void wir_restore(void *m, uint32_t warp);
 enum mech_verdict wir_take(void *m, int32_t op, uint64_t now);
 void wir_reuse_stage(struct wir *w);
 /* What the waiting instructions would have looked up in cycles in which nothing changed. */

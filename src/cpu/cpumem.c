@@ -1,0 +1,483 @@
+#include "cpu/cpumem.h"
+
+enum {
+    LANES = 8,     /* accesses in one cycle that the port of an L1 cache lets pass beside the first: the core
+                      counts them */
+    MERGES = 8,    /* accesses that wait for one line */
+    QUEUE = 16,    /* requests on their way to the next level */
+    TO_DRAM = 256, /* requests between L2 and DRAM */
+    L1_FETCH = 1024, /* instead of a number: for the instruction cache */
+    CONFIDENT = 2,   /* times that a stride must be seen */
+    TLB_WAYS = 4,
+};
+
+/* ---- building ---------------------------------------------------------------------------------------- */
+
+static struct cache_spec cache_of(const struct cpu_config *c, uint64_t size, uint32_t ways, uint32_t kept,
+                                  uint32_t latency, uint32_t mshrs, uint32_t more, enum mem_client client) {
+    return (struct cache_spec){
+        .bank = {.tags = {.sets = (uint32_t)(size / (uint64_t)c->line / ways),
+                          .ways = kept,
+                          .replacement = REPLACE_LRU,
+                          .line = (uint32_t)c->line},
+                 .mshrs = mshrs,
+                 .merges = MERGES,
+                 .queue = QUEUE},
+        .latency = latency,
+        .interval = 1,
+        .more = more,
+        .write_back = client == MEM_DATA,
+        .client = client,
+    };
+}
+
+static struct dram_spec dram_of(const struct cpu_config *c) {
+    uint32_t queue = (uint32_t)c->dram_queue;
+    return (struct dram_spec){
+        .banks = (uint32_t)c->dram_banks,
+        .groups = 1,
+        .line = (uint32_t)c->line,
+        .row = (uint32_t)c->dram_row,
+        .chunk = (uint32_t)c->dram_interleave,
+        .hash = true,
+        .burst_bytes = 64,
+        .burst_ticks = 4,
+        .queue = queue,
+        .write_queue = queue,
+        .reads = queue + TO_DRAM,
+        .write_high = queue - queue / 4,
+        .write_low = queue / 4,
+        .starve = 1000,
+        .latency = (uint32_t)c->dram_latency,
+        .t = {.rcd = (uint32_t)c->dram_rcd,
+              .rp = (uint32_t)c->dram_rp,
+              .ras = (uint32_t)c->dram_ras,
+              .rc = (uint32_t)c->dram_rc,
+              .rrd = (uint32_t)c->dram_rrd,
+              .faw = (uint32_t)c->dram_faw,
+              .cl = (uint32_t)c->dram_cl,
+              .wl = (uint32_t)c->dram_wl,
+              .ccd = 4,
+              .ccdl = 4,
+              .wr = (uint32_t)c->dram_wr,
+              .wtr = (uint32_t)c->dram_wtr,
+              .rtp = (uint32_t)c->dram_rtp},
+    };
+}
+
+static void tlb_init(struct tlb *t, struct arena *a, uint32_t entries) {
+    *t = (struct tlb){.ways = TLB_WAYS, .sets = entries / TLB_WAYS, .last = NEVER};
+    t->page = arena_array(a, uint64_t, entries);
+    t->stamp = arena_array(a, uint64_t, entries);
+}
+
+void cpumem_init(struct cpumem *m, const struct cpu_config *cfg, uint32_t l2_ways) {
+    *m = (struct cpumem){.cfg = *cfg, .nports = (uint32_t)cfg->cores, .quiet = true};
+    struct arena *a = &m->arena;
+    m->shift = mem_line_shift((uint32_t)cfg->line);
+    m->dram_clock = clock_make((uint64_t)cfg->dram_clock * 1000, (uint64_t)cfg->clock * 1000);
+    struct cache_spec i = cache_of(cfg, cfg->l1i_size, (uint32_t)cfg->l1i_ways, (uint32_t)cfg->l1i_ways,
+                                   (uint32_t)cfg->l1i_latency, (uint32_t)cfg->l1i_mshrs, LANES, MEM_INST);
+    struct cache_spec d = cache_of(cfg, cfg->l1d_size, (uint32_t)cfg->l1d_ways, (uint32_t)cfg->l1d_ways,
+                                   (uint32_t)cfg->l1d_latency, (uint32_t)cfg->l1d_mshrs, LANES, MEM_DATA);
+    struct cache_spec l2 = cache_of(cfg, cfg->l2_size, (uint32_t)cfg->l2_ways, l2_ways,
+                                    (uint32_t)cfg->l2_latency, (uint32_t)cfg->l2_mshrs, 0, MEM_DATA);
+    for (uint32_t k = 0; k < m->nports; k++) {
+        struct port *p = &m->port[k];
+        p->memory = m;
+        p->space = (uint64_t)k << 40;
+        p->l1i = cache_create(a, &i, k);
+        p->l1d = cache_create(a, &d, k);
+        tlb_init(&p->itlb, a, (uint32_t)cfg->tlb_entries);
+        tlb_init(&p->dtlb, a, (uint32_t)cfg->tlb_entries);
+        p->strides = arena_array(a, struct stride, cfg->prefetch_entries);
+    }
+    m->l2 = cache_create(a, &l2, 0);
+    struct dram_spec ds = dram_of(cfg);
+    for (int32_t k = 0; k < cfg->dram_channels; k++)
+        m->dram[k] = dram_create(a, &ds);
+    queue_init(&m->to_dram, a, TO_DRAM);
+}
+
+void cpumem_free(struct cpumem *m) {
+    arena_free(&m->arena);
+}
+
+/* ---- time moves -------------------------------------------------------------------------------------- */
+
+/* What comes back from L2 names the port and cache that asked, and the request of that cache. */
+static uint32_t l2_token(uint32_t port, bool inst, uint32_t id) {
+    return id << 2 | port << 1 | inst;
+}
+
+static void drain_l1(struct cpumem *m, uint32_t port, bool inst) {
+    struct cache *l1 = inst ? m->port[port].l1i : m->port[port].l1d;
+    const struct mem_packet *p;
+    while ((p = cache_out(l1))) {
+        struct mem_access x = {
+            .line = p->line, .sectors = p->sectors, .full = p->full, .kind = p->kind, .flags = p->flags};
+        if (!mem_accepted(cache_access(m->l2, m->now, &x, l2_token(port, inst, p->id))))
+            return;
+        cache_sent(l1);
+    }
+}
+
+/* Completed accesses of a core's caches. */
+static void collect(struct port *p) {
+    struct mem_done d;
+    while (cache_pop(p->l1d, NEVER - 1, &d))
+        p->done[d.token] = d.ready;
+    while (cache_pop(p->l1i, NEVER - 1, &d))
+        p->fetched = d.ready;
+}
+
+/* The channel of a line, and its address there. */
+static uint32_t channel_of(const struct cpumem *m, uint64_t line, uint64_t *inside) {
+    uint64_t chunk = (uint64_t)m->cfg.dram_interleave, n = (uint64_t)m->cfg.dram_channels, k = line / chunk;
+    *inside = k / n * chunk + line % chunk;
+    return (uint32_t)(k % n);
+}
+
+static void send_to_dram(struct cpumem *m) {
+    const struct mem_packet *p;
+    while ((p = cache_out(m->l2)) && !queue_full(&m->to_dram)) {
+        queue_push(&m->to_dram, (struct to_dram){*p, m->now + (uint64_t)m->cfg.l2_latency});
+        cache_sent(m->l2);
+    }
+    while (!queue_empty(&m->to_dram) && queue_head(&m->to_dram)->ready <= m->now) {
+        const struct mem_packet *q = &queue_head(&m->to_dram)->packet;
+        uint64_t inside;
+        struct dram *d = m->dram[channel_of(m, q->line, &inside)];
+        bool write = q->kind == MEM_STORE;
+        if (!dram_has_room(d, write))
+            return;
+        dram_push(d, clock_tick(&m->dram_clock, m->now), inside, q->sectors, write, q->id);
+        queue_pop(&m->to_dram);
+        m->dram_busy = true;
+    }
+}
+
+static void tick_dram(struct cpumem *m) {
+    uint64_t tick = clock_tick(&m->dram_clock, m->now);
+    m->dram_busy = false;
+    for (int32_t k = 0; k < m->cfg.dram_channels; k++) {
+        struct dram *d = m->dram[k];
+        if (dram_next(d) <= tick)
+            dram_tick(d, tick);
+        while (dram_pop_at(d) <= tick) {
+            struct mem_packet q = {0};
+            dram_pop(d, &q.id, &q.sectors);
+            cache_fill(m->l2, m->now, &q);
+        }
+        m->dram_busy |= !dram_idle(d);
+    }
+}
+
+static bool is_quiet(const struct cpumem *m) {
+    bool quiet = !m->dram_busy && queue_empty(&m->to_dram) && cache_idle(m->l2);
+    for (uint32_t k = 0; quiet && k < m->nports; k++)
+        quiet = cache_idle(m->port[k].l1i) && cache_idle(m->port[k].l1d);
+    return quiet;
+}
+
+/* The first cycle behind now in which something may happen. */
+static uint64_t next_event(const struct cpumem *m) {
+    uint64_t next = cache_next(m->l2);
+    for (uint32_t k = 0; k < m->nports; k++)
+        if (cache_out(m->port[k].l1i) || cache_out(m->port[k].l1d))
+            return m->now + 1;
+    if (cache_out(m->l2))
+        return m->now + 1;
+    if (!queue_empty(&m->to_dram))
+        next = min_u64(next, max_u64(queue_head(&m->to_dram)->ready, m->now + 1));
+    for (int32_t k = 0; m->dram_busy && k < m->cfg.dram_channels; k++) {
+        next = min_u64(next, clock_cycle(&m->dram_clock, dram_next(m->dram[k])));
+        next = min_u64(next, clock_cycle(&m->dram_clock, dram_pop_at(m->dram[k])));
+    }
+    return max_u64(next, m->now + 1);
+}
+
+/* Everything of cycle now. */
+static void tick(struct cpumem *m) {
+    for (uint32_t k = 0; k < m->nports; k++) {
+        if (cache_out(m->port[k].l1d))
+            drain_l1(m, k, false);
+        if (cache_out(m->port[k].l1i))
+            drain_l1(m, k, true);
+    }
+    struct mem_done d;
+    while (cache_pop(m->l2, m->now, &d)) {
+        struct port *p = &m->port[d.token >> 1 & 1];
+        cache_fill(d.token & 1 ? p->l1i : p->l1d, m->now,
+                   &(struct mem_packet){.id = d.token >> 2, .sectors = d.sectors});
+        collect(p);
+    }
+    if (cache_out(m->l2) || !queue_empty(&m->to_dram))
+        send_to_dram(m);
+    if (m->dram_busy)
+        tick_dram(m);
+    m->quiet = is_quiet(m);
+}
+
+static void move_to(struct cpumem *m, uint64_t cycle) {
+    while (!m->quiet && m->now < cycle) {
+        m->now = min_u64(next_event(m), cycle);
+        tick(m);
+    }
+    if (m->now < cycle)
+        m->now = cycle;
+}
+
+/* An access is about to happen at cycle now; the cycle in which it does. */
+static uint64_t enter(struct cpumem *m, uint64_t now) {
+    if (now > m->now)
+        move_to(m, now);
+    return m->now;
+}
+
+/* On to the next cycle in which something happens; in a quiet memory that is the next one. */
+static void step(struct cpumem *m) {
+    uint64_t next = next_event(m);
+    m->now = next == NEVER ? m->now + 1 : next;
+    tick(m);
+}
+
+void cpumem_settle(struct cpumem *m) {
+    while (!m->quiet)
+        step(m);
+}
+
+/* ---- translation ------------------------------------------------------------------------------------- */
+
+/* The cycles that finding an address's page takes. */
+static uint32_t translate(struct tlb *t, uint64_t address, uint32_t walk) {
+    uint64_t page = (address >> 12) + 1; /* 0 is an empty entry */
+    t->n.looks++;
+    if (page == t->last)
+        return 0;
+    t->last = page;
+    uint32_t set = (uint32_t)(page & (t->sets - 1)) * t->ways, oldest = set;
+    for (uint32_t k = set; k < set + t->ways; k++) {
+        if (t->page[k] == page) {
+            t->stamp[k] = ++t->time;
+            return 0;
+        }
+        if (t->stamp[k] < t->stamp[oldest])
+            oldest = k;
+    }
+    t->page[oldest] = page;
+    t->stamp[oldest] = ++t->time;
+    t->n.misses++;
+    return walk;
+}
+
+/* ---- accesses ---------------------------------------------------------------------------------------- */
+
+static uint8_t sectors_of(uint64_t inside, uint32_t size) {
+    uint32_t first = (uint32_t)inside / MEM_SECTOR, last = ((uint32_t)inside + size - 1) / MEM_SECTOR;
+    return (uint8_t)((2u << last) - (1u << first));
+}
+
+/* A number that is free; a core has fewer accesses under way than there are. */
+static uint32_t free_number(const struct port *p) {
+    assert(~p->busy);
+    return (uint32_t)__builtin_ctz(~p->busy);
+}
+
+static int take_number(struct port *p, uint32_t number) {
+    p->busy |= 1u << number;
+    p->done[number] = NEVER;
+    return (int)number;
+}
+
+/* Offers an access until it is accepted, at cycle now first, moving time if it must wait. */
+static enum mem_result offer(struct port *p, struct cache *c, uint64_t now, const struct mem_access *x,
+                             uint32_t token, bool announce) {
+    struct cpumem *m = p->memory;
+    for (;;) {
+        enum mem_result r = announce ? cache_access(c, now, x, token) : cache_look(c, now, x, token);
+        if (mem_accepted(r)) {
+            m->quiet &= r == MEM_HIT;
+            return r;
+        }
+        m->quiet = false;
+        step(m);
+        now = m->now;
+    }
+}
+
+/* Most accesses hit a line that was hit before: this finds its slot at once, and does what the cache would
+ * do. False: the cache must be asked. */
+static bool quick_hit(struct recent *recent, struct cache *c, uint64_t line, uint32_t shift, uint8_t sectors,
+                      bool write) {
+    struct recent *r = &recent[line >> shift & (RECENT - 1)];
+    struct tags_line *l = &c->bank.tags.line[r->slot];
+    if (r->line != line || c->bank.tags.addr[r->slot] != line || !l->stamp || sectors & ~l->valid ||
+        l->prefetched || !mem_accepted(c->why))
+        return false;
+    tags_touch(&c->bank.tags, r->slot);
+    if (write) {
+        l->dirty |= sectors;
+        c->n.writes++;
+        c->n.write_hits++;
+        c->n.write_sectors += mem_sectors(sectors);
+    } else {
+        c->n.reads++;
+        c->n.read_hits++;
+        c->n.read_sectors += mem_sectors(sectors);
+    }
+    return true;
+}
+
+static void note_recent(struct recent *recent, const struct cache *c, uint64_t line, uint32_t shift) {
+    uint32_t slot = tags_find(&c->bank.tags, line);
+    if (slot != NO_SLOT)
+        recent[line >> shift & (RECENT - 1)] = (struct recent){line, slot};
+}
+
+/* A miss of a load, or the first use of what was fetched ahead: strides are recognised by these. */
+static void prefetch(struct port *p, uint64_t address, uint64_t pc) {
+    const struct cpu_config *cfg = &p->memory->cfg;
+    struct stride *s = &p->strides[(pc >> 2) % (uint64_t)cfg->prefetch_entries];
+    int64_t stride = (int64_t)(address - s->last);
+    if (s->pc != pc) {
+        *s = (struct stride){.pc = pc, .last = address};
+        return;
+    }
+    s->seen = stride == s->stride ? s->seen + 1 : 0;
+    s->stride = stride;
+    s->last = address;
+    if (s->seen < CONFIDENT || !stride)
+        return;
+    uint64_t line = address >> p->memory->shift;
+    for (int32_t k = 1; k <= cfg->prefetch_degree; k++) {
+        uint64_t ahead = (address + (uint64_t)(stride * k)) >> p->memory->shift;
+        bool asked = stride > 0 ? ahead <= s->ahead : ahead >= s->ahead;
+        if (ahead == line || (asked && s->seen > CONFIDENT))
+            continue;
+        line = ahead;
+        struct mem_access x = {
+            .line = line << p->memory->shift, .sectors = p->l1d->bank.all, .kind = MEM_PREFETCH};
+        if (!mem_accepted(cache_access(p->l1d, p->memory->now, &x, 0)))
+            return;
+        s->ahead = line;
+        p->memory->quiet = false;
+    }
+}
+
+/* The bytes of an access that lie in its first line. */
+static uint32_t first_part(const struct cpumem *m, uint64_t address, uint32_t size) {
+    uint32_t room = (uint32_t)m->cfg.line - (uint32_t)(address & (uint64_t)(m->cfg.line - 1));
+    return size < room ? size : room;
+}
+
+static int load_line(struct port *p, uint64_t address, uint32_t size, uint64_t pc) {
+    struct cpumem *m = p->memory;
+    uint64_t line = address >> m->shift << m->shift;
+    uint8_t sectors = sectors_of(address - line, size);
+    if (quick_hit(p->recent, p->l1d, line, m->shift, sectors, false))
+        return CPUMEM_HIT;
+    struct mem_access x = {.line = line, .sectors = sectors, .bytes = (uint16_t)size, .kind = MEM_LOAD};
+    uint64_t useful = p->l1d->bank.n.prefetch_useful;
+    uint32_t number = free_number(p);
+    bool hit = offer(p, p->l1d, p->memory->now, &x, number, false) == MEM_HIT;
+    int result = hit ? CPUMEM_HIT : take_number(p, number);
+    note_recent(p->recent, p->l1d, line, m->shift);
+    if (!hit || p->l1d->bank.n.prefetch_useful != useful)
+        prefetch(p, address, pc);
+    return result;
+}
+
+int cpumem_load(struct port *p, uint64_t now, uint64_t address, uint32_t size, uint64_t pc, uint32_t *extra) {
+    struct cpumem *m = p->memory;
+    *extra = translate(&p->dtlb, address, (uint32_t)m->cfg.tlb_walk);
+    enter(m, now + *extra);
+    address += p->space;
+    uint32_t part = first_part(m, address, size);
+    int number = load_line(p, address, part, pc);
+    if (part == size)
+        return number;
+    if (number != CPUMEM_HIT) /* one line after the other */
+        cpumem_wait(p, number);
+    ++*extra;
+    return load_line(p, address + part, size - part, pc);
+}
+
+static int store_line(struct port *p, uint64_t address, uint32_t size) {
+    struct cpumem *m = p->memory;
+    uint64_t line = address >> m->shift << m->shift;
+    uint8_t sectors = sectors_of(address - line, size);
+    if (quick_hit(p->recent, p->l1d, line, m->shift, sectors, true))
+        return CPUMEM_HIT;
+    struct mem_access x = {
+        .line = line, .sectors = sectors, .bytes = (uint16_t)size, .kind = MEM_STORE, .flags = MEM_SILENT};
+    uint32_t slot = tags_find(&p->l1d->bank.tags, line);
+    if (slot != NO_SLOT && !(x.sectors & ~p->l1d->bank.tags.line[slot].valid)) {
+        offer(p, p->l1d, p->memory->now, &x, 0, true);
+        note_recent(p->recent, p->l1d, line, m->shift);
+        return CPUMEM_HIT;
+    }
+    x.flags = 0;
+    uint32_t number = free_number(p);
+    int result = take_number(p, number);
+    if (offer(p, p->l1d, p->memory->now, &x, number, true) ==
+        MEM_HIT) /* the line came while the store waited for its turn */
+        collect(p);
+    return result;
+}
+
+int cpumem_store(struct port *p, uint64_t now, uint64_t address, uint32_t size, uint32_t *extra) {
+    struct cpumem *m = p->memory;
+    *extra = translate(&p->dtlb, address, (uint32_t)m->cfg.tlb_walk);
+    enter(m, now + *extra);
+    address += p->space;
+    uint32_t part = first_part(m, address, size);
+    int number = store_line(p, address, part);
+    if (part == size)
+        return number;
+    if (number != CPUMEM_HIT)
+        cpumem_wait(p, number);
+    ++*extra;
+    return store_line(p, address + part, size - part);
+}
+
+uint64_t cpumem_fetch(struct port *p, uint64_t now, uint64_t address) {
+    struct cpumem *m = p->memory;
+    uint32_t walk = translate(&p->itlb, address, (uint32_t)m->cfg.tlb_walk);
+    uint64_t line = (address + p->space) >> m->shift << m->shift;
+    struct mem_access x = {.line = line, .sectors = p->l1i->bank.all, .kind = MEM_LOAD};
+    now += walk;
+    if (quick_hit(p->recent_code, p->l1i, line, m->shift, x.sectors, false))
+        return now;
+    uint32_t slot = tags_find(&p->l1i->bank.tags, line);
+    if (slot == NO_SLOT || p->l1i->bank.tags.line[slot].valid != p->l1i->bank.all)
+        now = enter(m, now);
+    p->fetched = NEVER;
+    note_recent(p->recent_code, p->l1i, line, m->shift);
+    if (offer(p, p->l1i, now, &x, L1_FETCH, false) == MEM_HIT)
+        return now;
+    while (p->fetched == NEVER)
+        step(m);
+    return p->fetched;
+}
+
+uint64_t cpumem_wait(struct port *p, int number) {
+    while (p->done[number] == NEVER)
+        step(p->memory);
+    p->busy &= ~(1u << number);
+    return p->done[number];
+}
+
+bool cpumem_is_done(struct port *p, int number, uint64_t now) {
+    enter(p->memory, now);
+    if (p->done[number] > now)
+        return false;
+    p->busy &= ~(1u << number);
+    return true;
+}
+
+uint64_t cpumem_use_l2(struct cpumem *m, uint64_t now) {
+    now = max_u64(enter(m, now), m->l2->free_at);
+    m->l2->free_at = now + 1;
+    return now;
+}

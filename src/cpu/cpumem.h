@@ -1,0 +1,98 @@
+/* The memory of the timed CPU: for each core an instruction and a data cache, translation buffers and a
+ * prefetcher; L2 and DRAM for all.
+ *
+ * Only timing lives here. Time is counted in cycles of the cores and moves when somebody asks: a core that
+ * hits asks nothing. An access that misses is given a number, and cpumem_wait moves time until it is there.
+ * Times of accesses never decrease; one that is earlier than memory's time, since the other core was ahead,
+ * happens at memory's time. */
+#ifndef REPRISE_CPU_CPUMEM_H
+#define REPRISE_CPU_CPUMEM_H
+
+#include "cpu/config.h"
+#include "mem/cache.h"
+#include "mem/dram.h"
+
+enum { CPUMEM_CORES = 2, CPUMEM_SLOTS = 32, CPUMEM_CHANNELS = 4, RECENT = 64 };
+
+struct tlb_counters {
+    uint64_t looks, misses;
+};
+
+struct tlb {
+    uint32_t sets, ways;
+    uint64_t *page, *stamp; /* by set, then way */
+    uint64_t last, time;    /* the page looked for last */
+    struct tlb_counters n;
+};
+
+/* Loads by address of their instruction, and the strides of their misses. */
+struct stride {
+    uint64_t pc, last;
+    int64_t stride;
+    uint32_t seen;  /* times in a row */
+    uint64_t ahead; /* the last line that was fetched ahead, while the stride stays */
+};
+
+/* A line that an access hit, and where it was. */
+struct recent {
+    uint64_t line;
+    uint32_t slot;
+};
+
+struct cpumem;
+
+/* A core's side. */
+struct port {
+    struct cpumem *memory;
+    uint64_t space; /* distinguishes the addresses of programs */
+    struct cache *l1i, *l1d;
+    struct tlb itlb, dtlb;
+    struct stride *strides;
+    struct recent recent[RECENT], recent_code[RECENT];
+    uint64_t done[CPUMEM_SLOTS]; /* when an access was complete; NEVER: it is not */
+    uint32_t busy;               /* bits of numbers in use */
+    uint64_t fetched;            /* when the line of code that is waited for came; NEVER: it has not */
+};
+
+/* A request on its way to DRAM. */
+struct to_dram {
+    struct mem_packet packet;
+    uint64_t ready;
+};
+
+struct cpumem {
+    struct arena arena;
+    struct cpu_config cfg;
+    uint32_t shift, nports;
+    struct port port[CPUMEM_CORES];
+    struct cache *l2;
+    struct dram *dram[CPUMEM_CHANNELS];
+    struct clock dram_clock;
+    QUEUE(struct to_dram) to_dram;
+    uint64_t now;          /* everything up to this cycle has happened */
+    bool quiet, dram_busy; /* nothing is under way; something is in DRAM */
+};
+
+/* l2_ways: those of L2 that hold lines. */
+void cpumem_init(struct cpumem *m, const struct cpu_config *cfg, uint32_t l2_ways);
+void cpumem_free(struct cpumem *m);
+
+enum { CPUMEM_HIT = -1 };
+
+/* A load of size bytes at cycle now. CPUMEM_HIT, or the number of an access that is under way and must be
+ * waited for. extra: cycles of address translation and of a second line. pc is its instruction's address. */
+int cpumem_load(struct port *p, uint64_t now, uint64_t address, uint32_t size, uint64_t pc, uint32_t *extra);
+/* The same for a store. */
+int cpumem_store(struct port *p, uint64_t now, uint64_t address, uint32_t size, uint32_t *extra);
+/* The line of code at an address: the cycle in which it is there. */
+uint64_t cpumem_fetch(struct port *p, uint64_t now, uint64_t address);
+/* Moves time until an access is complete; when that was. Its number is free then. */
+uint64_t cpumem_wait(struct port *p, int number);
+/* Whether it is complete by cycle now, when it is known without moving time further. */
+bool cpumem_is_done(struct port *p, int number, uint64_t now);
+/* Something else uses L2 at cycle now: the cycle in which it may. */
+uint64_t cpumem_use_l2(struct cpumem *m, uint64_t now);
+/* Moves time until nothing is under way. */
+void cpumem_settle(struct cpumem *m);
+
+#endif

@@ -1,0 +1,47 @@
+/* The code around an address, as far as it can be reached from there without returning, and which registers
+ * are live in it. Calls are one step. */
+#ifndef REPRISE_CPU_FLOWSET_H
+#define REPRISE_CPU_FLOWSET_H
+
+#include "cpu/cputrace.h"
+
+/* A set of registers. */
+struct regset {
+    uint64_t w[2];
+};
+
+static inline void regset_add(struct regset *s, uint32_t r) {
+    s->w[r >> 6] |= 1ull << (r & 63);
+}
+static inline bool regset_has(const struct regset *s, uint32_t r) {
+    return s->w[r >> 6] >> (r & 63) & 1;
+}
+static inline bool regset_empty(const struct regset *s) {
+    return !(s->w[0] | s->w[1]);
+}
+
+struct flow_node {
+    uint64_t pc;
+    uint32_t word;
+    uint32_t to[2];                   /* numbers of nodes, or NO_VERTEX */
+    bool is_call, is_end, comes_back; /* comes_back: the first node can be reached from it again */
+    struct a64_uses uses;
+    struct regset use, def, live; /* live: before it */
+};
+
+struct flowset {
+    VEC(struct flow_node) at; /* the first is where it began */
+    struct map by_pc;         /* from 1 */
+    bool incomplete;          /* there was code that could not be followed */
+};
+
+/* Where a direct branch goes; false when the word is none. */
+bool flow_target(uint32_t word, uint64_t pc, uint64_t *to);
+/* Follows the code from pc on. The trace says which registers calls read, and which are read behind returns.
+ */
+void flow_build(struct flowset *f, const struct cputrace *t, uint64_t pc);
+/* The node of an address, or NO_VERTEX. */
+uint32_t flow_at(const struct flowset *f, uint64_t pc);
+void flow_free(struct flowset *f);
+
+#endif

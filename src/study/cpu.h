@@ -1,0 +1,27 @@
+/* Programs of the simulated CPU in studies.
+ *
+ * A benchmark of the CPU is one C program that was built in several ways, and a model says which: "base" is
+ * the program as it is, another word a file of that ending beside it. So "memo:cpu=memo-8k" is NAME.memo on
+ * the CPU memo-8k. "analysis" is the program as it is, analysed (reprise cpu memo) instead of run. */
+#ifndef REPRISE_STUDY_CPU_H
+#define REPRISE_STUDY_CPU_H
+
+#include "study/table.h"
+
+#define CPU_ANALYSIS "analysis"
+
+typedef VEC(char *) cpu_words;
+
+/* Finds out what the CPU of a model is; false, after a message, when there is none. */
+bool cpu_look(struct model *m);
+/* Whether every benchmark can run on every model; false after a message. */
+bool cpu_fits(const struct table *t);
+/* What decides the outcome of a benchmark on a model, beside the machine: the simulator, the program, its
+ * arguments. */
+uint64_t cpu_key(const struct bench *b, const struct model *m);
+/* The command line of a run, which the caller frees: results go to a file if that is not NULL. False, after a
+ * message, when the program was not built. */
+bool cpu_command(const struct bench *b, const struct model *m, const char *report, const char *results,
+                 char ***words);
+
+#endif
