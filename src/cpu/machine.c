@@ -147,7 +147,9 @@ static void attach(struct cpu_machine *m) {
     }
     register_counters(m);
     const double mhz = 1e6;
-    struct energy_spec spec = {.parts = cpu_parts,
+    struct energy_spec spec = {.key = "energy",
+                               .title = "energy",
+                               .parts = cpu_parts,
                                .nparts = CPU_PARTS,
                                .scale = m->cfg->energy_scale,
                                .burst_bits = 512,
@@ -287,7 +289,7 @@ static struct report_machine describe(const struct cpu_machine *m) {
         .counters = &m->mix,
         .timed = &m->timed,
         .energy = &m->energy,
-        .nenergy = m->functional ? 0 : CPU_PARTS,
+        .naccounts = m->functional ? 0 : 1,
         .formulas = &cpu_formulas,
     };
 }
