@@ -185,6 +185,8 @@ static bool knows(struct splitter *s, uint32_t b, uint32_t k) {
         return true;
     if (!computes)
         return refuse(s, n, "loaded from memory");
+    if (is_guarded(i) && (i->op == OP_SEL || i->op == OP_IMIN || i->op == OP_IMAX || i->op == OP_IABS))
+        return refuse(s, n, "a choice under a guard");
     if (!factors_uniform(s, b, k))
         return refuse(s, n, "a factor is not the same in the whole grid");
     if (makes_halves(i))
@@ -332,9 +334,15 @@ static bool chooses(struct splitter *s, uint32_t b, uint32_t k) {
     return deps;
 }
 
+/* The conditions behind all that an instruction reads, and what a guarded one leaves where it is skipped. */
 static uint64_t choices_read(struct splitter *s, uint32_t b, uint32_t k) {
+    const struct inst *i = inst_at(s, b, k);
     uint64_t all = 0;
     EACH_READ(s, b, k, v, all |= v == NONE ? 0 : s->choices[v];);
+    for (uint32_t w = 0; is_guarded(i) && i->dst.kind == O_REG && i->dst.v != VREG_RZ && w < inst_dst_words(i); w++) {
+        uint32_t v = reach_written(s->r, b, k, value_of_opd(&s->r->v, &i->dst) + w);
+        all |= v == NONE || s->r->at[v].before == NONE ? 0 : s->choices[s->r->at[v].before];
+    }
     return all;
 }
 
