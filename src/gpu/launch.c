@@ -174,8 +174,8 @@ static uint32_t align16(uint64_t x) {
     return (uint32_t)((x + 15) & ~UINT64_C(15));
 }
 
-/* The code in which a launch goes on untimed when what it runs timed has a second stream, which only the timed
- * machine can run; no image: in the same. */
+/* The code in which a launch goes on untimed when what it runs timed has a second stream, which only the
+ * timed machine can run; no image: in the same. */
 struct rest_code {
     const struct program *prog;
     const struct image *img;

@@ -319,8 +319,8 @@ static const char *stuck(const struct run *r, uint64_t idle, uint64_t next) {
     return idle > HANG_CYCLES ? "no instruction was issued for a long time" : NULL;
 }
 
-/* Blocks that a second stream runs beside cannot go on without it: no other begins, and these come to their end,
- * timed. */
+/* Blocks that a second stream runs beside cannot go on without it: no other begins, and these come to their
+ * end, timed. */
 static void wind_up(struct run *r) {
     r->total = r->next;
 }

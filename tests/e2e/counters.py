@@ -32,6 +32,8 @@ RUNS += [(["--gpu", "darsie", "--bits", "32", "--mech", "darsie", *(word for s i
          for settings, name in (([], "hotspot"), ([], "backprop"), ([], "LIB"), ([], "cutcp"), ([], "bfs"), ([], "matrixMul"), ([], "srad_v2"), ([], "particlefilter"),
                                 (["darsie.entries=1"], "CP"))]
 RUNS += [(["--gpu", "darsie", "--mech", mech], name) for mech, name in (("uv", "LIB"), ("dac-ideal", "LIB"), ("dac-ideal", "hotspot"))]
+RUNS += [(["--gpu", "dac", "--mech", "dac", *(word for s in settings for word in ("--set", s))], name)
+         for settings, name in (([], "hotspot"), ([], "lud"), ([], "sgemm"), ([], "stencil"), ([], "floydWarshall"), (["dac.atq=2", "dac.pwaq=8"], "spmv"))]
 RUNS += [(["--gpu", "gtx480", "--probe", "repeat+redundant"], name) for name in ("hotspot", "matrixMul")]
 # What no workload executes, in one kernel: doubles, halves, addresses that name their space.
 RARE = """.version 7.0
@@ -60,8 +62,6 @@ ELSEWHERE = {
     "l1.prefetch_misses": ("test_mem.c", r"n\.prefetch_misses"),
     "l1.prefetch_useful": ("test_mem.c", r"n\.prefetch_useful"),
     "l1.prefetch_unused": ("test_mem.c", r"n\.prefetch_unused"),
-    "l1.locks": ("test_mem.c", r"n\.locks"),
-    "l1.unlocks": ("test_mem.c", r"n\.unlocks"),
     "texcache.stall_port": ("test_mem.c", r"n\.stall_port"),
     "constcache.stall_port": ("test_mem.c", r"n\.stall_port"),
     "icache.stall_port": ("test_mem.c", r"n\.stall_port"),

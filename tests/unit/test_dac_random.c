@@ -1,5 +1,5 @@
-/* DAC on random kernels: loops, branches, affine and other addresses, barriers. What they leave in memory is what a
- * functional run of the plain code leaves, and --check finds nothing.
+/* DAC on random kernels: loops, branches, affine and other addresses, barriers. What they leave in memory is
+ * what a functional run of the plain code leaves, and --check finds nothing.
  *
  *   test_dac_random [FIRST [COUNT]]      seeds; a kernel that comes out wrong is printed */
 #include <stdio.h>
@@ -56,7 +56,7 @@ static void compare(struct gen *g, uint32_t p) {
     char b[16];
     operand(g, b);
     put(g, "setp.%s.%s %%p%u, %%r%u, %s;\n", relations[pick(g, 6)], pick(g, 3) ? "s32" : "u32", p,
-         pick(g, VARS), b);
+        pick(g, VARS), b);
 }
 
 static void compute(struct gen *g) {
@@ -80,7 +80,7 @@ static void compute(struct gen *g) {
         put(g, "not.b32 %%r%u, %%r%u;\n", d, a);
     else if (how == 10)
         put(g, "mov.u32 %%r%u, %s;\n", d,
-             (const char *[]){"%tid.x", "%tid.y", "%ctaid.x", "%lin", "%gtid", "%n"}[pick(g, 6)]);
+            (const char *[]){"%tid.x", "%tid.y", "%ctaid.x", "%lin", "%gtid", "%n"}[pick(g, 6)]);
     else
         put(g, "rem.s32 %%r%u, %%r%u, %u;\n", d, a, 1 + pick(g, 9));
     if (!pick(g, 5)) {
@@ -96,7 +96,7 @@ static void read_address(struct gen *g) {
         put(g, "and.b32 %%t0, %%r%u, %u;\n", a, IN_WORDS - 1);
     else
         put(g, "mad.lo.s32 %%t0, %s, %u, %u; and.b32 %%t0, %%t0, %u;\n",
-             (const char *[]){"%gtid", "%lin", "%n"}[how - 1], 1 + pick(g, 40), pick(g, 200), IN_WORDS - 1);
+            (const char *[]){"%gtid", "%lin", "%n"}[how - 1], 1 + pick(g, 40), pick(g, 200), IN_WORDS - 1);
     if (pick(g, 2))
         put(g, "mul.wide.%s %%d0, %%t0, 4; add.s64 %%d0, %%buf, %%d0;\n", pick(g, 2) ? "s32" : "u32");
     else
@@ -109,9 +109,11 @@ static void own_address(struct gen *g) {
     if (pick(g, 2))
         put(g, "add.s64 %%d0, %%out, %u;\n", 4 * slot);
     else
-        put(g, "shl.b32 %%t0, %%gtid, 4; add.s32 %%t0, %%t0, %u; mul.wide.u32 %%d0, %%t0, 4; add.s64 %%d0, %%buf, "
-                "%%d0;\n",
-             IN_WORDS + slot);
+        put(g,
+            "shl.b32 %%t0, %%gtid, 4; add.s32 %%t0, %%t0, %u; mul.wide.u32 %%d0, %%t0, 4; add.s64 %%d0, "
+            "%%buf, "
+            "%%d0;\n",
+            IN_WORDS + slot);
 }
 
 static void access(struct gen *g) {
@@ -119,7 +121,8 @@ static void access(struct gen *g) {
     if (!pick(g, 3)) {
         compare(g, 3);
         own_address(g);
-        put(g, "@%%p3 %s;\n", (const char *[]){"st.global.u32 [%d0], %r1", "ld.global.u32 %r1, [%d0]"}[pick(g, 2)]);
+        put(g, "@%%p3 %s;\n",
+            (const char *[]){"st.global.u32 [%d0], %r1", "ld.global.u32 %r1, [%d0]"}[pick(g, 2)]);
         return;
     }
     if (how < 2) {
@@ -157,7 +160,8 @@ static void branch(struct gen *g) {
 /* Loops whose counts are those of the grid, the block, the thread, or of data. */
 static void loop(struct gen *g, bool together) {
     uint32_t label = g->labels++, kind = pick(g, 4), i = g->depth;
-    put(g, "mov.u32 %%i%u, %u;\n", i, pick(g, 3));
+    if (pick(g, 3)) /* otherwise it goes on from where an earlier one, or another way, has left it */
+        put(g, "mov.u32 %%i%u, %u;\n", i, pick(g, 3));
     if (kind == 0)
         put(g, "mov.u32 %%l%u, %u;\n", i, 1 + pick(g, 4));
     else if (kind == 1)
@@ -170,8 +174,8 @@ static void loop(struct gen *g, bool together) {
     statements(g, together && kind < 2);
     if (pick(g, 2))
         put(g, "add.s32 %%r%u, %%r%u, %%i%u;\n", pick(g, VARS), pick(g, VARS), i);
-    put(g, "add.s32 %%i%u, %%i%u, 1; setp.lt.u32 %%p%u, %%i%u, %%l%u;\n@%%p%u bra L%u;\n", i, i, g->depth % 3, i,
-         i, g->depth % 3, label);
+    put(g, "add.s32 %%i%u, %%i%u, 1; setp.lt.u32 %%p%u, %%i%u, %%l%u;\n@%%p%u bra L%u;\n", i, i, g->depth % 3,
+        i, i, g->depth % 3, label);
 }
 
 static void statements(struct gen *g, bool together) {
@@ -194,25 +198,29 @@ static void statements(struct gen *g, bool together) {
     g->depth--;
 }
 
-static void kernel(struct gen *g, uint32_t k) {
-    put(g, ".visible .entry k%u(.param .u64 buffer, .param .u32 n, .param .u32 x)\n{\n"
-            ".reg .b32 %%r<%u>, %%i<8>, %%l<8>, %%t0, %%n, %%lin, %%gtid, %%ctaid_x, %%own, %%other, %%nt;\n"
-            ".reg .b64 %%d0, %%buf, %%out; .reg .pred %%p<8>; .shared .align 4 .b8 s[4096];\n"
-            "ld.param.u64 %%buf, [buffer]; ld.param.u32 %%n, [n];\n"
-            "mov.u32 %%t0, %%tid.y; mov.u32 %%nt, %%ntid.x; mov.u32 %%lin, %%tid.x; mad.lo.u32 %%lin, %%t0, %%nt, "
-            "%%lin;\n"
-            "mov.u32 %%t0, %%ntid.y; mul.lo.u32 %%nt, %%nt, %%t0; mov.u32 %%ctaid_x, %%ctaid.x;\n"
-            "mad.lo.u32 %%gtid, %%ctaid_x, %%nt, %%lin;\n"
-            "mul.wide.u32 %%out, %%gtid, %u; add.s64 %%out, %%out, %%buf; add.s64 %%out, %%out, %u;\n"
-            "mov.u32 %%own, s; sub.u32 %%other, %%nt, %%lin; mad.lo.u32 %%other, %%other, 4, %%own;\n"
-            "add.u32 %%other, %%other, -4; mad.lo.u32 %%own, %%lin, 4, %%own;\n",
-         k, VARS, 4 * SLOTS, 4 * IN_WORDS);
+static void kernel(struct gen *g, uint32_t name) {
+    put(g,
+        ".visible .entry k%u(.param .u64 buffer, .param .u32 n, .param .u32 x)\n{\n"
+        ".reg .b32 %%r<%u>, %%i<8>, %%l<8>, %%t0, %%n, %%lin, %%gtid, %%ctaid_x, %%own, %%other, %%nt;\n"
+        ".reg .b64 %%d0, %%buf, %%out; .reg .pred %%p<8>; .shared .align 4 .b8 s[4096];\n"
+        "ld.param.u64 %%buf, [buffer]; ld.param.u32 %%n, [n];\n"
+        "mov.u32 %%t0, %%tid.y; mov.u32 %%nt, %%ntid.x; mov.u32 %%lin, %%tid.x; mad.lo.u32 %%lin, %%t0, "
+        "%%nt, "
+        "%%lin;\n"
+        "mov.u32 %%t0, %%ntid.y; mul.lo.u32 %%nt, %%nt, %%t0; mov.u32 %%ctaid_x, %%ctaid.x;\n"
+        "mad.lo.u32 %%gtid, %%ctaid_x, %%nt, %%lin;\n"
+        "mul.wide.u32 %%out, %%gtid, %u; add.s64 %%out, %%out, %%buf; add.s64 %%out, %%out, %u;\n"
+        "mov.u32 %%own, s; sub.u32 %%other, %%nt, %%lin; mad.lo.u32 %%other, %%other, 4, %%own;\n"
+        "add.u32 %%other, %%other, -4; mad.lo.u32 %%own, %%lin, 4, %%own;\n",
+        name, VARS, 4 * SLOTS, 4 * IN_WORDS);
     static const char *const starts[] = {"%tid.x", "%tid.y", "%ctaid.x", "%lin", "%gtid", "%n"};
     for (uint32_t v = 0; v < VARS; v++)
         if (v < 6)
             put(g, "mov.u32 %%r%u, %s;\n", v, starts[v]);
         else
             put(g, "mov.u32 %%r%u, %d;\n", v, (int)pick(g, 50) - 25);
+    for (uint32_t k = 0; k < 8; k++)
+        put(g, "mov.u32 %%i%u, 0;\n", k);
     for (uint32_t p = 0; p < 3; p++)
         put(g, "setp.eq.u32 %%p%u, %%lin, %u;\n", p, p);
     g->depth = 0;
@@ -240,7 +248,8 @@ static void generate(uint32_t seed) {
 }
 
 static const uint32_t *launch(struct rig *r, uint32_t seed, uint32_t k) {
-    static const uint32_t shapes[][2] = {{32, 1}, {64, 1}, {48, 2}, {16, 4}, {8, 8}, {33, 2}, {5, 7}, {128, 1}};
+    static const uint32_t shapes[][2] = {{32, 1}, {64, 1}, {48, 2}, {16, 4},
+                                         {8, 8},  {33, 2}, {5, 7},  {128, 1}};
     const uint32_t *shape = shapes[(seed + k) % 8];
     uint32_t *word = (uint32_t *)(uintptr_t)r->buffer;
     for (uint32_t i = 0; i < WORDS; i++)
@@ -248,7 +257,8 @@ static const uint32_t *launch(struct rig *r, uint32_t seed, uint32_t k) {
     char name[8];
     snprintf(name, sizeof name, "k%u", k);
     struct rig_params p = {.buffer = r->buffer, .n = seed % 7, .x = 3};
-    struct rp_launch l = {.grid = {5, 1, 1}, .block = {shape[0], shape[1], 1}, .params = &p, .param_bytes = sizeof p};
+    struct rp_launch l = {
+        .grid = {5, 1, 1}, .block = {shape[0], shape[1], 1}, .params = &p, .param_bytes = sizeof p};
     char *report = NULL;
     enum rp_status s = rp_launch(r->g, rp_module_kernel(r->m, name), &l, &report);
     if (s != RP_OK)
@@ -283,7 +293,9 @@ static bool try_seed(uint32_t seed) {
     if (!ok)
         return false;
     rig_open_options(
-        &r, &(struct rp_options){.gpu = "dac", .mech = "dac", .set = sets[seed % 4], .check = true, .watchdog = 4000000},
+        &r,
+        &(struct rp_options){
+            .gpu = "dac", .mech = "dac", .set = sets[seed % 4], .check = true, .watchdog = 4000000},
         text);
     for (uint32_t k = 0; k < KERNELS && ok; k++) {
         const uint32_t *got = launch(&r, seed, k);
@@ -291,7 +303,8 @@ static bool try_seed(uint32_t seed) {
         split += got && rig_counter(&r, "dac.split") > 0;
         for (uint32_t i = 0; got && !ok && i < WORDS; i++)
             if (got[i] != want[k][i]) {
-                printf("seed %u, kernel k%u: word %u is 0x%x, must be 0x%x\n", seed, k, i, got[i], want[k][i]);
+                printf("seed %u, kernel k%u: word %u is 0x%x, must be 0x%x\n", seed, k, i, got[i],
+                       want[k][i]);
                 break;
             }
         if (!ok)

@@ -68,7 +68,8 @@ static void branch(struct dac *d, const struct xinst *i, uint32_t pc) {
         d->depth--;
     else
         top->pc = rpc;
-    bool flip = d->side[pc].flip; /* the way that warps take first is on top */
+    bool flip =
+        d->side[pc].flip && dac_rule(d->params, DAC_RULE_ORDER); /* the way that warps take first is on top */
     if (flip && target != rpc)
         push(d, target, rpc, &taken);
     if (pc + 1 != rpc)

@@ -24,7 +24,7 @@ static bool special(struct dac *d, const struct xinst *i, uint32_t w, uint32_t r
         else if (mode <= SR_TID_Z)
             r[0][l] = at->tid[mode][l];
         else
-            r[0][l] = mode <= SR_CTAID_Z     ? at->ctaid[mode - SR_CTAID_X]
+            r[0][l] = mode <= SR_CTAID_Z    ? at->ctaid[mode - SR_CTAID_X]
                       : mode == SR_DYN_SMEM ? d->sm->x->shared_static
                                             : 0;
     return i->kind == X_S2R || i->kind == X_LDC;

@@ -13,7 +13,10 @@ static const struct param params[] = {
     {"dac.lanes", PARAM_AT(struct dac_params, lanes), 7, 32, 7, "lanes",
      "DAC: lanes on which the affine warp works: a base and six offsets (section 4.4)."},
     {"dac.registers", PARAM_AT(struct dac_params, registers), 8, 254, 63, "registers",
-     "DAC: registers of the affine warp, which has a context of its own; a kernel that needs more is not split."},
+     "DAC: registers of the affine warp, which has a context of its own; a kernel that needs more is not "
+     "split."},
+    {"dac.without", PARAM_AT(struct dac_params, without), 0, 511, 0, "",
+     "DAC: rules left out, a sum of bits, for tests: results are then wrong (src/mech/dac/params.h)."},
     {"dac.prefetch", PARAM_AT(struct dac_params, prefetch), 0, 1, 1, "",
      "DAC: data of loads are fetched ahead; without, only their addresses are computed ahead."},
     {"dac.first", PARAM_AT(struct dac_params, first), 0, 1, 0, "",
@@ -50,7 +53,8 @@ static struct dac_mark *marks_of(struct arena *a, const struct program *facts, c
 /* Branches that layout turned around in one of the streams. */
 static void find_flips(struct dac_marks *m) {
     for (uint32_t pc = 0; pc < m->affine->ncode; pc++)
-        for (uint32_t k = 0; m->side[pc].fact && m->side[pc].fact->roles & DAC_BRANCH && k < m->img->ncode; k++)
+        for (uint32_t k = 0; m->side[pc].fact && m->side[pc].fact->roles & DAC_BRANCH && k < m->img->ncode;
+             k++)
             if (m->main[k].fact && m->main[k].fact->roles & DAC_BRANCH &&
                 m->main[k].fact->number == m->side[pc].fact->number)
                 m->side[pc].flip = m->img->code[k].gneg != m->affine->code[pc].gneg;
@@ -82,7 +86,10 @@ static const struct rp_alloc *allocation(const struct exec *x, uint32_t base, ui
 }
 
 /* Data of a load are fetched ahead unless the launch's arguments let a store meet it. */
-static bool fetches(const struct exec *x, const struct dac_fact *f, uint32_t bits) {
+static bool fetches(const struct exec *x, const struct dac_params *p, const struct dac_fact *f,
+                    uint32_t bits) {
+    if (!dac_rule(p, DAC_RULE_ARGUMENTS))
+        return f->data;
     for (uint32_t k = 0; k < f->nload; k++)
         for (uint32_t j = 0; j < f->nstore; j++) {
             const struct rp_alloc *a = allocation(x, f->load[k], bits), *b = allocation(x, f->store[j], bits);
@@ -106,13 +113,14 @@ static void start(void *m, const void *marks) {
     d->side = k->side;
     uint32_t bits = x->img->prog->address_bits;
     for (uint32_t pc = 0; pc < k->img->ncode; pc++)
-        d->main[pc].data = d->main[pc].fact && fetches(x, d->main[pc].fact, bits);
+        d->main[pc].data = d->main[pc].fact && fetches(x, d->params, d->main[pc].fact, bits);
     for (uint32_t pc = 0; pc < k->affine->ncode; pc++)
-        d->side[pc].data = d->side[pc].fact && fetches(x, d->side[pc].fact, bits);
+        d->side[pc].data = d->side[pc].fact && fetches(x, d->params, d->side[pc].fact, bits);
     for (uint32_t n = 0; n < 3; n++) {
         d->dims.n[1 + n] = x->block[n];
         d->dims.n[4 + n] = x->grid[n];
     }
+    d->dims.never_wraps = !dac_rule(d->params, DAC_RULE_WIDTH);
     d->stream = core_stream_open(d->sm, k->affine);
     d->forming = true;
     d->head = d->tail = d->peu = 0;
@@ -219,7 +227,8 @@ static uint32_t slots(void *m, uint32_t sched, uint32_t free, uint64_t now) {
 static void describe(const void *m, struct str *out) {
     const struct dac *d = m;
     if (d->on)
-        str_printf(out, "  DAC: %u tuples in the queue, affine warp on %u paths, loads of %d warps take lines\n",
+        str_printf(out,
+                   "  DAC: %u tuples in the queue, affine warp on %u paths, loads of %d warps take lines\n",
                    (uint32_t)(d->tail - d->head), d->depth, __builtin_popcountll(d->draining));
 }
 
@@ -265,7 +274,7 @@ static const struct energy_event energy[] = {
 };
 static const struct mech_model models[] = {
     {"dac-noprefetch", "DAC without fetching data ahead: addresses and predicates alone",
-     (const char *const[]){"dac.prefetch=0", NULL}},
+     (const char *const[]){"dac.prefetch=false", NULL}},
     {NULL, NULL, NULL},
 };
 

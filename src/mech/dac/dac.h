@@ -50,15 +50,15 @@ enum dac_compare { COMPARE_SCALAR, COMPARE_ENDS, COMPARE_FULL };
 
 /* A tuple in the queue (ATQ). */
 struct dac_tuple {
-    bool address, data, push; /* push: of predicates, that warps wait for it */
-    uint8_t size;             /* entries that it takes */
-    bool wide;                /* address of 64 bits */
+    bool address, data, push;          /* push: of predicates, that warps wait for it */
+    uint8_t size;                      /* entries that it takes */
+    bool wide;                         /* address of 64 bits */
     uint32_t number, epoch[DAC_WARPS]; /* epoch: barriers before it, by block */
-    uint64_t left;            /* blocks for which it is not expanded */
+    uint64_t left;                     /* blocks for which it is not expanded */
     const struct inst *in;
-    struct num_val at;        /* address */
+    struct num_val at; /* address */
     struct dac_mask mask;
-    struct dac_mask result;   /* predicate */
+    struct dac_mask result; /* predicate */
     uint8_t compare[DAC_WARPS];
 };
 
@@ -66,10 +66,10 @@ struct dac_tuple {
 struct dac_access {
     uint32_t number, mask, warp;
     uint8_t n, expanded, taken; /* lines: in all, in the queue so far, gone from it */
-    bool data, issued, served; /* served: the load/store unit has come to it */
-    uint32_t arrived, have; /* lines that are in the cache; lanes whose data are here */
-    int32_t op;             /* that takes it, or CORE_NONE */
-    uint8_t read, done;     /* lines asked for, and answered */
+    bool data, issued, served;  /* served: the load/store unit has come to it */
+    uint32_t arrived, have;     /* lines that are in the cache; lanes whose data are here */
+    int32_t op;                 /* that takes it, or CORE_NONE */
+    uint8_t read, done;         /* lines asked for, and answered */
     uint64_t addr[WARP_LANES];
     uint8_t bytes[WARP_LANES][DAC_BYTES];
     struct mem_access line[DAC_LINES];
@@ -84,7 +84,7 @@ struct dac_taken {
 struct dac_queues {
     struct dac_access *access; /* ring of naccess: from first on those that have issued, then the others */
     uint32_t first, issued, count;
-    uint32_t used; /* entries of the queue that lines take */
+    uint32_t used;          /* entries of the queue that lines take */
     struct dac_taken *pred; /* ring of DAC_RING, the first pfilled of which are there */
     uint32_t pfirst, pcount, pfilled;
 };
@@ -93,8 +93,8 @@ struct dac_queues {
 struct dac_expansion {
     uint64_t at; /* number of the tuple */
     bool begun;
-    uint64_t warps;   /* left of it */
-    bool prepared;    /* the access of the first of them */
+    uint64_t warps; /* left of it */
+    bool prepared;  /* the access of the first of them */
 };
 
 struct dac_counters {
@@ -137,11 +137,11 @@ struct dac {
     struct dac_expansion exp[DAC_WARPS];
     uint32_t turn; /* block that the address expansion unit served last */
     struct dac_queues q[DAC_WARPS];
-    struct dac_access *accesses; /* of all warps */
-    struct dac_taken *taken;     /* the same of predicates */
+    struct dac_access *accesses;        /* of all warps */
+    struct dac_taken *taken;            /* the same of predicates */
     uint32_t naccess, depth_a, depth_p; /* of a warp's queues */
-    uint64_t draining; /* warps of which a load takes its lines */
-    uint32_t slots; /* issue slots that full comparisons still take */
+    uint64_t draining;                  /* warps of which a load takes its lines */
+    uint32_t slots;                     /* issue slots that full comparisons still take */
 
     uint32_t (*shadow)[DAC_WARPS][WARP_LANES]; /* --check: registers of the affine stream in each thread */
     uint32_t shadow_pred[NUM_PRED + 1][DAC_WARPS];

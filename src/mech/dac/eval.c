@@ -1,6 +1,6 @@
-/* Tuple arithmetic of the affine warp (sections 4.4 and 4.6): what each instruction of its stream makes of the
- * values in its registers. An instruction all of whose operands are the same in the grid is computed as in the
- * program, on one number; the others by the rules of tuples. */
+/* Tuple arithmetic of the affine warp (sections 4.4 and 4.6): what each instruction of its stream makes of
+ * the values in its registers. An instruction all of whose operands are the same in the grid is computed as
+ * in the program, on one number; the others by the rules of tuples. */
 #include "mech/dac/dac.h"
 
 #include <string.h>
@@ -262,7 +262,8 @@ static bool eval_word(struct dac *d, const struct xinst *i, const struct val *s,
     }
 }
 
-/* Numbers of 64 bits, word by word: the lower word of a sum leaves a carry from which the upper one is found. */
+/* Numbers of 64 bits, word by word: the lower word of a sum leaves a carry from which the upper one is found.
+ */
 static bool eval_halves(struct dac *d, const struct xinst *i, const struct val *s, struct val r[2]) {
     struct num_val a, b, c;
     uint32_t x;
@@ -324,7 +325,8 @@ static bool eval_halves(struct dac *d, const struct xinst *i, const struct val *
 
 /* The value of each thread lies on the same side of the other operand if those of the first and the last do:
  * one tuple, one row of threads, no wrap-around in the comparison's reading. */
-static bool by_ends(const struct val *v, const struct coords *at, bool sgn, int64_t *first, int64_t *last) {
+static bool by_ends(const struct val *v, const struct coords *at, bool sgn, bool wraps, int64_t *first,
+                    int64_t *last) {
     if (v->kind != VAL_WORD || v->nalt != 1 || v->word[0].divisor || !at->row)
         return false;
     const uint32_t *f = v->word[0].f;
@@ -332,6 +334,10 @@ static bool by_ends(const struct val *v, const struct coords *at, bool sgn, int6
                     f[1] * at->tid[0][0] + f[2] * at->tid[1][0] + f[3] * at->tid[2][0];
     *first = sgn ? (int64_t)(int32_t)base : (int64_t)base;
     *last = *first + (int64_t)(int32_t)f[1] * (WARP_LANES - 1);
+    if (wraps) {
+        *last = sgn ? (int64_t)(int32_t)*last : (int64_t)(uint32_t)*last;
+        return true;
+    }
     return sgn ? *last >= INT32_MIN && *last <= INT32_MAX : *last >= 0 && *last <= UINT32_MAX;
 }
 
@@ -348,7 +354,8 @@ static enum dac_compare compare(struct dac *d, const struct xinst *i, const stru
     int64_t first[2], last[2];
     bool ends = i->in->op == OP_ISETP;
     for (uint32_t k = 0; k < 2; k++) {
-        ends = ends && by_ends(&s[k], at, i->in->m.sgn, &first[k], &last[k]);
+        ends = ends &&
+               by_ends(&s[k], at, i->in->m.sgn, !dac_rule(d->params, DAC_RULE_ENDS), &first[k], &last[k]);
         io.pin[k] = dac_pred_lanes(d, i->ps[k], warp) ^ (0u - (uint32_t)i->pneg[k]);
     }
     ends = ends && (first[0] == last[0] || first[1] == last[1]) &&

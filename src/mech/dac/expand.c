@@ -103,7 +103,8 @@ bool dac_drained(const struct dac *d) {
 
 /* ---- addresses ---- */
 
-/* Runs of lanes with one stride: shared memory has no lines, and a record of it keeps first lane and stride. */
+/* Runs of lanes with one stride: shared memory has no lines, and a record of it keeps first lane and stride.
+ */
 static uint8_t find_runs(const struct dac_access *a) {
     uint32_t n = 0;
     for (uint32_t left = a->mask; left;) {
@@ -214,7 +215,7 @@ static enum step expand_block(struct dac *d, uint32_t c, uint64_t now) {
     if (x->at == d->tail)
         return STEP_NOTHING;
     struct dac_tuple *t = dac_tuple(d, x->at);
-    if (d->passed[c] < t->epoch[c])
+    if (d->passed[c] < t->epoch[c] && dac_rule(d->params, DAC_RULE_BARRIER))
         return STEP_BARRIER;
     if (!x->begun) { /* the block's part of the address */
         x->begun = true;

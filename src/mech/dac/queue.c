@@ -1,5 +1,5 @@
-/* What the warps take from their queues: addresses, data, predicates. The latches of the program get what came
- * out of the queues, so that the program goes on with it. */
+/* What the warps take from their queues: addresses, data, predicates. The latches of the program get what
+ * came out of the queues, so that the program goes on with it. */
 #include "mech/dac/dac.h"
 
 #include <string.h>
@@ -89,7 +89,7 @@ static void take_address(struct dac *d, uint32_t warp, const struct xinst *i, co
     struct dac_access *a = dac_nth(d, q, q->issued++);
     if (a->number != f->number || a->mask != mask)
         dac_broken(d, "the streams of a warp disagree");
-    uint32_t (*pool)[WARP_LANES] = d->sm->x->pool;
+    uint32_t(*pool)[WARP_LANES] = d->sm->x->pool;
     for (uint32_t k = 0; k < (i->in->m.a64 ? 2u : 1u); k++) {
         uint32_t *to = pool[i->s[i->first[0] + k] & ~POOL];
         for (uint32_t l = 0; l < WARP_LANES; l++)
@@ -139,8 +139,9 @@ static void give_data(struct dac *d, const struct core_op *o, const struct dac_a
             if (*to != v && d->sm->check.on) {
                 d->sm->n.check_wrong++;
                 if (d->sm->check.out)
-                    str_printf(d->sm->check.out, "check: DAC fetched 0x%x ahead of %s:%u, where 0x%x is loaded\n",
-                               v, d->sm->x->img->prog->name, o->i->in->line, *to);
+                    str_printf(d->sm->check.out,
+                               "check: DAC fetched 0x%x ahead of %s:%u, where 0x%x is loaded\n", v,
+                               d->sm->x->img->prog->name, o->i->in->line, *to);
             }
             *to = v;
         }

@@ -1,10 +1,10 @@
 /* Registers of the affine stream.
  *
  * The affine warp has one register where the threads have one each. Both arms of a branch run one after the
- * other, on the same registers: what one arm writes must not be what the other still reads. So every web, the
- * versions of a register that merges connect, becomes a register of its own first; and the allocator sees, besides
- * the edges that threads take, those on which the warp goes on with another path: from where one arm of a branch
- * ends to the beginning of the other. */
+ * other, on the same registers: what one arm writes must not be what the other still reads. So every
+ * version of a register becomes a register of its own first, and merges become copies; and the allocator
+ * sees, besides the edges that threads take, those on which the warp goes on with another path: from where
+ * one arm of a branch ends to the beginning of the other. */
 #include "mech/dac/registers.h"
 
 #include <string.h>
@@ -21,10 +21,11 @@ struct web {
 struct webs {
     struct fn *f;
     struct reach r;
-    uint32_t *parent;         /* by version */
-    bool *needed;             /* by version */
-    uint32_t *group_of;       /* by value: its virtual register; of predicates NONE */
-    struct web *web;          /* by representative version */
+    uint32_t *parent;   /* by version */
+    bool *needed;       /* by version */
+    uint32_t *group_of; /* by value: its virtual register; of predicates NONE */
+    uint32_t *word_of;  /* ... and which of its words */
+    struct web *web;    /* by representative version */
     VEC(uint32_t) work;
 };
 
@@ -48,7 +49,8 @@ static void join(struct webs *w, uint32_t a, uint32_t b) {
         for (uint32_t j_ = 0; j_ < n_; j_++)                                                                 \
             for (uint32_t x_ = 0; x_ < span_[j_].n; x_++) {                                                  \
                 uint32_t value = span_[j_].first + x_;                                                       \
-                uint32_t v = (reads) ? reach_read(&(w)->r, b, k, value) : reach_written(&(w)->r, b, k, value); \
+                uint32_t v =                                                                                 \
+                    (reads) ? reach_read(&(w)->r, b, k, value) : reach_written(&(w)->r, b, k, value);        \
                 if (v != NONE) {                                                                             \
                     __VA_ARGS__                                                                              \
                 }                                                                                            \
@@ -62,7 +64,7 @@ static void need(struct webs *w, uint32_t v) {
     vec_push(&w->work, v);
 }
 
-/* Versions that somebody reads, and merges and guarded writes between them: those are one web. */
+/* Versions that somebody reads. A guarded write and what it leaves where it is skipped are one. */
 static void connect(struct webs *w) {
     for (uint32_t b = 0; b < w->f->blocks.len; b++)
         for (uint32_t k = 0; k < w->f->blocks.at[b].insts.len; k++)
@@ -70,10 +72,8 @@ static void connect(struct webs *w) {
     while (w->work.len) {
         uint32_t v = w->work.at[--w->work.len];
         const struct version *x = &w->r.at[v];
-        for (uint32_t k = 0; x->kind == VERSION_MERGE && k < w->f->blocks.at[x->block].pred.len; k++) {
+        for (uint32_t k = 0; x->kind == VERSION_MERGE && k < w->f->blocks.at[x->block].pred.len; k++)
             need(w, w->r.inputs[x->input + k]);
-            join(w, v, w->r.inputs[x->input + k]);
-        }
         if (x->kind == VERSION_WRITE && x->before != NONE) {
             need(w, x->before);
             join(w, v, x->before);
@@ -111,6 +111,57 @@ static void place_all(struct webs *w) {
         for (uint32_t k = 0; k < w->f->blocks.at[b].insts.len; k++)
             for (uint32_t reads = 0; reads < 2; reads++)
                 EACH_VERSION(w, b, k, reads, value, v, place(w, v, value););
+    for (uint32_t v = 0; v < w->r.n; v++)
+        if (w->needed[v])
+            place(w, v, w->r.at[v].value);
+}
+
+/* ---- merges ---- */
+
+/* A copy between two words, or predicates; of a merge of that value. */
+static struct inst copy_of(const struct webs *w, uint32_t value, uint32_t to, uint32_t to_word, uint32_t from,
+                           uint32_t from_word) {
+    bool pred = w->group_of[value] == NONE;
+    struct inst i = inst_new(pred ? OP_PLOP : OP_MOV);
+    if (pred) {
+        i.pdst[0].id = to;
+        i.psrc[0].id = from;
+    } else {
+        i.dst = opd_reg(to, to_word);
+        i.src[0] = opd_reg(from, from_word);
+        i.nsrc = 1;
+    }
+    return i;
+}
+
+/* Where instructions go that stand at the end of a block, before its branch. */
+static uint32_t end_of(const struct block *b) {
+    return b->insts.len - (b->insts.len && ends_block(&b->insts.at[b->insts.len - 1]));
+}
+
+/* Every edge brings its version to a place of the merge, from which it is taken at the beginning of the
+ * block: so no merge is overwritten that another one still reads, or another successor. */
+static void copy_merge(struct webs *w, uint32_t v) {
+    const struct version *x = &w->r.at[v];
+    uint32_t word = w->word_of[x->value];
+    uint32_t place = w->group_of[x->value] == NONE ? fn_pred(w->f) : fn_vreg(w->f, 1);
+    struct block *b = &w->f->blocks.at[x->block];
+    struct inst take = copy_of(w, x->value, w->web[find(w, v)].at, word, place, 0);
+    block_insert(b, 0, &take, 1);
+    for (uint32_t k = 0; k < b->pred.len; k++) {
+        uint32_t in = w->r.inputs[x->input + k];
+        if (in == NONE)
+            continue;
+        struct block *from = &w->f->blocks.at[b->pred.at[k]];
+        struct inst give = copy_of(w, x->value, place, 0, w->web[find(w, in)].at, word);
+        block_insert(from, end_of(from), &give, 1);
+    }
+}
+
+static void copy_merges(struct webs *w) {
+    for (uint32_t v = 0; v < w->r.n; v++)
+        if (w->needed[v] && w->r.at[v].kind == VERSION_MERGE)
+            copy_merge(w, v);
 }
 
 static struct web *web_of(struct webs *w, uint32_t b, uint32_t k, bool reads, uint32_t value) {
@@ -155,16 +206,20 @@ static void rename_webs(struct fn *f) {
     w.needed = arena_array(&a, bool, w.r.n + 1);
     w.web = arena_array(&a, struct web, w.r.n + 1);
     w.group_of = arena_array(&a, uint32_t, w.r.v.n + 1);
+    w.word_of = arena_array(&a, uint32_t, w.r.v.n + 1);
     memset(w.group_of, 0xff, (w.r.v.n + 1) * sizeof *w.group_of);
     for (uint32_t g = 0; g < f->vregs.len; g++)
-        for (uint32_t n = 0; n < f->vregs.at[g]; n++)
+        for (uint32_t n = 0; n < f->vregs.at[g]; n++) {
             w.group_of[w.r.v.base[g] + n] = g;
+            w.word_of[w.r.v.base[g] + n] = n;
+        }
     for (uint32_t v = 0; v < w.r.n; v++)
         w.parent[v] = v;
     connect(&w);
     connect_words(&w);
     place_all(&w);
     rewrite(&w);
+    copy_merges(&w);
     vec_free(&w.work);
     arena_free(&a);
 }
@@ -206,13 +261,15 @@ static bool spilled(const struct fn *f) {
     return false;
 }
 
-bool dac_registers(struct program *p, struct fn *f, uint32_t limit) {
+bool dac_registers(struct program *p, struct fn *f, const struct dac_params *params) {
+    uint32_t limit = (uint32_t)params->registers;
     uint32_t *edges = xcalloc(f->blocks.len + 1, sizeof *edges);
     cfg_joins(f);
     rename_webs(f);
     for (uint32_t b = 0; b < f->blocks.len; b++)
         edges[b] = f->blocks.at[b].succ.len;
-    add_turns(f);
+    if (dac_rule(params, DAC_RULE_TURNS))
+        add_turns(f);
     p->reg_limit = limit;
     bool done = !regalloc(p, f, true);
     for (uint32_t b = 0; b < f->blocks.len; b++)

@@ -24,8 +24,8 @@
 #include "opt/pass.h"
 
 enum { MAX_CHOICES = 64, MAX_CONDITIONS = 2 };
-/* What forms may lack. That base and offsets be uniform in the grid is seen to operation by operation: a choice by
- * the block leaves them so, unlike a product. */
+/* What forms may lack. That base and offsets be uniform in the grid is seen to operation by operation: a
+ * choice by the block leaves them so, unlike a product. */
 enum { ALLOWED = LACK_EXTENDED | LACK_CHOSEN | LACK_REMAINDER | LACK_BLOCK };
 
 /* What a version is beside a plain tuple. */
@@ -40,17 +40,17 @@ struct splitter {
     struct accesses *accesses;
     struct classes *c;
     const struct reach *r;
-    uint32_t n;          /* instructions */
-    bool *good;          /* by instruction: the affine warp can do it */
-    bool *vgood;         /* by version */
-    bool *bgood;         /* by block: it can follow the paths that lead there */
-    uint64_t *choices;   /* by version: numbers of the conditional instructions behind it */
-    uint8_t *traits;     /* by version: set of enum trait */
-    int32_t *choice_no;  /* by instruction: its number among those, or -1 */
-    const char **why;    /* by instruction: what speaks against it */
+    uint32_t n;                  /* instructions */
+    bool *good;                  /* by instruction: the affine warp can do it */
+    bool *vgood;                 /* by version */
+    bool *bgood;                 /* by block: it can follow the paths that lead there */
+    uint64_t *choices;           /* by version: numbers of the conditional instructions behind it */
+    uint8_t *traits;             /* by version: set of enum trait */
+    int32_t *choice_no;          /* by instruction: its number among those, or -1 */
+    const char **why;            /* by instruction: what speaks against it */
     bool *address, *data, *pred; /* by instruction: goes into the queues */
-    bool *affine;        /* by instruction: is in the affine stream */
-    bool *barrier;       /* by instruction: a barrier of both streams */
+    bool *affine;                /* by instruction: is in the affine stream */
+    bool *barrier;               /* by instruction: a barrier of both streams */
     uint32_t *number;
     uint32_t count;
 };
@@ -123,7 +123,8 @@ static bool is_low_mask(const struct opd *o) {
 /* Of products, shifts and remainders one side is the same in the whole grid. */
 static bool factors_uniform(const struct splitter *s, uint32_t b, uint32_t k) {
     const struct inst *i = inst_at(s, b, k);
-    uint32_t x = class_of_source(s->c, b, k, 0).deps, y = i->nsrc > 1 ? class_of_source(s->c, b, k, 1).deps : 0;
+    uint32_t x = class_of_source(s->c, b, k, 0).deps,
+             y = i->nsrc > 1 ? class_of_source(s->c, b, k, 1).deps : 0;
     switch ((enum op)i->op) {
     case OP_IMUL:
     case OP_IMAD:
@@ -149,6 +150,10 @@ static bool refuse(struct splitter *s, uint32_t n, const char *why) {
     return false;
 }
 
+static bool is_affine(const struct splitter *s, struct vclass c) {
+    return class_affine(c, ALLOWED | (dac_rule(s->params, DAC_RULE_ROUNDS) ? 0 : LACK_NONE));
+}
+
 /* Whether the affine warp could do it if it had what it needs. */
 static bool knows(struct splitter *s, uint32_t b, uint32_t k) {
     const struct inst *i = inst_at(s, b, k);
@@ -158,12 +163,12 @@ static bool knows(struct splitter *s, uint32_t b, uint32_t k) {
     if (i->frame)
         return refuse(s, n, "a place in the frame");
     if (is_access(i))
-        return class_affine(class_of_source(s->c, b, k, 0), ALLOWED) || refuse(s, n, "address is not affine");
+        return is_affine(s, class_of_source(s->c, b, k, 0)) || refuse(s, n, "address is not affine");
     if (is_compare(i)) {
         struct vclass x = class_of_source(s->c, b, k, 0), y = class_of_source(s->c, b, k, 1);
         if (i->op == OP_ISETPX && (x.deps | y.deps))
             return refuse(s, n, "a comparison of 64 bits that are not the same in all threads");
-        if (!class_affine(x, ALLOWED) || !class_affine(y, ALLOWED))
+        if (!is_affine(s, x) || !is_affine(s, y))
             return refuse(s, n, "an operand is not affine");
         return class_uniform_block(x) || class_uniform_block(y) || refuse(s, n, "no operand is a scalar");
     }
@@ -191,7 +196,7 @@ static bool knows(struct splitter *s, uint32_t b, uint32_t k) {
         return refuse(s, n, "a factor is not the same in the whole grid");
     if (makes_halves(i))
         return true;
-    return (makes_tuples(i) && class_affine(class_of_result(s->c, b, k, 0), ALLOWED)) ||
+    return (makes_tuples(i) && is_affine(s, class_of_result(s->c, b, k, 0))) ||
            refuse(s, n, "result is not affine");
 }
 
@@ -204,6 +209,8 @@ static struct vclass split_class(const struct splitter *s, uint32_t split) {
 /* What is made in block home and read in block is of the same round in all threads. */
 static bool same_round(const struct splitter *s, uint32_t home, uint32_t block) {
     const struct control *c = &s->c->control;
+    if (!dac_rule(s->params, DAC_RULE_ROUNDS))
+        return true;
     for (uint32_t w = 0; w < c->words; w++)
         for (bits left = control_left(c, home, block, w); left; left &= left - 1)
             if (split_class(s, 64 * w + (uint32_t)__builtin_ctzll(left)).deps)
@@ -218,6 +225,8 @@ static bool read_good(const struct splitter *s, uint32_t v, uint32_t block) {
 /* All threads come to the block on the same way, as far as that decides which input of a merge they have. */
 static bool one_way(const struct splitter *s, uint32_t block) {
     const bits *meets = control_meets(&s->c->control, block);
+    if (!dac_rule(s->params, DAC_RULE_MERGE))
+        return true;
     for (uint32_t w = 0; w < s->c->control.words; w++)
         for (bits left = meets[w]; left; left &= left - 1)
             if (split_class(s, 64 * w + (uint32_t)__builtin_ctzll(left)).deps)
@@ -289,8 +298,7 @@ static bool block_good(const struct splitter *s, uint32_t b) {
     const struct control *c = &s->c->control;
     for (uint32_t k = c->dep_at[b]; k < c->dep_at[b + 1]; k++) {
         const struct block *from = &s->f->blocks.at[c->deps[k]];
-        if (!from->insts.len || !s->bgood[c->deps[k]] ||
-            !s->good[no_of(s, c->deps[k], from->insts.len - 1)])
+        if (!from->insts.len || !s->bgood[c->deps[k]] || !s->good[no_of(s, c->deps[k], from->insts.len - 1)])
             return false;
     }
     return true;
@@ -326,9 +334,8 @@ static bool chooses(struct splitter *s, uint32_t b, uint32_t k) {
         deps = class_of_source(s->c, b, k, 0).deps | (i->nsrc > 1 ? class_of_source(s->c, b, k, 1).deps : 0);
     const struct popd *preds[2] = {&i->guard, &i->psrc[0]};
     for (uint32_t x = 0; x < 2; x++) {
-        uint32_t v = preds[x]->id == VPRED_PT
-                         ? NONE
-                         : reach_read(s->r, b, k, value_of_pred(&s->r->v, preds[x]->id));
+        uint32_t v =
+            preds[x]->id == VPRED_PT ? NONE : reach_read(s->r, b, k, value_of_pred(&s->r->v, preds[x]->id));
         deps |= v == NONE ? 0 : class_read(s->c, v, b).deps;
     }
     return deps;
@@ -339,7 +346,8 @@ static uint64_t choices_read(struct splitter *s, uint32_t b, uint32_t k) {
     const struct inst *i = inst_at(s, b, k);
     uint64_t all = 0;
     EACH_READ(s, b, k, v, all |= v == NONE ? 0 : s->choices[v];);
-    for (uint32_t w = 0; is_guarded(i) && i->dst.kind == O_REG && i->dst.v != VREG_RZ && w < inst_dst_words(i); w++) {
+    for (uint32_t w = 0;
+         is_guarded(i) && i->dst.kind == O_REG && i->dst.v != VREG_RZ && w < inst_dst_words(i); w++) {
         uint32_t v = reach_written(s->r, b, k, value_of_opd(&s->r->v, &i->dst) + w);
         all |= v == NONE || s->r->at[v].before == NONE ? 0 : s->choices[s->r->at[v].before];
     }
@@ -611,7 +619,7 @@ static bool may_fetch(struct splitter *s, const struct writers *all, uint32_t b,
     for (uint32_t n = 0; n < all->n; n++) {
         const struct writer *w = &all->at[n];
         enum access_alias alias = w->x ? access_alias(s->accesses, x, w->x) : ALIAS_MAY;
-        if (alias == ALIAS_NO || !w->reached[no_of(s, b, k)])
+        if (alias == ALIAS_NO || !w->reached[no_of(s, b, k)] || !dac_rule(s->params, DAC_RULE_ALIAS))
             continue;
         if (alias != ALIAS_ARGUMENTS || !add_bases(s, f->load, &f->nload, x->bases) ||
             !add_bases(s, f->store, &f->nstore, w->x->bases))
@@ -717,7 +725,7 @@ static void choose_predicates(struct splitter *s) {
     }
     find_needs(&m);
     EACH_INST(s, b, k, i)
-        s->pred[no_of(s, b, k)] &= m.inst[no_of(s, b, k)];
+    s->pred[no_of(s, b, k)] &= m.inst[no_of(s, b, k)];
     vec_free(&m.work);
 }
 
@@ -884,7 +892,7 @@ static bool build_affine(struct splitter *s, const struct dac_fact *facts) {
         close_affine(s, p, b);
     }
     opt_simplify(p, to);
-    if (dac_registers(p, to, (uint32_t)s->params->registers))
+    if (dac_registers(p, to, s->params))
         return true;
     s->p->streams.len--;
     program_destroy(p);
@@ -954,7 +962,7 @@ static const char *decide(struct splitter *s) {
     if (why)
         return why;
     EACH_INST(s, b, k, i)
-        s->good[no_of(s, b, k)] = knows(s, b, k);
+    s->good[no_of(s, b, k)] = knows(s, b, k);
     do
         settle_good(s);
     while (settle_choices(s));
@@ -1060,6 +1068,5 @@ static bool fold_takes(const struct pass_run *run) {
     return changed;
 }
 
-const struct mech_pass dac_passes[] = {{"dac", BEFORE_REGISTERS, split_kernel},
-                                       {"dac-takes", AFTER_REGISTERS, fold_takes},
-                                       {NULL, 0, NULL}};
+const struct mech_pass dac_passes[] = {
+    {"dac", BEFORE_REGISTERS, split_kernel}, {"dac-takes", AFTER_REGISTERS, fold_takes}, {NULL, 0, NULL}};

@@ -28,7 +28,7 @@ struct dac_fact {
     /* ... unless one of its bases lies in the allocation of a base that is stored to: offsets in BANK_PARAM,
      * or, with DAC_SYMBOL, in BANK_SYMBOL. */
     uint32_t load[DAC_BASES], store[DAC_BASES];
-    uint32_t number; /* of the address, predicate or barrier, from 1 on */
+    uint32_t number;      /* of the address, predicate or barrier, from 1 on */
     uint32_t pred_number; /* DEQ_PRED: that of the predicate */
 };
 #define DAC_SYMBOL 0x80000000u

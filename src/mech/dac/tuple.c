@@ -197,8 +197,8 @@ static bool stays(const struct dims *s, const struct atom *a, int64_t base, bool
 static void widen(struct num *d, const struct dims *s, const struct atom *a, bool sgn) {
     int64_t as_signed = (int32_t)a->f[0], as_unsigned = (int64_t)a->f[0];
     *d = (struct num){0};
-    bool plain = !a->divisor, exact = plain && stays(s, a, as_signed, sgn);
-    int64_t base = as_signed;
+    bool plain = !a->divisor, exact = plain && (stays(s, a, as_signed, sgn) || s->never_wraps);
+    int64_t base = s->never_wraps && !sgn ? as_unsigned : as_signed;
     if (plain && !exact && !sgn && stays(s, a, as_unsigned, false))
         exact = true, base = as_unsigned;
     if (exact) {

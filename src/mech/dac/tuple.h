@@ -1,10 +1,10 @@
 /* Affine values: what a register of the affine warp holds (sections 4.4 and 4.6).
  *
- * A number of 32 bits is base + sum of offset x index over the indices of thread and block, modulo 2^32; or, of
- * mod type, scale x (such a number mod divisor) + base. A number of 64 bits is the same modulo 2^64, plus terms:
- * numbers of 32 bits that wrapped around before they were widened, each times a scale. An upper word by itself
- * is that of a number of 64 bits. A divergent value is one of up to four, chosen for each thread by up to two
- * conditions.
+ * A number of 32 bits is base + sum of offset x index over the indices of thread and block, modulo 2^32; or,
+ * of mod type, scale x (such a number mod divisor) + base. A number of 64 bits is the same modulo 2^64, plus
+ * terms: numbers of 32 bits that wrapped around before they were widened, each times a scale. An upper word
+ * by itself is that of a number of 64 bits. A divergent value is one of up to four, chosen for each thread by
+ * up to two conditions.
  *
  * On the lanes of the affine warp a plain tuple takes seven, one for the base and one for each offset, and a
  * divergent one as many for each of its alternatives. */
@@ -60,6 +60,7 @@ struct num_val {
 /* Indices of a launch: how large they can be. */
 struct dims {
     uint32_t n[DAC_FIELDS]; /* [0] unused; tid.x to ctaid.z */
+    bool never_wraps;       /* numbers are widened as if they could not wrap around: a rule left out */
 };
 
 /* The threads of a warp: thread indices by lane, and the block's. */
