@@ -160,7 +160,8 @@ static void branch(struct gen *g) {
 /* Loops whose counts are those of the grid, the block, the thread, or of data. */
 static void loop(struct gen *g, bool together) {
     uint32_t label = g->labels++, kind = pick(g, 4), i = g->depth;
-    if (pick(g, 3)) /* otherwise it goes on from where an earlier one, or another way, has left it */
+    if (together ||
+        pick(g, 3)) /* otherwise it goes on from where an earlier one, or another way, has left it */
         put(g, "mov.u32 %%i%u, %u;\n", i, pick(g, 3));
     if (kind == 0)
         put(g, "mov.u32 %%l%u, %u;\n", i, 1 + pick(g, 4));
