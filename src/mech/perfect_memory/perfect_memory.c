@@ -1,5 +1,5 @@
-/* Perfect memory: accesses to global and local memory take no time and no bandwidth. DAC's authors call a benchmark
- * memory intensive when this makes it one and a half times as fast (section 5.1.2). */
+/* Perfect memory: accesses to global and local memory take no time and no bandwidth. DAC's authors call a
+ * benchmark memory intensive when this makes it one and a half times as fast (section 5.1.2). */
 #include "mech/mechanism.h"
 
 struct perfect {
