@@ -1,7 +1,8 @@
 /* Reprise: the C API of the simulated GPU.
  *
  * One process holds one or more GPUs. A GPU owns simulated memory, modules loaded from PTX, textures, and
- * runs launches one after another. Everything here is single-threaded per GPU: the caller serialises.
+ * runs launches one after another. Everything here is single-threaded per GPU: the caller serialises. Other
+ * threads get their chance while a launch runs in its pauses (rp_gpu_pause).
  *
  * Addresses. Device memory lives in one reserved range of the host's address space that starts at
  * RP_REGION; a device address is the host address of its byte, so managed memory has one pointer on both
@@ -90,7 +91,9 @@ struct rp_options {
      */
     uint64_t max_cycles; /* cycles of the run, all launches together, after which timing ends */
     uint64_t max_insts; /* timed warp instructions after which it ends, with the cycle that issues the last */
-    bool some_kernels;  /* only launches first_kernel to last_kernel are timed; the first is number 0 */
+    uint64_t
+        expect_insts;  /* with max_insts: what the run will execute, timed or not; timing is spread over it */
+    bool some_kernels; /* only launches first_kernel to last_kernel are timed; the first is number 0 */
     uint64_t first_kernel, last_kernel;
     uint64_t watchdog;    /* warp instructions of a launch, timed or not, before RP_TIMEOUT; 0: no limit */
     unsigned tools;       /* set of enum rp_tool: what looks for mistakes of the program */
@@ -108,6 +111,10 @@ void rp_gpu_destroy(struct rp_gpu *gpu);
 const struct rp_gpu_info *rp_gpu_info(const struct rp_gpu *gpu);
 /* The mechanisms of the GPU by name, in the order in which they were named; "base": none. */
 const char *rp_gpu_mech(const struct rp_gpu *gpu);
+/* Whether nothing is timed (rp_options.functional). */
+bool rp_gpu_functional(const struct rp_gpu *gpu);
+/* Whether tools look for mistakes (rp_options.tools). */
+bool rp_gpu_tools(const struct rp_gpu *gpu);
 /* Whether they only approximate what programs compute, which they do where launches are timed; otherwise
  * memory is, bit for bit, that of a GPU without them. */
 bool rp_gpu_approximate(const struct rp_gpu *gpu);
@@ -203,6 +210,7 @@ struct rp_kernel_info {
     int cluster[3];                           /* blocks of a cluster that it requires; 0 when absent */
     int ptx_version, target;                  /* e.g. 80 and 75 */
     uint32_t nparams;
+    bool alters; /* it may allocate and free memory, or launch kernels */
 };
 
 struct rp_param_info {
@@ -211,6 +219,8 @@ struct rp_param_info {
 
 /* Compiles the kernel if that has not been done yet. */
 enum rp_status rp_kernel_info(struct rp_kernel *k, struct rp_kernel_info *info, char **log);
+/* Whether that has been done. */
+bool rp_kernel_compiled(struct rp_kernel *k);
 /* Place of parameter i in the parameter buffer; never needs compilation. false past the last one. */
 bool rp_kernel_param(struct rp_kernel *k, uint32_t i, struct rp_param_info *p);
 const char *rp_kernel_name(const struct rp_kernel *k);
@@ -233,12 +243,40 @@ struct rp_launch {
     /* Blocks of a cluster along each axis; zeros: as the kernel says, or no clusters. RP_INVALID_CLUSTER if
      * the grid is no multiple, the kernel says otherwise, or so many blocks cannot run together. */
     uint32_t cluster[3];
+    /* What rp_launch_check found: the code for which it need not be checked again, or 0; blocks that fit. */
+    uint64_t checked;
+    uint32_t slots;
 };
 
 /* Runs a launch to its end. On a fault *report (if not NULL) is a text that says where and why, which the
  * caller frees; memory keeps what was written before the fault. */
 enum rp_status rp_launch(struct rp_gpu *gpu, struct rp_kernel *k, const struct rp_launch *launch,
                          char **report);
+
+/* Whether rp_launch would refuse the launch, and why; nothing runs. Compiles what the launch needs, which
+ * must then not be compiled otherwise before it has run (rp_launch_recompiles). */
+enum rp_status rp_launch_check(struct rp_gpu *gpu, struct rp_kernel *k, struct rp_launch *launch,
+                               char **report);
+/* Whether a launch with so many threads in a block needs the kernel compiled again, with fewer registers;
+ * that must not happen while a launch of it runs. */
+bool rp_launch_recompiles(struct rp_kernel *k, uint32_t threads);
+
+/* Has fn called now and then while a launch runs, between two of its steps (every thousand cycles, or few
+ * thousand instructions). It may use everything here but rp_launch, and must leave alone what the launch
+ * uses. What it returns, unless NULL, is why the launch must end (RP_TIMEOUT). */
+void rp_gpu_pause(struct rp_gpu *gpu, const char *(*fn)(void *ctx), void *ctx);
+/* For pauses, to be asked in each of them: whether the launch has for long done nothing but read, again and
+ * again, what somebody else would have to write. */
+bool rp_launch_waits(struct rp_gpu *gpu);
+
+/* A launch beside the one that runs: begun in a pause, it has its turns there and runs functionally;
+ * racecheck does not see it. NULL: it cannot run. */
+struct rp_beside;
+struct rp_beside *rp_beside_begin(struct rp_gpu *gpu, struct rp_kernel *k, const struct rp_launch *launch);
+/* Lets it go on for a while; false: it has ended. */
+bool rp_beside_turn(struct rp_beside *b);
+/* How it ended; frees it. */
+enum rp_status rp_beside_end(struct rp_beside *b, char **report);
 
 /* The next launch that device code asked for, in the order in which they run; false when there is none. After
  * an rp_launch that went well, the caller launches what this names, again and again until it names nothing

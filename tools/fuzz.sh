@@ -13,13 +13,13 @@ declare -A sources=(
     [ptx]="src/ptx/lexer.c src/ptx/names.c src/ptx/scope.c $(echo src/ptx/parse_*.c)"
     [fatbin]="src/cuda/fatbin.c src/cuda/image.c src/cuda/elfcheck.c src/cuda/ptxlink.c"
     [cfg]="$(echo src/cfg/*.c)"
-    [cpu]="$(echo src/cpu/*.c)"
+    [cpu]="$(echo src/cpu/*.c src/cfg/*.c src/stats/*.c src/sim/*.c src/mem/*.c src/energy/energy.c src/report/report.c src/report/summary.c)"
 )
 pids=()
 for t in $targets; do
     bin=build-fuzz/fuzz_$t
     # shellcheck disable=SC2086
-    clang-19 "${flags[@]}" -o "$bin" "tests/fuzz/fuzz_$t.c" src/base/*.c ${sources[$t]} -lyaml -llz4 -lzstd -lm -ldl
+    clang-19 "${flags[@]}" -o "$bin" "tests/fuzz/fuzz_$t.c" src/base/*.c ${sources[$t]} -lyaml -ljansson -llz4 -lzstd -lm -ldl
     mkdir -p "build-fuzz/found_$t"
     "$bin" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -print_final_stats=1 -artifact_prefix=build-fuzz/ \
         "build-fuzz/found_$t" "tests/fuzz/corpus/$t" >"build-fuzz/$t.log" 2>&1 &

@@ -1,4 +1,5 @@
 /* reprise compare: workloads on several mechanisms, one table. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "cli/study_options.h"
 #include "report/results.h"
 #include "study/launch.h"
+#include "study/paper.h"
 
 static const char help[] =
     "usage: reprise compare [options] WORKLOAD... --mech NAME[,NAME...]\n"
@@ -122,6 +124,27 @@ static bool write_files(const struct request *r) {
     return ok;
 }
 
+/* Whether a GPU is the baseline of a paper that repro knows. */
+static bool is_papers(const char *gpu) {
+    struct paper p;
+    for (uint32_t i = 0; gpu && paper_at(i, &p); i++)
+        if (p.head->gpu && !strcmp(p.head->gpu, gpu))
+            return true;
+    return false;
+}
+
+/* Which runs were timed in part. */
+static void print_sampling(const struct plan *p) {
+    uint32_t parts = 0;
+    for (uint32_t i = 0; i < p->table.benches.len; i++)
+        parts += plan_sampled(p, &p->table.benches.at[i]) != 0;
+    if (parts)
+        printf("\nOf %u of %u workloads, %" PRIu64
+               " warp instructions at most are timed, spread over their launches;\n"
+               "--max-insts all times them whole.\n",
+               parts, p->table.benches.len, p->max_insts);
+}
+
 /* Runs the plan and shows what came of it; the exit status. */
 static int compare(struct request *r) {
     if ((r->csv && !io_try(r->csv)) || (r->json && !io_try(r->json)))
@@ -133,6 +156,7 @@ static int compare(struct request *r) {
     int rc = launch_plan(&r->plan, store);
     store_close(store);
     table_print(&r->plan.table, stdout);
+    print_sampling(&r->plan);
     if (rc == JOBS_STOPPED)
         puts("\nstopped: this is what was finished");
     return write_files(r) || rc ? rc : 1;
@@ -143,10 +167,11 @@ int cli_compare(int argc, char **argv) {
         fputs(help, stdout);
         return 0;
     }
-    struct request r = {.plan = {.size = SIZE_SMALL, .bits = 64}};
+    struct request r = {.plan = {.size = SIZES, .bits = 64}};
     int rc = take(&r, argc, argv);
     if (!rc && r.program)
         plan_add_program(&r.plan, r.program);
+    study_defaults(&r.plan, is_papers(r.plan.gpu));
     if (!rc)
         rc = study_complete(&r.plan) ? compare(&r) : 2;
     plan_free(&r.plan);

@@ -1,9 +1,11 @@
 /* reprise cpu: programs for AArch64 on the simulated CPU. */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/io.h"
 #include "cli/cli.h"
 #include "cpu/machine.h"
 
@@ -199,8 +201,25 @@ static int tell_end(const struct cpu_machine *m, uint32_t k) {
     return guest_status(g);
 }
 
-static int run_programs(const struct request *r) {
+/* The signal that ends the run, whose report is written all the same; the next one ends the process. */
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number) {
+    interrupted = number;
+}
+
+static void catch_signals(void) {
+    struct sigaction a = {.sa_handler = interrupt, .sa_flags = SA_RESETHAND | SA_RESTART};
+    sigaction(SIGINT, &a, NULL);
+    sigaction(SIGTERM, &a, NULL);
+}
+
+static int run_programs(struct request *r) {
     struct diag d = {0};
+    if (r->json && !io_try(r->json))
+        return 2;
+    catch_signals();
+    r->machine.stop = &interrupted;
     struct cpu_machine *m = cpu_machine_create(&r->machine, &d);
     if (!m) {
         fprintf(stderr, "reprise: %s", str_text(&d.text));
@@ -211,16 +230,16 @@ static int run_programs(const struct request *r) {
     int status = tell_end(m, 0);
     if (r->machine.nprograms > 1 && tell_end(m, 1) && !status)
         status = 1;
-    if (r->json && !cpu_machine_report(m, r->json)) {
-        fprintf(stderr, "reprise: %s: cannot be written\n", r->json);
+    char incomplete[32];
+    snprintf(incomplete, sizeof incomplete, "signal %d", (int)interrupted);
+    if (r->json && !cpu_machine_report(m, interrupted ? incomplete : NULL, r->json))
         status = 1;
-    }
     if (!cpu_machine_end_trace(m))
         status = 1;
     if (r->summary)
         cpu_machine_summary(m, stderr);
     cpu_machine_free(m);
-    return status;
+    return interrupted ? 128 + (int)interrupted : status;
 }
 
 static int cpu_run_command(int argc, char **argv) {

@@ -65,7 +65,8 @@ void cli_list_workloads(void) {
     }
     puts("\nSizes: warp instructions with 64-bit addresses. --mix runs them and prints their instruction "
          "mix.\n"
-         "'reprise run NAME --size tiny --check-result' runs one; its README is in workloads/NAME.");
+         "'reprise run NAME --size tiny --check-result' runs one; its README is in workloads/NAME.\n"
+         "Those of the CPU are in workloads/cpu: 'reprise help cpu'.");
 }
 
 /* ---- the mix ---- */
@@ -198,11 +199,14 @@ int cli_list_mix(const struct workload_run *r) {
     puts("");
     const struct workload *w;
     struct mix m;
-    for (uint32_t i = 0; (w = workload_at(i)); i++)
+    for (uint32_t i = 0; (w = workload_at(i)); i++) {
+        if (w->cpu)
+            continue;
         if (run_quietly(w, r, json) && read_mix(json, &m))
             print_mix(w, &m);
         else
             rc = 1;
+    }
     unlink(json);
     printf("\nOurs: size %s, %d-bit addresses; block of the kernel with the most instructions.\n"
            "The papers' figures are in workloads/papers.def, with their sources.\n"

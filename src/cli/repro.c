@@ -1,4 +1,5 @@
 /* reprise repro: a paper's figures from our runs, its claims beside ours. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ struct request {
     VEC(const struct paper_row *) figures;
     const char *out;
     bool list, named; /* named: figures were */
+    bool subset;      /* of the paper's benchmarks */
 };
 
 /* ---- the command line ---- */
@@ -136,7 +138,9 @@ static bool complete(struct request *r) {
         r->plan.gpu = head->gpu;
     if (!r->plan.bits)
         r->plan.bits = head->bits;
-    bool ok = r->plan.table.benches.len || plan_add_bench(&r->plan, head->suite);
+    study_defaults(&r->plan, true);
+    r->subset = r->plan.table.benches.len;
+    bool ok = r->subset || plan_add_bench(&r->plan, head->suite);
     for (uint32_t i = 0; ok && i < r->figures.len; i++)
         ok = figure_add_models(&r->plan, &r->paper, r->figures.at[i]);
     plan_add_rows(&r->plan);
@@ -154,16 +158,41 @@ static bool write_csv(const struct request *r, const char *what, const struct st
     return ok;
 }
 
+/* Says what the figures rest on; returns how much of what the paper's do that is. */
+static enum figure_cover print_what_ran(const struct request *r) {
+    const struct table *t = &r->plan.table;
+    uint32_t parts = 0, least = SIZES, most = 0, ok = 0;
+    for (uint32_t i = 0; i < t->benches.len; i++) {
+        const struct bench *b = &t->benches.at[i];
+        parts += plan_sampled(&r->plan, b) != 0;
+        least = b->size < least ? b->size : least;
+        most = b->size > most ? b->size : most;
+    }
+    for (uint32_t i = 0; i < t->rows.len; i++)
+        ok += t->rows.at[i].status == ROW_OK;
+    bool whole = !r->subset && ok == t->rows.len;
+    printf("%s%u %s, %s%s%s, on %s", r->subset ? "" : "All ", t->benches.len,
+           r->subset ? "of the paper's benchmarks" : "benchmarks of the paper", workload_sizes[least],
+           least == most ? "" : " to ", least == most ? "" : workload_sizes[most], r->plan.gpu);
+    if (parts)
+        printf(";\nof %u of them, %" PRIu64
+               " warp instructions at most are timed, spread over their launches",
+               parts, r->plan.max_insts);
+    printf("%s.\n", ok == t->rows.len ? "" : "; some runs failed");
+    return least < SIZE_MEDIUM ? FIGURE_OTHER_SIZE : whole ? FIGURE_WHOLE : FIGURE_SUBSET;
+}
+
 static bool show(const struct request *r, const struct claims *claims) {
     struct claim_rows rows = {0};
     struct str csv = {0};
     bool ok = true;
+    enum figure_cover cover = print_what_ran(r);
     for (uint32_t i = 0; i < r->figures.len; i++) {
         struct figure f;
         struct str table = {0};
         uint32_t from = rows.len;
         figure_fill(&f, &r->paper, r->figures.at[i], &r->plan.table);
-        figure_claims(&f, claims, &rows);
+        figure_claims(&f, claims, cover, &rows);
         figure_print(&f, r->named, stdout);
         figure_print_claims(&rows, from, stdout);
         figure_csv(&f, &table);
@@ -173,12 +202,13 @@ static bool show(const struct request *r, const struct claims *claims) {
     }
     figure_claims_csv(&rows, &csv);
     ok &= write_csv(r, "claims", &csv);
-    uint32_t counts[VERDICT_DIFFERS + 1] = {0};
+    uint32_t counts[VERDICTS] = {0};
     for (uint32_t i = 0; i < rows.len; i++)
-        counts[claim_verdict(&rows.at[i].claim, rows.at[i].ours)]++;
-    printf("\n%u claims: %u agree within a third, %u hold as bounds, %u differ by more, %u not measured.\n",
+        counts[figure_verdict(&rows.at[i])]++;
+    printf("\n%u claims: %u agree within a third, %u hold as bounds, %u differ by more, %u not measured,\n"
+           "%u not compared.\n",
            rows.len, counts[VERDICT_AGREES], counts[VERDICT_HOLDS], counts[VERDICT_DIFFERS],
-           counts[VERDICT_NONE]);
+           counts[VERDICT_NONE], counts[VERDICT_PART]);
     printf("Tables are in %s.\n", r->out);
     str_free(&csv);
     vec_free(&rows);
@@ -227,7 +257,7 @@ int cli_repro(int argc, char **argv) {
         fputs(help, stdout);
         return 0;
     }
-    struct request r = {.plan = {.size = SIZE_SMALL}, .out = "report/repro"};
+    struct request r = {.plan = {.size = SIZES}, .out = "report/repro"};
     int rc = take(&r, argc, argv);
     if (!rc && r.list)
         list(&r.paper);

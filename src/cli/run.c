@@ -55,6 +55,7 @@ static const char help[] =
     "  --kernels A:B     time launches A to B only, the first is number 0 (also A, A: and :B)\n"
     "  --max-cycles N    stop timing after N cycles\n"
     "  --max-insts N     stop timing with the cycle that issues warp instruction N\n"
+    "  --expect-insts N  the run executes about so many in all: those to time are spread over its launches\n"
     "\n"
     "Mistakes of programs, see docs/sanitizers.md; reports go to stderr, with a count at the end:\n"
     "  --memcheck        accesses outside allocations, to freed memory, misaligned; failed calls, leaks\n"
@@ -119,6 +120,7 @@ static const struct {
     {"--set", OPT_SET, "REPRISE_SET"},
     {"--max-cycles", OPT_NUMBER, "REPRISE_MAX_CYCLES"},
     {"--max-insts", OPT_NUMBER, "REPRISE_MAX_INSTS"},
+    {"--expect-insts", OPT_NUMBER, "REPRISE_EXPECT_INSTS"},
     {"--kernels", OPT_RANGE, "REPRISE_KERNELS"},
     {"--watchdog", OPT_NUMBER, "REPRISE_WATCHDOG"},
     {"--memcheck", OPT_FLAG, "REPRISE_MEMCHECK"},
@@ -437,6 +439,12 @@ static int run_workloads(int argc, char **argv, struct request *r) {
     const struct workload *w;
     int i = 0;
     while (i < argc && (w = workload_find(argv[i]))) {
+        if (w->cpu) {
+            fprintf(stderr,
+                    "reprise: %s is a program for the CPU: 'reprise help cpu', workloads/cpu/README.md\n",
+                    w->name);
+            return 2;
+        }
         vec_push(&r->names, w);
         int used = take_options(argc - i - 1, argv + i + 1, help, r);
         if (used < 0)

@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "cli/cli.h"
 #include "gpu/options.h"
+#include "study/cpu.h"
 
 static bool take_gpu(struct plan *p, char *value) {
     p->gpu = value;
@@ -30,6 +31,12 @@ static bool take_size(struct plan *p, char *value) {
     return p->size != SIZES;
 }
 
+static bool take_insts(struct plan *p, char *value) {
+    char *end;
+    p->max_insts = !strcmp(value, "all") ? UINT64_MAX : strtoull(value, &end, 10);
+    return p->max_insts && (!strcmp(value, "all") || (value[0] >= '0' && value[0] <= '9' && !*end));
+}
+
 static bool take_bits(struct plan *p, char *value) {
     p->bits = atoi(value);
     return !strcmp(value, "32") || !strcmp(value, "64");
@@ -49,6 +56,7 @@ static const struct {
     {"--set", take_set, "PATH=VALUE"},
     {"--load", take_load, "a shared object"},
     {"--size", take_size, "tiny, small, medium or large"},
+    {"--max-insts", take_insts, "a number of warp instructions, or all"},
     {"--bits", take_bits, "32 or 64"},
     {"-j", take_jobs, "a number of runs, 1 or more"},
 };
@@ -96,11 +104,19 @@ int study_option(struct plan *p, char **argv, const char *const *own, const char
     return unknown(argv[0], own, help);
 }
 
+void study_defaults(struct plan *p, bool paper) {
+    enum { PART = 4000000 }; /* of a paper's 34 benchmarks on 20 machines, within an hour on two processors */
+    if (p->size == SIZES)
+        p->size = paper ? SIZE_MEDIUM : SIZE_SMALL;
+    if (!p->max_insts)
+        p->max_insts = paper ? PART : UINT64_MAX;
+}
+
 bool study_complete(struct plan *p) {
     char *text;
     const char **load = options_load(&text);
     p->load = load;
-    bool ok = plan_complete(p);
+    bool ok = plan_complete(p) && cpu_built(&p->table);
     p->load = NULL;
     free(load);
     free(text);

@@ -8,13 +8,17 @@
     "  --gpu NAME|FILE   the GPU: a name from 'reprise list gpus' or a .yaml file\n"                         \
     "  --set PATH=VALUE  change one parameter for all runs (repeatable)\n"                                   \
     "  --load FILE.so    know its mechanism as those built in (repeatable)\n"                                \
-    "  --size S          tiny, small, medium or large (default small)\n"                                     \
+    "  --size S          tiny, small, medium or large (on a paper's machine medium, else small)\n"           \
+    "  --max-insts N     warp instructions of a run that are timed, spread over its launches, or all;\n"     \
+    "                    the rest runs functionally (on a paper's machine 4000000, else all)\n"              \
     "  --bits 32|64      width of addresses in the kernels of workloads\n"                                   \
     "  -j N              runs at a time (default: the number of processors)\n"
 
 /* Takes an option at argv (NULL-terminated) with its value. Returns the number of words used; 0 when it is
  * one of own, the caller's; -1 after a message. */
 int study_option(struct plan *p, char **argv, const char *const *own, const char *help);
+/* What sizes and sampling are when nobody says: paper: the machine is that of a paper. */
+void study_defaults(struct plan *p, bool paper);
 /* plan_complete, with the mechanisms that were loaded. */
 bool study_complete(struct plan *p);
 

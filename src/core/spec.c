@@ -22,6 +22,7 @@ struct core_spec core_spec(const struct gpu_config *c) {
         .collectors = {[COLLECT_SP] = (uint32_t)c->rf_collectors,
                        [COLLECT_SFU] = (uint32_t)c->rf_collectors_sfu,
                        [COLLECT_MEM] = (uint32_t)c->rf_collectors_mem},
+        .collector_ports = (uint32_t)c->rf_collector_ports,
         .dual_port = c->rf_dual_port,
         .mapping = c->rf_mapping == RF_WID ? MAP_WID : MAP_WSHIFT,
         .units =

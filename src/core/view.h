@@ -33,6 +33,13 @@ void core_write(struct sm *sm, int32_t op);
 /* The same word is not written, because a register that has value stands for it: the program goes on with
  * that. --check compares it with what was computed. The next word is the one in work. */
 void core_share(struct sm *sm, int32_t op, const uint32_t value[WARP_LANES]);
+/* One lane computed for these: in them, what an op has written to registers and predicates is replaced by
+ * what it wrote in lane `from`. --check compares. For watch.issued. */
+void core_spread(struct sm *sm, int32_t op, uint32_t from, uint32_t lanes);
+/* In these lanes the latch of a warp's register gets what a mechanism holds of it. --check compares it with
+ * what is there. For values.sources. */
+void core_operand(struct sm *sm, uint32_t warp, uint32_t reg, const uint32_t value[WARP_LANES],
+                  uint32_t lanes);
 /* The op ends: what it has on the scoreboard is released. */
 void core_retire(struct sm *sm, int32_t op);
 
@@ -41,6 +48,9 @@ void core_retire(struct sm *sm, int32_t op);
 /* The number of the physical register that is op's k-th source (write: destination word): the owner's, or,
  * when the registers have no owner, one for each register of each warp. */
 uint32_t core_place(struct sm *sm, int32_t op, uint32_t k, bool write);
+/* The same of a warp's register, for the instruction in front of its buffer, which has no op yet.
+ * CORE_NO_PLACE: the owner has none for it, or does not say. */
+uint32_t core_holds(struct sm *sm, uint32_t warp, uint32_t reg);
 /* Asks for one more read, of a physical register, on behalf of op; back.read_done follows. */
 void core_read(struct sm *sm, int32_t op, uint32_t place);
 /* A bank serves the waiting read (write) behind prev, or the first if prev is CORE_NONE: for
@@ -70,6 +80,9 @@ static inline void core_prepare(struct core_own *own) {
 /* A new op of a warp for lanes mask, which does not take effect and has nothing on the scoreboard: a copy of
  * registers the mechanism needs. It is as if taken at issue. CORE_NONE when there is no room. */
 int32_t core_inject(struct sm *sm, uint32_t warp, const struct core_own *own, uint32_t mask);
+
+/* A move of each register to itself, prepared, by its number: what copies of registers are made of. */
+struct core_own *core_copies(struct arena *a);
 
 /* A second stream that runs img in the launch that begins: for life.start, at most CORE_STREAMS of them. */
 struct core_stream *core_stream_open(struct sm *sm, const struct image *img);

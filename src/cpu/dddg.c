@@ -178,7 +178,8 @@ static uint32_t common(const struct group *a, const struct group *b) {
 
 /* Those that are part of a heavier one go; those that have much in common with one become part of it. */
 static void reduce(struct groups *g, const struct dddg_limits *l) {
-    qsort(g->at.at, g->at.len, sizeof *g->at.at, by_weight);
+    if (g->at.len)
+        qsort(g->at.at, g->at.len, sizeof *g->at.at, by_weight);
     for (uint32_t i = 0; i < g->at.len; i++)
         for (uint32_t k = 0; k < i && !g->at.at[i].dropped; k++) {
             struct group *big = &g->at.at[k], *x = &g->at.at[i];

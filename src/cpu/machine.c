@@ -163,6 +163,7 @@ struct cpu_machine *cpu_machine_create(const struct machine_options *o, struct d
     m->functional = o->functional;
     m->region = o->region;
     m->max_insts = o->max_insts;
+    m->interrupt = o->stop;
     bool ok = cpu_machine_config(&m->config, o->cpu, o->set, d);
     m->cfg = config_values(&m->config, &cpu_params);
     if (ok && o->nprograms > (uint32_t)m->cfg->cores) {
@@ -215,10 +216,13 @@ static double seconds(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Runs program k on; whether it may go on afterwards. */
+/* Runs program k on, for a while; whether it may go on afterwards. */
 static bool run_on(struct cpu_machine *m, uint32_t k) {
-    uint64_t done = cpu_counter(&m->guest[k].cpu);
-    m->stop[k] = guest_run(&m->guest[k], done < m->max_insts ? m->max_insts - done : 0);
+    enum { SLICE = 20000000 };
+    uint64_t done = cpu_counter(&m->guest[k].cpu), left = done < m->max_insts ? m->max_insts - done : 0;
+    m->stop[k] = guest_run(&m->guest[k], left < SLICE ? left : SLICE);
+    if (m->stop[k] == CPU_BUDGET && left > SLICE)
+        return !m->interrupt || !*m->interrupt;
     if (m->stop[k] != CPU_MARK)
         return m->stop[k] == CPU_PAUSE;
     struct cpu *cpu = &m->guest[k].cpu;
@@ -314,7 +318,7 @@ static struct report_run values(const struct cpu_machine *m, uint64_t *mix, uint
     };
 }
 
-bool cpu_machine_report(struct cpu_machine *m, const char *path) {
+bool cpu_machine_report(struct cpu_machine *m, const char *incomplete, const char *path) {
     struct report_machine machine = describe(m);
     struct report *r = report_create(&machine);
     uint64_t *timed = xcalloc(m->timed.count + 1, sizeof *timed),
@@ -335,7 +339,7 @@ bool cpu_machine_report(struct cpu_machine *m, const char *path) {
     all.nfacts = 1;
     const struct report_host host = {m->seconds, m->seconds > 0 ? (double)instructions(m) / m->seconds : 0,
                                      "insts_per_s"};
-    bool ok = report_write(r, &all, &host, NULL, path);
+    bool ok = report_write(r, &all, &host, incomplete, path);
     report_free(r);
     free(timed);
     free(mix);

@@ -3,6 +3,7 @@
 #ifndef REPRISE_CPU_MACHINE_H
 #define REPRISE_CPU_MACHINE_H
 
+#include <signal.h>
 #include <stdio.h>
 
 #include "cpu/guest.h"
@@ -18,8 +19,9 @@ struct machine_options {
     bool region;        /* only what is between marks of programs takes time */
     uint32_t nprograms; /* at most as many as there are cores */
     struct guest_options programs[CPUMEM_CORES];
-    uint64_t max_insts; /* of each program */
-    const char *trace;  /* a file, or NULL; cycles of it: */
+    uint64_t max_insts;                /* of each program */
+    const volatile sig_atomic_t *stop; /* when it is not 0, programs are stopped soon; NULL: never */
+    const char *trace;                 /* a file, or NULL; cycles of it: */
     uint64_t trace_first, trace_last;
 };
 
@@ -29,6 +31,7 @@ struct cpu_machine {
     bool functional, region;
     uint32_t n; /* programs */
     uint64_t max_insts;
+    const volatile sig_atomic_t *interrupt;
     struct guest guest[CPUMEM_CORES];
     enum cpu_stop stop[CPUMEM_CORES];
     struct cpumem memory;
@@ -51,8 +54,9 @@ uint64_t cpu_machine_cycles(const struct cpu_machine *m);
 
 /* Writes the trace that was wanted; false when that cannot be done. */
 bool cpu_machine_end_trace(struct cpu_machine *m);
-/* Writes the report of the run; false when that cannot be done. */
-bool cpu_machine_report(struct cpu_machine *m, const char *path);
+/* Writes the report of the run; false when that cannot be done. incomplete: why programs did not end, or
+ * NULL. */
+bool cpu_machine_report(struct cpu_machine *m, const char *incomplete, const char *path);
 /* Says what it cost, for people. */
 void cpu_machine_summary(const struct cpu_machine *m, FILE *to);
 

@@ -54,9 +54,10 @@ static uint8_t *word_at(struct writer *w, uint64_t address) {
     for (uint32_t k = 0; k < h.e_phnum; k++) {
         Elf64_Phdr p;
         memcpy(&p, w->file + h.e_phoff + k * sizeof p, sizeof p);
-        if (p.p_type == PT_LOAD && address >= p.p_vaddr && address + 4 <= p.p_vaddr + p.p_filesz &&
-            p.p_offset + (address - p.p_vaddr) + 4 <= w->size)
-            return w->file + p.p_offset + (address - p.p_vaddr);
+        uint64_t from = address - p.p_vaddr;
+        if (p.p_type == PT_LOAD && address >= p.p_vaddr && p.p_filesz >= 4 && from <= p.p_filesz - 4 &&
+            p.p_offset <= w->size && w->size - p.p_offset >= 4 && from <= w->size - p.p_offset - 4)
+            return w->file + p.p_offset + from;
     }
     w->failed = true;
     return NULL;
@@ -164,16 +165,22 @@ static void put_entries(struct writer *w, const struct region *blocks, uint32_t 
 
 /* The header that can become one of a segment more, and the end of the others. */
 static bool find_room(const uint8_t *file, size_t size, size_t *header, uint64_t *end, struct diag *d) {
-    Elf64_Ehdr h;
-    memcpy(&h, file, sizeof h);
+    Elf64_Ehdr h = {.e_type = ET_NONE};
+    if (size >= sizeof h)
+        memcpy(&h, file, sizeof h);
     bool found = false;
     *end = 0;
+    if (h.e_phentsize != sizeof(Elf64_Phdr) || h.e_phoff > size ||
+        (size - h.e_phoff) / sizeof(Elf64_Phdr) < h.e_phnum) {
+        diag_add(d, DIAG_ERROR, "the program's headers are damaged");
+        return false;
+    }
     if (h.e_type != ET_EXEC) {
         diag_add(d, DIAG_ERROR,
                  "only programs at fixed addresses can be rewritten: link with -static -no-pie");
         return false;
     }
-    for (uint32_t k = 0; k < h.e_phnum && h.e_phoff + (k + 1) * sizeof(Elf64_Phdr) <= size; k++) {
+    for (uint32_t k = 0; k < h.e_phnum; k++) {
         Elf64_Phdr p;
         memcpy(&p, file + h.e_phoff + k * sizeof p, sizeof p);
         if (p.p_type == PT_LOAD && p.p_vaddr + p.p_memsz > *end)

@@ -3,9 +3,13 @@
 #include <execinfo.h>
 #include <string.h>
 
-#include "cuda/work.h"
+#include "cuda/queue.h"
 
+/* Of work that is done later, those who submitted it. */
 static uint32_t capture(void **frames, uint32_t max) {
+    uint32_t submitted = cud_running_frames(frames, max);
+    if (submitted)
+        return submitted;
     int n = backtrace(frames, (int)max);
     return n > 0 ? (uint32_t)n : 0;
 }

@@ -4,11 +4,13 @@
 #include <string.h>
 
 #include "cuda/graph.h"
+#include "cuda/queue.h"
 #include "cuda/vmm.h"
 
 static void default_streams(struct CUctx_st *ctx) {
     ctx->legacy.obj = (struct cud_object){CUD_STREAM, ctx};
     ctx->per_thread.obj = ctx->legacy.obj;
+    ctx->legacy.mark = ctx->per_thread.mark = 0;
     ctx->legacy.id = ++cud.next_id;
     ctx->per_thread.id = ++cud.next_id;
 }
@@ -61,8 +63,8 @@ static void destroy_object(struct cud_object *o) {
         cud_stream_destroy((struct CUstream_st *)o);
         return;
     case CUD_EVENT:
-        vec_free(&((struct CUevent_st *)o)->tail);
-        break;
+        cud_event_destroy((struct CUevent_st *)o);
+        return;
     case CUD_MODULE:
         cud_module_unload((struct CUmod_st *)o);
         return;
@@ -76,7 +78,6 @@ static void destroy_object(struct cud_object *o) {
     default:
         return; /* functions, references and nodes go with their owners */
     }
-    cud_object_free(o);
 }
 
 /* Frees whatever ctx owns; modules the compiler registered only forget their code. */
@@ -98,7 +99,8 @@ static void destroy_contents(struct CUctx_st *ctx) {
 }
 
 int cud_context_destroy(struct CUctx_st *ctx) {
-    cud_flush_output();
+    cud_drain();
+    cud_flush_output(UINT64_MAX);
     if (!ctx->pending && !ctx->sticky)
         rp_find_leaks(cud.gpu, ctx);
     destroy_contents(ctx);
@@ -126,9 +128,9 @@ void cud_primary_reset(void) {
     p->pending = p->sticky = 0;
 }
 
-int cud_synchronize(struct CUctx_st *ctx) {
-    cud_flush_output();
-    if (!ctx->sticky)
+int cud_synchronize(struct CUctx_st *ctx, uint64_t seq) {
+    cud_flush_output(seq);
+    if (!ctx->sticky && ctx->fault_seq <= seq)
         ctx->sticky = ctx->pending;
     return ctx->sticky;
 }

@@ -1,8 +1,10 @@
 /* Copies and fills. Every copy of both APIs is a box of bytes between two sides, each of them host memory,
  * device memory or an array; a side is checked against the allocation it lies in before a byte moves. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cuda/graph.h"
+#include "cuda/queue.h"
 
 #define COPY_NS_PER_KB 64 /* about 16 GB/s, the rate of a PCIe 3 link */
 
@@ -91,6 +93,14 @@ int cud_copy_check(const struct cud_copy *c) {
     return empty(c) ? cudaSuccess : boxes(c, &src, &dst, true);
 }
 
+/* Whether a side is memory of the GPU's own. */
+static bool on_device(const struct cud_side *s) {
+    if (s->where == CUD_ARR)
+        return true;
+    const struct rp_alloc *a = in_region(s->ptr) ? cud_mem_find((uintptr_t)s->ptr) : NULL;
+    return a && a->kind != RP_MEM_HOST && a->kind != RP_MEM_REGISTERED && a->kind != RP_MEM_MANAGED;
+}
+
 int cud_copy_run(const struct cud_copy *c) {
     struct box src, dst;
     if (empty(c))
@@ -105,8 +115,41 @@ int cud_copy_run(const struct cud_copy *c) {
             rp_mem_copied(cud.gpu, (uintptr_t)to, (uintptr_t)from, c->width);
             memmove(to, from, c->width);
         }
-    cud.clock_ns += c->width * c->height * c->depth * COPY_NS_PER_KB / 1024;
+    static const enum cud_engine engine[2][2] = {{CUD_ENGINES, CUD_ENGINE_TO_DEVICE},
+                                                 {CUD_ENGINE_TO_HOST, CUD_ENGINES}};
+    cud_spend(engine[on_device(&c->src)][on_device(&c->dst)],
+              c->width * c->height * c->depth * COPY_NS_PER_KB / 1024);
     return cudaSuccess;
+}
+
+bool cud_copy_within(const struct cud_copy *c) {
+    return on_device(&c->src) && on_device(&c->dst);
+}
+
+/* Memory of the program that the GPU cannot reach. */
+static bool pageable(const struct cud_copy *c, const struct cud_side *s) {
+    struct box b;
+    return s->where != CUD_ARR && !linear_box(c, s, &b, true) && !in_region(b.base) &&
+           !cud_mem_find((uintptr_t)b.base);
+}
+
+bool cud_copy_stage(struct cud_copy *c, size_t most, void **staged) {
+    struct box b;
+    if (empty(c))
+        return true;
+    if (pageable(c, &c->dst))
+        return false;
+    if (!pageable(c, &c->src))
+        return true;
+    size_t bytes = c->width * c->height * c->depth;
+    if (bytes > most || linear_box(c, &c->src, &b, true))
+        return false;
+    uint8_t *to = *staged = xmalloc(bytes);
+    for (size_t z = 0; z < c->depth; z++)
+        for (size_t y = 0; y < c->height; y++, to += c->width)
+            memcpy(to, b.base + z * b.slice + y * b.pitch, c->width);
+    c->src = (struct cud_side){.where = c->src.where, .ptr = *staged, .pitch = c->width, .rows = c->height};
+    return true;
 }
 
 static bool fill_empty(const struct cud_fill *f) {
@@ -147,6 +190,6 @@ int cud_fill_run(const struct cud_fill *f) {
     for (size_t z = 0; z < f->depth; z++)
         for (size_t y = 0; y < f->height; y++)
             fill_row(f->dst + z * f->slice + y * f->pitch, f->value, f->elem, f->width);
-    cud.clock_ns += f->width * f->elem * f->height * f->depth / 1024;
+    cud_spend(CUD_ENGINES, f->width * f->elem * f->height * f->depth / 1024);
     return cudaSuccess;
 }

@@ -6,11 +6,12 @@
  *
  * Invariants. Every cud_ function runs under the lock that cud_begin_* takes. A handle is the address of an
  * object that starts with struct cud_object and stands in the table of live objects; a handle that does not
- * is refused. Work submitted to a stream runs at once, in the order of the calls, so streams order nothing;
- * its faults surface only at the next synchronising call, as on a real GPU. */
+ * is refused. Work submitted to a stream is queued (queue.h); its faults surface at the next synchronising
+ * call, as on a real GPU. Whoever runs a launch holds the lock, and gives it up in the launch's pauses. */
 #ifndef REPRISE_CUDA_CORE_H
 #define REPRISE_CUDA_CORE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -90,6 +91,11 @@ struct CUstream_st {
     int capture_mode;
     VEC(struct CUgraphNode_st *) tail; /* nodes the next captured operation depends on */
     struct cud_stream_attribute attributes[CUD_STREAM_ATTRIBUTES];
+    uint64_t last, done; /* work of it: submitted last, done last */
+    unsigned pending;    /* work that is not done */
+    bool gone;           /* the program has destroyed it; what is pending keeps it */
+    uint64_t mark;       /* it has work in that pass through the queue */
+    uint64_t clock_ns;   /* simulated time that it has come to */
 };
 
 struct CUctx_st {
@@ -98,12 +104,14 @@ struct CUctx_st {
     unsigned refs;      /* retains of the primary context */
     bool runtime_holds; /* one of them is the runtime's */
     unsigned flags, api_version;
-    int pending; /* fault of a launch that no synchronising call has reported yet */
-    int sticky;  /* fault that every call reports from now on */
-    bool told;   /* the tools know of it */
+    int pending;        /* fault of a launch that no synchronising call has reported yet, */
+    uint64_t fault_seq; /* the work that had it */
+    int sticky;         /* fault that every call reports from now on */
+    bool told;          /* the tools know of it */
     int cache_config, shared_config;
     uint64_t id;
     struct CUstream_st legacy, per_thread; /* default streams; not in the object table */
+    uint64_t blocking_ns, blocking_mark;   /* of all streams that the legacy one waits for */
 };
 
 struct cud_config {
@@ -123,8 +131,11 @@ struct cud_thread {
     int capture_mode;
     struct cud_config configs[CUD_CONFIG_DEPTH]; /* <<<...>>> configurations not yet popped */
     unsigned nconfigs;
-    uint64_t wrong;    /* an address for which the call that runs fails, or 0 */
-    size_t wrong_size; /* with so many bytes, or 0 */
+    struct CUctx_st *acting; /* the context whose work the thread does; NULL: none */
+    bool sync;               /* the call waits for the work that it submits */
+    bool calls;              /* it is the one that calls host functions */
+    uint64_t wrong;          /* an address for which the call that runs fails, or 0 */
+    size_t wrong_size;       /* with so many bytes, or 0 */
 };
 
 /* The process. */
@@ -135,7 +146,6 @@ struct cud_state {
     struct map objects;  /* address -> struct cud_object */
     struct map symbols;  /* host address -> struct cud_symbol */
     struct map textures; /* handle -> struct cud_tex */
-    uint64_t clock_ns;   /* simulated time, for events */
     uint64_t next_id;
     struct CUpool_st *default_pool, *current_pool;
     unsigned captures; /* streams that have begun to capture */
@@ -152,7 +162,8 @@ enum cud_need {
     CUD_NOTHING, /* the lock alone */
     CUD_DEVICE,  /* the GPU exists */
     CUD_CONTEXT, /* a context is current and has no sticky error */
-    CUD_SYNC,    /* the same, after faults of earlier launches have surfaced */
+    CUD_SYNC,    /* the same; the call waits for the work that it submits, and earlier faults surface */
+    CUD_DRAIN,   /* the same after all work has been done, and its faults have surfaced */
 };
 
 /* Take the lock and see to the need. The runtime makes the primary context current by itself; the driver
@@ -166,6 +177,21 @@ int cud_end_driver_of(int error, const char *call);
 #define cud_end_driver(error)  cud_end_driver_of(error, __func__)
 void cud_lock(void);
 void cud_unlock(void);
+/* Lets those have the lock who wait for it. */
+void cud_yield(void);
+/* What threads wait for that have the lock, and give it up meanwhile. */
+struct cud_bell {
+    pthread_mutex_t mutex;
+    pthread_cond_t cond;
+    uint64_t rings;
+};
+#define CUD_BELL                                                                                             \
+    { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0 }
+/* Until it rings, or so many milliseconds have passed; 0: however long that takes. */
+void cud_wait(struct cud_bell *b, long ms);
+void cud_ring(struct cud_bell *b);
+/* In a process that was forked by the owner of the lock: it is free. */
+void cud_lock_forked(void);
 
 /* Builds the GPU as the environment says (gpu/options.h). */
 int cud_device_open(void);
@@ -183,22 +209,22 @@ void cud_primary_start(void);
 void cud_primary_use(void);
 /* Ends the primary context: memory, modules, streams, everything; clears its sticky error. */
 void cud_primary_reset(void);
-/* Surfaces faults of earlier launches and writes pending device output. */
-int cud_synchronize(struct CUctx_st *ctx);
+/* Surfaces faults of work up to seq, which is done, and writes what it has printed. */
+int cud_synchronize(struct CUctx_st *ctx, uint64_t seq);
 int cud_limit_get(int limit, size_t *value);
 int cud_limit_set(int limit, size_t value);
 
 /* Names on stderr, once, an API call that is not there. Returns cudaErrorNotSupported. */
 int cud_unsupported(const char *call, bool *named);
 
-/* Writes device printf output (to stdout) and assert messages (to stderr) that were kept back. */
-void cud_flush_output(void);
+/* Writes what was kept back of what work up to seq printed: printf (to stdout), messages (to stderr). */
+void cud_flush_output(uint64_t seq);
 /* Writes to stderr what the tools have found. */
 void cud_flush_findings(void);
 /* How findings tell where the program was. */
 extern const struct rp_host_trace cud_host_trace;
-/* Fetches what a launch printed. */
-void cud_keep_output(void);
+/* Keeps what a launch, the work of that number, has printed, and why it failed, or NULL. */
+void cud_keep_output(uint64_t seq, const char *report);
 /* Notes a launch for the JSON report and the file of results. */
 void cud_report_launch(struct rp_kernel *k, const struct rp_launch *l, struct rp_totals before);
 /* Writes the JSON report named by REPRISE_JSON, the results (report/results.h), and the summary that

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/ending.h"
-#include "cuda/core.h"
+#include "cuda/queue.h"
 #include "gpu/options.h"
 #include "report/trace.h"
 
@@ -88,7 +88,8 @@ static void at_exit(int status, void *unused) {
     if (getpid() != opened)
         return; /* the files are those of the process that forked this one */
     cud_lock();
-    cud_flush_output();
+    cud_queue_close();
+    cud_flush_output(UINT64_MAX);
     bool ok = cud_report_at_exit();
     char *log;
     struct trace *t = trace;
@@ -134,6 +135,7 @@ int cud_device_open(void) {
     rp_trace_host(cud.gpu, &cud_host_trace);
     cud_flush_findings();
     opened = getpid();
+    cud_queue_open();
     on_exit(at_exit, NULL);
     if (getenv("REPRISE_JSON") || trace)
         ending_watch(on_signal);
@@ -220,6 +222,8 @@ int cud_limit_set(int limit, size_t value) {
         return cudaErrorInvalidValue;
     if (limit == LIMIT_SYNC_DEPTH)
         return cudaErrorUnsupportedLimit;
+    if (limit <= RP_LIMIT_MALLOC_HEAP)
+        cud_drain(); /* launches before it have the old one */
     if (limit <= RP_LIMIT_MALLOC_HEAP)
         return cud_error_of(rp_limit_set(cud.gpu, (enum rp_limit)limit, value));
     if (limit == LIMIT_L2_PERSISTING && part)

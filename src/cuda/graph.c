@@ -1,5 +1,6 @@
 /* Graphs and stream capture. */
 #include "cuda/graph.h"
+#include "cuda/queue.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -204,6 +205,8 @@ int cud_graph_instantiate(struct CUgraphExec_st **out, struct CUgraph_st *g, uin
 }
 
 int cud_graph_exec_destroy(struct CUgraphExec_st *e) {
+    cud_await(e->stamp);
+    cud_stamp_drop(e->stamp);
     cud_graph_destroy(e->graph);
     cud_object_free(e);
     return cudaSuccess;
@@ -214,11 +217,9 @@ int cud_graph_launch(struct CUgraphExec_st *e, struct CUstream_st *stream) {
     if (!s)
         return cudaErrorInvalidResourceHandle;
     if (!s->capture) {
+        cud_settle();
         int error = cud_graph_mem_launch(e);
-        if (error)
-            return error;
-        cud_cond_start(e->graph);
-        return cud_graph_run(e->graph);
+        return error ? error : cud_enqueue_graph(s, e);
     }
     struct cud_op op = {.kind = CUD_OP_GRAPH};
     cud_graph_clone(&op.graph, e->graph);
@@ -249,11 +250,13 @@ static struct CUgraphNode_st *copy_of(const struct CUgraph_st *g, const struct C
 }
 
 struct CUgraphNode_st *cud_graph_exec_node(struct CUgraphExec_st *e, struct CUgraphNode_st *node) {
+    cud_await(e->stamp); /* what it does may be about to change */
     return copy_of(e->graph, node);
 }
 
 bool cud_graph_exec_update(struct CUgraphExec_st *e, struct CUgraph_st *g, struct CUgraphNode_st **culprit) {
     *culprit = NULL;
+    cud_await(e->stamp);
     if (e->graph->nodes.len != g->nodes.len)
         return false;
     for (uint32_t i = 0; i < g->nodes.len; i++) {

@@ -33,7 +33,9 @@ struct CUgraphExec_st {
     struct CUgraph_st *graph;
     const struct CUgraph_st *origin; /* whose copy it is; may be gone */
     uint64_t flags;
-    uint64_t associated; /* when it was launched last that memory was taken for it, see graph_mem.c */
+    struct cud_stamp *stamp; /* of its last launch, or NULL */
+    uint64_t mark;           /* it is launched in that pass through the queue */
+    uint64_t associated;     /* when it was launched last that memory was taken for it, see graph_mem.c */
 };
 
 int cud_graph_create(struct CUgraph_st **out);

@@ -4,13 +4,17 @@
 #include <string.h>
 
 #include "cuda/graph.h"
+#include "cuda/queue.h"
 
 #define LAUNCH_NS 2000 /* what a launch costs before it computes anything */
+#define EVENT_NS  500  /* events in a row still differ */
 
 int cud_func_info(struct CUfunc_st *f, struct rp_kernel_info *info) {
     int error = cud_func_ready(f);
     if (error)
         return error;
+    if (!rp_kernel_compiled(f->kernel))
+        cud_settle(); /* where code lies follows from the order of the calls */
     char *log = NULL;
     error = cud_error_of(rp_kernel_info(f->kernel, info, &log));
     if (error && log && !f->refused)
@@ -90,6 +94,12 @@ int cud_func_set_attribute(struct CUfunc_st *f, int attribute, int value) {
     }
 }
 
+/* Code that launches in the queue were submitted with stays as it is until they are done. */
+static void before_compiling(const struct CUfunc_st *f, uint32_t threads) {
+    if (rp_launch_recompiles(f->kernel, threads))
+        cud_drain();
+}
+
 int cud_occupancy(struct CUfunc_st *f, int block, size_t dynamic, int *blocks) {
     struct rp_kernel_info k;
     int error = cud_func_info(f, &k);
@@ -97,6 +107,7 @@ int cud_occupancy(struct CUfunc_st *f, int block, size_t dynamic, int *blocks) {
         return error;
     if (block <= 0 || !blocks)
         return cudaErrorInvalidValue;
+    before_compiling(f, (uint32_t)block);
     bool fits = block <= k.max_threads && dynamic <= dynamic_limit(f, &k);
     *blocks = fits ? rp_kernel_occupancy(f->kernel, (uint32_t)block, dynamic) : 0;
     return cudaSuccess;
@@ -149,6 +160,7 @@ int cud_occupancy_dynamic(struct CUfunc_st *f, int blocks, int block, size_t *dy
         return error;
     if (block <= 0 || blocks <= 0 || !dynamic)
         return cudaErrorInvalidValue;
+    before_compiling(f, (uint32_t)block);
     size_t low = 0, high = rp_gpu_info(cud.gpu)->shared_per_block_optin;
     if (rp_kernel_occupancy(f->kernel, (uint32_t)block, 0) < blocks)
         return cudaErrorInvalidValue;
@@ -196,7 +208,6 @@ int cud_pack_buffer(struct cud_launch *l, const void *bytes, size_t n) {
 
 /* Says on stderr why a launch is refused: the error code alone tells the program little. */
 static int refuse(const struct cud_launch *l, int error, const char *what, uint64_t asked, uint64_t most) {
-    cud_flush_output();
     fprintf(stderr, "bad launch configuration for kernel %s\n  grid (%u,%u,%u), block (%u,%u,%u)\n",
             l->func->name, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2]);
     fprintf(stderr, "  %s: %llu, at most %llu possible\n", what, (unsigned long long)asked,
@@ -231,7 +242,7 @@ static int check_cluster(const struct cud_launch *l, const struct rp_kernel_info
     return cudaSuccess;
 }
 
-int cud_launch_check(const struct cud_launch *l) {
+int cud_launch_check(struct cud_launch *l) {
     const struct rp_gpu_info *gpu = rp_gpu_info(cud.gpu);
     struct rp_kernel_info k;
     int error = check_dimensions(l);
@@ -250,18 +261,45 @@ int cud_launch_check(const struct cud_launch *l) {
     if (threads > (uint64_t)k.max_threads)
         return refuse(l, cudaErrorInvalidValue, "threads per block of this kernel", threads,
                       (uint64_t)k.max_threads);
-    int fit = rp_kernel_occupancy(l->func->kernel, (uint32_t)threads, l->shared);
-    if (fit == 0)
-        return refuse(l, cudaErrorLaunchOutOfResources, "blocks that fit on a multiprocessor", 1, 0);
     error = check_cluster(l, &k);
     if (error)
         return error;
-    uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2],
-             together = (uint64_t)fit * (uint64_t)gpu->sms;
-    if (l->cooperative && blocks > together)
+    before_compiling(l->func, (uint32_t)threads);
+    l->checked = 0;
+    struct rp_launch r = cud_rp_launch(l);
+    r.cooperative = false; /* that is asked here */
+    char *report;
+    enum rp_status status = rp_launch_check(cud.gpu, l->func->kernel, &r, &report);
+    if (status == RP_OUT_OF_RESOURCES || (status == RP_OK && !r.slots))
+        error = refuse(l, cudaErrorLaunchOutOfResources, "blocks that fit on a multiprocessor", 1, 0);
+    else if (status != RP_OK && report)
+        fputs(report, stderr);
+    free(report);
+    if (error || status != RP_OK)
+        return error ? error : cud_error_of(status);
+    uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+    if (l->cooperative && blocks > r.slots)
         return refuse(l, cudaErrorCooperativeLaunchTooLarge, "blocks of a cooperative launch", blocks,
-                      together);
+                      r.slots);
+    l->checked = r.checked;
+    l->slots = r.slots;
+    l->alters = k.alters;
     return cudaSuccess;
+}
+
+struct rp_launch cud_rp_launch(const struct cud_launch *l) {
+    struct rp_launch r = {
+        .dynamic_shared = l->shared,
+        .params = l->params,
+        .param_bytes = l->param_bytes,
+        .cooperative = l->cooperative,
+        .checked = l->checked,
+        .slots = l->slots,
+    };
+    memcpy(r.grid, l->grid, sizeof r.grid);
+    memcpy(r.block, l->block, sizeof r.block);
+    memcpy(r.cluster, l->cluster, sizeof r.cluster);
+    return r;
 }
 
 /* What launches took: cycles as far as they were timed; for the rest as many as if every SM issued an
@@ -274,53 +312,57 @@ static uint64_t compute_ns(struct rp_totals before, struct rp_totals now) {
     return (uint64_t)(cycles / cycles_per_ns);
 }
 
+void cud_grid_ended(struct rp_kernel *k, const struct rp_launch *r, struct rp_totals before, int engine,
+                    char *report) {
+    cud_spend((enum cud_engine)engine, LAUNCH_NS + compute_ns(before, rp_totals(cud.gpu)));
+    cud_report_launch(k, r, before);
+    cud_keep_output(cud_running_seq(), report);
+    free(report);
+}
+
+/* A fault is kept in the context: the program learns of it when it synchronises. */
+int cud_launch_result(enum rp_status status) {
+    struct CUctx_st *ctx = cud_current();
+    if (status < RP_ILLEGAL_ADDRESS)
+        return cud_error_of(status);
+    if (!ctx->pending) {
+        ctx->pending = cud_error_of(status);
+        ctx->fault_seq = cud_running_seq();
+    }
+    return cudaSuccess;
+}
+
 /* Runs one grid. */
 static enum rp_status run_grid(struct rp_kernel *k, const struct rp_launch *r) {
     struct rp_totals before = rp_totals(cud.gpu);
     char *report = NULL;
+    cud_launch_begins(&before);
     enum rp_status status = rp_launch(cud.gpu, k, r, &report);
-    cud_keep_output();
-    cud.clock_ns += LAUNCH_NS + compute_ns(before, rp_totals(cud.gpu));
-    cud_report_launch(k, r, before);
-    if (status != RP_OK && report) {
-        cud_flush_output();
-        fprintf(stderr, "%s%s", report, *report && report[strlen(report) - 1] == '\n' ? "" : "\n");
-    }
-    free(report);
+    cud_launch_ended();
+    cud_grid_ended(k, r, before, CUD_ENGINE_SMS, report);
     return status;
 }
 
-/* Runs a checked launch, with all that it launches. A fault is kept in the context: the program learns of it
- * when it synchronises. */
+/* Runs a checked launch, with all that it launches. */
 static int run_launch(const struct cud_launch *l) {
-    struct CUctx_st *ctx = cud_current();
     struct rp_kernel *k = l->func->kernel;
-    struct rp_launch r = {
-        .dynamic_shared = l->shared,
-        .params = l->params,
-        .param_bytes = l->param_bytes,
-        .cooperative = l->cooperative,
-    };
-    memcpy(r.grid, l->grid, sizeof r.grid);
-    memcpy(r.block, l->block, sizeof r.block);
-    memcpy(r.cluster, l->cluster, sizeof r.cluster);
+    struct rp_launch r = cud_rp_launch(l);
     enum rp_status status = run_grid(k, &r);
     while (status == RP_OK && rp_next_launch(cud.gpu, &k, &r))
         status = run_grid(k, &r);
-    cud_flush_findings();
-    if (status < RP_ILLEGAL_ADDRESS)
-        return cud_error_of(status);
-    if (!ctx->pending)
-        ctx->pending = cud_error_of(status);
-    return cudaSuccess;
+    return cud_launch_result(status);
 }
 
-static int run_event(struct CUevent_st *e) {
+/* A stamp of the stream's own is set when the work is done; an event of a graph's node has none yet. */
+static int run_record(struct CUevent_st *e) {
+    uint64_t now = cud_spend(CUD_ENGINES, EVENT_NS);
+    if (!e)
+        return cudaSuccess;
     if (!cud_object_get(e, CUD_EVENT))
         return cudaErrorInvalidResourceHandle;
-    cud.clock_ns += 500; /* events in a row still differ */
-    e->time_ns = cud.clock_ns;
-    e->recorded = true;
+    cud_stamp_drop(e->stamp);
+    e->stamp = xcalloc(1, sizeof *e->stamp);
+    *e->stamp = (struct cud_stamp){.refs = 1, .done = true, .time_ns = now, .seq = cud_running_seq()};
     return cudaSuccess;
 }
 
@@ -343,9 +385,11 @@ int cud_run(struct cud_op *op) {
         cud_lock();
         return cudaSuccess;
     case CUD_OP_GRAPH:
+        if (cud_running_graph() == op->graph)
+            cud_cond_start(op->graph);
         return cud_graph_run(op->graph);
     case CUD_OP_RECORD:
-        return run_event(op->event);
+        return run_record(op->event);
     case CUD_OP_FREE:
         return cud_mem_free(op->mem.addr);
     case CUD_OP_ALLOC:

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cuda/graph.h"
+#include "cuda/queue.h"
 
 #define PITCH_ALIGN 512
 
@@ -10,6 +11,7 @@ int cud_mem_alloc(uint64_t *addr, size_t size, enum rp_mem_kind kind, unsigned f
     const struct rp_gpu_info *info = rp_gpu_info(cud.gpu);
     if (size == 0)
         return cudaErrorInvalidValue;
+    cud_settle();
     if (kind != RP_MEM_HOST && (size > info->total_mem || rp_mem_used(cud.gpu) > info->total_mem - size))
         return cudaErrorMemoryAllocation;
     uint64_t a = rp_mem_alloc(cud.gpu, size, kind);
@@ -36,7 +38,17 @@ int cud_mem_alloc_pitch(uint64_t *addr, size_t *pitch, size_t width, size_t rows
 }
 
 struct rp_alloc *cud_mem_find(uint64_t addr) {
+    cud_settle();
     return rp_mem_find(cud.gpu, addr);
+}
+
+int cud_mem_free_check(uint64_t addr) {
+    struct rp_alloc *a = addr ? cud_mem_find(addr) : NULL;
+    bool later = addr && cud_graph_mem_holds(addr, 1);
+    if (!addr || later || (a && a->addr == addr && (a->kind == RP_MEM_DEVICE || a->kind == RP_MEM_MANAGED)))
+        return cudaSuccess;
+    cud_thread()->wrong = addr;
+    return cudaErrorInvalidValue;
 }
 
 int cud_mem_free(uint64_t addr) {
@@ -86,6 +98,7 @@ int cud_host_unregister(void *p) {
 }
 
 int cud_mem_info(size_t *free_bytes, size_t *total) {
+    cud_settle();
     size_t all = rp_gpu_info(cud.gpu)->total_mem, used = rp_mem_used(cud.gpu);
     if (free_bytes)
         *free_bytes = used < all ? all - used : 0;
@@ -142,6 +155,7 @@ int cud_pool_attribute(struct CUpool_st *p, int attribute, void *value, bool set
         p->attributes[attribute] = wide ? *(uint64_t *)value : (uint64_t)(*(int *)value != 0);
         return cudaSuccess;
     }
+    cud_settle();
     uint64_t used = rp_mem_used(cud.gpu);
     uint64_t v = usage ? used : p->attributes[attribute];
     if (wide)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cuda/image.h"
-#include "cuda/work.h"
+#include "cuda/queue.h"
 
 static unsigned device_cc(void) {
     const struct rp_gpu_info *i = rp_gpu_info(cud.gpu);
@@ -126,6 +126,7 @@ int cud_module_load_file(struct CUmod_st **out, const char *path, char **log) {
 }
 
 void cud_module_drop(struct CUmod_st *m) {
+    cud_drain(); /* launches of its kernels may be in the queue */
     for (uint32_t i = 0; i < m->funcs.len; i++)
         m->funcs.at[i]->kernel = NULL;
     for (uint32_t i = 0; i < m->texrefs.len; i++)

@@ -9,35 +9,54 @@
 #include "gpu/gpu_report.h"
 #include "report/results.h"
 
-static struct str kept_out, kept_err;
+/* What work has printed and nobody has seen. */
+struct kept {
+    uint64_t seq;
+    FILE *to;
+    struct str text;
+};
+static VEC(struct kept) kept;
 
 static struct gpu_report *launches;
 static pthread_mutex_t report_lock = PTHREAD_MUTEX_INITIALIZER; /* of it, whom a signal also asks for */
 static struct results results;
 
-static void keep(struct str *to, const char *(*take)(struct rp_gpu *, size_t *)) {
-    size_t len = 0;
-    const char *text = take(cud.gpu, &len);
-    if (text && len)
-        str_add(to, text, len);
-}
-
-void cud_keep_output(void) {
-    keep(&kept_out, rp_take_output);
-    keep(&kept_err, rp_take_errors);
-}
-
-static void write_out(struct str *s, FILE *to) {
-    if (!s->len)
+static void keep(uint64_t seq, FILE *to, const char *text, size_t len) {
+    if (!len)
         return;
-    fwrite(s->at, 1, s->len, to);
-    fflush(to);
-    s->len = 0;
+    struct kept k = {seq, to, {0}};
+    str_add(&k.text, text, len);
+    vec_push(&kept, k);
 }
 
-void cud_flush_output(void) {
-    write_out(&kept_out, stdout);
-    write_out(&kept_err, stderr);
+void cud_keep_output(uint64_t seq, const char *report) {
+    size_t len = 0, err = 0, found = 0, n = report ? strlen(report) : 0;
+    const char *text = rp_take_output(cud.gpu, &len);
+    keep(seq, stdout, text, len);
+    text = rp_take_errors(cud.gpu, &err);
+    keep(seq, stderr, text, err);
+    keep(seq, stderr, report, n);
+    if (n && report[n - 1] != '\n')
+        keep(seq, stderr, "\n", 1);
+    text = rp_take_findings(cud.gpu, &found);
+    keep(seq, stderr, text, found);
+}
+
+void cud_flush_output(uint64_t seq) {
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < kept.len; i++) {
+        struct kept *k = &kept.at[i];
+        if (k->seq > seq) {
+            kept.at[left++] = *k;
+            continue;
+        }
+        if (k->to == stderr)
+            fflush(stdout);
+        fwrite(k->text.at, 1, k->text.len, k->to);
+        fflush(k->to);
+        str_free(&k->text);
+    }
+    kept.len = left;
 }
 
 void cud_flush_findings(void) {

@@ -1,33 +1,76 @@
 /* The process-wide state: the lock, host threads, the table of live objects, entry and exit of API calls. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "cuda/core.h"
+#include "cuda/queue.h"
 
 struct cud_state cud;
 
-static pthread_mutex_t lock;
-static pthread_once_t lock_once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t door =
+    PTHREAD_MUTEX_INITIALIZER; /* to the lock, for those who could not have it at once */
+static atomic_uint waiting;    /* at the door */
 static _Thread_local struct cud_thread thread;
-
-/* Recursive, because a host function that runs inside a call may call back. */
-static void make_lock(void) {
-    pthread_mutexattr_t attr;
-    pthread_mutexattr_init(&attr);
-    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(&lock, &attr);
-    pthread_mutexattr_destroy(&attr);
-}
+static _Thread_local unsigned held; /* how often this thread has the lock */
 
 void cud_lock(void) {
-    pthread_once(&lock_once, make_lock);
+    if (held++ || !pthread_mutex_trylock(&lock))
+        return;
+    waiting++;
+    pthread_mutex_lock(&door);
     pthread_mutex_lock(&lock);
+    pthread_mutex_unlock(&door);
+    waiting--;
 }
 
 void cud_unlock(void) {
+    if (!--held)
+        pthread_mutex_unlock(&lock);
+}
+
+/* Who waits has the door until he has the lock, so that it cannot be taken again before. */
+void cud_yield(void) {
+    if (!waiting)
+        return;
     pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&door);
+    pthread_mutex_lock(&lock);
+    pthread_mutex_unlock(&door);
+}
+
+/* The way back to the lock is through the door, where whoever runs a launch sees that somebody waits. */
+void cud_wait(struct cud_bell *b, long ms) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += ms % 1000 * 1000000;
+    until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&b->mutex);
+    uint64_t rings = b->rings;
+    int late = 0;
+    cud_unlock();
+    while (b->rings == rings && !late)
+        late =
+            ms ? pthread_cond_timedwait(&b->cond, &b->mutex, &until) : pthread_cond_wait(&b->cond, &b->mutex);
+    pthread_mutex_unlock(&b->mutex);
+    cud_lock();
+}
+
+void cud_ring(struct cud_bell *b) {
+    pthread_mutex_lock(&b->mutex);
+    b->rings++;
+    pthread_cond_broadcast(&b->cond);
+    pthread_mutex_unlock(&b->mutex);
+}
+
+void cud_lock_forked(void) {
+    pthread_mutex_init(&lock, NULL);
+    pthread_mutex_init(&door, NULL);
+    waiting = held = 0;
 }
 
 struct cud_thread *cud_thread(void) {
@@ -35,6 +78,8 @@ struct cud_thread *cud_thread(void) {
 }
 
 struct CUctx_st *cud_current(void) {
+    if (thread.acting)
+        return thread.acting;
     return thread.depth ? thread.contexts[thread.depth - 1] : NULL;
 }
 
@@ -73,11 +118,16 @@ static bool context_live(struct CUctx_st *ctx) {
 
 /* A sticky error stands, or becomes one here when the call synchronises. */
 static int context_error(struct CUctx_st *ctx, enum cud_need need) {
-    return need == CUD_SYNC ? cud_synchronize(ctx) : ctx->sticky;
+    thread.sync = need == CUD_SYNC;
+    if (need != CUD_DRAIN)
+        return ctx->sticky;
+    cud_drain();
+    return cud_synchronize(ctx, UINT64_MAX);
 }
 
 int cud_begin_runtime(enum cud_need need) {
     cud_lock();
+    worker_note_call();
     thread.wrong = thread.wrong_size = 0;
     if (need == CUD_NOTHING)
         return cudaSuccess;
@@ -121,6 +171,7 @@ int cud_end_runtime_of(int error, const char *call) {
 
 int cud_begin_driver(enum cud_need need) {
     cud_lock();
+    worker_note_call();
     thread.wrong = thread.wrong_size = 0;
     if (need == CUD_NOTHING)
         return cudaSuccess;

@@ -1,9 +1,10 @@
-/* Streams and events. Work runs at once, so a stream is an identity with flags and, while it captures, the
- * graph under construction. Event times come from the simulated clock. */
+/* Streams and events. What is submitted to a stream goes to the queue or, while it captures, into the graph
+ * under construction. Event times are simulated. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cuda/graph.h"
+#include "cuda/queue.h"
 
 #define STREAM_LEGACY     ((uintptr_t)1)
 #define STREAM_PER_THREAD ((uintptr_t)2)
@@ -38,8 +39,22 @@ int cud_stream_destroy(struct CUstream_st *s) {
             cud_graph_destroy(s->capture);
     }
     vec_free(&s->tail);
-    cud_object_free(s);
+    if (s->pending) { /* the queue frees it */
+        map_remove_u64(&cud.objects, (uintptr_t)s);
+        s->gone = true;
+    } else
+        cud_object_free(s);
     return cudaSuccess;
+}
+
+int cud_stream_settle(struct CUstream_st *stream, bool patient) {
+    struct CUstream_st *s = cud_stream(stream);
+    if (!s)
+        return cudaErrorInvalidResourceHandle;
+    if (!s->capture)
+        return cud_stream_done(s, patient);
+    s->capture->invalidated = true; /* synchronising ends a capture badly */
+    return cudaErrorStreamCaptureUnsupported;
 }
 
 int cud_event_create(struct CUevent_st **out, unsigned flags) {
@@ -63,8 +78,17 @@ int cud_event_record(struct CUevent_st *e, struct CUstream_st *stream) {
             vec_push(&e->tail, s->tail.at[i]);
         return cudaSuccess;
     }
-    struct cud_op op = {.kind = CUD_OP_RECORD, .event = e};
-    return cud_run(&op);
+    return cud_enqueue_record(s, e);
+}
+
+int cud_event_destroy(struct CUevent_st *event) {
+    struct CUevent_st *e = cud_object_get(event, CUD_EVENT);
+    if (!e)
+        return cudaErrorInvalidResourceHandle;
+    vec_free(&e->tail);
+    cud_stamp_drop(e->stamp);
+    cud_object_free(e);
+    return cudaSuccess;
 }
 
 /* Waiting for an event of a capture draws the stream into that capture. */
@@ -73,7 +97,7 @@ int cud_event_wait(struct CUstream_st *stream, struct CUevent_st *e) {
     if (!s || !cud_object_get(e, CUD_EVENT))
         return cudaErrorInvalidResourceHandle;
     if (!e->capture)
-        return s->capture ? cudaErrorStreamCaptureIsolation : cudaSuccess;
+        return s->capture ? cudaErrorStreamCaptureIsolation : cud_enqueue_wait(s, e->stamp);
     if (s->capture && s->capture != e->capture)
         return cudaErrorStreamCaptureMerge;
     if (!s->capture) {
@@ -87,21 +111,23 @@ int cud_event_wait(struct CUstream_st *stream, struct CUevent_st *e) {
 }
 
 int cud_event_elapsed(float *ms, struct CUevent_st *start, struct CUevent_st *end) {
-    if (!cud_object_get(start, CUD_EVENT) || !cud_object_get(end, CUD_EVENT) || !start->recorded ||
-        !end->recorded || (start->flags | end->flags) & EVENT_NO_TIMING)
+    if (!cud_object_get(start, CUD_EVENT) || !cud_object_get(end, CUD_EVENT) || !start->stamp ||
+        !end->stamp || (start->flags | end->flags) & EVENT_NO_TIMING)
         return cudaErrorInvalidResourceHandle;
     if (!ms)
         return cudaErrorInvalidValue;
-    *ms = (float)((double)(int64_t)(end->time_ns - start->time_ns) / 1e6);
+    if (!start->stamp->done || !end->stamp->done)
+        return cudaErrorNotReady;
+    *ms = (float)((double)(int64_t)(end->stamp->time_ns - start->stamp->time_ns) / 1e6);
     return cudaSuccess;
 }
 
-int cud_event_done(struct CUevent_st *event) {
+int cud_event_settle(struct CUevent_st *event, bool patient) {
     struct CUevent_st *e = cud_object_get(event, CUD_EVENT);
     if (!e)
         return cudaErrorInvalidResourceHandle;
     if (!e->capture)
-        return cudaSuccess;
+        return e->stamp ? cud_stamp_done(e->stamp, patient) : cud_synchronize(cud_current(), 0);
     e->capture->invalidated = true;
     return cudaErrorCapturedEvent;
 }
@@ -166,12 +192,25 @@ static int check(struct cud_op *op) {
     case CUD_OP_LAUNCH:
         return cud_launch_check(&op->launch);
     case CUD_OP_COPY:
+        cud_settle();
         return cud_copy_check(&op->copy);
     case CUD_OP_FILL:
+        cud_settle();
         return cud_fill_check(&op->fill);
+    case CUD_OP_FREE:
+        cud_settle();
+        return cud_mem_free_check(op->mem.addr);
     default:
         return cudaSuccess;
     }
+}
+
+/* Fills of the GPU's own memory, and copies within it, may end after the call in any case. */
+static bool stays_on_device(const struct cud_op *op) {
+    if (op->kind == CUD_OP_COPY)
+        return cud_copy_within(&op->copy);
+    const struct rp_alloc *a = op->kind == CUD_OP_FILL ? cud_mem_find(op->fill.dst) : NULL;
+    return a && a->kind != RP_MEM_HOST && a->kind != RP_MEM_REGISTERED && a->kind != RP_MEM_MANAGED;
 }
 
 int cud_submit(struct CUstream_st *stream, struct cud_op *op) {
@@ -184,7 +223,7 @@ int cud_submit(struct CUstream_st *stream, struct cud_op *op) {
     if (!error && s->capture)
         return cud_capture_add(s, op);
     if (!error)
-        error = cud_run(op);
+        return cud_enqueue(s, op, cud_thread()->sync && !stays_on_device(op));
     cud_op_free(op);
     return error;
 }

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/work.h"
+#include "cuda/queue.h"
 
 /* Resource view formats come in threes (1, 2, 4 channels) in this order, from 1. */
 static const enum cud_format view_formats[] = {CUD_U8,  CUD_S8,  CUD_U16,  CUD_S16,
@@ -196,6 +196,7 @@ int cud_tex_destroy(uint64_t handle) {
     struct cud_tex *t = cud_tex_get(handle);
     if (!t)
         return cudaSuccess; /* destroying nothing is no error */
+    cud_drain();
     rp_tex_destroy(cud.gpu, handle);
     map_remove_u64(&cud.textures, handle);
     free(t);
@@ -228,6 +229,7 @@ int cud_texref_update(struct CUtexref_st *r) {
     struct rp_tex_desc d;
     if (!r->module)
         return cudaSuccess; /* made by cuTexRefCreate: belongs to no kernel */
+    cud_drain();            /* launches before it see it as it was */
     int error = cud_module_ready(r->module);
     if (error)
         return error;

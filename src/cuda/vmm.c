@@ -1,6 +1,8 @@
 /* See vmm.h. What is refused, and how, is what an H200's driver answers. */
 #include "cuda/vmm.h"
 
+#include "cuda/queue.h"
+
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -101,6 +103,7 @@ int cud_vmm_reserve(uint64_t *out, size_t size, size_t align, uint64_t want, uns
 }
 
 int cud_vmm_unreserve(uint64_t addr, size_t size) {
+    cud_drain();
     uint32_t i = 0;
     while (i < ranges.len && (ranges.at[i].addr != addr || ranges.at[i].size != size))
         i++;
@@ -229,6 +232,7 @@ static void end_mapping(uint32_t i) {
 }
 
 int cud_vmm_unmap(uint64_t addr, size_t size) {
+    cud_drain();
     for (uint32_t i = 0; i < mappings.len; i++) {
         const struct mapping *m = &mappings.at[i];
         if (!overlaps(m, addr, size))
@@ -247,6 +251,7 @@ int cud_vmm_unmap(uint64_t addr, size_t size) {
 }
 
 int cud_vmm_set_access(uint64_t addr, size_t size, const struct cud_memory_access *access, size_t n) {
+    cud_drain();
     if (!access || !n || !whole(size))
         return cudaErrorInvalidValue;
     for (uint64_t at = addr; at - addr < size;) { /* all of it must be mapped, and by whole mappings */

@@ -13,6 +13,8 @@ int cud_mem_alloc(uint64_t *addr, size_t size, enum rp_mem_kind kind, unsigned f
 int cud_mem_alloc_pitch(uint64_t *addr, size_t *pitch, size_t width, size_t rows);
 /* Frees device or managed memory; 0 is nothing to free. */
 int cud_mem_free(uint64_t addr);
+/* Whether it could. */
+int cud_mem_free_check(uint64_t addr);
 int cud_host_free(void *p);
 int cud_host_register(void *p, size_t size, unsigned flags);
 int cud_host_unregister(void *p);
@@ -233,6 +235,10 @@ struct cud_launch {
     bool cooperative;
     unsigned char *params;
     size_t param_bytes;
+    /* What cud_launch_check found: see rp_launch and rp_kernel_info. */
+    bool alters;
+    uint64_t checked;
+    uint32_t slots;
 };
 
 /* Operations, numbered as CUgraphNodeType. */
@@ -274,14 +280,16 @@ struct cud_op {
 struct CUstream_st *cud_stream(struct CUstream_st *handle);
 int cud_stream_create(struct CUstream_st **out, unsigned flags, int priority);
 int cud_stream_destroy(struct CUstream_st *s);
+/* Waits for the work of a stream; without patience the answer may be cudaErrorNotReady. */
+int cud_stream_settle(struct CUstream_st *stream, bool patient);
 /* Attributes numbered as CUlaunchAttributeID; they steer caches and synchronisation, which change no result.
  */
 int cud_stream_attribute_set(struct CUstream_st *stream, int attribute, const void *value);
 int cud_stream_attribute_get(struct CUstream_st *stream, int attribute, void *value);
 int cud_stream_attributes_copy(struct CUstream_st *dst, struct CUstream_st *src);
-/* Runs the operation, or records it when the stream captures. Takes over what the op owns. */
+/* Queues the operation, or records it when the stream captures. Takes over what the op owns. */
 int cud_submit(struct CUstream_st *stream, struct cud_op *op);
-/* Runs the operation now. */
+/* Runs the operation now, as what the queue does. */
 int cud_run(struct cud_op *op);
 void cud_op_free(struct cud_op *op);
 
@@ -289,18 +297,29 @@ void cud_op_free(struct cud_op *op);
 int cud_pack_args(struct cud_launch *l, void *const *args);
 int cud_pack_buffer(struct cud_launch *l, const void *bytes, size_t n);
 /* Checks a launch as CUDA does before it is queued. */
-int cud_launch_check(const struct cud_launch *l);
+int cud_launch_check(struct cud_launch *l);
+/* The launch as the GPU takes it. */
+struct rp_launch cud_rp_launch(const struct cud_launch *l);
+/* A grid has ended: its time is spent on an engine (queue.h), it is reported, what it printed is kept. */
+void cud_grid_ended(struct rp_kernel *k, const struct rp_launch *r, struct rp_totals before, int engine,
+                    char *report);
+/* The error of a launch that has ended; a fault is kept in the context. */
+int cud_launch_result(enum rp_status status);
 
 int cud_copy_run(const struct cud_copy *c);
 int cud_copy_check(const struct cud_copy *c);
+/* Whether it stays within the GPU's own memory. */
+bool cud_copy_within(const struct cud_copy *c);
+/* Whether the copy can be done after the call: pageable memory that it reads, up to most bytes, is taken into
+ * *staged, which the caller frees afterwards. */
+bool cud_copy_stage(struct cud_copy *c, size_t most, void **staged);
 int cud_fill_run(const struct cud_fill *f);
 int cud_fill_check(const struct cud_fill *f);
 
 struct CUevent_st {
     struct cud_object obj;
     unsigned flags;
-    bool recorded;
-    uint64_t time_ns;
+    struct cud_stamp *stamp;    /* of what it recorded last, or NULL */
     struct CUgraph_st *capture; /* recorded inside this capture, else NULL */
     VEC(struct CUgraphNode_st *) tail;
 };
@@ -309,8 +328,10 @@ int cud_event_create(struct CUevent_st **out, unsigned flags);
 int cud_event_record(struct CUevent_st *e, struct CUstream_st *stream);
 int cud_event_wait(struct CUstream_st *stream, struct CUevent_st *e);
 int cud_event_elapsed(float *ms, struct CUevent_st *start, struct CUevent_st *end);
-/* Whether an event's work is done, which it is; asking about a captured one spoils the capture. */
-int cud_event_done(struct CUevent_st *event);
+int cud_event_destroy(struct CUevent_st *event);
+/* Waits for an event; without patience the answer may be cudaErrorNotReady. Asking about a captured one
+ * spoils the capture. */
+int cud_event_settle(struct CUevent_st *event, bool patient);
 
 /* ---- memory pools ----------------------------------------------------------------------------------- */
 

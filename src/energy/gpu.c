@@ -116,6 +116,7 @@ static const struct energy_event gpuwattch[] = {
     {ENERGY_PIPELINE, "unit.dp", "energy.wattch.back", ENERGY_PJ},
     {ENERGY_PIPELINE, "unit.mem", "energy.wattch.back", ENERGY_PJ},
     {ENERGY_PIPELINE, "unit.tex", "energy.wattch.back", ENERGY_PJ},
+    {ENERGY_PIPELINE, "unit.tensor", "energy.wattch.back", ENERGY_PJ},
     {ENERGY_PIPELINE, "unit.ctrl", "energy.wattch.back", ENERGY_PJ},
 
     {ENERGY_SP, "lanes.mov", "energy.wattch.int", ENERGY_PJ},

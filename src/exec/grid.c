@@ -8,7 +8,12 @@
 
 #include "exec/watch.h"
 
-enum { SLICE = 256, TURN = 65536, SHARED_PIECE = 128 /* in which hardware hands out shared memory */ };
+enum {
+    SLICE = 256,
+    TURN = 65536,
+    PAUSE = 4096,
+    SHARED_PIECE = 128 /* in which hardware hands out shared memory */
+};
 
 struct cta *cta_create(struct exec *x) {
     const struct program *p = x->img->prog;
@@ -89,6 +94,13 @@ static bool cta_split(struct cta *c) {
     return split;
 }
 
+bool exec_pause(struct exec *x) {
+    x->pause_next = x->warp_insts + x->waited + PAUSE;
+    x->stop = x->pause(x->pause_ctx);
+    x->hint = (struct mem_span){0}; /* what is mapped may have changed */
+    return !x->stop;
+}
+
 /* Times a barrier opened for threads of the block. */
 static uint32_t openings(const struct cta *c) {
     return c->opened + c->cluster->opened;
@@ -115,6 +127,8 @@ static enum turn cta_turn(struct cta *c) {
         if (x->warp_insts == before && !cta_split(c))
             return TURN_STUCK;
         if (x->watchdog && x->warp_insts > x->watchdog)
+            break;
+        if (x->pause && x->warp_insts + x->waited >= x->pause_next && !exec_pause(x))
             break;
     }
     return TURN_OVER;
@@ -171,48 +185,47 @@ static void drop(struct grid_rest *rest, struct cluster *k) {
     cluster_free(k);
 }
 
-bool exec_run_grid(struct exec *x, uint32_t slots, struct grid_rest *rest) {
+enum grid_state exec_grid_turn(struct exec *x, uint32_t slots, struct grid_rest *rest) {
     uint64_t total = (uint64_t)x->grid[0] * x->grid[1] * x->grid[2];
     uint32_t together = x->cluster[0] * x->cluster[1] * x->cluster[2];
-    bool ok = true;
-    uint32_t stuck = 0, at = 0;
     slots = slots > together ? slots / together * together : together;
-    while (ok && (rest->begun.len || rest->next < total)) {
-        if (at >= rest->begun.len) { /* all have had a turn: as many again may join them */
-            uint32_t more = rest->begun.len > together ? rest->begun.len / together : 1;
-            for (; more && rest->begun.len < slots && rest->next < total; more--)
-                begin(x, rest, NULL);
-            at = 0;
-        }
-        struct cta *c = rest->begun.at[at];
-        if (c->ended) { /* waits for others of its cluster to end */
-            at++;
-            continue;
-        }
-        uint64_t before = x->warp_insts;
-        enum turn t = cta_turn(c);
-        stuck = t == TURN_STUCK && x->warp_insts == before ? stuck + 1 : 0;
-        if (t == TURN_DONE && !cluster_end(c)) {
-            at++;
-            continue;
-        }
-        if (t == TURN_DONE && rest->next < total) {
-            begin(x, rest, c->cluster);
-            continue;
-        }
-        if (t == TURN_DONE) {
-            drop(rest, c->cluster);
-            continue;
-        }
-        if (t == TURN_FAULT)
-            ok = false;
-        else if (x->watchdog && x->warp_insts > x->watchdog)
-            ok = stop(x, c, RP_TIMEOUT, "the limit of executed instructions was reached");
-        else if (stuck > rest->begun.len && (rest->next == total || rest->begun.len >= slots))
-            ok = stop(x, c, RP_TIMEOUT, "every thread waits at a barrier that cannot open");
-        at++;
+    if (!rest->begun.len && rest->next == total)
+        return GRID_DONE;
+    if (rest->at >= rest->begun.len) { /* all have had a turn: as many again may join them */
+        uint32_t more = rest->begun.len > together ? rest->begun.len / together : 1;
+        for (; more && rest->begun.len < slots && rest->next < total; more--)
+            begin(x, rest, NULL);
+        rest->at = 0;
     }
-    if (!ok) { /* the report reads the faulting warp */
+    struct cta *c = rest->begun.at[rest->at];
+    if (c->ended) { /* waits for others of its cluster to end */
+        rest->at++;
+        return GRID_RUNNING;
+    }
+    uint64_t before = x->warp_insts;
+    enum turn t = cta_turn(c);
+    bool ok = t != TURN_FAULT;
+    rest->stuck = t == TURN_STUCK && x->warp_insts == before ? rest->stuck + 1 : 0;
+    if (t == TURN_DONE && !cluster_end(c)) {
+        rest->at++;
+    } else if (t == TURN_DONE && rest->next < total) {
+        begin(x, rest, c->cluster);
+    } else if (t == TURN_DONE) {
+        drop(rest, c->cluster);
+    } else {
+        rest->at++;
+        if (ok && x->watchdog && x->warp_insts > x->watchdog)
+            ok = stop(x, c, RP_TIMEOUT, "the limit of executed instructions was reached");
+        else if (ok && x->stop)
+            ok = stop(x, c, RP_TIMEOUT, x->stop);
+        else if (rest->stuck > rest->begun.len && (rest->next == total || rest->begun.len >= slots))
+            ok = stop(x, c, RP_TIMEOUT, "every thread waits at a barrier that cannot open");
+    }
+    return ok ? GRID_RUNNING : GRID_FAULT;
+}
+
+void exec_grid_end(struct exec *x, enum grid_state s, struct grid_rest *rest) {
+    if (s == GRID_FAULT) { /* the report reads the faulting warp */
         fault_describe(x, &x->report);
         if (x->fault.status == RP_TIMEOUT)
             describe_blocks(rest, &x->report);
@@ -220,5 +233,13 @@ bool exec_run_grid(struct exec *x, uint32_t slots, struct grid_rest *rest) {
     while (rest->begun.len)
         drop(rest, rest->begun.at[0]->cluster);
     vec_free(&rest->begun);
-    return ok;
+}
+
+bool exec_run_grid(struct exec *x, uint32_t slots, struct grid_rest *rest) {
+    enum grid_state s;
+    do
+        s = exec_grid_turn(x, slots, rest);
+    while (s == GRID_RUNNING);
+    exec_grid_end(x, s, rest);
+    return s == GRID_DONE;
 }

@@ -103,12 +103,12 @@ static void do_printf(struct caller *c) {
 static void do_malloc(struct caller *c) {
     struct exec *x = c->x;
     uint64_t size = caller_value(c, c->ptr, c->ptr), addr = 0;
-    if (size && size <= x->heap_limit && x->heap_used <= x->heap_limit - size) {
+    if (size && size <= x->heap_limit && *x->heap_used <= x->heap_limit - size) {
         addr = memory_alloc(x->mem, size, RP_MEM_DEVICE);
         x->hint = (struct mem_span){0}; /* what is mapped has changed */
         if (addr) {
             memory_find(x->mem, addr)->flags = MEM_DEVICE_HEAP;
-            x->heap_used += size;
+            *x->heap_used += size;
             if (x->watch)
                 x->watch->allocated(x->watch, x, c->w, c->i, c->lane, addr);
         }
@@ -126,7 +126,7 @@ static bool do_free(struct caller *c) {
     const struct rp_alloc *a = memory_find(x->mem, addr);
     if (!a || a->addr != addr || a->flags != MEM_DEVICE_HEAP)
         return exec_fault(x, c->w, c->i, RP_ILLEGAL_ADDRESS, c->lane, addr, 0, MS_GLOBAL);
-    x->heap_used -= a->size;
+    *x->heap_used -= a->size;
     memory_free(x->mem, addr);
     x->hint = (struct mem_span){0};
     return true;

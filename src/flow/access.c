@@ -58,6 +58,10 @@ static uint32_t factors_of(const struct inst *i) {
     case OP_IMADHI:
     case OP_IMADW:
         return 3;
+    case OP_LEA:
+        return 1;
+    case OP_LEAHI:
+        return 5;
     case OP_SHL:
     case OP_SHLHI:
         return 15;

@@ -36,6 +36,7 @@ enum rule {
     RULE_LOSE, /* the result has none */
     RULE_COPY,
     RULE_SUM,
+    RULE_SUM_3,
     RULE_PRODUCT,
     RULE_PRODUCT_SUM, /* a * b + c */
     RULE_SHIFT,       /* a * 2^b */
@@ -46,11 +47,11 @@ enum rule {
 };
 
 static const uint8_t rules[OP_COUNT] = {
-    [OP_MOV] = RULE_COPY,     [OP_NOT] = RULE_COPY, /* -1 - a */
-    [OP_IADD] = RULE_SUM,     [OP_ISUB] = RULE_SUM,    [OP_IADDC] = RULE_SUM,        [OP_ISUBC] = RULE_SUM,
-    [OP_IMUL] = RULE_PRODUCT, [OP_SHL] = RULE_SHIFT,   [OP_IMAD] = RULE_PRODUCT_SUM, [OP_SEL] = RULE_SELECT,
-    [OP_IMIN] = RULE_CHOICE,  [OP_IMAX] = RULE_CHOICE, [OP_IABS] = RULE_CHOICE,      [OP_AND] = RULE_AND,
-    [OP_OR] = RULE_OR,
+    [OP_MOV] = RULE_COPY,         [OP_NOT] = RULE_COPY, /* -1 - a */
+    [OP_IADD] = RULE_SUM,         [OP_IADD3] = RULE_SUM_3, [OP_LEA] = RULE_SUM,      [OP_ISUB] = RULE_SUM,
+    [OP_IADDC] = RULE_SUM,        [OP_ISUBC] = RULE_SUM,   [OP_IMUL] = RULE_PRODUCT, [OP_SHL] = RULE_SHIFT,
+    [OP_IMAD] = RULE_PRODUCT_SUM, [OP_SEL] = RULE_SELECT,  [OP_IMIN] = RULE_CHOICE,  [OP_IMAX] = RULE_CHOICE,
+    [OP_IABS] = RULE_CHOICE,      [OP_AND] = RULE_AND,     [OP_OR] = RULE_OR,
 };
 
 /* The remainder of an affine number by a power of two; no remainder of a remainder. */
@@ -71,6 +72,10 @@ uint32_t form_result(const struct inst *i, const struct form_sources *s, uint32_
         return form_sum(a[0], a[1]) | (s->psrc[0].deps & DEP_THREAD ? LACK_NONE
                                        : s->psrc[0].deps            ? LACK_BLOCK
                                                                     : 0);
+    case RULE_SUM_3: {
+        struct vclass sum = {a[0].deps | a[1].deps, (uint16_t)form_sum(a[0], a[1])};
+        return form_sum(form_settle(sum), a[2]);
+    }
     case RULE_PRODUCT:
         return form_product(a[0], a[1]);
     case RULE_PRODUCT_SUM: {

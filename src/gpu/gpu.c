@@ -168,6 +168,14 @@ void rp_gpu_destroy(struct rp_gpu *g) {
     free(g);
 }
 
+bool rp_gpu_functional(const struct rp_gpu *g) {
+    return g->opt.functional;
+}
+
+bool rp_gpu_tools(const struct rp_gpu *g) {
+    return g->san;
+}
+
 const char *rp_gpu_mech(const struct rp_gpu *g) {
     return g->mech_name;
 }

@@ -41,6 +41,10 @@ struct rp_gpu {
     size_t limits[3]; /* enum rp_limit */
     uint64_t clock;   /* what %clock had come to when the last launch ended */
     uint64_t heap_used;
+    uint64_t begun;                  /* launches */
+    struct running *running;         /* the launch that has the machine, or NULL */
+    const char *(*pause)(void *ctx); /* see rp_gpu_pause */
+    void *pause_ctx;
     struct device_runtime runtime;
     struct {
         bool (*attribute)(int, int *);
@@ -61,6 +65,7 @@ struct rp_gpu {
     struct counter_registry timed;            /* its counters, then the profiles', unless all is functional */
     uint64_t *timed_total, *timed_launch;     /* their values */
     uint64_t *sm_total, *sm_launch;           /* the same of each SM in turn, if they are kept */
+    uint64_t sampled;                         /* timed warp instructions, as sampling planned them */
     uint64_t launch_cycles;                   /* of the last launch */
     struct energy_model energy[GPU_ACCOUNTS]; /* empty when all is functional */
     uint64_t counters[COUNTER_COUNT], launch_counters[COUNTER_COUNT]; /* of the run, of the last launch */
@@ -71,6 +76,7 @@ struct kernel_code {
     struct program *prog; /* NULL until compiled */
     struct image *img;
     uint32_t limit; /* registers it was compiled for */
+    bool alters;    /* it may allocate and free memory, or launch kernels */
 };
 
 /* A kernel: parsed with its module, compiled when first needed. */

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "gpu/gpu.h"
 #include "gpu/mix.h"
+#include "gpu/running.h"
 #include "gpu/timed.h"
 
 /* Frames here hold every register a callee uses, several times what a compiler's own convention saves. */
@@ -28,19 +28,21 @@ static enum rp_status refuse(char **report, enum rp_status s, const char *kernel
 
 enum rp_status launch_check(struct rp_gpu *g, struct rp_kernel *k, struct kernel_code *code,
                             const struct rp_launch *l, char **report) {
-    static const char axis[] = "xyz";
+    static const char *const block[] = {"block dimension x is %llu, allowed are 1 to %llu",
+                                        "block dimension y is %llu, allowed are 1 to %llu",
+                                        "block dimension z is %llu, allowed are 1 to %llu"};
+    static const char *const grid[] = {"grid dimension x is %llu, allowed are 1 to %llu",
+                                       "grid dimension y is %llu, allowed are 1 to %llu",
+                                       "grid dimension z is %llu, allowed are 1 to %llu"};
     const struct rp_gpu_info *i = &g->info;
     const char *name = k->func->name;
     unsigned long long threads = 1;
     for (int d = 0; d < 3; d++) {
-        char fmt[96];
-        snprintf(fmt, sizeof fmt, "block dimension %c is %%llu, allowed are 1 to %%llu", axis[d]);
         if (!l->block[d] || l->block[d] > (uint32_t)i->max_block[d])
-            return refuse(report, RP_INVALID_CONFIG, name, fmt, l->block[d],
+            return refuse(report, RP_INVALID_CONFIG, name, block[d], l->block[d],
                           (unsigned long long)i->max_block[d]);
-        snprintf(fmt, sizeof fmt, "grid dimension %c is %%llu, allowed are 1 to %%llu", axis[d]);
         if (!l->grid[d] || l->grid[d] > (uint32_t)i->max_grid[d])
-            return refuse(report, RP_INVALID_CONFIG, name, fmt, l->grid[d],
+            return refuse(report, RP_INVALID_CONFIG, name, grid[d], l->grid[d],
                           (unsigned long long)i->max_grid[d]);
         threads *= l->block[d];
         if (k->func->reqntid[0] && l->block[d] != (k->func->reqntid[d] ? k->func->reqntid[d] : 1))
@@ -103,16 +105,29 @@ int rp_kernel_clusters(struct rp_kernel *k, uint32_t threads, size_t dynamic_sha
     return blocks ? config_clusters(k->mod->gpu->cfg, (uint32_t)per_sm, blocks) : 0;
 }
 
+/* Blocks of a cluster that the kernel requires along an axis; 0: it does not say. */
+static uint32_t required_side(const struct rp_kernel *k, int d) {
+    const uint32_t *need = k->func->reqnctapercluster;
+    return need[0] ? (need[d] ? need[d] : 1) : 0;
+}
+
 /* The cluster a launch has: what it asks for, what the kernel requires, or one block. */
-static enum rp_status find_cluster(struct rp_kernel *k, struct kernel_code *code, const struct rp_launch *l,
-                                   uint32_t cluster[3], char **report) {
-    const uint32_t *wish = l->cluster, *need = k->func->reqnctapercluster;
+static void find_cluster(const struct rp_kernel *k, const struct rp_launch *l, uint32_t cluster[3]) {
+    bool asked = l->cluster[0] || l->cluster[1] || l->cluster[2];
+    for (int d = 0; d < 3; d++)
+        cluster[d] = asked ? l->cluster[d] : required_side(k, d) ? required_side(k, d) : 1;
+}
+
+static enum rp_status check_cluster(struct rp_kernel *k, struct kernel_code *code, const struct rp_launch *l,
+                                    char **report) {
+    const uint32_t *wish = l->cluster;
     const char *name = k->func->name;
     bool asked = wish[0] || wish[1] || wish[2];
     unsigned long long n = 1;
+    uint32_t cluster[3];
+    find_cluster(k, l, cluster);
     for (int d = 0; d < 3; d++) {
-        uint32_t required = need[0] ? (need[d] ? need[d] : 1) : 0;
-        cluster[d] = asked ? wish[d] : required ? required : 1;
+        uint32_t required = required_side(k, d);
         if (asked && required && required != wish[d])
             return refuse(report, RP_INVALID_CLUSTER, name,
                           "the kernel requires %llu blocks along an axis, not %llu", required, wish[d]);
@@ -140,14 +155,14 @@ static const char *file_name(void *names, uint32_t file) {
 
 /* Bank 0: sizes, addresses, parameters; also copied to memory, where generic addresses of parameters point.
  */
-static void fill_bank0(struct rp_gpu *g, const struct rp_launch *l, const uint32_t cluster[3], uint8_t *bank,
-                       uint32_t bytes) {
+static void fill_bank0(const struct launch_places *at, const struct rp_launch *l, const uint32_t cluster[3],
+                       uint8_t *bank, uint32_t bytes) {
     uint32_t clusters[3], size = cluster[0] * cluster[1] * cluster[2];
     uint32_t asked = l->cluster[0] || size > 1;
-    uint64_t env = l->cooperative ? g->grid_workspace : 0;
+    uint64_t env = l->cooperative ? at->workspace : 0;
     memcpy(bank + PARAM_NTID, l->block, 12);
     memcpy(bank + PARAM_NCTAID, l->grid, 12);
-    memcpy(bank + PARAM_BLOCK, &g->param_block, 8);
+    memcpy(bank + PARAM_BLOCK, &at->params, 8);
     memcpy(bank + PARAM_ENVREG, &env, 8);
     for (int d = 0; d < 3; d++)
         clusters[d] = l->grid[d] / cluster[d];
@@ -157,10 +172,10 @@ static void fill_bank0(struct rp_gpu *g, const struct rp_launch *l, const uint32
     memcpy(bank + PARAM_CLUSTER_EXPLICIT, &asked, 4);
     if (bytes > PARAM_BASE)
         memcpy(bank + PARAM_BASE, l->params, bytes - PARAM_BASE);
-    memcpy((void *)(uintptr_t)g->param_block, bank, bytes);
+    memcpy((void *)(uintptr_t)at->params, bank, bytes);
     if (l->cooperative) {
-        memset((void *)(uintptr_t)g->grid_workspace, 0, 64);
-        memcpy((void *)(uintptr_t)g->grid_workspace, &(uint32_t){64}, 4);
+        memset((void *)(uintptr_t)at->workspace, 0, 64);
+        memcpy((void *)(uintptr_t)at->workspace, &(uint32_t){64}, 4);
     }
 }
 
@@ -173,14 +188,6 @@ static double host_seconds(void) {
 static uint32_t align16(uint64_t x) {
     return (uint32_t)((x + 15) & ~UINT64_C(15));
 }
-
-/* The code in which a launch goes on untimed when what it runs timed has a second stream, which only the
- * timed machine can run; no image: in the same. */
-struct rest_code {
-    const struct program *prog;
-    const struct image *img;
-    uint64_t *executed;
-};
 
 /* Adds a launch that has ended to what the run counts. */
 static void count(struct rp_gpu *g, const struct exec *x, const struct rest_code *rest) {
@@ -196,6 +203,16 @@ static void count(struct rp_gpu *g, const struct exec *x, const struct rest_code
     g->totals.thread_insts += x->thread_insts;
 }
 
+/* Timed instructions that the launch that begins now may have where timing is spread over a run: what keeps
+ * it in proportion, and a quarter of all ahead of that, so that long launches are cut and later ones are
+ * timed, too. It depends on the program alone, so that the same parts are timed whatever the machine. */
+static uint64_t sample_of(const struct rp_gpu *g) {
+    const struct rp_options *o = &g->opt;
+    double share = (double)o->max_insts / (double)o->expect_insts;
+    double due = share * (double)g->totals.warp_insts - (double)g->sampled;
+    return due < 0 ? 0 : (uint64_t)(due + (double)o->max_insts / 4);
+}
+
 /* How far the launch that begins now is timed; false: not at all. */
 static bool timed_span(const struct rp_gpu *g, struct timed_span *span) {
     const struct rp_options *o = &g->opt;
@@ -205,7 +222,9 @@ static bool timed_span(const struct rp_gpu *g, struct timed_span *span) {
     *span = (struct timed_span){.max_cycles = UINT64_MAX, .max_insts = UINT64_MAX};
     if (o->max_cycles)
         span->max_cycles = o->max_cycles > t->cycles ? o->max_cycles - t->cycles : 0;
-    if (o->max_insts)
+    if (o->max_insts && o->expect_insts > o->max_insts)
+        span->max_insts = sample_of(g);
+    else if (o->max_insts)
         span->max_insts = o->max_insts > t->timed_insts ? o->max_insts - t->timed_insts : 0;
     return span->max_cycles && span->max_insts;
 }
@@ -282,6 +301,7 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots, const struct r
     g->launch_cycles = span.cycles;
     g->totals.cycles += span.cycles;
     g->totals.timed_insts += x->warp_insts;
+    g->sampled += min_u64(span.max_insts, x->warp_insts);
     g->totals.last = span.cut ? RP_TIMED_PART : RP_TIMED_ALL;
     return span.cut ? run_rest(x, slots, &span, rest) : ok;
 }
@@ -299,40 +319,71 @@ static enum rp_status find_rest(struct rp_kernel *k, const struct kernel_code *c
     return s;
 }
 
-enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_launch *l, char **report) {
-    if (report)
-        *report = NULL;
-    struct timed_span span = {.max_cycles = UINT64_MAX, .max_insts = UINT64_MAX};
-    struct kernel_code *code = kernel_code(k, timed_span(g, &span));
+enum rp_status launch_fits(struct rp_gpu *g, struct rp_kernel *k, struct kernel_code *code,
+                           const struct rp_launch *l, uint32_t *slots, char **report) {
     enum rp_status s = launch_check(g, k, code, l, report);
     uint32_t threads = l->block[0] * l->block[1] * l->block[2];
-    uint32_t cluster[3];
     if (s == RP_OK)
         s = fit_registers(g, k, code, threads, report);
     if (s == RP_OK)
-        s = find_cluster(k, code, l, cluster, report);
+        s = check_cluster(k, code, l, report);
     if (s != RP_OK)
         return s;
-    uint32_t slots = (uint32_t)occupancy(k, code, threads, l->dynamic_shared) * (uint32_t)g->info.sms;
+    *slots = (uint32_t)occupancy(k, code, threads, l->dynamic_shared) * (uint32_t)g->info.sms;
     uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
-    if (l->cooperative && blocks > slots)
+    if (l->cooperative && blocks > *slots)
         return refuse(report, RP_INVALID_CONFIG, k->func->name,
-                      "a cooperative launch of %llu blocks, %llu fit on the GPU", blocks, slots);
+                      "a cooperative launch of %llu blocks, %llu fit on the GPU", blocks, *slots);
+    if (PARAM_BASE + code->prog->param_bytes > BANK0_MAX)
+        return refuse(report, RP_INVALID_VALUE, k->func->name, "%llu bytes of parameters, at most %llu",
+                      code->prog->param_bytes, BANK0_MAX - PARAM_BASE);
+    return RP_OK;
+}
+
+/* What no other code of the GPU is called; 0: it is not compiled. */
+static uint64_t code_name(const struct kernel_code *code) {
+    return code->img ? code->img->address + 1 : 0;
+}
+
+/* Whether some launches of the run are not timed, so that kernels may be needed in both forms. */
+static bool sampled(const struct rp_gpu *g) {
+    return !g->opt.functional && (g->opt.some_kernels || g->opt.max_cycles || g->opt.max_insts);
+}
+
+enum rp_status rp_launch_check(struct rp_gpu *g, struct rp_kernel *k, struct rp_launch *l, char **report) {
+    uint32_t slots;
+    if (report)
+        *report = NULL;
+    struct kernel_code *code = kernel_code(k, !g->opt.functional);
+    enum rp_status s = launch_fits(g, k, code, l, &l->slots, report);
+    if (s == RP_OK && sampled(g) && code != &k->plain)
+        s = launch_fits(g, k, &k->plain, l, &slots, report);
+    l->checked = s == RP_OK ? code_name(code) : 0;
+    return s;
+}
+
+bool rp_launch_recompiles(struct rp_kernel *k, uint32_t threads) {
+    const struct rp_gpu *g = k->mod->gpu;
+    const struct kernel_code *codes[] = {&k->plain, &k->passed};
+    uint32_t lanes = (threads + WARP_LANES - 1) / WARP_LANES * WARP_LANES;
+    for (uint32_t i = 0; lanes && i < 2; i++)
+        if (codes[i]->prog && codes[i]->prog->nregs > ((uint32_t)g->info.regs_per_block / lanes & ~7u))
+            return true;
+    return false;
+}
+
+void launch_open(struct running *r, struct rp_gpu *g, struct rp_kernel *k, struct kernel_code *code,
+                 const struct rp_launch *l, const struct launch_places *at) {
     const struct program *p = code->prog;
     uint32_t bank0_bytes = PARAM_BASE + p->param_bytes;
-    if (bank0_bytes > BANK0_MAX)
-        return refuse(report, RP_INVALID_VALUE, k->func->name, "%llu bytes of parameters, at most %llu",
-                      p->param_bytes, BANK0_MAX - PARAM_BASE);
-    struct rest_code rest = {0};
-    s = find_rest(k, code, &span, &rest, report);
-    if (s != RP_OK)
-        return s;
-    uint8_t *bank0 = xcalloc(1, bank0_bytes);
-    fill_bank0(g, l, cluster, bank0, bank0_bytes);
-    struct exec x = {
+    uint32_t cluster[3];
+    find_cluster(k, l, cluster);
+    r->bank0 = xcalloc(1, bank0_bytes);
+    fill_bank0(at, l, cluster, r->bank0, bank0_bytes);
+    r->x = (struct exec){
         .img = code->img,
-        .bank = {bank0, NULL, (const uint8_t *)p->literals.at, (const uint8_t *)(uintptr_t)k->mod->const_base,
-                 k->mod->symbols},
+        .bank = {r->bank0, NULL, (const uint8_t *)p->literals.at,
+                 (const uint8_t *)(uintptr_t)k->mod->const_base, k->mod->symbols},
         .bank_bytes = {bank0_bytes, 0, p->literals.len * 4, k->mod->layout.const_bytes,
                        k->mod->layout.symbol_bytes},
         .mem = &g->mem,
@@ -340,7 +391,7 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
         .block = {l->block[0], l->block[1], l->block[2]},
         .cluster = {cluster[0], cluster[1], cluster[2]},
         .nsms = (uint32_t)g->info.sms,
-        .grid_id = g->totals.launches + 1,
+        .grid_id = ++g->begun,
         .local_bytes =
             align16(p->local_bytes + (p->recursive ? g->limits[RP_LIMIT_STACK] * STACK_FACTOR : 0)),
         .shared_static = align16(p->shared_static),
@@ -352,32 +403,57 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
         .out_limit = g->limits[RP_LIMIT_PRINTF_FIFO],
         .tex = &g->tex,
         .heap_limit = g->limits[RP_LIMIT_MALLOC_HEAP],
-        .heap_used = g->heap_used,
+        .heap_used = &g->heap_used,
         .runtime = &g->runtime,
+        .pause = g->pause,
+        .pause_ctx = g->pause_ctx,
         .module_name = k->mod->name,
         .file_name = file_name,
         .names = k->mod->ptx,
     };
-    x.pool = aligned_alloc(64, (code->img->pool.len + 1u) * sizeof *x.pool);
-    image_fill_pool(&x, code->img, x.pool);
-    x.executed = xcalloc(code->img->ncode + 1u, sizeof *x.executed);
+    r->x.pool = aligned_alloc(64, (code->img->pool.len + 1u) * sizeof *r->x.pool);
+    image_fill_pool(&r->x, code->img, r->x.pool);
+    r->x.executed = xcalloc(code->img->ncode + 1u, sizeof *r->x.executed);
+}
+
+void launch_close(struct running *r, struct rp_gpu *g) {
+    count(g, &r->x, &r->rest);
+    free(r->rest.executed);
+    free(r->x.pool);
+    free(r->bank0);
+    free(r->x.executed);
+    if (g->clock < r->x.clock + r->x.warp_insts)
+        g->clock = r->x.clock + r->x.warp_insts;
+}
+
+enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_launch *l, char **report) {
+    if (report)
+        *report = NULL;
+    struct timed_span span = {.max_cycles = UINT64_MAX, .max_insts = UINT64_MAX};
+    struct kernel_code *code = kernel_code(k, timed_span(g, &span));
+    uint32_t slots = l->slots;
+    enum rp_status s = RP_OK;
+    if (!l->checked || l->checked != code_name(code))
+        s = launch_fits(g, k, code, l, &slots, report);
+    struct running r = {0};
+    if (s == RP_OK)
+        s = find_rest(k, code, &span, &r.rest, report);
+    if (s != RP_OK)
+        return s;
+    launch_open(&r, g, k, code, l, &(struct launch_places){g->param_block, g->grid_workspace});
     if (g->san)
-        sanitizer_begin(g->san, &x, k->mod->ptx->target < INDEPENDENT_LANES);
+        sanitizer_begin(g->san, &r.x, k->mod->ptx->target < INDEPENDENT_LANES);
     children_begin(g, k);
+    g->running = &r;
     double start = host_seconds();
-    bool ok = run(g, &x, slots ? slots : 1, &rest);
+    bool ok = run(g, &r.x, slots ? slots : 1, &r.rest);
     g->totals.host_s += host_seconds() - start;
-    bool wrong = g->san && sanitizer_end(g->san, &x) && !g->opt.keep_context;
-    free(x.pool);
-    free(bank0);
-    count(g, &x, &rest);
-    free(x.executed);
-    free(rest.executed);
-    g->heap_used = x.heap_used;
-    g->clock = x.clock + x.warp_insts;
+    g->running = NULL;
+    bool wrong = g->san && sanitizer_end(g->san, &r.x) && !g->opt.keep_context;
+    launch_close(&r, g);
     children_end(g, k, ok);
     if (!ok && report)
-        *report = xstrdup(str_text(&x.report));
-    str_free(&x.report);
-    return !ok ? x.fault.status : wrong ? RP_WRONG_ACCESS : RP_OK;
+        *report = xstrdup(str_text(&r.x.report));
+    str_free(&r.x.report);
+    return !ok ? r.x.fault.status : wrong ? RP_WRONG_ACCESS : RP_OK;
 }

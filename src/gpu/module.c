@@ -248,7 +248,10 @@ static bool compile(struct rp_gpu *g, struct program *p, bool passed, struct dia
     for (uint32_t i = 0; i < g->mechs.n; i++)
         mechs[i] =
             (struct opt_mech){g->mechs.at[i]->passes, config_values(&g->config, &g->mechs.at[i]->params)};
-    return opt_compile_with(p, &(struct opt_options){.mechs = mechs, .nmechs = passed ? g->mechs.n : 0}, d);
+    struct opt_options o = {.mechs = mechs, .nmechs = passed ? g->mechs.n : 0};
+    if (g->cfg->device_architecture < ARCH_MAXWELL)
+        o.disable |= UINT64_C(1) << OPT_FUSE;
+    return opt_compile_with(p, &o, d);
 }
 
 enum { CODE_ALIGN = 128 }; /* bytes: kernels share no cache line, however long those are */
@@ -259,6 +262,17 @@ static void place_code(struct image *img, uint64_t *end) {
     *end += ((uint64_t)img->ncode * INST_BYTES + CODE_ALIGN) & ~(uint64_t)(CODE_ALIGN - 1);
     for (uint32_t i = 0; i < img->nstreams; i++)
         place_code(img->streams[i], end);
+}
+
+/* Whether code may do more than compute: see rp_kernel_info. */
+static bool alters(const struct program *p) {
+    for (uint32_t i = 0; i < p->ncode; i++) {
+        uint32_t call = p->code[i].m.mode;
+        if (p->code[i].op == OP_SYSCALL && call != SYS_VPRINTF && call != SYS_ASSERTFAIL &&
+            call != SYS_SET_CONDITIONAL)
+            return true;
+    }
+    return false;
 }
 
 enum rp_status kernel_compile(struct rp_kernel *k, struct kernel_code *code, uint32_t limit, char **log) {
@@ -282,6 +296,7 @@ enum rp_status kernel_compile(struct rp_kernel *k, struct kernel_code *code, uin
     if (code->prog) {
         code->img = image_create(code->prog);
         place_code(code->img, &g->code_end);
+        code->alters = alters(code->prog);
     }
     code->limit = limit;
     give_log(&d, log);
@@ -321,6 +336,7 @@ enum rp_status kernel_info(struct rp_kernel *k, struct kernel_code *code, struct
     enum rp_status s = kernel_compile(k, code, code->limit, log);
     if (s != RP_OK)
         return s;
+    info->alters = code->alters;
     info->regs = (int)code->prog->nregs;
     info->shared_static = (code->prog->shared_static + 15) & ~(size_t)15;
     info->local_per_thread = code->prog->local_bytes;
@@ -330,6 +346,10 @@ enum rp_status kernel_info(struct rp_kernel *k, struct kernel_code *code, struct
 
 enum rp_status rp_kernel_info(struct rp_kernel *k, struct rp_kernel_info *info, char **log) {
     return kernel_info(k, kernel_code(k, !k->mod->gpu->opt.functional), info, log);
+}
+
+bool rp_kernel_compiled(struct rp_kernel *k) {
+    return kernel_code(k, !k->mod->gpu->opt.functional)->prog;
 }
 
 bool rp_kernel_param(struct rp_kernel *k, uint32_t i, struct rp_param_info *p) {

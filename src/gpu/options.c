@@ -15,6 +15,7 @@ static const struct {
 } numbers[] = {
     {"REPRISE_MAX_CYCLES", offsetof(struct rp_options, max_cycles)},
     {"REPRISE_MAX_INSTS", offsetof(struct rp_options, max_insts)},
+    {"REPRISE_EXPECT_INSTS", offsetof(struct rp_options, expect_insts)},
     {"REPRISE_WATCHDOG", offsetof(struct rp_options, watchdog)},
     {"REPRISE_PRINT_LIMIT", offsetof(struct rp_options, print_limit)},
 };

@@ -13,6 +13,7 @@ static const struct mode_names {
 } mode_names[OP_COUNT] = {
     [OP_PRMT] = {NAMES("", ".F4E", ".B4E", ".RC8", ".ECL", ".ECR", ".RC16")},
     [OP_SHF] = {NAMES(".L", ".R", ".L.W", ".R.W")},
+    [OP_IADD3] = {NAMES("", ".-PP", ".P-P", ".--P", ".PP-", ".-P-", ".P--", ".---")},
     [OP_FLO] = {NAMES("", ".SH")},
     [OP_ENQ] = {NAMES(".ADDR", ".DATA")},
     [OP_BMSK] = {NAMES(".C", ".W")},

@@ -121,6 +121,9 @@ struct mech_watch {
     /* It must see every instruction of the program: what it knows of a warp's registers is wrong behind one
      * that was skipped. It cannot be stacked with an owner of the stream. */
     bool every;
+    /* The same, but what it knows is of physical registers (core_holds, the place of an op): an owner of the
+     * stream may pass over instructions if it says where registers lie. */
+    bool places;
 };
 
 /* Which warps issue, and issue slots for instructions of one's own. Open to all. */
@@ -157,7 +160,7 @@ struct mech_lanes {
     uint32_t (*choose)(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
 };
 
-/* Owns where register values live. All three points are needed. */
+/* Owns where register values live. All but holds are needed. */
 struct mech_registers {
     /* The instruction is about to take effect: puts its source registers into the latches. */
     void (*fill)(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
@@ -168,6 +171,10 @@ struct mech_registers {
     /* Timing ends here, with nothing of the warp on its way: puts all its registers into the latches, from
      * which it goes on untimed. */
     void (*restore)(void *m, uint32_t warp);
+    /* Where the warp's register lies for the instruction in front of its buffer: of a destination, what it
+     * held before. CORE_NO_PLACE: it was never written. Who has no answer cannot say what others know of
+     * registers by their place (core_holds); optional. */
+    uint32_t (*holds)(void *m, uint32_t warp, uint32_t reg);
 };
 
 /* Owns the values that instructions take from the latches. */
@@ -235,10 +242,10 @@ struct mech_memory {
     X(stream, "decide which instructions a warp fetches")                                                    \
     X(lanes, "decide which lanes execute")                                                                   \
     X(registers, "decide in which registers values live")                                                    \
+    X(forms, "decide how the banks store the lanes of a register")                                           \
     X(values, "change the operands of instructions")                                                         \
     X(front, "take instructions between issue and the operand collectors")                                   \
     X(banks, "arbitrate the register banks")                                                                 \
-    X(forms, "decide how the banks store the lanes of a register")                                           \
     X(units, "decide how instructions use their units")                                                      \
     X(back, "take results between execution and the register banks")                                         \
     X(memory, "access memory on their own")
@@ -278,6 +285,7 @@ struct mech_points {
     X(registers, fill)                                                                                       \
     X(registers, place)                                                                                      \
     X(registers, restore)                                                                                    \
+    X(registers, holds)                                                                                      \
     X(values, sources)                                                                                       \
     X(front, take)                                                                                           \
     X(banks, arbitrate)                                                                                      \

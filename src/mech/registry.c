@@ -122,7 +122,8 @@ static bool holds_code_of(const struct mechanism *a, const struct mechanism *b) 
 
 /* One must see every instruction, and the other lets warps pass over some. */
 static bool passes_over(const struct mechanism *a, const struct mechanism *b) {
-    return a->points.watch.every && (b->points.stream.fetch || b->points.stream.decoded);
+    bool skips = b->points.stream.fetch || b->points.stream.decoded;
+    return skips && (a->points.watch.every || (a->points.watch.places && !b->points.registers.holds));
 }
 
 /* Why the two cannot stand in one stack, or NULL. */

@@ -107,16 +107,29 @@ uint32_t seq_next(struct seq *s) {
     return next;
 }
 
+/* Ends the block with a branch to block to where p holds. */
+static void branch(struct seq *s, struct popd p, uint32_t to) {
+    struct inst go = inst_new(OP_BRA);
+    go.guard = p;
+    go.target = to;
+    push(s, go);
+    vec_push(&s->f->blocks.at[s->block].succ, to);
+}
+
+void seq_return_if(struct seq *s, struct popd p, uint32_t to) {
+    uint32_t next = fn_block(s->f);
+    branch(s, p, to);
+    vec_push(&s->f->blocks.at[s->block].succ, next);
+    vec_push(&s->far, next);
+    s->block = next;
+}
+
 uint32_t seq_leave(struct seq *s, struct popd p) {
     const struct popd *guard = &s->of->guard;
     if (is_guarded(s->of)) /* threads that skip the operation have no reason to go */
         p = seq_join(s, BOOL_AND, p, *guard);
     uint32_t far = fn_block(s->f);
-    struct inst go = inst_new(OP_BRA);
-    go.guard = p;
-    go.target = far;
-    push(s, go);
-    vec_push(&s->f->blocks.at[s->block].succ, far);
+    branch(s, p, far);
     vec_push(&s->far, far);
     seq_next(s);
     return far;
@@ -163,12 +176,43 @@ static struct opd plain_source(struct seq *s, const struct inst *i, uint32_t n) 
     return d;
 }
 
+/* Replaces register from by register to in the instructions of a block from number first on. */
+static void rename_in(struct block *b, uint32_t first, uint32_t from, const struct opd *to) {
+    for (uint32_t k = first; k < b->insts.len; k++) {
+        struct inst *i = &b->insts.at[k];
+        struct opd *o[5] = {&i->dst, &i->src[0], &i->src[1], &i->src[2], &i->src[3]};
+        for (uint32_t n = 0; n <= i->nsrc; n++)
+            if (o[n]->kind == O_REG && o[n]->v == from) {
+                o[n]->v = to->v;
+                o[n]->word = (uint8_t)(o[n]->word + to->word);
+            }
+    }
+}
+
+/* True when the result can be computed in its destination: nothing needs what was there. */
+static bool in_place(const struct inst *i) {
+    if (is_guarded(i) || i->m.sat)
+        return false;
+    for (uint32_t n = 0; n < i->nsrc; n++)
+        if (i->src[n].kind == O_REG && i->src[n].v == i->dst.v)
+            return false;
+    return true;
+}
+
 static void expand(struct seq *s, const struct inst *i) {
     struct inst plain = *i;
+    uint32_t block = s->block, first = s->f->blocks.at[block].insts.len, fresh = s->f->blocks.len,
+             kept = s->f->vregs.len;
     s->of = &plain;
     for (uint32_t n = 0; n < i->nsrc; n++)
         plain.src[n] = plain_source(s, i, n);
     struct opd r = sequences[i->op](s);
+    if (in_place(i) && r.v >= kept) {
+        rename_in(&s->f->blocks.at[block], first, r.v, &i->dst);
+        for (uint32_t b = fresh; b < s->f->blocks.len; b++)
+            rename_in(&s->f->blocks.at[b], 0, r.v, &i->dst);
+        return;
+    }
     s->guard = i->guard;
     if (i->m.sat) { /* adding -0 changes nothing else */
         bool wide = inst_dst_words(i) == 2;

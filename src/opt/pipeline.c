@@ -120,6 +120,7 @@ static void optimise(struct compiler *c, struct fn *f) {
     clean_up(c, f);
     if (PASS(c, f, EXPAND))
         clean_up(c, f);
+    PASS(c, f, FUSE);
 }
 
 static void allocate(struct compiler *c, struct program *p, struct fn *f) {

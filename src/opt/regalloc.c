@@ -31,6 +31,7 @@ struct alloc {
     float *weight;     /* by virtual register; negative: must not be spilled */
     bool *spilled;
     bool any_spilled, stuck;
+    bool thrifty; /* only what can be made again may give way */
     VEC(struct item) heap;
     uint32_t reserved; /* machine register that is never given out, or NONE */
 };
@@ -223,15 +224,22 @@ static void weigh(struct alloc *a, const flag_list *fixed) {
             for (uint32_t s = 0; s < r->n; s++)
                 length += (float)(r->at[s].to - r->at[s].from);
         }
-        if (!a->preds && can_recompute(a->f, &d, id))
+        bool again = !a->preds && can_recompute(a->f, &d, id);
+        if (again)
             refs *= 0.4f;
-        a->weight[id] = id < fixed->len && fixed->at[id] ? -1 : refs / length;
+        bool stays = (id < fixed->len && fixed->at[id]) || (a->thrifty && !again);
+        a->weight[id] = stays ? -1 : refs / length;
     }
 }
 
+/* What is placed, and what may then be marked as spilled. */
+enum kind { PREDICATES, REGISTERS, REGISTERS_MADE_AGAIN };
+
 /* One attempt to place everything; what does not fit is marked in spilled. */
-static void attempt(struct alloc *a, struct fn *f, bool preds, uint32_t nphys, const flag_list *fixed) {
+static void attempt(struct alloc *a, struct fn *f, enum kind kind, uint32_t nphys, const flag_list *fixed) {
+    bool preds = kind == PREDICATES;
     *a = (struct alloc){.f = f, .preds = preds, .nphys = nphys, .n = preds ? f->npreds : f->vregs.len};
+    a->thrifty = kind == REGISTERS_MADE_AGAIN;
     a->reserved = !preds && f->fp != VREG_RZ ? REG_FRAME : NONE;
     a->r = ranges_of(&a->arena, f);
     a->phys = arena_array(&a->arena, taken_list, nphys);
@@ -311,7 +319,7 @@ static bool place_preds(struct fn *f) {
     bool done = false;
     for (uint32_t round = 0; round < MAX_ROUNDS && !done; round++) {
         struct alloc a;
-        attempt(&a, f, true, NUM_PRED, &fixed);
+        attempt(&a, f, PREDICATES, NUM_PRED, &fixed);
         if (a.stuck)
             round = MAX_ROUNDS;
         else if (a.any_spilled)
@@ -326,15 +334,101 @@ static bool place_preds(struct fn *f) {
     return done;
 }
 
+/* Machine registers that an attempt took. */
+static uint32_t most_taken(const struct alloc *a) {
+    uint32_t most = 0;
+    for (uint32_t id = 0; id < a->n; id++)
+        if (a->place[id] != NONE && a->place[id] + size_of(a, id) > most)
+            most = a->place[id] + size_of(a, id);
+    return most;
+}
+
+/* References of what an attempt marked, weighted by loop depth: as many instructions are added at most. */
+static float price_of_marked(const struct alloc *a) {
+    float sum = 0;
+    for (uint32_t id = 0; id < a->n; id++)
+        for (uint32_t w = 0; a->spilled[id] && w < size_of(a, id); w++)
+            sum += a->r.weight[range_of(a, id, w) - a->r.of];
+    return sum;
+}
+
+static float weight_of_code(const struct fn *f) {
+    static const float by_depth[] = {1, 8, 64, 512, 4096};
+    float sum = 0;
+    for (uint32_t b = 0; b < f->blocks.len; b++)
+        sum += by_depth[f->blocks.at[b].depth < 4 ? f->blocks.at[b].depth : 4] *
+               (float)f->blocks.at[b].insts.len;
+    return sum;
+}
+
+/* True when the value is alive in a loop. */
+static bool crosses_loop(const struct fn *f, const struct range *r) {
+    uint32_t first = 0, s = 0;
+    for (uint32_t b = 0; b < f->blocks.len && s < r->n; b++) {
+        uint32_t end = first + 2 * f->blocks.at[b].insts.len;
+        while (s < r->n && r->at[s].to <= first)
+            s++;
+        if (f->blocks.at[b].depth && s < r->n && r->at[s].from < end)
+            return true;
+        first = end;
+    }
+    return false;
+}
+
+/* Marks what can be made again, waits through a loop, and is used outside of all, at one or two places. */
+static bool mark_waiting(struct alloc *a) {
+    enum { FEW = 3 }; /* its making and the uses */
+    for (uint32_t id = 0; id < a->n; id++) {
+        float refs = 0;
+        bool waits = false;
+        for (uint32_t w = 0; a->weight[id] >= 0 && w < size_of(a, id); w++) {
+            refs += a->r.weight[range_of(a, id, w) - a->r.of];
+            waits |= crosses_loop(a->f, range_of(a, id, w));
+        }
+        a->spilled[id] = waits && refs <= FEW * (float)size_of(a, id);
+        a->any_spilled |= a->spilled[id];
+    }
+    return a->any_spilled;
+}
+
+/* Constants and places of threads that wait long for their use are made again there, as long as that takes a
+ * register less and adds next to no instruction. Below LEAST_REGS no GPU holds more warps. */
+static void make_again(struct fn *f, flag_list *fixed) {
+    enum { LEAST_REGS = 16, SHARE = 50 };
+    float budget = weight_of_code(f) / SHARE;
+    bool waited = false;
+    for (uint32_t limit = MAX_GPR;;) {
+        struct alloc a;
+        attempt(&a, f, REGISTERS_MADE_AGAIN, limit, fixed);
+        bool more = !a.stuck && !(a.any_spilled && limit == MAX_GPR);
+        if (more && limit == MAX_GPR && !waited && most_taken(&a) > LEAST_REGS && mark_waiting(&a)) {
+            waited = true;
+            spill_regs(f, a.spilled, fixed);
+        } else if (more && a.any_spilled) {
+            budget -= price_of_marked(&a);
+            more = budget >= 0;
+            if (more)
+                spill_regs(f, a.spilled, fixed);
+        } else if (more) {
+            limit = most_taken(&a) - 1;
+            more = limit >= LEAST_REGS;
+        }
+        attempt_free(&a);
+        if (!more)
+            return;
+    }
+}
+
 /* Places all registers within limit, or gives more when even spilling everything cannot make an instruction
  * fit. */
 static bool place_regs(struct fn *f, uint32_t limit) {
     flag_list fixed = {0};
     bool done = false;
     uint32_t round = 0;
+    make_again(f, &fixed);
     while (!done && limit <= MAX_GPR) {
         struct alloc a;
-        attempt(&a, f, false, limit, &fixed);
+        attempt(&a, f, REGISTERS, limit, &fixed);
         if (a.stuck || ++round % MAX_ROUNDS == 0) {
             limit = limit < MAX_GPR && limit + MORE_REGS > MAX_GPR ? MAX_GPR : limit + MORE_REGS;
         } else if (a.any_spilled) {

@@ -33,11 +33,13 @@ static const struct {
      "not simulated; build the program for an earlier architecture, whose kernels use mma (compute_80)"},
     {PTXOP_TCGEN05,
      "not simulated; build the program for an earlier architecture, whose kernels use mma (compute_80)"},
+    {PTXOP_CP, "tensor maps, reductions and multicast are not simulated; build the program for an earlier "
+               "architecture, whose kernels copy by plain cp.async (compute_80)"},
     {PTXOP_TENSORMAP, "not simulated; build the program for an earlier architecture, whose kernels copy by "
                       "cp.async (compute_80)"},
 };
 
-static _Noreturn void refuse_unknown(struct lower *l) {
+_Noreturn void lower_refuse_form(struct lower *l) {
     for (size_t i = 0; i < sizeof advices / sizeof *advices; i++)
         if (advices[i].op == l->in->op)
             lower_refuse(l, "%s", advices[i].advice);
@@ -769,7 +771,7 @@ static void lower_function(struct lower *l) {
         l->vmark = l->fn->vregs.len;
         l->pmark = l->fn->npreds;
         if (!lower_table[l->in->op])
-            refuse_unknown(l);
+            lower_refuse_form(l);
         lower_table[l->in->op](l);
     }
     l->in = NULL;

@@ -58,6 +58,8 @@ typedef void lower_fn(struct lower *l);
 
 /* Gives up on this kernel: says why, with the instruction's place. Does not return. */
 _Noreturn void lower_refuse(struct lower *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same of an instruction, or a form of it, that is not simulated, with what to do about it. */
+_Noreturn void lower_refuse_form(struct lower *l);
 
 static inline uint32_t align_up(uint32_t x, uint32_t align) {
     return align > 1 ? (x + align - 1) & ~(align - 1) : x;

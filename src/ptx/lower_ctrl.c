@@ -447,7 +447,7 @@ void lower_match(struct lower *l) {
 void lower_redux(struct lower *l) {
     struct inst i = inst_new(OP_REDUX);
     if (type_is_float(T(0)))
-        lower_refuse(l, "not supported");
+        lower_refuse_form(l);
     i.m.mode = has(l, MOD_ADD)   ? REDUX_ADD
                : has(l, MOD_MIN) ? REDUX_MIN
                : has(l, MOD_MAX) ? REDUX_MAX

@@ -217,7 +217,7 @@ static void cvt_pack(struct lower *l) {
     while (k < sizeof kinds / sizeof kinds[0] && kinds[k].type != T(0))
         k++;
     if (k == sizeof kinds / sizeof kinds[0])
-        lower_refuse(l, "not supported");
+        lower_refuse_form(l);
     uint32_t bits = kinds[k].bits;
     int32_t lo = kinds[k].sgn ? -(1 << (bits - 1)) : 0,
             hi = kinds[k].sgn ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
@@ -267,7 +267,7 @@ void lower_cvt(struct lower *l) {
     }
     bool known = (is_int(dt) || type_is_float(dt)) && (is_int(st) || type_is_float(st));
     if (!known || has(l, MOD_RS))
-        lower_refuse(l, "not supported");
+        lower_refuse_form(l);
     if (is_int(dt) && is_int(st)) {
         int_to_int(l, dt, st);
         return;

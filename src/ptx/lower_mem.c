@@ -251,7 +251,7 @@ void lower_st(struct lower *l) {
     enum ptx_type t = T(0);
     uint32_t vec = inst_vec(l);
     if (has(l, MOD_ASYNC) || has(l, MOD_BULK))
-        lower_refuse(l, "not supported");
+        lower_refuse_form(l);
     if (vec * ptx_type_size(t) > 32)
         lower_refuse(l, "a vector of more than 256 bits");
     struct inst i = inst_new(OP_ST);
@@ -287,7 +287,7 @@ static const struct {
 void lower_atom(struct lower *l) {
     bool red = l->in->op == PTXOP_RED;
     if (has(l, MOD_ASYNC))
-        lower_refuse(l, "not supported");
+        lower_refuse_form(l);
     enum ptx_type t = T(0);
     uint32_t vec = inst_vec(l), first = red ? 0 : 1;
     struct inst i = inst_new(red ? OP_RED : OP_ATOM);
@@ -463,7 +463,7 @@ static void lower_bulk(struct lower *l) {
         return;
     bool out = has(l, MOD_BULK_GROUP);
     if (!has(l, MOD_GLOBAL) || (!out && !has(l, MOD_MBARRIER_COMPLETE_TX_BYTES)))
-        lower_refuse(l, "not supported");
+        lower_refuse_form(l);
     struct inst i = inst_new(OP_LDGSTS);
     struct address shared = lower_address(l, arg(l, out), MS_SHARED),
                    global = lower_address(l, arg(l, !out), MS_GLOBAL);
@@ -484,7 +484,7 @@ static void lower_bulk(struct lower *l) {
 
 void lower_cp(struct lower *l) {
     if (!has(l, MOD_ASYNC) || has(l, MOD_REDUCE) || has(l, MOD_TENSOR) || has(l, MOD_MULTICAST_CLUSTER))
-        lower_refuse(l, "not supported");
+        lower_refuse_form(l);
     if (has(l, MOD_BULK)) {
         lower_bulk(l);
         return;
@@ -558,7 +558,7 @@ void lower_mbarrier(struct lower *l) {
         if (has(l, (enum ptx_mod)modes[k].mod))
             i.m.mode = modes[k].mode;
     if (i.m.mode == 0xffff && !tx)
-        lower_refuse(l, "not supported");
+        lower_refuse_form(l);
     if (i.m.mode == MBAR_COUNT_PENDING) { /* the state is a plain value: its low 20 bits */
         emit2(l, OP_AND, dst_word(l, arg(l, 0), 0), src_word(l, arg(l, 1), PTX_U64, 0), opd_imm(0xfffff));
         return;

@@ -294,6 +294,42 @@ bool sanitizer_end(struct sanitizer *s, struct exec *x) {
     return s->wrong_access;
 }
 
+/* What the sanitizer holds of a launch, while it is another one's turn. */
+struct sanitizer_aside {
+    struct exec *x;
+    struct trace launched;
+    bool wrong_access;
+    struct racecheck *race;
+    struct map mbarriers;
+};
+
+struct sanitizer_aside *sanitizer_aside_begin(struct sanitizer *s, struct exec *x) {
+    struct sanitizer_aside *a = xcalloc(1, sizeof *a);
+    a->x = x;
+    x->watch = &s->watch;
+    trace_take(s, &a->launched);
+    return a;
+}
+
+void sanitizer_aside_swap(struct sanitizer *s, struct sanitizer_aside *a) {
+    struct sanitizer_aside before = {s->x, s->launched, s->wrong_access, s->race, s->mbarriers};
+    s->x = a->x;
+    s->launched = a->launched;
+    s->wrong_access = a->wrong_access;
+    s->race = a->race;
+    s->mbarriers = a->mbarriers;
+    *a = before;
+}
+
+bool sanitizer_aside_end(struct sanitizer *s, struct sanitizer_aside *a) {
+    bool wrong = a->wrong_access;
+    if (!s->x) /* else the launch that has begun ends later, and all findings come out then */
+        findings_flush(s);
+    map_free(&a->mbarriers);
+    free(a);
+    return wrong;
+}
+
 void sanitizer_allocated(struct sanitizer *s, uint64_t addr) {
     kept_add(s, addr, false);
     s->at.size = 0;

@@ -8,7 +8,7 @@
 #include "base/io.h"
 #include "study/place.h"
 
-const char *const verdict_words[] = {"not measured", "agrees", "holds", "differs"};
+const char *const verdict_words[] = {"not measured", "agrees", "holds", "differs", "not compared"};
 
 static bool read_table(const char *name, struct csv *out) {
     char path[4096];

@@ -29,6 +29,8 @@ enum verdict {
     VERDICT_AGREES,  /* within a third */
     VERDICT_HOLDS,   /* the claim is a bound, and ours is on the right side of it */
     VERDICT_DIFFERS, /* by more than a third */
+    VERDICT_PART,    /* ours is not of what the claim is of: other sizes, or some of the benchmarks */
+    VERDICTS
 };
 extern const char *const verdict_words[];
 

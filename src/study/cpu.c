@@ -60,6 +60,15 @@ static bool program_of(const struct bench *b, const struct model *m, char *path,
     return ok;
 }
 
+bool cpu_built(const struct table *t) {
+    char path[PATH_MAX];
+    for (uint32_t b = 0; b < t->benches.len; b++)
+        for (uint32_t m = 0; m < t->models.len; m++)
+            if (t->models.at[m].cpu && !program_of(&t->benches.at[b], &t->models.at[m], path, sizeof path))
+                return false;
+    return true;
+}
+
 static uint64_t mix_file(uint64_t h, const char *path) {
     size_t len = 0;
     char *text = io_read(path, &len);
@@ -68,13 +77,17 @@ static uint64_t mix_file(uint64_t h, const char *path) {
     return hash_bytes(both, sizeof both);
 }
 
+static enum workload_size size_of(const struct bench *b, const struct model *m) {
+    return strcmp(m->mech, CPU_ANALYSIS) ? b->size : SIZE_TINY;
+}
+
 uint64_t cpu_key(const struct bench *b, const struct model *m) {
     char path[PATH_MAX];
     uint64_t h = mix_file(0, "/proc/self/exe");
     if (program_of(b, m, path, sizeof path))
         h = mix_file(h, path);
     struct str text = {0};
-    str_printf(&text, "%s %d", b->workload->name, (int)b->size);
+    str_printf(&text, "%s %d", b->workload->name, (int)size_of(b, m));
     for (uint32_t i = 0; i < b->arguments.len; i++)
         str_printf(&text, " %s", b->arguments.at[i]);
     h ^= hash_bytes(text.at, text.len);
@@ -107,7 +120,7 @@ bool cpu_command(const struct bench *b, const struct model *m, const char *repor
     add(&w, "--");
     add(&w, ok ? path : b->workload->program);
     add(&w, "--size");
-    add(&w, workload_sizes[b->size]);
+    add(&w, workload_sizes[size_of(b, m)]);
     for (uint32_t i = 0; i < b->arguments.len; i++)
         add(&w, b->arguments.at[i]);
     if (results) {

@@ -2,7 +2,8 @@
  *
  * A benchmark of the CPU is one C program that was built in several ways, and a model says which: "base" is
  * the program as it is, another word a file of that ending beside it. So "memo:cpu=memo-8k" is NAME.memo on
- * the CPU memo-8k. "analysis" is the program as it is, analysed (reprise cpu memo) instead of run. */
+ * the CPU memo-8k. "analysis" is the program as it is, analysed (reprise cpu memo) instead of run; its sample
+ * is the smallest input, whatever size is wanted. */
 #ifndef REPRISE_STUDY_CPU_H
 #define REPRISE_STUDY_CPU_H
 
@@ -16,6 +17,8 @@ typedef VEC(char *) cpu_words;
 bool cpu_look(struct model *m);
 /* Whether every benchmark can run on every model; false after a message. */
 bool cpu_fits(const struct table *t);
+/* Whether the programs of all benchmarks were built, in the ways that models want; false after a message. */
+bool cpu_built(const struct table *t);
 /* What decides the outcome of a benchmark on a model, beside the machine: the simulator, the program, its
  * arguments. */
 uint64_t cpu_key(const struct bench *b, const struct model *m);

@@ -191,7 +191,18 @@ static bool means(const char *pattern, const char *id, const char **star) {
     return pattern[n] ? strlen(id) > n && !strncmp(pattern, id, n) : !strcmp(pattern, id);
 }
 
-void figure_claims(const struct figure *f, const struct claims *c, struct claim_rows *out) {
+/* Whether a formula is of one benchmark, and not of many. */
+static bool of_one(const char *formula) {
+    return !strncmp(formula, "at(", 3) || strstr(formula, "(at(");
+}
+
+enum verdict figure_verdict(const struct claim_row *r) {
+    enum verdict v = claim_verdict(&r->claim, r->ours);
+    return v != VERDICT_NONE && r->part ? VERDICT_PART : v;
+}
+
+void figure_claims(const struct figure *f, const struct claims *c, enum figure_cover cover,
+                   struct claim_rows *out) {
     const struct paper_row *r = NULL;
     while ((r = paper_next(&f->paper, r, PAPER_CLAIM))) {
         struct claim claim;
@@ -202,6 +213,8 @@ void figure_claims(const struct figure *f, const struct claims *c, struct claim_
                                         .figure = f->row->figure,
                                         .explanation = claim_explanation(c, claim.id),
                                         .ours = figure_value(f, r->text, star)};
+                row.part = f->columns.len &&
+                           (cover == FIGURE_OTHER_SIZE || (cover == FIGURE_SUBSET && !of_one(r->text)));
                 vec_push(out, row);
             }
     }

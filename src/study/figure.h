@@ -40,13 +40,20 @@ struct claim_row {
     struct claim claim;
     const char *figure, *explanation;
     double ours;
+    bool part; /* ours is not of all that the claim is of */
 };
 struct claim_rows {
     struct claim_row *at;
     uint32_t len, cap;
 };
+/* How much of what the paper's figures rest on ours do: all, some benchmarks, or all or some at sizes that
+ * leave the machine empty. A claim is said to agree or to differ only where ours is of the same; what
+ * parameters alone give always is. */
+enum figure_cover { FIGURE_WHOLE, FIGURE_SUBSET, FIGURE_OTHER_SIZE };
 /* Appends a row for each claim of the figure. */
-void figure_claims(const struct figure *f, const struct claims *c, struct claim_rows *out);
+void figure_claims(const struct figure *f, const struct claims *c, enum figure_cover cover,
+                   struct claim_rows *out);
+enum verdict figure_verdict(const struct claim_row *r);
 
 /* Prints a figure: every benchmark, or, in short, averages and extremes. */
 void figure_print(const struct figure *f, bool all, FILE *to);

@@ -118,7 +118,7 @@ void figure_print_claims(const struct claim_rows *rows, uint32_t from, FILE *to)
         fprintf(to, "\n%-*s %9s %9s %11s\n", ID_WIDTH, "claim", "paper", "ours", "differs by");
     for (uint32_t i = from; i < rows->len; i++) {
         const struct claim_row *r = &rows->at[i];
-        enum verdict v = claim_verdict(&r->claim, r->ours);
+        enum verdict v = figure_verdict(r);
         double d = claim_difference(&r->claim, r->ours);
         if (v == VERDICT_NONE && !strncmp(r->claim.aggregation, "per-benchmark", 13))
             continue; /* of a benchmark that was left out */
@@ -176,7 +176,7 @@ void figure_claims_csv(const struct claim_rows *rows, struct str *out) {
         csv_add_number(out, r->claim.value);
         csv_add_number(out, r->ours);
         csv_add_number(out, claim_difference(&r->claim, r->ours));
-        csv_add(out, verdict_words[claim_verdict(&r->claim, r->ours)]);
+        csv_add(out, verdict_words[figure_verdict(r)]);
         csv_add(out, r->explanation);
         csv_end_row(out);
     }

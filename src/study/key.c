@@ -87,7 +87,7 @@ static uint64_t mix_mechanisms(uint64_t h, const char *mech) {
     return mix_text(h, mech);
 }
 
-struct run_key key_of(const struct bench *b, const struct model *m, bool check) {
+struct run_key key_of(const struct bench *b, const struct model *m, bool check, uint64_t max_insts) {
     enum { NAME = 40 };
     static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-_.";
     struct run_key key;
@@ -99,6 +99,8 @@ struct run_key key_of(const struct bench *b, const struct model *m, bool check) 
         h = mix_text(mix_mechanisms(h, m->mech), str_text(&m->probes));
         h = mix(h, check && strcmp(m->mech, "base")); /* the base machine supplies nothing */
         h = b->workload ? mix_workload(h, b) : mix_program(h, b);
+        if (max_insts)
+            h = mix(h, max_insts);
     }
     key.hash = h;
     const char *name = b->workload ? b->workload->name : b->label;

@@ -19,6 +19,6 @@ struct run_key {
  * knows. */
 uint64_t key_machine(const struct rp_gpu *gpu, const char *const *load);
 /* The key of a benchmark on a model of a complete plan; check: values that mechanisms supply are compared. */
-struct run_key key_of(const struct bench *b, const struct model *m, bool check);
+struct run_key key_of(const struct bench *b, const struct model *m, bool check, uint64_t max_insts);
 
 #endif

@@ -1,6 +1,7 @@
 /* The runs of a plan: their command lines, and what becomes of them. */
 #include "study/launch.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -54,6 +55,16 @@ static void add_machine(const struct plan *p, const struct model *m, struct todo
         add_option(t, "--probe", str_text(&m->probes));
     for (uint32_t i = 0; i < m->set.len; i++)
         add_option(t, "--set", m->set.at[i]);
+}
+
+static void add_sampling(const struct plan *p, const struct bench *b, struct todo *t) {
+    uint64_t all = plan_sampled(p, b);
+    if (!all)
+        return;
+    add_word(t, "--max-insts");
+    add_word(t, "%" PRIu64, p->max_insts);
+    add_word(t, "--expect-insts");
+    add_word(t, "%" PRIu64, all);
 }
 
 static void add_bench(const struct bench *b, struct todo *t) {
@@ -188,6 +199,7 @@ static void prepare(const struct launch *l, struct todo *t) {
         add_word(t, "run");
         add_option(t, "--json", t->report);
         add_machine(l->plan, m, t);
+        add_sampling(l->plan, b, t);
         add_bench(b, t);
     }
     vec_push(&t->words, NULL);
@@ -216,8 +228,9 @@ static bool wants_results(const struct table *t, uint32_t model) {
 static void add_row(struct launch *l, uint32_t r) {
     struct table *table = &l->plan->table;
     struct row *row = &table->rows.at[r];
-    struct run_key key =
-        key_of(&table->benches.at[row->bench], &table->models.at[row->model], l->plan->check);
+    const struct bench *b = &table->benches.at[row->bench];
+    uint64_t part = plan_sampled(l->plan, b) ? l->plan->max_insts : 0;
+    struct run_key key = key_of(b, &table->models.at[row->model], l->plan->check, part);
     struct store_row found = {0};
     bool results = wants_results(table, row->model);
     if (store_find(l->store, &key, &found) && (found.results || !results)) {

@@ -229,6 +229,11 @@ static bool results_known(const struct table *t) {
     return true;
 }
 
+uint64_t plan_sampled(const struct plan *p, const struct bench *b) {
+    uint64_t all = b->workload && !b->workload->cpu ? b->workload->insts[b->size] : 0;
+    return p->max_insts && all > p->max_insts ? all : 0;
+}
+
 bool plan_complete(struct plan *p) {
     bool ok = true;
     for (uint32_t i = 0; i < p->table.benches.len; i++) {

@@ -20,8 +20,9 @@ struct plan {
     const char *const
         *load; /* shared objects whose mechanisms models may name, NULL-terminated; NULL: none */
     /* How they run. */
-    bool check;    /* every value that a mechanism supplies is compared with the one computed */
-    uint32_t jobs; /* in parallel; 0: as many as there are processors */
+    uint64_t max_insts; /* warp instructions of a run that are timed, spread over it; 0: all */
+    bool check;         /* every value that a mechanism supplies is compared with the one computed */
+    uint32_t jobs;      /* in parallel; 0: as many as there are processors */
 };
 
 /* Adds what a text means, each benchmark once, under its text as a label; false after a message. */
@@ -36,6 +37,9 @@ void plan_add_rows(struct plan *p);
 /* Fills in what benchmarks and models leave open, and sees that there are such machines, and that results are
  * known by which to measure those that approximate; false after a message. */
 bool plan_complete(struct plan *p);
+/* Warp instructions that a run of the benchmark executes, when only a part of them is to be timed; 0: all
+ * are, or it is not known how many there are. */
+uint64_t plan_sampled(const struct plan *p, const struct bench *b);
 void plan_free(struct plan *p);
 
 #endif

@@ -70,7 +70,7 @@ void suite_workloads(const struct suite *s, struct workload_list *out) {
         if (s->paper)
             workload_abbreviation(w, s->paper, text, sizeof text);
         if (s->paper        ? *text != 0
-            : s->collection ? !strcmp(w->suite, s->collection)
+            : s->collection ? !w->cpu && !strcmp(w->suite, s->collection)
             : s->workloads  ? named(s->workloads, w->name)
                             : !w->cpu)
             add_once(out, w);

@@ -378,9 +378,9 @@ def test_summary():
     _, out, _ = run("run", "--gpu", "gtx480", *words)
     expect_in(" cycles, ", out)
     lines = out[out.index(" cycles, "):].splitlines()
-    expect(len(lines) == 18 and all(len(line) < COLUMNS for line in lines), out)
+    expect(len(lines) == 20 and all(len(line) < COLUMNS for line in lines), out)
     expect(" power 4" in lines[0] and "static" in lines[8], out)  # little more than what leaks
-    expect("GPUWattch" in lines[9] and "constant" in lines[-1], out)
+    expect("GPUWattch" in lines[10] and "constant" in lines[-2], out)
     _, out, _ = run("run", "--functional", *words)
     expect("energy" not in out, out)
     if not HAS_WORKLOADS:

@@ -35,6 +35,11 @@ RUNS += [(["--gpu", "darsie", "--mech", mech], name) for mech, name in (("uv", "
 RUNS += [(["--gpu", "dac", "--mech", "dac", *(word for s in settings for word in ("--set", s))], name)
          for settings, name in (([], "hotspot"), ([], "lud"), ([], "sgemm"), ([], "stencil"), ([], "floydWarshall"), (["dac.atq=2", "dac.pwaq=8"], "spmv"))]
 RUNS += [(["--gpu", "gtx480", "--probe", "repeat+redundant"], name) for name in ("hotspot", "matrixMul")]
+RUNS += [(["--gpu", "gscalar", "--bits", "32", "--mech", mech, *(word for s in settings for word in ("--set", s))], name)
+         for mech, settings, name in (("gscalar", ["gscalar.pairs=true"], "lbm"), ("gscalar", ["gscalar.skip_dead=true"], "backprop"),
+                                      ("alu-scalar", [], "hotspot"), ("darsie+gscalar", [], "hotspot"))]
+RUNS += [(["--gpu", "cmrc", "--bits", "32", "--mech", "cmrc", "--set", "rf.mapping=" + mapping], name)
+         for mapping, name in (("wid", "backprop"), ("wshift", "backprop"), ("wid", "bfs"), ("wid", "hotspot"))]
 # What no workload executes, in one kernel: doubles, halves, addresses that name their space.
 RARE = """.version 7.0
 .target sm_80
@@ -73,6 +78,7 @@ ELSEWHERE = {
     "lanes.mma": ("test_tensor.c", r'"lanes\.mma"'),
     "lanes.idle.tensor": ("test_tensor.c", r'"lanes\.idle\.tensor"'),
     **{f"tensor.macs.{t}": ("test_tensor.c", rf'"tensor\.macs\.{t}"') for t in ("f16", "tf32", "f64", "s8", "s4", "b1")},
+    "cmrc.refused": ("test_cmrc.c", r'"cmrc\.refused"'),
     "check.wrong": ("test_hazards.c", r'"check\.wrong"'),
     "icache.stall_queue": ("test_mem.c", r"n\.stall_queue"),
 }

@@ -21,6 +21,7 @@ import time
 # A machine in which registers are soon used again, values soon have equal hashes, and the verify cache forgets nothing by itself.
 TIGHT = ("device.sms=2 sm.registers=4096 block.registers=4096 sm.register_unit=32 sm.warp_unit=1 wir.vc_entries=64 wir.hash_bits=4").split()
 TIGHT_WORKLOADS = ("hotspot", "backprop", "lud")
+STACKS = ("affine+wir", "wir+gscalar", "darsie+gscalar", "uv+gscalar", "wir+cmrc", "darsie+cmrc", "uv+cmrc")
 
 
 class Rules:
@@ -52,6 +53,8 @@ class Rules:
         """Rules of a model's mechanisms that do not hold, with the values of both sides."""
         wrong, stack = [], [self.mechanism_of(name) for name in model.split("+")]
         settings = {**settings, "alone": len(stack) == 1}
+        prefixes = {name.partition(".")[0] for name in run}  # models may have names of their own, their counters have not
+        stack += [row[0] for row in self.rows if row[0] in prefixes]
         for row in self.rows:
             mechanism, left, relation, right, when = row
             if mechanism not in stack or any(bool(self.value(w.strip().lstrip("!"), run, base, settings)) == ("!" in w)
@@ -140,7 +143,7 @@ def main():
     reprise = os.path.abspath(options.reprise)
     begin = time.monotonic()
     models = [m for m in words_of(reprise, "list", "mechs") if m not in ("base", "wir-rlpv")]  # wir-rlpv is wir by another name
-    models += ["affine+wir"] if "affine" in models else []
+    models += [stack for stack in STACKS if all(m in models for m in stack.split("+"))]
     others = [m for m in models if m != "wir"]
     names = words_of(reprise, "list", "workloads")[1:]
     wrong = []

@@ -49,7 +49,9 @@ def test_a_figure():
     hs = claims["wir.workload.fp_share.HS"]
     expect(hs["paper"] == "17.6" and float(hs["ours"]) == values[0], hs)
     expect(abs(float(hs["differs by %"]) - 100 * (values[0] / 17.6 - 1)) < 1e-9, hs)
-    expect(claims["wir.workload.fp_share.NW"]["verdict"] == "agrees", "0 is 0")
+    expect(claims["wir.workload.fp_share.NW"]["verdict"] == "not compared", "0 is 0, but of another size")
+    expect(out.startswith("2 of the paper's benchmarks, tiny, on wir."), out)
+    expect("0 agree within a third, 0 hold as bounds, 0 differ by more, 32 not measured,\n2 not compared." in out, out)
     expect(claims["wir.workload.fp_share.SF"]["verdict"] == "not measured", "a workload that did not run")
     expect_in("wir.workload.fp_share.HS", out)
 

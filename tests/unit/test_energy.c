@@ -147,7 +147,7 @@ static void test_scale(void **state) {
         assert_string_not_equal(e.name, "mechanism");
         one[n] = e.launch;
     }
-    assert_int_equal(n, 16);
+    assert_int_equal(n, 17);
     rig_close(&r);
     open_and_run(&r, set);
     for (uint32_t i = 0; i < n; i++) {

@@ -444,6 +444,38 @@ static void test_comparisons(void **state) {
     }
 }
 
+/* Tables as software has them: as many entries as bits say, and nothing tells inputs apart. */
+static void test_direct(void **state) {
+    (void)state;
+    struct memo_spec s = spec(64, 0);
+    s.direct = 28;
+    struct memo *m = unit(&s);
+    for (uint32_t x = 0; x < 5000; x++)
+        assert_false(use(m, 1, x));
+    for (uint32_t x = 0; x < 5000; x++)
+        assert_true(use(m, 1, x));
+    assert_int_equal(m->n.l1_hits, 5000);
+    assert_false(use(m, 2, 7)); /* of another table */
+    memo_invalidate(m, 1);
+    assert_false(use(m, 1, 7));
+    assert_true(use(m, 2, 7));
+    for (uint32_t k = 0; k < 1u << s.epoch_bits; k++) /* also when epochs begin again */
+        memo_invalidate(m, 2);
+    assert_false(use(m, 2, 7));
+    memo_free(m);
+    s.direct = 4; /* sixteen entries: others' results, which are counted */
+    m = unit(&s);
+    for (uint32_t x = 0; x < 100; x++) {
+        uint64_t data;
+        memo_input(m, 0, x, 4, 0);
+        if (!memo_lookup(m, 0, 4, SP, &data))
+            memo_update(m, 0, x, 4, SP, MEMO_INTEGER);
+    }
+    assert_int_equal(m->n.misses, 16);
+    assert_int_equal(m->n.collisions, 84);
+    memo_free(m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_crc, free_arena),
@@ -464,6 +496,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_monitor, free_arena),
         cmocka_unit_test_teardown(test_switching_off, free_arena),
         cmocka_unit_test_teardown(test_comparisons, free_arena),
+        cmocka_unit_test_teardown(test_direct, free_arena),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

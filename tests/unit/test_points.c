@@ -154,6 +154,7 @@ static void sources(void *m, uint32_t slot, const struct xinst *i, uint32_t mask
     assert_int_equal(w.filled, slot + 1);
     w.filled = 0;
     w.changed = slot + 1;
+    assert_int_equal(core_holds(mech_sm, slot, 1), bank_of(mech_sm, slot, 1));
     CALLED(values, sources);
 }
 
@@ -226,6 +227,12 @@ static uint32_t place(void *m, int32_t op, uint32_t k, bool write) {
     assert_int_equal(k, write ? w.op[op].written : w.op[op].reads++);
     CALLED(registers, place);
     return bank_of(mech_sm, o->warp, write ? o->i->d + k : o->need->reads[k]);
+}
+
+static uint32_t holds(void *m, uint32_t slot, uint32_t reg) {
+    (void)m;
+    CALLED(registers, holds);
+    return bank_of(mech_sm, slot, reg);
 }
 
 static uint32_t arrays(void *m, int32_t op, int32_t k, bool write, uint32_t arrays) {
@@ -370,7 +377,7 @@ static const struct mech_points all_points = {
     .gate = {eligible, slots},
     .stream = {fetch, decoded, passed, false},
     .lanes = {choose},
-    .registers = {fill, place, restore},
+    .registers = {fill, place, restore, holds},
     .values = {sources},
     .front = {.take = take},
     .banks = {arbitrate},
@@ -696,6 +703,18 @@ static void test_owners(void **state) {
     assert_true(mech_add(&s, &mech[1], NULL, &d));
     assert_false(mech_add(&s, &mech[0], NULL, &d));
     assert_non_null(strstr(str_text(&d.text), "pass over instructions"));
+    diag_free(&d);
+    d = (struct diag){0};
+    s.n = 0;
+    /* What knows registers by their place stands beside those who skip and say where registers lie. */
+    mech[0].points = (struct mech_points){.watch = {.places = true}};
+    mech[1].points = (struct mech_points){.stream = {.decoded = decoded}};
+    assert_true(mech_add(&s, &mech[1], NULL, &d));
+    assert_false(mech_add(&s, &mech[0], NULL, &d));
+    s.n = 0;
+    mech[1].points.registers = (struct mech_registers){fill, place, restore, holds};
+    assert_true(mech_add(&s, &mech[1], NULL, &d));
+    assert_true(mech_add(&s, &mech[0], NULL, &d));
     diag_free(&d);
     d = (struct diag){0};
     s.n = 0;

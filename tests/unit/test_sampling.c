@@ -224,6 +224,47 @@ static void ranges(void **state) {
     }
 }
 
+/* Timing that is spread over a run: of many launches some of all are timed, about as much as was allowed, a
+ * long one is cut, and which parts these are does not depend on the machine. */
+static void spread_over_launches(void **state) {
+    (void)state;
+    enum { RUNS = 40, LONG_ONE = 5 };
+    uint8_t timing[2][RUNS];
+    uint64_t all = 0, share = 0;
+    for (uint32_t machine = 0; machine < 3; machine++) {
+        static const char *const slow[] = {"device.sms=3", "latency.alu=60", NULL};
+        struct rig r;
+        char *text = rig_file("mixed.ptx");
+        rig_open(&r, "gtx480", machine == 2 ? slow : few_sms, !machine, text);
+        free(text);
+        r.g->opt.max_insts = machine ? share : 0;
+        r.g->opt.expect_insts = all;
+        for (uint32_t i = 0; i < RUNS; i++) {
+            rig_run(&r, "reduce", i == LONG_ONE ? 400 : 10 + i % 3, 200, (struct rig_params){0});
+            if (machine)
+                timing[machine - 1][i] = (uint8_t)rp_totals(r.g).last;
+        }
+        if (!machine) {
+            all = rp_totals(r.g).warp_insts;
+            share = all / 5;
+        } else {
+            assert_int_equal(rp_totals(r.g).warp_insts, all);
+            double timed = (double)rp_totals(r.g).timed_insts / (double)share;
+            assert_true(timed > 0.7 && timed < 1.3);
+        }
+        rig_close(&r);
+    }
+    assert_memory_equal(timing[0], timing[1], RUNS);
+    uint32_t whole = 0, late = 0, none = 0;
+    for (uint32_t i = 0; i < RUNS; i++) {
+        whole += timing[0][i] == RP_TIMED_ALL;
+        none += timing[0][i] == RP_TIMED_NONE;
+        late += i >= RUNS * 3 / 4 && timing[0][i] != RP_TIMED_NONE;
+    }
+    assert_int_equal(timing[0][LONG_ONE], RP_TIMED_PART);
+    assert_true(whole >= 2 && none >= 10 && late >= 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cuts_keep_results),
@@ -233,6 +274,7 @@ int main(void) {
         cmocka_unit_test(clock_goes_on),
         cmocka_unit_test(faults_after_the_cut),
         cmocka_unit_test(ranges),
+        cmocka_unit_test(spread_over_launches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,6 +108,49 @@ static void models_have_a_base_on_their_gpu(void **state) {
     plan_free(&q);
 }
 
+/* Models on a CPU are compared with the first of those, whatever CPU it is, and run programs of the CPU
+ * alone. */
+static void models_on_a_cpu(void **state) {
+    (void)state;
+    struct plan p = {0};
+    assert_true(plan_add_bench(&p, "cpu-fft:size=tiny"));
+    assert_true(plan_add_model(&p, "4K", "memo:cpu=memo-4k"));
+    assert_true(plan_add_model(&p, "8K", "memo:cpu=memo-8k:memo.sample=0"));
+    assert_true(plan_add_model(&p, "software", "soft:cpu=hpi"));
+    assert_int_equal(p.table.models.len, 4);
+    assert_string_equal(p.table.models.at[0].label, "base:cpu=hpi");
+    plan_add_rows(&p);
+    p.gpu = "gtx480";
+    assert_true(plan_complete(&p));
+    for (uint32_t m = 0; m < 4; m++) {
+        const struct model *x = &p.table.models.at[m];
+        assert_int_equal(x->base, 0);
+        assert_null(x->gpu);
+        assert_int_equal(x->approximate, m > 0);
+        for (uint32_t o = 0; o < m; o++) /* what software runs on is the base machine */
+            assert_int_equal(x->machine == p.table.models.at[o].machine, m == 3 && o == 0);
+    }
+    struct run_key base = key_of(&p.table.benches.at[0], &p.table.models.at[0], false),
+                   soft = key_of(&p.table.benches.at[0], &p.table.models.at[3], false);
+    assert_true(base.hash != soft.hash);
+    plan_free(&p);
+    struct plan q = {0};
+    assert_true(plan_add_bench(&q, "hotspot:size=tiny") && plan_add_model(&q, "4K", "memo:cpu=memo-4k"));
+    plan_add_rows(&q);
+    assert_false(plan_complete(&q));
+    plan_free(&q);
+    struct plan r = {0};
+    assert_true(plan_add_bench(&r, "cpu-fft") && plan_add_model(&r, "x", "memo:cpu=memo-9k"));
+    plan_add_rows(&r);
+    assert_false(plan_complete(&r));
+    plan_free(&r);
+    struct plan all = {0};
+    assert_true(plan_add_bench(&all, "all"));
+    for (uint32_t b = 0; b < all.table.benches.len; b++)
+        assert_false(all.table.benches.at[b].workload->cpu);
+    plan_free(&all);
+}
+
 static void machines_must_exist(void **state) {
     (void)state;
     static const char *const wrong[] = {"wri", "wir+wir-r", "base:sm.wraps=3", "base:repaet",
@@ -156,7 +199,8 @@ static uint64_t key_for(struct plan p, const char *bench, const char *model) {
     assert_true(plan_add_bench(&p, bench));
     assert_true(plan_add_model(&p, "model", model));
     assert_true(plan_complete(&p));
-    struct run_key key = key_of(&p.table.benches.at[0], &p.table.models.at[p.table.models.len - 1], p.check);
+    struct run_key key =
+        key_of(&p.table.benches.at[0], &p.table.models.at[p.table.models.len - 1], p.check, p.max_insts);
     plan_free(&p);
     return key.hash;
 }
@@ -174,6 +218,8 @@ static void keys_tell_runs_apart(void **state) {
         {{.size = SIZE_TINY, .set.len = 1}, "hotspot", "base"},
         {{.size = SIZE_TINY}, "hotspot:seed=2", "base"},
         {{.size = SIZE_TINY}, "hotspot:steps=2", "base"},
+        {{.size = SIZE_TINY, .max_insts = 1000}, "hotspot", "base"},
+        {{.size = SIZE_TINY, .max_insts = 2000}, "hotspot", "base"},
         {{.size = SIZE_TINY}, "nw", "base"},
         {{.size = SIZE_TINY}, "hotspot", "wir"},
         {{.size = SIZE_TINY, .check = true}, "hotspot", "wir"},
@@ -219,7 +265,7 @@ static void keys_see_the_files_of_a_program(void **state) {
         words[1] = i == 3 ? NULL : i == 4 ? folder : input.at; /* a folder is only a word */
         if (i == 5)
             vec_push(&b->results, "k:0:f32");
-        struct run_key key = key_of(b, &p.table.models.at[0], false);
+        struct run_key key = key_of(b, &p.table.models.at[0], false, 0);
         assert_int_equal(strspn(key.text, "a_bc-0123456789def"), strlen(key.text));
         keys[i] = key.hash;
         for (int k = 0; k < i; k++)
@@ -320,6 +366,7 @@ int main(void) {
         cmocka_unit_test(benchmarks_from_texts),
         cmocka_unit_test(suites_take_the_items_of_their_text),
         cmocka_unit_test(models_have_a_base_on_their_gpu),
+        cmocka_unit_test(models_on_a_cpu),
         cmocka_unit_test(machines_must_exist),
         cmocka_unit_test(approximations_need_results),
         cmocka_unit_test(keys_tell_runs_apart),

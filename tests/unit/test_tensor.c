@@ -215,6 +215,12 @@ static void test_refused(void **state) {
          "no such shape for this type"},
         {"ldmatrix.sync.aligned.m8n16.x1.shared.b8x16.b6x16_p32 {%a0}, [%r2];", "ldmatrix", "up to sm_90"},
         {"wgmma.fence.sync.aligned;", "wgmma.fence", "not simulated"},
+        {"cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%l0, {%r2}], "
+         "[%r2];",
+         "cp.async.bulk.tensor", "not simulated; build the program for an earlier architecture"},
+        {"st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r2], %a0, [%r2];", "st.async",
+         "not simulated; build the program for an earlier architecture"},
+        {"redux.sync.min.f32 %f0, %f1, -1;", "redux.sync", "not simulated; build the program"},
         {"multimem.red.release.sys.global.add.u32 [%l0], %a0;", "multimem.red", "not simulated"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -28,6 +28,11 @@ static const char kernels[] = KERNELS
         KERNEL("chase", "mov.u32 %r2, 0;\n"
                         "LOOP: ld.global.u64 %l1, [%l1]; add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, %r8;\n"
                         "@%p0 bra LOOP; st.global.u64 [%l1+8], %l1;")
+    /* The same of n loads of shared memory. */
+    ".shared .align 4 .u32 link[1];\n" KERNEL(
+        "chase_shared", "mov.u32 %r2, 0; mov.u32 %r1, link; st.shared.u32 [%r1], %r1;\n"
+                        "LOOP: ld.shared.u32 %r1, [%r1]; add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, %r8;\n"
+                        "@%p0 bra LOOP; st.global.u32 [%l1+8], %r1;")
     /* Many reads of registers from few banks. */
     KERNEL("banks", "mov.u32 %r2, 0; mov.u32 %r3, %r0; mov.u32 %r4, %r9;\n"
                     "LOOP: mad.lo.u32 %r5, %r3, %r4, %r2; mad.lo.u32 %r3, %r4, %r5, %r0;\n"
@@ -586,9 +591,12 @@ static void test_dispatch(void **state) {
     (void)state;
     static const struct mech_points slower = {.units = {slow}}, lanes = {.units = {one_lane}},
                                     beats = {.units = {long_beats}};
-    static const char *const slow_alu = "latency.alu=60", *const quick_alu = "latency.alu=4";
+    static const char *const slow_alu = "latency.alu=60", *const quick_alu = "latency.alu=4",
+                             *const slow_shared = "latency.shared=200";
     assert_int_equal(fifty(&slower, "chain", slow_alu) - fifty(NULL, "chain", slow_alu), 50 * 4 * 5);
     assert_int_equal(fifty(&slower, "chase", quick_alu) - fifty(NULL, "chase", quick_alu), 50 * 5);
+    assert_int_equal(fifty(&slower, "chase_shared", slow_shared) - fifty(NULL, "chase_shared", slow_shared),
+                     50 * 5);
     struct rig r;
     run(&r, NULL, NULL, "chain", 32, 60, 3);
     uint64_t cycles = r.cycles, sp = rig_counter(&r, "unit.sp"), iadd = rig_counter(&r, "lanes.iadd");
@@ -963,15 +971,80 @@ static void test_place(void **state) {
     rig_close(&r);
 }
 
+/* ---- ports of collectors ---- */
+
+/* Three products in a row, of three registers, three and two: with one port each waits for its operands,
+ * which lie in different banks, one after the other. */
+static void test_ports(void **state) {
+    (void)state;
+    static const char *const slow = "latency.imul=100",
+                             *const three = "latency.imul=100 rf.collector_ports=3",
+                             *const one = "latency.imul=100 rf.collector_ports=1";
+    uint64_t base = fifty(NULL, "banks", slow);
+    assert_int_equal(fifty(NULL, "banks", three), base);
+    assert_int_equal(fifty(NULL, "banks", one), base + 50 * (2 + 2 + 1));
+}
+
+/* ---- values of one lane, values that a mechanism holds ---- */
+
+/* The product of lane 7 for lanes 4 to 11. */
+static void spread(void *m, int32_t op) {
+    (void)m;
+    if (is_op(mech_sm->ops[op].i, OP_IMUL) || is_op(mech_sm->ops[op].i, OP_IMAD))
+        core_spread(mech_sm, op, 7, 0xff0);
+}
+
+/* Of the comparison, too: lanes 0 to 15 go where lane 3 goes. */
+static void spread_predicate(void *m, int32_t op) {
+    (void)m;
+    if (is_op(mech_sm->ops[op].i, OP_ISETP))
+        core_spread(mech_sm, op, 3, 0xffff);
+}
+
+static void operand(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
+    (void)m, (void)mask;
+    uint32_t value[WARP_LANES];
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        value[l] = 100 + l;
+    if (is_op(i, OP_XOR))
+        core_operand(mech_sm, warp, i->s[0], value, 0xffff);
+}
+
+static void run_checked(struct rig *r, const struct mech_points *p, const char *kernel, uint32_t x) {
+    mech_rig_open(r, "gtx480", NULL, kernels, 1, &p);
+    mech_rig_check(r, false);
+    rig_run(r, kernel, 1, 32, (struct rig_params){.n = 1, .x = x});
+}
+
+static void test_values(void **state) {
+    (void)state;
+    struct rig r;
+    run_checked(&r, &(struct mech_points){.watch = {.issued = spread}}, "plain", 0);
+    for (uint32_t t = 0; t < 32; t++)
+        assert_int_equal(rig_word(&r, t), (3 * (t >= 4 && t < 12 ? 7 : t)) ^ 5);
+    assert_int_equal(rig_counter(&r, "check.wrong"), 1);
+    rig_close(&r);
+    run_checked(&r, &(struct mech_points){.watch = {.issued = spread_predicate}}, "paths", 2);
+    for (uint32_t t = 0; t < 32; t++)
+        assert_int_equal(rig_word(&r, t), 1128);
+    assert_int_equal(rig_counter(&r, "check.wrong"), 1);
+    rig_close(&r);
+    run_checked(&r, &(struct mech_points){.values = {operand}}, "plain", 0);
+    for (uint32_t t = 0; t < 32; t++)
+        assert_int_equal(rig_word(&r, t), (t < 16 ? 100 + t : 3 * t) ^ 5);
+    assert_int_equal(rig_counter(&r, "check.wrong"), 1);
+    rig_close(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lanes),       cmocka_unit_test(test_operands), cmocka_unit_test(test_fetch),
-        cmocka_unit_test(test_skip_cycles), cmocka_unit_test(test_admit),    cmocka_unit_test(test_decoded),
-        cmocka_unit_test(test_passed),      cmocka_unit_test(test_eligible), cmocka_unit_test(test_arbitrate),
-        cmocka_unit_test(test_access),      cmocka_unit_test(test_supply),   cmocka_unit_test(test_dispatch),
-        cmocka_unit_test(test_read),        cmocka_unit_test(test_inject),   cmocka_unit_test(test_request),
-        cmocka_unit_test(test_prefetch),    cmocka_unit_test(test_ride),     cmocka_unit_test(test_redirect),
-        cmocka_unit_test(test_place),
+        cmocka_unit_test(test_values),   cmocka_unit_test(test_ports),     cmocka_unit_test(test_lanes),
+        cmocka_unit_test(test_operands), cmocka_unit_test(test_fetch),     cmocka_unit_test(test_skip_cycles),
+        cmocka_unit_test(test_admit),    cmocka_unit_test(test_decoded),   cmocka_unit_test(test_passed),
+        cmocka_unit_test(test_eligible), cmocka_unit_test(test_arbitrate), cmocka_unit_test(test_access),
+        cmocka_unit_test(test_supply),   cmocka_unit_test(test_dispatch),  cmocka_unit_test(test_read),
+        cmocka_unit_test(test_inject),   cmocka_unit_test(test_request),   cmocka_unit_test(test_prefetch),
+        cmocka_unit_test(test_ride),     cmocka_unit_test(test_redirect),  cmocka_unit_test(test_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -204,8 +204,8 @@ static void test_rb_tags(void **state) {
     struct rb b;
     struct rb_entry old;
     rb_init(&b, &arena, 1); /* all in one place */
-    struct rb_tag t = {9, {1, 2, 3, 4}, 0x7, RB_SHARED, 2, 5}, other[10];
-    for (int i = 0; i < 10; i++)
+    struct rb_tag t = {9, {1, 2, 3, 4}, 0x7, RB_SHARED, 2, 5, 0xffff}, other[11];
+    for (int i = 0; i < 11; i++)
         other[i] = t;
     other[0].op++;
     for (int i = 0; i < RB_OPERANDS; i++)
@@ -215,10 +215,11 @@ static void test_rb_tags(void **state) {
     other[7].block = 3;
     other[8].count = 6;
     other[9].block = RB_NO_BLOCK;
+    other[10].lanes = 0xffffffff;
     rb_insert(&b, 0, &t, 1, &old);
     assert_int_equal(rb_index(&b, &t), 0);
     assert_int_equal(rb_lookup(&b, 0, &t), RB_HIT);
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 11; i++) {
         assert_int_equal(rb_index(&b, &other[i]), 0);
         assert_int_equal(rb_lookup(&b, 0, &other[i]), RB_MISS);
     }

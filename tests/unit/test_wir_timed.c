@@ -256,6 +256,46 @@ static void test_edges(void **state) {
     }
 }
 
+/* Warps of fewer lanes reuse results, too, but only those computed for as many: a warp of all lanes must not
+ * take what one of 16 has. Every block is a full warp and one of 16 lanes, which compute the same; in half of
+ * the blocks the first 16 lanes of the full warp exit early. */
+static void test_fewer_lanes(void **state) {
+    (void)state;
+    static const char text[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".visible .entry few(.param .u64 buffer, .param .u32 n, .param .u32 x)\n{\n"
+        ".reg .b32 %r<12>; .reg .b64 %l<4>; .reg .pred %p<4>;\n"
+        "ld.param.u64 %l0, [buffer]; ld.param.u32 %r0, [n]; ld.param.u32 %r1, [x];\n"
+        "mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x; mad.lo.u32 %r5, %r3, %r4, %r2;\n"
+        "and.b32 %r6, %r3, 1; setp.ne.u32 %p0, %r6, 0; setp.lt.u32 %p1, %r2, 16; and.pred %p2, %p0, %p1;\n"
+        "@%p2 exit;\n"
+        "mov.u32 %r7, 1;\n"
+        "LOOP: mad.lo.u32 %r7, %r7, %r1, %r0; xor.b32 %r8, %r7, %r1; add.u32 %r7, %r7, %r8;\n"
+        "sub.u32 %r0, %r0, 1; setp.ne.u32 %p3, %r0, 0; @%p3 bra LOOP;\n"
+        "mul.wide.u32 %l1, %r5, 4; add.u64 %l2, %l0, %l1; st.global.u32 [%l2], %r7; exit;\n}\n";
+    enum { BLOCKS = 60, THREADS = 48, N = 9, X = 5 };
+    uint32_t want = 1;
+    for (uint32_t n = N; n; n--) {
+        want = want * X + n;
+        want += want ^ X;
+    }
+    struct rig r;
+    rig_open_options(&r, &(struct rp_options){.gpu = "wir", .mech = "wir", .check = true}, text);
+    rig_run(&r, "few", BLOCKS, THREADS, (struct rig_params){.n = N, .x = X});
+    for (uint32_t i = 0; i < BLOCKS * THREADS; i++) {
+        bool exits = i / THREADS % 2 && i % THREADS < 16;
+        uint32_t got;
+        memcpy(&got, (const void *)(uintptr_t)(r.buffer + 4 * i), 4);
+        assert_int_equal(got, exits ? RIG_FILL : want);
+    }
+    assert_int_equal(rig_counter(&r, "check.wrong"), 0);
+    rig_run(&r, "few", BLOCKS, 16, (struct rig_params){.n = N, .x = X});
+    assert_int_equal(rig_counter(&r, "check.wrong"), 0);
+    assert_true(rig_counter(&r, "wir.reused") * 5 > rig_counter(&r, "sm.insts.warp"));
+    assert_int_equal(rig_counter(&r, "wir.bypassed.divergent"), 0);
+    rig_close(&r);
+}
+
 /* Registers of the SM as many as its warps name, one more, and 64 more: results have to wait, registers are
  * overwritten in place, and everything ends, right. */
 static void test_few_registers(void **state) {
@@ -412,6 +452,7 @@ int main(void) {
         cmocka_unit_test(test_saturation),    cmocka_unit_test(test_edges),
         cmocka_unit_test(test_few_registers), cmocka_unit_test(test_energy),
         cmocka_unit_test(test_sleep),         cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_fewer_lanes),
     };
     return cmocka_run_group_tests(tests, run_functionally, NULL);
 }

@@ -1,7 +1,7 @@
 /* Hotspot: the temperature of a chip over time, from the power of its parts.
  *
- * The block is the change of a cell's temperature from its power, its temperature, and the sums of its
- * neighbours' in two directions: four numbers of four bytes. Parts of a chip have one power each. */
+ * The block is a cell's next temperature from its power, its temperature, and the sums of its neighbours' in
+ * two directions: four numbers of four bytes. Parts of a chip have one power each. */
 #include "bench.h"
 
 #ifndef BITS
@@ -18,15 +18,15 @@ static __attribute__((noinline)) void step(const float *in, const float *power, 
             int up = j ? at - n : at, down = j < n - 1 ? at + n : at, left = i ? at - 1 : at,
                 right = i < n - 1 ? at + 1 : at;
             float t = AX_LD_F32(&in[at], 0, BITS), p = AX_LD_F32(&power[at], 0, BITS);
-            float vertical = in[up] + in[down], horizontal = in[left] + in[right], change = 0;
+            float vertical = in[up] + in[down], horizontal = in[left] + in[right], next = 0;
             AX_REG_F32(vertical, 0, BITS);
             AX_REG_F32(horizontal, 0, BITS);
-            if (!AX_LOOKUP_F32(change, 0)) {
-                change =
-                    dt / cap * (p + (vertical - 2 * t) * ry + (horizontal - 2 * t) * rx + (ambient - t) * rz);
-                AX_UPDATE_F32(change, 0);
+            if (!AX_LOOKUP_F32(next, 0)) {
+                next = t + dt / cap *
+                               (p + (vertical - 2 * t) * ry + (horizontal - 2 * t) * rx + (ambient - t) * rz);
+                AX_UPDATE_F32(next, 0);
             }
-            out[at] = t + change;
+            out[at] = next;
         }
 }
 

@@ -214,12 +214,15 @@ CUresult cuCtxGetId(CUcontext ctx, unsigned long long *id) {
 }
 
 CUresult cuCtxSynchronize(void) {
-    DRIVER(CUD_SYNC, cud_capture_forbids(cudaErrorStreamCaptureUnsupported));
+    DRIVER(CUD_DRAIN, cud_capture_forbids(cudaErrorStreamCaptureUnsupported));
 }
 
 static int sync_ctx(CUcontext ctx) {
     CUcontext c = cud_object_get(ctx ? ctx : cud_current(), CUD_CTX);
-    return c ? cud_synchronize(c) : cudaErrorDeviceUninitialized;
+    if (!c)
+        return cudaErrorDeviceUninitialized;
+    cud_drain();
+    return cud_synchronize(c, UINT64_MAX);
 }
 
 CUresult cuCtxSynchronize_v2(CUcontext ctx) {

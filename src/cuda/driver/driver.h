@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cuda/graph.h"
+#include "cuda/queue.h"
 #include "cuda/work.h"
 #include "reprise_cuda.h"
 
@@ -18,8 +19,8 @@
         return (CUresult)cud_end_driver(error_);                                                             \
     } while (0)
 
-/* Exports an entry point under a second name, with suffix; the stream it is about makes no difference here,
- * because work runs at once on every stream. */
+/* Exports an entry point under a second name, with suffix; the default stream of a thread is the legacy one.
+ */
 #define DRIVER_ALIAS(name, suffix)  DRIVER_ALIAS_(name, suffix)
 #define DRIVER_ALIAS_(name, suffix) extern __typeof__(name) name##suffix __attribute__((alias(#name)))
 #define DRIVER_SAME(name, other)    DRIVER_SAME_(name, other)

@@ -46,7 +46,7 @@ static int release(CUdeviceptr ptr) {
 }
 
 CUresult cuMemFree(CUdeviceptr ptr) {
-    DRIVER(CUD_SYNC, release(ptr));
+    DRIVER(CUD_DRAIN, release(ptr));
 }
 
 static int address_range(CUdeviceptr *base, size_t *size, CUdeviceptr ptr) {
@@ -79,7 +79,7 @@ CUresult cuMemHostAlloc(void **p, size_t size, unsigned int flags) {
 }
 
 CUresult cuMemFreeHost(void *p) {
-    DRIVER(CUD_SYNC, p ? cud_host_free(p) : cudaErrorInvalidValue);
+    DRIVER(CUD_DRAIN, p ? cud_host_free(p) : cudaErrorInvalidValue);
 }
 
 static int host_alloc(void *p, struct rp_alloc **a) {
@@ -119,7 +119,7 @@ CUresult cuMemHostRegister(void *p, size_t size, unsigned int flags) {
 DRIVER_SAME(cuMemHostRegister_v2, cuMemHostRegister);
 
 CUresult cuMemHostUnregister(void *p) {
-    DRIVER(CUD_SYNC, cud_host_unregister(p));
+    DRIVER(CUD_DRAIN, cud_host_unregister(p));
 }
 
 CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t size, unsigned int flags) {

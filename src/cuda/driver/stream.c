@@ -26,24 +26,13 @@ CUresult cuStreamDestroy(CUstream stream) {
 #undef cuStreamDestroy
 DRIVER_SAME(cuStreamDestroy_v2, cuStreamDestroy);
 
-/* Synchronising with a stream that captures is an error, and ends the capture badly. */
-static int settle(CUstream stream) {
-    struct CUstream_st *s = cud_stream(stream);
-    if (!s)
-        return cudaErrorInvalidResourceHandle;
-    if (!s->capture)
-        return cudaSuccess;
-    s->capture->invalidated = true;
-    return cudaErrorStreamCaptureUnsupported;
-}
-
 CUresult cuStreamSynchronize(CUstream stream) {
-    DRIVER(CUD_SYNC, settle(stream));
+    DRIVER(CUD_CONTEXT, cud_stream_settle(stream, true));
 }
 PTSZ(cuStreamSynchronize);
 
 CUresult cuStreamQuery(CUstream stream) {
-    DRIVER(CUD_SYNC, settle(stream));
+    DRIVER(CUD_CONTEXT, cud_stream_settle(stream, false));
 }
 PTSZ(cuStreamQuery);
 
@@ -160,17 +149,8 @@ CUresult cuEventCreate(CUevent *event, unsigned int flags) {
     DRIVER(CUD_CONTEXT, cud_event_create(event, flags));
 }
 
-static int event_destroy(CUevent event) {
-    struct CUevent_st *e = cud_object_get(event, CUD_EVENT);
-    if (!e)
-        return cudaErrorInvalidResourceHandle;
-    vec_free(&e->tail);
-    cud_object_free(e);
-    return cudaSuccess;
-}
-
 CUresult cuEventDestroy(CUevent event) {
-    DRIVER(CUD_CONTEXT, event_destroy(event));
+    DRIVER(CUD_CONTEXT, cud_event_destroy(event));
 }
 #undef cuEventDestroy
 DRIVER_SAME(cuEventDestroy_v2, cuEventDestroy);
@@ -187,11 +167,11 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int fla
 PTSZ(cuEventRecordWithFlags);
 
 CUresult cuEventQuery(CUevent event) {
-    DRIVER(CUD_SYNC, cud_event_done(event));
+    DRIVER(CUD_CONTEXT, cud_event_settle(event, false));
 }
 
 CUresult cuEventSynchronize(CUevent event) {
-    DRIVER(CUD_SYNC, cud_event_done(event));
+    DRIVER(CUD_CONTEXT, cud_event_settle(event, true));
 }
 
 CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end) {
@@ -199,19 +179,21 @@ CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end) {
 }
 DRIVER_ALIAS(cuEventElapsedTime, _v2);
 
-/* ---- memory operations of a stream: the value is there when the call is made, or never comes ------------
- */
+/* ---- memory operations of a stream ------------------------------------------------------------------- */
 
 static int write_value(CUstream stream, CUdeviceptr ptr, uint64_t value, size_t bytes) {
     struct CUstream_st *s = cud_stream(stream);
-    void *p = rp_mem_ptr(cud.gpu, ptr, bytes);
-    if (!s || !p || ptr % bytes)
+    if (!s || !rp_mem_ptr(cud.gpu, ptr, bytes) || ptr % bytes)
         return cudaErrorInvalidValue;
     if (s->capture)
         return cudaErrorStreamCaptureUnsupported;
-    memcpy(p, &value, bytes);
-    rp_mem_written(cud.gpu, ptr, bytes);
-    return cudaSuccess;
+    int error = cudaSuccess;
+    for (size_t i = 0; !error && i < bytes; i += 4) {
+        struct cud_op op = {.kind = CUD_OP_FILL,
+                            .fill = {ptr + i, 4, 4, (uint32_t)(value >> 8 * i), 4, 1, 1, 1}};
+        error = cud_submit(stream, &op);
+    }
+    return error;
 }
 
 CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr ptr, uint32_t value, unsigned int flags) {

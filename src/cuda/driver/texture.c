@@ -76,7 +76,7 @@ static int destroy(CUarray array) {
 }
 
 CUresult cuArrayDestroy(CUarray array) {
-    DRIVER(CUD_SYNC, destroy(array));
+    DRIVER(CUD_DRAIN, destroy(array));
 }
 
 static int mip_create(CUmipmappedArray *mip, const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels) {
@@ -105,7 +105,7 @@ CUresult cuMipmappedArrayGetLevel(CUarray *array, CUmipmappedArray mip, unsigned
 }
 
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray mip) {
-    DRIVER(CUD_SYNC,
+    DRIVER(CUD_DRAIN,
            cud_object_get(mip, CUD_MIPMAP) ? cud_mipmap_destroy(mip) : cudaErrorInvalidResourceHandle);
 }
 

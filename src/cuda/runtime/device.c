@@ -109,7 +109,7 @@ cudaError_t cudaGetDeviceFlags(unsigned *flags) {
 }
 
 cudaError_t cudaDeviceSynchronize(void) {
-    RUNTIME(CUD_SYNC, cud_capture_forbids(cudaErrorStreamCaptureUnsupported));
+    RUNTIME(CUD_DRAIN, cud_capture_forbids(cudaErrorStreamCaptureUnsupported));
 }
 RUNTIME_SAME(cudaDeviceSynchronize, cudaThreadSynchronize);
 

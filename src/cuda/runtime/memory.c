@@ -42,11 +42,11 @@ static int release(void *p) {
 }
 
 cudaError_t cudaFree(void *p) {
-    RUNTIME(CUD_SYNC, release(p));
+    RUNTIME(CUD_DRAIN, release(p));
 }
 
 cudaError_t cudaFreeHost(void *p) {
-    RUNTIME(CUD_SYNC, cud_host_free(p));
+    RUNTIME(CUD_DRAIN, cud_host_free(p));
 }
 
 static int alloc_pitch(void **p, size_t *pitch, size_t width, size_t rows) {
@@ -85,7 +85,7 @@ cudaError_t cudaHostRegister(void *p, size_t size, unsigned flags) {
 }
 
 cudaError_t cudaHostUnregister(void *p) {
-    RUNTIME(CUD_SYNC, cud_host_unregister(p));
+    RUNTIME(CUD_DRAIN, cud_host_unregister(p));
 }
 
 static struct rp_alloc *host_memory(const void *p) {

@@ -24,24 +24,13 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     RUNTIME(CUD_CONTEXT, destroy(stream));
 }
 
-/* Synchronising with a stream that captures is an error, and ends the capture badly. */
-static int settle(cudaStream_t stream) {
-    struct CUstream_st *s = cud_stream(stream);
-    if (!s)
-        return cudaErrorInvalidResourceHandle;
-    if (!s->capture)
-        return cudaSuccess;
-    s->capture->invalidated = true;
-    return cudaErrorStreamCaptureUnsupported;
-}
-
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-    RUNTIME(CUD_SYNC, settle(stream));
+    RUNTIME(CUD_CONTEXT, cud_stream_settle(stream, true));
 }
 PTSZ(cudaStreamSynchronize);
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-    RUNTIME(CUD_SYNC, settle(stream));
+    RUNTIME(CUD_CONTEXT, cud_stream_settle(stream, false));
 }
 PTSZ(cudaStreamQuery);
 
@@ -150,17 +139,8 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
     RUNTIME(CUD_CONTEXT, cud_event_create(event, flags));
 }
 
-static int event_destroy(cudaEvent_t event) {
-    struct CUevent_st *e = cud_object_get(event, CUD_EVENT);
-    if (!e)
-        return cudaErrorInvalidResourceHandle;
-    vec_free(&e->tail);
-    cud_object_free(e);
-    return cudaSuccess;
-}
-
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-    RUNTIME(CUD_CONTEXT, event_destroy(event));
+    RUNTIME(CUD_CONTEXT, cud_event_destroy(event));
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
@@ -175,11 +155,11 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 PTSZ(cudaEventRecordWithFlags);
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-    RUNTIME(CUD_SYNC, cud_event_done(event));
+    RUNTIME(CUD_CONTEXT, cud_event_settle(event, false));
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-    RUNTIME(CUD_SYNC, cud_event_done(event));
+    RUNTIME(CUD_CONTEXT, cud_event_settle(event, true));
 }
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end) {

@@ -74,7 +74,7 @@ static int destroy(cudaArray_t array) {
 }
 
 cudaError_t cudaFreeArray(cudaArray_t array) {
-    RUNTIME(CUD_SYNC, destroy(array));
+    RUNTIME(CUD_DRAIN, destroy(array));
 }
 
 static int mip_create(cudaMipmappedArray_t *mip, const struct cudaChannelFormatDesc *d, struct cudaExtent e,
@@ -92,9 +92,9 @@ cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *mip, const struct cud
 }
 
 cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t mip) {
-    RUNTIME(CUD_SYNC, !mip                              ? cudaSuccess
-                      : cud_object_get(mip, CUD_MIPMAP) ? cud_mipmap_destroy(mip)
-                                                        : cudaErrorInvalidResourceHandle);
+    RUNTIME(CUD_DRAIN, !mip                              ? cudaSuccess
+                       : cud_object_get(mip, CUD_MIPMAP) ? cud_mipmap_destroy(mip)
+                                                         : cudaErrorInvalidResourceHandle);
 }
 
 static int mip_level(cudaArray_t *array, const struct CUmipmap_st *mip, unsigned level) {

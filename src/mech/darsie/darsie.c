@@ -70,26 +70,6 @@ static const struct mech_model models[] = {
     {0},
 };
 
-/* Moves of one register, by its number: the warp's own instruction for a copy. */
-static struct core_own *make_copies(struct arena *a) {
-    struct inst *in = arena_new(a, struct inst);
-    *in = inst_new(OP_MOV);
-    struct core_own *all = arena_array(a, struct core_own, MAX_GPR);
-    for (uint32_t r = 0; r < MAX_GPR; r++) {
-        all[r].i = (struct xinst){.in = in,
-                                  .kind = X_ALU,
-                                  .nsw = 1,
-                                  .ndw = 1,
-                                  .guard = PRED_PT,
-                                  .ps = {PRED_PT, PRED_PT},
-                                  .pd = {PRED_PT, PRED_PT},
-                                  .d = r,
-                                  .s = {r}};
-        core_prepare(&all[r]);
-    }
-    return all;
-}
-
 static void *create(struct arena *a, const void *params, void *shared, struct sm *sm) {
     (void)shared;
     struct darsie *d = arena_new(a, struct darsie);
@@ -109,7 +89,7 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
         d->blocks[b].entries = arena_array(a, struct darsie_entry, d->params->entries);
     queue_init(&d->copies, a, warps * CORE_BUFFER * DARSIE_WORDS + sm->nops * DARSIE_WORDS);
     queue_init(&d->reading, a, 2 * sm->nops);
-    d->movs = make_copies(a);
+    d->movs = core_copies(a);
     return d;
 }
 
@@ -236,7 +216,10 @@ MECHANISM(darsie) = {
                       .result = darsie_result,
                       .retire = darsie_retire},
             .stream = {.fetch = darsie_fetch, .decoded = darsie_decoded},
-            .registers = {.fill = darsie_fill, .place = darsie_place, .restore = darsie_restore},
+            .registers = {.fill = darsie_fill,
+                          .place = darsie_place,
+                          .restore = darsie_restore,
+                          .holds = darsie_holds},
         },
     .params = PARAM_TABLE(struct darsie_params, params, NULL),
     .counters = COUNTER_TABLE_RULES(counters, counter_rules),

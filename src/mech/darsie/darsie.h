@@ -157,6 +157,7 @@ void darsie_decode_private(struct darsie *d, uint32_t warp, uint32_t pc, struct 
 void darsie_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
 void darsie_restore(void *m, uint32_t warp);
 uint32_t darsie_place(void *m, int32_t op, uint32_t k, bool write);
+uint32_t darsie_holds(void *m, uint32_t warp, uint32_t reg);
 void darsie_issued(void *m, int32_t op);
 void darsie_result(void *m, int32_t op);
 void darsie_retire(void *m, int32_t op);

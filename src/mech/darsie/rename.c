@@ -174,6 +174,20 @@ uint32_t darsie_place(void *m, int32_t op, uint32_t k, bool write) {
     return place_of(d, shared ? c->src[k] : DARSIE_PRIVATE, o->warp, o->need->reads[k]);
 }
 
+uint32_t darsie_holds(void *m, uint32_t warp, uint32_t reg) {
+    const struct darsie *d = m;
+    const struct core_warp *cw = &d->sm->warps[warp];
+    const struct darsie_inst *c = &d->buffered[warp][cw->first];
+    const struct core_need *need = &d->sm->needs[cw->next];
+    const struct xinst *i = &d->sm->x->img->code[cw->next];
+    uint16_t id = DARSIE_PRIVATE;
+    for (uint32_t k = 0; d->on && k < c->nsrc; k++)
+        id = need->reads[k] == reg ? c->src[k] : id;
+    for (uint32_t k = 0; d->on && k < c->nold; k++)
+        id = i->d + k == reg && c->old[k] != DARSIE_PRIVATE ? c->old[k] : id;
+    return place_of(d, id, warp, reg);
+}
+
 /* Lanes that a guarded write keeps are copied to where the result goes. */
 static void merge(struct darsie *d, int32_t op, struct darsie_inst *c) {
     const struct core_op *o = &d->sm->ops[op];

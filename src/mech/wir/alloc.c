@@ -9,6 +9,12 @@ static uint32_t *value_of(const struct wir *w, const struct core_op *op) {
     return w->sm->warps[op->warp].w->r[op->i->d + op->next_write];
 }
 
+void wir_clear_dead(struct wir *w, const struct core_op *op) {
+    uint32_t *value = value_of(w, op);
+    for (uint32_t left = ~op->mask; left; left &= left - 1)
+        value[__builtin_ctz(left)] = 0;
+}
+
 void wir_remap(struct wir *w, uint32_t warp, uint32_t reg, uint16_t dst, bool pinned) {
     struct reg_map *map = regfile_map(w->regs, warp, reg);
     uint16_t old = map->id;
@@ -93,7 +99,7 @@ static void inject_copy(struct wir *w, int32_t id, uint16_t old, uint16_t to) {
 static void write_word(struct wir *w, int32_t id) {
     struct core_op *op = &w->sm->ops[id];
     struct wir_op *o = &w->ops[id];
-    write_lanes(w, o->dst, value_of(w, op), op->mask);
+    write_lanes(w, o->dst, value_of(w, op), o->divergent ? op->mask : (uint32_t)ALL_LANES);
     regfile_set_unwritten(w->regs, o->dst, true);
     w->n.writes++;
     core_write(w->sm, id);
@@ -227,6 +233,8 @@ static void begin_word(struct wir *w, int32_t id) {
         return;
     }
     if (op->next_write) /* the first word's was made ahead */
+        wir_clear_dead(w, op);
+    if (op->next_write)
         o->hash = h3_hash(w->h3, value_of(w, op));
     uint32_t found = vsb_lookup(&w->vsb, o->hash);
     w->touched = true;
@@ -256,6 +264,8 @@ enum mech_verdict wir_result(void *m, int32_t id, uint64_t now) {
     }
     struct wir_op *o = &w->ops[id];
     o->ready = now + (uint64_t)w->params->alloc;
+    if (!o->divergent)
+        wir_clear_dead(w, op);
     if (!o->divergent && w->params->vsb_entries) {
         o->hash = h3_hash(w->h3, value_of(w, op));
         vsb_fetch(&w->vsb, o->hash); /* until it is looked up it will have come */

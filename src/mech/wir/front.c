@@ -51,7 +51,8 @@ static void note_access(struct wir *w, uint32_t warp, const struct xinst *i) {
 static bool make_tag(struct wir *w, uint32_t warp, const struct xinst *i, const struct wir_mark *mark,
                      struct rb_tag *t) {
     const struct image *img = w->sm->x->img;
-    *t = (struct rb_tag){.op = mark->op, .kind = mark->kind, .block = RB_NO_BLOCK};
+    const struct warp *warp_state = w->sm->warps[warp].w;
+    *t = (struct rb_tag){.op = mark->op, .kind = mark->kind, .block = RB_NO_BLOCK, .lanes = warp_state->live};
     for (uint32_t k = 0; k < i->nsw; k++) {
         if (i->s[k] & POOL) {
             const struct pool_word *p = &img->pool.at[i->s[k] & ~POOL];
@@ -70,11 +71,11 @@ static bool make_tag(struct wir *w, uint32_t warp, const struct xinst *i, const 
         t->regs |= (uint8_t)(1u << k);
     }
     if (i->ps[0] != PRED_PT || i->ps[1] != PRED_PT) { /* predicates go by value */
-        const uint32_t *p = w->sm->warps[warp].w->p;
+        const uint32_t *p = warp_state->p;
         if (i->nsw > RB_OPERANDS - 2)
             return false;
-        t->word[RB_OPERANDS - 2] = p[i->ps[0]];
-        t->word[RB_OPERANDS - 1] = p[i->ps[1]];
+        t->word[RB_OPERANDS - 2] = p[i->ps[0]] & t->lanes;
+        t->word[RB_OPERANDS - 1] = p[i->ps[1]] & t->lanes;
     }
     if (mark->kind != RB_GLOBAL && mark->kind != RB_SHARED)
         return true;
@@ -106,7 +107,7 @@ enum mech_verdict wir_take(void *m, int32_t id, uint64_t now) {
     const struct wir_mark *mark = &w->marks[op->pc];
     struct wir_op *o = &w->ops[id];
     *o = (struct wir_op){.ready = now + (uint64_t)w->params->front + 1,
-                         .divergent = op->mask != (uint32_t)ALL_LANES,
+                         .divergent = !op->mask || op->mask != w->sm->warps[op->warp].w->live,
                          .dst = REG_NONE,
                          .owner = CORE_NONE};
     rename_sources(w, op->warp, op->need, o);
@@ -135,6 +136,7 @@ static void reuse(struct wir *w, int32_t id, uint32_t reg, bool waited) {
     w->n.reused_loads += kind == RB_GLOBAL || kind == RB_SHARED;
     wir_ref(w, reg);
     wir_remap(w, op->warp, op->i->d, (uint16_t)reg, false);
+    wir_clear_dead(w, op);
     regfile_latched(w->regs, op->warp, op->i->d, (uint16_t)reg);
     core_supply(w->sm, id, w->regs->v[reg]);
 }

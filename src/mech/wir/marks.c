@@ -103,22 +103,3 @@ const void *wir_kernel(void *shared, struct arena *launch, const struct image *i
     }
     return all;
 }
-
-struct core_own *wir_copies(struct arena *a) {
-    struct inst *in = arena_new(a, struct inst);
-    *in = inst_new(OP_MOV);
-    struct core_own *all = arena_array(a, struct core_own, MAX_GPR);
-    for (uint32_t r = 0; r < MAX_GPR; r++) {
-        all[r].i = (struct xinst){.in = in,
-                                  .kind = X_ALU,
-                                  .nsw = 1,
-                                  .ndw = 1,
-                                  .guard = PRED_PT,
-                                  .ps = {PRED_PT, PRED_PT},
-                                  .pd = {PRED_PT, PRED_PT},
-                                  .d = r,
-                                  .s = {r}};
-        core_prepare(&all[r]);
-    }
-    return all;
-}

@@ -7,7 +7,7 @@
 
 #include "mech/wir/pick.h"
 
-_Static_assert(sizeof(struct rb_tag) == 24, "tags are compared as bytes and must have no holes");
+_Static_assert(sizeof(struct rb_tag) == 28, "tags are compared as bytes and must have no holes");
 
 void rb_init(struct rb *b, struct arena *a, uint32_t entries) {
     assert(entries);

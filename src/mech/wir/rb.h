@@ -28,6 +28,7 @@ struct rb_tag {
     uint8_t regs;               /* bit i: word i is a register */
     uint8_t kind;               /* enum rb_kind */
     uint8_t block, count;       /* of loads, from blocks_scope; otherwise RB_NO_BLOCK and 0 */
+    uint32_t lanes;             /* for which it is computed: others of the result mean nothing */
 };
 
 struct rb_entry {

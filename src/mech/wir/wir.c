@@ -147,7 +147,7 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     queue_init(&w->unwritten, a, sm->nops);
     queue_init(&w->starved, a, sm->nops);
     queue_init(&w->copies, a, sm->nops);
-    w->movs = wir_copies(a);
+    w->movs = core_copies(a);
     return w;
 }
 
@@ -268,6 +268,11 @@ static uint32_t place(void *m, int32_t op, uint32_t k, bool write) {
     return write ? w->ops[op].dst : w->ops[op].src[k];
 }
 
+static uint32_t holds(void *m, uint32_t warp, uint32_t reg) {
+    const struct wir *w = m;
+    return regfile_map(w->regs, warp, reg)->id; /* REG_NONE is CORE_NO_PLACE */
+}
+
 static void retire(void *m, int32_t op) {
     struct wir *w = m;
     w->now = w->sm->now;
@@ -324,7 +329,10 @@ static void tick(void *m, uint64_t now) {
 static uint64_t next(const void *m, uint64_t now) {
     const struct wir *w = m;
     bool looks = w->waiting.ops.len && (w->changed || w->looked < w->waiting.ops.len);
-    if (w->low || few_registers(w) || looks || !queue_empty(&w->unwritten) || !queue_empty(&w->copies))
+    bool frees = w->low || few_registers(w);
+    /* On an SM that was halted nobody will need a register any more who does not wait for one. */
+    frees = frees && (w->sm->fetchers || w->rb.used || w->vsb.used || !queue_empty(&w->starved));
+    if (frees || looks || !queue_empty(&w->unwritten) || !queue_empty(&w->copies))
         return now + 1;
     uint64_t at = UINT64_MAX;
     if (!queue_empty(&w->front))
@@ -371,7 +379,7 @@ const struct mechanism mech_wir = {
                      .describe = describe},
             .watch = {.control = wir_control, .retire = retire},
             .gate = {.eligible = eligible},
-            .registers = {.fill = wir_fill, .place = place, .restore = wir_restore},
+            .registers = {.fill = wir_fill, .place = place, .restore = wir_restore, .holds = holds},
             .front = {.take = wir_take, .every = true},
             .back = {.result = wir_result, .written = wir_written, .read_done = wir_read_done},
         },

@@ -105,7 +105,6 @@ const struct h3 *wir_hash(const void *shared);
 void *wir_shared(struct arena *a, const void *params);
 const void *wir_kernel(void *shared, struct arena *launch, const struct image *img);
 void wir_release(void *shared);
-struct core_own *wir_copies(struct arena *a);
 
 /* ---- front.c ---- */
 void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
@@ -116,6 +115,8 @@ void wir_reuse_stage(struct wir *w);
 void wir_waited(struct wir *w, uint64_t cycles);
 
 /* ---- alloc.c ---- */
+/* Lanes of a convergent op's word in work that have exited become 0, so that equal results are equal. */
+void wir_clear_dead(struct wir *w, const struct core_op *op);
 enum mech_verdict wir_result(void *m, int32_t op, uint64_t now);
 void wir_read_done(void *m, int32_t op, uint64_t now);
 void wir_written(void *m, int32_t op, uint32_t k);

@@ -1,0 +1,212 @@
+/* The arbiter: each bank serves one request in a cycle, or two whose sub-banks differ (Table I). Writes go
+ * first, then the oldest read whose collector can take it; the partner is the oldest that fits. The banks
+ * take turns in being first, because they share the collectors. */
+#include "mech/cmrc/cmrc.h"
+
+/* A request that waits at a bank. */
+struct request {
+    int32_t at, prev; /* read or op in its list, and the one before it; CORE_NONE: no request, the first */
+    int32_t op;
+    bool write;
+    uint8_t mask; /* sub-banks */
+    uint32_t place;
+    uint64_t queued; /* order */
+};
+static const struct request no_request = {.at = CORE_NONE};
+
+static struct request write_at(struct cmrc *m, int32_t id, int32_t prev) {
+    const struct core_op *op = &m->sm->ops[id];
+    struct cmrc_op *o = &m->ops[id];
+    if (o->looked != op->next_write + 1)
+        cmrc_look(m, id);
+    return (struct request){id, prev, id, true, o->expands ? o->expands : o->write, op->place, o->queued};
+}
+
+static struct request read_at(struct cmrc *m, int32_t at, int32_t prev) {
+    const struct core_read *r = &m->sm->reads[at];
+    uint8_t mask = r->source == CORE_NONE ? cmrc_place_mask(m, r->place) : m->ops[r->op].mask[r->source];
+    return (struct request){at, prev, r->op, false, mask, r->place, m->ops[r->op].queued};
+}
+
+/* A read of the register waits at the bank. */
+static bool is_read(const struct sm *sm, uint32_t bank, uint32_t place) {
+    for (int32_t r = sm->read_banks >> bank & 1 ? sm->bank_reads[bank][0] : CORE_NONE; r != CORE_NONE;
+         r = sm->reads[r].next)
+        if (sm->reads[r].place == place)
+            return true;
+    return false;
+}
+
+/* What the collector of an op has taken in this cycle. */
+static struct cmrc_port *port_of(struct cmrc *m, int32_t op) {
+    struct cmrc_port *p = &m->ports[op];
+    if (p->cycle != m->sm->now)
+        *p = (struct cmrc_port){.cycle = m->sm->now};
+    return p;
+}
+
+/* The collector can take what the request reads; with: the request that is served together with it. */
+static bool has_slices(struct cmrc *m, const struct request *q, const struct request *with, uint32_t bank) {
+    if (q->write || m->sm->reads[q->at].source == CORE_NONE || !m->sm->spec->collector_ports)
+        return true;
+    const struct cmrc_port *p = port_of(m, q->op);
+    bool same = with->at != CORE_NONE && !with->write && with->op == q->op;
+    uint32_t operands = p->operands + same, taken = p->slices | (same ? with->mask : 0);
+    if (m->params->pairing == PAIR_ANY)
+        return operands < 2;
+    if (m->params->pairing == PAIR_READS && p->operands && p->bank != bank)
+        return false;
+    return !(taken & q->mask) || !cmrc_keeps(m, CM_SLICES);
+}
+
+/* Whether two requests of a bank can go together. */
+static bool pairs(const struct cmrc *m, const struct request *a, const struct request *b) {
+    switch (m->params->pairing) {
+    case PAIR_READS:
+        return !a->write && !b->write && a->op == b->op && !(a->mask & b->mask);
+    case PAIR_ANY:
+        return a->place != b->place;
+    default:
+        return !(a->mask & b->mask);
+    }
+}
+
+/* The oldest write (read) of a bank that can be served, with another if there is one. */
+static struct request find_write(struct cmrc *m, uint32_t bank, const struct request *with) {
+    const struct sm *sm = m->sm;
+    int32_t prev = CORE_NONE, id = sm->write_banks >> bank & 1 ? sm->bank_writes[bank][0] : CORE_NONE;
+    for (int32_t n = m->params->depth; id != CORE_NONE && n; n--, prev = id, id = sm->ops[id].next) {
+        struct request q = write_at(m, id, prev);
+        bool alone = with->at == CORE_NONE;
+        if (!alone && ((with->write && with->at == id) || !pairs(m, with, &q)))
+            continue;
+        if (!cmrc_keeps(m, CM_ORDER) || m->ops[id].expands || !is_read(sm, bank, q.place))
+            return q;
+    }
+    return no_request;
+}
+
+static struct request find_read(struct cmrc *m, uint32_t bank, const struct request *with) {
+    const struct sm *sm = m->sm;
+    int32_t prev = CORE_NONE, at = sm->read_banks >> bank & 1 ? sm->bank_reads[bank][0] : CORE_NONE;
+    for (int32_t n = m->params->depth; at != CORE_NONE && n; n--, prev = at, at = sm->reads[at].next) {
+        struct request q = read_at(m, at, prev);
+        bool alone = with->at == CORE_NONE;
+        if (!alone && ((!with->write && with->at == at) || !pairs(m, with, &q)))
+            continue;
+        if (has_slices(m, &q, with, bank))
+            return q;
+    }
+    return no_request;
+}
+
+/* Operands arrive at a collector. */
+static void deliver(struct cmrc *m, const struct request *q, uint32_t bank) {
+    struct cmrc_port *p = port_of(m, q->op);
+    const struct core_read *r = &m->sm->reads[q->at];
+    if (r->source == CORE_NONE)
+        return;
+    if (cmrc_at(m, q->place)->version != m->ops[q->op].version[r->source])
+        m->wrong = "CMRC: a register was overwritten before it was read";
+    if (m->params->pairing == PAIR_ALL && m->sm->spec->collector_ports && p->slices & q->mask)
+        m->wrong = "CMRC: a collector took one slice from two registers";
+    m->n.type5 += p->operands && p->bank != bank;
+    m->n.collector_writes += !p->operands;
+    m->n.operands++;
+    p->slices |= q->mask;
+    p->bank = (uint8_t)bank;
+    p->operands++;
+}
+
+/* The access itself; that of a register which must be read before it is written leaves the request where it
+ * is. */
+static void serve(struct cmrc *m, const struct request *q, uint32_t bank) {
+    uint64_t *const widths[] = {&m->n.width1, &m->n.width2, &m->n.width3, &m->n.width4};
+    uint32_t width = (uint32_t)__builtin_popcount(q->mask);
+    m->serving = q->mask;
+    ++*widths[width - 1];
+    if (!q->write) {
+        deliver(m, q, bank);
+        core_serve_read(m->sm, bank, q->prev);
+    } else if (m->ops[q->at].expands) {
+        m->ops[q->at].expands = 0;
+        m->n.expansions++;
+        m->n.expansion_arrays += 2 * width;
+    } else {
+        cmrc_write(m, q->at);
+        core_serve_write(m->sm, bank, q->prev);
+    }
+}
+
+static void count_pair(struct cmrc *m, const struct request *a, const struct request *b) {
+    bool reads = !a->write && !b->write;
+    m->n.pairs++;
+    m->n.type1 += reads && a->op == b->op;
+    m->n.type2 += reads && a->op != b->op;
+    m->n.type3 += a->write && b->write;
+    m->n.type4 += a->write != b->write;
+}
+
+static void serve_bank(struct cmrc *m, uint32_t bank) {
+    struct request a = find_write(m, bank, &no_request);
+    if (a.at == CORE_NONE)
+        a = find_read(m, bank, &no_request);
+    if (a.at == CORE_NONE)
+        return;
+    struct request w = m->params->pairing == PAIR_READS ? no_request : find_write(m, bank, &a);
+    struct request r = find_read(m, bank, &a), b = w;
+    if (w.at == CORE_NONE || (r.at != CORE_NONE && r.queued < w.queued))
+        b = r;
+    m->n.port_cycles++;
+    if (b.at == CORE_NONE) {
+        serve(m, &a, bank);
+        return;
+    }
+    count_pair(m, &a, &b);
+    /* In one list the partner is behind: what is in front of it must still be there. */
+    serve(m, &b, bank);
+    serve(m, &a, bank);
+}
+
+/* No port conflicts: whatever waits is served. */
+static void serve_all(struct cmrc *m) {
+    struct sm *sm = m->sm;
+    while (sm->write_banks) {
+        core_serve_write(sm, (uint32_t)__builtin_ctz(sm->write_banks), CORE_NONE);
+        m->n.port_cycles++;
+        m->n.width4++;
+    }
+    while (sm->read_banks) {
+        core_serve_read(sm, (uint32_t)__builtin_ctz(sm->read_banks), CORE_NONE);
+        m->n.port_cycles++;
+        m->n.width4++;
+        m->n.operands++;
+        m->n.collector_writes++;
+    }
+}
+
+void cmrc_arbitrate(void *state, uint64_t now) {
+    struct cmrc *m = state;
+    struct sm *sm = m->sm;
+    uint32_t n = sm->spec->banks, bank = (uint32_t)(now % n);
+    if (m->params->pairing == PAIR_IDEAL) {
+        serve_all(m);
+        return;
+    }
+    for (uint32_t k = 0; k < n; k++, bank = bank + 1 < n ? bank + 1 : 0)
+        if ((sm->read_banks | sm->write_banks) >> bank & 1)
+            serve_bank(m, bank);
+    core_conflicts(sm, (uint32_t)__builtin_popcount(sm->read_banks),
+                   (uint32_t)__builtin_popcount(sm->write_banks));
+}
+
+/* Two arrays make a sub-bank. */
+uint32_t cmrc_arrays(void *state, int32_t op, int32_t k, bool write, uint32_t arrays) {
+    (void)op, (void)k, (void)write;
+    struct cmrc *m = state;
+    if (m->params->pairing == PAIR_IDEAL)
+        return arrays;
+    uint32_t used = 2 * (uint32_t)__builtin_popcount(m->serving);
+    m->n.unsent += CORE_ARRAYS - used;
+    return used;
+}

@@ -1,0 +1,119 @@
+/* CMRC: two narrow accesses share the port of a register bank, and operands that of a collector.
+ *
+ * What is known of a register, its width, is known by its place: a physical register, or what an owner of the
+ * registers says (core_holds, op->place). Without an owner the planes are here, too, and instructions compute
+ * with what comes back from them, so that a width that is wrong makes the program wrong.
+ *
+ * In time: a width changes when the bank grants the write, with the data. A read has the mask of its register
+ * when it begins to wait; no write of that register is granted before it. */
+#ifndef REPRISE_MECH_CMRC_CMRC_H
+#define REPRISE_MECH_CMRC_CMRC_H
+
+#include "core/view.h"
+#include "mech/cmrc/width.h"
+
+/* Which accesses of a bank go together. */
+enum cmrc_pairing {
+    PAIR_ALL,   /* CMRC: any two whose sub-banks differ */
+    PAIR_READS, /* CORF: two operands of one instruction */
+    PAIR_ANY,   /* an upper bound: any two, whatever their sub-banks */
+    PAIR_IDEAL, /* no port conflicts: everything that waits */
+};
+
+struct cmrc_params {
+    enum cmrc_pairing pairing;
+    enum cmrc_sign sign;
+    int32_t depth, latency, omit;
+    double pj_control, pj_unsent;
+};
+
+/* Rules that tests leave out to see what they are for: bits of cmrc.omit. */
+enum cmrc_rule {
+    CM_PAD = 1 << 0,    /* registers of a warp are padded so that no two share an entry */
+    CM_EXPAND = 1 << 1, /* some lanes that do not fit the register's width: it is read and written anew */
+    CM_ORDER = 1 << 2,  /* a write waits for reads of its register */
+    CM_SLICES = 1 << 3, /* a collector takes no slice twice in a cycle */
+    CM_SIGN = 1 << 4,   /* the stored sign must agree with the planes above */
+    CM_LIVE = 1 << 5,   /* lanes that have exited do not count as missing */
+};
+
+enum { CMRC_SOURCES = 12, CMRC_WORDS = 8 };
+
+/* A register. */
+struct cmrc_reg {
+    struct cmrc_form form;
+    bool known;       /* false: four bytes, and what they are is in the latch */
+    uint32_t version; /* counts writes */
+};
+
+/* An op in flight, or an instruction about to take effect. */
+struct cmrc_op {
+    uint8_t mask[CMRC_SOURCES];     /* sub-banks of each source */
+    uint32_t version[CMRC_SOURCES]; /* of it */
+    uint16_t before[CMRC_WORDS];    /* place of each destination word until now, of a divergent one */
+    struct cmrc_form copied;        /* of another mechanism's copy */
+    uint64_t queued;                /* order among the requests */
+    /* The destination word in work, from when its bank first looks at it. */
+    uint8_t looked;  /* its number + 1; 0: none */
+    uint8_t write;   /* sub-banks */
+    uint8_t expands; /* sub-banks to be read first; 0: none, or it is done */
+    struct cmrc_form form;
+    bool whole; /* all lanes are written, not the active ones alone */
+};
+
+/* A collector in a cycle. */
+struct cmrc_port {
+    uint64_t cycle;
+    uint8_t slices, operands, bank;
+};
+
+struct cmrc_counters {
+#define COUNTER(field, ...) uint64_t field;
+#include "mech/cmrc/counters.def"
+#undef COUNTER
+};
+
+struct cmrc {
+    struct sm *sm;
+    const struct cmrc_params *params;
+    bool owned;                      /* somebody else decides in which registers values live */
+    uint32_t regs_of_warp;           /* with padding */
+    uint32_t warps;                  /* resident */
+    struct cmrc_reg *regs;           /* by slot: where in the banks they lie */
+    uint32_t (*planes)[WARP_LANES];  /* the same, unless owned */
+    uint64_t raw[CORE_MAX_WARPS][4]; /* registers that control instructions wrote: not known by their place */
+    struct cmrc_op next;
+    struct cmrc_op *ops;
+    struct cmrc_port *ports; /* by op */
+    uint64_t order;          /* of requests */
+    uint8_t serving;         /* sub-banks of the access that the bank serves */
+    const char *wrong;       /* what was found to be so */
+    struct cmrc_counters n;
+};
+
+static inline bool cmrc_keeps(const struct cmrc *m, enum cmrc_rule rule) {
+    return !(m->params->omit & (int32_t)rule);
+}
+
+/* ---- file.c: registers ---- */
+void cmrc_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
+void cmrc_issued(void *m, int32_t op);
+void cmrc_collected(void *m, int32_t op);
+/* Where in the banks a place lies: a number of its bank and its entry. */
+uint32_t cmrc_slot(const struct cmrc *m, uint32_t place);
+static inline struct cmrc_reg *cmrc_at(struct cmrc *m, uint32_t place) {
+    return &m->regs[cmrc_slot(m, place)];
+}
+/* The destination word in work of an op that waits for its bank: what writing it takes. */
+void cmrc_look(struct cmrc *m, int32_t op);
+/* It is written. */
+void cmrc_write(struct cmrc *m, int32_t op);
+void cmrc_forget(struct cmrc *m, uint32_t warp, uint32_t first, uint32_t n);
+/* The sub-banks of a register. */
+uint8_t cmrc_place_mask(struct cmrc *m, uint32_t place);
+
+/* ---- banks.c: the arbiter ---- */
+void cmrc_arbitrate(void *m, uint64_t now);
+uint32_t cmrc_arrays(void *m, int32_t op, int32_t k, bool write, uint32_t arrays);
+
+#endif

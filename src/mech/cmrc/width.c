@@ -1,0 +1,69 @@
+/* Widths of registers. The loops over lanes are written so that compilers make vectors of them. */
+#include "mech/cmrc/width.h"
+
+/* All bits of a lane if it is among them. */
+static uint32_t lane_bits(uint32_t lanes, uint32_t l) {
+    return 0u - (lanes >> l & 1);
+}
+
+/* Bytes that words with these significant bits need. */
+static uint8_t bytes_of(uint32_t bits) {
+    return bits < 1u << 8 ? 1 : bits < 1u << 16 ? 2 : bits < 1u << 24 ? 3 : 4;
+}
+
+/* Each lane by itself: bits that its sign does not say, and the sign; the bit beside them is the stored sign.
+ */
+static uint8_t signed_bytes(const uint32_t *v, uint32_t lanes) {
+    uint32_t bits = 0;
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        bits |= (v[l] ^ (0u - (v[l] >> 31))) << 1 & lane_bits(lanes, l);
+    return bits >> 31 ? 4 : bytes_of(bits);
+}
+
+struct cmrc_form cmrc_form(enum cmrc_sign sign, const uint32_t v[WARP_LANES], uint32_t lanes) {
+    uint32_t any = 0, lacking = 0;
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        any |= v[l] & lane_bits(lanes, l);
+        lacking |= ~v[l] & lane_bits(lanes, l);
+    }
+    if (sign == SIGN_FILL) {
+        uint8_t zeros = bytes_of(any), ones = bytes_of(lacking);
+        return ones < zeros ? (struct cmrc_form){ones, true} : (struct cmrc_form){zeros, false};
+    }
+    bool mixed = any >> 31 && lacking >> 31;
+    if (sign == SIGN_UNIFORM && mixed)
+        return (struct cmrc_form){CMRC_FULL, false};
+    return (struct cmrc_form){signed_bytes(v, lanes), false};
+}
+
+/* The value that the stored bytes of a word stand for. */
+static uint32_t extend(enum cmrc_sign sign, struct cmrc_form f, uint32_t word) {
+    if (f.width == CMRC_FULL)
+        return word;
+    uint32_t kept = (1u << 8 * f.width) - 1, top = (kept >> 1) + 1;
+    if (sign == SIGN_FILL)
+        return (word & kept) | (f.ones ? ~kept : 0);
+    return ((word & kept) ^ top) - top;
+}
+
+bool cmrc_fits(enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LANES], uint32_t lanes) {
+    uint32_t differ = 0;
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        differ |= (extend(sign, f, v[l]) ^ v[l]) & lane_bits(lanes, l);
+    return !differ;
+}
+
+void cmrc_store(struct cmrc_form f, const uint32_t v[WARP_LANES], uint32_t lanes,
+                uint32_t planes[WARP_LANES]) {
+    uint32_t kept = f.width == CMRC_FULL ? UINT32_MAX : (1u << 8 * f.width) - 1;
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        uint32_t bits = kept & lane_bits(lanes, l);
+        planes[l] = (planes[l] & ~bits) | (v[l] & bits);
+    }
+}
+
+void cmrc_load(enum cmrc_sign sign, struct cmrc_form f, const uint32_t planes[WARP_LANES],
+               uint32_t v[WARP_LANES]) {
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        v[l] = extend(sign, f, planes[l]);
+}

@@ -1,0 +1,45 @@
+/* How many bytes of each lane a register needs, and which sub-banks of its bank hold them.
+ *
+ * Byte k of all lanes is a plane, which lies in a sub-bank of its own: in sub-bank k for even entries of the
+ * bank, in 3 - k for odd ones. The planes above a register's width are not stored; what they would hold
+ * follows from the highest stored byte of each lane (its sign), or, with fills, from one bit. */
+#ifndef REPRISE_MECH_CMRC_WIDTH_H
+#define REPRISE_MECH_CMRC_WIDTH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "isa/isa.h"
+
+/* When planes need not be stored. */
+enum cmrc_sign {
+    SIGN_UNIFORM, /* all zeros, or all ones, and the sign below agrees, in all lanes together */
+    SIGN_THREAD,  /* each lane's is its own sign */
+    SIGN_FILL,    /* all zeros, or all ones, whatever is below: one more bit says which */
+};
+
+/* How a register is stored. */
+struct cmrc_form {
+    uint8_t width; /* bytes, 1 to 4 */
+    bool ones;     /* fills: the planes above are ones */
+};
+
+enum { CMRC_FULL = 4 };
+
+/* The form of a value in these lanes, which are not none; the others do not matter. */
+struct cmrc_form cmrc_form(enum cmrc_sign sign, const uint32_t v[WARP_LANES], uint32_t lanes);
+/* Whether the value of each of these lanes can be stored so. */
+bool cmrc_fits(enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LANES], uint32_t lanes);
+/* Stores the planes of the form, in these lanes; others, and planes above, stay as they are. */
+void cmrc_store(struct cmrc_form f, const uint32_t v[WARP_LANES], uint32_t lanes,
+                uint32_t planes[WARP_LANES]);
+/* What is read from planes. */
+void cmrc_load(enum cmrc_sign sign, struct cmrc_form f, const uint32_t planes[WARP_LANES],
+               uint32_t v[WARP_LANES]);
+/* The sub-banks, as bits, that an entry of this width lies in. */
+static inline uint8_t cmrc_mask(uint32_t width, bool odd) {
+    uint32_t low = (1u << width) - 1;
+    return (uint8_t)(odd ? low << (CMRC_FULL - width) : low);
+}
+
+#endif

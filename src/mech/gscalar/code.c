@@ -1,0 +1,120 @@
+/* Encodings of registers. The loops over lanes are written so that compilers make vectors of them. */
+#include "mech/gscalar/code.h"
+
+/* Leading bytes in which words do not differ. */
+static uint8_t same_bytes(uint32_t differ) {
+    return differ ? (uint8_t)(__builtin_clz(differ) / 8) : CODE_WORD;
+}
+
+/* Bits in which some of these lanes differ from a word. */
+static uint32_t differences(const uint32_t *v, uint32_t n, uint32_t base) {
+    uint32_t differ = 0;
+    for (uint32_t l = 0; l < n; l++)
+        differ |= v[l] ^ base;
+    return differ;
+}
+
+/* Bits of the bytes behind the leading ones. */
+static uint32_t low_bytes(uint32_t leading) {
+    return leading >= CODE_WORD ? 0 : CODE_ALL >> 8 * leading;
+}
+
+/* BDI: bytes of a word that the differences to lane 0 leave, 4, 3 or 2; 0: they do not fit. */
+static uint8_t spared_bytes(const uint32_t *v) {
+    uint32_t wide = 0;
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        uint32_t delta = v[l] - v[0];
+        wide |= delta ^ (0u - (delta >> 31)); /* what the sign does not say */
+    }
+    return !wide && !differences(v, WARP_LANES, v[0]) ? 4 : wide < 0x80 ? 3 : wide < 0x8000 ? 2 : 0;
+}
+
+struct code_reg code_full(const struct code_spec *s, const uint32_t v[WARP_LANES]) {
+    uint32_t low = differences(v, CODE_HALF, v[0]);
+    uint32_t high = differences(v + CODE_HALF, CODE_HALF, v[CODE_HALF]);
+    uint32_t all = low | high | (v[0] ^ v[CODE_HALF]);
+    struct code_reg r = {.base = {v[0], v[0]}, .whole = same_bytes(all), .full_scalar = !all, .known = true};
+    r.shared[0] = r.shared[1] = r.whole;
+    if (s->code == CODE_SCALAR) {
+        r.shared[0] = r.shared[1] = all ? 0 : CODE_WORD;
+    } else if (s->code == CODE_BDI) {
+        r.shared[0] = r.shared[1] = spared_bytes(v);
+    } else if (s->halves) {
+        r.base[1] = v[CODE_HALF];
+        r.shared[0] = same_bytes(low);
+        r.shared[1] = same_bytes(high);
+    }
+    return r;
+}
+
+/* Of the lanes of a half, those that are active; inactive ones count as the leading of these. An empty half
+ * has one value. */
+static uint32_t differing(const uint32_t *v, uint32_t lanes, uint32_t half) {
+    uint32_t here = lanes & 0xffffu << half * CODE_HALF, differ = 0;
+    for (uint32_t l = half * CODE_HALF; here && l < (half + 1) * CODE_HALF; l++)
+        differ |= (v[l] ^ v[code_leader(here)]) & (0u - (here >> l & 1));
+    return differ;
+}
+
+struct code_reg code_part(const uint32_t v[WARP_LANES], uint32_t lanes) {
+    uint32_t low = differing(v, lanes, 0), high = differing(v, lanes, 1), across = 0;
+    bool both = lanes & 0xffff && lanes >> CODE_HALF;
+    uint32_t leader = code_leader(lanes);
+    if (both)
+        across = v[leader] ^ v[code_leader(lanes & 0xffff)];
+    uint32_t all = low | high | across;
+    return (struct code_reg){.base = {v[leader], v[leader]},
+                             .lanes = lanes,
+                             .shared = {same_bytes(low), same_bytes(high)},
+                             .whole = same_bytes(all),
+                             .full_scalar = !all,
+                             .divergent = true,
+                             .known = true};
+}
+
+static uint32_t compressed_arrays(const struct code_spec *s, const struct code_reg *r) {
+    if (s->code == CODE_BDI)
+        return 1 + 2 * (CODE_WORD - r->shared[0]); /* the base, then bytes of 32 lanes */
+    return 2 * CODE_WORD - r->shared[0] - r->shared[1];
+}
+
+uint32_t code_read_arrays(const struct code_spec *s, const struct code_reg *r) {
+    return code_compressed(r) ? compressed_arrays(s, r) : CODE_ARRAYS;
+}
+
+uint32_t code_write_arrays(const struct code_spec *s, const struct code_reg *r) {
+    if (!r->divergent)
+        return code_read_arrays(s, r);
+    bool low = r->lanes & 0xffff, high = r->lanes >> CODE_HALF;
+    return CODE_WORD * (uint32_t)(low + high);
+}
+
+/* Differences to the base, of as many bytes as are stored. */
+static void back_from_base(const struct code_reg *r, const uint32_t *v, uint32_t *back) {
+    uint32_t kept = low_bytes(r->shared[0]), sign = kept ^ kept >> 1;
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        back[l] = r->base[0] + ((((v[l] - r->base[0]) & kept) ^ sign) - sign);
+}
+
+void code_back(const struct code_spec *s, const struct code_reg *r, const uint32_t v[WARP_LANES],
+               uint32_t back[WARP_LANES]) {
+    if (s->code == CODE_BDI) {
+        back_from_base(r, v, back);
+        return;
+    }
+    for (uint32_t h = 0; h < 2; h++) {
+        uint32_t kept = low_bytes(r->shared[h]), base = r->base[h] & ~kept;
+        for (uint32_t l = h * CODE_HALF; l < (h + 1) * CODE_HALF; l++)
+            back[l] = (v[l] & kept) | base;
+    }
+}
+
+void code_lose(const struct code_spec *s, const struct code_reg *r, uint32_t v[WARP_LANES], uint32_t lanes) {
+    const uint32_t stale = 0xa5a5a5a5;
+    uint32_t from = s->code == CODE_BDI ? r->base[0] : 0;
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        uint32_t kept = low_bytes(r->shared[l / CODE_HALF]);
+        if (lanes >> l & 1)
+            v[l] = ((v[l] - from) & kept) | (stale & ~kept);
+    }
+}

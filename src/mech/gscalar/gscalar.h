@@ -1,0 +1,138 @@
+/* G-Scalar: compressed registers, and instructions of which one lane computes for others.
+ *
+ * What is known of registers is known by their place, a physical register: that of the warp's register, or,
+ * where a mechanism owns the registers, what that says (core_holds, op->place). An instruction computes with
+ * what arrays and base values give back, not with what was written, so that a register which was compressed
+ * wrongly makes the program wrong.
+ *
+ * In time: sources are looked at when the instruction is about to take effect (gscalar_sources), when all
+ * earlier writes to them have reached their banks; a destination changes when its bank is written
+ * (gscalar_write). */
+#ifndef REPRISE_MECH_GSCALAR_GSCALAR_H
+#define REPRISE_MECH_GSCALAR_GSCALAR_H
+
+#include "core/view.h"
+#include "mech/gscalar/code.h"
+
+struct gscalar_params {
+    enum gscalar_code code;
+    bool halves;
+    bool alu, sfu, mem, half, divergent; /* what one lane may execute */
+    bool subset;
+    bool one_beat, dedicated;
+    bool skip_dead, pairs;
+    int32_t latency, file_ports, omit;
+    double pj_small_read, pj_small_write, pj_compress, pj_decompress, pj_unsent;
+};
+
+/* Rules that tests leave out to see what they are for: bits of gscalar.omit. */
+enum gscalar_rule {
+    GS_MOVE = 1 << 0,   /* a compressed register is expanded before some lanes write it */
+    GS_HALF = 1 << 1,   /* a half executes on one lane only if no source was written by some lanes */
+    GS_FULL = 1 << 2,   /* what some lanes wrote is scalar if both halves are, and have one value */
+    GS_LOCAL = 1 << 3,  /* accesses that may be of local memory are each lane's own */
+    GS_GUARD = 1 << 4,  /* lanes that the guard leaves out are not active */
+    GS_PREDS = 1 << 5,  /* predicates are sources */
+    GS_LANE = 1 << 6,   /* operations that depend on the lane, or on others, are never scalar */
+    GS_LEADER = 1 << 7, /* the lane that executes is an active one */
+    GS_EXACT = 1 << 8,  /* what some lanes wrote is scalar for these lanes */
+    GS_DEAD = 1 << 9,   /* a register is dead if it is so on every path of the warp */
+};
+
+/* What executes an instruction that one lane may compute. */
+enum gscalar_class { CLASS_NEVER, CLASS_ALU, CLASS_SFU, CLASS_MEM };
+
+/* How an instruction executes. */
+enum gscalar_way { WAY_VECTOR, WAY_SCALAR, WAY_HALF, WAY_DIVERGENT };
+
+enum { GSCALAR_SOURCES = 12, GSCALAR_WORDS = 8 };
+
+/* An op in flight, or an instruction about to take effect. */
+struct gscalar_op {
+    uint8_t way, halves;             /* halves: bits of those that one lane computes */
+    uint8_t arrays[GSCALAR_SOURCES]; /* that reading each source activates */
+    uint8_t shared[GSCALAR_SOURCES]; /* leading bytes that all its lanes share */
+    uint8_t small[GSCALAR_SOURCES];  /* accesses of small arrays */
+    uint16_t before[GSCALAR_WORDS];  /* place of each destination word until now, of a divergent one */
+    bool divergent, move;            /* not all lanes; an expanding move of ours */
+    struct code_reg copied;          /* of another mechanism's copy: what it copies */
+    uint32_t active;                 /* lanes that count as active */
+};
+
+/* A predicate: its value in the lanes of the last write is one. */
+struct gscalar_pred {
+    uint32_t lanes;
+    bool same;
+};
+
+struct gscalar_counters {
+#define COUNTER(field, ...) uint64_t field;
+#include "mech/gscalar/counters.def"
+#undef COUNTER
+};
+
+struct gscalar_marks;
+struct gscalar_pairs;
+
+struct gscalar {
+    struct sm *sm;
+    const struct gscalar_params *params;
+    struct code_spec spec;
+    bool owned;                      /* somebody else decides in which registers values live */
+    struct code_reg *regs;           /* by place */
+    uint64_t raw[CORE_MAX_WARPS][4]; /* registers that control instructions wrote: not known by their place */
+    struct gscalar_pred preds[CORE_MAX_WARPS][NUM_PRED + 1];
+    const struct gscalar_marks *marks;
+    struct gscalar_op next; /* the instruction about to take effect */
+    struct gscalar_op *ops;
+    /* Special moves. */
+    uint64_t checked, wanting; /* warps whose next instruction was looked at; those that wait for moves */
+    uint8_t moving[CORE_MAX_WARPS], moved[CORE_MAX_WARPS]; /* on their way; words that one was made for */
+    bool making;                                           /* a move takes its collector */
+    struct core_own *movs;
+    uint64_t file_free; /* cycle from which the scalar file serves the next operand */
+    struct gscalar_pairs *pairs;
+    bool wrong;
+    struct gscalar_counters n;
+};
+
+static inline bool gscalar_keeps(const struct gscalar *m, enum gscalar_rule rule) {
+    return !(m->params->omit & (int32_t)rule);
+}
+
+/* ---- scalar.c: what one lane may compute ---- */
+const void *gscalar_kernel(void *shared, struct arena *launch, const struct image *img);
+void gscalar_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
+void gscalar_issued(void *m, int32_t op);
+struct mech_work gscalar_dispatch(void *m, int32_t op, struct mech_work work);
+/* Predicates that the instruction wrote are known now; of a control instruction they are not. */
+void gscalar_predicates(struct gscalar *m, uint32_t warp, const struct xinst *i, uint32_t active,
+                        bool control);
+
+/* ---- file.c: registers ---- */
+/* What is known of a warp's register for its next instruction; not known: the struct says so. */
+const struct code_reg *gscalar_find(const struct gscalar *m, uint32_t warp, uint32_t reg);
+void gscalar_collected(void *m, int32_t op);
+uint32_t gscalar_arrays(void *m, int32_t op, int32_t k, bool write, uint32_t arrays);
+/* These lanes of a compressed register are as its arrays have them. */
+void gscalar_lose(struct gscalar *m, uint32_t warp, uint32_t reg, uint32_t lanes);
+void gscalar_forget(struct gscalar *m, uint32_t warp, const struct xinst *i);
+
+/* ---- moves.c: special moves before divergent writes ---- */
+uint64_t gscalar_eligible(void *m, uint64_t ready, uint64_t now);
+uint32_t gscalar_slots(void *m, uint32_t sched, uint32_t free, uint64_t now);
+void gscalar_moved(struct gscalar *m, uint32_t warp);
+
+/* ---- pairs.c: pairs of warps as warps of 64 ---- */
+struct gscalar_pairs *gscalar_pairs_create(struct arena *a);
+void gscalar_pairs_start(struct gscalar *m, uint32_t warp);
+/* The instruction about to take effect, of which it is known what one lane can compute. */
+void gscalar_pairs_issue(struct gscalar *m, uint32_t warp);
+
+/* ---- dead.c: registers that nobody reads any more ---- */
+struct gscalar_live;
+struct gscalar_live *gscalar_liveness(struct arena *a, const struct image *img);
+/* No path of the warp reads the register before it is written; its next instruction writes some lanes. */
+bool gscalar_dead(const struct gscalar *m, uint32_t warp, uint32_t reg);
+
+#endif

@@ -1,0 +1,94 @@
+/* Special moves (section 2.2.3): before some lanes write a compressed register, a move that all lanes take
+ * part in writes it back as it is. It is inserted where the scoreboard lets the instruction pass, takes an
+ * issue slot, and the instruction waits for its end. */
+#include "mech/gscalar/marks.h"
+
+static const struct xinst *next_of(const struct gscalar *m, uint32_t warp) {
+    const struct core_warp *cw = &m->sm->warps[warp];
+    return &cw->x->img->code[cw->next];
+}
+
+/* Destination words that must be expanded first. */
+static uint32_t compressed_words(const struct gscalar *m, uint32_t warp) {
+    const struct core_warp *cw = &m->sm->warps[warp];
+    const struct xinst *i = next_of(m, warp);
+    uint32_t guard = cw->w->p[i->guard] ^ (0u - (uint32_t)i->gneg), words = 0;
+    uint32_t mask = cw->w->stack[cw->w->depth - 1].mask & guard;
+    if (cw->needs[cw->next].control || mask == CODE_ALL || !mask || !gscalar_keeps(m, GS_MOVE))
+        return 0;
+    for (uint32_t k = 0; k < i->ndw; k++)
+        words |= (uint32_t)code_compressed(&m->regs[warp * MAX_GPR + i->d + k]) << k;
+    return words;
+}
+
+/* Looks at the next instruction of warps, which the scoreboard lets pass: once for each. */
+static void look(struct gscalar *m, uint64_t warps) {
+    for (uint64_t left = warps & ~m->checked; left; left &= left - 1) {
+        uint32_t warp = (uint32_t)__builtin_ctzll(left);
+        m->moved[warp] = 0;
+        if (compressed_words(m, warp))
+            m->wanting |= UINT64_C(1) << warp;
+    }
+    m->checked |= warps;
+}
+
+uint64_t gscalar_eligible(void *state, uint64_t ready, uint64_t now) {
+    (void)now;
+    struct gscalar *m = state;
+    if (m->owned)
+        return ready;
+    look(m, ready);
+    return ready & ~m->wanting;
+}
+
+/* The next move that a warp needs; true: there was a slot's worth of it. */
+static bool make_move(struct gscalar *m, uint32_t warp) {
+    uint32_t words = compressed_words(m, warp) & ~(uint32_t)m->moved[warp];
+    if (!words || !core_collector_free(m->sm, &m->movs[0].need))
+        return false;
+    uint32_t k = (uint32_t)__builtin_ctz(words), reg = next_of(m, warp)->d + k;
+    m->moved[warp] |= (uint8_t)(1u << k);
+    if (m->params->skip_dead && gscalar_dead(m, warp, reg)) {
+        gscalar_lose(m, warp, reg, CODE_ALL); /* nobody will read it */
+        m->n.moves_dead++;
+        return false;
+    }
+    int32_t id = core_inject(m->sm, warp, &m->movs[reg], CODE_ALL);
+    if (id == CORE_NONE) {
+        m->moved[warp] &= (uint8_t) ~(1u << k);
+        return false;
+    }
+    m->moving[warp]++;
+    m->n.moves++;
+    m->making = true;
+    core_collect(m->sm, id);
+    m->making = false;
+    return true;
+}
+
+/* Nothing is left to do before the warp's instruction. */
+static void settle(struct gscalar *m, uint32_t warp) {
+    if (!m->moving[warp] && !(compressed_words(m, warp) & ~(uint32_t)m->moved[warp]))
+        m->wanting &= ~(UINT64_C(1) << warp);
+}
+
+uint32_t gscalar_slots(void *state, uint32_t sched, uint32_t free, uint64_t now) {
+    (void)now;
+    struct gscalar *m = state;
+    uint32_t used = 0;
+    if (m->owned)
+        return 0;
+    look(m, m->sm->group[sched] & ready_warps(m->sm));
+    for (uint64_t left = m->wanting & m->sm->group[sched]; left && used < free; left &= left - 1) {
+        uint32_t warp = (uint32_t)__builtin_ctzll(left);
+        while (used < free && make_move(m, warp))
+            used++;
+        settle(m, warp);
+    }
+    return used;
+}
+
+void gscalar_moved(struct gscalar *m, uint32_t warp) {
+    m->moving[warp]--;
+    settle(m, warp);
+}

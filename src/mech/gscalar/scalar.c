@@ -1,0 +1,285 @@
+/* Which instructions one lane may compute for others (sections 2.3.1 to 2.3.3), and what becomes of them. */
+#include <stddef.h>
+
+#include "mech/gscalar/marks.h"
+
+/* ---- marks of a kernel ------------------------------------------------------------------------------- */
+
+/* Special registers that are the same in all lanes of a warp, whichever of these are active. */
+static const bool same_for_all[SR_COUNT] = {
+    [SR_CTAID_X] = true,  [SR_CTAID_Y] = true,    [SR_CTAID_Z] = true, [SR_NWARPID] = true,
+    [SR_SMID] = true,     [SR_NSMID] = true,      [SR_GRIDID] = true,  [SR_DYN_SMEM] = true,
+    [SR_DYN_SIZE] = true, [SR_TOTAL_SMEM] = true, [SR_ZERO] = true,    [SR_WARPID] = true,
+};
+
+/* Whether each lane accesses what the others do if they have the same address. */
+static bool shared_space(const struct xinst *i) {
+    return i->in->m.space != MS_LOCAL && i->in->m.space != MS_GENERIC;
+}
+
+/* By what executes it; of what is not listed nothing is assumed. */
+static enum gscalar_class class_of(const struct xinst *i, bool local_too, bool lanes_too) {
+    const struct op_info *info = &op_info[i->in->op];
+    switch ((enum xkind)i->kind) {
+    case X_ALU:
+        return info->flags & (OPF_LANE | OPF_CROSS | OPF_EFFECT) ? CLASS_NEVER
+               : info->unit == UNIT_SFU                          ? CLASS_SFU
+                                                                 : CLASS_ALU;
+    case X_S2R:
+        return same_for_all[i->in->m.mode] || lanes_too ? CLASS_ALU : CLASS_NEVER;
+    case X_LOAD:
+    case X_STORE:
+        return shared_space(i) || local_too ? CLASS_MEM : CLASS_NEVER;
+    case X_LDC:
+        return CLASS_MEM;
+    case X_SHFL:
+    case X_ATOM:
+        return lanes_too ? CLASS_ALU : CLASS_NEVER;
+    default:
+        return CLASS_NEVER;
+    }
+}
+
+const void *gscalar_kernel(void *shared, struct arena *launch, const struct image *img) {
+    const struct gscalar_params *p = shared;
+    struct gscalar_marks *m = arena_new(launch, struct gscalar_marks);
+    m->img = img;
+    m->class = arena_array(launch, uint8_t, img->ncode + 1);
+    for (uint32_t pc = 0; pc < img->ncode; pc++)
+        m->class[pc] = (uint8_t)class_of(&img->code[pc], p->omit & GS_LOCAL, p->omit & GS_LANE);
+    if (p->skip_dead)
+        m->live = gscalar_liveness(launch, img);
+    return m;
+}
+
+/* ---- operands ---------------------------------------------------------------------------------------- */
+
+/* All lanes of active have one value in the register. */
+static bool is_scalar(const struct gscalar *m, const struct code_reg *r, uint32_t active) {
+    if (!r->known)
+        return false;
+    if (!r->divergent)
+        return r->full_scalar;
+    bool one =
+        gscalar_keeps(m, GS_FULL) ? r->full_scalar : r->shared[0] == CODE_WORD && r->shared[1] == CODE_WORD;
+    bool lanes = m->params->subset ? !(active & ~r->lanes) : active == r->lanes;
+    return one && (lanes || !gscalar_keeps(m, GS_EXACT));
+}
+
+static bool pred_scalar(const struct gscalar *m, const struct gscalar_pred *p, uint32_t active) {
+    bool lanes = p->lanes == CODE_ALL || (m->params->subset ? !(active & ~p->lanes) : active == p->lanes);
+    return p->same && lanes;
+}
+
+static bool preds_scalar(const struct gscalar *m, uint32_t warp, const struct xinst *i, uint32_t active) {
+    for (int k = 0; k < 2 && gscalar_keeps(m, GS_PREDS); k++)
+        if (i->ps[k] != PRED_PT && !pred_scalar(m, &m->preds[warp][i->ps[k]], active))
+            return false;
+    return true;
+}
+
+/* The registers of an instruction's sources, as core_need names them. */
+struct sources {
+    const struct core_need *need;
+    const struct code_reg *reg[GSCALAR_SOURCES];
+};
+
+static bool all_scalar(const struct gscalar *m, const struct sources *s, uint32_t active) {
+    for (uint32_t k = 0; k < s->need->nreads; k++)
+        if (!is_scalar(m, s->reg[k], active))
+            return false;
+    return true;
+}
+
+/* Halves in which every source has one value, and was written by all lanes. */
+static uint8_t scalar_halves(const struct gscalar *m, const struct sources *s) {
+    uint8_t halves = 3;
+    for (uint32_t k = 0; k < s->need->nreads; k++) {
+        const struct code_reg *r = s->reg[k];
+        bool whole = r->known && (!r->divergent || !gscalar_keeps(m, GS_HALF));
+        for (uint32_t h = 0; h < 2; h++)
+            if (!whole || r->shared[h] != CODE_WORD)
+                halves &= (uint8_t) ~(1u << h);
+    }
+    return halves;
+}
+
+static enum gscalar_way decide(struct gscalar *m, uint32_t warp, const struct xinst *i,
+                               const struct sources *s, enum gscalar_class class, uint32_t active) {
+    const struct gscalar_params *p = m->params;
+    bool can = class == CLASS_ALU ? p->alu : class == CLASS_SFU ? p->sfu : p->mem;
+    m->next.halves = 3;
+    if (!can || !preds_scalar(m, warp, i, active))
+        return WAY_VECTOR;
+    if (active != CODE_ALL)
+        return p->divergent && all_scalar(m, s, active) ? WAY_DIVERGENT : WAY_VECTOR;
+    if (all_scalar(m, s, active))
+        return WAY_SCALAR;
+    m->next.halves = p->half && m->spec.halves ? scalar_halves(m, s) : 0;
+    return m->next.halves ? WAY_HALF : WAY_VECTOR;
+}
+
+/* By values, and not by what is known of them: the sources are the same in all active lanes. */
+static bool equal_values(const struct gscalar *m, uint32_t warp, const struct xinst *i,
+                         const struct core_need *need, uint32_t active) {
+    const struct warp *w = m->sm->warps[warp].w;
+    uint32_t leader = code_leader(active), differ = 0;
+    for (uint32_t k = 0; k < need->nreads; k++) {
+        const uint32_t *v = w->r[need->reads[k]];
+        for (uint32_t l = 0; l < WARP_LANES; l++)
+            differ |= (v[l] ^ v[leader]) & (0u - (active >> l & 1));
+    }
+    for (int k = 0; k < 2; k++) {
+        uint32_t p = w->p[i->ps[k]] & active;
+        differ |= p && p != active;
+    }
+    return !differ;
+}
+
+/* What the arrays and base values of a source make goes to the instruction. */
+static const struct code_reg *read_source(struct gscalar *m, uint32_t warp, uint32_t k, uint32_t reg,
+                                          uint32_t mask) {
+    struct gscalar_op *o = &m->next;
+    const struct code_reg *r = gscalar_find(m, warp, reg);
+    o->arrays[k] = (uint8_t)code_read_arrays(&m->spec, r);
+    o->shared[k] = r->known && !r->divergent ? r->whole : 0;
+    o->small[k] = (uint8_t)gscalar_small(m, r);
+    if (code_compressed(r)) {
+        uint32_t value[WARP_LANES];
+        code_back(&m->spec, r, m->sm->warps[warp].w->r[reg], value);
+        core_operand(m->sm, warp, reg, value, mask);
+    }
+    return r;
+}
+
+/* One lane's operands for all active lanes. */
+static void share_operands(struct gscalar *m, uint32_t warp, const struct xinst *i, const struct sources *s) {
+    struct warp *w = m->sm->warps[warp].w;
+    uint32_t active = m->next.active, leader = gscalar_keeps(m, GS_LEADER) ? code_leader(active) : 0;
+    _Alignas(64) uint32_t value[WARP_LANES];
+    for (uint32_t k = 0; k < s->need->nreads; k++) {
+        uint32_t reg = s->need->reads[k];
+        for (uint32_t l = 0; l < WARP_LANES; l++)
+            value[l] = w->r[reg][leader];
+        core_operand(m->sm, warp, reg, value, active);
+    }
+    for (int k = 0; k < 2; k++)
+        if (i->ps[k] != PRED_PT) {
+            uint32_t *p = &w->p[i->ps[k]], all = 0u - (*p >> leader & 1);
+            *p = (*p & ~active) | (all & active);
+        }
+}
+
+static void count_way(struct gscalar *m, enum gscalar_class class) {
+    static const size_t scalar[] = {[CLASS_ALU] = offsetof(struct gscalar_counters, scalar_alu),
+                                    [CLASS_SFU] = offsetof(struct gscalar_counters, scalar_sfu),
+                                    [CLASS_MEM] = offsetof(struct gscalar_counters, scalar_mem)};
+    m->n.halves += m->next.way == WAY_HALF;
+    m->n.divergent_scalar += m->next.way == WAY_DIVERGENT;
+    *(uint64_t *)((char *)&m->n + scalar[class]) += m->next.way == WAY_SCALAR;
+}
+
+/* Finds out how an instruction of the program with active lanes executes. */
+static void examine(struct gscalar *m, uint32_t warp, const struct xinst *i, const struct sources *s) {
+    uint32_t active = m->next.active;
+    enum gscalar_class class = (enum gscalar_class)m->marks->class[m->sm->warps[warp].next];
+    if (m->next.divergent) {
+        m->n.small_reads += m->spec.code == CODE_PLANES ? i->ndw * gscalar_sets(m) : 0;
+        for (uint32_t k = 0; m->owned && k < i->ndw && k < GSCALAR_WORDS; k++)
+            m->next.before[k] = (uint16_t)core_holds(m->sm, warp, i->d + k);
+        m->n.divergent_equal += class && equal_values(m, warp, i, s->need, active);
+    }
+    if (!class)
+        return;
+    m->next.way = (uint8_t)decide(m, warp, i, s, class, active);
+    count_way(m, class);
+    if (m->next.way == WAY_DIVERGENT)
+        share_operands(m, warp, i, s);
+}
+
+void gscalar_sources(void *state, uint32_t warp, const struct xinst *i, uint32_t mask) {
+    struct gscalar *m = state;
+    const struct core_warp *cw = &m->sm->warps[warp];
+    struct sources s;
+    s.need = &cw->needs[cw->next];
+    uint32_t active = gscalar_keeps(m, GS_GUARD) ? mask : cw->w->stack[cw->w->depth - 1].mask;
+    m->next = (struct gscalar_op){.active = active, .divergent = mask != CODE_ALL};
+    for (uint32_t k = 0; k < s.need->nreads; k++)
+        s.reg[k] = read_source(m, warp, k, s.need->reads[k], mask);
+    m->n.divergent += m->next.divergent;
+    if (cw->x != m->sm->x)
+        return;
+    if (active)
+        examine(m, warp, i, &s);
+    if (m->pairs)
+        gscalar_pairs_issue(m, warp);
+}
+
+/* ---- what follows ------------------------------------------------------------------------------------ */
+
+void gscalar_predicates(struct gscalar *m, uint32_t warp, const struct xinst *i, uint32_t active,
+                        bool control) {
+    const struct warp *w = m->sm->warps[warp].w;
+    for (uint32_t p = 0; p < NUM_PRED; p++) {
+        if (i->pd[0] != p && i->pd[1] != p && i->kind != X_R2P)
+            continue;
+        uint32_t value = w->p[p] & active;
+        m->preds[warp][p] = (struct gscalar_pred){active, !control && (!value || value == active)};
+    }
+}
+
+/* Operands of scalar registers come one by one from a file of one bank. */
+static void wait_for_file(struct gscalar *m, int32_t id) {
+    const struct gscalar_op *o = &m->ops[id];
+    uint64_t now = m->sm->now;
+    uint32_t operands = 0;
+    for (uint32_t k = 0; k < m->sm->ops[id].need->nreads; k++)
+        operands += o->small[k];
+    if (!operands)
+        return;
+    uint32_t ports = (uint32_t)m->params->file_ports;
+    uint64_t from = max_u64(m->file_free, now), until = from + (operands + ports - 1) / ports;
+    m->file_free = until;
+    m->n.file_waits += until - now - 1;
+    core_delay(m->sm, id, (uint32_t)(until - now - 1));
+}
+
+void gscalar_issued(void *state, int32_t id) {
+    struct gscalar *m = state;
+    const struct core_op *op = &m->sm->ops[id];
+    struct gscalar_op *o = &m->ops[id];
+    *o = m->next;
+    m->checked &= ~(UINT64_C(1) << op->warp);
+    core_delay(m->sm, id, (uint32_t)m->params->latency);
+    if (m->params->file_ports)
+        wait_for_file(m, id);
+    if (!op->mask)
+        return;
+    bool lead = gscalar_keeps(m, GS_LEADER);
+    if (o->way == WAY_SCALAR || o->way == WAY_DIVERGENT)
+        core_spread(m->sm, id, lead ? code_leader(o->active) : 0, o->active);
+    for (uint32_t h = 0; h < 2 && o->way == WAY_HALF; h++)
+        if (o->halves >> h & 1)
+            core_spread(m->sm, id, h * CODE_HALF, 0xffffu << h * CODE_HALF);
+    gscalar_predicates(m, op->warp, op->i, o->active, false);
+}
+
+struct mech_work gscalar_dispatch(void *state, int32_t id, struct mech_work work) {
+    struct gscalar *m = state;
+    const struct gscalar_op *o = &m->ops[id];
+    if (m->sm->ops[id].pc == CORE_NO_PC || o->way == WAY_VECTOR || !work.lanes)
+        return work;
+    uint32_t lanes = 1, beats = 1;
+    if (o->way == WAY_HALF) {
+        uint32_t rest = (uint32_t)__builtin_popcount(~o->halves & 3u);
+        lanes = 2 - rest + rest * CODE_HALF;
+        beats = 2 - rest + rest * (work.beats + 1) / 2;
+    }
+    m->n.lanes_gated += work.lanes - lanes;
+    work.lanes = lanes;
+    if (m->params->one_beat)
+        work.beats = beats < work.beats ? beats : work.beats;
+    if (m->params->dedicated)
+        work.beats = 0;
+    return work;
+}

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""AxMemo's benchmarks on the simulated CPU: what they compute without memoization, with the unit, in software, and rewritten.
+
+Python because it is processes and bytes. Without the programs, which need the cross compiler, the test is skipped."""
+import argparse
+import array
+import json
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+NAMES = ["blackscholes", "fft", "inversek2j", "jmeint", "jpeg", "kmeans", "sobel", "hotspot", "lavamd", "srad"]
+SKIPPED = 77
+BOUND = {"jpeg": 0.02}  # of the square error; at this size a picture has nine blocks of pixels
+# Of all cycles, per cent that the analysis must find by itself; Jmeint has no block that is worth it.
+FOUND = {"blackscholes": 70, "fft": 75, "inversek2j": 90, "kmeans": 70, "sobel": 20, "hotspot": 35, "lavamd": 50, "srad": 40}
+
+
+class Runner:
+    def __init__(self, reprise, programs, folder):
+        self.reprise, self.programs, self.folder = reprise, programs, folder
+
+    def command(self, words, expect=0):
+        done = subprocess.run([str(w) for w in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
+        if done.returncode != expect:
+            raise RuntimeError(f"{' '.join(str(w) for w in words)}: {done.returncode}\n{done.stderr.decode(errors='replace')[-1000:]}")
+        return done.stdout, done.stderr.decode(errors="replace")
+
+    def results(self, name, *options, program=None):
+        """What a program wrote to its file of results, and printed."""
+        file = self.folder / "results"
+        file.unlink(missing_ok=True)
+        words = [self.reprise, "cpu", "run", "--functional", *options, "--", program or self.programs / name]
+        text, _ = self.command([*words, "--size", "tiny", "--results", file])
+        return file.read_bytes(), text
+
+
+def square_error(right, got):
+    def values(data):
+        head, kind, body = data.split(b"\n", 2)
+        assert head == b"reprise results 1"
+        v = array.array({b"f32": "f", b"u8": "B"}[kind.split()[0]])
+        v.frombytes(body)
+        return v
+
+    x, y = values(right), values(got)
+    assert len(x) == len(y)
+    return sum((a - b) ** 2 for a, b in zip(x, y)) / sum(a * a for a in x)
+
+
+def check(r, name):
+    plain, text = r.results(name)
+    bad = []
+
+    def must(what, holds):
+        if not holds:
+            bad.append(f"{name}: {what}")
+
+    if shutil.which("qemu-aarch64"):
+        for program in (name, name + ".soft"):
+            theirs, _ = r.command(["qemu-aarch64", r.programs / program, "--size", "tiny"])
+            must(f"{program} differs from qemu's", theirs == (text if program == name else r.results(program)[1]))
+    must("without a unit it differs", r.results(name + ".memo")[0] == plain)
+    must("without truncation it differs", r.results(name + ".memo", "--cpu", "memo-exact", "--set", "memo.sample=0")[0] == plain)
+    error = square_error(plain, r.results(name + ".memo", "--cpu", "memo-8k-512k")[0])
+    must(f"its error is {error}", error <= BOUND.get(name, 1e-3))
+    table = r.results(name + ".memo", "--cpu", "memo-8k", "--set", "memo.direct=28", "--set", "memo.sample=0")[0]
+    must("software and its table in the unit differ", r.results(name + ".soft")[0] == table)
+    if name in FOUND:
+        out, file = r.folder / "rewritten", r.folder / "sample"
+        words = [r.reprise, "cpu", "memo", "--region", "--out", out, "--results", file, "--", r.programs / name]
+        text, _ = r.command([*words, "--size", "tiny", "--results", file])
+        covered = sum(float(c) for c in re.findall(rb"cycles, ([0-9.]+)% of all", text))
+        must(f"the analysis finds {covered}% of it", covered >= FOUND[name])
+        error = square_error(plain, r.results(name, "--cpu", "memo-8k-512k", program=out)[0])
+        must(f"rewritten, its error is {error}", error <= 1e-3)
+        must("rewritten, without a unit it differs", r.results(name, program=out)[0] == plain)
+    return bad
+
+
+def check_mistakes(r):
+    """What users get wrong has a word and a status of its own."""
+    rows = [
+        (["cpu", "memo", "--", "/dev/null"], "not an ELF file"),
+        (["cpu", "memo"], "no program is named"),
+        (["run", "cpu-fft"], "is a program for the CPU"),
+        (["compare", "cpu-fft", "--mech", "other:cpu=hpi"], "fft.other has not been built: that needs aarch64-linux-gnu-gcc"),
+        (["cpu", "memo", "--ratio", "x", "--", "p"], "not a number: x"),
+        (["cpu", "memo", "--trace", "0", "--", "p"], "a trace has"),
+        (["cpu", "run", "--trace-window", "7", "--", "p"], "a window is"),
+        (["cpu", "run", "--cpu", "memo-9k", "--", r.programs / "fft"], "memo-9k"),
+        (["cpu", "run", "--set", "memo.l1=1000", "--", r.programs / "fft"], "power of two"),
+        (["repro", "axmemo", "4.9", "--workloads", "hotspot", "--out", r.folder / "out"], "program for the GPU"),
+    ]
+    bad = []
+    for words, message in rows:
+        done = subprocess.run([str(r.reprise)] + [str(w) for w in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+        if done.returncode != 2 or message not in done.stderr.decode(errors="replace"):
+            bad.append(f"{words}: {done.returncode}, {done.stderr.decode(errors='replace')[:300]}")
+    return bad
+
+
+def check_signal(r):
+    """A run that is interrupted says so, and how far it came."""
+    file = r.folder / "report.json"
+    words = [r.reprise, "cpu", "run", "--json", file, "--", r.programs / "inversek2j", "--size", "large"]
+    run = subprocess.Popen([str(w) for w in words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(0.5)
+    run.send_signal(signal.SIGINT)
+    rc = run.wait(timeout=120)
+    report = json.loads(file.read_text())
+    if rc != 128 + signal.SIGINT or report.get("incomplete") != "signal 2" or not report["totals"]["insts"]:
+        return [f"interrupted: {rc}, {report.get('incomplete')}"]
+    return []
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--reprise", required=True, type=pathlib.Path)
+    parser.add_argument("--programs", required=True, type=pathlib.Path)
+    parser.add_argument("names", nargs="*")
+    args = parser.parse_args()
+    if not (args.programs / "fft").exists():
+        print("the benchmarks were not built: aarch64-linux-gnu-gcc is missing")
+        return SKIPPED
+    bad = []
+    with tempfile.TemporaryDirectory() as folder:
+        r = Runner(args.reprise.resolve(), args.programs.resolve(), pathlib.Path(folder))
+        for name in args.names or NAMES:
+            bad += check(r, name)
+        bad += check_mistakes(r) + check_signal(r)
+    for line in bad:
+        print(line)
+    print(f"{len(args.names or NAMES)} benchmarks, {len(bad)} wrong")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
