@@ -34,6 +34,8 @@ RUNS += [(["--gpu", "darsie", "--bits", "32", "--mech", "darsie", *(word for s i
 RUNS += [(["--gpu", "darsie", "--mech", mech], name) for mech, name in (("uv", "LIB"), ("dac-ideal", "LIB"), ("dac-ideal", "hotspot"))]
 RUNS += [(["--gpu", "dac", "--mech", "dac", *(word for s in settings for word in ("--set", s))], name)
          for settings, name in (([], "hotspot"), ([], "lud"), ([], "sgemm"), ([], "stencil"), ([], "floydWarshall"), (["dac.atq=2", "dac.pwaq=8"], "spmv"))]
+RUNS += [(["--gpu", "dac", "--mech", mech], name) for mech, name in (("cae", "streamcluster"), ("perfect-memory", "hotspot"))]
+RUNS += [(["--gpu", "dac", "--mech", "mta", "--set", "mta.period=16", "--set", "mta.kb=1"], name) for name in ("sgemm", "scalarProd", "hotspot")]
 RUNS += [(["--gpu", "gtx480", "--probe", "repeat+redundant"], name) for name in ("hotspot", "matrixMul")]
 RUNS += [(["--gpu", "gscalar", "--bits", "32", "--mech", mech, *(word for s in settings for word in ("--set", s))], name)
          for mech, settings, name in (("gscalar", ["gscalar.pairs=true"], "lbm"), ("gscalar", ["gscalar.skip_dead=true"], "backprop"),

@@ -275,6 +275,55 @@ static void test_counts(void **state) {
     rig_close(&r);
 }
 
+/* Those with which DAC is compared leave the same memory, and supply nothing that differs. */
+static void test_rivals(void **state) {
+    (void)state;
+    static const char *const mechs[] = {"cae", "mta", "perfect-memory", "dac-noprefetch"};
+    for (uint32_t m = 0; m < 4; m++) {
+        struct rig r;
+        rig_open_options(&r,
+                         &(struct rp_options){.gpu = "dac",
+                                              .mech = mechs[m],
+                                              .set = (const char *const[]){"device.sms=1", NULL},
+                                              .check = true},
+                         text);
+        for (uint32_t k = 0; k < HAZARDS; k++)
+            if (!comes_out(&r, k))
+                fail_msg("%s comes out wrong with %s", hazards[k].kernel, mechs[m]);
+        rig_close(&r);
+    }
+}
+
+/* What a launch of a kernel counts with a mechanism; its cycles. */
+static uint64_t count(const char *mech, const char *kernel, const char *counter, uint64_t *n) {
+    struct rig r;
+    rig_open_options(
+        &r,
+        &(struct rp_options){.gpu = "dac", .mech = mech, .set = (const char *const[]){"device.sms=1", NULL}},
+        text);
+    assert_non_null(launch(&r, kernel));
+    *n = counter ? rig_counter(&r, counter) : 0;
+    uint64_t cycles = r.cycles;
+    rig_close(&r);
+    return cycles;
+}
+
+/* Perfect memory: every access takes no time. CAE: of "webs", what is affine is all but accesses and control.
+ * MTA: a load in a loop, with one stride in all warps, is known after some rounds. */
+static void test_rival_counts(void **state) {
+    (void)state;
+    enum { WARPS = GRID * THREADS / 32, ROUNDS = 20 };
+    uint64_t n, base = count("base", "stale", NULL, &n);
+    assert_true(count("perfect-memory", "stale", "perfect.accesses", &n) < base / 2);
+    assert_int_equal(n, 2 * ROUNDS * WARPS);
+    (void)count("cae", "webs", "cae.executed", &n);
+    assert_true(n >= (1 + 3 * 5) * WARPS); /* a start, and three in each round of the loop */
+    (void)count("mta", "stale", "mta.loads", &n);
+    assert_int_equal(n, ROUNDS * WARPS);
+    (void)count("mta", "stale", "mta.fetched", &n);
+    assert_true(n > 0);
+}
+
 /* Launches that are cut come to a right end, in the plain code. */
 static void test_cut(void **state) {
     (void)state;
@@ -297,8 +346,9 @@ static void test_cut(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hazards), cmocka_unit_test(test_rules), cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_counts),  cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_hazards), cmocka_unit_test(test_rules),  cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_counts),  cmocka_unit_test(test_rivals), cmocka_unit_test(test_rival_counts),
+        cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, find_results, NULL);
 }
