@@ -332,6 +332,8 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
             case X_R2P:
                 run_r2p(x, w, i, m);
                 break;
+            case X_QUEUE:
+                break;
             case X_NOP:
                 if (i->in->op == OP_NANOSLEEP) { /* let the others run */
                     x->waited += SLEEP_COST;

@@ -397,6 +397,45 @@ static void test_eligible(void **state) {
     rig_close(&r);
 }
 
+/* Warps in slots 0 and 2, of one scheduler whose active set is one warp, at first that of slot 2, which waits
+ * for the other. s.token: it is parked meanwhile. */
+enum { WAITS = 2, OTHER = 0 };
+
+static uint64_t one_waits(void *m, uint64_t ready, uint64_t now) {
+    (void)m, (void)now;
+    if (!(ready >> WAITS & 1) || !(mech_sm->resident >> OTHER & 1))
+        return ready;
+    core_park(mech_sm, WAITS, s.token);
+    return ready & ~(UINT64_C(1) << WAITS);
+}
+
+static void unpark(void *m, uint64_t now) {
+    (void)m, (void)now;
+    if (mech_sm->parked && !(mech_sm->resident >> OTHER & 1))
+        core_park(mech_sm, WAITS, false);
+}
+
+static uint64_t each_cycle(const void *m, uint64_t now) {
+    (void)m;
+    return now + 1;
+}
+
+static void test_park(void **state) {
+    (void)state;
+    static const struct mech_points p = {.life = {.tick = unpark, .next = each_cycle},
+                                         .gate = {.eligible = one_waits}},
+                                    *const points[] = {&p};
+    for (uint32_t parks = 0; parks < 2; parks++) {
+        struct rig r;
+        memset(&s, 0, sizeof s);
+        s.token = parks;
+        mech_rig_open(&r, "dac", "issue.active=1", kernels, 1, points);
+        enum rp_status st = rig_try(&r, "plain", 1, 128, 0, (struct rig_params){0}, NULL);
+        assert_int_equal(st, parks ? RP_OK : RP_TIMEOUT);
+        rig_close(&r);
+    }
+}
+
 /* ---- arbitrate ---- */
 
 /* As the SM's own. */
@@ -1045,6 +1084,7 @@ int main(void) {
         cmocka_unit_test(test_supply),   cmocka_unit_test(test_dispatch),  cmocka_unit_test(test_read),
         cmocka_unit_test(test_inject),   cmocka_unit_test(test_request),   cmocka_unit_test(test_prefetch),
         cmocka_unit_test(test_ride),     cmocka_unit_test(test_redirect),  cmocka_unit_test(test_place),
+        cmocka_unit_test(test_park),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
