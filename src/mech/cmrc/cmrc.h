@@ -51,7 +51,6 @@ struct cmrc_op {
     uint8_t mask[CMRC_SOURCES];     /* sub-banks of each source */
     uint32_t version[CMRC_SOURCES]; /* of it */
     uint16_t before[CMRC_WORDS];    /* place of each destination word until now, of a divergent one */
-    struct cmrc_form copied;        /* of another mechanism's copy */
     uint64_t queued;                /* order among the requests */
     /* The destination word in work, from when its bank first looks at it. */
     uint8_t looked;  /* its number + 1; 0: none */

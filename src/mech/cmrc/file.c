@@ -80,8 +80,6 @@ void cmrc_collected(void *state, int32_t id) {
         o->mask[k] =
             raw ? mask_of(m, place, (struct cmrc_form){CMRC_FULL, false}) : cmrc_place_mask(m, place);
         o->version[k] = place == CORE_NO_PLACE ? 0 : cmrc_at(m, place)->version;
-        if (op->pc == CORE_NO_PC)
-            o->copied = form_at(m, place);
     }
 }
 
@@ -124,8 +122,8 @@ void cmrc_look(struct cmrc *m, int32_t id) {
     o->queued = ++m->order;
     o->expands = 0;
     o->whole = false;
-    if (op->pc == CORE_NO_PC) /* of another mechanism: all lanes, or those that its result left */
-        o->form = op->mask == UINT32_MAX ? o->copied : (struct cmrc_form){CMRC_FULL, false};
+    if (op->pc == CORE_NO_PC) /* of another mechanism, and perhaps later than the next result there */
+        o->form = (struct cmrc_form){CMRC_FULL, false};
     else if (others)
         look_part(m, id, value, others);
     else
