@@ -130,8 +130,8 @@ static void models_on_a_cpu(void **state) {
         for (uint32_t o = 0; o < m; o++) /* what software runs on is the base machine */
             assert_int_equal(x->machine == p.table.models.at[o].machine, m == 3 && o == 0);
     }
-    struct run_key base = key_of(&p.table.benches.at[0], &p.table.models.at[0], false),
-                   soft = key_of(&p.table.benches.at[0], &p.table.models.at[3], false);
+    struct run_key base = key_of(&p.table.benches.at[0], &p.table.models.at[0], false, 0),
+                   soft = key_of(&p.table.benches.at[0], &p.table.models.at[3], false, 0);
     assert_true(base.hash != soft.hash);
     plan_free(&p);
     struct plan q = {0};
