@@ -553,10 +553,34 @@ static void test_time(void **state) {
                 TIMES * WARPS * FUNCTIONS * BEATS);
 }
 
+/* Two warps as one of 64 lanes: what is one value in each, but not in both, is scalar by quarters; what is
+ * one in both is scalar. */
+static void test_pairs(void **state) {
+    (void)state;
+    static const struct {
+        const char *body;
+        uint32_t threads, quarters;
+    } cases[] = {{"add.u32 %r4, %r9, 7; mul.lo.u32 %r3, %r4, %r9;", 64, 0},
+                 {"shr.u32 %r4, %r0, 5; add.u32 %r3, %r4, %r9;", 64, 1},
+                 {"shr.u32 %r4, %r0, 5; add.u32 %r3, %r4, %r9;", 128, 2},
+                 {"shr.u32 %r4, %r0, 5; add.u32 %r3, %r4, %r9;", 32, 0}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char text[4096];
+        struct rig r;
+        snprintf(text, sizeof text, "%s%s%s", HEAD, cases[k].body, TAIL);
+        open_mech(&r, "gscalar", (const char *const[]){"device.sms=1", "gscalar.pairs=true", NULL}, text);
+        rig_run(&r, "k", 1, cases[k].threads, (struct rig_params){.n = 1, .x = 2});
+        expect(&r, "gscalar.pairs.quarter", cases[k].quarters, k);
+        expect(&r, "gscalar.pairs", cases[k].threads < 64 ? 0 : rig_counter(&r, "sm.insts.warp") / 2, k);
+        rig_close(&r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_code),  cmocka_unit_test(test_reference), cmocka_unit_test(test_traps),
         cmocka_unit_test(test_rules), cmocka_unit_test(test_energy),    cmocka_unit_test(test_time),
+        cmocka_unit_test(test_pairs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

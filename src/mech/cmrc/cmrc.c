@@ -65,11 +65,11 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     (void)shared;
     struct cmrc *m = arena_new(a, struct cmrc);
     enum { PLACES = CORE_NO_PLACE + 1 };
-    uint32_t slots = CORE_MAX_WARPS * (MAX_GPR + 2 * CORE_MAX_BANKS);
     m->sm = sm;
     m->params = params;
     m->regs = arena_array(a, struct cmrc_reg, PLACES);
-    m->planes = arena_alloc(a, slots * sizeof *m->planes);
+    m->slots = arena_array(a, uint16_t, PLACES);
+    m->odd = arena_array(a, bool, PLACES);
     m->ops = arena_array(a, struct cmrc_op, sm->nops);
     m->ports = arena_array(a, struct cmrc_port, sm->nops);
     return m;
@@ -88,6 +88,7 @@ static void start(void *state, const void *marks) {
     struct cmrc *m = state;
     m->owned = m->sm->mech.owns >> MECH_registers & 1;
     m->regs_of_warp = padded(m, m->sm->x->img->prog->nregs);
+    cmrc_lay_out(m);
     m->warps = 0;
     m->wrong = NULL;
 }

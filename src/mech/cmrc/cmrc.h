@@ -1,8 +1,8 @@
 /* CMRC: two narrow accesses share the port of a register bank, and operands that of a collector.
  *
  * What is known of a register, its width, is known by its place: a physical register, or what an owner of the
- * registers says (core_holds, op->place). Without an owner the planes are here, too, and instructions compute
- * with what comes back from them, so that a width that is wrong makes the program wrong.
+ * registers says (core_holds, op->place). Instructions compute with what comes back from the planes, not with
+ * what was written, so that a width that is wrong makes the program wrong.
  *
  * In time: a width changes when the bank grants the write, with the data. A read has the mask of its register
  * when it begins to wait; no write of that register is granted before it. */
@@ -51,7 +51,6 @@ struct cmrc_op {
     uint8_t mask[CMRC_SOURCES];     /* sub-banks of each source */
     uint32_t version[CMRC_SOURCES]; /* of it */
     uint16_t before[CMRC_WORDS];    /* place of each destination word until now, of a divergent one */
-    struct cmrc_form copied;        /* of another mechanism's copy */
     uint64_t queued;                /* order among the requests */
     /* The destination word in work, from when its bank first looks at it. */
     uint8_t looked;  /* its number + 1; 0: none */
@@ -76,11 +75,13 @@ struct cmrc_counters {
 struct cmrc {
     struct sm *sm;
     const struct cmrc_params *params;
-    bool owned;                      /* somebody else decides in which registers values live */
-    uint32_t regs_of_warp;           /* with padding */
-    uint32_t warps;                  /* resident */
-    struct cmrc_reg *regs;           /* by slot: where in the banks they lie */
-    uint32_t (*planes)[WARP_LANES];  /* the same, unless owned */
+    bool owned;            /* somebody else decides in which registers values live */
+    uint32_t regs_of_warp; /* with padding */
+    uint32_t warps;        /* resident */
+    uint16_t *slots;       /* by place: a number of bank and entry; not of those that have an owner */
+    bool *odd;             /* the same: the entry is */
+    uint32_t laid_out;     /* for so many registers of a warp */
+    struct cmrc_reg *regs; /* by slot: where in the banks they lie */
     uint64_t raw[CORE_MAX_WARPS][4]; /* registers that control instructions wrote: not known by their place */
     struct cmrc_op next;
     struct cmrc_op *ops;
@@ -99,10 +100,11 @@ static inline bool cmrc_keeps(const struct cmrc *m, enum cmrc_rule rule) {
 void cmrc_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
 void cmrc_issued(void *m, int32_t op);
 void cmrc_collected(void *m, int32_t op);
-/* Where in the banks a place lies: a number of its bank and its entry. */
-uint32_t cmrc_slot(const struct cmrc *m, uint32_t place);
+/* Finds out where in the banks the registers of warps lie. */
+void cmrc_lay_out(struct cmrc *m);
+/* What is known of a place: of its bank and entry, which two places share if the layout is wrong. */
 static inline struct cmrc_reg *cmrc_at(struct cmrc *m, uint32_t place) {
-    return &m->regs[cmrc_slot(m, place)];
+    return &m->regs[m->owned ? place : m->slots[place]];
 }
 /* The destination word in work of an op that waits for its bank: what writing it takes. */
 void cmrc_look(struct cmrc *m, int32_t op);

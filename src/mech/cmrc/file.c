@@ -3,24 +3,26 @@
 
 #include "mech/cmrc/cmrc.h"
 
-/* The entry of its bank that a place is. */
-static uint32_t entry_of(const struct cmrc *m, uint32_t place) {
-    uint32_t banks = m->sm->spec->banks, warp = place / MAX_GPR, reg = place % MAX_GPR;
-    if (m->owned)
-        return place / banks;
-    if (m->sm->spec->mapping == MAP_WID)
-        return warp / banks * m->regs_of_warp + reg;
-    return (warp * m->regs_of_warp + reg) / banks;
+void cmrc_lay_out(struct cmrc *m) {
+    uint32_t banks = m->sm->spec->banks, regs = m->sm->x->img->prog->nregs;
+    if (m->laid_out == m->regs_of_warp)
+        return;
+    m->laid_out = m->regs_of_warp;
+    for (uint32_t warp = 0; warp < CORE_MAX_WARPS; warp++)
+        for (uint32_t r = 0; r < MAX_GPR && r < regs + banks; r++) {
+            uint32_t entry = m->sm->spec->mapping == MAP_WID ? warp / banks * m->regs_of_warp + r
+                                                             : (warp * m->regs_of_warp + r) / banks;
+            m->slots[warp * MAX_GPR + r] = (uint16_t)(entry * banks + bank_of(m->sm, warp, r));
+            m->odd[warp * MAX_GPR + r] = entry & 1;
+        }
 }
 
-uint32_t cmrc_slot(const struct cmrc *m, uint32_t place) {
-    if (m->owned)
-        return place;
-    return entry_of(m, place) * m->sm->spec->banks + bank_of(m->sm, place / MAX_GPR, place % MAX_GPR);
+static bool is_odd(const struct cmrc *m, uint32_t place) {
+    return m->owned ? place / m->sm->spec->banks & 1 : m->odd[place];
 }
 
 static uint8_t mask_of(const struct cmrc *m, uint32_t place, struct cmrc_form f) {
-    return cmrc_mask(f.width, entry_of(m, place) & 1);
+    return cmrc_mask(f.width, is_odd(m, place));
 }
 
 static struct cmrc_form form_at(struct cmrc *m, uint32_t place) {
@@ -38,11 +40,11 @@ static bool is_raw(const struct cmrc *m, uint32_t warp, uint32_t reg) {
 
 /* What the planes of a source make goes to the instruction. */
 static void read_source(struct cmrc *m, uint32_t warp, uint32_t reg, uint32_t mask) {
-    uint32_t place = core_holds(m->sm, warp, reg), value[WARP_LANES];
-    if (place == CORE_NO_PLACE || !cmrc_at(m, place)->known || is_raw(m, warp, reg))
+    uint32_t place = m->owned ? core_holds(m->sm, warp, reg) : warp * MAX_GPR + reg, value[WARP_LANES];
+    const struct cmrc_reg *r = place == CORE_NO_PLACE ? NULL : cmrc_at(m, place);
+    if (!r || !r->known || r->form.width == CMRC_FULL || is_raw(m, warp, reg))
         return;
-    const uint32_t *planes = m->owned ? m->sm->warps[warp].w->r[reg] : m->planes[cmrc_slot(m, place)];
-    cmrc_load(m->params->sign, cmrc_at(m, place)->form, planes, value);
+    cmrc_load(m->params->sign, r->form, m->sm->warps[warp].w->r[reg], value);
     core_operand(m->sm, warp, reg, value, mask);
 }
 
@@ -78,8 +80,6 @@ void cmrc_collected(void *state, int32_t id) {
         o->mask[k] =
             raw ? mask_of(m, place, (struct cmrc_form){CMRC_FULL, false}) : cmrc_place_mask(m, place);
         o->version[k] = place == CORE_NO_PLACE ? 0 : cmrc_at(m, place)->version;
-        if (op->pc == CORE_NO_PC)
-            o->copied = form_at(m, place);
     }
 }
 
@@ -122,8 +122,8 @@ void cmrc_look(struct cmrc *m, int32_t id) {
     o->queued = ++m->order;
     o->expands = 0;
     o->whole = false;
-    if (op->pc == CORE_NO_PC) /* of another mechanism: all lanes, or those that its result left */
-        o->form = op->mask == UINT32_MAX ? o->copied : (struct cmrc_form){CMRC_FULL, false};
+    if (op->pc == CORE_NO_PC) /* of another mechanism, and perhaps later than the next result there */
+        o->form = (struct cmrc_form){CMRC_FULL, false};
     else if (others)
         look_part(m, id, value, others);
     else
@@ -136,13 +136,10 @@ void cmrc_write(struct cmrc *m, int32_t id) {
     struct cmrc_op *o = &m->ops[id];
     uint32_t reg = op->i->d + op->next_write;
     struct cmrc_reg *r = cmrc_at(m, op->place);
-    const uint32_t *value = m->sm->warps[op->warp].w->r[reg];
-    bool before = r->known && !is_raw(m, op->warp, reg), injected = op->pc == CORE_NO_PC;
-    if (!m->owned && !injected) {
-        bool merged = o->whole && cmrc_keeps(m, CM_EXPAND); /* with the other lanes as they were read */
-        cmrc_store(o->form, value, before && !merged ? op->mask : UINT32_MAX,
-                   m->planes[cmrc_slot(m, op->place)]);
-    }
+    bool injected = op->pc == CORE_NO_PC;
+    if (o->whole &&
+        !cmrc_keeps(m, CM_EXPAND)) /* the other lanes were not read, and have no more planes than before */
+        cmrc_lose(form_at(m, op->place), m->sm->warps[op->warp].w->r[reg], ~op->mask);
     r->form = o->form;
     r->known = m->owned || !injected; /* else the latches have what the copy is of */
     r->version++;

@@ -53,17 +53,15 @@ bool cmrc_fits(enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LA
     return !differ;
 }
 
-void cmrc_store(struct cmrc_form f, const uint32_t v[WARP_LANES], uint32_t lanes,
-                uint32_t planes[WARP_LANES]) {
-    uint32_t kept = f.width == CMRC_FULL ? UINT32_MAX : (1u << 8 * f.width) - 1;
-    for (uint32_t l = 0; l < WARP_LANES; l++) {
-        uint32_t bits = kept & lane_bits(lanes, l);
-        planes[l] = (planes[l] & ~bits) | (v[l] & bits);
-    }
+void cmrc_load(enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LANES],
+               uint32_t back[WARP_LANES]) {
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        back[l] = extend(sign, f, v[l]);
 }
 
-void cmrc_load(enum cmrc_sign sign, struct cmrc_form f, const uint32_t planes[WARP_LANES],
-               uint32_t v[WARP_LANES]) {
+void cmrc_lose(struct cmrc_form f, uint32_t v[WARP_LANES], uint32_t lanes) {
+    const uint32_t stale = 0x5a5a5a5a;
+    uint32_t kept = f.width == CMRC_FULL ? UINT32_MAX : (1u << 8 * f.width) - 1;
     for (uint32_t l = 0; l < WARP_LANES; l++)
-        v[l] = extend(sign, f, planes[l]);
+        v[l] = lanes >> l & 1 ? (v[l] & kept) | (stale & ~kept) : v[l];
 }

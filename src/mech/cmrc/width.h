@@ -30,12 +30,12 @@ enum { CMRC_FULL = 4 };
 struct cmrc_form cmrc_form(enum cmrc_sign sign, const uint32_t v[WARP_LANES], uint32_t lanes);
 /* Whether the value of each of these lanes can be stored so. */
 bool cmrc_fits(enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LANES], uint32_t lanes);
-/* Stores the planes of the form, in these lanes; others, and planes above, stay as they are. */
-void cmrc_store(struct cmrc_form f, const uint32_t v[WARP_LANES], uint32_t lanes,
-                uint32_t planes[WARP_LANES]);
-/* What is read from planes. */
-void cmrc_load(enum cmrc_sign sign, struct cmrc_form f, const uint32_t planes[WARP_LANES],
-               uint32_t v[WARP_LANES]);
+/* What comes back of v from the planes that the form has. */
+void cmrc_load(enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LANES],
+               uint32_t back[WARP_LANES]);
+/* What these lanes of v are if its form is said to be another: planes that were never stored hold something.
+ */
+void cmrc_lose(struct cmrc_form f, uint32_t v[WARP_LANES], uint32_t lanes);
 /* The sub-banks, as bits, that an entry of this width lies in. */
 static inline uint8_t cmrc_mask(uint32_t width, bool odd) {
     uint32_t low = (1u << width) - 1;

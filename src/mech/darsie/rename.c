@@ -185,6 +185,8 @@ uint32_t darsie_holds(void *m, uint32_t warp, uint32_t reg) {
         id = need->reads[k] == reg ? c->src[k] : id;
     for (uint32_t k = 0; d->on && k < c->nold; k++)
         id = i->d + k == reg && c->old[k] != DARSIE_PRIVATE ? c->old[k] : id;
+    if (id == DARSIE_PRIVATE && d->copying[warp]) /* it may be on its way there */
+        return CORE_NO_PLACE;
     return place_of(d, id, warp, reg);
 }
 

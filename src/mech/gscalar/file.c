@@ -30,7 +30,7 @@ void gscalar_collected(void *state, int32_t id) {
         return;
     uint32_t place = core_place(m->sm, id, 0, false);
     struct code_reg r = place == CORE_NO_PLACE ? (struct code_reg){0} : m->regs[place];
-    *o = (struct gscalar_op){.move = m->making, .divergent = true, .copied = r};
+    *o = (struct gscalar_op){.move = m->making, .divergent = true};
     o->arrays[0] = (uint8_t)code_read_arrays(&m->spec, &r);
     o->small[0] = (uint8_t)gscalar_small(m, &r);
     core_delay(m->sm, id, (uint32_t)m->params->latency);
@@ -99,8 +99,9 @@ static uint32_t write_arrays(struct gscalar *m, int32_t id, uint32_t k) {
     if (o->move && op->pc == CORE_NO_PC) {
         expand(m, op->place);
     } else if (op->pc == CORE_NO_PC) {
-        *r = full ? o->copied : (struct code_reg){.lanes = op->mask, .divergent = true, .known = true};
-        r->known &= m->owned; /* else the latches have what the copy is of */
+        /* Of another mechanism, and perhaps later than the next result there: what it writes is not
+         * compressed. */
+        *r = (struct code_reg){.lanes = op->mask, .divergent = true, .known = m->owned};
     } else {
         m->raw[op->warp][reg / 64] &= ~(UINT64_C(1) << (reg % 64));
         m->n.compressions++;

@@ -55,7 +55,6 @@ struct gscalar_op {
     uint8_t small[GSCALAR_SOURCES];  /* accesses of small arrays */
     uint16_t before[GSCALAR_WORDS];  /* place of each destination word until now, of a divergent one */
     bool divergent, move;            /* not all lanes; an expanding move of ours */
-    struct code_reg copied;          /* of another mechanism's copy: what it copies */
     uint32_t active;                 /* lanes that count as active */
 };
 
