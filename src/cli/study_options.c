@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "cli/cli.h"
 #include "gpu/options.h"
+#include "study/cpu.h"
 
 static bool take_gpu(struct plan *p, char *value) {
     p->gpu = value;
@@ -115,7 +116,7 @@ bool study_complete(struct plan *p) {
     char *text;
     const char **load = options_load(&text);
     p->load = load;
-    bool ok = plan_complete(p);
+    bool ok = plan_complete(p) && cpu_built(&p->table);
     p->load = NULL;
     free(load);
     free(text);

@@ -12,10 +12,13 @@ static inline uint32_t place_bank(const struct sm *sm, uint32_t place) {
                                      : bank_of(sm, place / MAX_GPR, place % MAX_GPR);
 }
 
-static void queue_read(struct sm *sm, int32_t id, uint32_t place, int16_t source) {
+static inline void queue_read(struct sm *sm, int32_t id, uint32_t place, uint32_t b, int16_t source) {
     int32_t r = sm->free_read;
-    uint32_t b = place_bank(sm, place);
     sm->free_read = sm->reads[r].next;
+    if (r == sm->fresh_read) {
+        sm->fresh_read++;
+        sm->free_read = sm->fresh_read < (int32_t)sm->nreads ? sm->fresh_read : CORE_NONE;
+    }
     sm->reads[r] = (struct core_read){(int16_t)id, source, (uint16_t)place, CORE_NONE};
     if (sm->bank_reads[b][0] == CORE_NONE)
         sm->bank_reads[b][0] = r;
@@ -43,22 +46,35 @@ uint32_t core_holds(struct sm *sm, uint32_t warp, uint32_t reg) {
 }
 
 static inline void operands_complete(struct sm *sm, int32_t id) {
-    uint32_t unit = op_info[sm->ops[id].i->in->op].unit;
+    uint32_t unit = sm->ops[id].need->unit;
     fifo_push(sm, sm->ready[unit], id);
     sm->ready_units |= 1u << unit;
     TELL(sm, tell_op(sm, PROBE_OPERANDS, id));
 }
 
+/* Asks for the operands of an op where the owner of the registers has them. */
+static APART void read_places(struct sm *sm, int32_t id) {
+    for (uint32_t k = 0; k < sm->ops[id].need->nreads; k++) {
+        uint32_t place = place_of(sm, id, k, false);
+        queue_read(sm, id, place, place_bank(sm, place), (int16_t)k);
+    }
+}
+
 /* Operands are read from the next cycle on in which the banks are served: this one, if they were not yet. */
-void op_collect(struct sm *sm, int32_t id) {
+EVERY_TIME void op_collect(struct sm *sm, int32_t id) {
     struct core_op *op = &sm->ops[id];
     const struct core_need *need = op->need;
     AT_POINT(sm, watch, collected, id);
     sm->collectors_used[collect_kind(sm, need)]++;
     op->ready = sm->now + (sm->served == sm->now);
     sm->n.const_operands += need->nconsts;
-    for (uint32_t k = 0; k < need->nreads; k++)
-        queue_read(sm, id, place_of(sm, id, k, false), (int16_t)k);
+    if (HAS(sm, registers, place)) {
+        read_places(sm, id);
+    } else {
+        uint32_t first = op->warp * MAX_GPR;
+        for (uint32_t k = 0; k < need->nreads; k++)
+            queue_read(sm, id, first + need->reads[k], bank_of(sm, op->warp, need->reads[k]), (int16_t)k);
+    }
     op->pending = need->nreads;
     if (!op->pending)
         operands_complete(sm, id);
@@ -74,7 +90,7 @@ void core_finish(struct sm *sm, int32_t id, uint64_t cycle) {
 }
 
 void core_read(struct sm *sm, int32_t id, uint32_t place) {
-    queue_read(sm, id, place, CORE_NONE);
+    queue_read(sm, id, place, place_bank(sm, place), CORE_NONE);
 }
 
 /* Arrays of the bank that an access activates; word: of the result, or source (CORE_NONE: a mechanism's). */
@@ -118,7 +134,7 @@ static void free_op(struct sm *sm, int32_t id) {
 }
 
 /* The end of an op of a mechanism: the scoreboard knows nothing of it. */
-static COLD void end_injected(struct sm *sm, int32_t id) {
+static APART void end_injected(struct sm *sm, int32_t id) {
     struct core_warp *cw = &sm->warps[sm->ops[id].warp];
     TELL(sm, tell_op(sm, PROBE_END, id));
     if (!--cw->inflight && !cw->w->live)
@@ -127,7 +143,7 @@ static COLD void end_injected(struct sm *sm, int32_t id) {
 }
 
 /* Tells mechanisms of the end of an op; true: it was one of theirs. */
-static COLD bool retire(struct sm *sm, int32_t id) {
+static APART bool tell_retire(struct sm *sm, int32_t id) {
     const struct core_op *op = &sm->ops[id];
     AT_POINT(sm, watch, retire, id);
     if (op->pc == CORE_NO_PC) {
@@ -144,17 +160,13 @@ void op_end(struct sm *sm, int32_t id) {
     struct core_op *op = &sm->ops[id];
     struct core_warp *cw = &sm->warps[op->warp];
     const struct xinst *i = op->i;
-    if (__builtin_expect(sm->mech.n, 0) && retire(sm, id))
+    if (__builtin_expect(sm->mech.n, 0) && tell_retire(sm, id))
         return;
     /* Words that were written have left the scoreboard, where a later instruction may hold them again; those
      * of a result that a mechanism took have not. */
     for (uint32_t k = op->taken ? 0 : op->next_write; k < i->ndw; k++)
         clear_register(sm, op->warp, i->d + k);
-    for (int k = 0; k < 2; k++)
-        if (i->pd[k] != PRED_PT)
-            cw->pending_preds &= (uint8_t) ~(1u << i->pd[k]);
-    if (i->kind == X_R2P)
-        cw->pending_preds = 0;
+    cw->pending_preds &= (uint8_t)~op->need->sets;
     if (op->accesses != CORE_NONE)
         sm->access_free[sm->naccess_free++] = op->accesses;
     if (!--cw->inflight && !cw->w->live)
@@ -172,13 +184,14 @@ static inline __attribute__((always_inline)) void request_write(struct sm *sm, i
         return;
     }
     op->place = (uint16_t)place_of(sm, id, op->next_write, true);
-    uint32_t b = place_bank(sm, op->place);
+    uint32_t b = HAS(sm, registers, place) ? op->place % sm->spec->banks
+                                           : bank_of(sm, op->warp, op->i->d + op->next_write);
     fifo_push(sm, sm->bank_writes[b], id);
     sm->write_banks |= 1u << b;
 }
 
 /* Who looks at a result, or takes it; true: it was taken. The op is marked before, as it may end at once. */
-static COLD bool offer_result(struct sm *sm, int32_t id) {
+static APART bool offer_result(struct sm *sm, int32_t id) {
     AT_POINT(sm, watch, result, id);
     if (!HAS(sm, back, result))
         return false;
@@ -189,7 +202,7 @@ static COLD bool offer_result(struct sm *sm, int32_t id) {
     return false;
 }
 
-void op_writeback(struct sm *sm, int32_t id) {
+EVERY_TIME void op_writeback(struct sm *sm, int32_t id) {
     TELL(sm, tell_op(sm, PROBE_WRITEBACK, id));
     if (!__builtin_expect(sm->mech.n, 0) || !offer_result(sm, id))
         request_write(sm, id);
@@ -284,7 +297,7 @@ void core_supply(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
 
 /* Tells mechanisms of a write; true: the op goes on without the scoreboard, which does not know of it.
  * Whoever took the result comes last, because it may end the op. */
-static COLD bool written(struct sm *sm, int32_t id, uint32_t word) {
+static APART bool written(struct sm *sm, int32_t id, uint32_t word) {
     bool taken = sm->ops[id].taken, injected = sm->ops[id].pc == CORE_NO_PC;
     AT_POINT(sm, watch, written, id, word);
     if (taken)
@@ -335,7 +348,7 @@ static bool take_port(struct sm *sm, const struct core_read *read) {
 
 /* Collectors with few ports: each bank serves the oldest read whose collector can take it. The banks take
  * turns in being first. */
-static COLD void read_ports(struct sm *sm, uint32_t busy) {
+static APART void read_ports(struct sm *sm, uint32_t busy) {
     uint32_t n = sm->spec->banks, b = (uint32_t)(sm->now % n);
     for (uint32_t k = 0; k < n; k++, b = b + 1 < n ? b + 1 : 0) {
         if (!(sm->read_banks >> b & 1))
@@ -379,7 +392,7 @@ void core_arbitrate(struct sm *sm) {
 void sm_collect(struct sm *sm, uint64_t now) {
     if (HAS(sm, banks, arbitrate))
         OWNER(sm, banks, arbitrate, now);
-    else
+    else if (sm->read_banks | sm->write_banks)
         core_arbitrate(sm);
     sm->served = now;
 }

@@ -88,7 +88,9 @@ void control_issue(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m,
     uint32_t pc = cw->next, depth = cw->w->depth, opened = cw->w->cta->opened,
              together = cw->w->cta->cluster->opened;
     uint32_t lanes = lanes_of(m);
-    count_issue(sm, i, lanes);
+    sm->n.thread_insts += lanes;
+    sm->n.branches += i->kind == X_BRA || i->kind == X_BRX;
+    sm->n.barriers += i->kind == X_BAR;
     sm->n.ctrl_ops++;
     sm->lanes.active[EN_CTRL] += lanes;
     if (HAS(sm, registers, fill))

@@ -89,13 +89,18 @@ struct core_lanes {
     uint64_t idle[UNIT_CTRL];  /* by the unit they were idle in; control has none */
 };
 
-/* Registers and predicates a static instruction reads or writes. */
+/* What the SM needs to know of a static instruction: registers and predicates it reads or writes, and where
+ * it goes. */
 struct core_need {
     uint64_t regs[4];
+    const struct xinst *i;
     uint8_t preds;
+    uint8_t sets;                    /* predicates that it writes */
     uint8_t nreads, nwrites;         /* registers read from and written to banks */
     uint8_t nconsts;                 /* operands in constant banks */
     bool control, memory;            /* acts at once, without a collector; accesses memory */
+    bool load : 1, store : 1;        /* of memory: into registers, from registers */
+    uint8_t unit, latency, energy;   /* of the operation */
     uint8_t kind;                    /* of collector */
     uint8_t reads[MAX_SOURCE_WORDS]; /* source registers, each once */
 };
@@ -131,7 +136,8 @@ struct core_warp {
     struct warp *w; /* NULL: slot is free */
     struct exec *x; /* the code it runs: the launch's, or a second stream's own */
     const struct core_need *needs;
-    uint32_t ncode;                 /* its instructions */
+    uint32_t ncode;                 /* its instructions ... */
+    uint64_t code_at;               /* ... and the address of the first */
     uint64_t pending[4], memory[4]; /* registers to be written; those of them by loads */
     uint8_t words;                  /* of these that the code uses */
     uint8_t pending_preds;
@@ -201,7 +207,8 @@ struct sm {
         kind[COLLECT_KINDS]; /* the next instruction needs this kind of collector; where kinds are apart */
     uint64_t hungry;         /* buffer has room and nothing is on its way to it */
     uint64_t fetchers;       /* may fetch: all, or none once the SM was halted */
-    uint64_t arriving;       /* instructions are being decoded */
+    uint64_t arriving;       /* instructions are being decoded ... */
+    uint64_t arrive;         /* ... and enter no buffer before this cycle */
     uint64_t group[4];       /* warps of each scheduler */
     uint32_t last[4];        /* warp each scheduler issued last */
     uint64_t active[4];      /* two-level: active set */
@@ -213,6 +220,7 @@ struct sm {
         uint32_t token;
     } * found; /* ring of fetches that hit, in the order in which they are answered */
     uint32_t found_first, found_count, nfound;
+    uint64_t found_at; /* when the first of them is; NEVER: there is none */
     struct {
         uint64_t until;
         uint32_t warp;
@@ -225,22 +233,27 @@ struct sm {
     struct core_op *ops; /* pool */
     uint32_t nops;
     int32_t free_op;
+    int32_t fresh_op; /* it and those behind it were not used in this launch; each is free before the next */
     uint32_t collectors_used[COLLECT_KINDS];
-    int32_t bank_reads[CORE_MAX_BANKS][2];  /* FIFO of waiting reads: head, tail, as read records */
-    int32_t bank_writes[CORE_MAX_BANKS][2]; /* FIFO of ops waiting to write */
-    uint32_t read_banks, write_banks;       /* banks with waiting requests */
+    uint8_t bank_at[CORE_MAX_WARPS + MAX_GPR]; /* banks by warp, or by the sum of warp and register */
+    uint32_t bank_regs;                        /* bits of a register that count in that sum */
+    int32_t bank_reads[CORE_MAX_BANKS][2];     /* FIFO of waiting reads: head, tail, as read records */
+    int32_t bank_writes[CORE_MAX_BANKS][2];    /* FIFO of ops waiting to write */
+    uint32_t read_banks, write_banks;          /* banks with waiting requests */
+    uint32_t nreads;
     struct core_read {
         int16_t op, source; /* which of the op's sources; CORE_NONE: a read for a mechanism */
         uint16_t place;     /* physical register */
         int32_t next;
     } * reads;
-    int32_t free_read;
+    int32_t free_read, fresh_read; /* as of ops */
     struct core_port {
         uint64_t cycle;           /* in which the op's collector last took operands */
         uint32_t taken;           /* so many */
     } * ports;                    /* by op; NULL: collectors take whatever comes */
     int32_t ready[UNIT_COUNT][2]; /* FIFO of ops whose operands are complete */
     uint32_t ready_units;         /* those that have one */
+    uint32_t full_units;          /* those whose first one waits for room in the queues towards memory */
     uint64_t unit_free[UNIT_COUNT][4];
     int32_t lsu[2]; /* FIFO of memory ops in the load/store unit */
     uint32_t lsu_length;
@@ -317,6 +330,14 @@ bool sm_idle(const struct sm *sm);
 uint32_t sm_describe(const struct sm *sm, struct str *out, uint32_t most);
 
 /* ---- between the files of core/ ---- */
+/* Of functions on the way of every instruction: they are part of who calls them where they are compiled
+ * together. */
+#ifdef __clang__
+#define EVERY_TIME /* it does not like it of functions that others see, too */
+#else
+#define EVERY_TIME inline __attribute__((always_inline))
+#endif
+
 static inline uint64_t warp_bit(uint32_t slot) {
     return UINT64_C(1) << slot;
 }
@@ -360,12 +381,9 @@ static inline void warp_buffer(struct sm *sm, uint32_t slot) {
                 cw->fetch_pc < cw->ncode);
 }
 
-/* All of that, and the next instruction is another one. */
-static inline void warp_update(struct sm *sm, uint32_t slot) {
-    const struct core_warp *cw = &sm->warps[slot];
+/* The next instruction is another one. */
+static inline void warp_turn(struct sm *sm, const struct core_warp *cw, uint64_t bit) {
     const struct core_need *n = &cw->needs[cw->next];
-    uint64_t bit = warp_bit(slot);
-    warp_buffer(sm, slot);
     set_bit(&sm->control, bit, n->control);
     set_bit(&sm->memory, bit, n->memory);
     if (__builtin_expect(sm->kinds_apart, 0))
@@ -374,13 +392,42 @@ static inline void warp_update(struct sm *sm, uint32_t slot) {
     warp_score(sm, cw, bit);
 }
 
+/* All of that. */
+static inline void warp_update(struct sm *sm, uint32_t slot) {
+    warp_buffer(sm, slot);
+    warp_turn(sm, &sm->warps[slot], warp_bit(slot));
+}
+
 /* Warps that could issue, if units and collectors let them. */
 static inline uint64_t ready_warps(const struct sm *sm) {
     return sm->resident & sm->valid & sm->clear & ~(sm->blocked | sm->held);
 }
 
+/* The free op behind this one, of which sm->free_op is the first; CORE_NONE behind the last. */
+static inline int32_t next_free_op(const struct sm *sm, int32_t op) {
+    if (op < sm->fresh_op)
+        return sm->ops[op].next;
+    return op + 1 < (int32_t)sm->nops ? op + 1 : CORE_NONE;
+}
+
+/* Takes an op from those that are free, of which there must be one. */
+static inline int32_t op_take(struct sm *sm) {
+    int32_t id = sm->free_op;
+    sm->free_op = sm->ops[id].next;
+    if (id == sm->fresh_op) {
+        sm->fresh_op++;
+        sm->free_op = sm->fresh_op < (int32_t)sm->nops ? sm->fresh_op : CORE_NONE;
+    }
+    return id;
+}
+
 /* Fetch and buffers (fetch.c). */
 void sm_fetch(struct sm *sm, uint64_t now);
+/* Whether it has anything to do. */
+static inline bool fetch_due(const struct sm *sm, uint64_t now) {
+    return sm->hungry & sm->fetchers & ~sm->blocked || sm->found_at <= now ||
+           (sm->arriving && sm->arrive <= now) || sm->port->done[MEM_INST] <= now;
+}
 /* The instruction in front of the warp's buffer leaves it. */
 static inline void buffer_pop(struct core_warp *cw) {
     cw->first = (cw->first + 1) % CORE_BUFFER;
@@ -418,13 +465,11 @@ void cluster_changed(struct sm *sm, uint32_t slot, const struct xinst *i, uint32
 void control_issue(struct sm *sm, uint32_t slot, const struct xinst *i, uint32_t m, uint64_t now);
 /* Full warps are the rule, and hosts without an instruction for it take their time to count bits. */
 static inline uint32_t lanes_of(uint32_t m) {
-    return m == UINT32_MAX ? WARP_LANES : (uint32_t)__builtin_popcount(m);
-}
-/* Counts an instruction that issues for so many lanes. */
-static inline void count_issue(struct sm *sm, const struct xinst *i, uint32_t lanes) {
-    sm->n.thread_insts += lanes;
-    sm->n.branches += i->kind == X_BRA || i->kind == X_BRX;
-    sm->n.barriers += i->kind == X_BAR;
+    if (m == UINT32_MAX)
+        return WARP_LANES;
+    m -= m >> 1 & 0x55555555u;
+    m = (m & 0x33333333u) + (m >> 2 & 0x33333333u);
+    return ((m + (m >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
 }
 /* A warp begins in a free slot; of start, what tells it from others is filled in. */
 void warp_enter(struct sm *sm, uint32_t slot, struct core_warp start);
@@ -443,7 +488,8 @@ uint64_t units_next(const struct sm *sm, uint64_t now);
 /* The cache has refused the first op in the load/store or texture queue, and has not changed since. */
 bool lsu_refused(const struct sm *sm);
 bool tex_refused(const struct sm *sm);
-void sm_complete(struct sm *sm, uint64_t now); /* ends of execution, data from memory */
+void sm_answers(struct sm *sm, uint64_t now);  /* data from memory */
+void sm_complete(struct sm *sm, uint64_t now); /* ends of execution */
 void sm_release(struct sm *sm, uint64_t now);  /* warps behind control instructions */
 void sm_open(struct sm *sm, uint64_t now);     /* warps behind barriers of their cluster */
 void sm_lsu(struct sm *sm, uint64_t now);
@@ -464,7 +510,10 @@ void op_writeback(struct sm *sm, int32_t op);
 void op_end(struct sm *sm, int32_t op);
 /* A store or atomic has been answered: the warp may wait for that at a fence. */
 void store_done(struct sm *sm, uint32_t warp);
-uint32_t bank_of(const struct sm *sm, uint32_t warp, uint32_t reg);
+/* The bank of a register of a warp, where registers have no owner. */
+static inline uint32_t bank_of(const struct sm *sm, uint32_t warp, uint32_t reg) {
+    return sm->bank_at[warp + (reg & sm->bank_regs)];
+}
 
 /* Events for watchers (tell.c): TELL(sm, tell_op(sm, PROBE_END, id)) calls only if there are any. */
 #define TELL(sm, call)                                                                                       \

@@ -23,7 +23,7 @@ static bool provides(const struct core_op *op, const struct core_need *need, cha
 static void describe_data(const struct sm *sm, uint32_t s, struct str *out) {
     const struct core_warp *cw = &sm->warps[s];
     bool *unused = xcalloc(sm->nops, sizeof *unused);
-    for (int32_t op = sm->free_op; op != CORE_NONE; op = sm->ops[op].next)
+    for (int32_t op = sm->free_op; op != CORE_NONE; op = next_free_op(sm, op))
         unused[op] = true;
     str_printf(out, sm->on_memory >> s & 1 ? "waits for data of a load" : "waits for a result");
     for (uint32_t k = 0; k < sm->nops; k++) {

@@ -51,7 +51,7 @@ static void pass_skipped(struct sm *sm, uint32_t s) {
 }
 
 /* Asks the owner of the stream what becomes of each instruction that was decoded. */
-static COLD void decode_each(struct sm *sm, uint32_t s, uint64_t now) {
+static APART void decode_each(struct sm *sm, uint32_t s, uint64_t now) {
     struct core_warp *cw = &sm->warps[s];
     while (cw->arriving) {
         uint32_t at = cw->first + cw->buffered, pc = cw->buffer[at % CORE_BUFFER];
@@ -74,13 +74,21 @@ static COLD void decode_each(struct sm *sm, uint32_t s, uint64_t now) {
 }
 
 static void arrivals(struct sm *sm, uint64_t now) {
+    uint64_t next = NEVER;
     for (uint64_t left = sm->arriving; left; left &= left - 1) {
         uint32_t s = (uint32_t)__builtin_ctzll(left);
         struct core_warp *cw = &sm->warps[s];
-        if (cw->arrive > now)
+        if (cw->arrive > now) {
+            next = min_u64(next, cw->arrive);
             continue;
+        }
         if (HAS(sm, stream, decoded)) {
+            uint32_t before = cw->arriving;
             decode_each(sm, s, now);
+            if (cw->arriving == before && !sm->probe) { /* all of them wait */
+                next = now;
+                continue;
+            }
             warp_update(sm, s);
         } else {
             sm->n.decoded += cw->arriving;
@@ -89,7 +97,10 @@ static void arrivals(struct sm *sm, uint64_t now) {
         }
         TELL(sm, tell_warp(sm, PROBE_BUFFER, s));
         warp_buffer(sm, s);
+        if (__builtin_expect(cw->arriving, 0)) /* a mechanism lets them wait */
+            next = now;
     }
+    sm->arrive = next;
 }
 
 /* The pc behind the line that a fetch reads, or behind the code. */
@@ -105,7 +116,7 @@ static uint32_t fetch_limit(const struct sm *sm, const struct core_warp *cw) {
 }
 
 /* Tells which instructions a fetch brings, as runs of consecutive ones. */
-static COLD void tell_runs(const struct sm *sm, enum probe_kind kind, uint32_t s) {
+static APART void tell_runs(const struct sm *sm, enum probe_kind kind, uint32_t s) {
     const struct core_warp *cw = &sm->warps[s];
     uint32_t left = fetch_limit(sm, cw), end = fetch_end(sm, cw), run = 0;
     for (uint32_t pc = cw->fetch_pc, k = 0; left && pc < end; pc++, k++) {
@@ -119,39 +130,38 @@ static COLD void tell_runs(const struct sm *sm, enum probe_kind kind, uint32_t s
     }
 }
 
-static void bring(struct sm *sm, uint32_t s, uint64_t cycle) {
+static EVERY_TIME void bring(struct sm *sm, uint32_t s, uint64_t cycle) {
     struct core_warp *cw = &sm->warps[s];
-    uint32_t left = fetch_limit(sm, cw), end = fetch_end(sm, cw), pc = cw->fetch_pc;
+    uint32_t left = fetch_limit(sm, cw), end = fetch_end(sm, cw), pc = cw->fetch_pc, n = 0;
+    uint32_t at = cw->first + cw->buffered, skips = cw->skips;
     TELL(sm, tell_runs(sm, PROBE_DECODE, s));
-    for (uint32_t at = cw->first + cw->buffered; left && pc < end; pc++, cw->skips >>= 1) {
-        if (cw->skips & 1)
-            continue;
-        cw->buffer[at++ % CORE_BUFFER] = pc;
-        cw->arriving++;
-        left--;
-    }
-    for (; cw->skips & 1; cw->skips >>= 1)
+    for (; n < left && pc < end; pc++, skips >>= 1)
+        if (__builtin_expect(!(skips & 1), 1))
+            cw->buffer[(at + n++) % CORE_BUFFER] = pc;
+    for (; skips & 1; skips >>= 1)
         pc++;
+    cw->skips = skips;
+    cw->arriving = (uint8_t)n;
     cw->fetch_pc = pc;
     cw->arrive = cycle + sm->spec->decode;
+    sm->arrive = sm->arriving ? min_u64(sm->arrive, cw->arrive) : cw->arrive;
     cw->most = (uint8_t)sm->spec->fetch_width;
-    warp_buffer(sm, s);
+    if (__builtin_expect(n, 1))
+        sm->arriving |= warp_bit(s);
+    else
+        warp_buffer(sm, s);
 }
 
 static void fetch_one(struct sm *sm, uint32_t s, uint64_t now) {
     struct core_warp *cw = &sm->warps[s];
-    uint64_t addr = cw->x->img->address + (uint64_t)cw->fetch_pc * INST_BYTES;
-    uint32_t line = sm->spec->coalescer.line;
-    struct mem_access a = {.line = addr & ~(uint64_t)(line - 1),
-                           .lanes = 1,
-                           .bytes = (uint16_t)line,
-                           .sectors = mem_all_sectors(line),
-                           .kind = MEM_LOAD};
+    uint64_t addr = cw->code_at + (uint64_t)cw->fetch_pc * INST_BYTES;
     sm->n.fetches++;
     uint32_t token = s | cw->epoch << 8;
-    enum mem_result r = memsys_fetch(sm->mem, now, sm->id, &a, token);
+    enum mem_result r =
+        memsys_fetch(sm->mem, now, sm->id, addr & ~(uint64_t)(sm->spec->coalescer.line - 1), token);
     if (r == MEM_HIT) {
         uint32_t at = sm->found_first + sm->found_count++;
+        sm->found_at = min_u64(sm->found_at, now + sm->fetch_latency);
         sm->found[at < sm->nfound ? at : at - sm->nfound] =
             (struct core_found){now + sm->fetch_latency, token};
     }
@@ -175,10 +185,10 @@ static void answer(struct sm *sm, uint32_t token, uint64_t now) {
 
 static void replies(struct sm *sm, uint64_t now) {
     struct mem_done d;
-    while (sm->found_count && sm->found[sm->found_first].at <= now) {
+    while (sm->found_at <= now) {
         answer(sm, sm->found[sm->found_first].token, now);
         sm->found_first = sm->found_first + 1 < sm->nfound ? sm->found_first + 1 : 0;
-        sm->found_count--;
+        sm->found_at = --sm->found_count ? sm->found[sm->found_first].at : NEVER;
     }
     while (sm->port->done[MEM_INST] <= now && memsys_pop(sm->mem, now, sm->id, MEM_INST, &d))
         answer(sm, d.token, now);
@@ -186,7 +196,7 @@ static void replies(struct sm *sm, uint64_t now) {
 
 void sm_fetch(struct sm *sm, uint64_t now) {
     replies(sm, now);
-    if (sm->arriving)
+    if (sm->arriving && sm->arrive <= now)
         arrivals(sm, now);
     uint64_t hungry = sm->hungry & sm->fetchers & ~sm->blocked;
     if (HAS(sm, stream, fetch) && hungry) {

@@ -2,34 +2,44 @@
 #include "core/points.h"
 #include "core/view.h"
 
-static void mark_pending(struct core_warp *cw, const struct xinst *i, bool memory) {
-    for (uint32_t k = 0; k < i->ndw; k++) {
-        uint32_t r = i->d + k;
-        cw->pending[r / 64] |= UINT64_C(1) << (r % 64);
-        if (memory)
-            cw->memory[r / 64] |= UINT64_C(1) << (r % 64);
+static inline void mark_pending(struct core_warp *cw, const struct core_need *need) {
+    const struct xinst *i = need->i;
+    for (uint32_t r = i->d; r < i->d + need->nwrites; r++) {
+        uint64_t bit = UINT64_C(1) << (r % 64);
+        cw->pending[r / 64] |= bit;
+        cw->memory[r / 64] |= need->load ? bit : 0;
     }
-    for (int k = 0; k < 2; k++)
-        if (i->pd[k] != PRED_PT)
-            cw->pending_preds |= (uint8_t)(1u << i->pd[k]);
-    if (i->kind == X_R2P)
-        cw->pending_preds |= (1u << PRED_PT) - 1;
+    cw->pending_preds |= need->sets;
 }
 
-void warp_advance(struct sm *sm, uint32_t s, uint32_t pc) {
+/* The first instruction leaves the buffer, and the path goes on at next. */
+static inline void step_on(struct sm *sm, uint32_t s, uint32_t next) {
+    struct core_warp *cw = &sm->warps[s];
+    uint64_t bit = warp_bit(s);
+    buffer_pop(cw);
+    cw->next = buffer_front(cw);
+    if (__builtin_expect(cw->next != next, 0)) /* what lies between was skipped */
+        path_pass(sm, s, next, cw->next);
+    if (!cw->buffered)
+        sm->valid &= ~bit;
+    if (!cw->fetching && !cw->arriving && cw->fetch_pc < cw->ncode) /* there is room now */
+        sm->hungry |= bit;
+    warp_turn(sm, cw, bit);
+}
+
+EVERY_TIME void warp_advance(struct sm *sm, uint32_t s, uint32_t pc) {
     struct core_warp *cw = &sm->warps[s];
     struct simt_entry *e = simt_top(cw->w);
     uint32_t next = e ? e->pc : pc + 1;
     if (!e && cw->w->live)
         sm->blocked |= warp_bit(s);
+    if (__builtin_expect(next == pc + 1 && cw->w->live, 1)) {
+        step_on(sm, s, next);
+        return;
+    }
     if (!cw->w->live) {
         buffer_flush(sm, s, pc);
         sm->ended |= !cw->inflight;
-    } else if (next == pc + 1) {
-        buffer_pop(cw);
-        cw->next = buffer_front(cw);
-        if (__builtin_expect(cw->next != next, 0)) /* what lies between was skipped */
-            path_pass(sm, s, next, cw->next);
     } else {
         buffer_flush(sm, s, next);
     }
@@ -50,18 +60,19 @@ static uint32_t active_lanes(const struct core_warp *cw, const struct xinst *i) 
 }
 
 /* Arrays of a register bank that hold lanes of m. */
-static uint8_t arrays_of(uint32_t m) {
+static inline uint8_t arrays_of(uint32_t m) {
+    if (m == UINT32_MAX)
+        return CORE_ARRAYS;
     uint32_t any = m | m >> 1;
     any = (any | any >> 2) & 0x11111111u;
-    return any == 0x11111111u ? CORE_ARRAYS : (uint8_t)__builtin_popcount(any);
+    return (uint8_t)(any * 0x11111111u >> 28); /* the sum of its nibbles */
 }
 
 int32_t core_inject(struct sm *sm, uint32_t warp, const struct core_own *own, uint32_t mask) {
-    int32_t id = sm->free_op;
-    if (id == CORE_NONE)
+    if (sm->free_op == CORE_NONE)
         return CORE_NONE;
+    int32_t id = op_take(sm);
     struct core_op *op = &sm->ops[id];
-    sm->free_op = op->next;
     *op = (struct core_op){.i = &own->i,
                            .need = &own->need,
                            .pc = CORE_NO_PC,
@@ -98,7 +109,7 @@ struct core_own *core_copies(struct arena *a) {
 }
 
 /* Who has a say in the operands of an instruction that is about to take effect. */
-static COLD void prepare_operands(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m) {
+static APART void prepare_operands(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m) {
     if (HAS(sm, registers, fill))
         OWNER(sm, registers, fill, s, i, m);
     if (HAS(sm, values, sources))
@@ -107,59 +118,64 @@ static COLD void prepare_operands(struct sm *sm, uint32_t s, const struct xinst 
 }
 
 /* Who looks at an instruction that took effect, or takes it; true: it was taken. */
-static COLD bool offer(struct sm *sm, int32_t id, uint64_t now) {
+static APART bool offer(struct sm *sm, int32_t id, uint64_t now) {
     AT_POINT(sm, watch, issued, id);
     return HAS(sm, front, take) && OWNER(sm, front, take, id, now) == MECH_TAKEN;
+}
+
+/* The instruction takes effect for lanes m of those in all that could, so many of them. */
+static inline enum warp_state take_effect(struct core_warp *cw, const struct xinst *i, uint32_t m,
+                                          uint32_t all, uint32_t lanes) {
+    if (warp_takes(cw->x, i))
+        return warp_take(cw->x, cw->w, i, m, lanes);
+    return m == all ? warp_step(cw->x, cw->w) : warp_step_lanes(cw->x, cw->w, m);
 }
 
 int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool rides) {
     struct core_warp *cw = &sm->warps[s];
     uint32_t pc = cw->next;
-    const struct xinst *i = &cw->x->img->code[pc];
     const struct core_need *need = &cw->needs[pc];
+    const struct xinst *i = need->i;
     uint32_t m = active_lanes(cw, i), all = m;
     if (need->control) {
         control_issue(sm, s, i, m, now);
         return CORE_NONE;
     }
     bool memory = need->memory;
-    int32_t id = sm->free_op;
-    struct core_op *op = &sm->ops[id];
-    int32_t rest = op->next;
     if (HAS(sm, lanes, choose))
         m &= OWNER(sm, lanes, choose, s, i, m);
     if (__builtin_expect(sm->mech.n, 0))
         prepare_operands(sm, s, i, m);
+    int32_t id = op_take(sm);
+    struct core_op *op = &sm->ops[id];
     *op = (struct core_op){.i = i,
                            .need = need,
                            .pc = (int32_t)pc,
                            .warp = (uint16_t)s,
                            .accesses = CORE_NONE,
-                           .next = rest,
+                           .next = CORE_NONE,
                            .lanes = (uint8_t)lanes_of(m),
                            .read_arrays = CORE_ARRAYS,
                            .write_arrays = arrays_of(m),
                            .mask = m};
     if (memory && m)
         lsu_prepare(sm, cw, op, i, m);
-    sm->free_op = rest;
-    count_issue(sm, i, op->lanes);
+    sm->n.thread_insts += op->lanes;
     TELL(sm, tell_issue(sm, PROBE_ISSUE, s, m, id));
     if (i->kind == X_S2R) /* what %clock reads is the sum of these */
         cw->x->clock = now - cw->x->warp_insts - 1;
-    bool load = memory && (op_info[i->in->op].flags & OPF_LOAD);
-    bool spins = load && i->in->m.vol && m && cw->w->depth > 1 && warp_spins(cw, i, m);
-    if ((m == all ? warp_step(cw->x, cw->w) : warp_step_lanes(cw->x, cw->w, m)) == WARP_FAULT) {
+    bool spins = need->load && i->in->m.vol && m && cw->w->depth > 1 && warp_spins(cw, i, m);
+    if (take_effect(cw, i, m, all, op->lanes) == WARP_FAULT) {
         warp_fault(sm, cw);
         return CORE_NONE;
     }
     TELL(sm, tell_issue(sm, PROBE_EFFECT, s, m, id));
-    mark_pending(cw, i, load);
+    mark_pending(cw, need);
     cw->inflight++;
     op->writes = m ? need->nwrites : 0;
     if (!m) /* nobody is active: nothing will be written, but the scoreboard must be told */
         op->space = CORE_SHARED;
-    if (memory && (op_info[i->in->op].flags & OPF_STORE) && op->naccess)
+    if (need->store && op->naccess)
         cw->stores++;
     if (!rides && !(__builtin_expect(sm->mech.n, 0) && offer(sm, id, now)))
         op_collect(sm, id);

@@ -41,6 +41,20 @@ static void narrow(uint32_t *to, const uint64_t *from, uint32_t window) {
         to[l] = (uint32_t)from[l] - window;
 }
 
+/* Passes that an access of lanes m at these offsets takes through shared memory, its block's or another's. */
+static void count_passes(const struct sm *sm, const struct core_warp *cw, struct core_op *op,
+                         const struct coalescer_inst *ci, const uint32_t *at, uint32_t m) {
+    bool atomic = ci->kind == MEM_ATOMIC;
+    op->space = CORE_SHARED;
+    op->passes =
+        (uint16_t)(atomic ? shared_atomic_passes(ci, at) : shared_passes(&sm->spec->coalescer, ci, at));
+    /* The network between SMs moves two thirds of what shared memory does, and takes atomics lane by lane. */
+    uint32_t remote = remote_lanes(cw->w->cta, at, m);
+    op->remote = remote;
+    if (remote)
+        op->passes = (uint16_t)((3 * (atomic ? (uint32_t)__builtin_popcount(remote) : op->passes) + 1) / 2);
+}
+
 void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const struct xinst *i, uint32_t m) {
     uint64_t a[WARP_LANES];
     uint32_t at[WARP_LANES];
@@ -49,27 +63,22 @@ void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const 
         tex_prepare(sm, cw, op, i, m);
         return;
     }
-    exec_addresses(cw->x, cw->w, i, m, a);
-    uint64_t first = a[__builtin_ctz(m)];
-    op->space = i->kind == X_LDC ? CORE_GLOBAL : (uint8_t)space_of(i, first);
     bool generic = q->space == MS_GENERIC;
     uint32_t bytes = inst_access_bytes(i->in);
     struct coalescer_inst ci = {.mask = m, .bytes = bytes ? bytes > 16 ? 16 : bytes : 4, .kind = kind_of(i)};
     if (i->kind == X_LDSM || i->kind == X_STSM)
         ci.mask &= exec_row_lanes(i);
+    if (q->space == MS_SHARED && i->kind != X_LDC && i->kind != X_LDGSTS) {
+        exec_offsets(cw->x, cw->w, i, at);
+        count_passes(sm, cw, op, &ci, at, m);
+        return;
+    }
+    exec_addresses(cw->x, cw->w, i, m, a);
+    uint64_t first = a[__builtin_ctz(m)];
+    op->space = i->kind == X_LDC ? CORE_GLOBAL : (uint8_t)space_of(i, first);
     if (op->space == CORE_SHARED) {
         narrow(at, a, generic ? SHARED_WINDOW : 0);
-        op->passes = (uint16_t)(ci.kind == MEM_ATOMIC ? shared_atomic_passes(&ci, at)
-                                                      : shared_passes(&sm->spec->coalescer, &ci, at));
-        /* The network between SMs moves two thirds of what shared memory does, and takes atomics lane by
-         * lane. */
-        uint32_t remote = remote_lanes(cw->w->cta, at, m);
-        op->remote = remote;
-        if (remote)
-            op->passes =
-                (uint16_t)((3 * (ci.kind == MEM_ATOMIC ? (uint32_t)__builtin_popcount(remote) : op->passes) +
-                            1) /
-                           2);
+        count_passes(sm, cw, op, &ci, at, m);
         return;
     }
     int16_t slot = sm->access_free[sm->naccess_free - 1];
@@ -92,7 +101,7 @@ void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const 
 }
 
 /* 32-bit words that one lane accesses. */
-static uint32_t words_of(const struct imods *m) {
+static uint32_t lane_words(const struct imods *m) {
     uint32_t bytes = (uint32_t)m->size * (m->vec ? m->vec : 1);
     return bytes > 4 ? bytes / 4 : 1;
 }
@@ -102,9 +111,9 @@ static void count(struct sm *sm, const struct core_op *op) {
     if (op->space == CORE_SHARED) {
         sm->n.shared_accesses++;
         sm->n.shared_passes += op->passes;
-        sm->n.shared_words += op->lanes * (uint64_t)words_of(&op->i->in->m);
+        sm->n.shared_words += op->lanes * (uint64_t)lane_words(&op->i->in->m);
         sm->n.remote_accesses += op->remote;
-        sm->n.remote_bytes += op->remote ? 4 * op->lanes * (uint64_t)words_of(&op->i->in->m) : 0;
+        sm->n.remote_bytes += op->remote ? 4 * op->lanes * (uint64_t)lane_words(&op->i->in->m) : 0;
     } else if (op->space == CORE_TEXTURE) {
         sm->n.texture_accesses++;
         sm->n.texture_lines += op->naccess;
@@ -124,6 +133,7 @@ static void count(struct sm *sm, const struct core_op *op) {
 static void leave(struct sm *sm) {
     fifo_pop(sm, sm->lsu);
     sm->lsu_length--;
+    sm->full_units = 0;
 }
 
 /* Shared memory, and instructions no lane takes part in: a fixed time. */
@@ -184,8 +194,6 @@ enum mem_result core_request(struct sm *sm, const struct mem_access *a, uint32_t
 
 void sm_lsu(struct sm *sm, uint64_t now) {
     int32_t id = sm->lsu[0];
-    if (id == CORE_NONE || sm->lsu_free > now)
-        return;
     struct core_op *op = &sm->ops[id];
     if (HAS(sm, memory, access) && !op->offered) {
         int32_t rest = op->next; /* whoever takes the op may queue it elsewhere at once */
@@ -193,6 +201,7 @@ void sm_lsu(struct sm *sm, uint64_t now) {
         if (OWNER(sm, memory, access, id, now) == MECH_TAKEN) {
             sm->lsu[0] = rest;
             sm->lsu_length--;
+            sm->full_units = 0;
             return;
         }
     }

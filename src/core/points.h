@@ -18,26 +18,27 @@
 #define OWNER(sm, group, point, ...)                                                                         \
     ((sm)->mech.owner[MECH_##group].points->group.point((sm)->mech.owner[MECH_##group].state, __VA_ARGS__))
 
-#define COLD __attribute__((cold, noinline))
+/* Kept out of the stages; but with mechanisms it runs often, so that it is not `cold` to the compiler. */
+#define APART __attribute__((noinline))
 /* Groups that are open to all: every mechanism of the stack that has the point, in order. */
-COLD void point_life_start(struct sm *sm, const void *const *marks);
-COLD const char *point_life_finish(struct sm *sm, bool cut);
-COLD bool point_life_admit(struct sm *sm, uint32_t warps);
-COLD void point_life_block(struct sm *sm, uint32_t block, bool enters);
-COLD void point_life_warp(struct sm *sm, uint32_t warp, bool enters);
-COLD void point_life_tick(struct sm *sm, uint64_t now);
-COLD uint64_t point_life_next(const struct sm *sm, uint64_t now);
-COLD void point_life_elapsed(struct sm *sm, uint64_t cycles);
-COLD void point_life_describe(const struct sm *sm, struct str *out);
-COLD void point_watch_before(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t mask);
-COLD void point_watch_control(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t mask);
-COLD void point_watch_barrier(struct sm *sm, uint32_t block, uint64_t warps, bool opened);
-COLD void point_watch_issued(struct sm *sm, int32_t op);
-COLD void point_watch_collected(struct sm *sm, int32_t op);
-COLD void point_watch_result(struct sm *sm, int32_t op);
-COLD void point_watch_written(struct sm *sm, int32_t op, uint32_t k);
-COLD void point_watch_retire(struct sm *sm, int32_t op);
-COLD uint64_t point_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now);
-COLD uint32_t point_gate_slots(struct sm *sm, uint32_t sched, uint32_t free, uint64_t now);
+APART void point_life_start(struct sm *sm, const void *const *marks);
+APART const char *point_life_finish(struct sm *sm, bool cut);
+APART bool point_life_admit(struct sm *sm, uint32_t warps);
+APART void point_life_block(struct sm *sm, uint32_t block, bool enters);
+APART void point_life_warp(struct sm *sm, uint32_t warp, bool enters);
+APART void point_life_tick(struct sm *sm, uint64_t now);
+APART uint64_t point_life_next(const struct sm *sm, uint64_t now);
+APART void point_life_elapsed(struct sm *sm, uint64_t cycles);
+APART void point_life_describe(const struct sm *sm, struct str *out);
+APART void point_watch_before(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t mask);
+APART void point_watch_control(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t mask);
+APART void point_watch_barrier(struct sm *sm, uint32_t block, uint64_t warps, bool opened);
+APART void point_watch_issued(struct sm *sm, int32_t op);
+APART void point_watch_collected(struct sm *sm, int32_t op);
+APART void point_watch_result(struct sm *sm, int32_t op);
+APART void point_watch_written(struct sm *sm, int32_t op, uint32_t k);
+APART void point_watch_retire(struct sm *sm, int32_t op);
+APART uint64_t point_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now);
+APART uint32_t point_gate_slots(struct sm *sm, uint32_t sched, uint32_t free, uint64_t now);
 
 #endif

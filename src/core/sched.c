@@ -57,20 +57,23 @@ static enum probe_state state_of_shortage(enum shortage why) {
 }
 
 /* The warp's next instruction takes a slot. */
-static void use_slot(struct sm *sm, uint32_t s, uint64_t now) {
+static inline void use_slot(struct sm *sm, uint32_t s, uint64_t now) {
     bool program = !(sm->streaming >> s & 1);
     warp_issue(sm, s, now, false);
     sm->n.warp_insts += program;
-    *(program ? &sm->n.slot_issued : &sm->n.slot_mechanism) += 1;
+    sm->n.slot_issued += program;
+    sm->n.slot_mechanism += !program;
 }
 
-static void run_scheduler(struct sm *sm, uint32_t sched, uint64_t now) {
+/* plain: there are neither mechanisms nor watchers. */
+static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, uint32_t sched, uint64_t now,
+                                                                bool plain) {
     uint64_t set = sm->group[sched] & ready_warps(sm);
     if (sm->spec->policy == SCHED_TWO_LEVEL)
         set &= sched_active(sm, sched);
     uint32_t slots = sm->spec->width;
-    enum shortage why;
-    if (HAS(sm, gate, slots)) {
+    enum shortage why = NO_SHORTAGE;
+    if (!plain && HAS(sm, gate, slots)) {
         uint32_t used = point_gate_slots(sm, sched, slots, now);
         sm->n.slot_mechanism += used;
         slots -= used;
@@ -79,9 +82,14 @@ static void run_scheduler(struct sm *sm, uint32_t sched, uint64_t now) {
             return;
         }
     }
+    if (!set && (plain || !sm->probe)) {
+        slots_stalled(sm, sched, why, 0, slots);
+        return;
+    }
     uint64_t ready = issue_possible(sm, set, &why);
-    TELL(sm, tell_states(sm, sched, now, set, ready, state_of_shortage(why)));
-    if (HAS(sm, gate, eligible) && ready) {
+    if (!plain)
+        TELL(sm, tell_states(sm, sched, now, set, ready, state_of_shortage(why)));
+    if (!plain && HAS(sm, gate, eligible) && ready) {
         uint64_t able = ready;
         ready = point_gate_eligible(sm, ready, now);
         TELL(sm, tell_refused(sm, able & ~ready));
@@ -91,13 +99,16 @@ static void run_scheduler(struct sm *sm, uint32_t sched, uint64_t now) {
     if (ready) {
         uint32_t s = pick[sm->spec->policy](sm, sched, ready);
         sm->last[sched] = s;
-        do {
+        for (;;) {
             use_slot(sm, s, now);
-            slots--;
+            if (!--slots && plain)
+                return;
             set = ready_warps(sm) & warp_bit(s);
-            if (HAS(sm, gate, eligible))
+            if (!plain && set && HAS(sm, gate, eligible))
                 set = point_gate_eligible(sm, set, now);
-        } while (slots && !sm->fault && issue_possible(sm, set, &why));
+            if (!slots || sm->fault || !issue_possible(sm, set, &why))
+                break;
+        }
         set = 0;
     }
     slots_stalled(sm, sched, why, set, slots);
@@ -122,10 +133,18 @@ void issue_sleep(const struct sm *sm, uint64_t cycle) {
 void sm_issue(struct sm *sm, uint64_t now) {
     sm->n.cycles++;
     sm->n.resident_warps += sm->nwarps;
+    bool plain = !sm->mech.n && !sm->probe;
+    if (!ready_warps(sm) && !sm->probe && !HAS(sm, gate, slots) && sm->spec->policy != SCHED_TWO_LEVEL) {
+        slots_all_stalled(sm, 1);
+        return;
+    }
     /* The schedulers take turns in being first, because they share collectors and units. */
-    uint32_t n = sm->spec->schedulers, k = (uint32_t)(now % n);
+    uint32_t n = sm->spec->schedulers, k = (uint32_t)(n & (n - 1) ? now % n : now & (n - 1));
     for (uint32_t i = 0; i < n && !sm->fault; i++) {
-        run_scheduler(sm, k, now);
+        if (plain)
+            run_scheduler(sm, k, now, true);
+        else
+            run_scheduler(sm, k, now, false);
         k = k + 1 < n ? k + 1 : 0;
     }
 }

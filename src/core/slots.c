@@ -6,6 +6,10 @@ void sm_account(struct sm *sm, uint64_t cycles) {
     if (sm->lsu_epoch != UINT32_MAX)
         sm->n.lsu_stalls += cycles;
     sm->n.resident_warps += cycles * sm->nwarps;
+    if (!ready_warps(sm) && sm->spec->policy != SCHED_TWO_LEVEL) {
+        slots_all_stalled(sm, cycles);
+        return;
+    }
     for (uint32_t k = 0; k < sm->spec->schedulers; k++) {
         if (sm->spec->policy == SCHED_TWO_LEVEL)
             sched_active(sm, k); /* as the first of these cycles would have left it */

@@ -65,4 +65,24 @@ static inline void slots_stalled(struct sm *sm, uint32_t sched, enum shortage wh
     *counter += slots;
 }
 
+/* The same for so many cycles of all schedulers, none of which has a warp that is ready. */
+static inline void slots_all_stalled(struct sm *sm, uint64_t cycles) {
+    uint64_t resident = sm->resident, blocked = sm->blocked, buffered = resident & sm->valid & ~blocked;
+    uint64_t memory = buffered & sm->on_memory, slots = cycles * sm->spec->width;
+    uint32_t n = sm->spec->schedulers;
+    for (uint32_t k = 0; k < n; k++) {
+        uint64_t group = sm->group[k];
+        if (group & memory)
+            sm->n.slot_memory += slots;
+        else if (group & buffered)
+            sm->n.slot_data += slots;
+        else if (!(group & resident))
+            sm->n.slot_idle += slots;
+        else if (group & resident & blocked)
+            sm->n.slot_barrier += slots;
+        else
+            sm->n.slot_fetch += slots;
+    }
+}
+
 #endif

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { OPS = 1024, ACCESS_SLOTS = 64, READS = 2048 };
+enum { OPS = 1024, ACCESS_SLOTS = 64, READ_RECORDS = 2048 };
 
 static void add_reg(struct core_need *n, uint32_t reg) {
     n->regs[reg / 64] |= UINT64_C(1) << (reg % 64);
@@ -34,13 +34,20 @@ struct core_need core_need(const struct xinst *i) {
     for (uint32_t k = 0; k < i->ndw; k++)
         add_reg(&n, i->d + k);
     n.nwrites = i->ndw;
-    n.control = op_info[i->in->op].unit == UNIT_CTRL || i->kind == X_NOP || i->kind == X_WARPSYNC;
+    const struct op_info *o = &op_info[i->in->op];
+    n.i = i;
+    n.unit = o->unit;
+    n.latency = o->latency;
+    n.energy = o->energy;
+    n.control = o->unit == UNIT_CTRL || i->kind == X_NOP || i->kind == X_WARPSYNC;
     n.memory = i->kind >= X_LOAD && i->kind <= X_TEX;
-    n.kind = collect_kinds[op_info[i->in->op].unit];
+    n.load = n.memory && o->flags & OPF_LOAD;
+    n.store = n.memory && o->flags & OPF_STORE;
+    uint8_t all = (1u << PRED_PT) - 1;
+    n.kind = collect_kinds[o->unit];
     n.preds = (uint8_t)(1u << i->guard | 1u << i->ps[0] | 1u << i->ps[1] | 1u << i->pd[0] | 1u << i->pd[1]);
-    n.preds &= (1u << PRED_PT) - 1;
-    if (i->kind == X_P2R || i->kind == X_R2P)
-        n.preds = (1u << PRED_PT) - 1;
+    n.preds = i->kind == X_P2R || i->kind == X_R2P ? all : n.preds & all;
+    n.sets = (uint8_t)(i->kind == X_R2P ? all : (1u << i->pd[0] | 1u << i->pd[1]) & all);
     return n;
 }
 
@@ -63,13 +70,18 @@ struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *
     sm->kinds_apart = s->collectors[COLLECT_SFU] || s->collectors[COLLECT_MEM];
     sm->nops = OPS;
     sm->ops = arena_array(a, struct core_op, OPS);
-    sm->reads = arena_array(a, struct core_read, READS);
+    sm->nreads = READ_RECORDS;
+    sm->reads = arena_array(a, struct core_read, READ_RECORDS);
+    memset(sm->wheel, 0xff, sizeof sm->wheel);
     sm->ports = s->collector_ports ? arena_array(a, struct core_port, OPS) : NULL;
     sm->access_pool = arena_array(a, struct mem_access, ACCESS_SLOTS * COALESCER_MAX);
     for (uint32_t w = 0; w < CORE_MAX_WARPS; w++) {
         sm->group[w % s->schedulers] |= warp_bit(w);
         sm->fetch_group[w % s->fetch_groups] |= warp_bit(w);
     }
+    sm->bank_regs = s->mapping == MAP_WID ? 0 : UINT32_MAX;
+    for (uint32_t k = 0; k < sizeof sm->bank_at; k++)
+        sm->bank_at[k] = (uint8_t)(k % s->banks);
     return sm;
 }
 
@@ -89,33 +101,32 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     sm->resident_before = sm->n.resident_warps;
     sm->cycles_before = sm->n.cycles;
     sm->hold_first = sm->hold_count = sm->found_first = sm->found_count = 0;
+    sm->found_at = NEVER;
     memset(sm->collectors_used, 0, sizeof sm->collectors_used);
+    sm->cluster_wake = NEVER;
     sm->lsu_length = sm->tex_length = sm->outstanding = 0;
-    sm->read_banks = sm->write_banks = sm->ready_units = 0;
+    sm->read_banks = sm->write_banks = sm->ready_units = sm->full_units = 0;
     sm->fault = sm->ended = false;
     sm->lsu_epoch = sm->tex_epoch = UINT32_MAX;
     sm->lsu_free = 0;
-    sm->cluster_wake = NEVER;
-    memset(sm->warps, 0, sizeof sm->warps);
+    for (uint32_t s = 0; s < CORE_MAX_WARPS; s++)
+        sm->warps[s].w = NULL;
     memset(sm->blocks, 0, sizeof sm->blocks);
     memset(sm->active, 0, sizeof sm->active);
     memset(sm->last, 0, sizeof sm->last);
     memset(sm->fetch_last, 0, sizeof sm->fetch_last);
     memset(sm->unit_free, 0, sizeof sm->unit_free);
-    memset(sm->wheel, 0xff, sizeof sm->wheel);
-    memset(sm->wheel_bits, 0, sizeof sm->wheel_bits);
-    sm->wheel_words = 0;
+    if (sm->wheel_words) { /* the last launch was cut short */
+        memset(sm->wheel, 0xff, sizeof sm->wheel);
+        memset(sm->wheel_bits, 0, sizeof sm->wheel_bits);
+        sm->wheel_words = 0;
+    }
     clear_fifos(sm->bank_reads, CORE_MAX_BANKS);
     clear_fifos(sm->bank_writes, CORE_MAX_BANKS);
     clear_fifos(sm->ready, UNIT_COUNT);
     clear_fifos(&sm->lsu, 1);
     clear_fifos(&sm->tex, 1);
-    for (uint32_t k = 0; k < sm->nops; k++)
-        sm->ops[k].next = k + 1 < sm->nops ? (int32_t)k + 1 : CORE_NONE;
-    sm->free_op = 0;
-    for (uint32_t k = 0; k < READS; k++)
-        sm->reads[k].next = k + 1 < READS ? (int32_t)k + 1 : CORE_NONE;
-    sm->free_read = 0;
+    sm->free_op = sm->fresh_op = sm->free_read = sm->fresh_read = 0;
     for (uint32_t k = 0; k < ACCESS_SLOTS; k++)
         sm->access_free[k] = (int16_t)k;
     sm->naccess_free = ACCESS_SLOTS;
@@ -138,7 +149,7 @@ void sm_halt(struct sm *sm) {
 
 bool sm_quiet(const struct sm *sm) {
     uint32_t unused = 0;
-    for (int32_t op = sm->free_op; op != CORE_NONE; op = sm->ops[op].next)
+    for (int32_t op = sm->free_op; op != CORE_NONE; op = next_free_op(sm, op))
         unused++;
     return unused == sm->nops && !sm->outstanding && !sm->hold_count && !ready_warps(sm);
 }
@@ -160,6 +171,7 @@ void warp_enter(struct sm *sm, uint32_t s, struct core_warp start) {
     start.epoch = sm->warps[s].epoch + 1;
     start.age = sm->age++;
     start.ncode = start.x->img->ncode;
+    start.code_at = start.x->img->address;
     start.words = (uint8_t)((start.x->img->prog->nregs + 63) / 64);
     start.most = (uint8_t)sm->spec->fetch_width;
     sm->warps[s] = start;
@@ -207,10 +219,6 @@ bool sm_add_block(struct sm *sm, struct cta *c) {
     return true;
 }
 
-uint32_t bank_of(const struct sm *sm, uint32_t warp, uint32_t reg) {
-    return (sm->spec->mapping == MAP_WID ? warp : warp + reg) % sm->spec->banks;
-}
-
 /* A block has no warp left. */
 static struct cta *end_block(struct sm *sm, uint32_t block) {
     AT_POINT(sm, life, block, block, false);
@@ -222,7 +230,7 @@ static struct cta *end_block(struct sm *sm, uint32_t block) {
 }
 
 /* Frees the slots of warps that have ended, and of their blocks. */
-static void retire(struct sm *sm, void (*done)(void *ctx, struct cta *c), void *ctx) {
+static void retire_warps(struct sm *sm, void (*done)(void *ctx, struct cta *c), void *ctx) {
     sm->ended = false;
     for (uint64_t left = sm->resident; left; left &= left - 1) {
         uint32_t s = (uint32_t)__builtin_ctzll(left);
@@ -264,12 +272,11 @@ static uint64_t next_in_wheel(const struct sm *sm, uint64_t now) {
 
 /* The next cycle in which something can happen here, given that memory only answers later. */
 static uint64_t next_cycle(const struct sm *sm, uint64_t now) {
+    if (sm->read_banks | sm->write_banks || sm->hungry & sm->fetchers & ~sm->blocked)
+        return now + 1;
     if (sm_idle(sm))
         return NEVER;
-    if (!sm->spec->sleep)
-        return now + 1;
-    if (sm_can_issue(sm) || sm->read_banks || sm->write_banks || sm->ended ||
-        (sm->hungry & sm->fetchers & ~sm->blocked))
+    if (!sm->spec->sleep || sm->ended || sm_can_issue(sm))
         return now + 1;
     uint64_t next = min_u64(next_in_wheel(sm, now), units_next(sm, now));
     if (sm->hold_count)
@@ -279,12 +286,12 @@ static uint64_t next_cycle(const struct sm *sm, uint64_t now) {
         return now + 1;
     if (sm->lsu[0] != CORE_NONE && !lsu_refused(sm))
         next = min_u64(next, sm->lsu_free > now ? sm->lsu_free : now + 1);
-    for (uint64_t left = sm->arriving; left; left &= left - 1)
-        next = min_u64(next, max_u64(sm->warps[__builtin_ctzll(left)].arrive, now + 1));
+    if (sm->arriving)
+        next = min_u64(next, max_u64(sm->arrive, now + 1));
     if (HAS(sm, life, next))
         next = min_u64(next, point_life_next(sm, now));
     if (sm->found_count)
-        next = min_u64(next, max_u64(sm->found[sm->found_first].at, now + 1));
+        next = min_u64(next, max_u64(sm->found_at, now + 1));
     return min_u64(next, min_u64(sm->port->first, sm->port->retry));
 }
 
@@ -297,19 +304,31 @@ uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta
     if (now > sm->now + 1)
         sm_sleep(sm, now - sm->now - 1);
     sm->now = now;
-    sm_complete(sm, now);
-    sm_release(sm, now);
+    if (sm->port->first <= now && sm->outstanding)
+        sm_answers(sm, now);
+    if (sm->wheel_bits[now % CORE_WHEEL / 64] >> (now % 64) & 1)
+        sm_complete(sm, now);
+    if (sm->hold_count)
+        sm_release(sm, now);
     if (sm->cluster_wake <= now)
         sm_open(sm, now);
     AT_POINT(sm, life, tick, now);
     sm_collect(sm, now);
-    sm_dispatch(sm, now);
-    sm_lsu(sm, now);
-    sm_tex(sm, now);
+    if (sm->ready_units & ~sm->full_units)
+        sm_dispatch(sm, now);
+    if (sm->lsu[0] != CORE_NONE && sm->lsu_free <= now) {
+        if (lsu_refused(sm))
+            sm->n.lsu_stalls++;
+        else
+            sm_lsu(sm, now);
+    }
+    if (sm->tex[0] != CORE_NONE)
+        sm_tex(sm, now);
     sm_issue(sm, now);
-    sm_fetch(sm, now);
+    if (fetch_due(sm, now))
+        sm_fetch(sm, now);
     if (sm->ended)
-        retire(sm, done, ctx);
+        retire_warps(sm, done, ctx);
     uint64_t next = next_cycle(sm, now);
     if (next > now + 1)
         TELL(sm, issue_sleep(sm, now + 1));

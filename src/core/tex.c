@@ -46,4 +46,5 @@ void sm_tex(struct sm *sm, uint64_t now) {
         return;
     fifo_pop(sm, sm->tex);
     sm->tex_length--;
+    sm->full_units = 0;
 }

@@ -50,7 +50,7 @@ static void count_unit(struct sm *sm, uint32_t unit, uint32_t energy, uint32_t l
 }
 
 /* From collectors to the units of one kind; a collector is free again when its instruction leaves it. */
-static void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now) {
+static EVERY_TIME void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now) {
     uint32_t count = sm->spec->units[unit].count;
     for (uint32_t k = 0; k < count; k++) {
         int32_t id = sm->ready[unit][0];
@@ -60,8 +60,10 @@ static void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now) {
             continue;
         struct core_op *op = &sm->ops[id];
         const uint32_t *queue = queue_length(sm, op, unit);
-        if (queue && *queue >= sm->spec->lsu_queue)
+        if (queue && *queue >= sm->spec->lsu_queue) {
+            sm->full_units |= 1u << unit;
             return;
+        }
         fifo_pop(sm, sm->ready[unit]);
         if (sm->ready[unit][0] == CORE_NONE)
             sm->ready_units &= ~(1u << unit);
@@ -70,7 +72,7 @@ static void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now) {
         if (HAS(sm, units, dispatch))
             work = OWNER(sm, units, dispatch, id, work);
         op->lanes = (uint8_t)work.lanes;
-        count_unit(sm, unit, op_info[op->i->in->op].energy, op->lanes);
+        count_unit(sm, unit, op->need->energy, op->lanes);
         if (unit == UNIT_TENSOR)
             tensor_count(sm, op->i->in);
         TELL(sm, tell_dispatch(sm, id, (enum op_unit)unit, queue));
@@ -105,7 +107,7 @@ uint64_t units_next(const struct sm *sm, uint64_t now) {
 }
 
 void sm_dispatch(struct sm *sm, uint64_t now) {
-    for (uint32_t left = sm->ready_units; left; left &= left - 1)
+    for (uint32_t left = sm->ready_units & ~sm->full_units; left; left &= left - 1)
         dispatch_unit(sm, (uint32_t)__builtin_ctz(left), now);
 }
 
@@ -139,15 +141,16 @@ static void memory_done(struct sm *sm, const struct mem_done *d) {
         op_writeback(sm, (int32_t)d->token);
 }
 
-void sm_complete(struct sm *sm, uint64_t now) {
+void sm_answers(struct sm *sm, uint64_t now) {
     struct mem_done d;
     static const enum mem_client clients[] = {MEM_DATA, MEM_CONSTANT, MEM_TEXTURE};
     for (uint32_t k = 0; k < 3 && sm->outstanding && sm->port->first <= now; k++)
         while (sm->outstanding && memsys_pop(sm->mem, now, sm->id, clients[k], &d))
             memory_done(sm, &d);
+}
+
+void sm_complete(struct sm *sm, uint64_t now) {
     uint32_t at = now % CORE_WHEEL;
-    if (!(sm->wheel_bits[at / 64] >> (at % 64) & 1))
-        return;
     int32_t id = sm->wheel[at];
     sm->wheel[at] = CORE_NONE;
     sm->wheel_bits[at / 64] &= ~(UINT64_C(1) << (at % 64));

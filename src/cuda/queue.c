@@ -490,6 +490,11 @@ static bool may_run(const struct goal *g, const struct cud_work *w) {
     return s->obj.ctx == w->ctx && blocking(s) && blocking(w->stream) && (legacy(s) || legacy(w->stream));
 }
 
+/* Whether this thread does work, or calls a host function: it cannot wait for other work. */
+static bool in_function(void) {
+    return cud_thread()->acting || cud_thread()->calls;
+}
+
 static void sleep_until_progress(long ms) {
     q.waiters++;
     cud_wait(&advanced, ms);
@@ -524,19 +529,19 @@ bool queue_work(void) {
 }
 
 void cud_drain(void) {
-    if (!cud_thread()->acting && !cud_thread()->calls)
+    if (!in_function())
         wait_for(&(struct goal){.seq = q.seq});
     q.host_ns = max_u64(q.host_ns, q.latest_ns);
 }
 
 void cud_await(struct cud_stamp *s) {
-    if (s && !s->done && !cud_thread()->acting && !cud_thread()->calls)
+    if (s && !s->done && !in_function())
         wait_for(&(struct goal){.stamp = s});
 }
 
 /* Whether it has to wait depends on who is faster, so the program's clock must not show it. */
 void cud_settle(void) {
-    if (q.unsettled && !cud_thread()->acting && !cud_thread()->calls)
+    if (q.unsettled && !in_function())
         wait_for(&(struct goal){.seq = q.seq});
 }
 
@@ -552,7 +557,7 @@ static bool look_again(const struct goal *g) {
 
 /* Comes back when the goal is reached, or without patience soon. */
 static int settle(const struct goal *g, bool patient, uint64_t seq) {
-    if (cud_thread()->calls)
+    if (in_function())
         return cudaErrorNotPermitted; /* work behind a host function cannot be done while it runs */
     if (patient)
         wait_for(g);
@@ -606,7 +611,7 @@ static struct cud_work *submit(struct CUstream_st *s, struct cud_op *op) {
 /* The queue has got longer. */
 static void submitted(struct cud_work *w) {
     q.unsettled += w->changes_memory;
-    if (q.len > QUEUE_MAX && !cud_thread()->calls)
+    if (q.len > QUEUE_MAX && !in_function())
         wait_for(&(struct goal){.seq = w->seq - QUEUE_MAX / 2});
     worker_wake(false);
 }
@@ -643,7 +648,7 @@ int cud_enqueue(struct CUstream_st *s, struct cud_op *op, bool wait) {
     void *staged = NULL;
     if (op->kind == CUD_OP_COPY && !wait)
         wait = !cud_copy_stage(&op->copy, STAGED_MAX, &staged);
-    if (wait && cud_thread()->calls) {
+    if (wait && in_function()) {
         cud_op_free(op);
         return cudaErrorNotPermitted;
     }
@@ -652,7 +657,7 @@ int cud_enqueue(struct CUstream_st *s, struct cud_op *op, bool wait) {
     struct cud_work *w = submit(s, op);
     w->changes_memory = changes;
     w->staged = staged;
-    w->awaited = wait || (launch && q.blocks && !cud_thread()->calls);
+    w->awaited = wait || (launch && q.blocks && !in_function());
     if (!w->awaited) {
         submitted(w);
         return cudaSuccess;

@@ -184,6 +184,43 @@ LANE_INLINE void blend_lanes(uint32_t *d, const uint32_t *s, uint32_t mask) {
     }
 }
 
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+
+LANE_INLINE uint32_t pack_mask(const uint32_t *t) {
+    uint32_t zero = 0;
+    for (unsigned k = 0; k < 2; k++) {
+        __m128i is0[4];
+        for (unsigned j = 0; j < 4; j++)
+            is0[j] =
+                _mm_cmpeq_epi32(_mm_load_si128((const __m128i *)(t + 16 * k + 4 * j)), _mm_setzero_si128());
+        __m128i bytes = _mm_packs_epi16(_mm_packs_epi32(is0[0], is0[1]), _mm_packs_epi32(is0[2], is0[3]));
+        zero |= (uint32_t)_mm_movemask_epi8(bytes) << (16 * k);
+    }
+    return ~zero;
+}
+
+/* All ones in each of the four lanes from first on whose bit is set in all. */
+LANE_INLINE __m128i spread4(__m128i all, unsigned first) {
+    __m128i bits = _mm_slli_epi32(_mm_set_epi32(8, 4, 2, 1), (int)first);
+    return _mm_cmpeq_epi32(_mm_and_si128(all, bits), bits);
+}
+
+LANE_INLINE void spread_mask(uint32_t *t, uint32_t mask) {
+    __m128i all = _mm_set1_epi32((int)mask);
+    for (unsigned k = 0; k < 8; k++)
+        _mm_store_si128((__m128i *)(t + 4 * k), spread4(all, 4 * k));
+}
+
+LANE_INLINE void blend_lanes(uint32_t *d, const uint32_t *s, uint32_t mask) {
+    __m128i all = _mm_set1_epi32((int)mask);
+    for (unsigned k = 0; k < 8; k++) {
+        __m128i *to = (__m128i *)(d + 4 * k), old = _mm_load_si128(to);
+        __m128i differ = _mm_xor_si128(old, _mm_load_si128((const __m128i *)(s + 4 * k)));
+        _mm_store_si128(to, _mm_xor_si128(old, _mm_and_si128(differ, spread4(all, 4 * k))));
+    }
+}
+
 #else
 
 LANE_INLINE uint32_t pack_mask(const uint32_t *t) {

@@ -78,7 +78,7 @@ bool simt_part(struct warp *w, uint32_t lanes) {
     return false;
 }
 
-struct simt_entry *simt_top(struct warp *w) {
+struct simt_entry *simt_settle(struct warp *w) {
     while (w->depth) {
         struct simt_entry *e = &w->stack[w->depth - 1];
         if (!e->mask || finished(e)) {

@@ -8,7 +8,8 @@ enum { CLOCK_COST = 20 };
 enum { SPIN_COST = 64, SPINS_MANY = 16, SLEEP_COST = PATH_TURN };
 
 /* Carries out an ALU operation: the only kind that goes through the lane executors. */
-static inline void run_alu(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+static inline __attribute__((always_inline)) void run_alu(struct exec *x, struct warp *w,
+                                                          const struct xinst *i, uint32_t m) {
     struct lane_io io;
     _Alignas(64) uint32_t mod[8][WARP_LANES];
     _Alignas(64) uint32_t tmp[2][WARP_LANES];
@@ -253,6 +254,24 @@ static exec_fn *const simple[] = {
     [X_STSM] = exec_stsm,
 };
 
+/* Carries out an instruction that is neither control nor computes in lanes alone; false after a fault. */
+static inline bool run_simple(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
+                              bool watched) {
+    bool ok = true;
+    if (watched && m)
+        m = x->watch->access(x->watch, x, w, i, m);
+    if (m)
+        ok = simple[i->kind](x, w, i, m);
+    if (watched && m && ok)
+        x->watch->accessed(x->watch, x, w, i, m);
+    /* Spinning on memory must not keep others from running for long. Who reads nothing does not spin. */
+    if (i->in->m.vol && op_info[i->in->op].flags & OPF_LOAD) {
+        x->waited += SPIN_COST;
+        w->spins++;
+    }
+    return ok;
+}
+
 /* A divergent path, begun when before instructions had run, leaves off; UINT64_MAX: it was not divergent. */
 static inline void count_divergent(struct exec *x, uint64_t before) {
     if (before != UINT64_MAX)
@@ -384,18 +403,7 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
                     goto control;
                 __attribute__((fallthrough));
             default:
-                if (watched && m)
-                    m = x->watch->access(x->watch, x, w, i, m);
-                if (m)
-                    ok = simple[i->kind](x, w, i, m);
-                if (watched && m && ok)
-                    x->watch->accessed(x->watch, x, w, i, m);
-                /* Spinning on memory must not keep others from running for long. Who reads nothing does not
-                 * spin. */
-                if (i->in->m.vol && op_info[i->in->op].flags & OPF_LOAD) {
-                    x->waited += SPIN_COST;
-                    w->spins++;
-                }
+                ok = run_simple(x, w, i, m, watched);
                 if (i->turn)
                     n = 0;
             }
@@ -432,4 +440,20 @@ enum warp_state warp_step(struct exec *x, struct warp *w) {
 
 enum warp_state warp_step_lanes(struct exec *x, struct warp *w, uint32_t only) {
     return run(x, w, 1, only, false);
+}
+
+enum warp_state warp_take(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t lanes) {
+    struct simt_entry *e = &w->stack[w->depth - 1];
+    x->warp_insts++;
+    x->executed[e->pc]++;
+    x->thread_insts += lanes;
+    if (i->kind != X_ALU) {
+        if (!run_simple(x, w, i, m, false))
+            return WARP_FAULT;
+    } else if (m) {
+        run_alu(x, w, i, m);
+    }
+    x->divergent += e->mask != UINT32_MAX;
+    e->pc++;
+    return WARP_RUNNING;
 }

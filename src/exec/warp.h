@@ -221,7 +221,9 @@ void image_mark_turns(struct image *img);
 void simt_init(struct warp *w, uint32_t mask);
 /* The entry to run, with entries that reached their reconvergence point or lost all lanes removed; NULL when
  * the warp has ended or every entry waits. */
-struct simt_entry *simt_top(struct warp *w);
+static inline struct simt_entry *simt_top(struct warp *w);
+/* The same, for when it may not be the one on top. */
+struct simt_entry *simt_settle(struct warp *w);
 /* Splits the top entry: lanes taken go to target, the others to next; they meet again at rpc. */
 void simt_diverge(struct warp *w, uint32_t taken, uint32_t target, uint32_t next, uint32_t rpc);
 /* Pushes a path. */
@@ -237,6 +239,15 @@ bool simt_rotate(struct warp *w);
 bool simt_yield(struct warp *w);
 /* Lets lanes go on alone that wait at a reconvergence point, if one of these is among them. */
 bool simt_part(struct warp *w, uint32_t lanes);
+
+static inline struct simt_entry *simt_top(struct warp *w) {
+    if (w->depth) {
+        struct simt_entry *e = &w->stack[w->depth - 1];
+        if (e->mask && (e->pc != e->rpc || e->call) && e->bar < 0 && !e->sync)
+            return e;
+    }
+    return simt_settle(w);
+}
 
 /* ---- barrier.c ---- */
 /* Lanes of the top entry, which has passed the instruction, arrive at barrier id (of want threads, 0: all),
@@ -308,10 +319,26 @@ enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n);
 enum warp_state warp_step(struct exec *x, struct warp *w);
 /* The same for an instruction that is not control flow, which takes effect for no lanes but these. */
 enum warp_state warp_step_lanes(struct exec *x, struct warp *w, uint32_t only);
+/* Runs instruction i, at which the path on top stands, for lanes m of it, of which there are so many: for
+ * callers that know them, and for instructions that warp_takes. */
+enum warp_state warp_take(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t lanes);
+/* Whether an instruction neither changes the path it is on nor concerns others, nor is anybody watching. */
+static inline bool warp_takes(const struct exec *x, const struct xinst *i) {
+    return (i->kind == X_ALU || (i->kind >= X_LOAD && i->kind <= X_MBAR) || i->kind == X_TEX) && !x->watch;
+}
 /* Addresses of a memory instruction as the program computed them; those of lanes outside m are copies of one
  * inside. */
 void exec_addresses(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t m,
                     uint64_t *a);
+
+/* The low 32 bits of the same, of all lanes as they are: offsets in shared memory. Not for LDGSTS. */
+static inline void exec_offsets(const struct exec *x, const struct warp *w, const struct xinst *i,
+                                uint32_t *at) {
+    const uint32_t *lo = src_lanes(x, w, i->s[i->first[0]]);
+    uint32_t imm = (uint32_t)i->in->imm;
+    for (int l = 0; l < WARP_LANES; l++)
+        at[l] = lo[l] + imm;
+}
 
 /* Thread blocks: state for one of x's blocks; block number n starts in it (again and again). */
 struct cta *cta_create(struct exec *x);

@@ -41,6 +41,8 @@ struct machine *machine_create(const struct config *config, const struct mech_se
     m->mem = memsys_create(&m->arena, &m->memory);
     m->sms = arena_array(&m->arena, struct sm *, m->nsms);
     m->wake = arena_array(&m->arena, uint64_t, m->nsms);
+    bits_init(&m->awake, &m->arena, m->nsms);
+    calendar_init(&m->calendar, &m->arena, m->nsms);
     m->mechs = *mechs;
     m->gpcs = arena_array(&m->arena, uint32_t, m->nsms + 1);
     while ((m->gpcs[m->ngpcs] = config_gpc(cfg, m->ngpcs)))
@@ -146,6 +148,7 @@ static bool feed_cluster(struct run *r, uint64_t now) {
             sm_add_block(sm, k->ctas[n]);
             k->ctas[n]->sm = to[n];
             m->wake[to[n]] = now + 1;
+            bits_add(&m->awake, to[n]);
         }
         r->next += r->together;
         return true;
@@ -165,6 +168,7 @@ static void feed_all(struct run *r, uint64_t now) {
             if (feed(r, i)) {
                 any = true;
                 r->m->wake[i] = now;
+                bits_add(&r->m->awake, i);
             }
     }
 }
@@ -195,13 +199,40 @@ static bool hang(struct run *r, const char *what) {
     return false;
 }
 
+/* Wakes SMs that slept until now. */
+static void wake_due(struct machine *m, uint64_t now) {
+    struct bits *today = calendar_today(&m->calendar, now);
+    BITS_EACH (today, i) {
+        bits_remove(today, i);
+        if (m->wake[i] <= now)
+            bits_add(&m->awake, i);
+    }
+    if (m->calendar.far > now)
+        return;
+    m->calendar.far = NEVER;
+    for (uint32_t i = 0; i < m->nsms; i++)
+        if (m->wake[i] <= now)
+            bits_add(&m->awake, i);
+        else if (m->wake[i] != NEVER && !bits_has(&m->awake, i))
+            calendar_add(&m->calendar, i, m->wake[i], now);
+}
+
+/* An SM sleeps until the cycle that it was told. */
+static void fall_asleep(struct machine *m, uint32_t i, uint64_t now) {
+    bits_remove(&m->awake, i);
+    if (m->wake[i] != NEVER)
+        calendar_add(&m->calendar, i, m->wake[i], now);
+}
+
 /* Ticks the SMs that are due; false after a fault. */
 static bool tick_sms(struct run *r, uint64_t now) {
     struct machine *m = r->m;
+    if (m->calendar.filled >> now % CALENDAR_SLOTS & 1 || m->calendar.far <= now)
+        wake_due(m, now);
     uint64_t before = r->ended;
     bool denied = false;
-    for (uint32_t i = 0; i < m->nsms; i++) {
-        if (m->wake[i] > now)
+    BITS_EACH (&m->awake, i) {
+        if (m->wake[i] > now) /* a block entered between two cycles */
             continue;
         uint64_t ended = r->ended;
         bool refused = r->refused[i];
@@ -212,23 +243,34 @@ static bool tick_sms(struct run *r, uint64_t now) {
         /* Several blocks may have ended in this cycle, or while nobody could enter. */
         while (r->together == 1 && (r->ended != ended || refused) && feed(r, i))
             m->wake[i] = now + 1;
+        if (m->wake[i] > now + 1)
+            fall_asleep(m, i, now);
     }
     if (r->together > 1 && (r->ended != before || denied))
         feed_all(r, now);
     return true;
 }
 
-static uint64_t next_event(struct machine *m) {
-    uint64_t next = memsys_next(m->mem);
+/* The next cycle after now in which something can happen; NEVER: in none. */
+static uint64_t next_event(const struct run *r, uint64_t now) {
+    struct machine *m = r->m;
     const struct port_times *port = memsys_port_times(m->mem, 0);
-    for (uint32_t i = 0; i < m->nsms; i++) {
-        uint64_t answer = min_u64(port[i].first, port[i].retry);
-        answer = min_u64(answer, m->sms[i]->cluster_wake);
-        if (answer < m->wake[i] && !sm_idle(m->sms[i]))
-            m->wake[i] = answer;
-        next = min_u64(next, m->wake[i]);
+    struct bits *woken = memsys_woken(m->mem);
+    for (uint32_t i = 0; r->together > 1 && i < m->nsms; i++)
+        if (m->sms[i]->cluster_wake < m->wake[i]) /* another SM opened a barrier */
+            bits_add(woken, i);
+    for (uint32_t i = 0; woken->count && (i = bits_next(woken, i)) != NO_SLOT; i++) {
+        uint64_t answer = min_u64(min_u64(port[i].first, port[i].retry), m->sms[i]->cluster_wake);
+        bits_remove(woken, i);
+        if (answer >= m->wake[i] || sm_idle(m->sms[i]))
+            continue;
+        m->wake[i] = answer;
+        if (answer <= now + 1)
+            bits_add(&m->awake, i);
+        else
+            calendar_add(&m->calendar, i, answer, now);
     }
-    return next;
+    return m->awake.count ? now + 1 : min_u64(calendar_next(&m->calendar, now), memsys_next(m->mem));
 }
 
 /* Lets memory finish what nobody waits for any more: prefetched instructions, stores. */
@@ -288,7 +330,8 @@ static struct probe_kernel probe_kernel(const struct machine *m, const struct ex
     return k;
 }
 
-static void tell(const struct machine *m, enum probe_kind kind, const struct probe_kernel *k, uint64_t now) {
+static void tell_kernel(const struct machine *m, enum probe_kind kind, const struct probe_kernel *k,
+                        uint64_t now) {
     probe_tell(m->probe, &(struct probe_event){.kind = (uint8_t)kind, .cycle = now, .kernel = k});
 }
 
@@ -301,12 +344,14 @@ static void start(struct run *r, struct arena *launch) {
         if (m->mechs.at[k]->kernel)
             marks[k] = m->mechs.at[k]->kernel(m->shared[k], launch, r->x->img);
     memsys_flush_l1(m->mem);
+    calendar_clear(&m->calendar);
     for (uint32_t i = 0; i < m->nsms; i++) {
         m->sms[i]->fit = r->per_sm;
         sm_start(m->sms[i], r->x, needs, marks);
         m->sms[i]->now = m->now;
         m->sms[i]->probe = m->probe;
         m->wake[i] = NEVER;
+        bits_remove(&m->awake, i);
     }
 }
 
@@ -343,6 +388,7 @@ static void halt(struct run *r, uint64_t now) {
         if (!sm_idle(r->m->sms[i])) {
             sm_halt(r->m->sms[i]);
             r->m->wake[i] = now;
+            bits_add(&r->m->awake, i);
         }
 }
 
@@ -389,7 +435,7 @@ static void free_blocks(struct run *r, bool cut) {
 }
 
 /* The launch, or what of it is timed, has ended: what SMs count at its end, and invariants of mechanisms. */
-static void finish(struct machine *m, uint64_t cycles, bool cut) {
+static void finish_sms(struct machine *m, uint64_t cycles, bool cut) {
     for (uint32_t i = 0; i < m->nsms; i++) {
         const char *wrong = sm_finish(m->sms[i], cycles, cut);
         if (wrong) {
@@ -420,13 +466,13 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     uint64_t show = span->progress.kernel ? now : NEVER, pause = x->pause ? now + PAUSE_CYCLES : NEVER;
     start(&r, &arena);
     struct probe_kernel kernel = probe_kernel(m, x);
-    tell(m, PROBE_KERNEL_BEGIN, &kernel, now);
+    tell_kernel(m, PROBE_KERNEL_BEGIN, &kernel, now);
     feed_all(&r, now);
     bool ok = true;
     while (ok) {
         ok = tick_sms(&r, now);
         memsys_tick(m->mem, now);
-        uint64_t next = next_event(m);
+        uint64_t next = next_event(&r, now);
         if (now - progress > HANG_CYCLES / 2) {
             uint64_t n = issued(m);
             progress = n != last ? now : progress;
@@ -463,8 +509,8 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     }
     span->cycles = ++now - m->now;
     if (ok)
-        finish(m, span->cycles, span->cut);
-    tell(m, PROBE_KERNEL_END, &kernel, now);
+        finish_sms(m, span->cycles, span->cut);
+    tell_kernel(m, PROBE_KERNEL_END, &kernel, now);
     drain(m, now);
     free_blocks(&r, span->cut);
     arena_free(&arena);

@@ -6,6 +6,7 @@
 #include "core/core.h"
 #include "gpu/progress.h"
 #include "mech/registry.h"
+#include "sim/calendar.h"
 #include "stats/registry.h"
 
 struct machine {
@@ -14,8 +15,10 @@ struct machine {
     struct mem_spec memory;
     struct memsys *mem;
     struct sm **sms;
-    uint64_t *wake;        /* cycle in which each SM must be ticked next */
-    uint32_t *gpcs, ngpcs; /* groups of SMs: their sizes */
+    uint64_t *wake;           /* cycle in which each SM must be ticked next */
+    struct bits awake;        /* SMs to be ticked in the next cycle that has anything to do */
+    struct calendar calendar; /* when the others must be; who was woken before may still stand in it */
+    uint32_t *gpcs, ngpcs;    /* groups of SMs: their sizes */
     uint32_t nsms;
     uint64_t now;        /* cycles since the machine was made */
     struct probe *probe; /* watchers, or NULL */

@@ -42,6 +42,20 @@ static bool same_access(const struct cache *c, const struct mem_access *x) {
            c->stall_flags == x->flags && c->stall_full == x->full;
 }
 
+/* Another access is being served, or those that are done were not taken. */
+static bool port_busy(const struct cache *c, uint64_t now) {
+    return now < c->free_at || queue_full(&c->hits) ||
+           queue_room(&c->fills) <= c->bank.mshr.waiters.used + c->stores;
+}
+
+/* An access takes the port. */
+static void use_port(struct cache *c, uint64_t now) {
+    c->used = c->used_at == now ? c->used + 1 : 0;
+    c->used_at = now;
+    if (c->used == c->spec.more)
+        c->free_at = now + c->spec.interval;
+}
+
 enum mem_result cache_begin(struct cache *c, uint64_t now, const struct mem_access *x) {
     if (!mem_accepted(c->why)) {
         count_stall(c, now);
@@ -49,16 +63,12 @@ enum mem_result cache_begin(struct cache *c, uint64_t now, const struct mem_acce
             return c->why;
         c->why = MEM_HIT;
     }
-    bool late = queue_full(&c->hits) || queue_room(&c->fills) <= c->bank.mshr.waiters.used + c->stores;
-    return now < c->free_at || late ? MEM_STALL_PORT : MEM_HIT;
+    return port_busy(c, now) ? MEM_STALL_PORT : MEM_HIT;
 }
 
 enum mem_result cache_end(struct cache *c, uint64_t now, const struct mem_access *x, enum mem_result r) {
     if (mem_accepted(r)) {
-        c->used = c->used_at == now ? c->used + 1 : 0;
-        c->used_at = now;
-        if (c->used == c->spec.more)
-            c->free_at = now + c->spec.interval;
+        use_port(c, now);
         return r;
     }
     c->why = r;
@@ -150,6 +160,22 @@ enum mem_result cache_look(struct cache *c, uint64_t now, const struct mem_acces
     if (mem_accepted(r))
         r = look(c, x, token);
     return cache_end(c, now, x, r);
+}
+
+bool cache_finds(struct cache *c, uint64_t now, uint64_t line, uint8_t sectors) {
+    struct tags *t = &c->bank.tags;
+    if (!mem_accepted(c->why) || port_busy(c, now))
+        return false;
+    uint32_t slot = t->addr[t->found] == line ? t->found : tags_find(t, line);
+    if (slot == NO_SLOT || sectors & ~t->line[slot].valid || t->line[slot].prefetched)
+        return false;
+    t->found = slot;
+    tags_touch(t, slot);
+    c->n.reads++;
+    c->n.read_hits++;
+    c->n.read_sectors += mem_sectors(sectors);
+    use_port(c, now);
+    return true;
 }
 
 enum mem_result cache_access(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token) {

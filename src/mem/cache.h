@@ -53,6 +53,9 @@ struct cache *cache_create(struct arena *a, const struct cache_spec *s, uint32_t
 enum mem_result cache_access(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token);
 /* The same, but a hit is the caller's to wait for: cache_pop does not announce it. */
 enum mem_result cache_look(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token);
+/* A load of sectors of a line that hits at once, as cache_look would have it; false, and nothing happened,
+ * when that is not sure without a closer look. */
+bool cache_finds(struct cache *c, uint64_t now, uint64_t line, uint8_t sectors);
 /* Takes one completed access if there is one by now. */
 bool cache_pop(struct cache *c, uint64_t now, struct mem_done *out);
 /* First cycle in which cache_pop has something, as far as is known; NEVER when it depends on memory. */

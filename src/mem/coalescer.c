@@ -215,6 +215,8 @@ uint32_t coalesce_constant(const struct coalescer_spec *s, const struct coalesce
                            const uint64_t *addr, struct mem_access *out) {
     struct seen seen;
     uint32_t n = 0;
+    if (i->mask && is_run(addr, 0, MEM_LANES, 0))
+        return uniform(s, i, addr[0], i->mask, (uint32_t)__builtin_popcount(i->mask), out);
     seen_clear(&seen, MEM_LANES);
     for (uint32_t left = i->mask; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left), k = seen_find(&seen, addr[lane]);
@@ -251,11 +253,31 @@ uint32_t coalesce_texels(const struct coalescer_spec *s, const uint64_t *addr, c
 
 /* ---- shared memory ----------------------------------------------------------------------------------- */
 
+/* Whether the lanes of part touch no two words of one bank; several may touch the same word. */
+static bool one_of_each(uint32_t part, const uint32_t *at, uint32_t words) {
+    uint32_t word[SHARED_BANKS], known = 0, last = UINT32_MAX;
+    for (uint32_t left = part; left; left &= left - 1) {
+        uint32_t first = at[__builtin_ctz(left)] / SHARED_WORD;
+        if (first == last)
+            continue;
+        last = first;
+        for (uint32_t w = first; w < first + words; w++) {
+            uint32_t bank = w % SHARED_BANKS, bit = 1u << bank;
+            if (!(known & bit))
+                word[bank] = w;
+            else if (word[bank] != w)
+                return false;
+            known |= bit;
+        }
+    }
+    return true;
+}
+
 /* The most different words of one bank that the lanes of part touch. */
 static uint32_t conflicts(uint32_t part, const uint32_t *at, uint32_t words) {
     struct seen seen;
     uint8_t bank[SHARED_BANKS] = {0}, most = 0;
-    seen_clear(&seen, COALESCER_MAX / 2); /* words of the widest elements are fewer */
+    seen_clear(&seen, MEM_LANES * words);
     for (uint32_t left = part; left; left &= left - 1) {
         uint32_t first = at[__builtin_ctz(left)] / SHARED_WORD;
         for (uint32_t w = first; w < first + words; w++) {
@@ -267,26 +289,25 @@ static uint32_t conflicts(uint32_t part, const uint32_t *at, uint32_t words) {
     return most;
 }
 
-/* Whether a full warp's words lie in different banks, or are all the same: the usual case. */
-static bool conflict_free(const uint32_t *at) {
-    uint32_t banks = 0, same = 0, stride = 0;
+/* Whether a full warp's words follow one another, or are all the same: the usual case. */
+static bool in_a_row(const uint32_t *at) {
+    uint32_t same = 0, stride = 0, first = at[0] / SHARED_WORD;
     for (uint32_t l = 0; l < MEM_LANES; l++) {
         uint32_t word = at[l] / SHARED_WORD;
-        banks |= 1u << word % SHARED_BANKS;
-        same |= word ^ at[0] / SHARED_WORD;
-        stride |= word ^ (at[0] / SHARED_WORD + l);
+        same |= word ^ first;
+        stride |= word ^ (first + l);
     }
-    return !same || !stride || banks == UINT32_MAX;
+    return !same || !stride;
 }
 
 uint32_t shared_passes(const struct coalescer_spec *s, const struct coalescer_inst *i, const uint32_t *at) {
     uint32_t words = i->bytes > SHARED_WORD ? i->bytes / SHARED_WORD : 1, lanes = part_lanes(s, i->bytes),
              passes = 0;
-    if (words == 1 && i->mask == UINT32_MAX && conflict_free(at))
+    if (words == 1 && i->mask == UINT32_MAX && in_a_row(at))
         return 1;
     for (uint32_t first = 0; first < MEM_LANES; first += lanes) {
         uint32_t part = i->mask & (uint32_t)((UINT64_C(1) << lanes) - 1) << first;
-        passes += conflicts(part, at, words);
+        passes += !part ? 0 : one_of_each(part, at, words) ? 1 : conflicts(part, at, words);
     }
     return passes ? passes : 1;
 }

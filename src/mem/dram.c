@@ -278,7 +278,7 @@ static bool goes_before(const struct dram *d, const struct choice *a, const stru
 }
 
 /* The oldest request of a kind. */
-static uint32_t oldest(const struct dram *d, enum kind kind) {
+static uint32_t oldest_request(const struct dram *d, enum kind kind) {
     uint32_t best = NO_SLOT;
     for (uint64_t left = d->banks[kind]; left; left &= left - 1) {
         uint32_t i = d->bank[__builtin_ctzll(left)].list[kind].first;
@@ -312,7 +312,7 @@ static enum kind turn(struct dram *d) {
 static uint32_t starved(struct dram *d, uint64_t now, enum kind kind) {
     if (now <= d->patience[kind])
         return NO_SLOT;
-    uint32_t i = oldest(d, kind);
+    uint32_t i = oldest_request(d, kind);
     d->patience[kind] = d->request[i].arrival + d->spec.starve;
     return now > d->patience[kind] ? i : NO_SLOT;
 }

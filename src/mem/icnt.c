@@ -38,6 +38,8 @@ struct icnt {
     struct bits wanted; /* outputs for which packets wait */
     struct bits filled; /* outputs with packets */
     uint64_t *head_at;  /* when the oldest packet of each output is out; NEVER: there is none */
+    uint64_t out_at;    /* the first of these; not known while stale */
+    bool stale;
     uint64_t next;
     struct icnt_counters n;
 };
@@ -46,7 +48,7 @@ struct icnt *icnt_create(struct arena *a, const struct icnt_spec *s) {
     assert(s->latency && s->input_bytes && s->output_bytes && s->inputs && s->outputs);
     struct icnt *n = arena_new(a, struct icnt);
     n->spec = *s;
-    n->next = NEVER;
+    n->next = n->out_at = NEVER;
     n->in = arena_array(a, struct input, s->inputs);
     n->out = arena_array(a, struct output, s->outputs);
     n->head_at = arena_array(a, uint64_t, s->outputs);
@@ -107,6 +109,7 @@ static void transfer(struct icnt *n, uint64_t now, uint32_t input, uint32_t outp
     queue_push(&out->queue, (struct arrived){w->packet, at});
     if (out->queue.len == 1) {
         n->head_at[output] = at;
+        n->out_at = min_u64(n->out_at, at);
         bits_add(&n->filled, output);
     }
     n->n.packets++;
@@ -125,12 +128,8 @@ static void transfer(struct icnt *n, uint64_t now, uint32_t input, uint32_t outp
 
 /* Lets an output choose among the inputs with packets for it. Returns when to look again, as far as is known.
  */
-static uint64_t serve(struct icnt *n, uint64_t now, uint32_t output) {
+static uint64_t choose_input(struct icnt *n, uint64_t now, uint32_t output) {
     struct output *out = &n->out[output];
-    if (out->free_at > now)
-        return out->free_at;
-    if (queue_full(&out->queue))
-        return now + 1;
     uint64_t next = NEVER;
     uint32_t i = bits_next(&out->inputs, out->turn);
     for (uint32_t left = out->inputs.count; left > 0; left--) {
@@ -148,18 +147,27 @@ static uint64_t serve(struct icnt *n, uint64_t now, uint32_t output) {
     return next;
 }
 
-/* Outputs take turns in being first to choose. */
+/* The same, if the output can take one. */
+static inline uint64_t serve(struct icnt *n, uint64_t now, uint32_t output) {
+    const struct output *out = &n->out[output];
+    if (out->free_at > now)
+        return out->free_at;
+    return queue_full(&out->queue) ? now + 1 : choose_input(n, now, output);
+}
+
+/* Outputs take turns in being first to choose: those from start on go before the others. */
 void icnt_tick(struct icnt *n, uint64_t now) {
-    uint32_t start = (uint32_t)(now % n->spec.outputs);
-    n->next = NEVER;
-    for (uint32_t o = bits_next(&n->wanted, start); o != NO_SLOT; o = bits_next(&n->wanted, o + 1)) {
-        uint64_t again = serve(n, now, o);
-        n->next = min_u64(n->next, again);
+    uint32_t start = (uint32_t)(now % n->spec.outputs), word = start / 64;
+    uint64_t next = NEVER, before = (UINT64_C(1) << start % 64) - 1;
+    for (uint32_t k = 0; k <= n->wanted.words; k++) {
+        uint32_t w = word + k < n->wanted.words ? word + k : word + k - n->wanted.words;
+        uint64_t left = n->wanted.word[w];
+        if (w == word)
+            left &= k ? before : ~before;
+        for (; left; left &= left - 1)
+            next = min_u64(next, serve(n, now, w * 64 + (uint32_t)__builtin_ctzll(left)));
     }
-    for (uint32_t o = bits_next(&n->wanted, 0); o < start; o = bits_next(&n->wanted, o + 1)) {
-        uint64_t again = serve(n, now, o);
-        n->next = min_u64(n->next, again);
-    }
+    n->next = next;
 }
 
 uint64_t icnt_next(const struct icnt *n) {
@@ -167,18 +175,22 @@ uint64_t icnt_next(const struct icnt *n) {
 }
 
 uint32_t icnt_ready(const struct icnt *n, uint64_t now, uint32_t from) {
+    if (n->out_at > now && !n->stale)
+        return NO_SLOT;
     uint32_t o = bits_next(&n->filled, from);
     while (o != NO_SLOT && n->head_at[o] > now)
         o = bits_next(&n->filled, o + 1);
     return o;
 }
 
-uint64_t icnt_ready_at(const struct icnt *n) {
+uint64_t icnt_ready_at(struct icnt *n) {
+    if (!n->stale)
+        return n->out_at;
     uint64_t at = NEVER;
-    for (uint32_t w = 0; w < n->filled.words; w++)
-        for (uint64_t left = n->filled.word[w]; left; left &= left - 1)
-            at = min_u64(at, n->head_at[w * 64 + (uint32_t)__builtin_ctzll(left)]);
-    return at;
+    BITS_EACH (&n->filled, o)
+        at = min_u64(at, n->head_at[o]);
+    n->stale = false;
+    return n->out_at = at;
 }
 
 const struct mem_packet *icnt_head(const struct icnt *n, uint32_t output) {
@@ -188,6 +200,7 @@ const struct mem_packet *icnt_head(const struct icnt *n, uint32_t output) {
 void icnt_pop(struct icnt *n, uint32_t output) {
     struct output *out = &n->out[output];
     queue_pop(&out->queue);
+    n->stale |= n->head_at[output] <= n->out_at;
     n->head_at[output] = queue_empty(&out->queue) ? NEVER : queue_head(&out->queue)->at;
     if (queue_empty(&out->queue))
         bits_remove(&n->filled, output);

@@ -36,7 +36,7 @@ uint64_t icnt_next(const struct icnt *n);
 /* The first output from number from on whose oldest packet has come out by now, or NO_SLOT. */
 uint32_t icnt_ready(const struct icnt *n, uint64_t now, uint32_t from);
 /* A tick before which icnt_ready finds nothing; NEVER when the outputs are empty. */
-uint64_t icnt_ready_at(const struct icnt *n);
+uint64_t icnt_ready_at(struct icnt *n);
 /* The oldest packet of an output that icnt_ready named, and its removal. */
 const struct mem_packet *icnt_head(const struct icnt *n, uint32_t output);
 void icnt_pop(struct icnt *n, uint32_t output);

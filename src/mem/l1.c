@@ -24,7 +24,7 @@ static enum mem_result load(struct l1 *l, uint64_t now, const struct mem_access 
 }
 
 /* Sends a store or atomic to L2. */
-static enum mem_result send(struct l1 *l, const struct mem_access *x, uint32_t token, uint32_t bytes) {
+static enum mem_result send_on(struct l1 *l, const struct mem_access *x, uint32_t token, uint32_t bytes) {
     struct bank *b = &l->cache.bank;
     if (l->cache.stores == l->spec.cache.stores)
         return MEM_STALL_STORES;
@@ -48,7 +48,7 @@ static enum mem_result send(struct l1 *l, const struct mem_access *x, uint32_t t
 static enum mem_result store_through(struct l1 *l, const struct mem_access *x, uint32_t token) {
     struct bank *b = &l->cache.bank;
     uint32_t sectors = mem_sectors(x->sectors);
-    enum mem_result r = send(l, x, token, sectors * MEM_SECTOR);
+    enum mem_result r = send_on(l, x, token, sectors * MEM_SECTOR);
     if (!mem_accepted(r))
         return r;
     l->n.write_through++;
@@ -83,7 +83,7 @@ static enum mem_result store(struct l1 *l, uint64_t now, const struct mem_access
 }
 
 static enum mem_result atomic(struct l1 *l, const struct mem_access *x, uint32_t token) {
-    enum mem_result r = send(l, x, token, x->bytes);
+    enum mem_result r = send_on(l, x, token, x->bytes);
     if (mem_accepted(r)) {
         l->n.atomics++;
         bank_forget(&l->cache.bank, x->line);

@@ -21,6 +21,8 @@ struct l2 {
     struct l2_spec spec;
     struct bank bank;
     timed_queue in, replies[SOURCES];
+    uint64_t reply_at;      /* when the first reply is ready; NEVER: there is none */
+    enum source reply_from; /* where it comes from */
     uint64_t atomics_free_at;
     size_t blocked; /* counter of the reason why the oldest request cannot be served; 0: none known */
     uint32_t blocked_epoch, epoch;
@@ -36,6 +38,7 @@ struct l2 *l2_create(struct arena *a, const struct l2_spec *s) {
     uint32_t waiters = s->bank.mshrs * s->bank.merges, room = s->latency * s->slices + SPARE_REPLIES;
     struct mem_packet origin = {0};
     l->spec = *s;
+    l->reply_at = NEVER;
     bank_init(&l->bank, a, &s->bank, &origin);
     queue_init(&l->in, a, s->queue);
     queue_init(&l->replies[FROM_DRAM], a, waiters + SPARE_REPLIES);
@@ -54,6 +57,15 @@ void l2_push(struct l2 *l, uint64_t now, const struct mem_packet *p) {
 
 /* ---- replies ----------------------------------------------------------------------------------------- */
 
+/* The first reply of a source may be the first of all; of those ready at once the lowest source goes. */
+static void offer_reply(struct l2 *l, enum source from) {
+    uint64_t ready = queue_head(&l->replies[from])->ready;
+    if (ready < l->reply_at || (ready == l->reply_at && from < l->reply_from)) {
+        l->reply_at = ready;
+        l->reply_from = from;
+    }
+}
+
 static void reply(struct l2 *l, enum source from, const struct mem_packet *p, uint64_t ready) {
     if (p->flags & MEM_SILENT)
         return;
@@ -64,33 +76,22 @@ static void reply(struct l2 *l, enum source from, const struct mem_packet *p, ui
     else if (p->flags & MEM_RETURN)
         r.bytes = p->bytes;
     queue_push(&l->replies[from], (struct timed){r, ready});
-}
-
-/* The source whose next reply is ready first, or SOURCES. */
-static enum source first_source(const struct l2 *l, uint64_t *ready) {
-    enum source best = SOURCES;
-    *ready = NEVER;
-    for (enum source s = 0; s < SOURCES; s++)
-        if (!queue_empty(&l->replies[s]) && queue_head(&l->replies[s])->ready < *ready) {
-            *ready = queue_head(&l->replies[s])->ready;
-            best = s;
-        }
-    return best;
+    offer_reply(l, from);
 }
 
 const struct mem_packet *l2_reply(const struct l2 *l, uint64_t now) {
-    uint64_t ready;
-    enum source s = first_source(l, &ready);
-    return s != SOURCES && ready <= now ? &queue_head(&l->replies[s])->packet : NULL;
+    return l->reply_at <= now ? &queue_head(&l->replies[l->reply_from])->packet : NULL;
 }
 
 void l2_replied(struct l2 *l, uint64_t now) {
-    uint64_t ready;
-    enum source s = first_source(l, &ready);
-    assert(s != SOURCES && ready <= now);
+    assert(l->reply_at <= now);
     (void)now;
-    queue_pop(&l->replies[s]);
+    queue_pop(&l->replies[l->reply_from]);
     l->epoch++;
+    l->reply_at = NEVER;
+    for (enum source s = 0; s < SOURCES; s++)
+        if (!queue_empty(&l->replies[s]))
+            offer_reply(l, s);
 }
 
 /* ---- requests ---------------------------------------------------------------------------------------- */
@@ -106,7 +107,7 @@ static void operate(struct l2 *l, uint64_t now, const struct mem_packet *p) {
     reply(l, FROM_ATOMICS, p, l->atomics_free_at + l->spec.latency);
 }
 
-static void count_read(struct l2 *l, const struct mem_packet *p, enum mem_result r) {
+static void count_l2_read(struct l2 *l, const struct mem_packet *p, enum mem_result r) {
     if (p->kind == MEM_ATOMIC) {
         l->n.atomics++;
         l->n.atomic_hits += r == MEM_HIT;
@@ -125,7 +126,7 @@ static enum mem_result read(struct l2 *l, uint64_t now, const struct mem_packet 
     enum mem_result r = bank_read(&l->bank, &q);
     if (!mem_accepted(r))
         return r;
-    count_read(l, p, r);
+    count_l2_read(l, p, r);
     if (r == MEM_HIT && p->kind == MEM_ATOMIC)
         operate(l, now, p);
     else if (r == MEM_HIT)
@@ -133,7 +134,7 @@ static enum mem_result read(struct l2 *l, uint64_t now, const struct mem_packet 
     return r;
 }
 
-static enum mem_result write(struct l2 *l, uint64_t now, const struct mem_packet *p) {
+static enum mem_result write_line(struct l2 *l, uint64_t now, const struct mem_packet *p) {
     enum mem_result r = bank_write(&l->bank, p->line, p->sectors, p->full);
     if (!mem_accepted(r))
         return r;
@@ -145,7 +146,7 @@ static enum mem_result write(struct l2 *l, uint64_t now, const struct mem_packet
 }
 
 /* Serves a request, or tells the counter of the reason why not. */
-static size_t serve(struct l2 *l, uint64_t now, const struct mem_packet *p) {
+static size_t serve_packet(struct l2 *l, uint64_t now, const struct mem_packet *p) {
     static const size_t reason[MEM_RESULTS] = {
         [MEM_STALL_MSHR] = REASON(stall_mshr),
         [MEM_STALL_MERGE] = REASON(stall_merge),
@@ -156,7 +157,7 @@ static size_t serve(struct l2 *l, uint64_t now, const struct mem_packet *p) {
     if (queue_full(&l->replies[FROM_LINES]) || queue_room(&l->replies[FROM_DRAM]) <= waiting ||
         queue_room(&l->replies[FROM_ATOMICS]) <= waiting)
         return REASON(stall_reply);
-    return reason[p->kind == MEM_STORE ? write(l, now, p) : read(l, now, p)];
+    return reason[p->kind == MEM_STORE ? write_line(l, now, p) : read(l, now, p)];
 }
 
 /* Counts the ticks the oldest request was blocked. */
@@ -183,7 +184,7 @@ void l2_tick(struct l2 *l, uint64_t now) {
             return;
         used |= UINT64_C(1) << slice;
         unblock(l, now);
-        l->blocked = serve(l, now, p);
+        l->blocked = serve_packet(l, now, p);
         if (l->blocked) {
             l->blocked_at = now;
             l->blocked_epoch = l->epoch + l->bank.epoch;
@@ -194,10 +195,9 @@ void l2_tick(struct l2 *l, uint64_t now) {
 }
 
 uint64_t l2_next(const struct l2 *l) {
-    uint64_t next;
+    uint64_t next = l->reply_at;
     if (!queue_empty(&l->bank.out))
         return 0;
-    first_source(l, &next);
     if (!queue_empty(&l->in) && !still_blocked(l))
         next = min_u64(next, queue_head(&l->in)->ready);
     return next;

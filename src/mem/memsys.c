@@ -9,7 +9,7 @@
 /* A clock domain. next: the first tick in which one of its units may have work. */
 struct domain {
     struct clock clock;
-    uint64_t next;
+    uint64_t next, at;       /* ... and the core cycle into which it falls */
     uint64_t cycle, arrival; /* arrival: the first tick after core cycle cycle, once someone asked */
 };
 
@@ -31,6 +31,7 @@ struct port {
 struct memsys {
     struct mem_spec spec;
     struct domain domain[DOMAINS];
+    uint64_t at; /* the first core cycle in which one of them has work */
     struct port *port;
     struct port_times *times; /* of each port, side by side */
     struct icnt *request, *reply;
@@ -39,6 +40,7 @@ struct memsys {
     uint64_t *data_at;   /* the L2 tick in which each partition gets data from its channel */
     struct bits sending; /* SMs with requests to send */
     struct bits l2_busy, dram_busy;
+    struct bits woken; /* SMs whose port has something for them earlier than they knew */
     bool eager;
 };
 
@@ -63,6 +65,7 @@ static void create_ports(struct memsys *m, struct arena *a) {
 struct memsys *memsys_create(struct arena *a, const struct mem_spec *s) {
     assert(s->sms && s->partitions && s->interleave && s->interleave % s->dram.line == 0);
     struct memsys *m = arena_new(a, struct memsys);
+    m->at = NEVER;
     m->spec = *s;
     m->spec.request.inputs = m->spec.reply.outputs = s->sms;
     m->spec.request.outputs = m->spec.reply.inputs = s->partitions;
@@ -75,7 +78,7 @@ struct memsys *memsys_create(struct arena *a, const struct mem_spec *s) {
     m->domain[L2].clock = s->l2_clock;
     m->domain[DRAM].clock = s->dram_clock;
     for (uint32_t i = 0; i < DOMAINS; i++)
-        m->domain[i].next = m->domain[i].cycle = NEVER;
+        m->domain[i].next = m->domain[i].at = m->domain[i].cycle = NEVER;
     create_ports(m, a);
     m->request = icnt_create(a, &m->spec.request);
     m->reply = icnt_create(a, &m->spec.reply);
@@ -88,6 +91,7 @@ struct memsys *memsys_create(struct arena *a, const struct mem_spec *s) {
         m->data_at[i] = NEVER;
     }
     bits_init(&m->sending, a, s->sms);
+    bits_init(&m->woken, a, s->sms);
     bits_init(&m->l2_busy, a, s->partitions);
     bits_init(&m->dram_busy, a, s->partitions);
     return m;
@@ -115,15 +119,24 @@ static uint64_t arrival(struct domain *d, uint64_t now) {
     return d->arrival;
 }
 
-static void due(struct domain *d, uint64_t tick) {
-    d->next = min_u64(d->next, tick);
+static inline void due(struct memsys *m, struct domain *d, uint64_t tick) {
+    if (tick >= d->next)
+        return;
+    d->next = tick;
+    d->at = clock_cycle(&d->clock, tick);
+    m->at = min_u64(m->at, d->at);
+}
+
+/* A domain looks at its work in a tick; who has more makes it due again. */
+static void begin_tick(struct domain *d) {
+    d->next = d->at = NEVER;
 }
 
 /* The first tick of a domain in core cycle now in which it has work; sets *end to the first tick after the
  * cycle. NEVER: there is none. */
 static uint64_t first_tick(struct memsys *m, struct domain *d, uint64_t now, uint64_t *end) {
     *end = 0;
-    if (d->next == NEVER && !m->eager)
+    if (d->at > now && !m->eager)
         return NEVER;
     uint64_t first = now && d->cycle == now - 1 ? d->arrival : clock_tick(&d->clock, now);
     *end = arrival(d, now);
@@ -138,7 +151,7 @@ static uint64_t first_tick(struct memsys *m, struct domain *d, uint64_t now, uin
 static void due_replies(struct memsys *m, uint64_t now) {
     uint64_t at = icnt_ready_at(m->reply);
     if (at != NEVER)
-        due(&m->domain[CORE], max_u64(now, clock_cycle(&m->domain[ICNT].clock, at)));
+        due(m, &m->domain[CORE], max_u64(now, clock_cycle(&m->domain[ICNT].clock, at)));
 }
 
 /* A cache has completed accesses, or will have. */
@@ -150,9 +163,12 @@ static void note_done(struct port *p, uint32_t client) {
 _Static_assert(MEM_CLIENTS == 4, "all of them");
 
 /* A cache changed: what it refused for one of these reasons may be possible in the next cycle. */
-static void note_change(struct port *p, uint32_t client, uint64_t now, uint32_t reasons) {
-    if (reasons >> p->cache[client]->why & 1)
-        p->times->retry = now + 1;
+static void note_change(struct memsys *m, uint32_t sm, uint32_t client, uint64_t now, uint32_t reasons) {
+    struct port *p = &m->port[sm];
+    if (!(reasons >> p->cache[client]->why & 1))
+        return;
+    p->times->retry = now + 1;
+    bits_add(&m->woken, sm);
 }
 
 /* One reply a cycle reaches an SM. */
@@ -166,8 +182,8 @@ static void receive(struct memsys *m, uint64_t now) {
         else
             cache_fill(m->port[sm].cache[p->client], now, p);
         note_done(&m->port[sm], p->client);
-        note_change(&m->port[sm], p->client, now,
-                    p->kind == MEM_LOAD ? CURED_BY_FILL : 1u << MEM_STALL_STORES);
+        bits_add(&m->woken, sm);
+        note_change(m, sm, p->client, now, p->kind == MEM_LOAD ? CURED_BY_FILL : 1u << MEM_STALL_STORES);
         icnt_pop(m->reply, sm);
     }
     due_replies(m, now + 1);
@@ -192,9 +208,9 @@ static bool has_requests(const struct port *p) {
 }
 
 /* One request a cycle leaves an SM. */
-static void send(struct memsys *m, uint64_t now) {
+static void send_requests(struct memsys *m, uint64_t now) {
     uint64_t tick = arrival(&m->domain[ICNT], now);
-    for (uint32_t sm = bits_next(&m->sending, 0); sm != NO_SLOT; sm = bits_next(&m->sending, sm + 1)) {
+    BITS_EACH (&m->sending, sm) {
         struct port *p = &m->port[sm];
         uint32_t client = next_client(p, now);
         if (client != MEM_CLIENTS && icnt_has_room(m->request, sm)) {
@@ -202,30 +218,30 @@ static void send(struct memsys *m, uint64_t now) {
             uint32_t to = memsys_partition(&m->spec, q.line, &q.line);
             icnt_push(m->request, tick, sm, to, &q);
             cache_sent(p->cache[client]);
-            note_change(p, client, now, 1u << MEM_STALL_QUEUE);
+            note_change(m, sm, client, now, 1u << MEM_STALL_QUEUE);
             p->turn = client + 1;
-            due(&m->domain[ICNT], tick);
+            due(m, &m->domain[ICNT], tick);
             if (!has_requests(p)) {
                 bits_remove(&m->sending, sm);
                 continue;
             }
         }
-        due(&m->domain[CORE], now + 1);
+        due(m, &m->domain[CORE], now + 1);
     }
 }
 
 static void tick_core(struct memsys *m, uint64_t now) {
-    if (m->domain[CORE].next > now && !m->eager)
+    if (m->domain[CORE].at > now && !m->eager)
         return;
-    m->domain[CORE].next = NEVER;
+    begin_tick(&m->domain[CORE]);
     receive(m, now);
-    send(m, now);
+    send_requests(m, now);
 }
 
 /* ---- interconnect ------------------------------------------------------------------------------------ */
 
 /* Requests that came out reach L2, one a tick for each partition. */
-static void deliver(struct memsys *m, uint64_t now, uint64_t tick) {
+static void deliver_requests(struct memsys *m, uint64_t now, uint64_t tick) {
     struct domain *l2 = &m->domain[L2];
     for (uint32_t p = icnt_ready(m->request, tick, 0); p != NO_SLOT;
          p = icnt_ready(m->request, tick, p + 1)) {
@@ -234,7 +250,7 @@ static void deliver(struct memsys *m, uint64_t now, uint64_t tick) {
         uint64_t at = arrival(l2, now);
         l2_push(m->l2[p], at, icnt_head(m->request, p));
         bits_add(&m->l2_busy, p);
-        due(l2, at);
+        due(m, l2, at);
         icnt_pop(m->request, p);
     }
 }
@@ -243,16 +259,16 @@ static void tick_icnt(struct memsys *m, uint64_t now) {
     struct domain *d = &m->domain[ICNT];
     uint64_t end, tick = first_tick(m, d, now, &end);
     for (; tick < end && tick != NEVER; tick = m->eager ? tick + 1 : d->next) {
-        d->next = NEVER;
+        begin_tick(d);
         if (m->eager || icnt_next(m->reply) <= tick) {
             icnt_tick(m->reply, tick);
             due_replies(m, now);
         }
         if (m->eager || icnt_next(m->request) <= tick)
             icnt_tick(m->request, tick);
-        deliver(m, now, tick);
+        deliver_requests(m, now, tick);
         uint64_t next = min_u64(icnt_next(m->reply), icnt_next(m->request));
-        due(d, max_u64(tick + 1, min_u64(next, icnt_ready_at(m->request))));
+        due(m, d, max_u64(tick + 1, min_u64(next, icnt_ready_at(m->request))));
     }
 }
 
@@ -265,7 +281,7 @@ static void drain_l2(struct memsys *m, uint64_t now, uint64_t tick, uint32_t p) 
     if (q && icnt_has_room(m->reply, p)) {
         uint64_t at = arrival(&m->domain[ICNT], now);
         icnt_push(m->reply, at, p, q->port, q);
-        due(&m->domain[ICNT], at);
+        due(m, &m->domain[ICNT], at);
         l2_replied(l, tick);
     }
     q = l2_out(l);
@@ -273,7 +289,7 @@ static void drain_l2(struct memsys *m, uint64_t now, uint64_t tick, uint32_t p) 
         uint64_t at = arrival(&m->domain[DRAM], now);
         dram_push(m->dram[p], at, q->line, q->sectors, q->kind == MEM_STORE, q->id);
         bits_add(&m->dram_busy, p);
-        due(&m->domain[DRAM], at);
+        due(m, &m->domain[DRAM], at);
         l2_sent(l);
     }
 }
@@ -305,8 +321,9 @@ static void tick_l2(struct memsys *m, uint64_t now) {
     struct domain *d = &m->domain[L2];
     uint64_t end, tick = first_tick(m, d, now, &end);
     for (; tick < end && tick != NEVER; tick = m->eager ? tick + 1 : d->next) {
-        d->next = NEVER;
-        for (uint32_t p = bits_next(&m->l2_busy, 0); p != NO_SLOT; p = bits_next(&m->l2_busy, p + 1)) {
+        begin_tick(d);
+        uint64_t first = NEVER;
+        BITS_EACH (&m->l2_busy, p) {
             if (m->eager || l2_due(m, p) <= tick) {
                 take_data(m, tick, p);
                 l2_tick(m->l2[p], tick);
@@ -315,9 +332,10 @@ static void tick_l2(struct memsys *m, uint64_t now) {
             uint64_t next = l2_due(m, p);
             if (next == NEVER) /* data or a request brings it back */
                 bits_remove(&m->l2_busy, p);
-            else
-                due(d, max_u64(tick + 1, next));
+            first = min_u64(first, next);
         }
+        if (first != NEVER)
+            due(m, d, max_u64(tick + 1, first));
     }
 }
 
@@ -325,40 +343,51 @@ static void tick_dram(struct memsys *m, uint64_t now) {
     struct domain *d = &m->domain[DRAM];
     uint64_t end, tick = first_tick(m, d, now, &end);
     for (; tick < end && tick != NEVER; tick = m->eager ? tick + 1 : d->next) {
-        d->next = NEVER;
-        for (uint32_t p = bits_next(&m->dram_busy, 0); p != NO_SLOT; p = bits_next(&m->dram_busy, p + 1)) {
+        begin_tick(d);
+        uint64_t first = NEVER;
+        BITS_EACH (&m->dram_busy, p) {
             struct dram *c = m->dram[p];
             if (m->eager || dram_next(c) <= tick) {
                 dram_tick(c, tick);
                 if (m->data_at[p] == NEVER && dram_pop_at(c) != NEVER) {
                     expect_data(m, p);
                     bits_add(&m->l2_busy, p);
-                    due(&m->domain[L2], m->data_at[p]);
+                    due(m, &m->domain[L2], m->data_at[p]);
                 }
             }
             uint64_t next = dram_next(c);
             if (next == NEVER)
                 bits_remove(&m->dram_busy, p);
-            else
-                due(d, max_u64(tick + 1, next));
+            first = min_u64(first, next);
         }
+        if (first != NEVER)
+            due(m, d, max_u64(tick + 1, first));
     }
 }
 
 /* ---- the interface ----------------------------------------------------------------------------------- */
 
-void memsys_tick(struct memsys *m, uint64_t now) {
+static __attribute__((noinline)) void tick_domains(struct memsys *m, uint64_t now) {
     tick_dram(m, now);
     tick_l2(m, now);
     tick_icnt(m, now);
     tick_core(m, now);
+    m->at = NEVER;
+    for (uint32_t i = 0; i < DOMAINS; i++)
+        m->at = min_u64(m->at, m->domain[i].at);
+}
+
+void memsys_tick(struct memsys *m, uint64_t now) {
+    if (m->at <= now || m->eager)
+        tick_domains(m, now);
+}
+
+struct bits *memsys_woken(struct memsys *m) {
+    return &m->woken;
 }
 
 uint64_t memsys_next(const struct memsys *m) {
-    uint64_t next = NEVER;
-    for (uint32_t i = 0; i < DOMAINS; i++)
-        next = min_u64(next, clock_cycle(&m->domain[i].clock, m->domain[i].next));
-    return next;
+    return m->at;
 }
 
 /* Notes the requests that an access made. */
@@ -371,7 +400,7 @@ static void note_requests(struct memsys *m, uint64_t now, uint32_t sm, enum mem_
     p->fresh[client] = made + (p->fresh_at[client] == now ? p->fresh[client] : 0);
     p->fresh_at[client] = now;
     bits_add(&m->sending, sm);
-    due(&m->domain[CORE], now + 1);
+    due(m, &m->domain[CORE], now + 1);
 }
 
 enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client,
@@ -388,15 +417,27 @@ enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum 
     return r;
 }
 
-enum mem_result memsys_fetch(struct memsys *m, uint64_t now, uint32_t sm, const struct mem_access *x,
-                             uint32_t token) {
-    struct port *p = &m->port[sm];
-    uint32_t before = p->cache[MEM_INST]->bank.out.len;
-    p->times->retry = NEVER;
-    enum mem_result r = cache_look(p->cache[MEM_INST], now, x, token);
+/* A fetch that may be anything but a hit. */
+static __attribute__((noinline)) enum mem_result fetch_line(struct memsys *m, uint64_t now, uint32_t sm,
+                                                            uint64_t line, uint32_t token) {
+    struct cache *c = m->port[sm].cache[MEM_INST];
+    uint32_t before = c->bank.out.len;
+    struct mem_access x = {.line = line,
+                           .lanes = 1,
+                           .bytes = (uint16_t)c->spec.bank.tags.line,
+                           .sectors = c->bank.all,
+                           .kind = MEM_LOAD};
+    enum mem_result r = cache_look(c, now, &x, token);
     if (r != MEM_HIT && mem_accepted(r))
         note_requests(m, now, sm, MEM_INST, before);
     return r;
+}
+
+enum mem_result memsys_fetch(struct memsys *m, uint64_t now, uint32_t sm, uint64_t line, uint32_t token) {
+    struct port *p = &m->port[sm];
+    struct cache *c = p->cache[MEM_INST];
+    p->times->retry = NEVER;
+    return cache_finds(c, now, line, c->bank.all) ? MEM_HIT : fetch_line(m, now, sm, line, token);
 }
 
 const struct port_times *memsys_port_times(const struct memsys *m, uint32_t sm) {

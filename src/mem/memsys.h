@@ -40,8 +40,7 @@ enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum 
                               const struct mem_access *x, uint32_t token);
 /* The same for a fetch of instructions, but a hit is not announced by memsys_pop: it is there after the
  * cache's latency, which the fetching SM waits for itself. */
-enum mem_result memsys_fetch(struct memsys *m, uint64_t now, uint32_t sm, const struct mem_access *x,
-                             uint32_t token);
+enum mem_result memsys_fetch(struct memsys *m, uint64_t now, uint32_t sm, uint64_t line, uint32_t token);
 /* When an SM's port next has something for it: kept by the memory system, and read by the SM in every cycle.
  */
 struct port_times {
@@ -50,6 +49,9 @@ struct port_times {
     uint64_t retry;             /* the first in which a stalled access may be possible; NEVER: not known */
 };
 const struct port_times *memsys_port_times(const struct memsys *m, uint32_t sm);
+/* The SMs whose port_times came forward because something reached their caches or left them; who looks at one
+ * removes it. What an SM's own calls changed is not among them. */
+struct bits *memsys_woken(struct memsys *m);
 /* Takes one completed access of a cache, if there is one by now. */
 bool memsys_pop(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client, struct mem_done *out);
 /* The first cycle in which an SM can pop something, or offer again what stalled, as far as is known; NEVER

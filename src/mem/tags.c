@@ -29,6 +29,9 @@ void tags_init(struct tags *t, struct arena *a, const struct tags_spec *s) {
 }
 
 void tags_clear(struct tags *t) {
+    if (t->empty)
+        return;
+    t->empty = true;
     size_t slots = (size_t)t->spec.sets * t->spec.ways;
     for (size_t i = 0; i < slots; i++)
         t->addr[i] = EMPTY;
@@ -73,6 +76,7 @@ struct tags_victim tags_place(struct tags *t, uint32_t slot, uint64_t line) {
     struct tags_victim v = {t->addr[slot], l->dirty, l->stamp != 0, l->prefetched};
     *l = (struct tags_line){.stamp = ++t->stamp};
     t->addr[slot] = line;
+    t->empty = false;
     return v;
 }
 

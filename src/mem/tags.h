@@ -42,7 +42,9 @@ struct tags {
     struct tags_line *line;
     uint16_t *locked; /* ways of each set with locks */
     uint64_t stamp, magic;
+    bool empty;     /* no line came since all slots were emptied */
     uint32_t shift; /* of an address, to the number of its line */
+    uint32_t found; /* a slot, where the line that is wanted next may be */
     bool touch;
 };
 

@@ -107,16 +107,29 @@ uint32_t seq_next(struct seq *s) {
     return next;
 }
 
+/* Ends the block with a branch to block to where p holds. */
+static void branch(struct seq *s, struct popd p, uint32_t to) {
+    struct inst go = inst_new(OP_BRA);
+    go.guard = p;
+    go.target = to;
+    push(s, go);
+    vec_push(&s->f->blocks.at[s->block].succ, to);
+}
+
+void seq_return_if(struct seq *s, struct popd p, uint32_t to) {
+    uint32_t next = fn_block(s->f);
+    branch(s, p, to);
+    vec_push(&s->f->blocks.at[s->block].succ, next);
+    vec_push(&s->far, next);
+    s->block = next;
+}
+
 uint32_t seq_leave(struct seq *s, struct popd p) {
     const struct popd *guard = &s->of->guard;
     if (is_guarded(s->of)) /* threads that skip the operation have no reason to go */
         p = seq_join(s, BOOL_AND, p, *guard);
     uint32_t far = fn_block(s->f);
-    struct inst go = inst_new(OP_BRA);
-    go.guard = p;
-    go.target = far;
-    push(s, go);
-    vec_push(&s->f->blocks.at[s->block].succ, far);
+    branch(s, p, far);
     vec_push(&s->far, far);
     seq_next(s);
     return far;

@@ -361,16 +361,50 @@ static float weight_of_code(const struct fn *f) {
     return sum;
 }
 
+/* True when the value is alive in a loop. */
+static bool crosses_loop(const struct fn *f, const struct range *r) {
+    uint32_t first = 0, s = 0;
+    for (uint32_t b = 0; b < f->blocks.len && s < r->n; b++) {
+        uint32_t end = first + 2 * f->blocks.at[b].insts.len;
+        while (s < r->n && r->at[s].to <= first)
+            s++;
+        if (f->blocks.at[b].depth && s < r->n && r->at[s].from < end)
+            return true;
+        first = end;
+    }
+    return false;
+}
+
+/* Marks what can be made again, waits through a loop, and is used outside of all, at one or two places. */
+static bool mark_waiting(struct alloc *a) {
+    enum { FEW = 3 }; /* its making and the uses */
+    for (uint32_t id = 0; id < a->n; id++) {
+        float refs = 0;
+        bool waits = false;
+        for (uint32_t w = 0; a->weight[id] >= 0 && w < size_of(a, id); w++) {
+            refs += a->r.weight[range_of(a, id, w) - a->r.of];
+            waits |= crosses_loop(a->f, range_of(a, id, w));
+        }
+        a->spilled[id] = waits && refs <= FEW * (float)size_of(a, id);
+        a->any_spilled |= a->spilled[id];
+    }
+    return a->any_spilled;
+}
+
 /* Constants and places of threads that wait long for their use are made again there, as long as that takes a
  * register less and adds next to no instruction. Below LEAST_REGS no GPU holds more warps. */
 static void make_again(struct fn *f, flag_list *fixed) {
     enum { LEAST_REGS = 16, SHARE = 50 };
     float budget = weight_of_code(f) / SHARE;
+    bool waited = false;
     for (uint32_t limit = MAX_GPR;;) {
         struct alloc a;
         attempt(&a, f, REGISTERS_MADE_AGAIN, limit, fixed);
         bool more = !a.stuck && !(a.any_spilled && limit == MAX_GPR);
-        if (more && a.any_spilled) {
+        if (more && limit == MAX_GPR && !waited && most_taken(&a) > LEAST_REGS && mark_waiting(&a)) {
+            waited = true;
+            spill_regs(f, a.spilled, fixed);
+        } else if (more && a.any_spilled) {
             budget -= price_of_marked(&a);
             more = budget >= 0;
             if (more)

@@ -63,6 +63,8 @@ struct popd seq_carry(struct seq *s, enum op op, struct opd d, struct opd a, str
 /* Sends threads for which p holds to a new far block, which it returns; the next block is filled from here.
  */
 uint32_t seq_leave(struct seq *s, struct popd p);
+/* Sends threads of a far block for which p holds to block to, early; the others go on in a new far block. */
+void seq_return_if(struct seq *s, struct popd p, uint32_t to);
 /* Ends the block: what follows goes to a new one, which it returns. */
 uint32_t seq_next(struct seq *s);
 /* Ends the block being filled with the way to block to, and goes on filling that. */

@@ -113,7 +113,7 @@ struct opd seq_fdiva(struct seq *s) {
 /* x / y for all operands, in f64: with 53 bits, more than twice the 24 of a result, no quotient of two f32
  * comes so near to the middle between two results, or to a result, that rounding twice would show. x is NULL
  * for 1. */
-static void far_quotient(struct seq *s, struct opd to, const struct opd *x, struct opd y) {
+static void far_quotient(struct seq *s, struct opd to, const struct opd *x, struct opd y, uint32_t home) {
     const struct inst *of = s->of;
     enum rounding rnd = (enum rounding)of->m.rnd;
     struct opd one = opd_imm(0x3ff00000u), wide = one;
@@ -127,20 +127,19 @@ static void far_quotient(struct seq *s, struct opd to, const struct opd *x, stru
     p = seq_compare(s, seq2(OP_DSETP, seq_abs(q), opd_imm(0x7ff00000u)), CMP_LT, p);
     struct inst narrow = seq_ftz(seq_round(seq_convert(OP_F2F, MT_F32, MT_F64, q), rnd), of->m.ftz);
     seq_into(s, to, narrow);
+    seq_return_if(s, seq_not(p), home);
     for (uint32_t step = 0; step < 2; step++)
         r = dfma(s, r, dfma(s, seq_neg(d), r, one), r);
     struct opd near = x ? seq_do(s, seq2(OP_DMUL, r, wide)) : r;
     narrow.src[0] = dfma(s, r, dfma(s, seq_neg(d), near, wide), near);
-    s->guard = p;
     seq_into(s, to, narrow);
-    s->guard = seq_always();
 }
 
 /* Lets threads for which p holds overwrite r with the result of the far way. */
 static void go_far(struct seq *s, struct popd p, struct opd r, const struct opd *x, struct opd y) {
     uint32_t far = seq_leave(s, p), home = s->block;
     s->block = far;
-    far_quotient(s, r, x, y);
+    far_quotient(s, r, x, y, home);
     seq_return(s, home);
 }
 

@@ -26,8 +26,8 @@ void sanitizer_trace_host(struct sanitizer *s, const struct rp_host_trace *how);
 void sanitizer_begin(struct sanitizer *s, struct exec *x, bool lockstep);
 bool sanitizer_end(struct sanitizer *s, struct exec *x);
 
-/* A launch that takes turns with the one that has begun, or follows it. It is watched between two swaps, by all
- * tools but racecheck, which follows one launch. The end says what sanitizer_end does. */
+/* A launch that takes turns with the one that has begun, or follows it. It is watched between two swaps, by
+ * all tools but racecheck, which follows one launch. The end says what sanitizer_end does. */
 struct sanitizer_aside;
 struct sanitizer_aside *sanitizer_aside_begin(struct sanitizer *s, struct exec *x);
 void sanitizer_aside_swap(struct sanitizer *s, struct sanitizer_aside *a);

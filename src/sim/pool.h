@@ -84,4 +84,12 @@ static inline uint32_t bits_next(const struct bits *b, uint32_t from) {
     return w * 64 + (uint32_t)__builtin_ctzll(x);
 }
 
+/* For each member i, in order. Members that come or go meanwhile, but for the one in work, may be seen or
+ * not. */
+#define BITS_EACH(b, i)                                                                                      \
+    for (uint32_t i##_word = 0, i; i##_word < (b)->words; i##_word++)                                        \
+        for (uint64_t i##_left = (b)->word[i##_word];                                                        \
+             i##_left && (i = i##_word * 64 + (uint32_t)__builtin_ctzll(i##_left), true);                    \
+             i##_left &= i##_left - 1)
+
 #endif

@@ -60,6 +60,15 @@ static bool program_of(const struct bench *b, const struct model *m, char *path,
     return ok;
 }
 
+bool cpu_built(const struct table *t) {
+    char path[PATH_MAX];
+    for (uint32_t b = 0; b < t->benches.len; b++)
+        for (uint32_t m = 0; m < t->models.len; m++)
+            if (t->models.at[m].cpu && !program_of(&t->benches.at[b], &t->models.at[m], path, sizeof path))
+                return false;
+    return true;
+}
+
 static uint64_t mix_file(uint64_t h, const char *path) {
     size_t len = 0;
     char *text = io_read(path, &len);

@@ -17,6 +17,8 @@ typedef VEC(char *) cpu_words;
 bool cpu_look(struct model *m);
 /* Whether every benchmark can run on every model; false after a message. */
 bool cpu_fits(const struct table *t);
+/* Whether the programs of all benchmarks were built, in the ways that models want; false after a message. */
+bool cpu_built(const struct table *t);
 /* What decides the outcome of a benchmark on a model, beside the machine: the simulator, the program, its
  * arguments. */
 uint64_t cpu_key(const struct bench *b, const struct model *m);

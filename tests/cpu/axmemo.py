@@ -89,6 +89,7 @@ def check_mistakes(r):
         (["cpu", "memo", "--", "/dev/null"], "not an ELF file"),
         (["cpu", "memo"], "no program is named"),
         (["run", "cpu-fft"], "is a program for the CPU"),
+        (["compare", "cpu-fft", "--mech", "other:cpu=hpi"], "fft.other has not been built: that needs aarch64-linux-gnu-gcc"),
         (["cpu", "memo", "--ratio", "x", "--", "p"], "not a number: x"),
         (["cpu", "memo", "--trace", "0", "--", "p"], "a trace has"),
         (["cpu", "run", "--trace-window", "7", "--", "p"], "a window is"),

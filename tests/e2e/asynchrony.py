@@ -34,7 +34,7 @@ def report(path):
 
 
 def test_nothing_depends_on_the_speed_of_the_host():
-    for mode in ((), ("--functional",)):
+    for mode in ((), ("--functional",), ("--mech", "darsie", "--kernels", "1:3")):
         seen = set()
         for ms, env in ((0, {}), (5, {}), (0, {}), (0, {"CUDA_LAUNCH_BLOCKING": "1"})):
             path = os.path.join(TMP, "r.json")

@@ -242,6 +242,31 @@ static void test_shared(void **state) {
     assert_int_equal(passes(&pascal, ~0u, 16, 16), 4);
 }
 
+/* The most different words in a bank, counted the long way, of random accesses with and without repeats. */
+static void test_shared_reference(void **state) {
+    (void)state;
+    uint32_t at[MEM_LANES], seed = 3;
+    for (uint32_t round = 0; round < 2000; round++) {
+        uint32_t range = 1u << round % 11, most = 0;
+        for (uint32_t l = 0; l < MEM_LANES; l++) {
+            seed = seed * 1664525u + 1013904223u;
+            at[l] = l && round & 1 && seed >> 31 ? at[l - 1] : (seed >> 8) % range * 4;
+        }
+        struct coalescer_inst i = {round % 3 ? ~0u : seed | 1, 4, MEM_LOAD, 0};
+        for (uint32_t bank = 0; bank < SHARED_BANKS; bank++) {
+            uint32_t words = 0;
+            for (uint32_t l = 0; l < MEM_LANES; l++) {
+                bool counts = i.mask >> l & 1 && at[l] / 4 % SHARED_BANKS == bank;
+                for (uint32_t k = 0; k < l; k++)
+                    counts &= !(i.mask >> k & 1) || at[k] != at[l];
+                words += counts;
+            }
+            most = words > most ? words : most;
+        }
+        assert_int_equal(shared_passes(&pascal, &i, at), most);
+    }
+}
+
 static void test_shared_more(void **state) {
     (void)state;
     uint32_t at[MEM_LANES];
@@ -269,6 +294,7 @@ int main(void) {
         cmocka_unit_test(test_local),
         cmocka_unit_test(test_constant),
         cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_shared_reference),
         cmocka_unit_test(test_shared_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -500,6 +500,8 @@ static void test_memoization(void **unused) {
     /* an input is there when its instruction has ended, three cycles; its four bytes take four, the look-up
      * two; the update needs what it gives and issues then; the next input is in the order behind it */
     expect_cycles(BODY_CYCLES(with_memo, reg_crc(1, 2, 0), lookup(1, 0), update(1, 0)), 3 + 4 + 2 + 1);
+    /* a cycle for each of eight ways; sixteen epochs later all 128 sets are looked at */
+    expect_cycles(BODY_CYCLES(with_memo, 0xa2000000 /* invalidate #0 */), (15 * 8 + 128 * 8) / 16.0);
     arena_free(&memo_arena);
 }
 

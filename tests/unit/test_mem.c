@@ -13,6 +13,7 @@
 #include "mem/icnt.h"
 #include "mem/l1.h"
 #include "mem/l2.h"
+#include "sim/calendar.h"
 
 static struct arena arena;
 
@@ -68,6 +69,68 @@ static void test_pool(void **state) {
     assert_int_equal(bits_next(&b, 64), 129);
     bits_remove(&b, 129);
     assert_int_equal(bits_next(&b, 64), NO_SLOT);
+}
+
+/* Members are seen in order, once each, while the one in work goes. */
+static void test_bits_each(void **state) {
+    (void)state;
+    static const uint32_t members[] = {0, 5, 63, 64, 129};
+    struct bits b;
+    uint32_t n = 0;
+    bits_init(&b, &arena, 130);
+    for (uint32_t k = 0; k < 5; k++)
+        bits_add(&b, members[k]);
+    BITS_EACH (&b, i) {
+        assert_int_equal(i, members[n++]);
+        bits_remove(&b, i);
+    }
+    assert_true(n == 5 && !b.count);
+    BITS_EACH (&b, i)
+        fail_msg("%u is there", i);
+}
+
+/* A calendar beside a list of the same numbers: each is found in its cycle, those far ahead by being told. */
+static void test_calendar(void **state) {
+    (void)state;
+    enum { NUMBERS = 100 };
+    struct calendar c = {.filled = 0};
+    uint64_t due[NUMBERS], now = 1000, found = 0;
+    uint32_t seed = 1;
+    calendar_init(&c, &arena, NUMBERS);
+    assert_true(calendar_next(&c, now) == NEVER);
+    for (uint32_t k = 0; k < NUMBERS; k++) {
+        seed = seed * 1664525u + 1013904223u;
+        due[k] = now + 1 + (seed >> 16) % (k % 10 ? 60 : 500);
+        calendar_add(&c, k, due[k], now);
+    }
+    while (found < NUMBERS) {
+        uint64_t first = NEVER;
+        for (uint32_t k = 0; k < NUMBERS; k++)
+            first = min_u64(first, due[k]);
+        assert_int_equal(calendar_next(&c, now), first);
+        now = first;
+        struct bits *today = calendar_today(&c, now);
+        BITS_EACH (today, i) {
+            assert_int_equal(due[i], now);
+            bits_remove(today, i);
+            due[i] = NEVER;
+            found++;
+        }
+        if (c.far > now)
+            continue;
+        c.far = NEVER;
+        for (uint32_t k = 0; k < NUMBERS; k++) {
+            found += due[k] == now;
+            due[k] = due[k] == now ? NEVER : due[k];
+            if (due[k] != NEVER)
+                calendar_add(&c, k, due[k], now);
+        }
+    }
+    assert_true(calendar_next(&c, now) == NEVER);
+    calendar_add(&c, 3, now + 7, now);
+    calendar_add(&c, 4, now + 700, now);
+    calendar_clear(&c);
+    assert_true(calendar_next(&c, now) == NEVER && !calendar_today(&c, now + 7)->count);
 }
 
 /* ---- caches ------------------------------------------------------------------------------------------ */
@@ -134,6 +197,35 @@ static void test_cache_hits(void **state) {
 }
 
 /* Two ways: the line used last stays; fifo: the one that came last. */
+/* Of two caches that see the same fetches one is asked the short way first: results and counters agree. */
+static void test_cache_finds(void **state) {
+    (void)state;
+    struct cache_spec s = small_cache();
+    s.more = 1;
+    struct cache *c[2] = {cache_create(&arena, &s, 0), cache_create(&arena, &s, 0)};
+    uint32_t seed = 7, short_ways = 0;
+    for (uint64_t now = 0; now < 4000; now++) {
+        for (uint32_t n = 0; n < 3; n++) {
+            seed = seed * 1664525u + 1013904223u;
+            struct mem_access x = load(seed >> 20 & 15, (uint8_t)(1u << (seed >> 18 & 3)));
+            bool finds = cache_finds(c[0], now, x.line, x.sectors);
+            enum mem_result r = finds ? MEM_HIT : cache_look(c[0], now, &x, 1);
+            assert_int_equal(r, cache_look(c[1], now, &x, 1));
+            short_ways += finds;
+        }
+        struct mem_done d;
+        for (uint32_t k = 0; k < 2; k++) {
+            if (seed >> 28 < 4 && cache_out(c[k]))
+                serve(c[k], now);
+            while (cache_pop(c[k], now, &d))
+                continue;
+        }
+        assert_memory_equal(&c[0]->n, &c[1]->n, sizeof c[0]->n);
+        assert_true(c[0]->free_at == c[1]->free_at && c[0]->bank.tags.stamp == c[1]->bank.tags.stamp);
+    }
+    assert_true(short_ways > 1000 && c[0]->n.stall_port && c[0]->n.read_misses > 100);
+}
+
 static void test_cache_replacement(void **state) {
     (void)state;
     for (enum replacement r = REPLACE_LRU; r <= REPLACE_FIFO; r++) {
@@ -725,7 +817,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clock),
         cmocka_unit_test_teardown(test_pool, free_arena),
+        cmocka_unit_test_teardown(test_bits_each, free_arena),
+        cmocka_unit_test_teardown(test_calendar, free_arena),
         cmocka_unit_test_teardown(test_cache_hits, free_arena),
+        cmocka_unit_test_teardown(test_cache_finds, free_arena),
         cmocka_unit_test_teardown(test_cache_replacement, free_arena),
         cmocka_unit_test_teardown(test_cache_merging, free_arena),
         cmocka_unit_test_teardown(test_cache_stalls, free_arena),

@@ -315,9 +315,13 @@ static uint64_t load_line(struct memsys *m, uint64_t *now, uint64_t line) {
     struct mem_done d;
     memsys_tick(m, *now);
     uint64_t start = *now;
-    assert_true(mem_accepted(memsys_access(m, *now, 0, MEM_DATA, &x, 7)));
+    struct bits *woken = memsys_woken(m);
+    bits_remove(woken, 0);
+    enum mem_result r = memsys_access(m, *now, 0, MEM_DATA, &x, 7);
+    assert_true(mem_accepted(r) && !woken->count);
     while (!memsys_pop(m, *now, 0, MEM_DATA, &d))
         memsys_tick(m, ++*now);
+    assert_true(bits_has(woken, 0) == (r != MEM_HIT) && woken->count <= 1); /* it was told of what came */
     assert_int_equal(d.token, 7);
     ++*now;
     return d.ready - start;

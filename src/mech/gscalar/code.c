@@ -1,10 +1,6 @@
 /* Encodings of registers. The loops over lanes are written so that compilers make vectors of them. */
 #include "mech/gscalar/code.h"
 
-#include <string.h>
-
-#include "exec/lanes.h"
-
 /* Leading bytes in which words do not differ. */
 static uint8_t same_bytes(uint32_t differ) {
     return differ ? (uint8_t)(__builtin_clz(differ) / 8) : CODE_WORD;
@@ -93,39 +89,32 @@ uint32_t code_write_arrays(const struct code_spec *s, const struct code_reg *r) 
     return CODE_WORD * (uint32_t)(low + high);
 }
 
-void code_store(const struct code_spec *s, const struct code_reg *r, const uint32_t v[WARP_LANES],
-                uint32_t arrays[WARP_LANES]) {
-    if (r->divergent && r->lanes != CODE_ALL) {
-        lane_blend(arrays, v, r->lanes);
-        return;
-    }
-    if (!code_compressed(r)) {
-        memcpy(arrays, v, WARP_LANES * sizeof *v);
-        return;
-    }
-    uint32_t from = s->code == CODE_BDI ? r->base[0] : 0;
-    for (uint32_t h = 0; h < 2; h++) {
-        uint32_t kept = low_bytes(r->shared[h]);
-        for (uint32_t l = h * CODE_HALF; l < (h + 1) * CODE_HALF; l++)
-            arrays[l] = (arrays[l] & ~kept) | ((v[l] - from) & kept);
-    }
+/* Differences to the base, of as many bytes as are stored. */
+static void back_from_base(const struct code_reg *r, const uint32_t *v, uint32_t *back) {
+    uint32_t kept = low_bytes(r->shared[0]), sign = kept ^ kept >> 1;
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        back[l] = r->base[0] + ((((v[l] - r->base[0]) & kept) ^ sign) - sign);
 }
 
-void code_load(const struct code_spec *s, const struct code_reg *r, const uint32_t arrays[WARP_LANES],
-               uint32_t v[WARP_LANES]) {
-    if (!code_compressed(r)) {
-        memcpy(v, arrays, WARP_LANES * sizeof *v);
-        return;
-    }
+void code_back(const struct code_spec *s, const struct code_reg *r, const uint32_t v[WARP_LANES],
+               uint32_t back[WARP_LANES]) {
     if (s->code == CODE_BDI) {
-        uint32_t kept = low_bytes(r->shared[0]), sign = kept ^ kept >> 1;
-        for (uint32_t l = 0; l < WARP_LANES; l++)
-            v[l] = r->base[0] + (((arrays[l] & kept) ^ sign) - sign);
+        back_from_base(r, v, back);
         return;
     }
     for (uint32_t h = 0; h < 2; h++) {
         uint32_t kept = low_bytes(r->shared[h]), base = r->base[h] & ~kept;
         for (uint32_t l = h * CODE_HALF; l < (h + 1) * CODE_HALF; l++)
-            v[l] = (arrays[l] & kept) | base;
+            back[l] = (v[l] & kept) | base;
+    }
+}
+
+void code_lose(const struct code_spec *s, const struct code_reg *r, uint32_t v[WARP_LANES], uint32_t lanes) {
+    const uint32_t stale = 0xa5a5a5a5;
+    uint32_t from = s->code == CODE_BDI ? r->base[0] : 0;
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        uint32_t kept = low_bytes(r->shared[l / CODE_HALF]);
+        if (lanes >> l & 1)
+            v[l] = ((v[l] - from) & kept) | (stale & ~kept);
     }
 }

@@ -56,11 +56,11 @@ static inline bool code_compressed(const struct code_reg *r) {
 uint32_t code_read_arrays(const struct code_spec *s, const struct code_reg *r);
 uint32_t code_write_arrays(const struct code_spec *s, const struct code_reg *r);
 
-/* Writes what r says of v into the arrays; for a divergent one, the lanes. The rest stays as it was. */
-void code_store(const struct code_spec *s, const struct code_reg *r, const uint32_t v[WARP_LANES],
-                uint32_t arrays[WARP_LANES]);
-/* What the arrays and the base values make. */
-void code_load(const struct code_spec *s, const struct code_reg *r, const uint32_t arrays[WARP_LANES],
-               uint32_t v[WARP_LANES]);
+/* What comes back of v, which r says how to store, from the arrays and the base values. */
+void code_back(const struct code_spec *s, const struct code_reg *r, const uint32_t v[WARP_LANES],
+               uint32_t back[WARP_LANES]);
+/* What is left of v in these lanes if others are written while it is compressed: what the arrays do not hold
+ * reads as what they held before, of which nothing is known. */
+void code_lose(const struct code_spec *s, const struct code_reg *r, uint32_t v[WARP_LANES], uint32_t lanes);
 
 #endif

@@ -1,5 +1,5 @@
 /* Registers: what is known of them changes when their bank is written. */
-#include <string.h>
+#include <stddef.h>
 
 #include "mech/gscalar/marks.h"
 
@@ -7,11 +7,10 @@ static bool is_raw(const struct gscalar *m, uint32_t warp, uint32_t reg) {
     return m->raw[warp][reg / 64] >> (reg % 64) & 1;
 }
 
-struct code_reg gscalar_find(const struct gscalar *m, uint32_t warp, uint32_t reg) {
-    uint32_t place = core_holds(m->sm, warp, reg);
-    if (place == CORE_NO_PLACE || is_raw(m, warp, reg))
-        return (struct code_reg){0};
-    return m->regs[place];
+const struct code_reg *gscalar_find(const struct gscalar *m, uint32_t warp, uint32_t reg) {
+    static const struct code_reg unknown = {0};
+    uint32_t place = m->owned ? core_holds(m->sm, warp, reg) : warp * MAX_GPR + reg;
+    return place == CORE_NO_PLACE || is_raw(m, warp, reg) ? &unknown : &m->regs[place];
 }
 
 void gscalar_forget(struct gscalar *m, uint32_t warp, const struct xinst *i) {
@@ -39,9 +38,11 @@ void gscalar_collected(void *state, int32_t id) {
 
 /* By whom a register is accessed, and what all its lanes share. */
 static void count_access(struct gscalar *m, bool divergent, uint32_t shared, uint32_t arrays) {
-    uint64_t *const bytes[] = {&m->n.access_none, &m->n.access_1, &m->n.access_2, &m->n.access_3,
-                               &m->n.access_scalar};
-    ++*(divergent ? &m->n.access_divergent : bytes[shared]);
+    static const size_t bytes[] = {
+        offsetof(struct gscalar_counters, access_none), offsetof(struct gscalar_counters, access_1),
+        offsetof(struct gscalar_counters, access_2), offsetof(struct gscalar_counters, access_3),
+        offsetof(struct gscalar_counters, access_scalar)};
+    ++*(divergent ? &m->n.access_divergent : (uint64_t *)((char *)&m->n + bytes[shared]));
     m->n.unsent += CODE_ARRAYS - arrays;
 }
 
@@ -63,43 +64,36 @@ static uint32_t read_arrays(struct gscalar *m, int32_t id, int32_t k) {
 
 /* The register lies in the arrays as it is from now on; some lanes are about to be overwritten. */
 static void expand(struct gscalar *m, uint32_t place) {
-    struct code_reg *r = &m->regs[place];
-    if (!m->owned && code_compressed(r)) {
-        _Alignas(64) uint32_t value[WARP_LANES];
-        code_load(&m->spec, r, m->arrays[place], value);
-        memcpy(m->arrays[place], value, sizeof value);
-    }
-    r->divergent = true;
-    r->lanes = CODE_ALL;
+    m->regs[place].divergent = true;
+    m->regs[place].lanes = CODE_ALL;
 }
 
-/* Some lanes of an instruction's result. */
-static void write_part(struct gscalar *m, int32_t id, uint32_t k, const uint32_t *value) {
+void gscalar_lose(struct gscalar *m, uint32_t warp, uint32_t reg, uint32_t lanes) {
+    struct code_reg *r = &m->regs[warp * MAX_GPR + reg];
+    code_lose(&m->spec, r, m->sm->warps[warp].w->r[reg], lanes);
+    *r = (struct code_reg){.divergent = true, .known = true};
+}
+
+/* Some lanes of an instruction's result. An owner who overwrites in place makes no copy, and gave us no time
+ * for a move. */
+static void write_part(struct gscalar *m, int32_t id, uint32_t k) {
     const struct core_op *op = &m->sm->ops[id];
-    const struct gscalar_op *o = &m->ops[id];
+    uint32_t reg = op->i->d + k;
     struct code_reg *r = &m->regs[op->place];
-    bool in_place = !m->owned || (k < GSCALAR_WORDS && o->before[k] == op->place);
-    if (in_place && code_compressed(r) &&
-        m->owned) { /* their owner makes no copy, and gave us no time for one */
+    bool compressed = code_compressed(r);
+    if (compressed && !m->owned) {
+        gscalar_lose(m, op->warp, reg, ~op->mask);
+    } else if (compressed && k < GSCALAR_WORDS && m->ops[id].before[k] == op->place) {
         m->n.expansions++;
         m->n.expansion_arrays += code_read_arrays(&m->spec, r);
-        expand(m, op->place);
     }
-    bool before = r->known;
-    *r = code_part(value, op->mask);
-    if (m->owned)
-        return;
-    if (before)
-        code_store(&m->spec, r, value, m->arrays[op->place]);
-    else
-        memcpy(m->arrays[op->place], value, sizeof m->arrays[0]);
+    *r = code_part(m->sm->warps[op->warp].w->r[reg], op->mask);
 }
 
 static uint32_t write_arrays(struct gscalar *m, int32_t id, uint32_t k) {
     const struct core_op *op = &m->sm->ops[id];
     const struct gscalar_op *o = &m->ops[id];
     uint32_t reg = op->i->d + k;
-    const uint32_t *value = m->sm->warps[op->warp].w->r[reg];
     struct code_reg *r = &m->regs[op->place];
     bool full = op->mask == CODE_ALL;
     if (o->move && op->pc == CORE_NO_PC) {
@@ -110,13 +104,10 @@ static uint32_t write_arrays(struct gscalar *m, int32_t id, uint32_t k) {
     } else {
         m->raw[op->warp][reg / 64] &= ~(UINT64_C(1) << (reg % 64));
         m->n.compressions++;
-        if (full) {
-            *r = code_full(&m->spec, value);
-            if (!m->owned)
-                code_store(&m->spec, r, value, m->arrays[op->place]);
-        } else {
-            write_part(m, id, k, value);
-        }
+        if (full)
+            *r = code_full(&m->spec, m->sm->warps[op->warp].w->r[reg]);
+        else
+            write_part(m, id, k);
     }
     m->wrong |= (o->way == WAY_SCALAR || o->way == WAY_DIVERGENT) && !r->full_scalar;
     uint32_t arrays = code_write_arrays(&m->spec, r);

@@ -107,7 +107,6 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     m->spec = (struct code_spec){(enum gscalar_code)m->params->code,
                                  m->params->code == CODE_PLANES && m->params->halves};
     m->regs = arena_array(a, struct code_reg, PLACES);
-    m->arrays = arena_alloc(a, CORE_MAX_WARPS * MAX_GPR * sizeof *m->arrays);
     m->ops = arena_array(a, struct gscalar_op, sm->nops);
     m->movs = core_copies(a);
     m->pairs = m->params->pairs ? gscalar_pairs_create(a) : NULL;
@@ -128,7 +127,7 @@ static void warp(void *state, uint32_t slot, bool enters) {
     uint64_t bit = UINT64_C(1) << slot;
     if (!enters)
         return;
-    for (uint32_t r = 0; r < MAX_GPR; r++) {
+    for (uint32_t r = 0; r < m->sm->x->img->prog->nregs; r++) {
         uint32_t place = core_holds(m->sm, slot, r);
         if (place != CORE_NO_PLACE)
             m->regs[place].known = false;

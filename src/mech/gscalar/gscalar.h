@@ -1,9 +1,9 @@
 /* G-Scalar: compressed registers, and instructions of which one lane computes for others.
  *
  * What is known of registers is known by their place, a physical register: that of the warp's register, or,
- * where a mechanism owns the registers, what that says (core_holds, op->place). Without an owner the arrays
- * are here, too: an instruction computes with what they and the base values give back, so that a register
- * which was compressed wrongly makes the program wrong.
+ * where a mechanism owns the registers, what that says (core_holds, op->place). An instruction computes with
+ * what arrays and base values give back, not with what was written, so that a register which was compressed
+ * wrongly makes the program wrong.
  *
  * In time: sources are looked at when the instruction is about to take effect (gscalar_sources), when all
  * earlier writes to them have reached their banks; a destination changes when its bank is written
@@ -80,7 +80,6 @@ struct gscalar {
     struct code_spec spec;
     bool owned;                      /* somebody else decides in which registers values live */
     struct code_reg *regs;           /* by place */
-    uint32_t (*arrays)[WARP_LANES];  /* by place, unless owned */
     uint64_t raw[CORE_MAX_WARPS][4]; /* registers that control instructions wrote: not known by their place */
     struct gscalar_pred preds[CORE_MAX_WARPS][NUM_PRED + 1];
     const struct gscalar_marks *marks;
@@ -112,9 +111,11 @@ void gscalar_predicates(struct gscalar *m, uint32_t warp, const struct xinst *i,
 
 /* ---- file.c: registers ---- */
 /* What is known of a warp's register for its next instruction; not known: the struct says so. */
-struct code_reg gscalar_find(const struct gscalar *m, uint32_t warp, uint32_t reg);
+const struct code_reg *gscalar_find(const struct gscalar *m, uint32_t warp, uint32_t reg);
 void gscalar_collected(void *m, int32_t op);
 uint32_t gscalar_arrays(void *m, int32_t op, int32_t k, bool write, uint32_t arrays);
+/* These lanes of a compressed register are as its arrays have them. */
+void gscalar_lose(struct gscalar *m, uint32_t warp, uint32_t reg, uint32_t lanes);
 void gscalar_forget(struct gscalar *m, uint32_t warp, const struct xinst *i);
 
 /* ---- moves.c: special moves before divergent writes ---- */

@@ -1,5 +1,5 @@
 /* Which instructions one lane may compute for others (sections 2.3.1 to 2.3.3), and what becomes of them. */
-#include <string.h>
+#include <stddef.h>
 
 #include "mech/gscalar/marks.h"
 
@@ -81,12 +81,12 @@ static bool preds_scalar(const struct gscalar *m, uint32_t warp, const struct xi
 /* The registers of an instruction's sources, as core_need names them. */
 struct sources {
     const struct core_need *need;
-    struct code_reg reg[GSCALAR_SOURCES];
+    const struct code_reg *reg[GSCALAR_SOURCES];
 };
 
 static bool all_scalar(const struct gscalar *m, const struct sources *s, uint32_t active) {
     for (uint32_t k = 0; k < s->need->nreads; k++)
-        if (!is_scalar(m, &s->reg[k], active))
+        if (!is_scalar(m, s->reg[k], active))
             return false;
     return true;
 }
@@ -95,7 +95,7 @@ static bool all_scalar(const struct gscalar *m, const struct sources *s, uint32_
 static uint8_t scalar_halves(const struct gscalar *m, const struct sources *s) {
     uint8_t halves = 3;
     for (uint32_t k = 0; k < s->need->nreads; k++) {
-        const struct code_reg *r = &s->reg[k];
+        const struct code_reg *r = s->reg[k];
         bool whole = r->known && (!r->divergent || !gscalar_keeps(m, GS_HALF));
         for (uint32_t h = 0; h < 2; h++)
             if (!whole || r->shared[h] != CODE_WORD)
@@ -107,9 +107,9 @@ static uint8_t scalar_halves(const struct gscalar *m, const struct sources *s) {
 static enum gscalar_way decide(struct gscalar *m, uint32_t warp, const struct xinst *i,
                                const struct sources *s, enum gscalar_class class, uint32_t active) {
     const struct gscalar_params *p = m->params;
-    const bool can[] = {[CLASS_ALU] = p->alu, [CLASS_SFU] = p->sfu, [CLASS_MEM] = p->mem};
+    bool can = class == CLASS_ALU ? p->alu : class == CLASS_SFU ? p->sfu : p->mem;
     m->next.halves = 3;
-    if (!can[class] || !preds_scalar(m, warp, i, active))
+    if (!can || !preds_scalar(m, warp, i, active))
         return WAY_VECTOR;
     if (active != CODE_ALL)
         return p->divergent && all_scalar(m, s, active) ? WAY_DIVERGENT : WAY_VECTOR;
@@ -137,19 +137,19 @@ static bool equal_values(const struct gscalar *m, uint32_t warp, const struct xi
 }
 
 /* What the arrays and base values of a source make goes to the instruction. */
-static void read_source(struct gscalar *m, uint32_t warp, uint32_t k, uint32_t reg, uint32_t mask,
-                        struct code_reg *r) {
+static const struct code_reg *read_source(struct gscalar *m, uint32_t warp, uint32_t k, uint32_t reg,
+                                          uint32_t mask) {
     struct gscalar_op *o = &m->next;
-    *r = gscalar_find(m, warp, reg);
+    const struct code_reg *r = gscalar_find(m, warp, reg);
     o->arrays[k] = (uint8_t)code_read_arrays(&m->spec, r);
     o->shared[k] = r->known && !r->divergent ? r->whole : 0;
     o->small[k] = (uint8_t)gscalar_small(m, r);
-    if (!r->known)
-        return;
-    _Alignas(64) uint32_t value[WARP_LANES];
-    const uint32_t *arrays = m->owned ? m->sm->warps[warp].w->r[reg] : m->arrays[warp * MAX_GPR + reg];
-    code_load(&m->spec, r, arrays, value);
-    core_operand(m->sm, warp, reg, value, mask);
+    if (code_compressed(r)) {
+        uint32_t value[WARP_LANES];
+        code_back(&m->spec, r, m->sm->warps[warp].w->r[reg], value);
+        core_operand(m->sm, warp, reg, value, mask);
+    }
+    return r;
 }
 
 /* One lane's operands for all active lanes. */
@@ -171,11 +171,12 @@ static void share_operands(struct gscalar *m, uint32_t warp, const struct xinst 
 }
 
 static void count_way(struct gscalar *m, enum gscalar_class class) {
-    uint64_t *const scalar[] = {
-        [CLASS_ALU] = &m->n.scalar_alu, [CLASS_SFU] = &m->n.scalar_sfu, [CLASS_MEM] = &m->n.scalar_mem};
+    static const size_t scalar[] = {[CLASS_ALU] = offsetof(struct gscalar_counters, scalar_alu),
+                                    [CLASS_SFU] = offsetof(struct gscalar_counters, scalar_sfu),
+                                    [CLASS_MEM] = offsetof(struct gscalar_counters, scalar_mem)};
     m->n.halves += m->next.way == WAY_HALF;
     m->n.divergent_scalar += m->next.way == WAY_DIVERGENT;
-    *scalar[class] += m->next.way == WAY_SCALAR;
+    *(uint64_t *)((char *)&m->n + scalar[class]) += m->next.way == WAY_SCALAR;
 }
 
 /* Finds out how an instruction of the program with active lanes executes. */
@@ -199,11 +200,12 @@ static void examine(struct gscalar *m, uint32_t warp, const struct xinst *i, con
 void gscalar_sources(void *state, uint32_t warp, const struct xinst *i, uint32_t mask) {
     struct gscalar *m = state;
     const struct core_warp *cw = &m->sm->warps[warp];
-    struct sources s = {.need = &cw->needs[cw->next]};
+    struct sources s;
+    s.need = &cw->needs[cw->next];
     uint32_t active = gscalar_keeps(m, GS_GUARD) ? mask : cw->w->stack[cw->w->depth - 1].mask;
     m->next = (struct gscalar_op){.active = active, .divergent = mask != CODE_ALL};
     for (uint32_t k = 0; k < s.need->nreads; k++)
-        read_source(m, warp, k, s.need->reads[k], mask, &s.reg[k]);
+        s.reg[k] = read_source(m, warp, k, s.need->reads[k], mask);
     m->n.divergent += m->next.divergent;
     if (cw->x != m->sm->x)
         return;
