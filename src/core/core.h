@@ -200,6 +200,7 @@ struct sm {
     uint64_t clear;           /* scoreboard lets the next instruction pass */
     uint64_t on_memory;       /* if not: a load is what it waits for */
     uint64_t blocked;         /* at a barrier or memory fence */
+    uint64_t parked;          /* wait for something of a mechanism's (core_park) */
     uint64_t held;            /* behind a control instruction */
     uint64_t control, memory; /* the next instruction is of this kind */
     bool kinds_apart;         /* there are collectors of more than one kind */

@@ -40,7 +40,7 @@ static uint32_t (*const pick[])(const struct sm *sm, uint32_t sched, uint64_t se
 
 /* Warps that wait for memory or a barrier leave the active set, others fill it up in turn. */
 uint64_t sched_active(struct sm *sm, uint32_t sched) {
-    uint64_t waits = sm->blocked | (sm->on_memory & ~sm->clear);
+    uint64_t waits = sm->blocked | sm->parked | (sm->on_memory & ~sm->clear);
     uint64_t *a = &sm->active[sched], pool = sm->group[sched] & sm->resident & ~waits;
     *a &= pool;
     pool &= ~*a;

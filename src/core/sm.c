@@ -30,7 +30,7 @@ struct core_need core_need(const struct xinst *i) {
             add_source(&n, i->s[k]);
         }
     for (uint32_t k = 0; k < i->in->nsrc; k++)
-        n.nconsts += i->in->src[k].kind == O_CONST;
+        n.nconsts += i->in->src[k].kind == O_CONST && i->in->src[k].bank != BANK_QUEUE;
     for (uint32_t k = 0; k < i->ndw; k++)
         add_reg(&n, i->d + k);
     n.nwrites = i->ndw;
@@ -93,7 +93,7 @@ static void clear_fifos(int32_t (*q)[2], uint32_t n) {
 void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, const void *const *marks) {
     sm->x = x;
     sm->needs = needs;
-    sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->held = sm->hungry =
+    sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->parked = sm->held = sm->hungry =
         sm->arriving = sm->streaming = 0;
     sm->fetchers = ~UINT64_C(0);
     sm->nblocks = sm->nwarps = sm->nstreams = 0;
@@ -179,6 +179,7 @@ void warp_enter(struct sm *sm, uint32_t s, struct core_warp start) {
     sm->nwarps += start.block != CORE_NO_BLOCK;
     sm->valid &= ~warp_bit(s);
     sm->blocked &= ~warp_bit(s);
+    sm->parked &= ~warp_bit(s);
     TELL(sm, tell_warp(sm, PROBE_WARP_BEGIN, s));
     warp_update(sm, s);
     AT_POINT(sm, life, warp, s, true);

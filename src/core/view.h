@@ -111,6 +111,11 @@ bool core_can_skip(const struct sm *sm, uint32_t warp);
 void core_skip(struct sm *sm, uint32_t warp, uint32_t pc);
 /* The warp's next fetch brings at most n instructions, not 0. */
 void core_fetch_most(struct sm *sm, uint32_t warp, uint32_t n);
+/* The warp waits for something of the mechanism's, or does so no more. As long as it waits it has no place
+ * among the active warps of a two-level scheduler: others that it may wait for get it. */
+static inline void core_park(struct sm *sm, uint32_t warp, bool waits) {
+    set_bit(&sm->parked, warp_bit(warp), waits);
+}
 /* There is room for an op of the warp's next instruction, and the scoreboard lets it pass. */
 static inline bool core_can_issue(const struct sm *sm, uint32_t warp) {
     uint64_t bit = UINT64_C(1) << warp;

@@ -52,6 +52,7 @@ enum xkind {
     X_BAR,
     X_TRAP,
     X_SYSCALL,
+    X_QUEUE, /* nothing: a mechanism acts on it */
     X_NOP
 };
 

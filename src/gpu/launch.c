@@ -190,9 +190,11 @@ static uint32_t align16(uint64_t x) {
 }
 
 /* Adds a launch that has ended to what the run counts. */
-static void count(struct rp_gpu *g, const struct exec *x) {
+static void count(struct rp_gpu *g, const struct exec *x, const struct rest_code *rest) {
     memset(g->launch_counters, 0, sizeof g->launch_counters);
     mix_count(x->img, x->executed, g->launch_counters);
+    if (rest->img)
+        mix_count(rest->img, rest->executed, g->launch_counters);
     g->launch_counters[COUNTER_insts_divergent] = x->divergent;
     for (uint32_t i = 0; i < COUNTER_COUNT; i++)
         g->counters[i] += g->launch_counters[i];
@@ -217,8 +219,9 @@ static bool timed_span(const struct rp_gpu *g, struct timed_span *span) {
     const struct rp_totals *t = &g->totals;
     if (o->functional || (o->some_kernels && (t->launches < o->first_kernel || t->launches > o->last_kernel)))
         return false;
-    *span = (struct timed_span){.max_cycles = o->max_cycles ? o->max_cycles - t->cycles : UINT64_MAX,
-                                .max_insts = UINT64_MAX};
+    *span = (struct timed_span){.max_cycles = UINT64_MAX, .max_insts = UINT64_MAX};
+    if (o->max_cycles)
+        span->max_cycles = o->max_cycles > t->cycles ? o->max_cycles - t->cycles : 0;
     if (o->max_insts && o->expect_insts > o->max_insts)
         span->max_insts = sample_of(g);
     else if (o->max_insts)
@@ -233,8 +236,33 @@ static void keep_counters(uint32_t n, const uint64_t *now, uint64_t *total, uint
     memcpy(total, now, n * sizeof *total);
 }
 
+/* Goes on untimed behind what was timed. */
+static bool run_rest(struct exec *x, uint32_t slots, struct timed_span *span, const struct rest_code *rest) {
+    if (!rest->img)
+        return exec_run_grid(x, slots, &span->rest);
+    const struct image *img = x->img;
+    uint32_t(*pool)[WARP_LANES] = x->pool, local = x->local_bytes;
+    uint64_t *executed = x->executed;
+    const uint8_t *literals = x->bank[BANK_LITERAL];
+    x->img = rest->img;
+    x->executed = rest->executed;
+    x->local_bytes = align16(rest->prog->local_bytes);
+    x->bank[BANK_LITERAL] = (const uint8_t *)rest->prog->literals.at;
+    x->bank_bytes[BANK_LITERAL] = rest->prog->literals.len * 4;
+    x->pool = aligned_alloc(64, (rest->img->pool.len + 1u) * sizeof *x->pool);
+    image_fill_pool(x, rest->img, x->pool);
+    bool ok = exec_run_grid(x, slots, &span->rest);
+    free(x->pool);
+    x->img = img;
+    x->pool = pool;
+    x->executed = executed;
+    x->local_bytes = local;
+    x->bank[BANK_LITERAL] = literals;
+    return ok;
+}
+
 /* Runs a launch, cycle by cycle as far as it is timed; also keeps what it added to the machine's counters. */
-static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
+static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots, const struct rest_code *rest) {
     struct timed_span span = {0};
     uint32_t n = g->timed.count;
     if (!g->opt.functional)
@@ -275,7 +303,20 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots) {
     g->totals.timed_insts += x->warp_insts;
     g->sampled += min_u64(span.max_insts, x->warp_insts);
     g->totals.last = span.cut ? RP_TIMED_PART : RP_TIMED_ALL;
-    return span.cut ? exec_run_grid(x, slots, &span.rest) : ok;
+    return span.cut ? run_rest(x, slots, &span, rest) : ok;
+}
+
+/* The code for the rest of a launch that is timed in part. */
+static enum rp_status find_rest(struct rp_kernel *k, const struct kernel_code *code,
+                                const struct timed_span *span, struct rest_code *rest, char **report) {
+    bool part = span->max_cycles != UINT64_MAX || span->max_insts != UINT64_MAX;
+    if (!code->img->nstreams || !part)
+        return RP_OK;
+    enum rp_status s = kernel_compile(k, &k->plain, code->limit, report);
+    if (s == RP_OK)
+        *rest = (struct rest_code){k->plain.prog, k->plain.img,
+                                   xcalloc(k->plain.img->ncode + 1u, sizeof *rest->executed)};
+    return s;
 }
 
 enum rp_status launch_fits(struct rp_gpu *g, struct rp_kernel *k, struct kernel_code *code,
@@ -376,7 +417,8 @@ void launch_open(struct running *r, struct rp_gpu *g, struct rp_kernel *k, struc
 }
 
 void launch_close(struct running *r, struct rp_gpu *g) {
-    count(g, &r->x);
+    count(g, &r->x, &r->rest);
+    free(r->rest.executed);
     free(r->x.pool);
     free(r->bank0);
     free(r->x.executed);
@@ -387,22 +429,24 @@ void launch_close(struct running *r, struct rp_gpu *g) {
 enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_launch *l, char **report) {
     if (report)
         *report = NULL;
-    struct timed_span span;
+    struct timed_span span = {.max_cycles = UINT64_MAX, .max_insts = UINT64_MAX};
     struct kernel_code *code = kernel_code(k, timed_span(g, &span));
     uint32_t slots = l->slots;
     enum rp_status s = RP_OK;
     if (!l->checked || l->checked != code_name(code))
         s = launch_fits(g, k, code, l, &slots, report);
+    struct running r = {0};
+    if (s == RP_OK)
+        s = find_rest(k, code, &span, &r.rest, report);
     if (s != RP_OK)
         return s;
-    struct running r = {0};
     launch_open(&r, g, k, code, l, &(struct launch_places){g->param_block, g->grid_workspace});
     if (g->san)
         sanitizer_begin(g->san, &r.x, k->mod->ptx->target < INDEPENDENT_LANES);
     children_begin(g, k);
     g->running = &r;
     double start = host_seconds();
-    bool ok = run(g, &r.x, slots ? slots : 1);
+    bool ok = run(g, &r.x, slots ? slots : 1, &r.rest);
     g->totals.host_s += host_seconds() - start;
     g->running = NULL;
     bool wrong = g->san && sanitizer_end(g->san, &r.x) && !g->opt.keep_context;

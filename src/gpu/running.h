@@ -10,9 +10,18 @@ struct launch_places {
     uint64_t workspace; /* the barrier of cooperative launches */
 };
 
+/* The code in which a launch goes on untimed when what it runs timed has a second stream, which only the timed
+ * machine can run; no image: in the same. */
+struct rest_code {
+    const struct program *prog;
+    const struct image *img;
+    uint64_t *executed;
+};
+
 struct running {
     struct exec x;
     uint8_t *bank0;
+    struct rest_code rest;
     /* What rp_launch_waits has seen: what was executed besides spinning, and since when that is so. */
     uint64_t other, spun;
     uint32_t quiet; /* times it was asked meanwhile */

@@ -241,7 +241,7 @@ static bool tick_sms(struct run *r, uint64_t now) {
         if (m->sms[i]->fault)
             return false;
         /* Several blocks may have ended in this cycle, or while nobody could enter. */
-        while (r->together == 1 && (r->ended != ended || refused) && feed(r, i))
+        while ((r->ended != ended || refused) && r->together == 1 && feed(r, i))
             m->wake[i] = now + 1;
         if (m->wake[i] > now + 1)
             fall_asleep(m, i, now);
@@ -364,6 +364,12 @@ static const char *stuck(const struct run *r, uint64_t idle, uint64_t next) {
     return idle > HANG_CYCLES ? "no instruction was issued for a long time" : NULL;
 }
 
+/* Blocks that a second stream runs beside cannot go on without it: no other begins, and these come to their
+ * end, timed. */
+static void wind_up(struct run *r) {
+    r->total = r->next;
+}
+
 /* Lets others act; false, with a report, when they want the launch to end. */
 static bool let_others(struct run *r) {
     bool ok = exec_pause(r->x);
@@ -469,6 +475,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     tell_kernel(m, PROBE_KERNEL_BEGIN, &kernel, now);
     feed_all(&r, now);
     bool ok = true;
+    const uint64_t blocks = r.total;
     while (ok) {
         ok = tick_sms(&r, now);
         memsys_tick(m->mem, now);
@@ -495,10 +502,14 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
             if (!ok)
                 break;
         }
-        if (r.halted ? quiet(m) || now - progress > HANG_CYCLES : x->warp_insts >= span->max_insts)
+        bool most = x->warp_insts >= span->max_insts && r.total == blocks;
+        if (r.halted ? quiet(m) || now - progress > HANG_CYCLES : most)
             end = now + 1;
         now = next == NEVER || next <= now ? now + 1 : next;
-        if (now >= end && !r.halted && values_held(m)) {
+        if (now >= end && x->img->nstreams) {
+            wind_up(&r);
+            end = NEVER;
+        } else if (now >= end && !r.halted && values_held(m)) {
             halt(&r, now = end);
             end = NEVER;
         } else if (now >= end) {
@@ -510,6 +521,11 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     span->cycles = ++now - m->now;
     if (ok)
         finish_sms(m, span->cycles, span->cut);
+    if (ok && r.total != blocks) {
+        span->rest.next = r.next;
+        span->cut = true;
+        x->clock = now - x->warp_insts;
+    }
     tell_kernel(m, PROBE_KERNEL_END, &kernel, now);
     drain(m, now);
     free_blocks(&r, span->cut);

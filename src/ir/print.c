@@ -15,6 +15,7 @@ static const struct mode_names {
     [OP_SHF] = {NAMES(".L", ".R", ".L.W", ".R.W")},
     [OP_IADD3] = {NAMES("", ".-PP", ".P-P", ".--P", ".PP-", ".-P-", ".P--", ".---")},
     [OP_FLO] = {NAMES("", ".SH")},
+    [OP_ENQ] = {NAMES(".ADDR", ".DATA")},
     [OP_BMSK] = {NAMES(".C", ".W")},
     [OP_SZEXT] = {NAMES(".C", ".W")},
     [OP_SEXT] = {NAMES(".U8", ".S8", ".U16", ".S16")},
@@ -261,6 +262,10 @@ static void print_opd(struct printer *p, const struct opd *o) {
         str_printf(p->out, "0x%x", o->v);
         break;
     case O_CONST:
+        if (o->bank == BANK_QUEUE) {
+            str_printf(p->out, "DEQ");
+            break;
+        }
         str_printf(p->out, "c[0x%x][0x%x]", o->bank, o->v);
         break;
     default:

@@ -146,5 +146,6 @@ bool inst_is_pure(const struct inst *i) {
     uint16_t flags = op_info[i->op].flags;
     if (flags & (OPF_EFFECT | OPF_STORE | OPF_ATOMIC | OPF_END))
         return false;
-    return !i->m.vol;
+    bool takes = i->nsrc && i->src[0].kind == O_CONST && i->src[0].bank == BANK_QUEUE;
+    return !i->m.vol && !takes;
 }

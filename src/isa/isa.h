@@ -225,6 +225,7 @@ enum simd_op { SIMD_ADD, SIMD_SUB, SIMD_AVRG, SIMD_ABSDIFF, SIMD_MIN, SIMD_MAX, 
 #define SIMD_MODE(op, bytes, mask, add) ((uint16_t)((op) | (bytes) << 3 | (mask) << 4 | (add) << 8))
 
 enum ldgsts_mode { LDGSTS_PLAIN, LDGSTS_BULK, LDGSTS_BULK_OUT };
+enum enq_mode { ENQ_ADDR, ENQ_DATA }; /* DATA: what lies there is fetched, too */
 enum mbar_mode {
     MBAR_INIT,
     MBAR_INVAL,
@@ -308,13 +309,15 @@ enum mreg {
 };
 
 /* Constant banks. Bank 0: launch facts (PARAM_BLOCK: address of the parameters in memory), then parameters;
- * 2: literals of the kernel; 3: the module's .const space; 4: addresses of the module's symbols. */
+ * 2: literals of the kernel; 3: the module's .const space; 4: addresses of the module's symbols; 5: none, but
+ * the place in a memory operand of an address that a mechanism supplies from a queue, lane by lane. */
 enum {
     BANK_PARAM = 0,
     BANK_LITERAL = 2,
     BANK_CONST = 3,
     BANK_SYMBOL = 4,
-    BANK_COUNT = 5,
+    BANK_QUEUE = 5,
+    BANK_COUNT = 6,
     PARAM_NTID = 0x00,
     PARAM_NCTAID = 0x0c,
     PARAM_BLOCK = 0x20,

@@ -12,8 +12,8 @@ static enum mem_result load(struct l1 *l, uint64_t now, const struct mem_access 
     struct mem_access y = *x;
     if (!l->spec.cache_global && !(x->flags & MEM_LOCAL))
         y.flags |= MEM_BYPASS;
-    if (y.flags & MEM_PIN || y.kind == MEM_PREFETCH)
-        y.flags &= ~MEM_BYPASS; /* what is to be kept must have a place */
+    if (y.flags & (MEM_PIN | MEM_UNPIN) || y.kind == MEM_PREFETCH)
+        y.flags &= ~MEM_BYPASS; /* what is to be kept must have a place, and is read there */
     enum mem_result r = cache_read(&l->cache, now, &y, token);
     if (!mem_accepted(r))
         return r;

@@ -410,8 +410,9 @@ static void make_again(struct fn *f, flag_list *fixed) {
             if (more)
                 spill_regs(f, a.spilled, fixed);
         } else if (more) {
-            limit = most_taken(&a) - 1;
-            more = limit >= LEAST_REGS;
+            uint32_t most = most_taken(&a);
+            more = most > LEAST_REGS;
+            limit = most - more;
         }
         attempt_free(&a);
         if (!more)

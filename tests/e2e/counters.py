@@ -32,6 +32,10 @@ RUNS += [(["--gpu", "darsie", "--bits", "32", "--mech", "darsie", *(word for s i
          for settings, name in (([], "hotspot"), ([], "backprop"), ([], "LIB"), ([], "cutcp"), ([], "bfs"), ([], "matrixMul"), ([], "srad_v2"), ([], "particlefilter"),
                                 (["darsie.entries=1"], "CP"))]
 RUNS += [(["--gpu", "darsie", "--mech", mech], name) for mech, name in (("uv", "LIB"), ("dac-ideal", "LIB"), ("dac-ideal", "hotspot"))]
+RUNS += [(["--gpu", "dac", "--mech", "dac", *(word for s in settings for word in ("--set", s))], name)
+         for settings, name in (([], "hotspot"), ([], "lud"), ([], "sgemm"), ([], "stencil"), ([], "floydWarshall"), (["dac.atq=2", "dac.pwaq=8"], "spmv"))]
+RUNS += [(["--gpu", "dac", "--mech", mech], name) for mech, name in (("cae", "streamcluster"), ("perfect-memory", "hotspot"))]
+RUNS += [(["--gpu", "dac", "--mech", "mta", "--set", "mta.period=16", "--set", "mta.kb=1"], name) for name in ("sgemm", "scalarProd", "hotspot")]
 RUNS += [(["--gpu", "gtx480", "--probe", "repeat+redundant"], name) for name in ("hotspot", "matrixMul")]
 RUNS += [(["--gpu", "gscalar", "--bits", "32", "--mech", mech, *(word for s in settings for word in ("--set", s))], name)
          for mech, settings, name in (("gscalar", ["gscalar.pairs=true"], "lbm"), ("gscalar", ["gscalar.skip_dead=true"], "backprop"),
@@ -65,8 +69,6 @@ ELSEWHERE = {
     "l1.prefetch_misses": ("test_mem.c", r"n\.prefetch_misses"),
     "l1.prefetch_useful": ("test_mem.c", r"n\.prefetch_useful"),
     "l1.prefetch_unused": ("test_mem.c", r"n\.prefetch_unused"),
-    "l1.locks": ("test_mem.c", r"n\.locks"),
-    "l1.unlocks": ("test_mem.c", r"n\.unlocks"),
     "texcache.stall_port": ("test_mem.c", r"n\.stall_port"),
     "constcache.stall_port": ("test_mem.c", r"n\.stall_port"),
     "icache.stall_port": ("test_mem.c", r"n\.stall_port"),

@@ -1,0 +1,304 @@
+/* DAC: parameters, counters, launches and batches of blocks. */
+#include "mech/dac/dac.h"
+
+#include <string.h>
+
+static const struct param params[] = {
+    {"dac.atq", PARAM_AT(struct dac_params, atq), 1, 192, 24, "entries",
+     "DAC: tuples in the queue of an SM (table 1)."},
+    {"dac.pwaq", PARAM_AT(struct dac_params, pwaq), 1, 192, 192, "entries",
+     "DAC: lines in the address queues of all warps of an SM, divided among those that run (table 1)."},
+    {"dac.pwpq", PARAM_AT(struct dac_params, pwpq), 1, 192, 192, "entries",
+     "DAC: predicates in the queues of all warps, divided in the same way (section 4.8)."},
+    {"dac.lanes", PARAM_AT(struct dac_params, lanes), 7, 32, 7, "lanes",
+     "DAC: lanes on which the affine warp works: a base and six offsets (section 4.4)."},
+    {"dac.registers", PARAM_AT(struct dac_params, registers), 8, 254, 63, "registers",
+     "DAC: registers of the affine warp, which has a context of its own; a kernel that needs more is not "
+     "split."},
+    {"dac.without", PARAM_AT(struct dac_params, without), 0, 511, 0, "",
+     "DAC: rules left out, a sum of bits, for tests: results are then wrong (src/mech/dac/params.h)."},
+    {"dac.prefetch", PARAM_AT(struct dac_params, prefetch), 0, 1, 1, "",
+     "DAC: data of loads are fetched ahead; without, only their addresses are computed ahead."},
+    {"dac.first", PARAM_AT(struct dac_params, first), 0, 1, 0, "",
+     "DAC: the affine warp issues before others that are ready; without, it takes turns."},
+    {"dac.pj.atq", PARAM_AT(struct dac_params, pj_atq), 0, 1e6, 5.3, "pJ",
+     "DAC: an access to the tuple queue (table 1)."},
+    {"dac.pj.pwaq", PARAM_AT(struct dac_params, pj_pwaq), 0, 1e6, 3.4, "pJ",
+     "DAC: an access to an address queue (table 1)."},
+    {"dac.pj.pwpq", PARAM_AT(struct dac_params, pj_pwpq), 0, 1e6, 3.0, "pJ",
+     "DAC: an access to a predicate queue; the row is missing in table 1, scaled from the address queue."},
+    {"dac.pj.stack", PARAM_AT(struct dac_params, pj_stack), 0, 1e6, 3.4, "pJ",
+     "DAC: an access to the affine stack or a condition register, of about the address queue's size."},
+    {"dac.pj.alu", PARAM_AT(struct dac_params, pj_alu), 0, 1e6, 1.0, "pJ",
+     "DAC: an operation of an expansion unit's ALU: one lane of an integer addition."},
+};
+
+/* ---- launches ---- */
+
+struct dac_marks {
+    const struct image *img, *affine;
+    struct dac_mark *main, *side;
+};
+
+static struct dac_mark *marks_of(struct arena *a, const struct program *facts, const struct image *img) {
+    struct dac_mark *m = arena_array(a, struct dac_mark, img->ncode + 1);
+    for (uint32_t pc = 0; pc < img->ncode; pc++) {
+        m[pc].fact = fact_get(facts, &dac_passes[0], img->code[pc].in);
+        if (m[pc].fact && !m[pc].fact->roles)
+            m[pc].fact = NULL;
+    }
+    return m;
+}
+
+/* Branches that layout turned around in one of the streams. */
+static void find_flips(struct dac_marks *m) {
+    for (uint32_t pc = 0; pc < m->affine->ncode; pc++)
+        for (uint32_t k = 0; m->side[pc].fact && m->side[pc].fact->roles & DAC_BRANCH && k < m->img->ncode;
+             k++)
+            if (m->main[k].fact && m->main[k].fact->roles & DAC_BRANCH &&
+                m->main[k].fact->number == m->side[pc].fact->number)
+                m->side[pc].flip = m->img->code[k].gneg != m->affine->code[pc].gneg;
+}
+
+static const void *kernel(void *shared, struct arena *launch, const struct image *img) {
+    (void)shared;
+    struct dac_marks *m = arena_new(launch, struct dac_marks);
+    m->img = img;
+    m->affine = image_stream(img, DAC_STREAM);
+    if (m->affine) {
+        m->main = marks_of(launch, img->prog, img);
+        m->side = marks_of(launch, img->prog, m->affine);
+        find_flips(m);
+    }
+    return m;
+}
+
+/* The allocation that a base of the launch points into, or NULL. */
+static const struct rp_alloc *allocation(const struct exec *x, uint32_t base, uint32_t bits) {
+    uint32_t bank = base & DAC_SYMBOL ? BANK_SYMBOL : BANK_PARAM, at = base & ~DAC_SYMBOL;
+    uint64_t p = 0;
+    if (x->bank_bytes[bank] < at + bits / 8)
+        return NULL;
+    memcpy(&p, x->bank[bank] + at, bits / 8);
+    if (bits == 32)
+        p |= (uint64_t)WINDOW_HI << 32;
+    return memory_find(x->mem, p);
+}
+
+/* Data of a load are fetched ahead unless the launch's arguments let a store meet it. */
+static bool fetches(const struct exec *x, const struct dac_params *p, const struct dac_fact *f,
+                    uint32_t bits) {
+    if (!dac_rule(p, DAC_RULE_ARGUMENTS))
+        return f->data;
+    for (uint32_t k = 0; k < f->nload; k++)
+        for (uint32_t j = 0; j < f->nstore; j++) {
+            const struct rp_alloc *a = allocation(x, f->load[k], bits), *b = allocation(x, f->store[j], bits);
+            if (!a || !b || a == b)
+                return false;
+        }
+    return f->data;
+}
+
+static void start(void *m, const void *marks) {
+    struct dac *d = m;
+    const struct dac_marks *k = marks;
+    const struct exec *x = d->sm->x;
+    d->on = k->affine != NULL;
+    d->broken = false;
+    *(d->on ? &d->n.split_launches : &d->n.whole_launches) += 1;
+    if (!d->on)
+        return;
+    d->affine = k->affine;
+    d->main = k->main;
+    d->side = k->side;
+    uint32_t bits = x->img->prog->address_bits;
+    for (uint32_t pc = 0; pc < k->img->ncode; pc++)
+        d->main[pc].data = d->main[pc].fact && fetches(x, d->params, d->main[pc].fact, bits);
+    for (uint32_t pc = 0; pc < k->affine->ncode; pc++)
+        d->side[pc].data = d->side[pc].fact && fetches(x, d->params, d->side[pc].fact, bits);
+    for (uint32_t n = 0; n < 3; n++) {
+        d->dims.n[1 + n] = x->block[n];
+        d->dims.n[4 + n] = x->grid[n];
+    }
+    d->dims.never_wraps = !dac_rule(d->params, DAC_RULE_WIDTH);
+    d->stream = core_stream_open(d->sm, k->affine);
+    d->forming = true;
+    d->head = d->tail = d->peu = 0;
+    d->draining = d->blocks = d->batch = 0;
+    d->slots = 0;
+    memset(d->q, 0, sizeof d->q);
+    for (uint32_t w = 0; w < DAC_WARPS; w++)
+        d->q[w].pred = d->taken + (size_t)w * DAC_RING;
+}
+
+static const char *finish(void *m, bool cut) {
+    struct dac *d = m;
+    if (!d->on || cut)
+        return NULL;
+    if (d->broken)
+        return "DAC's streams disagree";
+    if (!dac_drained(d))
+        return "DAC's queues are not empty at the end of the launch";
+    const struct l1_counters *n = &memsys_l1(d->sm->mem, d->sm->id)->n;
+    return n->locks == n->unlocks ? NULL : "DAC left lines locked at the end of the launch";
+}
+
+static bool admit(void *m, uint32_t warps) {
+    struct dac *d = m;
+    if (!d->on || !d->sm->nblocks) {
+        d->forming = true;
+        return true;
+    }
+    return d->forming && (uint32_t)__builtin_popcountll(d->sm->resident) + warps < CORE_MAX_WARPS;
+}
+
+static void barrier(void *m, uint32_t block, uint64_t warps, bool opened) {
+    struct dac *d = m;
+    (void)warps;
+    if (d->on && opened && d->at_bar[block]) {
+        d->passed[block]++;
+        d->at_bar[block] = false;
+    }
+}
+
+/* ---- instructions ---- */
+
+/* Before it takes effect, so that the block's count of a barrier is known when it opens. */
+static void before(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
+    struct dac *d = m;
+    if (!d->on || i->kind != X_BAR || d->sm->streaming >> warp & 1 || !mask)
+        return;
+    const struct dac_fact *f = d->main[i - d->sm->x->img->code].fact;
+    if (f && f->roles & DAC_BAR)
+        d->at_bar[d->sm->warps[warp].block] = true;
+}
+
+static void control(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
+    struct dac *d = m;
+    (void)mask;
+    if (d->on && d->sm->streaming >> warp & 1)
+        dac_affine_control(d, i);
+}
+
+static void issued(void *m, int32_t op) {
+    struct dac *d = m;
+    const struct core_op *o = &d->sm->ops[op];
+    if (!d->on)
+        return;
+    if (d->sm->streaming >> o->warp & 1)
+        dac_affine_issued(d, o->i, (uint32_t)o->pc);
+    else
+        dac_given(d, op);
+}
+
+static void tick(void *m, uint64_t now) {
+    struct dac *d = m;
+    if (!d->on)
+        return;
+    if (d->forming && d->sm->nblocks && !d->stream->running && dac_drained(d)) {
+        d->forming = false;
+        dac_affine_start(d);
+        if (!core_stream_start(d->sm, d->stream, (uint32_t)((UINT64_C(1) << d->params->lanes) - 1)))
+            dac_broken(d, "no room for the affine warp");
+    }
+    if (d->draining)
+        dac_drain(d, now);
+    dac_expand(d, now);
+    if (d->sm->parked)
+        dac_unpark(d);
+}
+
+static uint64_t next(const void *m, uint64_t now) {
+    const struct dac *d = m;
+    bool starts = d->on && d->forming && d->sm->nblocks;
+    return d->on && (starts || d->draining || dac_expands(d)) ? now + 1 : UINT64_MAX;
+}
+
+/* Comparisons of all threads of a warp take issue slots. */
+static uint32_t slots(void *m, uint32_t sched, uint32_t free, uint64_t now) {
+    struct dac *d = m;
+    (void)sched, (void)free, (void)now;
+    if (!d->on || !d->slots)
+        return 0;
+    d->slots--;
+    return 1;
+}
+
+static void describe(const void *m, struct str *out) {
+    const struct dac *d = m;
+    if (d->on)
+        str_printf(out,
+                   "  DAC: %u tuples in the queue, affine warp on %u paths, loads of %d warps take lines\n",
+                   (uint32_t)(d->tail - d->head), d->depth, __builtin_popcountll(d->draining));
+}
+
+/* ---- tables ---- */
+
+static void *create(struct arena *a, const void *values, void *shared, struct sm *sm) {
+    struct dac *d = arena_new(a, struct dac);
+    (void)shared;
+    *d = (struct dac){.sm = sm, .params = values};
+    d->regs = arena_array(a, struct val, MAX_GPR);
+    d->path = arena_array(a, struct dac_path, DAC_PATHS);
+    d->coords = arena_array(a, struct coords, DAC_WARPS);
+    d->masks = arena_array(a, struct dac_mask, DAC_MASKS);
+    d->mask_refs = arena_array(a, uint16_t, DAC_MASKS);
+    d->tuples = arena_array(a, struct dac_tuple, DAC_RING);
+    d->accesses = arena_array(a, struct dac_access, (uint32_t)d->params->pwaq + DAC_WARPS * (1 + DAC_FLYING));
+    d->taken = arena_array(a, struct dac_taken, DAC_WARPS * DAC_RING);
+    if (sm->check.on)
+        d->shadow = arena_alloc(a, (size_t)MAX_GPR * sizeof *d->shadow);
+    return d;
+}
+
+static const void *counts(const void *m) {
+    return &((const struct dac *)m)->n;
+}
+
+static const struct counter_info counters[] = {
+#define COUNTER(field, name, unit, help) {name, unit, help, offsetof(struct dac_counters, field)},
+#include "mech/dac/counters.def"
+#undef COUNTER
+};
+static const struct counter_rule counter_rules[] = {
+#define RULE(left, relation, right, when) {left, #relation, right, when},
+#include "mech/dac/rules.def"
+#undef RULE
+};
+static const struct energy_event energy[] = {
+    {ENERGY_MECHANISM, "dac.atq.accesses", "dac.pj.atq", ENERGY_PJ_FIXED},
+    {ENERGY_MECHANISM, "dac.pwaq.accesses", "dac.pj.pwaq", ENERGY_PJ_FIXED},
+    {ENERGY_MECHANISM, "dac.pwpq.accesses", "dac.pj.pwpq", ENERGY_PJ_FIXED},
+    {ENERGY_MECHANISM, "dac.stack.accesses", "dac.pj.stack", ENERGY_PJ_FIXED},
+    {ENERGY_MECHANISM, "dac.alu.ops", "dac.pj.alu", ENERGY_PJ_FIXED},
+};
+static const struct mech_model models[] = {
+    {"dac-noprefetch", "DAC without fetching data ahead: addresses and predicates alone",
+     (const char *const[]){"dac.prefetch=false", NULL}},
+    {NULL, NULL, NULL},
+};
+
+MECHANISM(dac) = {
+    .name = "dac",
+    .help = "Decoupled affine computation: one affine warp computes addresses and predicates ahead",
+    .models = models,
+    .order = 30,
+    .points = {.life = {.start = start,
+                        .finish = finish,
+                        .admit = admit,
+                        .tick = tick,
+                        .next = next,
+                        .describe = describe},
+               .watch = {.before = before, .control = control, .barrier = barrier, .issued = issued},
+               .gate = {.eligible = dac_eligible, .slots = slots},
+               .stream = {.own_code = true},
+               .values = {.sources = dac_sources},
+               .memory = {.access = dac_access, .arrived = dac_arrived}},
+    .params = PARAM_TABLE(struct dac_params, params, NULL),
+    .counters = COUNTER_TABLE_RULES(counters, counter_rules),
+    .energy = ENERGY_TABLE(energy),
+    .passes = dac_passes,
+    .kernel = kernel,
+    .create = create,
+    .counts = counts,
+};

@@ -1,0 +1,210 @@
+/* DAC on one SM: the affine warp with its stack, the tuple queue, the expansion units, and the queues of the
+ * warps. README.md says which section of the paper is where. */
+#ifndef REPRISE_MECH_DAC_DAC_H
+#define REPRISE_MECH_DAC_DAC_H
+
+#include "mech/dac/params.h"
+#include "mech/dac/split.h"
+#include "mech/dac/tuple.h"
+#include "mech/mechanism.h"
+
+enum {
+    DAC_WARPS = CORE_MAX_WARPS,
+    DAC_LINES = 32,  /* lines that an access of a warp touches at most */
+    DAC_BYTES = 32,  /* of a lane's element */
+    DAC_RING = 256,  /* entries that any queue can have */
+    DAC_MASKS = 320, /* conditions: those in registers, predicates and queues */
+    DAC_PATHS = 128, /* paths of the affine warp */
+    DAC_FLYING = 8,  /* accesses of a warp that have issued, beside those in its queue */
+};
+
+/* Threads of all warps, by warp slot and lane. */
+struct dac_mask {
+    uint32_t w[DAC_WARPS];
+};
+
+/* What is known of an instruction, in either stream. */
+struct dac_mark {
+    const struct dac_fact *fact; /* NULL: none */
+    bool data;                   /* of this launch: data are fetched ahead */
+    bool flip;                   /* affine: the kernel has the branch the other way around */
+};
+
+/* A predicate of the affine warp. */
+enum dac_pred_kind { PRED_SAME, PRED_MASK, PRED_CARRY };
+struct dac_pred {
+    uint8_t kind;
+    bool same;      /* PRED_SAME: its value */
+    uint16_t mask;  /* PRED_MASK: condition */
+    uint64_t ready; /* number of the tuple with which its expansion ends */
+    bool subtract;  /* PRED_CARRY: of a + b, or a - b, in two words */
+    struct val a, b;
+};
+
+struct dac_path {
+    uint32_t pc, rpc;
+    struct dac_mask mask;
+};
+
+enum dac_compare { COMPARE_SCALAR, COMPARE_ENDS, COMPARE_FULL };
+
+/* A tuple in the queue (ATQ). */
+struct dac_tuple {
+    bool address, data, push;          /* push: of predicates, that warps wait for it */
+    uint8_t size;                      /* entries that it takes */
+    bool wide;                         /* address of 64 bits */
+    uint32_t number, epoch[DAC_WARPS]; /* epoch: barriers before it, by block */
+    uint64_t left;                     /* blocks for which it is not expanded */
+    const struct inst *in;
+    struct num_val at; /* address */
+    struct dac_mask mask;
+    struct dac_mask result; /* predicate */
+    uint8_t compare[DAC_WARPS];
+};
+
+/* An access of a warp, on its way from the expansion unit to the instruction that takes it. */
+struct dac_access {
+    uint32_t number, mask, warp;
+    uint8_t n, expanded, taken; /* lines: in all, in the queue so far, gone from it */
+    bool data, issued, served;  /* served: the load/store unit has come to it */
+    uint32_t arrived, have;     /* lines that are in the cache; lanes whose data are here */
+    int32_t op;                 /* that takes it, or CORE_NONE */
+    uint8_t read, done;         /* lines asked for, and answered */
+    uint64_t addr[WARP_LANES];
+    uint8_t bytes[WARP_LANES][DAC_BYTES];
+    struct mem_access line[DAC_LINES];
+};
+
+/* A predicate in its queue. */
+struct dac_taken {
+    uint32_t mask, number;
+};
+
+/* The queues of a warp: addresses (PWAQ) and predicates (PWPQ). */
+struct dac_queues {
+    struct dac_access *access; /* ring of naccess: from first on those that have issued, then the others */
+    uint32_t first, issued, count;
+    uint32_t used;          /* entries of the queue that lines take */
+    struct dac_taken *pred; /* ring of DAC_RING, the first pfilled of which are there */
+    uint32_t pfirst, pcount, pfilled;
+};
+
+/* Where the address expansion unit is, for a block. */
+struct dac_expansion {
+    uint64_t at; /* number of the tuple */
+    bool begun;
+    uint64_t warps; /* left of it */
+    bool prepared;  /* the access of the first of them */
+};
+
+struct dac_counters {
+#define COUNTER(field, name, unit, help) uint64_t field;
+#include "mech/dac/counters.def"
+#undef COUNTER
+};
+
+struct dac {
+    struct sm *sm;
+    const struct dac_params *params;
+    bool on;
+    const struct image *affine;
+    struct dac_mark *main, *side; /* by instruction of the kernel, of the affine stream */
+    struct core_stream *stream;
+    bool forming; /* blocks of the next batch may enter */
+
+    /* the affine warp */
+    struct val *regs;
+    struct dac_pred preds[NUM_PRED + 1];
+    struct dac_path *path;
+    uint32_t depth;
+    uint64_t batch; /* warps of the batch */
+    uint64_t block_warps[DAC_WARPS];
+    struct coords *coords; /* by warp */
+    struct dims dims;
+    struct dac_mask *masks; /* conditions */
+    uint16_t *mask_refs;
+    uint32_t epoch[DAC_WARPS], passed[DAC_WARPS]; /* barriers by block: of the affine warp, of the block */
+    bool at_bar[DAC_WARPS];
+    bool broken; /* a value has no form: the launch fails */
+
+    /* queues and expansion */
+    struct dac_tuple *tuples; /* ring of DAC_RING */
+    uint64_t head, tail;      /* numbers of tuples */
+    uint32_t used;            /* entries of the queue in use */
+    uint64_t peu;             /* the next predicate to expand */
+    uint64_t peu_warps, peu_wait;
+    uint64_t blocks; /* of the batch */
+    struct dac_expansion exp[DAC_WARPS];
+    uint32_t turn; /* block that the address expansion unit served last */
+    struct dac_queues q[DAC_WARPS];
+    struct dac_access *accesses;        /* of all warps */
+    struct dac_taken *taken;            /* the same of predicates */
+    uint32_t naccess, depth_a, depth_p; /* of a warp's queues */
+    uint64_t draining;                  /* warps of which a load takes its lines */
+    uint32_t slots;                     /* issue slots that full comparisons still take */
+
+    uint32_t (*shadow)[DAC_WARPS][WARP_LANES]; /* --check: registers of the affine stream in each thread */
+    uint32_t shadow_pred[NUM_PRED + 1][DAC_WARPS];
+    struct dac_counters n;
+};
+
+static inline struct dac_tuple *dac_tuple(struct dac *d, uint64_t number) {
+    return &d->tuples[number % DAC_RING];
+}
+static inline struct dac_mask *dac_top(struct dac *d) {
+    return &d->path[d->depth - 1].mask;
+}
+
+/* The k-th access of a warp that has not left. */
+static inline struct dac_access *dac_nth(const struct dac *d, const struct dac_queues *q, uint32_t k) {
+    uint32_t at = q->first + k;
+    return &q->access[at < d->naccess ? at : at - d->naccess];
+}
+
+/* affine.c: the affine warp. */
+void dac_affine_start(struct dac *d);
+/* Its next instruction may issue; prepares what that needs. */
+bool dac_affine_ready(struct dac *d);
+void dac_affine_issued(struct dac *d, const struct xinst *i, uint32_t pc);
+void dac_affine_control(struct dac *d, const struct xinst *i);
+/* eval.c: what its instructions compute. */
+void dac_eval(struct dac *d, const struct xinst *i);
+/* The lanes of a value in a warp. */
+void dac_lanes(struct dac *d, const struct val *v, uint32_t warp, uint32_t *out);
+/* The address of an access of the affine stream. */
+void dac_address(struct dac *d, const struct xinst *i, struct num_val *at);
+uint32_t dac_guard(struct dac *d, const struct xinst *i, uint32_t warp);
+/* The mask of a warp of a predicate. */
+uint32_t dac_pred_lanes(const struct dac *d, uint32_t p, uint32_t warp);
+uint16_t dac_mask_new(struct dac *d);
+void dac_hold(struct dac *d, const uint16_t cond[DAC_CONDS], bool hold);
+/* A value has no form, or the streams disagree: a mistake of this mechanism. */
+void dac_broken(struct dac *d, const char *what);
+
+/* expand.c: the queue of tuples, and its expansion. */
+void dac_put_address(struct dac *d, const struct xinst *i, const struct dac_mark *m);
+void dac_put_predicate(struct dac *d, const struct xinst *i, const struct dac_mark *m,
+                       const struct dac_mask *result, const uint8_t *compare);
+void dac_expand(struct dac *d, uint64_t now);
+bool dac_expands(const struct dac *d);
+/* Accesses of a warp that have given all they had are over. */
+void dac_pop(struct dac *d, struct dac_queues *q);
+void dac_arrived(void *m, uint32_t token, uint64_t now);
+bool dac_drained(const struct dac *d);
+
+/* check.c: the affine stream in each thread, as the program has it. */
+void dac_shadow(struct dac *d, const struct xinst *i);
+void dac_check_address(struct dac *d, const struct xinst *i, const struct dac_tuple *t);
+void dac_check_predicate(struct dac *d, const struct xinst *i, const struct dac_mask *result);
+
+/* queue.c: what warps take. */
+uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now);
+/* Warps whose queue has got what they waited for may be scheduled again. */
+void dac_unpark(struct dac *d);
+void dac_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
+void dac_given(struct dac *d, int32_t op);
+enum mech_verdict dac_access(void *m, int32_t op, uint64_t now);
+/* Loads that take line by line. */
+void dac_drain(struct dac *d, uint64_t now);
+
+#endif

@@ -1,0 +1,373 @@
+/* The tuple queue, and the units that expand what is in it: addresses to lines (section 4.2), comparisons to
+ * predicates (section 4.3). */
+#include "mech/dac/dac.h"
+
+#include <string.h>
+
+enum { TOKEN_READ = 1 << 30, ACCESS_BITS = 16, ENDS_CYCLES = 2, FULL_SLOTS = 2 };
+
+/* ---- the queue ---- */
+
+static struct dac_tuple *put(struct dac *d, const struct dac_mark *m, const struct inst *in) {
+    struct dac_tuple *t = dac_tuple(d, d->tail++);
+    t->number = m->fact ? m->fact->number : 0;
+    t->in = in;
+    t->size = 1;
+    t->left = 0;
+    memcpy(t->epoch, d->epoch, sizeof t->epoch);
+    d->n.atq_accesses++;
+    return t;
+}
+
+/* The blocks of a set of warps. */
+static uint64_t blocks_of(const struct dac *d, const struct dac_mask *m) {
+    uint64_t all = 0;
+    for (uint64_t left = d->batch; left; left &= left - 1) {
+        uint32_t w = (uint32_t)__builtin_ctzll(left);
+        if (m->w[w])
+            all |= UINT64_C(1) << d->sm->warps[w].block;
+    }
+    return all;
+}
+
+void dac_put_address(struct dac *d, const struct xinst *i, const struct dac_mark *m) {
+    struct dac_mask mask = {0};
+    for (uint64_t left = d->batch; left; left &= left - 1) {
+        uint32_t w = (uint32_t)__builtin_ctzll(left);
+        mask.w[w] = dac_top(d)->w[w] & dac_guard(d, i, w);
+    }
+    uint64_t blocks = blocks_of(d, &mask);
+    *(m->data ? &d->n.enq_data : &d->n.enq_addr) += 1;
+    if (!blocks)
+        return;
+    struct dac_tuple *t = put(d, m, i->in);
+    t->address = true;
+    t->data = m->data;
+    t->wide = i->in->m.a64;
+    t->mask = mask;
+    t->left = blocks;
+    dac_address(d, i, &t->at);
+    if (!t->at.ok) {
+        t->at.nalt = 1;
+        t->at.cond[0] = t->at.cond[1] = DAC_NO_COND;
+        t->at.n[0] = (struct num){0};
+    }
+    t->size = t->at.nalt;
+    d->used += t->size;
+    d->n.atq_accesses += t->size - 1u;
+    dac_hold(d, t->at.cond, true);
+    if (d->shadow)
+        dac_check_address(d, i, t);
+}
+
+void dac_put_predicate(struct dac *d, const struct xinst *i, const struct dac_mark *m,
+                       const struct dac_mask *result, const uint8_t *compare) {
+    struct dac_tuple *t = put(d, m, i->in);
+    t->address = false;
+    t->push = m->fact && m->fact->roles & DAC_ENQ_PRED;
+    t->mask = *dac_top(d);
+    t->result = *result;
+    memcpy(t->compare, compare, sizeof t->compare);
+    d->used++;
+    d->n.enq_pred++;
+    for (uint64_t left = t->push ? d->batch : 0; left; left &= left - 1) {
+        uint32_t w = (uint32_t)__builtin_ctzll(left);
+        struct dac_queues *q = &d->q[w];
+        if (!t->mask.w[w])
+            continue;
+        q->pcount++;
+    }
+}
+
+/* Tuples that every block has leave the queue. */
+static void retire(struct dac *d) {
+    for (; d->head < d->tail; d->head++) {
+        struct dac_tuple *t = dac_tuple(d, d->head);
+        if (t->address ? t->left != 0 : d->head >= d->peu)
+            return;
+        d->used -= t->size;
+        d->n.atq_accesses++;
+        if (t->address)
+            dac_hold(d, t->at.cond, false);
+    }
+}
+
+bool dac_drained(const struct dac *d) {
+    if (d->head != d->tail || d->draining)
+        return false;
+    for (uint32_t w = 0; w < DAC_WARPS; w++)
+        if (d->q[w].count || d->q[w].pcount)
+            return false;
+    return true;
+}
+
+/* ---- addresses ---- */
+
+/* Runs of lanes with one stride: shared memory has no lines, and a record of it keeps first lane and stride.
+ */
+static uint8_t find_runs(const struct dac_access *a) {
+    uint32_t n = 0;
+    for (uint32_t left = a->mask; left;) {
+        uint32_t first = (uint32_t)__builtin_ctz(left), l = first + 1;
+        while (l < WARP_LANES && left >> l & 1 &&
+               (l == first + 1 || a->addr[l] - a->addr[l - 1] == a->addr[first + 1] - a->addr[first]))
+            l++;
+        left &= l < WARP_LANES ? ~UINT32_C(0) << l : 0;
+        n++;
+    }
+    return (uint8_t)n;
+}
+
+/* The lines of an access, as the coalescer forms them. */
+static void find_lines(const struct dac *d, const struct dac_tuple *t, struct dac_access *a) {
+    const struct imods *m = &t->in->m;
+    if (m->space == MS_SHARED) {
+        a->n = find_runs(a);
+        return;
+    }
+    struct mem_access out[COALESCER_MAX];
+    uint32_t bytes = (uint32_t)m->size * (m->vec ? m->vec : 1);
+    struct coalescer_inst ci = {.mask = a->mask, .bytes = bytes > 16 ? 16 : bytes, .kind = MEM_LOAD};
+    uint32_t n = coalesce(&d->sm->spec->coalescer, &ci, a->addr, out);
+    a->n = (uint8_t)(n < DAC_LINES ? n : DAC_LINES);
+    memcpy(a->line, out, a->n * sizeof *out);
+}
+
+static void prepare(struct dac *d, const struct dac_tuple *t, uint32_t w) {
+    struct dac_queues *q = &d->q[w];
+    struct dac_access *a = dac_nth(d, q, q->count++);
+    uint32_t c[DAC_CONDS] = {0};
+    a->number = t->number;
+    a->warp = w;
+    a->mask = t->mask.w[w];
+    a->expanded = a->taken = a->read = a->done = 0;
+    a->arrived = a->have = 0;
+    a->data = t->data;
+    a->issued = a->served = false;
+    a->op = CORE_NONE;
+    for (uint32_t k = 0; k < DAC_CONDS; k++)
+        c[k] = t->at.cond[k] == DAC_NO_COND ? 0 : d->masks[t->at.cond[k]].w[w];
+    num_expand(&t->at, &d->coords[w], c, a->addr);
+    if (!t->wide) {
+        uint64_t high = t->in->m.space == MS_GLOBAL ? (uint64_t)WINDOW_HI << 32 : 0;
+        for (uint32_t l = 0; l < WARP_LANES; l++)
+            a->addr[l] = high | (uint32_t)a->addr[l];
+    }
+    uint64_t safe = a->addr[__builtin_ctz(a->mask)];
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        a->addr[l] = a->mask >> l & 1 ? a->addr[l] : safe;
+    find_lines(d, t, a);
+}
+
+/* What lies at the addresses of these lanes now: the load will go on with it. */
+static void read_bytes(struct dac *d, const struct inst *in, struct dac_access *a, uint32_t lanes) {
+    uint32_t bytes = (uint32_t)in->m.size * (in->m.vec ? in->m.vec : 1);
+    for (uint32_t left = lanes & a->mask; left; left &= left - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(left);
+        const void *at = bytes <= DAC_BYTES ? exec_global(d->sm->x, a->addr[l], bytes) : NULL;
+        if (!at)
+            continue; /* the load itself will say so */
+        memcpy(a->bytes[l], at, bytes);
+        a->have |= 1u << l;
+    }
+}
+
+enum step { STEP_NOTHING, STEP_DONE, STEP_QUEUE, STEP_CACHE, STEP_BARRIER };
+
+/* One line of a warp of the block. */
+static enum step expand_line(struct dac *d, const struct dac_tuple *t, uint32_t w, uint64_t now) {
+    struct dac_queues *q = &d->q[w];
+    struct dac_access *a = dac_nth(d, q, q->count - 1);
+    if (!a->issued && q->used == d->depth_a)
+        return STEP_QUEUE;
+    if (t->data) {
+        struct mem_access x = a->line[a->expanded];
+        x.flags |= MEM_PIN;
+        uint32_t token = (uint32_t)(a - d->accesses) | (uint32_t)a->expanded << ACCESS_BITS;
+        if (!mem_accepted(core_request(d->sm, &x, token, now)))
+            return STEP_CACHE;
+        read_bytes(d, t->in, a, x.lanes);
+        d->n.fetched++;
+    }
+    a->expanded++;
+    q->used += !a->issued;
+    a->taken += a->issued && !t->data;
+    d->n.records++;
+    d->n.alu_ops++;
+    d->n.pwaq_accesses++;
+    return STEP_DONE;
+}
+
+void dac_pop(struct dac *d, struct dac_queues *q) {
+    while (q->issued && q->access[q->first].taken == q->access[q->first].n) {
+        q->first = q->first + 1 < d->naccess ? q->first + 1 : 0;
+        q->issued--;
+        q->count--;
+    }
+}
+
+/* A step of the unit for a block. */
+static enum step expand_block(struct dac *d, uint32_t c, uint64_t now) {
+    struct dac_expansion *x = &d->exp[c];
+    uint64_t bit = UINT64_C(1) << c;
+    while (x->at < d->tail && (x->at < d->head || !(dac_tuple(d, x->at)->left & bit)))
+        x->at++;
+    if (x->at == d->tail)
+        return STEP_NOTHING;
+    struct dac_tuple *t = dac_tuple(d, x->at);
+    if (d->passed[c] < t->epoch[c] && dac_rule(d->params, DAC_RULE_BARRIER))
+        return STEP_BARRIER;
+    if (!x->begun) { /* the block's part of the address */
+        x->begun = true;
+        x->warps = 0;
+        for (uint64_t left = d->block_warps[c]; left; left &= left - 1)
+            if (t->mask.w[__builtin_ctzll(left)])
+                x->warps |= left & -left;
+        d->n.alu_ops++;
+        return STEP_DONE;
+    }
+    uint32_t w = (uint32_t)__builtin_ctzll(x->warps);
+    struct dac_queues *q = &d->q[w];
+    if (!x->prepared) {
+        if (q->count == d->naccess)
+            return STEP_QUEUE;
+        prepare(d, t, w);
+        x->prepared = true;
+    }
+    enum step s = expand_line(d, t, w, now);
+    const struct dac_access *a = dac_nth(d, q, q->count - 1);
+    if (s != STEP_DONE || a->expanded < a->n)
+        return s;
+    dac_pop(d, q);
+    x->prepared = false;
+    x->warps &= x->warps - 1;
+    if (!x->warps) {
+        t->left &= ~bit;
+        x->begun = false;
+        x->at++;
+    }
+    return s;
+}
+
+static void expand_addresses(struct dac *d, uint64_t now) {
+    enum step worst = STEP_NOTHING;
+    uint64_t above = d->turn >= 63 ? 0 : d->blocks & ~UINT64_C(0) << (d->turn + 1);
+    for (uint32_t pass = 0; pass < 2; pass++)
+        for (uint64_t left = pass ? d->blocks & ~above : above; left; left &= left - 1) {
+            uint32_t c = (uint32_t)__builtin_ctzll(left);
+            enum step s = expand_block(d, c, now);
+            if (s == STEP_DONE) {
+                d->turn = c;
+                return;
+            }
+            worst = s > worst ? s : worst;
+        }
+    d->n.aeu_wait_queue += worst == STEP_QUEUE;
+    d->n.aeu_wait_cache += worst == STEP_CACHE;
+    d->n.aeu_wait_barrier += worst == STEP_BARRIER;
+}
+
+void dac_arrived(void *m, uint32_t token, uint64_t now) {
+    struct dac *d = m;
+    struct dac_access *a = &d->accesses[token & ((1u << ACCESS_BITS) - 1)];
+    if (!(token & TOKEN_READ)) {
+        a->arrived |= 1u << (token >> ACCESS_BITS & (DAC_LINES - 1));
+        return;
+    }
+    if (++a->done == a->n) {
+        core_finish(d->sm, a->op, now + 1);
+        a->taken = a->n;
+        dac_pop(d, &d->q[a->warp]);
+    }
+}
+
+/* ---- predicates ---- */
+
+static void fill(struct dac *d, const struct dac_tuple *t, uint32_t w) {
+    struct dac_queues *q = &d->q[w];
+    if (!t->push)
+        return;
+    uint32_t at = (q->pfirst + q->pfilled++) % DAC_RING;
+    q->pred[at].mask = t->result.w[w];
+    q->pred[at].number = t->number;
+    d->n.pwpq_accesses++;
+}
+
+/* The comparison that took its time is over: of a warp, or of all warps of a block. */
+static void compared(struct dac *d, const struct dac_tuple *t) {
+    uint32_t w = (uint32_t)__builtin_ctzll(d->peu_warps);
+    uint64_t warps = UINT64_C(1) << w;
+    if (t->compare[w] == COMPARE_SCALAR)
+        warps = d->block_warps[d->sm->warps[w].block] & d->peu_warps;
+    for (uint64_t left = warps; left; left &= left - 1) {
+        uint32_t k = (uint32_t)__builtin_ctzll(left);
+        fill(d, t, k);
+        d->n.pred_scalar += t->compare[k] == COMPARE_SCALAR;
+        d->n.pred_ends += t->compare[k] == COMPARE_ENDS;
+        d->n.pred_full += t->compare[k] == COMPARE_FULL;
+        d->slots += t->compare[k] == COMPARE_FULL ? FULL_SLOTS : 0;
+    }
+    d->peu_warps &= ~warps;
+}
+
+static void expand_predicates(struct dac *d) {
+    if (d->peu_wait && --d->peu_wait)
+        return;
+    if (d->peu_warps) {
+        compared(d, dac_tuple(d, d->peu));
+        d->peu += !d->peu_warps;
+    }
+    while (!d->peu_warps && d->peu < d->tail) {
+        const struct dac_tuple *t = dac_tuple(d, d->peu);
+        for (uint64_t left = t->address ? 0 : d->batch; left; left &= left - 1)
+            if (t->mask.w[__builtin_ctzll(left)])
+                d->peu_warps |= left & -left;
+        d->peu += !d->peu_warps;
+    }
+    if (!d->peu_warps)
+        return;
+    uint8_t how = dac_tuple(d, d->peu)->compare[__builtin_ctzll(d->peu_warps)];
+    d->peu_wait = how == COMPARE_SCALAR ? 1 : ENDS_CYCLES;
+    d->n.alu_ops += d->peu_wait;
+}
+
+void dac_expand(struct dac *d, uint64_t now) {
+    if (d->head == d->tail)
+        return;
+    expand_addresses(d, now);
+    expand_predicates(d);
+    retire(d);
+}
+
+bool dac_expands(const struct dac *d) {
+    return d->head != d->tail;
+}
+
+/* ---- loads that take their lines ---- */
+
+/* The next line of the oldest load of a warp that has lines left; false: it has none. */
+static bool drain_warp(struct dac *d, uint32_t w, uint64_t now) {
+    const struct dac_queues *q = &d->q[w];
+    uint32_t k = 0;
+    while (k < q->issued && (!dac_nth(d, q, k)->data || dac_nth(d, q, k)->read == dac_nth(d, q, k)->n))
+        k++;
+    if (k == q->issued)
+        return false;
+    struct dac_access *a = dac_nth(d, q, k);
+    if (!a->served || a->read == a->expanded || !(a->arrived >> a->read & 1))
+        return true;
+    struct mem_access x = a->line[a->read];
+    x.flags |= MEM_UNPIN;
+    if (!mem_accepted(core_request(d->sm, &x, TOKEN_READ | (uint32_t)(a - d->accesses), now)))
+        return true;
+    a->read++;
+    d->n.deq_lines++;
+    d->n.pwaq_accesses++;
+    return true;
+}
+
+void dac_drain(struct dac *d, uint64_t now) {
+    for (uint64_t left = d->draining; left; left &= left - 1)
+        if (!drain_warp(d, (uint32_t)__builtin_ctzll(left), now))
+            d->draining &= ~(left & -left);
+}

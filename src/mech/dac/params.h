@@ -1,0 +1,31 @@
+/* Parameters of DAC. */
+#ifndef REPRISE_MECH_DAC_PARAMS_H
+#define REPRISE_MECH_DAC_PARAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Rules that tests can leave out, to see that each is needed. */
+enum dac_rule {
+    DAC_RULE_ALIAS = 1 << 0,     /* no data ahead of a store that may write them */
+    DAC_RULE_ARGUMENTS = 1 << 1, /* ... nor where arguments of the launch meet */
+    DAC_RULE_BARRIER = 1 << 2,   /* a barrier holds expansion */
+    DAC_RULE_ROUNDS = 1 << 3,    /* what a loop leaves that threads leave in different rounds is not affine */
+    DAC_RULE_MERGE = 1 << 4,     /* nor what depends on the way that a thread came */
+    DAC_RULE_TURNS = 1 << 5,     /* arms of a branch do not share registers */
+    DAC_RULE_ENDS = 1 << 6,      /* two comparisons decide only without wrap-around, on the same side */
+    DAC_RULE_WIDTH = 1 << 7,     /* numbers wrap around before they are widened */
+    DAC_RULE_ORDER = 1 << 8,     /* the affine warp takes the ways of a branch in the order of the warps */
+};
+
+struct dac_params {
+    int32_t atq, pwaq, pwpq, lanes, registers, without;
+    bool prefetch, first;
+    double pj_atq, pj_pwaq, pj_pwpq, pj_stack, pj_alu;
+};
+
+static inline bool dac_rule(const struct dac_params *p, enum dac_rule r) {
+    return !((uint32_t)p->without & r);
+}
+
+#endif

@@ -1,0 +1,183 @@
+/* What the warps take from their queues: addresses, data, predicates. The latches of the program get what
+ * came out of the queues, so that the program goes on with it. */
+#include "mech/dac/dac.h"
+
+#include <string.h>
+
+static const struct dac_fact *fact_at(const struct dac *d, const struct core_warp *cw) {
+    return d->main[cw->next].fact;
+}
+
+/* Lanes for which the next instruction of a warp would act. */
+static uint32_t active(const struct core_warp *cw, const struct xinst *i) {
+    return cw->w->stack[cw->w->depth - 1].mask & (cw->w->p[i->guard] ^ (0u - (uint32_t)i->gneg));
+}
+
+/* Puts the predicate at the head of the queue where the warp will read it. */
+static bool offer_predicate(struct dac *d, uint32_t warp, const struct dac_fact *f) {
+    struct core_warp *cw = &d->sm->warps[warp];
+    const struct dac_queues *q = &d->q[warp];
+    uint32_t m = cw->w->stack[cw->w->depth - 1].mask;
+    if (!q->pfilled)
+        return false;
+    if (q->pred[q->pfirst].number != f->pred_number)
+        dac_broken(d, "a warp took the predicate of another instruction");
+    cw->w->p[f->pred] = (cw->w->p[f->pred] & ~m) | (q->pred[q->pfirst].mask & m);
+    return true;
+}
+
+/* The address at the head of the queue is there, and of loads the first line. */
+static bool has_address(struct dac *d, uint32_t warp) {
+    const struct dac_queues *q = &d->q[warp];
+    if (q->count == q->issued)
+        return false;
+    const struct dac_access *a = dac_nth(d, q, q->issued);
+    return a->expanded && (!a->data || a->arrived & 1);
+}
+
+/* What the next instruction of a warp takes is there. */
+static bool can_take(struct dac *d, uint32_t warp) {
+    const struct core_warp *cw = &d->sm->warps[warp];
+    const struct dac_fact *f = fact_at(d, cw);
+    if (!f)
+        return true;
+    if (f->roles & DAC_DEQ_PRED && !offer_predicate(d, warp, f))
+        return false;
+    return !(f->roles & DAC_DEQ) || !active(cw, &d->sm->x->img->code[cw->next]) || has_address(d, warp);
+}
+
+uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
+    struct dac *d = m;
+    (void)now;
+    if (!d->on)
+        return ready;
+    uint64_t refused = 0;
+    for (uint64_t left = ready; left; left &= left - 1) {
+        uint32_t w = (uint32_t)__builtin_ctzll(left);
+        bool own = d->sm->streaming >> w & 1;
+        if (own ? dac_affine_ready(d) : can_take(d, w))
+            continue;
+        refused |= left & -left;
+        d->n.wait_warps += !own;
+        if (!own)
+            core_park(d->sm, w, true);
+    }
+    uint64_t able = ready & ~refused, own = able & d->sm->streaming;
+    return d->params->first && own ? own : able;
+}
+
+void dac_unpark(struct dac *d) {
+    for (uint64_t left = d->sm->parked; left; left &= left - 1) {
+        uint32_t w = (uint32_t)__builtin_ctzll(left);
+        if (!(d->sm->resident >> w & 1) || can_take(d, w))
+            core_park(d->sm, w, false);
+    }
+}
+
+static void take_predicate(struct dac *d, uint32_t warp) {
+    struct dac_queues *q = &d->q[warp];
+    q->pfirst = (q->pfirst + 1) % DAC_RING;
+    q->pcount--;
+    q->pfilled--;
+    d->n.pwpq_accesses++;
+    d->n.deq_pred++;
+}
+
+static void take_address(struct dac *d, uint32_t warp, const struct xinst *i, const struct dac_fact *f,
+                         uint32_t mask) {
+    struct dac_queues *q = &d->q[warp];
+    struct dac_access *a = dac_nth(d, q, q->issued++);
+    if (a->number != f->number || a->mask != mask)
+        dac_broken(d, "the streams of a warp disagree");
+    uint32_t(*pool)[WARP_LANES] = d->sm->x->pool;
+    for (uint32_t k = 0; k < (i->in->m.a64 ? 2u : 1u); k++) {
+        uint32_t *to = pool[i->s[i->first[0] + k] & ~POOL];
+        for (uint32_t l = 0; l < WARP_LANES; l++)
+            to[l] = (uint32_t)(a->addr[l] >> 32 * k);
+    }
+    a->issued = true;
+    q->used -= a->expanded;
+    if (a->data)
+        return;
+    a->taken = a->expanded;
+    d->n.pwaq_accesses += a->expanded;
+    dac_pop(d, q);
+}
+
+void dac_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
+    struct dac *d = m;
+    if (!d->on || d->sm->streaming >> warp & 1)
+        return;
+    const struct dac_fact *f = fact_at(d, &d->sm->warps[warp]);
+    if (!f)
+        return;
+    if (f->roles & DAC_DEQ_PRED)
+        take_predicate(d, warp);
+    if (f->roles & DAC_DEQ && mask)
+        take_address(d, warp, i, f, mask);
+}
+
+/* Word k of what a load puts into registers, from the bytes of a lane. */
+static uint32_t word_of(const struct imods *m, const uint8_t *bytes, uint32_t k) {
+    uint32_t v = 0;
+    memcpy(&v, bytes + k * (m->size < 4 ? m->size : 4u), m->size < 4 ? m->size : 4u);
+    if (m->sgn && m->size == 1)
+        v = (uint32_t)(int32_t)(int8_t)v;
+    if (m->sgn && m->size == 2)
+        v = (uint32_t)(int32_t)(int16_t)v;
+    return v;
+}
+
+/* The load goes on with the bytes that were read ahead. */
+static void give_data(struct dac *d, const struct core_op *o, const struct dac_access *a) {
+    struct warp *w = d->sm->warps[o->warp].w;
+    const struct imods *m = &o->i->in->m;
+    for (uint32_t k = 0; k < o->i->ndw; k++)
+        for (uint32_t left = a->have & o->mask; left; left &= left - 1) {
+            uint32_t l = (uint32_t)__builtin_ctz(left), v = word_of(m, a->bytes[l], k);
+            uint32_t *to = &w->r[o->i->d + k][l];
+            if (*to != v && d->sm->check.on) {
+                d->sm->n.check_wrong++;
+                if (d->sm->check.out)
+                    str_printf(d->sm->check.out,
+                               "check: DAC fetched 0x%x ahead of %s:%u, where 0x%x is loaded\n", v,
+                               d->sm->x->img->prog->name, o->i->in->line, *to);
+            }
+            *to = v;
+        }
+}
+
+void dac_given(struct dac *d, int32_t op) {
+    const struct core_op *o = &d->sm->ops[op];
+    if (o->pc < 0)
+        return;
+    const struct dac_mark *mark = &d->main[o->pc];
+    bool load = o->i->kind == X_LOAD && (o->space == CORE_GLOBAL || o->space == CORE_LOCAL) && o->mask;
+    if (!mark->fact || !(mark->fact->roles & DAC_DEQ) || !o->mask || !mark->data) {
+        d->n.deq_addr += mark->fact && mark->fact->roles & DAC_DEQ && o->mask;
+        d->n.loads_other += load;
+        d->n.loads_other_lines += load ? o->naccess : 0;
+        return;
+    }
+    struct dac_queues *q = &d->q[o->warp];
+    struct dac_access *a = dac_nth(d, q, q->issued - 1);
+    a->op = op;
+    d->n.deq_data++;
+    give_data(d, o, a);
+}
+
+enum mech_verdict dac_access(void *m, int32_t op, uint64_t now) {
+    struct dac *d = m;
+    const struct core_op *o = &d->sm->ops[op];
+    (void)now;
+    if (!d->on || o->pc < 0 || d->sm->streaming >> o->warp & 1 || !o->mask)
+        return MECH_PASS;
+    const struct dac_mark *mark = &d->main[o->pc];
+    if (!mark->fact || !(mark->fact->roles & DAC_DEQ) || !mark->data)
+        return MECH_PASS;
+    const struct dac_queues *q = &d->q[o->warp];
+    for (uint32_t k = 0; k < q->issued; k++)
+        dac_nth(d, q, k)->served |= dac_nth(d, q, k)->op == op;
+    d->draining |= UINT64_C(1) << o->warp;
+    return MECH_TAKEN;
+}

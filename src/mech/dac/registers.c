@@ -1,0 +1,279 @@
+/* Registers of the affine stream.
+ *
+ * The affine warp has one register where the threads have one each. Both arms of a branch run one after the
+ * other, on the same registers: what one arm writes must not be what the other still reads. So every
+ * version of a register becomes a register of its own first, and merges become copies; and the allocator
+ * sees, besides the edges that threads take, those on which the warp goes on with another path: from where
+ * one arm of a branch ends to the beginning of the other. */
+#include "mech/dac/registers.h"
+
+#include <string.h>
+
+#include "flow/control.h"
+#include "flow/reach.h"
+#include "opt/pass.h"
+
+struct web {
+    uint32_t words; /* 0: nobody uses it */
+    uint32_t at;    /* the register, or predicate, that it becomes */
+};
+
+struct webs {
+    struct fn *f;
+    struct reach r;
+    uint32_t *parent;   /* by version */
+    bool *needed;       /* by version */
+    uint32_t *group_of; /* by value: its virtual register; of predicates NONE */
+    uint32_t *word_of;  /* ... and which of its words */
+    struct web *web;    /* by representative version */
+    VEC(uint32_t) work;
+};
+
+static uint32_t find(struct webs *w, uint32_t v) {
+    while (w->parent[v] != v)
+        v = w->parent[v] = w->parent[w->parent[v]];
+    return v;
+}
+
+static void join(struct webs *w, uint32_t a, uint32_t b) {
+    if (a != NONE && b != NONE)
+        w->parent[find(w, a)] = find(w, b);
+}
+
+/* Calls the statement with each version v that instruction k of block b reads or writes, and its value. */
+#define EACH_VERSION(w, b, k, reads, value, v, ...)                                                          \
+    do {                                                                                                     \
+        struct span span_[MAX_SPANS];                                                                        \
+        const struct inst *i_ = &(w)->f->blocks.at[b].insts.at[k];                                           \
+        uint32_t n_ = (reads) ? inst_reads(&(w)->r.v, i_, span_) : inst_writes(&(w)->r.v, i_, span_);        \
+        for (uint32_t j_ = 0; j_ < n_; j_++)                                                                 \
+            for (uint32_t x_ = 0; x_ < span_[j_].n; x_++) {                                                  \
+                uint32_t value = span_[j_].first + x_;                                                       \
+                uint32_t v =                                                                                 \
+                    (reads) ? reach_read(&(w)->r, b, k, value) : reach_written(&(w)->r, b, k, value);        \
+                if (v != NONE) {                                                                             \
+                    __VA_ARGS__                                                                              \
+                }                                                                                            \
+            }                                                                                                \
+    } while (0)
+
+static void need(struct webs *w, uint32_t v) {
+    if (v == NONE || w->needed[v])
+        return;
+    w->needed[v] = true;
+    vec_push(&w->work, v);
+}
+
+/* Versions that somebody reads. A guarded write and what it leaves where it is skipped are one. */
+static void connect(struct webs *w) {
+    for (uint32_t b = 0; b < w->f->blocks.len; b++)
+        for (uint32_t k = 0; k < w->f->blocks.at[b].insts.len; k++)
+            EACH_VERSION(w, b, k, true, value, v, (void)value; need(w, v););
+    while (w->work.len) {
+        uint32_t v = w->work.at[--w->work.len];
+        const struct version *x = &w->r.at[v];
+        for (uint32_t k = 0; x->kind == VERSION_MERGE && k < w->f->blocks.at[x->block].pred.len; k++)
+            need(w, w->r.inputs[x->input + k]);
+        if (x->kind == VERSION_WRITE && x->before != NONE) {
+            need(w, x->before);
+            join(w, v, x->before);
+        }
+    }
+}
+
+/* The words of one operand are one web. */
+static void connect_words(struct webs *w) {
+    for (uint32_t b = 0; b < w->f->blocks.len; b++)
+        for (uint32_t k = 0; k < w->f->blocks.at[b].insts.len; k++)
+            for (uint32_t reads = 0; reads < 2; reads++) {
+                uint32_t before = NONE, group = NONE;
+                EACH_VERSION(w, b, k, reads, value, v, {
+                    if (w->group_of[value] == group && group != NONE)
+                        join(w, before, v);
+                    group = w->group_of[value];
+                    before = v;
+                });
+            }
+}
+
+/* Every web becomes a register. */
+static void place(struct webs *w, uint32_t v, uint32_t value) {
+    struct web *x = &w->web[find(w, v)];
+    uint32_t group = w->group_of[value];
+    if (x->words)
+        return;
+    x->words = group == NONE ? 1 : w->f->vregs.at[group];
+    x->at = group == NONE ? fn_pred(w->f) : fn_vreg(w->f, x->words);
+}
+
+static void place_all(struct webs *w) {
+    for (uint32_t b = 0; b < w->f->blocks.len; b++)
+        for (uint32_t k = 0; k < w->f->blocks.at[b].insts.len; k++)
+            for (uint32_t reads = 0; reads < 2; reads++)
+                EACH_VERSION(w, b, k, reads, value, v, place(w, v, value););
+    for (uint32_t v = 0; v < w->r.n; v++)
+        if (w->needed[v])
+            place(w, v, w->r.at[v].value);
+}
+
+/* ---- merges ---- */
+
+/* A copy between two words, or predicates; of a merge of that value. */
+static struct inst copy_of(const struct webs *w, uint32_t value, uint32_t to, uint32_t to_word, uint32_t from,
+                           uint32_t from_word) {
+    bool pred = w->group_of[value] == NONE;
+    struct inst i = inst_new(pred ? OP_PLOP : OP_MOV);
+    if (pred) {
+        i.pdst[0].id = to;
+        i.psrc[0].id = from;
+    } else {
+        i.dst = opd_reg(to, to_word);
+        i.src[0] = opd_reg(from, from_word);
+        i.nsrc = 1;
+    }
+    return i;
+}
+
+/* Where instructions go that stand at the end of a block, before its branch. */
+static uint32_t end_of(const struct block *b) {
+    return b->insts.len - (b->insts.len && ends_block(&b->insts.at[b->insts.len - 1]));
+}
+
+/* Every edge brings its version to a place of the merge, from which it is taken at the beginning of the
+ * block: so no merge is overwritten that another one still reads, or another successor. */
+static void copy_merge(struct webs *w, uint32_t v) {
+    const struct version *x = &w->r.at[v];
+    uint32_t word = w->word_of[x->value];
+    uint32_t place = w->group_of[x->value] == NONE ? fn_pred(w->f) : fn_vreg(w->f, 1);
+    struct block *b = &w->f->blocks.at[x->block];
+    struct inst take = copy_of(w, x->value, w->web[find(w, v)].at, word, place, 0);
+    block_insert(b, 0, &take, 1);
+    for (uint32_t k = 0; k < b->pred.len; k++) {
+        uint32_t in = w->r.inputs[x->input + k];
+        if (in == NONE)
+            continue;
+        struct block *from = &w->f->blocks.at[b->pred.at[k]];
+        struct inst give = copy_of(w, x->value, place, 0, w->web[find(w, in)].at, word);
+        block_insert(from, end_of(from), &give, 1);
+    }
+}
+
+static void copy_merges(struct webs *w) {
+    for (uint32_t v = 0; v < w->r.n; v++)
+        if (w->needed[v] && w->r.at[v].kind == VERSION_MERGE)
+            copy_merge(w, v);
+}
+
+static struct web *web_of(struct webs *w, uint32_t b, uint32_t k, bool reads, uint32_t value) {
+    uint32_t v = reads ? reach_read(&w->r, b, k, value) : reach_written(&w->r, b, k, value);
+    return v == NONE ? NULL : &w->web[find(w, v)];
+}
+
+static void set_opd(struct webs *w, uint32_t b, uint32_t k, bool reads, struct opd *o) {
+    if (o->kind != O_REG || o->v == VREG_RZ)
+        return;
+    const struct web *x = web_of(w, b, k, reads, value_of_opd(&w->r.v, o));
+    o->v = x ? x->at : o->v;
+}
+
+static void set_pred(struct webs *w, uint32_t b, uint32_t k, bool reads, struct popd *p) {
+    if (p->id == VPRED_PT)
+        return;
+    const struct web *x = web_of(w, b, k, reads, value_of_pred(&w->r.v, p->id));
+    p->id = x ? x->at : p->id;
+}
+
+static void rewrite(struct webs *w) {
+    for (uint32_t b = 0; b < w->f->blocks.len; b++)
+        for (uint32_t k = 0; k < w->f->blocks.at[b].insts.len; k++) {
+            struct inst *i = &w->f->blocks.at[b].insts.at[k], was = *i;
+            for (uint32_t s = 0; s < was.nsrc; s++)
+                set_opd(w, b, k, true, &was.src[s]);
+            set_opd(w, b, k, false, &was.dst);
+            set_pred(w, b, k, true, &was.guard);
+            for (uint32_t n = 0; n < 2; n++) {
+                set_pred(w, b, k, true, &was.psrc[n]);
+                set_pred(w, b, k, false, &was.pdst[n]);
+            }
+            *i = was;
+        }
+}
+
+static void rename_webs(struct fn *f) {
+    struct arena a = {0};
+    struct webs w = {.f = f, .r = reach_of(&a, f)};
+    w.parent = arena_array(&a, uint32_t, w.r.n + 1);
+    w.needed = arena_array(&a, bool, w.r.n + 1);
+    w.web = arena_array(&a, struct web, w.r.n + 1);
+    w.group_of = arena_array(&a, uint32_t, w.r.v.n + 1);
+    w.word_of = arena_array(&a, uint32_t, w.r.v.n + 1);
+    memset(w.group_of, 0xff, (w.r.v.n + 1) * sizeof *w.group_of);
+    for (uint32_t g = 0; g < f->vregs.len; g++)
+        for (uint32_t n = 0; n < f->vregs.at[g]; n++) {
+            w.group_of[w.r.v.base[g] + n] = g;
+            w.word_of[w.r.v.base[g] + n] = n;
+        }
+    for (uint32_t v = 0; v < w.r.n; v++)
+        w.parent[v] = v;
+    connect(&w);
+    connect_words(&w);
+    place_all(&w);
+    rewrite(&w);
+    copy_merges(&w);
+    vec_free(&w.work);
+    arena_free(&a);
+}
+
+/* A path of a branch may end in this block, before the join. */
+static bool path_ends(const struct fn *f, uint32_t b, uint32_t join) {
+    const struct block *x = &f->blocks.at[b];
+    if (x->insts.len && x->insts.at[x->insts.len - 1].op == OP_EXIT)
+        return true;
+    for (uint32_t k = 0; k < x->succ.len; k++)
+        if (x->succ.at[k] == join)
+            return true;
+    return false;
+}
+
+/* Adds the edges on which the warp turns to the other arm of a branch. */
+static void add_turns(struct fn *f) {
+    struct arena a = {0};
+    struct control c = control_of(&a, f);
+    for (uint32_t n = 0; n < c.nsplits; n++) {
+        uint32_t at = c.splits[n].block, arm[2] = {f->blocks.at[at].succ.at[0], f->blocks.at[at].succ.at[1]};
+        for (uint32_t b = 0; b < f->blocks.len; b++)
+            for (uint32_t k = 0; k < 2; k++)
+                if (bits_get(control_region(&c, b), n) && arm[k] != c.splits[n].join &&
+                    path_ends(f, b, c.splits[n].join))
+                    vec_push(&f->blocks.at[b].succ, arm[k]);
+    }
+    arena_free(&a);
+}
+
+/* What the allocator may have added is nothing that the affine warp could do. */
+static bool spilled(const struct fn *f) {
+    for (uint32_t b = 0; b < f->blocks.len; b++)
+        for (uint32_t k = 0; k < f->blocks.at[b].insts.len; k++) {
+            uint16_t op = f->blocks.at[b].insts.at[k].op;
+            if (op == OP_LD || op == OP_ST || op == OP_P2R || op == OP_R2P)
+                return true;
+        }
+    return false;
+}
+
+bool dac_registers(struct program *p, struct fn *f, const struct dac_params *params) {
+    uint32_t limit = (uint32_t)params->registers;
+    uint32_t *edges = xcalloc(f->blocks.len + 1, sizeof *edges);
+    cfg_joins(f);
+    rename_webs(f);
+    for (uint32_t b = 0; b < f->blocks.len; b++)
+        edges[b] = f->blocks.at[b].succ.len;
+    if (dac_rule(params, DAC_RULE_TURNS))
+        add_turns(f);
+    p->reg_limit = limit;
+    bool done = !regalloc(p, f, true);
+    for (uint32_t b = 0; b < f->blocks.len; b++)
+        f->blocks.at[b].succ.len = edges[b];
+    free(edges);
+    return done && f->nregs <= limit && !spilled(f);
+}

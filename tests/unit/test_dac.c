@@ -1,0 +1,354 @@
+/* DAC on kernels made for it: what is split and what is not, what it costs, and hazards. Without one of its
+ * rules (dac.without) the hazards that are about it come out wrong, so each rule is needed. */
+#include <stdio.h>
+
+#include "mech/dac/params.h"
+#include "mech_rig.h"
+
+enum { WORDS = 65536, THREADS = 64, GRID = 4 };
+
+/* Kernels take a buffer of WORDS words, word i = i, and n and x; %l0 is the buffer, %l1 the thread's own word
+ * in its first half, %r0 tid.x, %r8 n, %r9 x. What is compared is the second half. */
+#define SELF                                                                                                 \
+    "mov.u32 %r14, %ctaid.x; mad.lo.u32 %r14, %r14, 64, %r0; mul.wide.u32 %l2, %r14, 4; add.u64 %l2, %l0, "  \
+    "%l2;\n"
+static const char text[] = KERNELS
+    /* i = 0; while (i < tid) i++; out[i] = tid: threads leave the loop in different rounds. */
+    KERNEL("rounds",
+           "mov.u32 %r1, 0;\nL: setp.ge.u32 %p0, %r1, %r0; @%p0 bra D; add.u32 %r1, %r1, 1; bra L;\n"
+           "D: mul.wide.u32 %l2, %r1, 4; add.u64 %l2, %l0, %l2; st.global.u32 [%l2+131072], %r0;")
+    /* Which value a thread has depends on the way that it came. */
+    KERNEL("ways", SELF
+           "setp.lt.u32 %p0, %r0, 20; mov.u32 %r5, 0;\n@%p0 bra E;\nshl.b32 %r2, %r0, 1;\n"
+           "M: ld.global.u32 %r3, [%l1]; st.global.u32 [%l2+131072], %r3; add.u32 %r5, %r5, 1;\n"
+           "setp.lt.u32 %p1, %r5, 3; @%p1 bra M; bra J;\n"
+           "E: mov.u32 %r2, 12;\n"
+           "N: st.global.u32 [%l2+131072], %r0; add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 4; @%p1 bra N;\n"
+           "J: mul.wide.u32 %l3, %r2, 4; add.u64 %l3, %l0, %l3; ld.global.u32 %r4, [%l3];\n"
+           "st.global.u32 [%l2+139264], %r4;")
+    /* The offset of a block is another one in each: no tuple has it. */
+    KERNEL("product",
+           SELF "mov.u32 %r1, %ctaid.x; mul.lo.u32 %r1, %r1, %r0; mul.wide.u32 %l3, %r1, 4;\n"
+                "add.u64 %l3, %l0, %l3; ld.global.u32 %r2, [%l3]; st.global.u32 [%l2+131072], %r2;")
+    /* x = n; loop x += tid: one register for both. */
+    KERNEL("webs",
+           SELF "mov.u32 %r1, %r8; mov.u32 %r2, 0;\nL: add.u32 %r1, %r1, %r0; add.u32 %r2, %r2, 1;\n"
+                "setp.lt.u32 %p0, %r2, 5; @%p0 bra L; mul.wide.u32 %l3, %r1, 4; add.u64 %l3, %l0, %l3;\n"
+                "ld.global.u32 %r3, [%l3]; st.global.u32 [%l2+131072], %r3;")
+    /* (unsigned)(tid - 16) < 8, tid == 5. */
+    KERNEL("compares",
+           SELF "sub.u32 %r1, %r0, 16; setp.lt.u32 %p0, %r1, 8; setp.eq.u32 %p1, %r0, 5;\n"
+                "@%p0 st.global.u32 [%l2+131072], %r0; @%p1 st.global.u32 [%l2+139264], %r0;\n"
+                "sub.u32 %r2, 5, %r0; setp.gt.s32 %p0, %r2, -20; @%p0 st.global.u32 [%l2+147456], %r2;")
+    /* A[(u64)(u32)(tid - 4)] where tid >= 4. */
+    KERNEL("width", SELF
+           "sub.u32 %r1, %r0, 4; setp.ge.u32 %p0, %r0, 4; mul.wide.u32 %l3, %r1, 4; add.u64 %l3, %l0, %l3;\n"
+           "@%p0 ld.global.u32 %r2, [%l3]; @%p0 st.global.u32 [%l2+131072], %r2;")
+    /* b[(i + 1) * 64 + tid] = b[i * 64 + tid] + 1. */
+    KERNEL("stale",
+           "mov.u32 %r2, 0; add.u64 %l1, %l1, 131072;\nL: ld.global.u32 %r1, [%l1]; add.u32 %r1, %r1, 1;\n"
+           "st.global.u32 [%l1+256], %r1; add.u64 %l1, %l1, 256; add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, "
+           "20;\n"
+           "@%p0 bra L;")
+    /* A barrier between a store and another thread's load. */
+    KERNEL("barrier", SELF
+           "mov.u32 %r2, 0; add.u64 %l2, %l2, 131072;\nmov.u32 %r3, %ctaid.x; mul.lo.u32 %r3, %r3, 64;\n"
+           "sub.u32 %r4, 63, %r0; add.u32 %r3, %r3, %r4; mul.wide.u32 %l3, %r3, 4; add.u64 %l3, %l0, %l3;\n"
+           "L: add.u32 %r1, %r0, %r2; st.global.u32 [%l2], %r1; bar.sync 0;\n"
+           "ld.global.u32 %r5, [%l3+131072]; bar.sync 0; st.global.u32 [%l2+65536], %r5;\n"
+           "add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, 6; @%p0 bra L;")
+    /* Both arms enqueue, read what was computed before, and compute on. */
+    KERNEL(
+        "arms", SELF
+        "mul.lo.u32 %r1, %r0, 3; add.u32 %r2, %r0, 70; setp.lt.u32 %p0, %r0, 20;\n@%p0 bra T;\n"
+        "mul.wide.u32 %l3, %r2, 4; add.u64 %l3, %l0, %l3; ld.global.u32 %r3, [%l3]; ld.global.u32 %r4, "
+        "[%l3+8];\n"
+        "add.u32 %r3, %r3, %r4; st.global.u32 [%l2+131072], %r3; bra J;\n"
+        "T: shl.b32 %r5, %r1, 1; add.u32 %r6, %r5, 9; mul.wide.u32 %l3, %r6, 4; add.u64 %l3, %l0, %l3;\n"
+        "ld.global.u32 %r3, [%l3]; mul.lo.u32 %r7, %r6, 2; mul.wide.u32 %l1, %r7, 4; add.u64 %l1, %l0, %l1;\n"
+        "ld.global.u32 %r4, [%l1]; add.u32 %r3, %r3, %r4; st.global.u32 [%l2+131072], %r3;\n"
+        "J: st.global.u32 [%l2+139264], %r0;")
+    /* A loop inside which layout turns a branch around. */
+    KERNEL("turned", SELF
+           "mov.u32 %r2, 0; add.u64 %l2, %l2, 131072;\nL: and.b32 %r1, %r0, 7; setp.lt.u32 %p0, %r1, %r2; "
+           "@%p0 bra T;\n"
+           "ld.global.u32 %r3, [%l1+64]; st.global.u32 [%l2], %r3; bra J;\n"
+           "T: ld.global.u32 %r3, [%l1+1024]; st.global.u32 [%l2+16384], %r3; setp.eq.u32 %p1, %r2, 5; @%p1 "
+           "bra J;\n"
+           "st.global.u32 [%l2+32768], %r2;\nJ: add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, 7; @%p0 bra L;")
+    /* Every thread in a line of its own, all lines in one set. */
+    KERNEL("lines", SELF "mul.wide.u32 %l3, %r0, 2048; add.u64 %l3, %l0, %l3; ld.global.u32 %r1, [%l3]; "
+                         "ld.global.u32 %r2, [%l3+128];\n"
+                         "add.u32 %r1, %r1, %r2; st.global.u32 [%l2+131072], %r1;")
+    /* A guard that is data; exits by data; zero and negative strides; vectors, bytes, partial lines. */
+    KERNEL(
+        "data", SELF
+        "ld.global.u32 %r1, [%l1]; and.b32 %r1, %r1, 3; setp.eq.u32 %p0, %r1, 1;\n"
+        "@%p0 ld.global.u32 %r2, [%l1+128]; @%p0 st.global.u32 [%l2+131072], %r2;\n"
+        "ld.global.u32 %r3, [%l0+400]; st.global.u32 [%l2+139264], %r3; setp.eq.u32 %p1, %r1, 2; @%p1 exit;\n"
+        "ld.global.u32 %r4, [%l1+36]; st.global.u32 [%l2+147456], %r4;")
+        KERNEL("strides", SELF
+               "sub.u32 %r1, 100, %r0; mul.wide.u32 %l3, %r1, 4; add.u64 %l3, %l0, %l3; ld.global.u32 %r2, "
+               "[%l3];\n"
+               "cvt.u64.u32 %l3, %r0; add.u64 %l3, %l0, %l3; ld.global.s8 %r3, [%l3+1021];\n"
+               "mul.wide.u32 %l3, %r0, 16; add.u64 %l3, %l0, %l3; ld.global.v4.u32 {%r4, %r5, %r6, %r7}, "
+               "[%l3+64];\n"
+               "add.u32 %r2, %r2, %r3; add.u32 %r4, %r4, %r5; add.u32 %r6, %r6, %r7; add.u32 %r2, %r2, %r4;\n"
+               "add.u32 %r2, %r2, %r6; st.global.u32 [%l2+131072], %r2;")
+    /* Block 0 waits for a flag that the others' last one sets. */
+    KERNEL("polls",
+           SELF "mov.u32 %r1, %ctaid.x; setp.eq.u32 %p0, %r1, 0; @%p0 bra W;\n"
+                "st.global.u32 [%l2+131072], %r0; membar.gl; st.volatile.global.u32 [%l0+16], 77; exit;\n"
+                "W: ld.volatile.global.u32 %r2, [%l0+16]; setp.ne.u32 %p1, %r2, 77; @%p1 bra W;\n"
+                "st.global.u32 [%l2+131072], %r2;");
+
+/* Two pointers, which the launch may let meet. */
+static const char pointers[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+                               ".visible .entry pair(.param .u64 a, .param .u64 b)\n{ .reg .b32 %r<8>; .reg "
+                               ".b64 %l<8>; .reg .pred %p<2>;\n"
+                               "ld.param.u64 %l0, [a]; ld.param.u64 %l4, [b]; mov.u32 %r0, %tid.x; "
+                               "mul.wide.u32 %l1, %r0, 4; add.u64 %l0, %l0, %l1;\n"
+                               "add.u64 %l4, %l4, %l1; mov.u32 %r2, 0;\nL: ld.global.u32 %r1, [%l0]; add.u32 "
+                               "%r1, %r1, 1; st.global.u32 [%l4+256], %r1;\n"
+                               "add.u64 %l0, %l0, 256; add.u64 %l4, %l4, 256; add.u32 %r2, %r2, 1; "
+                               "setp.lt.u32 %p0, %r2, 30; @%p0 bra L; exit; }\n";
+
+/* Which kernels a rule is about; 0: none, they are split and come out right, or stay whole. */
+static const struct {
+    const char *kernel;
+    uint32_t rule;
+    bool whole; /* it cannot be split */
+} hazards[] = {
+    {"rounds", DAC_RULE_ROUNDS, true},
+    {"ways", DAC_RULE_MERGE, false},
+    {"product", 0, false},
+    {"webs", 0, false},
+    {"compares", DAC_RULE_ENDS, false},
+    {"width", DAC_RULE_WIDTH, false},
+    {"stale", DAC_RULE_ALIAS, false},
+    {"barrier", DAC_RULE_BARRIER, false},
+    {"arms", DAC_RULE_TURNS, false},
+    {"turned", 0, false},
+    {"lines", 0, false},
+    {"data", 0, false},
+    {"strides", 0, false},
+    {"polls", 0, true},
+};
+enum { HAZARDS = sizeof hazards / sizeof *hazards };
+
+static const uint32_t *launch(struct rig *r, const char *kernel) {
+    uint32_t *word = (uint32_t *)(uintptr_t)r->buffer;
+    for (uint32_t i = 0; i < WORDS; i++)
+        word[i] = i;
+    struct rig_params p = {.buffer = r->buffer, .n = 7, .x = 3};
+    struct rp_launch l = {
+        .grid = {GRID, 1, 1}, .block = {THREADS, 1, 1}, .params = &p, .param_bytes = sizeof p};
+    char *report = NULL;
+    uint64_t before = rp_totals(r->g).cycles;
+    enum rp_status s = rp_launch(r->g, rp_module_kernel(r->m, kernel), &l, &report);
+    r->cycles = rp_totals(r->g).cycles - before;
+    free(report);
+    return s == RP_OK ? word + WORDS / 2 : NULL;
+}
+
+static uint32_t want[HAZARDS][WORDS / 2];
+
+static int find_results(void **state) {
+    (void)state;
+    struct rig r;
+    rig_open(&r, "dac", NULL, true, text);
+    for (uint32_t k = 0; k < HAZARDS; k++) {
+        const uint32_t *got = launch(&r, hazards[k].kernel);
+        assert_non_null(got);
+        memcpy(want[k], got, sizeof want[k]);
+    }
+    rig_close(&r);
+    return 0;
+}
+
+/* The kernel leaves what it must, and no check or invariant says otherwise. */
+static bool comes_out(struct rig *r, uint32_t k) {
+    const uint32_t *got = launch(r, hazards[k].kernel);
+    return got && !memcmp(got, want[k], sizeof want[k]) && !rig_counter(r, "check.wrong");
+}
+
+static void open_dac(struct rig *r, const char *const *set) {
+    rig_open_options(
+        r, &(struct rp_options){.gpu = "dac", .mech = "dac", .set = set, .check = true, .watchdog = 1000000},
+        text);
+}
+
+static void test_hazards(void **state) {
+    (void)state;
+    static const char *const sets[][7] = {
+        {"device.sms=1", NULL},
+        {"device.sms=2", "dac.atq=1", "dac.pwaq=1", "dac.pwpq=1", NULL},
+        {"device.sms=1", "dac.first=true", "issue.policy=lrr", "l1.size=4K", "l1.ways=2", NULL},
+        {"device.sms=1", "dac.prefetch=false", "issue.policy=gto", NULL},
+        {"device.sms=1", "l1.mshrs=1", "l1.merges=1", NULL},
+    };
+    for (uint32_t s = 0; s < 5; s++) {
+        struct rig r;
+        open_dac(&r, sets[s]);
+        for (uint32_t k = 0; k < HAZARDS; k++) {
+            if (!comes_out(&r, k))
+                fail_msg("%s with settings %u comes out wrong", hazards[k].kernel, s);
+            assert_int_equal(rig_counter(&r, "dac.whole") > 0, hazards[k].whole);
+        }
+        rig_close(&r);
+    }
+}
+
+/* Without its rule a hazard is one. */
+static void test_rules(void **state) {
+    (void)state;
+    for (uint32_t k = 0; k < HAZARDS; k++) {
+        if (!hazards[k].rule)
+            continue;
+        struct rig r;
+        char without[32];
+        snprintf(without, sizeof without, "dac.without=%u", hazards[k].rule);
+        open_dac(&r, (const char *const[]){"device.sms=1", without, NULL});
+        if (comes_out(&r, k))
+            fail_msg("%s comes out right without its rule", hazards[k].kernel);
+        rig_close(&r);
+    }
+}
+
+/* Runs the kernel with two pointers, b so many words behind a; whether it comes out right. */
+static bool run_pair(const char *without, uint64_t apart, uint64_t *fetched) {
+    struct rig r;
+    enum { ROWS = 31 };
+    rig_open_options(&r,
+                     &(struct rp_options){.gpu = "dac",
+                                          .mech = "dac",
+                                          .set = (const char *const[]){"device.sms=1", without, NULL},
+                                          .check = true},
+                     pointers);
+    uint64_t other = rp_mem_alloc(r.g, RIG_BYTES, RP_MEM_DEVICE);
+    uint32_t *a = (uint32_t *)(uintptr_t)r.buffer, *b = (uint32_t *)(uintptr_t)(apart ? other : r.buffer);
+    for (uint32_t i = 0; i < 64 * (ROWS + 1); i++)
+        a[i] = i * 3;
+    uint64_t p[2] = {r.buffer, (uint64_t)(uintptr_t)b};
+    struct rp_launch l = {.grid = {1, 1, 1}, .block = {64, 1, 1}, .params = p, .param_bytes = sizeof p};
+    assert_int_equal(rp_launch(r.g, rp_module_kernel(r.m, "pair"), &l, NULL), RP_OK);
+    bool ok = !rig_counter(&r, "check.wrong");
+    for (uint32_t i = 64; i < 64 * ROWS; i++)
+        ok &= b[i] == (apart ? (i - 64) * 3 + 1 : i % 64 * 3 + i / 64);
+    *fetched = rig_counter(&r, "dac.deq.data");
+    rig_close(&r);
+    return ok;
+}
+
+/* What a launch's arguments decide: data are fetched ahead if they do not meet. */
+static void test_arguments(void **state) {
+    (void)state;
+    uint64_t fetched;
+    assert_true(run_pair("dac.without=0", 1, &fetched));
+    assert_int_equal(fetched, 2 * 30);
+    assert_true(run_pair("dac.without=0", 0, &fetched));
+    assert_int_equal(fetched, 0);
+    assert_false(run_pair("dac.without=2", 0, &fetched)); /* DAC_RULE_ARGUMENTS */
+}
+
+/* Figures by hand: "webs" has two warps in each of four blocks, and one batch. */
+static void test_counts(void **state) {
+    (void)state;
+    struct rig r;
+    open_dac(&r, (const char *const[]){"device.sms=1", NULL});
+    assert_non_null(launch(&r, "webs"));
+    enum { WARPS = GRID * THREADS / 32 };
+    assert_int_equal(rig_counter(&r, "dac.batches"), 1);
+    assert_int_equal(rig_counter(&r, "dac.enq.data"), 1);
+    assert_int_equal(rig_counter(&r, "dac.enq.addr"), 1);
+    assert_int_equal(rig_counter(&r, "dac.enq.pred"), 5);
+    assert_int_equal(rig_counter(&r, "dac.deq.data"), WARPS);
+    assert_int_equal(rig_counter(&r, "dac.deq.addr"), WARPS);
+    assert_int_equal(rig_counter(&r, "dac.deq.pred"), 5 * WARPS);
+    assert_int_equal(rig_counter(&r, "dac.pred.scalar"), 5 * WARPS);
+    /* Each word is 20 bytes from the next: five lines and one that the last begins, for a warp that starts
+     * one. */
+    assert_true(rig_counter(&r, "dac.aeu.fetched") >= 5 * WARPS &&
+                rig_counter(&r, "dac.aeu.fetched") <= 6 * WARPS);
+    /* A load, a store, five branches, an exit; nothing else is left of the kernel. */
+    assert_int_equal(rig_counter(&r, "sm.insts.warp"), 8 * WARPS);
+    rig_close(&r);
+}
+
+/* Those with which DAC is compared leave the same memory, and supply nothing that differs. */
+static void test_rivals(void **state) {
+    (void)state;
+    static const char *const mechs[] = {"cae", "mta", "perfect-memory", "dac-noprefetch"};
+    for (uint32_t m = 0; m < 4; m++) {
+        struct rig r;
+        rig_open_options(&r,
+                         &(struct rp_options){.gpu = "dac",
+                                              .mech = mechs[m],
+                                              .set = (const char *const[]){"device.sms=1", NULL},
+                                              .check = true},
+                         text);
+        for (uint32_t k = 0; k < HAZARDS; k++)
+            if (!comes_out(&r, k))
+                fail_msg("%s comes out wrong with %s", hazards[k].kernel, mechs[m]);
+        rig_close(&r);
+    }
+}
+
+/* What a launch of a kernel counts with a mechanism; its cycles. */
+static uint64_t count(const char *mech, const char *kernel, const char *counter, uint64_t *n) {
+    struct rig r;
+    rig_open_options(
+        &r,
+        &(struct rp_options){.gpu = "dac", .mech = mech, .set = (const char *const[]){"device.sms=1", NULL}},
+        text);
+    assert_non_null(launch(&r, kernel));
+    *n = counter ? rig_counter(&r, counter) : 0;
+    uint64_t cycles = r.cycles;
+    rig_close(&r);
+    return cycles;
+}
+
+/* Perfect memory: every access takes no time. CAE: of "webs", what is affine is all but accesses and control.
+ * MTA: a load in a loop, with one stride in all warps, is known after some rounds. */
+static void test_rival_counts(void **state) {
+    (void)state;
+    enum { WARPS = GRID * THREADS / 32, ROUNDS = 20 };
+    uint64_t n, base = count("base", "stale", NULL, &n);
+    assert_true(count("perfect-memory", "stale", "perfect.accesses", &n) < base / 2);
+    assert_int_equal(n, 2 * ROUNDS * WARPS);
+    (void)count("cae", "webs", "cae.executed", &n);
+    assert_true(n >= (1 + 3 * 5) * WARPS); /* a start, and three in each round of the loop */
+    (void)count("mta", "stale", "mta.loads", &n);
+    assert_int_equal(n, ROUNDS * WARPS);
+    (void)count("mta", "stale", "mta.fetched", &n);
+    assert_true(n > 0);
+}
+
+/* Launches that are cut come to a right end, in the plain code. */
+static void test_cut(void **state) {
+    (void)state;
+    for (uint64_t cycles = 1; cycles < 4000; cycles = cycles * 3 + 100)
+        for (uint32_t k = 0; k < HAZARDS; k++) {
+            struct rig r;
+            rig_open_options(
+                &r,
+                &(struct rp_options){.gpu = "dac",
+                                     .mech = "dac",
+                                     .set = (const char *const[]){"device.sms=1", "sm.blocks=2", NULL},
+                                     .check = true,
+                                     .max_cycles = cycles},
+                text);
+            if (strcmp(hazards[k].kernel, "polls") && !comes_out(&r, k))
+                fail_msg("%s, cut after %u cycles, comes out wrong", hazards[k].kernel, (unsigned)cycles);
+            rig_close(&r);
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hazards), cmocka_unit_test(test_rules),  cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_counts),  cmocka_unit_test(test_rivals), cmocka_unit_test(test_rival_counts),
+        cmocka_unit_test(test_cut),
+    };
+    return cmocka_run_group_tests(tests, find_results, NULL);
+}

@@ -1,0 +1,340 @@
+/* DAC on random kernels: loops, branches, affine and other addresses, barriers. What they leave in memory is
+ * what a functional run of the plain code leaves, and --check finds nothing.
+ *
+ *   test_dac_random [FIRST [COUNT]]      seeds; a kernel that comes out wrong is printed */
+#include <stdio.h>
+
+#include "timing_rig.h"
+
+enum {
+    WORDS = 65536,
+    IN_WORDS = 16384, /* what kernels only read; each thread has SLOTS words behind it */
+    SLOTS = 16,
+    VARS = 12,
+    KERNELS = 4, /* in a module */
+    SEEDS = 60,
+    TEXT = 1 << 18,
+};
+
+struct gen {
+    char *text;
+    size_t len;
+    uint64_t state;
+    uint32_t labels, depth, budget;
+};
+
+static uint32_t next(struct gen *g) {
+    g->state = g->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(g->state >> 33);
+}
+
+static uint32_t pick(struct gen *g, uint32_t n) {
+    return next(g) % n;
+}
+
+static void put(struct gen *g, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(g->text + g->len, TEXT - g->len, fmt, args);
+    va_end(args);
+    g->len += n > 0 ? (size_t)n : 0;
+}
+
+/* A variable, or something that is the same in all threads. */
+static void operand(struct gen *g, char out[16]) {
+    uint32_t k = pick(g, 8);
+    if (k < 5)
+        snprintf(out, 16, "%%r%u", pick(g, VARS));
+    else if (k == 5)
+        snprintf(out, 16, "%%n");
+    else
+        snprintf(out, 16, "%d", (int)pick(g, 41) - 20);
+}
+
+static void compare(struct gen *g, uint32_t p) {
+    static const char *const relations[] = {"lt", "le", "gt", "ge", "eq", "ne"};
+    char b[16];
+    operand(g, b);
+    put(g, "setp.%s.%s %%p%u, %%r%u, %s;\n", relations[pick(g, 6)], pick(g, 3) ? "s32" : "u32", p,
+        pick(g, VARS), b);
+}
+
+static void compute(struct gen *g) {
+    static const char *const words[] = {"add.s32", "sub.s32", "mul.lo.s32", "min.s32", "max.u32", "xor.b32"};
+    uint32_t d = pick(g, VARS), a = pick(g, VARS), how = pick(g, 12);
+    char b[16];
+    operand(g, b);
+    if (!pick(g, 6)) {
+        compare(g, 5);
+        put(g, "@%s%%p5 ", pick(g, 2) ? "!" : "");
+    }
+    if (how < 6)
+        put(g, "%s %%r%u, %%r%u, %s;\n", words[how < 5 || !pick(g, 3) ? how : 0], d, a, b);
+    else if (how == 6)
+        put(g, "shl.b32 %%r%u, %%r%u, %u;\n", d, a, pick(g, 5));
+    else if (how == 7)
+        put(g, "and.b32 %%r%u, %%r%u, %u;\n", d, a, (1u << pick(g, 8)) - 1);
+    else if (how == 8)
+        put(g, "mad.lo.s32 %%r%u, %%r%u, %d, %s;\n", d, a, (int)pick(g, 9) - 4, b);
+    else if (how == 9)
+        put(g, "not.b32 %%r%u, %%r%u;\n", d, a);
+    else if (how == 10)
+        put(g, "mov.u32 %%r%u, %s;\n", d,
+            (const char *[]){"%tid.x", "%tid.y", "%ctaid.x", "%lin", "%gtid", "%n"}[pick(g, 6)]);
+    else
+        put(g, "rem.s32 %%r%u, %%r%u, %u;\n", d, a, 1 + pick(g, 9));
+    if (!pick(g, 5)) {
+        compare(g, 4);
+        put(g, "selp.b32 %%r%u, %%r%u, %s, %%p4;\n", d, a, b);
+    }
+}
+
+/* An address in what is only read. */
+static void read_address(struct gen *g) {
+    uint32_t how = pick(g, 4), a = pick(g, VARS);
+    if (how == 0)
+        put(g, "and.b32 %%t0, %%r%u, %u;\n", a, IN_WORDS - 1);
+    else
+        put(g, "mad.lo.s32 %%t0, %s, %u, %u; and.b32 %%t0, %%t0, %u;\n",
+            (const char *[]){"%gtid", "%lin", "%n"}[how - 1], 1 + pick(g, 40), pick(g, 200), IN_WORDS - 1);
+    if (pick(g, 2))
+        put(g, "mul.wide.%s %%d0, %%t0, 4; add.s64 %%d0, %%buf, %%d0;\n", pick(g, 2) ? "s32" : "u32");
+    else
+        put(g, "cvt.u64.u32 %%d0, %%t0; shl.b64 %%d0, %%d0, 2; add.s64 %%d0, %%d0, %%buf;\n");
+}
+
+/* One of the thread's own words. */
+static void own_address(struct gen *g) {
+    uint32_t slot = pick(g, SLOTS);
+    if (pick(g, 2))
+        put(g, "add.s64 %%d0, %%out, %u;\n", 4 * slot);
+    else
+        put(g,
+            "shl.b32 %%t0, %%gtid, 4; add.s32 %%t0, %%t0, %u; mul.wide.u32 %%d0, %%t0, 4; add.s64 %%d0, "
+            "%%buf, "
+            "%%d0;\n",
+            IN_WORDS + slot);
+}
+
+static void access(struct gen *g) {
+    uint32_t how = pick(g, 5), d = pick(g, VARS);
+    if (!pick(g, 3)) {
+        compare(g, 3);
+        own_address(g);
+        put(g, "@%%p3 %s;\n",
+            (const char *[]){"st.global.u32 [%d0], %r1", "ld.global.u32 %r1, [%d0]"}[pick(g, 2)]);
+        return;
+    }
+    if (how < 2) {
+        read_address(g);
+        put(g, how ? "ld.global.u32 %%r%u, [%%d0];\n" : "ld.global.s16 %%r%u, [%%d0];\n", d);
+    } else {
+        own_address(g);
+        put(g, how < 4 ? "st.global.u32 [%%d0], %%r%u;\n" : "ld.global.u32 %%r%u, [%%d0];\n", d);
+    }
+}
+
+/* Threads of the block exchange a word; all of them must be here. */
+static void exchange(struct gen *g) {
+    uint32_t d = pick(g, VARS);
+    put(g, "st.shared.u32 [%%own], %%r%u; bar.sync 0;\n", pick(g, VARS));
+    put(g, "ld.shared.u32 %%r%u, [%%other]; bar.sync 0;\n", d);
+}
+
+static void statements(struct gen *g, bool together);
+
+static void branch(struct gen *g) {
+    uint32_t label = g->labels++, both = pick(g, 2), p = g->depth;
+    compare(g, p % 3);
+    put(g, "@%s%%p%u bra E%u;\n", pick(g, 2) ? "!" : "", p % 3, label);
+    statements(g, false);
+    if (both)
+        put(g, "bra J%u;\n", label);
+    put(g, "E%u:\n", label);
+    if (both) {
+        statements(g, false);
+        put(g, "J%u:\n", label);
+    }
+}
+
+/* Loops whose counts are those of the grid, the block, the thread, or of data. */
+static void loop(struct gen *g, bool together) {
+    uint32_t label = g->labels++, kind = pick(g, 4), i = g->depth;
+    if (together ||
+        pick(g, 3)) /* otherwise it goes on from where an earlier one, or another way, has left it */
+        put(g, "mov.u32 %%i%u, %u;\n", i, pick(g, 3));
+    if (kind == 0)
+        put(g, "mov.u32 %%l%u, %u;\n", i, 1 + pick(g, 4));
+    else if (kind == 1)
+        put(g, "and.b32 %%l%u, %%ctaid_x, 3;\n", i);
+    else if (kind == 2)
+        put(g, "and.b32 %%l%u, %%lin, %u;\n", i, pick(g, 2) ? 3 : 1);
+    else
+        put(g, "and.b32 %%l%u, %%r%u, 3;\n", i, pick(g, VARS));
+    put(g, "L%u:\n", label);
+    statements(g, together && kind < 2);
+    if (pick(g, 2))
+        put(g, "add.s32 %%r%u, %%r%u, %%i%u;\n", pick(g, VARS), pick(g, VARS), i);
+    put(g, "add.s32 %%i%u, %%i%u, 1; setp.lt.u32 %%p%u, %%i%u, %%l%u;\n@%%p%u bra L%u;\n", i, i, g->depth % 3,
+        i, i, g->depth % 3, label);
+}
+
+static void statements(struct gen *g, bool together) {
+    if (g->depth == 3)
+        return;
+    g->depth++;
+    for (uint32_t k = 1 + pick(g, 4); k && g->budget; k--, g->budget--) {
+        uint32_t how = pick(g, 14);
+        if (how < 6)
+            compute(g);
+        else if (how < 10)
+            access(g);
+        else if (how == 10 && together)
+            exchange(g);
+        else if (how < 12)
+            branch(g);
+        else
+            loop(g, together);
+    }
+    g->depth--;
+}
+
+static void kernel(struct gen *g, uint32_t name) {
+    put(g,
+        ".visible .entry k%u(.param .u64 buffer, .param .u32 n, .param .u32 x)\n{\n"
+        ".reg .b32 %%r<%u>, %%i<8>, %%l<8>, %%t0, %%n, %%lin, %%gtid, %%ctaid_x, %%own, %%other, %%nt;\n"
+        ".reg .b64 %%d0, %%buf, %%out; .reg .pred %%p<8>; .shared .align 4 .b8 s[4096];\n"
+        "ld.param.u64 %%buf, [buffer]; ld.param.u32 %%n, [n];\n"
+        "mov.u32 %%t0, %%tid.y; mov.u32 %%nt, %%ntid.x; mov.u32 %%lin, %%tid.x; mad.lo.u32 %%lin, %%t0, "
+        "%%nt, "
+        "%%lin;\n"
+        "mov.u32 %%t0, %%ntid.y; mul.lo.u32 %%nt, %%nt, %%t0; mov.u32 %%ctaid_x, %%ctaid.x;\n"
+        "mad.lo.u32 %%gtid, %%ctaid_x, %%nt, %%lin;\n"
+        "mul.wide.u32 %%out, %%gtid, %u; add.s64 %%out, %%out, %%buf; add.s64 %%out, %%out, %u;\n"
+        "mov.u32 %%own, s; sub.u32 %%other, %%nt, %%lin; mad.lo.u32 %%other, %%other, 4, %%own;\n"
+        "add.u32 %%other, %%other, -4; mad.lo.u32 %%own, %%lin, 4, %%own;\n",
+        name, VARS, 4 * SLOTS, 4 * IN_WORDS);
+    static const char *const starts[] = {"%tid.x", "%tid.y", "%ctaid.x", "%lin", "%gtid", "%n"};
+    for (uint32_t v = 0; v < VARS; v++)
+        if (v < 6)
+            put(g, "mov.u32 %%r%u, %s;\n", v, starts[v]);
+        else
+            put(g, "mov.u32 %%r%u, %d;\n", v, (int)pick(g, 50) - 25);
+    for (uint32_t k = 0; k < 8; k++)
+        put(g, "mov.u32 %%i%u, 0;\n", k);
+    for (uint32_t p = 0; p < 3; p++)
+        put(g, "setp.eq.u32 %%p%u, %%lin, %u;\n", p, p);
+    g->depth = 0;
+    g->budget = 24;
+    for (uint32_t n = 0; n < 4; n++) {
+        statements(g, true);
+        if (!pick(g, 8)) {
+            compare(g, 3);
+            put(g, "@%%p3 exit;\n");
+        }
+    }
+    for (uint32_t v = 0; v < VARS; v++)
+        put(g, "st.global.u32 [%%out+%u], %%r%u;\n", 4 * v, v);
+    put(g, "exit;\n}\n");
+}
+
+static char text[TEXT];
+
+static void generate(uint32_t seed) {
+    struct gen g = {.text = text, .state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1};
+    put(&g, ".version 7.0\n.target sm_70\n.address_size 64\n");
+    for (uint32_t k = 0; k < KERNELS; k++)
+        kernel(&g, k);
+    assert_true(g.len < TEXT - 1);
+}
+
+static const uint32_t *launch(struct rig *r, uint32_t seed, uint32_t k) {
+    static const uint32_t shapes[][2] = {{32, 1}, {64, 1}, {48, 2}, {16, 4},
+                                         {8, 8},  {33, 2}, {5, 7},  {128, 1}};
+    const uint32_t *shape = shapes[(seed + k) % 8];
+    uint32_t *word = (uint32_t *)(uintptr_t)r->buffer;
+    for (uint32_t i = 0; i < WORDS; i++)
+        word[i] = i * 2654435761u >> 20;
+    char name[8];
+    snprintf(name, sizeof name, "k%u", k);
+    struct rig_params p = {.buffer = r->buffer, .n = seed % 7, .x = 3};
+    struct rp_launch l = {
+        .grid = {5, 1, 1}, .block = {shape[0], shape[1], 1}, .params = &p, .param_bytes = sizeof p};
+    char *report = NULL;
+    enum rp_status s = rp_launch(r->g, rp_module_kernel(r->m, name), &l, &report);
+    if (s != RP_OK)
+        printf("%s\n", report ? report : "failed");
+    free(report);
+    return s == RP_OK ? word : NULL;
+}
+
+/* Sizes of queues that a seed is tried with. */
+static const char *const sets[][6] = {
+    {"device.sms=1", NULL},
+    {"device.sms=1", "dac.atq=1", "dac.pwaq=1", "dac.pwpq=1", NULL},
+    {"device.sms=2", "dac.first=true", "l1.size=4K", "l1.ways=2", NULL},
+    {"device.sms=1", "dac.prefetch=false", "dac.atq=3", NULL},
+};
+
+static uint32_t split;
+
+static bool try_seed(uint32_t seed) {
+    static uint32_t want[KERNELS][WORDS];
+    struct rig r;
+    bool ok = true;
+    generate(seed);
+    rig_open(&r, "dac", NULL, true, text);
+    for (uint32_t k = 0; k < KERNELS && ok; k++) {
+        const uint32_t *got = launch(&r, seed, k);
+        ok = got != NULL;
+        if (ok)
+            memcpy(want[k], got, sizeof want[k]);
+    }
+    rig_close(&r);
+    if (!ok)
+        return false;
+    rig_open_options(
+        &r,
+        &(struct rp_options){
+            .gpu = "dac", .mech = "dac", .set = sets[seed % 4], .check = true, .watchdog = 4000000},
+        text);
+    for (uint32_t k = 0; k < KERNELS && ok; k++) {
+        const uint32_t *got = launch(&r, seed, k);
+        ok = got && !memcmp(got, want[k], sizeof want[k]) && !rig_counter(&r, "check.wrong");
+        split += got && rig_counter(&r, "dac.split") > 0;
+        for (uint32_t i = 0; got && !ok && i < WORDS; i++)
+            if (got[i] != want[k][i]) {
+                printf("seed %u, kernel k%u: word %u is 0x%x, must be 0x%x\n", seed, k, i, got[i],
+                       want[k][i]);
+                break;
+            }
+        if (!ok)
+            printf("seed %u, kernel k%u: wrong; %s\n", seed, k, str_text(&r.g->err));
+    }
+    rig_close(&r);
+    return ok;
+}
+
+static uint32_t first, count = SEEDS;
+
+static void test_random(void **state) {
+    (void)state;
+    uint32_t wrong = 0;
+    for (uint32_t s = first; s < first + count && wrong < 3; s++)
+        wrong += !try_seed(s);
+    printf("%u of %u kernels were split\n", split, count * KERNELS);
+    assert_int_equal(wrong, 0);
+    assert_true(split > count * KERNELS / 2);
+}
+
+int main(int argc, char **argv) {
+    first = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 0;
+    count = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : SEEDS;
+    if (argc > 1 && count == 0) { /* to look at */
+        generate(first);
+        fputs(text, stdout);
+        return 0;
+    }
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
