@@ -151,8 +151,6 @@ static bool fuse_wide(const struct walk *w, struct inst *hi) {
                 continue;
             if (m->dst.v != x->v || m->dst.word != x->word)
                 continue;
-            if (w->f->blocks.at[m_at.block].depth < w->f->blocks.at[w->block].depth)
-                continue; /* what a loop found done stays out of it */
             if (!walk_same_opd(w, &m->src[0], 1, m_at) || !walk_same_opd(w, &m->src[1], 1, m_at))
                 continue;
             struct opd c = lo->src[1 - s];
