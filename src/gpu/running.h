@@ -10,8 +10,8 @@ struct launch_places {
     uint64_t workspace; /* the barrier of cooperative launches */
 };
 
-/* The code in which a launch goes on untimed when what it runs timed has a second stream, which only the timed
- * machine can run; no image: in the same. */
+/* The code in which a launch goes on untimed when what it runs timed has a second stream, which only the
+ * timed machine can run; no image: in the same. */
 struct rest_code {
     const struct program *prog;
     const struct image *img;

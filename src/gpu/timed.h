@@ -35,9 +35,10 @@ void machine_free(struct machine *m);
 struct timed_span {
     uint64_t max_cycles, max_insts;  /* UINT64_MAX: to its end; neither is 0 */
     struct launch_progress progress; /* that is told of it, if somebody wants to see it */
-    uint64_t cycles; /* that it took: at most max_cycles, unless it has a second stream, which comes to its end */
-    bool cut;                        /* there is a rest */
-    struct grid_rest rest;           /* for exec_run_grid */
+    uint64_t
+        cycles; /* that it took: at most max_cycles, unless it has a second stream, which comes to its end */
+    bool cut;   /* there is a rest */
+    struct grid_rest rest; /* for exec_run_grid */
 };
 
 /* Runs a launch with at most per_sm blocks on an SM, as far as the span says; false on a fault (x->fault,
