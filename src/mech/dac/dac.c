@@ -36,6 +36,7 @@ static const struct param params[] = {
 /* ---- launches ---- */
 
 struct dac_marks {
+    const struct dac_static *code;
     const struct image *img, *affine;
     struct dac_mark *main, *side;
 };
@@ -64,6 +65,7 @@ static const void *kernel(void *shared, struct arena *launch, const struct image
     (void)shared;
     struct dac_marks *m = arena_new(launch, struct dac_marks);
     m->img = img;
+    m->code = fact_get(img->prog, dac_static_owner(), NULL);
     m->affine = image_stream(img, DAC_STREAM);
     if (m->affine) {
         m->main = marks_of(launch, img->prog, img);
@@ -105,6 +107,8 @@ static void start(void *m, const void *marks) {
     const struct exec *x = d->sm->x;
     d->on = k->affine != NULL;
     d->broken = false;
+    d->n.static_insts += k->code ? k->code->insts : 0;
+    d->n.static_affine += k->code ? k->code->affine : 0;
     *(d->on ? &d->n.split_launches : &d->n.whole_launches) += 1;
     if (!d->on)
         return;
