@@ -127,6 +127,9 @@ def costs(reprise, mode):
             if now > was * GROWTH:
                 grown.append(row[1])
             row[2] = f"{now:.1f}"
+    for each in dict.fromkeys(row[0] for row in rows):
+        values = [float(row[2]) for row in rows if row[0] == each]
+        print(f"{'geometric mean':<22}{each:>14}{math.exp(sum(map(math.log, values)) / len(values)):>14.1f}")
     if mode == "update":
         comments = [line for line in lines if line.startswith("#")]
         FIGURES.write_text("\n".join([*comments, compiler(reprise), *(f"{m:<12}{n:<22}{v}" for m, n, v in rows)]) + "\n")

@@ -135,6 +135,7 @@ struct outcome {
     char *text;
     size_t len;
     struct results results;
+    uint64_t insts;
     double hit_rate;
 };
 
@@ -143,12 +144,13 @@ static void free_outcome(struct outcome *o) {
     results_free(&o->results);
 }
 
-/* Runs a program file with the request's arguments on the largest tables; false after a message. */
-static bool run(const struct request *r, const char *program, struct outcome *o) {
+/* Runs a program file with the request's arguments on the largest tables, at most so many instructions; false
+ * after a message. */
+static bool run(const struct request *r, const char *program, uint64_t limit, struct outcome *o) {
     const struct guest_options *g = &r->machine.programs[0];
     VEC(const char *) argv = {0};
     struct machine_options m = {
-        .cpu = "memo-8k-512k", .functional = true, .nprograms = 1, .max_insts = UINT64_MAX};
+        .cpu = "memo-8k-512k", .functional = true, .nprograms = 1, .max_insts = limit};
     struct diag d = {0};
     struct str why = {0};
     vec_push(&argv, program);
@@ -166,6 +168,7 @@ static bool run(const struct request *r, const char *program, struct outcome *o)
         machine->guest[0].files[1] = out;
         cpu_machine_run(machine);
         o->status = machine->stop[0] == CPU_SYSCALL ? guest_status(&machine->guest[0]) : -1;
+        o->insts = cpu_counter(&machine->guest[0].cpu);
         struct stat s;
         fstat(out, &s);
         o->len = (size_t)s.st_size;
@@ -221,13 +224,16 @@ struct blocks {
     uint32_t n;
 };
 
-/* Writes the program with its blocks and runs it; false after a message. */
-static bool try_blocks(const struct request *r, const char *file, size_t size, const struct blocks *b,
-                       struct outcome *o) {
+/* Writes the program with its blocks and runs it; false after a message. One that takes much longer than the
+ * right one has lost its way. */
+static bool try_blocks(const struct request *r, const char *file, size_t size, const struct outcome *right,
+                       const struct blocks *b, struct outcome *o) {
+    const uint64_t longer = 2, start = 1000000;
     struct diag d = {0};
     size_t len;
     uint8_t *new = rewrite((const uint8_t *)file, size, b->at, b->bits, b->n, &len, &d);
-    bool ok = new &&io_write(r->out, (const char *)new, len) && !chmod(r->out, 0755) && run(r, r->out, o);
+    bool ok = new &&io_write(r->out, (const char *)new, len) && !chmod(r->out, 0755) &&
+              run(r, r->out, longer * right->insts + start, o);
     if (!new)
         fprintf(stderr, "reprise: %s", str_text(&d.text));
     free(new);
@@ -246,7 +252,7 @@ static bool verify(const struct request *r, const char *file, size_t size, const
     for (uint32_t k = 0; k < b->n;) {
         struct blocks one = {.at = {b->at[k]}, .n = 1};
         struct outcome o;
-        if (!try_blocks(r, file, size, &one, &o))
+        if (!try_blocks(r, file, size, right, &one, &o))
             return false;
         if (same(right, &o)) {
             k++;
@@ -270,7 +276,7 @@ static bool truncate_inputs(const struct request *r, const char *file, size_t si
         for (uint8_t n = 0; n < MOST; n++) {
             struct outcome o;
             b->bits[k] = n;
-            if (!try_blocks(r, file, size, b, &o))
+            if (!try_blocks(r, file, size, right, b, &o))
                 return false;
             double e = error_of(right, &o);
             if (e <= r->error && o.hit_rate > most) {
@@ -290,7 +296,7 @@ static bool make_program(const struct request *r, struct blocks *b, double *erro
     size_t size;
     char *file = io_read(r->machine.programs[0].argv[0], &size);
     struct outcome right, last = {0};
-    if (!file || !run(r, r->machine.programs[0].argv[0], &right)) {
+    if (!file || !run(r, r->machine.programs[0].argv[0], UINT64_MAX, &right)) {
         free(file);
         return false;
     }
@@ -299,7 +305,7 @@ static bool make_program(const struct request *r, struct blocks *b, double *erro
                 r->machine.programs[0].argv[0]);
     bool ok = right.status >= 0 && verify(r, file, size, &right, b) &&
               (!r->results || truncate_inputs(r, file, size, &right, b)) &&
-              try_blocks(r, file, size, b, &last);
+              try_blocks(r, file, size, &right, b, &last);
     *error = ok ? error_of(&right, &last) : 0;
     *hits = last.hit_rate;
     free_outcome(&last);

@@ -138,7 +138,7 @@ static bool complete(struct request *r) {
         r->plan.gpu = head->gpu;
     if (!r->plan.bits)
         r->plan.bits = head->bits;
-    study_defaults(&r->plan, true);
+    study_defaults(&r->plan, head->gpu);
     r->subset = r->plan.table.benches.len;
     bool ok = r->subset || plan_add_bench(&r->plan, head->suite);
     for (uint32_t i = 0; ok && i < r->figures.len; i++)
@@ -173,13 +173,16 @@ static enum figure_cover print_what_ran(const struct request *r) {
     bool whole = !r->subset && ok == t->rows.len;
     printf("%s%u %s, %s%s%s, on %s", r->subset ? "" : "All ", t->benches.len,
            r->subset ? "of the paper's benchmarks" : "benchmarks of the paper", workload_sizes[least],
-           least == most ? "" : " to ", least == most ? "" : workload_sizes[most], r->plan.gpu);
+           least == most ? "" : " to ", least == most ? "" : workload_sizes[most],
+           r->plan.gpu ? r->plan.gpu : "CPUs");
     if (parts)
         printf(";\nof %u of them, %" PRIu64
                " warp instructions at most are timed, spread over their launches",
                parts, r->plan.max_insts);
     printf("%s.\n", ok == t->rows.len ? "" : "; some runs failed");
-    return least < SIZE_MEDIUM ? FIGURE_OTHER_SIZE : whole ? FIGURE_WHOLE : FIGURE_SUBSET;
+    return least < (r->paper.head->gpu ? SIZE_MEDIUM : SIZE_SMALL) ? FIGURE_OTHER_SIZE
+           : whole                                                 ? FIGURE_WHOLE
+                                                                   : FIGURE_SUBSET;
 }
 
 static bool show(const struct request *r, const struct claims *claims) {

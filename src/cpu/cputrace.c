@@ -109,6 +109,7 @@ void cputrace_run(struct cputrace *t, struct guest *g, const struct cpu_config *
         return;
     g->cpu.watch = (struct cpu_watch){traced, describe, t};
     cpu_forget_code(&g->cpu);
+    t->tls = g->cpu.tpidr;
     guest_run(g, UINT64_MAX);
 }
 

@@ -38,7 +38,7 @@ uint32_t flow_at(const struct flowset *f, uint64_t pc) {
 /* The node of an address, made when there is none. */
 static uint32_t node(struct flowset *f, const struct cputrace *t, uint64_t pc) {
     uint32_t n = flow_at(f, pc), word;
-    struct flow_node x = {.pc = pc, .to = {NO_VERTEX, NO_VERTEX}};
+    struct flow_node x = {.pc = pc, .spine = NO_VERTEX, .to = {NO_VERTEX, NO_VERTEX}};
     if (n != NO_VERTEX)
         return n;
     if (f->at.len == MOST || !space_read(t->space, pc, &word, 4) || a64_find(word) == A64_OPS) {
@@ -168,5 +168,6 @@ void flow_build(struct flowset *f, const struct cputrace *t, uint64_t pc) {
 
 void flow_free(struct flowset *f) {
     vec_free(&f->at);
+    vec_free(&f->entries);
     map_free(&f->by_pc);
 }

@@ -20,8 +20,14 @@ static inline bool regset_empty(const struct regset *s) {
     return !(s->w[0] | s->w[1]);
 }
 
+/* A direct branch of the program to a node, from a node or, NO_VERTEX, from elsewhere. */
+struct flow_entry {
+    uint32_t from, to;
+};
+
 struct flow_node {
     uint64_t pc;
+    uint32_t spine; /* for who looks for blocks: its place in a loop, or NO_VERTEX */
     uint32_t word;
     uint32_t to[2];                   /* numbers of nodes, or NO_VERTEX */
     bool is_call, is_end, comes_back; /* comes_back: the first node can be reached from it again */
@@ -30,9 +36,10 @@ struct flow_node {
 };
 
 struct flowset {
-    VEC(struct flow_node) at; /* the first is where it began */
-    struct map by_pc;         /* from 1 */
-    bool incomplete;          /* there was code that could not be followed */
+    VEC(struct flow_node) at;       /* the first is where it began */
+    struct map by_pc;               /* from 1 */
+    VEC(struct flow_entry) entries; /* for who looks for blocks */
+    bool incomplete;                /* there was code that could not be followed */
 };
 
 /* Where a direct branch goes; false when the word is none. */

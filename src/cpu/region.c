@@ -7,7 +7,7 @@
 enum {
     LOOPS = 24,         /* looked at, the heaviest first */
     ROUNDS = 40,        /* of a loop, spread over the trace */
-    TRIES = 600,        /* pairs of a loop that are tried on the code */
+    TRIES = 8000,       /* pairs of a loop that are tried on the code */
     RIVALS = 12,        /* of those, blocks whose inputs are compared */
     DEPTHS = 4096,      /* of calls */
     STABLE_PLACES = 64, /* that a load of unchanging memory reads, each so often: */
@@ -187,6 +187,11 @@ bool region_is_cut(const struct finder *f, const struct round *r, uint32_t from,
     return false;
 }
 
+/* What functions of the C library leave beside their results is lost when a block is skipped. */
+static bool is_errno(const struct cputrace *t, uint64_t address) {
+    return t->tls && address - t->tls < PAGE_SIZE;
+}
+
 /* Goes over a vertex of a block that began at from. Loads and stores of the spine may be done outside. */
 static void scan_vertex(const struct finder *f, const struct loop *l, const struct round *r, uint32_t from,
                         uint32_t v, struct scan *s) {
@@ -200,7 +205,7 @@ static void scan_vertex(const struct finder *f, const struct loop *l, const stru
         s->stuck |= !own;
         s->cut++;
     }
-    if (c->is_store && !own) {
+    if (c->is_store && !own && !is_errno(f->t, x->ea)) {
         s->stuck |= x->last_reader == NO_VERTEX;
         s->last_reader =
             x->last_reader > s->last_reader && x->last_reader != NO_VERTEX ? x->last_reader : s->last_reader;
@@ -307,6 +312,21 @@ static uint32_t best_of_rivals(const struct finder *f, const struct region *riva
     return best;
 }
 
+/* The code from an instruction of a loop on, with its places in the loop and who branches to it. */
+static void build_flow(const struct finder *f, const struct loop *l, uint32_t a, struct flowset *flow) {
+    flow_build(flow, f->t, f->t->code.at[l->spine[a]].pc);
+    for (uint32_t s = 0; s < l->n; s++) {
+        uint32_t n = flow_at(flow, f->t->code.at[l->spine[s]].pc);
+        if (n != NO_VERTEX)
+            flow->at.at[n].spine = s;
+    }
+    for (uint32_t k = 0; k < f->branches.len; k++) {
+        uint32_t to = flow_at(flow, f->branches.at[k].to);
+        if (to != NO_VERTEX)
+            vec_push(&flow->entries, (struct flow_entry){flow_at(flow, f->branches.at[k].from), to});
+    }
+}
+
 /* The best block of a loop; false when it has none. */
 static bool best_of(const struct finder *f, const struct loop *l, struct region *out) {
     VEC(struct pair) pairs = {0};
@@ -329,7 +349,7 @@ static bool best_of(const struct finder *f, const struct loop *l, struct region 
     for (uint32_t k = 0; n < RIVALS && k < pairs.len && k < TRIES; k++) {
         struct flowset *flow = &flows[pairs.at[k].a];
         if (!flow->at.len)
-            flow_build(flow, f->t, f->t->code.at[l->spine[pairs.at[k].a]].pc);
+            build_flow(f, l, pairs.at[k].a, flow);
         n += region_prove(f, l, &pairs.at[k], flow, &rival[n]);
     }
     if (n)

@@ -38,12 +38,18 @@ struct attempt {
     const struct pair *p;
     struct flowset *flow;
     bool *in;            /* of each node: whether it is in the block */
-    bool *outside;       /* ... and is a load that is done before it, or a passenger */
+    bool *outside;       /* ... and is apart, see below */
     bool loaded[SPINE];  /* of the spine: a load that is done before the block */
     bool carried[SPINE]; /* ... a load that must be a passenger */
     bool taken[SPINE];   /* ... a passenger */
+    bool apart[SPINE];   /* ... that, and what it reads is no input */
     struct region *out;
 };
+
+static bool is_of_spine(const struct attempt *b, uint32_t node) {
+    uint32_t s = b->flow->at.at[node].spine;
+    return s != NO_VERTEX && s >= b->p->a && s < b->p->b;
+}
 
 /* Marks the nodes from the first to the end; false when the block can be left elsewhere, or entered. */
 static bool mark(struct attempt *b) {
@@ -65,10 +71,9 @@ static bool mark(struct attempt *b) {
         }
     }
     vec_free(&todo);
-    for (uint32_t k = 0; ok && k < b->f->branches.len; k++) {
-        uint32_t to = flow_at(b->flow, b->f->branches.at[k].to),
-                 from = flow_at(b->flow, b->f->branches.at[k].from);
-        ok = to == NO_VERTEX || !to || !b->in[to] || (from != NO_VERTEX && b->in[from]);
+    for (uint32_t k = 0; ok && k < b->flow->entries.len; k++) {
+        const struct flow_entry *e = &b->flow->entries.at[k];
+        ok = !e->to || !b->in[e->to] || (e->from != NO_VERTEX && b->in[e->from]);
     }
     return ok && end != NO_VERTEX;
 }
@@ -136,12 +141,9 @@ static bool is_touched(const struct attempt *b, uint32_t s, uint32_t r, bool rea
     uint64_t pc = t->code.at[b->l->spine[s]].pc;
     for (uint32_t n = 0; n < b->flow->at.len; n++) {
         const struct flow_node *x = &b->flow->at.at[n];
-        uint32_t order = b->p->b;
         if (!b->in[n] || x->pc == pc)
             continue;
-        for (uint32_t k = b->p->a; k < b->p->b; k++)
-            if (t->code.at[b->l->spine[k]].pc == x->pc)
-                order = k;
+        uint32_t order = is_of_spine(b, n) ? x->spine : b->p->b;
         bool before = order < s || order == b->p->b;
         if (before &&
             (regset_has(&x->def, r) || (reads && regset_has(&x->use, r) && (order < s || x->pc < pc))))
@@ -187,7 +189,7 @@ static struct regset read_in_rounds(const struct attempt *b) {
     struct regset all = {{0, 0}};
     bool *outside = xcalloc(b->f->t->code.len + 1, sizeof *outside);
     for (uint32_t s = b->p->a; s < b->p->b; s++)
-        outside[b->l->spine[s]] = b->loaded[s] || b->taken[s];
+        outside[b->l->spine[s]] = b->apart[s];
     for (uint32_t k = 0; k < b->l->rounds.len; k++) {
         const struct round *r = &b->l->rounds.at[k];
         for (uint32_t v = r->pos[b->p->a]; v < r->pos[b->p->b]; v++) {
@@ -207,9 +209,8 @@ static bool set_inputs(struct attempt *b) {
     struct region *o = b->out;
     bool forgets = b->p->assumes_memory;
     for (uint32_t n = 0; n < b->flow->at.len; n++)
-        for (uint32_t s = b->p->a; s < b->p->b; s++)
-            if (b->f->t->code.at[b->l->spine[s]].pc == b->flow->at.at[n].pc)
-                b->outside[n] = b->loaded[s] || b->taken[s];
+        if (is_of_spine(b, n))
+            b->outside[n] = b->apart[b->flow->at.at[n].spine];
     struct regset all = exposed(b), read = read_in_rounds(b);
     for (int w = 0; w < 2; w++)
         all.w[w] |= read.w[w];
@@ -258,13 +259,6 @@ static bool is_visible(const struct attempt *b, uint32_t s) {
         visible |= reader == NO_VERTEX || reader >= r->pos[b->p->b];
     }
     return visible;
-}
-
-static bool is_of_spine(const struct attempt *b, uint32_t node) {
-    for (uint32_t s = b->p->a; s < b->p->b; s++)
-        if (b->f->t->code.at[b->l->spine[s]].pc == b->flow->at.at[node].pc)
-            return true;
-    return false;
 }
 
 /* An instruction of the spine is clean if it is cheap, or must be a passenger, and needs nothing that others
@@ -332,25 +326,35 @@ static bool is_loaded_last(const struct attempt *b, uint32_t r) {
     return loaded && !is_made_elsewhere(b, r);
 }
 
-/* Whether what the block computes needs a load that is a passenger. */
-static bool needs_carried(const struct attempt *b) {
-    for (uint32_t s = b->p->a; s < b->p->b; s++) {
-        const struct a64_uses *u = &b->f->t->code.at[b->l->spine[s]].uses;
-        for (uint32_t k = 0; b->carried[s] && k < u->ndst; k++) {
-            bool gone = false;
-            for (uint32_t n = 0; n < b->flow->at.len; n++)
-                if (b->in[n] && !is_of_spine(b, n) && regset_has(&b->flow->at.at[n].use, u->dst[k]))
-                    return true;
-            for (uint32_t o = s + 1; !gone && o < b->p->b; o++) {
-                const struct flow_node *x =
-                    &b->flow->at.at[flow_at(b->flow, b->f->t->code.at[b->l->spine[o]].pc)];
-                if (!b->taken[o] && regset_has(&x->use, u->dst[k]))
-                    return true;
-                gone = regset_has(&x->def, u->dst[k]);
-            }
+/* Whether the block computes something of a result of the spine, be it through passengers. */
+static bool is_needed(const struct attempt *b, uint32_t s) {
+    const struct a64_uses *u = &b->f->t->code.at[b->l->spine[s]].uses;
+    for (uint32_t k = 0; k < u->ndst; k++) {
+        bool gone = false;
+        for (uint32_t n = 0; n < b->flow->at.len; n++)
+            if (b->in[n] && !is_of_spine(b, n) && regset_has(&b->flow->at.at[n].use, u->dst[k]))
+                return true;
+        for (uint32_t o = s + 1; !gone && o < b->p->b; o++) {
+            const struct flow_node *x =
+                &b->flow->at.at[flow_at(b->flow, b->f->t->code.at[b->l->spine[o]].pc)];
+            if (!b->apart[o] && regset_has(&x->use, u->dst[k]))
+                return true;
+            gone = regset_has(&x->def, u->dst[k]);
         }
     }
     return false;
+}
+
+/* Finds out what reads nothing for the block: loads that are done before it, and passengers that it does not
+ * need. False when it needs a load that must be a passenger. */
+static bool set_apart(struct attempt *b) {
+    for (uint32_t s = b->p->b; s-- > b->p->a;) {
+        bool needed = is_needed(b, s);
+        if (needed && b->carried[s])
+            return false;
+        b->apart[s] = b->loaded[s] || (b->taken[s] && !needed);
+    }
+    return true;
 }
 
 static bool set_outputs(struct attempt *b) {
@@ -380,7 +384,7 @@ static bool set_outputs(struct attempt *b) {
             continue;
         struct carry with = c;
         uint32_t n = 0;
-        if (!is_made_elsewhere(b, r) && take_chain(b, &with, r, b->p->b, &n) && n) {
+        if (!is_made_elsewhere(b, r) && take_chain(b, &with, r, b->p->b, &n)) {
             c = with;
             continue;
         }
@@ -398,7 +402,7 @@ static bool set_outputs(struct attempt *b) {
                 return false;
             o->passenger[o->passengers++] = b->f->t->code.at[b->l->spine[s]].word;
         }
-    return o->outputs > 0 && !needs_carried(b);
+    return o->outputs > 0 && set_apart(b);
 }
 
 /* Integer registers that nobody needs behind the block: two to pack two outputs, one to keep one output until

@@ -9,10 +9,8 @@
 
 static void default_streams(struct CUctx_st *ctx) {
     ctx->legacy.obj = (struct cud_object){CUD_STREAM, ctx};
-    ctx->per_thread.obj = ctx->legacy.obj;
-    ctx->legacy.mark = ctx->per_thread.mark = 0;
+    ctx->legacy.mark = 0;
     ctx->legacy.id = ++cud.next_id;
-    ctx->per_thread.id = ++cud.next_id;
 }
 
 void cud_primary_start(void) {

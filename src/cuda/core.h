@@ -110,8 +110,8 @@ struct CUctx_st {
     bool told;          /* the tools know of it */
     int cache_config, shared_config;
     uint64_t id;
-    struct CUstream_st legacy, per_thread; /* default streams; not in the object table */
-    uint64_t blocking_ns, blocking_mark;   /* of all streams that the legacy one waits for */
+    struct CUstream_st legacy;           /* default stream; not in the object table */
+    uint64_t blocking_ns, blocking_mark; /* of all streams that the legacy one waits for */
 };
 
 struct cud_config {
@@ -131,6 +131,8 @@ struct cud_thread {
     int capture_mode;
     struct cud_config configs[CUD_CONFIG_DEPTH]; /* <<<...>>> configurations not yet popped */
     unsigned nconfigs;
+    struct CUstream_st *own; /* its default stream, the last that it had, */
+    uint64_t own_id;         /* whose number is this */
     struct CUctx_st *acting; /* the context whose work the thread does; NULL: none */
     bool sync;               /* the call waits for the work that it submits */
     bool calls;              /* it is the one that calls host functions */

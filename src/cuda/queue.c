@@ -287,6 +287,8 @@ static struct cud_work *next_work(void) {
     if (q.runner || (q.calling && ms_since(&q.call_began) < HOST_PATIENCE_MS))
         return NULL;
     struct cud_work *w = find_ready(any);
+    if (w && w->changes_memory && q.nbeside)
+        return NULL; /* code and memory stay as they are while others run */
     if (!w || w->op.kind != CUD_OP_HOST)
         return w;
     if (!q.calling)
@@ -422,7 +424,8 @@ static const char *on_pause(void *unused) {
         q.released = true;
         tell_progress();
     }
-    struct cud_work *w = waits && others && q.nbeside < BESIDE ? find_ready(one_launch) : NULL;
+    bool room = q.nbeside < BESIDE && !(q.current && q.current->changes_memory);
+    struct cud_work *w = waits && others && room ? find_ready(one_launch) : NULL;
     if (w)
         begin_beside(w);
     bool last = waits && q.closing && !q.nbeside && !w && !q.calling;

@@ -50,6 +50,12 @@ void cud_settle(void);
 int cud_stream_done(struct CUstream_st *s, bool patient);
 int cud_stamp_done(struct cud_stamp *s, bool patient);
 
+/* ---- default_stream.c ---- */
+/* Whether the default stream of this program is one for each thread. */
+bool cud_default_per_thread(void);
+/* This thread's, in a context. */
+struct CUstream_st *cud_thread_stream(struct CUctx_st *ctx);
+
 /* For operations that run: takes time on an engine, or on none (CUD_ENGINES); what the time is for them then.
  */
 uint64_t cud_spend(enum cud_engine engine, uint64_t ns);

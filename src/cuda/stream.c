@@ -14,10 +14,10 @@
 
 struct CUstream_st *cud_stream(struct CUstream_st *handle) {
     struct CUctx_st *ctx = cud_current();
+    if ((uintptr_t)handle == STREAM_PER_THREAD || (!handle && cud_default_per_thread()))
+        return cud_thread_stream(ctx);
     if (!handle || (uintptr_t)handle == STREAM_LEGACY)
         return &ctx->legacy;
-    if ((uintptr_t)handle == STREAM_PER_THREAD)
-        return &ctx->per_thread;
     return cud_object_get(handle, CUD_STREAM);
 }
 

@@ -36,6 +36,35 @@ static inline __attribute__((always_inline)) void run_alu(struct exec *x, struct
             w->p[i->pd[k]] = (w->p[i->pd[k]] & ~m) | (io.pout[k] & m);
 }
 
+/* Coordinates of the warp's threads in the block along one axis: they count on from those of the first. */
+static void read_thread(const struct exec *x, const struct warp *w, uint32_t axis, uint32_t *d) {
+    uint32_t t = w->index * WARP_LANES, width = x->block[0], height = x->block[1];
+    uint32_t at[3] = {t % width, t / width % height, t / width / height};
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        d[l] = at[axis];
+        if (++at[0] < width)
+            continue;
+        at[0] = 0;
+        if (++at[1] < height)
+            continue;
+        at[1] = 0;
+        at[2]++;
+    }
+}
+
+/* Registers that follow from the number of the lane. */
+static void read_lane(enum mreg r, uint32_t *d) {
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        uint32_t own = 1u << l, below = own - 1;
+        d[l] = r == SR_LANEID        ? l
+               : r == SR_LANEMASK_EQ ? own
+               : r == SR_LANEMASK_LT ? below
+               : r == SR_LANEMASK_LE ? below | own
+               : r == SR_LANEMASK_GT ? ~(below | own)
+                                     : ~below;
+    }
+}
+
 /* Value of a special register in each lane. */
 static void read_special(struct exec *x, struct warp *w, enum mreg r, uint32_t *d) {
     const struct cta *c = w->cta;
@@ -43,91 +72,75 @@ static void read_special(struct exec *x, struct warp *w, enum mreg r, uint32_t *
     uint32_t same = 0;
     if (r == SR_CLOCK_LO || r == SR_GLOBALTIMER_LO)
         x->clock += CLOCK_COST;
-    for (uint32_t l = 0; l < WARP_LANES; l++) {
-        uint32_t t = w->index * WARP_LANES + l;
-        switch (r) {
-        case SR_TID_X:
-            d[l] = t % x->block[0];
-            continue;
-        case SR_TID_Y:
-            d[l] = t / x->block[0] % x->block[1];
-            continue;
-        case SR_TID_Z:
-            d[l] = t / (x->block[0] * x->block[1]);
-            continue;
-        case SR_LANEID:
-            d[l] = l;
-            continue;
-        case SR_LANEMASK_EQ:
-            d[l] = 1u << l;
-            continue;
-        case SR_LANEMASK_LT:
-            d[l] = (1u << l) - 1;
-            continue;
-        case SR_LANEMASK_LE:
-            d[l] = (2u << l) - 1;
-            continue;
-        case SR_LANEMASK_GT:
-            d[l] = ~((2u << l) - 1);
-            continue;
-        case SR_LANEMASK_GE:
-            d[l] = ~((1u << l) - 1);
-            continue;
-        case SR_CTAID_X:
-        case SR_CTAID_Y:
-        case SR_CTAID_Z:
-            same = c->id[r - SR_CTAID_X];
-            break;
-        case SR_CLUSTER_CTAID_X:
-        case SR_CLUSTER_CTAID_Y:
-        case SR_CLUSTER_CTAID_Z:
-            same = c->id[r - SR_CLUSTER_CTAID_X] % x->cluster[r - SR_CLUSTER_CTAID_X];
-            break;
-        case SR_CLUSTER_CTARANK:
-            same = c->rank;
-            break;
-        case SR_CLUSTERID_X:
-        case SR_CLUSTERID_Y:
-        case SR_CLUSTERID_Z:
-            same = c->id[r - SR_CLUSTERID_X] / x->cluster[r - SR_CLUSTERID_X];
-            break;
-        case SR_WARPID:
-            same = w->index;
-            break;
-        case SR_NWARPID:
-            same = c->nwarps;
-            break;
-        case SR_SMID:
-            same = c->sm;
-            break;
-        case SR_NSMID:
-            same = x->nsms;
-            break;
-        case SR_GRIDID:
-            same = (uint32_t)x->grid_id;
-            break;
-        case SR_CLOCK_LO:
-        case SR_GLOBALTIMER_LO:
-            same = (uint32_t)clock;
-            break;
-        case SR_CLOCK_HI:
-        case SR_GLOBALTIMER_HI:
-            same = (uint32_t)(clock >> 32);
-            break;
-        case SR_DYN_SMEM:
-            same = x->shared_static;
-            break;
-        case SR_DYN_SIZE:
-            same = x->shared_dynamic;
-            break;
-        case SR_TOTAL_SMEM:
-            same = x->shared_static + x->shared_dynamic;
-            break;
-        default:
-            same = 0;
-        }
-        d[l] = same;
+    switch (r) {
+    case SR_TID_X:
+    case SR_TID_Y:
+    case SR_TID_Z:
+        read_thread(x, w, r - SR_TID_X, d);
+        return;
+    case SR_LANEID:
+    case SR_LANEMASK_EQ:
+    case SR_LANEMASK_LT:
+    case SR_LANEMASK_LE:
+    case SR_LANEMASK_GT:
+    case SR_LANEMASK_GE:
+        read_lane(r, d);
+        return;
+    case SR_CTAID_X:
+    case SR_CTAID_Y:
+    case SR_CTAID_Z:
+        same = c->id[r - SR_CTAID_X];
+        break;
+    case SR_CLUSTER_CTAID_X:
+    case SR_CLUSTER_CTAID_Y:
+    case SR_CLUSTER_CTAID_Z:
+        same = c->id[r - SR_CLUSTER_CTAID_X] % x->cluster[r - SR_CLUSTER_CTAID_X];
+        break;
+    case SR_CLUSTER_CTARANK:
+        same = c->rank;
+        break;
+    case SR_CLUSTERID_X:
+    case SR_CLUSTERID_Y:
+    case SR_CLUSTERID_Z:
+        same = c->id[r - SR_CLUSTERID_X] / x->cluster[r - SR_CLUSTERID_X];
+        break;
+    case SR_WARPID:
+        same = w->index;
+        break;
+    case SR_NWARPID:
+        same = c->nwarps;
+        break;
+    case SR_SMID:
+        same = c->sm;
+        break;
+    case SR_NSMID:
+        same = x->nsms;
+        break;
+    case SR_GRIDID:
+        same = (uint32_t)x->grid_id;
+        break;
+    case SR_CLOCK_LO:
+    case SR_GLOBALTIMER_LO:
+        same = (uint32_t)clock;
+        break;
+    case SR_CLOCK_HI:
+    case SR_GLOBALTIMER_HI:
+        same = (uint32_t)(clock >> 32);
+        break;
+    case SR_DYN_SMEM:
+        same = x->shared_static;
+        break;
+    case SR_DYN_SIZE:
+        same = x->shared_dynamic;
+        break;
+    case SR_TOTAL_SMEM:
+        same = x->shared_static + x->shared_dynamic;
+        break;
+    default:
+        same = 0;
     }
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        d[l] = same;
 }
 
 static void run_s2r(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {

@@ -58,7 +58,8 @@ bool rp_launch_waits(struct rp_gpu *g) {
 struct rp_beside *rp_beside_begin(struct rp_gpu *g, struct rp_kernel *k, const struct rp_launch *l) {
     struct kernel_code *code = &k->plain;
     uint32_t slots;
-    if (launch_fits(g, k, code, l, &slots, NULL) != RP_OK)
+    if (rp_launch_recompiles(k, l->block[0] * l->block[1] * l->block[2]) || /* what runs may be that code */
+        launch_fits(g, k, code, l, &slots, NULL) != RP_OK)
         return NULL;
     struct rp_beside *b = xcalloc(1, sizeof *b);
     b->gpu = g;

@@ -241,7 +241,7 @@ static bool tick_sms(struct run *r, uint64_t now) {
         if (m->sms[i]->fault)
             return false;
         /* Several blocks may have ended in this cycle, or while nobody could enter. */
-        while (r->together == 1 && (r->ended != ended || refused) && feed(r, i))
+        while ((r->ended != ended || refused) && r->together == 1 && feed(r, i))
             m->wake[i] = now + 1;
         if (m->wake[i] > now + 1)
             fall_asleep(m, i, now);

@@ -259,11 +259,67 @@ static void test_rewritten(void **unused) {
     arena_free(&arena);
 }
 
+/* One passenger needs another, which is live behind the block, too. */
+static void test_chained_passengers(void **unused) {
+    (void)unused;
+    struct region r[REGION_MAX];
+    struct diag d = {0};
+    struct arena arena = {0};
+    struct memo m;
+    const struct memo_spec spec = {.l1_bytes = 8192, .truncate = true, .window = 100, .epoch_bits = 4};
+    const uint8_t bits[REGION_MAX] = {0};
+    uint32_t code[LEN(one_path)], right[ROUNDS + 1], got[ROUNDS + 1];
+    memcpy(code, one_path, sizeof code);
+    code[23] = 0x910002a8; /* add x8, x21, #0 */
+    code[24] = 0xbd000101; /* str s1, [x8] */
+    uint32_t n = find(code, LEN(code), 5, r);
+    assert_int_equal(n, 1);
+    assert_int_equal(r[0].outputs, 1);
+    assert_int_equal(r[0].passengers, 2);
+    size_t size, new_size;
+    uint8_t *image = image_with_note(code, LEN(code), &size);
+    uint8_t *new = rewrite(image, size, r, bits, n, &new_size, &d);
+    assert_non_null(new);
+    memo_init(&m, &arena, &spec, 0, NULL);
+    run_image(image, size, NULL, right);
+    run_image(new, new_size, &m, got);
+    assert_memory_equal(right, got, sizeof right);
+    assert_true(m.n.l1_hits > 0);
+    free(new);
+    free(image);
+    memo_free(&m);
+    arena_free(&arena);
+}
+
+/* A passenger whose result the block computes with: what that reads is an input. Here w1 is stored, and
+ * hashed. */
+static void test_needed_passengers(void **unused) {
+    (void)unused;
+    struct region r[REGION_MAX];
+    uint32_t code[LEN(one_path)];
+    memcpy(code, one_path, sizeof code);
+    code[9] = 0x0b140281;  /* add w1, w20, w20 */
+    code[10] = 0x11001021; /* add w1, w1, #4 */
+    code[11] = 0xb90002a1; /* str w1, [x21] */
+    code[24] = 0xbd0006a1; /* str s1, [x21, #4] */
+    uint32_t n = find(code, LEN(code), 5, r);
+    for (uint32_t i = 0; i < n; i++)
+        if (r[i].begin == RIG_CODE + 4 * 10)
+            assert_true(has_input(&r[i], 1));
+        else if (r[i].begin < RIG_CODE + 4 * 10)
+            assert_true(has_input(&r[i], 20));
+    assert_true(n > 0 && r[0].begin <= RIG_CODE + 4 * 11);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_graph),     cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_all_paths), cmocka_unit_test(test_not_in_blocks),
+        cmocka_unit_test(test_graph),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_all_paths),
+        cmocka_unit_test(test_not_in_blocks),
         cmocka_unit_test(test_rewritten),
+        cmocka_unit_test(test_chained_passengers),
+        cmocka_unit_test(test_needed_passengers),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "mech/cmrc/cmrc.h"
+#include "mech/registry.h"
 #include "regs_rig.h"
 
 /* ---- the reference ----------------------------------------------------------------------------------- */
@@ -475,6 +476,36 @@ static void test_energy(void **state) {
     rig_close(&r);
 }
 
+/* What cannot be built together is refused, with the reason; the rest is not. */
+static void test_stacks(void **state) {
+    (void)state;
+    static const struct {
+        const char *stack, *why;
+    } stacks[] = {{"gscalar+cmrc", "how the banks store"},
+                  {"cmrc+alu-scalar", "how the banks store"},
+                  {"affine+gscalar", "how the banks store"},
+                  {"affine+cmrc", "how the banks store"},
+                  {"cmrc+corf", "models of one mechanism"},
+                  {"dac-ideal+gscalar", "pass over instructions"},
+                  {"dac-ideal+cmrc", "pass over instructions"},
+                  {"wir+gscalar", NULL},
+                  {"wir+cmrc", NULL},
+                  {"darsie+gscalar", NULL},
+                  {"darsie+cmrc", NULL},
+                  {"uv+cmrc", NULL}};
+    for (size_t k = 0; k < sizeof stacks / sizeof *stacks; k++) {
+        struct mech_registry registry;
+        struct mech_set set;
+        struct diag d = {0};
+        mech_registry_init(&registry);
+        assert_int_equal(mech_select(&set, &registry, stacks[k].stack, &d), !stacks[k].why);
+        if (stacks[k].why && !strstr(str_text(&d.text), stacks[k].why))
+            fail_msg("%s: %s", stacks[k].stack, str_text(&d.text));
+        diag_free(&d);
+        mech_registry_free(&registry);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_width),      cmocka_unit_test(test_reference),
@@ -482,6 +513,7 @@ int main(void) {
         cmocka_unit_test(test_rules),      cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_energy),     cmocka_unit_test(test_order),
         cmocka_unit_test(test_collectors), cmocka_unit_test(test_padding),
+        cmocka_unit_test(test_stacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -443,7 +443,7 @@ static void test_traps(void **state) {
                     {"warped-compression", "gscalar.latency=9"}, {"wir+gscalar", "wir.rb_entries=8"},
                     {"darsie+gscalar", "darsie.entries=8"},      {"uv+gscalar", "gscalar.latency=3"}};
     for (uint32_t t = 0; t < TRAPS; t++)
-        for (uint32_t threads = 32; threads <= TRAP_THREADS; threads += 40) {
+        for (uint32_t threads = TRAP_THREADS; threads; threads = 0) {
             uint32_t want[TRAP_THREADS];
             base_trap(&traps[t], threads, want);
             for (size_t m = 0; m < sizeof machines / sizeof *machines; m++) {
@@ -538,15 +538,19 @@ static void test_time(void **state) {
     assert_int_equal(forty("gscalar", NULL), base + 40 * 2 * 3);
     assert_int_equal(forty("gscalar", "gscalar.latency=10"), base + 40 * 2 * 10);
     /* Special functions of one value: of 32 lanes each takes eight cycles. */
-    static const char special[] = "ld.param.u32 %r8, [n]; mov.u32 %r2, 0; cvt.rn.f32.u32 %f0, %r9;\n"
-                                  "LOOP: ex2.approx.f32 %f1, %f0; rcp.approx.f32 %f2, %f0; sin.approx.f32 "
-                                  "%f3, %f0; add.f32 %f1, %f1, %f2;\n"
-                                  "add.f32 %f0, %f1, %f3; add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, %r8; "
-                                  "@%p0 bra LOOP; mov.b32 %r3, %f0;";
-    uint64_t whole = cycles_of("gscalar", "gscalar.one_beat=false", special, 20, 512);
-    assert_true(whole >= 20 * 16 * 3 * 8);
-    assert_true(2 * cycles_of("gscalar", "gscalar.one_beat=true", special, 20, 512) < whole);
-    assert_true(cycles_of("base", NULL, special, 20, 512) >= 20 * 16 * 3 * 8);
+    static const char special[] =
+        "ld.param.u32 %r8, [n]; mov.u32 %r2, 0; cvt.rn.f32.u32 %f0, %r9;\n"
+        "LOOP: ex2.approx.ftz.f32 %f1, %f0; rcp.approx.ftz.f32 %f2, %f0; rsqrt.approx.ftz.f32 %f3, %f0;\n"
+        "lg2.approx.ftz.f32 %f4, %f0; ex2.approx.ftz.f32 %f5, %f4; rcp.approx.ftz.f32 %f6, %f4;\n"
+        "add.f32 %f1, %f1, %f2; add.f32 %f3, %f3, %f5; add.f32 %f1, %f1, %f6; add.f32 %f0, %f1, %f3;\n"
+        "add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, %r8; @%p0 bra LOOP; mov.b32 %r3, %f0;";
+    enum { TIMES = 20, WARPS = 32, FUNCTIONS = 6, BEATS = 8 };
+    uint64_t whole = cycles_of("gscalar", "gscalar.one_beat=false", special, TIMES, WARPS * WARP_LANES);
+    assert_true(whole >= TIMES * WARPS * FUNCTIONS * BEATS);
+    assert_true(3 * cycles_of("gscalar", "gscalar.one_beat=true", special, TIMES, WARPS * WARP_LANES) <
+                2 * whole);
+    assert_true(cycles_of("base", NULL, special, TIMES, WARPS * WARP_LANES) >=
+                TIMES * WARPS * FUNCTIONS * BEATS);
 }
 
 int main(void) {

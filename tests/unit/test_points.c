@@ -373,7 +373,7 @@ static void restore(void *m, uint32_t slot) {
 
 static const struct mech_points all_points = {
     .life = {start, finish, admit, block, warp, tick, next, elapsed, describe},
-    .watch = {before, control, barrier, issued, collected, result, written, retire, false},
+    .watch = {before, control, barrier, issued, collected, result, written, retire, false, false},
     .gate = {eligible, slots},
     .stream = {fetch, decoded, passed, false},
     .lanes = {choose},
@@ -733,9 +733,12 @@ static void test_whole(void **state) {
         struct mech_points points;
         const char *words;
     } wrong[] = {
-        {{.life = {.tick = tick}}, "life.next"},           {{.registers = {.fill = fill}}, "needs all"},
-        {{.registers = {.place = place}}, "needs all"},    {{.registers = {fill, place, NULL}}, "needs all"},
-        {{.back = {.result = take_result}}, "needs both"}, {{.front = {.every = true}}, "front.take"},
+        {{.life = {.tick = tick}}, "life.next"},
+        {{.registers = {.fill = fill}}, "needs all"},
+        {{.registers = {.place = place}}, "needs all"},
+        {{.registers = {fill, place, NULL, NULL}}, "needs all"},
+        {{.back = {.result = take_result}}, "needs both"},
+        {{.front = {.every = true}}, "front.take"},
     };
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
         struct mechanism mech = {.name = "half", .points = wrong[k].points};

@@ -201,7 +201,7 @@ static void test_fetch(void **state) {
 }
 
 /* A kernel of n rounds of work, behind `shift` instructions, with and without an XOR behind every
- * instruction of it. */
+ * instruction of it, guarded so that no two of them become one. */
 static char *padded(uint32_t shift, bool padding) {
     struct str text = {0};
     str_printf(&text,
@@ -209,7 +209,7 @@ static char *padded(uint32_t shift, bool padding) {
                "{ .reg .b32 %%r<16>; .reg .b64 %%l<4>; .reg .pred %%p<4>;\n"
                "ld.param.u64 %%l0, [buffer]; ld.param.u32 %%r8, [n]; ld.param.u32 %%r9, [x];\n"
                "mov.u32 %%r0, %%tid.x; mul.wide.u32 %%l1, %%r0, 4; add.u64 %%l1, %%l0, %%l1;\n"
-               "mov.u32 %%r2, 0; mov.u32 %%r7, %%r0;\n",
+               "mov.u32 %%r2, 0; mov.u32 %%r7, %%r0; setp.ne.u32 %%p1, %%r9, 0;\n",
                KERNELS);
     for (uint32_t k = 0; k < 4; k++)
         str_printf(&text, "mov.u32 %%r%u, %u;\n", 3 + k, k);
@@ -219,7 +219,7 @@ static char *padded(uint32_t shift, bool padding) {
     for (uint32_t k = 0; k < 40; k++) {
         str_printf(&text, "mad.lo.u32 %%r%u, %%r%u, %%r9, %%r0;\n", 3 + k % 4, 3 + k % 4);
         if (padding)
-            str_printf(&text, "xor.b32 %%r7, %%r7, %%r%u;\n", 3 + (k + 1) % 4);
+            str_printf(&text, "@%%p1 xor.b32 %%r7, %%r7, %%r%u;\n", 3 + (k + 1) % 4);
     }
     str_printf(&text, "add.u32 %%r2, %%r2, 1; setp.lt.u32 %%p0, %%r2, %%r8; @%%p0 bra LOOP;\n");
     for (uint32_t k = 0; k < 4; k++)
@@ -1004,7 +1004,7 @@ static void test_place(void **state) {
     rig_close(&r);
     run(&r,
         &(struct mech_points){.watch = {.issued = thirds},
-                              .registers = {fill_nothing, third, restore_nothing}},
+                              .registers = {fill_nothing, third, restore_nothing, NULL}},
         "rf.banks=4", "banks", 64, 3, 3);
     assert_true(r.cycles > cycles);
     rig_close(&r);

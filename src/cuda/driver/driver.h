@@ -19,8 +19,8 @@
         return (CUresult)cud_end_driver(error_);                                                             \
     } while (0)
 
-/* Exports an entry point under a second name, with suffix; the default stream of a thread is the legacy one.
- */
+/* Exports an entry point under a second name, with suffix: _ptsz and _ptds are for programs with a default
+ * stream per thread (default_stream.c). */
 #define DRIVER_ALIAS(name, suffix)  DRIVER_ALIAS_(name, suffix)
 #define DRIVER_ALIAS_(name, suffix) extern __typeof__(name) name##suffix __attribute__((alias(#name)))
 #define DRIVER_SAME(name, other)    DRIVER_SAME_(name, other)

@@ -26,7 +26,7 @@
     } while (0)
 
 /* A second exported name for an entry point; _ptsz and _ptds are the names used when the default stream is
- * per thread, which is the legacy one here. */
+ * per thread (default_stream.c). */
 #define RUNTIME_SAME(name, other) extern __typeof__(name) other __attribute__((alias(#name)))
 #define PTSZ(name)                RUNTIME_SAME(name, name##_ptsz)
 #define PTDS(name)                RUNTIME_SAME(name, name##_ptds)

@@ -44,9 +44,11 @@ uint64_t gscalar_eligible(void *state, uint64_t ready, uint64_t now) {
 /* The next move that a warp needs; true: there was a slot's worth of it. */
 static bool make_move(struct gscalar *m, uint32_t warp) {
     uint32_t words = compressed_words(m, warp) & ~(uint32_t)m->moved[warp];
-    if (!words || !core_collector_free(m->sm, &m->movs[0].need))
+    if (!words)
         return false;
     uint32_t k = (uint32_t)__builtin_ctz(words), reg = next_of(m, warp)->d + k;
+    if (!core_collector_free(m->sm, &m->movs[reg].need))
+        return false;
     m->moved[warp] |= (uint8_t)(1u << k);
     if (m->params->skip_dead && gscalar_dead(m, warp, reg)) {
         gscalar_lose(m, warp, reg, CODE_ALL); /* nobody will read it */

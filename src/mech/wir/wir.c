@@ -348,6 +348,8 @@ static void elapsed(void *m, uint64_t cycles) {
     count_registers(w, in_use(w) - (uint32_t)regfile_idle(w->regs, first, first));
     w->n.reg_cycles += (cycles - 1) * in_use(w) - regfile_idle(w->regs, first + 1, w->now + cycles);
     wir_waited(w, cycles);
+    if (!w->sm->fetchers) /* else there is no sleep in low-register mode */
+        w->n.low_cycles += few_registers(w) ? cycles : 0;
 }
 
 static void describe(const void *m, struct str *out) {
