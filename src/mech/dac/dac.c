@@ -187,8 +187,10 @@ static void control(void *m, uint32_t warp, const struct xinst *i, uint32_t mask
 static void issued(void *m, int32_t op) {
     struct dac *d = m;
     const struct core_op *o = &d->sm->ops[op];
-    if (!d->on)
+    if (!d->on) {
+        dac_count_load(d, o);
         return;
+    }
     if (d->sm->streaming >> o->warp & 1)
         dac_affine_issued(d, o->i, (uint32_t)o->pc);
     else
