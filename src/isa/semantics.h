@@ -184,8 +184,8 @@ static inline uint32_t op_dp2a(uint32_t a, uint32_t b, uint32_t c, unsigned mode
     return c;
 }
 
-/* Whether steps of Newton's method, in f32, do not give a / b: one of them is zero, subnormal, infinite or NaN, or the reciprocal, the
- * quotient or what remains of the dividend would not be normal. */
+/* Whether steps of Newton's method, in f32, do not give a / b: one of them is zero, subnormal, infinite or
+ * NaN, or the reciprocal, the quotient or what remains of the dividend would not be normal. */
 static inline uint32_t op_fchk(uint32_t a, uint32_t b) {
     uint32_t ea = a >> 23 & 255, eb = b >> 23 & 255;
     return (eb - 1 > 251) | (ea - 26 > 228) | (ea - eb + 125 > 250);

@@ -170,7 +170,8 @@ static bool fuse_wide(const struct walk *w, struct inst *hi) {
             wide.src[2] = c;
             wide.psrc[0] = (struct popd){.id = VPRED_PT};
             uint32_t k = is_const(&wide.src[0]) ? 0 : 1;
-            if (is_const(&c) && is_const(&wide.src[k])) { /* one of two constants waits where the sum will be */
+            if (is_const(&c) &&
+                is_const(&wide.src[k])) { /* one of two constants waits where the sum will be */
                 lo->op = OP_MOV;
                 lo->nsrc = 1;
                 lo->src[0] = wide.src[k];

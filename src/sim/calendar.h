@@ -23,8 +23,8 @@ static inline void calendar_init(struct calendar *c, struct arena *a, uint32_t s
 static inline void calendar_clear(struct calendar *c) {
     for (; c->filled; c->filled &= c->filled - 1) {
         struct bits *b = &c->slot[__builtin_ctzll(c->filled)];
-        BITS_EACH(b, i)
-        bits_remove(b, i);
+        BITS_EACH (b, i)
+            bits_remove(b, i);
     }
     c->far = NEVER;
 }
