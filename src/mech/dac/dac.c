@@ -36,6 +36,7 @@ static const struct param params[] = {
 /* ---- launches ---- */
 
 struct dac_marks {
+    const struct dac_static *code;
     const struct image *img, *affine;
     struct dac_mark *main, *side;
 };
@@ -64,6 +65,7 @@ static const void *kernel(void *shared, struct arena *launch, const struct image
     (void)shared;
     struct dac_marks *m = arena_new(launch, struct dac_marks);
     m->img = img;
+    m->code = fact_get(img->prog, dac_static_owner(), NULL);
     m->affine = image_stream(img, DAC_STREAM);
     if (m->affine) {
         m->main = marks_of(launch, img->prog, img);
@@ -105,6 +107,8 @@ static void start(void *m, const void *marks) {
     const struct exec *x = d->sm->x;
     d->on = k->affine != NULL;
     d->broken = false;
+    d->n.static_insts += k->code ? k->code->insts : 0;
+    d->n.static_affine += k->code ? k->code->affine : 0;
     *(d->on ? &d->n.split_launches : &d->n.whole_launches) += 1;
     if (!d->on)
         return;
@@ -183,8 +187,10 @@ static void control(void *m, uint32_t warp, const struct xinst *i, uint32_t mask
 static void issued(void *m, int32_t op) {
     struct dac *d = m;
     const struct core_op *o = &d->sm->ops[op];
-    if (!d->on)
+    if (!d->on) {
+        dac_count_load(d, o);
         return;
+    }
     if (d->sm->streaming >> o->warp & 1)
         dac_affine_issued(d, o->i, (uint32_t)o->pc);
     else

@@ -203,6 +203,8 @@ uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now);
 void dac_unpark(struct dac *d);
 void dac_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
 void dac_given(struct dac *d, int32_t op);
+/* Counts a load that takes nothing. */
+void dac_count_load(struct dac *d, const struct core_op *o);
 enum mech_verdict dac_access(void *m, int32_t op, uint64_t now);
 /* Loads that take line by line. */
 void dac_drain(struct dac *d, uint64_t now);

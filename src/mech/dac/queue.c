@@ -147,16 +147,20 @@ static void give_data(struct dac *d, const struct core_op *o, const struct dac_a
         }
 }
 
+void dac_count_load(struct dac *d, const struct core_op *o) {
+    bool load = o->i->kind == X_LOAD && (o->space == CORE_GLOBAL || o->space == CORE_LOCAL) && o->mask;
+    d->n.loads_other += load;
+    d->n.loads_other_lines += load ? o->naccess : 0;
+}
+
 void dac_given(struct dac *d, int32_t op) {
     const struct core_op *o = &d->sm->ops[op];
     if (o->pc < 0)
         return;
     const struct dac_mark *mark = &d->main[o->pc];
-    bool load = o->i->kind == X_LOAD && (o->space == CORE_GLOBAL || o->space == CORE_LOCAL) && o->mask;
     if (!mark->fact || !(mark->fact->roles & DAC_DEQ) || !o->mask || !mark->data) {
         d->n.deq_addr += mark->fact && mark->fact->roles & DAC_DEQ && o->mask;
-        d->n.loads_other += load;
-        d->n.loads_other_lines += load ? o->naccess : 0;
+        dac_count_load(d, o);
         return;
     }
     struct dac_queues *q = &d->q[o->warp];

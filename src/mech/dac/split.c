@@ -980,6 +980,17 @@ static const char *decide(struct splitter *s) {
     return any ? NULL : "no address is affine";
 }
 
+/* Instructions that compute on scalars and indices of threads (figure 6). */
+static void count_affine(struct splitter *s) {
+    struct dac_static *n = fact_make(s->p, dac_static_owner(), NULL, sizeof *n);
+    EACH_INST(s, b, k, i) {
+        struct vclass c = class_of_reads(s->c, b, k);
+        bool loads = op_info[i->op].flags & (OPF_LOAD | OPF_CROSS);
+        n->insts++;
+        n->affine += class_affine(c, ALLOWED) && !loads;
+    }
+}
+
 static bool split_kernel(const struct pass_run *run) {
     struct arena a = {0};
     struct splitter s = {.run = run, .p = run->p, .f = run->p->fns.at[0], .a = &a, .params = run->params};
@@ -990,6 +1001,7 @@ static bool split_kernel(const struct pass_run *run) {
     for (uint32_t b = 0; b < s.f->blocks.len; b++)
         s.n += s.f->blocks.at[b].insts.len;
     allocate(&s);
+    count_affine(&s);
     const char *why = decide(&s);
     struct dac_fact *facts = arena_array(&a, struct dac_fact, s.n + 1);
     if (!why) {
@@ -1011,7 +1023,6 @@ static bool split_kernel(const struct pass_run *run) {
         rewrite(&s, facts);
     } else if (s.f->blocks.at[0].insts.len) {
         note_add(s.p, &s.f->blocks.at[0].insts.at[0], "not split: %s", why);
-        fact_make(s.p, run->pass, NULL, sizeof(struct dac_fact));
     }
     arena_free(&a);
     return !why;

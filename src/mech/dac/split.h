@@ -33,6 +33,15 @@ struct dac_fact {
 };
 #define DAC_SYMBOL 0x80000000u
 
+/* Of a kernel (figure 6): its instructions, and those of them that read nothing but affine values. */
+struct dac_static {
+    uint32_t insts, affine;
+};
+
 extern const struct mech_pass dac_passes[];
+/* The owner of a kernel's struct dac_static. */
+static inline const void *dac_static_owner(void) {
+    return &dac_passes[1];
+}
 
 #endif
