@@ -556,7 +556,7 @@ static double share_of_peak(const char *gpu, const char *kernel, uint32_t grid, 
  * between reads and writes costs copies twice the share. */
 static void test_bandwidth(void **state) {
     (void)state;
-    enum { K = 1024, WORDS = 8, ROUNDS = 24, STREAM = 90 };
+    enum { K = 1024, WORDS = 8, ROUNDS = 48, STREAM = 90 };
     static const struct {
         const char *gpu, *kernel;
         uint32_t grid, n;
