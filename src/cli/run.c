@@ -55,7 +55,7 @@ static const char help[] =
     "  --kernels A:B     time launches A to B only, the first is number 0 (also A, A: and :B)\n"
     "  --max-cycles N    stop timing after N cycles\n"
     "  --max-insts N     stop timing with the cycle that issues warp instruction N\n"
-    "  --expect-insts N  the run executes about so many in all: those to time are spread over its launches\n"
+    "  --expect-insts N  the run executes about so many: those to time are spread over its launches\n"
     "\n"
     "Mistakes of programs, see docs/sanitizers.md; reports go to stderr, with a count at the end:\n"
     "  --memcheck        accesses outside allocations, to freed memory, misaligned; failed calls, leaks\n"

@@ -39,7 +39,7 @@ RUNS += [(["--gpu", "dac", "--mech", "mta", "--set", "mta.period=16", "--set", "
 RUNS += [(["--gpu", "gtx480", "--probe", "repeat+redundant"], name) for name in ("hotspot", "matrixMul")]
 RUNS += [(["--gpu", "gscalar", "--bits", "32", "--mech", mech, *(word for s in settings for word in ("--set", s))], name)
          for mech, settings, name in (("gscalar", ["gscalar.pairs=true"], "lbm"), ("gscalar", ["gscalar.skip_dead=true"], "backprop"),
-                                      ("alu-scalar", [], "hotspot"), ("darsie+gscalar", [], "hotspot"))]
+                                      ("alu-scalar", [], "hotspot"), ("darsie+gscalar", [], "b+tree"))]
 RUNS += [(["--gpu", "cmrc", "--bits", "32", "--mech", "cmrc", "--set", "rf.mapping=" + mapping], name)
          for mapping, name in (("wid", "backprop"), ("wshift", "backprop"), ("wid", "bfs"), ("wid", "hotspot"))]
 # What no workload executes, in one kernel: doubles, halves, addresses that name their space.

@@ -20,6 +20,8 @@ import time
 
 # A machine in which registers are soon used again, values soon have equal hashes, and the verify cache forgets nothing by itself.
 TIGHT = ("device.sms=2 sm.registers=4096 block.registers=4096 sm.register_unit=32 sm.warp_unit=1 wir.vc_entries=64 wir.hash_bits=4").split()
+# Without these, a rule of their mechanisms would not be looked at.
+ALSO = {"floydWarshall": "dac"}
 TIGHT_WORKLOADS = ("hotspot", "backprop", "lud")
 STACKS = ("affine+wir", "wir+gscalar", "darsie+gscalar", "uv+gscalar", "wir+cmrc", "darsie+cmrc", "uv+cmrc")
 
@@ -128,9 +130,10 @@ class Runner:
 
 
 def words_of(reprise, *command):
-    """The first words of a list's lines, up to an empty one."""
+    """The first words of a list's lines, up to an empty one; of workloads, those of a GPU."""
     text = subprocess.run([reprise, *command], capture_output=True, text=True, check=True).stdout
-    return [line.split()[0] for line in text.partition("\n\n")[0].splitlines()]
+    rows = [line.split() for line in text.partition("\n\n")[0].splitlines()]
+    return [row[0] for row in rows if "CPU" not in row[2:3]]
 
 
 def main():
@@ -152,7 +155,7 @@ def main():
         for i, name in enumerate(names):
             if options.workloads and name not in options.workloads:
                 continue
-            chosen = models if options.full else ["wir", others[i % len(others)]]
+            chosen = models if options.full else sorted({"wir", others[i % len(others)], ALSO.get(name, "wir")})
             jobs += [pool.submit(runner.compare, name, bits, chosen) for bits in (("32", "64") if options.full else ("32",))]
             if name in TIGHT_WORKLOADS:
                 jobs.append(pool.submit(runner.compare, name, "32", ["wir"], TIGHT))
