@@ -78,6 +78,25 @@ bool simt_part(struct warp *w, uint32_t lanes) {
     return false;
 }
 
+bool simt_join(struct warp *w) {
+    const uint32_t top = w->depth - 1;
+    uint32_t above = 0, joined = 0;
+    for (uint32_t i = w->depth; i-- > 0;) {
+        struct simt_entry *e = &w->stack[i], *t = &w->stack[top];
+        uint32_t lanes = e->mask;
+        if (i != top && !(lanes & above) && e->pc == t->pc && e->rpc == t->rpc && e->call == t->call &&
+            e->bar < 0 && !e->sync && !e->given) {
+            joined |= lanes;
+            e->mask = 0;
+        }
+        above |= lanes;
+    }
+    w->stack[top].mask |= joined;
+    if (joined)
+        sweep(w);
+    return joined;
+}
+
 struct simt_entry *simt_settle(struct warp *w) {
     while (w->depth) {
         struct simt_entry *e = &w->stack[w->depth - 1];

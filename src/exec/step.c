@@ -399,6 +399,9 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
                 e->pc = pc;
                 if (!exec_wide(x, w, i, only))
                     goto control;
+                e->pc = pc + 1;
+                if (w->depth > 1 && simt_join(w))
+                    goto control;
                 break;
             case X_TRAP:
                 if (m) {

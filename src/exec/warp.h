@@ -240,6 +240,9 @@ bool simt_rotate(struct warp *w);
 bool simt_yield(struct warp *w);
 /* Lets lanes go on alone that wait at a reconvergence point, if one of these is among them. */
 bool simt_part(struct warp *w, uint32_t lanes);
+/* Paths that stand where the topmost one does, and go on to the same place, become one with it: as on
+ * hardware, lanes that met at a warp-wide instruction go on together. True if there were any. */
+bool simt_join(struct warp *w);
 
 static inline struct simt_entry *simt_top(struct warp *w) {
     if (w->depth) {

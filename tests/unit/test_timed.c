@@ -251,6 +251,31 @@ static void test_hang(void **state) {
     free(text);
 }
 
+/* A lane waits for one that is past the place where both would meet: the others go on without it. Behind the
+ * next instruction of the whole warp all go on together, as on a GPU. */
+static void test_together(void **state) {
+    (void)state;
+    static const char text[] = ".version 6.4\n.target sm_70\n.address_size 64\n"
+                               ".visible .entry meet(.param .u64 buffer, .param .u32 n, .param .u32 x)\n{\n"
+                               "    .reg .b32 %r<4>; .reg .b64 %l<3>; .reg .pred %p<3>;\n"
+                               "    ld.param.u64 %l0, [buffer]; mov.u32 %r0, %laneid;\n"
+                               "    setp.ne.u32 %p0, %r0, 0; setp.eq.u32 %p1, %r0, 1; @%p0 bra ON;\n"
+                               "AGAIN: ld.volatile.global.u32 %r1, [%l0+128]; setp.ne.u32 %p2, %r1, 7;\n"
+                               "    @%p2 bra AGAIN;\n"
+                               "ON: @%p1 st.volatile.global.u32 [%l0+128], 7;\n"
+                               "    bar.warp.sync 0xffffffff; activemask.b32 %r2;\n"
+                               "    mul.wide.u32 %l1, %r0, 4; add.u64 %l2, %l0, %l1;\n"
+                               "    st.global.u32 [%l2], %r2; ret;\n}\n";
+    for (int functional = 0; functional < 2; functional++) {
+        struct rig r;
+        rig_open(&r, "gtx480", NULL, functional, text);
+        rig_run(&r, "meet", 1, 32, (struct rig_params){0});
+        for (uint32_t k = 0; k < 32; k++)
+            assert_int_equal(((const uint32_t *)(uintptr_t)r.buffer)[k], UINT32_MAX);
+        rig_close(&r);
+    }
+}
+
 /* A launch whose parameters are not there, or fewer than the kernel reads, is refused. */
 static void test_parameters(void **state) {
     (void)state;
@@ -275,9 +300,11 @@ static void test_parameters(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_results), cmocka_unit_test(test_determinism), cmocka_unit_test(test_sleep),
-        cmocka_unit_test(test_lock),    cmocka_unit_test(test_clock),       cmocka_unit_test(test_schedulers),
-        cmocka_unit_test(test_hang),    cmocka_unit_test(test_parameters),  cmocka_unit_test(test_full),
+        cmocka_unit_test(test_results), cmocka_unit_test(test_determinism),
+        cmocka_unit_test(test_sleep),   cmocka_unit_test(test_lock),
+        cmocka_unit_test(test_clock),   cmocka_unit_test(test_schedulers),
+        cmocka_unit_test(test_hang),    cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_full),    cmocka_unit_test(test_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
