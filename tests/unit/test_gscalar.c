@@ -415,6 +415,7 @@ static bool run_trap(const struct trap *t, const char *mech, const char *const *
     memcpy(result, (const uint32_t *)(uintptr_t)r.buffer + TRAP_RESULT, threads * sizeof *result);
     *wrong = rig_counter(&r, "check.wrong");
     rig_close(&r);
+    free(report);
     return ended;
 }
 
