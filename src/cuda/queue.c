@@ -57,10 +57,9 @@ static struct {
     struct cud_work *calling;  /* a host function that was handed to its thread */
     bool called;               /* it runs */
     struct timespec call_began;
-    uint64_t pauses;               /* of the launch that runs */
-    uint64_t progress;             /* pauses and work done, in all */
-    unsigned waiters;              /* threads that wait for progress */
-    struct cud_work *of_parent[3]; /* in a child: what its parent had under way */
+    uint64_t pauses;   /* of the launch that runs */
+    uint64_t progress; /* pauses and work done, in all */
+    unsigned waiters;  /* threads that wait for progress */
     struct cud_work *beside[BESIDE];
     unsigned nbeside;
     struct rp_totals *before; /* of the launch that runs */
@@ -737,10 +736,8 @@ static void after_fork(void) {
     cud_unlock();
 }
 
-/* What the parent submitted is the parent's to do. It stays as it is: somebody may have been at work on it.
- */
+/* What the parent submitted is the parent's to do. */
 static void in_child(void) {
-    q.of_parent[0] = q.first, q.of_parent[1] = q.current, q.of_parent[2] = q.calling;
     q.first = q.last = q.current = q.calling = NULL;
     q.len = q.waiters = q.nbeside = q.unsettled = q.streams = 0;
     q.runner = false;

@@ -86,7 +86,9 @@ def test_signals_end_it_and_keep_what_ended():
 
 
 def test_a_child_leaves_the_queue_to_its_parent():
-    rc, out, err = run("fork", options=("--functional",))
+    # What the parent's threads held in their hands nobody can free in the child: those are no leaks.
+    no_leaks = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
+    rc, out, err = run("fork", options=("--functional",), ASAN_OPTIONS=no_leaks)
     expect(rc == 0 and len(out) == 9, f"{rc} {out} {err}")
 
 
