@@ -1,0 +1,110 @@
+/* Between the files that split a kernel: what is known of its instructions while that is decided. */
+#ifndef REPRISE_MECH_DAC_SPLITTER_H
+#define REPRISE_MECH_DAC_SPLITTER_H
+
+#include "flow/classes.h"
+#include "mech/dac/params.h"
+#include "mech/dac/split.h"
+#include "opt/pass.h"
+
+enum { MAX_CHOICES = 64, MAX_CONDITIONS = 2 };
+/* What forms may lack. That base and offsets be uniform in the grid is seen to operation by operation: a
+ * choice by the block leaves them so, unlike a product. */
+enum { ALLOWED = LACK_EXTENDED | LACK_CHOSEN | LACK_REMAINDER | LACK_BLOCK };
+
+/* What a version is beside a plain tuple. */
+enum trait { TRAIT_MOD = 1 << 0, TRAIT_HIGH = 1 << 1 };
+
+struct splitter {
+    const struct pass_run *run;
+    struct program *p;
+    struct fn *f;
+    struct arena *a;
+    const struct dac_params *params;
+    struct accesses *accesses;
+    struct classes *c;
+    const struct reach *r;
+    uint32_t n;                  /* instructions */
+    bool *good;                  /* by instruction: the affine warp can do it */
+    bool *vgood;                 /* by version */
+    bool *bgood;                 /* by block: it can follow the paths that lead there */
+    uint64_t *choices;           /* by version: numbers of the conditional instructions behind it */
+    uint8_t *traits;             /* by version: set of enum trait */
+    int32_t *choice_no;          /* by instruction: its number among those, or -1 */
+    const char **why;            /* by instruction: what speaks against it */
+    bool *address, *data, *pred; /* by instruction: goes into the queues */
+    bool *affine;                /* by instruction: is in the affine stream */
+    bool *barrier;               /* by instruction: a barrier of both streams */
+    uint32_t *number;
+    uint32_t count;
+};
+
+static inline struct inst *inst_at(const struct splitter *s, uint32_t b, uint32_t k) {
+    return &s->f->blocks.at[b].insts.at[k];
+}
+static inline uint32_t no_of(const struct splitter *s, uint32_t b, uint32_t k) {
+    return s->r->first[b] + k;
+}
+
+#define EACH_INST(s, b, k, i)                                                                                \
+    for (uint32_t b = 0; b < (s)->f->blocks.len; b++)                                                        \
+        for (uint32_t k = 0; k < (s)->f->blocks.at[b].insts.len; k++)                                        \
+            for (struct inst *i = inst_at(s, b, k); i; i = NULL)
+
+/* ---- what the affine warp knows ---- */
+
+static inline bool is_compare(const struct inst *i) {
+    return i->op == OP_ISETP || i->op == OP_ISETPX;
+}
+
+static inline bool is_access(const struct inst *i) {
+    bool kind = i->op == OP_LD || i->op == OP_ST || i->op == OP_ATOM || i->op == OP_RED;
+    return kind && (i->m.space == MS_GLOBAL || i->m.space == MS_SHARED) && !i->frame && !i->m.vol;
+}
+
+static inline bool is_branch(const struct inst *i) {
+    return i->op == OP_BRA || i->op == OP_EXIT;
+}
+
+/* Calls the statement for each version v that the affine copy of instruction k of block b reads. */
+#define EACH_READ(s, b, k, v, ...)                                                                           \
+    do {                                                                                                     \
+        struct span span_[MAX_SPANS];                                                                        \
+        const struct inst *i_ = inst_at(s, b, k);                                                            \
+        uint32_t n_ = inst_reads(&(s)->r->v, i_, span_);                                                     \
+        for (uint32_t j_ = 0; j_ < n_; j_++)                                                                 \
+            for (uint32_t w_ = 0; w_ < span_[j_].n; w_++)                                                    \
+                if (dac_copy_reads(i_, &(s)->r->v, span_[j_].first + w_)) {                                  \
+                    uint32_t v = reach_read((s)->r, b, k, span_[j_].first + w_);                             \
+                    __VA_ARGS__                                                                              \
+                }                                                                                            \
+    } while (0)
+
+/* ---- candidates.c ---- */
+
+/* Can the affine warp carry out the instruction, as far as its operation goes? If not, s->why says why. */
+bool dac_knows(struct splitter *s, uint32_t b, uint32_t k);
+/* Takes away, until nothing changes, what needs something that the affine warp cannot have. */
+void dac_settle(struct splitter *s);
+/* The same for what would need too many conditions; true if anything went. */
+bool dac_settle_choices(struct splitter *s);
+/* Why the kernel cannot be split whatever it computes, or NULL. */
+const char *dac_obstacle(struct splitter *s);
+/* Does a copy of the instruction, which takes its address or data from a queue, still read this value? */
+bool dac_copy_reads(const struct inst *i, const struct values *v, uint32_t value);
+
+/* ---- streams.c ---- */
+
+/* Marks what the affine stream has: what goes into the queues, and all that these need. */
+void dac_find_slice(struct splitter *s);
+/* Makes the affine stream; false when it does not fit into the registers. */
+bool dac_build_affine(struct splitter *s, const struct dac_fact *facts);
+/* Makes the other stream of the kernel itself. */
+void dac_rewrite(struct splitter *s, const struct dac_fact *facts);
+
+/* ---- takes.c ---- */
+
+/* Behind register allocation: predicates are taken by the instructions that read them first. */
+bool dac_fold_takes(const struct pass_run *run);
+
+#endif
