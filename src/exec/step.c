@@ -419,7 +419,13 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
                 m = exec_meet(w, i) & only;
                 if (!m)
                     goto control;
-                __attribute__((fallthrough));
+                ok = run_simple(x, w, i, m, watched);
+                if (i->turn)
+                    n = 0;
+                e->pc = pc + 1;
+                if (ok && w->depth > 1 && simt_join(w))
+                    goto control;
+                break;
             default:
                 ok = run_simple(x, w, i, m, watched);
                 if (i->turn)
