@@ -317,6 +317,7 @@ struct mech_model {
     const char *name, *help;
     const char *const *settings; /* "path=value", NULL-terminated; NULL: none */
 };
+#define MECH_SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 /* A mechanism. params is the struct that its table of parameters describes; NULL when it has none. */
 struct mechanism {

@@ -51,13 +51,12 @@ static const struct energy_event energy[] = {
     {ENERGY_COLLECTORS, "cmrc.unsent", "cmrc.pj.unsent", ENERGY_PJ},
 };
 
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 static const struct mech_model models[] = {
     {"corf", "two narrow operands of one instruction share a port; registers are not renamed",
-     SETTINGS("cmrc.pairing=operands")},
-    {"cmrc-bound", "any two accesses share a port", SETTINGS("cmrc.pairing=any")},
+     MECH_SETTINGS("cmrc.pairing=operands")},
+    {"cmrc-bound", "any two accesses share a port", MECH_SETTINGS("cmrc.pairing=any")},
     {"rf-ideal", "no port conflicts, of banks or collectors",
-     SETTINGS("cmrc.pairing=ideal", "cmrc.pj.control=0")},
+     MECH_SETTINGS("cmrc.pairing=ideal", "cmrc.pj.control=0")},
     {0},
 };
 
@@ -141,7 +140,7 @@ static const void *counts(const void *m) {
 
 const struct mechanism mech_cmrc = {
     .name = "cmrc",
-    .help = "registers in planes of bytes; two narrow accesses share the port of a bank, or of a collector",
+    .help = "registers in planes of bytes; two narrow accesses share a port",
     .models = models,
     .order = 30,
     .points =

@@ -280,13 +280,13 @@ static const struct energy_event energy[] = {
 };
 static const struct mech_model models[] = {
     {"dac-noprefetch", "DAC without fetching data ahead: addresses and predicates alone",
-     (const char *const[]){"dac.prefetch=false", NULL}},
+     MECH_SETTINGS("dac.prefetch=false")},
     {NULL, NULL, NULL},
 };
 
 MECHANISM(dac) = {
     .name = "dac",
-    .help = "Decoupled affine computation: one affine warp computes addresses and predicates ahead",
+    .help = "Decoupled affine computation: one warp computes addresses for all, ahead",
     .models = models,
     .order = 30,
     .points = {.life = {.start = start,

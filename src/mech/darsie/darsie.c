@@ -62,11 +62,10 @@ static const struct energy_event energy[] = {
     {ENERGY_MECHANISM, "darsie.mask.ops", "darsie.pj.mask", ENERGY_PJ_FIXED},
 };
 
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 static const struct mech_model models[] = {
     {"darsie-ignore-store", "DARSIE whose skipped loads do not mind stores: may be wrong",
-     SETTINGS("darsie.ignore_store=true")},
-    {"darsie-no-cf-sync", "DARSIE that does not wait at branches", SETTINGS("darsie.cf_sync=false")},
+     MECH_SETTINGS("darsie.ignore_store=true")},
+    {"darsie-no-cf-sync", "DARSIE that does not wait at branches", MECH_SETTINGS("darsie.cf_sync=false")},
     {0},
 };
 

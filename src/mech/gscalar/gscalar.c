@@ -72,22 +72,21 @@ static const struct energy_event energy[] = {
     {ENERGY_FRONT_END, "gscalar.moves", "energy.fetch.issue", ENERGY_PJ},
 };
 
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define NO_SCALAR                                                                                            \
     "gscalar.alu=false", "gscalar.sfu=false", "gscalar.mem=false", "gscalar.half=false",                     \
         "gscalar.divergent=false"
 static const struct mech_model models[] = {
     {"gscalar-nodiv", "G-Scalar without halves and divergent instructions",
-     SETTINGS("gscalar.half=false", "gscalar.divergent=false")},
-    {"alu-scalar", "a scalar pipeline for arithmetic and logic of all lanes, and a scalar file of one bank",
-     SETTINGS("gscalar.code=scalar", "gscalar.halves=false", "gscalar.sfu=false", "gscalar.mem=false",
-              "gscalar.half=false", "gscalar.divergent=false", "gscalar.latency=0", "gscalar.dedicated=true",
-              "gscalar.file_ports=1", "gscalar.pj.unsent=0")},
+     MECH_SETTINGS("gscalar.half=false", "gscalar.divergent=false")},
+    {"alu-scalar", "a scalar pipeline for arithmetic and logic, a scalar file of one bank",
+     MECH_SETTINGS("gscalar.code=scalar", "gscalar.halves=false", "gscalar.sfu=false", "gscalar.mem=false",
+                   "gscalar.half=false", "gscalar.divergent=false", "gscalar.latency=0",
+                   "gscalar.dedicated=true", "gscalar.file_ports=1", "gscalar.pj.unsent=0")},
     {"scalar-rf", "registers with one value in a scalar file",
-     SETTINGS("gscalar.code=scalar", "gscalar.halves=false", NO_SCALAR, "gscalar.latency=0")},
+     MECH_SETTINGS("gscalar.code=scalar", "gscalar.halves=false", NO_SCALAR, "gscalar.latency=0")},
     {"warped-compression", "registers as base and differences",
-     SETTINGS("gscalar.code=bdi", "gscalar.halves=false", NO_SCALAR, "gscalar.pj.compress=22.3",
-              "gscalar.pj.decompress=21.7")},
+     MECH_SETTINGS("gscalar.code=bdi", "gscalar.halves=false", NO_SCALAR, "gscalar.pj.compress=22.3",
+                   "gscalar.pj.decompress=21.7")},
     {0},
 };
 
@@ -183,7 +182,7 @@ static const void *counts(const void *m) {
 
 const struct mechanism mech_gscalar = {
     .name = "gscalar",
-    .help = "compressed registers; one lane executes what is the same in all, in a half, in the active ones",
+    .help = "compressed registers; one lane executes what is the same in others",
     .models = models,
     .order = 30,
     .points =

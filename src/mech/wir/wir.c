@@ -80,17 +80,17 @@ static const struct energy_event energy[] = {
     {ENERGY_MECHANISM, "wir.vc.ops", "wir.pj.vc", ENERGY_PJ_FIXED},
 };
 
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 static const struct mech_model models[] = {
     {"wir-rlpv", "the same", NULL},
     {"wir-r", "rename, reuse buffer and value signature buffer only",
-     SETTINGS("wir.loads=false", "wir.pending=false", "wir.vc_entries=0")},
-    {"wir-rl", "R with reuse of loads", SETTINGS("wir.pending=false", "wir.vc_entries=0")},
-    {"wir-rlp", "RL with the pending-retry queue", SETTINGS("wir.vc_entries=0")},
-    {"wir-rpv", "RLPV without reuse of loads", SETTINGS("wir.loads=false")},
-    {"wir-rlpvc", "RLPV that uses no more registers than the program names", SETTINGS("wir.policy=capped")},
+     MECH_SETTINGS("wir.loads=false", "wir.pending=false", "wir.vc_entries=0")},
+    {"wir-rl", "R with reuse of loads", MECH_SETTINGS("wir.pending=false", "wir.vc_entries=0")},
+    {"wir-rlp", "RL with the pending-retry queue", MECH_SETTINGS("wir.vc_entries=0")},
+    {"wir-rpv", "RLPV without reuse of loads", MECH_SETTINGS("wir.loads=false")},
+    {"wir-rlpvc", "RLPV that uses no more registers than the program names",
+     MECH_SETTINGS("wir.policy=capped")},
     {"wir-novsb", "R with a new register for each result: values are not shared",
-     SETTINGS("wir.loads=false", "wir.pending=false", "wir.vc_entries=0", "wir.vsb_entries=0")},
+     MECH_SETTINGS("wir.loads=false", "wir.pending=false", "wir.vc_entries=0", "wir.vsb_entries=0")},
     {0},
 };
 
@@ -329,10 +329,7 @@ static void tick(void *m, uint64_t now) {
 static uint64_t next(const void *m, uint64_t now) {
     const struct wir *w = m;
     bool looks = w->waiting.ops.len && (w->changed || w->looked < w->waiting.ops.len);
-    bool frees = w->low || few_registers(w);
-    /* On an SM that was halted nobody will need a register any more who does not wait for one. */
-    frees = frees && (w->sm->fetchers || w->rb.used || w->vsb.used || !queue_empty(&w->starved));
-    if (frees || looks || !queue_empty(&w->unwritten) || !queue_empty(&w->copies))
+    if (w->low || few_registers(w) || looks || !queue_empty(&w->unwritten) || !queue_empty(&w->copies))
         return now + 1;
     uint64_t at = UINT64_MAX;
     if (!queue_empty(&w->front))
@@ -348,8 +345,6 @@ static void elapsed(void *m, uint64_t cycles) {
     count_registers(w, in_use(w) - (uint32_t)regfile_idle(w->regs, first, first));
     w->n.reg_cycles += (cycles - 1) * in_use(w) - regfile_idle(w->regs, first + 1, w->now + cycles);
     wir_waited(w, cycles);
-    if (!w->sm->fetchers) /* else there is no sleep in low-register mode */
-        w->n.low_cycles += few_registers(w) ? cycles : 0;
 }
 
 static void describe(const void *m, struct str *out) {
