@@ -105,3 +105,18 @@ void regs_fill(const struct rig *r, uint64_t seed) {
         }
     }
 }
+
+void regs_open(struct rig *r, const char *gpu, const char *mech, const char *const *set, const char *text) {
+    rig_open_options(
+        r, &(struct rp_options){.gpu = gpu, .mech = mech, .set = set, .check = true, .watchdog = 100000},
+        text);
+}
+
+void regs_base(const char *gpu, const char *text, uint64_t seed, uint32_t threads, uint32_t *result) {
+    struct rig r;
+    regs_open(&r, gpu, "base", (const char *const[]){"device.sms=1", NULL}, text);
+    regs_fill(&r, seed);
+    rig_run(&r, "k", 1, threads, (struct rig_params){.n = 1, .x = 2});
+    memcpy(result, (uint32_t *)(uintptr_t)r.buffer + REGS_RESULT, REGS_RESULT * sizeof *result);
+    rig_close(&r);
+}

@@ -138,9 +138,7 @@ static void test_width(void **state) {
 /* ---- random kernels ---------------------------------------------------------------------------------- */
 
 static void open_mech(struct rig *r, const char *mech, const char *const *set, const char *text) {
-    rig_open_options(
-        r, &(struct rp_options){.gpu = "cmrc", .mech = mech, .set = set, .check = true, .watchdog = 100000},
-        text);
+    regs_open(r, "cmrc", mech, set, text);
 }
 
 static void expect(const struct rig *r, const char *counter, uint64_t want, uint64_t seed) {
@@ -148,15 +146,6 @@ static void expect(const struct rig *r, const char *counter, uint64_t want, uint
     if (got != want)
         fail_msg("seed %u, sign %d: %s is %u, must be %u", (unsigned)seed, (int)ref.sign, counter,
                  (unsigned)got, (unsigned)want);
-}
-
-static void run_base(const char *text, uint64_t seed, uint32_t threads, uint32_t *result) {
-    struct rig r;
-    open_mech(&r, "base", (const char *const[]){"device.sms=1", NULL}, text);
-    regs_fill(&r, seed);
-    rig_run(&r, "k", 1, threads, (struct rig_params){.n = 1, .x = 2});
-    memcpy(result, (uint32_t *)(uintptr_t)r.buffer + REGS_RESULT, REGS_RESULT * sizeof *result);
-    rig_close(&r);
 }
 
 static bool run_kernel(struct rig *r, uint64_t seed, uint32_t threads, const uint32_t *want) {
@@ -177,7 +166,7 @@ static void test_reference(void **state) {
     for (uint64_t seed = 1; seed <= 24; seed++) {
         char *text = regs_kernel(seed);
         uint32_t n = threads_of[seed % 4];
-        run_base(text, seed, n, want);
+        regs_base("cmrc", text, seed, n, want);
         for (uint32_t k = 0; k < 2; k++) {
             struct rig r;
             open_mech(&r, "cmrc",
@@ -217,7 +206,7 @@ static void test_models(void **state) {
     for (uint64_t seed = 30; seed < 34; seed++) {
         char *text = regs_kernel(seed);
         uint32_t n = threads_of[seed % 4];
-        run_base(text, seed, n, want);
+        regs_base("cmrc", text, seed, n, want);
         for (size_t k = 0; k < 2 * sizeof machines / sizeof *machines; k++) {
             struct rig r;
             open_mech(&r, machines[k / 2].mech,
@@ -246,7 +235,7 @@ static void test_random_rules(void **state) {
         bool wrong = false;
         for (uint64_t seed = 50; seed < 60 && !wrong; seed++) {
             char *text = regs_kernel(seed), omit[32];
-            run_base(text, seed, 512, want);
+            regs_base("cmrc", text, seed, 512, want);
             for (int off = 0; off < 2; off++) {
                 struct rig r;
                 snprintf(omit, sizeof omit, "cmrc.omit=%d", off ? rules[k].rule : 0);

@@ -254,10 +254,7 @@ static void test_code(void **state) {
 /* ---- random kernels ---------------------------------------------------------------------------------- */
 
 static void open_mech(struct rig *r, const char *mech, const char *const *set, const char *text) {
-    rig_open_options(
-        r,
-        &(struct rp_options){.gpu = "gscalar", .mech = mech, .set = set, .check = true, .watchdog = 100000},
-        text);
+    regs_open(r, "gscalar", mech, set, text);
 }
 
 static void expect(const struct rig *r, const char *counter, uint64_t want, uint64_t seed) {
@@ -267,15 +264,6 @@ static void expect(const struct rig *r, const char *counter, uint64_t want, uint
                  (unsigned)got, (unsigned)want);
 }
 
-static void run_base(const char *text, uint64_t seed, uint32_t threads, uint32_t *result) {
-    struct rig r;
-    open_mech(&r, "base", (const char *const[]){"device.sms=1", NULL}, text);
-    regs_fill(&r, seed);
-    rig_run(&r, "k", 1, threads, (struct rig_params){.n = 1, .x = 2});
-    memcpy(result, (uint32_t *)(uintptr_t)r.buffer + REGS_RESULT, REGS_RESULT * sizeof *result);
-    rig_close(&r);
-}
-
 static void test_reference(void **state) {
     (void)state;
     static uint32_t want[REGS_RESULT];
@@ -283,7 +271,7 @@ static void test_reference(void **state) {
     for (uint64_t seed = 1; seed <= 16; seed++) {
         char *text = regs_kernel(seed);
         uint32_t n = threads[seed % 4];
-        run_base(text, seed, n, want);
+        regs_base("gscalar", text, seed, n, want);
         for (uint32_t mode = 0; mode < MODES; mode++) {
             struct rig r;
             bool subset = seed & 1;
