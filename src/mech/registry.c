@@ -75,7 +75,7 @@ static bool find(struct mech_registry *r, const char *name, size_t len, struct n
 void mech_list(const struct mech_registry *r, struct str *out) {
     struct name n;
     for (uint32_t i = 0; name_at(r, i, &n); i++)
-        str_printf(out, "%-12s %s\n", n.name, n.help);
+        str_printf(out, "%-20s %s\n", n.name, n.help);
 }
 
 /* ---- the registry ------------------------------------------------------------------------------------ */

@@ -581,7 +581,8 @@ def test_results_of_workloads():
 
 
 def test_lists():
-    for words, part in ((["gpus"], "gtx480"), (["params"], "sm.warps"), (["counters"], "slot.issued"), (["workloads"], "hotspot"), (["papers"], "wir ")):
+    for words, part in ((["gpus"], "gtx480"), (["params"], "sm.warps"), (["counters"], "slot.issued"), (["workloads"], "hotspot"),
+                        (["papers"], "wir "), (["mechs"], "darsie-ignore-store  ")):
         rc, out, err = run("list", *words)
         expect(rc == 0 and not err, err)
         expect_in(part, out)

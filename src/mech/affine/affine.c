@@ -244,8 +244,7 @@ static const void *counts(const void *m) {
 
 const struct mechanism mech_affine = {
     .name = "affine",
-    .help =
-        "registers of constant stride as tuples of base and stride, computed on one lane; stacks with wir",
+    .help = "registers of constant stride as base and stride, computed on one lane",
     .order = 5,
     .points =
         {

@@ -216,7 +216,7 @@ static const struct energy_event energy[] = {
 };
 MECHANISM(cae) = {
     .name = "cae",
-    .help = "Compact affine execution: instructions on affine operands go to units of their own",
+    .help = "Compact affine execution: affine operands go to units of their own",
     .order = 21,
     .points = {.life = {.warp = warp},
                .watch = {.control = control, .every = true},

@@ -188,7 +188,7 @@ static const struct counter_rule counter_rules[] = {
 
 MECHANISM(dac_ideal) = {
     .name = "dac-ideal",
-    .help = "decoupled affine computation without its costs: affine instructions once in a block",
+    .help = "DAC without its costs: affine instructions once in a block",
     .order = 15,
     .points = {.life = {.start = start, .block = block, .warp = warp},
                .watch = {.before = before, .issued = issued},

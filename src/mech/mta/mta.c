@@ -283,7 +283,7 @@ static const struct energy_event energy[] = {
 };
 MECHANISM(mta) = {
     .name = "mta",
-    .help = "Many-thread-aware prefetching: strides within and between warps, a buffer beside L1",
+    .help = "Many-thread-aware prefetching: strides within and between warps",
     .order = 41,
     .points = {.life = {.start = start, .tick = tick, .next = next},
                .memory = {.access = access, .arrived = arrived}},

@@ -32,7 +32,7 @@ static const struct counter_info counters[] = {
 
 MECHANISM(perfect_memory) = {
     .name = "perfect-memory",
-    .help = "global and local memory without latency and with any bandwidth: a limit, no mechanism",
+    .help = "memory without latency, of any bandwidth: a limit, no mechanism",
     .order = 40,
     .points = {.memory = {.access = access}},
     .counters = COUNTER_TABLE(counters),

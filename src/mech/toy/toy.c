@@ -99,8 +99,7 @@ static const struct energy_event energy[] = {
 };
 MECHANISM(toy) = {
     .name = "toy",
-    .help = "an example for authors, published nowhere: repeated results of a warp, see "
-            "docs/adding-a-mechanism.md",
+    .help = "an example for authors, see docs/adding-a-mechanism.md",
     .order = 20,
     .points = {.life = {.start = start},
                .watch = {.before = before, .result = result},
