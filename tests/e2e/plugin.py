@@ -4,6 +4,7 @@ does when it is built in, bring their parameters, counters and energy along, and
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -109,9 +110,10 @@ def test_tables():
 
 def test_known_by_loading():
     build("zero", ZERO)
-    for topic, words in {"mechs": "zero         an example from outside", "params": "zero.pj.look", "counters": "zero.zeros"}.items():
-        assert words in reprise("list", topic, "--load", "./zero.so").stdout
-        assert words not in reprise("list", topic).stdout
+    rows = {"mechs": r"^zero +an example from outside", "params": r"^ *zero\.pj\.look\b", "counters": r"^ *zero\.zeros\b"}
+    for topic, row in rows.items():
+        assert re.search(row, reprise("list", topic, "--load", "./zero.so").stdout, re.M), topic
+        assert not re.search(row, reprise("list", topic).stdout, re.M), topic
     loaded = report(program(), "--load", "zero.so", "--set", "zero.pj.look=6")
     assert loaded["mech"] == "base" and loaded["settings"]["zero.pj.look"] == 6
     named = report(program(), "--load", "zero.so", "--mech", "zero", "--set", "zero.pj.look=6")
