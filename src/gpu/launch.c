@@ -261,6 +261,23 @@ static bool run_rest(struct exec *x, uint32_t slots, struct timed_span *span, co
     return ok;
 }
 
+static void tell_progress(void *progress, uint64_t blocks, uint64_t insts) {
+    launch_progress_tell(progress, blocks, insts);
+}
+
+/* Runs a whole launch functionally. One that is surveyed may take so long that people want to see it. */
+static bool run_untimed(struct rp_gpu *g, struct exec *x, uint32_t slots, struct timed_span *span) {
+    if (!g->survey)
+        return exec_run_grid(x, slots, &span->rest);
+    launch_progress_begin(&span->progress, x->grid_id, x->img->prog->name,
+                          (uint64_t)x->grid[0] * x->grid[1] * x->grid[2], "warp instructions");
+    survey_tell(g->survey, span->progress.kernel ? tell_progress : NULL, &span->progress);
+    bool ok = exec_run_grid(x, slots, &span->rest);
+    survey_tell(g->survey, NULL, NULL);
+    launch_progress_end(&span->progress);
+    return ok;
+}
+
 /* Runs a launch, cycle by cycle as far as it is timed; also keeps what it added to the machine's counters. */
 static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots, const struct rest_code *rest) {
     struct timed_span span = {0};
@@ -270,7 +287,7 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots, const struct r
     g->totals.last = RP_TIMED_NONE;
     g->launch_cycles = 0;
     if (!timed_span(g, &span))
-        return exec_run_grid(x, slots, &span.rest);
+        return run_untimed(g, x, slots, &span);
     if (!g->machine)
         g->machine = machine_create(&g->config, &g->mechs, g->opt.check);
     if (!g->timed.blocks.at[0].counts.len)
@@ -281,7 +298,7 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots, const struct r
     g->copies.len = 0;
     uint64_t *now = xcalloc(n, sizeof *now);
     launch_progress_begin(&span.progress, x->grid_id, x->img->prog->name,
-                          (uint64_t)x->grid[0] * x->grid[1] * x->grid[2]);
+                          (uint64_t)x->grid[0] * x->grid[1] * x->grid[2], "cycles");
     bool ok = machine_run(g->machine, x, slots / (uint32_t)g->info.sms, &span);
     launch_progress_end(&span.progress);
     str_add(&g->err, str_text(&g->machine->checked), g->machine->checked.len);

@@ -20,15 +20,16 @@ static double seconds(void) {
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-void launch_progress_begin(struct launch_progress *p, uint64_t launch, const char *kernel, uint64_t blocks) {
-    *p = (struct launch_progress){.launch = launch, .blocks = blocks};
+void launch_progress_begin(struct launch_progress *p, uint64_t launch, const char *kernel, uint64_t blocks,
+                           const char *unit) {
+    *p = (struct launch_progress){.launch = launch, .blocks = blocks, .unit = unit};
     if (!getenv("REPRISE_PROGRESS"))
         return;
     p->kernel = kernel;
     p->began = seconds();
 }
 
-void launch_progress_tell(struct launch_progress *p, uint64_t blocks, uint64_t cycles) {
+void launch_progress_tell(struct launch_progress *p, uint64_t blocks, uint64_t done) {
     double now = seconds(), spent = now - p->began;
     if (spent < patience || now - p->told < pause_s)
         return;
@@ -38,8 +39,9 @@ void launch_progress_tell(struct launch_progress *p, uint64_t blocks, uint64_t c
     struct str line = {0};
     str_printf(&line,
                "launch %" PRIu64 ": %" PRIu64 " of %" PRIu64 " blocks, %" PRIu64
-               " cycles, %.1f thousand a second; %s",
-               p->launch, blocks, p->blocks, cycles, (double)cycles / spent / 1e3, name ? name : p->kernel);
+               " %s, %.1f thousand a second; %s",
+               p->launch, blocks, p->blocks, done, p->unit, (double)done / spent / 1e3,
+               name ? name : p->kernel);
     fprintf(stderr, "\r\033[K%.*s", size.ws_col > 1 ? size.ws_col - 1 : 79, str_text(&line));
     fflush(stderr);
     str_free(&line);

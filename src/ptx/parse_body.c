@@ -68,9 +68,11 @@ bool parse_loc(struct ptx_parser *p) {
     advance(p);
     if (!parse_loc_numbers(p, v))
         return false;
-    p->dbg_file = number_in_range(v[0], PTX_MAX_FILE);
-    p->dbg_line = number_in_range(v[1], UINT32_MAX);
-    p->dbg_site = 0;
+    if (v[1]) { /* line 0 is code of no line: it stays with the one before */
+        p->dbg_file = number_in_range(v[0], PTX_MAX_FILE);
+        p->dbg_line = number_in_range(v[1], UINT32_MAX);
+        p->dbg_site = 0;
+    }
     while (accept(p, ',')) {
         struct token name, label;
         if (!expect_ident(p, "function_name or inlined_at", &name))
