@@ -19,7 +19,7 @@ function el(name, attributes, ...children) {
 const MINUS = "\u2212", NONE = "\u2013";
 
 function fixed(v, digits) {
-  return v.toFixed(digits).replace("-", MINUS);
+  return v.toFixed(digits).replace(/^-(?=0*\.?0*$)/, "").replace("-", MINUS); // no minus before a zero
 }
 
 // Three or four digits that count; exact for integers of any size.

@@ -1,7 +1,7 @@
 // Charts: specifications of Vega, drawn as SVG. Colours are variables of CSS, so that light, dark and paper need no other drawing; files
 // that leave the page have the light ones written in.
 const dataflow = require("vega-dataflow");
-for (const name of ["vega-transforms", "vega-view-transforms", "vega-encode"]) Object.assign(dataflow.transforms, require(name));
+for (const name of ["vega-transforms", "vega-view-transforms", "vega-encode", "vega-label"]) Object.assign(dataflow.transforms, require(name));
 const vega = { parse: require("vega-parser").parse, View: require("vega-view").View, interpret: require("vega-interpreter").expressionInterpreter };
 
 // Okabe and Ito's colours, which people with any kind of colour vision tell apart; then greys. d: from less to more, around the middle.
@@ -198,8 +198,8 @@ function scatter({ rows, xTitle, yTitle, log = false, diagonal = false, label = 
         ...(name === "x" ? { y: { value: 0 }, y2: { signal: "height" } } : { x: { value: 0 }, x2: { signal: "width" } }), stroke: { value: colour("soft") }, strokeWidth: { value: 0.8 } } } })),
       { type: "symbol", name: "points", from: { data: "table" }, encode: { update: { x: { scale: "x", field: "x" }, y: { scale: "y", field: "y" }, size: { value: label ? 55 : 34 },
         fill: { value: colour("c1") }, fillOpacity: { value: label ? 1 : 0.65 }, tooltip: { field: "tip" } } } },
-      ...(label ? [{ type: "text", from: { data: "table" }, interactive: false, encode: { update: { x: { scale: "x", field: "x", offset: 7 }, y: { scale: "y", field: "y" },
-        baseline: { value: "middle" }, text: { field: "name" }, fontSize: { value: 10 } } } }] : []),
+      ...(label ? [{ type: "text", from: { data: "points" }, interactive: false, encode: { update: { text: { field: "datum.name" }, fontSize: { value: 10.5 } } },
+        transform: [{ type: "label", size: { signal: "[width, height]" }, padding: 40, offset: [4], anchor: ["right", "left", "top", "bottom", "top-right", "bottom-right", "top-left", "bottom-left"] }] }] : []),
     ],
   });
 }

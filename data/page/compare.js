@@ -23,9 +23,9 @@ function compared(c) {
   return c.models.filter(m => c.geometric_means[m]);
 }
 
-// The borders between the colours of a heat map, the same on both sides.
+// The borders between the colours of a heat map, the same on both sides; a few values far out do not make the others pale.
 function stepsAround(values, middle) {
-  const most = Math.max(1e-9, ...values.map(v => Math.abs(v - middle))) * 0.75;
+  const far = values.map(v => Math.abs(v - middle)).sort((a, b) => a - b), most = far[Math.floor(0.95 * (far.length - 1))] || far[far.length - 1] || 1;
   return [-0.85, -0.55, -0.28, -0.06, 0.06, 0.28, 0.55, 0.85].map(s => middle + s * most);
 }
 
@@ -88,7 +88,7 @@ function comparison(section, source, number) {
       tradeOff(c, trade.draw);
     }
   }
-  section.append(el("h4", null, "All runs"), compareTable(c));
+  section.append(el("details", { open: c.runs.length <= 40 }, el("summary", null, `All ${c.runs.length} runs`), compareTable(c)));
   if (wrong.length)
     section.append(el("h4", null, "What went wrong"), table([{ title: "workload", get: r => r.workload }, { title: "machine", get: r => r.model },
       { title: "", get: r => r.status }, { title: "message", get: r => r.message || "", class: "why" }], wrong));

@@ -1,6 +1,6 @@
 // Where issue slots and energy go.
 const SLOTS = [
-  ["slot.issued", "issued"], ["slot.mechanism", "taken by the mechanism"], ["slot.memory", "waits for memory"], ["slot.data", "waits for a result"],
+  ["slot.issued", "issued"], ["slot.mechanism", "held by the mechanism"], ["slot.memory", "waits for memory"], ["slot.data", "waits for a result"],
   ["slot.unit", "unit busy"], ["slot.collector", "collectors full"], ["slot.fetch", "nothing fetched"], ["slot.barrier", "at a barrier"], ["slot.idle", "no warp"],
 ];
 const PARTS = [

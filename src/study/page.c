@@ -39,6 +39,7 @@ static const struct {
     {"vega-encode", NULL},
     {"vega-transforms", NULL},
     {"vega-view-transforms", NULL},
+    {"vega-label", NULL},
     {"vega-interpreter", NULL},
 };
 
