@@ -27,7 +27,7 @@ function paletteStyle() {
 const FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif";
 const config = {
   axis: { labelColor: colour("ink"), titleColor: colour("ink"), domainColor: colour("soft"), tickColor: colour("soft"), gridColor: colour("grid"),
-          labelFont: FONT, titleFont: FONT, labelFontSize: 11, titleFontSize: 12, titleFontWeight: "normal", titlePadding: 8, labelLimit: 200 },
+          labelFont: FONT, titleFont: FONT, labelFontSize: 11, titleFontSize: 12, titleFontWeight: "normal", titlePadding: 8, labelLimit: 280 },
   legend: { labelColor: colour("ink"), titleColor: colour("soft"), labelFont: FONT, titleFont: FONT, labelFontSize: 11, titleFontSize: 11,
             titleFontWeight: "normal", symbolType: "square", symbolSize: 90, orient: "top", direction: "horizontal", columnPadding: 14,
             labelLimit: 260, offset: 8, padding: 0 },
@@ -44,7 +44,7 @@ function legend(series, { fill = "colour", ...more } = {}) {
 }
 
 function base(width, height, values, rest) {
-  return { width, height, padding: 4, autosize: rest.autosize || { type: "fit-x", contains: "padding" }, config, data: [{ name: "table", values }, ...(rest.more || [])],
+  return { width, height, padding: 4, background: colour("ground"), autosize: rest.autosize || { type: "fit-x", contains: "padding" }, config, data: [{ name: "table", values }, ...(rest.more || [])],
            scales: rest.scales, axes: rest.axes, legends: rest.legends || [], marks: rest.marks };
 }
 

@@ -60,18 +60,9 @@ static int take(struct request *r, int argc, char **argv) {
 
 /* ---- what files hold ---- */
 
-static bool any_kernel_has(const json_t *report, const char *key) {
-    size_t i;
-    json_t *kernel;
-    json_array_foreach(json_object_get(report, "kernels"), i, kernel) {
-        if (json_object_get(kernel, key))
-            return true;
-    }
-    return false;
-}
-
 static bool is_profile(const json_t *v) {
-    return any_kernel_has(v, "lines");
+    const char *kind = json_string_value(json_object_get(v, "kind"));
+    return kind && !strcmp(kind, "profile") && json_is_array(json_object_get(v, "kernels"));
 }
 
 static bool is_run(const json_t *v) {
