@@ -79,5 +79,9 @@ class Browser:
     def screenshot(self, path):
         path.write_bytes(base64.b64decode(self.call("GET", "/screenshot")))
 
+    def media(self, name):
+        """As if it were shown on "screen", or on paper, "print"."""
+        self.call("POST", "/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {"media": name}})
+
     def pdf(self):
         return base64.b64decode(self.call("POST", "/print", {"background": True}))

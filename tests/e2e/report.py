@@ -197,7 +197,7 @@ def test_links_and_keys():
     b.press("t")
     after = b.run(theme)
     expect({before[0], after[0]} == {"light", "dark"} and before[1] != after[1], (before, after))
-    b.run("location.hash = 'compare'; [...document.querySelectorAll('#compare th button')].find(h => h.textContent === 'cycles').click()")
+    b.run("location.hash = 'compare'; [...document.querySelectorAll('#compare th button')].find(h => h.textContent === 'Cycles').click()")
     column = [int(c.replace(",", "")) for c in b.run("return [...document.querySelectorAll('#compare tbody tr')].map(r => r.cells[8].textContent)")]
     expect(column == sorted(column, reverse=True), column)
 
@@ -275,7 +275,7 @@ def test_files_that_are_none():
 
 
 def shots(path, folder):
-    """Pictures of every page: as a laptop shows it, dark, and narrow."""
+    """Pictures of every page: as a laptop shows it, dark, narrow and printed."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, width, dark in (("light", 1280, False), ("dark", 1280, True), ("narrow", 480, False)):
         with Browser(width, 900) as b:
@@ -287,8 +287,11 @@ def shots(path, folder):
                 b.resize(width, min(4000, b.run("return document.documentElement.scrollHeight") + 90))
                 b.screenshot(folder / f"{section}-{name}.png")
                 b.resize(width, 900)
-            if name == "light":
-                (folder / "print.pdf").write_bytes(b.pdf())
+    with Browser(780, 1100) as b:
+        opened(b, path).media("print")
+        b.resize(780, min(8000, b.run("return document.documentElement.scrollHeight") + 90))
+        b.screenshot(folder / "print.png")
+        (folder / "print.pdf").write_bytes(b.pdf())
 
 
 def drawing(path, chart, to):
