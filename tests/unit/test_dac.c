@@ -76,6 +76,16 @@ static const char text[] = KERNELS
            "T: ld.global.u32 %r3, [%l1+1024]; st.global.u32 [%l2+16384], %r3; setp.eq.u32 %p1, %r2, 5; @%p1 "
            "bra J;\n"
            "st.global.u32 [%l2+32768], %r2;\nJ: add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, 7; @%p0 bra L;")
+    /* Where one arm begins with a loop that the affine warp does not have, layout turns the branch around in
+     * one stream only; both arms enqueue. */
+    KERNEL(
+        "order", SELF
+        "setp.lt.u32 %p0, %r0, 16; setp.lt.u32 %p1, %r0, 24; setp.lt.u32 %p2, %r0, 8; mov.u32 %r5, 0;\n"
+        "@%p0 bra X;\n@%p1 bra F; bra T;\nX: @%p2 bra F;\n"
+        "T: ld.global.u32 %r1, [%l1]; add.u32 %r5, %r5, 1; and.b32 %r1, %r1, 3; setp.lt.u32 %p3, %r5, %r1;\n"
+        "@%p3 bra T;\nld.global.u32 %r2, [%l1+64]; st.global.u32 [%l2+131072], %r2; bra J;\n"
+        "F: ld.global.u32 %r2, [%l1+1024]; st.global.u32 [%l2+139264], %r2;\n"
+        "J: st.global.u32 [%l2+147456], %r5;")
     /* Every thread in a line of its own, all lines in one set. */
     KERNEL("lines", SELF "mul.wide.u32 %l3, %r0, 2048; add.u64 %l3, %l0, %l3; ld.global.u32 %r1, [%l3]; "
                          "ld.global.u32 %r2, [%l3+128];\n"
@@ -136,6 +146,7 @@ static const struct {
     {"barrier", DAC_RULE_BARRIER, false},
     {"arms", DAC_RULE_TURNS, false},
     {"turned", 0, false},
+    {"order", DAC_RULE_ORDER, false},
     {"lines", 0, false},
     {"data", 0, false},
     {"strides", 0, false},
