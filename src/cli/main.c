@@ -20,6 +20,7 @@ static const struct {
     {"profile", cli_profile, "say how much of a program is redundant, where, and what would remove it"},
     {"compare", cli_compare, "run workloads on several mechanisms and print one table"},
     {"repro", cli_repro, "a paper's figures from our runs, its claims beside ours"},
+    {"report", cli_report, "one page of HTML with charts, of what the commands above wrote as JSON"},
     {"cpu", cli_cpu, "run a program for AArch64 on the simulated CPU"},
     {"disasm", cli_disasm, "print the machine code of a PTX file"},
     {"list", cli_list, "list gpus, mechs, probes, params, counters, workloads, suites or papers"},

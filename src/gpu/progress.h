@@ -9,16 +9,15 @@
 
 struct launch_progress {
     const char *kernel; /* NULL: nobody wants to see it */
-    const char *unit;   /* of what it is measured in besides blocks */
     uint64_t launch, blocks;
     double began, told; /* seconds; told: when it last was, 0: not yet */
 };
 
-/* A launch begins, the first is number 1, of a kernel whose name must stay, as that of the unit. */
-void launch_progress_begin(struct launch_progress *p, uint64_t launch, const char *kernel, uint64_t blocks,
-                           const char *unit);
-/* It has come so far, in blocks and in the unit; may be called often. */
-void launch_progress_tell(struct launch_progress *p, uint64_t blocks, uint64_t done);
+/* A launch begins, the first is number 1, of a kernel whose name must stay. */
+void launch_progress_begin(struct launch_progress *p, uint64_t launch, const char *kernel, uint64_t blocks);
+/* It has come so far: blocks that ended, and cycles, or warp instructions where it is not timed; may be
+ * called often. */
+void launch_progress_tell(struct launch_progress *p, uint64_t blocks, uint64_t done, bool timed);
 /* It has ended: the line goes. */
 void launch_progress_end(struct launch_progress *p);
 

@@ -215,11 +215,6 @@ void survey_end(struct survey *s, struct exec *x, uint64_t cycles) {
     free(l);
 }
 
-void survey_tell(struct survey *s, void (*fn)(void *ctx, uint64_t blocks, uint64_t insts), void *ctx) {
-    s->tell = fn;
-    s->tell_ctx = ctx;
-}
-
 /* ---- the whole --------------------------------------------------------------------------------------- */
 
 static void on_event(struct probe *p, const struct probe_event *e) {

@@ -87,7 +87,5 @@ struct survey_names {
 void survey_begin(struct survey *s, struct exec *x, const struct survey_names *names);
 /* It has ended, in so many cycles; its blocks are gone. */
 void survey_end(struct survey *s, struct exec *x, uint64_t cycles);
-/* Has fn called now and then, while a launch runs, with the blocks that have begun and the instructions seen. */
-void survey_tell(struct survey *s, void (*fn)(void *ctx, uint64_t blocks, uint64_t insts), void *ctx);
 
 #endif

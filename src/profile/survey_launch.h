@@ -50,8 +50,6 @@ struct survey {
     uint64_t begun;            /* launches */
     struct window (*windows)[SURVEY_WINDOWS]; /* by SM; size 0: not needed yet */
     struct survey_load *loads;
-    void (*tell)(void *ctx, uint64_t blocks, uint64_t insts);
-    void *tell_ctx;
 };
 
 /* The instruction that was told last and has not been counted yet. */
@@ -74,7 +72,7 @@ struct survey_launch {
     struct survey_mark *marks;  /* by instruction */
     struct survey_value *pool;  /* by word of the exec's pool */
     struct group_list *grid;    /* by instruction */
-    uint64_t room, id, blocks, insts, warps;
+    uint64_t room, id, blocks, warps;
     struct survey_next next;
 };
 

@@ -8,8 +8,6 @@
 
 #define ALL UINT32_MAX
 
-enum { TELL_EVERY = 1 << 16 }; /* instructions between two reports of progress */
-
 /* ---- values ------------------------------------------------------------------------------------------ */
 
 struct survey_value survey_value(const uint32_t v[WARP_LANES]) {
@@ -149,8 +147,6 @@ void survey_step(struct observer *o, struct exec *x, struct warp *w, const struc
     c->divergent += m != ALL;
     s->next = (struct survey_next){.w = w, .i = i, .block = b, .pc = pc, .m = m};
     s->next.number = b->times[(size_t)w->index * b->ncode + pc]++;
-    if (++s->insts % TELL_EVERY == 0 && s->survey->tell)
-        s->survey->tell(s->survey->tell_ctx, s->blocks, s->insts);
     if (m)
         count_affine(c, k->affine);
     if (!k->computes)
