@@ -81,7 +81,8 @@ static struct survey_inst describe(struct survey *s, const struct exec *x, const
     return to;
 }
 
-static struct survey_code *find_code(struct survey *s, const struct exec *x, const struct survey_names *names) {
+static struct survey_code *find_code(struct survey *s, const struct exec *x,
+                                     const struct survey_names *names) {
     const struct image *img = x->img;
     for (uint32_t k = s->codes.len; k--;)
         if (s->codes.at[k]->address == img->address)

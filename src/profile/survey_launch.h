@@ -47,7 +47,7 @@ struct survey {
     struct arena arena;
     VEC(struct survey_code *) codes;
     uint32_t sms;
-    uint64_t begun;            /* launches */
+    uint64_t begun;                           /* launches */
     struct window (*windows)[SURVEY_WINDOWS]; /* by SM; size 0: not needed yet */
     struct survey_load *loads;
 };
@@ -69,9 +69,9 @@ struct survey_launch {
     struct survey *survey;
     struct survey_code *code;
     struct arena arena;
-    struct survey_mark *marks;  /* by instruction */
-    struct survey_value *pool;  /* by word of the exec's pool */
-    struct group_list *grid;    /* by instruction */
+    struct survey_mark *marks; /* by instruction */
+    struct survey_value *pool; /* by word of the exec's pool */
+    struct group_list *grid;   /* by instruction */
     uint64_t room, id, blocks, warps;
     struct survey_next next;
 };

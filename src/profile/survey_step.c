@@ -16,7 +16,8 @@ struct survey_value survey_value(const uint32_t v[WARP_LANES]) {
     return (struct survey_value){.sum = value_sum(v, ALL),
                                  .form = (uint8_t)(r.full_scalar ? VALUE_UNIFORM : value_form(v)),
                                  .shared = r.whole,
-                                 .halves = (uint8_t)((r.shared[0] == CODE_WORD) | (r.shared[1] == CODE_WORD) << 1),
+                                 .halves =
+                                     (uint8_t)((r.shared[0] == CODE_WORD) | (r.shared[1] == CODE_WORD) << 1),
                                  .width = cmrc_form(SIGN_UNIFORM, v, ALL).width,
                                  .known = true};
 }
@@ -46,7 +47,8 @@ static void count_access(struct survey_counts *c, const struct warp *w, uint32_t
         offsetof(struct survey_counts, access_scalar)};
     size_t at = m == ALL ? shared[v->shared] : offsetof(struct survey_counts, access_divergent);
     ++*count_at(c, at, 0);
-    uint32_t width = w->live == ALL ? v->width : cmrc_form(SIGN_UNIFORM, w->r[reg], w->live ? w->live : m).width;
+    uint32_t width =
+        w->live == ALL ? v->width : cmrc_form(SIGN_UNIFORM, w->r[reg], w->live ? w->live : m).width;
     ++*count_at(c, offsetof(struct survey_counts, width_1), width - 1);
 }
 
@@ -193,8 +195,8 @@ static bool join_groups(struct survey_launch *s, struct survey_counts *c, const 
     return seen.follows;
 }
 
-/* Whether the same load of the same addresses returned the same before. Loads are told apart by their operation
- * and addresses; of memory that only a block or warp has, by that, too. */
+/* Whether the same load of the same addresses returned the same before. Loads are told apart by their
+ * operation and addresses; of memory that only a block or warp has, by that, too. */
 static bool load_again(struct survey_launch *s, const struct survey_mark *k, uint64_t result) {
     const struct survey_next *n = &s->next;
     uint64_t key = value_mix(n->key, s->id);
@@ -227,7 +229,8 @@ static bool look_back(struct survey_launch *s, struct survey_counts *c, const st
     }
     uint64_t key = compute_result(n->key, &k->compute, n->w, n->i, n->m);
     uint64_t found = key == WINDOW_NOTHING ? 1 : key;
-    bool short_one = window_step(&windows[0], found).in_block, long_one = window_step(&windows[1], found).in_block;
+    bool short_one = window_step(&windows[0], found).in_block,
+         long_one = window_step(&windows[1], found).in_block;
     c->repeat_1k += short_one;
     c->repeat_10k += long_one;
     c->by_wir += short_one && n->m == ALL;
