@@ -184,7 +184,7 @@ void survey_begin(struct survey *s, struct exec *x, const struct survey_names *n
         l->marks[pc] = mark_of(c, x, pc);
     l->pool = arena_array(&l->arena, struct survey_value, x->img->pool.len + 1);
     for (uint32_t k = 0; k < x->img->pool.len; k++)
-        l->pool[k] = survey_value(x->pool[k]);
+        l->pool[k] = survey_value(x->pool[k], UINT32_MAX);
     l->grid = arena_array(&l->arena, struct group_list, c->ncode + 1);
     memcpy(c->grid, x->grid, sizeof c->grid);
     memcpy(c->block, x->block, sizeof c->block);

@@ -14,7 +14,8 @@ struct survey_value {
     uint8_t form;   /* enum value_form */
     uint8_t shared; /* leading bytes that all lanes share */
     uint8_t halves; /* bit h: all lanes of the half have one value */
-    uint8_t width;  /* bytes that each lane needs */
+    uint8_t width;  /* bytes that each of these lanes needs */
+    uint32_t lanes;
     bool known;
 };
 
@@ -80,6 +81,7 @@ struct survey_launch {
 void survey_step(struct observer *o, struct exec *x, struct warp *w, const struct xinst *i, uint32_t path,
                  uint32_t m);
 void survey_settle(struct observer *o);
-struct survey_value survey_value(const uint32_t v[WARP_LANES]);
+/* What a vector is; lanes: of which the width counts, not none. */
+struct survey_value survey_value(const uint32_t v[WARP_LANES], uint32_t lanes);
 
 #endif
