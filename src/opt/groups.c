@@ -2,6 +2,10 @@
  * word by copies. Where a group is no longer needed when the next of its size is built, and some words are
  * the same, the next takes its place, and those words are not copied again.
  *
+ * A group of which all other words are computed for it alone costs a single copy, and stays apart, so that
+ * what reads it need not wait for what read the one before. Where other words are copies, too, of values that
+ * are kept, sharing one register saves most of them.
+ *
  * Only groups are looked at that are built by plain copies, each word once, and read in the block that built
  * them: what such a group holds is known from there on. A word is the same when both copies have one source
  * that nothing writes in between. Groups that were merged are one register, of which the allocator knows
@@ -26,6 +30,7 @@ struct holder {
 
 struct grouping {
     struct fn *f;
+    struct defs d;
     struct group *of;  /* by virtual register */
     uint32_t *instead; /* by virtual register: the one whose place it takes, or itself */
     bool changed;
@@ -88,6 +93,26 @@ static uint32_t words_alike(const struct block *b, const struct holder *h, const
     return n;
 }
 
+/* True when what the copy has is used elsewhere, or comes from another block, so that it stays a copy. */
+static bool stays_copy(const struct grouping *g, uint32_t block, const struct inst *copy) {
+    const struct opd *o = &copy->src[0];
+    if (o->kind != O_REG || is_rz(o))
+        return true;
+    uint32_t value = value_of_opd(&g->d.v, o);
+    return g->d.uses[value] > 1 || g->d.count[value] != 1 || g->d.site[value].block != block;
+}
+
+/* True when group next has a word that differs from the holder's and has to be copied in any case. */
+static bool copies_others(const struct grouping *g, uint32_t block, const struct holder *h,
+                          const struct group *next) {
+    const struct block *b = &g->f->blocks.at[block];
+    for (uint32_t w = 0; w < MAX_WORDS; w++)
+        if (next->at[w] && !(h->at[w] && same_copy(b, h->at[w] - 1, next->at[w] - 1)) &&
+            stays_copy(g, block, &b->insts.at[next->at[w] - 1]))
+            return true;
+    return false;
+}
+
 /* Lets register v, built from here on, take the holder's place. */
 static void take(struct grouping *g, struct block *b, struct holder *h, uint32_t v) {
     const struct group *next = &g->of[v];
@@ -123,7 +148,7 @@ static void merge_groups(struct grouping *g, uint32_t block) {
             if (h->busy >= k || g->f->vregs.at[h->reg] != g->f->vregs.at[v])
                 continue;
             uint32_t alike = words_alike(b, h, next);
-            if (alike > most)
+            if (alike > most && copies_others(g, block, h, next))
                 most = alike, best = h;
         }
         if (best) {
@@ -147,7 +172,7 @@ bool opt_groups(struct program *p, struct fn *f) {
     (void)p;
     struct arena arena = {0};
     uint32_t n = f->vregs.len;
-    struct grouping g = {.f = f, .of = arena_array(&arena, struct group, n + 1)};
+    struct grouping g = {.f = f, .d = defs_of(&arena, f), .of = arena_array(&arena, struct group, n + 1)};
     g.instead = arena_array(&arena, uint32_t, n + 1);
     for (uint32_t v = 0; v < n; v++)
         g.instead[v] = v;
