@@ -1,6 +1,6 @@
 /* Strength reduction and the machine's composite operations: multiplications by powers of two become shifts,
  * unsigned divisions too; a multiplication and the addition that uses it become IMAD, or IMAD.WIDE for 64-bit
- * addresses, also where an extended word is shifted; extensions of values that are already extended become
+ * addresses; extensions of values that are already extended become
  * moves. Integer only: fusing floating-point operations would change results. */
 #include "opt/walk.h"
 
@@ -189,40 +189,6 @@ static bool fuse_wide(const struct walk *w, struct inst *hi) {
     return false;
 }
 
-/* True when operand o is the sign of word x, all ones or zero. */
-static bool is_sign_of(const struct walk *w, const struct opd *o, const struct opd *x) {
-    struct def_site at;
-    if (o->kind != O_REG || is_rz(o))
-        return false;
-    const struct inst *i = walk_def(w, value_of_opd(&w->d.v, o), &at);
-    return i && i->op == OP_SHR && i->m.sgn && i->src[1].kind == O_IMM && i->src[1].v == 31 &&
-           opd_eq(&i->src[0], x) && walk_same_opd(w, x, 1, at);
-}
-
-/* A 64-bit shift to the left of an extended word, high half first, is a wide product, with which an addition
- * can be fused. */
-static bool widen(const struct walk *w, struct inst *lo) {
-    if (lo->op != OP_SHL || !w->index || is_guarded(lo) || is_rz(&lo->dst))
-        return false;
-    struct inst *hi = &w->f->blocks.at[w->block].insts.at[w->index - 1];
-    const struct opd *x = &lo->src[0];
-    if (hi->op != OP_SHLHI || is_guarded(hi) || hi->dst.v != lo->dst.v || lo->dst.word % 2 ||
-        lo->dst.word + 1 != hi->dst.word || !opd_eq(&hi->src[0], x) || !opd_eq(&hi->src[1], &lo->src[1]))
-        return false;
-    if (x->kind != O_REG || is_rz(x) || opd_eq(x, &hi->dst) || lo->src[1].kind != O_IMM || lo->src[1].v > 30)
-        return false;
-    bool sgn = !is_rz(&hi->src[2]);
-    if (sgn && !is_sign_of(w, &hi->src[2], x))
-        return false;
-    lo->op = OP_IMULW;
-    lo->m.sgn = sgn;
-    lo->src[1] = opd_imm(1u << lo->src[1].v);
-    hi->op = OP_NOP;
-    hi->nsrc = 0;
-    hi->dst.kind = O_NONE;
-    return true;
-}
-
 /* A wide product of which only the low word is read is a plain one; adding zero to it is no addition. */
 static bool narrow(const struct walk *w, struct inst *i) {
     if ((i->op != OP_IMULW && i->op != OP_IMADW) || is_rz(&i->dst))
@@ -249,7 +215,6 @@ bool opt_strength(struct program *p, struct fn *f) {
         changed |= cheaper(i);
         changed |= cancels(i);
         changed |= drop_extension(&w, i);
-        changed |= widen(&w, i);
         changed |= narrow(&w, i);
         changed |= fuse_add(&w, i);
         changed |= fuse_wide(&w, i);
