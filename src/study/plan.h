@@ -23,6 +23,8 @@ struct plan {
     uint64_t max_insts; /* warp instructions of a run that are timed, spread over it; 0: all */
     bool check;         /* every value that a mechanism supplies is compared with the one computed */
     uint32_t jobs;      /* in parallel; 0: as many as there are processors */
+    const char *store;  /* where finished runs are kept; NULL: where they usually are */
+    bool fresh;         /* what was finished is done again */
 };
 
 /* Adds what a text means, each benchmark once, under its text as a label; false after a message. */
