@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "gpu/gpu.h"
+#include "gpu/resolve.h"
 
 enum { CONST_PAD = 16, NEWEST_PTX = 90 };
 
@@ -248,9 +249,8 @@ static bool compile(struct rp_gpu *g, struct program *p, bool passed, struct dia
     for (uint32_t i = 0; i < g->mechs.n; i++)
         mechs[i] =
             (struct opt_mech){g->mechs.at[i]->passes, config_values(&g->config, &g->mechs.at[i]->params)};
-    struct opt_options o = {.mechs = mechs, .nmechs = passed ? g->mechs.n : 0};
-    if (g->cfg->device_architecture < ARCH_MAXWELL)
-        o.disable |= UINT64_C(1) << OPT_FUSE;
+    struct opt_options o = {
+        .mechs = mechs, .nmechs = passed ? g->mechs.n : 0, .disable = resolve_lacking(g->cfg)};
     return opt_compile_with(p, &o, d);
 }
 

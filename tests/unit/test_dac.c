@@ -95,6 +95,13 @@ static const char text[] = KERNELS
                "[%l3+64];\n"
                "add.u32 %r2, %r2, %r3; add.u32 %r4, %r4, %r5; add.u32 %r6, %r6, %r7; add.u32 %r2, %r2, %r4;\n"
                "add.u32 %r2, %r2, %r6; st.global.u32 [%l2+131072], %r2;")
+    /* Rounds that differ by thread, and a barrier in each: threads come to different ones. */
+    KERNEL("apart",
+           SELF "ld.global.u32 %r6, [%l1]; and.b32 %r6, %r6, 3; mov.u32 %r5, 0;\n"
+                "L: st.global.u32 [%l2+131072], %r5; bar.sync 0; ld.global.u32 %r7, [%l1+8]; bar.sync 0;\n"
+                "add.u32 %r5, %r5, 1; setp.lt.u32 %p0, %r5, %r6; @%p0 bra L;\n"
+                "ld.global.u32 %r3, [%l1+64]; st.global.u32 [%l2+139264], %r3; bar.sync 0;\n"
+                "ld.global.u32 %r3, [%l1+128]; st.global.u32 [%l2+147456], %r3;")
     /* Block 0 waits for a flag that the others' last one sets. */
     KERNEL("polls",
            SELF "mov.u32 %r1, %ctaid.x; setp.eq.u32 %p0, %r1, 0; @%p0 bra W;\n"
@@ -132,6 +139,7 @@ static const struct {
     {"lines", 0, false},
     {"data", 0, false},
     {"strides", 0, false},
+    {"apart", DAC_RULE_APART, true},
     {"polls", 0, true},
 };
 enum { HAZARDS = sizeof hazards / sizeof *hazards };

@@ -17,6 +17,8 @@ static bool makes_tuples(const struct inst *i) {
     case OP_MOV:
     case OP_NOT:
     case OP_IADD:
+    case OP_IADD3:
+    case OP_LEA:
     case OP_ISUB:
     case OP_IMUL:
     case OP_IMAD:
@@ -438,7 +440,9 @@ static bool polls(struct splitter *s) {
     return false;
 }
 
-/* Why the streams might not go the same ways in the same order, or wait for each other; NULL: they cannot. */
+/* Why the streams might not go the same ways in the same order, or wait for each other; NULL: they cannot.
+ * Where threads come to different barriers, a path that waits at one makes way for another of its warp, and
+ * lanes may even go on before those have come whom they wait for behind a branch: no order is sure then. */
 const char *dac_obstacle(struct splitter *s) {
     if (s->p->fns.len > 1 || s->f->calls)
         return "it calls functions";
@@ -451,8 +455,8 @@ const char *dac_obstacle(struct splitter *s) {
         if (i->op == OP_BAR && (i->m.mode != BAR_SYNC || i->src[0].kind != O_IMM || i->src[0].v ||
                                 (i->src[1].kind == O_IMM && i->src[1].v) || is_guarded(i)))
             return "it has a named barrier";
-        if (i->op == OP_BAR && varies && !i->m.aligned)
-            return "a barrier may be reached by parts of warps";
+        if (i->op == OP_BAR && varies && dac_rule(s->params, DAC_RULE_APART))
+            return "threads of a block come to different barriers";
         if ((op_info[i->op].flags & OPF_CROSS) && varies)
             return "lanes exchange values on a path that not all take";
     }

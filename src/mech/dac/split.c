@@ -237,10 +237,7 @@ static const char *decide(struct splitter *s) {
     bool any = false;
     EACH_INST(s, b, k, i) {
         uint32_t n = no_of(s, b, k);
-        bool all = !(class_order(s->c, b).deps & ~(uint32_t)DEP_BLOCK);
-        s->barrier[n] = i->op == OP_BAR && s->good[n] && all;
-        if (i->op == OP_BAR && s->good[n] && !all)
-            return "threads of a block come to different barriers";
+        s->barrier[n] = i->op == OP_BAR && s->good[n];
         any |= s->address[n];
     }
     return any ? NULL : "no address is affine";
