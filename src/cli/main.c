@@ -19,6 +19,7 @@ static const struct {
     {"env", cli_env, "print the variables that run a CUDA program by hand"},
     {"compare", cli_compare, "run workloads on several mechanisms and print one table"},
     {"repro", cli_repro, "a paper's figures from our runs, its claims beside ours"},
+    {"sweep", cli_sweep, "do all runs that a file describes, here or on Slurm"},
     {"query", cli_query, "print and export the runs that were kept"},
     {"cpu", cli_cpu, "run a program for AArch64 on the simulated CPU"},
     {"disasm", cli_disasm, "print the machine code of a PTX file"},

@@ -209,6 +209,48 @@ int launch_local(struct launch *l) {
     return rc == JOBS_STOPPED ? rc : rc != 0;
 }
 
+/* ---- whether runs are right ---- */
+
+/* Compares a run with its base, both in the store: the two are a small table of their own. */
+static void check_pair(struct launch *l, uint32_t row, uint32_t base) {
+    const struct model *models = l->plan->table.models.at;
+    struct table pair = {0};
+    uint32_t bench = table_add_bench(&pair, "run");
+    const uint32_t numbers[] = {base, row};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct store_row found = {0};
+        uint32_t model = table_add_model(&pair, i ? "model" : "base");
+        pair.models.at[model].approximate = models[l->plan->table.rows.at[numbers[i]].model].approximate;
+        struct row *r = table_add(&pair, bench, model);
+        r->status = store_find(l->store, &l->keys[numbers[i]], &found) ? ROW_OK : ROW_MISSING;
+        r->report = found.report;
+        r->results = found.results;
+    }
+    table_check(&pair);
+    const struct row *r = table_row(&pair, bench, 1), *b = table_row(&pair, bench, 0);
+    if (r->status != ROW_MISSING && b->status != ROW_MISSING)
+        store_compare(l->store, &l->keys[row], &l->keys[base], r->status == ROW_WRONG ? r->message : NULL,
+                      json_object_get(r->report, "error"));
+    table_free(&pair);
+}
+
+void launch_compare(struct launch *l, void (*wrong)(void *ctx, uint32_t row, const char *message), void *ctx) {
+    const struct table *t = &l->plan->table;
+    for (uint32_t r = 0; r < t->rows.len; r++) {
+        const struct row *base = table_row(t, t->rows.at[r].bench, t->models.at[t->rows.at[r].model].base);
+        char *message = NULL;
+        if (!base || base == &t->rows.at[r])
+            continue;
+        uint32_t of = (uint32_t)(base - t->rows.at);
+        if (!store_verdict(l->store, &l->keys[r], &l->keys[of], &message) &&
+            store_has(l->store, &l->keys[r], false) && store_has(l->store, &l->keys[of], false))
+            check_pair(l, r, of);
+        if (store_verdict(l->store, &l->keys[r], &l->keys[of], &message) < 0)
+            wrong(ctx, r, message);
+        free(message);
+    }
+}
+
 /* ---- all of it ---- */
 
 /* Puts what came of a row's run into it. */

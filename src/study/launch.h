@@ -32,6 +32,9 @@ void launch_begin(struct launch *l, struct plan *p, struct store *s, bool fresh)
 /* Does them on this machine, sharing the work with other processes that are at the same runs. 0; 1 when runs
  * failed; JOBS_STOPPED when the user stopped it, and what was finished is kept. */
 int launch_local(struct launch *l);
+/* Compares finished runs with those on their base machines, where nobody has; calls wrong for each row that
+ * did not compute the same. */
+void launch_compare(struct launch *l, void (*wrong)(void *ctx, uint32_t row, const char *message), void *ctx);
 /* What people call a run: benchmark and model; the caller frees it. */
 char *launch_title(const struct launch *l, const struct launch_run *r);
 void launch_end(struct launch *l);
