@@ -28,12 +28,14 @@ demo: all
 check: all
 	@tools/check.sh $(BUILD)
 
-# Also the slow ones: all mechanisms on all workloads, long random tests of the CPU, all programs with reuse, all tests under the sanitizers and with clang, long
+# Also the slow ones: all mechanisms on all workloads, long random tests of the CPU, all programs with reuse, sweeps killed often and on Slurm, all tests under the sanitizers and with clang, long
 # fuzzing.
 check-all: check asan clang
 	@tests/e2e/mechs.py --full --reprise ./reprise
 	@tests/cpu/qemu.py --full --reprise ./reprise --gen $(BUILD)/tests/a64_gen --build $(BUILD)/tests/cpu_full
 	@tests/programs/run_tests.py --run='--mech wir --check' --reprise ./reprise --mkfatbin $(BUILD)/tools/mkfatbin --build $(BUILD)/tests/programs_wir
+	@tests/e2e/sweep.py --kills 100 --reprise ./reprise
+	@tests/e2e/slurm.py --reprise ./reprise || [ $$? = 77 ]
 	@tools/check.sh $(ASAN)
 	@tools/check.sh $(CLANG)
 	@tools/fuzz.sh 600

@@ -70,22 +70,26 @@ static bool number_of(struct sqlite3 *db, const char *pragma, int *value) {
     return ok;
 }
 
-/* Whether another program's tables are in the database. */
-static bool is_foreign(struct sqlite3 *db, int format) {
+/* Reads the format, and whether the tables are another program's, all as of one moment. */
+static bool look(struct sqlite3 *db, int *format, bool *foreign) {
     int application = 0, tables = 0;
-    number_of(db, "PRAGMA application_id", &application);
-    number_of(db, "SELECT count(*) FROM sqlite_master", &tables);
-    return application != APPLICATION && (format || tables);
+    bool ok = sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) == SQLITE_OK &&
+              number_of(db, "SELECT count(*) FROM sqlite_master", &tables) &&
+              number_of(db, "PRAGMA user_version", format) &&
+              number_of(db, "PRAGMA application_id", &application);
+    *foreign = application != APPLICATION && (*format || tables);
+    return ok && sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
 }
 
 bool store_schema(struct sqlite3 *db, const char *path, bool may_write) {
     int format = 0;
-    if (!number_of(db, "PRAGMA user_version", &format)) {
+    bool foreign;
+    if (!look(db, &format, &foreign)) {
         fprintf(stderr, "reprise: %s: %s; move it away, or name another store with --store\n", path,
                 sqlite3_errmsg(db));
         return false;
     }
-    if (is_foreign(db, format)) {
+    if (foreign) {
         fprintf(stderr, "reprise: %s is a database of another program; name another store with --store\n",
                 path);
         return false;
