@@ -5,6 +5,7 @@ Every check is a function named test_*. Python because it is processes and text.
 """
 import contextlib
 import csv
+import json
 import os
 import pathlib
 import signal
@@ -56,6 +57,25 @@ def test_a_figure():
     expect("0 agree within a third, 0 hold as bounds, 0 differ by more, 32 not measured,\n2 not compared." in out, out)
     expect(claims["wir.workload.fp_share.SF"]["verdict"] == "not measured", "a workload that did not run")
     expect_in("wir.workload.fp_share.HS", out)
+
+
+def test_figures_as_json():
+    rc, out, err = run("wir", "20", "12", *TWO, "--out", f"{TMP}/json")
+    expect(rc == 0, f"status {rc}: {err}")
+    paper = json.loads(pathlib.Path(TMP, "json", "wir.json").read_text())
+    expect(paper["paper"] == "wir" and paper["ran"] == "2 of the paper's benchmarks, tiny, on wir.\n", paper["ran"])
+    expect([b["name"] for b in paper["benchmarks"]] == ["HS", "NW"], paper["benchmarks"])
+    figures = {f["id"]: f for f in paper["figures"]}
+    expect(list(figures) == ["20", "12"], list(figures))
+    expect([c["kind"] for c in figures["20"]["charts"]] == ["line"] and figures["20"]["charts"][0]["columns"][0] == "16", figures["20"]["charts"])
+    rows = table("json", "wir-12.csv")
+    for column in figures["12"]["columns"]:
+        expect(column["values"] + [column["average"]] == [float(r[column["name"]]) for r in rows], column)
+    claims = {r["claim"]: r for r in table("json", "wir-claims.csv")}
+    for claim in figures["12"]["claims"]:
+        row = claims[claim["id"]]
+        expect((claim["ours"], claim["verdict"]) == (float(row["ours"]), row["verdict"]), claim)
+    expect({"id": "wir.profile.window", "reason": "the definition of Figure 2, not a result"} in paper["unable"], paper["unable"])
 
 
 def test_a_mechanism():

@@ -76,6 +76,16 @@ static const char text[] = KERNELS
            "T: ld.global.u32 %r3, [%l1+1024]; st.global.u32 [%l2+16384], %r3; setp.eq.u32 %p1, %r2, 5; @%p1 "
            "bra J;\n"
            "st.global.u32 [%l2+32768], %r2;\nJ: add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, 7; @%p0 bra L;")
+    /* Where one arm begins with a loop that the affine warp does not have, layout turns the branch around in
+     * one stream only; both arms enqueue. */
+    KERNEL(
+        "order", SELF
+        "setp.lt.u32 %p0, %r0, 16; setp.lt.u32 %p1, %r0, 24; setp.lt.u32 %p2, %r0, 8; mov.u32 %r5, 0;\n"
+        "@%p0 bra X;\n@%p1 bra F; bra T;\nX: @%p2 bra F;\n"
+        "T: ld.global.u32 %r1, [%l1]; add.u32 %r5, %r5, 1; and.b32 %r1, %r1, 3; setp.lt.u32 %p3, %r5, %r1;\n"
+        "@%p3 bra T;\nld.global.u32 %r2, [%l1+64]; st.global.u32 [%l2+131072], %r2; bra J;\n"
+        "F: ld.global.u32 %r2, [%l1+1024]; st.global.u32 [%l2+139264], %r2;\n"
+        "J: st.global.u32 [%l2+147456], %r5;")
     /* Every thread in a line of its own, all lines in one set. */
     KERNEL("lines", SELF "mul.wide.u32 %l3, %r0, 2048; add.u64 %l3, %l0, %l3; ld.global.u32 %r1, [%l3]; "
                          "ld.global.u32 %r2, [%l3+128];\n"
@@ -95,6 +105,20 @@ static const char text[] = KERNELS
                "[%l3+64];\n"
                "add.u32 %r2, %r2, %r3; add.u32 %r4, %r4, %r5; add.u32 %r6, %r6, %r7; add.u32 %r2, %r2, %r4;\n"
                "add.u32 %r2, %r2, %r6; st.global.u32 [%l2+131072], %r2;")
+    /* Data decide about arms that both enqueue, one of them about arms of its own; and about who leaves. */
+    KERNEL("vectors", SELF
+           "ld.global.u32 %r1, [%l1]; and.b32 %r2, %r1, 1; setp.eq.u32 %p0, %r2, 0; @%p0 bra T;\n"
+           "ld.global.u32 %r3, [%l1+64]; st.global.u32 [%l2+131072], %r3; and.b32 %r2, %r3, 6;\n"
+           "setp.eq.u32 %p1, %r2, 2; @%p1 bra U; ld.global.u32 %r4, [%l1+1024]; ld.global.u32 %r5, "
+           "[%l1+1028];\n"
+           "add.u32 %r4, %r4, %r5; ld.global.u32 %r5, [%l1+1032]; add.u32 %r4, %r4, %r5;\n"
+           "ld.global.u32 %r5, [%l1+1036]; add.u32 %r4, %r4, %r5; st.global.u32 [%l2+163840], %r4; bra V;\n"
+           "U: ld.global.u32 %r4, [%l1+2048]; ld.global.u32 %r5, [%l1+2052]; add.u32 %r4, %r4, %r5;\n"
+           "ld.global.u32 %r5, [%l1+2056]; add.u32 %r4, %r4, %r5; st.global.u32 [%l2+172032], %r4;\n"
+           "V: st.global.u32 [%l2+139264], %r4; bra J;\n"
+           "T: ld.global.u32 %r3, [%l1+512]; st.global.u32 [%l2+147456], %r3;\n"
+           "J: setp.gt.u32 %p1, %r3, 200; @%p1 exit; ld.global.u32 %r5, [%l1+96];\n"
+           "st.global.u32 [%l2+155648], %r5;")
     /* Rounds that differ by thread, and a barrier in each: threads come to different ones. */
     KERNEL("apart",
            SELF "ld.global.u32 %r6, [%l1]; and.b32 %r6, %r6, 3; mov.u32 %r5, 0;\n"
@@ -136,9 +160,11 @@ static const struct {
     {"barrier", DAC_RULE_BARRIER, false},
     {"arms", DAC_RULE_TURNS, false},
     {"turned", 0, false},
+    {"order", DAC_RULE_ORDER, false},
     {"lines", 0, false},
     {"data", 0, false},
     {"strides", 0, false},
+    {"vectors", 0, false},
     {"apart", DAC_RULE_APART, true},
     {"polls", 0, true},
 };
@@ -283,6 +309,22 @@ static void test_counts(void **state) {
     rig_close(&r);
 }
 
+/* Branches that data decide: two that all warps come to, and one for those with an odd word. Without asking
+ * nothing behind the first is decoupled. */
+static void test_vectors(void **state) {
+    (void)state;
+    enum { WARPS = GRID * THREADS / 32 };
+    for (uint32_t ask = 0; ask < 2; ask++) {
+        struct rig r;
+        open_dac(&r, (const char *const[]){"device.sms=1", ask ? "dac.ask=true" : "dac.ask=false", NULL});
+        assert_non_null(launch(&r, "vectors"));
+        assert_int_equal(rig_counter(&r, "dac.vectors"), ask ? 3 * WARPS : 0);
+        assert_int_equal(rig_counter(&r, "dac.deq.data") > WARPS, ask);
+        assert_int_equal(rig_counter(&r, "check.wrong"), 0);
+        rig_close(&r);
+    }
+}
+
 /* Those with which DAC is compared leave the same memory, and supply nothing that differs. */
 static void test_rivals(void **state) {
     (void)state;
@@ -354,9 +396,9 @@ static void test_cut(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hazards), cmocka_unit_test(test_rules),  cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_counts),  cmocka_unit_test(test_rivals), cmocka_unit_test(test_rival_counts),
-        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_hazards),      cmocka_unit_test(test_rules),   cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_counts),       cmocka_unit_test(test_vectors), cmocka_unit_test(test_rivals),
+        cmocka_unit_test(test_rival_counts), cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, find_results, NULL);
 }

@@ -19,6 +19,9 @@ static const struct param params[] = {
      "DAC: rules left out, a sum of bits, for tests: results are then wrong (src/mech/dac/params.h)."},
     {"dac.prefetch", PARAM_AT(struct dac_params, prefetch), 0, 1, 1, "",
      "DAC: data of loads are fetched ahead; without, only their addresses are computed ahead."},
+    {"dac.ask", PARAM_AT(struct dac_params, ask), 0, 1, 1, "",
+     "DAC: at a branch outside loops that depends on data the affine warp takes the bit vectors of the warps "
+     "(section 4.5); without, nothing behind it is decoupled."},
     {"dac.first", PARAM_AT(struct dac_params, first), 0, 1, 0, "",
      "DAC: the affine warp issues before others that are ready; without, it takes turns."},
     {"dac.pj.atq", PARAM_AT(struct dac_params, pj_atq), 0, 1e6, 5.3, "pJ",
@@ -128,7 +131,7 @@ static void start(void *m, const void *marks) {
     d->stream = core_stream_open(d->sm, k->affine);
     d->forming = true;
     d->head = d->tail = d->peu = 0;
-    d->draining = d->blocks = d->batch = 0;
+    d->draining = d->blocks = d->batch = d->sent = 0;
     d->slots = 0;
     memset(d->q, 0, sizeof d->q);
     for (uint32_t w = 0; w < DAC_WARPS; w++)
@@ -167,14 +170,17 @@ static void barrier(void *m, uint32_t block, uint64_t warps, bool opened) {
 
 /* ---- instructions ---- */
 
-/* Before it takes effect, so that the block's count of a barrier is known when it opens. */
+/* Before it takes effect, so that the block's count of a barrier is known when it opens, and the lanes that
+ * come to a branch are. */
 static void before(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     struct dac *d = m;
-    if (!d->on || i->kind != X_BAR || d->sm->streaming >> warp & 1 || !mask)
+    if (!d->on || d->sm->streaming >> warp & 1)
         return;
-    const struct dac_fact *f = d->main[i - d->sm->x->img->code].fact;
-    if (f && f->roles & DAC_BAR)
+    const struct dac_mark *mark = &d->main[i - d->sm->x->img->code];
+    if (mark->fact && mark->fact->roles & DAC_BAR && mask)
         d->at_bar[d->sm->warps[warp].block] = true;
+    if (dac_asks(mark))
+        dac_send(d, warp, i, mark);
 }
 
 static void control(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {

@@ -93,7 +93,7 @@ static void retire(struct dac *d) {
 }
 
 bool dac_drained(const struct dac *d) {
-    if (d->head != d->tail || d->draining)
+    if (d->head != d->tail || d->draining || d->sent)
         return false;
     for (uint32_t w = 0; w < DAC_WARPS; w++)
         if (d->q[w].count || d->q[w].pcount)

@@ -173,16 +173,53 @@ static bool can_dequeue(const struct inst *i) {
     return is_compare(i) && !is_guarded(i) && i->pdst[0].id != VPRED_PT && i->pdst[1].id == VPRED_PT;
 }
 
+/* The branches behind which a block stands, directly or not, and that the affine warp has to ask for: adds
+ * them to those that are asked for, or finds whether all of them are. */
+static bool asked_before(const struct splitter *s, uint32_t block, bool *asked, bool add) {
+    struct arena temp = {0};
+    const struct control *c = &s->c->control;
+    bool *seen = arena_array(&temp, bool, s->f->blocks.len + 1), all = true;
+    uint32_t *work = arena_array(&temp, uint32_t, s->f->blocks.len + 1), len = 0;
+    work[len++] = block;
+    seen[block] = true;
+    while (len) {
+        uint32_t b = work[--len];
+        for (uint32_t k = c->dep_at[b]; k < c->dep_at[b + 1]; k++) {
+            uint32_t from = c->deps[k], n = no_of(s, from, s->f->blocks.at[from].insts.len - 1);
+            asked[n] |= add && s->asks[n];
+            all &= !s->asks[n] || asked[n];
+            if (!seen[from])
+                work[len++] = from;
+            seen[from] = true;
+        }
+    }
+    arena_free(&temp);
+    return all;
+}
+
+/* Blocks whose comparisons may go to the affine warp: those for which it need not ask the warps, or has to
+ * because of an access. Comparisons alone are not worth the wait. */
+static const bool *find_worthy(const struct splitter *s) {
+    bool *asked = arena_array(s->a, bool, s->n + 1), *worthy = arena_array(s->a, bool, s->f->blocks.len + 1);
+    EACH_INST(s, b, k, i)
+    if (s->address[no_of(s, b, k)])
+        asked_before(s, b, asked, true);
+    for (uint32_t b = 0; b < s->f->blocks.len; b++)
+        worthy[b] = asked_before(s, b, asked, false);
+    return worthy;
+}
+
 /* Comparisons that the other stream would do itself. A predicate that it takes from a queue makes others
  * unnecessary, so this goes on until nothing changes. */
 static void choose_predicates(struct splitter *s) {
     struct needs m = {.s = s, .inst = arena_array(s->a, bool, s->n + 1)};
+    const bool *worthy = find_worthy(s);
     for (bool again = true; again;) {
         again = false;
         find_needs(&m);
         EACH_INST(s, b, k, i) {
             uint32_t n = no_of(s, b, k);
-            bool want = s->good[n] && can_dequeue(i) && m.inst[n];
+            bool want = s->good[n] && can_dequeue(i) && m.inst[n] && worthy[b];
             again |= want != s->pred[n] && want;
             s->pred[n] |= want;
         }
@@ -218,6 +255,7 @@ static void allocate(struct splitter *s) {
     s->pred = arena_array(s->a, bool, s->n + 1);
     s->affine = arena_array(s->a, bool, s->n + 1);
     s->barrier = arena_array(s->a, bool, s->n + 1);
+    s->asks = arena_array(s->a, bool, s->n + 1);
     memset(s->vgood, 1, s->r->n * sizeof *s->vgood);
     memset(s->bgood, 1, s->f->blocks.len * sizeof *s->bgood);
 }

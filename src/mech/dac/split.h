@@ -17,6 +17,7 @@ enum dac_role {
     DAC_BAR = 1 << 4,      /* a barrier that is in both streams */
     DAC_TAKE = 1 << 5,     /* does nothing but take a predicate */
     DAC_BRANCH = 1 << 6,   /* a branch that is in both streams */
+    DAC_ASK = 1 << 7,      /* ... of which the warps say who takes it */
 };
 
 /* The fact about an instruction. A pair that enqueues and dequeues has the same number. */

@@ -35,6 +35,7 @@ struct splitter {
     bool *address, *data, *pred; /* by instruction: goes into the queues */
     bool *affine;                /* by instruction: is in the affine stream */
     bool *barrier;               /* by instruction: a barrier of both streams */
+    bool *asks; /* by instruction: a branch that the warps decide, for the affine warp, too */
     uint32_t *number;
     uint32_t count;
 };
