@@ -5,7 +5,7 @@ CLANG  := build-clang
 JOBS   ?= $(shell nproc)
 PACKAGES := $(shell grep -v '^\#' packages.txt)
 
-.PHONY: all deps demo check check-all bench asan clang format format-check update-golden fuzz clean
+.PHONY: all deps install demo check check-all bench asan clang format format-check update-golden fuzz clean
 
 all: deps
 	@test -f $(BUILD)/build.ninja || meson setup -Db_lto=false $(BUILD)
@@ -20,6 +20,13 @@ deps:
 	  sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
 	  $$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; \
 	fi
+
+# Into PREFIX, below DESTDIR for those who make packages.
+PREFIX ?= /usr/local
+install: all
+	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
+	@meson install -C $(BUILD) --quiet $(if $(DESTDIR),--destdir '$(abspath $(DESTDIR))')
+	@echo "installed in $(DESTDIR)$(abspath $(PREFIX))"
 
 demo: all
 	@tools/demo.sh

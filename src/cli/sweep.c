@@ -163,13 +163,18 @@ static void note_wrong(void *ctx, uint32_t row, const char *message) {
     print_wrong(w->l, row, message);
 }
 
+/* Whether a run that was to be done has been: one from before is no excuse for a failure. */
+static bool is_finished(const struct launch *l, uint32_t i) {
+    const struct launch_run *r = &l->todo.at[i];
+    return !r->message && store_has(l->store, &r->key, r->results);
+}
+
 /* The runs that are not finished: how many of them failed, which are printed. */
 static uint32_t print_failures(struct launch *l) {
     uint32_t failed = 0;
     for (uint32_t i = 0; i < l->todo.len; i++) {
         char *message, *command;
-        if (store_has(l->store, &l->todo.at[i].key, l->todo.at[i].results) ||
-            !store_failure(l->store, &l->todo.at[i].key, &message, &command))
+        if (is_finished(l, i) || !store_failure(l->store, &l->todo.at[i].key, &message, &command))
             continue;
         char *title = launch_title(l, &l->todo.at[i]);
         printf("\n%s: FAILED\n", title);
@@ -187,7 +192,7 @@ static uint32_t print_failures(struct launch *l) {
 static int print_outcome(const struct request *r, struct launch *l, uint32_t runs) {
     uint32_t finished = runs - l->todo.len, waiting = 0, running = 0;
     for (uint32_t i = 0; i < l->todo.len; i++)
-        finished += store_has(l->store, &l->todo.at[i].key, l->todo.at[i].results);
+        finished += is_finished(l, i);
     struct wrong wrong = {.l = l};
     launch_compare(l, note_wrong, &wrong);
     uint32_t failed = print_failures(l);

@@ -171,6 +171,9 @@ static bool add_machine(struct reader *r, setting_list *l, void *ctx) {
     struct str label = {0};
     str_printf(&label, "%s", m->mech);
     add_label(&label, m, l);
+    for (char *c = label.at; *c; c++) /* a label is one line */
+        if ((unsigned char)*c < ' ')
+            *c = ' ';
     uint32_t n = plan_add_machine(&r->s->plan, label.at, m->mech, m->gpu, l->at, l->len, m->base);
     str_free(&label);
     if (n == UINT32_MAX)
