@@ -234,7 +234,8 @@ static void check_pair(struct launch *l, uint32_t row, uint32_t base) {
     table_free(&pair);
 }
 
-void launch_compare(struct launch *l, void (*wrong)(void *ctx, uint32_t row, const char *message), void *ctx) {
+void launch_compare(struct launch *l, void (*wrong)(void *ctx, uint32_t row, const char *message),
+                    void *ctx) {
     const struct table *t = &l->plan->table;
     for (uint32_t r = 0; r < t->rows.len; r++) {
         const struct row *base = table_row(t, t->rows.at[r].bench, t->models.at[t->rows.at[r].model].base);

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/io.h"
-#include "study/plan.h"
 #include "study/key.h"
+#include "study/plan.h"
 
 static char folder[PATH_MAX];
 
