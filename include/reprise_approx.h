@@ -11,11 +11,12 @@
  *     out[i] = f(v);
  *     end_approx();
  *
- * With REPRISE_APPROX_OFF defined they are nothing at all: the compiler's work, too, is that of the plain source.
+ * With REPRISE_APPROX_OFF defined they are nothing at all: the compiler's work, too, is that of the plain
+ * source.
  *
- * A region is entered at its start and left at its end only, and has no atomics, shuffles, votes or calls. What
- * it stores is floating point, or marked with approx_pixels; what decides where it stores, and which way it
- * goes, is computed for every thread. */
+ * A region is entered at its start and left at its end only, and has no atomics, shuffles, votes or calls.
+ * What it stores is floating point, or marked with approx_pixels; what decides where it stores, and which way
+ * it goes, is computed for every thread. */
 #ifndef REPRISE_APPROX_H
 #define REPRISE_APPROX_H
 

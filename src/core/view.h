@@ -126,8 +126,8 @@ static inline bool core_can_issue(const struct sm *sm, uint32_t warp) {
  * its own and without having been fetched; what the warp's buffer holds is given up. Returns its op, as if
  * taken at issue; CORE_NONE for control instructions, which are over. For front.take of the other. */
 int32_t core_issue(struct sm *sm, uint32_t warp, uint64_t now);
-/* A memory op that was taken at issue goes to the load/store unit, or to that of textures, without having been
- * collected. */
+/* A memory op that was taken at issue goes to the load/store unit, or to that of textures, without having
+ * been collected. */
 void core_memory(struct sm *sm, int32_t op);
 /* The mechanism changed the warp's stack of paths: the warp goes on where the stack says. */
 void core_redirect(struct sm *sm, uint32_t warp);

@@ -2,8 +2,8 @@
  *
  * They are strings of .pragma directives, which the vendor's assembler passes over:
  *
- *     reprise check f32|s32|u32 REGIONS REGISTER   lanes that loaded REGISTER are compared, for these regions (bits)
- *     reprise pixels REGISTER                      REGISTER is made of bytes, each a component of a pixel
+ *     reprise check f32|s32|u32 REGIONS REGISTER   lanes that loaded REGISTER are compared, for these regions
+ * (bits) reprise pixels REGISTER                      REGISTER is made of bytes, each a component of a pixel
  *     reprise start REGION, reprise end            what may be approximated
  *     reprise threshold NUMBER                     below which values are alike
  *
@@ -21,9 +21,9 @@ static const struct annotation {
     uint8_t mode;
     bool number, reg;
 } annotations[] = {
-    {"check f32", MARK_CHECK_F32, true, true},     {"check s32", MARK_CHECK_INT, true, true},
-    {"check u32", MARK_CHECK_INT, true, true},     {"pixels", MARK_PIXELS, false, true},
-    {"start", MARK_START, true, false},            {"end", MARK_END, false, false},
+    {"check f32", MARK_CHECK_F32, true, true},  {"check s32", MARK_CHECK_INT, true, true},
+    {"check u32", MARK_CHECK_INT, true, true},  {"pixels", MARK_PIXELS, false, true},
+    {"start", MARK_START, true, false},         {"end", MARK_END, false, false},
     {"threshold", MARK_THRESHOLD, true, false},
 };
 
@@ -95,12 +95,12 @@ bool parse_annotation(struct ptx_parser *p, const struct token *t) {
             (a->reg && !find_register(p, t, rest, &o[2])))
             return false;
         vec_push(&p->insts, ((struct ptx_inst){.op = PTXOP_ANNOTATION,
-                                              .nopds = 3,
-                                              .opds = o,
-                                              .at = t->at,
-                                              .line = t->line,
-                                              .dbg_file = p->dbg_file,
-                                              .dbg_line = p->dbg_line}));
+                                               .nopds = 3,
+                                               .opds = o,
+                                               .at = t->at,
+                                               .line = t->line,
+                                               .dbg_file = p->dbg_file,
+                                               .dbg_line = p->dbg_line}));
         return true;
     }
     return fail(p, t->at, "unknown annotation '%.*s'%s", shown_len(len), words,

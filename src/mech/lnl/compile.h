@@ -12,13 +12,13 @@ struct lnl_place {
 
 struct lnl_region {
     struct lnl_place start, end;
-    uint32_t name;    /* its number in the program */
-    bits *in;         /* instructions, counted through the function */
-    bits *precise;    /* those that all lanes execute */
-    bits *values;     /* that live on behind the end and are interpolated there: by number of struct values */
-    uint8_t loads;    /* entries of the table that it asks */
-    uint8_t sticky;   /* of these: those it leaves as they are */
-    bool dropped;     /* not approximated, after a warning */
+    uint32_t name;  /* its number in the program */
+    bits *in;       /* instructions, counted through the function */
+    bits *precise;  /* those that all lanes execute */
+    bits *values;   /* that live on behind the end and are interpolated there: by number of struct values */
+    uint8_t loads;  /* entries of the table that it asks */
+    uint8_t sticky; /* of these: those it leaves as they are */
+    bool dropped;   /* not approximated, after a warning */
 };
 
 struct lnl_code {

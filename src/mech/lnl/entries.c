@@ -1,9 +1,9 @@
 /* Entries of the load checking history table, chosen by the compiler (section 3.3.1).
  *
- * A region asks the checked loads that the program gives it and that can come before it. An entry is in use from
- * its load to the last region that asks it; loads whose entries are in use at the same time have different ones.
- * Two bits count the regions that will use an entry, less one; regions beyond four are not approximated. An
- * entry is not counted down by a region that a loop brings to it again without the load. */
+ * A region asks the checked loads that the program gives it and that can come before it. An entry is in use
+ * from its load to the last region that asks it; loads whose entries are in use at the same time have
+ * different ones. Two bits count the regions that will use an entry, less one; regions beyond four are not
+ * approximated. An entry is not counted down by a region that a loop brings to it again without the load. */
 #include "mech/lnl/compile.h"
 
 struct check {
@@ -39,7 +39,8 @@ static void reach_from(const struct chooser *h, uint32_t block, uint32_t avoid, 
 }
 
 /* Whether code at a can be followed by code at b. */
-static bool follows(const struct chooser *h, uint32_t ablock, uint32_t aindex, uint32_t bblock, uint32_t bindex) {
+static bool follows(const struct chooser *h, uint32_t ablock, uint32_t aindex, uint32_t bblock,
+                    uint32_t bindex) {
     return (ablock == bblock && aindex < bindex) || bits_get(h->to + (size_t)ablock * h->words, bblock);
 }
 
@@ -66,7 +67,8 @@ static bool in_use_together(const struct chooser *h, uint32_t x, uint32_t y) {
 
 static void drop(struct chooser *h, uint32_t r, const char *why) {
     struct lnl_region *g = &h->c->regions.at[r];
-    lnl_say(h->c->run, DIAG_WARNING, lnl_inst(h->c, g->start.block, g->start.index), "not approximated: %s", why);
+    lnl_say(h->c->run, DIAG_WARNING, lnl_inst(h->c, g->start.block, g->start.index), "not approximated: %s",
+            why);
     g->dropped = true;
     for (uint32_t k = 0; k < h->checks.len; k++) {
         h->checks.at[k].consumers -= h->asks[r * h->checks.len + k];
@@ -79,7 +81,8 @@ static void ask(struct chooser *h, uint32_t r) {
     bool any = false, many = false;
     for (uint32_t k = 0; k < h->checks.len; k++) {
         struct check *x = &h->checks.at[k];
-        if (!(x->fact->uses >> g->name & 1) || !follows(h, x->block, x->index, g->start.block, g->start.index))
+        if (!(x->fact->uses >> g->name & 1) ||
+            !follows(h, x->block, x->index, g->start.block, g->start.index))
             continue;
         h->asks[r * h->checks.len + k] = any = true;
         many |= ++x->consumers > LNL_CONSUMERS;
@@ -127,7 +130,7 @@ void lnl_choose_entries(struct lnl_code *c) {
     for (uint32_t b = 0; b < c->f->blocks.len; b++)
         reach_from(&h, b, NONE, h.to + (size_t)b * h.words);
     find_checks(&h);
-    h.asks = arena_array(c->arena, bool, (size_t)c->regions.len * h.checks.len + 1);
+    h.asks = arena_array(c->arena, bool, (size_t)c->regions.len *h.checks.len + 1);
     for (uint32_t r = 0; r < c->regions.len; r++)
         ask(&h, r);
     for (uint32_t k = 0; k < h.checks.len; k++)

@@ -1,20 +1,20 @@
 /* Warp fusion (section 3.4): two neighbouring warps of a block that are approximated in the same region issue
  * their instructions as one, since each uses at most one lane of every pair.
  *
- * START_APPROX is the barrier of a pair. A warp that is approximated waits behind it until the other has come to
- * the same start, and goes on alone if that one was not approximated, is gone, waits somewhere else, or does not
- * come in time. Fused, the even warp leads: it alone is fetched, and its op has slot, collector and unit. The
- * other's instruction takes effect beside it (core_issue) and ends with it. Memory instructions send the requests
- * of both. A precise instruction needs all lanes of both: the follower issues it behind the leader, in a slot of
- * its own. Where a branch leads the two to different places they go on one by one, each waits where the branch's
- * ways meet, and there they are one again. */
+ * START_APPROX is the barrier of a pair. A warp that is approximated waits behind it until the other has come
+ * to the same start, and goes on alone if that one was not approximated, is gone, waits somewhere else, or
+ * does not come in time. Fused, the even warp leads: it alone is fetched, and its op has slot, collector and
+ * unit. The other's instruction takes effect beside it (core_issue) and ends with it. Memory instructions
+ * send the requests of both. A precise instruction needs all lanes of both: the follower issues it behind the
+ * leader, in a slot of its own. Where a branch leads the two to different places they go on one by one, each
+ * waits where the branch's ways meet, and there they are one again. */
 #include "mech/lnl/lnl.h"
 
 enum fuse_state {
     ALONE,
-    WAITS,  /* behind a start, for the partner */
+    WAITS, /* behind a start, for the partner */
     FUSED,
-    APART,  /* fused, but on different ways since a branch */
+    APART, /* fused, but on different ways since a branch */
 };
 
 struct lnl_fuse {
@@ -100,9 +100,11 @@ void lnl_fuse_started(struct lnl *m, uint32_t warp, bool approximated) {
         return;
     struct fuse_warp *b = &f->warps[other];
     bool same = b->state == WAITS && b->start == cw->next &&
-                reconvergence(cw) == reconvergence(&m->sm->warps[other]) && cw->w->depth == m->sm->warps[other].w->depth;
+                reconvergence(cw) == reconvergence(&m->sm->warps[other]) &&
+                cw->w->depth == m->sm->warps[other].w->depth;
     if (b->state == WAITS && (same || !lnl_rule(m, LNL_SAME)) && approximated) {
-        a->region = b->region = m->marks->at[cw->next].start;
+        a->region = m->marks->at[cw->next].start;
+        b->region = m->marks->at[b->start].start;
         set_state(m, warp, FUSED);
         set_state(m, (uint32_t)other, FUSED);
         m->n.pairs++;
@@ -144,7 +146,8 @@ static bool both_can(const struct lnl *m, uint32_t warp) {
     const struct sm *sm = m->sm;
     uint32_t other = (uint32_t)m->fuse->warps[warp].partner;
     const struct core_need *need = &sm->warps[warp].needs[sm->warps[warp].next];
-    if (m->fuse->owes >> other & 1 || sm->warps[other].next != sm->warps[warp].next || !core_can_issue(sm, other))
+    if (m->fuse->owes >> other & 1 || sm->warps[other].next != sm->warps[warp].next ||
+        !core_can_issue(sm, other))
         return false;
     return need->control ||
            (next_free_op(sm, sm->free_op) != CORE_NONE && (!need->memory || sm->naccess_free > 1));
@@ -227,6 +230,7 @@ enum mech_verdict lnl_fuse_take(void *state, int32_t id, uint64_t now) {
     m->n.fused++;
     if (with == CORE_NONE)
         return MECH_PASS;
+    lnl_issued(m, with);
     m->n.fused_reads += CORE_ARRAYS * m->sm->ops[with].need->nreads;
     m->n.fused_writes += m->sm->ops[with].write_arrays * m->sm->ops[with].writes;
     m->fuse->with[id] = with;
@@ -252,8 +256,10 @@ uint32_t lnl_fuse_slots(void *state, uint32_t sched, uint32_t free, uint64_t now
             continue;
         m->fuse->owes &= ~warp_bit(warp);
         int32_t id = core_issue(sm, warp, now);
-        if (id != CORE_NONE)
+        if (id != CORE_NONE) {
+            lnl_issued(m, id); /* who rides is not announced */
             core_collect(sm, id);
+        }
         used++;
     }
     return used;
@@ -268,7 +274,8 @@ void lnl_fuse_control(struct lnl *m, uint32_t warp, const struct xinst *i) {
     core_issue(m->sm, other, m->sm->now);
     m->n.fused++;
     const struct simt_entry *a = simt_top(m->sm->warps[warp].w), *b = simt_top(m->sm->warps[other].w);
-    if (i->kind != X_BRA || (a && b && a->pc == b->pc && m->sm->warps[warp].w->depth == m->sm->warps[other].w->depth))
+    if (i->kind != X_BRA ||
+        (a && b && a->pc == b->pc && m->sm->warps[warp].w->depth == m->sm->warps[other].w->depth))
         return;
     for (uint32_t k = 0; k < 2; k++) {
         struct fuse_warp *f = &m->fuse->warps[k ? other : warp];
@@ -288,8 +295,10 @@ void lnl_fuse_retire(struct lnl *m, int32_t id) {
 }
 
 void lnl_fuse_describe(const struct lnl *m, struct str *out) {
-    str_printf(out, "  Lock and Load: %u warps wait for their partner, %u are fused, %u of these on different ways\n",
-               (uint32_t)__builtin_popcountll(m->fuse->waits),
-               (uint32_t)__builtin_popcountll(m->fuse->fused | m->fuse->apart),
-               (uint32_t)__builtin_popcountll(m->fuse->apart));
+    str_printf(
+        out,
+        "  Lock and Load: %u warps wait for their partner, %u are fused, %u of these on different ways\n",
+        (uint32_t)__builtin_popcountll(m->fuse->waits),
+        (uint32_t)__builtin_popcountll(m->fuse->fused | m->fuse->apart),
+        (uint32_t)__builtin_popcountll(m->fuse->apart));
 }

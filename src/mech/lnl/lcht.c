@@ -23,9 +23,10 @@ static bool alike(const struct lnl *m, const struct lnl_fact *f, uint32_t a, uin
     return unit_alike(a, b, m->fixed, lnl_rule(m, LNL_FINITE));
 }
 
-/* Compares one register: every lane with its anchor, and every anchor with the one before, by the anchor's own
- * unit, which has nothing else to do. */
-static bool compare(struct lnl *m, const struct lnl_fact *f, const uint32_t *v, uint32_t mask, uint32_t *edges) {
+/* Compares one register: every lane with its anchor, and every anchor with the one before, by the anchor's
+ * own unit, which has nothing else to do. */
+static bool compare(struct lnl *m, const struct lnl_fact *f, const uint32_t *v, uint32_t mask,
+                    uint32_t *edges) {
     uint32_t anchors = lnl_anchors(mask, (uint32_t)m->params->group), anchor = 0;
     bool all = true, first = true;
     for (uint32_t left = mask; left; left &= left - 1) {
@@ -56,7 +57,8 @@ void lnl_load_done(struct lnl *m, int32_t id, const struct lnl_fact *f) {
     struct lnl_entry *e = &w->entries[f->entry];
     if (e->op != id)
         return;
-    *e = (struct lnl_entry){.valid = true, .alike = true, .left = f->count, .op = CORE_NONE, .mask = op->mask};
+    *e =
+        (struct lnl_entry){.valid = true, .alike = true, .left = f->count, .op = CORE_NONE, .mask = op->mask};
     for (uint32_t k = 0; k < op->i->ndw; k++)
         e->alike = compare(m, f, m->sm->warps[op->warp].w->r[op->i->d + k], op->mask, &e->edges) && e->alike;
     m->n.loads++;

@@ -19,15 +19,16 @@ static const struct param params[] = {
     {"lnl.store.passes", PARAM_AT(struct lnl_params, store_passes), 1, 8, 2, "passes",
      "Lock and Load: of an interpolated store through the load/store unit; two for 32 lanes: choice."},
     {"lnl.metric", PARAM_AT(struct lnl_params, metric), 0, LNL_RELATIVE, LNL_HARDWARE, "",
-     "Lock and Load: how floats are compared: by the hardware's unit, or exactly.",
-     metrics},
+     "Lock and Load: how floats are compared: by the hardware's unit, or exactly.", metrics},
     {"lnl.fill", PARAM_AT(struct lnl_params, fill), 0, LNL_REPLICATE, LNL_INTERPOLATE, "",
      "Lock and Load: what lanes get that did not compute: between two anchors, or their own anchor's.",
      fills},
     {"lnl.edges", PARAM_AT(struct lnl_params, edges), 0, 1, true, "",
-     "Lock and Load: neighbouring anchors are compared, too, and nothing is interpolated across a difference."},
+     "Lock and Load: neighbouring anchors are compared, too, and nothing is interpolated across a "
+     "difference."},
     {"lnl.extrapolate", PARAM_AT(struct lnl_params, extrapolate), 0, 1, false, "",
-     "Lock and Load: lanes behind the last anchor go on as between the last two; otherwise they get its value."},
+     "Lock and Load: lanes behind the last anchor go on as between the last two; otherwise they get its "
+     "value."},
     {"lnl.rows", PARAM_AT(struct lnl_params, rows), 0, 1, false, "",
      "Lock and Load: nothing is interpolated from one row of a block to the next."},
     {"lnl.fusion", PARAM_AT(struct lnl_params, fusion), 0, 1, true, "",
@@ -120,7 +121,7 @@ static void start(void *state, const void *marks) {
     enum { UNNAMED_PERCENT = 10 };
     struct lnl *m = state;
     m->marks = marks;
-    m->threshold = m->params->threshold >= 0      ? m->params->threshold
+    m->threshold = m->params->threshold >= 0  ? m->params->threshold
                    : m->marks->threshold >= 0 ? m->marks->threshold
                                               : UNNAMED_PERCENT / 100.0;
     m->fixed = unit_threshold(m->threshold);
@@ -146,6 +147,7 @@ static uint32_t choose(void *state, uint32_t slot, const struct xinst *i, uint32
     const struct lnl_fact *f = lnl_fact_of(m, i);
     m->leader = WARP_LANES;
     m->filled = false;
+    m->n.region += f->region > 0;
     if (m->params->trigger == LNL_OPERANDS)
         return f->kind == LNL_APPROX && mask ? lnl_compare_operands(m, slot, i, mask) : mask;
     if (f->start) {
@@ -155,7 +157,6 @@ static uint32_t choose(void *state, uint32_t slot, const struct xinst *i, uint32
         return mask;
     }
     uint32_t off = lnl_off(m, slot, f, mask);
-    m->n.region += f->region > 0;
     if (!off)
         return mask;
     if (f->kind != LNL_APPROX) {
@@ -176,7 +177,7 @@ static void sources(void *state, uint32_t slot, const struct xinst *i, uint32_t 
         m->filled = lnl_fill_in(m, slot, i, f, mask);
 }
 
-static void issued(void *state, int32_t id) {
+void lnl_issued(void *state, int32_t id) {
     struct lnl *m = state;
     const struct core_op *op = &m->sm->ops[id];
     if (op->pc == CORE_NO_PC)
@@ -216,7 +217,8 @@ static uint64_t eligible(void *state, uint64_t ready, uint64_t now) {
     return m->fuse ? lnl_fuse_eligible(m, ready, now) : ready;
 }
 
-/* An interpolated store passes more than once, one lane may work for all, and lanes of two warps work together. */
+/* An interpolated store passes more than once, one lane may work for all, and lanes of two warps work
+ * together. */
 static struct mech_work dispatch(void *state, int32_t id, struct mech_work work) {
     struct lnl *m = state;
     const struct core_op *op = &m->sm->ops[id];
@@ -256,7 +258,7 @@ const struct mechanism mech_lnl = {
     .points =
         {
             .life = {.start = start, .warp = warp, .describe = describe},
-            .watch = {.control = control, .issued = issued, .result = result, .retire = retire},
+            .watch = {.control = control, .issued = lnl_issued, .result = result, .retire = retire},
             .gate = {.eligible = eligible, .slots = lnl_fuse_slots},
             .stream = {.fetch = lnl_fuse_fetch},
             .lanes = {.choose = choose},

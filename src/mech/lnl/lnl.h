@@ -53,16 +53,16 @@ struct lnl {
     struct sm *sm;
     const struct lnl_params *params;
     const struct lnl_marks *marks;
-    double threshold;       /* of this launch ... */
-    uint32_t fixed;         /* ... as the comparison units have it */
-    uint32_t row_ends;      /* lanes with which a row of the block begins, where interpolation stops there */
+    double threshold;  /* of this launch ... */
+    uint32_t fixed;    /* ... as the comparison units have it */
+    uint32_t row_ends; /* lanes with which a row of the block begins, where interpolation stops there */
     struct lnl_warp warps[CORE_MAX_WARPS];
-    uint64_t waiting;       /* warps with loads on their way that were not compared yet */
-    uint32_t leader;        /* lane that computes for all (operands.c); WARP_LANES: none */
-    uint32_t led;           /* lanes it computes for */
-    bool filled;            /* something was filled in for the instruction that is about to take effect */
+    uint64_t waiting; /* warps with loads on their way that were not compared yet */
+    uint32_t leader;  /* lane that computes for all (operands.c); WARP_LANES: none */
+    uint32_t led;     /* lanes it computes for */
+    bool filled;      /* something was filled in for the instruction that is about to take effect */
     struct lnl_op *ops;
-    struct lnl_fuse *fuse;  /* fuse.c */
+    struct lnl_fuse *fuse; /* fuse.c */
     struct lnl_counters n;
 };
 
@@ -85,6 +85,9 @@ static inline uint32_t lnl_anchors(uint32_t lanes, uint32_t group) {
 /* ---- marks of linked code (marks of a launch, lnl.c) ---- */
 const void *lnl_kernel(void *shared, struct arena *launch, const struct image *img);
 
+/* An instruction took effect. */
+void lnl_issued(void *state, int32_t op);
+
 /* ---- lcht.c: loads are compared, and regions ask what came out ---- */
 void lnl_load_issued(struct lnl *m, int32_t op, const struct lnl_fact *f);
 void lnl_load_done(struct lnl *m, int32_t op, const struct lnl_fact *f);
@@ -94,13 +97,14 @@ bool lnl_must_wait(const struct lnl *m, uint32_t warp);
 bool lnl_start(struct lnl *m, uint32_t warp, const struct xinst *i, const struct lnl_fact *f, uint32_t mask);
 
 /* ---- fill.c: lanes that have not computed ---- */
-/* Of these lanes, those that an instruction of a region leaves to their anchors. Ends paths that have left their
- * region. */
+/* Of these lanes, those that an instruction of a region leaves to their anchors. Ends paths that have left
+ * their region. */
 uint32_t lnl_off(struct lnl *m, uint32_t warp, const struct lnl_fact *f, uint32_t mask);
 /* At a branch that is not precise, lanes go where their anchor goes. */
 void lnl_lead(struct lnl *m, uint32_t warp, const struct xinst *i, const struct lnl_fact *f);
 /* Fills in what is stored; false: nothing was missing. */
-bool lnl_fill_in(struct lnl *m, uint32_t warp, const struct xinst *i, const struct lnl_fact *f, uint32_t mask);
+bool lnl_fill_in(struct lnl *m, uint32_t warp, const struct xinst *i, const struct lnl_fact *f,
+                 uint32_t mask);
 
 /* ---- operands.c: Warp Approximation ---- */
 /* Lanes for which an instruction takes effect, one if it stands for all. */

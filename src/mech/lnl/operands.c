@@ -1,5 +1,6 @@
-/* Warp Approximation, the prior work (section 3.1.2): an instruction of a region whose operands agree in all lanes
- * but for their low bits is executed by one lane, and the others get its result. */
+/* Warp Approximation, the prior work (section 3.1.2): an instruction of a region whose operands agree in all
+ * lanes but for their low bits is executed by one lane, and the others get its result. Low bits count in
+ * integers, such as addresses: only operands that are floating point may differ in them. */
 #include "mech/lnl/lnl.h"
 
 static bool agree(const uint32_t *v, uint32_t mask, uint32_t leader, uint32_t ignored) {
@@ -20,7 +21,8 @@ static bool predicates_agree(const struct warp *w, const struct xinst *i, uint32
 
 uint32_t lnl_compare_operands(struct lnl *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     const struct core_warp *cw = &m->sm->warps[warp];
-    uint32_t ignored = m->params->low_bits < 32 ? (1u << m->params->low_bits) - 1 : UINT32_MAX;
+    uint32_t low = m->params->low_bits < 32 ? (1u << m->params->low_bits) - 1 : UINT32_MAX;
+    uint32_t ignored = op_info[i->in->op].flags & OPF_FMOD ? low : 0;
     if (!(mask & (mask - 1)) || (op_info[i->in->op].flags & OPF_LANE) || i->kind == X_P2R)
         return mask;
     m->n.compared++;

@@ -4,8 +4,8 @@
 
 #include "opt/mech_pass.h"
 
-/* LNL_ENTRIES: of the load checking history table, at most. LNL_CONSUMERS: regions that two bits of an entry can
- * count. LNL_REGIONS: of a kernel. */
+/* LNL_ENTRIES: of the load checking history table, at most. LNL_CONSUMERS: regions that two bits of an entry
+ * can count. LNL_REGIONS: of a kernel. */
 enum { LNL_ENTRIES = 8, LNL_CONSUMERS = 4, LNL_REGIONS = 255 };
 
 /* Rules that tests switch off (lnl.omit), to see that something goes wrong without them. */
@@ -15,7 +15,7 @@ enum lnl_rule {
     LNL_INSIDE = 1 << 2,   /* checked loads inside a region are precise */
     LNL_ANCHORS = 1 << 3,  /* anchors are chosen once, at the start */
     LNL_PLACES = 1 << 4,   /* values are refused that are made where an anchor may not go */
-    LNL_PATHS = 1 << 5,    /* lanes of other paths are not approximated with these */
+    LNL_PATHS = 1 << 5,    /* what other paths of the warp do ends nothing */
     LNL_FLOATS = 1 << 6,   /* only floating point and pixels are interpolated */
     LNL_MEMORY = 1 << 7,   /* what is written approximately feeds no precise instruction */
     LNL_SPILLS = 1 << 8,   /* what goes to local memory is precise */

@@ -118,7 +118,8 @@ bool lnl_find_regions(struct lnl_code *c) {
             for (uint32_t r = 0; r < c->regions.len; r++)
                 known |= c->regions.at[r].end.block == b && c->regions.at[r].end.index == k;
             if (!known) {
-                lnl_say(c->run, DIAG_ERROR, lnl_inst(c, b, k), "the end of an approximable region that has no start");
+                lnl_say(c->run, DIAG_ERROR, lnl_inst(c, b, k),
+                        "the end of an approximable region that has no start");
                 return false;
             }
         }

@@ -1,11 +1,12 @@
-/* The compiler's work on regions, behind register allocation: what becomes of the marks, and the facts that the
- * hardware goes by. */
+/* The compiler's work on regions, behind register allocation: what becomes of the marks, and the facts that
+ * the hardware goes by. */
 #include "mech/lnl/compile.h"
 
 static const char *const kind_names[] = {"", "approximate", "precise", "interpolated"};
 
 /* Of one instruction of a region. */
-static void mark_inst(struct lnl_code *c, const struct lnl_region *r, uint32_t number, uint32_t block, uint32_t index) {
+static void mark_inst(struct lnl_code *c, const struct lnl_region *r, uint32_t number, uint32_t block,
+                      uint32_t index) {
     struct inst *i = lnl_inst(c, block, index);
     struct lnl_fact *f = lnl_fact(c, i);
     bool all = bits_get(r->precise, lnl_number(c, block, index));
@@ -44,7 +45,8 @@ static void write_start(struct lnl_code *c, const struct lnl_region *r, uint32_t
     i->m.mode = r->loads;
     struct lnl_fact *f = lnl_fact(c, i);
     *f = (struct lnl_fact){.start = (uint8_t)number, .sticky = r->sticky};
-    note_add(c->run->p, i, "region %u, loads %x%s", number, r->loads, r->sticky ? ", kept for the next round" : "");
+    note_add(c->run->p, i, "region %u, loads %x%s", number, r->loads,
+             r->sticky ? ", kept for the next round" : "");
 }
 
 /* Ends come later in a block than starts, so that places stay what they are until they are used. */

@@ -1,15 +1,15 @@
 /* What of a region all lanes compute, and what is interpolated (section 3.2.3).
  *
- * Anchors alone compute what is not needed to the last bit: data. All lanes compute what addresses and guards of
- * stores, critical branches and barriers depend on, backwards through the region: the precise slice. A branch is
- * critical if it is a loop's, or if something precise, a store or a barrier depends on it; at others, such as
- * those around the rare cases of a division, lanes go where their anchor goes. A store
- * whose data anchors computed gets them interpolated. What lives on behind the end is interpolated there if it is
- * floating point, and otherwise belongs to the slice, too. This is found out in allocated code, where spills are
- * instructions like others: what goes to local memory is precise.
+ * Anchors alone compute what is not needed to the last bit: data. All lanes compute what addresses and guards
+ * of stores, critical branches and barriers depend on, backwards through the region: the precise slice. A
+ * branch is critical if it is a loop's, or if something precise, a store or a barrier depends on it; at
+ * others, such as those around the rare cases of a division, lanes go where their anchor goes. A store whose
+ * data anchors computed gets them interpolated. What lives on behind the end is interpolated there if it is
+ * floating point, and otherwise belongs to the slice, too. This is found out in allocated code, where spills
+ * are instructions like others: what goes to local memory is precise.
  *
- * An anchor has in its registers what its thread would have there. So a store may use them for neighbours even
- * where the anchor does not go, unless what it stores was made on such a way, too: that is refused. */
+ * An anchor has in its registers what its thread would have there. So a store may use them for neighbours
+ * even where the anchor does not go, unless what it stores was made on such a way, too: that is refused. */
 #include <string.h>
 
 #include "mech/lnl/compile.h"
@@ -87,9 +87,9 @@ static void seed(struct slicer *s, uint32_t block, uint32_t index) {
             need(s, lnl_source(s->c, block, index, 0, w));
         if (is_local(s, block, index) && lnl_keeps(s->c, LNL_SPILLS))
             make_precise(s, block, index);
-    } else if (i->op != OP_BRA && (op_info[i->op].unit == UNIT_CTRL || (op_info[i->op].flags & OPF_EFFECT) ||
-                                   i->op == OP_R2P || i->op == OP_P2R ||
-                                   (f && f->check && lnl_keeps(s->c, LNL_INSIDE)))) {
+    } else if (i->op != OP_BRA &&
+               (op_info[i->op].unit == UNIT_CTRL || (op_info[i->op].flags & OPF_EFFECT) || i->op == OP_R2P ||
+                i->op == OP_P2R || (f && f->check && lnl_keeps(s->c, LNL_INSIDE)))) {
         make_precise(s, block, index);
     }
 }
@@ -120,8 +120,8 @@ static bool decides(const struct slicer *s, uint32_t b, uint32_t x, bool *seen) 
 /* Something in the block must be done by the right lanes. */
 static bool is_critical(const struct slicer *s, uint32_t block) {
     for (uint32_t k = 0; k < s->c->f->blocks.at[block].insts.len; k++)
-        if (inside(s, block, k) && (is_store(lnl_inst(s->c, block, k)) ||
-                                    bits_get(s->r->precise, lnl_number(s->c, block, k))))
+        if (inside(s, block, k) &&
+            (is_store(lnl_inst(s->c, block, k)) || bits_get(s->r->precise, lnl_number(s->c, block, k))))
             return true;
     return false;
 }
@@ -270,14 +270,16 @@ static bool look_at_store(struct slicer *s, uint32_t block, uint32_t index, bool
     struct lnl_fact *f = lnl_fact(s->c, i);
     bool floats = lnl_keeps(s->c, LNL_FLOATS);
     f->words = 0;
-    for (uint32_t w = 0; w < inst_src_words(i, 1) && !bits_get(s->r->precise, lnl_number(s->c, block, index)); w++) {
+    for (uint32_t w = 0; w < inst_src_words(i, 1) && !bits_get(s->r->precise, lnl_number(s->c, block, index));
+         w++) {
         uint32_t v = lnl_source(s->c, block, index, 1, w);
         if (v == NONE || !bits_get(s->tainted, v))
             continue;
         bool pixels = all_are(s, v, true, 0);
         if (!pixels && floats && (i->m.size != 4 || !all_are(s, v, false, 0))) {
-            lnl_say(s->c->run, DIAG_WARNING, i,
-                    "what is stored is neither floating point nor marked as pixels: computed for all threads");
+            lnl_say(
+                s->c->run, DIAG_WARNING, i,
+                "what is stored is neither floating point nor marked as pixels: computed for all threads");
             need(s, v);
             *more = true;
             continue;
@@ -290,7 +292,8 @@ static bool look_at_store(struct slicer *s, uint32_t block, uint32_t index, bool
     return true;
 }
 
-/* Looks at what an instruction outside reads: floating point is interpolated at the end, the rest is precise. */
+/* Looks at what an instruction outside reads: floating point is interpolated at the end, the rest is precise.
+ */
 static void look_outside(struct slicer *s, uint32_t block, uint32_t index, bool *more) {
     const struct reach *x = &s->c->reach;
     struct span span[MAX_SPANS];
@@ -310,18 +313,32 @@ static void look_outside(struct slicer *s, uint32_t block, uint32_t index, bool 
         }
 }
 
+/* Something precise depends on what an instruction writes. */
+static bool is_needed(const struct slicer *s, uint32_t block, uint32_t index) {
+    struct span span[MAX_SPANS];
+    uint32_t n = inst_writes(&s->c->reach.v, lnl_inst(s->c, block, index), span);
+    for (uint32_t k = 0; k < n; k++)
+        for (uint32_t w = 0; w < span[k].n; w++) {
+            uint32_t v = reach_written(&s->c->reach, block, index, span[k].first + w);
+            if (v != NONE && bits_get(s->needed, v))
+                return true;
+        }
+    return false;
+}
+
 /* A precise load must not see what was stored approximately. */
 static bool check_memory(const struct slicer *s) {
     const struct lnl_code *c = s->c;
     EACH_INST(c, {
         const struct access *load = access_at(c->accesses, 0, b, k);
-        if (!load || !load->reads || !inside(s, b, k) || !bits_get(s->r->precise, lnl_number(c, b, k)))
+        if (!load || !load->reads || !inside(s, b, k) || !is_needed(s, b, k))
             continue;
         for (uint32_t n = 0; n < c->accesses->n && lnl_keeps(c, LNL_MEMORY); n++) {
             const struct access *store = &c->accesses->at[n];
             if (store->fn || !store->writes || !inside(s, store->block, store->index))
                 continue;
-            const struct lnl_fact *f = fact_get(c->run->p, LNL_OWNER, lnl_inst(c, store->block, store->index));
+            const struct lnl_fact *f =
+                fact_get(c->run->p, LNL_OWNER, lnl_inst(c, store->block, store->index));
             if (f && f->words && access_alias(c->accesses, load, store) == ALIAS_MAY) {
                 lnl_say(c->run, DIAG_ERROR, lnl_inst(c, b, k),
                         "what this loads decides on addresses or branches, and the region may have stored it "

@@ -71,11 +71,11 @@ uint32_t unit_weighted(uint32_t a, uint32_t b, uint32_t x, uint32_t n) {
     return as_bits(((float)((int32_t)n - (int32_t)x) * va + (float)x * vb) / (float)n);
 }
 
-/* One component: rounded to the nearest, and within a byte. */
-static uint32_t between_byte(int32_t a, int32_t b, int32_t x, int32_t n) {
-    int32_t up = 2 * x * (b - a) + (b < a ? -n : n);
-    int32_t v = a + up / (2 * n);
-    return v < 0 ? 0 : v > 255 ? 255 : (uint32_t)v;
+/* One component: rounded to the nearest, halves upwards, and within a byte. */
+static uint32_t between_byte(uint32_t a, uint32_t b, int32_t x, int32_t n) {
+    int32_t twice = 2 * n * (int32_t)a + 2 * x * ((int32_t)b - (int32_t)a) + n;
+    uint32_t v = twice < 0 ? 0 : (uint32_t)twice / (2 * (uint32_t)n);
+    return v > 255 ? 255 : v;
 }
 
 uint32_t unit_between_bytes(uint32_t a, uint32_t b, uint32_t x, uint32_t n) {
