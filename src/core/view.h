@@ -116,6 +116,9 @@ void core_fetch_most(struct sm *sm, uint32_t warp, uint32_t n);
 static inline void core_park(struct sm *sm, uint32_t warp, bool waits) {
     set_bit(&sm->parked, warp_bit(warp), waits);
 }
+/* Schedulers own warps by pairs of neighbouring slots, so that warps which issue as one leave slots to others
+ * of both. For create. */
+void core_pair_warps(struct sm *sm);
 /* There is room for an op of the warp's next instruction, and the scoreboard lets it pass. */
 static inline bool core_can_issue(const struct sm *sm, uint32_t warp) {
     uint64_t bit = UINT64_C(1) << warp;

@@ -194,8 +194,8 @@ static char *read_text(struct wl *w, const char *path) {
     return text;
 }
 
-/* The module beside the executable: its path, with the width and .ptx appended, of the annotated kernels if they
- * are asked for. */
+/* The module beside the executable: its path, with the width and .ptx appended, of the annotated kernels if
+ * they are asked for. */
 static void default_ptx(struct wl *w, char *path, size_t size) {
     ssize_t n = readlink("/proc/self/exe", path, size - 16);
     if (n <= 0 || (size_t)n >= size - 16)

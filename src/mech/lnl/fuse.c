@@ -34,6 +34,7 @@ struct lnl_fuse {
 struct lnl_fuse *lnl_fuse_create(struct arena *a, struct sm *sm) {
     struct lnl_fuse *f = arena_new(a, struct lnl_fuse);
     f->with = arena_array(a, int32_t, sm->nops);
+    core_pair_warps(sm);
     return f;
 }
 

@@ -17,7 +17,7 @@ void lnl_load_issued(struct lnl *m, int32_t id, const struct lnl_fact *f) {
 
 static bool alike(const struct lnl *m, const struct lnl_fact *f, uint32_t a, uint32_t b) {
     if (f->integer)
-        return unit_alike_int(a, b, m->threshold);
+        return unit_alike_int(a, b, m->levels);
     if (m->params->metric == LNL_RELATIVE)
         return unit_alike_exact(a, b, m->threshold);
     return unit_alike(a, b, m->fixed, lnl_rule(m, LNL_FINITE));
@@ -61,6 +61,8 @@ void lnl_load_done(struct lnl *m, int32_t id, const struct lnl_fact *f) {
         (struct lnl_entry){.valid = true, .alike = true, .left = f->count, .op = CORE_NONE, .mask = op->mask};
     for (uint32_t k = 0; k < op->i->ndw; k++)
         e->alike = compare(m, f, m->sm->warps[op->warp].w->r[op->i->d + k], op->mask, &e->edges) && e->alike;
+    if (m->params->profile && op->i->ndw)
+        lnl_profile_load(m, f, m->sm->warps[op->warp].w->r[op->i->d], op->mask);
     m->n.loads++;
     m->n.loads_alike += e->alike;
     if (!anything_open(w))

@@ -10,6 +10,8 @@ static const char *const triggers[] = {[LNL_LOADS] = "loads", [LNL_OPERANDS] = "
 static const struct param params[] = {
     {"lnl.threshold", PARAM_AT(struct lnl_params, threshold), -1, 65536, -1, "",
      "Lock and Load: values that differ by less are alike; -1: what the kernel says, or 0.1."},
+    {"lnl.levels", PARAM_AT(struct lnl_params, levels), -1, 65536, -1, "",
+     "Lock and Load: the same of integers, as a difference; -1: what the kernel says, or 1."},
     {"lnl.group", PARAM_AT(struct lnl_params, group), 2, 32, 4, "lanes",
      "Lock and Load: lanes of a group, of which the first computes; 4, 8 or 16 (Section 3.5.1)."},
     {"lnl.entries", PARAM_AT(struct lnl_params, entries), 1, LNL_ENTRIES, 4, "entries",
@@ -40,6 +42,8 @@ static const struct param params[] = {
      triggers},
     {"lnl.low_bits", PARAM_AT(struct lnl_params, low_bits), 0, 32, 8, "bits",
      "Warp Approximation: low bits of operands that are not compared (0, 4, 8, 12, 16: choice)."},
+    {"lnl.profile", PARAM_AT(struct lnl_params, profile), 0, 1, false, "",
+     "Lock and Load: counts how far values in regions are apart; for a threshold of 0."},
     {"lnl.omit", PARAM_AT(struct lnl_params, omit), 0, 32767, 0, "",
      "Lock and Load: rules left out, for tests: bits of enum lnl_rule."},
     {"lnl.pj.check", PARAM_AT(struct lnl_params, pj_check), 0, 1e6, 0.214, "pJ",
@@ -121,9 +125,11 @@ static void start(void *state, const void *marks) {
     enum { UNNAMED_PERCENT = 10 };
     struct lnl *m = state;
     m->marks = marks;
-    m->threshold = m->params->threshold >= 0  ? m->params->threshold
-                   : m->marks->threshold >= 0 ? m->marks->threshold
-                                              : UNNAMED_PERCENT / 100.0;
+    bool named = m->marks->threshold >= 0;
+    m->threshold = m->params->threshold >= 0 ? m->params->threshold
+                   : named                   ? m->marks->threshold
+                                             : UNNAMED_PERCENT / 100.0;
+    m->levels = m->params->levels >= 0 ? m->params->levels : named ? m->marks->threshold : 1;
     m->fixed = unit_threshold(m->threshold);
     m->row_ends = m->params->rows ? row_starts(m->sm->x) : 0;
     m->leader = WARP_LANES;
@@ -175,6 +181,8 @@ static void sources(void *state, uint32_t slot, const struct xinst *i, uint32_t 
         lnl_lead(m, slot, i, f);
     if (f->kind == LNL_STORE && m->params->trigger == LNL_LOADS)
         m->filled = lnl_fill_in(m, slot, i, f, mask);
+    if (f->kind == LNL_STORE && m->params->profile)
+        lnl_profile_store(m, slot, i, f, mask);
 }
 
 void lnl_issued(void *state, int32_t id) {

@@ -54,6 +54,7 @@ struct lnl {
     const struct lnl_params *params;
     const struct lnl_marks *marks;
     double threshold;  /* of this launch ... */
+    double levels;     /* the same for integers */
     uint32_t fixed;    /* ... as the comparison units have it */
     uint32_t row_ends; /* lanes with which a row of the block begins, where interpolation stops there */
     struct lnl_warp warps[CORE_MAX_WARPS];
@@ -109,6 +110,11 @@ bool lnl_fill_in(struct lnl *m, uint32_t warp, const struct xinst *i, const stru
 /* ---- operands.c: Warp Approximation ---- */
 /* Lanes for which an instruction takes effect, one if it stands for all. */
 uint32_t lnl_compare_operands(struct lnl *m, uint32_t warp, const struct xinst *i, uint32_t mask);
+
+/* ---- profile.c ---- */
+void lnl_profile_load(struct lnl *m, const struct lnl_fact *f, const uint32_t *v, uint32_t mask);
+void lnl_profile_store(struct lnl *m, uint32_t warp, const struct xinst *i, const struct lnl_fact *f,
+                       uint32_t mask);
 
 /* ---- fuse.c ---- */
 struct lnl_fuse *lnl_fuse_create(struct arena *a, struct sm *sm);

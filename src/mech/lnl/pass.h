@@ -33,12 +33,12 @@ enum lnl_trigger { LNL_LOADS, LNL_OPERANDS };
 
 /* Its parameters; lnl.c says what they mean. */
 struct lnl_params {
-    double threshold;
+    double threshold, levels;
     int32_t group, entries, check_cycles, store_passes, low_bits, time_out, omit;
     enum lnl_metric metric;
     enum lnl_fill fill;
     enum lnl_trigger trigger;
-    bool fusion, edges, extrapolate, rows;
+    bool fusion, edges, extrapolate, rows, profile;
     double pj_check, pj_interpolate;
 };
 
