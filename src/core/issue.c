@@ -16,6 +16,12 @@ static inline void mark_pending(struct core_warp *cw, const struct core_need *ne
 static inline void step_on(struct sm *sm, uint32_t s, uint32_t next) {
     struct core_warp *cw = &sm->warps[s];
     uint64_t bit = warp_bit(s);
+    if (sm->arriving & bit) {
+        if (cw->found < sm->now)
+            buffer_found(sm, s);
+        cw->can_wait = false;
+        sm->wake_slots |= sm->arrive_slots & UINT64_C(1) << cw->arrive % CORE_ARRIVALS;
+    }
     buffer_pop(cw);
     cw->next = buffer_front(cw);
     if (__builtin_expect(cw->next != next, 0)) /* what lies between was skipped */
