@@ -150,8 +150,6 @@ void sm_answers(struct sm *sm, uint64_t now) {
 }
 
 bool sm_must_wait(const struct sm *sm, uint64_t now) {
-    if (sm->port->done[MEM_DATA] > now)
-        return false;
     const struct cache *c = memsys_cache(sm->mem, sm->id, MEM_DATA);
     for (uint32_t k = 0; k < c->hits.len && queue_item(&c->hits, k)->ready <= now; k++)
         if (sm->ops[queue_item(&c->hits, k)->token].later)

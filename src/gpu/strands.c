@@ -55,6 +55,12 @@ void strands_begin(struct run *r, struct arena *a) {
         return;
     uint32_t issues = m->core.schedulers * m->core.width * (uint32_t)memsys_lookahead(m->mem);
     r->most_issues = (uint64_t)issues * m->nsms;
+    size_t bytes = later_bytes(r->x->img, 2 * issues);
+    if (bytes * m->nsms > m->later_bytes) {
+        free(m->later);
+        m->later_bytes = bytes * m->nsms;
+        m->later = aligned_alloc(64, m->later_bytes);
+    }
     r->strands = arena_array(a, struct strand, m->nsms);
     r->due = arena_array(a, uint32_t, m->nsms);
     for (uint32_t i = 0; i < m->nsms; i++) {
@@ -64,8 +70,7 @@ void strands_begin(struct run *r, struct arena *a) {
         s->x = *r->x;
         s->x.executed = arena_array(a, uint64_t, r->x->img->ncode + 1u);
         s->x.warp_insts = s->x.thread_insts = s->x.divergent = s->x.waited = 0;
-        s->later.size = later_bytes(r->x->img, 2 * issues);
-        s->later.at = arena_alloc(a, s->later.size);
+        s->later = (struct later){.at = m->later + i * bytes, .size = bytes};
     }
 }
 
@@ -127,16 +132,20 @@ static void strand_go(struct strand *s, uint64_t end) {
     bool last = r->next == r->total;
     while ((s->at = strand_next(s)) < end) {
         uint64_t now = s->at;
-        if (!memsys_port_send(mem, now - 1, s->sm, now == r->reached))
+        if (memsys_port_due(mem, s->sm) <= now) {
+            if (!memsys_port_send(mem, now - 1, s->sm, now == r->reached))
+                return;
+            note_port(s, sm);
+        }
+        bool ticks = s->wake <= now, idle = sm_idle(sm);
+        if (ticks && sm->port->done[MEM_DATA] <= now && sm_must_wait(sm, now))
             return;
-        note_port(s, sm);
-        if (s->wake <= now && sm_must_wait(sm, now))
-            return;
-        bool idle = sm_idle(sm);
-        if (s->wake <= now)
+        if (ticks)
             s->wake = sm_tick(sm, now, note_ended, s);
-        memsys_port_receive(mem, now, s->sm);
-        note_port(s, sm);
+        if (memsys_port_due(mem, s->sm) <= now) {
+            memsys_port_receive(mem, now, s->sm);
+            note_port(s, sm);
+        }
         s->at = now + 1;
         if (sm->fault || (s->nended && !last) || (!idle && sm_idle(sm)))
             return;

@@ -58,6 +58,7 @@ void machine_free(struct machine *m) {
             m->mechs.at[k]->release(m->shared[k]);
     str_free(&m->checked);
     crew_free(m->crew);
+    free(m->later);
     arena_free(&m->arena);
     free(m);
 }

@@ -27,6 +27,8 @@ struct machine {
     struct str checked;     /* what --check found */
     struct crew *crew;      /* threads that help, or NULL */
     uint32_t threads;       /* that may work at once, this one included */
+    uint8_t *later;         /* where they note accesses that take effect later, with its size */
+    size_t later_bytes;
     uint64_t rounds;        /* in which SMs went ahead by themselves, of all launches */
 };
 

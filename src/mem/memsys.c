@@ -36,7 +36,9 @@ struct port {
     struct port_times *times;
     /* While ports are apart: */
     QUEUE(struct posted) posted; /* what the networks have not taken yet */
+    bool waits;                  /* there are requests to send */
     uint64_t sends_from;         /* the first cycle in which it may send again */
+    uint64_t due;                /* the first cycle in which it has something to do by itself */
     uint32_t room;               /* requests that the network is known to have room for */
     uint32_t taken;              /* of the replies that are out: those the port has taken */
     uint64_t reply_at;           /* the cycle in which it takes the next; NEVER: not known of any */
@@ -171,6 +173,11 @@ static void due_replies(struct memsys *m, uint64_t now) {
     uint64_t at = icnt_ready_at(m->reply);
     if (at != NEVER)
         due(m, &m->domain[CORE], max_u64(now, clock_cycle(&m->domain[ICNT].clock, at)));
+}
+
+/* When a port that is apart has something to do. */
+static void note_due(struct port *p) {
+    p->due = p->waits ? min_u64(p->sends_from + 1, p->reply_at) : p->reply_at;
 }
 
 /* A cache has completed accesses, or will have. */
@@ -451,6 +458,7 @@ static void inform_port(struct memsys *m, uint32_t sm) {
     p->room = icnt_room(m->request, sm) - p->posted.len;
     if (p->reply_at == NEVER)
         expect_reply(m, sm);
+    note_due(p);
 }
 
 void memsys_part(struct memsys *m, uint64_t now) {
@@ -459,6 +467,7 @@ void memsys_part(struct memsys *m, uint64_t now) {
     for (uint32_t sm = 0; sm < m->spec.sms; sm++) {
         struct port *p = &m->port[sm];
         p->sends_from = p->takes_from = now;
+        p->waits = has_requests(p);
         p->taken = 0;
         p->reply_at = NEVER;
         inform_port(m, sm);
@@ -482,27 +491,28 @@ void memsys_join(struct memsys *m, uint64_t now) {
 }
 
 uint64_t memsys_port_due(const struct memsys *m, uint32_t sm) {
-    const struct port *p = &m->port[sm];
-    return has_requests(p) ? min_u64(p->sends_from + 1, p->reply_at) : p->reply_at;
+    return m->port[sm].due;
 }
 
 bool memsys_port_send(struct memsys *m, uint64_t now, uint32_t sm, bool sure) {
     struct port *p = &m->port[sm];
-    if (p->sends_from > now)
+    if (!p->waits || p->sends_from > now)
         return true;
     uint32_t client = next_client(p, now);
     if (client != MEM_CLIENTS && !p->room && !sure)
         return false;
     p->sends_from = now + 1;
-    if (client == MEM_CLIENTS || !p->room)
-        return true;
-    struct posted q = {.at = now, .packet = *cache_out(p->cache[client])};
-    q.to = memsys_partition(&m->spec, q.packet.line, &q.packet.line);
-    queue_push(&p->posted, q);
-    p->room--;
-    cache_sent(p->cache[client]);
-    note_change(m, sm, client, now, 1u << MEM_STALL_QUEUE);
-    p->turn = client + 1;
+    if (client != MEM_CLIENTS && p->room) {
+        struct posted q = {.at = now, .packet = *cache_out(p->cache[client])};
+        q.to = memsys_partition(&m->spec, q.packet.line, &q.packet.line);
+        queue_push(&p->posted, q);
+        p->room--;
+        cache_sent(p->cache[client]);
+        note_change(m, sm, client, now, 1u << MEM_STALL_QUEUE);
+        p->turn = client + 1;
+        p->waits = has_requests(p);
+    }
+    note_due(p);
     return true;
 }
 
@@ -513,6 +523,7 @@ void memsys_port_receive(struct memsys *m, uint64_t now, uint32_t sm) {
     take_reply(m, now, sm, icnt_item(m->reply, sm, p->taken++));
     p->takes_from = now + 1;
     expect_reply(m, sm);
+    note_due(p);
 }
 
 void memsys_advance(struct memsys *m, uint64_t end) {
@@ -560,8 +571,10 @@ static void note_requests(struct memsys *m, uint64_t now, uint32_t sm, enum mem_
         return;
     p->fresh[client] = made + (p->fresh_at[client] == now ? p->fresh[client] : 0);
     p->fresh_at[client] = now;
-    if (m->apart) {
-        p->sends_from = max_u64(p->sends_from, now);
+    if (m->apart) { /* what waited before may still leave in this cycle */
+        p->sends_from = max_u64(p->sends_from, p->waits ? now : now + 1);
+        p->waits = true;
+        note_due(p);
         return;
     }
     bits_add(&m->sending, sm);
