@@ -1,6 +1,7 @@
 /* The functional interpreter: one warp, instruction after instruction. */
 #include <string.h>
 
+#include "exec/later.h"
 #include "exec/observe.h"
 #include "exec/watch.h"
 
@@ -297,6 +298,18 @@ static exec_fn *const simple[] = {
     [X_STSM] = exec_stsm,
 };
 
+bool exec_simple(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+    return simple[i->kind](x, w, i, m);
+}
+
+/* Spinning on memory must not keep others from running for long. Who reads nothing does not spin. */
+static inline void count_spin(struct exec *x, struct warp *w, const struct xinst *i) {
+    if (i->in->m.vol && op_info[i->in->op].flags & OPF_LOAD) {
+        x->waited += SPIN_COST;
+        w->spins++;
+    }
+}
+
 /* Carries out an instruction that is neither control nor computes in lanes alone; false after a fault. */
 static inline bool run_simple(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
                               bool watched) {
@@ -307,11 +320,7 @@ static inline bool run_simple(struct exec *x, struct warp *w, const struct xinst
         ok = simple[i->kind](x, w, i, m);
     if (watched && m && ok)
         x->watch->accessed(x->watch, x, w, i, m);
-    /* Spinning on memory must not keep others from running for long. Who reads nothing does not spin. */
-    if (i->in->m.vol && op_info[i->in->op].flags & OPF_LOAD) {
-        x->waited += SPIN_COST;
-        w->spins++;
-    }
+    count_spin(x, w, i);
     return ok;
 }
 
@@ -521,4 +530,22 @@ enum warp_state warp_take(struct exec *x, struct warp *w, const struct xinst *i,
     x->divergent += e->mask != UINT32_MAX;
     e->pc++;
     return WARP_RUNNING;
+}
+
+enum warp_state warp_take_later(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
+                                uint32_t lanes, struct later *l, uint64_t cycle, int32_t tag) {
+    struct simt_entry *e = &w->stack[w->depth - 1];
+    uint32_t later = later_lanes(x, w, i, m);
+    if (!later)
+        return warp_take(x, w, i, m, lanes);
+    x->warp_insts++;
+    x->executed[e->pc]++;
+    x->thread_insts += lanes;
+    if (later != m && !exec_simple(x, w, i, m & ~later))
+        return WARP_FAULT;
+    later_add(l, w, i, later, cycle, tag);
+    count_spin(x, w, i);
+    x->divergent += e->mask != UINT32_MAX;
+    e->pc++;
+    return WARP_WAITING;
 }
