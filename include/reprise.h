@@ -92,6 +92,7 @@ struct rp_options {
                                 NULL-terminated, or NULL */
     const char *probe;       /* probes that watch what is timed, NAME[+NAME...]; NULL: none */
     bool functional;         /* no timing: results only */
+    bool profile;            /* count what is redundant in all launches, see docs/profiles.md */
     bool per_sm;             /* keep the counters of each SM, see rp_sm_counter */
     bool check;              /* compare the values that mechanisms supply with those computed */
     /* Sampling: what of a run is timed. The rest runs functionally, so that results never change. 0: no

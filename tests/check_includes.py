@@ -22,7 +22,7 @@ BELOW = {
     "core": {"exec", "ir", "isa", "mem", "sim", "stats", "cfg"},
     "energy": {"stats", "cfg"},
     "sanitize": {"exec", "ir", "isa"},
-    "profile": {"exec", "flow", "ir", "isa", "cfg", "sim", "stats"},
+    "profile": {"core", "exec", "flow", "mech", "opt", "ir", "isa", "cfg", "sim", "stats"},
     "gpu": {"report", "mech", "profile", "sanitize", "energy", "exec", "flow", "opt", "ptx", "ir", "isa", "cfg", "stats", "core", "mem", "sim"},
     "report": {"stats", "sim", "cfg", "energy"},
     "cpu": {"cfg", "energy", "mem", "report", "sim", "stats"},

@@ -10,6 +10,7 @@ int cli_env(int argc, char **argv);
 int cli_disasm(int argc, char **argv);
 int cli_list(int argc, char **argv);
 int cli_compare(int argc, char **argv);
+int cli_profile(int argc, char **argv);
 int cli_report(int argc, char **argv);
 int cli_repro(int argc, char **argv);
 int cli_cpu(int argc, char **argv);

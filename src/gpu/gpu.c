@@ -140,6 +140,10 @@ struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
     g->limits[RP_LIMIT_PRINTF_FIFO] = g->cfg->limit_printf;
     g->limits[RP_LIMIT_MALLOC_HEAP] = g->cfg->limit_heap;
     create_tools(g);
+    if (opt->profile) {
+        g->survey = survey_create((uint32_t)g->info.sms);
+        rp_gpu_watch(g, survey_probe(g->survey));
+    }
     g->param_block = memory_alloc(&g->mem, PARAM_BLOCK_BYTES, RP_MEM_DRIVER);
     g->grid_workspace = memory_alloc(&g->mem, WORKSPACE_BYTES, RP_MEM_DRIVER);
     return g;
@@ -150,6 +154,7 @@ void rp_gpu_destroy(struct rp_gpu *g) {
         return;
     machine_free(g->machine);
     profile_destroy(&g->profiles);
+    survey_destroy(g->survey);
     free(g->mech_name);
     vec_free(&g->copies);
     free(g->timed_total);

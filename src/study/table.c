@@ -211,6 +211,10 @@ static const struct metric metrics[] = {
 #define METRIC(id, title, style, formula) {#id, title, formula, STYLE_##style},
 #include "study/metrics.def"
 };
+static const struct metric energies[] = {
+#define PART(id, title, style, formula) {#id, title, formula, STYLE_##style},
+#include "study/metrics.def"
+};
 static const struct metric errors[] = {
 #define ERROR(id, title, style, formula) {#id, title, formula, STYLE_##style},
 #include "study/metrics.def"
@@ -219,6 +223,7 @@ static const struct {
     const struct metric *at;
     uint32_t len;
 } parts[METRIC_PARTS] = {[PART_MACHINE] = {metrics, sizeof metrics / sizeof metrics[0]},
+                         [PART_ENERGY] = {energies, sizeof energies / sizeof energies[0]},
                          [PART_ERROR] = {errors, sizeof errors / sizeof errors[0]}};
 
 const struct metric *metric_at(enum metric_part part, uint32_t i) {

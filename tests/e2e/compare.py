@@ -80,6 +80,43 @@ def test_a_mechanism():
     expect(abs(wir["metrics"]["rf_energy_saved"] - 100 * (1 - energy[1] / energy[0])) < 1e-9, "energy of the register file")
 
 
+def test_best_stacks():
+    rc, out, err, text, table = compare("best", "hotspot", "--best", "--parts", "--mech", "base:latency.alu=40", *TINY)
+    expect(rc == 0, f"status {rc}: {out}{err}")
+    expect(max(map(len, out.splitlines())) <= COLUMNS, f"wider than {COLUMNS} columns:\n{out}")
+    data = json.loads(text)
+    expect({"wir", "darsie", "dac", "gscalar", "cmrc", "wir+gscalar", "base:latency.alu=40"} < set(data["models"]), data["models"])
+    runs = {r["model"]: r for r in data["runs"]}
+    base = runs["base"]["totals"]
+    costs = {m: (r["totals"]["cycles"], r["totals"]["energy"]["total"]) for m, r in runs.items()}
+    for key, cost in (("time", lambda c, e: c), ("energy", lambda c, e: e), ("energy_delay", lambda c, e: c * e)):
+        order = [p["model"] for p in data["ranking"]["base"][key]]
+        expect(sorted(order) == sorted(data["models"]), f"{key}: who is ranked")
+        values = [cost(*costs[m]) for m in order]
+        expect(values == sorted(values), f"{key}: {order}")
+    expect_in("by energy x delay", out)
+    row = next(r for r in csv.DictReader(table.splitlines()) if r["model"] == "wir")
+    expect(abs(float(row["energy_registers"]) - 100 * sum(runs["wir"]["totals"]["energy"][p] for p in ("register_file", "collectors"))
+               / base["energy"]["total"]) < 1e-9, row)
+    shares = sum(float(row[c]) for c in row if c.startswith("energy_") and not c.endswith("saved"))
+    mechanism = 100 * runs["wir"]["totals"]["energy"].get("mechanism", 0) / base["energy"]["total"]
+    whole = 100 * runs["wir"]["totals"]["energy"]["total"] / base["energy"]["total"]
+    expect(abs(shares + mechanism - whole) < 1e-6, f"parts sum to the whole: {shares} + {mechanism}, {whole}")
+
+
+def test_every_model_on_several_gpus():
+    rc, out, err, text, _ = compare("gpus", "hotspot", "--mech", "wir,gscalar", "--gpu", "gtx480,wir", "--size", "tiny")
+    expect(rc == 0, f"status {rc}: {out}{err}")
+    data = json.loads(text)
+    expect(data["models"] == [m + ":gpu=" + g for g in ("gtx480", "wir") for m in ("base", "wir", "gscalar")], data["models"])
+    runs = {r["model"]: r for r in data["runs"]}
+    for g in ("gtx480", "wir"):
+        base, wir = runs["base:gpu=" + g], runs["wir:gpu=" + g]
+        expect(abs(wir["metrics"]["speedup"] - base["totals"]["cycles"] / wir["totals"]["cycles"]) < 1e-9, "each GPU's own base")
+    rc, _, err = run("compare", "hotspot", "--gpu", "gtx480,nothing", "--mech", "wir", "--size", "tiny")
+    expect(rc == 2 and "nothing" in err, err)
+
+
 def test_several_sizes_and_gpus():
     rc, out, err, text, _ = compare("many", "nw", "nw:seed=3:bits=64", "--mech", f"{OTHER},base:gpu=gtx480,base:gpu=gtx480:latency.alu=40", *TINY)
     expect(rc == 0, f"status {rc}: {out}{err}")

@@ -10,6 +10,7 @@ import csv
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import xml.dom.minidom
@@ -259,6 +260,20 @@ def test_names_are_only_names():
     text = b.run("return [...document.querySelectorAll('#compare tbody td')].map(c => c.textContent)")
     expect(all(name in text for name in HOSTILE), text)
     xml.dom.minidom.parseString(b.run("return reprise.svgText(reprise.views['compare-1-heatmap'])"))
+
+
+def test_installed():
+    """A command that was installed takes the page from beside it."""
+    usr = pathlib.Path(TMP, "usr")
+    for folder in ("bin", "lib/reprise", "share/reprise"):
+        (usr / folder).mkdir(parents=True)
+    shutil.copy(REPRISE, usr / "bin/reprise")
+    (usr / "lib/reprise/libcuda.so.1").symlink_to(pathlib.Path(REPRISE).parent / "libcuda.so.1")
+    shutil.copytree(ROOT / "data", usr / "share/reprise/data")
+    with (usr / "share/reprise/data/page/page.html").open("a") as f:
+        f.write("<!-- the installed one -->\n")
+    subprocess.run([usr / "bin/reprise", "report", inputs()[0], "-o", usr / "page.html"], check=True, stdout=subprocess.DEVNULL, timeout=60)
+    expect((usr / "page.html").read_text().endswith("<!-- the installed one -->\n"), "another page")
 
 
 def test_files_that_are_none():
