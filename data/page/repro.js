@@ -3,7 +3,7 @@ const papers = sourcesOf("figures");
 const VERDICTS = ["agrees", "holds", "differs", "not compared", "not measured"];
 const verdictClass = v => ({ agrees: "agrees", holds: "holds", differs: "differs" }[v] || "other");
 const verdictOf = c => el("span", { class: "verdict " + verdictClass(c.verdict) }, c.verdict);
-const numbered = f => (/^\d/.test(f.id) ? `Figure ${f.id}: ${f.title}` : f.title);
+const numbered = f => (/^\d/.test(f.id) && !/^Figure/.test(f.title) ? `Figure ${f.id}: ${f.title}` : f.title);
 
 // What of a figure a claim is about, where that is one value: {x, column}.
 function placeOf(claim, averages) {
