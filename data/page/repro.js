@@ -70,6 +70,11 @@ const drawers = {
     return clusteredBars({ rows: f.rows.filter(r => r.x === f.averages[0]).map(turn), xs: unique(names.map(n => split(n)[0])), series: unique(names.map(n => split(n)[1])), axis,
                            marks: f.marks.filter(m => m.x === f.averages[0]).map(turn), width: Math.min(WIDTH, 200 + 34 * names.length) });
   },
+  panels: (f, axis, names) => {
+    const shown = f.xs.filter(x => x.trim() && !f.averages.includes(x));
+    const rows = f.rows.filter(r => shown.includes(r.x)).map(r => ({ ...r, panel: r.x, x: split(r.series)[1], series: split(r.series)[0] }));
+    return panels({ rows, names: shown, xs: unique(names.map(n => split(n)[1])), series: unique(names.map(n => split(n)[0])), axis });
+  },
   line: (f, axis, names) => {
     const turn = r => ({ ...r, x: split(r.series)[1], series: split(r.series)[0] || "all" });
     return lines({ rows: f.rows.filter(r => r.x === f.averages[0]).map(turn), xs: unique(names.map(n => split(n)[1])), series: unique(names.map(n => split(n)[0] || "all")), axis,
