@@ -27,7 +27,7 @@ BELOW = {
     "report": {"stats", "sim", "cfg", "energy"},
     "cpu": {"cfg", "energy", "mem", "report", "sim", "stats"},
     "cuda": {"gpu", "report"},
-    "study": {"report", "stats", "cpu"},
+    "study": {"report", "stats", "cfg", "cpu"},
     "cli": {"study", "cpu", "gpu", "mech", "profile", "exec", "flow", "opt", "ptx", "ir", "isa", "cfg", "cuda", "report", "stats"},
 }
 # Files that a folder may include although they stand above it: the declaration of the points.

@@ -36,8 +36,8 @@ static const char help[] =
     "  --json FILE       write all figures and counters, see docs/results.md\n"
     "  --csv FILE        write the table, energy by part included\n"
     "\n"
-    "Ends with status 1 when a run failed or gave another result than the base machine; ^C keeps\n"
-    "what was finished.\n"
+    "Finished runs are kept, and not done again. Ends with status 1 when a run failed or gave another\n"
+    "result than the base machine; ^C keeps what was finished.\n"
     "\n"
     "examples: reprise compare hotspot srad_v1 --mech wir --gpu wir --bits 32\n"
     "          reprise compare dozen --mech wir,wir:wir.rb_entries=512 --size tiny --csv wir.csv\n"
@@ -205,11 +205,11 @@ static void print_sampling(const struct plan *p) {
 static int compare(struct request *r) {
     if ((r->csv && !io_try(r->csv)) || (r->json && !io_try(r->json)))
         return 1;
-    struct store *store = store_open(NULL);
+    struct store *store = store_open_usual(r->plan.store);
     if (!store)
         return 1;
     plan_add_rows(&r->plan);
-    int rc = launch_plan(&r->plan, store);
+    int rc = launch_plan(&r->plan, store, r->plan.fresh);
     store_close(store);
     table_print(&r->plan.table, stdout);
     if (r->parts)

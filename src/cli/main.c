@@ -20,6 +20,8 @@ static const struct {
     {"profile", cli_profile, "say how much of a program is redundant, where, and what would remove it"},
     {"compare", cli_compare, "run workloads on several mechanisms and print one table"},
     {"repro", cli_repro, "a paper's figures from our runs, its claims beside ours"},
+    {"sweep", cli_sweep, "do all runs that a file describes, here or on Slurm"},
+    {"query", cli_query, "print and export the runs that were kept"},
     {"report", cli_report, "one page of HTML with charts, of what the commands above wrote as JSON"},
     {"cpu", cli_cpu, "run a program for AArch64 on the simulated CPU"},
     {"disasm", cli_disasm, "print the machine code of a PTX file"},

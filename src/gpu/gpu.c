@@ -31,6 +31,13 @@ static const char *const status_text[] = {
     [RP_WRONG_ACCESS] = "wrong access to memory",
 };
 
+#define TEXT(x)   #x
+#define NUMBER(x) TEXT(x)
+
+const char *rp_version(void) {
+    return NUMBER(RP_VERSION_MAJOR) "." NUMBER(RP_VERSION_MINOR) "." NUMBER(RP_VERSION_PATCH);
+}
+
 const char *rp_status_text(enum rp_status s) {
     return (size_t)s < sizeof status_text / sizeof status_text[0] ? status_text[s] : "unknown error";
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/demangle.h"
 #include "gpu/mix.h"
@@ -232,6 +233,12 @@ static bool timed_span(const struct rp_gpu *g, struct timed_span *span) {
     return span->max_cycles && span->max_insts;
 }
 
+/* Threads that may simulate at once. */
+static uint32_t threads_of(const struct rp_options *o) {
+    long online = o->threads ? (long)o->threads : sysconf(_SC_NPROCESSORS_ONLN);
+    return online < 1 ? 1 : (uint32_t)online;
+}
+
 /* From the machine's counters now and before the launch: what it added. */
 static void keep_counters(uint32_t n, const uint64_t *now, uint64_t *total, uint64_t *launch) {
     for (uint32_t i = 0; i < n; i++)
@@ -279,7 +286,7 @@ static bool run_rest(struct exec *x, uint32_t slots, struct timed_span *span, co
 static bool run_timed(struct rp_gpu *g, struct exec *x, uint32_t slots, struct timed_span *span) {
     uint32_t n = g->timed.count;
     if (!g->machine)
-        g->machine = machine_create(&g->config, &g->mechs, g->opt.check);
+        g->machine = machine_create(&g->config, &g->mechs, g->opt.check, threads_of(&g->opt));
     if (!g->timed.blocks.at[0].counts.len)
         machine_bind(g->machine, &g->timed);
     g->machine->probe = g->probe;

@@ -101,6 +101,9 @@ struct facts;
 struct program {
     struct arena arena;
     const char *name;
+    const char *source;       /* name of the text it was compiled from, or NULL */
+    const char *const *files; /* by number, those that debug lines name; NULL where one has none */
+    uint32_t nfiles;
     VEC(struct fn *) fns;   /* fns[0] is the kernel; CALL targets index this */
     VEC(uint32_t) fn_ids;   /* module-wide function number of each, for indirect calls */
     VEC(uint32_t) literals; /* bank BANK_LITERAL */

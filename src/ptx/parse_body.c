@@ -22,6 +22,8 @@ bool parse_pragma(struct ptx_parser *p) {
     do {
         if (p->tok.kind != TOK_STRING)
             return unexpected(p, "a string after .pragma");
+        if (p->depth && !parse_annotation(p, &p->tok))
+            return false;
         advance(p);
     } while (accept(p, ','));
     return expect(p, ';', "the pragma");

@@ -104,9 +104,11 @@ static void reduce(json_t *object, const char *const *kept) {
 }
 
 json_t *table_read_report(const char *path, struct str *error) {
-    static const char *const run_keys[] = {"schema",   "gpu",     "cpu",    "mech", "approximate",
-                                           "settings", "kernels", "totals", NULL};
-    static const char *const kernel_keys[] = {"name", "digest", NULL};
+    static const char *const run_keys[] = {"schema",  "gpu",      "cpu",    "mech", "approximate", "settings",
+                                           "kernels", "programs", "totals", "host", "units",       NULL};
+    static const char *const kernel_keys[] = {"name",         "demangled", "grid",       "block",
+                                              "timed",        "cycles",    "warp_insts", "insts",
+                                              "thread_insts", "energy",    "digest",     NULL};
     json_error_t e;
     json_t *all = json_load_file(path, 0, &e), *kernel;
     size_t i;
@@ -121,6 +123,7 @@ json_t *table_read_report(const char *path, struct str *error) {
     }
     reduce(all, run_keys);
     json_array_foreach(json_object_get(all, "kernels"), i, kernel) reduce(kernel, kernel_keys);
+    json_array_foreach(json_object_get(all, "programs"), i, kernel) reduce(kernel, kernel_keys);
     return all;
 }
 

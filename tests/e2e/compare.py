@@ -144,7 +144,7 @@ def test_what_is_the_same_runs_once():
 
 
 def test_number_of_jobs_changes_nothing():
-    one, two = (compare("j", "hotspot", "bfs", "nw", "--mech", OTHER, *TINY, j) for j in ("-j1", "-j2"))
+    one, two = (compare("j", "hotspot", "bfs", "nw", "--mech", OTHER, *TINY, j, "--fresh") for j in ("-j1", "-j2"))
     expect(one == two, "outputs with -j1 and -j2 differ")
 
 
@@ -204,22 +204,46 @@ def test_suites():
         expect(not digits or digits == count, f"a suite's name says {digits}, it has {count}")
 
 
+def test_what_was_finished_is_not_done_again():
+    first = compare("kept", "hotspot", "nw", "--mech", "wir", *TINY)
+    again = compare("kept", "nw", "hotspot", "--mech", "wir", *TINY)
+    expect(first[0] == again[0] == 0 and len(first[2].splitlines()) == 4 and again[2] == "", f"ran again: {again[2]}")
+    by_name = [{(r["workload"], r["model"]): r for r in json.loads(c[3])["runs"]} for c in (first, again)]
+    expect(by_name[0] == by_name[1], "what is found is what was run")
+    rc, out, err, text, _ = compare("kept", "nw", "--mech", "wir,wir:wir.rb_entries=32", *TINY)
+    expect(rc == 0 and err.splitlines() == ["[1/1] nw wir:wir.rb_entries=32"], f"only what is new: {err}")
+    expect(len(compare("kept", "nw", "--mech", "wir", *TINY, "--fresh")[2].splitlines()) == 2, "--fresh runs all")
+    store = os.environ["REPRISE_STORE"]
+    os.environ["REPRISE_STORE"] = f"{TMP}/elsewhere"
+    expect(len(compare("kept", "nw", "--mech", "base", *TINY)[2].splitlines()) == 1, "another store")
+    expect(compare("kept", "nw", "--mech", "base", *TINY, "--store", store)[2] == "", "--store comes before the variable")
+
+
+def test_without_a_store_runs_are_made_all_the_same():
+    env = dict(os.environ, REPRISE_STORE="/proc/nowhere", TMPDIR=f"{TMP}/tmp")
+    os.makedirs(f"{TMP}/tmp", exist_ok=True)
+    rc, out, err = run("compare", "nw", "--mech", "base", *TINY, env=env)
+    expect(rc == 0 and "no store can be had at /proc/nowhere: runs are not kept" in err, f"status {rc}: {err}")
+    expect(not os.listdir(f"{TMP}/tmp"), "temporary files are left")
+    rc, out, err = run("compare", "nw", "--mech", "base", *TINY, "--store", "/proc/nowhere")
+    expect(rc == 1 and not out and "/proc/nowhere" in err, f"what was asked for cannot be had: {rc}, {err}")
+
+
 def test_interruption_keeps_what_was_finished():
     files = [os.path.join(TMP, "stopped" + suffix) for suffix in (".json", ".csv")]
-    env = dict(os.environ, TMPDIR=TMP)
+    parts = pathlib.Path(os.environ["REPRISE_STORE"], "parts")
     p = subprocess.Popen([REPRISE, "compare", "nw", "streamcluster", "--mech", "base", "--gpu", "wir", "--size", "large", "-j1",
-                          "--json", files[0], "--csv", files[1]], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+                          "--json", files[0], "--csv", files[1]], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     child = []
     while not child and p.poll() is None:  # until the run has begun
         time.sleep(0.05)
         child = pathlib.Path(f"/proc/{p.pid}/task/{p.pid}/children").read_text().split()
-    expect(list(pathlib.Path(TMP).glob("reprise-*")), "no folder for files")
     p.send_signal(signal.SIGINT)
     out, _ = p.communicate(timeout=20)
     expect(p.returncode == 130, f"status {p.returncode}")
     expect_in("stopped: this is what was finished", out)
     expect(child and not any(pathlib.Path(f"/proc/{c}").exists() for c in child), f"children are still there: {child}")
-    expect(not list(pathlib.Path(TMP).glob("reprise-*")), "temporary files are left")
+    expect(parts.is_dir() and not list(parts.iterdir()), "parts of runs are left")
     expect([r["status"] for r in json.loads(pathlib.Path(files[0]).read_text())["runs"]] == ["missing"] * 2, "JSON")
     expect(len(pathlib.Path(files[1]).read_text().splitlines()) == 3, "CSV")
 

@@ -192,6 +192,14 @@ static bool has_room(const struct dac *d, const struct xinst *i, uint32_t pc) {
     return true;
 }
 
+/* The instruction chooses by something that differs between threads. */
+static bool chooses(const struct dac *d, const struct xinst *i) {
+    uint16_t op = i->in->op;
+    uint8_t by = op == OP_SEL ? i->ps[0] : i->guard;
+    return op == OP_IMIN || op == OP_IMAX || op == OP_IABS ||
+           (i->ndw && by != PRED_PT && d->preds[by].kind == PRED_MASK);
+}
+
 bool dac_affine_ready(struct dac *d) {
     struct core_warp *cw = &d->sm->warps[d->stream->slot];
     uint32_t pc = cw->next;
@@ -209,6 +217,10 @@ bool dac_affine_ready(struct dac *d) {
     }
     bool compares = i->in->op == OP_ISETP || i->in->op == OP_ISETPX;
     if ((i->kind == X_QUEUE || compares) && !has_room(d, i, pc)) {
+        d->n.affine_wait_queue++;
+        return false;
+    }
+    if (d->nnamed >= (uint32_t)d->params->dcrf && chooses(d, i)) { /* until tuples that name some leave */
         d->n.affine_wait_queue++;
         return false;
     }
@@ -256,6 +268,8 @@ void dac_affine_start(struct dac *d) {
     memset(d->epoch, 0, sizeof d->epoch);
     memset(d->passed, 0, sizeof d->passed);
     memset(d->mask_refs, 0, DAC_MASKS * sizeof *d->mask_refs);
+    memset(d->named, 0, sizeof d->named);
+    d->nnamed = 0;
     for (uint64_t left = d->sm->resident & ~d->sm->streaming; left; left &= left - 1) {
         uint32_t s = (uint32_t)__builtin_ctzll(left);
         d->batch |= UINT64_C(1) << s;

@@ -211,7 +211,7 @@ static bool can_ask(const struct splitter *s, uint32_t b, uint32_t k) {
 static bool inst_good(struct splitter *s, uint32_t b, uint32_t k) {
     uint32_t n = no_of(s, b, k);
     if (!s->bgood[b])
-        return refuse(s, n, "a branch before it depends on data");
+        return refuse(s, n, s->block_why[b] ? s->block_why[b] : "a branch before it depends on data");
     bool ok = true;
     EACH_READ(s, b, k, v, ok &= read_good(s, v, b););
     if (!ok && can_ask(s, b, k))

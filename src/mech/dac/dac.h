@@ -123,6 +123,8 @@ struct dac {
     struct dims dims;
     struct dac_mask *masks; /* conditions */
     uint16_t *mask_refs;
+    uint16_t named[DAC_MASKS];                    /* by condition: tuples in the queue that name it */
+    uint32_t nnamed;                              /* conditions of which there are any */
     uint32_t epoch[DAC_WARPS], passed[DAC_WARPS]; /* barriers by block: of the affine warp, of the block */
     bool at_bar[DAC_WARPS];
     bool broken;                        /* a value has no form: the launch fails */

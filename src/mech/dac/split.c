@@ -165,6 +165,8 @@ static void choose_accesses(struct splitter *s) {
     EACH_INST(s, b, k, i) {
         uint32_t n = no_of(s, b, k);
         s->address[n] = is_access(i) && s->good[n];
+        s->barrier[n] = i->op == OP_BAR && s->good[n];
+        s->pred[n] = s->affine[n] = false;
     }
 }
 
@@ -230,6 +232,11 @@ static void choose_predicates(struct splitter *s) {
     vec_free(&m.work);
 }
 
+static void choose(struct splitter *s) {
+    choose_accesses(s);
+    choose_predicates(s);
+}
+
 /* ---- the whole ---- */
 
 static void note_reasons(struct splitter *s) {
@@ -256,6 +263,7 @@ static void allocate(struct splitter *s) {
     s->affine = arena_array(s->a, bool, s->n + 1);
     s->barrier = arena_array(s->a, bool, s->n + 1);
     s->asks = arena_array(s->a, bool, s->n + 1);
+    s->block_why = arena_array(s->a, const char *, s->f->blocks.len + 1);
     memset(s->vgood, 1, s->r->n * sizeof *s->vgood);
     memset(s->bgood, 1, s->f->blocks.len * sizeof *s->bgood);
 }
@@ -267,17 +275,17 @@ static const char *decide(struct splitter *s) {
         return why;
     EACH_INST(s, b, k, i)
     s->good[no_of(s, b, k)] = dac_knows(s, b, k);
-    do
-        dac_settle(s);
-    while (dac_settle_choices(s));
-    choose_accesses(s);
-    choose_predicates(s);
+    dac_limit_paths(s);
+    do {
+        do
+            dac_settle(s);
+        while (dac_settle_choices(s));
+        choose(s);
+        dac_find_slice(s);
+    } while (dac_limit_conditions(s));
     bool any = false;
-    EACH_INST(s, b, k, i) {
-        uint32_t n = no_of(s, b, k);
-        s->barrier[n] = i->op == OP_BAR && s->good[n];
-        any |= s->address[n];
-    }
+    EACH_INST(s, b, k, i)
+    any |= s->address[no_of(s, b, k)];
     return any ? NULL : "no address is affine";
 }
 
@@ -328,7 +336,6 @@ static bool split_kernel(const struct pass_run *run) {
                         may_fetch(&s, &writers, b, k, &facts[n]);
             facts[n].data = s.data[n];
         }
-        dac_find_slice(&s);
         if (!dac_build_affine(&s, facts))
             why = "the affine stream needs too many registers";
     }
