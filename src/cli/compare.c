@@ -29,7 +29,8 @@ static const char help[] =
     "  --best            try the sensible mechanisms and stacks of them, and rank them by time, energy\n"
     "                    and energy x delay; those of --mech are among them\n"
     "  --gpu A,B         several GPUs: every model on each of them, beside the base machine of each\n"
-    "  --parts           also print where the energy goes, and what is saved of energy x delay\n" STUDY_OPTIONS_HELP
+    "  --parts           also print where the energy goes, and what is saved of energy x "
+    "delay\n" STUDY_OPTIONS_HELP
     "  --check           compare each value that a mechanism supplies with the one computed\n"
     "  --result KERNEL:PARAMETER:TYPE[:COUNT]  a result of the program, as for 'reprise run'\n"
     "  --json FILE       write all figures and counters, see docs/results.md\n"
@@ -58,7 +59,8 @@ static bool can_be_built(const char *stack, const char *gpu) {
     struct profile_set profiles;
     struct config config = {0};
     struct diag d = {0};
-    bool ok = resolve_options(&(struct rp_options){.gpu = gpu, .mech = stack}, &mechs, &profiles, &config, &d);
+    bool ok =
+        resolve_options(&(struct rp_options){.gpu = gpu, .mech = stack}, &mechs, &profiles, &config, &d);
     config_free(&config);
     diag_free(&d);
     return ok;
@@ -113,7 +115,7 @@ static int take(struct request *r, int argc, char **argv) {
                 return 2;
             continue;
         }
-        static const char *const own[] = {"--mech", "--best",  "--parts", "--json",
+        static const char *const own[] = {"--mech", "--best",  "--parts",  "--json",
                                           "--csv",  "--check", "--result", NULL};
         int used = study_option(&r->plan, argv + i, own, help);
         if (used < 0)

@@ -189,7 +189,7 @@ struct exec {
     struct str *out, *err; /* device printf, assert */
     size_t out_limit;
     struct textures *tex;
-    struct watch *watch; /* sees accesses and synchronisation; NULL: nobody */
+    struct watch *watch;       /* sees accesses and synchronisation; NULL: nobody */
     struct observer *observer; /* sees every instruction of a functional run; NULL: nobody */
     uint64_t heap_limit;
     uint64_t *heap_used;            /* of all launches together */
