@@ -462,6 +462,10 @@ bool warp_spins(struct core_warp *cw, const struct xinst *i, uint32_t m);
  * (cluster.c). */
 void cluster_changed(struct sm *sm, uint32_t slot, const struct xinst *i, uint32_t opened_before,
                      uint64_t now);
+/* A barrier of a block may have opened; returns the warps that go on (control.c). When instead every thread
+ * of the block waits, lanes that wait for others of their warp at a reconvergence point go on alone: a
+ * barrier counts threads, and theirs may be the arrivals it lacks. */
+uint64_t barrier_changed(struct sm *sm, uint32_t block);
 /* Control instructions and barriers (control.c). */
 void control_issue(struct sm *sm, uint32_t slot, const struct xinst *i, uint32_t m, uint64_t now);
 /* Full warps are the rule, and hosts without an instruction for it take their time to count bits. */
@@ -536,7 +540,7 @@ void tell_send(const struct sm *sm, int32_t op, uint64_t line, enum mem_result a
 void tell_states(const struct sm *sm, uint32_t sched, uint64_t cycle, uint64_t ready, uint64_t possible,
                  enum probe_state lack);
 /* Warps of a set that a mechanism does not let issue. */
-void tell_refused(const struct sm *sm, uint64_t warps);
+void tell_refused(const struct sm *sm, uint32_t sched, uint64_t warps);
 /* What mechanisms do: an op that is not the program's; instructions passed over; words about an op, which
  * stay. */
 void tell_inject(const struct sm *sm, int32_t op);
