@@ -64,6 +64,7 @@ struct table {
     VEC(struct model) models;
     VEC(struct row) rows; /* in the order in which they were added */
     struct map index;     /* from pairs to rows */
+    double max_error; /* of approximated results, RMSE over mean in %, beyond which they are wrong; 0: none */
 };
 
 /* Adds a benchmark or a model under a label, unless there is one already; its number. A model is compared
