@@ -322,6 +322,17 @@ def test_installed():
     expect((usr / "page.html").read_text().endswith("<!-- the installed one -->\n"), "another page")
 
 
+def test_a_file_that_is_almost_right():
+    """What cannot be drawn is said where it would be; the other pages are there."""
+    odd = pathlib.Path(TMP, "almost.json")
+    odd.write_text(json.dumps({"runs": [{"workload": "a", "model": "b", "totals": {"cycles": 1}}, {}], "models": [], "workloads": 1, "geometric_means": {}}))
+    b = opened(window(), page("almost.html", odd, inputs()[2]))
+    b.messages()
+    said = b.run("return [...document.querySelectorAll('section')].filter(s => s.textContent.includes('could not be drawn')).map(s => s.id)")
+    expect("papers" not in said and "setup" not in said and said, said)
+    expect(len(table(b, "wir-17")) == 12, "another file's chart")
+
+
 def test_files_that_are_none():
     for name, text, said in (("cut.json", '{"runs": [', "cut.json:1:"), ("other.json", "[1, 2]", "this is not what reprise"), ("odd.json", '{"totals": 1}', "this is not what")):
         file = pathlib.Path(TMP, name)
