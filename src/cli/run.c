@@ -44,6 +44,7 @@ static const char help[] =
     "                    those that --result names\n"
     "  --result KERNEL:PARAMETER:TYPE[:COUNT]  what a parameter (0 is the first) of the kernel's last\n"
     "                    launch points to; the types are those of --arg (repeatable)\n"
+    "  -j N              use N processors (default: all); results and counters are the same\n"
     "  --watchdog N      a kernel that executes more than N warp instructions ends with a launch timeout\n"
     "\n"
     "Traces, see docs/traces.md:\n"
@@ -72,8 +73,8 @@ static const char help[] =
     "Workloads, see 'reprise list workloads':\n"
     "  --size S          tiny, small, medium or large (default small)\n"
     "  --bits 32|64      width of addresses in the kernels (default 64)\n"
-    "  -j N              of several workloads, run N at once (default: one for each processor); their\n"
-    "                    output comes in order, and FILE.json becomes FILE.NAME.json for each\n"
+    "                    Several workloads run at once (-j); their output comes in order, and\n"
+    "                    FILE.json becomes FILE.NAME.json for each\n"
     "  --check-result    compare the result with a CPU reference; a wrong one ends with status 1, unless\n"
     "                    a mechanism is one that approximates\n"
     "\n"
@@ -146,7 +147,7 @@ static const struct {
     {"--result", OPT_RESULT, "REPRISE_RESULT"},
     {"--size", OPT_SIZE, NULL},
     {"--bits", OPT_BITS, NULL},
-    {"-j", OPT_JOBS, NULL},
+    {"-j", OPT_JOBS, "REPRISE_THREADS"},
     {"--check-result", OPT_CHECK, NULL},
 };
 enum { NOPTIONS = sizeof options / sizeof options[0] };
@@ -253,7 +254,7 @@ static bool take_value(uint32_t k, const char *value, const char *usage, struct 
         if (!is_number(value) || strlen(value) > 4)
             return wrong_value(usage, "-j", "takes a number from 1 to 9999, not", value);
         r->jobs = (uint32_t)strtoul(value, NULL, 10);
-        return true;
+        break;
     default:
         break;
     }

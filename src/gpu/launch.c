@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/demangle.h"
+#include "base/host.h"
 #include "gpu/mix.h"
 #include "gpu/running.h"
 #include "gpu/timed.h"
@@ -235,8 +235,7 @@ static bool timed_span(const struct rp_gpu *g, struct timed_span *span) {
 
 /* Threads that may simulate at once. */
 static uint32_t threads_of(const struct rp_options *o) {
-    long online = o->threads ? (long)o->threads : sysconf(_SC_NPROCESSORS_ONLN);
-    return online < 1 ? 1 : (uint32_t)online;
+    return o->threads ? (uint32_t)min_u64(o->threads, UINT32_MAX) : host_processors();
 }
 
 /* From the machine's counters now and before the launch: what it added. */
