@@ -16,8 +16,8 @@ static const char help[] =
     "\n"
     "Runs the workloads and machines that a paper's figures need, prints what they give beside what\n"
     "the paper claims, and writes each figure as CSV, and all of them as DIR/PAPER.json, which\n"
-    "'reprise report' draws as the paper does. Runs that figures share run once, and are kept in\n"
-    "DIR/runs: what was finished before is not run again.\n"
+    "'reprise report' draws as the paper does. Runs that figures share run once, and what was\n"
+    "finished before, also by 'reprise compare', is not run again.\n"
     "\n"
     "  PAPER             a name from 'reprise list papers'\n"
     "  FIGURE            a figure's number; all of them when none is named\n"
@@ -260,29 +260,26 @@ static void print_failures(const struct table *t) {
 
 static int repro(struct request *r) {
     struct claims claims = {0};
-    struct str runs = {0};
     struct store *store = NULL;
     int rc = 1;
-    str_printf(&runs, "%s/runs", r->out);
     if (!complete(r))
         rc = 2;
-    else if (claims_read(&claims))
-        store = store_open(runs.at);
+    else if (io_make_folder(r->out) && claims_read(&claims))
+        store = store_open_usual(r->plan.store);
     if (store && !write_file(r, ".json", NULL)) {
         store_close(store);
         store = NULL;
     }
     if (store) {
-        rc = launch_plan(&r->plan, store);
+        rc = launch_plan(&r->plan, store, r->plan.fresh);
         if (rc == JOBS_STOPPED)
-            printf("stopped; what was finished is kept in %s\n", runs.at);
+            printf("stopped; what was finished is kept in %s\n", store_path(store));
         else if (!show(r, &claims))
             rc = 1;
         print_failures(&r->plan.table);
         store_close(store);
     }
     claims_free(&claims);
-    str_free(&runs);
     return rc;
 }
 

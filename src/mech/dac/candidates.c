@@ -202,12 +202,20 @@ bool dac_copy_reads(const struct inst *i, const struct values *v, uint32_t value
            value - value_of_opd(v, &i->src[0]) < inst_src_words(i, 0);
 }
 
+/* A branch that depends on data can be asked of the warps. Not in a loop: the affine warp would wait in each
+ * round for the slowest warp of all blocks, and fetch nothing ahead. */
+static bool can_ask(const struct splitter *s, uint32_t b, uint32_t k) {
+    return s->params->ask && is_branch(inst_at(s, b, k)) && !s->f->blocks.at[b].depth;
+}
+
 static bool inst_good(struct splitter *s, uint32_t b, uint32_t k) {
     uint32_t n = no_of(s, b, k);
     if (!s->bgood[b])
-        return refuse(s, n, "a branch before it depends on data");
+        return refuse(s, n, s->block_why[b] ? s->block_why[b] : "a branch before it depends on data");
     bool ok = true;
     EACH_READ(s, b, k, v, ok &= read_good(s, v, b););
+    if (!ok && can_ask(s, b, k))
+        ok = s->asks[n] = true;
     return ok || refuse(s, n, "needs a value that is not affine here");
 }
 

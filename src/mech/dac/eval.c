@@ -71,7 +71,8 @@ uint32_t dac_pred_lanes(const struct dac *d, uint32_t p, uint32_t warp) {
 }
 
 uint32_t dac_guard(struct dac *d, const struct xinst *i, uint32_t warp) {
-    return dac_pred_lanes(d, i->guard, warp) ^ (0u - (uint32_t)i->gneg);
+    bool ask = dac_asks(&d->side[i - d->affine->code]);
+    return (ask ? d->vector[warp].mask : dac_pred_lanes(d, i->guard, warp)) ^ (0u - (uint32_t)i->gneg);
 }
 
 /* ---- operands ---- */

@@ -20,8 +20,8 @@ enum dac_rule {
 };
 
 struct dac_params {
-    int32_t atq, pwaq, pwpq, lanes, registers, without;
-    bool prefetch, first;
+    int32_t atq, pwaq, pwpq, stack, dcrf, lanes, registers, without;
+    bool prefetch, first, ask;
     double pj_atq, pj_pwaq, pj_pwpq, pj_stack, pj_alu;
 };
 
