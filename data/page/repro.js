@@ -3,7 +3,7 @@ const papers = sourcesOf("figures");
 const VERDICTS = ["agrees", "holds", "differs", "not compared", "not measured"];
 const verdictClass = v => ({ agrees: "agrees", holds: "holds", differs: "differs" }[v] || "other");
 const verdictOf = c => el("span", { class: "verdict " + verdictClass(c.verdict) }, c.verdict);
-const numbered = f => (/^\d/.test(f.id) ? `Figure ${f.id}: ${f.title}` : f.title);
+const numbered = f => (/^\d/.test(f.id) && !/^Figure/.test(f.title) ? `Figure ${f.id}: ${f.title}` : f.title);
 
 // What of a figure a claim is about, where that is one value: {x, column}.
 function placeOf(claim, averages) {
@@ -18,7 +18,23 @@ function split(name) {
   return at < 0 ? ["", name] : [name.slice(0, at), name.slice(at + 1)];
 }
 
-// The values of a chart's columns: one row for each benchmark and column, then those of averages, behind a gap.
+// Benchmarks and averages in the order in which they are drawn: by group, each followed by its average, then the average of all, with gaps.
+function drawingOrder(paper, benches, averageName, present) {
+  const left = new Set(benches), xs = [], some = list => list.filter(x => present.has(x));
+  const gap = () => xs.length && xs.push(" ".repeat(1 + xs.filter(x => !x.trim()).length));
+  paper.groups.forEach(g => {
+    const own = some(benches.filter((b, i) => g.benchmarks.includes(paper.benchmarks[i].name) && left.delete(b)));
+    if (!own.length) return;
+    gap();
+    xs.push(...own, ...some([averageName(g.name)]));
+  });
+  if (some([...left]).length && xs.length) gap();
+  xs.push(...some([...left]));
+  gap();
+  return [...xs, averageName()];
+}
+
+// The values of a chart's columns: one row for each benchmark and column, and one for each average.
 function figureRows(paper, figure, names) {
   const mean = figure.geometric ? "GM" : "AVG", averageName = g => (g ? `${mean} ${g}` : mean);
   const columns = figure.columns.filter(c => names.includes(c.name)), benches = apart(paper.benchmarks.map(b => b.name));
@@ -32,7 +48,7 @@ function figureRows(paper, figure, names) {
     .filter(p => p.column && names.includes(p.column)).map(p => ({ x: p.x, series: p.column, v: p.claim.paper, tip: `paper: ${short(p.claim.paper)} (${p.claim.id})` }));
   const present = new Set(rows.map(r => r.x));
   return { rows, columns, marks: marks.filter(m => present.has(m.x)), averages: [averageName(), ...paper.groups.map(g => averageName(g.name))],
-           xs: [...benches.filter(b => present.has(b)), " ", averageName(), ...paper.groups.map(g => averageName(g.name)).filter(n => present.has(n))] };
+           xs: drawingOrder(paper, benches, averageName, present) };
 }
 
 const drawers = {
@@ -53,6 +69,11 @@ const drawers = {
     const turn = r => ({ ...r, x: split(r.series)[0], series: split(r.series)[1] });
     return clusteredBars({ rows: f.rows.filter(r => r.x === f.averages[0]).map(turn), xs: unique(names.map(n => split(n)[0])), series: unique(names.map(n => split(n)[1])), axis,
                            marks: f.marks.filter(m => m.x === f.averages[0]).map(turn), width: Math.min(WIDTH, 200 + 34 * names.length) });
+  },
+  panels: (f, axis, names) => {
+    const shown = f.xs.filter(x => x.trim() && !f.averages.includes(x));
+    const rows = f.rows.filter(r => shown.includes(r.x)).map(r => ({ ...r, panel: r.x, x: split(r.series)[1], series: split(r.series)[0] }));
+    return panels({ rows, names: shown, xs: unique(names.map(n => split(n)[1])), series: unique(names.map(n => split(n)[0])), axis });
   },
   line: (f, axis, names) => {
     const turn = r => ({ ...r, x: split(r.series)[1], series: split(r.series)[0] || "all" });

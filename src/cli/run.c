@@ -38,13 +38,8 @@ static const char help[] =
     "  --json FILE       write statistics of every launch to FILE\n"
     "  --per-sm          ... with the counters of every SM, for each launch and in total\n"
     "  --digest          ... with a hash of the device memory each of them left\n"
-<<<<<<< HEAD
-    "  --profile FILE    count what is redundant, and write it, see docs/profiles.md and 'reprise profile'\n"
-    "  --units           ... with the unit and the meaning of each number in the totals\n"
-=======
     "  --units           ... with the unit and the meaning of each number in the totals\n"
     "  --profile FILE    count what is redundant, and write it, see docs/profiles.md and 'reprise profile'\n"
->>>>>>> h/store
     "  --results FILE    write the results, see docs/results.md: those a workload checks, or of a program\n"
     "                    those that --result names\n"
     "  --result KERNEL:PARAMETER:TYPE[:COUNT]  what a parameter (0 is the first) of the kernel's last\n"
