@@ -128,6 +128,7 @@ void options_read(struct options *o) {
                                 .probe = text_from("REPRISE_PROBE"),
                                 .functional = flag_from("REPRISE_FUNCTIONAL"),
                                 .per_sm = flag_from("REPRISE_PER_SM"),
+                                .whole_blocks = flag_from("REPRISE_WHOLE_BLOCKS"),
                                 .check = flag_from("REPRISE_CHECK")};
     for (uint32_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         const char *v = text_from(numbers[i].name);

@@ -473,9 +473,10 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     start(&r, &arena);
     struct probe_kernel kernel = probe_kernel(m, x);
     tell_kernel(m, PROBE_KERNEL_BEGIN, &kernel, now);
+    const uint64_t blocks = r.total;
+    r.total = min_u64(r.total, span->max_blocks);
     feed_all(&r, now);
     bool ok = true;
-    const uint64_t blocks = r.total;
     while (ok) {
         ok = tick_sms(&r, now);
         memsys_tick(m->mem, now);
@@ -502,7 +503,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
             if (!ok)
                 break;
         }
-        bool most = x->warp_insts >= span->max_insts && r.total == blocks;
+        bool most = x->warp_insts + x->passed >= span->max_insts && r.total == blocks;
         if (r.halted ? quiet(m) || now - progress > HANG_CYCLES : most)
             end = now + 1;
         now = next == NEVER || next <= now ? now + 1 : next;

@@ -65,6 +65,8 @@ static void add_sampling(const struct plan *p, const struct bench *b, struct tod
     add_word(t, "%" PRIu64, p->max_insts);
     add_word(t, "--expect-insts");
     add_word(t, "%" PRIu64, all);
+    if (plan_whole_blocks(p))
+        add_word(t, "--whole-blocks");
 }
 
 static void add_bench(const struct bench *b, struct todo *t) {
@@ -230,6 +232,7 @@ static void add_row(struct launch *l, uint32_t r) {
     struct row *row = &table->rows.at[r];
     const struct bench *b = &table->benches.at[row->bench];
     uint64_t part = plan_sampled(l->plan, b) ? l->plan->max_insts : 0;
+    part |= part && plan_whole_blocks(l->plan) ? UINT64_C(1) << 63 : 0;
     struct run_key key = key_of(b, &table->models.at[row->model], l->plan->check, part);
     struct store_row found = {0};
     bool results = wants_results(table, row->model);

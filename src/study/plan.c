@@ -209,6 +209,7 @@ static bool look_at_machine(const struct plan *p, struct model *m) {
     if (gpu) {
         m->machine = key_machine(gpu, p->load);
         m->approximate |= rp_gpu_approximate(gpu);
+        m->streams = rp_gpu_streams(gpu);
     }
     rp_gpu_destroy(gpu);
     return gpu != NULL;
@@ -227,6 +228,13 @@ static bool results_known(const struct table *t) {
             return false;
         }
     return true;
+}
+
+bool plan_whole_blocks(const struct plan *p) {
+    for (uint32_t i = 0; i < p->table.models.len; i++)
+        if (p->table.models.at[i].streams)
+            return true;
+    return false;
 }
 
 uint64_t plan_sampled(const struct plan *p, const struct bench *b) {
