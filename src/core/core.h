@@ -540,7 +540,7 @@ void tell_send(const struct sm *sm, int32_t op, uint64_t line, enum mem_result a
 void tell_states(const struct sm *sm, uint32_t sched, uint64_t cycle, uint64_t ready, uint64_t possible,
                  enum probe_state lack);
 /* Warps of a set that a mechanism does not let issue. */
-void tell_refused(const struct sm *sm, uint64_t warps);
+void tell_refused(const struct sm *sm, uint32_t sched, uint64_t warps);
 /* What mechanisms do: an op that is not the program's; instructions passed over; words about an op, which
  * stay. */
 void tell_inject(const struct sm *sm, int32_t op);

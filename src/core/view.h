@@ -28,7 +28,8 @@ void core_finish(struct sm *sm, int32_t op, uint64_t cycle);
 static inline void core_delay(struct sm *sm, int32_t op, uint32_t cycles) {
     sm->ops[op].delay = (uint16_t)(sm->ops[op].delay + cycles);
 }
-/* Destination word op->next_write of an op whose result was taken goes to its bank; written follows. */
+/* Destination word op->next_write of an op whose result was taken, or that was injected, goes to its bank;
+ * written follows. */
 void core_write(struct sm *sm, int32_t op);
 /* The same word is not written, because a register that has value stands for it: the program goes on with
  * that. --check compares it with what was computed. The next word is the one in work. */

@@ -1,6 +1,7 @@
 /* The functional interpreter: one warp, instruction after instruction. */
 #include <string.h>
 
+#include "exec/observe.h"
 #include "exec/watch.h"
 
 /* What reading the clock takes: loops that wait for it to advance shall not be longer than on a GPU. */
@@ -292,9 +293,9 @@ static inline void count_divergent(struct exec *x, uint64_t before) {
 }
 
 /* only: lanes for which instructions may take effect; callers give constants where they can. watched: there
- * is somebody to tell. */
+ * is somebody to tell of accesses. observed: of every instruction. */
 static inline __attribute__((always_inline)) enum warp_state run(struct exec *x, struct warp *w, uint64_t n,
-                                                                 uint32_t only, bool watched) {
+                                                                 uint32_t only, bool watched, bool observed) {
     const struct xinst *code = x->img->code;
     uint64_t *executed = x->executed;
     for (;;) {
@@ -313,6 +314,8 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
             n--;
             const struct xinst *i = &code[pc];
             uint32_t m = mask & only & (w->p[i->guard] ^ (0u - (uint32_t)i->gneg));
+            if (observed)
+                x->observer->step(x->observer, x, w, i, mask, m);
             x->warp_insts++;
             executed[pc]++;
             x->thread_insts += m == mask ? threads : (uint32_t)__builtin_popcount(m);
@@ -443,9 +446,18 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
     }
 }
 
+/* A turn of which every instruction is told. */
+static enum warp_state run_observed(struct exec *x, struct warp *w, uint64_t n) {
+    enum warp_state s = run(x, w, n, UINT32_MAX, x->watch, true);
+    x->observer->settle(x->observer);
+    return s;
+}
+
 enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n) {
     uint64_t before = x->warp_insts + x->waited;
-    enum warp_state s = x->watch ? run(x, w, n, UINT32_MAX, true) : run(x, w, n, UINT32_MAX, false);
+    enum warp_state s = x->observer ? run_observed(x, w, n)
+                        : x->watch  ? run(x, w, n, UINT32_MAX, true, false)
+                                    : run(x, w, n, UINT32_MAX, false, false);
     w->patience -= (int64_t)(x->warp_insts + x->waited - before);
     if (s != WARP_RUNNING || w->patience > 0)
         return s;
@@ -459,11 +471,11 @@ enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n) {
 }
 
 enum warp_state warp_step(struct exec *x, struct warp *w) {
-    return x->watch ? run(x, w, 1, UINT32_MAX, true) : run(x, w, 1, UINT32_MAX, false);
+    return x->watch ? run(x, w, 1, UINT32_MAX, true, false) : run(x, w, 1, UINT32_MAX, false, false);
 }
 
 enum warp_state warp_step_lanes(struct exec *x, struct warp *w, uint32_t only) {
-    return run(x, w, 1, only, false);
+    return run(x, w, 1, only, false, false);
 }
 
 enum warp_state warp_take(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t lanes) {

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/demangle.h"
 #include "gpu/mix.h"
 #include "gpu/running.h"
 #include "gpu/timed.h"
@@ -19,7 +20,9 @@ static enum rp_status refuse(char **report, enum rp_status s, const char *kernel
         char why[160];
         snprintf(why, sizeof why, fmt, a, b);
         struct str t = {0};
-        str_printf(&t, "%s for kernel %s\n  %s\n", rp_status_text(s), kernel, why);
+        str_printf(&t, "%s for kernel ", rp_status_text(s));
+        str_add_name(&t, kernel);
+        str_printf(&t, "\n  %s\n", why);
         *report = xstrdup(str_text(&t));
         str_free(&t);
     }
@@ -260,10 +263,21 @@ static void keep_counters(uint32_t n, const uint64_t *now, uint64_t *total, uint
     memcpy(total, now, n * sizeof *total);
 }
 
+/* Runs what is left of a launch, untimed. */
+static bool run_blocks(struct exec *x, uint32_t slots, struct timed_span *span) {
+    if (!span->progress.kernel)
+        return exec_run_grid(x, slots, &span->rest);
+    enum grid_state s;
+    while ((s = exec_grid_turn(x, slots, &span->rest)) == GRID_RUNNING)
+        launch_progress_tell(&span->progress, span->rest.next - span->rest.begun.len, x->warp_insts, false);
+    exec_grid_end(x, s, &span->rest);
+    return s == GRID_DONE;
+}
+
 /* Goes on untimed behind what was timed. */
 static bool run_rest(struct exec *x, uint32_t slots, struct timed_span *span, const struct rest_code *rest) {
     if (!rest->img)
-        return exec_run_grid(x, slots, &span->rest);
+        return run_blocks(x, slots, span);
     const struct image *img = x->img;
     uint32_t(*pool)[WARP_LANES] = x->pool, local = x->local_bytes;
     uint64_t *executed = x->executed;
@@ -275,7 +289,7 @@ static bool run_rest(struct exec *x, uint32_t slots, struct timed_span *span, co
     x->bank_bytes[BANK_LITERAL] = rest->prog->literals.len * 4;
     x->pool = aligned_alloc(64, (rest->img->pool.len + 1u) * sizeof *x->pool);
     image_fill_pool(x, rest->img, x->pool);
-    bool ok = exec_run_grid(x, slots, &span->rest);
+    bool ok = run_blocks(x, slots, span);
     free(x->pool);
     x->img = img;
     x->pool = pool;
@@ -285,16 +299,9 @@ static bool run_rest(struct exec *x, uint32_t slots, struct timed_span *span, co
     return ok;
 }
 
-/* Runs a launch, cycle by cycle as far as it is timed; also keeps what it added to the machine's counters. */
-static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots, struct timed_span span,
-                const struct rest_code *rest) {
+/* Runs a launch cycle by cycle; also keeps what it added to the machine's counters. */
+static bool run_timed(struct rp_gpu *g, struct exec *x, uint32_t slots, struct timed_span *span) {
     uint32_t n = g->timed.count;
-    if (!g->opt.functional)
-        memset(g->timed_launch, 0, n * sizeof *g->timed_launch);
-    g->totals.last = RP_TIMED_NONE;
-    g->launch_cycles = 0;
-    if (!span.max_cycles)
-        return exec_run_grid(x, slots, &span.rest);
     if (!g->machine)
         g->machine = machine_create(&g->config, &g->mechs, g->opt.check);
     if (!g->timed.blocks.at[0].counts.len)
@@ -304,10 +311,7 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots, struct timed_s
         memsys_copied(g->machine->mem, g->copies.at[i].addr, g->copies.at[i].bytes);
     g->copies.len = 0;
     uint64_t *now = xcalloc(n, sizeof *now);
-    launch_progress_begin(&span.progress, x->grid_id, x->img->prog->name,
-                          (uint64_t)x->grid[0] * x->grid[1] * x->grid[2]);
-    bool ok = machine_run(g->machine, x, slots / (uint32_t)g->info.sms, &span);
-    launch_progress_end(&span.progress);
+    bool ok = machine_run(g->machine, x, slots / (uint32_t)g->info.sms, span);
     str_add(&g->err, str_text(&g->machine->checked), g->machine->checked.len);
     str_free(&g->machine->checked);
     uint64_t differing = machine_differing(g->machine) - g->totals.approximated;
@@ -322,12 +326,29 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots, struct timed_s
         keep_counters(n, now, g->sm_total + (size_t)sm * n, g->sm_launch + (size_t)sm * n);
     }
     free(now);
-    g->launch_cycles = span.cycles;
-    g->totals.cycles += span.cycles;
+    g->launch_cycles = span->cycles;
+    g->totals.cycles += span->cycles;
     g->totals.timed_insts += x->warp_insts;
-    g->sampled += min_u64(span.max_insts, x->warp_insts + x->passed);
-    g->totals.last = span.cut ? RP_TIMED_PART : RP_TIMED_ALL;
-    return span.cut ? run_rest(x, slots, &span, rest) : ok;
+    g->sampled += min_u64(span->max_insts, x->warp_insts + x->passed);
+    g->totals.last = span->cut ? RP_TIMED_PART : RP_TIMED_ALL;
+    return ok;
+}
+
+/* Runs a launch, cycle by cycle as far as it is timed. */
+static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots, struct timed_span span,
+                const struct rest_code *rest) {
+    if (!g->opt.functional)
+        memset(g->timed_launch, 0, g->timed.count * sizeof *g->timed_launch);
+    g->totals.last = RP_TIMED_NONE;
+    g->launch_cycles = 0;
+    bool timed = span.max_cycles;
+    launch_progress_begin(&span.progress, x->grid_id, x->img->prog->name,
+                          (uint64_t)x->grid[0] * x->grid[1] * x->grid[2]);
+    bool ok = timed ? run_timed(g, x, slots, &span) : run_blocks(x, slots, &span);
+    if (span.cut)
+        ok = run_rest(x, slots, &span, rest);
+    launch_progress_end(&span.progress);
+    return ok;
 }
 
 /* The code for the rest of a launch that is timed in part. */
@@ -397,6 +418,18 @@ bool rp_launch_recompiles(struct rp_kernel *k, uint32_t threads) {
     return false;
 }
 
+/* The next place where code was inlined. */
+static bool inline_site(void *names, uint32_t site, uint32_t *file, uint32_t *line, uint32_t *out) {
+    const struct ptx_module *m = names;
+    if (site > m->sites.len)
+        return false;
+    const struct ptx_site *s = &m->sites.at[site - 1];
+    *file = s->file;
+    *line = s->line;
+    *out = s->site;
+    return true;
+}
+
 void launch_open(struct running *r, struct rp_gpu *g, struct rp_kernel *k, struct kernel_code *code,
                  const struct rp_launch *l, const struct launch_places *at) {
     const struct program *p = code->prog;
@@ -440,10 +473,14 @@ void launch_open(struct running *r, struct rp_gpu *g, struct rp_kernel *k, struc
     r->x.pool = aligned_alloc(64, (code->img->pool.len + 1u) * sizeof *r->x.pool);
     image_fill_pool(&r->x, code->img, r->x.pool);
     r->x.executed = xcalloc(code->img->ncode + 1u, sizeof *r->x.executed);
+    if (g->survey)
+        survey_begin(g->survey, &r->x, &(struct survey_names){&k->mod->ptx->src, inline_site});
 }
 
 void launch_close(struct running *r, struct rp_gpu *g) {
     count(g, &r->x, &r->rest);
+    if (g->survey)
+        survey_end(g->survey, &r->x, r->cycles);
     free(r->rest.executed);
     free(r->x.pool);
     free(r->bank0);
@@ -480,6 +517,7 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
     bool ok = run(g, &r.x, slots ? slots : 1, span, &r.rest);
     g->totals.host_s += host_seconds() - start;
     g->running = NULL;
+    r.cycles = g->launch_cycles;
     bool wrong = g->san && sanitizer_end(g->san, &r.x) && !g->opt.keep_context;
     launch_close(&r, g);
     children_end(g, k, ok);

@@ -127,6 +127,7 @@ void options_read(struct options *o) {
                                 .load = options_load(&o->load_text),
                                 .probe = text_from("REPRISE_PROBE"),
                                 .functional = flag_from("REPRISE_FUNCTIONAL"),
+                                .profile = text_from("REPRISE_PROFILE"),
                                 .per_sm = flag_from("REPRISE_PER_SM"),
                                 .whole_blocks = flag_from("REPRISE_WHOLE_BLOCKS"),
                                 .check = flag_from("REPRISE_CHECK")};

@@ -494,7 +494,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
         if (!ok || (r.ended == r.total && all_idle(m)))
             break;
         if (now >= show) {
-            launch_progress_tell(&span->progress, r.ended, now - m->now);
+            launch_progress_tell(&span->progress, r.ended, now - m->now, true);
             show = now + SHOW_CYCLES;
         }
         if (now >= pause) {

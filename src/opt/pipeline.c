@@ -121,6 +121,7 @@ static void optimise(struct compiler *c, struct fn *f) {
     if (PASS(c, f, EXPAND))
         clean_up(c, f);
     PASS(c, f, FUSE);
+    PASS(c, f, GROUPS);
 }
 
 static void allocate(struct compiler *c, struct program *p, struct fn *f) {

@@ -71,6 +71,7 @@ static void append(struct lower *l, struct inst i) {
         i.line = l->in->line;
         i.dbg_file = l->in->dbg_file;
         i.dbg_line = l->in->dbg_line;
+        i.dbg_site = l->in->dbg_site;
     }
     vec_push(&cur(l)->insts, i);
 }

@@ -105,7 +105,9 @@ struct ptx_parser {
     VEC(struct init_value) inits; /* of the variable being read */
     bool in_branch;               /* the instruction being read wants labels */
     uint32_t nesting;             /* of the expression or operand being read */
-    uint32_t dbg_file, dbg_line;
+    uint32_t dbg_file, dbg_line, dbg_site;
+    struct map site_at; /* of the function: from the hash of a .loc's place to its dbg_site, plus 1 */
+    struct map sites;   /* from the hash of a site to its number, plus 1 */
 };
 
 /* ---- tokens and problems (parse_util.c) */

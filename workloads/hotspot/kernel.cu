@@ -3,6 +3,9 @@
 // A step needs the neighbours of the step before, so after s steps the outer s rings of the tile hold nothing
 // useful: tiles overlap by `steps` cells on each side, and the threads of the overlap compute what another
 // block computes too.
+//
+// The constant 2.0 is a double, as in the suite, so that a step is summed up in double precision and rounded
+// once.
 #include "device.h"
 
 #define TILE 16
@@ -41,10 +44,10 @@ KERNEL hotspot_steps(int steps, const float *power, const float *temp_in, float 
         if (tx >= s + 1 && tx <= TILE - 2 - s && ty >= s + 1 && ty <= TILE - 2 - s && on_chip) {
             computed = true;
             float t = temp[ty][tx];
-            next[ty][tx] = t + c.step_over_cap *
-                                   (heat[ty][tx] + (temp[south][tx] + temp[north][tx] - 2.0f * t) * c.inv_ry +
-                                    (temp[ty][east] + temp[ty][west] - 2.0f * t) * c.inv_rx +
-                                    (c.ambient - t) * c.inv_rz);
+            next[ty][tx] =
+                t + c.step_over_cap *
+                        (heat[ty][tx] + (temp[south][tx] + temp[north][tx] - 2.0 * t) * c.inv_ry +
+                         (temp[ty][east] + temp[ty][west] - 2.0 * t) * c.inv_rx + (c.ambient - t) * c.inv_rz);
         }
         __syncthreads();
         if (s == steps - 1)

@@ -289,14 +289,27 @@ static const char *decide(struct splitter *s) {
     return any ? NULL : "no address is affine";
 }
 
+uint32_t dac_affine(const struct classes *c, uint32_t b, uint32_t k) {
+    const struct inst *i = &c->f->blocks.at[b].insts.at[k];
+    uint32_t is = 0;
+    if (!(op_info[i->op].flags & (OPF_LOAD | OPF_CROSS)) && class_affine(class_of_reads(c, b, k), ALLOWED))
+        is |= DAC_AFFINE_OPERANDS;
+    if (is_access(i))
+        is |= DAC_ADDRESS | (class_affine(class_of_source(c, b, k, 0), ALLOWED) ? DAC_AFFINE_ADDRESS : 0);
+    if (is_compare(i))
+        is |= DAC_PREDICATE | (class_affine(class_of_source(c, b, k, 0), ALLOWED) &&
+                                       class_affine(class_of_source(c, b, k, 1), ALLOWED)
+                                   ? DAC_AFFINE_PREDICATE
+                                   : 0);
+    return is;
+}
+
 /* Instructions that compute on scalars and indices of threads (figure 6). */
 static void count_affine(struct splitter *s) {
     struct dac_static *n = fact_make(s->p, dac_static_owner(), NULL, sizeof *n);
     EACH_INST(s, b, k, i) {
-        struct vclass c = class_of_reads(s->c, b, k);
-        bool loads = op_info[i->op].flags & (OPF_LOAD | OPF_CROSS);
         n->insts++;
-        n->affine += class_affine(c, ALLOWED) && !loads;
+        n->affine += (dac_affine(s->c, b, k) & DAC_AFFINE_OPERANDS) != 0;
     }
 }
 

@@ -85,6 +85,7 @@ static struct inst affine_copy(const struct splitter *s, const struct inst *i, u
     copy.line = i->line;
     copy.dbg_file = i->dbg_file;
     copy.dbg_line = i->dbg_line;
+    copy.dbg_site = i->dbg_site;
     return copy;
 }
 
@@ -208,6 +209,7 @@ void dac_rewrite(struct splitter *s, const struct dac_fact *facts) {
             take.line = i->line;
             take.dbg_file = i->dbg_file;
             take.dbg_line = i->dbg_line;
+            take.dbg_site = i->dbg_site;
             *i = take;
         }
         if (f.roles) {
