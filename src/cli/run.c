@@ -59,6 +59,7 @@ static const char help[] =
     "  --max-cycles N    stop timing after N cycles\n"
     "  --max-insts N     stop timing with the cycle that issues warp instruction N\n"
     "  --expect-insts N  the run executes about so many: those to time are spread over its launches\n"
+    "  --whole-blocks    ... in whole blocks: the same ones, whatever a mechanism makes of the code\n"
     "\n"
     "Mistakes of programs, see docs/sanitizers.md; reports go to stderr, with a count at the end:\n"
     "  --memcheck        accesses outside allocations, to freed memory, misaligned; failed calls, leaks\n"
@@ -124,6 +125,7 @@ static const struct {
     {"--max-cycles", OPT_NUMBER, "REPRISE_MAX_CYCLES"},
     {"--max-insts", OPT_NUMBER, "REPRISE_MAX_INSTS"},
     {"--expect-insts", OPT_NUMBER, "REPRISE_EXPECT_INSTS"},
+    {"--whole-blocks", OPT_FLAG, "REPRISE_WHOLE_BLOCKS"},
     {"--kernels", OPT_RANGE, "REPRISE_KERNELS"},
     {"--watchdog", OPT_NUMBER, "REPRISE_WATCHDOG"},
     {"--memcheck", OPT_FLAG, "REPRISE_MEMCHECK"},
