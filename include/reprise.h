@@ -24,6 +24,14 @@ extern "C" {
 /* The library hides its symbols, except these. */
 #pragma GCC visibility push(default)
 
+/* The version of this header, as of semantic versioning: a program that was compiled with one runs with a
+ * library of the same major number that is not older; below 1.0.0, of the same minor number, too. */
+#define RP_VERSION_MAJOR 0
+#define RP_VERSION_MINOR 1
+#define RP_VERSION_PATCH 0
+/* That of the library, as "0.1.0", which need not be the same. */
+const char *rp_version(void);
+
 #define RP_REGION      UINT64_C(0x110000000000)
 #define RP_REGION_SIZE UINT64_C(0x010000000000) /* 1 TB of addresses; memory is used only where allocated */
 /* Behind it, as much again for addresses that are reserved before there is memory. */
@@ -84,6 +92,7 @@ struct rp_options {
                                 NULL-terminated, or NULL */
     const char *probe;       /* probes that watch what is timed, NAME[+NAME...]; NULL: none */
     bool functional;         /* no timing: results only */
+    bool profile;            /* count what is redundant in all launches, see docs/profiles.md */
     bool per_sm;             /* keep the counters of each SM, see rp_sm_counter */
     bool check;              /* compare the values that mechanisms supply with those computed */
     /* Sampling: what of a run is timed. The rest runs functionally, so that results never change. 0: no

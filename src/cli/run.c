@@ -38,6 +38,8 @@ static const char help[] =
     "  --json FILE       write statistics of every launch to FILE\n"
     "  --per-sm          ... with the counters of every SM, for each launch and in total\n"
     "  --digest          ... with a hash of the device memory each of them left\n"
+    "  --units           ... with the unit and the meaning of each number in the totals\n"
+    "  --profile FILE    count what is redundant, and write it, see docs/profiles.md and 'reprise profile'\n"
     "  --results FILE    write the results, see docs/results.md: those a workload checks, or of a program\n"
     "                    those that --result names\n"
     "  --result KERNEL:PARAMETER:TYPE[:COUNT]  what a parameter (0 is the first) of the kernel's last\n"
@@ -134,11 +136,13 @@ static const struct {
     {"--destroy-on-device-error", OPT_TEXT, "REPRISE_DESTROY_ON_DEVICE_ERROR"},
     {"--summary", OPT_FLAG, "REPRISE_SUMMARY"},
     {"--json", OPT_FILE, "REPRISE_JSON"},
+    {"--profile", OPT_FILE, "REPRISE_PROFILE"},
     {"--per-sm", OPT_FLAG, "REPRISE_PER_SM"},
     {"--trace", OPT_FILE, "REPRISE_TRACE"},
     {"--trace-window", OPT_RANGE, "REPRISE_TRACE_WINDOW"},
     {"--trace-sm", OPT_RANGE, "REPRISE_TRACE_SM"},
     {"--digest", OPT_FLAG, "REPRISE_DIGEST"},
+    {"--units", OPT_FLAG, "REPRISE_UNITS"},
     {"--results", OPT_FILE, "REPRISE_RESULTS"},
     {"--result", OPT_RESULT, "REPRISE_RESULT"},
     {"--size", OPT_SIZE, NULL},

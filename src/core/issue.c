@@ -16,6 +16,12 @@ static inline void mark_pending(struct core_warp *cw, const struct core_need *ne
 static inline void step_on(struct sm *sm, uint32_t s, uint32_t next) {
     struct core_warp *cw = &sm->warps[s];
     uint64_t bit = warp_bit(s);
+    if (sm->arriving & bit) {
+        if (cw->found < sm->now)
+            buffer_found(sm, s);
+        cw->can_wait = false;
+        sm->wake_slots |= sm->arrive_slots & UINT64_C(1) << cw->arrive % CORE_ARRIVALS;
+    }
     buffer_pop(cw);
     cw->next = buffer_front(cw);
     if (__builtin_expect(cw->next != next, 0)) /* what lies between was skipped */
@@ -27,12 +33,25 @@ static inline void step_on(struct sm *sm, uint32_t s, uint32_t next) {
     warp_turn(sm, cw, bit);
 }
 
+/* All paths of the warp wait. Its threads may be the last of their block that a barrier elsewhere could have
+ * been waiting for; of those that a barrier or an exit ends, control_issue sees to that. */
+static void warp_wait(struct sm *sm, uint32_t s, uint32_t pc) {
+    const struct core_warp *cw = &sm->warps[s];
+    uint16_t kind = cw->x->img->code[pc].kind;
+    sm->blocked |= warp_bit(s);
+    step_on(sm, s, pc + 1);
+    if (kind != X_BAR && kind != X_EXIT && cw->block != CORE_NO_BLOCK)
+        barrier_changed(sm, cw->block);
+}
+
 EVERY_TIME void warp_advance(struct sm *sm, uint32_t s, uint32_t pc) {
     struct core_warp *cw = &sm->warps[s];
     struct simt_entry *e = simt_top(cw->w);
     uint32_t next = e ? e->pc : pc + 1;
-    if (!e && cw->w->live)
-        sm->blocked |= warp_bit(s);
+    if (__builtin_expect(!e && cw->w->live, 0)) {
+        warp_wait(sm, s, pc);
+        return;
+    }
     if (__builtin_expect(next == pc + 1 && cw->w->live, 1)) {
         step_on(sm, s, next);
         return;

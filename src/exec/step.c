@@ -2,15 +2,30 @@
 #include <string.h>
 
 #include "exec/later.h"
+#include "exec/observe.h"
 #include "exec/watch.h"
 
 /* What reading the clock takes: loops that wait for it to advance shall not be longer than on a GPU. */
 enum { CLOCK_COST = 20 };
 enum { SPIN_COST = 64, SPINS_MANY = 16, SLEEP_COST = PATH_TURN };
 
-/* Carries out an ALU operation: the only kind that goes through the lane executors. */
-static inline __attribute__((always_inline)) void run_alu(struct exec *x, struct warp *w,
-                                                          const struct xinst *i, uint32_t m) {
+/* The predicates that an operation reads, and writes for lanes m. */
+static inline void read_predicates(struct lane_io *io, const struct warp *w, const struct xinst *i) {
+    for (int k = 0; k < 2; k++)
+        io->pin[k] = w->p[i->ps[k]] ^ (0u - (uint32_t)i->pneg[k]);
+}
+
+static inline void write_predicates(const struct lane_io *io, struct warp *w, const struct xinst *i,
+                                    uint32_t m) {
+    for (int k = 0; k < 2; k++)
+        if (i->pd[k] != PRED_PT)
+            w->p[i->pd[k]] = (w->p[i->pd[k]] & ~m) | (io->pout[k] & m);
+}
+
+/* Operations that need room for words in between: those with neg or abs, without a destination, or for some
+ * lanes only. */
+static __attribute__((noinline)) void run_alu_through(struct exec *x, struct warp *w, const struct xinst *i,
+                                                      uint32_t m) {
     struct lane_io io;
     _Alignas(64) uint32_t mod[8][WARP_LANES];
     _Alignas(64) uint32_t tmp[2][WARP_LANES];
@@ -22,8 +37,7 @@ static inline __attribute__((always_inline)) void run_alu(struct exec *x, struct
                 lane_modify(mod[k], io.s[k], i->mods->and_mask[k], i->mods->xor_mask[k]);
                 io.s[k] = mod[k];
             }
-    for (int k = 0; k < 2; k++)
-        io.pin[k] = w->p[i->ps[k]] ^ (0u - (uint32_t)i->pneg[k]);
+    read_predicates(&io, w, i);
     io.m = &i->in->m;
     bool direct = m == 0xffffffffu && i->ndw;
     io.d[0] = direct ? w->r[i->d] : tmp[0];
@@ -32,9 +46,25 @@ static inline __attribute__((always_inline)) void run_alu(struct exec *x, struct
     if (!direct)
         for (uint32_t k = 0; k < i->ndw; k++)
             lane_blend(w->r[i->d + k], tmp[k], m);
-    for (int k = 0; k < 2; k++)
-        if (i->pd[k] != PRED_PT)
-            w->p[i->pd[k]] = (w->p[i->pd[k]] & ~m) | (io.pout[k] & m);
+    write_predicates(&io, w, i, m);
+}
+
+/* Carries out an ALU operation: the only kind that goes through the lane executors. */
+static inline __attribute__((always_inline)) void run_alu(struct exec *x, struct warp *w,
+                                                          const struct xinst *i, uint32_t m) {
+    if (i->mods || m != 0xffffffffu || !i->ndw) {
+        run_alu_through(x, w, i, m);
+        return;
+    }
+    struct lane_io io;
+    for (uint32_t k = 0; k < i->nsw; k++)
+        io.s[k] = src_lanes(x, w, i->s[k]);
+    read_predicates(&io, w, i);
+    io.m = &i->in->m;
+    io.d[0] = w->r[i->d];
+    io.d[1] = w->r[i->d + 1];
+    lane_run(i->op, &io);
+    write_predicates(&io, w, i, m);
 }
 
 /* Coordinates of the warp's threads in the block along one axis: they count on from those of the first. */
@@ -301,9 +331,9 @@ static inline void count_divergent(struct exec *x, uint64_t before) {
 }
 
 /* only: lanes for which instructions may take effect; callers give constants where they can. watched: there
- * is somebody to tell. */
+ * is somebody to tell of accesses. observed: of every instruction. */
 static inline __attribute__((always_inline)) enum warp_state run(struct exec *x, struct warp *w, uint64_t n,
-                                                                 uint32_t only, bool watched) {
+                                                                 uint32_t only, bool watched, bool observed) {
     const struct xinst *code = x->img->code;
     uint64_t *executed = x->executed;
     for (;;) {
@@ -322,6 +352,8 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
             n--;
             const struct xinst *i = &code[pc];
             uint32_t m = mask & only & (w->p[i->guard] ^ (0u - (uint32_t)i->gneg));
+            if (observed)
+                x->observer->step(x->observer, x, w, i, mask, m);
             x->warp_insts++;
             executed[pc]++;
             x->thread_insts += m == mask ? threads : (uint32_t)__builtin_popcount(m);
@@ -452,9 +484,18 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
     }
 }
 
+/* A turn of which every instruction is told. */
+static enum warp_state run_observed(struct exec *x, struct warp *w, uint64_t n) {
+    enum warp_state s = run(x, w, n, UINT32_MAX, x->watch, true);
+    x->observer->settle(x->observer);
+    return s;
+}
+
 enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n) {
     uint64_t before = x->warp_insts + x->waited;
-    enum warp_state s = x->watch ? run(x, w, n, UINT32_MAX, true) : run(x, w, n, UINT32_MAX, false);
+    enum warp_state s = x->observer ? run_observed(x, w, n)
+                        : x->watch  ? run(x, w, n, UINT32_MAX, true, false)
+                                    : run(x, w, n, UINT32_MAX, false, false);
     w->patience -= (int64_t)(x->warp_insts + x->waited - before);
     if (s != WARP_RUNNING || w->patience > 0)
         return s;
@@ -468,11 +509,11 @@ enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n) {
 }
 
 enum warp_state warp_step(struct exec *x, struct warp *w) {
-    return x->watch ? run(x, w, 1, UINT32_MAX, true) : run(x, w, 1, UINT32_MAX, false);
+    return x->watch ? run(x, w, 1, UINT32_MAX, true, false) : run(x, w, 1, UINT32_MAX, false, false);
 }
 
 enum warp_state warp_step_lanes(struct exec *x, struct warp *w, uint32_t only) {
-    return run(x, w, 1, only, false);
+    return run(x, w, 1, only, false, false);
 }
 
 enum warp_state warp_take(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t lanes) {

@@ -150,6 +150,7 @@ struct cta {
     struct barrier bars[MAX_BARRIERS];
     uint32_t opened; /* times one of them let threads go on */
     void *watched;   /* what the launch's watcher keeps of the block */
+    void *observed;  /* what the launch's observer does */
 };
 
 /* What went wrong in a launch. */
@@ -165,6 +166,7 @@ struct fault {
 
 struct textures;
 struct watch;
+struct observer;
 struct device_runtime;
 
 /* A launch in execution, with all that instructions may touch. */
@@ -188,6 +190,7 @@ struct exec {
     size_t out_limit;
     struct textures *tex;
     struct watch *watch; /* sees accesses and synchronisation; NULL: nobody */
+    struct observer *observer; /* sees every instruction of a functional run; NULL: nobody */
     uint64_t heap_limit;
     uint64_t *heap_used;            /* of all launches together */
     struct device_runtime *runtime; /* launches by device code */
@@ -311,6 +314,9 @@ void *exec_local(const struct warp *w, uint64_t at, uint32_t lane);
 /* Records a fault; always returns false. */
 bool exec_fault(struct exec *x, const struct warp *w, const struct xinst *i, enum rp_status s, uint32_t lane,
                 uint64_t addr, uint32_t size, enum mem_space space);
+/* Of lanes m of a store that is about to be carried out, those that find there what they are to write. A
+ * store that faults has none. */
+uint32_t exec_silent(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m);
 
 /* Source word k of an instruction as 32 lanes (without neg/abs). */
 static inline const uint32_t *src_lanes(const struct exec *x, const struct warp *w, uint32_t s) {

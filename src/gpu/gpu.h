@@ -11,6 +11,7 @@
 #include "mech/registry.h"
 #include "opt/opt.h"
 #include "profile/profile.h"
+#include "profile/survey.h"
 #include "ptx/lower.h"
 #include "sanitize/sanitize.h"
 #include "stats/formula.h"
@@ -58,6 +59,7 @@ struct rp_gpu {
     uint64_t code_end;           /* where the next kernel's instructions will lie */
     struct probe *probe;         /* watchers of timed launches, or NULL */
     struct sanitizer *san;       /* tools that look for mistakes, or NULL */
+    struct survey *survey;       /* what is redundant in all launches, or NULL */
     struct str found_given;      /* what rp_take_findings gave last */
     VEC(struct gpu_copy) copies; /* from the host since the last timed launch, if it is to know of them */
     struct machine *machine;     /* timed runs; made by the first launch that is timed */

@@ -399,6 +399,18 @@ bool rp_launch_recompiles(struct rp_kernel *k, uint32_t threads) {
     return false;
 }
 
+/* The next place where code was inlined. */
+static bool inline_site(void *names, uint32_t site, uint32_t *file, uint32_t *line, uint32_t *out) {
+    const struct ptx_module *m = names;
+    if (site > m->sites.len)
+        return false;
+    const struct ptx_site *s = &m->sites.at[site - 1];
+    *file = s->file;
+    *line = s->line;
+    *out = s->site;
+    return true;
+}
+
 void launch_open(struct running *r, struct rp_gpu *g, struct rp_kernel *k, struct kernel_code *code,
                  const struct rp_launch *l, const struct launch_places *at) {
     const struct program *p = code->prog;
@@ -442,10 +454,14 @@ void launch_open(struct running *r, struct rp_gpu *g, struct rp_kernel *k, struc
     r->x.pool = aligned_alloc(64, (code->img->pool.len + 1u) * sizeof *r->x.pool);
     image_fill_pool(&r->x, code->img, r->x.pool);
     r->x.executed = xcalloc(code->img->ncode + 1u, sizeof *r->x.executed);
+    if (g->survey)
+        survey_begin(g->survey, &r->x, &(struct survey_names){&k->mod->ptx->src, inline_site});
 }
 
 void launch_close(struct running *r, struct rp_gpu *g) {
     count(g, &r->x, &r->rest);
+    if (g->survey)
+        survey_end(g->survey, &r->x, r->cycles);
     free(r->rest.executed);
     free(r->x.pool);
     free(r->bank0);
@@ -477,6 +493,7 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
     bool ok = run(g, &r.x, slots ? slots : 1, &r.rest);
     g->totals.host_s += host_seconds() - start;
     g->running = NULL;
+    r.cycles = g->launch_cycles;
     bool wrong = g->san && sanitizer_end(g->san, &r.x) && !g->opt.keep_context;
     launch_close(&r, g);
     children_end(g, k, ok);

@@ -128,6 +128,7 @@ void options_read(struct options *o) {
                                 .load = options_load(&o->load_text),
                                 .probe = text_from("REPRISE_PROBE"),
                                 .functional = flag_from("REPRISE_FUNCTIONAL"),
+                                .profile = text_from("REPRISE_PROFILE"),
                                 .per_sm = flag_from("REPRISE_PER_SM"),
                                 .check = flag_from("REPRISE_CHECK")};
     for (uint32_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {

@@ -1,11 +1,15 @@
 /* Runs in processes of their own, several at once.
  *
- * Jobs start in their order and end in any; whatever is printed about them keeps the order. */
+ * Jobs start in their order, but for those that have to wait, and end in any; whatever is printed about them
+ * keeps the order. */
 #ifndef REPRISE_STUDY_JOBS_H
 #define REPRISE_STUDY_JOBS_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Whether a job starts now, has to wait for something else than a free processor, or need not be done. */
+enum job_turn { JOB_NOW, JOB_LATER, JOB_NEVER };
 
 enum { JOBS_STOPPED = 130 }; /* the status when the user stopped it all, as shells have it */
 
@@ -15,6 +19,9 @@ struct jobs {
     int (*run)(void *ctx, uint32_t i);
     /* What the progress calls job i. NULL: no progress, and what the jobs print is printed. */
     const char *(*title)(void *ctx, uint32_t i);
+    /* Whether it is job i's turn, asked in this process until the answer is not JOB_LATER. NULL: it always
+     * is. */
+    enum job_turn (*ready)(void *ctx, uint32_t i);
     /* Job i has ended, in any order, with a status (a signal: 128 and its number); text is what it printed.
      * Returns the status to go by. May be NULL. */
     int (*ended)(void *ctx, uint32_t i, int status, const char *text);

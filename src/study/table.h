@@ -54,7 +54,7 @@ struct row {
     uint32_t bench, model; /* numbers in the table */
     enum row_status status;
     char *message;  /* of a row that is not ROW_OK, or NULL */
-    json_t *report; /* what the run wrote, launches by name and digest only; NULL: nothing */
+    json_t *report; /* what the run wrote, without the counters of launches; NULL: nothing */
     char *results;  /* the file of its declared results, or NULL */
 };
 
@@ -93,9 +93,9 @@ double table_value(const struct table *t, const struct row *r, const char *name)
 /* The value of a formula (stats/formula.h) for a row; NAN when a part is missing or the formula is none. */
 double table_eval(const struct table *t, const struct row *r, const char *formula);
 
-/* The columns of a comparison, from metrics.def: what the machine did, and, where it approximates, the error.
- */
-enum metric_part { PART_MACHINE, PART_ERROR, METRIC_PARTS };
+/* The columns of a comparison, from metrics.def: what the machine did, where its energy went, and, where it
+ * approximates, the error. */
+enum metric_part { PART_MACHINE, PART_ENERGY, PART_ERROR, METRIC_PARTS };
 enum metric_style { STYLE_COUNT, STYLE_JOULES, STYLE_FACTOR, STYLE_SAVING, STYLE_PERCENT, STYLE_NUMBER };
 struct metric {
     const char *id, *title, *formula;
@@ -113,6 +113,8 @@ bool metric_has_mean(const struct metric *metric);
 
 /* The table for people, at most 100 columns wide, then what went wrong. */
 void table_print(const struct table *t, FILE *to);
+/* The same for where energy goes. */
+void table_print_energy(const struct table *t, FILE *to);
 /* The same data as JSON, with all counters, and as CSV, one line for each row. */
 json_t *table_json(const struct table *t);
 void table_csv(const struct table *t, struct str *out);

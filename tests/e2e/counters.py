@@ -36,7 +36,8 @@ RUNS += [(["--gpu", "dac", "--mech", "dac", *(word for s in settings for word in
          for settings, name in (([], "hotspot"), ([], "lud"), ([], "sgemm"), ([], "stencil"), ([], "floydWarshall"), (["dac.atq=2", "dac.pwaq=8"], "spmv"))]
 RUNS += [(["--gpu", "dac", "--mech", mech], name) for mech, name in (("cae", "streamcluster"), ("perfect-memory", "hotspot"))]
 RUNS += [(["--gpu", "dac", "--mech", "mta", "--set", "mta.period=16", "--set", "mta.kb=1"], name) for name in ("sgemm", "scalarProd", "hotspot")]
-RUNS += [(["--gpu", "gtx480", "--probe", "repeat+redundant"], name) for name in ("hotspot", "matrixMul")]
+RUNS += [(["--gpu", "gtx480", "--probe", "repeat+redundant+oldest"], name) for name in ("hotspot", "matrixMul")]
+RUNS += [(["--gpu", "wir", "--bits", "32", "--mech", "wir", "--probe", "oldest"], "hotspot")]
 RUNS += [(["--gpu", "gscalar", "--bits", "32", "--mech", mech, *(word for s in settings for word in ("--set", s))], name)
          for mech, settings, name in (("gscalar", ["gscalar.pairs=true"], "lbm"), ("gscalar", ["gscalar.skip_dead=true"], "backprop"),
                                       ("alu-scalar", [], "hotspot"), ("darsie+gscalar", [], "b+tree"))]
@@ -65,6 +66,7 @@ RARE = """.version 7.0
 """
 # Moved by tests of the unit alone: what only mechanisms ask for, and what needs accesses that an SM does not make.
 ELSEWHERE = {
+    "oldest.fence": ("test_oldest.c", r'counted\(&r, "fence"\)'),
     "l1.prefetches": ("test_mem.c", r"n\.prefetches"),
     "l1.prefetch_misses": ("test_mem.c", r"n\.prefetch_misses"),
     "l1.prefetch_useful": ("test_mem.c", r"n\.prefetch_useful"),

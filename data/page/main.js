@@ -1,0 +1,16 @@
+// Puts the pages together.
+document.head.append(paletteStyle());
+document.title = data.title;
+document.getElementById("title").textContent = data.title;
+const main = document.getElementById("main");
+main.replaceChildren();
+for (const p of pages) {
+  const section = el("section", { id: p.id, "aria-label": p.title });
+  main.append(section);
+  document.querySelector("nav").append(el("a", { href: "#" + p.id }, p.title));
+  p.build(section);
+}
+listen();
+show();
+// For tests: what is drawn, and when all of it is.
+globalThis.reprise = { views, data, svgText, pngUrl, ready: Promise.all(drawings) };
