@@ -5,7 +5,7 @@ CLANG  := build-clang
 JOBS   ?= $(shell nproc)
 PACKAGES := $(shell grep -v '^\#' packages.txt)
 
-.PHONY: all deps demo check check-all bench asan clang format format-check update-golden fuzz clean
+.PHONY: all deps install demo check check-all bench asan clang format format-check update-golden fuzz clean
 
 all: deps
 	@test -f $(BUILD)/build.ninja || meson setup -Db_lto=false $(BUILD)
@@ -21,6 +21,13 @@ deps:
 	  $$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; \
 	fi
 
+# Into PREFIX, below DESTDIR for those who make packages.
+PREFIX ?= /usr/local
+install: all
+	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
+	@meson install -C $(BUILD) --quiet $(if $(DESTDIR),--destdir '$(abspath $(DESTDIR))')
+	@echo "installed in $(DESTDIR)$(abspath $(PREFIX))"
+
 demo: all
 	@tools/demo.sh
 
@@ -28,12 +35,14 @@ demo: all
 check: all
 	@tools/check.sh $(BUILD)
 
-# Also the slow ones: all mechanisms on all workloads, long random tests of the CPU, all programs with reuse, all tests under the sanitizers and with clang, long
+# Also the slow ones: all mechanisms on all workloads, long random tests of the CPU, all programs with reuse, sweeps killed often and on Slurm, all tests under the sanitizers and with clang, long
 # fuzzing.
 check-all: check asan clang
 	@tests/e2e/mechs.py --full --reprise ./reprise
 	@tests/cpu/qemu.py --full --reprise ./reprise --gen $(BUILD)/tests/a64_gen --build $(BUILD)/tests/cpu_full
 	@tests/programs/run_tests.py --run='--mech wir --check' --reprise ./reprise --mkfatbin $(BUILD)/tools/mkfatbin --build $(BUILD)/tests/programs_wir
+	@tests/e2e/sweep.py --kills 100 --reprise ./reprise
+	@tests/e2e/slurm.py --reprise ./reprise || [ $$? = 77 ]
 	@tools/check.sh $(ASAN)
 	@tools/check.sh $(CLANG)
 	@tools/fuzz.sh 600

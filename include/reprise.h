@@ -24,6 +24,14 @@ extern "C" {
 /* The library hides its symbols, except these. */
 #pragma GCC visibility push(default)
 
+/* The version of this header, as of semantic versioning: a program that was compiled with one runs with a
+ * library of the same major number that is not older; below 1.0.0, of the same minor number, too. */
+#define RP_VERSION_MAJOR 0
+#define RP_VERSION_MINOR 1
+#define RP_VERSION_PATCH 0
+/* That of the library, as "0.1.0", which need not be the same. */
+const char *rp_version(void);
+
 #define RP_REGION      UINT64_C(0x110000000000)
 #define RP_REGION_SIZE UINT64_C(0x010000000000) /* 1 TB of addresses; memory is used only where allocated */
 /* Behind it, as much again for addresses that are reserved before there is memory. */
@@ -84,6 +92,7 @@ struct rp_options {
                                 NULL-terminated, or NULL */
     const char *probe;       /* probes that watch what is timed, NAME[+NAME...]; NULL: none */
     bool functional;         /* no timing: results only */
+    bool profile;            /* count what is redundant in all launches, see docs/profiles.md */
     bool per_sm;             /* keep the counters of each SM, see rp_sm_counter */
     bool check;              /* compare the values that mechanisms supply with those computed */
     /* Sampling: what of a run is timed. The rest runs functionally, so that results never change. 0: no
@@ -93,10 +102,14 @@ struct rp_options {
     uint64_t max_insts; /* timed warp instructions after which it ends, with the cycle that issues the last */
     uint64_t
         expect_insts;  /* with max_insts: what the run will execute, timed or not; timing is spread over it */
+    bool whole_blocks; /* ... in whole blocks of each kernel, at least as many as fit on the GPU at a time:
+                        * the same whatever mechanisms make of the code */
     bool some_kernels; /* only launches first_kernel to last_kernel are timed; the first is number 0 */
     uint64_t first_kernel, last_kernel;
-    uint64_t watchdog;    /* warp instructions of a launch, timed or not, before RP_TIMEOUT; 0: no limit */
-    unsigned tools;       /* set of enum rp_tool: what looks for mistakes of the program */
+    uint64_t watchdog; /* warp instructions of a launch, timed or not, before RP_TIMEOUT; 0: no limit */
+    uint64_t
+        threads;    /* that simulate a launch; 0: as many as the host has processors. Results are the same */
+    unsigned tools; /* set of enum rp_tool: what looks for mistakes of the program */
     uint64_t print_limit; /* findings that they print in a run; 0: 100 */
     bool no_leaks;        /* memory that is never freed is no error */
     bool keep_context;    /* RP_WRONG_ACCESS does not end a launch, which counts as successful */
@@ -118,6 +131,9 @@ bool rp_gpu_tools(const struct rp_gpu *gpu);
 /* Whether they only approximate what programs compute, which they do where launches are timed; otherwise
  * memory is, bit for bit, that of a GPU without them. */
 bool rp_gpu_approximate(const struct rp_gpu *gpu);
+/* Whether one of them runs code of its own beside kernels, and other code of these: blocks can then be cut
+ * nowhere, and instructions not be compared with those of other machines. */
+bool rp_gpu_streams(const struct rp_gpu *gpu);
 
 /* One parameter of the GPU's configuration, for reports. */
 struct rp_setting {

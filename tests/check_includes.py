@@ -22,12 +22,12 @@ BELOW = {
     "core": {"exec", "ir", "isa", "mem", "sim", "stats", "cfg"},
     "energy": {"stats", "cfg"},
     "sanitize": {"exec", "ir", "isa"},
-    "profile": {"exec", "flow", "ir", "isa", "cfg", "sim", "stats"},
+    "profile": {"core", "exec", "flow", "mech", "opt", "ir", "isa", "cfg", "sim", "stats"},
     "gpu": {"report", "mech", "profile", "sanitize", "energy", "exec", "flow", "opt", "ptx", "ir", "isa", "cfg", "stats", "core", "mem", "sim"},
     "report": {"stats", "sim", "cfg", "energy"},
     "cpu": {"cfg", "energy", "mem", "report", "sim", "stats"},
     "cuda": {"gpu", "report"},
-    "study": {"report", "stats", "cpu"},
+    "study": {"report", "stats", "cfg", "cpu"},
     "cli": {"study", "cpu", "gpu", "mech", "profile", "exec", "flow", "opt", "ptx", "ir", "isa", "cfg", "cuda", "report", "stats"},
 }
 # Files that a folder may include although they stand above it: the declaration of the points.

@@ -1,34 +1,32 @@
 #!/bin/bash
-# A first look, in two parts: the bundled workloads on the simulated GPU, each result checked, with a page to read,
-# report/index.html; then a dozen of them timed on the base machine and with mechanisms, as one table and
-# report/compare.json and .csv. SIZE=tiny|small|medium, BITS=32|64 and MECH=NAME,NAME in the environment choose another run.
+# A first look, within five minutes on two processors: a dozen of the bundled workloads with every mechanism and its rivals, on the GPU
+# of WIR's authors; the same workloads on an H200, to be laid beside the counters of a real one, each result checked; where the redundancy
+# of one of them is; some figures of WIR's paper. Ends with the page that shows it all, report/index.html. Runs are kept in report/store: what
+# was finished is not run again. SIZE=tiny|small|medium and MECH=NAME,NAME in the environment choose another run.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 size=${SIZE:-small}
-bits=${BITS:-64}
+mech=${MECH:-wir,darsie,dac,gscalar,cmrc,affine,uv,dac-ideal,alu-scalar,warped-compression,scalar-rf,corf,cae,mta}
+names="SobelFilter b+tree gaussian backprop pathfinder binomialOptions stencil srad_v2 lud kmeans hotspot sgemm"
+status=0
+export REPRISE_STORE=$PWD/report/store
+rm -rf report/runs
 mkdir -p report/runs
-rm -f report/runs/*
-names=$(./reprise list workloads | sed '1d;/^$/,$d' | cut -d' ' -f1)
-total=$(echo "$names" | wc -l)
-echo "$total workloads, size $size, $bits-bit addresses, results compared with a CPU reference:"
-n=0
-bad=0
-for name in $names; do
-    n=$((n + 1))
-    if text=$(./reprise run --functional "$name" --size "$size" --bits "$bits" --check-result --json "report/runs/$name.json" 2>&1); then
-        echo ok >"report/runs/$name.txt"
-    else
-        bad=$((bad + 1))
-        echo "$text" >"report/runs/$name.txt"
-    fi
-    printf '[%*d/%d] %-20s %s\n' ${#total} $n "$total" "$name" "${text#* "$size": }"
-done
-python3 tools/report.py report/runs report/index.html --size "$size" --bits "$bits" || exit 1
-if [ $bad -gt 0 ]; then
-    echo "$bad of $total workloads failed"
-    exit 1
-fi
+
+echo "A dozen workloads, cycle by cycle, without mechanisms and with each:"
+./reprise compare $names --mech "$mech" --gpu wir --bits 32 --size "$size" --json report/compare.json --csv report/compare.csv || status=1
+
 echo
-echo "A dozen of them, cycle by cycle, on the GPU of WIR's authors without and with warp instruction reuse:"
-exec ./reprise compare dozen --mech "${MECH:-wir}" --gpu wir --size "$size" --bits "${BITS:-32}" \
-    --json report/compare.json --csv report/compare.csv
+echo "The same on an H200, their first launches timed, results compared with a CPU reference:"
+./reprise run --gpu h200 --kernels 0:3 --json report/runs/h200.json $names --size "$size" --check-result || status=1
+
+echo
+./reprise profile hotspot --size "$size" --json report/profile.json || status=1
+
+echo
+./reprise repro wir 2 14 17 --workloads "${names// /,}" --size "$size" --out report/repro || status=1
+
+echo
+./reprise report --title "Reprise: a dozen workloads" -o report/index.html report/compare.json report/profile.json \
+    report/runs/h200.*.json report/repro/wir.json || status=1
+exit $status

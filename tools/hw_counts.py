@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Executed warp instructions of the workloads beside those a real GPU executed.
 
-data/h200-counts.csv holds what the hardware counters of an H200 say of the first launches of each workload, whose driver compiled the
+data/h200-counters.csv holds what the hardware counters of an H200 say of the first launches of each workload, whose driver compiled the
 same PTX. Here the workloads run functionally, and the same launches are added up. A ratio above 1 is work that our compiler did not
 save; one below 1 is work that the real machine code has and ours has not.
 
@@ -26,7 +26,7 @@ MEAN_DISTANCE, MOST = 0.12, 1.3
 def hardware(size):
     """Warp instructions by workload, then by launch."""
     counts = collections.defaultdict(dict)
-    with open(ROOT / "data/h200-counts.csv", newline="") as f:
+    with open(ROOT / "data/h200-counters.csv", newline="") as f:
         for row in csv.DictReader(f):
             if row["size"] == size:
                 counts[row["workload"]][int(row["launch"])] = (row["kernel"], int(row["warp_insts"]))

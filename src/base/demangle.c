@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef char *(*demangler)(const char *name, char *room, size_t *size, int *status);
@@ -24,4 +25,10 @@ char *demangle(const char *name) {
         return NULL;
     pthread_once(&once, find);
     return found ? found(name, NULL, NULL, &status) : NULL;
+}
+
+void str_add_name(struct str *to, const char *name) {
+    char *plain = demangle(name);
+    str_printf(to, "%s", plain ? plain : name);
+    free(plain);
 }

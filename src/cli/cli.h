@@ -10,8 +10,12 @@ int cli_env(int argc, char **argv);
 int cli_disasm(int argc, char **argv);
 int cli_list(int argc, char **argv);
 int cli_compare(int argc, char **argv);
+int cli_profile(int argc, char **argv);
+int cli_report(int argc, char **argv);
 int cli_repro(int argc, char **argv);
 int cli_cpu(int argc, char **argv);
+int cli_query(int argc, char **argv);
+int cli_sweep(int argc, char **argv);
 /* Its part that looks for blocks to memoize. */
 int cli_cpu_memo(int argc, char **argv);
 /* The part of run that takes a PTX file; help is shown on misuse. */

@@ -1,18 +1,21 @@
 /* reprise compare: workloads on several mechanisms, one table. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/io.h"
 #include "cli/cli.h"
 #include "cli/study_options.h"
+#include "gpu/resolve.h"
 #include "report/results.h"
 #include "study/launch.h"
 #include "study/paper.h"
+#include "study/rank.h"
 
 static const char help[] =
-    "usage: reprise compare [options] WORKLOAD... --mech NAME[,NAME...]\n"
-    "       reprise compare [options] --mech NAME[,NAME...] -- PROGRAM [ARGUMENT...]\n"
+    "usage: reprise compare [options] WORKLOAD... --mech NAME[,NAME...] | --best\n"
+    "       reprise compare [options] --mech NAME[,NAME...] | --best -- PROGRAM [ARGUMENT...]\n"
     "\n"
     "Runs each workload, or a CUDA program, on the base machine and on every mechanism named, and\n"
     "prints one table: cycles, speedup, instructions that were not executed, energy, and what was\n"
@@ -23,38 +26,86 @@ static const char help[] =
     "  WORKLOAD          a name from 'reprise list workloads', or a suite from 'reprise list suites';\n"
     "                    with :size=S, :bits=B, :seed=N or :SETTING=VALUE of the workload to run it so\n"
     "  --mech M,M        the models: MECH[+MECH...], with settings of its own MECH:PATH=VALUE, watched\n"
-    "                    by a probe MECH:PROBE, on another GPU MECH:gpu=NAME\n" STUDY_OPTIONS_HELP
+    "                    by a probe MECH:PROBE, on another GPU MECH:gpu=NAME\n"
+    "  --best            try the sensible mechanisms and stacks of them, and rank them by time, energy\n"
+    "                    and energy x delay; those of --mech are among them\n"
+    "  --gpu A,B         several GPUs: every model on each of them, beside the base machine of each\n"
+    "  --parts           also print where the energy goes, and what is saved of energy x "
+    "delay\n" STUDY_OPTIONS_HELP
     "  --check           compare each value that a mechanism supplies with the one computed\n"
     "  --result KERNEL:PARAMETER:TYPE[:COUNT]  a result of the program, as for 'reprise run'\n"
-    "  --json FILE       write all figures and counters\n"
-    "  --csv FILE        write the table\n"
+    "  --max-error P     approximated results may be P percent off (RMSE over mean), and no more\n"
+    "  --json FILE       write all figures and counters, see docs/results.md\n"
+    "  --csv FILE        write the table, energy by part included\n"
     "\n"
-    "Ends with status 1 when a run failed or gave another result than the base machine; ^C keeps\n"
-    "what was finished.\n"
+    "Finished runs are kept, and not done again. Ends with status 1 when a run failed or gave another\n"
+    "result than the base machine; ^C keeps what was finished.\n"
     "\n"
     "examples: reprise compare hotspot srad_v1 --mech wir --gpu wir --bits 32\n"
     "          reprise compare dozen --mech wir,wir:wir.rb_entries=512 --size tiny --csv wir.csv\n"
     "          reprise compare nw:seed=1 nw:seed=2 --mech wir,wir:gpu=gtx480 --size tiny\n"
-    "          reprise compare --mech wir -- ./matrixMul 512\n";
+    "          reprise compare --mech wir -- ./matrixMul 512\n"
+    "          reprise compare hotspot nw --best --gpu gtx480 --size tiny --json best.json\n";
 
 struct request {
     struct plan plan;
     char **program;
     const char *json, *csv;
+    struct str mechs; /* of all --mech, with commas between */
+    bool best, parts;
 };
 
-static bool take_mechs(struct plan *p, const char *list) {
-    char *words = xstrdup(list), *save;
+/* Whether a stack can be built on a GPU; NULL: the default. */
+static bool can_be_built(const char *stack, const char *gpu) {
+    struct mech_set mechs;
+    struct profile_set profiles;
+    struct config config = {0};
+    struct diag d = {0};
+    bool ok =
+        resolve_options(&(struct rp_options){.gpu = gpu, .mech = stack}, &mechs, &profiles, &config, &d);
+    config_free(&config);
+    diag_free(&d);
+    return ok;
+}
+
+/* Adds a model on one of several GPUs; NULL: on the GPU of all. */
+static bool add_model(struct plan *p, const char *text, const char *gpu) {
+    struct str full = {0};
+    str_printf(&full, "%s%s%s", text, gpu ? ":gpu=" : "", gpu ? gpu : "");
+    bool ok = plan_add_model(p, str_text(&full), str_text(&full));
+    str_free(&full);
+    return ok;
+}
+
+/* Adds what --mech and --best ask for, on one GPU; false after a message. */
+static bool add_models(struct request *r, const char *gpu) {
+    char *words = xstrdup(str_text(&r->mechs)), *save;
+    const char *stack;
     bool ok = true;
     for (char *w = strtok_r(words, ",", &save); ok && w; w = strtok_r(NULL, ",", &save))
-        ok = plan_add_model(p, w, w);
+        ok = add_model(&r->plan, w, gpu && !strstr(w, ":gpu=") && !strstr(w, ":cpu=") ? gpu : NULL);
+    for (uint32_t i = 0; ok && r->best && (stack = rank_stack(i)); i++)
+        if (can_be_built(stack, gpu ? gpu : r->plan.gpu))
+            ok = add_model(&r->plan, stack, gpu);
+    free(words);
+    return ok;
+}
+
+/* The same on each of the GPUs that --gpu names. */
+static bool add_all_models(struct request *r) {
+    if (!r->plan.gpu || !strchr(r->plan.gpu, ','))
+        return add_models(r, NULL);
+    char *words = xstrdup(r->plan.gpu), *save;
+    bool ok = true;
+    r->plan.gpu = NULL;
+    for (char *w = strtok_r(words, ",", &save); ok && w; w = strtok_r(NULL, ",", &save))
+        ok = add_models(r, w);
     free(words);
     return ok;
 }
 
 /* Takes the command line; 0, or the exit status after a message. */
 static int take(struct request *r, int argc, char **argv) {
-    bool mechs = false;
     for (int i = 0; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (!strcmp(argv[i], "--")) {
@@ -66,7 +117,8 @@ static int take(struct request *r, int argc, char **argv) {
                 return 2;
             continue;
         }
-        static const char *const own[] = {"--mech", "--json", "--csv", "--check", "--result", NULL};
+        static const char *const own[] = {"--mech",  "--best",   "--parts",     "--json", "--csv",
+                                          "--check", "--result", "--max-error", NULL};
         int used = study_option(&r->plan, argv + i, own, help);
         if (used < 0)
             return 2;
@@ -74,8 +126,12 @@ static int take(struct request *r, int argc, char **argv) {
             i += used - 1;
             continue;
         }
-        if (!strcmp(argv[i], "--check")) {
-            r->plan.check = true;
+        bool *flag = !strcmp(argv[i], "--check")   ? &r->plan.check
+                     : !strcmp(argv[i], "--best")  ? &r->best
+                     : !strcmp(argv[i], "--parts") ? &r->parts
+                                                   : NULL;
+        if (flag) {
+            *flag = true;
             continue;
         }
         if (!value)
@@ -84,13 +140,18 @@ static int take(struct request *r, int argc, char **argv) {
             r->json = value;
         else if (!strcmp(argv[i], "--csv"))
             r->csv = value;
-        else if (!strcmp(argv[i], "--result")) {
+        else if (!strcmp(argv[i], "--max-error")) {
+            char *end;
+            r->plan.table.max_error = strtod(value, &end);
+            if (end == value || *end || !(r->plan.table.max_error > 0))
+                return cli_usage_error(help, "--max-error takes a number above 0, not", value);
+        } else if (!strcmp(argv[i], "--result")) {
             if (!result_spec_read(&(struct result_spec){0}, value))
                 return cli_usage_error(help, "--result takes KERNEL:PARAMETER:TYPE[:COUNT], not", value);
             vec_push(&r->plan.results, argv[i + 1]);
-        } else if (!take_mechs(&r->plan, value))
-            return 2;
-        mechs |= !strcmp(argv[i], "--mech");
+        } else {
+            str_printf(&r->mechs, "%s%s", r->mechs.len ? "," : "", value);
+        }
         i++;
     }
     if (r->program && (!*r->program || r->plan.table.benches.len))
@@ -100,9 +161,9 @@ static int take(struct request *r, int argc, char **argv) {
     if (r->plan.results.len && !r->program)
         return cli_usage_error(help, "workloads declare their results: there is nothing for --result to add",
                                "");
-    if (!mechs)
-        return cli_usage_error(help, "which mechanisms? --mech takes their names", "");
-    return 0;
+    if (!r->mechs.len && !r->best)
+        return cli_usage_error(help, "which mechanisms? --mech takes their names, --best tries all", "");
+    return add_all_models(r) ? 0 : 2;
 }
 
 /* The files asked for; false after a message. */
@@ -116,6 +177,8 @@ static bool write_files(const struct request *r) {
     }
     if (r->json) {
         json_t *all = table_json(&r->plan.table);
+        if (r->best)
+            json_object_set_new(all, "ranking", rank_json(&r->plan.table));
         char *text = json_dumps(all, JSON_INDENT(2));
         ok &= text && io_write(r->json, text, strlen(text));
         free(text);
@@ -149,13 +212,17 @@ static void print_sampling(const struct plan *p) {
 static int compare(struct request *r) {
     if ((r->csv && !io_try(r->csv)) || (r->json && !io_try(r->json)))
         return 1;
-    struct store *store = store_open(NULL);
+    struct store *store = store_open_usual(r->plan.store);
     if (!store)
         return 1;
     plan_add_rows(&r->plan);
-    int rc = launch_plan(&r->plan, store);
+    int rc = launch_plan(&r->plan, store, r->plan.fresh);
     store_close(store);
     table_print(&r->plan.table, stdout);
+    if (r->parts)
+        table_print_energy(&r->plan.table, stdout);
+    if (r->best)
+        rank_print(&r->plan.table, stdout);
     print_sampling(&r->plan);
     if (rc == JOBS_STOPPED)
         puts("\nstopped: this is what was finished");
@@ -175,5 +242,6 @@ int cli_compare(int argc, char **argv) {
     if (!rc)
         rc = study_complete(&r.plan) ? compare(&r) : 2;
     plan_free(&r.plan);
+    str_free(&r.mechs);
     return rc;
 }

@@ -17,7 +17,8 @@ static const char help[] =
     "local and constant sizes. Without KERNEL all of them.\n"
     "\n"
     "  --mech NAME      as the mechanism, or a stack NAME+NAME, has it compiled, with what its passes say\n"
-    "                   of each instruction, and the streams they add; --gpu and --set as in run\n"
+    "                   of each instruction, and the streams they add\n"
+    "  --gpu, --set     as in run: older GPUs lack operations of three operands\n"
     "  --classes        on what each result depends, whether it is affine, and from where that comes\n"
     "  --regs N         registers per thread the allocator may use (default 255)\n"
     "  --passes         also print the code after each pass that changed it\n"
@@ -164,6 +165,8 @@ static int run(struct request *r) {
     r->opt.mechs = passes;
     r->opt.nmechs = mechs.n + r->classes;
     r->opt.notes = true;
+    if (ok)
+        r->opt.disable |= resolve_lacking(config_values(&config, &gpu_params));
     int status = ok ? show_all(r) : 2;
     config_free(&config);
     return status;

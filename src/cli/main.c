@@ -17,8 +17,12 @@ static const struct {
 } commands[] = {
     {"run", cli_run, "run a CUDA program, a workload or a kernel of a PTX file on the simulated GPU"},
     {"env", cli_env, "print the variables that run a CUDA program by hand"},
+    {"profile", cli_profile, "say how much of a program is redundant, where, and what would remove it"},
     {"compare", cli_compare, "run workloads on several mechanisms and print one table"},
     {"repro", cli_repro, "a paper's figures from our runs, its claims beside ours"},
+    {"sweep", cli_sweep, "do all runs that a file describes, here or on Slurm"},
+    {"query", cli_query, "print and export the runs that were kept"},
+    {"report", cli_report, "one page of HTML with charts, of what the commands above wrote as JSON"},
     {"cpu", cli_cpu, "run a program for AArch64 on the simulated CPU"},
     {"disasm", cli_disasm, "print the machine code of a PTX file"},
     {"list", cli_list, "list gpus, mechs, probes, params, counters, workloads, suites or papers"},
@@ -31,6 +35,7 @@ static void usage(FILE *to) {
         fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].help);
     fputs("\n'reprise help COMMAND' tells more. First steps:\n"
           "  reprise run hotspot --check-result\n"
+          "  reprise profile hotspot --size tiny --lines\n"
           "  reprise compare hotspot bfs --mech wir --gpu wir --size tiny\n"
           "  reprise run -- ./my_cuda_program its arguments\n"
           "  reprise disasm kernel.ptx\n",

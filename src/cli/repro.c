@@ -15,8 +15,9 @@ static const char help[] =
     "       reprise repro PAPER --list\n"
     "\n"
     "Runs the workloads and machines that a paper's figures need, prints what they give beside what\n"
-    "the paper claims, and writes each figure as CSV. Runs that figures share run once, and are\n"
-    "kept in DIR/runs: what was finished before is not run again.\n"
+    "the paper claims, and writes each figure as CSV, and all of them as DIR/PAPER.json, which\n"
+    "'reprise report' draws as the paper does. Runs that figures share run once, and what was\n"
+    "finished before, also by 'reprise compare', is not run again.\n"
     "\n"
     "  PAPER             a name from 'reprise list papers'\n"
     "  FIGURE            a figure's number; all of them when none is named\n"
@@ -149,17 +150,41 @@ static bool complete(struct request *r) {
 
 /* ---- the outcome ---- */
 
-/* Writes a table; without text, tries whether it could be written. */
-static bool write_csv(const struct request *r, const char *what, const struct str *text) {
+/* Writes a file of the paper; without text, tries whether it could be written. */
+static bool write_file(const struct request *r, const char *name, const struct str *text) {
     struct str path = {0};
-    str_printf(&path, "%s/%s-%s.csv", r->out, r->paper.head->name, what);
+    str_printf(&path, "%s/%s%s", r->out, r->paper.head->name, name);
     bool ok = text ? io_write(path.at, str_text(text), text->len) : io_try(path.at);
     str_free(&path);
     return ok;
 }
 
+/* Writes a table. */
+static bool write_csv(const struct request *r, const char *what, const struct str *text) {
+    struct str name = {0};
+    str_printf(&name, "-%s.csv", what);
+    bool ok = write_file(r, name.at, text);
+    str_free(&name);
+    return ok;
+}
+
+/* Writes all figures as JSON, with what they rest on; takes them over. */
+static bool write_json(const struct request *r, const char *ran, json_t *figures) {
+    json_t *all = figures_json(&r->paper, &r->plan.table, figures);
+    json_object_set_new(all, "ran", json_string(ran));
+    json_object_set_new(all, "version", json_string(REPRISE_VERSION));
+    char *text = json_dumps(all, JSON_INDENT(1));
+    struct str json = {0};
+    str_add(&json, text, strlen(text));
+    bool ok = write_file(r, ".json", &json);
+    str_free(&json);
+    free(text);
+    json_decref(all);
+    return ok;
+}
+
 /* Says what the figures rest on; returns how much of what the paper's do that is. */
-static enum figure_cover print_what_ran(const struct request *r) {
+static enum figure_cover what_ran(const struct request *r, struct str *said) {
     const struct table *t = &r->plan.table;
     uint32_t parts = 0, least = SIZES, most = 0, ok = 0;
     for (uint32_t i = 0; i < t->benches.len; i++) {
@@ -171,15 +196,16 @@ static enum figure_cover print_what_ran(const struct request *r) {
     for (uint32_t i = 0; i < t->rows.len; i++)
         ok += t->rows.at[i].status == ROW_OK;
     bool whole = !r->subset && ok == t->rows.len;
-    printf("%s%u %s, %s%s%s, on %s", r->subset ? "" : "All ", t->benches.len,
-           r->subset ? "of the paper's benchmarks" : "benchmarks of the paper", workload_sizes[least],
-           least == most ? "" : " to ", least == most ? "" : workload_sizes[most],
-           r->plan.gpu ? r->plan.gpu : "CPUs");
+    str_printf(said, "%s%u %s, %s%s%s, on %s", r->subset ? "" : "All ", t->benches.len,
+               r->subset ? "of the paper's benchmarks" : "benchmarks of the paper", workload_sizes[least],
+               least == most ? "" : " to ", least == most ? "" : workload_sizes[most],
+               r->plan.gpu ? r->plan.gpu : "CPUs");
     if (parts)
-        printf(";\nof %u of them, %" PRIu64
-               " warp instructions at most are timed, spread over their launches",
-               parts, r->plan.max_insts);
-    printf("%s.\n", ok == t->rows.len ? "" : "; some runs failed");
+        str_printf(said,
+                   ";\nof %u of them, %" PRIu64
+                   " warp instructions at most are timed, spread over their launches",
+                   parts, r->plan.max_insts);
+    str_printf(said, "%s.\n", ok == t->rows.len ? "" : "; some runs failed");
     return least < (r->paper.head->gpu ? SIZE_MEDIUM : SIZE_SMALL) ? FIGURE_OTHER_SIZE
            : whole                                                 ? FIGURE_WHOLE
                                                                    : FIGURE_SUBSET;
@@ -187,9 +213,11 @@ static enum figure_cover print_what_ran(const struct request *r) {
 
 static bool show(const struct request *r, const struct claims *claims) {
     struct claim_rows rows = {0};
-    struct str csv = {0};
+    struct str csv = {0}, ran = {0};
+    json_t *figures = json_array();
     bool ok = true;
-    enum figure_cover cover = print_what_ran(r);
+    enum figure_cover cover = what_ran(r, &ran);
+    fputs(str_text(&ran), stdout);
     for (uint32_t i = 0; i < r->figures.len; i++) {
         struct figure f;
         struct str table = {0};
@@ -198,6 +226,7 @@ static bool show(const struct request *r, const struct claims *claims) {
         figure_claims(&f, claims, cover, &rows);
         figure_print(&f, r->named, stdout);
         figure_print_claims(&rows, from, stdout);
+        json_array_append_new(figures, figure_json(&f, &rows, from));
         figure_csv(&f, &table);
         ok &= !f.columns.len || write_csv(r, r->figures.at[i]->figure, &table);
         str_free(&table);
@@ -205,6 +234,7 @@ static bool show(const struct request *r, const struct claims *claims) {
     }
     figure_claims_csv(&rows, &csv);
     ok &= write_csv(r, "claims", &csv);
+    ok &= write_json(r, str_text(&ran), figures);
     uint32_t counts[VERDICTS] = {0};
     for (uint32_t i = 0; i < rows.len; i++)
         counts[figure_verdict(&rows.at[i])]++;
@@ -214,7 +244,8 @@ static bool show(const struct request *r, const struct claims *claims) {
            counts[VERDICT_NONE], counts[VERDICT_PART]);
     printf("Tables are in %s.\n", r->out);
     str_free(&csv);
-    vec_free(&rows);
+    str_free(&ran);
+    claim_rows_free(&rows);
     return ok;
 }
 
@@ -229,29 +260,26 @@ static void print_failures(const struct table *t) {
 
 static int repro(struct request *r) {
     struct claims claims = {0};
-    struct str runs = {0};
     struct store *store = NULL;
     int rc = 1;
-    str_printf(&runs, "%s/runs", r->out);
     if (!complete(r))
         rc = 2;
-    else if (claims_read(&claims))
-        store = store_open(runs.at);
-    if (store && !write_csv(r, "claims", NULL)) {
+    else if (io_make_folder(r->out) && claims_read(&claims))
+        store = store_open_usual(r->plan.store);
+    if (store && !write_file(r, ".json", NULL)) {
         store_close(store);
         store = NULL;
     }
     if (store) {
-        rc = launch_plan(&r->plan, store);
+        rc = launch_plan(&r->plan, store, r->plan.fresh);
         if (rc == JOBS_STOPPED)
-            printf("stopped; what was finished is kept in %s\n", runs.at);
+            printf("stopped; what was finished is kept in %s\n", store_path(store));
         else if (!show(r, &claims))
             rc = 1;
         print_failures(&r->plan.table);
         store_close(store);
     }
     claims_free(&claims);
-    str_free(&runs);
     return rc;
 }
 

@@ -8,6 +8,7 @@
 #include "base/io.h"
 #include "base/vec.h"
 #include "cli/cli.h"
+#include "gpu/gpu_profile.h"
 #include "gpu/gpu_report.h"
 #include "gpu/options.h"
 #include "report/results.h"
@@ -128,9 +129,10 @@ static void show_buffers(struct rp_gpu *g, const struct request *r) {
     }
 }
 
-static bool write_report(struct gpu_report *report) {
-    const char *path = getenv("REPRISE_JSON");
-    return !path || !*path || gpu_report_write(report, NULL, path);
+static bool write_report(const struct rp_gpu *g, struct gpu_report *report) {
+    const char *path = getenv("REPRISE_JSON"), *profile = getenv("REPRISE_PROFILE");
+    bool ok = !path || !*path || gpu_report_write(report, NULL, path);
+    return (!profile || !*profile || gpu_profile_write(g, NULL, profile)) && ok;
 }
 
 /* Runs a launch and all that it launches. */
@@ -172,7 +174,7 @@ static int launch(struct rp_gpu *g, struct request *r, const char *text, size_t 
     struct gpu_report *report = gpu_report_create(g);
     struct results results = {0};
     s = run_all(g, k, r->launch, report, &results, &log);
-    bool written = write_report(report);
+    bool written = write_report(g, report);
     written = results_end(&results) && written;
     gpu_report_free(report);
     results_free(&results);

@@ -47,6 +47,11 @@ static bool take_jobs(struct plan *p, char *value) {
     return *value && strlen(value) < 5 && !value[strspn(value, "0123456789")] && p->jobs;
 }
 
+static bool take_store(struct plan *p, char *value) {
+    p->store = value;
+    return *value;
+}
+
 static const struct {
     const char *name;
     bool (*take)(struct plan *p, char *value);
@@ -59,15 +64,16 @@ static const struct {
     {"--max-insts", take_insts, "a number of warp instructions, or all"},
     {"--bits", take_bits, "32 or 64"},
     {"-j", take_jobs, "a number of runs, 1 or more"},
+    {"--store", take_store, "a folder"},
 };
 enum { NOPTIONS = sizeof options / sizeof options[0] };
 
 /* Names of the shared options, then of the caller's. */
 static const char *next_option(void *ctx, uint32_t i) {
     const char *const *own = ctx;
-    if (i < NOPTIONS)
-        return options[i].name;
-    for (i -= NOPTIONS; i && *own; i--)
+    if (i <= NOPTIONS)
+        return i ? options[i - 1].name : "--fresh";
+    for (i -= NOPTIONS + 1; i && *own; i--)
         own++;
     return *own;
 }
@@ -88,6 +94,10 @@ int study_option(struct plan *p, char **argv, const char *const *own, const char
             return 0;
     if (!strncmp(argv[0], "-j", 2) && argv[0][2] && take_jobs(p, argv[0] + 2))
         return 1; /* -j2, as of make */
+    if (!strcmp(argv[0], "--fresh")) {
+        p->fresh = true;
+        return 1;
+    }
     for (uint32_t i = 0; i < NOPTIONS; i++) {
         if (strcmp(argv[0], options[i].name))
             continue;

@@ -12,7 +12,9 @@
     "  --max-insts N     warp instructions of a run that are timed, spread over its launches, or all;\n"     \
     "                    the rest runs functionally (on a paper's machine 4000000, else all)\n"              \
     "  --bits 32|64      width of addresses in the kernels of workloads\n"                                   \
-    "  -j N              runs at a time (default: the number of processors)\n"
+    "  -j N              runs at a time (default: the number of processors)\n"                               \
+    "  --store DIR       where finished runs are kept and found (see docs/results.md)\n"                     \
+    "  --fresh           do all runs, also those that were finished before\n"
 
 /* Takes an option at argv (NULL-terminated) with its value. Returns the number of words used; 0 when it is
  * one of own, the caller's; -1 after a message. */

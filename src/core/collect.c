@@ -230,6 +230,7 @@ EVERY_TIME void op_writeback(struct sm *sm, int32_t id) {
 }
 
 void core_write(struct sm *sm, int32_t id) {
+    sm->ops[id].taken = true; /* an injected one may come here without a result that was offered */
     request_write(sm, id);
 }
 

@@ -55,10 +55,7 @@ static bool all_wait(const struct sm *sm, uint32_t block) {
     return waiting;
 }
 
-/* A barrier may have opened; returns the warps that go on. When instead every thread of the block waits at
- * one, lanes that wait for others of their warp at a reconvergence point go on alone: a barrier counts
- * threads, and theirs may be the arrivals it lacks. */
-static uint64_t barrier_changed(struct sm *sm, uint32_t block) {
+uint64_t barrier_changed(struct sm *sm, uint32_t block) {
     uint64_t woken = wake_block(sm, block);
     if (!all_wait(sm, block))
         return woken;

@@ -17,7 +17,7 @@
 #ifndef REPRISE_CORE_CORE_H
 #define REPRISE_CORE_CORE_H
 
-#include "exec/warp.h"
+#include "exec/later.h"
 #include "mech/mech.h"
 #include "mem/coalescer.h"
 #include "mem/memsys.h"
@@ -129,6 +129,7 @@ struct core_op {
     uint8_t write_arrays;         /* ... and one write: those of active lanes */
     bool taken : 1;               /* a mechanism sees to its result */
     bool offered : 1;             /* the owner of memory accesses has seen it */
+    bool later : 1;               /* its result is not there yet, see sm.later */
     bool remote : 1;              /* some lanes access the shared memory of another block */
 };
 _Static_assert(sizeof(struct core_op) == 64, "an op is a cache line");
@@ -277,6 +278,7 @@ struct sm {
     uint64_t now;          /* last cycle ticked */
     uint64_t served;       /* last cycle in which the banks were served */
     struct probe *probe;   /* watchers, or NULL */
+    struct later *later;   /* accesses that take effect when all SMs are as far; NULL: they do at once */
     struct sm **peers;     /* all SMs: where other blocks of a cluster are */
     uint64_t cluster_wake; /* cycle in which the next warp leaves a barrier of its cluster */
     bool fault, ended;     /* ended: some warp has exited and has nothing on its way */
@@ -324,6 +326,10 @@ bool sm_has_room(const struct sm *sm, uint32_t warps);
 /* One cycle. Returns the next cycle in which the SM may have something to do, NEVER when it only waits for
  * memory. A block that ended is handed to done. */
 uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c), void *ctx);
+/* Whether an answer of memory is due for an access that has not taken effect: sm_tick must wait for that. */
+bool sm_must_wait(const struct sm *sm, uint64_t now);
+/* Carries out the oldest access of sm->later; false on a fault. */
+bool sm_catch_up(struct sm *sm);
 /* Counts cycles in which the SM slept, for its mechanisms, too. */
 void sm_sleep(struct sm *sm, uint64_t cycles);
 /* Nothing is on the SM any more. */
@@ -487,6 +493,10 @@ bool warp_spins(struct core_warp *cw, const struct xinst *i, uint32_t m);
  * (cluster.c). */
 void cluster_changed(struct sm *sm, uint32_t slot, const struct xinst *i, uint32_t opened_before,
                      uint64_t now);
+/* A barrier of a block may have opened; returns the warps that go on (control.c). When instead every thread
+ * of the block waits, lanes that wait for others of their warp at a reconvergence point go on alone: a
+ * barrier counts threads, and theirs may be the arrivals it lacks. */
+uint64_t barrier_changed(struct sm *sm, uint32_t block);
 /* Control instructions and barriers (control.c). */
 void control_issue(struct sm *sm, uint32_t slot, const struct xinst *i, uint32_t m, uint64_t now);
 /* Full warps are the rule, and hosts without an instruction for it take their time to count bits. */
@@ -561,7 +571,7 @@ void tell_send(const struct sm *sm, int32_t op, uint64_t line, enum mem_result a
 void tell_states(const struct sm *sm, uint32_t sched, uint64_t cycle, uint64_t ready, uint64_t possible,
                  enum probe_state lack);
 /* Warps of a set that a mechanism does not let issue. */
-void tell_refused(const struct sm *sm, uint64_t warps);
+void tell_refused(const struct sm *sm, uint32_t sched, uint64_t warps);
 /* What mechanisms do: an op that is not the program's; instructions passed over; words about an op, which
  * stay. */
 void tell_inject(const struct sm *sm, int32_t op);

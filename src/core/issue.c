@@ -33,12 +33,25 @@ static EVERY_TIME void step_on(struct sm *sm, uint32_t s, uint32_t next) {
     warp_turn(sm, cw, bit);
 }
 
+/* All paths of the warp wait. Its threads may be the last of their block that a barrier elsewhere could have
+ * been waiting for; of those that a barrier or an exit ends, control_issue sees to that. */
+static void warp_wait(struct sm *sm, uint32_t s, uint32_t pc) {
+    const struct core_warp *cw = &sm->warps[s];
+    uint16_t kind = cw->x->img->code[pc].kind;
+    sm->blocked |= warp_bit(s);
+    step_on(sm, s, pc + 1);
+    if (kind != X_BAR && kind != X_EXIT && cw->block != CORE_NO_BLOCK)
+        barrier_changed(sm, cw->block);
+}
+
 EVERY_TIME void warp_advance(struct sm *sm, uint32_t s, uint32_t pc) {
     struct core_warp *cw = &sm->warps[s];
     struct simt_entry *e = simt_top(cw->w);
     uint32_t next = e ? e->pc : pc + 1;
-    if (!e && cw->w->live)
-        sm->blocked |= warp_bit(s);
+    if (__builtin_expect(!e && cw->w->live, 0)) {
+        warp_wait(sm, s, pc);
+        return;
+    }
     if (__builtin_expect(next == pc + 1 && cw->w->live, 1)) {
         step_on(sm, s, next);
         return;
@@ -129,6 +142,15 @@ static APART bool offer(struct sm *sm, int32_t id, uint64_t now) {
     return HAS(sm, front, take) && OWNER(sm, front, take, id, now) == MECH_TAKEN;
 }
 
+/* The same of an instruction that accesses memory, for an SM that is ahead of others. */
+static APART enum warp_state take_later(struct sm *sm, struct core_warp *cw, struct core_op *op,
+                                        uint64_t now) {
+    int32_t id = (int32_t)(op - sm->ops);
+    enum warp_state s = warp_take_later(cw->x, cw->w, op->i, op->mask, op->lanes, sm->later, now, id);
+    op->later = s == WARP_WAITING && op->i->ndw;
+    return s;
+}
+
 /* The instruction takes effect for lanes m of those in all that could, so many of them. */
 static inline enum warp_state take_effect(struct core_warp *cw, const struct xinst *i, uint32_t m,
                                           uint32_t all, uint32_t lanes) {
@@ -172,7 +194,9 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool ride
     if (i->kind == X_S2R) /* what %clock reads is the sum of these */
         cw->x->clock = now - cw->x->warp_insts - 1;
     bool spins = need->load && i->in->m.vol && m && cw->w->depth > 1 && warp_spins(cw, i, m);
-    if (take_effect(cw, i, m, all, op->lanes) == WARP_FAULT) {
+    enum warp_state state = memory && sm->later && m && later_can(i) ? take_later(sm, cw, op, now)
+                                                                     : take_effect(cw, i, m, all, op->lanes);
+    if (state == WARP_FAULT) {
         warp_fault(sm, cw);
         return CORE_NONE;
     }

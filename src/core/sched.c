@@ -99,7 +99,7 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
     if (!plain && HAS(sm, gate, eligible) && ready) {
         uint64_t able = ready;
         ready = point_gate_eligible(sm, ready, now);
-        TELL(sm, tell_refused(sm, able & ~ready));
+        TELL(sm, tell_refused(sm, sched, able & ~ready));
         if (!ready)
             why = REFUSED;
     }

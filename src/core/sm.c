@@ -58,6 +58,20 @@ struct core_need *core_needs(struct arena *a, const struct image *img) {
     return all;
 }
 
+/* Schedulers own warps by runs of so many slots. */
+static void own_warps(struct sm *sm, uint32_t run) {
+    memset(sm->group, 0, sizeof sm->group);
+    memset(sm->fetch_group, 0, sizeof sm->fetch_group);
+    for (uint32_t w = 0; w < CORE_MAX_WARPS; w++) {
+        sm->group[w / run % sm->spec->schedulers] |= warp_bit(w);
+        sm->fetch_group[w / run % sm->spec->fetch_groups] |= warp_bit(w);
+    }
+}
+
+void core_pair_warps(struct sm *sm) {
+    own_warps(sm, 2);
+}
+
 struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *mem, uint32_t id) {
     struct sm *sm = arena_new(a, struct sm);
     sm->spec = s;
@@ -76,10 +90,7 @@ struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *
     memset(sm->wheel, 0xff, sizeof sm->wheel);
     sm->ports = s->collector_ports ? arena_array(a, struct core_port, OPS) : NULL;
     sm->access_pool = arena_array(a, struct mem_access, ACCESS_SLOTS * COALESCER_MAX);
-    for (uint32_t w = 0; w < CORE_MAX_WARPS; w++) {
-        sm->group[w % s->schedulers] |= warp_bit(w);
-        sm->fetch_group[w % s->fetch_groups] |= warp_bit(w);
-    }
+    own_warps(sm, 1);
     sm->bank_regs = s->mapping == MAP_WID ? 0 : UINT32_MAX;
     for (uint32_t k = 0; k < sizeof sm->bank_at; k++)
         sm->bank_at[k] = (uint8_t)(k % s->banks);
@@ -93,6 +104,7 @@ static void clear_fifos(int32_t (*q)[2], uint32_t n) {
 
 void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, const void *const *marks) {
     sm->x = x;
+    sm->later = NULL;
     sm->needs = needs;
     sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->parked = sm->held = sm->hungry =
         sm->arriving = sm->streaming = 0;

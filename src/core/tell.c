@@ -93,14 +93,15 @@ static enum probe_state state_of(const struct sm *sm, uint32_t s, uint64_t ready
     return ready & ~possible & bit ? lack : PROBE_STATE_READY;
 }
 
-static void tell_state(const struct sm *sm, uint32_t slot, uint64_t cycle, enum probe_state state) {
+static void tell_state(const struct sm *sm, uint32_t sched, uint32_t slot, uint64_t cycle,
+                       enum probe_state state) {
     tell(sm, PROBE_WARP_STATE,
-         (struct probe_event){.slot = (uint16_t)slot, .cycle = cycle, .state = (uint8_t)state});
+         (struct probe_event){.slot = (uint16_t)slot, .n = sched, .cycle = cycle, .state = (uint8_t)state});
 }
 
-void tell_refused(const struct sm *sm, uint64_t warps) {
+void tell_refused(const struct sm *sm, uint32_t sched, uint64_t warps) {
     for (uint64_t left = warps; left; left &= left - 1)
-        tell_state(sm, (uint32_t)__builtin_ctzll(left), sm->now, PROBE_STATE_MECHANISM);
+        tell_state(sm, sched, (uint32_t)__builtin_ctzll(left), sm->now, PROBE_STATE_MECHANISM);
 }
 
 void tell_inject(const struct sm *sm, int32_t op) {
@@ -127,6 +128,6 @@ void tell_states(const struct sm *sm, uint32_t sched, uint64_t cycle, uint64_t r
         return;
     for (uint64_t left = sm->group[sched] & sm->resident; left; left &= left - 1) {
         uint32_t s = (uint32_t)__builtin_ctzll(left);
-        tell_state(sm, s, cycle, state_of(sm, s, ready, possible, lack));
+        tell_state(sm, sched, s, cycle, state_of(sm, s, ready, possible, lack));
     }
 }

@@ -166,6 +166,24 @@ void sm_answers(struct sm *sm, uint64_t now) {
             memory_done(sm, &d);
 }
 
+bool sm_must_wait(const struct sm *sm, uint64_t now) {
+    const struct cache *c = memsys_cache(sm->mem, sm->id, MEM_DATA);
+    for (uint32_t k = 0; k < c->hits.len && queue_item(&c->hits, k)->ready <= now; k++)
+        if (sm->ops[queue_item(&c->hits, k)->token].later)
+            return true;
+    for (uint32_t k = 0; k < c->fills.len && queue_item(&c->fills, k)->ready <= now; k++)
+        if (sm->ops[queue_item(&c->fills, k)->token].later)
+            return true;
+    return false;
+}
+
+bool sm_catch_up(struct sm *sm) {
+    const struct later_access *a = later_first(sm->later);
+    if (a->i->ndw)
+        sm->ops[a->tag].later = false;
+    return later_run(sm->later, sm->x);
+}
+
 EVERY_TIME void sm_complete(struct sm *sm, uint64_t now) {
     uint32_t at = now % CORE_WHEEL;
     int32_t id = sm->wheel[at];

@@ -28,7 +28,8 @@ void core_finish(struct sm *sm, int32_t op, uint64_t cycle);
 static inline void core_delay(struct sm *sm, int32_t op, uint32_t cycles) {
     sm->ops[op].delay = (uint16_t)(sm->ops[op].delay + cycles);
 }
-/* Destination word op->next_write of an op whose result was taken goes to its bank; written follows. */
+/* Destination word op->next_write of an op whose result was taken, or that was injected, goes to its bank;
+ * written follows. */
 void core_write(struct sm *sm, int32_t op);
 /* The same word is not written, because a register that has value stands for it: the program goes on with
  * that. --check compares it with what was computed. The next word is the one in work. */
@@ -116,6 +117,9 @@ void core_fetch_most(struct sm *sm, uint32_t warp, uint32_t n);
 static inline void core_park(struct sm *sm, uint32_t warp, bool waits) {
     set_bit(&sm->parked, warp_bit(warp), waits);
 }
+/* Schedulers own warps by pairs of neighbouring slots, so that warps which issue as one leave slots to others
+ * of both. For create. */
+void core_pair_warps(struct sm *sm);
 /* There is room for an op of the warp's next instruction, and the scoreboard lets it pass. */
 static inline bool core_can_issue(const struct sm *sm, uint32_t warp) {
     uint64_t bit = UINT64_C(1) << warp;
@@ -126,7 +130,8 @@ static inline bool core_can_issue(const struct sm *sm, uint32_t warp) {
  * its own and without having been fetched; what the warp's buffer holds is given up. Returns its op, as if
  * taken at issue; CORE_NONE for control instructions, which are over. For front.take of the other. */
 int32_t core_issue(struct sm *sm, uint32_t warp, uint64_t now);
-/* A memory op that was taken at issue goes to the load/store unit without having been collected. */
+/* A memory op that was taken at issue goes to the load/store unit, or to that of textures, without having
+ * been collected. */
 void core_memory(struct sm *sm, int32_t op);
 /* The mechanism changed the warp's stack of paths: the warp goes on where the stack says. */
 void core_redirect(struct sm *sm, uint32_t warp);

@@ -295,6 +295,7 @@ static struct report_machine describe(const struct cpu_machine *m) {
         .energy = &m->energy,
         .naccounts = m->functional ? 0 : 1,
         .formulas = &cpu_formulas,
+        .units = getenv("REPRISE_UNITS") != NULL,
     };
 }
 

@@ -29,7 +29,8 @@ static bool open_trace(const struct options *o) {
 }
 
 /* The variables that name a file to be written. */
-static const char *const file_variables[] = {"REPRISE_JSON", "REPRISE_RESULTS", "REPRISE_TRACE"};
+static const char *const file_variables[] = {"REPRISE_JSON", "REPRISE_PROFILE", "REPRISE_RESULTS",
+                                             "REPRISE_TRACE"};
 
 static pid_t loaded;  /* the process that loaded this library */
 static pid_t opened;  /* the process that uses the device */
@@ -137,7 +138,7 @@ int cud_device_open(void) {
     opened = getpid();
     cud_queue_open();
     on_exit(at_exit, NULL);
-    if (getenv("REPRISE_JSON") || trace)
+    if (getenv("REPRISE_JSON") || getenv("REPRISE_PROFILE") || trace)
         ending_watch(on_signal);
     rp_gpu_answers(cud.gpu, answer_attribute, answer_limit);
     return cudaSuccess;

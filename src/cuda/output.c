@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cuda/core.h"
+#include "gpu/gpu_profile.h"
 #include "gpu/gpu_report.h"
 #include "report/results.h"
 
@@ -93,10 +94,17 @@ static bool write_report(const char *incomplete) {
     return ok;
 }
 
+/* Writes the profile, if one is wanted; false after a message. */
+static bool write_profile(const char *incomplete) {
+    const char *path = getenv("REPRISE_PROFILE");
+    return !path || !*path || !cud.gpu || gpu_profile_write(cud.gpu, incomplete, path);
+}
+
 void cud_report_signal(int number) {
     char why[32];
     snprintf(why, sizeof why, "ended by signal %d", number);
     write_report(why);
+    write_profile(why);
 }
 
 bool cud_report_at_exit(void) {
@@ -105,6 +113,7 @@ bool cud_report_at_exit(void) {
     if (cud.gpu && getenv("REPRISE_SUMMARY"))
         gpu_report_summary(cud.gpu, stderr);
     ok &= write_report(NULL);
+    ok &= write_profile(NULL);
     pthread_mutex_lock(&report_lock);
     gpu_report_free(launches);
     launches = NULL;

@@ -387,6 +387,25 @@ bool exec_store(struct exec *x, struct warp *w, const struct xinst *i, uint32_t 
     return true;
 }
 
+uint32_t exec_silent(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+    const struct imods *q = &i->in->m;
+    uint32_t words = words_of(q), step = q->size >= 4 ? 4 : q->size, silent = m;
+    struct target t;
+    if (!resolve(x, w, i, m, (uint32_t)q->size * q->vec, &t))
+        return 0;
+    for (uint32_t k = 0; k < words && silent; k++) {
+        const uint32_t *s = src_lanes(x, w, i->s[i->first[1] + k]);
+        for (uint32_t left = silent; left; left &= left - 1) {
+            uint32_t l = first_lane(left);
+            const uint8_t *at = t.local >> l & 1 ? local_byte(w, t.at[l] + step * k, l)
+                                                 : (const uint8_t *)(uintptr_t)(t.at[l] + step * k);
+            if (memcmp(at, &s[l], step))
+                silent &= ~(1u << l);
+        }
+    }
+    return silent;
+}
+
 bool exec_ldc(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
     const struct imods *q = &i->in->m;
     uint32_t bytes = (uint32_t)q->size * q->vec, words = words_of(q), step = q->size >= 4 ? 4 : q->size;

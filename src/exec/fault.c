@@ -1,6 +1,7 @@
 /* Fault reports: what happened, where in the program, to which thread, and what was near. */
 #include <inttypes.h>
 
+#include "base/demangle.h"
 #include "exec/warp.h"
 
 static const char *const space_names[] = {"generic", "global", "shared", "local", "constant"};
@@ -63,7 +64,9 @@ void fault_describe(const struct exec *x, struct str *out) {
     const struct fault *f = &x->fault;
     const struct program *p = x->img->prog;
     uint32_t t = f->w ? f->w->index * WARP_LANES + f->lane : 0;
-    str_printf(out, "%s in kernel %s\n", rp_status_text(f->status), p->name);
+    str_printf(out, "%s in kernel ", rp_status_text(f->status));
+    str_add_name(out, p->name);
+    str_printf(out, "\n");
     describe_what(x, out);
     if (f->w)
         str_printf(out, "  block (%u,%u,%u), thread (%u,%u,%u)\n", f->w->cta->id[0], f->w->cta->id[1],

@@ -6,6 +6,7 @@
  * state at a time, and blocks that wait for each other make progress as they would on hardware. */
 #include <string.h>
 
+#include "exec/observe.h"
 #include "exec/watch.h"
 
 enum {
@@ -36,6 +37,8 @@ struct cta *cta_create(struct exec *x) {
 void cta_free(struct cta *c) {
     if (c->x->watch)
         c->x->watch->end(c->x->watch, c);
+    if (c->x->observer)
+        c->x->observer->end(c->x->observer, c);
     for (uint32_t i = 0; i < c->nwarps; i++) {
         free(c->warps[i].r);
         free(c->warps[i].local);
@@ -76,6 +79,8 @@ void cta_start(struct cta *c, uint32_t n) {
     }
     if (x->watch)
         x->watch->begin(x->watch, c);
+    if (x->observer)
+        x->observer->begin(x->observer, c);
 }
 
 enum turn { TURN_OVER, TURN_DONE, TURN_STUCK, TURN_FAULT };

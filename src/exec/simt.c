@@ -30,17 +30,27 @@ static void sweep(struct warp *w) {
     w->depth = n;
 }
 
+/* The path has come to its end, and does not wait there: a barrier may be its last instruction. */
 static bool finished(const struct simt_entry *e) {
-    return e->pc == e->rpc && !e->call;
+    return e->pc == e->rpc && !e->call && e->bar < 0;
+}
+
+/* Drops paths whose barrier has opened at their end while others ran. */
+static void drop_finished(struct warp *w) {
+    for (uint32_t i = 0; i < w->depth; i++)
+        if (finished(&w->stack[i]))
+            w->stack[i].mask = 0;
+    sweep(w);
 }
 
 /* Moves the lowest entry that is runnable and has the wanted kind of wait to the top: it has waited longest.
  */
 static bool raise(struct warp *w, bool syncing) {
     uint32_t above = 0, best = UINT32_MAX;
+    drop_finished(w);
     for (uint32_t i = w->depth; i-- > 0;) {
         const struct simt_entry *e = &w->stack[i];
-        if (e->mask && !(e->mask & above) && e->bar < 0 && !e->sync != syncing && !finished(e) &&
+        if (e->mask && !(e->mask & above) && e->bar < 0 && !e->sync != syncing &&
             (syncing || i + 1 < w->depth))
             best = i;
         above |= e->mask;
@@ -63,6 +73,7 @@ bool simt_yield(struct warp *w) {
 
 bool simt_part(struct warp *w, uint32_t lanes) {
     uint32_t above = 0;
+    drop_finished(w);
     for (uint32_t i = w->depth; i-- > 0;) {
         struct simt_entry *e = &w->stack[i];
         uint32_t waiting = e->mask & ~above;

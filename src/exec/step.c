@@ -1,6 +1,8 @@
 /* The functional interpreter: one warp, instruction after instruction. */
 #include <string.h>
 
+#include "exec/later.h"
+#include "exec/observe.h"
 #include "exec/watch.h"
 
 /* What reading the clock takes: loops that wait for it to advance shall not be longer than on a GPU. */
@@ -303,6 +305,18 @@ static exec_fn *const simple[] = {
     [X_STSM] = exec_stsm,
 };
 
+bool exec_simple(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+    return simple[i->kind](x, w, i, m);
+}
+
+/* Spinning on memory must not keep others from running for long. Who reads nothing does not spin. */
+static inline void count_spin(struct exec *x, struct warp *w, const struct xinst *i) {
+    if (i->in->m.vol && op_info[i->in->op].flags & OPF_LOAD) {
+        x->waited += SPIN_COST;
+        w->spins++;
+    }
+}
+
 /* Carries out an instruction that is neither control nor computes in lanes alone; false after a fault. */
 static inline bool run_simple(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
                               bool watched) {
@@ -313,11 +327,7 @@ static inline bool run_simple(struct exec *x, struct warp *w, const struct xinst
         ok = simple[i->kind](x, w, i, m);
     if (watched && m && ok)
         x->watch->accessed(x->watch, x, w, i, m);
-    /* Spinning on memory must not keep others from running for long. Who reads nothing does not spin. */
-    if (i->in->m.vol && op_info[i->in->op].flags & OPF_LOAD) {
-        x->waited += SPIN_COST;
-        w->spins++;
-    }
+    count_spin(x, w, i);
     return ok;
 }
 
@@ -328,9 +338,9 @@ static inline void count_divergent(struct exec *x, uint64_t before) {
 }
 
 /* only: lanes for which instructions may take effect; callers give constants where they can. watched: there
- * is somebody to tell. */
+ * is somebody to tell of accesses. observed: of every instruction. */
 static inline __attribute__((always_inline)) enum warp_state run(struct exec *x, struct warp *w, uint64_t n,
-                                                                 uint32_t only, bool watched) {
+                                                                 uint32_t only, bool watched, bool observed) {
     const struct xinst *code = x->img->code;
     uint64_t *executed = x->executed;
     for (;;) {
@@ -349,6 +359,8 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
             n--;
             const struct xinst *i = &code[pc];
             uint32_t m = mask & only & (w->p[i->guard] ^ (0u - (uint32_t)i->gneg));
+            if (observed)
+                x->observer->step(x->observer, x, w, i, mask, m);
             x->warp_insts++;
             executed[pc]++;
             x->thread_insts += m == mask ? threads : (uint32_t)__builtin_popcount(m);
@@ -479,9 +491,18 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
     }
 }
 
+/* A turn of which every instruction is told. */
+static enum warp_state run_observed(struct exec *x, struct warp *w, uint64_t n) {
+    enum warp_state s = run(x, w, n, UINT32_MAX, x->watch, true);
+    x->observer->settle(x->observer);
+    return s;
+}
+
 enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n) {
     uint64_t before = x->warp_insts + x->waited;
-    enum warp_state s = x->watch ? run(x, w, n, UINT32_MAX, true) : run(x, w, n, UINT32_MAX, false);
+    enum warp_state s = x->observer ? run_observed(x, w, n)
+                        : x->watch  ? run(x, w, n, UINT32_MAX, true, false)
+                                    : run(x, w, n, UINT32_MAX, false, false);
     w->patience -= (int64_t)(x->warp_insts + x->waited - before);
     if (s != WARP_RUNNING || w->patience > 0)
         return s;
@@ -495,11 +516,11 @@ enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n) {
 }
 
 enum warp_state warp_step(struct exec *x, struct warp *w) {
-    return x->watch ? run(x, w, 1, UINT32_MAX, true) : run(x, w, 1, UINT32_MAX, false);
+    return x->watch ? run(x, w, 1, UINT32_MAX, true, false) : run(x, w, 1, UINT32_MAX, false, false);
 }
 
 enum warp_state warp_step_lanes(struct exec *x, struct warp *w, uint32_t only) {
-    return run(x, w, 1, only, false);
+    return run(x, w, 1, only, false, false);
 }
 
 EVERY_STEP enum warp_state warp_take(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
@@ -517,4 +538,22 @@ EVERY_STEP enum warp_state warp_take(struct exec *x, struct warp *w, const struc
     x->divergent += e->mask != UINT32_MAX;
     e->pc++;
     return WARP_RUNNING;
+}
+
+enum warp_state warp_take_later(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
+                                uint32_t lanes, struct later *l, uint64_t cycle, int32_t tag) {
+    struct simt_entry *e = &w->stack[w->depth - 1];
+    uint32_t later = later_lanes(x, w, i, m);
+    if (!later)
+        return warp_take(x, w, i, m, lanes);
+    x->warp_insts++;
+    x->executed[e->pc]++;
+    x->thread_insts += lanes;
+    if (later != m && !exec_simple(x, w, i, m & ~later))
+        return WARP_FAULT;
+    later_add(l, w, i, later, cycle, tag);
+    count_spin(x, w, i);
+    x->divergent += e->mask != UINT32_MAX;
+    e->pc++;
+    return WARP_WAITING;
 }

@@ -150,6 +150,7 @@ struct cta {
     struct barrier bars[MAX_BARRIERS];
     uint32_t opened; /* times one of them let threads go on */
     void *watched;   /* what the launch's watcher keeps of the block */
+    void *observed;  /* what the launch's observer does */
 };
 
 /* What went wrong in a launch. */
@@ -165,6 +166,7 @@ struct fault {
 
 struct textures;
 struct watch;
+struct observer;
 struct device_runtime;
 
 /* A launch in execution, with all that instructions may touch. */
@@ -179,6 +181,7 @@ struct exec {
     uint32_t local_bytes, shared_static, shared_dynamic;
     uint64_t clock; /* advances with execution; read by %clock */
     uint64_t warp_insts, thread_insts;
+    uint64_t passed;    /* warp instructions that a mechanism let warps pass over; they are in neither */
     uint64_t waited;    /* what a functional run counts as instructions besides: accesses that spin, sleep */
     uint64_t watchdog;  /* warp instructions after which the launch fails; 0: no limit */
     uint64_t divergent; /* of warp_insts: on a path of fewer than 32 lanes */
@@ -187,7 +190,8 @@ struct exec {
     struct str *out, *err; /* device printf, assert */
     size_t out_limit;
     struct textures *tex;
-    struct watch *watch; /* sees accesses and synchronisation; NULL: nobody */
+    struct watch *watch;       /* sees accesses and synchronisation; NULL: nobody */
+    struct observer *observer; /* sees every instruction of a functional run; NULL: nobody */
     uint64_t heap_limit;
     uint64_t *heap_used;            /* of all launches together */
     struct device_runtime *runtime; /* launches by device code */
@@ -286,6 +290,8 @@ uint8_t *cluster_shared(const struct cta *c, uint64_t at, uint32_t bytes);
 #define X(name) bool exec_##name(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m);
 EXEC_OPS(X)
 #undef X
+/* One of these, by its kind. */
+bool exec_simple(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m);
 /* Carries out a warp-wide instruction for the path on top and for others that wait for it; it takes effect
  * for no lanes but those in only. False when the path must wait for others. */
 bool exec_wide(struct exec *x, struct warp *w, const struct xinst *i, uint32_t only);
@@ -309,6 +315,9 @@ void *exec_local(const struct warp *w, uint64_t at, uint32_t lane);
 /* Records a fault; always returns false. */
 bool exec_fault(struct exec *x, const struct warp *w, const struct xinst *i, enum rp_status s, uint32_t lane,
                 uint64_t addr, uint32_t size, enum mem_space space);
+/* Of lanes m of a store that is about to be carried out, those that find there what they are to write. A
+ * store that faults has none. */
+uint32_t exec_silent(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m);
 
 /* Source word k of an instruction as 32 lanes (without neg/abs). */
 static inline const uint32_t *src_lanes(const struct exec *x, const struct warp *w, uint32_t s) {
@@ -326,6 +335,11 @@ enum warp_state warp_step_lanes(struct exec *x, struct warp *w, uint32_t only);
 /* Runs instruction i, at which the path on top stands, for lanes m of it, of which there are so many: for
  * callers that know them, and for instructions that warp_takes. */
 enum warp_state warp_take(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t lanes);
+/* The same, but accesses to what SMs share are noted in l, with a tag, as issued in a cycle (later.h);
+ * WARP_WAITING: there were some. m is not 0. */
+struct later;
+enum warp_state warp_take_later(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
+                                uint32_t lanes, struct later *l, uint64_t cycle, int32_t tag);
 /* Whether an instruction neither changes the path it is on nor concerns others, nor is anybody watching. */
 static inline bool warp_takes(const struct exec *x, const struct xinst *i) {
     return (i->kind == X_ALU || (i->kind >= X_LOAD && i->kind <= X_MBAR) || i->kind == X_TEX) && !x->watch;

@@ -69,3 +69,17 @@ void class_explain(struct str *out, const struct classes *c, uint32_t v, uint32_
             str_printf(out, "%s", how[c->reasons[(size_t)path[n - 1] * CLASS_BITS + bit].how]);
     }
 }
+
+const struct inst *class_origin(const struct classes *c, uint32_t v, uint32_t deps) {
+    uint32_t wanted = c->of[v].deps & deps;
+    if (!wanted || !c->reasons)
+        return NULL;
+    uint32_t bit = (uint32_t)__builtin_ctz(wanted), node = v;
+    for (uint32_t n = 0; n < MAX_STEPS; n++) {
+        uint32_t from = c->reasons[(size_t)node * CLASS_BITS + bit].from;
+        if (from == NONE)
+            break;
+        node = from;
+    }
+    return node < c->reach.n ? reach_inst(&c->reach, node) : NULL;
+}

@@ -152,5 +152,8 @@ void class_print(struct str *out, struct vclass c);
  * instruction that is its source to v, with lines of the PTX text. Nothing if none of them is in it, or no
  * reasons were kept. */
 void class_explain(struct str *out, const struct classes *c, uint32_t v, uint32_t deps, uint32_t lack);
+/* The instruction that is the source of the first of these members; NULL if none of them is in the class, no
+ * reasons were kept, or it is no instruction. */
+const struct inst *class_origin(const struct classes *c, uint32_t v, uint32_t deps);
 
 #endif

@@ -31,6 +31,13 @@ static const char *const status_text[] = {
     [RP_WRONG_ACCESS] = "wrong access to memory",
 };
 
+#define TEXT(x)   #x
+#define NUMBER(x) TEXT(x)
+
+const char *rp_version(void) {
+    return NUMBER(RP_VERSION_MAJOR) "." NUMBER(RP_VERSION_MINOR) "." NUMBER(RP_VERSION_PATCH);
+}
+
 const char *rp_status_text(enum rp_status s) {
     return (size_t)s < sizeof status_text / sizeof status_text[0] ? status_text[s] : "unknown error";
 }
@@ -133,6 +140,10 @@ struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
     g->limits[RP_LIMIT_PRINTF_FIFO] = g->cfg->limit_printf;
     g->limits[RP_LIMIT_MALLOC_HEAP] = g->cfg->limit_heap;
     create_tools(g);
+    if (opt->profile) {
+        g->survey = survey_create((uint32_t)g->info.sms);
+        rp_gpu_watch(g, survey_probe(g->survey));
+    }
     g->param_block = memory_alloc(&g->mem, PARAM_BLOCK_BYTES, RP_MEM_DRIVER);
     g->grid_workspace = memory_alloc(&g->mem, WORKSPACE_BYTES, RP_MEM_DRIVER);
     return g;
@@ -143,6 +154,7 @@ void rp_gpu_destroy(struct rp_gpu *g) {
         return;
     machine_free(g->machine);
     profile_destroy(&g->profiles);
+    survey_destroy(g->survey);
     free(g->mech_name);
     vec_free(&g->copies);
     free(g->timed_total);
@@ -182,6 +194,13 @@ const char *rp_gpu_mech(const struct rp_gpu *g) {
 
 bool rp_gpu_approximate(const struct rp_gpu *g) {
     return !g->opt.functional && mech_approximate(&g->mechs);
+}
+
+bool rp_gpu_streams(const struct rp_gpu *g) {
+    bool any = false;
+    for (uint32_t i = 0; i < g->mechs.n && !g->opt.functional; i++)
+        any |= g->mechs.at[i]->points.stream.own_code;
+    return any;
 }
 
 const struct rp_gpu_info *rp_gpu_info(const struct rp_gpu *g) {

@@ -73,6 +73,7 @@ static struct report_machine describe(const struct rp_gpu *g, const struct count
         .energy = g->energy,
         .naccounts = g->opt.functional ? 0 : GPU_ACCOUNTS,
         .formulas = &gpu_formulas,
+        .units = getenv("REPRISE_UNITS") != NULL,
     };
 }
 

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/demangle.h"
+#include "base/host.h"
 #include "gpu/mix.h"
 #include "gpu/running.h"
 #include "gpu/timed.h"
@@ -19,7 +21,9 @@ static enum rp_status refuse(char **report, enum rp_status s, const char *kernel
         char why[160];
         snprintf(why, sizeof why, fmt, a, b);
         struct str t = {0};
-        str_printf(&t, "%s for kernel %s\n  %s\n", rp_status_text(s), kernel, why);
+        str_printf(&t, "%s for kernel ", rp_status_text(s));
+        str_add_name(&t, kernel);
+        str_printf(&t, "\n  %s\n", why);
         *report = xstrdup(str_text(&t));
         str_free(&t);
     }
@@ -200,6 +204,7 @@ static void count(struct rp_gpu *g, const struct exec *x, const struct rest_code
         g->counters[i] += g->launch_counters[i];
     g->totals.launches++;
     g->totals.warp_insts += x->warp_insts;
+    g->program_insts += x->warp_insts + x->passed;
     g->totals.thread_insts += x->thread_insts;
 }
 
@@ -209,24 +214,52 @@ static void count(struct rp_gpu *g, const struct exec *x, const struct rest_code
 static uint64_t sample_of(const struct rp_gpu *g) {
     const struct rp_options *o = &g->opt;
     double share = (double)o->max_insts / (double)o->expect_insts;
-    double due = share * (double)g->totals.warp_insts - (double)g->sampled;
+    double due = share * (double)g->program_insts - (double)g->sampled;
     return due < 0 ? 0 : (uint64_t)(due + (double)o->max_insts / 4);
 }
 
+static uint64_t grid_blocks(const struct rp_launch *l) {
+    return (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+}
+
+/* The same in blocks of the kernel, from the first on: at least what the GPU could hold, as blocks that are
+ * alone on it are no sample. Each kernel for itself, since launches of several often take turns. */
+static uint64_t sample_blocks(const struct rp_gpu *g, const struct rp_kernel *k, const struct rp_launch *l) {
+    double share = (double)g->opt.max_insts / (double)g->opt.expect_insts;
+    double due = share * (double)k->blocks - (double)k->sampled;
+    uint64_t blocks = grid_blocks(l), threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+    uint64_t warps = (threads + WARP_LANES - 1) / WARP_LANES,
+             fit = (uint64_t)g->cfg->sm_warps / (warps ? warps : 1);
+    fit = min_u64(fit ? fit : 1, (uint64_t)g->cfg->sm_blocks) * (uint64_t)g->info.sms;
+    double want = due + share * (double)blocks;
+    uint32_t side[3];
+    find_cluster(k, l, side);
+    uint64_t n = want > (double)fit ? (uint64_t)want : fit, of = (uint64_t)side[0] * side[1] * side[2];
+    return due < 0 || !of ? 0 : min_u64(blocks, (n + of - 1) / of * of);
+}
+
 /* How far the launch that begins now is timed; false: not at all. */
-static bool timed_span(const struct rp_gpu *g, struct timed_span *span) {
+static bool timed_span(const struct rp_gpu *g, const struct rp_kernel *k, const struct rp_launch *l,
+                       struct timed_span *span) {
     const struct rp_options *o = &g->opt;
     const struct rp_totals *t = &g->totals;
     if (o->functional || (o->some_kernels && (t->launches < o->first_kernel || t->launches > o->last_kernel)))
         return false;
-    *span = (struct timed_span){.max_cycles = UINT64_MAX, .max_insts = UINT64_MAX};
+    *span = (struct timed_span){.max_cycles = UINT64_MAX, .max_insts = UINT64_MAX, .max_blocks = UINT64_MAX};
     if (o->max_cycles)
         span->max_cycles = o->max_cycles > t->cycles ? o->max_cycles - t->cycles : 0;
-    if (o->max_insts && o->expect_insts > o->max_insts)
+    if (o->max_insts && o->expect_insts > o->max_insts && o->whole_blocks)
+        span->max_blocks = sample_blocks(g, k, l);
+    else if (o->max_insts && o->expect_insts > o->max_insts)
         span->max_insts = sample_of(g);
     else if (o->max_insts)
         span->max_insts = o->max_insts > t->timed_insts ? o->max_insts - t->timed_insts : 0;
-    return span->max_cycles && span->max_insts;
+    return span->max_cycles && span->max_insts && span->max_blocks;
+}
+
+/* Threads that may simulate at once. */
+static uint32_t threads_of(const struct rp_options *o) {
+    return o->threads ? (uint32_t)min_u64(o->threads, UINT32_MAX) : host_processors();
 }
 
 /* From the machine's counters now and before the launch: what it added. */
@@ -236,10 +269,21 @@ static void keep_counters(uint32_t n, const uint64_t *now, uint64_t *total, uint
     memcpy(total, now, n * sizeof *total);
 }
 
+/* Runs what is left of a launch, untimed. */
+static bool run_blocks(struct exec *x, uint32_t slots, struct timed_span *span) {
+    if (!span->progress.kernel)
+        return exec_run_grid(x, slots, &span->rest);
+    enum grid_state s;
+    while ((s = exec_grid_turn(x, slots, &span->rest)) == GRID_RUNNING)
+        launch_progress_tell(&span->progress, span->rest.next - span->rest.begun.len, x->warp_insts, false);
+    exec_grid_end(x, s, &span->rest);
+    return s == GRID_DONE;
+}
+
 /* Goes on untimed behind what was timed. */
 static bool run_rest(struct exec *x, uint32_t slots, struct timed_span *span, const struct rest_code *rest) {
     if (!rest->img)
-        return exec_run_grid(x, slots, &span->rest);
+        return run_blocks(x, slots, span);
     const struct image *img = x->img;
     uint32_t(*pool)[WARP_LANES] = x->pool, local = x->local_bytes;
     uint64_t *executed = x->executed;
@@ -251,7 +295,7 @@ static bool run_rest(struct exec *x, uint32_t slots, struct timed_span *span, co
     x->bank_bytes[BANK_LITERAL] = rest->prog->literals.len * 4;
     x->pool = aligned_alloc(64, (rest->img->pool.len + 1u) * sizeof *x->pool);
     image_fill_pool(x, rest->img, x->pool);
-    bool ok = exec_run_grid(x, slots, &span->rest);
+    bool ok = run_blocks(x, slots, span);
     free(x->pool);
     x->img = img;
     x->pool = pool;
@@ -261,18 +305,11 @@ static bool run_rest(struct exec *x, uint32_t slots, struct timed_span *span, co
     return ok;
 }
 
-/* Runs a launch, cycle by cycle as far as it is timed; also keeps what it added to the machine's counters. */
-static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots, const struct rest_code *rest) {
-    struct timed_span span = {0};
+/* Runs a launch cycle by cycle; also keeps what it added to the machine's counters. */
+static bool run_timed(struct rp_gpu *g, struct exec *x, uint32_t slots, struct timed_span *span) {
     uint32_t n = g->timed.count;
-    if (!g->opt.functional)
-        memset(g->timed_launch, 0, n * sizeof *g->timed_launch);
-    g->totals.last = RP_TIMED_NONE;
-    g->launch_cycles = 0;
-    if (!timed_span(g, &span))
-        return exec_run_grid(x, slots, &span.rest);
     if (!g->machine)
-        g->machine = machine_create(&g->config, &g->mechs, g->opt.check);
+        g->machine = machine_create(&g->config, &g->mechs, g->opt.check, threads_of(&g->opt));
     if (!g->timed.blocks.at[0].counts.len)
         machine_bind(g->machine, &g->timed);
     g->machine->probe = g->probe;
@@ -280,10 +317,7 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots, const struct r
         memsys_copied(g->machine->mem, g->copies.at[i].addr, g->copies.at[i].bytes);
     g->copies.len = 0;
     uint64_t *now = xcalloc(n, sizeof *now);
-    launch_progress_begin(&span.progress, x->grid_id, x->img->prog->name,
-                          (uint64_t)x->grid[0] * x->grid[1] * x->grid[2]);
-    bool ok = machine_run(g->machine, x, slots / (uint32_t)g->info.sms, &span);
-    launch_progress_end(&span.progress);
+    bool ok = machine_run(g->machine, x, slots / (uint32_t)g->info.sms, span);
     str_add(&g->err, str_text(&g->machine->checked), g->machine->checked.len);
     str_free(&g->machine->checked);
     uint64_t differing = machine_differing(g->machine) - g->totals.approximated;
@@ -298,18 +332,36 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots, const struct r
         keep_counters(n, now, g->sm_total + (size_t)sm * n, g->sm_launch + (size_t)sm * n);
     }
     free(now);
-    g->launch_cycles = span.cycles;
-    g->totals.cycles += span.cycles;
+    g->launch_cycles = span->cycles;
+    g->totals.cycles += span->cycles;
     g->totals.timed_insts += x->warp_insts;
-    g->sampled += min_u64(span.max_insts, x->warp_insts);
-    g->totals.last = span.cut ? RP_TIMED_PART : RP_TIMED_ALL;
-    return span.cut ? run_rest(x, slots, &span, rest) : ok;
+    g->sampled += min_u64(span->max_insts, x->warp_insts + x->passed);
+    g->totals.last = span->cut ? RP_TIMED_PART : RP_TIMED_ALL;
+    return ok;
+}
+
+/* Runs a launch, cycle by cycle as far as it is timed. */
+static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots, struct timed_span span,
+                const struct rest_code *rest) {
+    if (!g->opt.functional)
+        memset(g->timed_launch, 0, g->timed.count * sizeof *g->timed_launch);
+    g->totals.last = RP_TIMED_NONE;
+    g->launch_cycles = 0;
+    bool timed = span.max_cycles;
+    launch_progress_begin(&span.progress, x->grid_id, x->img->prog->name,
+                          (uint64_t)x->grid[0] * x->grid[1] * x->grid[2]);
+    bool ok = timed ? run_timed(g, x, slots, &span) : run_blocks(x, slots, &span);
+    if (span.cut)
+        ok = run_rest(x, slots, &span, rest);
+    launch_progress_end(&span.progress);
+    return ok;
 }
 
 /* The code for the rest of a launch that is timed in part. */
 static enum rp_status find_rest(struct rp_kernel *k, const struct kernel_code *code,
                                 const struct timed_span *span, struct rest_code *rest, char **report) {
-    bool part = span->max_cycles != UINT64_MAX || span->max_insts != UINT64_MAX;
+    bool part =
+        span->max_cycles != UINT64_MAX || span->max_insts != UINT64_MAX || span->max_blocks != UINT64_MAX;
     if (!code->img->nstreams || !part)
         return RP_OK;
     enum rp_status s = kernel_compile(k, &k->plain, code->limit, report);
@@ -372,6 +424,18 @@ bool rp_launch_recompiles(struct rp_kernel *k, uint32_t threads) {
     return false;
 }
 
+/* The next place where code was inlined. */
+static bool inline_site(void *names, uint32_t site, uint32_t *file, uint32_t *line, uint32_t *out) {
+    const struct ptx_module *m = names;
+    if (site > m->sites.len)
+        return false;
+    const struct ptx_site *s = &m->sites.at[site - 1];
+    *file = s->file;
+    *line = s->line;
+    *out = s->site;
+    return true;
+}
+
 void launch_open(struct running *r, struct rp_gpu *g, struct rp_kernel *k, struct kernel_code *code,
                  const struct rp_launch *l, const struct launch_places *at) {
     const struct program *p = code->prog;
@@ -415,10 +479,14 @@ void launch_open(struct running *r, struct rp_gpu *g, struct rp_kernel *k, struc
     r->x.pool = aligned_alloc(64, (code->img->pool.len + 1u) * sizeof *r->x.pool);
     image_fill_pool(&r->x, code->img, r->x.pool);
     r->x.executed = xcalloc(code->img->ncode + 1u, sizeof *r->x.executed);
+    if (g->survey)
+        survey_begin(g->survey, &r->x, &(struct survey_names){&k->mod->ptx->src, inline_site});
 }
 
 void launch_close(struct running *r, struct rp_gpu *g) {
     count(g, &r->x, &r->rest);
+    if (g->survey)
+        survey_end(g->survey, &r->x, r->cycles);
     free(r->rest.executed);
     free(r->x.pool);
     free(r->bank0);
@@ -430,8 +498,11 @@ void launch_close(struct running *r, struct rp_gpu *g) {
 enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_launch *l, char **report) {
     if (report)
         *report = NULL;
-    struct timed_span span = {.max_cycles = UINT64_MAX, .max_insts = UINT64_MAX};
-    struct kernel_code *code = kernel_code(k, timed_span(g, &span));
+    struct timed_span span;
+    bool timed = timed_span(g, k, l, &span);
+    struct kernel_code *code = kernel_code(k, timed);
+    if (!timed)
+        span = (struct timed_span){0};
     uint32_t slots = l->slots;
     enum rp_status s = RP_OK;
     if (!l->checked || l->checked != code_name(code))
@@ -447,9 +518,12 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
     children_begin(g, k);
     g->running = &r;
     double start = host_seconds();
-    bool ok = run(g, &r.x, slots ? slots : 1, &r.rest);
+    k->blocks += grid_blocks(l);
+    k->sampled += min_u64(span.max_blocks, grid_blocks(l));
+    bool ok = run(g, &r.x, slots ? slots : 1, span, &r.rest);
     g->totals.host_s += host_seconds() - start;
     g->running = NULL;
+    r.cycles = g->launch_cycles;
     bool wrong = g->san && sanitizer_end(g->san, &r.x) && !g->opt.keep_context;
     launch_close(&r, g);
     children_end(g, k, ok);

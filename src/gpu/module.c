@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "gpu/gpu.h"
+#include "gpu/resolve.h"
 
 enum { CONST_PAD = 16, NEWEST_PTX = 90 };
 
@@ -242,15 +243,17 @@ struct kernel_code *kernel_code(struct rp_kernel *k, bool timed) {
     return &k->plain;
 }
 
-/* Compiles a lowered program, with the passes of the GPU's mechanisms or without. */
+/* Compiles a lowered program, with the passes of the GPU's mechanisms or without, and with that of a survey.
+ */
 static bool compile(struct rp_gpu *g, struct program *p, bool passed, struct diag *d) {
-    struct opt_mech mechs[MECH_MAX];
-    for (uint32_t i = 0; i < g->mechs.n; i++)
-        mechs[i] =
+    struct opt_mech mechs[MECH_MAX + 1];
+    uint32_t n = 0;
+    if (g->survey)
+        mechs[n++] = (struct opt_mech){reason_passes, NULL};
+    for (uint32_t i = 0; passed && i < g->mechs.n; i++)
+        mechs[n++] =
             (struct opt_mech){g->mechs.at[i]->passes, config_values(&g->config, &g->mechs.at[i]->params)};
-    struct opt_options o = {.mechs = mechs, .nmechs = passed ? g->mechs.n : 0};
-    if (g->cfg->device_architecture < ARCH_MAXWELL)
-        o.disable |= UINT64_C(1) << OPT_FUSE;
+    struct opt_options o = {.mechs = mechs, .nmechs = n, .disable = resolve_lacking(g->cfg)};
     return opt_compile_with(p, &o, d);
 }
 

@@ -28,22 +28,24 @@ void launch_progress_begin(struct launch_progress *p, uint64_t launch, const cha
     p->began = seconds();
 }
 
-void launch_progress_tell(struct launch_progress *p, uint64_t blocks, uint64_t cycles) {
+void launch_progress_tell(struct launch_progress *p, uint64_t blocks, uint64_t done, bool timed) {
     double now = seconds(), spent = now - p->began;
     if (spent < patience || now - p->told < pause_s)
         return;
     struct winsize size = {.ws_col = 80};
     ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
-    char *name = demangle(p->kernel);
     struct str line = {0};
-    str_printf(&line,
-               "launch %" PRIu64 ": %" PRIu64 " of %" PRIu64 " blocks, %" PRIu64
-               " cycles, %.1f thousand a second; %s",
-               p->launch, blocks, p->blocks, cycles, (double)cycles / spent / 1e3, name ? name : p->kernel);
+    str_printf(&line, "launch %" PRIu64 ": %" PRIu64 " of %" PRIu64 " blocks, ", p->launch, blocks,
+               p->blocks);
+    double rate = (double)done / spent;
+    if (timed)
+        str_printf(&line, "%" PRIu64 " cycles, %.1f thousand a second; ", done, rate / 1e3);
+    else
+        str_printf(&line, "%.1f M warp instructions, %.1f M a second; ", (double)done / 1e6, rate / 1e6);
+    str_add_name(&line, p->kernel);
     fprintf(stderr, "\r\033[K%.*s", size.ws_col > 1 ? size.ws_col - 1 : 79, str_text(&line));
     fflush(stderr);
     str_free(&line);
-    free(name);
     p->told = now;
 }
 

@@ -15,8 +15,9 @@ struct launch_progress {
 
 /* A launch begins, the first is number 1, of a kernel whose name must stay. */
 void launch_progress_begin(struct launch_progress *p, uint64_t launch, const char *kernel, uint64_t blocks);
-/* It has come so far; may be called often. */
-void launch_progress_tell(struct launch_progress *p, uint64_t blocks, uint64_t cycles);
+/* It has come so far: blocks that ended, and cycles, or warp instructions where it is not timed; may be
+ * called often. */
+void launch_progress_tell(struct launch_progress *p, uint64_t blocks, uint64_t done, bool timed);
 /* It has ended: the line goes. */
 void launch_progress_end(struct launch_progress *p);
 

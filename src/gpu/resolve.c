@@ -5,6 +5,7 @@
 
 #include "gpu/mix.h"
 #include "gpu/timed.h"
+#include "opt/opt.h"
 
 bool resolve_mechs(const struct rp_options *o, struct mech_registry *r, struct diag *d) {
     mech_registry_init(r);
@@ -119,4 +120,8 @@ bool resolve_options(const struct rp_options *o, struct mech_set *mechs, struct 
               check_tables(mechs, config, d) && load(o, mechs, config, d);
     mech_registry_free(&r);
     return ok;
+}
+
+uint64_t resolve_lacking(const struct gpu_config *gpu) {
+    return gpu->device_architecture < ARCH_MAXWELL ? UINT64_C(1) << OPT_FUSE : 0;
 }

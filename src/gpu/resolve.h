@@ -20,4 +20,7 @@ bool resolve_params(const struct mech_registry *r, struct config *config, struct
 bool resolve_options(const struct rp_options *o, struct mech_set *mechs, struct profile_set *profiles,
                      struct config *config, struct diag *d);
 
+/* Optional passes that make code which the GPU cannot run, as struct opt_options has them. */
+uint64_t resolve_lacking(const struct gpu_config *gpu);
+
 #endif

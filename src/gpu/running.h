@@ -22,6 +22,7 @@ struct running {
     struct exec x;
     uint8_t *bank0;
     struct rest_code rest;
+    uint64_t cycles; /* that it took, where it was timed */
     /* What rp_launch_waits has seen: what was executed besides spinning, and since when that is so. */
     uint64_t other, spun;
     uint32_t quiet; /* times it was asked meanwhile */

@@ -62,6 +62,7 @@ void block_insert(struct block *b, uint32_t at, const struct inst *list, uint32_
             b->insts.at[k].line = b->insts.at[at + n].line;
             b->insts.at[k].dbg_file = b->insts.at[at + n].dbg_file;
             b->insts.at[k].dbg_line = b->insts.at[at + n].dbg_line;
+            b->insts.at[k].dbg_site = b->insts.at[at + n].dbg_site;
         }
     }
 }

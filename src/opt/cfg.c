@@ -113,6 +113,7 @@ static void make_exit(struct block *k, struct popd guard, uint32_t next) {
     out.line = last->line;
     out.dbg_file = last->dbg_file;
     out.dbg_line = last->dbg_line;
+    out.dbg_site = last->dbg_site;
     *last = out;
     k->succ.len = 0;
     vec_push(&k->succ, next);

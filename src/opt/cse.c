@@ -146,6 +146,7 @@ static struct inst copy_word(const struct inst *like, struct opd d, struct opd s
     i.line = like->line;
     i.dbg_file = like->dbg_file;
     i.dbg_line = like->dbg_line;
+    i.dbg_site = like->dbg_site;
     i.dst = d;
     i.nsrc = 1;
     i.src[0] = s;

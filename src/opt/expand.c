@@ -44,6 +44,7 @@ static void push(struct seq *s, struct inst i) {
     i.line = s->of->line;
     i.dbg_file = s->of->dbg_file;
     i.dbg_line = s->of->dbg_line;
+    i.dbg_site = s->of->dbg_site;
     if (i.op != OP_BRA)
         i.guard = s->guard;
     vec_push(&s->f->blocks.at[s->block].insts, i);

@@ -1,5 +1,5 @@
 /* Operations of three operands: a shift and the addition that uses it become LEA, two additions IADD3, trees
- * of logic operations LOP3.
+ * of logic operations LOP3; and 64-bit shifts of extended words become products.
  *
  * The inner operation must be used nowhere else and stand in the same block, with its operands as they were;
  * it is then dead. Passes that look for additions and shifts, for addresses, come before this one. GPUs have
@@ -103,6 +103,41 @@ static bool add_three(const struct walk *w, struct inst *i) {
         return true;
     }
     return false;
+}
+
+/* True when operand o is the sign of word x, all ones or zero. */
+static bool is_sign_of(const struct walk *w, const struct opd *o, const struct opd *x) {
+    struct def_site at;
+    if (o->kind != O_REG || is_rz(o))
+        return false;
+    const struct inst *i = walk_def(w, value_of_opd(&w->d.v, o), &at);
+    return i && i->op == OP_SHR && i->m.sgn && i->src[1].kind == O_IMM && i->src[1].v == 31 &&
+           opd_eq(&i->src[0], x) && walk_same_opd(w, x, 1, at);
+}
+
+/* A 64-bit shift to the left of an extended word, high half first, becomes a wide product, so that neither
+ * the extension nor the second half is needed. Vendors' compilers shift and add 64 bits in two instructions;
+ * here these are three. */
+static bool widen(const struct walk *w, struct inst *lo) {
+    if (lo->op != OP_SHL || !w->index || is_guarded(lo) || is_rz(&lo->dst))
+        return false;
+    struct inst *hi = &w->f->blocks.at[w->block].insts.at[w->index - 1];
+    const struct opd *x = &lo->src[0];
+    if (hi->op != OP_SHLHI || is_guarded(hi) || hi->dst.v != lo->dst.v || lo->dst.word % 2 ||
+        lo->dst.word + 1 != hi->dst.word || !opd_eq(&hi->src[0], x) || !opd_eq(&hi->src[1], &lo->src[1]))
+        return false;
+    if (x->kind != O_REG || is_rz(x) || opd_eq(x, &hi->dst) || lo->src[1].kind != O_IMM || lo->src[1].v > 30)
+        return false;
+    bool sgn = !is_rz(&hi->src[2]);
+    if (sgn && !is_sign_of(w, &hi->src[2], x))
+        return false;
+    lo->op = OP_IMULW;
+    lo->m.sgn = sgn;
+    lo->src[1] = opd_imm(1u << lo->src[1].v);
+    hi->op = OP_NOP;
+    hi->nsrc = 0;
+    hi->dst.kind = O_NONE;
+    return true;
 }
 
 /* ---- logic ---- */
@@ -215,6 +250,7 @@ bool opt_fuse(struct program *p, struct fn *f) {
         for (struct inst *i; (i = walk_next(&w));) {
             bool sum = is_sum(i) && !is_guarded(i);
             again |= sum && (shift_and_add(&w, i) || add_three(&w, i));
+            again |= widen(&w, i);
             again |= !is_guarded(i) && absorb_logic(&w, i);
         }
         walk_end(&w);

@@ -38,6 +38,7 @@ static void inherit_line(struct inst *i, const struct inst *from) {
     i->line = from->line;
     i->dbg_file = from->dbg_file;
     i->dbg_line = from->dbg_line;
+    i->dbg_site = from->dbg_site;
     i->rpc = 0;
     i->id = 0;
 }

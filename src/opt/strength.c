@@ -1,7 +1,7 @@
 /* Strength reduction and the machine's composite operations: multiplications by powers of two become shifts,
  * unsigned divisions too; a multiplication and the addition that uses it become IMAD, or IMAD.WIDE for 64-bit
- * addresses; extensions of values that are already extended become moves. Integer only: fusing floating-point
- * operations would change results. */
+ * addresses; extensions of values that are already extended become
+ * moves. Integer only: fusing floating-point operations would change results. */
 #include "opt/walk.h"
 
 static bool power_of_two(uint32_t v, uint32_t *k) {

@@ -12,7 +12,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "exec/opkey.h"
+#include "profile/compute.h"
 #include "profile/profile.h"
 
 enum { BLOCKS = 64 };
@@ -28,9 +28,6 @@ static const struct counter_info rows[] = {
 #include "profile/redundant.def"
 #undef COUNTER
 };
-
-/* What a vector of 32 lanes looks like; of several, the last of them in this order. */
-enum form { UNIFORM, AFFINE, UNSTRUCTURED };
 
 /* Instances that belong together. */
 struct group {
@@ -64,45 +61,23 @@ struct redundant {
     } sms[];
 };
 
-static uint64_t mix(uint64_t h, uint64_t v) {
-    h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
-    return h ^ h >> 29;
-}
-
-static uint64_t mix_lanes(uint64_t h, const uint32_t *v) {
-    for (uint32_t l = 0; l < WARP_LANES; l += 2)
-        h = mix(h, (uint64_t)v[l] << 32 | v[l + 1]);
-    return h;
-}
-
-static enum form form_of(const uint32_t *v) {
-    uint32_t stride = v[1] - v[0], differ = 0;
-    for (uint32_t l = 2; l < WARP_LANES; l++)
-        differ |= v[l] - v[l - 1] - stride;
-    return differ ? UNSTRUCTURED : stride ? AFFINE : UNIFORM;
-}
-
 static void add_source(struct redundant *r, const uint32_t *v) {
-    enum form f = form_of(v);
-    r->sources = mix_lanes(r->sources, v);
-    r->form = f > (enum form)r->form ? (uint8_t)f : r->form;
+    enum value_form f = value_form(v);
+    r->sources = value_mix_sum(r->sources, value_sum(v, UINT32_MAX));
+    r->form = f > (enum value_form)r->form ? (uint8_t)f : r->form;
 }
 
 static void add_pred(struct redundant *r, uint32_t p) {
-    r->sources = mix(r->sources, p);
+    r->sources = value_mix(r->sources, p);
     if (p && p != UINT32_MAX)
-        r->form = UNSTRUCTURED;
-}
-
-static bool computes(const struct xinst *i) {
-    return op_info[i->in->op].unit != UNIT_CTRL && i->kind != X_NOP && i->kind != X_WARPSYNC;
+        r->form = VALUE_UNSTRUCTURED;
 }
 
 static void on_issue(struct redundant *r, const struct probe_event *e) {
     const struct exec *x = r->kernel->exec;
     const struct xinst *i = &x->img->code[e->pc];
     r->sources = 1;
-    r->form = UNIFORM;
+    r->form = VALUE_UNIFORM;
     for (uint32_t k = 0; k < i->nsw; k++)
         add_source(r, src_lanes(x, e->warp, i->s[k]));
     for (uint32_t k = 0; k < 2; k++)
@@ -131,12 +106,12 @@ static void on_effect(struct redundant *r, const struct probe_event *e) {
     uint32_t *times = &r->times[((size_t)e->sm * r->kernel->slots + e->slot) * r->kernel->ncode + e->pc];
     uint64_t instance = (uint64_t)e->pc << 32 | (*times)++;
     sm->n.insts++;
-    if (!computes(i))
+    if (!compute_is(i))
         return;
     if (i->kind == X_S2R)
         add_source(r, e->warp->r[i->d]);
     bool whole = e->warp->live == UINT32_MAX && e->warp->stack[e->warp->depth - 1].mask == UINT32_MAX;
-    sm->n.warp += whole && r->form == UNIFORM;
+    sm->n.warp += whole && r->form == VALUE_UNIFORM;
     if (sm->of[e->slot])
         add_instance(sm->of[e->slot], instance, r, e->sm, whole);
     add_instance(&r->grid, instance, r, e->sm, whole);
@@ -171,9 +146,9 @@ static void on_block_end(struct redundant *r, struct redundant_sm *sm, uint64_t 
         if (at->differ || at->n != r->kernel->warps)
             continue;
         sm->n.block += at->n;
-        *(at->form == UNIFORM  ? &sm->n.uniform
-          : at->form == AFFINE ? &sm->n.affine
-                               : &sm->n.unstructured) += at->n;
+        *(at->form == VALUE_UNIFORM  ? &sm->n.uniform
+          : at->form == VALUE_AFFINE ? &sm->n.affine
+                                     : &sm->n.unstructured) += at->n;
     }
     if (g)
         empty(g);

@@ -1,10 +1,8 @@
 /* Repeated computations: how many warp instructions do again what one shortly before them did on the same SM
  * (Kim and Ro, "WIR", HPCA 2018, section III-A and Figure 2).
  *
- * A computation is an operation (exec/opkey.h), the active lanes, and their input values, wherever these come
- * from (registers, immediates, constant banks) and whichever registers hold them. Where
- * inputs do not decide the result (loads, textures, special registers, shuffles) the result belongs to it:
- * the same address again counts if the same values came back. Control flow, barriers, stores and atomics
+ * profile/compute.h says what a computation is: the same address again counts if the same values came back.
+ * Control flow, barriers, stores and atomics
  * never count, nor what no lane executes, nor a warp-wide instruction that only waits for lanes; all take
  * their place among the instructions.
  *
@@ -20,13 +18,11 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "exec/opkey.h"
+#include "profile/compute.h"
 #include "profile/profile.h"
 #include "profile/window.h"
 
-enum { OFTEN = 10, WORD_KEYS = WARP_LANES / 2 };
-
-__extension__ typedef unsigned __int128 wide;
+enum { OFTEN = 10 };
 
 struct repeat_params {
     int32_t window;
@@ -49,63 +45,18 @@ static const struct counter_info rows[] = {
 #undef COUNTER
 };
 
-/* A static instruction. */
-struct repeat_mark {
-    uint64_t operation; /* a hash of it */
-    bool excluded;
-    bool result; /* inputs do not decide it */
-    bool waits;  /* it may wait for other lanes of its warp */
-};
-
 struct repeat {
     struct probe probe;
     const struct exec *exec; /* of the launch */
-    struct repeat_mark *marks;
+    struct compute_mark *marks;
     uint32_t nmarks;
     uint64_t key; /* of the instruction that is about to take effect, without its result */
-    uint64_t keys[WORD_KEYS];
     uint32_t nsms;
     struct repeat_sm {
         struct window window;
         struct repeat_counters n;
     } sms[];
 };
-
-/* ---- hashes ---- */
-
-static uint64_t mix(uint64_t h, uint64_t v) {
-    wide p = (wide)(h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
-    return (uint64_t)p ^ (uint64_t)(p >> 64);
-}
-
-/* Adds the lanes m of a word. A sum of products with random keys (the NH family) maps unequal words to one
- * value with probability 2^-64, whatever their structure. */
-static uint64_t mix_lanes(const struct repeat *r, uint64_t h, const uint32_t *v, uint32_t m) {
-    uint32_t some[WARP_LANES];
-    wide sum = 0;
-    if (m != UINT32_MAX) {
-        for (uint32_t l = 0; l < WARP_LANES; l++)
-            some[l] = v[l] & (0u - (m >> l & 1));
-        v = some;
-    }
-    for (uint32_t k = 0; k < WORD_KEYS; k += 2) {
-        uint64_t pair[2];
-        memcpy(pair, v + 2 * k, sizeof pair);
-        sum += (wide)(pair[0] + r->keys[k]) * (pair[1] + r->keys[k + 1]);
-    }
-    return mix(mix(h, (uint64_t)sum), (uint64_t)(sum >> 64));
-}
-
-static struct repeat_mark mark(const struct xinst *i) {
-    bool warp_wide = i->kind == X_SHFL || i->kind == X_VOTE || i->kind == X_MATCH || i->kind == X_REDUX ||
-                     i->kind == X_ELECT || i->kind == X_MMA || i->kind == X_MOVM || i->kind == X_LDSM;
-    const struct opkey key = opkey_of(i);
-    enum opkey_basis basis = opkey_basis(i);
-    return (struct repeat_mark){.operation = opkey_hash(&key),
-                                .excluded = basis == BASIS_NONE,
-                                .result = basis != BASIS_INPUTS,
-                                .waits = warp_wide};
-}
 
 static void on_kernel(struct repeat *r, const struct probe_kernel *k) {
     const struct image *img = k->exec->img;
@@ -115,53 +66,32 @@ static void on_kernel(struct repeat *r, const struct probe_kernel *k) {
         r->marks = xrealloc(r->marks, r->nmarks * sizeof *r->marks);
     }
     for (uint32_t c = 0; c < img->ncode; c++)
-        r->marks[c] = mark(&img->code[c]);
+        r->marks[c] = compute_mark(&img->code[c]);
 }
 
 /* ---- instructions ---- */
 
 static void on_issue(struct repeat *r, const struct probe_event *e) {
-    const struct repeat_mark *mark = &r->marks[e->pc];
+    const struct compute_mark *mark = &r->marks[e->pc];
     const struct xinst *i = &r->exec->img->code[e->pc];
     if (mark->excluded || !e->mask)
         return;
-    uint64_t h = mix(mark->operation, e->mask);
+    uint64_t h = compute_begin(mark, e->mask);
     for (uint32_t k = 0; k < i->nsw; k++)
-        h = mix_lanes(r, h, src_lanes(r->exec, e->warp, i->s[k]), e->mask);
-    for (uint32_t k = 0; k < 2; k++)
-        if (i->ps[k] != PRED_PT)
-            h = mix(h, (uint64_t)(k + 1) << 32 | (e->warp->p[i->ps[k]] & e->mask));
-    r->key = h;
-}
-
-static uint64_t add_result(const struct repeat *r, const struct probe_event *e, uint64_t h) {
-    const struct xinst *i = &r->exec->img->code[e->pc];
-    for (uint32_t k = 0; k < i->ndw; k++)
-        h = mix_lanes(r, h, e->warp->r[i->d + k], e->mask);
-    for (uint32_t k = 0; k < 2; k++)
-        if (i->pd[k] != PRED_PT)
-            h = mix(h, (uint64_t)(k + 3) << 32 | (e->warp->p[i->pd[k]] & e->mask));
-    return h;
-}
-
-/* The path with these lanes stays where it is until others come. */
-static bool waiting(const struct warp *w, uint32_t mask) {
-    for (uint32_t k = 0; k < w->depth; k++)
-        if (w->stack[k].sync && w->stack[k].mask & mask)
-            return true;
-    return false;
+        h = value_mix_sum(h, value_sum(src_lanes(r->exec, e->warp, i->s[k]), e->mask));
+    r->key = compute_preds(h, e->warp, i, e->mask);
 }
 
 static void on_effect(struct repeat *r, const struct probe_event *e) {
     struct repeat_sm *sm = &r->sms[e->sm];
-    const struct repeat_mark *mark = &r->marks[e->pc];
+    const struct compute_mark *mark = &r->marks[e->pc];
     sm->n.insts++;
-    if (mark->excluded || !e->mask || (mark->waits && waiting(e->warp, e->mask))) {
+    if (mark->excluded || !e->mask || (mark->waits && compute_waiting(e->warp, e->mask))) {
         sm->n.excluded++;
         window_step(&sm->window, WINDOW_NOTHING);
         return;
     }
-    uint64_t key = mark->result ? add_result(r, e, r->key) : r->key;
+    uint64_t key = compute_result(r->key, mark, e->warp, &r->exec->img->code[e->pc], e->mask);
     struct window_seen seen = window_step(&sm->window, key == WINDOW_NOTHING ? 1 : key);
     sm->n.repeated += seen.in_block > 0;
     sm->n.often += seen.in_block == OFTEN ? OFTEN + 1 : seen.in_block > OFTEN;
@@ -189,8 +119,6 @@ static struct probe *create(const void *params, uint32_t sms) {
     r->probe.event = on_event;
     r->probe.kinds = 1u << PROBE_ISSUE | 1u << PROBE_EFFECT | 1u << PROBE_KERNEL_BEGIN;
     r->nsms = sms;
-    for (uint32_t k = 0; k < WORD_KEYS; k++)
-        r->keys[k] = mix(mix(k + 1, UINT64_C(0xd1342543de82ef95)), UINT64_C(0xa0761d6478bd642f));
     for (uint32_t i = 0; i < sms; i++)
         window_init(&r->sms[i].window, (uint32_t)given->window);
     return &r->probe;

@@ -22,33 +22,76 @@ bool parse_pragma(struct ptx_parser *p) {
     do {
         if (p->tok.kind != TOK_STRING)
             return unexpected(p, "a string after .pragma");
+        if (p->depth && !parse_annotation(p, &p->tok))
+            return false;
         advance(p);
     } while (accept(p, ','));
     return expect(p, ';', "the pragma");
 }
 
-/* .loc file line column [, function_name label [+ offset]] [, inlined_at file line column] */
-bool parse_loc(struct ptx_parser *p) {
-    uint64_t v[3];
-    advance(p);
+/* File, line and column of a .loc as they are looked up. */
+static uint64_t loc_key(const uint64_t v[3]) {
+    return hash_bytes(v, 3 * sizeof *v);
+}
+
+static uint32_t number_in_range(uint64_t v, uint64_t most) {
+    return v <= most ? (uint32_t)v : 0;
+}
+
+/* A function was inlined at v. What v is in may have been inlined, too: the .loc of that place, which comes
+ * before in the same function, says where. Returns the number of the site, plus 1. */
+static uint32_t find_site(struct ptx_parser *p, const uint64_t v[3]) {
+    struct ptx_site s = {number_in_range(v[0], PTX_MAX_FILE), number_in_range(v[1], UINT32_MAX),
+                         number_in_range(v[2], UINT32_MAX), 0};
+    uintptr_t outer = (uintptr_t)map_get_u64(&p->site_at, loc_key(v));
+    s.site = outer ? (uint32_t)(outer - 1) : 0;
+    uint64_t key = hash_bytes(&s, sizeof s);
+    uintptr_t known = (uintptr_t)map_get_u64(&p->sites, key);
+    if (known && !memcmp(&p->m->sites.at[known - 1], &s, sizeof s))
+        return (uint32_t)known;
+    vec_push(&p->m->sites, s);
+    map_set_u64(&p->sites, key, (void *)(uintptr_t)p->m->sites.len);
+    return p->m->sites.len;
+}
+
+static bool parse_loc_numbers(struct ptx_parser *p, uint64_t v[3]) {
     for (int i = 0; i < 3; i++) {
         if (p->tok.kind != TOK_INT)
             return unexpected(p, "a number in .loc");
         v[i] = p->tok.bits;
         advance(p);
     }
-    p->dbg_file = v[0] <= PTX_MAX_FILE ? (uint32_t)v[0] : 0;
-    p->dbg_line = v[1] <= UINT32_MAX ? (uint32_t)v[1] : 0;
+    return true;
+}
+
+/* .loc file line column [, function_name label [+ offset]] [, inlined_at file line column] */
+bool parse_loc(struct ptx_parser *p) {
+    uint64_t v[3], at[3];
+    advance(p);
+    if (!parse_loc_numbers(p, v))
+        return false;
+    if (v[1]) { /* line 0 is code of no line: it stays with the one before */
+        p->dbg_file = number_in_range(v[0], PTX_MAX_FILE);
+        p->dbg_line = number_in_range(v[1], UINT32_MAX);
+        p->dbg_site = 0;
+    }
     while (accept(p, ',')) {
         struct token name, label;
         if (!expect_ident(p, "function_name or inlined_at", &name))
             return false;
+        if (name.len == strlen("inlined_at") && !memcmp(p->m->src.text + name.at, "inlined_at", name.len)) {
+            if (!parse_loc_numbers(p, at))
+                return false;
+            p->dbg_site = find_site(p, at);
+            continue;
+        }
         if (name.len == strlen("function_name") && !expect_ident(p, "a label", &label))
             return false;
         accept(p, '+');
         while (p->tok.kind == TOK_INT)
             advance(p);
     }
+    map_set_u64(&p->site_at, loc_key(v), (void *)((uintptr_t)p->dbg_site + 1));
     return true;
 }
 

@@ -197,7 +197,8 @@ static void keep_function(struct ptx_parser *p, struct ptx_func *f) {
 
 static bool parse_definition(struct ptx_parser *p, struct ptx_func *f) {
     p->func = f;
-    p->dbg_file = p->dbg_line = p->digit_ranges = 0;
+    p->dbg_file = p->dbg_line = p->dbg_site = p->digit_ranges = 0;
+    map_free(&p->site_at);
     scope_open(p);
     p->to = &p->body;
     declare_params(p, f->rets, f->nrets);

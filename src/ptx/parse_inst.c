@@ -74,7 +74,7 @@ static bool parse_guard(struct ptx_parser *p, struct ptx_inst *i) {
 }
 
 bool parse_instruction(struct ptx_parser *p) {
-    struct ptx_inst i = {.dbg_file = p->dbg_file, .dbg_line = p->dbg_line};
+    struct ptx_inst i = {.dbg_file = p->dbg_file, .dbg_line = p->dbg_line, .dbg_site = p->dbg_site};
     struct token op;
     if (accept(p, '@') && !parse_guard(p, &i))
         return false;

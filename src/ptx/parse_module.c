@@ -307,6 +307,8 @@ static void free_parser(struct ptx_parser *p) {
     map_free(&p->mods);
     map_free(&p->types);
     map_free(&p->sregs);
+    map_free(&p->site_at);
+    map_free(&p->sites);
     diag_free(&p->body);
     vec_free(&p->vars);
     vec_free(&p->funcs);
@@ -365,6 +367,7 @@ void ptx_free(struct ptx_module *m) {
     if (!m)
         return;
     map_free(&m->symbols);
+    vec_free(&m->sites);
     arena_free(&m->arena);
     free(m);
 }

@@ -105,7 +105,9 @@ struct ptx_parser {
     VEC(struct init_value) inits; /* of the variable being read */
     bool in_branch;               /* the instruction being read wants labels */
     uint32_t nesting;             /* of the expression or operand being read */
-    uint32_t dbg_file, dbg_line;
+    uint32_t dbg_file, dbg_line, dbg_site;
+    struct map site_at; /* of the function: from the hash of a .loc's place to its dbg_site, plus 1 */
+    struct map sites;   /* from the hash of a site to its number, plus 1 */
 };
 
 /* ---- tokens and problems (parse_util.c) */
@@ -218,6 +220,8 @@ bool at_module_directive(const struct ptx_parser *p);
 bool parse_file(struct ptx_parser *p);
 bool parse_loc(struct ptx_parser *p);
 bool parse_pragma(struct ptx_parser *p);
+/* The string of a .pragma in a function that begins with "reprise": what the program says of itself. */
+bool parse_annotation(struct ptx_parser *p, const struct token *text);
 
 /* ---- instructions (parse_inst.c, parse_opd.c) */
 

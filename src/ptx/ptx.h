@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/map.h"
+#include "base/vec.h"
 
 /* Fundamental types, in the order of types.def-like tables below. */
 /* The formatter never settles on how to break this list. */
@@ -183,6 +184,7 @@ struct ptx_inst {
     uint32_t at;                 /* source offset of the opcode */
     uint32_t line;               /* line in the PTX text, from 1 */
     uint32_t dbg_file, dbg_line; /* .loc in force; 0 when none */
+    uint32_t dbg_site;           /* where that was inlined: in ptx_module.sites, plus 1; 0: nowhere */
 };
 
 static inline bool ptx_has(const struct ptx_inst *i, enum ptx_mod m) {
@@ -218,6 +220,12 @@ struct ptx_file {
     const char *name;
 };
 
+/* A place where a function was inlined, from inlined_at of .loc. */
+struct ptx_site {
+    uint32_t file, line, column;
+    uint32_t site; /* where the function that this is in was inlined itself, plus 1; 0: nowhere */
+};
+
 struct ptx_module {
     struct arena arena;
     struct diag_source src;
@@ -229,7 +237,8 @@ struct ptx_module {
     struct ptx_var **vars;   /* module scope, in order, and .global/.const variables of function bodies */
     struct ptx_func **funcs; /* in order; a declaration and its definition are one entry */
     struct ptx_file *files;  /* index = .file number; name NULL when unused */
-    struct map symbols;      /* name -> index bookkeeping of the parser */
+    VEC(struct ptx_site) sites;
+    struct map symbols; /* name -> index bookkeeping of the parser */
 };
 
 /* Parses text into a module. Returns NULL when the module cannot be used; errors and warnings are in d.

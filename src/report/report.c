@@ -149,6 +149,38 @@ static json_t *entry(struct report *r, const struct report_run *run, enum report
     return all;
 }
 
+/* ---- what numbers are --------------------------------------------------------------------------------- */
+
+static void add_unit(json_t *to, const char *name, const char *unit, const char *meaning) {
+    json_object_set_new(to, name, json_pack("[s, s]", unit, meaning));
+}
+
+static void add_counter_units(json_t *to, const struct counter_registry *r) {
+    struct counter_info info;
+    char name[COUNTER_NAME_SIZE];
+    for (uint32_t i = 0; counters_info(r, i, name, &info); i++)
+        add_unit(to, name, info.unit, info.meaning);
+}
+
+static json_t *units(const struct report_machine *m) {
+    json_t *all = json_object(), *counters = json_object(), *derived = json_object();
+    add_counter_units(counters, m->counters);
+    add_counter_units(counters, m->timed);
+    for (uint32_t i = 0; i < m->formulas->count; i++)
+        add_unit(derived, m->formulas->rows[i].name, m->formulas->rows[i].unit, m->formulas->rows[i].meaning);
+    json_object_set_new(all, "counters", counters);
+    json_object_set_new(all, "derived", derived);
+    for (uint32_t a = 0; a < m->naccounts; a++) {
+        const struct energy_model *e = &m->energy[a];
+        json_t *parts = json_object();
+        for (uint32_t i = energy_told(e, 0); i != UINT32_MAX; i = energy_told(e, i + 1))
+            add_unit(parts, e->spec.parts[i].name, "J", e->spec.parts[i].meaning);
+        add_unit(parts, "total", "J", "All parts together.");
+        json_object_set_new(all, e->spec.key, parts);
+    }
+    return all;
+}
+
 /* ---- the whole --------------------------------------------------------------------------------------- */
 
 struct report *report_create(const struct report_machine *m) {
@@ -193,6 +225,8 @@ bool report_write(struct report *r, const struct report_run *totals, const struc
                             entry(r, totals, whole(r)), "host", host_part(host));
     if (all && m->approximate)
         json_object_set_new(all, "approximate", json_true());
+    if (all && m->units)
+        json_object_set_new(all, "units", units(m));
     if (all && incomplete)
         json_object_set_new(all, "incomplete", json_string(incomplete));
     struct io_file f;

@@ -8,7 +8,8 @@
  * everything that ran are of all of it; cycles, ipc, the number of timed instructions and the other counters
  * of what was timed. derived has the machine's formulas, those that have a value. The report of a machine
  * whose mechanisms only approximate has approximate, which is true; that of a run which was ended by a signal
- * has incomplete, which says so, and what had ended before it. */
+ * has incomplete, which says so, and what had ended before it. units, where it is wanted, has for each object
+ * of numbers in the totals what these are: their unit, and their meaning in a sentence. */
 #ifndef REPRISE_REPORT_REPORT_H
 #define REPRISE_REPORT_REPORT_H
 
@@ -36,6 +37,7 @@ struct report_machine {
     const struct energy_model *energy;       /* one for each account of it; the first is the machine's own */
     uint32_t naccounts;
     const struct formula_table *formulas;
+    bool units; /* reports say what their numbers are */
 };
 
 /* A number that some machine tells of its runs, or a few of them: instructions, the size of a grid. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/demangle.h"
 #include "report/trace_model.h"
 
 enum { TEXT_MAX = 400 }; /* longer names and instructions are cut, so that a line has a bound */
@@ -201,7 +202,7 @@ static void on_kernel_begin(struct trace *t, struct trace_sm *sm, const struct p
     t->ntext = e->kernel->ncode;
     t->text = xcalloc(t->ntext + 1u, sizeof *t->text);
     struct str name = {0};
-    str_printf(&name, "%s", e->kernel->name);
+    str_add_name(&name, e->kernel->name);
     t->name = short_text(&name);
     FORMAT(t, kernel, e->cycle, true);
 }

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/demangle.h"
 #include "sanitize/tool.h"
 
 struct finding *finding_add(struct sanitizer *s, uint64_t key, bool hazard) {
@@ -86,7 +87,8 @@ void describe_pc(const struct exec *x, uint32_t pc, struct str *text) {
     const struct inst *in = &p->code[pc];
     const char *file = in->dbg_line && x->file_name ? x->file_name(x->names, in->dbg_file) : NULL;
     const char *slash = file ? strrchr(file, '/') : NULL;
-    str_printf(text, "%s+0x%x in ", p->fns.at[fn]->name, (pc - p->fn_entry[fn]) * INST_BYTES);
+    str_add_name(text, p->fns.at[fn]->name);
+    str_printf(text, "+0x%x in ", (pc - p->fn_entry[fn]) * INST_BYTES);
     if (file)
         str_printf(text, "%s:%u", slash ? slash + 1 : file, in->dbg_line);
     else

@@ -36,6 +36,7 @@ bool claim_at(const struct claims *c, uint32_t i, struct claim *out) {
         .metric = csv_get(t, i + 1, "metric"),
         .unit = csv_get(t, i + 1, "unit"),
         .aggregation = csv_get(t, i + 1, "aggregation"),
+        .source = csv_get(t, i + 1, "source"),
         .note = csv_get(t, i + 1, "note"),
         .value = strtod(value, &end),
     };

@@ -8,7 +8,7 @@
 
 /* A row of claims.csv. */
 struct claim {
-    const char *id, *metric, *unit, *aggregation, *note;
+    const char *id, *metric, *unit, *aggregation, *source, *note;
     double value; /* NAN for one in words */
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/io.h"
 #include "cpu/machine.h"
+#include "study/key.h"
 #include "study/place.h"
 
 bool cpu_look(struct model *m) {
@@ -69,30 +70,19 @@ bool cpu_built(const struct table *t) {
     return true;
 }
 
-static uint64_t mix_file(uint64_t h, const char *path) {
-    size_t len = 0;
-    char *text = io_read(path, &len);
-    uint64_t both[2] = {h, hash_bytes(text ? text : "", len)};
-    free(text);
-    return hash_bytes(both, sizeof both);
-}
-
 static enum workload_size size_of(const struct bench *b, const struct model *m) {
     return strcmp(m->mech, CPU_ANALYSIS) ? b->size : SIZE_TINY;
 }
 
-uint64_t cpu_key(const struct bench *b, const struct model *m) {
+void cpu_key(const struct bench *b, const struct model *m, uint64_t *program, uint64_t *input) {
     char path[PATH_MAX];
-    uint64_t h = mix_file(0, "/proc/self/exe");
-    if (program_of(b, m, path, sizeof path))
-        h = mix_file(h, path);
+    *program = program_of(b, m, path, sizeof path) ? key_file(0, path) : 0;
     struct str text = {0};
     str_printf(&text, "%s %d", b->workload->name, (int)size_of(b, m));
     for (uint32_t i = 0; i < b->arguments.len; i++)
         str_printf(&text, " %s", b->arguments.at[i]);
-    h ^= hash_bytes(text.at, text.len);
+    *input = hash_bytes(text.at, text.len);
     str_free(&text);
-    return h;
 }
 
 static void add(cpu_words *w, const char *word) {
@@ -104,13 +94,15 @@ bool cpu_command(const struct bench *b, const struct model *m, const char *repor
     char path[PATH_MAX];
     cpu_words w = {0};
     bool analysis = !strcmp(m->mech, CPU_ANALYSIS), ok = program_of(b, m, path, sizeof path);
-    static const char *const run[] = {"reprise", "cpu", "run", "--region", "--json"}, *const analyse[] = {
-                                                                                          "reprise", "cpu",
-                                                                                          "memo", "--region",
-                                                                                          "--json"};
+    static const char *const run[] = {"reprise", "cpu", "run", "--region"}, *const analyse[] = {"reprise",
+                                                                                                "cpu", "memo",
+                                                                                                "--region"};
     for (uint32_t i = 0; i < sizeof run / sizeof run[0]; i++)
         add(&w, analysis ? analyse[i] : run[i]);
-    add(&w, report);
+    if (report) {
+        add(&w, "--json");
+        add(&w, report);
+    }
     add(&w, "--cpu");
     add(&w, m->cpu);
     for (uint32_t i = 0; i < m->set.len; i++) {

@@ -19,11 +19,11 @@ bool cpu_look(struct model *m);
 bool cpu_fits(const struct table *t);
 /* Whether the programs of all benchmarks were built, in the ways that models want; false after a message. */
 bool cpu_built(const struct table *t);
-/* What decides the outcome of a benchmark on a model, beside the machine: the simulator, the program, its
- * arguments. */
-uint64_t cpu_key(const struct bench *b, const struct model *m);
-/* The command line of a run, which the caller frees: results go to a file if that is not NULL. False, after a
- * message, when the program was not built. */
+/* What decides the outcome of a benchmark on a model, beside simulator and machine: hashes of the program and
+ * of its arguments. */
+void cpu_key(const struct bench *b, const struct model *m, uint64_t *program, uint64_t *input);
+/* The command line of a run, which the caller frees: report and results go to files where these are not
+ * NULL. False, after a message, when the program was not built. */
 bool cpu_command(const struct bench *b, const struct model *m, const char *report, const char *results,
                  char ***words);
 

@@ -171,16 +171,22 @@ static bool lookup(void *ctx, const char *name, double *value) {
     return true;
 }
 
-double figure_value(const struct figure *f, const char *formula, const char *star) {
+/* A formula in which the first * is replaced, unless star is empty. */
+static char *replace_star(const char *formula, const char *star) {
     struct str text = {0};
-    double v;
     const char *at = *star ? strchr(formula, '*') : NULL;
     if (at)
         str_printf(&text, "%.*s%s%s", (int)(at - formula), formula, star, at + 1);
     else
         str_printf(&text, "%s", formula);
-    bool ok = formula_eval(str_text(&text), lookup, (void *)f, &v) == FORMULA_OK && isfinite(v);
-    str_free(&text);
+    return text.at;
+}
+
+double figure_value(const struct figure *f, const char *formula, const char *star) {
+    char *text = replace_star(formula, star);
+    double v;
+    bool ok = formula_eval(text, lookup, (void *)f, &v) == FORMULA_OK && isfinite(v);
+    free(text);
     return ok ? v : NAN;
 }
 
@@ -212,10 +218,17 @@ void figure_claims(const struct figure *f, const struct claims *c, enum figure_c
                 struct claim_row row = {.claim = claim,
                                         .figure = f->row->figure,
                                         .explanation = claim_explanation(c, claim.id),
+                                        .formula = replace_star(r->text, star),
                                         .ours = figure_value(f, r->text, star)};
                 row.part = f->columns.len &&
                            (cover == FIGURE_OTHER_SIZE || (cover == FIGURE_SUBSET && !of_one(r->text)));
                 vec_push(out, row);
             }
     }
+}
+
+void claim_rows_free(struct claim_rows *rows) {
+    for (uint32_t i = 0; i < rows->len; i++)
+        free(rows->at[i].formula);
+    vec_free(rows);
 }

@@ -39,6 +39,7 @@ const char *figure_bench(const struct figure *f, uint32_t bench, char *out, size
 struct claim_row {
     struct claim claim;
     const char *figure, *explanation;
+    char *formula; /* what of the figure it is compared with, * replaced */
     double ours;
     bool part; /* ours is not of all that the claim is of */
 };
@@ -50,9 +51,10 @@ struct claim_rows {
  * leave the machine empty. A claim is said to agree or to differ only where ours is of the same; what
  * parameters alone give always is. */
 enum figure_cover { FIGURE_WHOLE, FIGURE_SUBSET, FIGURE_OTHER_SIZE };
-/* Appends a row for each claim of the figure. */
+/* Appends a row for each claim of the figure; claim_rows_free frees them. */
 void figure_claims(const struct figure *f, const struct claims *c, enum figure_cover cover,
                    struct claim_rows *out);
+void claim_rows_free(struct claim_rows *rows);
 enum verdict figure_verdict(const struct claim_row *r);
 
 /* Prints a figure: every benchmark, or, in short, averages and extremes. */
@@ -61,5 +63,10 @@ void figure_print(const struct figure *f, bool all, FILE *to);
 void figure_print_claims(const struct claim_rows *rows, uint32_t from, FILE *to);
 void figure_csv(const struct figure *f, struct str *out);
 void figure_claims_csv(const struct claim_rows *rows, struct str *out);
+/* The same as JSON, for the report: a figure with its charts and its claims, those of rows from a number on.
+ */
+json_t *figure_json(const struct figure *f, const struct claim_rows *rows, uint32_t from);
+/* All that is known of a paper's figures: figures is a list of them, which is taken over. */
+json_t *figures_json(const struct paper *p, const struct table *t, json_t *figures);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/host.h"
 #include "base/vec.h"
 #include "study/progress.h"
 
@@ -28,14 +28,26 @@ struct pool {
     const struct jobs *jobs;
     struct slot *slots;
     enum job_state *states; /* of the slots, for the progress */
-    uint32_t started, running, printed;
+    uint32_t first;         /* that waits, with all after it which have not started */
+    uint32_t end;           /* the number after the last that has started */
+    uint32_t running, printed;
     bool full; /* no more processes can be had */
 };
 
-uint32_t jobs_default(void) {
-    cpu_set_t set;
-    int n = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
-    return n < 1 ? 1 : (uint32_t)n;
+/* Processes that run at once, if there is work for as many. */
+static uint32_t at_once(const struct jobs *j) {
+    return j->at_once ? j->at_once : host_processors();
+}
+
+/* In the child: its threads and those of the others have a processor each, and no more than they may. */
+static void share_processors(const struct jobs *j) {
+    uint32_t all = at_once(j), share = all / (all < j->count ? all : j->count);
+    const char *most = getenv("REPRISE_THREADS");
+    char text[16];
+    if (most && strtoul(most, NULL, 10) && strtoul(most, NULL, 10) < share)
+        return;
+    snprintf(text, sizeof text, "%u", share);
+    setenv("REPRISE_THREADS", text, 1);
 }
 
 /* The signals that jobs_run waits for: an ended child, the user, the system. */
@@ -58,6 +70,7 @@ static void child(const struct pool *p, uint32_t i, pid_t parent) {
         _exit(127);
     signals(&set);
     sigprocmask(SIG_UNBLOCK, &set, NULL);
+    share_processors(p->jobs);
     dup2(in, STDIN_FILENO);
     dup2(fileno(p->slots[i].out), STDOUT_FILENO);
     dup2(fileno(p->slots[i].err), STDERR_FILENO);
@@ -112,7 +125,7 @@ static void ended(struct pool *p, uint32_t i, int status) {
 
 static void reap(struct pool *p) {
     int status;
-    for (uint32_t i = p->printed; i < p->started; i++)
+    for (uint32_t i = p->printed; p->running && i < p->end; i++)
         if (p->slots[i].state == JOB_RUNNING && waitpid(p->slots[i].pid, &status, WNOHANG) == p->slots[i].pid)
             ended(p, i, status);
 }
@@ -127,8 +140,12 @@ static void print_file(FILE *f, FILE *to) {
 
 /* Prints what the jobs that ended have said, each after all before it. */
 static void print_ended(struct pool *p) {
-    for (; p->printed < p->started && p->slots[p->printed].state != JOB_RUNNING; p->printed++) {
+    for (; p->printed < p->jobs->count; p->printed++) {
         struct slot *s = &p->slots[p->printed];
+        if (s->state == JOB_WAITING || s->state == JOB_RUNNING)
+            return;
+        if (!s->out)
+            continue;
         if (!p->jobs->title) {
             print_file(s->out, stdout);
             print_file(s->err, stderr);
@@ -139,25 +156,40 @@ static void print_ended(struct pool *p) {
 }
 
 static void stop(struct pool *p) {
-    for (uint32_t i = 0; i < p->started; i++)
+    for (uint32_t i = 0; i < p->end; i++)
         if (p->slots[i].state == JOB_RUNNING) {
             kill(-p->slots[i].pid, SIGKILL);
             waitpid(p->slots[i].pid, NULL, 0);
         }
 }
 
-static void start_some(struct pool *p) {
+/* Starts a job that waits, if it is its turn; false when it goes on waiting. */
+static bool start_ready(struct pool *p, uint32_t i) {
     const struct jobs *j = p->jobs;
-    uint32_t most = j->at_once ? j->at_once : jobs_default();
-    while (!p->full && p->started < j->count && p->running < most) {
-        p->full = !start(p, p->started);
-        p->started += !p->full;
-        p->running += !p->full;
-    }
+    enum job_turn turn = j->ready ? j->ready(j->ctx, i) : JOB_NOW;
+    if (turn == JOB_NEVER)
+        p->slots[i].state = p->states[i] = JOB_DONE;
+    if (turn != JOB_NOW)
+        return turn == JOB_NEVER;
+    p->full = !start(p, i);
+    p->running += !p->full;
+    p->end = !p->full && p->end <= i ? i + 1 : p->end;
+    return true;
+}
+
+static void start_some(struct pool *p) {
+    enum { ASKED = 256 }; /* that have to wait, before the rest is left for the next time */
+    const struct jobs *j = p->jobs;
+    uint32_t most = at_once(j), asked = 0;
+    for (uint32_t i = p->first; !p->full && i < j->count && p->running < most && asked < ASKED; i++)
+        if (p->slots[i].state == JOB_WAITING)
+            asked += !start_ready(p, i);
+    while (p->first < j->count && p->slots[p->first].state != JOB_WAITING)
+        p->first++;
 }
 
 static int first_failure(const struct pool *p) {
-    for (uint32_t i = 0; i < p->started; i++)
+    for (uint32_t i = 0; i < p->end; i++)
         if (p->slots[i].status)
             return p->slots[i].status;
     return p->full;
@@ -172,7 +204,7 @@ int jobs_run(const struct jobs *j) {
     signals(&set);
     sigprocmask(SIG_BLOCK, &set, &before);
     progress_begin(&progress, j);
-    for (start_some(&p); p.running && !stopped; start_some(&p)) {
+    for (start_some(&p); (p.running || (p.first < j->count && !p.full)) && !stopped; start_some(&p)) {
         struct timespec quarter = {.tv_nsec = 250000000};
         progress_show(&progress, p.states);
         int got = sigtimedwait(&set, NULL, &quarter);

@@ -20,13 +20,31 @@ static uint64_t mix_text(uint64_t h, const char *text) {
 }
 
 /* The bytes of a file; what is no file that can be read counts as an empty one. */
-static uint64_t mix_file(uint64_t h, const char *path) {
+static uint64_t hash_file(const char *path) {
     struct stat s;
     size_t len = 0;
     char *text = !stat(path, &s) && S_ISREG(s.st_mode) ? io_read(path, &len) : NULL;
-    h = mix(h, hash_bytes(text ? text : "", len));
+    uint64_t h = hash_bytes(text ? text : "", len);
     free(text);
     return h;
+}
+
+uint64_t key_file(uint64_t h, const char *path) {
+    static struct map known;
+    static VEC(uint64_t) hashes;
+    struct stat s = {0};
+    struct str label = {0};
+    stat(path, &s);
+    str_printf(&label, "%llu.%09ld %llu %llu %s", (unsigned long long)s.st_mtim.tv_sec, s.st_mtim.tv_nsec,
+               (unsigned long long)s.st_ino, (unsigned long long)s.st_size, path);
+    uintptr_t number = (uintptr_t)map_get(&known, label.at);
+    if (!number) {
+        vec_push(&hashes, hash_file(path));
+        number = hashes.len;
+        map_set(&known, xstrdup(label.at), (void *)number);
+    }
+    str_free(&label);
+    return mix(h, hashes.at[number - 1]);
 }
 
 /* The simulator; it does not change while a study runs. */
@@ -36,7 +54,7 @@ static uint64_t simulator(void) {
         char path[PATH_MAX];
         const char *lib = place_libraries();
         snprintf(path, sizeof path, "%s/libreprise.so", lib ? lib : ".");
-        known = mix_file(0, path) | 1;
+        known = key_file(0, path) | 1;
     }
     return known;
 }
@@ -45,33 +63,33 @@ uint64_t key_machine(const struct rp_gpu *gpu, const char *const *load) {
     struct rp_setting s;
     uint64_t h = 0;
     for (; load && *load; load++)
-        h = mix_file(h, *load);
+        h = key_file(h, *load);
     for (uint32_t i = 0; rp_gpu_setting(gpu, i, &s); i++)
         h = mix_text(mix_text(h, s.name), s.value);
     return h;
 }
 
 /* A workload: its program, the kernels for the width, and all that decides its input. */
-static uint64_t mix_workload(uint64_t h, const struct bench *b) {
+static void add_workload(struct run_key *k, const struct bench *b) {
     char path[PATH_MAX], ptx[PATH_MAX + 16];
-    h = mix_text(mix_text(h, b->workload->name), b->workload->arguments);
+    k->program = mix_text(0, b->workload->name);
     if (workload_path(b->workload, path, sizeof path)) {
         snprintf(ptx, sizeof ptx, "%s.%d.ptx", path, b->bits);
-        h = mix_file(mix_file(h, path), ptx);
+        k->program = key_file(key_file(k->program, path), ptx);
     }
-    h = mix(mix(h, b->size), (uint64_t)b->bits);
+    k->input = mix(mix(mix_text(0, b->workload->arguments), b->size), (uint64_t)b->bits);
     for (uint32_t i = 0; i < b->arguments.len; i++)
-        h = mix_text(h, b->arguments.at[i]);
-    return h;
+        k->input = mix_text(k->input, b->arguments.at[i]);
 }
 
 /* A program of the user's, with the files that its arguments name. */
-static uint64_t mix_program(uint64_t h, const struct bench *b) {
-    for (char *const *word = b->program; *word; word++)
-        h = mix_file(mix_text(h, *word), *word);
+static void add_program(struct run_key *k, const struct bench *b) {
+    k->program = key_file(mix_text(0, b->program[0]), b->program[0]);
+    k->input = 0;
+    for (char *const *word = b->program + 1; *word; word++)
+        k->input = key_file(mix_text(k->input, *word), *word);
     for (uint32_t i = 0; i < b->results.len; i++)
-        h = mix_text(h, b->results.at[i]);
-    return h;
+        k->input = mix_text(k->input, b->results.at[i]);
 }
 
 /* Names of mechanisms; those from shared objects are named by their paths. */
@@ -81,7 +99,7 @@ static uint64_t mix_mechanisms(uint64_t h, const char *mech) {
         char path[PATH_MAX];
         snprintf(path, sizeof path, "%.*s", (int)len, at);
         if (strchr(path, '/'))
-            h = mix_file(h, path);
+            h = key_file(h, path);
         at += len;
     }
     return mix_text(h, mech);
@@ -90,15 +108,21 @@ static uint64_t mix_mechanisms(uint64_t h, const char *mech) {
 struct run_key key_of(const struct bench *b, const struct model *m, bool check, uint64_t max_insts) {
     enum { NAME = 40 };
     static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-_.";
-    struct run_key key;
+    struct run_key key = {.machine = m->machine, .simulator = simulator()};
     uint64_t h;
     if (m->cpu) {
-        h = mix_text(mix(cpu_key(b, m), m->machine), m->mech);
+        key.simulator = key_file(0, "/proc/self/exe");
+        cpu_key(b, m, &key.program, &key.input);
+        h = mix(mix(mix(key.simulator, key.program), key.input), m->machine);
+        h = mix_text(h, m->mech);
     } else {
-        h = mix(simulator(), m->machine);
+        if (b->workload)
+            add_workload(&key, b);
+        else
+            add_program(&key, b);
+        h = mix(mix(mix(key.simulator, key.program), key.input), m->machine);
         h = mix_text(mix_mechanisms(h, m->mech), str_text(&m->probes));
         h = mix(h, check && strcmp(m->mech, "base")); /* the base machine supplies nothing */
-        h = b->workload ? mix_workload(h, b) : mix_program(h, b);
         if (max_insts)
             h = mix(h, max_insts);
     }

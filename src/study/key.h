@@ -12,9 +12,13 @@
 
 struct run_key {
     uint64_t hash;
-    char text[64]; /* what ran and the hash, fit for the name of a file */
+    uint64_t simulator, machine, program, input; /* what it is made of, each hashed by itself */
+    char text[64];                               /* what ran and the hash, fit for the name of a file */
 };
 
+/* Mixes the bytes of a file into a hash; what is no file that can be read counts as an empty one. Many runs
+ * have a program or an input in common: what has been read and has not changed is not read again. */
+uint64_t key_file(uint64_t h, const char *path);
 /* What tells a machine from others: a hash of its parameters, and of the shared objects whose mechanisms it
  * knows. */
 uint64_t key_machine(const struct rp_gpu *gpu, const char *const *load);

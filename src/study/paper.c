@@ -10,6 +10,7 @@ enum { average_mean, average_geomean };
 #define GROUP(n, t)          {.kind = PAPER_GROUP, .name = n, .text = t},
 #define FIGURE(f, mean, t)   {.kind = PAPER_FIGURE, .figure = f, .text = t, .geometric = average_##mean},
 #define SERIES(f, n, m, t)   {.kind = PAPER_SERIES, .figure = f, .name = n, .model = m, .text = t},
+#define CHART(f, k, a, c)    {.kind = PAPER_CHART, .figure = f, .name = #k, .axis = a, .text = c},
 #define CLAIM(f, n, t)       {.kind = PAPER_CLAIM, .figure = f, .name = n, .text = t},
 #define UNABLE(n, t)         {.kind = PAPER_UNABLE, .name = n, .text = t},
 static const struct paper_row rows[] = {

@@ -13,16 +13,19 @@ enum paper_kind {
     PAPER_GROUP,
     PAPER_FIGURE,
     PAPER_SERIES,
+    PAPER_CHART,
     PAPER_CLAIM,
     PAPER_UNABLE
 };
 
 struct paper_row {
     enum paper_kind kind;
-    const char *name;   /* the paper's name, a model's label, a group's name, a column, a claim */
-    const char *figure; /* of a figure, a column, a claim: which */
+    const char
+        *name; /* the paper's name, a model's label, a group's name, a column, a kind of chart, a claim */
+    const char *figure; /* of a figure, a column, a chart, a claim: which */
     const char *model;  /* of a column */
-    const char *text;   /* title, model, benchmarks, formula or reason */
+    const char *axis;   /* of a chart: what its values are */
+    const char *text;   /* title, model, benchmarks, formula, columns or reason */
     const char *gpu, *suite;
     int bits;       /* these three of a paper: what it runs unless the user wants otherwise */
     bool geometric; /* of a figure: averages are geometric means */

@@ -40,7 +40,7 @@ bool place_workload(const char *program, char *path, size_t size) {
 }
 
 bool place_data(const char *name, char *path, size_t size) {
-    static const char *const places[] = {"/../../data", "/../share/reprise/data"}; /* built, installed */
+    static const char *const places[] = {"/../../data", "/../../share/reprise/data"}; /* built, installed */
     const char *dir = place_libraries();
     for (int i = 0; dir && i < 3; i++) {
         snprintf(path, size, "%s%s/%s", i < 2 ? dir : DATA_DIR, i < 2 ? places[i] : "", name);

@@ -91,10 +91,23 @@ bool plan_add_bench(struct plan *p, const char *text) {
     return ok;
 }
 
+struct bench *plan_add_program_as(struct plan *p, char **program, const char *label) {
+    char *clean = xstrdup(label);
+    uint32_t before = p->table.benches.len;
+    for (char *c = clean; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = ' ';
+    uint32_t number = table_add_bench(&p->table, clean);
+    free(clean);
+    if (p->table.benches.len == before)
+        return NULL;
+    p->table.benches.at[number].program = program;
+    return &p->table.benches.at[number];
+}
+
 void plan_add_program(struct plan *p, char **program) {
     const char *slash = strrchr(program[0], '/');
-    uint32_t number = table_add_bench(&p->table, slash ? slash + 1 : program[0]);
-    p->table.benches.at[number].program = program;
+    plan_add_program_as(p, program, slash ? slash + 1 : program[0]);
 }
 
 /* ---- models ---- */
@@ -170,6 +183,28 @@ bool plan_add_model(struct plan *p, const char *label, const char *text) {
     return true;
 }
 
+uint32_t plan_add_machine(struct plan *p, const char *label, const char *text, const char *gpu,
+                          char *const *set, uint32_t nset, uint32_t base) {
+    struct table *t = &p->table;
+    struct model m = {0};
+    for (uint32_t i = 0; i < t->models.len; i++)
+        if (!strcmp(t->models.at[i].label, label))
+            return i;
+    if (!read_model(&m, text)) {
+        fprintf(stderr, "reprise: a model is MECH, MECH:PATH=VALUE or MECH:PROBE, not '%s'\n", text);
+        return UINT32_MAX;
+    }
+    if (!m.gpu && !m.cpu && gpu)
+        m.gpu = xstrdup(gpu);
+    for (uint32_t i = 0; i < nset; i++)
+        vec_push(&m.set, xstrdup(set[i]));
+    uint32_t number = table_add_model(t, label);
+    m.label = t->models.at[number].label;
+    m.base = base == UINT32_MAX ? number : base;
+    t->models.at[number] = m;
+    return number;
+}
+
 /* ---- all of it ---- */
 
 void plan_add_rows(struct plan *p) {
@@ -209,6 +244,7 @@ static bool look_at_machine(const struct plan *p, struct model *m) {
     if (gpu) {
         m->machine = key_machine(gpu, p->load);
         m->approximate |= rp_gpu_approximate(gpu);
+        m->streams = rp_gpu_streams(gpu);
     }
     rp_gpu_destroy(gpu);
     return gpu != NULL;
@@ -229,9 +265,22 @@ static bool results_known(const struct table *t) {
     return true;
 }
 
+bool plan_whole_blocks(const struct plan *p) {
+    for (uint32_t i = 0; i < p->table.models.len; i++)
+        if (p->table.models.at[i].streams)
+            return true;
+    return false;
+}
+
 uint64_t plan_sampled(const struct plan *p, const struct bench *b) {
     uint64_t all = b->workload && !b->workload->cpu ? b->workload->insts[b->size] : 0;
     return p->max_insts && all > p->max_insts ? all : 0;
+}
+
+uint64_t plan_part(const struct plan *p, const struct bench *b) {
+    if (!plan_sampled(p, b))
+        return 0;
+    return p->max_insts | (plan_whole_blocks(p) ? UINT64_C(1) << 63 : 0);
 }
 
 bool plan_complete(struct plan *p) {

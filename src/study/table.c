@@ -104,9 +104,11 @@ static void reduce(json_t *object, const char *const *kept) {
 }
 
 json_t *table_read_report(const char *path, struct str *error) {
-    static const char *const run_keys[] = {"schema",   "gpu",     "cpu",    "mech", "approximate",
-                                           "settings", "kernels", "totals", NULL};
-    static const char *const kernel_keys[] = {"name", "digest", NULL};
+    static const char *const run_keys[] = {"schema",  "gpu",      "cpu",    "mech", "approximate", "settings",
+                                           "kernels", "programs", "totals", "host", "units",       NULL};
+    static const char *const kernel_keys[] = {"name",         "demangled", "grid",       "block",
+                                              "timed",        "cycles",    "warp_insts", "insts",
+                                              "thread_insts", "energy",    "digest",     NULL};
     json_error_t e;
     json_t *all = json_load_file(path, 0, &e), *kernel;
     size_t i;
@@ -121,6 +123,7 @@ json_t *table_read_report(const char *path, struct str *error) {
     }
     reduce(all, run_keys);
     json_array_foreach(json_object_get(all, "kernels"), i, kernel) reduce(kernel, kernel_keys);
+    json_array_foreach(json_object_get(all, "programs"), i, kernel) reduce(kernel, kernel_keys);
     return all;
 }
 
@@ -208,6 +211,10 @@ static const struct metric metrics[] = {
 #define METRIC(id, title, style, formula) {#id, title, formula, STYLE_##style},
 #include "study/metrics.def"
 };
+static const struct metric energies[] = {
+#define PART(id, title, style, formula) {#id, title, formula, STYLE_##style},
+#include "study/metrics.def"
+};
 static const struct metric errors[] = {
 #define ERROR(id, title, style, formula) {#id, title, formula, STYLE_##style},
 #include "study/metrics.def"
@@ -216,6 +223,7 @@ static const struct {
     const struct metric *at;
     uint32_t len;
 } parts[METRIC_PARTS] = {[PART_MACHINE] = {metrics, sizeof metrics / sizeof metrics[0]},
+                         [PART_ENERGY] = {energies, sizeof energies / sizeof energies[0]},
                          [PART_ERROR] = {errors, sizeof errors / sizeof errors[0]}};
 
 const struct metric *metric_at(enum metric_part part, uint32_t i) {

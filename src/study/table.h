@@ -40,6 +40,7 @@ struct model {
     VEC(char *) set;   /* "path=value" */
     uint32_t base;     /* the model with which it is compared; itself when it is one of those */
     uint64_t machine;  /* what the machine is, see key_machine; plan_complete finds out */
+    bool streams;      /* found by it, too: runs of its paper are sampled in whole blocks */
     bool approximate;  /* ... also this, unless it is set: the error of its results is measured */
 };
 
@@ -54,7 +55,7 @@ struct row {
     uint32_t bench, model; /* numbers in the table */
     enum row_status status;
     char *message;  /* of a row that is not ROW_OK, or NULL */
-    json_t *report; /* what the run wrote, launches by name and digest only; NULL: nothing */
+    json_t *report; /* what the run wrote, without the counters of launches; NULL: nothing */
     char *results;  /* the file of its declared results, or NULL */
 };
 
@@ -64,6 +65,7 @@ struct table {
     VEC(struct model) models;
     VEC(struct row) rows; /* in the order in which they were added */
     struct map index;     /* from pairs to rows */
+    double max_error; /* of approximated results, RMSE over mean in %, beyond which they are wrong; 0: none */
 };
 
 /* Adds a benchmark or a model under a label, unless there is one already; its number. A model is compared
@@ -93,9 +95,9 @@ double table_value(const struct table *t, const struct row *r, const char *name)
 /* The value of a formula (stats/formula.h) for a row; NAN when a part is missing or the formula is none. */
 double table_eval(const struct table *t, const struct row *r, const char *formula);
 
-/* The columns of a comparison, from metrics.def: what the machine did, and, where it approximates, the error.
- */
-enum metric_part { PART_MACHINE, PART_ERROR, METRIC_PARTS };
+/* The columns of a comparison, from metrics.def: what the machine did, where its energy went, and, where it
+ * approximates, the error. */
+enum metric_part { PART_MACHINE, PART_ENERGY, PART_ERROR, METRIC_PARTS };
 enum metric_style { STYLE_COUNT, STYLE_JOULES, STYLE_FACTOR, STYLE_SAVING, STYLE_PERCENT, STYLE_NUMBER };
 struct metric {
     const char *id, *title, *formula;
@@ -113,6 +115,8 @@ bool metric_has_mean(const struct metric *metric);
 
 /* The table for people, at most 100 columns wide, then what went wrong. */
 void table_print(const struct table *t, FILE *to);
+/* The same for where energy goes. */
+void table_print_energy(const struct table *t, FILE *to);
 /* The same data as JSON, with all counters, and as CSV, one line for each row. */
 json_t *table_json(const struct table *t);
 void table_csv(const struct table *t, struct str *out);

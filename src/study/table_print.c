@@ -84,7 +84,7 @@ static const char *status_text(const struct row *r) {
 
 /* Whether a row has a line in the part of a table. */
 static bool belongs(const struct row *r, enum metric_part part) {
-    return r && (part == PART_MACHINE || (r->status == ROW_OK && row_approximates(r)));
+    return r && (part != PART_ERROR || (r->status == ROW_OK && row_approximates(r)));
 }
 
 static void print_row(const struct table *t, const struct row *r, enum metric_part part, const char *name,
@@ -116,7 +116,7 @@ static void print_bench(const struct table *t, uint32_t bench, enum metric_part 
     }
 }
 
-static void print_means(const struct table *t, struct widths width, FILE *to) {
+static void print_means(const struct table *t, enum metric_part part, struct widths width, FILE *to) {
     const struct metric *metric;
     const char *name = "geometric mean";
     char text[NUMBER_TEXT];
@@ -126,7 +126,7 @@ static void print_means(const struct table *t, struct widths width, FILE *to) {
             continue;
         print_start(to, name, t->models.at[m].label, width);
         name = "";
-        for (uint32_t i = 0; (metric = metric_at(PART_MACHINE, i)); i++) {
+        for (uint32_t i = 0; (metric = metric_at(part, i)); i++) {
             bool none = !metric_has_mean(metric);
             print_cell(to, &further, metric, none ? "" : value_text(metric, metric_mean(t, m, metric), text));
         }
@@ -163,15 +163,22 @@ static void print_part(const struct table *t, enum metric_part part, FILE *to) {
     fputc('\n', to);
     for (uint32_t b = 0; b < t->benches.len; b++)
         print_bench(t, b, part, width, to);
-    if (t->benches.len > 1 && part == PART_MACHINE)
-        print_means(t, width, to);
+    if (t->benches.len > 1 && part != PART_ERROR)
+        print_means(t, part, width, to);
 }
 
 void table_print(const struct table *t, FILE *to) {
-    for (enum metric_part part = 0; part < table_parts(t); part++) {
-        if (part == PART_ERROR)
-            fputs("\nErrors of what only approximates, against the base machine's results:\n", to);
-        print_part(t, part, to);
+    print_part(t, PART_MACHINE, to);
+    if (table_parts(t) > PART_ERROR) {
+        fputs("\nErrors of what only approximates, against the base machine's results:\n", to);
+        print_part(t, PART_ERROR, to);
     }
     print_failures(t, to);
+}
+
+void table_print_energy(const struct table *t, FILE *to) {
+    fputs("\nEnergy by part, % of all that the base machine uses (L1: with shared memory; memory: L2 and\n"
+          "beyond; idle: clocks and leakage):\n",
+          to);
+    print_part(t, PART_ENERGY, to);
 }

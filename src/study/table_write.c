@@ -30,9 +30,10 @@ static json_t *row_json(const struct table *t, const struct row *r) {
 static json_t *means_json(const struct table *t, uint32_t model) {
     const struct metric *metric;
     json_t *all = json_object();
-    for (uint32_t i = 0; (metric = metric_at(PART_MACHINE, i)); i++)
-        if (metric_has_mean(metric))
-            json_object_set_new(all, metric->id, number(metric_mean(t, model, metric)));
+    for (enum metric_part part = 0; part < PART_ERROR; part++)
+        for (uint32_t i = 0; (metric = metric_at(part, i)); i++)
+            if (metric_has_mean(metric))
+                json_object_set_new(all, metric->id, number(metric_mean(t, model, metric)));
     return all;
 }
 

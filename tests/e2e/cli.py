@@ -393,12 +393,10 @@ def test_summary():
     expect(re.search(r"timed: \d+ of \d+ warp instructions \(\d+\.\d%\) in 2 launches; the rest ran functionally\n500 cycles", err), err)
 
 
-def test_long_launches_show_how_far_they_are():
-    """At a terminal, in one line that is gone in the end; nowhere else."""
-    path = write("long.ptx", LONG)
-    words = [REPRISE, "run", "--gpu", "gtx480", path, "--grid", "150", "--block", "256", "--arg", "u32:12000"]
+def at_terminal(*words):
+    """What a command that succeeds writes to a terminal as its stderr."""
     ours, theirs = pty.openpty()
-    done = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=theirs)
+    done = subprocess.Popen([REPRISE, *words], stdout=subprocess.DEVNULL, stderr=theirs)
     os.close(theirs)
     said = b""
     while True:
@@ -408,11 +406,21 @@ def test_long_launches_show_how_far_they_are():
             break
     os.close(ours)
     expect(done.wait() == 0, said)
-    lines = re.findall(rb"\r\x1b\[K(launch 1: (\d+) of 150 blocks, (\d+) cycles, \d+\.\d thousand a second; [^\r]*)", said)
-    expect(len(lines) > 1 and said.endswith(b"\r\x1b[K") and b"\n" not in said, said)
-    expect(all(len(line) < 80 and b"; long" in line for line, _, _ in lines), said)
-    expect([int(c) for _, _, c in lines] == sorted({int(c) for _, _, c in lines}), said)
-    expect(int(lines[-1][1]) > 0 and not run(*words[1:-1], "u32:800")[2], "a log has lines, too")
+    return said
+
+
+def test_long_launches_show_how_far_they_are():
+    """At a terminal, in one line that is gone in the end; nowhere else."""
+    path = write("long.ptx", LONG)
+    for mode, count, rate, rounds in ((["--gpu", "gtx480"], rb"cycles", rb"thousand", 12000),
+                                      (["--functional"], rb"M warp instructions", rb"M", 250000)):
+        words = ["run", *mode, path, "--grid", "150", "--block", "256", "--arg"]
+        said = at_terminal(*words, f"u32:{rounds}")
+        lines = re.findall(rb"\r\x1b\[K(launch 1: (\d+) of 150 blocks, ([\d.]+) %s, \d+\.\d %s a second; [^\r]*)" % (count, rate), said)
+        expect(len(lines) > 1 and said.endswith(b"\r\x1b[K") and b"\n" not in said, said)
+        expect(all(len(line) < 80 and b"; l" in line for line, _, _ in lines), said)
+        expect([float(c) for _, _, c in lines] == sorted({float(c) for _, _, c in lines}), said)
+        expect(int(lines[-1][1]) > 0 and not run(*words, "u32:800")[2], "a log has lines, too")
 
 
 def test_what_is_ignored_is_said_once():

@@ -80,6 +80,43 @@ def test_a_mechanism():
     expect(abs(wir["metrics"]["rf_energy_saved"] - 100 * (1 - energy[1] / energy[0])) < 1e-9, "energy of the register file")
 
 
+def test_best_stacks():
+    rc, out, err, text, table = compare("best", "hotspot", "--best", "--parts", "--mech", "base:latency.alu=40", *TINY)
+    expect(rc == 0, f"status {rc}: {out}{err}")
+    expect(max(map(len, out.splitlines())) <= COLUMNS, f"wider than {COLUMNS} columns:\n{out}")
+    data = json.loads(text)
+    expect({"wir", "darsie", "dac", "gscalar", "cmrc", "wir+gscalar", "base:latency.alu=40"} < set(data["models"]), data["models"])
+    runs = {r["model"]: r for r in data["runs"]}
+    base = runs["base"]["totals"]
+    costs = {m: (r["totals"]["cycles"], r["totals"]["energy"]["total"]) for m, r in runs.items()}
+    for key, cost in (("time", lambda c, e: c), ("energy", lambda c, e: e), ("energy_delay", lambda c, e: c * e)):
+        order = [p["model"] for p in data["ranking"]["base"][key]]
+        expect(sorted(order) == sorted(data["models"]), f"{key}: who is ranked")
+        values = [cost(*costs[m]) for m in order]
+        expect(values == sorted(values), f"{key}: {order}")
+    expect_in("by energy x delay", out)
+    row = next(r for r in csv.DictReader(table.splitlines()) if r["model"] == "wir")
+    expect(abs(float(row["energy_registers"]) - 100 * sum(runs["wir"]["totals"]["energy"][p] for p in ("register_file", "collectors"))
+               / base["energy"]["total"]) < 1e-9, row)
+    shares = sum(float(row[c]) for c in row if c.startswith("energy_") and not c.endswith("saved"))
+    mechanism = 100 * runs["wir"]["totals"]["energy"].get("mechanism", 0) / base["energy"]["total"]
+    whole = 100 * runs["wir"]["totals"]["energy"]["total"] / base["energy"]["total"]
+    expect(abs(shares + mechanism - whole) < 1e-6, f"parts sum to the whole: {shares} + {mechanism}, {whole}")
+
+
+def test_every_model_on_several_gpus():
+    rc, out, err, text, _ = compare("gpus", "hotspot", "--mech", "wir,gscalar", "--gpu", "gtx480,wir", "--size", "tiny")
+    expect(rc == 0, f"status {rc}: {out}{err}")
+    data = json.loads(text)
+    expect(data["models"] == [m + ":gpu=" + g for g in ("gtx480", "wir") for m in ("base", "wir", "gscalar")], data["models"])
+    runs = {r["model"]: r for r in data["runs"]}
+    for g in ("gtx480", "wir"):
+        base, wir = runs["base:gpu=" + g], runs["wir:gpu=" + g]
+        expect(abs(wir["metrics"]["speedup"] - base["totals"]["cycles"] / wir["totals"]["cycles"]) < 1e-9, "each GPU's own base")
+    rc, _, err = run("compare", "hotspot", "--gpu", "gtx480,nothing", "--mech", "wir", "--size", "tiny")
+    expect(rc == 2 and "nothing" in err, err)
+
+
 def test_several_sizes_and_gpus():
     rc, out, err, text, _ = compare("many", "nw", "nw:seed=3:bits=64", "--mech", f"{OTHER},base:gpu=gtx480,base:gpu=gtx480:latency.alu=40", *TINY)
     expect(rc == 0, f"status {rc}: {out}{err}")
@@ -107,7 +144,7 @@ def test_what_is_the_same_runs_once():
 
 
 def test_number_of_jobs_changes_nothing():
-    one, two = (compare("j", "hotspot", "bfs", "nw", "--mech", OTHER, *TINY, j) for j in ("-j1", "-j2"))
+    one, two = (compare("j", "hotspot", "bfs", "nw", "--mech", OTHER, *TINY, j, "--fresh") for j in ("-j1", "-j2"))
     expect(one == two, "outputs with -j1 and -j2 differ")
 
 
@@ -167,22 +204,46 @@ def test_suites():
         expect(not digits or digits == count, f"a suite's name says {digits}, it has {count}")
 
 
+def test_what_was_finished_is_not_done_again():
+    first = compare("kept", "hotspot", "nw", "--mech", "wir", *TINY)
+    again = compare("kept", "nw", "hotspot", "--mech", "wir", *TINY)
+    expect(first[0] == again[0] == 0 and len(first[2].splitlines()) == 4 and again[2] == "", f"ran again: {again[2]}")
+    by_name = [{(r["workload"], r["model"]): r for r in json.loads(c[3])["runs"]} for c in (first, again)]
+    expect(by_name[0] == by_name[1], "what is found is what was run")
+    rc, out, err, text, _ = compare("kept", "nw", "--mech", "wir,wir:wir.rb_entries=32", *TINY)
+    expect(rc == 0 and err.splitlines() == ["[1/1] nw wir:wir.rb_entries=32"], f"only what is new: {err}")
+    expect(len(compare("kept", "nw", "--mech", "wir", *TINY, "--fresh")[2].splitlines()) == 2, "--fresh runs all")
+    store = os.environ["REPRISE_STORE"]
+    os.environ["REPRISE_STORE"] = f"{TMP}/elsewhere"
+    expect(len(compare("kept", "nw", "--mech", "base", *TINY)[2].splitlines()) == 1, "another store")
+    expect(compare("kept", "nw", "--mech", "base", *TINY, "--store", store)[2] == "", "--store comes before the variable")
+
+
+def test_without_a_store_runs_are_made_all_the_same():
+    env = dict(os.environ, REPRISE_STORE="/proc/nowhere", TMPDIR=f"{TMP}/tmp")
+    os.makedirs(f"{TMP}/tmp", exist_ok=True)
+    rc, out, err = run("compare", "nw", "--mech", "base", *TINY, env=env)
+    expect(rc == 0 and "no store can be had at /proc/nowhere: runs are not kept" in err, f"status {rc}: {err}")
+    expect(not os.listdir(f"{TMP}/tmp"), "temporary files are left")
+    rc, out, err = run("compare", "nw", "--mech", "base", *TINY, "--store", "/proc/nowhere")
+    expect(rc == 1 and not out and "/proc/nowhere" in err, f"what was asked for cannot be had: {rc}, {err}")
+
+
 def test_interruption_keeps_what_was_finished():
     files = [os.path.join(TMP, "stopped" + suffix) for suffix in (".json", ".csv")]
-    env = dict(os.environ, TMPDIR=TMP)
+    parts = pathlib.Path(os.environ["REPRISE_STORE"], "parts")
     p = subprocess.Popen([REPRISE, "compare", "nw", "streamcluster", "--mech", "base", "--gpu", "wir", "--size", "large", "-j1",
-                          "--json", files[0], "--csv", files[1]], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+                          "--json", files[0], "--csv", files[1]], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     child = []
     while not child and p.poll() is None:  # until the run has begun
         time.sleep(0.05)
         child = pathlib.Path(f"/proc/{p.pid}/task/{p.pid}/children").read_text().split()
-    expect(list(pathlib.Path(TMP).glob("reprise-*")), "no folder for files")
     p.send_signal(signal.SIGINT)
     out, _ = p.communicate(timeout=20)
     expect(p.returncode == 130, f"status {p.returncode}")
     expect_in("stopped: this is what was finished", out)
     expect(child and not any(pathlib.Path(f"/proc/{c}").exists() for c in child), f"children are still there: {child}")
-    expect(not list(pathlib.Path(TMP).glob("reprise-*")), "temporary files are left")
+    expect(parts.is_dir() and not list(parts.iterdir()), "parts of runs are left")
     expect([r["status"] for r in json.loads(pathlib.Path(files[0]).read_text())["runs"]] == ["missing"] * 2, "JSON")
     expect(len(pathlib.Path(files[1]).read_text().splitlines()) == 3, "CSV")
 

@@ -36,12 +36,17 @@ RUNS += [(["--gpu", "dac", "--mech", "dac", *(word for s in settings for word in
          for settings, name in (([], "hotspot"), ([], "lud"), ([], "sgemm"), ([], "stencil"), ([], "floydWarshall"), (["dac.atq=2", "dac.pwaq=8"], "spmv"))]
 RUNS += [(["--gpu", "dac", "--mech", mech], name) for mech, name in (("cae", "streamcluster"), ("perfect-memory", "hotspot"))]
 RUNS += [(["--gpu", "dac", "--mech", "mta", "--set", "mta.period=16", "--set", "mta.kb=1"], name) for name in ("sgemm", "scalarProd", "hotspot")]
-RUNS += [(["--gpu", "gtx480", "--probe", "repeat+redundant"], name) for name in ("hotspot", "matrixMul")]
+RUNS += [(["--gpu", "gtx480", "--probe", "repeat+redundant+oldest"], name) for name in ("hotspot", "matrixMul")]
+RUNS += [(["--gpu", "wir", "--bits", "32", "--mech", "wir", "--probe", "oldest"], "hotspot")]
 RUNS += [(["--gpu", "gscalar", "--bits", "32", "--mech", mech, *(word for s in settings for word in ("--set", s))], name)
          for mech, settings, name in (("gscalar", ["gscalar.pairs=true"], "lbm"), ("gscalar", ["gscalar.skip_dead=true"], "backprop"),
                                       ("alu-scalar", [], "hotspot"), ("darsie+gscalar", [], "b+tree"))]
 RUNS += [(["--gpu", "cmrc", "--bits", "32", "--mech", "cmrc", "--set", "rf.mapping=" + mapping], name)
          for mapping, name in (("wid", "backprop"), ("wshift", "backprop"), ("wid", "bfs"), ("wid", "hotspot"))]
+RUNS += [(["--gpu", "lnl", "--bits", "32", "--mech", mech, *(word for s in settings for word in ("--set", s))], name)
+         for mech, settings, name in (("lnl", [], "hotspot-approx"), ("lnl", ["lnl.threshold=0.5"], "convolutionTexture-approx"),
+                                      ("lnl", ["lnl.levels=32", "lnl.timeout=20"], "SobelFilter-approx"), ("warp-approx", [], "bilateralFilter-approx"),
+                                      ("lnl-nofusion", ["lnl.threshold=0", "lnl.profile=true"], "bilateralFilter-approx"))]
 # What no workload executes, in one kernel: doubles, halves, addresses that name their space.
 RARE = """.version 7.0
 .target sm_80
@@ -65,6 +70,7 @@ RARE = """.version 7.0
 """
 # Moved by tests of the unit alone: what only mechanisms ask for, and what needs accesses that an SM does not make.
 ELSEWHERE = {
+    "oldest.fence": ("test_oldest.c", r'counted\(&r, "fence"\)'),
     "l1.prefetches": ("test_mem.c", r"n\.prefetches"),
     "l1.prefetch_misses": ("test_mem.c", r"n\.prefetch_misses"),
     "l1.prefetch_useful": ("test_mem.c", r"n\.prefetch_useful"),

@@ -11,6 +11,8 @@ def run_tests(module):
     for name, test in sorted(module.items()):
         if not name.startswith("test_"):
             continue
+        if module.get("TMP"):  # each test has a store of its own, and nobody that of the user
+            os.environ["REPRISE_STORE"] = os.path.join(module["TMP"], "stores", name)
         try:
             test()
             passed += 1

@@ -3,10 +3,13 @@
 
 Every check is a function named test_*. Python because it is processes and text.
 """
+import contextlib
 import csv
+import json
 import os
 import pathlib
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -56,6 +59,25 @@ def test_a_figure():
     expect_in("wir.workload.fp_share.HS", out)
 
 
+def test_figures_as_json():
+    rc, out, err = run("wir", "20", "12", *TWO, "--out", f"{TMP}/json")
+    expect(rc == 0, f"status {rc}: {err}")
+    paper = json.loads(pathlib.Path(TMP, "json", "wir.json").read_text())
+    expect(paper["paper"] == "wir" and paper["ran"] == "2 of the paper's benchmarks, tiny, on wir.\n", paper["ran"])
+    expect([b["name"] for b in paper["benchmarks"]] == ["HS", "NW"], paper["benchmarks"])
+    figures = {f["id"]: f for f in paper["figures"]}
+    expect(list(figures) == ["20", "12"], list(figures))
+    expect([c["kind"] for c in figures["20"]["charts"]] == ["line"] and figures["20"]["charts"][0]["columns"][0] == "16", figures["20"]["charts"])
+    rows = table("json", "wir-12.csv")
+    for column in figures["12"]["columns"]:
+        expect(column["values"] + [column["average"]] == [float(r[column["name"]]) for r in rows], column)
+    claims = {r["claim"]: r for r in table("json", "wir-claims.csv")}
+    for claim in figures["12"]["claims"]:
+        row = claims[claim["id"]]
+        expect((claim["ours"], claim["verdict"]) == (float(row["ours"]), row["verdict"]), claim)
+    expect({"id": "wir.profile.window", "reason": "the definition of Figure 2, not a result"} in paper["unable"], paper["unable"])
+
+
 def test_a_mechanism():
     rc, out, err = run("wir", "12", "20", "--workloads", "hotspot,nw", "--size", "tiny", "--out", f"{TMP}/reuse")
     expect(rc == 0 and len(err.splitlines()) == 2 * 6, f"Base, RLPV and four sizes, RLPV once: {err}")
@@ -81,43 +103,56 @@ def test_sizes_follow_from_parameters():
     expect(float(claims["wir.rb.entry_bits"]["ours"]) == 63, "a register's number has one bit more, in four fields")
 
 
+def finished():
+    """The keys of the runs that the store has."""
+    path = f"{os.environ['REPRISE_STORE']}/runs.db"
+    if not os.path.exists(path):
+        return []
+    with contextlib.closing(sqlite3.connect(path, timeout=60)) as db:
+        try:
+            return sorted(row[0] for row in db.execute("SELECT key FROM run"))
+        except sqlite3.OperationalError:  # it is just being made
+            return []
+
+
 def test_what_was_run_is_kept():
     words = ["wir", "mix", *TWO, "--out", f"{TMP}/kept"]
     first = run(*words)
-    files = sorted(os.listdir(f"{TMP}/kept/runs"))
-    expect(len(files) == 2 and all(f.endswith(".json") for f in files), files)
+    keys = finished()
+    expect(len(keys) == 2, keys)
     again = run(*words)
     expect(again[0] == 0 and again[1] == first[1] and again[2] == "", "the second time nothing runs, and the output is the same")
-    os.unlink(f"{TMP}/kept/runs/{files[0]}")
+    with contextlib.closing(sqlite3.connect(f"{os.environ['REPRISE_STORE']}/runs.db")) as db:
+        db.execute("DELETE FROM run WHERE key = ?", keys[:1])
+        db.commit()
     expect(len(run(*words)[2].splitlines()) == 1, "one is missing, one runs")
-    expect(sorted(os.listdir(f"{TMP}/kept/runs")) == files, "the same names for the same runs")
+    expect(finished() == keys, "the same names for the same runs")
     for other in (["--set", "latency.alu=12"], ["--bits", "64"], ["--gpu", "gtx480"]):
         expect(len(run(*words, *other)[2].splitlines()) == 2, f"{other}: other runs")
-    expect(len(os.listdir(f"{TMP}/kept/runs")) == 8, "all are kept")
-    pathlib.Path(f"{TMP}/kept/runs/{files[0]}").write_text("{}")
-    expect(len(run(*words)[2].splitlines()) == 1, "a broken file is as good as none")
+    expect(len(finished()) == 8, "all are kept")
+    expect(len(run(*words, "--fresh")[2].splitlines()) == 2 and len(finished()) == 8, "--fresh runs them again")
 
 
 def test_interruption_loses_nothing_that_was_finished():
     def words(third):
         return ["wir", "mix", "--workloads", f"hotspot,bfs,{third}", "--size", "tiny", "-j", "1", "--out", f"{TMP}/stopped"]
     for sent, status in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
-        subprocess.run(["rm", "-rf", f"{TMP}/stopped"], check=True)
+        subprocess.run(["rm", "-rf", os.environ["REPRISE_STORE"]], check=True)
         p = subprocess.Popen([REPRISE, "repro", *words("streamcluster:size=large")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        finished, until = [], time.monotonic() + 60
-        while len(finished) < 2 and time.monotonic() < until:  # the third takes long
+        until = time.monotonic() + 60
+        while len(finished()) < 2 and time.monotonic() < until:  # the third takes long
             time.sleep(0.05)
-            finished = [f for f in os.listdir(f"{TMP}/stopped/runs") if f.endswith(".json")] if os.path.isdir(f"{TMP}/stopped/runs") else []
         p.send_signal(sent)
         out, _ = p.communicate(timeout=20)
-        expect(p.returncode == status and len(finished) == 2, f"status {p.returncode}, finished {finished}: {out}")
-        expect(sent == signal.SIGKILL or out == f"stopped; what was finished is kept in {TMP}/stopped/runs\n", out)
+        expect(p.returncode == status and len(finished()) == 2, f"status {p.returncode}, finished {finished()}: {out}")
+        expect(sent == signal.SIGKILL or out == f"stopped; what was finished is kept in {os.environ['REPRISE_STORE']}/runs.db\n", out)
         rc, out, err = run(*words("nw"))
         expect(rc == 0 and err.splitlines() == ["[1/1] nw Base"], f"only what is missing runs: {err}")
+        expect(not os.listdir(f"{os.environ['REPRISE_STORE']}/parts"), "what was being written is gone")
 
 
 def test_jobs_change_nothing():
-    outs = [run("wir", "mix", *TWO, "-j", j, "--out", f"{TMP}/j")[:2] for j in (1, 2) if not subprocess.run(["rm", "-rf", f"{TMP}/j"]).returncode]
+    outs = [run("wir", "mix", *TWO, "-j", j, "--fresh", "--out", f"{TMP}/j")[:2] for j in (1, 2)]
     expect(outs[0] == outs[1], "output depends on -j")
 
 

@@ -39,7 +39,7 @@ EXPECTED = {
                     r"Access to 0x100 is out of bounds\n.*1 bytes after the block's shared memory of size 256 bytes"),
     "local_over": ("--memcheck", r"Invalid __local__ write of size 4 bytes\n.*@local_over", r"thread's local memory of size 32 bytes"),
     "local_spilled": ("--memcheck", r"Invalid __local__ write of size 4 bytes\n.*@local_over", r"and is 1 bytes after"),
-    "calls": ("--memcheck", r"at _Z3setPii\+0x[0-9a-f]+ in .*@called\n.*by thread.*\n.*Device Frame: calls\+0x[0-9a-f]+ in .*@caller"),
+    "calls": ("--memcheck", r"at set\(int\*, int\)\+0x[0-9a-f]+ in .*@called\n.*by thread.*\n.*Device Frame: calls\+0x[0-9a-f]+ in .*@caller"),
     "heap_over": ("--memcheck", r"Invalid __global__ read of size 4 bytes\n.*@heap_over", r"and is 1 bytes after .* of size 64 bytes"),
     "heap_leak": ("--memcheck", r"Leaked 64 bytes at 0x[0-9a-f]+ on the device heap", r"LEAK SUMMARY: 64 bytes leaked in 1 allocations"),
     "heap_twice": ("--memcheck", r"Malloc/Free Error encountered : Device-side double free\n.*@heap_twice"),

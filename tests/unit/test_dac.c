@@ -76,6 +76,16 @@ static const char text[] = KERNELS
            "T: ld.global.u32 %r3, [%l1+1024]; st.global.u32 [%l2+16384], %r3; setp.eq.u32 %p1, %r2, 5; @%p1 "
            "bra J;\n"
            "st.global.u32 [%l2+32768], %r2;\nJ: add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, 7; @%p0 bra L;")
+    /* Where one arm begins with a loop that the affine warp does not have, layout turns the branch around in
+     * one stream only; both arms enqueue. */
+    KERNEL(
+        "order", SELF
+        "setp.lt.u32 %p0, %r0, 16; setp.lt.u32 %p1, %r0, 24; setp.lt.u32 %p2, %r0, 8; mov.u32 %r5, 0;\n"
+        "@%p0 bra X;\n@%p1 bra F; bra T;\nX: @%p2 bra F;\n"
+        "T: ld.global.u32 %r1, [%l1]; add.u32 %r5, %r5, 1; and.b32 %r1, %r1, 3; setp.lt.u32 %p3, %r5, %r1;\n"
+        "@%p3 bra T;\nld.global.u32 %r2, [%l1+64]; st.global.u32 [%l2+131072], %r2; bra J;\n"
+        "F: ld.global.u32 %r2, [%l1+1024]; st.global.u32 [%l2+139264], %r2;\n"
+        "J: st.global.u32 [%l2+147456], %r5;")
     /* Every thread in a line of its own, all lines in one set. */
     KERNEL("lines", SELF "mul.wide.u32 %l3, %r0, 2048; add.u64 %l3, %l0, %l3; ld.global.u32 %r1, [%l3]; "
                          "ld.global.u32 %r2, [%l3+128];\n"
@@ -95,6 +105,27 @@ static const char text[] = KERNELS
                "[%l3+64];\n"
                "add.u32 %r2, %r2, %r3; add.u32 %r4, %r4, %r5; add.u32 %r6, %r6, %r7; add.u32 %r2, %r2, %r4;\n"
                "add.u32 %r2, %r2, %r6; st.global.u32 [%l2+131072], %r2;")
+    /* Data decide about arms that both enqueue, one of them about arms of its own; and about who leaves. */
+    KERNEL("vectors", SELF
+           "ld.global.u32 %r1, [%l1]; and.b32 %r2, %r1, 1; setp.eq.u32 %p0, %r2, 0; @%p0 bra T;\n"
+           "ld.global.u32 %r3, [%l1+64]; st.global.u32 [%l2+131072], %r3; and.b32 %r2, %r3, 6;\n"
+           "setp.eq.u32 %p1, %r2, 2; @%p1 bra U; ld.global.u32 %r4, [%l1+1024]; ld.global.u32 %r5, "
+           "[%l1+1028];\n"
+           "add.u32 %r4, %r4, %r5; ld.global.u32 %r5, [%l1+1032]; add.u32 %r4, %r4, %r5;\n"
+           "ld.global.u32 %r5, [%l1+1036]; add.u32 %r4, %r4, %r5; st.global.u32 [%l2+163840], %r4; bra V;\n"
+           "U: ld.global.u32 %r4, [%l1+2048]; ld.global.u32 %r5, [%l1+2052]; add.u32 %r4, %r4, %r5;\n"
+           "ld.global.u32 %r5, [%l1+2056]; add.u32 %r4, %r4, %r5; st.global.u32 [%l2+172032], %r4;\n"
+           "V: st.global.u32 [%l2+139264], %r4; bra J;\n"
+           "T: ld.global.u32 %r3, [%l1+512]; st.global.u32 [%l2+147456], %r3;\n"
+           "J: setp.gt.u32 %p1, %r3, 200; @%p1 exit; ld.global.u32 %r5, [%l1+96];\n"
+           "st.global.u32 [%l2+155648], %r5;")
+    /* Rounds that differ by thread, and a barrier in each: threads come to different ones. */
+    KERNEL("apart",
+           SELF "ld.global.u32 %r6, [%l1]; and.b32 %r6, %r6, 3; mov.u32 %r5, 0;\n"
+                "L: st.global.u32 [%l2+131072], %r5; bar.sync 0; ld.global.u32 %r7, [%l1+8]; bar.sync 0;\n"
+                "add.u32 %r5, %r5, 1; setp.lt.u32 %p0, %r5, %r6; @%p0 bra L;\n"
+                "ld.global.u32 %r3, [%l1+64]; st.global.u32 [%l2+139264], %r3; bar.sync 0;\n"
+                "ld.global.u32 %r3, [%l1+128]; st.global.u32 [%l2+147456], %r3;")
     /* Block 0 waits for a flag that the others' last one sets. */
     KERNEL("polls",
            SELF "mov.u32 %r1, %ctaid.x; setp.eq.u32 %p0, %r1, 0; @%p0 bra W;\n"
@@ -129,9 +160,12 @@ static const struct {
     {"barrier", DAC_RULE_BARRIER, false},
     {"arms", DAC_RULE_TURNS, false},
     {"turned", 0, false},
+    {"order", DAC_RULE_ORDER, false},
     {"lines", 0, false},
     {"data", 0, false},
     {"strides", 0, false},
+    {"vectors", 0, false},
+    {"apart", DAC_RULE_APART, true},
     {"polls", 0, true},
 };
 enum { HAZARDS = sizeof hazards / sizeof *hazards };
@@ -275,6 +309,22 @@ static void test_counts(void **state) {
     rig_close(&r);
 }
 
+/* Branches that data decide: two that all warps come to, and one for those with an odd word. Without asking
+ * nothing behind the first is decoupled. */
+static void test_vectors(void **state) {
+    (void)state;
+    enum { WARPS = GRID * THREADS / 32 };
+    for (uint32_t ask = 0; ask < 2; ask++) {
+        struct rig r;
+        open_dac(&r, (const char *const[]){"device.sms=1", ask ? "dac.ask=true" : "dac.ask=false", NULL});
+        assert_non_null(launch(&r, "vectors"));
+        assert_int_equal(rig_counter(&r, "dac.vectors"), ask ? 3 * WARPS : 0);
+        assert_int_equal(rig_counter(&r, "dac.deq.data") > WARPS, ask);
+        assert_int_equal(rig_counter(&r, "check.wrong"), 0);
+        rig_close(&r);
+    }
+}
+
 /* Those with which DAC is compared leave the same memory, and supply nothing that differs. */
 static void test_rivals(void **state) {
     (void)state;
@@ -324,6 +374,90 @@ static void test_rival_counts(void **state) {
     assert_true(n > 0);
 }
 
+/* What CAE's units do, by hand: two moves of constants, tid.x, tid.x + 5, its comparison with 500, and its
+ * sum with what all lanes load from one address; not products of 64 bits, nor sums with what each lane loads.
+ * tid.x is written out for the product, and once only; that sum for the next. One access has a tuple for an
+ * address. */
+static void test_cae(void **state) {
+    (void)state;
+    static const char code[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+                               ".visible .entry tuples(.param .u64 buffer, .param .u32 n, .param .u32 x)\n{\n"
+                               ".reg .b32 %r<8>; .reg .b64 %l<3>; .reg .pred %p<2>;\n"
+                               "ld.param.u64 %l0, [buffer]; mov.u32 %r0, %tid.x; mul.wide.u32 %l1, %r0, 4;\n"
+                               "add.u64 %l1, %l0, %l1; ld.global.u32 %r1, [%l1]; add.u32 %r2, %r1, %r0;\n"
+                               "add.u32 %r3, %r0, 5; setp.lt.u32 %p0, %r3, 500; ld.global.u32 %r4, [%l0+8];\n"
+                               "add.u32 %r5, %r4, %r3; add.u32 %r6, %r5, %r2; selp.b32 %r6, %r6, %r1, %p0;\n"
+                               "st.global.u32 [%l1+131072], %r6; exit;\n}\n";
+    enum { WARPS = GRID * THREADS / 32 };
+    struct rig r;
+    rig_open_options(
+        &r,
+        &(struct rp_options){
+            .gpu = "dac", .mech = "cae", .set = (const char *const[]){"device.sms=1", NULL}, .check = true},
+        code);
+    const uint32_t *got = launch(&r, "tuples");
+    assert_non_null(got);
+    for (uint32_t t = 0; t < THREADS; t++)
+        assert_int_equal(got[t], 2 + t + 5 + 2 * t);
+    assert_int_equal(rig_counter(&r, "cae.executed"), 6 * WARPS);
+    assert_int_equal(rig_counter(&r, "cae.expansions"), 2 * WARPS);
+    assert_int_equal(rig_counter(&r, "cae.accesses"), WARPS);
+    assert_int_equal(rig_counter(&r, "check.wrong"), 0);
+    rig_close(&r);
+}
+
+/* Limits of the affine stack and of conditions: what needs more stays in the other stream, and comes out
+ * right all the same. */
+static void test_limits(void **state) {
+    (void)state;
+    static const char code[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".visible .entry nested(.param .u64 buffer, .param .u32 n, .param .u32 x)\n{\n"
+        ".reg .b32 %r<8>; .reg .b64 %l<3>; .reg .pred %p<4>;\n"
+        "ld.param.u64 %l0, [buffer]; mov.u32 %r0, %tid.x; mul.wide.u32 %l1, %r0, 4; add.u64 %l1, %l0, %l1;\n"
+        "setp.lt.u32 %p0, %r0, 40; @!%p0 bra J; st.global.u32 [%l1+131072], %r0; mov.u32 %r1, 0;\n"
+        "A: st.global.u32 [%l1+132096], %r1; add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, %r0; @%p1 bra A;\n"
+        "J: exit;\n}\n"
+        ".visible .entry chosen(.param .u64 buffer, .param .u32 n, .param .u32 x)\n{\n"
+        ".reg .b32 %r<8>; .reg .b64 %l<5>; .reg .pred %p<4>;\n"
+        "ld.param.u64 %l0, [buffer]; mov.u32 %r0, %tid.x; min.u32 %r1, %r0, 9; max.u32 %r2, %r0, 20;\n"
+        "mul.wide.u32 %l1, %r1, 4; add.u64 %l1, %l0, %l1; mul.wide.u32 %l2, %r2, 4; add.u64 %l2, %l0, %l2;\n"
+        "mul.wide.u32 %l3, %r0, 4; add.u64 %l3, %l0, %l3;\n"
+        "ld.global.u32 %r3, [%l2]; ld.global.u32 %r4, [%l1+256]; add.u32 %r3, %r3, %r4;\n"
+        "st.global.u32 [%l3+131072], %r3; exit;\n}\n";
+    /* A warp takes from its queues the address of a guarded store, and with a deeper stack those of the loop;
+     * three addresses of "chosen", or two, if both conditions do not fit. */
+    enum { WARPS = GRID * THREADS / 32 };
+    static const struct {
+        const char *set, *kernel;
+        uint64_t least, most;
+    } tries[] = {{"dac.stack=8", "nested", 2 * WARPS, UINT64_MAX},
+                 {"dac.stack=1", "nested", WARPS, WARPS},
+                 {"dac.dcrf=8", "chosen", 3 * WARPS, 3 * WARPS},
+                 {"dac.dcrf=1", "chosen", 2 * WARPS, 2 * WARPS}};
+    for (uint32_t k = 0; k < 4; k++) {
+        struct rig r;
+        rig_open_options(
+            &r,
+            &(struct rp_options){.gpu = "dac",
+                                 .mech = "dac",
+                                 .set = (const char *const[]){"device.sms=1", tries[k].set, NULL},
+                                 .check = true},
+            code);
+        const uint32_t *got = launch(&r, tries[k].kernel);
+        assert_non_null(got);
+        for (uint32_t t = 0; t < THREADS; t++)
+            if (k < 2)
+                assert_int_equal(got[t], t < 40 ? t : WORDS / 2 + t);
+            else
+                assert_int_equal(got[t], (t > 20 ? t : 20) + (t < 9 ? t : 9) + 64);
+        uint64_t n = rig_counter(&r, "dac.deq.addr") + rig_counter(&r, "dac.deq.data");
+        assert_in_range(n, tries[k].least, tries[k].most);
+        assert_int_equal(rig_counter(&r, "check.wrong"), 0);
+        rig_close(&r);
+    }
+}
+
 /* Launches that are cut come to a right end, in the plain code. */
 static void test_cut(void **state) {
     (void)state;
@@ -346,8 +480,9 @@ static void test_cut(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hazards), cmocka_unit_test(test_rules),  cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_counts),  cmocka_unit_test(test_rivals), cmocka_unit_test(test_rival_counts),
+        cmocka_unit_test(test_hazards), cmocka_unit_test(test_rules),   cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_counts),  cmocka_unit_test(test_vectors), cmocka_unit_test(test_cae),
+        cmocka_unit_test(test_limits),  cmocka_unit_test(test_rivals),  cmocka_unit_test(test_rival_counts),
         cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, find_results, NULL);

@@ -21,6 +21,7 @@ struct gen {
     size_t len;
     uint64_t state;
     uint32_t labels, depth, budget;
+    bool apart; /* threads of a block may come to different barriers */
 };
 
 static uint32_t next(struct gen *g) {
@@ -134,11 +135,13 @@ static void access(struct gen *g) {
     }
 }
 
-/* Threads of the block exchange a word; all of them must be here. */
+/* Threads of the block exchange a word. Barriers count threads, and every thread that has not left is at one
+ * of its exchanges, though perhaps not at this one: so what it finds does not depend on time. */
 static void exchange(struct gen *g) {
     uint32_t d = pick(g, VARS);
-    put(g, "st.shared.u32 [%%own], %%r%u; bar.sync 0;\n", pick(g, VARS));
-    put(g, "ld.shared.u32 %%r%u, [%%other]; bar.sync 0;\n", d);
+    const char *bar = g->apart && pick(g, 2) ? "barrier.sync 0" : "bar.sync 0";
+    put(g, "st.shared.u32 [%%own], %%r%u; %s;\n", pick(g, VARS), bar);
+    put(g, "ld.shared.u32 %%r%u, [%%other]; %s;\n", d, bar);
 }
 
 static void statements(struct gen *g, bool together);
@@ -189,7 +192,7 @@ static void statements(struct gen *g, bool together) {
             compute(g);
         else if (how < 10)
             access(g);
-        else if (how == 10 && together)
+        else if (how == 10 && (together || g->apart))
             exchange(g);
         else if (how < 12)
             branch(g);
@@ -226,6 +229,7 @@ static void kernel(struct gen *g, uint32_t name) {
         put(g, "setp.eq.u32 %%p%u, %%lin, %u;\n", p, p);
     g->depth = 0;
     g->budget = 24;
+    g->apart = !pick(g, 4);
     for (uint32_t n = 0; n < 4; n++) {
         statements(g, true);
         if (!pick(g, 8)) {
@@ -272,7 +276,7 @@ static const uint32_t *launch(struct rig *r, uint32_t seed, uint32_t k) {
 static const char *const sets[][6] = {
     {"device.sms=1", NULL},
     {"device.sms=1", "dac.atq=1", "dac.pwaq=1", "dac.pwpq=1", NULL},
-    {"device.sms=2", "dac.first=true", "l1.size=4K", "l1.ways=2", NULL},
+    {"device.sms=2", "device.architecture=maxwell", "dac.first=true", "l1.size=4K", "l1.ways=2", NULL},
     {"device.sms=1", "dac.prefetch=false", "dac.atq=3", NULL},
 };
 

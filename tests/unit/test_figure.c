@@ -87,6 +87,23 @@ static void check_series(const struct paper *p, const struct paper_row *s) {
             fail_msg("figure %s has two columns %s", s->figure, s->name);
 }
 
+/* A chart is of a kind that the report can draw, and of columns that the figure has. */
+static void check_chart(const struct paper *p, const struct paper_row *c) {
+    static const char *const kinds[] = {"bars", "stack", "within", "stacks", "averages", "clusters", "line", "panels"};
+    size_t kind = 0;
+    while (kind < sizeof kinds / sizeof kinds[0] && strcmp(kinds[kind], c->name))
+        kind++;
+    if (kind == sizeof kinds / sizeof kinds[0])
+        fail_msg("figure %s: no chart is called %s", c->figure, c->name);
+    needs(p, PAPER_FIGURE, c->figure, strlen(c->figure), c->name);
+    for (const char *at = c->text; *at;) {
+        size_t n = strcspn(at, ",");
+        needs_column(p, c, at, n);
+        at += n;
+        at += strspn(at, ", ");
+    }
+}
+
 /* Groups are of benchmarks that the paper uses. */
 static void check_group(const struct paper *p, const struct paper_row *g) {
     char text[24], *words = xstrdup(g->text), *save;
@@ -113,6 +130,8 @@ static void tables_hang_together(void **state) {
         assert_non_null(suite_find(p.head->suite));
         while ((r = paper_next(&p, r, PAPER_SERIES)))
             check_series(&p, r);
+        while ((r = paper_next(&p, r, PAPER_CHART)))
+            check_chart(&p, r);
         while ((r = paper_next(&p, r, PAPER_GROUP)))
             check_group(&p, r);
         while ((r = paper_next(&p, r, PAPER_CLAIM))) {
@@ -206,6 +225,7 @@ static const struct paper_row made_up[] = {
      .name = "D2 slower",
      .model = "fast",
      .text = "cycles / cycles@Base"},
+    {.kind = PAPER_CHART, .figure = "f", .name = "stack", .axis = "times", .text = "D1, D2 slower"},
     {.kind = PAPER_FIGURE, .figure = "g", .text = "another figure"},
     {.kind = PAPER_SERIES, .figure = "g", .name = "other", .model = "fast", .text = "cycles / cycles@slow"},
 };
@@ -272,6 +292,18 @@ static void averages_by_hand(void **state) {
         if (!strstr(str_text(&csv), lines[i]))
             fail_msg("not in the CSV: %s\n%s", lines[i], str_text(&csv));
     str_free(&csv);
+    json_t *json = figure_json(&f, &(struct claim_rows){0}, 0);
+    json_t *column = json_array_get(json_object_get(json, "columns"), 0);
+    json_t *chart = json_array_get(json_object_get(json, "charts"), 0);
+    json_t *columns = json_object_get(chart, "columns");
+    close_to(json_real_value(json_array_get(json_object_get(column, "values"), 1)), 4);
+    assert_true(json_is_null(json_array_get(json_object_get(column, "values"), 4)));
+    close_to(json_real_value(json_object_get(column, "average")), sqrt(2));
+    close_to(json_real_value(json_object_get(json_object_get(column, "groups"), "ends")), 1);
+    assert_string_equal(json_string_value(json_object_get(chart, "kind")), "stack");
+    assert_int_equal(json_array_size(columns), 2);
+    assert_string_equal(json_string_value(json_array_get(columns, 1)), "D2 slower");
+    json_decref(json);
     figure_free(&f);
     table_free(&t);
 }

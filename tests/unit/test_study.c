@@ -1,4 +1,4 @@
-/* Plans, keys and the store: what texts mean, what tells runs apart, what is found again. */
+/* Plans and keys: what texts mean, what tells runs apart. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/io.h"
+#include "study/key.h"
 #include "study/plan.h"
-#include "study/store.h"
 
 static char folder[PATH_MAX];
 
@@ -278,89 +278,6 @@ static void keys_see_the_files_of_a_program(void **state) {
     plan_free(&p);
 }
 
-/* ---- the store ---- */
-
-static json_t *report_of(int cycles) {
-    return json_pack("{s:i, s:s, s:{s:i, s:{}}}", "schema", 1, "mech", "base", "totals", "cycles", cycles,
-                     "counters");
-}
-
-static bool has(struct store *s, const struct run_key *key, json_t *report, const char *results) {
-    struct store_row row;
-    if (!store_find(s, key, &row))
-        return false;
-    bool same = json_equal(row.report, report) && !row.results == !results;
-    size_t len;
-    char *text = row.results ? io_read(row.results, &len) : NULL;
-    same = same && (!results || (len == strlen(results) && !memcmp(text, results, len)));
-    free(text);
-    free(row.results);
-    json_decref(row.report);
-    return same;
-}
-
-static void finished_rows_are_found_again(void **state) {
-    (void)state;
-    struct run_key key = {1, "nw-0000000000000001"}, other = {2, "nw-0000000000000002"};
-    struct str place = {0}, path = {0}, part = {0};
-    struct store_row found;
-    str_printf(&place, "%s/new/place", folder);
-    struct store *s = store_open(place.at);
-    assert_non_null(s);
-    assert_false(store_find(s, &key, &found));
-    struct store_row row = {.report = report_of(7)};
-    store_put(s, &key, &row);
-    store_close(s);
-    s = store_open(place.at);
-    assert_true(has(s, &key, row.report, NULL));
-    assert_false(store_find(s, &other, &found));
-    json_decref(row.report);
-    row.report = report_of(8); /* a row can be put again, also with results */
-    str_printf(&part, "%s/x.part", store_folder(s));
-    assert_true(io_write(part.at, "abc", 3));
-    row.results = xstrdup(part.at);
-    store_put(s, &key, &row);
-    assert_true(has(s, &key, row.report, "abc"));
-    assert_int_not_equal(access(part.at, F_OK), 0);
-    assert_int_equal(access(row.results, R_OK), 0);
-    json_decref(row.report);
-    str_printf(&path, "%s/%s.json", place.at, key.text);
-    assert_true(io_write(path.at, "{}", 2)); /* what cannot be read is not finished */
-    assert_false(store_find(s, &key, &found));
-    assert_true(io_write(path.at, "{\"totals\": {\"coun", 17));
-    assert_false(store_find(s, &key, &found));
-    store_close(s);
-    unlink(path.at);
-    unlink(row.results);
-    free(row.results);
-    rmdir(place.at); /* nothing else is there */
-    *strrchr(place.at, '/') = 0;
-    assert_int_equal(rmdir(place.at), 0);
-    str_free(&path);
-    str_free(&part);
-    str_free(&place);
-}
-
-static void a_temporary_store_leaves_nothing(void **state) {
-    (void)state;
-    struct run_key key = {1, "nw-0000000000000001"};
-    struct store *s = store_open(NULL);
-    char place[PATH_MAX];
-    struct str part = {0};
-    snprintf(place, sizeof place, "%s", store_folder(s));
-    str_printf(&part, "%s/x.part", place);
-    assert_true(io_write(part.at, "abc", 3));
-    struct store_row row = {report_of(7), xstrdup(part.at)};
-    store_put(s, &key, &row);
-    assert_true(has(s, &key, row.report, "abc"));
-    json_decref(row.report);
-    free(row.results);
-    str_free(&part);
-    assert_int_equal(access(place, R_OK), 0);
-    store_close(s);
-    assert_int_not_equal(access(place, F_OK), 0);
-}
-
 int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(benchmarks_from_texts),
@@ -371,8 +288,6 @@ int main(void) {
         cmocka_unit_test(approximations_need_results),
         cmocka_unit_test(keys_tell_runs_apart),
         cmocka_unit_test(keys_see_the_files_of_a_program),
-        cmocka_unit_test(finished_rows_are_found_again),
-        cmocka_unit_test(a_temporary_store_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

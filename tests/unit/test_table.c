@@ -12,6 +12,7 @@
 #include "report/csv.h"
 #include "report/number.h"
 #include "stats/formula.h"
+#include "study/rank.h"
 #include "study/table.h"
 
 #define LEN(a) (sizeof(a) / sizeof(a)[0])
@@ -173,9 +174,10 @@ static void fill(struct table *t) {
 
 static const struct metric *metric_called(const char *id) {
     const struct metric *m;
-    for (uint32_t i = 0; (m = metric_at(PART_MACHINE, i)); i++)
-        if (!strcmp(m->id, id))
-            return m;
+    for (enum metric_part part = 0; part < PART_ERROR; part++)
+        for (uint32_t i = 0; (m = metric_at(part, i)); i++)
+            if (!strcmp(m->id, id))
+                return m;
     fail_msg("no metric %s", id);
     return NULL;
 }
@@ -194,6 +196,7 @@ static void metrics_by_hand(void **state) {
         {"energy", 1, 2, NAN},
         {"energy_saved", 75, 0, 50},
         {"rf_energy_saved", 75, 0, 50},
+        {"energy_delay_saved", 87.5, -100, 50},
         {"gpuwattch_saved", 50, 0, 29.289321881345245},
     };
     for (size_t i = 0; i < LEN(rows); i++) {
@@ -256,6 +259,42 @@ static void rows_need_not_be_a_grid(void **state) {
     table_free(&t);
 }
 
+/* Ranks by hand; who lacks a run, or computed something else, has no place. */
+static void ranks_by_hand(void **state) {
+    (void)state;
+    struct table t;
+    fill(&t);
+    uint32_t slow = table_add_model(&t, "slow"), part = table_add_model(&t, "part");
+    put(&t, 0, slow, machine(2000, 90, 10, 1.0, 1.0, "aa")); /* half as fast, for a quarter of the energy */
+    put(&t, 1, slow, machine(900, 50, 50, 0.5, 1.0, "bb"));  /* a third as fast */
+    put(&t, 0, part, machine(1, 1, 1, 0.1, 0.1, "aa"));
+    put(&t, 1, part, machine(1, 1, 1, 0.1, 0.1, "zz"));
+    table_check(&t);
+    static const struct {
+        uint32_t models[3];
+        double values[3];
+    } wanted[RANKS] = {
+        [RANK_TIME] = {{0, 1, 2}, {1, 1, 0.408248290463863}},
+        [RANK_ENERGY] = {{2, 1, 0}, {75, 50, 0}},
+        [RANK_ENERGY_DELAY] = {{1, 2, 0}, {50, 38.76275643042055, 0}},
+    };
+    for (enum rank_by by = 0; by < RANKS; by++) {
+        uint32_t n;
+        struct rank_place *list = rank_models(&t, 0, by, &n);
+        assert_int_equal(n, 3);
+        for (uint32_t i = 0; i < n; i++) {
+            assert_int_equal(list[i].model, wanted[by].models[i]);
+            close_to(list[i].value, wanted[by].values[i]);
+        }
+        free(list);
+    }
+    json_t *all = rank_json(&t);
+    json_t *first = json_array_get(json_object_get(json_object_get(all, "base"), "energy"), 0);
+    assert_string_equal(json_string_value(json_object_get(first, "model")), "slow");
+    json_decref(all);
+    table_free(&t);
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(formulas_take_names_of_every_shape),
@@ -264,6 +303,7 @@ int main(void) {
         cmocka_unit_test(csv_reads_what_it_writes),
         cmocka_unit_test(metrics_by_hand),
         cmocka_unit_test(other_memory_is_noticed),
+        cmocka_unit_test(ranks_by_hand),
         cmocka_unit_test(rows_need_not_be_a_grid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

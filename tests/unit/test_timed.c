@@ -251,6 +251,43 @@ static void test_hang(void **state) {
     free(text);
 }
 
+/* Some lanes wait at a barrier of one arm; the others, at the end of the other arm, for them. The last thing
+ * that happens in the block is no barrier: those others go on to the barrier behind all the same. And a
+ * barrier that ends an arm is one. */
+static void test_apart(void **state) {
+    (void)state;
+    static const char text[] = ".version 6.4\n.target sm_70\n.address_size 64\n"
+                               ".visible .entry apart(.param .u64 buffer, .param .u32 n, .param .u32 x)\n{\n"
+                               "    .reg .b32 %r<4>; .reg .b64 %l<3>; .reg .pred %p<3>;\n"
+                               "    ld.param.u64 %l0, [buffer]; mov.u32 %r0, %tid.x; mov.u32 %r1, 0;\n"
+                               "    mul.wide.u32 %l1, %r0, 4; add.u64 %l2, %l0, %l1;\n"
+                               "    setp.gt.u32 %p0, %r0, 5; @%p0 bra ARM;\n"
+                               "AGAIN: st.global.u32 [%l2], %r1; add.u32 %r1, %r1, 1;\n"
+                               "    setp.lt.u32 %p1, %r1, 40; @%p1 bra AGAIN; bra JOIN;\n"
+                               "ARM: barrier.sync 0; st.global.u32 [%l2], %r0;\n"
+                               "JOIN: barrier.sync 0; ret;\n}\n"
+                               ".visible .entry last(.param .u64 buffer, .param .u32 n, .param .u32 x)\n{\n"
+                               "    .reg .b32 %r<4>; .reg .b64 %l<3>; .reg .pred %p<3>;\n"
+                               "    ld.param.u64 %l0, [buffer]; mov.u32 %r0, %tid.x; mov.u32 %r1, 0;\n"
+                               "    mul.wide.u32 %l1, %r0, 4; add.u64 %l2, %l0, %l1;\n"
+                               "    setp.gt.u32 %p0, %r0, 31; setp.lt.u32 %p1, %r0, 6; @%p0 bra SLOW;\n"
+                               "    @%p1 bra JOIN; barrier.sync 0;\n"
+                               "JOIN: ld.global.u32 %r2, [%l2+128]; st.global.u32 [%l2+256], %r2; ret;\n"
+                               "SLOW: st.global.u32 [%l2], %r1; add.u32 %r1, %r1, 1;\n"
+                               "    setp.lt.u32 %p1, %r1, 40; @%p1 bra SLOW; barrier.sync 0; ret;\n}\n";
+    for (int functional = 0; functional < 2; functional++) {
+        struct rig r;
+        rig_open(&r, "gtx480", NULL, functional, text);
+        rig_run(&r, "apart", 1, 64, (struct rig_params){0});
+        for (uint32_t k = 0; k < 64; k++)
+            assert_int_equal(((const uint32_t *)(uintptr_t)r.buffer)[k], k > 5 ? k : 39);
+        rig_run(&r, "last", 1, 64, (struct rig_params){0});
+        for (uint32_t k = 6; k < 32; k++)
+            assert_int_equal(((const uint32_t *)(uintptr_t)r.buffer)[64 + k], 39);
+        rig_close(&r);
+    }
+}
+
 /* A lane waits for one that is past the place where both would meet: the others go on without it. Behind the
  * next instruction of the whole warp all go on together, as on a GPU. */
 static void test_together(void **state) {
@@ -300,11 +337,10 @@ static void test_parameters(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_results), cmocka_unit_test(test_determinism),
-        cmocka_unit_test(test_sleep),   cmocka_unit_test(test_lock),
-        cmocka_unit_test(test_clock),   cmocka_unit_test(test_schedulers),
-        cmocka_unit_test(test_hang),    cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_full),    cmocka_unit_test(test_together),
+        cmocka_unit_test(test_results), cmocka_unit_test(test_determinism), cmocka_unit_test(test_sleep),
+        cmocka_unit_test(test_lock),    cmocka_unit_test(test_clock),       cmocka_unit_test(test_schedulers),
+        cmocka_unit_test(test_hang),    cmocka_unit_test(test_parameters),  cmocka_unit_test(test_full),
+        cmocka_unit_test(test_apart),   cmocka_unit_test(test_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -196,6 +196,31 @@ static void test_copies(void **state) {
         }
 }
 
+/* Copies at the banks read and write as much as moves do, and take no unit. */
+static void test_copies_at_banks(void **state) {
+    (void)state;
+    static const char *const set[] = {"wir.bank_copies=true", NULL};
+    uint64_t units[2], reads[2], writes[2], copies[2];
+    for (uint32_t m = 0; m < MODELS; m++) {
+        for (uint32_t banks = 0; banks < 2; banks++) {
+            struct rig r;
+            open_file(&r, models[m], banks ? set : NULL, "reuse.ptx");
+            rig_run(&r, "nest", 1, 64, (struct rig_params){0});
+            units[banks] = rig_counter(&r, "unit.sp");
+            reads[banks] = rig_counter(&r, "rf.reads") - rig_counter(&r, "wir.verify.reads");
+            writes[banks] = rig_counter(&r, "rf.writes");
+            copies[banks] = rig_counter(&r, "wir.movs");
+            assert_int_equal(rig_counter(&r, "check.wrong"), 0);
+            rig_close(&r);
+        }
+        assert_int_equal(copies[0], 4);
+        assert_int_equal(copies[1], 4);
+        assert_int_equal(units[0] - units[1], 4);
+        assert_int_equal(reads[0], reads[1]);
+        assert_int_equal(writes[0], writes[1]);
+    }
+}
+
 /* A block's counter of barriers ends at 31: loads behind the 31st are not looked up. */
 static void test_saturation(void **state) {
     (void)state;
@@ -386,7 +411,7 @@ static void take(struct sample *to, uint32_t k, const char *mech, const char *co
     struct rig r;
     open_file(&r, mech, set, kernels[k].file);
     r.g->opt.max_cycles = max_cycles;
-    r.g->machine = machine_create(&r.g->config, &r.g->mechs, true);
+    r.g->machine = machine_create(&r.g->config, &r.g->mechs, true, 1);
     r.g->machine->core.sleep = sleep;
     to->cycles = run_kernel(&r, k);
     for (to->n = 0; rp_counter(r.g, to->n, &to->of[to->n]); to->n++)
@@ -447,11 +472,17 @@ static void test_cuts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_added_cycles),  cmocka_unit_test(test_pending),
-        cmocka_unit_test(test_queue_full),    cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_saturation),    cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_few_registers), cmocka_unit_test(test_energy),
-        cmocka_unit_test(test_sleep),         cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_added_cycles),
+        cmocka_unit_test(test_pending),
+        cmocka_unit_test(test_queue_full),
+        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_copies_at_banks),
+        cmocka_unit_test(test_saturation),
+        cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_few_registers),
+        cmocka_unit_test(test_energy),
+        cmocka_unit_test(test_sleep),
+        cmocka_unit_test(test_cuts),
         cmocka_unit_test(test_fewer_lanes),
     };
     return cmocka_run_group_tests(tests, run_functionally, NULL);

@@ -59,9 +59,10 @@ static float reference(const uint32_t *v, uint32_t i) {
     return (float)x * 0x1p-32f;
 }
 
-/* Enough blocks for the first points, a power of two so that steps between a thread's points are one. */
+/* Blocks for each dimension, a power of two so that steps between a thread's points are one: a single one if
+ * the dimensions fill the GPU, as in the SDK. */
 static unsigned block_count(int points, int dimensions) {
-    unsigned blocks = wl_blocks((unsigned)points, THREADS), limit = dimensions < 40 ? 16 : 4, n = 1;
+    unsigned blocks = wl_blocks((unsigned)points, THREADS), limit = dimensions < 96 ? 16 : 1, n = 1;
     blocks = blocks < limit ? blocks : limit;
     while (n < blocks)
         n *= 2;

@@ -93,6 +93,7 @@ static void run(struct wl *w) {
     WL_LAUNCH(w, "backprop_forward", grid, block, 0, &d_input, &d_weights, &d_partial, &hidden);
     wl_get(w, partial, d_partial, partials * sizeof(float));
     middle_of_pass(&n, partial);
+    wl_put(w, d_weights, n.weights, count * sizeof(float));
     CUdeviceptr d_delta = wl_upload(w, n.delta, sizeof n.delta);
     float r = rate, m = momentum;
     WL_LAUNCH(w, "backprop_adjust", grid, block, 0, &d_delta, &hidden, &d_input, &d_weights, &d_last, &r, &m);

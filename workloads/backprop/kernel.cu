@@ -7,8 +7,10 @@
 
 #define TILE 16
 
-// Partial sums of 16 inputs for each hidden unit, by a tree over the rows of the tile.
-KERNEL backprop_forward(const float *input, const float *weights, float *partial, int hidden) {
+// Partial sums of 16 inputs for each hidden unit, by a tree over the rows of the tile. The number of levels
+// and the rows of each come from logarithms and powers in floating point, and each row's part of the sum
+// takes the place of its weight, as in the suite.
+KERNEL backprop_forward(const float *input, float *weights, float *partial, int hidden) {
     __shared__ float node[TILE];
     __shared__ float product[TILE][TILE];
     int tx = threadIdx.x, ty = threadIdx.y;
@@ -16,16 +18,20 @@ KERNEL backprop_forward(const float *input, const float *weights, float *partial
     if (tx == 0)
         node[ty] = input[row];
     __syncthreads();
-    product[ty][tx] = weights[row * (hidden + 1) + tx + 1];
+    int at = row * (hidden + 1) + tx + 1;
+    product[ty][tx] = weights[at];
     __syncthreads();
     product[ty][tx] = product[ty][tx] * node[ty];
     __syncthreads();
 #pragma unroll 1
-    for (int half = 1; half < TILE; half *= 2) {
-        if (ty % (2 * half) == 0)
-            product[ty][tx] = product[ty][tx] + product[ty + half][tx];
+    for (int level = 1; level <= __log2f(TILE); level++) {
+        int rows = (int)__powf(2, level);
+        if (ty % rows == 0)
+            product[ty][tx] = product[ty][tx] + product[ty + rows / 2][tx];
         __syncthreads();
     }
+    weights[at] = product[ty][tx];
+    __syncthreads();
     if (tx == 0)
         partial[blockIdx.y * hidden + ty] = product[0][ty];
 }

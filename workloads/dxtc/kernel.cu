@@ -12,9 +12,24 @@
 #define CUTS4   992
 #define LARGE   1e30f
 
-// Share of the first end colour in a pixel with index 0..3, without and with two colours between the ends.
-__constant__ float dxtc_share3[4] = {1.0f, 0.0f, 0.5f, 0.0f};
-__constant__ float dxtc_share4[4] = {1.0f, 0.0f, 2.0f / 3.0f, 1.0f / 3.0f};
+// How colours lie between the ends: one half-way, or two at thirds. All sums of least squares are multiplied
+// by `parts`, 4 or 9, so that products of shares are integers. For a pixel with index 0..3: the share of the
+// first end colour, and the products of the shares of both in the bytes of one word: first by first, second
+// by second, first by second. Of sixteen pixels none exceeds a byte.
+struct dxtc_scheme {
+    float parts, each; // each: 1 / parts
+    float share[4];
+    unsigned products[4];
+};
+#define PRODUCTS(first, second) ((first) * (first) << 16 | (second) * (second) << 8 | (first) * (second))
+__constant__ dxtc_scheme dxtc_three = {4.0f,
+                                       1.0f / 4.0f,
+                                       {4.0f, 0.0f, 2.0f, 0.0f},
+                                       {PRODUCTS(2, 0), PRODUCTS(0, 2), PRODUCTS(1, 1), PRODUCTS(0, 2)}};
+__constant__ dxtc_scheme dxtc_four = {9.0f,
+                                      1.0f / 9.0f,
+                                      {9.0f, 0.0f, 6.0f, 3.0f},
+                                      {PRODUCTS(3, 0), PRODUCTS(0, 3), PRODUCTS(2, 1), PRODUCTS(1, 2)}};
 // How much each of red, green and blue counts in the error.
 __constant__ float dxtc_metric[3] = {1.0f, 1.0f, 1.0f};
 
@@ -47,23 +62,23 @@ DEVICE_FN unsigned dxtc_round(float3 v, float3 *grid) {
 }
 
 // The end colours that suit a cut best, and their error less the sum of the squares of the colours.
-DEVICE_FN void dxtc_fit(const float3 *sorted, float3 sum, const float *share, unsigned cut, bool four,
+DEVICE_FN void dxtc_fit(const float3 *sorted, float3 sum, const dxtc_scheme &scheme, unsigned cut, bool four,
                         candidate *best) {
-    float from2 = 0.0f, to2 = 0.0f, from_to = 0.0f;
+    unsigned products = 0;
     float3 from_sum = make_float3(0.0f, 0.0f, 0.0f);
 #pragma unroll
     for (int i = 0; i < PIXELS; i++) {
-        float s = share[cut >> (2 * i) & 3], t = 1.0f - s;
-        from2 += s * s;
-        to2 += t * t;
-        from_to += s * t;
-        from_sum = from_sum + sorted[i] * s;
+        unsigned index = cut >> (2 * i) & 3;
+        from_sum = from_sum + sorted[i] * scheme.share[index];
+        products += scheme.products[index];
     }
+    float from2 = (float)(products >> 16), to2 = (float)(products >> 8 & 0xff);
+    float from_to = (float)(products & 0xff);
     float determinant = from2 * to2 - from_to * from_to;
-    if (determinant < 1e-3f) // all pixels have one index
+    if (determinant == 0.0f) // all pixels have one index
         return;
     float scale = __fdividef(1.0f, determinant);
-    float3 to_sum = sum - from_sum, a, b;
+    float3 to_sum = sum * scheme.parts - from_sum, a, b;
     unsigned from = dxtc_round((from_sum * to2 - to_sum * from_to) * scale, &a);
     unsigned to = dxtc_round((to_sum * from2 - from_sum * from_to) * scale, &b);
     float3 e = make_float3(a.x * a.x * from2 + b.x * b.x * to2 +
@@ -72,7 +87,7 @@ DEVICE_FN void dxtc_fit(const float3 *sorted, float3 sum, const float *share, un
                                2.0f * (a.y * b.y * from_to - a.y * from_sum.y - b.y * to_sum.y),
                            a.z * a.z * from2 + b.z * b.z * to2 +
                                2.0f * (a.z * b.z * from_to - a.z * from_sum.z - b.z * to_sum.z));
-    float error = dxtc_dot(e, make_float3(dxtc_metric[0], dxtc_metric[1], dxtc_metric[2]));
+    float error = dxtc_dot(e, make_float3(dxtc_metric[0], dxtc_metric[1], dxtc_metric[2])) * scheme.each;
     if (error < best->error)
         *best = {error, cut, from, to, four};
 }
@@ -176,9 +191,9 @@ KERNEL dxtc_compress(const unsigned *image, const unsigned *cuts, uint2 *result)
         sum = sum + sorted[i];
     candidate best = {LARGE, 0, 0, 0, false};
     for (int i = tid; i < CUTS3; i += THREADS)
-        dxtc_fit(sorted, sum, dxtc_share3, cuts[i], false, &best);
+        dxtc_fit(sorted, sum, dxtc_three, cuts[i], false, &best);
     for (int i = tid; i < CUTS4; i += THREADS)
-        dxtc_fit(sorted, sum, dxtc_share4, cuts[CUTS3 + i], true, &best);
+        dxtc_fit(sorted, sum, dxtc_four, cuts[CUTS3 + i], true, &best);
     if (tid == dxtc_winner(best.error))
         result[blockIdx.x] = dxtc_encode(best, rank);
 }

@@ -3,7 +3,8 @@
 //
 // The image is stored by columns. Neighbours are found through four tables of row and column numbers, which
 // repeat the edge. Each iteration needs the mean and variance of the whole image, so two arrays are reduced
-// first.
+// first. Constants are doubles where the suite's are, so that some of the arithmetic is done in double
+// precision.
 #include "device.h"
 
 #define THREADS 512
@@ -68,10 +69,11 @@ KERNEL srad1_gradient(int rows, int n, const int *north, const int *south, const
     float dw = image[row + rows * west[column]] - centre, de = image[row + rows * east[column]] - centre;
     float g2 = (dn * dn + ds * ds + dw * dw + de * de) / (centre * centre);
     float l = (dn + ds + dw + de) / centre;
-    float numerator = 0.5f * g2 - (1.0f / 16.0f) * (l * l);
-    float denominator = 1.0f + 0.25f * l;
+    float numerator = 0.5 * g2 - (1.0 / 16.0) * (l * l);
+    float denominator = 1 + 0.25 * l;
     float q = numerator / (denominator * denominator);
-    float c = 1.0f / (1.0f + (q - q0) / (q0 * (1.0f + q0)));
+    float excess = (q - q0) / (q0 * (1 + q0));
+    float c = 1.0 / (1.0 + excess);
     if (c < 0.0f)
         c = 0.0f;
     else if (c > 1.0f)
@@ -94,7 +96,7 @@ KERNEL srad1_update(float lambda, int rows, int n, const int *south, const int *
     float here = coefficient[i];
     float c_south = coefficient[south[row] + rows * column], c_east = coefficient[row + rows * east[column]];
     float divergence = here * d_n[i] + c_south * d_s[i] + here * d_w[i] + c_east * d_e[i];
-    image[i] = image[i] + 0.25f * lambda * divergence;
+    image[i] = image[i] + 0.25 * lambda * divergence;
 }
 
 // Back to grey values.

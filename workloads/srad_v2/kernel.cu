@@ -3,7 +3,8 @@
 //
 // Every thread of a block loads the border cell of its column above and below the tile and of its row left
 // and right of it, so each border is loaded sixteen times; at the image's edge the tile's own edge takes its
-// place.
+// place. The cases of a pixel, from the corners of its tile to the inside, are tested one after another.
+// Constants are doubles where the suite's are, so that some of the arithmetic is done in double precision.
 #include "device.h"
 
 #define TILE 16
@@ -25,11 +26,38 @@ DEVICE_FN place find_place(int columns) {
     return p;
 }
 
+typedef float tile_t[TILE][TILE];
+
+struct neighbours {
+    float north, south, west, east;
+};
+
+DEVICE_FN neighbours find_neighbours(const tile_t centre, const tile_t above, const tile_t below,
+                                     const tile_t left, const tile_t right) {
+    const int last = TILE - 1;
+    int tx = threadIdx.x, ty = threadIdx.y;
+    if (ty == 0 && tx == 0)
+        return {above[ty][tx], centre[ty + 1][tx], left[ty][tx], centre[ty][tx + 1]};
+    if (ty == 0 && tx == last)
+        return {above[ty][tx], centre[ty + 1][tx], centre[ty][tx - 1], right[ty][tx]};
+    if (ty == last && tx == last)
+        return {centre[ty - 1][tx], below[ty][tx], centre[ty][tx - 1], right[ty][tx]};
+    if (ty == last && tx == 0)
+        return {centre[ty - 1][tx], below[ty][tx], left[ty][tx], centre[ty][tx + 1]};
+    if (ty == 0)
+        return {above[ty][tx], centre[ty + 1][tx], centre[ty][tx - 1], centre[ty][tx + 1]};
+    if (tx == last)
+        return {centre[ty - 1][tx], centre[ty + 1][tx], centre[ty][tx - 1], right[ty][tx]};
+    if (ty == last)
+        return {centre[ty - 1][tx], below[ty][tx], centre[ty][tx - 1], centre[ty][tx + 1]};
+    if (tx == 0)
+        return {centre[ty - 1][tx], centre[ty + 1][tx], left[ty][tx], centre[ty][tx + 1]};
+    return {centre[ty - 1][tx], centre[ty + 1][tx], centre[ty][tx - 1], centre[ty][tx + 1]};
+}
+
 KERNEL srad2_gradient(float *d_n, float *d_s, float *d_w, float *d_e, const float *image, float *coefficient,
                       int columns, float q0) {
-    __shared__ float centre[TILE][TILE];
-    __shared__ float above[TILE][TILE], below[TILE][TILE], left[TILE][TILE], right[TILE][TILE];
-    __shared__ float result[TILE][TILE];
+    __shared__ tile_t centre, above, below, left, right, result;
     int tx = threadIdx.x, ty = threadIdx.y;
     place p = find_place(columns);
     above[ty][tx] = image[p.north];
@@ -40,16 +68,15 @@ KERNEL srad2_gradient(float *d_n, float *d_s, float *d_w, float *d_e, const floa
     __syncthreads();
 
     float c = centre[ty][tx];
-    float n = (ty == 0 ? above[ty][tx] : centre[ty - 1][tx]) - c;
-    float s = (ty == TILE - 1 ? below[ty][tx] : centre[ty + 1][tx]) - c;
-    float w = (tx == 0 ? left[ty][tx] : centre[ty][tx - 1]) - c;
-    float e = (tx == TILE - 1 ? right[ty][tx] : centre[ty][tx + 1]) - c;
+    neighbours around = find_neighbours(centre, above, below, left, right);
+    float n = around.north - c, s = around.south - c, w = around.west - c, e = around.east - c;
     float g2 = (n * n + s * s + w * w + e * e) / (c * c);
     float l = (n + s + w + e) / c;
-    float numerator = 0.5f * g2 - (1.0f / 16.0f) * (l * l);
-    float denominator = 1.0f + 0.25f * l;
+    float numerator = 0.5 * g2 - (1.0 / 16.0) * (l * l);
+    float denominator = 1 + 0.25 * l;
     float q = numerator / (denominator * denominator);
-    float k = 1.0f / (1.0f + (q - q0) / (q0 * (1.0f + q0)));
+    float excess = (q - q0) / (q0 * (1 + q0));
+    float k = 1.0 / (1.0 + excess);
     result[ty][tx] = k < 0.0f ? 0.0f : k > 1.0f ? 1.0f : k;
     __syncthreads();
     coefficient[p.here] = result[ty][tx];
@@ -61,8 +88,7 @@ KERNEL srad2_gradient(float *d_n, float *d_s, float *d_w, float *d_e, const floa
 
 KERNEL srad2_update(const float *d_n, const float *d_s, const float *d_w, const float *d_e, float *image,
                     const float *coefficient, int columns, float lambda) {
-    __shared__ float k[TILE][TILE], below[TILE][TILE], right[TILE][TILE];
-    __shared__ float old[TILE][TILE], result[TILE][TILE];
+    __shared__ tile_t k, below, right, old, result;
     int tx = threadIdx.x, ty = threadIdx.y;
     place p = find_place(columns);
     old[ty][tx] = image[p.here];
@@ -71,11 +97,22 @@ KERNEL srad2_update(const float *d_n, const float *d_s, const float *d_w, const 
     right[ty][tx] = coefficient[p.east];
     k[ty][tx] = coefficient[p.here];
     __syncthreads();
-    float here = k[ty][tx];
-    float south = ty == TILE - 1 ? below[ty][tx] : k[ty + 1][tx];
-    float east = tx == TILE - 1 ? right[ty][tx] : k[ty][tx + 1];
+    float here = k[ty][tx], south, east;
+    if (ty == TILE - 1 && tx == TILE - 1) {
+        south = below[ty][tx];
+        east = right[ty][tx];
+    } else if (tx == TILE - 1) {
+        south = k[ty + 1][tx];
+        east = right[ty][tx];
+    } else if (ty == TILE - 1) {
+        south = below[ty][tx];
+        east = k[ty][tx + 1];
+    } else {
+        south = k[ty + 1][tx];
+        east = k[ty][tx + 1];
+    }
     float divergence = here * d_n[p.here] + south * d_s[p.here] + here * d_w[p.here] + east * d_e[p.here];
-    result[ty][tx] = old[ty][tx] + 0.25f * lambda * divergence;
+    result[ty][tx] = old[ty][tx] + 0.25 * lambda * divergence;
     __syncthreads();
     image[p.here] = result[ty][tx];
 }

@@ -6,7 +6,7 @@ enum { WIDTH = 32, HEIGHT = 4 };
 
 static const struct {
     int nx, ny, nz, steps;
-} sizes[WL_SIZES] = {{128, 32, 8, 2}, {128, 128, 32, 4}, {128, 128, 32, 50}, {512, 512, 64, 100}};
+} sizes[WL_SIZES] = {{128, 32, 8, 2}, {128, 128, 32, 4}, {512, 512, 64, 2}, {512, 512, 64, 100}};
 
 /* Weights of the cell itself and of each neighbour. */
 static float c0 = 1.0f / 6.0f, c1 = 1.0f / 36.0f;

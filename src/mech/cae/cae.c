@@ -19,7 +19,7 @@ static const struct param params[] = {
 
 /* What a register is known to be. */
 struct cae_tuple {
-    bool known;
+    bool known, lanes; /* lanes: it has been written out to the lanes, too */
     uint32_t base, stride;
 };
 struct cae {
@@ -27,11 +27,11 @@ struct cae {
     const struct cae_params *params;
     struct cae_tuple (*regs)[MAX_GPR + 1]; /* by warp */
     uint32_t slots;                        /* that expansions still take */
-    uint64_t executed, scalar, expansions, reads, writes;
+    uint64_t executed, scalar, expansions, accesses, reads, writes;
 };
 
 static struct cae_tuple scalar(uint32_t x) {
-    return (struct cae_tuple){true, x, 0};
+    return (struct cae_tuple){.known = true, .base = x};
 }
 
 static struct cae_tuple source(const struct cae *c, const struct core_op *o, uint32_t k) {
@@ -57,7 +57,8 @@ static bool special(const struct cae *c, const struct core_op *o, struct cae_tup
 static bool product(struct cae_tuple a, struct cae_tuple b, struct cae_tuple *r) {
     if (a.stride && b.stride)
         return false;
-    *r = (struct cae_tuple){true, a.base * b.base, a.stride * b.base + b.stride * a.base};
+    *r = (struct cae_tuple){
+        .known = true, .base = a.base * b.base, .stride = a.stride * b.base + b.stride * a.base};
     return true;
 }
 
@@ -77,12 +78,18 @@ static bool compute(const struct cae *c, const struct core_op *o, struct cae_tup
     switch ((enum op)o->i->in->op) {
     case OP_MOV:
         *r = s[0];
+        r->lanes = false;
+        return true;
+    case OP_NOT:
+        *r = (struct cae_tuple){.known = true, .base = ~s[0].base, .stride = 0u - s[0].stride};
         return true;
     case OP_IADD:
-        *r = (struct cae_tuple){true, s[0].base + s[1].base, s[0].stride + s[1].stride};
+        *r = (struct cae_tuple){
+            .known = true, .base = s[0].base + s[1].base, .stride = s[0].stride + s[1].stride};
         return true;
     case OP_ISUB:
-        *r = (struct cae_tuple){true, s[0].base - s[1].base, s[0].stride - s[1].stride};
+        *r = (struct cae_tuple){
+            .known = true, .base = s[0].base - s[1].base, .stride = s[0].stride - s[1].stride};
         return true;
     case OP_IMUL:
         return product(s[0], s[1], r);
@@ -107,24 +114,35 @@ static bool compute(const struct cae *c, const struct core_op *o, struct cae_tup
     }
 }
 
-/* A comparison of scalars. */
+/* A value of a tuple, as a comparison reads it; false if it wraps around between the first and last lane. */
+static bool ends(struct cae_tuple t, bool sgn, int64_t *first, int64_t *last) {
+    *first = sgn ? (int64_t)(int32_t)t.base : (int64_t)t.base;
+    *last = *first + (int64_t)(int32_t)t.stride * (WARP_LANES - 1);
+    return sgn ? *last >= INT32_MIN && *last <= INT32_MAX : *last >= 0 && *last <= UINT32_MAX;
+}
+
+/* A comparison with a scalar that comes out alike in the first and the last lane, and so in all. */
 static bool compares(const struct cae *c, const struct core_op *o) {
+    int64_t first[2], last[2];
+    struct cae_tuple s[2];
     if (o->i->in->op != OP_ISETP)
         return false;
     for (uint32_t k = 0; k < 2; k++) {
-        struct cae_tuple s = source(c, o, k);
-        if (!s.known || s.stride)
+        s[k] = source(c, o, k);
+        if (!s[k].known || !ends(s[k], o->i->in->m.sgn, &first[k], &last[k]))
             return false;
     }
-    return true;
+    int64_t before = first[0] - first[1], behind = last[0] - last[1];
+    return !(s[0].stride && s[1].stride) && (before > 0) == (behind > 0) && (before < 0) == (behind < 0);
 }
 
-/* Lanes of a register are needed: the tuple is written out by an instruction on the lanes. */
+/* Lanes of a register are needed: the tuple is written out by an instruction on the lanes, once; it stays
+ * what it is. */
 static void expand(struct cae *c, uint32_t warp, uint32_t reg, int32_t op) {
     struct cae_tuple *t = &c->regs[warp][reg];
-    if (!t->known)
+    if (!t->known || t->lanes)
         return;
-    t->known = false;
+    t->lanes = true;
     c->expansions++;
     c->slots++;
     core_delay(c->sm, op, c->sm->spec->units[UNIT_SP].interval);
@@ -140,8 +158,24 @@ static void expand_sources(struct cae *c, int32_t op) {
             expand(c, o->warp, o->i->s[k], op);
 }
 
+/* The address of an access is a tuple; same: all lanes have the same. */
+static bool address_known(const struct cae *c, const struct core_op *o, bool *same) {
+    if (!o->need->memory || o->i->kind == X_TEX)
+        return false;
+    uint32_t words = o->i->in->m.a64 ? 2 : 1;
+    *same = o->i->kind == X_LOAD || o->i->kind == X_LDC;
+    for (uint32_t k = 0; k < words && k < o->i->nsw; k++) {
+        struct cae_tuple s = source(c, o, k);
+        if (!s.known)
+            return *same = false;
+        *same &= !s.stride;
+    }
+    return true;
+}
+
 static enum mech_verdict take(void *m, int32_t op, uint64_t now) {
     struct cae *c = m;
+    bool same = false;
     const struct core_op *o = &c->sm->ops[op];
     bool whole = o->mask == UINT32_MAX, predicate = whole && compares(c, o);
     struct cae_tuple r = {0};
@@ -161,12 +195,18 @@ static enum mech_verdict take(void *m, int32_t op, uint64_t now) {
         core_finish(c->sm, op, now + (latency > 2 ? latency - 1 : 1)); /* as on the lanes */
         return MECH_TAKEN;
     }
+    bool tuple = address_known(c, o, &same);
+    c->accesses += whole && tuple;
     expand_sources(c, op);
-    for (uint32_t k = 0; k < o->i->ndw; k++)
-        if (whole) /* otherwise lanes of the tuple stay, which must be there */
-            c->regs[o->warp][o->i->d + k].known = false;
-        else
+    for (uint32_t k = 0; k < o->i->ndw; k++) {
+        struct cae_tuple *t = &c->regs[o->warp][o->i->d + k];
+        if (!whole) /* other lanes of the tuple stay, which must be there */
             expand(c, o->warp, o->i->d + k, op);
+        *t = (struct cae_tuple){0};
+        if (whole && same && o->need->load) /* all lanes get the same word, which is on the lanes */
+            *t = (struct cae_tuple){
+                .known = true, .lanes = true, .base = c->sm->warps[o->warp].w->r[o->i->d + k][0]};
+    }
     return MECH_PASS;
 }
 
@@ -206,6 +246,8 @@ static const struct counter_info counters[] = {
     {"cae.expansions", "instructions",
      "expansions of tuples to lanes, which are no instructions of the program",
      offsetof(struct cae, expansions)},
+    {"cae.accesses", "instructions", "accesses of whole warps whose address is a tuple",
+     offsetof(struct cae, accesses)},
     {"cae.reads", "accesses", "tuples read by affine units", offsetof(struct cae, reads)},
     {"cae.writes", "accesses", "tuples written by affine units", offsetof(struct cae, writes)},
 };

@@ -20,8 +20,22 @@ static uint8_t signed_bytes(const uint32_t *v, uint32_t lanes) {
     return bits >> 31 ? 4 : bytes_of(bits);
 }
 
+/* A value that all lanes have: what is below without a look at which they are, which is the common case. */
+static struct cmrc_form whole_form(const uint32_t v[WARP_LANES]) {
+    uint32_t any = 0, lacking = 0, bits = 0;
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        any |= v[l];
+        lacking |= ~v[l];
+        bits |= (v[l] ^ (0u - (v[l] >> 31))) << 1;
+    }
+    bool full = (any >> 31 && lacking >> 31) || bits >> 31;
+    return (struct cmrc_form){full ? CMRC_FULL : bytes_of(bits), false};
+}
+
 struct cmrc_form cmrc_form(enum cmrc_sign sign, const uint32_t v[WARP_LANES], uint32_t lanes) {
     uint32_t any = 0, lacking = 0;
+    if (sign == SIGN_UNIFORM && lanes == UINT32_MAX)
+        return whole_form(v);
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         any |= v[l] & lane_bits(lanes, l);
         lacking |= ~v[l] & lane_bits(lanes, l);

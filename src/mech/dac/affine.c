@@ -105,9 +105,35 @@ static void barrier(struct dac *d) {
     }
 }
 
+/* ---- branches that depend on data ---- */
+
+/* Warps with threads on the path, which all come to the branch that the affine warp is at. */
+static uint64_t warps_here(const struct dac *d) {
+    uint64_t all = 0;
+    for (uint64_t left = d->batch; left; left &= left - 1)
+        if (d->path[d->depth - 1].mask.w[__builtin_ctzll(left)])
+            all |= left & -left;
+    return all;
+}
+
+/* The vectors of all warps are here; they must be about the same branch and threads. */
+static void take_vectors(struct dac *d, const struct dac_mark *m) {
+    uint64_t here = warps_here(d);
+    for (uint64_t left = here; left; left &= left - 1) {
+        uint32_t w = (uint32_t)__builtin_ctzll(left);
+        if (d->vector[w].number != m->fact->number || d->asked[w] != dac_top(d)->w[w])
+            dac_broken(d, "a warp came to another branch than the affine warp");
+        d->n.stack_accesses++;
+        d->n.vectors++;
+    }
+    d->sent &= ~here;
+}
+
 void dac_affine_control(struct dac *d, const struct xinst *i) {
     uint32_t pc = (uint32_t)(i - d->affine->code);
     d->n.affine_insts++;
+    if (dac_asks(&d->side[pc]))
+        take_vectors(d, &d->side[pc]);
     d->path[d->depth - 1].pc = pc + 1;
     if (i->kind == X_BRA)
         branch(d, i, pc);
@@ -166,18 +192,35 @@ static bool has_room(const struct dac *d, const struct xinst *i, uint32_t pc) {
     return true;
 }
 
+/* The instruction chooses by something that differs between threads. */
+static bool chooses(const struct dac *d, const struct xinst *i) {
+    uint16_t op = i->in->op;
+    uint8_t by = op == OP_SEL ? i->ps[0] : i->guard;
+    return op == OP_IMIN || op == OP_IMAX || op == OP_IABS ||
+           (i->ndw && by != PRED_PT && d->preds[by].kind == PRED_MASK);
+}
+
 bool dac_affine_ready(struct dac *d) {
     struct core_warp *cw = &d->sm->warps[d->stream->slot];
     uint32_t pc = cw->next;
     const struct xinst *i = &d->affine->code[pc];
     if (d->broken)
         return true;
-    if (!pred_ready(d, i->guard) || !pred_ready(d, i->ps[0]) || !pred_ready(d, i->ps[1])) {
+    if ((!dac_asks(&d->side[pc]) && !pred_ready(d, i->guard)) || !pred_ready(d, i->ps[0]) ||
+        !pred_ready(d, i->ps[1])) {
         d->n.affine_wait_pred++;
+        return false;
+    }
+    if (dac_asks(&d->side[pc]) && warps_here(d) & ~d->sent) {
+        d->n.affine_wait_data++;
         return false;
     }
     bool compares = i->in->op == OP_ISETP || i->in->op == OP_ISETPX;
     if ((i->kind == X_QUEUE || compares) && !has_room(d, i, pc)) {
+        d->n.affine_wait_queue++;
+        return false;
+    }
+    if (d->nnamed >= (uint32_t)d->params->dcrf && chooses(d, i)) { /* until tuples that name some leave */
         d->n.affine_wait_queue++;
         return false;
     }
@@ -191,7 +234,7 @@ bool dac_affine_ready(struct dac *d) {
             core_redirect(d->sm, d->stream->slot);
             return false;
         }
-    } else if (i->guard != PRED_PT && d->preds[i->guard].kind == PRED_SAME) {
+    } else if (i->guard != PRED_PT && !dac_asks(&d->side[pc]) && d->preds[i->guard].kind == PRED_SAME) {
         active = d->preds[i->guard].same != i->gneg;
     }
     if (i->guard != PRED_PT)
@@ -225,6 +268,8 @@ void dac_affine_start(struct dac *d) {
     memset(d->epoch, 0, sizeof d->epoch);
     memset(d->passed, 0, sizeof d->passed);
     memset(d->mask_refs, 0, DAC_MASKS * sizeof *d->mask_refs);
+    memset(d->named, 0, sizeof d->named);
+    d->nnamed = 0;
     for (uint64_t left = d->sm->resident & ~d->sm->streaming; left; left &= left - 1) {
         uint32_t s = (uint32_t)__builtin_ctzll(left);
         d->batch |= UINT64_C(1) << s;
@@ -255,6 +300,7 @@ void dac_affine_start(struct dac *d) {
         d->exp[c] = (struct dac_expansion){.at = d->tail};
     d->head = d->peu = d->tail;
     d->used = 0;
+    d->sent = 0;
     d->peu_warps = d->peu_wait = 0;
     d->n.batches++;
 }

@@ -17,6 +17,8 @@ static bool makes_tuples(const struct inst *i) {
     case OP_MOV:
     case OP_NOT:
     case OP_IADD:
+    case OP_IADD3:
+    case OP_LEA:
     case OP_ISUB:
     case OP_IMUL:
     case OP_IMAD:
@@ -200,12 +202,20 @@ bool dac_copy_reads(const struct inst *i, const struct values *v, uint32_t value
            value - value_of_opd(v, &i->src[0]) < inst_src_words(i, 0);
 }
 
+/* A branch that depends on data can be asked of the warps. Not in a loop: the affine warp would wait in each
+ * round for the slowest warp of all blocks, and fetch nothing ahead. */
+static bool can_ask(const struct splitter *s, uint32_t b, uint32_t k) {
+    return s->params->ask && is_branch(inst_at(s, b, k)) && !s->f->blocks.at[b].depth;
+}
+
 static bool inst_good(struct splitter *s, uint32_t b, uint32_t k) {
     uint32_t n = no_of(s, b, k);
     if (!s->bgood[b])
-        return refuse(s, n, "a branch before it depends on data");
+        return refuse(s, n, s->block_why[b] ? s->block_why[b] : "a branch before it depends on data");
     bool ok = true;
     EACH_READ(s, b, k, v, ok &= read_good(s, v, b););
+    if (!ok && can_ask(s, b, k))
+        ok = s->asks[n] = true;
     return ok || refuse(s, n, "needs a value that is not affine here");
 }
 
@@ -438,7 +448,9 @@ static bool polls(struct splitter *s) {
     return false;
 }
 
-/* Why the streams might not go the same ways in the same order, or wait for each other; NULL: they cannot. */
+/* Why the streams might not go the same ways in the same order, or wait for each other; NULL: they cannot.
+ * Where threads come to different barriers, a path that waits at one makes way for another of its warp, and
+ * lanes may even go on before those have come whom they wait for behind a branch: no order is sure then. */
 const char *dac_obstacle(struct splitter *s) {
     if (s->p->fns.len > 1 || s->f->calls)
         return "it calls functions";
@@ -451,8 +463,8 @@ const char *dac_obstacle(struct splitter *s) {
         if (i->op == OP_BAR && (i->m.mode != BAR_SYNC || i->src[0].kind != O_IMM || i->src[0].v ||
                                 (i->src[1].kind == O_IMM && i->src[1].v) || is_guarded(i)))
             return "it has a named barrier";
-        if (i->op == OP_BAR && varies && !i->m.aligned)
-            return "a barrier may be reached by parts of warps";
+        if (i->op == OP_BAR && varies && dac_rule(s->params, DAC_RULE_APART))
+            return "threads of a block come to different barriers";
         if ((op_info[i->op].flags & OPF_CROSS) && varies)
             return "lanes exchange values on a path that not all take";
     }

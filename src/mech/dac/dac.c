@@ -10,15 +10,22 @@ static const struct param params[] = {
      "DAC: lines in the address queues of all warps of an SM, divided among those that run (table 1)."},
     {"dac.pwpq", PARAM_AT(struct dac_params, pwpq), 1, 192, 192, "entries",
      "DAC: predicates in the queues of all warps, divided in the same way (section 4.8)."},
+    {"dac.stack", PARAM_AT(struct dac_params, stack), 1, 64, 8, "entries",
+     "DAC: paths on the stack of the affine warp (section 4.8); what nests deeper is not decoupled."},
+    {"dac.dcrf", PARAM_AT(struct dac_params, dcrf), 1, 64, 8, "entries",
+     "DAC: conditions of divergent tuples at a time (section 4.8: as many as the stack has entries)."},
     {"dac.lanes", PARAM_AT(struct dac_params, lanes), 7, 32, 7, "lanes",
      "DAC: lanes on which the affine warp works: a base and six offsets (section 4.4)."},
     {"dac.registers", PARAM_AT(struct dac_params, registers), 8, 254, 63, "registers",
      "DAC: registers of the affine warp, which has a context of its own; a kernel that needs more is not "
      "split."},
-    {"dac.without", PARAM_AT(struct dac_params, without), 0, 511, 0, "",
+    {"dac.without", PARAM_AT(struct dac_params, without), 0, 1023, 0, "",
      "DAC: rules left out, a sum of bits, for tests: results are then wrong (src/mech/dac/params.h)."},
     {"dac.prefetch", PARAM_AT(struct dac_params, prefetch), 0, 1, 1, "",
      "DAC: data of loads are fetched ahead; without, only their addresses are computed ahead."},
+    {"dac.ask", PARAM_AT(struct dac_params, ask), 0, 1, 1, "",
+     "DAC: at a branch outside loops that depends on data the affine warp takes the bit vectors of the warps "
+     "(section 4.5); without, nothing behind it is decoupled."},
     {"dac.first", PARAM_AT(struct dac_params, first), 0, 1, 0, "",
      "DAC: the affine warp issues before others that are ready; without, it takes turns."},
     {"dac.pj.atq", PARAM_AT(struct dac_params, pj_atq), 0, 1e6, 5.3, "pJ",
@@ -128,7 +135,7 @@ static void start(void *m, const void *marks) {
     d->stream = core_stream_open(d->sm, k->affine);
     d->forming = true;
     d->head = d->tail = d->peu = 0;
-    d->draining = d->blocks = d->batch = 0;
+    d->draining = d->blocks = d->batch = d->sent = 0;
     d->slots = 0;
     memset(d->q, 0, sizeof d->q);
     for (uint32_t w = 0; w < DAC_WARPS; w++)
@@ -167,14 +174,17 @@ static void barrier(void *m, uint32_t block, uint64_t warps, bool opened) {
 
 /* ---- instructions ---- */
 
-/* Before it takes effect, so that the block's count of a barrier is known when it opens. */
+/* Before it takes effect, so that the block's count of a barrier is known when it opens, and the lanes that
+ * come to a branch are. */
 static void before(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     struct dac *d = m;
-    if (!d->on || i->kind != X_BAR || d->sm->streaming >> warp & 1 || !mask)
+    if (!d->on || d->sm->streaming >> warp & 1)
         return;
-    const struct dac_fact *f = d->main[i - d->sm->x->img->code].fact;
-    if (f && f->roles & DAC_BAR)
+    const struct dac_mark *mark = &d->main[i - d->sm->x->img->code];
+    if (mark->fact && mark->fact->roles & DAC_BAR && mask)
         d->at_bar[d->sm->warps[warp].block] = true;
+    if (dac_asks(mark))
+        dac_send(d, warp, i, mark);
 }
 
 static void control(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {

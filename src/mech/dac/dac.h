@@ -123,9 +123,14 @@ struct dac {
     struct dims dims;
     struct dac_mask *masks; /* conditions */
     uint16_t *mask_refs;
+    uint16_t named[DAC_MASKS];                    /* by condition: tuples in the queue that name it */
+    uint32_t nnamed;                              /* conditions of which there are any */
     uint32_t epoch[DAC_WARPS], passed[DAC_WARPS]; /* barriers by block: of the affine warp, of the block */
     bool at_bar[DAC_WARPS];
-    bool broken; /* a value has no form: the launch fails */
+    bool broken;                        /* a value has no form: the launch fails */
+    uint64_t sent;                      /* warps whose bit vector waits for the affine warp */
+    struct dac_taken vector[DAC_WARPS]; /* of a branch that depends on data */
+    uint32_t asked[DAC_WARPS];          /* lanes that came to it */
 
     /* queues and expansion */
     struct dac_tuple *tuples; /* ring of DAC_RING */
@@ -159,6 +164,11 @@ static inline struct dac_mask *dac_top(struct dac *d) {
 static inline struct dac_access *dac_nth(const struct dac *d, const struct dac_queues *q, uint32_t k) {
     uint32_t at = q->first + k;
     return &q->access[at < d->naccess ? at : at - d->naccess];
+}
+
+/* A branch that depends on data: warps send who takes it. */
+static inline bool dac_asks(const struct dac_mark *m) {
+    return m->fact && m->fact->roles & DAC_ASK;
 }
 
 /* affine.c: the affine warp. */
@@ -201,6 +211,8 @@ void dac_check_predicate(struct dac *d, const struct xinst *i, const struct dac_
 uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now);
 /* Warps whose queue has got what they waited for may be scheduled again. */
 void dac_unpark(struct dac *d);
+/* A warp says which of its lanes take a branch. */
+void dac_send(struct dac *d, uint32_t warp, const struct xinst *i, const struct dac_mark *m);
 void dac_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
 void dac_given(struct dac *d, int32_t op);
 /* Counts a load that takes nothing. */

@@ -71,7 +71,8 @@ uint32_t dac_pred_lanes(const struct dac *d, uint32_t p, uint32_t warp) {
 }
 
 uint32_t dac_guard(struct dac *d, const struct xinst *i, uint32_t warp) {
-    return dac_pred_lanes(d, i->guard, warp) ^ (0u - (uint32_t)i->gneg);
+    bool ask = dac_asks(&d->side[i - d->affine->code]);
+    return (ask ? d->vector[warp].mask : dac_pred_lanes(d, i->guard, warp)) ^ (0u - (uint32_t)i->gneg);
 }
 
 /* ---- operands ---- */
@@ -216,6 +217,15 @@ static bool eval_word(struct dac *d, const struct xinst *i, const struct val *s,
         return true;
     case OP_ISUB:
         val_add(r, &s[0], &s[1], true);
+        return true;
+    case OP_IADD3:
+        val_copy(r, &zero);
+        for (uint32_t k = 0; k < 3; k++)
+            val_add(r, r, &s[k], i->in->m.mode >> k & 1);
+        return true;
+    case OP_LEA:
+        val_scale(r, &s[0], 1u << (i->in->m.mode & 31));
+        val_add(r, r, &s[1], false);
         return true;
     case OP_IMUL:
         product(r, &s[0], &s[1]);

@@ -30,6 +30,18 @@ static uint64_t blocks_of(const struct dac *d, const struct dac_mask *m) {
     return all;
 }
 
+/* A tuple names its conditions as long as it is in the queue. */
+static void name_conditions(struct dac *d, const uint16_t cond[DAC_CONDS], bool begin) {
+    dac_hold(d, cond, begin);
+    for (uint32_t k = 0; k < DAC_CONDS; k++)
+        if (cond[k] != DAC_NO_COND) {
+            uint16_t *n = &d->named[cond[k]];
+            d->nnamed += begin && !*n;
+            *n = (uint16_t)(*n + (begin ? 1 : -1));
+            d->nnamed -= !begin && !*n;
+        }
+}
+
 void dac_put_address(struct dac *d, const struct xinst *i, const struct dac_mark *m) {
     struct dac_mask mask = {0};
     for (uint64_t left = d->batch; left; left &= left - 1) {
@@ -55,7 +67,7 @@ void dac_put_address(struct dac *d, const struct xinst *i, const struct dac_mark
     t->size = t->at.nalt;
     d->used += t->size;
     d->n.atq_accesses += t->size - 1u;
-    dac_hold(d, t->at.cond, true);
+    name_conditions(d, t->at.cond, true);
     if (d->shadow)
         dac_check_address(d, i, t);
 }
@@ -88,12 +100,12 @@ static void retire(struct dac *d) {
         d->used -= t->size;
         d->n.atq_accesses++;
         if (t->address)
-            dac_hold(d, t->at.cond, false);
+            name_conditions(d, t->at.cond, false);
     }
 }
 
 bool dac_drained(const struct dac *d) {
-    if (d->head != d->tail || d->draining)
+    if (d->head != d->tail || d->draining || d->sent)
         return false;
     for (uint32_t w = 0; w < DAC_WARPS; w++)
         if (d->q[w].count || d->q[w].pcount)

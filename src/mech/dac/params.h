@@ -16,11 +16,12 @@ enum dac_rule {
     DAC_RULE_ENDS = 1 << 6,      /* two comparisons decide only without wrap-around, on the same side */
     DAC_RULE_WIDTH = 1 << 7,     /* numbers wrap around before they are widened */
     DAC_RULE_ORDER = 1 << 8,     /* the affine warp takes the ways of a branch in the order of the warps */
+    DAC_RULE_APART = 1 << 9,     /* no split where threads of a block come to different barriers */
 };
 
 struct dac_params {
-    int32_t atq, pwaq, pwpq, lanes, registers, without;
-    bool prefetch, first;
+    int32_t atq, pwaq, pwpq, stack, dcrf, lanes, registers, without;
+    bool prefetch, first, ask;
     double pj_atq, pj_pwaq, pj_pwpq, pj_stack, pj_alu;
 };
 

@@ -41,6 +41,8 @@ static bool can_take(struct dac *d, uint32_t warp) {
     const struct dac_fact *f = fact_at(d, cw);
     if (!f)
         return true;
+    if (f->roles & DAC_ASK && d->sent >> warp & 1)
+        return false; /* the affine warp has yet to take its last one */
     if (f->roles & DAC_DEQ_PRED && !offer_predicate(d, warp, f))
         return false;
     return !(f->roles & DAC_DEQ) || !active(cw, &d->sm->x->img->code[cw->next]) || has_address(d, warp);
@@ -72,6 +74,15 @@ void dac_unpark(struct dac *d) {
         if (!(d->sm->resident >> w & 1) || can_take(d, w))
             core_park(d->sm, w, false);
     }
+}
+
+void dac_send(struct dac *d, uint32_t warp, const struct xinst *i, const struct dac_mark *m) {
+    const struct warp *w = d->sm->warps[warp].w;
+    uint32_t here = w->stack[w->depth - 1].mask;
+    d->asked[warp] = here;
+    d->vector[warp] = (struct dac_taken){.mask = w->p[i->guard] & here, .number = m->fact->number};
+    d->sent |= UINT64_C(1) << warp;
+    d->n.stack_accesses++;
 }
 
 static void take_predicate(struct dac *d, uint32_t warp) {

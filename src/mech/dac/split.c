@@ -165,6 +165,8 @@ static void choose_accesses(struct splitter *s) {
     EACH_INST(s, b, k, i) {
         uint32_t n = no_of(s, b, k);
         s->address[n] = is_access(i) && s->good[n];
+        s->barrier[n] = i->op == OP_BAR && s->good[n];
+        s->pred[n] = s->affine[n] = false;
     }
 }
 
@@ -173,16 +175,53 @@ static bool can_dequeue(const struct inst *i) {
     return is_compare(i) && !is_guarded(i) && i->pdst[0].id != VPRED_PT && i->pdst[1].id == VPRED_PT;
 }
 
+/* The branches behind which a block stands, directly or not, and that the affine warp has to ask for: adds
+ * them to those that are asked for, or finds whether all of them are. */
+static bool asked_before(const struct splitter *s, uint32_t block, bool *asked, bool add) {
+    struct arena temp = {0};
+    const struct control *c = &s->c->control;
+    bool *seen = arena_array(&temp, bool, s->f->blocks.len + 1), all = true;
+    uint32_t *work = arena_array(&temp, uint32_t, s->f->blocks.len + 1), len = 0;
+    work[len++] = block;
+    seen[block] = true;
+    while (len) {
+        uint32_t b = work[--len];
+        for (uint32_t k = c->dep_at[b]; k < c->dep_at[b + 1]; k++) {
+            uint32_t from = c->deps[k], n = no_of(s, from, s->f->blocks.at[from].insts.len - 1);
+            asked[n] |= add && s->asks[n];
+            all &= !s->asks[n] || asked[n];
+            if (!seen[from])
+                work[len++] = from;
+            seen[from] = true;
+        }
+    }
+    arena_free(&temp);
+    return all;
+}
+
+/* Blocks whose comparisons may go to the affine warp: those for which it need not ask the warps, or has to
+ * because of an access. Comparisons alone are not worth the wait. */
+static const bool *find_worthy(const struct splitter *s) {
+    bool *asked = arena_array(s->a, bool, s->n + 1), *worthy = arena_array(s->a, bool, s->f->blocks.len + 1);
+    EACH_INST(s, b, k, i)
+    if (s->address[no_of(s, b, k)])
+        asked_before(s, b, asked, true);
+    for (uint32_t b = 0; b < s->f->blocks.len; b++)
+        worthy[b] = asked_before(s, b, asked, false);
+    return worthy;
+}
+
 /* Comparisons that the other stream would do itself. A predicate that it takes from a queue makes others
  * unnecessary, so this goes on until nothing changes. */
 static void choose_predicates(struct splitter *s) {
     struct needs m = {.s = s, .inst = arena_array(s->a, bool, s->n + 1)};
+    const bool *worthy = find_worthy(s);
     for (bool again = true; again;) {
         again = false;
         find_needs(&m);
         EACH_INST(s, b, k, i) {
             uint32_t n = no_of(s, b, k);
-            bool want = s->good[n] && can_dequeue(i) && m.inst[n];
+            bool want = s->good[n] && can_dequeue(i) && m.inst[n] && worthy[b];
             again |= want != s->pred[n] && want;
             s->pred[n] |= want;
         }
@@ -191,6 +230,11 @@ static void choose_predicates(struct splitter *s) {
     EACH_INST(s, b, k, i)
     s->pred[no_of(s, b, k)] &= m.inst[no_of(s, b, k)];
     vec_free(&m.work);
+}
+
+static void choose(struct splitter *s) {
+    choose_accesses(s);
+    choose_predicates(s);
 }
 
 /* ---- the whole ---- */
@@ -218,6 +262,8 @@ static void allocate(struct splitter *s) {
     s->pred = arena_array(s->a, bool, s->n + 1);
     s->affine = arena_array(s->a, bool, s->n + 1);
     s->barrier = arena_array(s->a, bool, s->n + 1);
+    s->asks = arena_array(s->a, bool, s->n + 1);
+    s->block_why = arena_array(s->a, const char *, s->f->blocks.len + 1);
     memset(s->vgood, 1, s->r->n * sizeof *s->vgood);
     memset(s->bgood, 1, s->f->blocks.len * sizeof *s->bgood);
 }
@@ -229,31 +275,41 @@ static const char *decide(struct splitter *s) {
         return why;
     EACH_INST(s, b, k, i)
     s->good[no_of(s, b, k)] = dac_knows(s, b, k);
-    do
-        dac_settle(s);
-    while (dac_settle_choices(s));
-    choose_accesses(s);
-    choose_predicates(s);
+    dac_limit_paths(s);
+    do {
+        do
+            dac_settle(s);
+        while (dac_settle_choices(s));
+        choose(s);
+        dac_find_slice(s);
+    } while (dac_limit_conditions(s));
     bool any = false;
-    EACH_INST(s, b, k, i) {
-        uint32_t n = no_of(s, b, k);
-        bool all = !(class_order(s->c, b).deps & ~(uint32_t)DEP_BLOCK);
-        s->barrier[n] = i->op == OP_BAR && s->good[n] && all;
-        if (i->op == OP_BAR && s->good[n] && !all)
-            return "threads of a block come to different barriers";
-        any |= s->address[n];
-    }
+    EACH_INST(s, b, k, i)
+    any |= s->address[no_of(s, b, k)];
     return any ? NULL : "no address is affine";
+}
+
+uint32_t dac_affine(const struct classes *c, uint32_t b, uint32_t k) {
+    const struct inst *i = &c->f->blocks.at[b].insts.at[k];
+    uint32_t is = 0;
+    if (!(op_info[i->op].flags & (OPF_LOAD | OPF_CROSS)) && class_affine(class_of_reads(c, b, k), ALLOWED))
+        is |= DAC_AFFINE_OPERANDS;
+    if (is_access(i))
+        is |= DAC_ADDRESS | (class_affine(class_of_source(c, b, k, 0), ALLOWED) ? DAC_AFFINE_ADDRESS : 0);
+    if (is_compare(i))
+        is |= DAC_PREDICATE | (class_affine(class_of_source(c, b, k, 0), ALLOWED) &&
+                                       class_affine(class_of_source(c, b, k, 1), ALLOWED)
+                                   ? DAC_AFFINE_PREDICATE
+                                   : 0);
+    return is;
 }
 
 /* Instructions that compute on scalars and indices of threads (figure 6). */
 static void count_affine(struct splitter *s) {
     struct dac_static *n = fact_make(s->p, dac_static_owner(), NULL, sizeof *n);
     EACH_INST(s, b, k, i) {
-        struct vclass c = class_of_reads(s->c, b, k);
-        bool loads = op_info[i->op].flags & (OPF_LOAD | OPF_CROSS);
         n->insts++;
-        n->affine += class_affine(c, ALLOWED) && !loads;
+        n->affine += (dac_affine(s->c, b, k) & DAC_AFFINE_OPERANDS) != 0;
     }
 }
 
@@ -280,7 +336,6 @@ static bool split_kernel(const struct pass_run *run) {
                         may_fetch(&s, &writers, b, k, &facts[n]);
             facts[n].data = s.data[n];
         }
-        dac_find_slice(&s);
         if (!dac_build_affine(&s, facts))
             why = "the affine stream needs too many registers";
     }

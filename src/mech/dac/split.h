@@ -17,6 +17,7 @@ enum dac_role {
     DAC_BAR = 1 << 4,      /* a barrier that is in both streams */
     DAC_TAKE = 1 << 5,     /* does nothing but take a predicate */
     DAC_BRANCH = 1 << 6,   /* a branch that is in both streams */
+    DAC_ASK = 1 << 7,      /* ... of which the warps say who takes it */
 };
 
 /* The fact about an instruction. A pair that enqueues and dequeues has the same number. */
@@ -37,6 +38,19 @@ struct dac_fact {
 struct dac_static {
     uint32_t insts, affine;
 };
+
+/* What of an instruction is affine, by classes that take loads to vary: all it reads (figure 6; what is
+ * loaded is not), the address of an access that could go to the affine warp, both sides of such a comparison.
+ */
+enum dac_affine {
+    DAC_AFFINE_OPERANDS = 1 << 0,
+    DAC_ADDRESS = 1 << 1,
+    DAC_AFFINE_ADDRESS = 1 << 2,
+    DAC_PREDICATE = 1 << 3,
+    DAC_AFFINE_PREDICATE = 1 << 4,
+};
+struct classes;
+uint32_t dac_affine(const struct classes *c, uint32_t block, uint32_t index);
 
 extern const struct mech_pass dac_passes[];
 /* The owner of a kernel's struct dac_static. */

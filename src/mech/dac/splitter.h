@@ -35,6 +35,8 @@ struct splitter {
     bool *address, *data, *pred; /* by instruction: goes into the queues */
     bool *affine;                /* by instruction: is in the affine stream */
     bool *barrier;               /* by instruction: a barrier of both streams */
+    const char **block_why;      /* by block: why it cannot follow, if not because of a branch */
+    bool *asks; /* by instruction: a branch that the warps decide, for the affine warp, too */
     uint32_t *number;
     uint32_t count;
 };
@@ -92,6 +94,13 @@ bool dac_settle_choices(struct splitter *s);
 const char *dac_obstacle(struct splitter *s);
 /* Does a copy of the instruction, which takes its address or data from a queue, still read this value? */
 bool dac_copy_reads(const struct inst *i, const struct values *v, uint32_t value);
+
+/* ---- limits.c ---- */
+
+/* Takes away the blocks in which the affine warp would have more paths than its stack. */
+void dac_limit_paths(struct splitter *s);
+/* Of the affine stream: takes away conditions for which there is no register; true if any went. */
+bool dac_limit_conditions(struct splitter *s);
 
 /* ---- streams.c ---- */
 

@@ -61,7 +61,8 @@ void dac_find_slice(struct splitter *s) {
     while (x.work.len) {
         struct def_site at = x.work.at[--x.work.len];
         slice_block(&x, at.block);
-        EACH_READ(s, at.block, at.index, v, slice_version(&x, v););
+        if (!s->asks[no_of(s, at.block, at.index)])
+            EACH_READ(s, at.block, at.index, v, slice_version(&x, v););
     }
     vec_free(&x.work);
 }
@@ -84,6 +85,7 @@ static struct inst affine_copy(const struct splitter *s, const struct inst *i, u
     copy.line = i->line;
     copy.dbg_file = i->dbg_file;
     copy.dbg_line = i->dbg_line;
+    copy.dbg_site = i->dbg_site;
     return copy;
 }
 
@@ -93,9 +95,16 @@ static void set_fact(struct splitter *s, struct program *p, struct inst *i, cons
 }
 
 static void note_roles(struct program *p, struct inst *i, const struct dac_fact *f) {
-    static const char *const names[] = {"enq", "enq.pred", "deq", "deq.pred", "barrier of both streams"};
-    for (uint32_t k = 0; k < 5; k++)
-        if (f->roles >> k & 1)
+    static const char *const names[] = {"enq",
+                                        "enq.pred",
+                                        "deq",
+                                        "deq.pred",
+                                        "barrier of both streams",
+                                        "",
+                                        "",
+                                        "decided by data, for both streams"};
+    for (uint32_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (f->roles >> k & 1 && *names[k])
             note_add(p, i, "%s%s #%u", names[k], k == 0 || k == 2 ? f->data ? ".data" : ".addr" : "",
                      f->number);
 }
@@ -115,10 +124,15 @@ static void close_affine(struct splitter *s, struct program *p, uint32_t b) {
         struct inst copy = *last;
         copy.id = 0;
         vec_push(&out->insts, copy);
-        struct dac_fact f = {.roles = DAC_BRANCH, .number = ++s->count};
-        if (last->op == OP_BRA && is_guarded(last)) { /* one stream may have it the other way around */
-            set_fact(s, p, &out->insts.at[out->insts.len - 1], &f);
-            set_fact(s, s->p, &s->f->blocks.at[b].insts.at[from->insts.len - 1], &f);
+        bool asks = s->asks[no_of(s, b, from->insts.len - 1)];
+        struct dac_fact f = {.roles = DAC_BRANCH | (asks ? DAC_ASK : 0), .number = ++s->count};
+        struct inst *both[] = {&out->insts.at[out->insts.len - 1],
+                               &s->f->blocks.at[b].insts.at[from->insts.len - 1]};
+        struct program *of[] = {p, s->p};
+        /* One stream may have it the other way around. */
+        for (uint32_t k = 0; k < 2 && is_guarded(last) && (last->op == OP_BRA || asks); k++) {
+            set_fact(s, of[k], both[k], &f);
+            note_roles(of[k], both[k], &f);
         }
     }
     if (!last || !ends_block(last) || kept || !is_guarded(last)) {
@@ -195,6 +209,7 @@ void dac_rewrite(struct splitter *s, const struct dac_fact *facts) {
             take.line = i->line;
             take.dbg_file = i->dbg_file;
             take.dbg_line = i->dbg_line;
+            take.dbg_site = i->dbg_site;
             *i = take;
         }
         if (f.roles) {

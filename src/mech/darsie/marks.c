@@ -19,11 +19,10 @@ const void *darsie_kernel(void *shared, struct arena *launch, const struct image
     return m;
 }
 
-/* Indices on which a value may depend and be the same in all warps of a block of this shape. */
-static uint32_t redundant_deps(const struct darsie_params *p, const uint32_t shape[3]) {
+uint32_t darsie_same(bool three_d, const uint32_t shape[3]) {
     uint32_t x = shape[0], xy = x * shape[1];
     bool rows = x <= WARP_LANES && !(x & (x - 1)) && shape[1] * shape[2] > 1;
-    bool planes = p->three_d && xy <= WARP_LANES && !(xy & (xy - 1)) && shape[2] > 1;
+    bool planes = three_d && xy <= WARP_LANES && !(xy & (xy - 1)) && shape[2] > 1;
     return planes ? CLASS_CRXY : rows ? CLASS_CR : CLASS_DR;
 }
 
@@ -68,7 +67,7 @@ static void finalise_one(const struct darsie_fact *f, uint32_t same, const struc
 
 const struct darsie_mark *darsie_finalise(const struct darsie_params *p, const struct darsie_marks *m,
                                           const struct exec *x, uint32_t *redundant) {
-    uint32_t same = redundant_deps(p, x->block);
+    uint32_t same = darsie_same(p->three_d, x->block);
     *redundant = 0;
     for (uint32_t pc = 0; pc < m->img->ncode; pc++) {
         const struct xinst *i = &m->img->code[pc];

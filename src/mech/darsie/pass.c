@@ -83,16 +83,21 @@ static void note(const struct reading *r, uint32_t block, uint32_t index, uint32
     str_free(&text);
 }
 
+uint32_t darsie_deps(const struct classes *by_address, const struct classes *stable, uint32_t block,
+                     uint32_t index) {
+    const struct inst *i = &by_address->f->blocks.at[block].insts.at[index];
+    if (!may_follow(i))
+        return DEP_ANY;
+    uint32_t deps = all_pred_deps(stable, block, index);
+    for (uint32_t k = 0; k < inst_dst_words(i); k++)
+        deps |= class_of_result(by_address, block, index, k).deps;
+    return deps;
+}
+
 static void mark_inst(const struct reading *r, uint32_t block, uint32_t index) {
     const struct classes *c = r->by_address, *s = r->stable;
     struct inst *i = &c->f->blocks.at[block].insts.at[index];
-    uint32_t deps = DEP_ANY;
-    if (may_follow(i)) {
-        deps = 0;
-        for (uint32_t k = 0; k < inst_dst_words(i); k++)
-            deps |= class_of_result(c, block, index, k).deps;
-        deps |= all_pred_deps(s, block, index);
-    }
+    uint32_t deps = darsie_deps(c, s, block, index);
     note(r, block, index, deps);
     if (deps & DEP_ANY)
         return;

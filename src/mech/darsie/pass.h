@@ -24,6 +24,15 @@ enum darsie_class {
     CLASS_V = 0x100
 };
 
+/* Indices on which a value may depend and be the same in all warps of a block of this shape; three_d: with
+ * the extension to planes. */
+uint32_t darsie_same(bool three_d, const uint32_t shape[3]);
+struct classes;
+/* Indices on which the result of an instruction may depend, if warps may do it for each other; else DEP_ANY.
+ * by_address, stable: the classes of a function as pass.c reads them. */
+uint32_t darsie_deps(const struct classes *by_address, const struct classes *stable, uint32_t block,
+                     uint32_t index);
+
 /* Of one instruction, as the pass leaves it. Sets are those of enum class_dep. */
 struct darsie_fact {
     uint16_t deps;                   /* of the result; DEP_ANY: never redundant */

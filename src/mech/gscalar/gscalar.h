@@ -41,6 +41,11 @@ enum gscalar_rule {
 
 /* What executes an instruction that one lane may compute. */
 enum gscalar_class { CLASS_NEVER, CLASS_ALU, CLASS_SFU, CLASS_MEM };
+/* That of an instruction, under all rules. */
+enum gscalar_class gscalar_class(const struct xinst *i);
+/* By values, and not by what is known of them: the sources are the same in all active lanes. */
+bool gscalar_equal(const struct warp *w, const struct xinst *i, const struct core_need *need,
+                   uint32_t active);
 
 /* How an instruction executes. */
 enum gscalar_way { WAY_VECTOR, WAY_SCALAR, WAY_HALF, WAY_DIVERGENT };

@@ -40,6 +40,10 @@ static enum gscalar_class class_of(const struct xinst *i, bool local_too, bool l
     }
 }
 
+enum gscalar_class gscalar_class(const struct xinst *i) {
+    return class_of(i, false, false);
+}
+
 const void *gscalar_kernel(void *shared, struct arena *launch, const struct image *img) {
     const struct gscalar_params *p = shared;
     struct gscalar_marks *m = arena_new(launch, struct gscalar_marks);
@@ -119,10 +123,8 @@ static enum gscalar_way decide(struct gscalar *m, uint32_t warp, const struct xi
     return m->next.halves ? WAY_HALF : WAY_VECTOR;
 }
 
-/* By values, and not by what is known of them: the sources are the same in all active lanes. */
-static bool equal_values(const struct gscalar *m, uint32_t warp, const struct xinst *i,
-                         const struct core_need *need, uint32_t active) {
-    const struct warp *w = m->sm->warps[warp].w;
+bool gscalar_equal(const struct warp *w, const struct xinst *i, const struct core_need *need,
+                   uint32_t active) {
     uint32_t leader = code_leader(active), differ = 0;
     for (uint32_t k = 0; k < need->nreads; k++) {
         const uint32_t *v = w->r[need->reads[k]];
@@ -187,7 +189,7 @@ static void examine(struct gscalar *m, uint32_t warp, const struct xinst *i, con
         m->n.small_reads += m->spec.code == CODE_PLANES ? i->ndw * gscalar_sets(m) : 0;
         for (uint32_t k = 0; m->owned && k < i->ndw && k < GSCALAR_WORDS; k++)
             m->next.before[k] = (uint16_t)core_holds(m->sm, warp, i->d + k);
-        m->n.divergent_equal += class && equal_values(m, warp, i, s->need, active);
+        m->n.divergent_equal += class && gscalar_equal(m->sm->warps[warp].w, i, s->need, active);
     }
     if (!class)
         return;

@@ -11,8 +11,8 @@
  * Left out, as by its authors: memory operations. Ours: results of more than one word, predicates. */
 #include <string.h>
 
-#include "exec/opkey.h"
 #include "mech/mechanism.h"
+#include "mech/uv/uv.h"
 
 enum { SOURCES = 4, ALL_LANES = -1 };
 
@@ -45,15 +45,16 @@ struct uv {
     uint64_t lookups, hits, writes;
 };
 
-/* Registers and constants go in, one register comes out. */
+bool uv_fits(const struct xinst *i) {
+    return i->kind == X_ALU && opkey_basis(i) == BASIS_INPUTS && i->ndw == 1 && i->nsw <= SOURCES &&
+           (i->pd[0] & i->pd[1] & i->ps[0] & i->ps[1]) == PRED_PT;
+}
+
 static const void *kernel(void *shared, struct arena *launch, const struct image *img) {
     (void)shared;
     bool *fits = arena_array(launch, bool, img->ncode + 1);
-    for (uint32_t pc = 0; pc < img->ncode; pc++) {
-        const struct xinst *i = &img->code[pc];
-        fits[pc] = i->kind == X_ALU && opkey_basis(i) == BASIS_INPUTS && i->ndw == 1 && i->nsw <= SOURCES &&
-                   (i->pd[0] & i->pd[1] & i->ps[0] & i->ps[1]) == PRED_PT;
-    }
+    for (uint32_t pc = 0; pc < img->ncode; pc++)
+        fits[pc] = uv_fits(&img->code[pc]);
     return fits;
 }
 

@@ -84,7 +84,8 @@ static void finish_word(struct wir *w, int32_t id) {
     queue_push(&w->alloc, id);
 }
 
-/* A copy of the lanes that a divergent write leaves alone, from the old to the new register. */
+/* A copy of the lanes that a divergent write leaves alone, from the old to the new register: an instruction,
+ * or a read and a write of the banks. */
 static void inject_copy(struct wir *w, int32_t id, uint16_t old, uint16_t to) {
     const struct core_op *op = &w->sm->ops[id];
     int32_t copy = core_inject(w->sm, op->warp, &w->movs[op->i->d + op->next_write], ~op->mask);
@@ -92,7 +93,10 @@ static void inject_copy(struct wir *w, int32_t id, uint16_t old, uint16_t to) {
     wir_ref(w, old);
     w->ops[id].movs++;
     w->n.movs++;
-    queue_push(&w->copies, copy);
+    if (w->params->bank_copies)
+        core_read(w->sm, copy, old);
+    else
+        queue_push(&w->copies, copy);
 }
 
 /* The result has a register of its own, in dst: it is written there. */
@@ -210,6 +214,10 @@ void wir_read_done(void *m, int32_t id, uint64_t now) {
     struct wir *w = m;
     const struct wir_op *o = &w->ops[id];
     w->now = now;
+    if (o->owner != CORE_NONE) { /* a copy at the banks */
+        core_write(w->sm, id);
+        return;
+    }
     if (w->params->vc_entries) {
         vc_fill(&w->vc, o->dst, w->regs->v[o->dst]);
         w->n.vc_ops++;

@@ -27,6 +27,9 @@ static const struct param params[] = {
      "paper, as published, which lets blocks with equal barrier counts share what one of them has since "
      "overwritten.",
      load_rules},
+    {"wir.bank_copies", PARAM_AT(struct wir_params, bank_copies), 0, 1, false, "",
+     "WIR: lanes that a divergent write leaves alone come to their new register by a read and a write of the "
+     "register file, not by a dummy MOV through a collector and an SP unit, as published."},
     {"wir.predicates", PARAM_AT(struct wir_params, predicates), 0, 1, false, "",
      "WIR: instructions that read predicates as operands are reused, too; predicates are compared by value."},
     {"wir.immediate_bits", PARAM_AT(struct wir_params, immediate_bits), 0, 32, 32, "bits",

@@ -30,6 +30,7 @@ struct wir_params {
     bool loads, pending;
     enum wir_policy policy;
     enum wir_load_rule load_rule;
+    bool bank_copies;
     bool predicates;
     int32_t immediate_bits, front, alloc, release, ports, hash_bits;
     double pj_rename, pj_rb, pj_hash, pj_vsb, pj_alloc, pj_refcount, pj_vc;
