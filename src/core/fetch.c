@@ -36,6 +36,7 @@ void buffer_undecoded(struct sm *sm, uint32_t s) {
 
 void path_pass(struct sm *sm, uint32_t s, uint32_t from, uint32_t to) {
     struct core_warp *cw = &sm->warps[s];
+    cw->x->passed += to - from;
     for (uint32_t pc = from; HAS(sm, stream, passed) && pc < to; pc++) {
         simt_top(cw->w)->pc = pc;
         OWNER(sm, stream, passed, s, pc);

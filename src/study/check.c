@@ -44,8 +44,18 @@ static void add_number(json_t *to, const char *name, double v) {
     json_object_set_new(to, name, isfinite(v) ? json_real(v) : json_null());
 }
 
+/* Whether an error is within what the user allows. */
+static bool is_near(const struct table *t, const struct error *e, struct str *why) {
+    double percent = e->differing ? 100 * e->rmse_over_mean : 0;
+    if (!t->max_error || percent <= t->max_error)
+        return true;
+    str_printf(why, "the error of the results, %.3g%% of their mean, is above --max-error %g", percent,
+               t->max_error);
+    return false;
+}
+
 /* Puts the error of a row's results into its report; false, with the reason, when it cannot be told. */
-static bool measure(const struct row *base, struct row *row, struct str *why) {
+static bool measure(const struct table *t, const struct row *base, struct row *row, struct str *why) {
     struct results right = {0}, got = {0};
     struct error e;
     if (!base->results || !row->results) {
@@ -72,7 +82,7 @@ static bool measure(const struct row *base, struct row *row, struct str *why) {
     json_object_set_new(report, "error", error);
     json_decref(row->report);
     row->report = report;
-    return true;
+    return is_near(t, &e, why);
 }
 
 bool row_approximates(const struct row *r) {
@@ -86,7 +96,7 @@ static bool is_right(const struct table *t, struct row *row, struct str *what) {
         return false;
     if (!base || base == row || base->status != ROW_OK)
         return true;
-    return row_approximates(row) || t->models.at[row->model].approximate ? measure(base, row, what)
+    return row_approximates(row) || t->models.at[row->model].approximate ? measure(t, base, row, what)
                                                                          : !differs(base, row, what);
 }
 
