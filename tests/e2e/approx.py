@@ -5,9 +5,11 @@ import argparse
 import json
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 
 NAMES = {"hotspot": "hotspot-approx", "bilateralFilter": "bilateralFilter-approx", "convolutionSeparable": "convolutionSeparable-approx",
          "convolutionTexture": "convolutionTexture-approx", "SobelFilter": "SobelFilter-approx"}
@@ -75,6 +77,23 @@ class Tests:
             self.expect(rc == want and ("is above --max-error" in out + err) == bool(want), f"compare --max-error {most}: {rc}, {out}{err}")
 
 
+    def pictures_are_drawn(self):
+        """Three pictures side by side, with gaps; what is exact has no difference."""
+        script = pathlib.Path(__file__).resolve().parent.parent.parent / "tools" / "pictures.py"
+        for threshold, differs in (("0", False), ("0.3", True)):
+            out = self.tmp / f"pictures{threshold}"
+            subprocess.run([sys.executable, script, "--reprise", self.reprise, "--out", out, "--size", "tiny", "--set", "lnl.threshold=" + threshold,
+                            "convolutionTexture-approx"], check=True, stdout=subprocess.DEVNULL)
+            data = (out / "convolutionTexture-approx.png").read_bytes()
+            width, height = struct.unpack(">II", data[16:24])
+            self.expect(data[:8] == b"\x89PNG\r\n\x1a\n" and (width, height) == (3 * 128 + 16, 128), f"a picture of {width} x {height}")
+            pixels = zlib.decompress(data[41:-16])
+            rows = [pixels[y * (width + 1) + 1:(y + 1) * (width + 1)] for y in range(height)]
+            self.expect(any(row[128 + 8:256 + 8] != row[:128] for row in rows) == differs, f"threshold {threshold}: exact and approximated")
+            self.expect(any(any(row[256 + 16:]) for row in rows) == differs, f"threshold {threshold}: the difference")
+            self.expect("convolutionTexture-approx.png" in (out / "index.html").read_text(), "the page shows no picture")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--reprise", required=True)
@@ -84,6 +103,7 @@ def main():
             tests.annotations_are_nothing(name)
             tests.nothing_is_alike_at_0(name)
         tests.errors_are_bounded()
+        tests.pictures_are_drawn()
     print("\n".join(tests.wrong) or "annotated programs: all is well")
     return bool(tests.wrong)
 
