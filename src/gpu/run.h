@@ -21,9 +21,11 @@ struct run {
     /* SMs that go ahead by themselves (strands.c); NULL: those of this launch cannot. */
     struct strand *strands;
     uint32_t *due;        /* those that take part in a round */
+    uint64_t ahead;       /* cycles of a round */
     uint64_t reached;     /* the first cycle that not everything has gone through */
     uint64_t round_end;   /* where a round ends */
     uint64_t most_issues; /* that all SMs can issue in a round */
+    uint64_t most_insts;  /* a limit of executed instructions ends the launch, or its timing */
     uint64_t drain_from;  /* after a fault: some parts of the machine have come as far as that */
 };
 
@@ -40,7 +42,7 @@ void strands_begin(struct run *r, struct arena *a);
 /* The execution state that an SM is to use: its own, or the launch's. */
 struct exec *strands_exec(struct run *r, uint32_t sm);
 /* Can they, from cycle now on and up to limit, before max_insts instructions are reached? */
-bool strands_can(const struct run *r, uint64_t now, uint64_t limit, uint64_t max_insts);
+bool strands_can(struct run *r, uint64_t now, uint64_t limit, uint64_t max_insts);
 /* Lets them, from *now on, which nobody has gone through, up to limit, or until there is nothing to do. Sets
  * *now to the last cycle that all have gone through. False after a fault. */
 bool strands_run(struct run *r, uint64_t *now, uint64_t limit);

@@ -39,10 +39,8 @@ struct strand {
 
 static bool suits(const struct run *r) {
     const struct machine *m = r->m;
-    uint64_t ahead = memsys_lookahead(m->mem);
-    const struct core_spec *s = &m->core;
-    return r->together == 1 && !m->mechs.n && !m->probe && !r->x->watch && ahead >= FEW_CYCLES && s->sleep &&
-           s->shared_latency > ahead && s->latency[LAT_TEX] > ahead && later_suits(r->x->img);
+    return m->threads && r->together == 1 && !m->mechs.n && !m->probe && !r->x->watch &&
+           r->ahead >= FEW_CYCLES && m->core.sleep && later_suits(r->x->img);
 }
 
 void strands_begin(struct run *r, struct arena *a) {
@@ -51,9 +49,12 @@ void strands_begin(struct run *r, struct arena *a) {
         crew_free(m->crew);
         m->crew = NULL;
     }
+    /* What goes through memory waits for its values (sm_must_wait); other ways take longer than a round. */
+    uint64_t latency = min_u64(m->core.shared_latency, m->core.latency[LAT_TEX]);
+    r->ahead = min_u64(memsys_lookahead(m->mem), latency - 1);
     if (!suits(r))
         return;
-    uint32_t issues = m->core.schedulers * m->core.width * (uint32_t)memsys_lookahead(m->mem);
+    uint32_t issues = m->core.schedulers * m->core.width * (uint32_t)r->ahead;
     r->most_issues = (uint64_t)issues * m->nsms;
     size_t bytes = later_bytes(r->x->img, 2 * issues);
     if (bytes * m->nsms > m->later_bytes) {
@@ -171,9 +172,20 @@ static void go_piece(void *ctx, uint32_t i) {
 
 /* ---- all of them ------------------------------------------------------------------------------------- */
 
-bool strands_can(const struct run *r, uint64_t now, uint64_t limit, uint64_t max_insts) {
-    uint64_t most = min_u64(max_insts, r->x->watchdog ? r->x->watchdog : UINT64_MAX);
-    return r->strands && !r->halted && limit > now + 1 && most > r->x->warp_insts + r->most_issues;
+/* Is it sure that no limit of executed instructions is reached before all SMs have gone through as many
+ * cycles as some have, or will have in a round that begins now? */
+static bool is_far_from_limit(const struct run *r) {
+    uint64_t n = 2 * r->most_issues;
+    for (uint32_t i = 0; r->most_insts < UINT64_MAX && i < r->m->nsms; i++)
+        n += r->strands[i].x.warp_insts;
+    return n < r->most_insts;
+}
+
+bool strands_can(struct run *r, uint64_t now, uint64_t limit, uint64_t max_insts) {
+    if (!r->strands || r->halted || limit <= now + 1)
+        return false;
+    r->most_insts = min_u64(max_insts, r->x->watchdog ? r->x->watchdog : UINT64_MAX);
+    return is_far_from_limit(r);
 }
 
 /* Every SM that has something to do goes ahead. */
@@ -261,17 +273,23 @@ static uint64_t next_of_all(const struct run *r) {
     return next;
 }
 
+/* The first cycle that no SM has gone through. */
+static uint64_t farthest(const struct run *r) {
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < r->m->nsms; i++)
+        at = max_u64(at, r->strands[i].at);
+    return at;
+}
+
 /* After a fault in an SM: the launch ends with the cycle in which it was. */
 static bool fault_ends(struct run *r, uint32_t i, uint64_t cycle, uint64_t *now) {
     struct machine *m = r->m;
-    uint64_t last = r->reached;
+    uint64_t last = farthest(r);
     r->x->fault = m->sms[i]->x->fault;
-    for (uint32_t k = 0; k < m->nsms; k++)
-        last = max_u64(last, r->strands[k].at);
     while (r->reached < last) { /* the ports go on alone until all are as far */
         uint64_t all = last;
         for (uint32_t k = 0; k < m->nsms; k++) {
-            strand_go_port(&r->strands[k], min_u64(last, r->reached + memsys_lookahead(m->mem)));
+            strand_go_port(&r->strands[k], min_u64(last, r->reached + r->ahead));
             all = min_u64(all, r->strands[k].at);
         }
         memsys_advance(m->mem, all);
@@ -299,14 +317,6 @@ static uint32_t follow(struct run *r, uint64_t end, uint64_t *cycle) {
             return i;
         }
     return fault;
-}
-
-/* Is nobody ahead of what all have reached? */
-static bool are_level(const struct run *r) {
-    for (uint32_t i = 0; i < r->m->nsms; i++)
-        if (r->strands[i].at > r->reached)
-            return false;
-    return true;
 }
 
 /* Leaves out cycles in which nobody has anything to do, up to limit. */
@@ -340,7 +350,7 @@ static void strands_join(struct run *r, uint64_t *now) {
 
 bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
     struct machine *m = r->m;
-    uint64_t ahead = memsys_lookahead(m->mem), cycle;
+    uint64_t cycle;
     r->reached = *now;
     memsys_part(m->mem, *now);
     for (uint32_t i = 0; i < m->nsms; i++) {
@@ -349,14 +359,16 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
         m->sms[i]->later = &r->strands[i].later;
     }
     do {
-        r->round_end = min_u64(limit, r->reached + ahead);
+        r->round_end = min_u64(limit, r->reached + r->ahead);
         go_all(r);
         uint32_t fault = follow(r, all_reached(r), &cycle);
         if (fault == NO_SLOT) {
             feed_strands(r);
             bool done = r->ended == r->total && machine_idle(m);
-            if (done && are_level(r))
+            if (done && farthest(r) == r->reached)
                 break;
+            if (!is_far_from_limit(r))
+                limit = farthest(r);
             if (!done)
                 fault = jump(r, limit, &cycle);
         }
