@@ -40,7 +40,7 @@ static const char help[] =
     "  --per-sm          ... with the counters of every SM, for each launch and in total\n"
     "  --digest          ... with a hash of the device memory each of them left\n"
     "  --units           ... with the unit and the meaning of each number in the totals\n"
-    "  --profile FILE    count what is redundant, and write it, see docs/profiles.md and 'reprise profile'\n"
+    "  --profile FILE    count what is redundant, and write that, see 'reprise help profile'\n"
     "  --results FILE    write the results, see docs/results.md: those a workload checks, or of a program\n"
     "                    those that --result names\n"
     "  --result KERNEL:PARAMETER:TYPE[:COUNT]  what a parameter (0 is the first) of the kernel's last\n"
