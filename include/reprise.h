@@ -106,8 +106,10 @@ struct rp_options {
                         * the same whatever mechanisms make of the code */
     bool some_kernels; /* only launches first_kernel to last_kernel are timed; the first is number 0 */
     uint64_t first_kernel, last_kernel;
-    uint64_t watchdog;    /* warp instructions of a launch, timed or not, before RP_TIMEOUT; 0: no limit */
-    unsigned tools;       /* set of enum rp_tool: what looks for mistakes of the program */
+    uint64_t watchdog; /* warp instructions of a launch, timed or not, before RP_TIMEOUT; 0: no limit */
+    uint64_t
+        threads;    /* that simulate a launch; 0: as many as the host has processors. Results are the same */
+    unsigned tools; /* set of enum rp_tool: what looks for mistakes of the program */
     uint64_t print_limit; /* findings that they print in a run; 0: 100 */
     bool no_leaks;        /* memory that is never freed is no error */
     bool keep_context;    /* RP_WRONG_ACCESS does not end a launch, which counts as successful */

@@ -48,7 +48,13 @@ for name; do
     for bits in 64 32; do
         eval "width=\$flags_$bits"
         if stale "$out/$name.$bits.ptx" "$dir/kernel.cu" "$here/common/device.h"; then
-            $clang $device_flags $width -I"$here/common" -S "$dir/kernel.cu" -o "$out/$name.$bits.ptx"
+            $clang $device_flags $width -DREPRISE_APPROX_OFF -I"$here/common" -I"$here/../include" -S "$dir/kernel.cu" \
+                -o "$out/$name.$bits.ptx"
+        fi
+        if grep -q reprise_approx.h "$dir/kernel.cu" && stale "$out/$name.approx.$bits.ptx" "$dir/kernel.cu" \
+            "$here/common/device.h" "$here/../include/reprise_approx.h"; then
+            $clang $device_flags $width -I"$here/common" -I"$here/../include" -S "$dir/kernel.cu" \
+                -o "$out/$name.approx.$bits.ptx"
         fi
     done
 done

@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "base/io.h"
 #include "cli/cli.h"
+#include "cli/run_error.h"
 #include "cuda/elfcheck.h"
 #include "gpu/options.h"
 #include "mech/load.h"
@@ -38,12 +39,13 @@ static const char help[] =
     "  --json FILE       write statistics of every launch to FILE\n"
     "  --per-sm          ... with the counters of every SM, for each launch and in total\n"
     "  --digest          ... with a hash of the device memory each of them left\n"
-    "  --profile FILE    count what is redundant, and write it, see docs/profiles.md and 'reprise profile'\n"
     "  --units           ... with the unit and the meaning of each number in the totals\n"
+    "  --profile FILE    count what is redundant, and write it, see docs/profiles.md and 'reprise profile'\n"
     "  --results FILE    write the results, see docs/results.md: those a workload checks, or of a program\n"
     "                    those that --result names\n"
     "  --result KERNEL:PARAMETER:TYPE[:COUNT]  what a parameter (0 is the first) of the kernel's last\n"
     "                    launch points to; the types are those of --arg (repeatable)\n"
+    "  -j N              use N processors (default: all); results and counters are the same\n"
     "  --watchdog N      a kernel that executes more than N warp instructions ends with a launch timeout\n"
     "\n"
     "Traces, see docs/traces.md:\n"
@@ -73,8 +75,10 @@ static const char help[] =
     "Workloads, see 'reprise list workloads':\n"
     "  --size S          tiny, small, medium or large (default small)\n"
     "  --bits 32|64      width of addresses in the kernels (default 64)\n"
-    "  -j N              of several workloads, run N at once (default: one for each processor); their\n"
-    "                    output comes in order, and FILE.json becomes FILE.NAME.json for each\n"
+    "                    Several workloads run at once (-j); their output comes in order, and\n"
+    "                    FILE.json becomes FILE.NAME.json for each\n"
+    "  --max-error P     run a second time, exactly, and print how far off the results are; status 1 if by\n"
+    "                    more than P percent of their mean (RMSE)\n"
     "  --check-result    compare the result with a CPU reference; a wrong one ends with status 1, unless\n"
     "                    a mechanism is one that approximates\n"
     "\n"
@@ -107,7 +111,8 @@ enum option_kind {
     OPT_SIZE,
     OPT_BITS,
     OPT_JOBS,
-    OPT_CHECK
+    OPT_CHECK,
+    OPT_ERROR
 };
 static const struct {
     const char *name;
@@ -148,8 +153,9 @@ static const struct {
     {"--result", OPT_RESULT, "REPRISE_RESULT"},
     {"--size", OPT_SIZE, NULL},
     {"--bits", OPT_BITS, NULL},
-    {"-j", OPT_JOBS, NULL},
+    {"-j", OPT_JOBS, "REPRISE_THREADS"},
     {"--check-result", OPT_CHECK, NULL},
+    {"--max-error", OPT_ERROR, NULL},
 };
 enum { NOPTIONS = sizeof options / sizeof options[0] };
 
@@ -158,6 +164,7 @@ struct request {
     struct str set, results; /* of --set and --result, one per line */
     struct workload_run workload;
     VEC(const struct workload *) names;
+    double max_error;            /* that results may have, in %; 0: nobody looks */
     uint32_t jobs;               /* at once */
     const char *workload_option; /* one that only workloads take, or NULL */
 };
@@ -251,11 +258,18 @@ static bool take_value(uint32_t k, const char *value, const char *usage, struct 
         if (strcmp(value, "32") && strcmp(value, "64"))
             return cli_usage_error(usage, "--bits takes 32 or 64, not", value), false;
         return true;
+    case OPT_ERROR: {
+        char *end;
+        r->max_error = strtod(value, &end);
+        if (end == value || *end || !(r->max_error > 0))
+            return wrong_value(usage, options[k].name, "takes a number above 0, not", value);
+        return true;
+    }
     case OPT_JOBS:
         if (!is_number(value) || strlen(value) > 4)
             return wrong_value(usage, "-j", "takes a number from 1 to 9999, not", value);
         r->jobs = (uint32_t)strtoul(value, NULL, 10);
-        return true;
+        break;
     default:
         break;
     }
@@ -273,7 +287,7 @@ static int take_options(int argc, char **argv, const char *usage, struct request
             k++;
         if (k == NOPTIONS)
             return unknown_option(usage, argv[i]);
-        if (!options[k].variable)
+        if (!options[k].variable && options[k].kind != OPT_ERROR)
             r->workload_option = options[k].name;
         if (options[k].kind == OPT_FLAG) {
             setenv(options[k].variable, "1", 1);
@@ -404,7 +418,32 @@ static int run_program(char **argv, bool maybe_workload) {
     return become(path, argv, kind != ELF_CUDA_SHARED); /* a script may start programs that need it */
 }
 
+/* A workload, or a program, that is run again. */
+struct again {
+    const struct workload *workload;
+    const struct request *request;
+    char **argv;
+    bool maybe_workload;
+};
+
+static int run_workload(const struct workload *w, const struct request *r, char **extra);
+
+static int workload_again(void *ctx) {
+    const struct again *a = ctx;
+    struct request once = *a->request;
+    once.max_error = 0;
+    return run_workload(a->workload, &once, a->argv);
+}
+
+static int program_again(void *ctx) {
+    const struct again *a = ctx;
+    return run_program(a->argv, a->maybe_workload);
+}
+
 static int run_workload(const struct workload *w, const struct request *r, char **extra) {
+    if (r->max_error)
+        return cli_run_measured(r->max_error, workload_again,
+                                &(struct again){.workload = w, .request = r, .argv = extra});
     char path[PATH_MAX];
     if (!workload_path(w, path, sizeof path))
         return 1;
@@ -498,6 +537,12 @@ static int run_what(int argc, char **argv, struct request *r) {
     if (!getenv("REPRISE_RESULTS") != !getenv("REPRISE_RESULT"))
         return cli_usage_error(
             help, "--results says where they go, and --result which they are: both are needed", "");
+    if (r->max_error && (is_ptx(argv[0]) || !getenv("REPRISE_RESULT")))
+        return cli_usage_error(
+            help, "--max-error is for workloads, and for programs of which --result names results", "");
+    if (!is_ptx(argv[0]) && r->max_error)
+        return cli_run_measured(r->max_error, program_again,
+                                &(struct again){.argv = argv, .maybe_workload = named});
     if (!is_ptx(argv[0]))
         return run_program(argv, named);
     if (!machine_exists(&(bool){0}))

@@ -61,14 +61,15 @@ static APART void read_places(struct sm *sm, int32_t id) {
 }
 
 /* Operands are read from the next cycle on in which the banks are served: this one, if they were not yet. */
-EVERY_TIME void op_collect(struct sm *sm, int32_t id) {
+EVERY_TIME void op_collect(struct sm *sm, int32_t id, bool plain) {
     struct core_op *op = &sm->ops[id];
     const struct core_need *need = op->need;
-    AT_POINT(sm, watch, collected, id);
+    if (!plain)
+        AT_POINT(sm, watch, collected, id);
     sm->collectors_used[collect_kind(sm, need)]++;
     op->ready = sm->now + (sm->served == sm->now);
     sm->n.const_operands += need->nconsts;
-    if (HAS(sm, registers, place)) {
+    if (!plain && HAS(sm, registers, place)) {
         read_places(sm, id);
     } else {
         uint32_t first = op->warp * MAX_GPR;
@@ -81,7 +82,7 @@ EVERY_TIME void op_collect(struct sm *sm, int32_t id) {
 }
 
 void core_collect(struct sm *sm, int32_t id) {
-    op_collect(sm, id);
+    op_collect(sm, id, false);
 }
 
 void core_finish(struct sm *sm, int32_t id, uint64_t cycle) {
@@ -156,7 +157,7 @@ static APART bool tell_retire(struct sm *sm, int32_t id) {
     return false;
 }
 
-void op_end(struct sm *sm, int32_t id) {
+static EVERY_TIME void end_op(struct sm *sm, int32_t id) {
     struct core_op *op = &sm->ops[id];
     struct core_warp *cw = &sm->warps[op->warp];
     const struct xinst *i = op->i;
@@ -174,6 +175,10 @@ void op_end(struct sm *sm, int32_t id) {
     TELL(sm, tell_op(sm, PROBE_END, id));
     warp_freed(sm, op->warp);
     free_op(sm, id);
+}
+
+void op_end(struct sm *sm, int32_t id) {
+    end_op(sm, id);
 }
 
 /* The next destination word waits for its bank; without one the op is over. */
@@ -202,9 +207,25 @@ static APART bool offer_result(struct sm *sm, int32_t id) {
     return false;
 }
 
+/* One word, and its bank has no other write to take in this cycle: the bank need not be asked again when it
+ * is served, but for what waits behind. Nothing between now and then sees the difference. */
+static inline bool write_at_once(struct sm *sm, int32_t id) {
+    const struct core_op *op = &sm->ops[id];
+    if (op->writes != 1)
+        return false;
+    uint32_t b = bank_of(sm, op->warp, op->i->d);
+    if ((sm->write_banks | sm->written_banks) >> b & 1)
+        return false;
+    sm->written_banks |= 1u << b;
+    sm->n.rf_writes++;
+    sm->n.rf_write_arrays += op->write_arrays;
+    end_op(sm, id);
+    return true;
+}
+
 EVERY_TIME void op_writeback(struct sm *sm, int32_t id) {
     TELL(sm, tell_op(sm, PROBE_WRITEBACK, id));
-    if (!__builtin_expect(sm->mech.n, 0) || !offer_result(sm, id))
+    if (__builtin_expect(sm->mech.n, 0) ? !offer_result(sm, id) : !write_at_once(sm, id))
         request_write(sm, id);
 }
 
@@ -366,14 +387,24 @@ static APART void read_ports(struct sm *sm, uint32_t busy) {
     }
 }
 
-void core_arbitrate(struct sm *sm) {
-    uint32_t busy = 0;
-    for (uint32_t left = sm->write_banks; left; left = sm->write_banks & ~busy) {
+/* Each bank takes a write, if one waits; returns those that took one in this cycle. */
+static __attribute__((noinline)) uint32_t serve_writes(struct sm *sm) {
+    uint32_t busy = 0, written = sm->written_banks;
+    for (uint32_t left; (left = (sm->write_banks | written) & ~busy);) {
         uint32_t b = (uint32_t)__builtin_ctz(left);
-        sm->n.rf_write_conflicts += sm->ops[sm->bank_writes[b][0]].next != CORE_NONE;
         busy |= 1u << b;
+        if (written >> b & 1) {
+            sm->n.rf_write_conflicts += sm->write_banks >> b & 1;
+            continue;
+        }
+        sm->n.rf_write_conflicts += sm->ops[sm->bank_writes[b][0]].next != CORE_NONE;
         serve_write(sm, b, CORE_NONE);
     }
+    return busy;
+}
+
+static EVERY_TIME void arbitrate(struct sm *sm) {
+    uint32_t busy = sm->write_banks ? serve_writes(sm) : sm->written_banks;
     if (__builtin_expect(sm->ports != NULL, 0)) {
         read_ports(sm, busy);
         return;
@@ -390,10 +421,15 @@ void core_arbitrate(struct sm *sm) {
     }
 }
 
-void sm_collect(struct sm *sm, uint64_t now) {
+void core_arbitrate(struct sm *sm) {
+    arbitrate(sm);
+}
+
+EVERY_TIME void sm_collect(struct sm *sm, uint64_t now) {
     if (HAS(sm, banks, arbitrate))
         OWNER(sm, banks, arbitrate, now);
     else if (sm->read_banks | sm->write_banks)
-        core_arbitrate(sm);
+        arbitrate(sm);
+    sm->written_banks = 0;
     sm->served = now;
 }

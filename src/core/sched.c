@@ -38,6 +38,13 @@ static uint32_t (*const pick[])(const struct sm *sm, uint32_t sched, uint64_t se
     [SCHED_OLDEST] = pick_oldest,
 };
 
+/* The usual case first: the warp that issued last, as long as it can. */
+static inline uint32_t choose_warp(const struct sm *sm, uint32_t sched, uint64_t set) {
+    if (sm->spec->policy == SCHED_GTO && set >> sm->last[sched] & 1)
+        return sm->last[sched];
+    return pick[sm->spec->policy](sm, sched, set);
+}
+
 /* Warps that wait for memory or a barrier leave the active set, others fill it up in turn. */
 uint64_t sched_active(struct sm *sm, uint32_t sched) {
     uint64_t waits = sm->blocked | sm->parked | (sm->on_memory & ~sm->clear);
@@ -57,9 +64,9 @@ static enum probe_state state_of_shortage(enum shortage why) {
 }
 
 /* The warp's next instruction takes a slot. */
-static inline void use_slot(struct sm *sm, uint32_t s, uint64_t now) {
-    bool program = !(sm->streaming >> s & 1);
-    warp_issue(sm, s, now, false);
+static EVERY_TIME void use_slot(struct sm *sm, uint32_t s, uint64_t now, bool plain) {
+    bool program = plain || !(sm->streaming >> s & 1);
+    warp_issue(sm, s, now, false, plain);
     sm->n.warp_insts += program;
     sm->n.slot_issued += program;
     sm->n.slot_mechanism += !program;
@@ -97,10 +104,10 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
             why = REFUSED;
     }
     if (ready) {
-        uint32_t s = pick[sm->spec->policy](sm, sched, ready);
+        uint32_t s = choose_warp(sm, sched, ready);
         sm->last[sched] = s;
         for (;;) {
-            use_slot(sm, s, now);
+            use_slot(sm, s, now, plain);
             if (!--slots && plain)
                 return;
             set = ready_warps(sm) & warp_bit(s);
@@ -130,7 +137,7 @@ void issue_sleep(const struct sm *sm, uint64_t cycle) {
     }
 }
 
-void sm_issue(struct sm *sm, uint64_t now) {
+EVERY_TIME void sm_issue(struct sm *sm, uint64_t now) {
     sm->n.cycles++;
     sm->n.resident_warps += sm->nwarps;
     bool plain = !sm->mech.n && !sm->probe;

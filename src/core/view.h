@@ -117,17 +117,21 @@ void core_fetch_most(struct sm *sm, uint32_t warp, uint32_t n);
 static inline void core_park(struct sm *sm, uint32_t warp, bool waits) {
     set_bit(&sm->parked, warp_bit(warp), waits);
 }
+/* Schedulers own warps by pairs of neighbouring slots, so that warps which issue as one leave slots to others
+ * of both. For create. */
+void core_pair_warps(struct sm *sm);
 /* There is room for an op of the warp's next instruction, and the scoreboard lets it pass. */
 static inline bool core_can_issue(const struct sm *sm, uint32_t warp) {
     uint64_t bit = UINT64_C(1) << warp;
     return sm->resident & sm->clear & ~(sm->blocked | sm->held) & bit && sm->free_op != CORE_NONE &&
-           (sm->naccess_free || !(sm->memory & bit));
+           (sm->naccess_free || without_access(sm, bit));
 }
 /* The next instruction of a warp that core_can_issue takes effect beside that of another, without a slot of
  * its own and without having been fetched; what the warp's buffer holds is given up. Returns its op, as if
  * taken at issue; CORE_NONE for control instructions, which are over. For front.take of the other. */
 int32_t core_issue(struct sm *sm, uint32_t warp, uint64_t now);
-/* A memory op that was taken at issue goes to the load/store unit without having been collected. */
+/* A memory op that was taken at issue goes to the load/store unit, or to that of textures, without having
+ * been collected. */
 void core_memory(struct sm *sm, int32_t op);
 /* The mechanism changed the warp's stack of paths: the warp goes on where the stack says. */
 void core_redirect(struct sm *sm, uint32_t warp);

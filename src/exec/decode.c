@@ -15,7 +15,8 @@ static const uint8_t kinds[OP_COUNT] = {
     [OP_CALL] = X_CALL,     [OP_CALLI] = X_CALLI,       [OP_RET] = X_RET,         [OP_EXIT] = X_EXIT,
     [OP_BAR] = X_BAR,       [OP_TRAP] = X_TRAP,         [OP_NANOSLEEP] = X_NOP,   [OP_SYSCALL] = X_SYSCALL,
     [OP_NOP] = X_NOP,       [OP_LDSM] = X_LDSM,         [OP_STSM] = X_STSM,       [OP_MOVM] = X_MOVM,
-    [OP_MMA] = X_MMA,       [OP_MMA884] = X_MMA,        [OP_ENQ] = X_QUEUE,
+    [OP_MMA] = X_MMA,       [OP_MMA884] = X_MMA,        [OP_ENQ] = X_QUEUE,       [OP_MARK] = X_QUEUE,
+    [OP_APPROX] = X_QUEUE,
 };
 
 static uint32_t pool_index(struct image *img, struct map *seen, uint8_t bank, uint32_t v) {

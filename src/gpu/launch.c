@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/demangle.h"
+#include "base/host.h"
 #include "gpu/mix.h"
 #include "gpu/running.h"
 #include "gpu/timed.h"
@@ -256,6 +257,11 @@ static bool timed_span(const struct rp_gpu *g, const struct rp_kernel *k, const 
     return span->max_cycles && span->max_insts && span->max_blocks;
 }
 
+/* Threads that may simulate at once. */
+static uint32_t threads_of(const struct rp_options *o) {
+    return o->threads ? (uint32_t)min_u64(o->threads, UINT32_MAX) : host_processors();
+}
+
 /* From the machine's counters now and before the launch: what it added. */
 static void keep_counters(uint32_t n, const uint64_t *now, uint64_t *total, uint64_t *launch) {
     for (uint32_t i = 0; i < n; i++)
@@ -303,7 +309,7 @@ static bool run_rest(struct exec *x, uint32_t slots, struct timed_span *span, co
 static bool run_timed(struct rp_gpu *g, struct exec *x, uint32_t slots, struct timed_span *span) {
     uint32_t n = g->timed.count;
     if (!g->machine)
-        g->machine = machine_create(&g->config, &g->mechs, g->opt.check);
+        g->machine = machine_create(&g->config, &g->mechs, g->opt.check, threads_of(&g->opt));
     if (!g->timed.blocks.at[0].counts.len)
         machine_bind(g->machine, &g->timed);
     g->machine->probe = g->probe;

@@ -17,6 +17,7 @@ static const struct {
     {"REPRISE_MAX_INSTS", offsetof(struct rp_options, max_insts)},
     {"REPRISE_EXPECT_INSTS", offsetof(struct rp_options, expect_insts)},
     {"REPRISE_WATCHDOG", offsetof(struct rp_options, watchdog)},
+    {"REPRISE_THREADS", offsetof(struct rp_options, threads)},
     {"REPRISE_PRINT_LIMIT", offsetof(struct rp_options, print_limit)},
 };
 

@@ -25,11 +25,18 @@ struct machine {
     struct mech_set mechs;
     void *shared[MECH_MAX]; /* what the SMs share of each mechanism */
     struct str checked;     /* what --check found */
+    struct crew *crew;      /* threads that help, or NULL */
+    uint32_t threads;       /* that may work at once, this one included */
+    uint8_t *later;         /* where they note accesses that take effect later, with its size */
+    size_t later_bytes;
+    uint64_t rounds; /* in which SMs went ahead by themselves, of all launches */
 };
 
 /* config has the parameters of the GPU and of the mechanisms. check: compare the values that mechanisms
- * supply with those the instructions compute. */
-struct machine *machine_create(const struct config *config, const struct mech_set *mechs, bool check);
+ * supply with those the instructions compute. threads: that may work at once; 0: the machine goes cycle by
+ * cycle. Results are the same. */
+struct machine *machine_create(const struct config *config, const struct mech_set *mechs, bool check,
+                               uint32_t threads);
 void machine_free(struct machine *m);
 /* How far a launch is timed, and how far it came. */
 struct timed_span {

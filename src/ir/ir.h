@@ -50,8 +50,9 @@ struct inst {
     uint32_t rpc;  /* BRA, BRX after layout: index of the reconvergence point; NO_RPC: none before the end */
     uint32_t line; /* line of the PTX text */
     uint32_t dbg_file, dbg_line;
-    uint32_t dbg_site; /* where the function that line is in was inlined: ptx_module.sites, plus 1; 0: nowhere */
-    uint32_t id; /* number by which facts are kept (ir/facts.h); 0: none */
+    uint32_t
+        dbg_site; /* where the function that line is in was inlined: ptx_module.sites, plus 1; 0: nowhere */
+    uint32_t id;  /* number by which facts are kept (ir/facts.h); 0: none */
 };
 #define NO_RPC 0xffffffffu
 
@@ -100,6 +101,9 @@ struct facts;
 struct program {
     struct arena arena;
     const char *name;
+    const char *source;       /* name of the text it was compiled from, or NULL */
+    const char *const *files; /* by number, those that debug lines name; NULL where one has none */
+    uint32_t nfiles;
     VEC(struct fn *) fns;   /* fns[0] is the kernel; CALL targets index this */
     VEC(uint32_t) fn_ids;   /* module-wide function number of each, for indirect calls */
     VEC(uint32_t) literals; /* bank BANK_LITERAL */

@@ -16,6 +16,7 @@ static const struct mode_names {
     [OP_IADD3] = {NAMES("", ".-PP", ".P-P", ".--P", ".PP-", ".-P-", ".P--", ".---")},
     [OP_FLO] = {NAMES("", ".SH")},
     [OP_ENQ] = {NAMES(".ADDR", ".DATA")},
+    [OP_MARK] = {NAMES(".CHECK.F32", ".CHECK.INT", ".PIXELS", ".START", ".END", ".THRESHOLD")},
     [OP_BMSK] = {NAMES(".C", ".W")},
     [OP_SZEXT] = {NAMES(".C", ".W")},
     [OP_SEXT] = {NAMES(".U8", ".S8", ".U16", ".S16")},

@@ -226,6 +226,17 @@ enum simd_op { SIMD_ADD, SIMD_SUB, SIMD_AVRG, SIMD_ABSDIFF, SIMD_MIN, SIMD_MAX, 
 
 enum ldgsts_mode { LDGSTS_PLAIN, LDGSTS_BULK, LDGSTS_BULK_OUT };
 enum enq_mode { ENQ_ADDR, ENQ_DATA }; /* DATA: what lies there is fetched, too */
+/* MARK: what is said. Numbers: of CHECK the regions, as bits, that use the value, of START the region, of
+ * THRESHOLD the bits of a float. */
+enum mark_mode {
+    MARK_CHECK_F32,
+    MARK_CHECK_INT, /* the source was loaded, and is compared between lanes */
+    MARK_PIXELS,    /* the source is made of bytes, each a component of a pixel */
+    MARK_START,
+    MARK_END,
+    MARK_THRESHOLD,
+    MARK_COUNT
+};
 enum mbar_mode {
     MBAR_INIT,
     MBAR_INVAL,

@@ -22,12 +22,14 @@ struct pass_run {
     struct diag *d;
 };
 
-enum pass_place { BEFORE_REGISTERS, AFTER_REGISTERS };
+/* Where it runs; and whether it wants what programs say of themselves (MARK), which others never see, and
+ * which must be gone behind the last pass. */
+enum pass_place { BEFORE_REGISTERS, AFTER_REGISTERS, WITH_ANNOTATIONS };
 
 /* A pass; a mechanism has an array of them, which a row without a name ends. */
 struct mech_pass {
-    const char *name; /* for messages and for disasm --after; unlike those of others */
-    enum pass_place place;
+    const char *name;                      /* for messages and for disasm --after; unlike those of others */
+    uint32_t place;                        /* enum pass_place, the third as a bit */
     bool (*run)(const struct pass_run *r); /* true when it changed code that was there */
 };
 

@@ -197,7 +197,7 @@ static void run_mech_pass(struct compiler *c, const struct mech_pass *m, const v
 static void run_mech_passes(struct compiler *c, enum pass_place place) {
     for (uint32_t k = 0; k < c->o->nmechs; k++)
         for (const struct mech_pass *m = c->o->mechs[k].passes; m && m->name && !c->failed; m++)
-            if (m->place == place)
+            if ((m->place & ~(uint32_t)WITH_ANNOTATIONS) == (uint32_t)place)
                 run_mech_pass(c, m, c->o->mechs[k].params);
 }
 
@@ -215,8 +215,30 @@ static bool has_mech_passes(const struct opt_options *o) {
     return false;
 }
 
+static bool wants_annotations(const struct opt_options *o) {
+    for (uint32_t k = 0; k < o->nmechs; k++)
+        for (const struct mech_pass *m = o->mechs[k].passes; m && m->name; m++)
+            if (m->place & WITH_ANNOTATIONS)
+                return true;
+    return false;
+}
+
+/* What a program says of itself leaves no trace where nobody wants to know it. */
+static void drop_annotations(struct fn *f) {
+    for (uint32_t b = 0; b < f->blocks.len; b++) {
+        struct block *k = &f->blocks.at[b];
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < k->insts.len; i++)
+            if (k->insts.at[i].op != OP_MARK)
+                k->insts.at[n++] = k->insts.at[i];
+        k->insts.len = n;
+    }
+}
+
 bool opt_compile_with(struct program *p, const struct opt_options *o, struct diag *d) {
     struct compiler c = {.p = p, .o = o, .d = d};
+    for (uint32_t n = 0; n < p->fns.len && !wants_annotations(o); n++)
+        drop_annotations(p->fns.at[n]);
     for (uint32_t n = 0; n < p->fns.len && !c.failed; n++)
         optimise(&c, p->fns.at[n]);
     if (!c.failed && has_mech_passes(o))

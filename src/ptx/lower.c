@@ -802,11 +802,23 @@ static bool lower_all(struct lower *l, struct ptx_func *k) {
     return true;
 }
 
+/* What places in the code are called: the program may outlive the module. */
+static void name_sources(struct program *p, const struct ptx_module *m) {
+    const char **files = arena_array(&p->arena, const char *, m->nfiles + 1);
+    for (uint32_t i = 0; i < m->nfiles; i++)
+        if (m->files[i].name)
+            files[i] = arena_strndup(&p->arena, m->files[i].name, strlen(m->files[i].name));
+    p->source = arena_strndup(&p->arena, m->src.name, strlen(m->src.name));
+    p->files = files;
+    p->nfiles = m->nfiles;
+}
+
 struct program *ptx_lower(struct ptx_module *m, struct ptx_func *k, struct diag *d) {
     struct program *p = xcalloc(1, sizeof *p);
     struct lower *l = xcalloc(1, sizeof *l); /* not on the stack: it changes between setjmp and longjmp */
     *l = (struct lower){.mod = m, .prog = p, .diag = d};
     p->name = k->name;
+    name_sources(p, m);
     p->address_bits = m->address_bits;
     p->shared_align = 16;
     bool ok = lower_all(l, k);

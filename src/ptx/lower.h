@@ -168,7 +168,7 @@ void lower_compare(struct lower *l, enum ptx_type t, uint32_t cmp, const struct 
     X(prmt) X(ld) X(st) X(nothing) X(createpolicy) X(isspacep) X(cvta) X(cvt) X(mapa) X(getctarank) X(cp)    \
     X(tex) X(txq) X(suld) X(sust) X(sured) X(bra) X(brx) X(call) X(ret) X(exit) X(bar) X(membar) X(atom)     \
     X(vote) X(match) X(activemask) X(redux) X(elect) X(mbarrier) X(video) X(simd) X(nanosleep) X(trap)       \
-    X(mma) X(wmma) X(ldmatrix) X(stmatrix) X(movmatrix) X(alloca) X(stacksave) X(stackrestore)
+    X(mma) X(wmma) X(ldmatrix) X(stmatrix) X(movmatrix) X(alloca) X(stacksave) X(stackrestore) X(annotation)
 /* clang-format on */
 #define X(name) lower_fn lower_##name;
 LOWER_FNS(X)

@@ -2,6 +2,7 @@
 #include "ptx/lower_table.h"
 
 lower_fn *const lower_table[PTXOP_COUNT] = {
+    [PTXOP_ANNOTATION] = lower_annotation,
     [PTXOP_ADD] = lower_add,
     [PTXOP_ADDC] = lower_add,
     [PTXOP_SUB] = lower_sub,

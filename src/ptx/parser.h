@@ -220,6 +220,8 @@ bool at_module_directive(const struct ptx_parser *p);
 bool parse_file(struct ptx_parser *p);
 bool parse_loc(struct ptx_parser *p);
 bool parse_pragma(struct ptx_parser *p);
+/* The string of a .pragma in a function that begins with "reprise": what the program says of itself. */
+bool parse_annotation(struct ptx_parser *p, const struct token *text);
 
 /* ---- instructions (parse_inst.c, parse_opd.c) */
 

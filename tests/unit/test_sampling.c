@@ -70,7 +70,7 @@ static struct sample sample(uint32_t kernel, struct rp_options o, bool sleep) {
     struct rig r;
     struct sample s = {0};
     open_mixed(&r, &o);
-    r.g->machine = machine_create(&r.g->config, &r.g->mechs, false);
+    r.g->machine = machine_create(&r.g->config, &r.g->mechs, false, 1);
     r.g->machine->core.sleep = sleep;
     s.cycles = run_kernel(&r, kernel);
     struct rp_totals t = rp_totals(r.g);

@@ -4,6 +4,7 @@
 // sobel_shared: blocks of 16x4 threads stage 4 rows of 4 x 80 pixels and a border in shared memory; each
 // thread makes four neighbouring pixels at a time from eighteen bytes and stores them as one word.
 #include "device.h"
+#include "reprise_approx.h"
 
 #define RADIUS 1
 
@@ -22,16 +23,28 @@ DEVICE_FN uchar fetch(texture_t image, int x, int y) {
     return (uchar)texture_2d_uint(image, (float)x, (float)y);
 }
 
+// The same, and neighbouring threads are compared.
+DEVICE_FN uchar fetch_checked(texture_t image, int x, int y) {
+    unsigned v = texture_2d_uint(image, (float)x, (float)y);
+    approx_load(v);
+    return (uchar)v;
+}
+
 KERNEL sobel_texture(uchar *out, int pitch, int width, float scale, texture_t image) {
+    approx_threshold(8);
     int y = blockIdx.x;
     uchar *row = out + y * pitch;
     for (int x = threadIdx.x; x < width; x += blockDim.x) {
-        uchar p00 = fetch(image, x - 1, y - 1), p01 = fetch(image, x, y - 1),
-              p02 = fetch(image, x + 1, y - 1);
+        uchar p00 = fetch_checked(image, x - 1, y - 1), p01 = fetch_checked(image, x, y - 1),
+              p02 = fetch_checked(image, x + 1, y - 1);
+        start_approx();
         uchar p10 = fetch(image, x - 1, y), p12 = fetch(image, x + 1, y);
         uchar p20 = fetch(image, x - 1, y + 1), p21 = fetch(image, x, y + 1),
               p22 = fetch(image, x + 1, y + 1);
-        row[x] = sobel(p00, p01, p02, p10, p12, p20, p21, p22, scale);
+        uchar edge = sobel(p00, p01, p02, p10, p12, p20, p21, p22, scale);
+        approx_pixels((unsigned short)edge);
+        row[x] = edge;
+        end_approx();
     }
 }
 

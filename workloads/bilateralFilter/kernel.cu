@@ -4,6 +4,7 @@
 // One thread for each pixel, blocks of 16x16; colours through a texture, the weights of distance in constant
 // memory, those of colour by an exponential.
 #include "device.h"
+#include "reprise_approx.h"
 
 #define MAX_RADIUS 31
 
@@ -25,6 +26,8 @@ KERNEL bilateral_filter(unsigned *out, int width, int height, float spread, int 
     float sum = 0.0f;
     float4 total = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     float4 centre = texture_2d_float4(image, (float)x, (float)y);
+    approx_load(centre.x);
+    start_approx();
     for (int i = -radius; i <= radius; i++)
 #pragma unroll 1
         for (int j = -radius; j <= radius; j++) {
@@ -36,6 +39,9 @@ KERNEL bilateral_filter(unsigned *out, int width, int height, float spread, int 
             total.w += weight * there.w;
             sum += weight;
         }
-    out[y * width + x] = level(total.w / sum) << 24 | level(total.z / sum) << 16 | level(total.y / sum) << 8 |
-                         level(total.x / sum);
+    unsigned mean = level(total.w / sum) << 24 | level(total.z / sum) << 16 | level(total.y / sum) << 8 |
+                    level(total.x / sum);
+    approx_pixels(mean);
+    out[y * width + x] = mean;
+    end_approx();
 }

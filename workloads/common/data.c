@@ -65,13 +65,13 @@ static void draw_shape(struct wl *w, float *out, int width, int height) {
 
 void wl_image(struct wl *w, unsigned char *out, int width, int height) {
     size_t n = (size_t)width * (size_t)height;
-    float *shading = WL_ARRAY(w, float, n);
+    float *shading = WL_ARRAY(w, float, n), noise = (float)wl_option(w, "noise", 15) / 10;
     int cell = (width < height ? width : height) / 4 + 1;
     wl_smooth_field(w, shading, width, height, cell, 40, 200);
     for (int i = 0; i < 12; i++)
         draw_shape(w, shading, width, height);
     for (size_t i = 0; i < n; i++) {
-        float v = shading[i] + wl_random_float(w, -1.5f, 1.5f);
+        float v = shading[i] + wl_random_float(w, -noise, noise);
         out[i] = (unsigned char)(v < 0 ? 0 : v > 255 ? 255 : v);
     }
 }

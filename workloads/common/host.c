@@ -194,12 +194,13 @@ static char *read_text(struct wl *w, const char *path) {
     return text;
 }
 
-/* The module beside the executable: its path, with the width and .ptx appended. */
+/* The module beside the executable: its path, with the width and .ptx appended, of the annotated kernels if
+ * they are asked for. */
 static void default_ptx(struct wl *w, char *path, size_t size) {
     ssize_t n = readlink("/proc/self/exe", path, size - 16);
     if (n <= 0 || (size_t)n >= size - 16)
         wl_fail(w, "cannot find the directory of the executable; give --ptx");
-    snprintf(path + n, 16, ".%d.ptx", w->bits);
+    snprintf(path + n, 16, "%s.%d.ptx", wl_option(w, "annotated", 0) ? ".approx" : "", w->bits);
 }
 
 static int address_bits(const char *ptx) {

@@ -3,6 +3,7 @@
 // A thread makes 8 pixels, a block's width (or height) apart. A block stages its pixels and one block's width
 // on either side; what lies beyond the image is zero.
 #include "device.h"
+#include "reprise_approx.h"
 
 #define RADIUS 8
 
@@ -14,6 +15,7 @@ __constant__ float taps[2 * RADIUS + 1];
 #define COLUMNS_Y 8
 #define RESULTS   8
 #define HALO      1
+#define CHECKED   3 // of the pixels that a thread loads, this many are looked at
 
 KERNEL __launch_bounds__(ROWS_X *ROWS_Y) separable_rows(float *out, const float *in, int width, int pitch) {
     __shared__ float data[ROWS_Y][(RESULTS + 2 * HALO) * ROWS_X];
@@ -22,8 +24,12 @@ KERNEL __launch_bounds__(ROWS_X *ROWS_Y) separable_rows(float *out, const float 
     in += y * pitch + x;
     out += y * pitch + x;
 #pragma unroll
-    for (int i = HALO; i < HALO + RESULTS; i++)
-        data[ty][tx + i * ROWS_X] = in[i * ROWS_X];
+    for (int i = HALO; i < HALO + RESULTS; i++) {
+        float v = in[i * ROWS_X];
+        if ((i - HALO) % CHECKED == 1)
+            approx_load(v);
+        data[ty][tx + i * ROWS_X] = v;
+    }
 #pragma unroll
     for (int i = 0; i < HALO; i++)
         data[ty][tx + i * ROWS_X] = x >= -i * ROWS_X ? in[i * ROWS_X] : 0.0f;
@@ -31,6 +37,7 @@ KERNEL __launch_bounds__(ROWS_X *ROWS_Y) separable_rows(float *out, const float 
     for (int i = HALO + RESULTS; i < HALO + RESULTS + HALO; i++)
         data[ty][tx + i * ROWS_X] = width - x > i * ROWS_X ? in[i * ROWS_X] : 0.0f;
     __syncthreads();
+    start_approx();
 #pragma unroll
     for (int i = HALO; i < HALO + RESULTS; i++) {
         float sum = 0.0f;
@@ -39,6 +46,7 @@ KERNEL __launch_bounds__(ROWS_X *ROWS_Y) separable_rows(float *out, const float 
             sum += taps[RADIUS - k] * data[ty][tx + i * ROWS_X + k];
         out[i * ROWS_X] = sum;
     }
+    end_approx();
 }
 
 // Columns lie along rows of shared memory, an odd number of words long, so that no two threads meet in a
@@ -51,8 +59,12 @@ KERNEL __launch_bounds__(COLUMNS_X *COLUMNS_Y)
     in += y * pitch + x;
     out += y * pitch + x;
 #pragma unroll
-    for (int i = HALO; i < HALO + RESULTS; i++)
-        data[tx][ty + i * COLUMNS_Y] = in[i * COLUMNS_Y * pitch];
+    for (int i = HALO; i < HALO + RESULTS; i++) {
+        float v = in[i * COLUMNS_Y * pitch];
+        if ((i - HALO) % CHECKED == 1)
+            approx_load(v);
+        data[tx][ty + i * COLUMNS_Y] = v;
+    }
 #pragma unroll
     for (int i = 0; i < HALO; i++)
         data[tx][ty + i * COLUMNS_Y] = y >= -i * COLUMNS_Y ? in[i * COLUMNS_Y * pitch] : 0.0f;
@@ -60,6 +72,7 @@ KERNEL __launch_bounds__(COLUMNS_X *COLUMNS_Y)
     for (int i = HALO + RESULTS; i < HALO + RESULTS + HALO; i++)
         data[tx][ty + i * COLUMNS_Y] = height - y > i * COLUMNS_Y ? in[i * COLUMNS_Y * pitch] : 0.0f;
     __syncthreads();
+    start_approx();
 #pragma unroll
     for (int i = HALO; i < HALO + RESULTS; i++) {
         float sum = 0.0f;
@@ -68,4 +81,5 @@ KERNEL __launch_bounds__(COLUMNS_X *COLUMNS_Y)
             sum += taps[RADIUS - k] * data[tx][ty + i * COLUMNS_Y + k];
         out[i * COLUMNS_Y * pitch] = sum;
     }
+    end_approx();
 }

@@ -2,6 +2,7 @@
 //
 // One thread for each pixel, blocks of 16x16; taps in constant memory, the loop over them unrolled.
 #include "device.h"
+#include "reprise_approx.h"
 
 #define RADIUS 8
 
@@ -13,9 +14,16 @@ KERNEL convolution_rows(float *out, int width, int height, texture_t image) {
         return;
     float x = (float)ix + 0.5f, y = (float)iy + 0.5f, sum = 0.0f;
 #pragma unroll
-    for (int k = -RADIUS; k <= RADIUS; k++)
-        sum += texture_2d(image, x + (float)k, y) * taps[RADIUS - k];
+    for (int k = -RADIUS; k <= RADIUS; k++) {
+        float v = texture_2d(image, x + (float)k, y);
+        if (k == -RADIUS) {
+            approx_load(v);
+            start_approx();
+        }
+        sum += v * taps[RADIUS - k];
+    }
     out[iy * width + ix] = sum;
+    end_approx();
 }
 
 KERNEL convolution_columns(float *out, int width, int height, texture_t image) {
@@ -24,7 +32,14 @@ KERNEL convolution_columns(float *out, int width, int height, texture_t image) {
         return;
     float x = (float)ix + 0.5f, y = (float)iy + 0.5f, sum = 0.0f;
 #pragma unroll
-    for (int k = -RADIUS; k <= RADIUS; k++)
-        sum += texture_2d(image, x, y + (float)k) * taps[RADIUS - k];
+    for (int k = -RADIUS; k <= RADIUS; k++) {
+        float v = texture_2d(image, x, y + (float)k);
+        if (k == -RADIUS) {
+            approx_load(v);
+            start_approx();
+        }
+        sum += v * taps[RADIUS - k];
+    }
     out[iy * width + ix] = sum;
+    end_approx();
 }

@@ -7,6 +7,7 @@
 // The constant 2.0 is a double, as in the suite, so that a step is summed up in double precision and rounded
 // once.
 #include "device.h"
+#include "reprise_approx.h"
 
 #define TILE 16
 
@@ -27,8 +28,12 @@ KERNEL hotspot_steps(int steps, const float *power, const float *temp_in, float 
     bool on_chip = row >= 0 && row < rows && column >= 0 && column < columns;
     int at = row * columns + column;
     if (on_chip) {
-        temp[ty][tx] = temp_in[at];
-        heat[ty][tx] = power[at];
+        float t = temp_in[at];
+        approx_load(t);
+        temp[ty][tx] = t;
+        float p = power[at];
+        approx_load(p);
+        heat[ty][tx] = p;
     }
     __syncthreads();
 
@@ -43,11 +48,13 @@ KERNEL hotspot_steps(int steps, const float *power, const float *temp_in, float 
         computed = false;
         if (tx >= s + 1 && tx <= TILE - 2 - s && ty >= s + 1 && ty <= TILE - 2 - s && on_chip) {
             computed = true;
+            start_approx();
             float t = temp[ty][tx];
             next[ty][tx] =
                 t + c.step_over_cap *
                         (heat[ty][tx] + (temp[south][tx] + temp[north][tx] - 2.0 * t) * c.inv_ry +
                          (temp[ty][east] + temp[ty][west] - 2.0 * t) * c.inv_rx + (c.ambient - t) * c.inv_rz);
+            end_approx();
         }
         __syncthreads();
         if (s == steps - 1)
