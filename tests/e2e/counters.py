@@ -35,6 +35,7 @@ RUNS += [(["--gpu", "darsie", "--mech", mech], name) for mech, name in (("uv", "
 RUNS += [(["--gpu", "dac", "--mech", "dac", *(word for s in settings for word in ("--set", s))], name)
          for settings, name in (([], "hotspot"), ([], "lud"), ([], "sgemm"), ([], "stencil"), ([], "floydWarshall"), (["dac.atq=2", "dac.pwaq=8"], "spmv"))]
 RUNS += [(["--gpu", "dac", "--mech", mech], name) for mech, name in (("cae", "streamcluster"), ("perfect-memory", "hotspot"))]
+RUNS += [(["--gpu", "dac", "--mech", "cae", "--bits", "32"], "pathfinder")]
 RUNS += [(["--gpu", "dac", "--mech", "mta", "--set", "mta.period=16", "--set", "mta.kb=1"], name) for name in ("sgemm", "scalarProd", "hotspot")]
 RUNS += [(["--gpu", "gtx480", "--probe", "repeat+redundant+oldest"], name) for name in ("hotspot", "matrixMul")]
 RUNS += [(["--gpu", "wir", "--bits", "32", "--mech", "wir", "--probe", "oldest"], "hotspot")]
