@@ -44,6 +44,20 @@ static void add_number(json_t *to, const char *name, double v) {
     json_object_set_new(to, name, isfinite(v) ? json_real(v) : json_null());
 }
 
+json_t *table_error_json(const struct error *e) {
+    json_t *error =
+        json_pack("{s:I, s:I}", "values", (json_int_t)e->values, "differing", (json_int_t)e->differing);
+    add_number(error, "rmse_over_mean", e->rmse_over_mean);
+    add_number(error, "square", e->square);
+    add_number(error, "within_01", e->within[0]);
+    add_number(error, "within_1", e->within[1]);
+    add_number(error, "within_10", e->within[2]);
+    add_number(error, "max", e->max);
+    add_number(error, "mean_relative", e->mean_relative);
+    add_number(error, "psnr", e->psnr);
+    return error;
+}
+
 /* Whether an error is within what the user allows. */
 static bool is_near(const struct table *t, const struct error *e, struct str *why) {
     double percent = e->differing ? 100 * e->rmse_over_mean : 0;
@@ -68,16 +82,7 @@ static bool measure(const struct table *t, const struct row *base, struct row *r
     results_free(&got);
     if (!ok)
         return false;
-    json_t *error =
-        json_pack("{s:I, s:I}", "values", (json_int_t)e.values, "differing", (json_int_t)e.differing);
-    add_number(error, "rmse_over_mean", e.rmse_over_mean);
-    add_number(error, "square", e.square);
-    add_number(error, "within_01", e.within[0]);
-    add_number(error, "within_1", e.within[1]);
-    add_number(error, "within_10", e.within[2]);
-    add_number(error, "max", e.max);
-    add_number(error, "mean_relative", e.mean_relative);
-    add_number(error, "psnr", e.psnr);
+    json_t *error = table_error_json(&e);
     json_t *report = json_copy(row->report); /* rows of one run may share theirs, and have other bases */
     json_object_set_new(report, "error", error);
     json_decref(row->report);

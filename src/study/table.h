@@ -85,6 +85,9 @@ json_t *table_read_report(const char *path, struct str *error);
 /* Compares every row with its base, and marks those that are wrong: an exact machine must leave the same
  * memory. One that approximates must have results; their error is added to the report (study/error.h). */
 void table_check(struct table *t);
+/* An error as reports have it. */
+struct error;
+json_t *table_error_json(const struct error *e);
 /* Whether the run of a row was on a machine that approximates. */
 bool row_approximates(const struct row *r);
 

@@ -86,6 +86,8 @@ ELSEWHERE = {
     "lanes.mma": ("test_tensor.c", r'"lanes\.mma"'),
     "lanes.idle.tensor": ("test_tensor.c", r'"lanes\.idle\.tensor"'),
     **{f"tensor.macs.{t}": ("test_tensor.c", rf'"tensor\.macs\.{t}"') for t in ("f16", "tf32", "f64", "s8", "s4", "b1")},
+    "lnl.starts.unknown": ("test_lnl.c", r'"lnl\.starts\.unknown"'),
+    "lnl.pairs.splits": ("test_lnl.c", r'"lnl\.pairs\.splits"'),
     "cmrc.refused": ("test_cmrc.c", r'"cmrc\.refused"'),
     "check.wrong": ("test_hazards.c", r'"check\.wrong"'),
     "icache.stall_queue": ("test_mem.c", r"n\.stall_queue"),
