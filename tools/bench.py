@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "tests/host_insts.txt"
 COLLECT = "--toggle-collect=machine_run --toggle-collect=exec_run_grid"
 # No vector instructions in the executors and in libc's copies: figures must not depend on what the host has.
-SAME_ON_ALL_HOSTS = {"REPRISE_ISA": "generic", "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-AVX512VL,-AVX512F,-ERMS,-FSRM"}
+SAME_ON_ALL_HOSTS = {"REPRISE_ISA": "generic", "REPRISE_THREADS": "1", "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-AVX512VL,-AVX512F,-ERMS,-FSRM"}
 GROWTH = 1.10
 SKIPPED = 77  # as meson takes it
 

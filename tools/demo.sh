@@ -1,14 +1,15 @@
 #!/bin/bash
 # A first look, within five minutes on two processors: a dozen of the bundled workloads with every mechanism and its rivals, on the GPU
-# of WIR's authors; the same workloads on an H200, to be laid beside the counters of a real one, each result checked; some figures of
-# WIR's paper. Ends with the page that shows it all, report/index.html. SIZE=tiny|small|medium and MECH=NAME,NAME in the environment
-# choose another run.
+# of WIR's authors; the same workloads on an H200, to be laid beside the counters of a real one, each result checked; where the redundancy
+# of one of them is; some figures of WIR's paper. Ends with the page that shows it all, report/index.html. Runs are kept in report/store: what
+# was finished is not run again. SIZE=tiny|small|medium and MECH=NAME,NAME in the environment choose another run.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 size=${SIZE:-small}
 mech=${MECH:-wir,darsie,dac,gscalar,cmrc,affine,uv,dac-ideal,alu-scalar,warped-compression,scalar-rf,corf,cae,mta}
 names="SobelFilter b+tree gaussian backprop pathfinder binomialOptions stencil srad_v2 lud kmeans hotspot sgemm"
 status=0
+export REPRISE_STORE=$PWD/report/store
 rm -rf report/runs
 mkdir -p report/runs
 
@@ -20,8 +21,12 @@ echo "The same on an H200, their first launches timed, results compared with a C
 ./reprise run --gpu h200 --kernels 0:3 --json report/runs/h200.json $names --size "$size" --check-result || status=1
 
 echo
+./reprise profile hotspot --size "$size" --json report/profile.json || status=1
+
+echo
 ./reprise repro wir 2 14 17 --workloads "${names// /,}" --size "$size" --out report/repro || status=1
 
 echo
-./reprise report --title "Reprise: a dozen workloads" -o report/index.html report/compare.json report/runs/h200.*.json report/repro/wir.json || status=1
+./reprise report --title "Reprise: a dozen workloads" -o report/index.html report/compare.json report/profile.json \
+    report/runs/h200.*.json report/repro/wir.json || status=1
 exit $status

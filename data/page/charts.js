@@ -147,6 +147,26 @@ function lines({ rows, xs, series, axis, height = 240, width = 560, marks = [] }
   });
 }
 
+// A small chart for each of some names, with lines over steps: rows {panel, x, series, v}.
+function panels({ rows, names, xs, series, axis, columns = 5 }) {
+  const spec = base(0, 0, rows, {
+    autosize: "pad",
+    scales: [{ name: "x", type: "point", domain: xs, range: [0, 170], padding: 0.4 },
+             { name: "y", type: "linear", range: [150, 0], nice: true, zero: true, domain: { data: "table", field: "v" } },
+             { name: "colour", type: "ordinal", domain: series, range: seriesColours(series.length) }],
+    legends: [{ fill: "colour", symbolType: "circle", title: axis, titleColor: colour("ink") }],
+    marks: [{ type: "group", from: { facet: { data: "table", name: "panel", groupby: "panel" } },
+      encode: { update: { width: { value: 170 }, height: { value: 150 } } },
+      title: { text: { signal: "parent.panel" }, fontSize: 12, font: FONT, color: colour("ink"), offset: 4 },
+      axes: [{ orient: "left", scale: "y", grid: true, gridScale: "x", tickCount: 5, domain: false, ticks: false, labelPadding: 5 }, { orient: "bottom", scale: "x", ticks: false, labelPadding: 4, labelFontSize: 9.5 }],
+      marks: [{ type: "group", from: { facet: { data: "panel", name: "line", groupby: "series" } }, marks: [
+        { type: "line", from: { data: "line" }, encode: { update: { x: { scale: "x", field: "x" }, y: { scale: "y", field: "v" }, stroke: { scale: "colour", field: "series" }, strokeWidth: { value: 1.6 } } } },
+        { type: "symbol", from: { data: "line" }, encode: { update: { x: { scale: "x", field: "x" }, y: { scale: "y", field: "v" }, size: { value: 22 }, fill: { scale: "colour", field: "series" },
+          tooltip: { field: "tip" } } } }] }] }],
+  });
+  return { ...spec, layout: { columns: Math.min(columns, names.length), padding: { column: 18, row: 18 }, bounds: "full", align: "each" } };
+}
+
 // One row for each name: a bar for the mean, a dot for each of the rows {name, v}. around: where bars begin.
 function ranking({ means, rows, axis, around, format }) {
   const names = means.map(m => m.name);

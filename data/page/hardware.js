@@ -15,9 +15,12 @@ function sameLaunches(kernels) {
 }
 
 const ISH200 = name => /\bH200\b/i.test(name || "");
-const matched = sourcesOf("run").filter(s => s.value.mech === "base").flatMap(s => sameLaunches(s.value.kernels).map(p => ({
+// Runs without mechanism, from files and from the store.
+const plainRuns = [...sourcesOf("run").map(s => ({ name: s.name, ...s.value })), ...comparisons.flatMap(s => s.value.runs.map(r => ({ name: s.name, ...r })))]
+  .filter(r => r.mech === "base" && r.kernels);
+const matched = plainRuns.flatMap(s => sameLaunches(s.kernels).map(p => ({
   source: s.name, workload: p.real.workload, size: p.real.size, launch: p.real.launch, kernel: p.real.kernel,
-  realCycles: p.real.cycles, cycles: ISH200(s.value.gpu) && p.ours.timed === "all" ? p.ours.cycles : null, realInsts: p.real.warp_insts, insts: p.ours.warp_insts })));
+  realCycles: p.real.cycles, cycles: ISH200(s.gpu) && p.ours.timed === "all" ? p.ours.cycles : null, realInsts: p.real.warp_insts, insts: p.ours.warp_insts })));
 
 function sumBy(rows) {
   const names = unique(rows.map(r => r.workload));

@@ -1,9 +1,10 @@
 // The papers: each figure as the paper draws it, with its claims; and all claims on one page.
 const papers = sourcesOf("figures");
+apart(papers.map(s => s.value.paper)).forEach((name, i) => (papers[i].value.key = name.replace(/[^\w.-]+/g, "-"))); // by which elements are called
 const VERDICTS = ["agrees", "holds", "differs", "not compared", "not measured"];
 const verdictClass = v => ({ agrees: "agrees", holds: "holds", differs: "differs" }[v] || "other");
 const verdictOf = c => el("span", { class: "verdict " + verdictClass(c.verdict) }, c.verdict);
-const numbered = f => (/^\d/.test(f.id) ? `Figure ${f.id}: ${f.title}` : f.title);
+const numbered = f => (/^\d/.test(f.id) && !/^Figure/.test(f.title) ? `Figure ${f.id}: ${f.title}` : f.title);
 
 // What of a figure a claim is about, where that is one value: {x, column}.
 function placeOf(claim, averages) {
@@ -18,7 +19,23 @@ function split(name) {
   return at < 0 ? ["", name] : [name.slice(0, at), name.slice(at + 1)];
 }
 
-// The values of a chart's columns: one row for each benchmark and column, then those of averages, behind a gap.
+// Benchmarks and averages in the order in which they are drawn: by group, each followed by its average, then the average of all, with gaps.
+function drawingOrder(paper, benches, averageName, present) {
+  const left = new Set(benches), xs = [], some = list => list.filter(x => present.has(x));
+  const gap = () => xs.length && xs.push(" ".repeat(1 + xs.filter(x => !x.trim()).length));
+  paper.groups.forEach(g => {
+    const own = some(benches.filter((b, i) => g.benchmarks.includes(paper.benchmarks[i].name) && left.delete(b)));
+    if (!own.length) return;
+    gap();
+    xs.push(...own, ...some([averageName(g.name)]));
+  });
+  if (some([...left]).length && xs.length) gap();
+  xs.push(...some([...left]));
+  gap();
+  return [...xs, averageName()];
+}
+
+// The values of a chart's columns: one row for each benchmark and column, and one for each average.
 function figureRows(paper, figure, names) {
   const mean = figure.geometric ? "GM" : "AVG", averageName = g => (g ? `${mean} ${g}` : mean);
   const columns = figure.columns.filter(c => names.includes(c.name)), benches = apart(paper.benchmarks.map(b => b.name));
@@ -32,7 +49,7 @@ function figureRows(paper, figure, names) {
     .filter(p => p.column && names.includes(p.column)).map(p => ({ x: p.x, series: p.column, v: p.claim.paper, tip: `paper: ${short(p.claim.paper)} (${p.claim.id})` }));
   const present = new Set(rows.map(r => r.x));
   return { rows, columns, marks: marks.filter(m => present.has(m.x)), averages: [averageName(), ...paper.groups.map(g => averageName(g.name))],
-           xs: [...benches.filter(b => present.has(b)), " ", averageName(), ...paper.groups.map(g => averageName(g.name)).filter(n => present.has(n))] };
+           xs: drawingOrder(paper, benches, averageName, present) };
 }
 
 const drawers = {
@@ -53,6 +70,11 @@ const drawers = {
     const turn = r => ({ ...r, x: split(r.series)[0], series: split(r.series)[1] });
     return clusteredBars({ rows: f.rows.filter(r => r.x === f.averages[0]).map(turn), xs: unique(names.map(n => split(n)[0])), series: unique(names.map(n => split(n)[1])), axis,
                            marks: f.marks.filter(m => m.x === f.averages[0]).map(turn), width: Math.min(WIDTH, 200 + 34 * names.length) });
+  },
+  panels: (f, axis, names) => {
+    const shown = f.xs.filter(x => x.trim() && !f.averages.includes(x));
+    const rows = f.rows.filter(r => shown.includes(r.x)).map(r => ({ ...r, panel: r.x, x: split(r.series)[1], series: split(r.series)[0] }));
+    return panels({ rows, names: shown, xs: unique(names.map(n => split(n)[1])), series: unique(names.map(n => split(n)[0])), axis });
   },
   line: (f, axis, names) => {
     const turn = r => ({ ...r, x: split(r.series)[1], series: split(r.series)[0] || "all" });
@@ -75,7 +97,7 @@ function whyOf(c) {
 }
 
 function drawFigure(section, paper, figure) {
-  const id = `${paper.paper}-${figure.id}`;
+  const id = `${paper.key}-${figure.id}`;
   const anchor = el("div", { id: `figure-${id}` });
   section.append(anchor);
   const charts = figure.charts.length ? figure.charts : figure.columns.length ? [{ kind: "bars", axis: figure.title, columns: figure.columns.map(c => c.name) }] : [];
@@ -94,10 +116,10 @@ function drawFigure(section, paper, figure) {
 page("papers", "Papers", papers.length, section => {
   section.append(el("h2", null, "The papers\u2019 figures, from our runs"),
     el("p", null, "Each is drawn as its paper draws it; a diamond is the value that the paper claims for a bar or a point. Where they differ by more than a third, the reason follows."),
-    el("p", { class: "small" }, papers.map((s, i) => [i ? " \u00b7 " : "", el("a", { href: `#paper-${s.value.paper}-${i}` }, s.value.title)])));
-  papers.forEach((s, i) => {
+    el("p", { class: "small" }, papers.map((s, i) => [i ? " \u00b7 " : "", el("a", { href: `#paper-${s.value.key}` }, s.value.title)])));
+  papers.forEach(s => {
     const p = s.value;
-    section.append(el("h3", { id: `paper-${p.paper}-${i}` }, p.title), el("p", { class: "soft" }, p.ran));
+    section.append(el("h3", { id: `paper-${p.key}` }, p.title), el("p", { class: "soft" }, p.ran));
     p.figures.forEach(f => drawFigure(section, p, f));
   });
 });
@@ -123,13 +145,13 @@ function distances(claims) {
 }
 
 page("claims", "Claims", papers.length, section => {
-  const claims = papers.flatMap(s => s.value.figures.flatMap(f => f.claims.map(c => ({ ...c, of: s.value.paper, figure: f.id }))));
+  const claims = papers.flatMap(s => s.value.figures.flatMap(f => f.claims.map(c => ({ ...c, of: s.value.paper, figure: f.id, anchor: `figure-${s.value.key}-${f.id}` }))));
   const unable = papers.flatMap(s => s.value.unable.map(u => ({ ...u, of: s.value.paper })));
   const count = v => claims.filter(c => c.verdict === v).length;
   const drawn = chart("claims-distance", "How far ours is from each claim; the band is a third");
   const list = el("div"), state = { paper: "", verdict: "" };
   const fill = () => list.replaceChildren(table([{ title: "paper", get: c => c.of, class: "name" }, { title: "figure", get: c => c.figure, class: "name",
-    cell: c => el("a", { href: `#figure-${c.of}-${c.figure}` }, c.figure) }, ...claimColumns],
+    cell: c => el("a", { href: "#" + c.anchor }, c.figure) }, ...claimColumns],
     claims.filter(c => (!state.paper || c.of === state.paper) && (!state.verdict || c.verdict === state.verdict)), { wide: true }));
   section.append(el("h2", null, "Which claims hold"),
     tiles([[String(claims.length), "claims of " + papers.length + (papers.length === 1 ? " paper" : " papers")], [String(count("agrees")), "agree within a third"], [String(count("holds")), "hold as bounds"],

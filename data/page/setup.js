@@ -1,9 +1,9 @@
 // What ran where: the manifest of every file and run, and the parameters of every machine.
 const machines = (() => {
   const found = new Map();
-  const add = (name, settings) => settings && found.set(JSON.stringify([name, settings]), { name, settings });
-  comparisons.forEach(s => s.value.runs.forEach(r => add(`${r.gpu || r.cpu} \u00b7 ${r.model}`, r.settings)));
-  sourcesOf("run").forEach(s => add(`${s.value.gpu || s.value.cpu} \u00b7 ${s.value.mech}`, s.value.settings));
+  const add = (name, machine) => machine != null && found.set(`${machine} ${name}`, { name, settings: data.machines[machine] });
+  comparisons.forEach(s => s.value.runs.forEach(r => add(`${r.gpu || r.cpu} \u00b7 ${r.model}`, r.machine)));
+  sourcesOf("run").forEach(s => add(`${s.value.gpu || s.value.cpu} \u00b7 ${s.value.mech}`, s.value.machine));
   const list = [...found.values()];
   return apart(list.map(m => m.name)).map((name, i) => ({ name, settings: list[i].settings }));
 })();
@@ -30,7 +30,7 @@ page("setup", "Configuration", true, section => {
   section.append(el("h2", null, "Configuration and manifest"),
     el("p", null, `Written by Reprise ${data.version} on ${data.host}, ${data.made}.`),
     table([{ title: "file", get: s => s.name }, { title: "what it is", get: s => kinds[s.kind] }, { title: "version", get: s => s.version || NONE },
-           { title: "hash of the file", get: s => s.hash, class: "mono" }], data.sources));
+           { title: "hash of the file", get: s => s.hash || NONE, class: "mono" }], data.sources));
   const manifest = data.sources.flatMap(s => s.manifest || []);
   if (manifest.length)
     section.append(el("h3", null, "Every run"), table([

@@ -1,5 +1,6 @@
 /* reprise report: the JSON that other commands write, as one page of HTML. */
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -10,32 +11,42 @@
 #include "base/map.h"
 #include "cli/cli.h"
 #include "report/csv.h"
+#include "study/kept.h"
 #include "study/page.h"
 #include "study/place.h"
 
 static const char help[] =
-    "usage: reprise report [options] FILE.json...\n"
+    "usage: reprise report [options] [FILE.json...]\n"
     "\n"
-    "Makes one HTML file of what other commands wrote with --json: comparisons ('reprise compare'), runs\n"
-    "('run'), profiles ('profile'), papers' figures ('repro' writes report/repro/PAPER.json). It needs no\n"
-    "network and no other file; its charts can be saved as SVG, PNG and CSV. Runs of workloads on the H200\n"
-    "are shown beside the counters of a real one.\n"
+    "Makes one HTML file of what other commands write with --json: comparisons ('reprise compare'),\n"
+    "runs ('run'), profiles ('profile'), and papers' figures (report/repro/PAPER.json of 'repro'). It\n"
+    "needs no network and no other file; its charts can be saved as SVG, PNG and CSV. Runs of workloads\n"
+    "on the H200 are shown beside the counters of a real one. Without files, or with --store, it shows\n"
+    "the runs that 'compare', 'repro' and 'sweep' have kept, those of the newest simulator among them.\n"
     "\n"
     "  -o FILE           where the page goes (default report/index.html)\n"
     "  --title TEXT      what it is called\n"
+    "  --store DIR       where runs are kept (see docs/results.md)\n"
     "\n"
     "examples: reprise compare dozen --mech wir,darsie,dac --json c.json && reprise report c.json\n"
     "          reprise report report/repro/*.json -o papers.html\n";
 
 struct request {
-    const char *out, *title;
+    const char *out, *title, *store;
     VEC(const char *) files;
 };
 
+static const struct {
+    const char *name;
+    size_t field; /* of struct request */
+} options[] = {{"-o", offsetof(struct request, out)},
+               {"--title", offsetof(struct request, title)},
+               {"--store", offsetof(struct request, store)}};
+enum { NOPTIONS = sizeof options / sizeof options[0] };
+
 static const char *next_option(void *ctx, uint32_t i) {
-    static const char *const all[] = {"-o", "--title"};
     (void)ctx;
-    return i < 2 ? all[i] : NULL;
+    return i < NOPTIONS ? options[i].name : NULL;
 }
 
 /* Takes the command line; 0, or the exit status after a message. */
@@ -45,17 +56,19 @@ static int take(struct request *r, int argc, char **argv) {
             vec_push(&r->files, argv[i]);
             continue;
         }
-        const char **to = !strcmp(argv[i], "-o") ? &r->out : !strcmp(argv[i], "--title") ? &r->title : NULL;
-        if (!to) {
+        size_t k = 0;
+        while (k < NOPTIONS && strcmp(argv[i], options[k].name))
+            k++;
+        if (k == NOPTIONS) {
             const char *near = diag_nearest(argv[i], strlen(argv[i]), next_option, NULL);
             return cli_usage_error(help, near ? "unknown option; did you mean" : "unknown option",
                                    near ? near : argv[i]);
         }
         if (i + 1 == argc)
             return cli_usage_error(help, "a value is needed after", argv[i]);
-        *to = argv[++i];
+        *(const char **)(void *)((char *)r + options[k].field) = argv[++i];
     }
-    return r->files.len ? 0 : cli_usage_error(help, "of which files?", "");
+    return 0;
 }
 
 /* ---- what files hold ---- */
@@ -87,7 +100,7 @@ static const struct {
 enum { NKINDS = sizeof kinds / sizeof kinds[0] };
 
 /* Of a run's launches, which may be many, what the page shows. */
-static void shorten(json_t *run) {
+static void shorten_launches(json_t *run) {
     static const char *const kept[] = {"name", "demangled", "grid", "block", "timed", "cycles", "warp_insts"};
     json_t *launches = json_array(), *old;
     size_t i;
@@ -98,6 +111,50 @@ static void shorten(json_t *run) {
         json_array_append_new(launches, launch);
     }
     json_object_set_new(run, "kernels", launches);
+}
+
+/* The number of a machine's parameters in the list, to which they are added when they are not there yet. */
+static size_t machine_number(json_t *machines, json_t *settings) {
+    size_t n = json_array_size(machines);
+    for (size_t i = 0; i < n; i++)
+        if (json_equal(json_array_get(machines, i), settings))
+            return i;
+    json_array_append(machines, settings);
+    return n;
+}
+
+/* Of a run, alone or compared with others, what the page shows: issue slots and energy, but not every
+ * counter; its machine's parameters once for all runs. */
+static void shorten_run(json_t *run, json_t *machines) {
+    static const char *const kept[] = {"cycles", "timed", "warp_insts", "energy", "gpuwattch"};
+    json_t *totals = json_object_get(run, "totals"), *settings = json_object_get(run, "settings"), *value;
+    json_t *fewer = json_object(), *slots = json_object();
+    const char *name;
+    for (size_t k = 0; k < sizeof kept / sizeof kept[0]; k++)
+        json_object_set(fewer, kept[k], json_object_get(totals, kept[k]));
+    json_object_foreach(json_object_get(totals, "counters"), name, value) {
+        if (!strncmp(name, "slot.", strlen("slot.")))
+            json_object_set(slots, name, value);
+    }
+    json_object_set_new(fewer, "counters", slots);
+    if (totals)
+        json_object_set(run, "totals", fewer);
+    json_decref(fewer);
+    if (settings)
+        json_object_set_new(run, "machine", json_integer((json_int_t)machine_number(machines, settings)));
+    json_object_del(run, "settings");
+}
+
+/* The same for whatever a source holds. */
+static void shorten(json_t *source, json_t *machines) {
+    json_t *value = json_object_get(source, "value"), *run;
+    const char *kind = json_string_value(json_object_get(source, "kind"));
+    size_t i;
+    if (!strcmp(kind, "run")) {
+        shorten_launches(value);
+        shorten_run(value, machines);
+    }
+    json_array_foreach(json_object_get(value, "runs"), i, run) shorten_run(run, machines);
 }
 
 /* What a file is called in the page: its name without folder and suffix. */
@@ -131,12 +188,22 @@ static bool add_source(json_t *sources, const char *path) {
     }
     if (!value)
         return false;
-    if (kinds[kind].is == is_run)
-        shorten(value);
     json_array_append_new(sources, json_pack("{s:o, s:s, s:s, s:O*, s:o}", "name", name_of(path), "kind",
                                              kinds[kind].name, "hash", hash, "version",
                                              json_object_get(value, "version"), "value", value));
     return true;
+}
+
+/* Adds the runs that were kept; false after a message. */
+static bool add_store(json_t *sources, const char *place) {
+    const char *usual = place ? place : store_usual();
+    struct store *s = usual ? store_open(usual, STORE_READ) : NULL;
+    int n = s ? kept_comparisons(s, sources) : -1;
+    if (!n)
+        fprintf(stderr, "reprise: no runs on GPUs are kept in %s\n", usual);
+    if (s)
+        store_close(s);
+    return n > 0;
 }
 
 /* ---- what else the page shows ---- */
@@ -164,28 +231,36 @@ static json_t *hardware(void) {
     return all;
 }
 
-/* Whether a run is among the sources: only then are the counters of a real GPU of use. */
-static bool has_run(const json_t *sources) {
-    size_t i;
-    json_t *s;
+/* Whether there are launches that could be laid beside the counters of a real GPU. */
+static bool has_launches(const json_t *sources) {
+    size_t i, k;
+    json_t *s, *run;
     json_array_foreach(sources, i, s) {
+        json_t *value = json_object_get(s, "value");
         if (!strcmp(json_string_value(json_object_get(s, "kind")), "run"))
             return true;
+        json_array_foreach(json_object_get(value, "runs"), k, run) {
+            if (json_object_get(run, "kernels"))
+                return true;
+        }
     }
     return false;
 }
 
 static json_t *page_data(const struct request *r, json_t *sources) {
+    json_t *machines = json_array(), *source;
+    size_t i;
+    json_array_foreach(sources, i, source) shorten(source, machines);
     char host[256] = "?", made[32];
     time_t now = time(NULL);
     struct tm utc;
     gethostname(host, sizeof host - 1);
     strftime(made, sizeof made, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     json_t *title = json_string(r->title ? r->title : "Reprise report");
-    return json_pack("{s:i, s:o, s:s, s:s, s:s, s:O, s:o}", "schema", 1, "title",
+    return json_pack("{s:i, s:o, s:s, s:s, s:s, s:O, s:o, s:o}", "schema", 1, "title",
                      title ? title : json_string("Reprise report"), "version", REPRISE_VERSION, "host", host,
-                     "made", made, "sources", sources, "hardware",
-                     has_run(sources) ? hardware() : json_array());
+                     "made", made, "sources", sources, "machines", machines, "hardware",
+                     has_launches(sources) ? hardware() : json_array());
 }
 
 /* Makes the page; the exit status. */
@@ -193,7 +268,7 @@ static int report(const struct request *r) {
     if (!io_try(r->out))
         return 1;
     json_t *sources = json_array();
-    bool ok = true;
+    bool ok = r->files.len && !r->store ? true : add_store(sources, r->store);
     for (uint32_t i = 0; ok && i < r->files.len; i++)
         ok = add_source(sources, r->files.at[i]);
     json_t *data = ok ? page_data(r, sources) : NULL;

@@ -39,12 +39,13 @@ static const char help[] =
     "  --json FILE       write statistics of every launch to FILE\n"
     "  --per-sm          ... with the counters of every SM, for each launch and in total\n"
     "  --digest          ... with a hash of the device memory each of them left\n"
-    "  --profile FILE    count what is redundant, and write it, see docs/profiles.md and 'reprise profile'\n"
     "  --units           ... with the unit and the meaning of each number in the totals\n"
+    "  --profile FILE    count what is redundant, and write it, see docs/profiles.md and 'reprise profile'\n"
     "  --results FILE    write the results, see docs/results.md: those a workload checks, or of a program\n"
     "                    those that --result names\n"
     "  --result KERNEL:PARAMETER:TYPE[:COUNT]  what a parameter (0 is the first) of the kernel's last\n"
     "                    launch points to; the types are those of --arg (repeatable)\n"
+    "  -j N              use N processors (default: all); results and counters are the same\n"
     "  --watchdog N      a kernel that executes more than N warp instructions ends with a launch timeout\n"
     "\n"
     "Traces, see docs/traces.md:\n"
@@ -59,6 +60,7 @@ static const char help[] =
     "  --max-cycles N    stop timing after N cycles\n"
     "  --max-insts N     stop timing with the cycle that issues warp instruction N\n"
     "  --expect-insts N  the run executes about so many: those to time are spread over its launches\n"
+    "  --whole-blocks    ... in whole blocks: the same ones, whatever a mechanism makes of the code\n"
     "\n"
     "Mistakes of programs, see docs/sanitizers.md; reports go to stderr, with a count at the end:\n"
     "  --memcheck        accesses outside allocations, to freed memory, misaligned; failed calls, leaks\n"
@@ -73,10 +75,10 @@ static const char help[] =
     "Workloads, see 'reprise list workloads':\n"
     "  --size S          tiny, small, medium or large (default small)\n"
     "  --bits 32|64      width of addresses in the kernels (default 64)\n"
-    "  -j N              of several workloads, run N at once (default: one for each processor); their\n"
-    "                    output comes in order, and FILE.json becomes FILE.NAME.json for each\n"
-    "  --max-error P     run a second time, exactly, and print how far off the results are; status 1 if by\n"
-    "                    more than P percent of their mean (RMSE)\n"
+    "                    Several workloads run at once (-j); their output comes in order, and\n"
+    "                    FILE.json becomes FILE.NAME.json for each\n"
+    "  --max-error P     run once more, exactly, and print how far off the results are; status 1 if\n"
+    "                    by more than P percent of their mean (RMSE)\n"
     "  --check-result    compare the result with a CPU reference; a wrong one ends with status 1, unless\n"
     "                    a mechanism is one that approximates\n"
     "\n"
@@ -127,6 +129,7 @@ static const struct {
     {"--max-cycles", OPT_NUMBER, "REPRISE_MAX_CYCLES"},
     {"--max-insts", OPT_NUMBER, "REPRISE_MAX_INSTS"},
     {"--expect-insts", OPT_NUMBER, "REPRISE_EXPECT_INSTS"},
+    {"--whole-blocks", OPT_FLAG, "REPRISE_WHOLE_BLOCKS"},
     {"--kernels", OPT_RANGE, "REPRISE_KERNELS"},
     {"--watchdog", OPT_NUMBER, "REPRISE_WATCHDOG"},
     {"--memcheck", OPT_FLAG, "REPRISE_MEMCHECK"},
@@ -150,7 +153,7 @@ static const struct {
     {"--result", OPT_RESULT, "REPRISE_RESULT"},
     {"--size", OPT_SIZE, NULL},
     {"--bits", OPT_BITS, NULL},
-    {"-j", OPT_JOBS, NULL},
+    {"-j", OPT_JOBS, "REPRISE_THREADS"},
     {"--check-result", OPT_CHECK, NULL},
     {"--max-error", OPT_ERROR, NULL},
 };
@@ -266,7 +269,7 @@ static bool take_value(uint32_t k, const char *value, const char *usage, struct 
         if (!is_number(value) || strlen(value) > 4)
             return wrong_value(usage, "-j", "takes a number from 1 to 9999, not", value);
         r->jobs = (uint32_t)strtoul(value, NULL, 10);
-        return true;
+        break;
     default:
         break;
     }

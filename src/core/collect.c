@@ -202,9 +202,25 @@ static APART bool offer_result(struct sm *sm, int32_t id) {
     return false;
 }
 
+/* One word, and its bank has no other write to take in this cycle: the bank need not be asked again when it
+ * is served, but for what waits behind. Nothing between now and then sees the difference. */
+static inline bool write_at_once(struct sm *sm, int32_t id) {
+    const struct core_op *op = &sm->ops[id];
+    if (op->writes != 1)
+        return false;
+    uint32_t b = bank_of(sm, op->warp, op->i->d);
+    if ((sm->write_banks | sm->written_banks) >> b & 1)
+        return false;
+    sm->written_banks |= 1u << b;
+    sm->n.rf_writes++;
+    sm->n.rf_write_arrays += op->write_arrays;
+    op_end(sm, id);
+    return true;
+}
+
 EVERY_TIME void op_writeback(struct sm *sm, int32_t id) {
     TELL(sm, tell_op(sm, PROBE_WRITEBACK, id));
-    if (!__builtin_expect(sm->mech.n, 0) || !offer_result(sm, id))
+    if (__builtin_expect(sm->mech.n, 0) ? !offer_result(sm, id) : !write_at_once(sm, id))
         request_write(sm, id);
 }
 
@@ -366,14 +382,24 @@ static APART void read_ports(struct sm *sm, uint32_t busy) {
     }
 }
 
-void core_arbitrate(struct sm *sm) {
-    uint32_t busy = 0;
-    for (uint32_t left = sm->write_banks; left; left = sm->write_banks & ~busy) {
+/* Each bank takes a write, if one waits; returns those that took one in this cycle. */
+static uint32_t serve_writes(struct sm *sm) {
+    uint32_t busy = 0, written = sm->written_banks;
+    for (uint32_t left; (left = (sm->write_banks | written) & ~busy);) {
         uint32_t b = (uint32_t)__builtin_ctz(left);
-        sm->n.rf_write_conflicts += sm->ops[sm->bank_writes[b][0]].next != CORE_NONE;
         busy |= 1u << b;
+        if (written >> b & 1) {
+            sm->n.rf_write_conflicts += sm->write_banks >> b & 1;
+            continue;
+        }
+        sm->n.rf_write_conflicts += sm->ops[sm->bank_writes[b][0]].next != CORE_NONE;
         serve_write(sm, b, CORE_NONE);
     }
+    return busy;
+}
+
+void core_arbitrate(struct sm *sm) {
+    uint32_t busy = sm->write_banks ? serve_writes(sm) : sm->written_banks;
     if (__builtin_expect(sm->ports != NULL, 0)) {
         read_ports(sm, busy);
         return;
@@ -395,5 +421,6 @@ void sm_collect(struct sm *sm, uint64_t now) {
         OWNER(sm, banks, arbitrate, now);
     else if (sm->read_banks | sm->write_banks)
         core_arbitrate(sm);
+    sm->written_banks = 0;
     sm->served = now;
 }

@@ -17,7 +17,7 @@
 #ifndef REPRISE_CORE_CORE_H
 #define REPRISE_CORE_CORE_H
 
-#include "exec/warp.h"
+#include "exec/later.h"
 #include "mech/mech.h"
 #include "mem/coalescer.h"
 #include "mem/memsys.h"
@@ -26,8 +26,9 @@
 enum {
     CORE_MAX_WARPS = 64,
     CORE_MAX_BANKS = 32,
-    CORE_ARRAYS = 8,   /* arrays side by side in a register bank, each of four lanes */
-    CORE_WHEEL = 2048, /* cycles ahead that a completion can be scheduled */
+    CORE_ARRAYS = 8,    /* arrays side by side in a register bank, each of four lanes */
+    CORE_WHEEL = 2048,  /* cycles ahead that a completion can be scheduled */
+    CORE_ARRIVALS = 64, /* cycles ahead that instructions on their way to buffers are noted */
     CORE_NONE = -1,
     CORE_BUFFER = 16,           /* instructions a warp's buffer holds at most; a power of two */
     CORE_AHEAD = 32,            /* instructions from a warp's fetch pc on that can be skipped */
@@ -128,6 +129,7 @@ struct core_op {
     uint8_t write_arrays;         /* ... and one write: those of active lanes */
     bool taken : 1;               /* a mechanism sees to its result */
     bool offered : 1;             /* the owner of memory accesses has seen it */
+    bool later : 1;               /* its result is not there yet, see sm.later */
     bool remote : 1;              /* some lanes access the shared memory of another block */
 };
 _Static_assert(sizeof(struct core_op) == 64, "an op is a cache line");
@@ -143,6 +145,7 @@ struct core_warp {
     uint8_t pending_preds;
     bool fetching; /* waits for the instruction cache */
     bool fence;    /* waits for its stores */
+    bool can_wait; /* what arrives changes nothing but the buffer */
     uint8_t most;  /* instructions its next fetch brings at most */
     /* The buffer: a ring of instructions in program order by pc, `buffered` of which can issue, from first
      * on; behind them `arriving` ones that are being decoded. What was skipped is not in it. */
@@ -152,6 +155,7 @@ struct core_warp {
     uint32_t fetch_pc; /* of the next instruction to fetch */
     uint32_t skips;    /* instructions from fetch_pc on that will not be fetched, as bits; never its first */
     uint64_t arrive;   /* cycle in which fetched instructions enter the buffer */
+    uint64_t found;    /* cycle in which a fetch that hit is answered, until somebody sees to it; or NEVER */
     uint64_t until;    /* waits, at least until this cycle, behind a barrier of the cluster that is opening */
     uint32_t stores;   /* unanswered stores and atomics */
     uint32_t inflight; /* ops on their way */
@@ -202,26 +206,22 @@ struct sm {
     uint64_t blocked;         /* at a barrier or memory fence */
     uint64_t parked;          /* wait for something of a mechanism's (core_park) */
     uint64_t held;            /* behind a control instruction */
-    uint64_t control, memory; /* the next instruction is of this kind */
+    uint64_t control;         /* the next instruction is one */
     bool kinds_apart;         /* there are collectors of more than one kind */
     uint64_t
         kind[COLLECT_KINDS]; /* the next instruction needs this kind of collector; where kinds are apart */
     uint64_t hungry;         /* buffer has room and nothing is on its way to it */
     uint64_t fetchers;       /* may fetch: all, or none once the SM was halted */
-    uint64_t arriving;       /* instructions are being decoded ... */
-    uint64_t arrive;         /* ... and enter no buffer before this cycle */
-    uint64_t group[4];       /* warps of each scheduler */
-    uint32_t last[4];        /* warp each scheduler issued last */
-    uint64_t active[4];      /* two-level: active set */
+    uint64_t arriving;       /* instructions were found, or are being decoded ... */
+    uint64_t arrivals[CORE_ARRIVALS];  /* ... those of a cycle, modulo their number ... */
+    uint64_t arrive_slots, wake_slots; /* ... which of these are not 0, and for which the SM must wake */
+    uint32_t line_pcs;                 /* instructions of a line of the instruction cache, less one */
+    uint64_t group[4];                 /* warps of each scheduler */
+    uint32_t last[4];                  /* warp each scheduler issued last */
+    uint64_t active[4];                /* two-level: active set */
     uint64_t fetch_group[4];
     uint32_t fetch_last[4];
     uint64_t fetch_latency; /* of the instruction cache */
-    struct core_found {
-        uint64_t at;
-        uint32_t token;
-    } * found; /* ring of fetches that hit, in the order in which they are answered */
-    uint32_t found_first, found_count, nfound;
-    uint64_t found_at; /* when the first of them is; NEVER: there is none */
     struct {
         uint64_t until;
         uint32_t warp;
@@ -241,6 +241,7 @@ struct sm {
     int32_t bank_reads[CORE_MAX_BANKS][2];     /* FIFO of waiting reads: head, tail, as read records */
     int32_t bank_writes[CORE_MAX_BANKS][2];    /* FIFO of ops waiting to write */
     uint32_t read_banks, write_banks;          /* banks with waiting requests */
+    uint32_t written_banks; /* that have taken a write in this cycle before they are served */
     uint32_t nreads;
     struct core_read {
         int16_t op, source; /* which of the op's sources; CORE_NONE: a read for a mechanism */
@@ -276,6 +277,7 @@ struct sm {
     uint64_t now;          /* last cycle ticked */
     uint64_t served;       /* last cycle in which the banks were served */
     struct probe *probe;   /* watchers, or NULL */
+    struct later *later;   /* accesses that take effect when all SMs are as far; NULL: they do at once */
     struct sm **peers;     /* all SMs: where other blocks of a cluster are */
     uint64_t cluster_wake; /* cycle in which the next warp leaves a barrier of its cluster */
     bool fault, ended;     /* ended: some warp has exited and has nothing on its way */
@@ -323,6 +325,10 @@ bool sm_has_room(const struct sm *sm, uint32_t warps);
 /* One cycle. Returns the next cycle in which the SM may have something to do, NEVER when it only waits for
  * memory. A block that ended is handed to done. */
 uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c), void *ctx);
+/* Whether an answer of memory is due for an access that has not taken effect: sm_tick must wait for that. */
+bool sm_must_wait(const struct sm *sm, uint64_t now);
+/* Carries out the oldest access of sm->later; false on a fault. */
+bool sm_catch_up(struct sm *sm);
 /* Counts cycles in which the SM slept, for its mechanisms, too. */
 void sm_sleep(struct sm *sm, uint64_t cycles);
 /* Nothing is on the SM any more. */
@@ -361,8 +367,13 @@ static inline void warp_score(struct sm *sm, const struct core_warp *cw, uint64_
         wait |= n->regs[k] & cw->pending[k];
         mem |= n->regs[k] & cw->memory[k];
     }
-    set_bit(&sm->clear, bit, !(wait | (n->preds & cw->pending_preds)));
-    set_bit(&sm->on_memory, bit, mem);
+    if (wait | (n->preds & cw->pending_preds)) {
+        sm->clear &= ~bit;
+        set_bit(&sm->on_memory, bit, mem);
+    } else {
+        sm->clear |= bit;
+        sm->on_memory &= ~bit;
+    }
 }
 
 /* Registers or predicates came off the scoreboard. */
@@ -376,7 +387,7 @@ static inline void warp_buffer(struct sm *sm, uint32_t slot) {
     const struct core_warp *cw = &sm->warps[slot];
     uint64_t bit = warp_bit(slot);
     set_bit(&sm->valid, bit, cw->buffered);
-    set_bit(&sm->arriving, bit, cw->arriving);
+    set_bit(&sm->arriving, bit, cw->arriving || cw->found != NEVER);
     set_bit(&sm->hungry, bit,
             cw->w->live && !cw->fetching && !cw->arriving && cw->buffered < sm->spec->ibuffer &&
                 cw->fetch_pc < cw->ncode);
@@ -386,7 +397,6 @@ static inline void warp_buffer(struct sm *sm, uint32_t slot) {
 static inline void warp_turn(struct sm *sm, const struct core_warp *cw, uint64_t bit) {
     const struct core_need *n = &cw->needs[cw->next];
     set_bit(&sm->control, bit, n->control);
-    set_bit(&sm->memory, bit, n->memory);
     if (__builtin_expect(sm->kinds_apart, 0))
         for (uint32_t k = 0; k < COLLECT_KINDS; k++)
             set_bit(&sm->kind[k], bit, collect_kind(sm, n) == k);
@@ -411,6 +421,15 @@ static inline int32_t next_free_op(const struct sm *sm, int32_t op) {
     return op + 1 < (int32_t)sm->nops ? op + 1 : CORE_NONE;
 }
 
+/* Warps of a set whose next instruction does not access memory. */
+static inline uint64_t without_access(const struct sm *sm, uint64_t set) {
+    for (uint64_t left = set; left; left &= left - 1) {
+        uint32_t s = (uint32_t)__builtin_ctzll(left);
+        set &= ~((uint64_t)sm->warps[s].needs[sm->warps[s].next].memory << s);
+    }
+    return set;
+}
+
 /* Takes an op from those that are free, of which there must be one. */
 static inline int32_t op_take(struct sm *sm) {
     int32_t id = sm->free_op;
@@ -423,11 +442,19 @@ static inline int32_t op_take(struct sm *sm) {
 }
 
 /* Fetch and buffers (fetch.c). */
+/* Instructions that have been decoded by now enter their buffers. */
+void sm_arrivals(struct sm *sm, uint64_t now);
 void sm_fetch(struct sm *sm, uint64_t now);
+/* The first cycle after now whose slot is in the set; there must be one. */
+static inline uint64_t next_slot(uint64_t slots, uint64_t now) {
+    uint32_t turn = (uint32_t)((now + 1) % CORE_ARRIVALS);
+    return now + 1 +
+           (uint64_t)__builtin_ctzll(slots >> turn | slots << (CORE_ARRIVALS - turn) % CORE_ARRIVALS);
+}
 /* Whether it has anything to do. */
 static inline bool fetch_due(const struct sm *sm, uint64_t now) {
-    return sm->hungry & sm->fetchers & ~sm->blocked || sm->found_at <= now ||
-           (sm->arriving && sm->arrive <= now) || sm->port->done[MEM_INST] <= now;
+    return sm->hungry & sm->fetchers & ~sm->blocked || sm->arrive_slots >> now % CORE_ARRIVALS & 1 ||
+           sm->port->done[MEM_INST] <= now;
 }
 /* The instruction in front of the warp's buffer leaves it. */
 static inline void buffer_pop(struct core_warp *cw) {
@@ -442,6 +469,9 @@ static inline uint32_t buffer_front(const struct core_warp *cw) {
 void path_pass(struct sm *sm, uint32_t slot, uint32_t from, uint32_t to);
 /* Empties the buffer; the warp goes on at pc. */
 void buffer_flush(struct sm *sm, uint32_t slot, uint32_t pc);
+/* A fetch that hit was answered, and what it brings depends on how many instructions the buffer held then: to
+ * be called before that changes. */
+void buffer_found(struct sm *sm, uint32_t slot);
 /* Forgets what was fetched, or skipped ahead of it, and is not decoded. */
 void buffer_undecoded(struct sm *sm, uint32_t slot);
 /* Scheduling (sched.c). */

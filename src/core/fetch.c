@@ -17,6 +17,7 @@ void buffer_flush(struct sm *sm, uint32_t s, uint32_t pc) {
     cw->buffered = cw->arriving = 0;
     cw->skips = 0;
     cw->fetching = false;
+    cw->found = NEVER;
     cw->epoch++;
     TELL(sm, tell_warp(sm, PROBE_FLUSH, s));
 }
@@ -28,12 +29,14 @@ void buffer_undecoded(struct sm *sm, uint32_t s) {
     cw->arriving = 0;
     cw->skips = 0;
     cw->fetching = false;
+    cw->found = NEVER;
     cw->epoch++;
     warp_buffer(sm, s);
 }
 
 void path_pass(struct sm *sm, uint32_t s, uint32_t from, uint32_t to) {
     struct core_warp *cw = &sm->warps[s];
+    cw->x->passed += to - from;
     for (uint32_t pc = from; HAS(sm, stream, passed) && pc < to; pc++) {
         simt_top(cw->w)->pc = pc;
         OWNER(sm, stream, passed, s, pc);
@@ -73,39 +76,9 @@ static APART void decode_each(struct sm *sm, uint32_t s, uint64_t now) {
     }
 }
 
-static void arrivals(struct sm *sm, uint64_t now) {
-    uint64_t next = NEVER;
-    for (uint64_t left = sm->arriving; left; left &= left - 1) {
-        uint32_t s = (uint32_t)__builtin_ctzll(left);
-        struct core_warp *cw = &sm->warps[s];
-        if (cw->arrive > now) {
-            next = min_u64(next, cw->arrive);
-            continue;
-        }
-        if (HAS(sm, stream, decoded)) {
-            uint32_t before = cw->arriving;
-            decode_each(sm, s, now);
-            if (cw->arriving == before && !sm->probe) { /* all of them wait */
-                next = now;
-                continue;
-            }
-            warp_update(sm, s);
-        } else {
-            sm->n.decoded += cw->arriving;
-            cw->buffered += cw->arriving;
-            cw->arriving = 0;
-        }
-        TELL(sm, tell_warp(sm, PROBE_BUFFER, s));
-        warp_buffer(sm, s);
-        if (__builtin_expect(cw->arriving, 0)) /* a mechanism lets them wait */
-            next = now;
-    }
-    sm->arrive = next;
-}
-
 /* The pc behind the line that a fetch reads, or behind the code. */
-static uint32_t fetch_end(const struct sm *sm, const struct core_warp *cw) {
-    uint32_t end = (cw->fetch_pc | (sm->spec->coalescer.line / INST_BYTES - 1)) + 1;
+static EVERY_TIME uint32_t fetch_end(const struct sm *sm, const struct core_warp *cw) {
+    uint32_t end = (cw->fetch_pc | sm->line_pcs) + 1;
     return end < cw->ncode ? end : cw->ncode;
 }
 
@@ -130,26 +103,103 @@ static APART void tell_runs(const struct sm *sm, enum probe_kind kind, uint32_t 
     }
 }
 
-static EVERY_TIME void bring(struct sm *sm, uint32_t s, uint64_t cycle) {
+/* Instructions have come for a fetch: as many as there is room for now. */
+static EVERY_TIME void bring(struct sm *sm, uint32_t s) {
     struct core_warp *cw = &sm->warps[s];
-    uint32_t left = fetch_limit(sm, cw), end = fetch_end(sm, cw), pc = cw->fetch_pc, n = 0;
+    uint32_t pc = cw->fetch_pc, end = fetch_end(sm, cw), most = fetch_limit(sm, cw), n = 0;
     uint32_t at = cw->first + cw->buffered, skips = cw->skips;
     TELL(sm, tell_runs(sm, PROBE_DECODE, s));
-    for (; n < left && pc < end; pc++, skips >>= 1)
-        if (__builtin_expect(!(skips & 1), 1))
-            cw->buffer[(at + n++) % CORE_BUFFER] = pc;
-    for (; skips & 1; skips >>= 1)
-        pc++;
-    cw->skips = skips;
+    if (__builtin_expect(!skips, 1)) {
+        end = end - pc < most ? end : pc + most;
+        for (; pc < end; pc++)
+            cw->buffer[at++ % CORE_BUFFER] = pc;
+        n = pc - cw->fetch_pc;
+    } else {
+        for (; n < most && pc < end; pc++, skips >>= 1)
+            if (!(skips & 1))
+                cw->buffer[(at + n++) % CORE_BUFFER] = pc;
+        for (; skips & 1; skips >>= 1)
+            pc++;
+        cw->skips = skips;
+    }
     cw->arriving = (uint8_t)n;
     cw->fetch_pc = pc;
-    cw->arrive = cycle + sm->spec->decode;
-    sm->arrive = sm->arriving ? min_u64(sm->arrive, cw->arrive) : cw->arrive;
     cw->most = (uint8_t)sm->spec->fetch_width;
-    if (__builtin_expect(n, 1))
-        sm->arriving |= warp_bit(s);
-    else
+    cw->fetching = false;
+    cw->found = NEVER;
+    if (__builtin_expect(!n, 0))
         warp_buffer(sm, s);
+}
+
+void buffer_found(struct sm *sm, uint32_t s) {
+    bring(sm, s);
+}
+
+/* What arrives will change nothing but the buffer: the warp has an instruction to issue before it, and then
+ * there is no room for a fetch. So the SM need not wake for it. */
+static EVERY_TIME bool fills_up(const struct sm *sm, const struct core_warp *cw) {
+    uint32_t room = sm->spec->ibuffer - cw->buffered;
+    const uint64_t others = UINT64_C(1) << MECH_AT_stream_decoded | UINT64_C(1) << MECH_AT_registers_restore;
+    return cw->buffered && cw->most >= room && fetch_end(sm, cw) - cw->fetch_pc >= room && !cw->skips &&
+           !sm->probe && !(sm->mech.has & others);
+}
+
+/* Somebody looks at a warp for which instructions come in this cycle, or, when it is far away, before. */
+static EVERY_TIME void look_at(struct sm *sm, uint32_t s, uint64_t cycle, uint64_t now) {
+    uint32_t slot = (uint32_t)(cycle - now < CORE_ARRIVALS ? cycle : now + CORE_ARRIVALS - 1) % CORE_ARRIVALS;
+    sm->arrivals[slot] |= warp_bit(s);
+    sm->arrive_slots |= UINT64_C(1) << slot;
+    if (!sm->warps[s].can_wait)
+        sm->wake_slots |= UINT64_C(1) << slot;
+}
+
+/* The warp's instructions enter its buffer in cycle arrive; tell: watchers see them come. */
+static EVERY_TIME void expect(struct sm *sm, uint32_t s, uint64_t arrive, uint64_t tell, uint64_t now) {
+    struct core_warp *cw = &sm->warps[s];
+    cw->arrive = arrive;
+    cw->can_wait = fills_up(sm, cw);
+    look_at(sm, s, __builtin_expect(sm->probe != NULL, 0) ? tell : arrive, now);
+    sm->arriving |= warp_bit(s);
+}
+
+/* What has been decoded enters the warp's buffer. */
+static EVERY_TIME void enter(struct sm *sm, uint32_t s, uint64_t now) {
+    struct core_warp *cw = &sm->warps[s];
+    if (HAS(sm, stream, decoded)) {
+        uint32_t before = cw->arriving;
+        decode_each(sm, s, now);
+        if (cw->arriving)
+            look_at(sm, s, now + 1, now);
+        if (cw->arriving == before && !sm->probe) /* all of them wait */
+            return;
+        warp_update(sm, s);
+    } else {
+        sm->n.decoded += cw->arriving;
+        cw->buffered += cw->arriving;
+        cw->arriving = 0;
+        warp_buffer(sm, s);
+    }
+    TELL(sm, tell_warp(sm, PROBE_BUFFER, s));
+}
+
+void sm_arrivals(struct sm *sm, uint64_t now) {
+    uint32_t slot = now % CORE_ARRIVALS;
+    uint64_t left = sm->arrivals[slot] & sm->arriving;
+    sm->arrivals[slot] = 0;
+    sm->arrive_slots &= ~(UINT64_C(1) << slot);
+    sm->wake_slots &= ~(UINT64_C(1) << slot);
+    for (; left; left &= left - 1) {
+        uint32_t s = (uint32_t)__builtin_ctzll(left);
+        struct core_warp *cw = &sm->warps[s];
+        if (__builtin_expect(cw->arrive > now,
+                             0)) { /* it went elsewhere, and fetched there; or watchers look */
+            look_at(sm, s, sm->probe && cw->found > now ? min_u64(cw->found, cw->arrive) : cw->arrive, now);
+            continue;
+        }
+        if (cw->found <= now)
+            bring(sm, s);
+        enter(sm, s, now);
+    }
 }
 
 static void fetch_one(struct sm *sm, uint32_t s, uint64_t now) {
@@ -160,10 +210,8 @@ static void fetch_one(struct sm *sm, uint32_t s, uint64_t now) {
     enum mem_result r =
         memsys_fetch(sm->mem, now, sm->id, addr & ~(uint64_t)(sm->spec->coalescer.line - 1), token);
     if (r == MEM_HIT) {
-        uint32_t at = sm->found_first + sm->found_count++;
-        sm->found_at = min_u64(sm->found_at, now + sm->fetch_latency);
-        sm->found[at < sm->nfound ? at : at - sm->nfound] =
-            (struct core_found){now + sm->fetch_latency, token};
+        cw->found = now + sm->fetch_latency;
+        expect(sm, s, cw->found + sm->spec->decode, cw->found, now);
     }
     if (mem_accepted(r)) {
         cw->fetching = true;
@@ -174,30 +222,37 @@ static void fetch_one(struct sm *sm, uint32_t s, uint64_t now) {
     }
 }
 
-/* Instructions have come for a fetch, unless its warp has gone elsewhere meanwhile. */
+/* Memory answers a fetch that missed, unless its warp has gone elsewhere meanwhile. */
 static void answer(struct sm *sm, uint32_t token, uint64_t now) {
-    struct core_warp *cw = &sm->warps[token & 0xff];
-    if (cw->w && (cw->epoch & 0xffffff) == token >> 8) {
-        cw->fetching = false;
-        bring(sm, token & 0xff, now);
-    }
+    uint32_t s = token & 0xff;
+    struct core_warp *cw = &sm->warps[s];
+    if (!cw->w || (cw->epoch & 0xffffff) != token >> 8)
+        return;
+    expect(sm, s, now + sm->spec->decode, now + sm->spec->decode, now);
+    bring(sm, s);
+}
+
+/* With watchers, fetches that hit are answered when they are, in the order of the groups. */
+static APART void answer_hits(struct sm *sm, uint64_t now) {
+    for (uint32_t g = 0; g < sm->spec->fetch_groups; g++)
+        for (uint64_t left = sm->arriving & sm->fetch_group[g]; left; left &= left - 1) {
+            uint32_t s = (uint32_t)__builtin_ctzll(left);
+            if (sm->warps[s].found <= now)
+                bring(sm, s);
+        }
 }
 
 static void replies(struct sm *sm, uint64_t now) {
     struct mem_done d;
-    while (sm->found_at <= now) {
-        answer(sm, sm->found[sm->found_first].token, now);
-        sm->found_first = sm->found_first + 1 < sm->nfound ? sm->found_first + 1 : 0;
-        sm->found_at = --sm->found_count ? sm->found[sm->found_first].at : NEVER;
-    }
+    TELL(sm, answer_hits(sm, now));
     while (sm->port->done[MEM_INST] <= now && memsys_pop(sm->mem, now, sm->id, MEM_INST, &d))
         answer(sm, d.token, now);
 }
 
 void sm_fetch(struct sm *sm, uint64_t now) {
     replies(sm, now);
-    if (sm->arriving && sm->arrive <= now)
-        arrivals(sm, now);
+    if (sm->arrive_slots >> now % CORE_ARRIVALS & 1)
+        sm_arrivals(sm, now);
     uint64_t hungry = sm->hungry & sm->fetchers & ~sm->blocked;
     if (HAS(sm, stream, fetch) && hungry) {
         hungry = OWNER(sm, stream, fetch, hungry, now);

@@ -16,6 +16,12 @@ static inline void mark_pending(struct core_warp *cw, const struct core_need *ne
 static inline void step_on(struct sm *sm, uint32_t s, uint32_t next) {
     struct core_warp *cw = &sm->warps[s];
     uint64_t bit = warp_bit(s);
+    if (sm->arriving & bit) {
+        if (cw->found < sm->now)
+            buffer_found(sm, s);
+        cw->can_wait = false;
+        sm->wake_slots |= sm->arrive_slots & UINT64_C(1) << cw->arrive % CORE_ARRIVALS;
+    }
     buffer_pop(cw);
     cw->next = buffer_front(cw);
     if (__builtin_expect(cw->next != next, 0)) /* what lies between was skipped */
@@ -136,6 +142,15 @@ static APART bool offer(struct sm *sm, int32_t id, uint64_t now) {
     return HAS(sm, front, take) && OWNER(sm, front, take, id, now) == MECH_TAKEN;
 }
 
+/* The same of an instruction that accesses memory, for an SM that is ahead of others. */
+static APART enum warp_state take_later(struct sm *sm, struct core_warp *cw, struct core_op *op,
+                                        uint64_t now) {
+    int32_t id = (int32_t)(op - sm->ops);
+    enum warp_state s = warp_take_later(cw->x, cw->w, op->i, op->mask, op->lanes, sm->later, now, id);
+    op->later = s == WARP_WAITING && op->i->ndw;
+    return s;
+}
+
 /* The instruction takes effect for lanes m of those in all that could, so many of them. */
 static inline enum warp_state take_effect(struct core_warp *cw, const struct xinst *i, uint32_t m,
                                           uint32_t all, uint32_t lanes) {
@@ -178,7 +193,9 @@ int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool rides) {
     if (i->kind == X_S2R) /* what %clock reads is the sum of these */
         cw->x->clock = now - cw->x->warp_insts - 1;
     bool spins = need->load && i->in->m.vol && m && cw->w->depth > 1 && warp_spins(cw, i, m);
-    if (take_effect(cw, i, m, all, op->lanes) == WARP_FAULT) {
+    enum warp_state state = memory && sm->later && m && later_can(i) ? take_later(sm, cw, op, now)
+                                                                     : take_effect(cw, i, m, all, op->lanes);
+    if (state == WARP_FAULT) {
         warp_fault(sm, cw);
         return CORE_NONE;
     }

@@ -38,6 +38,13 @@ static uint32_t (*const pick[])(const struct sm *sm, uint32_t sched, uint64_t se
     [SCHED_OLDEST] = pick_oldest,
 };
 
+/* The usual case first: the warp that issued last, as long as it can. */
+static inline uint32_t choose_warp(const struct sm *sm, uint32_t sched, uint64_t set) {
+    if (sm->spec->policy == SCHED_GTO && set >> sm->last[sched] & 1)
+        return sm->last[sched];
+    return pick[sm->spec->policy](sm, sched, set);
+}
+
 /* Warps that wait for memory or a barrier leave the active set, others fill it up in turn. */
 uint64_t sched_active(struct sm *sm, uint32_t sched) {
     uint64_t waits = sm->blocked | sm->parked | (sm->on_memory & ~sm->clear);
@@ -97,7 +104,7 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
             why = REFUSED;
     }
     if (ready) {
-        uint32_t s = pick[sm->spec->policy](sm, sched, ready);
+        uint32_t s = choose_warp(sm, sched, ready);
         sm->last[sched] = s;
         for (;;) {
             use_slot(sm, s, now);

@@ -42,7 +42,7 @@ static inline uint64_t issue_possible(const struct sm *sm, uint64_t set, enum sh
     if (sm->naccess_free)
         return set;
     *why = NO_UNIT;
-    return set & ~sm->memory;
+    return without_access(sm, set);
 }
 
 /* Counts slots of a scheduler in which nothing issued; tried: warps that were ready. */

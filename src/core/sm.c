@@ -78,9 +78,8 @@ struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *
     sm->mem = mem;
     sm->port = memsys_port_times(mem, id);
     sm->fetch_latency = memsys_cache(mem, id, MEM_INST)->spec.latency;
-    sm->nfound = (uint32_t)sm->fetch_latency * s->fetch_groups + 1;
-    sm->found = arena_array(a, struct core_found, sm->nfound);
     sm->id = id;
+    sm->line_pcs = s->coalescer.line / INST_BYTES - 1;
     sm->kinds_apart = s->collectors[COLLECT_SFU] || s->collectors[COLLECT_MEM];
     sm->nops = OPS;
     sm->ops = arena_array(a, struct core_op, OPS);
@@ -103,20 +102,22 @@ static void clear_fifos(int32_t (*q)[2], uint32_t n) {
 
 void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, const void *const *marks) {
     sm->x = x;
+    sm->later = NULL;
     sm->needs = needs;
     sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->parked = sm->held = sm->hungry =
         sm->arriving = sm->streaming = 0;
     sm->fetchers = ~UINT64_C(0);
+    memset(sm->arrivals, 0, sizeof sm->arrivals);
+    sm->arrive_slots = sm->wake_slots = 0;
     sm->nblocks = sm->nwarps = sm->nstreams = 0;
     sm->served = UINT64_MAX;
     sm->resident_before = sm->n.resident_warps;
     sm->cycles_before = sm->n.cycles;
-    sm->hold_first = sm->hold_count = sm->found_first = sm->found_count = 0;
-    sm->found_at = NEVER;
+    sm->hold_first = sm->hold_count = 0;
     memset(sm->collectors_used, 0, sizeof sm->collectors_used);
     sm->cluster_wake = NEVER;
     sm->lsu_length = sm->tex_length = sm->outstanding = 0;
-    sm->read_banks = sm->write_banks = sm->ready_units = sm->full_units = 0;
+    sm->read_banks = sm->write_banks = sm->written_banks = sm->ready_units = sm->full_units = 0;
     sm->fault = sm->ended = false;
     sm->lsu_epoch = sm->tex_epoch = UINT32_MAX;
     sm->lsu_free = 0;
@@ -185,6 +186,7 @@ void warp_enter(struct sm *sm, uint32_t s, struct core_warp start) {
     start.code_at = start.x->img->address;
     start.words = (uint8_t)((start.x->img->prog->nregs + 63) / 64);
     start.most = (uint8_t)sm->spec->fetch_width;
+    start.found = NEVER;
     sm->warps[s] = start;
     sm->resident |= warp_bit(s);
     sm->nwarps += start.block != CORE_NO_BLOCK;
@@ -298,16 +300,17 @@ static uint64_t next_cycle(const struct sm *sm, uint64_t now) {
         return now + 1;
     if (sm->lsu[0] != CORE_NONE && !lsu_refused(sm))
         next = min_u64(next, sm->lsu_free > now ? sm->lsu_free : now + 1);
-    if (sm->arriving)
-        next = min_u64(next, max_u64(sm->arrive, now + 1));
+    if (sm->wake_slots)
+        next = min_u64(next, next_slot(sm->wake_slots, now));
     if (HAS(sm, life, next))
         next = min_u64(next, point_life_next(sm, now));
-    if (sm->found_count)
-        next = min_u64(next, max_u64(sm->found_at, now + 1));
     return min_u64(next, min_u64(sm->port->first, sm->port->retry));
 }
 
 void sm_sleep(struct sm *sm, uint64_t cycles) {
+    for (uint64_t at = sm->now;
+         sm->arrive_slots && (at = next_slot(sm->arrive_slots, at)) <= sm->now + cycles;)
+        sm_arrivals(sm, at);
     sm_account(sm, cycles);
     AT_POINT(sm, life, elapsed, cycles);
 }

@@ -19,11 +19,18 @@ static uint32_t interval_of(const struct sm *sm, const struct core_op *op, uint3
     return interval;
 }
 
-/* Where an op goes from its unit: the length of the queue towards memory, or NULL when it has none. */
-static const uint32_t *queue_length(const struct sm *sm, const struct core_op *op, uint32_t unit) {
-    if (op->space == CORE_TEXTURE)
-        return &sm->tex_length;
-    return unit == UNIT_MEM || op->accesses != CORE_NONE ? &sm->lsu_length : NULL;
+/* Where an op goes from its unit: to a queue towards memory, or to its end. */
+static inline bool goes_to_memory(const struct core_op *op, uint32_t unit) {
+    return unit == UNIT_MEM || op->accesses != CORE_NONE || op->space == CORE_TEXTURE;
+}
+
+/* The length of that queue. */
+static inline uint32_t *queue_length(struct sm *sm, const struct core_op *op) {
+    return op->space == CORE_TEXTURE ? &sm->tex_length : &sm->lsu_length;
+}
+
+static inline bool queue_is_full(const struct sm *sm, const struct core_op *op) {
+    return (op->space == CORE_TEXTURE ? sm->tex_length : sm->lsu_length) >= sm->spec->lsu_queue;
 }
 
 /* The counter of instructions of each unit. */
@@ -39,7 +46,7 @@ static const size_t unit_counter[UNIT_CTRL] = {
 static uint32_t latency_of(const struct sm *sm, const struct core_op *op, uint32_t unit) {
     if (unit == UNIT_TENSOR)
         return tensor_latency(sm->spec, op->i->in);
-    return sm->spec->latency[op_info[op->i->in->op].latency];
+    return sm->spec->latency[op->need->latency];
 }
 
 /* An instruction goes to its unit, where lanes without work are gated. */
@@ -49,40 +56,51 @@ static void count_unit(struct sm *sm, uint32_t unit, uint32_t energy, uint32_t l
     sm->lanes.idle[unit] += WARP_LANES - lanes;
 }
 
+/* The op leaves its collector for its unit, which takes the next one after so many cycles. */
+static EVERY_TIME uint32_t start_op(struct sm *sm, int32_t id, uint32_t unit, bool queued, uint64_t now) {
+    struct core_op *op = &sm->ops[id];
+    sm->collectors_used[collect_kind(sm, op->need)]--;
+    struct mech_work work = {op->lanes, interval_of(sm, op, unit)};
+    if (HAS(sm, units, dispatch)) {
+        work = OWNER(sm, units, dispatch, id, work);
+        op->lanes = (uint8_t)work.lanes;
+    }
+    count_unit(sm, unit, op->need->energy, work.lanes);
+    if (unit == UNIT_TENSOR)
+        tensor_count(sm, op->i->in);
+    TELL(sm, tell_dispatch(sm, id, (enum op_unit)unit, queued));
+    if (queued) {
+        ++*queue_length(sm, op);
+        fifo_push(sm, op->space == CORE_TEXTURE ? sm->tex : sm->lsu, id);
+    } else {
+        op_finish_at(sm, id, now + latency_of(sm, op, unit) + op->delay - 1);
+    }
+    return work.beats;
+}
+
 /* From collectors to the units of one kind; a collector is free again when its instruction leaves it. */
 static EVERY_TIME void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now) {
     uint32_t count = sm->spec->units[unit].count;
+    int32_t id = sm->ready[unit][0];
     for (uint32_t k = 0; k < count; k++) {
-        int32_t id = sm->ready[unit][0];
-        if (id == CORE_NONE || sm->ops[id].ready > now)
+        const struct core_op *op = &sm->ops[id];
+        if (op->ready > now)
             return;
         if (sm->unit_free[unit][k] > now)
             continue;
-        struct core_op *op = &sm->ops[id];
-        const uint32_t *queue = queue_length(sm, op, unit);
-        if (queue && *queue >= sm->spec->lsu_queue) {
+        bool queued = goes_to_memory(op, unit);
+        if (queued && queue_is_full(sm, op)) {
             sm->full_units |= 1u << unit;
             return;
         }
-        fifo_pop(sm, sm->ready[unit]);
-        if (sm->ready[unit][0] == CORE_NONE)
+        int32_t next = op->next;
+        sm->ready[unit][0] = next;
+        sm->unit_free[unit][k] = now + start_op(sm, id, unit, queued, now);
+        if (next == CORE_NONE) {
             sm->ready_units &= ~(1u << unit);
-        sm->collectors_used[collect_kind(sm, op->need)]--;
-        struct mech_work work = {op->lanes, interval_of(sm, op, unit)};
-        if (HAS(sm, units, dispatch))
-            work = OWNER(sm, units, dispatch, id, work);
-        op->lanes = (uint8_t)work.lanes;
-        count_unit(sm, unit, op->need->energy, op->lanes);
-        if (unit == UNIT_TENSOR)
-            tensor_count(sm, op->i->in);
-        TELL(sm, tell_dispatch(sm, id, (enum op_unit)unit, queue));
-        sm->unit_free[unit][k] = now + work.beats;
-        if (queue) {
-            fifo_push(sm, op->space == CORE_TEXTURE ? sm->tex : sm->lsu, id);
-            *(op->space == CORE_TEXTURE ? &sm->tex_length : &sm->lsu_length) += 1;
-        } else {
-            op_finish_at(sm, id, now + latency_of(sm, op, unit) + op->delay - 1);
+            return;
         }
+        id = next;
     }
 }
 
@@ -92,8 +110,7 @@ uint64_t units_next(const struct sm *sm, uint64_t now) {
         uint32_t u = (uint32_t)__builtin_ctz(left);
         int32_t id = sm->ready[u][0];
         const struct core_op *op = &sm->ops[id];
-        const uint32_t *queue = queue_length(sm, op, u);
-        if (queue && *queue >= sm->spec->lsu_queue) {
+        if (goes_to_memory(op, u) && queue_is_full(sm, op)) {
             if (op->space == CORE_TEXTURE ? !tex_refused(sm) : !lsu_refused(sm))
                 return now + 1;
             continue;
@@ -147,6 +164,24 @@ void sm_answers(struct sm *sm, uint64_t now) {
     for (uint32_t k = 0; k < 3 && sm->outstanding && sm->port->first <= now; k++)
         while (sm->outstanding && memsys_pop(sm->mem, now, sm->id, clients[k], &d))
             memory_done(sm, &d);
+}
+
+bool sm_must_wait(const struct sm *sm, uint64_t now) {
+    const struct cache *c = memsys_cache(sm->mem, sm->id, MEM_DATA);
+    for (uint32_t k = 0; k < c->hits.len && queue_item(&c->hits, k)->ready <= now; k++)
+        if (sm->ops[queue_item(&c->hits, k)->token].later)
+            return true;
+    for (uint32_t k = 0; k < c->fills.len && queue_item(&c->fills, k)->ready <= now; k++)
+        if (sm->ops[queue_item(&c->fills, k)->token].later)
+            return true;
+    return false;
+}
+
+bool sm_catch_up(struct sm *sm) {
+    const struct later_access *a = later_first(sm->later);
+    if (a->i->ndw)
+        sm->ops[a->tag].later = false;
+    return later_run(sm->later, sm->x);
 }
 
 void sm_complete(struct sm *sm, uint64_t now) {

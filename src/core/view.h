@@ -124,7 +124,7 @@ void core_pair_warps(struct sm *sm);
 static inline bool core_can_issue(const struct sm *sm, uint32_t warp) {
     uint64_t bit = UINT64_C(1) << warp;
     return sm->resident & sm->clear & ~(sm->blocked | sm->held) & bit && sm->free_op != CORE_NONE &&
-           (sm->naccess_free || !(sm->memory & bit));
+           (sm->naccess_free || without_access(sm, bit));
 }
 /* The next instruction of a warp that core_can_issue takes effect beside that of another, without a slot of
  * its own and without having been fetched; what the warp's buffer holds is given up. Returns its op, as if

@@ -1,6 +1,7 @@
 /* The functional interpreter: one warp, instruction after instruction. */
 #include <string.h>
 
+#include "exec/later.h"
 #include "exec/observe.h"
 #include "exec/watch.h"
 
@@ -8,9 +9,23 @@
 enum { CLOCK_COST = 20 };
 enum { SPIN_COST = 64, SPINS_MANY = 16, SLEEP_COST = PATH_TURN };
 
-/* Carries out an ALU operation: the only kind that goes through the lane executors. */
-static inline __attribute__((always_inline)) void run_alu(struct exec *x, struct warp *w,
-                                                          const struct xinst *i, uint32_t m) {
+/* The predicates that an operation reads, and writes for lanes m. */
+static inline void read_predicates(struct lane_io *io, const struct warp *w, const struct xinst *i) {
+    for (int k = 0; k < 2; k++)
+        io->pin[k] = w->p[i->ps[k]] ^ (0u - (uint32_t)i->pneg[k]);
+}
+
+static inline void write_predicates(const struct lane_io *io, struct warp *w, const struct xinst *i,
+                                    uint32_t m) {
+    for (int k = 0; k < 2; k++)
+        if (i->pd[k] != PRED_PT)
+            w->p[i->pd[k]] = (w->p[i->pd[k]] & ~m) | (io->pout[k] & m);
+}
+
+/* Operations that need room for words in between: those with neg or abs, without a destination, or for some
+ * lanes only. */
+static __attribute__((noinline)) void run_alu_through(struct exec *x, struct warp *w, const struct xinst *i,
+                                                      uint32_t m) {
     struct lane_io io;
     _Alignas(64) uint32_t mod[8][WARP_LANES];
     _Alignas(64) uint32_t tmp[2][WARP_LANES];
@@ -22,8 +37,7 @@ static inline __attribute__((always_inline)) void run_alu(struct exec *x, struct
                 lane_modify(mod[k], io.s[k], i->mods->and_mask[k], i->mods->xor_mask[k]);
                 io.s[k] = mod[k];
             }
-    for (int k = 0; k < 2; k++)
-        io.pin[k] = w->p[i->ps[k]] ^ (0u - (uint32_t)i->pneg[k]);
+    read_predicates(&io, w, i);
     io.m = &i->in->m;
     bool direct = m == 0xffffffffu && i->ndw;
     io.d[0] = direct ? w->r[i->d] : tmp[0];
@@ -32,9 +46,25 @@ static inline __attribute__((always_inline)) void run_alu(struct exec *x, struct
     if (!direct)
         for (uint32_t k = 0; k < i->ndw; k++)
             lane_blend(w->r[i->d + k], tmp[k], m);
-    for (int k = 0; k < 2; k++)
-        if (i->pd[k] != PRED_PT)
-            w->p[i->pd[k]] = (w->p[i->pd[k]] & ~m) | (io.pout[k] & m);
+    write_predicates(&io, w, i, m);
+}
+
+/* Carries out an ALU operation: the only kind that goes through the lane executors. */
+static inline __attribute__((always_inline)) void run_alu(struct exec *x, struct warp *w,
+                                                          const struct xinst *i, uint32_t m) {
+    if (i->mods || m != 0xffffffffu || !i->ndw) {
+        run_alu_through(x, w, i, m);
+        return;
+    }
+    struct lane_io io;
+    for (uint32_t k = 0; k < i->nsw; k++)
+        io.s[k] = src_lanes(x, w, i->s[k]);
+    read_predicates(&io, w, i);
+    io.m = &i->in->m;
+    io.d[0] = w->r[i->d];
+    io.d[1] = w->r[i->d + 1];
+    lane_run(i->op, &io);
+    write_predicates(&io, w, i, m);
 }
 
 /* Coordinates of the warp's threads in the block along one axis: they count on from those of the first. */
@@ -268,6 +298,18 @@ static exec_fn *const simple[] = {
     [X_STSM] = exec_stsm,
 };
 
+bool exec_simple(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+    return simple[i->kind](x, w, i, m);
+}
+
+/* Spinning on memory must not keep others from running for long. Who reads nothing does not spin. */
+static inline void count_spin(struct exec *x, struct warp *w, const struct xinst *i) {
+    if (i->in->m.vol && op_info[i->in->op].flags & OPF_LOAD) {
+        x->waited += SPIN_COST;
+        w->spins++;
+    }
+}
+
 /* Carries out an instruction that is neither control nor computes in lanes alone; false after a fault. */
 static inline bool run_simple(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
                               bool watched) {
@@ -278,11 +320,7 @@ static inline bool run_simple(struct exec *x, struct warp *w, const struct xinst
         ok = simple[i->kind](x, w, i, m);
     if (watched && m && ok)
         x->watch->accessed(x->watch, x, w, i, m);
-    /* Spinning on memory must not keep others from running for long. Who reads nothing does not spin. */
-    if (i->in->m.vol && op_info[i->in->op].flags & OPF_LOAD) {
-        x->waited += SPIN_COST;
-        w->spins++;
-    }
+    count_spin(x, w, i);
     return ok;
 }
 
@@ -492,4 +530,22 @@ enum warp_state warp_take(struct exec *x, struct warp *w, const struct xinst *i,
     x->divergent += e->mask != UINT32_MAX;
     e->pc++;
     return WARP_RUNNING;
+}
+
+enum warp_state warp_take_later(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
+                                uint32_t lanes, struct later *l, uint64_t cycle, int32_t tag) {
+    struct simt_entry *e = &w->stack[w->depth - 1];
+    uint32_t later = later_lanes(x, w, i, m);
+    if (!later)
+        return warp_take(x, w, i, m, lanes);
+    x->warp_insts++;
+    x->executed[e->pc]++;
+    x->thread_insts += lanes;
+    if (later != m && !exec_simple(x, w, i, m & ~later))
+        return WARP_FAULT;
+    later_add(l, w, i, later, cycle, tag);
+    count_spin(x, w, i);
+    x->divergent += e->mask != UINT32_MAX;
+    e->pc++;
+    return WARP_WAITING;
 }

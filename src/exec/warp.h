@@ -181,6 +181,7 @@ struct exec {
     uint32_t local_bytes, shared_static, shared_dynamic;
     uint64_t clock; /* advances with execution; read by %clock */
     uint64_t warp_insts, thread_insts;
+    uint64_t passed;    /* warp instructions that a mechanism let warps pass over; they are in neither */
     uint64_t waited;    /* what a functional run counts as instructions besides: accesses that spin, sleep */
     uint64_t watchdog;  /* warp instructions after which the launch fails; 0: no limit */
     uint64_t divergent; /* of warp_insts: on a path of fewer than 32 lanes */
@@ -189,7 +190,7 @@ struct exec {
     struct str *out, *err; /* device printf, assert */
     size_t out_limit;
     struct textures *tex;
-    struct watch *watch; /* sees accesses and synchronisation; NULL: nobody */
+    struct watch *watch;       /* sees accesses and synchronisation; NULL: nobody */
     struct observer *observer; /* sees every instruction of a functional run; NULL: nobody */
     uint64_t heap_limit;
     uint64_t *heap_used;            /* of all launches together */
@@ -289,6 +290,8 @@ uint8_t *cluster_shared(const struct cta *c, uint64_t at, uint32_t bytes);
 #define X(name) bool exec_##name(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m);
 EXEC_OPS(X)
 #undef X
+/* One of these, by its kind. */
+bool exec_simple(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m);
 /* Carries out a warp-wide instruction for the path on top and for others that wait for it; it takes effect
  * for no lanes but those in only. False when the path must wait for others. */
 bool exec_wide(struct exec *x, struct warp *w, const struct xinst *i, uint32_t only);
@@ -332,6 +335,11 @@ enum warp_state warp_step_lanes(struct exec *x, struct warp *w, uint32_t only);
 /* Runs instruction i, at which the path on top stands, for lanes m of it, of which there are so many: for
  * callers that know them, and for instructions that warp_takes. */
 enum warp_state warp_take(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t lanes);
+/* The same, but accesses to what SMs share are noted in l, with a tag, as issued in a cycle (later.h);
+ * WARP_WAITING: there were some. m is not 0. */
+struct later;
+enum warp_state warp_take_later(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
+                                uint32_t lanes, struct later *l, uint64_t cycle, int32_t tag);
 /* Whether an instruction neither changes the path it is on nor concerns others, nor is anybody watching. */
 static inline bool warp_takes(const struct exec *x, const struct xinst *i) {
     return (i->kind == X_ALU || (i->kind >= X_LOAD && i->kind <= X_MBAR) || i->kind == X_TEX) && !x->watch;

@@ -17,6 +17,7 @@ static const struct {
     {"REPRISE_MAX_INSTS", offsetof(struct rp_options, max_insts)},
     {"REPRISE_EXPECT_INSTS", offsetof(struct rp_options, expect_insts)},
     {"REPRISE_WATCHDOG", offsetof(struct rp_options, watchdog)},
+    {"REPRISE_THREADS", offsetof(struct rp_options, threads)},
     {"REPRISE_PRINT_LIMIT", offsetof(struct rp_options, print_limit)},
 };
 
@@ -129,6 +130,7 @@ void options_read(struct options *o) {
                                 .functional = flag_from("REPRISE_FUNCTIONAL"),
                                 .profile = text_from("REPRISE_PROFILE"),
                                 .per_sm = flag_from("REPRISE_PER_SM"),
+                                .whole_blocks = flag_from("REPRISE_WHOLE_BLOCKS"),
                                 .check = flag_from("REPRISE_CHECK")};
     for (uint32_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         const char *v = text_from(numbers[i].name);

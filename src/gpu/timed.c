@@ -1,7 +1,7 @@
 /* Timed launches: the whole machine, cycle by cycle. Blocks go to the SMs in turn, those of a cluster
  * together to different SMs of one group; the clock jumps over cycles in which no SM and nothing in the
  * memory system can do anything. */
-#include "gpu/timed.h"
+#include "gpu/run.h"
 
 #include <string.h>
 
@@ -9,19 +9,6 @@
 #include "gpu/mem_spec.h"
 
 enum { HANG_CYCLES = 2000000, SHOW_CYCLES = 1000, PAUSE_CYCLES = 1000 };
-
-struct run {
-    struct machine *m;
-    struct exec *x;
-    uint64_t total, next;      /* blocks in all, next to start */
-    uint32_t per_sm, together; /* together: blocks of a cluster */
-    uint32_t gpc;              /* group of SMs that gets the next cluster */
-    VEC(struct cluster *) all, spare;
-    uint64_t ended; /* blocks that have ended */
-    uint32_t warps; /* of a block */
-    bool halted;    /* the SMs bring to an end what they have begun; then the launch is cut */
-    bool *refused;  /* SMs whose mechanisms did not let a block enter that had room otherwise */
-};
 
 /* The mechanisms' states on one SM. */
 static void add_mechanisms(struct machine *m, const struct config *config, struct sm *sm) {
@@ -32,8 +19,10 @@ static void add_mechanisms(struct machine *m, const struct config *config, struc
     }
 }
 
-struct machine *machine_create(const struct config *config, const struct mech_set *mechs, bool check) {
+struct machine *machine_create(const struct config *config, const struct mech_set *mechs, bool check,
+                               uint32_t threads) {
     struct machine *m = xcalloc(1, sizeof *m);
+    m->threads = threads;
     const struct gpu_config *cfg = config_values(config, &gpu_params);
     m->core = core_spec(cfg);
     m->memory = mem_spec(cfg);
@@ -68,11 +57,13 @@ void machine_free(struct machine *m) {
         if (m->mechs.at[k]->release)
             m->mechs.at[k]->release(m->shared[k]);
     str_free(&m->checked);
+    crew_free(m->crew);
+    free(m->later);
     arena_free(&m->arena);
     free(m);
 }
 
-static void block_done(void *ctx, struct cta *c) {
+void run_block_done(void *ctx, struct cta *c) {
     struct run *r = ctx;
     if (cluster_end(c))
         vec_push(&r->spare, c->cluster);
@@ -90,8 +81,7 @@ static struct cluster *next_cluster(struct run *r) {
     return k;
 }
 
-/* Gives an SM one block if there is one and it has room. */
-static bool feed(struct run *r, uint32_t i) {
+bool run_feed(struct run *r, uint32_t i) {
     struct sm *sm = r->m->sms[i];
     r->refused[i] = false;
     if (r->halted || r->next == r->total || sm->nblocks >= r->per_sm)
@@ -165,7 +155,7 @@ static void feed_all(struct run *r, uint64_t now) {
     for (bool any = true; any;) {
         any = false;
         for (uint32_t i = 0; i < r->m->nsms; i++)
-            if (feed(r, i)) {
+            if (run_feed(r, i)) {
                 any = true;
                 r->m->wake[i] = now;
                 bits_add(&r->m->awake, i);
@@ -180,7 +170,7 @@ static uint64_t issued(const struct machine *m) {
     return n;
 }
 
-static bool all_idle(const struct machine *m) {
+bool machine_idle(const struct machine *m) {
     for (uint32_t i = 0; i < m->nsms; i++)
         if (!sm_idle(m->sms[i]))
             return false;
@@ -237,11 +227,11 @@ static bool tick_sms(struct run *r, uint64_t now) {
         uint64_t ended = r->ended;
         bool refused = r->refused[i];
         denied |= refused;
-        m->wake[i] = sm_tick(m->sms[i], now, block_done, r);
+        m->wake[i] = sm_tick(m->sms[i], now, run_block_done, r);
         if (m->sms[i]->fault)
             return false;
         /* Several blocks may have ended in this cycle, or while nobody could enter. */
-        while ((r->ended != ended || refused) && r->together == 1 && feed(r, i))
+        while ((r->ended != ended || refused) && r->together == 1 && run_feed(r, i))
             m->wake[i] = now + 1;
         if (m->wake[i] > now + 1)
             fall_asleep(m, i, now);
@@ -347,7 +337,7 @@ static void start(struct run *r, struct arena *launch) {
     calendar_clear(&m->calendar);
     for (uint32_t i = 0; i < m->nsms; i++) {
         m->sms[i]->fit = r->per_sm;
-        sm_start(m->sms[i], r->x, needs, marks);
+        sm_start(m->sms[i], strands_exec(r, i), needs, marks);
         m->sms[i]->now = m->now;
         m->sms[i]->probe = m->probe;
         m->wake[i] = NEVER;
@@ -359,7 +349,7 @@ static void start(struct run *r, struct arena *launch) {
 static const char *stuck(const struct run *r, uint64_t idle, uint64_t next) {
     if (r->x->watchdog && r->x->warp_insts > r->x->watchdog)
         return "the limit of executed instructions was reached";
-    if (next == NEVER && !all_idle(r->m))
+    if (next == NEVER && !machine_idle(r->m))
         return "nothing can happen any more: every warp waits";
     return idle > HANG_CYCLES ? "no instruction was issued for a long time" : NULL;
 }
@@ -373,6 +363,7 @@ static void wind_up(struct run *r) {
 /* Lets others act; false, with a report, when they want the launch to end. */
 static bool let_others(struct run *r) {
     bool ok = exec_pause(r->x);
+    strands_paused(r);
     for (uint32_t i = 0; i < r->m->nsms; i++)
         for (uint32_t s = 0; s < r->m->sms[i]->nstreams; s++)
             r->m->sms[i]->streams[s].x.hint = r->x->hint;
@@ -470,15 +461,23 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     uint64_t now = m->now, progress = now, last = issued(m);
     uint64_t end = span->max_cycles < NEVER - now ? now + span->max_cycles : NEVER;
     uint64_t show = span->progress.kernel ? now : NEVER, pause = x->pause ? now + PAUSE_CYCLES : NEVER;
+    strands_begin(&r, &arena);
     start(&r, &arena);
     struct probe_kernel kernel = probe_kernel(m, x);
     tell_kernel(m, PROBE_KERNEL_BEGIN, &kernel, now);
+    const uint64_t blocks = r.total;
+    r.total = min_u64(r.total, span->max_blocks);
     feed_all(&r, now);
     bool ok = true;
-    const uint64_t blocks = r.total;
     while (ok) {
-        ok = tick_sms(&r, now);
-        memsys_tick(m->mem, now);
+        uint64_t limit = min_u64(min_u64(end, progress + HANG_CYCLES / 2), min_u64(show, pause));
+        if (strands_can(&r, now, limit, span->max_insts)) {
+            ok = strands_run(&r, &now, limit);
+        } else {
+            ok = tick_sms(&r, now);
+            memsys_tick(m->mem, now);
+            strands_count(&r);
+        }
         uint64_t next = next_event(&r, now);
         if (now - progress > HANG_CYCLES / 2) {
             uint64_t n = issued(m);
@@ -490,7 +489,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
             fault_describe(x, &x->report);
         else if (why)
             ok = hang(&r, why);
-        if (!ok || (r.ended == r.total && all_idle(m)))
+        if (!ok || (r.ended == r.total && machine_idle(m)))
             break;
         if (now >= show) {
             launch_progress_tell(&span->progress, r.ended, now - m->now, true);
@@ -502,7 +501,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
             if (!ok)
                 break;
         }
-        bool most = x->warp_insts >= span->max_insts && r.total == blocks;
+        bool most = x->warp_insts + x->passed >= span->max_insts && r.total == blocks;
         if (r.halted ? quiet(m) || now - progress > HANG_CYCLES : most)
             end = now + 1;
         now = next == NEVER || next <= now ? now + 1 : next;
@@ -519,15 +518,17 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
         }
     }
     span->cycles = ++now - m->now;
+    strands_end(&r);
+    if (!span->cut) /* what runs untimed behind it reads the clock from here on */
+        x->clock = now - x->warp_insts;
     if (ok)
         finish_sms(m, span->cycles, span->cut);
     if (ok && r.total != blocks) {
         span->rest.next = r.next;
         span->cut = true;
-        x->clock = now - x->warp_insts;
     }
     tell_kernel(m, PROBE_KERNEL_END, &kernel, now);
-    drain(m, now);
+    drain(m, max_u64(now, r.drain_from));
     free_blocks(&r, span->cut);
     arena_free(&arena);
     return ok;

@@ -25,15 +25,23 @@ struct machine {
     struct mech_set mechs;
     void *shared[MECH_MAX]; /* what the SMs share of each mechanism */
     struct str checked;     /* what --check found */
+    struct crew *crew;      /* threads that help, or NULL */
+    uint32_t threads;       /* that may work at once, this one included */
+    uint8_t *later;         /* where they note accesses that take effect later, with its size */
+    size_t later_bytes;
+    uint64_t rounds; /* in which SMs went ahead by themselves, of all launches */
 };
 
 /* config has the parameters of the GPU and of the mechanisms. check: compare the values that mechanisms
- * supply with those the instructions compute. */
-struct machine *machine_create(const struct config *config, const struct mech_set *mechs, bool check);
+ * supply with those the instructions compute. threads: that may work at once; 0: the machine goes cycle by
+ * cycle. Results are the same. */
+struct machine *machine_create(const struct config *config, const struct mech_set *mechs, bool check,
+                               uint32_t threads);
 void machine_free(struct machine *m);
 /* How far a launch is timed, and how far it came. */
 struct timed_span {
     uint64_t max_cycles, max_insts;  /* UINT64_MAX: to its end; neither is 0 */
+    uint64_t max_blocks;             /* the first so many, which come to their end; UINT64_MAX: all */
     struct launch_progress progress; /* that is told of it, if somebody wants to see it */
     uint64_t
         cycles; /* that it took: at most max_cycles, unless it has a second stream, which comes to its end */

@@ -193,6 +193,20 @@ uint64_t icnt_ready_at(struct icnt *n) {
     return n->out_at = at;
 }
 
+uint32_t icnt_room(const struct icnt *n, uint32_t input) {
+    const struct pool *p = &n->in[input].pool;
+    return p->size - p->used;
+}
+
+const struct mem_packet *icnt_item(const struct icnt *n, uint32_t output, uint32_t i) {
+    return &queue_item(&n->out[output].queue, i)->packet;
+}
+
+uint64_t icnt_out_at(const struct icnt *n, uint32_t output, uint32_t i) {
+    const struct output *o = &n->out[output];
+    return i < o->queue.len ? queue_item(&o->queue, i)->at : NEVER;
+}
+
 const struct mem_packet *icnt_head(const struct icnt *n, uint32_t output) {
     return &queue_head(&n->out[output].queue)->packet;
 }

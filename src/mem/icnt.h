@@ -40,6 +40,12 @@ uint64_t icnt_ready_at(struct icnt *n);
 /* The oldest packet of an output that icnt_ready named, and its removal. */
 const struct mem_packet *icnt_head(const struct icnt *n, uint32_t output);
 void icnt_pop(struct icnt *n, uint32_t output);
+/* Packets for which the queue of an input has room. */
+uint32_t icnt_room(const struct icnt *n, uint32_t input);
+/* The packet i places behind the oldest of an output, which must be there, and the tick in which it is out;
+ * NEVER when there is none. */
+const struct mem_packet *icnt_item(const struct icnt *n, uint32_t output, uint32_t i);
+uint64_t icnt_out_at(const struct icnt *n, uint32_t output, uint32_t i);
 bool icnt_idle(const struct icnt *n);
 const struct icnt_counters *icnt_counters(const struct icnt *n);
 

@@ -18,14 +18,31 @@ enum { CORE, ICNT, L2, DRAM, DOMAINS };
 /* Reasons to stall that data from memory may end. */
 enum { CURED_BY_FILL = 1 << MEM_STALL_MSHR | 1 << MEM_STALL_MERGE | 1 << MEM_STALL_WAYS };
 
+/* A request that left its SM, and is to enter the network behind the cycle in which it did. */
+struct posted {
+    uint64_t at;
+    uint32_t to;
+    struct mem_packet packet;
+};
+
 struct port {
-    struct l1 *data;
+    _Alignas(
+        64) struct l1 *data; /* ports may be at work at the same time: each has its own lines of the host's */
     struct cache *cache[MEM_CLIENTS]; /* data: its reading half */
     uint32_t turn;                    /* the client that sends first */
     uint64_t fresh_at[MEM_CLIENTS];   /* the last cycle with an access ... */
     uint32_t
         fresh[MEM_CLIENTS]; /* ... and the requests made in it, which leave in the next at the earliest */
     struct port_times *times;
+    /* While ports are apart: */
+    QUEUE(struct posted) posted; /* what the networks have not taken yet */
+    bool waits;                  /* there are requests to send */
+    uint64_t sends_from;         /* the first cycle in which it may send again */
+    uint64_t due;                /* the first cycle in which it has something to do by itself */
+    uint32_t room;               /* requests that the network is known to have room for */
+    uint32_t taken;              /* of the replies that are out: those the port has taken */
+    uint64_t reply_at;           /* the cycle in which it takes the next; NEVER: not known of any */
+    uint64_t takes_from;         /* the first cycle in which it may take one */
 };
 
 struct memsys {
@@ -40,8 +57,10 @@ struct memsys {
     uint64_t *data_at;   /* the L2 tick in which each partition gets data from its channel */
     struct bits sending; /* SMs with requests to send */
     struct bits l2_busy, dram_busy;
-    struct bits woken; /* SMs whose port has something for them earlier than they knew */
-    bool eager;
+    struct bits woken;   /* SMs whose port has something for them earlier than they knew */
+    struct bits posting; /* while ports are apart: those whose requests the networks have not taken */
+    uint64_t reached;    /* ... and the first cycle that everything but the ports has not gone through */
+    bool apart, eager;
 };
 
 /* ---- building ---------------------------------------------------------------------------------------- */
@@ -59,6 +78,7 @@ static void create_ports(struct memsys *m, struct arena *a) {
         p->cache[MEM_INST] = cache_create(a, &s->inst, i);
         p->times = &m->times[i];
         memset(p->times, 0xff, sizeof *p->times); /* NEVER */
+        queue_init(&p->posted, a, s->request.input_queue);
     }
 }
 
@@ -92,6 +112,7 @@ struct memsys *memsys_create(struct arena *a, const struct mem_spec *s) {
     }
     bits_init(&m->sending, a, s->sms);
     bits_init(&m->woken, a, s->sms);
+    bits_init(&m->posting, a, s->sms);
     bits_init(&m->l2_busy, a, s->partitions);
     bits_init(&m->dram_busy, a, s->partitions);
     return m;
@@ -154,6 +175,11 @@ static void due_replies(struct memsys *m, uint64_t now) {
         due(m, &m->domain[CORE], max_u64(now, clock_cycle(&m->domain[ICNT].clock, at)));
 }
 
+/* When a port that is apart has something to do. */
+static void note_due(struct port *p) {
+    p->due = p->waits ? min_u64(p->sends_from + 1, p->reply_at) : p->reply_at;
+}
+
 /* A cache has completed accesses, or will have. */
 static void note_done(struct port *p, uint32_t client) {
     struct port_times *t = p->times;
@@ -168,22 +194,32 @@ static void note_change(struct memsys *m, uint32_t sm, uint32_t client, uint64_t
     if (!(reasons >> p->cache[client]->why & 1))
         return;
     p->times->retry = now + 1;
-    bits_add(&m->woken, sm);
+    if (!m->apart)
+        bits_add(&m->woken, sm);
 }
 
-/* One reply a cycle reaches an SM. */
+/* A reply reaches an SM. */
+static void take_reply(struct memsys *m, uint64_t now, uint32_t sm, const struct mem_packet *p) {
+    if (p->client == MEM_DATA)
+        l1_fill(m->port[sm].data, now, p);
+    else
+        cache_fill(m->port[sm].cache[p->client], now, p);
+    note_done(&m->port[sm], p->client);
+    if (!m->apart)
+        bits_add(&m->woken, sm);
+    note_change(m, sm, p->client, now, p->kind == MEM_LOAD ? CURED_BY_FILL : 1u << MEM_STALL_STORES);
+}
+
+/* One reply a cycle reaches an SM. Ports that are apart have taken it before. */
 static void receive(struct memsys *m, uint64_t now) {
     uint64_t tick = arrival(&m->domain[ICNT], now) - 1;
     for (uint32_t sm = icnt_ready(m->reply, tick, 0); sm != NO_SLOT;
          sm = icnt_ready(m->reply, tick, sm + 1)) {
-        const struct mem_packet *p = icnt_head(m->reply, sm);
-        if (p->client == MEM_DATA)
-            l1_fill(m->port[sm].data, now, p);
+        assert(!m->apart || m->port[sm].taken);
+        if (m->apart)
+            m->port[sm].taken--;
         else
-            cache_fill(m->port[sm].cache[p->client], now, p);
-        note_done(&m->port[sm], p->client);
-        bits_add(&m->woken, sm);
-        note_change(m, sm, p->client, now, p->kind == MEM_LOAD ? CURED_BY_FILL : 1u << MEM_STALL_STORES);
+            take_reply(m, now, sm, icnt_head(m->reply, sm));
         icnt_pop(m->reply, sm);
     }
     due_replies(m, now + 1);
@@ -207,27 +243,30 @@ static bool has_requests(const struct port *p) {
     return false;
 }
 
-/* One request a cycle leaves an SM. */
-static void send_requests(struct memsys *m, uint64_t now) {
+/* One request leaves an SM, if the network has room. */
+static void send_request(struct memsys *m, uint64_t now, uint32_t sm) {
+    struct port *p = &m->port[sm];
+    uint32_t client = next_client(p, now);
+    if (client == MEM_CLIENTS || !icnt_has_room(m->request, sm))
+        return;
     uint64_t tick = arrival(&m->domain[ICNT], now);
-    BITS_EACH (&m->sending, sm) {
-        struct port *p = &m->port[sm];
-        uint32_t client = next_client(p, now);
-        if (client != MEM_CLIENTS && icnt_has_room(m->request, sm)) {
-            struct mem_packet q = *cache_out(p->cache[client]);
-            uint32_t to = memsys_partition(&m->spec, q.line, &q.line);
-            icnt_push(m->request, tick, sm, to, &q);
-            cache_sent(p->cache[client]);
-            note_change(m, sm, client, now, 1u << MEM_STALL_QUEUE);
-            p->turn = client + 1;
-            due(m, &m->domain[ICNT], tick);
-            if (!has_requests(p)) {
-                bits_remove(&m->sending, sm);
-                continue;
-            }
-        }
+    struct mem_packet q = *cache_out(p->cache[client]);
+    uint32_t to = memsys_partition(&m->spec, q.line, &q.line);
+    icnt_push(m->request, tick, sm, to, &q);
+    cache_sent(p->cache[client]);
+    note_change(m, sm, client, now, 1u << MEM_STALL_QUEUE);
+    p->turn = client + 1;
+    due(m, &m->domain[ICNT], tick);
+    if (!has_requests(p))
+        bits_remove(&m->sending, sm);
+}
+
+/* One a cycle. */
+static void send_requests(struct memsys *m, uint64_t now) {
+    BITS_EACH (&m->sending, sm)
+        send_request(m, now, sm);
+    if (m->sending.count)
         due(m, &m->domain[CORE], now + 1);
-    }
 }
 
 static void tick_core(struct memsys *m, uint64_t now) {
@@ -235,7 +274,8 @@ static void tick_core(struct memsys *m, uint64_t now) {
         return;
     begin_tick(&m->domain[CORE]);
     receive(m, now);
-    send_requests(m, now);
+    if (!m->apart)
+        send_requests(m, now);
 }
 
 /* ---- interconnect ------------------------------------------------------------------------------------ */
@@ -365,8 +405,6 @@ static void tick_dram(struct memsys *m, uint64_t now) {
     }
 }
 
-/* ---- the interface ----------------------------------------------------------------------------------- */
-
 static __attribute__((noinline)) void tick_domains(struct memsys *m, uint64_t now) {
     tick_dram(m, now);
     tick_l2(m, now);
@@ -376,6 +414,140 @@ static __attribute__((noinline)) void tick_domains(struct memsys *m, uint64_t no
     for (uint32_t i = 0; i < DOMAINS; i++)
         m->at = min_u64(m->at, m->domain[i].at);
 }
+
+/* ---- ports apart ------------------------------------------------------------------------------------- */
+
+/* The first cycle in which a network has something to take; NEVER: in none. */
+static uint64_t first_posted(const struct memsys *m) {
+    uint64_t at = NEVER;
+    BITS_EACH (&m->posting, sm)
+        at = min_u64(at, queue_head(&m->port[sm].posted)->at + 1);
+    return at;
+}
+
+/* What left its SM before cycle now enters the network. */
+static void take_posted(struct memsys *m, uint64_t now) {
+    BITS_EACH (&m->posting, sm) {
+        struct port *p = &m->port[sm];
+        while (!queue_empty(&p->posted) && queue_head(&p->posted)->at < now) {
+            const struct posted *q = queue_head(&p->posted);
+            uint64_t tick = arrival(&m->domain[ICNT], q->at);
+            icnt_push(m->request, tick, sm, q->to, &q->packet);
+            due(m, &m->domain[ICNT], tick);
+            queue_pop(&p->posted);
+        }
+        if (queue_empty(&p->posted))
+            bits_remove(&m->posting, sm);
+    }
+}
+
+uint64_t memsys_lookahead(const struct memsys *m) {
+    return clock_scale_down(m->spec.reply.latency, m->spec.icnt_clock.den, m->spec.icnt_clock.num);
+}
+
+/* The cycle in which a port takes its next reply, as far as the network has it. */
+static void expect_reply(struct memsys *m, uint32_t sm) {
+    struct port *p = &m->port[sm];
+    uint64_t at = icnt_out_at(m->reply, sm, p->taken);
+    p->reply_at = at == NEVER ? NEVER : max_u64(p->takes_from, clock_cycle(&m->domain[ICNT].clock, at));
+}
+
+/* What a port may know of the networks now. */
+static void inform_port(struct memsys *m, uint32_t sm) {
+    struct port *p = &m->port[sm];
+    p->room = icnt_room(m->request, sm) - p->posted.len;
+    if (p->reply_at == NEVER)
+        expect_reply(m, sm);
+    note_due(p);
+}
+
+void memsys_part(struct memsys *m, uint64_t now) {
+    m->apart = true;
+    m->reached = now;
+    for (uint32_t sm = 0; sm < m->spec.sms; sm++) {
+        struct port *p = &m->port[sm];
+        p->sends_from = p->takes_from = now;
+        p->waits = has_requests(p);
+        p->taken = 0;
+        p->reply_at = NEVER;
+        inform_port(m, sm);
+    }
+}
+
+void memsys_join(struct memsys *m, uint64_t now) {
+    assert(m->reached == now);
+    take_posted(m, now);
+    m->apart = false;
+    for (uint32_t sm = 0; sm < m->spec.sms; sm++) {
+        struct port *p = &m->port[sm];
+        assert(!p->taken && queue_empty(&p->posted));
+        if (!has_requests(p))
+            continue;
+        bits_add(&m->sending, sm);
+        due(m, &m->domain[CORE], now);
+        if (p->sends_from < now)
+            send_request(m, now - 1, sm);
+    }
+}
+
+uint64_t memsys_port_due(const struct memsys *m, uint32_t sm) {
+    return m->port[sm].due;
+}
+
+bool memsys_port_send(struct memsys *m, uint64_t now, uint32_t sm, bool sure) {
+    struct port *p = &m->port[sm];
+    if (!p->waits || p->sends_from > now)
+        return true;
+    uint32_t client = next_client(p, now);
+    if (client != MEM_CLIENTS && !p->room && !sure)
+        return false;
+    p->sends_from = now + 1;
+    if (client != MEM_CLIENTS && p->room) {
+        struct posted q = {.at = now, .packet = *cache_out(p->cache[client])};
+        q.to = memsys_partition(&m->spec, q.packet.line, &q.packet.line);
+        queue_push(&p->posted, q);
+        p->room--;
+        cache_sent(p->cache[client]);
+        note_change(m, sm, client, now, 1u << MEM_STALL_QUEUE);
+        p->turn = client + 1;
+        p->waits = has_requests(p);
+    }
+    note_due(p);
+    return true;
+}
+
+void memsys_port_receive(struct memsys *m, uint64_t now, uint32_t sm) {
+    struct port *p = &m->port[sm];
+    if (p->reply_at > now)
+        return;
+    take_reply(m, now, sm, icnt_item(m->reply, sm, p->taken++));
+    p->takes_from = now + 1;
+    expect_reply(m, sm);
+    note_due(p);
+}
+
+void memsys_advance(struct memsys *m, uint64_t end) {
+    for (uint32_t sm = 0; sm < m->spec.sms; sm++)
+        if (!queue_empty(&m->port[sm].posted))
+            bits_add(&m->posting, sm);
+    for (;;) {
+        uint64_t now = max_u64(m->reached, min_u64(m->at, first_posted(m)));
+        if (now >= end)
+            break;
+        take_posted(m, now);
+        tick_domains(m, now);
+        m->reached = now + 1;
+    }
+    m->reached = end;
+    for (uint32_t sm = 0; sm < m->spec.sms; sm++)
+        inform_port(m, sm);
+}
+
+uint64_t memsys_advances_at(const struct memsys *m) {
+    return max_u64(m->reached, min_u64(m->at, first_posted(m)));
+}
+
+/* ---- the interface ----------------------------------------------------------------------------------- */
 
 void memsys_tick(struct memsys *m, uint64_t now) {
     if (m->at <= now || m->eager)
@@ -399,6 +571,12 @@ static void note_requests(struct memsys *m, uint64_t now, uint32_t sm, enum mem_
         return;
     p->fresh[client] = made + (p->fresh_at[client] == now ? p->fresh[client] : 0);
     p->fresh_at[client] = now;
+    if (m->apart) { /* what waited before may still leave in this cycle */
+        p->sends_from = max_u64(p->sends_from, p->waits ? now : now + 1);
+        p->waits = true;
+        note_due(p);
+        return;
+    }
     bits_add(&m->sending, sm);
     due(m, &m->domain[CORE], now + 1);
 }

@@ -44,9 +44,10 @@ enum mem_result memsys_fetch(struct memsys *m, uint64_t now, uint32_t sm, uint64
 /* When an SM's port next has something for it: kept by the memory system, and read by the SM in every cycle.
  */
 struct port_times {
-    uint64_t done[MEM_CLIENTS]; /* the first cycle in which memsys_pop has something; NEVER: not known */
-    uint64_t first;             /* of these */
-    uint64_t retry;             /* the first in which a stalled access may be possible; NEVER: not known */
+    _Alignas(64)
+        uint64_t done[MEM_CLIENTS]; /* the first cycle in which memsys_pop has something; NEVER: not known */
+    uint64_t first;                 /* of these */
+    uint64_t retry; /* the first in which a stalled access may be possible; NEVER: not known */
 };
 const struct port_times *memsys_port_times(const struct memsys *m, uint32_t sm);
 /* The SMs whose port_times came forward because something reached their caches or left them; who looks at one
@@ -73,6 +74,37 @@ void memsys_flush_l1(struct memsys *m);
 void memsys_copied(struct memsys *m, uint64_t addr, uint64_t bytes);
 /* For tests: tick every unit in each of its ticks, also those that say they have nothing to do. */
 void memsys_set_eager(struct memsys *m, bool eager);
+
+/* ---- ports apart ----
+ *
+ * The ports of SMs can be gone through apart from the networks and from one another, some cycles at a time
+ * and also by several threads, one for each port. What an SM sends reaches the networks, and what they have
+ * for it reaches the SM, in the very cycles in which it would otherwise. That is possible because a reply
+ * takes its time from the network's choice of it to the SM: what arrives in the next memsys_lookahead cycles
+ * is known. Only whether the network has room for a request may be unknown; the port then waits for the
+ * others to be as far.
+ *
+ * A port goes through cycle c so: memsys_port_send of c - 1; the SM's own work, with memsys_access, _fetch
+ * and _pop; memsys_port_receive of c. When all have gone through the cycles before end, memsys_advance lets
+ * the rest follow, up to there; ports may then go through cycles before end + memsys_lookahead. */
+
+/* Parts the ports; cycle now is the next. */
+void memsys_part(struct memsys *m, uint64_t now);
+/* Ends that, when the ports and the rest have gone through the cycles before now. Then memsys_tick was called
+ * for each of them. */
+void memsys_join(struct memsys *m, uint64_t now);
+uint64_t memsys_lookahead(const struct memsys *m);
+/* Lets everything but the ports go through the cycles before end. */
+void memsys_advance(struct memsys *m, uint64_t end);
+/* The next cycle in which it has something to do; NEVER: none is known. */
+uint64_t memsys_advances_at(const struct memsys *m);
+/* The next cycle in which a port has something to do besides what its SM asks of it; NEVER: none is known. */
+uint64_t memsys_port_due(const struct memsys *m, uint32_t sm);
+/* Sends a request, if there is one. False: whether the network has room is not known. sure: the rest has gone
+ * through cycle now, so that it is. */
+bool memsys_port_send(struct memsys *m, uint64_t now, uint32_t sm, bool sure);
+/* Takes a reply, if there is one. */
+void memsys_port_receive(struct memsys *m, uint64_t now, uint32_t sm);
 
 /* The partition of an address, and the address within it. */
 uint32_t memsys_partition(const struct mem_spec *s, uint64_t addr, uint64_t *local);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/host.h"
 #include "base/vec.h"
 #include "study/progress.h"
 
@@ -34,10 +34,20 @@ struct pool {
     bool full; /* no more processes can be had */
 };
 
-uint32_t jobs_default(void) {
-    cpu_set_t set;
-    int n = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
-    return n < 1 ? 1 : (uint32_t)n;
+/* Processes that run at once, if there is work for as many. */
+static uint32_t at_once(const struct jobs *j) {
+    return j->at_once ? j->at_once : host_processors();
+}
+
+/* In the child: its threads and those of the others have a processor each, and no more than they may. */
+static void share_processors(const struct jobs *j) {
+    uint32_t all = at_once(j), share = all / (all < j->count ? all : j->count);
+    const char *most = getenv("REPRISE_THREADS");
+    char text[16];
+    if (most && strtoul(most, NULL, 10) && strtoul(most, NULL, 10) < share)
+        return;
+    snprintf(text, sizeof text, "%u", share);
+    setenv("REPRISE_THREADS", text, 1);
 }
 
 /* The signals that jobs_run waits for: an ended child, the user, the system. */
@@ -60,6 +70,7 @@ static void child(const struct pool *p, uint32_t i, pid_t parent) {
         _exit(127);
     signals(&set);
     sigprocmask(SIG_UNBLOCK, &set, NULL);
+    share_processors(p->jobs);
     dup2(in, STDIN_FILENO);
     dup2(fileno(p->slots[i].out), STDOUT_FILENO);
     dup2(fileno(p->slots[i].err), STDERR_FILENO);
@@ -169,7 +180,7 @@ static bool start_ready(struct pool *p, uint32_t i) {
 static void start_some(struct pool *p) {
     enum { ASKED = 256 }; /* that have to wait, before the rest is left for the next time */
     const struct jobs *j = p->jobs;
-    uint32_t most = j->at_once ? j->at_once : jobs_default(), asked = 0;
+    uint32_t most = at_once(j), asked = 0;
     for (uint32_t i = p->first; !p->full && i < j->count && p->running < most && asked < ASKED; i++)
         if (p->slots[i].state == JOB_WAITING)
             asked += !start_ready(p, i);

@@ -40,6 +40,7 @@ struct model {
     VEC(char *) set;   /* "path=value" */
     uint32_t base;     /* the model with which it is compared; itself when it is one of those */
     uint64_t machine;  /* what the machine is, see key_machine; plan_complete finds out */
+    bool streams;      /* found by it, too: runs of its paper are sampled in whole blocks */
     bool approximate;  /* ... also this, unless it is set: the error of its results is measured */
 };
 

@@ -19,7 +19,7 @@ import harness
 from browser import Browser
 
 REPRISE = TMP = None  # set by main
-BROWSER = None
+BROWSER = STORE = None
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HOSTILE = ["</script><script>window.hacked = 1</script>", "<img src=x onerror=\"window.hacked = 1\">", "two\nlines", "'\"\\ & &lt; ]]> <!--", "../..%2f\u2028\u202e"]
 
@@ -41,13 +41,16 @@ def same(a, b, what):
 
 def inputs():
     """The files of a small study, made once."""
-    out = pathlib.Path(TMP, "study")
+    global STORE
+    out, STORE = pathlib.Path(TMP, "study"), pathlib.Path(TMP, "store")
     if not out.exists():
         out.mkdir()
-        reprise("compare", "hotspot", "nw", "bfs", "--mech", "wir,darsie", "--gpu", "wir", "--bits", "32", "--size", "tiny", "--json", out / "mechs.json")
+        reprise("compare", "hotspot", "nw", "bfs", "--mech", "wir,darsie", "--gpu", "wir", "--bits", "32", "--size", "tiny", "--json", out / "mechs.json",
+                "--store", STORE)
         reprise("run", "--gpu", "h200", "--kernels", "0:1", "--json", out / "bfs.json", "bfs", "--size", "small")
-        reprise("repro", "wir", "2", "13", "14", "17", "20", "--workloads", "hotspot,nw", "--size", "tiny", "--out", out)
-    return [out / "mechs.json", out / "bfs.json", out / "wir.json"]
+        reprise("repro", "wir", "2", "13", "14", "17", "20", "--workloads", "hotspot,nw", "--size", "tiny", "--out", out, "--store", STORE)
+        reprise("profile", "hotspot", "--size", "tiny", "--json", out / "hotspot.json")
+    return [out / "mechs.json", out / "bfs.json", out / "wir.json", out / "hotspot.json"]
 
 
 def page(name, *words):
@@ -87,7 +90,7 @@ def test_pages_are_quiet_and_alone():
     expect(b.messages() == [], b.messages())
     expect(b.run("return performance.getEntriesByType('resource').length") == 0, "something was fetched")
     pages = b.run("return [...document.querySelectorAll('section')].map(s => s.id)")
-    expect(pages == ["compare", "machine", "papers", "claims", "hardware", "setup"], pages)
+    expect(pages == ["compare", "machine", "profile", "papers", "claims", "hardware", "setup"], pages)
     charts = b.run("return Object.keys(reprise.views)")
     drawn = b.run("return [...document.querySelectorAll('figure')].map(f => [f.id, f.querySelectorAll('svg path, svg text').length])")
     expect(sorted(charts) == sorted(c for c, _ in drawn), drawn)
@@ -163,6 +166,31 @@ def test_figures_of_a_paper():
     expect(int(tiles[0]) == sum(len(f["claims"]) for f in paper["figures"]), tiles)
 
 
+def test_a_profile():
+    profile = json.loads(inputs()[3].read_text())
+    totals = profile["totals"]
+    b = window()
+    study(b)
+    kinds = {(r["x"], r["series"]): r["v"] for r in table(b, "profile-1-kinds")}
+    same(kinds["repeated in 1,000 instructions", "all"], 100 * totals["repeat.1k"] / totals["insts"], "repeated")
+    same(kinds["same in all warps of the block", "affine"], 100 * totals["block.affine"] / totals["insts"], "affine in the block")
+    same(kinds["silent stores, % of stores", "all"], 100 * totals["stores.silent"] / totals["stores"], "silent stores")
+    reach = {r["x"]: r["v"] for r in table(b, "profile-1-mechanisms")}
+    expect(set(reach) == {m["name"] for m in profile["mechanisms"]}, reach)
+    for mechanism in profile["mechanisms"]:
+        same(reach[mechanism["name"]], 100 * mechanism["reaches"] / totals["insts"], mechanism)
+    lines, hottest = {}, ""
+    for line in profile["kernels"][0]["lines"]:
+        place = line["file"], line["line"]
+        lines[place] = lines.get(place, 0) + line["counts"].get("old", 0) + line["counts"].get("one_lane", 0)
+        hottest = hottest or line["text"]
+    shown = b.run("return [...document.querySelectorAll('.code tr.counted')].map(r => [...r.cells].map(c => c.textContent))")
+    expect(len(shown) == len(lines), f"{len(shown)} lines of {len(lines)}")
+    most = f"{100 * max(lines.values()) / totals['insts']:.1f}%"
+    expect(any(r[1] == most for r in shown), f"no line has {most}")
+    expect(any(r[4] == hottest for r in shown), f"no line is {hottest!r}")
+
+
 def test_launches_beside_a_real_gpu():
     ours = json.loads(inputs()[1].read_text())["kernels"]
     real = [r for r in csv.DictReader((ROOT / "data/h200-counters.csv").open()) if r["workload"] == "bfs" and r["size"] == "small"]
@@ -175,6 +203,24 @@ def test_launches_beside_a_real_gpu():
     expect((cycles[1]["x"], cycles[1]["y"]) == (int(real[1]["cycles"]), ours[1]["cycles"]), cycles)
 
 
+def test_runs_that_were_kept():
+    data = json.loads(inputs()[0].read_text())
+    wanted = {(r["workload"], r["model"]): r for r in data["runs"]}
+    b = opened(window(), page("kept.html", "--store", STORE))
+    expect(b.messages() == [], b.messages())
+    names = b.run("return reprise.data.sources.map(s => s.name)")
+    number = 1 + names.index("wir, tiny, 32-bit")
+    cells = [c for c in table(b, f"compare-{number}-heatmap") if (c["x"], c["y"]) in wanted]
+    expect(len(cells) == 6, cells)
+    for cell in cells:
+        same(cell["v"], wanted[cell["x"], cell["y"]]["metrics"]["speedup"], cell)
+    heads = b.run("return [...document.querySelectorAll('#setup table')][1].innerText")
+    rows = b.run("return [...document.querySelectorAll('#setup table')][1].tBodies[0].rows.length")
+    kept = json.loads(reprise("query", "--store", STORE, "--json", "-", "SELECT key, machine_hash, input_hash, host, started FROM run"))
+    expect(rows == len(kept) >= 9, f"{rows} rows of {len(kept)} runs")
+    expect(all(k["machine_hash"] in heads and k["input_hash"] in heads and k["host"] in heads and k["started"] in heads for k in kept), heads)
+
+
 def test_links_and_keys():
     b = window()
     study(b)
@@ -182,7 +228,7 @@ def test_links_and_keys():
     expect(lost == [], lost)
     shown = "return [...document.querySelectorAll('section')].filter(s => !s.hidden).map(s => s.id)"
     expect(b.run(shown) == ["compare"], b.run(shown))
-    b.press("3")
+    b.press("4")
     expect(b.run(shown) == ["papers"], "a digit")
     b.press("\ue014")
     expect(b.run(shown) == ["claims"], "the right arrow")
@@ -220,9 +266,9 @@ def test_print_and_narrow_windows():
     study(b)
     pdf = b.pdf()
     pages = len(re.findall(rb"/Type\s*/Page\b", pdf))
-    expect(pages >= 6, f"{pages} pages: every page of the report is printed")
+    expect(pages >= 7, f"{pages} pages: every page of the report is printed")
     b.resize(480, 800)
-    for name in ("compare", "machine", "papers", "claims", "hardware", "setup"):
+    for name in ("compare", "machine", "profile", "papers", "claims", "hardware", "setup"):
         b.run("location.hash = arguments[0]", name)
         wide = b.run("return [document.documentElement.scrollWidth, innerWidth]")
         expect(wide[0] <= wide[1], f"{name} is {wide[0]} wide in a window of {wide[1]}")
@@ -276,6 +322,17 @@ def test_installed():
     expect((usr / "page.html").read_text().endswith("<!-- the installed one -->\n"), "another page")
 
 
+def test_a_file_that_is_almost_right():
+    """What cannot be drawn is said where it would be; the other pages are there."""
+    odd = pathlib.Path(TMP, "almost.json")
+    odd.write_text(json.dumps({"runs": [{"workload": "a", "model": "b", "totals": {"cycles": 1}}, {}], "models": [], "workloads": None, "geometric_means": {}}))
+    b = opened(window(), page("almost.html", odd, inputs()[2]))
+    b.messages()
+    said = b.run("return [...document.querySelectorAll('section')].filter(s => s.textContent.includes('could not be drawn')).map(s => s.id)")
+    expect("papers" not in said and "setup" not in said and said, said)
+    expect(len(table(b, "wir-17")) == 12, "another file's chart")
+
+
 def test_files_that_are_none():
     for name, text, said in (("cut.json", '{"runs": [', "cut.json:1:"), ("other.json", "[1, 2]", "this is not what reprise"), ("odd.json", '{"totals": 1}', "this is not what")):
         file = pathlib.Path(TMP, name)
@@ -284,7 +341,7 @@ def test_files_that_are_none():
         expect(said in answer, answer)
     expect("absent.json" in reprise("report", f"{TMP}/absent.json", "-o", f"{TMP}/none.html", status=1), "a file that is not there")
     expect(not pathlib.Path(TMP, "none.html").exists(), "nothing is written")
-    expect("of which files?" in reprise("report", status=2), "none are named")
+    expect("nowhere" in reprise("report", "--store", f"{TMP}/nowhere", "-o", f"{TMP}/none.html", status=1), "a store that is not there")
     expect("--title" in reprise("report", "--titel", "x", status=2), "a slip")
     expect("/dev/full" in reprise("report", inputs()[0], "-o", "/dev/full", status=1), "a full disk")
 

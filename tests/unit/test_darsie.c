@@ -217,6 +217,29 @@ static void test_ideal(void **state) {
     assert_true(cycles[2] * 4 < cycles[0] * 3);
 }
 
+/* Sleeping through cycles in which nothing happens changes no counter. */
+static void test_sleep(void **state) {
+    const char *text = *state;
+    static uint64_t count[2][RIG_COUNTERS];
+    for (uint32_t k = 0; k < KERNELS_N; k++) {
+        for (uint32_t awake = 0; awake < 2; awake++) {
+            struct rig r;
+            struct rp_counter c;
+            open_darsie(&r, "darsie", SET("latency.alu=40"), text);
+            r.g->machine = machine_create(&r.g->config, &r.g->mechs, true, 1);
+            r.g->machine->core.sleep = !awake;
+            assert_non_null(launch(&r, kernels[k], 3, shapes[0]));
+            for (uint32_t i = 0; rp_counter(r.g, i, &c); i++)
+                count[awake][i] = c.launch;
+            for (uint32_t i = 0; awake && rp_counter(r.g, i, &c); i++)
+                if (count[0][i] != count[1][i])
+                    fail_msg("%s: %s is %llu with sleep, %llu without", kernels[k], c.name,
+                             (unsigned long long)count[0][i], (unsigned long long)count[1][i]);
+            rig_close(&r);
+        }
+    }
+}
+
 static int open_text(void **state) {
     *state = rig_file("../hazards/darsie.ptx");
     find_results(*state);
@@ -230,6 +253,7 @@ static int close_text(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_hazards), cmocka_unit_test(test_rules),
-                                       cmocka_unit_test(test_counts), cmocka_unit_test(test_ideal)};
+                                       cmocka_unit_test(test_counts), cmocka_unit_test(test_ideal),
+                                       cmocka_unit_test(test_sleep)};
     return cmocka_run_group_tests(tests, open_text, close_text);
 }

@@ -411,7 +411,7 @@ static void take(struct sample *to, uint32_t k, const char *mech, const char *co
     struct rig r;
     open_file(&r, mech, set, kernels[k].file);
     r.g->opt.max_cycles = max_cycles;
-    r.g->machine = machine_create(&r.g->config, &r.g->mechs, true);
+    r.g->machine = machine_create(&r.g->config, &r.g->mechs, true, 1);
     r.g->machine->core.sleep = sleep;
     to->cycles = run_kernel(&r, k);
     for (to->n = 0; rp_counter(r.g, to->n, &to->of[to->n]); to->n++)

@@ -165,6 +165,8 @@ void darsie_retire(void *m, int32_t op);
 void darsie_release(struct darsie *d, struct darsie_inst *c);
 /* Each cycle: operands that were read, copies that can go. */
 void darsie_rename_tick(struct darsie *d);
+/* Ops that have read their operands hold these no more. */
+void darsie_release_read(struct darsie *d);
 /* All mappings of a warp go, with nobody to read them. */
 void darsie_forget_warp(struct darsie *d, uint32_t warp);
 /* The warp's slot becomes free. */

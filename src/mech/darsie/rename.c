@@ -338,7 +338,7 @@ static void copy_registers(struct darsie *d, uint32_t warp) {
     }
 }
 
-void darsie_rename_tick(struct darsie *d) {
+void darsie_release_read(struct darsie *d) {
     for (uint32_t n = d->reading.len; n; n--) {
         int32_t op = *queue_head(&d->reading);
         queue_pop(&d->reading);
@@ -349,6 +349,10 @@ void darsie_rename_tick(struct darsie *d) {
         else
             darsie_release(d, &d->ops[op]);
     }
+}
+
+void darsie_rename_tick(struct darsie *d) {
+    darsie_release_read(d);
     while (!queue_empty(&d->copies) && inject(d, queue_head(&d->copies)))
         queue_pop(&d->copies);
     for (uint64_t left = d->leaving; left; left &= left - 1)

@@ -1,0 +1,86 @@
+/* Accesses that are kept, and carried out with the operands of the time at which they issued. */
+#include "exec/later.h"
+
+#include <string.h>
+
+enum { WORD_BYTES = WARP_LANES * 4 };
+
+/* An instruction that may touch what SMs share, and cannot be carried out later. */
+static bool is_urgent(const struct xinst *i) {
+    bool shared = i->kind == X_MBAR || i->kind == X_LDSM || i->kind == X_STSM;
+    return i->kind == X_SYSCALL || i->kind == X_LDGSTS || (shared && i->in->m.space != MS_SHARED);
+}
+
+bool later_suits(const struct image *img) {
+    for (uint32_t c = 0; c < img->ncode; c++)
+        if (is_urgent(&img->code[c]))
+            return false;
+    return !img->nstreams;
+}
+
+size_t later_bytes(const struct image *img, uint32_t accesses) {
+    uint32_t words = 0;
+    for (uint32_t c = 0; c < img->ncode; c++)
+        if (later_can(&img->code[c]) && img->code[c].nsw > words)
+            words = img->code[c].nsw;
+    return accesses * (sizeof(struct later_access) + words * (size_t)WORD_BYTES);
+}
+
+uint32_t later_lanes(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t m) {
+    uint64_t a[WARP_LANES];
+    if (i->kind == X_TEX || i->in->m.space == MS_GLOBAL)
+        return m;
+    if (i->in->m.space == MS_SHARED || i->in->m.space == MS_LOCAL)
+        return 0;
+    exec_addresses(x, w, i, m, a);
+    uint32_t own = 0;
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        own |= (uint32_t)(a[l] - ((uint64_t)WINDOW_HI << 32 | SHARED_WINDOW) < LOCAL_END - SHARED_WINDOW)
+               << l;
+    return m & ~own;
+}
+
+/* Whether source word k is to be kept. */
+static bool keeps(const struct xinst *i, uint32_t k) {
+    return !(i->s[k] & POOL) && i->s[k] - i->d >= i->ndw;
+}
+
+static uint8_t *word_of(struct later_access *a, uint32_t n) {
+    return (uint8_t *)(a + 1) + (size_t)n * WORD_BYTES;
+}
+
+void later_add(struct later *l, struct warp *w, const struct xinst *i, uint32_t m, uint64_t cycle,
+               int32_t tag) {
+    struct later_access *a = (struct later_access *)(void *)(l->at + l->end);
+    *a = (struct later_access){.w = w, .i = i, .cycle = cycle, .m = m, .tag = tag};
+    for (uint32_t k = 0; k < i->nsw; k++)
+        if (keeps(i, k))
+            memcpy(word_of(a, a->words++), w->r[i->s[k]], WORD_BYTES);
+    l->end += sizeof *a + a->words * (size_t)WORD_BYTES;
+    assert(l->end <= l->size);
+}
+
+/* Exchanges the registers that an access reads with what was kept of them. */
+static void exchange(struct later_access *a) {
+    _Alignas(64) uint8_t word[WORD_BYTES];
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < a->i->nsw; k++) {
+        if (!keeps(a->i, k))
+            continue;
+        uint32_t *r = a->w->r[a->i->s[k]];
+        memcpy(word, r, WORD_BYTES);
+        memcpy(r, word_of(a, n), WORD_BYTES);
+        memcpy(word_of(a, n++), word, WORD_BYTES);
+    }
+}
+
+bool later_run(struct later *l, struct exec *x) {
+    struct later_access *a = later_first(l);
+    l->first += sizeof *a + a->words * (size_t)WORD_BYTES;
+    if (l->first == l->end)
+        l->first = l->end = 0;
+    exchange(a);
+    bool ok = exec_simple(x, a->w, a->i, a->m);
+    exchange(a);
+    return ok;
+}

@@ -1,0 +1,56 @@
+/* A timed launch in execution, between the files that run it. */
+#ifndef REPRISE_GPU_RUN_H
+#define REPRISE_GPU_RUN_H
+
+#include "gpu/crew.h"
+#include "gpu/timed.h"
+
+struct strand;
+
+struct run {
+    struct machine *m;
+    struct exec *x;
+    uint64_t total, next;      /* blocks in all, next to start */
+    uint32_t per_sm, together; /* together: blocks of a cluster */
+    uint32_t gpc;              /* group of SMs that gets the next cluster */
+    VEC(struct cluster *) all, spare;
+    uint64_t ended; /* blocks that have ended */
+    uint32_t warps; /* of a block */
+    bool halted;    /* the SMs bring to an end what they have begun; then the launch is cut */
+    bool *refused;  /* SMs whose mechanisms did not let a block enter that had room otherwise */
+    /* SMs that go ahead by themselves (strands.c); NULL: those of this launch cannot. */
+    struct strand *strands;
+    uint32_t *due;        /* those that take part in a round */
+    uint64_t ahead;       /* cycles of a round */
+    uint64_t reached;     /* the first cycle that not everything has gone through */
+    uint64_t round_end;   /* where a round ends */
+    uint64_t most_issues; /* that all SMs can issue in a round */
+    uint64_t most_insts;  /* a limit of executed instructions ends the launch, or its timing */
+    uint64_t drain_from;  /* after a fault: some parts of the machine have come as far as that */
+};
+
+/* A block has ended; ctx: the run. */
+void run_block_done(void *ctx, struct cta *c);
+/* Gives an SM one block if there is one and it has room. */
+bool run_feed(struct run *r, uint32_t i);
+/* Nothing is on any SM. */
+bool machine_idle(const struct machine *m);
+
+/* ---- strands.c ---- */
+/* Before the SMs are prepared: decides whether they can go ahead by themselves in this launch. */
+void strands_begin(struct run *r, struct arena *a);
+/* The execution state that an SM is to use: its own, or the launch's. */
+struct exec *strands_exec(struct run *r, uint32_t sm);
+/* Can they, from cycle now on and up to limit, before max_insts instructions are reached? */
+bool strands_can(struct run *r, uint64_t now, uint64_t limit, uint64_t max_insts);
+/* Lets them, from *now on, which nobody has gone through, up to limit, or until there is nothing to do. Sets
+ * *now to the last cycle that all have gone through. False after a fault. */
+bool strands_run(struct run *r, uint64_t *now, uint64_t limit);
+/* Brings what the launch counts up to date. */
+void strands_count(struct run *r);
+/* Others may have changed what is mapped. */
+void strands_paused(struct run *r);
+/* No SM does anything any more in this launch. */
+void strands_end(struct run *r);
+
+#endif

@@ -1,0 +1,380 @@
+/* SMs that go ahead by themselves, some cycles at a time, and by several threads.
+ *
+ * What an SM does depends on the others in four ways, and for a while it can do without each:
+ * - Replies of memory take their time through the network: those of the next cycles are known
+ *   (memsys_lookahead).
+ * - Values in global memory: accesses are noted, and carried out when all SMs are as far, in the order of a
+ *   machine that goes cycle by cycle (exec/later.h). An SM does not tick when an answer is due for one that
+ * was not.
+ * - Room in the network: known for some requests. When it is not, the SM waits for the others.
+ * - The next block to run: an SM in which one has ended waits for the others, unless none is left.
+ * Hence nothing that is simulated can tell: results, counters and cycles are those of a machine that goes
+ * cycle by cycle, whatever the number of threads, and where that cannot be had (several blocks in a cluster,
+ * mechanisms, watchers, code that calls the system) the machine does go cycle by cycle.
+ *
+ * A round: each SM goes as far as it can, at most to the round's end. Then, in one thread: accesses to memory
+ * up to the cycle that all have reached, the rest of the memory system up to there, blocks for SMs. */
+#include <string.h>
+
+#include "gpu/run.h"
+
+enum {
+    FEW_CYCLES = 4,    /* with less lookahead the machine goes cycle by cycle */
+    ALONE_ROUNDS = 64, /* rounds before others are called to help: short launches end before they have come */
+    MIN_PIECES = 2,    /* SMs with work in a round that is worth sharing */
+};
+
+struct strand {
+    _Alignas(64) uint64_t at; /* the first cycle that the SM has not gone through */
+    uint64_t wake;            /* the cycle in which it must be ticked next */
+    struct run *run;
+    uint32_t sm;
+    uint32_t nended;                   /* blocks that have ended, and that nobody knows of ... */
+    struct cta *ended[CORE_MAX_WARPS]; /* ... are these */
+    struct exec x;
+    struct later later;
+};
+
+/* ---- beginning and end of a launch ------------------------------------------------------------------- */
+
+static bool suits(const struct run *r) {
+    const struct machine *m = r->m;
+    return m->threads && r->together == 1 && !m->mechs.n && !m->probe && !r->x->watch &&
+           r->ahead >= FEW_CYCLES && m->core.sleep && later_suits(r->x->img);
+}
+
+void strands_begin(struct run *r, struct arena *a) {
+    struct machine *m = r->m;
+    if (m->crew && !crew_is_here(m->crew)) {
+        crew_free(m->crew);
+        m->crew = NULL;
+    }
+    /* What goes through memory waits for its values (sm_must_wait); other ways take longer than a round. */
+    uint64_t latency = min_u64(m->core.shared_latency, m->core.latency[LAT_TEX]);
+    r->ahead = min_u64(memsys_lookahead(m->mem), latency - 1);
+    if (!suits(r))
+        return;
+    uint32_t issues = m->core.schedulers * m->core.width * (uint32_t)r->ahead;
+    r->most_issues = (uint64_t)issues * m->nsms;
+    size_t bytes = later_bytes(r->x->img, 2 * issues);
+    if (bytes * m->nsms > m->later_bytes) {
+        free(m->later);
+        m->later_bytes = bytes * m->nsms;
+        m->later = aligned_alloc(64, m->later_bytes);
+    }
+    r->strands = arena_array(a, struct strand, m->nsms);
+    r->due = arena_array(a, uint32_t, m->nsms);
+    for (uint32_t i = 0; i < m->nsms; i++) {
+        struct strand *s = &r->strands[i];
+        s->run = r;
+        s->sm = i;
+        s->x = *r->x;
+        s->x.executed = arena_array(a, uint64_t, r->x->img->ncode + 1u);
+        s->x.warp_insts = s->x.thread_insts = s->x.divergent = s->x.waited = 0;
+        s->later = (struct later){.at = m->later + i * bytes, .size = bytes};
+    }
+}
+
+struct exec *strands_exec(struct run *r, uint32_t sm) {
+    return r->strands ? &r->strands[sm].x : r->x;
+}
+
+void strands_count(struct run *r) {
+    struct exec *x = r->x;
+    if (!r->strands)
+        return;
+    x->warp_insts = x->thread_insts = x->divergent = x->waited = 0;
+    for (uint32_t i = 0; i < r->m->nsms; i++) {
+        const struct exec *y = &r->strands[i].x;
+        x->warp_insts += y->warp_insts;
+        x->thread_insts += y->thread_insts;
+        x->divergent += y->divergent;
+        x->waited += y->waited;
+        if (r->m->sms[i]->fault && x->fault.status == RP_OK)
+            x->fault = y->fault;
+    }
+}
+
+void strands_paused(struct run *r) {
+    for (uint32_t i = 0; r->strands && i < r->m->nsms; i++)
+        r->strands[i].x.hint = r->x->hint;
+}
+
+void strands_end(struct run *r) {
+    strands_count(r);
+    for (uint32_t i = 0; r->strands && i < r->m->nsms; i++)
+        for (uint32_t pc = 0; pc < r->x->img->ncode; pc++)
+            r->x->executed[pc] += r->strands[i].x.executed[pc];
+}
+
+/* ---- one SM ------------------------------------------------------------------------------------------ */
+
+static void note_ended(void *ctx, struct cta *c) {
+    struct strand *s = ctx;
+    s->ended[s->nended++] = c;
+}
+
+/* The next cycle in which the SM or its port has something to do. */
+static uint64_t strand_next(const struct strand *s) {
+    return max_u64(s->at, min_u64(s->wake, memsys_port_due(s->run->m->mem, s->sm)));
+}
+
+/* Something may have reached the SM, or left it. */
+static void note_port(struct strand *s, const struct sm *sm) {
+    if (!sm_idle(sm))
+        s->wake = min_u64(s->wake, memsys_port_next(s->run->m->mem, s->sm));
+}
+
+/* Lets an SM go through cycles before end, as far as it can. */
+static void strand_go(struct strand *s, uint64_t end) {
+    const struct run *r = s->run;
+    struct memsys *mem = r->m->mem;
+    struct sm *sm = r->m->sms[s->sm];
+    bool last = r->next == r->total;
+    while ((s->at = strand_next(s)) < end) {
+        uint64_t now = s->at;
+        if (memsys_port_due(mem, s->sm) <= now) {
+            if (!memsys_port_send(mem, now - 1, s->sm, now == r->reached))
+                return;
+            note_port(s, sm);
+        }
+        bool ticks = s->wake <= now, idle = sm_idle(sm);
+        if (ticks && sm->port->done[MEM_DATA] <= now && sm_must_wait(sm, now))
+            return;
+        if (ticks)
+            s->wake = sm_tick(sm, now, note_ended, s);
+        if (memsys_port_due(mem, s->sm) <= now) {
+            memsys_port_receive(mem, now, s->sm);
+            note_port(s, sm);
+        }
+        s->at = now + 1;
+        if (sm->fault || (s->nended && !last) || (!idle && sm_idle(sm)))
+            return;
+    }
+    s->at = end;
+}
+
+/* The same of its port alone. */
+static void strand_go_port(struct strand *s, uint64_t end) {
+    struct memsys *mem = s->run->m->mem;
+    while ((s->at = max_u64(s->at, memsys_port_due(mem, s->sm))) < end) {
+        if (!memsys_port_send(mem, s->at - 1, s->sm, s->at == s->run->reached))
+            return;
+        memsys_port_receive(mem, s->at++, s->sm);
+    }
+    s->at = end;
+}
+
+static void go_piece(void *ctx, uint32_t i) {
+    struct run *r = ctx;
+    strand_go(&r->strands[r->due[i]], r->round_end);
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------- */
+
+/* Is it sure that no limit of executed instructions is reached before all SMs have gone through as many
+ * cycles as some have, or will have in a round that begins now? */
+static bool is_far_from_limit(const struct run *r) {
+    uint64_t n = 2 * r->most_issues;
+    for (uint32_t i = 0; r->most_insts < UINT64_MAX && i < r->m->nsms; i++)
+        n += r->strands[i].x.warp_insts;
+    return n < r->most_insts;
+}
+
+bool strands_can(struct run *r, uint64_t now, uint64_t limit, uint64_t max_insts) {
+    if (!r->strands || r->halted || limit <= now + 1)
+        return false;
+    r->most_insts = min_u64(max_insts, r->x->watchdog ? r->x->watchdog : UINT64_MAX);
+    return is_far_from_limit(r);
+}
+
+/* Every SM that has something to do goes ahead. */
+static void go_all(struct run *r) {
+    struct machine *m = r->m;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < m->nsms; i++) {
+        struct strand *s = &r->strands[i];
+        if (s->at >= r->round_end || m->sms[i]->fault || s->nended || sm_idle(m->sms[i]))
+            continue;
+        if (strand_next(s) >= r->round_end)
+            s->at = r->round_end;
+        else
+            r->due[n++] = i;
+    }
+    m->rounds++;
+    if (!m->crew && m->threads > 1 && m->rounds > ALONE_ROUNDS)
+        m->crew = crew_create(min_u64(m->threads, m->nsms) - 1, m->nsms);
+    if (m->crew && n >= MIN_PIECES) {
+        crew_work(m->crew, n, go_piece, r);
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        go_piece(r, i);
+}
+
+/* The first cycle that not all SMs have gone through. Those with nothing on them follow here: how far they go
+ * depends on the others, as the launch ends when none has anything. */
+static uint64_t all_reached(struct run *r) {
+    uint64_t first = NEVER, last = 0;
+    for (uint32_t i = 0; i < r->m->nsms; i++) {
+        last = max_u64(last, r->strands[i].at);
+        if (!sm_idle(r->m->sms[i]) || r->strands[i].nended)
+            first = min_u64(first, r->strands[i].at);
+    }
+    uint64_t end = first == NEVER ? last : first;
+    for (uint32_t i = 0; i < r->m->nsms; i++) {
+        struct strand *s = &r->strands[i];
+        if (s->at < end)
+            strand_go(s, end);
+        first = min_u64(first, s->at);
+    }
+    return first == NEVER ? end : first;
+}
+
+/* Carries out accesses that issued before cycle end; the SM whose access has a fault, or NO_SLOT. */
+static uint32_t catch_up(struct run *r, uint64_t end, uint64_t *cycle) {
+    for (;;) {
+        uint64_t now = end;
+        for (uint32_t i = 0; i < r->m->nsms; i++) {
+            const struct later_access *a = later_first(&r->strands[i].later);
+            now = a ? min_u64(now, a->cycle) : now;
+        }
+        *cycle = now;
+        if (now == end)
+            return NO_SLOT;
+        for (uint32_t i = 0; i < r->m->nsms; i++) {
+            const struct later_access *a;
+            while ((a = later_first(&r->strands[i].later)) && a->cycle == now)
+                if (!sm_catch_up(r->m->sms[i]))
+                    return i;
+        }
+    }
+}
+
+/* SMs in which blocks have ended get others, if there are any: in the order in which they ended. */
+static void feed_strands(struct run *r) {
+    for (uint32_t i = 0; i < r->m->nsms; i++) {
+        struct strand *s = &r->strands[i];
+        if (!s->nended || (s->at != r->reached && r->next < r->total))
+            continue;
+        for (uint32_t k = 0; k < s->nended; k++)
+            run_block_done(r, s->ended[k]);
+        s->nended = 0;
+        while (run_feed(r, i))
+            s->wake = s->at;
+    }
+}
+
+/* The cycle in which something can happen next; NEVER: in none. */
+static uint64_t next_of_all(const struct run *r) {
+    uint64_t next = memsys_advances_at(r->m->mem);
+    for (uint32_t i = 0; i < r->m->nsms; i++)
+        next = min_u64(next, strand_next(&r->strands[i]));
+    return next;
+}
+
+/* The first cycle that no SM has gone through. */
+static uint64_t farthest(const struct run *r) {
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < r->m->nsms; i++)
+        at = max_u64(at, r->strands[i].at);
+    return at;
+}
+
+/* After a fault in an SM: the launch ends with the cycle in which it was. */
+static bool fault_ends(struct run *r, uint32_t i, uint64_t cycle, uint64_t *now) {
+    struct machine *m = r->m;
+    uint64_t last = farthest(r);
+    r->x->fault = m->sms[i]->x->fault;
+    while (r->reached < last) { /* the ports go on alone until all are as far */
+        uint64_t all = last;
+        for (uint32_t k = 0; k < m->nsms; k++) {
+            strand_go_port(&r->strands[k], min_u64(last, r->reached + r->ahead));
+            all = min_u64(all, r->strands[k].at);
+        }
+        memsys_advance(m->mem, all);
+        r->reached = all;
+    }
+    memsys_join(m->mem, last);
+    for (uint32_t k = 0; k < m->nsms; k++)
+        m->sms[k]->later = NULL;
+    r->drain_from = last;
+    *now = cycle;
+    return false;
+}
+
+/* What SMs have done before cycle end takes effect, and the rest of the machine goes as far. The SM with the
+ * first fault, and its cycle; NO_SLOT: there is none. */
+static uint32_t follow(struct run *r, uint64_t end, uint64_t *cycle) {
+    uint32_t fault = catch_up(r, end, cycle);
+    memsys_advance(r->m->mem, end);
+    r->reached = end;
+    if (fault != NO_SLOT && *cycle < end - 1)
+        return fault;
+    for (uint32_t i = 0; i < r->m->nsms && i < fault; i++)
+        if (r->m->sms[i]->fault && r->strands[i].at == end) {
+            *cycle = end - 1;
+            return i;
+        }
+    return fault;
+}
+
+/* Leaves out cycles in which nobody has anything to do, up to limit. */
+static uint32_t jump(struct run *r, uint64_t limit, uint64_t *cycle) {
+    uint64_t to = min_u64(limit, next_of_all(r));
+    if (to <= r->reached)
+        return NO_SLOT;
+    for (uint32_t i = 0; i < r->m->nsms; i++)
+        r->strands[i].at = max_u64(r->strands[i].at, to);
+    return follow(r, to, cycle);
+}
+
+/* The machine goes on cycle by cycle behind what all have reached. */
+static void strands_join(struct run *r, uint64_t *now) {
+    struct machine *m = r->m;
+    memsys_join(m->mem, r->reached);
+    *now = r->reached - 1;
+    calendar_clear(&m->calendar);
+    for (uint32_t i = 0; i < m->nsms; i++) {
+        assert(r->strands[i].at == r->reached);
+        bits_remove(&m->awake, i);
+        m->wake[i] = r->strands[i].wake;
+        if (m->wake[i] <= r->reached)
+            bits_add(&m->awake, i);
+        else if (m->wake[i] != NEVER)
+            calendar_add(&m->calendar, i, m->wake[i], *now);
+        m->sms[i]->later = NULL;
+    }
+    strands_count(r);
+}
+
+bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
+    struct machine *m = r->m;
+    uint64_t cycle;
+    r->reached = *now;
+    memsys_part(m->mem, *now);
+    for (uint32_t i = 0; i < m->nsms; i++) {
+        r->strands[i].at = *now;
+        r->strands[i].wake = m->wake[i];
+        m->sms[i]->later = &r->strands[i].later;
+    }
+    do {
+        r->round_end = min_u64(limit, r->reached + r->ahead);
+        go_all(r);
+        uint32_t fault = follow(r, all_reached(r), &cycle);
+        if (fault == NO_SLOT) {
+            feed_strands(r);
+            bool done = r->ended == r->total && machine_idle(m);
+            if (done && farthest(r) == r->reached)
+                break;
+            if (!is_far_from_limit(r))
+                limit = farthest(r);
+            if (!done)
+                fault = jump(r, limit, &cycle);
+        }
+        if (fault != NO_SLOT)
+            return fault_ends(r, fault, cycle, now);
+    } while (r->reached < limit);
+    strands_join(r, now);
+    return true;
+}

@@ -1,0 +1,196 @@
+/* SMs that go ahead by themselves, in several threads: nothing that is simulated can tell. Every launch is
+ * compared with one of a machine that goes cycle by cycle: cycles, counters and memory, races included. */
+#include "timing_rig.h"
+
+#include "gpu/crew.h"
+
+static const uint32_t counts[] = {1, 2, 3, 16}; /* of threads */
+enum { COUNTS = sizeof counts / sizeof *counts };
+
+/* What a launch left. */
+struct outcome {
+    uint64_t cycles, insts, counters[RIG_COUNTERS];
+    enum rp_status status;
+    char *report;
+    uint8_t *memory;
+};
+
+struct launch {
+    const char *kernel;
+    uint32_t grid, block;
+    struct rig_params p;
+};
+
+static void open_rig(struct rig *r, const char *gpu, const char *const *set, const char *file,
+                     uint32_t threads) {
+    char *text = rig_file(file);
+    rig_open(r, gpu, set, false, text);
+    free(text);
+    r->g->machine = machine_create(&r->g->config, &r->g->mechs, false, threads);
+}
+
+static struct outcome run(struct rig *r, const struct launch *l) {
+    struct outcome o = {.memory = malloc(RIG_BYTES)};
+    struct rp_totals before = rp_totals(r->g);
+    rig_zero(r);
+    o.status = rig_try(r, l->kernel, l->grid, l->block, 0, l->p, &o.report);
+    struct rp_totals after = rp_totals(r->g);
+    o.cycles = after.cycles - before.cycles;
+    o.insts = o.status == RP_OK ? after.warp_insts - before.warp_insts : 0;
+    if (o.status == RP_OK)
+        rig_counters(r, o.counters);
+    memcpy(o.memory, (const void *)(uintptr_t)r->buffer, RIG_BYTES);
+    return o;
+}
+
+static void forget(struct outcome *o) {
+    free(o->memory);
+    free(o->report);
+}
+
+static void assert_same(const struct outcome *a, const struct outcome *b) {
+    assert_int_equal(a->status, b->status);
+    assert_int_equal(a->cycles, b->cycles);
+    assert_int_equal(a->insts, b->insts);
+    assert_memory_equal(a->counters, b->counters, sizeof a->counters);
+    assert_memory_equal(a->memory, b->memory, RIG_BYTES);
+    assert_true(!a->report == !b->report);
+    if (a->report)
+        assert_string_equal(a->report, b->report);
+}
+
+/* Launches one after the other, on one machine, with every number of threads, and with that many, of which 0
+ * goes cycle by cycle. */
+static void compare_with(uint32_t threads, const char *gpu, const char *const *set, const char *file,
+                         const struct launch *l, uint32_t n) {
+    struct outcome *want = calloc(n, sizeof *want);
+    struct rig r;
+    open_rig(&r, gpu, set, file, threads);
+    for (uint32_t i = 0; i < n; i++)
+        want[i] = run(&r, &l[i]);
+    assert_int_equal(!r.g->machine->rounds, !threads);
+    rig_close(&r);
+    for (uint32_t t = 0; t < COUNTS; t++) {
+        open_rig(&r, gpu, set, file, counts[t]);
+        for (uint32_t i = 0; i < n; i++) {
+            struct outcome o = run(&r, &l[i]);
+            assert_same(&o, &want[i]);
+            forget(&o);
+        }
+        assert_true(r.g->machine->rounds);
+        assert_true(counts[t] > 1 || !r.g->machine->crew);
+        rig_close(&r);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        forget(&want[i]);
+    free(want);
+}
+
+static void compare(const char *gpu, const char *const *set, const char *file, const struct launch *l,
+                    uint32_t n) {
+    compare_with(0, gpu, set, file, l, n);
+}
+
+static const struct launch usual[] = {
+    {"reduce", 40, 200, {0}}, {"reduce", 130, 33, {0}},  {"atomics", 40, 192, {0}}, {"diverge", 33, 77, {0}},
+    {"produce", 40, 64, {0}}, {"produce", 120, 64, {0}}, {"lock", 2, 40, {0}},      {"reduce", 1, 64, {0}},
+};
+enum { USUAL = sizeof usual / sizeof *usual };
+
+static const struct launch races[] = {
+    {"race", 60, 96, {0, 40, 1}}, {"race", 7, 224, {0, 60, 2}}, {"mixed", 45, 64, {0, 30, 0}},
+    {"race", 90, 32, {0, 20, 3}}, {"race", 15, 64, {0, 50, 9}},
+};
+enum { RACES = sizeof races / sizeof *races };
+
+static void launches_are_the_same(void **state) {
+    (void)state;
+    compare("gtx480", NULL, "mixed.ptx", usual, USUAL);
+    compare("gtx1080ti", NULL, "mixed.ptx", usual, USUAL);
+}
+
+static void races_are_the_same(void **state) {
+    (void)state;
+    compare("gtx480", NULL, "races.ptx", races, RACES);
+    compare("h200", (const char *const[]){"device.sms=24", NULL}, "races.ptx", races, RACES);
+}
+
+/* Where queues towards memory are short, SMs mostly wait for each other. */
+static void full_queues_are_the_same(void **state) {
+    (void)state;
+    static const char *const narrow[] = {"icnt.in_queue=1", "icnt.out_queue=2", "l1.queue=2", NULL};
+    static const char *const slow[] = {"icnt.in_queue=2", "icnt.sm_bytes=4", "icnt.latency=31",
+                                       "l1.latency=4",    "l1.stores=3",     NULL};
+    compare("gtx480", narrow, "races.ptx", races, RACES);
+    compare("gtx480", slow, "races.ptx", races, RACES);
+    compare("gtx480", slow, "mixed.ptx", usual, USUAL);
+}
+
+/* The launch ends with the same fault, in the same cycle, and has changed memory as far. Behind that,
+ * launches are the same for every number of threads. */
+static void faults_are_the_same(void **state) {
+    (void)state;
+    static const struct launch wild[] = {
+        {"race", 60, 96, {0, 40, 1}},   {"wild", 40, 64, {0, 20, 11}}, {"race", 20, 96, {0, 10, 1}},
+        {"wild", 200, 32, {0, 5, 170}}, {"wild", 15, 32, {0, 3, 0}},   {"race", 20, 96, {0, 10, 1}},
+    };
+    compare("gtx480", NULL, "races.ptx", wild, 2);
+    compare("gtx480", NULL, "races.ptx", wild + 3, 1);
+    compare("gtx480", NULL, "races.ptx", wild + 4, 1);
+    compare_with(1, "gtx480", NULL, "races.ptx", wild, sizeof wild / sizeof *wild);
+}
+
+/* Cut after so many cycles or instructions, a launch has timed as much of itself. */
+static void cuts_are_the_same(void **state) {
+    (void)state;
+    for (uint64_t n = 1; n < 6000; n = n * 5 / 3 + 1)
+        for (int insts = 0; insts < 2; insts++) {
+            struct outcome o[2];
+            uint64_t timed[2];
+            for (uint32_t t = 0; t < 2; t++) {
+                struct rig r;
+                open_rig(&r, "gtx480", NULL, "races.ptx", 2 * t);
+                *(insts ? &r.g->opt.max_insts : &r.g->opt.max_cycles) = n;
+                o[t] = run(&r, &races[0]);
+                timed[t] = rp_totals(r.g).timed_insts;
+                rig_close(&r);
+            }
+            assert_int_equal(timed[0], timed[1]);
+            assert_same(&o[0], &o[1]);
+            forget(&o[0]);
+            forget(&o[1]);
+        }
+}
+
+/* ---- the crew ---- */
+
+enum { PIECES = 23, JOBS = 4000 };
+
+static void do_piece(void *ctx, uint32_t i) {
+    ((uint32_t *)ctx)[i]++;
+}
+
+static void every_piece_is_done_once(void **state) {
+    (void)state;
+    for (uint32_t threads = 0; threads < 4; threads++) {
+        uint32_t done[PIECES] = {0}, want[PIECES] = {0};
+        struct crew *c = crew_create(threads, PIECES);
+        assert_true(crew_is_here(c));
+        for (uint32_t k = 0; k < JOBS; k++) {
+            crew_work(c, k % (PIECES + 1), do_piece, done);
+            for (uint32_t i = 0; i < k % (PIECES + 1); i++)
+                want[i]++;
+        }
+        assert_memory_equal(done, want, sizeof done);
+        crew_free(c);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(launches_are_the_same),    cmocka_unit_test(races_are_the_same),
+        cmocka_unit_test(full_queues_are_the_same), cmocka_unit_test(faults_are_the_same),
+        cmocka_unit_test(cuts_are_the_same),        cmocka_unit_test(every_piece_is_done_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
