@@ -1,11 +1,12 @@
 # The front door. Meson and ninja do the work; every target first sees to the Debian packages it needs.
 BUILD  := build
 ASAN   := build-asan
+TSAN   := build-tsan
 CLANG  := build-clang
 JOBS   ?= $(shell nproc)
 PACKAGES := $(shell grep -v '^\#' packages.txt)
 
-.PHONY: all deps install demo check check-all bench asan clang format format-check update-golden fuzz clean
+.PHONY: all deps install demo check check-all bench asan tsan clang format format-check update-golden fuzz clean
 
 all: deps
 	@test -f $(BUILD)/build.ninja || meson setup -Db_lto=false $(BUILD)
@@ -37,7 +38,7 @@ check: all
 
 # Also the slow ones: all mechanisms on all workloads, long random tests of the CPU, all programs with reuse, sweeps killed often and on Slurm, all tests under the sanitizers and with clang, long
 # fuzzing.
-check-all: check asan clang
+check-all: check asan tsan clang
 	@tests/e2e/mechs.py --full --reprise ./reprise
 	@tests/cpu/qemu.py --full --reprise ./reprise --gen $(BUILD)/tests/a64_gen --build $(BUILD)/tests/cpu_full
 	@tests/programs/run_tests.py --run='--mech wir --check' --reprise ./reprise --mkfatbin $(BUILD)/tools/mkfatbin --build $(BUILD)/tests/programs_wir
@@ -50,6 +51,12 @@ check-all: check asan clang
 asan: deps
 	@test -f $(ASAN)/build.ninja || meson setup -Db_sanitize=address,undefined -Db_lundef=false $(ASAN)
 	@ninja -j $(JOBS) -C $(ASAN)
+
+# What runs in several threads, under the thread sanitizer.
+tsan: deps
+	@test -f $(TSAN)/build.ninja || meson setup -Db_lto=false -Db_sanitize=thread -Db_lundef=false $(TSAN)
+	@ninja -j $(JOBS) -C $(TSAN) tests/test_strands
+	@TSAN_OPTIONS=halt_on_error=1 $(TSAN)/tests/test_strands
 
 clang: deps
 	@test -f $(CLANG)/build.ninja || CC=clang-19 meson setup $(CLANG)

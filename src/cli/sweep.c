@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/host.h"
 #include "cli/cli.h"
 #include "cli/study_options.h"
 #include "study/launch.h"
@@ -121,7 +122,7 @@ static void print_plan(const struct request *r, const struct launch *l, uint32_t
     if (!l->todo.len)
         return;
     double seconds = seconds_of(l);
-    uint32_t at_once = l->plan->jobs ? l->plan->jobs : jobs_default();
+    uint32_t at_once = l->plan->jobs ? l->plan->jobs : host_processors();
     at_once = at_once < l->todo.len ? at_once : l->todo.len;
     if (isnan(seconds)) {
         printf("How long the other %u take nobody can tell: nothing has run yet.\n", l->todo.len);

@@ -120,7 +120,8 @@ static uint32_t model_of(struct table *t, sqlite3_stmt *q) {
     return model;
 }
 
-/* Has each model compared with the base machine of its settings, or of none; without one, with itself. */
+/* Has each model compared with the base machine of its settings, or of none; without one, and the base
+ * machine when it is only watched, with itself. */
 static void find_bases(struct table *t) {
     for (uint32_t m = 0; m < t->models.len; m++) {
         struct model *model = &t->models.at[m];
@@ -132,7 +133,8 @@ static void find_bases(struct table *t) {
             plain = *base->set.at[0] ? plain : b;
             same = strcmp(base->set.at[0], model->set.at[0]) ? same : b;
         }
-        model->base = same != m || !strcmp(model->mech, "base") ? same : plain;
+        bool watched = !strcmp(model->mech, "base") && model->probes.len;
+        model->base = watched ? m : same != m || !strcmp(model->mech, "base") ? same : plain;
     }
 }
 

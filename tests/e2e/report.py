@@ -214,6 +214,7 @@ def test_runs_that_were_kept():
     expect(len(cells) == 6, cells)
     for cell in cells:
         same(cell["v"], wanted[cell["x"], cell["y"]]["metrics"]["speedup"], cell)
+    expect(not any(c["y"].startswith("base") for c in table(b, f"compare-{number}-heatmap")), "the base machine, watched, is not compared")
     heads = b.run("return [...document.querySelectorAll('#setup table')][1].innerText")
     rows = b.run("return [...document.querySelectorAll('#setup table')][1].tBodies[0].rows.length")
     kept = json.loads(reprise("query", "--store", STORE, "--json", "-", "SELECT key, machine_hash, input_hash, host, started FROM run"))
