@@ -77,8 +77,9 @@ static const char kernels[] = HEAD
     "mul.wide.u32 %l1, %r0, 4; add.u64 %l1, %l1, %l0;\n"
     "ld.global.u32 %r1, [%l1];\n"
     "and.b32 %r2, %r1, 60; cvt.u64.u32 %l2, %r2; add.u64 %l2, %l2, %l0;\n"
-    "setp.eq.u32 %p0, %r1, 5;\n"
-    "@%p0 st.global.u32 [%l2], %r0; exit; }\n";
+    "setp.eq.u32 %p0, %r1, 5; setp.lt.u32 %p1, %r0, %r1;\n"
+    "selp.u32 %r3, %r0, 1, %p1;\n"
+    "@%p0 st.global.u32 [%l2], %r3; exit; }\n";
 
 /* ---- counts ------------------------------------------------------------------------------------------ */
 
@@ -189,7 +190,7 @@ static void operands(void **state) {
     struct survey_counts c = survey_of("data", 1, warp_shape, 1, false);
     assert_int_equal(c.addresses, 1); /* the store that no lane carries out is not counted */
     assert_int_equal(c.affine_addresses, 1);
-    assert_int_equal(c.predicates, 1);
+    assert_int_equal(c.predicates, 2);
     assert_int_equal(c.affine_predicates, 0);
     assert_int_equal(c.stores, 0);
 }
