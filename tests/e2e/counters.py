@@ -45,9 +45,9 @@ RUNS += [(["--gpu", "gscalar", "--bits", "32", "--mech", mech, *(word for s in s
 RUNS += [(["--gpu", "cmrc", "--bits", "32", "--mech", "cmrc", "--set", "rf.mapping=" + mapping], name)
          for mapping, name in (("wid", "backprop"), ("wshift", "backprop"), ("wid", "bfs"), ("wid", "hotspot"))]
 RUNS += [(["--gpu", "lnl", "--bits", "32", "--mech", mech, *(word for s in settings for word in ("--set", s))], name)
-         for mech, settings, name in (("lnl", [], "hotspot-approx"), ("lnl", ["lnl.threshold=0.5"], "convolutionTexture-approx"),
-                                      ("lnl", ["lnl.levels=32", "lnl.timeout=20"], "SobelFilter-approx"), ("warp-approx", [], "bilateralFilter-approx"),
-                                      ("lnl-nofusion", ["lnl.threshold=0", "lnl.profile=true"], "bilateralFilter-approx"))]
+         for mech, settings, name in (("lnl", [], "hotspot-approx"), ("lnl", ["lnl.threshold=0.5"], "convTexture-approx"),
+                                      ("lnl", ["lnl.levels=32", "lnl.timeout=20"], "Sobel-approx"), ("warp-approx", [], "bilateral-approx"),
+                                      ("lnl-nofusion", ["lnl.threshold=0", "lnl.profile=true"], "bilateral-approx"))]
 # What no workload executes, in one kernel: doubles, halves, addresses that name their space.
 RARE = """.version 7.0
 .target sm_80
