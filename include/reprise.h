@@ -102,6 +102,8 @@ struct rp_options {
     uint64_t max_insts; /* timed warp instructions after which it ends, with the cycle that issues the last */
     uint64_t
         expect_insts;  /* with max_insts: what the run will execute, timed or not; timing is spread over it */
+    bool whole_blocks; /* ... in whole blocks of each kernel, at least as many as fit on the GPU at a time:
+                        * the same whatever mechanisms make of the code */
     bool some_kernels; /* only launches first_kernel to last_kernel are timed; the first is number 0 */
     uint64_t first_kernel, last_kernel;
     uint64_t watchdog; /* warp instructions of a launch, timed or not, before RP_TIMEOUT; 0: no limit */
@@ -129,6 +131,9 @@ bool rp_gpu_tools(const struct rp_gpu *gpu);
 /* Whether they only approximate what programs compute, which they do where launches are timed; otherwise
  * memory is, bit for bit, that of a GPU without them. */
 bool rp_gpu_approximate(const struct rp_gpu *gpu);
+/* Whether one of them runs code of its own beside kernels, and other code of these: blocks can then be cut
+ * nowhere, and instructions not be compared with those of other machines. */
+bool rp_gpu_streams(const struct rp_gpu *gpu);
 
 /* One parameter of the GPU's configuration, for reports. */
 struct rp_setting {

@@ -27,6 +27,6 @@ echo
 ./reprise repro wir 2 14 17 --workloads "${names// /,}" --size "$size" --out report/repro || status=1
 
 echo
-./reprise report --title "Reprise: a dozen workloads" -o report/index.html report/compare.json report/profile.json \
+./reprise report --title "Reprise: a dozen workloads" -o report/index.html --store report/store report/profile.json \
     report/runs/h200.*.json report/repro/wir.json || status=1
 exit $status

@@ -202,11 +202,17 @@ function heatmap({ rows, xs, ys, steps, width = WIDTH }) {
   });
 }
 
+// Round numbers of a scale of powers: 1, 2 and 5 times those of ten, or, of a long one, these alone.
+function powers(values) {
+  const from = Math.floor(Math.log10(Math.min(...values))), to = Math.ceil(Math.log10(Math.max(...values))), steps = to - from > 2 ? [1] : [1, 2, 5];
+  return Array.from({ length: to - from + 1 }, (_, i) => steps.map(s => s * 10 ** (from + i))).flat();
+}
+
 // Points {x, y, name, tip}; with labels when asked, a diagonal when both axes have one unit.
 function scatter({ rows, xTitle, yTitle, log = false, diagonal = false, label = false, width = 560, height = 420, rules = [] }) {
   const scale = (name, field, range) => ({ name, type: log ? "log" : "linear", range, nice: true, zero: false,
     domain: { fields: [...(diagonal ? ["x", "y"] : [field]).map(f => ({ data: "table", field: f })), { signal: `[${rules.filter(r => r[0] === name).map(r => r[1])}]` }] } });
-  const axis = (orient, name, title) => ({ orient, scale: name, title, grid: true, tickCount: log ? 5 : 8, domain: false, ticks: false, labelPadding: 5, ...(log ? { format: "~s" } : {}) });
+  const axis = (orient, name, title) => ({ orient, scale: name, title, grid: true, domain: false, ticks: false, labelPadding: 5, ...(log ? { format: "~s", values: powers(rows.flatMap(r => [r.x, r.y])) } : { tickCount: 8 }) });
   return base(width, height, rows, {
     autosize: "pad", // a label may stand beyond the frame
     scales: [scale("x", "x", "width"), scale("y", "y", "height")],

@@ -8,7 +8,12 @@ for (const p of pages) {
   const section = el("section", { id: p.id, "aria-label": p.title });
   main.append(section);
   document.querySelector("nav").append(el("a", { href: "#" + p.id }, p.title));
-  p.build(section);
+  try {
+    p.build(section);
+  } catch (e) { // a file that is not quite what it seemed: the other pages are still of use
+    console.error(e);
+    section.append(el("p", { class: "status failed" }, `The rest of this page could not be drawn: ${e.message}`));
+  }
 }
 listen();
 show();

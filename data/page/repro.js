@@ -1,5 +1,6 @@
 // The papers: each figure as the paper draws it, with its claims; and all claims on one page.
 const papers = sourcesOf("figures");
+apart(papers.map(s => s.value.paper)).forEach((name, i) => (papers[i].value.key = name.replace(/[^\w.-]+/g, "-"))); // by which elements are called
 const VERDICTS = ["agrees", "holds", "differs", "not compared", "not measured"];
 const verdictClass = v => ({ agrees: "agrees", holds: "holds", differs: "differs" }[v] || "other");
 const verdictOf = c => el("span", { class: "verdict " + verdictClass(c.verdict) }, c.verdict);
@@ -96,7 +97,7 @@ function whyOf(c) {
 }
 
 function drawFigure(section, paper, figure) {
-  const id = `${paper.paper}-${figure.id}`;
+  const id = `${paper.key}-${figure.id}`;
   const anchor = el("div", { id: `figure-${id}` });
   section.append(anchor);
   const charts = figure.charts.length ? figure.charts : figure.columns.length ? [{ kind: "bars", axis: figure.title, columns: figure.columns.map(c => c.name) }] : [];
@@ -115,10 +116,10 @@ function drawFigure(section, paper, figure) {
 page("papers", "Papers", papers.length, section => {
   section.append(el("h2", null, "The papers\u2019 figures, from our runs"),
     el("p", null, "Each is drawn as its paper draws it; a diamond is the value that the paper claims for a bar or a point. Where they differ by more than a third, the reason follows."),
-    el("p", { class: "small" }, papers.map((s, i) => [i ? " \u00b7 " : "", el("a", { href: `#paper-${s.value.paper}-${i}` }, s.value.title)])));
-  papers.forEach((s, i) => {
+    el("p", { class: "small" }, papers.map((s, i) => [i ? " \u00b7 " : "", el("a", { href: `#paper-${s.value.key}` }, s.value.title)])));
+  papers.forEach(s => {
     const p = s.value;
-    section.append(el("h3", { id: `paper-${p.paper}-${i}` }, p.title), el("p", { class: "soft" }, p.ran));
+    section.append(el("h3", { id: `paper-${p.key}` }, p.title), el("p", { class: "soft" }, p.ran));
     p.figures.forEach(f => drawFigure(section, p, f));
   });
 });
@@ -144,13 +145,13 @@ function distances(claims) {
 }
 
 page("claims", "Claims", papers.length, section => {
-  const claims = papers.flatMap(s => s.value.figures.flatMap(f => f.claims.map(c => ({ ...c, of: s.value.paper, figure: f.id }))));
+  const claims = papers.flatMap(s => s.value.figures.flatMap(f => f.claims.map(c => ({ ...c, of: s.value.paper, figure: f.id, anchor: `figure-${s.value.key}-${f.id}` }))));
   const unable = papers.flatMap(s => s.value.unable.map(u => ({ ...u, of: s.value.paper })));
   const count = v => claims.filter(c => c.verdict === v).length;
   const drawn = chart("claims-distance", "How far ours is from each claim; the band is a third");
   const list = el("div"), state = { paper: "", verdict: "" };
   const fill = () => list.replaceChildren(table([{ title: "paper", get: c => c.of, class: "name" }, { title: "figure", get: c => c.figure, class: "name",
-    cell: c => el("a", { href: `#figure-${c.of}-${c.figure}` }, c.figure) }, ...claimColumns],
+    cell: c => el("a", { href: "#" + c.anchor }, c.figure) }, ...claimColumns],
     claims.filter(c => (!state.paper || c.of === state.paper) && (!state.verdict || c.verdict === state.verdict)), { wide: true }));
   section.append(el("h2", null, "Which claims hold"),
     tiles([[String(claims.length), "claims of " + papers.length + (papers.length === 1 ? " paper" : " papers")], [String(count("agrees")), "agree within a third"], [String(count("holds")), "hold as bounds"],

@@ -29,12 +29,12 @@ page("setup", "Configuration", true, section => {
   const kinds = { run: "a run", comparison: "a comparison", figures: "a paper\u2019s figures", profile: "a profile" };
   section.append(el("h2", null, "Configuration and manifest"),
     el("p", null, `Written by Reprise ${data.version} on ${data.host}, ${data.made}.`),
-    table([{ title: "file", get: s => s.name }, { title: "what it is", get: s => kinds[s.kind] }, { title: "version", get: s => s.version || NONE },
+    table([{ title: "from", get: s => s.name }, { title: "what it is", get: s => kinds[s.kind] }, { title: "version", get: s => s.version || NONE },
            { title: "hash of the file", get: s => s.hash || NONE, class: "mono" }], data.sources));
   const manifest = data.sources.flatMap(s => s.manifest || []);
   if (manifest.length)
     section.append(el("h3", null, "Every run"), table([
-      { title: "benchmark", get: m => m.benchmark, class: "name" }, { title: "size", get: m => m.size }, { title: "machine", get: m => m.machine }, { title: "mechanism", get: m => m.mech },
+      { title: "benchmark", get: m => m.benchmark, class: "name" }, { title: "size", get: m => m.size }, { title: "machine", get: m => m.machine, class: "name" }, { title: "mechanism", get: m => m.mech },
       { title: "version", get: m => m.version }, { title: "configuration", get: m => m.machine_hash, class: "mono" }, { title: "program", get: m => m.program_hash, class: "mono" },
       { title: "input", get: m => m.input_hash, class: "mono" }, { title: "host", get: m => m.host }, { title: "started", get: m => m.started, class: "name" },
       { title: "seconds", get: m => m.wall_s, style: "number" }], manifest, { wide: true }));

@@ -1,6 +1,7 @@
 /* reprise compare: workloads on several mechanisms, one table. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/io.h"
@@ -29,9 +30,11 @@ static const char help[] =
     "  --best            try the sensible mechanisms and stacks of them, and rank them by time, energy\n"
     "                    and energy x delay; those of --mech are among them\n"
     "  --gpu A,B         several GPUs: every model on each of them, beside the base machine of each\n"
-    "  --parts           also print where the energy goes, and what is saved of energy x delay\n" STUDY_OPTIONS_HELP
+    "  --parts           also print where the energy goes, and what is saved of energy x "
+    "delay\n" STUDY_OPTIONS_HELP
     "  --check           compare each value that a mechanism supplies with the one computed\n"
     "  --result KERNEL:PARAMETER:TYPE[:COUNT]  a result of the program, as for 'reprise run'\n"
+    "  --max-error P     approximated results may be P percent off (RMSE over mean), and no more\n"
     "  --json FILE       write all figures and counters, see docs/results.md\n"
     "  --csv FILE        write the table, energy by part included\n"
     "\n"
@@ -58,7 +61,8 @@ static bool can_be_built(const char *stack, const char *gpu) {
     struct profile_set profiles;
     struct config config = {0};
     struct diag d = {0};
-    bool ok = resolve_options(&(struct rp_options){.gpu = gpu, .mech = stack}, &mechs, &profiles, &config, &d);
+    bool ok =
+        resolve_options(&(struct rp_options){.gpu = gpu, .mech = stack}, &mechs, &profiles, &config, &d);
     config_free(&config);
     diag_free(&d);
     return ok;
@@ -113,8 +117,8 @@ static int take(struct request *r, int argc, char **argv) {
                 return 2;
             continue;
         }
-        static const char *const own[] = {"--mech", "--best",  "--parts", "--json",
-                                          "--csv",  "--check", "--result", NULL};
+        static const char *const own[] = {"--mech",  "--best",   "--parts",     "--json", "--csv",
+                                          "--check", "--result", "--max-error", NULL};
         int used = study_option(&r->plan, argv + i, own, help);
         if (used < 0)
             return 2;
@@ -136,7 +140,12 @@ static int take(struct request *r, int argc, char **argv) {
             r->json = value;
         else if (!strcmp(argv[i], "--csv"))
             r->csv = value;
-        else if (!strcmp(argv[i], "--result")) {
+        else if (!strcmp(argv[i], "--max-error")) {
+            char *end;
+            r->plan.table.max_error = strtod(value, &end);
+            if (end == value || *end || !(r->plan.table.max_error > 0))
+                return cli_usage_error(help, "--max-error takes a number above 0, not", value);
+        } else if (!strcmp(argv[i], "--result")) {
             if (!result_spec_read(&(struct result_spec){0}, value))
                 return cli_usage_error(help, "--result takes KERNEL:PARAMETER:TYPE[:COUNT], not", value);
             vec_push(&r->plan.results, argv[i + 1]);

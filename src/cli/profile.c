@@ -217,7 +217,8 @@ static int profile(struct request *r) {
     if (r->json && !io_try(r->json))
         return 1;
     if (!mkdtemp(folder.at)) {
-        fprintf(stderr, "reprise: no folder can be made in %s: %s\n", tmp && *tmp ? tmp : "/tmp", strerror(errno));
+        fprintf(stderr, "reprise: no folder can be made in %s: %s\n", tmp && *tmp ? tmp : "/tmp",
+                strerror(errno));
         str_free(&folder);
         return 1;
     }

@@ -112,7 +112,8 @@ static void put_hottest(FILE *to, const json_t *profile, uint64_t insts) {
     struct str text = {0};
     for (uint32_t k = 0; k < all.len && k < SPOTS; k++) {
         const json_t *l = all.at[k].line;
-        str_printf(&text, "%s%s:%" PRIu64 " (%.1f%%)", k ? ", " : "Most of it: ", base_name(text_of(l, "file")),
+        str_printf(&text, "%s%s:%" PRIu64 " (%.1f%%)",
+                   k ? ", " : "Most of it: ", base_name(text_of(l, "file")),
                    (uint64_t)json_integer_value(json_object_get(l, "line")),
                    percent(redundant(json_object_get(l, "counts")), insts));
     }
@@ -136,8 +137,8 @@ static void put_best(FILE *to, const json_t *profile, uint64_t insts) {
     }
     struct str text = {0};
     for (uint32_t k = 0; k < 2 && best[k] && count(best[k], "reaches"); k++)
-        str_printf(&text, "%s %s could save %s (%.1f%%)", k ? "," : "What would remove it:",
-                   text_of(best[k], "name"), text_of(best[k], "saves"),
+        str_printf(&text, "%s %s could save %s (%.1f%%)",
+                   k ? "," : "What would remove it:", text_of(best[k], "name"), text_of(best[k], "saves"),
                    percent(count(best[k], "reaches"), insts));
     if (text.len)
         put_wrapped(to, str_text(&text), 0);
@@ -152,15 +153,17 @@ static void put_glance(FILE *to, const json_t *profile, const char *title) {
     json_t *k;
     json_array_foreach(kernels, i, k) launches += count(k, "launches");
     put(to, title, WIDTH);
-    fprintf(to, "\n%zu kernel%s, %" PRIu64 " launch%s, %s warp instructions, %s\n\n", json_array_size(kernels),
-            json_array_size(kernels) == 1 ? "" : "s", launches, launches == 1 ? "" : "es", grouped(insts, n),
+    fprintf(to, "\n%zu kernel%s, %" PRIu64 " launch%s, %s warp instructions, %s\n\n",
+            json_array_size(kernels), json_array_size(kernels) == 1 ? "" : "s", launches,
+            launches == 1 ? "" : "es", grouped(insts, n),
             json_is_true(json_object_get(profile, "timed")) ? "timed" : "functional");
     const char *incomplete = text_of(profile, "incomplete");
     if (*incomplete)
         fprintf(to, "The program was %s: this is what it had done.\n\n", incomplete);
-    fprintf(to,
-            "%.1f%% of the warp instructions do nothing new; another %.1f%% compute one value in all lanes.\n",
-            percent(count(t, "old"), insts), percent(count(t, "one_lane"), insts));
+    fprintf(
+        to,
+        "%.1f%% of the warp instructions do nothing new; another %.1f%% compute one value in all lanes.\n",
+        percent(count(t, "old"), insts), percent(count(t, "one_lane"), insts));
     put_hottest(to, profile, insts);
     put_best(to, profile, insts);
 }
@@ -278,7 +281,8 @@ static void put_lines(FILE *to, const json_t *kernel, uint64_t insts, uint32_t t
         const char *text = text_of(l, "text");
         text += strspn(text, " \t");
         fprintf(to, "%7.1f%% %6.1f %6.1f  ", percent(redundant(c), insts),
-                percent(count(c, "old"), count(c, "insts")), percent(count(c, "one_lane"), count(c, "insts")));
+                percent(count(c, "old"), count(c, "insts")),
+                percent(count(c, "one_lane"), count(c, "insts")));
         fprintf(to, "%-24.24s %-24.24s ", str_text(&place), str_text(&mechs));
         put(to, text, WIDTH - 74);
         fputc('\n', to);
@@ -333,8 +337,8 @@ static void put_insts(FILE *to, const json_t *kernel, const json_t *line, uint64
         if (!count(c, "insts") || !same_place(in, line))
             continue;
         uint64_t own = count(c, "insts");
-        fprintf(to, "%7.1f%% %6.1f %6.1f  %*s%04x  ", percent(redundant(c), insts), percent(count(c, "old"), own),
-                percent(count(c, "one_lane"), own), indent - 24, "",
+        fprintf(to, "%7.1f%% %6.1f %6.1f  %*s%04x  ", percent(redundant(c), insts),
+                percent(count(c, "old"), own), percent(count(c, "one_lane"), own), indent - 24, "",
                 (unsigned)json_integer_value(json_object_get(in, "pc")));
         put(to, text_of(in, "text"), WIDTH - indent - 6);
         fputc('\n', to);

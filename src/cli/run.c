@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "base/io.h"
 #include "cli/cli.h"
+#include "cli/run_error.h"
 #include "cuda/elfcheck.h"
 #include "gpu/options.h"
 #include "mech/load.h"
@@ -59,6 +60,7 @@ static const char help[] =
     "  --max-cycles N    stop timing after N cycles\n"
     "  --max-insts N     stop timing with the cycle that issues warp instruction N\n"
     "  --expect-insts N  the run executes about so many: those to time are spread over its launches\n"
+    "  --whole-blocks    ... in whole blocks: the same ones, whatever a mechanism makes of the code\n"
     "\n"
     "Mistakes of programs, see docs/sanitizers.md; reports go to stderr, with a count at the end:\n"
     "  --memcheck        accesses outside allocations, to freed memory, misaligned; failed calls, leaks\n"
@@ -75,6 +77,8 @@ static const char help[] =
     "  --bits 32|64      width of addresses in the kernels (default 64)\n"
     "                    Several workloads run at once (-j); their output comes in order, and\n"
     "                    FILE.json becomes FILE.NAME.json for each\n"
+    "  --max-error P     run a second time, exactly, and print how far off the results are; status 1 if by\n"
+    "                    more than P percent of their mean (RMSE)\n"
     "  --check-result    compare the result with a CPU reference; a wrong one ends with status 1, unless\n"
     "                    a mechanism is one that approximates\n"
     "\n"
@@ -107,7 +111,8 @@ enum option_kind {
     OPT_SIZE,
     OPT_BITS,
     OPT_JOBS,
-    OPT_CHECK
+    OPT_CHECK,
+    OPT_ERROR
 };
 static const struct {
     const char *name;
@@ -124,6 +129,7 @@ static const struct {
     {"--max-cycles", OPT_NUMBER, "REPRISE_MAX_CYCLES"},
     {"--max-insts", OPT_NUMBER, "REPRISE_MAX_INSTS"},
     {"--expect-insts", OPT_NUMBER, "REPRISE_EXPECT_INSTS"},
+    {"--whole-blocks", OPT_FLAG, "REPRISE_WHOLE_BLOCKS"},
     {"--kernels", OPT_RANGE, "REPRISE_KERNELS"},
     {"--watchdog", OPT_NUMBER, "REPRISE_WATCHDOG"},
     {"--memcheck", OPT_FLAG, "REPRISE_MEMCHECK"},
@@ -149,6 +155,7 @@ static const struct {
     {"--bits", OPT_BITS, NULL},
     {"-j", OPT_JOBS, "REPRISE_THREADS"},
     {"--check-result", OPT_CHECK, NULL},
+    {"--max-error", OPT_ERROR, NULL},
 };
 enum { NOPTIONS = sizeof options / sizeof options[0] };
 
@@ -157,6 +164,7 @@ struct request {
     struct str set, results; /* of --set and --result, one per line */
     struct workload_run workload;
     VEC(const struct workload *) names;
+    double max_error;            /* that results may have, in %; 0: nobody looks */
     uint32_t jobs;               /* at once */
     const char *workload_option; /* one that only workloads take, or NULL */
 };
@@ -250,6 +258,13 @@ static bool take_value(uint32_t k, const char *value, const char *usage, struct 
         if (strcmp(value, "32") && strcmp(value, "64"))
             return cli_usage_error(usage, "--bits takes 32 or 64, not", value), false;
         return true;
+    case OPT_ERROR: {
+        char *end;
+        r->max_error = strtod(value, &end);
+        if (end == value || *end || !(r->max_error > 0))
+            return wrong_value(usage, options[k].name, "takes a number above 0, not", value);
+        return true;
+    }
     case OPT_JOBS:
         if (!is_number(value) || strlen(value) > 4)
             return wrong_value(usage, "-j", "takes a number from 1 to 9999, not", value);
@@ -272,7 +287,7 @@ static int take_options(int argc, char **argv, const char *usage, struct request
             k++;
         if (k == NOPTIONS)
             return unknown_option(usage, argv[i]);
-        if (!options[k].variable)
+        if (!options[k].variable && options[k].kind != OPT_ERROR)
             r->workload_option = options[k].name;
         if (options[k].kind == OPT_FLAG) {
             setenv(options[k].variable, "1", 1);
@@ -403,7 +418,32 @@ static int run_program(char **argv, bool maybe_workload) {
     return become(path, argv, kind != ELF_CUDA_SHARED); /* a script may start programs that need it */
 }
 
+/* A workload, or a program, that is run again. */
+struct again {
+    const struct workload *workload;
+    const struct request *request;
+    char **argv;
+    bool maybe_workload;
+};
+
+static int run_workload(const struct workload *w, const struct request *r, char **extra);
+
+static int workload_again(void *ctx) {
+    const struct again *a = ctx;
+    struct request once = *a->request;
+    once.max_error = 0;
+    return run_workload(a->workload, &once, a->argv);
+}
+
+static int program_again(void *ctx) {
+    const struct again *a = ctx;
+    return run_program(a->argv, a->maybe_workload);
+}
+
 static int run_workload(const struct workload *w, const struct request *r, char **extra) {
+    if (r->max_error)
+        return cli_run_measured(r->max_error, workload_again,
+                                &(struct again){.workload = w, .request = r, .argv = extra});
     char path[PATH_MAX];
     if (!workload_path(w, path, sizeof path))
         return 1;
@@ -497,6 +537,12 @@ static int run_what(int argc, char **argv, struct request *r) {
     if (!getenv("REPRISE_RESULTS") != !getenv("REPRISE_RESULT"))
         return cli_usage_error(
             help, "--results says where they go, and --result which they are: both are needed", "");
+    if (r->max_error && (is_ptx(argv[0]) || !getenv("REPRISE_RESULT")))
+        return cli_usage_error(
+            help, "--max-error is for workloads, and for programs of which --result names results", "");
+    if (!is_ptx(argv[0]) && r->max_error)
+        return cli_run_measured(r->max_error, program_again,
+                                &(struct again){.argv = argv, .maybe_workload = named});
     if (!is_ptx(argv[0]))
         return run_program(argv, named);
     if (!machine_exists(&(bool){0}))

@@ -61,14 +61,15 @@ static APART void read_places(struct sm *sm, int32_t id) {
 }
 
 /* Operands are read from the next cycle on in which the banks are served: this one, if they were not yet. */
-EVERY_TIME void op_collect(struct sm *sm, int32_t id) {
+EVERY_TIME void op_collect(struct sm *sm, int32_t id, bool plain) {
     struct core_op *op = &sm->ops[id];
     const struct core_need *need = op->need;
-    AT_POINT(sm, watch, collected, id);
+    if (!plain)
+        AT_POINT(sm, watch, collected, id);
     sm->collectors_used[collect_kind(sm, need)]++;
     op->ready = sm->now + (sm->served == sm->now);
     sm->n.const_operands += need->nconsts;
-    if (HAS(sm, registers, place)) {
+    if (!plain && HAS(sm, registers, place)) {
         read_places(sm, id);
     } else {
         uint32_t first = op->warp * MAX_GPR;
@@ -81,7 +82,7 @@ EVERY_TIME void op_collect(struct sm *sm, int32_t id) {
 }
 
 void core_collect(struct sm *sm, int32_t id) {
-    op_collect(sm, id);
+    op_collect(sm, id, false);
 }
 
 void core_finish(struct sm *sm, int32_t id, uint64_t cycle) {
@@ -156,7 +157,7 @@ static APART bool tell_retire(struct sm *sm, int32_t id) {
     return false;
 }
 
-void op_end(struct sm *sm, int32_t id) {
+static EVERY_TIME void end_op(struct sm *sm, int32_t id) {
     struct core_op *op = &sm->ops[id];
     struct core_warp *cw = &sm->warps[op->warp];
     const struct xinst *i = op->i;
@@ -174,6 +175,10 @@ void op_end(struct sm *sm, int32_t id) {
     TELL(sm, tell_op(sm, PROBE_END, id));
     warp_freed(sm, op->warp);
     free_op(sm, id);
+}
+
+void op_end(struct sm *sm, int32_t id) {
+    end_op(sm, id);
 }
 
 /* The next destination word waits for its bank; without one the op is over. */
@@ -214,7 +219,7 @@ static inline bool write_at_once(struct sm *sm, int32_t id) {
     sm->written_banks |= 1u << b;
     sm->n.rf_writes++;
     sm->n.rf_write_arrays += op->write_arrays;
-    op_end(sm, id);
+    end_op(sm, id);
     return true;
 }
 
@@ -383,7 +388,7 @@ static APART void read_ports(struct sm *sm, uint32_t busy) {
 }
 
 /* Each bank takes a write, if one waits; returns those that took one in this cycle. */
-static uint32_t serve_writes(struct sm *sm) {
+static __attribute__((noinline)) uint32_t serve_writes(struct sm *sm) {
     uint32_t busy = 0, written = sm->written_banks;
     for (uint32_t left; (left = (sm->write_banks | written) & ~busy);) {
         uint32_t b = (uint32_t)__builtin_ctz(left);
@@ -398,7 +403,7 @@ static uint32_t serve_writes(struct sm *sm) {
     return busy;
 }
 
-void core_arbitrate(struct sm *sm) {
+static EVERY_TIME void arbitrate(struct sm *sm) {
     uint32_t busy = sm->write_banks ? serve_writes(sm) : sm->written_banks;
     if (__builtin_expect(sm->ports != NULL, 0)) {
         read_ports(sm, busy);
@@ -416,11 +421,15 @@ void core_arbitrate(struct sm *sm) {
     }
 }
 
-void sm_collect(struct sm *sm, uint64_t now) {
+void core_arbitrate(struct sm *sm) {
+    arbitrate(sm);
+}
+
+EVERY_TIME void sm_collect(struct sm *sm, uint64_t now) {
     if (HAS(sm, banks, arbitrate))
         OWNER(sm, banks, arbitrate, now);
     else if (sm->read_banks | sm->write_banks)
-        core_arbitrate(sm);
+        arbitrate(sm);
     sm->written_banks = 0;
     sm->served = now;
 }

@@ -190,7 +190,8 @@ struct sm {
     const struct core_need *needs; /* per instruction of the kernel */
     struct exec *x;                /* the launch */
     struct memsys *mem;
-    const struct port_times *port; /* when memory has something for this SM */
+    const struct port_times *port;      /* when memory has something for this SM */
+    const uint32_t *epoch[MEM_CLIENTS]; /* of its caches */
     uint32_t id;
     uint32_t fit; /* blocks of the launch that the SM has room for at once */
 
@@ -482,8 +483,8 @@ void issue_sleep(const struct sm *sm, uint64_t cycle); /* tells what warps of a 
 uint64_t sched_active(struct sm *sm, uint32_t sched);
 void sm_account(struct sm *sm, uint64_t cycles); /* counts cycles in which the SM slept (slots.c) */
 /* One instruction (issue.c). rides: with that of another warp, whose slot, collector and unit serve both; its
- * op is returned, as if taken. */
-int32_t warp_issue(struct sm *sm, uint32_t slot, uint64_t now, bool rides);
+ * op is returned, as if taken. plain: there are neither mechanisms nor watchers. */
+int32_t warp_issue(struct sm *sm, uint32_t slot, uint64_t now, bool rides, bool plain);
 /* The warp's instruction at pc took effect: where it goes on, and whether it waits. */
 void warp_advance(struct sm *sm, uint32_t slot, uint32_t pc);
 /* Does the warp repeat an ordered access, as it does when it waits for another of its own lanes (spin.c)? */
@@ -538,7 +539,7 @@ void sm_tex(struct sm *sm, uint64_t now);
 enum core_sent { SENT_NONE, SENT_SOME, SENT_ALL };
 enum core_sent op_send(struct sm *sm, int32_t op, enum mem_client client, uint32_t *epoch, uint64_t now);
 /* The op takes a collector and asks the banks for its operands. */
-void op_collect(struct sm *sm, int32_t op);
+void op_collect(struct sm *sm, int32_t op, bool plain);
 void op_finish_at(struct sm *sm, int32_t op, uint64_t cycle);
 /* Execution is over: results go to the banks, or the op ends. */
 void op_writeback(struct sm *sm, int32_t op);

@@ -36,6 +36,7 @@ void buffer_undecoded(struct sm *sm, uint32_t s) {
 
 void path_pass(struct sm *sm, uint32_t s, uint32_t from, uint32_t to) {
     struct core_warp *cw = &sm->warps[s];
+    cw->x->passed += to - from;
     for (uint32_t pc = from; HAS(sm, stream, passed) && pc < to; pc++) {
         simt_top(cw->w)->pc = pc;
         OWNER(sm, stream, passed, s, pc);
@@ -181,7 +182,7 @@ static EVERY_TIME void enter(struct sm *sm, uint32_t s, uint64_t now) {
     TELL(sm, tell_warp(sm, PROBE_BUFFER, s));
 }
 
-void sm_arrivals(struct sm *sm, uint64_t now) {
+static EVERY_TIME void arrivals(struct sm *sm, uint64_t now) {
     uint32_t slot = now % CORE_ARRIVALS;
     uint64_t left = sm->arrivals[slot] & sm->arriving;
     sm->arrivals[slot] = 0;
@@ -201,7 +202,11 @@ void sm_arrivals(struct sm *sm, uint64_t now) {
     }
 }
 
-static void fetch_one(struct sm *sm, uint32_t s, uint64_t now) {
+void sm_arrivals(struct sm *sm, uint64_t now) {
+    arrivals(sm, now);
+}
+
+static EVERY_TIME void fetch_one(struct sm *sm, uint32_t s, uint64_t now) {
     struct core_warp *cw = &sm->warps[s];
     uint64_t addr = cw->code_at + (uint64_t)cw->fetch_pc * INST_BYTES;
     sm->n.fetches++;
@@ -241,17 +246,18 @@ static APART void answer_hits(struct sm *sm, uint64_t now) {
         }
 }
 
-static void replies(struct sm *sm, uint64_t now) {
+static APART void replies(struct sm *sm, uint64_t now) {
     struct mem_done d;
     TELL(sm, answer_hits(sm, now));
     while (sm->port->done[MEM_INST] <= now && memsys_pop(sm->mem, now, sm->id, MEM_INST, &d))
         answer(sm, d.token, now);
 }
 
-void sm_fetch(struct sm *sm, uint64_t now) {
-    replies(sm, now);
+EVERY_TIME void sm_fetch(struct sm *sm, uint64_t now) {
+    if (sm->port->done[MEM_INST] <= now || __builtin_expect(sm->probe != NULL, 0))
+        replies(sm, now);
     if (sm->arrive_slots >> now % CORE_ARRIVALS & 1)
-        sm_arrivals(sm, now);
+        arrivals(sm, now);
     uint64_t hungry = sm->hungry & sm->fetchers & ~sm->blocked;
     if (HAS(sm, stream, fetch) && hungry) {
         hungry = OWNER(sm, stream, fetch, hungry, now);

@@ -13,7 +13,7 @@ static inline void mark_pending(struct core_warp *cw, const struct core_need *ne
 }
 
 /* The first instruction leaves the buffer, and the path goes on at next. */
-static inline void step_on(struct sm *sm, uint32_t s, uint32_t next) {
+static EVERY_TIME void step_on(struct sm *sm, uint32_t s, uint32_t next) {
     struct core_warp *cw = &sm->warps[s];
     uint64_t bit = warp_bit(s);
     if (sm->arriving & bit) {
@@ -159,7 +159,7 @@ static inline enum warp_state take_effect(struct core_warp *cw, const struct xin
     return m == all ? warp_step(cw->x, cw->w) : warp_step_lanes(cw->x, cw->w, m);
 }
 
-int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool rides) {
+EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool rides, bool plain) {
     struct core_warp *cw = &sm->warps[s];
     uint32_t pc = cw->next;
     const struct core_need *need = &cw->needs[pc];
@@ -170,9 +170,9 @@ int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool rides) {
         return CORE_NONE;
     }
     bool memory = need->memory;
-    if (HAS(sm, lanes, choose))
+    if (!plain && HAS(sm, lanes, choose))
         m &= OWNER(sm, lanes, choose, s, i, m);
-    if (__builtin_expect(sm->mech.n, 0))
+    if (!plain && sm->mech.n)
         prepare_operands(sm, s, i, m);
     int32_t id = op_take(sm);
     struct core_op *op = &sm->ops[id];
@@ -189,7 +189,8 @@ int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool rides) {
     if (memory && m)
         lsu_prepare(sm, cw, op, i, m);
     sm->n.thread_insts += op->lanes;
-    TELL(sm, tell_issue(sm, PROBE_ISSUE, s, m, id));
+    if (!plain)
+        TELL(sm, tell_issue(sm, PROBE_ISSUE, s, m, id));
     if (i->kind == X_S2R) /* what %clock reads is the sum of these */
         cw->x->clock = now - cw->x->warp_insts - 1;
     bool spins = need->load && i->in->m.vol && m && cw->w->depth > 1 && warp_spins(cw, i, m);
@@ -199,7 +200,8 @@ int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool rides) {
         warp_fault(sm, cw);
         return CORE_NONE;
     }
-    TELL(sm, tell_issue(sm, PROBE_EFFECT, s, m, id));
+    if (!plain)
+        TELL(sm, tell_issue(sm, PROBE_EFFECT, s, m, id));
     mark_pending(cw, need);
     cw->inflight++;
     op->writes = m ? need->nwrites : 0;
@@ -207,8 +209,8 @@ int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool rides) {
         op->space = CORE_SHARED;
     if (need->store && op->naccess)
         cw->stores++;
-    if (!rides && !(__builtin_expect(sm->mech.n, 0) && offer(sm, id, now)))
-        op_collect(sm, id);
+    if (!rides && (plain || !sm->mech.n || !offer(sm, id, now)))
+        op_collect(sm, id, plain);
     if (spins)
         simt_yield(cw->w);
     warp_advance(sm, s, pc);
@@ -221,5 +223,5 @@ int32_t core_issue(struct sm *sm, uint32_t warp, uint64_t now) {
     buffer_flush(sm, warp, pc + 1);
     cw->next = cw->buffer[cw->first] = pc;
     cw->buffered = 1;
-    return warp_issue(sm, warp, now, true);
+    return warp_issue(sm, warp, now, true, false);
 }

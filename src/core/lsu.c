@@ -151,12 +151,12 @@ static void serve_shared(struct sm *sm, int32_t id, uint64_t now) {
 
 enum core_sent op_send(struct sm *sm, int32_t id, enum mem_client client, uint32_t *epoch, uint64_t now) {
     struct core_op *op = &sm->ops[id];
-    if (*epoch != UINT32_MAX && *epoch == memsys_port_epoch(sm->mem, sm->id, client))
+    if (*epoch != UINT32_MAX && *epoch == *sm->epoch[client])
         return SENT_NONE;
     const struct mem_access *a = &sm->access_pool[op->accesses * COALESCER_MAX + op->sent];
     enum mem_result r = memsys_access(sm->mem, now, sm->id, client, a, (uint32_t)id);
     if (!mem_accepted(r)) { /* a busy port is free again by itself; anything else when the cache says so */
-        *epoch = r == MEM_STALL_PORT ? UINT32_MAX : memsys_port_epoch(sm->mem, sm->id, client);
+        *epoch = r == MEM_STALL_PORT ? UINT32_MAX : *sm->epoch[client];
         return SENT_NONE;
     }
     TELL(sm, tell_send(sm, id, a->line, r));
@@ -177,8 +177,7 @@ static enum mem_client client_of(const struct core_op *op) {
 }
 
 bool lsu_refused(const struct sm *sm) {
-    return sm->lsu_epoch != UINT32_MAX &&
-           sm->lsu_epoch == memsys_port_epoch(sm->mem, sm->id, client_of(&sm->ops[sm->lsu[0]]));
+    return sm->lsu_epoch != UINT32_MAX && sm->lsu_epoch == *sm->epoch[client_of(&sm->ops[sm->lsu[0]])];
 }
 
 void core_memory(struct sm *sm, int32_t id) {

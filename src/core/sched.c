@@ -64,9 +64,9 @@ static enum probe_state state_of_shortage(enum shortage why) {
 }
 
 /* The warp's next instruction takes a slot. */
-static inline void use_slot(struct sm *sm, uint32_t s, uint64_t now) {
-    bool program = !(sm->streaming >> s & 1);
-    warp_issue(sm, s, now, false);
+static EVERY_TIME void use_slot(struct sm *sm, uint32_t s, uint64_t now, bool plain) {
+    bool program = plain || !(sm->streaming >> s & 1);
+    warp_issue(sm, s, now, false, plain);
     sm->n.warp_insts += program;
     sm->n.slot_issued += program;
     sm->n.slot_mechanism += !program;
@@ -107,7 +107,7 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
         uint32_t s = choose_warp(sm, sched, ready);
         sm->last[sched] = s;
         for (;;) {
-            use_slot(sm, s, now);
+            use_slot(sm, s, now, plain);
             if (!--slots && plain)
                 return;
             set = ready_warps(sm) & warp_bit(s);
@@ -137,7 +137,7 @@ void issue_sleep(const struct sm *sm, uint64_t cycle) {
     }
 }
 
-void sm_issue(struct sm *sm, uint64_t now) {
+EVERY_TIME void sm_issue(struct sm *sm, uint64_t now) {
     sm->n.cycles++;
     sm->n.resident_warps += sm->nwarps;
     bool plain = !sm->mech.n && !sm->probe;

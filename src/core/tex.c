@@ -37,7 +37,7 @@ void tex_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const 
 }
 
 bool tex_refused(const struct sm *sm) {
-    return sm->tex_epoch != UINT32_MAX && sm->tex_epoch == memsys_port_epoch(sm->mem, sm->id, MEM_TEXTURE);
+    return sm->tex_epoch != UINT32_MAX && sm->tex_epoch == *sm->epoch[MEM_TEXTURE];
 }
 
 void sm_tex(struct sm *sm, uint64_t now) {

@@ -123,7 +123,7 @@ uint64_t units_next(const struct sm *sm, uint64_t now) {
     return next;
 }
 
-void sm_dispatch(struct sm *sm, uint64_t now) {
+EVERY_TIME void sm_dispatch(struct sm *sm, uint64_t now) {
     for (uint32_t left = sm->ready_units & ~sm->full_units; left; left &= left - 1)
         dispatch_unit(sm, (uint32_t)__builtin_ctz(left), now);
 }
@@ -184,7 +184,7 @@ bool sm_catch_up(struct sm *sm) {
     return later_run(sm->later, sm->x);
 }
 
-void sm_complete(struct sm *sm, uint64_t now) {
+EVERY_TIME void sm_complete(struct sm *sm, uint64_t now) {
     uint32_t at = now % CORE_WHEEL;
     int32_t id = sm->wheel[at];
     sm->wheel[at] = CORE_NONE;

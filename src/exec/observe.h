@@ -10,8 +10,8 @@ struct observer {
     /* A block begins in c, which may have held another; c is given back. */
     void (*begin)(struct observer *, struct cta *c);
     void (*end)(struct observer *, struct cta *c);
-    /* Instruction i is about to be carried out on a path of these lanes, for lanes m of them. The one that was
-     * told before it has taken effect. */
+    /* Instruction i is about to be carried out on a path of these lanes, for lanes m of them. The one that
+     * was told before it has taken effect. */
     void (*step)(struct observer *, struct exec *x, struct warp *w, const struct xinst *i, uint32_t path,
                  uint32_t m);
     /* So has the last one: nothing more is told for now. */

@@ -9,6 +9,13 @@
 enum { CLOCK_COST = 20 };
 enum { SPIN_COST = 64, SPINS_MANY = 16, SLEEP_COST = PATH_TURN };
 
+/* Part of who calls it, where they are compiled together. */
+#ifdef __clang__
+#define EVERY_STEP
+#else
+#define EVERY_STEP inline __attribute__((always_inline))
+#endif
+
 /* The predicates that an operation reads, and writes for lanes m. */
 static inline void read_predicates(struct lane_io *io, const struct warp *w, const struct xinst *i) {
     for (int k = 0; k < 2; k++)
@@ -516,7 +523,8 @@ enum warp_state warp_step_lanes(struct exec *x, struct warp *w, uint32_t only) {
     return run(x, w, 1, only, false, false);
 }
 
-enum warp_state warp_take(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t lanes) {
+EVERY_STEP enum warp_state warp_take(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
+                                     uint32_t lanes) {
     struct simt_entry *e = &w->stack[w->depth - 1];
     x->warp_insts++;
     x->executed[e->pc]++;

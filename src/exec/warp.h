@@ -181,6 +181,7 @@ struct exec {
     uint32_t local_bytes, shared_static, shared_dynamic;
     uint64_t clock; /* advances with execution; read by %clock */
     uint64_t warp_insts, thread_insts;
+    uint64_t passed;    /* warp instructions that a mechanism let warps pass over; they are in neither */
     uint64_t waited;    /* what a functional run counts as instructions besides: accesses that spin, sleep */
     uint64_t watchdog;  /* warp instructions after which the launch fails; 0: no limit */
     uint64_t divergent; /* of warp_insts: on a path of fewer than 32 lanes */
@@ -189,7 +190,7 @@ struct exec {
     struct str *out, *err; /* device printf, assert */
     size_t out_limit;
     struct textures *tex;
-    struct watch *watch; /* sees accesses and synchronisation; NULL: nobody */
+    struct watch *watch;       /* sees accesses and synchronisation; NULL: nobody */
     struct observer *observer; /* sees every instruction of a functional run; NULL: nobody */
     uint64_t heap_limit;
     uint64_t *heap_used;            /* of all launches together */

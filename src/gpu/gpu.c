@@ -196,6 +196,13 @@ bool rp_gpu_approximate(const struct rp_gpu *g) {
     return !g->opt.functional && mech_approximate(&g->mechs);
 }
 
+bool rp_gpu_streams(const struct rp_gpu *g) {
+    bool any = false;
+    for (uint32_t i = 0; i < g->mechs.n && !g->opt.functional; i++)
+        any |= g->mechs.at[i]->points.stream.own_code;
+    return any;
+}
+
 const struct rp_gpu_info *rp_gpu_info(const struct rp_gpu *g) {
     return &g->info;
 }

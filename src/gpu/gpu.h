@@ -68,6 +68,7 @@ struct rp_gpu {
     uint64_t *timed_total, *timed_launch;     /* their values */
     uint64_t *sm_total, *sm_launch;           /* the same of each SM in turn, if they are kept */
     uint64_t sampled;                         /* timed warp instructions, as sampling planned them */
+    uint64_t program_insts;                   /* those of all launches, also of what was passed over */
     uint64_t launch_cycles;                   /* of the last launch */
     struct energy_model energy[GPU_ACCOUNTS]; /* empty when all is functional */
     uint64_t counters[COUNTER_COUNT], launch_counters[COUNTER_COUNT]; /* of the run, of the last launch */
@@ -86,6 +87,7 @@ struct rp_kernel {
     struct rp_module *mod;
     struct ptx_func *func;
     struct kernel_code plain;  /* without mechanisms: what functional launches run */
+    uint64_t blocks, sampled;  /* of its launches so far: blocks, and those of them that sampling has timed */
     struct kernel_code passed; /* with the passes of the GPU's mechanisms, which are the same for its life */
 };
 

@@ -15,7 +15,7 @@ static const struct {
     size_t count, of; /* fields of struct survey_counts */
 } reaches[] = {
 #define REACH(name, saves, field, of)                                                                        \
-    {name, saves, offsetof(struct survey_counts, field), offsetof(struct survey_counts, of)}
+    { name, saves, offsetof(struct survey_counts, field), offsetof(struct survey_counts, of) }
     REACH("wir", "executions, by reusing results", by_wir, insts),
     REACH("darsie", "fetches, by following another warp", by_darsie, insts),
     REACH("uv", "executions, of uniform repeats in a block", by_uv, insts),
@@ -159,8 +159,9 @@ static bool same_place(const struct survey_inst *a, const struct survey_inst *b)
 }
 
 static struct line *line_of(struct lines *all, struct map *index, const struct survey_inst *i) {
-    uint64_t key = has_source(i) ? (uint64_t)i->at.line << 32 | hash_bytes(i->at.file, strlen(i->at.file)) >> 40
-                                 : (uint64_t)i->ptx_line << 32 | UINT32_MAX;
+    uint64_t key = has_source(i)
+                       ? (uint64_t)i->at.line << 32 | hash_bytes(i->at.file, strlen(i->at.file)) >> 40
+                       : (uint64_t)i->ptx_line << 32 | UINT32_MAX;
     for (uint32_t k = 0; k < i->nvia; k++)
         key = (key ^ i->via[k].line) * UINT64_C(0x9e3779b97f4a7c15);
     uintptr_t at = (uintptr_t)map_get_u64(index, key);
@@ -207,8 +208,8 @@ static void add_place(json_t *to, const struct survey_code *c, const struct surv
         return;
     json_t *via = json_array();
     for (uint32_t k = 0; k < i->nvia; k++)
-        json_array_append_new(via, json_pack("{s:o, s:I}", "file", word(i->via[k].file), "line",
-                                             (json_int_t)i->via[k].line));
+        json_array_append_new(
+            via, json_pack("{s:o, s:I}", "file", word(i->via[k].file), "line", (json_int_t)i->via[k].line));
     json_object_set_new(to, "inlined_at", via);
 }
 
@@ -236,8 +237,8 @@ static json_t *line_json(json_t *sources, const struct survey_code *c, const str
 static json_t *inst_json(const struct survey_code *c, uint32_t pc) {
     const struct survey_inst *i = &c->insts[pc];
     const struct survey_counts *n = &c->counts[pc];
-    json_t *to = json_pack("{s:I, s:o, s:I}", "pc", (json_int_t)pc * INST_BYTES, "text", word(i->text), "ptx_line",
-                           (json_int_t)i->ptx_line);
+    json_t *to = json_pack("{s:I, s:o, s:I}", "pc", (json_int_t)pc * INST_BYTES, "text", word(i->text),
+                           "ptx_line", (json_int_t)i->ptx_line);
     add_place(to, c, i);
     json_object_set_new(to, "counts", counts_of(n, false));
     json_object_set_new(to, "reason", reason_of_inst(c, i));
@@ -292,17 +293,17 @@ static json_t *kinds_json(void) {
     json_t *to = json_array();
     const struct survey_kind *k;
     for (uint32_t i = 0; (k = survey_kind(i)); i++)
-        json_array_append_new(to, json_pack("{s:s, s:s, s:s}", "name", k->name, "unit", k->unit, "meaning",
-                                            k->meaning));
+        json_array_append_new(
+            to, json_pack("{s:s, s:s, s:s}", "name", k->name, "unit", k->unit, "meaning", k->meaning));
     return to;
 }
 
 static json_t *mechanisms_json(const struct survey_counts *c) {
     json_t *to = json_array();
     for (uint32_t k = 0; k < REACHES; k++)
-        json_array_append_new(to, json_pack("{s:s, s:s, s:I}", "name", reaches[k].name, "saves",
-                                            reaches[k].saves, "reaches",
-                                            (json_int_t)field(c, reaches[k].count)));
+        json_array_append_new(to,
+                              json_pack("{s:s, s:s, s:I}", "name", reaches[k].name, "saves", reaches[k].saves,
+                                        "reaches", (json_int_t)field(c, reaches[k].count)));
     return to;
 }
 
@@ -315,11 +316,11 @@ bool gpu_profile_write(const struct rp_gpu *g, const char *incomplete, const cha
     for (uint32_t i = 0; (c = survey_code(g->survey, i)); i++)
         json_array_append_new(kernels, kernel_json(sources, c, &totals));
     double seconds = g->totals.host_s;
-    json_t *all = json_pack("{s:i, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:{s:f, s:f}}", "schema", 1, "kind",
-                            "profile", "gpu", g->info.name, "timed", !g->opt.functional, "kinds", kinds_json(),
-                            "totals", counts_of(&totals, true), "mechanisms", mechanisms_json(&totals), "kernels",
-                            kernels, "sources", sources, "host", "wall_s", seconds, "warp_insts_per_s",
-                            seconds > 0 ? (double)g->totals.warp_insts / seconds : 0.0);
+    json_t *all = json_pack(
+        "{s:i, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:{s:f, s:f}}", "schema", 1, "kind", "profile", "gpu",
+        g->info.name, "timed", !g->opt.functional, "kinds", kinds_json(), "totals", counts_of(&totals, true),
+        "mechanisms", mechanisms_json(&totals), "kernels", kernels, "sources", sources, "host", "wall_s",
+        seconds, "warp_insts_per_s", seconds > 0 ? (double)g->totals.warp_insts / seconds : 0.0);
     if (all && incomplete)
         json_object_set_new(all, "incomplete", json_string(incomplete));
     struct io_file f;

@@ -6,8 +6,8 @@
 
 #include "reprise.h"
 
-/* Writes the profile of the launches so far to path; false after a message. incomplete: why the run did not come
- * to its end, or NULL. Nothing is written, and all is well, when the GPU keeps no profile. */
+/* Writes the profile of the launches so far to path; false after a message. incomplete: why the run did not
+ * come to its end, or NULL. Nothing is written, and all is well, when the GPU keeps no profile. */
 bool gpu_profile_write(const struct rp_gpu *g, const char *incomplete, const char *path);
 
 #endif

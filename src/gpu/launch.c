@@ -204,6 +204,7 @@ static void count(struct rp_gpu *g, const struct exec *x, const struct rest_code
         g->counters[i] += g->launch_counters[i];
     g->totals.launches++;
     g->totals.warp_insts += x->warp_insts;
+    g->program_insts += x->warp_insts + x->passed;
     g->totals.thread_insts += x->thread_insts;
 }
 
@@ -213,24 +214,47 @@ static void count(struct rp_gpu *g, const struct exec *x, const struct rest_code
 static uint64_t sample_of(const struct rp_gpu *g) {
     const struct rp_options *o = &g->opt;
     double share = (double)o->max_insts / (double)o->expect_insts;
-    double due = share * (double)g->totals.warp_insts - (double)g->sampled;
+    double due = share * (double)g->program_insts - (double)g->sampled;
     return due < 0 ? 0 : (uint64_t)(due + (double)o->max_insts / 4);
 }
 
+static uint64_t grid_blocks(const struct rp_launch *l) {
+    return (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+}
+
+/* The same in blocks of the kernel, from the first on: at least what the GPU could hold, as blocks that are
+ * alone on it are no sample. Each kernel for itself, since launches of several often take turns. */
+static uint64_t sample_blocks(const struct rp_gpu *g, const struct rp_kernel *k, const struct rp_launch *l) {
+    double share = (double)g->opt.max_insts / (double)g->opt.expect_insts;
+    double due = share * (double)k->blocks - (double)k->sampled;
+    uint64_t blocks = grid_blocks(l), threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+    uint64_t warps = (threads + WARP_LANES - 1) / WARP_LANES,
+             fit = (uint64_t)g->cfg->sm_warps / (warps ? warps : 1);
+    fit = min_u64(fit ? fit : 1, (uint64_t)g->cfg->sm_blocks) * (uint64_t)g->info.sms;
+    double want = due + share * (double)blocks;
+    uint32_t side[3];
+    find_cluster(k, l, side);
+    uint64_t n = want > (double)fit ? (uint64_t)want : fit, of = (uint64_t)side[0] * side[1] * side[2];
+    return due < 0 || !of ? 0 : min_u64(blocks, (n + of - 1) / of * of);
+}
+
 /* How far the launch that begins now is timed; false: not at all. */
-static bool timed_span(const struct rp_gpu *g, struct timed_span *span) {
+static bool timed_span(const struct rp_gpu *g, const struct rp_kernel *k, const struct rp_launch *l,
+                       struct timed_span *span) {
     const struct rp_options *o = &g->opt;
     const struct rp_totals *t = &g->totals;
     if (o->functional || (o->some_kernels && (t->launches < o->first_kernel || t->launches > o->last_kernel)))
         return false;
-    *span = (struct timed_span){.max_cycles = UINT64_MAX, .max_insts = UINT64_MAX};
+    *span = (struct timed_span){.max_cycles = UINT64_MAX, .max_insts = UINT64_MAX, .max_blocks = UINT64_MAX};
     if (o->max_cycles)
         span->max_cycles = o->max_cycles > t->cycles ? o->max_cycles - t->cycles : 0;
-    if (o->max_insts && o->expect_insts > o->max_insts)
+    if (o->max_insts && o->expect_insts > o->max_insts && o->whole_blocks)
+        span->max_blocks = sample_blocks(g, k, l);
+    else if (o->max_insts && o->expect_insts > o->max_insts)
         span->max_insts = sample_of(g);
     else if (o->max_insts)
         span->max_insts = o->max_insts > t->timed_insts ? o->max_insts - t->timed_insts : 0;
-    return span->max_cycles && span->max_insts;
+    return span->max_cycles && span->max_insts && span->max_blocks;
 }
 
 /* Threads that may simulate at once. */
@@ -311,19 +335,19 @@ static bool run_timed(struct rp_gpu *g, struct exec *x, uint32_t slots, struct t
     g->launch_cycles = span->cycles;
     g->totals.cycles += span->cycles;
     g->totals.timed_insts += x->warp_insts;
-    g->sampled += min_u64(span->max_insts, x->warp_insts);
+    g->sampled += min_u64(span->max_insts, x->warp_insts + x->passed);
     g->totals.last = span->cut ? RP_TIMED_PART : RP_TIMED_ALL;
     return ok;
 }
 
 /* Runs a launch, cycle by cycle as far as it is timed. */
-static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots, const struct rest_code *rest) {
-    struct timed_span span = {0};
+static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots, struct timed_span span,
+                const struct rest_code *rest) {
     if (!g->opt.functional)
         memset(g->timed_launch, 0, g->timed.count * sizeof *g->timed_launch);
     g->totals.last = RP_TIMED_NONE;
     g->launch_cycles = 0;
-    bool timed = timed_span(g, &span);
+    bool timed = span.max_cycles;
     launch_progress_begin(&span.progress, x->grid_id, x->img->prog->name,
                           (uint64_t)x->grid[0] * x->grid[1] * x->grid[2]);
     bool ok = timed ? run_timed(g, x, slots, &span) : run_blocks(x, slots, &span);
@@ -336,7 +360,8 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots, const struct r
 /* The code for the rest of a launch that is timed in part. */
 static enum rp_status find_rest(struct rp_kernel *k, const struct kernel_code *code,
                                 const struct timed_span *span, struct rest_code *rest, char **report) {
-    bool part = span->max_cycles != UINT64_MAX || span->max_insts != UINT64_MAX;
+    bool part =
+        span->max_cycles != UINT64_MAX || span->max_insts != UINT64_MAX || span->max_blocks != UINT64_MAX;
     if (!code->img->nstreams || !part)
         return RP_OK;
     enum rp_status s = kernel_compile(k, &k->plain, code->limit, report);
@@ -473,8 +498,11 @@ void launch_close(struct running *r, struct rp_gpu *g) {
 enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_launch *l, char **report) {
     if (report)
         *report = NULL;
-    struct timed_span span = {.max_cycles = UINT64_MAX, .max_insts = UINT64_MAX};
-    struct kernel_code *code = kernel_code(k, timed_span(g, &span));
+    struct timed_span span;
+    bool timed = timed_span(g, k, l, &span);
+    struct kernel_code *code = kernel_code(k, timed);
+    if (!timed)
+        span = (struct timed_span){0};
     uint32_t slots = l->slots;
     enum rp_status s = RP_OK;
     if (!l->checked || l->checked != code_name(code))
@@ -490,7 +518,9 @@ enum rp_status rp_launch(struct rp_gpu *g, struct rp_kernel *k, const struct rp_
     children_begin(g, k);
     g->running = &r;
     double start = host_seconds();
-    bool ok = run(g, &r.x, slots ? slots : 1, &r.rest);
+    k->blocks += grid_blocks(l);
+    k->sampled += min_u64(span.max_blocks, grid_blocks(l));
+    bool ok = run(g, &r.x, slots ? slots : 1, span, &r.rest);
     g->totals.host_s += host_seconds() - start;
     g->running = NULL;
     r.cycles = g->launch_cycles;

@@ -243,7 +243,8 @@ struct kernel_code *kernel_code(struct rp_kernel *k, bool timed) {
     return &k->plain;
 }
 
-/* Compiles a lowered program, with the passes of the GPU's mechanisms or without, and with that of a survey. */
+/* Compiles a lowered program, with the passes of the GPU's mechanisms or without, and with that of a survey.
+ */
 static bool compile(struct rp_gpu *g, struct program *p, bool passed, struct diag *d) {
     struct opt_mech mechs[MECH_MAX + 1];
     uint32_t n = 0;

@@ -130,6 +130,7 @@ void options_read(struct options *o) {
                                 .functional = flag_from("REPRISE_FUNCTIONAL"),
                                 .profile = text_from("REPRISE_PROFILE"),
                                 .per_sm = flag_from("REPRISE_PER_SM"),
+                                .whole_blocks = flag_from("REPRISE_WHOLE_BLOCKS"),
                                 .check = flag_from("REPRISE_CHECK")};
     for (uint32_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         const char *v = text_from(numbers[i].name);

@@ -465,9 +465,10 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     start(&r, &arena);
     struct probe_kernel kernel = probe_kernel(m, x);
     tell_kernel(m, PROBE_KERNEL_BEGIN, &kernel, now);
+    const uint64_t blocks = r.total;
+    r.total = min_u64(r.total, span->max_blocks);
     feed_all(&r, now);
     bool ok = true;
-    const uint64_t blocks = r.total;
     while (ok) {
         uint64_t limit = min_u64(min_u64(end, progress + HANG_CYCLES / 2), min_u64(show, pause));
         if (strands_can(&r, now, limit, span->max_insts)) {
@@ -500,7 +501,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
             if (!ok)
                 break;
         }
-        bool most = x->warp_insts >= span->max_insts && r.total == blocks;
+        bool most = x->warp_insts + x->passed >= span->max_insts && r.total == blocks;
         if (r.halted ? quiet(m) || now - progress > HANG_CYCLES : most)
             end = now + 1;
         now = next == NEVER || next <= now ? now + 1 : next;

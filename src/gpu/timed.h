@@ -41,6 +41,7 @@ void machine_free(struct machine *m);
 /* How far a launch is timed, and how far it came. */
 struct timed_span {
     uint64_t max_cycles, max_insts;  /* UINT64_MAX: to its end; neither is 0 */
+    uint64_t max_blocks;             /* the first so many, which come to their end; UINT64_MAX: all */
     struct launch_progress progress; /* that is told of it, if somebody wants to see it */
     uint64_t
         cycles; /* that it took: at most max_cycles, unless it has a second stream, which comes to its end */

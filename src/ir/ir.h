@@ -50,8 +50,9 @@ struct inst {
     uint32_t rpc;  /* BRA, BRX after layout: index of the reconvergence point; NO_RPC: none before the end */
     uint32_t line; /* line of the PTX text */
     uint32_t dbg_file, dbg_line;
-    uint32_t dbg_site; /* where the function that line is in was inlined: ptx_module.sites, plus 1; 0: nowhere */
-    uint32_t id; /* number by which facts are kept (ir/facts.h); 0: none */
+    uint32_t
+        dbg_site; /* where the function that line is in was inlined: ptx_module.sites, plus 1; 0: nowhere */
+    uint32_t id;  /* number by which facts are kept (ir/facts.h); 0: none */
 };
 #define NO_RPC 0xffffffffu
 

@@ -26,14 +26,15 @@ struct list {
 
 enum kind { READS, WRITES, KINDS };
 
+struct group_state {
+    uint64_t column_at[KINDS];
+};
+
 struct bank_state {
     uint64_t row; /* open, or NO_ROW */
     uint64_t activate_at, precharge_at, column_at;
     struct list list[KINDS];
-};
-
-struct group_state {
-    uint64_t column_at[KINDS];
+    struct group_state *group;
 };
 
 struct finished {
@@ -87,6 +88,7 @@ struct dram *dram_create(struct arena *a, const struct dram_spec *s) {
     d->group = arena_array(a, struct group_state, s->groups);
     for (uint32_t i = 0; i < s->banks; i++) {
         d->bank[i].row = NO_ROW;
+        d->bank[i].group = &d->group[i % s->groups];
         for (enum kind k = 0; k < KINDS; k++)
             d->bank[i].list[k] = (struct list){NO_SLOT, NO_SLOT, NO_SLOT};
     }
@@ -212,7 +214,7 @@ static void column(struct dram *d, uint64_t now, uint32_t i, enum kind kind) {
     const struct dram_timing *t = &d->spec.t;
     struct request *r = &d->request[i];
     struct bank_state *b = &d->bank[r->bank];
-    struct group_state *g = &d->group[r->bank % d->spec.groups];
+    struct group_state *g = b->group;
     uint64_t burst = d->spec.burst_ticks, next = now + max_u64(t->ccd, burst);
     probe(d, now, kind == WRITES ? DRAM_WRITE : DRAM_READ, r->bank, r->row);
     g->column_at[kind] = now + max_u64(t->ccdl, burst);
@@ -249,12 +251,12 @@ struct choice {
 };
 
 static uint64_t column_time(const struct dram *d, uint32_t bank, enum kind kind) {
-    const struct group_state *g = &d->group[bank % d->spec.groups];
-    return max_u64(max_u64(d->bank[bank].column_at, g->column_at[kind]), d->column_at[kind]);
+    const struct bank_state *b = &d->bank[bank];
+    return max_u64(max_u64(b->column_at, b->group->column_at[kind]), d->column_at[kind]);
 }
 
 /* starved: serve the bank's oldest request, even if others hit. */
-static struct choice choose(const struct dram *d, uint32_t bank, enum kind kind, bool starved) {
+static inline struct choice choose(const struct dram *d, uint32_t bank, enum kind kind, bool starved) {
     const struct bank_state *b = &d->bank[bank];
     const struct list *l = &b->list[kind];
     uint32_t i = starved || l->hit == NO_SLOT ? l->first : l->hit;
@@ -362,6 +364,29 @@ static void tick_mixed(struct dram *d, uint64_t now) {
     }
 }
 
+/* Of the banks in a set: the command that goes first in this tick, if it goes before best, and the first tick
+ * in which one may be given. */
+static void choose_among(struct dram *d, uint64_t banks, enum kind kind, uint64_t now, struct choice *best) {
+    uint64_t next = d->next;
+    for (uint64_t left = banks; left; left &= left - 1) {
+        const struct bank_state *b = &d->bank[__builtin_ctzll(left)];
+        const struct list *l = &b->list[kind];
+        struct choice c = {l->hit, kind == WRITES ? DRAM_WRITE : DRAM_READ, d->column_at[kind]};
+        if (c.request != NO_SLOT) {
+            c.at = max_u64(max_u64(b->column_at, b->group->column_at[kind]), c.at);
+        } else {
+            bool open = b->row != NO_ROW;
+            c.request = l->first;
+            c.command = open ? DRAM_PRECHARGE : DRAM_ACTIVATE;
+            c.at = open ? b->precharge_at : max_u64(b->activate_at, d->activate_at);
+        }
+        next = min_u64(next, c.at);
+        if (c.at <= now && (best->request == NO_SLOT || goes_before(d, &c, best)))
+            *best = c;
+    }
+    d->next = next;
+}
+
 void dram_tick(struct dram *d, uint64_t now) {
     if (d->spec.mixed) {
         tick_mixed(d, now);
@@ -386,12 +411,7 @@ void dram_tick(struct dram *d, uint64_t now) {
     } else {
         d->next = d->patience[kind] + 1;
     }
-    for (; left; left &= left - 1) {
-        struct choice c = choose(d, (uint32_t)__builtin_ctzll(left), kind, false);
-        d->next = min_u64(d->next, c.at);
-        if (c.at <= now && (best.request == NO_SLOT || goes_before(d, &c, &best)))
-            best = c;
-    }
+    choose_among(d, left, kind, now, &best);
     if (best.request == NO_SLOT)
         best = prepare(d, now, kind == READS ? WRITES : READS);
     if (best.request != NO_SLOT) {

@@ -156,7 +156,8 @@ static void begin_tick(struct domain *d) {
 
 /* The first tick of a domain in core cycle now in which it has work; sets *end to the first tick after the
  * cycle. NEVER: there is none. */
-static uint64_t first_tick(struct memsys *m, struct domain *d, uint64_t now, uint64_t *end) {
+static inline __attribute__((always_inline)) uint64_t first_tick(struct memsys *m, struct domain *d,
+                                                                 uint64_t now, uint64_t *end) {
     *end = 0;
     if (d->at > now && !m->eager)
         return NEVER;
@@ -229,9 +230,8 @@ static void receive(struct memsys *m, uint64_t now) {
 /* The next client of an SM that may send a request, taking turns; MEM_CLIENTS when there is none. */
 static uint32_t next_client(const struct port *p, uint64_t now) {
     for (uint32_t i = 0; i < MEM_CLIENTS; i++) {
-        uint32_t client = (p->turn + i) % MEM_CLIENTS;
-        uint32_t fresh = p->fresh_at[client] == now ? p->fresh[client] : 0;
-        if (p->cache[client]->bank.out.len > fresh)
+        uint32_t client = (p->turn + i) % MEM_CLIENTS, out = p->cache[client]->bank.out.len;
+        if (out && (p->fresh_at[client] != now || out > p->fresh[client]))
             return client;
     }
     return MEM_CLIENTS;
@@ -247,8 +247,8 @@ static bool has_requests(const struct port *p) {
 /* One request leaves an SM, if the network has room. */
 static void send_request(struct memsys *m, uint64_t now, uint32_t sm) {
     struct port *p = &m->port[sm];
-    uint32_t client = next_client(p, now);
-    if (client == MEM_CLIENTS || !icnt_has_room(m->request, sm))
+    uint32_t client = icnt_has_room(m->request, sm) ? next_client(p, now) : MEM_CLIENTS;
+    if (client == MEM_CLIENTS)
         return;
     uint64_t tick = arrival(&m->domain[ICNT], now);
     struct mem_packet q = *cache_out(p->cache[client]);
@@ -645,6 +645,10 @@ bool memsys_port_idle(const struct memsys *m, uint32_t sm) {
     for (uint32_t k = MEM_DATA + 1; k < MEM_CLIENTS; k++)
         idle &= cache_idle(m->port[sm].cache[k]);
     return idle;
+}
+
+const uint32_t *memsys_port_epochs(const struct memsys *m, uint32_t sm, enum mem_client client) {
+    return &m->port[sm].cache[client]->bank.epoch;
 }
 
 bool memsys_idle(const struct memsys *m) {

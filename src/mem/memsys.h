@@ -61,6 +61,8 @@ uint64_t memsys_port_next(const struct memsys *m, uint32_t sm);
 /* Changes whenever a stalled access of this SM's cache may have become possible; one that stalled with
  * MEM_STALL_PORT may be offered again in the next cycle whether it changed or not. */
 uint32_t memsys_port_epoch(const struct memsys *m, uint32_t sm, enum mem_client client);
+/* Where that number is, for those who look at it in every cycle. */
+const uint32_t *memsys_port_epochs(const struct memsys *m, uint32_t sm, enum mem_client client);
 
 void memsys_tick(struct memsys *m, uint64_t now);
 /* The next core cycle with something to do for memsys_tick, or NEVER. Completions waiting to be popped do not

@@ -109,6 +109,7 @@ static bool only_exits(const struct fn *f, uint32_t b) {
 static void make_exit(struct block *k, struct popd guard, uint32_t next) {
     struct inst *last = block_last(k);
     struct inst out = inst_new(OP_EXIT);
+    out.id = last->id; /* what passes of mechanisms know of it still holds */
     out.guard = guard;
     out.line = last->line;
     out.dbg_file = last->dbg_file;

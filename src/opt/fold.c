@@ -1,5 +1,9 @@
-/* Constant folding: what can be computed now is, and operations with a neutral operand become moves. Integer
- * only; floating point would have to repeat rounding and NaN rules that belong to the executors. */
+/* Constant folding: what can be computed now is, and operations with a neutral operand become moves. Of
+ * floating point only comparisons of ordinary numbers, which all machines agree on; the rest would have to
+ * repeat rounding and NaN rules that belong to the executors. */
+#include <math.h>
+#include <string.h>
+
 #include "isa/eval.h"
 #include "opt/walk.h"
 
@@ -14,6 +18,22 @@ static bool combine(enum bool_op op, bool a, bool b) {
 static bool compare(const struct imods *m, uint32_t a, uint32_t b) {
     bool less = m->sgn ? (int32_t)a < (int32_t)b : a < b;
     return m->cmp & (less ? CMP_LT : a == b ? CMP_EQ : CMP_GT);
+}
+
+/* True when operand o is known to be an ordinary number: finite, and not subnormal, which may count as zero.
+ */
+static bool float_known(const struct walk *w, const struct opd *o, float *out) {
+    struct opd plain = *o;
+    uint32_t bits;
+    plain.mod = 0;
+    if (!walk_number(w, &plain, &bits))
+        return false;
+    if (o->mod & OMOD_ABS)
+        bits &= 0x7fffffffu;
+    if (o->mod & OMOD_NEG)
+        bits ^= 0x80000000u;
+    memcpy(out, &bits, sizeof bits);
+    return isnormal(*out) || *out == 0.0f;
 }
 
 /* Both predicates known, or one that decides. */
@@ -35,6 +55,7 @@ static bool combine_known(const struct walk *w, const struct inst *i, const bool
 /* First predicate result of i, whose operands must be now what they were when it ran. */
 static bool result_known(const struct walk *w, const struct inst *i, uint32_t depth, bool *out) {
     uint32_t a, b;
+    float x, y;
     bool value, cin;
     switch (i->op) {
     case OP_PLOP:
@@ -43,6 +64,11 @@ static bool result_known(const struct walk *w, const struct inst *i, uint32_t de
         if (!walk_number(w, &i->src[0], &a) || !walk_number(w, &i->src[1], &b))
             return false;
         value = compare(&i->m, a, b);
+        return combine_known(w, i, &value, depth, out);
+    case OP_FSETP:
+        if (!float_known(w, &i->src[0], &x) || !float_known(w, &i->src[1], &y))
+            return false;
+        value = i->m.cmp & (x < y ? CMP_LT : x == y ? CMP_EQ : CMP_GT);
         return combine_known(w, i, &value, depth, out);
     case OP_IADDC:
     case OP_ISUBC:
@@ -201,7 +227,8 @@ static bool fold_value(const struct walk *w, struct inst *i) {
 /* A comparison or predicate operation with a known result becomes the shortest way to say so. */
 static bool fold_pred(const struct walk *w, struct inst *i) {
     bool value;
-    if ((i->op != OP_ISETP && i->op != OP_PLOP) || i->pdst[1].id != VPRED_PT || i->pdst[0].id == VPRED_PT)
+    if ((i->op != OP_ISETP && i->op != OP_FSETP && i->op != OP_PLOP) || i->pdst[1].id != VPRED_PT ||
+        i->pdst[0].id == VPRED_PT)
         return false;
     if (i->op == OP_PLOP && i->psrc[0].id == VPRED_PT && is_pt(&i->psrc[1]) && i->m.bop == BOOL_AND)
         return false; /* already is */

@@ -1,6 +1,6 @@
-/* Instances of an instruction that belong together: each is the n-th of its warp (Yeh, Green and Rogers, "DARSIE",
- * ASPLOS 2020, Figures 1 and 2; profile/redundant.c says more). They are redundant if every warp has one, of
- * all 32 lanes, with the same sources. */
+/* Instances of an instruction that belong together: each is the n-th of its warp (Yeh, Green and Rogers,
+ * "DARSIE", ASPLOS 2020, Figures 1 and 2; profile/redundant.c says more). They are redundant if every warp
+ * has one, of all 32 lanes, with the same sources. */
 #ifndef REPRISE_PROFILE_GROUPS_H
 #define REPRISE_PROFILE_GROUPS_H
 
@@ -21,8 +21,8 @@ struct group {
     bool differ;
 };
 
-/* Of one instruction in a block. Warps of a block advance together: those groups are kept that are not complete,
- * and no more than GROUP_BEHIND of them; what a warp does later than that belongs to no group. */
+/* Of one instruction in a block. Warps of a block advance together: those groups are kept that are not
+ * complete, and no more than GROUP_BEHIND of them; what a warp does later than that belongs to no group. */
 enum { GROUP_BEHIND = 16384 };
 struct group_ring {
     struct group *at;

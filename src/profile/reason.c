@@ -1,5 +1,5 @@
-/* The pass runs before registers are allocated, as DAC's does: registers that are reused would only hide where
- * values come from. */
+/* The pass runs before registers are allocated, as DAC's does: registers that are reused would only hide
+ * where values come from. */
 #include "profile/reason.h"
 
 #include <string.h>
@@ -46,7 +46,8 @@ static void add_static(struct reason_static *n, uint32_t affine) {
     n->affine_predicates += (affine & DAC_AFFINE_PREDICATE) != 0;
 }
 
-static void find_reason(const struct pass_run *run, const struct readings *r, uint32_t block, uint32_t index) {
+static void find_reason(const struct pass_run *run, const struct readings *r, uint32_t block,
+                        uint32_t index) {
     struct inst *i = &r->vary->f->blocks.at[block].insts.at[index];
     struct reason_fact *f = fact_make(run->p, run->pass, i, sizeof *f);
     struct vclass c = class_of_reads(r->by_address, block, index);
@@ -145,7 +146,8 @@ void reason_print(struct str *out, const struct reason_fact *f, const uint32_t s
     else if (!(f->deps & ~(uint32_t)DEP_BLOCK))
         str_printf(out, "same in every thread of the block: depends on ");
     else if (!(f->deps & ~same))
-        str_printf(out, "same in every warp of the block, as its rows have %u threads: depends on ", shape[0]);
+        str_printf(out, "same in every warp of the block, as its rows have %u threads: depends on ",
+                   shape[0]);
     else if (!(f->deps & ~(uint32_t)(DEP_BLOCK | DEP_WARP)))
         str_printf(out, "same in all lanes of a warp: depends on ");
     else if (!(f->lack & LACK_NONE) && !(f->deps & (DEP_LANE | DEP_WARP)))

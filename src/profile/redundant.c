@@ -139,9 +139,9 @@ static struct groups *find_block(struct redundant_sm *sm, uint64_t block) {
     return NULL;
 }
 
-static void on_block_end(struct redundant *r, struct redundant_sm *sm, uint64_t block) {
-    struct groups *g = find_block(sm, block);
-    for (uint32_t k = 0; g && k < g->by_instance.len; k++) {
+/* Counts what all warps of a block have executed alike. */
+static void end_block(const struct redundant *r, struct redundant_sm *sm, struct groups *g) {
+    for (uint32_t k = 0; k < g->by_instance.len; k++) {
         const struct group *at = g->by_instance.entries[k].value;
         if (at->differ || at->n != r->kernel->warps)
             continue;
@@ -150,8 +150,13 @@ static void on_block_end(struct redundant *r, struct redundant_sm *sm, uint64_t 
           : at->form == VALUE_AFFINE ? &sm->n.affine
                                      : &sm->n.unstructured) += at->n;
     }
+    empty(g);
+}
+
+static void on_block_end(struct redundant *r, struct redundant_sm *sm, uint64_t block) {
+    struct groups *g = find_block(sm, block);
     if (g)
-        empty(g);
+        end_block(r, sm, g);
 }
 
 static void on_kernel_begin(struct redundant *r, const struct probe_kernel *k) {
@@ -161,13 +166,14 @@ static void on_kernel_begin(struct redundant *r, const struct probe_kernel *k) {
         r->room = need;
         r->times = xrealloc(r->times, need * sizeof *r->times);
     }
-    for (uint32_t s = 0; s < r->nsms; s++)
-        for (uint32_t b = 0; b < BLOCKS; b++)
-            empty(&r->sms[s].blocks[b]); /* of a launch that was cut short */
     empty(&r->grid);
 }
 
 static void on_kernel_end(struct redundant *r, const struct probe_kernel *k) {
+    for (uint32_t s = 0; s < r->nsms; s++) /* blocks that were cut short, as far as all their warps came */
+        for (uint32_t b = 0; b < BLOCKS; b++)
+            if (r->sms[s].blocks[b].used)
+                end_block(r, &r->sms[s], &r->sms[s].blocks[b]);
     uint64_t warps = (uint64_t)k->grid[0] * k->grid[1] * k->grid[2] * k->warps;
     for (uint32_t n = 0; n < r->grid.by_instance.len; n++) {
         const struct group *at = r->grid.by_instance.entries[n].value;

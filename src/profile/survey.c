@@ -81,7 +81,8 @@ static struct survey_inst describe(struct survey *s, const struct exec *x, const
     return to;
 }
 
-static struct survey_code *find_code(struct survey *s, const struct exec *x, const struct survey_names *names) {
+static struct survey_code *find_code(struct survey *s, const struct exec *x,
+                                     const struct survey_names *names) {
     const struct image *img = x->img;
     for (uint32_t k = s->codes.len; k--;)
         if (s->codes.at[k]->address == img->address)
@@ -183,7 +184,7 @@ void survey_begin(struct survey *s, struct exec *x, const struct survey_names *n
         l->marks[pc] = mark_of(c, x, pc);
     l->pool = arena_array(&l->arena, struct survey_value, x->img->pool.len + 1);
     for (uint32_t k = 0; k < x->img->pool.len; k++)
-        l->pool[k] = survey_value(x->pool[k]);
+        l->pool[k] = survey_value(x->pool[k], UINT32_MAX);
     l->grid = arena_array(&l->arena, struct group_list, c->ncode + 1);
     memcpy(c->grid, x->grid, sizeof c->grid);
     memcpy(c->block, x->block, sizeof c->block);

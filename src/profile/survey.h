@@ -2,8 +2,8 @@
  *
  * A survey sees every instruction that the launches of a GPU execute: in functional runs as an observer
  * (exec/observe.h), in timed ones as a probe. survey.def lists what it counts. Definitions are those of the
- * probes (profile/compute.h, value.h) and of the mechanisms, asked of values and not of what a mechanism would
- * know of them.
+ * probes (profile/compute.h, value.h) and of the mechanisms, asked of values and not of what a mechanism
+ * would know of them.
  *
  * Each code, a kernel as it was compiled, is described when it is first launched, so that its module may go.
  * Counts of all its launches are added up. */

@@ -14,7 +14,8 @@ struct survey_value {
     uint8_t form;   /* enum value_form */
     uint8_t shared; /* leading bytes that all lanes share */
     uint8_t halves; /* bit h: all lanes of the half have one value */
-    uint8_t width;  /* bytes that each lane needs */
+    uint8_t width;  /* bytes that each of these lanes needs */
+    uint32_t lanes;
     bool known;
 };
 
@@ -47,7 +48,7 @@ struct survey {
     struct arena arena;
     VEC(struct survey_code *) codes;
     uint32_t sms;
-    uint64_t begun;            /* launches */
+    uint64_t begun;                           /* launches */
     struct window (*windows)[SURVEY_WINDOWS]; /* by SM; size 0: not needed yet */
     struct survey_load *loads;
 };
@@ -69,9 +70,9 @@ struct survey_launch {
     struct survey *survey;
     struct survey_code *code;
     struct arena arena;
-    struct survey_mark *marks;  /* by instruction */
-    struct survey_value *pool;  /* by word of the exec's pool */
-    struct group_list *grid;    /* by instruction */
+    struct survey_mark *marks; /* by instruction */
+    struct survey_value *pool; /* by word of the exec's pool */
+    struct group_list *grid;   /* by instruction */
     uint64_t room, id, blocks, warps;
     struct survey_next next;
 };
@@ -80,6 +81,7 @@ struct survey_launch {
 void survey_step(struct observer *o, struct exec *x, struct warp *w, const struct xinst *i, uint32_t path,
                  uint32_t m);
 void survey_settle(struct observer *o);
-struct survey_value survey_value(const uint32_t v[WARP_LANES]);
+/* What a vector is; lanes: of which the width counts, not none. */
+struct survey_value survey_value(const uint32_t v[WARP_LANES], uint32_t lanes);
 
 #endif

@@ -10,14 +10,16 @@
 
 /* ---- values ------------------------------------------------------------------------------------------ */
 
-struct survey_value survey_value(const uint32_t v[WARP_LANES]) {
+struct survey_value survey_value(const uint32_t v[WARP_LANES], uint32_t lanes) {
     static const struct code_spec planes = {.code = CODE_PLANES, .halves = true};
     struct code_reg r = code_full(&planes, v);
     return (struct survey_value){.sum = value_sum(v, ALL),
                                  .form = (uint8_t)(r.full_scalar ? VALUE_UNIFORM : value_form(v)),
                                  .shared = r.whole,
-                                 .halves = (uint8_t)((r.shared[0] == CODE_WORD) | (r.shared[1] == CODE_WORD) << 1),
-                                 .width = cmrc_form(SIGN_UNIFORM, v, ALL).width,
+                                 .halves =
+                                     (uint8_t)((r.shared[0] == CODE_WORD) | (r.shared[1] == CODE_WORD) << 1),
+                                 .width = cmrc_form(SIGN_UNIFORM, v, lanes).width,
+                                 .lanes = lanes,
                                  .known = true};
 }
 
@@ -25,10 +27,15 @@ static struct survey_value *place_of(const struct survey_block *b, const struct 
     return &b->values[(size_t)w->index * b->regs + reg];
 }
 
+/* Lanes whose values matter: those that have not exited. */
+static uint32_t lanes_of_warp(const struct warp *w) {
+    return w->live ? w->live : ALL;
+}
+
 static const struct survey_value *value_of(const struct survey_block *b, const struct warp *w, uint32_t reg) {
     struct survey_value *v = place_of(b, w, reg);
     if (!v->known)
-        *v = survey_value(w->r[reg]);
+        *v = survey_value(w->r[reg], lanes_of_warp(w));
     return v;
 }
 
@@ -38,16 +45,19 @@ static uint64_t *count_at(struct survey_counts *c, size_t first, uint32_t k) {
 }
 
 /* Counts a register that is read or written for lanes m. */
-static void count_access(struct survey_counts *c, const struct warp *w, uint32_t reg,
-                         const struct survey_value *v, uint32_t m) {
+static void count_access(struct survey_counts *c, const struct warp *w, uint32_t reg, struct survey_value *v,
+                         uint32_t m) {
     static const size_t shared[] = {
         offsetof(struct survey_counts, access_none), offsetof(struct survey_counts, access_1byte),
         offsetof(struct survey_counts, access_2byte), offsetof(struct survey_counts, access_3byte),
         offsetof(struct survey_counts, access_scalar)};
     size_t at = m == ALL ? shared[v->shared] : offsetof(struct survey_counts, access_divergent);
     ++*count_at(c, at, 0);
-    uint32_t width = w->live == ALL ? v->width : cmrc_form(SIGN_UNIFORM, w->r[reg], w->live ? w->live : m).width;
-    ++*count_at(c, offsetof(struct survey_counts, width_1), width - 1);
+    if (v->lanes != lanes_of_warp(w)) {
+        v->lanes = lanes_of_warp(w);
+        v->width = cmrc_form(SIGN_UNIFORM, w->r[reg], v->lanes).width;
+    }
+    ++*count_at(c, offsetof(struct survey_counts, width_1), v->width - 1u);
 }
 
 /* ---- before an instruction --------------------------------------------------------------------------- */
@@ -157,7 +167,7 @@ void survey_step(struct observer *o, struct exec *x, struct warp *w, const struc
         return;
     look_for_one(s, c, k, b, w, i, m);
     for (uint32_t n = 0; n < k->need.nreads; n++)
-        count_access(c, w, k->need.reads[n], value_of(b, w, k->need.reads[n]), m);
+        count_access(c, w, k->need.reads[n], place_of(b, w, k->need.reads[n]), m);
     if (i->kind == X_STORE)
         look_at_store(s, c, x, w, i, m);
 }
@@ -169,7 +179,7 @@ static void look_at_results(const struct survey_next *n, struct survey_counts *c
     for (uint32_t k = 0; k < n->i->ndw && n->m; k++) {
         uint32_t reg = n->i->d + k;
         struct survey_value *v = place_of(n->block, n->w, reg);
-        *v = survey_value(n->w->r[reg]);
+        *v = survey_value(n->w->r[reg], lanes_of_warp(n->w));
         count_access(c, n->w, reg, v, n->m);
     }
 }
@@ -193,8 +203,8 @@ static bool join_groups(struct survey_launch *s, struct survey_counts *c, const 
     return seen.follows;
 }
 
-/* Whether the same load of the same addresses returned the same before. Loads are told apart by their operation
- * and addresses; of memory that only a block or warp has, by that, too. */
+/* Whether the same load of the same addresses returned the same before. Loads are told apart by their
+ * operation and addresses; of memory that only a block or warp has, by that, too. */
 static bool load_again(struct survey_launch *s, const struct survey_mark *k, uint64_t result) {
     const struct survey_next *n = &s->next;
     uint64_t key = value_mix(n->key, s->id);
@@ -227,7 +237,8 @@ static bool look_back(struct survey_launch *s, struct survey_counts *c, const st
     }
     uint64_t key = compute_result(n->key, &k->compute, n->w, n->i, n->m);
     uint64_t found = key == WINDOW_NOTHING ? 1 : key;
-    bool short_one = window_step(&windows[0], found).in_block, long_one = window_step(&windows[1], found).in_block;
+    bool short_one = window_step(&windows[0], found).in_block,
+         long_one = window_step(&windows[1], found).in_block;
     c->repeat_1k += short_one;
     c->repeat_10k += long_one;
     c->by_wir += short_one && n->m == ALL;

@@ -38,8 +38,8 @@ static uint32_t number_in_range(uint64_t v, uint64_t most) {
     return v <= most ? (uint32_t)v : 0;
 }
 
-/* A function was inlined at v. What v is in may have been inlined, too: the .loc of that place, which comes before
- * in the same function, says where. Returns the number of the site, plus 1. */
+/* A function was inlined at v. What v is in may have been inlined, too: the .loc of that place, which comes
+ * before in the same function, says where. Returns the number of the site, plus 1. */
 static uint32_t find_site(struct ptx_parser *p, const uint64_t v[3]) {
     struct ptx_site s = {number_in_range(v[0], PTX_MAX_FILE), number_in_range(v[1], UINT32_MAX),
                          number_in_range(v[2], UINT32_MAX), 0};

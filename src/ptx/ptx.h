@@ -238,7 +238,7 @@ struct ptx_module {
     struct ptx_func **funcs; /* in order; a declaration and its definition are one entry */
     struct ptx_file *files;  /* index = .file number; name NULL when unused */
     VEC(struct ptx_site) sites;
-    struct map symbols;      /* name -> index bookkeeping of the parser */
+    struct map symbols; /* name -> index bookkeeping of the parser */
 };
 
 /* Parses text into a module. Returns NULL when the module cannot be used; errors and warnings are in d.

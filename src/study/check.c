@@ -44,8 +44,32 @@ static void add_number(json_t *to, const char *name, double v) {
     json_object_set_new(to, name, isfinite(v) ? json_real(v) : json_null());
 }
 
+json_t *table_error_json(const struct error *e) {
+    json_t *error =
+        json_pack("{s:I, s:I}", "values", (json_int_t)e->values, "differing", (json_int_t)e->differing);
+    add_number(error, "rmse_over_mean", e->rmse_over_mean);
+    add_number(error, "square", e->square);
+    add_number(error, "within_01", e->within[0]);
+    add_number(error, "within_1", e->within[1]);
+    add_number(error, "within_10", e->within[2]);
+    add_number(error, "max", e->max);
+    add_number(error, "mean_relative", e->mean_relative);
+    add_number(error, "psnr", e->psnr);
+    return error;
+}
+
+/* Whether an error is within what the user allows. */
+static bool is_near(const struct table *t, const struct error *e, struct str *why) {
+    double percent = e->differing ? 100 * e->rmse_over_mean : 0;
+    if (!t->max_error || percent <= t->max_error)
+        return true;
+    str_printf(why, "the error of the results, %.3g%% of their mean, is above --max-error %g", percent,
+               t->max_error);
+    return false;
+}
+
 /* Puts the error of a row's results into its report; false, with the reason, when it cannot be told. */
-static bool measure(const struct row *base, struct row *row, struct str *why) {
+static bool measure(const struct table *t, const struct row *base, struct row *row, struct str *why) {
     struct results right = {0}, got = {0};
     struct error e;
     if (!base->results || !row->results) {
@@ -58,21 +82,12 @@ static bool measure(const struct row *base, struct row *row, struct str *why) {
     results_free(&got);
     if (!ok)
         return false;
-    json_t *error =
-        json_pack("{s:I, s:I}", "values", (json_int_t)e.values, "differing", (json_int_t)e.differing);
-    add_number(error, "rmse_over_mean", e.rmse_over_mean);
-    add_number(error, "square", e.square);
-    add_number(error, "within_01", e.within[0]);
-    add_number(error, "within_1", e.within[1]);
-    add_number(error, "within_10", e.within[2]);
-    add_number(error, "max", e.max);
-    add_number(error, "mean_relative", e.mean_relative);
-    add_number(error, "psnr", e.psnr);
+    json_t *error = table_error_json(&e);
     json_t *report = json_copy(row->report); /* rows of one run may share theirs, and have other bases */
     json_object_set_new(report, "error", error);
     json_decref(row->report);
     row->report = report;
-    return true;
+    return is_near(t, &e, why);
 }
 
 bool row_approximates(const struct row *r) {
@@ -86,7 +101,7 @@ static bool is_right(const struct table *t, struct row *row, struct str *what) {
         return false;
     if (!base || base == row || base->status != ROW_OK)
         return true;
-    return row_approximates(row) || t->models.at[row->model].approximate ? measure(base, row, what)
+    return row_approximates(row) || t->models.at[row->model].approximate ? measure(t, base, row, what)
                                                                          : !differs(base, row, what);
 }
 

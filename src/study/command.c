@@ -50,6 +50,8 @@ static void add_sampling(struct command *c, const struct plan *p, const struct b
     add_word(c, "%" PRIu64, p->max_insts);
     add_word(c, "--expect-insts");
     add_word(c, "%" PRIu64, all);
+    if (plan_whole_blocks(p))
+        add_word(c, "--whole-blocks");
 }
 
 static void add_bench(struct command *c, const struct bench *b, const char *results) {

@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LAUNCHES = 24 }; /* of a run that are shown: as many as are known of a real GPU */
+enum {
+    LAUNCHES = 24, /* of a run that are shown: as many as are known of a real GPU */
+    MOST = 2000    /* runs that a page can show */
+};
 
 /* What the manifest tells of each run: columns of the question below, from the first on. */
 static const char *const manifest[] = {
@@ -29,13 +32,17 @@ enum {
     C_ID
 };
 
+#define ON_GPUS "machine IN (SELECT id FROM machine WHERE kind = 'gpu')"
+#define NEWEST                                                                                               \
+    ON_GPUS " AND simulator = (SELECT simulator FROM run WHERE " ON_GPUS                                     \
+            " ORDER BY started DESC, id DESC LIMIT 1)"
+static const char count_sql[] = "SELECT count(*) FROM run WHERE " NEWEST;
 static const char runs_sql[] =
     "SELECT key, benchmark, size, bits, gpu, mech, max_insts, version, simulator, program_hash, input_hash,"
     " machine_hash, host, started, wall_s, command, machine.name, arguments, seed, run.settings, probes, "
     "run.id"
-    " FROM run JOIN machine ON machine.id = run.machine WHERE machine.kind = 'gpu'"
-    " AND simulator = (SELECT simulator FROM run ORDER BY started DESC, id DESC LIMIT 1)"
-    " ORDER BY gpu, size, bits, max_insts, run.id";
+    " FROM run JOIN machine ON machine.id = run.machine WHERE run.id IN (SELECT id FROM run WHERE " NEWEST
+    " ORDER BY started DESC, id DESC LIMIT ?) ORDER BY gpu, size, bits, max_insts, run.id";
 
 /* Runs that are compared with each other, while they are gathered. */
 struct group {
@@ -113,7 +120,8 @@ static uint32_t model_of(struct table *t, sqlite3_stmt *q) {
     return model;
 }
 
-/* Has each model compared with the base machine of its settings, or of none; without one, with itself. */
+/* Has each model compared with the base machine of its settings, or of none; without one, and the base
+ * machine when it is only watched, with itself. */
 static void find_bases(struct table *t) {
     for (uint32_t m = 0; m < t->models.len; m++) {
         struct model *model = &t->models.at[m];
@@ -125,7 +133,8 @@ static void find_bases(struct table *t) {
             plain = *base->set.at[0] ? plain : b;
             same = strcmp(base->set.at[0], model->set.at[0]) ? same : b;
         }
-        model->base = same != m || !strcmp(model->mech, "base") ? same : plain;
+        bool watched = !strcmp(model->mech, "base") && model->probes.len;
+        model->base = watched ? m : same != m || !strcmp(model->mech, "base") ? same : plain;
     }
 }
 
@@ -231,10 +240,24 @@ static void end(struct group *g, json_t *list) {
     *g = (struct group){0};
 }
 
+/* How many runs there are to show. */
+static int count_runs(struct store *s) {
+    sqlite3_stmt *q = NULL;
+    int n = 0;
+    sqlite3_prepare_v2(store_db(s), count_sql, -1, &q, NULL);
+    if (q && sqlite3_step(q) == SQLITE_ROW)
+        n = sqlite3_column_int(q, 0);
+    sqlite3_finalize(q);
+    return n;
+}
+
 int kept_comparisons(struct store *s, json_t *list) {
     sqlite3_stmt *q = NULL;
     struct group g = {0};
-    int n = 0, rc = sqlite3_prepare_v2(store_db(s), runs_sql, -1, &q, NULL);
+    int n = 0, all = count_runs(s), rc = sqlite3_prepare_v2(store_db(s), runs_sql, -1, &q, NULL);
+    if (all > MOST)
+        fprintf(stderr, "reprise: of %d runs the newest %d are shown\n", all, MOST);
+    sqlite3_bind_int(q, 1, MOST);
     while (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
         struct str name = {0};
         add_group_name(&name, q);

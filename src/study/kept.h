@@ -6,8 +6,8 @@
 
 /* Adds the runs of the newest simulator in a store, those on GPUs, to a list: an object for each GPU, size
  * and width of addresses, with kind "comparison", name, version, value, as table_json has it with the first
- * launches of the base machine's runs besides, and manifest, a row for each run. How many runs there were; -1
- * after a message. */
+ * launches of the base machine's runs besides, and manifest, a row for each run. Of very many runs the newest
+ * are taken, after a message. How many there were; -1 after a message. */
 int kept_comparisons(struct store *s, json_t *list);
 
 #endif

@@ -26,8 +26,7 @@ static void add_row(struct launch *l, uint32_t r) {
     const struct bench *b = &t->benches.at[t->rows.at[r].bench];
     const struct model *m = &t->models.at[t->rows.at[r].model];
     bool results = wants_results(t, t->rows.at[r].model);
-    uint64_t part = plan_sampled(l->plan, b) ? l->plan->max_insts : 0;
-    struct run_key key = l->keys[r] = key_of(b, m, l->plan->check, part);
+    struct run_key key = l->keys[r] = key_of(b, m, l->plan->check, plan_part(l->plan, b));
     uintptr_t known = (uintptr_t)map_get_u64(&l->by_key, key.hash);
     if (known) {
         l->todo.at[known - 1].results |= results;

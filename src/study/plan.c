@@ -244,6 +244,7 @@ static bool look_at_machine(const struct plan *p, struct model *m) {
     if (gpu) {
         m->machine = key_machine(gpu, p->load);
         m->approximate |= rp_gpu_approximate(gpu);
+        m->streams = rp_gpu_streams(gpu);
     }
     rp_gpu_destroy(gpu);
     return gpu != NULL;
@@ -264,9 +265,22 @@ static bool results_known(const struct table *t) {
     return true;
 }
 
+bool plan_whole_blocks(const struct plan *p) {
+    for (uint32_t i = 0; i < p->table.models.len; i++)
+        if (p->table.models.at[i].streams)
+            return true;
+    return false;
+}
+
 uint64_t plan_sampled(const struct plan *p, const struct bench *b) {
     uint64_t all = b->workload && !b->workload->cpu ? b->workload->insts[b->size] : 0;
     return p->max_insts && all > p->max_insts ? all : 0;
+}
+
+uint64_t plan_part(const struct plan *p, const struct bench *b) {
+    if (!plan_sampled(p, b))
+        return 0;
+    return p->max_insts | (plan_whole_blocks(p) ? UINT64_C(1) << 63 : 0);
 }
 
 bool plan_complete(struct plan *p) {

@@ -50,6 +50,11 @@ bool plan_complete(struct plan *p);
 /* Warp instructions that a run of the benchmark executes, when only a part of them is to be timed; 0: all
  * are, or it is not known how many there are. */
 uint64_t plan_sampled(const struct plan *p, const struct bench *b);
+/* Whether that is done in whole blocks: a mechanism makes other code of kernels, of which instructions are no
+ * measure. */
+bool plan_whole_blocks(const struct plan *p);
+/* Which part of a run of b is timed, for its key; 0: all. */
+uint64_t plan_part(const struct plan *p, const struct bench *b);
 void plan_free(struct plan *p);
 
 #endif

@@ -74,7 +74,8 @@ static void print_base(const struct table *t, uint32_t base, FILE *to) {
             t->models.at[base].label, t->benches.len, t->benches.len == 1 ? "" : "s");
     fprintf(to, "%*s", NUMBER, "");
     for (enum rank_by by = 0; by < RANKS; by++)
-        fprintf(to, by + 1 < RANKS ? "%-*s" : "%-*s\n", by + 1 < RANKS ? NAME + VALUE + 1 : 0, orders[by].title);
+        fprintf(to, by + 1 < RANKS ? "%-*s" : "%-*s\n", by + 1 < RANKS ? NAME + VALUE + 1 : 0,
+                orders[by].title);
     for (uint32_t i = 0; i < most; i++) {
         fprintf(to, "%*u ", NUMBER - 1, i + 1);
         for (enum rank_by by = 0; by < RANKS; by++) {
@@ -106,8 +107,9 @@ json_t *rank_json(const struct table *t) {
             struct rank_place *list = rank_models(t, m, by, &n);
             json_t *places = json_array();
             for (uint32_t i = 0; i < n; i++)
-                json_array_append_new(places, json_pack("{s:s, s:f}", "model", t->models.at[list[i].model].label,
-                                                        "value", list[i].value));
+                json_array_append_new(places,
+                                      json_pack("{s:s, s:f}", "model", t->models.at[list[i].model].label,
+                                                "value", list[i].value));
             json_object_set_new(of, orders[by].key, places);
             free(list);
         }

@@ -40,6 +40,7 @@ struct model {
     VEC(char *) set;   /* "path=value" */
     uint32_t base;     /* the model with which it is compared; itself when it is one of those */
     uint64_t machine;  /* what the machine is, see key_machine; plan_complete finds out */
+    bool streams;      /* found by it, too: runs of its paper are sampled in whole blocks */
     bool approximate;  /* ... also this, unless it is set: the error of its results is measured */
 };
 
@@ -64,6 +65,7 @@ struct table {
     VEC(struct model) models;
     VEC(struct row) rows; /* in the order in which they were added */
     struct map index;     /* from pairs to rows */
+    double max_error; /* of approximated results, RMSE over mean in %, beyond which they are wrong; 0: none */
 };
 
 /* Adds a benchmark or a model under a label, unless there is one already; its number. A model is compared
@@ -83,6 +85,9 @@ json_t *table_read_report(const char *path, struct str *error);
 /* Compares every row with its base, and marks those that are wrong: an exact machine must leave the same
  * memory. One that approximates must have results; their error is added to the report (study/error.h). */
 void table_check(struct table *t);
+/* An error as reports have it. */
+struct error;
+json_t *table_error_json(const struct error *e);
 /* Whether the run of a row was on a machine that approximates. */
 bool row_approximates(const struct row *r);
 

@@ -43,6 +43,10 @@ RUNS += [(["--gpu", "gscalar", "--bits", "32", "--mech", mech, *(word for s in s
                                       ("alu-scalar", [], "hotspot"), ("darsie+gscalar", [], "b+tree"))]
 RUNS += [(["--gpu", "cmrc", "--bits", "32", "--mech", "cmrc", "--set", "rf.mapping=" + mapping], name)
          for mapping, name in (("wid", "backprop"), ("wshift", "backprop"), ("wid", "bfs"), ("wid", "hotspot"))]
+RUNS += [(["--gpu", "lnl", "--bits", "32", "--mech", mech, *(word for s in settings for word in ("--set", s))], name)
+         for mech, settings, name in (("lnl", [], "hotspot-approx"), ("lnl", ["lnl.threshold=0.5"], "convolutionTexture-approx"),
+                                      ("lnl", ["lnl.levels=32", "lnl.timeout=20"], "SobelFilter-approx"), ("warp-approx", [], "bilateralFilter-approx"),
+                                      ("lnl-nofusion", ["lnl.threshold=0", "lnl.profile=true"], "bilateralFilter-approx"))]
 # What no workload executes, in one kernel: doubles, halves, addresses that name their space.
 RARE = """.version 7.0
 .target sm_80
@@ -82,6 +86,8 @@ ELSEWHERE = {
     "lanes.mma": ("test_tensor.c", r'"lanes\.mma"'),
     "lanes.idle.tensor": ("test_tensor.c", r'"lanes\.idle\.tensor"'),
     **{f"tensor.macs.{t}": ("test_tensor.c", rf'"tensor\.macs\.{t}"') for t in ("f16", "tf32", "f64", "s8", "s4", "b1")},
+    "lnl.starts.unknown": ("test_lnl.c", r'"lnl\.starts\.unknown"'),
+    "lnl.pairs.splits": ("test_lnl.c", r'"lnl\.pairs\.splits"'),
     "cmrc.refused": ("test_cmrc.c", r'"cmrc\.refused"'),
     "check.wrong": ("test_hazards.c", r'"check\.wrong"'),
     "icache.stall_queue": ("test_mem.c", r"n\.stall_queue"),

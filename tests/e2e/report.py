@@ -209,11 +209,12 @@ def test_runs_that_were_kept():
     b = opened(window(), page("kept.html", "--store", STORE))
     expect(b.messages() == [], b.messages())
     names = b.run("return reprise.data.sources.map(s => s.name)")
-    number = 1 + names.index("wir, tiny, 32-bit, 4000000 warp instructions timed at most")
+    number = 1 + names.index("wir, tiny, 32-bit")
     cells = [c for c in table(b, f"compare-{number}-heatmap") if (c["x"], c["y"]) in wanted]
     expect(len(cells) == 6, cells)
     for cell in cells:
         same(cell["v"], wanted[cell["x"], cell["y"]]["metrics"]["speedup"], cell)
+    expect(not any(c["y"].startswith("base") for c in table(b, f"compare-{number}-heatmap")), "the base machine, watched, is not compared")
     heads = b.run("return [...document.querySelectorAll('#setup table')][1].innerText")
     rows = b.run("return [...document.querySelectorAll('#setup table')][1].tBodies[0].rows.length")
     kept = json.loads(reprise("query", "--store", STORE, "--json", "-", "SELECT key, machine_hash, input_hash, host, started FROM run"))
@@ -320,6 +321,17 @@ def test_installed():
         f.write("<!-- the installed one -->\n")
     subprocess.run([usr / "bin/reprise", "report", inputs()[0], "-o", usr / "page.html"], check=True, stdout=subprocess.DEVNULL, timeout=60)
     expect((usr / "page.html").read_text().endswith("<!-- the installed one -->\n"), "another page")
+
+
+def test_a_file_that_is_almost_right():
+    """What cannot be drawn is said where it would be; the other pages are there."""
+    odd = pathlib.Path(TMP, "almost.json")
+    odd.write_text(json.dumps({"runs": [{"workload": "a", "model": "b", "totals": {"cycles": 1}}, {}], "models": [], "workloads": None, "geometric_means": {}}))
+    b = opened(window(), page("almost.html", odd, inputs()[2]))
+    b.messages()
+    said = b.run("return [...document.querySelectorAll('section')].filter(s => s.textContent.includes('could not be drawn')).map(s => s.id)")
+    expect("papers" not in said and "setup" not in said and said, said)
+    expect(len(table(b, "wir-17")) == 12, "another file's chart")
 
 
 def test_files_that_are_none():

@@ -104,8 +104,7 @@ static void test_width(void **state) {
         ref.sign = (enum cmrc_sign)sign;
         for (uint32_t n = 0; n < 5000; n++) {
             uint32_t bits = regs_random(&x, 33), signs = regs_random(&x, 4);
-            uint32_t lanes =
-                n % 4 ? 1u << regs_random(&x, 32) | regs_random(&x, UINT32_MAX) : UINT32_MAX;
+            uint32_t lanes = n % 4 ? 1u << regs_random(&x, 32) | regs_random(&x, UINT32_MAX) : UINT32_MAX;
             for (uint32_t l = 0; l < WARP_LANES; l++) {
                 uint32_t any = regs_random(&x, UINT32_MAX) << 1 | regs_random(&x, 2);
                 v[l] = bits ? any >> (32 - bits) : 0;

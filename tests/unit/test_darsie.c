@@ -226,7 +226,7 @@ static void test_sleep(void **state) {
             struct rig r;
             struct rp_counter c;
             open_darsie(&r, "darsie", SET("latency.alu=40"), text);
-            r.g->machine = machine_create(&r.g->config, &r.g->mechs, true);
+            r.g->machine = machine_create(&r.g->config, &r.g->mechs, true, 1);
             r.g->machine->core.sleep = !awake;
             assert_non_null(launch(&r, kernels[k], 3, shapes[0]));
             for (uint32_t i = 0; rp_counter(r.g, i, &c); i++)

@@ -90,7 +90,7 @@ static char *runs_since(void) {
 
 /* Runs a plan; approximate: the number of a model that is said to approximate, or -1. */
 static int launch(struct plan *p, int approximate) {
-    struct store *s = store_open(place);
+    struct store *s = store_open(place, STORE_MAKE);
     assert_non_null(s);
     p->jobs = 1;
     p->bits = 32;
@@ -98,7 +98,7 @@ static int launch(struct plan *p, int approximate) {
     assert_true(plan_complete(p));
     if (approximate >= 0)
         p->table.models.at[approximate].approximate = true;
-    int rc = launch_plan(p, s);
+    int rc = launch_plan(p, s, false);
     store_close(s);
     return rc;
 }

@@ -28,6 +28,7 @@ enum { OUT = 16384, WARP = 32 }; /* words: where results begin */
 #define F         "fma.rn.f32 %f1, %f0, %f0, 0f3F800000;\n"
 #define STORE     "st.global.f32 [%l2], %f1;\n"
 
+/* clang-format off */
 static const char kernels[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n" K("plain", LOAD CHECK("%f0") START F STORE END)
         K("scaled", LOAD CHECK("%f0") START "mul.f32 %f1, %f0, 0f0D800000;\n" STORE END)
@@ -102,12 +103,16 @@ static const char kernels[] =
               "%f0") "shr.u32 %r5, %r4, 5; and.b32 %r5, %r5, 1; setp.ne.u32 %p0, %r5, 0; @%p0 bra B;\n" START
               F STORE END "B: bar.sync 0;")
     /* A barrier, a divergent branch, nested loops, an approximate branch and a precise load inside. */
-    K("barrier", LOAD CHECK("%f0") START F "bar.sync 0; add.f32 %f1, %f1, 0f3F800000;\n" STORE END) K(
-        "diverges", LOAD CHECK("%f0") START F
-        "mov.f32 %f2, %f1; shr.u32 %r5, %r4, 5; add.u32 %r6, %r5, 3; and.b32 %r5, %r5, 1;\n"
-        "setp.ne.u32 %p1, %r5, 0; setp.lt.u32 %p0, %r1, %r6; and.pred %p0, %p0, %p1; @%p0 bra E;\n"
-        "st.global.f32 [%l2+16384], %f2; bra J;\nE: st.global.f32 [%l2+32768], %f2;\nJ: add.f32 %f1, %f1, "
-        "0f3F800000;\n" STORE END) K("loops", LOAD CHECK("%f0") START
+    K("barrier", LOAD CHECK("%f0") START F "bar.sync 0; add.f32 %f1, %f1, 0f3F800000;\n" STORE END)
+    K("diverges", LOAD CHECK("%f0") START F
+      "mov.f32 %f2, %f1; shr.u32 %r5, %r4, 5; add.u32 %r6, %r5, 3; and.b32 %r5, %r5, 1;\n"
+      "setp.ne.u32 %p1, %r5, 0; setp.lt.u32 %p0, %r1, %r6; and.pred %p0, %p0, %p1; @%p0 bra E;\n"
+      "st.global.f32 [%l2+16384], %f2; mul.lo.u32 %r7, %r1, %r1; add.u32 %r7, %r7, %r6; mul.lo.u32 %r7, %r7, %r7;\n"
+      "add.u32 %r7, %r7, %r1; mul.lo.u32 %r7, %r7, %r6; st.global.u32 [%l2+24576], %r7; bra J;\n"
+      "E: st.global.f32 [%l2+32768], %f2; mul.lo.u32 %r7, %r6, %r6; add.u32 %r7, %r7, %r1; mul.lo.u32 %r7, %r7, %r7;\n"
+      "add.u32 %r7, %r7, %r1; mul.lo.u32 %r7, %r7, %r6; st.global.u32 [%l2+40960], %r7;\n"
+      "J: add.f32 %f1, %f1, 0f3F800000;\n" STORE END)
+    K("loops", LOAD CHECK("%f0") START
                                      "mov.f32 %f1, 0f00000000; mov.u32 %r5, 0;\nA: mov.u32 %r6, 0;\n"
                                      "B: fma.rn.f32 %f1, %f0, 0f3F000000, %f1; add.u32 %r6, %r6, 1; "
                                      "setp.lt.u32 %p0, %r6, 3; @%p0 bra B;\n"
@@ -138,6 +143,7 @@ static const char kernels[] =
         K("five",
           LOAD CHECK("%f0")
               START F STORE END START F STORE END START F STORE END START F STORE END START F STORE END);
+/* clang-format on */
 
 #define SET(...) ((const char *const[]){"device.sms=1", __VA_ARGS__, NULL})
 
@@ -537,6 +543,37 @@ static void regions_that_are_not_approximated(void **state) {
     rig_close(&r);
 }
 
+/* Loads of other lanes say nothing of these. */
+static void unknown_loads_count(void **state) {
+    (void)state;
+    struct rig r;
+    open_machine(&r, "lnl-nofusion", SET("lnl.threshold=0.3"));
+    run(&r, "mask", 1, 64, RAMP, RAMP);
+    assert_int_equal(rig_counter(&r, "lnl.starts.unknown"), 2);
+    rig_close(&r);
+}
+
+/* Whenever warps stop waiting for their partner, they compute the same. */
+static void time_out_changes_no_value(void **state) {
+    (void)state;
+    static float alone[RIG_BYTES / 4];
+    uint64_t splits = 0, releases = 0;
+    run_without("lnl-nofusion", 0, "diverges", 256, RAMP, RAMP, alone);
+    for (uint32_t cycles = 1; cycles < 200; cycles += 7) {
+        struct rig r;
+        char set[32];
+        snprintf(set, sizeof set, "lnl.timeout=%u", cycles);
+        open_machine(&r, "lnl", SET("lnl.threshold=0.3", set));
+        run(&r, "diverges", 1, 256, RAMP, RAMP);
+        assert_memory_equal(words(&r), alone, RIG_BYTES);
+        splits += rig_counter(&r, "lnl.pairs.splits");
+        releases += rig_counter(&r, "lnl.pairs.releases");
+        rig_close(&r);
+    }
+    assert_true(splits > 0);
+    assert_true(releases > 0);
+}
+
 /* Fusion changes when things happen, and nothing that is computed; it saves slots. */
 static void fusion_computes_the_same(void **state) {
     (void)state;
@@ -581,6 +618,8 @@ int main(void) {
         cmocka_unit_test(bad_regions_are_refused),
         cmocka_unit_test(refusals_are_needed),
         cmocka_unit_test(regions_that_are_not_approximated),
+        cmocka_unit_test(unknown_loads_count),
+        cmocka_unit_test(time_out_changes_no_value),
         cmocka_unit_test(fusion_computes_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,15 +21,32 @@ static const char kernels[] =
 
 enum { WARPS = 4, GRID = 3 };
 
-static uint64_t run(struct rig *r, const char *probe, const uint32_t shape[3]) {
+static uint64_t run_part(struct rig *r, const char *probe, const uint32_t shape[3], uint64_t insts) {
     static const char *const set[] = {"device.sms=2", NULL};
-    rig_open_options(r, &(struct rp_options){.gpu = "gtx480", .set = set, .probe = probe}, kernels);
+    rig_open_options(r, &(struct rp_options){.gpu = "gtx480", .set = set, .probe = probe, .max_insts = insts},
+                     kernels);
     struct rig_params p = {.buffer = r->buffer, .n = 1, .x = 3};
     struct rp_launch l = {
         .grid = {GRID, 1, 1}, .block = {shape[0], shape[1], shape[2]}, .params = &p, .param_bytes = sizeof p};
     char *report = NULL;
     assert_int_equal(rp_launch(r->g, rp_module_kernel(r->m, "k"), &l, &report), RP_OK);
     return rp_totals(r->g).cycles;
+}
+
+static uint64_t run(struct rig *r, const char *probe, const uint32_t shape[3]) {
+    return run_part(r, probe, shape, 0);
+}
+
+/* A launch that is cut: what all warps of its blocks have executed by then counts. */
+static void test_cut(void **state) {
+    (void)state;
+    static const uint32_t rows[3] = {32, WARPS, 1};
+    struct rig r;
+    uint64_t all = WARPS * GRID;
+    run_part(&r, "redundant", rows, all * 12);
+    assert_int_equal(rp_totals(r.g).last, RP_TIMED_PART);
+    assert_in_range(rig_counter(&r, "redundant.block"), all * 3, all * 6);
+    rig_close(&r);
 }
 
 static void test_levels(void **state) {
@@ -57,6 +74,6 @@ static void test_levels(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_levels)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_levels), cmocka_unit_test(test_cut)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

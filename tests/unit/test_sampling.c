@@ -265,6 +265,82 @@ static void spread_over_launches(void **state) {
     assert_true(whole >= 2 && none >= 10 && late >= 1);
 }
 
+/* Each thread adds up words of a row that is the same for its block. */
+static const char rows[] =
+    ".version 6.0\n.target sm_60\n.address_size 64\n"
+    ".visible .entry rows(.param .u64 buffer, .param .u32 n, .param .u32 x)\n{\n"
+    ".reg .b32 %r<8>; .reg .b64 %l<4>; .reg .pred %p;\n"
+    "ld.param.u64 %l0, [buffer]; mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x;\n"
+    "mov.u32 %r2, 0; mov.u32 %r3, 0; mul.wide.u32 %l1, %r1, 64; add.u64 %l1, %l0, %l1;\n"
+    "L: ld.global.u32 %r4, [%l1]; mad.lo.u32 %r3, %r4, %r0, %r3; add.u64 %l1, %l1, 4;\n"
+    "add.u32 %r2, %r2, 1; setp.lt.u32 %p, %r2, 40; @%p bra L;\n"
+    "mad.lo.u32 %r5, %r1, 64, %r0; mul.wide.u32 %l2, %r5, 4; add.u64 %l2, %l0, %l2;\n"
+    "st.global.u32 [%l2+65536], %r3; exit;\n}\n";
+
+/* What DARSIE lets warps pass over counts as done: the same part of the program is timed as on the base
+ * machine, and not the same number of instructions. */
+static void passed_over(void **state) {
+    (void)state;
+    enum { PART = 20000, SMS = 2, AT_ONCE = 8 };
+    static const char *const two[] = {"device.sms=2", NULL};
+    uint64_t done[2], executed[2];
+    for (uint32_t k = 0; k < 2; k++) {
+        struct rig r;
+        rig_open_options(&r,
+                         &(struct rp_options){
+                             .gpu = "darsie", .mech = k ? "darsie" : "base", .set = two, .max_insts = PART},
+                         rows);
+        rig_run(&r, "rows", 200, 64, (struct rig_params){0});
+        executed[k] = rp_totals(r.g).timed_insts;
+        done[k] = executed[k];
+        if (k)
+            done[k] += rig_counter(&r, "darsie.skipped") + rig_counter(&r, "darsie.dropped");
+        rig_close(&r);
+    }
+    assert_in_range(done[0], PART, PART + SMS * AT_ONCE);
+    /* What is skipped is counted when it would be fetched, and passed a little later. */
+    assert_in_range(done[1], PART, PART + PART / 50);
+    assert_true(executed[1] < executed[0] * 9 / 10);
+}
+
+/* In whole blocks the same ones are timed by the base machine and by DAC, which makes other code of kernels:
+ * of the first launch what the GPU can hold at least, of the next none until that is its share. */
+static void whole_blocks(void **state) {
+    (void)state;
+    enum { RUNS = 12, GRID = 200 };
+    static const char *const two[] = {"device.sms=2", NULL};
+    uint64_t blocks[2][RUNS];
+    uint32_t want[GRID * 64];
+    for (uint32_t k = 0; k < 3; k++) {
+        struct rig r;
+        rig_open_options(&r,
+                         &(struct rp_options){.gpu = "dac",
+                                              .mech = k == 2 ? "dac" : "base",
+                                              .functional = !k,
+                                              .set = two,
+                                              .max_insts = 1000,
+                                              .expect_insts = 10000,
+                                              .whole_blocks = true},
+                         rows);
+        for (uint32_t n = 0; n < RUNS; n++) {
+            rig_run(&r, "rows", GRID, 64, (struct rig_params){0});
+            if (k)
+                blocks[k - 1][n] = rig_counter(&r, "sm.blocks"); /* of this launch */
+        }
+        const void *got = (const uint8_t *)(uintptr_t)r.buffer + 65536;
+        if (!k)
+            memcpy(want, got, sizeof want);
+        assert_memory_equal(want, got, sizeof want);
+        rig_close(&r);
+    }
+    assert_memory_equal(blocks[0], blocks[1], sizeof blocks[0]);
+    uint64_t all = 0;
+    for (uint32_t n = 0; n < RUNS; n++)
+        all += blocks[0][n];
+    assert_int_equal(blocks[0][0], GRID / 10 > 16 ? GRID / 10 : 16); /* eight blocks fit on an SM */
+    assert_in_range(all, RUNS * GRID / 10, RUNS * GRID / 10 + 16);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cuts_keep_results),
@@ -275,6 +351,8 @@ int main(void) {
         cmocka_unit_test(faults_after_the_cut),
         cmocka_unit_test(ranges),
         cmocka_unit_test(spread_over_launches),
+        cmocka_unit_test(passed_over),
+        cmocka_unit_test(whole_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

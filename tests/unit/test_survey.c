@@ -1,5 +1,5 @@
-/* Surveys of redundancy: every kind counted by hand in small kernels, and against the probes and mechanisms whose
- * definitions they share; a survey changes nothing else. */
+/* Surveys of redundancy: every kind counted by hand in small kernels, and against the probes and mechanisms
+ * whose definitions they share; a survey changes nothing else. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -9,22 +9,21 @@
 #include "profile/groups.h"
 #include "timing_rig.h"
 
-#define HEAD ".version 7.0\n.target sm_70\n.address_size 64\n"
+#define HEAD   ".version 7.0\n.target sm_70\n.address_size 64\n"
 #define PARAMS "(.param .u64 buffer, .param .u32 n, .param .u32 x)\n"
 
-static const char kernels[] =
-    HEAD ".visible .entry levels" PARAMS
-    "{ .reg .b32 %r<16>; .reg .b64 %l<4>;\n"
+static const char kernels[] = HEAD
+    ".visible .entry levels" PARAMS "{ .reg .b32 %r<16>; .reg .b64 %l<4>;\n"
     "ld.param.u64 %l0, [buffer];\n"
-    "mov.u32 %r1, %tid.x;\n"           /* the same in all warps: affine */
-    "mov.u32 %r2, %tid.y;\n"           /* uniform in a warp, of each its own */
-    "mov.u32 %r3, %ctaid.x;\n"         /* uniform, the same in a block */
-    "shl.b32 %r4, %r1, 2;\n"           /* affine, the same in the grid */
-    "and.b32 %r5, %r4, 12;\n"          /* the same: sources are affine */
-    "mad.lo.u32 %r7, %r5, %r5, %r3;\n" /* unstructured, the same in a block */
-    "add.u32 %r8, %r7, %r2;\n"         /* of each warp its own */
-    "shl.b32 %r9, %r2, 7;\n"           /* uniform in a warp */
-    "add.u32 %r9, %r9, %r4;\n"         /* of each warp its own */
+    "mov.u32 %r1, %tid.x;\n"                         /* the same in all warps: affine */
+    "mov.u32 %r2, %tid.y;\n"                         /* uniform in a warp, of each its own */
+    "mov.u32 %r3, %ctaid.x;\n"                       /* uniform, the same in a block */
+    "shl.b32 %r4, %r1, 2;\n"                         /* affine, the same in the grid */
+    "and.b32 %r5, %r4, 12;\n"                        /* the same: sources are affine */
+    "mad.lo.u32 %r7, %r5, %r5, %r3;\n"               /* unstructured, the same in a block */
+    "add.u32 %r8, %r7, %r2;\n"                       /* of each warp its own */
+    "shl.b32 %r9, %r2, 7;\n"                         /* uniform in a warp */
+    "add.u32 %r9, %r9, %r4;\n"                       /* of each warp its own */
     "cvt.u64.u32 %l1, %r9; add.u64 %l1, %l1, %l0;\n" /* two, the upper of which is the same in the grid */
     "st.global.u32 [%l1], %r8; exit; }\n"
     /* A load, a store of what it brought, the same load again, and a store that changes all but lane 0. */
@@ -46,15 +45,15 @@ static const char kernels[] =
     "st.global.u32 [%l1], %r3; exit; }\n"
     ".visible .entry operands" PARAMS "{ .reg .b32 %r<12>; .reg .b64 %l<4>; .reg .pred %p<2>;\n"
     "ld.param.u64 %l0, [buffer]; ld.param.u32 %r9, [x]; mov.u32 %r0, %tid.x;\n"
-    "shr.u32 %r1, %r0, 4;\n"       /* one value in each half */
-    "mul.lo.u32 %r2, %r1, %r1;\n"  /* half */
-    "mov.u32 %r3, %ctaid.x;\n"     /* scalar */
-    "mul.lo.u32 %r4, %r3, %r9;\n"  /* scalar */
-    "xor.b32 %r5, %r2, %r4;\n"     /* half */
-    "setp.gt.u32 %p0, %r0, 7;\n"   /* an affine predicate */
-    "@%p0 bra DONE;\n"             /* divergent */
-    "mul.lo.u32 %r5, %r4, %r4;\n"  /* divergent scalar */
-    "bar.warp.sync 0xff;\n"        /* divergent */
+    "shr.u32 %r1, %r0, 4;\n"                                   /* one value in each half */
+    "mul.lo.u32 %r2, %r1, %r1;\n"                              /* half */
+    "mov.u32 %r3, %ctaid.x;\n"                                 /* scalar */
+    "mul.lo.u32 %r4, %r3, %r9;\n"                              /* scalar */
+    "xor.b32 %r5, %r2, %r4;\n"                                 /* half */
+    "setp.gt.u32 %p0, %r0, 7;\n"                               /* an affine predicate */
+    "@%p0 bra DONE;\n"                                         /* divergent */
+    "mul.lo.u32 %r5, %r4, %r4;\n"                              /* divergent scalar */
+    "bar.warp.sync 0xff;\n"                                    /* divergent */
     "DONE: mul.wide.u32 %l1, %r0, 4; add.u64 %l1, %l1, %l0;\n" /* the upper word's sum is scalar */
     "st.global.u32 [%l1], %r5; exit; }\n"
     /* A loop of n rounds that every warp goes through: what is computed does not depend on the round. */
@@ -78,8 +77,9 @@ static const char kernels[] =
     "mul.wide.u32 %l1, %r0, 4; add.u64 %l1, %l1, %l0;\n"
     "ld.global.u32 %r1, [%l1];\n"
     "and.b32 %r2, %r1, 60; cvt.u64.u32 %l2, %r2; add.u64 %l2, %l2, %l0;\n"
-    "setp.eq.u32 %p0, %r1, 5;\n"
-    "@%p0 st.global.u32 [%l2], %r0; exit; }\n";
+    "setp.eq.u32 %p0, %r1, 5; setp.lt.u32 %p1, %r0, %r1;\n"
+    "selp.u32 %r3, %r0, 1, %p1;\n"
+    "@%p0 st.global.u32 [%l2], %r3; exit; }\n";
 
 /* ---- counts ------------------------------------------------------------------------------------------ */
 
@@ -190,7 +190,7 @@ static void operands(void **state) {
     struct survey_counts c = survey_of("data", 1, warp_shape, 1, false);
     assert_int_equal(c.addresses, 1); /* the store that no lane carries out is not counted */
     assert_int_equal(c.affine_addresses, 1);
-    assert_int_equal(c.predicates, 1);
+    assert_int_equal(c.predicates, 2);
     assert_int_equal(c.affine_predicates, 0);
     assert_int_equal(c.stores, 0);
 }
@@ -317,20 +317,20 @@ static void groups(void **state) {
 
 static const char placed[] =
     HEAD ".file 1 \"no such\\\\file <\\\"&>.cu\"\n"
-    ".visible .entry k" PARAMS "{ .reg .b32 %r<8>; .reg .b64 %l<4>;\n"
-    ".loc 1 10 0\n"
-    "ld.param.u64 %l0, [buffer]; ld.param.u32 %r5, [n];\n"
-    ".loc 1 11 2\n"
-    "mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x;\n"
-    ".loc 1 12 4, function_name $L, inlined_at 1 20 3\n"
-    ".loc 1 13 4, function_name $L, inlined_at 1 12 4\n"
-    "mul.lo.u32 %r2, %r1, %r5;\n"
-    ".loc 1 0 4\n"
-    "add.u32 %r3, %r2, 5;\n"
-    ".loc 1 21 1\n"
-    "mul.wide.u32 %l1, %r0, 4; add.u64 %l1, %l1, %l0;\n"
-    "ld.global.u32 %r4, [%l1]; add.u32 %r4, %r4, %r3; st.global.u32 [%l1], %r4;\n"
-    "exit; }\n";
+         ".visible .entry k" PARAMS "{ .reg .b32 %r<8>; .reg .b64 %l<4>;\n"
+         ".loc 1 10 0\n"
+         "ld.param.u64 %l0, [buffer]; ld.param.u32 %r5, [n];\n"
+         ".loc 1 11 2\n"
+         "mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x;\n"
+         ".loc 1 12 4, function_name $L, inlined_at 1 20 3\n"
+         ".loc 1 13 4, function_name $L, inlined_at 1 12 4\n"
+         "mul.lo.u32 %r2, %r1, %r5;\n"
+         ".loc 1 0 4\n"
+         "add.u32 %r3, %r2, 5;\n"
+         ".loc 1 21 1\n"
+         "mul.wide.u32 %l1, %r0, 4; add.u64 %l1, %l1, %l0;\n"
+         "ld.global.u32 %r4, [%l1]; add.u32 %r4, %r4, %r3; st.global.u32 [%l1], %r4;\n"
+         "exit; }\n";
 
 static json_t *find_line(json_t *profile, uint32_t line) {
     json_t *lines = json_object_get(json_array_get(json_object_get(profile, "kernels"), 0), "lines"), *l;
@@ -373,10 +373,14 @@ static void lines_and_reasons(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels),        cmocka_unit_test(memory),
-        cmocka_unit_test(operands),      cmocka_unit_test(repeats),
-        cmocka_unit_test(groups),        cmocka_unit_test(as_probes_count),
-        cmocka_unit_test(only_watches),  cmocka_unit_test(as_mechanisms_count),
+        cmocka_unit_test(levels),
+        cmocka_unit_test(memory),
+        cmocka_unit_test(operands),
+        cmocka_unit_test(repeats),
+        cmocka_unit_test(groups),
+        cmocka_unit_test(as_probes_count),
+        cmocka_unit_test(only_watches),
+        cmocka_unit_test(as_mechanisms_count),
         cmocka_unit_test(lines_and_reasons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -266,7 +266,7 @@ static void ranks_by_hand(void **state) {
     fill(&t);
     uint32_t slow = table_add_model(&t, "slow"), part = table_add_model(&t, "part");
     put(&t, 0, slow, machine(2000, 90, 10, 1.0, 1.0, "aa")); /* half as fast, for a quarter of the energy */
-    put(&t, 1, slow, machine(900, 50, 50, 0.5, 1.0, "bb")); /* a third as fast */
+    put(&t, 1, slow, machine(900, 50, 50, 0.5, 1.0, "bb"));  /* a third as fast */
     put(&t, 0, part, machine(1, 1, 1, 0.1, 0.1, "aa"));
     put(&t, 1, part, machine(1, 1, 1, 0.1, 0.1, "zz"));
     table_check(&t);

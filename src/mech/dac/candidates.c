@@ -114,6 +114,8 @@ bool dac_knows(struct splitter *s, uint32_t b, uint32_t k) {
                     i->op != OP_R2P;
     if (!computes && i->op != OP_LDC)
         return refuse(s, n, op_info[i->op].flags & OPF_LOAD ? "loaded from memory" : "no affine operation");
+    if (is_guarded(i) && (i->op == OP_SEL || i->op == OP_IMIN || i->op == OP_IMAX || i->op == OP_IABS))
+        return refuse(s, n, "a choice under a guard"); /* two conditions in one */
     bool uniform = true;
     for (uint32_t x = 0; x < i->nsrc; x++)
         uniform &= !class_of_source(s->c, b, k, x).deps;
@@ -121,8 +123,6 @@ bool dac_knows(struct splitter *s, uint32_t b, uint32_t k) {
         return true;
     if (!computes)
         return refuse(s, n, "loaded from memory");
-    if (is_guarded(i) && (i->op == OP_SEL || i->op == OP_IMIN || i->op == OP_IMAX || i->op == OP_IABS))
-        return refuse(s, n, "a choice under a guard");
     if (!factors_uniform(s, b, k))
         return refuse(s, n, "a factor is not the same in the whole grid");
     if (makes_halves(i))
@@ -322,9 +322,9 @@ static uint8_t traits_of(const struct splitter *s, uint32_t v) {
     if (x->kind != VERSION_WRITE || x->value >= s->r->v.nwords)
         return all;
     const struct inst *i = inst_at(s, x->block, x->index);
+    all = x->before == NONE ? 0 : s->traits[x->before]; /* where a guard skips it */
     if (i->op == OP_LDC || all_uniform(s, x->block, x->index))
-        return 0;
-    all = x->before == NONE ? 0 : s->traits[x->before];
+        return all;
     for (uint32_t k = 0; k < i->nsrc; k++)
         for (uint32_t w = 0; w < inst_src_words(i, k); w++)
             all |= source_traits(s, x->block, x->index, k, w);

@@ -115,17 +115,15 @@ bool dac_drained(const struct dac *d) {
 
 /* ---- addresses ---- */
 
-/* Runs of lanes with one stride: shared memory has no lines, and a record of it keeps first lane and stride.
- */
-static uint8_t find_runs(const struct dac_access *a) {
+/* Shared memory has no lines, but records are of lines: 128 bytes and a mask of words (section 4.2). */
+static uint8_t find_segments(const struct dac_access *a) {
+    enum { SEGMENT = 7 };
     uint32_t n = 0;
-    for (uint32_t left = a->mask; left;) {
-        uint32_t first = (uint32_t)__builtin_ctz(left), l = first + 1;
-        while (l < WARP_LANES && left >> l & 1 &&
-               (l == first + 1 || a->addr[l] - a->addr[l - 1] == a->addr[first + 1] - a->addr[first]))
-            l++;
-        left &= l < WARP_LANES ? ~UINT32_C(0) << l : 0;
-        n++;
+    for (uint32_t left = a->mask; left; n++) {
+        uint64_t at = a->addr[__builtin_ctz(left)] >> SEGMENT;
+        for (uint32_t lanes = left; lanes; lanes &= lanes - 1)
+            if (a->addr[__builtin_ctz(lanes)] >> SEGMENT == at)
+                left &= ~(lanes & -lanes);
     }
     return (uint8_t)n;
 }
@@ -134,7 +132,7 @@ static uint8_t find_runs(const struct dac_access *a) {
 static void find_lines(const struct dac *d, const struct dac_tuple *t, struct dac_access *a) {
     const struct imods *m = &t->in->m;
     if (m->space == MS_SHARED) {
-        a->n = find_runs(a);
+        a->n = find_segments(a);
         return;
     }
     struct mem_access out[COALESCER_MAX];

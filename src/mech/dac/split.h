@@ -39,8 +39,9 @@ struct dac_static {
     uint32_t insts, affine;
 };
 
-/* What of an instruction is affine, by classes that take loads to vary: all it reads (figure 6; what is loaded
- * is not), the address of an access that could go to the affine warp, both sides of such a comparison. */
+/* What of an instruction is affine, by classes that take loads to vary: all it reads (figure 6; what is
+ * loaded is not), the address of an access that could go to the affine warp, both sides of such a comparison.
+ */
 enum dac_affine {
     DAC_AFFINE_OPERANDS = 1 << 0,
     DAC_ADDRESS = 1 << 1,

@@ -24,8 +24,8 @@ enum darsie_class {
     CLASS_V = 0x100
 };
 
-/* Indices on which a value may depend and be the same in all warps of a block of this shape; three_d: with the
- * extension to planes. */
+/* Indices on which a value may depend and be the same in all warps of a block of this shape; three_d: with
+ * the extension to planes. */
 uint32_t darsie_same(bool three_d, const uint32_t shape[3]);
 struct classes;
 /* Indices on which the result of an instruction may depend, if warps may do it for each other; else DEP_ANY.

@@ -10,9 +10,12 @@
 enum { FILTER_LANES = 4 };
 
 uint32_t lnl_off(struct lnl *m, uint32_t warp, const struct lnl_fact *f, uint32_t mask) {
+    struct lnl_warp *w = &m->warps[warp];
     uint32_t off = 0;
-    for (uint32_t k = 0; k < LNL_PATH_RECORDS; k++) {
-        struct lnl_path *p = &m->warps[warp].paths[k];
+    while (w->npaths && !w->paths[w->npaths - 1].lanes)
+        w->npaths--;
+    for (uint32_t k = 0; k < w->npaths; k++) {
+        struct lnl_path *p = &w->paths[k];
         uint32_t here = p->lanes & mask;
         if (p->region != f->region) {
             p->lanes &= lnl_rule(m, LNL_PATHS) ? ~mask : 0;
@@ -30,7 +33,7 @@ uint32_t lnl_off(struct lnl *m, uint32_t warp, const struct lnl_fact *f, uint32_
 void lnl_lead(struct lnl *m, uint32_t warp, const struct xinst *i, const struct lnl_fact *f) {
     struct warp *w = m->sm->warps[warp].w;
     uint32_t *p = &w->p[i->guard];
-    for (uint32_t k = 0; k < LNL_PATH_RECORDS; k++) {
+    for (uint32_t k = 0; k < m->warps[warp].npaths; k++) {
         const struct lnl_path *x = &m->warps[warp].paths[k];
         uint32_t left = x->region == f->region ? x->lanes & w->stack[w->depth - 1].mask & ~x->anchors : 0;
         for (; left; left &= left - 1) {
@@ -81,7 +84,7 @@ bool lnl_fill_in(struct lnl *m, uint32_t warp, const struct xinst *i, const stru
                  uint32_t mask) {
     uint32_t first = i->in->op == OP_INTERP ? 0 : i->first[1];
     bool any = false;
-    for (uint32_t k = 0; k < LNL_PATH_RECORDS; k++) {
+    for (uint32_t k = 0; k < m->warps[warp].npaths; k++) {
         const struct lnl_path *p = &m->warps[warp].paths[k];
         uint32_t lanes = p->lanes & mask & ~p->anchors;
         if (p->region != f->region || !lanes)

@@ -5,9 +5,9 @@
  * to the same start, and goes on alone if that one was not approximated, is gone, waits somewhere else, or
  * does not come in time. Fused, the even warp leads: it alone is fetched, and its op has slot, collector and
  * unit. The other's instruction takes effect beside it (core_issue) and ends with it. Memory instructions
- * send the requests of both. A precise instruction needs all lanes of both: the follower issues it behind the
- * leader, in a slot of its own. Where a branch leads the two to different places they go on one by one, each
- * waits where the branch's ways meet, and there they are one again. */
+ * send the requests of both. A precise instruction, or a store that is interpolated, needs all lanes of both:
+ * the follower issues it behind the leader, in a slot of its own. Where a branch leads the two to different
+ * places they go on one by one, each waits where the branch's ways meet, and there they are one again. */
 #include "mech/lnl/lnl.h"
 
 enum fuse_state {
@@ -222,7 +222,7 @@ enum mech_verdict lnl_fuse_take(void *state, int32_t id, uint64_t now) {
     if (op->pc == CORE_NO_PC || op->i->in->op == OP_APPROX || !leads(m, op->warp))
         return MECH_PASS; /* a start may have fused the two just now */
     uint32_t other = (uint32_t)m->fuse->warps[op->warp].partner;
-    if (lnl_fact_of(m, op->i)->kind == LNL_PRECISE) {
+    if (lnl_fact_of(m, op->i)->kind != LNL_APPROX) {
         m->fuse->owes |= warp_bit(other);
         m->n.twice++;
         return MECH_PASS;

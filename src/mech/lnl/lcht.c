@@ -79,17 +79,18 @@ bool lnl_must_wait(const struct lnl *m, uint32_t warp) {
 }
 
 static struct lnl_path *free_path(struct lnl_warp *w) {
-    for (uint32_t k = 0; k < LNL_PATH_RECORDS; k++)
-        if (!w->paths[k].lanes)
-            return &w->paths[k];
-    return NULL;
+    uint32_t k = 0;
+    while (k < w->npaths && w->paths[k].lanes)
+        k++;
+    w->npaths += k == w->npaths;
+    return &w->paths[k];
 }
 
 bool lnl_start(struct lnl *m, uint32_t warp, const struct xinst *i, const struct lnl_fact *f, uint32_t mask) {
     struct lnl_warp *w = &m->warps[warp];
     bool known = true, same = true;
     uint32_t edges = m->row_ends;
-    for (uint32_t k = 0; k < LNL_PATH_RECORDS; k++)
+    for (uint32_t k = 0; k < w->npaths; k++)
         w->paths[k].lanes &= ~mask;
     for (uint32_t left = i->in->m.mode; left; left &= left - 1) {
         uint32_t k = (uint32_t)__builtin_ctz(left);
@@ -100,14 +101,12 @@ bool lnl_start(struct lnl *m, uint32_t warp, const struct xinst *i, const struct
         if (!(f->sticky >> k & 1))
             e->valid = e->valid && e->left--;
     }
-    struct lnl_path *p = free_path(w);
     m->n.starts++;
     m->n.unknown += !known;
     m->n.unlike += known && !same;
-    m->n.crowded += known && same && !p;
-    if (!known || !same || !p || !mask)
+    if (!known || !same)
         return false;
     m->n.approximated++;
-    *p = (struct lnl_path){mask, lnl_anchors(mask, (uint32_t)m->params->group), edges, f->start};
+    *free_path(w) = (struct lnl_path){mask, lnl_anchors(mask, (uint32_t)m->params->group), edges, f->start};
     return true;
 }

@@ -5,9 +5,6 @@
 #include "mech/lnl/pass.h"
 #include "mech/mechanism.h"
 
-/* PATHS: of a warp that can be in regions at the same time. */
-enum { LNL_PATH_RECORDS = 4 };
-
 /* An entry of the load checking history table. */
 struct lnl_entry {
     bool valid, alike;
@@ -26,7 +23,8 @@ struct lnl_path {
 
 struct lnl_warp {
     struct lnl_entry entries[LNL_ENTRIES];
-    struct lnl_path paths[LNL_PATH_RECORDS];
+    struct lnl_path paths[WARP_LANES]; /* their lanes are disjoint: there are never more */
+    uint32_t npaths;                   /* records up to the last that is not free */
 };
 
 /* What is known of an op on its way. */
