@@ -32,7 +32,7 @@ enum opkey_basis opkey_basis(const struct xinst *i) {
     case X_ALU:
     case X_R2P:
     case X_ISSPACE:
-        return BASIS_INPUTS;
+        return op->flags & OPF_EFFECT ? BASIS_NONE : BASIS_INPUTS;
     case X_LDC:
         return BASIS_CONSTANT;
     case X_TEX: /* textures do not change during a kernel; surfaces do */

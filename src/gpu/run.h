@@ -52,7 +52,7 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit);
 void strands_count(struct run *r);
 /* Others may have changed what is mapped. */
 void strands_paused(struct run *r);
-/* No SM does anything any more in this launch. */
-void strands_end(struct run *r);
+/* The same, with how often each instruction was executed: for those who look at it, and at the end. */
+void strands_gather(struct run *r);
 
 #endif

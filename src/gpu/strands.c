@@ -39,7 +39,7 @@ struct strand {
 
 static bool suits(const struct run *r) {
     const struct machine *m = r->m;
-    return m->threads && r->together == 1 && !m->mechs.n && !m->probe && !r->x->watch &&
+    return m->threads > 1 && r->together == 1 && !m->mechs.n && !m->probe && !r->x->watch &&
            r->ahead >= FEW_CYCLES && m->core.sleep && later_suits(r->x->img);
 }
 
@@ -96,16 +96,19 @@ void strands_count(struct run *r) {
     }
 }
 
+void strands_gather(struct run *r) {
+    strands_count(r);
+    for (uint32_t pc = 0; r->strands && pc < r->x->img->ncode; pc++) {
+        uint64_t n = 0;
+        for (uint32_t i = 0; i < r->m->nsms; i++)
+            n += r->strands[i].x.executed[pc];
+        r->x->executed[pc] = n;
+    }
+}
+
 void strands_paused(struct run *r) {
     for (uint32_t i = 0; r->strands && i < r->m->nsms; i++)
         r->strands[i].x.hint = r->x->hint;
-}
-
-void strands_end(struct run *r) {
-    strands_count(r);
-    for (uint32_t i = 0; r->strands && i < r->m->nsms; i++)
-        for (uint32_t pc = 0; pc < r->x->img->ncode; pc++)
-            r->x->executed[pc] += r->strands[i].x.executed[pc];
 }
 
 /* ---- one SM ------------------------------------------------------------------------------------------ */

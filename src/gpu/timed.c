@@ -362,6 +362,7 @@ static void wind_up(struct run *r) {
 
 /* Lets others act; false, with a report, when they want the launch to end. */
 static bool let_others(struct run *r) {
+    strands_gather(r);
     bool ok = exec_pause(r->x);
     strands_paused(r);
     for (uint32_t i = 0; i < r->m->nsms; i++)
@@ -518,7 +519,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
         }
     }
     span->cycles = ++now - m->now;
-    strands_end(&r);
+    strands_gather(&r);
     if (!span->cut) /* what runs untimed behind it reads the clock from here on */
         x->clock = now - x->warp_insts;
     if (ok)
