@@ -1,5 +1,6 @@
 #include "irsim.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -110,6 +111,12 @@ static void run_carry(struct sim *s, const struct inst *i) {
     write_pred(s, &i->pdst[0], out >> 32 & 1);
 }
 
+/* True for a number that all machines compare alike: finite, and not subnormal. */
+static bool ordinary(uint32_t bits, float *out) {
+    memcpy(out, &bits, sizeof bits);
+    return isnormal(*out) || *out == 0.0f;
+}
+
 static void run_compare(struct sim *s, const struct inst *i) {
     uint32_t a = read_word(s, i, 0, 0), b = read_word(s, i, 1, 0);
     bool r = relation(&i->m, a, b), c = read_pred(s, &i->psrc[0]);
@@ -123,6 +130,9 @@ static void run_compare(struct sim *s, const struct inst *i) {
         uint64_t x = (uint64_t)read_word(s, i, 0, i->op == OP_DSETP) << 1,
                  y = (uint64_t)read_word(s, i, 1, i->op == OP_DSETP) << 1;
         r = i->m.cmp & (x < y ? CMP_LT : x == y ? CMP_EQ : CMP_GT);
+        float p, q; /* these the compiler may compare */
+        if (i->op == OP_FSETP && ordinary(a, &p) && ordinary(b, &q))
+            r = i->m.cmp & (p < q ? CMP_LT : p == q ? CMP_EQ : CMP_GT);
     }
     write_pred(s, &i->pdst[0], boolean(i->m.bop, r, c));
     write_pred(s, &i->pdst[1], boolean(i->m.bop, !r, c));
