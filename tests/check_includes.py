@@ -35,7 +35,7 @@ SEAMS = {
     "core": {"mech/mech.h"},
 }
 # Public headers; tables that stand in no folder of src: those of workloads/, and the list that the build makes.
-PUBLIC = {"reprise.h", "reprise_axmemo.h", "reprise_cuda.h"}
+PUBLIC = {"reprise.h", "reprise_approx.h", "reprise_axmemo.h", "reprise_cuda.h"}
 ELSEWHERE = {"cli": {"papers.def"}, "study": {"counts.def", "papers.def", "workloads.def"}, "mech": {"mechanisms.def"}}
 
 

@@ -14,9 +14,9 @@ import tempfile
 import zlib
 
 # Width of the picture by workload and size, tiny to large, and which of the results it is; how many bytes a pixel has.
-WORKLOADS = {"hotspot-approx": ((64, 256, 512, 512), 1), "bilateralFilter-approx": ((32, 160, 640, 1024), 4),
-             "convolutionSeparable-approx": ((256, 1024, 1024, 3072), 1), "convolutionTexture-approx": ((128, 512, 1024, 3072), 1),
-             "SobelFilter-approx": ((192, 640, 1024, 1024), 1)}
+WORKLOADS = {"hotspot-approx": ((64, 256, 512, 512), 1), "bilateral-approx": ((32, 160, 640, 1024), 4),
+             "convSeparable-approx": ((256, 1024, 1024, 3072), 1), "convTexture-approx": ((128, 512, 1024, 3072), 1),
+             "Sobel-approx": ((192, 640, 1024, 1024), 1)}
 SIZES = ("tiny", "small", "medium", "large")
 FORMATS = {"f32": "f", "u8": "B"}
 GAP = 8

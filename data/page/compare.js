@@ -1,10 +1,11 @@
 // The comparison: what each mechanism makes of each workload.
 const METRICS = [
   { id: "speedup", title: "Speedup", axis: "speedup over the base machine", style: "factor", around: 1, mean: true },
-  { id: "eliminated", title: "Instructions not executed", axis: "instructions not executed, %", style: "percent", around: 0, saving: true, mean: true },
-  { id: "energy_saved", title: "Energy saved", axis: "energy saved, %", style: "percent", around: 0, saving: true, mean: true },
-  { id: "gpuwattch_saved", title: "Energy saved, as GPUWattch accounts for it", axis: "energy saved, %", style: "percent", around: 0, saving: true, mean: true },
-  { id: "rf_energy_saved", title: "Energy of the register file saved", axis: "energy of the register file saved, %", style: "percent", around: 0, saving: true, mean: true },
+  { id: "eliminated", title: "Instructions not executed", axis: "instructions not executed, %", style: "percent", around: 0, mean: true },
+  { id: "energy_saved", title: "Energy saved", axis: "energy saved, %", style: "percent", around: 0, mean: true },
+  { id: "energy_delay_saved", title: "Energy \u00d7 delay saved", axis: "energy \u00d7 delay saved, %", style: "percent", around: 0, mean: true },
+  { id: "gpuwattch_saved", title: "Energy saved, as GPUWattch accounts for it", axis: "energy saved, %", style: "percent", around: 0, mean: true },
+  { id: "rf_energy_saved", title: "Energy of the register file saved", axis: "energy of the register file saved, %", style: "percent", around: 0, mean: true },
   { id: "cycles", title: "Cycles", style: "count" },
   { id: "energy", title: "Energy", style: "joules" },
   { id: "rmse_over_mean", title: "RMSE/mean", style: "percent" },
@@ -73,9 +74,9 @@ function comparison(section, source, number) {
     el("p", { class: "soft" }, unique(c.runs.map(r => r.gpu || r.cpu).filter(Boolean)).join(", ")),
     tiles([[`${c.workloads.length} \u00d7 ${c.models.length}`, "workloads and machines"], best(METRICS[0]), best(METRICS[2]), best(METRICS[1]),
            [String(wrong.length), "runs that failed, are missing or are wrong"]]));
-  if (compared(c).length) {
+  const usable = METRICS.filter(m => m.mean && compared(c).some(x => c.geometric_means[x][m.id] != null));
+  if (usable.length) {
     const ranks = chart(id("ranking"), ""), heat = chart(id("heatmap"), ""), trade = chart(id("tradeoff"), "Speed against energy: geometric means");
-    const usable = METRICS.filter(m => m.mean && c.runs.some(r => metric(r, m.id) != null));
     const draw = name => {
       const m = usable.find(x => x.id === name);
       rankingOf(c, m, ranks.draw);
@@ -88,6 +89,9 @@ function comparison(section, source, number) {
       tradeOff(c, trade.draw);
     }
   }
+  for (const [base, lists] of Object.entries(c.ranking || {}))
+    section.append(el("h4", null, `Ranked, beside ${base}`), el("div", { class: "ranks" }, Object.entries(lists).map(([by, places]) =>
+      table([{ title: by.replace(/_/g, " "), get: p => p.model, class: "name" }, { title: "", get: p => p.value, style: by === "time" ? "factor" : "percent" }], places))));
   section.append(el("details", { open: c.runs.length <= 40 }, el("summary", null, `All ${c.runs.length} runs`), compareTable(c)));
   if (wrong.length)
     section.append(el("h4", null, "What went wrong"), table([{ title: "workload", get: r => r.workload }, { title: "machine", get: r => r.model },

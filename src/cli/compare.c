@@ -6,6 +6,7 @@
 
 #include "base/io.h"
 #include "cli/cli.h"
+#include "cli/report.h"
 #include "cli/study_options.h"
 #include "gpu/resolve.h"
 #include "report/results.h"
@@ -37,6 +38,7 @@ static const char help[] =
     "  --max-error P     approximated results may be P percent off (RMSE over mean), and no more\n"
     "  --json FILE       write all figures and counters, see docs/results.md\n"
     "  --csv FILE        write the table, energy by part included\n"
+    "  --html FILE       write a page with charts, as 'reprise report' does\n"
     "\n"
     "Finished runs are kept, and not done again. Ends with status 1 when a run failed or gave another\n"
     "result than the base machine; ^C keeps what was finished.\n"
@@ -50,7 +52,7 @@ static const char help[] =
 struct request {
     struct plan plan;
     char **program;
-    const char *json, *csv;
+    const char *json, *csv, *html;
     struct str mechs; /* of all --mech, with commas between */
     bool best, parts;
 };
@@ -117,8 +119,8 @@ static int take(struct request *r, int argc, char **argv) {
                 return 2;
             continue;
         }
-        static const char *const own[] = {"--mech",  "--best",   "--parts",     "--json", "--csv",
-                                          "--check", "--result", "--max-error", NULL};
+        static const char *const own[] = {"--mech", "--best",  "--parts",  "--json",      "--csv",
+                                          "--html", "--check", "--result", "--max-error", NULL};
         int used = study_option(&r->plan, argv + i, own, help);
         if (used < 0)
             return 2;
@@ -140,6 +142,8 @@ static int take(struct request *r, int argc, char **argv) {
             r->json = value;
         else if (!strcmp(argv[i], "--csv"))
             r->csv = value;
+        else if (!strcmp(argv[i], "--html"))
+            r->html = value;
         else if (!strcmp(argv[i], "--max-error")) {
             char *end;
             r->plan.table.max_error = strtod(value, &end);
@@ -175,15 +179,21 @@ static bool write_files(const struct request *r) {
         ok = io_write(r->csv, str_text(&out), out.len);
         str_free(&out);
     }
+    json_t *all = table_json(&r->plan.table);
+    if (r->best)
+        json_object_set_new(all, "ranking", rank_json(&r->plan.table));
     if (r->json) {
-        json_t *all = table_json(&r->plan.table);
-        if (r->best)
-            json_object_set_new(all, "ranking", rank_json(&r->plan.table));
         char *text = json_dumps(all, JSON_INDENT(2));
         ok &= text && io_write(r->json, text, strlen(text));
         free(text);
-        json_decref(all);
     }
+    if (r->html) {
+        json_t *sources = json_pack("[{s:s, s:s, s:s, s:O}]", "name", "Comparison", "kind", "comparison",
+                                    "version", REPRISE_VERSION, "value", all);
+        ok &= cli_report_page(r->html, NULL, sources);
+        json_decref(sources);
+    }
+    json_decref(all);
     return ok;
 }
 
@@ -210,7 +220,7 @@ static void print_sampling(const struct plan *p) {
 
 /* Runs the plan and shows what came of it; the exit status. */
 static int compare(struct request *r) {
-    if ((r->csv && !io_try(r->csv)) || (r->json && !io_try(r->json)))
+    if ((r->csv && !io_try(r->csv)) || (r->json && !io_try(r->json)) || (r->html && !io_try(r->html)))
         return 1;
     struct store *store = store_open_usual(r->plan.store);
     if (!store)

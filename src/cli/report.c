@@ -10,6 +10,7 @@
 #include "base/io.h"
 #include "base/map.h"
 #include "cli/cli.h"
+#include "cli/report.h"
 #include "report/csv.h"
 #include "study/kept.h"
 #include "study/page.h"
@@ -247,7 +248,7 @@ static bool has_launches(const json_t *sources) {
     return false;
 }
 
-static json_t *page_data(const struct request *r, json_t *sources) {
+static json_t *page_data(const char *called, json_t *sources) {
     json_t *machines = json_array(), *source;
     size_t i;
     json_array_foreach(sources, i, source) shorten(source, machines);
@@ -256,11 +257,18 @@ static json_t *page_data(const struct request *r, json_t *sources) {
     struct tm utc;
     gethostname(host, sizeof host - 1);
     strftime(made, sizeof made, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    json_t *title = json_string(r->title ? r->title : "Reprise report");
+    json_t *title = json_string(called ? called : "Reprise report");
     return json_pack("{s:i, s:o, s:s, s:s, s:s, s:O, s:o, s:o}", "schema", 1, "title",
                      title ? title : json_string("Reprise report"), "version", REPRISE_VERSION, "host", host,
                      "made", made, "sources", sources, "machines", machines, "hardware",
                      has_launches(sources) ? hardware() : json_array());
+}
+
+bool cli_report_page(const char *out, const char *title, json_t *sources) {
+    json_t *data = page_data(title, sources);
+    bool ok = data && page_write(out, data);
+    json_decref(data);
+    return ok;
 }
 
 /* Makes the page; the exit status. */
@@ -271,11 +279,9 @@ static int report(const struct request *r) {
     bool ok = r->files.len && !r->store ? true : add_store(sources, r->store);
     for (uint32_t i = 0; ok && i < r->files.len; i++)
         ok = add_source(sources, r->files.at[i]);
-    json_t *data = ok ? page_data(r, sources) : NULL;
-    ok = data && page_write(r->out, data);
+    ok = ok && cli_report_page(r->out, r->title, sources);
     if (ok)
         printf("report: %s\n", r->out);
-    json_decref(data);
     json_decref(sources);
     return ok ? 0 : 1;
 }

@@ -287,18 +287,24 @@ void core_operand(struct sm *sm, uint32_t warp, uint32_t reg, const uint32_t val
 void core_spread(struct sm *sm, int32_t id, uint32_t from, uint32_t lanes) {
     const struct core_op *op = &sm->ops[id];
     struct warp *w = sm->warps[op->warp].w;
-    uint32_t value[WARP_LANES];
+    _Alignas(64) uint32_t value[WARP_LANES], spread[WARP_LANES];
     for (uint32_t k = 0; k < op->i->ndw; k++) {
-        uint32_t *latch = w->r[op->i->d + k];
+        uint32_t *latch = w->r[op->i->d + k], one = latch[from];
         for (uint32_t l = 0; l < WARP_LANES; l++)
-            value[l] = lanes >> l & 1 ? latch[from] : latch[l];
+            spread[l] = one;
+        if (!sm->check.on) {
+            lane_blend(latch, spread, lanes);
+            continue;
+        }
+        memcpy(value, latch, sizeof value);
+        lane_blend(value, spread, lanes);
         replace_latch(sm, op->warp, op->i, latch, value);
     }
     for (int k = 0; k < 2; k++) {
         uint32_t *p = &w->p[op->i->pd[k]], all = op->i->pd[k] == PRED_PT ? *p : 0u - (*p >> from & 1);
-        uint32_t spread = (*p & ~lanes) | (all & lanes);
-        sm->n.check_wrong += sm->check.on && spread != *p;
-        *p = spread;
+        uint32_t after = (*p & ~lanes) | (all & lanes);
+        sm->n.check_wrong += sm->check.on && after != *p;
+        *p = after;
     }
 }
 

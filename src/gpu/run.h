@@ -20,6 +20,7 @@ struct run {
     bool *refused;  /* SMs whose mechanisms did not let a block enter that had room otherwise */
     /* SMs that go ahead by themselves (strands.c); NULL: those of this launch cannot. */
     struct strand *strands;
+    struct bits open;     /* those that have something to do, or may */
     uint32_t *due;        /* those that take part in a round */
     uint64_t ahead;       /* cycles of a round */
     uint64_t reached;     /* the first cycle that not everything has gone through */
@@ -41,7 +42,8 @@ bool machine_idle(const struct machine *m);
 void strands_begin(struct run *r, struct arena *a);
 /* The execution state that an SM is to use: its own, or the launch's. */
 struct exec *strands_exec(struct run *r, uint32_t sm);
-/* Can they, from cycle now on and up to limit, before max_insts instructions are reached? */
+/* Can they, from cycle now on and up to limit, before max_insts instructions are reached? Asked just before
+ * strands_run. */
 bool strands_can(struct run *r, uint64_t now, uint64_t limit, uint64_t max_insts);
 /* Lets them, from *now on, which nobody has gone through, up to limit, or until there is nothing to do. Sets
  * *now to the last cycle that all have gone through. False after a fault. */

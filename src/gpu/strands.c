@@ -64,6 +64,7 @@ void strands_begin(struct run *r, struct arena *a) {
     }
     r->strands = arena_array(a, struct strand, m->nsms);
     r->due = arena_array(a, uint32_t, m->nsms);
+    bits_init(&r->open, a, m->nsms);
     for (uint32_t i = 0; i < m->nsms; i++) {
         struct strand *s = &r->strands[i];
         s->run = r;
@@ -181,18 +182,30 @@ static bool is_far_from_limit(const struct run *r) {
     return n < r->most_insts;
 }
 
+/* Finds the SMs that have something to do, or may: others get no block, since only where one ends another
+ * begins. False when there is none. */
+static bool open_strands(struct run *r) {
+    struct machine *m = r->m;
+    for (uint32_t i = 0; i < m->nsms; i++)
+        if (sm_idle(m->sms[i]) && m->wake[i] == NEVER && memsys_port_idle(m->mem, i))
+            bits_remove(&r->open, i);
+        else
+            bits_add(&r->open, i);
+    return r->open.count;
+}
+
 bool strands_can(struct run *r, uint64_t now, uint64_t limit, uint64_t max_insts) {
     if (!r->strands || r->halted || limit <= now + 1)
         return false;
     r->most_insts = min_u64(max_insts, r->x->watchdog ? r->x->watchdog : UINT64_MAX);
-    return is_far_from_limit(r);
+    return is_far_from_limit(r) && open_strands(r);
 }
 
 /* Every SM that has something to do goes ahead. */
 static void go_all(struct run *r) {
     struct machine *m = r->m;
     uint32_t n = 0;
-    for (uint32_t i = 0; i < m->nsms; i++) {
+    BITS_EACH (&r->open, i) {
         struct strand *s = &r->strands[i];
         if (s->at >= r->round_end || m->sms[i]->fault || s->nended || sm_idle(m->sms[i]))
             continue;
@@ -216,13 +229,13 @@ static void go_all(struct run *r) {
  * depends on the others, as the launch ends when none has anything. */
 static uint64_t all_reached(struct run *r) {
     uint64_t first = NEVER, last = 0;
-    for (uint32_t i = 0; i < r->m->nsms; i++) {
+    BITS_EACH (&r->open, i) {
         last = max_u64(last, r->strands[i].at);
         if (!sm_idle(r->m->sms[i]) || r->strands[i].nended)
             first = min_u64(first, r->strands[i].at);
     }
     uint64_t end = first == NEVER ? last : first;
-    for (uint32_t i = 0; i < r->m->nsms; i++) {
+    BITS_EACH (&r->open, i) {
         struct strand *s = &r->strands[i];
         if (s->at < end)
             strand_go(s, end);
@@ -235,14 +248,14 @@ static uint64_t all_reached(struct run *r) {
 static uint32_t catch_up(struct run *r, uint64_t end, uint64_t *cycle) {
     for (;;) {
         uint64_t now = end;
-        for (uint32_t i = 0; i < r->m->nsms; i++) {
+        BITS_EACH (&r->open, i) {
             const struct later_access *a = later_first(&r->strands[i].later);
             now = a ? min_u64(now, a->cycle) : now;
         }
         *cycle = now;
         if (now == end)
             return NO_SLOT;
-        for (uint32_t i = 0; i < r->m->nsms; i++) {
+        BITS_EACH (&r->open, i) {
             const struct later_access *a;
             while ((a = later_first(&r->strands[i].later)) && a->cycle == now)
                 if (!sm_catch_up(r->m->sms[i]))
@@ -253,7 +266,7 @@ static uint32_t catch_up(struct run *r, uint64_t end, uint64_t *cycle) {
 
 /* SMs in which blocks have ended get others, if there are any: in the order in which they ended. */
 static void feed_strands(struct run *r) {
-    for (uint32_t i = 0; i < r->m->nsms; i++) {
+    BITS_EACH (&r->open, i) {
         struct strand *s = &r->strands[i];
         if (!s->nended || (s->at != r->reached && r->next < r->total))
             continue;
@@ -268,7 +281,7 @@ static void feed_strands(struct run *r) {
 /* The cycle in which something can happen next; NEVER: in none. */
 static uint64_t next_of_all(const struct run *r) {
     uint64_t next = memsys_advances_at(r->m->mem);
-    for (uint32_t i = 0; i < r->m->nsms; i++)
+    BITS_EACH (&r->open, i)
         next = min_u64(next, strand_next(&r->strands[i]));
     return next;
 }
@@ -276,7 +289,7 @@ static uint64_t next_of_all(const struct run *r) {
 /* The first cycle that no SM has gone through. */
 static uint64_t farthest(const struct run *r) {
     uint64_t at = 0;
-    for (uint32_t i = 0; i < r->m->nsms; i++)
+    BITS_EACH (&r->open, i)
         at = max_u64(at, r->strands[i].at);
     return at;
 }
@@ -288,7 +301,7 @@ static bool fault_ends(struct run *r, uint32_t i, uint64_t cycle, uint64_t *now)
     r->x->fault = m->sms[i]->x->fault;
     while (r->reached < last) { /* the ports go on alone until all are as far */
         uint64_t all = last;
-        for (uint32_t k = 0; k < m->nsms; k++) {
+        BITS_EACH (&r->open, k) {
             strand_go_port(&r->strands[k], min_u64(last, r->reached + r->ahead));
             all = min_u64(all, r->strands[k].at);
         }
@@ -296,7 +309,7 @@ static bool fault_ends(struct run *r, uint32_t i, uint64_t cycle, uint64_t *now)
         r->reached = all;
     }
     memsys_join(m->mem, last);
-    for (uint32_t k = 0; k < m->nsms; k++)
+    BITS_EACH (&r->open, k)
         m->sms[k]->later = NULL;
     r->drain_from = last;
     *now = cycle;
@@ -311,8 +324,8 @@ static uint32_t follow(struct run *r, uint64_t end, uint64_t *cycle) {
     r->reached = end;
     if (fault != NO_SLOT && *cycle < end - 1)
         return fault;
-    for (uint32_t i = 0; i < r->m->nsms && i < fault; i++)
-        if (r->m->sms[i]->fault && r->strands[i].at == end) {
+    BITS_EACH (&r->open, i)
+        if (i < fault && r->m->sms[i]->fault && r->strands[i].at == end) {
             *cycle = end - 1;
             return i;
         }
@@ -324,7 +337,7 @@ static uint32_t jump(struct run *r, uint64_t limit, uint64_t *cycle) {
     uint64_t to = min_u64(limit, next_of_all(r));
     if (to <= r->reached)
         return NO_SLOT;
-    for (uint32_t i = 0; i < r->m->nsms; i++)
+    BITS_EACH (&r->open, i)
         r->strands[i].at = max_u64(r->strands[i].at, to);
     return follow(r, to, cycle);
 }
@@ -335,7 +348,7 @@ static void strands_join(struct run *r, uint64_t *now) {
     memsys_join(m->mem, r->reached);
     *now = r->reached - 1;
     calendar_clear(&m->calendar);
-    for (uint32_t i = 0; i < m->nsms; i++) {
+    BITS_EACH (&r->open, i) {
         assert(r->strands[i].at == r->reached);
         bits_remove(&m->awake, i);
         m->wake[i] = r->strands[i].wake;
@@ -352,8 +365,8 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
     struct machine *m = r->m;
     uint64_t cycle;
     r->reached = *now;
-    memsys_part(m->mem, *now);
-    for (uint32_t i = 0; i < m->nsms; i++) {
+    memsys_part(m->mem, *now, &r->open);
+    BITS_EACH (&r->open, i) {
         r->strands[i].at = *now;
         r->strands[i].wake = m->wake[i];
         m->sms[i]->later = &r->strands[i].later;

@@ -57,9 +57,10 @@ struct memsys {
     uint64_t *data_at;   /* the L2 tick in which each partition gets data from its channel */
     struct bits sending; /* SMs with requests to send */
     struct bits l2_busy, dram_busy;
-    struct bits woken;   /* SMs whose port has something for them earlier than they knew */
-    struct bits posting; /* while ports are apart: those whose requests the networks have not taken */
-    uint64_t reached;    /* ... and the first cycle that everything but the ports has not gone through */
+    struct bits woken;       /* SMs whose port has something for them earlier than they knew */
+    const struct bits *open; /* while ports are apart: those that take part */
+    struct bits posting;     /* ... and those whose requests the networks have not taken */
+    uint64_t reached;        /* ... and the first cycle that everything but the ports has not gone through */
     bool apart, eager;
 };
 
@@ -461,10 +462,11 @@ static void inform_port(struct memsys *m, uint32_t sm) {
     note_due(p);
 }
 
-void memsys_part(struct memsys *m, uint64_t now) {
+void memsys_part(struct memsys *m, uint64_t now, const struct bits *open) {
     m->apart = true;
     m->reached = now;
-    for (uint32_t sm = 0; sm < m->spec.sms; sm++) {
+    m->open = open;
+    BITS_EACH (open, sm) {
         struct port *p = &m->port[sm];
         p->sends_from = p->takes_from = now;
         p->waits = has_requests(p);
@@ -478,7 +480,7 @@ void memsys_join(struct memsys *m, uint64_t now) {
     assert(m->reached == now);
     take_posted(m, now);
     m->apart = false;
-    for (uint32_t sm = 0; sm < m->spec.sms; sm++) {
+    BITS_EACH (m->open, sm) {
         struct port *p = &m->port[sm];
         assert(!p->taken && queue_empty(&p->posted));
         if (!has_requests(p))
@@ -527,7 +529,7 @@ void memsys_port_receive(struct memsys *m, uint64_t now, uint32_t sm) {
 }
 
 void memsys_advance(struct memsys *m, uint64_t end) {
-    for (uint32_t sm = 0; sm < m->spec.sms; sm++)
+    BITS_EACH (m->open, sm)
         if (!queue_empty(&m->port[sm].posted))
             bits_add(&m->posting, sm);
     for (;;) {
@@ -539,7 +541,7 @@ void memsys_advance(struct memsys *m, uint64_t end) {
         m->reached = now + 1;
     }
     m->reached = end;
-    for (uint32_t sm = 0; sm < m->spec.sms; sm++)
+    BITS_EACH (m->open, sm)
         inform_port(m, sm);
 }
 
@@ -642,19 +644,22 @@ const uint32_t *memsys_port_epochs(const struct memsys *m, uint32_t sm, enum mem
     return &m->port[sm].cache[client]->bank.epoch;
 }
 
+bool memsys_port_idle(const struct memsys *m, uint32_t sm) {
+    bool idle = l1_idle(m->port[sm].data);
+    for (uint32_t k = MEM_DATA + 1; k < MEM_CLIENTS; k++)
+        idle &= cache_idle(m->port[sm].cache[k]);
+    return idle;
+}
+
 bool memsys_idle(const struct memsys *m) {
     if (!icnt_idle(m->request) || !icnt_idle(m->reply))
         return false;
     for (uint32_t i = 0; i < m->spec.partitions; i++)
         if (!l2_idle(m->l2[i]) || !dram_idle(m->dram[i]))
             return false;
-    for (uint32_t i = 0; i < m->spec.sms; i++) {
-        bool idle = l1_idle(m->port[i].data);
-        for (uint32_t k = MEM_DATA + 1; k < MEM_CLIENTS; k++)
-            idle &= cache_idle(m->port[i].cache[k]);
-        if (!idle)
+    for (uint32_t i = 0; i < m->spec.sms; i++)
+        if (!memsys_port_idle(m, i))
             return false;
-    }
     return true;
 }
 

@@ -70,6 +70,8 @@ void memsys_tick(struct memsys *m, uint64_t now);
 uint64_t memsys_next(const struct memsys *m);
 /* Nothing is under way anywhere, and every completion was taken. */
 bool memsys_idle(const struct memsys *m);
+/* The same of the caches of one SM. */
+bool memsys_port_idle(const struct memsys *m, uint32_t sm);
 /* Forgets the lines of the SMs' caches, as between kernels; the memory system must be idle. */
 void memsys_flush_l1(struct memsys *m);
 /* The host copied bytes to an address: as much of them as fits lies in L2 now. */
@@ -90,8 +92,9 @@ void memsys_set_eager(struct memsys *m, bool eager);
  * and _pop; memsys_port_receive of c. When all have gone through the cycles before end, memsys_advance lets
  * the rest follow, up to there; ports may then go through cycles before end + memsys_lookahead. */
 
-/* Parts the ports; cycle now is the next. */
-void memsys_part(struct memsys *m, uint64_t now);
+/* Parts the ports; cycle now is the next. open: those that take part, as long as this lasts; the others are
+ * idle and stay so. */
+void memsys_part(struct memsys *m, uint64_t now, const struct bits *open);
 /* Ends that, when the ports and the rest have gone through the cycles before now. Then memsys_tick was called
  * for each of them. */
 void memsys_join(struct memsys *m, uint64_t now);

@@ -109,20 +109,31 @@ static void print_deps(struct str *out, uint32_t deps, bool memory) {
     str_printf(out, "%s%s", n ? " and " : "", last);
 }
 
-static const char *origin_verb(uint32_t op) {
+/* Where values come from that may be anything. */
+static void print_source(struct str *out, uint32_t op) {
     const struct op_info *o = &op_info[op];
-    return o->flags & OPF_ATOMIC  ? "on what an atomic operation returns"
-           : o->flags & OPF_CROSS ? "on other lanes"
-           : o->flags & OPF_LOAD  ? "on memory that may have changed"
-                                  : "on what is made";
+    if (o->flags & OPF_ATOMIC)
+        str_printf(out, "what an atomic operation returns");
+    else if (o->flags & OPF_CROSS)
+        str_printf(out, "other lanes");
+    else if (o->flags & OPF_LOAD)
+        str_printf(out, "memory that may have changed");
+    else
+        str_printf(out, "the result of %s", o->name);
 }
 
 static void print_origin(struct str *out, const struct reason_fact *f, const char *file) {
-    str_printf(out, "may differ in every thread: depends %s", origin_verb(f->origin_op));
     const char *slash = file ? strrchr(file, '/') : NULL;
+    str_printf(out, "may differ in every thread: ");
+    if (!f->origin_ptx) { /* values that a function was called with, say */
+        str_printf(out, "what it depends on cannot be followed");
+        return;
+    }
+    str_printf(out, "depends on ");
+    print_source(out, f->origin_op);
     if (f->origin_line && file)
         str_printf(out, " (%s:%u)", slash ? slash + 1 : file, f->origin_line);
-    else if (f->origin_ptx)
+    else
         str_printf(out, " (PTX line %u)", f->origin_ptx);
 }
 

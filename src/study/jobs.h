@@ -14,7 +14,8 @@ enum job_turn { JOB_NOW, JOB_LATER, JOB_NEVER };
 enum { JOBS_STOPPED = 130 }; /* the status when the user stopped it all, as shells have it */
 
 struct jobs {
-    uint32_t count, at_once; /* at_once 0: one for each processor. When there are fewer jobs, each has several */
+    uint32_t count,
+        at_once; /* at_once 0: one for each processor. When there are fewer jobs, each has several */
     /* Job i, in its process: what it returns is its status. It may become another program. */
     int (*run)(void *ctx, uint32_t i);
     /* What the progress calls job i. NULL: no progress, and what the jobs print is printed. */

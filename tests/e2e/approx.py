@@ -11,8 +11,8 @@ import sys
 import tempfile
 import zlib
 
-NAMES = {"hotspot": "hotspot-approx", "bilateralFilter": "bilateralFilter-approx", "convolutionSeparable": "convolutionSeparable-approx",
-         "convolutionTexture": "convolutionTexture-approx", "SobelFilter": "SobelFilter-approx"}
+NAMES = {"hotspot": "hotspot-approx", "bilateralFilter": "bilateral-approx", "convolutionSeparable": "convSeparable-approx",
+         "convolutionTexture": "convTexture-approx", "SobelFilter": "Sobel-approx"}
 
 
 class Tests:
@@ -59,13 +59,13 @@ class Tests:
     def errors_are_bounded(self):
         command = ["run", "--gpu", "lnl", "--bits", "32", "--size", "tiny", "--mech", "lnl", "--max-error"]
         path = self.tmp / "error.json"
-        rc, out, _ = self.run(*command, "50", "--json", path, "convolutionTexture-approx")
+        rc, out, _ = self.run(*command, "50", "--json", path, "convTexture-approx")
         error = json.loads(path.read_text())["error"]
         self.expect(rc == 0 and "error: RMSE" in out, "run --max-error 50")
         self.expect(0 < error["rmse_over_mean"] < 0.5 and error["differing"] > 0, f"the report's error is {error}")
-        rc, _, err = self.run(*command, "0.001", "convolutionTexture-approx")
+        rc, _, err = self.run(*command, "0.001", "convTexture-approx")
         self.expect(rc == 1 and "is above --max-error" in err, f"run --max-error 0.001: {rc}, {err}")
-        rc, _, err = self.run(*command, "x", "convolutionTexture-approx")
+        rc, _, err = self.run(*command, "x", "convTexture-approx")
         self.expect(rc == 2, "--max-error takes no x")
         rc, _, _ = self.run(*command, "1", "--", "/bin/true")
         self.expect(rc == 2, "--max-error wants results")
@@ -73,7 +73,7 @@ class Tests:
         self.expect(rc == 0, "the base machine has no error")
         for most, want in (("50", 0), ("0.001", 1)):
             rc, out, err = self.run("compare", "--gpu", "lnl", "--bits", "32", "--size", "tiny", "--mech", "lnl", "--max-error", most,
-                                    "convolutionTexture-approx")
+                                    "convTexture-approx")
             self.expect(rc == want and ("is above --max-error" in out + err) == bool(want), f"compare --max-error {most}: {rc}, {out}{err}")
 
 
@@ -83,15 +83,15 @@ class Tests:
         for threshold, differs in (("0", False), ("0.3", True)):
             out = self.tmp / f"pictures{threshold}"
             subprocess.run([sys.executable, script, "--reprise", self.reprise, "--out", out, "--size", "tiny", "--set", "lnl.threshold=" + threshold,
-                            "convolutionTexture-approx"], check=True, stdout=subprocess.DEVNULL)
-            data = (out / "convolutionTexture-approx.png").read_bytes()
+                            "convTexture-approx"], check=True, stdout=subprocess.DEVNULL)
+            data = (out / "convTexture-approx.png").read_bytes()
             width, height = struct.unpack(">II", data[16:24])
             self.expect(data[:8] == b"\x89PNG\r\n\x1a\n" and (width, height) == (3 * 128 + 16, 128), f"a picture of {width} x {height}")
             pixels = zlib.decompress(data[41:-16])
             rows = [pixels[y * (width + 1) + 1:(y + 1) * (width + 1)] for y in range(height)]
             self.expect(any(row[128 + 8:256 + 8] != row[:128] for row in rows) == differs, f"threshold {threshold}: exact and approximated")
             self.expect(any(any(row[256 + 16:]) for row in rows) == differs, f"threshold {threshold}: the difference")
-            self.expect("convolutionTexture-approx.png" in (out / "index.html").read_text(), "the page shows no picture")
+            self.expect("convTexture-approx.png" in (out / "index.html").read_text(), "the page shows no picture")
 
 
 def main():

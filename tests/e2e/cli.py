@@ -296,7 +296,7 @@ def test_hangs_name_who_waits_for_whom():
     if HAS_WORKLOADS:
         rc, _, err = run("run", "hotspot", "--size", "tiny", "--gpu", "gtx480", "--watchdog", "5000")
         expect(rc == 1 and "CUDA_ERROR_LAUNCH_TIMEOUT (702)" in err, err)
-        expect(re.search(r"SM 0, block \(0,0,0\), warp \d+: waits for a result: [RP]\d+, from PTX:\d+, machine code", err), err)
+        expect(re.search(r"SM 0, block \(0,0,0\), warp \d+: waits for a result: [RP]\d+, from PTX:\d+, source \S+kernel.cu:\d+, machine code", err), err)
 
 
 def test_bad_ptx_has_a_caret():

@@ -35,6 +35,7 @@ RUNS += [(["--gpu", "darsie", "--mech", mech], name) for mech, name in (("uv", "
 RUNS += [(["--gpu", "dac", "--mech", "dac", *(word for s in settings for word in ("--set", s))], name)
          for settings, name in (([], "hotspot"), ([], "lud"), ([], "sgemm"), ([], "stencil"), ([], "floydWarshall"), (["dac.atq=2", "dac.pwaq=8"], "spmv"))]
 RUNS += [(["--gpu", "dac", "--mech", mech], name) for mech, name in (("cae", "streamcluster"), ("perfect-memory", "hotspot"))]
+RUNS += [(["--gpu", "dac", "--mech", "cae", "--bits", "32"], "pathfinder")]
 RUNS += [(["--gpu", "dac", "--mech", "mta", "--set", "mta.period=16", "--set", "mta.kb=1"], name) for name in ("sgemm", "scalarProd", "hotspot")]
 RUNS += [(["--gpu", "gtx480", "--probe", "repeat+redundant+oldest"], name) for name in ("hotspot", "matrixMul")]
 RUNS += [(["--gpu", "wir", "--bits", "32", "--mech", "wir", "--probe", "oldest"], "hotspot")]
@@ -44,9 +45,9 @@ RUNS += [(["--gpu", "gscalar", "--bits", "32", "--mech", mech, *(word for s in s
 RUNS += [(["--gpu", "cmrc", "--bits", "32", "--mech", "cmrc", "--set", "rf.mapping=" + mapping], name)
          for mapping, name in (("wid", "backprop"), ("wshift", "backprop"), ("wid", "bfs"), ("wid", "hotspot"))]
 RUNS += [(["--gpu", "lnl", "--bits", "32", "--mech", mech, *(word for s in settings for word in ("--set", s))], name)
-         for mech, settings, name in (("lnl", [], "hotspot-approx"), ("lnl", ["lnl.threshold=0.5"], "convolutionTexture-approx"),
-                                      ("lnl", ["lnl.levels=32", "lnl.timeout=20"], "SobelFilter-approx"), ("warp-approx", [], "bilateralFilter-approx"),
-                                      ("lnl-nofusion", ["lnl.threshold=0", "lnl.profile=true"], "bilateralFilter-approx"))]
+         for mech, settings, name in (("lnl", [], "hotspot-approx"), ("lnl", ["lnl.threshold=0.5"], "convTexture-approx"),
+                                      ("lnl", ["lnl.levels=32", "lnl.timeout=20"], "Sobel-approx"), ("warp-approx", [], "bilateral-approx"),
+                                      ("lnl-nofusion", ["lnl.threshold=0", "lnl.profile=true"], "bilateral-approx"))]
 # What no workload executes, in one kernel: doubles, halves, addresses that name their space.
 RARE = """.version 7.0
 .target sm_80

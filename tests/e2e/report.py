@@ -222,6 +222,17 @@ def test_runs_that_were_kept():
     expect(all(k["machine_hash"] in heads and k["input_hash"] in heads and k["host"] in heads and k["started"] in heads for k in kept), heads)
 
 
+def test_compare_writes_a_page():
+    path = pathlib.Path(TMP, "best.html")
+    reprise("compare", "nw", "--best", "--gpu", "wir", "--bits", "32", "--size", "tiny", "--html", path, "--json", f"{TMP}/best.json")
+    data = json.loads(pathlib.Path(TMP, "best.json").read_text())
+    b = opened(window(), path)
+    expect(b.messages() == [], b.messages())
+    expect(len(table(b, "compare-1-ranking")) == len(data["geometric_means"]), "every model has a bar")
+    first = b.run("return [...document.querySelectorAll('.ranks table')].map(t => t.tBodies[0].rows[0].cells[0].textContent)")
+    expect(first == [places[0]["model"] for places in next(iter(data["ranking"].values())).values()], first)
+
+
 def test_links_and_keys():
     b = window()
     study(b)
@@ -245,8 +256,9 @@ def test_links_and_keys():
     b.press("t")
     after = b.run(theme)
     expect({before[0], after[0]} == {"light", "dark"} and before[1] != after[1], (before, after))
-    b.run("location.hash = 'compare'; [...document.querySelectorAll('#compare th button')].find(h => h.textContent === 'Cycles').click()")
-    column = [int(c.replace(",", "")) for c in b.run("return [...document.querySelectorAll('#compare tbody tr')].map(r => r.cells[8].textContent)")]
+    at = b.run("""location.hash = 'compare'; const heads = [...document.querySelectorAll('#compare th button')], at = heads.findIndex(h => h.textContent === 'Cycles');
+                  heads[at].click(); return at""")
+    column = [int(c.replace(",", "")) for c in b.run("return [...document.querySelectorAll('#compare tbody tr')].map(r => r.cells[arguments[0]].textContent)", at)]
     expect(column == sorted(column, reverse=True), column)
 
 

@@ -89,7 +89,8 @@ static void check_series(const struct paper *p, const struct paper_row *s) {
 
 /* A chart is of a kind that the report can draw, and of columns that the figure has. */
 static void check_chart(const struct paper *p, const struct paper_row *c) {
-    static const char *const kinds[] = {"bars", "stack", "within", "stacks", "averages", "clusters", "line", "panels"};
+    static const char *const kinds[] = {"bars",     "stack",    "within", "stacks",
+                                        "averages", "clusters", "line",   "panels"};
     size_t kind = 0;
     while (kind < sizeof kinds / sizeof kinds[0] && strcmp(kinds[kind], c->name))
         kind++;

@@ -13,10 +13,11 @@ enum { ROUNDS = 8, WARPS = 4, THREADS = 32 * WARPS };
     "add.u32 %r1, %r1, %r2; mov.u32 %r6, %ctaid.x; mov.u32 %r7, %tid.y; mov.u32 %r3, %ntid.x;\n"             \
     "mad.lo.u32 %r7, %r7, %r3, %r0; mad.lo.u32 %r6, %r6, 128, %r7; mul.wide.u32 %l2, %r6, 4;\n"              \
     "add.u64 %l2, %l0, %l2; st.global.u32 [%l2], %r1;"
-/* Each warp begins later than the one before it, so that results are there when it comes. What it does
- * meanwhile differs between lanes. */
+/* Each warp, and each block, begins later than the one before it, so that results are there when it comes.
+ * What it does meanwhile differs between lanes. */
 #define LATER                                                                                                \
-    "shr.u32 %r4, %r0, 5; and.b32 %r10, %r0, 31; mad.lo.u32 %r4, %r4, 640, %r10;\n"                          \
+    "shr.u32 %r4, %r0, 5; mov.u32 %r11, %ctaid.x; add.u32 %r4, %r4, %r11; and.b32 %r10, %r0, 31;\n"          \
+    "mad.lo.u32 %r4, %r4, 640, %r10;\n"                                                                      \
     "W: setp.lt.u32 %p1, %r4, 32; @%p1 bra V; sub.u32 %r4, %r4, 32; bra W;\nV:\n"
 static const char text[] = KERNELS
     /* The same in all lanes. */

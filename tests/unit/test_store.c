@@ -360,6 +360,27 @@ static void formats_are_known_or_refused(void **state) {
     store_close(s);
 }
 
+/* A store of the first format, with a run in it, is brought up to date, also by one who only reads. */
+static void older_formats_are_brought_up_to_date(void **state) {
+    (void)state;
+    struct store *s = store_open(place_of("older"), STORE_MAKE);
+    assert_true(put(s, 1, 7, NULL));
+    sqlite3_int64 newest = ask(s, "PRAGMA user_version");
+    assert_int_equal(
+        sqlite3_exec(store_db(s), "DROP INDEX run_simulator; PRAGMA user_version = 1", NULL, NULL, NULL),
+        SQLITE_OK);
+    store_close(s);
+    s = store_open(place_of("older"), STORE_READ);
+    assert_non_null(s);
+    assert_int_equal(ask(s, "PRAGMA user_version"), newest);
+    assert_int_equal(ask(s, "SELECT count(*) FROM sqlite_master WHERE name = 'run_simulator'"), 1);
+    assert_int_equal(cycles_of(s, 1), 7);
+    store_close(s);
+    s = store_open(place_of("older"), STORE_MAKE);
+    assert_true(s && put(s, 2, 8, NULL) && cycles_of(s, 2) == 8);
+    store_close(s);
+}
+
 static void the_spool_becomes_rows(void **state) {
     (void)state;
     struct store *s = store_open(place_of("spool"), STORE_MAKE);
@@ -397,6 +418,7 @@ int main(void) {
         cmocka_unit_test(many_write_at_once),
         cmocka_unit_test(a_full_disk_leaves_no_halves),
         cmocka_unit_test(formats_are_known_or_refused),
+        cmocka_unit_test(older_formats_are_brought_up_to_date),
         cmocka_unit_test(the_spool_becomes_rows),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -916,6 +916,25 @@ static void test_ride(void **state) {
     rig_close(&r);
 }
 
+static void own_pairs(void *m, const void *marks) {
+    (void)m, (void)marks;
+    core_pair_warps(mech_sm);
+}
+
+/* Slots 0 and 1 belong to one scheduler, 2 and 3 to the other; otherwise slots alternate. */
+static void test_pairs(void **state) {
+    (void)state;
+    struct rig r;
+    static const struct mech_points p = {.life = {.start = own_pairs}}, none = {.life = {.start = NULL}};
+    run(&r, &none, NULL, "banks", 128, 20, 3);
+    assert_int_equal(mech_sm->group[0], 0x5555555555555555);
+    rig_close(&r);
+    run(&r, &p, NULL, "banks", 128, 20, 3);
+    assert_int_equal(mech_sm->group[0], 0x3333333333333333);
+    assert_int_equal(mech_sm->group[1], 0xcccccccccccccccc);
+    rig_close(&r);
+}
+
 /* ---- the stack of paths ---- */
 
 /* A warp whose next instruction is XOR goes on behind it, whatever it has fetched. */
@@ -1083,8 +1102,8 @@ int main(void) {
         cmocka_unit_test(test_eligible), cmocka_unit_test(test_arbitrate), cmocka_unit_test(test_access),
         cmocka_unit_test(test_supply),   cmocka_unit_test(test_dispatch),  cmocka_unit_test(test_read),
         cmocka_unit_test(test_inject),   cmocka_unit_test(test_request),   cmocka_unit_test(test_prefetch),
-        cmocka_unit_test(test_ride),     cmocka_unit_test(test_redirect),  cmocka_unit_test(test_place),
-        cmocka_unit_test(test_park),
+        cmocka_unit_test(test_ride),     cmocka_unit_test(test_pairs),     cmocka_unit_test(test_redirect),
+        cmocka_unit_test(test_place),    cmocka_unit_test(test_park),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -166,7 +166,8 @@ static void tick(void *m, uint64_t now) {
     (void)now;
     struct darsie *d = m;
     d->n.register_cycles += d->in_use;
-    d->n.copy_waits += (uint32_t)__builtin_popcountll(d->leaving);
+    if (d->leaving)
+        d->n.copy_waits += (uint32_t)__builtin_popcountll(d->leaving);
     darsie_rename_tick(d);
 }
 

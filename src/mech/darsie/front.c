@@ -89,7 +89,8 @@ uint64_t darsie_fetch(void *m, uint64_t wanting, uint64_t now) {
     struct darsie *d = m;
     uint64_t held = d->waiting | d->leaving, set = wanting & d->majority & ~held;
     struct pc_coalescer c = {.n = 0};
-    d->n.branch_waits += (uint32_t)__builtin_popcountll(wanting & d->waiting);
+    if (wanting & d->waiting)
+        d->n.branch_waits += (uint32_t)__builtin_popcountll(wanting & d->waiting);
     wanting &= ~held;
     uint64_t above = d->turn >= CORE_MAX_WARPS ? 0 : set & ~UINT64_C(0) << d->turn,
              part[2] = {above, set & ~above};

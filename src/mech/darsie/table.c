@@ -12,6 +12,8 @@ static struct darsie_block *block_of(struct darsie *d, uint32_t warp) {
 
 struct darsie_entry *darsie_find(struct darsie *d, uint32_t warp, uint32_t pc) {
     struct darsie_block *b = block_of(d, warp);
+    if (!d->marks[pc].redundant) /* nobody leads */
+        return NULL;
     for (uint32_t k = 0; b->used && k < (uint32_t)d->params->entries; k++) {
         struct darsie_entry *e = &b->entries[k];
         if (e->valid && e->pc == pc && e->history == d->history[warp])

@@ -125,17 +125,19 @@ static enum gscalar_way decide(struct gscalar *m, uint32_t warp, const struct xi
 
 bool gscalar_equal(const struct warp *w, const struct xinst *i, const struct core_need *need,
                    uint32_t active) {
-    uint32_t leader = code_leader(active), differ = 0;
-    for (uint32_t k = 0; k < need->nreads; k++) {
-        const uint32_t *v = w->r[need->reads[k]];
-        for (uint32_t l = 0; l < WARP_LANES; l++)
-            differ |= (v[l] ^ v[leader]) & (0u - (active >> l & 1));
-    }
+    uint32_t leader = code_leader(active);
     for (int k = 0; k < 2; k++) {
         uint32_t p = w->p[i->ps[k]] & active;
-        differ |= p && p != active;
+        if (p && p != active)
+            return false;
     }
-    return !differ;
+    for (uint32_t k = 0; k < need->nreads; k++) {
+        const uint32_t *v = w->r[need->reads[k]];
+        for (uint32_t left = active; left; left &= left - 1)
+            if (v[__builtin_ctz(left)] != v[leader]) /* most values that differ do so at once */
+                return false;
+    }
+    return true;
 }
 
 /* What the arrays and base values of a source make goes to the instruction. */
