@@ -39,7 +39,7 @@ struct strand {
 
 static bool suits(const struct run *r) {
     const struct machine *m = r->m;
-    return m->threads > 1 && r->together == 1 && !m->mechs.n && !m->probe && !r->x->watch &&
+    return m->threads && r->together == 1 && !m->mechs.n && !m->probe && !r->x->watch &&
            r->ahead >= FEW_CYCLES && m->core.sleep && later_suits(r->x->img);
 }
 

@@ -201,7 +201,7 @@ def test_machines_that_are_not_there():
                      ["repro", "wir", "mix", "--workloads", "nw", here, "--out", os.path.join(TMP, "nowhere")]]
     wrong = (("--gpu", "gtx48", "no GPU is called 'gtx48'; did you mean 'gtx480'?"), ("--set", "sm.wraps=3", "did you mean 'sm.warps'?"),
              ("--mech", "wri", "there is no mechanism 'wri'; did you mean 'wir'?"), ("--mech", "wir+wir-r", "cannot be stacked"),
-             ("--probe", "repaet", "there is no probe 'repaet'; known are repeat"))
+             ("--probe", "repaet", "there is no probe 'repaet'; known are oldest, repeat"))
     for command in commands:
         for option, value, said in wrong:
             if option == "--probe" and command[0] == "compare":

@@ -124,12 +124,14 @@ static void runs_are_done_once_and_kept(void **state) {
         }
         assert_int_equal(p.table.rows.len, 6);
         ran(again ? ""
-                  : "--json --digest nw --size tiny --bits 32 --check-result\n"
-                    "--json --digest --mech wir --check --probe repeat --set wir.rb_entries=64 nw --size "
+                  : "--json --digest --units nw --size tiny --bits 32 --check-result\n"
+                    "--json --digest --units --mech wir --check --probe repeat --set wir.rb_entries=64 nw "
+                    "--size "
                     "tiny --bits 32 "
                     "--check-result\n"
-                    "--json --digest bfs --size tiny --bits 32 --check-result -- --seed 3\n"
-                    "--json --digest --mech wir --check --probe repeat --set wir.rb_entries=64 bfs --size "
+                    "--json --digest --units bfs --size tiny --bits 32 --check-result -- --seed 3\n"
+                    "--json --digest --units --mech wir --check --probe repeat --set wir.rb_entries=64 bfs "
+                    "--size "
                     "tiny --bits 32 "
                     "--check-result -- --seed 3\n");
         plan_free(&p);
@@ -147,9 +149,9 @@ static void failures_are_told_and_not_kept(void **state) {
         assert_string_equal(p.table.rows.at[0].message, "ended with status 3\nit\nwent\nwrong");
         assert_int_equal(p.table.rows.at[1].status, ROW_OK);
         plan_free(&p);
-        ran(again ? "--json --digest --gpu gtx480 mri-q --size tiny --bits 32 --check-result\n"
-                  : "--json --digest --gpu gtx480 mri-q --size tiny --bits 32 --check-result\n"
-                    "--json --digest --gpu gtx480 sgemm --size tiny --bits 32 --check-result\n");
+        ran(again ? "--json --digest --units --gpu gtx480 mri-q --size tiny --bits 32 --check-result\n"
+                  : "--json --digest --units --gpu gtx480 mri-q --size tiny --bits 32 --check-result\n"
+                    "--json --digest --units --gpu gtx480 sgemm --size tiny --bits 32 --check-result\n");
     }
 }
 
@@ -157,11 +159,11 @@ static void failures_are_told_and_not_kept(void **state) {
  * none; an exact one that leaves other memory is wrong. */
 static void approximations_are_measured(void **state) {
     (void)state;
-    static const char base[] = "--json --digest --results lud --size tiny --bits 32 --check-result\n",
-                      toy[] =
-                          "--json --digest --mech toy --results lud --size tiny --bits 32 --check-result\n";
-    static const char *const wanted[] = {"--json --digest lud --size tiny --bits 32 --check-result\n", base,
-                                         ""};
+    static const char
+        base[] = "--json --digest --units --results lud --size tiny --bits 32 --check-result\n",
+        toy[] = "--json --digest --units --mech toy --results lud --size tiny --bits 32 --check-result\n";
+    static const char *const wanted[] = {"--json --digest --units lud --size tiny --bits 32 --check-result\n",
+                                         base, ""};
     for (int k = 0; k < 3; k++) {
         struct plan p = {.size = SIZE_TINY};
         struct str lines = {0};
@@ -192,8 +194,8 @@ static void programs_need_named_results(void **state) {
     assert_int_equal(launch(&p, 1), 0);
     assert_int_equal(table_row(&p.table, 0, 1)->status, ROW_OK);
     plan_free(&p);
-    ran("--json --digest --results --result kernel:0:f32 -- /bin/true 3\n"
-        "--json --digest --mech toy --results --result kernel:0:f32 -- /bin/true 3\n");
+    ran("--json --digest --units --results --result kernel:0:f32 -- /bin/true 3\n"
+        "--json --digest --units --mech toy --results --result kernel:0:f32 -- /bin/true 3\n");
 }
 
 int main(int argc, char **argv) {

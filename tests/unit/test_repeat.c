@@ -264,7 +264,7 @@ static void names(void **state) {
     assert_true(profile_select(&s, NULL, &d) && !s.n);
     assert_true(profile_select(&s, "repeat", &d) && s.n == 1);
     assert_false(profile_select(&s, "repaet", &d));
-    assert_non_null(strstr(str_text(&d.text), "known are repeat"));
+    assert_non_null(strstr(str_text(&d.text), "known are oldest, repeat"));
     assert_false(profile_select(&s, "repeat+repeat", &d));
     assert_non_null(strstr(str_text(&d.text), "named twice"));
     assert_false(profile_select(&s, "repeat+", &d));
