@@ -2,8 +2,6 @@
  * compared with one of a machine that goes cycle by cycle: cycles, counters and memory, races included. */
 #include "timing_rig.h"
 
-#include "gpu/crew.h"
-
 static const uint32_t counts[] = {1, 2, 3, 16}; /* of threads */
 enum { COUNTS = sizeof counts / sizeof *counts };
 
@@ -162,35 +160,11 @@ static void cuts_are_the_same(void **state) {
         }
 }
 
-/* ---- the crew ---- */
-
-enum { PIECES = 23, JOBS = 4000 };
-
-static void do_piece(void *ctx, uint32_t i) {
-    ((uint32_t *)ctx)[i]++;
-}
-
-static void every_piece_is_done_once(void **state) {
-    (void)state;
-    for (uint32_t threads = 0; threads < 4; threads++) {
-        uint32_t done[PIECES] = {0}, want[PIECES] = {0};
-        struct crew *c = crew_create(threads, PIECES);
-        assert_true(crew_is_here(c));
-        for (uint32_t k = 0; k < JOBS; k++) {
-            crew_work(c, k % (PIECES + 1), do_piece, done);
-            for (uint32_t i = 0; i < k % (PIECES + 1); i++)
-                want[i]++;
-        }
-        assert_memory_equal(done, want, sizeof done);
-        crew_free(c);
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launches_are_the_same),    cmocka_unit_test(races_are_the_same),
         cmocka_unit_test(full_queues_are_the_same), cmocka_unit_test(faults_are_the_same),
-        cmocka_unit_test(cuts_are_the_same),        cmocka_unit_test(every_piece_is_done_once),
+        cmocka_unit_test(cuts_are_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
