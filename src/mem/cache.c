@@ -162,7 +162,7 @@ enum mem_result cache_look(struct cache *c, uint64_t now, const struct mem_acces
     return cache_end(c, now, x, r);
 }
 
-inline bool cache_finds(struct cache *c, uint64_t now, uint64_t line, uint8_t sectors) {
+bool cache_finds(struct cache *c, uint64_t now, uint64_t line, uint8_t sectors) {
     struct tags *t = &c->bank.tags;
     if (!mem_accepted(c->why) || port_busy(c, now))
         return false;

@@ -124,18 +124,22 @@ void synccheck_arrive(struct sanitizer *s, struct warp *w, const struct xinst *i
         finding_end(s, text);
 }
 
-/* Lanes of a warp that wait at a barrier by instruction pc; if pc is UINT32_MAX, by whichever is the first.
- */
+/* Lanes of a warp that wait at a barrier by the same instruction as the first of those that do, and that
+ * instruction. */
 static uint32_t waiting(const struct warp *w, uint32_t id, uint32_t *pc) {
-    uint32_t lanes = 0;
+    uint32_t lanes = 0, first = WARP_LANES;
     for (uint32_t k = 0; k < w->depth; k++) {
         const struct simt_entry *e = &w->stack[k];
-        if (e->bar != (int)id)
-            continue;
-        *pc = *pc == UINT32_MAX ? e->pc - 1 : *pc;
-        lanes |= *pc == e->pc - 1 ? e->lanes : 0;
+        uint32_t there = e->bar == (int)id ? e->lanes & w->live : 0;
+        if (there && first_lane(there) < first) {
+            first = first_lane(there);
+            *pc = e->pc - 1;
+        }
     }
-    return lanes & w->live;
+    for (uint32_t k = 0; k < w->depth; k++)
+        if (w->stack[k].bar == (int)id && w->stack[k].pc - 1 == *pc)
+            lanes |= w->stack[k].lanes & w->live;
+    return lanes;
 }
 
 static void report_diverged(struct sanitizer *s, struct cta *c, struct warp *w, uint32_t pc, uint32_t here,

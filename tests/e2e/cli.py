@@ -600,7 +600,7 @@ def test_lists():
 
 def test_probes():
     rc, out, err = run("list", "probes")
-    expect(rc == 0 and not err and out.startswith("repeat "), out + err)
+    expect(rc == 0 and not err and out.startswith("oldest ") and "\nrepeat " in out, out + err)
     words = ["--gpu", "gtx480", SAXPY, "--grid", "8", "--block", "64", "--arg", "f32:2", "--arg", "iota:512", "--arg", "iota:512",
              "--arg", "u32:500"]
     rc, _, err = run("run", "--functional", "--probe", "repeat", *words)

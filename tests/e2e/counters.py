@@ -33,12 +33,13 @@ RUNS += [(["--gpu", "darsie", "--bits", "32", "--mech", "darsie", *(word for s i
                                 (["darsie.entries=1"], "CP"))]
 RUNS += [(["--gpu", "darsie", "--mech", mech], name) for mech, name in (("uv", "LIB"), ("dac-ideal", "LIB"), ("dac-ideal", "hotspot"))]
 RUNS += [(["--gpu", "dac", "--mech", "dac", *(word for s in settings for word in ("--set", s))], name)
-         for settings, name in (([], "hotspot"), ([], "lud"), ([], "sgemm"), ([], "stencil"), ([], "floydWarshall"), (["dac.atq=2", "dac.pwaq=8"], "spmv"))]
+         for settings, name in (([], "hotspot"), ([], "lud"), ([], "sgemm"), ([], "stencil"), ([], "reduction"), (["dac.atq=2", "dac.pwaq=8"], "spmv"))]
 RUNS += [(["--gpu", "dac", "--mech", mech], name) for mech, name in (("cae", "streamcluster"), ("perfect-memory", "hotspot"))]
 RUNS += [(["--gpu", "dac", "--mech", "cae", "--bits", "32"], "pathfinder")]
 RUNS += [(["--gpu", "dac", "--mech", "mta", "--set", "mta.period=16", "--set", "mta.kb=1"], name) for name in ("sgemm", "scalarProd", "hotspot")]
 RUNS += [(["--gpu", "gtx480", "--probe", "repeat+redundant+oldest"], name) for name in ("hotspot", "matrixMul")]
 RUNS += [(["--gpu", "wir", "--bits", "32", "--mech", "wir", "--probe", "oldest"], "hotspot")]
+RUNS += [(["--gpu", "gtx480", "--probe", "oldest", "--set", "rf.collectors=1"], "hotspot")]
 RUNS += [(["--gpu", "gscalar", "--bits", "32", "--mech", mech, *(word for s in settings for word in ("--set", s))], name)
          for mech, settings, name in (("gscalar", ["gscalar.pairs=true"], "lbm"), ("gscalar", ["gscalar.skip_dead=true"], "backprop"),
                                       ("alu-scalar", [], "hotspot"), ("darsie+gscalar", [], "b+tree"))]

@@ -92,7 +92,7 @@ def complete_zsh(*words):
 def test_completion():
     expect(set(commands()) <= set(complete("")), complete(""))
     expect(complete("comp") == ["compare"], complete("comp"))
-    expect(complete("compare", "hots") == ["hotspot"], complete("compare", "hots"))
+    expect(complete("compare", "hots") == ["hotspot", "hotspot-approx"], complete("compare", "hots"))
     expect("wir" in complete("run", "--mech", "wi") and "gtx480" in complete("run", "--gpu", "gt"), "mechanisms and GPUs")
     expect(complete("sweep", "--dry") == ["--dry-run"] and complete("run", "--size", "t") == ["tiny"], "options")
     expect("workloads" in complete("list", "w") and "wir" in complete("repro", "w"), "lists and papers")

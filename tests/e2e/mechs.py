@@ -23,7 +23,7 @@ import time
 TIGHT = ("device.sms=2 sm.registers=4096 block.registers=4096 sm.register_unit=32 sm.warp_unit=1 wir.vc_entries=64 wir.hash_bits=4 "
          "wir.bank_copies=true").split()
 # Without these, a rule of their mechanisms would not be looked at.
-ALSO = {"floydWarshall": "dac"}
+ALSO = {"reduction": "dac"}
 TIGHT_WORKLOADS = ("hotspot", "backprop", "lud")
 STACKS = ("affine+wir", "wir+gscalar", "darsie+gscalar", "uv+gscalar", "wir+cmrc", "darsie+cmrc", "uv+cmrc")
 
