@@ -49,15 +49,25 @@ static uint8_t *word_of(struct later_access *a, uint32_t n) {
     return (uint8_t *)(a + 1) + (size_t)n * WORD_BYTES;
 }
 
+/* Bytes that an access takes at most. */
+static size_t most_bytes(const struct xinst *i) {
+    return sizeof(struct later_access) + i->nsw * (size_t)WORD_BYTES;
+}
+
 void later_add(struct later *l, struct warp *w, const struct xinst *i, uint32_t m, uint64_t cycle,
                int32_t tag) {
+    if (l->end + most_bytes(i) > l->size) { /* what has been carried out makes room */
+        memmove(l->at, l->at + l->first, l->end - l->first);
+        l->end -= l->first;
+        l->first = 0;
+        assert(l->end + most_bytes(i) <= l->size);
+    }
     struct later_access *a = (struct later_access *)(void *)(l->at + l->end);
     *a = (struct later_access){.w = w, .i = i, .cycle = cycle, .m = m, .tag = tag};
     for (uint32_t k = 0; k < i->nsw; k++)
         if (keeps(i, k))
             memcpy(word_of(a, a->words++), w->r[i->s[k]], WORD_BYTES);
     l->end += sizeof *a + a->words * (size_t)WORD_BYTES;
-    assert(l->end <= l->size);
 }
 
 /* Exchanges the registers that an access reads with what was kept of them. */

@@ -423,6 +423,21 @@ def test_long_launches_show_how_far_they_are():
         expect(int(lines[-1][1]) > 0 and not run(*words, "u32:800")[2], "a log has lines, too")
 
 
+def test_threads_change_nothing():
+    """Of runs by several threads; nn's SMs always have accesses that wait for others, hotspot's next to none."""
+    if not HAS_WORKLOADS:
+        return
+    for name in ("nn", "hotspot"):
+        reports = []
+        for threads in ("1", "2", "7"):
+            path = os.path.join(TMP, f"threads.{threads}.json")
+            rc, _, err = run("run", "--gpu", "h200", "-j", threads, "--digest", "--per-sm", "--json", path, name, "--size", "small")
+            expect(rc == 0, f"{name} with {threads}: {rc} {err}")
+            with open(path, encoding="utf-8") as f:
+                reports.append({key: value for key, value in json.load(f).items() if key != "host"})
+        expect(reports[0] == reports[1] == reports[2], f"{name}: threads differ")
+
+
 def test_what_is_ignored_is_said_once():
     for words in ([SAXPY, "--block", "4", *SAXPY_ARGS], ["hotspot", "--size", "tiny"] if HAS_WORKLOADS else [SAXPY, *SAXPY_ARGS]):
         for options, said in ((["--mech", "wir"], "--mech wir"), (["--probe", "repeat"], "--probe repeat"),
