@@ -106,16 +106,16 @@ def check_mistakes(r):
 
 
 def check_signal(r):
-    """A run that is interrupted says so, and how far it came."""
+    """A run that is interrupted ends before the program does, which prints its result last, and says how far it came."""
     file = r.folder / "report.json"
     words = [r.reprise, "cpu", "run", "--json", file, "--", r.programs / "inversek2j", "--size", "large"]
-    run = subprocess.Popen([str(w) for w in words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    run = subprocess.Popen([str(w) for w in words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     time.sleep(0.5)
     run.send_signal(signal.SIGINT)
-    rc = run.wait(timeout=120)
+    said, _ = run.communicate(timeout=120)
     report = json.loads(file.read_text())
-    if rc != 128 + signal.SIGINT or report.get("incomplete") != "signal 2" or not report["totals"]["insts"]:
-        return [f"interrupted: {rc}, {report.get('incomplete')}"]
+    if run.returncode != 128 + signal.SIGINT or report.get("incomplete") != "signal 2" or not report["totals"]["insts"] or said:
+        return [f"interrupted: {run.returncode}, {report.get('incomplete')}, {said}"]
     return []
 
 
