@@ -24,7 +24,7 @@ static const char help[] =
     "                    joules (repeatable)\n"
     "  --tidy            one line for each number, with its unit\n"
     "  --failures        runs that failed and have not succeeded since, with what repeats them\n"
-    "  --csv FILE        write it as CSV, - for stdout\n"
+    "  --csv FILE        write it as CSV, - for stdout; a table may cut long texts ('~'), this does not\n"
     "  --json FILE       ... as JSON, a list of objects\n"
     "  --sql FILE        ... as statements of SQL that make a table 'result'\n"
     "  --store DIR       where runs are kept (see docs/results.md)\n"

@@ -17,7 +17,7 @@ static const char *text_at(sqlite3_stmt *q, int c) {
 /* Adds a value as it is shown: numbers short, control characters as escapes. */
 static void add_shown(struct str *s, sqlite3_stmt *q, int c) {
     if (sqlite3_column_type(q, c) == SQLITE_FLOAT) {
-        str_printf(s, "%.6g", sqlite3_column_double(q, c));
+        str_printf(s, "%.4g", sqlite3_column_double(q, c));
         return;
     }
     for (const char *t = text_at(q, c); *t; t++)
@@ -42,7 +42,39 @@ struct cell {
     bool number;
 };
 
+/* Makes the widest columns of text narrower until the table has as many columns of characters as it may. A
+ * text in the last one is nobody's neighbour. */
+static void fit(int *widths, const struct cell *titles, uint32_t n) {
+    enum { COLUMNS = 100, LEAST = 8 };
+    int all = 0, widest = LEAST;
+    for (uint32_t c = 0; c < n; c++)
+        all += c < n - 1 || titles[c].number ? widths[c] + 2 : 0;
+    for (all -= 2; all > COLUMNS && widest >= LEAST; all--) {
+        uint32_t at = n;
+        widest = LEAST;
+        for (uint32_t c = 0; c + 1 < n; c++)
+            if (!titles[c].number && widths[c] > widest) {
+                widest = widths[c];
+                at = c;
+            }
+        if (at == n)
+            return;
+        widths[at]--;
+    }
+}
+
+/* Cuts a text that is wider than its column; its end says so. */
+static void cut(char *text, int width) {
+    if (width_of(text) <= width)
+        return;
+    for (int n = 0; n < width - 1 || ((unsigned char)*text & 0xC0) == 0x80; text++)
+        n += ((unsigned char)*text & 0xC0) != 0x80;
+    strcpy(text, "~");
+}
+
 static void print_cell(FILE *to, const struct cell *c, int width, bool last) {
+    if (!c->number && !last)
+        cut(c->text, width);
     int gap = width - width_of(c->text);
     if (c->number)
         fprintf(to, "%*s%s", gap, "", c->text);
@@ -71,6 +103,7 @@ bool query_print(sqlite3_stmt *q, FILE *to) {
         if (i >= n && i < 2 * n)
             cells.at[i - n].number = cells.at[i].number; /* a title stands as its first value */
     }
+    fit(widths, cells.at, n);
     for (uint32_t i = 0; i < cells.len; i++) {
         print_cell(to, &cells.at[i], widths[i % n], i % n == n - 1);
         free(cells.at[i].text);

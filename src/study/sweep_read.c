@@ -101,9 +101,14 @@ static bool known_keys(struct reader *r, const yaml_node_t *n, const char *const
         while (*w && strcmp(*w, word))
             w++;
         const char *near = *w ? NULL : diag_nearest(word, strlen(word), next_word, (void *)known);
-        if (!*w)
-            ok = wrong(r, k, "there is no '%s' here%s%s%s", word, near ? "; did you mean '" : "",
-                       near ? near : "", near ? "'?" : "");
+        struct str all = {0};
+        for (uint32_t i = 0; !*w && known[i]; i++)
+            str_printf(&all, "%s%s", i ? ", " : "", known[i]);
+        if (!*w && near)
+            ok = wrong(r, k, "there is no '%s' here; did you mean '%s'?", word, near);
+        else if (!*w)
+            ok = wrong(r, k, "there is no '%s' here; known are %s", word, str_text(&all));
+        str_free(&all);
     }
     return ok;
 }

@@ -124,6 +124,7 @@ parameters: {latency.alu: [9, 18], sm.warps: 48}
 def test_mistakes_say_where():
     for text, said in (
         ("workloads: [nw]\nmechanism: [wir]\n", "sweep.yaml:2:1: error: there is no 'mechanism' here; did you mean 'mechanisms'?"),
+        ("workloads: [nw]\nhow: [wir]\n", "sweep.yaml:2:1: error: there is no 'how' here; known are name, workloads, programs, "),
         ("workloads: [hotspto]\n", "there is no workload or suite 'hotspto'; did you mean 'hotspot'?"),
         ("workloads: [nw]\nmechanisms: [wri]\n", "there is no mechanism 'wri'"),
         ("workloads: [nw]\nparameters: {sm.wraps: 3}\n", "did you mean 'sm.warps'?"),
