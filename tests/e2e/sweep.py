@@ -282,6 +282,8 @@ def test_questions():
     expect(all(t["unit"] for t in tidy), f"without a unit: {[t for t in tidy if not t['unit']]}")
     rc, out, _ = run("query", "SELECT benchmark, count(*) AS n FROM runs GROUP BY 1 ORDER BY 1")
     expect(rc == 0 and out == "benchmark  n\nhotspot    2\nnw         2\n", repr(out))
+    rc, out, _ = run("query", f"SELECT 'ab' AS short, '{'é' * 120}' AS long, 7 AS n, '{'y' * 150}' AS last")
+    expect(rc == 0 and out.splitlines()[1] == "ab     " + "é" * 89 + "~  7  " + "y" * 150, repr(out))
     rc, out, _ = run("query", "--sql", f"{TMP}/out.sql")
     with contextlib.closing(sqlite3.connect(":memory:")) as db:
         db.executescript(pathlib.Path(TMP, "out.sql").read_text())
