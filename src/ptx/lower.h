@@ -56,6 +56,9 @@ struct lower {
 
 typedef void lower_fn(struct lower *l);
 
+/* No operand. */
+static const struct opd none = {0};
+
 /* Gives up on this kernel: says why, with the instruction's place. Does not return. */
 _Noreturn void lower_refuse(struct lower *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The same of an instruction, or a form of it, that is not simulated, with what to do about it. */

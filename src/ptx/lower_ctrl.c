@@ -3,7 +3,6 @@
 
 #include "ptx/lower.h"
 
-static const struct opd none = {0};
 #define T(i)   in_type(l, i)
 #define U32(i) src_word(l, arg(l, i), PTX_U32, 0)
 

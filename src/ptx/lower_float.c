@@ -1,7 +1,6 @@
 /* Floating point: arithmetic, functions, sign, tests; conversions of every kind. */
 #include "ptx/lower.h"
 
-static const struct opd none = {0};
 #define T(i) in_type(l, i)
 #define G(i) src_group(l, arg(l, i), T(0))
 #define D(w) dst_word(l, arg(l, 0), w)

@@ -2,7 +2,6 @@
  */
 #include "ptx/lower.h"
 
-static const struct opd none = {0};
 #define T(i)    in_type(l, i)
 #define W(i, w) src_word(l, arg(l, i), T(0), w)
 #define X(i)    src_ext(l, arg(l, i), T(0))

@@ -1,7 +1,6 @@
 /* Data movement: mov, loads, stores, atomics, address conversion, asynchronous copies, barrier objects. */
 #include "ptx/lower.h"
 
-static const struct opd none = {0};
 #define T(i) in_type(l, i)
 
 /* ---- mov ---- */

@@ -9,8 +9,6 @@
 
 #define T(i) in_type(l, i)
 
-static const struct opd none = {0};
-
 static const struct shape {
     uint16_t mod;
     uint8_t m, n, k;

@@ -127,6 +127,19 @@ static void unit_of(json_t *report, const char *object, const char *name, const 
         }
 }
 
+/* The id that a statement which makes a row or finds it returns, and ends it; 0 after a message. */
+static sqlite3_int64 id_of(struct store *s, sqlite3_stmt *q) {
+    sqlite3_int64 id = 0;
+    if (q && sqlite3_step(q) == SQLITE_ROW)
+        id = sqlite3_column_int64(q, 0);
+    else
+        store_complain(s);
+    if (q && sqlite3_step(q) != SQLITE_DONE)
+        id = 0;
+    sqlite3_finalize(q);
+    return id;
+}
+
 /* What an object of a report's totals is called in the store. "" are the numbers that stand in none. */
 static const char *part_of(const char *object) {
     return !*object ? "total" : strcmp(object, "counters") ? object : "counter";
@@ -156,13 +169,7 @@ static sqlite3_int64 counter_number(struct store *s, json_t *report, const char 
     bind_text(q, 2, name);
     bind_text(q, 3, unit);
     bind_text(q, 4, meaning);
-    if (q && sqlite3_step(q) == SQLITE_ROW)
-        id = sqlite3_column_int64(q, 0);
-    else
-        store_complain(s);
-    if (q && sqlite3_step(q) != SQLITE_DONE)
-        id = 0;
-    sqlite3_finalize(q);
+    id = id_of(s, q);
     if (id)
         map_set(&s->counters, xstrdup(label.at), (void *)(uintptr_t)id);
     str_free(&label);
@@ -246,7 +253,6 @@ static bool put_kernels(struct store *s, sqlite3_int64 run, json_t *report) {
 static sqlite3_int64 machine_number(struct store *s, const store_manifest *m, json_t *report) {
     json_t *gpu = json_object_get(report, "gpu"), *cpu = json_object_get(report, "cpu"),
            *settings = json_object_get(report, "settings");
-    sqlite3_int64 id = 0;
     sqlite3_stmt *q = store_prepare(
         s, "INSERT INTO machine(hash, kind, name, settings) VALUES(?, ?, coalesce(?, ''), coalesce(?, '{}'))"
            " ON CONFLICT(hash) DO UPDATE SET hash = hash RETURNING id");
@@ -254,14 +260,7 @@ static sqlite3_int64 machine_number(struct store *s, const store_manifest *m, js
     bind_text(q, 2, cpu ? "cpu" : "gpu");
     bind(q, 3, cpu ? cpu : gpu);
     bind(q, 4, settings);
-    if (q && sqlite3_step(q) == SQLITE_ROW)
-        id = sqlite3_column_int64(q, 0);
-    else
-        store_complain(s);
-    if (q && sqlite3_step(q) != SQLITE_DONE)
-        id = 0;
-    sqlite3_finalize(q);
-    return id;
+    return id_of(s, q);
 }
 
 /* The columns of a run that its manifest has, as it calls them. */

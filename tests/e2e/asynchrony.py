@@ -8,13 +8,9 @@ import sys
 import time
 
 import harness
+from harness import expect
 
 REPRISE = CLIENT = TMP = None  # set by main
-
-
-def expect(condition, message):
-    if not condition:
-        raise AssertionError(message)
 
 
 def command(*words, options=()):

@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 import harness
+from harness import expect, expect_in
 
 HERE = pathlib.Path(__file__).resolve().parent
 SAXPY = str(HERE.parent / "golden" / "saxpy.ptx")
@@ -119,15 +120,6 @@ def write(name, text):
     path = os.path.join(TMP, name)
     pathlib.Path(path).write_text(text)
     return path
-
-
-def expect(condition, what):
-    if not condition:
-        raise AssertionError(what)
-
-
-def expect_in(part, text):
-    expect(part in text, f"{part!r} is not in:\n{text}")
 
 
 def report(*words, timed=False):

@@ -13,6 +13,7 @@ import sys
 import time
 
 import harness
+from harness import expect, expect_in
 
 COLUMNS = 100
 REPRISE = TMP = None  # set by main
@@ -23,15 +24,6 @@ TINY = ["--gpu", "wir", "--size", "tiny", "--bits", "32"]
 def run(*words, env=None):
     done = subprocess.run([REPRISE, *map(str, words)], capture_output=True, text=True, timeout=120, env=env)
     return done.returncode, done.stdout, done.stderr
-
-
-def expect(condition, what):
-    if not condition:
-        raise AssertionError(what)
-
-
-def expect_in(part, text):
-    expect(part in text, f"{part!r} is not in:\n{text}")
 
 
 def compare(name, *words):

@@ -12,17 +12,13 @@ import sys
 import time
 
 import harness
+from harness import expect
 
 REPRISE = CLIENT = TMP = HAS_WORKLOADS = None  # set by main
 SAXPY = str(pathlib.Path(__file__).resolve().parent.parent / "golden" / "saxpy.ptx")
 
 # The address sanitizer would make crashes its own.
 ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0:handle_abort=0"}
-
-
-def expect(condition, message):
-    if not condition:
-        raise AssertionError(message)
 
 
 def command(*words, options=()):

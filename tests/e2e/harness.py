@@ -1,8 +1,28 @@
 """What end-to-end tests have in common: each test_ function of a module is a test, and failing is raising."""
 import argparse
 import os
+import pathlib
+import subprocess
 import tempfile
 import traceback
+
+
+def expect(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def expect_in(part, text):
+    expect(part in text, f"{part!r} is not in:\n{text}")
+
+
+def installation(reprise, folder):
+    """The prefix of an installation in the folder, made once."""
+    place = pathlib.Path(folder) / "stage"
+    if not place.exists():
+        build = pathlib.Path(reprise).parents[1]
+        subprocess.run(["meson", "install", "-C", build, "--no-rebuild", "--quiet", "--destdir", place], check=True)
+    return next(place.rglob("bin/reprise")).parents[1]
 
 
 def run_tests(module):

@@ -13,29 +13,16 @@ import sys
 import unittest.mock
 
 import harness
+from harness import expect, installation
 
 REPRISE = TMP = None  # set by main
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def stage():
-    """An installation, made once."""
-    place = pathlib.Path(TMP) / "stage"
-    if not place.exists():
-        build = pathlib.Path(REPRISE).parents[1]
-        subprocess.run(["meson", "install", "-C", build, "--no-rebuild", "--quiet", "--destdir", place], check=True)
-    return next(place.rglob("bin/reprise")).parents[1]
-
-
 def reprise(*words, status=0):
-    done = subprocess.run([stage() / "bin/reprise", *map(str, words)], capture_output=True, text=True, timeout=120, cwd=TMP)
+    done = subprocess.run([installation(REPRISE, TMP) / "bin/reprise", *map(str, words)], capture_output=True, text=True, timeout=120, cwd=TMP)
     expect(done.returncode == status, f"{words}: status {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
-
-
-def expect(condition, what):
-    if not condition:
-        raise AssertionError(what)
 
 
 def commands():
@@ -46,20 +33,20 @@ def test_the_command_needs_nothing_but_the_installation():
     out = reprise("run", "hotspot", "--size", "tiny", "--check-result", "--functional")
     expect("ok" in out.lower(), out)
     expect("nw" in reprise("compare", "nw", "--mech", "wir", "--gpu", "wir", "--size", "tiny"), "a comparison")
-    claims = stage() / "share/reprise/data/claims.csv"
+    claims = installation(REPRISE, TMP) / "share/reprise/data/claims.csv"
     text = claims.read_text()
     claims.write_text('"no end')  # that the file of the installation is read shows when it is spoiled
-    done = subprocess.run([stage() / "bin/reprise", "repro", "wir", "mix", "--workloads", "nw", "--size", "tiny", "--out", f"{TMP}/out"],
+    done = subprocess.run([installation(REPRISE, TMP) / "bin/reprise", "repro", "wir", "mix", "--workloads", "nw", "--size", "tiny", "--out", f"{TMP}/out"],
                           capture_output=True, text=True, timeout=120)
     claims.write_text(text)
     expect(done.returncode == 1 and "claims.csv" in done.stderr, f"{done.returncode}: {done.stdout}{done.stderr}")
     expect(reprise("repro", "wir", "mix", "--workloads", "nw", "--size", "tiny", "--out", f"{TMP}/out"), "a figure")
     for name in ("libcuda.so", "libcuda.so.1", "libcudart.so", "libcudart.so.12", "libreprise.so", "libreprise_static.so"):
-        expect((stage() / "lib/reprise" / name).exists(), f"{name} is missing")
+        expect((installation(REPRISE, TMP) / "lib/reprise" / name).exists(), f"{name} is missing")
 
 
 def test_manual_pages():
-    pages = stage() / "share/man/man1"
+    pages = installation(REPRISE, TMP) / "share/man/man1"
     expect({p.name for p in pages.iterdir()} == {"reprise.1", *(f"reprise-{c}.1" for c in commands())}, list(pages.iterdir()))
     for page in pages.iterdir():
         if shutil.which("man"):
@@ -72,10 +59,10 @@ def test_manual_pages():
 
 
 def complete(*words):
-    script = stage() / "share/bash-completion/completions/reprise"
+    script = installation(REPRISE, TMP) / "share/bash-completion/completions/reprise"
     lines = f'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _reprise; printf "%s\\n" "${{COMPREPLY[@]}}"'
     done = subprocess.run(["bash", "-c", lines, script, "reprise", *words], capture_output=True, text=True, timeout=60, cwd=TMP,
-                          env={**os.environ, "PATH": f"{stage() / 'bin'}:{os.environ['PATH']}"})
+                          env={**os.environ, "PATH": f"{installation(REPRISE, TMP) / 'bin'}:{os.environ['PATH']}"})
     expect(done.returncode == 0 and not done.stderr, done.stderr)
     return done.stdout.split()
 
@@ -83,8 +70,8 @@ def complete(*words):
 def complete_zsh(*words):
     """What zsh is told to choose from."""
     lines = 'compadd() { shift; print -l -- "$@" }; _files() { }; file=$1; shift; words=("$@"); CURRENT=$#; source $file'
-    done = subprocess.run(["zsh", "-f", "-c", lines, "zsh", stage() / "share/zsh/site-functions/_reprise", "reprise", *words], capture_output=True,
-                          text=True, timeout=60, cwd=TMP, env={**os.environ, "PATH": f"{stage() / 'bin'}:{os.environ['PATH']}"})
+    done = subprocess.run(["zsh", "-f", "-c", lines, "zsh", installation(REPRISE, TMP) / "share/zsh/site-functions/_reprise", "reprise", *words], capture_output=True,
+                          text=True, timeout=60, cwd=TMP, env={**os.environ, "PATH": f"{installation(REPRISE, TMP) / 'bin'}:{os.environ['PATH']}"})
     expect(done.returncode == 0 and not done.stderr, done.stderr)
     return done.stdout.split()
 
@@ -102,8 +89,8 @@ def test_completion():
 
 
 def test_pkg_config_header_and_library():
-    env = {**os.environ, "PKG_CONFIG_PATH": ":".join(map(str, {p.parent for p in stage().rglob("reprise.pc")})),
-           "PKG_CONFIG_SYSROOT_DIR": str(stage()).removesuffix(str(prefix()))}
+    env = {**os.environ, "PKG_CONFIG_PATH": ":".join(map(str, {p.parent for p in installation(REPRISE, TMP).rglob("reprise.pc")})),
+           "PKG_CONFIG_SYSROOT_DIR": str(installation(REPRISE, TMP)).removesuffix(str(prefix()))}
 
     def flags(*words):
         return subprocess.run(["pkg-config", *words, "reprise"], capture_output=True, text=True, check=True, env=env).stdout.strip()
@@ -112,7 +99,7 @@ def test_pkg_config_header_and_library():
                       'RP_VERSION_PATCH, rp_version()); return !rp_gpu_create(&(struct rp_options){0}, &(char *){0}); }\n')
     # pkg-config quotes for a shell.
     subprocess.run(f"{os.environ.get('CC', 'cc')} -Wall -Wextra -Werror {flags('--cflags')} version.c -o version {flags('--libs')}", shell=True, check=True, cwd=TMP)
-    done = subprocess.run([f"{TMP}/version"], capture_output=True, text=True, env={**os.environ, "LD_LIBRARY_PATH": str(stage() / "lib/reprise")})
+    done = subprocess.run([f"{TMP}/version"], capture_output=True, text=True, env={**os.environ, "LD_LIBRARY_PATH": str(installation(REPRISE, TMP) / "lib/reprise")})
     version = reprise("--version").split()[1]
     expect(done.returncode == 0 and done.stdout == f"{version} {version}\n", f"{done.returncode}: {done.stdout}{done.stderr}")
     expect(flags("--modversion") == version, "pkg-config's version")
@@ -120,11 +107,11 @@ def test_pkg_config_header_and_library():
 
 def prefix():
     """Where the installation would be without DESTDIR."""
-    return "/" + str(stage().relative_to(pathlib.Path(TMP) / "stage"))
+    return "/" + str(installation(REPRISE, TMP).relative_to(pathlib.Path(TMP) / "stage"))
 
 
 def test_python():
-    module = next(stage().rglob("reprise.py"))
+    module = next(installation(REPRISE, TMP).rglob("reprise.py"))
     reprise("compare", "nw", "hotspot", "--mech", "wir", "--gpu", "wir", "--size", "tiny", "--json", f"{TMP}/compare.json")
     reprise("run", "--gpu", "wir", "--json", f"{TMP}/run.json", "nw", "--size", "tiny")
     sys.path.insert(0, str(module.parent))
@@ -158,7 +145,7 @@ def test_python():
     for python in {sys.executable, "/usr/bin/python3"}:  # where one has pandas
         if subprocess.run([python, "-c", "import pandas"], capture_output=True).returncode:
             continue
-        done = subprocess.run([python, stage() / "share/reprise/examples/speedups.py"], capture_output=True, text=True,
+        done = subprocess.run([python, installation(REPRISE, TMP) / "share/reprise/examples/speedups.py"], capture_output=True, text=True,
                               env={**os.environ, "PYTHONPATH": str(module.parent)})
         lines = done.stdout.splitlines()
         expect(done.returncode == 0 and lines[0].split() == ["wir"] and len(lines) == 4, f"{done.stdout}{done.stderr}")

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-from harness import main
+from harness import installation, main
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOY, ZERO = ROOT / "src/mech/toy/toy.c", ROOT / "tests/plugin/zero.c"
@@ -16,26 +16,17 @@ PTX = ["run", str(ROOT / "tests/golden/saxpy.ptx"), "--grid", "4", "--block", "6
        "--arg", "iota:256", "--arg", "buf:1024", "--arg", "u32:256"]
 
 
-def stage():
-    """An installation, made once."""
-    place = pathlib.Path(TMP) / "stage"
-    if not place.exists():
-        build = pathlib.Path(REPRISE).parents[1]
-        subprocess.run(["meson", "install", "-C", build, "--no-rebuild", "--quiet", "--destdir", place], check=True)
-    return next(place.rglob("bin/reprise")).parents[1]
-
-
 def build(name, source, *flags):
     """A shared object, made of a file or a text by an author who has nothing but the installation."""
     path, made = pathlib.Path(TMP) / f"{name}.c", pathlib.Path(TMP) / f"{name}.so"
     path.write_text(source.read_text() if isinstance(source, pathlib.Path) else source)
     subprocess.run([*os.environ.get("CC", "cc").split(), "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", *flags,
-                    "-I", stage() / "include/reprise", path, "-o", made], check=True)
+                    "-I", installation(REPRISE, TMP) / "include/reprise", path, "-o", made], check=True)
     return made
 
 
 def reprise(*words, status=0, **environment):
-    done = subprocess.run([stage() / "bin/reprise", *map(str, words)], capture_output=True, text=True, cwd=TMP,
+    done = subprocess.run([installation(REPRISE, TMP) / "bin/reprise", *map(str, words)], capture_output=True, text=True, cwd=TMP,
                           env={**os.environ, **environment})
     assert done.returncode == status, f"{words}: status {done.returncode}\n{done.stdout}{done.stderr}"
     return done
@@ -71,7 +62,7 @@ def plugin(name, table="", mechanism="", before="", flags=()):
 
 def test_headers():
     """What is installed includes nothing that is not, and goes together."""
-    root = stage() / "include/reprise"
+    root = installation(REPRISE, TMP) / "include/reprise"
     names = sorted(str(path.relative_to(root)) for path in root.rglob("*.h"))
     assert "mech/mechanism.h" in names and "flow/classes.h" in names
     build("headers", "".join(f'#include "{name}"\n' for name in names))
@@ -154,7 +145,7 @@ static const struct mech_pass passes[] = {{"strict", BEFORE_REGISTERS, look}, {0
 def test_driver_of_its_own():
     """What a mechanism calls is found although the program keeps the driver's symbols to itself."""
     toy = build("toy", TOY)
-    path = str(stage() / "lib/reprise")
+    path = str(installation(REPRISE, TMP) / "lib/reprise")
     done = subprocess.run([LOCAL_DRIVER], capture_output=True, text=True,
                           env={**os.environ, "LD_LIBRARY_PATH": path, "REPRISE_MECH": str(toy)})
     assert done.returncode == 0, done.stderr

@@ -12,6 +12,7 @@ import sys
 import time
 
 import harness
+from harness import expect, expect_in
 
 COLUMNS = 100
 REPRISE = WORKLOADS = TMP = None  # set by main
@@ -33,15 +34,6 @@ LAUNCH = ["--grid", "4", "--block", "64", "--arg", "buf:256", "--arg", "u32:3"]
 def run(*words, **options):
     done = subprocess.run([REPRISE, *map(str, words)], capture_output=True, timeout=120, **options)
     return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
-
-
-def expect(condition, what):
-    if not condition:
-        raise AssertionError(what)
-
-
-def expect_in(part, text):
-    expect(part in text, f"{part!r} is not in:\n{text}")
 
 
 def place(name):

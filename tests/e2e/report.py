@@ -16,6 +16,7 @@ import sys
 import xml.dom.minidom
 
 import harness
+from harness import expect
 from browser import Browser
 
 REPRISE = TMP = None  # set by main
@@ -28,11 +29,6 @@ def reprise(*words, status=0):
     done = subprocess.run([REPRISE, *map(str, words)], capture_output=True, text=True, timeout=300)
     expect(done.returncode == status, f"status {done.returncode} of {words}:\n{done.stdout}{done.stderr}")
     return done.stdout + done.stderr
-
-
-def expect(condition, what):
-    if not condition:
-        raise AssertionError(what)
 
 
 def same(a, b, what):

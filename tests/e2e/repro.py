@@ -15,6 +15,7 @@ import sys
 import time
 
 import harness
+from harness import expect, expect_in
 
 COLUMNS = 100
 REPRISE = TMP = None  # set by main
@@ -24,15 +25,6 @@ TWO = ["--workloads", "hotspot,nw", "--size", "tiny"]
 def run(*words):
     done = subprocess.run([REPRISE, "repro", *map(str, words)], capture_output=True, text=True, timeout=120)
     return done.returncode, done.stdout, done.stderr
-
-
-def expect(condition, what):
-    if not condition:
-        raise AssertionError(what)
-
-
-def expect_in(part, text):
-    expect(part in text, f"{part!r} is not in:\n{text}")
 
 
 def table(*parts):

@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 import harness
+from harness import expect
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -107,11 +108,6 @@ def run(*words):
     done = subprocess.run([REPRISE, "run", *[str(w) for w in words]], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
                           timeout=300, check=False, env=foreign.environment())
     return done.returncode, done.stdout, done.stderr
-
-
-def expect(condition, message):
-    if not condition:
-        raise AssertionError(message)
 
 
 @functools.cache

@@ -20,6 +20,7 @@ import sys
 import time
 
 import harness
+from harness import expect, expect_in
 
 REPRISE = TMP = None  # set by main
 KILLS = 12
@@ -39,15 +40,6 @@ parameters:
 def run(*words, **more):
     done = subprocess.run([REPRISE, *map(str, words)], capture_output=True, text=True, timeout=300, **more)
     return done.returncode, done.stdout, done.stderr
-
-
-def expect(condition, what):
-    if not condition:
-        raise AssertionError(what)
-
-
-def expect_in(part, text):
-    expect(part in text, f"{part!r} is not in:\n{text}")
 
 
 def file(text, name="sweep.yaml"):

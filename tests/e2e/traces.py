@@ -16,6 +16,7 @@ sys.path.insert(0, str(HERE.parent))
 import trace_check  # noqa: E402
 
 import harness
+from harness import expect
 
 MIXED = str(HERE.parent / "timing" / "mixed.ptx")
 SAXPY = str(HERE.parent / "golden" / "saxpy.ptx")
@@ -26,11 +27,6 @@ WORKLOADS = ["nn", "hotspot", "bfs", "convolutionTexture", "sgemm"]  # the form 
 def run(*words, env=None):
     done = subprocess.run([REPRISE, "run", *map(str, words)], capture_output=True, text=True, timeout=120, env=env)
     return done.returncode, done.stdout, done.stderr
-
-
-def expect(condition, what):
-    if not condition:
-        raise AssertionError(what)
 
 
 def file(name):
