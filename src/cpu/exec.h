@@ -3,8 +3,7 @@
 #ifndef REPRISE_CPU_EXEC_H
 #define REPRISE_CPU_EXEC_H
 
-#include <string.h>
-
+#include "base/ieee.h"
 #include "cpu/cpu.h"
 
 #define EXEC(name) static const struct a64_inst *name(struct cpu *c, const struct a64_inst *i)
@@ -160,30 +159,6 @@ static inline bool odd32(const struct cpu *c, uint32_t bits) {
 
 static inline bool odd64(const struct cpu *c, uint64_t bits) {
     return (bits << 1) - c->odd64_base >= c->odd64_span;
-}
-
-static inline float float_of(uint32_t bits) {
-    float v;
-    memcpy(&v, &bits, sizeof v);
-    return v;
-}
-
-static inline double double_of(uint64_t bits) {
-    double v;
-    memcpy(&v, &bits, sizeof v);
-    return v;
-}
-
-static inline uint32_t bits_of_float(float v) {
-    uint32_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    return bits;
-}
-
-static inline uint64_t bits_of_double(double v) {
-    uint64_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    return bits;
 }
 
 /* Whether an odd result needs software after all. */

@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/ieee.h"
+
 struct memo_l2 {
     struct memo_array array;
     struct memo *core[MEMO_CORES]; /* whose small arrays are part of it */
@@ -265,28 +267,16 @@ static bool is_far(double was, double is, double limit) {
     return is == 0 ? was != 0 : fabs(was - is) > limit * fabs(is);
 }
 
-static double as_float(uint32_t bits) {
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-
-static double as_double(uint64_t bits) {
-    double d;
-    memcpy(&d, &bits, sizeof d);
-    return d;
-}
-
 /* Whether a table's result is too far from the one that was computed; of two, either. */
 static bool is_bad(const struct memo *m, uint64_t was, uint64_t is, uint32_t bytes, enum memo_kind kind) {
     double limit = m->spec.error;
     switch (kind) {
     case MEMO_FLOAT:
-        return bytes > 4 ? is_far(as_double(was), as_double(is), limit)
-                         : is_far(as_float((uint32_t)was), as_float((uint32_t)is), limit);
+        return bytes > 4 ? is_far(double_of(was), double_of(is), limit)
+                         : is_far(float_of((uint32_t)was), float_of((uint32_t)is), limit);
     case MEMO_TWO_FLOATS:
-        return is_far(as_float((uint32_t)was), as_float((uint32_t)is), limit) ||
-               is_far(as_float((uint32_t)(was >> 32)), as_float((uint32_t)(is >> 32)), limit);
+        return is_far(float_of((uint32_t)was), float_of((uint32_t)is), limit) ||
+               is_far(float_of((uint32_t)(was >> 32)), float_of((uint32_t)(is >> 32)), limit);
     case MEMO_TWO_INTEGERS:
         return is_far((int32_t)was, (int32_t)is, limit) ||
                is_far((int32_t)(was >> 32), (int32_t)(is >> 32), limit);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/ieee.h"
 #include "exec/convert.h"
 
 const struct tex_format tex_formats[] = {
@@ -14,18 +15,6 @@ const struct tex_format tex_formats[] = {
     [RP_TEX_S16] = {2, false, true, 0x10d8, 0x10d1},  [RP_TEX_S32] = {4, false, true, 0x10d9, 0x10d9},
     [RP_TEX_F16] = {2, true, true, 0x10dd, 0x10dd},   [RP_TEX_F32] = {4, true, true, 0x10de, 0x10de},
 };
-
-static float word_float(uint32_t v) {
-    float f;
-    memcpy(&f, &v, sizeof f);
-    return f;
-}
-
-static uint32_t float_word(float f) {
-    uint32_t v;
-    memcpy(&v, &f, sizeof v);
-    return v;
-}
 
 /* True when texels are floats for the program. */
 static bool reads_float(const struct rp_tex_desc *t) {
@@ -79,7 +68,7 @@ static struct tex_axis axis_of(const struct rp_tex_desc *t, unsigned axis) {
 
 /* A direction to a face and coordinates on it. */
 static uint32_t cube_face(const uint32_t coord[3], float on_face[3]) {
-    float x = word_float(coord[0]), y = word_float(coord[1]), z = word_float(coord[2]);
+    float x = float_of(coord[0]), y = float_of(coord[1]), z = float_of(coord[2]);
     float ax = fabsf(x), ay = fabsf(y), az = fabsf(z), major, s, v;
     uint32_t face;
     if (ax >= ay && ax >= az) {
@@ -122,7 +111,7 @@ static void place(const struct tex_request *q, struct placed *p) {
         uint32_t face = cube_face((uint32_t[3]){q->coord[0][l], q->coord[1][l], q->coord[2][l]}, on_face);
         p->slices[l] = t->cubemap ? p->slices[l] * 6 + face : 0;
         for (unsigned k = 0; k < 3; k++)
-            p->on_face[k][l] = float_word(on_face[k]);
+            p->on_face[k][l] = bits_of_float(on_face[k]);
     }
 }
 
@@ -272,7 +261,7 @@ static void load_channel(const struct rp_tex_desc *t, const struct texels *s, un
     const struct tex_format *f = &tex_formats[t->format];
     bool present = c < tex_channels(t) && s->inside[k], as_float = reads_float(t);
     if (!present) {
-        uint32_t v = c < 3 ? 0 : !as_float ? 1 : float_word(parts ? parts_in_one(t) : 1);
+        uint32_t v = c < 3 ? 0 : !as_float ? 1 : bits_of_float(parts ? parts_in_one(t) : 1);
         for (unsigned l = 0; l < WARP_LANES; l++)
             d[l] = v;
         return;
@@ -287,7 +276,7 @@ static void load_channel(const struct rp_tex_desc *t, const struct texels *s, un
         halves_to_floats(d);
     else if (as_float && !f->is_float && parts)
         for (unsigned l = 0; l < WARP_LANES; l++)
-            d[l] = float_word(fmaxf((float)(int32_t)d[l], -top) * (parts_in_one(t) / top));
+            d[l] = bits_of_float(fmaxf((float)(int32_t)d[l], -top) * (parts_in_one(t) / top));
     else if (as_float && !f->is_float)
         lane_texture.normalize(d, top);
 }
@@ -300,7 +289,7 @@ static void fetch_channel(const struct tex_request *q, const struct texels *s, u
     if (!(q->lanes & ~s->inside[k]))
         return;
     uint32_t v = !s->border       ? 0
-                 : reads_float(t) ? float_word(t->border[c] * (parts ? parts_in_one(t) : 1))
+                 : reads_float(t) ? bits_of_float(t->border[c] * (parts ? parts_in_one(t) : 1))
                                   : (uint32_t)(int64_t)fmaxf(-0x1p31f, fminf(t->border[c], 0x1p32f - 256));
     for (unsigned l = 0; l < WARP_LANES; l++)
         if (!(s->inside[k] >> l & 1))
@@ -323,11 +312,11 @@ static void finish_channel(const struct rp_tex_desc *t, unsigned c, const double
         break;
     case BLEND_HALF:
         for (unsigned l = 0; l < WARP_LANES; l++)
-            d[l] = float_word(isfinite(sum[l]) ? to_half(sum[l]) : (float)sum[l]);
+            d[l] = bits_of_float(isfinite(sum[l]) ? to_half(sum[l]) : (float)sum[l]);
         break;
     case BLEND_PARTS:
         for (unsigned l = 0; l < WARP_LANES; l++)
-            d[l] = float_word((float)(floor(sum[l] + 0.5) / parts_in_one(t)));
+            d[l] = bits_of_float((float)(floor(sum[l] + 0.5) / parts_in_one(t)));
         break;
     }
 }

@@ -6,8 +6,8 @@
  * have 9 bits behind the first one, and the logarithm comes from a table. Nineteen of twenty results are its
  * very own, the others differ by one or two 256ths. The footprint of anisotropic filtering is left out. */
 #include <math.h>
-#include <string.h>
 
+#include "base/ieee.h"
 #include "exec/texture.h"
 
 /* 256 times the logarithm of 1 + k / 256. */
@@ -28,12 +28,6 @@ static const uint8_t logarithms[256] = {
 
 enum { FAR = 1 << 16 }; /* beyond every level */
 
-static float word_float(uint32_t v) {
-    float f;
-    memcpy(&f, &v, sizeof f);
-    return f;
-}
-
 static int32_t fixed(double v) {
     return v >= FAR ? FAR : v > -FAR ? (int32_t)v : -FAR; /* nothing, too, is far below */
 }
@@ -44,16 +38,12 @@ static int32_t biased(const struct rp_tex_desc *t, int32_t lod) {
 
 void tex_lods(const struct rp_tex_desc *t, const uint32_t *level, int32_t *lod) {
     for (unsigned l = 0; l < WARP_LANES; l++)
-        lod[l] = biased(t, fixed(floor((double)word_float(level[l]) * 256)));
+        lod[l] = biased(t, fixed(floor((double)float_of(level[l]) * 256)));
 }
 
 /* The first bit and nine more. */
 static float short_float(float f) {
-    uint32_t v;
-    memcpy(&v, &f, sizeof v);
-    v &= ~((1u << 14) - 1);
-    memcpy(&f, &v, sizeof f);
-    return f;
+    return float_of(bits_of_float(f) & ~((1u << 14) - 1));
 }
 
 static float length(const float v[3]) {
@@ -63,8 +53,7 @@ static float length(const float v[3]) {
 }
 
 static int32_t logarithm(float f) {
-    uint32_t v;
-    memcpy(&v, &f, sizeof v);
+    uint32_t v = bits_of_float(f);
     return f > 0 ? ((int32_t)(v >> 23) - 127) * 256 + logarithms[v >> 15 & 0xff] : -FAR;
 }
 
@@ -75,8 +64,8 @@ void tex_lods_of_gradients(const struct rp_tex_desc *t, unsigned dims, const uin
         for (unsigned k = 0; k < 3; k++) {
             float scale = t->normalized_coords ? (float)tex_extent(t, k) : 1;
             if (k < dims) {
-                x[k] = short_float(word_float(dx[k][l]) * scale);
-                y[k] = short_float(word_float(dy[k][l]) * scale);
+                x[k] = short_float(float_of(dx[k][l]) * scale);
+                y[k] = short_float(float_of(dy[k][l]) * scale);
             }
             sum[k] = short_float(x[k] + y[k]);
             difference[k] = short_float(x[k] - y[k]);

@@ -1,6 +1,6 @@
 /* Operands and addresses of PTX instructions as those of machine instructions. */
-#include <string.h>
 
+#include "base/ieee.h"
 #include "ptx/lower.h"
 
 /* ---- operands ---- */
@@ -17,21 +17,11 @@ struct opd literal64(struct lower *l, uint64_t bits) {
 }
 
 uint32_t f32_of_double(uint64_t bits) {
-    double d;
-    memcpy(&d, &bits, sizeof d);
-    float f = (float)d;
-    uint32_t u;
-    memcpy(&u, &f, sizeof u);
-    return u;
+    return bits_of_float((float)double_of(bits));
 }
 
 static uint64_t double_of_f32(uint32_t bits) {
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    double d = f;
-    uint64_t u;
-    memcpy(&u, &d, sizeof u);
-    return u;
+    return bits_of_double(float_of(bits));
 }
 
 static uint64_t imm_bits(const struct ptx_opd *o, enum ptx_type t) {

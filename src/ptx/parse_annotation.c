@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ieee.h"
 #include "isa/isa.h"
 #include "ptx/parser.h"
 
@@ -56,11 +57,9 @@ static bool find_number(struct ptx_parser *p, const struct token *t, const struc
     char *end;
     if (a->mode == MARK_THRESHOLD) {
         float th = strtof(*rest, &end);
-        uint32_t bits;
-        memcpy(&bits, &th, sizeof bits);
         if (end == *rest || !(th >= 0))
             return fail(p, t->at, "annotation: a threshold is a number that is not negative");
-        o->imm = bits;
+        o->imm = bits_of_float(th);
     } else {
         o->imm = strtoul(*rest, &end, 0);
         if (end == *rest || o->imm > UINT32_MAX || (a->mode == MARK_START && o->imm > MAX_REGION))

@@ -5,23 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
+#include "base/ieee.h"
 #include "mech/lnl/unit.h"
-
-static uint32_t bits_of(float f) {
-    uint32_t v;
-    memcpy(&v, &f, sizeof v);
-    return v;
-}
-
-static float float_of(uint32_t v) {
-    float f;
-    memcpy(&f, &v, sizeof f);
-    return f;
-}
 
 static uint32_t next_random(uint64_t *s) {
     *s = *s * 6364136223846793005u + 1442695040888963407u;
@@ -78,8 +66,8 @@ static void unit_is_near_the_exact_metric(void **state) {
     double accepted = 0, rejected = 1;
     uint64_t seed = 2;
     for (uint32_t n = 0; n < 2000000; n++) {
-        uint32_t a = bits_of(1 + next_random(&seed) * 0x1p-32f);
-        uint32_t b = bits_of(float_of(a) * (0.8f + 0.4f * (next_random(&seed) * 0x1p-32f)));
+        uint32_t a = bits_of_float(1 + next_random(&seed) * 0x1p-32f);
+        uint32_t b = bits_of_float(float_of(a) * (0.8f + 0.4f * (next_random(&seed) * 0x1p-32f)));
         double er = fabs((double)float_of(a) - float_of(b)) / float_of(a);
         if (unit_alike(a, b, unit_threshold(0.1), true))
             accepted = fmax(accepted, er);
@@ -92,7 +80,8 @@ static void unit_is_near_the_exact_metric(void **state) {
 
 static void special_numbers(void **state) {
     (void)state;
-    uint32_t inf = bits_of(INFINITY), large = bits_of(3.4e38f), zero = 0, minus = 0x80000000, tiny = 1;
+    uint32_t inf = bits_of_float(INFINITY), large = bits_of_float(3.4e38f), zero = 0, minus = 0x80000000,
+             tiny = 1;
     uint32_t th = unit_threshold(0.5);
     assert_false(unit_alike(large, inf, th, true));
     assert_true(unit_alike(large, inf, th, false)); /* without the rule they are */
@@ -100,8 +89,8 @@ static void special_numbers(void **state) {
     assert_false(unit_alike(inf, inf | minus, th, true));
     assert_true(unit_alike(zero, minus, th, true));
     assert_false(unit_alike(zero, tiny, th, true));
-    assert_false(unit_alike(zero, bits_of(1e-30f), th, true));
-    assert_false(unit_alike(bits_of(1), bits_of(1), 0, true)); /* nothing is below 0 */
+    assert_false(unit_alike(zero, bits_of_float(1e-30f), th, true));
+    assert_false(unit_alike(bits_of_float(1), bits_of_float(1), 0, true)); /* nothing is below 0 */
     assert_true(unit_alike_exact(zero, minus, 0.1));
     assert_false(unit_alike_exact(zero, tiny, 0.1));
     assert_false(unit_alike_exact(inf, large, 0.5));
@@ -118,13 +107,14 @@ static void interpolation(void **state) {
         float a = 1 + next_random(&seed) * 0x1p-20f, b = 1 + next_random(&seed) * 0x1p-20f;
         uint32_t span = 1 + n % 16, x = next_random(&seed) % (span + 1);
         double want = a + (double)x / span * ((double)b - a);
-        double got = float_of(unit_between(bits_of(a), bits_of(b), x, span));
+        double got = float_of(unit_between(bits_of_float(a), bits_of_float(b), x, span));
         assert_true(fabs(got - want) <= 4 * fmax(a, b) * 0x1p-24);
-        assert_int_equal(unit_between(bits_of(a), bits_of(a), x, span), bits_of(a));
-        weighted += unit_weighted(bits_of(a), bits_of(a), x, span) != bits_of(a);
+        assert_int_equal(unit_between(bits_of_float(a), bits_of_float(a), x, span), bits_of_float(a));
+        weighted += unit_weighted(bits_of_float(a), bits_of_float(a), x, span) != bits_of_float(a);
     }
     assert_true(weighted > 0); /* a weighted sum does not give back equal ends */
-    assert_int_equal(unit_between(bits_of(INFINITY), bits_of(INFINITY), 1, 4), bits_of(INFINITY));
+    assert_int_equal(unit_between(bits_of_float(INFINITY), bits_of_float(INFINITY), 1, 4),
+                     bits_of_float(INFINITY));
 }
 
 static void bytes_are_apart(void **state) {

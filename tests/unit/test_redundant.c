@@ -1,23 +1,10 @@
 /* Redundant instructions, counted by hand; and the probe that counts them changes nothing else. */
+#include "levels.h"
 #include "timing_rig.h"
 
 static const char kernels[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
-    ".visible .entry k(.param .u64 buffer, .param .u32 n, .param .u32 x)\n"
-    "{ .reg .b32 %r<16>; .reg .b64 %l<4>; .reg .pred %p<2>;\n"
-    "ld.param.u64 %l0, [buffer];\n"
-    "mov.u32 %r1, %tid.x;\n"                         /* the same in all warps: affine */
-    "mov.u32 %r2, %tid.y;\n"                         /* uniform in a warp, of each its own */
-    "mov.u32 %r3, %ctaid.x;\n"                       /* uniform, the same in a block */
-    "shl.b32 %r4, %r1, 2;\n"                         /* affine, the same in the grid */
-    "and.b32 %r5, %r4, 12;\n"                        /* the same: sources are affine */
-    "mad.lo.u32 %r7, %r5, %r5, %r3;\n"               /* unstructured, the same in a block */
-    "add.u32 %r8, %r7, %r2;\n"                       /* of each warp its own */
-    "shl.b32 %r9, %r2, 7;\n"                         /* uniform in a warp */
-    "add.u32 %r9, %r9, %r4;\n"                       /* of each warp its own */
-    "cvt.u64.u32 %l1, %r9; add.u64 %l1, %l1, %l0;\n" /* two, the upper of which is the same in the grid: no
-                                                        carry */
-    "st.global.u32 [%l1], %r8; exit; }\n";
+    ".visible .entry k(.param .u64 buffer, .param .u32 n, .param .u32 x)\n" LEVELS_BODY;
 
 enum { WARPS = 4, GRID = 3 };
 

@@ -5,24 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <cmocka.h>
 
+#include "base/ieee.h"
 #include "exec/format.h"
 #include "exec/texture.h"
-
-static uint32_t word(float f) {
-    uint32_t v;
-    memcpy(&v, &f, sizeof v);
-    return v;
-}
-
-static float number(uint32_t v) {
-    float f;
-    memcpy(&f, &v, sizeof f);
-    return f;
-}
 
 /* One lane's view of sampling. */
 static void sample(const struct rp_tex_desc *t, enum tex_geom g, bool float_coords, uint32_t layer,
@@ -61,9 +49,9 @@ static struct rp_tex_desc grid_texture(void) {
 
 static float sample2(const struct rp_tex_desc *t, float x, float y) {
     uint32_t out[4];
-    sample(t, TEX_2D, true, 0, (uint32_t[3]){word(x), word(y), 0}, out);
+    sample(t, TEX_2D, true, 0, (uint32_t[3]){bits_of_float(x), bits_of_float(y), 0}, out);
     assert_int_equal(out[1], 0);
-    return number(out[0]);
+    return float_of(out[0]);
 }
 
 static void test_point(void **state) {
@@ -107,22 +95,22 @@ static void test_formats(void **state) {
     struct rp_tex_desc t = {
         .addr = (uint64_t)(uintptr_t)bytes, .format = RP_TEX_U8, .channels = 4, .width = 2};
     uint32_t out[4];
-    sample(&t, TEX_1D, true, 0, (uint32_t[3]){word(0.5f)}, out);
+    sample(&t, TEX_1D, true, 0, (uint32_t[3]){bits_of_float(0.5f)}, out);
     assert_int_equal(out[1], 128);
     t.normalized_float = true;
-    sample(&t, TEX_1D, true, 0, (uint32_t[3]){word(0.5f)}, out);
-    assert_true(number(out[2]) == 1 && number(out[3]) == 0.2f);
+    sample(&t, TEX_1D, true, 0, (uint32_t[3]){bits_of_float(0.5f)}, out);
+    assert_true(float_of(out[2]) == 1 && float_of(out[3]) == 0.2f);
     t.srgb = true;
-    sample(&t, TEX_1D, true, 0, (uint32_t[3]){word(0.5f)}, out);
-    assert_true(fabsf(number(out[1]) - 0.21586f) < 1e-4f && number(out[3]) == 0.2f);
+    sample(&t, TEX_1D, true, 0, (uint32_t[3]){bits_of_float(0.5f)}, out);
+    assert_true(fabsf(float_of(out[1]) - 0.21586f) < 1e-4f && float_of(out[3]) == 0.2f);
     t.format = RP_TEX_S8;
-    sample(&t, TEX_1D, true, 0, (uint32_t[3]){word(1.5f)}, out);
-    assert_true(number(out[0]) == -1 && number(out[1]) == -1 && number(out[2]) == 1);
+    sample(&t, TEX_1D, true, 0, (uint32_t[3]){bits_of_float(1.5f)}, out);
+    assert_true(float_of(out[0]) == -1 && float_of(out[1]) == -1 && float_of(out[2]) == 1);
     uint16_t halves[2] = {0x3c00, 0xc000};
     t = (struct rp_tex_desc){
         .addr = (uint64_t)(uintptr_t)halves, .format = RP_TEX_F16, .channels = 2, .width = 1};
     sample(&t, TEX_1D, true, 0, (uint32_t[3]){0}, out);
-    assert_true(number(out[0]) == 1 && number(out[1]) == -2 && out[2] == 0 && number(out[3]) == 1);
+    assert_true(float_of(out[0]) == 1 && float_of(out[1]) == -2 && out[2] == 0 && float_of(out[3]) == 1);
 }
 
 static void test_fetch(void **state) {
@@ -163,11 +151,11 @@ static void test_layers_and_cubes(void **state) {
         float dir[3] = {0.1f, -0.2f, 0.3f};
         uint32_t out[4];
         dir[face / 2] = face % 2 ? -2.0f : 2.0f;
-        uint32_t coord[3] = {word(dir[0]), word(dir[1]), word(dir[2])};
+        uint32_t coord[3] = {bits_of_float(dir[0]), bits_of_float(dir[1]), bits_of_float(dir[2])};
         sample(&t, TEX_ACUBE, true, 1, coord, out);
-        assert_true(number(out[0]) == (float)(6 + face));
+        assert_true(float_of(out[0]) == (float)(6 + face));
         sample(&t, TEX_A2D, true, face, (uint32_t[3]){0, 0, 0}, out); /* beyond the last layer: the last */
-        assert_true(number(out[0]) == (face ? 1.0f : 0.0f));
+        assert_true(float_of(out[0]) == (face ? 1.0f : 0.0f));
     }
 }
 
@@ -176,16 +164,16 @@ static void test_gather(void **state) {
     struct rp_tex_desc t = grid_texture();
     _Alignas(64) uint32_t x[WARP_LANES], y[WARP_LANES], out[4][WARP_LANES];
     for (unsigned l = 0; l < WARP_LANES; l++) {
-        x[l] = word((float)(l % 6 + 1));
-        y[l] = word(2.0f);
+        x[l] = bits_of_float((float)(l % 6 + 1));
+        y[l] = bits_of_float(2.0f);
     }
     struct tex_request q = {
         .t = &t, .geom = TEX_2D, .float_coords = true, .gather = true, .lanes = ~0u, .coord = {x, y, x}};
     tex_sample(&q, 0, out);
     for (unsigned l = 0; l < WARP_LANES; l++) {
         float i = (float)(l % 6);
-        assert_true(number(out[0][l]) == 20 + i && number(out[1][l]) == 21 + i);
-        assert_true(number(out[2][l]) == 11 + i && number(out[3][l]) == 10 + i);
+        assert_true(float_of(out[0][l]) == 20 + i && float_of(out[1][l]) == 21 + i);
+        assert_true(float_of(out[2][l]) == 11 + i && float_of(out[3][l]) == 10 + i);
     }
 }
 
@@ -244,7 +232,7 @@ static void test_isas_agree(void **state) {
         q.gather = q.float_coords && (q.geom == TEX_2D || q.geom == TEX_A2D) && draw(3) == 0;
         for (unsigned l = 0; l < WARP_LANES; l++) {
             for (unsigned k = 0; k < 3; k++)
-                in[k][l] = q.float_coords ? word(some_float()) : draw(24) - 2;
+                in[k][l] = q.float_coords ? bits_of_float(some_float()) : draw(24) - 2;
             in[3][l] = draw(5) - 1;
         }
         tiled = q;

@@ -2,18 +2,12 @@
  * and those they store in a region (Figure 3.2), and whether loads that are alike have the same leading bits
  * (Figure 3.4). It watches a machine that approximates nothing: lnl.profile with a threshold of 0. */
 #include <math.h>
-#include <string.h>
 
+#include "base/ieee.h"
 #include "mech/lnl/lnl.h"
 
 enum { MILLION = 1000000, LOW_BIT = 8, HIGH_BIT = 12 };
 static const double alike_below = 0.1;
-
-static double as_number(uint32_t v) {
-    float f;
-    memcpy(&f, &v, sizeof f);
-    return f;
-}
 
 /* How far b is from a, of a; 1 at most. */
 static double distance(double a, double b) {
@@ -28,7 +22,7 @@ static double distance_of(const struct lnl_fact *f, uint32_t a, uint32_t b) {
     if (f->integer)
         return distance((int32_t)a, (int32_t)b);
     if (!f->pixels)
-        return distance(as_number(a), as_number(b));
+        return distance((double)float_of(a), (double)float_of(b));
     double sum = 0;
     for (uint32_t k = 0; k < 32; k += 8)
         sum += distance(a >> k & 0xff, b >> k & 0xff) / 4;

@@ -1,22 +1,10 @@
 /* Comparison and interpolation, bit for bit. */
 #include <math.h>
-#include <string.h>
 
+#include "base/ieee.h"
 #include "mech/lnl/unit.h"
 
 enum { EXP_MAX = 255, TOP_BITS = 8 };
-
-static float as_float(uint32_t v) {
-    float f;
-    memcpy(&f, &v, sizeof f);
-    return f;
-}
-
-static uint32_t as_bits(float f) {
-    uint32_t v;
-    memcpy(&v, &f, sizeof v);
-    return v;
-}
 
 /* The constants are those that give the error the text states; the ones it prints (FF, F6, DF) do not. */
 uint32_t unit_reciprocal(uint32_t fraction) {
@@ -48,7 +36,7 @@ bool unit_alike(uint32_t a, uint32_t b, uint32_t threshold, bool finite) {
 }
 
 bool unit_alike_exact(uint32_t a, uint32_t b, double threshold) {
-    double x = as_float(a), y = as_float(b);
+    double x = float_of(a), y = float_of(b);
     if (a == b || (x == 0 && y == 0))
         return threshold > 0;
     return fabs(x - y) < threshold * fabs(x) && isfinite(x);
@@ -62,13 +50,13 @@ bool unit_alike_int(uint32_t a, uint32_t b, double threshold) {
 uint32_t unit_between(uint32_t a, uint32_t b, uint32_t x, uint32_t n) {
     if (a == b)
         return a;
-    float va = as_float(a), vb = as_float(b), w = (float)x / (float)n;
-    return as_bits(va + w * (vb - va));
+    float va = float_of(a), vb = float_of(b), w = (float)x / (float)n;
+    return bits_of_float(va + w * (vb - va));
 }
 
 uint32_t unit_weighted(uint32_t a, uint32_t b, uint32_t x, uint32_t n) {
-    float va = as_float(a), vb = as_float(b);
-    return as_bits(((float)((int32_t)n - (int32_t)x) * va + (float)x * vb) / (float)n);
+    float va = float_of(a), vb = float_of(b);
+    return bits_of_float(((float)((int32_t)n - (int32_t)x) * va + (float)x * vb) / (float)n);
 }
 
 /* One component: rounded to the nearest, halves upwards, and within a byte. */
