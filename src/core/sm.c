@@ -78,7 +78,7 @@ struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *
     sm->mem = mem;
     sm->port = memsys_port_times(mem, id);
     for (uint32_t k = 0; k < MEM_CLIENTS; k++)
-        sm->epoch[k] = memsys_port_epochs(mem, id, (enum mem_client)k);
+        sm->epoch[k] = memsys_port_epoch(mem, id, (enum mem_client)k);
     sm->fetch_latency = memsys_cache(mem, id, MEM_INST)->spec.latency;
     sm->id = id;
     sm->line_pcs = s->coalescer.line / INST_BYTES - 1;

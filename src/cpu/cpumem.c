@@ -242,11 +242,6 @@ static void step(struct cpumem *m) {
     tick(m);
 }
 
-void cpumem_settle(struct cpumem *m) {
-    while (!m->quiet)
-        step(m);
-}
-
 /* ---- translation ------------------------------------------------------------------------------------- */
 
 /* The cycles that finding an address's page takes. */

@@ -92,7 +92,5 @@ uint64_t cpumem_wait(struct port *p, int number);
 bool cpumem_is_done(struct port *p, int number, uint64_t now);
 /* Something else uses L2 at cycle now: the cycle in which it may. */
 uint64_t cpumem_use_l2(struct cpumem *m, uint64_t now);
-/* Moves time until nothing is under way. */
-void cpumem_settle(struct cpumem *m);
 
 #endif

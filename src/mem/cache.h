@@ -6,8 +6,8 @@
  * latency, lines that come are handed on in the next cycle, one access in each. The consumer takes what is
  * ready in every cycle in which something is.
  *
- * A stalled access may be offered again in every cycle, or only after cache_epoch changed (MEM_STALL_PORT: in
- * the next cycle); results and counters are the same. */
+ * A stalled access may be offered again in every cycle, or only after *cache_epoch changed (MEM_STALL_PORT:
+ * in the next cycle); results and counters are the same. */
 #ifndef REPRISE_MEM_CACHE_H
 #define REPRISE_MEM_CACHE_H
 
@@ -65,9 +65,9 @@ bool cache_idle(const struct cache *c);
 /* Forgets all lines, without writing any back; the cache must be idle. */
 void cache_flush(struct cache *c);
 
-/* Changes whenever an access that stalled may have become possible. */
-static inline uint32_t cache_epoch(const struct cache *c) {
-    return c->bank.epoch;
+/* The number that changes whenever an access that stalled may have become possible. */
+static inline const uint32_t *cache_epoch(const struct cache *c) {
+    return &c->bank.epoch;
 }
 
 /* The memory system's side: the oldest request, or NULL; it left; a reply with data came. */

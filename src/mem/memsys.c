@@ -636,12 +636,8 @@ uint64_t memsys_port_next(const struct memsys *m, uint32_t sm) {
     return min_u64(m->times[sm].first, m->times[sm].retry);
 }
 
-uint32_t memsys_port_epoch(const struct memsys *m, uint32_t sm, enum mem_client client) {
+const uint32_t *memsys_port_epoch(const struct memsys *m, uint32_t sm, enum mem_client client) {
     return cache_epoch(m->port[sm].cache[client]);
-}
-
-const uint32_t *memsys_port_epochs(const struct memsys *m, uint32_t sm, enum mem_client client) {
-    return &m->port[sm].cache[client]->bank.epoch;
 }
 
 bool memsys_port_idle(const struct memsys *m, uint32_t sm) {

@@ -58,11 +58,9 @@ bool memsys_pop(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client cli
 /* The first cycle in which an SM can pop something, or offer again what stalled, as far as is known; NEVER
  * when it waits for memory. */
 uint64_t memsys_port_next(const struct memsys *m, uint32_t sm);
-/* Changes whenever a stalled access of this SM's cache may have become possible; one that stalled with
- * MEM_STALL_PORT may be offered again in the next cycle whether it changed or not. */
-uint32_t memsys_port_epoch(const struct memsys *m, uint32_t sm, enum mem_client client);
-/* Where that number is, for those who look at it in every cycle. */
-const uint32_t *memsys_port_epochs(const struct memsys *m, uint32_t sm, enum mem_client client);
+/* Where the number is that changes whenever a stalled access of this SM's cache may have become possible; one
+ * that stalled with MEM_STALL_PORT may be offered again in the next cycle whether it changed or not. */
+const uint32_t *memsys_port_epoch(const struct memsys *m, uint32_t sm, enum mem_client client);
 
 void memsys_tick(struct memsys *m, uint64_t now);
 /* The next core cycle with something to do for memsys_tick, or NEVER. Completions waiting to be popped do not

@@ -303,15 +303,15 @@ static void test_cache_stall_count(void **state) {
         struct cache *c = cache_create(&arena, &s, 0);
         expect_access(c, 0, 0, 0, MEM_MISS);
         expect_access(c, 1, 1, 0, MEM_STALL_MSHR);
-        uint32_t epoch = cache_epoch(c);
+        uint32_t epoch = *cache_epoch(c);
         for (uint64_t now = 2; now < 300; now++) {
             if (now == 40)
                 cache_sent(c);
             if (now == 200)
                 cache_fill(c, now, &(struct mem_packet){.id = 0, .sectors = 0xf});
-            if (!jump || epoch != cache_epoch(c)) {
+            if (!jump || epoch != *cache_epoch(c)) {
                 struct mem_access x = load(1, 1);
-                epoch = cache_epoch(c);
+                epoch = *cache_epoch(c);
                 if (mem_accepted(cache_access(c, now, &x, 0)))
                     break;
             }

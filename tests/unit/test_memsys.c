@@ -451,9 +451,9 @@ static void step(struct memsys *m, struct sm_state *s, uint32_t sm, uint64_t now
         }
     if (!s->pending || now < s->at)
         return;
-    if (jump && s->stalled && memsys_port_epoch(m, sm, s->client) == s->epoch)
+    if (jump && s->stalled && *memsys_port_epoch(m, sm, s->client) == s->epoch)
         return;
-    s->epoch = memsys_port_epoch(m, sm, s->client);
+    s->epoch = *memsys_port_epoch(m, sm, s->client);
     enum mem_result r = memsys_access(m, now, sm, s->client, &s->x, s->left);
     s->stalled = !mem_accepted(r) && r != MEM_STALL_PORT;
     s->at = now + 1;
@@ -474,7 +474,7 @@ static uint64_t next_cycle(const struct memsys *m, const struct sm_state *s, uin
         next = min_u64(next, memsys_port_next(m, i));
         if (s[i].pending && !s[i].stalled)
             next = min_u64(next, s[i].at);
-        if (s[i].stalled && memsys_port_epoch(m, i, s[i].client) != s[i].epoch)
+        if (s[i].stalled && *memsys_port_epoch(m, i, s[i].client) != s[i].epoch)
             next = now + 1;
     }
     return max_u64(next, now + 1);

@@ -75,7 +75,6 @@ void val_copy(struct val *to, const struct val *from);
 /* The same in all threads of the grid; *x is what. */
 bool val_uniform(const struct val *v, uint32_t *x);
 bool atom_uniform(const struct atom *a, uint32_t *x);
-bool val_equal_conds(const struct val *a, const struct val *b);
 
 /* Results that cannot be said are VAL_BAD. */
 void val_index(struct val *d, uint32_t field);
