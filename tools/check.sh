@@ -38,10 +38,9 @@ if [ "$build" = build ]; then
     status=$?
     say "format" $status
     [ $status = 0 ] || head -n 20 "$build/format.log"
-    seconds=${FUZZ_SECONDS:-15}
-    tools/fuzz.sh "$seconds" >"$build/fuzz.log" 2>&1
+    tools/fuzz.sh same >"$build/fuzz.log" 2>&1
     status=$?
-    say "fuzz, ${seconds} s each" $status
+    say "fuzz" $status
     [ $status = 0 ] || tail -n 40 "$build/fuzz.log"
 fi
 echo "$passed passed, $failed failed"

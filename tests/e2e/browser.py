@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 import urllib.error
 import urllib.request
 
@@ -64,6 +65,15 @@ class Browser:
     def run(self, script, *arguments):
         """The value that a script returns, also when it is a promise."""
         return self.call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
+
+    def becomes(self, script, wanted, seconds=20):
+        """Whether a script returns what is wanted; the page answers keys and links in its own time."""
+        end = time.monotonic() + seconds
+        while self.run(script) != wanted:
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.02)
+        return True
 
     def press(self, key):
         """A key, as if typed."""

@@ -71,7 +71,9 @@ static void load_images(const uint8_t *data, size_t size) {
     uint8_t *image = memcpy(room + ROOM - size, data, size);
     load(image, size);
     load(image, FATBIN_UNBOUNDED);
-    memcpy(&parts[2], data, size < sizeof parts[2] ? size : sizeof parts[2]); /* points anywhere */
+    memcpy(&parts[2], data, size < sizeof parts[2] ? size : sizeof parts[2]);
+    if (image_readable(parts[2])) /* anywhere, but not into the fuzzer's own memory, which the sanitizer guards */
+        parts[2] = image + size;
     parts[0] = image;
     parts[1] = image + size / 2;
     const struct fatbin_wrapper w = {FATBIN_WRAPPER_MAGIC, 2, image + size / 3, parts};
