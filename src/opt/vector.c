@@ -10,6 +10,7 @@
 
 #include "opt/pass.h"
 
+/* REACH: how many instructions loads that are joined may stand apart: registers hold what is loaded early. */
 enum { WORD = 4, MAX_WORDS = 4, ALL_BITS = 32, REACH = 48 };
 
 struct vector {
