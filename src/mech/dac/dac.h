@@ -85,6 +85,7 @@ struct dac_queues {
     struct dac_access *access; /* ring of naccess: from first on those that have issued, then the others */
     uint32_t first, issued, count;
     uint32_t used;          /* entries of the queue that lines take */
+    uint8_t share;          /* of all queues, the part that is its own */
     struct dac_taken *pred; /* ring of DAC_RING, the first pfilled of which are there */
     uint32_t pfirst, pcount, pfilled;
 };
@@ -110,14 +111,15 @@ struct dac {
     const struct image *affine;
     struct dac_mark *main, *side; /* by instruction of the kernel, of the affine stream */
     struct core_stream *stream;
-    bool forming; /* blocks of the next batch may enter */
 
     /* the affine warp */
     struct val *regs;
     struct dac_pred preds[NUM_PRED + 1];
     struct dac_path *path;
     uint32_t depth;
-    uint64_t batch; /* warps of the batch */
+    uint64_t batch;  /* warps for which it runs, or ran last */
+    uint64_t served; /* warps on the SM for which it has begun */
+    uint64_t shares; /* parts of the queues that no warp has */
     uint64_t block_warps[DAC_WARPS];
     struct coords *coords; /* by warp */
     struct dims dims;
@@ -138,7 +140,7 @@ struct dac {
     uint32_t used;            /* entries of the queue in use */
     uint64_t peu;             /* the next predicate to expand */
     uint64_t peu_warps, peu_wait;
-    uint64_t blocks; /* of the batch */
+    uint64_t blocks; /* for which the affine warp has begun */
     struct dac_expansion exp[DAC_WARPS];
     uint32_t turn; /* block that the address expansion unit served last */
     struct dac_queues q[DAC_WARPS];
@@ -172,12 +174,20 @@ static inline bool dac_asks(const struct dac_mark *m) {
 }
 
 /* affine.c: the affine warp. */
-void dac_affine_start(struct dac *d);
 /* Its next instruction may issue; prepares what that needs. */
 bool dac_affine_ready(struct dac *d);
 void dac_affine_issued(struct dac *d, const struct xinst *i, uint32_t pc);
 void dac_affine_control(struct dac *d, const struct xinst *i);
+/* batch.c: for which blocks it runs. */
+/* The affine warp begins for blocks that it has not begun for, if it can. */
+void dac_begin_batch(struct dac *d);
+/* There are such blocks. */
+bool dac_waits(const struct dac *d);
+/* A warp leaves the SM. */
+void dac_leave(struct dac *d, uint32_t w);
 /* eval.c: what its instructions compute. */
+/* Its registers and predicates are 0. */
+void dac_clear(struct dac *d);
 void dac_eval(struct dac *d, const struct xinst *i);
 /* The lanes of a value in a warp. */
 void dac_lanes(struct dac *d, const struct val *v, uint32_t warp, uint32_t *out);

@@ -63,6 +63,18 @@ static void set_pred(struct dac *d, uint32_t p, const struct dac_pred *v) {
     d->preds[p] = *v;
 }
 
+void dac_clear(struct dac *d) {
+    const struct dac_pred no = {.kind = PRED_SAME};
+    for (uint32_t k = 0; k < d->affine->prog->nregs; k++) {
+        dac_hold(d, d->regs[k].cond, false);
+        val_const(&d->regs[k], 0);
+    }
+    for (uint32_t k = 0; k < NUM_PRED; k++) {
+        hold_pred(d, &d->preds[k], false);
+        d->preds[k] = no;
+    }
+}
+
 uint32_t dac_pred_lanes(const struct dac *d, uint32_t p, uint32_t warp) {
     const struct dac_pred *x = &d->preds[p];
     if (p == PRED_PT || x->kind == PRED_SAME)

@@ -41,8 +41,8 @@ static bool can_take(struct dac *d, uint32_t warp) {
     const struct dac_fact *f = fact_at(d, cw);
     if (!f)
         return true;
-    if (f->roles & DAC_ASK && d->sent >> warp & 1)
-        return false; /* the affine warp has yet to take its last one */
+    if (f->roles & DAC_ASK && (d->sent | ~d->served) >> warp & 1)
+        return false; /* the affine warp has yet to take its last one, or to begin for it */
     if (f->roles & DAC_DEQ_PRED && !offer_predicate(d, warp, f))
         return false;
     return !(f->roles & DAC_DEQ) || !active(cw, &d->sm->x->img->code[cw->next]) || has_address(d, warp);
