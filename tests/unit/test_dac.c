@@ -309,6 +309,58 @@ static void test_counts(void **state) {
     rig_close(&r);
 }
 
+/* Blocks enter as they do on the base machine: beside the first, which runs long, the others come and go, and
+ * the affine warp begins for each. */
+static void test_batches(void **state) {
+    (void)state;
+    static const char code[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".visible .entry uneven(.param .u64 buffer, .param .u32 n, .param .u32 x)\n{\n"
+        ".reg .b32 %r<8>; .reg .b64 %l<4>; .reg .pred %p<2>;\n"
+        "ld.param.u64 %l0, [buffer]; mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mov.u32 %r4, 0;\n"
+        "setp.eq.u32 %p0, %r1, 0; selp.b32 %r2, 400, 2, %p0; mad.lo.u32 %r3, %r1, 64, %r0;\n"
+        "mul.wide.u32 %l1, %r3, 4; add.u64 %l1, %l0, %l1;\n"
+        "L: ld.global.u32 %r5, [%l1]; add.u32 %r5, %r5, %r4; st.global.u32 [%l1+131072], %r5;\n"
+        "add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, %r2; @%p1 bra L; exit;\n}\n";
+    struct rig r;
+    rig_open_options(&r,
+                     &(struct rp_options){.gpu = "dac",
+                                          .mech = "dac",
+                                          .set = (const char *const[]){"device.sms=1", "sm.blocks=2", NULL},
+                                          .check = true},
+                     code);
+    const uint32_t *got = launch(&r, "uneven");
+    assert_non_null(got);
+    for (uint32_t t = 0; t < GRID * THREADS; t++)
+        assert_int_equal(got[t], t + (t < THREADS ? 399 : 1));
+    assert_int_equal(rig_counter(&r, "dac.batches"), 3);
+    assert_int_equal(rig_counter(&r, "check.wrong"), 0);
+    rig_close(&r);
+}
+
+/* A record of shared memory is of 128 bytes from any word on: one for a warp's row, wherever it begins. */
+static void test_windows(void **state) {
+    (void)state;
+    static const char code[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".visible .entry windows(.param .u64 buffer, .param .u32 n, .param .u32 x)\n{\n"
+        ".reg .b32 %r<8>; .shared .b32 s[512];\n"
+        "mov.u32 %r0, %tid.x; mov.u32 %r1, s; mad.lo.u32 %r2, %r0, 4, %r1; st.shared.u32 [%r2+4], %r0;\n"
+        "and.b32 %r3, %r0, 15; mad.lo.u32 %r4, %r3, 4, %r1; bar.sync 0; ld.shared.u32 %r5, [%r4+60];\n"
+        "st.shared.u32 [%r2+1024], %r5; exit;\n}\n";
+    enum { WARPS = GRID * THREADS / 32 };
+    struct rig r;
+    rig_open_options(
+        &r,
+        &(struct rp_options){
+            .gpu = "dac", .mech = "dac", .set = (const char *const[]){"device.sms=1", NULL}, .check = true},
+        code);
+    assert_non_null(launch(&r, "windows"));
+    assert_int_equal(rig_counter(&r, "dac.deq.addr"), 3 * WARPS);
+    assert_int_equal(rig_counter(&r, "dac.aeu.records"), 3 * WARPS);
+    rig_close(&r);
+}
+
 /* Branches that data decide: two that all warps come to, and one for those with an odd word. Without asking
  * nothing behind the first is decoupled. */
 static void test_vectors(void **state) {
@@ -480,10 +532,10 @@ static void test_cut(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hazards), cmocka_unit_test(test_rules),   cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_counts),  cmocka_unit_test(test_vectors), cmocka_unit_test(test_cae),
-        cmocka_unit_test(test_limits),  cmocka_unit_test(test_rivals),  cmocka_unit_test(test_rival_counts),
-        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_hazards), cmocka_unit_test(test_rules),        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_counts),  cmocka_unit_test(test_batches),      cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_vectors), cmocka_unit_test(test_cae),          cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_rivals),  cmocka_unit_test(test_rival_counts), cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, find_results, NULL);
 }
