@@ -220,8 +220,9 @@ static void test_hazards(void **state) {
         {"device.sms=1", "dac.first=true", "issue.policy=lrr", "l1.size=4K", "l1.ways=2", NULL},
         {"device.sms=1", "dac.prefetch=false", "issue.policy=gto", NULL},
         {"device.sms=1", "l1.mshrs=1", "l1.merges=1", NULL},
+        {"device.sms=1", "issue.active=1", "dac.atq=1", "dac.pwpq=1", NULL}, /* who waits makes way */
     };
-    for (uint32_t s = 0; s < 5; s++) {
+    for (uint32_t s = 0; s < sizeof sets / sizeof *sets; s++) {
         struct rig r;
         open_dac(&r, sets[s]);
         for (uint32_t k = 0; k < HAZARDS; k++) {

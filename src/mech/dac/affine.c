@@ -200,30 +200,38 @@ static bool chooses(const struct dac *d, const struct xinst *i) {
            (i->ndw && by != PRED_PT && d->preds[by].kind == PRED_MASK);
 }
 
+/* What its next instruction waits for. */
+enum wait { WAIT_NONE, WAIT_PREDICATE, WAIT_DATA, WAIT_QUEUE };
+
+static enum wait waits_for(const struct dac *d) {
+    uint32_t pc = d->sm->warps[d->stream->slot].next;
+    const struct xinst *i = &d->affine->code[pc];
+    bool asks = dac_asks(&d->side[pc]);
+    if ((!asks && !pred_ready(d, i->guard)) || !pred_ready(d, i->ps[0]) || !pred_ready(d, i->ps[1]))
+        return WAIT_PREDICATE;
+    if (asks && warps_here(d) & ~d->sent)
+        return WAIT_DATA;
+    bool compares = i->in->op == OP_ISETP || i->in->op == OP_ISETPX;
+    if ((i->kind == X_QUEUE || compares) && !has_room(d, i, pc))
+        return WAIT_QUEUE;
+    /* until tuples that name some leave */
+    return d->nnamed >= (uint32_t)d->params->dcrf && chooses(d, i) ? WAIT_QUEUE : WAIT_NONE;
+}
+
+bool dac_affine_waits(struct dac *d) {
+    enum wait w = d->broken ? WAIT_NONE : waits_for(d);
+    d->n.affine_wait_pred += w == WAIT_PREDICATE;
+    d->n.affine_wait_data += w == WAIT_DATA;
+    d->n.affine_wait_queue += w == WAIT_QUEUE;
+    return w != WAIT_NONE;
+}
+
 bool dac_affine_ready(struct dac *d) {
     struct core_warp *cw = &d->sm->warps[d->stream->slot];
     uint32_t pc = cw->next;
     const struct xinst *i = &d->affine->code[pc];
     if (d->broken)
         return true;
-    if ((!dac_asks(&d->side[pc]) && !pred_ready(d, i->guard)) || !pred_ready(d, i->ps[0]) ||
-        !pred_ready(d, i->ps[1])) {
-        d->n.affine_wait_pred++;
-        return false;
-    }
-    if (dac_asks(&d->side[pc]) && warps_here(d) & ~d->sent) {
-        d->n.affine_wait_data++;
-        return false;
-    }
-    bool compares = i->in->op == OP_ISETP || i->in->op == OP_ISETPX;
-    if ((i->kind == X_QUEUE || compares) && !has_room(d, i, pc)) {
-        d->n.affine_wait_queue++;
-        return false;
-    }
-    if (d->nnamed >= (uint32_t)d->params->dcrf && chooses(d, i)) { /* until tuples that name some leave */
-        d->n.affine_wait_queue++;
-        return false;
-    }
     bool active = true; /* the latches of the warp say whether it acts, once for all threads */
     if (i->kind == X_EXIT) {
         struct dac_mask gone = guard_of(d, i);

@@ -174,7 +174,9 @@ static inline bool dac_asks(const struct dac_mark *m) {
 }
 
 /* affine.c: the affine warp. */
-/* Its next instruction may issue; prepares what that needs. */
+/* Its next instruction has to wait, and it is counted for what. */
+bool dac_affine_waits(struct dac *d);
+/* Its next instruction, which waits for nothing, may issue; prepares what that needs. */
 bool dac_affine_ready(struct dac *d);
 void dac_affine_issued(struct dac *d, const struct xinst *i, uint32_t pc);
 void dac_affine_control(struct dac *d, const struct xinst *i);
