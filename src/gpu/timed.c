@@ -400,6 +400,7 @@ static bool quiet(const struct machine *m) {
 
 /* Ends timing before cycle end: SMs that sleep count up to there, and the blocks are handed over. */
 static void cut(struct run *r, uint64_t end, struct timed_span *span) {
+    strands_count(r);
     for (uint32_t i = 0; i < r->m->nsms; i++) {
         struct sm *sm = r->m->sms[i];
         if (!sm_idle(sm) && sm->now + 1 < end)
@@ -469,6 +470,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     const uint64_t blocks = r.total;
     r.total = min_u64(r.total, span->max_blocks);
     feed_all(&r, now);
+    const bool counts = x->watchdog || span->max_insts != UINT64_MAX; /* a number of instructions ends it */
     bool ok = true;
     while (ok) {
         uint64_t limit = min_u64(min_u64(end, progress + HANG_CYCLES / 2), min_u64(show, pause));
@@ -477,7 +479,8 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
         } else {
             ok = tick_sms(&r, now);
             memsys_tick(m->mem, now);
-            strands_count(&r);
+            if (!ok || counts)
+                strands_count(&r);
         }
         uint64_t next = next_event(&r, now);
         if (now - progress > HANG_CYCLES / 2) {
