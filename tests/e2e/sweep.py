@@ -129,6 +129,10 @@ def test_mistakes_say_where():
         ("workloads: [nw]\nsizes: [huge]\n", "this is no benchmark"),
         ("programs: [[a, b], [a, b]]\n", "there is a program 'a b' already"),
         ("programs: ls\n", "programs is a list of command lines"),
+        ("programs: [[]]\n", "sweep.yaml:1:12: error: a program is a list of words, or one text"),
+        ("programs: [{name: x}]\n", "which program? command: says that"),
+        ("programs: [\"a 'b\"]\n", "a quote is not closed, or there is no program"),
+        ("programs: [a b, [a, b]]\n", "there is a program 'a b' already"),
         ("workloads: [nw]\nslurm: {per_task: many}\n", "per_task is a whole number"),
     ):
         rc, out, err = run("sweep", file(text))
@@ -173,7 +177,7 @@ def test_odd_names_of_programs():
     program = folder / "s'ge<m>m & \"x\"\n%s %d"
     shutil.copy(PREBUILT, program)
     store = str(folder / "store %a \u00e9\n'")
-    text = json.dumps({"gpus": ["gtx480"], "programs": [[str(program), "64\nline"], {"name": "<second>\n'x'", "command": [str(program)]}]})
+    text = json.dumps({"gpus": ["gtx480"], "programs": [[str(program), "64\nline"], {"name": "<second>\n'x'", "command": shlex.quote(str(program))}]})
     rc, out, err = run("sweep", file(text, "odd 'name' <y>.yaml"), "--store", store)
     expect(rc == 0 and out.endswith("odd 'name' <y>: 2 of 2 runs finished.\n"), f"{rc}: {out}{err}")
     expect(len(err.splitlines()) == 2, f"one line for each: {err}")
