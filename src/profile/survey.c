@@ -234,7 +234,7 @@ struct survey *survey_create(uint32_t sms) {
     struct survey *s = xcalloc(1, sizeof *s);
     s->probe = (struct probe){.event = on_event, .kinds = 1u << PROBE_ISSUE | 1u << PROBE_EFFECT};
     s->sms = sms;
-    s->windows = xcalloc(sms, sizeof *s->windows);
+    s->spans = xcalloc(sms, sizeof *s->spans);
     s->loads = xcalloc(SURVEY_LOADS, sizeof *s->loads);
     return s;
 }
@@ -243,9 +243,8 @@ void survey_destroy(struct survey *s) {
     if (!s)
         return;
     for (uint32_t k = 0; k < s->sms; k++)
-        for (uint32_t w = 0; w < SURVEY_WINDOWS; w++)
-            window_free(&s->windows[k][w]);
-    free(s->windows);
+        spans_free(&s->spans[k]);
+    free(s->spans);
     free(s->loads);
     vec_free(&s->codes);
     arena_free(&s->arena);

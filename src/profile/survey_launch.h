@@ -5,8 +5,8 @@
 #include "mech/gscalar/gscalar.h"
 #include "profile/compute.h"
 #include "profile/groups.h"
+#include "profile/spans.h"
 #include "profile/survey.h"
-#include "profile/window.h"
 
 /* A vector as it is kept with its register, until that is written again. */
 struct survey_value {
@@ -48,8 +48,8 @@ struct survey {
     struct arena arena;
     VEC(struct survey_code *) codes;
     uint32_t sms;
-    uint64_t begun;                           /* launches */
-    struct window (*windows)[SURVEY_WINDOWS]; /* by SM; size 0: not needed yet */
+    uint64_t begun;      /* launches */
+    struct spans *spans; /* by SM; without a table: not needed yet */
     struct survey_load *loads;
 };
 

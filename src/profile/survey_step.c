@@ -124,6 +124,8 @@ static void look_at_sources(struct survey_launch *s, const struct exec *x, const
     if (i->guard != PRED_PT)
         add_pred(g, w->p[i->guard]);
     s->next.key = keyed ? compute_preds(key, w, i, m) : 0;
+    if (keyed && !k->compute.result)
+        spans_expect(&s->survey->spans[w->cta->sm < s->survey->sms ? w->cta->sm : 0], s->next.key);
 }
 
 static void count_affine(struct survey_counts *c, uint32_t affine) {
@@ -218,34 +220,31 @@ static bool load_again(struct survey_launch *s, const struct survey_mark *k, uin
     return again;
 }
 
-static struct window *windows_of(struct survey *s, uint32_t sm) {
-    static const uint32_t sizes[SURVEY_WINDOWS] = {1000, 10000};
-    struct window *w = s->windows[sm < s->sms ? sm : 0];
-    for (uint32_t k = 0; k < SURVEY_WINDOWS && !w[k].size; k++)
-        window_init(&w[k], sizes[k]);
-    return w;
+static struct spans *spans_of(struct survey *s, uint32_t sm) {
+    enum { SHORT = 1000, TIMES = 10 }; /* windows of 1,000 and of 10,000 */
+    struct spans *of = &s->spans[sm < s->sms ? sm : 0];
+    if (!of->table)
+        spans_init(of, SHORT, TIMES);
+    return of;
 }
 
 /* Steps the windows of the SM; whether the computation is in the longer one. */
 static bool look_back(struct survey_launch *s, struct survey_counts *c, const struct survey_mark *k) {
     const struct survey_next *n = &s->next;
-    struct window *windows = windows_of(s->survey, n->w->cta->sm);
+    struct spans *spans = spans_of(s->survey, n->w->cta->sm);
     if (k->compute.excluded || !n->m || (k->compute.waits && compute_waiting(n->w, n->m))) {
-        for (uint32_t w = 0; w < SURVEY_WINDOWS; w++)
-            window_step(&windows[w], WINDOW_NOTHING);
+        spans_pass(spans);
         return false;
     }
     uint64_t key = compute_result(n->key, &k->compute, n->w, n->i, n->m);
-    uint64_t found = key == WINDOW_NOTHING ? 1 : key;
-    bool short_one = window_step(&windows[0], found).in_block,
-         long_one = window_step(&windows[1], found).in_block;
-    c->repeat_1k += short_one;
-    c->repeat_10k += long_one;
-    c->by_wir += short_one && n->m == ALL;
+    struct spans_seen seen = spans_step(spans, key);
+    c->repeat_1k += seen.in_short;
+    c->repeat_10k += seen.in_long;
+    c->by_wir += seen.in_short && n->m == ALL;
     bool again = k->load && load_again(s, k, key);
     c->loads += k->load;
     c->loads_again += again;
-    return long_one || again;
+    return seen.in_long || again;
 }
 
 void survey_settle(struct observer *o) {
