@@ -1,23 +1,46 @@
 #include "profile/spans.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 
-void spans_init(struct spans *s, uint32_t size, uint32_t times) {
+static uint64_t slots_of(uint32_t size, uint32_t times) {
     uint64_t slots = 4;
     while (2 * slots < 3 * (uint64_t)size * times)
         slots *= 2;
-    *s = (struct spans){.size = size,
-                        .times = times,
-                        .span = 1,
-                        .first = 1,
-                        .table = xcalloc(slots, sizeof *s->table),
-                        .mask = slots - 1};
+    return slots;
 }
 
-void spans_free(struct spans *s) {
-    free(s->table);
+/* Has memory lie in large pages, where the host offers them. */
+static void use_large_pages(void *from, uint64_t bytes) {
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = ((uintptr_t)from + page - 1) & ~(page - 1),
+              end = ((uintptr_t)from + bytes) & ~(page - 1);
+    if (at < end)
+        madvise((void *)at, end - at, MADV_HUGEPAGE);
+}
+
+/* All tables lie in one piece: steps go everywhere in them, and with small pages to find the page would cost
+ * more than the step. */
+struct spans *spans_create(uint32_t n, uint32_t size, uint32_t times) {
+    uint64_t slots = slots_of(size, times);
+    struct spans *all = xcalloc(n, sizeof *all);
+    struct spans_entry *tables = xcalloc(n * slots, sizeof *tables);
+    use_large_pages(tables, n * slots * sizeof *tables);
+    for (uint32_t i = 0; i < n; i++)
+        all[i] = (struct spans){.size = size,
+                                .times = times,
+                                .span = 1,
+                                .first = 1,
+                                .table = tables + i * slots,
+                                .mask = slots - 1};
+    return all;
+}
+
+void spans_destroy(struct spans *all) {
+    free(all[0].table);
+    free(all);
 }
 
 void spans_pass(struct spans *s) {

@@ -25,16 +25,16 @@ struct spans_seen {
     bool in_short, in_long;
 };
 
-void spans_init(struct spans *s, uint32_t size, uint32_t times);
-void spans_free(struct spans *s);
+/* n of them, one at least, which spans_destroy frees together. Memory is used when they are. */
+struct spans *spans_create(uint32_t n, uint32_t size, uint32_t times);
+void spans_destroy(struct spans *all);
 /* One step, by a key that is a hash. */
 struct spans_seen spans_step(struct spans *s, uint64_t key);
 /* One step of something that is equal to nothing. */
 void spans_pass(struct spans *s);
 /* Says that a step by a key will come soon: the table is seldom in the cache. */
 static inline void spans_expect(const struct spans *s, uint64_t key) {
-    if (s->table)
-        __builtin_prefetch(&s->table[key & s->mask], 1);
+    __builtin_prefetch(&s->table[key & s->mask], 1);
 }
 
 #endif

@@ -16,6 +16,8 @@ struct survey_value {
     uint8_t halves; /* bit h: all lanes of the half have one value */
     uint8_t width;  /* bytes that each of these lanes needs */
     uint32_t lanes;
+    uint32_t some_lanes;   /* not all of them; 0: none */
+    struct value_sum some; /* the sum of those */
     bool known;
 };
 
@@ -49,7 +51,7 @@ struct survey {
     VEC(struct survey_code *) codes;
     uint32_t sms;
     uint64_t begun;      /* launches */
-    struct spans *spans; /* by SM; without a table: not needed yet */
+    struct spans *spans; /* by SM */
     struct survey_load *loads;
 };
 

@@ -32,7 +32,7 @@ static uint32_t lanes_of_warp(const struct warp *w) {
     return w->live ? w->live : ALL;
 }
 
-static const struct survey_value *value_of(const struct survey_block *b, const struct warp *w, uint32_t reg) {
+static struct survey_value *value_of(const struct survey_block *b, const struct warp *w, uint32_t reg) {
     struct survey_value *v = place_of(b, w, reg);
     if (!v->known)
         *v = survey_value(w->r[reg], lanes_of_warp(w));
@@ -105,6 +105,22 @@ static void add_value(struct group_instance *g, const struct survey_value *v) {
     g->form = v->form > g->form ? v->form : g->form;
 }
 
+/* The windows of a warp's SM. */
+static struct spans *spans_of(const struct survey *s, const struct warp *w) {
+    return &s->spans[w->cta->sm < s->sms ? w->cta->sm : 0];
+}
+
+/* The sum of these lanes of a vector, kept for the next time: most often it is asked of the same lanes. */
+static struct value_sum sum_of(struct survey_value *v, const uint32_t *words, uint32_t m) {
+    if (m == ALL)
+        return v->sum;
+    if (v->some_lanes != m) {
+        v->some_lanes = m;
+        v->some = value_sum(words, m);
+    }
+    return v->some;
+}
+
 /* All sources: for the group of the instance, and for its computation. */
 static void look_at_sources(struct survey_launch *s, const struct exec *x, const struct survey_mark *k,
                             const struct survey_block *b, struct warp *w, const struct xinst *i, uint32_t m) {
@@ -113,10 +129,10 @@ static void look_at_sources(struct survey_launch *s, const struct exec *x, const
     uint64_t key = keyed ? compute_begin(&k->compute, m) : 0;
     g->sources = 1;
     for (uint32_t n = 0; n < i->nsw; n++) {
-        const struct survey_value *v = i->s[n] & POOL ? &s->pool[i->s[n] & ~POOL] : value_of(b, w, i->s[n]);
+        struct survey_value *v = i->s[n] & POOL ? &s->pool[i->s[n] & ~POOL] : value_of(b, w, i->s[n]);
         add_value(g, v);
         if (keyed)
-            key = value_mix_sum(key, m == ALL ? v->sum : value_sum(src_lanes(x, w, i->s[n]), m));
+            key = value_mix_sum(key, sum_of(v, src_lanes(x, w, i->s[n]), m));
     }
     for (uint32_t n = 0; n < 2; n++)
         if (i->ps[n] != PRED_PT)
@@ -125,7 +141,7 @@ static void look_at_sources(struct survey_launch *s, const struct exec *x, const
         add_pred(g, w->p[i->guard]);
     s->next.key = keyed ? compute_preds(key, w, i, m) : 0;
     if (keyed && !k->compute.result)
-        spans_expect(&s->survey->spans[w->cta->sm < s->survey->sms ? w->cta->sm : 0], s->next.key);
+        spans_expect(spans_of(s->survey, w), s->next.key);
 }
 
 static void count_affine(struct survey_counts *c, uint32_t affine) {
@@ -220,18 +236,10 @@ static bool load_again(struct survey_launch *s, const struct survey_mark *k, uin
     return again;
 }
 
-static struct spans *spans_of(struct survey *s, uint32_t sm) {
-    enum { SHORT = 1000, TIMES = 10 }; /* windows of 1,000 and of 10,000 */
-    struct spans *of = &s->spans[sm < s->sms ? sm : 0];
-    if (!of->table)
-        spans_init(of, SHORT, TIMES);
-    return of;
-}
-
 /* Steps the windows of the SM; whether the computation is in the longer one. */
 static bool look_back(struct survey_launch *s, struct survey_counts *c, const struct survey_mark *k) {
     const struct survey_next *n = &s->next;
-    struct spans *spans = spans_of(s->survey, n->w->cta->sm);
+    struct spans *spans = spans_of(s->survey, n->w);
     if (k->compute.excluded || !n->m || (k->compute.waits && compute_waiting(n->w, n->m))) {
         spans_pass(spans);
         return false;
