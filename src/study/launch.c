@@ -66,7 +66,8 @@ char *launch_title(const struct launch *l, const struct launch_run *r) {
 
 void launch_become(char *const *words) {
     setenv("REPRISE_UNITS", "1", 1);
-    dup2(STDERR_FILENO, STDOUT_FILENO); /* what it says in the order it said it */
+    setenv("REPRISE_PROGRESS", "none", 1); /* what it prints is kept for when it fails */
+    dup2(STDERR_FILENO, STDOUT_FILENO);    /* what it says in the order it said it */
     execv("/proc/self/exe", words);
     _exit(127);
 }
