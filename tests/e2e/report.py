@@ -282,6 +282,13 @@ def test_print_and_narrow_windows():
         b.run("location.hash = arguments[0]", name)
         wide = b.run("return [document.documentElement.scrollWidth, innerWidth]")
         expect(wide[0] <= wide[1], f"{name} is {wide[0]} wide in a window of {wide[1]}")
+    outside = "return [...document.querySelectorAll('#claims table.stack td')].map(c => Math.round(c.getBoundingClientRect().right)).filter(right => right > innerWidth)"
+    b.run("location.hash = 'claims'")
+    expect(b.run("return document.querySelectorAll('#claims table.stack td').length") > 20 and b.run(outside) == [], f"cells outside a narrow window: {b.run(outside)}")
+    b.media("print")
+    b.resize(780, 1100)
+    expect(b.run(outside) == [], f"cells outside a printed page: {b.run(outside)}")
+    b.media("")
 
 
 def test_names_are_only_names():
