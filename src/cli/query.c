@@ -223,11 +223,13 @@ static bool question(const struct request *r, sqlite3 *db, struct str *sql) {
     if (r->tidy)
         str_printf(sql, "SELECT * FROM %s", r->kernels ? "tidy_kernels" : "tidy");
     else if (r->kernels)
-        str_printf(sql, "SELECT benchmark, size, bits, seed, gpu, mech, nullif(settings, '[]') AS settings,"
+        str_printf(sql, "SELECT benchmark, size, bits, seed, gpu, mech, nullif(settings, '[]') AS settings, "
+                        "nullif(probes, '') AS probes,"
                         " number, coalesce(demangled, name) AS kernel, grid, block, timed, cycles, insts,"
                         " energy");
     else
-        str_printf(sql, "SELECT benchmark, size, bits, seed, gpu, mech, nullif(settings, '[]') AS settings,"
+        str_printf(sql, "SELECT benchmark, size, bits, seed, gpu, mech, nullif(settings, '[]') AS settings, "
+                        "nullif(probes, '') AS probes,"
                         " cycles, insts, ipc, energy");
     if (!r->tidy && !add_counters(r, db, sql))
         return false;

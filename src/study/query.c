@@ -101,7 +101,7 @@ static int line_of(const char *text, int width) {
     int n = 0, bytes = 0, parted = 0;
     while (text[bytes] && (n < width || ((unsigned char)text[bytes] & 0xC0) == 0x80)) {
         n += ((unsigned char)text[bytes] & 0xC0) != 0x80;
-        if (strchr(" ,:+;/", text[bytes++]))
+        if (strchr(" ,:+;/_", text[bytes++]))
             parted = bytes;
     }
     return !text[bytes] || !parted ? bytes : parted;
@@ -164,17 +164,18 @@ static bool read_answer(struct answer *a, sqlite3_stmt *q) {
     return rc == SQLITE_DONE;
 }
 
-/* Hides columns that tell no row from another: those that are empty, and, of those that say how something
- * ran, those that are the same in all rows, which are said above. */
+/* Hides columns that tell no row from another: those that are empty, and, of those that say what ran and how,
+ * those that are the same in all rows, which are said above. */
 static void hide(struct answer *a, FILE *to) {
-    static const char *const how[] = {"key", "size", "bits", "seed", "gpu", "settings", "timed"};
+    static const char *const how[] = {"key", "benchmark", "size",     "bits",   "seed",
+                                      "gpu", "mech",      "settings", "probes", "timed"};
     const char *before = "all: ";
     for (uint32_t c = 0; rows_of(a) > 1 && c < a->columns; c++) {
         const char *title = a->cells.at[c].text, *first = a->cells.at[a->columns + c].text;
         bool same = true, tells = !*first;
         for (uint32_t r = 2; r < rows_of(a); r++)
             same &= !strcmp(a->cells.at[r * a->columns + c].text, first);
-        for (size_t i = 0; i < sizeof how / sizeof how[0]; i++)
+        for (size_t i = 0; rows_of(a) > 2 && i < sizeof how / sizeof how[0]; i++)
             tells |= !strcmp(how[i], title);
         a->hidden[c] = same && tells;
         if (a->hidden[c] && *first) {
@@ -188,10 +189,13 @@ static void hide(struct answer *a, FILE *to) {
 static bool print(sqlite3_stmt *q, FILE *to, bool brief) {
     struct answer a = {0};
     bool ok = read_answer(&a, q);
-    if (brief)
+    bool nothing = brief && ok && rows_of(&a) == 1;
+    if (nothing)
+        fputs("nothing was found\n", to);
+    else if (brief)
         hide(&a, to);
     fit(&a, most_columns(to));
-    for (uint32_t r = 0; r < rows_of(&a); r++)
+    for (uint32_t r = 0; !nothing && r < rows_of(&a); r++)
         print_row(to, &a, &a.cells.at[r * a.columns]);
     for (uint32_t i = 0; i < a.cells.len; i++)
         free(a.cells.at[i].text);

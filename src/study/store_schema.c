@@ -65,7 +65,7 @@ static const char *const steps[] = {
     "  kernel INTEGER NOT NULL, counter INTEGER NOT NULL REFERENCES counter(id), value NOT NULL,"
     "  PRIMARY KEY(run, kernel, counter)) WITHOUT ROWID;"
     "CREATE VIEW kernels AS SELECT run.key, run.benchmark, run.size, run.bits, run.seed, run.gpu, run.mech,"
-    "  run.settings, kernel.* FROM run JOIN kernel ON kernel.run = run.id;"
+    "  run.settings, run.probes, kernel.* FROM run JOIN kernel ON kernel.run = run.id;"
     "CREATE VIEW tidy_kernels AS SELECT run.key, run.benchmark, run.size, run.bits, run.seed, run.gpu,"
     "  run.mech, kernel.number, kernel.name AS kernel, counter.part, counter.name, counter.unit,"
     "  kernel_value.value FROM run JOIN kernel ON kernel.run = run.id"

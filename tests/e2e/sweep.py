@@ -188,7 +188,7 @@ def test_odd_names_of_programs():
         inner = command.replace("reprise run", f"{shlex.quote(REPRISE)} run --functional", 1)
         expect(subprocess.run(["sh", "-c", inner], capture_output=True, timeout=60).returncode == 0, f"{command} does not repeat it")
     rc, out, err = run("query", "--store", store)
-    expect(rc == 0 and len(out.splitlines()) == 5 and out.startswith("all: gpu gtx480\n\n"), out)
+    expect(rc == 0 and len(out.splitlines()) == 5 and out.startswith("all: gpu gtx480, mech base\n\n"), out)
     rc, out, _ = run("query", "--store", store, "--csv", "-", "--benchmark", "<second> 'x'")
     expect(rc == 0 and [r["benchmark"] for r in csv.DictReader(io.StringIO(out))] == ["<second> 'x'"], out)
     rc, out, err = run("compare", "--mech", "base", "--gpu", "gtx480", "--store", store, "--", program)
@@ -283,6 +283,12 @@ def test_questions():
     expect(rc == 0 and out.splitlines()[1:] == ["ab     " + "é" * 90 + "  7  " + "y" * 150, "       " + "é" * 30], repr(out))
     rc, out, _ = run("query")
     expect(rc == 0 and out.startswith("all: size tiny, bits 32, gpu wir\n\nbenchmark  mech ") and "seed" not in out and len(out.splitlines()) == 7, out)
+    rc, out, _ = run("query", "--benchmark", "nw", "--mech", "wir")
+    expect(rc == 0 and out.startswith("benchmark  size") and len(out.splitlines()) == 2, f"one run is shown as it is: {out}")
+    rc, out, _ = run("query", "--benchmark", "nw")
+    expect(rc == 0 and out.startswith("all: benchmark nw, size tiny, bits 32, gpu wir\n\nmech ") and len(out.splitlines()) == 5, out)
+    rc, out, _ = run("query", "--benchmark", "nothing")
+    expect(rc == 0 and out == "nothing was found\n", out)
     launches = {b: n for b, n in ask("SELECT benchmark, count(*) FROM kernels WHERE mech = 'wir' GROUP BY 1")}
     rc, out, _ = run("query", "--kernels", "--mech", "wir", "--counter", "insts.int", "--counter", "wir.reused", "--json", "-")
     table = json.loads(out)
@@ -337,7 +343,7 @@ def test_a_hundred_thousand_rows():
             SELECT printf('%016x', i * 7919), 'b' || (i % 500), {', '.join(names)} FROM n, run WHERE id = 1""")
         db.execute("INSERT INTO value SELECT run.id, counter, value FROM run JOIN value ON value.run = 1 WHERE run.id > 2 AND counter <= 40")
         db.commit()
-    for words, lines in ((["--benchmark", "b77", "--counter", "insts.int"], 201), (["SELECT count(*) FROM run"], 2)):
+    for words, lines in ((["--benchmark", "b77", "--counter", "insts.int"], 203), (["SELECT count(*) FROM run"], 2)):
         began = time.monotonic()
         rc, out, err = run("query", *words, "--store", store)
         seconds = time.monotonic() - began
