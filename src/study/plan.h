@@ -31,8 +31,8 @@ struct plan {
 char *plan_program_label(char **program);
 /* Adds what a text means, each benchmark once, under its text as a label; false after a message. */
 bool plan_add_bench(struct plan *p, const char *text);
-/* Adds a program of the user's, given as a NULL-terminated command line, which must outlive the plan, under the
- * name of its file; false when there is one of that label. */
+/* Adds a program of the user's, given as a NULL-terminated command line, which must outlive the plan, under
+ * the name of its file; false when there is one of that label. */
 bool plan_add_program(struct plan *p, char **program);
 /* The same under a label, in which control characters become blanks; valid until the next benchmark is added.
  * NULL when there is one of that label. */
