@@ -47,6 +47,8 @@ static const char help[] =
     "  --result KERNEL:PARAMETER:TYPE[:COUNT]  what a parameter (0 is the first) of the kernel's last\n"
     "                    launch points to; the types are those of --arg (repeatable)\n"
     "  -j N              use N processors (default: all); results and counters are the same\n"
+    "                    Long runs show on stderr how far they are: at a terminal a bar, in a log a line\n"
+    "                    now and then; REPRISE_PROGRESS=none in the environment keeps them quiet\n"
     "  --watchdog N      a kernel that executes more than N warp instructions ends with a launch timeout\n"
     "\n"
     "Traces, see docs/traces.md:\n"

@@ -20,6 +20,8 @@ struct jobs {
     int (*run)(void *ctx, uint32_t i);
     /* What the progress calls job i. NULL: no progress. */
     const char *(*title)(void *ctx, uint32_t i);
+    /* How long job i takes, beside the others; 0: nobody knows. NULL: all take as long. */
+    double (*weight)(void *ctx, uint32_t i);
     /* Whether it is job i's turn, asked in this process until the answer is not JOB_LATER. NULL: it always
      * is. */
     enum job_turn (*ready)(void *ctx, uint32_t i);

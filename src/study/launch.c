@@ -123,6 +123,10 @@ static const char *job_title(void *ctx, uint32_t i) {
     return title;
 }
 
+static double job_weight(void *ctx, uint32_t i) {
+    return ((const struct launch *)ctx)->todo.at[i].weight;
+}
+
 /* Claims a run. One that another process is at waits, and is not done when that has finished it. */
 static enum job_turn job_ready(void *ctx, uint32_t i) {
     struct launch *l = ctx;
@@ -197,10 +201,12 @@ static void remove_parts(struct launch *l) {
 }
 
 int launch_local(struct launch *l) {
+    launch_estimate(l);
     struct jobs jobs = {.count = l->todo.len,
                         .at_once = l->plan->jobs,
                         .run = job_run,
                         .title = job_title,
+                        .weight = job_weight,
                         .ready = job_ready,
                         .ended = job_ended,
                         .ctx = l};
