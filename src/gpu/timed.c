@@ -462,7 +462,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     r.refused = arena_array(&arena, bool, m->nsms);
     uint64_t now = m->now, progress = now, last = issued(m);
     uint64_t end = span->max_cycles < NEVER - now ? now + span->max_cycles : NEVER;
-    uint64_t show = span->progress.kernel ? now : NEVER, pause = x->pause ? now + PAUSE_CYCLES : NEVER;
+    uint64_t show = span->progress.run ? now : NEVER, pause = x->pause ? now + PAUSE_CYCLES : NEVER;
     strands_begin(&r, &arena);
     start(&r, &arena);
     struct probe_kernel kernel = probe_kernel(m, x);
@@ -496,7 +496,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
         if (!ok || (r.ended == r.total && machine_idle(m)))
             break;
         if (now >= show) {
-            launch_progress_tell(&span->progress, r.ended, now - m->now, true);
+            launch_progress_tell(&span->progress, r.ended, x->warp_insts + x->passed, now - m->now);
             show = now + SHOW_CYCLES;
         }
         if (now >= pause) {
