@@ -81,6 +81,42 @@ static void test_graph(void **unused) {
     rig_free(g);
 }
 
+/* Candidates of fifty rounds of a body of words; x20 counts. */
+static uint64_t count_candidates(const uint32_t *body, uint32_t n) {
+    uint32_t code[64] = {0xd2800654 /* movz x20, #50 */},
+             end[] = {0xf1000694 /* subs x20, x20, #1 */, 0, 0xd2800000, 0xd2800ba8, 0xd4000001};
+    struct cputrace t;
+    struct dddg_result r;
+    const struct dddg_limits l = {.ratio = 5, .weight = 20, .inputs = 8, .vertices = 100, .overlap = 0.5};
+    memcpy(code + 1, body, 4 * n);
+    memcpy(code + 1 + n, end, sizeof end);
+    code[2 + n] = 0x54000001 | (-(n + 1) & 0x7ffff) << 5; /* b.ne */
+    struct guest *g = rig_guest(code, n + 1 + LEN(end));
+    cputrace_run(&t, g, cfg, 100000, false, 0);
+    dddg_find(&t, &l, &r);
+    uint64_t found = r.candidates;
+    dddg_free(&r);
+    cputrace_free(&t);
+    rig_free(g);
+    return found;
+}
+
+/* What goes from one round to the next is no candidate, nor what is only moved over the stack. */
+static void test_no_candidates(void **unused) {
+    (void)unused;
+    static const uint32_t sums[] = {0x1e220821 /* fmul s1, s1, s2 */, 0x1e222821 /* fadd s1, s1, s2 */};
+    uint32_t moves[16];
+    for (uint32_t k = 0; k < LEN(moves); k += 2) {
+        moves[k] = 0xbd0003e1 | k << 9;     /* str s1, [sp, #2k] */
+        moves[k + 1] = 0xbd4003e1 | k << 9; /* ldr s1, [sp, #2k] */
+    }
+    assert_int_equal(count_candidates(sums, LEN(sums)), 0);
+    assert_int_equal(count_candidates(moves, LEN(moves)), 0);
+    for (uint32_t k = 0; k < LEN(moves); k++)
+        moves[k] = sums[0];
+    assert_true(count_candidates(moves, LEN(moves)) > 0); /* which computes as much in each round */
+}
+
 /* A trace ends where its limit is, and begins where it should. */
 static void test_limits(void **unused) {
     (void)unused;
@@ -418,6 +454,7 @@ static void test_no_pointers(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_graph),
+        cmocka_unit_test(test_no_candidates),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_all_paths),
         cmocka_unit_test(test_not_in_blocks),
