@@ -123,7 +123,6 @@ void study_defaults(struct plan *p, bool paper) {
         p->max_insts = paper ? PART : UINT64_MAX;
 }
 
-
 bool study_complete(struct plan *p) {
     char *text;
     const char **load = options_load(&text);

@@ -624,9 +624,8 @@ static void fused_operands_take_the_banks(void **state) {
  * the base machine leaves: what came to the end of the region untimed is not counted. */
 static void cuts_end_regions(void **state) {
     (void)state;
-    static const char *const cut_kernels[] = {"plain",   "float_lives", "barrier",  "loops",
-                                              "pixels",  "diverges",    "branches", "paths",
-                                              "integers"};
+    static const char *const cut_kernels[] = {"plain",    "float_lives", "barrier", "loops",   "pixels",
+                                              "diverges", "branches",    "paths",   "integers"};
     static float base[RIG_BYTES / 4], whole[RIG_BYTES / 4];
     uint32_t mixed = 0;
     for (uint32_t k = 0; k < sizeof cut_kernels / sizeof *cut_kernels; k++) {
