@@ -451,6 +451,14 @@ static int run_workload(const struct workload *w, const struct request *r, char 
     char *results = getenv("REPRISE_RESULTS") ? xstrdup(getenv("REPRISE_RESULTS")) : NULL;
     unsetenv("REPRISE_RESULTS"); /* the program writes them itself */
     run.results = results;
+    if (results && w->launch_results) { /* and those of single launches are added */
+        char *specs = xstrdup(w->launch_results);
+        for (char *blank = specs; (blank = strchr(blank, ' '));)
+            *blank = '\n';
+        setenv("REPRISE_LAUNCH_RESULTS", results, 1);
+        setenv("REPRISE_RESULT", specs, 1);
+        free(specs);
+    }
     char **argv = workload_command(w, &run, path, extra);
     int rc = become(path, argv, false);
     free(argv);
