@@ -2,6 +2,7 @@
 """Programs that are annotated for approximation: on the base machine annotations are nothing, with a threshold of 0 Lock and Load computes
 what it computes, and the error of results is measured and bounded."""
 import argparse
+import base64
 import json
 import pathlib
 import re
@@ -98,6 +99,9 @@ class Tests:
             self.expect(any(row[128 + 8:256 + 8] != row[:128] for row in rows) == differs, f"threshold {threshold}: exact and approximated")
             self.expect(any(any(row[256 + 16:]) for row in rows) == differs, f"threshold {threshold}: the difference")
             self.expect("convTexture-approx.png" in (out / "index.html").read_text(), "the page shows no picture")
+            page = self.tmp / "report.html"
+            rc, _, err = self.run("report", "-o", page, out / "pictures.json")
+            self.expect(rc == 0 and base64.b64encode(data).decode() in page.read_text(), f"the report has no picture: {rc}, {err}")
 
 
 def main():

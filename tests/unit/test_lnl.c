@@ -661,6 +661,25 @@ static void cuts_end_regions(void **state) {
     assert_true(mixed > 0);
 }
 
+/* Profiles count what they look at, and that the units' reciprocals are as near as the paper says. */
+static void profiles_count(void **state) {
+    (void)state;
+    struct rig r;
+    open_machine(&r, "lnl-nofusion", SET("lnl.threshold=0", "lnl.profile=true"));
+    run(&r, "plain", 1, 64, RAMP, RAMP);
+    assert_int_equal(rig_counter(&r, "lnl.profile.loads"), 2);
+    assert_int_equal(rig_counter(&r, "lnl.profile.load.lanes"), 48);
+    assert_int_equal(rig_counter(&r, "lnl.profile.store.lanes"), 48);
+    uint64_t loads = rig_counter(&r, "lnl.profile.load.distance"),
+             stores = rig_counter(&r, "lnl.profile.store.distance");
+    assert_true(loads > 0 && stores > loads); /* f is a square */
+    assert_int_equal(rig_counter(&r, "lnl.profile.units"), 1);
+    assert_int_equal(rig_counter(&r, "lnl.profile.reciprocal"), 33203);
+    assert_int_equal(rig_counter(&r, "lnl.profile.reciprocal.56"), 33203);
+    assert_int_equal(rig_counter(&r, "lnl.profile.reciprocal.0"), 7110);
+    rig_close(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lanes_are_interpolated),
@@ -681,6 +700,7 @@ int main(void) {
         cmocka_unit_test(fusion_computes_the_same),
         cmocka_unit_test(fused_operands_take_the_banks),
         cmocka_unit_test(cuts_end_regions),
+        cmocka_unit_test(profiles_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

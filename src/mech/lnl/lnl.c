@@ -148,6 +148,8 @@ static void start(void *state, const void *marks) {
     m->row_ends = m->params->rows ? row_starts(m->sm->x) : 0;
     m->leader = WARP_LANES;
     m->untimed = false;
+    if (m->params->profile)
+        lnl_profile_unit(m);
     for (uint32_t w = 0; w < CORE_MAX_WARPS; w++)
         clear_warp(m, w);
     if (m->fuse)

@@ -115,6 +115,8 @@ bool lnl_fill_in(struct lnl *m, uint32_t warp, const struct xinst *i, const stru
 uint32_t lnl_compare_operands(struct lnl *m, uint32_t warp, const struct xinst *i, uint32_t mask);
 
 /* ---- profile.c ---- */
+/* Once for each launch. */
+void lnl_profile_unit(struct lnl *m);
 void lnl_profile_load(struct lnl *m, const struct lnl_fact *f, const uint32_t *v, uint32_t mask);
 void lnl_profile_store(struct lnl *m, uint32_t warp, const struct xinst *i, const struct lnl_fact *f,
                        uint32_t mask);
