@@ -457,6 +457,14 @@ static int run_workload(const struct workload *w, const struct request *r, char 
     run.results = results;
     if (!*extra) /* arguments may make it do more, or less */
         show_progress(w->insts[run.size]);
+    if (results && w->launch_results) { /* and those of single launches are added */
+        char *specs = xstrdup(w->launch_results);
+        for (char *blank = specs; (blank = strchr(blank, ' '));)
+            *blank = '\n';
+        setenv("REPRISE_LAUNCH_RESULTS", results, 1);
+        setenv("REPRISE_RESULT", specs, 1);
+        free(specs);
+    }
     char **argv = workload_command(w, &run, path, extra);
     int rc = become(path, argv, false);
     free(argv);

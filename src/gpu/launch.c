@@ -335,8 +335,8 @@ static bool run_timed(struct rp_gpu *g, struct exec *x, uint32_t slots, struct t
     free(now);
     g->launch_cycles = span->cycles;
     g->totals.cycles += span->cycles;
-    g->totals.timed_insts += x->warp_insts;
-    g->sampled += min_u64(span->max_insts, x->warp_insts + x->passed);
+    g->totals.timed_insts += span->insts;
+    g->sampled += min_u64(span->max_insts, span->insts + x->passed);
     g->totals.last = span->cut ? RP_TIMED_PART : RP_TIMED_ALL;
     return ok;
 }

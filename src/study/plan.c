@@ -292,6 +292,13 @@ uint64_t plan_part(const struct plan *p, const struct bench *b) {
     return p->max_insts | (plan_whole_blocks(p) ? UINT64_C(1) << 63 : 0);
 }
 
+/* What is not timed is exact: of a run that is timed in part, the error would be that of the part. */
+static void time_all(struct plan *p) {
+    for (uint32_t i = 0; p->usual_part && i < p->table.models.len; i++)
+        if (p->table.models.at[i].approximate)
+            p->max_insts = UINT64_MAX;
+}
+
 bool plan_complete(struct plan *p) {
     bool ok = true;
     for (uint32_t i = 0; i < p->table.benches.len; i++) {
@@ -308,6 +315,7 @@ bool plan_complete(struct plan *p) {
         add_settings(p, m);
         ok = m->cpu ? cpu_look(m) : look_at_machine(p, m);
     }
+    time_all(p);
     return ok && cpu_fits(&p->table) && results_known(&p->table);
 }
 

@@ -21,6 +21,7 @@ struct plan {
         *load; /* shared objects whose mechanisms models may name, NULL-terminated; NULL: none */
     /* How they run. */
     uint64_t max_insts; /* warp instructions of a run that are timed, spread over it; 0: all */
+    bool usual_part;    /* max_insts is what it usually is: all, where a model approximates */
     bool check;         /* every value that a mechanism supplies is compared with the one computed */
     uint32_t jobs;      /* in parallel; 0: as many as there are processors */
     const char *store;  /* where finished runs are kept; NULL: where they usually are */

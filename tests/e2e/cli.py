@@ -75,7 +75,8 @@ LOOP = """.version 6.4
     mov.u32 %r1, %tid.x;
     mul.wide.u32 %rd2, %r1, 4;
     add.u64 %rd3, %rd1, %rd2;
-L:  ld.global.u32 %r2, [%rd3];
+L:  .pragma "nounroll";
+    ld.global.u32 %r2, [%rd3];
     add.u32 %r2, %r2, 3;
     st.global.u32 [%rd3], %r2;
     sub.u32 %r1, %r1, 1;

@@ -230,6 +230,19 @@ static void approximations_need_results(void **state) {
 
 /* ---- keys ---- */
 
+/* Errors would be those of the part that is timed: without a wish of the user's all of it is. */
+static void approximations_are_timed_whole(void **state) {
+    (void)state;
+    for (uint32_t k = 0; k < 4; k++) {
+        struct plan p = {.size = SIZE_TINY, .bits = 32, .max_insts = 1000, .usual_part = k & 1};
+        assert_true(plan_add_bench(&p, "hotspot-approx"));
+        assert_true(plan_add_model(&p, "model", k & 2 ? "lnl" : "wir"));
+        assert_true(plan_complete(&p));
+        assert_int_equal(plan_sampled(&p, &p.table.benches.at[0]) != 0, k != 3);
+        plan_free(&p);
+    }
+}
+
 /* The key of the last row of a plan with one benchmark and one model. */
 static uint64_t key_for(struct plan p, const char *bench, const char *model) {
     static char set[] = "latency.alu=9";
@@ -329,6 +342,7 @@ int main(void) {
         cmocka_unit_test(models_on_a_cpu),
         cmocka_unit_test(machines_must_exist),
         cmocka_unit_test(approximations_need_results),
+        cmocka_unit_test(approximations_are_timed_whole),
         cmocka_unit_test(keys_tell_runs_apart),
         cmocka_unit_test(keys_see_the_files_of_a_program),
     };
