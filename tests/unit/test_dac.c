@@ -42,6 +42,12 @@ static const char text[] = KERNELS
                     "[%l2+155648], %r0;\n"
                     "J: mul.wide.u32 %l3, %r2, 4; add.u64 %l3, %l0, %l3; ld.global.u32 %r4, [%l3];\n"
                     "st.global.u32 [%l2+139264], %r4;")
+    /* Behind what data decide there are stores alone: not worth asking. */
+    KERNEL(
+        "stores", SELF
+        "ld.global.u32 %r1, [%l1]; and.b32 %r1, %r1, 1; setp.eq.u32 %p0, %r1, 0; @%p0 bra J; mov.u32 %r5, "
+        "0;\n"
+        "L: st.global.u32 [%l2+131072], %r5; add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 3; @%p1 bra L;\nJ:")
     /* The offset of a block is another one in each: no tuple has it. */
     KERNEL("product",
            SELF "mov.u32 %r1, %ctaid.x; mul.lo.u32 %r1, %r1, %r0; mul.wide.u32 %l3, %r1, 4;\n"
@@ -179,6 +185,7 @@ static const struct {
     {"order", DAC_RULE_ORDER, false},
     {"shortcut", DAC_RULE_MERGE, false},
     {"within", DAC_RULE_MERGE, false},
+    {"stores", 0, false},
     {"lines", 0, false},
     {"data", 0, false},
     {"strides", 0, false},
@@ -412,6 +419,9 @@ static void test_vectors(void **state) {
         assert_non_null(launch(&r, "vectors"));
         assert_int_equal(rig_counter(&r, "dac.vectors"), ask ? 3 * WARPS : 0);
         assert_int_equal(rig_counter(&r, "dac.deq.data") > WARPS, ask);
+        assert_int_equal(rig_counter(&r, "check.wrong"), 0);
+        assert_non_null(launch(&r, "stores"));
+        assert_int_equal(rig_counter(&r, "dac.vectors"), 0);
         assert_int_equal(rig_counter(&r, "check.wrong"), 0);
         rig_close(&r);
     }
