@@ -387,27 +387,6 @@ static void test_windows(void **state) {
     rig_close(&r);
 }
 
-/* Values that threads get on different ways are tuples with conditions: no access is left that takes no
- * address from the queue. By hand, of the two warps of each block: "shortcut" has two, one and two accesses
- * on its ways and behind them, which both come along; "within" two, which the second warp alone comes along,
- * two more, one, and two for both. */
-static void test_ways(void **state) {
-    (void)state;
-    static const struct {
-        const char *kernel;
-        uint32_t accesses; /* of a block */
-    } kernels[] = {{"shortcut", 2 * (2 + 1 + 2)}, {"within", 2 + 2 + 1 + 2 * 2}};
-    for (uint32_t k = 0; k < 2; k++) {
-        struct rig r;
-        open_dac(&r, (const char *const[]){"device.sms=1", NULL});
-        assert_non_null(launch(&r, kernels[k].kernel));
-        assert_int_equal(rig_counter(&r, "dac.deq.data") + rig_counter(&r, "dac.deq.addr"),
-                         GRID * kernels[k].accesses);
-        assert_int_equal(rig_counter(&r, "check.wrong"), 0);
-        rig_close(&r);
-    }
-}
-
 /* Branches that data decide: two that all warps come to, and one for those with an odd word. Without asking
  * nothing behind the first is decoupled. */
 static void test_vectors(void **state) {
@@ -582,11 +561,10 @@ static void test_cut(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hazards), cmocka_unit_test(test_rules),   cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_counts),  cmocka_unit_test(test_batches), cmocka_unit_test(test_ways),
-        cmocka_unit_test(test_windows), cmocka_unit_test(test_vectors), cmocka_unit_test(test_cae),
-        cmocka_unit_test(test_limits),  cmocka_unit_test(test_rivals),  cmocka_unit_test(test_rival_counts),
-        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_hazards), cmocka_unit_test(test_rules),        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_counts),  cmocka_unit_test(test_batches),      cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_vectors), cmocka_unit_test(test_cae),          cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_rivals),  cmocka_unit_test(test_rival_counts), cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, find_results, NULL);
 }
