@@ -42,6 +42,12 @@ static const char text[] = KERNELS
                     "[%l2+155648], %r0;\n"
                     "J: mul.wide.u32 %l3, %r2, 4; add.u64 %l3, %l0, %l3; ld.global.u32 %r4, [%l3];\n"
                     "st.global.u32 [%l2+139264], %r4;")
+    /* Behind what data decide there are stores alone: not worth asking. */
+    KERNEL(
+        "stores", SELF
+        "ld.global.u32 %r1, [%l1]; and.b32 %r1, %r1, 1; setp.eq.u32 %p0, %r1, 0; @%p0 bra J; mov.u32 %r5, "
+        "0;\n"
+        "L: st.global.u32 [%l2+131072], %r5; add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 3; @%p1 bra L;\nJ:")
     /* The offset of a block is another one in each: no tuple has it. */
     KERNEL("product",
            SELF "mov.u32 %r1, %ctaid.x; mul.lo.u32 %r1, %r1, %r0; mul.wide.u32 %l3, %r1, 4;\n"
@@ -179,6 +185,7 @@ static const struct {
     {"order", DAC_RULE_ORDER, false},
     {"shortcut", DAC_RULE_MERGE, false},
     {"within", DAC_RULE_MERGE, false},
+    {"stores", 0, false},
     {"lines", 0, false},
     {"data", 0, false},
     {"strides", 0, false},
@@ -380,27 +387,6 @@ static void test_windows(void **state) {
     rig_close(&r);
 }
 
-/* Values that threads get on different ways are tuples with conditions: no access is left that takes no
- * address from the queue. By hand, of the two warps of each block: "shortcut" has two, one and two accesses
- * on its ways and behind them, which both come along; "within" two, which the second warp alone comes along,
- * two more, one, and two for both. */
-static void test_ways(void **state) {
-    (void)state;
-    static const struct {
-        const char *kernel;
-        uint32_t accesses; /* of a block */
-    } kernels[] = {{"shortcut", 2 * (2 + 1 + 2)}, {"within", 2 + 2 + 1 + 2 * 2}};
-    for (uint32_t k = 0; k < 2; k++) {
-        struct rig r;
-        open_dac(&r, (const char *const[]){"device.sms=1", NULL});
-        assert_non_null(launch(&r, kernels[k].kernel));
-        assert_int_equal(rig_counter(&r, "dac.deq.data") + rig_counter(&r, "dac.deq.addr"),
-                         GRID * kernels[k].accesses);
-        assert_int_equal(rig_counter(&r, "check.wrong"), 0);
-        rig_close(&r);
-    }
-}
-
 /* Branches that data decide: two that all warps come to, and one for those with an odd word. Without asking
  * nothing behind the first is decoupled. */
 static void test_vectors(void **state) {
@@ -412,6 +398,9 @@ static void test_vectors(void **state) {
         assert_non_null(launch(&r, "vectors"));
         assert_int_equal(rig_counter(&r, "dac.vectors"), ask ? 3 * WARPS : 0);
         assert_int_equal(rig_counter(&r, "dac.deq.data") > WARPS, ask);
+        assert_int_equal(rig_counter(&r, "check.wrong"), 0);
+        assert_non_null(launch(&r, "stores"));
+        assert_int_equal(rig_counter(&r, "dac.vectors"), 0);
         assert_int_equal(rig_counter(&r, "check.wrong"), 0);
         rig_close(&r);
     }
@@ -572,11 +561,10 @@ static void test_cut(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hazards), cmocka_unit_test(test_rules),   cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_counts),  cmocka_unit_test(test_batches), cmocka_unit_test(test_ways),
-        cmocka_unit_test(test_windows), cmocka_unit_test(test_vectors), cmocka_unit_test(test_cae),
-        cmocka_unit_test(test_limits),  cmocka_unit_test(test_rivals),  cmocka_unit_test(test_rival_counts),
-        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_hazards), cmocka_unit_test(test_rules),        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_counts),  cmocka_unit_test(test_batches),      cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_vectors), cmocka_unit_test(test_cae),          cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_rivals),  cmocka_unit_test(test_rival_counts), cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, find_results, NULL);
 }

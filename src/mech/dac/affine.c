@@ -24,8 +24,7 @@ static void push(struct dac *d, uint32_t pc, uint32_t rpc, const struct dac_mask
             dac_broken(d, "too many paths");
         return;
     }
-    d->path[d->depth] = (struct dac_path){.pc = pc, .rpc = rpc, .mask = *mask};
-    dac_path_begin(&d->path[d->depth++]);
+    d->path[d->depth++] = (struct dac_path){pc, rpc, *mask};
     d->n.stack_accesses++;
 }
 
@@ -35,7 +34,7 @@ static void settle(struct dac *d) {
         const struct dac_path *p = &d->path[d->depth - 1];
         if (p->pc != p->rpc && any_lane(d, &p->mask))
             break;
-        dac_path_end(d, &d->path[--d->depth]);
+        d->depth--;
         d->n.stack_accesses++;
     }
     struct warp *w = stream_warp(d);
@@ -66,7 +65,7 @@ static void branch(struct dac *d, const struct xinst *i, uint32_t pc) {
     }
     d->n.branches_diverged++;
     if (top->rpc == rpc)
-        dac_path_end(d, &d->path[--d->depth]);
+        d->depth--;
     else
         top->pc = rpc;
     bool flip =
@@ -196,8 +195,6 @@ static bool has_room(const struct dac *d, const struct xinst *i, uint32_t pc) {
 /* The instruction chooses by something that differs between threads. */
 static bool chooses(const struct dac *d, const struct xinst *i) {
     uint16_t op = i->in->op;
-    if (dac_is_arrival(i))
-        return dac_comes_later(d, i);
     uint8_t by = op == OP_SEL ? i->ps[0] : i->guard;
     return op == OP_IMIN || op == OP_IMAX || op == OP_IABS ||
            (i->ndw && by != PRED_PT && d->preds[by].kind == PRED_MASK);

@@ -80,7 +80,6 @@ static void start_affine(struct dac *d, uint64_t warps) {
     d->batch = warps;
     d->served |= warps;
     d->blocks |= blocks;
-    dac_path_begin(&all);
     d->path[0] = all;
     d->depth = 1;
     dac_clear(d);

@@ -271,7 +271,6 @@ static void *create(struct arena *a, const void *values, void *shared, struct sm
     d->coords = arena_array(a, struct coords, DAC_WARPS);
     d->masks = arena_array(a, struct dac_mask, DAC_MASKS);
     d->mask_refs = arena_array(a, uint16_t, DAC_MASKS);
-    d->mask_join = arena_array(a, uint32_t, DAC_MASKS);
     d->tuples = arena_array(a, struct dac_tuple, DAC_RING);
     d->accesses = arena_array(a, struct dac_access, (uint32_t)d->params->pwaq + DAC_WARPS * (1 + DAC_FLYING));
     d->taken = arena_array(a, struct dac_taken, DAC_WARPS * DAC_RING);

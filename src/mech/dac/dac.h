@@ -44,8 +44,6 @@ struct dac_pred {
 struct dac_path {
     uint32_t pc, rpc;
     struct dac_mask mask;
-    /* Conditions that it holds: who is on it, or DAC_NO_COND; and unions of that with others. */
-    uint16_t cond, with[DAC_CONDS], both[DAC_CONDS];
 };
 
 enum dac_compare { COMPARE_SCALAR, COMPARE_ENDS, COMPARE_FULL };
@@ -127,8 +125,6 @@ struct dac {
     struct dims dims;
     struct dac_mask *masks; /* conditions */
     uint16_t *mask_refs;
-    uint32_t
-        *mask_join; /* by condition: where those meet of whom it says that they came there, plus one; or 0 */
     uint16_t named[DAC_MASKS];                    /* by condition: tuples in the queue that name it */
     uint32_t nnamed;                              /* conditions of which there are any */
     uint32_t epoch[DAC_WARPS], passed[DAC_WARPS]; /* barriers by block: of the affine warp, of the block */
@@ -184,18 +180,6 @@ bool dac_affine_waits(struct dac *d);
 bool dac_affine_ready(struct dac *d);
 void dac_affine_issued(struct dac *d, const struct xinst *i, uint32_t pc);
 void dac_affine_control(struct dac *d, const struct xinst *i);
-/* join.c: where threads meet that parted. */
-/* The SEL by which the path on top brings its value to a merge; others have come there before. */
-bool dac_comes_later(const struct dac *d, const struct xinst *i);
-/* What the merge holds then, of what was there and what the path brings. */
-void dac_arrive(struct dac *d, const struct xinst *i, const struct val *in, const struct val *old,
-                struct val *r);
-void dac_path_begin(struct dac_path *p);
-void dac_path_end(struct dac *d, struct dac_path *p);
-/* A SEL by no predicate is by who is on the way. */
-static inline bool dac_is_arrival(const struct xinst *i) {
-    return i->in->op == OP_SEL && i->ps[0] == PRED_PT && !i->pneg[0];
-}
 /* batch.c: for which blocks it runs. */
 /* The affine warp begins for blocks that it has not begun for, if it can. */
 void dac_begin_batch(struct dac *d);

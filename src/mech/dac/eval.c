@@ -21,7 +21,6 @@ uint16_t dac_mask_new(struct dac *d) {
     for (uint16_t k = 0; k < DAC_MASKS; k++)
         if (!d->mask_refs[k]) {
             d->mask_refs[k] = 1;
-            d->mask_join[k] = 0;
             d->n.stack_accesses++;
             return k;
         }
@@ -507,11 +506,6 @@ void dac_eval(struct dac *d, const struct xinst *i) {
         source(d, i, k, &s[k]);
     if (i->in->op == OP_ISETP || i->in->op == OP_ISETPX) {
         eval_compare(d, i, s);
-        return;
-    }
-    if (dac_is_arrival(i)) {
-        dac_arrive(d, i, &s[0], &s[1], &r[0]);
-        write_results(d, i, r);
         return;
     }
     r[0].kind = r[1].kind = VAL_BAD;

@@ -161,20 +161,6 @@ static void find_needs(struct needs *m) {
 
 /* ---- choosing ---- */
 
-static void choose_accesses(struct splitter *s) {
-    EACH_INST(s, b, k, i) {
-        uint32_t n = no_of(s, b, k);
-        s->address[n] = is_access(i) && s->good[n];
-        s->barrier[n] = i->op == OP_BAR && s->good[n];
-        s->pred[n] = s->affine[n] = false;
-    }
-}
-
-/* A comparison whose result the other stream takes from a queue. */
-static bool can_dequeue(const struct inst *i) {
-    return is_compare(i) && !is_guarded(i) && i->pdst[0].id != VPRED_PT && i->pdst[1].id == VPRED_PT;
-}
-
 /* The branches behind which a block stands, directly or not, and that the affine warp has to ask for: adds
  * them to those that are asked for, or finds whether all of them are. */
 static bool asked_before(const struct splitter *s, uint32_t block, bool *asked, bool add) {
@@ -197,6 +183,27 @@ static bool asked_before(const struct splitter *s, uint32_t block, bool *asked, 
     }
     arena_free(&temp);
     return all;
+}
+
+/* The affine warp asks the warps at a branch where a load stands behind it, which it might fetch ahead. For
+ * stores alone it would wait until the warps have computed what they store, while blocks that have entered
+ * wait for it. */
+static void choose_accesses(struct splitter *s) {
+    bool *asked = arena_array(s->a, bool, s->n + 1);
+    EACH_INST(s, b, k, i)
+    if (s->good[no_of(s, b, k)] && i->op == OP_LD && is_access(i) && i->m.space == MS_GLOBAL)
+        asked_before(s, b, asked, true);
+    EACH_INST(s, b, k, i) {
+        uint32_t n = no_of(s, b, k);
+        s->address[n] = is_access(i) && s->good[n] && asked_before(s, b, asked, false);
+        s->barrier[n] = i->op == OP_BAR && s->good[n];
+        s->pred[n] = s->affine[n] = false;
+    }
+}
+
+/* A comparison whose result the other stream takes from a queue. */
+static bool can_dequeue(const struct inst *i) {
+    return is_compare(i) && !is_guarded(i) && i->pdst[0].id != VPRED_PT && i->pdst[1].id == VPRED_PT;
 }
 
 /* Blocks whose comparisons may go to the affine warp: those for which it need not ask the warps, or has to
@@ -256,7 +263,6 @@ static void allocate(struct splitter *s) {
     s->choices = arena_array(s->a, uint64_t, s->r->n + 1);
     s->traits = arena_array(s->a, uint8_t, s->r->n + 1);
     s->choice_no = arena_array(s->a, int32_t, s->n + 1);
-    s->merge_no = arena_array(s->a, int32_t, s->r->n + 1);
     s->why = arena_array(s->a, const char *, s->n + 1);
     s->address = arena_array(s->a, bool, s->n + 1);
     s->data = arena_array(s->a, bool, s->n + 1);
