@@ -55,8 +55,9 @@ asan: deps
 # How threads share work, under the thread sanitizer, which leaves no room for device memory where ours lies.
 tsan: deps
 	@test -f $(TSAN)/build.ninja || meson setup -Db_lto=false -Db_sanitize=thread -Db_lundef=false $(TSAN)
-	@ninja -j $(JOBS) -C $(TSAN) tests/test_crew
+	@ninja -j $(JOBS) -C $(TSAN) tests/test_crew tests/test_blocks
 	@TSAN_OPTIONS=halt_on_error=1 $(TSAN)/tests/test_crew
+	@TSAN_OPTIONS=halt_on_error=1 $(TSAN)/tests/test_blocks
 
 clang: deps
 	@test -f $(CLANG)/build.ninja || CC=clang-19 meson setup $(CLANG)

@@ -46,7 +46,7 @@ struct timed_span {
     uint64_t
         cycles; /* that it took: at most max_cycles, unless it has a second stream, which comes to its end */
     bool cut;   /* there is a rest */
-    struct grid_rest rest; /* for exec_run_grid */
+    struct grid_rest rest; /* for blocks_run */
 };
 
 /* Runs a launch with at most per_sm blocks on an SM, as far as the span says; false on a fault (x->fault,
