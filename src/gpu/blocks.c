@@ -62,7 +62,7 @@ bool blocks_run(struct exec *x, uint32_t slots, struct timed_span *span, uint32_
     if (many)
         get_ready(blocks, threads);
     rest->apart = many && ahead_open((*blocks)->ahead, x);
-    if (!rest->apart && !span->progress.kernel)
+    if (!rest->apart && !span->progress.run)
         return exec_run_grid(x, slots, rest);
     uint32_t failures = 0;
     enum grid_state s = GRID_RUNNING;
@@ -78,8 +78,8 @@ bool blocks_run(struct exec *x, uint32_t slots, struct timed_span *span, uint32_
             s = GRID_FAULT;
         else if (!all)
             s = exec_grid_turn(x, slots, rest);
-        if (span->progress.kernel)
-            launch_progress_tell(&span->progress, rest->next - rest->begun.len, x->warp_insts, false);
+        if (span->progress.run)
+            launch_progress_tell(&span->progress, rest->next - rest->begun.len, x->warp_insts, 0);
     }
     if (rest->apart)
         ahead_close((*blocks)->ahead);

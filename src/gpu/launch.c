@@ -331,8 +331,8 @@ static bool run_timed(struct rp_gpu *g, struct exec *x, uint32_t slots, struct t
     free(now);
     g->launch_cycles = span->cycles;
     g->totals.cycles += span->cycles;
-    g->totals.timed_insts += x->warp_insts;
-    g->sampled += min_u64(span->max_insts, x->warp_insts + x->passed);
+    g->totals.timed_insts += span->insts;
+    g->sampled += min_u64(span->max_insts, span->insts + x->passed);
     g->totals.last = span->cut ? RP_TIMED_PART : RP_TIMED_ALL;
     return ok;
 }
@@ -345,8 +345,8 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots, struct timed_s
     g->totals.last = RP_TIMED_NONE;
     g->launch_cycles = 0;
     bool timed = span.max_cycles;
-    launch_progress_begin(&span.progress, x->grid_id, x->img->prog->name,
-                          (uint64_t)x->grid[0] * x->grid[1] * x->grid[2]);
+    launch_progress_begin(&span.progress, &g->progress, x->grid_id, x->img->prog->name,
+                          (uint64_t)x->grid[0] * x->grid[1] * x->grid[2], g->program_insts);
     bool ok = timed ? run_timed(g, x, slots, &span) : run_blocks(g, x, slots, &span);
     if (span.cut)
         ok = run_rest(g, x, slots, &span, rest);

@@ -17,7 +17,9 @@ struct run {
     uint64_t ended; /* blocks that have ended */
     uint32_t warps; /* of a block */
     bool halted;    /* the SMs bring to an end what they have begun; then the launch is cut */
-    bool *refused;  /* SMs whose mechanisms did not let a block enter that had room otherwise */
+    uint64_t
+        untimed;   /* instructions behind a cut that warps took because they could not be handed over yet */
+    bool *refused; /* SMs whose mechanisms did not let a block enter that had room otherwise */
     /* SMs that go ahead by themselves (strands.c); NULL: those of this launch cannot. */
     struct strand *strands;
     struct bits open;     /* those that have something to do, or may */
