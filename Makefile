@@ -57,9 +57,10 @@ asan: deps
 tsan: deps
 	@test -f $(TSAN)/build.ninja || meson setup -Db_lto=false -Db_sanitize=thread -Db_lundef=false \
 		'-Dc_args=-DRP_REGION=UINT64_C(0x560000000000) -DRP_REGION_SIZE=UINT64_C(0x4000000000)' $(TSAN)
-	@ninja -j $(JOBS) -C $(TSAN) tests/test_crew tests/test_strands
+	@ninja -j $(JOBS) -C $(TSAN) tests/test_crew tests/test_strands tests/test_blocks
 	@TSAN_OPTIONS=halt_on_error=1 setarch -R $(TSAN)/tests/test_crew
 	@TSAN_OPTIONS=halt_on_error=1 setarch -R $(TSAN)/tests/test_strands
+	@TSAN_OPTIONS=halt_on_error=1 setarch -R $(TSAN)/tests/test_blocks
 
 clang: deps
 	@test -f $(CLANG)/build.ninja || CC=clang-19 meson setup $(CLANG)

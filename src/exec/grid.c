@@ -11,7 +11,6 @@
 
 enum {
     SLICE = 256,
-    TURN = 65536,
     SHARED_PIECE = 128 /* in which hardware hands out shared memory */
 };
 
@@ -112,9 +111,9 @@ static uint32_t openings(const struct cta *c) {
 
 /* Lets every warp of the block run, again and again, until the turn is used up. Spinning counts for more than
  * the instructions it takes, so that a block which waits for another does not keep it waiting. */
-static enum turn cta_turn(struct cta *c) {
+static enum turn cta_turn(struct cta *c, uint64_t length) {
     struct exec *x = c->x;
-    uint64_t end = x->warp_insts + x->waited + TURN;
+    uint64_t end = x->warp_insts + x->waited + length;
     while (x->warp_insts + x->waited < end) {
         uint64_t before = x->warp_insts;
         for (uint32_t i = 0; i < c->nwarps; i++) {
@@ -136,6 +135,15 @@ static enum turn cta_turn(struct cta *c) {
             break;
     }
     return TURN_OVER;
+}
+
+bool cta_run_to_end(struct cta *c, const bool *enough) {
+    const struct exec *x = c->x;
+    enum turn t;
+    do
+        t = cta_turn(c, SLICE);
+    while (t == TURN_OVER && !*enough && x->warp_insts + x->waited < EXEC_TURN);
+    return t == TURN_DONE;
 }
 
 static bool stop(struct exec *x, struct cta *c, enum rp_status s, const char *what) {
@@ -207,12 +215,12 @@ enum grid_state exec_grid_turn(struct exec *x, uint32_t slots, struct grid_rest 
         return GRID_RUNNING;
     }
     uint64_t before = x->warp_insts;
-    enum turn t = cta_turn(c);
+    enum turn t = cta_turn(c, EXEC_TURN);
     bool ok = t != TURN_FAULT;
     rest->stuck = t == TURN_STUCK && x->warp_insts == before ? rest->stuck + 1 : 0;
     if (t == TURN_DONE && !cluster_end(c)) {
         rest->at++;
-    } else if (t == TURN_DONE && rest->next < total) {
+    } else if (t == TURN_DONE && rest->next < total && !(rest->apart && rest->begun.len == together)) {
         begin(x, rest, c->cluster);
     } else if (t == TURN_DONE) {
         drop(rest, c->cluster);

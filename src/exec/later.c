@@ -84,11 +84,26 @@ static void exchange(struct later_access *a) {
     }
 }
 
-bool later_run(struct later *l, struct exec *x) {
+/* The oldest access is no longer among those that are kept, but stays where it is for now. */
+static struct later_access *take(struct later *l) {
     struct later_access *a = later_first(l);
     l->first += sizeof *a + a->words * (size_t)WORD_BYTES;
     if (l->first == l->end)
         l->first = l->end = 0;
+    return a;
+}
+
+bool later_finish(struct later *l, struct exec *x) {
+    struct later_access *a = take(l);
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < a->i->nsw; k++)
+        if (keeps(a->i, k))
+            memcpy(a->w->r[a->i->s[k]], word_of(a, n++), WORD_BYTES);
+    return exec_simple(x, a->w, a->i, a->m);
+}
+
+bool later_run(struct later *l, struct exec *x) {
+    struct later_access *a = take(l);
     exchange(a);
     bool ok = exec_simple(x, a->w, a->i, a->m);
     exchange(a);

@@ -45,5 +45,7 @@ static inline struct later_access *later_first(const struct later *l) {
 }
 /* Carries out the oldest access, and forgets it; false on a fault (x->fault). */
 bool later_run(struct later *l, struct exec *x);
+/* The same for a warp that has ended, whose registers nobody needs. */
+bool later_finish(struct later *l, struct exec *x);
 
 #endif

@@ -362,6 +362,9 @@ static inline void exec_offsets(const struct exec *x, const struct warp *w, cons
 struct cta *cta_create(struct exec *x);
 void cta_start(struct cta *c, uint32_t n);
 void cta_free(struct cta *c);
+/* Runs a block from its beginning, alone; false when it does not end as soon as one turn of a functional run
+ * allows, or has a fault, or *enough became true meanwhile. */
+bool cta_run_to_end(struct cta *c, const bool *enough);
 
 /* What is left of a launch: blocks that have begun, in any state between two instructions, all of a cluster
  * together, and how many have. All zero: the whole launch. */
@@ -370,6 +373,7 @@ struct grid_rest {
     uint64_t next;
     uint32_t at;    /* of those that have begun: whose turn it is */
     uint32_t stuck; /* turns in a row in which nothing could go on */
+    bool apart;     /* where one alone has begun and ended, the caller decides how to go on */
 };
 
 enum grid_state { GRID_RUNNING, GRID_DONE, GRID_FAULT };
@@ -380,7 +384,10 @@ enum grid_state exec_grid_turn(struct exec *x, uint32_t slots, struct grid_rest 
 void exec_grid_end(struct exec *x, enum grid_state s, struct grid_rest *rest);
 /* Runs the rest of a launch functionally and frees its blocks; false on a fault (x->fault). */
 bool exec_run_grid(struct exec *x, uint32_t slots, struct grid_rest *rest);
-enum { EXEC_PAUSE = 4096 }; /* instructions of a functional run between two pauses */
+enum {
+    EXEC_PAUSE = 4096, /* instructions of a functional run between two pauses */
+    EXEC_TURN = 65536, /* and of a block's turn, which ends when all its warps have gone on once more */
+};
 /* Calls x->pause; false: the launch must end. */
 bool exec_pause(struct exec *x);
 /* Where an instruction comes from: module, line, source line, address, the instruction. */

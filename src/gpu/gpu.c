@@ -1,5 +1,6 @@
 /* GPUs, their memory, textures and limits. */
 #include "gpu/gpu.h"
+#include "gpu/blocks.h"
 #include "gpu/resolve.h"
 #include "gpu/timed.h"
 
@@ -154,6 +155,7 @@ void rp_gpu_destroy(struct rp_gpu *g) {
     if (!g)
         return;
     machine_free(g->machine);
+    blocks_free(g->blocks);
     profile_destroy(&g->profiles);
     survey_destroy(g->survey);
     free(g->mech_name);

@@ -64,6 +64,7 @@ struct rp_gpu {
     struct str found_given;      /* what rp_take_findings gave last */
     VEC(struct gpu_copy) copies; /* from the host since the last timed launch, if it is to know of them */
     struct machine *machine;     /* timed runs; made by the first launch that is timed */
+    struct blocks *blocks;       /* what untimed ones need where several threads run them, or NULL */
     struct profile_set profiles;
     struct counter_registry timed;            /* its counters, then the profiles', unless all is functional */
     uint64_t *timed_total, *timed_launch;     /* their values */

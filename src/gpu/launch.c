@@ -6,6 +6,7 @@
 
 #include "base/demangle.h"
 #include "base/host.h"
+#include "gpu/blocks.h"
 #include "gpu/mix.h"
 #include "gpu/running.h"
 #include "gpu/timed.h"
@@ -271,20 +272,15 @@ static void keep_counters(uint32_t n, const uint64_t *now, uint64_t *total, uint
 }
 
 /* Runs what is left of a launch, untimed. */
-static bool run_blocks(struct exec *x, uint32_t slots, struct timed_span *span) {
-    if (!span->progress.run)
-        return exec_run_grid(x, slots, &span->rest);
-    enum grid_state s;
-    while ((s = exec_grid_turn(x, slots, &span->rest)) == GRID_RUNNING)
-        launch_progress_tell(&span->progress, span->rest.next - span->rest.begun.len, x->warp_insts, 0);
-    exec_grid_end(x, s, &span->rest);
-    return s == GRID_DONE;
+static bool run_blocks(struct rp_gpu *g, struct exec *x, uint32_t slots, struct timed_span *span) {
+    return blocks_run(x, slots, span, threads_of(&g->opt), &g->blocks);
 }
 
 /* Goes on untimed behind what was timed. */
-static bool run_rest(struct exec *x, uint32_t slots, struct timed_span *span, const struct rest_code *rest) {
+static bool run_rest(struct rp_gpu *g, struct exec *x, uint32_t slots, struct timed_span *span,
+                     const struct rest_code *rest) {
     if (!rest->img)
-        return run_blocks(x, slots, span);
+        return run_blocks(g, x, slots, span);
     const struct image *img = x->img;
     uint32_t(*pool)[WARP_LANES] = x->pool, local = x->local_bytes;
     uint64_t *executed = x->executed;
@@ -296,7 +292,7 @@ static bool run_rest(struct exec *x, uint32_t slots, struct timed_span *span, co
     x->bank_bytes[BANK_LITERAL] = rest->prog->literals.len * 4;
     x->pool = aligned_alloc(64, (rest->img->pool.len + 1u) * sizeof *x->pool);
     image_fill_pool(x, rest->img, x->pool);
-    bool ok = run_blocks(x, slots, span);
+    bool ok = run_blocks(g, x, slots, span);
     free(x->pool);
     x->img = img;
     x->pool = pool;
@@ -351,9 +347,9 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots, struct timed_s
     bool timed = span.max_cycles;
     launch_progress_begin(&span.progress, &g->progress, x->grid_id, x->img->prog->name,
                           (uint64_t)x->grid[0] * x->grid[1] * x->grid[2], g->program_insts);
-    bool ok = timed ? run_timed(g, x, slots, &span) : run_blocks(x, slots, &span);
+    bool ok = timed ? run_timed(g, x, slots, &span) : run_blocks(g, x, slots, &span);
     if (span.cut)
-        ok = run_rest(x, slots, &span, rest);
+        ok = run_rest(g, x, slots, &span, rest);
     launch_progress_end(&span.progress);
     return ok;
 }

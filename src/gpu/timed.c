@@ -531,6 +531,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
         if (!ok || (r.ended == r.total && machine_idle(m)))
             break;
         if (now >= show) {
+            strands_count(&r);
             launch_progress_tell(&span->progress, r.ended, x->warp_insts + x->passed, now - m->now);
             show = now + SHOW_CYCLES;
         }

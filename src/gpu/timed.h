@@ -47,7 +47,7 @@ struct timed_span {
         cycles; /* that it took: at most max_cycles, unless it has a second stream, which comes to its end */
     uint64_t insts;        /* warp instructions that were timed */
     bool cut;              /* there is a rest */
-    struct grid_rest rest; /* for exec_run_grid */
+    struct grid_rest rest; /* for blocks_run */
 };
 
 /* Runs a launch with at most per_sm blocks on an SM, as far as the span says; false on a fault (x->fault,
