@@ -29,6 +29,8 @@ struct run {
     uint64_t round_end;   /* where a round ends */
     uint64_t most_issues; /* that all SMs can issue in a round */
     uint64_t most_insts;  /* a limit of executed instructions ends the launch, or its timing */
+    uint32_t trial;       /* rounds since it was last seen whether they pay */
+    uint64_t plain_until; /* they do not: until then the machine goes cycle by cycle */
     uint64_t drain_from;  /* after a fault: some parts of the machine have come as far as that */
 };
 

@@ -427,6 +427,7 @@ static bool unbind(struct run *r) {
 /* Ends timing before cycle end: SMs that sleep count up to there, and the blocks are handed over. False after
  * a fault. */
 static bool cut(struct run *r, uint64_t end, struct timed_span *span) {
+    strands_count(r);
     for (uint32_t i = 0; i < r->m->nsms; i++) {
         struct sm *sm = r->m->sms[i];
         if (!sm_idle(sm) && sm->now + 1 < end)
@@ -496,7 +497,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     r.refused = arena_array(&arena, bool, m->nsms);
     uint64_t now = m->now, progress = now, last = issued(m);
     uint64_t end = span->max_cycles < NEVER - now ? now + span->max_cycles : NEVER;
-    uint64_t show = span->progress.kernel ? now : NEVER, pause = x->pause ? now + PAUSE_CYCLES : NEVER;
+    uint64_t show = span->progress.run ? now : NEVER, pause = x->pause ? now + PAUSE_CYCLES : NEVER;
     strands_begin(&r, &arena);
     start(&r, &arena);
     struct probe_kernel kernel = probe_kernel(m, x);
@@ -504,6 +505,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     const uint64_t blocks = r.total;
     r.total = min_u64(r.total, span->max_blocks);
     feed_all(&r, now);
+    const bool counts = x->watchdog || span->max_insts != UINT64_MAX; /* a number of instructions ends it */
     bool ok = true;
     while (ok) {
         uint64_t limit = min_u64(min_u64(end, progress + HANG_CYCLES / 2), min_u64(show, pause));
@@ -512,7 +514,8 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
         } else {
             ok = tick_sms(&r, now);
             memsys_tick(m->mem, now);
-            strands_count(&r);
+            if (!ok || counts)
+                strands_count(&r);
         }
         uint64_t next = next_event(&r, now);
         if (now - progress > HANG_CYCLES / 2) {
@@ -528,7 +531,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
         if (!ok || (r.ended == r.total && machine_idle(m)))
             break;
         if (now >= show) {
-            launch_progress_tell(&span->progress, r.ended, now - m->now, true);
+            launch_progress_tell(&span->progress, r.ended, x->warp_insts + x->passed, now - m->now);
             show = now + SHOW_CYCLES;
         }
         if (now >= pause) {

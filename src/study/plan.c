@@ -91,6 +91,15 @@ bool plan_add_bench(struct plan *p, const char *text) {
     return ok;
 }
 
+char *plan_program_label(char **program) {
+    struct str label = {0};
+    const char *slash = strrchr(program[0], '/');
+    str_printf(&label, "%s", slash ? slash + 1 : program[0]);
+    for (char **w = program + 1; *w; w++)
+        str_printf(&label, " %s", *w);
+    return label.at;
+}
+
 struct bench *plan_add_program_as(struct plan *p, char **program, const char *label) {
     char *clean = xstrdup(label);
     uint32_t before = p->table.benches.len;
@@ -105,9 +114,9 @@ struct bench *plan_add_program_as(struct plan *p, char **program, const char *la
     return &p->table.benches.at[number];
 }
 
-void plan_add_program(struct plan *p, char **program) {
+bool plan_add_program(struct plan *p, char **program) {
     const char *slash = strrchr(program[0], '/');
-    plan_add_program_as(p, program, slash ? slash + 1 : program[0]);
+    return plan_add_program_as(p, program, slash ? slash + 1 : program[0]);
 }
 
 /* ---- models ---- */

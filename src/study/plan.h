@@ -28,10 +28,13 @@ struct plan {
     bool fresh;         /* what was finished is done again */
 };
 
+/* What a program is called that nobody named: its file, and its arguments; the caller frees it. */
+char *plan_program_label(char **program);
 /* Adds what a text means, each benchmark once, under its text as a label; false after a message. */
 bool plan_add_bench(struct plan *p, const char *text);
-/* Adds a program of the user's, given as a NULL-terminated command line, which must outlive the plan. */
-void plan_add_program(struct plan *p, char **program);
+/* Adds a program of the user's, given as a NULL-terminated command line, which must outlive the plan, under
+ * the name of its file; false when there is one of that label. */
+bool plan_add_program(struct plan *p, char **program);
 /* The same under a label, in which control characters become blanks; valid until the next benchmark is added.
  * NULL when there is one of that label. */
 struct bench *plan_add_program_as(struct plan *p, char **program, const char *label);

@@ -55,7 +55,7 @@ struct row {
     uint32_t bench, model; /* numbers in the table */
     enum row_status status;
     char *message;  /* of a row that is not ROW_OK, or NULL */
-    json_t *report; /* what the run wrote, without the counters of launches; NULL: nothing */
+    json_t *report; /* what the run wrote, as far as the store keeps it; NULL: nothing */
     char *results;  /* the file of its declared results, or NULL */
 };
 

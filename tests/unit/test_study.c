@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/io.h"
+#include "study/command.h"
 #include "study/key.h"
 #include "study/plan.h"
 
@@ -25,6 +26,47 @@ static int make_folder(void **state) {
 static int remove_folder(void **state) {
     (void)state;
     return rmdir(folder);
+}
+
+/* ---- commands ---- */
+
+/* A text becomes words as a shell makes them, and what command_quote wrote the words it was given. */
+static void texts_become_words(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        char *words[5];
+    } cases[] = {
+        {"./a", {"./a"}},
+        {"  ./a\t64\n 7 ", {"./a", "64", "7"}},
+        {"'a b' \"c 'd'\" e\\ f", {"a b", "c 'd'", "e f"}},
+        {"a '' \"\"", {"a", "", ""}},
+        {"a\"b c\"'d'", {"ab cd"}},
+        {"'\\a' \"\\a\\\"\" $HOME *", {"\\a", "\\a\"", "$HOME", "*"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct command c = {0}, again = {0};
+        struct str quoted = {0};
+        assert_true(command_split(&c, cases[i].text));
+        command_quote(&quoted, c.words.at);
+        assert_true(command_split(&again, quoted.at));
+        uint32_t n = 0;
+        for (; cases[i].words[n]; n++) {
+            assert_string_equal(c.words.at[n], cases[i].words[n]);
+            assert_string_equal(again.words.at[n], cases[i].words[n]);
+        }
+        assert_null(c.words.at[n]);
+        assert_null(again.words.at[n]);
+        command_free(&c);
+        command_free(&again);
+        str_free(&quoted);
+    }
+    static const char *const wrong[] = {"", "  ", "a 'b", "a \"b\\\""};
+    for (int i = 0; i < 4; i++) {
+        struct command c = {0};
+        assert_false(command_split(&c, wrong[i]));
+        command_free(&c);
+    }
 }
 
 /* ---- plans ---- */
@@ -293,6 +335,7 @@ static void keys_see_the_files_of_a_program(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts_become_words),
         cmocka_unit_test(benchmarks_from_texts),
         cmocka_unit_test(suites_take_the_items_of_their_text),
         cmocka_unit_test(models_have_a_base_on_their_gpu),
