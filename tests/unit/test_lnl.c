@@ -331,6 +331,28 @@ static void run_without(const char *mech, enum lnl_rule rule, const char *kernel
     rig_close(&r);
 }
 
+/* What is approximated is what is stored, and never where: no word is written that the base machine does not
+ * write, none is left out, and no input changes. */
+static void nothing_else_changes(void **state) {
+    (void)state;
+    static float base[RIG_BYTES / 4], got[RIG_BYTES / 4];
+    for (uint32_t m = 0; m < 3; m++) {
+        uint32_t differ = 0;
+        for (uint32_t k = 0; k < ALL; k++) {
+            uint32_t block = fits(k, 5) ? 256 : 32;
+            run_without("base", 0, all_kernels[k], block, RAMP, RAMP, base);
+            run_without(models[m], 0, all_kernels[k], block, RAMP, RAMP, got);
+            for (uint32_t i = 0; i < RIG_BYTES / 4; i++) {
+                if (i < OUT ? base[i] != got[i] : (base[i] == -1) != (got[i] == -1))
+                    fail_msg("%s, %s: word %u is %g, on the base machine %g", models[m], all_kernels[k], i,
+                             got[i], base[i]);
+                differ += memcmp(&base[i], &got[i], sizeof *got) != 0;
+            }
+        }
+        assert_true(differ > 0);
+    }
+}
+
 /* The kernel's words from first on are as wanted with the rule, and not without it. */
 static void rule_matters(const char *mech, enum lnl_rule rule, const char *kernel, uint32_t block,
                          enum input kind, enum input other, float (*value)(uint32_t t), uint32_t first) {
@@ -513,7 +535,7 @@ static void bad_regions_are_refused(void **state) {
     expect_refused("index", set, "may have stored it approximately");
 }
 
-/* Without these two rules such kernels run, and what they leave is wrong. */
+/* Without these rules such kernels run, and what they leave is wrong. */
 static void refusals_are_needed(void **state) {
     (void)state;
     static float got[RIG_BYTES / 4], base[RIG_BYTES / 4];
@@ -682,25 +704,16 @@ static void profiles_count(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lanes_are_interpolated),
-        cmocka_unit_test(fills_and_options),
-        cmocka_unit_test(nothing_is_alike_at_0),
-        cmocka_unit_test(constant_input_is_exact),
-        cmocka_unit_test(noise_is_exact),
-        cmocka_unit_test(every_rule_matters),
-        cmocka_unit_test(equal_ends_are_kept),
-        cmocka_unit_test(integers_stay_exact),
-        cmocka_unit_test(entries_are_sticky),
-        cmocka_unit_test(edges_are_kept),
-        cmocka_unit_test(bad_regions_are_refused),
-        cmocka_unit_test(refusals_are_needed),
-        cmocka_unit_test(regions_that_are_not_approximated),
-        cmocka_unit_test(unknown_loads_count),
-        cmocka_unit_test(time_out_changes_no_value),
-        cmocka_unit_test(fusion_computes_the_same),
-        cmocka_unit_test(fused_operands_take_the_banks),
-        cmocka_unit_test(cuts_end_regions),
-        cmocka_unit_test(profiles_count),
+        cmocka_unit_test(lanes_are_interpolated),   cmocka_unit_test(fills_and_options),
+        cmocka_unit_test(nothing_is_alike_at_0),    cmocka_unit_test(constant_input_is_exact),
+        cmocka_unit_test(noise_is_exact),           cmocka_unit_test(nothing_else_changes),
+        cmocka_unit_test(every_rule_matters),       cmocka_unit_test(equal_ends_are_kept),
+        cmocka_unit_test(integers_stay_exact),      cmocka_unit_test(entries_are_sticky),
+        cmocka_unit_test(edges_are_kept),           cmocka_unit_test(bad_regions_are_refused),
+        cmocka_unit_test(refusals_are_needed),      cmocka_unit_test(regions_that_are_not_approximated),
+        cmocka_unit_test(unknown_loads_count),      cmocka_unit_test(time_out_changes_no_value),
+        cmocka_unit_test(fusion_computes_the_same), cmocka_unit_test(fused_operands_take_the_banks),
+        cmocka_unit_test(cuts_end_regions),         cmocka_unit_test(profiles_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
