@@ -115,14 +115,19 @@ bool dac_drained(const struct dac *d) {
 
 /* ---- addresses ---- */
 
-/* Shared memory has no lines, but records are of lines: 128 bytes and a mask of words (section 4.2). */
-static uint8_t find_segments(const struct dac_access *a) {
-    enum { SEGMENT = 7 };
+/* Shared memory has no lines: a record is of the 128 bytes from an address on, with a mask of words
+ * (section 4.2). Its 65 bits leave the address 31, of which a line would need 25. */
+static uint8_t find_windows(const struct dac_access *a) {
+    enum { WINDOW = 128 };
     uint32_t n = 0;
     for (uint32_t left = a->mask; left; n++) {
-        uint64_t at = a->addr[__builtin_ctz(left)] >> SEGMENT;
+        uint64_t from = UINT64_MAX;
+        for (uint32_t lanes = left; lanes; lanes &= lanes - 1) {
+            uint64_t at = a->addr[__builtin_ctz(lanes)];
+            from = at < from ? at : from;
+        }
         for (uint32_t lanes = left; lanes; lanes &= lanes - 1)
-            if (a->addr[__builtin_ctz(lanes)] >> SEGMENT == at)
+            if (a->addr[__builtin_ctz(lanes)] - from < WINDOW)
                 left &= ~(lanes & -lanes);
     }
     return (uint8_t)n;
@@ -132,7 +137,7 @@ static uint8_t find_segments(const struct dac_access *a) {
 static void find_lines(const struct dac *d, const struct dac_tuple *t, struct dac_access *a) {
     const struct imods *m = &t->in->m;
     if (m->space == MS_SHARED) {
-        a->n = find_segments(a);
+        a->n = find_windows(a);
         return;
     }
     struct mem_access out[COALESCER_MAX];
@@ -259,19 +264,34 @@ static enum step expand_block(struct dac *d, uint32_t c, uint64_t now) {
     return s;
 }
 
+/* Of the blocks in the set, the one whose next tuple is the oldest; of several the one served last, or the
+ * next. */
+static uint32_t oldest_block(const struct dac *d, uint64_t blocks) {
+    uint64_t best = UINT64_MAX;
+    uint32_t found = 0;
+    for (uint64_t left = blocks; left; left &= left - 1) {
+        uint32_t c = (uint32_t)__builtin_ctzll(left);
+        uint64_t key = d->exp[c].at * DAC_WARPS + (c - d->turn) % DAC_WARPS;
+        found = key < best ? c : found;
+        best = key < best ? key : best;
+    }
+    return found;
+}
+
+/* The unit works on the head of the queue, block by block, and turns to another only where one has to wait.
+ */
 static void expand_addresses(struct dac *d, uint64_t now) {
     enum step worst = STEP_NOTHING;
-    uint64_t above = d->turn >= 63 ? 0 : d->blocks & ~UINT64_C(0) << (d->turn + 1);
-    for (uint32_t pass = 0; pass < 2; pass++)
-        for (uint64_t left = pass ? d->blocks & ~above : above; left; left &= left - 1) {
-            uint32_t c = (uint32_t)__builtin_ctzll(left);
-            enum step s = expand_block(d, c, now);
-            if (s == STEP_DONE) {
-                d->turn = c;
-                return;
-            }
-            worst = s > worst ? s : worst;
+    for (uint64_t left = d->blocks; left;) {
+        uint32_t c = oldest_block(d, left);
+        enum step s = expand_block(d, c, now);
+        if (s == STEP_DONE) {
+            d->turn = c;
+            return;
         }
+        worst = s > worst ? s : worst;
+        left &= ~(UINT64_C(1) << c);
+    }
     d->n.aeu_wait_queue += worst == STEP_QUEUE;
     d->n.aeu_wait_cache += worst == STEP_CACHE;
     d->n.aeu_wait_barrier += worst == STEP_BARRIER;

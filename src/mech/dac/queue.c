@@ -41,8 +41,8 @@ static bool can_take(struct dac *d, uint32_t warp) {
     const struct dac_fact *f = fact_at(d, cw);
     if (!f)
         return true;
-    if (f->roles & DAC_ASK && d->sent >> warp & 1)
-        return false; /* the affine warp has yet to take its last one */
+    if (f->roles & DAC_ASK && (d->sent | ~d->served) >> warp & 1)
+        return false; /* the affine warp has yet to take its last one, or to begin for it */
     if (f->roles & DAC_DEQ_PRED && !offer_predicate(d, warp, f))
         return false;
     return !(f->roles & DAC_DEQ) || !active(cw, &d->sm->x->img->code[cw->next]) || has_address(d, warp);
@@ -56,12 +56,12 @@ uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
     uint64_t refused = 0;
     for (uint64_t left = ready; left; left &= left - 1) {
         uint32_t w = (uint32_t)__builtin_ctzll(left);
-        bool own = d->sm->streaming >> w & 1;
-        if (own ? dac_affine_ready(d) : can_take(d, w))
+        bool own = d->sm->streaming >> w & 1, waits = own ? dac_affine_waits(d) : !can_take(d, w);
+        if (!waits && (!own || dac_affine_ready(d)))
             continue;
         refused |= left & -left;
         d->n.wait_warps += !own;
-        if (!own)
+        if (waits)
             core_park(d->sm, w, true);
     }
     uint64_t able = ready & ~refused, own = able & d->sm->streaming;
@@ -71,7 +71,8 @@ uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
 void dac_unpark(struct dac *d) {
     for (uint64_t left = d->sm->parked; left; left &= left - 1) {
         uint32_t w = (uint32_t)__builtin_ctzll(left);
-        if (!(d->sm->resident >> w & 1) || can_take(d, w))
+        bool own = d->sm->streaming >> w & 1;
+        if (!(d->sm->resident >> w & 1) || (own ? !dac_affine_waits(d) : can_take(d, w)))
             core_park(d->sm, w, false);
     }
 }
