@@ -136,7 +136,7 @@ struct outcome {
     char *text;
     size_t len;
     struct results results;
-    uint64_t insts;
+    uint64_t insts, collisions;
     double hit_rate;
 };
 
@@ -176,6 +176,7 @@ static bool run(const struct request *r, const char *program, uint64_t limit, st
         o->text = xmalloc(o->len + 1);
         ok = pread(out, o->text, o->len, 0) == (ssize_t)o->len;
         const struct memo_counters *n = &machine->memo[0].n;
+        o->collisions = n->collisions;
         o->hit_rate = n->lookups ? (double)(n->l1_hits + n->l2_hits) / (double)n->lookups : 0;
         if (r->results && !results_read(&o->results, r->results, &why))
             o->status = -1;
@@ -258,8 +259,8 @@ static bool verify(const struct request *r, const char *file, size_t size, const
         if (same(right, &o)) {
             k++;
         } else {
-            fprintf(stderr, "reprise: the block at 0x%" PRIx64 " does not compute the same and is left out\n",
-                    b->at[k].begin);
+            fprintf(stderr, "reprise: the block at 0x%" PRIx64 " %s and is left out\n", b->at[k].begin,
+                    o.collisions ? "has different inputs with the same hash" : "does not compute the same");
             drop(b, k);
         }
         free_outcome(&o);
