@@ -216,10 +216,12 @@ struct sm {
     uint64_t arriving;       /* instructions were found, or are being decoded ... */
     uint64_t arrivals[CORE_ARRIVALS];  /* ... those of a cycle, modulo their number ... */
     uint64_t arrive_slots, wake_slots; /* ... which of these are not 0, and for which the SM must wake */
-    uint32_t line_pcs;                 /* instructions of a line of the instruction cache, less one */
-    uint64_t group[4];                 /* warps of each scheduler */
-    uint32_t last[4];                  /* warp each scheduler issued last */
-    uint64_t active[4];                /* two-level: active set */
+    uint64_t holding; /* those of `arriving` of which a mechanism says when it is asked again (DECODE_HOLD) */
+    uint64_t fetched; /* last cycle in which the warps fetched, or would have */
+    uint32_t line_pcs;  /* instructions of a line of the instruction cache, less one */
+    uint64_t group[4];  /* warps of each scheduler */
+    uint32_t last[4];   /* warp each scheduler issued last */
+    uint64_t active[4]; /* two-level: active set */
     uint64_t fetch_group[4];
     uint32_t fetch_last[4];
     uint64_t fetch_latency; /* of the instruction cache */
@@ -308,9 +310,9 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
 /* The launch has ended, after so many cycles; cut: the rest of it runs untimed. NULL, or the invariant of a
  * mechanism that does not hold. */
 const char *sm_finish(struct sm *sm, uint64_t cycles, bool cut);
-/* Timing is about to be cut: no warp fetches any more, and what was not decoded is forgotten. What was goes
- * on to its end. */
-void sm_halt(struct sm *sm);
+/* Timing is about to be cut: no warp fetches any more, from cycle now on, and what was not decoded is
+ * forgotten. What was goes on to its end. */
+void sm_halt(struct sm *sm, uint64_t now);
 /* Has all that was begun when the SM was halted come to its end? */
 bool sm_quiet(const struct sm *sm);
 /* Nothing is on its way any more: blocks can go on untimed, with all their registers in the latches. */
@@ -474,7 +476,7 @@ void buffer_flush(struct sm *sm, uint32_t slot, uint32_t pc);
  * be called before that changes. */
 void buffer_found(struct sm *sm, uint32_t slot);
 /* Forgets what was fetched, or skipped ahead of it, and is not decoded. */
-void buffer_undecoded(struct sm *sm, uint32_t slot);
+void buffer_undecoded(struct sm *sm, uint32_t slot, uint64_t now);
 /* Scheduling (sched.c). */
 void sm_issue(struct sm *sm, uint64_t now);
 bool sm_can_issue(const struct sm *sm);                /* a ready warp finds what it needs, or may */

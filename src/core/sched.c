@@ -76,12 +76,13 @@ static EVERY_TIME void use_slot(struct sm *sm, uint32_t s, uint64_t now, bool pl
 static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, uint32_t sched, uint64_t now,
                                                                 bool plain) {
     uint64_t set = sm->group[sched] & ready_warps(sm);
+    bool any = set;
     if (sm->spec->policy == SCHED_TWO_LEVEL)
         set &= sched_active(sm, sched);
     uint32_t slots = sm->spec->width;
     enum shortage why = NO_SHORTAGE;
-    if (!plain && HAS(sm, gate, slots)) {
-        uint32_t used = point_gate_slots(sm, sched, slots, now);
+    if (!plain && sm->mech.slots + any > SLOTS_READY) {
+        uint32_t used = point_gate_slots(sm, sched, any, slots, now);
         sm->n.slot_mechanism += used;
         slots -= used;
         if (!slots) {
@@ -141,7 +142,8 @@ EVERY_TIME void sm_issue(struct sm *sm, uint64_t now) {
     sm->n.cycles++;
     sm->n.resident_warps += sm->nwarps;
     bool plain = !sm->mech.n && !sm->probe;
-    if (!ready_warps(sm) && !sm->probe && !HAS(sm, gate, slots) && sm->spec->policy != SCHED_TWO_LEVEL) {
+    if (!ready_warps(sm) && !sm->probe && sm->mech.slots != SLOTS_ALWAYS &&
+        sm->spec->policy != SCHED_TWO_LEVEL) {
         slots_all_stalled(sm, 1);
         return;
     }

@@ -105,11 +105,22 @@ enum mem_result core_request(struct sm *sm, const struct mem_access *a, uint32_t
 
 /* The warp has one path, and what it fetches next is sure to come next: no control instruction waits in its
  * buffer, and nothing is on its way to it. */
-bool core_can_skip(const struct sm *sm, uint32_t warp);
+static inline bool core_can_skip(const struct sm *sm, uint32_t warp) {
+    const struct core_warp *cw = &sm->warps[warp];
+    if (!cw->w || cw->w->depth != 1 || cw->fetching || cw->arriving || sm->blocked >> warp & 1)
+        return false;
+    for (uint32_t k = 0; k < cw->buffered; k++)
+        if (cw->needs[cw->buffer[(cw->first + k) % CORE_BUFFER]].control)
+            return false;
+    return true;
+}
 /* The instruction at pc, which may not be control, will not be fetched, and counts as executed without effect
  * once all before it has issued. For warps that core_can_skip; pc is at most CORE_AHEAD - 1 beyond the warp's
  * fetch_pc, with no control instruction between. Later fetches pass over it. */
 void core_skip(struct sm *sm, uint32_t warp, uint32_t pc);
+/* The owner of the stream is asked again about instructions that it holds (DECODE_HOLD): in this cycle, if
+ * warps have not fetched in it yet. */
+void core_ask(struct sm *sm, uint32_t warp);
 /* The warp's next fetch brings at most n instructions, not 0. */
 void core_fetch_most(struct sm *sm, uint32_t warp, uint32_t n);
 /* The warp waits for something of the mechanism's, or does so no more. As long as it waits it has no place
@@ -120,6 +131,8 @@ static inline void core_park(struct sm *sm, uint32_t warp, bool waits) {
 /* Schedulers own warps by pairs of neighbouring slots, so that warps which issue as one leave slots to others
  * of both. For create. */
 void core_pair_warps(struct sm *sm);
+/* When the mechanism of this state is asked for issue slots, from now on. */
+void core_want_slots(struct sm *sm, const void *state, enum mech_slots when);
 /* There is room for an op of the warp's next instruction, and the scoreboard lets it pass. */
 static inline bool core_can_issue(const struct sm *sm, uint32_t warp) {
     uint64_t bit = UINT64_C(1) << warp;

@@ -113,6 +113,7 @@ static void start(void *m, const void *marks) {
     const struct dac_marks *k = marks;
     const struct exec *x = d->sm->x;
     d->on = k->affine != NULL;
+    core_want_slots(d->sm, d, SLOTS_NEVER);
     d->broken = false;
     d->n.static_insts += k->code ? k->code->insts : 0;
     d->n.static_affine += k->code ? k->code->affine : 0;
@@ -234,9 +235,8 @@ static uint64_t next(const void *m, uint64_t now) {
 static uint32_t slots(void *m, uint32_t sched, uint32_t free, uint64_t now) {
     struct dac *d = m;
     (void)sched, (void)free, (void)now;
-    if (!d->on || !d->slots)
-        return 0;
-    d->slots--;
+    if (!--d->slots)
+        core_want_slots(d->sm, d, SLOTS_NEVER);
     return 1;
 }
 

@@ -318,6 +318,8 @@ static void compared(struct dac *d, const struct dac_tuple *t) {
         d->slots += t->compare[k] == COMPARE_FULL ? FULL_SLOTS : 0;
     }
     d->peu_warps &= ~warps;
+    if (d->slots)
+        core_want_slots(d->sm, d, SLOTS_ALWAYS);
 }
 
 static void expand_predicates(struct dac *d) {
