@@ -127,6 +127,7 @@ static void take_vectors(struct dac *d, const struct dac_mark *m) {
         d->n.vectors++;
     }
     d->sent &= ~here;
+    d->changed |= here;
 }
 
 void dac_affine_control(struct dac *d, const struct xinst *i) {
@@ -200,28 +201,31 @@ static bool chooses(const struct dac *d, const struct xinst *i) {
            (i->ndw && by != PRED_PT && d->preds[by].kind == PRED_MASK);
 }
 
+/* The counter of what the instruction must wait for, or NULL. */
+static uint64_t *waits_for(struct dac *d, const struct xinst *i, uint32_t pc) {
+    if ((!dac_asks(&d->side[pc]) && !pred_ready(d, i->guard)) || !pred_ready(d, i->ps[0]) ||
+        !pred_ready(d, i->ps[1]))
+        return &d->n.affine_wait_pred;
+    if (dac_asks(&d->side[pc]) && warps_here(d) & ~d->sent)
+        return &d->n.affine_wait_data;
+    bool compares = i->in->op == OP_ISETP || i->in->op == OP_ISETPX;
+    if ((i->kind == X_QUEUE || compares) && !has_room(d, i, pc))
+        return &d->n.affine_wait_queue;
+    if (d->nnamed >= (uint32_t)d->params->dcrf && chooses(d, i)) /* until tuples that name some leave */
+        return &d->n.affine_wait_queue;
+    return NULL;
+}
+
 bool dac_affine_ready(struct dac *d) {
     struct core_warp *cw = &d->sm->warps[d->stream->slot];
     uint32_t pc = cw->next;
     const struct xinst *i = &d->affine->code[pc];
     if (d->broken)
         return true;
-    if ((!dac_asks(&d->side[pc]) && !pred_ready(d, i->guard)) || !pred_ready(d, i->ps[0]) ||
-        !pred_ready(d, i->ps[1])) {
-        d->n.affine_wait_pred++;
-        return false;
-    }
-    if (dac_asks(&d->side[pc]) && warps_here(d) & ~d->sent) {
-        d->n.affine_wait_data++;
-        return false;
-    }
-    bool compares = i->in->op == OP_ISETP || i->in->op == OP_ISETPX;
-    if ((i->kind == X_QUEUE || compares) && !has_room(d, i, pc)) {
-        d->n.affine_wait_queue++;
-        return false;
-    }
-    if (d->nnamed >= (uint32_t)d->params->dcrf && chooses(d, i)) { /* until tuples that name some leave */
-        d->n.affine_wait_queue++;
+    if (!d->affine_waits)
+        d->affine_waits = waits_for(d, i, pc);
+    if (d->affine_waits) {
+        ++*d->affine_waits;
         return false;
     }
     bool active = true; /* the latches of the warp say whether it acts, once for all threads */
@@ -302,5 +306,8 @@ void dac_affine_start(struct dac *d) {
     d->used = 0;
     d->sent = 0;
     d->peu_warps = d->peu_wait = 0;
+    d->changed = ~UINT64_C(0);
+    d->affine_waits = NULL;
+    d->aeu_rests = false;
     d->n.batches++;
 }

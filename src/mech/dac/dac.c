@@ -169,6 +169,7 @@ static void barrier(void *m, uint32_t block, uint64_t warps, bool opened) {
     (void)warps;
     if (d->on && opened && d->at_bar[block]) {
         d->passed[block]++;
+        d->aeu_rests = false;
         d->at_bar[block] = false;
     }
 }

@@ -148,6 +148,12 @@ struct dac {
     uint64_t draining;                  /* warps of which a load takes its lines */
     uint32_t slots;                     /* issue slots that full comparisons still take */
 
+    /* Most cycles change nothing for those who wait: they are looked at again when something has. */
+    uint64_t changed;       /* warps whose queues, or next instruction, are not what they were */
+    uint64_t *affine_waits; /* counter of what the affine warp waits for; NULL: that may be over */
+    bool aeu_rests;         /* the address expansion unit can do nothing ... */
+    uint8_t aeu_lacks;      /* ... because of this, a step of expand.c */
+
     uint32_t (*shadow)[DAC_WARPS][WARP_LANES]; /* --check: registers of the affine stream in each thread */
     uint32_t shadow_pred[NUM_PRED + 1][DAC_WARPS];
     struct dac_counters n;
@@ -169,6 +175,12 @@ static inline struct dac_access *dac_nth(const struct dac *d, const struct dac_q
 /* A branch that depends on data: warps send who takes it. */
 static inline bool dac_asks(const struct dac_mark *m) {
     return m->fact && m->fact->roles & DAC_ASK;
+}
+
+/* Something came to the queues of a warp, or left them. */
+static inline void dac_changed(struct dac *d, uint32_t warp) {
+    d->changed |= UINT64_C(1) << warp;
+    d->aeu_rests = false;
 }
 
 /* affine.c: the affine warp. */

@@ -10,6 +10,7 @@ enum { TOKEN_READ = 1 << 30, ACCESS_BITS = 16, ENDS_CYCLES = 2, FULL_SLOTS = 2 }
 
 static struct dac_tuple *put(struct dac *d, const struct dac_mark *m, const struct inst *in) {
     struct dac_tuple *t = dac_tuple(d, d->tail++);
+    d->aeu_rests = false;
     t->number = m->fact ? m->fact->number : 0;
     t->in = in;
     t->size = 1;
@@ -98,6 +99,7 @@ static void retire(struct dac *d) {
         if (t->address ? t->left != 0 : d->head >= d->peu)
             return;
         d->used -= t->size;
+        d->affine_waits = NULL;
         d->n.atq_accesses++;
         if (t->address)
             name_conditions(d, t->at.cond, false);
@@ -200,6 +202,7 @@ static enum step expand_line(struct dac *d, const struct dac_tuple *t, uint32_t 
         d->n.fetched++;
     }
     a->expanded++;
+    d->changed |= UINT64_C(1) << w;
     q->used += !a->issued;
     a->taken += a->issued && !t->data;
     d->n.records++;
@@ -209,6 +212,7 @@ static enum step expand_line(struct dac *d, const struct dac_tuple *t, uint32_t 
 }
 
 void dac_pop(struct dac *d, struct dac_queues *q) {
+    d->aeu_rests = false;
     while (q->issued && q->access[q->first].taken == q->access[q->first].n) {
         q->first = q->first + 1 < d->naccess ? q->first + 1 : 0;
         q->issued--;
@@ -259,8 +263,11 @@ static enum step expand_block(struct dac *d, uint32_t c, uint64_t now) {
     return s;
 }
 
-static void expand_addresses(struct dac *d, uint64_t now) {
+/* A step of the unit for the next block in turn that has one to take; true: there was one. Otherwise it rests
+ * until something changes, unless it has to ask the cache again. */
+static bool expand_any(struct dac *d, uint64_t now) {
     enum step worst = STEP_NOTHING;
+    bool cache = false;
     uint64_t above = d->turn >= 63 ? 0 : d->blocks & ~UINT64_C(0) << (d->turn + 1);
     for (uint32_t pass = 0; pass < 2; pass++)
         for (uint64_t left = pass ? d->blocks & ~above : above; left; left &= left - 1) {
@@ -268,13 +275,22 @@ static void expand_addresses(struct dac *d, uint64_t now) {
             enum step s = expand_block(d, c, now);
             if (s == STEP_DONE) {
                 d->turn = c;
-                return;
+                return true;
             }
+            cache |= s == STEP_CACHE;
             worst = s > worst ? s : worst;
         }
-    d->n.aeu_wait_queue += worst == STEP_QUEUE;
-    d->n.aeu_wait_cache += worst == STEP_CACHE;
-    d->n.aeu_wait_barrier += worst == STEP_BARRIER;
+    d->aeu_rests = !cache;
+    d->aeu_lacks = (uint8_t)worst;
+    return false;
+}
+
+static void expand_addresses(struct dac *d, uint64_t now) {
+    if (!d->aeu_rests && expand_any(d, now))
+        return;
+    d->n.aeu_wait_queue += d->aeu_lacks == STEP_QUEUE;
+    d->n.aeu_wait_cache += d->aeu_lacks == STEP_CACHE;
+    d->n.aeu_wait_barrier += d->aeu_lacks == STEP_BARRIER;
 }
 
 void dac_arrived(void *m, uint32_t token, uint64_t now) {
@@ -282,6 +298,7 @@ void dac_arrived(void *m, uint32_t token, uint64_t now) {
     struct dac_access *a = &d->accesses[token & ((1u << ACCESS_BITS) - 1)];
     if (!(token & TOKEN_READ)) {
         a->arrived |= 1u << (token >> ACCESS_BITS & (DAC_LINES - 1));
+        d->changed |= UINT64_C(1) << a->warp;
         return;
     }
     if (++a->done == a->n) {
@@ -298,6 +315,7 @@ static void fill(struct dac *d, const struct dac_tuple *t, uint32_t w) {
     if (!t->push)
         return;
     uint32_t at = (q->pfirst + q->pfilled++) % DAC_RING;
+    d->changed |= UINT64_C(1) << w;
     q->pred[at].mask = t->result.w[w];
     q->pred[at].number = t->number;
     d->n.pwpq_accesses++;
@@ -323,8 +341,9 @@ static void compared(struct dac *d, const struct dac_tuple *t) {
 }
 
 static void expand_predicates(struct dac *d) {
-    if (d->peu_wait && --d->peu_wait)
+    if ((d->peu_wait && --d->peu_wait) || (!d->peu_warps && d->peu == d->tail))
         return;
+    d->affine_waits = NULL; /* predicates may be ready */
     if (d->peu_warps) {
         compared(d, dac_tuple(d, d->peu));
         d->peu += !d->peu_warps;
