@@ -509,6 +509,12 @@ static inline uint32_t lanes_of(uint32_t m) {
     m = (m & 0x33333333u) + (m >> 2 & 0x33333333u);
     return ((m + (m >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
 }
+static inline uint32_t warps_of(uint64_t set) {
+    set -= set >> 1 & UINT64_C(0x5555555555555555);
+    set = (set & UINT64_C(0x3333333333333333)) + (set >> 2 & UINT64_C(0x3333333333333333));
+    return (uint32_t)(((set + (set >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f)) * UINT64_C(0x0101010101010101) >>
+                      56);
+}
 /* A warp begins in a free slot; of start, what tells it from others is filled in. */
 void warp_enter(struct sm *sm, uint32_t slot, struct core_warp start);
 /* The stream in a warp slot has ended, and the slot is free (stream.c). */

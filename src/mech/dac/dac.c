@@ -232,6 +232,11 @@ static uint64_t next(const void *m, uint64_t now) {
     return d->on && (starts || d->draining || dac_expands(d)) ? now + 1 : UINT64_MAX;
 }
 
+static void elapsed(void *m, uint64_t cycles) {
+    if (((struct dac *)m)->on)
+        dac_expand_slept(m, cycles);
+}
+
 /* Comparisons of all threads of a warp take issue slots. */
 static uint32_t slots(void *m, uint32_t sched, uint32_t free, uint64_t now) {
     struct dac *d = m;
@@ -305,6 +310,7 @@ MECHANISM(dac) = {
                         .admit = admit,
                         .tick = tick,
                         .next = next,
+                        .elapsed = elapsed,
                         .describe = describe},
                .watch = {.before = before, .control = control, .barrier = barrier, .issued = issued},
                .gate = {.eligible = dac_eligible, .slots = slots},

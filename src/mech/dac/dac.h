@@ -208,7 +208,10 @@ void dac_put_address(struct dac *d, const struct xinst *i, const struct dac_mark
 void dac_put_predicate(struct dac *d, const struct xinst *i, const struct dac_mark *m,
                        const struct dac_mask *result, const uint8_t *compare);
 void dac_expand(struct dac *d, uint64_t now);
+/* It has something to do in the next cycle; if not, not before something changes. */
 bool dac_expands(const struct dac *d);
+/* The SM has slept for so many cycles. */
+void dac_expand_slept(struct dac *d, uint64_t cycles);
 /* Accesses of a warp that have given all they had are over. */
 void dac_pop(struct dac *d, struct dac_queues *q);
 void dac_arrived(void *m, uint32_t token, uint64_t now);

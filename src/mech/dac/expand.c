@@ -285,12 +285,16 @@ static bool expand_any(struct dac *d, uint64_t now) {
     return false;
 }
 
+/* Cycles in which the unit could do nothing. */
+static void count_waits(struct dac *d, uint64_t cycles) {
+    d->n.aeu_wait_queue += d->aeu_lacks == STEP_QUEUE ? cycles : 0;
+    d->n.aeu_wait_cache += d->aeu_lacks == STEP_CACHE ? cycles : 0;
+    d->n.aeu_wait_barrier += d->aeu_lacks == STEP_BARRIER ? cycles : 0;
+}
+
 static void expand_addresses(struct dac *d, uint64_t now) {
-    if (!d->aeu_rests && expand_any(d, now))
-        return;
-    d->n.aeu_wait_queue += d->aeu_lacks == STEP_QUEUE;
-    d->n.aeu_wait_cache += d->aeu_lacks == STEP_CACHE;
-    d->n.aeu_wait_barrier += d->aeu_lacks == STEP_BARRIER;
+    if (d->aeu_rests || !expand_any(d, now))
+        count_waits(d, 1);
 }
 
 void dac_arrived(void *m, uint32_t token, uint64_t now) {
@@ -371,7 +375,12 @@ void dac_expand(struct dac *d, uint64_t now) {
 }
 
 bool dac_expands(const struct dac *d) {
-    return d->head != d->tail;
+    return d->head != d->tail && (!d->aeu_rests || d->peu_wait || d->peu_warps || d->peu != d->tail);
+}
+
+void dac_expand_slept(struct dac *d, uint64_t cycles) {
+    if (d->head != d->tail)
+        count_waits(d, cycles);
 }
 
 /* ---- loads that take their lines ---- */
