@@ -1,5 +1,6 @@
 /* Accounts of the cycles in which the SM sleeps. */
 #include "core/slots.h"
+#include "core/points.h"
 
 void sm_account(struct sm *sm, uint64_t cycles) {
     sm->n.cycles += cycles;
@@ -15,7 +16,11 @@ void sm_account(struct sm *sm, uint64_t cycles) {
         uint64_t set = sm->group[k] & ready_warps(sm);
         if (sm->spec->policy == SCHED_TWO_LEVEL)
             set &= sched_active(sm, k); /* as the first of these cycles would have left it */
-        issue_possible(sm, set, &why);
+        uint64_t possible = issue_possible(sm, set, &why);
+        if (possible && HAS(sm, gate, refused)) { /* or else it would not sleep */
+            point_gate_refused(sm, possible, cycles);
+            why = REFUSED;
+        }
         slots_stalled(sm, k, why, set, cycles * sm->spec->width);
     }
 }

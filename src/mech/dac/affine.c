@@ -222,8 +222,10 @@ bool dac_affine_ready(struct dac *d) {
     const struct xinst *i = &d->affine->code[pc];
     if (d->broken)
         return true;
-    if (!d->affine_waits)
+    if (!d->affine_waits) {
         d->affine_waits = waits_for(d, i, pc);
+        core_refuse(d->sm, d->stream->slot, d->affine_waits);
+    }
     if (d->affine_waits) {
         ++*d->affine_waits;
         return false;

@@ -232,6 +232,13 @@ static uint64_t next(const void *m, uint64_t now) {
     return d->on && (starts || d->draining || dac_expands(d)) ? now + 1 : UINT64_MAX;
 }
 
+/* The affine warp is the only one that is refused for longer. */
+static void refused(void *m, uint64_t warps, uint64_t cycles) {
+    struct dac *d = m;
+    (void)warps;
+    *d->affine_waits += cycles;
+}
+
 static void elapsed(void *m, uint64_t cycles) {
     if (((struct dac *)m)->on)
         dac_expand_slept(m, cycles);
@@ -313,7 +320,7 @@ MECHANISM(dac) = {
                         .elapsed = elapsed,
                         .describe = describe},
                .watch = {.before = before, .control = control, .barrier = barrier, .issued = issued},
-               .gate = {.eligible = dac_eligible, .slots = slots},
+               .gate = {.eligible = dac_eligible, .refused = refused, .slots = slots},
                .stream = {.own_code = true},
                .values = {.sources = dac_sources},
                .memory = {.access = dac_access, .arrived = dac_arrived}},

@@ -183,6 +183,13 @@ static inline void dac_changed(struct dac *d, uint32_t warp) {
     d->aeu_rests = false;
 }
 
+/* What the affine warp waits for may be there. */
+static inline void dac_affine_look(struct dac *d) {
+    if (d->affine_waits)
+        core_refuse(d->sm, d->stream->slot, false);
+    d->affine_waits = NULL;
+}
+
 /* affine.c: the affine warp. */
 void dac_affine_start(struct dac *d);
 /* Its next instruction may issue; prepares what that needs. */

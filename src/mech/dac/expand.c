@@ -99,7 +99,7 @@ static void retire(struct dac *d) {
         if (t->address ? t->left != 0 : d->head >= d->peu)
             return;
         d->used -= t->size;
-        d->affine_waits = NULL;
+        dac_affine_look(d);
         d->n.atq_accesses++;
         if (t->address)
             name_conditions(d, t->at.cond, false);
@@ -347,7 +347,7 @@ static void compared(struct dac *d, const struct dac_tuple *t) {
 static void expand_predicates(struct dac *d) {
     if ((d->peu_wait && --d->peu_wait) || (!d->peu_warps && d->peu == d->tail))
         return;
-    d->affine_waits = NULL; /* predicates may be ready */
+    dac_affine_look(d); /* predicates may be ready */
     if (d->peu_warps) {
         compared(d, dac_tuple(d, d->peu));
         d->peu += !d->peu_warps;

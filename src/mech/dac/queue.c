@@ -83,7 +83,7 @@ void dac_send(struct dac *d, uint32_t warp, const struct xinst *i, const struct 
     d->asked[warp] = here;
     d->vector[warp] = (struct dac_taken){.mask = w->p[i->guard] & here, .number = m->fact->number};
     d->sent |= UINT64_C(1) << warp;
-    d->affine_waits = NULL;
+    dac_affine_look(d);
     d->n.stack_accesses++;
 }
 
@@ -92,7 +92,7 @@ static void take_predicate(struct dac *d, uint32_t warp) {
     q->pfirst = (q->pfirst + 1) % DAC_RING;
     q->pcount--;
     q->pfilled--;
-    d->affine_waits = NULL;
+    dac_affine_look(d);
     d->n.pwpq_accesses++;
     d->n.deq_pred++;
 }
