@@ -110,6 +110,8 @@ void point_gate_refused(struct sm *sm, uint64_t warps,
 
 uint32_t point_gate_slots(struct sm *sm, uint32_t sched, bool ready, uint32_t free, uint64_t now) {
     uint32_t used = 0;
+    if (__builtin_expect(sm->mech.n == 1, 1)) /* and it wants to be asked */
+        return sm->mech.at[0].points->gate.slots(sm->mech.at[0].state, sched, free, now);
     for (uint32_t each = 0; each < sm->mech.n && used < free; each++) {
         enum mech_slots want = sm->mech.at[each].slots;
         if (want == SLOTS_ALWAYS || (want == SLOTS_READY && ready))

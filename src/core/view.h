@@ -41,6 +41,11 @@ void core_spread(struct sm *sm, int32_t op, uint32_t from, uint32_t lanes);
  * what is there. For values.sources. */
 void core_operand(struct sm *sm, uint32_t warp, uint32_t reg, const uint32_t value[WARP_LANES],
                   uint32_t lanes);
+/* The latch itself, where core_operand would do no more than put the value there: for all lanes, and nobody
+ * compares. NULL otherwise. */
+static inline uint32_t *core_latch(struct sm *sm, uint32_t warp, uint32_t reg, uint32_t lanes) {
+    return lanes == UINT32_MAX && !sm->check.on ? sm->warps[warp].w->r[reg] : NULL;
+}
 /* The op ends: what it has on the scoreboard is released. */
 void core_retire(struct sm *sm, int32_t op);
 
