@@ -52,11 +52,14 @@ asan: deps
 	@test -f $(ASAN)/build.ninja || meson setup -Db_sanitize=address,undefined -Db_lundef=false $(ASAN)
 	@ninja -j $(JOBS) -C $(ASAN)
 
-# How threads share work, under the thread sanitizer, which leaves no room for device memory where ours lies.
+# How threads share work, and launches on several of them, under the thread sanitizer. Device memory lies where the
+# sanitizer lets programs have theirs, behind the program itself.
 tsan: deps
-	@test -f $(TSAN)/build.ninja || meson setup -Db_lto=false -Db_sanitize=thread -Db_lundef=false $(TSAN)
-	@ninja -j $(JOBS) -C $(TSAN) tests/test_crew
-	@TSAN_OPTIONS=halt_on_error=1 $(TSAN)/tests/test_crew
+	@test -f $(TSAN)/build.ninja || meson setup -Db_lto=false -Db_sanitize=thread -Db_lundef=false \
+		'-Dc_args=-DRP_REGION=UINT64_C(0x560000000000) -DRP_REGION_SIZE=UINT64_C(0x4000000000)' $(TSAN)
+	@ninja -j $(JOBS) -C $(TSAN) tests/test_crew tests/test_strands
+	@TSAN_OPTIONS=halt_on_error=1 setarch -R $(TSAN)/tests/test_crew
+	@TSAN_OPTIONS=halt_on_error=1 setarch -R $(TSAN)/tests/test_strands
 
 clang: deps
 	@test -f $(CLANG)/build.ninja || CC=clang-19 meson setup $(CLANG)

@@ -4,6 +4,7 @@
     runs = reprise.load("~/.local/share/reprise")        # a store: one row for each run
     runs = reprise.load()                                # ... the usual one
     tidy = reprise.load(path, tidy=True)                 # ... one row for each number, with its unit
+    launches = reprise.load(path, kernels=True)          # ... one row for each launch of a kernel, or number of it
     runs = reprise.load("report.json")                   # what reprise run --json wrote: one row for each launch
     runs = reprise.load("compare.json")                  # what reprise compare --json wrote: one row for each run
 
@@ -51,10 +52,11 @@ def _flat(what, prefix=""):
     return out
 
 
-def rows(path=None, tidy=False):
+def rows(path=None, tidy=False, kernels=False):
     """The rows of a store or of a JSON file, as dictionaries."""
     if path is None or not str(path).endswith(".json"):
-        return query("SELECT * FROM tidy" if tidy else "SELECT * FROM runs", path)
+        view = ("tidy_kernels" if tidy else "kernels") if kernels else "tidy" if tidy else "runs"
+        return query(f"SELECT * FROM {view}", path)
     report = json.loads(pathlib.Path(path).expanduser().read_text())
     shared = {name: report[name] for name in ("gpu", "cpu", "mech") if name in report}
     lists = [report[name] for name in ("runs", "kernels", "programs") if isinstance(report.get(name), list)]
@@ -67,9 +69,9 @@ def rows(path=None, tidy=False):
             for row in table for name, value in row.items() if isinstance(value, (int, float)) and not isinstance(value, bool)]
 
 
-def load(path=None, tidy=False):
+def load(path=None, tidy=False, kernels=False):
     """The rows of a store or of a JSON file, as a pandas data frame."""
-    table = rows(path, tidy)
+    table = rows(path, tidy, kernels)
     try:
         import pandas
     except ImportError:

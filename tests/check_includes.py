@@ -36,7 +36,7 @@ SEAMS = {
 }
 # Public headers; tables that stand in no folder of src: those of workloads/, and the list that the build makes.
 PUBLIC = {"reprise.h", "reprise_approx.h", "reprise_axmemo.h", "reprise_cuda.h"}
-ELSEWHERE = {"cli": {"papers.def"}, "study": {"counts.def", "papers.def", "workloads.def"}, "mech": {"mechanisms.def"}}
+ELSEWHERE = {"cli": {"papers.def"}, "study": {"counts.def", "launch_results.def", "papers.def", "workloads.def"}, "mech": {"mechanisms.def"}}
 
 
 def includes_of(path):

@@ -3,7 +3,7 @@
 
 Functional: the programs of tests/programs/bench.list. Timed: every workload at one size on one GPU. Mechs: the same without and
 with mechanisms, on the GPU of WIR's paper. The time is what launches take; each program runs several times and the fastest run
-counts.
+counts. Scale: a thousand to a million blocks of one kernel, which must cost as much for each instruction, and as much memory.
 
 Cost: host instructions per simulated warp instruction, which do not depend on how busy the machine is, counted by callgrind in the
 functions that run a launch. The executors are those without vector instructions, so that every x86-64 host gives the same figure.
@@ -103,6 +103,31 @@ def cost(mode, name, reprise):
         return int(found[1]) / json.loads(pathlib.Path(report.name).read_text())["totals"]["warp_insts"]  # the file was replaced
 
 
+def scale(gpu, reprise):
+    """One kernel in ever more blocks: what an instruction costs, and the memory of the run, must stay what they are. The longest two
+    launches are not counted by callgrind, which would take minutes."""
+    print(f"{'scale, ' + gpu:<22}{'warp insts':>14}{'host insts':>12}{'CPU us':>10}{'peak MB':>10}   for each warp inst, and in all")
+    for blocks, counted in ((1000, True), (10000, True), (100000, False), (1000000, False)):
+        with tempfile.TemporaryDirectory() as tmp:
+            path, out = os.path.join(tmp, "report.json"), os.path.join(tmp, "callgrind")
+            words = [reprise, "run", "-j", "1", "--gpu", gpu, "--json", path, str(ROOT / "tests/timing/scale.ptx"), "--grid", str(blocks),
+                     "--block", "32", "--arg", "iota:1024", "--arg", "u32:8"]
+            with subprocess.Popen(words, stdout=subprocess.DEVNULL) as child:
+                _, status, used = os.wait4(child.pid, 0)
+                child.returncode = os.waitstatus_to_exitcode(status)
+            if child.returncode:
+                raise RuntimeError(f"{blocks} blocks: status {child.returncode}")
+            data = json.loads(pathlib.Path(path).read_text())
+            insts, each = data["totals"]["warp_insts"], "-"
+            if counted:
+                valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", "--collect-atstart=no", *COLLECT.split()]
+                done = subprocess.run([*valgrind, *words], capture_output=True, text=True, env=dict(os.environ, **SAME_ON_ALL_HOSTS), check=True)
+                each = f"{int(re.search(r'Collected : ([0-9]+)', done.stderr)[1]) / insts:.1f}"
+            cpu = 1e6 * (used.ru_utime + used.ru_stime) / insts
+            print(f"{blocks:>12,} blocks   {insts:>14,}{each:>12}{cpu:>10.3f}{data['host']['peak_rss_mb']:>10.1f}", flush=True)
+    print()
+
+
 def compiler(reprise):
     """Who built it: figures of another compiler are not comparable."""
     comment = subprocess.run(["readelf", "-p", ".comment", reprise], capture_output=True, text=True).stdout
@@ -140,7 +165,7 @@ def costs(reprise, mode):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("mode", nargs="*", choices=["functional", "timed", "mechs", "cost", []], help="which table (all)")
+    parser.add_argument("mode", nargs="*", choices=["functional", "timed", "mechs", "scale", "cost", []], help="which table (all)")
     parser.add_argument("--check", action="store_true", help="the cost alone, against the committed figures")
     parser.add_argument("--update", action="store_true", help="the cost alone, and commit it")
     parser.add_argument("--reprise", default=ROOT / "reprise", type=pathlib.Path)
@@ -158,6 +183,8 @@ def main():
         table(f"timed, {options.gpu}", workloads(options.gpu, options.size), reprise, options.runs)
     if not options.mode or "mechs" in options.mode:
         mechanisms(options.mech.split(","), options.size, reprise, options.runs)
+    if not options.mode or "scale" in options.mode:
+        scale(options.gpu, reprise)
     if not options.mode or "cost" in options.mode:
         return costs(reprise, "show")
     return 0

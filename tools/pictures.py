@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Pictures of what approximation does: for each annotated workload the exact result, the approximated one and their difference, side by
-side, as PNG, and a page that shows them.
+side, as PNG, a page that shows them, and pictures.json, from which 'reprise report' shows them beside all else.
 
     tools/pictures.py --reprise build/src/reprise --out report/pictures [--size medium] [--mech lnl] [--set lnl.threshold=0.1]
 """
 import argparse
+import base64
+import json
 import math
 import pathlib
 import struct
@@ -69,7 +71,14 @@ def picture(arguments, name, tmp, out):
     widths, components = WORKLOADS[name]
     exact, got = (r[::components] for r in results)
     most, rmse = side_by_side(out / f"{name}.png", exact, got, widths[SIZES.index(arguments.size)])
-    return f"<h2>{name}</h2><p>{arguments.mech}: RMSE {100 * rmse:.2f}% of the mean, at most {most:.4g}</p><img src='{name}.png' alt='{name}'>"
+    png_text = base64.b64encode((out / f"{name}.png").read_bytes()).decode()
+    return {"workload": name, "size": arguments.size, "mech": arguments.mech, "settings": arguments.set, "rmse_over_mean": rmse, "max": most,
+            "png": "data:image/png;base64," + png_text}
+
+
+def section(p):
+    return (f"<h2>{p['workload']}</h2><p>{p['mech']}: RMSE {100 * p['rmse_over_mean']:.2f}% of the mean, at most {p['max']:.4g}</p>"
+            f"<img src='{p['workload']}.png' alt='{p['workload']}'>")
 
 
 def main():
@@ -84,9 +93,10 @@ def main():
     out = pathlib.Path(arguments.out)
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as tmp:
-        parts = [picture(arguments, name, tmp, out) for name in arguments.names or WORKLOADS]
+        pictures = [picture(arguments, name, tmp, out) for name in arguments.names or WORKLOADS]
+    (out / "pictures.json").write_text(json.dumps({"schema": 1, "pictures": pictures}, indent=1))
     (out / "index.html").write_text("<!DOCTYPE html><meta charset='utf-8'><title>Exact, approximated, difference</title>"
-                                    "<h1>Exact, approximated, difference</h1>" + "".join(parts))
+                                    "<h1>Exact, approximated, difference</h1>" + "".join(map(section, pictures)))
     print(f"{out}/index.html")
     return 0
 

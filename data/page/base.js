@@ -71,7 +71,7 @@ function table(columns, rows, options = {}) {
   const line = row => el("tr", options.row ? options.row(row) : null, columns.map(c => {
     const v = c.get(row);
     const text = c.cell ? c.cell(row, v) : c.style ? shown(v, c.style) : v;
-    return el("td", { class: c.style ? c.class : "text " + (c.class || "") }, text == null ? "" : text instanceof Node ? text : String(text));
+    return el("td", { class: c.style ? c.class : "text " + (c.class || ""), "data-title": options.stack ? c.title : null }, text == null ? "" : text instanceof Node ? text : String(text));
   }));
   const fill = sorted => body.replaceChildren(...sorted.map(line));
   fill(rows);
@@ -86,7 +86,7 @@ function table(columns, rows, options = {}) {
     };
     fill([...rows].sort(order));
   } }, c.title)));
-  return el("div", { class: "scroll" }, el("table", { class: options.wide ? "wide" : null }, el("thead", null, el("tr", null, heads)), body));
+  return el("div", { class: "scroll" }, el("table", { class: options.stack ? "wide stack" : options.wide ? "wide" : null }, el("thead", null, el("tr", null, heads)), body));
 }
 
 function tiles(list) {

@@ -58,7 +58,7 @@ function compareTable(c) {
   const there = METRICS.filter(m => c.runs.some(r => metric(r, m.id) != null));
   return table([
     { title: "workload", get: r => r.workload, class: "name" }, { title: "machine", get: r => r.model, class: "name" },
-    { title: "result", get: r => r.status, cell: r => el("span", { class: "status " + r.status, title: r.message }, r.status === "ok" ? "same" : r.status) },
+    { title: "result", get: r => r.status, cell: r => el("span", { class: "status " + r.status, title: r.message }, r.status !== "ok" ? r.status : r.approximate ? "approximate" : "same") },
     ...there.map(m => ({ title: m.title, get: r => (r.mech === "base" && m.mean ? null : metric(r, m.id)), style: m.style })),
   ], c.runs, { wide: true });
 }

@@ -93,7 +93,7 @@ const claimColumns = [
 ];
 
 function whyOf(c) {
-  return c.verdict === "not compared" ? "ours is of other sizes, or of some of the benchmarks" : c.verdict === "differs" ? c.explanation : "";
+  return c.verdict === "not compared" ? "ours is of other sizes, or of some of the benchmarks" : c.verdict === "differs" ? c.explanation || "no reason is known" : "";
 }
 
 function drawFigure(section, paper, figure) {
@@ -110,7 +110,7 @@ function drawFigure(section, paper, figure) {
   });
   if (!charts.length) anchor.append(el("h4", null, numbered(figure)));
   const some = figure.claims.filter(c => c.verdict !== "not measured" || !/^per-benchmark/.test(c.aggregation));
-  if (some.length) section.append(table(claimColumns, some, { wide: true }));
+  if (some.length) section.append(table(claimColumns, some, { stack: true }));
 }
 
 page("papers", "Papers", papers.length, section => {
@@ -152,7 +152,7 @@ page("claims", "Claims", papers.length, section => {
   const list = el("div"), state = { paper: "", verdict: "" };
   const fill = () => list.replaceChildren(table([{ title: "paper", get: c => c.of, class: "name" }, { title: "figure", get: c => c.figure, class: "name",
     cell: c => el("a", { href: "#" + c.anchor }, c.figure) }, ...claimColumns],
-    claims.filter(c => (!state.paper || c.of === state.paper) && (!state.verdict || c.verdict === state.verdict)), { wide: true }));
+    claims.filter(c => (!state.paper || c.of === state.paper) && (!state.verdict || c.verdict === state.verdict)), { stack: true }));
   section.append(el("h2", null, "Which claims hold"),
     tiles([[String(claims.length), "claims of " + papers.length + (papers.length === 1 ? " paper" : " papers")], [String(count("agrees")), "agree within a third"], [String(count("holds")), "hold as bounds"],
            [String(count("differs")), "differ by more"], [String(count("not compared")), "not compared: ours is of other sizes or of some benchmarks"],

@@ -26,7 +26,7 @@ function settingsTable() {
 }
 
 page("setup", "Configuration", true, section => {
-  const kinds = { run: "a run", comparison: "a comparison", figures: "a paper\u2019s figures", profile: "a profile" };
+  const kinds = { run: "a run", comparison: "a comparison", figures: "a paper\u2019s figures", profile: "a profile", pictures: "pictures of approximated results" };
   section.append(el("h2", null, "Configuration and manifest"),
     el("p", null, `Written by Reprise ${data.version} on ${data.host}, ${data.made}.`),
     table([{ title: "from", get: s => s.name }, { title: "what it is", get: s => kinds[s.kind] }, { title: "version", get: s => s.version || NONE },

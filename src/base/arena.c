@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 64 * 1024, ALIGN = 64 };
+/* Chunks are the larger the more there are, so that those of a large arena come from the host as pages that
+ * it has not touched: it is the first use that costs. */
+enum { CHUNK = 64 * 1024, LARGE_CHUNK = 4 * 1024 * 1024, ALIGN = 64 };
 
 struct arena_chunk {
     struct arena_chunk *next;
@@ -42,13 +44,15 @@ void *arena_alloc(struct arena *a, size_t size) {
     uintptr_t at = ((uintptr_t)a->next + align - 1) & ~(uintptr_t)(align - 1);
     if (!a->next || at + size > (uintptr_t)a->end) {
         size_t want = size + sizeof(struct arena_chunk) + 2 * ALIGN;
-        size_t bytes = want > CHUNK ? want : CHUNK;
+        size_t chunk = a->size < CHUNK ? CHUNK : a->size < LARGE_CHUNK ? a->size : LARGE_CHUNK;
+        size_t bytes = want > chunk ? want : chunk;
         struct arena_chunk *c = xcalloc(1, bytes);
         c->next = a->chunks;
         a->chunks = c;
+        a->size += bytes;
         char *start = (char *)(c + 1);
         uintptr_t first = ((uintptr_t)start + align - 1) & ~(uintptr_t)(align - 1);
-        if (bytes > CHUNK && a->next) /* a large object does not waste the rest of the current chunk */
+        if (bytes > chunk && a->next) /* a large object does not waste the rest of the current chunk */
             return (void *)first;
         a->next = start;
         a->end = (char *)c + bytes;

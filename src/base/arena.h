@@ -15,6 +15,7 @@ struct arena_chunk;
 struct arena {
     struct arena_chunk *chunks;
     char *next, *end;
+    size_t size; /* of all chunks */
 };
 
 /* Returns size zeroed bytes aligned for any type (64 bytes, so that lane vectors load aligned). */

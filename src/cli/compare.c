@@ -10,6 +10,7 @@
 #include "cli/study_options.h"
 #include "gpu/resolve.h"
 #include "report/results.h"
+#include "study/command.h"
 #include "study/launch.h"
 #include "study/paper.h"
 #include "study/rank.h"
@@ -17,8 +18,9 @@
 static const char help[] =
     "usage: reprise compare [options] WORKLOAD... --mech NAME[,NAME...] | --best\n"
     "       reprise compare [options] --mech NAME[,NAME...] | --best -- PROGRAM [ARGUMENT...]\n"
+    "       reprise compare [options] --mech NAME[,NAME...] | --best --program 'PROGRAM ARGUMENT'...\n"
     "\n"
-    "Runs each workload, or a CUDA program, on the base machine and on every mechanism named, and\n"
+    "Runs each workload and CUDA program on the base machine and on every mechanism named, and\n"
     "prints one table: cycles, speedup, instructions that were not executed, energy, and what was\n"
     "saved of it, of what GPUWattch would report, and of the register file's. All runs must leave\n"
     "the same device memory; of those whose mechanism only approximates, the error of the results\n"
@@ -26,6 +28,8 @@ static const char help[] =
     "\n"
     "  WORKLOAD          a name from 'reprise list workloads', or a suite from 'reprise list suites';\n"
     "                    with :size=S, :bits=B, :seed=N or :SETTING=VALUE of the workload to run it so\n"
+    "  --program COMMAND  a CUDA program with its arguments, in words as for a shell (repeatable, beside\n"
+    "                    workloads and a program after --)\n"
     "  --mech M,M        the models: MECH[+MECH...], with settings of its own MECH:PATH=VALUE, watched\n"
     "                    by a probe MECH:PROBE, on another GPU MECH:gpu=NAME\n"
     "  --best            try the sensible mechanisms and stacks of them, and rank them by time, energy\n"
@@ -34,7 +38,8 @@ static const char help[] =
     "  --parts           also print where the energy goes, and what is saved of energy x "
     "delay\n" STUDY_OPTIONS_HELP
     "  --check           compare each value that a mechanism supplies with the one computed\n"
-    "  --result KERNEL:PARAMETER:TYPE[:COUNT]  a result of the program, as for 'reprise run'\n"
+    "  --result KERNEL:PARAMETER:TYPE[:COUNT]  a result, as for 'reprise run', of the --program before\n"
+    "                    it; before any, of all programs\n"
     "  --max-error P     approximated results may be P percent off (RMSE over mean), and no more\n"
     "  --json FILE       write all figures and counters, see docs/results.md\n"
     "  --csv FILE        write the table, energy by part included\n"
@@ -47,11 +52,13 @@ static const char help[] =
     "          reprise compare dozen --mech wir,wir:wir.rb_entries=512 --size tiny --csv wir.csv\n"
     "          reprise compare nw:seed=1 nw:seed=2 --mech wir,wir:gpu=gtx480 --size tiny\n"
     "          reprise compare --mech wir -- ./matrixMul 512\n"
+    "          reprise compare --mech wir,dac --program './matrixMul 512' --program './fft \"in put.dat\"'\n"
     "          reprise compare hotspot nw --best --gpu gtx480 --size tiny --json best.json\n";
 
 struct request {
     struct plan plan;
-    char **program;
+    char **program;               /* after --, or NULL */
+    VEC(struct command) programs; /* of --program */
     const char *json, *csv, *html;
     struct str mechs; /* of all --mech, with commas between */
     bool best, parts;
@@ -106,6 +113,33 @@ static bool add_all_models(struct request *r) {
     return ok;
 }
 
+/* Adds the program of --program; false after a message. */
+static bool take_program(struct request *r, const char *text) {
+    struct command c = {0};
+    bool ok = command_split(&c, text);
+    vec_push(&r->programs, c);
+    if (!ok)
+        return cli_usage_error(help, "--program takes a program and its arguments, not", text), false;
+    char *label = plan_program_label(c.words.at);
+    ok = plan_add_program_as(&r->plan, c.words.at, label);
+    free(label);
+    return ok || (cli_usage_error(help, "there is something of that name already:", text), false);
+}
+
+/* Takes a result, which belongs to the program that was named last; before any, to all. */
+static bool take_result(struct request *r, char *text) {
+    if (!result_spec_read(&(struct result_spec){0}, text))
+        return cli_usage_error(help, "--result takes KERNEL:PARAMETER:TYPE[:COUNT], not", text), false;
+    uint32_t b = r->plan.table.benches.len;
+    while (b && !r->plan.table.benches.at[b - 1].program)
+        b--;
+    if (b)
+        vec_push(&r->plan.table.benches.at[b - 1].results, text);
+    else
+        vec_push(&r->plan.results, text);
+    return true;
+}
+
 /* Takes the command line; 0, or the exit status after a message. */
 static int take(struct request *r, int argc, char **argv) {
     for (int i = 0; i < argc; i++) {
@@ -119,8 +153,9 @@ static int take(struct request *r, int argc, char **argv) {
                 return 2;
             continue;
         }
-        static const char *const own[] = {"--mech", "--best",  "--parts",  "--json",      "--csv",
-                                          "--html", "--check", "--result", "--max-error", NULL};
+        static const char *const own[] = {"--program", "--mech",      "--best", "--parts",
+                                          "--json",    "--csv",       "--html", "--check",
+                                          "--result",  "--max-error", NULL};
         int used = study_option(&r->plan, argv + i, own, help);
         if (used < 0)
             return 2;
@@ -149,20 +184,19 @@ static int take(struct request *r, int argc, char **argv) {
             r->plan.table.max_error = strtod(value, &end);
             if (end == value || *end || !(r->plan.table.max_error > 0))
                 return cli_usage_error(help, "--max-error takes a number above 0, not", value);
-        } else if (!strcmp(argv[i], "--result")) {
-            if (!result_spec_read(&(struct result_spec){0}, value))
-                return cli_usage_error(help, "--result takes KERNEL:PARAMETER:TYPE[:COUNT], not", value);
-            vec_push(&r->plan.results, argv[i + 1]);
+        } else if (!strcmp(argv[i], "--result") || !strcmp(argv[i], "--program")) {
+            if (argv[i][2] == 'r' ? !take_result(r, argv[i + 1]) : !take_program(r, value))
+                return 2;
         } else {
             str_printf(&r->mechs, "%s%s", r->mechs.len ? "," : "", value);
         }
         i++;
     }
-    if (r->program && (!*r->program || r->plan.table.benches.len))
-        return cli_usage_error(help, "either workloads or a program after --", "");
+    if (r->program && !*r->program)
+        return cli_usage_error(help, "which program? It stands after --", "");
     if (!r->program && !r->plan.table.benches.len)
         return cli_usage_error(help, "which workloads? Their names, a suite, or a program after --", "");
-    if (r->plan.results.len && !r->program)
+    if (r->plan.results.len && !r->program && !r->programs.len)
         return cli_usage_error(help, "workloads declare their results: there is nothing for --result to add",
                                "");
     if (!r->mechs.len && !r->best)
@@ -246,12 +280,15 @@ int cli_compare(int argc, char **argv) {
     }
     struct request r = {.plan = {.size = SIZES, .bits = 64}};
     int rc = take(&r, argc, argv);
-    if (!rc && r.program)
-        plan_add_program(&r.plan, r.program);
+    if (!rc && r.program && !plan_add_program(&r.plan, r.program))
+        rc = cli_usage_error(help, "there is something of that name already:", r.program[0]);
     study_defaults(&r.plan, is_papers(r.plan.gpu));
     if (!rc)
         rc = study_complete(&r.plan) ? compare(&r) : 2;
     plan_free(&r.plan);
     str_free(&r.mechs);
+    for (uint32_t i = 0; i < r.programs.len; i++)
+        command_free(&r.programs.at[i]);
+    vec_free(&r.programs);
     return rc;
 }

@@ -33,7 +33,8 @@ static const char help[] =
     "  --skip N          else: begin after N instructions (default 0)\n"
     "  --trace N         instructions to look at (default 400000)\n"
     "  --ratio R         cycles for each input that a block must save, at least (default 6)\n"
-    "  --inputs N        inputs of a block, at most (default 12)\n"
+    "  --inputs N        inputs of a candidate, at most (default 12); a block, which may be several, has up\n"
+    "                    to twice as many\n"
     "  --weight N        cycles of a block, at least (default 20)\n"
     "  --overlap X       blocks that have so much of the smaller one in common are one (default 0.5)\n"
     "  --cpu NAME|FILE   the CPU whose cycles count (default hpi)\n"
@@ -119,7 +120,7 @@ static int read_options(struct request *r, int argc, char **argv) {
         return cli_usage_error(help, "no program is named", "");
     if (!status && (r->trace < 1 || r->trace > 20000000))
         return cli_usage_error(help, "a trace has 1 to 20000000 instructions", "");
-    r->limits.inputs = inputs > 16 ? 16 : (uint32_t)inputs;
+    r->limits.inputs = inputs > REGION_INPUTS / 2 ? REGION_INPUTS / 2 : (uint32_t)inputs;
     r->limits.weight = weight > 100000 ? 100000 : (uint32_t)weight;
     vec_push(&r->set, NULL);
     r->machine.set = r->set.at;
@@ -323,6 +324,13 @@ static void print_register(const struct region_value *v) {
         printf(" %c%u", v->bytes == 8 ? 'x' : 'w', v->reg);
 }
 
+static void print_pointed(const struct pointed *p) {
+    if (p->reg == A64_SP)
+        printf(" [sp, #%d]", (int)p->offset);
+    else
+        printf(" [x%u, #%d]", p->reg, (int)p->offset);
+}
+
 static void print_blocks(const struct blocks *b, const struct cputrace *t) {
     for (uint32_t k = 0; k < b->n; k++) {
         const struct region *r = &b->at[k];
@@ -331,11 +339,13 @@ static void print_blocks(const struct blocks *b, const struct cputrace *t) {
         printf("  inputs:");
         for (uint32_t i = 0; i < r->inputs; i++)
             print_register(&r->input[i]);
-        printf("  (%.1f cycles for each; %u low bits cleared)\n  outputs:", (double)r->weight / r->inputs,
-               b->bits[k]);
+        for (uint32_t i = 0; i < r->pointers; i++)
+            print_pointed(&r->pointed[i]);
+        printf("  (%.1f cycles for each; %u low bits cleared)\n  outputs:",
+               (double)r->weight / region_inputs(r), b->bits[k]);
         for (uint32_t i = 0; i < r->outputs; i++)
             print_register(&r->output[i]);
-        puts("");
+        printf("; its inputs had been there %.1f%% of the times\n", 100 * r->again);
         if (r->entry)
             printf("  its table is forgotten at 0x%" PRIx64 "%s\n", r->entry,
                    r->assumes_memory ? "; memory that it reads did not change in between" : "");
@@ -378,7 +388,7 @@ static int analyse(const struct request *r) {
     struct blocks b = {.n = 0};
     cputrace_run(&t, &guest, cfg, (uint32_t)r->trace, r->machine.region, r->skip);
     dddg_find(&t, &r->limits, &found);
-    const struct region_limits limits = {r->limits.ratio, r->limits.weight, r->limits.inputs};
+    const struct region_limits limits = {r->limits.ratio, r->limits.weight, 2 * r->limits.inputs};
     b.n = region_find(&t, &limits, b.at);
     printf("%u instructions, %" PRIu64 " cycles\n", t.at.len, t.weight);
     printf("%" PRIu64 " candidates, %" PRIu64 " different; %.2f cycles for an input; coverage %.1f%%\n",

@@ -22,9 +22,11 @@ static const char help[] =
     "  --size S          ... of this size\n"
     "  --counter NAME    one column more, see 'reprise list counters'; energy.PART is energy in\n"
     "                    joules (repeatable)\n"
+    "  --kernels         one line for each launch of a kernel in these runs\n"
     "  --tidy            one line for each number, with its unit\n"
     "  --failures        runs that failed and have not succeeded since, with what repeats them\n"
-    "  --csv FILE        write it as CSV, - for stdout; a table may cut long texts ('~'), this does not\n"
+    "  --csv FILE        write it as CSV, - for stdout, with all columns: the table that is printed says\n"
+    "                    above it what all rows have in common, and leaves out what none has\n"
     "  --json FILE       ... as JSON, a list of objects\n"
     "  --sql FILE        ... as statements of SQL that make a table 'result'\n"
     "  --store DIR       where runs are kept (see docs/results.md)\n"
@@ -40,7 +42,7 @@ struct request {
     const char *store, *sql;
     VEC(const char *) values[FILTERS];
     VEC(const char *) counters;
-    bool tidy, failures;
+    bool kernels, tidy, failures;
     const char *files[3];
 };
 
@@ -53,8 +55,9 @@ enum { FORMATS = sizeof formats / sizeof formats[0] };
 /* ---- the command line ---- */
 
 static const char *next_option(void *ctx, uint32_t i) {
-    static const char *const options[] = {"--benchmark", "--mech", "--gpu",  "--size", "--counter", "--tidy",
-                                          "--failures",  "--csv",  "--json", "--sql",  "--store",   NULL};
+    static const char *const options[] = {"--benchmark", "--mech",  "--gpu",      "--size", "--counter",
+                                          "--kernels",   "--tidy",  "--failures", "--csv",  "--json",
+                                          "--sql",       "--store", NULL};
     (void)ctx;
     return options[i];
 }
@@ -104,16 +107,18 @@ static int take(struct request *r, int argc, char **argv) {
             near = next_option(NULL, ++k);
         if (!near)
             return unknown(argv[i]);
-        if (!strcmp(argv[i], "--tidy"))
-            r->tidy = true;
-        else if (!strcmp(argv[i], "--failures"))
-            r->failures = true;
+        bool *flag = !strcmp(argv[i], "--kernels")    ? &r->kernels
+                     : !strcmp(argv[i], "--tidy")     ? &r->tidy
+                     : !strcmp(argv[i], "--failures") ? &r->failures
+                                                      : NULL;
+        if (flag)
+            *flag = true;
         else if (i + 1 == argc)
             return cli_usage_error(help, "a value is needed after", argv[i]);
         else if (take_value(r, argv[i], argv[i + 1]))
             i++;
     }
-    bool chosen = r->tidy || r->counters.len;
+    bool chosen = r->kernels || r->tidy || r->counters.len;
     for (int i = 0; i < FILTERS; i++)
         chosen |= r->values[i].len != 0;
     if (chosen && (r->sql || r->failures))
@@ -176,8 +181,17 @@ static bool add_counters(const struct request *r, sqlite3 *db, struct str *sql) 
             return false;
         }
         char *name = sqlite3_mprintf("\"%w\"", r->counters.at[i]);
-        str_printf(sql, ", (SELECT value FROM value WHERE value.run = runs.id AND counter = %lld) AS %s",
-                   (long long)id, name);
+        if (r->kernels) /* what is 0 in a launch has no row; that of a run which lacks it is not known */
+            str_printf(
+                sql,
+                ", iif(EXISTS(SELECT 1 FROM value WHERE value.run = kernels.run AND counter = %lld) AND"
+                " EXISTS(SELECT 1 FROM kernel_value AS v WHERE v.run = kernels.run AND kernel = number),"
+                " coalesce((SELECT value FROM kernel_value AS v WHERE v.run = kernels.run AND"
+                " kernel = number AND counter = %lld), 0), NULL) AS %s",
+                (long long)id, (long long)id, name);
+        else
+            str_printf(sql, ", (SELECT value FROM value WHERE value.run = runs.id AND counter = %lld) AS %s",
+                       (long long)id, name);
         sqlite3_free(name);
     }
     return true;
@@ -207,16 +221,23 @@ static bool question(const struct request *r, sqlite3 *db, struct str *sql) {
         return true;
     }
     if (r->tidy)
-        str_printf(sql, "SELECT * FROM tidy");
+        str_printf(sql, "SELECT * FROM %s", r->kernels ? "tidy_kernels" : "tidy");
+    else if (r->kernels)
+        str_printf(sql, "SELECT benchmark, size, bits, seed, gpu, mech, nullif(settings, '[]') AS settings, "
+                        "nullif(probes, '') AS probes,"
+                        " number, coalesce(demangled, name) AS kernel, grid, block, timed, cycles, insts,"
+                        " energy");
     else
-        str_printf(sql, "SELECT benchmark, size, bits, seed, gpu, mech, nullif(settings, '[]') AS settings,"
+        str_printf(sql, "SELECT benchmark, size, bits, seed, gpu, mech, nullif(settings, '[]') AS settings, "
+                        "nullif(probes, '') AS probes,"
                         " cycles, insts, ipc, energy");
     if (!r->tidy && !add_counters(r, db, sql))
         return false;
-    str_printf(sql, r->tidy ? "" : " FROM runs");
+    str_printf(sql, "%s", r->tidy ? "" : r->kernels ? " FROM kernels" : " FROM runs");
     add_filters(r, sql);
     if (!r->tidy)
-        str_printf(sql, " ORDER BY benchmark, size, bits, seed, gpu, mech, settings, id");
+        str_printf(sql, " ORDER BY benchmark, size, bits, seed, gpu, mech, settings, %s",
+                   r->kernels ? "run, number" : "id");
     return true;
 }
 
@@ -262,7 +283,7 @@ static bool query(const struct request *r, struct store *s) {
             ok = answer(db, q, formats[i].write, strcmp(r->files[i], "-") ? r->files[i] : NULL);
         }
     if (ok && !to_file)
-        ok = answer(db, q, query_print, NULL);
+        ok = answer(db, q, r->sql ? query_print : query_brief, NULL);
     sqlite3_finalize(q);
     str_free(&sql);
     return ok;

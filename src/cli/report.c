@@ -20,7 +20,8 @@ static const char help[] =
     "usage: reprise report [options] [FILE.json...]\n"
     "\n"
     "Makes one HTML file of what other commands write with --json: comparisons ('reprise compare'),\n"
-    "runs ('run'), profiles ('profile'), and papers' figures (report/repro/PAPER.json of 'repro'). It\n"
+    "runs ('run'), profiles ('profile'), papers' figures (report/repro/PAPER.json of 'repro'), and\n"
+    "pictures of approximated results (report/pictures/pictures.json of tools/pictures.py). It\n"
     "needs no network and no other file; its charts can be saved as SVG, PNG and CSV. Runs of workloads\n"
     "on the H200 are shown beside the counters of a real one. Without files, or with --store, it shows\n"
     "the runs that 'compare', 'repro' and 'sweep' have kept, those of the newest simulator among them.\n"
@@ -92,12 +93,19 @@ static bool is_figures(const json_t *v) {
     return json_is_string(json_object_get(v, "paper")) && json_is_array(json_object_get(v, "figures"));
 }
 
+static bool is_pictures(const json_t *v) {
+    return json_is_array(json_object_get(v, "pictures"));
+}
+
 /* Kinds of files, in the order in which they are tried; the page's scripts know them by their names. */
 static const struct {
     const char *name;
     bool (*is)(const json_t *v);
 } kinds[] = {
-    {"figures", is_figures}, {"comparison", is_comparison}, {"profile", is_profile}, {"run", is_run}};
+    {"figures", is_figures}, {"comparison", is_comparison},
+    {"profile", is_profile}, {"pictures", is_pictures},
+    {"run", is_run},
+};
 enum { NKINDS = sizeof kinds / sizeof kinds[0] };
 
 /* Of a run's launches, which may be many, what the page shows. */

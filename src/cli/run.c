@@ -1,6 +1,7 @@
 /* reprise run: a CUDA program under the drop-in libraries, a bundled workload, or one kernel of a PTX file.
  * reprise env: the variables that do the same by hand. */
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +47,8 @@ static const char help[] =
     "  --result KERNEL:PARAMETER:TYPE[:COUNT]  what a parameter (0 is the first) of the kernel's last\n"
     "                    launch points to; the types are those of --arg (repeatable)\n"
     "  -j N              use N processors (default: all); results and counters are the same\n"
+    "                    Long runs show on stderr how far they are: at a terminal a bar, in a log a line\n"
+    "                    now and then; REPRISE_PROGRESS=none in the environment keeps them quiet\n"
     "  --watchdog N      a kernel that executes more than N warp instructions ends with a launch timeout\n"
     "\n"
     "Traces, see docs/traces.md:\n"
@@ -349,12 +352,13 @@ static bool files_can_be(void) {
     return ok;
 }
 
-/* Long launches show people how far they are; a log has no use for that. */
-static void show_progress(void) {
-    if (isatty(STDERR_FILENO))
-        setenv("REPRISE_PROGRESS", "1", 0);
-    else
-        unsetenv("REPRISE_PROGRESS");
+/* Long runs show people how far they are, at a terminal after a second, in a log after half a minute. insts:
+ * warp instructions that it will execute, 0: nobody knows. Who has said before how it is to be shown is
+ * obeyed. */
+static void show_progress(uint64_t insts) {
+    char text[64];
+    snprintf(text, sizeof text, "%s:%" PRIu64, isatty(STDERR_FILENO) ? "bar:1" : "lines:30", insts);
+    setenv("REPRISE_PROGRESS", text, 0);
 }
 
 /* Becomes the program. */
@@ -362,7 +366,7 @@ static int become(char *path, char **argv, bool inside) {
     const char *dir = place_libraries();
     if (!dir || !files_can_be())
         return 1;
-    show_progress();
+    show_progress(0);
     unsetenv("REPRISE_OWNER"); /* these files are its own, whoever runs this command */
     put_library_path(dir);
     if (inside)
@@ -451,6 +455,16 @@ static int run_workload(const struct workload *w, const struct request *r, char 
     char *results = getenv("REPRISE_RESULTS") ? xstrdup(getenv("REPRISE_RESULTS")) : NULL;
     unsetenv("REPRISE_RESULTS"); /* the program writes them itself */
     run.results = results;
+    if (!*extra) /* arguments may make it do more, or less */
+        show_progress(w->insts[run.size]);
+    if (results && w->launch_results) { /* and those of single launches are added */
+        char *specs = xstrdup(w->launch_results);
+        for (char *blank = specs; (blank = strchr(blank, ' '));)
+            *blank = '\n';
+        setenv("REPRISE_LAUNCH_RESULTS", results, 1);
+        setenv("REPRISE_RESULT", specs, 1);
+        free(specs);
+    }
     char **argv = workload_command(w, &run, path, extra);
     int rc = become(path, argv, false);
     free(argv);
@@ -475,8 +489,13 @@ static void name_files(const char *workload) {
 
 static int run_one(void *ctx, uint32_t i) {
     const struct request *r = ctx;
+    setenv("REPRISE_PROGRESS", "none", 1); /* there is one for all of them */
     name_files(r->names.at[i]->name);
     return run_workload(r->names.at[i], r, (char *[]){NULL});
+}
+
+static const char *run_title(void *ctx, uint32_t i) {
+    return ((const struct request *)ctx)->names.at[i]->name;
 }
 
 /* One workload, or several in processes of their own. argv begins with the first one's name. */
@@ -511,7 +530,11 @@ static int run_workloads(int argc, char **argv, struct request *r) {
         return run_workload(r->names.at[0], r, extra);
     if (i < argc)
         return cli_usage_error(help, "arguments after -- are for one workload, not for several", "");
-    struct jobs jobs = {.count = r->names.len, .at_once = r->jobs, .run = run_one, .ctx = r};
+    struct jobs jobs = {.count = r->names.len,
+                        .at_once = r->jobs,
+                        .run = run_one,
+                        .title = isatty(STDERR_FILENO) ? run_title : NULL, /* a log has what they print */
+                        .ctx = r};
     return jobs_run(&jobs);
 }
 
@@ -547,7 +570,7 @@ static int run_what(int argc, char **argv, struct request *r) {
         return run_program(argv, named);
     if (!machine_exists(&(bool){0}))
         return 2;
-    show_progress();
+    show_progress(0);
     return files_can_be() ? cli_run_ptx(argc, argv, help) : 1;
 }
 

@@ -48,13 +48,28 @@ static int run_apart(int (*go)(void *), void *ctx, const char *results, bool exa
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* Each launch of the report gets the errors of what it left. */
+static void add_to_launches(json_t *report, const json_t *launches) {
+    size_t i;
+    json_t *e;
+    json_array_foreach(launches, i, e) {
+        json_t *kernel = json_array_get(json_object_get(report, "kernels"),
+                                        (size_t)json_integer_value(json_object_get(e, "launch")));
+        json_t *list = json_object_get(kernel, "errors");
+        if (kernel && !list)
+            json_object_set_new(kernel, "errors", list = json_array());
+        json_array_append(list, e);
+    }
+}
+
 /* Adds the error to the run's report. */
-static bool add_to_report(const struct error *e) {
+static bool add_to_report(const struct error *e, const json_t *launches) {
     const char *path = getenv("REPRISE_JSON");
     json_t *report = path ? json_load_file(path, 0, NULL) : NULL;
     if (!report)
         return !path;
     json_object_set_new(report, "error", table_error_json(e));
+    add_to_launches(report, launches);
     char *text = json_dumps(report, JSON_INDENT(2));
     bool ok = text && io_write(path, text, strlen(text));
     free(text);
@@ -77,7 +92,10 @@ static int compare_results(const char *exact, const char *got, double most) {
                "values differ\n",
                percent, e.max, 100 * e.mean_relative, e.psnr, (unsigned long long)e.differing,
                (unsigned long long)e.values);
-        rc = add_to_report(&e) && percent <= most ? 0 : 1;
+        json_t *launches = table_launch_errors(&a, &b);
+        table_print_launches(launches, "  ", UINT32_MAX, stdout);
+        rc = add_to_report(&e, launches) && percent <= most ? 0 : 1;
+        json_decref(launches);
         if (!(percent <= most))
             fprintf(stderr,
                     "reprise: the error of the results, %.3g%% of their mean, is above --max-error %g\n",

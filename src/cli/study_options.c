@@ -118,6 +118,7 @@ void study_defaults(struct plan *p, bool paper) {
     enum { PART = 4000000 }; /* of a paper's 34 benchmarks on 20 machines, within an hour on two processors */
     if (p->size == SIZES)
         p->size = paper ? SIZE_MEDIUM : SIZE_SMALL;
+    p->usual_part = !p->max_insts;
     if (!p->max_insts)
         p->max_insts = paper ? PART : UINT64_MAX;
 }

@@ -10,7 +10,8 @@
     "  --load FILE.so    know its mechanism as those built in (repeatable)\n"                                \
     "  --size S          tiny, small, medium or large (on a paper's machine medium, else small)\n"           \
     "  --max-insts N     warp instructions of a run that are timed, spread over its launches, or all;\n"     \
-    "                    the rest runs functionally (on a paper's machine 4000000, else all)\n"              \
+    "                    the rest runs functionally, and exactly (on a paper's machine 4000000, else\n"      \
+    "                    all; all, too, where a machine approximates, since errors are of what is timed)\n"  \
     "  --bits 32|64      width of addresses in the kernels of workloads\n"                                   \
     "  -j N              runs at a time (default: the number of processors)\n"                               \
     "  --store DIR       where finished runs are kept and found (see docs/results.md)\n"                     \

@@ -81,47 +81,14 @@ static void print_duration(double seconds) {
         printf("%.0f days", ceil(seconds / 86400));
 }
 
-/* Seconds of one processor that the runs to do take, going by runs of the past; NAN when there are none. */
-static double seconds_of(const struct launch *l) {
-    const struct table *t = &l->plan->table;
-    struct map known = {0};
-    VEC(double) seconds = {0};
-    VEC(char *) labels = {0};
-    double sum = 0;
-    for (uint32_t i = 0; i < l->todo.len; i++) {
-        const struct row *row = &t->rows.at[l->todo.at[i].row];
-        const struct bench *b = &t->benches.at[row->bench];
-        const char *size = b->workload ? workload_sizes[b->size] : NULL,
-                   *name = b->workload ? b->workload->name : b->label, *mech = t->models.at[row->model].mech;
-        struct str label = {0};
-        str_printf(&label, "%s\n%s\n%s", name, size ? size : "", mech);
-        uintptr_t number = (uintptr_t)map_get(&known, label.at);
-        if (!number) {
-            vec_push(&seconds, store_seconds(l->store, name, size, mech));
-            number = seconds.len;
-            map_set(&known, label.at, (void *)number);
-            vec_push(&labels, label.at);
-        } else {
-            str_free(&label);
-        }
-        sum += seconds.at[number - 1];
-    }
-    for (uint32_t i = 0; i < labels.len; i++)
-        free(labels.at[i]);
-    vec_free(&labels);
-    vec_free(&seconds);
-    map_free(&known);
-    return sum;
-}
-
 /* Says what is to be done; how many rows are another's run. */
-static void print_plan(const struct request *r, const struct launch *l, uint32_t runs) {
+static void print_plan(const struct request *r, struct launch *l, uint32_t runs) {
     const struct table *t = &l->plan->table;
     printf("%s: %u %s on %u machines, %u runs, of which %u are finished.\n", r->sweep.name, t->benches.len,
            t->benches.len == 1 ? "benchmark" : "benchmarks", t->models.len, runs, runs - l->todo.len);
     if (!l->todo.len)
         return;
-    double seconds = seconds_of(l);
+    double seconds = launch_estimate(l);
     uint32_t at_once = l->plan->jobs ? l->plan->jobs : host_processors();
     at_once = at_once < l->todo.len ? at_once : l->todo.len;
     if (isnan(seconds)) {

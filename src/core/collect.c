@@ -76,7 +76,7 @@ EVERY_TIME void op_collect(struct sm *sm, int32_t id, bool plain) {
         for (uint32_t k = 0; k < need->nreads; k++)
             queue_read(sm, id, first + need->reads[k], bank_of(sm, op->warp, need->reads[k]), (int16_t)k);
     }
-    op->pending = need->nreads;
+    op->pending = (uint8_t)(op->pending + need->nreads); /* core_read_beside may have asked for more */
     if (!op->pending)
         operands_complete(sm, id);
 }
@@ -92,6 +92,15 @@ void core_finish(struct sm *sm, int32_t id, uint64_t cycle) {
 
 void core_read(struct sm *sm, int32_t id, uint32_t place) {
     queue_read(sm, id, place, place_bank(sm, place), CORE_NONE);
+}
+
+void core_read_beside(struct sm *sm, int32_t id, int32_t beside) {
+    const struct core_op *other = &sm->ops[beside];
+    for (uint32_t k = 0; k < other->need->nreads; k++) {
+        uint32_t place = place_of(sm, beside, k, false);
+        queue_read(sm, id, place, place_bank(sm, place), (int16_t)k);
+    }
+    sm->ops[id].pending = (uint8_t)(sm->ops[id].pending + other->need->nreads);
 }
 
 /* Arrays of the bank that an access activates; word: of the result, or source (CORE_NONE: a mechanism's). */
@@ -234,6 +243,10 @@ EVERY_TIME void op_writeback(struct sm *sm, int32_t id) {
 void core_write(struct sm *sm, int32_t id) {
     sm->ops[id].taken = true; /* an injected one may come here without a result that was offered */
     request_write(sm, id);
+}
+
+void core_writeback(struct sm *sm, int32_t id) {
+    op_writeback(sm, id);
 }
 
 void core_retire(struct sm *sm, int32_t id) {

@@ -318,6 +318,13 @@ void sm_halt(struct sm *sm, uint64_t now);
 bool sm_quiet(const struct sm *sm);
 /* Nothing is on its way any more: blocks can go on untimed, with all their registers in the latches. */
 void sm_restore(struct sm *sm);
+/* Of restored SMs: there is a warp that cannot go on without a mechanism yet. Nothing is timed any more. */
+bool sm_bound(struct sm *sm);
+/* Such warps go on for some instructions, untimed; others: so do those that can go on alone, because they may
+ * be waited for. False after a fault. */
+bool sm_unbind(struct sm *sm, bool others);
+/* All warps wait: lanes that wait for others of their warp go on alone. False: there are none. */
+bool sm_split_waiting(struct sm *sm);
 /* Frees what belongs to the launch alone, however it ended. */
 void sm_close(struct sm *sm);
 /* May a block of so many warps enter, as far as mechanisms have a say? */

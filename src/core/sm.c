@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { OPS = 1024, ACCESS_SLOTS = 64, READ_RECORDS = 2048 };
+enum { OPS = 1024, ACCESS_SLOTS = 64, READ_RECORDS = 4096 };
 
 static void add_reg(struct core_need *n, uint32_t reg) {
     n->regs[reg / 64] |= UINT64_C(1) << (reg % 64);
@@ -166,11 +166,6 @@ bool sm_quiet(const struct sm *sm) {
     for (int32_t op = sm->free_op; op != CORE_NONE; op = next_free_op(sm, op))
         unused++;
     return unused == sm->nops && !sm->outstanding && !sm->hold_count && !ready_warps(sm);
-}
-
-void sm_restore(struct sm *sm) {
-    for (uint64_t left = HAS(sm, registers, restore) ? sm->resident : 0; left; left &= left - 1)
-        OWNER(sm, registers, restore, (uint32_t)__builtin_ctzll(left));
 }
 
 bool sm_idle(const struct sm *sm) {

@@ -46,6 +46,9 @@ void core_operand(struct sm *sm, uint32_t warp, uint32_t reg, const uint32_t val
 static inline uint32_t *core_latch(struct sm *sm, uint32_t warp, uint32_t reg, uint32_t lanes) {
     return lanes == UINT32_MAX && !sm->check.on ? sm->warps[warp].w->r[reg] : NULL;
 }
+/* The execution of an op that was taken at issue ends now, without having been in a unit: its result is
+ * offered, and goes to the banks. */
+void core_writeback(struct sm *sm, int32_t op);
 /* The op ends: what it has on the scoreboard is released. */
 void core_retire(struct sm *sm, int32_t op);
 
@@ -59,6 +62,9 @@ uint32_t core_place(struct sm *sm, int32_t op, uint32_t k, bool write);
 uint32_t core_holds(struct sm *sm, uint32_t warp, uint32_t reg);
 /* Asks for one more read, of a physical register, on behalf of op; back.read_done follows. */
 void core_read(struct sm *sm, int32_t op, uint32_t place);
+/* The operands of another op that was taken at issue are read into the collector of this one, which is about
+ * to take it and needs them, too, to be complete. For front.take. */
+void core_read_beside(struct sm *sm, int32_t op, int32_t other);
 /* A bank serves the waiting read (write) behind prev, or the first if prev is CORE_NONE: for
  * banks.arbitrate. sm->read_banks and sm->write_banks have the banks at which requests wait, oldest first:
  * reads from sm->bank_reads[bank][0] on, linked by sm->reads[].next, writes from sm->bank_writes[bank][0] on,

@@ -307,7 +307,7 @@ static bool quick_hit(struct recent *recent, struct cache *c, uint64_t line, uin
                       bool write) {
     struct recent *r = &recent[line >> shift & (RECENT - 1)];
     struct tags_line *l = &c->bank.tags.line[r->slot];
-    if (r->line != line || c->bank.tags.addr[r->slot] != line || !l->stamp || sectors & ~l->valid ||
+    if (r->line != line || c->bank.tags.key[r->slot] != tags_key(line) || !l->stamp || sectors & ~l->valid ||
         l->prefetched || !mem_accepted(c->why))
         return false;
     tags_touch(&c->bank.tags, r->slot);

@@ -97,6 +97,7 @@ static const void *describe(void *ctx, uint32_t word, uint64_t pc, const struct 
 void cputrace_run(struct cputrace *t, struct guest *g, const struct cpu_config *cfg, uint32_t limit,
                   bool region, uint64_t skip) {
     *t = (struct cputrace){.space = &g->space, .cfg = cfg, .limit = limit, .depth = FIRST_DEPTH};
+    t->functions = xcalloc(1, sizeof *t->functions);
     for (uint32_t k = 0; k < A64_REGS; k++)
         t->writer[k] = NO_VERTEX;
     g->cpu.marks = region;
@@ -113,11 +114,19 @@ void cputrace_run(struct cputrace *t, struct guest *g, const struct cpu_config *
     guest_run(g, UINT64_MAX);
 }
 
+static void free_functions(struct map *m) {
+    for (uint32_t k = 0; k < m->len; k++)
+        free(m->entries[k].value);
+    map_free(m);
+    free(m);
+}
+
 void cputrace_free(struct cputrace *t) {
     vec_free(&t->code);
     vec_free(&t->at);
     map_free(&t->by_pc);
     map_free(&t->stored);
+    free_functions(t->functions);
 }
 
 bool cputrace_reads_constant(const struct cputrace *t, const struct cputrace_vertex *v) {

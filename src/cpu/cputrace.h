@@ -37,11 +37,12 @@ struct cputrace_vertex {
 struct cputrace {
     VEC(struct cputrace_code) code;
     VEC(struct cputrace_vertex) at;
-    uint64_t weight;     /* of all vertices */
-    struct map by_pc;    /* numbers of code, from 1 */
-    struct map stored;   /* addresses that were written, by eights: the last store, from 1 */
-    struct space *space; /* of the guest, as the trace left it */
-    uint64_t tls;        /* where its thread keeps what is its own, errno among it */
+    uint64_t weight;       /* of all vertices */
+    struct map by_pc;      /* numbers of code, from 1 */
+    struct map stored;     /* addresses that were written, by eights: the last store, from 1 */
+    struct map *functions; /* facts of functions, by their addresses: flowset.h */
+    struct space *space;   /* of the guest, as the trace left it */
+    uint64_t tls;          /* where its thread keeps what is its own, errno among it */
     const struct cpu_config *cfg;
     uint32_t limit, depth;
     uint32_t writer[A64_REGS];

@@ -4,7 +4,11 @@
  * it is in already: so a candidate has one result. Loads are cut: their value is an input, unless nothing can
  * write what they read or the candidate wrote it itself. After each vertex the ratio of cycles to inputs is
  * looked at, and the best is kept. Constants are no inputs, nor is what so many use that it must be one of a
- * loop. */
+ * loop.
+ *
+ * Registers that are saved on the stack and loaded again are only moved, which has no weight: a compiler's
+ * graph knows no registers. A candidate does not take in the instruction that makes its result a second time:
+ * what that made is the result of a candidate before, in an earlier round of a loop. */
 #include "cpu/dddg.h"
 
 #include <string.h>
@@ -60,6 +64,20 @@ static void prepare(struct search *s) {
     }
 }
 
+/* Whether a load or store is of the stack. */
+static bool on_stack(const struct cputrace_code *c) {
+    bool sp = false;
+    for (uint32_t k = 0; k < c->uses.nsrc; k++)
+        sp |= c->uses.src[k] == A64_SP;
+    return sp && (c->is_load || c->is_store);
+}
+
+/* Cycles in which something is computed, not moved. */
+static uint32_t weight_of(const struct search *s, uint32_t v) {
+    const struct cputrace_code *c = &s->t->code.at[s->t->at.at[v].code];
+    return on_stack(c) ? 0 : c->latency;
+}
+
 static void meet(struct search *s, uint32_t v) {
     if (s->seen[v] != s->number) {
         s->seen[v] = s->number;
@@ -85,7 +103,8 @@ static void take(struct search *s, uint32_t v, uint32_t *inputs) {
         if (s->seen[from] != s->number)
             ++*inputs;
         meet(s, from);
-        if (s->inside[from] == s->uses[from] && can_be_inside(s, &s->t->at.at[from]))
+        if (s->inside[from] == s->uses[from] && can_be_inside(s, &s->t->at.at[from]) &&
+            s->t->at.at[from].code != s->t->at.at[s->all.at[0]].code)
             vec_push(&s->all, from);
     }
 }
@@ -102,7 +121,7 @@ static struct best grow(struct search *s, uint32_t v) {
         if (k)
             inputs--; /* it was one */
         take(s, next, &inputs);
-        weight += s->t->code.at[s->t->at.at[next].code].latency;
+        weight += weight_of(s, next);
         double ratio = (double)weight / (inputs ? inputs : 1);
         if (inputs && inputs <= s->l->inputs && ratio >= best.ratio && weight >= s->l->weight)
             best = (struct best){ratio, k + 1, inputs, weight};

@@ -121,19 +121,52 @@ static void add_traced(const struct cputrace *t, struct flow_node *x) {
             regset_add(&x->use, r);
 }
 
-static void set_uses(const struct cputrace *t, struct flow_node *x) {
+/* What is known of the function that a call calls. */
+static const struct function_facts *callee_facts(const struct cputrace *t, const struct flow_node *x) {
+    uint64_t to;
+    return flow_target(x->word, x->pc, &to) ? flow_function(t, to) : NULL;
+}
+
+/* What a call reads and writes: by the code of the function; if not all of that is known, what it was seen to
+ * read and all that a function may write. Whether it is known. */
+static bool add_call(const struct cputrace *t, struct flow_node *x) {
+    const struct function_facts *c = callee_facts(t, x);
+    bool known = c && c->known;
+    if (!known)
+        add_traced(t, x);
+    for (uint32_t r = 0; r < A64_REGS; r++) {
+        if (known && regset_has(&c->reads, r))
+            regset_add(&x->use, r);
+        if (is_saved_by_caller(r) && (!known || regset_has(&c->writes, r)))
+            regset_add(&x->def, r);
+    }
+    return known;
+}
+
+/* Whether all of it is known. */
+static bool set_uses(const struct cputrace *t, struct flow_node *x, bool alone) {
     for (uint32_t k = 0; k < x->uses.nsrc; k++)
         regset_add(&x->use, x->uses.src[k]);
     for (uint32_t k = 0; k < x->uses.ndst; k++)
         regset_add(&x->def, x->uses.dst[k]);
-    if (x->is_call || x->is_end)
+    bool known = !x->is_call || add_call(t, x);
+    if (x->is_end && !alone)
         add_traced(t, x);
-    for (uint32_t r = 0; r < A64_REGS; r++) {
-        if (x->is_call && is_saved_by_caller(r))
-            regset_add(&x->def, r);
-        if (x->is_end && !is_saved_by_caller(r))
-            regset_add(&x->use, r);
-    }
+    return known;
+}
+
+/* What may be read behind returns beside results: registers that functions must restore, and any that this
+ * code leaves alone, since a caller that knows so may keep values there: those in kept, if it is not NULL. */
+static void set_ends(struct flowset *f, const struct regset *kept) {
+    struct regset written = {{0, 0}};
+    for (uint32_t n = 0; n < f->at.len; n++)
+        for (int w = 0; w < 2; w++)
+            written.w[w] |= f->at.at[n].def.w[w];
+    for (uint32_t n = 0; n < f->at.len; n++)
+        for (uint32_t r = 0; f->at.at[n].is_end && r < A64_REGS; r++)
+            if (r != A64_ZERO && r != A64_SINK && r != A64_NZCV &&
+                (!is_saved_by_caller(r) || (!regset_has(&written, r) && (!kept || regset_has(kept, r)))))
+                regset_add(&f->at.at[n].use, r);
 }
 
 static bool update(struct flowset *f, struct flow_node *x) {
@@ -146,13 +179,18 @@ static bool update(struct flowset *f, struct flow_node *x) {
     return memcmp(&before, &x->live, sizeof before) != 0;
 }
 
-void flow_build(struct flowset *f, const struct cputrace *t, uint64_t pc) {
+/* alone: what is behind returns does not count, and what is not known of functions that are called makes it
+ * incomplete. */
+static void build(struct flowset *f, const struct cputrace *t, uint64_t pc, bool alone,
+                  const struct regset *kept) {
     *f = (struct flowset){0};
     node(f, t, pc);
     for (uint32_t n = 0; n < f->at.len; n++)
         follow(f, t, n);
     for (uint32_t n = 0; n < f->at.len; n++)
-        set_uses(t, &f->at.at[n]);
+        f->incomplete |= !set_uses(t, &f->at.at[n], alone) && alone;
+    if (!alone)
+        set_ends(f, kept);
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t n = f->at.len; n-- > 0;) {
@@ -164,6 +202,29 @@ void flow_build(struct flowset *f, const struct cputrace *t, uint64_t pc) {
             x->comes_back = back;
         }
     }
+}
+
+void flow_build(struct flowset *f, const struct cputrace *t, uint64_t pc, const struct regset *kept) {
+    build(f, t, pc, false, kept);
+}
+
+const struct function_facts *flow_function(const struct cputrace *t, uint64_t pc) {
+    struct function_facts *x = map_get_u64(t->functions, pc);
+    if (x)
+        return x;
+    struct flowset f;
+    x = xcalloc(1, sizeof *x);
+    map_set_u64(t->functions, pc, x); /* one that calls itself meets what is not known yet */
+    build(&f, t, pc, true, NULL);
+    for (uint32_t r = 0; f.at.len && r < A64_REGS; r++)
+        if (is_argument(r) && regset_has(&f.at.at[0].live, r))
+            regset_add(&x->reads, r);
+    for (uint32_t n = 0; n < f.at.len; n++)
+        for (int w = 0; w < 2; w++)
+            x->writes.w[w] |= f.at.at[n].def.w[w];
+    x->known = !f.incomplete;
+    flow_free(&f);
+    return x;
 }
 
 void flow_free(struct flowset *f) {

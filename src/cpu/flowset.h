@@ -44,9 +44,18 @@ struct flowset {
 
 /* Where a direct branch goes; false when the word is none. */
 bool flow_target(uint32_t word, uint64_t pc, uint64_t *to);
-/* Follows the code from pc on. The trace says which registers calls read, and which are read behind returns.
- */
-void flow_build(struct flowset *f, const struct cputrace *t, uint64_t pc);
+/* Follows the code from pc on. The trace says which registers are read behind returns, and calls of functions
+ * that are not known read. kept: registers, beside results and those that functions restore, that callers may
+ * read behind returns; NULL: all that this code leaves alone. */
+void flow_build(struct flowset *f, const struct cputrace *t, uint64_t pc, const struct regset *kept);
+/* What a function does to registers, and those that it calls: compilers keep values over a call in registers
+ * of which they know that the callee leaves them alone. */
+struct function_facts {
+    bool known;                  /* all of its code is */
+    struct regset reads, writes; /* arguments that any path reads, registers that one writes */
+};
+/* The facts of the function at pc, which the trace keeps. */
+const struct function_facts *flow_function(const struct cputrace *t, uint64_t pc);
 /* The node of an address, or NO_VERTEX. */
 uint32_t flow_at(const struct flowset *f, uint64_t pc);
 void flow_free(struct flowset *f);

@@ -9,7 +9,19 @@
 #include "base/diag.h"
 #include "cpu/cpu.h"
 
-enum { GUEST_FILES = 64 };
+enum { GUEST_FILES = 64, GUEST_SIGNALS = 64 };
+
+/* What a program wants to be done at a signal, as the kernel is told it. */
+struct guest_action {
+    uint64_t handler, flags, restorer, mask;
+};
+
+struct guest_signals {
+    struct guest_action action[GUEST_SIGNALS + 1];
+    uint64_t blocked, pending;
+    uint64_t way_back; /* where handlers return to; 0: none was called yet */
+    bool by_thread;    /* how the last was sent */
+};
 
 struct guest_options {
     const char *const *argv; /* NULL-terminated; the first is the program file */
@@ -27,6 +39,7 @@ struct guest {
     uint64_t slept;          /* nanoseconds */
     uint64_t random;         /* state of what getrandom returns */
     int files[GUEST_FILES];  /* the host's file of each of the guest's, or -1 */
+    struct guest_signals signals;
     bool exited;
     int status;                   /* of exit */
     int signal;                   /* that ended it, or 0 */

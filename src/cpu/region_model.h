@@ -24,7 +24,9 @@ struct loop {
     uint64_t weight;
     VEC(struct round) rounds;
     uint32_t spine[SPINE], n;
-    bool *own; /* of each instruction: it is of the spine */
+    bool *own;    /* of each instruction: it is of the spine */
+    bool repeats; /* it is a loop, not a path that a call passes once */
+    bool is_loop; /* its head is where a branch leads back to */
 };
 
 struct finder {
@@ -33,6 +35,8 @@ struct finder {
     bool *stable; /* of each instruction: a load of memory that does not change */
     VEC(struct branch) branches;
     VEC(struct loop) loops;
+    VEC(struct callee) callees;
+    bool *passed; /* of each instruction: it is of a spine that was looked at */
 };
 
 /* A pair that was measured in the trace. */
@@ -41,7 +45,7 @@ struct pair {
     uint64_t weight; /* of all rounds together */
     struct regset inputs;
     uint32_t cut;
-    bool assumes_memory;
+    bool assumes_memory, reads_behind; /* reads_behind: callees load what pointers lead to */
     double gain;
 };
 
@@ -52,6 +56,9 @@ static inline const struct cputrace_code *region_code(const struct finder *f, ui
 /* Whether a vertex can get data of the caller in a register: by the calling convention a callee only saves
  * the others. */
 bool region_can_read(const struct finder *f, const struct round *r, uint32_t v, uint32_t reg);
+/* The function that a word at pc calls, if it reads what pointers lead to and all that is understood; else
+ * NULL. */
+const struct callee *region_callee(const struct finder *f, uint32_t word, uint64_t pc);
 /* Whether a load reads what was there before the block, which began at from, and may be another value the
  * next time: it is done before the block, and its value is an input. assumes: set when it is none because
  * memory does not change. */

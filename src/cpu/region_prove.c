@@ -11,6 +11,11 @@ static bool is_movable(const struct cputrace_code *c) {
            (c->word & 0x3b000000) != 0x18000000; /* loads of what stands beside the code */
 }
 
+/* Where a block begins or ends a branch is put, and the instruction stands elsewhere; a call can, too. */
+static bool is_edge(const struct cputrace_code *c) {
+    return is_movable(c) || c->op == A64_BL;
+}
+
 /* Bytes of register r that an instruction reads; 16: more than memoization can take. */
 static uint32_t width(uint32_t word, const struct cputrace_code *c, uint32_t r) {
     bool scalar = (word >> 24 & 0x7e) == 0x1e;
@@ -37,12 +42,13 @@ struct attempt {
     const struct loop *l;
     const struct pair *p;
     struct flowset *flow;
-    bool *in;            /* of each node: whether it is in the block */
-    bool *outside;       /* ... and is apart, see below */
-    bool loaded[SPINE];  /* of the spine: a load that is done before the block */
-    bool carried[SPINE]; /* ... a load that must be a passenger */
-    bool taken[SPINE];   /* ... a passenger */
-    bool apart[SPINE];   /* ... that, and what it reads is no input */
+    bool *in;               /* of each node: whether it is in the block */
+    bool *outside;          /* ... and is apart, see below */
+    bool loaded[SPINE];     /* of the spine: a load that is done before the block */
+    bool carried[SPINE];    /* ... a load that must be a passenger */
+    bool taken[SPINE];      /* ... a passenger */
+    bool apart[SPINE];      /* ... that, and what it reads is no input */
+    struct regset pointers; /* registers that only lead to inputs in memory */
     struct region *out;
 };
 
@@ -152,6 +158,21 @@ static bool is_touched(const struct attempt *b, uint32_t s, uint32_t r, bool rea
     return false;
 }
 
+/* Whether a load of the spine, or one of a pair, can be done before the block. */
+static bool is_early(const struct attempt *b, const struct cputrace_code *c, uint32_t s) {
+    uint32_t n = b->out->inputs + c->uses.ndst;
+    bool early = c->uses.ndst && c->uses.ndst <= 2 && !a64_writes_base(c->word) &&
+                 a64_access_size(c->word) <= 8 && n <= b->f->l->inputs && n <= REGION_INPUTS;
+    for (uint32_t d = 0; early && d < c->uses.ndst; d++)
+        early = !is_touched(b, s, c->uses.dst[d], true);
+    for (uint32_t k = 0; early && k < c->uses.nsrc; k++) {
+        for (uint32_t d = 0; d < c->uses.ndst; d++)
+            early &= c->uses.src[k] != c->uses.dst[d];
+        early &= !is_touched(b, s, c->uses.src[k], false);
+    }
+    return early;
+}
+
 /* Loads whose values may be inputs are done before the block, or, if they cannot, carried as passengers. */
 static bool set_loads(struct attempt *b) {
     struct region *o = b->out;
@@ -166,11 +187,8 @@ static bool set_loads(struct attempt *b) {
         }
         if (!cut)
             continue;
-        uint32_t bytes = a64_access_size(c->word), to = c->uses.dst[0];
-        bool early = c->uses.ndst == 1 && !a64_writes_base(c->word) && bytes <= 8 &&
-                     o->inputs < b->f->l->inputs && o->inputs < REGION_INPUTS && !is_touched(b, s, to, true);
-        for (uint32_t k = 0; k < c->uses.nsrc; k++)
-            early &= c->uses.src[k] != to && !is_touched(b, s, c->uses.src[k], false);
+        uint32_t bytes = a64_access_size(c->word);
+        bool early = is_early(b, c, s);
         if (!is_movable(c))
             return false;
         b->carried[s] = !early;
@@ -178,9 +196,11 @@ static bool set_loads(struct attempt *b) {
             continue;
         o->load_at[o->loads] = c->pc;
         o->load[o->loads++] = c->word;
-        o->input[o->inputs++] = (struct region_value){(uint8_t)to, (uint8_t)(bytes < 4 ? 4 : bytes)};
+        for (uint32_t k = 0; k < c->uses.ndst; k++)
+            o->input[o->inputs++] = (struct region_value){c->uses.dst[k], (uint8_t)(bytes < 4 ? 4 : bytes)};
         b->loaded[s] = true;
     }
+    o->loaded = o->inputs;
     return true;
 }
 
@@ -205,6 +225,52 @@ static struct regset read_in_rounds(const struct attempt *b) {
     return all;
 }
 
+/* Adds what a call reads behind its arguments, by the registers that the block begins with; false when that
+ * is not known, or too much. */
+static bool add_pointed(struct attempt *b, const struct callee *c, const struct places *s) {
+    struct region *o = b->out;
+    for (uint32_t k = 0; k < c->reads; k++) {
+        struct pointed p = c->read[k];
+        struct place at = s->at[p.reg];
+        uint32_t n = 0;
+        p.reg = at.base;
+        p.offset += at.offset;
+        while (n < o->pointers && !(o->pointed[n].reg == p.reg && o->pointed[n].offset == p.offset &&
+                                    o->pointed[n].bytes == p.bytes))
+            n++;
+        if (at.base >= PLACES || p.offset < 0 || p.offset > 0xfff || o->pointers == REGION_INPUTS)
+            return false;
+        if (n == o->pointers)
+            o->pointed[o->pointers++] = p;
+    }
+    return true;
+}
+
+/* Inputs in memory, and registers that are none because they only lead to these. */
+static bool set_pointed(struct attempt *b) {
+    if (!b->p->reads_behind)
+        return true;
+    bool ok = true;
+    struct places *before = places_follow(b->flow, b->in);
+    struct regset used = places_used(b->flow, b->in, before);
+    for (uint32_t n = 0; ok && n < b->flow->at.len; n++) {
+        const struct flow_node *x = &b->flow->at.at[n];
+        if (!b->in[n] || !x->is_call)
+            continue;
+        const struct callee *c = region_callee(b->f, x->word, x->pc);
+        const struct regset *values = c ? &c->values : &x->use;
+        for (uint32_t r = 0; r <= 8; r++)
+            if (regset_has(values, r) && before[n].at[r].base < PLACES)
+                regset_add(&used, before[n].at[r].base);
+        ok = !c || add_pointed(b, c, &before[n]);
+    }
+    for (uint32_t k = 0; k < b->out->pointers; k++)
+        if (!regset_has(&used, b->out->pointed[k].reg))
+            regset_add(&b->pointers, b->out->pointed[k].reg);
+    free(before);
+    return ok;
+}
+
 static bool set_inputs(struct attempt *b) {
     struct region *o = b->out;
     bool forgets = b->p->assumes_memory;
@@ -216,9 +282,9 @@ static bool set_inputs(struct attempt *b) {
         all.w[w] |= read.w[w];
     for (uint32_t r = 0; r < A64_REGS; r++) {
         bool loaded = false;
-        for (uint32_t k = 0; k < o->loads; k++)
+        for (uint32_t k = 0; k < o->loaded; k++)
             loaded |= o->input[k].reg == r;
-        if (!regset_has(&all, r) || r == A64_SP || r == A64_ZERO || loaded)
+        if (!regset_has(&all, r) || r == A64_SP || r == A64_ZERO || loaded || regset_has(&b->pointers, r))
             continue;
         if (r == A64_NZCV || r == A64_MEMO_ORDER)
             return false;
@@ -227,7 +293,7 @@ static bool set_inputs(struct attempt *b) {
             continue;
         }
         uint32_t bytes = width_in_rounds(b, r, true);
-        if (o->inputs == b->f->l->inputs || o->inputs == REGION_INPUTS || bytes > 8)
+        if (region_inputs(o) == b->f->l->inputs || o->inputs == REGION_INPUTS || bytes > 8)
             return false;
         o->input[o->inputs++] = (struct region_value){(uint8_t)r, (uint8_t)(bytes < 4 ? 4 : bytes)};
     }
@@ -236,7 +302,7 @@ static bool set_inputs(struct attempt *b) {
     if (!forgets)
         o->entry = 0;
     o->assumes_memory = b->p->assumes_memory;
-    return o->inputs > 0;
+    return region_inputs(o) > 0 && region_inputs(o) <= b->f->l->inputs;
 }
 
 /* ---- passengers and outputs ---- */
@@ -427,6 +493,18 @@ static bool set_scratch(struct attempt *b) {
     for (uint32_t r = 0; r <= 30 && found < 2; r++)
         if (!regset_has(&busy, r) && r != 18 && r != 29)
             *(found++ ? &o->scratch2 : &o->scratch) = (uint8_t)r;
+    o->pointer_scratch = A64_SP;
+    for (uint32_t r = 0; r <= 17; r++) {
+        bool base = false;
+        for (uint32_t k = 0; k < o->pointers; k++)
+            base |= o->pointed[k].reg == r;
+        for (uint32_t k = 0; k < o->inputs; k++)
+            base |= o->input[k].reg == r;
+        if (!base && !regset_has(&busy, r) && !regset_has(&b->flow->at.at[0].live, r))
+            o->pointer_scratch = (uint8_t)r;
+    }
+    if (o->pointers && o->pointer_scratch == A64_SP)
+        return false;
     o->direct = o->outputs == 1 && !regset_has(&carried, o->output[0].reg);
     return o->direct || found >= o->outputs;
 }
@@ -442,15 +520,16 @@ bool region_prove(const struct finder *f, const struct loop *l, const struct pai
                            .entry = r->function == NO_VERTEX ? 0 : region_code(f, r->function)->pc,
                            .times = l->count,
                            .weight = (uint32_t)(p->weight / l->rounds.len)};
-    if (!is_movable(first) || !is_movable(last) || flow->incomplete ||
-        regset_has(&flow->at.at[0].live, A64_NZCV))
+    if (!is_edge(first) || !is_edge(last) || flow->incomplete || regset_has(&flow->at.at[0].live, A64_NZCV))
         return false;
-    if (out->entry == out->begin || (out->entry && !is_movable(region_code(f, r->function))))
+    if (out->entry == out->begin || !l->repeats || !flow->at.at[0].comes_back ||
+        (out->entry && !is_movable(region_code(f, r->function))))
         out->entry = 0;
     bool *in = xcalloc(flow->at.len, sizeof *in), *outside = xcalloc(flow->at.len, sizeof *outside);
     struct attempt b = {.f = f, .l = l, .p = p, .flow = flow, .in = in, .outside = outside, .out = out};
-    bool ok = mark(&b) && set_loads(&b) && set_outputs(&b) && set_inputs(&b) && set_scratch(&b);
+    bool ok =
+        mark(&b) && set_loads(&b) && set_outputs(&b) && set_pointed(&b) && set_inputs(&b) && set_scratch(&b);
     free(in);
     free(outside);
-    return ok && out->weight >= f->l->weight && out->weight >= f->l->ratio * out->inputs;
+    return ok && out->weight >= f->l->weight && out->weight >= f->l->ratio * region_inputs(out);
 }

@@ -9,6 +9,9 @@
 enum {
     OP_B = 0x14000000,
     OP_B_NE = 0x54000001,
+    OP_BL = (int)0x94000000,
+    OP_LD_CRC = 0x22000000,
+    OP_ADD_IMM = (int)0x91000000,
     OP_REG_CRC = 0x42000000,
     OP_LOOKUP = 0x62000000,
     OP_UPDATE = (int)0x82000000,
@@ -74,6 +77,13 @@ static uint32_t divert(struct writer *w, uint64_t address) {
     return word;
 }
 
+/* An instruction of the program that stands elsewhere now: calls still go where they went. */
+static void put_moved(struct writer *w, uint32_t word, uint64_t from) {
+    int64_t by = (int64_t)(int32_t)(word << 6) >> 6;
+    bool call = (word & 0xfc000000) == (uint32_t)OP_BL;
+    put(w, call ? (uint32_t)OP_BL | (branch(here(w), from + 4 * (uint64_t)by) & 0x3ffffff) : word);
+}
+
 static bool is_fp(const struct region_value *v) {
     return v->reg >= A64_V0;
 }
@@ -96,6 +106,25 @@ static uint32_t move_to(const struct region_value *v, uint32_t from) {
            wide;
 }
 
+/* Low bits that are cleared of an input: none of eight bytes of an integer, which may be an address. */
+static uint32_t cleared(bool fp, uint32_t bytes, uint8_t bits) {
+    uint32_t most = 8 * bytes - 1;
+    return !fp && bytes == 8 ? 0 : bits < most ? bits : most;
+}
+
+/* Loads an input that a register leads to and hashes it. */
+static void put_pointed(struct writer *w, const struct region *r, const struct pointed *p, uint32_t table,
+                        uint8_t bits) {
+    uint32_t log = (uint32_t)__builtin_ctz(p->bytes), base = p->reg, n = (uint32_t)p->offset >> log;
+    if (n > 7 || p->offset % p->bytes) { /* more than the instruction has room for */
+        put(w, (uint32_t)OP_ADD_IMM | (uint32_t)p->offset << 10 | base << 5 | r->pointer_scratch);
+        base = r->pointer_scratch;
+        n = 0;
+    }
+    put(w, (uint32_t)OP_LD_CRC | log << 22 | table << 19 | cleared(p->is_fp, p->bytes, bits) << 13 | n << 10 |
+               base << 5 | r->pointer_scratch);
+}
+
 /* Hashes the inputs, looks up; where it hits, sets the outputs and does what passengers do. behind: the code
  * that goes on behind the block. */
 static void put_begin(struct writer *w, const struct region *r, uint32_t table, uint8_t bits,
@@ -105,10 +134,11 @@ static void put_begin(struct writer *w, const struct region *r, uint32_t table, 
     for (uint32_t k = 0; k < r->loads; k++)
         put(w, r->load[k]);
     for (uint32_t k = 0; k < r->inputs; k++) {
-        bool whole = !is_fp(&r->input[k]) && r->input[k].bytes == 8; /* it may be an address */
-        uint32_t most = 8u * r->input[k].bytes - 1, n = whole ? 0 : bits < most ? bits : most;
+        uint32_t n = cleared(is_fp(&r->input[k]), r->input[k].bytes, bits);
         put(w, unit(OP_REG_CRC, &r->input[k], table, 5) | n << 13);
     }
+    for (uint32_t k = 0; k < r->pointers; k++)
+        put_pointed(w, r, &r->pointed[k], table, bits);
     put(w, unit(OP_LOOKUP, r->direct ? &r->output[0] : &both, table, 0));
     uint32_t miss = w->code.len;
     put(w, OP_B_NE);
@@ -122,7 +152,7 @@ static void put_begin(struct writer *w, const struct region *r, uint32_t table, 
     }
     put_branch(w, behind);
     w->code.at[miss] |= (w->code.len - miss) << 5;
-    put(w, first);
+    put_moved(w, first, r->begin);
     put_branch(w, r->begin + 4);
 }
 
@@ -141,7 +171,7 @@ static uint64_t put_end(struct writer *w, const struct region *r, uint32_t table
                                                       << 13);
     }
     uint64_t behind = here(w);
-    put(w, last);
+    put_moved(w, last, r->end);
     put_branch(w, r->end + 4);
     return behind;
 }

@@ -1,9 +1,7 @@
-/* The table of system calls, and those about the process itself: its end, the clock, its identity, signals.
- */
+/* The table of system calls, and those about the process itself: its end, the clock, its identity. */
 #include "cpu/sys.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 
 static const struct {
@@ -22,6 +20,7 @@ bool guest_syscall(struct guest *g) {
         if (calls[k].number == c->x[8])
             result = calls[k].fn(g, c->x);
     c->x[0] = (uint64_t)result;
+    sys_deliver(g);
     return !g->exited;
 }
 
@@ -43,46 +42,10 @@ int64_t sys_exit_group(struct guest *g, const uint64_t *arg) {
     return sys_exit(g, arg);
 }
 
-/* Handlers are never called: a signal ends the program, unless it asks whether a process is there, or is one
- * that does nothing. */
-static int64_t send(struct guest *g, uint64_t signal) {
-    if (signal > 64)
-        return -EINVAL;
-    if (signal && signal != SIGCHLD && signal != SIGURG && signal != SIGWINCH) {
-        g->exited = true;
-        g->signal = (int)signal;
-    }
-    return 0;
-}
-
-int64_t sys_kill(struct guest *g, const uint64_t *arg) {
-    return send(g, arg[1]);
-}
-
-int64_t sys_tkill(struct guest *g, const uint64_t *arg) {
-    return send(g, arg[1]);
-}
-
-int64_t sys_tgkill(struct guest *g, const uint64_t *arg) {
-    return send(g, arg[2]);
-}
-
-/* What is asked for back is all zero: no handlers, no masks. */
+/* What is asked for back is all zero. */
 static int64_t give_zeros(struct guest *g, uint64_t at, uint64_t size) {
     static const uint8_t zeros[256];
     return !at || space_write(&g->space, at, zeros, size) ? 0 : -EFAULT;
-}
-
-int64_t sys_rt_sigaction(struct guest *g, const uint64_t *arg) {
-    return give_zeros(g, arg[2], 32);
-}
-
-int64_t sys_rt_sigprocmask(struct guest *g, const uint64_t *arg) {
-    return give_zeros(g, arg[2], 8);
-}
-
-int64_t sys_sigaltstack(struct guest *g, const uint64_t *arg) {
-    return give_zeros(g, arg[1], 24);
 }
 
 /* ---- time ---- */

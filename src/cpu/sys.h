@@ -10,6 +10,8 @@ typedef int64_t sys_fn(struct guest *g, const uint64_t *arg);
 #include "cpu/syscalls.def"
 #undef SYSCALL
 
+/* Lets signals arrive that wait and are not blocked. */
+void sys_deliver(struct guest *g);
 /* Closes what the guest has opened. */
 void sys_close_all(struct guest *g);
 

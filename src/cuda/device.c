@@ -30,7 +30,7 @@ static bool open_trace(const struct options *o) {
 
 /* The variables that name a file to be written. */
 static const char *const file_variables[] = {"REPRISE_JSON", "REPRISE_PROFILE", "REPRISE_RESULTS",
-                                             "REPRISE_TRACE"};
+                                             "REPRISE_LAUNCH_RESULTS", "REPRISE_TRACE"};
 
 static pid_t loaded;  /* the process that loaded this library */
 static pid_t opened;  /* the process that uses the device */

@@ -11,7 +11,9 @@
 
 #include "base/vec.h"
 
-enum { SPIN = 2000, WAIT_SPIN = 500 };
+/* Times to look for the next job before a thread sleeps, some ten microseconds, and for the end of one before
+ * it lets others have the processor. */
+enum { SPIN = 400, WAIT_SPIN = 400 };
 
 struct member {
     struct crew *crew;

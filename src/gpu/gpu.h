@@ -8,6 +8,7 @@
 #include "exec/texture_ops.h"
 #include "exec/warp.h"
 #include "gpu/mix.h"
+#include "gpu/progress.h"
 #include "mech/registry.h"
 #include "opt/opt.h"
 #include "profile/profile.h"
@@ -70,6 +71,7 @@ struct rp_gpu {
     uint64_t sampled;                         /* timed warp instructions, as sampling planned them */
     uint64_t program_insts;                   /* those of all launches, also of what was passed over */
     uint64_t launch_cycles;                   /* of the last launch */
+    struct run_progress progress;             /* that is shown of all launches */
     struct energy_model energy[GPU_ACCOUNTS]; /* empty when all is functional */
     uint64_t counters[COUNTER_COUNT], launch_counters[COUNTER_COUNT]; /* of the run, of the last launch */
 };

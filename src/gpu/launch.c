@@ -272,11 +272,11 @@ static void keep_counters(uint32_t n, const uint64_t *now, uint64_t *total, uint
 
 /* Runs what is left of a launch, untimed. */
 static bool run_blocks(struct exec *x, uint32_t slots, struct timed_span *span) {
-    if (!span->progress.kernel)
+    if (!span->progress.run)
         return exec_run_grid(x, slots, &span->rest);
     enum grid_state s;
     while ((s = exec_grid_turn(x, slots, &span->rest)) == GRID_RUNNING)
-        launch_progress_tell(&span->progress, span->rest.next - span->rest.begun.len, x->warp_insts, false);
+        launch_progress_tell(&span->progress, span->rest.next - span->rest.begun.len, x->warp_insts, 0);
     exec_grid_end(x, s, &span->rest);
     return s == GRID_DONE;
 }
@@ -335,8 +335,8 @@ static bool run_timed(struct rp_gpu *g, struct exec *x, uint32_t slots, struct t
     free(now);
     g->launch_cycles = span->cycles;
     g->totals.cycles += span->cycles;
-    g->totals.timed_insts += x->warp_insts;
-    g->sampled += min_u64(span->max_insts, x->warp_insts + x->passed);
+    g->totals.timed_insts += span->insts;
+    g->sampled += min_u64(span->max_insts, span->insts + x->passed);
     g->totals.last = span->cut ? RP_TIMED_PART : RP_TIMED_ALL;
     return ok;
 }
@@ -349,8 +349,8 @@ static bool run(struct rp_gpu *g, struct exec *x, uint32_t slots, struct timed_s
     g->totals.last = RP_TIMED_NONE;
     g->launch_cycles = 0;
     bool timed = span.max_cycles;
-    launch_progress_begin(&span.progress, x->grid_id, x->img->prog->name,
-                          (uint64_t)x->grid[0] * x->grid[1] * x->grid[2]);
+    launch_progress_begin(&span.progress, &g->progress, x->grid_id, x->img->prog->name,
+                          (uint64_t)x->grid[0] * x->grid[1] * x->grid[2], g->program_insts);
     bool ok = timed ? run_timed(g, x, slots, &span) : run_blocks(x, slots, &span);
     if (span.cut)
         ok = run_rest(x, slots, &span, rest);

@@ -123,5 +123,17 @@ bool resolve_options(const struct rp_options *o, struct mech_set *mechs, struct 
 }
 
 uint64_t resolve_lacking(const struct gpu_config *gpu) {
-    return gpu->device_architecture < ARCH_MAXWELL ? UINT64_C(1) << OPT_FUSE : 0;
+    static const struct {
+        enum opt_pass pass;
+        uint32_t since; /* enum of architectures */
+    } table[] = {
+        {OPT_FUSE, ARCH_MAXWELL},
+        {OPT_UNROLL, ARCH_TURING},
+        {OPT_VECTOR, ARCH_TURING},
+    };
+    uint64_t lacking = 0;
+    for (size_t k = 0; k < sizeof table / sizeof *table; k++)
+        if (gpu->device_architecture < table[k].since)
+            lacking |= UINT64_C(1) << table[k].pass;
+    return lacking;
 }

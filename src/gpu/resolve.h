@@ -20,7 +20,9 @@ bool resolve_params(const struct mech_registry *r, struct config *config, struct
 bool resolve_options(const struct rp_options *o, struct mech_set *mechs, struct profile_set *profiles,
                      struct config *config, struct diag *d);
 
-/* Optional passes that make code which the GPU cannot run, as struct opt_options has them. */
+/* Optional passes that make code which the GPU does not run, as struct opt_options has them: operations of
+ * later ones, and what the vendor's compiler does, which is measured from Turing on. Papers on older ones
+ * used simulators that run PTX as it is. */
 uint64_t resolve_lacking(const struct gpu_config *gpu);
 
 #endif

@@ -17,7 +17,9 @@ struct run {
     uint64_t ended; /* blocks that have ended */
     uint32_t warps; /* of a block */
     bool halted;    /* the SMs bring to an end what they have begun; then the launch is cut */
-    bool *refused;  /* SMs whose mechanisms did not let a block enter that had room otherwise */
+    uint64_t
+        untimed;   /* instructions behind a cut that warps took because they could not be handed over yet */
+    bool *refused; /* SMs whose mechanisms did not let a block enter that had room otherwise */
     /* SMs that go ahead by themselves (strands.c); NULL: those of this launch cannot. */
     struct strand *strands;
     struct bits open;     /* those that have something to do, or may */
@@ -27,6 +29,8 @@ struct run {
     uint64_t round_end;   /* where a round ends */
     uint64_t most_issues; /* that all SMs can issue in a round */
     uint64_t most_insts;  /* a limit of executed instructions ends the launch, or its timing */
+    uint32_t trial;       /* rounds since it was last seen whether they pay */
+    uint64_t plain_until; /* they do not: until then the machine goes cycle by cycle */
     uint64_t drain_from;  /* after a fault: some parts of the machine have come as far as that */
 };
 

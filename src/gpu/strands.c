@@ -12,6 +12,10 @@
  * cycle by cycle, whatever the number of threads, and where that cannot be had (several blocks in a cluster,
  * mechanisms, watchers, code that calls the system) the machine does go cycle by cycle.
  *
+ * Where memory is what a launch waits for, requests do not find room in the network and rounds become short:
+ * then it costs more to go ahead than others can help with, and the machine goes cycle by cycle for a while.
+ * How much SMs do in a round decides that, which is the same in every run.
+ *
  * A round: each SM goes as far as it can, at most to the round's end. Then, in one thread: accesses to memory
  * up to the cycle that all have reached, the rest of the memory system up to there, blocks for SMs. */
 #include <string.h>
@@ -22,11 +26,15 @@ enum {
     FEW_CYCLES = 4,    /* with less lookahead the machine goes cycle by cycle */
     ALONE_ROUNDS = 64, /* rounds before others are called to help: short launches end before they have come */
     MIN_PIECES = 2,    /* SMs with work in a round that is worth sharing */
+    TRIAL_ROUNDS = 128,  /* after so many it is decided whether to go on, by the cycles of SMs ... */
+    TRIAL_TICKS = 12,    /* ... that they had in a round: with fewer ... */
+    PLAIN_CYCLES = 4096, /* ... the machine goes cycle by cycle for so long */
 };
 
 struct strand {
     _Alignas(64) uint64_t at; /* the first cycle that the SM has not gone through */
     uint64_t wake;            /* the cycle in which it must be ticked next */
+    uint64_t ticks;           /* that it had */
     struct run *run;
     uint32_t sm;
     uint32_t nended;                   /* blocks that have ended, and that nobody knows of ... */
@@ -145,8 +153,10 @@ static void strand_go(struct strand *s, uint64_t end) {
         bool ticks = s->wake <= now, idle = sm_idle(sm);
         if (ticks && sm->port->done[MEM_DATA] <= now && sm_must_wait(sm, now))
             return;
-        if (ticks)
+        if (ticks) {
             s->wake = sm_tick(sm, now, note_ended, s);
+            s->ticks++;
+        }
         if (memsys_port_due(mem, s->sm) <= now) {
             memsys_port_receive(mem, now, s->sm);
             note_port(s, sm);
@@ -198,10 +208,23 @@ static bool open_strands(struct run *r) {
 }
 
 bool strands_can(struct run *r, uint64_t now, uint64_t limit, uint64_t max_insts) {
-    if (!r->strands || r->halted || limit <= now + 1)
+    if (!r->strands || r->halted || limit <= now + 1 || now < r->plain_until)
         return false;
     r->most_insts = min_u64(max_insts, r->x->watchdog ? r->x->watchdog : UINT64_MAX);
     return is_far_from_limit(r) && open_strands(r);
+}
+
+/* Whether it pays to go ahead, after a round. */
+static bool pays(struct run *r) {
+    if (++r->trial < TRIAL_ROUNDS)
+        return true;
+    uint64_t ticks = 0;
+    for (uint32_t i = 0; i < r->m->nsms; i++) {
+        ticks += r->strands[i].ticks;
+        r->strands[i].ticks = 0;
+    }
+    r->trial = 0;
+    return ticks >= TRIAL_ROUNDS * TRIAL_TICKS;
 }
 
 /* Every SM that has something to do goes ahead. */
@@ -383,8 +406,11 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
             bool done = r->ended == r->total && machine_idle(m);
             if (done && farthest(r) == r->reached)
                 break;
-            if (!is_far_from_limit(r))
-                limit = farthest(r);
+            bool stays = pays(r);
+            if (!stays)
+                r->plain_until = r->reached + PLAIN_CYCLES;
+            if (!stays || !is_far_from_limit(r))
+                limit = min_u64(limit, farthest(r));
             if (!done)
                 fault = jump(r, limit, &cycle);
         }

@@ -398,13 +398,49 @@ static bool quiet(const struct machine *m) {
     return true;
 }
 
-/* Ends timing before cycle end: SMs that sleep count up to there, and the blocks are handed over. */
-static void cut(struct run *r, uint64_t end, struct timed_span *span) {
+/* Lets warps go on, untimed, that cannot do so without a mechanism, until they can; false after a fault. */
+static bool unbind(struct run *r) {
+    enum { ALONE = 8, PAUSE = 1024 }; /* rounds */
+    for (uint32_t round = 0;; round++) {
+        uint64_t before = r->x->warp_insts;
+        bool bound = false, others = round % ALONE == ALONE - 1, split = false;
+        for (uint32_t i = 0; i < r->m->nsms; i++) {
+            struct sm *sm = r->m->sms[i];
+            bound |= sm_bound(sm);
+            if (bound && !sm_unbind(sm, others)) {
+                fault_describe(r->x, &r->x->report);
+                return false;
+            }
+        }
+        bool stands = bound && others && r->x->warp_insts == before;
+        for (uint32_t i = 0; stands && i < r->m->nsms; i++)
+            split |= sm_split_waiting(r->m->sms[i]);
+        if (!bound || (stands && !split)) /* every thread waits: the rest of the launch will tell */
+            return true;
+        if (r->x->watchdog && r->x->warp_insts > r->x->watchdog)
+            return hang(r, "the limit of executed instructions was reached");
+        if (r->x->pause && round % PAUSE == PAUSE - 1 && !let_others(r))
+            return false;
+    }
+}
+
+/* Ends timing before cycle end: SMs that sleep count up to there, and the blocks are handed over. False after
+ * a fault. */
+static bool cut(struct run *r, uint64_t end, struct timed_span *span) {
+    strands_count(r);
     for (uint32_t i = 0; i < r->m->nsms; i++) {
         struct sm *sm = r->m->sms[i];
         if (!sm_idle(sm) && sm->now + 1 < end)
             sm_sleep(sm, end - 1 - sm->now);
         sm_restore(sm);
+    }
+    uint64_t before = r->x->warp_insts;
+    r->x->clock = end - before; /* so that %clock goes on from here */
+    if (!unbind(r))
+        return false;
+    r->untimed = r->x->warp_insts - before;
+    for (uint32_t i = 0; i < r->m->nsms; i++) {
+        struct sm *sm = r->m->sms[i];
         for (uint32_t b = 0; b < r->m->core.blocks; b++)
             if (sm->blocks[b].cta) {
                 vec_push(&span->rest.begun, sm->blocks[b].cta);
@@ -417,7 +453,7 @@ static void cut(struct run *r, uint64_t end, struct timed_span *span) {
                 vec_push(&span->rest.begun, r->all.at[i]->ctas[n]);
     span->rest.next = r->next;
     span->cut = true;
-    r->x->clock = end - r->x->warp_insts; /* so that %clock goes on from here */
+    return true;
 }
 
 /* Frees clusters, but for those that the rest of the launch still needs. */
@@ -461,7 +497,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     r.refused = arena_array(&arena, bool, m->nsms);
     uint64_t now = m->now, progress = now, last = issued(m);
     uint64_t end = span->max_cycles < NEVER - now ? now + span->max_cycles : NEVER;
-    uint64_t show = span->progress.kernel ? now : NEVER, pause = x->pause ? now + PAUSE_CYCLES : NEVER;
+    uint64_t show = span->progress.run ? now : NEVER, pause = x->pause ? now + PAUSE_CYCLES : NEVER;
     strands_begin(&r, &arena);
     start(&r, &arena);
     struct probe_kernel kernel = probe_kernel(m, x);
@@ -469,6 +505,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     const uint64_t blocks = r.total;
     r.total = min_u64(r.total, span->max_blocks);
     feed_all(&r, now);
+    const bool counts = x->watchdog || span->max_insts != UINT64_MAX; /* a number of instructions ends it */
     bool ok = true;
     while (ok) {
         uint64_t limit = min_u64(min_u64(end, progress + HANG_CYCLES / 2), min_u64(show, pause));
@@ -477,7 +514,8 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
         } else {
             ok = tick_sms(&r, now);
             memsys_tick(m->mem, now);
-            strands_count(&r);
+            if (!ok || counts)
+                strands_count(&r);
         }
         uint64_t next = next_event(&r, now);
         if (now - progress > HANG_CYCLES / 2) {
@@ -493,7 +531,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
         if (!ok || (r.ended == r.total && machine_idle(m)))
             break;
         if (now >= show) {
-            launch_progress_tell(&span->progress, r.ended, now - m->now, true);
+            launch_progress_tell(&span->progress, r.ended, x->warp_insts + x->passed, now - m->now);
             show = now + SHOW_CYCLES;
         }
         if (now >= pause) {
@@ -514,12 +552,13 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
             end = NEVER;
         } else if (now >= end) {
             now = end - 1;
-            cut(&r, end, span);
+            ok = cut(&r, end, span);
             break;
         }
     }
     span->cycles = ++now - m->now;
     strands_gather(&r);
+    span->insts = x->warp_insts - r.untimed;
     if (!span->cut) /* what runs untimed behind it reads the clock from here on */
         x->clock = now - x->warp_insts;
     if (ok)

@@ -45,7 +45,8 @@ struct timed_span {
     struct launch_progress progress; /* that is told of it, if somebody wants to see it */
     uint64_t
         cycles; /* that it took: at most max_cycles, unless it has a second stream, which comes to its end */
-    bool cut;   /* there is a rest */
+    uint64_t insts;        /* warp instructions that were timed */
+    bool cut;              /* there is a rest */
     struct grid_rest rest; /* for exec_run_grid */
 };
 

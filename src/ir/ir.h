@@ -61,6 +61,7 @@ struct block {
     VEC(uint32_t) succ, pred; /* block indices; pred is valid after cfg_edges */
     uint32_t ipdom;           /* immediate post-dominator, or NO_BLOCK; valid after cfg_joins */
     uint32_t depth;           /* loop nesting; valid after cfg_joins */
+    bool no_unroll;           /* a loop that begins here stays as it is */
 };
 #define NO_BLOCK 0xffffffffu
 

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "reprise.h"
+
 enum { WARP_LANES = 32, INST_BYTES = 8, MAX_GPR = 255, NUM_PRED = 7, REG_RZ = 255, PRED_PT = 7 };
 
 enum op {
@@ -346,7 +348,7 @@ enum {
  * (or alone, with 32-bit addresses). What lies between LOCAL_END and WINDOW_END is the driver's, as on real
  * GPUs, where it is mapped below what programs allocate; allocations start at WINDOW_END. */
 enum {
-    WINDOW_HI = 0x1100,
+    WINDOW_HI = RP_REGION >> 32, /* where device memory begins */
     SHARED_WINDOW = 0x01000000,
     LOCAL_WINDOW = 0x02000000,
     LOCAL_END = 0x03000000,

@@ -34,6 +34,8 @@ const char *mech_wrong(const struct mech_points *p) {
         return "it has life.tick, but not life.next, without which the SM does not know when to wake for it";
     if (!p->registers.fill != !p->registers.place || !p->registers.fill != !p->registers.restore)
         return "it has some of registers.fill, place and restore, and needs all to own the registers";
+    if (p->lanes.bound && !p->lanes.choose)
+        return "it has lanes.bound, but not lanes.choose, which it has to ask for";
     if (!p->back.result != !p->back.written)
         return "it has one of back.result and back.written, and needs both to own results";
     if (p->front.every && !p->front.take)

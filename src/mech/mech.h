@@ -173,6 +173,11 @@ struct mech_lanes {
     /* The instruction is about to take effect for lanes mask; returns those of them for which it shall: no
      * other lane reads, writes or accesses memory. Not called for control instructions. */
     uint32_t (*choose)(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
+    /* Timing has been cut, and the warp is about to go on untimed with all its lanes. True: it cannot yet,
+     * because of lanes for which instructions took no effect. Then its next instructions still pass choose
+     * and values.sources, without time and without any other point, until this is false: what they do must
+     * not count. Optional. */
+    bool (*bound)(void *m, uint32_t warp);
 };
 
 /* Owns where register values live. All but holds are needed. */
@@ -299,6 +304,7 @@ struct mech_points {
     X(stream, recalled)                                                                                      \
     X(stream, passed)                                                                                        \
     X(lanes, choose)                                                                                         \
+    X(lanes, bound)                                                                                          \
     X(registers, fill)                                                                                       \
     X(registers, place)                                                                                      \
     X(registers, restore)                                                                                    \

@@ -152,7 +152,7 @@ void bank_fill(struct bank *b, uint32_t id, uint8_t sectors) {
     b->epoch++;
     if (x->slot == NO_SLOT)
         return;
-    assert(b->tags.addr[x->slot] == x->line);
+    assert(b->tags.key[x->slot] == tags_key(x->line));
     b->tags.line[x->slot].pending &= ~sectors;
     b->tags.line[x->slot].valid |= sectors;
 }

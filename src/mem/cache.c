@@ -166,7 +166,7 @@ bool cache_finds(struct cache *c, uint64_t now, uint64_t line, uint8_t sectors) 
     struct tags *t = &c->bank.tags;
     if (!mem_accepted(c->why) || port_busy(c, now))
         return false;
-    uint32_t slot = t->addr[t->found] == line ? t->found : tags_find(t, line);
+    uint32_t slot = t->key[t->found] == tags_key(line) ? t->found : tags_find(t, line);
     if (slot == NO_SLOT || sectors & ~t->line[slot].valid || t->line[slot].prefetched)
         return false;
     t->found = slot;

@@ -8,8 +8,6 @@
 
 #include "sim/pool.h"
 
-enum { EMPTY = 1 }; /* no line has an odd address */
-
 void tags_init(struct tags *t, struct arena *a, const struct tags_spec *s) {
     static const bool touch[] = {
 #define REPLACEMENT(id, touch) [id] = touch,
@@ -21,11 +19,11 @@ void tags_init(struct tags *t, struct arena *a, const struct tags_spec *s) {
     *t = (struct tags){.spec = *s,
                        .magic = UINT64_MAX / s->sets + 1,
                        .shift = mem_line_shift(s->line),
+                       .empty = true,
                        .touch = touch[s->replacement]};
-    t->addr = arena_array(a, uint64_t, slots);
+    t->key = arena_array(a, uint64_t, slots);
     t->line = arena_array(a, struct tags_line, slots);
     t->locked = arena_array(a, uint16_t, s->sets);
-    tags_clear(t);
 }
 
 void tags_clear(struct tags *t) {
@@ -33,8 +31,7 @@ void tags_clear(struct tags *t) {
         return;
     t->empty = true;
     size_t slots = (size_t)t->spec.sets * t->spec.ways;
-    for (size_t i = 0; i < slots; i++)
-        t->addr[i] = EMPTY;
+    memset(t->key, 0, slots * sizeof *t->key);
     memset(t->line, 0, slots * sizeof *t->line);
     memset(t->locked, 0, t->spec.sets * sizeof *t->locked);
 }
@@ -52,7 +49,7 @@ static uint32_t set_of(const struct tags *t, uint64_t line) {
 uint32_t tags_find(const struct tags *t, uint64_t line) {
     uint32_t first = set_of(t, line);
     for (uint32_t i = first; i < first + t->spec.ways; i++)
-        if (t->addr[i] == line)
+        if (t->key[i] == tags_key(line))
             return i;
     return NO_SLOT;
 }
@@ -73,9 +70,9 @@ uint32_t tags_victim(const struct tags *t, uint64_t line) {
 struct tags_victim tags_place(struct tags *t, uint32_t slot, uint64_t line) {
     struct tags_line *l = &t->line[slot];
     assert(!l->pending && !l->locks);
-    struct tags_victim v = {t->addr[slot], l->dirty, l->stamp != 0, l->prefetched};
+    struct tags_victim v = {t->key[slot] & ~UINT64_C(1), l->dirty, l->stamp != 0, l->prefetched};
     *l = (struct tags_line){.stamp = ++t->stamp};
-    t->addr[slot] = line;
+    t->key[slot] = tags_key(line);
     t->empty = false;
     return v;
 }
@@ -83,7 +80,7 @@ struct tags_victim tags_place(struct tags *t, uint32_t slot, uint64_t line) {
 void tags_drop(struct tags *t, uint32_t slot) {
     assert(!t->line[slot].pending && !t->line[slot].locks);
     t->line[slot] = (struct tags_line){0};
-    t->addr[slot] = EMPTY;
+    t->key[slot] = 0;
 }
 
 bool tags_can_lock(const struct tags *t, uint32_t slot) {

@@ -38,7 +38,7 @@ struct tags_line {
 
 struct tags {
     struct tags_spec spec;
-    uint64_t *addr; /* by set, then way */
+    uint64_t *key; /* of the lines, by set, then way; 0: the slot is empty */
     struct tags_line *line;
     uint16_t *locked; /* ways of each set with locks */
     uint64_t stamp, magic;
@@ -70,6 +70,12 @@ void tags_lock(struct tags *t, uint32_t slot);
 void tags_unlock(struct tags *t, uint32_t slot);
 /* Empties all slots. */
 void tags_clear(struct tags *t);
+
+/* What stands for a line in a slot: no line has an odd address, so that memory of zeros is a cache with
+ * nothing in it, and costs nothing until it is used. */
+static inline uint64_t tags_key(uint64_t line) {
+    return line | 1;
+}
 
 /* Notes a use, for the replacement. */
 static inline void tags_touch(struct tags *t, uint32_t slot) {

@@ -64,8 +64,8 @@ static bool drop_unreachable(struct fn *f) {
 }
 
 /* The block control reaches from b without doing anything, or b itself (also when b leads into an empty
- * loop). */
-static uint32_t thread_through(const struct fn *f, uint32_t start) {
+ * loop). What is said of the loop that begins at a block that is passed is said of the one behind it. */
+static uint32_t thread_through(struct fn *f, uint32_t start) {
     uint32_t b = start;
     for (uint32_t steps = 0; steps < 64; steps++) {
         const struct block *k = &f->blocks.at[b];
@@ -74,6 +74,7 @@ static uint32_t thread_through(const struct fn *f, uint32_t start) {
         if (!empty || k->succ.len != 1 || k->succ.at[0] == b)
             return b;
         b = k->succ.at[0];
+        f->blocks.at[b].no_unroll |= k->no_unroll;
     }
     return start;
 }

@@ -270,7 +270,7 @@ bool opt_expand(struct program *p, struct fn *f) {
     uint32_t n = f->blocks.len;
     for (uint32_t b = 0; b < n; b++) {
         struct block old = f->blocks.at[b];
-        f->blocks.at[b] = (struct block){.ipdom = NO_BLOCK};
+        f->blocks.at[b] = (struct block){.ipdom = NO_BLOCK, .no_unroll = old.no_unroll};
         vec_push(&s.near, b);
         s.block = b;
         for (uint32_t k = 0; k < old.insts.len; k++) {

@@ -120,6 +120,12 @@ static void optimise(struct compiler *c, struct fn *f) {
     clean_up(c, f);
     if (PASS(c, f, EXPAND))
         clean_up(c, f);
+    if (PASS(c, f, UNROLL)) {
+        PASS(c, f, RENAME);
+        clean_up(c, f);
+    }
+    if (PASS(c, f, VECTOR))
+        clean_up(c, f);
     PASS(c, f, FUSE);
     PASS(c, f, GROUPS);
 }

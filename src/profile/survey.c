@@ -230,11 +230,13 @@ static void on_event(struct probe *p, const struct probe_event *e) {
         survey_settle(x->observer);
 }
 
+enum { SHORT_WINDOW = 1000, LONG_WINDOW = 10000 }; /* in which repetitions are looked for */
+
 struct survey *survey_create(uint32_t sms) {
     struct survey *s = xcalloc(1, sizeof *s);
     s->probe = (struct probe){.event = on_event, .kinds = 1u << PROBE_ISSUE | 1u << PROBE_EFFECT};
     s->sms = sms;
-    s->windows = xcalloc(sms, sizeof *s->windows);
+    s->spans = spans_create(sms, SHORT_WINDOW, LONG_WINDOW / SHORT_WINDOW);
     s->loads = xcalloc(SURVEY_LOADS, sizeof *s->loads);
     return s;
 }
@@ -242,10 +244,7 @@ struct survey *survey_create(uint32_t sms) {
 void survey_destroy(struct survey *s) {
     if (!s)
         return;
-    for (uint32_t k = 0; k < s->sms; k++)
-        for (uint32_t w = 0; w < SURVEY_WINDOWS; w++)
-            window_free(&s->windows[k][w]);
-    free(s->windows);
+    spans_destroy(s->spans);
     free(s->loads);
     vec_free(&s->codes);
     arena_free(&s->arena);

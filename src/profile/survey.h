@@ -15,8 +15,6 @@
 #include "profile/reason.h"
 #include "sim/probe.h"
 
-enum { SURVEY_WINDOWS = 2 }; /* of 1,000 and 10,000 instructions */
-
 struct survey_counts {
 #define KIND(field, ...) uint64_t field;
 #include "profile/survey.def"

@@ -5,8 +5,8 @@
 #include "mech/gscalar/gscalar.h"
 #include "profile/compute.h"
 #include "profile/groups.h"
+#include "profile/spans.h"
 #include "profile/survey.h"
-#include "profile/window.h"
 
 /* A vector as it is kept with its register, until that is written again. */
 struct survey_value {
@@ -16,6 +16,8 @@ struct survey_value {
     uint8_t halves; /* bit h: all lanes of the half have one value */
     uint8_t width;  /* bytes that each of these lanes needs */
     uint32_t lanes;
+    uint32_t some_lanes;   /* not all of them; 0: none */
+    struct value_sum some; /* the sum of those */
     bool known;
 };
 
@@ -48,8 +50,8 @@ struct survey {
     struct arena arena;
     VEC(struct survey_code *) codes;
     uint32_t sms;
-    uint64_t begun;                           /* launches */
-    struct window (*windows)[SURVEY_WINDOWS]; /* by SM; size 0: not needed yet */
+    uint64_t begun;      /* launches */
+    struct spans *spans; /* by SM */
     struct survey_load *loads;
 };
 

@@ -32,7 +32,7 @@ static uint32_t lanes_of_warp(const struct warp *w) {
     return w->live ? w->live : ALL;
 }
 
-static const struct survey_value *value_of(const struct survey_block *b, const struct warp *w, uint32_t reg) {
+static struct survey_value *value_of(const struct survey_block *b, const struct warp *w, uint32_t reg) {
     struct survey_value *v = place_of(b, w, reg);
     if (!v->known)
         *v = survey_value(w->r[reg], lanes_of_warp(w));
@@ -105,6 +105,22 @@ static void add_value(struct group_instance *g, const struct survey_value *v) {
     g->form = v->form > g->form ? v->form : g->form;
 }
 
+/* The windows of a warp's SM. */
+static struct spans *spans_of(const struct survey *s, const struct warp *w) {
+    return &s->spans[w->cta->sm < s->sms ? w->cta->sm : 0];
+}
+
+/* The sum of these lanes of a vector, kept for the next time: most often it is asked of the same lanes. */
+static struct value_sum sum_of(struct survey_value *v, const uint32_t *words, uint32_t m) {
+    if (m == ALL)
+        return v->sum;
+    if (v->some_lanes != m) {
+        v->some_lanes = m;
+        v->some = value_sum(words, m);
+    }
+    return v->some;
+}
+
 /* All sources: for the group of the instance, and for its computation. */
 static void look_at_sources(struct survey_launch *s, const struct exec *x, const struct survey_mark *k,
                             const struct survey_block *b, struct warp *w, const struct xinst *i, uint32_t m) {
@@ -113,10 +129,10 @@ static void look_at_sources(struct survey_launch *s, const struct exec *x, const
     uint64_t key = keyed ? compute_begin(&k->compute, m) : 0;
     g->sources = 1;
     for (uint32_t n = 0; n < i->nsw; n++) {
-        const struct survey_value *v = i->s[n] & POOL ? &s->pool[i->s[n] & ~POOL] : value_of(b, w, i->s[n]);
+        struct survey_value *v = i->s[n] & POOL ? &s->pool[i->s[n] & ~POOL] : value_of(b, w, i->s[n]);
         add_value(g, v);
         if (keyed)
-            key = value_mix_sum(key, m == ALL ? v->sum : value_sum(src_lanes(x, w, i->s[n]), m));
+            key = value_mix_sum(key, sum_of(v, src_lanes(x, w, i->s[n]), m));
     }
     for (uint32_t n = 0; n < 2; n++)
         if (i->ps[n] != PRED_PT)
@@ -124,6 +140,8 @@ static void look_at_sources(struct survey_launch *s, const struct exec *x, const
     if (i->guard != PRED_PT)
         add_pred(g, w->p[i->guard]);
     s->next.key = keyed ? compute_preds(key, w, i, m) : 0;
+    if (keyed && !k->compute.result)
+        spans_expect(spans_of(s->survey, w), s->next.key);
 }
 
 static void count_affine(struct survey_counts *c, uint32_t affine) {
@@ -218,34 +236,23 @@ static bool load_again(struct survey_launch *s, const struct survey_mark *k, uin
     return again;
 }
 
-static struct window *windows_of(struct survey *s, uint32_t sm) {
-    static const uint32_t sizes[SURVEY_WINDOWS] = {1000, 10000};
-    struct window *w = s->windows[sm < s->sms ? sm : 0];
-    for (uint32_t k = 0; k < SURVEY_WINDOWS && !w[k].size; k++)
-        window_init(&w[k], sizes[k]);
-    return w;
-}
-
 /* Steps the windows of the SM; whether the computation is in the longer one. */
 static bool look_back(struct survey_launch *s, struct survey_counts *c, const struct survey_mark *k) {
     const struct survey_next *n = &s->next;
-    struct window *windows = windows_of(s->survey, n->w->cta->sm);
+    struct spans *spans = spans_of(s->survey, n->w);
     if (k->compute.excluded || !n->m || (k->compute.waits && compute_waiting(n->w, n->m))) {
-        for (uint32_t w = 0; w < SURVEY_WINDOWS; w++)
-            window_step(&windows[w], WINDOW_NOTHING);
+        spans_pass(spans);
         return false;
     }
     uint64_t key = compute_result(n->key, &k->compute, n->w, n->i, n->m);
-    uint64_t found = key == WINDOW_NOTHING ? 1 : key;
-    bool short_one = window_step(&windows[0], found).in_block,
-         long_one = window_step(&windows[1], found).in_block;
-    c->repeat_1k += short_one;
-    c->repeat_10k += long_one;
-    c->by_wir += short_one && n->m == ALL;
+    struct spans_seen seen = spans_step(spans, key);
+    c->repeat_1k += seen.in_short;
+    c->repeat_10k += seen.in_long;
+    c->by_wir += seen.in_short && n->m == ALL;
     bool again = k->load && load_again(s, k, key);
     c->loads += k->load;
     c->loads_again += again;
-    return long_one || again;
+    return seen.in_long || again;
 }
 
 void survey_settle(struct observer *o) {

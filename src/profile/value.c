@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "isa/lane_bits.h"
+
 __extension__ typedef unsigned __int128 wide;
 
 enum { WORD_KEYS = WARP_LANES / 2 };
@@ -20,7 +22,7 @@ struct value_sum value_sum(const uint32_t v[WARP_LANES], uint32_t lanes) {
     wide sum = 0;
     if (lanes != UINT32_MAX) {
         for (uint32_t l = 0; l < WARP_LANES; l++)
-            some[l] = v[l] & (0u - (lanes >> l & 1));
+            some[l] = v[l] & lane_bits(lanes, l);
         v = some;
     }
     for (uint32_t k = 0; k < WORD_KEYS; k += 2) {

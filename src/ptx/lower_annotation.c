@@ -2,6 +2,10 @@
 #include "ptx/lower.h"
 
 void lower_annotation(struct lower *l) {
+    if (!l->in->nopds) {
+        l->fn->blocks.at[l->block].no_unroll = true;
+        return;
+    }
     const struct ptx_opd *value = arg(l, 2);
     struct inst i = inst_new(OP_MARK);
     i.m.mode = (uint16_t)arg(l, 0)->imm;

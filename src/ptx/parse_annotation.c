@@ -7,7 +7,8 @@
  *     reprise start REGION, reprise end            what may be approximated
  *     reprise threshold NUMBER                     below which values are alike
  *
- * Each is an instruction of opcode ANNOTATION with the operands mode (enum mark_mode), number, register. */
+ * Each is an instruction of opcode ANNOTATION with the operands mode (enum mark_mode), number, register. So
+ * is "nounroll", which the loop that begins there says of itself; it has no operands. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,9 +71,23 @@ static bool find_number(struct ptx_parser *p, const struct token *t, const struc
     return true;
 }
 
+static void push_annotation(struct ptx_parser *p, const struct token *t, struct ptx_opd *opds, uint32_t n) {
+    vec_push(&p->insts, ((struct ptx_inst){.op = PTXOP_ANNOTATION,
+                                           .nopds = (uint8_t)n,
+                                           .opds = opds,
+                                           .at = t->at,
+                                           .line = t->line,
+                                           .dbg_file = p->dbg_file,
+                                           .dbg_line = p->dbg_line}));
+}
+
 bool parse_annotation(struct ptx_parser *p, const struct token *t) {
-    static const char ours[] = "\"reprise ";
+    static const char ours[] = "\"reprise ", no_unroll[] = "\"nounroll\"";
     const char *text = tok_text(p, t);
+    if (t->len == sizeof no_unroll - 1 && !strncmp(text, no_unroll, t->len)) {
+        push_annotation(p, t, NULL, 0);
+        return true;
+    }
     if (t->len < sizeof ours || strncmp(text, ours, sizeof ours - 1))
         return true;
     char words[MAX_TEXT];
@@ -93,13 +108,7 @@ bool parse_annotation(struct ptx_parser *p, const struct token *t) {
         if ((a->number && !find_number(p, t, a, &rest, &o[1])) ||
             (a->reg && !find_register(p, t, rest, &o[2])))
             return false;
-        vec_push(&p->insts, ((struct ptx_inst){.op = PTXOP_ANNOTATION,
-                                               .nopds = 3,
-                                               .opds = o,
-                                               .at = t->at,
-                                               .line = t->line,
-                                               .dbg_file = p->dbg_file,
-                                               .dbg_line = p->dbg_line}));
+        push_annotation(p, t, o, 3);
         return true;
     }
     return fail(p, t->at, "unknown annotation '%.*s'%s", shown_len(len), words,

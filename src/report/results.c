@@ -61,24 +61,37 @@ double result_value(const struct result *r, uint64_t i) {
 
 /* ---- files ---- */
 
-void results_free(struct results *r) {
-    for (uint32_t i = 0; i < r->all.len; i++) {
-        free(r->all.at[i].name);
-        free(r->all.at[i].data);
+/* What is kept of single launches, of all together: enough for images, and no reason to fear long runs. */
+enum { LAUNCH_BYTES = 64 << 20 };
+
+static void free_list(struct result *at, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        free(at[i].name);
+        free(at[i].data);
     }
+}
+
+void results_free(struct results *r) {
+    free_list(r->all.at, r->all.len);
+    free_list(r->launches.at, r->launches.len);
     vec_free(&r->all);
+    vec_free(&r->launches);
+}
+
+static bool write_list(FILE *f, const struct result *at, uint32_t n) {
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < n; i++)
+        ok = fprintf(f, "%s %" PRIu64 " %s\n", types[at[i].type].name, at[i].count, at[i].name) > 0 &&
+             fwrite(at[i].data, types[at[i].type].bytes, at[i].count, f) == at[i].count;
+    return ok;
 }
 
 bool results_write(const struct results *r, const char *path) {
     struct io_file f;
     if (!io_begin(&f, path))
         return false;
-    bool ok = fputs(head, f.to) >= 0;
-    for (uint32_t i = 0; ok && i < r->all.len; i++) {
-        const struct result *x = &r->all.at[i];
-        ok = fprintf(f.to, "%s %" PRIu64 " %s\n", types[x->type].name, x->count, x->name) > 0 &&
-             fwrite(x->data, types[x->type].bytes, x->count, f.to) == x->count;
-    }
+    bool ok = fputs(head, f.to) >= 0 && write_list(f.to, r->all.at, r->all.len) &&
+              write_list(f.to, r->launches.at, r->launches.len);
     return io_end(&f, ok);
 }
 
@@ -117,7 +130,10 @@ bool results_read(struct results *r, const char *path, struct str *error) {
     while (ok && getline(&line, &room, f) > 0) {
         struct result x = {0};
         ok = read_result(f, line, bytes_left(f), &x);
-        vec_push(&r->all, x);
+        if (ok && x.name[0] == '@')
+            vec_push(&r->launches, x);
+        else
+            vec_push(&r->all, x);
     }
     free(line);
     if (f)
@@ -213,6 +229,21 @@ static void complain(struct results *r, const char *spec, const char *why) {
     r->complained = true;
 }
 
+/* Keeps a copy of what a launch left, as long as there is room. */
+static void keep_launch(struct results *r, const struct result *x, const char *label) {
+    uint64_t bytes = x->count * types[x->type].bytes;
+    if (r->bytes + bytes > LAUNCH_BYTES)
+        return;
+    struct str name = {0};
+    struct result copy = *x;
+    str_printf(&name, "@%" PRIu64 " %s", r->launched, label);
+    copy.name = name.at;
+    copy.data = xmalloc(bytes + 1);
+    memcpy(copy.data, x->data, bytes);
+    vec_push(&r->launches, copy);
+    r->bytes += bytes;
+}
+
 static void keep_one(struct results *r, const char *text, struct rp_gpu *gpu, struct rp_kernel *k,
                      const struct rp_launch *l) {
     struct result_spec s;
@@ -226,6 +257,7 @@ static void keep_one(struct results *r, const char *text, struct rp_gpu *gpu, st
         return;
     }
     x.name = label_of(&s);
+    keep_launch(r, &x, x.name);
     replace(r, x);
 }
 
@@ -251,6 +283,12 @@ static const char *wanted(void) {
     return path && *path ? path : NULL;
 }
 
+/* That to which results of single launches are to be added, or NULL. */
+static const char *to_add_to(void) {
+    const char *path = getenv("REPRISE_LAUNCH_RESULTS");
+    return path && *path ? path : NULL;
+}
+
 /* The specs in the environment, in lines that the caller frees. */
 static char *specs(void) {
     const char *all = getenv("REPRISE_RESULT");
@@ -258,17 +296,35 @@ static char *specs(void) {
 }
 
 void results_launch(struct results *r, struct rp_gpu *gpu, struct rp_kernel *k, const struct rp_launch *l) {
-    if (!wanted())
+    if (!wanted() && !to_add_to())
         return;
     char *lines = specs(), *save;
     for (char *line = strtok_r(lines, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
         keep_one(r, line, gpu, k, l);
     free(lines);
+    r->launched++;
+}
+
+/* Adds what single launches left to the results that the program has written; if it has written none, it has
+ * failed, and there is nothing to say. */
+static bool add_launches(struct results *r, const char *path) {
+    struct results file;
+    struct str why = {0};
+    bool ok = true;
+    if (r->launches.len && results_read(&file, path, &why)) {
+        for (uint32_t i = 0; i < r->launches.len; i++)
+            vec_push(&file.launches, r->launches.at[i]);
+        r->launches.len = 0;
+        ok = results_write(&file, path);
+        results_free(&file);
+    }
+    str_free(&why);
+    return ok;
 }
 
 bool results_end(struct results *r) {
     if (!wanted())
-        return true;
+        return !to_add_to() || add_launches(r, to_add_to());
     char *lines = specs(), *save;
     for (char *line = strtok_r(lines, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
         miss_one(r, line);

@@ -6,7 +6,9 @@
  * allocation or COUNT elements.
  *
  * A file begins with the line "reprise results 1". Each result is a line of text, type, number of elements
- * and name, and the elements behind it as memory has them. */
+ * and name, and the elements behind it as memory has them. Behind the results may be those of single
+ * launches, whose names begin with "@NUMBER " and are those of --result: what the launch of that number, from
+ * 0 on, left there. */
 #ifndef REPRISE_REPORT_RESULTS_H
 #define REPRISE_REPORT_RESULTS_H
 
@@ -28,8 +30,10 @@ struct result {
     void *data;
 };
 struct results {
-    VEC(struct result) all;
-    bool complained; /* that a launch has no such result; once is enough */
+    VEC(struct result) all, launches;
+    uint64_t launched; /* launches so far ... */
+    uint64_t bytes;    /* ... and what is kept of them */
+    bool complained;   /* that a launch has no such result; once is enough */
 };
 
 /* Element i as a number. */
@@ -52,9 +56,10 @@ struct result_spec {
 bool result_spec_read(struct result_spec *s, const char *text);
 /* For a program that the environment tells to keep its results, in the file REPRISE_RESULTS those that
  * REPRISE_RESULT names, one per line: keeps what a launch that has just ended left in them. What is not there
- * is said on stderr. */
+ * is said on stderr. A program that writes its results itself leaves them in the file REPRISE_LAUNCH_RESULTS,
+ * to which those of single launches are added. */
 void results_launch(struct results *r, struct rp_gpu *gpu, struct rp_kernel *k, const struct rp_launch *l);
-/* The program has ended: writes the file that is wanted, if one is; false after a message. */
+/* The program has ended: writes, or adds to, the file that is wanted, if one is; false after a message. */
 bool results_end(struct results *r);
 
 #endif

@@ -11,28 +11,30 @@
 
 #define NO_SLOT UINT32_MAX
 
-/* Which of size slots are free, as a list through next; a slot in use may use its next for a list of its own.
- * The slot given back last is taken first, so the order is the same in every run. */
+/* Which of size slots are free: those given back, as a list through next, and those from fresh on, which were
+ * never taken and cost nothing until they are. A slot in use may use its next for a list of its own. The slot
+ * given back last is taken first, so the order is the same in every run. */
 struct pool {
     uint32_t *next;
-    uint32_t first, used, size;
+    uint32_t first, fresh, used, size;
 };
 
 static inline void pool_init(struct pool *p, struct arena *a, uint32_t size) {
-    *p = (struct pool){arena_array(a, uint32_t, size), size ? 0 : NO_SLOT, 0, size};
-    for (uint32_t i = 0; i < size; i++)
-        p->next[i] = i + 1 < size ? i + 1 : NO_SLOT;
+    *p = (struct pool){.next = arena_array(a, uint32_t, size), .first = NO_SLOT, .size = size};
 }
 
 static inline bool pool_full(const struct pool *p) {
-    return p->first == NO_SLOT;
+    return p->used == p->size;
 }
 
 /* Takes a slot; there must be one. */
 static inline uint32_t pool_take(struct pool *p) {
     uint32_t i = p->first;
-    assert(i != NO_SLOT);
-    p->first = p->next[i];
+    assert(!pool_full(p));
+    if (i != NO_SLOT)
+        p->first = p->next[i];
+    else
+        i = p->fresh++;
     p->next[i] = NO_SLOT;
     p->used++;
     return i;

@@ -58,6 +58,23 @@ json_t *table_error_json(const struct error *e) {
     return error;
 }
 
+json_t *table_launch_errors(const struct results *right, const struct results *got) {
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < got->launches.len; i++) {
+        char *name;
+        struct error e;
+        struct str why = {0};
+        uint64_t launch = strtoull(got->launches.at[i].name + 1, &name, 10);
+        bool ok = error_of_launch(right, got, i, &e, &why);
+        json_t *one = ok ? table_error_json(&e) : json_pack("{s:s}", "message", str_text(&why));
+        json_object_set_new(one, "launch", json_integer((json_int_t)launch));
+        json_object_set_new(one, "result", json_string(name + (*name == ' ')));
+        json_array_append_new(list, one);
+        str_free(&why);
+    }
+    return list;
+}
+
 /* Whether an error is within what the user allows. */
 static bool is_near(const struct table *t, const struct error *e, struct str *why) {
     double percent = e->differing ? 100 * e->rmse_over_mean : 0;
@@ -78,6 +95,7 @@ static bool measure(const struct table *t, const struct row *base, struct row *r
     }
     bool ok = results_read(&right, base->results, why) && results_read(&got, row->results, why) &&
               error_of(&right, &got, &e, why);
+    json_t *launches = ok ? table_launch_errors(&right, &got) : NULL;
     results_free(&right);
     results_free(&got);
     if (!ok)
@@ -85,6 +103,7 @@ static bool measure(const struct table *t, const struct row *base, struct row *r
     json_t *error = table_error_json(&e);
     json_t *report = json_copy(row->report); /* rows of one run may share theirs, and have other bases */
     json_object_set_new(report, "error", error);
+    json_object_set_new(report, "launch_errors", launches);
     json_decref(row->report);
     row->report = report;
     return is_near(t, &e, why);

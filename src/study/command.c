@@ -115,6 +115,32 @@ void command_free(struct command *c) {
     vec_free(&c->words);
 }
 
+/* Adds the word at the beginning of a text; where it ends, NULL: a quote is not closed. */
+static const char *split_word(struct str *word, const char *at) {
+    char quote = 0;
+    for (; *at && (quote || !isspace((unsigned char)*at)); at++)
+        if (*at == quote)
+            quote = 0;
+        else if (!quote && (*at == '\'' || *at == '"'))
+            quote = *at;
+        else if (*at == '\\' && quote != '\'' && at[1] && (!quote || strchr("\\\"$`", at[1])))
+            str_add(word, ++at, 1);
+        else
+            str_add(word, at, 1);
+    return quote ? NULL : at;
+}
+
+bool command_split(struct command *c, const char *text) {
+    while (text && *(text += strspn(text, " \t\n\r"))) {
+        struct str word = {0};
+        text = split_word(&word, text);
+        vec_push(&c->words, word.at ? word.at : xstrdup(""));
+    }
+    bool ok = text && c->words.len;
+    vec_push(&c->words, NULL);
+    return ok;
+}
+
 void command_quote(struct str *out, char *const *words) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-_./,:=@%^";
     for (char *const *w = words; *w; w++) {

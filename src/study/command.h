@@ -21,6 +21,9 @@ void command_of(struct command *c, const struct plan *p, const struct bench *b, 
 void command_free(struct command *c);
 /* The words of a command for a shell, quoted where needed. */
 void command_quote(struct str *out, char *const *words);
+/* Reads a text as a shell reads the words of a command, by blanks and quotes alone: nothing is expanded.
+ * false when there are none, or a quote is not closed. */
+bool command_split(struct command *c, const char *text);
 /* The manifest of a run that is about to start, see store.h; the caller owns it. */
 store_manifest *command_manifest(const struct plan *p, const struct bench *b, const struct model *m,
                                  const struct run_key *key);

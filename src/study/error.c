@@ -103,3 +103,21 @@ bool error_of(const struct results *right, const struct results *got, struct err
     }
     return true;
 }
+
+bool error_of_launch(const struct results *right, const struct results *got, uint32_t i, struct error *out,
+                     struct str *why) {
+    const struct result *b = &got->launches.at[i], *a = NULL;
+    for (uint32_t k = 0; !a && k < right->launches.len; k++)
+        a = strcmp(right->launches.at[k].name, b->name) ? NULL : &right->launches.at[k];
+    if (!a) {
+        str_printf(why, "the base machine has no launch like that");
+        return false;
+    }
+    if (differ_in_kind(a, b, why))
+        return false;
+    struct sums s = sum_up(a, b);
+    *out = finish(&s, a);
+    if (s.broken)
+        str_printf(why, "%" PRIu64 " of %" PRIu64 " values are infinite or no numbers", s.broken, a->count);
+    return !s.broken;
+}

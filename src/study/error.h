@@ -26,4 +26,9 @@ struct error {
  * where the right ones have another value. */
 bool error_of(const struct results *right, const struct results *got, struct error *out, struct str *why);
 
+/* The error of what one launch left, its i-th in `got`, against what the same launch left in `right`; false,
+ * with the reason, as above, or when there is no such launch. */
+bool error_of_launch(const struct results *right, const struct results *got, uint32_t i, struct error *out,
+                     struct str *why);
+
 #endif

@@ -139,14 +139,15 @@ static void print_file(FILE *f, FILE *to) {
 }
 
 /* Prints what the jobs that ended have said, each after all before it. */
-static void print_ended(struct pool *p) {
+static void print_ended(struct pool *p, struct progress *progress) {
     for (; p->printed < p->jobs->count; p->printed++) {
         struct slot *s = &p->slots[p->printed];
         if (s->state == JOB_WAITING || s->state == JOB_RUNNING)
             return;
         if (!s->out)
             continue;
-        if (!p->jobs->title) {
+        if (!p->jobs->ended) {
+            progress_end(progress);
             print_file(s->out, stdout);
             print_file(s->err, stderr);
         }
@@ -210,7 +211,7 @@ int jobs_run(const struct jobs *j) {
         int got = sigtimedwait(&set, NULL, &quarter);
         stopped = got > 0 && got != SIGCHLD;
         reap(&p);
-        print_ended(&p);
+        print_ended(&p, &progress);
         if (stopped)
             break;
     }

@@ -18,13 +18,15 @@ struct jobs {
         at_once; /* at_once 0: one for each processor. When there are fewer jobs, each has several */
     /* Job i, in its process: what it returns is its status. It may become another program. */
     int (*run)(void *ctx, uint32_t i);
-    /* What the progress calls job i. NULL: no progress, and what the jobs print is printed. */
+    /* What the progress calls job i. NULL: no progress. */
     const char *(*title)(void *ctx, uint32_t i);
+    /* How long job i takes, beside the others; 0: nobody knows. NULL: all take as long. */
+    double (*weight)(void *ctx, uint32_t i);
     /* Whether it is job i's turn, asked in this process until the answer is not JOB_LATER. NULL: it always
      * is. */
     enum job_turn (*ready)(void *ctx, uint32_t i);
     /* Job i has ended, in any order, with a status (a signal: 128 and its number); text is what it printed.
-     * Returns the status to go by. May be NULL. */
+     * Returns the status to go by. NULL: what it printed is printed, in the order of the jobs. */
     int (*ended)(void *ctx, uint32_t i, int status, const char *text);
     void *ctx;
 };

@@ -36,13 +36,23 @@ enum {
 #define NEWEST                                                                                               \
     ON_GPUS " AND simulator = (SELECT simulator FROM run WHERE " ON_GPUS                                     \
             " ORDER BY started DESC, id DESC LIMIT 1)"
+/* What runs have in common that are compared with each other. The largest such group comes first; in it
+ * benchmarks and models come in the order in which the first of each did, however runs at the same time
+ * ended.
+ */
+#define GROUP "gpu, size, bits, max_insts"
 static const char count_sql[] = "SELECT count(*) FROM run WHERE " NEWEST;
 static const char runs_sql[] =
     "SELECT key, benchmark, size, bits, gpu, mech, max_insts, version, simulator, program_hash, input_hash,"
     " machine_hash, host, started, wall_s, command, machine.name, arguments, seed, run.settings, probes, "
     "run.id"
     " FROM run JOIN machine ON machine.id = run.machine WHERE run.id IN (SELECT id FROM run WHERE " NEWEST
-    " ORDER BY started DESC, id DESC LIMIT ?) ORDER BY gpu, size, bits, max_insts, run.id";
+    " ORDER BY started DESC, id DESC LIMIT ?)"
+    " WINDOW alike AS (PARTITION BY " GROUP "),"
+    " benches AS (PARTITION BY " GROUP ", benchmark, arguments, seed),"
+    " models AS (PARTITION BY " GROUP ", mech, probes, run.settings)"
+    " ORDER BY count(*) OVER alike DESC, " GROUP ", min(run.id) OVER benches, mech <> 'base',"
+    " min(run.id) OVER models, run.id";
 
 /* Runs that are compared with each other, while they are gathered. */
 struct group {

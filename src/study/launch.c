@@ -66,7 +66,8 @@ char *launch_title(const struct launch *l, const struct launch_run *r) {
 
 void launch_become(char *const *words) {
     setenv("REPRISE_UNITS", "1", 1);
-    dup2(STDERR_FILENO, STDOUT_FILENO); /* what it says in the order it said it */
+    setenv("REPRISE_PROGRESS", "none", 1); /* what it prints is kept for when it fails */
+    dup2(STDERR_FILENO, STDOUT_FILENO);    /* what it says in the order it said it */
     execv("/proc/self/exe", words);
     _exit(127);
 }
@@ -120,6 +121,10 @@ static const char *job_title(void *ctx, uint32_t i) {
     free(title);
     title = launch_title(l, &l->todo.at[i]);
     return title;
+}
+
+static double job_weight(void *ctx, uint32_t i) {
+    return ((const struct launch *)ctx)->todo.at[i].weight;
 }
 
 /* Claims a run. One that another process is at waits, and is not done when that has finished it. */
@@ -196,10 +201,12 @@ static void remove_parts(struct launch *l) {
 }
 
 int launch_local(struct launch *l) {
+    launch_estimate(l);
     struct jobs jobs = {.count = l->todo.len,
                         .at_once = l->plan->jobs,
                         .run = job_run,
                         .title = job_title,
+                        .weight = job_weight,
                         .ready = job_ready,
                         .ended = job_ended,
                         .ctx = l};

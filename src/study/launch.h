@@ -14,6 +14,7 @@ struct launch_run {
     json_t *report;   /* what came of it, where the store could not keep that */
     char *message;    /* why it failed, or NULL */
     double began;     /* seconds of a clock */
+    double weight;    /* how long it takes, beside the others of the plan; 0: nobody knows */
     json_t *manifest; /* while it runs */
 };
 
@@ -29,6 +30,9 @@ struct launch {
 
 /* Finds out which runs of a complete plan have to be done. */
 void launch_begin(struct launch *l, struct plan *p, struct store *s, bool fresh);
+/* Finds out how long they take, going by runs of the past, and without any by how much they have to do: the
+ * weight of each. Seconds of one processor for all; NAN when nothing has run yet. */
+double launch_estimate(struct launch *l);
 /* Does them on this machine, sharing the work with other processes that are at the same runs. 0; 1 when runs
  * failed; JOBS_STOPPED when the user stopped it, and what was finished is kept. */
 int launch_local(struct launch *l);

@@ -12,8 +12,8 @@
 #include "study/place.h"
 
 /* The scripts of the page, in the order in which they run. */
-static const char *const scripts[] = {"base.js",  "charts.js",   "compare.js", "machine.js", "profile.js",
-                                      "repro.js", "hardware.js", "setup.js",   "main.js"};
+static const char *const scripts[] = {"base.js",  "charts.js",   "compare.js",  "machine.js", "profile.js",
+                                      "repro.js", "pictures.js", "hardware.js", "setup.js",   "main.js"};
 
 /* The parts of Vega that charts need. The distribution has it in modules of CommonJS, not in one file; name
  * is what the others call a module whose file is called otherwise. */

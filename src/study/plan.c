@@ -91,6 +91,15 @@ bool plan_add_bench(struct plan *p, const char *text) {
     return ok;
 }
 
+char *plan_program_label(char **program) {
+    struct str label = {0};
+    const char *slash = strrchr(program[0], '/');
+    str_printf(&label, "%s", slash ? slash + 1 : program[0]);
+    for (char **w = program + 1; *w; w++)
+        str_printf(&label, " %s", *w);
+    return label.at;
+}
+
 struct bench *plan_add_program_as(struct plan *p, char **program, const char *label) {
     char *clean = xstrdup(label);
     uint32_t before = p->table.benches.len;
@@ -105,9 +114,9 @@ struct bench *plan_add_program_as(struct plan *p, char **program, const char *la
     return &p->table.benches.at[number];
 }
 
-void plan_add_program(struct plan *p, char **program) {
+bool plan_add_program(struct plan *p, char **program) {
     const char *slash = strrchr(program[0], '/');
-    plan_add_program_as(p, program, slash ? slash + 1 : program[0]);
+    return plan_add_program_as(p, program, slash ? slash + 1 : program[0]);
 }
 
 /* ---- models ---- */
@@ -283,6 +292,13 @@ uint64_t plan_part(const struct plan *p, const struct bench *b) {
     return p->max_insts | (plan_whole_blocks(p) ? UINT64_C(1) << 63 : 0);
 }
 
+/* What is not timed is exact: of a run that is timed in part, the error would be that of the part. */
+static void time_all(struct plan *p) {
+    for (uint32_t i = 0; p->usual_part && i < p->table.models.len; i++)
+        if (p->table.models.at[i].approximate)
+            p->max_insts = UINT64_MAX;
+}
+
 bool plan_complete(struct plan *p) {
     bool ok = true;
     for (uint32_t i = 0; i < p->table.benches.len; i++) {
@@ -299,6 +315,7 @@ bool plan_complete(struct plan *p) {
         add_settings(p, m);
         ok = m->cpu ? cpu_look(m) : look_at_machine(p, m);
     }
+    time_all(p);
     return ok && cpu_fits(&p->table) && results_known(&p->table);
 }
 

@@ -21,16 +21,20 @@ struct plan {
         *load; /* shared objects whose mechanisms models may name, NULL-terminated; NULL: none */
     /* How they run. */
     uint64_t max_insts; /* warp instructions of a run that are timed, spread over it; 0: all */
+    bool usual_part;    /* max_insts is what it usually is: all, where a model approximates */
     bool check;         /* every value that a mechanism supplies is compared with the one computed */
     uint32_t jobs;      /* in parallel; 0: as many as there are processors */
     const char *store;  /* where finished runs are kept; NULL: where they usually are */
     bool fresh;         /* what was finished is done again */
 };
 
+/* What a program is called that nobody named: its file, and its arguments; the caller frees it. */
+char *plan_program_label(char **program);
 /* Adds what a text means, each benchmark once, under its text as a label; false after a message. */
 bool plan_add_bench(struct plan *p, const char *text);
-/* Adds a program of the user's, given as a NULL-terminated command line, which must outlive the plan. */
-void plan_add_program(struct plan *p, char **program);
+/* Adds a program of the user's, given as a NULL-terminated command line, which must outlive the plan, under
+ * the name of its file; false when there is one of that label. */
+bool plan_add_program(struct plan *p, char **program);
 /* The same under a label, in which control characters become blanks; valid until the next benchmark is added.
  * NULL when there is one of that label. */
 struct bench *plan_add_program_as(struct plan *p, char **program, const char *label);

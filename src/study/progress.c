@@ -28,6 +28,24 @@ static const char *title(const struct progress *p, uint32_t i) {
     return p->jobs->title(p->jobs->ctx, i);
 }
 
+/* What part of all the work has been done. A job of which nobody knows how long it takes counts as much as
+ * the others do on average. */
+static double share_done(const struct jobs *j, const enum job_state *states) {
+    double known = 0, known_done = 0;
+    uint32_t n = 0, n_done = 0, done = 0;
+    for (uint32_t i = 0; i < j->count; i++) {
+        double weight = j->weight ? j->weight(j->ctx, i) : 0;
+        bool over = ended(states[i]);
+        known += weight;
+        known_done += over ? weight : 0;
+        n += weight > 0;
+        n_done += weight > 0 && over;
+        done += over;
+    }
+    double mean = n ? known / n : 1;
+    return (known_done + mean * (done - n_done)) / (known + mean * (j->count - n));
+}
+
 /* One line that fits the terminal: bar, count, time spent and left, what runs. */
 static void draw(const struct progress *p, const enum job_state *states) {
     struct winsize size = {.ws_col = 80};
@@ -36,11 +54,12 @@ static void draw(const struct progress *p, const enum job_state *states) {
     for (uint32_t i = 0; i < n; i++)
         done += ended(states[i]);
     ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
-    int filled = (int)(n ? done * BAR / n : BAR), spent = (int)(now() - p->began);
+    double share = share_done(p->jobs, states);
+    int filled = (int)(share * BAR + 1e-9), spent = (int)(now() - p->began);
     str_printf(&line, "[%.*s%*s] %u/%u  %d:%02d", filled, "========================", BAR - filled, "", done,
                n, spent / 60, spent % 60);
     if (done) {
-        int left = (int)((now() - p->began) * (n - done) / done);
+        int left = (int)((now() - p->began) * (1 - share) / share);
         str_printf(&line, ", about %d:%02d left", left / 60, left % 60);
     }
     for (uint32_t i = 0, k = 0; i < n; i++)

@@ -4,6 +4,8 @@
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "report/csv.h"
 
@@ -42,75 +44,173 @@ struct cell {
     bool number;
 };
 
-/* Makes the widest columns of text narrower until the table has as many columns of characters as it may. A
- * text in the last one is nobody's neighbour. */
-static void fit(int *widths, const struct cell *titles, uint32_t n) {
-    enum { COLUMNS = 100, LEAST = 8 };
-    int all = 0, widest = LEAST;
-    for (uint32_t c = 0; c < n; c++)
-        all += c < n - 1 || titles[c].number ? widths[c] + 2 : 0;
-    for (all -= 2; all > COLUMNS && widest >= LEAST; all--) {
-        uint32_t at = n;
+/* An answer as it is shown: titles, then rows. */
+struct answer {
+    VEC(struct cell) cells;
+    uint32_t columns;
+    int *widths;  /* of columns, in characters */
+    bool *hidden; /* columns that are left out */
+};
+
+static uint32_t rows_of(const struct answer *a) {
+    return a->cells.len / a->columns;
+}
+
+/* The last column that is shown. */
+static uint32_t last_of(const struct answer *a) {
+    uint32_t c = a->columns - 1;
+    while (c && a->hidden[c])
+        c--;
+    return c;
+}
+
+/* How wide a table may be: as the terminal, and where that is narrow or there is none, as here. */
+static int most_columns(FILE *to) {
+    enum { COLUMNS = 100 };
+    struct winsize size = {0};
+    return isatty(fileno(to)) && !ioctl(fileno(to), TIOCGWINSZ, &size) && size.ws_col > COLUMNS ? size.ws_col
+                                                                                                : COLUMNS;
+}
+
+/* Makes the widest columns of text narrower until the table is as wide as it may be. A text in the last one
+ * is nobody's neighbour. */
+static void fit(struct answer *a, int most) {
+    enum { LEAST = 8 };
+    uint32_t last = last_of(a);
+    int all = -2, widest = LEAST;
+    for (uint32_t c = 0; c <= last; c++)
+        if (!a->hidden[c])
+            all += c < last || a->cells.at[c].number ? a->widths[c] + 2 : 0;
+    for (; all > most && widest >= LEAST; all--) {
+        uint32_t at = last;
         widest = LEAST;
-        for (uint32_t c = 0; c + 1 < n; c++)
-            if (!titles[c].number && widths[c] > widest) {
-                widest = widths[c];
+        for (uint32_t c = 0; c < last; c++)
+            if (!a->hidden[c] && !a->cells.at[c].number && a->widths[c] > widest) {
+                widest = a->widths[c];
                 at = c;
             }
-        if (at == n)
+        if (at == last)
             return;
-        widths[at]--;
+        a->widths[at]--;
     }
 }
 
-/* Cuts a text that is wider than its column; its end says so. */
-static void cut(char *text, int width) {
-    if (width_of(text) <= width)
-        return;
-    for (int n = 0; n < width - 1 || ((unsigned char)*text & 0xC0) == 0x80; text++)
-        n += ((unsigned char)*text & 0xC0) != 0x80;
-    strcpy(text, "~");
+/* Bytes of a text that go into a line of a column: to its end, else behind the last character at which names
+ * can be parted, else as many as there is room for. */
+static int line_of(const char *text, int width) {
+    int n = 0, bytes = 0, parted = 0;
+    while (text[bytes] && (n < width || ((unsigned char)text[bytes] & 0xC0) == 0x80)) {
+        n += ((unsigned char)text[bytes] & 0xC0) != 0x80;
+        if (strchr(" ,:+;/_", text[bytes++]))
+            parted = bytes;
+    }
+    return !text[bytes] || !parted ? bytes : parted;
 }
 
-static void print_cell(FILE *to, const struct cell *c, int width, bool last) {
-    if (!c->number && !last)
-        cut(c->text, width);
-    int gap = width - width_of(c->text);
-    if (c->number)
-        fprintf(to, "%*s%s", gap, "", c->text);
-    else
-        fprintf(to, "%s%*s", c->text, last ? 0 : gap, "");
-    fputs(last ? "\n" : "  ", to);
+/* Prints a row; what does not fit its column goes on in the next lines. */
+static void print_row(FILE *to, const struct answer *a, const struct cell *row) {
+    uint32_t last = last_of(a);
+    const char **rest = xcalloc(a->columns, sizeof *rest);
+    struct str line = {0};
+    for (uint32_t c = 0; c < a->columns; c++)
+        rest[c] = row[c].text;
+    for (bool more = true; more;) {
+        more = false;
+        line.len = 0;
+        for (uint32_t c = 0; c <= last; c++) {
+            if (a->hidden[c])
+                continue;
+            bool whole = c == last || row[c].number;
+            int bytes = whole ? (int)strlen(rest[c]) : line_of(rest[c], a->widths[c]);
+            struct str part = {0};
+            str_printf(&part, "%.*s", bytes, rest[c]);
+            int gap = a->widths[c] - width_of(str_text(&part));
+            str_printf(&line, "%*s%s%*s", row[c].number ? gap : 0, "", str_text(&part),
+                       (row[c].number ? 0 : gap) + 2, "");
+            str_free(&part);
+            rest[c] += bytes;
+            more |= *rest[c] != 0;
+        }
+        while (line.len && line.at[line.len - 1] == ' ')
+            line.len--;
+        fprintf(to, "%.*s\n", (int)line.len, line.at);
+    }
+    str_free(&line);
+    free(rest);
 }
 
-bool query_print(sqlite3_stmt *q, FILE *to) {
-    VEC(struct cell) cells = {0};
-    uint32_t n = (uint32_t)sqlite3_column_count(q);
-    int *widths = xcalloc(n + 1, sizeof *widths), rc;
+/* Reads all rows; false when the database could not give them. */
+static bool read_answer(struct answer *a, sqlite3_stmt *q) {
+    int rc;
+    uint32_t n = a->columns = (uint32_t)sqlite3_column_count(q);
+    a->widths = xcalloc(n, sizeof *a->widths);
+    a->hidden = xcalloc(n, sizeof *a->hidden);
     for (uint32_t c = 0; c < n; c++)
-        vec_push(&cells, (struct cell){xstrdup(sqlite3_column_name(q, (int)c)), false});
+        vec_push(&a->cells, (struct cell){xstrdup(sqlite3_column_name(q, (int)c)), false});
     while ((rc = sqlite3_step(q)) == SQLITE_ROW)
         for (uint32_t c = 0; c < n; c++) {
             struct str s = {0};
             int type = sqlite3_column_type(q, (int)c);
             add_shown(&s, q, (int)c);
-            vec_push(&cells, (struct cell){s.at ? s.at : xstrdup(""),
-                                           type == SQLITE_INTEGER || type == SQLITE_FLOAT});
+            vec_push(&a->cells, (struct cell){s.at ? s.at : xstrdup(""),
+                                              type == SQLITE_INTEGER || type == SQLITE_FLOAT});
         }
-    for (uint32_t i = 0; i < cells.len; i++) {
-        int width = width_of(cells.at[i].text);
-        widths[i % n] = width > widths[i % n] ? width : widths[i % n];
+    for (uint32_t i = 0; i < a->cells.len; i++) {
+        int width = width_of(a->cells.at[i].text);
+        a->widths[i % n] = width > a->widths[i % n] ? width : a->widths[i % n];
         if (i >= n && i < 2 * n)
-            cells.at[i - n].number = cells.at[i].number; /* a title stands as its first value */
+            a->cells.at[i - n].number = a->cells.at[i].number; /* a title stands as its first value */
     }
-    fit(widths, cells.at, n);
-    for (uint32_t i = 0; i < cells.len; i++) {
-        print_cell(to, &cells.at[i], widths[i % n], i % n == n - 1);
-        free(cells.at[i].text);
-    }
-    vec_free(&cells);
-    free(widths);
     return rc == SQLITE_DONE;
+}
+
+/* Hides columns that tell no row from another: those that are empty, and, of those that say what ran and how,
+ * those that are the same in all rows, which are said above. */
+static void hide(struct answer *a, FILE *to) {
+    static const char *const how[] = {"key", "benchmark", "size",     "bits",   "seed",
+                                      "gpu", "mech",      "settings", "probes", "timed"};
+    const char *before = "all: ";
+    for (uint32_t c = 0; rows_of(a) > 1 && c < a->columns; c++) {
+        const char *title = a->cells.at[c].text, *first = a->cells.at[a->columns + c].text;
+        bool same = true, tells = !*first;
+        for (uint32_t r = 2; r < rows_of(a); r++)
+            same &= !strcmp(a->cells.at[r * a->columns + c].text, first);
+        for (size_t i = 0; rows_of(a) > 2 && i < sizeof how / sizeof how[0]; i++)
+            tells |= !strcmp(how[i], title);
+        a->hidden[c] = same && tells;
+        if (a->hidden[c] && *first) {
+            fprintf(to, "%s%s %s", before, title, first);
+            before = ", ";
+        }
+    }
+    fputs(*before == ',' ? "\n\n" : "", to);
+}
+
+static bool print(sqlite3_stmt *q, FILE *to, bool brief) {
+    struct answer a = {0};
+    bool ok = read_answer(&a, q);
+    bool nothing = brief && ok && rows_of(&a) == 1;
+    if (nothing)
+        fputs("nothing was found\n", to);
+    else if (brief)
+        hide(&a, to);
+    fit(&a, most_columns(to));
+    for (uint32_t r = 0; !nothing && r < rows_of(&a); r++)
+        print_row(to, &a, &a.cells.at[r * a.columns]);
+    for (uint32_t i = 0; i < a.cells.len; i++)
+        free(a.cells.at[i].text);
+    vec_free(&a.cells);
+    free(a.widths);
+    free(a.hidden);
+    return ok;
+}
+
+bool query_print(sqlite3_stmt *q, FILE *to) {
+    return print(q, to, false);
+}
+
+bool query_brief(sqlite3_stmt *q, FILE *to) {
+    return print(q, to, true);
 }
 
 /* ---- for programs ---- */

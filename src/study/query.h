@@ -9,8 +9,11 @@
 /* Each takes a statement that is ready to step and writes all its rows; false when the statement fails, of
  * which the connection tells more. */
 
-/* Columns side by side; what is no printable text is shown as escapes. */
+/* Columns side by side; what is no printable text is shown as escapes, and what is too long for 100 columns,
+ * or for a wider terminal, goes on in the next line. */
 bool query_print(sqlite3_stmt *q, FILE *to);
+/* The same without columns that tell no row from another; what they say of all is said in a line above. */
+bool query_brief(sqlite3_stmt *q, FILE *to);
 /* As RFC 4180 has it; NULL is empty. */
 bool query_csv(sqlite3_stmt *q, FILE *to);
 /* A list of objects. */

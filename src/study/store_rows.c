@@ -176,6 +176,7 @@ static sqlite3_int64 counter_number(struct store *s, json_t *report, const char 
     return id;
 }
 
+/* Puts a number by a statement that takes its counter and value as the second and third. */
 static bool put_value(struct store *s, sqlite3_stmt *q, json_t *report, const char *object, const char *name,
                       const json_t *v) {
     if (!json_is_number(v))
@@ -217,9 +218,27 @@ static json_t *list_of(json_t *report) {
     return kernels ? kernels : json_object_get(report, "programs");
 }
 
+/* The counters of one launch, by a statement whose run is bound. There are many launches and most counters of
+ * each are 0: those have no row. */
+static bool put_kernel_values(struct store *s, sqlite3_stmt *q, json_t *report, size_t number, json_t *k) {
+    bool ok = true;
+    const char *object, *name;
+    json_t *members, *v;
+    sqlite3_bind_int64(q, 4, (sqlite3_int64)number);
+    json_object_foreach(k, object, members) {
+        ok = ok && (json_number_value(members) == 0 || put_value(s, q, report, "", object, members));
+        json_object_foreach(members, name, v) ok =
+            ok && (json_number_value(v) == 0 || put_value(s, q, report, object, name, v));
+    }
+    return ok;
+}
+
 static bool put_kernels(struct store *s, sqlite3_int64 run, json_t *report) {
-    sqlite3_stmt *q = store_prepare(s, "INSERT INTO kernel VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    bool ok = q;
+    sqlite3_stmt *q = store_prepare(s, "INSERT INTO kernel VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+                 *values = store_prepare(
+                     s, "INSERT INTO kernel_value(run, counter, value, kernel) VALUES(?, ?, ?, ?)");
+    bool ok = q && values;
+    sqlite3_bind_int64(values, 1, run);
     size_t i;
     json_t *k;
     json_array_foreach(list_of(report), i, k) {
@@ -239,11 +258,12 @@ static bool put_kernels(struct store *s, sqlite3_int64 run, json_t *report) {
         bind(q, 10, json_object_get(k, "thread_insts"));
         bind(q, 11, json_object_get(json_object_get(k, "energy"), "total"));
         bind(q, 12, json_object_get(k, "digest"));
-        ok = ok && done(s, q);
+        ok = ok && done(s, q) && put_kernel_values(s, values, report, i, k);
         free(grid);
         free(block);
     }
     sqlite3_finalize(q);
+    sqlite3_finalize(values);
     return ok;
 }
 

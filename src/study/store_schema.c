@@ -60,6 +60,17 @@ static const char *const steps[] = {
     "  JOIN counter ON counter.id = value.counter;",
     /* 1 to 2: what one simulator gave is found quickly among what others did */
     "CREATE INDEX run_simulator ON run(simulator, started);",
+    /* 2 to 3: counters of each launch */
+    "CREATE TABLE kernel_value(run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,"
+    "  kernel INTEGER NOT NULL, counter INTEGER NOT NULL REFERENCES counter(id), value NOT NULL,"
+    "  PRIMARY KEY(run, kernel, counter)) WITHOUT ROWID;"
+    "CREATE VIEW kernels AS SELECT run.key, run.benchmark, run.size, run.bits, run.seed, run.gpu, run.mech,"
+    "  run.settings, run.probes, kernel.* FROM run JOIN kernel ON kernel.run = run.id;"
+    "CREATE VIEW tidy_kernels AS SELECT run.key, run.benchmark, run.size, run.bits, run.seed, run.gpu,"
+    "  run.mech, kernel.number, kernel.name AS kernel, counter.part, counter.name, counter.unit,"
+    "  kernel_value.value FROM run JOIN kernel ON kernel.run = run.id"
+    "  JOIN kernel_value ON kernel_value.run = run.id AND kernel_value.kernel = kernel.number"
+    "  JOIN counter ON counter.id = kernel_value.counter;",
 };
 enum { FORMAT = sizeof steps / sizeof steps[0], APPLICATION = 0x52505253 }; /* "RPRS" */
 

@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "base/io.h"
+#include "study/command.h"
 
 enum { MAX_BYTES = 4 << 20 };
 
@@ -291,14 +292,25 @@ static bool take_workloads(struct reader *r, const yaml_node_t *root) {
     return ok;
 }
 
-/* What a program is called that has no name: its own, and its arguments. */
-static char *program_label(char **words) {
-    struct str label = {0};
-    const char *slash = strrchr(words[0], '/');
-    str_printf(&label, "%s", slash ? slash + 1 : words[0]);
-    for (char **w = words + 1; *w; w++)
-        str_printf(&label, " %s", *w);
-    return label.at;
+/* The words of a command: a list of them, or one text as for a shell; false after a message. */
+static bool take_command(struct reader *r, const yaml_node_t *n, struct command *c) {
+    node_list words = {0};
+    if (n->type == YAML_SCALAR_NODE) {
+        const char *text = text_of(r, n, "a command");
+        return text &&
+               (command_split(c, text) || wrong(r, n, "a quote is not closed, or there is no program"));
+    }
+    bool ok = true;
+    members(r, n, &words);
+    for (uint32_t i = 0; ok && i < words.len; i++) {
+        const char *word = text_of(r, words.at[i], "a word of the command");
+        ok = word;
+        if (ok)
+            vec_push(&c->words, xstrdup(word));
+    }
+    vec_push(&c->words, NULL);
+    vec_free(&words);
+    return ok && (c->words.at[0] || wrong(r, n, "a program is a list of words, or one text"));
 }
 
 static bool take_program(struct reader *r, const yaml_node_t *n) {
@@ -311,22 +323,16 @@ static bool take_program(struct reader *r, const yaml_node_t *n) {
         name = member(r, n, "name");
         results = member(r, n, "results");
     }
-    node_list words = {0}, texts = {0};
-    if (command)
-        members(r, command, &words);
-    if (!words.len)
-        return wrong(r, n, "a program is a list of words, or command: with such a list");
-    char **program = xcalloc(words.len + 1, sizeof *program);
+    node_list texts = {0};
+    struct command c = {0};
+    bool ok = command ? take_command(r, command, &c) : wrong(r, n, "which program? command: says that");
+    char **program = c.words.at;
+    for (uint32_t i = 0; i < c.words.len; i++)
+        vec_push(&r->s->owned, program[i]);
     vec_push(&r->s->owned, program);
-    bool ok = true;
-    for (uint32_t i = 0; ok && i < words.len; i++) {
-        const char *word = text_of(r, words.at[i], "a word of the command");
-        ok = word;
-        program[i] = ok ? own_text(r->s, word) : NULL;
-    }
     const char *called = ok && name ? text_of(r, name, "the name of a program") : NULL;
     ok = ok && (called || !name);
-    char *label = ok ? called ? xstrdup(called) : program_label(program) : NULL;
+    char *label = ok ? called ? xstrdup(called) : plan_program_label(program) : NULL;
     struct bench *b = ok ? plan_add_program_as(&r->s->plan, program, label) : NULL;
     if (ok && !b)
         ok = wrong(r, n, "there is a program '%s' already; name: tells them apart", label);
@@ -338,7 +344,6 @@ static bool take_program(struct reader *r, const yaml_node_t *n) {
             vec_push(&b->results, own_text(r->s, text));
     }
     free(label);
-    vec_free(&words);
     vec_free(&texts);
     return ok;
 }

@@ -106,9 +106,10 @@ static void reduce(json_t *object, const char *const *kept) {
 json_t *table_read_report(const char *path, struct str *error) {
     static const char *const run_keys[] = {"schema",  "gpu",      "cpu",    "mech", "approximate", "settings",
                                            "kernels", "programs", "totals", "host", "units",       NULL};
-    static const char *const kernel_keys[] = {"name",         "demangled", "grid",       "block",
-                                              "timed",        "cycles",    "warp_insts", "insts",
-                                              "thread_insts", "energy",    "digest",     NULL};
+    static const char *const kernel_keys[] = {
+        "name",         "demangled",        "grid",        "block",  "timed", "warp_insts", "insts",
+        "thread_insts", "timed_warp_insts", "timed_insts", "cycles", "ipc",   "counters",   "energy",
+        "gpuwattch",    "derived",          "digest",      NULL};
     json_error_t e;
     json_t *all = json_load_file(path, 0, &e), *kernel;
     size_t i;

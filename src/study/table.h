@@ -55,7 +55,7 @@ struct row {
     uint32_t bench, model; /* numbers in the table */
     enum row_status status;
     char *message;  /* of a row that is not ROW_OK, or NULL */
-    json_t *report; /* what the run wrote, without the counters of launches; NULL: nothing */
+    json_t *report; /* what the run wrote, as far as the store keeps it; NULL: nothing */
     char *results;  /* the file of its declared results, or NULL */
 };
 
@@ -88,6 +88,12 @@ void table_check(struct table *t);
 /* An error as reports have it. */
 struct error;
 json_t *table_error_json(const struct error *e);
+/* Those of single launches, a list: each an error with "launch", its number, and "result", which one it is;
+ * or with a "message", why it cannot be told. */
+struct results;
+json_t *table_launch_errors(const struct results *right, const struct results *got);
+/* Prints such a list, a line for each up to so many, behind what names the run. */
+void table_print_launches(const json_t *list, const char *name, uint32_t most, FILE *to);
 /* Whether the run of a row was on a machine that approximates. */
 bool row_approximates(const struct row *r);
 

@@ -167,11 +167,57 @@ static void print_part(const struct table *t, enum metric_part part, FILE *to) {
         print_means(t, part, width, to);
 }
 
+static double number_of(const json_t *from, const char *name) {
+    const json_t *v = json_object_get(from, name);
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+void table_print_launches(const json_t *list, const char *name, uint32_t most, FILE *to) {
+    size_t all = json_array_size(list);
+    for (size_t i = 0; i < all && i < most; i++) {
+        const json_t *e = json_array_get(list, i), *why = json_object_get(e, "message");
+        fprintf(to, "%slaunch %lld, %s: ", name, (long long)json_integer_value(json_object_get(e, "launch")),
+                json_string_value(json_object_get(e, "result")));
+        double psnr = number_of(e, "psnr");
+        if (why)
+            fprintf(to, "%s\n", json_string_value(why));
+        else if (!json_integer_value(json_object_get(e, "differing")))
+            fprintf(to, "exact\n");
+        else
+            fprintf(to, "RMSE %.3g%% of the mean, at most %.4g, %.3g%% of a value on average%s%.*f%s\n",
+                    100 * number_of(e, "rmse_over_mean"), number_of(e, "max"),
+                    100 * number_of(e, "mean_relative"), isnan(psnr) ? "" : ", PSNR ", isnan(psnr) ? 0 : 1,
+                    isnan(psnr) ? 0 : psnr, isnan(psnr) ? "" : " dB");
+    }
+    if (all > most)
+        fprintf(to, "%sand %zu more launches, which --json has\n", name, all - most);
+}
+
+/* Errors of single launches, of runs that have several. */
+static void print_launches(const struct table *t, FILE *to) {
+    enum { MOST = 12 };
+    bool any = false;
+    for (uint32_t i = 0; i < t->rows.len; i++) {
+        const struct row *r = &t->rows.at[i];
+        const json_t *list = json_object_get(r->report, "launch_errors");
+        if (json_array_size(list) < 2)
+            continue;
+        if (!any)
+            fputs("\nThe same of what single launches left:\n", to);
+        any = true;
+        struct str name = {0};
+        str_printf(&name, "%s, %s, ", t->benches.at[r->bench].label, t->models.at[r->model].label);
+        table_print_launches(list, str_text(&name), MOST, to);
+        str_free(&name);
+    }
+}
+
 void table_print(const struct table *t, FILE *to) {
     print_part(t, PART_MACHINE, to);
     if (table_parts(t) > PART_ERROR) {
         fputs("\nErrors of what only approximates, against the base machine's results:\n", to);
         print_part(t, PART_ERROR, to);
+        print_launches(t, to);
     }
     print_failures(t, to);
 }

@@ -12,11 +12,11 @@ const char *const workload_sizes[SIZES] = {"tiny", "small", "medium", "large"};
 
 static struct workload table[] = {
 #define WORKLOAD(name, suite, block, papers, summary)                                                        \
-    {#name, #name, "", #suite, block, papers, summary, false, {0}},
+    {#name, #name, "", #suite, block, papers, summary, NULL, false, {0}},
 #define VARIANT(name, program, arguments, block, papers, summary)                                            \
-    {#name, #program, arguments, NULL, block, papers, summary, false, {0}},
+    {#name, #program, arguments, NULL, block, papers, summary, NULL, false, {0}},
 #define PROGRAM(name, program, suite, papers, summary)                                                       \
-    {#name, #program, "", #suite, "CPU", papers, summary, true, {0}},
+    {#name, #program, "", #suite, "CPU", papers, summary, NULL, true, {0}},
 #include "workloads.def"
 #undef WORKLOAD
 #undef VARIANT
@@ -34,6 +34,14 @@ static const struct {
 #include "counts.def"
 #undef COUNT
     {NULL, NULL, 0, 0},
+};
+
+static const struct {
+    const char *name, *results;
+} launch_results[] = {
+#define RESULTS(name, results) {#name, results},
+#include "launch_results.def"
+#undef RESULTS
 };
 
 static int find(const char *name) {
@@ -54,6 +62,11 @@ static void complete(void) {
             int of = find(table[i].program);
             table[i].suite = of < 0 ? "" : table[of].suite;
         }
+    for (uint32_t k = 0; k < sizeof launch_results / sizeof *launch_results; k++) {
+        int i = find(launch_results[k].name);
+        if (i >= 0)
+            table[i].launch_results = launch_results[k].results;
+    }
     for (uint32_t c = 0; counts[c].name; c++) {
         int i = find(counts[c].name);
         enum workload_size size = workload_size(counts[c].size);

@@ -13,8 +13,9 @@ struct workload {
     const char *name, *program; /* the program may serve several names, with other arguments */
     const char *arguments;      /* of the program, separated by blanks */
     const char *suite, *block, *papers, *summary;
-    bool cpu;              /* a program for the CPU; the others use a GPU */
-    uint64_t insts[SIZES]; /* warp instructions at 64 bits; 0: not known */
+    const char *launch_results; /* what launches leave as results, as --result takes them; NULL: not said */
+    bool cpu;                   /* a program for the CPU; the others use a GPU */
+    uint64_t insts[SIZES];      /* warp instructions at 64 bits; 0: not known */
 };
 
 /* How a workload is to be run. */

@@ -2,6 +2,7 @@
 """Programs that are annotated for approximation: on the base machine annotations are nothing, with a threshold of 0 Lock and Load computes
 what it computes, and the error of results is measured and bounded."""
 import argparse
+import base64
 import json
 import pathlib
 import re
@@ -60,7 +61,10 @@ class Tests:
         command = ["run", "--gpu", "lnl", "--bits", "32", "--size", "tiny", "--mech", "lnl", "--max-error"]
         path = self.tmp / "error.json"
         rc, out, _ = self.run(*command, "50", "--json", path, "convTexture-approx")
-        error = json.loads(path.read_text())["error"]
+        report = json.loads(path.read_text())
+        error, launches = report["error"], [k["errors"][0] for k in report["kernels"]]
+        self.expect(len(launches) == 2 and "launch 0, convolution_rows:0: RMSE" in out, f"the launches' errors are {launches}, {out}")
+        self.expect(launches[1]["rmse_over_mean"] == error["rmse_over_mean"] != launches[0]["rmse_over_mean"], "the last launch's error is the result's")
         self.expect(rc == 0 and "error: RMSE" in out, "run --max-error 50")
         self.expect(0 < error["rmse_over_mean"] < 0.5 and error["differing"] > 0, f"the report's error is {error}")
         rc, _, err = self.run(*command, "0.001", "convTexture-approx")
@@ -73,7 +77,10 @@ class Tests:
         self.expect(rc == 0, "the base machine has no error")
         for most, want in (("50", 0), ("0.001", 1)):
             rc, out, err = self.run("compare", "--gpu", "lnl", "--bits", "32", "--size", "tiny", "--mech", "lnl", "--max-error", most,
-                                    "convTexture-approx")
+                                    "--json", path, "convTexture-approx")
+            table = [run for run in json.loads(path.read_text())["runs"] if run["model"] == "lnl"][0]
+            self.expect([e["rmse_over_mean"] for e in table["launch_errors"]] == [e["rmse_over_mean"] for e in launches], f"compare: {table}")
+            self.expect(want or "lnl, launch 1, convolution_columns:0: RMSE" in out, f"compare prints no errors of launches: {out}")
             self.expect(rc == want and ("is above --max-error" in out + err) == bool(want), f"compare --max-error {most}: {rc}, {out}{err}")
 
 
@@ -92,6 +99,9 @@ class Tests:
             self.expect(any(row[128 + 8:256 + 8] != row[:128] for row in rows) == differs, f"threshold {threshold}: exact and approximated")
             self.expect(any(any(row[256 + 16:]) for row in rows) == differs, f"threshold {threshold}: the difference")
             self.expect("convTexture-approx.png" in (out / "index.html").read_text(), "the page shows no picture")
+            page = self.tmp / "report.html"
+            rc, _, err = self.run("report", "-o", page, out / "pictures.json")
+            self.expect(rc == 0 and base64.b64encode(data).decode() in page.read_text(), f"the report has no picture: {rc}, {err}")
 
 
 def main():

@@ -4,13 +4,16 @@
 Every check is a function named test_*; they print what went wrong, then a count. Python because it is processes and text.
 """
 import array
+import contextlib
+import fcntl
 import json
 import os
 import pathlib
-import pty
 import re
+import struct
 import subprocess
 import sys
+import termios
 
 import harness
 from harness import expect, expect_in
@@ -72,7 +75,8 @@ LOOP = """.version 6.4
     mov.u32 %r1, %tid.x;
     mul.wide.u32 %rd2, %r1, 4;
     add.u64 %rd3, %rd1, %rd2;
-L:  ld.global.u32 %r2, [%rd3];
+L:  .pragma "nounroll";
+    ld.global.u32 %r2, [%rd3];
     add.u32 %r2, %r2, 3;
     st.global.u32 [%rd3], %r2;
     sub.u32 %r1, %r1, 1;
@@ -128,6 +132,51 @@ def report(*words, timed=False):
     rc, out, err = run("run", "--json", path, *([] if timed else ["--functional"]), *words)
     expect(rc == 0, f"status {rc}: {out}{err}")
     return json.loads(pathlib.Path(path).read_text())
+
+
+def at_terminal(*words):
+    """What a command writes to stderr when that is a terminal of 150 columns."""
+    ours, its = os.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 150, 0, 0))
+    p = subprocess.Popen([REPRISE, *words], stdout=subprocess.PIPE, stderr=its, env={k: v for k, v in os.environ.items() if k != "REPRISE_PROGRESS"})
+    os.close(its)
+    said = b""
+    with contextlib.suppress(OSError):  # the end of a terminal
+        while more := os.read(ours, 65536):
+            said += more
+    os.close(ours)
+    out = p.communicate(timeout=60)[0].decode()
+    expect(p.returncode == 0, f"{words}: {p.returncode}")
+    return out, said.decode()
+
+
+def test_progress_of_runs():
+    # What is shown is decided by where it goes; a user's program knows it by its environment.
+    expect_in("REPRISE_PROGRESS=bar:1:0\n", at_terminal("run", "--", "env")[0])
+    env = {k: v for k, v in os.environ.items() if k != "REPRISE_PROGRESS"}
+    expect_in("REPRISE_PROGRESS=lines:30:0\n", subprocess.run([REPRISE, "run", "--", "env"], capture_output=True, text=True, env=env).stdout)
+    if not HAS_WORKLOADS:
+        return
+    # The time that is left follows from the warp instructions of the workload: the same twice makes half of it.
+    words = [REPRISE, "run", "--gpu", "wir", "nw", "--size", "tiny"]
+    insts = 77125
+    shape = r"(\d+)%  0:0\d(, about 0:0\d left)?  launch \d+: \d+ of \d+ blocks[^\r\n]*"
+    for how, shape in (("bar", r"\r\x1b\[K\[(=* *)\] " + shape), ("lines", "reprise: ()" + shape + "\n")):
+        done = subprocess.run(words, capture_output=True, env={**env, "REPRISE_PROGRESS": f"{how}:0.001:{insts * 2}"}, timeout=60)
+        said = done.stderr.decode()
+        found = re.findall(shape, said)
+        expect(done.returncode == 0 and found and found[-1][2], f"{how}: {said!r}")
+        expect(re.sub(shape, "", said).replace("\r\x1b[K", "") == "", f"{how}: {said!r}")
+        shares = [int(share) for _, share, _ in found]
+        expect(shares == sorted(shares) and shares[-1] <= 50, f"{how}: {shares}")
+        expect(all(not bar or (len(bar) == 24 and abs(bar.count("=") - int(share) * 0.24) <= 1) for bar, share, _ in found), found)
+    done = subprocess.run(words, capture_output=True, text=True, env={**env, "REPRISE_PROGRESS": "none"}, timeout=60)
+    expect(done.returncode == 0 and done.stderr == "", done.stderr)
+    # Without a number, the launch alone is known; several workloads have one bar for all.
+    done = subprocess.run(words, capture_output=True, text=True, env={**env, "REPRISE_PROGRESS": "lines:0.001"}, timeout=60)
+    expect(done.returncode == 0 and re.search(r"reprise: \d+% of this launch  0:00", done.stderr), done.stderr)
+    out, said = at_terminal("run", "--functional", "nw", "hotspot", "--size", "tiny")
+    expect("/2  0:0" in said and said.endswith("\r\x1b[K") and out.count("tiny: ") == 2, f"{out}{said!r}")
 
 
 def test_help():
@@ -385,34 +434,17 @@ def test_summary():
     expect(re.search(r"timed: \d+ of \d+ warp instructions \(\d+\.\d%\) in 2 launches; the rest ran functionally\n500 cycles", err), err)
 
 
-def at_terminal(*words):
-    """What a command that succeeds writes to a terminal as its stderr."""
-    ours, theirs = pty.openpty()
-    done = subprocess.Popen([REPRISE, *words], stdout=subprocess.DEVNULL, stderr=theirs)
-    os.close(theirs)
-    said = b""
-    while True:
-        try:
-            said += os.read(ours, 4096)
-        except OSError:  # nobody has it open any more
-            break
-    os.close(ours)
-    expect(done.wait() == 0, said)
-    return said
-
-
 def test_long_launches_show_how_far_they_are():
-    """At a terminal, in one line that is gone in the end; nowhere else."""
+    """At a terminal, in one line that is gone in the end."""
     path = write("long.ptx", LONG)
-    for mode, count, rate, rounds in ((["--gpu", "gtx480"], rb"cycles", rb"thousand", 12000),
-                                      (["--functional"], rb"M warp instructions", rb"M", 250000)):
+    for mode, rate, rounds in ((["--gpu", "gtx480"], r"\d+ thousand cycles", 12000), (["--functional"], r"\d+\.\d M warp instructions", 250000)):
         words = ["run", *mode, path, "--grid", "150", "--block", "256", "--arg"]
-        said = at_terminal(*words, f"u32:{rounds}")
-        lines = re.findall(rb"\r\x1b\[K(launch 1: (\d+) of 150 blocks, ([\d.]+) %s, \d+\.\d %s a second; [^\r]*)" % (count, rate), said)
-        expect(len(lines) > 1 and said.endswith(b"\r\x1b[K") and b"\n" not in said, said)
-        expect(all(len(line) < 80 and b"; l" in line for line, _, _ in lines), said)
-        expect([float(c) for _, _, c in lines] == sorted({float(c) for _, _, c in lines}), said)
-        expect(int(lines[-1][1]) > 0 and not run(*words, "u32:800")[2], "a log has lines, too")
+        _, said = at_terminal(*words, f"u32:{rounds}")
+        lines = re.findall(r"\r\x1b\[K(\[=* *\] (\d+)% of this launch  0:\d\d(?:, about \d+:\d\d left)?  launch 1: (\d+) of 150 blocks, " + rate + r" a second, l[^\r]*)", said)
+        expect(len(lines) > 1 and said.endswith("\r\x1b[K") and "\n" not in said, said)
+        expect(all(len(line) < 150 for line, _, _ in lines) and " left" in lines[-1][0], said)
+        expect(all(int(share) == min(99, round(int(n) / 1.5)) for _, share, n in lines), said)
+        expect(int(lines[-1][2]) > 0 and not run(*words, "u32:800")[2], "short ones show nothing")
 
 
 def test_threads_change_nothing():

@@ -7,6 +7,8 @@ import csv
 import json
 import os
 import pathlib
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -149,6 +151,22 @@ def test_a_program():
     expect(out.splitlines()[1].startswith("sgemm "), out)
 
 
+def test_several_programs():
+    sgemm = pathlib.Path(__file__).resolve().parent.parent / "programs" / "prebuilt" / "sgemm"
+    odd = pathlib.Path(TMP, "a 'b' <c>\n\"d\"")
+    shutil.copy(sgemm, odd)
+    programs = ["--program", f"{sgemm} 64", "--program", f"{shlex.quote(str(odd))} '64' \"a b\""]
+    rc, out, err, text, _ = compare("programs", "nw", "--mech", OTHER, *TINY, *programs, "--", sgemm)
+    expect(rc == 0, f"status {rc}: {out}{err}")
+    data = json.loads(text)
+    expect(data["workloads"] == ["nw", "sgemm 64", "a 'b' <c> \"d\" 64 a b", "sgemm"], data["workloads"])
+    cycles = {(r["workload"], r["model"]): r["metrics"]["cycles"] for r in data["runs"]}
+    expect(len(cycles) == 8 and cycles["sgemm 64", OTHER] > cycles["sgemm 64", "base"], cycles)
+    expect(cycles["sgemm 64", "base"] == cycles[data["workloads"][2], "base"] != cycles["sgemm", "base"], f"programs got other arguments: {cycles}")
+    rc, out, err = run("query", "--json", "-", "SELECT arguments FROM run WHERE NOT workload AND mech = 'base' AND settings = '[]'")
+    expect(sorted(json.loads(r["arguments"]) for r in json.loads(out)) == sorted([[str(sgemm)], [str(sgemm), "64"], [str(odd), "64", "a b"]]), out)
+
+
 def test_failures_are_named_and_the_others_go_on():
     few = "base:block.x=64"  # enough for nw's blocks, not for those of bfs
     rc, out, err, text, _ = compare("fail", "bfs", "nw", "--mech", few, *TINY)
@@ -170,7 +188,12 @@ def test_mistakes_get_suggestions():
         (["hotspot", "--mech"], "a value is needed after --mech", 2),
         (["hotspot"], "which mechanisms?", 2),
         (["--mech", "base"], "which workloads?", 2),
-        (["hotspot", "--mech", "base", "--", "true"], "either workloads or a program", 2),
+        (["nw", "--mech", "base", "--"], "which program? It stands after --", 2),
+        (["nw", "--mech", "base", "--", "./nw"], "there is something of that name already: ./nw", 2),
+        (["--program", "./a 1", "--program", "b/a  1", "--mech", "base"], "there is something of that name already: b/a  1", 2),
+        (["--program", "./a 'b", "--mech", "base"], "--program takes a program and its arguments, not ./a 'b", 2),
+        (["--program", "./a", "--result", "k:0:f32", "--program", "./b", "--mech", "lnl"], "which are the results of b", 2),
+        (["nw", "--mech", "base", "--result", "k:0:f32"], "workloads declare their results", 2),
         (["hotspot", "--mech", "sm.warps=3"], "a model is MECH, MECH:PATH=VALUE or MECH:PROBE, not 'sm.warps=3'", 2),
         (["hotspot:size=huge", "--mech", "base"], "a benchmark is NAME[:size=S][:bits=B]", 2),
         (["hotspot", "--mech", "wri"], "there is no mechanism 'wri'", 2),

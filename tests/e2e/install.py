@@ -132,6 +132,10 @@ def test_python():
     expect(len(launches) > 1 and all(r["insts.int"] > 0 and r["mech"] == "base" for r in launches), "launches")
     tidy = reader.rows(tidy=True)
     expect({t["unit"] for t in tidy if t["name"] == "cycles"} == {"cycles"}, "units")
+    launches = reader.rows(kernels=True, tidy=True)
+    for key, cycles in ((r["key"], r["cycles"]) for r in runs):
+        expect(sum(t["value"] for t in launches if t["key"] == key and t["name"] == "cycles") == cycles, "cycles of launches")
+    expect(len(reader.rows(kernels=True)) == len({(t["key"], t["number"]) for t in launches}), "launches")
     expect(reader.query("SELECT count(*) AS n FROM runs WHERE mech = ?", values=["wir"]) == [{"n": 2}], "a question")
     with unittest.mock.patch.dict(sys.modules, {"pandas": None}), __import__("warnings").catch_warnings(record=True) as told:
         __import__("warnings").simplefilter("always")

@@ -6,10 +6,12 @@ Every check is a function named test_*. Of a report that is there, report.py --s
 looked at, and report.py --svg REPORT CHART FILE the drawing of one chart.
 """
 import atexit
+import contextlib
 import csv
 import json
 import pathlib
 import re
+import sqlite3
 import shutil
 import subprocess
 import sys
@@ -271,6 +273,25 @@ def test_charts_leave_as_svg_and_png():
         expect(size[0] > 1000 and size[1] > 100 and size[2] > 10000, f"{chart}: {size}")
 
 
+def test_a_store_in_order():
+    """The largest study first; its workloads and mechanisms in the order in which they came, however runs at the same time ended."""
+    store = pathlib.Path(TMP, "ordered")
+    tiny = ["--size", "tiny", "--store", store]
+    reprise("compare", "hotspot", "--mech", "wir", "--gpu", "gtx480", *tiny)
+    reprise("compare", "nw", "--mech", "wir", "--gpu", "wir", *tiny)
+    reprise("compare", "hotspot", "nw", "--mech", "wir,uv", "--gpu", "wir", *tiny)
+    reprise("compare", "hotspot-approx", "--mech", "lnl", "--gpu", "lnl", *tiny)
+    with contextlib.closing(sqlite3.connect(store / "runs.db")) as db:  # as if the base machine had been slow
+        last, = db.execute("SELECT max(id) FROM run").fetchone()
+        db.execute("UPDATE run SET id = ? WHERE benchmark = 'hotspot' AND mech = 'base' AND gpu = 'gtx480'", [last + 1])
+        db.commit()
+    b = opened(window(), page("ordered.html", "--store", store))
+    cells = b.run("""return [...document.querySelectorAll('#compare h3')].map(h => h.textContent).concat(
+        [...document.querySelectorAll('#compare tbody tr')].map(r => [0, 1, 2].map(c => r.cells[c].textContent).join(' ')))""")
+    expect(cells == ["wir, tiny, 64-bit", "gtx480, tiny, 64-bit", "lnl, tiny, 64-bit", "nw base same", "nw wir same", "nw uv same", "hotspot base same", "hotspot wir same",
+                     "hotspot uv same", "hotspot base same", "hotspot wir same", "hotspot-approx base same", "hotspot-approx lnl approximate"], cells)
+
+
 def test_print_and_narrow_windows():
     b = window()
     study(b)
@@ -282,6 +303,13 @@ def test_print_and_narrow_windows():
         b.run("location.hash = arguments[0]", name)
         wide = b.run("return [document.documentElement.scrollWidth, innerWidth]")
         expect(wide[0] <= wide[1], f"{name} is {wide[0]} wide in a window of {wide[1]}")
+    outside = "return [...document.querySelectorAll('#claims table.stack td')].map(c => Math.round(c.getBoundingClientRect().right)).filter(right => right > innerWidth)"
+    b.run("location.hash = 'claims'")
+    expect(b.run("return document.querySelectorAll('#claims table.stack td').length") > 20 and b.run(outside) == [], f"cells outside a narrow window: {b.run(outside)}")
+    b.media("print")
+    b.resize(780, 1100)
+    expect(b.run(outside) == [], f"cells outside a printed page: {b.run(outside)}")
+    b.media("")
 
 
 def test_names_are_only_names():

@@ -26,6 +26,7 @@ REPRISE = TMP = None  # set by main
 KILLS = 12
 MANIFEST = ("host", "started", "wall_s", "peak_rss_mb", "id", "machine")  # differ from run to run
 PREBUILT = pathlib.Path(__file__).resolve().parent.parent / "programs" / "prebuilt" / "sgemm"
+PARTS = f"SELECT key, {', '.join(f'(SELECT count(*) FROM {t} WHERE run = id)' for t in ('value', 'kernel', 'kernel_value'))} FROM run"
 SMALL = """
 workloads: [nw, hotspot]
 sizes: [tiny]
@@ -59,7 +60,7 @@ def rows(store=None):
     names = [r[1] for r in ask("PRAGMA table_info(run)", store) if r[1] not in MANIFEST]
     return (ask(f"SELECT {', '.join(names)} FROM run ORDER BY key", store),
             ask("SELECT key, part, name, unit, value FROM tidy ORDER BY key, part, name", store),
-            ask("SELECT key, kernel.* FROM kernel JOIN run ON run = id ORDER BY key, number", store) and
+            ask("SELECT key, number, part, name, unit, value FROM tidy_kernels ORDER BY key, number, part, name", store),
             ask("SELECT key, number, name, grid, block, cycles, insts, energy, kernel.digest FROM kernel JOIN run ON run = id ORDER BY key, number", store),
             ask("SELECT a.key, b.key, verdict FROM comparison JOIN run a ON a.id = run JOIN run b ON b.id = base ORDER BY 1, 2", store))
 
@@ -67,8 +68,8 @@ def rows(store=None):
 def expect_whole(store, values):
     """Nothing is there in halves: every run has as many values as it should."""
     expect(ask("PRAGMA integrity_check", store) == [("ok",)], "the database is damaged")
-    for key, n, kernels in ask("SELECT key, (SELECT count(*) FROM value WHERE run = id), (SELECT count(*) FROM kernel WHERE run = id) FROM run", store):
-        expect((n, kernels) == values[key], f"{key} has {n} values and {kernels} launches, not {values[key]}")
+    for key, *n in ask(PARTS, store):
+        expect(n == values[key], f"{key} has {n} values, launches and values of launches, not {values[key]}")
     expect(ask("SELECT count(*) FROM value WHERE run NOT IN (SELECT id FROM run)", store) == [(0,)], "values without a run")
 
 
@@ -128,6 +129,10 @@ def test_mistakes_say_where():
         ("workloads: [nw]\nsizes: [huge]\n", "this is no benchmark"),
         ("programs: [[a, b], [a, b]]\n", "there is a program 'a b' already"),
         ("programs: ls\n", "programs is a list of command lines"),
+        ("programs: [[]]\n", "sweep.yaml:1:12: error: a program is a list of words, or one text"),
+        ("programs: [{name: x}]\n", "which program? command: says that"),
+        ("programs: [\"a 'b\"]\n", "a quote is not closed, or there is no program"),
+        ("programs: [a b, [a, b]]\n", "there is a program 'a b' already"),
         ("workloads: [nw]\nslurm: {per_task: many}\n", "per_task is a whole number"),
     ):
         rc, out, err = run("sweep", file(text))
@@ -172,7 +177,7 @@ def test_odd_names_of_programs():
     program = folder / "s'ge<m>m & \"x\"\n%s %d"
     shutil.copy(PREBUILT, program)
     store = str(folder / "store %a \u00e9\n'")
-    text = json.dumps({"gpus": ["gtx480"], "programs": [[str(program), "64\nline"], {"name": "<second>\n'x'", "command": [str(program)]}]})
+    text = json.dumps({"gpus": ["gtx480"], "programs": [[str(program), "64\nline"], {"name": "<second>\n'x'", "command": shlex.quote(str(program))}]})
     rc, out, err = run("sweep", file(text, "odd 'name' <y>.yaml"), "--store", store)
     expect(rc == 0 and out.endswith("odd 'name' <y>: 2 of 2 runs finished.\n"), f"{rc}: {out}{err}")
     expect(len(err.splitlines()) == 2, f"one line for each: {err}")
@@ -183,7 +188,7 @@ def test_odd_names_of_programs():
         inner = command.replace("reprise run", f"{shlex.quote(REPRISE)} run --functional", 1)
         expect(subprocess.run(["sh", "-c", inner], capture_output=True, timeout=60).returncode == 0, f"{command} does not repeat it")
     rc, out, err = run("query", "--store", store)
-    expect(rc == 0 and len(out.splitlines()) == 3, out)
+    expect(rc == 0 and len(out.splitlines()) == 5 and out.startswith("all: gpu gtx480, mech base\n\n"), out)
     rc, out, _ = run("query", "--store", store, "--csv", "-", "--benchmark", "<second> 'x'")
     expect(rc == 0 and [r["benchmark"] for r in csv.DictReader(io.StringIO(out))] == ["<second> 'x'"], out)
     rc, out, err = run("compare", "--mech", "base", "--gpu", "gtx480", "--store", store, "--", program)
@@ -195,7 +200,7 @@ def test_kills_at_random_moments():
     whole, store = f"{TMP}/whole", f"{TMP}/killed"
     rc, out, err = run("sweep", path, "--store", whole)
     expect(rc == 0, f"{rc}: {out}{err}")
-    values = {key: (n, k) for key, n, k in ask("SELECT key, (SELECT count(*) FROM value WHERE run = id), (SELECT count(*) FROM kernel WHERE run = id) FROM run", whole)}
+    values = {key: n for key, *n in ask(PARTS, whole)}
     moments = random.Random(7)
     finished = 0
     for i in range(KILLS):
@@ -275,7 +280,26 @@ def test_questions():
     rc, out, _ = run("query", "SELECT benchmark, count(*) AS n FROM runs GROUP BY 1 ORDER BY 1")
     expect(rc == 0 and out == "benchmark  n\nhotspot    2\nnw         2\n", repr(out))
     rc, out, _ = run("query", f"SELECT 'ab' AS short, '{'é' * 120}' AS long, 7 AS n, '{'y' * 150}' AS last")
-    expect(rc == 0 and out.splitlines()[1] == "ab     " + "é" * 89 + "~  7  " + "y" * 150, repr(out))
+    expect(rc == 0 and out.splitlines()[1:] == ["ab     " + "é" * 90 + "  7  " + "y" * 150, "       " + "é" * 30], repr(out))
+    rc, out, _ = run("query")
+    expect(rc == 0 and out.startswith("all: size tiny, bits 32, gpu wir\n\nbenchmark  mech ") and "seed" not in out and len(out.splitlines()) == 7, out)
+    rc, out, _ = run("query", "--benchmark", "nw", "--mech", "wir")
+    expect(rc == 0 and out.startswith("benchmark  size") and len(out.splitlines()) == 2, f"one run is shown as it is: {out}")
+    rc, out, _ = run("query", "--benchmark", "nw")
+    expect(rc == 0 and out.startswith("all: benchmark nw, size tiny, bits 32, gpu wir\n\nmech ") and len(out.splitlines()) == 5, out)
+    rc, out, _ = run("query", "--benchmark", "nothing")
+    expect(rc == 0 and out == "nothing was found\n", out)
+    launches = {b: n for b, n in ask("SELECT benchmark, count(*) FROM kernels WHERE mech = 'wir' GROUP BY 1")}
+    rc, out, _ = run("query", "--kernels", "--mech", "wir", "--counter", "insts.int", "--counter", "wir.reused", "--json", "-")
+    table = json.loads(out)
+    expect(rc == 0 and {b: sum(r["benchmark"] == b for r in table) for b in launches} == launches and launches["nw"] > 2, f"{launches}: {out}")
+    for name in ("insts.int", "wir.reused", "cycles", "insts"):
+        total = "warp_insts" if name == "insts" else name
+        for b, value in ask(f"SELECT benchmark, value FROM tidy WHERE mech = 'wir' AND name = '{total}'"):
+            expect(sum(r[name] for r in table if r["benchmark"] == b) == value > 0, f"{name} of the launches of {b} is not {value}")
+    rc, out, _ = run("query", "--kernels", "--tidy", "--benchmark", "nw", "--mech", "base", "--csv", "-")
+    tidy = list(csv.DictReader(io.StringIO(out)))
+    expect(rc == 0 and all(t["unit"] and t["kernel"] for t in tidy) and len({t["number"] for t in tidy}) == launches["nw"], "tidy launches")
     rc, out, _ = run("query", "--sql", f"{TMP}/out.sql")
     with contextlib.closing(sqlite3.connect(":memory:")) as db:
         db.executescript(pathlib.Path(TMP, "out.sql").read_text())
@@ -295,6 +319,19 @@ def test_questions():
     expect(rc == 1 and "No space left" in err, err)
 
 
+def test_long_settings_are_whole():
+    settings = ("latency.alu=11", "latency.sfu=23", "rf.collectors=12", "wir.rb_entries=512", "latency.shared=25")
+    model = ":".join(("wir",) + settings)
+    rc, out, err = run("compare", "nw", "hotspot", "--mech", model, "--gpu", "wir", "--size", "tiny")
+    expect(rc == 0, f"{rc}: {err}")
+    rc, out, _ = run("query")
+    lines = out.splitlines()
+    expect(rc == 0 and "~" not in out and max(map(len, lines)) <= 100 and out.startswith("all: size tiny, bits 64, gpu wir\n"), out)
+    at = lines[2].index("settings")
+    joined = "".join(line[at:at + 46].split("  ")[0] for line in lines[3:])
+    expect(joined.count(json.dumps(list(settings), separators=(",", ":"))) == 2, f"settings are not whole: {out}")
+
+
 def test_a_hundred_thousand_rows():
     store = f"{TMP}/large"
     rc, out, err = run("compare", "nw", "--mech", "wir", "--gpu", "wir", "--bits", "32", "--size", "tiny", "--store", store)
@@ -306,7 +343,7 @@ def test_a_hundred_thousand_rows():
             SELECT printf('%016x', i * 7919), 'b' || (i % 500), {', '.join(names)} FROM n, run WHERE id = 1""")
         db.execute("INSERT INTO value SELECT run.id, counter, value FROM run JOIN value ON value.run = 1 WHERE run.id > 2 AND counter <= 40")
         db.commit()
-    for words, lines in ((["--benchmark", "b77", "--counter", "insts.int"], 201), (["SELECT count(*) FROM run"], 2)):
+    for words, lines in ((["--benchmark", "b77", "--counter", "insts.int"], 203), (["SELECT count(*) FROM run"], 2)):
         began = time.monotonic()
         rc, out, err = run("query", *words, "--store", store)
         seconds = time.monotonic() - began

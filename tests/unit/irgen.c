@@ -451,7 +451,7 @@ static void gen_round(struct gen *g, const struct loop *l) {
 }
 
 static void gen_loop(struct gen *g) {
-    struct opd count = temp(g, 1), zero = opd_imm(0), limit = opd_imm(1 + rnd(g, 4));
+    struct opd count = temp(g, 1), zero = opd_imm(0), limit = opd_imm(1 + rnd(g, rnd(g, 3) ? 4 : 12));
     put(g, make(OP_MOV, count, 1, &zero));
     if (g->o->threads && rnd(g, 2)) { /* threads have limits of their own */
         struct opd few[2] = {pick(g), opd_imm(3)};

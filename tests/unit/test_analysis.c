@@ -81,6 +81,42 @@ static void test_graph(void **unused) {
     rig_free(g);
 }
 
+/* Candidates of fifty rounds of a body of words; x20 counts. */
+static uint64_t count_candidates(const uint32_t *body, uint32_t n) {
+    uint32_t code[64] = {0xd2800654 /* movz x20, #50 */},
+             end[] = {0xf1000694 /* subs x20, x20, #1 */, 0, 0xd2800000, 0xd2800ba8, 0xd4000001};
+    struct cputrace t;
+    struct dddg_result r;
+    const struct dddg_limits l = {.ratio = 5, .weight = 20, .inputs = 8, .vertices = 100, .overlap = 0.5};
+    memcpy(code + 1, body, 4 * n);
+    memcpy(code + 1 + n, end, sizeof end);
+    code[2 + n] = 0x54000001 | (-(n + 1) & 0x7ffff) << 5; /* b.ne */
+    struct guest *g = rig_guest(code, n + 1 + LEN(end));
+    cputrace_run(&t, g, cfg, 100000, false, 0);
+    dddg_find(&t, &l, &r);
+    uint64_t found = r.candidates;
+    dddg_free(&r);
+    cputrace_free(&t);
+    rig_free(g);
+    return found;
+}
+
+/* What goes from one round to the next is no candidate, nor what is only moved over the stack. */
+static void test_no_candidates(void **unused) {
+    (void)unused;
+    static const uint32_t sums[] = {0x1e220821 /* fmul s1, s1, s2 */, 0x1e222821 /* fadd s1, s1, s2 */};
+    uint32_t moves[16];
+    for (uint32_t k = 0; k < LEN(moves); k += 2) {
+        moves[k] = 0xbd0003e1 | k << 9;     /* str s1, [sp, #2k] */
+        moves[k + 1] = 0xbd4003e1 | k << 9; /* ldr s1, [sp, #2k] */
+    }
+    assert_int_equal(count_candidates(sums, LEN(sums)), 0);
+    assert_int_equal(count_candidates(moves, LEN(moves)), 0);
+    for (uint32_t k = 0; k < LEN(moves); k++)
+        moves[k] = sums[0];
+    assert_true(count_candidates(moves, LEN(moves)) > 0); /* which computes as much in each round */
+}
+
 /* A trace ends where its limit is, and begins where it should. */
 static void test_limits(void **unused) {
     (void)unused;
@@ -311,15 +347,122 @@ static void test_needed_passengers(void **unused) {
     assert_true(n > 0 && r[0].begin <= RIG_CODE + 4 * 11);
 }
 
+/* In 96 of 192 rounds a function is called, with a pointer to one of four pairs of numbers; it reads the
+ * second only if the first is negative, which none is. x9 and x10 stay where they are over the call, since
+ * the function leaves them alone. */
+static const uint32_t pointer[] = {
+    0xd2a00a09, /* mov x9, #0x500000 */
+    0xd2a00a0a, /* mov x10, #0x500000 */
+    0x9120014a, /* add x10, x10, #0x800 */
+    0xd2800101, /* mov x1, #0x8 */
+    0x8b010d42, /* add x2, x10, x1, lsl #3 */
+    0xb9000041, /* str w1, [x2] */
+    0xb9000441, /* str w1, [x2, #4] */
+    0xf1000421, /* subs x1, x1, #0x1 */
+    0x54ffff81, /* b.ne 10 */
+    0xd2801814, /* mov x20, #0xc0 */
+    0x94000004, /* bl 38 */
+    0xd2800000, /* mov x0, #0x0 */
+    0xd2800ba8, /* mov x8, #0x5d */
+    0xd4000001, /* svc #0x0 */
+    0xa9bf7bfd, /* stp x29, x30, [sp, #-16]! */
+    0x92400a81, /* and x1, x20, #0x7 */
+    0x8b010d40, /* add x0, x10, x1, lsl #3 */
+    0x36000074, /* tbz w20, #0, 50 */
+    0x94000006, /* bl 60 */
+    0xbc004d20, /* str s0, [x9, #4]! */
+    0xf1000694, /* subs x20, x20, #0x1 */
+    0x54ffff41, /* b.ne 3c */
+    0xa8c17bfd, /* ldp x29, x30, [sp], #16 */
+    0xd65f03c0, /* ret */
+    0xb9400002, /* ldr w2, [x0] */
+    0x37f80062, /* tbnz w2, #31, 70 */
+    0x1e220040, /* scvtf s0, w2 */
+    0x14000002, /* b 74 */
+    0xbd400400, /* ldr s0, [x0, #4] */
+    0x1e21c001, /* fsqrt s1, s0 */
+    0x1e201820, /* fdiv s0, s1, s0 */
+    0x1e212800, /* fadd s0, s0, s1 */
+    0x1e21c000, /* fsqrt s0, s0 */
+    0x1e210800, /* fmul s0, s0, s1 */
+    0xd65f03c0, /* ret */
+};
+enum { CALL = RIG_CODE + 4 * 18 };
+
+/* A function that a path of a loop calls is a block; its inputs are what any path of it loads behind a
+ * pointer, not the pointer. */
+static void test_pointers(void **unused) {
+    (void)unused;
+    struct region r[REGION_MAX];
+    struct diag d = {0};
+    struct arena arena = {0};
+    struct memo m;
+    const struct memo_spec spec = {.l1_bytes = 8192, .truncate = true, .window = 100, .epoch_bits = 4};
+    const uint8_t bits[REGION_MAX] = {0};
+    uint32_t right[ROUNDS + 1], got[ROUNDS + 1], n = find(pointer, LEN(pointer), 5, r);
+    assert_int_equal(n, 1);
+    assert_int_equal(r[0].begin, CALL);
+    assert_int_equal(r[0].end, CALL + 4);
+    assert_int_equal(r[0].inputs, 0);
+    assert_int_equal(r[0].pointers, 2);
+    for (uint32_t k = 0; k < 2; k++) {
+        assert_int_equal(r[0].pointed[k].reg, 0);
+        assert_int_equal(r[0].pointed[k].bytes, 4);
+        assert_int_equal(r[0].pointed[k].offset, 4 * k);
+    }
+    assert_int_equal(r[0].outputs, 1);
+    assert_int_equal(r[0].output[0].reg, A64_V0);
+    assert_true(r[0].pointer_scratch != 9 && r[0].pointer_scratch != 10);
+    assert_true(r[0].again > 0.9);
+    size_t size, new_size;
+    uint8_t *image = image_with_note(pointer, LEN(pointer), &size);
+    uint8_t *new = rewrite(image, size, r, bits, n, &new_size, &d);
+    assert_non_null(new);
+    memo_init(&m, &arena, &spec, 0, NULL);
+    run_image(image, size, NULL, right);
+    run_image(new, new_size, &m, got);
+    assert_memory_equal(right, got, sizeof right);
+    assert_true(right[ROUNDS] != 0);
+    assert_int_equal(m.n.lookups, ROUNDS);
+    assert_int_equal(m.n.l1_hits, ROUNDS - 4);
+    free(new);
+    free(image);
+    memo_free(&m);
+    arena_free(&arena);
+}
+
+/* A function of which not every access is understood is none: here it stores something, or adds a register
+ * to the pointer, or calls the system. */
+static void test_no_pointers(void **unused) {
+    (void)unused;
+    static const uint32_t words[] = {
+        0xb9000002, /* str w2, [x0] */
+        0xb8616802, /* ldr w2, [x0, x1] */
+        0xd4000001, /* svc #0 */
+    };
+    struct region r[REGION_MAX];
+    for (uint32_t w = 0; w < LEN(words); w++) {
+        uint32_t code[LEN(pointer)];
+        memcpy(code, pointer, sizeof code);
+        code[28] = words[w];
+        uint32_t n = find(code, LEN(code), 5, r);
+        for (uint32_t k = 0; k < n; k++)
+            assert_int_equal(r[k].pointers, 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_graph),
+        cmocka_unit_test(test_no_candidates),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_all_paths),
         cmocka_unit_test(test_not_in_blocks),
         cmocka_unit_test(test_rewritten),
         cmocka_unit_test(test_chained_passengers),
         cmocka_unit_test(test_needed_passengers),
+        cmocka_unit_test(test_pointers),
+        cmocka_unit_test(test_no_pointers),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }

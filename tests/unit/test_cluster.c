@@ -90,7 +90,7 @@ static int64_t round_of(const char *cluster, const char *more, uint32_t grid, co
     struct str s = {0};
     struct rig r;
     uint64_t by[2];
-    str_printf(&s, "LOOP:\n");
+    str_printf(&s, "LOOP:\n.pragma \"nounroll\";\n");
     for (uint32_t i = 0; i < steps; i++)
         str_printf(&s, "%s\n", step);
     str_printf(&s, "sub.u32 %%r0, %%r0, 1; setp.ne.u32 %%p0, %%r0, 0; @%%p0 bra LOOP;\n");

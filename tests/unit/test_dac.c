@@ -26,6 +26,22 @@ static const char text[] = KERNELS
            "N: st.global.u32 [%l2+131072], %r0; add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 4; @%p1 bra N;\n"
            "J: mul.wide.u32 %l3, %r2, 4; add.u64 %l3, %l0, %l3; ld.global.u32 %r4, [%l3];\n"
            "st.global.u32 [%l2+139264], %r4;")
+    /* The same by two branches, one of the ways of which is taken from both; and with one in the other. */
+    KERNEL("shortcut",
+           SELF "setp.lt.u32 %p0, %r0, 20; @%p0 bra E; setp.gt.u32 %p1, %r0, 40; @%p1 bra E;\n"
+                "shl.b32 %r2, %r0, 1; ld.global.u32 %r3, [%l1]; st.global.u32 [%l2+131072], %r3; bra J;\n"
+                "E: sub.u32 %r2, 100, %r0; st.global.u32 [%l2+131072], %r0;\n"
+                "J: mul.wide.u32 %l3, %r2, 4; add.u64 %l3, %l0, %l3; ld.global.u32 %r4, [%l3];\n"
+                "st.global.u32 [%l2+139264], %r4;")
+        KERNEL("within",
+               SELF "mov.u32 %r2, 5; setp.lt.u32 %p0, %r0, 50; @%p0 bra J; ld.global.u32 %r3, [%l1]; add.u32 "
+                    "%r2, %r0, 7;\n"
+                    "st.global.u32 [%l2+131072], %r3; setp.lt.u32 %p1, %r0, 57; @%p1 bra I; ld.global.u32 "
+                    "%r3, [%l1+4];\n"
+                    "mad.lo.u32 %r2, %r0, 3, 1; st.global.u32 [%l2+147456], %r3;\nI: st.global.u32 "
+                    "[%l2+155648], %r0;\n"
+                    "J: mul.wide.u32 %l3, %r2, 4; add.u64 %l3, %l0, %l3; ld.global.u32 %r4, [%l3];\n"
+                    "st.global.u32 [%l2+139264], %r4;")
     /* The offset of a block is another one in each: no tuple has it. */
     KERNEL("product",
            SELF "mov.u32 %r1, %ctaid.x; mul.lo.u32 %r1, %r1, %r0; mul.wide.u32 %l3, %r1, 4;\n"
@@ -161,6 +177,8 @@ static const struct {
     {"arms", DAC_RULE_TURNS, false},
     {"turned", 0, false},
     {"order", DAC_RULE_ORDER, false},
+    {"shortcut", DAC_RULE_MERGE, false},
+    {"within", DAC_RULE_MERGE, false},
     {"lines", 0, false},
     {"data", 0, false},
     {"strides", 0, false},
@@ -220,8 +238,9 @@ static void test_hazards(void **state) {
         {"device.sms=1", "dac.first=true", "issue.policy=lrr", "l1.size=4K", "l1.ways=2", NULL},
         {"device.sms=1", "dac.prefetch=false", "issue.policy=gto", NULL},
         {"device.sms=1", "l1.mshrs=1", "l1.merges=1", NULL},
+        {"device.sms=1", "issue.active=1", "dac.atq=1", "dac.pwpq=1", NULL}, /* who waits makes way */
     };
-    for (uint32_t s = 0; s < 5; s++) {
+    for (uint32_t s = 0; s < sizeof sets / sizeof *sets; s++) {
         struct rig r;
         open_dac(&r, sets[s]);
         for (uint32_t k = 0; k < HAZARDS; k++) {
@@ -307,6 +326,79 @@ static void test_counts(void **state) {
     /* A load, a store, five branches, an exit; nothing else is left of the kernel. */
     assert_int_equal(rig_counter(&r, "sm.insts.warp"), 8 * WARPS);
     rig_close(&r);
+}
+
+/* Blocks enter as they do on the base machine: beside the first, which runs long, the others come and go, and
+ * the affine warp begins for each. */
+static void test_batches(void **state) {
+    (void)state;
+    static const char code[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".visible .entry uneven(.param .u64 buffer, .param .u32 n, .param .u32 x)\n{\n"
+        ".reg .b32 %r<8>; .reg .b64 %l<4>; .reg .pred %p<2>;\n"
+        "ld.param.u64 %l0, [buffer]; mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mov.u32 %r4, 0;\n"
+        "setp.eq.u32 %p0, %r1, 0; selp.b32 %r2, 400, 2, %p0; mad.lo.u32 %r3, %r1, 64, %r0;\n"
+        "mul.wide.u32 %l1, %r3, 4; add.u64 %l1, %l0, %l1;\n"
+        "L: ld.global.u32 %r5, [%l1]; add.u32 %r5, %r5, %r4; st.global.u32 [%l1+131072], %r5;\n"
+        "add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, %r2; @%p1 bra L; exit;\n}\n";
+    struct rig r;
+    rig_open_options(&r,
+                     &(struct rp_options){.gpu = "dac",
+                                          .mech = "dac",
+                                          .set = (const char *const[]){"device.sms=1", "sm.blocks=2", NULL},
+                                          .check = true},
+                     code);
+    const uint32_t *got = launch(&r, "uneven");
+    assert_non_null(got);
+    for (uint32_t t = 0; t < GRID * THREADS; t++)
+        assert_int_equal(got[t], t + (t < THREADS ? 399 : 1));
+    assert_int_equal(rig_counter(&r, "dac.batches"), 3);
+    assert_int_equal(rig_counter(&r, "check.wrong"), 0);
+    rig_close(&r);
+}
+
+/* A record of shared memory is of 128 bytes from any word on: one for a warp's row, wherever it begins. */
+static void test_windows(void **state) {
+    (void)state;
+    static const char code[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".visible .entry windows(.param .u64 buffer, .param .u32 n, .param .u32 x)\n{\n"
+        ".reg .b32 %r<8>; .shared .b32 s[512];\n"
+        "mov.u32 %r0, %tid.x; mov.u32 %r1, s; mad.lo.u32 %r2, %r0, 4, %r1; st.shared.u32 [%r2+4], %r0;\n"
+        "and.b32 %r3, %r0, 15; mad.lo.u32 %r4, %r3, 4, %r1; bar.sync 0; ld.shared.u32 %r5, [%r4+60];\n"
+        "st.shared.u32 [%r2+1024], %r5; exit;\n}\n";
+    enum { WARPS = GRID * THREADS / 32 };
+    struct rig r;
+    rig_open_options(
+        &r,
+        &(struct rp_options){
+            .gpu = "dac", .mech = "dac", .set = (const char *const[]){"device.sms=1", NULL}, .check = true},
+        code);
+    assert_non_null(launch(&r, "windows"));
+    assert_int_equal(rig_counter(&r, "dac.deq.addr"), 3 * WARPS);
+    assert_int_equal(rig_counter(&r, "dac.aeu.records"), 3 * WARPS);
+    rig_close(&r);
+}
+
+/* Values that threads get on different ways are tuples with conditions: no access is left that takes no
+ * address from the queue. By hand, of the two warps of each block: "shortcut" has two, one and two accesses
+ * on its ways and behind them, which both come along; "within" two, which the second warp alone comes along,
+ * two more, one, and two for both. */
+static void test_ways(void **state) {
+    (void)state;
+    static const struct {
+        const char *kernel;
+        uint32_t accesses; /* of a block */
+    } kernels[] = {{"shortcut", 2 * (2 + 1 + 2)}, {"within", 2 + 2 + 1 + 2 * 2}};
+    for (uint32_t k = 0; k < 2; k++) {
+        struct rig r;
+        open_dac(&r, (const char *const[]){"device.sms=1", NULL});
+        assert_non_null(launch(&r, kernels[k].kernel));
+        assert_int_equal(rig_counter(&r, "dac.deq.data") + rig_counter(&r, "dac.deq.addr"),
+                         GRID * kernels[k].accesses);
+        assert_int_equal(rig_counter(&r, "check.wrong"), 0);
+        rig_close(&r);
+    }
 }
 
 /* Branches that data decide: two that all warps come to, and one for those with an odd word. Without asking
@@ -481,7 +573,8 @@ static void test_cut(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hazards), cmocka_unit_test(test_rules),   cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_counts),  cmocka_unit_test(test_vectors), cmocka_unit_test(test_cae),
+        cmocka_unit_test(test_counts),  cmocka_unit_test(test_batches), cmocka_unit_test(test_ways),
+        cmocka_unit_test(test_windows), cmocka_unit_test(test_vectors), cmocka_unit_test(test_cae),
         cmocka_unit_test(test_limits),  cmocka_unit_test(test_rivals),  cmocka_unit_test(test_rival_counts),
         cmocka_unit_test(test_cut),
     };

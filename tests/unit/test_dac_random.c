@@ -160,6 +160,50 @@ static void branch(struct gen *g) {
     }
 }
 
+/* An index, of others and of the thread's: no data is among them. */
+static void index_value(struct gen *g, uint32_t d) {
+    static const char *const from[] = {"%gtid", "%lin", "%n", "%q0", "%q1", "%q2"};
+    put(g, "mad.lo.s32 %%q%u, %s, %d, %d;\n", d, from[pick(g, 6)], (int)pick(g, 7) - 2, (int)pick(g, 30) - 9);
+}
+
+static void index_branch(struct gen *g, uint32_t label) {
+    static const char *const of[] = {"%lin", "%gtid", "%q0", "%q1"};
+    put(g, "setp.%s.s32 %%p6, %s, %u; @%s%%p6 bra F%u;\n", pick(g, 2) ? "lt" : "ge", of[pick(g, 4)],
+        pick(g, 90), pick(g, 2) ? "!" : "", label);
+}
+
+/* Threads get their index on one of two ways, each of which is longer than what is made a choice; perhaps by
+ * two branches, or one way within another. What they read by it is behind where they meet. */
+static void ways(struct gen *g) {
+    uint32_t label = g->labels++, d = pick(g, 3), both = pick(g, 2);
+    if (g->depth > 4)
+        return;
+    g->depth++;
+    if (!both)
+        index_value(g, d);
+    index_branch(g, label);
+    if (!pick(g, 3))
+        index_branch(g, label);
+    index_value(g, d);
+    access(g);
+    if (!pick(g, 3))
+        ways(g);
+    if (pick(g, 2))
+        index_value(g, pick(g, 3));
+    if (both)
+        put(g, "bra G%u;\n", label);
+    put(g, "F%u:\n", label);
+    if (both) {
+        index_value(g, d);
+        access(g);
+        put(g, "G%u:\n", label);
+    }
+    put(g, "mad.lo.s32 %%t0, %%q%u, %u, %%q%u; and.b32 %%t0, %%t0, %u; mul.wide.u32 %%d0, %%t0, 4;\n", d,
+        1 + pick(g, 3), pick(g, 3), IN_WORDS - 1);
+    put(g, "add.s64 %%d0, %%buf, %%d0; ld.global.u32 %%r%u, [%%d0];\n", pick(g, VARS));
+    g->depth--;
+}
+
 /* Loops whose counts are those of the grid, the block, the thread, or of data. */
 static void loop(struct gen *g, bool together) {
     uint32_t label = g->labels++, kind = pick(g, 4), i = g->depth;
@@ -187,7 +231,7 @@ static void statements(struct gen *g, bool together) {
         return;
     g->depth++;
     for (uint32_t k = 1 + pick(g, 4); k && g->budget; k--, g->budget--) {
-        uint32_t how = pick(g, 14);
+        uint32_t how = pick(g, 17);
         if (how < 6)
             compute(g);
         else if (how < 10)
@@ -196,6 +240,8 @@ static void statements(struct gen *g, bool together) {
             exchange(g);
         else if (how < 12)
             branch(g);
+        else if (how < 14)
+            ways(g);
         else
             loop(g, together);
     }
@@ -205,7 +251,8 @@ static void statements(struct gen *g, bool together) {
 static void kernel(struct gen *g, uint32_t name) {
     put(g,
         ".visible .entry k%u(.param .u64 buffer, .param .u32 n, .param .u32 x)\n{\n"
-        ".reg .b32 %%r<%u>, %%i<8>, %%l<8>, %%t0, %%n, %%lin, %%gtid, %%ctaid_x, %%own, %%other, %%nt;\n"
+        ".reg .b32 %%r<%u>, %%i<8>, %%l<8>, %%t0, %%n, %%lin, %%gtid, %%ctaid_x, %%own, %%other, %%nt, "
+        "%%q<3>;\n"
         ".reg .b64 %%d0, %%buf, %%out; .reg .pred %%p<8>; .shared .align 4 .b8 s[4096];\n"
         "ld.param.u64 %%buf, [buffer]; ld.param.u32 %%n, [n];\n"
         "mov.u32 %%t0, %%tid.y; mov.u32 %%nt, %%ntid.x; mov.u32 %%lin, %%tid.x; mad.lo.u32 %%lin, %%t0, "
@@ -223,6 +270,7 @@ static void kernel(struct gen *g, uint32_t name) {
             put(g, "mov.u32 %%r%u, %s;\n", v, starts[v]);
         else
             put(g, "mov.u32 %%r%u, %d;\n", v, (int)pick(g, 50) - 25);
+    put(g, "mov.u32 %%q0, %%gtid; mov.u32 %%q1, %%lin; mov.u32 %%q2, 3;\n");
     for (uint32_t k = 0; k < 8; k++)
         put(g, "mov.u32 %%i%u, 0;\n", k);
     for (uint32_t p = 0; p < 3; p++)
@@ -277,7 +325,7 @@ static const char *const sets[][6] = {
     {"device.sms=1", NULL},
     {"device.sms=1", "dac.atq=1", "dac.pwaq=1", "dac.pwpq=1", NULL},
     {"device.sms=2", "device.architecture=maxwell", "dac.first=true", "l1.size=4K", "l1.ways=2", NULL},
-    {"device.sms=1", "dac.prefetch=false", "dac.atq=3", NULL},
+    {"device.sms=1", "dac.prefetch=false", "dac.atq=3", "sm.blocks=2", NULL},
 };
 
 static uint32_t split;

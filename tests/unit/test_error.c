@@ -82,6 +82,39 @@ static void files_are_read_as_written(void **state) {
     results_free(&back);
 }
 
+/* What single launches left stands behind the results, and is compared launch by launch. */
+static void launches_have_errors_of_their_own(void **state) {
+    (void)state;
+    static const float right[] = {1, 3}, first[] = {1, 3}, second[] = {2, 4};
+    static const char text[] = "reprise results 1\nf32 2 end\n........f32 2 @0 k:1\n........f32 2 @1 k:1\n"
+                               "........f32 1 @2 k:1\n....";
+    struct results r[2];
+    struct str why = {0};
+    for (int k = 0; k < 2; k++) {
+        char bytes[sizeof text];
+        memcpy(bytes, text, sizeof text);
+        char *at = strstr(bytes, "@0 k:1\n") + 7;
+        memcpy(at, k ? first : right, sizeof first);
+        memcpy(strstr(at + sizeof first, "@1 k:1\n") + 7, k ? second : right, sizeof second);
+        size_t less = k ? 0 : strlen("f32 1 @2 k:1\n....");
+        assert_true(io_write(path, bytes, sizeof bytes - 1 - less));
+        assert_true(results_read(&r[k], path, &why));
+        assert_int_equal(r[k].all.len, 1);
+        assert_int_equal(r[k].launches.len, 2 + k);
+    }
+    struct error e;
+    assert_true(error_of_launch(&r[0], &r[1], 0, &e, &why));
+    assert_int_equal(e.differing, 0);
+    assert_true(error_of_launch(&r[0], &r[1], 1, &e, &why));
+    assert_int_equal(e.differing, 2);
+    close_to(e.rmse_over_mean, 0.5);
+    assert_false(error_of_launch(&r[0], &r[1], 2, &e, &why));
+    assert_non_null(strstr(str_text(&why), "no launch like that"));
+    str_free(&why);
+    results_free(&r[0]);
+    results_free(&r[1]);
+}
+
 static void broken_files_are_refused(void **state) {
     (void)state;
     static const char *const texts[] = {
@@ -383,6 +416,7 @@ static void tables_show_errors(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_are_read_as_written),
+        cmocka_unit_test(launches_have_errors_of_their_own),
         cmocka_unit_test(broken_files_are_refused),
         cmocka_unit_test(results_are_named_by_kernel_and_parameter),
         cmocka_unit_test(errors_by_hand),

@@ -1,6 +1,8 @@
 /* Running plans, with runs that are made up: this program, called as the command would be, writes what a run
  * would write. Which runs there are, what is kept, and that approximations are measured by results. */
 #include <limits.h>
+#include <math.h>
+#include <pty.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +15,9 @@
 
 #include "base/io.h"
 #include "report/results.h"
+#include "study/command.h"
 #include "study/launch.h"
+#include "study/progress.h"
 
 /* ---- a made-up run ---- */
 
@@ -198,12 +202,90 @@ static void programs_need_named_results(void **state) {
         "--json --digest --units --mech toy --results --result kernel:0:f32 -- /bin/true 3\n");
 }
 
+/* ---- how long it takes ---- */
+
+/* Runs weigh what they took in the past; without a past, as many instructions as they have to time. */
+static void weights_are_of_the_past(void **state) {
+    (void)state;
+    struct plan p = {.size = SIZE_TINY, .bits = 32, .max_insts = 70000};
+    struct launch l;
+    assert_true(plan_add_bench(&p, "nw") && plan_add_bench(&p, "bfs") && plan_add_model(&p, "base", "base"));
+    plan_add_rows(&p);
+    assert_true(plan_complete(&p));
+    struct store *s = store_open(NULL, STORE_MAKE);
+    launch_begin(&l, &p, s, false);
+    assert_true(isnan(launch_estimate(&l)));
+    assert_int_equal(l.todo.len, 2);
+    assert_true(l.todo.at[0].weight == 70000); /* of 77125 */
+    assert_true(l.todo.at[1].weight == 62583);
+    json_t *report = json_pack("{s:s, s:{s:i}}", "gpu", "x", "totals", "cycles", 7);
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct row *row = &p.table.rows.at[l.todo.at[i].row];
+        json_t *m = command_manifest(&p, &p.table.benches.at[row->bench], &p.table.models.at[row->model],
+                                     &l.todo.at[i].key);
+        command_begin(m);
+        json_object_set_new(m, "wall_s", json_real(i ? 6 : 2));
+        assert_true(store_put(s, &l.todo.at[i].key, m, report, NULL));
+        json_decref(m);
+    }
+    json_decref(report);
+    assert_true(launch_estimate(&l) == 8);
+    assert_true(l.todo.at[0].weight == 2 && l.todo.at[1].weight == 6);
+    launch_end(&l);
+    store_close(s);
+    plan_free(&p);
+}
+
+static const char *name_of(void *ctx, uint32_t i) {
+    (void)ctx;
+    return i ? "other" : "one";
+}
+
+static double weight_of(void *ctx, uint32_t i) {
+    return ((const double *)ctx)[i];
+}
+
+/* What is shown on a terminal of so many jobs with their weights, of which the first has ended. */
+static void shown(uint32_t n, const double *weights, char *text, size_t size) {
+    static const enum job_state states[] = {JOB_DONE, JOB_RUNNING, JOB_WAITING};
+    int ours, its, saved = dup(STDERR_FILENO);
+    struct jobs jobs = {.count = n, .title = name_of, .weight = weight_of, .ctx = (void *)weights};
+    struct progress p;
+    assert_int_equal(openpty(&ours, &its, NULL, NULL, NULL), 0);
+    dup2(its, STDERR_FILENO);
+    progress_begin(&p, &jobs);
+    progress_show(&p, states);
+    fflush(stderr);
+    dup2(saved, STDERR_FILENO);
+    ssize_t len = read(ours, text, size - 1);
+    text[len > 0 ? len : 0] = 0;
+    close(saved);
+    close(ours);
+    close(its);
+}
+
+static void the_bar_goes_by_weights(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t n;
+        double weights[3];
+        uint32_t filled; /* of 24 */
+    } cases[] = {{2, {1, 3}, 6}, {2, {0, 0}, 12}, {3, {5, 10, 0}, 5}, {2, {3, 1}, 18}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[256];
+        shown(cases[i].n, cases[i].weights, text, sizeof text);
+        const char *bar = strchr(text + 3, '['); /* behind what clears the line */
+        assert_non_null(bar);
+        assert_int_equal(strspn(bar + 1, "="), cases[i].filled);
+        assert_non_null(strstr(text, ", about 0:00 left  other"));
+    }
+}
+
 int main(int argc, char **argv) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_are_done_once_and_kept),
-        cmocka_unit_test(failures_are_told_and_not_kept),
-        cmocka_unit_test(approximations_are_measured),
-        cmocka_unit_test(programs_need_named_results),
+        cmocka_unit_test(runs_are_done_once_and_kept), cmocka_unit_test(failures_are_told_and_not_kept),
+        cmocka_unit_test(approximations_are_measured), cmocka_unit_test(programs_need_named_results),
+        cmocka_unit_test(weights_are_of_the_past),     cmocka_unit_test(the_bar_goes_by_weights),
     };
     if (argc > 1 && !strcmp(argv[1], "run"))
         return pretend(argv);

@@ -603,6 +603,83 @@ static void fusion_computes_the_same(void **state) {
     rig_close(&r);
 }
 
+/* Fused or not, the banks serve the reads and writes of both warps. */
+static void fused_operands_take_the_banks(void **state) {
+    (void)state;
+    uint64_t reads[2], writes[2];
+    for (int fused = 0; fused < 2; fused++) {
+        struct rig r;
+        open_machine(&r, fused ? "lnl" : "lnl-nofusion", SET("lnl.threshold=0.3"));
+        run(&r, "loops", 1, 256, RAMP, RAMP);
+        reads[fused] = rig_counter(&r, "rf.reads");
+        writes[fused] = rig_counter(&r, "rf.writes");
+        assert_int_equal(rig_counter(&r, "lnl.fused") > 0, fused);
+        rig_close(&r);
+    }
+    assert_int_equal(reads[1], reads[0]);
+    assert_int_equal(writes[1], writes[0]);
+}
+
+/* Wherever timing is cut, a warp that had begun a region leaves what it would have left, and the others what
+ * the base machine leaves: what came to the end of the region untimed is not counted. */
+static void cuts_end_regions(void **state) {
+    (void)state;
+    static const char *const cut_kernels[] = {"plain",    "float_lives", "barrier", "loops",   "pixels",
+                                              "diverges", "branches",    "paths",   "integers"};
+    static float base[RIG_BYTES / 4], whole[RIG_BYTES / 4];
+    uint32_t mixed = 0;
+    for (uint32_t k = 0; k < sizeof cut_kernels / sizeof *cut_kernels; k++) {
+        uint32_t block = strcmp(cut_kernels[k], "paths") ? 256 : 32;
+        run_without("base", 0, cut_kernels[k], block, RAMP, RAMP, base);
+        run_without("lnl", 0, cut_kernels[k], block, RAMP, RAMP, whole);
+        for (uint64_t n = 1;; n += 3) {
+            struct rig r;
+            open_machine(&r, "lnl", SET("lnl.threshold=0.3"));
+            r.g->opt.max_cycles = n;
+            run(&r, cut_kernels[k], 1, block, RAMP, RAMP);
+            uint32_t approximated = 0;
+            for (uint32_t w = 0; w < block / WARP; w++) {
+                bool as_base = true, as_whole = true;
+                for (uint32_t i = OUT + w * WARP; i < RIG_BYTES / 4; i += 4096)
+                    for (uint32_t l = 0; l < WARP; l++) {
+                        as_base &= !memcmp(&words(&r)[i + l], &base[i + l], sizeof *base);
+                        as_whole &= !memcmp(&words(&r)[i + l], &whole[i + l], sizeof *base);
+                    }
+                if (!as_base && !as_whole)
+                    fail_msg("%s, cut after %u cycles: warp %u is neither exact nor approximated",
+                             cut_kernels[k], (unsigned)n, w);
+                approximated += as_whole && !as_base;
+            }
+            mixed += approximated && rig_counter(&r, "lnl.stores") < approximated;
+            assert_true(approximated <= rig_counter(&r, "lnl.starts.approximated"));
+            bool over = r.cycles < n;
+            rig_close(&r);
+            if (over)
+                break;
+        }
+    }
+    assert_true(mixed > 0);
+}
+
+/* Profiles count what they look at, and that the units' reciprocals are as near as the paper says. */
+static void profiles_count(void **state) {
+    (void)state;
+    struct rig r;
+    open_machine(&r, "lnl-nofusion", SET("lnl.threshold=0", "lnl.profile=true"));
+    run(&r, "plain", 1, 64, RAMP, RAMP);
+    assert_int_equal(rig_counter(&r, "lnl.profile.loads"), 2);
+    assert_int_equal(rig_counter(&r, "lnl.profile.load.lanes"), 48);
+    assert_int_equal(rig_counter(&r, "lnl.profile.store.lanes"), 48);
+    uint64_t loads = rig_counter(&r, "lnl.profile.load.distance"),
+             stores = rig_counter(&r, "lnl.profile.store.distance");
+    assert_true(loads > 0 && stores > loads); /* f is a square */
+    assert_int_equal(rig_counter(&r, "lnl.profile.units"), 1);
+    assert_int_equal(rig_counter(&r, "lnl.profile.reciprocal"), 33203);
+    assert_int_equal(rig_counter(&r, "lnl.profile.reciprocal.56"), 33203);
+    assert_int_equal(rig_counter(&r, "lnl.profile.reciprocal.0"), 7110);
+    rig_close(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lanes_are_interpolated),
@@ -621,6 +698,9 @@ int main(void) {
         cmocka_unit_test(unknown_loads_count),
         cmocka_unit_test(time_out_changes_no_value),
         cmocka_unit_test(fusion_computes_the_same),
+        cmocka_unit_test(fused_operands_take_the_banks),
+        cmocka_unit_test(cuts_end_regions),
+        cmocka_unit_test(profiles_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -381,12 +381,20 @@ static void restore(void *m, uint32_t slot) {
     CALLED(registers, restore);
 }
 
+/* Asked of every warp when timing has been cut; none needs the mechanism. */
+static bool bound(void *m, uint32_t slot) {
+    (void)m;
+    assert_true(w.running && mech_sm->warps[slot].w);
+    CALLED(lanes, bound);
+    return false;
+}
+
 static const struct mech_points all_points = {
     .life = {start, finish, admit, block, warp, tick, next, elapsed, describe},
     .watch = {before, control, barrier, issued, collected, result, written, retire, false, false},
     .gate = {eligible, refused, slots},
     .stream = {fetch, decoded, recalled, passed, false},
-    .lanes = {choose},
+    .lanes = {choose, bound},
     .registers = {fill, place, restore, holds},
     .values = {sources},
     .front = {.take = take},
@@ -490,7 +498,8 @@ static void test_passive(void **state) {
             UINT64_C(1) << MECH_AT_stream_passed | UINT64_C(1) << MECH_AT_stream_recalled |
             UINT64_C(1) << MECH_AT_gate_refused | UINT64_C(1) << MECH_AT_memory_arrived |
             UINT64_C(1) << MECH_AT_back_read_done | UINT64_C(1) << MECH_AT_back_written |
-            UINT64_C(1) << MECH_AT_life_describe | UINT64_C(1) << MECH_AT_registers_restore;
+            UINT64_C(1) << MECH_AT_life_describe | UINT64_C(1) << MECH_AT_registers_restore |
+            UINT64_C(1) << MECH_AT_lanes_bound;
         for (uint32_t p = 0; p < sizeof names / sizeof *names; p++)
             if (!w.calls[p] && !(asked >> p & 1))
                 fail_msg("%s was never called", names[p]);
@@ -516,6 +525,7 @@ static void test_cut(void **state) {
     assert_true(cycles >= 777);
     assert_int_equal(w.ticks + w.slept, cycles);
     assert_int_equal(w.calls[MECH_AT_registers_restore], __builtin_popcountll(w.warps));
+    assert_int_equal(w.calls[MECH_AT_lanes_bound], __builtin_popcountll(w.warps));
     assert_true(w.slept > 0);
     assert_int_equal(w.calls[MECH_AT_life_finish], 1);
     assert_true(w.warps);
@@ -750,6 +760,7 @@ static void test_whole(void **state) {
         {{.registers = {fill, place, NULL, NULL}}, "needs all"},
         {{.back = {.result = take_result}}, "needs both"},
         {{.front = {.every = true}}, "front.take"},
+        {{.lanes = {.bound = bound}}, "lanes.choose"},
     };
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
         struct mechanism mech = {.name = "half", .points = wrong[k].points};

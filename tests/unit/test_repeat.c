@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "profile/spans.h"
 #include "profile/window.h"
 #include "report/trace.h"
 #include "timing_rig.h"
@@ -66,6 +67,38 @@ static void counts_as_the_naive_way_does(void **state) {
             assert_int_equal(seen.in_block, want.in_block);
         }
         window_free(&w);
+    }
+}
+
+/* Spans say what two windows say of their blocks, where the longer block is so many of the shorter. Keys
+ * crowd in a few slots; many are new in every long span, so that the table is as full as it gets. */
+static void spans_are_blocks_of_two_windows(void **state) {
+    (void)state;
+    static const uint32_t sizes[][2] = {{1, 1}, {1, 7}, {5, 3}, {64, 1}, {100, 10}, {1000, 10}};
+    for (uint32_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+        uint32_t size = sizes[k][0], times = sizes[k][1];
+        uint64_t x = 777 + k;
+        struct window brief, lengthy;
+        struct spans *s = spans_create(2, size, times);
+        window_init(&brief, size);
+        window_init(&lengthy, size * times);
+        for (uint32_t i = 0; i < 40000; i++) {
+            x = x * UINT64_C(6364136223846793005) + 1442695040888963407u;
+            uint32_t pick = (uint32_t)(x >> 40) % (i / 5000 * 4000 + 3);
+            uint64_t key = pick ? ((uint64_t)pick << 32) - pick % 5 : WINDOW_NOTHING;
+            bool in_short = window_step(&brief, key).in_block, in_long = window_step(&lengthy, key).in_block;
+            struct spans_seen seen = {0};
+            if (key == WINDOW_NOTHING)
+                spans_pass(s);
+            else
+                seen = spans_step(s, key);
+            assert_int_equal(seen.in_short, in_short);
+            assert_int_equal(seen.in_long, in_long);
+        }
+        window_free(&brief);
+        window_free(&lengthy);
+        assert_false(spans_step(s + 1, 1).in_long); /* another, which knows nothing of it */
+        spans_destroy(s);
     }
 }
 
@@ -276,6 +309,7 @@ int main(void) {
         cmocka_unit_test(edge_of_the_window),
         cmocka_unit_test(edge_of_the_block),
         cmocka_unit_test(counts_as_the_naive_way_does),
+        cmocka_unit_test(spans_are_blocks_of_two_windows),
         cmocka_unit_test(by_hand),
         cmocka_unit_test(edges),
         cmocka_unit_test(each_sm_for_itself),

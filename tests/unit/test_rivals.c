@@ -26,6 +26,15 @@ static const char text[] = KERNELS
     KERNEL("affine", LOOP("mad.lo.u32 %r2, %r2, 3, %r9; add.u32 %r2, %r2, %r0;"))
     /* Neither. */
     KERNEL("vector", "mul.lo.u32 %r4, %r0, %r0;\n" LOOP("xor.b32 %r2, %r2, %r4; mul.lo.u32 %r2, %r2, %r2;"))
+    /* A result that is the same in all lanes, of operands that are neither; and the other way around. */
+    KERNEL("flat", "mul.lo.u32 %r4, %r0, %r0;\n" LOOP("add.u32 %r3, %r4, %r5; shr.u32 %r1, %r3, 20;"))
+        KERNEL("square", LOOP("add.u32 %r3, %r0, %r5; mul.lo.u32 %r2, %r3, %r3;"))
+    /* The first warp whole, of the others one half. */
+    KERNEL("half", "and.b32 %r4, %r0, 16; setp.ne.u32 %p1, %r4, 0; setp.ge.and.u32 %p1, %r0, 32, %p1; @%p1 "
+                   "bra D;\n" LOOP("mad.lo.u32 %r1, %r1, 3, %r9; xor.b32 %r1, %r1, %r5;") "\nD:")
+    /* A sum that is affine in the first warp alone, which waits for the others. */
+    KERNEL("first", "setp.lt.u32 %p0, %r0, 32; mul.lo.u32 %r2, %r0, %r0; selp.b32 %r2, %r0, %r2, %p0;\n" LATER
+                    "add.u32 %r1, %r2, %r9; bar.sync 0; st.global.u32 [%l1], %r1;")
     /* Four that are the same in all lanes, once. */
     KERNEL("once", LATER "mad.lo.u32 %r1, %r8, 3, %r9; xor.b32 %r1, %r1, %r8; mul.lo.u32 %r1, %r1, %r1;\n"
                          "xor.b32 %r1, %r1, %r9; mov.u32 %r6, %ctaid.x; mad.lo.u32 %r6, %r6, 128, %r0;\n"
@@ -113,6 +122,29 @@ static void test_dac_ideal(void **state) {
     assert_true(gone[2] <= (ROUNDS + OUTSIDE) * (WARPS - 1));
 }
 
+/* What it leaves: of operands and result both must be affine, and the warp be whole; and how it finds out
+ * that it was wrong, once for all warps. */
+static void test_dac_ideal_stays(void **state) {
+    (void)state;
+    enum { OUTSIDE = 12 };
+    static const struct {
+        const char *kernel;
+        uint32_t insts; /* of a round that go */
+    } kernels[] = {{"flat", 1}, {"square", 2}, {"half", 0}};
+    for (uint32_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
+        struct counts base = run("base", kernels[k].kernel, THREADS, 1, 1, NULL, NULL),
+                      ideal = run("dac-ideal", kernels[k].kernel, THREADS, 1, 1, "dac_ideal.wrong", NULL);
+        same_memory(&base, &ideal);
+        assert_int_equal(ideal.n, 0);
+        assert_in_range(base.insts - ideal.insts, kernels[k].insts * (ROUNDS - 1) * (WARPS - 1),
+                        (kernels[k].insts * ROUNDS + OUTSIDE) * (WARPS - 1));
+    }
+    struct counts base = run("base", "first", THREADS, 1, 1, NULL, NULL),
+                  ideal = run("dac-ideal", "first", THREADS, 1, 1, "dac_ideal.wrong", NULL);
+    same_memory(&base, &ideal);
+    assert_int_equal(ideal.n, 1);
+}
+
 /* Barriers: one in each round of a loop that all run alike, and behind it; none where threads leave a loop in
  * different rounds. */
 static void test_silicon_sync(void **state) {
@@ -133,6 +165,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_uv),
         cmocka_unit_test(test_dac_ideal),
+        cmocka_unit_test(test_dac_ideal_stays),
         cmocka_unit_test(test_silicon_sync),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,13 +58,14 @@ static json_t *manifest_of(const char *benchmark, const char *size, double secon
 }
 
 static json_t *report_of(int cycles) {
-    return json_pack(
-        "{s:i, s:s, s:s, s:{s:i}, s:[{s:s, s:[i,i,i], s:i, s:s}], s:{s:i, s:{s:i, s:i}, s:{s:f}, s:s, "
-        "s:s}, s:{s:{s:[s,s]}}, s:{s:f}}",
-        "schema", 1, "gpu", "H200", "mech", "wir", "settings", "sm.warps", 64, "kernels", "name", "k<int>",
-        "grid", 6, 5, 1, "warp_insts", 70, "digest", "abc", "totals", "cycles", cycles, "counters",
-        "insts.int", 5, "none", 0, "energy", "total", 0.25, "timed", "all", "digest", "def", "units",
-        "counters", "insts.int", "warp instructions", "Integers.", "host", "peak_rss_mb", 9.5);
+    return json_pack("{s:i, s:s, s:s, s:{s:i}, s:[{s:s, s:[i,i,i], s:i, s:s, s:{s:i, s:i}}], s:{s:i, s:{s:i, "
+                     "s:i}, s:{s:f}, s:s, "
+                     "s:s}, s:{s:{s:[s,s]}}, s:{s:f}}",
+                     "schema", 1, "gpu", "H200", "mech", "wir", "settings", "sm.warps", 64, "kernels", "name",
+                     "k<int>", "grid", 6, 5, 1, "warp_insts", 70, "digest", "abc", "counters", "insts.int", 3,
+                     "none", 0, "totals", "cycles", cycles, "counters", "insts.int", 5, "none", 0, "energy",
+                     "total", 0.25, "timed", "all", "digest", "def", "units", "counters", "insts.int",
+                     "warp instructions", "Integers.", "host", "peak_rss_mb", 9.5);
 }
 
 static bool put(struct store *s, uint64_t n, int cycles, const char *results) {
@@ -116,11 +117,12 @@ static void finished_runs_are_found_again(void **state) {
     struct store_row row;
     assert_true(store_find(s, &key, &row));
     json_t *want = report_of(7), *kernel = json_array_get(json_object_get(want, "kernels"), 0);
-    static const char *const not_rebuilt[] = {"units", "host"}, *const of_kernel[] = {"grid", "warp_insts"};
-    for (int i = 0; i < 2; i++) {
+    static const char *const not_rebuilt[] = {"units", "host"}, *const of_kernel[] = {"grid", "warp_insts",
+                                                                                      "counters"};
+    for (int i = 0; i < 2; i++)
         json_object_del(want, not_rebuilt[i]);
+    for (int i = 0; i < 3; i++)
         json_object_del(kernel, of_kernel[i]);
-    }
     assert_true(json_equal(row.report, want));
     assert_null(row.results);
     json_decref(row.report);
@@ -298,7 +300,26 @@ static void many_write_at_once(void **state) {
     struct store *s = store_open(place_of("many"), STORE_MAKE);
     assert_int_equal(ask(s, "SELECT count(*) FROM run"), WRITERS * (EACH - 5) + 5);
     assert_int_equal(ask(s, "SELECT count(*) FROM value"), 4 * (WRITERS * (EACH - 5) + 5));
-    assert_int_equal(ask(s, "SELECT count(*) FROM counter"), 4);
+    assert_int_equal(ask(s, "SELECT count(*) FROM counter"), 5);
+    store_close(s);
+}
+
+/* Launches have counters of their own, with units; those that are 0 have no row, and all go with their run.
+ */
+static void launches_have_counters(void **state) {
+    (void)state;
+    struct store *s = store_open(place_of("launches"), STORE_MAKE);
+    assert_true(put(s, 1, 7, NULL) && put(s, 2, 7, NULL) && put(s, 1, 8, NULL));
+    assert_int_equal(ask(s, "SELECT count(*) FROM kernel_value"), 4);
+    assert_int_equal(ask(s,
+                         "SELECT value FROM tidy_kernels WHERE kernel = 'k<int>' AND number = 0 AND part = "
+                         "'counter' AND name = 'insts.int' AND unit = 'warp instructions'"),
+                     3);
+    assert_int_equal(ask(s, "SELECT value FROM tidy_kernels WHERE part = 'total' AND name = 'warp_insts'"),
+                     70);
+    assert_int_equal(ask(s, "SELECT count(*) FROM kernels WHERE benchmark = 'nw' AND grid = '6,5,1'"), 2);
+    assert_int_equal(sqlite3_exec(store_db(s), "DELETE FROM run", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(ask(s, "SELECT count(*) FROM kernel_value"), 0);
     store_close(s);
 }
 
@@ -328,6 +349,7 @@ static void a_full_disk_leaves_no_halves(void **state) {
     assert_true(n >= 9);
     assert_int_equal(ask(s, "SELECT count(*) FROM value"), 4 * n);
     assert_int_equal(ask(s, "SELECT count(*) FROM kernel"), n);
+    assert_int_equal(ask(s, "SELECT count(*) FROM kernel_value"), 2 * n);
     assert_int_equal(ask(s, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"), 1);
     assert_true(put(s, 20000, 7, NULL));
     store_close(s);
@@ -366,15 +388,19 @@ static void older_formats_are_brought_up_to_date(void **state) {
     struct store *s = store_open(place_of("older"), STORE_MAKE);
     assert_true(put(s, 1, 7, NULL));
     sqlite3_int64 newest = ask(s, "PRAGMA user_version");
-    assert_int_equal(
-        sqlite3_exec(store_db(s), "DROP INDEX run_simulator; PRAGMA user_version = 1", NULL, NULL, NULL),
-        SQLITE_OK);
+    assert_int_equal(sqlite3_exec(store_db(s),
+                                  "DROP INDEX run_simulator; DROP VIEW kernels; DROP VIEW tidy_kernels;"
+                                  "DROP TABLE kernel_value; PRAGMA user_version = 1",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
     store_close(s);
     s = store_open(place_of("older"), STORE_READ);
     assert_non_null(s);
     assert_int_equal(ask(s, "PRAGMA user_version"), newest);
     assert_int_equal(ask(s, "SELECT count(*) FROM sqlite_master WHERE name = 'run_simulator'"), 1);
     assert_int_equal(cycles_of(s, 1), 7);
+    assert_int_equal(ask(s, "SELECT count(*) FROM kernels"), 1);
+    assert_int_equal(ask(s, "SELECT count(*) FROM tidy_kernels"), 0);
     store_close(s);
     s = store_open(place_of("older"), STORE_MAKE);
     assert_true(s && put(s, 2, 8, NULL) && cycles_of(s, 2) == 8);
@@ -416,6 +442,7 @@ int main(void) {
         cmocka_unit_test(claims_are_of_one_process),
         cmocka_unit_test(leavings_are_removed),
         cmocka_unit_test(many_write_at_once),
+        cmocka_unit_test(launches_have_counters),
         cmocka_unit_test(a_full_disk_leaves_no_halves),
         cmocka_unit_test(formats_are_known_or_refused),
         cmocka_unit_test(older_formats_are_brought_up_to_date),

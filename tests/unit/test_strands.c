@@ -124,6 +124,18 @@ static void full_queues_are_the_same(void **state) {
     compare("gtx480", slow, "mixed.ptx", usual, USUAL);
 }
 
+/* ... and when they do so all the time the machine goes cycle by cycle, but for a try now and then. */
+static void short_rounds_are_few(void **state) {
+    (void)state;
+    struct rig r;
+    open_rig(&r, "gtx480", (const char *const[]){"icnt.in_queue=1", "l1.queue=2", NULL}, "races.ptx", 2);
+    struct outcome o = run(&r, &(struct launch){"race", 60, 96, {0, 10, 1}});
+    assert_int_equal(o.status, RP_OK);
+    assert_true(r.g->machine->rounds && 4 * r.g->machine->rounds < o.cycles);
+    rig_close(&r);
+    forget(&o);
+}
+
 /* The launch ends with the same fault, in the same cycle, and has changed memory as far. Behind that,
  * launches are the same for every number of threads. */
 static void faults_are_the_same(void **state) {
@@ -164,7 +176,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launches_are_the_same),    cmocka_unit_test(races_are_the_same),
         cmocka_unit_test(full_queues_are_the_same), cmocka_unit_test(faults_are_the_same),
-        cmocka_unit_test(cuts_are_the_same),
+        cmocka_unit_test(cuts_are_the_same),        cmocka_unit_test(short_rounds_are_few),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/io.h"
+#include "study/command.h"
 #include "study/key.h"
 #include "study/plan.h"
 
@@ -25,6 +26,47 @@ static int make_folder(void **state) {
 static int remove_folder(void **state) {
     (void)state;
     return rmdir(folder);
+}
+
+/* ---- commands ---- */
+
+/* A text becomes words as a shell makes them, and what command_quote wrote the words it was given. */
+static void texts_become_words(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        char *words[5];
+    } cases[] = {
+        {"./a", {"./a"}},
+        {"  ./a\t64\n 7 ", {"./a", "64", "7"}},
+        {"'a b' \"c 'd'\" e\\ f", {"a b", "c 'd'", "e f"}},
+        {"a '' \"\"", {"a", "", ""}},
+        {"a\"b c\"'d'", {"ab cd"}},
+        {"'\\a' \"\\a\\\"\" $HOME *", {"\\a", "\\a\"", "$HOME", "*"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct command c = {0}, again = {0};
+        struct str quoted = {0};
+        assert_true(command_split(&c, cases[i].text));
+        command_quote(&quoted, c.words.at);
+        assert_true(command_split(&again, quoted.at));
+        uint32_t n = 0;
+        for (; cases[i].words[n]; n++) {
+            assert_string_equal(c.words.at[n], cases[i].words[n]);
+            assert_string_equal(again.words.at[n], cases[i].words[n]);
+        }
+        assert_null(c.words.at[n]);
+        assert_null(again.words.at[n]);
+        command_free(&c);
+        command_free(&again);
+        str_free(&quoted);
+    }
+    static const char *const wrong[] = {"", "  ", "a 'b", "a \"b\\\""};
+    for (int i = 0; i < 4; i++) {
+        struct command c = {0};
+        assert_false(command_split(&c, wrong[i]));
+        command_free(&c);
+    }
 }
 
 /* ---- plans ---- */
@@ -188,6 +230,19 @@ static void approximations_need_results(void **state) {
 
 /* ---- keys ---- */
 
+/* Errors would be those of the part that is timed: without a wish of the user's all of it is. */
+static void approximations_are_timed_whole(void **state) {
+    (void)state;
+    for (uint32_t k = 0; k < 4; k++) {
+        struct plan p = {.size = SIZE_TINY, .bits = 32, .max_insts = 1000, .usual_part = k & 1};
+        assert_true(plan_add_bench(&p, "hotspot-approx"));
+        assert_true(plan_add_model(&p, "model", k & 2 ? "lnl" : "wir"));
+        assert_true(plan_complete(&p));
+        assert_int_equal(plan_sampled(&p, &p.table.benches.at[0]) != 0, k != 3);
+        plan_free(&p);
+    }
+}
+
 /* The key of the last row of a plan with one benchmark and one model. */
 static uint64_t key_for(struct plan p, const char *bench, const char *model) {
     static char set[] = "latency.alu=9";
@@ -280,12 +335,14 @@ static void keys_see_the_files_of_a_program(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts_become_words),
         cmocka_unit_test(benchmarks_from_texts),
         cmocka_unit_test(suites_take_the_items_of_their_text),
         cmocka_unit_test(models_have_a_base_on_their_gpu),
         cmocka_unit_test(models_on_a_cpu),
         cmocka_unit_test(machines_must_exist),
         cmocka_unit_test(approximations_need_results),
+        cmocka_unit_test(approximations_are_timed_whole),
         cmocka_unit_test(keys_tell_runs_apart),
         cmocka_unit_test(keys_see_the_files_of_a_program),
     };

@@ -38,7 +38,7 @@ static const char tail[] =
  * step, where a chain of steps waits longer than they do. */
 static char *loop(const char *begin, const char *step, uint32_t k) {
     struct str s = {0};
-    str_printf(&s, "%s%s\nLOOP:\n", head, begin);
+    str_printf(&s, "%s%s\nLOOP:\n.pragma \"nounroll\";\n", head, begin);
     for (uint32_t i = 0; i < k; i++) {
         str_printf(&s, "%s\n", step);
         if (i == 0)

@@ -1,10 +1,7 @@
 /* Widths of registers. The loops over lanes are written so that compilers make vectors of them. */
 #include "mech/cmrc/width.h"
 
-/* All bits of a lane if it is among them. */
-static uint32_t lane_bits(uint32_t lanes, uint32_t l) {
-    return 0u - (lanes >> l & 1);
-}
+#include "isa/lane_bits.h"
 
 /* Bytes that words with these significant bits need. */
 static uint8_t bytes_of(uint32_t bits) {

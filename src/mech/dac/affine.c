@@ -24,7 +24,8 @@ static void push(struct dac *d, uint32_t pc, uint32_t rpc, const struct dac_mask
             dac_broken(d, "too many paths");
         return;
     }
-    d->path[d->depth++] = (struct dac_path){pc, rpc, *mask};
+    d->path[d->depth] = (struct dac_path){.pc = pc, .rpc = rpc, .mask = *mask};
+    dac_path_begin(&d->path[d->depth++]);
     d->n.stack_accesses++;
 }
 
@@ -34,7 +35,7 @@ static void settle(struct dac *d) {
         const struct dac_path *p = &d->path[d->depth - 1];
         if (p->pc != p->rpc && any_lane(d, &p->mask))
             break;
-        d->depth--;
+        dac_path_end(d, &d->path[--d->depth]);
         d->n.stack_accesses++;
     }
     struct warp *w = stream_warp(d);
@@ -65,7 +66,7 @@ static void branch(struct dac *d, const struct xinst *i, uint32_t pc) {
     }
     d->n.branches_diverged++;
     if (top->rpc == rpc)
-        d->depth--;
+        dac_path_end(d, &d->path[--d->depth]);
     else
         top->pc = rpc;
     bool flip =
@@ -127,7 +128,6 @@ static void take_vectors(struct dac *d, const struct dac_mark *m) {
         d->n.vectors++;
     }
     d->sent &= ~here;
-    d->changed |= here;
 }
 
 void dac_affine_control(struct dac *d, const struct xinst *i) {
@@ -196,24 +196,37 @@ static bool has_room(const struct dac *d, const struct xinst *i, uint32_t pc) {
 /* The instruction chooses by something that differs between threads. */
 static bool chooses(const struct dac *d, const struct xinst *i) {
     uint16_t op = i->in->op;
+    if (dac_is_arrival(i))
+        return dac_comes_later(d, i);
     uint8_t by = op == OP_SEL ? i->ps[0] : i->guard;
     return op == OP_IMIN || op == OP_IMAX || op == OP_IABS ||
            (i->ndw && by != PRED_PT && d->preds[by].kind == PRED_MASK);
 }
 
-/* The counter of what the instruction must wait for, or NULL. */
-static uint64_t *waits_for(struct dac *d, const struct xinst *i, uint32_t pc) {
-    if ((!dac_asks(&d->side[pc]) && !pred_ready(d, i->guard)) || !pred_ready(d, i->ps[0]) ||
-        !pred_ready(d, i->ps[1]))
-        return &d->n.affine_wait_pred;
-    if (dac_asks(&d->side[pc]) && warps_here(d) & ~d->sent)
-        return &d->n.affine_wait_data;
+/* What its next instruction waits for. */
+enum wait { WAIT_NONE, WAIT_PREDICATE, WAIT_DATA, WAIT_QUEUE };
+
+static enum wait waits_for(const struct dac *d) {
+    uint32_t pc = d->sm->warps[d->stream->slot].next;
+    const struct xinst *i = &d->affine->code[pc];
+    bool asks = dac_asks(&d->side[pc]);
+    if ((!asks && !pred_ready(d, i->guard)) || !pred_ready(d, i->ps[0]) || !pred_ready(d, i->ps[1]))
+        return WAIT_PREDICATE;
+    if (asks && warps_here(d) & ~d->sent)
+        return WAIT_DATA;
     bool compares = i->in->op == OP_ISETP || i->in->op == OP_ISETPX;
     if ((i->kind == X_QUEUE || compares) && !has_room(d, i, pc))
-        return &d->n.affine_wait_queue;
-    if (d->nnamed >= (uint32_t)d->params->dcrf && chooses(d, i)) /* until tuples that name some leave */
-        return &d->n.affine_wait_queue;
-    return NULL;
+        return WAIT_QUEUE;
+    /* until tuples that name some leave */
+    return d->nnamed >= (uint32_t)d->params->dcrf && chooses(d, i) ? WAIT_QUEUE : WAIT_NONE;
+}
+
+bool dac_affine_waits(struct dac *d) {
+    enum wait w = d->broken ? WAIT_NONE : waits_for(d);
+    d->n.affine_wait_pred += w == WAIT_PREDICATE;
+    d->n.affine_wait_data += w == WAIT_DATA;
+    d->n.affine_wait_queue += w == WAIT_QUEUE;
+    return w != WAIT_NONE;
 }
 
 bool dac_affine_ready(struct dac *d) {
@@ -222,14 +235,6 @@ bool dac_affine_ready(struct dac *d) {
     const struct xinst *i = &d->affine->code[pc];
     if (d->broken)
         return true;
-    if (!d->affine_waits) {
-        d->affine_waits = waits_for(d, i, pc);
-        core_refuse(d->sm, d->stream->slot, d->affine_waits);
-    }
-    if (d->affine_waits) {
-        ++*d->affine_waits;
-        return false;
-    }
     bool active = true; /* the latches of the warp say whether it acts, once for all threads */
     if (i->kind == X_EXIT) {
         struct dac_mask gone = guard_of(d, i);
@@ -246,70 +251,4 @@ bool dac_affine_ready(struct dac *d) {
     if (i->guard != PRED_PT)
         cw->w->p[i->guard] = active != i->gneg ? UINT32_MAX : 0;
     return true;
-}
-
-/* ---- a batch ---- */
-
-static void set_coords(struct dac *d, uint32_t slot) {
-    const struct core_warp *cw = &d->sm->warps[slot];
-    const struct cta *c = cw->w->cta;
-    struct coords *at = &d->coords[slot];
-    const uint32_t *n = d->sm->x->block;
-    at->row = true;
-    for (uint32_t l = 0; l < WARP_LANES; l++) {
-        uint32_t t = cw->w->index * WARP_LANES + l;
-        at->tid[0][l] = t % n[0];
-        at->tid[1][l] = t / n[0] % n[1];
-        at->tid[2][l] = t / n[0] / n[1];
-        at->row &= at->tid[0][l] == at->tid[0][0] + l;
-    }
-    memcpy(at->ctaid, c->id, sizeof at->ctaid);
-}
-
-void dac_affine_start(struct dac *d) {
-    struct dac_path all = {.pc = 0, .rpc = NO_RPC};
-    const struct dac_pred no = {.kind = PRED_SAME};
-    d->batch = d->blocks = 0;
-    memset(d->block_warps, 0, sizeof d->block_warps);
-    memset(d->epoch, 0, sizeof d->epoch);
-    memset(d->passed, 0, sizeof d->passed);
-    memset(d->mask_refs, 0, DAC_MASKS * sizeof *d->mask_refs);
-    memset(d->named, 0, sizeof d->named);
-    d->nnamed = 0;
-    for (uint64_t left = d->sm->resident & ~d->sm->streaming; left; left &= left - 1) {
-        uint32_t s = (uint32_t)__builtin_ctzll(left);
-        d->batch |= UINT64_C(1) << s;
-        d->blocks |= UINT64_C(1) << d->sm->warps[s].block;
-        d->block_warps[d->sm->warps[s].block] |= UINT64_C(1) << s;
-        all.mask.w[s] = d->sm->warps[s].w->live;
-        set_coords(d, s);
-    }
-    d->path[0] = all;
-    d->depth = 1;
-    for (uint32_t k = 0; k < d->affine->prog->nregs; k++)
-        val_const(&d->regs[k], 0);
-    for (uint32_t k = 0; k <= NUM_PRED; k++)
-        d->preds[k] = no;
-    uint32_t warps = (uint32_t)__builtin_popcountll(d->batch);
-    d->depth_a = (uint32_t)d->params->pwaq / warps;
-    d->depth_p = (uint32_t)d->params->pwpq / warps;
-    d->depth_a = d->depth_a ? d->depth_a : 1;
-    d->depth_p = d->depth_p ? d->depth_p : 1;
-    d->naccess = d->depth_a + DAC_FLYING;
-    uint32_t first = 0;
-    for (uint64_t left = d->batch; left; left &= left - 1, first += d->naccess) {
-        struct dac_queues *q = &d->q[__builtin_ctzll(left)];
-        q->access = &d->accesses[first];
-        q->first = q->issued = q->count = q->used = q->pfirst = q->pcount = q->pfilled = 0;
-    }
-    for (uint32_t c = 0; c < DAC_WARPS; c++)
-        d->exp[c] = (struct dac_expansion){.at = d->tail};
-    d->head = d->peu = d->tail;
-    d->used = 0;
-    d->sent = 0;
-    d->peu_warps = d->peu_wait = 0;
-    d->changed = ~UINT64_C(0);
-    d->affine_waits = NULL;
-    d->aeu_rests = false;
-    d->n.batches++;
 }

@@ -1,9 +1,9 @@
 /* Which instructions the affine warp can carry out: a greatest fixpoint. At first all whose operation it
  * knows; then those go that need something which it cannot have. An instruction needs the versions it reads
  * (flow/reach.h), made in the same round of the loops around it, and its block needs the branches it depends
- * on. A merge must not depend on the way a thread came: the affine warp has one register for all threads.
- * What of several values a thread has may only depend on conditions that are computed (SEL, minima, guarded
- * writes): at most two in the whole chain, and none that goes around a loop.
+ * on. What of several values a thread has may depend on conditions that are computed (SEL, minima, guarded
+ * writes), or on the way it came to a block where all that parted meet again: on at most two in the whole
+ * chain, and on none that goes around a loop.
  *
  * A kernel is not split when its warps might run their paths in another order than the affine warp, when it
  * waits for other blocks, or when nothing would be gained. */
@@ -133,10 +133,6 @@ bool dac_knows(struct splitter *s, uint32_t b, uint32_t k) {
 
 /* ---- versions ---- */
 
-static struct vclass split_class(const struct splitter *s, uint32_t split) {
-    return class_of(s->c, s->c->reach.n + s->c->npairs + split);
-}
-
 /* What is made in block home and read in block is of the same round in all threads. */
 static bool same_round(const struct splitter *s, uint32_t home, uint32_t block) {
     const struct control *c = &s->c->control;
@@ -144,7 +140,7 @@ static bool same_round(const struct splitter *s, uint32_t home, uint32_t block) 
         return true;
     for (uint32_t w = 0; w < c->words; w++)
         for (bits left = control_left(c, home, block, w); left; left &= left - 1)
-            if (split_class(s, 64 * w + (uint32_t)__builtin_ctzll(left)).deps)
+            if (split_deps(s, 64 * w + (uint32_t)__builtin_ctzll(left)))
                 return false;
     return true;
 }
@@ -160,26 +156,64 @@ static bool one_way(const struct splitter *s, uint32_t block) {
         return true;
     for (uint32_t w = 0; w < s->c->control.words; w++)
         for (bits left = meets[w]; left; left &= left - 1)
-            if (split_class(s, 64 * w + (uint32_t)__builtin_ctzll(left)).deps)
+            if (split_deps(s, 64 * w + (uint32_t)__builtin_ctzll(left)))
                 return false;
     return true;
+}
+
+/* Threads that part meet again in the block, all at once, and the affine warp parts them, too. Then who came
+ * last is a condition: the last entry on its stack before they meet (section 4.7). */
+static bool is_join(const struct splitter *s, uint32_t block) {
+    const struct control *c = &s->c->control;
+    const bits *meets = control_meets(c, block);
+    for (uint32_t k = 0; k < c->nsplits; k++) {
+        const struct split *x = &c->splits[k];
+        if (!bits_get(meets, k) || !split_deps(s, k))
+            continue;
+        const struct block *from = &s->f->blocks.at[x->block];
+        if (x->join != block || bits_get(c->again, k) || !s->bgood[x->block] ||
+            !s->good[no_of(s, x->block, from->insts.len - 1)])
+            return false;
+    }
+    return true;
+}
+
+/* The versions that come to a merge: how many, and the edges, as a set, by which the first of them does. */
+static uint32_t merged(const struct splitter *s, uint32_t v, uint64_t *edges) {
+    const struct version *x = &s->r->at[v];
+    uint32_t first = NONE, second = NONE, n = 0, len = s->f->blocks.at[x->block].pred.len;
+    *edges = 0;
+    for (uint32_t k = 0; k < len; k++) {
+        uint32_t in = s->r->inputs[x->input + k];
+        if (in == NONE || in == v)
+            continue;
+        if (first == NONE)
+            first = in, n = 1;
+        else if (in != first && in != second)
+            second = in, n++;
+        *edges |= in == first ? UINT64_C(1) << k % 64 : 0;
+    }
+    return len <= 64 ? n : n + 2;
+}
+
+/* Threads bring two values there, by the way they came. */
+static bool parts(const struct splitter *s, uint32_t v) {
+    const struct version *x = &s->r->at[v];
+    uint64_t edges;
+    return x->kind == VERSION_MERGE && x->value < s->r->v.nwords && merged(s, v, &edges) == 2 &&
+           !one_way(s, x->block) && is_join(s, x->block);
 }
 
 static bool merge_good(const struct splitter *s, uint32_t v) {
     const struct version *x = &s->r->at[v];
     const struct block *b = &s->f->blocks.at[x->block];
-    uint32_t only = NONE;
-    bool differs = false;
+    uint64_t edges;
     for (uint32_t k = 0; k < b->pred.len; k++) {
         uint32_t in = s->r->inputs[x->input + k];
-        if (in == NONE || in == v)
-            continue;
-        differs |= only != NONE && only != in;
-        only = in;
-        if (!read_good(s, in, b->pred.at[k]))
+        if (in != NONE && in != v && !read_good(s, in, b->pred.at[k]))
             return false;
     }
-    return !differs || one_way(s, x->block);
+    return merged(s, v, &edges) < 2 || one_way(s, x->block) || parts(s, v);
 }
 
 static bool version_good(const struct splitter *s, uint32_t v) {
@@ -287,6 +321,8 @@ static uint64_t choices_of(struct splitter *s, uint32_t v) {
             uint32_t in = s->r->inputs[x->input + k];
             all |= in == NONE ? 0 : s->choices[in];
         }
+    if (s->merge_no[v] >= 0)
+        all |= UINT64_C(1) << s->merge_no[v];
     if (x->kind != VERSION_WRITE || x->value >= s->r->v.nwords)
         return all; /* a condition by itself is no tuple */
     uint32_t n = no_of(s, x->block, x->index);
@@ -355,6 +391,41 @@ static bool clashes(const struct splitter *s, uint32_t b, uint32_t k) {
     return mods > 1 ? !choice : mods && (i->op == OP_IREM || i->op == OP_AND);
 }
 
+/* Numbers the conditions of merges: one for all at a block to which the same edges bring the same. True when
+ * there are too many. */
+static bool number_merges(struct splitter *s, int32_t next) {
+    bool dropped = false;
+    for (uint32_t v = 0; v < s->r->n; v++) {
+        s->merge_no[v] = -1;
+        if (!s->vgood[v] || !parts(s, v))
+            continue;
+        uint64_t edges, other;
+        (void)merged(s, v, &edges);
+        for (uint32_t k = 0; k < v && s->merge_no[v] < 0; k++)
+            if (s->merge_no[k] >= 0 && s->r->at[k].block == s->r->at[v].block && merged(s, k, &other) &&
+                other == edges)
+                s->merge_no[v] = s->merge_no[k];
+        if (s->merge_no[v] < 0 && next < MAX_CHOICES)
+            s->merge_no[v] = next++;
+        else if (s->merge_no[v] < 0)
+            s->vgood[v] = false, dropped = true;
+    }
+    return dropped;
+}
+
+/* A merge by a condition that an input depends on already, around a loop, or with too many; of upper words
+ * there is no choice. */
+static bool merge_fails(const struct splitter *s, uint32_t v) {
+    const struct version *x = &s->r->at[v];
+    uint64_t in = 0;
+    for (uint32_t k = 0; k < s->f->blocks.at[x->block].pred.len; k++) {
+        uint32_t from = s->r->inputs[x->input + k];
+        in |= from == NONE ? 0 : s->choices[from];
+    }
+    return in >> s->merge_no[v] & 1 || __builtin_popcountll(s->choices[v]) > MAX_CONDITIONS ||
+           s->traits[v] & TRAIT_HIGH;
+}
+
 /* Finds the conditions behind every tuple, and drops chains with too many or with one around a loop; true
  * when some were dropped. */
 bool dac_settle_choices(struct splitter *s) {
@@ -370,6 +441,7 @@ bool dac_settle_choices(struct splitter *s) {
         else
             s->good[n] = false, dropped = true;
     }
+    dropped |= number_merges(s, next);
     memset(s->choices, 0, s->r->n * sizeof *s->choices);
     memset(s->traits, 0, s->r->n * sizeof *s->traits);
     for (bool again = true; again;) {
@@ -382,6 +454,9 @@ bool dac_settle_choices(struct splitter *s) {
             s->traits[v] |= traits;
         }
     }
+    for (uint32_t v = 0; v < s->r->n; v++)
+        if (s->vgood[v] && s->merge_no[v] >= 0 && merge_fails(s, v))
+            s->vgood[v] = false, dropped = true;
     EACH_INST(s, b, k, i) {
         uint32_t n = no_of(s, b, k);
         if (!s->good[n])

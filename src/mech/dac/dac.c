@@ -113,7 +113,6 @@ static void start(void *m, const void *marks) {
     const struct dac_marks *k = marks;
     const struct exec *x = d->sm->x;
     d->on = k->affine != NULL;
-    core_want_slots(d->sm, d, SLOTS_NEVER);
     d->broken = false;
     d->n.static_insts += k->code ? k->code->insts : 0;
     d->n.static_affine += k->code ? k->code->affine : 0;
@@ -134,11 +133,15 @@ static void start(void *m, const void *marks) {
     }
     d->dims.never_wraps = !dac_rule(d->params, DAC_RULE_WIDTH);
     d->stream = core_stream_open(d->sm, k->affine);
-    d->forming = true;
-    d->head = d->tail = d->peu = 0;
-    d->draining = d->blocks = d->batch = d->sent = 0;
-    d->slots = 0;
+    d->head = d->tail = d->peu = d->peu_warps = d->peu_wait = 0;
+    d->draining = d->blocks = d->batch = d->served = d->sent = 0;
+    d->used = d->slots = d->nnamed = 0;
     memset(d->q, 0, sizeof d->q);
+    memset(d->mask_refs, 0, DAC_MASKS * sizeof *d->mask_refs);
+    memset(d->named, 0, sizeof d->named);
+    memset(d->preds, 0, sizeof d->preds);
+    for (uint32_t k = 0; k < d->affine->prog->nregs; k++)
+        val_const(&d->regs[k], 0);
     for (uint32_t w = 0; w < DAC_WARPS; w++)
         d->q[w].pred = d->taken + (size_t)w * DAC_RING;
 }
@@ -155,13 +158,27 @@ static const char *finish(void *m, bool cut) {
     return n->locks == n->unlocks ? NULL : "DAC left lines locked at the end of the launch";
 }
 
+/* A slot is kept for the affine warp. */
 static bool admit(void *m, uint32_t warps) {
+    const struct dac *d = m;
+    uint64_t others = d->sm->resident & ~d->sm->streaming;
+    return !d->on || !d->sm->nblocks || (uint32_t)__builtin_popcountll(others) + warps < CORE_MAX_WARPS;
+}
+
+static void block(void *m, uint32_t block, bool enters) {
     struct dac *d = m;
-    if (!d->on || !d->sm->nblocks) {
-        d->forming = true;
-        return true;
-    }
-    return d->forming && (uint32_t)__builtin_popcountll(d->sm->resident) + warps < CORE_MAX_WARPS;
+    if (!d->on)
+        return;
+    d->passed[block] = 0;
+    d->at_bar[block] = false;
+    if (!enters)
+        d->blocks &= ~(UINT64_C(1) << block);
+}
+
+static void warp(void *m, uint32_t warp, bool enters) {
+    struct dac *d = m;
+    if (d->on && !enters)
+        dac_leave(d, warp);
 }
 
 static void barrier(void *m, uint32_t block, uint64_t warps, bool opened) {
@@ -169,7 +186,6 @@ static void barrier(void *m, uint32_t block, uint64_t warps, bool opened) {
     (void)warps;
     if (d->on && opened && d->at_bar[block]) {
         d->passed[block]++;
-        d->aeu_rests = false;
         d->at_bar[block] = false;
     }
 }
@@ -213,12 +229,7 @@ static void tick(void *m, uint64_t now) {
     struct dac *d = m;
     if (!d->on)
         return;
-    if (d->forming && d->sm->nblocks && !d->stream->running && dac_drained(d)) {
-        d->forming = false;
-        dac_affine_start(d);
-        if (!core_stream_start(d->sm, d->stream, (uint32_t)((UINT64_C(1) << d->params->lanes) - 1)))
-            dac_broken(d, "no room for the affine warp");
-    }
+    dac_begin_batch(d);
     if (d->draining)
         dac_drain(d, now);
     dac_expand(d, now);
@@ -228,28 +239,16 @@ static void tick(void *m, uint64_t now) {
 
 static uint64_t next(const void *m, uint64_t now) {
     const struct dac *d = m;
-    bool starts = d->on && d->forming && d->sm->nblocks;
-    return d->on && (starts || d->draining || dac_expands(d)) ? now + 1 : UINT64_MAX;
-}
-
-/* The affine warp is the only one that is refused for longer. */
-static void refused(void *m, uint64_t warps, uint64_t cycles) {
-    struct dac *d = m;
-    (void)warps;
-    *d->affine_waits += cycles;
-}
-
-static void elapsed(void *m, uint64_t cycles) {
-    if (((struct dac *)m)->on)
-        dac_expand_slept(m, cycles);
+    return d->on && (dac_waits(d) || d->draining || dac_expands(d)) ? now + 1 : UINT64_MAX;
 }
 
 /* Comparisons of all threads of a warp take issue slots. */
 static uint32_t slots(void *m, uint32_t sched, uint32_t free, uint64_t now) {
     struct dac *d = m;
     (void)sched, (void)free, (void)now;
-    if (!--d->slots)
-        core_want_slots(d->sm, d, SLOTS_NEVER);
+    if (!d->on || !d->slots)
+        return 0;
+    d->slots--;
     return 1;
 }
 
@@ -272,6 +271,7 @@ static void *create(struct arena *a, const void *values, void *shared, struct sm
     d->coords = arena_array(a, struct coords, DAC_WARPS);
     d->masks = arena_array(a, struct dac_mask, DAC_MASKS);
     d->mask_refs = arena_array(a, uint16_t, DAC_MASKS);
+    d->mask_join = arena_array(a, uint32_t, DAC_MASKS);
     d->tuples = arena_array(a, struct dac_tuple, DAC_RING);
     d->accesses = arena_array(a, struct dac_access, (uint32_t)d->params->pwaq + DAC_WARPS * (1 + DAC_FLYING));
     d->taken = arena_array(a, struct dac_taken, DAC_WARPS * DAC_RING);
@@ -315,12 +315,13 @@ MECHANISM(dac) = {
     .points = {.life = {.start = start,
                         .finish = finish,
                         .admit = admit,
+                        .block = block,
+                        .warp = warp,
                         .tick = tick,
                         .next = next,
-                        .elapsed = elapsed,
                         .describe = describe},
                .watch = {.before = before, .control = control, .barrier = barrier, .issued = issued},
-               .gate = {.eligible = dac_eligible, .refused = refused, .slots = slots},
+               .gate = {.eligible = dac_eligible, .slots = slots},
                .stream = {.own_code = true},
                .values = {.sources = dac_sources},
                .memory = {.access = dac_access, .arrived = dac_arrived}},

@@ -44,6 +44,8 @@ struct dac_pred {
 struct dac_path {
     uint32_t pc, rpc;
     struct dac_mask mask;
+    /* Conditions that it holds: who is on it, or DAC_NO_COND; and unions of that with others. */
+    uint16_t cond, with[DAC_CONDS], both[DAC_CONDS];
 };
 
 enum dac_compare { COMPARE_SCALAR, COMPARE_ENDS, COMPARE_FULL };
@@ -85,6 +87,7 @@ struct dac_queues {
     struct dac_access *access; /* ring of naccess: from first on those that have issued, then the others */
     uint32_t first, issued, count;
     uint32_t used;          /* entries of the queue that lines take */
+    uint8_t share;          /* of all queues, the part that is its own */
     struct dac_taken *pred; /* ring of DAC_RING, the first pfilled of which are there */
     uint32_t pfirst, pcount, pfilled;
 };
@@ -110,19 +113,22 @@ struct dac {
     const struct image *affine;
     struct dac_mark *main, *side; /* by instruction of the kernel, of the affine stream */
     struct core_stream *stream;
-    bool forming; /* blocks of the next batch may enter */
 
     /* the affine warp */
     struct val *regs;
     struct dac_pred preds[NUM_PRED + 1];
     struct dac_path *path;
     uint32_t depth;
-    uint64_t batch; /* warps of the batch */
+    uint64_t batch;  /* warps for which it runs, or ran last */
+    uint64_t served; /* warps on the SM for which it has begun */
+    uint64_t shares; /* parts of the queues that no warp has */
     uint64_t block_warps[DAC_WARPS];
     struct coords *coords; /* by warp */
     struct dims dims;
     struct dac_mask *masks; /* conditions */
     uint16_t *mask_refs;
+    uint32_t
+        *mask_join; /* by condition: where those meet of whom it says that they came there, plus one; or 0 */
     uint16_t named[DAC_MASKS];                    /* by condition: tuples in the queue that name it */
     uint32_t nnamed;                              /* conditions of which there are any */
     uint32_t epoch[DAC_WARPS], passed[DAC_WARPS]; /* barriers by block: of the affine warp, of the block */
@@ -138,7 +144,7 @@ struct dac {
     uint32_t used;            /* entries of the queue in use */
     uint64_t peu;             /* the next predicate to expand */
     uint64_t peu_warps, peu_wait;
-    uint64_t blocks; /* of the batch */
+    uint64_t blocks; /* for which the affine warp has begun */
     struct dac_expansion exp[DAC_WARPS];
     uint32_t turn; /* block that the address expansion unit served last */
     struct dac_queues q[DAC_WARPS];
@@ -147,12 +153,6 @@ struct dac {
     uint32_t naccess, depth_a, depth_p; /* of a warp's queues */
     uint64_t draining;                  /* warps of which a load takes its lines */
     uint32_t slots;                     /* issue slots that full comparisons still take */
-
-    /* Most cycles change nothing for those who wait: they are looked at again when something has. */
-    uint64_t changed;       /* warps whose queues, or next instruction, are not what they were */
-    uint64_t *affine_waits; /* counter of what the affine warp waits for; NULL: that may be over */
-    bool aeu_rests;         /* the address expansion unit can do nothing ... */
-    uint8_t aeu_lacks;      /* ... because of this, a step of expand.c */
 
     uint32_t (*shadow)[DAC_WARPS][WARP_LANES]; /* --check: registers of the affine stream in each thread */
     uint32_t shadow_pred[NUM_PRED + 1][DAC_WARPS];
@@ -177,26 +177,35 @@ static inline bool dac_asks(const struct dac_mark *m) {
     return m->fact && m->fact->roles & DAC_ASK;
 }
 
-/* Something came to the queues of a warp, or left them. */
-static inline void dac_changed(struct dac *d, uint32_t warp) {
-    d->changed |= UINT64_C(1) << warp;
-    d->aeu_rests = false;
-}
-
-/* What the affine warp waits for may be there. */
-static inline void dac_affine_look(struct dac *d) {
-    if (d->affine_waits)
-        core_refuse(d->sm, d->stream->slot, false);
-    d->affine_waits = NULL;
-}
-
 /* affine.c: the affine warp. */
-void dac_affine_start(struct dac *d);
-/* Its next instruction may issue; prepares what that needs. */
+/* Its next instruction has to wait, and it is counted for what. */
+bool dac_affine_waits(struct dac *d);
+/* Its next instruction, which waits for nothing, may issue; prepares what that needs. */
 bool dac_affine_ready(struct dac *d);
 void dac_affine_issued(struct dac *d, const struct xinst *i, uint32_t pc);
 void dac_affine_control(struct dac *d, const struct xinst *i);
+/* join.c: where threads meet that parted. */
+/* The SEL by which the path on top brings its value to a merge; others have come there before. */
+bool dac_comes_later(const struct dac *d, const struct xinst *i);
+/* What the merge holds then, of what was there and what the path brings. */
+void dac_arrive(struct dac *d, const struct xinst *i, const struct val *in, const struct val *old,
+                struct val *r);
+void dac_path_begin(struct dac_path *p);
+void dac_path_end(struct dac *d, struct dac_path *p);
+/* A SEL by no predicate is by who is on the way. */
+static inline bool dac_is_arrival(const struct xinst *i) {
+    return i->in->op == OP_SEL && i->ps[0] == PRED_PT && !i->pneg[0];
+}
+/* batch.c: for which blocks it runs. */
+/* The affine warp begins for blocks that it has not begun for, if it can. */
+void dac_begin_batch(struct dac *d);
+/* There are such blocks. */
+bool dac_waits(const struct dac *d);
+/* A warp leaves the SM. */
+void dac_leave(struct dac *d, uint32_t w);
 /* eval.c: what its instructions compute. */
+/* Its registers and predicates are 0. */
+void dac_clear(struct dac *d);
 void dac_eval(struct dac *d, const struct xinst *i);
 /* The lanes of a value in a warp. */
 void dac_lanes(struct dac *d, const struct val *v, uint32_t warp, uint32_t *out);
@@ -215,10 +224,7 @@ void dac_put_address(struct dac *d, const struct xinst *i, const struct dac_mark
 void dac_put_predicate(struct dac *d, const struct xinst *i, const struct dac_mark *m,
                        const struct dac_mask *result, const uint8_t *compare);
 void dac_expand(struct dac *d, uint64_t now);
-/* It has something to do in the next cycle; if not, not before something changes. */
 bool dac_expands(const struct dac *d);
-/* The SM has slept for so many cycles. */
-void dac_expand_slept(struct dac *d, uint64_t cycles);
 /* Accesses of a warp that have given all they had are over. */
 void dac_pop(struct dac *d, struct dac_queues *q);
 void dac_arrived(void *m, uint32_t token, uint64_t now);

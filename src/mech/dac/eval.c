@@ -21,6 +21,7 @@ uint16_t dac_mask_new(struct dac *d) {
     for (uint16_t k = 0; k < DAC_MASKS; k++)
         if (!d->mask_refs[k]) {
             d->mask_refs[k] = 1;
+            d->mask_join[k] = 0;
             d->n.stack_accesses++;
             return k;
         }
@@ -61,6 +62,18 @@ static void set_pred(struct dac *d, uint32_t p, const struct dac_pred *v) {
     hold_pred(d, v, true);
     hold_pred(d, &d->preds[p], false);
     d->preds[p] = *v;
+}
+
+void dac_clear(struct dac *d) {
+    const struct dac_pred no = {.kind = PRED_SAME};
+    for (uint32_t k = 0; k < d->affine->prog->nregs; k++) {
+        dac_hold(d, d->regs[k].cond, false);
+        val_const(&d->regs[k], 0);
+    }
+    for (uint32_t k = 0; k < NUM_PRED; k++) {
+        hold_pred(d, &d->preds[k], false);
+        d->preds[k] = no;
+    }
 }
 
 uint32_t dac_pred_lanes(const struct dac *d, uint32_t p, uint32_t warp) {
@@ -494,6 +507,11 @@ void dac_eval(struct dac *d, const struct xinst *i) {
         source(d, i, k, &s[k]);
     if (i->in->op == OP_ISETP || i->in->op == OP_ISETPX) {
         eval_compare(d, i, s);
+        return;
+    }
+    if (dac_is_arrival(i)) {
+        dac_arrive(d, i, &s[0], &s[1], &r[0]);
+        write_results(d, i, r);
         return;
     }
     r[0].kind = r[1].kind = VAL_BAD;

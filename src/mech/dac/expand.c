@@ -10,7 +10,6 @@ enum { TOKEN_READ = 1 << 30, ACCESS_BITS = 16, ENDS_CYCLES = 2, FULL_SLOTS = 2 }
 
 static struct dac_tuple *put(struct dac *d, const struct dac_mark *m, const struct inst *in) {
     struct dac_tuple *t = dac_tuple(d, d->tail++);
-    d->aeu_rests = false;
     t->number = m->fact ? m->fact->number : 0;
     t->in = in;
     t->size = 1;
@@ -99,7 +98,6 @@ static void retire(struct dac *d) {
         if (t->address ? t->left != 0 : d->head >= d->peu)
             return;
         d->used -= t->size;
-        dac_affine_look(d);
         d->n.atq_accesses++;
         if (t->address)
             name_conditions(d, t->at.cond, false);
@@ -117,14 +115,19 @@ bool dac_drained(const struct dac *d) {
 
 /* ---- addresses ---- */
 
-/* Shared memory has no lines, but records are of lines: 128 bytes and a mask of words (section 4.2). */
-static uint8_t find_segments(const struct dac_access *a) {
-    enum { SEGMENT = 7 };
+/* Shared memory has no lines: a record is of the 128 bytes from an address on, with a mask of words
+ * (section 4.2). Its 65 bits leave the address 31, of which a line would need 25. */
+static uint8_t find_windows(const struct dac_access *a) {
+    enum { WINDOW = 128 };
     uint32_t n = 0;
     for (uint32_t left = a->mask; left; n++) {
-        uint64_t at = a->addr[__builtin_ctz(left)] >> SEGMENT;
+        uint64_t from = UINT64_MAX;
+        for (uint32_t lanes = left; lanes; lanes &= lanes - 1) {
+            uint64_t at = a->addr[__builtin_ctz(lanes)];
+            from = at < from ? at : from;
+        }
         for (uint32_t lanes = left; lanes; lanes &= lanes - 1)
-            if (a->addr[__builtin_ctz(lanes)] >> SEGMENT == at)
+            if (a->addr[__builtin_ctz(lanes)] - from < WINDOW)
                 left &= ~(lanes & -lanes);
     }
     return (uint8_t)n;
@@ -134,7 +137,7 @@ static uint8_t find_segments(const struct dac_access *a) {
 static void find_lines(const struct dac *d, const struct dac_tuple *t, struct dac_access *a) {
     const struct imods *m = &t->in->m;
     if (m->space == MS_SHARED) {
-        a->n = find_segments(a);
+        a->n = find_windows(a);
         return;
     }
     struct mem_access out[COALESCER_MAX];
@@ -202,7 +205,6 @@ static enum step expand_line(struct dac *d, const struct dac_tuple *t, uint32_t 
         d->n.fetched++;
     }
     a->expanded++;
-    d->changed |= UINT64_C(1) << w;
     q->used += !a->issued;
     a->taken += a->issued && !t->data;
     d->n.records++;
@@ -212,7 +214,6 @@ static enum step expand_line(struct dac *d, const struct dac_tuple *t, uint32_t 
 }
 
 void dac_pop(struct dac *d, struct dac_queues *q) {
-    d->aeu_rests = false;
     while (q->issued && q->access[q->first].taken == q->access[q->first].n) {
         q->first = q->first + 1 < d->naccess ? q->first + 1 : 0;
         q->issued--;
@@ -263,38 +264,37 @@ static enum step expand_block(struct dac *d, uint32_t c, uint64_t now) {
     return s;
 }
 
-/* A step of the unit for the next block in turn that has one to take; true: there was one. Otherwise it rests
- * until something changes, unless it has to ask the cache again. */
-static bool expand_any(struct dac *d, uint64_t now) {
-    enum step worst = STEP_NOTHING;
-    bool cache = false;
-    uint64_t above = d->turn >= 63 ? 0 : d->blocks & ~UINT64_C(0) << (d->turn + 1);
-    for (uint32_t pass = 0; pass < 2; pass++)
-        for (uint64_t left = pass ? d->blocks & ~above : above; left; left &= left - 1) {
-            uint32_t c = (uint32_t)__builtin_ctzll(left);
-            enum step s = expand_block(d, c, now);
-            if (s == STEP_DONE) {
-                d->turn = c;
-                return true;
-            }
-            cache |= s == STEP_CACHE;
-            worst = s > worst ? s : worst;
-        }
-    d->aeu_rests = !cache;
-    d->aeu_lacks = (uint8_t)worst;
-    return false;
+/* Of the blocks in the set, the one whose next tuple is the oldest; of several the one served last, or the
+ * next. */
+static uint32_t oldest_block(const struct dac *d, uint64_t blocks) {
+    uint64_t best = UINT64_MAX;
+    uint32_t found = 0;
+    for (uint64_t left = blocks; left; left &= left - 1) {
+        uint32_t c = (uint32_t)__builtin_ctzll(left);
+        uint64_t key = d->exp[c].at * DAC_WARPS + (c - d->turn) % DAC_WARPS;
+        found = key < best ? c : found;
+        best = key < best ? key : best;
+    }
+    return found;
 }
 
-/* Cycles in which the unit could do nothing. */
-static void count_waits(struct dac *d, uint64_t cycles) {
-    d->n.aeu_wait_queue += d->aeu_lacks == STEP_QUEUE ? cycles : 0;
-    d->n.aeu_wait_cache += d->aeu_lacks == STEP_CACHE ? cycles : 0;
-    d->n.aeu_wait_barrier += d->aeu_lacks == STEP_BARRIER ? cycles : 0;
-}
-
+/* The unit works on the head of the queue, block by block, and turns to another only where one has to wait.
+ */
 static void expand_addresses(struct dac *d, uint64_t now) {
-    if (d->aeu_rests || !expand_any(d, now))
-        count_waits(d, 1);
+    enum step worst = STEP_NOTHING;
+    for (uint64_t left = d->blocks; left;) {
+        uint32_t c = oldest_block(d, left);
+        enum step s = expand_block(d, c, now);
+        if (s == STEP_DONE) {
+            d->turn = c;
+            return;
+        }
+        worst = s > worst ? s : worst;
+        left &= ~(UINT64_C(1) << c);
+    }
+    d->n.aeu_wait_queue += worst == STEP_QUEUE;
+    d->n.aeu_wait_cache += worst == STEP_CACHE;
+    d->n.aeu_wait_barrier += worst == STEP_BARRIER;
 }
 
 void dac_arrived(void *m, uint32_t token, uint64_t now) {
@@ -302,7 +302,6 @@ void dac_arrived(void *m, uint32_t token, uint64_t now) {
     struct dac_access *a = &d->accesses[token & ((1u << ACCESS_BITS) - 1)];
     if (!(token & TOKEN_READ)) {
         a->arrived |= 1u << (token >> ACCESS_BITS & (DAC_LINES - 1));
-        d->changed |= UINT64_C(1) << a->warp;
         return;
     }
     if (++a->done == a->n) {
@@ -319,7 +318,6 @@ static void fill(struct dac *d, const struct dac_tuple *t, uint32_t w) {
     if (!t->push)
         return;
     uint32_t at = (q->pfirst + q->pfilled++) % DAC_RING;
-    d->changed |= UINT64_C(1) << w;
     q->pred[at].mask = t->result.w[w];
     q->pred[at].number = t->number;
     d->n.pwpq_accesses++;
@@ -340,14 +338,11 @@ static void compared(struct dac *d, const struct dac_tuple *t) {
         d->slots += t->compare[k] == COMPARE_FULL ? FULL_SLOTS : 0;
     }
     d->peu_warps &= ~warps;
-    if (d->slots)
-        core_want_slots(d->sm, d, SLOTS_ALWAYS);
 }
 
 static void expand_predicates(struct dac *d) {
-    if ((d->peu_wait && --d->peu_wait) || (!d->peu_warps && d->peu == d->tail))
+    if (d->peu_wait && --d->peu_wait)
         return;
-    dac_affine_look(d); /* predicates may be ready */
     if (d->peu_warps) {
         compared(d, dac_tuple(d, d->peu));
         d->peu += !d->peu_warps;
@@ -375,12 +370,7 @@ void dac_expand(struct dac *d, uint64_t now) {
 }
 
 bool dac_expands(const struct dac *d) {
-    return d->head != d->tail && (!d->aeu_rests || d->peu_wait || d->peu_warps || d->peu != d->tail);
-}
-
-void dac_expand_slept(struct dac *d, uint64_t cycles) {
-    if (d->head != d->tail)
-        count_waits(d, cycles);
+    return d->head != d->tail;
 }
 
 /* ---- loads that take their lines ---- */

@@ -6,11 +6,6 @@
 
 /* ---- the stack ---- */
 
-/* Threads of the SM may go different ways there. */
-static bool diverges(const struct splitter *s, uint32_t split) {
-    return class_of(s->c, s->c->reach.n + s->c->npairs + split).deps;
-}
-
 /* Entries of the stack while the affine warp is in a block, at most: one for all threads; one for each place
  * where some are waited for; and one for the second arm of each branch that has two. */
 static uint32_t paths_in(const struct splitter *s, uint32_t block) {
@@ -18,11 +13,12 @@ static uint32_t paths_in(const struct splitter *s, uint32_t block) {
     uint32_t n = 1;
     for (uint32_t k = 0; k < c->nsplits; k++) {
         const struct split *x = &c->splits[k];
-        if (!bits_get(control_region(c, block), k) || !diverges(s, k))
+        if (!bits_get(control_region(c, block), k) || !split_deps(s, k))
             continue;
         bool known = false, arms = true;
         for (uint32_t j = 0; j < k; j++)
-            known |= c->splits[j].join == x->join && bits_get(control_region(c, block), j) && diverges(s, j);
+            known |=
+                c->splits[j].join == x->join && bits_get(control_region(c, block), j) && split_deps(s, j);
         for (uint32_t j = 0; j < s->f->blocks.at[x->block].succ.len; j++)
             arms &= s->f->blocks.at[x->block].succ.at[j] != x->join;
         n += !known + arms;
@@ -75,6 +71,7 @@ static bool keep_around(const struct splitter *s, struct range *r) {
 }
 
 bool dac_limit_conditions(struct splitter *s) {
+    enum { MERGE = INT32_MAX }; /* in place of an instruction's number */
     struct range r[MAX_CHOICES];
     uint32_t at[MAX_CHOICES] = {0};
     for (uint32_t k = 0; k < MAX_CHOICES; k++)
@@ -87,6 +84,9 @@ bool dac_limit_conditions(struct splitter *s) {
         if (s->choice_no[n] >= 0)
             at[s->choice_no[n]] = n + 1;
     }
+    for (uint32_t v = 0; v < s->r->n; v++)
+        if (s->vgood[v] && s->merge_no[v] >= 0 && r[s->merge_no[v]].first != NONE)
+            at[s->merge_no[v]] = MERGE;
     for (uint32_t k = 0; k < MAX_CHOICES; k++)
         while (at[k] && keep_around(s, &r[k]))
             ;
@@ -97,9 +97,13 @@ bool dac_limit_conditions(struct splitter *s) {
             together += at[k] && at[j] && j != k && r[j].first <= r[k].first && r[j].last > r[k].first;
         if (!at[k] || together <= (uint32_t)s->params->dcrf)
             continue;
+        dropped = true;
+        for (uint32_t v = 0; v < s->r->n; v++)
+            s->vgood[v] &= s->merge_no[v] != (int32_t)k;
+        if (at[k] == MERGE)
+            continue;
         s->good[at[k] - 1] = false;
         s->why[at[k] - 1] = "more conditions at a time than there are registers for";
-        dropped = true;
     }
     return dropped;
 }

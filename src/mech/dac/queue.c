@@ -41,8 +41,8 @@ static bool can_take(struct dac *d, uint32_t warp) {
     const struct dac_fact *f = fact_at(d, cw);
     if (!f)
         return true;
-    if (f->roles & DAC_ASK && d->sent >> warp & 1)
-        return false; /* the affine warp has yet to take its last one */
+    if (f->roles & DAC_ASK && (d->sent | ~d->served) >> warp & 1)
+        return false; /* the affine warp has yet to take its last one, or to begin for it */
     if (f->roles & DAC_DEQ_PRED && !offer_predicate(d, warp, f))
         return false;
     return !(f->roles & DAC_DEQ) || !active(cw, &d->sm->x->img->code[cw->next]) || has_address(d, warp);
@@ -56,12 +56,12 @@ uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
     uint64_t refused = 0;
     for (uint64_t left = ready; left; left &= left - 1) {
         uint32_t w = (uint32_t)__builtin_ctzll(left);
-        bool own = d->sm->streaming >> w & 1, waits = d->sm->parked & ~d->changed & left & -left;
-        if (own ? dac_affine_ready(d) : !waits && can_take(d, w))
+        bool own = d->sm->streaming >> w & 1, waits = own ? dac_affine_waits(d) : !can_take(d, w);
+        if (!waits && (!own || dac_affine_ready(d)))
             continue;
         refused |= left & -left;
         d->n.wait_warps += !own;
-        if (!own)
+        if (waits)
             core_park(d->sm, w, true);
     }
     uint64_t able = ready & ~refused, own = able & d->sm->streaming;
@@ -69,12 +69,12 @@ uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
 }
 
 void dac_unpark(struct dac *d) {
-    for (uint64_t left = d->sm->parked & (d->changed | ~d->sm->resident); left; left &= left - 1) {
+    for (uint64_t left = d->sm->parked; left; left &= left - 1) {
         uint32_t w = (uint32_t)__builtin_ctzll(left);
-        if (!(d->sm->resident >> w & 1) || can_take(d, w))
+        bool own = d->sm->streaming >> w & 1;
+        if (!(d->sm->resident >> w & 1) || (own ? !dac_affine_waits(d) : can_take(d, w)))
             core_park(d->sm, w, false);
     }
-    d->changed = 0;
 }
 
 void dac_send(struct dac *d, uint32_t warp, const struct xinst *i, const struct dac_mark *m) {
@@ -83,7 +83,6 @@ void dac_send(struct dac *d, uint32_t warp, const struct xinst *i, const struct 
     d->asked[warp] = here;
     d->vector[warp] = (struct dac_taken){.mask = w->p[i->guard] & here, .number = m->fact->number};
     d->sent |= UINT64_C(1) << warp;
-    dac_affine_look(d);
     d->n.stack_accesses++;
 }
 
@@ -92,7 +91,6 @@ static void take_predicate(struct dac *d, uint32_t warp) {
     q->pfirst = (q->pfirst + 1) % DAC_RING;
     q->pcount--;
     q->pfilled--;
-    dac_affine_look(d);
     d->n.pwpq_accesses++;
     d->n.deq_pred++;
 }
@@ -111,7 +109,6 @@ static void take_address(struct dac *d, uint32_t warp, const struct xinst *i, co
     }
     a->issued = true;
     q->used -= a->expanded;
-    dac_changed(d, warp);
     if (a->data)
         return;
     a->taken = a->expanded;
@@ -124,7 +121,6 @@ void dac_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     if (!d->on || d->sm->streaming >> warp & 1)
         return;
     const struct dac_fact *f = fact_at(d, &d->sm->warps[warp]);
-    d->changed |= UINT64_C(1) << warp; /* it goes on to another instruction */
     if (!f)
         return;
     if (f->roles & DAC_DEQ_PRED)

@@ -11,6 +11,7 @@
 
 #include "flow/control.h"
 #include "flow/reach.h"
+#include "mech/dac/split.h"
 #include "opt/pass.h"
 
 struct web {
@@ -20,6 +21,7 @@ struct web {
 
 struct webs {
     struct fn *f;
+    const bool *joins; /* by block: threads that part meet again there */
     struct reach r;
     uint32_t *parent;   /* by version */
     bool *needed;       /* by version */
@@ -140,7 +142,9 @@ static uint32_t end_of(const struct block *b) {
 }
 
 /* Every edge brings its version to a place of the merge, from which it is taken at the beginning of the
- * block: so no merge is overwritten that another one still reads, or another successor. */
+ * block: so no merge is overwritten that another one still reads, or another successor. Where threads meet
+ * that parted, those who come later leave to the others what these brought: a SEL of the new and of what is
+ * there, by no predicate but by who is on the way (dac_arrive). */
 static void copy_merge(struct webs *w, uint32_t v) {
     const struct version *x = &w->r.at[v];
     uint32_t word = w->word_of[x->value];
@@ -154,6 +158,11 @@ static void copy_merge(struct webs *w, uint32_t v) {
             continue;
         struct block *from = &w->f->blocks.at[b->pred.at[k]];
         struct inst give = copy_of(w, x->value, place, 0, w->web[find(w, in)].at, word);
+        if (w->joins[x->block] && give.op == OP_MOV) {
+            give.op = OP_SEL;
+            give.src[1] = give.dst;
+            give.nsrc = 2;
+        }
         block_insert(from, end_of(from), &give, 1);
     }
 }
@@ -199,9 +208,23 @@ static void rewrite(struct webs *w) {
         }
 }
 
-static void rename_webs(struct fn *f) {
+/* Blocks in which threads meet that a branch of both streams has parted. */
+static const bool *find_joins(struct arena *a, const struct program *p, const struct fn *f) {
+    struct control c = control_of(a, f);
+    bool *joins = arena_array(a, bool, f->blocks.len + 1);
+    for (uint32_t k = 0; k < c.nsplits; k++) {
+        const struct block *b = &f->blocks.at[c.splits[k].block];
+        const struct dac_fact *x = fact_get(p, &dac_passes[0], &b->insts.at[b->insts.len - 1]);
+        if (x && x->roles & DAC_PARTS && c.splits[k].join != NO_BLOCK)
+            joins[c.splits[k].join] = true;
+    }
+    return joins;
+}
+
+static void rename_webs(const struct program *p, struct fn *f, bool merges) {
     struct arena a = {0};
     struct webs w = {.f = f, .r = reach_of(&a, f)};
+    w.joins = merges ? find_joins(&a, p, f) : arena_array(&a, bool, f->blocks.len + 1);
     w.parent = arena_array(&a, uint32_t, w.r.n + 1);
     w.needed = arena_array(&a, bool, w.r.n + 1);
     w.web = arena_array(&a, struct web, w.r.n + 1);
@@ -265,7 +288,7 @@ bool dac_registers(struct program *p, struct fn *f, const struct dac_params *par
     uint32_t limit = (uint32_t)params->registers;
     uint32_t *edges = xcalloc(f->blocks.len + 1, sizeof *edges);
     cfg_joins(f);
-    rename_webs(f);
+    rename_webs(p, f, dac_rule(params, DAC_RULE_MERGE));
     for (uint32_t b = 0; b < f->blocks.len; b++)
         edges[b] = f->blocks.at[b].succ.len;
     if (dac_rule(params, DAC_RULE_TURNS))

@@ -256,6 +256,7 @@ static void allocate(struct splitter *s) {
     s->choices = arena_array(s->a, uint64_t, s->r->n + 1);
     s->traits = arena_array(s->a, uint8_t, s->r->n + 1);
     s->choice_no = arena_array(s->a, int32_t, s->n + 1);
+    s->merge_no = arena_array(s->a, int32_t, s->r->n + 1);
     s->why = arena_array(s->a, const char *, s->n + 1);
     s->address = arena_array(s->a, bool, s->n + 1);
     s->data = arena_array(s->a, bool, s->n + 1);

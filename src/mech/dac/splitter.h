@@ -31,6 +31,7 @@ struct splitter {
     uint64_t *choices;           /* by version: numbers of the conditional instructions behind it */
     uint8_t *traits;             /* by version: set of enum trait */
     int32_t *choice_no;          /* by instruction: its number among those, or -1 */
+    int32_t *merge_no;           /* by version: the same of merges to which threads bring different values */
     const char **why;            /* by instruction: what speaks against it */
     bool *address, *data, *pred; /* by instruction: goes into the queues */
     bool *affine;                /* by instruction: is in the affine stream */
@@ -81,6 +82,11 @@ static inline bool is_branch(const struct inst *i) {
                     __VA_ARGS__                                                                              \
                 }                                                                                            \
     } while (0)
+
+/* What the threads of the SM differ in when they part at a branch of struct control. */
+static inline uint32_t split_deps(const struct splitter *s, uint32_t split) {
+    return class_of(s->c, s->c->reach.n + s->c->npairs + split).deps;
+}
 
 /* ---- candidates.c ---- */
 

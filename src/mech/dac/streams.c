@@ -36,6 +36,11 @@ static void slice_version(struct slice *x, uint32_t v) {
     }
     for (uint32_t k = 0; at->kind == VERSION_MERGE && k < x->s->f->blocks.at[at->block].pred.len; k++)
         slice_version(x, r->inputs[at->input + k]);
+    const struct control *c = &x->s->c->control;
+    for (uint32_t k = 0; x->s->merge_no[v] >= 0 && k < c->nsplits;
+         k++) /* the branches at which threads part */
+        if (bits_get(control_meets(c, at->block), k) && split_deps(x->s, k))
+            slice_inst(x, c->splits[k].block, x->s->f->blocks.at[c->splits[k].block].insts.len - 1);
 }
 
 /* The branches that a block depends on. */
@@ -109,6 +114,15 @@ static void note_roles(struct program *p, struct inst *i, const struct dac_fact 
                      f->number);
 }
 
+/* Threads may part at the end of the block. */
+static bool parts_at(const struct splitter *s, uint32_t b) {
+    const struct control *c = &s->c->control;
+    for (uint32_t k = 0; k < c->nsplits; k++)
+        if (c->splits[k].block == b && split_deps(s, k))
+            return true;
+    return false;
+}
+
 /* The block at which the affine stream goes on behind a branch that it does not have. */
 static uint32_t past(const struct splitter *s, uint32_t b) {
     return s->f->blocks.at[b].ipdom;
@@ -125,7 +139,9 @@ static void close_affine(struct splitter *s, struct program *p, uint32_t b) {
         copy.id = 0;
         vec_push(&out->insts, copy);
         bool asks = s->asks[no_of(s, b, from->insts.len - 1)];
-        struct dac_fact f = {.roles = DAC_BRANCH | (asks ? DAC_ASK : 0), .number = ++s->count};
+        struct dac_fact f = {
+            .roles = (uint16_t)(DAC_BRANCH | (asks ? DAC_ASK : 0) | (parts_at(s, b) ? DAC_PARTS : 0)),
+            .number = ++s->count};
         struct inst *both[] = {&out->insts.at[out->insts.len - 1],
                                &s->f->blocks.at[b].insts.at[from->insts.len - 1]};
         struct program *of[] = {p, s->p};

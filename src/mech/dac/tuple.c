@@ -182,6 +182,21 @@ void val_select(struct val *d, uint16_t cond, const struct val *a, const struct 
     val_copy(d, &r);
 }
 
+static bool atom_equal(const struct atom *a, const struct atom *b) {
+    return !memcmp(a->f, b->f, sizeof a->f) && a->divisor == b->divisor && a->scale == b->scale &&
+           a->sgn == b->sgn && !memcmp(a->m, b->m, sizeof a->m);
+}
+
+bool val_equal(const struct val *a, const struct val *b) {
+    uint16_t cond[DAC_CONDS];
+    uint8_t of_a[DAC_ALTS], of_b[DAC_ALTS];
+    bool ok = a->kind == VAL_WORD && b->kind == VAL_WORD && a->nalt == b->nalt;
+    ok = ok && combine(a->cond, b->cond, cond, of_a, of_b) == a->nalt;
+    for (uint32_t k = 0; ok && k < a->nalt; k++)
+        ok = atom_equal(&a->word[of_a[k]], &b->word[of_b[k]]);
+    return ok;
+}
+
 /* ---- numbers of 64 bits ---- */
 
 /* The atom stays within 32 bits for all threads of the grid when its base is read as base. */
@@ -273,10 +288,6 @@ void num_scale(struct num_val *d, const struct num_val *a, uint64_t factor) {
     }
 }
 
-static bool atom_equal(const struct atom *a, const struct atom *b) {
-    return !memcmp(a->f, b->f, sizeof a->f) && a->divisor == b->divisor && a->scale == b->scale &&
-           a->sgn == b->sgn && !memcmp(a->m, b->m, sizeof a->m);
-}
 
 void num_join(struct num_val *d, const struct dims *s, const struct val *lo, const struct val *hi) {
     struct num_val r;

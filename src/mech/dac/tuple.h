@@ -84,6 +84,9 @@ void val_mod(struct val *d, const struct val *a, uint32_t divisor, bool sgn);
 /* d = a where the condition is true, b elsewhere. */
 void val_select(struct val *d, uint16_t cond, const struct val *a, const struct val *b);
 
+/* The same values by the same conditions. */
+bool val_equal(const struct val *a, const struct val *b);
+
 /* The number of which lo and hi are the words. */
 void num_join(struct num_val *d, const struct dims *s, const struct val *lo, const struct val *hi);
 /* A word widened to 64 bits. */

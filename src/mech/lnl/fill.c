@@ -30,6 +30,22 @@ uint32_t lnl_off(struct lnl *m, uint32_t warp, const struct lnl_fact *f, uint32_
     return off;
 }
 
+bool lnl_inside(struct lnl *m, uint32_t warp) {
+    struct lnl_warp *own = &m->warps[warp];
+    const struct warp *w = m->sm->warps[warp].w;
+    bool any = false;
+    for (uint32_t k = 0; k < own->npaths; k++) {
+        struct lnl_path *p = &own->paths[k];
+        uint32_t left = p->lanes, stay = 0;
+        for (uint32_t d = w->depth; d-- && left; left &= ~w->stack[d].mask)
+            if (m->marks->at[w->stack[d].pc].region == p->region) /* of the topmost that has the lane */
+                stay |= left & w->stack[d].mask;
+        p->lanes = stay;
+        any |= stay;
+    }
+    return any;
+}
+
 void lnl_lead(struct lnl *m, uint32_t warp, const struct xinst *i, const struct lnl_fact *f) {
     struct warp *w = m->sm->warps[warp].w;
     uint32_t *p = &w->p[i->guard];

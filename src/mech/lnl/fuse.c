@@ -237,11 +237,24 @@ enum mech_verdict lnl_fuse_take(void *state, int32_t id, uint64_t now) {
     m->n.fused_writes += m->sm->ops[with].write_arrays * m->sm->ops[with].writes;
     m->fuse->with[id] = with;
     m->ops[id].extra = m->sm->ops[with].lanes;
-    if (op->need->memory) {
-        core_memory(m->sm, with);
-        m->fuse->with[id] = CORE_NONE;
-    }
+    core_read_beside(m->sm, id, with);
     return MECH_PASS;
+}
+
+void lnl_fuse_dispatch(struct lnl *m, int32_t id) {
+    int32_t with = m->fuse->with[id];
+    if (with == CORE_NONE || !m->sm->ops[id].need->memory)
+        return;
+    m->fuse->with[id] = CORE_NONE;
+    core_memory(m->sm, with);
+}
+
+void lnl_fuse_result(struct lnl *m, int32_t id) {
+    int32_t with = m->fuse->with[id];
+    if (with == CORE_NONE)
+        return;
+    m->fuse->with[id] = CORE_NONE;
+    core_writeback(m->sm, with);
 }
 
 /* Followers catch up with precise instructions, each in a slot. */
@@ -286,14 +299,6 @@ void lnl_fuse_control(struct lnl *m, uint32_t warp, const struct xinst *i) {
         f->since = m->sm->now;
         set_state(m, k ? other : warp, APART);
     }
-}
-
-void lnl_fuse_retire(struct lnl *m, int32_t id) {
-    int32_t with = m->fuse->with[id];
-    if (with == CORE_NONE)
-        return;
-    m->fuse->with[id] = CORE_NONE;
-    core_retire(m->sm, with);
 }
 
 void lnl_fuse_describe(const struct lnl *m, struct str *out) {

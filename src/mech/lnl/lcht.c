@@ -92,6 +92,8 @@ bool lnl_start(struct lnl *m, uint32_t warp, const struct xinst *i, const struct
     uint32_t edges = m->row_ends;
     for (uint32_t k = 0; k < w->npaths; k++)
         w->paths[k].lanes &= ~mask;
+    if (m->untimed)
+        return false;
     for (uint32_t left = i->in->m.mode; left; left &= left - 1) {
         uint32_t k = (uint32_t)__builtin_ctz(left);
         struct lnl_entry *e = &w->entries[k];

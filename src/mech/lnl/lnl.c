@@ -66,8 +66,6 @@ static const struct counter_rule counter_rules[] = {
 
 static const struct energy_event energy[] = {
     {ENERGY_MECHANISM, "lnl.comparisons", "lnl.pj.check", ENERGY_PJ_FIXED},
-    {ENERGY_REGISTER_FILE, "lnl.fused.reads", "energy.rf.read", ENERGY_PJ},
-    {ENERGY_REGISTER_FILE, "lnl.fused.writes", "energy.rf.write", ENERGY_PJ},
     {ENERGY_CONST_TEX, "lnl.filters", "lnl.pj.interpolate", ENERGY_PJ},
 };
 
@@ -79,6 +77,21 @@ static const struct mech_model models[] = {
      MECH_SETTINGS("lnl.trigger=operands", "lnl.fusion=false")},
     {0},
 };
+
+/* Jumps that the linker wrote belong to the region to which they lead. */
+static void add_jumps(struct lnl_marks *m) {
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t pc = 0; pc < m->img->ncode; pc++) {
+            const struct xinst *i = &m->img->code[pc];
+            if (i->kind != X_BRA || i->guard != PRED_PT || fact_get(m->img->prog, LNL_OWNER, i->in))
+                continue;
+            uint8_t region = m->at[i->in->target].region;
+            more |= m->at[pc].region != region;
+            m->at[pc].region = region;
+        }
+    }
+}
 
 const void *lnl_kernel(void *shared, struct arena *launch, const struct image *img) {
     (void)shared;
@@ -93,6 +106,7 @@ const void *lnl_kernel(void *shared, struct arena *launch, const struct image *i
             m->at[pc] = *f;
         m->any |= m->at[pc].start;
     }
+    add_jumps(m);
     return m;
 }
 
@@ -133,6 +147,9 @@ static void start(void *state, const void *marks) {
     m->fixed = unit_threshold(m->threshold);
     m->row_ends = m->params->rows ? row_starts(m->sm->x) : 0;
     m->leader = WARP_LANES;
+    m->untimed = false;
+    if (m->params->profile)
+        lnl_profile_unit(m);
     for (uint32_t w = 0; w < CORE_MAX_WARPS; w++)
         clear_warp(m, w);
     core_want_slots(m->sm, m, SLOTS_NEVER);
@@ -159,7 +176,7 @@ static uint32_t choose(void *state, uint32_t slot, const struct xinst *i, uint32
         return f->kind == LNL_APPROX && mask ? lnl_compare_operands(m, slot, i, mask) : mask;
     if (f->start) {
         bool yes = lnl_start(m, slot, i, f, mask);
-        if (m->fuse)
+        if (m->fuse && !m->untimed)
             lnl_fuse_started(m, slot, yes);
         return mask;
     }
@@ -173,6 +190,24 @@ static uint32_t choose(void *state, uint32_t slot, const struct xinst *i, uint32
     m->n.gated++;
     m->n.lanes_gated += (uint32_t)__builtin_popcount(off);
     return mask & ~off;
+}
+
+/* Timing was cut. Lanes that left instructions to their anchors get what they store, or what lives on, before
+ * their warp leaves the region, and no other region is approximated. */
+static bool bound(void *state, uint32_t slot) {
+    struct lnl *m = state;
+    if (!m->untimed)
+        m->timed = m->n;
+    m->untimed = true;
+    return lnl_inside(m, slot);
+}
+
+static const char *finish(void *state, bool cut) {
+    struct lnl *m = state;
+    (void)cut;
+    if (m->untimed)
+        m->n = m->timed;
+    return NULL;
 }
 
 static void sources(void *state, uint32_t slot, const struct xinst *i, uint32_t mask) {
@@ -204,6 +239,8 @@ static void result(void *state, int32_t id) {
     const struct core_op *op = &m->sm->ops[id];
     if (op->pc != CORE_NO_PC && lnl_fact_of(m, op->i)->check && m->params->trigger == LNL_LOADS)
         lnl_load_done(m, id, lnl_fact_of(m, op->i));
+    if (m->fuse)
+        lnl_fuse_result(m, id);
 }
 
 static void control(void *state, uint32_t slot, const struct xinst *i, uint32_t mask) {
@@ -234,16 +271,12 @@ static struct mech_work dispatch(void *state, int32_t id, struct mech_work work)
     if (op->pc == CORE_NO_PC)
         return work;
     const struct lnl_op *o = &m->ops[id];
+    if (m->fuse)
+        lnl_fuse_dispatch(m, id);
     if (o->filled)
         work.beats *= (uint32_t)m->params->store_passes;
     work.lanes = o->one ? 1 : work.lanes + o->extra;
     return work;
-}
-
-static void retire(void *state, int32_t id) {
-    struct lnl *m = state;
-    if (m->fuse)
-        lnl_fuse_retire(m, id);
 }
 
 static void describe(const void *state, struct str *out) {
@@ -266,11 +299,11 @@ const struct mechanism mech_lnl = {
     .approximate = true,
     .points =
         {
-            .life = {.start = start, .warp = warp, .describe = describe},
-            .watch = {.control = control, .issued = lnl_issued, .result = result, .retire = retire},
+            .life = {.start = start, .finish = finish, .warp = warp, .describe = describe},
+            .watch = {.control = control, .issued = lnl_issued, .result = result},
             .gate = {.eligible = eligible, .slots = lnl_fuse_slots},
             .stream = {.fetch = lnl_fuse_fetch},
-            .lanes = {.choose = choose},
+            .lanes = {.choose = choose, .bound = bound},
             .values = {.sources = sources},
             .front = {.take = lnl_fuse_take},
             .units = {.dispatch = dispatch},

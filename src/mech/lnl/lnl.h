@@ -63,6 +63,8 @@ struct lnl {
     struct lnl_op *ops;
     struct lnl_fuse *fuse; /* fuse.c */
     struct lnl_counters n;
+    bool untimed;              /* timing was cut, and regions that had begun come to their end ... */
+    struct lnl_counters timed; /* ... which does not count */
 };
 
 static inline bool lnl_rule(const struct lnl *m, enum lnl_rule rule) {
@@ -99,6 +101,9 @@ bool lnl_start(struct lnl *m, uint32_t warp, const struct xinst *i, const struct
 /* Of these lanes, those that an instruction of a region leaves to their anchors. Ends paths that have left
  * their region. */
 uint32_t lnl_off(struct lnl *m, uint32_t warp, const struct lnl_fact *f, uint32_t mask);
+/* Are lanes of the warp in a region in which they leave instructions to their anchors? Forgets those that
+ * have left it. */
+bool lnl_inside(struct lnl *m, uint32_t warp);
 /* At a branch that is not precise, lanes go where their anchor goes. */
 void lnl_lead(struct lnl *m, uint32_t warp, const struct xinst *i, const struct lnl_fact *f);
 /* Fills in what is stored; false: nothing was missing. */
@@ -110,6 +115,8 @@ bool lnl_fill_in(struct lnl *m, uint32_t warp, const struct xinst *i, const stru
 uint32_t lnl_compare_operands(struct lnl *m, uint32_t warp, const struct xinst *i, uint32_t mask);
 
 /* ---- profile.c ---- */
+/* Once for each launch. */
+void lnl_profile_unit(struct lnl *m);
 void lnl_profile_load(struct lnl *m, const struct lnl_fact *f, const uint32_t *v, uint32_t mask);
 void lnl_profile_store(struct lnl *m, uint32_t warp, const struct xinst *i, const struct lnl_fact *f,
                        uint32_t mask);
@@ -125,7 +132,10 @@ uint64_t lnl_fuse_eligible(struct lnl *m, uint64_t ready, uint64_t now);
 uint32_t lnl_fuse_slots(void *state, uint32_t sched, uint32_t free, uint64_t now);
 enum mech_verdict lnl_fuse_take(void *state, int32_t op, uint64_t now);
 void lnl_fuse_control(struct lnl *m, uint32_t warp, const struct xinst *i);
-void lnl_fuse_retire(struct lnl *m, int32_t op);
+/* The leader's instruction goes to its unit: requests of both go to memory. */
+void lnl_fuse_dispatch(struct lnl *m, int32_t op);
+/* It is over: so is the follower's, whose result goes to the banks, too. */
+void lnl_fuse_result(struct lnl *m, int32_t op);
 void lnl_fuse_describe(const struct lnl *m, struct str *out);
 
 #endif

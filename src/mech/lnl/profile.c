@@ -1,10 +1,12 @@
 /* What the paper measured before it built anything: how far values that lanes load are from their anchor's,
  * and those they store in a region (Figure 3.2), and whether loads that are alike have the same leading bits
- * (Figure 3.4). It watches a machine that approximates nothing: lnl.profile with a threshold of 0. */
+ * (Figure 3.4). It watches a machine that approximates nothing: lnl.profile with a threshold of 0. And how
+ * far the comparison units' reciprocals are off (Figure 3.8). */
 #include <math.h>
 
 #include "base/ieee.h"
 #include "mech/lnl/lnl.h"
+#include "mech/lnl/unit.h"
 
 enum { MILLION = 1000000, LOW_BIT = 8, HIGH_BIT = 12 };
 static const double alike_below = 0.1;
@@ -65,4 +67,23 @@ void lnl_profile_store(struct lnl *m, uint32_t warp, const struct xinst *i, cons
     uint32_t s = i->s[i->in->op == OP_INTERP ? 0 : i->first[1]];
     if (mask && !(s & POOL))
         add_distances(m, f, m->sm->warps[warp].w->r[s], mask, &m->n.store_distance, &m->n.store_lanes);
+}
+
+void lnl_profile_unit(struct lnl *m) {
+    enum { DIVISORS = 128, PART = 8, STEPS = 256 };
+    uint64_t *const parts[DIVISORS / PART] = {
+        &m->n.reciprocal_0,  &m->n.reciprocal_8,   &m->n.reciprocal_16,  &m->n.reciprocal_24,
+        &m->n.reciprocal_32, &m->n.reciprocal_40,  &m->n.reciprocal_48,  &m->n.reciprocal_56,
+        &m->n.reciprocal_64, &m->n.reciprocal_72,  &m->n.reciprocal_80,  &m->n.reciprocal_88,
+        &m->n.reciprocal_96, &m->n.reciprocal_104, &m->n.reciprocal_112, &m->n.reciprocal_120};
+    double worst = 0;
+    for (uint32_t p = 0; p < DIVISORS / PART; p++) {
+        double here = 0;
+        for (uint32_t f = p * PART; f < (p + 1) * PART; f++)
+            here = fmax(here, fabs((double)unit_reciprocal(f) / STEPS * (1 + (double)f / DIVISORS) - 1));
+        *parts[p] += (uint64_t)(MILLION * here);
+        worst = fmax(worst, here);
+    }
+    m->n.reciprocal += (uint64_t)(MILLION * worst);
+    m->n.units++;
 }
