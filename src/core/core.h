@@ -206,7 +206,6 @@ struct sm {
     uint64_t on_memory;       /* if not: a load is what it waits for */
     uint64_t blocked;         /* at a barrier or memory fence */
     uint64_t parked;          /* wait for something of a mechanism's (core_park) */
-    uint64_t refused;         /* may not issue until a mechanism says otherwise (core_refuse) */
     uint64_t held;            /* behind a control instruction */
     uint64_t control;         /* the next instruction is one */
     bool kinds_apart;         /* there are collectors of more than one kind */

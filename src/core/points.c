@@ -105,9 +105,6 @@ uint64_t point_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now) {
     return ready;
 }
 
-void point_gate_refused(struct sm *sm, uint64_t warps,
-                        uint64_t cycles){EACH(sm, gate, refused, points->gate.refused(state, warps, cycles))}
-
 uint32_t point_gate_slots(struct sm *sm, uint32_t sched, bool ready, uint32_t free, uint64_t now) {
     uint32_t used = 0;
     if (__builtin_expect(sm->mech.n == 1, 1)) /* and it wants to be asked */

@@ -127,7 +127,7 @@ static bool active_can_issue(const struct sm *sm, uint64_t ready) {
     uint64_t waits = sm->blocked | sm->parked | (sm->on_memory & ~sm->clear);
     for (uint32_t k = 0; k < sm->spec->schedulers; k++) {
         uint64_t pool = sm->group[k] & sm->resident & ~waits, active = sm->active[k] & pool;
-        if (ready & active & ~sm->refused || (pool & ~active && warps_of(active) < sm->spec->active))
+        if (ready & active || (pool & ~active && warps_of(active) < sm->spec->active))
             return true;
     }
     return false;

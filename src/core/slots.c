@@ -1,6 +1,5 @@
 /* Accounts of the cycles in which the SM sleeps. */
 #include "core/slots.h"
-#include "core/points.h"
 
 void sm_account(struct sm *sm, uint64_t cycles) {
     sm->n.cycles += cycles;
@@ -16,11 +15,7 @@ void sm_account(struct sm *sm, uint64_t cycles) {
         uint64_t set = sm->group[k] & ready_warps(sm);
         if (sm->spec->policy == SCHED_TWO_LEVEL)
             set &= sched_active(sm, k); /* as the first of these cycles would have left it */
-        uint64_t possible = issue_possible(sm, set, &why);
-        if (possible && HAS(sm, gate, refused)) { /* or else it would not sleep */
-            point_gate_refused(sm, possible, cycles);
-            why = REFUSED;
-        }
+        issue_possible(sm, set, &why);
         slots_stalled(sm, k, why, set, cycles * sm->spec->width);
     }
 }

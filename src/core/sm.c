@@ -106,8 +106,8 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     sm->x = x;
     sm->later = NULL;
     sm->needs = needs;
-    sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->parked = sm->refused = sm->held =
-        sm->hungry = sm->arriving = sm->streaming = sm->holding = 0;
+    sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->parked = sm->held = sm->hungry =
+        sm->arriving = sm->streaming = sm->holding = 0;
     sm->fetchers = ~UINT64_C(0);
     memset(sm->arrivals, 0, sizeof sm->arrivals);
     sm->arrive_slots = sm->wake_slots = 0;
@@ -190,7 +190,6 @@ void warp_enter(struct sm *sm, uint32_t s, struct core_warp start) {
     sm->valid &= ~warp_bit(s);
     sm->blocked &= ~warp_bit(s);
     sm->parked &= ~warp_bit(s);
-    sm->refused &= ~warp_bit(s);
     TELL(sm, tell_warp(sm, PROBE_WARP_BEGIN, s));
     warp_update(sm, s);
     AT_POINT(sm, life, warp, s, true);

@@ -139,11 +139,6 @@ void core_fetch_most(struct sm *sm, uint32_t warp, uint32_t n);
 static inline void core_park(struct sm *sm, uint32_t warp, bool waits) {
     set_bit(&sm->parked, warp_bit(warp), waits);
 }
-/* gate.eligible will refuse the warp, or does so no more, until the mechanism says otherwise: the SM need not
- * stay awake for it. */
-static inline void core_refuse(struct sm *sm, uint32_t warp, bool refuses) {
-    set_bit(&sm->refused, warp_bit(warp), refuses);
-}
 /* Schedulers own warps by pairs of neighbouring slots, so that warps which issue as one leave slots to others
  * of both. For create. */
 void core_pair_warps(struct sm *sm);

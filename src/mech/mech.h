@@ -140,9 +140,6 @@ struct mech_gate {
      * a warp refused now must become eligible through something next() announces or the SM itself wakes for.
      */
     uint64_t (*eligible)(void *m, uint64_t ready, uint64_t now);
-    /* Instead of that, of warps that it refuses until it says otherwise (core_refuse), for cycles in which
-     * the SM slept. Who refuses so must have it. */
-    void (*refused)(void *m, uint64_t warps, uint64_t cycles);
     /* A scheduler is about to choose, and has `free` issue slots in this cycle: returns how many of them the
      * mechanism uses for instructions of its own (core_inject, core_issue). Asked as often as it wants to be
      * (core_want_slots): SLOTS_ALWAYS until it says otherwise. */
@@ -297,7 +294,6 @@ struct mech_points {
     X(watch, written)                                                                                        \
     X(watch, retire)                                                                                         \
     X(gate, eligible)                                                                                        \
-    X(gate, refused)                                                                                         \
     X(gate, slots)                                                                                           \
     X(stream, fetch)                                                                                         \
     X(stream, decoded)                                                                                       \

@@ -402,54 +402,6 @@ static void test_recalled(void **state) {
     rig_close(&r);
 }
 
-/* ---- refusals ---- */
-
-/* No warp issues for a while from the first that is ready on; counts how many were asked about. */
-static uint64_t refuse(void *m, uint64_t ready, uint64_t now) {
-    (void)m;
-    if (!s.at)
-        s.at = now + 3000;
-    s.count += (uint32_t)__builtin_popcountll(ready);
-    return now < s.at ? 0 : ready;
-}
-
-static uint64_t refuse_quietly(void *m, uint64_t ready, uint64_t now) {
-    s.depth++;
-    for (uint64_t left = ready; left; left &= left - 1)
-        core_refuse(mech_sm, (uint32_t)__builtin_ctzll(left), now < s.at || !s.at);
-    return refuse(m, ready, now);
-}
-
-static void still_refused(void *m, uint64_t warps, uint64_t cycles) {
-    (void)m;
-    s.count += (uint32_t)__builtin_popcountll(warps) * cycles;
-}
-
-static void refuse_no_more(void *m, uint64_t now) {
-    (void)m;
-    for (uint32_t w = 0; w < 2 && now == s.at; w++)
-        core_refuse(mech_sm, w, false);
-}
-
-/* Who refuses warps for longer lets the SM sleep, and the cycles count as if it had been asked in each. */
-static void test_refuse(void **state) {
-    (void)state;
-    static const struct mech_points asked = {.gate = {.eligible = refuse}},
-                                    quiet = {.life = {.tick = refuse_no_more, .next = then},
-                                             .gate = {.eligible = refuse_quietly, .refused = still_refused}};
-    struct rig r;
-    run(&r, &asked, "issue.policy=two_level", "plain", 64, 0, 0);
-    uint64_t cycles = r.cycles, slots = rig_counter(&r, "slot.mechanism"), count = s.count;
-    assert_true(slots > 3000);
-    rig_close(&r);
-    run(&r, &quiet, "issue.policy=two_level", "plain", 64, 0, 0);
-    assert_int_equal(r.cycles, cycles);
-    assert_int_equal(rig_counter(&r, "slot.mechanism"), slots);
-    assert_int_equal(s.count, count);
-    assert_true(s.depth < 100);
-    rig_close(&r);
-}
-
 /* ---- issue slots ---- */
 
 static void want_as_told(void *m, const void *marks) {
@@ -1259,15 +1211,14 @@ int main(void) {
         cmocka_unit_test(test_fetch),      cmocka_unit_test(test_skip_cycles),
         cmocka_unit_test(test_admit),      cmocka_unit_test(test_decoded),
         cmocka_unit_test(test_held),       cmocka_unit_test(test_recalled),
-        cmocka_unit_test(test_want_slots), cmocka_unit_test(test_refuse),
-        cmocka_unit_test(test_passed),     cmocka_unit_test(test_eligible),
-        cmocka_unit_test(test_arbitrate),  cmocka_unit_test(test_access),
-        cmocka_unit_test(test_supply),     cmocka_unit_test(test_dispatch),
-        cmocka_unit_test(test_read),       cmocka_unit_test(test_inject),
-        cmocka_unit_test(test_request),    cmocka_unit_test(test_prefetch),
-        cmocka_unit_test(test_ride),       cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_redirect),   cmocka_unit_test(test_place),
-        cmocka_unit_test(test_park),
+        cmocka_unit_test(test_want_slots), cmocka_unit_test(test_passed),
+        cmocka_unit_test(test_eligible),   cmocka_unit_test(test_arbitrate),
+        cmocka_unit_test(test_access),     cmocka_unit_test(test_supply),
+        cmocka_unit_test(test_dispatch),   cmocka_unit_test(test_read),
+        cmocka_unit_test(test_inject),     cmocka_unit_test(test_request),
+        cmocka_unit_test(test_prefetch),   cmocka_unit_test(test_ride),
+        cmocka_unit_test(test_pairs),      cmocka_unit_test(test_redirect),
+        cmocka_unit_test(test_place),      cmocka_unit_test(test_park),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
