@@ -159,8 +159,8 @@ def test_progress_of_runs():
         return
     # The time that is left follows from the warp instructions of the workload: the same twice makes half of it.
     words = [REPRISE, "run", "--gpu", "wir", "nw", "--size", "tiny"]
-    insts = 77125
-    shape = r"(\d+)%  0:0\d(, about 0:0\d left)?  launch \d+: \d+ of \d+ blocks[^\r\n]*"
+    insts = report("--gpu", "wir", "nw", "--size", "tiny")["totals"]["warp_insts"]
+    shape = r"(\d+)%  0:0\d(, about 0:0\d left)?  launch \d+: \d+ of \d+ [^\r\n]*"
     for how, shape in (("bar", r"\r\x1b\[K\[(=* *)\] " + shape), ("lines", "reprise: ()" + shape + "\n")):
         done = subprocess.run(words, capture_output=True, env={**env, "REPRISE_PROGRESS": f"{how}:0.001:{insts * 2}"}, timeout=60)
         said = done.stderr.decode()

@@ -72,7 +72,8 @@ static void load_images(const uint8_t *data, size_t size) {
     load(image, size);
     load(image, FATBIN_UNBOUNDED);
     memcpy(&parts[2], data, size < sizeof parts[2] ? size : sizeof parts[2]);
-    if (image_readable(parts[2])) /* anywhere, but not into the fuzzer's own memory, which the sanitizer guards */
+    if (image_readable(
+            parts[2])) /* anywhere, but not into the fuzzer's own memory, which the sanitizer guards */
         parts[2] = image + size;
     parts[0] = image;
     parts[1] = image + size / 2;
