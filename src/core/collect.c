@@ -233,8 +233,10 @@ static inline bool write_at_once(struct sm *sm, int32_t id) {
 }
 
 EVERY_TIME void op_writeback(struct sm *sm, int32_t id) {
+    const uint64_t points = UINT64_C(1) << MECH_AT_watch_result | UINT64_C(1) << MECH_AT_back_result;
     TELL(sm, tell_op(sm, PROBE_WRITEBACK, id));
-    if (__builtin_expect(sm->mech.n, 0) ? !offer_result(sm, id) : !write_at_once(sm, id))
+    if (__builtin_expect(sm->mech.n, 0) ? !(sm->mech.has & points && offer_result(sm, id))
+                                        : !write_at_once(sm, id))
         request_write(sm, id);
 }
 
@@ -286,15 +288,16 @@ static void replace_word(struct sm *sm, int32_t id, const uint32_t value[WARP_LA
 void core_operand(struct sm *sm, uint32_t warp, uint32_t reg, const uint32_t value[WARP_LANES],
                   uint32_t lanes) {
     const struct core_warp *cw = &sm->warps[warp];
-    const struct xinst *i = &cw->x->img->code[cw->next];
-    if (lanes == UINT32_MAX) {
-        replace_latch(sm, warp, i, cw->w->r[reg], value);
+    uint32_t *latch = cw->w->r[reg];
+    _Alignas(64) uint32_t given[WARP_LANES], merged[WARP_LANES];
+    memcpy(given, value, sizeof given); /* which need not be aligned as latches are */
+    if (!sm->check.on) {
+        lane_blend(latch, given, lanes);
         return;
     }
-    uint32_t merged[WARP_LANES];
-    for (uint32_t l = 0; l < WARP_LANES; l++)
-        merged[l] = lanes >> l & 1 ? value[l] : cw->w->r[reg][l];
-    replace_latch(sm, warp, i, cw->w->r[reg], merged);
+    memcpy(merged, latch, sizeof merged);
+    lane_blend(merged, given, lanes);
+    replace_latch(sm, warp, &cw->x->img->code[cw->next], latch, merged);
 }
 
 void core_spread(struct sm *sm, int32_t id, uint32_t from, uint32_t lanes) {
@@ -361,7 +364,8 @@ static inline __attribute__((always_inline)) void serve_write(struct sm *sm, uin
     sm->n.rf_writes++;
     sm->n.rf_write_arrays += arrays_used(sm, id, op->next_write, true);
     uint32_t word = op->next_write++;
-    if (__builtin_expect(sm->mech.n, 0) && written(sm, id, word))
+    bool told = op->taken || op->pc == CORE_NO_PC || HAS(sm, watch, written);
+    if (__builtin_expect(told, 0) && written(sm, id, word))
         return;
     clear_register(sm, op->warp, op->i->d + word);
     if (op->next_write < op->writes) /* else the end of the op does it */

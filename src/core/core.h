@@ -216,10 +216,12 @@ struct sm {
     uint64_t arriving;       /* instructions were found, or are being decoded ... */
     uint64_t arrivals[CORE_ARRIVALS];  /* ... those of a cycle, modulo their number ... */
     uint64_t arrive_slots, wake_slots; /* ... which of these are not 0, and for which the SM must wake */
-    uint32_t line_pcs;                 /* instructions of a line of the instruction cache, less one */
-    uint64_t group[4];                 /* warps of each scheduler */
-    uint32_t last[4];                  /* warp each scheduler issued last */
-    uint64_t active[4];                /* two-level: active set */
+    uint64_t holding; /* those of `arriving` of which a mechanism says when it is asked again (DECODE_HOLD) */
+    uint64_t fetched; /* last cycle in which the warps fetched, or would have */
+    uint32_t line_pcs;  /* instructions of a line of the instruction cache, less one */
+    uint64_t group[4];  /* warps of each scheduler */
+    uint32_t last[4];   /* warp each scheduler issued last */
+    uint64_t active[4]; /* two-level: active set */
     uint64_t fetch_group[4];
     uint32_t fetch_last[4];
     uint64_t fetch_latency; /* of the instruction cache */
@@ -308,9 +310,9 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
 /* The launch has ended, after so many cycles; cut: the rest of it runs untimed. NULL, or the invariant of a
  * mechanism that does not hold. */
 const char *sm_finish(struct sm *sm, uint64_t cycles, bool cut);
-/* Timing is about to be cut: no warp fetches any more, and what was not decoded is forgotten. What was goes
- * on to its end. */
-void sm_halt(struct sm *sm);
+/* Timing is about to be cut: no warp fetches any more, from cycle now on, and what was not decoded is
+ * forgotten. What was goes on to its end. */
+void sm_halt(struct sm *sm, uint64_t now);
 /* Has all that was begun when the SM was halted come to its end? */
 bool sm_quiet(const struct sm *sm);
 /* Nothing is on its way any more: blocks can go on untimed, with all their registers in the latches. */
@@ -481,7 +483,7 @@ void buffer_flush(struct sm *sm, uint32_t slot, uint32_t pc);
  * be called before that changes. */
 void buffer_found(struct sm *sm, uint32_t slot);
 /* Forgets what was fetched, or skipped ahead of it, and is not decoded. */
-void buffer_undecoded(struct sm *sm, uint32_t slot);
+void buffer_undecoded(struct sm *sm, uint32_t slot, uint64_t now);
 /* Scheduling (sched.c). */
 void sm_issue(struct sm *sm, uint64_t now);
 bool sm_can_issue(const struct sm *sm);                /* a ready warp finds what it needs, or may */
@@ -513,6 +515,12 @@ static inline uint32_t lanes_of(uint32_t m) {
     m -= m >> 1 & 0x55555555u;
     m = (m & 0x33333333u) + (m >> 2 & 0x33333333u);
     return ((m + (m >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
+}
+static inline uint32_t warps_of(uint64_t set) {
+    set -= set >> 1 & UINT64_C(0x5555555555555555);
+    set = (set & UINT64_C(0x3333333333333333)) + (set >> 2 & UINT64_C(0x3333333333333333));
+    return (uint32_t)(((set + (set >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f)) * UINT64_C(0x0101010101010101) >>
+                      56);
 }
 /* A warp begins in a free slot; of start, what tells it from others is filled in. */
 void warp_enter(struct sm *sm, uint32_t slot, struct core_warp start);

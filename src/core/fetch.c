@@ -11,8 +11,16 @@
 #include "core/points.h"
 #include "core/view.h"
 
+/* What a mechanism holds of the warp's instructions is forgotten. */
+static APART void recall(struct sm *sm, uint32_t s, uint64_t now) {
+    sm->holding &= ~warp_bit(s);
+    OWNER(sm, stream, recalled, s, now);
+}
+
 void buffer_flush(struct sm *sm, uint32_t s, uint32_t pc) {
     struct core_warp *cw = &sm->warps[s];
+    if (__builtin_expect(sm->holding >> s & 1, 0))
+        recall(sm, s, sm->now);
     cw->next = cw->fetch_pc = pc;
     cw->buffered = cw->arriving = 0;
     cw->skips = 0;
@@ -22,8 +30,10 @@ void buffer_flush(struct sm *sm, uint32_t s, uint32_t pc) {
     TELL(sm, tell_warp(sm, PROBE_FLUSH, s));
 }
 
-void buffer_undecoded(struct sm *sm, uint32_t s) {
+void buffer_undecoded(struct sm *sm, uint32_t s, uint64_t now) {
     struct core_warp *cw = &sm->warps[s];
+    if (sm->holding >> s & 1)
+        recall(sm, s, now);
     if (cw->arriving)
         cw->fetch_pc = cw->buffer[(cw->first + cw->buffered) % CORE_BUFFER];
     cw->arriving = 0;
@@ -56,10 +66,13 @@ static void pass_skipped(struct sm *sm, uint32_t s) {
 /* Asks the owner of the stream what becomes of each instruction that was decoded. */
 static APART void decode_each(struct sm *sm, uint32_t s, uint64_t now) {
     struct core_warp *cw = &sm->warps[s];
+    sm->holding &= ~warp_bit(s);
     while (cw->arriving) {
         uint32_t at = cw->first + cw->buffered, pc = cw->buffer[at % CORE_BUFFER];
         enum mech_decode verdict = OWNER(sm, stream, decoded, s, pc, now);
-        if (verdict == DECODE_WAIT)
+        if (verdict == DECODE_HOLD)
+            sm->holding |= warp_bit(s);
+        if (verdict == DECODE_HOLD || verdict == DECODE_WAIT)
             return;
         sm->n.decoded++;
         cw->arriving--;
@@ -168,7 +181,7 @@ static EVERY_TIME void enter(struct sm *sm, uint32_t s, uint64_t now) {
     if (HAS(sm, stream, decoded)) {
         uint32_t before = cw->arriving;
         decode_each(sm, s, now);
-        if (cw->arriving)
+        if (cw->arriving && (!(sm->holding >> s & 1) || sm->probe))
             look_at(sm, s, now + 1, now);
         if (cw->arriving == before && !sm->probe) /* all of them wait */
             return;
@@ -276,16 +289,6 @@ EVERY_TIME void sm_fetch(struct sm *sm, uint64_t now) {
     }
 }
 
-bool core_can_skip(const struct sm *sm, uint32_t warp) {
-    const struct core_warp *cw = &sm->warps[warp];
-    if (!cw->w || cw->w->depth != 1 || cw->fetching || cw->arriving || sm->blocked >> warp & 1)
-        return false;
-    for (uint32_t k = 0; k < cw->buffered; k++)
-        if (cw->needs[cw->buffer[(cw->first + k) % CORE_BUFFER]].control)
-            return false;
-    return true;
-}
-
 void core_skip(struct sm *sm, uint32_t warp, uint32_t pc) {
     struct core_warp *cw = &sm->warps[warp];
     assert(core_can_skip(sm, warp) && pc - cw->fetch_pc < CORE_AHEAD && pc < cw->ncode);
@@ -299,6 +302,11 @@ void core_skip(struct sm *sm, uint32_t warp, uint32_t pc) {
     if (!cw->buffered)
         pass_skipped(sm, warp);
     warp_update(sm, warp);
+}
+
+void core_ask(struct sm *sm, uint32_t warp) {
+    if (sm->holding >> warp & 1)
+        look_at(sm, warp, sm->now + (sm->fetched == sm->now), sm->now);
 }
 
 void core_fetch_most(struct sm *sm, uint32_t warp, uint32_t n) {

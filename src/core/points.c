@@ -1,5 +1,6 @@
 /* The points that are open to all, called for each mechanism of the stack that has them, in its order. */
 #include "core/points.h"
+#include "core/view.h"
 
 /* Runs the statement for each mechanism that has the point: `points` are its operations, `state` its state.
  */
@@ -11,6 +12,16 @@
             __VA_ARGS__;                                                                                     \
         }                                                                                                    \
     }
+
+/* The same for a point that is called often and returns nothing. Most stacks are one mechanism, which then
+ * has the point, as nobody would have called otherwise. */
+#define EACH_OFTEN(sm, group, point, ...)                                                                    \
+    do {                                                                                                     \
+        if (__builtin_expect((sm)->mech.n == 1, 1))                                                          \
+            (sm)->mech.at[0].points->group.point((sm)->mech.at[0].state, __VA_ARGS__);                       \
+        else                                                                                                 \
+            EACH(sm, group, point, points->group.point(state, __VA_ARGS__))                                  \
+    } while (0)
 
 void point_life_start(struct sm *sm, const void *const *marks) {
     EACH(sm, life, start, points->life.start(state, marks[each]))
@@ -35,9 +46,13 @@ void point_life_warp(struct sm *sm, uint32_t warp, bool enters) {
     EACH(sm, life, warp, points->life.warp(state, warp, enters))
 }
 
-void point_life_tick(struct sm *sm, uint64_t now){EACH(sm, life, tick, points->life.tick(state, now))}
+void point_life_tick(struct sm *sm, uint64_t now) {
+    EACH_OFTEN(sm, life, tick, now);
+}
 
 uint64_t point_life_next(const struct sm *sm, uint64_t now) {
+    if (__builtin_expect(sm->mech.n == 1, 1))
+        return sm->mech.at[0].points->life.next(sm->mech.at[0].state, now);
     uint64_t next = NEVER, own;
     EACH(sm, life, next, own = points->life.next(state, now); next = own < next ? own : next)
     return next;
@@ -52,7 +67,7 @@ void point_life_describe(const struct sm *sm, struct str *out) {
 }
 
 void point_watch_before(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t mask) {
-    EACH(sm, watch, before, points->watch.before(state, warp, i, mask))
+    EACH_OFTEN(sm, watch, before, warp, i, mask);
 }
 
 void point_watch_control(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t mask) {
@@ -64,30 +79,50 @@ void point_watch_barrier(struct sm *sm, uint32_t block, uint64_t warps, bool ope
 }
 
 void point_watch_issued(struct sm *sm, int32_t op) {
-    EACH(sm, watch, issued, points->watch.issued(state, op))
+    EACH_OFTEN(sm, watch, issued, op);
 }
 
 void point_watch_collected(struct sm *sm, int32_t op) {
-    EACH(sm, watch, collected, points->watch.collected(state, op))
+    EACH_OFTEN(sm, watch, collected, op);
 }
 
 void point_watch_result(struct sm *sm, int32_t op) {
-    EACH(sm, watch, result, points->watch.result(state, op))
+    EACH_OFTEN(sm, watch, result, op);
 }
 
 void point_watch_written(struct sm *sm, int32_t op, uint32_t k) {
-    EACH(sm, watch, written, points->watch.written(state, op, k))
+    EACH_OFTEN(sm, watch, written, op, k);
 }
 
-void point_watch_retire(struct sm *sm, int32_t op){EACH(sm, watch, retire, points->watch.retire(state, op))}
+void point_watch_retire(struct sm *sm, int32_t op) {
+    EACH_OFTEN(sm, watch, retire, op);
+}
 
 uint64_t point_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now) {
+    if (__builtin_expect(sm->mech.n == 1, 1))
+        return sm->mech.at[0].points->gate.eligible(sm->mech.at[0].state, ready, now);
     EACH(sm, gate, eligible, ready = ready ? points->gate.eligible(state, ready, now) : 0)
     return ready;
 }
 
-uint32_t point_gate_slots(struct sm *sm, uint32_t sched, uint32_t free, uint64_t now) {
+uint32_t point_gate_slots(struct sm *sm, uint32_t sched, bool ready, uint32_t free, uint64_t now) {
     uint32_t used = 0;
-    EACH(sm, gate, slots, used += used < free ? points->gate.slots(state, sched, free - used, now) : 0)
+    if (__builtin_expect(sm->mech.n == 1, 1)) /* and it wants to be asked */
+        return sm->mech.at[0].points->gate.slots(sm->mech.at[0].state, sched, free, now);
+    for (uint32_t each = 0; each < sm->mech.n && used < free; each++) {
+        enum mech_slots want = sm->mech.at[each].slots;
+        if (want == SLOTS_ALWAYS || (want == SLOTS_READY && ready))
+            used += sm->mech.at[each].points->gate.slots(sm->mech.at[each].state, sched, free - used, now);
+    }
     return used;
+}
+
+void core_want_slots(struct sm *sm, const void *state, enum mech_slots when) {
+    enum mech_slots most = SLOTS_NEVER;
+    for (uint32_t each = 0; each < sm->mech.n; each++) {
+        if (sm->mech.at[each].state == state && sm->mech.at[each].points->gate.slots)
+            sm->mech.at[each].slots = when;
+        most = sm->mech.at[each].slots > most ? sm->mech.at[each].slots : most;
+    }
+    sm->mech.slots = most;
 }

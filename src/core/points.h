@@ -39,6 +39,6 @@ APART void point_watch_result(struct sm *sm, int32_t op);
 APART void point_watch_written(struct sm *sm, int32_t op, uint32_t k);
 APART void point_watch_retire(struct sm *sm, int32_t op);
 APART uint64_t point_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now);
-APART uint32_t point_gate_slots(struct sm *sm, uint32_t sched, uint32_t free, uint64_t now);
+APART uint32_t point_gate_slots(struct sm *sm, uint32_t sched, bool ready, uint32_t free, uint64_t now);
 
 #endif

@@ -51,7 +51,7 @@ uint64_t sched_active(struct sm *sm, uint32_t sched) {
     uint64_t *a = &sm->active[sched], pool = sm->group[sched] & sm->resident & ~waits;
     *a &= pool;
     pool &= ~*a;
-    while (pool && (uint32_t)__builtin_popcountll(*a) < sm->spec->active) {
+    while (pool && warps_of(*a) < sm->spec->active) {
         uint32_t s = after(pool, sm->last[sched]);
         *a |= warp_bit(s);
         pool &= ~warp_bit(s);
@@ -76,12 +76,13 @@ static EVERY_TIME void use_slot(struct sm *sm, uint32_t s, uint64_t now, bool pl
 static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, uint32_t sched, uint64_t now,
                                                                 bool plain) {
     uint64_t set = sm->group[sched] & ready_warps(sm);
+    bool any = set;
     if (sm->spec->policy == SCHED_TWO_LEVEL)
         set &= sched_active(sm, sched);
     uint32_t slots = sm->spec->width;
     enum shortage why = NO_SHORTAGE;
-    if (!plain && HAS(sm, gate, slots)) {
-        uint32_t used = point_gate_slots(sm, sched, slots, now);
+    if (!plain && sm->mech.slots + any > SLOTS_READY) {
+        uint32_t used = point_gate_slots(sm, sched, any, slots, now);
         sm->n.slot_mechanism += used;
         slots -= used;
         if (!slots) {
@@ -121,11 +122,23 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
     slots_stalled(sm, sched, why, set, slots);
 }
 
+/* Two-level: a warp that is ready is in the active set of its scheduler, or can get there. */
+static bool active_can_issue(const struct sm *sm, uint64_t ready) {
+    uint64_t waits = sm->blocked | sm->parked | (sm->on_memory & ~sm->clear);
+    for (uint32_t k = 0; k < sm->spec->schedulers; k++) {
+        uint64_t pool = sm->group[k] & sm->resident & ~waits, active = sm->active[k] & pool;
+        if (ready & active || (pool & ~active && warps_of(active) < sm->spec->active))
+            return true;
+    }
+    return false;
+}
+
 bool sm_can_issue(const struct sm *sm) {
     enum shortage why;
     uint64_t ready = ready_warps(sm);
-    /* An active set changes while its scheduler looks at it. */
-    return ready && (sm->spec->policy == SCHED_TWO_LEVEL || issue_possible(sm, ready, &why));
+    if (!ready || sm->spec->policy != SCHED_TWO_LEVEL)
+        return ready && issue_possible(sm, ready, &why);
+    return sm->mech.slots != SLOTS_NEVER || active_can_issue(sm, ready);
 }
 
 void issue_sleep(const struct sm *sm, uint64_t cycle) {
@@ -141,7 +154,8 @@ EVERY_TIME void sm_issue(struct sm *sm, uint64_t now) {
     sm->n.cycles++;
     sm->n.resident_warps += sm->nwarps;
     bool plain = !sm->mech.n && !sm->probe;
-    if (!ready_warps(sm) && !sm->probe && !HAS(sm, gate, slots) && sm->spec->policy != SCHED_TWO_LEVEL) {
+    if (!ready_warps(sm) && !sm->probe && sm->mech.slots != SLOTS_ALWAYS &&
+        sm->spec->policy != SCHED_TWO_LEVEL) {
         slots_all_stalled(sm, 1);
         return;
     }

@@ -11,10 +11,10 @@ void sm_account(struct sm *sm, uint64_t cycles) {
         return;
     }
     for (uint32_t k = 0; k < sm->spec->schedulers; k++) {
-        if (sm->spec->policy == SCHED_TWO_LEVEL)
-            sched_active(sm, k); /* as the first of these cycles would have left it */
         enum shortage why;
         uint64_t set = sm->group[k] & ready_warps(sm);
+        if (sm->spec->policy == SCHED_TWO_LEVEL)
+            set &= sched_active(sm, k); /* as the first of these cycles would have left it */
         issue_possible(sm, set, &why);
         slots_stalled(sm, k, why, set, cycles * sm->spec->width);
     }

@@ -107,12 +107,12 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     sm->later = NULL;
     sm->needs = needs;
     sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->parked = sm->held = sm->hungry =
-        sm->arriving = sm->streaming = 0;
+        sm->arriving = sm->streaming = sm->holding = 0;
     sm->fetchers = ~UINT64_C(0);
     memset(sm->arrivals, 0, sizeof sm->arrivals);
     sm->arrive_slots = sm->wake_slots = 0;
     sm->nblocks = sm->nwarps = sm->nstreams = 0;
-    sm->served = UINT64_MAX;
+    sm->served = sm->fetched = UINT64_MAX;
     sm->resident_before = sm->n.resident_warps;
     sm->cycles_before = sm->n.cycles;
     sm->hold_first = sm->hold_count = 0;
@@ -155,10 +155,10 @@ const char *sm_finish(struct sm *sm, uint64_t cycles, bool cut) {
     return point_life_finish(sm, cut);
 }
 
-void sm_halt(struct sm *sm) {
+void sm_halt(struct sm *sm, uint64_t now) {
     sm->fetchers = 0;
     for (uint64_t left = sm->resident; left; left &= left - 1)
-        buffer_undecoded(sm, (uint32_t)__builtin_ctzll(left));
+        buffer_undecoded(sm, (uint32_t)__builtin_ctzll(left), now);
 }
 
 bool sm_quiet(const struct sm *sm) {
@@ -339,6 +339,7 @@ uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta
     sm_issue(sm, now);
     if (fetch_due(sm, now))
         sm_fetch(sm, now);
+    sm->fetched = now;
     if (sm->ended)
         retire_warps(sm, done, ctx);
     uint64_t next = next_cycle(sm, now);

@@ -41,6 +41,11 @@ void core_spread(struct sm *sm, int32_t op, uint32_t from, uint32_t lanes);
  * what is there. For values.sources. */
 void core_operand(struct sm *sm, uint32_t warp, uint32_t reg, const uint32_t value[WARP_LANES],
                   uint32_t lanes);
+/* The latch itself, where core_operand would do no more than put the value there: for all lanes, and nobody
+ * compares. NULL otherwise. */
+static inline uint32_t *core_latch(struct sm *sm, uint32_t warp, uint32_t reg, uint32_t lanes) {
+    return lanes == UINT32_MAX && !sm->check.on ? sm->warps[warp].w->r[reg] : NULL;
+}
 /* The execution of an op that was taken at issue ends now, without having been in a unit: its result is
  * offered, and goes to the banks. */
 void core_writeback(struct sm *sm, int32_t op);
@@ -111,11 +116,22 @@ enum mem_result core_request(struct sm *sm, const struct mem_access *a, uint32_t
 
 /* The warp has one path, and what it fetches next is sure to come next: no control instruction waits in its
  * buffer, and nothing is on its way to it. */
-bool core_can_skip(const struct sm *sm, uint32_t warp);
+static inline bool core_can_skip(const struct sm *sm, uint32_t warp) {
+    const struct core_warp *cw = &sm->warps[warp];
+    if (!cw->w || cw->w->depth != 1 || cw->fetching || cw->arriving || sm->blocked >> warp & 1)
+        return false;
+    for (uint32_t k = 0; k < cw->buffered; k++)
+        if (cw->needs[cw->buffer[(cw->first + k) % CORE_BUFFER]].control)
+            return false;
+    return true;
+}
 /* The instruction at pc, which may not be control, will not be fetched, and counts as executed without effect
  * once all before it has issued. For warps that core_can_skip; pc is at most CORE_AHEAD - 1 beyond the warp's
  * fetch_pc, with no control instruction between. Later fetches pass over it. */
 void core_skip(struct sm *sm, uint32_t warp, uint32_t pc);
+/* The owner of the stream is asked again about instructions that it holds (DECODE_HOLD): in this cycle, if
+ * warps have not fetched in it yet. */
+void core_ask(struct sm *sm, uint32_t warp);
 /* The warp's next fetch brings at most n instructions, not 0. */
 void core_fetch_most(struct sm *sm, uint32_t warp, uint32_t n);
 /* The warp waits for something of the mechanism's, or does so no more. As long as it waits it has no place
@@ -126,6 +142,8 @@ static inline void core_park(struct sm *sm, uint32_t warp, bool waits) {
 /* Schedulers own warps by pairs of neighbouring slots, so that warps which issue as one leave slots to others
  * of both. For create. */
 void core_pair_warps(struct sm *sm);
+/* When the mechanism of this state is asked for issue slots, from now on. */
+void core_want_slots(struct sm *sm, const void *state, enum mech_slots when);
 /* There is room for an op of the warp's next instruction, and the scoreboard lets it pass. */
 static inline bool core_can_issue(const struct sm *sm, uint32_t warp) {
     uint64_t bit = UINT64_C(1) << warp;

@@ -384,7 +384,7 @@ static void halt(struct run *r, uint64_t now) {
     r->halted = true;
     for (uint32_t i = 0; i < r->m->nsms; i++)
         if (!sm_idle(r->m->sms[i])) {
-            sm_halt(r->m->sms[i]);
+            sm_halt(r->m->sms[i], now);
             r->m->wake[i] = now;
             bits_add(&r->m->awake, i);
         }

@@ -46,6 +46,8 @@ const char *mech_wrong(const struct mech_points *p) {
 void mech_push(struct mech_stack *s, const struct mechanism *m, void *state) {
     uint32_t owns = mech_owns(&m->points);
     s->at[s->n].points = &m->points;
+    s->at[s->n].slots = m->points.gate.slots ? SLOTS_ALWAYS : SLOTS_NEVER;
+    s->slots = s->at[s->n].slots > s->slots ? s->at[s->n].slots : s->slots;
     s->at[s->n++].state = state;
     s->has |= mech_has(&m->points);
     s->takes_every |= m->points.front.every;

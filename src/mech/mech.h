@@ -56,6 +56,14 @@ enum mech_decode {
     DECODE_KEEP, /* it enters the warp's buffer */
     DECODE_DROP, /* it does not, and counts as executed: as if skipped, though it was fetched */
     DECODE_WAIT, /* it stays where it is, with those behind it; asked again in the next cycle */
+    DECODE_HOLD, /* the same, but asked again only after core_ask, or earlier where probes watch */
+};
+
+/* When a mechanism is asked whether it uses issue slots (gate.slots). */
+enum mech_slots {
+    SLOTS_NEVER,
+    SLOTS_READY, /* in cycles in which a warp of the scheduler is ready */
+    SLOTS_ALWAYS /* in every cycle in which the SM does not sleep */
 };
 
 /* How an op uses its unit. */
@@ -133,7 +141,8 @@ struct mech_gate {
      */
     uint64_t (*eligible)(void *m, uint64_t ready, uint64_t now);
     /* A scheduler is about to choose, and has `free` issue slots in this cycle: returns how many of them the
-     * mechanism uses for instructions of its own (core_inject, core_issue). */
+     * mechanism uses for instructions of its own (core_inject, core_issue). Asked as often as it wants to be
+     * (core_want_slots): SLOTS_ALWAYS until it says otherwise. */
     uint32_t (*slots)(void *m, uint32_t sched, uint32_t free, uint64_t now);
 };
 
@@ -145,6 +154,9 @@ struct mech_stream {
     uint64_t (*fetch)(void *m, uint64_t wanting, uint64_t now);
     /* The instruction at pc was decoded, in program order, and is about to enter the warp's buffer. */
     enum mech_decode (*decoded)(void *m, uint32_t warp, uint32_t pc, uint64_t now);
+    /* Instructions that it holds (DECODE_HOLD) are forgotten before this cycle asks: the warp goes elsewhere.
+     * Who holds must have it. */
+    void (*recalled)(void *m, uint32_t warp, uint64_t now);
     /* The warp's path passes over the instruction at pc, which was skipped or dropped: all before it has
      * issued. The path stands at it, so that a mechanism which computes the result elsewhere can let it take
      * effect (warp_step). */
@@ -285,6 +297,7 @@ struct mech_points {
     X(gate, slots)                                                                                           \
     X(stream, fetch)                                                                                         \
     X(stream, decoded)                                                                                       \
+    X(stream, recalled)                                                                                      \
     X(stream, passed)                                                                                        \
     X(lanes, choose)                                                                                         \
     X(lanes, bound)                                                                                          \
@@ -356,10 +369,12 @@ struct mech_stack {
     uint64_t has;  /* bits by enum mech_point: some mechanism of the stack has it */
     uint32_t owns; /* bits by enum mech_group: some mechanism owns it */
     uint32_t n;
-    bool takes_every; /* ops at issue: the owner of the front says so */
+    bool takes_every;      /* ops at issue: the owner of the front says so */
+    enum mech_slots slots; /* the most that any of them wants */
     struct {
         const struct mech_points *points;
         void *state;
+        enum mech_slots slots;
     } at[MECH_MAX];
     /* The owner of each group that has one. */
     struct {

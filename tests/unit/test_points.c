@@ -344,7 +344,12 @@ static void describe(const void *m, struct str *out) {
     CALLED(life, describe);
 }
 
-/* A mechanism makes these three happen. */
+/* A mechanism makes these happen. */
+static void recalled(void *m, uint32_t slot, uint64_t now) {
+    (void)m, (void)slot, (void)now;
+    fail_msg("nobody held anything");
+}
+
 static void passed(void *m, uint32_t slot, uint32_t pc) {
     (void)m, (void)slot, (void)pc;
     fail_msg("nobody skipped anything");
@@ -383,7 +388,7 @@ static const struct mech_points all_points = {
     .life = {start, finish, admit, block, warp, tick, next, elapsed, describe},
     .watch = {before, control, barrier, issued, collected, result, written, retire, false, false},
     .gate = {eligible, slots},
-    .stream = {fetch, decoded, passed, false},
+    .stream = {fetch, decoded, recalled, passed, false},
     .lanes = {choose, bound},
     .registers = {fill, place, restore, holds},
     .values = {sources},
@@ -485,10 +490,10 @@ static void test_passive(void **state) {
 #undef X
         };
         static const uint64_t asked =
-            UINT64_C(1) << MECH_AT_stream_passed | UINT64_C(1) << MECH_AT_memory_arrived |
-            UINT64_C(1) << MECH_AT_back_read_done | UINT64_C(1) << MECH_AT_back_written |
-            UINT64_C(1) << MECH_AT_life_describe | UINT64_C(1) << MECH_AT_registers_restore |
-            UINT64_C(1) << MECH_AT_lanes_bound;
+            UINT64_C(1) << MECH_AT_stream_passed | UINT64_C(1) << MECH_AT_stream_recalled |
+            UINT64_C(1) << MECH_AT_memory_arrived | UINT64_C(1) << MECH_AT_back_read_done |
+            UINT64_C(1) << MECH_AT_back_written | UINT64_C(1) << MECH_AT_life_describe |
+            UINT64_C(1) << MECH_AT_registers_restore | UINT64_C(1) << MECH_AT_lanes_bound;
         for (uint32_t p = 0; p < sizeof names / sizeof *names; p++)
             if (!w.calls[p] && !(asked >> p & 1))
                 fail_msg("%s was never called", names[p]);

@@ -330,6 +330,116 @@ static void test_decoded(void **state) {
     }
 }
 
+/* The same as hold_xor, but the mechanism says when it is asked again. */
+static enum mech_decode hold_quietly(void *m, uint32_t warp, uint32_t pc, uint64_t now) {
+    s.count++;
+    return hold_xor(m, warp, pc, now) == DECODE_WAIT ? DECODE_HOLD : DECODE_KEEP;
+}
+
+static void ask_then(void *m, uint64_t now) {
+    (void)m;
+    for (uint32_t w = 0; w < 2 && now == s.at; w++)
+        core_ask(mech_sm, w);
+}
+
+static uint64_t then(const void *m, uint64_t now) {
+    (void)m;
+    return s.at > now ? s.at : UINT64_MAX;
+}
+
+static void not_recalled(void *m, uint32_t warp, uint64_t now) {
+    (void)m, (void)warp, (void)now;
+    fail_msg("nothing was forgotten");
+}
+
+/* What is held costs no questions, and goes on in the cycle in which it would have. */
+static void test_held(void **state) {
+    (void)state;
+    static const struct mech_points waits = {.stream = {.decoded = hold_xor}},
+                                    holds = {.life = {.tick = ask_then, .next = then},
+                                             .stream = {.decoded = hold_quietly, .recalled = not_recalled}};
+    uint64_t cycles = cycles_of(&waits, NULL, "plain", 64, 0, 0);
+    struct rig r;
+    run(&r, &holds, NULL, "plain", 64, 0, 0);
+    assert_int_equal(r.cycles, cycles);
+    assert_true(s.count < 100);
+    assert_int_equal(rig_word(&r, 63), 189 ^ 5);
+    rig_close(&r);
+}
+
+/* Nothing enters the buffer behind a control instruction that is in it. */
+static enum mech_decode hold_behind_control(void *m, uint32_t warp, uint32_t pc, uint64_t now) {
+    (void)m, (void)pc, (void)now;
+    const struct core_warp *cw = &mech_sm->warps[warp];
+    s.depth = 0;
+    for (uint32_t k = 0; k < cw->buffered; k++)
+        s.depth |= cw->needs[cw->buffer[(cw->first + k) % CORE_BUFFER]].control;
+    return s.depth ? DECODE_HOLD : DECODE_KEEP;
+}
+
+static void ask_behind_control(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
+    (void)m, (void)i, (void)mask;
+    core_ask(mech_sm, warp);
+}
+
+static void recalled(void *m, uint32_t warp, uint64_t now) {
+    (void)m, (void)warp;
+    assert_int_equal(now, mech_sm->now);
+    assert_int_equal(s.depth, 1);
+    s.depth = 0;
+    s.count++;
+}
+
+/* A branch takes the warp away from what is held; once, at the end, it does not. */
+static void test_recalled(void **state) {
+    (void)state;
+    static const struct mech_points p = {.watch = {.control = ask_behind_control},
+                                         .stream = {.decoded = hold_behind_control, .recalled = recalled}};
+    struct rig r;
+    run(&r, &p, "fetch.buffer=4", "chain", 32, 40, 1);
+    assert_in_range(s.count, 20, 39);
+    assert_int_equal(rig_word(&r, 7), 160);
+    rig_close(&r);
+}
+
+/* ---- issue slots ---- */
+
+static void want_as_told(void *m, const void *marks) {
+    (void)marks;
+    core_want_slots(mech_sm, m, (enum mech_slots)s.depth);
+}
+
+static uint32_t count_slots(void *m, uint32_t sched, uint32_t free, uint64_t now) {
+    (void)m, (void)free, (void)now;
+    s.count++;
+    s.ended += !(mech_sm->group[sched] & ready_warps(mech_sm));
+    return 0;
+}
+
+/* Who does not use slots is not asked, or only where a warp is ready. */
+static void test_want_slots(void **state) {
+    (void)state;
+    static const struct mech_points p = {.life = {.start = want_as_told}, .gate = {.slots = count_slots}};
+    const struct mech_points *one = &p;
+    uint64_t asked[3], idle[3], cycles[3];
+    for (uint32_t when = SLOTS_NEVER; when <= SLOTS_ALWAYS; when++) {
+        struct rig r;
+        memset(&s, 0, sizeof s);
+        s.depth = when;
+        mech_rig_open(&r, "gtx480", NULL, kernels, 1, &one);
+        cycles[when] = rig_run(&r, "chain", 1, 64, (struct rig_params){.n = 40, .x = 1});
+        asked[when] = s.count;
+        idle[when] = s.ended;
+        rig_close(&r);
+    }
+    assert_int_equal(asked[SLOTS_NEVER], 0);
+    assert_int_equal(idle[SLOTS_READY], 0);
+    assert_true(asked[SLOTS_READY] > 0 && idle[SLOTS_ALWAYS] > 0);
+    assert_int_equal(asked[SLOTS_ALWAYS] - idle[SLOTS_ALWAYS], asked[SLOTS_READY]);
+    assert_int_equal(cycles[SLOTS_NEVER], cycles[SLOTS_ALWAYS]);
+    assert_int_equal(cycles[SLOTS_READY], cycles[SLOTS_ALWAYS]);
+}
+
 /* ---- blocks ---- */
 
 static bool alone(void *m, uint32_t warps) {
@@ -1096,14 +1206,19 @@ static void test_values(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),   cmocka_unit_test(test_ports),     cmocka_unit_test(test_lanes),
-        cmocka_unit_test(test_operands), cmocka_unit_test(test_fetch),     cmocka_unit_test(test_skip_cycles),
-        cmocka_unit_test(test_admit),    cmocka_unit_test(test_decoded),   cmocka_unit_test(test_passed),
-        cmocka_unit_test(test_eligible), cmocka_unit_test(test_arbitrate), cmocka_unit_test(test_access),
-        cmocka_unit_test(test_supply),   cmocka_unit_test(test_dispatch),  cmocka_unit_test(test_read),
-        cmocka_unit_test(test_inject),   cmocka_unit_test(test_request),   cmocka_unit_test(test_prefetch),
-        cmocka_unit_test(test_ride),     cmocka_unit_test(test_pairs),     cmocka_unit_test(test_redirect),
-        cmocka_unit_test(test_place),    cmocka_unit_test(test_park),
+        cmocka_unit_test(test_values),     cmocka_unit_test(test_ports),
+        cmocka_unit_test(test_lanes),      cmocka_unit_test(test_operands),
+        cmocka_unit_test(test_fetch),      cmocka_unit_test(test_skip_cycles),
+        cmocka_unit_test(test_admit),      cmocka_unit_test(test_decoded),
+        cmocka_unit_test(test_held),       cmocka_unit_test(test_recalled),
+        cmocka_unit_test(test_want_slots), cmocka_unit_test(test_passed),
+        cmocka_unit_test(test_eligible),   cmocka_unit_test(test_arbitrate),
+        cmocka_unit_test(test_access),     cmocka_unit_test(test_supply),
+        cmocka_unit_test(test_dispatch),   cmocka_unit_test(test_read),
+        cmocka_unit_test(test_inject),     cmocka_unit_test(test_request),
+        cmocka_unit_test(test_prefetch),   cmocka_unit_test(test_ride),
+        cmocka_unit_test(test_pairs),      cmocka_unit_test(test_redirect),
+        cmocka_unit_test(test_place),      cmocka_unit_test(test_park),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,10 @@ struct request {
 };
 static const struct request no_request = {.at = CORE_NONE};
 
+enum { FULL_MASK = (1 << CMRC_FULL) - 1 };
+/* How many sub-banks a mask has. */
+static const uint8_t width_of[1 << CMRC_FULL] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+
 static struct request write_at(struct cmrc *m, int32_t id, int32_t prev) {
     const struct core_op *op = &m->sm->ops[id];
     struct cmrc_op *o = &m->ops[id];
@@ -71,33 +75,38 @@ static bool pairs(const struct cmrc *m, const struct request *a, const struct re
     }
 }
 
-/* The oldest write (read) of a bank that can be served, with another if there is one. */
-static struct request find_write(struct cmrc *m, uint32_t bank, const struct request *with) {
+/* The oldest write (read) of a bank that can be served, with another if there is one; false: there is none.
+ */
+static bool find_write(struct cmrc *m, uint32_t bank, const struct request *with, struct request *q) {
     const struct sm *sm = m->sm;
-    int32_t prev = CORE_NONE, id = sm->write_banks >> bank & 1 ? sm->bank_writes[bank][0] : CORE_NONE;
+    if (!(sm->write_banks >> bank & 1))
+        return false;
+    int32_t prev = CORE_NONE, id = sm->bank_writes[bank][0];
     for (int32_t n = m->params->depth; id != CORE_NONE && n; n--, prev = id, id = sm->ops[id].next) {
-        struct request q = write_at(m, id, prev);
+        *q = write_at(m, id, prev);
         bool alone = with->at == CORE_NONE;
-        if (!alone && ((with->write && with->at == id) || !pairs(m, with, &q)))
+        if (!alone && ((with->write && with->at == id) || !pairs(m, with, q)))
             continue;
-        if (!cmrc_keeps(m, CM_ORDER) || m->ops[id].expands || !is_read(sm, bank, q.place))
-            return q;
+        if (!cmrc_keeps(m, CM_ORDER) || m->ops[id].expands || !is_read(sm, bank, q->place))
+            return true;
     }
-    return no_request;
+    return false;
 }
 
-static struct request find_read(struct cmrc *m, uint32_t bank, const struct request *with) {
+static bool find_read(struct cmrc *m, uint32_t bank, const struct request *with, struct request *q) {
     const struct sm *sm = m->sm;
-    int32_t prev = CORE_NONE, at = sm->read_banks >> bank & 1 ? sm->bank_reads[bank][0] : CORE_NONE;
+    if (!(sm->read_banks >> bank & 1))
+        return false;
+    int32_t prev = CORE_NONE, at = sm->bank_reads[bank][0];
     for (int32_t n = m->params->depth; at != CORE_NONE && n; n--, prev = at, at = sm->reads[at].next) {
-        struct request q = read_at(m, at, prev);
+        *q = read_at(m, at, prev);
         bool alone = with->at == CORE_NONE;
-        if (!alone && ((!with->write && with->at == at) || !pairs(m, with, &q)))
+        if (!alone && ((!with->write && with->at == at) || !pairs(m, with, q)))
             continue;
-        if (has_slices(m, &q, with, bank))
-            return q;
+        if (has_slices(m, q, with, bank))
+            return true;
     }
-    return no_request;
+    return false;
 }
 
 /* Operands arrive at a collector. */
@@ -122,7 +131,7 @@ static void deliver(struct cmrc *m, const struct request *q, uint32_t bank) {
  * is. */
 static void serve(struct cmrc *m, const struct request *q, uint32_t bank) {
     uint64_t *const widths[] = {&m->n.width1, &m->n.width2, &m->n.width3, &m->n.width4};
-    uint32_t width = (uint32_t)__builtin_popcount(q->mask);
+    uint32_t width = width_of[q->mask];
     m->serving = q->mask;
     ++*widths[width - 1];
     if (!q->write) {
@@ -147,25 +156,45 @@ static void count_pair(struct cmrc *m, const struct request *a, const struct req
     m->n.type4 += a->write != b->write;
 }
 
+/* No other request waits at the bank. */
+static bool is_alone(const struct sm *sm, const struct request *q, uint32_t bank) {
+    if (q->prev != CORE_NONE || (q->write ? sm->read_banks : sm->write_banks) >> bank & 1)
+        return false;
+    return (q->write ? sm->ops[q->at].next : sm->reads[q->at].next) == CORE_NONE;
+}
+
 static void serve_bank(struct cmrc *m, uint32_t bank) {
-    struct request a = find_write(m, bank, &no_request);
-    if (a.at == CORE_NONE)
-        a = find_read(m, bank, &no_request);
-    if (a.at == CORE_NONE)
+    struct request a, w, r;
+    if (!find_write(m, bank, &no_request, &a) && !find_read(m, bank, &no_request, &a))
         return;
-    struct request w = m->params->pairing == PAIR_READS ? no_request : find_write(m, bank, &a);
-    struct request r = find_read(m, bank, &a), b = w;
-    if (w.at == CORE_NONE || (r.at != CORE_NONE && r.queued < w.queued))
-        b = r;
     m->n.port_cycles++;
-    if (b.at == CORE_NONE) {
+    if (is_alone(m->sm, &a, bank)) {
         serve(m, &a, bank);
         return;
     }
-    count_pair(m, &a, &b);
-    /* In one list the partner is behind: what is in front of it must still be there. */
-    serve(m, &b, bank);
+    bool full = m->params->pairing != PAIR_ANY; /* what fills all sub-banks goes alone */
+    bool write = m->params->pairing != PAIR_READS && find_write(m, bank, &a, &w),
+         read = !(full && a.mask == FULL_MASK) && find_read(m, bank, &a, &r);
+    const struct request *b = write && !(read && r.queued < w.queued) ? &w : read ? &r : NULL;
+    if (b) { /* In one list the partner is behind: what is in front of it must still be there. */
+        count_pair(m, &a, b);
+        serve(m, b, bank);
+    }
     serve(m, &a, bank);
+}
+
+/* Banks from one up to another, one after the other: what is written at one may then wait at the next. */
+static void serve_banks(struct cmrc *m, uint32_t from, uint32_t to) {
+    const struct sm *sm = m->sm;
+    while (from < to) {
+        uint32_t left = (sm->read_banks | sm->write_banks) >> from;
+        if (!left)
+            return;
+        from += (uint32_t)__builtin_ctz(left);
+        if (from < to)
+            serve_bank(m, from);
+        from++;
+    }
 }
 
 /* No port conflicts: whatever waits is served. */
@@ -188,16 +217,17 @@ static void serve_all(struct cmrc *m) {
 void cmrc_arbitrate(void *state, uint64_t now) {
     struct cmrc *m = state;
     struct sm *sm = m->sm;
-    uint32_t n = sm->spec->banks, bank = (uint32_t)(now % n);
+    if (!(sm->read_banks | sm->write_banks))
+        return;
+    uint32_t n = sm->spec->banks, first = (uint32_t)(now % n);
     if (m->params->pairing == PAIR_IDEAL) {
         serve_all(m);
         return;
     }
-    for (uint32_t k = 0; k < n; k++, bank = bank + 1 < n ? bank + 1 : 0)
-        if ((sm->read_banks | sm->write_banks) >> bank & 1)
-            serve_bank(m, bank);
-    core_conflicts(sm, (uint32_t)__builtin_popcount(sm->read_banks),
-                   (uint32_t)__builtin_popcount(sm->write_banks));
+    serve_banks(m, first, n);
+    serve_banks(m, 0, first);
+    if (sm->read_banks | sm->write_banks)
+        core_conflicts(sm, lanes_of(sm->read_banks), lanes_of(sm->write_banks));
 }
 
 /* Two arrays make a sub-bank. */
@@ -206,7 +236,7 @@ uint32_t cmrc_arrays(void *state, int32_t op, int32_t k, bool write, uint32_t ar
     struct cmrc *m = state;
     if (m->params->pairing == PAIR_IDEAL)
         return arrays;
-    uint32_t used = 2 * (uint32_t)__builtin_popcount(m->serving);
+    uint32_t used = 2u * width_of[m->serving];
     m->n.unsent += CORE_ARRAYS - used;
     return used;
 }

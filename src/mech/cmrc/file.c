@@ -44,8 +44,10 @@ static void read_source(struct cmrc *m, uint32_t warp, uint32_t reg, uint32_t ma
     const struct cmrc_reg *r = place == CORE_NO_PLACE ? NULL : cmrc_at(m, place);
     if (!r || !r->known || r->form.width == CMRC_FULL || is_raw(m, warp, reg))
         return;
-    cmrc_load(m->params->sign, r->form, m->sm->warps[warp].w->r[reg], value);
-    core_operand(m->sm, warp, reg, value, mask);
+    uint32_t *latch = core_latch(m->sm, warp, reg, mask);
+    cmrc_load(m->params->sign, r->form, m->sm->warps[warp].w->r[reg], latch ? latch : value);
+    if (!latch)
+        core_operand(m->sm, warp, reg, value, mask);
 }
 
 void cmrc_sources(void *state, uint32_t warp, const struct xinst *i, uint32_t mask) {

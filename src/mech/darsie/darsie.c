@@ -108,13 +108,14 @@ static void start(void *m, const void *marks) {
     d->regs = spare_registers(d);
     d->on = d->regs && redundant;
     d->broken = false;
-    d->majority = d->waiting = d->leaving = 0;
+    d->majority = d->waiting = d->leaving = d->held = 0;
     d->in_use = d->elected = d->turn = 0;
     d->elected_at = UINT64_MAX;
     d->copies.len = d->reading.len = 0;
-    memset(d->map, 0xff, CORE_MAX_WARPS * sizeof *d->map);
-    memset(d->latched, 0, CORE_MAX_WARPS * sizeof *d->latched);
-    memset(d->buffered, 0, CORE_MAX_WARPS * sizeof *d->buffered);
+    for (uint32_t w = 0; d->on && w < CORE_MAX_WARPS; w++) {
+        memset(d->map[w], 0xff, sizeof d->map[w]);
+        memset(d->buffered[w], 0, sizeof d->buffered[w]);
+    }
     memset(d->renamed, 0, sizeof d->renamed);
     memset(d->copying, 0, sizeof d->copying);
     memset(d->refs, 0, (size_t)blocks * DARSIE_MOST * sizeof *d->refs);
@@ -154,7 +155,7 @@ static void warp(void *m, uint32_t slot, bool enters) {
     if (!d->on)
         return;
     if (enters) {
-        memset(d->latched[slot], 0, sizeof d->latched[slot]);
+        memset(d->latched[slot], 0, d->sm->x->img->prog->nregs * sizeof *d->latched[slot]);
         darsie_enter(d, slot);
         return;
     }
@@ -217,7 +218,7 @@ MECHANISM(darsie) = {
                       .issued = darsie_issued,
                       .result = darsie_result,
                       .retire = darsie_retire},
-            .stream = {.fetch = darsie_fetch, .decoded = darsie_decoded},
+            .stream = {.fetch = darsie_fetch, .decoded = darsie_decoded, .recalled = darsie_recalled},
             .registers = {.fill = darsie_fill,
                           .place = darsie_place,
                           .restore = darsie_restore,

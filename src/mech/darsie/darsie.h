@@ -71,7 +71,7 @@ struct darsie_block {
     uint64_t members, majority; /* warps */
     uint64_t arrived;           /* ... of the majority path that wait at a branch */
     uint64_t free;              /* registers */
-    uint32_t used;              /* entries */
+    uint32_t used;              /* entries, as bits */
     uint32_t rounds;            /* barriers that brought all together */
     struct darsie_entry *entries;
 };
@@ -105,6 +105,10 @@ struct darsie {
     uint64_t majority; /* warps of all blocks */
     uint64_t waiting;  /* at a branch */
     uint64_t leaving;  /* with copies to make */
+    /* Warps with an instruction at decode that must wait, and since when; those of them that look it up in
+     * every cycle of that. */
+    uint64_t held, looking;
+    uint64_t held_at[CORE_MAX_WARPS];
     uint64_t generation;
     uint32_t turn;                   /* warp whose pc the coalescer looks at first */
     uint64_t elected_at;             /* cycle of the last election */
@@ -140,6 +144,12 @@ static inline uint64_t darsie_version(const struct darsie *d, uint16_t id) {
     return id == DARSIE_PRIVATE ? 0 : d->serial[id];
 }
 
+/* What these warps wait for at decode may be there. */
+static inline void darsie_ask(struct darsie *d, uint64_t warps) {
+    for (uint64_t left = warps & d->held; left; left &= left - 1)
+        core_ask(d->sm, (uint32_t)__builtin_ctzll(left));
+}
+
 /* ---- rename.c: maps, registers of blocks, copies ---- */
 static inline void darsie_ref(struct darsie *d, uint16_t id) {
     d->refs[id]++;
@@ -173,6 +183,7 @@ void darsie_forget_warp(struct darsie *d, uint32_t warp);
 void darsie_end_warp(struct darsie *d, uint32_t warp);
 
 /* ---- table.c: the PC skip table ---- */
+/* The entry of a redundant instruction that has a leader, or NULL. */
 struct darsie_entry *darsie_find(struct darsie *d, uint32_t warp, uint32_t pc);
 /* Makes the warp the leader of pc, if it can be: false, with the reason counted, when it executes privately.
  */
@@ -194,6 +205,7 @@ void darsie_flush_global(struct darsie *d);
 /* ---- front.c ---- */
 uint64_t darsie_fetch(void *m, uint64_t wanting, uint64_t now);
 enum mech_decode darsie_decoded(void *m, uint32_t warp, uint32_t pc, uint64_t now);
+void darsie_recalled(void *m, uint32_t warp, uint64_t now);
 
 /* ---- path.c: the majority path ---- */
 void darsie_enter(struct darsie *d, uint32_t warp);

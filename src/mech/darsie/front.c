@@ -69,6 +69,8 @@ static bool may_fetch(struct darsie *d, struct pc_coalescer *c, uint32_t warp) {
     uint32_t pc = d->sm->warps[warp].fetch_pc;
     if (!core_can_skip(d->sm, warp) || !looked_up(d, c, warp))
         return true;
+    if (!d->marks[pc].redundant) /* nobody leads */
+        return true;
     struct darsie_entry *e = darsie_find(d, warp, pc);
     switch (look(d, warp, pc, e)) {
     case FOUND_WAIT:
@@ -88,7 +90,8 @@ uint64_t darsie_fetch(void *m, uint64_t wanting, uint64_t now) {
     (void)now;
     struct darsie *d = m;
     uint64_t held = d->waiting | d->leaving, set = wanting & d->majority & ~held;
-    struct pc_coalescer c = {.n = 0};
+    struct pc_coalescer c; /* only its first n keys are read */
+    c.n = 0;
     if (wanting & d->waiting)
         d->n.branch_waits += (uint32_t)__builtin_popcountll(wanting & d->waiting);
     wanting &= ~held;
@@ -103,6 +106,26 @@ uint64_t darsie_fetch(void *m, uint64_t wanting, uint64_t now) {
     return wanting;
 }
 
+/* A decoded instruction waits until darsie_ask; looks: it is looked up, in vain, in every cycle. */
+static enum mech_decode hold(struct darsie *d, uint32_t warp, bool looks, uint64_t now) {
+    d->held |= bit(warp);
+    set_bit(&d->looking, bit(warp), looks);
+    d->held_at[warp] = now;
+    return DECODE_HOLD;
+}
+
+/* What was held is asked about in this cycle, or no more: counts the cycles in between. */
+static void settle(struct darsie *d, uint32_t warp, uint64_t now) {
+    uint64_t cycles = d->looking & bit(warp) ? now - 1 - d->held_at[warp] : 0;
+    d->n.lookups += cycles;
+    d->n.waits += cycles;
+    d->held &= ~bit(warp);
+}
+
+void darsie_recalled(void *m, uint32_t warp, uint64_t now) {
+    settle(m, warp, now);
+}
+
 /* A redundant instruction of a warp on the majority path was decoded. */
 static enum mech_decode decode_redundant(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c,
                                          uint64_t now) {
@@ -111,9 +134,9 @@ static enum mech_decode decode_redundant(struct darsie *d, uint32_t warp, uint32
     if (out_of_order(d, warp, &d->marks[pc]))
         return DECODE_WAIT;
     switch (look(d, warp, pc, e)) {
-    case FOUND_WAIT:
+    case FOUND_WAIT: /* for the leader, as it is not out of order */
         d->n.waits++;
-        return DECODE_WAIT;
+        return hold(d, warp, true, now);
     case FOUND_READY:
         darsie_follow(d, warp, pc, e);
         d->n.dropped++;
@@ -145,14 +168,18 @@ enum mech_decode darsie_decoded(void *m, uint32_t warp, uint32_t pc, uint64_t no
     struct darsie_inst *c = &d->buffered[warp][(cw->first + cw->buffered) % CORE_BUFFER];
     if (!d->on)
         return DECODE_KEEP;
+    if (d->held & bit(warp))
+        settle(d, warp, now);
     if (!(d->majority & bit(warp))) {
         if (d->leaving & bit(warp))
-            return DECODE_WAIT;
+            return hold(d, warp, false, now);
         d->n.off_path += d->marks[pc].redundant;
         c->nsrc = c->nold = c->ndst = 0;
         return DECODE_KEEP;
     }
-    if ((d->waiting | d->sm->blocked) & bit(warp) || buffers_control(d, cw))
+    if (d->waiting & bit(warp) || buffers_control(d, cw))
+        return hold(d, warp, false, now);
+    if (d->sm->blocked & bit(warp))
         return DECODE_WAIT;
     if (d->marks[pc].redundant)
         return decode_redundant(d, warp, pc, c, now);

@@ -16,6 +16,7 @@ static void join(struct darsie *d, uint32_t warp) {
     d->blocks[d->sm->warps[warp].block].majority |= bit(warp);
     d->majority |= bit(warp);
     d->n.mask_ops++;
+    darsie_ask(d, bit(warp));
 }
 
 void darsie_enter(struct darsie *d, uint32_t warp) {
@@ -28,9 +29,8 @@ void darsie_enter(struct darsie *d, uint32_t warp) {
 /* The warps that an entry waits for have become fewer. */
 static void recheck(struct darsie *d, uint32_t block) {
     struct darsie_block *b = &d->blocks[block];
-    for (uint32_t k = 0; b->used && k < (uint32_t)d->params->entries; k++)
-        if (b->entries[k].valid)
-            darsie_passed(d, block, &b->entries[k], 0);
+    for (uint32_t left = b->used; left; left &= left - 1)
+        darsie_passed(d, block, &b->entries[__builtin_ctz(left)], 0);
 }
 
 /* The pc at which a warp goes on. */
@@ -48,6 +48,7 @@ static void leave(struct darsie *d, uint32_t warp) {
     d->n.left++;
     if (d->renamed[warp])
         d->leaving |= bit(warp);
+    darsie_ask(d, bit(warp));
 }
 
 /* Of the warps that wait at a branch: those that go where most go, with the lowest if there are as many. */
@@ -73,6 +74,7 @@ static void check_branch(struct darsie *d, uint32_t block) {
         return;
     uint64_t all = b->majority, stay = largest_way(d, all);
     d->waiting &= ~all;
+    darsie_ask(d, all);
     b->arrived = 0;
     for (uint64_t left = all & ~stay; left; left &= left - 1)
         leave(d, (uint32_t)__builtin_ctzll(left));
@@ -120,6 +122,7 @@ void darsie_control(void *m, uint32_t warp, const struct xinst *i, uint32_t mask
     struct darsie_inst *c = &d->buffered[warp][cw->first];
     if (!d->on)
         return;
+    darsie_ask(d, bit(warp));
     darsie_release(d, c);
     for (uint32_t k = 0; k < c->nold; k++)
         if (c->old[k] != DARSIE_PRIVATE)

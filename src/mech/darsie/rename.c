@@ -278,8 +278,10 @@ static void end_copy(struct darsie *d, const struct darsie_copy *c) {
         darsie_unref(d, c->to);
     if (c->kind == COPY_LEAD)
         darsie_wrote_back(d, block, c->entry, c->generation);
-    else if (c->kind == COPY_LEAVE && !--d->copying[c->warp] && !d->renamed[c->warp])
+    else if (c->kind == COPY_LEAVE && !--d->copying[c->warp] && !d->renamed[c->warp]) {
         d->leaving &= ~(UINT64_C(1) << c->warp);
+        darsie_ask(d, UINT64_C(1) << c->warp);
+    }
 }
 
 void darsie_retire(void *m, int32_t op) {

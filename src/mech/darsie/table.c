@@ -12,11 +12,9 @@ static struct darsie_block *block_of(struct darsie *d, uint32_t warp) {
 
 struct darsie_entry *darsie_find(struct darsie *d, uint32_t warp, uint32_t pc) {
     struct darsie_block *b = block_of(d, warp);
-    if (!d->marks[pc].redundant) /* nobody leads */
-        return NULL;
-    for (uint32_t k = 0; b->used && k < (uint32_t)d->params->entries; k++) {
-        struct darsie_entry *e = &b->entries[k];
-        if (e->valid && e->pc == pc && e->history == d->history[warp])
+    for (uint32_t left = b->used; left; left &= left - 1) {
+        struct darsie_entry *e = &b->entries[__builtin_ctz(left)];
+        if (e->pc == pc && e->history == d->history[warp])
             return e;
     }
     return NULL;
@@ -26,15 +24,15 @@ void darsie_drop(struct darsie *d, uint32_t block, struct darsie_entry *e) {
     for (uint32_t k = 0; k < e->ndst && darsie_keeps(d, RULE_HELD); k++)
         darsie_unref(d, e->dst[k]);
     e->valid = false;
-    d->blocks[block].used--;
+    d->blocks[block].used &= ~(1u << (e - d->blocks[block].entries));
     d->n.updates++;
+    darsie_ask(d, d->blocks[block].members);
 }
 
 void darsie_clear(struct darsie *d, uint32_t block) {
     struct darsie_block *b = &d->blocks[block];
-    for (uint32_t k = 0; b->used && k < (uint32_t)d->params->entries; k++)
-        if (b->entries[k].valid)
-            darsie_drop(d, block, &b->entries[k]);
+    for (uint32_t left = b->used; left; left &= left - 1)
+        darsie_drop(d, block, &b->entries[__builtin_ctz(left)]);
 }
 
 void darsie_passed(struct darsie *d, uint32_t block, struct darsie_entry *e, uint64_t warps) {
@@ -149,7 +147,7 @@ bool darsie_lead(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_ins
     rename_result(d, warp, i, e, c);
     c->entry = (uint8_t)(e - d->blocks[block].entries);
     c->generation = e->generation;
-    d->blocks[block].used++;
+    d->blocks[block].used |= 1u << c->entry;
     d->n.updates++;
     d->n.led++;
     return true;
@@ -161,13 +159,14 @@ void darsie_wrote_back(struct darsie *d, uint32_t block, uint32_t entry, uint64_
         return;
     e->pending--;
     d->n.updates++;
+    darsie_ask(d, d->blocks[block].members);
 }
 
 static void flush(struct darsie *d, uint32_t block, bool global_only) {
     struct darsie_block *b = &d->blocks[block];
-    for (uint32_t k = 0; b->used && k < (uint32_t)d->params->entries; k++) {
-        struct darsie_entry *e = &b->entries[k];
-        if (!e->valid || !e->load || (global_only && !e->global))
+    for (uint32_t left = b->used; left; left &= left - 1) {
+        struct darsie_entry *e = &b->entries[__builtin_ctz(left)];
+        if (!e->load || (global_only && !e->global))
             continue;
         darsie_drop(d, block, e);
         d->n.flushed++;

@@ -47,12 +47,19 @@ struct code_reg code_full(const struct code_spec *s, const uint32_t v[WARP_LANES
     return r;
 }
 
-/* Of the lanes of a half, those that are active; inactive ones count as the leading of these. An empty half
- * has one value. */
+/* Bits in which the active lanes of a half differ. All others count as the leading of these, so that their
+ * number does not matter; an empty half has one value. */
 static uint32_t differing(const uint32_t *v, uint32_t lanes, uint32_t half) {
-    uint32_t here = lanes & 0xffffu << half * CODE_HALF, differ = 0;
-    for (uint32_t l = half * CODE_HALF; here && l < (half + 1) * CODE_HALF; l++)
-        differ |= (v[l] ^ v[code_leader(here)]) & (0u - (here >> l & 1));
+    static const uint32_t bit[CODE_HALF] = {1 << 0,  1 << 1,  1 << 2,  1 << 3, 1 << 4,  1 << 5,
+                                            1 << 6,  1 << 7,  1 << 8,  1 << 9, 1 << 10, 1 << 11,
+                                            1 << 12, 1 << 13, 1 << 14, 1 << 15};
+    uint32_t here = lanes >> half * CODE_HALF & 0xffff, differ = 0;
+    if (!here)
+        return 0;
+    v += half * CODE_HALF;
+    uint32_t base = v[code_leader(here)];
+    for (uint32_t l = 0; l < CODE_HALF; l++)
+        differ |= (here & bit[l]) == bit[l] ? v[l] ^ base : 0;
     return differ;
 }
 
@@ -70,16 +77,6 @@ struct code_reg code_part(const uint32_t v[WARP_LANES], uint32_t lanes) {
                              .full_scalar = !all,
                              .divergent = true,
                              .known = true};
-}
-
-static uint32_t compressed_arrays(const struct code_spec *s, const struct code_reg *r) {
-    if (s->code == CODE_BDI)
-        return 1 + 2 * (CODE_WORD - r->shared[0]); /* the base, then bytes of 32 lanes */
-    return 2 * CODE_WORD - r->shared[0] - r->shared[1];
-}
-
-uint32_t code_read_arrays(const struct code_spec *s, const struct code_reg *r) {
-    return code_compressed(r) ? compressed_arrays(s, r) : CODE_ARRAYS;
 }
 
 uint32_t code_write_arrays(const struct code_spec *s, const struct code_reg *r) {

@@ -53,7 +53,13 @@ static inline bool code_compressed(const struct code_reg *r) {
 }
 
 /* Arrays that a read of the register, or the write that made it what it is, activates. */
-uint32_t code_read_arrays(const struct code_spec *s, const struct code_reg *r);
+static inline uint32_t code_read_arrays(const struct code_spec *s, const struct code_reg *r) {
+    if (!code_compressed(r))
+        return CODE_ARRAYS;
+    if (s->code == CODE_BDI)
+        return 1u + 2u * (uint32_t)(CODE_WORD - r->shared[0]); /* the base, then bytes of 32 lanes */
+    return 2u * CODE_WORD - r->shared[0] - r->shared[1];
+}
 uint32_t code_write_arrays(const struct code_spec *s, const struct code_reg *r);
 
 /* What comes back of v, which r says how to store, from the arrays and the base values. */

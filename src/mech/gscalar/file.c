@@ -3,16 +3,6 @@
 
 #include "mech/gscalar/marks.h"
 
-static bool is_raw(const struct gscalar *m, uint32_t warp, uint32_t reg) {
-    return m->raw[warp][reg / 64] >> (reg % 64) & 1;
-}
-
-const struct code_reg *gscalar_find(const struct gscalar *m, uint32_t warp, uint32_t reg) {
-    static const struct code_reg unknown = {0};
-    uint32_t place = m->owned ? core_holds(m->sm, warp, reg) : warp * MAX_GPR + reg;
-    return place == CORE_NO_PLACE || is_raw(m, warp, reg) ? &unknown : &m->regs[place];
-}
-
 void gscalar_forget(struct gscalar *m, uint32_t warp, const struct xinst *i) {
     for (uint32_t r = i->d; r < i->d + i->ndw; r++) {
         m->raw[warp][r / 64] |= UINT64_C(1) << (r % 64);

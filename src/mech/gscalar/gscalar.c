@@ -117,6 +117,7 @@ static void start(void *state, const void *marks) {
     m->marks = marks;
     m->owned = m->sm->mech.owns >> MECH_registers & 1;
     m->checked = m->wanting = m->file_free = 0;
+    core_want_slots(m->sm, m, m->owned ? SLOTS_NEVER : SLOTS_READY); /* those who wait for moves are ready */
     memset(m->moving, 0, sizeof m->moving);
 }
 

@@ -115,7 +115,12 @@ void gscalar_predicates(struct gscalar *m, uint32_t warp, const struct xinst *i,
 
 /* ---- file.c: registers ---- */
 /* What is known of a warp's register for its next instruction; not known: the struct says so. */
-const struct code_reg *gscalar_find(const struct gscalar *m, uint32_t warp, uint32_t reg);
+static inline const struct code_reg *gscalar_find(const struct gscalar *m, uint32_t warp, uint32_t reg) {
+    static const struct code_reg unknown = {0};
+    uint32_t place = m->owned ? core_holds(m->sm, warp, reg) : warp * MAX_GPR + reg;
+    bool raw = m->raw[warp][reg / 64] >> (reg % 64) & 1;
+    return place == CORE_NO_PLACE || raw ? &unknown : &m->regs[place];
+}
 void gscalar_collected(void *m, int32_t op);
 uint32_t gscalar_arrays(void *m, int32_t op, int32_t k, bool write, uint32_t arrays);
 /* These lanes of a compressed register are as its arrays have them. */

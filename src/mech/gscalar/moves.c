@@ -22,7 +22,7 @@ static uint32_t compressed_words(const struct gscalar *m, uint32_t warp) {
 }
 
 /* Looks at the next instruction of warps, which the scoreboard lets pass: once for each. */
-static void look(struct gscalar *m, uint64_t warps) {
+static inline void look(struct gscalar *m, uint64_t warps) {
     for (uint64_t left = warps & ~m->checked; left; left &= left - 1) {
         uint32_t warp = (uint32_t)__builtin_ctzll(left);
         m->moved[warp] = 0;

@@ -149,9 +149,10 @@ static const struct code_reg *read_source(struct gscalar *m, uint32_t warp, uint
     o->shared[k] = r->known && !r->divergent ? r->whole : 0;
     o->small[k] = (uint8_t)gscalar_small(m, r);
     if (code_compressed(r)) {
-        uint32_t value[WARP_LANES];
-        code_back(&m->spec, r, m->sm->warps[warp].w->r[reg], value);
-        core_operand(m->sm, warp, reg, value, mask);
+        uint32_t value[WARP_LANES], *latch = core_latch(m->sm, warp, reg, mask);
+        code_back(&m->spec, r, m->sm->warps[warp].w->r[reg], latch ? latch : value);
+        if (!latch)
+            core_operand(m->sm, warp, reg, value, mask);
     }
     return r;
 }
@@ -224,6 +225,8 @@ void gscalar_sources(void *state, uint32_t warp, const struct xinst *i, uint32_t
 void gscalar_predicates(struct gscalar *m, uint32_t warp, const struct xinst *i, uint32_t active,
                         bool control) {
     const struct warp *w = m->sm->warps[warp].w;
+    if (i->pd[0] == PRED_PT && i->pd[1] == PRED_PT && i->kind != X_R2P)
+        return;
     for (uint32_t p = 0; p < NUM_PRED; p++) {
         if (i->pd[0] != p && i->pd[1] != p && i->kind != X_R2P)
             continue;

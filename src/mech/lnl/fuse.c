@@ -224,6 +224,7 @@ enum mech_verdict lnl_fuse_take(void *state, int32_t id, uint64_t now) {
     uint32_t other = (uint32_t)m->fuse->warps[op->warp].partner;
     if (lnl_fact_of(m, op->i)->kind != LNL_APPROX) {
         m->fuse->owes |= warp_bit(other);
+        core_want_slots(m->sm, m, SLOTS_ALWAYS);
         m->n.twice++;
         return MECH_PASS;
     }
@@ -261,8 +262,6 @@ uint32_t lnl_fuse_slots(void *state, uint32_t sched, uint32_t free, uint64_t now
     struct lnl *m = state;
     struct sm *sm = m->sm;
     uint32_t used = 0;
-    if (!m->fuse)
-        return 0;
     for (uint64_t left = m->fuse->owes & sm->group[sched]; left && used < free; left &= left - 1) {
         uint32_t warp = (uint32_t)__builtin_ctzll(left);
         const struct core_warp *cw = &sm->warps[warp];
@@ -276,6 +275,8 @@ uint32_t lnl_fuse_slots(void *state, uint32_t sched, uint32_t free, uint64_t now
         }
         used++;
     }
+    if (!m->fuse->owes)
+        core_want_slots(sm, m, SLOTS_NEVER);
     return used;
 }
 

@@ -152,6 +152,7 @@ static void start(void *state, const void *marks) {
         lnl_profile_unit(m);
     for (uint32_t w = 0; w < CORE_MAX_WARPS; w++)
         clear_warp(m, w);
+    core_want_slots(m->sm, m, SLOTS_NEVER);
     if (m->fuse)
         lnl_fuse_start(m);
 }
