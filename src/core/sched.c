@@ -145,6 +145,8 @@ void issue_sleep(const struct sm *sm, uint64_t cycle) {
     for (uint32_t k = 0; k < sm->spec->schedulers; k++) {
         enum shortage why;
         uint64_t set = sm->group[k] & ready_warps(sm);
+        if (sm->spec->policy == SCHED_TWO_LEVEL)
+            set &= sm->active[k]; /* nobody enters it while the SM sleeps */
         issue_possible(sm, set, &why);
         tell_states(sm, k, cycle, set, 0, state_of_shortage(why));
     }
