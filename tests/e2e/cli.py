@@ -158,8 +158,8 @@ def test_progress_of_runs():
     if not HAS_WORKLOADS:
         return
     # The time that is left follows from the warp instructions of the workload: the same twice makes half of it.
-    words = [REPRISE, "run", "--gpu", "wir", "nw", "--size", "tiny"]
-    insts = report("--gpu", "wir", "nw", "--size", "tiny")["totals"]["warp_insts"]
+    words = [REPRISE, "run", "--gpu", "wir", "nw", "--size", "small"]
+    insts = report("--gpu", "wir", "nw", "--size", "small")["totals"]["warp_insts"]
     shape = r"(\d+)%  0:0\d(, about 0:0\d left)?  launch \d+: \d+ of \d+ [^\r\n]*"
     for how, shape in (("bar", r"\r\x1b\[K\[(=* *)\] " + shape), ("lines", "reprise: ()" + shape + "\n")):
         done = subprocess.run(words, capture_output=True, env={**env, "REPRISE_PROGRESS": f"{how}:0.001:{insts * 2}"}, timeout=60)
@@ -584,7 +584,8 @@ def test_results_of_kernels_and_programs():
     words = [SAXPY, "--block", "4", "--arg", "f32:2", "--arg", "iota:4", "--arg", "iota:8", "--arg", "u32:4"]
     rc, _, err = run("run", "--results", path, "--result", "saxpy:2:u32", "--result", "saxpy:1:i32:3", *words)
     expect(rc == 0 and not err, err)
-    expect(read_results(path) == [("saxpy:2", "u32", [0, 3, 6, 9, 4, 5, 6, 7]), ("saxpy:1", "i32", [0, 1, 2])], read_results(path))
+    ends = [("saxpy:2", "u32", [0, 3, 6, 9, 4, 5, 6, 7]), ("saxpy:1", "i32", [0, 1, 2])]
+    expect(read_results(path) == ends + [(f"@0 {name}", kind, values) for name, kind, values in ends], read_results(path))
     for spec, said in (("saxpy:0:f32", "no such parameter that points to memory"), ("saxpy:9:f32", "no such parameter"),
                        ("saxpy:2:f64:5", "not that large"), ("saxp:2:f32", "no kernel of that name was launched")):
         rc, _, err = run("run", "--results", path, "--result", spec, *words)
@@ -598,7 +599,10 @@ def test_results_of_kernels_and_programs():
     program, kernel = str(HERE.parent / "programs" / "prebuilt" / "sgemm"), "_Z4gemmIfEvPKT_S2_PS0_iS0_S0_:2"
     rc, _, err = run("run", "--functional", "--results", path, "--result", kernel + ":f32", "--", program)
     results = read_results(path)
-    expect(rc == 0 and not err and [r[:2] for r in results] == [(kernel, "f32")] and len(results[0][2]) == 128 * 128, err)
+    launches = [r for r in results if r[0].startswith("@")]
+    expect(rc == 0 and not err and results[0][:2] == (kernel, "f32") and len(results[0][2]) == 128 * 128, err)
+    numbers = [int(r[0][1:-len(" " + kernel)]) for r in launches]
+    expect(results[1:] == launches and numbers == sorted(set(numbers)) and launches[-1][2] == results[0][2], "each launch")
     expect(len(set(results[0][2])) > 1000, "the last launch's result")
 
 

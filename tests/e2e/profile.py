@@ -170,7 +170,7 @@ def test_ends_of_all_kinds():
     pathlib.Path(bad).write_text(KERNEL.replace("%l1, %l0;\nst", "%l1, 16;\nst"))
     rc, out, err = run("profile", bad, *LAUNCH)
     expect(rc == 1 and "illegal" in err.lower() and "profile of" in out, f"a fault: {rc} {out}{err}")
-    p = subprocess.Popen([REPRISE, "profile", "--json", place("cut.json"), "nw", "--size", "large"], stdout=subprocess.PIPE,
+    p = subprocess.Popen([REPRISE, "profile", "--json", place("cut.json"), "heartwall", "--size", "large"], stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, env=dict(os.environ, TMPDIR=TMP), start_new_session=True)
     time.sleep(4)
     expect(p.poll() is None, "it has ended before it could be stopped")
