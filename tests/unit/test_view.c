@@ -90,7 +90,8 @@ static void expect_paths(const struct rig *r, uint32_t t, uint32_t n, uint32_t x
 static void test_lanes(void **state) {
     (void)state;
     struct rig r;
-    static const struct mech_points alu = {.lanes = {.choose = even_lanes}}, store = {.lanes = {.choose = few_stores}};
+    static const struct mech_points alu = {.lanes = {.choose = even_lanes}},
+                                    store = {.lanes = {.choose = few_stores}};
     run(&r, &alu, NULL, "plain", 64, 0, 0);
     for (uint32_t t = 0; t < 64; t++)
         assert_int_equal(rig_word(&r, t), t % 2 ? 3 * t : (3 * t) ^ 5);
