@@ -70,6 +70,10 @@ static void *wait_for_signal(void *unused) {
     return NULL;
 }
 
+bool ending_begun(void) {
+    return came != 0;
+}
+
 void ending_watch(void (*keep)(int signal)) {
     static char stack[STACK]; /* the program's may be what has overflowed */
     pthread_t thread;

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/ending.h"
 #include "cuda/core.h"
 #include "gpu/gpu_profile.h"
 #include "gpu/gpu_report.h"
@@ -73,6 +75,8 @@ void cud_report_launch(struct rp_kernel *k, const struct rp_launch *l, struct rp
     results_launch(&results, cud.gpu, k, l);
     if (!getenv("REPRISE_JSON"))
         return;
+    while (ending_begun()) /* a program that launches on and on would leave the lock to nobody */
+        pause();
     pthread_mutex_lock(&report_lock);
     if (!launches)
         launches = gpu_report_create(cud.gpu);

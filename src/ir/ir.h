@@ -81,6 +81,7 @@ struct fn {
     uint32_t args;     /* bytes of incoming results + parameters at the start of the frame */
     uint32_t outgoing; /* bytes of arguments beyond the frame that system calls read */
     bool entry, calls, allocated;
+    bool in_step;   /* another stream takes the same ways: where ways meet must not change any more */
     uint32_t nregs; /* machine registers used, after allocation */
     uint32_t fp;    /* virtual register that holds the frame's address; VREG_RZ in an entry */
 };

@@ -142,7 +142,7 @@ static bool simplify_end(struct fn *f, uint32_t b) {
         return true;
     }
     uint32_t to = k->succ.at[0], next = k->succ.at[1];
-    if (to <= b || next <= b) /* the end of a loop is one branch as it is */
+    if (to <= b || next <= b || f->in_step) /* the end of a loop is one branch as it is */
         return false;
     if (only_exits(f, to)) {
         make_exit(k, last->guard, next);

@@ -26,6 +26,8 @@ static const struct param params[] = {
     {"dac.ask", PARAM_AT(struct dac_params, ask), 0, 1, 1, "",
      "DAC: at a branch outside loops that depends on data the affine warp takes the bit vectors of the warps "
      "(section 4.5); without, nothing behind it is decoupled."},
+    {"dac.shared", PARAM_AT(struct dac_params, shared), 0, 1, 1, "",
+     "DAC: addresses in shared memory are decoupled, too; without, only those in global and local memory."},
     {"dac.first", PARAM_AT(struct dac_params, first), 0, 1, 0, "",
      "DAC: the affine warp issues before others that are ready; without, it takes turns."},
     {"dac.pj.atq", PARAM_AT(struct dac_params, pj_atq), 0, 1e6, 5.3, "pJ",

@@ -21,7 +21,7 @@ enum dac_rule {
 
 struct dac_params {
     int32_t atq, pwaq, pwpq, stack, dcrf, lanes, registers, without;
-    bool prefetch, first, ask;
+    bool prefetch, first, ask, shared;
     double pj_atq, pj_pwaq, pj_pwpq, pj_stack, pj_alu;
 };
 

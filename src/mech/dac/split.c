@@ -195,7 +195,8 @@ static void choose_accesses(struct splitter *s) {
         asked_before(s, b, asked, true);
     EACH_INST(s, b, k, i) {
         uint32_t n = no_of(s, b, k);
-        s->address[n] = is_access(i) && s->good[n] && asked_before(s, b, asked, false);
+        bool here = s->params->shared || i->m.space != MS_SHARED;
+        s->address[n] = is_access(i) && here && s->good[n] && asked_before(s, b, asked, false);
         s->barrier[n] = i->op == OP_BAR && s->good[n];
         s->pred[n] = s->affine[n] = false;
     }

@@ -182,6 +182,7 @@ bool dac_build_affine(struct splitter *s, const struct dac_fact *facts) {
         }
         close_affine(s, p, b);
     }
+    to->in_step = true; /* an exit would let ways meet before those of the warps do */
     opt_simplify(p, to);
     if (dac_registers(p, to, s->params))
         return true;
