@@ -2,9 +2,15 @@
 import argparse
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
 import traceback
+
+# A shell that runs the tests in the background lets them ignore these, and so would what they start and interrupt.
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 
 
 def expect(condition, what):
