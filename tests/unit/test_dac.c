@@ -48,6 +48,12 @@ static const char text[] = KERNELS
         "ld.global.u32 %r1, [%l1]; and.b32 %r1, %r1, 1; setp.eq.u32 %p0, %r1, 0; @%p0 bra J; mov.u32 %r5, "
         "0;\n"
         "L: st.global.u32 [%l2+131072], %r5; add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 3; @%p1 bra L;\nJ:")
+    /* One address in local memory is a word of each thread, by either kind of address. */
+    KERNEL("own",
+           SELF ".local .align 4 .b8 own[8]; st.local.u32 [own], %r0; st.local.u32 [own+4], %r0;\n"
+                "ld.local.u32 %r1, [own]; add.u32 %r1, %r1, 1; st.global.u32 [%l2+131072], %r1;\n"
+                "mov.u64 %l3, own; cvta.local.u64 %l3, %l3; ld.u32 %r2, [%l3+4]; add.u32 %r2, %r2, 3;\n"
+                "st.global.u32 [%l2+139264], %r2;")
     /* The offset of a block is another one in each: no tuple has it. */
     KERNEL("product",
            SELF "mov.u32 %r1, %ctaid.x; mul.lo.u32 %r1, %r1, %r0; mul.wide.u32 %l3, %r1, 4;\n"
@@ -174,6 +180,7 @@ static const struct {
 } hazards[] = {
     {"rounds", DAC_RULE_ROUNDS, true},
     {"ways", DAC_RULE_MERGE, false},
+    {"own", 0, false},
     {"product", 0, false},
     {"webs", 0, false},
     {"compares", DAC_RULE_ENDS, false},

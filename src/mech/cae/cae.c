@@ -158,12 +158,14 @@ static void expand_sources(struct cae *c, int32_t op) {
             expand(c, o->warp, o->i->s[k], op);
 }
 
-/* The address of an access is a tuple; same: all lanes have the same. */
+/* The address of an access is a tuple; same: all lanes load the same word. In local memory, to which generic
+ * addresses may lead, too, each has its own. */
 static bool address_known(const struct cae *c, const struct core_op *o, bool *same) {
     if (!o->need->memory || o->i->kind == X_TEX)
         return false;
     uint32_t words = o->i->in->m.a64 ? 2 : 1;
-    *same = o->i->kind == X_LOAD || o->i->kind == X_LDC;
+    uint32_t space = o->i->in->m.space;
+    *same = o->i->kind == X_LDC || (o->i->kind == X_LOAD && (space == MS_GLOBAL || space == MS_SHARED));
     for (uint32_t k = 0; k < words && k < o->i->nsw; k++) {
         struct cae_tuple s = source(c, o, k);
         if (!s.known)
