@@ -141,6 +141,7 @@ struct core_warp {
     uint32_t ncode;                 /* its instructions ... */
     uint64_t code_at;               /* ... and the address of the first */
     uint64_t pending[4], memory[4]; /* registers to be written; those of them by loads */
+    uint64_t twice[4];              /* pending registers that wait for one more write (core_expect) */
     uint8_t words;                  /* of these that the code uses */
     uint8_t pending_preds;
     bool fetching; /* waits for the instruction cache */

@@ -211,6 +211,7 @@ static void merge(struct darsie *d, int32_t op, struct darsie_inst *c) {
         if (c->ndst && e->valid && e->generation == c->generation)
             e->pending++;
         queue_push(&d->copies, copy);
+        core_expect(d->sm, o->warp, copy.reg);
         d->n.merges++;
     }
     c->nold = 0; /* the copies hold the references now */
@@ -291,7 +292,10 @@ void darsie_retire(void *m, int32_t op) {
     if (!d->on)
         return;
     if (o->pc == CORE_NO_PC) {
-        end_copy(d, &d->copy_of[op]);
+        const struct darsie_copy *copy = &d->copy_of[op];
+        if (copy->kind != COPY_LEAVE)
+            core_arrive(d->sm, copy->warp, copy->reg);
+        end_copy(d, copy);
         return;
     }
     darsie_release(d, c);
