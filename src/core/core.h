@@ -485,6 +485,8 @@ void buffer_flush(struct sm *sm, uint32_t slot, uint32_t pc);
 void buffer_found(struct sm *sm, uint32_t slot);
 /* Forgets what was fetched, or skipped ahead of it, and is not decoded. */
 void buffer_undecoded(struct sm *sm, uint32_t slot, uint64_t now);
+/* The warp waits no more at a barrier or fence. */
+void warp_unblock(struct sm *sm, uint32_t slot);
 /* Scheduling (sched.c). */
 void sm_issue(struct sm *sm, uint64_t now);
 bool sm_can_issue(const struct sm *sm);                /* a ready warp finds what it needs, or may */
