@@ -62,8 +62,10 @@ static const char help[] =
     "  --kernels A:B     time launches A to B only, the first is number 0 (also A, A: and :B)\n"
     "  --max-cycles N    stop timing after N cycles\n"
     "  --max-insts N     stop timing with the cycle that issues warp instruction N\n"
-    "  --expect-insts N  the run executes about so many: those to time are spread over its launches\n"
-    "  --whole-blocks    ... in whole blocks: the same ones, whatever a mechanism makes of the code\n"
+    "  --expect-insts N  the run executes about so many: those to time are spread over its launches, as\n"
+    "                    always for a workload, whose number is known\n"
+    "  --whole-blocks    ... in whole blocks: the same ones, whatever a mechanism makes of the code; for\n"
+    "                    workloads with mechanisms such as dac, which add to the code, it is the rule\n"
     "\n"
     "Mistakes of programs, see docs/sanitizers.md; reports go to stderr, with a count at the end:\n"
     "  --memcheck        accesses outside allocations, to freed memory, misaligned; failed calls, leaks\n"
@@ -361,6 +363,40 @@ static void show_progress(uint64_t insts) {
     setenv("REPRISE_PROGRESS", text, 0);
 }
 
+/* Whether the options that choose what is timed stand with those they need; false after a message. How much a
+ * bundled workload executes is known. */
+static bool sampling_said(bool workload) {
+    bool part = getenv("REPRISE_MAX_INSTS"), expected = getenv("REPRISE_EXPECT_INSTS"),
+         blocks = getenv("REPRISE_WHOLE_BLOCKS");
+    const char *lacking =
+        !part && expected ? "--expect-insts needs --max-insts, which says how many of them are timed"
+        : !part && blocks ? "--whole-blocks needs --max-insts, which says how many instructions are timed"
+        : blocks && !expected && !workload
+            ? "--whole-blocks needs --expect-insts, which says how many instructions the program executes"
+            : NULL;
+    if (lacking)
+        cli_usage_error(help, lacking, "");
+    return !lacking;
+}
+
+/* Tells the simulator how much the workload executes, so that what is timed of it is spread over its launches
+ * as comparisons have it; false, after a message, where that is needed and nobody knows it. */
+static bool expect_workload(const struct workload *w, enum workload_size size) {
+    if (!getenv("REPRISE_MAX_INSTS") || getenv("REPRISE_EXPECT_INSTS"))
+        return true;
+    if (w->insts[size]) {
+        char text[24];
+        snprintf(text, sizeof text, "%" PRIu64, w->insts[size]);
+        setenv("REPRISE_EXPECT_INSTS", text, 1);
+    } else if (getenv("REPRISE_WHOLE_BLOCKS")) {
+        fprintf(stderr,
+                "reprise: nobody has counted what %s --size %s executes: say it with --expect-insts\n",
+                w->name, workload_sizes[size]);
+        return false;
+    }
+    return true;
+}
+
 /* Becomes the program. */
 static int become(char *path, char **argv, bool inside) {
     const char *dir = place_libraries();
@@ -393,11 +429,11 @@ static void say_ignored(const struct rp_options *o) {
 }
 
 /* Whether there is a machine as the options say that became environment variables, said once here rather than
- * by each program as a failure of its own; and whether it only approximates. */
-static bool machine_exists(bool *approximate) {
+ * by each program as a failure of its own; and what its mechanisms do. */
+static bool machine_exists(struct cli_machine *machine) {
     struct options o;
     options_read(&o);
-    bool ok = cli_machine_exists(&o.rp, approximate);
+    bool ok = cli_machine_exists(&o.rp, machine);
     if (ok)
         say_ignored(&o.rp);
     options_free(&o);
@@ -417,7 +453,7 @@ static int run_program(char **argv, bool maybe_workload) {
         fprintf(stderr, "reprise: %s: %s\n", path, elf_static_advice());
         return 1;
     }
-    if (!machine_exists(&(bool){0}))
+    if (!sampling_said(false) || !machine_exists(&(struct cli_machine){0}))
         return 2;
     return become(path, argv, kind != ELF_CUDA_SHARED); /* a script may start programs that need it */
 }
@@ -451,6 +487,8 @@ static int run_workload(const struct workload *w, const struct request *r, char 
     char path[PATH_MAX];
     if (!workload_path(w, path, sizeof path))
         return 1;
+    if (!expect_workload(w, r->workload.size))
+        return 2;
     struct workload_run run = r->workload;
     char *results = getenv("REPRISE_RESULTS") ? xstrdup(getenv("REPRISE_RESULTS")) : NULL;
     unsetenv("REPRISE_RESULTS"); /* the program writes them itself */
@@ -524,8 +562,12 @@ static int run_workloads(int argc, char **argv, struct request *r) {
     if (r->results.len)
         return cli_usage_error(help, "workloads declare their results: there is nothing for --result to add",
                                "");
-    if (!machine_exists(&r->workload.accept))
+    struct cli_machine machine;
+    if (!sampling_said(true) || !machine_exists(&machine))
         return 2;
+    r->workload.accept = machine.approximate;
+    if (machine.streams && getenv("REPRISE_MAX_INSTS"))
+        setenv("REPRISE_WHOLE_BLOCKS", "1", 1); /* as compare has it */
     if (r->names.len == 1)
         return run_workload(r->names.at[0], r, extra);
     if (i < argc)
@@ -568,7 +610,7 @@ static int run_what(int argc, char **argv, struct request *r) {
                                 &(struct again){.argv = argv, .maybe_workload = named});
     if (!is_ptx(argv[0]))
         return run_program(argv, named);
-    if (!machine_exists(&(bool){0}))
+    if (!sampling_said(false) || !machine_exists(&(struct cli_machine){0}))
         return 2;
     show_progress(0);
     return files_can_be() ? cli_run_ptx(argc, argv, help) : 1;
@@ -613,7 +655,7 @@ int cli_env(int argc, char **argv) {
         return cli_usage_error(env_help, "unknown argument", argv[used]);
     if (r.workload_option)
         return cli_usage_error(env_help, "only 'reprise run WORKLOAD' takes", r.workload_option);
-    if (!machine_exists(&(bool){0}))
+    if (!machine_exists(&(struct cli_machine){0}))
         return 2;
     const char *dir = place_libraries();
     if (!dir)

@@ -142,6 +142,19 @@ def test_number_of_jobs_changes_nothing():
     expect(one == two, "outputs with -j1 and -j2 differ")
 
 
+def test_run_times_the_parts_that_compare_times():
+    """Of a workload that is timed in part, whatever it is compared with."""
+    words = ["bfs", "--gpu", "dac", "--size", "tiny", "--max-insts", "20000"]
+    for mechs, options in (("wir", []), ("dac", ["--whole-blocks"])):
+        text = compare("parts", *words, "--mech", mechs)[3]
+        cycles = {r["model"]: r["totals"]["cycles"] for r in json.loads(text)["runs"]}
+        for mech in ("base", mechs):
+            rc, out, err = run("run", *words, "--mech", mech, *(options if mech == "base" else []), "--json", f"{TMP}/parts.json")
+            expect(rc == 0, err)
+            got = json.loads(pathlib.Path(TMP, "parts.json").read_text())["totals"]
+            expect(got["timed"] == "part" and got["cycles"] == cycles[mech], f"{mech}: {got['cycles']} cycles, not {cycles[mech]}")
+
+
 def test_a_program():
     program = str(pathlib.Path(__file__).resolve().parent.parent / "programs" / "prebuilt" / "sgemm")
     rc, out, err, text, _ = compare("program", "--mech", OTHER, "--gpu", "gtx480", "-j", 2, "--", program)
