@@ -1,6 +1,7 @@
 /* reprise run: a CUDA program under the drop-in libraries, a bundled workload, or one kernel of a PTX file.
  * reprise env: the variables that do the same by hand. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -46,6 +47,7 @@ static const char help[] =
     "                    those that --result names\n"
     "  --result KERNEL:PARAMETER:TYPE[:COUNT]  what a parameter (0 is the first) of the kernel's last\n"
     "                    launch points to; the types are those of --arg (repeatable)\n"
+    "  --input FILE      what the program reads from its standard input\n"
     "  -j N              use N processors (default: all); results and counters are the same\n"
     "                    Long runs show on stderr how far they are: at a terminal a bar, in a log a line\n"
     "                    now and then; REPRISE_PROGRESS=none in the environment keeps them quiet\n"
@@ -117,6 +119,7 @@ enum option_kind {
     OPT_BITS,
     OPT_JOBS,
     OPT_CHECK,
+    OPT_INPUT,
     OPT_ERROR
 };
 static const struct {
@@ -160,6 +163,7 @@ static const struct {
     {"--bits", OPT_BITS, NULL},
     {"-j", OPT_JOBS, "REPRISE_THREADS"},
     {"--check-result", OPT_CHECK, NULL},
+    {"--input", OPT_INPUT, NULL},
     {"--max-error", OPT_ERROR, NULL},
 };
 enum { NOPTIONS = sizeof options / sizeof options[0] };
@@ -171,6 +175,7 @@ struct request {
     VEC(const struct workload *) names;
     double max_error;            /* that results may have, in %; 0: nobody looks */
     uint32_t jobs;               /* at once */
+    const char *input;           /* the program's standard input, or NULL */
     const char *workload_option; /* one that only workloads take, or NULL */
 };
 
@@ -270,6 +275,9 @@ static bool take_value(uint32_t k, const char *value, const char *usage, struct 
             return wrong_value(usage, options[k].name, "takes a number above 0, not", value);
         return true;
     }
+    case OPT_INPUT:
+        r->input = value;
+        return true;
     case OPT_JOBS:
         if (!is_number(value) || strlen(value) > 4)
             return wrong_value(usage, "-j", "takes a number from 1 to 9999, not", value);
@@ -292,7 +300,7 @@ static int take_options(int argc, char **argv, const char *usage, struct request
             k++;
         if (k == NOPTIONS)
             return unknown_option(usage, argv[i]);
-        if (!options[k].variable && options[k].kind != OPT_ERROR)
+        if (!options[k].variable && options[k].kind != OPT_ERROR && options[k].kind != OPT_INPUT)
             r->workload_option = options[k].name;
         if (options[k].kind == OPT_FLAG) {
             setenv(options[k].variable, "1", 1);
@@ -440,7 +448,18 @@ static bool machine_exists(struct cli_machine *machine) {
     return ok;
 }
 
-static int run_program(char **argv, bool maybe_workload) {
+/* Has the program read a file; false after a message. */
+static bool read_from(const char *file) {
+    int in = open(file, O_RDONLY | O_CLOEXEC);
+    bool ok = in >= 0 && dup2(in, STDIN_FILENO) >= 0;
+    if (!ok)
+        fprintf(stderr, "reprise: %s cannot be read: %s\n", file, strerror(errno));
+    if (in >= 0)
+        close(in);
+    return ok;
+}
+
+static int run_program(const struct request *r, char **argv, bool maybe_workload) {
     char path[PATH_MAX];
     if (!find_program(argv[0], path, sizeof path)) {
         const char *near = maybe_workload ? workload_nearest(argv[0]) : NULL;
@@ -455,6 +474,8 @@ static int run_program(char **argv, bool maybe_workload) {
     }
     if (!sampling_said(false) || !machine_exists(&(struct cli_machine){0}))
         return 2;
+    if (r->input && !read_from(r->input))
+        return 1;
     return become(path, argv, kind != ELF_CUDA_SHARED); /* a script may start programs that need it */
 }
 
@@ -477,7 +498,7 @@ static int workload_again(void *ctx) {
 
 static int program_again(void *ctx) {
     const struct again *a = ctx;
-    return run_program(a->argv, a->maybe_workload);
+    return run_program(a->request, a->argv, a->maybe_workload);
 }
 
 static int run_workload(const struct workload *w, const struct request *r, char **extra) {
@@ -559,6 +580,8 @@ static int run_workloads(int argc, char **argv, struct request *r) {
         return near ? cli_usage_error(help, "there is no workload of that name; did you mean", near)
                     : cli_usage_error(help, "arguments of a workload's program come after --, not", argv[i]);
     }
+    if (r->input)
+        return cli_usage_error(help, "only programs take", "--input");
     if (r->results.len)
         return cli_usage_error(help, "workloads declare their results: there is nothing for --result to add",
                                "");
@@ -605,11 +628,13 @@ static int run_what(int argc, char **argv, struct request *r) {
     if (r->max_error && (is_ptx(argv[0]) || !getenv("REPRISE_RESULT")))
         return cli_usage_error(
             help, "--max-error is for workloads, and for programs of which --result names results", "");
+    if (is_ptx(argv[0]) && r->input)
+        return cli_usage_error(help, "only programs take", "--input");
     if (!is_ptx(argv[0]) && r->max_error)
         return cli_run_measured(r->max_error, program_again,
-                                &(struct again){.argv = argv, .maybe_workload = named});
+                                &(struct again){.request = r, .argv = argv, .maybe_workload = named});
     if (!is_ptx(argv[0]))
-        return run_program(argv, named);
+        return run_program(r, argv, named);
     if (!sampling_said(false) || !machine_exists(&(struct cli_machine){0}))
         return 2;
     show_progress(0);
@@ -655,6 +680,8 @@ int cli_env(int argc, char **argv) {
         return cli_usage_error(env_help, "unknown argument", argv[used]);
     if (r.workload_option)
         return cli_usage_error(env_help, "only 'reprise run WORKLOAD' takes", r.workload_option);
+    if (r.input)
+        return cli_usage_error(env_help, "only 'reprise run' takes", "--input");
     if (!machine_exists(&(struct cli_machine){0}))
         return 2;
     const char *dir = place_libraries();
