@@ -27,6 +27,7 @@ struct workload_run;
 /* The two tables of 'reprise list workloads'; the mix comes from running each of them. */
 void cli_list_workloads(void);
 int cli_list_mix(const struct workload_run *r);
+int cli_list_cpus(void);
 struct rp_options;
 /* What the mechanisms of a machine do: only approximate; run streams of code of their own. */
 struct cli_machine {

@@ -25,7 +25,7 @@ static const struct {
     {"report", cli_report, "one page of HTML with charts, of what the commands above wrote as JSON"},
     {"cpu", cli_cpu, "run a program for AArch64 on the simulated CPU"},
     {"disasm", cli_disasm, "print the machine code of a PTX file"},
-    {"list", cli_list, "list gpus, mechs, probes, params, counters, workloads, suites or papers"},
+    {"list", cli_list, "list gpus, cpus, mechs, probes, params, counters, workloads, suites or papers"},
 };
 enum { NCOMMANDS = sizeof commands / sizeof commands[0] };
 
