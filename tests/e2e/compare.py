@@ -76,11 +76,13 @@ def test_a_mechanism():
 
 
 def test_best_stacks():
-    rc, out, err, text, table = compare("best", "hotspot", "--best", "--parts", "--mech", "base:latency.alu=40", *TINY)
+    rc, out, err, text, table = compare("best", "hotspot:seed=7:size=tiny", "--best", "--parts", "--mech", "base:latency.alu=40", *TINY)
     expect(rc == 0, f"status {rc}: {out}{err}")
     expect(max(map(len, out.splitlines())) <= COLUMNS, f"wider than {COLUMNS} columns:\n{out}")
     data = json.loads(text)
     expect({"wir", "darsie", "dac", "gscalar", "cmrc", "wir+gscalar", "base:latency.alu=40"} < set(data["models"]), data["models"])
+    shown = out[:out.index("\n\n")].split()
+    expect(all(m in shown for m in data["models"]), f"names are cut: {[m for m in data['models'] if m not in shown]}\n{out}")
     runs = {r["model"]: r for r in data["runs"]}
     base = runs["base"]["totals"]
     costs = {m: (r["totals"]["cycles"], r["totals"]["energy"]["total"]) for m, r in runs.items()}
