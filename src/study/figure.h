@@ -65,7 +65,7 @@ void figure_csv(const struct figure *f, struct str *out);
 void figure_claims_csv(const struct claim_rows *rows, struct str *out);
 /* What a chart of kind "curve" draws, by the text of its row (papers.def): {"from": number of the first value
  * in the benchmark's first result, "lines": [{"name", "values"}]}, or null where nothing has run. The stretch
- * is the one in which the first line's values are furthest apart. */
+ * is the one in which the others are furthest from the first. */
 json_t *figure_curve(const struct figure *f, const char *text);
 /* The same as JSON, for the report: a figure with its charts and its claims, those of rows from a number on.
  */

@@ -25,18 +25,31 @@ static bool read_results(const struct figure *f, uint32_t bench, const char *lab
     return ok;
 }
 
-/* The first value of the stretch in which values are furthest apart. */
-static uint64_t steepest(const struct result *r) {
+/* A line: what it is called, and whose first result it shows. */
+struct line {
+    const char *name;
+    size_t len;
+    struct results results;
+};
+struct lines {
+    struct line *at;
+    uint32_t len, cap;
+};
+
+/* The first value of the stretch in which lines are furthest from the first one, by the sum of squares. */
+static uint64_t furthest(const struct lines *l) {
+    const struct result *exact = &l->at[0].results.all.at[0];
     uint64_t best = 0;
     double most = -1;
-    for (uint64_t from = 0; from + CURVE_VALUES <= r->count; from += CURVE_VALUES) {
-        double least = INFINITY, greatest = -INFINITY;
-        for (uint64_t i = from; i < from + CURVE_VALUES; i++) {
-            least = fmin(least, result_value(r, i));
-            greatest = fmax(greatest, result_value(r, i));
-        }
-        if (greatest - least > most) {
-            most = greatest - least;
+    for (uint64_t from = 0; from + CURVE_VALUES <= exact->count; from += CURVE_VALUES) {
+        double sum = 0;
+        for (uint32_t k = 1; k < l->len; k++)
+            for (uint64_t i = from; i < from + CURVE_VALUES; i++) {
+                double d = result_value(&l->at[k].results.all.at[0], i) - result_value(exact, i);
+                sum += isfinite(d) ? d * d : 0;
+            }
+        if (sum > most) {
+            most = sum;
             best = from;
         }
     }
@@ -60,29 +73,35 @@ static bool find_bench(const struct figure *f, const char *name, size_t len, uin
     return false;
 }
 
-json_t *figure_curve(const struct figure *f, const char *text) {
-    uint32_t bench;
-    size_t n = strcspn(text, ",");
-    if (!find_bench(f, text, n, &bench))
-        return json_null();
-    uint64_t from = UINT64_MAX;
-    json_t *lines = json_array();
-    for (text += n; *text; text += n) {
+/* Reads the lines of those models that have run, of results as long as the first one's. */
+static void read_lines(const struct figure *f, uint32_t bench, const char *text, struct lines *out) {
+    for (size_t n; *text; text += n) {
         text += strspn(text, ", ");
         n = strcspn(text, ",");
-        size_t name = strcspn(text, "=");
-        struct results r = {0};
-        if (read_results(f, bench, text + name + 1, n - name - 1, &r)) {
-            if (from == UINT64_MAX)
-                from = steepest(&r.all.at[0]);
-            if (from + CURVE_VALUES <= r.all.at[0].count)
-                json_array_append_new(lines, json_pack("{s:o, s:o}", "name", json_stringn(text, name),
-                                                       "values", values_of(&r.all.at[0], from)));
-        }
-        results_free(&r);
+        struct line l = {.name = text, .len = strcspn(text, "=")};
+        if (read_results(f, bench, text + l.len + 1, n - l.len - 1, &l.results) &&
+            (!out->len || l.results.all.at[0].count == out->at[0].results.all.at[0].count))
+            vec_push(out, l);
+        else
+            results_free(&l.results);
     }
-    if (json_array_size(lines))
-        return json_pack("{s:I, s:o}", "from", (json_int_t)from, "lines", lines);
-    json_decref(lines);
-    return json_null();
+}
+
+json_t *figure_curve(const struct figure *f, const char *text) {
+    struct lines l = {0};
+    uint32_t bench;
+    size_t n = strcspn(text, ",");
+    if (find_bench(f, text, n, &bench))
+        read_lines(f, bench, text + n, &l);
+    if (!l.len)
+        return json_null();
+    uint64_t from = furthest(&l);
+    json_t *lines = json_array();
+    for (uint32_t k = 0; k < l.len; k++) {
+        json_array_append_new(lines, json_pack("{s:o, s:o}", "name", json_stringn(l.at[k].name, l.at[k].len),
+                                               "values", values_of(&l.at[k].results.all.at[0], from)));
+        results_free(&l.at[k].results);
+    }
+    vec_free(&l);
+    return json_pack("{s:I, s:o}", "from", (json_int_t)from, "lines", lines);
 }
