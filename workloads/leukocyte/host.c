@@ -9,7 +9,7 @@ enum { FLOW_ROWS = 41, FLOW_COLS = 81, FLOW_CELLS = FLOW_ROWS * FLOW_COLS, FLOW_
 static const struct {
     int columns, circles, points, disc_radius, cells, iterations;
 } sizes[WL_SIZES] = {
-    {46, 2, 30, 1, 2, 2}, {46, 7, 150, 8, 4, 12}, {164, 7, 150, 12, 16, 30}, {640, 7, 150, 12, 36, 500}};
+    {46, 2, 30, 1, 2, 2}, {46, 7, 150, 8, 4, 12}, {84, 7, 150, 12, 16, 100}, {640, 7, 150, 12, 36, 500}};
 
 static const float cutoff = 0.0001f;
 
