@@ -66,8 +66,11 @@ static void check_columns(const struct paper *p, const struct paper_row *c) {
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
         for (const char *at = strstr(c->text, functions[i]); at; at = strstr(at + 1, functions[i])) {
             const char *name = at + strlen(functions[i]), *comma = name + strcspn(name, ",)");
+            bool half = !strcmp(functions[i], "top(") || !strcmp(functions[i], "bottom(");
             needs_column(p, c, name, (size_t)(comma - name));
-            if (*comma == ',')
+            if (*comma == ',' && half)
+                needs_column(p, c, comma + 2, strcspn(comma + 2, ")"));
+            else if (*comma == ',')
                 needs(p, PAPER_GROUP, comma + 2, strcspn(comma + 2, ")"), c->name);
         }
     const char *at = strstr(c->text, "at(");
@@ -286,8 +289,12 @@ static void averages_by_hand(void **state) {
         {"median(D1)", "", 1.5},
         {"min(D1)", "", 0.5},
         {"max(D1)", "", 4},
-        {"top(D1)", "", 3},
-        {"bottom(D1)", "", 1.5 / 2},
+        {"top(D1, D1)", "", 3},
+        {"bottom(D1, D1)", "", 1.5 / 2},
+        {"top(D1, D2 slower)", "", 1.5 / 2}, /* gaussian and the unnamed one */
+        {"bottom(D1, D2 slower)", "", 3},
+        {"top(D1)", "", NAN},
+        {"top(D1, ends)", "", NAN}, /* a group is no order */
         {"mean(D1, ends)", "", 1.25},
         {"max(D2 slower, ends)", "", 2},
         {"mean(D1, beginnings)", "", NAN},
