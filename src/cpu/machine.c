@@ -113,6 +113,7 @@ static void attach_memo(struct cpu_machine *m) {
                           .sample = (uint32_t)g->memo_sample,
                           .window = (uint32_t)g->memo_window,
                           .bad = (uint32_t)g->memo_bad,
+                          .apart = g->memo_apart,
                           .error = g->memo_error,
                           .direct = (uint32_t)g->memo_direct,
                           .epoch_bits = (uint32_t)g->memo_epoch_bits};

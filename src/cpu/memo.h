@@ -30,7 +30,8 @@ struct memo_spec {
     bool truncate;     /* false: no bits are cleared, whatever programs say */
     uint32_t sample;   /* every so many hits one is told as a miss, to compare; 0: never */
     uint32_t window;   /* comparisons until it is decided */
-    uint32_t bad;      /* of them, more than which switch a table off */
+    uint32_t bad;      /* of them, more than which switch memoization off */
+    bool apart;        /* they switch off their own table only */
     double error;      /* relative error that is bad */
     uint32_t direct; /* if not 0: instead of sets, 2^direct entries for each table, chosen by the CRC and not
                         told apart: what software memoization has */
