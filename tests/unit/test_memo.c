@@ -432,6 +432,8 @@ static void test_comparisons(void **state) {
         {0x3f8e0000, 0x3f800000, 4, MEMO_FLOAT, true},  /* 1.109375, 1: 14/128 */
         {0x3f8d999a, 0x3f800000, 4, MEMO_FLOAT, true},  /* 1.10625, 1: 13/128 is more than a tenth */
         {0x3f8cffff, 0x3f80ffff, 4, MEMO_FLOAT, false}, /* 1.1015624, 1.0078124: 9.3%, 12/128 of 0xfd/256 */
+        {0x3f8cffff, 0x3f800000, 4, MEMO_FLOAT, false}, /* 1.1015624, 1: 10.2%, but 12/128 in eight bits */
+        {0x3f8d0000, 0x3f80ffff, 4, MEMO_FLOAT, true},  /* 1.1015625, 1.0078124: 9.3%, but 13/128 */
         {0x3f7f0000, 0x40000000, 4, MEMO_FLOAT, true},  /* 0.996, 2: exponents differ by two */
         {0x3f73ffff, 0x3f800000, 4, MEMO_FLOAT, false}, /* 0.953, 1: exponents differ by one */
         {0x7f800000, 0x7f7fffff, 4, MEMO_FLOAT, true},  /* infinite, and the largest number */

@@ -1,7 +1,7 @@
 /* Loads are compared when their data come (section 3.3.2), and the result is kept in the warp's load checking
  * history table until the regions that need it have asked (section 3.3.1). */
-#include "mech/lnl/lnl.h"
 #include "base/alike.h"
+#include "mech/lnl/lnl.h"
 #include "mech/lnl/unit.h"
 
 void lnl_load_issued(struct lnl *m, int32_t id, const struct lnl_fact *f) {
