@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alike.h"
@@ -288,6 +289,13 @@ static bool is_bad(const struct memo *m, uint64_t was, uint64_t is, uint32_t byt
     case MEMO_TWO_INTEGERS:
         return is_far((int32_t)was, (int32_t)is, limit) ||
                is_far((int32_t)(was >> 32), (int32_t)(is >> 32), limit);
+    case MEMO_FOUR_SHORTS:
+        for (uint32_t k = 0; k < 64; k += 16) {
+            int16_t a = (int16_t)(was >> k), b = (int16_t)(is >> k);
+            if (abs(a - b) > 1 && is_far(a, b, limit))
+                return true;
+        }
+        return false;
     default:
         return bytes > 4 ? is_far((double)(int64_t)was, (double)(int64_t)is, limit)
                          : is_far((int32_t)was, (int32_t)is, limit);

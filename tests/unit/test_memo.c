@@ -454,6 +454,11 @@ static void test_comparisons(void **state) {
         {0x4f8000003f800000, 0x3f8000003f800000, 8, MEMO_TWO_FLOATS, true},
         {5ull << 32 | 100, 5ull << 32 | 100, 8, MEMO_TWO_INTEGERS, false},
         {6ull << 32 | 100, 5ull << 32 | 100, 8, MEMO_TWO_INTEGERS, true},
+        {0x0001ffff00010003, 0x0000000000000002, 8, MEMO_FOUR_SHORTS, false}, /* each one off */
+        {0x0002000000000000, 0, 8, MEMO_FOUR_SHORTS, true},
+        {0x00000000fffe0000, 0, 8, MEMO_FOUR_SHORTS, true},
+        {109ull << 48, 100ull << 48, 8, MEMO_FOUR_SHORTS, false},
+        {111, 100, 8, MEMO_FOUR_SHORTS, true},
     };
     struct memo_spec s = spec(4096, 0);
     s.sample = 1;

@@ -46,9 +46,10 @@ static inline float of_half(uint64_t bits) {
 static inline struct plane plane_of(const vector *t) {
     struct plane p;
     int64_t packed = 0;
-    vector a = {AX_LD_F32(&t[0][0], 0, BITS), AX_LD_F32(&t[0][1], 0, BITS), AX_LD_F32(&t[0][2], 0, BITS)},
-           b = {AX_LD_F32(&t[1][0], 0, BITS), AX_LD_F32(&t[1][1], 0, BITS), AX_LD_F32(&t[1][2], 0, BITS)},
-           c = {AX_LD_F32(&t[2][0], 0, BITS), AX_LD_F32(&t[2][1], 0, BITS), AX_LD_F32(&t[2][2], 0, BITS)};
+    const float *u = t[0], *v = t[1];
+    vector a = {AX_LDX_F32(u, 0, 0, BITS), AX_LDX_F32(u, 1, 0, BITS), AX_LDX_F32(u, 2, 0, BITS)},
+           b = {AX_LDX_F32(u, 3, 0, BITS), AX_LDX_F32(u, 4, 0, BITS), AX_LDX_F32(u, 5, 0, BITS)},
+           c = {AX_LDX_F32(v, 3, 0, BITS), AX_LDX_F32(v, 4, 0, BITS), AX_LDX_F32(v, 5, 0, BITS)};
     if (AX_LOOKUP_I64(packed, 0)) {
         for (int k = 0; k < 3; k++)
             p.normal[k] = of_half((uint64_t)packed >> 16 * k);

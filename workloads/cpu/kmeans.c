@@ -14,7 +14,7 @@
 enum { COLOURS = 6 };
 
 struct pixel {
-    float r, g, b;
+    float rgb[3];
     int32_t nearest;
 };
 
@@ -43,8 +43,9 @@ static int32_t nearest(const struct colour *colour, float r, float g, float b) {
 
 static __attribute__((noinline)) void assign(struct pixel *p, int n, const struct colour *colour) {
     for (int k = 0; k < n; k++) {
-        float r = AX_LD_F32(&p[k].r, 0, BITS), g = AX_LD_F32(&p[k].g, 0, BITS),
-              b = AX_LD_F32(&p[k].b, 0, BITS);
+        const float *rgb = p[k].rgb;
+        float r = AX_LDX_F32(rgb, 0, 0, BITS), g = AX_LDX_F32(rgb, 1, 0, BITS),
+              b = AX_LDX_F32(rgb, 2, 0, BITS);
         int32_t c = 0;
         if (!AX_LOOKUP_I32(c, 0)) {
             c = nearest(colour, r, g, b);
@@ -59,9 +60,9 @@ static __attribute__((noinline)) void mix(const struct pixel *p, int n, struct c
         colour[c] = (struct colour){0, 0, 0, 0};
     for (int k = 0; k < n; k++) {
         struct colour *c = &colour[p[k].nearest];
-        c->r += p[k].r;
-        c->g += p[k].g;
-        c->b += p[k].b;
+        c->r += p[k].rgb[0];
+        c->g += p[k].rgb[1];
+        c->b += p[k].rgb[2];
         c->pixels++;
     }
     for (int c = 0; c < COLOURS; c++)
@@ -90,8 +91,8 @@ int main(int argc, char **argv) {
     float *out = bench_alloc(3 * (size_t)n, sizeof *out);
     struct colour colour[COLOURS];
     for (int k = 0; k < n; k++)
-        in[k] = (struct pixel){(float)rgb[3 * k] / 256, (float)rgb[3 * k + 1] / 256,
-                               (float)rgb[3 * k + 2] / 256, 0};
+        for (int c = 0; c < 3; c++)
+            in[k].rgb[c] = (float)rgb[3 * k + c] / 256;
     for (int c = 0; c < COLOURS; c++)
         colour[c] = (struct colour){bench_uniform(), bench_uniform(), bench_uniform(), 0};
     AX_BEGIN();

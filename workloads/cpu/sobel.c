@@ -38,9 +38,9 @@ static __attribute__((noinline)) void edges(const float *in, float *out, int n, 
         for (int i = 1; i < n - 1; i++) {
             const float *p = &in[(j - 1) * n + i - 1], *q = p + n, *r = q + n;
             float w[3][3] = {
-                {AX_LD_F32(&p[0], 0, BITS), AX_LD_F32(&p[1], 0, BITS), AX_LD_F32(&p[2], 0, BITS)},
-                {AX_LD_F32(&q[0], 0, BITS), AX_LD_F32(&q[1], 0, BITS), AX_LD_F32(&q[2], 0, BITS)},
-                {AX_LD_F32(&r[0], 0, BITS), AX_LD_F32(&r[1], 0, BITS), AX_LD_F32(&r[2], 0, BITS)}};
+                {AX_LDX_F32(p, 0, 0, BITS), AX_LDX_F32(p, 1, 0, BITS), AX_LDX_F32(p, 2, 0, BITS)},
+                {AX_LDX_F32(q, 0, 0, BITS), AX_LDX_F32(q, 1, 0, BITS), AX_LDX_F32(q, 2, 0, BITS)},
+                {AX_LDX_F32(r, 0, 0, BITS), AX_LDX_F32(r, 1, 0, BITS), AX_LDX_F32(r, 2, 0, BITS)}};
             float length = 0;
             if (!AX_LOOKUP_F32(length, 0)) {
                 length = gradient(w);
