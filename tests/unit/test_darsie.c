@@ -85,6 +85,10 @@ static void test_hazards(void **state) {
                     {"darsie", two},
                     {"darsie", deep},
                     {"darsie", slow},
+                    {"darsie+gscalar", lrr},
+                    {"darsie+gscalar", deep},
+                    {"darsie+cmrc", lrr},
+                    {"darsie+cmrc", two},
                     {"darsie-no-cf-sync", lrr},
                     {"darsie-no-cf-sync", two},
                     {"darsie-no-cf-sync", deep}};
