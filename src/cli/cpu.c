@@ -30,7 +30,7 @@ static const char help[] =
     "  --trace-window A:B  only cycles A to B of it (also A: and :B)\n"
     "  --file PATH       the program may open this file, too (repeatable)\n"
     "  --env NAME=VALUE  a variable of its environment, which is empty otherwise (repeatable)\n"
-    "  --max-insts N     stop after N instructions\n"
+    "  --max-insts N     stop after N instructions; those who wait are then told how long it will take\n"
     "  --summary         when it has ended, say on stderr what it cost: instructions, cycles, energy\n"
     "\n"
     "These are options of 'cpu run'; 'reprise cpu memo --help' has those of the search for blocks that can\n"
@@ -224,6 +224,11 @@ static int run_programs(struct request *r) {
         return 2;
     catch_signals();
     r->machine.stop = &interrupted;
+    struct waiting_line waiting;
+    uint64_t most = r->machine.max_insts;
+    waiting_ask(most < UINT64_MAX / r->machine.nprograms ? most * r->machine.nprograms : 0);
+    waiting_read(&waiting);
+    r->machine.waiting = &waiting;
     struct cpu_machine *m = cpu_machine_create(&r->machine, &d);
     if (!m) {
         fprintf(stderr, "reprise: %s", str_text(&d.text));

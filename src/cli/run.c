@@ -12,6 +12,7 @@
 
 #include "base/diag.h"
 #include "base/io.h"
+#include "base/waiting.h"
 #include "cli/cli.h"
 #include "cli/run_error.h"
 #include "cuda/elfcheck.h"
@@ -363,15 +364,6 @@ static bool files_can_be(void) {
     return ok;
 }
 
-/* Long runs show people how far they are, at a terminal after a second, in a log after half a minute. insts:
- * warp instructions that it will execute, 0: nobody knows. Who has said before how it is to be shown is
- * obeyed. */
-static void show_progress(uint64_t insts) {
-    char text[64];
-    snprintf(text, sizeof text, "%s:%" PRIu64, isatty(STDERR_FILENO) ? "bar:1" : "lines:30", insts);
-    setenv("REPRISE_PROGRESS", text, 0);
-}
-
 /* Whether the options that choose what is timed stand with those they need; false after a message. How much a
  * bundled workload executes is known. */
 static bool sampling_said(bool workload) {
@@ -411,7 +403,7 @@ static int become(char *path, char **argv, bool inside) {
     const char *dir = place_libraries();
     if (!dir || !files_can_be())
         return 1;
-    show_progress(0);
+    waiting_ask(0);
     unsetenv("REPRISE_OWNER"); /* these files are its own, whoever runs this command */
     put_library_path(dir);
     if (inside)
@@ -516,7 +508,7 @@ static int run_workload(const struct workload *w, const struct request *r, char 
     unsetenv("REPRISE_RESULTS"); /* the program writes them itself */
     run.results = results;
     if (!*extra) /* arguments may make it do more, or less */
-        show_progress(w->insts[run.size]);
+        waiting_ask(w->insts[run.size]);
     if (results && w->launch_results) { /* and those of single launches are added */
         char *specs = xstrdup(w->launch_results);
         for (char *blank = specs; (blank = strchr(blank, ' '));)
@@ -638,7 +630,7 @@ static int run_what(int argc, char **argv, struct request *r) {
         return run_program(r, argv, named);
     if (!sampling_said(false) || !machine_exists(&(struct cli_machine){0}))
         return 2;
-    show_progress(0);
+    waiting_ask(0);
     return files_can_be() ? cli_run_ptx(argc, argv, help) : 1;
 }
 

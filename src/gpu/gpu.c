@@ -128,7 +128,7 @@ struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
         return NULL;
     }
     diag_free(&d);
-    run_progress_read(&g->progress);
+    waiting_read(&g->progress);
     g->opt = *opt;
     g->opt.gpu = NULL;
     g->opt.set = NULL;

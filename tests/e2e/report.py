@@ -164,6 +164,22 @@ def test_figures_of_a_paper():
     expect(int(tiles[0]) == sum(len(f["claims"]) for f in paper["figures"]), tiles)
 
 
+def test_values_side_by_side():
+    """A curve has the results' own values, a line for each machine."""
+    out = pathlib.Path(TMP, "curve")
+    reprise("repro", "lnl", "3.5", "--workloads", "hotspot-approx", "--size", "tiny", "--out", out, "--store", out / "store")
+    figure, = json.loads((out / "lnl.json").read_text())["figures"]
+    curve = figure["charts"][0]["curve"]
+    b = opened(window(), page("curve.html", out / "lnl.json"))
+    rows = table(b, "lnl-3.5")
+    expect([l["name"] for l in curve["lines"]] == ["exact", "replicated", "interpolated"], curve)
+    for line in curve["lines"]:
+        expect([r["v"] for r in rows if r["series"] == line["name"]] == line["values"] and len(line["values"]) == 64, line)
+    exact, replicated, _ = (l["values"] for l in curve["lines"])
+    expect(300 < min(exact) and max(exact) < 360 and exact != replicated, curve)
+    expect(b.run("return reprise.views['lnl-3.5'].scale('y').domain()[0]") > 300, "the scale begins at 0")
+
+
 def test_a_profile():
     profile = json.loads(inputs()[3].read_text())
     totals = profile["totals"]
