@@ -7,6 +7,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import signal
@@ -142,6 +143,7 @@ def test_what_is_the_same_runs_once():
 
 def test_number_of_jobs_changes_nothing():
     one, two = (compare("j", "hotspot", "bfs", "nw", "--mech", OTHER, *TINY, j, "--fresh") for j in ("-j1", "-j2"))
+    one, two = ([*c[:3], re.sub(r'"(host|started|wall_s)": [^,\n]*', "", c[3]), c[4]] for c in (one, two))
     expect(one == two, "outputs with -j1 and -j2 differ")
 
 

@@ -236,6 +236,27 @@ def test_runs_that_were_kept():
     expect(all(k["machine_hash"] in heads and k["input_hash"] in heads and k["host"] in heads and k["started"] in heads for k in kept), heads)
 
 
+def test_every_run_has_a_manifest():
+    """Of comparisons that of the store, of a run and a profile what they wrote themselves."""
+    compared, alone = pathlib.Path(TMP, "compared.json"), pathlib.Path(TMP, "alone.json")
+    reprise("compare", "nw", "--mech", "wir", "--gpu", "wir", "--size", "tiny", "--json", compared)
+    reprise("run", "nw", "--gpu", "wir", "--size", "tiny", "--json", alone)
+    reprise("profile", "nw", "--size", "tiny", "--json", f"{TMP}/profiled.json")
+    b = opened(window(), page("manifest.html", compared, alone, f"{TMP}/profiled.json"))
+    expect(b.messages() == [], b.messages())
+    rows = b.run("return [...[...document.querySelectorAll('#setup table')][1].tBodies[0].rows].map(r => [...r.cells].map(c => c.textContent))")
+    titles = b.run("return [...[...document.querySelectorAll('#setup table')][1].tHead.rows[0].cells].map(c => c.textContent)")
+    rows = [dict(zip(titles, r)) for r in rows]
+    made = [r["manifest"] for r in json.loads(compared.read_text())["runs"]]
+    host = json.loads(alone.read_text())["host"]
+    expect([(r["benchmark"], r["mechanism"]) for r in rows[:3]] == [("nw", "base"), ("nw", "wir"), ("alone", "base")] and rows[3]["benchmark"] == "profiled", rows)
+    for row, told in zip(rows, made):
+        expect((row["version"], row["configuration"], row["input"], row["host"], row["started"])
+               == tuple(told[n] for n in ("version", "machine_hash", "input_hash", "host", "started")), (row, told))
+    expect((rows[2]["version"], rows[2]["host"], rows[2]["started"]) == (host["version"], host["name"], host["started"]), rows[2])
+    expect(len(rows) == 4 and all(len(r["configuration"]) == len(r["input"]) == 16 for r in rows[:3]) and len(rows[3]["input"]) == 16, rows)
+
+
 def test_compare_writes_a_page():
     path = pathlib.Path(TMP, "best.html")
     reprise("compare", "nw", "--best", "--gpu", "wir", "--bits", "32", "--size", "tiny", "--html", path, "--json", f"{TMP}/best.json")
