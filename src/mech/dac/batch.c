@@ -38,6 +38,7 @@ static void take_share(struct dac *d, uint32_t w) {
     q->access = &d->accesses[q->share * d->naccess];
     q->first = q->issued = q->count = q->used = q->pfirst = q->pcount = q->pfilled = 0;
     d->shares &= d->shares - 1;
+    dac_changed(d, w);
 }
 
 void dac_leave(struct dac *d, uint32_t w) {
@@ -55,8 +56,12 @@ static uint64_t fresh(const struct dac *d) {
     return d->sm->resident & ~d->sm->streaming & ~d->served;
 }
 
-bool dac_waits(const struct dac *d) {
-    return fresh(d) != 0;
+/* The affine warp has come to its end, no warp that has left since is still compared for, and those that
+ * wait find room in the queues. */
+bool dac_can_begin(const struct dac *d) {
+    uint64_t warps = fresh(d);
+    return warps && !d->stream->running && d->peu == d->tail &&
+           (!d->served || warps_of(warps) <= warps_of(d->shares));
 }
 
 static void start_affine(struct dac *d, uint64_t warps) {
@@ -82,20 +87,17 @@ static void start_affine(struct dac *d, uint64_t warps) {
     d->blocks |= blocks;
     d->path[0] = all;
     d->depth = 1;
+    d->affine_unchanged = d->aeu_rests = false;
     dac_clear(d);
     d->n.batches++;
 }
 
 void dac_begin_batch(struct dac *d) {
+    if (!dac_can_begin(d))
+        return;
     uint64_t warps = fresh(d);
-    uint32_t n = (uint32_t)__builtin_popcountll(warps);
-    bool compared = d->peu == d->tail; /* no warp that has left since is still compared for */
-    if (!n || d->stream->running || !compared)
-        return;
     if (!d->served)
-        divide_queues(d, n);
-    if (n > (uint32_t)__builtin_popcountll(d->shares))
-        return;
+        divide_queues(d, warps_of(warps));
     start_affine(d, warps);
     if (!core_stream_start(d->sm, d->stream, (uint32_t)((UINT64_C(1) << d->params->lanes) - 1)))
         dac_broken(d, "no room for the affine warp");

@@ -138,6 +138,9 @@ static void start(void *m, const void *marks) {
     d->head = d->tail = d->peu = d->peu_warps = d->peu_wait = 0;
     d->draining = d->blocks = d->batch = d->served = d->sent = 0;
     d->used = d->slots = d->nnamed = 0;
+    d->changed = d->lines_came = UINT64_MAX;
+    d->affine_unchanged = d->aeu_rests = false;
+    core_want_slots(d->sm, d, SLOTS_NEVER);
     memset(d->q, 0, sizeof d->q);
     memset(d->mask_refs, 0, DAC_MASKS * sizeof *d->mask_refs);
     memset(d->named, 0, sizeof d->named);
@@ -171,6 +174,7 @@ static void block(void *m, uint32_t block, bool enters) {
     struct dac *d = m;
     if (!d->on)
         return;
+    d->aeu_rests = false;
     d->passed[block] = 0;
     d->at_bar[block] = false;
     if (!enters)
@@ -179,15 +183,21 @@ static void block(void *m, uint32_t block, bool enters) {
 
 static void warp(void *m, uint32_t warp, bool enters) {
     struct dac *d = m;
-    if (d->on && !enters)
+    if (!d->on)
+        return;
+    dac_changed(d, warp);
+    if (!enters)
         dac_leave(d, warp);
 }
 
 static void barrier(void *m, uint32_t block, uint64_t warps, bool opened) {
     struct dac *d = m;
-    (void)warps;
-    if (d->on && opened && d->at_bar[block]) {
+    if (!d->on || !opened)
+        return;
+    d->changed |= warps;
+    if (d->at_bar[block]) {
         d->passed[block]++;
+        d->aeu_rests = false;
         d->at_bar[block] = false;
     }
 }
@@ -232,7 +242,7 @@ static void tick(void *m, uint64_t now) {
     if (!d->on)
         return;
     dac_begin_batch(d);
-    if (d->draining)
+    if (d->draining & d->lines_came)
         dac_drain(d, now);
     dac_expand(d, now);
     if (d->sm->parked)
@@ -241,7 +251,20 @@ static void tick(void *m, uint64_t now) {
 
 static uint64_t next(const void *m, uint64_t now) {
     const struct dac *d = m;
-    return d->on && (dac_waits(d) || d->draining || dac_expands(d)) ? now + 1 : UINT64_MAX;
+    if (!d->on)
+        return UINT64_MAX;
+    uint64_t look = d->sm->parked & (d->affine_unchanged ? d->changed : d->changed | d->sm->streaming);
+    bool busy = look || d->slots || d->draining & d->lines_came || dac_can_begin(d) || dac_expands(d);
+    return busy ? now + 1 : UINT64_MAX;
+}
+
+static void elapsed(void *m, uint64_t cycles) {
+    struct dac *d = m;
+    if (!d->on)
+        return;
+    dac_count_expansion(d, cycles);
+    if (d->sm->parked & d->sm->streaming)
+        dac_count_affine(d, cycles);
 }
 
 /* Comparisons of all threads of a warp take issue slots. */
@@ -250,7 +273,8 @@ static uint32_t slots(void *m, uint32_t sched, uint32_t free, uint64_t now) {
     (void)sched, (void)free, (void)now;
     if (!d->on || !d->slots)
         return 0;
-    d->slots--;
+    if (!--d->slots)
+        core_want_slots(d->sm, d, SLOTS_NEVER);
     return 1;
 }
 
@@ -320,6 +344,7 @@ MECHANISM(dac) = {
                         .warp = warp,
                         .tick = tick,
                         .next = next,
+                        .elapsed = elapsed,
                         .describe = describe},
                .watch = {.before = before, .control = control, .barrier = barrier, .issued = issued},
                .gate = {.eligible = dac_eligible, .slots = slots},

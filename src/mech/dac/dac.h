@@ -150,6 +150,14 @@ struct dac {
     uint64_t draining;                  /* warps of which a load takes its lines */
     uint32_t slots;                     /* issue slots that full comparisons still take */
 
+    /* Most cycles change nothing for those who wait: they are looked at again when something has. */
+    uint64_t changed;      /* warps that may have got what they wait for */
+    uint64_t lines_came;   /* warps whose loads may have a line to take */
+    uint8_t affine_lacks;  /* what the affine warp waits for, an enum dac_wait ... */
+    bool affine_unchanged; /* ... and waits for still */
+    bool aeu_rests;        /* the address expansion unit can do nothing ... */
+    uint8_t aeu_lacks;     /* ... because of this, a step of expand.c */
+
     uint32_t (*shadow)[DAC_WARPS][WARP_LANES]; /* --check: registers of the affine stream in each thread */
     uint32_t shadow_pred[NUM_PRED + 1][DAC_WARPS];
     struct dac_counters n;
@@ -173,9 +181,19 @@ static inline bool dac_asks(const struct dac_mark *m) {
     return m->fact && m->fact->roles & DAC_ASK;
 }
 
+/* Something came to the queues of a warp, or left them. */
+static inline void dac_changed(struct dac *d, uint32_t warp) {
+    d->changed |= UINT64_C(1) << warp;
+    d->aeu_rests = false;
+}
+
 /* affine.c: the affine warp. */
+/* What its next instruction waits for. */
+enum dac_wait { WAIT_NONE, WAIT_PREDICATE, WAIT_DATA, WAIT_QUEUE };
 /* Its next instruction has to wait, and it is counted for what. */
 bool dac_affine_waits(struct dac *d);
+/* It has waited for so many cycles more. */
+void dac_count_affine(struct dac *d, uint64_t cycles);
 /* Its next instruction, which waits for nothing, may issue; prepares what that needs. */
 bool dac_affine_ready(struct dac *d);
 void dac_affine_issued(struct dac *d, const struct xinst *i, uint32_t pc);
@@ -183,8 +201,8 @@ void dac_affine_control(struct dac *d, const struct xinst *i);
 /* batch.c: for which blocks it runs. */
 /* The affine warp begins for blocks that it has not begun for, if it can. */
 void dac_begin_batch(struct dac *d);
-/* There are such blocks. */
-bool dac_waits(const struct dac *d);
+/* It can. */
+bool dac_can_begin(const struct dac *d);
 /* A warp leaves the SM. */
 void dac_leave(struct dac *d, uint32_t w);
 /* eval.c: what its instructions compute. */
@@ -208,7 +226,10 @@ void dac_put_address(struct dac *d, const struct xinst *i, const struct dac_mark
 void dac_put_predicate(struct dac *d, const struct xinst *i, const struct dac_mark *m,
                        const struct dac_mask *result, const uint8_t *compare);
 void dac_expand(struct dac *d, uint64_t now);
+/* It has something to do in the next cycle; if not, not before something changes. */
 bool dac_expands(const struct dac *d);
+/* The units have waited for so many cycles more. */
+void dac_count_expansion(struct dac *d, uint64_t cycles);
 /* Accesses of a warp that have given all they had are over. */
 void dac_pop(struct dac *d, struct dac_queues *q);
 void dac_arrived(void *m, uint32_t token, uint64_t now);

@@ -9,6 +9,7 @@ void dac_broken(struct dac *d, const char *what) {
     if (d->broken)
         return;
     d->broken = true;
+    d->affine_unchanged = false;
     d->sm->n.check_wrong++;
     if (d->sm->check.out)
         str_printf(d->sm->check.out, "check: DAC on SM %u: %s; the affine warp is at 0x%x\n", d->sm->id, what,

@@ -10,6 +10,7 @@ enum { TOKEN_READ = 1 << 30, ACCESS_BITS = 16, ENDS_CYCLES = 2, FULL_SLOTS = 2 }
 
 static struct dac_tuple *put(struct dac *d, const struct dac_mark *m, const struct inst *in) {
     struct dac_tuple *t = dac_tuple(d, d->tail++);
+    d->aeu_rests = false;
     t->number = m->fact ? m->fact->number : 0;
     t->in = in;
     t->size = 1;
@@ -98,6 +99,7 @@ static void retire(struct dac *d) {
         if (t->address ? t->left != 0 : d->head >= d->peu)
             return;
         d->used -= t->size;
+        d->affine_unchanged = false;
         d->n.atq_accesses++;
         if (t->address)
             name_conditions(d, t->at.cond, false);
@@ -205,6 +207,8 @@ static enum step expand_line(struct dac *d, const struct dac_tuple *t, uint32_t 
         d->n.fetched++;
     }
     a->expanded++;
+    d->changed |= UINT64_C(1) << w;
+    d->lines_came |= UINT64_C(1) << w;
     q->used += !a->issued;
     a->taken += a->issued && !t->data;
     d->n.records++;
@@ -214,6 +218,7 @@ static enum step expand_line(struct dac *d, const struct dac_tuple *t, uint32_t 
 }
 
 void dac_pop(struct dac *d, struct dac_queues *q) {
+    d->aeu_rests = false;
     while (q->issued && q->access[q->first].taken == q->access[q->first].n) {
         q->first = q->first + 1 < d->naccess ? q->first + 1 : 0;
         q->issued--;
@@ -279,22 +284,38 @@ static uint32_t oldest_block(const struct dac *d, uint64_t blocks) {
 }
 
 /* The unit works on the head of the queue, block by block, and turns to another only where one has to wait.
- */
-static void expand_addresses(struct dac *d, uint64_t now) {
+ * Where all have, it rests until something changes, unless it has to ask the cache again. True: it did
+ * something. */
+static bool expand_any(struct dac *d, uint64_t now) {
     enum step worst = STEP_NOTHING;
+    bool cache = false;
     for (uint64_t left = d->blocks; left;) {
         uint32_t c = oldest_block(d, left);
         enum step s = expand_block(d, c, now);
         if (s == STEP_DONE) {
             d->turn = c;
-            return;
+            return true;
         }
+        cache |= s == STEP_CACHE;
         worst = s > worst ? s : worst;
         left &= ~(UINT64_C(1) << c);
     }
-    d->n.aeu_wait_queue += worst == STEP_QUEUE;
-    d->n.aeu_wait_cache += worst == STEP_CACHE;
-    d->n.aeu_wait_barrier += worst == STEP_BARRIER;
+    d->aeu_rests = !cache;
+    d->aeu_lacks = (uint8_t)worst;
+    return false;
+}
+
+void dac_count_expansion(struct dac *d, uint64_t cycles) {
+    if (d->head == d->tail)
+        return;
+    d->n.aeu_wait_queue += d->aeu_lacks == STEP_QUEUE ? cycles : 0;
+    d->n.aeu_wait_cache += d->aeu_lacks == STEP_CACHE ? cycles : 0;
+    d->n.aeu_wait_barrier += d->aeu_lacks == STEP_BARRIER ? cycles : 0;
+}
+
+static void expand_addresses(struct dac *d, uint64_t now) {
+    if (d->aeu_rests || !expand_any(d, now))
+        dac_count_expansion(d, 1);
 }
 
 void dac_arrived(void *m, uint32_t token, uint64_t now) {
@@ -302,6 +323,8 @@ void dac_arrived(void *m, uint32_t token, uint64_t now) {
     struct dac_access *a = &d->accesses[token & ((1u << ACCESS_BITS) - 1)];
     if (!(token & TOKEN_READ)) {
         a->arrived |= 1u << (token >> ACCESS_BITS & (DAC_LINES - 1));
+        d->changed |= UINT64_C(1) << a->warp;
+        d->lines_came |= UINT64_C(1) << a->warp;
         return;
     }
     if (++a->done == a->n) {
@@ -318,6 +341,7 @@ static void fill(struct dac *d, const struct dac_tuple *t, uint32_t w) {
     if (!t->push)
         return;
     uint32_t at = (q->pfirst + q->pfilled++) % DAC_RING;
+    d->changed |= UINT64_C(1) << w;
     q->pred[at].mask = t->result.w[w];
     q->pred[at].number = t->number;
     d->n.pwpq_accesses++;
@@ -338,11 +362,14 @@ static void compared(struct dac *d, const struct dac_tuple *t) {
         d->slots += t->compare[k] == COMPARE_FULL ? FULL_SLOTS : 0;
     }
     d->peu_warps &= ~warps;
+    if (d->slots)
+        core_want_slots(d->sm, d, SLOTS_ALWAYS);
 }
 
 static void expand_predicates(struct dac *d) {
-    if (d->peu_wait && --d->peu_wait)
+    if ((d->peu_wait && --d->peu_wait) || d->peu == d->tail)
         return;
+    d->affine_unchanged = false; /* a predicate may be ready */
     if (d->peu_warps) {
         compared(d, dac_tuple(d, d->peu));
         d->peu += !d->peu_warps;
@@ -370,34 +397,37 @@ void dac_expand(struct dac *d, uint64_t now) {
 }
 
 bool dac_expands(const struct dac *d) {
-    return d->head != d->tail;
+    return d->head != d->tail && (!d->aeu_rests || d->peu != d->tail);
 }
 
 /* ---- loads that take their lines ---- */
 
-/* The next line of the oldest load of a warp that has lines left; false: it has none. */
-static bool drain_warp(struct dac *d, uint32_t w, uint64_t now) {
+/* The next line of the oldest load of a warp that has lines left. */
+static void drain_warp(struct dac *d, uint32_t w, uint64_t now) {
     const struct dac_queues *q = &d->q[w];
+    uint64_t bit = UINT64_C(1) << w;
     uint32_t k = 0;
     while (k < q->issued && (!dac_nth(d, q, k)->data || dac_nth(d, q, k)->read == dac_nth(d, q, k)->n))
         k++;
-    if (k == q->issued)
-        return false;
+    if (k == q->issued) {
+        d->draining &= ~bit;
+        return;
+    }
     struct dac_access *a = dac_nth(d, q, k);
-    if (!a->served || a->read == a->expanded || !(a->arrived >> a->read & 1))
-        return true;
+    if (!a->served || a->read == a->expanded || !(a->arrived >> a->read & 1)) {
+        d->lines_came &= ~bit;
+        return;
+    }
     struct mem_access x = a->line[a->read];
     x.flags |= MEM_UNPIN;
     if (!mem_accepted(core_request(d->sm, &x, TOKEN_READ | (uint32_t)(a - d->accesses), now)))
-        return true;
+        return;
     a->read++;
     d->n.deq_lines++;
     d->n.pwaq_accesses++;
-    return true;
 }
 
 void dac_drain(struct dac *d, uint64_t now) {
-    for (uint64_t left = d->draining; left; left &= left - 1)
-        if (!drain_warp(d, (uint32_t)__builtin_ctzll(left), now))
-            d->draining &= ~(left & -left);
+    for (uint64_t left = d->draining & d->lines_came; left; left &= left - 1)
+        drain_warp(d, (uint32_t)__builtin_ctzll(left), now);
 }

@@ -56,7 +56,8 @@ uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
     uint64_t refused = 0;
     for (uint64_t left = ready; left; left &= left - 1) {
         uint32_t w = (uint32_t)__builtin_ctzll(left);
-        bool own = d->sm->streaming >> w & 1, waits = own ? dac_affine_waits(d) : !can_take(d, w);
+        bool own = d->sm->streaming >> w & 1, known = d->sm->parked & ~d->changed & left & -left;
+        bool waits = own ? dac_affine_waits(d) : known || !can_take(d, w);
         if (!waits && (!own || dac_affine_ready(d)))
             continue;
         refused |= left & -left;
@@ -69,12 +70,14 @@ uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
 }
 
 void dac_unpark(struct dac *d) {
-    for (uint64_t left = d->sm->parked; left; left &= left - 1) {
+    uint64_t look = d->changed | ~d->sm->resident | d->sm->streaming;
+    for (uint64_t left = d->sm->parked & look; left; left &= left - 1) {
         uint32_t w = (uint32_t)__builtin_ctzll(left);
         bool own = d->sm->streaming >> w & 1;
         if (!(d->sm->resident >> w & 1) || (own ? !dac_affine_waits(d) : can_take(d, w)))
             core_park(d->sm, w, false);
     }
+    d->changed = 0;
 }
 
 void dac_send(struct dac *d, uint32_t warp, const struct xinst *i, const struct dac_mark *m) {
@@ -83,6 +86,7 @@ void dac_send(struct dac *d, uint32_t warp, const struct xinst *i, const struct 
     d->asked[warp] = here;
     d->vector[warp] = (struct dac_taken){.mask = w->p[i->guard] & here, .number = m->fact->number};
     d->sent |= UINT64_C(1) << warp;
+    d->affine_unchanged = false;
     d->n.stack_accesses++;
 }
 
@@ -91,6 +95,7 @@ static void take_predicate(struct dac *d, uint32_t warp) {
     q->pfirst = (q->pfirst + 1) % DAC_RING;
     q->pcount--;
     q->pfilled--;
+    d->affine_unchanged = false;
     d->n.pwpq_accesses++;
     d->n.deq_pred++;
 }
@@ -109,6 +114,7 @@ static void take_address(struct dac *d, uint32_t warp, const struct xinst *i, co
     }
     a->issued = true;
     q->used -= a->expanded;
+    dac_changed(d, warp);
     if (a->data)
         return;
     a->taken = a->expanded;
@@ -195,5 +201,6 @@ enum mech_verdict dac_access(void *m, int32_t op, uint64_t now) {
     for (uint32_t k = 0; k < q->issued; k++)
         dac_nth(d, q, k)->served |= dac_nth(d, q, k)->op == op;
     d->draining |= UINT64_C(1) << o->warp;
+    d->lines_came |= UINT64_C(1) << o->warp;
     return MECH_TAKEN;
 }
