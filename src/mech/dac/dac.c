@@ -298,7 +298,10 @@ static void *create(struct arena *a, const void *values, void *shared, struct sm
     d->masks = arena_array(a, struct dac_mask, DAC_MASKS);
     d->mask_refs = arena_array(a, uint16_t, DAC_MASKS);
     d->tuples = arena_array(a, struct dac_tuple, DAC_RING);
-    d->accesses = arena_array(a, struct dac_access, (uint32_t)d->params->pwaq + DAC_WARPS * (1 + DAC_FLYING));
+    uint32_t accesses = (uint32_t)d->params->pwaq + DAC_WARPS * (1 + DAC_FLYING);
+    d->accesses = arena_array(a, struct dac_access, accesses);
+    for (uint32_t k = 0; k < accesses; k++)
+        d->accesses[k].at = arena_new(a, struct dac_place);
     d->taken = arena_array(a, struct dac_taken, DAC_WARPS * DAC_RING);
     if (sm->check.on)
         d->shadow = arena_alloc(a, (size_t)MAX_GPR * sizeof *d->shadow);

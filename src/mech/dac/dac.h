@@ -11,7 +11,7 @@
 enum {
     DAC_WARPS = CORE_MAX_WARPS,
     DAC_LINES = 32,  /* lines that an access of a warp touches at most */
-    DAC_BYTES = 32,  /* of a lane's element */
+    DAC_WORDS = 8,   /* of a lane's element */
     DAC_RING = 256,  /* entries that any queue can have */
     DAC_MASKS = 320, /* conditions: those in registers, predicates and queues */
     DAC_PATHS = 128, /* paths of the affine warp */
@@ -62,6 +62,13 @@ struct dac_tuple {
     uint8_t compare[DAC_WARPS];
 };
 
+/* Where an access goes, and what was found there: word k of the element of each lane. */
+struct dac_place {
+    uint64_t addr[WARP_LANES];
+    struct mem_access line[DAC_LINES];
+    uint32_t word[DAC_WORDS][WARP_LANES];
+};
+
 /* An access of a warp, on its way from the expansion unit to the instruction that takes it. */
 struct dac_access {
     uint32_t number, mask, warp;
@@ -70,9 +77,9 @@ struct dac_access {
     uint32_t arrived, have;     /* lines that are in the cache; lanes whose data are here */
     int32_t op;                 /* that takes it, or CORE_NONE */
     uint8_t read, done;         /* lines asked for, and answered */
-    uint64_t addr[WARP_LANES];
-    uint8_t bytes[WARP_LANES][DAC_BYTES];
-    struct mem_access line[DAC_LINES];
+    bool plain;                 /* without data, of one plain tuple: its place is made when it is taken */
+    struct block_num num;       /* plain: the tuple */
+    struct dac_place *at;       /* apart, because these fields are read in most cycles */
 };
 
 /* A predicate in its queue. */
@@ -233,6 +240,8 @@ void dac_count_expansion(struct dac *d, uint64_t cycles);
 /* Accesses of a warp that have given all they had are over. */
 void dac_pop(struct dac *d, struct dac_queues *q);
 void dac_arrived(void *m, uint32_t token, uint64_t now);
+/* Lanes that do not act get the address of one that does. */
+void dac_settle_lanes(uint64_t addr[WARP_LANES], uint32_t mask);
 bool dac_drained(const struct dac *d);
 
 /* check.c: the affine stream in each thread, as the program has it. */

@@ -119,35 +119,43 @@ bool dac_drained(const struct dac *d) {
 
 /* Shared memory has no lines: a record is of the 128 bytes from an address on, with a mask of words
  * (section 4.2). Its 65 bits leave the address 31, of which a line would need 25. */
-static uint8_t find_windows(const struct dac_access *a) {
+static uint8_t find_windows(const uint64_t *addr, uint32_t mask) {
     enum { WINDOW = 128 };
     uint32_t n = 0;
-    for (uint32_t left = a->mask; left; n++) {
+    for (uint32_t left = mask; left; n++) {
         uint64_t from = UINT64_MAX;
         for (uint32_t lanes = left; lanes; lanes &= lanes - 1) {
-            uint64_t at = a->addr[__builtin_ctz(lanes)];
+            uint64_t at = addr[__builtin_ctz(lanes)];
             from = at < from ? at : from;
         }
         for (uint32_t lanes = left; lanes; lanes &= lanes - 1)
-            if (a->addr[__builtin_ctz(lanes)] - from < WINDOW)
+            if (addr[__builtin_ctz(lanes)] - from < WINDOW)
                 left &= ~(lanes & -lanes);
     }
     return (uint8_t)n;
 }
 
 /* The lines of an access, as the coalescer forms them. */
-static void find_lines(const struct dac *d, const struct dac_tuple *t, struct dac_access *a) {
+static void find_lines(const struct dac *d, const struct dac_tuple *t, struct dac_access *a,
+                       const uint64_t *addr) {
     const struct imods *m = &t->in->m;
     if (m->space == MS_SHARED) {
-        a->n = find_windows(a);
+        a->n = find_windows(addr, a->mask);
         return;
     }
     struct mem_access out[COALESCER_MAX];
     uint32_t bytes = (uint32_t)m->size * (m->vec ? m->vec : 1);
     struct coalescer_inst ci = {.mask = a->mask, .bytes = bytes > 16 ? 16 : bytes, .kind = MEM_LOAD};
-    uint32_t n = coalesce(&d->sm->spec->coalescer, &ci, a->addr, out);
+    uint32_t n = coalesce(&d->sm->spec->coalescer, &ci, addr, out);
     a->n = (uint8_t)(n < DAC_LINES ? n : DAC_LINES);
-    memcpy(a->line, out, a->n * sizeof *out);
+    if (a->data)
+        memcpy(a->at->line, out, a->n * sizeof *out);
+}
+
+void dac_settle_lanes(uint64_t addr[WARP_LANES], uint32_t mask) {
+    uint64_t safe = addr[__builtin_ctz(mask)];
+    for (uint32_t left = ~mask; left; left &= left - 1)
+        addr[__builtin_ctz(left)] = safe;
 }
 
 static void prepare(struct dac *d, const struct dac_tuple *t, uint32_t w) {
@@ -162,18 +170,22 @@ static void prepare(struct dac *d, const struct dac_tuple *t, uint32_t w) {
     a->data = t->data;
     a->issued = a->served = false;
     a->op = CORE_NONE;
-    for (uint32_t k = 0; k < DAC_CONDS; k++)
-        c[k] = t->at.cond[k] == DAC_NO_COND ? 0 : d->masks[t->at.cond[k]].w[w];
-    num_expand(&t->at, &d->coords[w], c, a->addr);
+    a->plain = num_in_block(&t->at, &d->coords[w], &a->num) && !a->data;
+    uint64_t own[WARP_LANES], *addr = a->plain ? own : a->at->addr;
+    if (a->plain) {
+        block_num_expand(&a->num, &d->coords[w], addr);
+    } else {
+        for (uint32_t k = 0; k < DAC_CONDS; k++)
+            c[k] = t->at.cond[k] == DAC_NO_COND ? 0 : d->masks[t->at.cond[k]].w[w];
+        num_expand(&t->at, &d->coords[w], c, addr);
+    }
     if (!t->wide) {
         uint64_t high = t->in->m.space == MS_GLOBAL ? (uint64_t)WINDOW_HI << 32 : 0;
         for (uint32_t l = 0; l < WARP_LANES; l++)
-            a->addr[l] = high | (uint32_t)a->addr[l];
+            addr[l] = high | (uint32_t)addr[l];
     }
-    uint64_t safe = a->addr[__builtin_ctz(a->mask)];
-    for (uint32_t l = 0; l < WARP_LANES; l++)
-        a->addr[l] = a->mask >> l & 1 ? a->addr[l] : safe;
-    find_lines(d, t, a);
+    dac_settle_lanes(addr, a->mask);
+    find_lines(d, t, a, addr);
 }
 
 /* What lies at the addresses of these lanes now: the load will go on with it. */
@@ -181,10 +193,13 @@ static void read_bytes(struct dac *d, const struct inst *in, struct dac_access *
     uint32_t bytes = (uint32_t)in->m.size * (in->m.vec ? in->m.vec : 1);
     for (uint32_t left = lanes & a->mask; left; left &= left - 1) {
         uint32_t l = (uint32_t)__builtin_ctz(left);
-        const void *at = bytes <= DAC_BYTES ? exec_global(d->sm->x, a->addr[l], bytes) : NULL;
+        const uint8_t *at = bytes <= 4 * DAC_WORDS ? exec_global(d->sm->x, a->at->addr[l], bytes) : NULL;
         if (!at)
             continue; /* the load itself will say so */
-        memcpy(a->bytes[l], at, bytes);
+        if (bytes < 4)
+            memcpy(&a->at->word[0][l], at, bytes);
+        for (uint32_t k = 0; k < bytes / 4; k++)
+            memcpy(&a->at->word[k][l], at + 4 * k, 4);
         a->have |= 1u << l;
     }
 }
@@ -198,7 +213,7 @@ static enum step expand_line(struct dac *d, const struct dac_tuple *t, uint32_t 
     if (!a->issued && q->used == d->depth_a)
         return STEP_QUEUE;
     if (t->data) {
-        struct mem_access x = a->line[a->expanded];
+        struct mem_access x = a->at->line[a->expanded];
         x.flags |= MEM_PIN;
         uint32_t token = (uint32_t)(a - d->accesses) | (uint32_t)a->expanded << ACCESS_BITS;
         if (!mem_accepted(core_request(d->sm, &x, token, now)))
@@ -418,7 +433,7 @@ static void drain_warp(struct dac *d, uint32_t w, uint64_t now) {
         d->lines_came &= ~bit;
         return;
     }
-    struct mem_access x = a->line[a->read];
+    struct mem_access x = a->at->line[a->read];
     x.flags |= MEM_UNPIN;
     if (!mem_accepted(core_request(d->sm, &x, TOKEN_READ | (uint32_t)(a - d->accesses), now)))
         return;

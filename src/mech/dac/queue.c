@@ -106,11 +106,17 @@ static void take_address(struct dac *d, uint32_t warp, const struct xinst *i, co
     struct dac_access *a = dac_nth(d, q, q->issued++);
     if (a->number != f->number || a->mask != mask)
         dac_broken(d, "the streams of a warp disagree");
+    uint64_t own[WARP_LANES];
+    const uint64_t *addr = a->plain ? own : a->at->addr;
+    if (a->plain) {
+        block_num_expand(&a->num, &d->coords[warp], own);
+        dac_settle_lanes(own, a->mask);
+    }
     uint32_t(*pool)[WARP_LANES] = d->sm->x->pool;
     for (uint32_t k = 0; k < (i->in->m.a64 ? 2u : 1u); k++) {
         uint32_t *to = pool[i->s[i->first[0] + k] & ~POOL];
         for (uint32_t l = 0; l < WARP_LANES; l++)
-            to[l] = (uint32_t)(a->addr[l] >> 32 * k);
+            to[l] = (uint32_t)(addr[l] >> 32 * k);
     }
     a->issued = true;
     q->used -= a->expanded;
@@ -135,10 +141,12 @@ void dac_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
         take_address(d, warp, i, f, mask);
 }
 
-/* Word k of what a load puts into registers, from the bytes of a lane. */
-static uint32_t word_of(const struct imods *m, const uint8_t *bytes, uint32_t k) {
-    uint32_t v = 0;
-    memcpy(&v, bytes + k * (m->size < 4 ? m->size : 4u), m->size < 4 ? m->size : 4u);
+/* Word k of what a load puts into a lane's registers. */
+static uint32_t word_of(const struct imods *m, const struct dac_place *at, uint32_t l, uint32_t k) {
+    uint32_t bits = m->size < 4 ? 8u * m->size : 32, first = k * bits;
+    uint32_t v = at->word[first / 32][l] >> first % 32;
+    if (bits < 32)
+        v &= (1u << bits) - 1;
     if (m->sgn && m->size == 1)
         v = (uint32_t)(int32_t)(int8_t)v;
     if (m->sgn && m->size == 2)
@@ -152,7 +160,7 @@ static void give_data(struct dac *d, const struct core_op *o, const struct dac_a
     const struct imods *m = &o->i->in->m;
     for (uint32_t k = 0; k < o->i->ndw; k++)
         for (uint32_t left = a->have & o->mask; left; left &= left - 1) {
-            uint32_t l = (uint32_t)__builtin_ctz(left), v = word_of(m, a->bytes[l], k);
+            uint32_t l = (uint32_t)__builtin_ctz(left), v = word_of(m, a->at, l, k);
             uint32_t *to = &w->r[o->i->d + k][l];
             if (*to != v && d->sm->check.on) {
                 d->sm->n.check_wrong++;
