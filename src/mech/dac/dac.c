@@ -187,7 +187,7 @@ static void warp(void *m, uint32_t warp, bool enters) {
         return;
     dac_changed(d, warp);
     if (!enters)
-        dac_leave(d, warp);
+        d->served &= ~(UINT64_C(1) << warp);
 }
 
 static void barrier(void *m, uint32_t block, uint64_t warps, bool opened) {

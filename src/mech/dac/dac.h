@@ -92,7 +92,6 @@ struct dac_queues {
     struct dac_access *access; /* ring of naccess: from first on those that have issued, then the others */
     uint32_t first, issued, count;
     uint32_t used;          /* entries of the queue that lines take */
-    uint8_t share;          /* of all queues, the part that is its own */
     struct dac_taken *pred; /* ring of DAC_RING, the first pfilled of which are there */
     uint32_t pfirst, pcount, pfilled;
 };
@@ -125,8 +124,7 @@ struct dac {
     struct dac_path *path;
     uint32_t depth;
     uint64_t batch;  /* warps for which it runs, or ran last */
-    uint64_t served; /* warps on the SM for which it has begun */
-    uint64_t shares; /* parts of the queues that no warp has */
+    uint64_t served; /* ... of which are still on the SM */
     uint64_t block_warps[DAC_WARPS];
     struct coords *coords; /* by warp */
     struct dims dims;
@@ -206,12 +204,10 @@ bool dac_affine_ready(struct dac *d);
 void dac_affine_issued(struct dac *d, const struct xinst *i, uint32_t pc);
 void dac_affine_control(struct dac *d, const struct xinst *i);
 /* batch.c: for which blocks it runs. */
-/* The affine warp begins for blocks that it has not begun for, if it can. */
+/* The affine warp begins for all blocks on the SM, if it can. */
 void dac_begin_batch(struct dac *d);
-/* It can. */
+/* It can: it has come to its end, and so have all blocks for which it ran. */
 bool dac_can_begin(const struct dac *d);
-/* A warp leaves the SM. */
-void dac_leave(struct dac *d, uint32_t w);
 /* eval.c: what its instructions compute. */
 /* Its registers and predicates are 0. */
 void dac_clear(struct dac *d);

@@ -117,8 +117,8 @@ bool dac_drained(const struct dac *d) {
 
 /* ---- addresses ---- */
 
-/* Shared memory has no lines: a record is of the 128 bytes from an address on, with a mask of words
- * (section 4.2). Its 65 bits leave the address 31, of which a line would need 25. */
+/* Shared memory has no lines. Where threads of a warp choose between tuples, or take a remainder, a record is
+ * of the 128 bytes from an address on, with a mask of words (section 4.2). */
 static uint8_t find_windows(const uint64_t *addr, uint32_t mask) {
     enum { WINDOW = 128 };
     uint32_t n = 0;
@@ -158,6 +158,7 @@ void dac_settle_lanes(uint64_t addr[WARP_LANES], uint32_t mask) {
         addr[__builtin_ctz(left)] = safe;
 }
 
+/* The access of a warp, and of how many records it is. */
 static void prepare(struct dac *d, const struct dac_tuple *t, uint32_t w) {
     struct dac_queues *q = &d->q[w];
     struct dac_access *a = dac_nth(d, q, q->count++);
@@ -171,6 +172,10 @@ static void prepare(struct dac *d, const struct dac_tuple *t, uint32_t w) {
     a->issued = a->served = false;
     a->op = CORE_NONE;
     a->plain = num_in_block(&t->at, &d->coords[w], &a->num) && !a->data;
+    if (a->plain && t->in->m.space == MS_SHARED) {
+        a->n = 1; /* an address and three offsets, of 16 bits each, are the 65 bits of a record */
+        return;
+    }
     uint64_t own[WARP_LANES], *addr = a->plain ? own : a->at->addr;
     if (a->plain) {
         block_num_expand(&a->num, &d->coords[w], addr);
