@@ -66,6 +66,30 @@ static const char text[] = KERNELS
            SELF "mov.u32 %r1, %r8; mov.u32 %r2, 0;\nL: add.u32 %r1, %r1, %r0; add.u32 %r2, %r2, 1;\n"
                 "setp.lt.u32 %p0, %r2, 5; @%p0 bra L; mul.wide.u32 %l3, %r1, 4; add.u64 %l3, %l0, %l3;\n"
                 "ld.global.u32 %r3, [%l3]; st.global.u32 [%l2+131072], %r3;")
+    /* The same twice, so that the register has had offsets when it gets n again. */
+    KERNEL("again",
+           SELF "mov.u32 %r4, 0;\nM: mov.u32 %r1, %r8; mov.u32 %r2, 0;\nL: add.u32 %r1, %r1, %r0; add.u32 "
+                "%r2, %r2, 1;\n"
+                "setp.lt.u32 %p0, %r2, 5; @%p0 bra L; mul.wide.u32 %l3, %r1, 4; add.u64 %l3, %l0, %l3;\n"
+                "ld.global.u32 %r3, [%l3]; st.global.u32 [%l2+131072], %r3; add.u64 %l2, %l2, 1024;\n"
+                "add.u32 %r4, %r4, 1; setp.lt.u32 %p0, %r4, 3; @%p0 bra M;")
+    /* Each round chooses anew, while tuples of earlier ones are in the queue. */
+    KERNEL("renamed",
+           SELF "mov.u32 %r4, 0;\nL: setp.lt.u32 %p0, %r0, %r4; selp.b32 %r1, %r0, 77, %p0;\n"
+                "mad.lo.u32 %r1, %r4, 600, %r1; mul.wide.u32 %l3, %r1, 4; add.u64 %l3, %l0, %l3;\n"
+                "ld.global.u32 %r3, [%l3]; st.global.u32 [%l2+131072], %r3; add.u64 %l2, %l2, 1024;\n"
+                "add.u32 %r4, %r4, 3; setp.lt.u32 %p1, %r4, 48; @%p1 bra L;")
+    /* Remainders by what is no power of two, of what wraps around, and times what may be 0 or large. */
+    KERNEL("remainders", SELF
+           "sub.u32 %r1, 63, %r0; rem.u32 %r1, %r1, 10; mul.wide.u32 %l3, %r1, 4; add.u64 %l3, %l0, %l3;\n"
+           "ld.global.u32 %r2, [%l3]; st.global.u32 [%l2+131072], %r2; sub.u32 %r1, 20, %r0; rem.s32 %r1, "
+           "%r1, 7;\n"
+           "add.u32 %r1, %r1, 9; mul.wide.s32 %l3, %r1, 4; add.u64 %l3, %l0, %l3; ld.global.u32 %r2, [%l3];\n"
+           "st.global.u32 [%l2+139264], %r2; sub.u32 %r3, %r9, 3; and.b32 %r1, %r0, 7; mul.lo.u32 %r4, %r1, "
+           "%r3;\n"
+           "mul.wide.u32 %l3, %r4, 4; add.u64 %l3, %l0, %l3; ld.global.u32 %r2, [%l3];\n"
+           "st.global.u32 [%l2+147456], %r2; mul.lo.u32 %r4, %r1, 1000; mul.wide.u32 %l3, %r4, 4;\n"
+           "add.u64 %l3, %l0, %l3; ld.global.u32 %r2, [%l3]; st.global.u32 [%l2+155648], %r2;")
     /* (unsigned)(tid - 16) < 8, tid == 5. */
     KERNEL("compares",
            SELF "sub.u32 %r1, %r0, 16; setp.lt.u32 %p0, %r1, 8; setp.eq.u32 %p1, %r0, 5;\n"
@@ -157,12 +181,14 @@ static const char text[] = KERNELS
                 "add.u32 %r5, %r5, 1; setp.lt.u32 %p0, %r5, %r6; @%p0 bra L;\n"
                 "ld.global.u32 %r3, [%l1+64]; st.global.u32 [%l2+139264], %r3; bar.sync 0;\n"
                 "ld.global.u32 %r3, [%l1+128]; st.global.u32 [%l2+147456], %r3;")
-    /* Block 0 waits for a flag that the others' last one sets. */
+    /* Block 0 waits for a flag that the last one sets, which may enter only when another has left; it gives
+     * up after many rounds. */
     KERNEL("polls",
-           SELF "mov.u32 %r1, %ctaid.x; setp.eq.u32 %p0, %r1, 0; @%p0 bra W;\n"
-                "st.global.u32 [%l2+131072], %r0; membar.gl; st.volatile.global.u32 [%l0+16], 77; exit;\n"
-                "W: ld.volatile.global.u32 %r2, [%l0+16]; setp.ne.u32 %p1, %r2, 77; @%p1 bra W;\n"
-                "st.global.u32 [%l2+131072], %r2;");
+           SELF "mov.u32 %r1, %ctaid.x; mov.u32 %r5, 0; setp.eq.u32 %p0, %r1, 0; @%p0 bra W;\n"
+                "ld.global.u32 %r2, [%l1+64]; st.global.u32 [%l2+131072], %r2; membar.gl;\n"
+                "setp.eq.u32 %p1, %r1, 3; @%p1 st.volatile.global.u32 [%l0+16], 77; exit;\n"
+                "W: ld.volatile.global.u32 %r2, [%l0+16]; add.u32 %r5, %r5, 1; setp.eq.u32 %p1, %r2, 77;\n"
+                "@%p1 bra D; setp.lt.u32 %p2, %r5, 1000; @%p2 bra W;\nD: st.global.u32 [%l2+131072], %r2;");
 
 /* Two pointers, which the launch may let meet. */
 static const char pointers[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
@@ -179,30 +205,34 @@ static const char pointers[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
 static const struct {
     const char *kernel;
     uint32_t rule;
-    bool whole; /* it cannot be split */
+    bool whole;      /* it cannot be split */
+    const char *set; /* without the rule it comes out wrong if this is set */
 } hazards[] = {
-    {"rounds", DAC_RULE_ROUNDS, true},
-    {"ways", DAC_RULE_MERGE, false},
-    {"own", 0, false},
-    {"kept", 0, true},
-    {"product", 0, false},
-    {"webs", 0, false},
-    {"compares", DAC_RULE_ENDS, false},
-    {"width", DAC_RULE_WIDTH, false},
-    {"stale", DAC_RULE_ALIAS, false},
-    {"barrier", DAC_RULE_BARRIER, false},
-    {"arms", DAC_RULE_TURNS, false},
-    {"turned", 0, false},
-    {"order", DAC_RULE_ORDER, false},
-    {"shortcut", DAC_RULE_MERGE, false},
-    {"within", DAC_RULE_MERGE, false},
-    {"stores", 0, false},
-    {"lines", 0, false},
-    {"data", 0, false},
-    {"strides", 0, false},
-    {"vectors", 0, false},
-    {"apart", DAC_RULE_APART, true},
-    {"polls", 0, true},
+    {"rounds", DAC_RULE_ROUNDS, true, NULL},
+    {"ways", DAC_RULE_MERGE, false, NULL},
+    {"own", 0, false, NULL},
+    {"kept", 0, true, NULL},
+    {"product", DAC_RULE_FACTORS, false, NULL},
+    {"webs", 0, false, NULL},
+    {"again", DAC_RULE_WHOLE, false, NULL},
+    {"renamed", DAC_RULE_NAMED, false, "dac.pwaq=1"}, /* tuples stay in the queue for long */
+    {"remainders", 0, false, NULL},
+    {"compares", DAC_RULE_ENDS, false, NULL},
+    {"width", DAC_RULE_WIDTH, false, NULL},
+    {"stale", DAC_RULE_ALIAS, false, NULL},
+    {"barrier", DAC_RULE_BARRIER, false, NULL},
+    {"arms", DAC_RULE_TURNS, false, NULL},
+    {"turned", 0, false, NULL},
+    {"order", DAC_RULE_ORDER, false, NULL},
+    {"shortcut", DAC_RULE_MERGE, false, NULL},
+    {"within", DAC_RULE_MERGE, false, NULL},
+    {"stores", 0, false, NULL},
+    {"lines", DAC_RULE_LINES, false, "dac.pwaq=1"},
+    {"data", DAC_RULE_GUARD, false, NULL},
+    {"strides", 0, false, NULL},
+    {"vectors", 0, false, NULL},
+    {"apart", DAC_RULE_APART, true, NULL},
+    {"polls", DAC_RULE_POLLS, true, "sm.blocks=2"},
 };
 enum { HAZARDS = sizeof hazards / sizeof *hazards };
 
@@ -279,7 +309,7 @@ static void test_rules(void **state) {
         struct rig r;
         char without[32];
         snprintf(without, sizeof without, "dac.without=%u", hazards[k].rule);
-        open_dac(&r, (const char *const[]){"device.sms=1", without, NULL});
+        open_dac(&r, (const char *const[]){"device.sms=1", without, hazards[k].set, NULL});
         if (comes_out(&r, k))
             fail_msg("%s comes out right without its rule", hazards[k].kernel);
         rig_close(&r);

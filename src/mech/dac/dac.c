@@ -19,7 +19,7 @@ static const struct param params[] = {
     {"dac.registers", PARAM_AT(struct dac_params, registers), 8, 254, 63, "registers",
      "DAC: registers of the affine warp, which has a context of its own; a kernel that needs more is not "
      "split."},
-    {"dac.without", PARAM_AT(struct dac_params, without), 0, 1023, 0, "",
+    {"dac.without", PARAM_AT(struct dac_params, without), 0, 65535, 0, "",
      "DAC: rules left out, a sum of bits, for tests: results are then wrong (src/mech/dac/params.h)."},
     {"dac.prefetch", PARAM_AT(struct dac_params, prefetch), 0, 1, 1, "",
      "DAC: data of loads are fetched ahead; without, only their addresses are computed ahead."},

@@ -40,8 +40,11 @@ static void set_reg(struct dac *d, uint32_t reg, const struct val *v) {
     struct val *to = &d->regs[reg];
     dac_hold(d, v->cond, true);
     dac_hold(d, to->cond, false);
-    val_copy(to, v);
     uint32_t same;
+    if (!dac_rule(d->params, DAC_RULE_WHOLE) && val_uniform(v, &same) && to->kind == VAL_WORD)
+        to->word[0].f[0] = same;
+    else
+        val_copy(to, v);
     if (val_uniform(v, &same))
         for (uint32_t l = 0; l < WARP_LANES; l++)
             d->sm->warps[d->stream->slot].w->r[reg][l] = same;

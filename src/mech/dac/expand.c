@@ -33,7 +33,8 @@ static uint64_t blocks_of(const struct dac *d, const struct dac_mask *m) {
 
 /* A tuple names its conditions as long as it is in the queue. */
 static void name_conditions(struct dac *d, const uint16_t cond[DAC_CONDS], bool begin) {
-    dac_hold(d, cond, begin);
+    if (dac_rule(d->params, DAC_RULE_NAMED))
+        dac_hold(d, cond, begin);
     for (uint32_t k = 0; k < DAC_CONDS; k++)
         if (cond[k] != DAC_NO_COND) {
             uint16_t *n = &d->named[cond[k]];

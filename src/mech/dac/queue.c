@@ -32,6 +32,8 @@ static bool has_address(struct dac *d, uint32_t warp) {
     if (q->count == q->issued)
         return false;
     const struct dac_access *a = dac_nth(d, q, q->issued);
+    if (!dac_rule(d->params, DAC_RULE_LINES))
+        return a->expanded == a->n && (!a->data || __builtin_popcount(a->arrived) == a->n);
     return a->expanded && (!a->data || a->arrived & 1);
 }
 

@@ -118,7 +118,7 @@ static void need_reads(struct needs *m, uint32_t b, uint32_t k) {
         for (uint32_t w = 0; w < span[j].n; w++) {
             uint32_t value = span[j].first + w;
             bool guard = i->guard.id != VPRED_PT && value == value_of_pred(&s->r->v, i->guard.id);
-            if (s->address[n] && !guard && dac_copy_reads(i, &s->r->v, value)) {
+            if (s->address[n] && !guard && dac_copy_reads(s, i, value)) {
                 bool also = false; /* data that is in the address's register, too */
                 for (uint32_t x = 1; x < i->nsrc; x++)
                     also |= i->src[x].kind == O_REG && i->src[x].v != VREG_RZ &&
