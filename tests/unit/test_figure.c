@@ -377,7 +377,8 @@ static void curves_are_where_lines_differ(void **state) {
     json_t *none = figure_curve(&f, "HS, exact=Base");
     assert_true(json_is_null(none));
     for (int m = 0; m < 2; m++) {
-        snprintf(paths[m], sizeof paths[m], "test_figure.%d.%d.results", (int)getpid(), m);
+        snprintf(paths[m], sizeof paths[m], "/tmp/reprise-figure-XXXXXX");
+        close(mkstemp(paths[m]));
         put_result(&t, 0, (uint32_t)m, m ? got : exact, 200, paths[m]);
     }
     json_t *curve = figure_curve(&f, "HS, exact=Base, other=nobody, as it is=fast");
