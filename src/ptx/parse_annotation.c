@@ -71,14 +71,16 @@ static bool find_number(struct ptx_parser *p, const struct token *t, const struc
     return true;
 }
 
+/* The header's functions are inlined: an annotation is where the program calls them. */
 static void push_annotation(struct ptx_parser *p, const struct token *t, struct ptx_opd *opds, uint32_t n) {
+    const struct ptx_site *s = p->dbg_site ? &p->m->sites.at[p->dbg_site - 1] : NULL;
     vec_push(&p->insts, ((struct ptx_inst){.op = PTXOP_ANNOTATION,
                                            .nopds = (uint8_t)n,
                                            .opds = opds,
                                            .at = t->at,
                                            .line = t->line,
-                                           .dbg_file = p->dbg_file,
-                                           .dbg_line = p->dbg_line}));
+                                           .dbg_file = s ? s->file : p->dbg_file,
+                                           .dbg_line = s ? s->line : p->dbg_line}));
 }
 
 bool parse_annotation(struct ptx_parser *p, const struct token *t) {

@@ -30,7 +30,7 @@ enum { OUT = 16384, WARP = 32 }; /* words: where results begin */
 
 /* clang-format off */
 static const char kernels[] =
-    ".version 7.0\n.target sm_70\n.address_size 64\n" K("plain", LOAD CHECK("%f0") START F STORE END)
+    ".version 7.0\n.target sm_70\n.address_size 64\n.file 1 \"user.cu\"\n.file 2 \"header.h\"\n" K("plain", LOAD CHECK("%f0") START F STORE END)
         K("scaled", LOAD CHECK("%f0") START "mul.f32 %f1, %f0, 0f0D800000;\n" STORE END)
     /* The region is in a loop, and its load is not. */
     K("sticky", LOAD CHECK("%f0") "mov.u32 %r5, 0;\nL: " START F "st.global.f32 [%l2], %f1;\n" END
@@ -165,6 +165,7 @@ static const char kernels[] =
                                 K("nested", LOAD CHECK("%f0") START F START STORE END END)
                                     K("computed", LOAD F CHECK("%f1") START STORE END)
     K("two_thresholds", ".pragma \"reprise threshold 0.1\";\n.pragma \"reprise threshold 0.2\";\n" LOAD CHECK("%f0") START F STORE END)
+    K("placed", LOAD CHECK("%f0") START F ".loc 2 65 5, inlined_at 1 77 5\n" START STORE END END)
     K("matches", LOAD CHECK("%f0") START F "match.any.sync.b32 %r5, %r1, -1; st.global.u32 [%l2], %r5;\n" END)
     /* Not approximated: no load, too many regions for one load. */
     K("loadless", LOAD START F STORE END)
@@ -587,6 +588,7 @@ static void bad_regions_are_refused(void **state) {
     expect_refused("startless", set, "that has no start");
     expect_refused("nested", set, "begins before another has ended");
     expect_refused("matches", set, "a shuffle, vote or match");
+    expect_refused("placed", set, "user.cu:77: placed: an approximable region begins");
     expect_refused("computed", set, "was not loaded");
     expect_refused("two_thresholds", set, "a kernel has one threshold");
     expect_refused("others_compute", set, "only some of its threads compute");
