@@ -134,6 +134,23 @@ static const char kernels[] =
             K("skips",
               LOAD CHECK(
                   "%f0") "shr.u32 %r5, %r4, 5; setp.eq.u32 %p0, %r5, %r9; @%p0 bra DONE;\n" START F STORE END)
+    /* A guard that is computed inside, a branch at which lanes go where their anchor goes, work for both schedulers. */
+    K("guarded", LOAD CHECK("%f0") START F "setp.ge.u32 %p0, %r1, 2; @%p0 st.global.f32 [%l2], %f1;\n" END)
+    K("leads", LOAD CHECK("%f0") START F "setp.lt.f32 %p0, %f0, 0f42CC0000; @%p0 bra J;\n"
+      "mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000; mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000; mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000; mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000;\n"
+      "mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000; mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000; mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000; mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000;\n"
+      "mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000; mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000; mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000; mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000;\n"
+      "mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000; mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000; mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000; mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000;\n"
+      "J: " STORE END)
+    K("busy", LOAD CHECK("%f0") START "mov.u32 %r5, 0; mov.f32 %f1, %f0; mov.f32 %f2, %f0; mov.f32 %f3, %f0; mov.f32 %f4, %f0; mov.f32 %f5, %f0; mov.f32 %f6, %f0; mov.f32 %f7, %f0; mov.f32 %f8, %f0; \n"
+      "mov.f32 %f9, %f0; mov.f32 %f10, %f0; mov.f32 %f11, %f0; mov.f32 %f12, %f0; mov.f32 %f13, %f0; mov.f32 %f14, %f0; mov.f32 %f15, %f0; mov.f32 %f16, %f0; \n"
+      "L: fma.rn.f32 %f1, %f0, 0f3F000000, %f1; fma.rn.f32 %f2, %f0, 0f3F000000, %f2; fma.rn.f32 %f3, %f0, 0f3F000000, %f3; fma.rn.f32 %f4, %f0, 0f3F000000, %f4; \n"
+      "fma.rn.f32 %f5, %f0, 0f3F000000, %f5; fma.rn.f32 %f6, %f0, 0f3F000000, %f6; fma.rn.f32 %f7, %f0, 0f3F000000, %f7; fma.rn.f32 %f8, %f0, 0f3F000000, %f8; \n"
+      "fma.rn.f32 %f9, %f0, 0f3F000000, %f9; fma.rn.f32 %f10, %f0, 0f3F000000, %f10; fma.rn.f32 %f11, %f0, 0f3F000000, %f11; fma.rn.f32 %f12, %f0, 0f3F000000, %f12; \n"
+      "fma.rn.f32 %f13, %f0, 0f3F000000, %f13; fma.rn.f32 %f14, %f0, 0f3F000000, %f14; fma.rn.f32 %f15, %f0, 0f3F000000, %f15; fma.rn.f32 %f16, %f0, 0f3F000000, %f16; \n"
+      "add.u32 %r5, %r5, 1; setp.lt.u32 %p0, %r5, 40; @%p0 bra L;\n"
+      "add.f32 %f1, %f1, %f2; add.f32 %f1, %f1, %f3; add.f32 %f1, %f1, %f4; add.f32 %f1, %f1, %f5; add.f32 %f1, %f1, %f6; add.f32 %f1, %f1, %f7; add.f32 %f1, %f1, %f8; \n"
+      "add.f32 %f1, %f1, %f9; add.f32 %f1, %f1, %f10; add.f32 %f1, %f1, %f11; add.f32 %f1, %f1, %f12; add.f32 %f1, %f1, %f13; add.f32 %f1, %f1, %f14; add.f32 %f1, %f1, %f15; add.f32 %f1, %f1, %f16; \n" STORE END)
     /* Refused. */
     K("atomic", LOAD CHECK("%f0") START F "atom.global.add.u32 %r5, [%l2], 1;\n" END)
         K("shuffle",
@@ -270,9 +287,10 @@ static void fills_and_options(void **state) {
 }
 
 static const char *const all_kernels[] = {
-    "plain",       "sticky",  "mask",     "inside",  "others_store", "paths",  "integers", "lives_on",
-    "float_lives", "spilled", "pixels",   "pending", "two_regions",  "exits",  "waits",    "barrier",
-    "diverges",    "loops",   "branches", "skips",   "loadless",     "absent", "vector",   "five"};
+    "plain",    "sticky",      "mask",     "inside",  "others_store", "paths",       "integers",
+    "lives_on", "float_lives", "spilled",  "pixels",  "pending",      "two_regions", "exits",
+    "waits",    "barrier",     "diverges", "loops",   "branches",     "skips",       "loadless",
+    "absent",   "vector",      "five",     "guarded", "leads",        "busy"};
 enum { ALL = sizeof all_kernels / sizeof *all_kernels };
 static const uint32_t shapes[][2] = {{1, 32}, {2, 64}, {3, 96}, {2, 40}, {2, 33}, {1, 256}, {5, 160}};
 
@@ -432,6 +450,9 @@ static float of_pixels(uint32_t t) {
     float f;
     memcpy(&f, &v, sizeof f);
     return f;
+}
+static float of_guarded(uint32_t t) {
+    return t % WARP < 2 ? -1 : filled(RAMP, t, 4);
 }
 static float of_large(uint32_t t) {
     return input_of(LARGE, t) * 0x1p-100f;
@@ -666,6 +687,39 @@ static void checks_and_stores_take_time(void **state) {
     assert_true(cycles_of("lnl-nofusion", "lnl.store.passes=8", "sticky", 512) > usual);
 }
 
+static uint64_t slots_of(const char *mech, const char *set, const char *kernel) {
+    struct rig r;
+    open_machine(&r, mech, SET(set));
+    run(&r, kernel, 1, 256, CONSTANT, CONSTANT);
+    uint64_t n = rig_counter(&r, "sm.insts.warp");
+    rig_close(&r);
+    return n;
+}
+
+/* Guards are computed for all lanes. At other branches lanes whose predicate nobody computed go where their
+ * anchor goes: an approximated warp executes no more than one that is not. */
+static void guards_and_branches(void **state) {
+    (void)state;
+    struct rig r;
+    open_machine(&r, "lnl-nofusion", SET("lnl.threshold=0.3"));
+    run(&r, "guarded", 1, 64, RAMP, RAMP);
+    for (uint32_t t = 0; t < 64; t++)
+        assert_float_equal(words(&r)[OUT + t], of_guarded(t), 0);
+    assert_int_equal(rig_counter(&r, "lnl.starts.approximated"), 2);
+    rig_close(&r);
+    assert_int_equal(slots_of("lnl-nofusion", "lnl.threshold=0.3", "leads"),
+                     slots_of("lnl-nofusion", "lnl.threshold=0", "leads"));
+}
+
+/* Pairs are spread over the schedulers, or what fusion saves one of them the other does not get. */
+static void fusion_saves_time(void **state) {
+    (void)state;
+    uint64_t alone = cycles_of("lnl-nofusion", "lnl.omit=0", "busy", 512),
+             fused = cycles_of("lnl", "lnl.omit=0", "busy", 512);
+    if (fused > alone * 2 / 3)
+        fail_msg("%u cycles fused, %u alone", (unsigned)fused, (unsigned)alone);
+}
+
 /* Warp Approximation: operands that differ in their last five bits are alike if those do not count, and one
  * lane's result is all lanes'. */
 static void low_bits_do_not_count(void **state) {
@@ -836,6 +890,8 @@ int main(void) {
         cmocka_unit_test(checks_and_stores_take_time),
         cmocka_unit_test(low_bits_do_not_count),
         cmocka_unit_test(spinning_partners_are_left),
+        cmocka_unit_test(guards_and_branches),
+        cmocka_unit_test(fusion_saves_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
