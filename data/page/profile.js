@@ -21,6 +21,16 @@ const FORMS = ["", "uniform", "affine", "unstructured", "1 byte", "2 bytes", "3 
 
 const redundantOf = c => (c.old || 0) + (c.one_lane || 0);
 const kernelName = k => k.demangled || k.name;
+// A kernel's name without its parameters, for narrow columns.
+const kernelShort = k => {
+  const name = kernelName(k).replace(/^void /, "");
+  let depth = 0;
+  for (let i = 0; i < name.length; i++) {
+    if (name[i] === "(" && depth === 0 && i && !name.slice(0, i).endsWith("::")) return name.slice(0, i);
+    depth += "<(".includes(name[i]) - ">)".includes(name[i]);
+  }
+  return name;
+};
 const fileName = path => path.slice(path.lastIndexOf("/") + 1);
 const placeName = p => `${fileName(p.file)}:${p.line}`;
 const share = (part, all) => (all ? (100 * part) / all : 0);
@@ -91,7 +101,7 @@ function listing(p, kernel) {
 function profile(section, source, number) {
   const p = source.value, all = p.totals.insts, id = name => `profile-${number}-${name}`;
   const kinds = chart(id("kinds"), "What kind of redundancy"), mechs = chart(id("mechanisms"), "What mechanisms could reach, at best");
-  const hottest = p.kernels.flatMap(k => byPlace(k).slice(0, 10).map(l => ({ ...l, kernel: kernelName(k) }))).sort((a, b) => redundantOf(b.counts) - redundantOf(a.counts)).slice(0, 10);
+  const hottest = p.kernels.flatMap(k => byPlace(k).slice(0, 10).map(l => ({ ...l, kernel: kernelShort(k) }))).sort((a, b) => redundantOf(b.counts) - redundantOf(a.counts)).slice(0, 10);
   const code = el("div"), names = apart(p.kernels.map(kernelName)), show = i => code.replaceChildren(...listing(p, p.kernels[i]).flat());
   section.append(el("h3", null, source.name),
     tiles([[shown(share(p.totals.old, all), "percent"), "of the warp instructions do nothing new"], [shown(share(p.totals.one_lane, all), "percent"), "of them compute one value in all lanes"],

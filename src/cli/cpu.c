@@ -33,8 +33,8 @@ static const char help[] =
     "  --max-insts N     stop after N instructions; those who wait are then told how long it will take\n"
     "  --summary         when it has ended, say on stderr what it cost: instructions, cycles, energy\n"
     "\n"
-    "These are options of 'cpu run'; 'reprise cpu memo --help' has those of the search for blocks that can\n"
-    "be memoized, and 'reprise cpu params' lists every parameter of a CPU.\n";
+    "These are options of 'cpu run'; 'reprise cpu memo --help' has those of the search for blocks that\n"
+    "can be memoized, and 'reprise cpu params' lists every parameter of a CPU.\n";
 
 struct request {
     struct machine_options machine;

@@ -58,12 +58,8 @@ void block_insert(struct block *b, uint32_t at, const struct inst *list, uint32_
     b->insts.len += n;
     for (uint32_t k = at; k < at + n; k++) {
         b->insts.at[k] = list[k - at];
-        if (at + n < b->insts.len) {
-            b->insts.at[k].line = b->insts.at[at + n].line;
-            b->insts.at[k].dbg_file = b->insts.at[at + n].dbg_file;
-            b->insts.at[k].dbg_line = b->insts.at[at + n].dbg_line;
-            b->insts.at[k].dbg_site = b->insts.at[at + n].dbg_site;
-        }
+        if (at + n < b->insts.len)
+            inst_from(&b->insts.at[k], &b->insts.at[at + n]);
     }
 }
 

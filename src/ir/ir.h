@@ -56,6 +56,14 @@ struct inst {
 };
 #define NO_RPC 0xffffffffu
 
+/* Gives an instruction the place in the PTX and in the source that another has, from which it was made. */
+static inline void inst_from(struct inst *i, const struct inst *of) {
+    i->line = of->line;
+    i->dbg_file = of->dbg_file;
+    i->dbg_line = of->dbg_line;
+    i->dbg_site = of->dbg_site;
+}
+
 struct block {
     VEC(struct inst) insts;
     VEC(uint32_t) succ, pred; /* block indices; pred is valid after cfg_edges */

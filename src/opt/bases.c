@@ -43,12 +43,8 @@ static void define_factors(struct fn *f, const struct factors *k) {
         i.dst = opd_reg(k->reg[n], 0);
         i.nsrc = 1;
         i.src[0] = opd_imm(k->value[n]);
-        if (b->insts.len > k->n) {
-            i.line = b->insts.at[k->n].line;
-            i.dbg_file = b->insts.at[k->n].dbg_file;
-            i.dbg_line = b->insts.at[k->n].dbg_line;
-            i.dbg_site = b->insts.at[k->n].dbg_site;
-        }
+        if (b->insts.len > k->n)
+            inst_from(&i, &b->insts.at[k->n]);
         b->insts.at[n] = i;
     }
 }

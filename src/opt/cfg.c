@@ -112,10 +112,7 @@ static void make_exit(struct block *k, struct popd guard, uint32_t next) {
     struct inst out = inst_new(OP_EXIT);
     out.id = last->id; /* what passes of mechanisms know of it still holds */
     out.guard = guard;
-    out.line = last->line;
-    out.dbg_file = last->dbg_file;
-    out.dbg_line = last->dbg_line;
-    out.dbg_site = last->dbg_site;
+    inst_from(&out, last);
     *last = out;
     k->succ.len = 0;
     vec_push(&k->succ, next);

@@ -143,10 +143,7 @@ static void leave_scopes(struct cse *c) {
 static struct inst copy_word(const struct inst *like, struct opd d, struct opd s) {
     struct inst i = inst_new(OP_MOV);
     i.guard = like->guard;
-    i.line = like->line;
-    i.dbg_file = like->dbg_file;
-    i.dbg_line = like->dbg_line;
-    i.dbg_site = like->dbg_site;
+    inst_from(&i, like);
     i.dst = d;
     i.nsrc = 1;
     i.src[0] = s;

@@ -41,10 +41,7 @@ struct inst seq_convert(enum op op, enum mtype to, enum mtype from, struct opd a
 }
 
 static void push(struct seq *s, struct inst i) {
-    i.line = s->of->line;
-    i.dbg_file = s->of->dbg_file;
-    i.dbg_line = s->of->dbg_line;
-    i.dbg_site = s->of->dbg_site;
+    inst_from(&i, s->of);
     if (i.op != OP_BRA)
         i.guard = s->guard;
     vec_push(&s->f->blocks.at[s->block].insts, i);

@@ -62,12 +62,8 @@ static void close_block(struct fn *f, uint32_t b, uint32_t next) {
     }
     struct inst jump = inst_new(OP_BRA);
     jump.target = to;
-    if (last) {
-        jump.line = last->line;
-        jump.dbg_file = last->dbg_file;
-        jump.dbg_line = last->dbg_line;
-        jump.dbg_site = last->dbg_site;
-    }
+    if (last)
+        inst_from(&jump, last);
     vec_push(&k->insts,
              jump); /* from here on the block may hold two branches; only the linked form sees it */
 }

@@ -35,10 +35,7 @@ struct spiller {
 };
 
 static void inherit_line(struct inst *i, const struct inst *from) {
-    i->line = from->line;
-    i->dbg_file = from->dbg_file;
-    i->dbg_line = from->dbg_line;
-    i->dbg_site = from->dbg_site;
+    inst_from(i, from);
     i->rpc = 0;
     i->id = 0;
 }

@@ -183,10 +183,7 @@ static bool is_loop(struct loop *l, struct fn *f, uint32_t block) {
 
 static struct inst made(const struct inst *like, enum op op, struct opd dst, struct opd a, struct opd b) {
     struct inst i = inst_new(op);
-    i.line = like->line;
-    i.dbg_file = like->dbg_file;
-    i.dbg_line = like->dbg_line;
-    i.dbg_site = like->dbg_site;
+    inst_from(&i, like);
     i.dst = dst;
     i.src[0] = a;
     i.src[1] = b;

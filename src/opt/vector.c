@@ -184,10 +184,7 @@ static bool is_whole(const struct piece *p, uint32_t words) {
 
 static struct inst copy_of(const struct inst *load, uint32_t group, uint32_t word) {
     struct inst i = inst_new(OP_MOV);
-    i.line = load->line;
-    i.dbg_file = load->dbg_file;
-    i.dbg_line = load->dbg_line;
-    i.dbg_site = load->dbg_site;
+    inst_from(&i, load);
     i.dst = load->dst;
     i.nsrc = 1;
     i.src[0] = opd_reg(group, word);

@@ -209,6 +209,9 @@ def test_mistakes_get_suggestions():
         (["run", "hotspot", "--bits", "16"], "--bits takes 32 or 64, not 16"),
         (["run", "hotspot", "extra"], "arguments of a workload's program come after --, not extra"),
         (["run", "--size", "tiny", "--", "true"], "only workloads take --size"),
+        (["run", "--input", "a", "hotspot"], "only programs take --input"),
+        (["run", "--input", "a", SAXPY], "only programs take --input"),
+        (["env", "--input", "a"], "only 'reprise run' takes --input"),
         (["list", "workload"], "there is no list of 'workload'; did you mean 'workloads'?"),
         (["list", "gpus", "more"], "unknown argument more"),
         (["list"], "what should be listed?"),
@@ -231,6 +234,10 @@ def test_missing_files():
     for command in ("run", "disasm"):
         rc, _, err = run(command, "/nonexistent/file.ptx")
         expect(rc == 1 and "/nonexistent/file.ptx: No such file" in err, err)
+    rc, _, err = run("run", "--input", "/nonexistent/file", "--", "cat")
+    expect(rc == 1 and err == "reprise: /nonexistent/file cannot be read: No such file or directory\n", err)
+    rc, out, err = run("run", "--input", SAXPY, "--", "cat")
+    expect(rc == 0 and out == pathlib.Path(SAXPY).read_text(), f"the program reads the file: {out}{err}")
     rc, _, err = run("run", "--json", "/nonexistent/report.json", SAXPY, *SAXPY_ARGS)
     expect(rc == 1 and "/nonexistent/report.json cannot be written: No such file" in err, err)
 

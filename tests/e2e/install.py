@@ -114,6 +114,13 @@ def test_options_are_those_of_the_command():
                 expect("unknown option" not in done.stderr and "unknown argument -" not in done.stderr, f"{words} {option}: {done.stderr}")
 
 
+def test_texts_fit_a_hundred_columns():
+    topics = re.findall(r"^  ([a-z]+) ", reprise("help", "list"), re.M)
+    for words in [["help"], *(["help", c] for c in commands()), ["cpu", "memo", "--help"], ["cpu", "params"], *(["list", t] for t in topics if t != "rules")]:
+        wide = [line for line in reprise(*words).splitlines() if len(line) > 100]
+        expect(not wide, f"{words}: {wide}")
+
+
 def test_pkg_config_header_and_library():
     env = {**os.environ, "PKG_CONFIG_PATH": ":".join(map(str, {p.parent for p in installation(REPRISE, TMP).rglob("reprise.pc")})),
            "PKG_CONFIG_SYSROOT_DIR": str(installation(REPRISE, TMP)).removesuffix(str(prefix()))}

@@ -236,6 +236,20 @@ def test_runs_that_were_kept():
     expect(all(k["machine_hash"] in heads and k["input_hash"] in heads and k["host"] in heads and k["started"] in heads for k in kept), heads)
 
 
+def test_a_profile_of_several_kernels():
+    """A line that several kernels have is told apart by theirs, which are named without parameters."""
+    profile = json.loads(inputs()[3].read_text())
+    names = {"void a::reduce<float, b<int (*)(int)>, 128>(float const*, b<int>)": "a::reduce<float, b<int (*)(int)>, 128>",
+             "(anonymous namespace)::k(int)": "(anonymous namespace)::k", "plain": "plain"}
+    profile["kernels"] = [{**profile["kernels"][0], "demangled": name} for name in names]
+    path = pathlib.Path(TMP, "kernels.json")
+    path.write_text(json.dumps(profile))
+    b = opened(window(), page("kernels.html", path))
+    expect(b.messages() == [], b.messages())
+    shown = set(b.run("return [...document.querySelectorAll('#profile td.kernel')].map(c => c.textContent)"))
+    expect(shown == set(names.values()), shown)
+
+
 def test_every_run_has_a_manifest():
     """Of comparisons that of the store, of a run and a profile what they wrote themselves."""
     compared, alone = pathlib.Path(TMP, "compared.json"), pathlib.Path(TMP, "alone.json")

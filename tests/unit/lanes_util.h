@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/ieee.h"
 #include "exec/lanes.h"
 
 /* Operands and results of one execution. */
@@ -27,30 +28,6 @@ static inline uint32_t rng(void) {
     rng_state ^= rng_state >> 7;
     rng_state ^= rng_state << 17;
     return (uint32_t)(rng_state >> 16);
-}
-
-static inline float f32_of(uint32_t v) {
-    float f;
-    memcpy(&f, &v, sizeof f);
-    return f;
-}
-
-static inline uint32_t bits_of(float f) {
-    uint32_t v;
-    memcpy(&v, &f, sizeof v);
-    return v;
-}
-
-static inline double f64_of(uint64_t v) {
-    double f;
-    memcpy(&f, &v, sizeof f);
-    return f;
-}
-
-static inline uint64_t bits_of64(double f) {
-    uint64_t v;
-    memcpy(&v, &f, sizeof v);
-    return v;
 }
 
 /* A word that is more often special than chance has it. */

@@ -258,6 +258,32 @@ static void run_image(const uint8_t *image, size_t size, struct memo *m, uint32_
     guest_free(&g);
 }
 
+/* Runs a program as it is and with regions of it memoized; what both leave is the same. What the unit
+ * counted. */
+static struct memo_counters run_rewritten(const uint32_t *code, uint32_t len, struct region *r, uint32_t n,
+                                          uint32_t right[ROUNDS + 1]) {
+    struct diag d = {0};
+    struct arena arena = {0};
+    struct memo m;
+    const struct memo_spec spec = {.l1_bytes = 8192, .truncate = true, .window = 100, .epoch_bits = 4};
+    const uint8_t bits[REGION_MAX] = {0};
+    uint32_t got[ROUNDS + 1];
+    size_t size, new_size;
+    uint8_t *image = image_with_note(code, len, &size);
+    uint8_t *new = rewrite(image, size, r, bits, n, &new_size, &d);
+    assert_non_null(new);
+    memo_init(&m, &arena, &spec, 0, NULL);
+    run_image(image, size, NULL, right);
+    run_image(new, new_size, &m, got);
+    assert_memory_equal(right, got, sizeof got);
+    struct memo_counters counts = m.n;
+    free(new);
+    free(image);
+    memo_free(&m);
+    arena_free(&arena);
+    return counts;
+}
+
 static void test_rewritten(void **unused) {
     (void)unused;
     struct region r[REGION_MAX];
@@ -299,12 +325,7 @@ static void test_rewritten(void **unused) {
 static void test_chained_passengers(void **unused) {
     (void)unused;
     struct region r[REGION_MAX];
-    struct diag d = {0};
-    struct arena arena = {0};
-    struct memo m;
-    const struct memo_spec spec = {.l1_bytes = 8192, .truncate = true, .window = 100, .epoch_bits = 4};
-    const uint8_t bits[REGION_MAX] = {0};
-    uint32_t code[LEN(one_path)], right[ROUNDS + 1], got[ROUNDS + 1];
+    uint32_t code[LEN(one_path)], right[ROUNDS + 1];
     memcpy(code, one_path, sizeof code);
     code[23] = 0x910002a8; /* add x8, x21, #0 */
     code[24] = 0xbd000101; /* str s1, [x8] */
@@ -312,19 +333,7 @@ static void test_chained_passengers(void **unused) {
     assert_int_equal(n, 1);
     assert_int_equal(r[0].outputs, 1);
     assert_int_equal(r[0].passengers, 2);
-    size_t size, new_size;
-    uint8_t *image = image_with_note(code, LEN(code), &size);
-    uint8_t *new = rewrite(image, size, r, bits, n, &new_size, &d);
-    assert_non_null(new);
-    memo_init(&m, &arena, &spec, 0, NULL);
-    run_image(image, size, NULL, right);
-    run_image(new, new_size, &m, got);
-    assert_memory_equal(right, got, sizeof right);
-    assert_true(m.n.l1_hits > 0);
-    free(new);
-    free(image);
-    memo_free(&m);
-    arena_free(&arena);
+    assert_true(run_rewritten(code, LEN(code), r, n, right).l1_hits > 0);
 }
 
 /* A passenger whose result the block computes with: what that reads is an input. Here w1 is stored, and
@@ -394,12 +403,7 @@ enum { CALL = RIG_CODE + 4 * 18 };
 static void test_pointers(void **unused) {
     (void)unused;
     struct region r[REGION_MAX];
-    struct diag d = {0};
-    struct arena arena = {0};
-    struct memo m;
-    const struct memo_spec spec = {.l1_bytes = 8192, .truncate = true, .window = 100, .epoch_bits = 4};
-    const uint8_t bits[REGION_MAX] = {0};
-    uint32_t right[ROUNDS + 1], got[ROUNDS + 1], n = find(pointer, LEN(pointer), 5, r);
+    uint32_t right[ROUNDS + 1], n = find(pointer, LEN(pointer), 5, r);
     assert_int_equal(n, 1);
     assert_int_equal(r[0].begin, CALL);
     assert_int_equal(r[0].end, CALL + 4);
@@ -414,21 +418,10 @@ static void test_pointers(void **unused) {
     assert_int_equal(r[0].output[0].reg, A64_V0);
     assert_true(r[0].pointer_scratch != 9 && r[0].pointer_scratch != 10);
     assert_true(r[0].again > 0.9);
-    size_t size, new_size;
-    uint8_t *image = image_with_note(pointer, LEN(pointer), &size);
-    uint8_t *new = rewrite(image, size, r, bits, n, &new_size, &d);
-    assert_non_null(new);
-    memo_init(&m, &arena, &spec, 0, NULL);
-    run_image(image, size, NULL, right);
-    run_image(new, new_size, &m, got);
-    assert_memory_equal(right, got, sizeof right);
+    struct memo_counters counts = run_rewritten(pointer, LEN(pointer), r, n, right);
     assert_true(right[ROUNDS] != 0);
-    assert_int_equal(m.n.lookups, ROUNDS);
-    assert_int_equal(m.n.l1_hits, ROUNDS - 4);
-    free(new);
-    free(image);
-    memo_free(&m);
-    arena_free(&arena);
+    assert_int_equal(counts.lookups, ROUNDS);
+    assert_int_equal(counts.l1_hits, ROUNDS - 4);
 }
 
 /* A function of which not every access is understood is none: here it stores something, or adds a register

@@ -266,7 +266,7 @@ static void test_tf32(void **state) {
         trial_fill(&t);
         trial_run(&t, OP_F2F, &m);
         for (unsigned i = 0; i < WARP_LANES; i++) {
-            float x = f32_of(t.s[0][i]);
+            float x = float_of(t.s[0][i]);
             uint32_t want = isnan(x) || isinf(x) ? t.s[0][i] & ~0x1fffu : (t.s[0][i] + 0x1000) & ~0x1fffu;
             assert_int_equal(t.d[0][i], want);
         }

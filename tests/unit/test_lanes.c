@@ -355,7 +355,7 @@ static uint32_t finish(float r, float scaled, const struct imods *m) {
         r = copysignf(0, r);
     if (m->sat)
         r = !(r > 0) ? 0 : r > 1 ? 1 : r;
-    return isnan(r) ? 0x7fffffffu : bits_of(r);
+    return isnan(r) ? 0x7fffffffu : bits_of_float(r);
 }
 
 /* The operation in long double, which holds its result with room for double rounding to show nowhere near
@@ -411,9 +411,9 @@ static void test_f32(void **state) {
         trial_run(&t, op, &m);
         assert_int_equal(fegetround(), FE_TONEAREST);
         for (unsigned i = 0; i < WARP_LANES; i++) {
-            float x = flush(f32_of(t.s[0][i]), m.ftz), y = flush(f32_of(t.s[1][i]), m.ftz);
+            float x = flush(float_of(t.s[0][i]), m.ftz), y = flush(float_of(t.s[1][i]), m.ftz);
             fesetround(modes[m.rnd]);
-            float z = flush(f32_of(t.s[2][i]), m.ftz), r = ref_rounded(op, x, y, z);
+            float z = flush(float_of(t.s[2][i]), m.ftz), r = ref_rounded(op, x, y, z);
             volatile float scaled = op == OP_FSQRT ? 1 : (float)(ref_float(op, x, y, z) * 0x1p100L);
             fesetround(FE_TONEAREST);
             if (t.d[0][i] != finish(r, scaled, &m))
@@ -463,13 +463,13 @@ static void test_f64(void **state) {
         trial_fill(&t);
         trial_run(&t, op, &m);
         for (unsigned i = 0; i < WARP_LANES; i++) {
-            volatile double x = f64_of((uint64_t)t.s[1][i] << 32 | t.s[0][i]), r;
-            volatile double y = f64_of((uint64_t)t.s[3][i] << 32 | t.s[2][i]);
-            volatile double z = f64_of((uint64_t)t.s[5][i] << 32 | t.s[4][i]);
+            volatile double x = double_of((uint64_t)t.s[1][i] << 32 | t.s[0][i]), r;
+            volatile double y = double_of((uint64_t)t.s[3][i] << 32 | t.s[2][i]);
+            volatile double z = double_of((uint64_t)t.s[5][i] << 32 | t.s[4][i]);
             fesetround(modes[m.rnd]);
             r = op == OP_DFMA ? fma(x, y, z) : x / y;
             fesetround(FE_TONEAREST);
-            uint64_t want = isnan(r) ? UINT64_C(0xfff8000000000000) : bits_of64(r);
+            uint64_t want = isnan(r) ? UINT64_C(0xfff8000000000000) : bits_of_double(r);
             assert_int_equal((uint64_t)t.d[1][i] << 32 | t.d[0][i], want);
         }
     }
@@ -484,7 +484,7 @@ static void test_minmax(void **state) {
         trial_fill(&t);
         trial_run(&t, max ? OP_FMAX : OP_FMIN, &m);
         for (unsigned i = 0; i < WARP_LANES; i++) {
-            float x = flush(f32_of(t.s[0][i]), m.ftz), y = flush(f32_of(t.s[1][i]), m.ftz);
+            float x = flush(float_of(t.s[0][i]), m.ftz), y = flush(float_of(t.s[1][i]), m.ftz);
             bool odd = m.mode & MINMAX_XORSIGN && (signbit(x) != 0) != (signbit(y) != 0);
             if (m.mode & MINMAX_XORSIGN)
                 x = fabsf(x), y = fabsf(y);
@@ -495,7 +495,7 @@ static void test_minmax(void **state) {
                                        : y;
             if (m.mode & MINMAX_NAN && (isnan(x) || isnan(y)))
                 r = NAN;
-            uint32_t want = isnan(r) ? 0x7fffffffu : bits_of(odd ? -r : r);
+            uint32_t want = isnan(r) ? 0x7fffffffu : bits_of_float(odd ? -r : r);
             assert_int_equal(t.d[0][i], want);
         }
     }
@@ -509,7 +509,7 @@ static void test_float_compare(void **state) {
         trial_fill(&t);
         trial_run(&t, OP_FSETP, &m);
         for (unsigned i = 0; i < WARP_LANES; i++) {
-            float x = flush(f32_of(t.s[0][i]), m.ftz), y = flush(f32_of(t.s[1][i]), m.ftz);
+            float x = flush(float_of(t.s[0][i]), m.ftz), y = flush(float_of(t.s[1][i]), m.ftz);
             unsigned rel = isnan(x) || isnan(y) ? CMP_UN : x < y ? CMP_LT : x == y ? CMP_EQ : CMP_GT;
             bool yes = m.cmp & rel, p = t.pin[0] >> i & 1;
             bool want = m.bop == BOOL_AND ? yes && p : m.bop == BOOL_OR ? yes || p : yes != p;
@@ -529,7 +529,7 @@ static void test_classes(void **state) {
         trial_fill(&t);
         trial_run(&t, OP_FTESTP, &m);
         for (unsigned i = 0; i < WARP_LANES; i++) {
-            float x = f32_of(t.s[0][i]);
+            float x = float_of(t.s[0][i]);
             bool want[] = {isfinite(x),
                            isinf(x),
                            !isnan(x),
@@ -553,7 +553,7 @@ static void test_mufu(void **state) {
         trial_fill(&t);
         trial_run(&t, OP_FAPX, &m);
         for (unsigned i = 0; i < WARP_LANES; i++) {
-            double x = f32_of(t.s[0][i]), got = f32_of(t.d[0][i]);
+            double x = float_of(t.s[0][i]), got = float_of(t.d[0][i]);
             double want = m.mode == MUFU_RCP ? 1 / x : m.mode == MUFU_RSQ ? 1 / sqrt(x) : fns[m.mode](x);
             bool trig = m.mode == MUFU_SIN || m.mode == MUFU_COS;
             if (trig && fabs(x) > 6.28)
@@ -587,10 +587,10 @@ static void test_div_approx(void **state) {
     struct imods m = {.mode = FDIV_APPROX};
     for (unsigned k = 0; k < sizeof cases / sizeof *cases; k++) {
         struct trial t = {0};
-        t.s[0][5] = bits_of(cases[k].x);
-        t.s[1][5] = bits_of(cases[k].y);
+        t.s[0][5] = bits_of_float(cases[k].x);
+        t.s[1][5] = bits_of_float(cases[k].y);
         trial_run(&t, OP_FDIVA, &m);
-        assert_int_equal(t.d[0][5], isnan(cases[k].want) ? 0x7fffffffu : bits_of(cases[k].want));
+        assert_int_equal(t.d[0][5], isnan(cases[k].want) ? 0x7fffffffu : bits_of_float(cases[k].want));
     }
 }
 
