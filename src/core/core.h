@@ -274,6 +274,7 @@ struct sm {
     int16_t access_free[64];
     uint32_t naccess_free;
     uint32_t outstanding; /* ops that wait for memory */
+    bool answer_far;      /* DRAM was asked for the answer that a mechanism is told of */
 
     struct core_stream streams[CORE_STREAMS];
     uint32_t nstreams;

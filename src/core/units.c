@@ -140,6 +140,7 @@ void store_done(struct sm *sm, uint32_t warp) {
 static void memory_done(struct sm *sm, const struct mem_done *d) {
     if (__builtin_expect(d->token & CORE_REQUEST, 0)) {
         sm->outstanding--;
+        sm->answer_far = d->far;
         OWNER(sm, memory, arrived, d->token & ~CORE_REQUEST, sm->now);
         return;
     }

@@ -117,6 +117,10 @@ struct core_stream *core_stream_of(struct sm *sm, uint32_t warp);
  * prefetches.
  */
 enum mem_result core_request(struct sm *sm, const struct mem_access *a, uint32_t token, uint64_t now);
+/* DRAM was asked for what has arrived, on behalf of that request. For memory.arrived. */
+static inline bool core_arrived_from_dram(const struct sm *sm) {
+    return sm->answer_far;
+}
 
 /* ---- warps ---- */
 

@@ -85,12 +85,12 @@ enum mem_result cache_end(struct cache *c, uint64_t now, const struct mem_access
 /* ---- accesses ---------------------------------------------------------------------------------------- */
 
 void cache_hit(struct cache *c, uint64_t now, uint32_t token, const struct mem_access *x) {
-    queue_push(&c->hits, (struct mem_done){now + c->spec.latency, token, x->kind, x->sectors});
+    queue_push(&c->hits, (struct mem_done){now + c->spec.latency, token, x->kind, x->sectors, false});
 }
 
 void cache_answer(struct cache *c, uint64_t now, const struct mem_packet *p) {
     c->last_fill = max_u64(now, c->last_fill) + 1;
-    queue_push(&c->fills, (struct mem_done){c->last_fill, p->id, p->kind, p->sectors});
+    queue_push(&c->fills, (struct mem_done){c->last_fill, p->id, p->kind, p->sectors, p->flags & MEM_FAR});
 }
 
 static void count_read(struct cache *c, const struct mem_access *x, enum mem_result r) {
@@ -188,9 +188,11 @@ enum mem_result cache_access(struct cache *c, uint64_t now, const struct mem_acc
 
 void cache_fill(struct cache *c, uint64_t now, const struct mem_packet *p) {
     struct mem_packet waiter;
+    uint8_t first = p->flags & MEM_FAR;
     c->n.fills++;
     bank_fill(&c->bank, p->id, p->sectors);
-    while (bank_take(&c->bank, p->id, &waiter)) {
+    for (; bank_take(&c->bank, p->id, &waiter); first = 0) {
+        waiter.flags |= first;
         if (waiter.kind == MEM_STORE)
             bank_write_filled(&c->bank, p->id, waiter.sectors);
         if (!(waiter.flags & MEM_SILENT))

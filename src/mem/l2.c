@@ -215,9 +215,11 @@ void l2_sent(struct l2 *l) {
 
 void l2_fill(struct l2 *l, uint64_t now, uint32_t id, uint8_t sectors) {
     struct mem_packet waiter;
+    uint8_t first = MEM_FAR; /* the others joined it */
     l->n.fills++;
     bank_fill(&l->bank, id, sectors);
-    while (bank_take(&l->bank, id, &waiter)) {
+    for (; bank_take(&l->bank, id, &waiter); first = 0) {
+        waiter.flags |= first;
         if (waiter.kind == MEM_ATOMIC)
             operate(l, now, &waiter);
         else

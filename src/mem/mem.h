@@ -36,6 +36,7 @@ enum {
     MEM_PIN = 1 << 3,    /* lock the line in the cache: one count more */
     MEM_UNPIN = 1 << 4,  /* unlock it after this access: one count less */
     MEM_SILENT = 1 << 5, /* no answer is wanted; used between caches */
+    MEM_FAR = 1 << 6,    /* of a reply: to the request for which DRAM was asked */
 };
 
 /* Who sends: the caches at a port. */
@@ -98,6 +99,7 @@ struct mem_done {
     uint32_t token; /* what the caller gave with the access */
     uint8_t kind;   /* of the access */
     uint8_t sectors;
+    bool far; /* DRAM was asked for it */
 };
 
 /* A request on its way to the next level, or the reply to it. */

@@ -54,6 +54,9 @@ static const char text[] = KERNELS
                 "ld.local.u32 %r1, [own]; add.u32 %r1, %r1, 1; st.global.u32 [%l2+131072], %r1;\n"
                 "mov.u64 %l3, own; cvta.local.u64 %l3, %l3; ld.u32 %r2, [%l3+4]; add.u32 %r2, %r2, 3;\n"
                 "st.global.u32 [%l2+139264], %r2;")
+    /* The warps need the address itself, and nothing is loaded: a split would save nothing. */
+    KERNEL("kept", SELF "xor.b64 %l3, %l2, %l0; mov.b64 {%r1, %r2}, %l3; add.u32 %r1, %r1, %r2;\n"
+                        "st.global.u32 [%l2+131072], %r1;")
     /* The offset of a block is another one in each: no tuple has it. */
     KERNEL("product",
            SELF "mov.u32 %r1, %ctaid.x; mul.lo.u32 %r1, %r1, %r0; mul.wide.u32 %l3, %r1, 4;\n"
@@ -63,6 +66,30 @@ static const char text[] = KERNELS
            SELF "mov.u32 %r1, %r8; mov.u32 %r2, 0;\nL: add.u32 %r1, %r1, %r0; add.u32 %r2, %r2, 1;\n"
                 "setp.lt.u32 %p0, %r2, 5; @%p0 bra L; mul.wide.u32 %l3, %r1, 4; add.u64 %l3, %l0, %l3;\n"
                 "ld.global.u32 %r3, [%l3]; st.global.u32 [%l2+131072], %r3;")
+    /* The same twice, so that the register has had offsets when it gets n again. */
+    KERNEL("again",
+           SELF "mov.u32 %r4, 0;\nM: mov.u32 %r1, %r8; mov.u32 %r2, 0;\nL: add.u32 %r1, %r1, %r0; add.u32 "
+                "%r2, %r2, 1;\n"
+                "setp.lt.u32 %p0, %r2, 5; @%p0 bra L; mul.wide.u32 %l3, %r1, 4; add.u64 %l3, %l0, %l3;\n"
+                "ld.global.u32 %r3, [%l3]; st.global.u32 [%l2+131072], %r3; add.u64 %l2, %l2, 1024;\n"
+                "add.u32 %r4, %r4, 1; setp.lt.u32 %p0, %r4, 3; @%p0 bra M;")
+    /* Each round chooses anew, while tuples of earlier ones are in the queue. */
+    KERNEL("renamed",
+           SELF "mov.u32 %r4, 0;\nL: setp.lt.u32 %p0, %r0, %r4; selp.b32 %r1, %r0, 77, %p0;\n"
+                "mad.lo.u32 %r1, %r4, 600, %r1; mul.wide.u32 %l3, %r1, 4; add.u64 %l3, %l0, %l3;\n"
+                "ld.global.u32 %r3, [%l3]; st.global.u32 [%l2+131072], %r3; add.u64 %l2, %l2, 1024;\n"
+                "add.u32 %r4, %r4, 3; setp.lt.u32 %p1, %r4, 48; @%p1 bra L;")
+    /* Remainders by what is no power of two, of what wraps around, and times what may be 0 or large. */
+    KERNEL("remainders", SELF
+           "sub.u32 %r1, 63, %r0; rem.u32 %r1, %r1, 10; mul.wide.u32 %l3, %r1, 4; add.u64 %l3, %l0, %l3;\n"
+           "ld.global.u32 %r2, [%l3]; st.global.u32 [%l2+131072], %r2; sub.u32 %r1, 20, %r0; rem.s32 %r1, "
+           "%r1, 7;\n"
+           "add.u32 %r1, %r1, 9; mul.wide.s32 %l3, %r1, 4; add.u64 %l3, %l0, %l3; ld.global.u32 %r2, [%l3];\n"
+           "st.global.u32 [%l2+139264], %r2; sub.u32 %r3, %r9, 3; and.b32 %r1, %r0, 7; mul.lo.u32 %r4, %r1, "
+           "%r3;\n"
+           "mul.wide.u32 %l3, %r4, 4; add.u64 %l3, %l0, %l3; ld.global.u32 %r2, [%l3];\n"
+           "st.global.u32 [%l2+147456], %r2; mul.lo.u32 %r4, %r1, 1000; mul.wide.u32 %l3, %r4, 4;\n"
+           "add.u64 %l3, %l0, %l3; ld.global.u32 %r2, [%l3]; st.global.u32 [%l2+155648], %r2;")
     /* (unsigned)(tid - 16) < 8, tid == 5. */
     KERNEL("compares",
            SELF "sub.u32 %r1, %r0, 16; setp.lt.u32 %p0, %r1, 8; setp.eq.u32 %p1, %r0, 5;\n"
@@ -154,12 +181,14 @@ static const char text[] = KERNELS
                 "add.u32 %r5, %r5, 1; setp.lt.u32 %p0, %r5, %r6; @%p0 bra L;\n"
                 "ld.global.u32 %r3, [%l1+64]; st.global.u32 [%l2+139264], %r3; bar.sync 0;\n"
                 "ld.global.u32 %r3, [%l1+128]; st.global.u32 [%l2+147456], %r3;")
-    /* Block 0 waits for a flag that the others' last one sets. */
+    /* Block 0 waits for a flag that the last one sets, which may enter only when another has left; it gives
+     * up after many rounds. */
     KERNEL("polls",
-           SELF "mov.u32 %r1, %ctaid.x; setp.eq.u32 %p0, %r1, 0; @%p0 bra W;\n"
-                "st.global.u32 [%l2+131072], %r0; membar.gl; st.volatile.global.u32 [%l0+16], 77; exit;\n"
-                "W: ld.volatile.global.u32 %r2, [%l0+16]; setp.ne.u32 %p1, %r2, 77; @%p1 bra W;\n"
-                "st.global.u32 [%l2+131072], %r2;");
+           SELF "mov.u32 %r1, %ctaid.x; mov.u32 %r5, 0; setp.eq.u32 %p0, %r1, 0; @%p0 bra W;\n"
+                "ld.global.u32 %r2, [%l1+64]; st.global.u32 [%l2+131072], %r2; membar.gl;\n"
+                "setp.eq.u32 %p1, %r1, 3; @%p1 st.volatile.global.u32 [%l0+16], 77; exit;\n"
+                "W: ld.volatile.global.u32 %r2, [%l0+16]; add.u32 %r5, %r5, 1; setp.eq.u32 %p1, %r2, 77;\n"
+                "@%p1 bra D; setp.lt.u32 %p2, %r5, 1000; @%p2 bra W;\nD: st.global.u32 [%l2+131072], %r2;");
 
 /* Two pointers, which the launch may let meet. */
 static const char pointers[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
@@ -176,29 +205,34 @@ static const char pointers[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
 static const struct {
     const char *kernel;
     uint32_t rule;
-    bool whole; /* it cannot be split */
+    bool whole;      /* it cannot be split */
+    const char *set; /* without the rule it comes out wrong if this is set */
 } hazards[] = {
-    {"rounds", DAC_RULE_ROUNDS, true},
-    {"ways", DAC_RULE_MERGE, false},
-    {"own", 0, false},
-    {"product", 0, false},
-    {"webs", 0, false},
-    {"compares", DAC_RULE_ENDS, false},
-    {"width", DAC_RULE_WIDTH, false},
-    {"stale", DAC_RULE_ALIAS, false},
-    {"barrier", DAC_RULE_BARRIER, false},
-    {"arms", DAC_RULE_TURNS, false},
-    {"turned", 0, false},
-    {"order", DAC_RULE_ORDER, false},
-    {"shortcut", DAC_RULE_MERGE, false},
-    {"within", DAC_RULE_MERGE, false},
-    {"stores", 0, false},
-    {"lines", 0, false},
-    {"data", 0, false},
-    {"strides", 0, false},
-    {"vectors", 0, false},
-    {"apart", DAC_RULE_APART, true},
-    {"polls", 0, true},
+    {"rounds", DAC_RULE_ROUNDS, true, NULL},
+    {"ways", DAC_RULE_MERGE, false, NULL},
+    {"own", 0, false, NULL},
+    {"kept", 0, true, NULL},
+    {"product", DAC_RULE_FACTORS, false, NULL},
+    {"webs", 0, false, NULL},
+    {"again", DAC_RULE_WHOLE, false, NULL},
+    {"renamed", DAC_RULE_NAMED, false, "dac.pwaq=1"}, /* tuples stay in the queue for long */
+    {"remainders", 0, false, NULL},
+    {"compares", DAC_RULE_ENDS, false, NULL},
+    {"width", DAC_RULE_WIDTH, false, NULL},
+    {"stale", DAC_RULE_ALIAS, false, NULL},
+    {"barrier", DAC_RULE_BARRIER, false, NULL},
+    {"arms", DAC_RULE_TURNS, false, NULL},
+    {"turned", 0, false, NULL},
+    {"order", DAC_RULE_ORDER, false, NULL},
+    {"shortcut", DAC_RULE_MERGE, false, NULL},
+    {"within", DAC_RULE_MERGE, false, NULL},
+    {"stores", 0, false, NULL},
+    {"lines", DAC_RULE_LINES, false, "dac.pwaq=1"},
+    {"data", DAC_RULE_GUARD, false, NULL},
+    {"strides", 0, false, NULL},
+    {"vectors", 0, false, NULL},
+    {"apart", DAC_RULE_APART, true, NULL},
+    {"polls", DAC_RULE_POLLS, true, "sm.blocks=2"},
 };
 enum { HAZARDS = sizeof hazards / sizeof *hazards };
 
@@ -275,7 +309,7 @@ static void test_rules(void **state) {
         struct rig r;
         char without[32];
         snprintf(without, sizeof without, "dac.without=%u", hazards[k].rule);
-        open_dac(&r, (const char *const[]){"device.sms=1", without, NULL});
+        open_dac(&r, (const char *const[]){"device.sms=1", without, hazards[k].set, NULL});
         if (comes_out(&r, k))
             fail_msg("%s comes out right without its rule", hazards[k].kernel);
         rig_close(&r);
@@ -342,8 +376,8 @@ static void test_counts(void **state) {
     rig_close(&r);
 }
 
-/* Blocks enter as they do on the base machine: beside the first, which runs long, the others come and go, and
- * the affine warp begins for each. */
+/* The affine warp runs once for blocks that are on the SM together: what follows the second block waits for
+ * the first, which runs long, and is a batch with what follows that. */
 static void test_batches(void **state) {
     (void)state;
     static const char code[] =
@@ -366,12 +400,13 @@ static void test_batches(void **state) {
     assert_non_null(got);
     for (uint32_t t = 0; t < GRID * THREADS; t++)
         assert_int_equal(got[t], t + (t < THREADS ? 399 : 1));
-    assert_int_equal(rig_counter(&r, "dac.batches"), 3);
+    assert_int_equal(rig_counter(&r, "dac.batches"), 2);
     assert_int_equal(rig_counter(&r, "check.wrong"), 0);
     rig_close(&r);
 }
 
-/* A record of shared memory is of 128 bytes from any word on: one for a warp's row, wherever it begins. */
+/* A record of shared memory is a plain tuple, whatever its offset; where remainders are taken, it is of 128
+ * bytes from any word on: one for a warp's row, wherever it begins, and one for each word of a column. */
 static void test_windows(void **state) {
     (void)state;
     static const char code[] =
@@ -380,7 +415,11 @@ static void test_windows(void **state) {
         ".reg .b32 %r<8>; .shared .b32 s[512];\n"
         "mov.u32 %r0, %tid.x; mov.u32 %r1, s; mad.lo.u32 %r2, %r0, 4, %r1; st.shared.u32 [%r2+4], %r0;\n"
         "and.b32 %r3, %r0, 15; mad.lo.u32 %r4, %r3, 4, %r1; bar.sync 0; ld.shared.u32 %r5, [%r4+60];\n"
-        "st.shared.u32 [%r2+1024], %r5; exit;\n}\n";
+        "st.shared.u32 [%r2+1024], %r5; exit;\n}\n"
+        ".visible .entry columns(.param .u64 buffer, .param .u32 n, .param .u32 x)\n{\n"
+        ".reg .b32 %r<8>; .shared .b32 t[2112];\n"
+        "mov.u32 %r0, %tid.x; mov.u32 %r1, t; mad.lo.u32 %r2, %r0, 132, %r1; st.shared.u32 [%r2], %r0;\n"
+        "and.b32 %r3, %r0, 15; mad.lo.u32 %r4, %r3, 132, %r1; st.shared.u32 [%r4+4], %r0; exit;\n}\n";
     enum { WARPS = GRID * THREADS / 32 };
     struct rig r;
     rig_open_options(
@@ -391,6 +430,9 @@ static void test_windows(void **state) {
     assert_non_null(launch(&r, "windows"));
     assert_int_equal(rig_counter(&r, "dac.deq.addr"), 3 * WARPS);
     assert_int_equal(rig_counter(&r, "dac.aeu.records"), 3 * WARPS);
+    assert_non_null(launch(&r, "columns"));
+    assert_int_equal(rig_counter(&r, "dac.deq.addr"), 2 * WARPS);
+    assert_int_equal(rig_counter(&r, "dac.aeu.records"), (1 + 16) * WARPS);
     rig_close(&r);
 }
 
@@ -460,6 +502,35 @@ static void test_rival_counts(void **state) {
     assert_int_equal(n, ROUNDS * WARPS);
     (void)count("mta", "stale", "mta.fetched", &n);
     assert_true(n > 0);
+}
+
+/* Lines that MTA fetches come from DRAM the first time, but for some that join the request of a load, and
+ * from L2 when the same is launched again. */
+static void test_coverage(void **state) {
+    (void)state;
+    static const char code[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".visible .entry sum(.param .u64 buffer, .param .u32 n, .param .u32 x)\n{\n"
+        ".reg .b32 %r<8>; .reg .b64 %l<3>; .reg .pred %p<2>;\n"
+        "ld.param.u64 %l0, [buffer]; mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mad.lo.u32 %r0, %r1, 64, "
+        "%r0;\n"
+        "mul.wide.u32 %l1, %r0, 4; add.u64 %l1, %l0, %l1; mov.u32 %r2, 0; mov.u32 %r3, 0;\n"
+        "L: ld.global.u32 %r4, [%l1]; add.u32 %r3, %r3, %r4; add.u64 %l1, %l1, 1024; add.u32 %r2, %r2, 1;\n"
+        "setp.lt.u32 %p0, %r2, 64; @%p0 bra L; st.global.u32 [%l1+131072], %r3; exit;\n}\n";
+    struct rig r;
+    rig_open_options(
+        &r,
+        &(struct rp_options){.gpu = "dac", .mech = "mta", .set = (const char *const[]){"device.sms=1", NULL}},
+        code);
+    for (uint32_t again = 0; again < 2; again++) {
+        assert_non_null(launch(&r, "sum"));
+        uint64_t fetched = again ? 0 : rig_counter(&r, "mta.fetched"),
+                 used = again ? 0 : rig_counter(&r, "mta.used");
+        assert_true(rig_counter(&r, "mta.used") > 0);
+        assert_in_range(rig_counter(&r, "mta.dram.fetched"), fetched - fetched / 100, fetched);
+        assert_in_range(rig_counter(&r, "mta.dram.used"), used - used / 100, used);
+    }
+    rig_close(&r);
 }
 
 /* What CAE's units do, by hand: two moves of constants, tid.x, tid.x + 5, its comparison with 500, and its
@@ -568,10 +639,11 @@ static void test_cut(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hazards), cmocka_unit_test(test_rules),        cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_counts),  cmocka_unit_test(test_batches),      cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_vectors), cmocka_unit_test(test_cae),          cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_rivals),  cmocka_unit_test(test_rival_counts), cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_hazards), cmocka_unit_test(test_rules),    cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_counts),  cmocka_unit_test(test_batches),  cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_vectors), cmocka_unit_test(test_coverage), cmocka_unit_test(test_cae),
+        cmocka_unit_test(test_limits),  cmocka_unit_test(test_rivals),   cmocka_unit_test(test_rival_counts),
+        cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, find_results, NULL);
 }

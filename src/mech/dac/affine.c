@@ -127,6 +127,7 @@ static void take_vectors(struct dac *d, const struct dac_mark *m) {
         d->n.vectors++;
     }
     d->sent &= ~here;
+    d->changed |= here;
 }
 
 void dac_affine_control(struct dac *d, const struct xinst *i) {
@@ -200,10 +201,7 @@ static bool chooses(const struct dac *d, const struct xinst *i) {
            (i->ndw && by != PRED_PT && d->preds[by].kind == PRED_MASK);
 }
 
-/* What its next instruction waits for. */
-enum wait { WAIT_NONE, WAIT_PREDICATE, WAIT_DATA, WAIT_QUEUE };
-
-static enum wait waits_for(const struct dac *d) {
+static enum dac_wait waits_for(const struct dac *d) {
     uint32_t pc = d->sm->warps[d->stream->slot].next;
     const struct xinst *i = &d->affine->code[pc];
     bool asks = dac_asks(&d->side[pc]);
@@ -218,12 +216,20 @@ static enum wait waits_for(const struct dac *d) {
     return d->nnamed >= (uint32_t)d->params->dcrf && chooses(d, i) ? WAIT_QUEUE : WAIT_NONE;
 }
 
+void dac_count_affine(struct dac *d, uint64_t cycles) {
+    uint64_t *const count[] = {[WAIT_PREDICATE] = &d->n.affine_wait_pred,
+                               [WAIT_DATA] = &d->n.affine_wait_data,
+                               [WAIT_QUEUE] = &d->n.affine_wait_queue};
+    if (d->affine_lacks != WAIT_NONE)
+        *count[d->affine_lacks] += cycles;
+}
+
 bool dac_affine_waits(struct dac *d) {
-    enum wait w = d->broken ? WAIT_NONE : waits_for(d);
-    d->n.affine_wait_pred += w == WAIT_PREDICATE;
-    d->n.affine_wait_data += w == WAIT_DATA;
-    d->n.affine_wait_queue += w == WAIT_QUEUE;
-    return w != WAIT_NONE;
+    if (!d->affine_unchanged)
+        d->affine_lacks = d->broken ? WAIT_NONE : waits_for(d);
+    d->affine_unchanged = d->affine_lacks != WAIT_NONE;
+    dac_count_affine(d, 1);
+    return d->affine_unchanged;
 }
 
 bool dac_affine_ready(struct dac *d) {

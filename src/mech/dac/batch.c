@@ -1,6 +1,6 @@
-/* Batches (section 4.1): blocks enter an SM as on the base machine, and whenever the affine warp has come to
- * its end it begins again, for all blocks that entered meanwhile. Queues are divided among as many warps as
- * the first batch has; a warp has its share of them while it is on the SM. */
+/* Batches (section 4.1): the affine warp runs once for all blocks that are on the SM together. Blocks enter
+ * as on the base machine, but those that follow others of a batch wait until the last of it has left, and are
+ * then the next batch. Queues are divided among the warps of a batch. */
 #include "mech/dac/dac.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static void set_coords(struct dac *d, uint32_t slot) {
     memcpy(at->ctaid, c->id, sizeof at->ctaid);
 }
 
-/* ---- shares of the queues ---- */
+/* ---- the queues ---- */
 
 static void divide_queues(struct dac *d, uint32_t warps) {
     d->depth_a = (uint32_t)d->params->pwaq / warps;
@@ -29,39 +29,27 @@ static void divide_queues(struct dac *d, uint32_t warps) {
     d->depth_a = d->depth_a ? d->depth_a : 1;
     d->depth_p = d->depth_p ? d->depth_p : 1;
     d->naccess = d->depth_a + DAC_FLYING;
-    d->shares = warps == DAC_WARPS ? UINT64_MAX : (UINT64_C(1) << warps) - 1;
 }
 
-static void take_share(struct dac *d, uint32_t w) {
+/* A warp gets the share-th part. */
+static void take_share(struct dac *d, uint32_t w, uint32_t share) {
     struct dac_queues *q = &d->q[w];
-    q->share = (uint8_t)__builtin_ctzll(d->shares);
-    q->access = &d->accesses[q->share * d->naccess];
+    q->access = &d->accesses[share * d->naccess];
     q->first = q->issued = q->count = q->used = q->pfirst = q->pcount = q->pfilled = 0;
-    d->shares &= d->shares - 1;
-}
-
-void dac_leave(struct dac *d, uint32_t w) {
-    uint64_t bit = UINT64_C(1) << w;
-    if (!(d->served & bit))
-        return;
-    d->served &= ~bit;
-    d->shares |= UINT64_C(1) << d->q[w].share;
+    dac_changed(d, w);
 }
 
 /* ---- a batch ---- */
 
-/* Warps for which the affine warp has not begun. */
-static uint64_t fresh(const struct dac *d) {
-    return d->sm->resident & ~d->sm->streaming & ~d->served;
-}
-
-bool dac_waits(const struct dac *d) {
-    return fresh(d) != 0;
+bool dac_can_begin(const struct dac *d) {
+    bool compared = d->peu == d->tail; /* for no warp that has left */
+    return !d->served && d->sm->resident & ~d->sm->streaming && !d->stream->running && compared;
 }
 
 static void start_affine(struct dac *d, uint64_t warps) {
     struct dac_path all = {.pc = 0, .rpc = NO_RPC};
     uint64_t blocks = 0;
+    uint32_t shares = 0;
     for (uint64_t left = warps; left; left &= left - 1)
         blocks |= UINT64_C(1) << d->sm->warps[__builtin_ctzll(left)].block;
     for (uint64_t left = blocks; left; left &= left - 1) {
@@ -75,27 +63,23 @@ static void start_affine(struct dac *d, uint64_t warps) {
         d->block_warps[d->sm->warps[s].block] |= UINT64_C(1) << s;
         all.mask.w[s] = d->sm->warps[s].w->live;
         set_coords(d, s);
-        take_share(d, s);
+        take_share(d, s, shares++);
     }
     d->batch = warps;
-    d->served |= warps;
+    d->served = warps;
     d->blocks |= blocks;
     d->path[0] = all;
     d->depth = 1;
+    d->affine_unchanged = d->aeu_rests = false;
     dac_clear(d);
     d->n.batches++;
 }
 
 void dac_begin_batch(struct dac *d) {
-    uint64_t warps = fresh(d);
-    uint32_t n = (uint32_t)__builtin_popcountll(warps);
-    bool compared = d->peu == d->tail; /* no warp that has left since is still compared for */
-    if (!n || d->stream->running || !compared)
+    if (!dac_can_begin(d))
         return;
-    if (!d->served)
-        divide_queues(d, n);
-    if (n > (uint32_t)__builtin_popcountll(d->shares))
-        return;
+    uint64_t warps = d->sm->resident & ~d->sm->streaming;
+    divide_queues(d, warps_of(warps));
     start_affine(d, warps);
     if (!core_stream_start(d->sm, d->stream, (uint32_t)((UINT64_C(1) << d->params->lanes) - 1)))
         dac_broken(d, "no room for the affine warp");

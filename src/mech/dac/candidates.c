@@ -123,7 +123,7 @@ bool dac_knows(struct splitter *s, uint32_t b, uint32_t k) {
         return true;
     if (!computes)
         return refuse(s, n, "loaded from memory");
-    if (!factors_uniform(s, b, k))
+    if (!factors_uniform(s, b, k) && dac_rule(s->params, DAC_RULE_FACTORS))
         return refuse(s, n, "a factor is not the same in the whole grid");
     if (makes_halves(i))
         return true;
@@ -193,11 +193,12 @@ static bool version_good(const struct splitter *s, uint32_t v) {
 }
 
 /* Reads of an instruction that its copy in the affine stream has: of accesses, only address and guard. */
-bool dac_copy_reads(const struct inst *i, const struct values *v, uint32_t value) {
+bool dac_copy_reads(const struct splitter *s, const struct inst *i, uint32_t value) {
+    const struct values *v = &s->r->v;
     if (!is_access(i))
         return true;
     if (i->guard.id != VPRED_PT && value == value_of_pred(v, i->guard.id))
-        return true;
+        return dac_rule(s->params, DAC_RULE_GUARD);
     return i->src[0].kind == O_REG && i->src[0].v != VREG_RZ &&
            value - value_of_opd(v, &i->src[0]) < inst_src_words(i, 0);
 }
@@ -468,5 +469,5 @@ const char *dac_obstacle(struct splitter *s) {
         if ((op_info[i->op].flags & OPF_CROSS) && varies)
             return "lanes exchange values on a path that not all take";
     }
-    return polls(s) ? "it polls memory" : NULL;
+    return dac_rule(s->params, DAC_RULE_POLLS) && polls(s) ? "it polls memory" : NULL;
 }

@@ -19,7 +19,7 @@ static const struct param params[] = {
     {"dac.registers", PARAM_AT(struct dac_params, registers), 8, 254, 63, "registers",
      "DAC: registers of the affine warp, which has a context of its own; a kernel that needs more is not "
      "split."},
-    {"dac.without", PARAM_AT(struct dac_params, without), 0, 1023, 0, "",
+    {"dac.without", PARAM_AT(struct dac_params, without), 0, 65535, 0, "",
      "DAC: rules left out, a sum of bits, for tests: results are then wrong (src/mech/dac/params.h)."},
     {"dac.prefetch", PARAM_AT(struct dac_params, prefetch), 0, 1, 1, "",
      "DAC: data of loads are fetched ahead; without, only their addresses are computed ahead."},
@@ -138,6 +138,9 @@ static void start(void *m, const void *marks) {
     d->head = d->tail = d->peu = d->peu_warps = d->peu_wait = 0;
     d->draining = d->blocks = d->batch = d->served = d->sent = 0;
     d->used = d->slots = d->nnamed = 0;
+    d->changed = d->lines_came = UINT64_MAX;
+    d->affine_unchanged = d->aeu_rests = false;
+    core_want_slots(d->sm, d, SLOTS_NEVER);
     memset(d->q, 0, sizeof d->q);
     memset(d->mask_refs, 0, DAC_MASKS * sizeof *d->mask_refs);
     memset(d->named, 0, sizeof d->named);
@@ -171,6 +174,7 @@ static void block(void *m, uint32_t block, bool enters) {
     struct dac *d = m;
     if (!d->on)
         return;
+    d->aeu_rests = false;
     d->passed[block] = 0;
     d->at_bar[block] = false;
     if (!enters)
@@ -179,15 +183,21 @@ static void block(void *m, uint32_t block, bool enters) {
 
 static void warp(void *m, uint32_t warp, bool enters) {
     struct dac *d = m;
-    if (d->on && !enters)
-        dac_leave(d, warp);
+    if (!d->on)
+        return;
+    dac_changed(d, warp);
+    if (!enters)
+        d->served &= ~(UINT64_C(1) << warp);
 }
 
 static void barrier(void *m, uint32_t block, uint64_t warps, bool opened) {
     struct dac *d = m;
-    (void)warps;
-    if (d->on && opened && d->at_bar[block]) {
+    if (!d->on || !opened)
+        return;
+    d->changed |= warps;
+    if (d->at_bar[block]) {
         d->passed[block]++;
+        d->aeu_rests = false;
         d->at_bar[block] = false;
     }
 }
@@ -232,7 +242,7 @@ static void tick(void *m, uint64_t now) {
     if (!d->on)
         return;
     dac_begin_batch(d);
-    if (d->draining)
+    if (d->draining & d->lines_came)
         dac_drain(d, now);
     dac_expand(d, now);
     if (d->sm->parked)
@@ -241,7 +251,20 @@ static void tick(void *m, uint64_t now) {
 
 static uint64_t next(const void *m, uint64_t now) {
     const struct dac *d = m;
-    return d->on && (dac_waits(d) || d->draining || dac_expands(d)) ? now + 1 : UINT64_MAX;
+    if (!d->on)
+        return UINT64_MAX;
+    uint64_t look = d->sm->parked & (d->affine_unchanged ? d->changed : d->changed | d->sm->streaming);
+    bool busy = look || d->slots || d->draining & d->lines_came || dac_can_begin(d) || dac_expands(d);
+    return busy ? now + 1 : UINT64_MAX;
+}
+
+static void elapsed(void *m, uint64_t cycles) {
+    struct dac *d = m;
+    if (!d->on)
+        return;
+    dac_count_expansion(d, cycles);
+    if (d->sm->parked & d->sm->streaming)
+        dac_count_affine(d, cycles);
 }
 
 /* Comparisons of all threads of a warp take issue slots. */
@@ -250,7 +273,8 @@ static uint32_t slots(void *m, uint32_t sched, uint32_t free, uint64_t now) {
     (void)sched, (void)free, (void)now;
     if (!d->on || !d->slots)
         return 0;
-    d->slots--;
+    if (!--d->slots)
+        core_want_slots(d->sm, d, SLOTS_NEVER);
     return 1;
 }
 
@@ -274,7 +298,10 @@ static void *create(struct arena *a, const void *values, void *shared, struct sm
     d->masks = arena_array(a, struct dac_mask, DAC_MASKS);
     d->mask_refs = arena_array(a, uint16_t, DAC_MASKS);
     d->tuples = arena_array(a, struct dac_tuple, DAC_RING);
-    d->accesses = arena_array(a, struct dac_access, (uint32_t)d->params->pwaq + DAC_WARPS * (1 + DAC_FLYING));
+    uint32_t accesses = (uint32_t)d->params->pwaq + DAC_WARPS * (1 + DAC_FLYING);
+    d->accesses = arena_array(a, struct dac_access, accesses);
+    for (uint32_t k = 0; k < accesses; k++)
+        d->accesses[k].at = arena_new(a, struct dac_place);
     d->taken = arena_array(a, struct dac_taken, DAC_WARPS * DAC_RING);
     if (sm->check.on)
         d->shadow = arena_alloc(a, (size_t)MAX_GPR * sizeof *d->shadow);
@@ -320,6 +347,7 @@ MECHANISM(dac) = {
                         .warp = warp,
                         .tick = tick,
                         .next = next,
+                        .elapsed = elapsed,
                         .describe = describe},
                .watch = {.before = before, .control = control, .barrier = barrier, .issued = issued},
                .gate = {.eligible = dac_eligible, .slots = slots},

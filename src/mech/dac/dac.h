@@ -11,7 +11,7 @@
 enum {
     DAC_WARPS = CORE_MAX_WARPS,
     DAC_LINES = 32,  /* lines that an access of a warp touches at most */
-    DAC_BYTES = 32,  /* of a lane's element */
+    DAC_WORDS = 8,   /* of a lane's element */
     DAC_RING = 256,  /* entries that any queue can have */
     DAC_MASKS = 320, /* conditions: those in registers, predicates and queues */
     DAC_PATHS = 128, /* paths of the affine warp */
@@ -62,6 +62,13 @@ struct dac_tuple {
     uint8_t compare[DAC_WARPS];
 };
 
+/* Where an access goes, and what was found there: word k of the element of each lane. */
+struct dac_place {
+    uint64_t addr[WARP_LANES];
+    struct mem_access line[DAC_LINES];
+    uint32_t word[DAC_WORDS][WARP_LANES];
+};
+
 /* An access of a warp, on its way from the expansion unit to the instruction that takes it. */
 struct dac_access {
     uint32_t number, mask, warp;
@@ -70,9 +77,9 @@ struct dac_access {
     uint32_t arrived, have;     /* lines that are in the cache; lanes whose data are here */
     int32_t op;                 /* that takes it, or CORE_NONE */
     uint8_t read, done;         /* lines asked for, and answered */
-    uint64_t addr[WARP_LANES];
-    uint8_t bytes[WARP_LANES][DAC_BYTES];
-    struct mem_access line[DAC_LINES];
+    bool plain;                 /* without data, of one plain tuple: its place is made when it is taken */
+    struct block_num num;       /* plain: the tuple */
+    struct dac_place *at;       /* apart, because these fields are read in most cycles */
 };
 
 /* A predicate in its queue. */
@@ -85,7 +92,6 @@ struct dac_queues {
     struct dac_access *access; /* ring of naccess: from first on those that have issued, then the others */
     uint32_t first, issued, count;
     uint32_t used;          /* entries of the queue that lines take */
-    uint8_t share;          /* of all queues, the part that is its own */
     struct dac_taken *pred; /* ring of DAC_RING, the first pfilled of which are there */
     uint32_t pfirst, pcount, pfilled;
 };
@@ -118,8 +124,7 @@ struct dac {
     struct dac_path *path;
     uint32_t depth;
     uint64_t batch;  /* warps for which it runs, or ran last */
-    uint64_t served; /* warps on the SM for which it has begun */
-    uint64_t shares; /* parts of the queues that no warp has */
+    uint64_t served; /* ... of which are still on the SM */
     uint64_t block_warps[DAC_WARPS];
     struct coords *coords; /* by warp */
     struct dims dims;
@@ -150,6 +155,14 @@ struct dac {
     uint64_t draining;                  /* warps of which a load takes its lines */
     uint32_t slots;                     /* issue slots that full comparisons still take */
 
+    /* Most cycles change nothing for those who wait: they are looked at again when something has. */
+    uint64_t changed;      /* warps that may have got what they wait for */
+    uint64_t lines_came;   /* warps whose loads may have a line to take */
+    uint8_t affine_lacks;  /* what the affine warp waits for, an enum dac_wait ... */
+    bool affine_unchanged; /* ... and waits for still */
+    bool aeu_rests;        /* the address expansion unit can do nothing ... */
+    uint8_t aeu_lacks;     /* ... because of this, a step of expand.c */
+
     uint32_t (*shadow)[DAC_WARPS][WARP_LANES]; /* --check: registers of the affine stream in each thread */
     uint32_t shadow_pred[NUM_PRED + 1][DAC_WARPS];
     struct dac_counters n;
@@ -173,20 +186,28 @@ static inline bool dac_asks(const struct dac_mark *m) {
     return m->fact && m->fact->roles & DAC_ASK;
 }
 
+/* Something came to the queues of a warp, or left them. */
+static inline void dac_changed(struct dac *d, uint32_t warp) {
+    d->changed |= UINT64_C(1) << warp;
+    d->aeu_rests = false;
+}
+
 /* affine.c: the affine warp. */
+/* What its next instruction waits for. */
+enum dac_wait { WAIT_NONE, WAIT_PREDICATE, WAIT_DATA, WAIT_QUEUE };
 /* Its next instruction has to wait, and it is counted for what. */
 bool dac_affine_waits(struct dac *d);
+/* It has waited for so many cycles more. */
+void dac_count_affine(struct dac *d, uint64_t cycles);
 /* Its next instruction, which waits for nothing, may issue; prepares what that needs. */
 bool dac_affine_ready(struct dac *d);
 void dac_affine_issued(struct dac *d, const struct xinst *i, uint32_t pc);
 void dac_affine_control(struct dac *d, const struct xinst *i);
 /* batch.c: for which blocks it runs. */
-/* The affine warp begins for blocks that it has not begun for, if it can. */
+/* The affine warp begins for all blocks on the SM, if it can. */
 void dac_begin_batch(struct dac *d);
-/* There are such blocks. */
-bool dac_waits(const struct dac *d);
-/* A warp leaves the SM. */
-void dac_leave(struct dac *d, uint32_t w);
+/* It can: it has come to its end, and so have all blocks for which it ran. */
+bool dac_can_begin(const struct dac *d);
 /* eval.c: what its instructions compute. */
 /* Its registers and predicates are 0. */
 void dac_clear(struct dac *d);
@@ -208,10 +229,15 @@ void dac_put_address(struct dac *d, const struct xinst *i, const struct dac_mark
 void dac_put_predicate(struct dac *d, const struct xinst *i, const struct dac_mark *m,
                        const struct dac_mask *result, const uint8_t *compare);
 void dac_expand(struct dac *d, uint64_t now);
+/* It has something to do in the next cycle; if not, not before something changes. */
 bool dac_expands(const struct dac *d);
+/* The units have waited for so many cycles more. */
+void dac_count_expansion(struct dac *d, uint64_t cycles);
 /* Accesses of a warp that have given all they had are over. */
 void dac_pop(struct dac *d, struct dac_queues *q);
 void dac_arrived(void *m, uint32_t token, uint64_t now);
+/* Lanes that do not act get the address of one that does. */
+void dac_settle_lanes(uint64_t addr[WARP_LANES], uint32_t mask);
 bool dac_drained(const struct dac *d);
 
 /* check.c: the affine stream in each thread, as the program has it. */

@@ -9,6 +9,7 @@ void dac_broken(struct dac *d, const char *what) {
     if (d->broken)
         return;
     d->broken = true;
+    d->affine_unchanged = false;
     d->sm->n.check_wrong++;
     if (d->sm->check.out)
         str_printf(d->sm->check.out, "check: DAC on SM %u: %s; the affine warp is at 0x%x\n", d->sm->id, what,
@@ -39,8 +40,11 @@ static void set_reg(struct dac *d, uint32_t reg, const struct val *v) {
     struct val *to = &d->regs[reg];
     dac_hold(d, v->cond, true);
     dac_hold(d, to->cond, false);
-    val_copy(to, v);
     uint32_t same;
+    if (!dac_rule(d->params, DAC_RULE_WHOLE) && val_uniform(v, &same) && to->kind == VAL_WORD)
+        to->word[0].f[0] = same;
+    else
+        val_copy(to, v);
     if (val_uniform(v, &same))
         for (uint32_t l = 0; l < WARP_LANES; l++)
             d->sm->warps[d->stream->slot].w->r[reg][l] = same;

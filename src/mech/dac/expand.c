@@ -10,6 +10,7 @@ enum { TOKEN_READ = 1 << 30, ACCESS_BITS = 16, ENDS_CYCLES = 2, FULL_SLOTS = 2 }
 
 static struct dac_tuple *put(struct dac *d, const struct dac_mark *m, const struct inst *in) {
     struct dac_tuple *t = dac_tuple(d, d->tail++);
+    d->aeu_rests = false;
     t->number = m->fact ? m->fact->number : 0;
     t->in = in;
     t->size = 1;
@@ -32,7 +33,8 @@ static uint64_t blocks_of(const struct dac *d, const struct dac_mask *m) {
 
 /* A tuple names its conditions as long as it is in the queue. */
 static void name_conditions(struct dac *d, const uint16_t cond[DAC_CONDS], bool begin) {
-    dac_hold(d, cond, begin);
+    if (dac_rule(d->params, DAC_RULE_NAMED))
+        dac_hold(d, cond, begin);
     for (uint32_t k = 0; k < DAC_CONDS; k++)
         if (cond[k] != DAC_NO_COND) {
             uint16_t *n = &d->named[cond[k]];
@@ -98,6 +100,7 @@ static void retire(struct dac *d) {
         if (t->address ? t->left != 0 : d->head >= d->peu)
             return;
         d->used -= t->size;
+        d->affine_unchanged = false;
         d->n.atq_accesses++;
         if (t->address)
             name_conditions(d, t->at.cond, false);
@@ -115,39 +118,48 @@ bool dac_drained(const struct dac *d) {
 
 /* ---- addresses ---- */
 
-/* Shared memory has no lines: a record is of the 128 bytes from an address on, with a mask of words
- * (section 4.2). Its 65 bits leave the address 31, of which a line would need 25. */
-static uint8_t find_windows(const struct dac_access *a) {
+/* Shared memory has no lines. Where threads of a warp choose between tuples, or take a remainder, a record is
+ * of the 128 bytes from an address on, with a mask of words (section 4.2). */
+static uint8_t find_windows(const uint64_t *addr, uint32_t mask) {
     enum { WINDOW = 128 };
     uint32_t n = 0;
-    for (uint32_t left = a->mask; left; n++) {
+    for (uint32_t left = mask; left; n++) {
         uint64_t from = UINT64_MAX;
         for (uint32_t lanes = left; lanes; lanes &= lanes - 1) {
-            uint64_t at = a->addr[__builtin_ctz(lanes)];
+            uint64_t at = addr[__builtin_ctz(lanes)];
             from = at < from ? at : from;
         }
         for (uint32_t lanes = left; lanes; lanes &= lanes - 1)
-            if (a->addr[__builtin_ctz(lanes)] - from < WINDOW)
+            if (addr[__builtin_ctz(lanes)] - from < WINDOW)
                 left &= ~(lanes & -lanes);
     }
     return (uint8_t)n;
 }
 
 /* The lines of an access, as the coalescer forms them. */
-static void find_lines(const struct dac *d, const struct dac_tuple *t, struct dac_access *a) {
+static void find_lines(const struct dac *d, const struct dac_tuple *t, struct dac_access *a,
+                       const uint64_t *addr) {
     const struct imods *m = &t->in->m;
     if (m->space == MS_SHARED) {
-        a->n = find_windows(a);
+        a->n = find_windows(addr, a->mask);
         return;
     }
     struct mem_access out[COALESCER_MAX];
     uint32_t bytes = (uint32_t)m->size * (m->vec ? m->vec : 1);
     struct coalescer_inst ci = {.mask = a->mask, .bytes = bytes > 16 ? 16 : bytes, .kind = MEM_LOAD};
-    uint32_t n = coalesce(&d->sm->spec->coalescer, &ci, a->addr, out);
+    uint32_t n = coalesce(&d->sm->spec->coalescer, &ci, addr, out);
     a->n = (uint8_t)(n < DAC_LINES ? n : DAC_LINES);
-    memcpy(a->line, out, a->n * sizeof *out);
+    if (a->data)
+        memcpy(a->at->line, out, a->n * sizeof *out);
 }
 
+void dac_settle_lanes(uint64_t addr[WARP_LANES], uint32_t mask) {
+    uint64_t safe = addr[__builtin_ctz(mask)];
+    for (uint32_t left = ~mask; left; left &= left - 1)
+        addr[__builtin_ctz(left)] = safe;
+}
+
+/* The access of a warp, and of how many records it is. */
 static void prepare(struct dac *d, const struct dac_tuple *t, uint32_t w) {
     struct dac_queues *q = &d->q[w];
     struct dac_access *a = dac_nth(d, q, q->count++);
@@ -160,18 +172,26 @@ static void prepare(struct dac *d, const struct dac_tuple *t, uint32_t w) {
     a->data = t->data;
     a->issued = a->served = false;
     a->op = CORE_NONE;
-    for (uint32_t k = 0; k < DAC_CONDS; k++)
-        c[k] = t->at.cond[k] == DAC_NO_COND ? 0 : d->masks[t->at.cond[k]].w[w];
-    num_expand(&t->at, &d->coords[w], c, a->addr);
+    a->plain = num_in_block(&t->at, &d->coords[w], &a->num) && !a->data;
+    if (a->plain && t->in->m.space == MS_SHARED) {
+        a->n = 1; /* an address and three offsets, of 16 bits each, are the 65 bits of a record */
+        return;
+    }
+    uint64_t own[WARP_LANES], *addr = a->plain ? own : a->at->addr;
+    if (a->plain) {
+        block_num_expand(&a->num, &d->coords[w], addr);
+    } else {
+        for (uint32_t k = 0; k < DAC_CONDS; k++)
+            c[k] = t->at.cond[k] == DAC_NO_COND ? 0 : d->masks[t->at.cond[k]].w[w];
+        num_expand(&t->at, &d->coords[w], c, addr);
+    }
     if (!t->wide) {
         uint64_t high = t->in->m.space == MS_GLOBAL ? (uint64_t)WINDOW_HI << 32 : 0;
         for (uint32_t l = 0; l < WARP_LANES; l++)
-            a->addr[l] = high | (uint32_t)a->addr[l];
+            addr[l] = high | (uint32_t)addr[l];
     }
-    uint64_t safe = a->addr[__builtin_ctz(a->mask)];
-    for (uint32_t l = 0; l < WARP_LANES; l++)
-        a->addr[l] = a->mask >> l & 1 ? a->addr[l] : safe;
-    find_lines(d, t, a);
+    dac_settle_lanes(addr, a->mask);
+    find_lines(d, t, a, addr);
 }
 
 /* What lies at the addresses of these lanes now: the load will go on with it. */
@@ -179,10 +199,13 @@ static void read_bytes(struct dac *d, const struct inst *in, struct dac_access *
     uint32_t bytes = (uint32_t)in->m.size * (in->m.vec ? in->m.vec : 1);
     for (uint32_t left = lanes & a->mask; left; left &= left - 1) {
         uint32_t l = (uint32_t)__builtin_ctz(left);
-        const void *at = bytes <= DAC_BYTES ? exec_global(d->sm->x, a->addr[l], bytes) : NULL;
+        const uint8_t *at = bytes <= 4 * DAC_WORDS ? exec_global(d->sm->x, a->at->addr[l], bytes) : NULL;
         if (!at)
             continue; /* the load itself will say so */
-        memcpy(a->bytes[l], at, bytes);
+        if (bytes < 4)
+            memcpy(&a->at->word[0][l], at, bytes);
+        for (uint32_t k = 0; k < bytes / 4; k++)
+            memcpy(&a->at->word[k][l], at + 4 * k, 4);
         a->have |= 1u << l;
     }
 }
@@ -196,7 +219,7 @@ static enum step expand_line(struct dac *d, const struct dac_tuple *t, uint32_t 
     if (!a->issued && q->used == d->depth_a)
         return STEP_QUEUE;
     if (t->data) {
-        struct mem_access x = a->line[a->expanded];
+        struct mem_access x = a->at->line[a->expanded];
         x.flags |= MEM_PIN;
         uint32_t token = (uint32_t)(a - d->accesses) | (uint32_t)a->expanded << ACCESS_BITS;
         if (!mem_accepted(core_request(d->sm, &x, token, now)))
@@ -205,6 +228,8 @@ static enum step expand_line(struct dac *d, const struct dac_tuple *t, uint32_t 
         d->n.fetched++;
     }
     a->expanded++;
+    d->changed |= UINT64_C(1) << w;
+    d->lines_came |= UINT64_C(1) << w;
     q->used += !a->issued;
     a->taken += a->issued && !t->data;
     d->n.records++;
@@ -214,6 +239,7 @@ static enum step expand_line(struct dac *d, const struct dac_tuple *t, uint32_t 
 }
 
 void dac_pop(struct dac *d, struct dac_queues *q) {
+    d->aeu_rests = false;
     while (q->issued && q->access[q->first].taken == q->access[q->first].n) {
         q->first = q->first + 1 < d->naccess ? q->first + 1 : 0;
         q->issued--;
@@ -279,22 +305,38 @@ static uint32_t oldest_block(const struct dac *d, uint64_t blocks) {
 }
 
 /* The unit works on the head of the queue, block by block, and turns to another only where one has to wait.
- */
-static void expand_addresses(struct dac *d, uint64_t now) {
+ * Where all have, it rests until something changes, unless it has to ask the cache again. True: it did
+ * something. */
+static bool expand_any(struct dac *d, uint64_t now) {
     enum step worst = STEP_NOTHING;
+    bool cache = false;
     for (uint64_t left = d->blocks; left;) {
         uint32_t c = oldest_block(d, left);
         enum step s = expand_block(d, c, now);
         if (s == STEP_DONE) {
             d->turn = c;
-            return;
+            return true;
         }
+        cache |= s == STEP_CACHE;
         worst = s > worst ? s : worst;
         left &= ~(UINT64_C(1) << c);
     }
-    d->n.aeu_wait_queue += worst == STEP_QUEUE;
-    d->n.aeu_wait_cache += worst == STEP_CACHE;
-    d->n.aeu_wait_barrier += worst == STEP_BARRIER;
+    d->aeu_rests = !cache;
+    d->aeu_lacks = (uint8_t)worst;
+    return false;
+}
+
+void dac_count_expansion(struct dac *d, uint64_t cycles) {
+    if (d->head == d->tail)
+        return;
+    d->n.aeu_wait_queue += d->aeu_lacks == STEP_QUEUE ? cycles : 0;
+    d->n.aeu_wait_cache += d->aeu_lacks == STEP_CACHE ? cycles : 0;
+    d->n.aeu_wait_barrier += d->aeu_lacks == STEP_BARRIER ? cycles : 0;
+}
+
+static void expand_addresses(struct dac *d, uint64_t now) {
+    if (d->aeu_rests || !expand_any(d, now))
+        dac_count_expansion(d, 1);
 }
 
 void dac_arrived(void *m, uint32_t token, uint64_t now) {
@@ -302,6 +344,8 @@ void dac_arrived(void *m, uint32_t token, uint64_t now) {
     struct dac_access *a = &d->accesses[token & ((1u << ACCESS_BITS) - 1)];
     if (!(token & TOKEN_READ)) {
         a->arrived |= 1u << (token >> ACCESS_BITS & (DAC_LINES - 1));
+        d->changed |= UINT64_C(1) << a->warp;
+        d->lines_came |= UINT64_C(1) << a->warp;
         return;
     }
     if (++a->done == a->n) {
@@ -318,6 +362,7 @@ static void fill(struct dac *d, const struct dac_tuple *t, uint32_t w) {
     if (!t->push)
         return;
     uint32_t at = (q->pfirst + q->pfilled++) % DAC_RING;
+    d->changed |= UINT64_C(1) << w;
     q->pred[at].mask = t->result.w[w];
     q->pred[at].number = t->number;
     d->n.pwpq_accesses++;
@@ -338,11 +383,14 @@ static void compared(struct dac *d, const struct dac_tuple *t) {
         d->slots += t->compare[k] == COMPARE_FULL ? FULL_SLOTS : 0;
     }
     d->peu_warps &= ~warps;
+    if (d->slots)
+        core_want_slots(d->sm, d, SLOTS_ALWAYS);
 }
 
 static void expand_predicates(struct dac *d) {
-    if (d->peu_wait && --d->peu_wait)
+    if ((d->peu_wait && --d->peu_wait) || d->peu == d->tail)
         return;
+    d->affine_unchanged = false; /* a predicate may be ready */
     if (d->peu_warps) {
         compared(d, dac_tuple(d, d->peu));
         d->peu += !d->peu_warps;
@@ -370,34 +418,37 @@ void dac_expand(struct dac *d, uint64_t now) {
 }
 
 bool dac_expands(const struct dac *d) {
-    return d->head != d->tail;
+    return d->head != d->tail && (!d->aeu_rests || d->peu != d->tail);
 }
 
 /* ---- loads that take their lines ---- */
 
-/* The next line of the oldest load of a warp that has lines left; false: it has none. */
-static bool drain_warp(struct dac *d, uint32_t w, uint64_t now) {
+/* The next line of the oldest load of a warp that has lines left. */
+static void drain_warp(struct dac *d, uint32_t w, uint64_t now) {
     const struct dac_queues *q = &d->q[w];
+    uint64_t bit = UINT64_C(1) << w;
     uint32_t k = 0;
     while (k < q->issued && (!dac_nth(d, q, k)->data || dac_nth(d, q, k)->read == dac_nth(d, q, k)->n))
         k++;
-    if (k == q->issued)
-        return false;
+    if (k == q->issued) {
+        d->draining &= ~bit;
+        return;
+    }
     struct dac_access *a = dac_nth(d, q, k);
-    if (!a->served || a->read == a->expanded || !(a->arrived >> a->read & 1))
-        return true;
-    struct mem_access x = a->line[a->read];
+    if (!a->served || a->read == a->expanded || !(a->arrived >> a->read & 1)) {
+        d->lines_came &= ~bit;
+        return;
+    }
+    struct mem_access x = a->at->line[a->read];
     x.flags |= MEM_UNPIN;
     if (!mem_accepted(core_request(d->sm, &x, TOKEN_READ | (uint32_t)(a - d->accesses), now)))
-        return true;
+        return;
     a->read++;
     d->n.deq_lines++;
     d->n.pwaq_accesses++;
-    return true;
 }
 
 void dac_drain(struct dac *d, uint64_t now) {
-    for (uint64_t left = d->draining; left; left &= left - 1)
-        if (!drain_warp(d, (uint32_t)__builtin_ctzll(left), now))
-            d->draining &= ~(left & -left);
+    for (uint64_t left = d->draining & d->lines_came; left; left &= left - 1)
+        drain_warp(d, (uint32_t)__builtin_ctzll(left), now);
 }

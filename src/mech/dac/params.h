@@ -17,6 +17,12 @@ enum dac_rule {
     DAC_RULE_WIDTH = 1 << 7,     /* numbers wrap around before they are widened */
     DAC_RULE_ORDER = 1 << 8,     /* the affine warp takes the ways of a branch in the order of the warps */
     DAC_RULE_APART = 1 << 9,     /* no split where threads of a block come to different barriers */
+    DAC_RULE_FACTORS = 1 << 10,  /* factors are the same in the whole grid */
+    DAC_RULE_WHOLE = 1 << 11,    /* a scalar replaces all of a tuple, offsets included */
+    DAC_RULE_NAMED = 1 << 12,    /* conditions that tuples in the queue name are kept for them */
+    DAC_RULE_LINES = 1 << 13,    /* a load takes its lines as they come, and does not wait for all */
+    DAC_RULE_POLLS = 1 << 14,    /* no split where a loop waits for memory */
+    DAC_RULE_GUARD = 1 << 15,    /* the affine warp must have the guard of an access */
 };
 
 struct dac_params {

@@ -32,6 +32,8 @@ static bool has_address(struct dac *d, uint32_t warp) {
     if (q->count == q->issued)
         return false;
     const struct dac_access *a = dac_nth(d, q, q->issued);
+    if (!dac_rule(d->params, DAC_RULE_LINES))
+        return a->expanded == a->n && (!a->data || __builtin_popcount(a->arrived) == a->n);
     return a->expanded && (!a->data || a->arrived & 1);
 }
 
@@ -56,7 +58,8 @@ uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
     uint64_t refused = 0;
     for (uint64_t left = ready; left; left &= left - 1) {
         uint32_t w = (uint32_t)__builtin_ctzll(left);
-        bool own = d->sm->streaming >> w & 1, waits = own ? dac_affine_waits(d) : !can_take(d, w);
+        bool own = d->sm->streaming >> w & 1, known = d->sm->parked & ~d->changed & left & -left;
+        bool waits = own ? dac_affine_waits(d) : known || !can_take(d, w);
         if (!waits && (!own || dac_affine_ready(d)))
             continue;
         refused |= left & -left;
@@ -69,12 +72,14 @@ uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
 }
 
 void dac_unpark(struct dac *d) {
-    for (uint64_t left = d->sm->parked; left; left &= left - 1) {
+    uint64_t look = d->changed | ~d->sm->resident | d->sm->streaming;
+    for (uint64_t left = d->sm->parked & look; left; left &= left - 1) {
         uint32_t w = (uint32_t)__builtin_ctzll(left);
         bool own = d->sm->streaming >> w & 1;
         if (!(d->sm->resident >> w & 1) || (own ? !dac_affine_waits(d) : can_take(d, w)))
             core_park(d->sm, w, false);
     }
+    d->changed = 0;
 }
 
 void dac_send(struct dac *d, uint32_t warp, const struct xinst *i, const struct dac_mark *m) {
@@ -83,6 +88,7 @@ void dac_send(struct dac *d, uint32_t warp, const struct xinst *i, const struct 
     d->asked[warp] = here;
     d->vector[warp] = (struct dac_taken){.mask = w->p[i->guard] & here, .number = m->fact->number};
     d->sent |= UINT64_C(1) << warp;
+    d->affine_unchanged = false;
     d->n.stack_accesses++;
 }
 
@@ -91,6 +97,7 @@ static void take_predicate(struct dac *d, uint32_t warp) {
     q->pfirst = (q->pfirst + 1) % DAC_RING;
     q->pcount--;
     q->pfilled--;
+    d->affine_unchanged = false;
     d->n.pwpq_accesses++;
     d->n.deq_pred++;
 }
@@ -101,14 +108,21 @@ static void take_address(struct dac *d, uint32_t warp, const struct xinst *i, co
     struct dac_access *a = dac_nth(d, q, q->issued++);
     if (a->number != f->number || a->mask != mask)
         dac_broken(d, "the streams of a warp disagree");
+    uint64_t own[WARP_LANES];
+    const uint64_t *addr = a->plain ? own : a->at->addr;
+    if (a->plain) {
+        block_num_expand(&a->num, &d->coords[warp], own);
+        dac_settle_lanes(own, a->mask);
+    }
     uint32_t(*pool)[WARP_LANES] = d->sm->x->pool;
     for (uint32_t k = 0; k < (i->in->m.a64 ? 2u : 1u); k++) {
         uint32_t *to = pool[i->s[i->first[0] + k] & ~POOL];
         for (uint32_t l = 0; l < WARP_LANES; l++)
-            to[l] = (uint32_t)(a->addr[l] >> 32 * k);
+            to[l] = (uint32_t)(addr[l] >> 32 * k);
     }
     a->issued = true;
     q->used -= a->expanded;
+    dac_changed(d, warp);
     if (a->data)
         return;
     a->taken = a->expanded;
@@ -129,10 +143,12 @@ void dac_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
         take_address(d, warp, i, f, mask);
 }
 
-/* Word k of what a load puts into registers, from the bytes of a lane. */
-static uint32_t word_of(const struct imods *m, const uint8_t *bytes, uint32_t k) {
-    uint32_t v = 0;
-    memcpy(&v, bytes + k * (m->size < 4 ? m->size : 4u), m->size < 4 ? m->size : 4u);
+/* Word k of what a load puts into a lane's registers. */
+static uint32_t word_of(const struct imods *m, const struct dac_place *at, uint32_t l, uint32_t k) {
+    uint32_t bits = m->size < 4 ? 8u * m->size : 32, first = k * bits;
+    uint32_t v = at->word[first / 32][l] >> first % 32;
+    if (bits < 32)
+        v &= (1u << bits) - 1;
     if (m->sgn && m->size == 1)
         v = (uint32_t)(int32_t)(int8_t)v;
     if (m->sgn && m->size == 2)
@@ -146,7 +162,7 @@ static void give_data(struct dac *d, const struct core_op *o, const struct dac_a
     const struct imods *m = &o->i->in->m;
     for (uint32_t k = 0; k < o->i->ndw; k++)
         for (uint32_t left = a->have & o->mask; left; left &= left - 1) {
-            uint32_t l = (uint32_t)__builtin_ctz(left), v = word_of(m, a->bytes[l], k);
+            uint32_t l = (uint32_t)__builtin_ctz(left), v = word_of(m, a->at, l, k);
             uint32_t *to = &w->r[o->i->d + k][l];
             if (*to != v && d->sm->check.on) {
                 d->sm->n.check_wrong++;
@@ -195,5 +211,6 @@ enum mech_verdict dac_access(void *m, int32_t op, uint64_t now) {
     for (uint32_t k = 0; k < q->issued; k++)
         dac_nth(d, q, k)->served |= dac_nth(d, q, k)->op == op;
     d->draining |= UINT64_C(1) << o->warp;
+    d->lines_came |= UINT64_C(1) << o->warp;
     return MECH_TAKEN;
 }

@@ -118,7 +118,7 @@ static void need_reads(struct needs *m, uint32_t b, uint32_t k) {
         for (uint32_t w = 0; w < span[j].n; w++) {
             uint32_t value = span[j].first + w;
             bool guard = i->guard.id != VPRED_PT && value == value_of_pred(&s->r->v, i->guard.id);
-            if (s->address[n] && !guard && dac_copy_reads(i, &s->r->v, value)) {
+            if (s->address[n] && !guard && dac_copy_reads(s, i, value)) {
                 bool also = false; /* data that is in the address's register, too */
                 for (uint32_t x = 1; x < i->nsrc; x++)
                     also |= i->src[x].kind == O_REG && i->src[x].v != VREG_RZ &&
@@ -247,6 +247,20 @@ static void choose(struct splitter *s) {
 
 /* ---- the whole ---- */
 
+/* The split is good for something: the warps are rid of an instruction, or data are fetched ahead for them.
+ */
+static bool saves_something(struct splitter *s) {
+    struct needs m = {.s = s, .inst = arena_array(s->a, bool, s->n + 1)};
+    bool any = false;
+    find_needs(&m);
+    EACH_INST(s, b, k, i) {
+        uint32_t n = no_of(s, b, k);
+        any |= s->data[n] || s->pred[n] || !m.inst[n];
+    }
+    vec_free(&m.work);
+    return any;
+}
+
 static void note_reasons(struct splitter *s) {
     EACH_INST(s, b, k, i) {
         uint32_t n = no_of(s, b, k);
@@ -344,7 +358,9 @@ static bool split_kernel(const struct pass_run *run) {
                         may_fetch(&s, &writers, b, k, &facts[n]);
             facts[n].data = s.data[n];
         }
-        if (!dac_build_affine(&s, facts))
+        if (!saves_something(&s))
+            why = "nothing would be saved: no instruction of the warps, and no wait for data";
+        else if (!dac_build_affine(&s, facts))
             why = "the affine stream needs too many registers";
     }
     if (!why) {

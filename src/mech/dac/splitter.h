@@ -76,7 +76,7 @@ static inline bool is_branch(const struct inst *i) {
         uint32_t n_ = inst_reads(&(s)->r->v, i_, span_);                                                     \
         for (uint32_t j_ = 0; j_ < n_; j_++)                                                                 \
             for (uint32_t w_ = 0; w_ < span_[j_].n; w_++)                                                    \
-                if (dac_copy_reads(i_, &(s)->r->v, span_[j_].first + w_)) {                                  \
+                if (dac_copy_reads(s, i_, span_[j_].first + w_)) {                                           \
                     uint32_t v = reach_read((s)->r, b, k, span_[j_].first + w_);                             \
                     __VA_ARGS__                                                                              \
                 }                                                                                            \
@@ -93,7 +93,7 @@ bool dac_settle_choices(struct splitter *s);
 /* Why the kernel cannot be split whatever it computes, or NULL. */
 const char *dac_obstacle(struct splitter *s);
 /* Does a copy of the instruction, which takes its address or data from a queue, still read this value? */
-bool dac_copy_reads(const struct inst *i, const struct values *v, uint32_t value);
+bool dac_copy_reads(const struct splitter *s, const struct inst *i, uint32_t value);
 
 /* ---- limits.c ---- */
 

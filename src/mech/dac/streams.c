@@ -78,7 +78,8 @@ static struct inst affine_copy(const struct splitter *s, const struct inst *i, u
     copy.m = i->m;
     copy.m.mode = s->data[n] ? ENQ_DATA : ENQ_ADDR;
     copy.m.order = 0;
-    copy.guard = i->guard;
+    if (dac_rule(s->params, DAC_RULE_GUARD))
+        copy.guard = i->guard;
     copy.src[0] = i->src[0];
     copy.nsrc = 1;
     copy.imm = i->imm;

@@ -344,11 +344,32 @@ static void expand_atom(const struct atom *a, const struct coords *at, uint32_t 
         out[l] += a->scale * op_rem(of[l], a->divisor, a->sgn);
 }
 
-static void expand_num(const struct num *n, const struct coords *at, uint64_t *out) {
+static struct block_num in_block(const struct num *n, const struct coords *at) {
     const uint64_t *f = n->f;
     uint64_t base = f[0] + f[4] * at->ctaid[0] + f[5] * at->ctaid[1] + f[6] * at->ctaid[2];
+    return (struct block_num){{base, f[1], f[2], f[3]}};
+}
+
+bool num_in_block(const struct num_val *v, const struct coords *at, struct block_num *n) {
+    *n = in_block(&v->n[0], at);
+    return v->nalt == 1 && !v->n[0].nterms;
+}
+
+void block_num_expand(const struct block_num *n, const struct coords *at, uint64_t out[WARP_LANES]) {
+    const uint64_t *f = n->f;
+    if (at->row) {
+        uint64_t v = f[0] + f[1] * at->tid[0][0] + f[2] * at->tid[1][0] + f[3] * at->tid[2][0];
+        for (uint32_t l = 0; l < WARP_LANES; l++, v += f[1])
+            out[l] = v;
+        return;
+    }
     for (uint32_t l = 0; l < WARP_LANES; l++)
-        out[l] = base + f[1] * at->tid[0][l] + f[2] * at->tid[1][l] + f[3] * at->tid[2][l];
+        out[l] = f[0] + f[1] * at->tid[0][l] + f[2] * at->tid[1][l] + f[3] * at->tid[2][l];
+}
+
+static void expand_num(const struct num *n, const struct coords *at, uint64_t *out) {
+    struct block_num plain = in_block(n, at);
+    block_num_expand(&plain, at, out);
     for (uint32_t t = 0; t < n->nterms; t++) {
         uint32_t word[WARP_LANES];
         expand_atom(&n->term[t].a, at, word);
@@ -383,6 +404,10 @@ void val_expand(const struct val *v, const struct coords *at, const uint32_t c[D
 
 void num_expand(const struct num_val *v, const struct coords *at, const uint32_t c[DAC_CONDS],
                 uint64_t *out) {
+    if (v->nalt == 1) {
+        expand_num(&v->n[0], at, out);
+        return;
+    }
     for (uint32_t k = 0; k < v->nalt; k++) {
         uint32_t m = lanes_of_alt(k, v->nalt, c);
         uint64_t wide[WARP_LANES];

@@ -94,6 +94,14 @@ void num_scale(struct num_val *d, const struct num_val *a, uint64_t factor);
 void num_low(struct val *d, const struct num_val *a);
 void num_high(struct val *d, const struct num_val *a);
 
+/* A plain tuple within a block: a base, and offsets by thread index. */
+struct block_num {
+    uint64_t f[4];
+};
+
+/* The number is one: what it is in the block of these threads. */
+bool num_in_block(const struct num_val *v, const struct coords *at, struct block_num *n);
+void block_num_expand(const struct block_num *n, const struct coords *at, uint64_t out[WARP_LANES]);
 /* The values of the lanes of a warp, where conditions are true in the lanes of c[0], c[1]. */
 void val_expand(const struct val *v, const struct coords *at, const uint32_t c[DAC_CONDS], uint32_t *out);
 void num_expand(const struct num_val *v, const struct coords *at, const uint32_t c[DAC_CONDS], uint64_t *out);

@@ -49,7 +49,7 @@ struct mta_entry {
 };
 struct mta_line {
     uint64_t line, stamp;
-    bool present, pending, used;
+    bool present, pending, used, far; /* far: from DRAM */
 };
 struct mta {
     struct sm *sm;
@@ -61,7 +61,7 @@ struct mta {
     uint32_t first, count;
     uint64_t stamp;
     uint32_t level, loads, issued, thrown, merged; /* of the period */
-    uint64_t looked, fetched, used, early, hits, late, dropped, throttled;
+    uint64_t looked, fetched, used, early, hits, late, dropped, throttled, far_fetched, far_used;
 };
 
 /* ---- the buffer ---- */
@@ -123,6 +123,8 @@ static void arrived(void *state, uint32_t token, uint64_t now) {
     struct mta *m = state;
     (void)now;
     m->buffer[token].pending = false;
+    m->buffer[token].far = core_arrived_from_dram(m->sm);
+    m->far_fetched += m->buffer[token].far;
 }
 
 /* ---- strides ---- */
@@ -225,6 +227,7 @@ static enum mech_verdict access(void *state, int32_t op, uint64_t now) {
     for (uint32_t k = 0; hit && k < o->naccess; k++) {
         struct mta_line *x = find(m, a[k].line);
         m->used += !x->used;
+        m->far_used += !x->used && x->far;
         x->used = true;
         x->stamp = ++m->stamp;
         m->hits++;
@@ -270,6 +273,8 @@ static const struct counter_info counters[] = {
     {"mta.loads", "instructions", "loads whose strides are looked at", offsetof(struct mta, looked)},
     {"mta.fetched", "lines", "lines asked for ahead", offsetof(struct mta, fetched)},
     {"mta.used", "lines", "... of them used by a load", offsetof(struct mta, used)},
+    {"mta.dram.fetched", "lines", "... of them read from DRAM for it", offsetof(struct mta, far_fetched)},
+    {"mta.dram.used", "lines", "... and used by a load", offsetof(struct mta, far_used)},
     {"mta.early", "lines", "... thrown out before", offsetof(struct mta, early)},
     {"mta.dropped", "lines", "... dropped because they were written", offsetof(struct mta, dropped)},
     {"mta.hits", "lines", "lines that loads found in the buffer", offsetof(struct mta, hits)},
