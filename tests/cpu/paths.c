@@ -1,5 +1,6 @@
-/* A block of which one path alone reads a second input: with a negative argument no round takes the other path, so
- * that a trace knows nothing of it. What was memoized then must be right with a positive argument, too. */
+/* A block of which one path alone reads a second input: with a negative argument no round takes the other
+ * path, so that a trace knows nothing of it. What was memoized then must be right with a positive argument,
+ * too. */
 #include <stdio.h>
 #include <stdlib.h>
 
