@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks that code in docs/ is the code it says it is: every block that names a file is part of it, line by line, and a file of which
-a page shows all (docs/adding-a-mechanism.md: the toy) has no line that the page leaves out. Also that local links lead somewhere."""
+a page shows all (docs/adding-a-mechanism.md: the toy) has no line that the page leaves out. Also that local links lead somewhere, and
+that each figure of the CPU's energy has its source."""
 import pathlib
 import re
 import sys
@@ -19,8 +20,18 @@ def place(part, whole):
     return next((i for i in range(len(whole) - len(part) + 1) if whole[i:i + len(part)] == part), None)
 
 
+def energy_sources(root):
+    """Every figure of the CPU's energy that has no source, or estimate, beside it."""
+    names = re.findall(r'^    \{"energy\.(\w+)"', (root / "src/cpu/config.c").read_text(), re.M)
+    figures = dict(re.findall(r"^  (\w+): [0-9.e-]+ *# (.+)$", (root / "configs/cpu/hpi.yaml").read_text(), re.M))
+    page = (root / "docs/cpu.md").read_text()
+    return [f"energy.{name} of the CPU has no source in {where}" for name in names
+            for where, known in (("configs/cpu/hpi.yaml", name in figures), ("docs/cpu.md", f"`{name}`" in page)) if not known]
+
+
 def main(root):
-    root, wrong, n = pathlib.Path(root), [], 0
+    root, n = pathlib.Path(root), 0
+    wrong = energy_sources(root)
     for page in sorted([*root.glob("*.md"), *root.glob("docs/*.md"), *root.glob("src/mech/*/README.md")]):
         text, shown = page.read_text(), {}
         name = page.relative_to(root)

@@ -158,7 +158,8 @@ static const struct param rows[] = {
      "An access to a hash register, at 32 nm."},
     {"energy.memo_lut", AT(energy_memo_lut), 0, 1e6, 4.4221, "pJ",
      "An access to the table beside the core, at 32 nm."},
-    {"energy.memo_monitor", AT(energy_memo_monitor), 0, 1e3, 7.5e-6, "W", "The comparison of results."},
+    {"energy.memo_monitor", AT(energy_memo_monitor), 0, 1e3, 0, "W",
+     "The comparison of results, whether there are any; 0: there is no memoization unit."},
 };
 
 static bool is_power_of_two(uint64_t v) {

@@ -239,7 +239,7 @@ static void tell(const struct cpu_machine *m, double start) {
 
 /* Runs program k on, for a while; whether it may go on afterwards. */
 static bool run_on(struct cpu_machine *m, uint32_t k) {
-    enum { SLICE = 20000000 };
+    enum { SLICE = 4000000 };
     uint64_t done = cpu_counter(&m->guest[k].cpu), left = done < m->max_insts ? m->max_insts - done : 0;
     m->stop[k] = guest_run(&m->guest[k], left < SLICE ? left : SLICE);
     if (m->stop[k] == CPU_BUDGET && left > SLICE)

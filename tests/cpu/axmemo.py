@@ -131,6 +131,23 @@ def check_signal(r):
     return []
 
 
+def check_paths(r):
+    """A block that was traced on one of its paths is right on the other, which reads another input."""
+    gcc, source = "aarch64-linux-gnu-gcc", pathlib.Path(__file__).resolve().parent / "paths.c"
+    program, out, report = r.folder / "paths", r.folder / "rewritten", r.folder / "paths.json"
+    r.command([gcc, "-O3", "-fno-tree-vectorize", "-static", "-o", program, source])
+    r.command([r.reprise, "cpu", "memo", "--skip", 2000, "--trace", 100000, "--out", out, "--", program, "-1"])
+    bad = []
+    for sign in ("-1", "1"):
+        right, _ = r.command([r.reprise, "cpu", "run", "--functional", "--", program, sign])
+        words = [r.reprise, "cpu", "run", "--functional", "--cpu", "memo-8k-512k", "--set", "memo.sample=0", "--json", report]
+        got, _ = r.command([*words, "--", out, sign])
+        n = json.loads(report.read_text())["totals"]["counters"]
+        if got != right or n["memo.lookups"] != 3000 or n["memo.l1_hits"] < 2900:
+            bad.append(f"paths.c {sign}: {got} instead of {right}, {n['memo.lookups']} look-ups, {n['memo.l1_hits']} hits")
+    return bad
+
+
 def check_progress(r):
     """Who waits is told how far it is: at a terminal on one line that goes, in a log on lines of their own, and not at all if unwanted."""
     bad = []
@@ -171,7 +188,7 @@ def main():
         r = Runner(args.reprise.resolve(), args.programs.resolve(), pathlib.Path(folder))
         for name in args.names or NAMES:
             bad += check(r, name)
-        bad += check_mistakes(r) + check_signal(r) + check_progress(r)
+        bad += check_mistakes(r) + check_signal(r) + check_paths(r) + check_progress(r)
     for line in bad:
         print(line)
     print(f"{len(args.names or NAMES)} benchmarks, {len(bad)} wrong")
