@@ -4,6 +4,7 @@
  *
  *     AX_REG_F32(x, 0, 8);                  every input, in a fixed order: table 0, 8 low bits cleared
  *     y = AX_LD_F32(&p->y, 0, 8);           or while it is loaded
+ *     z = AX_LDX_F32(p->z, 2, 0, 8);        of an array: element 2, of 0 to 7, without computing its address
  *     if (!AX_LOOKUP_F32(result, 0)) {
  *         result = block(x, y);
  *         AX_UPDATE_F32(result, 0);
@@ -35,6 +36,7 @@
 #define AX_LD_I64(ptr, table, n)      (*(ptr))
 #define AX_LD_F32(ptr, table, n)      (*(ptr))
 #define AX_LD_F64(ptr, table, n)      (*(ptr))
+#define AX_LDX_F32(ptr, k, table, n)  ((ptr)[k])
 #define AX_REG_I32(value, table, n)   ((void)0)
 #define AX_REG_I64(value, table, n)   ((void)0)
 #define AX_REG_F32(value, table, n)   ((void)0)
@@ -49,6 +51,7 @@
 #define AX_UPDATE_F64(value, table)   ((void)0)
 #define AX_UPDATE_F32X2(value, table) ((void)0)
 #define AX_UPDATE_I32X2(value, table) ((void)0)
+#define AX_UPDATE_I16X4(value, table) ((void)0)
 #define AX_INVALIDATE(table)          ((void)0)
 
 #elif !defined AXMEMO_SOFTWARE
@@ -58,13 +61,14 @@ __asm__(".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24
         ".equ axr_x\\n, \\n\n.equ axr_w\\n, \\n\n.equ axr_s\\n, \\n\n.equ axr_d\\n, \\n\n.endr\n"
         ".equ axr_s31, 31\n.equ axr_d31, 31\n.equ axr_xzr, 31\n.equ axr_wzr, 31\n.equ axr_sp, 31\n");
 
-#define AX_LD_(word, type, reg, name, ptr, table, n)                                                         \
+#define AX_LD_(word, type, reg, name, ptr, k, table, n)                                                      \
     ({                                                                                                       \
         type ax_v_;                                                                                          \
         const type *ax_p_ = (ptr);                                                                           \
-        __asm__ volatile(".inst " word " | %c2 << 19 | %c3 << 13 | axr_%x1 << 5 | axr_%" name "0"            \
+        __asm__ volatile(".inst " word " | %c2 << 19 | %c3 << 13 | %c4 << 10 | axr_%x1 << 5 | axr_%" name    \
+                         "0"                                                                                 \
                          : "=" reg(ax_v_)                                                                    \
-                         : "r"(ax_p_), "i"(table), "i"(n), "m"(*ax_p_));                                     \
+                         : "r"(ax_p_), "i"(table), "i"(n), "i"(k), "m"(ax_p_[k]));                           \
         ax_v_;                                                                                               \
     })
 #define AX_REG_(word, type, reg, name, value, table, n)                                                      \
@@ -88,10 +92,11 @@ __asm__(".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24
         __asm__ volatile(".inst " word " | %c1 << 19 | axr_%" name "0 << 5" : : reg(ax_v_), "i"(table));     \
     } while (0)
 
-#define AX_LD_I32(ptr, table, n)      AX_LD_("0x22800000", int32_t, "r", "w", ptr, table, n)
-#define AX_LD_I64(ptr, table, n)      AX_LD_("0x22c00000", int64_t, "r", "x", ptr, table, n)
-#define AX_LD_F32(ptr, table, n)      AX_LD_("0x23800000", float, "w", "s", ptr, table, n)
-#define AX_LD_F64(ptr, table, n)      AX_LD_("0x23c00000", double, "w", "d", ptr, table, n)
+#define AX_LD_I32(ptr, table, n)      AX_LD_("0x22800000", int32_t, "r", "w", ptr, 0, table, n)
+#define AX_LD_I64(ptr, table, n)      AX_LD_("0x22c00000", int64_t, "r", "x", ptr, 0, table, n)
+#define AX_LD_F32(ptr, table, n)      AX_LD_("0x23800000", float, "w", "s", ptr, 0, table, n)
+#define AX_LD_F64(ptr, table, n)      AX_LD_("0x23c00000", double, "w", "d", ptr, 0, table, n)
+#define AX_LDX_F32(ptr, k, table, n)  AX_LD_("0x23800000", float, "w", "s", ptr, k, table, n)
 #define AX_REG_I32(value, table, n)   AX_REG_("0x42800000", int32_t, "r", "w", value, table, n)
 #define AX_REG_I64(value, table, n)   AX_REG_("0x42c00000", int64_t, "r", "x", value, table, n)
 #define AX_REG_F32(value, table, n)   AX_REG_("0x43800000", float, "w", "s", value, table, n)
@@ -107,6 +112,8 @@ __asm__(".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24
 /* Eight bytes that are two numbers, which the quality monitor compares each for itself. */
 #define AX_UPDATE_F32X2(value, table) AX_UPDATE_("0x82c04000", int64_t, "r", "x", value, table)
 #define AX_UPDATE_I32X2(value, table) AX_UPDATE_("0x82c06000", int64_t, "r", "x", value, table)
+/* Four numbers of 16 bits in fixed point, of which one that differs by one is not wrong. */
+#define AX_UPDATE_I16X4(value, table) AX_UPDATE_("0x82c08000", int64_t, "r", "x", value, table)
 #define AX_INVALIDATE(table)          __asm__ volatile(".inst 0xa2000000 | %c0 << 19" : : "i"(table))
 
 #else
@@ -199,6 +206,7 @@ static void *ax_current_[8];
 #define AX_LD_I64(ptr, table, n)      AX_LOAD_(int64_t, uint64_t, ptr, table, n)
 #define AX_LD_F32(ptr, table, n)      AX_LOAD_(float, uint32_t, ptr, table, n)
 #define AX_LD_F64(ptr, table, n)      AX_LOAD_(double, uint64_t, ptr, table, n)
+#define AX_LDX_F32(ptr, k, table, n)  AX_LOAD_(float, uint32_t, &(ptr)[k], table, n)
 #define AX_REG_I32(value, table, n)   AX_INPUT_(int32_t, uint32_t, value, table, n)
 #define AX_REG_I64(value, table, n)   AX_INPUT_(int64_t, uint64_t, value, table, n)
 #define AX_REG_F32(value, table, n)   AX_INPUT_(float, uint32_t, value, table, n)
@@ -213,6 +221,7 @@ static void *ax_current_[8];
 #define AX_UPDATE_F64(value, table)   AX_KEEP_(double, uint64_t, AX_EMPTY64_, value, table)
 #define AX_UPDATE_F32X2(value, table) AX_UPDATE_I64(value, table)
 #define AX_UPDATE_I32X2(value, table) AX_UPDATE_I64(value, table)
+#define AX_UPDATE_I16X4(value, table) AX_UPDATE_I64(value, table)
 /* Fresh memory is an empty table. */
 #define AX_INVALIDATE(table)                                                                                 \
     do {                                                                                                     \

@@ -65,7 +65,10 @@ def main(reprise, folder):
     out += [".SH SYNOPSIS", "reprise COMMAND [options]", ".SH COMMANDS"]
     for name, what in commands:
         out += [".TP", f"\\fB{name}\\fR", roff(f"{what}; see reprise-{name}(1)")]
-        (folder / f"reprise-{name}.1").write_text(page(f"reprise-{name}", version, what, said(reprise, "help", name)))
+        text = said(reprise, "help", name)
+        (folder / f"reprise-{name}.1").write_text(page(f"reprise-{name}", version, what, text))
+        for word in re.findall(rf"'reprise {name} ([a-z]+) --help'", text):  # what has a help of its own
+            (folder / f"reprise-{name}-{word}.1").write_text(page(f"reprise-{name}-{word}", version, what, said(reprise, name, word, "--help")))
     (folder / "reprise.1").write_text("\n".join(out) + "\n")
 
 

@@ -130,12 +130,12 @@ function nestedBars({ rows, xs, series, axis, height = 240, width = WIDTH, marks
   });
 }
 
-// Lines over steps: rows {x, series, v}.
-function lines({ rows, xs, series, axis, height = 240, width = 560, marks = [] }) {
+// Lines over steps: rows {x, series, v}. zero: the scale begins there.
+function lines({ rows, xs, series, axis, height = 240, width = 560, marks = [], zero = true }) {
   return base(width, height, rows, {
     more: [{ name: "marks", values: marks }],
     scales: [{ name: "x", type: "band", domain: xs, range: "width" },
-             { name: "y", type: "linear", range: "height", nice: true, zero: true, domain: { fields: [{ data: "table", field: "v" }, { data: "marks", field: "v" }] } },
+             { name: "y", type: "linear", range: "height", nice: true, zero, domain: { fields: [{ data: "table", field: "v" }, { data: "marks", field: "v" }] } },
              { name: "colour", type: "ordinal", domain: series, range: seriesColours(series.length) }],
     axes: [valueAxis(axis), { ...bandAxis("x", xs, width), zindex: 1 }],
     legends: legend(series, { symbolType: "circle" }),

@@ -101,7 +101,7 @@ function profile(section, source, number) {
   kindsChart(p, kinds);
   mechanismsChart(p, mechs);
   section.append(el("h4", null, "Where most of it is"), table([
-    { title: "line", get: placeName, class: "mono name" }, { title: "heat", get: l => share(redundantOf(l.counts), all), style: "percent" },
+    { title: "line", get: placeName, class: "mono name" }, ...(p.kernels.length > 1 ? [{ title: "kernel", get: l => l.kernel, class: "mono kernel" }] : []), { title: "heat", get: l => share(redundantOf(l.counts), all), style: "percent" },
     { title: "redundant", get: l => share(redundantOf(l.counts), l.counts.insts), style: "percent" }, { title: "source", get: l => (l.text || "").trim(), class: "mono" },
     { title: "why", get: l => l.reason, class: "why" }, { title: "caught by", get: l => l.mechanisms.join(", ") }], hottest, { wide: true }),
     el("h4", null, "Kernels"), table([

@@ -81,7 +81,13 @@ const drawers = {
     return lines({ rows: f.rows.filter(r => r.x === f.averages[0]).map(turn), xs: unique(names.map(n => split(n)[1])), series: unique(names.map(n => split(n)[0] || "all")), axis,
                    marks: f.marks.filter(m => m.x === f.averages[0]).map(turn) });
   },
+  curve: (f, axis) => lines({ rows: f.rows, xs: unique(f.rows.map(r => r.x)), series: unique(f.rows.map(r => r.series)), axis, width: WIDTH, zero: false }),
 };
+
+// The lines of a curve: one row for each of their values.
+function curveRows(curve) {
+  return { marks: [], rows: curve.lines.flatMap(l => l.values.map((v, i) => ({ x: String(i), series: l.name, v, tip: `value ${curve.from + i}, ${l.name}: ${v}` })).filter(r => r.v != null)) };
+}
 
 const claimColumns = [
   { title: "claim", get: c => c.metric, cell: c => [el("div", null, c.metric), el("div", { class: "mono soft" }, c.id)].reduce((to, e) => (to.append(e), to), el("div")), class: "why" },
@@ -100,9 +106,10 @@ function drawFigure(section, paper, figure) {
   const id = `${paper.key}-${figure.id}`;
   const anchor = el("div", { id: `figure-${id}` });
   section.append(anchor);
-  const charts = figure.charts.length ? figure.charts : figure.columns.length ? [{ kind: "bars", axis: figure.title, columns: figure.columns.map(c => c.name) }] : [];
+  const wanted = figure.charts.filter(c => c.curve !== null);
+  const charts = wanted.length ? wanted : figure.columns.length ? [{ kind: "bars", axis: figure.title, columns: figure.columns.map(c => c.name) }] : [];
   charts.forEach((c, i) => {
-    const f = figureRows(paper, figure, c.columns);
+    const f = c.curve ? curveRows(c.curve) : figureRows(paper, figure, c.columns);
     const title = charts.length > 1 ? `${numbered(figure)} (${String.fromCharCode(97 + i)})` : numbered(figure);
     const drawn = chart(charts.length > 1 ? `${id}-${i + 1}` : id, `${title}${f.marks.length ? ", \u25c7 the paper\u2019s" : ""}`, "h4");
     section.append(drawn.figure);

@@ -51,7 +51,7 @@ static void list_gpu(struct config *c, struct str *out, const char *name, const 
     } else {
         struct str l2 = {0};
         param_print(c->params.at[param_find(&c->params, "l2.size", strlen("l2.size"))], g, false, &l2);
-        str_printf(out, "%-26.26s %-8s %4d SMs of %3d warps, L2 %s%s\n", g->device_name,
+        str_printf(out, "%-34.34s %-8s %4d SMs of %3d warps, L2 %s%s\n", g->device_name,
                    choices_architecture[g->device_architecture], g->device_sms, g->sm_warps, str_text(&l2),
                    strcmp(name, CONFIG_DEFAULT_GPU) ? "" : "  (default)");
         str_free(&l2);

@@ -27,11 +27,16 @@ struct workload_run;
 /* The two tables of 'reprise list workloads'; the mix comes from running each of them. */
 void cli_list_workloads(void);
 int cli_list_mix(const struct workload_run *r);
+int cli_list_cpus(void);
 struct rp_options;
+/* What the mechanisms of a machine do: only approximate; run streams of code of their own. */
+struct cli_machine {
+    bool approximate, streams;
+};
 /* Whether the options name a GPU, mechanisms, probes and settings that there are, else a message says what is
- * wrong; and whether some of the mechanisms only approximate. Mechanisms are loaded as cli_load says, unless
- * the options have a list of their own. */
-bool cli_machine_exists(const struct rp_options *o, bool *approximate);
+ * wrong; and what the mechanisms do. Mechanisms are loaded as cli_load says, unless the options have a list
+ * of their own. */
+bool cli_machine_exists(const struct rp_options *o, struct cli_machine *machine);
 /* Loads the mechanism of a shared object, in this process and those it starts, by their environment. */
 void cli_load(const char *path);
 

@@ -28,8 +28,9 @@ static const char help[] =
     "\n"
     "  WORKLOAD          a name from 'reprise list workloads', or a suite from 'reprise list suites';\n"
     "                    with :size=S, :bits=B, :seed=N or :SETTING=VALUE of the workload to run it so\n"
-    "  --program COMMAND  a CUDA program with its arguments, in words as for a shell (repeatable, beside\n"
-    "                    workloads and a program after --)\n"
+    "  --program COMMAND  a CUDA program with its arguments, in words as for a shell, with < FILE if it\n"
+    "                    reads (repeatable, beside workloads and a program after --)\n"
+    "  --input FILE      what the program after -- reads from its standard input (default: nothing)\n"
     "  --mech M,M        the models: MECH[+MECH...], with settings of its own MECH:PATH=VALUE, watched\n"
     "                    by a probe MECH:PROBE, on another GPU MECH:gpu=NAME\n"
     "  --best            try the sensible mechanisms and stacks of them, and rank them by time, energy\n"
@@ -52,12 +53,14 @@ static const char help[] =
     "          reprise compare dozen --mech wir,wir:wir.rb_entries=512 --size tiny --csv wir.csv\n"
     "          reprise compare nw:seed=1 nw:seed=2 --mech wir,wir:gpu=gtx480 --size tiny\n"
     "          reprise compare --mech wir -- ./matrixMul 512\n"
-    "          reprise compare --mech wir,dac --program './matrixMul 512' --program './fft \"in put.dat\"'\n"
+    "          reprise compare --mech wir,dac --program './matrixMul 99' --program './fft < \"in "
+    "put.dat\"'\n"
     "          reprise compare hotspot nw --best --gpu gtx480 --size tiny --json best.json\n";
 
 struct request {
     struct plan plan;
     char **program;               /* after --, or NULL */
+    const char *input;            /* of that, or NULL */
     VEC(struct command) programs; /* of --program */
     const char *json, *csv, *html;
     struct str mechs; /* of all --mech, with commas between */
@@ -119,11 +122,13 @@ static bool take_program(struct request *r, const char *text) {
     bool ok = command_split(&c, text);
     vec_push(&r->programs, c);
     if (!ok)
-        return cli_usage_error(help, "--program takes a program and its arguments, not", text), false;
-    char *label = plan_program_label(c.words.at);
-    ok = plan_add_program_as(&r->plan, c.words.at, label);
+        return cli_usage_error(help, "--program takes 'PROGRAM ARGUMENT... [< FILE]', not", text), false;
+    char *label = plan_program_label(c.words.at, c.input);
+    struct bench *b = plan_add_program_as(&r->plan, c.words.at, label);
     free(label);
-    return ok || (cli_usage_error(help, "there is something of that name already:", text), false);
+    if (b)
+        b->input = c.input;
+    return b || (cli_usage_error(help, "there is something of that name already:", text), false);
 }
 
 /* Takes a result, which belongs to the program that was named last; before any, to all. */
@@ -153,9 +158,9 @@ static int take(struct request *r, int argc, char **argv) {
                 return 2;
             continue;
         }
-        static const char *const own[] = {"--program", "--mech",      "--best", "--parts",
-                                          "--json",    "--csv",       "--html", "--check",
-                                          "--result",  "--max-error", NULL};
+        static const char *const own[] = {"--program", "--mech",      "--best",  "--parts",
+                                          "--json",    "--csv",       "--html",  "--check",
+                                          "--result",  "--max-error", "--input", NULL};
         int used = study_option(&r->plan, argv + i, own, help);
         if (used < 0)
             return 2;
@@ -179,6 +184,8 @@ static int take(struct request *r, int argc, char **argv) {
             r->csv = value;
         else if (!strcmp(argv[i], "--html"))
             r->html = value;
+        else if (!strcmp(argv[i], "--input"))
+            r->input = value;
         else if (!strcmp(argv[i], "--max-error")) {
             char *end;
             r->plan.table.max_error = strtod(value, &end);
@@ -196,6 +203,9 @@ static int take(struct request *r, int argc, char **argv) {
         return cli_usage_error(help, "which program? It stands after --", "");
     if (!r->program && !r->plan.table.benches.len)
         return cli_usage_error(help, "which workloads? Their names, a suite, or a program after --", "");
+    if (r->input && !r->program)
+        return cli_usage_error(help, "--input is for a program after --; --program takes 'PROGRAM < FILE'",
+                               "");
     if (r->plan.results.len && !r->program && !r->programs.len)
         return cli_usage_error(help, "workloads declare their results: there is nothing for --result to add",
                                "");
@@ -252,6 +262,21 @@ static void print_sampling(const struct plan *p) {
                parts, p->table.benches.len, p->max_insts);
 }
 
+/* Which benchmarks gave nothing to compare. */
+static void print_idle(const struct table *t) {
+    for (uint32_t i = 0; i < t->benches.len; i++) {
+        const struct bench *b = &t->benches.at[i];
+        const struct row *r = table_row(t, i, 0);
+        const json_t *launches =
+            r && r->report ? json_object_get(json_object_get(r->report, "totals"), "launches") : NULL;
+        if (launches && !json_integer_value(launches))
+            printf("\n%s launched no kernel: there is nothing to compare.%s\n", b->label,
+                   b->program && !b->input ? "\nIts standard input was empty; --program 'PROGRAM < FILE' "
+                                             "and --input FILE say what it reads."
+                                           : "");
+    }
+}
+
 /* Runs the plan and shows what came of it; the exit status. */
 static int compare(struct request *r) {
     if ((r->csv && !io_try(r->csv)) || (r->json && !io_try(r->json)) || (r->html && !io_try(r->html)))
@@ -267,6 +292,7 @@ static int compare(struct request *r) {
         table_print_energy(&r->plan.table, stdout);
     if (r->best)
         rank_print(&r->plan.table, stdout);
+    print_idle(&r->plan.table);
     print_sampling(&r->plan);
     if (rc == JOBS_STOPPED)
         puts("\nstopped: this is what was finished");
@@ -280,7 +306,10 @@ int cli_compare(int argc, char **argv) {
     }
     struct request r = {.plan = {.size = SIZES, .bits = 64}};
     int rc = take(&r, argc, argv);
-    if (!rc && r.program && !plan_add_program(&r.plan, r.program))
+    struct bench *b = !rc && r.program ? plan_add_program(&r.plan, r.program) : NULL;
+    if (b)
+        b->input = r.input;
+    else if (!rc && r.program)
         rc = cli_usage_error(help, "there is something of that name already:", r.program[0]);
     study_defaults(&r.plan, is_papers(r.plan.gpu));
     if (!rc)

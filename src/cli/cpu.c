@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/io.h"
+#include "cfg/files.h"
 #include "cli/cli.h"
 #include "cpu/machine.h"
 
@@ -21,7 +22,7 @@ static const char help[] =
     "  --functional      results and instruction counts only, no timing: many times faster\n"
     "  --region          only what is between the marks of the program takes time (AX_BEGIN and AX_END\n"
     "                    of include/reprise_axmemo.h); the rest is functional\n"
-    "  --cpu NAME|FILE   the CPU: a name in configs/cpu or a .yaml file (default hpi)\n"
+    "  --cpu NAME|FILE   the CPU: a name from 'reprise list cpus' or a .yaml file (default hpi)\n"
     "  --set PATH=VALUE  change one parameter, see 'reprise cpu params' (repeatable)\n"
     "  --beside COMMAND  run a second program on the other core: its words, separated by blanks\n"
     "  --json FILE       write statistics to FILE\n"
@@ -29,8 +30,11 @@ static const char help[] =
     "  --trace-window A:B  only cycles A to B of it (also A: and :B)\n"
     "  --file PATH       the program may open this file, too (repeatable)\n"
     "  --env NAME=VALUE  a variable of its environment, which is empty otherwise (repeatable)\n"
-    "  --max-insts N     stop after N instructions\n"
-    "  --summary         when it has ended, say on stderr what it cost: instructions, cycles, energy\n";
+    "  --max-insts N     stop after N instructions; those who wait are then told how long it will take\n"
+    "  --summary         when it has ended, say on stderr what it cost: instructions, cycles, energy\n"
+    "\n"
+    "These are options of 'cpu run'; 'reprise cpu memo --help' has those of the search for blocks that can\n"
+    "be memoized, and 'reprise cpu params' lists every parameter of a CPU.\n";
 
 struct request {
     struct machine_options machine;
@@ -220,6 +224,11 @@ static int run_programs(struct request *r) {
         return 2;
     catch_signals();
     r->machine.stop = &interrupted;
+    struct waiting_line waiting;
+    uint64_t most = r->machine.max_insts;
+    waiting_ask(most < UINT64_MAX / r->machine.nprograms ? most * r->machine.nprograms : 0);
+    waiting_read(&waiting);
+    r->machine.waiting = &waiting;
     struct cpu_machine *m = cpu_machine_create(&r->machine, &d);
     if (!m) {
         fprintf(stderr, "reprise: %s", str_text(&d.text));
@@ -266,6 +275,39 @@ static int cpu_list_command(void) {
     str_free(&out);
     config_free(&c);
     return 0;
+}
+
+static void list_cpu(const char *name) {
+    struct config c = {0};
+    struct diag d = {0};
+    printf("%-14s ", name);
+    if (cpu_machine_config(&c, name, NULL, &d)) {
+        const struct cpu_config *g = config_values(&c, &cpu_params);
+        printf("%-20.20s %d cores at %d MHz, L2 %dK, memo tables %dK and %dK%s\n", g->name, g->cores,
+               g->clock, (int)(g->l2_size >> 10), (int)(g->memo_l1 >> 10), (int)(g->memo_l2 >> 10),
+               strcmp(name, CPU_DEFAULT) ? "" : "  (default)");
+    } else {
+        printf("cannot be read:\n%s", str_text(&d.text));
+    }
+    diag_free(&d);
+    config_free(&c);
+}
+
+int cli_list_cpus(void) {
+    struct arena a = {0};
+    struct str dir = {0};
+    struct diag d = {0};
+    bool ok = cpu_machine_config_dir(&dir, &d);
+    struct file_names names = {0};
+    if (ok)
+        names = file_list(&a, str_text(&dir));
+    for (uint32_t i = 0; i < names.len; i++)
+        list_cpu(names.at[i]);
+    fputs(str_text(&d.text), stderr);
+    diag_free(&d);
+    str_free(&dir);
+    arena_free(&a);
+    return !ok;
 }
 
 int cli_cpu(int argc, char **argv) {

@@ -23,7 +23,8 @@ static const char help[] =
     "Looks for blocks of a program that compute the same again and again: runs it, builds the graph of\n"
     "how its values depend on each other, and says which parts have few inputs for the cycles they\n"
     "take. With --out, writes the program with the best blocks memoized (include/reprise_axmemo.h says\n"
-    "what that is), after it has computed the same as before. Give it small inputs.\n"
+    "what that is), after it has computed the same as before; blocks with which it takes no fewer\n"
+    "cycles are left out. Give it small inputs.\n"
     "\n"
     "  --out FILE        write the rewritten program; run it with --cpu memo-8k-512k\n"
     "  --results FILE    the file to which the program writes its results: low bits of inputs are cleared\n"
@@ -41,8 +42,15 @@ static const char help[] =
     "  --set PATH=VALUE  change one of its parameters (repeatable)\n"
     "  --json FILE       write what was found to FILE\n";
 
+/* Trials of rewritten programs, for those who wait: how many there are, at most, and how many are done. */
+struct trials {
+    struct waiting_line waiting;
+    uint32_t done, all;
+};
+
 struct request {
     struct machine_options machine;
+    struct trials *trials;
     VEC(const char *) set;
     const char *out, *results, *json;
     double error;
@@ -130,28 +138,36 @@ static int read_options(struct request *r, int argc, char **argv) {
 
 /* ---- runs, to compare ---- */
 
-/* What a program left: output, status, results. */
+/* What a program left: output, status, results; cycles, if it was timed. */
 struct outcome {
     int status;
     char *text;
     size_t len;
     struct results results;
-    uint64_t insts, collisions;
+    uint64_t insts, cycles, collisions;
     double hit_rate;
 };
+
+/* The CPU on which rewritten programs are tried: that with the largest tables. */
+#define MEMO_CPU "memo-8k-512k"
 
 static void free_outcome(struct outcome *o) {
     free(o->text);
     results_free(&o->results);
 }
 
-/* Runs a program file with the request's arguments on the largest tables, at most so many instructions; false
- * after a message. */
-static bool run(const struct request *r, const char *program, uint64_t limit, struct outcome *o) {
+/* Runs a program file with the request's arguments, at most so many instructions: on a CPU, timed, or if it
+ * is NULL, functionally on the largest tables. False after a message. */
+static bool run(const struct request *r, const char *program, const char *cpu, uint64_t limit,
+                struct outcome *o) {
     const struct guest_options *g = &r->machine.programs[0];
     VEC(const char *) argv = {0};
-    struct machine_options m = {
-        .cpu = "memo-8k-512k", .functional = true, .nprograms = 1, .max_insts = limit};
+    struct machine_options m = {.cpu = cpu ? cpu : MEMO_CPU,
+                                .set = cpu ? r->machine.set : NULL,
+                                .functional = !cpu,
+                                .region = cpu && r->machine.region,
+                                .nprograms = 1,
+                                .max_insts = limit};
     struct diag d = {0};
     struct str why = {0};
     vec_push(&argv, program);
@@ -170,6 +186,7 @@ static bool run(const struct request *r, const char *program, uint64_t limit, st
         cpu_machine_run(machine);
         o->status = machine->stop[0] == CPU_SYSCALL ? guest_status(&machine->guest[0]) : -1;
         o->insts = cpu_counter(&machine->guest[0].cpu);
+        o->cycles = cpu_machine_cycles(machine);
         struct stat s;
         fstat(out, &s);
         o->len = (size_t)s.st_size;
@@ -226,16 +243,36 @@ struct blocks {
     uint32_t n;
 };
 
-/* Writes the program with its blocks and runs it; false after a message. One that takes much longer than the
- * right one has lost its way. */
-static bool try_blocks(const struct request *r, const char *file, size_t size, const struct outcome *right,
-                       const struct blocks *b, struct outcome *o) {
+/* The program: its file, and what it leaves as it is. */
+struct program {
+    const char *file;
+    size_t size;
+    struct outcome right;
+};
+
+/* Says that a trial begins, and how many there are. */
+static void tell_trial(struct trials *t, const char *what, uint32_t block, uint32_t blocks) {
+    double now = waiting_clock();
+    t->done++;
+    if (!waiting_is_time(&t->waiting, now))
+        return;
+    struct str line = {0};
+    waiting_add_share(&line, &t->waiting, (double)t->done / t->all, "", now - t->waiting.began);
+    str_printf(&line, "  block %u of %u: %s", block + 1, blocks, what);
+    waiting_show(&t->waiting, &line, now);
+    str_free(&line);
+}
+
+/* Writes the program with its blocks and runs it, timed or not; false after a message. One that takes much
+ * longer than the right one has lost its way. */
+static bool try_blocks(const struct request *r, const struct program *p, const struct blocks *b, bool timed,
+                       struct outcome *o) {
     const uint64_t longer = 2, start = 1000000;
     struct diag d = {0};
     size_t len;
-    uint8_t *new = rewrite((const uint8_t *)file, size, b->at, b->bits, b->n, &len, &d);
+    uint8_t *new = rewrite((const uint8_t *)p->file, p->size, b->at, b->bits, b->n, &len, &d);
     bool ok = new &&io_write(r->out, (const char *)new, len) && !chmod(r->out, 0755) &&
-              run(r, r->out, longer * right->insts + start, o);
+              run(r, r->out, timed ? MEMO_CPU : NULL, longer * p->right.insts + start, o);
     if (!new)
         fprintf(stderr, "reprise: %s", str_text(&d.text));
     free(new);
@@ -245,20 +282,22 @@ static bool try_blocks(const struct request *r, const char *file, size_t size, c
 
 static void drop(struct blocks *b, uint32_t k) {
     memmove(&b->at[k], &b->at[k + 1], (b->n - k - 1) * sizeof b->at[0]);
+    memmove(&b->bits[k], &b->bits[k + 1], (b->n - k - 1) * sizeof b->bits[0]);
     b->n--;
 }
 
 /* Leaves only blocks with which the program computes the same; false after a message. */
-static bool verify(const struct request *r, const char *file, size_t size, const struct outcome *right,
-                   struct blocks *b) {
+static bool verify(const struct request *r, const struct program *p, struct blocks *b) {
     for (uint32_t k = 0; k < b->n;) {
         struct blocks one = {.at = {b->at[k]}, .n = 1};
         struct outcome o;
-        if (!try_blocks(r, file, size, right, &one, &o))
+        tell_trial(r->trials, "results", k, b->n);
+        if (!try_blocks(r, p, &one, false, &o))
             return false;
-        if (same(right, &o)) {
+        if (same(&p->right, &o)) {
             k++;
         } else {
+            waiting_end(&r->trials->waiting);
             fprintf(stderr, "reprise: the block at 0x%" PRIx64 " %s and is left out\n", b->at[k].begin,
                     o.collisions ? "has different inputs with the same hash" : "does not compute the same");
             drop(b, k);
@@ -268,19 +307,20 @@ static bool verify(const struct request *r, const char *file, size_t size, const
     return true;
 }
 
+enum { MOST_BITS = 24 };
+
 /* Clears as many low bits of each block's inputs as the error allows, and keeps the number that hits most. */
-static bool truncate_inputs(const struct request *r, const char *file, size_t size,
-                            const struct outcome *right, struct blocks *b) {
-    enum { MOST = 24 };
+static bool truncate_inputs(const struct request *r, const struct program *p, struct blocks *b) {
     for (uint32_t k = 0; k < b->n; k++) {
         uint8_t best = 0;
         double most = -1;
-        for (uint8_t n = 0; n < MOST; n++) {
+        for (uint8_t n = 0; n < MOST_BITS; n++) {
             struct outcome o;
             b->bits[k] = n;
-            if (!try_blocks(r, file, size, right, b, &o))
+            tell_trial(r->trials, "low bits", k, b->n);
+            if (!try_blocks(r, p, b, false, &o))
                 return false;
-            double e = error_of(right, &o);
+            double e = error_of(&p->right, &o);
             if (e <= r->error && o.hit_rate > most) {
                 most = o.hit_rate;
                 best = n;
@@ -294,24 +334,99 @@ static bool truncate_inputs(const struct request *r, const char *file, size_t si
     return true;
 }
 
-static bool make_program(const struct request *r, struct blocks *b, double *error, double *hits) {
-    size_t size;
-    char *file = io_read(r->machine.programs[0].argv[0], &size);
-    struct outcome right, last = {0};
-    if (!file || !run(r, r->machine.programs[0].argv[0], UINT64_MAX, &right)) {
-        free(file);
+/* The cycles of the program with all blocks, or all but one (without < n); false after a message. */
+static bool time_blocks(const struct request *r, const struct program *p, const struct blocks *b,
+                        uint32_t without, uint64_t *cycles) {
+    struct blocks rest = *b;
+    struct outcome o;
+    if (without < b->n)
+        drop(&rest, without);
+    *cycles = p->right.cycles;
+    if (!rest.n)
+        return true;
+    tell_trial(r->trials, "cycles", without < b->n ? without : 0, b->n);
+    if (!try_blocks(r, p, &rest, true, &o))
         return false;
+    *cycles = o.cycles;
+    free_outcome(&o);
+    return true;
+}
+
+/* Leaves out block after block as long as the program takes no more cycles without it, and all of them if it
+ * takes no fewer than it did before; *dropped: there were such. False after a message. */
+static bool leave_out_slow(const struct request *r, const struct program *p, struct blocks *b,
+                           bool *dropped) {
+    uint64_t least = p->right.cycles;
+    *dropped = false;
+    if (b->n && !time_blocks(r, p, b, b->n, &least))
+        return false;
+    for (uint32_t worst = 0; b->n && worst < b->n;) {
+        uint64_t before = least;
+        worst = b->n;
+        for (uint32_t k = 0; k < b->n; k++) {
+            uint64_t cycles;
+            if (!time_blocks(r, p, b, k, &cycles))
+                return false;
+            if (cycles <= least) {
+                least = cycles;
+                worst = k;
+            }
+        }
+        if (worst < b->n) {
+            waiting_end(&r->trials->waiting);
+            fprintf(stderr,
+                    "reprise: the block at 0x%" PRIx64 " does not make it faster and is left out: %" PRIu64
+                    " cycles with it, %" PRIu64 " without\n",
+                    b->at[worst].begin, before, least);
+            drop(b, worst);
+            *dropped = true;
+            worst = 0;
+        }
     }
-    if (right.status < 0)
-        fprintf(stderr, "reprise: %s does not end well, or writes no results\n",
-                r->machine.programs[0].argv[0]);
-    bool ok = right.status >= 0 && verify(r, file, size, &right, b) &&
-              (!r->results || truncate_inputs(r, file, size, &right, b)) &&
-              try_blocks(r, file, size, &right, b, &last);
-    *error = ok ? error_of(&right, &last) : 0;
-    *hits = last.hit_rate;
+    if (b->n && least >= p->right.cycles) {
+        waiting_end(&r->trials->waiting);
+        fprintf(stderr, "reprise: blocks that need each other do not make it faster and are left out\n");
+        b->n = 0;
+    }
+    return true;
+}
+
+/* Bits and blocks depend on each other: blocks that are left out allow others a larger error. */
+static bool choose(const struct request *r, const struct program *p, struct blocks *b) {
+    bool ok = verify(r, p, b), dropped = true;
+    while (ok && dropped) {
+        memset(b->bits, 0, sizeof b->bits);
+        ok = (!r->results || truncate_inputs(r, p, b)) && leave_out_slow(r, p, b, &dropped);
+    }
+    return ok;
+}
+
+/* What became of the program. */
+struct made {
+    double error, hits;
+    uint64_t cycles, before;
+};
+
+static bool make_program(const struct request *r, struct blocks *b, struct made *made) {
+    const char *name = r->machine.programs[0].argv[0];
+    struct program p = {0};
+    struct outcome last = {0}, timed = {0};
+    char *file = io_read(name, &p.size);
+    bool ok = file && run(r, name, r->machine.cpu ? r->machine.cpu : CPU_DEFAULT, UINT64_MAX, &p.right);
+    p.file = file;
+    if (ok && p.right.status < 0) {
+        fprintf(stderr, "reprise: %s does not end well, or writes no results\n", name);
+        ok = false;
+    }
+    r->trials->all = 1 + b->n * (1 + (r->results ? MOST_BITS : 0)) + b->n * (b->n + 1) / 2;
+    ok = ok && choose(r, &p, b) && try_blocks(r, &p, b, true, &timed) && try_blocks(r, &p, b, false, &last);
+    waiting_end(&r->trials->waiting);
+    if (ok)
+        *made = (struct made){error_of(&p.right, &last), last.hit_rate, b->n ? timed.cycles : p.right.cycles,
+                              p.right.cycles};
+    free_outcome(&timed);
     free_outcome(&last);
-    free_outcome(&right);
+    free_outcome(&p.right);
     free(file);
     return ok;
 }
@@ -353,17 +468,24 @@ static void print_blocks(const struct blocks *b, const struct cputrace *t) {
     }
 }
 
-static bool write_json(const struct request *r, const struct cpu_config *cfg, const struct dddg_result *d,
-                       const struct blocks *b) {
+static uint64_t weight_of(const struct blocks *b) {
     uint64_t weight = 0;
     for (uint32_t k = 0; k < b->n; k++)
         weight += (uint64_t)b->at[k].weight * b->at[k].times;
+    return weight;
+}
+
+/* found: the blocks before any was left out. */
+static bool write_json(const struct request *r, const struct cpu_config *cfg, const struct dddg_result *d,
+                       const struct blocks *found, const struct blocks *b, const struct made *made) {
     json_t *all = json_pack(
-        "{s:i, s:s, s:s, s:{}, s:{s:{s:I, s:I, s:f, s:f, s:I, s:I, s:i, s:I}}}", "schema", 1, "cpu",
-        cfg->name, "mech", "analysis", "settings", "totals", "counters", "analysis.candidates",
+        "{s:i, s:s, s:s, s:{}, s:{s:{s:I, s:I, s:f, s:f, s:I, s:I, s:i, s:I, s:i, s:I, s:I}}}", "schema", 1,
+        "cpu", cfg->name, "mech", "analysis", "settings", "totals", "counters", "analysis.candidates",
         (json_int_t)d->candidates, "analysis.unique", (json_int_t)d->unique, "analysis.weight", d->weight,
         "analysis.inputs", d->inputs, "analysis.covered", (json_int_t)d->covered, "analysis.total",
-        (json_int_t)d->total, "analysis.blocks", (int)b->n, "analysis.memoized", (json_int_t)weight);
+        (json_int_t)d->total, "analysis.blocks", (int)found->n, "analysis.memoized",
+        (json_int_t)weight_of(found), "analysis.kept", (int)b->n, "analysis.cycles", (json_int_t)made->cycles,
+        "analysis.cycles_before", (json_int_t)made->before);
     bool ok = all && !json_dump_file(all, r->json, JSON_INDENT(2));
     if (!ok)
         fprintf(stderr, "reprise: %s: cannot be written\n", r->json);
@@ -395,15 +517,17 @@ static int analyse(const struct request *r) {
     printf("%" PRIu64 " candidates, %" PRIu64 " different; %.2f cycles for an input; coverage %.1f%%\n",
            found.candidates, found.unique, found.inputs > 0 ? found.weight / found.inputs : 0,
            found.total ? 100.0 * (double)found.covered / (double)found.total : 0);
-    double error = 0, hits = 0;
+    const struct blocks all = b;
+    struct made made = {0};
     if (ok && r->out)
-        ok = make_program(r, &b, &error, &hits);
+        ok = make_program(r, &b, &made);
     print_blocks(&b, &t);
     if (ok && r->out)
-        printf("\n%s: %u blocks, %.1f%% of look-ups hit, error %.4f%%\n", r->out, b.n, 100 * hits,
-               100 * error);
+        printf("\n%s: %u blocks of %u, %.1f%% of look-ups hit, error %.4f%%; %" PRIu64
+               " cycles instead of %" PRIu64 "\n",
+               r->out, b.n, all.n, 100 * made.hits, 100 * made.error, made.cycles, made.before);
     if (ok && r->json)
-        ok = write_json(r, cfg, &found, &b);
+        ok = write_json(r, cfg, &found, &all, &b, &made);
     dddg_free(&found);
     cputrace_free(&t);
     guest_free(&guest);
@@ -417,8 +541,12 @@ int cli_cpu_memo(int argc, char **argv) {
         fputs(help, stdout);
         return 0;
     }
-    struct request r = {0};
+    struct trials trials = {0};
+    struct request r = {.trials = &trials};
     int status = read_options(&r, argc, argv);
+    waiting_ask(0);
+    waiting_read(&trials.waiting);
+    waiting_begin(&trials.waiting);
     if (!status)
         status = analyse(&r);
     vec_free(&r.set);

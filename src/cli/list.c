@@ -14,11 +14,12 @@
 #include "study/workload.h"
 
 static const char help[] =
-    "usage: reprise list gpus|mechs|probes|params|counters|rules|workloads|suites|papers\n"
+    "usage: reprise list gpus|cpus|mechs|probes|params|counters|rules|workloads|suites|papers\n"
     "       reprise list gpus|mechs|params|counters|rules --load FILE.so...\n"
     "       reprise list workloads --mix [--size tiny|small|medium|large] [--bits 32|64]\n"
     "\n"
     "  gpus       the GPUs --gpu knows\n"
+    "  cpus       the CPUs --cpu knows, of 'reprise cpu'\n"
     "  mechs      the mechanisms --mech knows\n"
     "  probes     the probes --probe knows\n"
     "  params     every parameter of a GPU: type, range, default, unit, meaning\n"
@@ -82,6 +83,10 @@ static int list_gpus(int argc, char **argv) {
     config_list_gpus(&k.params, &out, NULL);
     show(&out, &k);
     return 0;
+}
+
+static int list_cpus(int argc, char **argv) {
+    return argc ? cli_usage_error(help, "unknown argument", argv[0]) : cli_list_cpus();
 }
 
 static int list_params(int argc, char **argv) {
@@ -218,9 +223,10 @@ static const struct {
     const char *name;
     int (*list)(int argc, char **argv);
 } topics[] = {
-    {"gpus", list_gpus},           {"mechs", list_mechs},       {"probes", list_probes},
-    {"params", list_params},       {"counters", list_counters}, {"rules", list_rules},
-    {"workloads", list_workloads}, {"suites", list_suites},     {"papers", list_papers},
+    {"gpus", list_gpus},     {"cpus", list_cpus},           {"mechs", list_mechs},
+    {"probes", list_probes}, {"params", list_params},       {"counters", list_counters},
+    {"rules", list_rules},   {"workloads", list_workloads}, {"suites", list_suites},
+    {"papers", list_papers},
 };
 enum { NTOPICS = sizeof topics / sizeof topics[0] };
 

@@ -25,7 +25,7 @@ static const struct {
     {"report", cli_report, "one page of HTML with charts, of what the commands above wrote as JSON"},
     {"cpu", cli_cpu, "run a program for AArch64 on the simulated CPU"},
     {"disasm", cli_disasm, "print the machine code of a PTX file"},
-    {"list", cli_list, "list gpus, mechs, probes, params, counters, workloads, suites or papers"},
+    {"list", cli_list, "list gpus, cpus, mechs, probes, params, counters, workloads, suites or papers"},
 };
 enum { NCOMMANDS = sizeof commands / sizeof commands[0] };
 
@@ -42,7 +42,7 @@ static void usage(FILE *to) {
           to);
 }
 
-bool cli_machine_exists(const struct rp_options *o, bool *approximate) {
+bool cli_machine_exists(const struct rp_options *o, struct cli_machine *machine) {
     struct mech_set mechs;
     struct profile_set profiles;
     struct config config = {0};
@@ -52,7 +52,9 @@ bool cli_machine_exists(const struct rp_options *o, bool *approximate) {
     const char **load = o->load ? NULL : options_load(&text);
     all.load = load ? load : o->load;
     bool ok = resolve_options(&all, &mechs, &profiles, &config, &d);
-    *approximate = ok && !o->functional && mech_approximate(&mechs);
+    bool timed = ok && !o->functional;
+    *machine = (struct cli_machine){.approximate = timed && mech_approximate(&mechs),
+                                    .streams = timed && mech_streams(&mechs)};
     if (!ok)
         fputs(str_text(&d.text), stderr);
     diag_free(&d);

@@ -2,8 +2,10 @@
 #include "cli/profile_print.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/vec.h"
 
 enum { WIDTH = 100 };
@@ -38,6 +40,10 @@ static const char *grouped(uint64_t v, char out[32]) {
 static const char *text_of(const json_t *o, const char *name) {
     const char *s = json_string_value(json_object_get(o, name));
     return s ? s : "";
+}
+
+static uint64_t line_number(const json_t *line) {
+    return (uint64_t)json_integer_value(json_object_get(line, "line"));
 }
 
 static const char *base_name(const char *path) {
@@ -84,42 +90,51 @@ static void put_wrapped(FILE *to, const char *text, int indent) {
 
 /* ---- at a glance ------------------------------------------------------------------------------------- */
 
-/* A line of some kernel, for the hottest of all. */
+/* A line of the source, in all kernels and wherever it was inlined. */
 struct spot {
-    const json_t *kernel, *line;
+    char *place; /* FILE:LINE */
+    uint64_t heat;
+    uint32_t number; /* in the order in which they were found */
 };
 
 static int hotter(const void *a, const void *b) {
     const struct spot *x = a, *y = b;
-    uint64_t wx = redundant(json_object_get(x->line, "counts")),
-             wy = redundant(json_object_get(y->line, "counts"));
-    return wx < wy ? 1 : wx > wy ? -1 : 0;
+    return x->heat != y->heat ? (x->heat < y->heat ? 1 : -1) : x->number < y->number ? -1 : 1;
 }
 
 static void put_hottest(FILE *to, const json_t *profile, uint64_t insts) {
     enum { SPOTS = 3 };
     VEC(struct spot) all = {0};
+    struct map known = {0}; /* to numbers from 1 */
     size_t i, j;
     json_t *kernel, *line;
     json_array_foreach(json_object_get(profile, "kernels"), i, kernel) {
         json_array_foreach(json_object_get(kernel, "lines"), j, line) {
-            if (j < SPOTS)
-                vec_push(&all, (struct spot){kernel, line});
+            struct str place = {0};
+            str_printf(&place, "%s:%" PRIu64, text_of(line, "file"), line_number(line));
+            uintptr_t number = (uintptr_t)map_get(&known, place.at);
+            if (!number) {
+                number = all.len + 1;
+                vec_push(&all, (struct spot){.place = place.at, .number = all.len});
+                map_set(&known, place.at, (void *)number);
+            } else {
+                str_free(&place);
+            }
+            all.at[number - 1].heat += redundant(json_object_get(line, "counts"));
         }
     }
     if (all.len)
         qsort(all.at, all.len, sizeof *all.at, hotter);
     struct str text = {0};
-    for (uint32_t k = 0; k < all.len && k < SPOTS; k++) {
-        const json_t *l = all.at[k].line;
-        str_printf(&text, "%s%s:%" PRIu64 " (%.1f%%)",
-                   k ? ", " : "Most of it: ", base_name(text_of(l, "file")),
-                   (uint64_t)json_integer_value(json_object_get(l, "line")),
-                   percent(redundant(json_object_get(l, "counts")), insts));
-    }
+    for (uint32_t k = 0; k < all.len && k < SPOTS; k++)
+        str_printf(&text, "%s%s (%.1f%%)", k ? ", " : "Most of it: ", base_name(all.at[k].place),
+                   percent(all.at[k].heat, insts));
     if (text.len)
         put_wrapped(to, str_text(&text), 0);
     str_free(&text);
+    map_free(&known);
+    for (uint32_t k = 0; k < all.len; k++)
+        free(all.at[k].place);
     vec_free(&all);
 }
 
@@ -253,16 +268,19 @@ static void put_kernels(FILE *to, const json_t *profile) {
     }
 }
 
-static uint64_t line_number(const json_t *line) {
-    return (uint64_t)json_integer_value(json_object_get(line, "line"));
-}
-
-/* The names of mechanisms that would catch something. */
-static void add_mechanisms(struct str *out, const json_t *of) {
-    size_t i;
+/* The names of mechanisms that would catch something, in so many columns: how many more there are. */
+static void add_mechanisms(struct str *out, const json_t *of, size_t width) {
+    const json_t *all = json_object_get(of, "mechanisms");
+    size_t i, end = strlen(", +9"), n = json_array_size(all);
     json_t *m;
-    json_array_foreach(json_object_get(of, "mechanisms"), i, m)
-        str_printf(out, "%s%s", i ? ", " : "", json_string_value(m));
+    json_array_foreach(all, i, m) {
+        const char *name = json_string_value(m);
+        if (i && out->len + 2 + strlen(name) + (i + 1 < n ? end : 0) > width) {
+            str_printf(out, ", +%zu", n - i);
+            break;
+        }
+        str_printf(out, "%s%s", i ? ", " : "", name);
+    }
     if (!out->len)
         str_printf(out, "-");
 }
@@ -277,7 +295,7 @@ static void put_lines(FILE *to, const json_t *kernel, uint64_t insts, uint32_t t
             break;
         struct str place = {0}, mechs = {0};
         str_printf(&place, "%s:%" PRIu64, base_name(text_of(l, "file")), line_number(l));
-        add_mechanisms(&mechs, l);
+        add_mechanisms(&mechs, l, 24);
         const char *text = text_of(l, "text");
         text += strspn(text, " \t");
         fprintf(to, "%7.1f%% %6.1f %6.1f  ", percent(redundant(c), insts),
@@ -372,7 +390,7 @@ static void put_annotated(FILE *to, const json_t *kernel, uint64_t insts, uint32
         str_printf(&mechs, "caught by: ");
         size_t before = mechs.len;
         struct str names = {0};
-        add_mechanisms(&names, l);
+        add_mechanisms(&names, l, WIDTH);
         str_printf(&mechs, "%s", str_text(&names));
         if (mechs.len > before + 1)
             put_wrapped(to, str_text(&mechs), INDENT);

@@ -31,7 +31,7 @@ static const char help[] =
     "  --sql FILE        ... as statements of SQL that make a table 'result'\n"
     "  --store DIR       where runs are kept (see docs/results.md)\n"
     "\n"
-    "examples: reprise query --mech wir --counter l1.hits --csv wir.csv\n"
+    "examples: reprise query --mech wir --counter l1.read_hits --csv wir.csv\n"
     "          reprise query \"SELECT mech, avg(ipc) FROM runs WHERE benchmark = 'nw' GROUP BY mech\"\n";
 
 /* What rows are chosen by, and what is shown. */
@@ -147,8 +147,9 @@ static void no_counter(sqlite3 *db, const char *name) {
         while (sqlite3_step(n.q) == SQLITE_ROW)
             vec_push(&n.all, xstrdup((const char *)sqlite3_column_text(n.q, 0)));
     const char *near = diag_nearest(name, strlen(name), next_name, &n);
-    fprintf(stderr, "reprise: no run has a counter '%s'%s%s%s\n", name, near ? "; did you mean '" : "",
-            near ? near : "", near ? "'?" : "");
+    fprintf(stderr, "reprise: no run has a counter '%s'%s%s%s\n", name,
+            near ? "; did you mean '" : "; 'reprise list counters' names them", near ? near : "",
+            near ? "'?" : "");
     for (uint32_t i = 0; i < n.all.len; i++)
         free(n.all.at[i]);
     vec_free(&n.all);

@@ -152,6 +152,7 @@ static void shorten_run(json_t *run, json_t *machines) {
     if (settings)
         json_object_set_new(run, "machine", json_integer((json_int_t)machine_number(machines, settings)));
     json_object_del(run, "settings");
+    json_object_del(run, "manifest");
 }
 
 /* The same for whatever a source holds. */
@@ -256,10 +257,53 @@ static bool has_launches(const json_t *sources) {
     return false;
 }
 
+static json_t *hash_json(const json_t *value) {
+    char *text = value ? json_dumps(value, JSON_SORT_KEYS | JSON_COMPACT) : NULL, hash[17];
+    snprintf(hash, sizeof hash, "%016" PRIx64, hash_bytes(text ? text : "", text ? strlen(text) : 0));
+    json_t *made = text ? json_string(hash) : json_null();
+    free(text);
+    return made;
+}
+
+/* Adds to a manifest what ran, and on which machine. */
+static void add_manifest(json_t *all, json_t *told, const json_t *run, json_t *name, const char *mech) {
+    const json_t *gpu = json_object_get(run, "gpu");
+    json_object_set(told, "benchmark", name);
+    json_object_set(told, "machine", gpu ? (json_t *)gpu : json_object_get(run, "cpu"));
+    json_object_set(told, "mech", json_object_get(run, mech));
+    json_array_append_new(all, told);
+}
+
+/* The manifest of the runs of a source, as they tell it themselves, unless the store has told it. */
+static void find_manifest(json_t *source) {
+    const json_t *value = json_object_get(source, "value"), *host = json_object_get(value, "host");
+    json_t *all = json_array(), *run, *told;
+    size_t i;
+    json_array_foreach(json_object_get(value, "runs"), i, run) {
+        if ((told = json_object_get(run, "manifest")))
+            add_manifest(all, json_copy(told), run, json_object_get(run, "workload"), "model");
+    }
+    if (json_object_get(host, "version")) {
+        told = json_pack("{s:O*, s:O*, s:O*, s:O*, s:o, s:o}", "version", json_object_get(host, "version"),
+                         "host", json_object_get(host, "name"), "started", json_object_get(host, "started"),
+                         "wall_s", json_object_get(host, "wall_s"), "machine_hash",
+                         hash_json(json_object_get(value, "settings")), "input_hash",
+                         hash_json(json_object_get(host, "command")));
+        add_manifest(all, told, value, json_object_get(source, "name"), "mech");
+        json_object_set(source, "version", json_object_get(host, "version"));
+    }
+    if (json_array_size(all) && !json_object_get(source, "manifest"))
+        json_object_set(source, "manifest", all);
+    json_decref(all);
+}
+
 static json_t *page_data(const char *called, json_t *sources) {
     json_t *machines = json_array(), *source;
     size_t i;
-    json_array_foreach(sources, i, source) shorten(source, machines);
+    json_array_foreach(sources, i, source) {
+        find_manifest(source);
+        shorten(source, machines);
+    }
     char host[256] = "?", made[32];
     time_t now = time(NULL);
     struct tm utc;

@@ -1,6 +1,7 @@
 /* reprise run: a CUDA program under the drop-in libraries, a bundled workload, or one kernel of a PTX file.
  * reprise env: the variables that do the same by hand. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 
 #include "base/diag.h"
 #include "base/io.h"
+#include "base/waiting.h"
 #include "cli/cli.h"
 #include "cli/run_error.h"
 #include "cuda/elfcheck.h"
@@ -46,6 +48,7 @@ static const char help[] =
     "                    those that --result names\n"
     "  --result KERNEL:PARAMETER:TYPE[:COUNT]  what a parameter (0 is the first) of the kernel's last\n"
     "                    launch points to; the types are those of --arg (repeatable)\n"
+    "  --input FILE      what the program reads from its standard input\n"
     "  -j N              use N processors (default: all); results and counters are the same\n"
     "                    Long runs show on stderr how far they are: at a terminal a bar, in a log a line\n"
     "                    now and then; REPRISE_PROGRESS=none in the environment keeps them quiet\n"
@@ -62,8 +65,10 @@ static const char help[] =
     "  --kernels A:B     time launches A to B only, the first is number 0 (also A, A: and :B)\n"
     "  --max-cycles N    stop timing after N cycles\n"
     "  --max-insts N     stop timing with the cycle that issues warp instruction N\n"
-    "  --expect-insts N  the run executes about so many: those to time are spread over its launches\n"
-    "  --whole-blocks    ... in whole blocks: the same ones, whatever a mechanism makes of the code\n"
+    "  --expect-insts N  the run executes about so many: those to time are spread over its launches, as\n"
+    "                    always for a workload, whose number is known\n"
+    "  --whole-blocks    ... in whole blocks: the same ones, whatever a mechanism makes of the code; for\n"
+    "                    workloads with mechanisms such as dac, which add to the code, it is the rule\n"
     "\n"
     "Mistakes of programs, see docs/sanitizers.md; reports go to stderr, with a count at the end:\n"
     "  --memcheck        accesses outside allocations, to freed memory, misaligned; failed calls, leaks\n"
@@ -87,7 +92,8 @@ static const char help[] =
     "\n"
     "Kernels of PTX files:\n"
     "  --entry KERNEL    which kernel (may be left out when there is only one)\n"
-    "  --grid, --block   launch size, default 1; --shared N bytes of dynamic shared memory\n"
+    "  --grid, --block   launch size (default 1)\n"
+    "  --shared N        bytes of dynamic shared memory (default 0)\n"
     "  --arg A           the next parameter: i32:-5  u64:0x10  f32:1.5  f64:2  buf:BYTES (zeroed\n"
     "                    memory, printed as words afterwards)  iota:N (memory with words 0..N-1)\n"
     "\n"
@@ -115,6 +121,7 @@ enum option_kind {
     OPT_BITS,
     OPT_JOBS,
     OPT_CHECK,
+    OPT_INPUT,
     OPT_ERROR
 };
 static const struct {
@@ -158,6 +165,7 @@ static const struct {
     {"--bits", OPT_BITS, NULL},
     {"-j", OPT_JOBS, "REPRISE_THREADS"},
     {"--check-result", OPT_CHECK, NULL},
+    {"--input", OPT_INPUT, NULL},
     {"--max-error", OPT_ERROR, NULL},
 };
 enum { NOPTIONS = sizeof options / sizeof options[0] };
@@ -169,6 +177,7 @@ struct request {
     VEC(const struct workload *) names;
     double max_error;            /* that results may have, in %; 0: nobody looks */
     uint32_t jobs;               /* at once */
+    const char *input;           /* the program's standard input, or NULL */
     const char *workload_option; /* one that only workloads take, or NULL */
 };
 
@@ -268,6 +277,9 @@ static bool take_value(uint32_t k, const char *value, const char *usage, struct 
             return wrong_value(usage, options[k].name, "takes a number above 0, not", value);
         return true;
     }
+    case OPT_INPUT:
+        r->input = value;
+        return true;
     case OPT_JOBS:
         if (!is_number(value) || strlen(value) > 4)
             return wrong_value(usage, "-j", "takes a number from 1 to 9999, not", value);
@@ -290,7 +302,7 @@ static int take_options(int argc, char **argv, const char *usage, struct request
             k++;
         if (k == NOPTIONS)
             return unknown_option(usage, argv[i]);
-        if (!options[k].variable && options[k].kind != OPT_ERROR)
+        if (!options[k].variable && options[k].kind != OPT_ERROR && options[k].kind != OPT_INPUT)
             r->workload_option = options[k].name;
         if (options[k].kind == OPT_FLAG) {
             setenv(options[k].variable, "1", 1);
@@ -352,13 +364,38 @@ static bool files_can_be(void) {
     return ok;
 }
 
-/* Long runs show people how far they are, at a terminal after a second, in a log after half a minute. insts:
- * warp instructions that it will execute, 0: nobody knows. Who has said before how it is to be shown is
- * obeyed. */
-static void show_progress(uint64_t insts) {
-    char text[64];
-    snprintf(text, sizeof text, "%s:%" PRIu64, isatty(STDERR_FILENO) ? "bar:1" : "lines:30", insts);
-    setenv("REPRISE_PROGRESS", text, 0);
+/* Whether the options that choose what is timed stand with those they need; false after a message. How much a
+ * bundled workload executes is known. */
+static bool sampling_said(bool workload) {
+    bool part = getenv("REPRISE_MAX_INSTS"), expected = getenv("REPRISE_EXPECT_INSTS"),
+         blocks = getenv("REPRISE_WHOLE_BLOCKS");
+    const char *lacking =
+        !part && expected ? "--expect-insts needs --max-insts, which says how many of them are timed"
+        : !part && blocks ? "--whole-blocks needs --max-insts, which says how many instructions are timed"
+        : blocks && !expected && !workload
+            ? "--whole-blocks needs --expect-insts, which says how many instructions the program executes"
+            : NULL;
+    if (lacking)
+        cli_usage_error(help, lacking, "");
+    return !lacking;
+}
+
+/* Tells the simulator how much the workload executes, so that what is timed of it is spread over its launches
+ * as comparisons have it; false, after a message, where that is needed and nobody knows it. */
+static bool expect_workload(const struct workload *w, enum workload_size size) {
+    if (!getenv("REPRISE_MAX_INSTS") || getenv("REPRISE_EXPECT_INSTS"))
+        return true;
+    if (w->insts[size]) {
+        char text[24];
+        snprintf(text, sizeof text, "%" PRIu64, w->insts[size]);
+        setenv("REPRISE_EXPECT_INSTS", text, 1);
+    } else if (getenv("REPRISE_WHOLE_BLOCKS")) {
+        fprintf(stderr,
+                "reprise: nobody has counted what %s --size %s executes: say it with --expect-insts\n",
+                w->name, workload_sizes[size]);
+        return false;
+    }
+    return true;
 }
 
 /* Becomes the program. */
@@ -366,7 +403,7 @@ static int become(char *path, char **argv, bool inside) {
     const char *dir = place_libraries();
     if (!dir || !files_can_be())
         return 1;
-    show_progress(0);
+    waiting_ask(0);
     unsetenv("REPRISE_OWNER"); /* these files are its own, whoever runs this command */
     put_library_path(dir);
     if (inside)
@@ -393,18 +430,29 @@ static void say_ignored(const struct rp_options *o) {
 }
 
 /* Whether there is a machine as the options say that became environment variables, said once here rather than
- * by each program as a failure of its own; and whether it only approximates. */
-static bool machine_exists(bool *approximate) {
+ * by each program as a failure of its own; and what its mechanisms do. */
+static bool machine_exists(struct cli_machine *machine) {
     struct options o;
     options_read(&o);
-    bool ok = cli_machine_exists(&o.rp, approximate);
+    bool ok = cli_machine_exists(&o.rp, machine);
     if (ok)
         say_ignored(&o.rp);
     options_free(&o);
     return ok;
 }
 
-static int run_program(char **argv, bool maybe_workload) {
+/* Has the program read a file; false after a message. */
+static bool read_from(const char *file) {
+    int in = open(file, O_RDONLY | O_CLOEXEC);
+    bool ok = in >= 0 && dup2(in, STDIN_FILENO) >= 0;
+    if (!ok)
+        fprintf(stderr, "reprise: %s cannot be read: %s\n", file, strerror(errno));
+    if (in >= 0)
+        close(in);
+    return ok;
+}
+
+static int run_program(const struct request *r, char **argv, bool maybe_workload) {
     char path[PATH_MAX];
     if (!find_program(argv[0], path, sizeof path)) {
         const char *near = maybe_workload ? workload_nearest(argv[0]) : NULL;
@@ -417,8 +465,10 @@ static int run_program(char **argv, bool maybe_workload) {
         fprintf(stderr, "reprise: %s: %s\n", path, elf_static_advice());
         return 1;
     }
-    if (!machine_exists(&(bool){0}))
+    if (!sampling_said(false) || !machine_exists(&(struct cli_machine){0}))
         return 2;
+    if (r->input && !read_from(r->input))
+        return 1;
     return become(path, argv, kind != ELF_CUDA_SHARED); /* a script may start programs that need it */
 }
 
@@ -441,7 +491,7 @@ static int workload_again(void *ctx) {
 
 static int program_again(void *ctx) {
     const struct again *a = ctx;
-    return run_program(a->argv, a->maybe_workload);
+    return run_program(a->request, a->argv, a->maybe_workload);
 }
 
 static int run_workload(const struct workload *w, const struct request *r, char **extra) {
@@ -451,12 +501,14 @@ static int run_workload(const struct workload *w, const struct request *r, char 
     char path[PATH_MAX];
     if (!workload_path(w, path, sizeof path))
         return 1;
+    if (!expect_workload(w, r->workload.size))
+        return 2;
     struct workload_run run = r->workload;
     char *results = getenv("REPRISE_RESULTS") ? xstrdup(getenv("REPRISE_RESULTS")) : NULL;
     unsetenv("REPRISE_RESULTS"); /* the program writes them itself */
     run.results = results;
     if (!*extra) /* arguments may make it do more, or less */
-        show_progress(w->insts[run.size]);
+        waiting_ask(w->insts[run.size]);
     if (results && w->launch_results) { /* and those of single launches are added */
         char *specs = xstrdup(w->launch_results);
         for (char *blank = specs; (blank = strchr(blank, ' '));)
@@ -521,11 +573,17 @@ static int run_workloads(int argc, char **argv, struct request *r) {
         return near ? cli_usage_error(help, "there is no workload of that name; did you mean", near)
                     : cli_usage_error(help, "arguments of a workload's program come after --, not", argv[i]);
     }
+    if (r->input)
+        return cli_usage_error(help, "only programs take", "--input");
     if (r->results.len)
         return cli_usage_error(help, "workloads declare their results: there is nothing for --result to add",
                                "");
-    if (!machine_exists(&r->workload.accept))
+    struct cli_machine machine;
+    if (!sampling_said(true) || !machine_exists(&machine))
         return 2;
+    r->workload.accept = machine.approximate;
+    if (machine.streams && getenv("REPRISE_MAX_INSTS"))
+        setenv("REPRISE_WHOLE_BLOCKS", "1", 1); /* as compare has it */
     if (r->names.len == 1)
         return run_workload(r->names.at[0], r, extra);
     if (i < argc)
@@ -563,14 +621,16 @@ static int run_what(int argc, char **argv, struct request *r) {
     if (r->max_error && (is_ptx(argv[0]) || !getenv("REPRISE_RESULT")))
         return cli_usage_error(
             help, "--max-error is for workloads, and for programs of which --result names results", "");
+    if (is_ptx(argv[0]) && r->input)
+        return cli_usage_error(help, "only programs take", "--input");
     if (!is_ptx(argv[0]) && r->max_error)
         return cli_run_measured(r->max_error, program_again,
-                                &(struct again){.argv = argv, .maybe_workload = named});
+                                &(struct again){.request = r, .argv = argv, .maybe_workload = named});
     if (!is_ptx(argv[0]))
-        return run_program(argv, named);
-    if (!machine_exists(&(bool){0}))
+        return run_program(r, argv, named);
+    if (!sampling_said(false) || !machine_exists(&(struct cli_machine){0}))
         return 2;
-    show_progress(0);
+    waiting_ask(0);
     return files_can_be() ? cli_run_ptx(argc, argv, help) : 1;
 }
 
@@ -613,7 +673,9 @@ int cli_env(int argc, char **argv) {
         return cli_usage_error(env_help, "unknown argument", argv[used]);
     if (r.workload_option)
         return cli_usage_error(env_help, "only 'reprise run WORKLOAD' takes", r.workload_option);
-    if (!machine_exists(&(bool){0}))
+    if (r.input)
+        return cli_usage_error(env_help, "only 'reprise run' takes", "--input");
+    if (!machine_exists(&(struct cli_machine){0}))
         return 2;
     const char *dir = place_libraries();
     if (!dir)

@@ -70,6 +70,10 @@ static int take(struct request *r, int argc, char **argv) {
 
 /* ---- how long ---- */
 
+static const char *plural(uint32_t n) {
+    return n == 1 ? "" : "s";
+}
+
 static void print_duration(double seconds) {
     if (seconds < 100)
         printf("%.0f s", ceil(seconds));
@@ -84,18 +88,20 @@ static void print_duration(double seconds) {
 /* Says what is to be done; how many rows are another's run. */
 static void print_plan(const struct request *r, struct launch *l, uint32_t runs) {
     const struct table *t = &l->plan->table;
-    printf("%s: %u %s on %u machines, %u runs, of which %u are finished.\n", r->sweep.name, t->benches.len,
-           t->benches.len == 1 ? "benchmark" : "benchmarks", t->models.len, runs, runs - l->todo.len);
+    uint32_t finished = runs - l->todo.len;
+    printf("%s: %u benchmark%s on %u machine%s, %u run%s, of which %u %s finished.\n", r->sweep.name,
+           t->benches.len, plural(t->benches.len), t->models.len, plural(t->models.len), runs, plural(runs),
+           finished, finished == 1 ? "is" : "are");
     if (!l->todo.len)
         return;
     double seconds = launch_estimate(l);
     uint32_t at_once = l->plan->jobs ? l->plan->jobs : host_processors();
     at_once = at_once < l->todo.len ? at_once : l->todo.len;
     if (isnan(seconds)) {
-        printf("How long the other %u take nobody can tell: nothing has run yet.\n", l->todo.len);
+        printf("How long the other %u will take nobody can tell: nothing has run yet.\n", l->todo.len);
         return;
     }
-    printf("The other %u take about ", l->todo.len);
+    printf("The other %u will take about ", l->todo.len);
     print_duration(seconds / at_once);
     printf(", %u at a time, going by runs of the past.\n", at_once);
 }

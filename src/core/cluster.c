@@ -40,7 +40,7 @@ void sm_open(struct sm *sm, uint64_t now) {
         if (!e)
             continue;
         cw->until = 0;
-        sm->blocked &= ~warp_bit(s);
+        warp_unblock(sm, s);
         if (e->pc != cw->next)
             buffer_flush(sm, s, e->pc);
         warp_update(sm, s);

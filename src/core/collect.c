@@ -132,10 +132,22 @@ static inline __attribute__((always_inline)) void serve_read(struct sm *sm, uint
         operands_complete(sm, id);
 }
 
+/* A register was written: it leaves the scoreboard, or waits for the other of two writes. */
 static void clear_register(struct sm *sm, uint32_t slot, uint32_t reg) {
     struct core_warp *cw = &sm->warps[slot];
-    cw->pending[reg / 64] &= ~(UINT64_C(1) << (reg % 64));
-    cw->memory[reg / 64] &= ~(UINT64_C(1) << (reg % 64));
+    uint64_t bit = UINT64_C(1) << (reg % 64), again = cw->twice[reg / 64] & bit;
+    cw->twice[reg / 64] ^= again;
+    cw->pending[reg / 64] &= ~(bit ^ again);
+    cw->memory[reg / 64] &= ~bit;
+}
+
+void core_expect(struct sm *sm, uint32_t warp, uint32_t reg) {
+    sm->warps[warp].twice[reg / 64] |= UINT64_C(1) << (reg % 64);
+}
+
+void core_arrive(struct sm *sm, uint32_t warp, uint32_t reg) {
+    clear_register(sm, warp, reg);
+    warp_freed(sm, warp);
 }
 
 static void free_op(struct sm *sm, int32_t id) {

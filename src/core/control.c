@@ -30,7 +30,7 @@ static uint64_t wake_block(struct sm *sm, uint32_t block) {
         struct simt_entry *e = cw->block == block && cw->w ? simt_top(cw->w) : NULL;
         if (!e || cw->fence || cw->until > sm->now)
             continue;
-        sm->blocked &= ~warp_bit(s);
+        warp_unblock(sm, s);
         woken |= warp_bit(s);
         if (e->pc != cw->next)
             buffer_flush(sm, s, e->pc);

@@ -141,6 +141,7 @@ struct core_warp {
     uint32_t ncode;                 /* its instructions ... */
     uint64_t code_at;               /* ... and the address of the first */
     uint64_t pending[4], memory[4]; /* registers to be written; those of them by loads */
+    uint64_t twice[4];              /* pending registers that wait for one more write (core_expect) */
     uint8_t words;                  /* of these that the code uses */
     uint8_t pending_preds;
     bool fetching; /* waits for the instruction cache */
@@ -485,6 +486,8 @@ void buffer_flush(struct sm *sm, uint32_t slot, uint32_t pc);
 void buffer_found(struct sm *sm, uint32_t slot);
 /* Forgets what was fetched, or skipped ahead of it, and is not decoded. */
 void buffer_undecoded(struct sm *sm, uint32_t slot, uint64_t now);
+/* The warp waits no more at a barrier or fence. */
+void warp_unblock(struct sm *sm, uint32_t slot);
 /* Scheduling (sched.c). */
 void sm_issue(struct sm *sm, uint64_t now);
 bool sm_can_issue(const struct sm *sm);                /* a ready warp finds what it needs, or may */

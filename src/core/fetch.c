@@ -309,6 +309,11 @@ void core_ask(struct sm *sm, uint32_t warp) {
         look_at(sm, warp, sm->now + (sm->fetched == sm->now), sm->now);
 }
 
+void warp_unblock(struct sm *sm, uint32_t slot) {
+    sm->blocked &= ~warp_bit(slot);
+    core_ask(sm, slot);
+}
+
 void core_fetch_most(struct sm *sm, uint32_t warp, uint32_t n) {
     assert(n);
     sm->warps[warp].most = (uint8_t)(n < sm->spec->fetch_width ? n : sm->spec->fetch_width);

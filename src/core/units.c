@@ -134,7 +134,7 @@ void store_done(struct sm *sm, uint32_t warp) {
         return;
     cw->fence = false;
     if (simt_top(cw->w) && cw->until <= sm->now)
-        sm->blocked &= ~(UINT64_C(1) << warp);
+        warp_unblock(sm, warp);
 }
 
 static void memory_done(struct sm *sm, const struct mem_done *d) {

@@ -93,6 +93,12 @@ static inline void core_prepare(struct core_own *own) {
  * registers the mechanism needs. It is as if taken at issue. CORE_NONE when there is no room. */
 int32_t core_inject(struct sm *sm, uint32_t warp, const struct core_own *own, uint32_t mask);
 
+/* A destination of the warp's instruction that has just issued needs one more write before others may read or
+ * write it: of an op that the mechanism injects, when there is room for it, at whose end it calls
+ * core_arrive. */
+void core_expect(struct sm *sm, uint32_t warp, uint32_t reg);
+void core_arrive(struct sm *sm, uint32_t warp, uint32_t reg);
+
 /* A move of each register to itself, prepared, by its number: what copies of registers are made of. */
 struct core_own *core_copies(struct arena *a);
 

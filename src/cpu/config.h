@@ -34,7 +34,7 @@ struct cpu_config {
         dram_rtp;
     /* memoization */
     uint64_t memo_l1, memo_l2;
-    bool memo_truncate;
+    bool memo_truncate, memo_apart;
     int32_t memo_sample, memo_window, memo_bad, memo_epoch_bits, memo_direct, memo_lookup, memo_update,
         memo_queue, memo_crc_bytes;
     double memo_error;

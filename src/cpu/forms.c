@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "cpu/memo.h"
+
 const struct a64_sysreg a64_sysregs[SYS_REGS] = {
     [SYS_NZCV] = {"nzcv", 0x1a10, true},
     [SYS_FPCR] = {"fpcr", 0x1a20, true},
@@ -657,9 +659,9 @@ static int make_ld_crc(struct a64_fields *f, struct a64_inst *i) {
     return make_memo(f, i);
 }
 
-/* Kinds are those of enum memo_kind: a register of integers holds one, or two of either kind. */
+/* Kinds are those of enum memo_kind: a register of integers holds one, or several numbers of a kind. */
 static int make_update(struct a64_fields *f, struct a64_inst *i) {
-    if (F('j') == 1 || (F('j') && F('z') < 3))
+    if (F('j') == MEMO_FLOAT || F('j') >= MEMO_KINDS || (F('j') && F('z') < 3))
         return -1;
     return make_memo(f, i);
 }

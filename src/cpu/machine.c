@@ -113,6 +113,7 @@ static void attach_memo(struct cpu_machine *m) {
                           .sample = (uint32_t)g->memo_sample,
                           .window = (uint32_t)g->memo_window,
                           .bad = (uint32_t)g->memo_bad,
+                          .apart = g->memo_apart,
                           .error = g->memo_error,
                           .direct = (uint32_t)g->memo_direct,
                           .epoch_bits = (uint32_t)g->memo_epoch_bits};
@@ -164,6 +165,7 @@ struct cpu_machine *cpu_machine_create(const struct machine_options *o, struct d
     m->region = o->region;
     m->max_insts = o->max_insts;
     m->interrupt = o->stop;
+    m->waiting = o->waiting;
     bool ok = cpu_machine_config(&m->config, o->cpu, o->set, d);
     m->cfg = config_values(&m->config, &cpu_params);
     if (ok && o->nprograms > (uint32_t)m->cfg->cores) {
@@ -208,12 +210,31 @@ void cpu_machine_free(struct cpu_machine *m) {
     free(m);
 }
 
+static uint64_t instructions(const struct cpu_machine *m) {
+    uint64_t n = 0;
+    for (uint32_t k = 0; k < m->n; k++)
+        n += cpu_counter(&m->guest[k].cpu);
+    return n;
+}
+
 /* ---- running ----------------------------------------------------------------------------------------- */
 
-static double seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+/* Shows who waits how many instructions have been executed, and of how many, where that is known. */
+static void tell(const struct cpu_machine *m, double start) {
+    struct waiting_line *w = m->waiting;
+    double now = waiting_clock(), spent = now - start;
+    if (!waiting_is_time(w, now))
+        return;
+    struct str line = {0};
+    double done = (double)instructions(m);
+    if (w->expected)
+        waiting_add_share(&line, w, done / (double)w->expected, "", spent);
+    else
+        waiting_add_time(&line, spent);
+    str_printf(&line, "  %.0f million instructions, %.1f million a second, %s", done * 1e-6,
+               done / spent * 1e-6, m->guest[0].options.argv[0]);
+    waiting_show(w, &line, now);
+    str_free(&line);
 }
 
 /* Runs program k on, for a while; whether it may go on afterwards. */
@@ -236,7 +257,11 @@ static bool run_on(struct cpu_machine *m, uint32_t k) {
 void cpu_machine_run(struct cpu_machine *m) {
     bool runs[CPUMEM_CORES] = {false};
     uint32_t left = m->n;
-    double start = seconds();
+    double start = waiting_clock();
+    uint32_t turns = 0;
+    const uint32_t often = 1 << 16; /* turns of two cores, which are short */
+    if (m->waiting)
+        waiting_begin(m->waiting);
     for (uint32_t k = 0; k < m->n; k++)
         runs[k] = true;
     while (left) {
@@ -245,10 +270,14 @@ void cpu_machine_run(struct cpu_machine *m) {
             left > 1 && !m->functional ? m->core[!next].cycle + (uint64_t)m->cfg->quantum : NEVER;
         runs[next] = run_on(m, next);
         left -= !runs[next];
+        if (m->waiting && (m->stop[next] == CPU_BUDGET || ++turns % often == 0))
+            tell(m, start);
     }
+    if (m->waiting)
+        waiting_end(m->waiting);
     for (uint32_t k = 0; !m->functional && k < m->n; k++)
         hpi_finish(&m->core[k]);
-    m->seconds = seconds() - start;
+    m->seconds = waiting_clock() - start;
 }
 
 uint64_t cpu_machine_cycles(const struct cpu_machine *m) {
@@ -265,13 +294,6 @@ bool cpu_machine_end_trace(struct cpu_machine *m) {
 }
 
 /* ---- reports ----------------------------------------------------------------------------------------- */
-
-static uint64_t instructions(const struct cpu_machine *m) {
-    uint64_t n = 0;
-    for (uint32_t k = 0; k < m->n; k++)
-        n += cpu_counter(&m->guest[k].cpu);
-    return n;
-}
 
 static uint64_t timed_instructions(const struct cpu_machine *m) {
     uint64_t n = 0;

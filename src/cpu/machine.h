@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "base/waiting.h"
 #include "cpu/guest.h"
 #include "cpu/hpi.h"
 #include "energy/energy.h"
@@ -21,6 +22,7 @@ struct machine_options {
     struct guest_options programs[CPUMEM_CORES];
     uint64_t max_insts;                /* of each program */
     const volatile sig_atomic_t *stop; /* when it is not 0, programs are stopped soon; NULL: never */
+    struct waiting_line *waiting;      /* is shown how far it is; NULL: nobody waits */
     const char *trace;                 /* a file, or NULL; cycles of it: */
     uint64_t trace_first, trace_last;
 };
@@ -32,6 +34,7 @@ struct cpu_machine {
     uint32_t n; /* programs */
     uint64_t max_insts;
     const volatile sig_atomic_t *interrupt;
+    struct waiting_line *waiting;
     struct guest guest[CPUMEM_CORES];
     enum cpu_stop stop[CPUMEM_CORES];
     struct cpumem memory;

@@ -2,8 +2,10 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alike.h"
 #include "base/ieee.h"
 
 struct memo_l2 {
@@ -40,8 +42,9 @@ static const struct counter_info counter_rows[] = {
         "Look-ups that found the result of other inputs with the same CRC."),
     ROW(comparisons, "comparisons", "comparisons", "Results compared with those of a table."),
     ROW(bad_comparisons, "bad_comparisons", "comparisons", "Of these, those whose error was too large."),
-    ROW(switched_off, "switched_off", "tables", "Tables that were switched off for that."),
-    ROW(refused, "refused", "lookups", "Look-ups in a table that was switched off."),
+    ROW(switched_off, "switched_off", "times",
+        "Times that all tables, or with memo.apart one, were switched off for that."),
+    ROW(refused, "refused", "lookups", "Look-ups in tables that were switched off."),
 };
 const struct counter_table memo_counters = COUNTER_TABLE(counter_rows);
 
@@ -261,10 +264,18 @@ bool memo_lookup(struct memo *m, uint32_t table, uint32_t bytes, uint64_t sp, ui
     return false;
 }
 
+/* The relative error of integers and doubles. */
 static bool is_far(double was, double is, double limit) {
     if (isnan(was) || isnan(is))
         return isnan(was) != isnan(is);
     return is == 0 ? was != 0 : fabs(was - is) > limit * fabs(is);
+}
+
+/* That of floats, which the unit has a circuit for; numbers that are none are alike. */
+static bool is_far_float(uint64_t was, uint64_t is, double limit) {
+    if (isnan(float_of((uint32_t)was)) && isnan(float_of((uint32_t)is)))
+        return false;
+    return !alike_floats((uint32_t)is, (uint32_t)was, alike_threshold(limit), true);
 }
 
 /* Whether a table's result is too far from the one that was computed; of two, either. */
@@ -272,14 +283,19 @@ static bool is_bad(const struct memo *m, uint64_t was, uint64_t is, uint32_t byt
     double limit = m->spec.error;
     switch (kind) {
     case MEMO_FLOAT:
-        return bytes > 4 ? is_far(double_of(was), double_of(is), limit)
-                         : is_far(float_of((uint32_t)was), float_of((uint32_t)is), limit);
+        return bytes > 4 ? is_far(double_of(was), double_of(is), limit) : is_far_float(was, is, limit);
     case MEMO_TWO_FLOATS:
-        return is_far(float_of((uint32_t)was), float_of((uint32_t)is), limit) ||
-               is_far(float_of((uint32_t)(was >> 32)), float_of((uint32_t)(is >> 32)), limit);
+        return is_far_float(was, is, limit) || is_far_float(was >> 32, is >> 32, limit);
     case MEMO_TWO_INTEGERS:
         return is_far((int32_t)was, (int32_t)is, limit) ||
                is_far((int32_t)(was >> 32), (int32_t)(is >> 32), limit);
+    case MEMO_FOUR_SHORTS:
+        for (uint32_t k = 0; k < 64; k += 16) {
+            int16_t a = (int16_t)(was >> k), b = (int16_t)(is >> k);
+            if (abs(a - b) > 1 && is_far(a, b, limit))
+                return true;
+        }
+        return false;
     default:
         return bytes > 4 ? is_far((double)(int64_t)was, (double)(int64_t)is, limit)
                          : is_far((int32_t)was, (int32_t)is, limit);
@@ -295,7 +311,8 @@ static void compare(struct memo *m, uint32_t table, uint64_t data, uint32_t byte
     if (++q->comparisons < m->spec.window)
         return;
     if (q->bad > m->spec.bad) {
-        q->off = true;
+        for (uint32_t t = 0; t < MEMO_TABLES; t++)
+            m->monitor[t].off |= !m->spec.apart || t == table;
         m->n.switched_off++;
     }
     q->comparisons = q->bad = 0;

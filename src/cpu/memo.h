@@ -30,7 +30,8 @@ struct memo_spec {
     bool truncate;     /* false: no bits are cleared, whatever programs say */
     uint32_t sample;   /* every so many hits one is told as a miss, to compare; 0: never */
     uint32_t window;   /* comparisons until it is decided */
-    uint32_t bad;      /* of them, more than which switch a table off */
+    uint32_t bad;      /* of them, more than which switch memoization off */
+    bool apart;        /* they switch off their own table only */
     double error;      /* relative error that is bad */
     uint32_t direct; /* if not 0: instead of sets, 2^direct entries for each table, chosen by the CRC and not
                         told apart: what software memoization has */
@@ -104,9 +105,10 @@ struct memo {
 
 extern const struct counter_table memo_counters;
 
-/* How an update's data are compared with what a sampled hit gave: as the register they come from says, or as
- * two halves. */
-enum memo_kind { MEMO_INTEGER, MEMO_FLOAT, MEMO_TWO_FLOATS, MEMO_TWO_INTEGERS };
+/* How an update's data are compared with what a sampled hit gave: as the register they come from says, as two
+ * halves, or as four numbers of 16 bits in fixed point, which have been rounded, so that a difference of one
+ * is no error. */
+enum memo_kind { MEMO_INTEGER, MEMO_FLOAT, MEMO_TWO_FLOATS, MEMO_TWO_INTEGERS, MEMO_FOUR_SHORTS, MEMO_KINDS };
 
 struct memo_l2 *memo_l2_create(struct arena *a, const struct memo_spec *s);
 void memo_init(struct memo *m, struct arena *a, const struct memo_spec *s, uint32_t core, struct memo_l2 *l2);

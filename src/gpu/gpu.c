@@ -128,7 +128,7 @@ struct rp_gpu *rp_gpu_create(const struct rp_options *opt, char **log) {
         return NULL;
     }
     diag_free(&d);
-    run_progress_read(&g->progress);
+    waiting_read(&g->progress);
     g->opt = *opt;
     g->opt.gpu = NULL;
     g->opt.set = NULL;
@@ -200,10 +200,7 @@ bool rp_gpu_approximate(const struct rp_gpu *g) {
 }
 
 bool rp_gpu_streams(const struct rp_gpu *g) {
-    bool any = false;
-    for (uint32_t i = 0; i < g->mechs.n && !g->opt.functional; i++)
-        any |= g->mechs.at[i]->points.stream.own_code;
-    return any;
+    return !g->opt.functional && mech_streams(&g->mechs);
 }
 
 const struct rp_gpu_info *rp_gpu_info(const struct rp_gpu *g) {

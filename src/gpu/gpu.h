@@ -72,7 +72,7 @@ struct rp_gpu {
     uint64_t sampled;                         /* timed warp instructions, as sampling planned them */
     uint64_t program_insts;                   /* those of all launches, also of what was passed over */
     uint64_t launch_cycles;                   /* of the last launch */
-    struct run_progress progress;             /* that is shown of all launches */
+    struct waiting_line progress;             /* that is shown of all launches */
     struct energy_model energy[GPU_ACCOUNTS]; /* empty when all is functional */
     uint64_t counters[COUNTER_COUNT], launch_counters[COUNTER_COUNT]; /* of the run, of the last launch */
 };

@@ -8,6 +8,7 @@
 #include "base/demangle.h"
 #include "base/io.h"
 #include "gpu/gpu.h"
+#include "report/report.h"
 
 /* What mechanisms could reach: names as of 'reprise list mechs', what they would save, and how much of it. */
 static const struct {
@@ -317,10 +318,11 @@ bool gpu_profile_write(const struct rp_gpu *g, const char *incomplete, const cha
         json_array_append_new(kernels, kernel_json(sources, c, &totals));
     double seconds = g->totals.host_s;
     json_t *all = json_pack(
-        "{s:i, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:{s:f, s:f}}", "schema", 1, "kind", "profile", "gpu",
+        "{s:i, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", 1, "kind", "profile", "gpu",
         g->info.name, "timed", !g->opt.functional, "kinds", kinds_json(), "totals", counts_of(&totals, true),
-        "mechanisms", mechanisms_json(&totals), "kernels", kernels, "sources", sources, "host", "wall_s",
-        seconds, "warp_insts_per_s", seconds > 0 ? (double)g->totals.warp_insts / seconds : 0.0);
+        "mechanisms", mechanisms_json(&totals), "kernels", kernels, "sources", sources, "host",
+        report_host_json(&(struct report_host){
+            seconds, seconds > 0 ? (double)g->totals.warp_insts / seconds : 0.0, "warp_insts_per_s"}));
     if (all && incomplete)
         json_object_set_new(all, "incomplete", json_string(incomplete));
     struct io_file f;

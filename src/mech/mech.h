@@ -56,7 +56,8 @@ enum mech_decode {
     DECODE_KEEP, /* it enters the warp's buffer */
     DECODE_DROP, /* it does not, and counts as executed: as if skipped, though it was fetched */
     DECODE_WAIT, /* it stays where it is, with those behind it; asked again in the next cycle */
-    DECODE_HOLD, /* the same, but asked again only after core_ask, or earlier where probes watch */
+    DECODE_HOLD, /* the same, but asked again only after core_ask, when the warp has been blocked and
+                  * is no more, or where probes watch */
 };
 
 /* When a mechanism is asked whether it uses issue slots (gate.slots). */

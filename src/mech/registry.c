@@ -198,3 +198,10 @@ bool mech_approximate(const struct mech_set *s) {
             return true;
     return false;
 }
+
+bool mech_streams(const struct mech_set *s) {
+    for (uint32_t k = 0; k < s->n; k++)
+        if (s->at[k]->points.stream.own_code)
+            return true;
+    return false;
+}

@@ -33,5 +33,8 @@ bool mech_select(struct mech_set *out, struct mech_registry *r, const char *text
 bool mech_add(struct mech_set *s, const struct mechanism *m, const struct mech_model *model, struct diag *d);
 /* Whether some mechanism of a set only approximates: then the whole machine does. */
 bool mech_approximate(const struct mech_set *s);
+/* Whether some mechanism of a set runs streams of code of its own, so that instructions are no measure of how
+ * far a program has come. */
+bool mech_streams(const struct mech_set *s);
 
 #endif

@@ -2,11 +2,13 @@
 #include "report/report.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/io.h"
+#include "reprise.h"
 
 struct report {
     const struct report_machine *machine;
@@ -210,11 +212,32 @@ static enum report_timing whole(const struct report *r) {
                                                                                  : REPORT_TIMED_NONE;
 }
 
-static json_t *host_part(const struct report_host *h) {
+/* The words of this process's command line; those that are not UTF-8 are left out. */
+static json_t *command_line(void) {
+    json_t *words = json_array();
+    FILE *f = fopen("/proc/self/cmdline", "r");
+    char *word = NULL;
+    size_t size = 0;
+    while (f && getdelim(&word, &size, 0, f) > 0)
+        json_array_append_new(words, json_string(word));
+    free(word);
+    if (f)
+        fclose(f);
+    return words;
+}
+
+json_t *report_host_json(const struct report_host *h) {
     struct rusage use;
+    char name[256] = "?", version[32], started[32];
+    time_t began = time(NULL) - (time_t)h->seconds;
+    struct tm utc;
     getrusage(RUSAGE_SELF, &use);
-    return json_pack("{s:f, s:f, s:f}", "wall_s", h->seconds, h->rate_name, h->rate, "peak_rss_mb",
-                     (double)use.ru_maxrss / 1024);
+    gethostname(name, sizeof name - 1);
+    snprintf(version, sizeof version, "%d.%d.%d", RP_VERSION_MAJOR, RP_VERSION_MINOR, RP_VERSION_PATCH);
+    strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&began, &utc));
+    return json_pack("{s:f, s:f, s:f, s:s, s:s*, s:s, s:o}", "wall_s", h->seconds, h->rate_name, h->rate,
+                     "peak_rss_mb", (double)use.ru_maxrss / 1024, "version", version, "name", name, "started",
+                     started, "command", command_line());
 }
 
 bool report_write(struct report *r, const struct report_run *totals, const struct report_host *host,
@@ -222,7 +245,7 @@ bool report_write(struct report *r, const struct report_run *totals, const struc
     const struct report_machine *m = r->machine;
     json_t *all = json_pack("{s:i, s:s, s:s, s:O, s:O, s:o, s:o}", "schema", 1, m->kind, m->name, "mech",
                             m->mech, "settings", r->settings, m->runs, r->runs, "totals",
-                            entry(r, totals, whole(r)), "host", host_part(host));
+                            entry(r, totals, whole(r)), "host", report_host_json(host));
     if (all && m->approximate)
         json_object_set_new(all, "approximate", json_true());
     if (all && m->units)

@@ -13,6 +13,7 @@
 #ifndef REPRISE_REPORT_REPORT_H
 #define REPRISE_REPORT_REPORT_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -68,6 +69,10 @@ struct report_host {
     double seconds, rate;
     const char *rate_name; /* "warp_insts_per_s" */
 };
+
+/* The part of a report that is not the same for two runs: how long the run took, where, when, of which
+ * version, and its command. */
+json_t *report_host_json(const struct report_host *h);
 
 struct report;
 

@@ -59,6 +59,8 @@ static void add_bench(struct command *c, const struct bench *b, const char *resu
         add_option(c, "--results", results);
     for (uint32_t i = 0; results && i < b->results.len; i++)
         add_option(c, "--result", b->results.at[i]);
+    if (b->input)
+        add_option(c, "--input", b->input);
     if (b->program) {
         add_word(c, "--");
         for (char **w = b->program; *w; w++)
@@ -113,6 +115,7 @@ void command_free(struct command *c) {
     for (uint32_t i = 0; i < c->words.len; i++)
         free(c->words.at[i]);
     vec_free(&c->words);
+    free(c->input);
 }
 
 /* Adds the word at the beginning of a text; where it ends, NULL: a quote is not closed. */
@@ -131,12 +134,24 @@ static const char *split_word(struct str *word, const char *at) {
 }
 
 bool command_split(struct command *c, const char *text) {
-    while (text && *(text += strspn(text, " \t\n\r"))) {
+    static const char blanks[] = " \t\n\r";
+    bool ok = true;
+    while (text && *(text += strspn(text, blanks))) {
         struct str word = {0};
+        bool input = *text == '<';
+        if (input)
+            text += 1 + strspn(text + 1, blanks);
         text = split_word(&word, text);
-        vec_push(&c->words, word.at ? word.at : xstrdup(""));
+        if (input && (c->input || !word.len)) {
+            ok = false;
+            str_free(&word);
+        } else if (input) {
+            c->input = word.at;
+        } else {
+            vec_push(&c->words, word.at ? word.at : xstrdup(""));
+        }
     }
-    bool ok = text && c->words.len;
+    ok = ok && text && c->words.len;
     vec_push(&c->words, NULL);
     return ok;
 }
@@ -195,8 +210,8 @@ static json_t *repeat(const struct plan *p, const struct bench *b, const struct 
     struct command c = {0};
     struct str text = {0};
     char folder[PATH_MAX];
-    bool relative =
-        (b->program && (*b->program[0] != '/' || b->program[1])) || (m->gpu && strchr(m->gpu, '.'));
+    bool relative = (b->program && (*b->program[0] != '/' || b->program[1])) ||
+                    (m->gpu && strchr(m->gpu, '.')) || (b->input && *b->input != '/');
     if (relative && getcwd(folder, sizeof folder)) {
         command_quote(&text, (char *[]){"cd", folder, NULL});
         str_printf(&text, " && ");

@@ -9,6 +9,7 @@
 /* A NULL-terminated command line, freed by command_free. */
 struct command {
     VEC(char *) words;
+    char *input; /* the file of its standard input, NULL: none */
 };
 /* Where a run puts what it writes; both NULL in the command by which people repeat it. */
 struct command_files {
@@ -21,8 +22,9 @@ void command_of(struct command *c, const struct plan *p, const struct bench *b, 
 void command_free(struct command *c);
 /* The words of a command for a shell, quoted where needed. */
 void command_quote(struct str *out, char *const *words);
-/* Reads a text as a shell reads the words of a command, by blanks and quotes alone: nothing is expanded.
- * false when there are none, or a quote is not closed. */
+/* Reads a text as a shell reads the words of a command, by blanks and quotes alone: nothing is expanded, and
+ * a word that begins with < outside quotes names the file of its standard input. false when there are no
+ * words, a quote is not closed, or there is no such file's name or more than one. */
 bool command_split(struct command *c, const char *text);
 /* The manifest of a run that is about to start, see store.h; the caller owns it. */
 store_manifest *command_manifest(const struct plan *p, const struct bench *b, const struct model *m,

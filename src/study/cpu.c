@@ -49,8 +49,9 @@ bool cpu_fits(const struct table *t) {
 /* The file of the program that a model runs. */
 static bool program_of(const struct bench *b, const struct model *m, char *path, size_t size) {
     struct str name = {0};
-    bool plain = !strcmp(m->mech, "base") || !strcmp(m->mech, CPU_ANALYSIS);
-    str_printf(&name, "cpu/%s%s%s", b->workload->program, plain ? "" : ".", plain ? "" : m->mech);
+    bool plain = !strcmp(m->mech, "base");
+    const char *variant = strcmp(m->mech, CPU_ANALYSIS) ? m->mech : "unfused";
+    str_printf(&name, "cpu/%s%s%s", b->workload->program, plain ? "" : ".", plain ? "" : variant);
     bool ok = place_workload(name.at, path, size);
     if (!ok)
         fprintf(stderr,

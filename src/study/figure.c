@@ -75,7 +75,7 @@ double figure_average(const struct figure *f, uint32_t column, const struct pape
 
 /* ---- claims ---- */
 
-/* Means over the first and the second half: the paper orders its benchmarks. */
+/* Means over the first and the second half of what is in order. */
 static double top(const double *v, uint32_t n) {
     return number_mean(v, n / 2);
 }
@@ -89,8 +89,7 @@ static const struct {
     aggregate *compute;
 } functions[] = {
     {"mean", number_mean}, {"geomean", number_geomean}, {"median", number_median},
-    {"min", number_min},   {"max", number_max},         {"top", top},
-    {"bottom", bottom},
+    {"min", number_min},   {"max", number_max},
 };
 
 static const double *column_called(const struct figure *f, const char *name) {
@@ -105,6 +104,24 @@ static const struct paper_row *group_called(const struct figure *f, const char *
     while ((g = paper_next(&f->paper, g, PAPER_GROUP)) && strcmp(g->name, name))
         ;
     return g;
+}
+
+/* Values in the order in which those of another column fall; equal ones keep theirs. Without a value there,
+ * last. */
+static double *ordered(const double *v, const double *by, uint32_t n) {
+    double *sorted = xcalloc(n + 1, sizeof *sorted), *keys = xcalloc(n + 1, sizeof *keys);
+    for (uint32_t b = 0; b < n; b++) {
+        double key = isnan(by[b]) ? -INFINITY : by[b];
+        uint32_t at = b;
+        for (; at && keys[at - 1] < key; at--) {
+            keys[at] = keys[at - 1];
+            sorted[at] = sorted[at - 1];
+        }
+        keys[at] = key;
+        sorted[at] = v[b];
+    }
+    free(keys);
+    return sorted;
 }
 
 /* Cuts "A, B" in two; B, or NULL when there is no comma. */
@@ -139,12 +156,24 @@ static double last_above_one(const struct figure *f, const char *prefix) {
     return last;
 }
 
+/* top(COLUMN, ORDER), bottom(COLUMN, ORDER) */
+static double half_by(const struct figure *f, aggregate *half, const char *column, const char *order) {
+    const double *v = column_called(f, column), *by = order ? column_called(f, order) : NULL;
+    if (!v || !by)
+        return NAN;
+    double *sorted = ordered(v, by, f->table->benches.len), result = half(sorted, f->table->benches.len);
+    free(sorted);
+    return result;
+}
+
 static double call(const struct figure *f, const char *function, char *arguments) {
     char *more = second(arguments);
     if (!strcmp(function, "at"))
         return value_at(f, arguments, more);
     if (!strcmp(function, "last"))
         return last_above_one(f, arguments);
+    if (!strcmp(function, "top") || !strcmp(function, "bottom"))
+        return half_by(f, *function == 't' ? top : bottom, arguments, more);
     const double *v = column_called(f, arguments);
     const struct paper_row *group = more ? group_called(f, more) : NULL;
     for (size_t i = 0; v && !group == !more && i < sizeof functions / sizeof functions[0]; i++)

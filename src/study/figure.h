@@ -63,6 +63,10 @@ void figure_print(const struct figure *f, bool all, FILE *to);
 void figure_print_claims(const struct claim_rows *rows, uint32_t from, FILE *to);
 void figure_csv(const struct figure *f, struct str *out);
 void figure_claims_csv(const struct claim_rows *rows, struct str *out);
+/* What a chart of kind "curve" draws, by the text of its row (papers.def): {"from": number of the first value
+ * in the benchmark's first result, "lines": [{"name", "values"}]}, or null where nothing has run. The stretch
+ * is the one in which the others are furthest from the first. */
+json_t *figure_curve(const struct figure *f, const char *text);
 /* The same as JSON, for the report: a figure with its charts and its claims, those of rows from a number on.
  */
 json_t *figure_json(const struct figure *f, const struct claim_rows *rows, uint32_t from);

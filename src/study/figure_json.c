@@ -36,10 +36,15 @@ static json_t *column_json(const struct figure *f, uint32_t column) {
 static json_t *charts_json(const struct figure *f) {
     json_t *all = json_array();
     const struct paper_row *r = NULL;
-    while ((r = paper_next(&f->paper, r, PAPER_CHART)))
-        if (!strcmp(r->figure, f->row->figure))
-            json_array_append_new(all, json_pack("{s:s, s:s, s:o}", "kind", r->name, "axis", r->axis,
-                                                 "columns", list_of(r->text)));
+    while ((r = paper_next(&f->paper, r, PAPER_CHART))) {
+        if (strcmp(r->figure, f->row->figure))
+            continue;
+        json_t *chart =
+            json_pack("{s:s, s:s, s:o}", "kind", r->name, "axis", r->axis, "columns", list_of(r->text));
+        if (!strcmp(r->name, "curve"))
+            json_object_set_new(chart, "curve", figure_curve(f, r->text));
+        json_array_append_new(all, chart);
+    }
     return all;
 }
 

@@ -82,7 +82,7 @@ static void add_workload(struct run_key *k, const struct bench *b) {
         k->input = mix_text(k->input, b->arguments.at[i]);
 }
 
-/* A program of the user's, with the files that its arguments name. */
+/* A program of the user's, with the files that its arguments name, and what it reads. */
 static void add_program(struct run_key *k, const struct bench *b) {
     k->program = key_file(mix_text(0, b->program[0]), b->program[0]);
     k->input = 0;
@@ -90,6 +90,8 @@ static void add_program(struct run_key *k, const struct bench *b) {
         k->input = key_file(mix_text(k->input, *word), *word);
     for (uint32_t i = 0; i < b->results.len; i++)
         k->input = mix_text(k->input, b->results.at[i]);
+    if (b->input)
+        k->input = key_file(mix_text(k->input, "<"), b->input);
 }
 
 /* Names of mechanisms; those from shared objects are named by their paths. */

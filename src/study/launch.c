@@ -92,7 +92,9 @@ json_t *launch_outcome(int status, const char *report, const char *text, struct 
         str_printf(error, "ended by signal %d (%s)", status - 128, strsignal(status - 128));
     else if (status)
         str_printf(error, "ended with status %d", status);
-    json_t *all = status ? NULL : table_read_report(report, error);
+    else if (access(report, F_OK))
+        str_printf(error, "ended well, but used no GPU: there is nothing to measure");
+    json_t *all = error->len ? NULL : table_read_report(report, error);
     if (!all)
         add_excerpt(error, text);
     return all;

@@ -1,8 +1,10 @@
 /* Plans: reading what benchmarks and models are, and completing them. */
 #include "study/plan.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/diag.h"
 #include "reprise.h"
@@ -91,12 +93,14 @@ bool plan_add_bench(struct plan *p, const char *text) {
     return ok;
 }
 
-char *plan_program_label(char **program) {
+char *plan_program_label(char **program, const char *input) {
     struct str label = {0};
     const char *slash = strrchr(program[0], '/');
     str_printf(&label, "%s", slash ? slash + 1 : program[0]);
     for (char **w = program + 1; *w; w++)
         str_printf(&label, " %s", *w);
+    if (input)
+        str_printf(&label, " < %s", input);
     return label.at;
 }
 
@@ -114,7 +118,7 @@ struct bench *plan_add_program_as(struct plan *p, char **program, const char *la
     return &p->table.benches.at[number];
 }
 
-bool plan_add_program(struct plan *p, char **program) {
+struct bench *plan_add_program(struct plan *p, char **program) {
     const char *slash = strrchr(program[0], '/');
     return plan_add_program_as(p, program, slash ? slash + 1 : program[0]);
 }
@@ -274,6 +278,19 @@ static bool results_known(const struct table *t) {
     return true;
 }
 
+/* Whether there are the files that programs are to read; false after a message. */
+static bool inputs_exist(const struct table *t) {
+    for (uint32_t i = 0; i < t->benches.len; i++) {
+        const char *file = t->benches.at[i].input;
+        if (file && access(file, R_OK)) {
+            fprintf(stderr, "reprise: %s, the input of '%s', cannot be read: %s\n", file,
+                    t->benches.at[i].label, strerror(errno));
+            return false;
+        }
+    }
+    return true;
+}
+
 bool plan_whole_blocks(const struct plan *p) {
     for (uint32_t i = 0; i < p->table.models.len; i++)
         if (p->table.models.at[i].streams)
@@ -316,7 +333,7 @@ bool plan_complete(struct plan *p) {
         ok = m->cpu ? cpu_look(m) : look_at_machine(p, m);
     }
     time_all(p);
-    return ok && cpu_fits(&p->table) && results_known(&p->table);
+    return ok && cpu_fits(&p->table) && results_known(&p->table) && inputs_exist(&p->table);
 }
 
 void plan_free(struct plan *p) {

@@ -28,15 +28,15 @@ struct plan {
     bool fresh;         /* what was finished is done again */
 };
 
-/* What a program is called that nobody named: its file, and its arguments; the caller frees it. */
-char *plan_program_label(char **program);
+/* What a program is called that nobody named: its file, its arguments, and what it reads, unless that is
+ * NULL; the caller frees it. */
+char *plan_program_label(char **program, const char *input);
 /* Adds what a text means, each benchmark once, under its text as a label; false after a message. */
 bool plan_add_bench(struct plan *p, const char *text);
 /* Adds a program of the user's, given as a NULL-terminated command line, which must outlive the plan, under
- * the name of its file; false when there is one of that label. */
-bool plan_add_program(struct plan *p, char **program);
-/* The same under a label, in which control characters become blanks; valid until the next benchmark is added.
- * NULL when there is one of that label. */
+ * the name of its file; valid until the next benchmark is added. NULL when there is one of that label. */
+struct bench *plan_add_program(struct plan *p, char **program);
+/* The same under a label, in which control characters become blanks. */
 struct bench *plan_add_program_as(struct plan *p, char **program, const char *label);
 /* Adds a model under a label, once, and before the first one on a GPU, unless it is that, the base machine to
  * compare with; false, after a message, when the text is no model. */
@@ -48,8 +48,9 @@ uint32_t plan_add_machine(struct plan *p, const char *label, const char *text, c
                           char *const *set, uint32_t nset, uint32_t base);
 /* Adds a row for every benchmark on every model. */
 void plan_add_rows(struct plan *p);
-/* Fills in what benchmarks and models leave open, and sees that there are such machines, and that results are
- * known by which to measure those that approximate; false after a message. */
+/* Fills in what benchmarks and models leave open, and sees that there are such machines, and files that
+ * programs read, and that results are known by which to measure those that approximate; false after a
+ * message. */
 bool plan_complete(struct plan *p);
 /* Warp instructions that a run of the benchmark executes, when only a part of them is to be timed; 0: all
  * are, or it is not known how many there are. */

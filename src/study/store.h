@@ -38,7 +38,7 @@ typedef json_t store_manifest;
 
 /* A run that finished. */
 struct store_row {
-    json_t *report; /* machine, settings, totals; of launches names and digests */
+    json_t *report; /* machine, settings, totals, manifest; of launches names and digests */
     char *results;  /* the file of declared results (report/results.h), or NULL */
 };
 /* Whether a run has finished, and, where they are wanted, its results are there. */

@@ -415,9 +415,12 @@ static json_t *get_kernels(struct store *s, sqlite3_int64 run) {
 bool store_find(struct store *s, const struct run_key *key, struct store_row *row) {
     char text[17];
     key_text(key, text);
-    sqlite3_stmt *q =
-        store_prepare(s, "SELECT run.id, kind, name, machine.settings, mech, approximate, timed, digest,"
-                         " results FROM run JOIN machine ON machine.id = run.machine WHERE key = ?");
+    sqlite3_stmt *q = store_prepare(
+        s, "SELECT run.id, kind, name, machine.settings, mech, approximate, timed, digest,"
+           " results, json_object('version', version, 'simulator', simulator, 'machine_hash',"
+           " machine_hash, 'program_hash', program_hash, 'input_hash', input_hash, 'host', host,"
+           " 'started', started, 'wall_s', wall_s, 'command', command)"
+           " FROM run JOIN machine ON machine.id = run.machine WHERE key = ?");
     *row = (struct store_row){0};
     bind_text(q, 1, text);
     if (!q || sqlite3_step(q) != SQLITE_ROW) {
@@ -438,6 +441,7 @@ bool store_find(struct store *s, const struct run_key *key, struct store_row *ro
     json_object_set_new(all, "totals", sums);
     if (sqlite3_column_int(q, 5))
         json_object_set_new(all, "approximate", json_true());
+    json_object_set_new(all, "manifest", json_loads((const char *)sqlite3_column_text(q, 9), 0, NULL));
     row->report = all;
     if (sqlite3_column_int(q, 8))
         row->results = store_results(s, text);

@@ -298,7 +298,8 @@ static bool take_command(struct reader *r, const yaml_node_t *n, struct command 
     if (n->type == YAML_SCALAR_NODE) {
         const char *text = text_of(r, n, "a command");
         return text &&
-               (command_split(c, text) || wrong(r, n, "a quote is not closed, or there is no program"));
+               (command_split(c, text) ||
+                wrong(r, n, "there is no program, a quote is not closed, or < is not followed by one file"));
     }
     bool ok = true;
     members(r, n, &words);
@@ -314,13 +315,14 @@ static bool take_command(struct reader *r, const yaml_node_t *n, struct command 
 }
 
 static bool take_program(struct reader *r, const yaml_node_t *n) {
-    static const char *const keys[] = {"name", "command", "results", NULL};
-    const yaml_node_t *command = n, *name = NULL, *results = NULL;
+    static const char *const keys[] = {"name", "command", "input", "results", NULL};
+    const yaml_node_t *command = n, *name = NULL, *input = NULL, *results = NULL;
     if (n->type == YAML_MAPPING_NODE) {
         if (!known_keys(r, n, keys))
             return false;
         command = member(r, n, "command");
         name = member(r, n, "name");
+        input = member(r, n, "input");
         results = member(r, n, "results");
     }
     node_list texts = {0};
@@ -331,11 +333,18 @@ static bool take_program(struct reader *r, const yaml_node_t *n) {
         vec_push(&r->s->owned, program[i]);
     vec_push(&r->s->owned, program);
     const char *called = ok && name ? text_of(r, name, "the name of a program") : NULL;
-    ok = ok && (called || !name);
-    char *label = ok ? called ? xstrdup(called) : plan_program_label(program) : NULL;
+    const char *reads = ok && input ? text_of(r, input, "the file that a program reads") : NULL;
+    ok = ok && (called || !name) && (reads || !input);
+    if (ok && reads && c.input)
+        ok = wrong(r, input, "the command says already what the program reads");
+    reads = reads ? own_text(r->s, reads) : c.input ? own_text(r->s, c.input) : NULL;
+    free(c.input);
+    char *label = ok ? called ? xstrdup(called) : plan_program_label(program, reads) : NULL;
     struct bench *b = ok ? plan_add_program_as(&r->s->plan, program, label) : NULL;
     if (ok && !b)
         ok = wrong(r, n, "there is a program '%s' already; name: tells them apart", label);
+    if (ok)
+        b->input = reads;
     members(r, results, &texts);
     for (uint32_t i = 0; ok && i < texts.len; i++) {
         const char *text = text_of(r, texts.at[i], "a result");

@@ -24,6 +24,7 @@ struct bench {
     char *label;
     const struct workload *workload; /* NULL: a program of the user's */
     char **program;                  /* the command line of that, NULL-terminated; the caller's */
+    const char *input;               /* the file that it reads as its standard input; NULL: it has none */
     enum workload_size size;         /* of a workload, as what follows */
     int bits;
     VEC(char *) arguments; /* for the workload's program */

@@ -28,7 +28,8 @@ static int longer(int least, const char *text) {
 /* What the longest labels need, as far as lines are not wider than the table may be. */
 static struct widths widths_for(const struct table *t, enum metric_part part) {
     const struct metric *metric;
-    int name = (int)strlen("geometric mean"), model = (int)strlen("mech"), room = TABLE_WIDTH - 1;
+    int least = (int)strlen("geometric mean"), name = least, model = (int)strlen("mech");
+    int room = TABLE_WIDTH - 1;
     for (uint32_t i = 0; i < t->benches.len; i++)
         name = longer(name, t->benches.at[i].label);
     for (uint32_t i = 0; i < t->models.len; i++)
@@ -36,6 +37,8 @@ static struct widths widths_for(const struct table *t, enum metric_part part) {
     for (uint32_t i = 0; (metric = metric_at(part, i)); i++)
         room -= 1 + column_width(metric);
     struct widths w = {.name = name > NAME_WIDTH ? NAME_WIDTH : name};
+    if (model > room - w.name) /* rather a line for a benchmark's name than one for each machine's */
+        w.name = room - model > least ? room - model : least;
     w.model = model > room - w.name ? room - w.name : model;
     return w;
 }
@@ -64,7 +67,29 @@ static const char *value_text(const struct metric *metric, double v, char out[NU
     return out;
 }
 
+/* A label that is longer than its column, in lines of its own. */
+static void print_long(FILE *to, const char *text, int indent) {
+    size_t room = (size_t)(TABLE_WIDTH - indent);
+    for (size_t n; *text; text += n) {
+        n = strlen(text) > room ? room : strlen(text);
+        while (n < strlen(text) && n > 1 && ((unsigned char)text[n] & 0xc0) == 0x80)
+            n--; /* a character has several bytes */
+        fprintf(to, "%*s%.*s\n", indent, "", (int)n, text);
+    }
+}
+
+/* The first two columns. Labels are never cut, as those of stacks would often become the same. */
 static void print_start(FILE *to, const char *name, const char *model, struct widths w) {
+    if ((int)strlen(name) > w.name) {
+        print_long(to, name, 0);
+        name = "";
+    }
+    if ((int)strlen(model) > w.model) {
+        if (*name)
+            fprintf(to, "%s\n", name);
+        print_long(to, model, w.name + 1);
+        name = model = "";
+    }
     fprintf(to, "%-*.*s %-*.*s", w.name, w.name, name, w.model, w.model, model);
 }
 

@@ -21,8 +21,8 @@ static json_t *row_json(const struct table *t, const struct row *r) {
         for (uint32_t i = 0; (metric = metric_at(part, i)); i++)
             json_object_set_new(values, metric->id, number(metric_value(t, r, metric)));
     json_object_set_new(all, "metrics", values);
-    static const char *const kept[] = {"gpu",    "cpu",         "mech",  "settings",
-                                       "totals", "approximate", "error", "launch_errors"};
+    static const char *const kept[] = {"gpu",         "cpu",   "mech",          "settings", "totals",
+                                       "approximate", "error", "launch_errors", "manifest"};
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
         json_object_set(all, kept[i], json_object_get(r->report, kept[i]));
     return all;

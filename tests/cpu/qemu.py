@@ -135,6 +135,7 @@ def main():
     parser.add_argument("--gen", required=True)
     parser.add_argument("--build", required=True, type=pathlib.Path)
     parser.add_argument("--full", action="store_true", help="many more random instructions, programs with other flags")
+    parser.add_argument("--seed", type=int, default=1, help="the first seed of random instructions")
     parser.add_argument("-j", type=int, default=2)
     args = parser.parse_args()
     for tool in (GCC, OBJDUMP, QEMU):
@@ -146,10 +147,10 @@ def main():
     args.count = 100 if args.full else 10
     jobs = []
     with concurrent.futures.ThreadPoolExecutor(args.j) as pool:
-        for seed in range(1, 31 if args.full else 3):
+        for seed in range(args.seed, args.seed + (30 if args.full else 2)):
             jobs.append(("single", pool.submit(compare_random, args, folder, "single", seed, 60 if args.full else 12)))
             jobs.append(("sequence", pool.submit(compare_random, args, folder, "sequence", seed, 20000 if args.full else 2000)))
-        jobs.append(("printer", pool.submit(test_printer, args, folder, 1)))
+        jobs.append(("printer", pool.submit(test_printer, args, folder, args.seed)))
         for source in sorted((HERE / "programs").glob("*.c")):
             for flags in [FLAGS] + (MORE_FLAGS if args.full else []):
                 if not ("-ffast-math" in flags and source.stem in NOT_FAST):

@@ -57,6 +57,20 @@ class Tests:
             self.expect([k["digest"] for k in got["kernels"]] == [k["digest"] for k in base["kernels"]],
                         f"{name}, {mech}: memory differs from the base machine's")
 
+    def constant_input_is_exact(self, name):
+        """All is alike, everything is approximated, and comes out as the base machine computes it. Beyond the image of convolutionSeparable
+        is 0, so that only a black one is constant to it."""
+        common = ["--gpu", "lnl", "--size", "tiny", "--bits", "32", NAMES[name], "--set", "lnl.threshold=0.5", "--set", "lnl.levels=32"]
+        flat = ["--", "--set", f"flat={2 if name == 'convolutionSeparable' else 1}", "--no-check"]
+        base = self.report(*common, "--mech", "base", *flat)
+        for mech, group in (("lnl", 4), ("lnl", 16), ("lnl-nofusion", 8), ("lnl-replicate", 16), ("warp-approx", 4)):
+            got = self.report(*common, "--mech", mech, "--set", f"lnl.group={group}", *flat)
+            counters = got["totals"]["counters"]
+            done, of = ("lnl.operands.alike", 1) if mech == "warp-approx" else ("lnl.starts.approximated", counters["lnl.starts"])
+            self.expect(counters[done] >= of > 0, f"{name}, {mech}: constant input is not approximated")
+            self.expect([k["digest"] for k in got["kernels"]] == [k["digest"] for k in base["kernels"]],
+                        f"{name}, {mech}, groups of {group}: constant input does not give the base machine's memory")
+
     def errors_are_bounded(self):
         command = ["run", "--gpu", "lnl", "--bits", "32", "--size", "tiny", "--mech", "lnl", "--max-error"]
         path = self.tmp / "error.json"
@@ -112,6 +126,7 @@ def main():
         for name in NAMES:
             tests.annotations_are_nothing(name)
             tests.nothing_is_alike_at_0(name)
+            tests.constant_input_is_exact(name)
         tests.errors_are_bounded()
         tests.pictures_are_drawn()
     print("\n".join(tests.wrong) or "annotated programs: all is well")

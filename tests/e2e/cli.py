@@ -199,6 +199,9 @@ def test_mistakes_get_suggestions():
         (["run", "--jsn", "x", "--", "true"], "unknown option --jsn; did you mean --json?"),
         (["run", "--gpu"], "a value is needed after --gpu"),
         (["run", "--max-insts", "many", "--", "true"], "--max-insts takes a number, 1 or more, not many"),
+        (["run", "--expect-insts", "9", "--", "true"], "--expect-insts needs --max-insts, which says how many of them are timed"),
+        (["run", "--whole-blocks", "--", "true"], "--whole-blocks needs --max-insts, which says how many instructions are timed"),
+        (["run", "--whole-blocks", "--max-insts", "9", "--", "true"], "--whole-blocks needs --expect-insts, which says how many"),
         (["run", "--max-cycles", "0", "--", "true"], "--max-cycles takes a number, 1 or more, not 0"),
         (["run", "--kernels", "5:3", "--", "true"], "--kernels takes A:B, A:, :B or A, not 5:3"),
         (["run"], "what should be run?"),
@@ -487,7 +490,8 @@ def test_sampling():
     cut = kernels[0]["cycles"] + kernels[1]["cycles"] // 2
     for option, value, timed in (("--kernels", "1:2", [1, 2]), ("--kernels", "2", [2]), ("--kernels", "3:", range(3, len(kernels))),
                                  ("--max-cycles", cut, [0, 1]), ("--max-insts", kernels[0]["warp_insts"] + 1, [0, 1])):
-        data = report(option, value, *words, timed=True)
+        whole_run = ["--expect-insts", 1] if option == "--max-insts" else []  # so that they are the first, not spread over all
+        data = report(option, value, *whole_run, *words, timed=True)
         check_sampled(data, whole, list(timed), option)
         if option == "--max-cycles":
             expect(data["totals"]["cycles"] == cut, f'{data["totals"]["cycles"]} cycles, not {cut}')

@@ -7,6 +7,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import signal
@@ -19,6 +20,7 @@ from harness import expect, expect_in
 
 COLUMNS = 100
 REPRISE = TMP = None  # set by main
+PREBUILT = pathlib.Path(__file__).resolve().parent.parent / "programs" / "prebuilt" / "sgemm"
 OTHER = "base:latency.alu=40"  # a machine that is slower, but computes the same
 TINY = ["--gpu", "wir", "--size", "tiny", "--bits", "32"]
 
@@ -75,11 +77,13 @@ def test_a_mechanism():
 
 
 def test_best_stacks():
-    rc, out, err, text, table = compare("best", "hotspot", "--best", "--parts", "--mech", "base:latency.alu=40", *TINY)
+    rc, out, err, text, table = compare("best", "hotspot:seed=7:size=tiny", "--best", "--parts", "--mech", "base:latency.alu=40", *TINY)
     expect(rc == 0, f"status {rc}: {out}{err}")
     expect(max(map(len, out.splitlines())) <= COLUMNS, f"wider than {COLUMNS} columns:\n{out}")
     data = json.loads(text)
     expect({"wir", "darsie", "dac", "gscalar", "cmrc", "wir+gscalar", "base:latency.alu=40"} < set(data["models"]), data["models"])
+    shown = out[:out.index("\n\n")].split()
+    expect(all(m in shown for m in data["models"]), f"names are cut: {[m for m in data['models'] if m not in shown]}\n{out}")
     runs = {r["model"]: r for r in data["runs"]}
     base = runs["base"]["totals"]
     costs = {m: (r["totals"]["cycles"], r["totals"]["energy"]["total"]) for m, r in runs.items()}
@@ -139,12 +143,25 @@ def test_what_is_the_same_runs_once():
 
 def test_number_of_jobs_changes_nothing():
     one, two = (compare("j", "hotspot", "bfs", "nw", "--mech", OTHER, *TINY, j, "--fresh") for j in ("-j1", "-j2"))
+    one, two = ([*c[:3], re.sub(r'"(host|started|wall_s)": [^,\n]*', "", c[3]), c[4]] for c in (one, two))
     expect(one == two, "outputs with -j1 and -j2 differ")
 
 
+def test_run_times_the_parts_that_compare_times():
+    """Of a workload that is timed in part, whatever it is compared with."""
+    words = ["bfs", "--gpu", "dac", "--size", "tiny", "--max-insts", "20000"]
+    for mechs, options in (("wir", []), ("dac", ["--whole-blocks"])):
+        text = compare("parts", *words, "--mech", mechs)[3]
+        cycles = {r["model"]: r["totals"]["cycles"] for r in json.loads(text)["runs"]}
+        for mech in ("base", mechs):
+            rc, out, err = run("run", *words, "--mech", mech, *(options if mech == "base" else []), "--json", f"{TMP}/parts.json")
+            expect(rc == 0, err)
+            got = json.loads(pathlib.Path(TMP, "parts.json").read_text())["totals"]
+            expect(got["timed"] == "part" and got["cycles"] == cycles[mech], f"{mech}: {got['cycles']} cycles, not {cycles[mech]}")
+
+
 def test_a_program():
-    program = str(pathlib.Path(__file__).resolve().parent.parent / "programs" / "prebuilt" / "sgemm")
-    rc, out, err, text, _ = compare("program", "--mech", OTHER, "--gpu", "gtx480", "-j", 2, "--", program)
+    rc, out, err, text, _ = compare("program", "--mech", OTHER, "--gpu", "gtx480", "-j", 2, "--", PREBUILT)
     expect(rc == 0, f"status {rc}: {out}{err}")
     runs = json.loads(text)["runs"]
     expect([r["workload"] for r in runs] == ["sgemm"] * 2 and runs[0]["totals"]["launches"] > 0, runs)
@@ -152,7 +169,7 @@ def test_a_program():
 
 
 def test_several_programs():
-    sgemm = pathlib.Path(__file__).resolve().parent.parent / "programs" / "prebuilt" / "sgemm"
+    sgemm = PREBUILT
     odd = pathlib.Path(TMP, "a 'b' <c>\n\"d\"")
     shutil.copy(sgemm, odd)
     programs = ["--program", f"{sgemm} 64", "--program", f"{shlex.quote(str(odd))} '64' \"a b\""]
@@ -165,6 +182,33 @@ def test_several_programs():
     expect(cycles["sgemm 64", "base"] == cycles[data["workloads"][2], "base"] != cycles["sgemm", "base"], f"programs got other arguments: {cycles}")
     rc, out, err = run("query", "--json", "-", "SELECT arguments FROM run WHERE NOT workload AND mech = 'base' AND settings = '[]'")
     expect(sorted(json.loads(r["arguments"]) for r in json.loads(out)) == sorted([[str(sgemm)], [str(sgemm), "64"], [str(odd), "64", "a b"]]), out)
+
+
+def test_programs_that_read():
+    """What a program reads decides its run, so that another text is another run."""
+    program, text = pathlib.Path(TMP, "reads.sh"), pathlib.Path(TMP, "what it reads.txt")
+    program.write_text(f"#!/bin/sh\nread n && exec '{PREBUILT}' $n\n")
+    program.chmod(0o755)
+    text.write_text("64\n")
+    words = ["--mech", "base", "--gpu", "gtx480", "--program"]
+    _, _, _, first, _ = compare("reads", *words, f"{program} < '{text}'", "--program", f"{PREBUILT} 64")
+    runs = json.loads(first)["runs"]
+    expect([r["workload"] for r in runs] == [f"reads.sh < {text}", "sgemm 64"], first)
+    expect(runs[0]["totals"]["cycles"] == runs[1]["totals"]["cycles"] > 0, "it reads its file")
+    command = json.loads(run("query", "--json", "-", "SELECT command FROM run WHERE benchmark LIKE 'reads%'")[1])[0]["command"]
+    again = subprocess.run(command.replace("reprise", shlex.quote(REPRISE), 1), shell=True, capture_output=True, text=True)
+    expect(again.returncode == 0 and "sgemm OK" in again.stdout, f"{command}: {again}")
+    text.write_text("128\n")
+    rc, out, err = run("compare", *words[:-1], "--input", text, "--", program)
+    expect(rc == 0 and "[1/1] reads.sh base" in err, f"another text, another run: {out}{err}")
+    rc, out, err = run("compare", *words, program)
+    expect(rc == 1 and "ended with status 1" in out, f"without one there is nothing to read: {out}")
+    program.write_text(f"#!/bin/sh\n'{PREBUILT}' 0\nexit 0\n")
+    rc, out, err = run("compare", *words, program)
+    expect("reads.sh launched no kernel: there is nothing to compare.\nIts standard input was empty" in out, out)
+    program.write_text("#!/bin/sh\necho done\n")
+    rc, out, err = run("compare", *words, program)
+    expect(rc == 1 and "ended well, but used no GPU: there is nothing to measure\n    done\n" in out, out)
 
 
 def test_failures_are_named_and_the_others_go_on():
@@ -191,7 +235,9 @@ def test_mistakes_get_suggestions():
         (["nw", "--mech", "base", "--"], "which program? It stands after --", 2),
         (["nw", "--mech", "base", "--", "./nw"], "there is something of that name already: ./nw", 2),
         (["--program", "./a 1", "--program", "b/a  1", "--mech", "base"], "there is something of that name already: b/a  1", 2),
-        (["--program", "./a 'b", "--mech", "base"], "--program takes a program and its arguments, not ./a 'b", 2),
+        (["--program", "./a < nowhere.txt", "--mech", "base"], "nowhere.txt, the input of 'a < nowhere.txt', cannot be read: No such file", 2),
+        (["nw", "--input", "a", "--mech", "base"], "--input is for a program after --", 2),
+        (["--program", "./a 'b", "--mech", "base"], "--program takes 'PROGRAM ARGUMENT... [< FILE]', not ./a 'b", 2),
         (["--program", "./a", "--result", "k:0:f32", "--program", "./b", "--mech", "lnl"], "which are the results of b", 2),
         (["nw", "--mech", "base", "--result", "k:0:f32"], "workloads declare their results", 2),
         (["hotspot", "--mech", "sm.warps=3"], "a model is MECH, MECH:PATH=VALUE or MECH:PROBE, not 'sm.warps=3'", 2),

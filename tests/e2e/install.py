@@ -45,17 +45,22 @@ def test_the_command_needs_nothing_but_the_installation():
         expect((installation(REPRISE, TMP) / "lib/reprise" / name).exists(), f"{name} is missing")
 
 
+def words_of(text):
+    """The words of a help text or of a manual page, but for headings."""
+    return [w for w in re.sub(r"^examples?:|^usage:|DESCRIPTION|EXAMPLES", "", text, flags=re.M).split()]
+
+
 def test_manual_pages():
     pages = installation(REPRISE, TMP) / "share/man/man1"
-    expect({p.name for p in pages.iterdir()} == {"reprise.1", *(f"reprise-{c}.1" for c in commands())}, list(pages.iterdir()))
+    expect({p.name for p in pages.iterdir()} == {"reprise.1", "reprise-cpu-memo.1", *(f"reprise-{c}.1" for c in commands())}, list(pages.iterdir()))
     for page in pages.iterdir():
         if shutil.which("man"):
             done = subprocess.run(["man", "--warnings", "-l", page], capture_output=True, text=True, env={**os.environ, "MANWIDTH": "500"})
             expect(done.returncode == 0 and not done.stderr, f"{page.name}: {done.stderr}")
             if page.name != "reprise.1":
                 shown = re.sub(r"[\u2010\u2212]", "-", done.stdout)
-                options = set(re.findall(r"^  (-[-a-zA-Z]+)", reprise("help", page.stem.split("-", 1)[1]), re.M))
-                expect(all(o in shown for o in options), f"{page.name} lacks {[o for o in options if o not in shown]}")
+                said = reprise(*page.stem.split("-")[1:], "--help")
+                expect(words_of(said) == words_of(shown.split("SYNOPSIS", 1)[1].split("SEE ALSO")[0]), f"{page.name} is not what --help says")
 
 
 def complete(*words):
@@ -69,7 +74,7 @@ def complete(*words):
 
 def complete_zsh(*words):
     """What zsh is told to choose from."""
-    lines = 'compadd() { shift; print -l -- "$@" }; _files() { }; file=$1; shift; words=("$@"); CURRENT=$#; source $file'
+    lines = 'compset() { }; compadd() { shift; print -l -- "$@" }; _files() { }; file=$1; shift; words=("$@"); CURRENT=$#; source $file'
     done = subprocess.run(["zsh", "-f", "-c", lines, "zsh", installation(REPRISE, TMP) / "share/zsh/site-functions/_reprise", "reprise", *words], capture_output=True,
                           text=True, timeout=60, cwd=TMP, env={**os.environ, "PATH": f"{installation(REPRISE, TMP) / 'bin'}:{os.environ['PATH']}"})
     expect(done.returncode == 0 and not done.stderr, done.stderr)
@@ -83,9 +88,30 @@ def test_completion():
     expect("wir" in complete("run", "--mech", "wi") and "gtx480" in complete("run", "--gpu", "gt"), "mechanisms and GPUs")
     expect(complete("sweep", "--dry") == ["--dry-run"] and complete("run", "--size", "t") == ["tiny"], "options")
     expect("workloads" in complete("list", "w") and "wir" in complete("repro", "w"), "lists and papers")
+    expect(complete("cpu", "") == ["run", "memo", "params"] and "memo-8k" in complete("cpu", "run", "--cpu", "m"), "the CPU")
+    expect(complete("compare", "--mech", "dac,wir+gsc") == ["dac,wir+gscalar", "dac,wir+gscalar-nodiv"], complete("compare", "--mech", "dac,wir+gsc"))
+    expect("17" in complete("repro", "wir", "1") and "l1.read_hits" in complete("query", "--counter", "l1."), "figures and counters")
+    expect("workload" not in complete("run", "w") and "dozen" in complete("compare", "do"), "workloads and suites")
     if shutil.which("zsh"):
-        for words, has in ((["comp"], "compare"), (["compare", "h"], "hotspot"), (["run", "--gpu", ""], "gtx480"), (["sweep", "--"], "--dry-run")):
+        for words, has in ((["cpu", ""], "memo"), (["cpu", "memo", "--"], "--ratio"), (["cpu", "run", "--cpu", ""], "memo-8k"), (["env", "--"], "--functional"),
+                           (["repro", "wir", ""], "17"), (["compare", ""], "dozen"), (["run", "--mech", "wir+"], "gscalar"), (["comp"], "compare"), (["compare", "h"], "hotspot"), (["run", "--gpu", ""], "gtx480"), (["sweep", "--"], "--dry-run")):
             expect(has in complete_zsh(*words), f"zsh, {words}: {complete_zsh(*words)}")
+
+
+def test_options_are_those_of_the_command():
+    """Every option that a help text lists is completed, and every one that is completed is known to its command."""
+    for command in commands():
+        for words in (["cpu", "run"], ["cpu", "memo"]) if command == "cpu" else [[command, "workloads"]] if command == "list" else [[command]]:
+            offered = set(complete(*words, "-")) - {"--help"}
+            listed = "run" if command == "env" else command
+            text = reprise("cpu", "memo", "--help") if words[-1] == "memo" else reprise("help", listed)
+            expect(offered >= set(re.findall(r"^  (--?[a-z][a-z-]*)", text, re.M)) and offered, f"{words}: {offered}")
+            if shutil.which("zsh"):
+                expect(set(complete_zsh(*words, "-")) - {"--help"} == offered, f"zsh, {words}")
+            for option in offered:
+                of_kernels = ["kernel.ptx"] if option in ("--entry", "--grid", "--block", "--shared", "--arg") else []
+                done = subprocess.run([installation(REPRISE, TMP) / "bin/reprise", *words, *of_kernels, option, "1"], capture_output=True, text=True, timeout=60, cwd=TMP)
+                expect("unknown option" not in done.stderr and "unknown argument -" not in done.stderr, f"{words} {option}: {done.stderr}")
 
 
 def test_pkg_config_header_and_library():

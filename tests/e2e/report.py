@@ -164,6 +164,22 @@ def test_figures_of_a_paper():
     expect(int(tiles[0]) == sum(len(f["claims"]) for f in paper["figures"]), tiles)
 
 
+def test_values_side_by_side():
+    """A curve has the results' own values, a line for each machine."""
+    out = pathlib.Path(TMP, "curve")
+    reprise("repro", "lnl", "3.5", "--workloads", "hotspot-approx", "--size", "tiny", "--out", out, "--store", out / "store")
+    figure, = json.loads((out / "lnl.json").read_text())["figures"]
+    curve = figure["charts"][0]["curve"]
+    b = opened(window(), page("curve.html", out / "lnl.json"))
+    rows = table(b, "lnl-3.5")
+    expect([l["name"] for l in curve["lines"]] == ["exact", "replicated", "interpolated"], curve)
+    for line in curve["lines"]:
+        expect([r["v"] for r in rows if r["series"] == line["name"]] == line["values"] and len(line["values"]) == 64, line)
+    exact, replicated, _ = (l["values"] for l in curve["lines"])
+    expect(300 < min(exact) and max(exact) < 360 and exact != replicated, curve)
+    expect(b.run("return reprise.views['lnl-3.5'].scale('y').domain()[0]") > 300, "the scale begins at 0")
+
+
 def test_a_profile():
     profile = json.loads(inputs()[3].read_text())
     totals = profile["totals"]
@@ -218,6 +234,27 @@ def test_runs_that_were_kept():
     kept = json.loads(reprise("query", "--store", STORE, "--json", "-", "SELECT key, machine_hash, input_hash, host, started FROM run"))
     expect(rows == len(kept) >= 9, f"{rows} rows of {len(kept)} runs")
     expect(all(k["machine_hash"] in heads and k["input_hash"] in heads and k["host"] in heads and k["started"] in heads for k in kept), heads)
+
+
+def test_every_run_has_a_manifest():
+    """Of comparisons that of the store, of a run and a profile what they wrote themselves."""
+    compared, alone = pathlib.Path(TMP, "compared.json"), pathlib.Path(TMP, "alone.json")
+    reprise("compare", "nw", "--mech", "wir", "--gpu", "wir", "--size", "tiny", "--json", compared)
+    reprise("run", "nw", "--gpu", "wir", "--size", "tiny", "--json", alone)
+    reprise("profile", "nw", "--size", "tiny", "--json", f"{TMP}/profiled.json")
+    b = opened(window(), page("manifest.html", compared, alone, f"{TMP}/profiled.json"))
+    expect(b.messages() == [], b.messages())
+    rows = b.run("return [...[...document.querySelectorAll('#setup table')][1].tBodies[0].rows].map(r => [...r.cells].map(c => c.textContent))")
+    titles = b.run("return [...[...document.querySelectorAll('#setup table')][1].tHead.rows[0].cells].map(c => c.textContent)")
+    rows = [dict(zip(titles, r)) for r in rows]
+    made = [r["manifest"] for r in json.loads(compared.read_text())["runs"]]
+    host = json.loads(alone.read_text())["host"]
+    expect([(r["benchmark"], r["mechanism"]) for r in rows[:3]] == [("nw", "base"), ("nw", "wir"), ("alone", "base")] and rows[3]["benchmark"] == "profiled", rows)
+    for row, told in zip(rows, made):
+        expect((row["version"], row["configuration"], row["input"], row["host"], row["started"])
+               == tuple(told[n] for n in ("version", "machine_hash", "input_hash", "host", "started")), (row, told))
+    expect((rows[2]["version"], rows[2]["host"], rows[2]["started"]) == (host["version"], host["name"], host["started"]), rows[2])
+    expect(len(rows) == 4 and all(len(r["configuration"]) == len(r["input"]) == 16 for r in rows[:3]) and len(rows[3]["input"]) == 16, rows)
 
 
 def test_compare_writes_a_page():

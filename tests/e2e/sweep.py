@@ -77,7 +77,7 @@ def test_a_sweep():
     path = file(SMALL)
     rc, out, err = run("sweep", path, "--dry-run")
     expect(rc == 0 and "sweep: 2 benchmarks on 4 machines, 8 runs, of which 0 are finished." in out, f"{rc}: {out}{err}")
-    expect_in("How long the other 8 take nobody can tell", out)
+    expect_in("How long the other 8 will take nobody can tell", out)
     rc, out, err = run("sweep", path)
     expect(rc == 0 and len(err.splitlines()) == 8 and out.endswith("sweep: 8 of 8 runs finished.\n"), f"{rc}: {out}{err}")
     expect(len(ask("SELECT * FROM run")) == 8 and ask("SELECT DISTINCT verdict FROM comparison") == [("ok",)], "rows")
@@ -86,7 +86,7 @@ def test_a_sweep():
     expect(rc == 0 and err == "" and out == "sweep: 8 of 8 runs finished.\n", f"{rc}: {out}{err}")
     file(SMALL.replace("11]", "11, 7]"))
     rc, out, err = run("sweep", path, "--dry-run")
-    expect(rc == 0 and "12 runs, of which 8 are finished.\nThe other 4 take about " in out, out)
+    expect(rc == 0 and "12 runs, of which 8 are finished.\nThe other 4 will take about " in out, out)
     rc, out, err = run("sweep", "status", path)
     expect(rc == 0 and out == "sweep: 8 of 12 runs finished.\n", out)
     rc, out, err = run("sweep", path, "-j1")
@@ -111,7 +111,7 @@ parameters: {latency.alu: [9, 18], sm.warps: 48}
     # nw: 2 sizes, 3 seeds; hotspot: 3 seeds. 2 GPUs, 2 latencies, base, wir and two sizes of wir.
     expect(rc == 0 and "all of it: 9 benchmarks on 16 machines, 144 runs, of which 0 are finished." in out, f"{out}{err}")
     rc, out, err = run("sweep", file("workloads: [nw]\nsizes: [tiny, small]\ngpus: [wir, gtx480]"), "--dry-run", "--size", "tiny", "--gpu", "gtx480")
-    expect(rc == 0 and "1 benchmark on 1 machines, 1 runs" in out, f"options come before the file: {out}{err}")
+    expect(rc == 0 and "1 benchmark on 1 machine, 1 run, of" in out, f"options come before the file: {out}{err}")
 
 
 def test_mistakes_say_where():
@@ -131,7 +131,7 @@ def test_mistakes_say_where():
         ("programs: ls\n", "programs is a list of command lines"),
         ("programs: [[]]\n", "sweep.yaml:1:12: error: a program is a list of words, or one text"),
         ("programs: [{name: x}]\n", "which program? command: says that"),
-        ("programs: [\"a 'b\"]\n", "a quote is not closed, or there is no program"),
+        ("programs: [\"a 'b\"]\n", "there is no program, a quote is not closed"),
         ("programs: [a b, [a, b]]\n", "there is a program 'a b' already"),
         ("workloads: [nw]\nslurm: {per_task: many}\n", "per_task is a whole number"),
     ):
@@ -193,6 +193,19 @@ def test_odd_names_of_programs():
     expect(rc == 0 and [r["benchmark"] for r in csv.DictReader(io.StringIO(out))] == ["<second> 'x'"], out)
     rc, out, err = run("compare", "--mech", "base", "--gpu", "gtx480", "--store", store, "--", program)
     expect(rc == 0 and err == "", f"compare finds it by what it is, not by its name: {rc}, {err}")
+
+
+def test_programs_that_read():
+    program = file("#!/bin/sh\nread n && exec '%s' $n\n" % PREBUILT, "reads.sh")
+    program.chmod(0o755)
+    numbers = [file("128\n", "a <b>.txt"), file("64\n", "c.txt")]
+    path = file(f"gpus: gtx480\nprograms:\n  - {{command: ['{program}'], input: '{numbers[0]}'}}\n  - {program} < {numbers[1]}\n")
+    rc, out, err = run("sweep", path)
+    expect(rc == 0 and "2 of 2 runs finished." in out, f"{out}{err}")
+    names = [r[0] for r in ask("SELECT benchmark FROM runs WHERE cycles > 0 ORDER BY cycles DESC")]
+    expect(names == [f"reads.sh < {n}" for n in numbers], names)
+    rc, out, err = run("sweep", file(f"programs: [{{command: '{program} < a', input: b}}]"))
+    expect(rc == 2 and "the command says already what the program reads" in err, err)
 
 
 def test_kills_at_random_moments():

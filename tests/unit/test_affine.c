@@ -47,11 +47,11 @@ static const struct test {
     {"uniform",
      "mov.u32 %r5, %ctaid.x; add.u32 %r4, %r5, 5; mul.lo.u32 %r3, %r4, %r4;",
      {.reads = 3, .writes = 3, .uniform = 3, .insts = 2, .scalar = 2}},
-    /* A conversion works on all lanes, whatever it writes. */
+    /* Conversions and floating point work on all lanes, whatever they write. */
     {"uniform float",
      "mov.u32 %r5, %ctaid.x; cvt.rn.f32.u32 %f1, %r5; add.f32 %f2, %f1, 0f3F800000; mul.f32 %f3, %f2, %f2; "
      "mov.b32 %r3, %f3;",
-     {.reads = 4, .writes = 4, .uniform = 4, .insts = 2, .scalar = 2}},
+     {.reads = 4, .writes = 4, .uniform = 4}},
     {"float",
      "cvt.rn.f32.u32 %f1, %r1; add.f32 %f2, %f1, 0f3F800000; mov.b32 %r3, %f2;",
      {.reads = 1, .vector_reads = 2, .vector_writes = 2}},
@@ -241,13 +241,13 @@ static const struct test *find(const char *name) {
 
 static void test_floats(void **state) {
     (void)state;
-    static const char *const set[] = {"affine.floats=false", NULL};
+    static const char *const set[] = {"affine.floats=true", NULL};
     struct rig r;
     struct tuples w = find("uniform float")->want;
-    running = "no floats";
+    running = "floats";
     open_mech(&r, "affine", set, find("uniform float")->body);
     run(&r, WARP_LANES);
-    w.insts = w.scalar = 0;
+    w.insts = w.scalar = 2; /* the sum and the product */
     expect_tuples(&r, &w);
     rig_close(&r);
 }

@@ -85,6 +85,10 @@ static void test_hazards(void **state) {
                     {"darsie", two},
                     {"darsie", deep},
                     {"darsie", slow},
+                    {"darsie+gscalar", lrr},
+                    {"darsie+gscalar", deep},
+                    {"darsie+cmrc", lrr},
+                    {"darsie+cmrc", two},
                     {"darsie-no-cf-sync", lrr},
                     {"darsie-no-cf-sync", two},
                     {"darsie-no-cf-sync", deep}};
@@ -158,6 +162,54 @@ static void test_counts(void **state) {
     assert_non_null(launch(&r, "many", 1, shapes[0]));
     assert_int_equal(rig_counter(&r, "darsie.led") + rig_counter(&r, "darsie.syncs"), 0);
     rig_close(&r);
+}
+
+/* By pc: how often it was issued, or passed over. */
+enum { PCS = 512 };
+static struct {
+    struct probe probe;
+    uint64_t issued[PCS], passed[PCS];
+} seen;
+
+static void count_event(struct probe *p, const struct probe_event *e) {
+    (void)p;
+    assert_true(e->pc < PCS);
+    seen.issued[e->pc] += e->kind == PROBE_ISSUE;
+    seen.passed[e->pc] += e->kind == PROBE_SKIP;
+}
+
+static void count_by_pc(const char *mech, uint32_t k, uint32_t s, const char *text) {
+    struct rig r;
+    open_darsie(&r, mech, SET("issue.policy=gto"), text);
+    memset(&seen, 0, sizeof seen);
+    seen.probe = (struct probe){.event = count_event, .kinds = 1u << PROBE_ISSUE | 1u << PROBE_SKIP};
+    rp_gpu_watch(r.g, &seen.probe);
+    assert_non_null(launch(&r, kernels[k], 3, shapes[s]));
+    rig_close(&r);
+}
+
+/* What is issued and what is passed over make up what the base machine issues, at each pc. A warp that waits
+ * for another's store goes around as often as it has to. */
+static void test_each_pc(void **state) {
+    static uint64_t all[PCS];
+    static const char *const models[] = {"darsie", "darsie-no-cf-sync"};
+    uint64_t passed = 0;
+    for (uint32_t k = 0; k < KERNELS_N; k++)
+        for (uint32_t s = 0; s < SHAPES; s += 3) {
+            if (!fits(kernels[k], (const uint32_t[3]){0, 0, 0})) /* these wait */
+                continue;
+            count_by_pc("base", k, s, *state);
+            memcpy(all, seen.issued, sizeof all);
+            for (uint32_t m = 0; m < 2; m++) {
+                count_by_pc(models[m], k, s, *state);
+                for (uint32_t pc = 0; pc < PCS; pc++) {
+                    if (seen.issued[pc] + seen.passed[pc] != all[pc])
+                        fail_msg("%s, %s, pc %u", models[m], kernels[k], pc);
+                    passed += seen.passed[pc];
+                }
+            }
+        }
+    assert_true(passed);
 }
 
 /* A long row of instructions, every other of which does not depend on the row; or, by hand, the same with
@@ -253,7 +305,7 @@ static int close_text(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_hazards), cmocka_unit_test(test_rules),
-                                       cmocka_unit_test(test_counts), cmocka_unit_test(test_ideal),
-                                       cmocka_unit_test(test_sleep)};
+                                       cmocka_unit_test(test_counts),  cmocka_unit_test(test_each_pc),
+                                       cmocka_unit_test(test_ideal),   cmocka_unit_test(test_sleep)};
     return cmocka_run_group_tests(tests, open_text, close_text);
 }

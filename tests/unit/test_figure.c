@@ -6,9 +6,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "report/results.h"
 #include "stats/formula.h"
 #include "study/figure.h"
 #include "study/suites.h"
@@ -64,8 +66,11 @@ static void check_columns(const struct paper *p, const struct paper_row *c) {
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
         for (const char *at = strstr(c->text, functions[i]); at; at = strstr(at + 1, functions[i])) {
             const char *name = at + strlen(functions[i]), *comma = name + strcspn(name, ",)");
+            bool half = !strcmp(functions[i], "top(") || !strcmp(functions[i], "bottom(");
             needs_column(p, c, name, (size_t)(comma - name));
-            if (*comma == ',')
+            if (*comma == ',' && half)
+                needs_column(p, c, comma + 2, strcspn(comma + 2, ")"));
+            else if (*comma == ',')
                 needs(p, PAPER_GROUP, comma + 2, strcspn(comma + 2, ")"), c->name);
         }
     const char *at = strstr(c->text, "at(");
@@ -87,19 +92,48 @@ static void check_series(const struct paper *p, const struct paper_row *s) {
             fail_msg("figure %s has two columns %s", s->figure, s->name);
 }
 
+/* A model whose results a curve shows runs for the figure: it is the base machine, or that of a column. */
+static void needs_model(const struct paper *p, const struct paper_row *chart, const char *name, size_t len) {
+    const struct paper_row *base = paper_next(p, NULL, PAPER_MODEL), *s = NULL;
+    if (strlen(base->name) == len && !strncmp(base->name, name, len))
+        return;
+    while ((s = paper_next(p, s, PAPER_SERIES)))
+        if (!strcmp(s->figure, chart->figure) && strlen(s->model) == len && !strncmp(s->model, name, len))
+            return;
+    fail_msg("figure %s: no column is of the model '%.*s'", chart->figure, (int)len, name);
+}
+
+/* A benchmark is one that the paper uses. */
+static void needs_workload(const struct paper *p, const char *name, size_t len, const char *where) {
+    char text[24];
+    const struct workload *w;
+    for (uint32_t i = 0; (w = workload_at(i)); i++) {
+        workload_abbreviation(w, p->head->name, text, sizeof text);
+        if (strlen(text) == len && !strncmp(text, name, len))
+            return;
+    }
+    fail_msg("%s: no workload is '%.*s'", where, (int)len, name);
+}
+
 /* A chart is of a kind that the report can draw, and of columns that the figure has. */
 static void check_chart(const struct paper *p, const struct paper_row *c) {
-    static const char *const kinds[] = {"bars",     "stack",    "within", "stacks",
-                                        "averages", "clusters", "line",   "panels"};
+    static const char *const kinds[] = {"bars",     "stack", "within", "stacks", "averages",
+                                        "clusters", "line",  "panels", "curve"};
     size_t kind = 0;
     while (kind < sizeof kinds / sizeof kinds[0] && strcmp(kinds[kind], c->name))
         kind++;
     if (kind == sizeof kinds / sizeof kinds[0])
         fail_msg("figure %s: no chart is called %s", c->figure, c->name);
     needs(p, PAPER_FIGURE, c->figure, strlen(c->figure), c->name);
+    bool curve = !strcmp(c->name, "curve");
     for (const char *at = c->text; *at;) {
-        size_t n = strcspn(at, ",");
-        needs_column(p, c, at, n);
+        size_t n = strcspn(at, ","), name = strcspn(at, "=");
+        if (!curve)
+            needs_column(p, c, at, n);
+        else if (at != c->text)
+            needs_model(p, c, at + name + 1, n - name - 1);
+        else
+            needs_workload(p, at, n, c->figure);
         at += n;
         at += strspn(at, ", ");
     }
@@ -107,17 +141,9 @@ static void check_chart(const struct paper *p, const struct paper_row *c) {
 
 /* Groups are of benchmarks that the paper uses. */
 static void check_group(const struct paper *p, const struct paper_row *g) {
-    char text[24], *words = xstrdup(g->text), *save;
-    for (char *word = strtok_r(words, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
-        const struct workload *w;
-        bool found = false;
-        for (uint32_t i = 0; !found && (w = workload_at(i)); i++) {
-            workload_abbreviation(w, p->head->name, text, sizeof text);
-            found = !strcmp(text, word);
-        }
-        if (!found)
-            fail_msg("group %s: no workload is '%s'", g->name, word);
-    }
+    char *words = xstrdup(g->text), *save;
+    for (char *word = strtok_r(words, " ", &save); word; word = strtok_r(NULL, " ", &save))
+        needs_workload(p, word, strlen(word), g->name);
     free(words);
 }
 
@@ -263,8 +289,12 @@ static void averages_by_hand(void **state) {
         {"median(D1)", "", 1.5},
         {"min(D1)", "", 0.5},
         {"max(D1)", "", 4},
-        {"top(D1)", "", 3},
-        {"bottom(D1)", "", 1.5 / 2},
+        {"top(D1, D1)", "", 3},
+        {"bottom(D1, D1)", "", 1.5 / 2},
+        {"top(D1, D2 slower)", "", 1.5 / 2}, /* gaussian and the unnamed one */
+        {"bottom(D1, D2 slower)", "", 3},
+        {"top(D1)", "", NAN},
+        {"top(D1, ends)", "", NAN}, /* a group is no order */
         {"mean(D1, ends)", "", 1.25},
         {"max(D2 slower, ends)", "", 2},
         {"mean(D1, beginnings)", "", NAN},
@@ -306,6 +336,62 @@ static void averages_by_hand(void **state) {
     assert_string_equal(json_string_value(json_array_get(columns, 1)), "D2 slower");
     json_decref(json);
     figure_free(&f);
+    table_free(&t);
+}
+
+/* A row of that benchmark and model whose result is this. */
+static void put_result(struct table *t, uint32_t bench, uint32_t model, float *values, uint64_t count,
+                       const char *path) {
+    uint32_t type = 0;
+    while (strcmp(result_type_name(type), "f32"))
+        type++;
+    struct results r = {0};
+    vec_push(&r.all, ((struct result){xstrdup("heat"), type, count, values}));
+    put(t, bench, model, 1);
+    table_row(t, bench, model)->results = xstrdup(path);
+    assert_true(results_write(&r, path));
+    free(r.all.at[0].name);
+    vec_free(&r.all);
+}
+
+static double value_in(json_t *curve, size_t line, size_t i) {
+    json_t *l = json_array_get(json_object_get(curve, "lines"), line);
+    return json_real_value(json_array_get(json_object_get(l, "values"), i));
+}
+
+/* The stretch of 64 values in which lines are furthest from the first, of each model that has run. */
+static void curves_are_where_lines_differ(void **state) {
+    (void)state;
+    float exact[200] = {0}, got[200];
+    for (uint32_t i = 0; i < 200; i++) {
+        exact[i] = (float)i;
+        got[i] = (float)i + (i < 64 ? 1 : i < 128 ? 3 : i < 192 ? -2 : 500); /* the last 8 fill no stretch */
+    }
+    char paths[2][64];
+    struct table t = {0};
+    table_add_model(&t, "Base");
+    table_add_model(&t, "fast");
+    table_add_bench(&t, "hotspot");
+    t.benches.at[0].workload = workload_find("hotspot");
+    const struct figure f = {.paper = paper, .table = &t};
+    json_t *none = figure_curve(&f, "HS, exact=Base");
+    assert_true(json_is_null(none));
+    for (int m = 0; m < 2; m++) {
+        snprintf(paths[m], sizeof paths[m], "test_figure.%d.%d.results", (int)getpid(), m);
+        put_result(&t, 0, (uint32_t)m, m ? got : exact, 200, paths[m]);
+    }
+    json_t *curve = figure_curve(&f, "HS, exact=Base, other=nobody, as it is=fast");
+    assert_int_equal(json_integer_value(json_object_get(curve, "from")), 64);
+    assert_int_equal(json_array_size(json_object_get(curve, "lines")), 2);
+    json_t *second = json_array_get(json_object_get(curve, "lines"), 1);
+    assert_string_equal(json_string_value(json_object_get(second, "name")), "as it is");
+    assert_int_equal(json_array_size(json_object_get(second, "values")), 64);
+    close_to(value_in(curve, 0, 1), 65);
+    close_to(value_in(curve, 1, 63), 130);
+    json_decref(curve);
+    assert_true(json_is_null(figure_curve(&f, "BT, exact=Base")));
+    for (int m = 0; m < 2; m++)
+        remove(paths[m]);
     table_free(&t);
 }
 
@@ -364,11 +450,9 @@ static void verdicts(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_hang_together),
-        cmocka_unit_test(every_claim_is_accounted_for_once),
-        cmocka_unit_test(averages_by_hand),
-        cmocka_unit_test(figures_name_their_models),
-        cmocka_unit_test(verdicts),
+        cmocka_unit_test(tables_hang_together),      cmocka_unit_test(every_claim_is_accounted_for_once),
+        cmocka_unit_test(averages_by_hand),          cmocka_unit_test(curves_are_where_lines_differ),
+        cmocka_unit_test(figures_name_their_models), cmocka_unit_test(verdicts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

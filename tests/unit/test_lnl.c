@@ -102,6 +102,15 @@ static const char kernels[] =
           LOAD CHECK(
               "%f0") "shr.u32 %r5, %r4, 5; and.b32 %r5, %r5, 1; setp.ne.u32 %p0, %r5, 0; @%p0 bra B;\n" START
               F STORE END "B: bar.sync 0;")
+        K("spins",
+          LOAD CHECK("%f0") "shr.u32 %r5, %r4, 5; and.b32 %r5, %r5, 1; setp.ne.u32 %p0, %r5, 0; @%p0 bra S;\n" START F STORE END
+          "st.volatile.shared.u32 [tile], 1; bra DONE;\n"
+          "S: ld.volatile.shared.u32 %r6, [tile]; setp.ne.u32 %p1, %r6, 1; @%p1 bra S;")
+    /* The checked load was passed over; of a vector the other half is not alike; thresholds that kernels name. */
+    K("absent", "cvt.rn.f32.u32 %f0, %r1; setp.eq.u32 %p0, %r9, 1; @%p0 bra J;\n" LOAD CHECK("%f0") "J: " START F STORE END)
+        K("vector", "mul.wide.u32 %l4, %r0, 8; add.u64 %l4, %l0, %l4; ld.global.v2.f32 {%f0, %f2}, [%l4];\n" CHECK("%f0")
+          START F "fma.rn.f32 %f1, %f2, 0f3F000000, %f1;\n" STORE END)
+            K("named", ".pragma \"reprise threshold 0.01\";\n" LOAD CHECK("%f0") START F STORE END)
     /* A barrier, a divergent branch, nested loops, an approximate branch and a precise load inside. */
     K("barrier", LOAD CHECK("%f0") START F "bar.sync 0; add.f32 %f1, %f1, 0f3F800000;\n" STORE END)
     K("diverges", LOAD CHECK("%f0") START F
@@ -125,6 +134,23 @@ static const char kernels[] =
             K("skips",
               LOAD CHECK(
                   "%f0") "shr.u32 %r5, %r4, 5; setp.eq.u32 %p0, %r5, %r9; @%p0 bra DONE;\n" START F STORE END)
+    /* A guard that is computed inside, a branch at which lanes go where their anchor goes, work for both schedulers. */
+    K("guarded", LOAD CHECK("%f0") START F "setp.ge.u32 %p0, %r1, 2; @%p0 st.global.f32 [%l2], %f1;\n" END)
+    K("leads", LOAD CHECK("%f0") START F "setp.lt.f32 %p0, %f0, 0f42CC0000; @%p0 bra J;\n"
+      "mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000; mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000; mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000; mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000;\n"
+      "mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000; mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000; mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000; mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000;\n"
+      "mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000; mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000; mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000; mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000;\n"
+      "mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000; mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000; mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000; mul.f32 %f1, %f1, %f0; max.f32 %f1, %f1, 0f3F000000;\n"
+      "J: " STORE END)
+    K("busy", LOAD CHECK("%f0") START "mov.u32 %r5, 0; mov.f32 %f1, %f0; mov.f32 %f2, %f0; mov.f32 %f3, %f0; mov.f32 %f4, %f0; mov.f32 %f5, %f0; mov.f32 %f6, %f0; mov.f32 %f7, %f0; mov.f32 %f8, %f0; \n"
+      "mov.f32 %f9, %f0; mov.f32 %f10, %f0; mov.f32 %f11, %f0; mov.f32 %f12, %f0; mov.f32 %f13, %f0; mov.f32 %f14, %f0; mov.f32 %f15, %f0; mov.f32 %f16, %f0; \n"
+      "L: fma.rn.f32 %f1, %f0, 0f3F000000, %f1; fma.rn.f32 %f2, %f0, 0f3F000000, %f2; fma.rn.f32 %f3, %f0, 0f3F000000, %f3; fma.rn.f32 %f4, %f0, 0f3F000000, %f4; \n"
+      "fma.rn.f32 %f5, %f0, 0f3F000000, %f5; fma.rn.f32 %f6, %f0, 0f3F000000, %f6; fma.rn.f32 %f7, %f0, 0f3F000000, %f7; fma.rn.f32 %f8, %f0, 0f3F000000, %f8; \n"
+      "fma.rn.f32 %f9, %f0, 0f3F000000, %f9; fma.rn.f32 %f10, %f0, 0f3F000000, %f10; fma.rn.f32 %f11, %f0, 0f3F000000, %f11; fma.rn.f32 %f12, %f0, 0f3F000000, %f12; \n"
+      "fma.rn.f32 %f13, %f0, 0f3F000000, %f13; fma.rn.f32 %f14, %f0, 0f3F000000, %f14; fma.rn.f32 %f15, %f0, 0f3F000000, %f15; fma.rn.f32 %f16, %f0, 0f3F000000, %f16; \n"
+      "add.u32 %r5, %r5, 1; setp.lt.u32 %p0, %r5, 40; @%p0 bra L;\n"
+      "add.f32 %f1, %f1, %f2; add.f32 %f1, %f1, %f3; add.f32 %f1, %f1, %f4; add.f32 %f1, %f1, %f5; add.f32 %f1, %f1, %f6; add.f32 %f1, %f1, %f7; add.f32 %f1, %f1, %f8; \n"
+      "add.f32 %f1, %f1, %f9; add.f32 %f1, %f1, %f10; add.f32 %f1, %f1, %f11; add.f32 %f1, %f1, %f12; add.f32 %f1, %f1, %f13; add.f32 %f1, %f1, %f14; add.f32 %f1, %f1, %f15; add.f32 %f1, %f1, %f16; \n" STORE END)
     /* Refused. */
     K("atomic", LOAD CHECK("%f0") START F "atom.global.add.u32 %r5, [%l2], 1;\n" END)
         K("shuffle",
@@ -138,6 +164,8 @@ static const char kernels[] =
                             K("startless", LOAD CHECK("%f0") F STORE END)
                                 K("nested", LOAD CHECK("%f0") START F START STORE END END)
                                     K("computed", LOAD F CHECK("%f1") START STORE END)
+    K("two_thresholds", ".pragma \"reprise threshold 0.1\";\n.pragma \"reprise threshold 0.2\";\n" LOAD CHECK("%f0") START F STORE END)
+    K("matches", LOAD CHECK("%f0") START F "match.any.sync.b32 %r5, %r1, -1; st.global.u32 [%l2], %r5;\n" END)
     /* Not approximated: no load, too many regions for one load. */
     K("loadless", LOAD START F STORE END)
         K("five",
@@ -153,8 +181,9 @@ static void open_machine(struct rig *r, const char *mech, const char *const *set
         kernels);
 }
 
-/* Input by its number: a ramp, a constant, an edge, steps of what a group sees, noise. */
-enum input { RAMP, CONSTANT, EDGE, NOISE, LARGE };
+/* Input by its number: a ramp, a constant, an edge, noise, infinities beside large numbers, a ramp with noise
+ * in between, numbers that differ in their last five bits. */
+enum input { RAMP, CONSTANT, EDGE, NOISE, LARGE, HALF, LOW_BITS };
 
 static float input_of(enum input kind, uint32_t t) {
     uint32_t lane = t % WARP;
@@ -167,6 +196,10 @@ static float input_of(enum input kind, uint32_t t) {
         return lane < 4 ? 1 : 1000;
     case LARGE:
         return lane % 4 == 2 ? INFINITY : 3e38f;
+    case HALF:
+        return input_of(t % 2 ? NOISE : RAMP, t);
+    case LOW_BITS:
+        return 100 * (1 + (float)lane * 0x1p-23f);
     default:
         return 1 + (float)(t * 2654435761u % 1000);
     }
@@ -254,9 +287,10 @@ static void fills_and_options(void **state) {
 }
 
 static const char *const all_kernels[] = {
-    "plain",       "sticky",  "mask",     "inside",  "others_store", "paths", "integers", "lives_on",
-    "float_lives", "spilled", "pixels",   "pending", "two_regions",  "exits", "waits",    "barrier",
-    "diverges",    "loops",   "branches", "skips",   "loadless",     "five"};
+    "plain",    "sticky",      "mask",     "inside",  "others_store", "paths",       "integers",
+    "lives_on", "float_lives", "spilled",  "pixels",  "pending",      "two_regions", "exits",
+    "waits",    "barrier",     "diverges", "loops",   "branches",     "skips",       "loadless",
+    "absent",   "vector",      "five",     "guarded", "leads",        "busy"};
 enum { ALL = sizeof all_kernels / sizeof *all_kernels };
 static const uint32_t shapes[][2] = {{1, 32}, {2, 64}, {3, 96}, {2, 40}, {2, 33}, {1, 256}, {5, 160}};
 
@@ -417,6 +451,9 @@ static float of_pixels(uint32_t t) {
     memcpy(&f, &v, sizeof f);
     return f;
 }
+static float of_guarded(uint32_t t) {
+    return t % WARP < 2 ? -1 : filled(RAMP, t, 4);
+}
 static float of_large(uint32_t t) {
     return input_of(LARGE, t) * 0x1p-100f;
 }
@@ -445,6 +482,25 @@ static void every_rule_matters(void **state) {
     rule_matters("lnl", LNL_SAME, "two_regions", 64, RAMP, RAMP, of_two, OUT);
     rule_matters("lnl", LNL_RELEASE, "exits", 64, RAMP, RAMP, of_alone, OUT);
     rule_matters("lnl", LNL_RELEASE, "waits", 64, RAMP, RAMP, of_alone, OUT);
+}
+
+/* A warp whose partner waits for it in a loop goes on alone when its time is over, and otherwise never. */
+static void spinning_partners_are_left(void **state) {
+    (void)state;
+    enum { LONG = 20000 };
+    for (int omit = 0; omit < 2; omit++) {
+        struct rig r;
+        char set[32];
+        snprintf(set, sizeof set, "lnl.omit=%d", omit ? LNL_RELEASE : 0);
+        open_machine(&r, "lnl", SET("lnl.threshold=0.3", set));
+        r.g->opt.max_cycles = LONG;
+        run(&r, "spins", 1, 64, RAMP, RAMP);
+        assert_int_equal(r.cycles >= LONG, omit);
+        assert_int_equal(rig_counter(&r, "lnl.pairs.releases"), !omit);
+        for (uint32_t t = 0; !omit && t < 64; t++)
+            assert_float_equal(words(&r)[OUT + t], of_alone(t), 0);
+        rig_close(&r);
+    }
 }
 
 /* A constant image stays what it is; a weighted sum of its ends would be another number. */
@@ -530,7 +586,9 @@ static void bad_regions_are_refused(void **state) {
     expect_refused("endless", set, "leave before its end");
     expect_refused("startless", set, "that has no start");
     expect_refused("nested", set, "begins before another has ended");
+    expect_refused("matches", set, "a shuffle, vote or match");
     expect_refused("computed", set, "was not loaded");
+    expect_refused("two_thresholds", set, "a kernel has one threshold");
     expect_refused("others_compute", set, "only some of its threads compute");
     expect_refused("index", set, "may have stored it approximately");
 }
@@ -573,6 +631,109 @@ static void unknown_loads_count(void **state) {
     run(&r, "mask", 1, 64, RAMP, RAMP);
     assert_int_equal(rig_counter(&r, "lnl.starts.unknown"), 2);
     rig_close(&r);
+}
+
+/* A load that did not come says nothing, and of a vector every component counts. */
+static void every_load_must_say_so(void **state) {
+    (void)state;
+    struct rig r;
+    open_machine(&r, "lnl-nofusion", SET("lnl.threshold=0.3"));
+    run(&r, "absent", 1, 64, RAMP, RAMP);
+    assert_int_equal(rig_counter(&r, "lnl.starts.unknown"), 2);
+    for (uint32_t t = 0; t < 64; t++)
+        assert_float_equal(words(&r)[OUT + t], f_of((float)(t % WARP)), 0);
+    run(&r, "vector", 1, 64, HALF, HALF);
+    assert_int_equal(rig_counter(&r, "lnl.starts.unlike"), 2);
+    for (uint32_t t = 0; t < 64; t++)
+        assert_float_equal(words(&r)[OUT + t],
+                           fmaf(input_of(HALF, 2 * t + 1), 0.5f, f_of(input_of(HALF, 2 * t))), 0);
+    run(&r, "vector", 1, 64, RAMP, RAMP);
+    assert_int_equal(rig_counter(&r, "lnl.starts.approximated"), 2);
+    rig_close(&r);
+}
+
+/* The threshold is the kernel's, unless the machine has one. */
+static void kernels_name_thresholds(void **state) {
+    (void)state;
+    for (int own = 0; own < 2; own++) {
+        struct rig r;
+        open_machine(&r, "lnl-nofusion", SET(own ? "lnl.threshold=0.3" : "lnl.threshold=-1"));
+        run(&r, "named", 1, 64, RAMP, RAMP); /* values are up to 3.75% apart */
+        assert_int_equal(rig_counter(&r, "lnl.starts.approximated"), own ? 2 : 0);
+        run(&r, "plain", 1, 64, RAMP, RAMP); /* 10% where nobody says */
+        assert_int_equal(rig_counter(&r, "lnl.starts.approximated"), 2);
+        rig_close(&r);
+    }
+}
+
+static uint64_t cycles_of(const char *mech, const char *set, const char *kernel, uint32_t block) {
+    struct rig r;
+    open_machine(&r, mech, SET("lnl.threshold=0.3", set));
+    run(&r, kernel, 1, block, RAMP, RAMP);
+    uint64_t cycles = r.cycles;
+    rig_close(&r);
+    return cycles;
+}
+
+/* A checked load takes three cycles more, and an interpolated store passes the unit twice. */
+static void checks_and_stores_take_time(void **state) {
+    (void)state;
+    uint64_t usual = cycles_of("lnl-nofusion", "lnl.omit=0", "plain", 32);
+    assert_int_equal(cycles_of("lnl-nofusion", "lnl.check.cycles=3", "plain", 32), usual);
+    assert_true(cycles_of("lnl-nofusion", "lnl.check.cycles=0", "plain", 32) < usual);
+    assert_int_equal(cycles_of("lnl-nofusion", "lnl.check.cycles=43", "plain", 32), usual + 40);
+    usual = cycles_of("lnl-nofusion", "lnl.store.passes=2", "sticky", 512);
+    assert_int_equal(cycles_of("lnl-nofusion", "lnl.omit=0", "sticky", 512), usual);
+    assert_true(cycles_of("lnl-nofusion", "lnl.store.passes=8", "sticky", 512) > usual);
+}
+
+static uint64_t slots_of(const char *mech, const char *set, const char *kernel) {
+    struct rig r;
+    open_machine(&r, mech, SET(set));
+    run(&r, kernel, 1, 256, CONSTANT, CONSTANT);
+    uint64_t n = rig_counter(&r, "sm.insts.warp");
+    rig_close(&r);
+    return n;
+}
+
+/* Guards are computed for all lanes. At other branches lanes whose predicate nobody computed go where their
+ * anchor goes: an approximated warp executes no more than one that is not. */
+static void guards_and_branches(void **state) {
+    (void)state;
+    struct rig r;
+    open_machine(&r, "lnl-nofusion", SET("lnl.threshold=0.3"));
+    run(&r, "guarded", 1, 64, RAMP, RAMP);
+    for (uint32_t t = 0; t < 64; t++)
+        assert_float_equal(words(&r)[OUT + t], of_guarded(t), 0);
+    assert_int_equal(rig_counter(&r, "lnl.starts.approximated"), 2);
+    rig_close(&r);
+    assert_int_equal(slots_of("lnl-nofusion", "lnl.threshold=0.3", "leads"),
+                     slots_of("lnl-nofusion", "lnl.threshold=0", "leads"));
+}
+
+/* Pairs are spread over the schedulers, or what fusion saves one of them the other does not get. */
+static void fusion_saves_time(void **state) {
+    (void)state;
+    uint64_t alone = cycles_of("lnl-nofusion", "lnl.omit=0", "busy", 512),
+             fused = cycles_of("lnl", "lnl.omit=0", "busy", 512);
+    if (fused > alone * 2 / 3)
+        fail_msg("%u cycles fused, %u alone", (unsigned)fused, (unsigned)alone);
+}
+
+/* Warp Approximation: operands that differ in their last five bits are alike if those do not count, and one
+ * lane's result is all lanes'. */
+static void low_bits_do_not_count(void **state) {
+    (void)state;
+    static const char *const bits[] = {"lnl.low_bits=4", "lnl.low_bits=8"};
+    for (uint32_t b = 0; b < 2; b++) {
+        struct rig r;
+        open_machine(&r, "warp-approx", SET(bits[b]));
+        run(&r, "plain", 1, 64, LOW_BITS, LOW_BITS);
+        for (uint32_t t = 0; t < 64; t++)
+            assert_float_equal(words(&r)[OUT + t], f_of(input_of(LOW_BITS, b ? 0 : t)), 0);
+        assert_int_equal(rig_counter(&r, "lnl.operands.alike") > 0, b);
+        rig_close(&r);
+    }
 }
 
 /* Whenever warps stop waiting for their partner, they compute the same. */
@@ -704,16 +865,33 @@ static void profiles_count(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lanes_are_interpolated),   cmocka_unit_test(fills_and_options),
-        cmocka_unit_test(nothing_is_alike_at_0),    cmocka_unit_test(constant_input_is_exact),
-        cmocka_unit_test(noise_is_exact),           cmocka_unit_test(nothing_else_changes),
-        cmocka_unit_test(every_rule_matters),       cmocka_unit_test(equal_ends_are_kept),
-        cmocka_unit_test(integers_stay_exact),      cmocka_unit_test(entries_are_sticky),
-        cmocka_unit_test(edges_are_kept),           cmocka_unit_test(bad_regions_are_refused),
-        cmocka_unit_test(refusals_are_needed),      cmocka_unit_test(regions_that_are_not_approximated),
-        cmocka_unit_test(unknown_loads_count),      cmocka_unit_test(time_out_changes_no_value),
-        cmocka_unit_test(fusion_computes_the_same), cmocka_unit_test(fused_operands_take_the_banks),
-        cmocka_unit_test(cuts_end_regions),         cmocka_unit_test(profiles_count),
+        cmocka_unit_test(lanes_are_interpolated),
+        cmocka_unit_test(fills_and_options),
+        cmocka_unit_test(nothing_is_alike_at_0),
+        cmocka_unit_test(constant_input_is_exact),
+        cmocka_unit_test(noise_is_exact),
+        cmocka_unit_test(nothing_else_changes),
+        cmocka_unit_test(every_rule_matters),
+        cmocka_unit_test(equal_ends_are_kept),
+        cmocka_unit_test(integers_stay_exact),
+        cmocka_unit_test(entries_are_sticky),
+        cmocka_unit_test(edges_are_kept),
+        cmocka_unit_test(bad_regions_are_refused),
+        cmocka_unit_test(refusals_are_needed),
+        cmocka_unit_test(regions_that_are_not_approximated),
+        cmocka_unit_test(unknown_loads_count),
+        cmocka_unit_test(time_out_changes_no_value),
+        cmocka_unit_test(fusion_computes_the_same),
+        cmocka_unit_test(fused_operands_take_the_banks),
+        cmocka_unit_test(cuts_end_regions),
+        cmocka_unit_test(profiles_count),
+        cmocka_unit_test(every_load_must_say_so),
+        cmocka_unit_test(kernels_name_thresholds),
+        cmocka_unit_test(checks_and_stores_take_time),
+        cmocka_unit_test(low_bits_do_not_count),
+        cmocka_unit_test(spinning_partners_are_left),
+        cmocka_unit_test(guards_and_branches),
+        cmocka_unit_test(fusion_saves_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/alike.h"
 #include "base/ieee.h"
 #include "mech/lnl/unit.h"
 
@@ -21,8 +22,8 @@ static void reciprocal_is_near(void **state) {
     (void)state;
     double worst = 0;
     for (uint32_t f = 0; f < 128; f++) {
-        double exact = 128.0 / (128 + f), got = unit_reciprocal(f) / 256.0;
-        assert_true(unit_reciprocal(f) <= 255);
+        double exact = 128.0 / (128 + f), got = alike_reciprocal(f) / 256.0;
+        assert_true(alike_reciprocal(f) <= 255);
         worst = fmax(worst, fabs(got / exact - 1));
     }
     assert_true(worst < 0.034);
@@ -56,7 +57,7 @@ static void unit_is_what_the_text_says(void **state) {
         uint32_t a = next_random(&seed),
                  b = n & 1 ? a + (next_random(&seed) >> (6 + n % 20)) : next_random(&seed);
         double th = thresholds[n % 6];
-        assert_int_equal(unit_alike(a, b, unit_threshold(th), true), alike_by_text(a, b, th));
+        assert_int_equal(alike_floats(a, b, alike_threshold(th), true), alike_by_text(a, b, th));
     }
 }
 
@@ -69,7 +70,7 @@ static void unit_is_near_the_exact_metric(void **state) {
         uint32_t a = bits_of_float(1 + next_random(&seed) * 0x1p-32f);
         uint32_t b = bits_of_float(float_of(a) * (0.8f + 0.4f * (next_random(&seed) * 0x1p-32f)));
         double er = fabs((double)float_of(a) - float_of(b)) / float_of(a);
-        if (unit_alike(a, b, unit_threshold(0.1), true))
+        if (alike_floats(a, b, alike_threshold(0.1), true))
             accepted = fmax(accepted, er);
         else
             rejected = fmin(rejected, er);
@@ -82,15 +83,15 @@ static void special_numbers(void **state) {
     (void)state;
     uint32_t inf = bits_of_float(INFINITY), large = bits_of_float(3.4e38f), zero = 0, minus = 0x80000000,
              tiny = 1;
-    uint32_t th = unit_threshold(0.5);
-    assert_false(unit_alike(large, inf, th, true));
-    assert_true(unit_alike(large, inf, th, false)); /* without the rule they are */
-    assert_true(unit_alike(inf, inf, th, true));
-    assert_false(unit_alike(inf, inf | minus, th, true));
-    assert_true(unit_alike(zero, minus, th, true));
-    assert_false(unit_alike(zero, tiny, th, true));
-    assert_false(unit_alike(zero, bits_of_float(1e-30f), th, true));
-    assert_false(unit_alike(bits_of_float(1), bits_of_float(1), 0, true)); /* nothing is below 0 */
+    uint32_t th = alike_threshold(0.5);
+    assert_false(alike_floats(large, inf, th, true));
+    assert_true(alike_floats(large, inf, th, false)); /* without the rule they are */
+    assert_true(alike_floats(inf, inf, th, true));
+    assert_false(alike_floats(inf, inf | minus, th, true));
+    assert_true(alike_floats(zero, minus, th, true));
+    assert_false(alike_floats(zero, tiny, th, true));
+    assert_false(alike_floats(zero, bits_of_float(1e-30f), th, true));
+    assert_false(alike_floats(bits_of_float(1), bits_of_float(1), 0, true)); /* nothing is below 0 */
     assert_true(unit_alike_exact(zero, minus, 0.1));
     assert_false(unit_alike_exact(zero, tiny, 0.1));
     assert_false(unit_alike_exact(inf, large, 0.5));

@@ -369,13 +369,15 @@ static void test_monitor(void **state) {
     assert_int_equal(m->n.bad_comparisons, 9);
 }
 
-/* More than ten of a hundred comparisons that are off by more than a tenth switch a table off, and no other.
- */
+/* More than ten of a hundred comparisons that are off by more than a tenth switch memoization off, for the
+ * rest of the run; other tables stay on only if the unit is told so. Those of another table do not count. */
 static void test_switching_off(void **state) {
     (void)state;
     struct memo_spec s = spec(4096, 0);
     s.sample = 1; /* every hit is compared */
-    for (int bad = 10; bad <= 11; bad++) {
+    for (int way = 0; way < 4; way++) {
+        int bad = 10 + way % 2;
+        s.apart = way / 2;
         struct memo *m = unit(&s);
         uint64_t data;
         for (int k = 0; k < 101; k++) {
@@ -390,13 +392,30 @@ static void test_switching_off(void **state) {
         }
         assert_int_equal(m->n.comparisons, 100);
         assert_int_equal(m->n.bad_comparisons, bad);
+        assert_int_equal(m->n.switched_off, bad > 10);
         assert_int_equal(m->monitor[0].off, bad > 10);
-        assert_false(m->monitor[1].off);
+        assert_int_equal(m->monitor[1].off, bad > 10 && !s.apart);
+        drift(m, 1, 2, 1, 0);
+        assert_int_equal(m->n.refused, bad > 10 && !s.apart ? 2 : 0);
         memo_input(m, 0, 5, 4, 0);
         assert_false(memo_lookup(m, 0, 4, SP, &data));
         memo_invalidate(m, 0);
         assert_int_equal(m->monitor[0].off, bad > 10); /* for the rest of the run */
     }
+}
+
+/* Comparisons are counted for each table: six bad ones of a hundred in each of two are not twelve. */
+static void test_counts_are_apart(void **state) {
+    (void)state;
+    struct memo_spec s = spec(4096, 0);
+    s.sample = 1;
+    struct memo *m = unit(&s);
+    for (int k = 0; k < 101; k++)
+        for (uint32_t table = 0; table < 2; table++)
+            drift(m, table, 1, k > 0 && k <= 6 && k % 2 ? 2.0f : 1.0f, 0);
+    assert_int_equal(m->n.comparisons, 200);
+    assert_int_equal(m->n.bad_comparisons, 12);
+    assert_int_equal(m->n.switched_off, 0);
 }
 
 /* Errors by kind of data: zeros, signs, halves, NaN. */
@@ -409,8 +428,16 @@ static void test_comparisons(void **state) {
         bool bad;
     } cases[] = {
         {0x3f800000, 0x3f800000, 4, MEMO_FLOAT, false}, /* 1, 1 */
-        {0x3f8ccccc, 0x3f800000, 4, MEMO_FLOAT, false}, /* 1.0999999, 1 */
-        {0x3f8f5c29, 0x3f800000, 4, MEMO_FLOAT, true},  /* 1.12, 1 */
+        {0x3f8ccccc, 0x3f800000, 4, MEMO_FLOAT, false}, /* 1.0999999, 1: 12/128 in eight bits, of 0xff/256 */
+        {0x3f8e0000, 0x3f800000, 4, MEMO_FLOAT, true},  /* 1.109375, 1: 14/128 */
+        {0x3f8d999a, 0x3f800000, 4, MEMO_FLOAT, true},  /* 1.10625, 1: 13/128 is more than a tenth */
+        {0x3f8cffff, 0x3f80ffff, 4, MEMO_FLOAT, false}, /* 1.1015624, 1.0078124: 9.3%, 12/128 of 0xfd/256 */
+        {0x3f8cffff, 0x3f800000, 4, MEMO_FLOAT, false}, /* 1.1015624, 1: 10.2%, but 12/128 in eight bits */
+        {0x3f8d0000, 0x3f80ffff, 4, MEMO_FLOAT, true},  /* 1.1015625, 1.0078124: 9.3%, but 13/128 */
+        {0x3f7f0000, 0x40000000, 4, MEMO_FLOAT, true},  /* 0.996, 2: exponents differ by two */
+        {0x3f73ffff, 0x3f800000, 4, MEMO_FLOAT, false}, /* 0.953, 1: exponents differ by one */
+        {0x7f800000, 0x7f7fffff, 4, MEMO_FLOAT, true},  /* infinite, and the largest number */
+        {0x00000003, 0x00000002, 4, MEMO_FLOAT, true},  /* below the normal numbers: only if equal */
         {0, 0, 4, MEMO_FLOAT, false},
         {0x80000000, 0, 4, MEMO_FLOAT, false}, /* -0, 0 */
         {1, 0, 4, MEMO_FLOAT, true},
@@ -427,6 +454,11 @@ static void test_comparisons(void **state) {
         {0x4f8000003f800000, 0x3f8000003f800000, 8, MEMO_TWO_FLOATS, true},
         {5ull << 32 | 100, 5ull << 32 | 100, 8, MEMO_TWO_INTEGERS, false},
         {6ull << 32 | 100, 5ull << 32 | 100, 8, MEMO_TWO_INTEGERS, true},
+        {0x0001ffff00010003, 0x0000000000000002, 8, MEMO_FOUR_SHORTS, false}, /* each one off */
+        {0x0002000000000000, 0, 8, MEMO_FOUR_SHORTS, true},
+        {0x00000000fffe0000, 0, 8, MEMO_FOUR_SHORTS, true},
+        {109ull << 48, 100ull << 48, 8, MEMO_FOUR_SHORTS, false},
+        {111, 100, 8, MEMO_FOUR_SHORTS, true},
     };
     struct memo_spec s = spec(4096, 0);
     s.sample = 1;
@@ -495,6 +527,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_collisions_are_counted, free_arena),
         cmocka_unit_test_teardown(test_monitor, free_arena),
         cmocka_unit_test_teardown(test_switching_off, free_arena),
+        cmocka_unit_test_teardown(test_counts_are_apart, free_arena),
         cmocka_unit_test_teardown(test_comparisons, free_arena),
         cmocka_unit_test_teardown(test_direct, free_arena),
     };

@@ -156,7 +156,7 @@ static void test_names(void **state) {
     expect_keys(day, "name insts place counters timed timed_insts cycles ipc energy derived stones digest ");
     expect_keys(json_array_get(json_object_get(all, "days"), 1), "name counters timed derived ");
     expect_keys(json_object_get(all, "totals"), "counters timed timed_insts cycles ipc energy derived ");
-    expect_keys(json_object_get(all, "host"), "wall_s insts_per_s peak_rss_mb ");
+    expect_keys(json_object_get(all, "host"), "wall_s insts_per_s peak_rss_mb version name started command ");
     assert_string_equal(json_string_value(json_object_get(day, "digest")), "0000000000000abc");
     assert_string_equal(json_string_value(json_object_get(day, "timed")), "all");
     assert_string_equal(json_string_value(json_object_get(json_object_get(all, "totals"), "timed")), "part");

@@ -29,9 +29,12 @@ static const char text[] = KERNELS
     /* A result that is the same in all lanes, of operands that are neither; and the other way around. */
     KERNEL("flat", "mul.lo.u32 %r4, %r0, %r0;\n" LOOP("add.u32 %r3, %r4, %r5; shr.u32 %r1, %r3, 20;"))
         KERNEL("square", LOOP("add.u32 %r3, %r0, %r5; mul.lo.u32 %r2, %r3, %r3;"))
-    /* The first warp whole, of the others one half. */
-    KERNEL("half", "and.b32 %r4, %r0, 16; setp.ne.u32 %p1, %r4, 0; setp.ge.and.u32 %p1, %r0, 32, %p1; @%p1 "
-                   "bra D;\n" LOOP("mad.lo.u32 %r1, %r1, 3, %r9; xor.b32 %r1, %r1, %r5;") "\nD:")
+/* The first warp whole; of the others, which come when it has long been through, one half: the other has
+ * ended, or comes back. */
+#define HALF                                                                                                 \
+    LATER "and.b32 %r4, %r0, 16; setp.ne.u32 %p1, %r4, 0; setp.ge.and.u32 %p1, %r0, 32, %p1; @%p1 bra "      \
+          "D;\n" LOOP("mad.lo.u32 %r1, %r1, 3, %r9; xor.b32 %r1, %r1, %r5;") "\nD:"
+            KERNEL("half", HALF) KERNEL("half_back", HALF "st.global.u32 [%l1], %r0;")
     /* A sum that is affine in the first warp alone, which waits for the others. */
     KERNEL("first", "setp.lt.u32 %p0, %r0, 32; mul.lo.u32 %r2, %r0, %r0; selp.b32 %r2, %r0, %r2, %p0;\n" LATER
                     "add.u32 %r1, %r2, %r9; bar.sync 0; st.global.u32 [%l1], %r1;")
@@ -130,7 +133,7 @@ static void test_dac_ideal_stays(void **state) {
     static const struct {
         const char *kernel;
         uint32_t insts; /* of a round that go */
-    } kernels[] = {{"flat", 1}, {"square", 2}, {"half", 0}};
+    } kernels[] = {{"flat", 1}, {"square", 2}, {"half", 0}, {"half_back", 0}};
     for (uint32_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
         struct counts base = run("base", kernels[k].kernel, THREADS, 1, 1, NULL, NULL),
                       ideal = run("dac-ideal", kernels[k].kernel, THREADS, 1, 1, "dac_ideal.wrong", NULL);
@@ -143,6 +146,11 @@ static void test_dac_ideal_stays(void **state) {
                   ideal = run("dac-ideal", "first", THREADS, 1, 1, "dac_ideal.wrong", NULL);
     same_memory(&base, &ideal);
     assert_int_equal(ideal.n, 1);
+    enum { LESS = 42 }; /* threads: a warp, and part of one */
+    base = run("base", "once", LESS, 1, 1, NULL, NULL);
+    ideal = run("dac-ideal", "once", LESS, 1, 1, "dac_ideal.removed", "dac_ideal.dropped");
+    same_memory(&base, &ideal);
+    assert_int_equal(ideal.n + ideal.more, 0);
 }
 
 /* Barriers: one in each round of a loop that all run alike, and behind it; none where threads leave a loop in

@@ -123,6 +123,11 @@ static void finished_runs_are_found_again(void **state) {
         json_object_del(want, not_rebuilt[i]);
     for (int i = 0; i < 3; i++)
         json_object_del(kernel, of_kernel[i]);
+    const json_t *told = json_object_get(row.report, "manifest");
+    assert_string_equal(json_string_value(json_object_get(told, "host")), "here");
+    assert_string_equal(json_string_value(json_object_get(told, "started")), "2026-01-31T12:00:00Z");
+    assert_string_equal(json_string_value(json_object_get(told, "command")), "reprise run nw");
+    json_object_del(row.report, "manifest");
     assert_true(json_equal(row.report, want));
     assert_null(row.results);
     json_decref(row.report);

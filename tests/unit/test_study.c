@@ -35,14 +35,16 @@ static void texts_become_words(void **state) {
     (void)state;
     static const struct {
         const char *text;
-        char *words[5];
+        char *words[5], *input;
     } cases[] = {
-        {"./a", {"./a"}},
-        {"  ./a\t64\n 7 ", {"./a", "64", "7"}},
-        {"'a b' \"c 'd'\" e\\ f", {"a b", "c 'd'", "e f"}},
-        {"a '' \"\"", {"a", "", ""}},
-        {"a\"b c\"'d'", {"ab cd"}},
-        {"'\\a' \"\\a\\\"\" $HOME *", {"\\a", "\\a\"", "$HOME", "*"}},
+        {"./a", {"./a"}, NULL},
+        {"  ./a\t64\n 7 ", {"./a", "64", "7"}, NULL},
+        {"'a b' \"c 'd'\" e\\ f", {"a b", "c 'd'", "e f"}, NULL},
+        {"a '' \"\"", {"a", "", ""}, NULL},
+        {"a\"b c\"'d'", {"ab cd"}, NULL},
+        {"'\\a' \"\\a\\\"\" $HOME *", {"\\a", "\\a\"", "$HOME", "*"}, NULL},
+        {"./a 1 < 'b c' 2", {"./a", "1", "2"}, "b c"},
+        {"<b ./a '<c>' d<e", {"./a", "<c>", "d<e"}, "b"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct command c = {0}, again = {0};
@@ -57,12 +59,14 @@ static void texts_become_words(void **state) {
         }
         assert_null(c.words.at[n]);
         assert_null(again.words.at[n]);
+        assert_string_equal(c.input ? c.input : "", cases[i].input ? cases[i].input : "");
+        assert_null(again.input);
         command_free(&c);
         command_free(&again);
         str_free(&quoted);
     }
-    static const char *const wrong[] = {"", "  ", "a 'b", "a \"b\\\""};
-    for (int i = 0; i < 4; i++) {
+    static const char *const wrong[] = {"", "  ", "a 'b", "a \"b\\\"", "a <", "a < b <c", "<b", "a < 'b"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct command c = {0};
         assert_false(command_split(&c, wrong[i]));
         command_free(&c);

@@ -241,6 +241,39 @@ static void test_saturation(void **state) {
     }
 }
 
+/* Loads of constant memory and of parameters are loads: models without their reuse do not look them up. All
+ * warps read one word. Where equal values do not share a register either, nothing is reused. */
+static void test_constant_loads(void **state) {
+    (void)state;
+    static const char text[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n.const .align 4 .b32 table[4] = {3, 5, 7, 9};\n"
+        ".visible .entry look(.param .u64 buffer, .param .u32 n, .param .u32 x)\n{\n"
+        ".reg .b32 %r<4>; .reg .b64 %l<4>;\n"
+        "ld.param.u64 %l0, [buffer]; ld.param.u32 %r0, [n]; mul.wide.u32 %l1, %r0, 4; mov.u64 %l2, table;\n"
+        "add.u64 %l3, %l2, %l1; ld.const.u32 %r1, [%l3]; st.global.u32 [%l0], %r1; exit;\n}\n";
+    enum { BLOCKS = 30, WARPS = 8, ALL = BLOCKS * WARPS };
+    static const struct {
+        const char *mech;
+        uint64_t least, most; /* loads that go to the constant cache */
+    } rows[] = {{"base", ALL, ALL},    {"wir-r", ALL, ALL},    {"wir-novsb", ALL, ALL},
+                {"wir-rpv", ALL, ALL}, {"wir-rl", 1, ALL - 1}, {"wir", 1, ALL / 2}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct rig r;
+        const char *set[] = {"device.sms=1", NULL};
+        rig_open_options(&r,
+                         &(struct rp_options){.gpu = "wir",
+                                              .mech = strcmp(rows[i].mech, "base") ? rows[i].mech : NULL,
+                                              .set = set},
+                         text);
+        rig_run(&r, "look", BLOCKS, 32 * WARPS, (struct rig_params){.n = 2});
+        assert_int_equal(*(const uint32_t *)(uintptr_t)r.buffer, 7);
+        assert_in_range(rig_counter(&r, "const.accesses"), rows[i].least, rows[i].most);
+        if (!strcmp(rows[i].mech, "wir-novsb"))
+            assert_int_equal(rig_counter(&r, "wir.reused"), 0);
+        rig_close(&r);
+    }
+}
+
 /* ---- everything else, by results ---------------------------------------------------------------------- */
 
 /* Machines at their edges: structures of one entry, weak hashes, long and short ways. moves: a counter that
@@ -472,17 +505,12 @@ static void test_cuts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_added_cycles),
-        cmocka_unit_test(test_pending),
-        cmocka_unit_test(test_queue_full),
-        cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_copies_at_banks),
-        cmocka_unit_test(test_saturation),
-        cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_few_registers),
-        cmocka_unit_test(test_energy),
-        cmocka_unit_test(test_sleep),
-        cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_added_cycles),    cmocka_unit_test(test_pending),
+        cmocka_unit_test(test_queue_full),      cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_copies_at_banks), cmocka_unit_test(test_saturation),
+        cmocka_unit_test(test_constant_loads),  cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_few_registers),   cmocka_unit_test(test_energy),
+        cmocka_unit_test(test_sleep),           cmocka_unit_test(test_cuts),
         cmocka_unit_test(test_fewer_lanes),
     };
     return cmocka_run_group_tests(tests, run_functionally, NULL);

@@ -19,14 +19,11 @@ DEVICE_FN uchar sobel(uchar ul, uchar um, uchar ur, uchar ml, uchar mr, uchar ll
     return sum > 255 ? 255 : (uchar)sum;
 }
 
-DEVICE_FN uchar fetch(texture_t image, int x, int y) {
-    return (uchar)texture_2d_uint(image, (float)x, (float)y);
-}
-
-// The same, and neighbouring threads are compared.
-DEVICE_FN uchar fetch_checked(texture_t image, int x, int y) {
+// checked: neighbouring threads are compared.
+template <bool checked = false> DEVICE_FN uchar fetch(texture_t image, int x, int y) {
     unsigned v = texture_2d_uint(image, (float)x, (float)y);
-    approx_load(v);
+    if (checked)
+        approx_load(v);
     return (uchar)v;
 }
 
@@ -35,12 +32,22 @@ KERNEL sobel_texture(uchar *out, int pitch, int width, float scale, texture_t im
     int y = blockIdx.x;
     uchar *row = out + y * pitch;
     for (int x = threadIdx.x; x < width; x += blockDim.x) {
-        uchar p00 = fetch_checked(image, x - 1, y - 1), p01 = fetch_checked(image, x, y - 1),
-              p02 = fetch_checked(image, x + 1, y - 1);
-        start_approx();
+#ifdef REPRISE_APPROX_OFF
+        uchar p00 = fetch(image, x - 1, y - 1), p01 = fetch(image, x, y - 1),
+              p02 = fetch(image, x + 1, y - 1);
         uchar p10 = fetch(image, x - 1, y), p12 = fetch(image, x + 1, y);
         uchar p20 = fetch(image, x - 1, y + 1), p21 = fetch(image, x, y + 1),
               p22 = fetch(image, x + 1, y + 1);
+#else
+        // One pixel of each row is compared, at the left, at the right and in between, so that the columns
+        // beside a group of threads are looked at, too: an edge there is in the results of the outer ones.
+        uchar p00 = fetch<true>(image, x - 1, y - 1), p12 = fetch<true>(image, x + 1, y),
+              p21 = fetch<true>(image, x, y + 1);
+        start_approx();
+        uchar p01 = fetch(image, x, y - 1), p02 = fetch(image, x + 1, y - 1);
+        uchar p10 = fetch(image, x - 1, y);
+        uchar p20 = fetch(image, x - 1, y + 1), p22 = fetch(image, x + 1, y + 1);
+#endif
         uchar edge = sobel(p00, p01, p02, p10, p12, p20, p21, p22, scale);
         approx_pixels((unsigned short)edge);
         row[x] = edge;

@@ -33,7 +33,11 @@ float wl_exp(float v) {
 
 /* Value noise: random values on a coarse lattice, blended by a cubic that is flat at the lattice points. */
 void wl_smooth_field(struct wl *w, float *out, int width, int height, int cell, float lo, float hi) {
-    int columns = width / cell + 2, rows = height / cell + 2;
+    int columns = width / cell + 2, rows = height / cell + 2, flat = wl_option(w, "flat", 0);
+    for (size_t i = 0; flat && i < (size_t)width * (size_t)height; i++)
+        out[i] = flat == 1 ? lo : 0;
+    if (flat)
+        return;
     float *lattice = WL_ARRAY(w, float, (size_t)columns *(size_t)rows);
     wl_random_floats(w, lattice, (size_t)columns * (size_t)rows, lo, hi);
     for (int y = 0; y < height; y++)
@@ -67,11 +71,12 @@ void wl_image(struct wl *w, unsigned char *out, int width, int height) {
     size_t n = (size_t)width * (size_t)height;
     float *shading = WL_ARRAY(w, float, n), noise = (float)wl_option(w, "noise", 15) / 10;
     int cell = (width < height ? width : height) / 4 + 1;
+    bool flat = wl_option(w, "flat", 0);
     wl_smooth_field(w, shading, width, height, cell, 40, 200);
-    for (int i = 0; i < 12; i++)
+    for (int i = 0; !flat && i < 12; i++)
         draw_shape(w, shading, width, height);
     for (size_t i = 0; i < n; i++) {
-        float v = shading[i] + wl_random_float(w, -noise, noise);
+        float v = flat ? shading[i] : shading[i] + wl_random_float(w, -noise, noise);
         out[i] = (unsigned char)(v < 0 ? 0 : v > 255 ? 255 : v);
     }
 }

@@ -131,7 +131,9 @@ void wl_random_floats(struct wl *w, float *out, size_t n, float lo, float hi);
 /* e^v from additions and multiplications alone, for input data; libraries' own differ in the last bit. */
 float wl_exp(float v);
 
-/* A grey image, 0..255: smooth shading, discs and bars with sharp edges, a little sensor noise. */
+/* A grey image, 0..255: smooth shading, discs and bars with sharp edges, a little sensor noise. With the
+ * setting flat there is none of that: 1 leaves the shading's lowest level everywhere, 2 black; fields, too.
+ */
 void wl_image(struct wl *w, unsigned char *out, int width, int height);
 /* The same as floats in [0, 1]. */
 void wl_image_f32(struct wl *w, float *out, int width, int height);

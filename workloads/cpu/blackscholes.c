@@ -58,8 +58,10 @@ int main(int argc, char **argv) {
                        volatilities[] = {0.1f, 0.15f, 0.2f, 0.25f, 0.3f, 0.35f, 0.5f, 0.65f},
                        times[] = {0.05f, 0.1f, 0.25f, 0.5f, 0.75f, 1};
     int n = sizes[bench_start(argc, argv)];
-    struct options o = {bench_alloc(n, 4), bench_alloc(n, 4), bench_alloc(n, 4),
-                        bench_alloc(n, 4), bench_alloc(n, 4), bench_alloc(n, 4)};
+    /* One after the other, as PARSEC has them: arrays of their own may all begin in the same set of a cache. */
+    float *numbers = bench_alloc(5 * (size_t)n, 4);
+    struct options o = {numbers,         numbers + n,     numbers + 2 * n,
+                        numbers + 3 * n, numbers + 4 * n, bench_alloc(n, 4)};
     float *out = bench_alloc(n, 4);
     for (int k = 0; k < n; k++) {
         int of = k % DIFFERENT;

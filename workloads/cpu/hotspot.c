@@ -1,7 +1,9 @@
 /* Hotspot: the temperature of a chip over time, from the power of its parts.
  *
  * The block is a cell's next temperature from its power, its temperature, and the sums of its neighbours' in
- * two directions: four numbers of four bytes. Parts of a chip have one power each. */
+ * two directions: four numbers of four bytes. Constants are those of Rodinia's program, in whose steps
+ * temperatures change by less than a thousandth; inputs are such as its measured ones: parts of a chip have
+ * one power each, and temperatures are smooth and no two are the same. */
 #include "bench.h"
 
 #ifndef BITS
@@ -10,8 +12,24 @@
 
 enum { PARTS = 18, STEPS = 6 };
 
-static __attribute__((noinline)) void step(const float *in, const float *power, float *out, int n) {
-    const float cap = 0.5f, rx = 0.15f, ry = 0.15f, rz = 0.0125f, ambient = 80, dt = 0.4f;
+/* What a step needs to know of a chip of n by n cells: how well heat goes to a neighbour and to the outside,
+ * and how far a step goes. */
+struct chip {
+    float beside, out, pace;
+};
+
+static struct chip chip_of(int n) {
+    const float width = 0.016f, thickness = 0.0005f, conductivity = 100, heat = 1.75e6f, fitting = 0.5f;
+    const float most_power = 3e6f, precision = 0.001f;
+    float cell = width / (float)n, capacity = fitting * heat * thickness * cell * cell,
+          slope = most_power / (fitting * thickness * heat);
+    return (struct chip){2 * conductivity * thickness, conductivity * cell * cell / thickness,
+                         precision / slope / 1000 / capacity};
+}
+
+static __attribute__((noinline)) void step(const struct chip *chip, const float *in, const float *power,
+                                           float *out, int n) {
+    const float ambient = 80, beside = chip->beside, outwards = chip->out, pace = chip->pace;
     for (int j = 0; j < n; j++)
         for (int i = 0; i < n; i++) {
             int at = j * n + i;
@@ -22,11 +40,25 @@ static __attribute__((noinline)) void step(const float *in, const float *power, 
             AX_REG_F32(vertical, 0, BITS);
             AX_REG_F32(horizontal, 0, BITS);
             if (!AX_LOOKUP_F32(next, 0)) {
-                next = t + dt / cap *
-                               (p + (vertical - 2 * t) * ry + (horizontal - 2 * t) * rx + (ambient - t) * rz);
+                next = t + pace * (p + (vertical - 2 * t) * beside + (horizontal - 2 * t) * beside +
+                                   (ambient - t) * outwards);
                 AX_UPDATE_F32(next, 0);
             }
             out[at] = next;
+        }
+}
+
+/* A part of the chip: its power, and the warmth around it. */
+static void add_part(float *temperature, float *power, int n) {
+    int x = (int)bench_below((uint32_t)n), y = (int)bench_below((uint32_t)n),
+        w = n / 10 + (int)bench_below((uint32_t)n / 5), h = n / 10 + (int)bench_below((uint32_t)n / 5);
+    float watts = 0.001f + 0.009f * bench_uniform(), warmth = 10 * bench_uniform();
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++) {
+            float dx = (float)(2 * (i - x) - w) / (float)w, dy = (float)(2 * (j - y) - h) / (float)h;
+            temperature[j * n + i] += warmth / (1 + dx * dx + dy * dy);
+            if (i >= x && i < x + w && j >= y && j < y + h)
+                power[j * n + i] = watts;
         }
 }
 
@@ -35,23 +67,16 @@ int main(int argc, char **argv) {
     int n = sizes[bench_start(argc, argv)];
     size_t cells = (size_t)n * (size_t)n;
     float *a = bench_alloc(cells, 4), *b = bench_alloc(cells, 4), *power = bench_alloc(cells, 4);
+    struct chip chip = chip_of(n);
     for (size_t k = 0; k < cells; k++) {
         a[k] = 323;
-        power[k] = 0.5f;
+        power[k] = 0.0005f;
     }
-    for (int k = 0; k < PARTS; k++) {
-        int x = (int)bench_below((uint32_t)n), y = (int)bench_below((uint32_t)n),
-            w = n / 10 + (int)bench_below((uint32_t)n / 5), h = n / 10 + (int)bench_below((uint32_t)n / 5);
-        float watts = 1 + 4 * bench_uniform(), warm = 323 + 10 * bench_uniform();
-        for (int j = y; j < y + h && j < n; j++)
-            for (int i = x; i < x + w && i < n; i++) {
-                a[j * n + i] = warm;
-                power[j * n + i] = watts;
-            }
-    }
+    for (int k = 0; k < PARTS; k++)
+        add_part(a, power, n);
     AX_BEGIN();
     for (int k = 0; k < STEPS; k++) {
-        step(a, power, b, n);
+        step(&chip, a, power, b, n);
         float *t = a;
         a = b;
         b = t;

@@ -20,7 +20,7 @@ static void angles_of(float x, float y, float *t1, float *t2) {
 
 static __attribute__((noinline)) void angles(const float *xy, float *out, int n) {
     for (int k = 0; k < n; k++) {
-        float x = AX_LD_F32(&xy[2 * k], 0, BITS), y = AX_LD_F32(&xy[2 * k + 1], 0, BITS), t1, t2;
+        float x = AX_LDX_F32(&xy[2 * k], 0, 0, BITS), y = AX_LDX_F32(&xy[2 * k], 1, 0, BITS), t1, t2;
         int64_t both = 0;
         if (AX_LOOKUP_I64(both, 0)) {
             ax_unpack_f32(both, &t1, &t2);

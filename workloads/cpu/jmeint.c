@@ -1,78 +1,140 @@
 /* Jmeint: whether two triangles in space meet, for many pairs.
  *
- * The block is the determinant of three vectors, nine numbers of four bytes, whose sign says on which side of
- * a triangle a point is. Triangles are random, so that inputs do not repeat. */
+ * The test is Moeller's, as AxBench's: where each triangle's corners are with respect to the other's plane,
+ * and where both cut the line in which the planes meet. The block is the plane of a triangle from its three
+ * corners, nine numbers of four bytes; the plane's four numbers are one result of eight bytes, as halves.
+ * Triangles are random, so that inputs do not repeat. */
+#include <math.h>
+
 #include "bench.h"
 
 #ifndef BITS
 #define BITS 6
 #endif
 
-struct vector {
-    float x, y, z;
+typedef float vector[3];
+
+struct plane {
+    vector normal;
+    float offset;
 };
 
-static struct vector minus(struct vector a, struct vector b) {
-    return (struct vector){a.x - b.x, a.y - b.y, a.z - b.z};
+static inline float dot(const float *a, const float *b) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static inline float determinant(struct vector a, struct vector b, struct vector c) {
-    float d = 0;
-    AX_REG_F32(a.x, 0, BITS);
-    AX_REG_F32(a.y, 0, BITS);
-    AX_REG_F32(a.z, 0, BITS);
-    AX_REG_F32(b.x, 0, BITS);
-    AX_REG_F32(b.y, 0, BITS);
-    AX_REG_F32(b.z, 0, BITS);
-    AX_REG_F32(c.x, 0, BITS);
-    AX_REG_F32(c.y, 0, BITS);
-    AX_REG_F32(c.z, 0, BITS);
-    if (!AX_LOOKUP_F32(d, 0)) {
-        d = a.x * (b.y * c.z - b.z * c.y) + a.y * (b.z * c.x - b.x * c.z) + a.z * (b.x * c.y - b.y * c.x);
-        AX_UPDATE_F32(d, 0);
+static inline void cross(float *to, const float *a, const float *b) {
+    to[0] = a[1] * b[2] - a[2] * b[1];
+    to[1] = a[2] * b[0] - a[0] * b[2];
+    to[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+static inline uint64_t half_of(float v) {
+    __fp16 h = (__fp16)v;
+    uint16_t bits;
+    memcpy(&bits, &h, sizeof bits);
+    return bits;
+}
+
+static inline float of_half(uint64_t bits) {
+    uint16_t low = (uint16_t)bits;
+    __fp16 h;
+    memcpy(&h, &low, sizeof h);
+    return (float)h;
+}
+
+static inline struct plane plane_of(const vector *t) {
+    struct plane p;
+    int64_t packed = 0;
+    const float *u = t[0], *v = t[1];
+    vector a = {AX_LDX_F32(u, 0, 0, BITS), AX_LDX_F32(u, 1, 0, BITS), AX_LDX_F32(u, 2, 0, BITS)},
+           b = {AX_LDX_F32(u, 3, 0, BITS), AX_LDX_F32(u, 4, 0, BITS), AX_LDX_F32(u, 5, 0, BITS)},
+           c = {AX_LDX_F32(v, 3, 0, BITS), AX_LDX_F32(v, 4, 0, BITS), AX_LDX_F32(v, 5, 0, BITS)};
+    if (AX_LOOKUP_I64(packed, 0)) {
+        for (int k = 0; k < 3; k++)
+            p.normal[k] = of_half((uint64_t)packed >> 16 * k);
+        p.offset = of_half((uint64_t)packed >> 48);
+    } else {
+        vector e = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, f = {c[0] - a[0], c[1] - a[1], c[2] - a[2]};
+        cross(p.normal, e, f);
+        p.offset = -dot(p.normal, a);
+        AX_UPDATE_I64((int64_t)(half_of(p.normal[0]) | half_of(p.normal[1]) << 16 |
+                                half_of(p.normal[2]) << 32 | half_of(p.offset) << 48),
+                      0);
     }
-    return d;
+    return p;
 }
 
-/* On which side of the plane through t a point is. */
-static float side(const struct vector *t, struct vector p) {
-    return determinant(minus(t[0], p), minus(t[1], p), minus(t[2], p));
-}
-
-/* Whether the way from a to b, which are on two sides of t, goes through it. */
-static bool pierces(const struct vector *t, struct vector a, struct vector b) {
-    struct vector v[3] = {minus(t[0], a), minus(t[1], a), minus(t[2], a)}, way = minus(b, a);
-    bool first = determinant(way, v[0], v[1]) > 0;
-    return first == (determinant(way, v[1], v[2]) > 0) && first == (determinant(way, v[2], v[0]) > 0);
-}
-
-/* Whether an edge of t goes through u. */
-static bool crosses(const struct vector *t, const struct vector *u) {
-    bool above[3];
-    for (int k = 0; k < 3; k++)
-        above[k] = side(u, t[k]) > 0;
+/* How far the corners of t are above a plane; false: all on one side. */
+static inline bool above(const struct plane *p, const vector *t, float *d) {
     for (int k = 0; k < 3; k++) {
-        int next = k == 2 ? 0 : k + 1;
-        if (above[k] != above[next] && pierces(u, t[k], t[next]))
-            return true;
+        d[k] = dot(p->normal, t[k]) + p->offset;
+        if (fabsf(d[k]) < 1e-6f)
+            d[k] = 0;
     }
-    return false;
+    return d[0] * d[1] <= 0 || d[0] * d[2] <= 0;
 }
 
-static __attribute__((noinline)) void test_pairs(const struct vector *v, uint8_t *out, int n) {
+/* Where a triangle, of whose corners one is on another side of the plane than two, cuts the line of both
+ * planes: from the corners along the line, v, and how far they are above the other plane. */
+static inline void cut(const float *v, const float *d, int alone, int one, int other, float *from,
+                       float *to) {
+    float a = v[alone] + (v[one] - v[alone]) * d[alone] / (d[alone] - d[one]),
+          b = v[alone] + (v[other] - v[alone]) * d[alone] / (d[alone] - d[other]);
+    *from = a < b ? a : b;
+    *to = a < b ? b : a;
+}
+
+/* The same, whichever corner it is; false: the triangles are in one plane. */
+static inline bool interval(const float *v, const float *d, float *from, float *to) {
+    if (d[0] * d[1] > 0)
+        cut(v, d, 2, 0, 1, from, to);
+    else if (d[0] * d[2] > 0)
+        cut(v, d, 1, 0, 2, from, to);
+    else if (d[1] * d[2] > 0 || d[0] != 0)
+        cut(v, d, 0, 1, 2, from, to);
+    else if (d[1] != 0)
+        cut(v, d, 1, 0, 2, from, to);
+    else if (d[2] != 0)
+        cut(v, d, 2, 0, 1, from, to);
+    else
+        return false;
+    return true;
+}
+
+/* Random triangles are never in one plane; those that are count as apart. */
+static inline bool meet(const vector *t, const vector *u) {
+    struct plane p = plane_of(t), q;
+    float du[3], dt[3];
+    vector line;
+    if (!above(&p, u, du))
+        return false;
+    q = plane_of(u);
+    if (!above(&q, t, dt))
+        return false;
+    cross(line, p.normal, q.normal);
+    int axis = fabsf(line[1]) > fabsf(line[0]) ? 1 : 0;
+    axis = fabsf(line[2]) > fabsf(line[axis]) ? 2 : axis;
+    float vt[3] = {t[0][axis], t[1][axis], t[2][axis]}, vu[3] = {u[0][axis], u[1][axis], u[2][axis]};
+    float from, to, start, end;
+    return interval(vt, dt, &from, &to) && interval(vu, du, &start, &end) && to >= start && end >= from;
+}
+
+static __attribute__((noinline)) void test_pairs(const vector *v, uint8_t *out, int n) {
     for (int k = 0; k < n; k++)
-        out[k] = crosses(&v[6 * k], &v[6 * k + 3]) || crosses(&v[6 * k + 3], &v[6 * k]);
+        out[k] = meet(&v[6 * k], &v[6 * k + 3]);
 }
 
 int main(int argc, char **argv) {
     static const int sizes[SIZES] = {500, 8000, 40000, 145000};
     int n = sizes[bench_start(argc, argv)];
-    struct vector *v = bench_alloc(n, 6 * sizeof *v);
+    vector *v = bench_alloc(n, 6 * sizeof *v);
     uint8_t *out = bench_alloc(n, 1);
     for (int k = 0; k < 6 * n; k++)
-        v[k] = (struct vector){bench_uniform(), bench_uniform(), bench_uniform()};
+        for (int a = 0; a < 3; a++)
+            v[k][a] = bench_uniform();
     AX_BEGIN();
-    test_pairs(v, out, n);
+    test_pairs((const vector *)v, out, n);
     AX_END();
     bench_result("u8", 1, "meetings", out, (size_t)n);
     return 0;

@@ -1,9 +1,8 @@
 /* JPEG: a picture compressed as the baseline standard has it, all three components at full size.
  *
  * The blocks are the two halves of the cosine transform of eight numbers, the even and the odd coefficients.
- * Each takes four sums or differences of four bytes and gives four coefficients of two bytes; a low one
- * stands in the upper bytes, so that it decides when results are compared. The result is the picture that a
- * decoder would show. */
+ * Each takes four sums or differences of four bytes and gives four coefficients of two bytes. The result is the
+ * picture that a decoder would show. */
 #include <math.h>
 
 #include "bench.h"
@@ -93,7 +92,7 @@ static void transform(int16_t *p, int step) {
     AX_REG_I32(d, 0, EVEN_BITS);
     if (!AX_LOOKUP_I64(even, 0)) {
         even = even_half(a, b, c, d);
-        AX_UPDATE_I64(even, 0);
+        AX_UPDATE_I16X4(even, 0);
     }
     AX_REG_I32(e, 1, ODD_BITS);
     AX_REG_I32(f, 1, ODD_BITS);
@@ -101,7 +100,7 @@ static void transform(int16_t *p, int step) {
     AX_REG_I32(h, 1, ODD_BITS);
     if (!AX_LOOKUP_I64(odd, 1)) {
         odd = odd_half(e, f, g, h);
-        AX_UPDATE_I64(odd, 1);
+        AX_UPDATE_I16X4(odd, 1);
     }
     for (int k = 0; k < 4; k++) {
         p[2 * k * step] = (int16_t)(even >> (48 - 16 * k));

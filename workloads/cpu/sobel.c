@@ -1,6 +1,7 @@
 /* Sobel: the edges of a picture.
  *
- * The block is the length of the gradient from the nine grey values around a pixel, of four bytes each. */
+ * The block is the length of the gradient from the nine grey values around a pixel, of four bytes each: two
+ * convolutions with filters of three by three and a root, as AxBench's. */
 #include <math.h>
 
 #include "bench.h"
@@ -15,22 +16,37 @@ static __attribute__((noinline)) void make_grey(const uint8_t *rgb, float *grey,
             ((float)rgb[3 * k] * 0.30f + (float)rgb[3 * k + 1] * 0.59f + (float)rgb[3 * k + 2] * 0.11f) / 256;
 }
 
-static __attribute__((noinline)) void edges(const float *in, float *out, int w, int h) {
+static const float across[3][3] = {{-1, 0, 1}, {-2, 0, 2}, {-1, 0, 1}},
+                   down[3][3] = {{-1, -2, -1}, {0, 0, 0}, {1, 2, 1}};
+
+/* The sum of a pixel and its neighbours by the weights of a filter, any filter: zeros are multiplied, too. */
+static inline float convolve(float w[3][3], const float filter[3][3]) {
+    float sum = 0;
+    for (int j = 0; j < 3; j++)
+        for (int i = 0; i < 3; i++)
+            sum += w[j][i] * filter[j][i];
+    return sum;
+}
+
+static inline float gradient(float w[3][3]) {
+    float x = convolve(w, across), y = convolve(w, down), length = sqrtf(x * x + y * y);
+    return length > 0.7f ? 0.7f : length;
+}
+
+static __attribute__((noinline)) void edges(const float *in, float *out, int n, int h) {
     for (int j = 1; j < h - 1; j++)
-        for (int i = 1; i < w - 1; i++) {
-            const float *p = &in[(j - 1) * w + i - 1], *q = p + w, *r = q + w;
-            float a = AX_LD_F32(&p[0], 0, BITS), b = AX_LD_F32(&p[1], 0, BITS), c = AX_LD_F32(&p[2], 0, BITS),
-                  d = AX_LD_F32(&q[0], 0, BITS), m = AX_LD_F32(&q[1], 0, BITS), e = AX_LD_F32(&q[2], 0, BITS),
-                  f = AX_LD_F32(&r[0], 0, BITS), g = AX_LD_F32(&r[1], 0, BITS), k = AX_LD_F32(&r[2], 0, BITS);
+        for (int i = 1; i < n - 1; i++) {
+            const float *p = &in[(j - 1) * n + i - 1], *q = p + n, *r = q + n;
+            float w[3][3] = {
+                {AX_LDX_F32(p, 0, 0, BITS), AX_LDX_F32(p, 1, 0, BITS), AX_LDX_F32(p, 2, 0, BITS)},
+                {AX_LDX_F32(q, 0, 0, BITS), AX_LDX_F32(q, 1, 0, BITS), AX_LDX_F32(q, 2, 0, BITS)},
+                {AX_LDX_F32(r, 0, 0, BITS), AX_LDX_F32(r, 1, 0, BITS), AX_LDX_F32(r, 2, 0, BITS)}};
             float length = 0;
-            (void)m;
             if (!AX_LOOKUP_F32(length, 0)) {
-                float x = c - a + 2 * (e - d) + k - f, y = f - a + 2 * (g - b) + k - c;
-                length = sqrtf(x * x + y * y);
-                length = length > 0.7f ? 0.7f : length;
+                length = gradient(w);
                 AX_UPDATE_F32(length, 0);
             }
-            out[j * w + i] = length;
+            out[j * n + i] = length;
         }
 }
 

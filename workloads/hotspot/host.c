@@ -26,8 +26,9 @@ static struct chip chip_model(int side) {
 
 /* Power: a smooth background and rectangular units that draw more. */
 static void floor_plan(struct wl *w, float *power, int side) {
+    int units = wl_option(w, "flat", 0) ? 0 : 12;
     wl_smooth_field(w, power, side, side, side / 4, 0, 0.0002f);
-    for (int unit = 0; unit < 12; unit++) {
+    for (int unit = 0; unit < units; unit++) {
         int width = side / 16 + (int)wl_random_below(w, (uint32_t)side / 4);
         int height = side / 16 + (int)wl_random_below(w, (uint32_t)side / 4);
         int x0 = (int)wl_random_below(w, (uint32_t)(side - width)),

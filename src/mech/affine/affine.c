@@ -26,7 +26,7 @@ struct affine_params {
 
 /* The README says where the figures are from. */
 static const struct param params[] = {
-    {"affine.floats", PARAM_AT(struct affine_params, floats), 0, 1, true, "",
+    {"affine.floats", PARAM_AT(struct affine_params, floats), 0, 1, false, "",
      "Affine: floating-point add, sub, mul and mad work on one lane when every lane has the same operands."},
     {"affine.pj.compare", PARAM_AT(struct affine_params, pj_compare), 0, 1e6, 4, "pJ",
      "Affine: finding out whether a result is affine: 31 differences of neighbours, 30 comparisons of "

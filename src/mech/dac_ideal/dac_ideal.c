@@ -86,7 +86,7 @@ static bool is_whole(const struct core_warp *cw) {
 static void before(void *m, uint32_t slot, const struct xinst *i, uint32_t mask) {
     struct dac_ideal *d = m;
     const struct core_warp *cw = &d->sm->warps[slot];
-    d->sources = d->fits[cw->next] && mask == (uint32_t)ALL_LANES && is_whole(cw) && sources_affine(cw, i);
+    d->sources = d->fits[cw->next] && mask == (uint32_t)ALL_LANES && sources_affine(cw, i);
 }
 
 /* An instruction was executed: its warp leads, unless another does. */

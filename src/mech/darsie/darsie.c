@@ -89,6 +89,7 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     queue_init(&d->copies, a, warps * CORE_BUFFER * DARSIE_WORDS + sm->nops * DARSIE_WORDS);
     queue_init(&d->reading, a, 2 * sm->nops);
     d->movs = core_copies(a);
+    darsie_number_places(d);
     return d;
 }
 
@@ -117,6 +118,7 @@ static void start(void *m, const void *marks) {
         memset(d->buffered[w], 0, sizeof d->buffered[w]);
     }
     memset(d->renamed, 0, sizeof d->renamed);
+    memset(d->which, 0, sizeof d->which);
     memset(d->copying, 0, sizeof d->copying);
     memset(d->refs, 0, (size_t)blocks * DARSIE_MOST * sizeof *d->refs);
 }

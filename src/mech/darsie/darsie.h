@@ -23,8 +23,9 @@
 #include "sim/queue.h"
 
 enum {
-    DARSIE_PRIVATE = 0xffff, /* instead of a register of the block: the warp's own */
-    DARSIE_MOST = 64,        /* registers of a block: bits of a word */
+    DARSIE_PRIVATE = 0xffff,           /* instead of a register of the block: the warp's own */
+    DARSIE_MOST = 64,                  /* registers of a block: bits of a word */
+    DARSIE_SETS = (MAX_GPR + 64) / 64, /* words of a set of registers */
     DARSIE_ALL_LANES = -1,
 };
 
@@ -109,6 +110,8 @@ struct darsie {
      * every cycle of that. */
     uint64_t held, looking;
     uint64_t held_at[CORE_MAX_WARPS];
+    /* Warps with a control instruction in their buffer; those of which it is not known. */
+    uint64_t behind, changed;
     uint64_t generation;
     uint32_t turn;                   /* warp whose pc the coalescer looks at first */
     uint64_t elected_at;             /* cycle of the last election */
@@ -117,9 +120,12 @@ struct darsie {
     const struct darsie_mark *marks; /* of the launch */
     struct darsie_block *blocks;
     struct darsie_entry *entries;
+    /* The first place of the blocks' registers, of a warp's, and how far one of these is from that. */
+    uint32_t block_places, warp_places[CORE_MAX_WARPS], reg_places[MAX_GPR + 1];
     uint16_t (*map)[MAX_GPR + 1];     /* by warp and register */
     uint64_t (*latched)[MAX_GPR + 1]; /* serial of the register whose value the latch holds */
-    uint32_t renamed[CORE_MAX_WARPS]; /* registers of a warp that are the block's */
+    uint32_t renamed[CORE_MAX_WARPS]; /* registers of a warp that are the block's: how many, and which */
+    uint64_t which[CORE_MAX_WARPS][DARSIE_SETS];
     uint64_t history[CORE_MAX_WARPS];
     uint32_t copying[CORE_MAX_WARPS];            /* copies of a warp that leaves, under way */
     struct darsie_inst (*buffered)[CORE_BUFFER]; /* as the warps' buffers */
@@ -166,6 +172,8 @@ void darsie_capture(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_
 void darsie_decode_private(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c);
 void darsie_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
 void darsie_restore(void *m, uint32_t warp);
+/* Numbers the places of registers, once for a machine. */
+void darsie_number_places(struct darsie *d);
 uint32_t darsie_place(void *m, int32_t op, uint32_t k, bool write);
 uint32_t darsie_holds(void *m, uint32_t warp, uint32_t reg);
 void darsie_issued(void *m, int32_t op);

@@ -20,6 +20,17 @@ static bool buffers_control(const struct darsie *d, const struct core_warp *cw) 
     return false;
 }
 
+/* Those of these warps behind whose buffered instructions nothing can be told: a control instruction is among
+ * them. Decoding adds one, and only where control takes effect do they have to be looked at again. */
+static uint64_t behind_control(struct darsie *d, uint64_t warps) {
+    for (uint64_t left = warps & d->changed; left; left &= left - 1) {
+        uint32_t warp = (uint32_t)__builtin_ctzll(left);
+        set_bit(&d->behind, bit(warp), buffers_control(d, &d->sm->warps[warp]));
+    }
+    d->changed &= ~warps;
+    return d->behind & warps;
+}
+
 /* A load may not pass an older store of its own warp. */
 static bool out_of_order(const struct darsie *d, uint32_t warp, const struct darsie_mark *m) {
     return m->load && darsie_keeps(d, RULE_ORDER) && buffers_ordered(d, &d->sm->warps[warp]);
@@ -38,40 +49,42 @@ static enum found look(struct darsie *d, uint32_t warp, uint32_t pc, struct dars
     return e->pending ? FOUND_WAIT : FOUND_READY;
 }
 
-/* One cycle of the PC coalescer: pcs that are looked up, each once. */
+/* One cycle of the PC coalescer: pcs that are looked up, each once, and what is found. */
 struct pc_coalescer {
     uint32_t n;
+    uint64_t concerned; /* warps of blocks in which something was found */
     struct {
         uint32_t block, pc;
         uint64_t history;
+        struct darsie_entry *e;
     } key[DARSIE_MOST];
 };
 
-/* Is the warp's pc looked up in this cycle? */
-static bool looked_up(struct darsie *d, struct pc_coalescer *c, uint32_t warp) {
+/* What is found for the warp's pc in this cycle; NULL, too, when it is not looked up. */
+static struct darsie_entry *look_up(struct darsie *d, struct pc_coalescer *c, uint32_t warp) {
     const struct core_warp *cw = &d->sm->warps[warp];
     for (uint32_t k = 0; k < c->n; k++)
         if (c->key[k].block == cw->block && c->key[k].pc == cw->fetch_pc &&
             c->key[k].history == d->history[warp])
-            return true;
+            return c->key[k].e && c->key[k].e->valid ? c->key[k].e : NULL;
     if (c->n == (uint32_t)d->params->ports)
-        return false;
+        return NULL;
+    struct darsie_entry *e = d->marks[cw->fetch_pc].redundant ? darsie_find(d, warp, cw->fetch_pc) : NULL;
     c->key[c->n].block = cw->block;
     c->key[c->n].pc = cw->fetch_pc;
-    c->key[c->n++].history = d->history[warp];
+    c->key[c->n].history = d->history[warp];
+    c->key[c->n++].e = e;
+    if (e)
+        c->concerned |= d->blocks[cw->block].members;
     d->n.lookups++;
     d->turn = warp + 1;
-    return true;
+    return e;
 }
 
 /* The warp may fetch; or it skips, or waits for what it will skip. */
 static bool may_fetch(struct darsie *d, struct pc_coalescer *c, uint32_t warp) {
     uint32_t pc = d->sm->warps[warp].fetch_pc;
-    if (!core_can_skip(d->sm, warp) || !looked_up(d, c, warp))
-        return true;
-    if (!d->marks[pc].redundant) /* nobody leads */
-        return true;
-    struct darsie_entry *e = darsie_find(d, warp, pc);
+    struct darsie_entry *e = look_up(d, c, warp);
     switch (look(d, warp, pc, e)) {
     case FOUND_WAIT:
         d->n.waits++;
@@ -90,8 +103,10 @@ uint64_t darsie_fetch(void *m, uint64_t wanting, uint64_t now) {
     (void)now;
     struct darsie *d = m;
     uint64_t held = d->waiting | d->leaving, set = wanting & d->majority & ~held;
+    set &= ~behind_control(d, set);
     struct pc_coalescer c; /* only its first n keys are read */
     c.n = 0;
+    c.concerned = 0;
     if (wanting & d->waiting)
         d->n.branch_waits += (uint32_t)__builtin_popcountll(wanting & d->waiting);
     wanting &= ~held;
@@ -102,6 +117,8 @@ uint64_t darsie_fetch(void *m, uint64_t wanting, uint64_t now) {
             uint32_t warp = (uint32_t)__builtin_ctzll(left);
             if (!may_fetch(d, &c, warp))
                 wanting &= ~bit(warp);
+            if (c.n == (uint32_t)d->params->ports) /* nothing new is looked up */
+                left &= c.concerned | bit(warp);
         }
     return wanting;
 }
@@ -162,12 +179,9 @@ static enum mech_decode decode_redundant(struct darsie *d, uint32_t warp, uint32
     return DECODE_KEEP;
 }
 
-enum mech_decode darsie_decoded(void *m, uint32_t warp, uint32_t pc, uint64_t now) {
-    struct darsie *d = m;
+static enum mech_decode decode(struct darsie *d, uint32_t warp, uint32_t pc, uint64_t now) {
     const struct core_warp *cw = &d->sm->warps[warp];
     struct darsie_inst *c = &d->buffered[warp][(cw->first + cw->buffered) % CORE_BUFFER];
-    if (!d->on)
-        return DECODE_KEEP;
     if (d->held & bit(warp))
         settle(d, warp, now);
     if (!(d->majority & bit(warp))) {
@@ -177,12 +191,18 @@ enum mech_decode darsie_decoded(void *m, uint32_t warp, uint32_t pc, uint64_t no
         c->nsrc = c->nold = c->ndst = 0;
         return DECODE_KEEP;
     }
-    if (d->waiting & bit(warp) || buffers_control(d, cw))
+    if ((d->waiting | d->sm->blocked) & bit(warp) || behind_control(d, bit(warp)))
         return hold(d, warp, false, now);
-    if (d->sm->blocked & bit(warp))
-        return DECODE_WAIT;
     if (d->marks[pc].redundant)
         return decode_redundant(d, warp, pc, c, now);
     darsie_decode_private(d, warp, pc, c);
     return DECODE_KEEP;
+}
+
+enum mech_decode darsie_decoded(void *m, uint32_t warp, uint32_t pc, uint64_t now) {
+    struct darsie *d = m;
+    enum mech_decode verdict = d->on ? decode(d, warp, pc, now) : DECODE_KEEP;
+    if (verdict == DECODE_KEEP && d->sm->needs[pc].control)
+        d->behind |= bit(warp);
+    return verdict;
 }

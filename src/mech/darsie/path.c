@@ -22,6 +22,7 @@ static void join(struct darsie *d, uint32_t warp) {
 void darsie_enter(struct darsie *d, uint32_t warp) {
     d->blocks[d->sm->warps[warp].block].members |= bit(warp);
     d->history[warp] = 0;
+    d->changed |= bit(warp);
     if (is_whole(d, warp))
         join(d, warp);
 }
@@ -122,6 +123,7 @@ void darsie_control(void *m, uint32_t warp, const struct xinst *i, uint32_t mask
     struct darsie_inst *c = &d->buffered[warp][cw->first];
     if (!d->on)
         return;
+    d->changed |= bit(warp);
     darsie_ask(d, bit(warp));
     darsie_release(d, c);
     for (uint32_t k = 0; k < c->nold; k++)

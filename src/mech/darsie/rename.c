@@ -34,6 +34,7 @@ uint16_t darsie_map(struct darsie *d, uint32_t warp, uint32_t reg, uint16_t id) 
     uint16_t old = d->map[warp][reg];
     d->map[warp][reg] = id;
     d->renamed[warp] += (id != DARSIE_PRIVATE) - (old != DARSIE_PRIVATE);
+    set_bit(&d->which[warp][reg / 64], UINT64_C(1) << (reg % 64), id != DARSIE_PRIVATE);
     d->n.renames++;
     return old;
 }
@@ -137,27 +138,32 @@ void darsie_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
 
 void darsie_restore(void *m, uint32_t warp) {
     struct darsie *d = m;
-    for (uint32_t r = 0; r <= MAX_GPR && d->renamed[warp]; r++)
-        if (d->map[warp][r] != DARSIE_PRIVATE)
+    for (uint32_t k = 0; k < DARSIE_SETS; k++)
+        for (uint64_t left = d->which[warp][k]; left; left &= left - 1) {
+            uint32_t r = k * 64 + (uint32_t)__builtin_ctzll(left);
             load_latch(d, warp, r, d->map[warp][r]);
+        }
 }
 
 /* Numbers of physical registers: the private ones lie in the banks of the base machine, those of a block one
  * after the other across the banks. */
 enum { BLOCK_PLACES = 32768 };
 
-static uint32_t private_place(const struct sm *sm, uint32_t warp, uint32_t reg) {
-    uint32_t banks = sm->spec->banks, bank = bank_of(sm, warp, reg);
-    uint32_t row = sm->spec->mapping == MAP_WID ? warp / banks * (MAX_GPR + 1) + reg
-                                                : warp * ((MAX_GPR + banks) / banks) + reg / banks;
-    return row * banks + bank;
+void darsie_number_places(struct darsie *d) {
+    const struct core_spec *spec = d->sm->spec;
+    uint32_t banks = spec->banks, rows = (MAX_GPR + banks) / banks;
+    bool by_warp = spec->mapping == MAP_WID;
+    d->block_places = (BLOCK_PLACES + banks - 1) / banks * banks;
+    for (uint32_t warp = 0; warp < CORE_MAX_WARPS; warp++)
+        d->warp_places[warp] = (by_warp ? warp / banks * (MAX_GPR + 1) : warp * rows) * banks;
+    for (uint32_t reg = 0; reg <= MAX_GPR; reg++)
+        d->reg_places[reg] = (by_warp ? reg : reg / banks) * banks;
 }
 
 static uint32_t place_of(const struct darsie *d, uint16_t id, uint32_t warp, uint32_t reg) {
-    uint32_t banks = d->sm->spec->banks;
     if (id == DARSIE_PRIVATE)
-        return private_place(d->sm, warp, reg);
-    return (BLOCK_PLACES + banks - 1) / banks * banks + id / DARSIE_MOST * d->regs + id % DARSIE_MOST;
+        return d->warp_places[warp] + d->reg_places[reg] + bank_of(d->sm, warp, reg);
+    return d->block_places + id / DARSIE_MOST * d->regs + id % DARSIE_MOST;
 }
 
 uint32_t darsie_place(void *m, int32_t op, uint32_t k, bool write) {
@@ -211,6 +217,7 @@ static void merge(struct darsie *d, int32_t op, struct darsie_inst *c) {
         if (c->ndst && e->valid && e->generation == c->generation)
             e->pending++;
         queue_push(&d->copies, copy);
+        core_expect(d->sm, o->warp, copy.reg);
         d->n.merges++;
     }
     c->nold = 0; /* the copies hold the references now */
@@ -291,7 +298,10 @@ void darsie_retire(void *m, int32_t op) {
     if (!d->on)
         return;
     if (o->pc == CORE_NO_PC) {
-        end_copy(d, &d->copy_of[op]);
+        const struct darsie_copy *copy = &d->copy_of[op];
+        if (copy->kind != COPY_LEAVE)
+            core_arrive(d->sm, copy->warp, copy->reg);
+        end_copy(d, copy);
         return;
     }
     darsie_release(d, c);
@@ -316,28 +326,32 @@ static bool inject(struct darsie *d, const struct darsie_copy *c) {
     return true;
 }
 
+/* A register of a warp that leaves is copied; false: there is no room for that. */
+static bool copy_register(struct darsie *d, uint32_t warp, uint32_t r) {
+    uint16_t id = d->map[warp][r];
+    struct darsie_copy c = {.warp = (uint16_t)warp,
+                            .reg = (uint8_t)r,
+                            .from = id,
+                            .to = DARSIE_PRIVATE,
+                            .mask = (uint32_t)DARSIE_ALL_LANES};
+    if (!inject(d, &c))
+        return false;
+    darsie_map(d, warp, r, DARSIE_PRIVATE); /* the copy has its reference */
+    if (darsie_keeps(d, RULE_COPY))
+        load_latch(d, warp, r, id);
+    d->latched[warp][r] = 0;
+    d->copying[warp]++;
+    d->n.copies++;
+    return true;
+}
+
 /* A warp that leaves copies its registers one by one; those that are still being written have to wait. */
 static void copy_registers(struct darsie *d, uint32_t warp) {
     const struct core_warp *cw = &d->sm->warps[warp];
-    uint32_t regs = d->sm->x->img->prog->nregs;
-    for (uint32_t r = 0; r < regs && d->renamed[warp]; r++) {
-        uint16_t id = d->map[warp][r];
-        if (id == DARSIE_PRIVATE || cw->pending[r / 64] >> (r % 64) & 1)
-            continue;
-        struct darsie_copy c = {.warp = (uint16_t)warp,
-                                .reg = (uint8_t)r,
-                                .from = id,
-                                .to = DARSIE_PRIVATE,
-                                .mask = (uint32_t)DARSIE_ALL_LANES};
-        if (!inject(d, &c))
-            return;
-        darsie_map(d, warp, r, DARSIE_PRIVATE); /* the copy has its reference */
-        if (darsie_keeps(d, RULE_COPY))
-            load_latch(d, warp, r, id);
-        d->latched[warp][r] = 0;
-        d->copying[warp]++;
-        d->n.copies++;
-    }
+    for (uint32_t k = 0; k < DARSIE_SETS && d->renamed[warp]; k++)
+        for (uint64_t left = d->which[warp][k] & ~cw->pending[k]; left; left &= left - 1)
+            if (!copy_register(d, warp, k * 64 + (uint32_t)__builtin_ctzll(left)))
+                return;
 }
 
 void darsie_release_read(struct darsie *d) {
@@ -362,10 +376,9 @@ void darsie_rename_tick(struct darsie *d) {
 }
 
 void darsie_forget_warp(struct darsie *d, uint32_t warp) {
-    uint32_t regs = d->sm->x->img->prog->nregs;
-    for (uint32_t r = 0; r < regs && d->renamed[warp]; r++)
-        if (d->map[warp][r] != DARSIE_PRIVATE)
-            darsie_unref(d, darsie_map(d, warp, r, DARSIE_PRIVATE));
+    for (uint32_t k = 0; k < DARSIE_SETS; k++)
+        for (uint64_t left = d->which[warp][k]; left; left &= left - 1)
+            darsie_unref(d, darsie_map(d, warp, k * 64 + (uint32_t)__builtin_ctzll(left), DARSIE_PRIVATE));
 }
 
 void darsie_end_warp(struct darsie *d, uint32_t warp) {

@@ -1,5 +1,6 @@
 /* Loads are compared when their data come (section 3.3.2), and the result is kept in the warp's load checking
  * history table until the regions that need it have asked (section 3.3.1). */
+#include "base/alike.h"
 #include "mech/lnl/lnl.h"
 #include "mech/lnl/unit.h"
 
@@ -20,7 +21,7 @@ static bool alike(const struct lnl *m, const struct lnl_fact *f, uint32_t a, uin
         return unit_alike_int(a, b, m->levels);
     if (m->params->metric == LNL_RELATIVE)
         return unit_alike_exact(a, b, m->threshold);
-    return unit_alike(a, b, m->fixed, lnl_rule(m, LNL_FINITE));
+    return alike_floats(a, b, m->fixed, lnl_rule(m, LNL_FINITE));
 }
 
 /* Compares one register: every lane with its anchor, and every anchor with the one before, by the anchor's

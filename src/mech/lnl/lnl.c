@@ -1,6 +1,7 @@
 /* Lock and Load: load-triggered approximation of regions (Liu, "Exploiting Computation Redundancy for Energy
  * Efficiency on GPU and CPU", chapter 3). README.md says which section is where. */
 #include "mech/lnl/lnl.h"
+#include "base/alike.h"
 #include "mech/lnl/unit.h"
 
 static const char *const metrics[] = {[LNL_HARDWARE] = "hardware", [LNL_RELATIVE] = "relative", NULL};
@@ -144,7 +145,7 @@ static void start(void *state, const void *marks) {
                    : named                   ? m->marks->threshold
                                              : UNNAMED_PERCENT / 100.0;
     m->levels = m->params->levels >= 0 ? m->params->levels : named ? m->marks->threshold : 1;
-    m->fixed = unit_threshold(m->threshold);
+    m->fixed = alike_threshold(m->threshold);
     m->row_ends = m->params->rows ? row_starts(m->sm->x) : 0;
     m->leader = WARP_LANES;
     m->untimed = false;

@@ -4,6 +4,7 @@
  * far the comparison units' reciprocals are off (Figure 3.8). */
 #include <math.h>
 
+#include "base/alike.h"
 #include "base/ieee.h"
 #include "mech/lnl/lnl.h"
 #include "mech/lnl/unit.h"
@@ -80,7 +81,7 @@ void lnl_profile_unit(struct lnl *m) {
     for (uint32_t p = 0; p < DIVISORS / PART; p++) {
         double here = 0;
         for (uint32_t f = p * PART; f < (p + 1) * PART; f++)
-            here = fmax(here, fabs((double)unit_reciprocal(f) / STEPS * (1 + (double)f / DIVISORS) - 1));
+            here = fmax(here, fabs((double)alike_reciprocal(f) / STEPS * (1 + (double)f / DIVISORS) - 1));
         *parts[p] += (uint64_t)(MILLION * here);
         worst = fmax(worst, here);
     }

@@ -4,7 +4,9 @@
  * their sources come from constant banks, so that these can go by place. Not reusable are control flow,
  * stores and atomics, whatever depends on the lane or other lanes, writes predicates or more than one
  * register, and loads that are volatile, local, or generic (their space is not known when the kernel is
- * read). */
+ * read); all loads in models without reuse of loads (section VI-A): of constant memory and textures, too,
+ * and moves from a constant bank, which is what loads of parameters become. Arithmetic with an operand there
+ * is none. */
 #include <string.h>
 
 #include "base/map.h"
@@ -66,18 +68,18 @@ static uint32_t number(struct wir_numbers *s, const struct xinst *i, uint8_t ban
 }
 
 /* Whether the value of an instruction depends on its operands and memory alone; sets the kind. */
-static bool reusable(const struct wir_numbers *s, const struct xinst *i, uint8_t *kind) {
+static bool reusable(const struct wir_numbers *s, const struct xinst *i, uint8_t banks, uint8_t *kind) {
     if (i->ndw != 1 || i->nsw > RB_OPERANDS || i->pd[0] != PRED_PT || i->pd[1] != PRED_PT)
         return false;
     if (!s->predicates && (i->ps[0] != PRED_PT || i->ps[1] != PRED_PT))
         return false;
     switch (opkey_basis(i)) {
     case BASIS_INPUTS:
-        *kind = RB_ARITH;
-        return true;
+        *kind = banks ? RB_CONST : RB_ARITH; /* what a bank holds is the launch's */
+        return s->loads || !banks || i->in->op != OP_MOV;
     case BASIS_CONSTANT:
         *kind = RB_CONST;
-        return true;
+        return s->loads;
     case BASIS_MEMORY:
         *kind = i->in->m.space == MS_SHARED ? RB_SHARED : RB_GLOBAL;
         return i->kind == X_LOAD && s->loads && !i->in->m.vol &&
@@ -93,13 +95,10 @@ const void *wir_kernel(void *shared, struct arena *launch, const struct image *i
     for (uint32_t c = 0; c < img->ncode; c++) {
         const struct xinst *i = &img->code[c];
         struct wir_mark *m = &all[c];
-        m->reusable = reusable(s, i, &m->kind);
-        if (!m->reusable)
-            continue;
         uint8_t banks = bank_words(img, i);
-        m->op = number(s, i, banks);
-        if (banks && m->kind == RB_ARITH)
-            m->kind = RB_CONST; /* what a bank holds is the launch's */
+        m->reusable = reusable(s, i, banks, &m->kind);
+        if (m->reusable)
+            m->op = number(s, i, banks);
     }
     return all;
 }

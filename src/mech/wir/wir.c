@@ -17,7 +17,7 @@ static const struct param params[] = {
     {"wir.queue", PARAM_AT(struct wir_params, queue), 1, 64, 16, "instructions",
      "WIR: instructions that wait for a pending result."},
     {"wir.loads", PARAM_AT(struct wir_params, loads), 0, 1, true, "",
-     "WIR: loads of global and shared memory are reused, too."},
+     "WIR: loads are reused, too, from global, shared and constant memory and textures."},
     {"wir.pending", PARAM_AT(struct wir_params, pending), 0, 1, true, "",
      "WIR: an instruction reserves its place in the reuse buffer before it executes; others wait for it."},
     {"wir.policy", PARAM_AT(struct wir_params, policy), WIR_MAX, WIR_CAPPED, WIR_MAX, "",
