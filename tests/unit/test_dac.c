@@ -295,6 +295,8 @@ static void test_hazards(void **state) {
             if (!comes_out(&r, k))
                 fail_msg("%s with settings %u comes out wrong", hazards[k].kernel, s);
             assert_int_equal(rig_counter(&r, "dac.whole") > 0, hazards[k].whole);
+            const char *remark = rp_module_kernel(r.m, hazards[k].kernel)->passed.prog->remark;
+            assert_int_equal(remark && strstr(remark, "not split: "), hazards[k].whole);
         }
         rig_close(&r);
     }
