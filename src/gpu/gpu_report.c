@@ -140,6 +140,7 @@ void gpu_report_launch(struct gpu_report *r, struct rp_kernel *k, const struct r
     report_add(r->report, &(struct report_run){
                               .name = rp_kernel_name(k),
                               .demangled = demangled,
+                              .remark = k->passed.prog ? k->passed.prog->remark : NULL,
                               .facts = facts,
                               .nfacts = sizeof facts / sizeof *facts - !r->machine.approximate,
                               .timing = timing_of(now.last),

@@ -129,6 +129,7 @@ struct program {
     bool recursive;       /* calls may nest without a static bound: stack limit applies */
     uint32_t address_bits;
     struct facts *facts;           /* of mechanisms' passes, or NULL; the kernel's own them */
+    const char *remark;            /* what a mechanism's pass has to say of the whole kernel, or NULL */
     VEC(struct program *) streams; /* that mechanisms' passes added to a kernel */
     const struct program *kernel;  /* of a stream: the kernel it belongs to, whose literals it reads */
 };

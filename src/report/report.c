@@ -136,6 +136,8 @@ static json_t *entry(struct report *r, const struct report_run *run, enum report
         json_object_set_new(all, "name", json_string(run->name));
     if (run->demangled)
         json_object_set_new(all, "demangled", json_string(run->demangled));
+    if (run->remark)
+        json_object_set_new(all, "remark", json_string(run->remark));
     add_facts(all, run);
     add_counters(all, m, run, timing);
     add_time(all, m, run, timing);

@@ -54,6 +54,7 @@ enum report_timing { REPORT_TIMED_NONE, REPORT_TIMED_PART, REPORT_TIMED_ALL };
 struct report_run {
     const char *name;      /* NULL: all together */
     const char *demangled; /* ... as people write it; NULL: the same */
+    const char *remark;    /* what a mechanism says of it; NULL: nothing */
     const struct report_fact *facts;
     uint32_t nfacts;
     enum report_timing timing; /* of all together it follows from the others */

@@ -295,6 +295,8 @@ static void test_hazards(void **state) {
             if (!comes_out(&r, k))
                 fail_msg("%s with settings %u comes out wrong", hazards[k].kernel, s);
             assert_int_equal(rig_counter(&r, "dac.whole") > 0, hazards[k].whole);
+            const char *remark = rp_module_kernel(r.m, hazards[k].kernel)->passed.prog->remark;
+            assert_int_equal(remark && strstr(remark, "not split: "), hazards[k].whole);
         }
         rig_close(&r);
     }
@@ -637,13 +639,40 @@ static void test_cut(void **state) {
         }
 }
 
+/* Sleeping through cycles in which nothing happens changes no counter, whoever waits for what. */
+static void test_sleep(void **state) {
+    (void)state;
+    static uint64_t count[2][RIG_COUNTERS];
+    static const char *const sets[][5] = {
+        {"device.sms=2", NULL},
+        {"device.sms=1", "dac.atq=2", "dac.pwaq=8", "dac.pwpq=8", NULL},
+        {"device.sms=1", "issue.policy=gto", "l1.mshrs=2", NULL},
+    };
+    for (uint32_t k = 0; k < HAZARDS * 3; k++)
+        for (uint32_t awake = 0; awake < 2; awake++) {
+            struct rig r;
+            struct rp_counter c;
+            open_dac(&r, sets[k % 3]);
+            r.g->machine = machine_create(&r.g->config, &r.g->mechs, true, 1);
+            r.g->machine->core.sleep = !awake;
+            assert_non_null(launch(&r, hazards[k / 3].kernel));
+            for (uint32_t i = 0; rp_counter(r.g, i, &c); i++)
+                count[awake][i] = c.launch;
+            for (uint32_t i = 0; awake && rp_counter(r.g, i, &c); i++)
+                if (count[0][i] != count[1][i])
+                    fail_msg("%s: %s is %llu with sleep, %llu without", hazards[k / 3].kernel, c.name,
+                             (unsigned long long)count[0][i], (unsigned long long)count[1][i]);
+            rig_close(&r);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hazards), cmocka_unit_test(test_rules),    cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_counts),  cmocka_unit_test(test_batches),  cmocka_unit_test(test_windows),
         cmocka_unit_test(test_vectors), cmocka_unit_test(test_coverage), cmocka_unit_test(test_cae),
         cmocka_unit_test(test_limits),  cmocka_unit_test(test_rivals),   cmocka_unit_test(test_rival_counts),
-        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_cut),     cmocka_unit_test(test_sleep),
     };
     return cmocka_run_group_tests(tests, find_results, NULL);
 }

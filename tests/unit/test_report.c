@@ -112,7 +112,7 @@ static json_t *written(struct mill *m, bool with_parts) {
                                        .parts = with_parts ? shares : NULL,
                                        .nparts = 2,
                                        .digest = &digest});
-    report_add(r, &(struct report_run){.name = "tuesday", .counters = &insts});
+    report_add(r, &(struct report_run){.name = "tuesday", .remark = "no wind", .counters = &insts});
     assert_true(report_write(
         r, &(struct report_run){.cycles = 40, .timed_insts = 80, .counters = &both, .timed = sacks},
         &(struct report_host){2, 50, "insts_per_s"}, NULL, path));
@@ -154,7 +154,7 @@ static void test_names(void **state) {
     assert_string_equal(json_string_value(json_object_get(all, "mill")), "by the river");
     json_t *day = json_array_get(json_object_get(all, "days"), 0);
     expect_keys(day, "name insts place counters timed timed_insts cycles ipc energy derived stones digest ");
-    expect_keys(json_array_get(json_object_get(all, "days"), 1), "name counters timed derived ");
+    expect_keys(json_array_get(json_object_get(all, "days"), 1), "name remark counters timed derived ");
     expect_keys(json_object_get(all, "totals"), "counters timed timed_insts cycles ipc energy derived ");
     expect_keys(json_object_get(all, "host"), "wall_s insts_per_s peak_rss_mb version name started command ");
     assert_string_equal(json_string_value(json_object_get(day, "digest")), "0000000000000abc");

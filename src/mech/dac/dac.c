@@ -56,6 +56,7 @@ static struct dac_mark *marks_of(struct arena *a, const struct program *facts, c
         m[pc].fact = fact_get(facts, &dac_passes[0], img->code[pc].in);
         if (m[pc].fact && !m[pc].fact->roles)
             m[pc].fact = NULL;
+        m[pc].roles = m[pc].fact ? m[pc].fact->roles : 0;
     }
     return m;
 }
@@ -211,7 +212,7 @@ static void before(void *m, uint32_t warp, const struct xinst *i, uint32_t mask)
     if (!d->on || d->sm->streaming >> warp & 1)
         return;
     const struct dac_mark *mark = &d->main[i - d->sm->x->img->code];
-    if (mark->fact && mark->fact->roles & DAC_BAR && mask)
+    if (mark->roles & DAC_BAR && mask)
         d->at_bar[d->sm->warps[warp].block] = true;
     if (dac_asks(mark))
         dac_send(d, warp, i, mark);

@@ -26,6 +26,7 @@ struct dac_mask {
 /* What is known of an instruction, in either stream. */
 struct dac_mark {
     const struct dac_fact *fact; /* NULL: none */
+    uint32_t roles;              /* of the fact */
     bool data;                   /* of this launch: data are fetched ahead */
     bool flip;                   /* affine: the kernel has the branch the other way around */
 };
@@ -100,8 +101,10 @@ struct dac_queues {
 struct dac_expansion {
     uint64_t at; /* number of the tuple */
     bool begun;
-    uint64_t warps; /* left of it */
-    bool prepared;  /* the access of the first of them */
+    uint64_t warps;       /* left of it */
+    bool prepared;        /* the access of the first of them */
+    bool plain;           /* it is one plain tuple ... */
+    struct block_num num; /* ... which in this block is this */
 };
 
 struct dac_counters {
@@ -183,7 +186,7 @@ static inline struct dac_access *dac_nth(const struct dac *d, const struct dac_q
 
 /* A branch that depends on data: warps send who takes it. */
 static inline bool dac_asks(const struct dac_mark *m) {
-    return m->fact && m->fact->roles & DAC_ASK;
+    return m->roles & DAC_ASK;
 }
 
 /* Something came to the queues of a warp, or left them. */

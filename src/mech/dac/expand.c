@@ -160,10 +160,9 @@ void dac_settle_lanes(uint64_t addr[WARP_LANES], uint32_t mask) {
 }
 
 /* The access of a warp, and of how many records it is. */
-static void prepare(struct dac *d, const struct dac_tuple *t, uint32_t w) {
+static void prepare(struct dac *d, const struct dac_tuple *t, const struct dac_expansion *x, uint32_t w) {
     struct dac_queues *q = &d->q[w];
     struct dac_access *a = dac_nth(d, q, q->count++);
-    uint32_t c[DAC_CONDS] = {0};
     a->number = t->number;
     a->warp = w;
     a->mask = t->mask.w[w];
@@ -172,7 +171,8 @@ static void prepare(struct dac *d, const struct dac_tuple *t, uint32_t w) {
     a->data = t->data;
     a->issued = a->served = false;
     a->op = CORE_NONE;
-    a->plain = num_in_block(&t->at, &d->coords[w], &a->num) && !a->data;
+    a->plain = x->plain && !a->data;
+    a->num = x->num;
     if (a->plain && t->in->m.space == MS_SHARED) {
         a->n = 1; /* an address and three offsets, of 16 bits each, are the 65 bits of a record */
         return;
@@ -181,6 +181,7 @@ static void prepare(struct dac *d, const struct dac_tuple *t, uint32_t w) {
     if (a->plain) {
         block_num_expand(&a->num, &d->coords[w], addr);
     } else {
+        uint32_t c[DAC_CONDS] = {0};
         for (uint32_t k = 0; k < DAC_CONDS; k++)
             c[k] = t->at.cond[k] == DAC_NO_COND ? 0 : d->masks[t->at.cond[k]].w[w];
         num_expand(&t->at, &d->coords[w], c, addr);
@@ -264,6 +265,7 @@ static enum step expand_block(struct dac *d, uint32_t c, uint64_t now) {
         for (uint64_t left = d->block_warps[c]; left; left &= left - 1)
             if (t->mask.w[__builtin_ctzll(left)])
                 x->warps |= left & -left;
+        x->plain = num_in_block(&t->at, &d->coords[__builtin_ctzll(x->warps)], &x->num);
         d->n.alu_ops++;
         return STEP_DONE;
     }
@@ -272,7 +274,7 @@ static enum step expand_block(struct dac *d, uint32_t c, uint64_t now) {
     if (!x->prepared) {
         if (q->count == d->naccess)
             return STEP_QUEUE;
-        prepare(d, t, w);
+        prepare(d, t, x, w);
         x->prepared = true;
     }
     enum step s = expand_line(d, t, w, now);

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-static const struct dac_fact *fact_at(const struct dac *d, const struct core_warp *cw) {
-    return d->main[cw->next].fact;
+static const struct dac_mark *mark_at(const struct dac *d, const struct core_warp *cw) {
+    return &d->main[cw->next];
 }
 
 /* Lanes for which the next instruction of a warp would act. */
@@ -40,14 +40,14 @@ static bool has_address(struct dac *d, uint32_t warp) {
 /* What the next instruction of a warp takes is there. */
 static bool can_take(struct dac *d, uint32_t warp) {
     const struct core_warp *cw = &d->sm->warps[warp];
-    const struct dac_fact *f = fact_at(d, cw);
-    if (!f)
+    const struct dac_mark *m = mark_at(d, cw);
+    if (!m->roles)
         return true;
-    if (f->roles & DAC_ASK && (d->sent | ~d->served) >> warp & 1)
+    if (m->roles & DAC_ASK && (d->sent | ~d->served) >> warp & 1)
         return false; /* the affine warp has yet to take its last one, or to begin for it */
-    if (f->roles & DAC_DEQ_PRED && !offer_predicate(d, warp, f))
+    if (m->roles & DAC_DEQ_PRED && !offer_predicate(d, warp, m->fact))
         return false;
-    return !(f->roles & DAC_DEQ) || !active(cw, &d->sm->x->img->code[cw->next]) || has_address(d, warp);
+    return !(m->roles & DAC_DEQ) || !active(cw, &d->sm->x->img->code[cw->next]) || has_address(d, warp);
 }
 
 uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
@@ -115,11 +115,11 @@ static void take_address(struct dac *d, uint32_t warp, const struct xinst *i, co
         dac_settle_lanes(own, a->mask);
     }
     uint32_t(*pool)[WARP_LANES] = d->sm->x->pool;
-    for (uint32_t k = 0; k < (i->in->m.a64 ? 2u : 1u); k++) {
-        uint32_t *to = pool[i->s[i->first[0] + k] & ~POOL];
-        for (uint32_t l = 0; l < WARP_LANES; l++)
-            to[l] = (uint32_t)(addr[l] >> 32 * k);
-    }
+    uint32_t *low = pool[i->s[i->first[0]] & ~POOL];
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        low[l] = (uint32_t)addr[l];
+    for (uint32_t l = 0; i->in->m.a64 && l < WARP_LANES; l++)
+        pool[i->s[i->first[0] + 1] & ~POOL][l] = (uint32_t)(addr[l] >> 32);
     a->issued = true;
     q->used -= a->expanded;
     dac_changed(d, warp);
@@ -134,13 +134,11 @@ void dac_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     struct dac *d = m;
     if (!d->on || d->sm->streaming >> warp & 1)
         return;
-    const struct dac_fact *f = fact_at(d, &d->sm->warps[warp]);
-    if (!f)
-        return;
-    if (f->roles & DAC_DEQ_PRED)
+    const struct dac_mark *mark = mark_at(d, &d->sm->warps[warp]);
+    if (mark->roles & DAC_DEQ_PRED)
         take_predicate(d, warp);
-    if (f->roles & DAC_DEQ && mask)
-        take_address(d, warp, i, f, mask);
+    if (mark->roles & DAC_DEQ && mask)
+        take_address(d, warp, i, mark->fact, mask);
 }
 
 /* Word k of what a load puts into a lane's registers. */
@@ -186,8 +184,8 @@ void dac_given(struct dac *d, int32_t op) {
     if (o->pc < 0)
         return;
     const struct dac_mark *mark = &d->main[o->pc];
-    if (!mark->fact || !(mark->fact->roles & DAC_DEQ) || !o->mask || !mark->data) {
-        d->n.deq_addr += mark->fact && mark->fact->roles & DAC_DEQ && o->mask;
+    if (!(mark->roles & DAC_DEQ) || !o->mask || !mark->data) {
+        d->n.deq_addr += mark->roles & DAC_DEQ && o->mask;
         dac_count_load(d, o);
         return;
     }
@@ -205,7 +203,7 @@ enum mech_verdict dac_access(void *m, int32_t op, uint64_t now) {
     if (!d->on || o->pc < 0 || d->sm->streaming >> o->warp & 1 || !o->mask)
         return MECH_PASS;
     const struct dac_mark *mark = &d->main[o->pc];
-    if (!mark->fact || !(mark->fact->roles & DAC_DEQ) || !mark->data)
+    if (!(mark->roles & DAC_DEQ) || !mark->data)
         return MECH_PASS;
     const struct dac_queues *q = &d->q[o->warp];
     for (uint32_t k = 0; k < q->issued; k++)

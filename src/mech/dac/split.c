@@ -368,6 +368,7 @@ static bool split_kernel(const struct pass_run *run) {
         dac_rewrite(&s, facts);
     } else if (s.f->blocks.at[0].insts.len) {
         note_add(s.p, &s.f->blocks.at[0].insts.at[0], "not split: %s", why);
+        s.p->remark = arena_printf(&s.p->arena, "not split: %s", why);
     }
     arena_free(&a);
     return !why;
