@@ -118,7 +118,6 @@ static void start(void *m, const void *marks) {
         memset(d->buffered[w], 0, sizeof d->buffered[w]);
     }
     memset(d->renamed, 0, sizeof d->renamed);
-    memset(d->which, 0, sizeof d->which);
     memset(d->copying, 0, sizeof d->copying);
     memset(d->refs, 0, (size_t)blocks * DARSIE_MOST * sizeof *d->refs);
 }

@@ -119,13 +119,11 @@ struct darsie {
     uint32_t in_use;                 /* registers of all blocks */
     const struct darsie_mark *marks; /* of the launch */
     struct darsie_block *blocks;
-    struct darsie_entry *entries;
     /* The first place of the blocks' registers, of a warp's, and how far one of these is from that. */
     uint32_t block_places, warp_places[CORE_MAX_WARPS], reg_places[MAX_GPR + 1];
-    uint16_t (*map)[MAX_GPR + 1];     /* by warp and register */
-    uint64_t (*latched)[MAX_GPR + 1]; /* serial of the register whose value the latch holds */
-    uint32_t renamed[CORE_MAX_WARPS]; /* registers of a warp that are the block's: how many, and which */
-    uint64_t which[CORE_MAX_WARPS][DARSIE_SETS];
+    uint16_t (*map)[MAX_GPR + 1];                  /* by warp and register */
+    uint64_t (*latched)[MAX_GPR + 1];              /* serial of the register whose value the latch holds */
+    uint64_t renamed[CORE_MAX_WARPS][DARSIE_SETS]; /* registers of a warp that are the block's, as bits */
     uint64_t history[CORE_MAX_WARPS];
     uint32_t copying[CORE_MAX_WARPS];            /* copies of a warp that leaves, under way */
     struct darsie_inst (*buffered)[CORE_BUFFER]; /* as the warps' buffers */
@@ -148,6 +146,14 @@ static inline bool darsie_keeps(const struct darsie *d, enum darsie_rule rule) {
 /* The version that a register of the block holds; 0 for a private one, which equals no other. */
 static inline uint64_t darsie_version(const struct darsie *d, uint16_t id) {
     return id == DARSIE_PRIVATE ? 0 : d->serial[id];
+}
+
+/* Some register of the warp is the block's. */
+static inline bool darsie_renames(const struct darsie *d, uint32_t warp) {
+    uint64_t any = 0;
+    for (uint32_t k = 0; k < DARSIE_SETS; k++)
+        any |= d->renamed[warp][k];
+    return any;
 }
 
 /* What these warps wait for at decode may be there. */

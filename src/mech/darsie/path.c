@@ -47,7 +47,7 @@ static void leave(struct darsie *d, uint32_t warp) {
     d->waiting &= ~bit(warp);
     d->n.mask_ops++;
     d->n.left++;
-    if (d->renamed[warp])
+    if (darsie_renames(d, warp))
         d->leaving |= bit(warp);
     darsie_ask(d, bit(warp));
 }

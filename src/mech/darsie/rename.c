@@ -33,8 +33,7 @@ uint16_t darsie_alloc(struct darsie *d, uint32_t block) {
 uint16_t darsie_map(struct darsie *d, uint32_t warp, uint32_t reg, uint16_t id) {
     uint16_t old = d->map[warp][reg];
     d->map[warp][reg] = id;
-    d->renamed[warp] += (id != DARSIE_PRIVATE) - (old != DARSIE_PRIVATE);
-    set_bit(&d->which[warp][reg / 64], UINT64_C(1) << (reg % 64), id != DARSIE_PRIVATE);
+    set_bit(&d->renamed[warp][reg / 64], UINT64_C(1) << (reg % 64), id != DARSIE_PRIVATE);
     d->n.renames++;
     return old;
 }
@@ -42,7 +41,7 @@ uint16_t darsie_map(struct darsie *d, uint32_t warp, uint32_t reg, uint16_t id) 
 void darsie_capture(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c) {
     const struct core_need *need = &d->sm->needs[pc];
     c->nsrc = c->nold = c->ndst = 0;
-    if (!d->renamed[warp])
+    if (!darsie_renames(d, warp))
         return;
     d->n.renames += need->nreads;
     for (uint32_t k = 0; k < need->nreads; k++) {
@@ -73,7 +72,7 @@ static void make_private(struct darsie *d, uint32_t warp, const struct xinst *i,
 
 void darsie_decode_private(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c) {
     darsie_capture(d, warp, pc, c);
-    if (d->renamed[warp])
+    if (darsie_renames(d, warp))
         make_private(d, warp, &d->sm->x->img->code[pc], c);
 }
 
@@ -139,7 +138,7 @@ void darsie_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
 void darsie_restore(void *m, uint32_t warp) {
     struct darsie *d = m;
     for (uint32_t k = 0; k < DARSIE_SETS; k++)
-        for (uint64_t left = d->which[warp][k]; left; left &= left - 1) {
+        for (uint64_t left = d->renamed[warp][k]; left; left &= left - 1) {
             uint32_t r = k * 64 + (uint32_t)__builtin_ctzll(left);
             load_latch(d, warp, r, d->map[warp][r]);
         }
@@ -285,7 +284,7 @@ static void end_copy(struct darsie *d, const struct darsie_copy *c) {
         darsie_unref(d, c->to);
     if (c->kind == COPY_LEAD)
         darsie_wrote_back(d, block, c->entry, c->generation);
-    else if (c->kind == COPY_LEAVE && !--d->copying[c->warp] && !d->renamed[c->warp]) {
+    else if (c->kind == COPY_LEAVE && !--d->copying[c->warp] && !darsie_renames(d, c->warp)) {
         d->leaving &= ~(UINT64_C(1) << c->warp);
         darsie_ask(d, UINT64_C(1) << c->warp);
     }
@@ -348,8 +347,8 @@ static bool copy_register(struct darsie *d, uint32_t warp, uint32_t r) {
 /* A warp that leaves copies its registers one by one; those that are still being written have to wait. */
 static void copy_registers(struct darsie *d, uint32_t warp) {
     const struct core_warp *cw = &d->sm->warps[warp];
-    for (uint32_t k = 0; k < DARSIE_SETS && d->renamed[warp]; k++)
-        for (uint64_t left = d->which[warp][k] & ~cw->pending[k]; left; left &= left - 1)
+    for (uint32_t k = 0; k < DARSIE_SETS; k++)
+        for (uint64_t left = d->renamed[warp][k] & ~cw->pending[k]; left; left &= left - 1)
             if (!copy_register(d, warp, k * 64 + (uint32_t)__builtin_ctzll(left)))
                 return;
 }
@@ -377,7 +376,7 @@ void darsie_rename_tick(struct darsie *d) {
 
 void darsie_forget_warp(struct darsie *d, uint32_t warp) {
     for (uint32_t k = 0; k < DARSIE_SETS; k++)
-        for (uint64_t left = d->which[warp][k]; left; left &= left - 1)
+        for (uint64_t left = d->renamed[warp][k]; left; left &= left - 1)
             darsie_unref(d, darsie_map(d, warp, k * 64 + (uint32_t)__builtin_ctzll(left), DARSIE_PRIVATE));
 }
 
