@@ -27,7 +27,6 @@ static bool makes_tuples(const struct inst *i) {
     case OP_IMIN:
     case OP_IMAX:
     case OP_IABS:
-    case OP_IREM:
     case OP_AND:
     case OP_OR:
         return true;
@@ -64,7 +63,6 @@ static bool factors_uniform(const struct splitter *s, uint32_t b, uint32_t k) {
         return !x || !y;
     case OP_SHL:
     case OP_SHLHI:
-    case OP_IREM:
         return !y;
     case OP_AND:
         return is_low_mask(&i->src[1]);
@@ -333,7 +331,7 @@ static uint8_t traits_of(const struct splitter *s, uint32_t v) {
                  (form_info[op_info[i->op].form].psrc && i->psrc[0].id != VPRED_PT && i->op != OP_SEL);
     if (makes_halves(i))
         all = (uint8_t)((all & ~TRAIT_HIGH) | (upper ? TRAIT_HIGH : 0));
-    return (uint8_t)(all | (i->op == OP_IREM || i->op == OP_AND ? TRAIT_MOD : 0));
+    return (uint8_t)(all | (i->op == OP_AND ? TRAIT_MOD : 0));
 }
 
 /* The affine warp cannot say the result: of upper words, or of remainders, that do not go together. */
@@ -353,7 +351,19 @@ static bool clashes(const struct splitter *s, uint32_t b, uint32_t k) {
             mods = (uint8_t)(mods + ((t & TRAIT_MOD) != 0 && !(t & TRAIT_HIGH)));
         }
     bool choice = i->op == OP_SEL || i->op == OP_IMIN || i->op == OP_IMAX || is_compare(i);
-    return mods > 1 ? !choice : mods && (i->op == OP_IREM || i->op == OP_AND);
+    return mods > 1 ? !choice : mods && i->op == OP_AND;
+}
+
+/* The instruction makes four tuples of which some are remainders. A plain one takes seven lanes, a remainder
+ * nine: four do not fit. */
+static bool exceeds_lanes(const struct splitter *s, uint32_t b, uint32_t k) {
+    const struct inst *i = inst_at(s, b, k);
+    for (uint32_t w = 0; i->dst.kind == O_REG && i->dst.v != VREG_RZ && w < inst_dst_words(i); w++) {
+        uint32_t v = reach_written(s->r, b, k, value_of_opd(&s->r->v, &i->dst) + w);
+        if (v != NONE && s->traits[v] & TRAIT_MOD && __builtin_popcountll(s->choices[v]) == MAX_CONDITIONS)
+            return true;
+    }
+    return false;
 }
 
 /* Finds the conditions behind every tuple, and drops chains with too many or with one around a loop; true
@@ -390,6 +400,12 @@ bool dac_settle_choices(struct splitter *s) {
         uint64_t all = choices_read(s, b, k);
         if (clashes(s, b, k)) {
             refuse(s, n, "remainders, or words of 64 bits, that do not go together");
+            s->good[n] = false;
+            dropped = true;
+            continue;
+        }
+        if (exceeds_lanes(s, b, k)) {
+            refuse(s, n, "four remainders, which no warp has lanes for");
             s->good[n] = false;
             dropped = true;
             continue;
@@ -461,8 +477,9 @@ const char *dac_obstacle(struct splitter *s) {
             return "it has an indexed branch or a call";
         if (i->op == OP_MBAR || i->op == OP_NANOSLEEP || i->op == OP_LDGSTS)
             return "it waits for memory";
-        if (i->op == OP_BAR && (i->m.mode != BAR_SYNC || i->src[0].kind != O_IMM || i->src[0].v ||
-                                (i->src[1].kind == O_IMM && i->src[1].v) || is_guarded(i)))
+        if (i->op == OP_BAR && dac_rule(s->params, DAC_RULE_PLACES) &&
+            (i->m.mode != BAR_SYNC || i->src[0].kind != O_IMM || i->src[0].v ||
+             (i->src[1].kind == O_IMM && i->src[1].v) || is_guarded(i)))
             return "it has a named barrier";
         if (i->op == OP_BAR && varies && dac_rule(s->params, DAC_RULE_APART))
             return "threads of a block come to different barriers";

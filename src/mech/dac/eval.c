@@ -193,14 +193,29 @@ static void choose(struct dac *d, struct val *r, uint16_t cond, const struct val
     dac_hold(d, (uint16_t[]){cond, DAC_NO_COND}, false);
 }
 
-static void product(struct val *r, const struct val *a, const struct val *b) {
+/* Without its rule the factor of a remainder goes into it, as section 4.4 has it. */
+static void scale_into(struct val *r, uint32_t factor) {
+    for (uint32_t k = 0; r->kind == VAL_WORD && k < r->nalt; k++) {
+        struct atom *a = &r->word[k];
+        if (!a->divisor || !factor)
+            continue;
+        for (uint32_t f = 0; f < DAC_FIELDS; f++)
+            a->m[f] *= factor;
+        a->divisor *= factor;
+        a->scale /= factor;
+    }
+}
+
+static void product(const struct dac *d, struct val *r, const struct val *a, const struct val *b) {
     uint32_t x;
-    if (val_uniform(b, &x))
-        val_scale(r, a, x);
-    else if (val_uniform(a, &x))
-        val_scale(r, b, x);
-    else
+    bool second = val_uniform(b, &x);
+    if (!second && !val_uniform(a, &x)) {
         r->kind = VAL_BAD;
+        return;
+    }
+    val_scale(r, second ? a : b, x);
+    if (!dac_rule(d->params, DAC_RULE_SCALE))
+        scale_into(r, x);
 }
 
 static void low_mask(struct val *r, const struct val *a, const struct val *b) {
@@ -211,7 +226,7 @@ static void low_mask(struct val *r, const struct val *a, const struct val *b) {
     if (x == UINT32_MAX)
         val_copy(r, a);
     else if (!(x & (x + 1)))
-        val_mod(r, a, x + 1, false);
+        val_mod(r, a, x + 1);
 }
 
 /* One word from words. */
@@ -244,10 +259,10 @@ static bool eval_word(struct dac *d, const struct xinst *i, const struct val *s,
         val_add(r, r, &s[1], false);
         return true;
     case OP_IMUL:
-        product(r, &s[0], &s[1]);
+        product(d, r, &s[0], &s[1]);
         return true;
     case OP_IMAD:
-        product(r, &s[0], &s[1]);
+        product(d, r, &s[0], &s[1]);
         val_add(r, r, &s[2], false);
         return true;
     case OP_SHL:
@@ -258,14 +273,6 @@ static bool eval_word(struct dac *d, const struct xinst *i, const struct val *s,
         return true;
     case OP_AND:
         low_mask(r, &s[0], &s[1]);
-        return true;
-    case OP_IREM:
-        if (!val_uniform(&s[1], &x))
-            r->kind = VAL_BAD;
-        else if (!x)
-            val_const(r, UINT32_MAX);
-        else
-            val_mod(r, &s[0], x, i->in->m.sgn);
         return true;
     case OP_SEL:
         if (d->preds[i->ps[0]].kind == PRED_SAME || i->ps[0] == PRED_PT)
@@ -351,16 +358,18 @@ static bool eval_halves(struct dac *d, const struct xinst *i, const struct val *
 
 /* The value of each thread lies on the same side of the other operand if those of the first and the last do:
  * one tuple, one row of threads, no wrap-around in the comparison's reading. */
-static bool by_ends(const struct val *v, const struct coords *at, bool sgn, bool wraps, int64_t *first,
-                    int64_t *last) {
-    if (v->kind != VAL_WORD || v->nalt != 1 || v->word[0].divisor || !at->row)
+static bool by_ends(const struct dac *d, const struct val *v, const struct coords *at, bool sgn,
+                    int64_t *first, int64_t *last) {
+    if (v->kind != VAL_WORD ||
+        ((v->nalt != 1 || v->word[0].divisor) && dac_rule(d->params, DAC_RULE_PLAIN)) ||
+        (!at->row && dac_rule(d->params, DAC_RULE_ROWS)))
         return false;
     const uint32_t *f = v->word[0].f;
     uint32_t base = f[0] + f[4] * at->ctaid[0] + f[5] * at->ctaid[1] + f[6] * at->ctaid[2] +
                     f[1] * at->tid[0][0] + f[2] * at->tid[1][0] + f[3] * at->tid[2][0];
     *first = sgn ? (int64_t)(int32_t)base : (int64_t)base;
     *last = *first + (int64_t)(int32_t)f[1] * (WARP_LANES - 1);
-    if (wraps) {
+    if (!dac_rule(d->params, DAC_RULE_ENDS)) {
         *last = sgn ? (int64_t)(int32_t)*last : (int64_t)(uint32_t)*last;
         return true;
     }
@@ -380,12 +389,11 @@ static enum dac_compare compare(struct dac *d, const struct xinst *i, const stru
     int64_t first[2], last[2];
     bool ends = i->in->op == OP_ISETP;
     for (uint32_t k = 0; k < 2; k++) {
-        ends = ends &&
-               by_ends(&s[k], at, i->in->m.sgn, !dac_rule(d->params, DAC_RULE_ENDS), &first[k], &last[k]);
+        ends = ends && by_ends(d, &s[k], at, i->in->m.sgn, &first[k], &last[k]);
         io.pin[k] = dac_pred_lanes(d, i->ps[k], warp) ^ (0u - (uint32_t)i->pneg[k]);
     }
     ends = ends && (first[0] == last[0] || first[1] == last[1]) &&
-           order(first[0], first[1]) == order(last[0], last[1]);
+           (order(first[0], first[1]) == order(last[0], last[1]) || !dac_rule(d->params, DAC_RULE_SIDES));
     for (uint32_t k = 0; k < 2; k++)
         if (ends)
             for (uint32_t l = 0; l < WARP_LANES; l++)

@@ -83,7 +83,8 @@ static bool may_fetch(struct splitter *s, const struct writers *all, uint32_t b,
     for (uint32_t n = 0; n < all->n; n++) {
         const struct writer *w = &all->at[n];
         enum access_alias alias = w->x ? access_alias(s->accesses, x, w->x) : ALIAS_MAY;
-        if (alias == ALIAS_NO || !w->reached[no_of(s, b, k)] || !dac_rule(s->params, DAC_RULE_ALIAS))
+        if (alias == ALIAS_NO || !w->reached[no_of(s, b, k)] ||
+            !dac_rule(s->params, w->x ? DAC_RULE_ALIAS : DAC_RULE_FENCES))
             continue;
         if (alias != ALIAS_ARGUMENTS || !add_bases(s, f->load, &f->nload, x->bases) ||
             !add_bases(s, f->store, &f->nstore, w->x->bases))
