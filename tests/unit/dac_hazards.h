@@ -107,6 +107,22 @@ static const char text[] = KERNELS
                            "%r3, %r1, %r2, %p0;\n"
                            "mul.wide.u32 %l3, %r3, 4; add.u64 %l3, %l0, %l3; ld.global.u32 %r4, [%l3];\n"
                            "st.global.u32 [%l2+131072], %r4;")
+    /* What one arm writes under guards, the other still needs as it was before. */
+    KERNEL(
+        "guarded", SELF
+        "mad.lo.u32 %r1, %r0, 3, 5; add.u32 %r6, %r0, 9; setp.lt.u32 %p0, %r0, 20; setp.gt.u32 %p2, %r8, "
+        "3; @%p0 bra T;\n"
+        "mul.wide.u32 %l3, %r1, 4; add.u64 %l3, %l0, %l3; ld.global.u32 %r3, [%l3]; mul.wide.u32 %l3, %r6, "
+        "4;\n"
+        "add.u64 %l3, %l0, %l3; ld.global.u32 %r4, [%l3+8]; add.u32 %r3, %r3, %r4; st.global.u32 "
+        "[%l2+131072], %r3;\n"
+        "ld.global.u32 %r3, [%l1+400]; st.global.u32 [%l2+139264], %r3; bra J;\n"
+        "T: setp.gt.u32 %p1, %r0, 9; @%p1 add.u32 %r1, %r0, 100; @%p2 add.u32 %r6, %r0, 200; mul.wide.u32 "
+        "%l3, %r1, 4;\n"
+        "add.u64 %l3, %l0, %l3; ld.global.u32 %r3, [%l3]; mul.wide.u32 %l3, %r6, 4; add.u64 %l3, %l0, "
+        "%l3;\n"
+        "ld.global.u32 %r5, [%l3+16]; add.u32 %r3, %r3, %r5; st.global.u32 [%l2+131072], %r3;\n"
+        "st.global.u32 [%l2+147456], %r5;\nJ:")
     /* Threads go around more and less often, and load and store in each round. */
     KERNEL("trips",
            SELF "and.b32 %r1, %r0, 3; mov.u32 %r2, 0;\nL: ld.global.u32 %r3, [%l1+1024]; add.u32 %r3, "
@@ -432,6 +448,7 @@ static const struct {
     {"bytes", 0, false, NULL, 0},
     {"picks", 0, false, NULL, 0},
     {"some", 0, false, NULL, 0},
+    {"guarded", 0, false, NULL, 0},
     {"trips", 0, false, NULL, 0},
     {"leavers", 0, false, NULL, 0},
     {"apart", DAC_RULE_APART, true, NULL, 0},

@@ -160,9 +160,11 @@ static void branch(struct gen *g) {
     }
 }
 
-/* An index, of others and of the thread's: no data is among them. */
+/* An index, of others and of the thread's: no data is among them. Perhaps for some threads only. */
 static void index_value(struct gen *g, uint32_t d) {
     static const char *const from[] = {"%gtid", "%lin", "%n", "%q0", "%q1", "%q2"};
+    if (!pick(g, 4))
+        put(g, "setp.lt.s32 %%p7, %s, %u; @%s%%p7 ", from[pick(g, 6)], pick(g, 70), pick(g, 2) ? "!" : "");
     put(g, "mad.lo.s32 %%q%u, %s, %d, %d;\n", d, from[pick(g, 6)], (int)pick(g, 7) - 2, (int)pick(g, 30) - 9);
 }
 

@@ -22,6 +22,8 @@ struct webs {
     struct fn *f;
     struct reach r;
     uint32_t *parent;   /* by version */
+    uint32_t *kept_in;  /* by version: the same for what guarded writes keep in their own register */
+    uint32_t *uses;     /* by version: who reads it, or keeps it where a guard skips a write */
     bool *needed;       /* by version */
     uint32_t *group_of; /* by value: its virtual register; of predicates NONE */
     uint32_t *word_of;  /* ... and which of its words */
@@ -29,10 +31,14 @@ struct webs {
     VEC(uint32_t) work;
 };
 
-static uint32_t find(struct webs *w, uint32_t v) {
-    while (w->parent[v] != v)
-        v = w->parent[v] = w->parent[w->parent[v]];
+static uint32_t root(uint32_t *parent, uint32_t v) {
+    while (parent[v] != v)
+        v = parent[v] = parent[parent[v]];
     return v;
+}
+
+static uint32_t find(struct webs *w, uint32_t v) {
+    return root(w->parent, v);
 }
 
 static void join(struct webs *w, uint32_t a, uint32_t b) {
@@ -64,21 +70,43 @@ static void need(struct webs *w, uint32_t v) {
     vec_push(&w->work, v);
 }
 
-/* Versions that somebody reads. A guarded write and what it leaves where it is skipped are one. */
-static void connect(struct webs *w) {
+/* Versions that somebody reads. */
+static void find_needed(struct webs *w) {
     for (uint32_t b = 0; b < w->f->blocks.len; b++)
         for (uint32_t k = 0; k < w->f->blocks.at[b].insts.len; k++)
-            EACH_VERSION(w, b, k, true, value, v, (void)value; need(w, v););
+            EACH_VERSION(w, b, k, true, value, v, (void)value; need(w, v); w->uses[v]++;);
     while (w->work.len) {
         uint32_t v = w->work.at[--w->work.len];
         const struct version *x = &w->r.at[v];
-        for (uint32_t k = 0; x->kind == VERSION_MERGE && k < w->f->blocks.at[x->block].pred.len; k++)
-            need(w, w->r.inputs[x->input + k]);
+        for (uint32_t k = 0; x->kind == VERSION_MERGE && k < w->f->blocks.at[x->block].pred.len; k++) {
+            uint32_t in = w->r.inputs[x->input + k];
+            need(w, in);
+            w->uses[in == NONE ? v : in]++;
+        }
         if (x->kind == VERSION_WRITE && x->before != NONE) {
             need(w, x->before);
-            join(w, v, x->before);
+            w->uses[x->before]++;
         }
     }
+}
+
+/* What a guarded write keeps, it finds in its own register. That may be the register of the version before
+ * only if nobody else reads this one: threads of another path might, and the write is for all. */
+static void connect_kept(struct webs *w) {
+    for (uint32_t b = 0; b < w->f->blocks.len; b++)
+        for (uint32_t k = 0; k < w->f->blocks.at[b].insts.len; k++) {
+            bool alone = true;
+            EACH_VERSION(w, b, k, false, value, v, (void)value; uint32_t before = w->r.at[v].before;
+                         alone &= before == NONE || w->uses[before] == 1;);
+            if (!alone)
+                continue;
+            EACH_VERSION(
+                w, b, k, false, value, v, (void)value; uint32_t before = w->r.at[v].before;
+                if (before != NONE && w->needed[v]) {
+                    join(w, v, before);
+                    w->kept_in[root(w->kept_in, v)] = root(w->kept_in, before);
+                });
+        }
 }
 
 /* The words of one operand are one web. */
@@ -94,6 +122,26 @@ static void connect_words(struct webs *w) {
                     before = v;
                 });
             }
+}
+
+/* No web holds two versions of one word, but for those that guarded writes keep: one might be written while
+ * threads of another path still need the other. */
+static bool webs_apart(struct webs *w, struct arena *a) {
+    uint32_t most = 1;
+    for (uint32_t g = 0; g < w->f->vregs.len; g++)
+        most = w->f->vregs.at[g] > most ? w->f->vregs.at[g] : most;
+    uint32_t *first = arena_array(a, uint32_t, (size_t)w->r.n * most + 1);
+    for (uint32_t v = 0; v < w->r.n; v++) {
+        const struct version *x = &w->r.at[v];
+        if (x->kind == VERSION_ENTRY || (x->kind == VERSION_MERGE && !w->needed[v]))
+            continue;
+        uint32_t *at = &first[(size_t)find(w, v) * most + w->word_of[x->value]];
+        uint32_t own = root(w->kept_in, v) + 1;
+        if (*at && *at != own)
+            return false;
+        *at = own;
+    }
+    return true;
 }
 
 /* Every web becomes a register. */
@@ -199,10 +247,29 @@ static void rewrite(struct webs *w) {
         }
 }
 
-static void rename_webs(struct fn *f) {
+/* Where a guarded write has a register of its own, what it keeps is brought there before. */
+static void copy_kept(struct webs *w) {
+    for (uint32_t b = 0; b < w->f->blocks.len; b++)
+        for (uint32_t k = w->f->blocks.at[b].insts.len; k-- > 0;) {
+            struct inst copies[MAX_SPANS * 2];
+            uint32_t n = 0;
+            EACH_VERSION(w, b, k, false, value, v, uint32_t before = w->r.at[v].before;
+                         if (before != NONE && w->r.at[before].kind != VERSION_ENTRY && w->needed[v] &&
+                             find(w, v) != find(w, before) && n < MAX_SPANS * 2) copies[n++] =
+                             copy_of(w, value, w->web[find(w, v)].at, w->word_of[value],
+                                     w->web[find(w, before)].at, w->word_of[value]););
+            if (n)
+                block_insert(&w->f->blocks.at[b], k, copies, n);
+        }
+}
+
+/* False: a register would be of two versions that may be needed at a time. */
+static bool rename_webs(struct fn *f) {
     struct arena a = {0};
     struct webs w = {.f = f, .r = reach_of(&a, f)};
     w.parent = arena_array(&a, uint32_t, w.r.n + 1);
+    w.kept_in = arena_array(&a, uint32_t, w.r.n + 1);
+    w.uses = arena_array(&a, uint32_t, w.r.n + 1);
     w.needed = arena_array(&a, bool, w.r.n + 1);
     w.web = arena_array(&a, struct web, w.r.n + 1);
     w.group_of = arena_array(&a, uint32_t, w.r.v.n + 1);
@@ -214,14 +281,18 @@ static void rename_webs(struct fn *f) {
             w.word_of[w.r.v.base[g] + n] = n;
         }
     for (uint32_t v = 0; v < w.r.n; v++)
-        w.parent[v] = v;
-    connect(&w);
+        w.parent[v] = w.kept_in[v] = v;
+    find_needed(&w);
+    connect_kept(&w);
     connect_words(&w);
+    bool apart = webs_apart(&w, &a);
     place_all(&w);
     rewrite(&w);
+    copy_kept(&w);
     copy_merges(&w);
     vec_free(&w.work);
     arena_free(&a);
+    return apart;
 }
 
 /* A path of a branch may end in this block, before the join. */
@@ -265,7 +336,10 @@ bool dac_registers(struct program *p, struct fn *f, const struct dac_params *par
     uint32_t limit = (uint32_t)params->registers;
     uint32_t *edges = xcalloc(f->blocks.len + 1, sizeof *edges);
     cfg_joins(f);
-    rename_webs(f);
+    if (!rename_webs(f)) {
+        free(edges);
+        return false;
+    }
     for (uint32_t b = 0; b < f->blocks.len; b++)
         edges[b] = f->blocks.at[b].succ.len;
     if (dac_rule(params, DAC_RULE_TURNS))
