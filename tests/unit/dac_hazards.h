@@ -239,6 +239,46 @@ static const char text[] = KERNELS
                     "[%l2+155648], %r0;\n"
                     "J: mul.wide.u32 %l3, %r2, 4; add.u64 %l3, %l0, %l3; ld.global.u32 %r4, [%l3];\n"
                     "st.global.u32 [%l2+139264], %r4;")
+    /* Three ways that meet in one place, one of them within another; what decides is made anew on one of
+     * them, and some threads leave there. */
+    KERNEL(
+        "three", SELF
+        "setp.lt.u32 %p0, %r0, 40; @%p0 bra T; add.u32 %r2, %r0, 300; ld.global.u32 %r3, [%l1];\n"
+        "st.global.u32 [%l2+131072], %r3; setp.gt.u32 %p0, %r0, 60; @%p0 exit; bra J;\n"
+        "T: setp.lt.u32 %p1, %r0, 13; ld.global.u32 %r3, [%l1+64]; st.global.u32 [%l2+147456], %r3; @%p1 bra "
+        "U;\n"
+        "mul.lo.u32 %r2, %r0, 5; ld.global.u32 %r3, [%l1+128]; st.global.u32 [%l2+155648], %r3; bra J;\n"
+        "U: sub.u32 %r2, 700, %r0; mov.u32 %r5, 0;\nM: add.u32 %r5, %r5, 1; st.global.u32 [%l2+163840], "
+        "%r5;\n"
+        "setp.lt.u32 %p3, %r5, %r8; @%p3 bra M;\n"
+        "J: mul.wide.u32 %l3, %r2, 4; add.u64 %l3, %l0, %l3; ld.global.u32 %r4, [%l3];\n"
+        "st.global.u32 [%l2+139264], %r4;")
+    /* In some rounds nobody takes a way on which threads choose, in others all do. */
+    KERNEL(
+        "nobody", SELF
+        "mov.u32 %r5, 0; mov.u32 %r6, 0;\nL: mul.lo.u32 %r7, %r5, 20; setp.lt.u32 %p0, %r0, %r7; add.u32 "
+        "%r2, %r0, 9; @%p0 bra J;\n"
+        "ld.global.u32 %r3, [%l1]; st.global.u32 [%l2+131072], %r3; and.b32 %r10, %r5, 1; setp.lt.u32 %p1, "
+        "%r0, %r7;\n"
+        "min.u32 %r2, %r0, 50; mad.lo.u32 %r2, %r5, 3, %r2; ld.global.u32 %r3, [%l1+64];\n"
+        "st.global.u32 [%l2+147456], %r3;\nJ: mul.wide.u32 %l3, %r2, 4; add.u64 %l3, %l0, %l3;\n"
+        "ld.global.u32 %r4, [%l3]; add.u32 %r6, %r6, %r4; add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 6;\n"
+        "@%p2 bra L; st.global.u32 [%l2+139264], %r6;")
+    /* What was chosen in rounds before is added: each has a condition of its own. */
+    KERNEL(
+        "carried", SELF
+        "mov.u32 %r2, 1; mov.u32 %r3, 2; mov.u32 %r4, 0; mov.u32 %r7, 0;\n"
+        "L: setp.lt.u32 %p0, %r0, %r4; selp.b32 %r1, %r0, 77, %p0; add.u32 %r5, %r1, %r2; add.u32 %r5, %r5, "
+        "%r3;\n"
+        "mul.wide.u32 %l3, %r5, 4; add.u64 %l3, %l0, %l3; ld.global.u32 %r6, [%l3]; add.u32 %r7, %r7, %r6;\n"
+        "mov.u32 %r3, %r2; mov.u32 %r2, %r1; add.u32 %r4, %r4, %r8; setp.lt.u32 %p1, %r4, 60; @%p1 bra L;\n"
+        "st.global.u32 [%l2+131072], %r7;")
+    /* One condition of several values counts once; and of pointers of which threads have one. */
+    KERNEL(
+        "once", SELF
+        "setp.lt.u32 %p0, %r0, 20; selp.b32 %r1, %r0, 40, %p0; selp.b32 %r2, 7, %r0, %p0; mov.u32 %r3, 5;\n"
+        "@!%p0 add.u32 %r3, %r0, 2; add.u32 %r1, %r1, %r2; add.u32 %r1, %r1, %r3; mul.wide.u32 %l3, %r1, 4;\n"
+        "add.u64 %l3, %l0, %l3; ld.global.u32 %r4, [%l3]; st.global.u32 [%l2+131072], %r4;")
     /* Behind what data decide there are stores alone: not worth asking. */
     KERNEL(
         "stores", SELF
@@ -435,6 +475,10 @@ static const struct {
     {"order", DAC_RULE_ORDER, false, NULL, 0},
     {"shortcut", DAC_RULE_MERGE, false, NULL, 0},
     {"within", DAC_RULE_MERGE, false, NULL, 0},
+    {"three", DAC_RULE_MERGE, false, NULL, 0},
+    {"nobody", DAC_RULE_MERGE, false, NULL, 0},
+    {"carried", 0, false, NULL, 0},
+    {"once", 0, false, NULL, 0},
     {"stores", 0, false, NULL, 0},
     {"lines", DAC_RULE_LINES, false, "dac.pwaq=1", 0},
     {"data", DAC_RULE_GUARD, false, NULL, 0},

@@ -161,16 +161,6 @@ static bool eval_same(struct dac *d, const struct xinst *i, uint32_t out[2], uin
 
 /* ---- tuples ---- */
 
-/* The predicate source of an instruction as a condition. */
-static uint16_t condition_of(struct dac *d, const struct xinst *i) {
-    uint16_t m = dac_mask_new(d);
-    for (uint64_t left = d->batch; left; left &= left - 1) {
-        uint32_t w = (uint32_t)__builtin_ctzll(left);
-        d->masks[m].w[w] = dac_pred_lanes(d, i->ps[0], w) ^ (0u - (uint32_t)i->pneg[0]);
-    }
-    return m;
-}
-
 /* The condition a < b (a > b) in each thread, for minima (maxima); of absolute values: a < 0. */
 static uint16_t smaller(struct dac *d, const struct val *a, const struct val *b, bool sgn, bool greater) {
     uint16_t m = dac_mask_new(d);
@@ -187,10 +177,37 @@ static uint16_t smaller(struct dac *d, const struct val *a, const struct val *b,
     return m;
 }
 
+/* Threads for which the condition holds have a, others b. The conditions of the result are held until the
+ * register has it. */
 static void choose(struct dac *d, struct val *r, uint16_t cond, const struct val *a, const struct val *b) {
     val_select(r, cond, a, b);
-    dac_hold(d, r->cond, true); /* until the register has it */
+    dac_hold(d, r->cond, true);
+}
+
+/* The same by a condition that is made for it. */
+static void choose_new(struct dac *d, struct val *r, uint16_t cond, const struct val *a,
+                       const struct val *b) {
+    choose(d, r, cond, a, b);
     dac_hold(d, (uint16_t[]){cond, DAC_NO_COND}, false);
+}
+
+/* A SEL, among the threads that are here and whose guard holds. Where all have the same, it is that: the
+ * other may be of an older round, if nobody came by there (joins.c). True: conditions are held. */
+static bool select_here(struct dac *d, const struct xinst *i, const struct val *s, struct val *r) {
+    const struct dac_pred *p = &d->preds[i->ps[0]];
+    bool some[2] = {false, false};
+    for (uint64_t left = d->batch; left; left &= left - 1) {
+        uint32_t w = (uint32_t)__builtin_ctzll(left), here = dac_top(d)->w[w] & dac_guard(d, i, w);
+        uint32_t first = dac_pred_lanes(d, i->ps[0], w) ^ (0u - (uint32_t)i->pneg[0]);
+        some[0] |= here & first;
+        some[1] |= here & ~first;
+    }
+    bool both = some[0] && some[1];
+    if (both)
+        choose(d, r, p->mask, &s[i->pneg[0]], &s[!i->pneg[0]]);
+    else
+        val_copy(r, &s[!some[0]]);
+    return both;
 }
 
 /* Without its rule the factor of a remainder goes into it, as section 4.4 has it. */
@@ -229,8 +246,8 @@ static void low_mask(struct val *r, const struct val *a, const struct val *b) {
         val_mod(r, a, x + 1);
 }
 
-/* One word from words. */
-static bool eval_word(struct dac *d, const struct xinst *i, const struct val *s, struct val *r) {
+/* One word from words. held: the conditions of the result are held. */
+static bool eval_word(struct dac *d, const struct xinst *i, const struct val *s, struct val *r, bool *held) {
     struct val zero;
     uint32_t x;
     val_const(&zero, 0);
@@ -275,19 +292,18 @@ static bool eval_word(struct dac *d, const struct xinst *i, const struct val *s,
         low_mask(r, &s[0], &s[1]);
         return true;
     case OP_SEL:
-        if (d->preds[i->ps[0]].kind == PRED_SAME || i->ps[0] == PRED_PT)
-            val_copy(r, &s[(dac_pred_lanes(d, i->ps[0], 0) & 1) ^ i->pneg[0] ? 0 : 1]);
-        else
-            choose(d, r, condition_of(d, i), &s[0], &s[1]);
+        *held = select_here(d, i, s, r);
         return true;
     case OP_IMIN:
     case OP_IMAX:
-        choose(d, r, smaller(d, &s[0], &s[1], i->in->m.sgn, i->in->op == OP_IMAX), &s[0], &s[1]);
+        choose_new(d, r, smaller(d, &s[0], &s[1], i->in->m.sgn, i->in->op == OP_IMAX), &s[0], &s[1]);
+        *held = true;
         return true;
     case OP_IABS: {
         struct val minus;
         val_add(&minus, &zero, &s[0], true);
-        choose(d, r, smaller(d, &s[0], &zero, true, false), &minus, &s[0]);
+        choose_new(d, r, smaller(d, &s[0], &zero, true, false), &minus, &s[0]);
+        *held = true;
         return true;
     }
     default:
@@ -481,7 +497,8 @@ static void special(struct dac *d, const struct xinst *i, struct val *r) {
         val_const(r, mode == SR_DYN_SMEM ? d->sm->x->shared_static : 0);
 }
 
-/* Writes results; under a guard that differs between threads the old values stay elsewhere. */
+/* Writes results; under a guard that differs between threads the old values stay elsewhere. A SEL has a guard
+ * only to say among whom it chooses. */
 static void write_results(struct dac *d, const struct xinst *i, struct val r[2]) {
     const struct dac_pred *g = &d->preds[i->guard];
     if (i->guard != PRED_PT && g->kind == PRED_SAME && g->same == i->gneg)
@@ -489,17 +506,13 @@ static void write_results(struct dac *d, const struct xinst *i, struct val r[2])
     for (uint32_t k = 0; k < i->ndw; k++) {
         if (r[k].kind == VAL_BAD)
             dac_broken(d, "a value is not affine");
-        if (i->guard == PRED_PT || g->kind == PRED_SAME) {
+        if (i->guard == PRED_PT || g->kind == PRED_SAME || i->in->op == OP_SEL) {
             set_reg(d, i->d + k, &r[k]);
             continue;
         }
         struct val both;
-        uint16_t m = dac_mask_new(d);
-        for (uint64_t left = d->batch; left; left &= left - 1) {
-            uint32_t w = (uint32_t)__builtin_ctzll(left);
-            d->masks[m].w[w] = dac_guard(d, i, w);
-        }
-        choose(d, &both, m, &r[k], &d->regs[i->d + k]);
+        const struct val *old = &d->regs[i->d + k];
+        choose(d, &both, g->mask, i->gneg ? old : &r[k], i->gneg ? &r[k] : old);
         if (both.kind == VAL_BAD)
             dac_broken(d, "a value is not affine");
         set_reg(d, i->d + k, &both);
@@ -523,7 +536,7 @@ void dac_eval(struct dac *d, const struct xinst *i) {
     r[0].kind = r[1].kind = VAL_BAD;
     r[0].nalt = r[1].nalt = 1;
     r[0].cond[0] = r[0].cond[1] = r[1].cond[0] = r[1].cond[1] = DAC_NO_COND;
-    bool chosen = false;
+    bool held = false;
     if (i->kind == X_S2R) {
         special(d, i, &r[0]);
     } else if (i->kind == X_LDC) {
@@ -535,13 +548,10 @@ void dac_eval(struct dac *d, const struct xinst *i) {
             if (i->pd[k] != PRED_PT)
                 set_pred(d, i->pd[k], &(struct dac_pred){.kind = PRED_SAME, .same = pout[k]});
         }
-    } else if (eval_word(d, i, s, &r[0])) {
-        chosen = i->in->op == OP_IMIN || i->in->op == OP_IMAX || i->in->op == OP_IABS ||
-                 (i->in->op == OP_SEL && d->preds[i->ps[0]].kind != PRED_SAME && i->ps[0] != PRED_PT);
-    } else {
+    } else if (!eval_word(d, i, s, &r[0], &held)) {
         (void)eval_halves(d, i, s, r);
     }
     write_results(d, i, r);
-    if (chosen)
+    if (held)
         dac_hold(d, r[0].cond, false);
 }
