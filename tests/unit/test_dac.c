@@ -214,6 +214,8 @@ static void test_counts(void **state) {
                 rig_counter(&r, "dac.aeu.fetched") <= 6 * WARPS);
     /* A load, a store, five branches, an exit; nothing else is left of the kernel. */
     assert_int_equal(rig_counter(&r, "sm.insts.warp"), 8 * WARPS);
+    /* So warps wait for their queues alone: for no result but that of the load. */
+    assert_true(rig_counter(&r, "slot.mechanism") > 10 * rig_counter(&r, "slot.data"));
     rig_close(&r);
 }
 
