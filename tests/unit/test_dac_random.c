@@ -146,6 +146,16 @@ static void exchange(struct gen *g) {
     put(g, "ld.shared.u32 %%r%u, [%%other]; %s;\n", d, bar);
 }
 
+/* The same through global memory: what comes back was stored by another thread, before a barrier. */
+static void swap(struct gen *g) {
+    uint32_t slot = pick(g, SLOTS), d = pick(g, VARS);
+    put(g, "st.global.u32 [%%out+%u], %%r%u; bar.sync 0;\n", 4 * slot, pick(g, VARS));
+    put(g, "sub.u32 %%t0, %%nt, %%lin; mad.lo.u32 %%t0, %%ctaid_x, %%nt, %%t0; shl.b32 %%t0, %%t0, 4;\n");
+    put(g, "add.s32 %%t0, %%t0, %d; mul.wide.s32 %%d0, %%t0, 4; add.s64 %%d0, %%buf, %%d0;\n",
+        (int)(IN_WORDS + slot) - SLOTS);
+    put(g, "ld.global.u32 %%r%u, [%%d0]; bar.sync 0;\n", d);
+}
+
 static void statements(struct gen *g, bool together);
 
 static void branch(struct gen *g) {
@@ -266,7 +276,7 @@ static void statements(struct gen *g, bool together) {
         else if (how < 10)
             access(g);
         else if (how == 10 && (together || g->apart))
-            exchange(g);
+            (g->ways && pick(g, 2) ? swap : exchange)(g);
         else if (how < 12)
             branch(g);
         else if (how < 14)
