@@ -230,6 +230,14 @@ static const char text[] = KERNELS
                 "E: sub.u32 %r2, 100, %r0; st.global.u32 [%l2+131072], %r0;\n"
                 "J: mul.wide.u32 %l3, %r2, 4; add.u64 %l3, %l0, %l3; ld.global.u32 %r4, [%l3];\n"
                 "st.global.u32 [%l2+139264], %r4;")
+    /* What two branches lead to is run twice, and there threads choose. */
+    KERNEL("doubled",
+           SELF "setp.lt.u32 %p0, %r0, 20; @%p0 bra E; setp.gt.u32 %p1, %r0, 40; @%p1 bra E;\n"
+                "shl.b32 %r2, %r0, 1; ld.global.u32 %r3, [%l1]; st.global.u32 [%l2+131072], %r3; bra J;\n"
+                "E: setp.lt.u32 %p2, %r0, 9; selp.b32 %r2, %r0, 90, %p2; ld.global.u32 %r3, [%l1+64]; "
+                "st.global.u32 [%l2+131072], %r0;\n"
+                "st.global.u32 [%l2+147456], %r3;\nJ: mul.wide.u32 %l3, %r2, 4; add.u64 %l3, %l0, %l3;\n"
+                "ld.global.u32 %r4, [%l3]; st.global.u32 [%l2+139264], %r4;")
         KERNEL("within",
                SELF "mov.u32 %r2, 5; setp.lt.u32 %p0, %r0, 50; @%p0 bra J; ld.global.u32 %r3, [%l1]; add.u32 "
                     "%r2, %r0, 7;\n"
@@ -475,6 +483,7 @@ static const struct {
     {"order", DAC_RULE_ORDER, false, NULL, 0},
     {"shortcut", DAC_RULE_MERGE, false, NULL, 0},
     {"within", DAC_RULE_MERGE, false, NULL, 0},
+    {"doubled", DAC_RULE_MERGE, false, NULL, 0},
     {"three", DAC_RULE_MERGE, false, NULL, 0},
     {"nobody", DAC_RULE_MERGE, false, NULL, 0},
     {"carried", 0, false, NULL, 0},

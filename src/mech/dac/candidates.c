@@ -133,13 +133,14 @@ static bool read_good(const struct splitter *s, uint32_t v, uint32_t block) {
 
 /* The affine warp can tell which version a thread brings to block at: it has the branches that decide, their
  * predicates, and all versions, of the round in which the threads meet. */
-static bool choice_good(const struct splitter *s, const struct join_choice *c, uint32_t at) {
-    const struct block *b = &s->f->blocks.at[c->branch];
-    uint32_t n = no_of(s, c->branch, b->insts.len - 1);
-    if (!s->bgood[c->branch] || !s->good[n] || s->asks[n] || !read_good(s, c->pred, at))
-        return false;
-    for (uint32_t w = 0; w < 2; w++)
-        if (c->more[w] ? !choice_good(s, c->more[w], at) : !read_good(s, c->version[w], at))
+static bool plan_good(const struct splitter *s, const struct join_plan *p, uint32_t at) {
+    for (uint32_t k = 0; k < p->nbranches; k++) {
+        uint32_t b = p->branch[k], n = no_of(s, b, s->f->blocks.at[b].insts.len - 1);
+        if (!s->bgood[b] || !s->good[n] || s->asks[n] || !read_good(s, p->pred[k], at))
+            return false;
+    }
+    for (uint32_t k = 0; k < p->n; k++)
+        if (!read_good(s, p->version[k], at))
             return false;
     return true;
 }
@@ -152,7 +153,7 @@ static bool merge_good(const struct splitter *s, uint32_t v) {
         if (in != NONE && in != v && !read_good(s, in, b->pred.at[k]))
             return false;
     }
-    return !s->differs[v] || (s->plan[v] && choice_good(s, s->plan[v], x->block));
+    return !s->differs[v] || (s->plan[v] && plan_good(s, s->plan[v], x->block));
 }
 
 static bool version_good(const struct splitter *s, uint32_t v) {

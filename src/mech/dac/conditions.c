@@ -20,19 +20,22 @@ static bool has_own(const struct inst *i) {
     return i->op == OP_IMIN || i->op == OP_IMAX || i->op == OP_IABS;
 }
 
-/* The number of a condition, a predicate or an instruction's own; -1: there are too many. */
-static int32_t number_of(struct splitter *s, uint32_t pred, uint32_t inst, uint32_t home) {
-    for (uint32_t k = 0; k < s->nconds; k++)
-        if (s->conds[k].pred == pred && s->conds[k].inst == inst)
+/* The number of a condition; -1: there are too many. */
+static int32_t number_of(struct splitter *s, struct condition c) {
+    for (uint32_t k = 0; k < s->nconds; k++) {
+        const struct condition *x = &s->conds[k];
+        if (x->pred == c.pred && x->inst == c.inst && x->edges == c.edges && x->other == c.other &&
+            x->home == c.home)
             return (int32_t)k;
+    }
     if (s->nconds == MAX_CHOICES)
         return -1;
-    s->conds[s->nconds] = (struct condition){pred, inst, home};
+    s->conds[s->nconds] = c;
     return (int32_t)s->nconds++;
 }
 
 static int32_t number_of_pred(struct splitter *s, uint32_t v) {
-    return number_of(s, v, NONE, s->r->at[v].block);
+    return number_of(s, (struct condition){.pred = v, .inst = NONE, .home = s->r->at[v].block});
 }
 
 /* The version of a predicate by which an instruction chooses between values, if it differs between threads;
@@ -54,20 +57,28 @@ static bool number_inst(struct splitter *s, uint32_t b, uint32_t k) {
                (class_of_source(s->c, b, k, 0).deps || (i->nsrc > 1 && class_of_source(s->c, b, k, 1).deps));
     s->choice_no[n] = -1;
     if (own)
-        s->choice_no[n] = number_of(s, NONE, n, b);
+        s->choice_no[n] = number_of(s, (struct condition){.pred = NONE, .inst = n, .home = b});
     else if (by != NONE)
         s->choice_no[n] = number_of_pred(s, by);
     return s->choice_no[n] >= 0 || (!own && by == NONE);
 }
 
 /* The same of a merge. */
-static bool number_choice(struct splitter *s, const struct join_choice *c, uint64_t *all) {
-    int32_t n = number_of_pred(s, c->pred);
-    if (n < 0)
-        return false;
-    *all |= UINT64_C(1) << n;
-    return (!c->more[0] || number_choice(s, c->more[0], all)) &&
-           (!c->more[1] || number_choice(s, c->more[1], all));
+static bool number_merge(struct splitter *s, uint32_t v) {
+    const struct join_plan *p = s->plan[v];
+    for (uint32_t k = 0; k + 1 < p->n; k++) {
+        int32_t n = p->cond[k]->kind == JOIN_IF
+                        ? number_of_pred(s, p->cond[k]->pred)
+                        : number_of(s, (struct condition){.pred = NONE,
+                                                          .inst = NONE,
+                                                          .edges = p->edges[k],
+                                                          .other = k ? p->edges[0] : 0,
+                                                          .home = s->r->at[v].block});
+        if (n < 0)
+            return false;
+        s->merge_choices[v] |= UINT64_C(1) << n;
+    }
+    return true;
 }
 
 /* Numbers all; true when some were dropped. */
@@ -82,7 +93,7 @@ static bool number_all(struct splitter *s) {
     }
     for (uint32_t v = 0; v < s->r->n; v++) {
         s->merge_choices[v] = 0;
-        if (s->vgood[v] && s->differs[v] && !number_choice(s, s->plan[v], &s->merge_choices[v]))
+        if (s->vgood[v] && s->differs[v] && !number_merge(s, v))
             dropped = true, s->vgood[v] = false;
     }
     return dropped;

@@ -30,8 +30,8 @@ struct webs {
     struct reach r;
     struct control c;
     struct joins joins;
-    const struct join_choice **plan; /* by version: how threads choose at a merge; NULL: it is copied */
-    uint32_t *parent;                /* by version */
+    const struct join_plan **plan; /* by version: how threads choose at a merge; NULL: it is copied */
+    uint32_t *parent;              /* by version */
     uint32_t *kept_in;  /* by version: the same for what guarded writes keep in their own register */
     uint32_t *uses;     /* by version: who reads it, or keeps it where a guard skips a write */
     bool *needed;       /* by version */
@@ -241,16 +241,15 @@ static void find_joins(struct webs *w, struct arena *a) {
     }
     w->joins = (struct joins){
         .f = w->f, .c = &w->c, .r = &w->r, .dom = dom_of(a, w->f), .parts = parts, .asks = asks};
-    w->plan = arena_array(a, const struct join_choice *, w->r.n + 1);
+    w->plan = arena_array(a, const struct join_plan *, w->r.n + 1);
 }
 
 /* The predicates of the branches of a plan are read where the ways meet. */
-static void need_predicates(struct webs *w, const struct join_choice *c) {
-    need(w, c->pred);
-    w->uses[c->pred]++;
-    for (uint32_t k = 0; k < 2; k++)
-        if (c->more[k])
-            need_predicates(w, c->more[k]);
+static void need_predicates(struct webs *w, const struct join_plan *p) {
+    for (uint32_t k = 0; k < p->nbranches; k++) {
+        need(w, p->pred[k]);
+        w->uses[p->pred[k]]++;
+    }
 }
 
 /* Finds out which merges are of ways on which threads part, and how they choose; false: of one that cannot be
@@ -275,49 +274,89 @@ static bool find_plans(struct webs *w, struct arena *a) {
     return true;
 }
 
-static struct opd leaf(struct webs *w, uint32_t v) {
+/* Code that goes to the beginning of a block, and the conditions that it makes. */
+struct made {
+    uint32_t edges, other;
+    struct popd p;
+};
+struct beginning {
+    VEC(struct inst) code;
+    VEC(struct made) made;
+};
+
+static struct popd condition(struct webs *w, struct beginning *out, const struct join_cond *c) {
+    if (c->kind == JOIN_IF)
+        return (struct popd){.id = w->web[find(w, c->pred)].at, .neg = c->neg};
+    struct inst i = inst_new(OP_PLOP);
+    for (uint32_t k = 0; k < 2; k++)
+        i.psrc[k] = condition(w, out, c->of[k]);
+    i.m.bop = c->kind == JOIN_AND ? BOOL_AND : BOOL_OR;
+    i.pdst[0].id = fn_pred(w->f);
+    vec_push(&out->code, i);
+    return i.pdst[0];
+}
+
+/* The k-th condition of a plan; merges to which threads come by the same edges share them. */
+static struct popd condition_of(struct webs *w, struct beginning *out, const struct join_plan *p,
+                                uint32_t k) {
+    struct made m = {.edges = p->edges[k], .other = k ? p->edges[0] : 0};
+    for (uint32_t n = 0; n < out->made.len; n++)
+        if (out->made.at[n].edges == m.edges && out->made.at[n].other == m.other)
+            return out->made.at[n].p;
+    m.p = condition(w, out, p->cond[k]);
+    vec_push(&out->made, m);
+    return m.p;
+}
+
+static struct opd place_of(struct webs *w, uint32_t v) {
     return opd_reg(w->web[find(w, v)].at, w->word_of[w->r.at[v].value]);
 }
 
-/* Appends the SEL by which threads choose, and before it those of the ways; to: where the value goes. Which
- * of them a thread brings that has it from nowhere does not matter. */
-static uint32_t choose(struct webs *w, const struct join_choice *c, struct opd to, struct popd guard,
-                       struct inst *out, uint32_t n) {
-    const struct inst *last = block_last(&w->f->blocks.at[c->branch]);
-    struct popd by = {.id = w->web[find(w, c->pred)].at, .neg = last->guard.neg};
+/* A SEL; of what was never written it does not matter what it is. */
+static void select_word(struct beginning *out, struct opd to, struct opd a, struct opd b, struct popd by,
+                        struct popd guard) {
     struct inst i = inst_new(OP_SEL);
     i.guard = guard;
     i.dst = to;
-    i.psrc[0] = by;
+    i.src[0] = a;
+    i.src[1] = b;
     i.nsrc = 2;
-    for (uint32_t k = 0; k < 2; k++) {
-        if (c->more[k]) {
-            struct popd under = {.id = by.id, .neg = by.neg != (k == 1)};
-            i.src[k] = opd_reg(fn_vreg(w->f, 1), 0);
-            n = choose(w, c->more[k], i.src[k], under, out, n);
-        } else {
-            i.src[k] = leaf(w, c->version[k]);
-        }
+    i.psrc[0] = by;
+    vec_push(&out->code, i);
+}
+
+/* Threads choose among what they bring to merge v. */
+static void choose(struct webs *w, struct beginning *out, uint32_t v) {
+    const struct join_plan *p = w->plan[v];
+    const struct popd all = {.id = VPRED_PT};
+    struct opd from[JOIN_VERSIONS], rest;
+    uint32_t written = 0;
+    while (written + 1 < p->n && w->r.at[p->version[written]].kind == VERSION_ENTRY)
+        written++;
+    for (uint32_t k = 0; k < p->n; k++)
+        from[k] = place_of(w, p->version[w->r.at[p->version[k]].kind == VERSION_ENTRY ? written : k]);
+    struct popd first = condition_of(w, out, p, 0);
+    rest = from[1];
+    if (p->n > 2) {
+        struct popd others = {.id = first.id, .neg = !first.neg};
+        rest = opd_reg(fn_vreg(w->f, 1), 0);
+        select_word(out, rest, from[1], from[2], condition_of(w, out, p, 1), others);
     }
-    for (uint32_t k = 0; k < 2; k++)
-        if (!c->more[k] && w->r.at[c->version[k]].kind == VERSION_ENTRY)
-            i.src[k] = i.src[!k];
-    out[n++] = i;
-    return n;
+    select_word(out, place_of(w, v), from[0], rest, first, all);
 }
 
 static void copy_merges(struct webs *w) {
-    for (uint32_t v = 0; v < w->r.n; v++) {
-        const struct version *x = &w->r.at[v];
-        if (!w->needed[v] || x->kind != VERSION_MERGE)
-            continue;
-        if (!w->plan[v]) {
-            copy_merge(w, v);
-            continue;
-        }
-        struct inst sels[JOIN_CHOICES];
-        uint32_t n = choose(w, w->plan[v], leaf(w, v), (struct popd){.id = VPRED_PT}, sels, 0);
-        block_insert(&w->f->blocks.at[x->block], 0, sels, n);
+    for (uint32_t b = 0; b < w->f->blocks.len; b++) {
+        struct beginning out = {0};
+        for (uint32_t k = w->r.merge_at[b]; k < w->r.merge_at[b + 1]; k++)
+            if (w->plan[w->r.merges[k]])
+                choose(w, &out, w->r.merges[k]);
+            else if (w->needed[w->r.merges[k]])
+                copy_merge(w, w->r.merges[k]);
+        if (out.code.len)
+            block_insert(&w->f->blocks.at[b], 0, out.code.at, out.code.len);
+        vec_free(&out.code);
+        vec_free(&out.made);
     }
 }
 

@@ -279,7 +279,7 @@ static void allocate(struct splitter *s) {
     s->choices = arena_array(s->a, uint64_t, s->r->n + 1);
     s->merge_choices = arena_array(s->a, uint64_t, s->r->n + 1);
     s->differs = arena_array(s->a, bool, s->r->n + 1);
-    s->plan = arena_array(s->a, const struct join_choice *, s->r->n + 1);
+    s->plan = arena_array(s->a, const struct join_plan *, s->r->n + 1);
     s->traits = arena_array(s->a, uint8_t, s->r->n + 1);
     s->choice_no = arena_array(s->a, int32_t, s->n + 1);
     s->why = arena_array(s->a, const char *, s->n + 1);

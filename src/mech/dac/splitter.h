@@ -19,7 +19,9 @@ enum trait { TRAIT_MOD = 1 << 0, TRAIT_HIGH = 1 << 1 };
 /* A condition by which threads have different values. */
 struct condition {
     uint32_t pred; /* version of a predicate; NONE: ... */
-    uint32_t inst; /* ... that of an instruction: its number */
+    uint32_t inst; /* ... that of an instruction: its number; NONE: ... */
+    uint32_t edges,
+        other;     /* ... of a merge: edges by which those come for whom it holds; whom it is not about */
     uint32_t home; /* block in which it is made */
 };
 
@@ -37,10 +39,10 @@ struct splitter {
     bool *vgood; /* by version */
     bool *bgood; /* by block: it can follow the paths that lead there */
     struct joins joins;
-    bool ways;                       /* values of ways that meet may be chosen by their branches */
-    bool built;                      /* the affine stream was made, be it of use or not */
-    bool *differs;                   /* by version: a merge to which threads that part bring different ones */
-    const struct join_choice **plan; /* ... and how it is told which; NULL: it is not */
+    bool ways;                     /* values of ways that meet may be chosen by their branches */
+    bool built;                    /* the affine stream was made, be it of use or not */
+    bool *differs;                 /* by version: a merge to which threads that part bring different ones */
+    const struct join_plan **plan; /* ... and how it is told which; NULL: it is not */
     struct condition conds[MAX_CHOICES];
     uint32_t nconds;
     uint64_t *choices;           /* by version: the conditions behind it */

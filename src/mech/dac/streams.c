@@ -25,11 +25,9 @@ static void slice_inst(struct slice *x, uint32_t b, uint32_t k) {
 }
 
 /* The branches that tell what a thread brings to a merge. */
-static void slice_choice(struct slice *x, const struct join_choice *c) {
-    slice_inst(x, c->branch, x->s->f->blocks.at[c->branch].insts.len - 1);
-    for (uint32_t w = 0; w < 2; w++)
-        if (c->more[w])
-            slice_choice(x, c->more[w]);
+static void slice_plan(struct slice *x, const struct join_plan *p) {
+    for (uint32_t k = 0; k < p->nbranches; k++)
+        slice_inst(x, p->branch[k], x->s->f->blocks.at[p->branch[k]].insts.len - 1);
 }
 
 static void slice_version(struct slice *x, uint32_t v) {
@@ -45,7 +43,7 @@ static void slice_version(struct slice *x, uint32_t v) {
     for (uint32_t k = 0; at->kind == VERSION_MERGE && k < x->s->f->blocks.at[at->block].pred.len; k++)
         slice_version(x, r->inputs[at->input + k]);
     if (x->s->merge_choices[v])
-        slice_choice(x, x->s->plan[v]);
+        slice_plan(x, x->s->plan[v]);
 }
 
 /* The branches that a block depends on. */
