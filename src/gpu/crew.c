@@ -1,5 +1,6 @@
-/* Threads wait for work, spinning for a moment since the next piece mostly comes soon, then asleep. Pieces
- * are claimed one by one, so it does not matter who comes late or never. */
+/* Threads wait for work: spinning for a moment since the next job mostly comes soon, then letting others have
+ * the processor, if there are any, and at last asleep, from which it takes long to come back. Pieces are
+ * claimed one by one, so it does not matter who comes late or never. */
 #include "gpu/crew.h"
 
 #include <pthread.h>
@@ -11,9 +12,9 @@
 
 #include "base/vec.h"
 
-/* Times to look for the next job before a thread sleeps, some ten microseconds, and for the end of one before
- * it lets others have the processor. */
-enum { SPIN = 400, WAIT_SPIN = 400 };
+/* Times to look for the next job, or for the end of one, before a thread lets others have the processor, some
+ * ten microseconds; and times to do that before it sleeps, some hundred. */
+enum { SPIN = 400, YIELD = 200 };
 
 struct member {
     struct crew *crew;
@@ -45,6 +46,14 @@ static void relax(void) {
 #endif
 }
 
+/* Of a thread that has looked k times for what it waits for. */
+static void pass_time(uint32_t k) {
+    if (k < SPIN)
+        relax();
+    else
+        sched_yield();
+}
+
 /* Does pieces that nobody has begun. Each thread begins at a place of its own, and mostly gets those that it
  * had before, whose state is in its processor's cache. */
 static void work(struct crew *c, uint32_t number) {
@@ -62,8 +71,8 @@ static void work(struct crew *c, uint32_t number) {
 
 /* Waits for a job after the one that was seen; false when there will be none. */
 static bool next_job(struct crew *c, unsigned *seen) {
-    for (uint32_t k = 0; k < SPIN && atomic_load(&c->turn) == *seen; k++)
-        relax();
+    for (uint32_t k = 0; k < SPIN + YIELD && atomic_load(&c->turn) == *seen; k++)
+        pass_time(k);
     bool ends = false;
     if (atomic_load(&c->turn) == *seen) {
         pthread_mutex_lock(&c->lock);
@@ -142,8 +151,5 @@ void crew_work(struct crew *c, uint32_t n, void (*piece)(void *ctx, uint32_t i),
     }
     work(c, 0);
     for (uint32_t k = 0; atomic_load_explicit(&c->left, memory_order_acquire); k++)
-        if (k < WAIT_SPIN)
-            relax();
-        else
-            sched_yield();
+        pass_time(k);
 }
