@@ -107,7 +107,11 @@ void core_read_beside(struct sm *sm, int32_t id, int32_t beside) {
 static inline uint32_t arrays_used(struct sm *sm, int32_t id, int32_t word, bool write) {
     const struct core_op *op = &sm->ops[id];
     uint32_t arrays = write ? op->write_arrays : op->read_arrays;
-    return HAS(sm, forms, arrays) ? OWNER(sm, forms, arrays, id, word, write, arrays) : arrays;
+    if (!HAS(sm, forms, arrays))
+        return arrays;
+    uint32_t used = OWNER(sm, forms, arrays, id, word, write, arrays);
+    *(write ? &sm->n.rf_write_spared : &sm->n.rf_read_spared) += used < arrays ? arrays - used : 0;
+    return used;
 }
 
 /* The bank serves the read behind prev (CORE_NONE: the first) of those that wait. */
