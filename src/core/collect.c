@@ -26,6 +26,7 @@ static inline void queue_read(struct sm *sm, int32_t id, uint32_t place, uint32_
         sm->reads[sm->bank_reads[b][1]].next = r;
     sm->bank_reads[b][1] = r;
     sm->read_banks |= 1u << b;
+    sm->reads_waiting++;
 }
 
 static inline uint32_t place_of(struct sm *sm, int32_t id, uint32_t k, bool write) {
@@ -124,6 +125,7 @@ static inline __attribute__((always_inline)) void serve_read(struct sm *sm, uint
     else if (read->next == CORE_NONE)
         sm->read_banks &= ~(1u << b);
     struct core_op *op = &sm->ops[read->op];
+    sm->reads_waiting--;
     sm->n.rf_reads++;
     sm->n.rf_read_arrays += arrays_used(sm, read->op, read->source, false);
     int32_t id = read->op;
@@ -218,6 +220,7 @@ static inline __attribute__((always_inline)) void request_write(struct sm *sm, i
                                            : bank_of(sm, op->warp, op->i->d + op->next_write);
     fifo_push(sm, sm->bank_writes[b], id);
     sm->write_banks |= 1u << b;
+    sm->writes_waiting++;
 }
 
 /* Who looks at a result, or takes it; true: it was taken. The op is marked before, as it may end at once. */
@@ -377,6 +380,7 @@ static inline __attribute__((always_inline)) void serve_write(struct sm *sm, uin
         q[1] = prev;
     else if (op->next == CORE_NONE)
         sm->write_banks &= ~(1u << b);
+    sm->writes_waiting--;
     sm->n.rf_writes++;
     sm->n.rf_write_arrays += arrays_used(sm, id, op->next_write, true);
     uint32_t word = op->next_write++;
@@ -410,7 +414,7 @@ static bool take_port(struct sm *sm, const struct core_read *read) {
 /* Collectors with few ports: each bank serves the oldest read whose collector can take it. The banks take
  * turns in being first. */
 static APART void read_ports(struct sm *sm, uint32_t busy) {
-    uint32_t n = sm->spec->banks, b = (uint32_t)(sm->now % n);
+    uint32_t n = sm->spec->banks, b = (uint32_t)(sm->now % n), waiting = sm->reads_waiting;
     for (uint32_t k = 0; k < n; k++, b = b + 1 < n ? b + 1 : 0) {
         if (!(sm->read_banks >> b & 1))
             continue;
@@ -420,15 +424,20 @@ static APART void read_ports(struct sm *sm, uint32_t busy) {
             prev = r;
             r = sm->reads[r].next;
         }
-        if (r != CORE_NONE)
+        if (r != CORE_NONE) {
             serve_read(sm, b, prev);
+            waiting--;
+        }
         sm->n.rf_read_conflicts += sm->read_banks >> b & 1;
     }
+    sm->n.rf_read_retries += waiting;
 }
 
 /* Each bank takes a write, if one waits; returns those that took one in this cycle. */
 static __attribute__((noinline)) uint32_t serve_writes(struct sm *sm) {
     uint32_t busy = 0, written = sm->written_banks;
+    /* Words that follow others of their result come while banks are served, and have not been refused yet. */
+    sm->n.rf_write_retries += sm->writes_waiting - (uint32_t)__builtin_popcount(sm->write_banks & ~written);
     for (uint32_t left; (left = (sm->write_banks | written) & ~busy);) {
         uint32_t b = (uint32_t)__builtin_ctz(left);
         busy |= 1u << b;
@@ -448,7 +457,7 @@ static EVERY_TIME void arbitrate(struct sm *sm) {
         read_ports(sm, busy);
         return;
     }
-    uint32_t reads = sm->read_banks;
+    uint32_t reads = sm->read_banks, waiting = sm->reads_waiting;
     for (uint32_t left = reads; left; left &= left - 1) {
         uint32_t b = (uint32_t)__builtin_ctz(left);
         if ((busy >> b & 1) && !sm->spec->dual_port) {
@@ -456,8 +465,10 @@ static EVERY_TIME void arbitrate(struct sm *sm) {
             continue;
         }
         serve_read(sm, b, CORE_NONE);
+        waiting--;
         sm->n.rf_read_conflicts += sm->bank_reads[b][0] != CORE_NONE;
     }
+    sm->n.rf_read_retries += waiting;
 }
 
 void core_arbitrate(struct sm *sm) {
