@@ -414,7 +414,7 @@ static bool take_port(struct sm *sm, const struct core_read *read) {
 /* Collectors with few ports: each bank serves the oldest read whose collector can take it. The banks take
  * turns in being first. */
 static APART void read_ports(struct sm *sm, uint32_t busy) {
-    uint32_t n = sm->spec->banks, b = (uint32_t)(sm->now % n), waiting = sm->reads_waiting;
+    uint32_t n = sm->spec->banks, b = (uint32_t)(sm->now % n);
     for (uint32_t k = 0; k < n; k++, b = b + 1 < n ? b + 1 : 0) {
         if (!(sm->read_banks >> b & 1))
             continue;
@@ -424,20 +424,15 @@ static APART void read_ports(struct sm *sm, uint32_t busy) {
             prev = r;
             r = sm->reads[r].next;
         }
-        if (r != CORE_NONE) {
+        if (r != CORE_NONE)
             serve_read(sm, b, prev);
-            waiting--;
-        }
         sm->n.rf_read_conflicts += sm->read_banks >> b & 1;
     }
-    sm->n.rf_read_retries += waiting;
 }
 
 /* Each bank takes a write, if one waits; returns those that took one in this cycle. */
 static __attribute__((noinline)) uint32_t serve_writes(struct sm *sm) {
     uint32_t busy = 0, written = sm->written_banks;
-    /* Words that follow others of their result come while banks are served, and have not been refused yet. */
-    sm->n.rf_write_retries += sm->writes_waiting - (uint32_t)__builtin_popcount(sm->write_banks & ~written);
     for (uint32_t left; (left = (sm->write_banks | written) & ~busy);) {
         uint32_t b = (uint32_t)__builtin_ctz(left);
         busy |= 1u << b;
@@ -457,7 +452,7 @@ static EVERY_TIME void arbitrate(struct sm *sm) {
         read_ports(sm, busy);
         return;
     }
-    uint32_t reads = sm->read_banks, waiting = sm->reads_waiting;
+    uint32_t reads = sm->read_banks;
     for (uint32_t left = reads; left; left &= left - 1) {
         uint32_t b = (uint32_t)__builtin_ctz(left);
         if ((busy >> b & 1) && !sm->spec->dual_port) {
@@ -465,10 +460,8 @@ static EVERY_TIME void arbitrate(struct sm *sm) {
             continue;
         }
         serve_read(sm, b, CORE_NONE);
-        waiting--;
         sm->n.rf_read_conflicts += sm->bank_reads[b][0] != CORE_NONE;
     }
-    sm->n.rf_read_retries += waiting;
 }
 
 void core_arbitrate(struct sm *sm) {
@@ -480,6 +473,8 @@ EVERY_TIME void sm_collect(struct sm *sm, uint64_t now) {
         OWNER(sm, banks, arbitrate, now);
     else if (sm->read_banks | sm->write_banks)
         arbitrate(sm);
+    sm->n.rf_read_retries += sm->reads_waiting; /* whoever still waits was refused */
+    sm->n.rf_write_retries += sm->writes_waiting;
     sm->written_banks = 0;
     sm->served = now;
 }

@@ -71,12 +71,10 @@ void core_read_beside(struct sm *sm, int32_t op, int32_t other);
  * linked by sm->ops[].next. */
 void core_serve_read(struct sm *sm, uint32_t bank, int32_t prev);
 void core_serve_write(struct sm *sm, uint32_t bank, int32_t prev);
-/* Counts banks that left reads (writes) waiting in this cycle, and what waits there. */
+/* Counts banks that left reads (writes) waiting in this cycle. */
 static inline void core_conflicts(struct sm *sm, uint32_t reads, uint32_t writes) {
     sm->n.rf_read_conflicts += reads;
     sm->n.rf_write_conflicts += writes;
-    sm->n.rf_read_retries += sm->reads_waiting;
-    sm->n.rf_write_retries += sm->writes_waiting;
 }
 /* The SM's own arbiter: each bank one access a cycle, writes first, or one of each with two ports. */
 void core_arbitrate(struct sm *sm);
