@@ -72,7 +72,12 @@ static void tlb_init(struct tlb *t, struct arena *a, uint32_t entries) {
 }
 
 void cpumem_init(struct cpumem *m, const struct cpu_config *cfg, uint32_t l2_ways) {
-    *m = (struct cpumem){.cfg = *cfg, .nports = (uint32_t)cfg->cores, .quiet = true};
+    *m = (struct cpumem){.cfg = *cfg,
+                         .nports = (uint32_t)cfg->cores,
+                         .due = NEVER,
+                         .visit = NEVER,
+                         .dram_at = NEVER,
+                         .dram_soon = NEVER};
     struct arena *a = &m->arena;
     m->shift = mem_line_shift((uint32_t)cfg->line);
     m->dram_clock = clock_make((uint64_t)cfg->dram_clock * 1000, (uint64_t)cfg->clock * 1000);
@@ -95,7 +100,9 @@ void cpumem_init(struct cpumem *m, const struct cpu_config *cfg, uint32_t l2_way
     m->l2 = cache_create(a, &l2, 0);
     struct dram_spec ds = dram_of(cfg);
     for (int32_t k = 0; k < cfg->dram_channels; k++)
-        m->dram[k] = dram_create(a, &ds);
+        m->channel[k] = (struct channel){dram_create(a, &ds), NEVER, NEVER};
+    m->interleave = divisor_make((uint64_t)cfg->dram_interleave);
+    m->channels = divisor_make((uint64_t)cfg->dram_channels);
     queue_init(&m->to_dram, a, TO_DRAM);
 }
 
@@ -105,37 +112,83 @@ void cpumem_free(struct cpumem *m) {
 
 /* ---- time moves -------------------------------------------------------------------------------------- */
 
-/* What comes back from L2 names the port and cache that asked, and the request of that cache. */
-static uint32_t l2_token(uint32_t port, bool inst, uint32_t id) {
-    return id << 2 | port << 1 | inst;
+/* What comes back from L2 names the cache that asked, and the request of that cache. */
+static uint32_t l2_token(uint32_t cache, uint32_t id) {
+    return id << 2 | cache;
 }
 
-static void drain_l1(struct cpumem *m, uint32_t port, bool inst) {
-    struct cache *l1 = inst ? m->port[port].l1i : m->port[port].l1d;
+/* First caches by number: those of a port after those of the one before, data and then code. */
+static struct cache *first_cache(const struct cpumem *m, uint32_t k) {
+    return k & 1 ? m->port[k >> 1].l1i : m->port[k >> 1].l1d;
+}
+
+/* A request for L2 waits in a first cache; it goes on in the next cycle. */
+static void leaves(struct cpumem *m, uint32_t cache) {
+    m->leaving |= 1u << cache;
+    m->due = min_u64(m->due, m->now + 1);
+    m->visit = min_u64(m->visit, m->now + 1);
+}
+
+static uint32_t port_number(const struct port *p) {
+    return (uint32_t)(p - p->memory->port);
+}
+
+static void drain_l1(struct cpumem *m, uint32_t k) {
+    struct cache *l1 = first_cache(m, k);
     const struct mem_packet *p;
     while ((p = cache_out(l1))) {
         struct mem_access x = {
             .line = p->line, .sectors = p->sectors, .full = p->full, .kind = p->kind, .flags = p->flags};
-        if (!mem_accepted(cache_access(m->l2, m->now, &x, l2_token(port, inst, p->id))))
+        if (!mem_accepted(cache_access(m->l2, m->now, &x, l2_token(k, p->id))))
             return;
         cache_sent(l1);
     }
+    m->leaving &= ~(1u << k);
 }
 
 /* Completed accesses of a core's caches. */
-static void collect(struct port *p) {
+static void collect_data(struct port *p) {
     struct mem_done d;
     while (cache_pop(p->l1d, NEVER - 1, &d))
         p->done[d.token] = d.ready;
+}
+
+static void collect_code(struct port *p) {
+    struct mem_done d;
     while (cache_pop(p->l1i, NEVER - 1, &d))
         p->fetched = d.ready;
 }
 
+/* Lines that come from L2. */
+static void fill_l1(struct cpumem *m) {
+    struct mem_done d;
+    while (cache_pop(m->l2, m->now, &d)) {
+        uint32_t k = d.token & 3;
+        cache_fill(first_cache(m, k), m->now, &(struct mem_packet){.id = d.token >> 2, .sectors = d.sectors});
+        if (k & 1)
+            collect_code(&m->port[k >> 1]);
+        else
+            collect_data(&m->port[k >> 1]);
+    }
+}
+
 /* The channel of a line, and its address there. */
 static uint32_t channel_of(const struct cpumem *m, uint64_t line, uint64_t *inside) {
-    uint64_t chunk = (uint64_t)m->cfg.dram_interleave, n = (uint64_t)m->cfg.dram_channels, k = line / chunk;
-    *inside = k / n * chunk + line % chunk;
-    return (uint32_t)(k % n);
+    uint64_t k = divide(&m->interleave, line), round = divide(&m->channels, k);
+    *inside = round * m->interleave.by + (line - k * m->interleave.by);
+    return (uint32_t)(k - round * m->channels.by);
+}
+
+/* When a channel, which something happened to, has to be asked next. */
+static void note_channel(struct cpumem *m, struct channel *c) {
+    uint64_t tick = dram_due(c->dram);
+    c->at = clock_cycle(&m->dram_clock, tick);
+    c->soon = tick && tick != NEVER ? clock_cycle(&m->dram_clock, tick - 1) + 1 : tick;
+    m->dram_at = m->dram_soon = NEVER;
+    for (int32_t k = 0; k < m->cfg.dram_channels; k++) {
+        m->dram_at = min_u64(m->dram_at, m->channel[k].at);
+        m->dram_soon = min_u64(m->dram_soon, m->channel[k].soon);
+    }
 }
 
 static void send_to_dram(struct cpumem *m) {
@@ -147,99 +200,98 @@ static void send_to_dram(struct cpumem *m) {
     while (!queue_empty(&m->to_dram) && queue_head(&m->to_dram)->ready <= m->now) {
         const struct mem_packet *q = &queue_head(&m->to_dram)->packet;
         uint64_t inside;
-        struct dram *d = m->dram[channel_of(m, q->line, &inside)];
+        uint32_t k = channel_of(m, q->line, &inside);
+        struct dram *d = m->channel[k].dram;
         bool write = q->kind == MEM_STORE;
         if (!dram_has_room(d, write))
             return;
         dram_push(d, clock_tick(&m->dram_clock, m->now), inside, q->sectors, write, q->id);
         queue_pop(&m->to_dram);
-        m->dram_busy = true;
+        m->dram_busy |= 1u << k;
+        note_channel(m, &m->channel[k]);
     }
 }
 
 static void tick_dram(struct cpumem *m) {
     uint64_t tick = clock_tick(&m->dram_clock, m->now);
-    m->dram_busy = false;
     for (int32_t k = 0; k < m->cfg.dram_channels; k++) {
-        struct dram *d = m->dram[k];
-        if (dram_next(d) <= tick)
-            dram_tick(d, tick);
-        while (dram_pop_at(d) <= tick) {
+        struct channel *c = &m->channel[k];
+        if (c->soon > m->now)
+            continue;
+        if (dram_next(c->dram) <= tick)
+            dram_tick(c->dram, tick);
+        while (dram_pop_at(c->dram) <= tick) {
             struct mem_packet q = {0};
-            dram_pop(d, &q.id, &q.sectors);
+            dram_pop(c->dram, &q.id, &q.sectors);
             cache_fill(m->l2, m->now, &q);
         }
-        m->dram_busy |= !dram_idle(d);
+        if (dram_idle(c->dram))
+            m->dram_busy &= ~(1u << k);
+        note_channel(m, c);
     }
 }
 
-static bool is_quiet(const struct cpumem *m) {
-    bool quiet = !m->dram_busy && queue_empty(&m->to_dram) && cache_idle(m->l2);
-    for (uint32_t k = 0; quiet && k < m->nports; k++)
-        quiet = cache_idle(m->port[k].l1i) && cache_idle(m->port[k].l1d);
-    return quiet;
+/* Whether the next request for DRAM, whose time has come, has to wait for a place. */
+static bool is_blocked(const struct cpumem *m) {
+    const struct mem_packet *q = &queue_head(&m->to_dram)->packet;
+    uint64_t inside;
+    return !dram_has_room(m->channel[channel_of(m, q->line, &inside)].dram, q->kind == MEM_STORE);
 }
 
-/* The first cycle behind now in which something may happen. */
-static uint64_t next_event(const struct cpumem *m) {
-    uint64_t next = cache_next(m->l2);
-    for (uint32_t k = 0; k < m->nports; k++)
-        if (cache_out(m->port[k].l1i) || cache_out(m->port[k].l1d))
-            return m->now + 1;
-    if (cache_out(m->l2))
-        return m->now + 1;
-    if (!queue_empty(&m->to_dram))
-        next = min_u64(next, max_u64(queue_head(&m->to_dram)->ready, m->now + 1));
-    for (int32_t k = 0; m->dram_busy && k < m->cfg.dram_channels; k++) {
-        next = min_u64(next, clock_cycle(&m->dram_clock, dram_next(m->dram[k])));
-        next = min_u64(next, clock_cycle(&m->dram_clock, dram_pop_at(m->dram[k])));
+/* Says when there is something to do next. */
+static void schedule(struct cpumem *m) {
+    uint64_t due = m->now + 1;
+    m->blocked = false;
+    if (!m->leaving && !cache_out(m->l2)) {
+        due = cache_next(m->l2);
+        if (!queue_empty(&m->to_dram)) {
+            uint64_t ready = queue_head(&m->to_dram)->ready;
+            m->blocked = ready <= m->now && is_blocked(m);
+            if (!m->blocked)
+                due = min_u64(due, ready);
+        }
+        if (m->dram_busy)
+            due = min_u64(due, m->blocked ? m->dram_soon : m->dram_at);
+        due = max_u64(due, m->now + 1);
     }
-    return max_u64(next, m->now + 1);
+    m->due = due;
+    m->visit = m->dram_busy ? min_u64(due, m->dram_soon) : due;
 }
 
 /* Everything of cycle now. */
 static void tick(struct cpumem *m) {
-    for (uint32_t k = 0; k < m->nports; k++) {
-        if (cache_out(m->port[k].l1d))
-            drain_l1(m, k, false);
-        if (cache_out(m->port[k].l1i))
-            drain_l1(m, k, true);
-    }
-    struct mem_done d;
-    while (cache_pop(m->l2, m->now, &d)) {
-        struct port *p = &m->port[d.token >> 1 & 1];
-        cache_fill(d.token & 1 ? p->l1i : p->l1d, m->now,
-                   &(struct mem_packet){.id = d.token >> 2, .sectors = d.sectors});
-        collect(p);
-    }
+    for (uint32_t left = m->leaving; left; left &= left - 1)
+        drain_l1(m, (uint32_t)__builtin_ctz(left));
+    fill_l1(m);
     if (cache_out(m->l2) || !queue_empty(&m->to_dram))
         send_to_dram(m);
-    if (m->dram_busy)
+    if (m->dram_busy && m->dram_soon <= m->now)
         tick_dram(m);
-    m->quiet = is_quiet(m);
+    schedule(m);
 }
 
 static void move_to(struct cpumem *m, uint64_t cycle) {
-    while (!m->quiet && m->now < cycle) {
-        m->now = min_u64(next_event(m), cycle);
-        tick(m);
+    while (m->now < cycle) {
+        m->now = min_u64(m->due, cycle);
+        if (m->now >= m->visit)
+            tick(m);
     }
-    if (m->now < cycle)
-        m->now = cycle;
 }
 
 /* An access is about to happen at cycle now; the cycle in which it does. */
 static uint64_t enter(struct cpumem *m, uint64_t now) {
-    if (now > m->now)
-        move_to(m, now);
+    if (now > m->now) {
+        if (now < m->visit)
+            m->now = now;
+        else
+            move_to(m, now);
+    }
     return m->now;
 }
 
 /* On to the next cycle in which something happens; in a quiet memory that is the next one. */
 static void step(struct cpumem *m) {
-    uint64_t next = next_event(m);
-    m->now = next == NEVER ? m->now + 1 : next;
-    tick(m);
+    move_to(m, m->due == NEVER ? m->now + 1 : m->due);
 }
 
 /* ---- translation ------------------------------------------------------------------------------------- */
@@ -292,11 +344,14 @@ static enum mem_result offer(struct port *p, struct cache *c, uint64_t now, cons
     for (;;) {
         enum mem_result r = announce ? cache_access(c, now, x, token) : cache_look(c, now, x, token);
         if (mem_accepted(r)) {
-            m->quiet &= r == MEM_HIT;
+            if (cache_out(c))
+                leaves(m, 2 * port_number(p) + (c == p->l1i));
             return r;
         }
-        m->quiet = false;
-        step(m);
+        if (r == MEM_STALL_PORT && m->blocked)
+            move_to(m, m->now + 1);
+        else
+            step(m);
         now = m->now;
     }
 }
@@ -356,7 +411,8 @@ static void prefetch(struct port *p, uint64_t address, uint64_t pc) {
         if (!mem_accepted(cache_access(p->l1d, p->memory->now, &x, 0)))
             return;
         s->ahead = line;
-        p->memory->quiet = false;
+        if (cache_out(p->l1d))
+            leaves(p->memory, 2 * port_number(p));
     }
 }
 
@@ -417,7 +473,7 @@ static int store_line(struct port *p, uint64_t address, uint32_t size) {
     int result = take_number(p, number);
     if (offer(p, p->l1d, p->memory->now, &x, number, true) ==
         MEM_HIT) /* the line came while the store waited for its turn */
-        collect(p);
+        collect_data(p);
     return result;
 }
 
@@ -463,12 +519,8 @@ uint64_t cpumem_wait(struct port *p, int number) {
     return p->done[number];
 }
 
-bool cpumem_is_done(struct port *p, int number, uint64_t now) {
+void cpumem_move_to(struct port *p, uint64_t now) {
     enter(p->memory, now);
-    if (p->done[number] > now)
-        return false;
-    p->busy &= ~(1u << number);
-    return true;
 }
 
 uint64_t cpumem_use_l2(struct cpumem *m, uint64_t now) {

@@ -60,17 +60,30 @@ struct to_dram {
     uint64_t ready;
 };
 
+/* A channel of DRAM, and its next tick with something to do: the cycle into which it falls, and the first one
+ * behind the tick before. From that one on it is done when memory does anything at all, or is asked. */
+struct channel {
+    struct dram *dram;
+    uint64_t at, soon;
+};
+
 struct cpumem {
     struct arena arena;
     struct cpu_config cfg;
     uint32_t shift, nports;
     struct port port[CPUMEM_CORES];
     struct cache *l2;
-    struct dram *dram[CPUMEM_CHANNELS];
+    struct channel channel[CPUMEM_CHANNELS];
     struct clock dram_clock;
+    struct divisor interleave, channels;
     QUEUE(struct to_dram) to_dram;
-    uint64_t now;          /* everything up to this cycle has happened */
-    bool quiet, dram_busy; /* nothing is under way; something is in DRAM */
+    uint64_t now;   /* everything up to this cycle has happened */
+    uint64_t due;   /* the next cycle with something to do, if nothing comes before; NEVER: none */
+    uint64_t visit; /* the first one in which whoever asks finds something to do */
+    uint64_t dram_at, dram_soon; /* of the channels */
+    uint32_t dram_busy;          /* bits of channels in which something is under way */
+    uint32_t leaving;            /* bits of first caches, by port and kind, that have requests for L2 */
+    bool blocked;                /* the next request for DRAM finds its queue full */
 };
 
 /* l2_ways: those of L2 that hold lines. */
@@ -88,8 +101,15 @@ int cpumem_store(struct port *p, uint64_t now, uint64_t address, uint32_t size, 
 uint64_t cpumem_fetch(struct port *p, uint64_t now, uint64_t address);
 /* Moves time until an access is complete; when that was. Its number is free then. */
 uint64_t cpumem_wait(struct port *p, int number);
-/* Whether it is complete by cycle now, when it is known without moving time further. */
-bool cpumem_is_done(struct port *p, int number, uint64_t now);
+/* Moves time to cycle now. */
+void cpumem_move_to(struct port *p, uint64_t now);
+/* Whether an access is complete by cycle now, to which time has moved. If so its number is free. */
+static inline bool cpumem_is_done(struct port *p, int number, uint64_t now) {
+    if (p->done[number] > now)
+        return false;
+    p->busy &= ~(1u << number);
+    return true;
+}
 /* Something else uses L2 at cycle now: the cycle in which it may. */
 uint64_t cpumem_use_l2(struct cpumem *m, uint64_t now);
 

@@ -64,6 +64,8 @@ void dram_tick(struct dram *d, uint64_t now);
 uint64_t dram_next(const struct dram *d);
 /* The tick in which the next read's data comes, or NEVER when that depends on commands still to be given. */
 uint64_t dram_pop_at(const struct dram *d);
+/* The earlier of the two. */
+uint64_t dram_due(const struct dram *d);
 /* Takes that read. */
 void dram_pop(struct dram *d, uint32_t *id, uint8_t *sectors);
 bool dram_idle(const struct dram *d);

@@ -351,7 +351,7 @@ static void test_copies(void **state) {
 static void test_latency(void **state) {
     (void)state;
     struct mem_spec s = load_spec("gtx480");
-    s.icnt_clock = s.l2_clock = s.dram_clock = (struct clock){1, 1};
+    s.icnt_clock = s.l2_clock = s.dram_clock = clock_make(1, 1);
     struct memsys *m = memsys_create(&arena, &s);
     uint64_t now = 10, flits = (128 + s.reply.header + 31) / 32;
     /* Out of the SM, into L2 and the network back, and into registers: a cycle each. */
