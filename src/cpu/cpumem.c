@@ -179,11 +179,11 @@ static uint32_t channel_of(const struct cpumem *m, uint64_t line, uint64_t *insi
     return (uint32_t)(k - round * m->channels.by);
 }
 
-/* When a channel, which something happened to, has to be asked next. */
+/* When data of a channel may come next. */
 static void note_channel(struct cpumem *m, struct channel *c) {
-    uint64_t tick = dram_due(c->dram);
+    uint64_t tick = dram_pop_from(c->dram);
     c->at = clock_cycle(&m->dram_clock, tick);
-    c->soon = tick && tick != NEVER ? clock_cycle(&m->dram_clock, tick - 1) + 1 : tick;
+    c->soon = tick == NEVER ? NEVER : clock_cycle(&m->dram_clock, tick - 1) + 1;
     m->dram_at = m->dram_soon = NEVER;
     for (int32_t k = 0; k < m->cfg.dram_channels; k++) {
         m->dram_at = min_u64(m->dram_at, m->channel[k].at);
@@ -191,25 +191,30 @@ static void note_channel(struct cpumem *m, struct channel *c) {
     }
 }
 
+/* Requests whose time has come go to DRAM, in order. What the channels did before comes first: the ticks
+ * before the one that is next, and that one if something happened behind the tick before it. */
 static void send_to_dram(struct cpumem *m) {
-    const struct mem_packet *p;
-    while ((p = cache_out(m->l2)) && !queue_full(&m->to_dram)) {
-        queue_push(&m->to_dram, (struct to_dram){*p, m->now + (uint64_t)m->cfg.l2_latency});
-        cache_sent(m->l2);
-    }
+    uint64_t tick = clock_tick(&m->dram_clock, m->now),
+             past = clock_tick(&m->dram_clock, m->before) == tick ? tick : tick - 1;
+    uint32_t sent = 0;
+    m->blocked = false;
     while (!queue_empty(&m->to_dram) && queue_head(&m->to_dram)->ready <= m->now) {
         const struct mem_packet *q = &queue_head(&m->to_dram)->packet;
         uint64_t inside;
         uint32_t k = channel_of(m, q->line, &inside);
         struct dram *d = m->channel[k].dram;
         bool write = q->kind == MEM_STORE;
-        if (!dram_has_room(d, write))
-            return;
-        dram_push(d, clock_tick(&m->dram_clock, m->now), inside, q->sectors, write, q->id);
+        if (!(sent >> k & 1) && tick)
+            dram_run(d, past);
+        m->blocked = !dram_has_room(d, write);
+        if (m->blocked)
+            break;
+        sent |= 1u << k;
+        dram_push(d, tick, inside, q->sectors, write, q->id);
         queue_pop(&m->to_dram);
-        m->dram_busy |= 1u << k;
-        note_channel(m, &m->channel[k]);
     }
+    for (; sent; sent &= sent - 1)
+        note_channel(m, &m->channel[__builtin_ctz(sent)]);
 }
 
 static void tick_dram(struct cpumem *m) {
@@ -218,73 +223,79 @@ static void tick_dram(struct cpumem *m) {
         struct channel *c = &m->channel[k];
         if (c->soon > m->now)
             continue;
-        if (dram_next(c->dram) <= tick)
-            dram_tick(c->dram, tick);
+        dram_run(c->dram, tick);
         while (dram_pop_at(c->dram) <= tick) {
             struct mem_packet q = {0};
             dram_pop(c->dram, &q.id, &q.sectors);
             cache_fill(m->l2, m->now, &q);
         }
-        if (dram_idle(c->dram))
-            m->dram_busy &= ~(1u << k);
         note_channel(m, c);
     }
 }
 
-/* Whether the next request for DRAM, whose time has come, has to wait for a place. */
-static bool is_blocked(const struct cpumem *m) {
-    const struct mem_packet *q = &queue_head(&m->to_dram)->packet;
-    uint64_t inside;
-    return !dram_has_room(m->channel[channel_of(m, q->line, &inside)].dram, q->kind == MEM_STORE);
+/* The first cycle in which the channel that the next request waits for may have room. */
+static uint64_t room_at(struct cpumem *m) {
+    uint64_t inside, tick = clock_tick(&m->dram_clock, m->now);
+    struct dram *d = m->channel[channel_of(m, queue_head(&m->to_dram)->packet.line, &inside)].dram;
+    dram_run(d, tick);
+    if (dram_has_room(d, queue_head(&m->to_dram)->packet.kind == MEM_STORE))
+        return m->now + 1;
+    return clock_cycle(&m->dram_clock, dram_next(d) - 1) + 1;
 }
 
 /* Says when there is something to do next. */
 static void schedule(struct cpumem *m) {
     uint64_t due = m->now + 1;
-    m->blocked = false;
     if (!m->leaving && !cache_out(m->l2)) {
-        due = cache_next(m->l2);
-        if (!queue_empty(&m->to_dram)) {
-            uint64_t ready = queue_head(&m->to_dram)->ready;
-            m->blocked = ready <= m->now && is_blocked(m);
-            if (!m->blocked)
-                due = min_u64(due, ready);
-        }
-        if (m->dram_busy)
-            due = min_u64(due, m->blocked ? m->dram_soon : m->dram_at);
+        due = min_u64(cache_next(m->l2), m->dram_at);
+        if (m->blocked)
+            due = min_u64(due, min_u64(m->dram_soon, room_at(m)));
+        else if (!queue_empty(&m->to_dram))
+            due = min_u64(due, queue_head(&m->to_dram)->ready);
         due = max_u64(due, m->now + 1);
     }
     m->due = due;
-    m->visit = m->dram_busy ? min_u64(due, m->dram_soon) : due;
+    m->visit = min_u64(due, m->dram_soon);
 }
 
 /* Everything of cycle now. */
 static void tick(struct cpumem *m) {
     for (uint32_t left = m->leaving; left; left &= left - 1)
         drain_l1(m, (uint32_t)__builtin_ctz(left));
-    fill_l1(m);
-    if (cache_out(m->l2) || !queue_empty(&m->to_dram))
+    if (cache_next(m->l2) <= m->now)
+        fill_l1(m);
+    const struct mem_packet *p;
+    while ((p = cache_out(m->l2)) && !queue_full(&m->to_dram)) {
+        queue_push(&m->to_dram, (struct to_dram){*p, m->now + (uint64_t)m->cfg.l2_latency});
+        cache_sent(m->l2);
+    }
+    if (!queue_empty(&m->to_dram) && queue_head(&m->to_dram)->ready <= m->now)
         send_to_dram(m);
-    if (m->dram_busy && m->dram_soon <= m->now)
+    if (m->dram_soon <= m->now)
         tick_dram(m);
     schedule(m);
 }
 
+/* While a request waits for room, or there are some for L2, something happens in every cycle. */
 static void move_to(struct cpumem *m, uint64_t cycle) {
     while (m->now < cycle) {
-        m->now = min_u64(m->due, cycle);
-        if (m->now >= m->visit)
+        uint64_t next = min_u64(m->due, cycle);
+        m->before = m->blocked ? next - 1 : m->now;
+        m->now = next;
+        if (next >= m->visit)
             tick(m);
     }
 }
 
 /* An access is about to happen at cycle now; the cycle in which it does. */
-static uint64_t enter(struct cpumem *m, uint64_t now) {
+static inline uint64_t enter(struct cpumem *m, uint64_t now) {
     if (now > m->now) {
-        if (now < m->visit)
+        if (now < m->visit) {
+            m->before = m->blocked ? now - 1 : m->now;
             m->now = now;
-        else
+        } else {
             move_to(m, now);
+        }
     }
     return m->now;
 }
@@ -292,6 +303,11 @@ static uint64_t enter(struct cpumem *m, uint64_t now) {
 /* On to the next cycle in which something happens; in a quiet memory that is the next one. */
 static void step(struct cpumem *m) {
     move_to(m, m->due == NEVER ? m->now + 1 : m->due);
+}
+
+void cpumem_settle(struct cpumem *m) {
+    for (int32_t k = 0; k < m->cfg.dram_channels; k++)
+        dram_run(m->channel[k].dram, clock_tick(&m->dram_clock, m->now));
 }
 
 /* ---- translation ------------------------------------------------------------------------------------- */
@@ -348,7 +364,7 @@ static enum mem_result offer(struct port *p, struct cache *c, uint64_t now, cons
                 leaves(m, 2 * port_number(p) + (c == p->l1i));
             return r;
         }
-        if (r == MEM_STALL_PORT && m->blocked)
+        if (r == MEM_STALL_PORT) /* which is over in the next cycle, whether something happens in it or not */
             move_to(m, m->now + 1);
         else
             step(m);

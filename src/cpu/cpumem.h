@@ -60,11 +60,12 @@ struct to_dram {
     uint64_t ready;
 };
 
-/* A channel of DRAM, and its next tick with something to do: the cycle into which it falls, and the first one
- * behind the tick before. From that one on it is done when memory does anything at all, or is asked. */
+/* A channel of DRAM. Its ticks are done when somebody must know of them: before it is given more, and when
+ * data may come. That is in the tick into which it falls, or, if memory does or is asked something in a cycle
+ * behind the tick before, already then. */
 struct channel {
     struct dram *dram;
-    uint64_t at, soon;
+    uint64_t at, soon; /* these two cycles, of the next data */
 };
 
 struct cpumem {
@@ -77,11 +78,11 @@ struct cpumem {
     struct clock dram_clock;
     struct divisor interleave, channels;
     QUEUE(struct to_dram) to_dram;
-    uint64_t now;   /* everything up to this cycle has happened */
-    uint64_t due;   /* the next cycle with something to do, if nothing comes before; NEVER: none */
-    uint64_t visit; /* the first one in which whoever asks finds something to do */
-    uint64_t dram_at, dram_soon; /* of the channels */
-    uint32_t dram_busy;          /* bits of channels in which something is under way */
+    uint64_t now;                /* everything up to this cycle has happened */
+    uint64_t before;             /* the cycle before in which something happened or somebody asked */
+    uint64_t due;                /* the next cycle with something to do, if nobody asks before; NEVER: none */
+    uint64_t visit;              /* the first one in which whoever asks finds something to do */
+    uint64_t dram_at, dram_soon; /* of all channels */
     uint32_t leaving;            /* bits of first caches, by port and kind, that have requests for L2 */
     bool blocked;                /* the next request for DRAM finds its queue full */
 };
@@ -110,6 +111,8 @@ static inline bool cpumem_is_done(struct port *p, int number, uint64_t now) {
     p->busy &= ~(1u << number);
     return true;
 }
+/* Brings the counters up to date with time. */
+void cpumem_settle(struct cpumem *m);
 /* Something else uses L2 at cycle now: the cycle in which it may. */
 uint64_t cpumem_use_l2(struct cpumem *m, uint64_t now);
 

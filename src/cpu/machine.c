@@ -277,6 +277,8 @@ void cpu_machine_run(struct cpu_machine *m) {
         waiting_end(m->waiting);
     for (uint32_t k = 0; !m->functional && k < m->n; k++)
         hpi_finish(&m->core[k]);
+    if (!m->functional)
+        cpumem_settle(&m->memory);
     m->seconds = waiting_clock() - start;
 }
 

@@ -432,8 +432,24 @@ uint64_t dram_pop_at(const struct dram *d) {
     return queue_empty(&d->done) ? NEVER : queue_head(&d->done)->ready;
 }
 
-uint64_t dram_due(const struct dram *d) {
-    return min_u64(dram_next(d), dram_pop_at(d));
+void dram_run(struct dram *d, uint64_t until) {
+    while (d->next <= until)
+        dram_tick(d, d->next);
+}
+
+uint64_t dram_pop_from(const struct dram *d) {
+    if (!queue_empty(&d->done) || !d->waiting[READS])
+        return dram_pop_at(d);
+    const struct dram_timing *t = &d->spec.t;
+    uint32_t commands = t->rp + t->rcd; /* before the first read: rows are closed and opened */
+    for (uint64_t left = d->banks[READS]; left; left &= left - 1) {
+        const struct bank_state *b = &d->bank[__builtin_ctzll(left)];
+        if (b->list[READS].hit != NO_SLOT)
+            commands = 0;
+        else if (b->row == NO_ROW)
+            commands = commands < t->rcd ? commands : t->rcd;
+    }
+    return d->next + commands + t->cl + d->spec.burst_ticks + d->spec.latency;
 }
 
 void dram_pop(struct dram *d, uint32_t *id, uint8_t *sectors) {
