@@ -1,5 +1,7 @@
 #include "cpu/cpumem.h"
 
+#include <string.h>
+
 enum {
     LANES = 8,     /* accesses in one cycle that the port of an L1 cache lets pass beside the first: the core
                       counts them */
@@ -305,11 +307,6 @@ static void step(struct cpumem *m) {
     move_to(m, m->due == NEVER ? m->now + 1 : m->due);
 }
 
-void cpumem_settle(struct cpumem *m) {
-    for (int32_t k = 0; k < m->cfg.dram_channels; k++)
-        dram_run(m->channel[k].dram, clock_tick(&m->dram_clock, m->now));
-}
-
 /* ---- translation ------------------------------------------------------------------------------------- */
 
 /* The cycles that finding an address's page takes. */
@@ -374,31 +371,39 @@ static enum mem_result offer(struct port *p, struct cache *c, uint64_t now, cons
 
 /* Most accesses hit a line that was hit before: this finds its slot at once, and does what the cache would
  * do. False: the cache must be asked. */
-static bool quick_hit(struct recent *recent, struct cache *c, uint64_t line, uint32_t shift, uint8_t sectors,
-                      bool write) {
-    struct recent *r = &recent[line >> shift & (RECENT - 1)];
-    struct tags_line *l = &c->bank.tags.line[r->slot];
-    if (r->line != line || c->bank.tags.key[r->slot] != tags_key(line) || !l->stamp || sectors & ~l->valid ||
-        l->prefetched || !mem_accepted(c->why))
+static inline bool quick_hit(struct recent *recent, struct cache *c, uint64_t line, uint32_t shift,
+                             uint8_t sectors, bool write) {
+    uint32_t slot = recent->slot[line >> shift & (RECENT - 1)];
+    struct tags_line *l = &c->bank.tags.line[slot];
+    if (c->bank.tags.key[slot] != tags_key(line) || sectors & ~l->valid || l->prefetched ||
+        !mem_accepted(c->why))
         return false;
-    tags_touch(&c->bank.tags, r->slot);
-    if (write) {
+    tags_touch(&c->bank.tags, slot);
+    if (write)
         l->dirty |= sectors;
-        c->n.writes++;
-        c->n.write_hits++;
-        c->n.write_sectors += mem_sectors(sectors);
-    } else {
-        c->n.reads++;
-        c->n.read_hits++;
-        c->n.read_sectors += mem_sectors(sectors);
-    }
+    recent->hits[write][sectors]++;
     return true;
 }
 
 static void note_recent(struct recent *recent, const struct cache *c, uint64_t line, uint32_t shift) {
     uint32_t slot = tags_find(&c->bank.tags, line);
     if (slot != NO_SLOT)
-        recent[line >> shift & (RECENT - 1)] = (struct recent){line, slot};
+        recent->slot[line >> shift & (RECENT - 1)] = slot;
+}
+
+/* Hits that were found so count as any. */
+static void count_recent(struct recent *recent, struct cache *c) {
+    for (uint32_t k = 0; k < MEM_SETS; k++) {
+        uint64_t loads = recent->hits[false][k], stores = recent->hits[true][k],
+                 sectors = mem_sectors((uint8_t)k);
+        c->n.reads += loads;
+        c->n.read_hits += loads;
+        c->n.read_sectors += loads * sectors;
+        c->n.writes += stores;
+        c->n.write_hits += stores;
+        c->n.write_sectors += stores * sectors;
+    }
+    memset(recent->hits, 0, sizeof recent->hits);
 }
 
 /* A miss of a load, or the first use of what was fetched ahead: strides are recognised by these. */
@@ -442,14 +447,14 @@ static int load_line(struct port *p, uint64_t address, uint32_t size, uint64_t p
     struct cpumem *m = p->memory;
     uint64_t line = address >> m->shift << m->shift;
     uint8_t sectors = sectors_of(address - line, size);
-    if (quick_hit(p->recent, p->l1d, line, m->shift, sectors, false))
+    if (quick_hit(&p->data, p->l1d, line, m->shift, sectors, false))
         return CPUMEM_HIT;
     struct mem_access x = {.line = line, .sectors = sectors, .bytes = (uint16_t)size, .kind = MEM_LOAD};
     uint64_t useful = p->l1d->bank.n.prefetch_useful;
     uint32_t number = free_number(p);
     bool hit = offer(p, p->l1d, p->memory->now, &x, number, false) == MEM_HIT;
     int result = hit ? CPUMEM_HIT : take_number(p, number);
-    note_recent(p->recent, p->l1d, line, m->shift);
+    note_recent(&p->data, p->l1d, line, m->shift);
     if (!hit || p->l1d->bank.n.prefetch_useful != useful)
         prefetch(p, address, pc);
     return result;
@@ -474,14 +479,14 @@ static int store_line(struct port *p, uint64_t address, uint32_t size) {
     struct cpumem *m = p->memory;
     uint64_t line = address >> m->shift << m->shift;
     uint8_t sectors = sectors_of(address - line, size);
-    if (quick_hit(p->recent, p->l1d, line, m->shift, sectors, true))
+    if (quick_hit(&p->data, p->l1d, line, m->shift, sectors, true))
         return CPUMEM_HIT;
     struct mem_access x = {
         .line = line, .sectors = sectors, .bytes = (uint16_t)size, .kind = MEM_STORE, .flags = MEM_SILENT};
     uint32_t slot = tags_find(&p->l1d->bank.tags, line);
     if (slot != NO_SLOT && !(x.sectors & ~p->l1d->bank.tags.line[slot].valid)) {
         offer(p, p->l1d, p->memory->now, &x, 0, true);
-        note_recent(p->recent, p->l1d, line, m->shift);
+        note_recent(&p->data, p->l1d, line, m->shift);
         return CPUMEM_HIT;
     }
     x.flags = 0;
@@ -514,13 +519,13 @@ uint64_t cpumem_fetch(struct port *p, uint64_t now, uint64_t address) {
     uint64_t line = (address + p->space) >> m->shift << m->shift;
     struct mem_access x = {.line = line, .sectors = p->l1i->bank.all, .kind = MEM_LOAD};
     now += walk;
-    if (quick_hit(p->recent_code, p->l1i, line, m->shift, x.sectors, false))
+    if (quick_hit(&p->code, p->l1i, line, m->shift, x.sectors, false))
         return now;
     uint32_t slot = tags_find(&p->l1i->bank.tags, line);
     if (slot == NO_SLOT || p->l1i->bank.tags.line[slot].valid != p->l1i->bank.all)
         now = enter(m, now);
     p->fetched = NEVER;
-    note_recent(p->recent_code, p->l1i, line, m->shift);
+    note_recent(&p->code, p->l1i, line, m->shift);
     if (offer(p, p->l1i, now, &x, L1_FETCH, false) == MEM_HIT)
         return now;
     while (p->fetched == NEVER)
@@ -543,4 +548,13 @@ uint64_t cpumem_use_l2(struct cpumem *m, uint64_t now) {
     now = max_u64(enter(m, now), m->l2->free_at);
     m->l2->free_at = now + 1;
     return now;
+}
+
+void cpumem_settle(struct cpumem *m) {
+    for (int32_t k = 0; k < m->cfg.dram_channels; k++)
+        dram_run(m->channel[k].dram, clock_tick(&m->dram_clock, m->now));
+    for (uint32_t k = 0; k < m->nports; k++) {
+        count_recent(&m->port[k].data, m->port[k].l1d);
+        count_recent(&m->port[k].code, m->port[k].l1i);
+    }
 }

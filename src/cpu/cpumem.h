@@ -33,10 +33,11 @@ struct stride {
     uint64_t ahead; /* the last line that was fetched ahead, while the stride stays */
 };
 
-/* A line that an access hit, and where it was. */
+/* Slots of a cache in which lines were, by the number of the line; and how often they were found there, by
+ * sectors, loads and stores apart. */
 struct recent {
-    uint64_t line;
-    uint32_t slot;
+    uint32_t slot[RECENT];
+    uint64_t hits[2][MEM_SETS];
 };
 
 struct cpumem;
@@ -48,7 +49,7 @@ struct port {
     struct cache *l1i, *l1d;
     struct tlb itlb, dtlb;
     struct stride *strides;
-    struct recent recent[RECENT], recent_code[RECENT];
+    struct recent data, code;
     uint64_t done[CPUMEM_SLOTS]; /* when an access was complete; NEVER: it is not */
     uint32_t busy;               /* bits of numbers in use */
     uint64_t fetched;            /* when the line of code that is waited for came; NEVER: it has not */

@@ -168,7 +168,7 @@ static uint32_t bytes_of(uint32_t word, const struct a64_info *info, const struc
     return (word >> 25 & 0x1f) == 6 ? size * lists : pairs ? 2 * size : size; /* structures, pairs */
 }
 
-const struct hpi_inst *hpi_describe(struct hpi *c, uint32_t word, uint64_t pc, const struct a64_inst *i) {
+struct hpi_inst *hpi_describe(struct hpi *c, uint32_t word, uint64_t pc, const struct a64_inst *i) {
     const struct a64_info *info = a64_info(i->op);
     struct hpi_inst *r = arena_new(c->arena, struct hpi_inst);
     struct a64_uses u;
@@ -178,7 +178,9 @@ const struct hpi_inst *hpi_describe(struct hpi *c, uint32_t word, uint64_t pc, c
                            .class = info->class,
                            .unit = (uint8_t)unit_of(info->class),
                            .nsrc = u.nsrc,
-                           .ndst = u.ndst};
+                           .ndst = u.ndst,
+                           .next = c->code};
+    c->code = r;
     for (uint32_t k = 0; k < A64_MAX_USES; k++) {
         r->src[k] = k < u.nsrc ? u.src[k] : A64_ZERO;
         r->dst[k] = k < u.ndst ? u.dst[k] : A64_SINK;
@@ -406,7 +408,7 @@ static void end_branch(struct hpi *c, uint64_t next) {
 
 /* Fetch turns to another line: one behind the other is asked for when that one has come, else when fetch gets
  * there. */
-static void fetch_line(struct hpi *c, uint64_t pc, uint64_t line) {
+static __attribute__((noinline)) void fetch_line(struct hpi *c, uint64_t pc, uint64_t line) {
     uint64_t ask = line == c->line + 1 ? c->line_at : c->front > 1 ? c->front - 1 : 0;
     uint64_t there = cpumem_fetch(c->port, ask, pc) + (uint64_t)c->cfg->l1i_latency;
     c->n.lines++;
@@ -459,7 +461,7 @@ static inline bool is_late(enum hpi_unit consumer, enum hpi_unit producer) {
 }
 
 /* Operands that come from loads which missed are waited for; whether there was one. */
-static bool wait_for_operands(struct hpi *c, const struct hpi_inst *i) {
+static __attribute__((noinline)) bool wait_for_operands(struct hpi *c, const struct hpi_inst *i) {
     bool waited = false;
     for (uint32_t k = 0; k < i->nsrc; k++) {
         uint64_t at = c->complete[i->src[k]];
@@ -500,7 +502,7 @@ static inline uint64_t unit_free(const struct hpi *c, enum hpi_unit unit, uint64
 }
 
 /* Loads that must have come before the instruction that has a unit's next place can end. */
-static void finish_before(struct hpi *c, uint64_t inst) {
+static __attribute__((noinline)) void finish_before(struct hpi *c, uint64_t inst) {
     for (uint32_t k = 0; k < (uint32_t)c->cfg->issue_loads; k++)
         if (c->loads[k].number != CPUMEM_HIT && c->loads[k].inst <= inst)
             finish_load(c, k);
@@ -542,20 +544,28 @@ static inline void set_results(struct hpi *c, const struct hpi_inst *i, enum hpi
     }
 }
 
-static inline void count_step(struct hpi *c, const struct hpi_inst *i, enum hpi_kind kind) {
+static inline void count_step(struct hpi *c, struct hpi_inst *i, enum hpi_kind kind) {
     if (kind == HPI_BRANCH)
         c->n.memo_branches += c->by_lookup && i->reads_flags;
     if (kind == HPI_ALU || kind == HPI_FP || kind == HPI_ANY)
         c->by_lookup = i->writes_flags ? kind == HPI_ANY && i->is_memo : c->by_lookup;
     c->n.insts++;
-    c->n.classes[i->class]++;
-    c->n.reads += i->nsrc;
-    c->n.writes += i->ndst;
+    i->times++;
+}
+
+/* What follows from how often instructions were executed. */
+static void count_code(struct hpi *c) {
+    for (struct hpi_inst *i = c->code; i; i = i->next) {
+        c->n.classes[i->class] += i->times;
+        c->n.reads += i->times * i->nsrc;
+        c->n.writes += i->times * i->ndst;
+        i->times = 0;
+    }
 }
 
 /* The next instruction: with the address it used if it is a load or store, and the registers as they are
  * behind it, those of a division as before. There is one such function for each kind, made of this one. */
-static inline __attribute__((always_inline)) void step(struct hpi *c, const struct hpi_inst *i,
+static inline __attribute__((always_inline)) void step(struct hpi *c, struct hpi_inst *i,
                                                        const struct cpu *cpu, enum hpi_kind kind) {
     const struct cpu_config *g = c->cfg;
     bool any = kind == HPI_ANY, loads = kind == HPI_LOAD || (any && i->is_load),
@@ -638,6 +648,7 @@ void hpi_finish(struct hpi *c) {
         drop_store(c, 0);
     }
     c->n.cycles = c->n.insts ? c->last_end : 0;
+    count_code(c);
 }
 
 void hpi_init(struct hpi *c, const struct cpu_config *cfg, struct port *port, struct arena *a) {
@@ -662,13 +673,13 @@ void hpi_init(struct hpi *c, const struct cpu_config *cfg, struct port *port, st
 
 /* The step is a call: its variables have addresses. */
 #define TIMED(name, kind)                                                                                    \
-    static __attribute__((noinline)) void step_##name(struct hpi *core, const struct hpi_inst *i,            \
+    static __attribute__((noinline)) void step_##name(struct hpi *core, struct hpi_inst *i,                  \
                                                       const struct cpu *cpu) {                               \
         step(core, i, cpu, kind);                                                                            \
     }                                                                                                        \
     EXEC(timed_##name) {                                                                                     \
         struct hpi *core = c->watch.ctx;                                                                     \
-        step_##name(core, i->note, c);                                                                       \
+        step_##name(core, (struct hpi_inst *)i->note, c);                                                    \
         if (unlikely(core->cycle > core->until))                                                             \
             return cpu_pause(c, i + 1);                                                                      \
         NEXT;                                                                                                \
@@ -686,7 +697,7 @@ static void describe(void *ctx, uint32_t word, uint64_t pc, const struct a64_ins
         [HPI_ALU] = timed_alu,   [HPI_FP] = timed_fp,       [HPI_BRANCH] = timed_branch,
         [HPI_LOAD] = timed_load, [HPI_STORE] = timed_store, [HPI_ANY] = timed_any,
     };
-    const struct hpi_inst *h = hpi_describe(ctx, word, pc, i);
+    struct hpi_inst *h = hpi_describe(ctx, word, pc, i);
     note->fn = steps[h->step];
     note->note = h;
 }

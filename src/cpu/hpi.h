@@ -29,6 +29,8 @@ enum { HPI_PLACES = 64, HPI_AHEAD = 64, HPI_LOADS = 8, HPI_STORES = 16, HPI_INPU
 /* What the core must know about an instruction; made once for each address. */
 struct hpi_inst {
     uint64_t pc;
+    uint64_t times; /* that it was executed and not yet counted */
+    struct hpi_inst *next;
     uint32_t word;
     uint8_t class, unit, nsrc, ndst, step;          /* step: enum hpi_kind */
     uint8_t src[A64_MAX_USES], early[A64_MAX_USES]; /* registers, and how long before they are complete they
@@ -78,6 +80,7 @@ struct hpi {
     struct port *port;
     struct predictor predictor;
     struct arena *arena;
+    struct hpi_inst *code; /* all that were described */
     uint64_t cycle;        /* in which the last instruction issued */
     uint32_t issued, alus; /* in that cycle */
     uint64_t free_at[UNITS];
@@ -117,7 +120,7 @@ extern const struct counter_table hpi_counters;
 
 void hpi_init(struct hpi *c, const struct cpu_config *cfg, struct port *port, struct arena *a);
 /* What there is to know about a word at pc. */
-const struct hpi_inst *hpi_describe(struct hpi *c, uint32_t word, uint64_t pc, const struct a64_inst *i);
+struct hpi_inst *hpi_describe(struct hpi *c, uint32_t word, uint64_t pc, const struct a64_inst *i);
 /* Everything under way ends. */
 void hpi_finish(struct hpi *c);
 
