@@ -3,11 +3,10 @@
 #include <string.h>
 
 enum {
-    LANES = 8,     /* accesses in one cycle that the port of an L1 cache lets pass beside the first: the core
-                      counts them */
-    MERGES = 8,    /* accesses that wait for one line */
-    QUEUE = 16,    /* requests on their way to the next level */
-    TO_DRAM = 256, /* requests between L2 and DRAM */
+    MORE = 1,        /* accesses in a cycle that a first cache takes beside the first; see open_port */
+    MERGES = 8,      /* accesses that wait for one line */
+    QUEUE = 16,      /* requests on their way to the next level */
+    TO_DRAM = 256,   /* requests between L2 and DRAM */
     L1_FETCH = 1024, /* instead of a number: for the instruction cache */
     CONFIDENT = 2,   /* times that a stride must be seen */
     TLB_WAYS = 4,
@@ -84,9 +83,9 @@ void cpumem_init(struct cpumem *m, const struct cpu_config *cfg, uint32_t l2_way
     m->shift = mem_line_shift((uint32_t)cfg->line);
     m->dram_clock = clock_make((uint64_t)cfg->dram_clock * 1000, (uint64_t)cfg->clock * 1000);
     struct cache_spec i = cache_of(cfg, cfg->l1i_size, (uint32_t)cfg->l1i_ways, (uint32_t)cfg->l1i_ways,
-                                   (uint32_t)cfg->l1i_latency, (uint32_t)cfg->l1i_mshrs, LANES, MEM_INST);
+                                   (uint32_t)cfg->l1i_latency, (uint32_t)cfg->l1i_mshrs, MORE, MEM_INST);
     struct cache_spec d = cache_of(cfg, cfg->l1d_size, (uint32_t)cfg->l1d_ways, (uint32_t)cfg->l1d_ways,
-                                   (uint32_t)cfg->l1d_latency, (uint32_t)cfg->l1d_mshrs, LANES, MEM_DATA);
+                                   (uint32_t)cfg->l1d_latency, (uint32_t)cfg->l1d_mshrs, MORE, MEM_DATA);
     struct cache_spec l2 = cache_of(cfg, cfg->l2_size, (uint32_t)cfg->l2_ways, l2_ways,
                                     (uint32_t)cfg->l2_latency, (uint32_t)cfg->l2_mshrs, 0, MEM_DATA);
     for (uint32_t k = 0; k < m->nports; k++) {
@@ -309,12 +308,7 @@ static void step(struct cpumem *m) {
 
 /* ---- translation ------------------------------------------------------------------------------------- */
 
-/* The cycles that finding an address's page takes. */
-static uint32_t translate(struct tlb *t, uint64_t address, uint32_t walk) {
-    uint64_t page = (address >> 12) + 1; /* 0 is an empty entry */
-    t->n.looks++;
-    if (page == t->last)
-        return 0;
+static __attribute__((noinline)) uint32_t look_up(struct tlb *t, uint64_t page, uint32_t walk) {
     t->last = page;
     uint32_t set = (uint32_t)(page & (t->sets - 1)) * t->ways, oldest = set;
     for (uint32_t k = set; k < set + t->ways; k++) {
@@ -329,6 +323,13 @@ static uint32_t translate(struct tlb *t, uint64_t address, uint32_t walk) {
     t->stamp[oldest] = ++t->time;
     t->n.misses++;
     return walk;
+}
+
+/* The cycles that finding an address's page takes. */
+static inline uint32_t translate(struct tlb *t, uint64_t address, uint32_t walk) {
+    uint64_t page = (address >> 12) + 1; /* 0 is an empty entry */
+    t->n.looks++;
+    return page == t->last ? 0 : look_up(t, page, walk);
 }
 
 /* ---- accesses ---------------------------------------------------------------------------------------- */
@@ -350,21 +351,25 @@ static int take_number(struct port *p, uint32_t number) {
     return (int)number;
 }
 
+/* Whatever a core sends its caches in a cycle they take: it has one unit that sends, and what comes late,
+ * since memory is ahead, comes to memory's time. */
+static void open_port(struct cache *c) {
+    c->used_at = NEVER;
+}
+
 /* Offers an access until it is accepted, at cycle now first, moving time if it must wait. */
 static enum mem_result offer(struct port *p, struct cache *c, uint64_t now, const struct mem_access *x,
                              uint32_t token, bool announce) {
     struct cpumem *m = p->memory;
     for (;;) {
+        open_port(c);
         enum mem_result r = announce ? cache_access(c, now, x, token) : cache_look(c, now, x, token);
         if (mem_accepted(r)) {
             if (cache_out(c))
                 leaves(m, 2 * port_number(p) + (c == p->l1i));
             return r;
         }
-        if (r == MEM_STALL_PORT) /* which is over in the next cycle, whether something happens in it or not */
-            move_to(m, m->now + 1);
-        else
-            step(m);
+        step(m);
         now = m->now;
     }
 }
@@ -429,6 +434,7 @@ static void prefetch(struct port *p, uint64_t address, uint64_t pc) {
         line = ahead;
         struct mem_access x = {
             .line = line << p->memory->shift, .sectors = p->l1d->bank.all, .kind = MEM_PREFETCH};
+        open_port(p->l1d);
         if (!mem_accepted(cache_access(p->l1d, p->memory->now, &x, 0)))
             return;
         s->ahead = line;
@@ -437,22 +443,15 @@ static void prefetch(struct port *p, uint64_t address, uint64_t pc) {
     }
 }
 
-/* The bytes of an access that lie in its first line. */
-static uint32_t first_part(const struct cpumem *m, uint64_t address, uint32_t size) {
-    uint32_t room = (uint32_t)m->cfg.line - (uint32_t)(address & (uint64_t)(m->cfg.line - 1));
-    return size < room ? size : room;
-}
-
-static int load_line(struct port *p, uint64_t address, uint32_t size, uint64_t pc) {
+/* Part of a load, in one line. */
+static __attribute__((noinline)) int load_line(struct port *p, uint64_t address, uint32_t size, uint64_t pc) {
     struct cpumem *m = p->memory;
     uint64_t line = address >> m->shift << m->shift;
-    uint8_t sectors = sectors_of(address - line, size);
-    if (quick_hit(&p->data, p->l1d, line, m->shift, sectors, false))
-        return CPUMEM_HIT;
-    struct mem_access x = {.line = line, .sectors = sectors, .bytes = (uint16_t)size, .kind = MEM_LOAD};
+    struct mem_access x = {
+        .line = line, .sectors = sectors_of(address - line, size), .bytes = (uint16_t)size, .kind = MEM_LOAD};
     uint64_t useful = p->l1d->bank.n.prefetch_useful;
     uint32_t number = free_number(p);
-    bool hit = offer(p, p->l1d, p->memory->now, &x, number, false) == MEM_HIT;
+    bool hit = offer(p, p->l1d, m->now, &x, number, false) == MEM_HIT;
     int result = hit ? CPUMEM_HIT : take_number(p, number);
     note_recent(&p->data, p->l1d, line, m->shift);
     if (!hit || p->l1d->bank.n.prefetch_useful != useful)
@@ -460,67 +459,71 @@ static int load_line(struct port *p, uint64_t address, uint32_t size, uint64_t p
     return result;
 }
 
-int cpumem_load(struct port *p, uint64_t now, uint64_t address, uint32_t size, uint64_t pc, uint32_t *extra) {
-    struct cpumem *m = p->memory;
-    *extra = translate(&p->dtlb, address, (uint32_t)m->cfg.tlb_walk);
-    enter(m, now + *extra);
-    address += p->space;
-    uint32_t part = first_part(m, address, size);
-    int number = load_line(p, address, part, pc);
-    if (part == size)
-        return number;
-    if (number != CPUMEM_HIT) /* one line after the other */
-        cpumem_wait(p, number);
-    ++*extra;
-    return load_line(p, address + part, size - part, pc);
-}
-
-static int store_line(struct port *p, uint64_t address, uint32_t size) {
+static __attribute__((noinline)) int store_line(struct port *p, uint64_t address, uint32_t size) {
     struct cpumem *m = p->memory;
     uint64_t line = address >> m->shift << m->shift;
-    uint8_t sectors = sectors_of(address - line, size);
-    if (quick_hit(&p->data, p->l1d, line, m->shift, sectors, true))
-        return CPUMEM_HIT;
-    struct mem_access x = {
-        .line = line, .sectors = sectors, .bytes = (uint16_t)size, .kind = MEM_STORE, .flags = MEM_SILENT};
+    struct mem_access x = {.line = line,
+                           .sectors = sectors_of(address - line, size),
+                           .bytes = (uint16_t)size,
+                           .kind = MEM_STORE,
+                           .flags = MEM_SILENT};
     uint32_t slot = tags_find(&p->l1d->bank.tags, line);
     if (slot != NO_SLOT && !(x.sectors & ~p->l1d->bank.tags.line[slot].valid)) {
-        offer(p, p->l1d, p->memory->now, &x, 0, true);
+        offer(p, p->l1d, m->now, &x, 0, true);
         note_recent(&p->data, p->l1d, line, m->shift);
         return CPUMEM_HIT;
     }
     x.flags = 0;
     uint32_t number = free_number(p);
     int result = take_number(p, number);
-    if (offer(p, p->l1d, p->memory->now, &x, number, true) ==
+    if (offer(p, p->l1d, m->now, &x, number, true) ==
         MEM_HIT) /* the line came while the store waited for its turn */
         collect_data(p);
     return result;
 }
 
-int cpumem_store(struct port *p, uint64_t now, uint64_t address, uint32_t size, uint32_t *extra) {
-    struct cpumem *m = p->memory;
-    *extra = translate(&p->dtlb, address, (uint32_t)m->cfg.tlb_walk);
-    enter(m, now + *extra);
-    address += p->space;
-    uint32_t part = first_part(m, address, size);
-    int number = store_line(p, address, part);
-    if (part == size)
-        return number;
-    if (number != CPUMEM_HIT)
-        cpumem_wait(p, number);
-    ++*extra;
-    return store_line(p, address + part, size - part);
+/* A load or store in one line: as a rule what it wants is where it was before. */
+static inline int access_line(struct port *p, uint64_t address, uint32_t size, uint64_t pc, bool write) {
+    uint32_t shift = p->memory->shift;
+    uint64_t line = address >> shift << shift;
+    if (quick_hit(&p->data, p->l1d, line, shift, sectors_of(address - line, size), write))
+        return CPUMEM_HIT;
+    return write ? store_line(p, address, size) : load_line(p, address, size, pc);
 }
 
-uint64_t cpumem_fetch(struct port *p, uint64_t now, uint64_t address) {
+static __attribute__((noinline)) int access_two(struct port *p, uint64_t address, uint32_t part,
+                                                uint32_t size, uint64_t pc, bool write) {
+    int number = access_line(p, address, part, pc, write);
+    if (number != CPUMEM_HIT) /* one line after the other */
+        cpumem_wait(p, number);
+    p->extra++;
+    return access_line(p, address + part, size - part, pc, write);
+}
+
+static inline int access_data(struct port *p, uint64_t now, uint64_t address, uint32_t size, uint64_t pc,
+                              bool write) {
     struct cpumem *m = p->memory;
-    uint32_t walk = translate(&p->itlb, address, (uint32_t)m->cfg.tlb_walk);
-    uint64_t line = (address + p->space) >> m->shift << m->shift;
+    p->extra = translate(&p->dtlb, address, (uint32_t)m->cfg.tlb_walk);
+    enter(m, now + p->extra);
+    address += p->space;
+    uint32_t room = (uint32_t)m->cfg.line - (uint32_t)(address & (uint64_t)(m->cfg.line - 1));
+    if (size > room)
+        return access_two(p, address, room, size, pc, write);
+    return access_line(p, address, size, pc, write);
+}
+
+int cpumem_load(struct port *p, uint64_t now, uint64_t address, uint32_t size, uint64_t pc) {
+    return access_data(p, now, address, size, pc, false);
+}
+
+int cpumem_store(struct port *p, uint64_t now, uint64_t address, uint32_t size) {
+    return access_data(p, now, address, size, 0, true);
+}
+
+/* A line of code that was not where it was before. */
+static __attribute__((noinline)) uint64_t fetch_line(struct port *p, uint64_t now, uint64_t line) {
+    struct cpumem *m = p->memory;
     struct mem_access x = {.line = line, .sectors = p->l1i->bank.all, .kind = MEM_LOAD};
-    now += walk;
-    if (quick_hit(&p->code, p->l1i, line, m->shift, x.sectors, false))
-        return now;
     uint32_t slot = tags_find(&p->l1i->bank.tags, line);
     if (slot == NO_SLOT || p->l1i->bank.tags.line[slot].valid != p->l1i->bank.all)
         now = enter(m, now);
@@ -531,6 +534,15 @@ uint64_t cpumem_fetch(struct port *p, uint64_t now, uint64_t address) {
     while (p->fetched == NEVER)
         step(m);
     return p->fetched;
+}
+
+uint64_t cpumem_fetch(struct port *p, uint64_t now, uint64_t address) {
+    struct cpumem *m = p->memory;
+    now += translate(&p->itlb, address, (uint32_t)m->cfg.tlb_walk);
+    uint64_t line = (address + p->space) >> m->shift << m->shift;
+    if (quick_hit(&p->code, p->l1i, line, m->shift, p->l1i->bank.all, false))
+        return now;
+    return fetch_line(p, now, line);
 }
 
 uint64_t cpumem_wait(struct port *p, int number) {

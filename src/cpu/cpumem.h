@@ -12,7 +12,7 @@
 #include "mem/cache.h"
 #include "mem/dram.h"
 
-enum { CPUMEM_CORES = 2, CPUMEM_SLOTS = 32, CPUMEM_CHANNELS = 4, RECENT = 64 };
+enum { CPUMEM_CORES = 2, CPUMEM_SLOTS = 32, CPUMEM_CHANNELS = 4, RECENT = 256 };
 
 struct tlb_counters {
     uint64_t looks, misses;
@@ -50,6 +50,7 @@ struct port {
     struct tlb itlb, dtlb;
     struct stride *strides;
     struct recent data, code;
+    uint32_t extra; /* cycles that the last load or store took for translation and a second line */
     uint64_t done[CPUMEM_SLOTS]; /* when an access was complete; NEVER: it is not */
     uint32_t busy;               /* bits of numbers in use */
     uint64_t fetched;            /* when the line of code that is waited for came; NEVER: it has not */
@@ -95,10 +96,10 @@ void cpumem_free(struct cpumem *m);
 enum { CPUMEM_HIT = -1 };
 
 /* A load of size bytes at cycle now. CPUMEM_HIT, or the number of an access that is under way and must be
- * waited for. extra: cycles of address translation and of a second line. pc is its instruction's address. */
-int cpumem_load(struct port *p, uint64_t now, uint64_t address, uint32_t size, uint64_t pc, uint32_t *extra);
+ * waited for; sets extra. pc is its instruction's address. */
+int cpumem_load(struct port *p, uint64_t now, uint64_t address, uint32_t size, uint64_t pc);
 /* The same for a store. */
-int cpumem_store(struct port *p, uint64_t now, uint64_t address, uint32_t size, uint32_t *extra);
+int cpumem_store(struct port *p, uint64_t now, uint64_t address, uint32_t size);
 /* The line of code at an address: the cycle in which it is there. */
 uint64_t cpumem_fetch(struct port *p, uint64_t now, uint64_t address);
 /* Moves time until an access is complete; when that was. Its number is free then. */

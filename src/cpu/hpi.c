@@ -258,16 +258,8 @@ static bool in_store_buffer(const struct hpi *c, uint64_t address, uint32_t size
     return false;
 }
 
-/* A load issues at cycle: until then at most so many others miss. Returns what it adds to the latency of a
- * hit, and its slot if it misses. */
-static uint32_t load(struct hpi *c, const struct hpi_inst *i, uint64_t cycle, uint64_t address, int *slot) {
-    uint32_t extra = 0;
-    *slot = -1;
-    if (c->nstores && in_store_buffer(c, address, i->size))
-        return 0;
-    int number = cpumem_load(c->port, cycle, address, i->size, i->pc, &extra);
-    if (number == CPUMEM_HIT)
-        return extra;
+/* A load that issued misses. */
+static __attribute__((noinline)) void add_load(struct hpi *c, const struct hpi_inst *i, int number) {
     uint32_t k = 0;
     while (c->loads[k].number != CPUMEM_HIT)
         k++;
@@ -276,16 +268,25 @@ static uint32_t load(struct hpi *c, const struct hpi_inst *i, uint64_t cycle, ui
         if (d != i->base && i->dst[d] != A64_MEMO_ORDER)
             c->loads[k].dst[c->loads[k].ndst++] = i->dst[d];
     c->nloads++;
-    *slot = (int)k;
-    return extra;
+    c->slot = (int)k;
 }
 
-static uint32_t store(struct hpi *c, const struct hpi_inst *i, uint64_t cycle, uint64_t address) {
-    uint32_t extra;
-    int number = cpumem_store(c->port, cycle, address, i->size, &extra);
+/* A load issues at cycle: until then at most so many others miss. Returns what it adds to the latency of a
+ * hit, and sets its slot if it misses. */
+static inline uint32_t load(struct hpi *c, const struct hpi_inst *i, uint64_t cycle, uint64_t address) {
+    if (c->nstores && in_store_buffer(c, address, i->size))
+        return 0;
+    int number = cpumem_load(c->port, cycle, address, i->size, i->pc);
+    if (number != CPUMEM_HIT)
+        add_load(c, i, number);
+    return c->port->extra;
+}
+
+static inline uint32_t store(struct hpi *c, const struct hpi_inst *i, uint64_t cycle, uint64_t address) {
+    int number = cpumem_store(c->port, cycle, address, i->size);
     if (number != CPUMEM_HIT)
         c->stores[c->nstores++] = (struct hpi_store){number, address, i->size};
-    return extra;
+    return c->port->extra;
 }
 
 /* The cycle from which on one more may be under way. */
@@ -598,16 +599,16 @@ static inline __attribute__((always_inline)) void step(struct hpi *c, struct hpi
         c->n.stall_memo += gap(was, at = room_for_input(c, at));
 
     uint32_t latency = i->latency, busy = i->busy;
-    int slot = -1;
+    c->slot = -1;
     if (loads)
-        latency += load(c, i, at, cpu->ea, &slot);
+        latency += load(c, i, at, cpu->ea);
     else if (stores)
         latency += store(c, i, at, cpu->ea);
     if (memo) {
         if (!loads)
             latency = memo_time(c, i, cpu->memo, at, &busy);
         if (cpu->memo->last == MEMO_INPUT)
-            add_input(c, i, cpu->memo, at + latency, slot);
+            add_input(c, i, cpu->memo, at + latency, c->slot);
     }
     if (any && i->class == CLASS_DIV) {
         uint32_t more = division(c, i, cpu);
@@ -622,10 +623,10 @@ static inline __attribute__((always_inline)) void step(struct hpi *c, struct hpi
     if (unit != UNIT_ALU)
         c->free_at[unit] = at + busy;
     uint64_t end = at + latency;
-    set_results(c, i, unit, at, loads && slot >= 0 ? LOAD_PENDING + (uint64_t)slot : end, kind);
+    set_results(c, i, unit, at, loads && c->slot >= 0 ? LOAD_PENDING + (uint64_t)c->slot : end, kind);
     c->last_end = max_u64(c->last_end, end);
     if (unlikely(c->trace != NULL))
-        show(c, i, arrived, at, slot);
+        show(c, i, arrived, at, c->slot);
     struct hpi_places *p = &c->places[unit];
     p->end[p->next] = c->last_end;
     p->inst[p->next] = c->n.insts + 1;
@@ -671,15 +672,10 @@ void hpi_init(struct hpi *c, const struct cpu_config *cfg, struct port *port, st
 
 /* ---- beside the executors ---------------------------------------------------------------------------- */
 
-/* The step is a call: its variables have addresses. */
 #define TIMED(name, kind)                                                                                    \
-    static __attribute__((noinline)) void step_##name(struct hpi *core, struct hpi_inst *i,                  \
-                                                      const struct cpu *cpu) {                               \
-        step(core, i, cpu, kind);                                                                            \
-    }                                                                                                        \
     EXEC(timed_##name) {                                                                                     \
         struct hpi *core = c->watch.ctx;                                                                     \
-        step_##name(core, (struct hpi_inst *)i->note, c);                                                    \
+        step(core, (struct hpi_inst *)i->note, c, kind);                                                     \
         if (unlikely(core->cycle > core->until))                                                             \
             return cpu_pause(c, i + 1);                                                                      \
         NEXT;                                                                                                \
@@ -690,7 +686,19 @@ TIMED(fp, HPI_FP)
 TIMED(branch, HPI_BRANCH)
 TIMED(load, HPI_LOAD)
 TIMED(store, HPI_STORE)
-TIMED(any, HPI_ANY)
+
+/* This one is a call, since it has a variable with an address. */
+static __attribute__((noinline)) void step_any(struct hpi *core, struct hpi_inst *i, const struct cpu *cpu) {
+    step(core, i, cpu, HPI_ANY);
+}
+
+EXEC(timed_any) {
+    struct hpi *core = c->watch.ctx;
+    step_any(core, (struct hpi_inst *)i->note, c);
+    if (unlikely(core->cycle > core->until))
+        return cpu_pause(c, i + 1);
+    NEXT;
+}
 
 static void describe(void *ctx, uint32_t word, uint64_t pc, const struct a64_inst *i, struct a64_inst *note) {
     static a64_fn *const steps[HPI_KINDS] = {

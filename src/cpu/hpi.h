@@ -95,6 +95,7 @@ struct hpi {
     } places[UNITS];
     struct hpi_load loads[HPI_LOADS];
     uint32_t nloads; /* under way */
+    int slot;        /* of the instruction that issued last, if it is a load that missed, or -1 */
     struct hpi_store {
         int number;
         uint64_t address;
