@@ -454,11 +454,9 @@ static uint32_t division(const struct hpi *c, const struct hpi_inst *i, const st
     return (left > right ? (left - right) / (uint32_t)c->cfg->div_bits : 0) + negative;
 }
 
-/* A result that cannot be taken over early: multiplication does not get those of integers and loads,
- * addresses not those of loads. */
+/* A result that cannot be taken over early: addresses do not get those of loads. */
 static inline bool is_late(enum hpi_unit consumer, enum hpi_unit producer) {
-    return (consumer == UNIT_MUL && (producer == UNIT_ALU || producer == UNIT_MEM)) ||
-           (consumer == UNIT_MEM && producer == UNIT_MEM);
+    return consumer == UNIT_MEM && producer == UNIT_MEM;
 }
 
 /* Operands that come from loads which missed are waited for; whether there was one. */
