@@ -17,7 +17,7 @@ sed -n 's/^WORKLOAD(\([^,]*\),.*/\1/p' "$here/workloads.def" | xargs -P "$(nproc
     $cc -std=gnu17 -O2 -D_GNU_SOURCE -ffp-contract=off -I"$here/common" -I"$here/../include" -o "$out/NAME" \
         "$here/NAME/host.c" "$here/common/host.c" "$here/common/data.c" \
         -l:libcuda.so.1 -Wl,--allow-shlib-undefined -lm &&
-    $nvcc -ptx -arch=compute_75 -I"$here/common" "$here/NAME/kernel.cu" -o "$out/NAME.64.ptx"' 2>&1 | tee -a "$log"
+    $nvcc -ptx -arch=compute_75 -I"$here/common" -I"$here/../include" "$here/NAME/kernel.cu" -o "$out/NAME.64.ptx"' 2>&1 | tee -a "$log"
 
 # report NAME COMPILER COMMAND...
 report() {

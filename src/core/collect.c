@@ -26,6 +26,7 @@ static inline void queue_read(struct sm *sm, int32_t id, uint32_t place, uint32_
         sm->reads[sm->bank_reads[b][1]].next = r;
     sm->bank_reads[b][1] = r;
     sm->read_banks |= 1u << b;
+    sm->reads_waiting++;
 }
 
 static inline uint32_t place_of(struct sm *sm, int32_t id, uint32_t k, bool write) {
@@ -107,7 +108,11 @@ void core_read_beside(struct sm *sm, int32_t id, int32_t beside) {
 static inline uint32_t arrays_used(struct sm *sm, int32_t id, int32_t word, bool write) {
     const struct core_op *op = &sm->ops[id];
     uint32_t arrays = write ? op->write_arrays : op->read_arrays;
-    return HAS(sm, forms, arrays) ? OWNER(sm, forms, arrays, id, word, write, arrays) : arrays;
+    if (!HAS(sm, forms, arrays))
+        return arrays;
+    uint32_t used = OWNER(sm, forms, arrays, id, word, write, arrays);
+    *(write ? &sm->n.rf_write_spared : &sm->n.rf_read_spared) += used < arrays ? arrays - used : 0;
+    return used;
 }
 
 /* The bank serves the read behind prev (CORE_NONE: the first) of those that wait. */
@@ -120,6 +125,7 @@ static inline __attribute__((always_inline)) void serve_read(struct sm *sm, uint
     else if (read->next == CORE_NONE)
         sm->read_banks &= ~(1u << b);
     struct core_op *op = &sm->ops[read->op];
+    sm->reads_waiting--;
     sm->n.rf_reads++;
     sm->n.rf_read_arrays += arrays_used(sm, read->op, read->source, false);
     int32_t id = read->op;
@@ -214,6 +220,7 @@ static inline __attribute__((always_inline)) void request_write(struct sm *sm, i
                                            : bank_of(sm, op->warp, op->i->d + op->next_write);
     fifo_push(sm, sm->bank_writes[b], id);
     sm->write_banks |= 1u << b;
+    sm->writes_waiting++;
 }
 
 /* Who looks at a result, or takes it; true: it was taken. The op is marked before, as it may end at once. */
@@ -373,6 +380,7 @@ static inline __attribute__((always_inline)) void serve_write(struct sm *sm, uin
         q[1] = prev;
     else if (op->next == CORE_NONE)
         sm->write_banks &= ~(1u << b);
+    sm->writes_waiting--;
     sm->n.rf_writes++;
     sm->n.rf_write_arrays += arrays_used(sm, id, op->next_write, true);
     uint32_t word = op->next_write++;
@@ -465,6 +473,8 @@ EVERY_TIME void sm_collect(struct sm *sm, uint64_t now) {
         OWNER(sm, banks, arbitrate, now);
     else if (sm->read_banks | sm->write_banks)
         arbitrate(sm);
+    sm->n.rf_read_retries += sm->reads_waiting; /* whoever still waits was refused */
+    sm->n.rf_write_retries += sm->writes_waiting;
     sm->written_banks = 0;
     sm->served = now;
 }

@@ -245,6 +245,7 @@ struct sm {
     int32_t bank_reads[CORE_MAX_BANKS][2];     /* FIFO of waiting reads: head, tail, as read records */
     int32_t bank_writes[CORE_MAX_BANKS][2];    /* FIFO of ops waiting to write */
     uint32_t read_banks, write_banks;          /* banks with waiting requests */
+    uint32_t reads_waiting, writes_waiting;    /* those requests */
     uint32_t written_banks; /* that have taken a write in this cycle before they are served */
     uint32_t nreads;
     struct core_read {

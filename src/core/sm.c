@@ -119,6 +119,7 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     memset(sm->collectors_used, 0, sizeof sm->collectors_used);
     sm->cluster_wake = NEVER;
     sm->lsu_length = sm->tex_length = sm->outstanding = 0;
+    sm->reads_waiting = sm->writes_waiting = 0;
     sm->read_banks = sm->write_banks = sm->written_banks = sm->ready_units = sm->full_units = 0;
     sm->fault = sm->ended = false;
     sm->lsu_epoch = sm->tex_epoch = UINT32_MAX;

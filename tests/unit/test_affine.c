@@ -133,13 +133,17 @@ static void expect_sums(const struct rig *r) {
            rig_counter(r, "affine.reads") + CORE_ARRAYS * rig_counter(r, "affine.reads.vector"));
 }
 
-static double part(const struct rig *r, const char *name) {
+static double part_of(const struct rig *r, enum rp_account account, const char *name) {
     struct rp_energy e;
-    for (uint32_t i = 0; rp_energy(r->g, RP_ENERGY_PHYSICAL, i, &e); i++)
+    for (uint32_t i = 0; rp_energy(r->g, account, i, &e); i++)
         if (!strcmp(e.name, name))
             return e.launch;
     fail_msg("no part is called %s", name);
     return 0;
+}
+
+static double part(const struct rig *r, const char *name) {
+    return part_of(r, RP_ENERGY_PHYSICAL, name);
 }
 
 static void expect_close(double got, double want) {
@@ -204,7 +208,8 @@ static void test_tuples(void **state) {
     }
 }
 
-/* Energy falls with arrays and lanes; the added circuits cost what their parameters say. */
+/* Energy falls with arrays and lanes; the added circuits cost what their parameters say. In GPUWattch's
+ * account the arrays that a tuple leaves alone cost the share of collectors and wires. */
 static void test_energy(void **state) {
     (void)state;
     static const char *const set[] = {"energy.scale=1", "affine.pj.compare=100", "affine.pj.flag=3", NULL};
@@ -223,6 +228,12 @@ static void test_energy(void **state) {
         double reads = (double)(rig_counter(&r, "rf.read.arrays") + tests[t].want.expansions);
         expect_close(part(&r, "register_file"),
                      (reads * 56.8 + (double)rig_counter(&r, "rf.write.arrays") * 103.6) * pj);
+        uint64_t spared = CORE_ARRAYS * rig_counter(&r, "rf.reads") - rig_counter(&r, "rf.read.arrays");
+        expect(&r, "rf.read.arrays.spared", spared);
+        expect(&r, "rf.write.arrays.spared", (CORE_ARRAYS - 1) * rig_counter(&r, "affine.writes"));
+        assert_true(spared > 0 && rig_counter(&r, "rf.write.arrays.spared") > 0);
+        expect_close(part_of(&r, RP_ENERGY_GPUWATTCH, "register_file") - part(&r, "register_file"),
+                     ((double)spared * 11.6 + (double)rig_counter(&r, "rf.write.arrays.spared") * 7.75) * pj);
         expect_close(part(&r, "mechanism"),
                      ((double)rig_counter(&r, "affine.compares") * 100 +
                       (double)(rig_counter(&r, "rf.reads") + rig_counter(&r, "rf.writes")) * 3) *

@@ -199,10 +199,14 @@ static void test_bank_conflicts(void **state) {
             int more = k ? cases[i].conflicts : 0;
             assert_int_equal(per_step(set, "", cases[i].step, NULL), 22 + more);
             assert_int_equal(per_step(set, "", cases[i].step, "rf.read.conflicts"), more);
+            /* Of three operands two wait for a cycle and one for another. */
+            assert_int_equal(per_step(set, "", cases[i].step, "rf.read.retries"), more * (more + 1) / 2);
         }
     /* Both words of a double are written to one bank, one after the other; four are read. */
     assert_int_equal(per_step(wid, "", "fma.rn.f64 %d2, %d2, %d1, %d1;", NULL), 30 + 3 + 1);
     assert_int_equal(per_step(wid, "", "fma.rn.f64 %d2, %d2, %d1, %d1;", "rf.writes"), 2);
+    assert_int_equal(per_step(wid, "", "fma.rn.f64 %d2, %d2, %d1, %d1;", "rf.read.retries"), 3 + 2 + 1);
+    assert_int_equal(per_step(wid, "", "fma.rn.f64 %d2, %d2, %d1, %d1;", "rf.write.retries"), 1);
 }
 
 /* ---- throughput --------------------------------------------------------------------------------------- */

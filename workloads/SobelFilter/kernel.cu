@@ -11,27 +11,29 @@
 // Pixels around (m, m): u upper, m middle, l lower; l left, m middle, r right.
 DEVICE_FN uchar sobel(uchar ul, uchar um, uchar ur, uchar ml, uchar mr, uchar ll, uchar lm, uchar lr,
                       float scale) {
-    int across = ur + 2 * mr + lr - ul - 2 * ml - ll;
-    int down = ul + 2 * um + ur - ll - 2 * lm - lr;
-    int sum = (int)(scale * (float)(abs(across) + abs(down)));
+    short across = (short)(ur + 2 * mr + lr - ul - 2 * ml - ll);
+    short down = (short)(ul + 2 * um + ur - ll - 2 * lm - lr);
+    short sum = (short)(scale * (float)(abs((int)across) + abs((int)down)));
     if (sum < 0)
         return 0;
     return sum > 255 ? 255 : (uchar)sum;
 }
 
 // checked: neighbouring threads are compared.
-template <bool checked = false> DEVICE_FN uchar fetch(texture_t image, int x, int y) {
-    unsigned v = texture_2d_uint(image, (float)x, (float)y);
+template <bool checked = false> DEVICE_FN uchar fetch(texture_t image, float x, float y) {
+    unsigned v = texture_2d_uint(image, x, y);
     if (checked)
         approx_load(v);
     return (uchar)v;
 }
 
+// Coordinates are floats, and so is what is added to them.
 KERNEL sobel_texture(uchar *out, int pitch, int width, float scale, texture_t image) {
     approx_threshold(8);
-    int y = blockIdx.x;
-    uchar *row = out + y * pitch;
-    for (int x = threadIdx.x; x < width; x += blockDim.x) {
+    float y = (float)blockIdx.x;
+    uchar *row = out + blockIdx.x * pitch;
+    for (int i = threadIdx.x; i < width; i += blockDim.x) {
+        float x = (float)i;
 #ifdef REPRISE_APPROX_OFF
         uchar p00 = fetch(image, x - 1, y - 1), p01 = fetch(image, x, y - 1),
               p02 = fetch(image, x + 1, y - 1);
@@ -50,7 +52,7 @@ KERNEL sobel_texture(uchar *out, int pitch, int width, float scale, texture_t im
 #endif
         uchar edge = sobel(p00, p01, p02, p10, p12, p20, p21, p22, scale);
         approx_pixels((unsigned short)edge);
-        row[x] = edge;
+        row[i] = edge;
         end_approx();
     }
 }
@@ -58,10 +60,10 @@ KERNEL sobel_texture(uchar *out, int pitch, int width, float scale, texture_t im
 // Stages rows v of the tile's pixels from `first` on, four for each step of a thread.
 DEVICE_FN void stage(uchar *row, int words, int u, int v, texture_t image) {
     for (int i = threadIdx.x; i < words; i += blockDim.x) {
-        row[4 * i] = fetch(image, u + 4 * i, v);
-        row[4 * i + 1] = fetch(image, u + 4 * i + 1, v);
-        row[4 * i + 2] = fetch(image, u + 4 * i + 2, v);
-        row[4 * i + 3] = fetch(image, u + 4 * i + 3, v);
+        row[4 * i] = fetch(image, (float)(u + 4 * i), (float)v);
+        row[4 * i + 1] = fetch(image, (float)(u + 4 * i + 1), (float)v);
+        row[4 * i + 2] = fetch(image, (float)(u + 4 * i + 2), (float)v);
+        row[4 * i + 3] = fetch(image, (float)(u + 4 * i + 3), (float)v);
     }
 }
 

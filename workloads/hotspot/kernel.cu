@@ -11,9 +11,9 @@
 
 #define TILE 16
 
-// The model of one cell: capacity and conductances enter as step/capacity and reciprocal resistances.
+// The model of one cell, and the time step. Each thread divides by capacity and resistances.
 struct chip {
-    float step_over_cap, inv_rx, inv_ry, inv_rz, ambient;
+    float capacity, rx, ry, rz, step;
 };
 
 KERNEL hotspot_steps(int steps, const float *power, const float *temp_in, float *temp_out, int columns,
@@ -21,13 +21,14 @@ KERNEL hotspot_steps(int steps, const float *power, const float *temp_in, float 
     __shared__ float temp[TILE][TILE];
     __shared__ float heat[TILE][TILE];
     __shared__ float next[TILE][TILE];
+    const float ambient = 80;
+    float step_over_cap = c.step / c.capacity, inv_rx = 1 / c.rx, inv_ry = 1 / c.ry, inv_rz = 1 / c.rz;
     int tx = threadIdx.x, ty = threadIdx.y;
     int inner = TILE - 2 * steps;
     int top = inner * (int)blockIdx.y - steps, left = inner * (int)blockIdx.x - steps;
     int row = top + ty, column = left + tx;
-    bool on_chip = row >= 0 && row < rows && column >= 0 && column < columns;
     int at = row * columns + column;
-    if (on_chip) {
+    if (row >= 0 && row < rows && column >= 0 && column < columns) {
         float t = temp_in[at];
         approx_load(t);
         temp[ty][tx] = t;
@@ -46,14 +47,15 @@ KERNEL hotspot_steps(int steps, const float *power, const float *temp_in, float 
     bool computed = false;
     for (int s = 0; s < steps; s++) {
         computed = false;
-        if (tx >= s + 1 && tx <= TILE - 2 - s && ty >= s + 1 && ty <= TILE - 2 - s && on_chip) {
+        if (tx >= s + 1 && tx <= TILE - 2 - s && ty >= s + 1 && ty <= TILE - 2 - s && tx >= first_column &&
+            tx <= last_column && ty >= first_row && ty <= last_row) {
             computed = true;
             start_approx();
             float t = temp[ty][tx];
             next[ty][tx] =
-                t + c.step_over_cap *
-                        (heat[ty][tx] + (temp[south][tx] + temp[north][tx] - 2.0 * t) * c.inv_ry +
-                         (temp[ty][east] + temp[ty][west] - 2.0 * t) * c.inv_rx + (c.ambient - t) * c.inv_rz);
+                t + step_over_cap *
+                        (heat[ty][tx] + (temp[south][tx] + temp[north][tx] - 2.0 * t) * inv_ry +
+                         (temp[ty][east] + temp[ty][west] - 2.0 * t) * inv_rx + (ambient - t) * inv_rz);
             end_approx();
         }
         __syncthreads();

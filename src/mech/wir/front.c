@@ -123,7 +123,7 @@ enum mech_verdict wir_take(void *m, int32_t id, uint64_t now) {
         __builtin_prefetch(&w->rb.entry[o->index]); /* until the reuse stage it will have come */
     }
     w->inflight++;
-    queue_push(&w->front, id);
+    queue_push(&w->front[collect_kind(w->sm, op->need)], id);
     return MECH_TAKEN;
 }
 
@@ -223,20 +223,38 @@ static void retry(struct wir *w) {
     }
 }
 
+/* The kind of the op that has been at the reuse stage for longest; COLLECT_KINDS: there is none. Those whose
+ * next op must stay are held. */
+static uint32_t longest_there(const struct wir *w, uint32_t held) {
+    uint32_t best = COLLECT_KINDS;
+    uint64_t since = w->now + 1;
+    for (uint32_t k = 0; k < COLLECT_KINDS; k++) {
+        if (held >> k & 1 || queue_empty(&w->front[k]))
+            continue;
+        uint64_t ready = w->ops[*queue_head(&w->front[k])].ready;
+        if (ready < since) {
+            since = ready;
+            best = k;
+        }
+    }
+    return best;
+}
+
 void wir_reuse_stage(struct wir *w) {
-    uint32_t ports = w->ports;
-    while (ports && !queue_empty(&w->front)) {
-        int32_t id = *queue_head(&w->front);
-        if (w->ops[id].ready > w->now || !look(w, id))
-            break;
-        queue_pop(&w->front);
+    uint32_t ports = w->ports, held = 0, k;
+    while (ports && (k = longest_there(w, held)) != COLLECT_KINDS) {
+        if (!look(w, *queue_head(&w->front[k]))) {
+            held |= 1u << k;
+            continue;
+        }
+        queue_pop(&w->front[k]);
         ports--;
     }
     if (w->changed)
         w->looked = 0;
     w->changed = false;
     uint32_t waiting = w->waiting.ops.len;
-    for (uint32_t k = ports < waiting ? ports : waiting; k; k--)
+    for (uint32_t n = ports < waiting ? ports : waiting; n; n--)
         retry(w);
 }
 

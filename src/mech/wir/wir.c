@@ -145,13 +145,22 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     w->ports = p->ports ? (uint32_t)p->ports : s->schedulers * s->width;
     w->room = w->ports * ((uint32_t)p->front + 1);
     w->ops = arena_array(a, struct wir_op, sm->nops);
-    queue_init(&w->front, a, w->room + s->schedulers * s->width);
+    for (uint32_t k = 0; k < COLLECT_KINDS; k++)
+        queue_init(&w->front[k], a, w->room + s->schedulers * s->width);
     queue_init(&w->alloc, a, sm->nops);
     queue_init(&w->unwritten, a, sm->nops);
     queue_init(&w->starved, a, sm->nops);
     queue_init(&w->copies, a, sm->nops);
     w->movs = core_copies(a);
     return w;
+}
+
+/* Ops between issue and the reuse stage. */
+static uint32_t before_reuse(const struct wir *w) {
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < COLLECT_KINDS; k++)
+        n += w->front[k].len;
+    return n;
 }
 
 /* After a launch that was cut short: registers and buffers as if nothing had run. */
@@ -165,7 +174,9 @@ static void forget(struct wir *w) {
     for (uint32_t r = 0; r < w->regs->n; r++)
         vc_invalidate(&w->vc, r);
     regfile_reset(w->regs, w->sm->spec->warps);
-    w->front.len = w->alloc.len = w->unwritten.len = w->starved.len = w->copies.len = w->waiting.ops.len = 0;
+    for (uint32_t k = 0; k < COLLECT_KINDS; k++)
+        w->front[k].len = 0;
+    w->alloc.len = w->unwritten.len = w->starved.len = w->copies.len = w->waiting.ops.len = 0;
 }
 
 static void start(void *m, const void *marks) {
@@ -204,7 +215,7 @@ static const char *finish(void *m, bool cut) {
     w->running = false;
     while (rb_take_loads(&w->rb, &at, &e))
         wir_drop(w, &e);
-    if (!queue_empty(&w->front) || !queue_empty(&w->alloc) || !pendq_empty(&w->waiting))
+    if (before_reuse(w) || !queue_empty(&w->alloc) || !pendq_empty(&w->waiting))
         return "WIR holds instructions after the end of the launch";
     return regfile_check(w->regs, held(w));
 }
@@ -245,14 +256,16 @@ static void warp(void *m, uint32_t slot, bool enters) {
     }
 }
 
-/* New instructions go as far as there is room for them on the way to the reuse stage; control instructions
- * do not take that way, but some write registers. */
+/* New instructions go as far as there is room for those of their kind on the way to the reuse stage; control
+ * instructions do not take that way, but some write registers. */
 static uint64_t eligible(void *m, uint64_t ready, uint64_t now) {
     (void)now;
     struct wir *w = m;
     const struct sm *sm = w->sm;
-    uint64_t set =
-        w->front.len < w->room && w->inflight + COPY_RESERVE < sm->nops ? ready : ready & sm->control;
+    uint64_t set = w->inflight + COPY_RESERVE < sm->nops ? ready : ready & sm->control;
+    for (uint32_t k = 0; k < COLLECT_KINDS; k++)
+        if (w->front[k].len >= w->room)
+            set &= (sm->kinds_apart ? ~sm->kind[k] : 0) | sm->control;
     if (w->regs->nfree >= MAX_RESULT)
         return set;
     for (uint64_t left = set & sm->control; left; left &= left - 1) {
@@ -335,8 +348,9 @@ static uint64_t next(const void *m, uint64_t now) {
     if (w->low || few_registers(w) || looks || !queue_empty(&w->unwritten) || !queue_empty(&w->copies))
         return now + 1;
     uint64_t at = UINT64_MAX;
-    if (!queue_empty(&w->front))
-        at = min_u64(at, w->ops[*queue_head(&w->front)].ready);
+    for (uint32_t k = 0; k < COLLECT_KINDS; k++)
+        if (!queue_empty(&w->front[k]))
+            at = min_u64(at, w->ops[*queue_head(&w->front[k])].ready);
     if (!queue_empty(&w->alloc))
         at = min_u64(at, w->ops[*queue_head(&w->alloc)].ready);
     return at > now ? at : now + 1;
@@ -355,7 +369,7 @@ static void describe(const void *m, struct str *out) {
     str_printf(out,
                "  WIR: %u of %u registers free, %u ops before reuse, %u wait for a pending result, %u for a "
                "register, %u for allocation\n",
-               w->regs->nfree, w->regs->n, w->front.len, w->waiting.ops.len, w->starved.len, w->alloc.len);
+               w->regs->nfree, w->regs->n, before_reuse(w), w->waiting.ops.len, w->starved.len, w->alloc.len);
 }
 
 static const void *counts(const void *m) {

@@ -78,9 +78,11 @@ struct wir {
     struct pendq waiting;
     struct blocks blocks;
     const struct h3 *h3;
-    uint32_t ports, room;     /* lookups a cycle; ops between issue and the reuse stage */
-    struct wir_op *ops;       /* by number of the SM's op */
-    QUEUE(int32_t) front;     /* renamed, on their way to the reuse stage */
+    uint32_t ports, room; /* lookups a cycle; ops of a kind between issue and the reuse stage */
+    struct wir_op *ops;   /* by number of the SM's op */
+    /* Renamed, on their way to the reuse stage and a collector: by its kind, because one that finds none of
+     * its kind free does not hold up the others, no more than on the base machine. */
+    QUEUE(int32_t) front[COLLECT_KINDS];
     QUEUE(int32_t) alloc;     /* executed, on their way to the signature buffer */
     QUEUE(int32_t) unwritten; /* must be compared with a register that is not written yet */
     QUEUE(int32_t) starved;   /* need a free register */
