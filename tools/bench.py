@@ -3,7 +3,7 @@
 
 Functional: the programs of tests/programs/bench.list. Timed: every workload at one size on one GPU. Mechs: the same without and
 with mechanisms, on the GPU of WIR's paper. The time is what launches take; each program runs several times and the fastest run
-counts. Scale: a thousand to a million blocks of one kernel, which must cost as much for each instruction, and as much memory.
+counts. CPU: its benchmarks, functional and timed. Scale: a thousand to a million blocks of one kernel, which must cost as much for each instruction, and as much memory.
 
 Cost: host instructions per simulated warp instruction, which do not depend on how busy the machine is, counted by callgrind in the
 functions that run a launch. The executors are those without vector instructions, so that every x86-64 host gives the same figure.
@@ -45,11 +45,11 @@ def workloads(gpu, size):
             yield name, ["--gpu", gpu, name, "--size", size]
 
 
-def measure(reprise, command, report, runs):
+def measure(reprise, command, report, runs, words=("run",)):
     """The fastest run's report."""
     best = None
     for _ in range(runs):
-        subprocess.run([reprise, "run", "--json", report, *command], stdout=subprocess.DEVNULL, check=True)
+        subprocess.run([reprise, *words, "--json", report, *command], stdout=subprocess.DEVNULL, check=True)
         data = json.loads(pathlib.Path(report).read_text())
         if best is None or data["host"]["wall_s"] < best["host"]["wall_s"]:
             best = data
@@ -86,6 +86,24 @@ def mechanisms(mechs, size, reprise, runs):
             print(f"{name:<22}{rate['base']:>12.2f}" + "".join(f"{rate[mech]:>12.2f}{shares[mech][-1]:>9.2f}" for mech in mechs), flush=True)
     means = [math.exp(sum(map(math.log, shares[mech])) / len(shares[mech])) for mech in mechs]
     print(f"{'geometric mean':<22}{'':>12}" + "".join(f"{'':>12}{mean:>9.2f}" for mean in means) + "\n")
+
+
+def cpu(size, reprise, runs):
+    """Instructions a second of the programs for the CPU, which are there if the cross compiler is."""
+    folder = pathlib.Path(reprise).parent.parent / "workloads/cpu"
+    names = re.findall(r"^PROGRAM\([^,]+, (\w+)", (ROOT / "workloads/workloads.def").read_text(), re.M)
+    print(f"{'cpu, hpi':<22}{'insts':>14}{'functional':>12}{'timed':>12}   M insts/s")
+    with tempfile.TemporaryDirectory() as tmp:
+        for name in names:
+            if not (folder / name).exists():
+                print(f"{name:<22}is not built")
+                continue
+            rates = []
+            for mode in (["--functional"], []):
+                data = measure(reprise, [*mode, "--", str(folder / name), "--size", size], os.path.join(tmp, "report.json"), runs, ("cpu", "run"))
+                rates.append(data["totals"]["insts"] / data["host"]["wall_s"] / 1e6)
+            print(f"{name:<22}{data['totals']['insts']:>14,}{rates[0]:>12.1f}{rates[1]:>12.1f}", flush=True)
+    print()
 
 
 def cost(mode, name, reprise):
@@ -165,7 +183,7 @@ def costs(reprise, mode):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("mode", nargs="*", choices=["functional", "timed", "mechs", "scale", "cost", []], help="which table (all)")
+    parser.add_argument("mode", nargs="*", choices=["functional", "timed", "mechs", "cpu", "scale", "cost", []], help="which table (all)")
     parser.add_argument("--check", action="store_true", help="the cost alone, against the committed figures")
     parser.add_argument("--update", action="store_true", help="the cost alone, and commit it")
     parser.add_argument("--reprise", default=ROOT / "reprise", type=pathlib.Path)
@@ -183,6 +201,8 @@ def main():
         table(f"timed, {options.gpu}", workloads(options.gpu, options.size), reprise, options.runs)
     if not options.mode or "mechs" in options.mode:
         mechanisms(options.mech.split(","), options.size, reprise, options.runs)
+    if not options.mode or "cpu" in options.mode:
+        cpu(options.size, reprise, options.runs)
     if not options.mode or "scale" in options.mode:
         scale(options.gpu, reprise)
     if not options.mode or "cost" in options.mode:

@@ -229,6 +229,12 @@ uint8_t *rewrite(const uint8_t *file, size_t size, const struct region *blocks, 
                  uint32_t n, size_t *new_size, struct diag *d) {
     size_t header = 0, begin = (size + PAGE_SIZE - 1) / PAGE_SIZE * PAGE_SIZE;
     uint64_t end;
+    if (!n) { /* then there is nothing to put behind it */
+        uint8_t *same = xmalloc(size);
+        memcpy(same, file, size);
+        *new_size = size;
+        return same;
+    }
     if (!find_room(file, size, &header, &end, d))
         return NULL;
     struct writer w = {

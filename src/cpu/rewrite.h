@@ -7,8 +7,8 @@
 #include "base/diag.h"
 #include "cpu/region.h"
 
-/* Rewrites a program of size bytes; block k has table k and clears bits[k] low bits of its inputs. The caller
- * frees the new one; NULL: the reason is in d. */
+/* Rewrites a program of size bytes; block k has table k and clears bits[k] low bits of its inputs. Without
+ * blocks it stays as it is. The caller frees the new one; NULL: the reason is in d. */
 uint8_t *rewrite(const uint8_t *file, size_t size, const struct region *blocks, const uint8_t *bits,
                  uint32_t n, size_t *new_size, struct diag *d);
 

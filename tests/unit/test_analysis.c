@@ -316,6 +316,11 @@ static void test_rewritten(void **unused) {
     assert_null(rewrite(image, size, r, bits, n, &new_size, &d));
     assert_non_null(strstr(str_text(&d.text), "has no note"));
     diag_free(&d);
+    /* but with no block there is nothing to do */
+    new = rewrite(image, size, r, bits, 0, &new_size, &d);
+    assert_int_equal(new_size, size);
+    assert_memory_equal(new, image, size);
+    free(new);
     free(image);
     memo_free(&m);
     arena_free(&arena);

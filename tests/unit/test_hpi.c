@@ -125,6 +125,7 @@ static struct result run_code(const struct cpu_config *cfg, void (*setup)(struct
     assert_int_equal(guest_run(g, 100000000), CPU_SYSCALL);
     assert_true(g->exited);
     hpi_finish(&core);
+    cpumem_settle(&memory);
     assert_int_equal(core.n.insts, cpu_counter(&g->cpu));
     struct result r = {core.n.cycles, core.n, memory.port[0].l1d->n, memory.l2->n};
     cpumem_free(&memory);
