@@ -475,6 +475,10 @@ static uint64_t weight_of(const struct blocks *b) {
     return weight;
 }
 
+static double share(uint64_t part, uint64_t all) {
+    return all ? 100.0 * (double)part / (double)all : 0;
+}
+
 /* found: the blocks before any was left out. */
 static bool write_json(const struct request *r, const struct cpu_config *cfg, const struct dddg_result *d,
                        const struct blocks *found, const struct blocks *b, const struct made *made) {
@@ -514,10 +518,11 @@ static int analyse(const struct request *r) {
     const struct region_limits limits = {r->limits.ratio, r->limits.weight, 2 * r->limits.inputs};
     b.n = region_find(&t, &limits, b.at);
     printf("%u instructions, %" PRIu64 " cycles\n", t.at.len, t.weight);
-    printf("%" PRIu64 " candidates, %" PRIu64 " different; %.2f cycles for an input; coverage %.1f%%\n",
+    printf("%" PRIu64 " candidates, %" PRIu64 " different; %.2f cycles for an input, %.1f%% of all\n",
            found.candidates, found.unique, found.inputs > 0 ? found.weight / found.inputs : 0,
-           found.total ? 100.0 * (double)found.covered / (double)found.total : 0);
+           share(found.covered, found.total));
     const struct blocks all = b;
+    printf("%u blocks that can be skipped; coverage %.1f%%\n", all.n, share(weight_of(&all), found.total));
     struct made made = {0};
     if (ok && r->out)
         ok = make_program(r, &b, &made);

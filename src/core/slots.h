@@ -45,6 +45,11 @@ static inline uint64_t issue_possible(const struct sm *sm, uint64_t set, enum sh
     return without_access(sm, set);
 }
 
+/* Warps that are ready, but taken out of scheduling by a mechanism. */
+static inline uint64_t held_back(const struct sm *sm) {
+    return sm->parked & sm->clear & ~sm->streaming;
+}
+
 /* Counts slots of a scheduler in which nothing issued; tried: warps that were ready. */
 static inline void slots_stalled(struct sm *sm, uint32_t sched, enum shortage why, uint64_t tried,
                                  uint64_t slots) {
@@ -56,6 +61,8 @@ static inline void slots_stalled(struct sm *sm, uint32_t sched, enum shortage wh
                                    : &sm->n.slot_collector;
     else if (!here)
         counter = &sm->n.slot_idle;
+    else if (buffered & held_back(sm))
+        counter = &sm->n.slot_mechanism;
     else if (buffered & sm->on_memory)
         counter = &sm->n.slot_memory;
     else if (buffered)
@@ -68,11 +75,14 @@ static inline void slots_stalled(struct sm *sm, uint32_t sched, enum shortage wh
 /* The same for so many cycles of all schedulers, none of which has a warp that is ready. */
 static inline void slots_all_stalled(struct sm *sm, uint64_t cycles) {
     uint64_t resident = sm->resident, blocked = sm->blocked, buffered = resident & sm->valid & ~blocked;
-    uint64_t memory = buffered & sm->on_memory, slots = cycles * sm->spec->width;
+    uint64_t memory = buffered & sm->on_memory, held = buffered & held_back(sm);
+    uint64_t slots = cycles * sm->spec->width;
     uint32_t n = sm->spec->schedulers;
     for (uint32_t k = 0; k < n; k++) {
         uint64_t group = sm->group[k];
-        if (group & memory)
+        if (group & held)
+            sm->n.slot_mechanism += slots;
+        else if (group & memory)
             sm->n.slot_memory += slots;
         else if (group & buffered)
             sm->n.slot_data += slots;

@@ -88,14 +88,12 @@ static bool told_before(const struct a64_inst *i) {
 /* Puts an instruction, and the watcher's beside it, behind the others of a list; n of them are there. */
 static void append(struct cpu *c, struct a64_inst *list, uint32_t n, uint32_t word, uint64_t pc,
                    const struct a64_inst *i) {
-    if (!c->watch.step) {
+    if (!c->watch.describe) {
         list[n] = *i;
         return;
     }
-    struct a64_inst note = {.fn = c->watch.step,
-                            .op = i->op,
-                            .imm = (int64_t)pc,
-                            .note = c->watch.describe(c->watch.ctx, word, pc, i)};
+    struct a64_inst note = {.op = i->op, .imm = (int64_t)pc};
+    c->watch.describe(c->watch.ctx, word, pc, i, &note);
     bool before = told_before(i);
     list[2 * n + before] = *i;
     list[2 * n + !before] = note;
@@ -104,7 +102,7 @@ static void append(struct cpu *c, struct a64_inst *list, uint32_t n, uint32_t wo
 /* Decodes from pc on, at most max instructions. */
 static struct block *translate(struct cpu *c, uint64_t pc, uint32_t max) {
     struct a64_inst list[2 * BLOCK_MAX + 2];
-    uint32_t n = 0, shift = c->watch.step != NULL, ops[BLOCK_MAX];
+    uint32_t n = 0, shift = c->watch.describe != NULL, ops[BLOCK_MAX];
     bool ended = false, failed = false;
     for (; n < max && !ended; n++) {
         uint64_t at = pc + 4ull * n;

@@ -44,9 +44,9 @@ enum cpu_stop {
 /* Is told of every instruction: behind it, or, where an instruction may not go on to the next one or its
  * operands matter (branches, divisions, the last of a block), before it. */
 struct cpu_watch {
-    a64_fn *step; /* with the note of the instruction; ends in NEXT or cpu_pause. NULL: nobody watches */
-    const void *(*describe)(void *ctx, uint32_t word, uint64_t pc,
-                            const struct a64_inst *i); /* makes the note */
+    /* Fills in fn, which ends in NEXT or cpu_pause, and note for the entry beside an instruction. NULL:
+     * nobody watches. */
+    void (*describe)(void *ctx, uint32_t word, uint64_t pc, const struct a64_inst *i, struct a64_inst *note);
     void *ctx;
 };
 

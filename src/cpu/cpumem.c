@@ -1,11 +1,12 @@
 #include "cpu/cpumem.h"
 
+#include <string.h>
+
 enum {
-    LANES = 8,     /* accesses in one cycle that the port of an L1 cache lets pass beside the first: the core
-                      counts them */
-    MERGES = 8,    /* accesses that wait for one line */
-    QUEUE = 16,    /* requests on their way to the next level */
-    TO_DRAM = 256, /* requests between L2 and DRAM */
+    MORE = 1,        /* accesses in a cycle that a first cache takes beside the first; see open_port */
+    MERGES = 8,      /* accesses that wait for one line */
+    QUEUE = 16,      /* requests on their way to the next level */
+    TO_DRAM = 256,   /* requests between L2 and DRAM */
     L1_FETCH = 1024, /* instead of a number: for the instruction cache */
     CONFIDENT = 2,   /* times that a stride must be seen */
     TLB_WAYS = 4,
@@ -72,14 +73,19 @@ static void tlb_init(struct tlb *t, struct arena *a, uint32_t entries) {
 }
 
 void cpumem_init(struct cpumem *m, const struct cpu_config *cfg, uint32_t l2_ways) {
-    *m = (struct cpumem){.cfg = *cfg, .nports = (uint32_t)cfg->cores, .quiet = true};
+    *m = (struct cpumem){.cfg = *cfg,
+                         .nports = (uint32_t)cfg->cores,
+                         .due = NEVER,
+                         .visit = NEVER,
+                         .dram_at = NEVER,
+                         .dram_soon = NEVER};
     struct arena *a = &m->arena;
     m->shift = mem_line_shift((uint32_t)cfg->line);
     m->dram_clock = clock_make((uint64_t)cfg->dram_clock * 1000, (uint64_t)cfg->clock * 1000);
     struct cache_spec i = cache_of(cfg, cfg->l1i_size, (uint32_t)cfg->l1i_ways, (uint32_t)cfg->l1i_ways,
-                                   (uint32_t)cfg->l1i_latency, (uint32_t)cfg->l1i_mshrs, LANES, MEM_INST);
+                                   (uint32_t)cfg->l1i_latency, (uint32_t)cfg->l1i_mshrs, MORE, MEM_INST);
     struct cache_spec d = cache_of(cfg, cfg->l1d_size, (uint32_t)cfg->l1d_ways, (uint32_t)cfg->l1d_ways,
-                                   (uint32_t)cfg->l1d_latency, (uint32_t)cfg->l1d_mshrs, LANES, MEM_DATA);
+                                   (uint32_t)cfg->l1d_latency, (uint32_t)cfg->l1d_mshrs, MORE, MEM_DATA);
     struct cache_spec l2 = cache_of(cfg, cfg->l2_size, (uint32_t)cfg->l2_ways, l2_ways,
                                     (uint32_t)cfg->l2_latency, (uint32_t)cfg->l2_mshrs, 0, MEM_DATA);
     for (uint32_t k = 0; k < m->nports; k++) {
@@ -95,7 +101,9 @@ void cpumem_init(struct cpumem *m, const struct cpu_config *cfg, uint32_t l2_way
     m->l2 = cache_create(a, &l2, 0);
     struct dram_spec ds = dram_of(cfg);
     for (int32_t k = 0; k < cfg->dram_channels; k++)
-        m->dram[k] = dram_create(a, &ds);
+        m->channel[k] = (struct channel){dram_create(a, &ds), NEVER, NEVER};
+    m->interleave = divisor_make((uint64_t)cfg->dram_interleave);
+    m->channels = divisor_make((uint64_t)cfg->dram_channels);
     queue_init(&m->to_dram, a, TO_DRAM);
 }
 
@@ -105,151 +113,202 @@ void cpumem_free(struct cpumem *m) {
 
 /* ---- time moves -------------------------------------------------------------------------------------- */
 
-/* What comes back from L2 names the port and cache that asked, and the request of that cache. */
-static uint32_t l2_token(uint32_t port, bool inst, uint32_t id) {
-    return id << 2 | port << 1 | inst;
+/* What comes back from L2 names the cache that asked, and the request of that cache. */
+static uint32_t l2_token(uint32_t cache, uint32_t id) {
+    return id << 2 | cache;
 }
 
-static void drain_l1(struct cpumem *m, uint32_t port, bool inst) {
-    struct cache *l1 = inst ? m->port[port].l1i : m->port[port].l1d;
+/* First caches by number: those of a port after those of the one before, data and then code. */
+static struct cache *first_cache(const struct cpumem *m, uint32_t k) {
+    return k & 1 ? m->port[k >> 1].l1i : m->port[k >> 1].l1d;
+}
+
+/* A request for L2 waits in a first cache; it goes on in the next cycle. */
+static void leaves(struct cpumem *m, uint32_t cache) {
+    m->leaving |= 1u << cache;
+    m->due = min_u64(m->due, m->now + 1);
+    m->visit = min_u64(m->visit, m->now + 1);
+}
+
+static uint32_t port_number(const struct port *p) {
+    return (uint32_t)(p - p->memory->port);
+}
+
+static void drain_l1(struct cpumem *m, uint32_t k) {
+    struct cache *l1 = first_cache(m, k);
     const struct mem_packet *p;
     while ((p = cache_out(l1))) {
         struct mem_access x = {
             .line = p->line, .sectors = p->sectors, .full = p->full, .kind = p->kind, .flags = p->flags};
-        if (!mem_accepted(cache_access(m->l2, m->now, &x, l2_token(port, inst, p->id))))
+        if (!mem_accepted(cache_access(m->l2, m->now, &x, l2_token(k, p->id))))
             return;
         cache_sent(l1);
     }
+    m->leaving &= ~(1u << k);
 }
 
 /* Completed accesses of a core's caches. */
-static void collect(struct port *p) {
+static void collect_data(struct port *p) {
     struct mem_done d;
     while (cache_pop(p->l1d, NEVER - 1, &d))
         p->done[d.token] = d.ready;
+}
+
+static void collect_code(struct port *p) {
+    struct mem_done d;
     while (cache_pop(p->l1i, NEVER - 1, &d))
         p->fetched = d.ready;
 }
 
-/* The channel of a line, and its address there. */
-static uint32_t channel_of(const struct cpumem *m, uint64_t line, uint64_t *inside) {
-    uint64_t chunk = (uint64_t)m->cfg.dram_interleave, n = (uint64_t)m->cfg.dram_channels, k = line / chunk;
-    *inside = k / n * chunk + line % chunk;
-    return (uint32_t)(k % n);
+/* Lines that come from L2. */
+static void fill_l1(struct cpumem *m) {
+    struct mem_done d;
+    while (cache_pop(m->l2, m->now, &d)) {
+        uint32_t k = d.token & 3;
+        cache_fill(first_cache(m, k), m->now, &(struct mem_packet){.id = d.token >> 2, .sectors = d.sectors});
+        if (k & 1)
+            collect_code(&m->port[k >> 1]);
+        else
+            collect_data(&m->port[k >> 1]);
+    }
 }
 
+/* The channel of a line, and its address there. */
+static uint32_t channel_of(const struct cpumem *m, uint64_t line, uint64_t *inside) {
+    uint64_t k = divide(&m->interleave, line), round = divide(&m->channels, k);
+    *inside = round * m->interleave.by + (line - k * m->interleave.by);
+    return (uint32_t)(k - round * m->channels.by);
+}
+
+/* When data of a channel may come next. */
+static void note_channel(struct cpumem *m, struct channel *c) {
+    uint64_t tick = dram_pop_from(c->dram);
+    c->at = clock_cycle(&m->dram_clock, tick);
+    c->soon = tick == NEVER ? NEVER : clock_cycle(&m->dram_clock, tick - 1) + 1;
+    m->dram_at = m->dram_soon = NEVER;
+    for (int32_t k = 0; k < m->cfg.dram_channels; k++) {
+        m->dram_at = min_u64(m->dram_at, m->channel[k].at);
+        m->dram_soon = min_u64(m->dram_soon, m->channel[k].soon);
+    }
+}
+
+/* Requests whose time has come go to DRAM, in order. What the channels did before comes first: the ticks
+ * before the one that is next, and that one if something happened behind the tick before it. */
 static void send_to_dram(struct cpumem *m) {
+    uint64_t tick = clock_tick(&m->dram_clock, m->now),
+             past = clock_tick(&m->dram_clock, m->before) == tick ? tick : tick - 1;
+    uint32_t sent = 0;
+    m->blocked = false;
+    while (!queue_empty(&m->to_dram) && queue_head(&m->to_dram)->ready <= m->now) {
+        const struct mem_packet *q = &queue_head(&m->to_dram)->packet;
+        uint64_t inside;
+        uint32_t k = channel_of(m, q->line, &inside);
+        struct dram *d = m->channel[k].dram;
+        bool write = q->kind == MEM_STORE;
+        if (!(sent >> k & 1) && tick)
+            dram_run(d, past);
+        m->blocked = !dram_has_room(d, write);
+        if (m->blocked)
+            break;
+        sent |= 1u << k;
+        dram_push(d, tick, inside, q->sectors, write, q->id);
+        queue_pop(&m->to_dram);
+    }
+    for (; sent; sent &= sent - 1)
+        note_channel(m, &m->channel[__builtin_ctz(sent)]);
+}
+
+static void tick_dram(struct cpumem *m) {
+    uint64_t tick = clock_tick(&m->dram_clock, m->now);
+    for (int32_t k = 0; k < m->cfg.dram_channels; k++) {
+        struct channel *c = &m->channel[k];
+        if (c->soon > m->now)
+            continue;
+        dram_run(c->dram, tick);
+        while (dram_pop_at(c->dram) <= tick) {
+            struct mem_packet q = {0};
+            dram_pop(c->dram, &q.id, &q.sectors);
+            cache_fill(m->l2, m->now, &q);
+        }
+        note_channel(m, c);
+    }
+}
+
+/* The first cycle in which the channel that the next request waits for may have room. */
+static uint64_t room_at(struct cpumem *m) {
+    uint64_t inside, tick = clock_tick(&m->dram_clock, m->now);
+    struct dram *d = m->channel[channel_of(m, queue_head(&m->to_dram)->packet.line, &inside)].dram;
+    dram_run(d, tick);
+    if (dram_has_room(d, queue_head(&m->to_dram)->packet.kind == MEM_STORE))
+        return m->now + 1;
+    return clock_cycle(&m->dram_clock, dram_next(d) - 1) + 1;
+}
+
+/* Says when there is something to do next. */
+static void schedule(struct cpumem *m) {
+    uint64_t due = m->now + 1;
+    if (!m->leaving && !cache_out(m->l2)) {
+        due = min_u64(cache_next(m->l2), m->dram_at);
+        if (m->blocked)
+            due = min_u64(due, min_u64(m->dram_soon, room_at(m)));
+        else if (!queue_empty(&m->to_dram))
+            due = min_u64(due, queue_head(&m->to_dram)->ready);
+        due = max_u64(due, m->now + 1);
+    }
+    m->due = due;
+    m->visit = min_u64(due, m->dram_soon);
+}
+
+/* Everything of cycle now. */
+static void tick(struct cpumem *m) {
+    for (uint32_t left = m->leaving; left; left &= left - 1)
+        drain_l1(m, (uint32_t)__builtin_ctz(left));
+    if (cache_next(m->l2) <= m->now)
+        fill_l1(m);
     const struct mem_packet *p;
     while ((p = cache_out(m->l2)) && !queue_full(&m->to_dram)) {
         queue_push(&m->to_dram, (struct to_dram){*p, m->now + (uint64_t)m->cfg.l2_latency});
         cache_sent(m->l2);
     }
-    while (!queue_empty(&m->to_dram) && queue_head(&m->to_dram)->ready <= m->now) {
-        const struct mem_packet *q = &queue_head(&m->to_dram)->packet;
-        uint64_t inside;
-        struct dram *d = m->dram[channel_of(m, q->line, &inside)];
-        bool write = q->kind == MEM_STORE;
-        if (!dram_has_room(d, write))
-            return;
-        dram_push(d, clock_tick(&m->dram_clock, m->now), inside, q->sectors, write, q->id);
-        queue_pop(&m->to_dram);
-        m->dram_busy = true;
-    }
-}
-
-static void tick_dram(struct cpumem *m) {
-    uint64_t tick = clock_tick(&m->dram_clock, m->now);
-    m->dram_busy = false;
-    for (int32_t k = 0; k < m->cfg.dram_channels; k++) {
-        struct dram *d = m->dram[k];
-        if (dram_next(d) <= tick)
-            dram_tick(d, tick);
-        while (dram_pop_at(d) <= tick) {
-            struct mem_packet q = {0};
-            dram_pop(d, &q.id, &q.sectors);
-            cache_fill(m->l2, m->now, &q);
-        }
-        m->dram_busy |= !dram_idle(d);
-    }
-}
-
-static bool is_quiet(const struct cpumem *m) {
-    bool quiet = !m->dram_busy && queue_empty(&m->to_dram) && cache_idle(m->l2);
-    for (uint32_t k = 0; quiet && k < m->nports; k++)
-        quiet = cache_idle(m->port[k].l1i) && cache_idle(m->port[k].l1d);
-    return quiet;
-}
-
-/* The first cycle behind now in which something may happen. */
-static uint64_t next_event(const struct cpumem *m) {
-    uint64_t next = cache_next(m->l2);
-    for (uint32_t k = 0; k < m->nports; k++)
-        if (cache_out(m->port[k].l1i) || cache_out(m->port[k].l1d))
-            return m->now + 1;
-    if (cache_out(m->l2))
-        return m->now + 1;
-    if (!queue_empty(&m->to_dram))
-        next = min_u64(next, max_u64(queue_head(&m->to_dram)->ready, m->now + 1));
-    for (int32_t k = 0; m->dram_busy && k < m->cfg.dram_channels; k++) {
-        next = min_u64(next, clock_cycle(&m->dram_clock, dram_next(m->dram[k])));
-        next = min_u64(next, clock_cycle(&m->dram_clock, dram_pop_at(m->dram[k])));
-    }
-    return max_u64(next, m->now + 1);
-}
-
-/* Everything of cycle now. */
-static void tick(struct cpumem *m) {
-    for (uint32_t k = 0; k < m->nports; k++) {
-        if (cache_out(m->port[k].l1d))
-            drain_l1(m, k, false);
-        if (cache_out(m->port[k].l1i))
-            drain_l1(m, k, true);
-    }
-    struct mem_done d;
-    while (cache_pop(m->l2, m->now, &d)) {
-        struct port *p = &m->port[d.token >> 1 & 1];
-        cache_fill(d.token & 1 ? p->l1i : p->l1d, m->now,
-                   &(struct mem_packet){.id = d.token >> 2, .sectors = d.sectors});
-        collect(p);
-    }
-    if (cache_out(m->l2) || !queue_empty(&m->to_dram))
+    if (!queue_empty(&m->to_dram) && queue_head(&m->to_dram)->ready <= m->now)
         send_to_dram(m);
-    if (m->dram_busy)
+    if (m->dram_soon <= m->now)
         tick_dram(m);
-    m->quiet = is_quiet(m);
+    schedule(m);
 }
 
+/* While a request waits for room, or there are some for L2, something happens in every cycle. */
 static void move_to(struct cpumem *m, uint64_t cycle) {
-    while (!m->quiet && m->now < cycle) {
-        m->now = min_u64(next_event(m), cycle);
-        tick(m);
+    while (m->now < cycle) {
+        uint64_t next = min_u64(m->due, cycle);
+        m->before = m->blocked ? next - 1 : m->now;
+        m->now = next;
+        if (next >= m->visit)
+            tick(m);
     }
-    if (m->now < cycle)
-        m->now = cycle;
 }
 
 /* An access is about to happen at cycle now; the cycle in which it does. */
-static uint64_t enter(struct cpumem *m, uint64_t now) {
-    if (now > m->now)
-        move_to(m, now);
+static inline uint64_t enter(struct cpumem *m, uint64_t now) {
+    if (now > m->now) {
+        if (now < m->visit) {
+            m->before = m->blocked ? now - 1 : m->now;
+            m->now = now;
+        } else {
+            move_to(m, now);
+        }
+    }
     return m->now;
 }
 
 /* On to the next cycle in which something happens; in a quiet memory that is the next one. */
 static void step(struct cpumem *m) {
-    uint64_t next = next_event(m);
-    m->now = next == NEVER ? m->now + 1 : next;
-    tick(m);
+    move_to(m, m->due == NEVER ? m->now + 1 : m->due);
 }
 
 /* ---- translation ------------------------------------------------------------------------------------- */
 
-/* The cycles that finding an address's page takes. */
-static uint32_t translate(struct tlb *t, uint64_t address, uint32_t walk) {
-    uint64_t page = (address >> 12) + 1; /* 0 is an empty entry */
-    t->n.looks++;
-    if (page == t->last)
-        return 0;
+static __attribute__((noinline)) uint32_t look_up(struct tlb *t, uint64_t page, uint32_t walk) {
     t->last = page;
     uint32_t set = (uint32_t)(page & (t->sets - 1)) * t->ways, oldest = set;
     for (uint32_t k = set; k < set + t->ways; k++) {
@@ -264,6 +323,13 @@ static uint32_t translate(struct tlb *t, uint64_t address, uint32_t walk) {
     t->stamp[oldest] = ++t->time;
     t->n.misses++;
     return walk;
+}
+
+/* The cycles that finding an address's page takes. */
+static inline uint32_t translate(struct tlb *t, uint64_t address, uint32_t walk) {
+    uint64_t page = (address >> 12) + 1; /* 0 is an empty entry */
+    t->n.looks++;
+    return page == t->last ? 0 : look_up(t, page, walk);
 }
 
 /* ---- accesses ---------------------------------------------------------------------------------------- */
@@ -285,17 +351,24 @@ static int take_number(struct port *p, uint32_t number) {
     return (int)number;
 }
 
+/* Whatever a core sends its caches in a cycle they take: it has one unit that sends, and what comes late,
+ * since memory is ahead, comes to memory's time. */
+static void open_port(struct cache *c) {
+    c->used_at = NEVER;
+}
+
 /* Offers an access until it is accepted, at cycle now first, moving time if it must wait. */
 static enum mem_result offer(struct port *p, struct cache *c, uint64_t now, const struct mem_access *x,
                              uint32_t token, bool announce) {
     struct cpumem *m = p->memory;
     for (;;) {
+        open_port(c);
         enum mem_result r = announce ? cache_access(c, now, x, token) : cache_look(c, now, x, token);
         if (mem_accepted(r)) {
-            m->quiet &= r == MEM_HIT;
+            if (cache_out(c))
+                leaves(m, 2 * port_number(p) + (c == p->l1i));
             return r;
         }
-        m->quiet = false;
         step(m);
         now = m->now;
     }
@@ -303,31 +376,39 @@ static enum mem_result offer(struct port *p, struct cache *c, uint64_t now, cons
 
 /* Most accesses hit a line that was hit before: this finds its slot at once, and does what the cache would
  * do. False: the cache must be asked. */
-static bool quick_hit(struct recent *recent, struct cache *c, uint64_t line, uint32_t shift, uint8_t sectors,
-                      bool write) {
-    struct recent *r = &recent[line >> shift & (RECENT - 1)];
-    struct tags_line *l = &c->bank.tags.line[r->slot];
-    if (r->line != line || c->bank.tags.key[r->slot] != tags_key(line) || !l->stamp || sectors & ~l->valid ||
-        l->prefetched || !mem_accepted(c->why))
+static inline bool quick_hit(struct recent *recent, struct cache *c, uint64_t line, uint32_t shift,
+                             uint8_t sectors, bool write) {
+    uint32_t slot = recent->slot[line >> shift & (RECENT - 1)];
+    struct tags_line *l = &c->bank.tags.line[slot];
+    if (c->bank.tags.key[slot] != tags_key(line) || sectors & ~l->valid || l->prefetched ||
+        !mem_accepted(c->why))
         return false;
-    tags_touch(&c->bank.tags, r->slot);
-    if (write) {
+    tags_touch(&c->bank.tags, slot);
+    if (write)
         l->dirty |= sectors;
-        c->n.writes++;
-        c->n.write_hits++;
-        c->n.write_sectors += mem_sectors(sectors);
-    } else {
-        c->n.reads++;
-        c->n.read_hits++;
-        c->n.read_sectors += mem_sectors(sectors);
-    }
+    recent->hits[write][sectors]++;
     return true;
 }
 
 static void note_recent(struct recent *recent, const struct cache *c, uint64_t line, uint32_t shift) {
     uint32_t slot = tags_find(&c->bank.tags, line);
     if (slot != NO_SLOT)
-        recent[line >> shift & (RECENT - 1)] = (struct recent){line, slot};
+        recent->slot[line >> shift & (RECENT - 1)] = slot;
+}
+
+/* Hits that were found so count as any. */
+static void count_recent(struct recent *recent, struct cache *c) {
+    for (uint32_t k = 0; k < MEM_SETS; k++) {
+        uint64_t loads = recent->hits[false][k], stores = recent->hits[true][k],
+                 sectors = mem_sectors((uint8_t)k);
+        c->n.reads += loads;
+        c->n.read_hits += loads;
+        c->n.read_sectors += loads * sectors;
+        c->n.writes += stores;
+        c->n.write_hits += stores;
+        c->n.write_sectors += stores * sectors;
+    }
+    memset(recent->hits, 0, sizeof recent->hits);
 }
 
 /* A miss of a load, or the first use of what was fetched ahead: strides are recognised by these. */
@@ -353,107 +434,115 @@ static void prefetch(struct port *p, uint64_t address, uint64_t pc) {
         line = ahead;
         struct mem_access x = {
             .line = line << p->memory->shift, .sectors = p->l1d->bank.all, .kind = MEM_PREFETCH};
+        open_port(p->l1d);
         if (!mem_accepted(cache_access(p->l1d, p->memory->now, &x, 0)))
             return;
         s->ahead = line;
-        p->memory->quiet = false;
+        if (cache_out(p->l1d))
+            leaves(p->memory, 2 * port_number(p));
     }
 }
 
-/* The bytes of an access that lie in its first line. */
-static uint32_t first_part(const struct cpumem *m, uint64_t address, uint32_t size) {
-    uint32_t room = (uint32_t)m->cfg.line - (uint32_t)(address & (uint64_t)(m->cfg.line - 1));
-    return size < room ? size : room;
-}
-
-static int load_line(struct port *p, uint64_t address, uint32_t size, uint64_t pc) {
+/* Part of a load, in one line. */
+static __attribute__((noinline)) int load_line(struct port *p, uint64_t address, uint32_t size, uint64_t pc) {
     struct cpumem *m = p->memory;
     uint64_t line = address >> m->shift << m->shift;
-    uint8_t sectors = sectors_of(address - line, size);
-    if (quick_hit(p->recent, p->l1d, line, m->shift, sectors, false))
-        return CPUMEM_HIT;
-    struct mem_access x = {.line = line, .sectors = sectors, .bytes = (uint16_t)size, .kind = MEM_LOAD};
+    struct mem_access x = {
+        .line = line, .sectors = sectors_of(address - line, size), .bytes = (uint16_t)size, .kind = MEM_LOAD};
     uint64_t useful = p->l1d->bank.n.prefetch_useful;
     uint32_t number = free_number(p);
-    bool hit = offer(p, p->l1d, p->memory->now, &x, number, false) == MEM_HIT;
+    bool hit = offer(p, p->l1d, m->now, &x, number, false) == MEM_HIT;
     int result = hit ? CPUMEM_HIT : take_number(p, number);
-    note_recent(p->recent, p->l1d, line, m->shift);
+    note_recent(&p->data, p->l1d, line, m->shift);
     if (!hit || p->l1d->bank.n.prefetch_useful != useful)
         prefetch(p, address, pc);
     return result;
 }
 
-int cpumem_load(struct port *p, uint64_t now, uint64_t address, uint32_t size, uint64_t pc, uint32_t *extra) {
-    struct cpumem *m = p->memory;
-    *extra = translate(&p->dtlb, address, (uint32_t)m->cfg.tlb_walk);
-    enter(m, now + *extra);
-    address += p->space;
-    uint32_t part = first_part(m, address, size);
-    int number = load_line(p, address, part, pc);
-    if (part == size)
-        return number;
-    if (number != CPUMEM_HIT) /* one line after the other */
-        cpumem_wait(p, number);
-    ++*extra;
-    return load_line(p, address + part, size - part, pc);
-}
-
-static int store_line(struct port *p, uint64_t address, uint32_t size) {
+static __attribute__((noinline)) int store_line(struct port *p, uint64_t address, uint32_t size) {
     struct cpumem *m = p->memory;
     uint64_t line = address >> m->shift << m->shift;
-    uint8_t sectors = sectors_of(address - line, size);
-    if (quick_hit(p->recent, p->l1d, line, m->shift, sectors, true))
-        return CPUMEM_HIT;
-    struct mem_access x = {
-        .line = line, .sectors = sectors, .bytes = (uint16_t)size, .kind = MEM_STORE, .flags = MEM_SILENT};
+    struct mem_access x = {.line = line,
+                           .sectors = sectors_of(address - line, size),
+                           .bytes = (uint16_t)size,
+                           .kind = MEM_STORE,
+                           .flags = MEM_SILENT};
     uint32_t slot = tags_find(&p->l1d->bank.tags, line);
     if (slot != NO_SLOT && !(x.sectors & ~p->l1d->bank.tags.line[slot].valid)) {
-        offer(p, p->l1d, p->memory->now, &x, 0, true);
-        note_recent(p->recent, p->l1d, line, m->shift);
+        offer(p, p->l1d, m->now, &x, 0, true);
+        note_recent(&p->data, p->l1d, line, m->shift);
         return CPUMEM_HIT;
     }
     x.flags = 0;
     uint32_t number = free_number(p);
     int result = take_number(p, number);
-    if (offer(p, p->l1d, p->memory->now, &x, number, true) ==
+    if (offer(p, p->l1d, m->now, &x, number, true) ==
         MEM_HIT) /* the line came while the store waited for its turn */
-        collect(p);
+        collect_data(p);
     return result;
 }
 
-int cpumem_store(struct port *p, uint64_t now, uint64_t address, uint32_t size, uint32_t *extra) {
-    struct cpumem *m = p->memory;
-    *extra = translate(&p->dtlb, address, (uint32_t)m->cfg.tlb_walk);
-    enter(m, now + *extra);
-    address += p->space;
-    uint32_t part = first_part(m, address, size);
-    int number = store_line(p, address, part);
-    if (part == size)
-        return number;
-    if (number != CPUMEM_HIT)
-        cpumem_wait(p, number);
-    ++*extra;
-    return store_line(p, address + part, size - part);
+/* A load or store in one line: as a rule what it wants is where it was before. */
+static inline int access_line(struct port *p, uint64_t address, uint32_t size, uint64_t pc, bool write) {
+    uint32_t shift = p->memory->shift;
+    uint64_t line = address >> shift << shift;
+    if (quick_hit(&p->data, p->l1d, line, shift, sectors_of(address - line, size), write))
+        return CPUMEM_HIT;
+    return write ? store_line(p, address, size) : load_line(p, address, size, pc);
 }
 
-uint64_t cpumem_fetch(struct port *p, uint64_t now, uint64_t address) {
+static __attribute__((noinline)) int access_two(struct port *p, uint64_t address, uint32_t part,
+                                                uint32_t size, uint64_t pc, bool write) {
+    int number = access_line(p, address, part, pc, write);
+    if (number != CPUMEM_HIT) /* one line after the other */
+        cpumem_wait(p, number);
+    p->extra++;
+    return access_line(p, address + part, size - part, pc, write);
+}
+
+static inline int access_data(struct port *p, uint64_t now, uint64_t address, uint32_t size, uint64_t pc,
+                              bool write) {
     struct cpumem *m = p->memory;
-    uint32_t walk = translate(&p->itlb, address, (uint32_t)m->cfg.tlb_walk);
-    uint64_t line = (address + p->space) >> m->shift << m->shift;
+    p->extra = translate(&p->dtlb, address, (uint32_t)m->cfg.tlb_walk);
+    enter(m, now + p->extra);
+    address += p->space;
+    uint32_t room = (uint32_t)m->cfg.line - (uint32_t)(address & (uint64_t)(m->cfg.line - 1));
+    if (size > room)
+        return access_two(p, address, room, size, pc, write);
+    return access_line(p, address, size, pc, write);
+}
+
+int cpumem_load(struct port *p, uint64_t now, uint64_t address, uint32_t size, uint64_t pc) {
+    return access_data(p, now, address, size, pc, false);
+}
+
+int cpumem_store(struct port *p, uint64_t now, uint64_t address, uint32_t size) {
+    return access_data(p, now, address, size, 0, true);
+}
+
+/* A line of code that was not where it was before. */
+static __attribute__((noinline)) uint64_t fetch_line(struct port *p, uint64_t now, uint64_t line) {
+    struct cpumem *m = p->memory;
     struct mem_access x = {.line = line, .sectors = p->l1i->bank.all, .kind = MEM_LOAD};
-    now += walk;
-    if (quick_hit(p->recent_code, p->l1i, line, m->shift, x.sectors, false))
-        return now;
     uint32_t slot = tags_find(&p->l1i->bank.tags, line);
     if (slot == NO_SLOT || p->l1i->bank.tags.line[slot].valid != p->l1i->bank.all)
         now = enter(m, now);
     p->fetched = NEVER;
-    note_recent(p->recent_code, p->l1i, line, m->shift);
+    note_recent(&p->code, p->l1i, line, m->shift);
     if (offer(p, p->l1i, now, &x, L1_FETCH, false) == MEM_HIT)
         return now;
     while (p->fetched == NEVER)
         step(m);
     return p->fetched;
+}
+
+uint64_t cpumem_fetch(struct port *p, uint64_t now, uint64_t address) {
+    struct cpumem *m = p->memory;
+    now += translate(&p->itlb, address, (uint32_t)m->cfg.tlb_walk);
+    uint64_t line = (address + p->space) >> m->shift << m->shift;
+    if (quick_hit(&p->code, p->l1i, line, m->shift, p->l1i->bank.all, false))
+        return now;
+    return fetch_line(p, now, line);
 }
 
 uint64_t cpumem_wait(struct port *p, int number) {
@@ -463,16 +552,21 @@ uint64_t cpumem_wait(struct port *p, int number) {
     return p->done[number];
 }
 
-bool cpumem_is_done(struct port *p, int number, uint64_t now) {
+void cpumem_move_to(struct port *p, uint64_t now) {
     enter(p->memory, now);
-    if (p->done[number] > now)
-        return false;
-    p->busy &= ~(1u << number);
-    return true;
 }
 
 uint64_t cpumem_use_l2(struct cpumem *m, uint64_t now) {
     now = max_u64(enter(m, now), m->l2->free_at);
     m->l2->free_at = now + 1;
     return now;
+}
+
+void cpumem_settle(struct cpumem *m) {
+    for (int32_t k = 0; k < m->cfg.dram_channels; k++)
+        dram_run(m->channel[k].dram, clock_tick(&m->dram_clock, m->now));
+    for (uint32_t k = 0; k < m->nports; k++) {
+        count_recent(&m->port[k].data, m->port[k].l1d);
+        count_recent(&m->port[k].code, m->port[k].l1i);
+    }
 }

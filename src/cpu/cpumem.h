@@ -12,7 +12,7 @@
 #include "mem/cache.h"
 #include "mem/dram.h"
 
-enum { CPUMEM_CORES = 2, CPUMEM_SLOTS = 32, CPUMEM_CHANNELS = 4, RECENT = 64 };
+enum { CPUMEM_CORES = 2, CPUMEM_SLOTS = 32, CPUMEM_CHANNELS = 4, RECENT = 256 };
 
 struct tlb_counters {
     uint64_t looks, misses;
@@ -33,10 +33,11 @@ struct stride {
     uint64_t ahead; /* the last line that was fetched ahead, while the stride stays */
 };
 
-/* A line that an access hit, and where it was. */
+/* Slots of a cache in which lines were, by the number of the line; and how often they were found there, by
+ * sectors, loads and stores apart. */
 struct recent {
-    uint64_t line;
-    uint32_t slot;
+    uint32_t slot[RECENT];
+    uint64_t hits[2][MEM_SETS];
 };
 
 struct cpumem;
@@ -48,7 +49,8 @@ struct port {
     struct cache *l1i, *l1d;
     struct tlb itlb, dtlb;
     struct stride *strides;
-    struct recent recent[RECENT], recent_code[RECENT];
+    struct recent data, code;
+    uint32_t extra; /* cycles that the last load or store took for translation and a second line */
     uint64_t done[CPUMEM_SLOTS]; /* when an access was complete; NEVER: it is not */
     uint32_t busy;               /* bits of numbers in use */
     uint64_t fetched;            /* when the line of code that is waited for came; NEVER: it has not */
@@ -60,17 +62,31 @@ struct to_dram {
     uint64_t ready;
 };
 
+/* A channel of DRAM. Its ticks are done when somebody must know of them: before it is given more, and when
+ * data may come. That is in the tick into which it falls, or, if memory does or is asked something in a cycle
+ * behind the tick before, already then. */
+struct channel {
+    struct dram *dram;
+    uint64_t at, soon; /* these two cycles, of the next data */
+};
+
 struct cpumem {
     struct arena arena;
     struct cpu_config cfg;
     uint32_t shift, nports;
     struct port port[CPUMEM_CORES];
     struct cache *l2;
-    struct dram *dram[CPUMEM_CHANNELS];
+    struct channel channel[CPUMEM_CHANNELS];
     struct clock dram_clock;
+    struct divisor interleave, channels;
     QUEUE(struct to_dram) to_dram;
-    uint64_t now;          /* everything up to this cycle has happened */
-    bool quiet, dram_busy; /* nothing is under way; something is in DRAM */
+    uint64_t now;                /* everything up to this cycle has happened */
+    uint64_t before;             /* the cycle before in which something happened or somebody asked */
+    uint64_t due;                /* the next cycle with something to do, if nobody asks before; NEVER: none */
+    uint64_t visit;              /* the first one in which whoever asks finds something to do */
+    uint64_t dram_at, dram_soon; /* of all channels */
+    uint32_t leaving;            /* bits of first caches, by port and kind, that have requests for L2 */
+    bool blocked;                /* the next request for DRAM finds its queue full */
 };
 
 /* l2_ways: those of L2 that hold lines. */
@@ -80,16 +96,25 @@ void cpumem_free(struct cpumem *m);
 enum { CPUMEM_HIT = -1 };
 
 /* A load of size bytes at cycle now. CPUMEM_HIT, or the number of an access that is under way and must be
- * waited for. extra: cycles of address translation and of a second line. pc is its instruction's address. */
-int cpumem_load(struct port *p, uint64_t now, uint64_t address, uint32_t size, uint64_t pc, uint32_t *extra);
+ * waited for; sets extra. pc is its instruction's address. */
+int cpumem_load(struct port *p, uint64_t now, uint64_t address, uint32_t size, uint64_t pc);
 /* The same for a store. */
-int cpumem_store(struct port *p, uint64_t now, uint64_t address, uint32_t size, uint32_t *extra);
+int cpumem_store(struct port *p, uint64_t now, uint64_t address, uint32_t size);
 /* The line of code at an address: the cycle in which it is there. */
 uint64_t cpumem_fetch(struct port *p, uint64_t now, uint64_t address);
 /* Moves time until an access is complete; when that was. Its number is free then. */
 uint64_t cpumem_wait(struct port *p, int number);
-/* Whether it is complete by cycle now, when it is known without moving time further. */
-bool cpumem_is_done(struct port *p, int number, uint64_t now);
+/* Moves time to cycle now. */
+void cpumem_move_to(struct port *p, uint64_t now);
+/* Whether an access is complete by cycle now, to which time has moved. If so its number is free. */
+static inline bool cpumem_is_done(struct port *p, int number, uint64_t now) {
+    if (p->done[number] > now)
+        return false;
+    p->busy &= ~(1u << number);
+    return true;
+}
+/* Brings the counters up to date with time. */
+void cpumem_settle(struct cpumem *m);
 /* Something else uses L2 at cycle now: the cycle in which it may. */
 uint64_t cpumem_use_l2(struct cpumem *m, uint64_t now);
 

@@ -68,11 +68,12 @@ EXEC(traced) {
     NEXT;
 }
 
-static const void *describe(void *ctx, uint32_t word, uint64_t pc, const struct a64_inst *i) {
+static void describe(void *ctx, uint32_t word, uint64_t pc, const struct a64_inst *i, struct a64_inst *note) {
     struct cputrace *t = ctx;
-    uintptr_t known = (uintptr_t)map_get_u64(&t->by_pc, pc);
-    if (known)
-        return (const void *)known;
+    note->fn = traced;
+    note->note = map_get_u64(&t->by_pc, pc);
+    if (note->note)
+        return;
     struct arena arena = {0};
     struct hpi core = {.cfg = t->cfg, .arena = &arena};
     const struct hpi_inst *h = hpi_describe(&core, word, pc, i);
@@ -91,7 +92,7 @@ static const void *describe(void *ctx, uint32_t word, uint64_t pc, const struct 
     arena_free(&arena);
     vec_push(&t->code, c);
     map_set_u64(&t->by_pc, pc, (void *)(uintptr_t)t->code.len);
-    return (const void *)(uintptr_t)t->code.len;
+    note->note = (const void *)(uintptr_t)t->code.len;
 }
 
 void cputrace_run(struct cputrace *t, struct guest *g, const struct cpu_config *cfg, uint32_t limit,
@@ -108,7 +109,7 @@ void cputrace_run(struct cputrace *t, struct guest *g, const struct cpu_config *
         guest_run(g, skip);
     if (g->exited)
         return;
-    g->cpu.watch = (struct cpu_watch){traced, describe, t};
+    g->cpu.watch = (struct cpu_watch){describe, t};
     cpu_forget_code(&g->cpu);
     t->tls = g->cpu.tpidr;
     guest_run(g, UINT64_MAX);

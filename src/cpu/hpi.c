@@ -105,6 +105,18 @@ static void set_latency(const struct cpu_config *g, struct hpi_inst *r, enum a64
     }
 }
 
+enum { FEW_SOURCES = 3, FEW_RESULTS = 2 }; /* that an instruction has as a rule */
+
+static enum hpi_kind kind_of_step(const struct hpi_inst *r) {
+    if (r->is_memo || r->nsrc > FEW_SOURCES)
+        return HPI_ANY;
+    if (r->unit == UNIT_MEM && !r->writes_flags)
+        return r->is_load ? HPI_LOAD : HPI_STORE;
+    if (r->ndst > FEW_RESULTS)
+        return HPI_ANY;
+    return r->is_branch ? HPI_BRANCH : r->unit == UNIT_ALU ? HPI_ALU : r->unit == UNIT_FP ? HPI_FP : HPI_ANY;
+}
+
 /* How long before an operand is complete an instruction takes it over. */
 static int32_t early_of(const struct cpu_config *g, const struct hpi_inst *r, enum a64_op op, uint32_t k) {
     if (r->src[k] == A64_MEMO_ORDER)
@@ -156,7 +168,7 @@ static uint32_t bytes_of(uint32_t word, const struct a64_info *info, const struc
     return (word >> 25 & 0x1f) == 6 ? size * lists : pairs ? 2 * size : size; /* structures, pairs */
 }
 
-const struct hpi_inst *hpi_describe(struct hpi *c, uint32_t word, uint64_t pc, const struct a64_inst *i) {
+struct hpi_inst *hpi_describe(struct hpi *c, uint32_t word, uint64_t pc, const struct a64_inst *i) {
     const struct a64_info *info = a64_info(i->op);
     struct hpi_inst *r = arena_new(c->arena, struct hpi_inst);
     struct a64_uses u;
@@ -166,9 +178,13 @@ const struct hpi_inst *hpi_describe(struct hpi *c, uint32_t word, uint64_t pc, c
                            .class = info->class,
                            .unit = (uint8_t)unit_of(info->class),
                            .nsrc = u.nsrc,
-                           .ndst = u.ndst};
-    memcpy(r->src, u.src, sizeof r->src);
-    memcpy(r->dst, u.dst, sizeof r->dst);
+                           .ndst = u.ndst,
+                           .next = c->code};
+    c->code = r;
+    for (uint32_t k = 0; k < A64_MAX_USES; k++) {
+        r->src[k] = k < u.nsrc ? u.src[k] : A64_ZERO;
+        r->dst[k] = k < u.ndst ? u.dst[k] : A64_SINK;
+    }
     r->is_branch = info->class == CLASS_BRANCH;
     r->is_load = info->class == CLASS_LOAD;
     r->is_store = info->class == CLASS_STORE;
@@ -190,10 +206,22 @@ const struct hpi_inst *hpi_describe(struct hpi *c, uint32_t word, uint64_t pc, c
             if (r->dst[k] == i->rn && k + 1 == r->ndst && a64_writes_base(word))
                 r->base = (uint8_t)k;
     }
+    r->step = (uint8_t)kind_of_step(r);
     return r;
 }
 
 /* ---- loads and stores under way ---------------------------------------------------------------------- */
+
+/* Of the instructions that have a place, that one and those behind it do not end before a cycle. */
+static void delay_behind(struct hpi_places *p, uint64_t inst, uint64_t end) {
+    uint32_t k = p->next;
+    for (uint32_t n = 0; n < p->size; n++) { /* the newest first */
+        k = k ? k - 1 : p->size - 1;
+        if (p->inst[k] < inst)
+            break;
+        p->end[k] = max_u64(p->end[k], end);
+    }
+}
 
 /* Waits for a load; its registers are complete then, and nothing behind it has ended before. */
 static uint64_t finish_load(struct hpi *c, uint32_t slot) {
@@ -203,9 +231,7 @@ static uint64_t finish_load(struct hpi *c, uint32_t slot) {
         if (c->complete[l->dst[k]] == LOAD_PENDING + slot)
             c->complete[l->dst[k]] = end;
     for (uint32_t u = 0; u < UNITS; u++)
-        for (uint32_t k = 0; k < c->places[u].size; k++)
-            if (c->places[u].inst[k] >= l->inst)
-                c->places[u].end[k] = max_u64(c->places[u].end[k], end);
+        delay_behind(&c->places[u], l->inst, end);
     c->last_end = max_u64(c->last_end, end);
     for (uint32_t k = 0; k < c->memo.n; k++)
         if (c->memo.inputs[k].slot == (int)slot) {
@@ -232,34 +258,35 @@ static bool in_store_buffer(const struct hpi *c, uint64_t address, uint32_t size
     return false;
 }
 
-/* A load issues at cycle: until then at most so many others miss. Returns what it adds to the latency of a
- * hit, and its slot if it misses. */
-static uint32_t load(struct hpi *c, const struct hpi_inst *i, uint64_t cycle, uint64_t address, int *slot) {
-    uint32_t extra = 0;
-    *slot = -1;
-    if (c->nstores && in_store_buffer(c, address, i->size))
-        return 0;
-    int number = cpumem_load(c->port, cycle, address, i->size, i->pc, &extra);
-    if (number == CPUMEM_HIT)
-        return extra;
+/* A load that issued misses. */
+static __attribute__((noinline)) void add_load(struct hpi *c, const struct hpi_inst *i, int number) {
     uint32_t k = 0;
     while (c->loads[k].number != CPUMEM_HIT)
         k++;
-    c->loads[k] = (struct hpi_load){.number = number, .inst = c->count + 1};
+    c->loads[k] = (struct hpi_load){.number = number, .inst = c->n.insts + 1};
     for (uint32_t d = 0; d < i->ndst; d++)
         if (d != i->base && i->dst[d] != A64_MEMO_ORDER)
             c->loads[k].dst[c->loads[k].ndst++] = i->dst[d];
     c->nloads++;
-    *slot = (int)k;
-    return extra;
+    c->slot = (int)k;
 }
 
-static uint32_t store(struct hpi *c, const struct hpi_inst *i, uint64_t cycle, uint64_t address) {
-    uint32_t extra;
-    int number = cpumem_store(c->port, cycle, address, i->size, &extra);
+/* A load issues at cycle: until then at most so many others miss. Returns what it adds to the latency of a
+ * hit, and sets its slot if it misses. */
+static inline uint32_t load(struct hpi *c, const struct hpi_inst *i, uint64_t cycle, uint64_t address) {
+    if (c->nstores && in_store_buffer(c, address, i->size))
+        return 0;
+    int number = cpumem_load(c->port, cycle, address, i->size, i->pc);
+    if (number != CPUMEM_HIT)
+        add_load(c, i, number);
+    return c->port->extra;
+}
+
+static inline uint32_t store(struct hpi *c, const struct hpi_inst *i, uint64_t cycle, uint64_t address) {
+    int number = cpumem_store(c->port, cycle, address, i->size);
     if (number != CPUMEM_HIT)
         c->stores[c->nstores++] = (struct hpi_store){number, address, i->size};
-    return extra;
+    return c->port->extra;
 }
 
 /* The cycle from which on one more may be under way. */
@@ -275,6 +302,7 @@ static uint64_t room_for_load(struct hpi *c, uint64_t cycle) {
 }
 
 static uint64_t room_for_store(struct hpi *c, uint64_t cycle) {
+    cpumem_move_to(c->port, cycle);
     for (uint32_t k = c->nstores; k-- > 0;)
         if (cpumem_is_done(c->port, c->stores[k].number, cycle))
             drop_store(c, k);
@@ -379,33 +407,30 @@ static void end_branch(struct hpi *c, uint64_t next) {
     }
 }
 
-/* The cycle in which the instruction at pc arrives. */
-static uint64_t arrive(struct hpi *c, uint64_t pc) {
-    uint64_t line = pc >> mem_line_shift((uint32_t)c->cfg->line);
-    if (line !=
-        c->line) { /* one behind the other is asked for when that one has come; else when fetch turns to it */
-        bool next = line == c->line + 1;
-        uint64_t ask = next ? c->line_at : c->front > 1 ? c->front - 1 : 0;
-        uint64_t there = cpumem_fetch(c->port, ask, pc) + 1;
-        c->n.lines++;
-        c->line = line;
-        if (there + (uint64_t)c->cfg->l1i_latency - 1 > c->front) {
-            c->front = there + (uint64_t)c->cfg->l1i_latency - 1;
-            c->arrived = 0;
-        }
-        c->line_at = c->front;
-    }
-    if (c->arrived == (uint32_t)c->cfg->fetch_width) {
-        c->front++;
+/* Fetch turns to another line: one behind the other is asked for when that one has come, else when fetch gets
+ * there. */
+static __attribute__((noinline)) void fetch_line(struct hpi *c, uint64_t pc, uint64_t line) {
+    uint64_t ask = line == c->line + 1 ? c->line_at : c->front > 1 ? c->front - 1 : 0;
+    uint64_t there = cpumem_fetch(c->port, ask, pc) + (uint64_t)c->cfg->l1i_latency;
+    c->n.lines++;
+    c->line = line;
+    if (there > c->front) {
+        c->front = there;
         c->arrived = 0;
     }
-    uint64_t ahead = (uint64_t)c->cfg->fetch_ahead;
-    if (c->count >= ahead && c->issue[(c->count - ahead) % HPI_AHEAD] > c->front) {
-        c->front = c->issue[(c->count - ahead) % HPI_AHEAD];
-        c->arrived = 0;
-    }
-    c->arrived++;
-    return c->front;
+    c->line_at = c->front;
+}
+
+/* The cycle in which the instruction at pc arrives: so many in one, and no further ahead of those that issue.
+ */
+static inline uint64_t arrive(struct hpi *c, uint64_t pc) {
+    if (pc >> c->shift != c->line)
+        fetch_line(c, pc, pc >> c->shift);
+    bool full = c->arrived == (uint32_t)c->cfg->fetch_width;
+    uint64_t front = c->front + full,
+             room = c->issue[(c->n.insts - (uint64_t)c->cfg->fetch_ahead) % HPI_AHEAD];
+    c->arrived = full || room > front ? 1 : c->arrived + 1;
+    return c->front = max_u64(front, room);
 }
 
 /* ---- issue ------------------------------------------------------------------------------------------- */
@@ -429,50 +454,70 @@ static uint32_t division(const struct hpi *c, const struct hpi_inst *i, const st
     return (left > right ? (left - right) / (uint32_t)c->cfg->div_bits : 0) + negative;
 }
 
-/* A result that cannot be taken over early: multiplication does not get those of integers and loads,
- * addresses not those of loads. */
-static bool is_late(enum hpi_unit consumer, enum hpi_unit producer) {
-    return (consumer == UNIT_MUL && (producer == UNIT_ALU || producer == UNIT_MEM)) ||
-           (consumer == UNIT_MEM && producer == UNIT_MEM);
+/* A result that cannot be taken over early: addresses do not get those of loads. */
+static inline bool is_late(enum hpi_unit consumer, enum hpi_unit producer) {
+    return consumer == UNIT_MEM && producer == UNIT_MEM;
 }
 
-/* The cycle from which on all operands can be had. */
-static uint64_t operands(struct hpi *c, const struct hpi_inst *i, uint64_t cycle, bool *waited) {
+/* Operands that come from loads which missed are waited for; whether there was one. */
+static __attribute__((noinline)) bool wait_for_operands(struct hpi *c, const struct hpi_inst *i) {
+    bool waited = false;
     for (uint32_t k = 0; k < i->nsrc; k++) {
         uint64_t at = c->complete[i->src[k]];
-        if (unlikely(at >= LOAD_PENDING)) {
-            at = finish_load(c, (uint32_t)(at - LOAD_PENDING));
-            *waited = true;
+        if (at >= LOAD_PENDING) {
+            finish_load(c, (uint32_t)(at - LOAD_PENDING));
+            waited = true;
         }
-        if (!is_late(i->unit, c->producer[i->src[k]]))
-            at = at > i->early[k] ? at - i->early[k] : 0;
-        cycle = max_u64(cycle, at);
+    }
+    return waited;
+}
+
+/* The cycle from which on the first n operands, which are known, can be had. */
+static inline uint64_t operands(const struct hpi *c, const struct hpi_inst *i, enum hpi_unit unit, uint32_t n,
+                                uint64_t cycle) {
+    for (uint32_t k = 0; k < n; k++) {
+        uint64_t at = c->complete[i->src[k]], early = i->early[k];
+        if (is_late(unit, c->producer[i->src[k]]))
+            early = 0;
+        cycle = max_u64(cycle, max_u64(at, early) - early);
     }
     return cycle;
 }
 
-static uint64_t unit_free(const struct hpi *c, const struct hpi_inst *i, uint64_t cycle) {
-    cycle = max_u64(cycle, c->free_at[i->unit]);
-    if (cycle == c->cycle && (c->issued == (uint32_t)c->cfg->issue_width ||
-                              (i->unit == UNIT_ALU && c->alus == (uint32_t)c->cfg->issue_alus)))
-        cycle++;
-    return cycle;
+/* Whether one of them is that of a load that has not come. */
+static inline bool is_pending(const struct hpi *c, const struct hpi_inst *i, uint32_t n) {
+    uint64_t last = 0;
+    for (uint32_t k = 0; k < n; k++)
+        last = max_u64(last, c->complete[i->src[k]]);
+    return last >= LOAD_PENDING;
+}
+
+static inline uint64_t unit_free(const struct hpi *c, enum hpi_unit unit, uint64_t cycle) {
+    if (unit != UNIT_ALU)
+        cycle = max_u64(cycle, c->free_at[unit]);
+    bool full = c->issued == (uint32_t)c->cfg->issue_width ||
+                (unit == UNIT_ALU && c->alus == (uint32_t)c->cfg->issue_alus);
+    return cycle + (full && cycle == c->cycle);
+}
+
+/* Loads that must have come before the instruction that has a unit's next place can end. */
+static __attribute__((noinline)) void finish_before(struct hpi *c, uint64_t inst) {
+    for (uint32_t k = 0; k < (uint32_t)c->cfg->issue_loads; k++)
+        if (c->loads[k].number != CPUMEM_HIT && c->loads[k].inst <= inst)
+            finish_load(c, k);
 }
 
 /* The cycle from which on the unit has a place: when the one that has had it longest ends. */
-static uint64_t place_free(struct hpi *c, enum hpi_unit unit, uint64_t cycle) {
+static inline uint64_t place_free(struct hpi *c, enum hpi_unit unit, uint64_t cycle) {
     struct hpi_places *p = &c->places[unit];
-    for (uint32_t k = 0; c->nloads && k < (uint32_t)c->cfg->issue_loads; k++)
-        if (c->loads[k].number != CPUMEM_HIT && c->loads[k].inst <= p->inst[p->next])
-            finish_load(c, k); /* before which it cannot end */
+    if (c->nloads)
+        finish_before(c, p->inst[p->next]);
     return max_u64(cycle, p->end[p->next]);
 }
 
-/* Charges the cycles behind the one before to a reason. */
-static uint64_t charge(uint64_t from, uint64_t to, uint64_t *counter) {
-    if (to > from + 1)
-        *counter += to - from - 1;
-    return to;
+/* The cycles between two, in which nothing issues. */
+static inline uint64_t gap(uint64_t from, uint64_t to) {
+    return to > from ? to - from - 1 : 0;
 }
 
 /* Instructions end in order; a load that has not come says so itself. */
@@ -483,87 +528,114 @@ static void show(struct hpi *c, const struct hpi_inst *i, uint64_t arrived, uint
         c->loads[slot].shown = number;
 }
 
-void hpi_step(struct hpi *c, const struct hpi_inst *i, const struct cpu *cpu) {
+/* When the values that an instruction writes are complete. */
+static inline void set_results(struct hpi *c, const struct hpi_inst *i, enum hpi_unit unit, uint64_t at,
+                               uint64_t complete, enum hpi_kind kind) {
+    bool has_base = kind == HPI_LOAD || kind == HPI_STORE || kind == HPI_ANY;
+    uint32_t n = has_base ? i->ndst : FEW_RESULTS;
+    for (uint32_t k = 0; k < n; k++) {
+        bool base = has_base && k == i->base;
+        uint64_t then = base ? at + (uint64_t)c->cfg->latency_alu : complete;
+        if (kind == HPI_ANY && i->dst[k] == A64_MEMO_ORDER) /* which only keeps the order */
+            then = at + 1;
+        c->complete[i->dst[k]] = then;
+        c->producer[i->dst[k]] = (uint8_t)(base ? UNIT_ALU : unit);
+    }
+}
+
+static inline void count_step(struct hpi *c, struct hpi_inst *i, enum hpi_kind kind) {
+    if (kind == HPI_BRANCH)
+        c->n.memo_branches += c->by_lookup && i->reads_flags;
+    if (kind == HPI_ALU || kind == HPI_FP || kind == HPI_ANY)
+        c->by_lookup = i->writes_flags ? kind == HPI_ANY && i->is_memo : c->by_lookup;
+    c->n.insts++;
+    i->times++;
+}
+
+/* What follows from how often instructions were executed. */
+static void count_code(struct hpi *c) {
+    for (struct hpi_inst *i = c->code; i; i = i->next) {
+        c->n.classes[i->class] += i->times;
+        c->n.reads += i->times * i->nsrc;
+        c->n.writes += i->times * i->ndst;
+        i->times = 0;
+    }
+}
+
+/* The next instruction: with the address it used if it is a load or store, and the registers as they are
+ * behind it, those of a division as before. There is one such function for each kind, made of this one. */
+static inline __attribute__((always_inline)) void step(struct hpi *c, struct hpi_inst *i,
+                                                       const struct cpu *cpu, enum hpi_kind kind) {
     const struct cpu_config *g = c->cfg;
+    bool any = kind == HPI_ANY, loads = kind == HPI_LOAD || (any && i->is_load),
+         stores = kind == HPI_STORE || (any && i->is_store), memo = any && i->is_memo && cpu->memo;
+    enum hpi_unit unit = any                                     ? i->unit
+                         : kind == HPI_FP                        ? UNIT_FP
+                         : kind == HPI_LOAD || kind == HPI_STORE ? UNIT_MEM
+                                                                 : UNIT_ALU;
+    uint32_t n = any ? i->nsrc : FEW_SOURCES;
     if (c->branch)
         end_branch(c, i->pc);
-    uint64_t arrived = arrive(c, i->pc), at = max_u64(c->cycle, arrived + (uint64_t)g->fetch_depth),
-             was = c->cycle;
-    was = at > was ? charge(was, at, &c->n.stall_front) : was;
-    uint64_t place = place_free(c, i->unit, at);
-    if (place > at)
-        was = charge(was, at = place, &c->n.stall_window);
-    bool waited = false;
-    uint64_t ready = operands(c, i, at, &waited);
-    if (ready > at)
-        was = charge(was, at = ready, waited ? &c->n.stall_load : &c->n.stall_operand);
-    uint64_t free = unit_free(c, i, at);
-    if (free > at)
-        was = charge(was, at = free, &c->n.stall_unit);
-    if (unlikely(i->is_load && c->nloads == (uint32_t)g->issue_loads))
-        was = charge(was, at = room_for_load(c, at), &c->n.stall_store);
-    if (unlikely(i->is_store && c->nstores))
-        was = charge(was, at = room_for_store(c, at), &c->n.stall_store);
-    if (unlikely(i->is_memo && cpu->memo && cpu->memo->last == MEMO_INPUT))
-        was = charge(was, at = room_for_input(c, at), &c->n.stall_memo);
+    uint64_t arrived = arrive(c, i->pc), at = max_u64(c->cycle, arrived + (uint64_t)g->fetch_depth), was = at;
+    c->n.stall_front += gap(c->cycle, at);
+    at = place_free(c, unit, at);
+    c->n.stall_window += gap(was, at);
+    bool waited = c->nloads && is_pending(c, i, n) && wait_for_operands(c, i);
+    was = at;
+    at = operands(c, i, unit, n, at);
+    *(waited ? &c->n.stall_load : &c->n.stall_operand) += gap(was, at);
+    was = at;
+    at = unit_free(c, unit, at);
+    c->n.stall_unit += gap(was, at);
+    was = at;
+    if (loads && c->nloads == (uint32_t)g->issue_loads)
+        c->n.stall_store += gap(was, at = room_for_load(c, at));
+    if (stores && c->nstores)
+        c->n.stall_store += gap(was, at = room_for_store(c, at));
+    was = at;
+    if (memo && cpu->memo->last == MEMO_INPUT)
+        c->n.stall_memo += gap(was, at = room_for_input(c, at));
 
-    uint32_t latency = i->latency;
-    int slot = -1;
-    if (i->is_load)
-        latency += load(c, i, at, cpu->ea, &slot);
-    else if (i->is_store)
+    uint32_t latency = i->latency, busy = i->busy;
+    c->slot = -1;
+    if (loads)
+        latency += load(c, i, at, cpu->ea);
+    else if (stores)
         latency += store(c, i, at, cpu->ea);
-    uint32_t busy = i->busy;
-    if (unlikely(i->is_memo && cpu->memo)) {
-        if (!i->is_load)
+    if (memo) {
+        if (!loads)
             latency = memo_time(c, i, cpu->memo, at, &busy);
         if (cpu->memo->last == MEMO_INPUT)
-            add_input(c, i, cpu->memo, at + latency, slot);
+            add_input(c, i, cpu->memo, at + latency, c->slot);
     }
-    if (unlikely(i->class == CLASS_DIV)) {
+    if (any && i->class == CLASS_DIV) {
         uint32_t more = division(c, i, cpu);
         latency += more;
         busy += more;
     }
 
-    c->alus = at == c->cycle ? c->alus : 0;
-    c->issued = at == c->cycle ? c->issued + 1 : 1;
+    bool again = at == c->cycle;
+    c->alus = (again ? c->alus : 0) + (unit == UNIT_ALU);
+    c->issued = (again ? c->issued : 0) + 1;
     c->cycle = at;
-    if (i->unit == UNIT_ALU)
-        c->alus++;
-    else
-        c->free_at[i->unit] = at + busy;
+    if (unit != UNIT_ALU)
+        c->free_at[unit] = at + busy;
     uint64_t end = at + latency;
-    for (uint32_t k = 0; k < i->ndst; k++) {
-        uint64_t complete = slot >= 0 ? LOAD_PENDING + (uint64_t)slot : end;
-        if (k == i->base)
-            complete = at + (uint64_t)g->latency_alu;
-        if (i->dst[k] == A64_MEMO_ORDER) /* which only keeps the order */
-            complete = at + 1;
-        c->complete[i->dst[k]] = complete;
-        c->producer[i->dst[k]] = k == i->base ? UNIT_ALU : i->unit;
-    }
+    set_results(c, i, unit, at, loads && c->slot >= 0 ? LOAD_PENDING + (uint64_t)c->slot : end, kind);
     c->last_end = max_u64(c->last_end, end);
     if (unlikely(c->trace != NULL))
-        show(c, i, arrived, at, slot);
-    struct hpi_places *p = &c->places[i->unit];
+        show(c, i, arrived, at, c->slot);
+    struct hpi_places *p = &c->places[unit];
     p->end[p->next] = c->last_end;
-    p->inst[p->next] = c->count + 1;
+    p->inst[p->next] = c->n.insts + 1;
     p->next = p->next + 1 == p->size ? 0 : p->next + 1;
-    c->issue[c->count % HPI_AHEAD] = at;
-    c->count++;
-    if (i->is_branch) {
+    c->issue[c->n.insts % HPI_AHEAD] = at;
+    if (kind == HPI_BRANCH) {
         c->branch = i;
         c->branch_at = arrived;
         c->branch_end = end;
     }
-    c->n.memo_branches += c->by_lookup && i->is_branch && i->reads_flags;
-    if (i->writes_flags)
-        c->by_lookup = i->is_memo;
-    c->n.insts++;
-    c->n.classes[i->class]++;
-    c->n.reads += i->nsrc;
-    c->n.writes += i->ndst;
+    count_step(c, i, kind);
 }
 
 void hpi_finish(struct hpi *c) {
@@ -574,11 +646,13 @@ void hpi_finish(struct hpi *c) {
         c->last_end = max_u64(c->last_end, cpumem_wait(c->port, c->stores[0].number));
         drop_store(c, 0);
     }
-    c->n.cycles = c->count ? c->last_end : 0;
+    c->n.cycles = c->n.insts ? c->last_end : 0;
+    count_code(c);
 }
 
 void hpi_init(struct hpi *c, const struct cpu_config *cfg, struct port *port, struct arena *a) {
     *c = (struct hpi){.cfg = cfg, .port = port, .arena = a, .line = NEVER, .until = NEVER};
+    c->shift = mem_line_shift((uint32_t)cfg->line);
     struct predict_spec p = {(uint32_t)cfg->predict_local, (uint32_t)cfg->predict_global,
                              (uint32_t)cfg->predict_btb, (uint32_t)cfg->predict_ras};
     predict_init(&c->predictor, a, &p);
@@ -596,25 +670,51 @@ void hpi_init(struct hpi *c, const struct cpu_config *cfg, struct port *port, st
 
 /* ---- beside the executors ---------------------------------------------------------------------------- */
 
-EXEC(timed) {
+#define TIMED(name, kind)                                                                                    \
+    EXEC(timed_##name) {                                                                                     \
+        struct hpi *core = c->watch.ctx;                                                                     \
+        step(core, (struct hpi_inst *)i->note, c, kind);                                                     \
+        if (unlikely(core->cycle > core->until))                                                             \
+            return cpu_pause(c, i + 1);                                                                      \
+        NEXT;                                                                                                \
+    }
+
+TIMED(alu, HPI_ALU)
+TIMED(fp, HPI_FP)
+TIMED(branch, HPI_BRANCH)
+TIMED(load, HPI_LOAD)
+TIMED(store, HPI_STORE)
+
+/* This one is a call, since it has a variable with an address. */
+static __attribute__((noinline)) void step_any(struct hpi *core, struct hpi_inst *i, const struct cpu *cpu) {
+    step(core, i, cpu, HPI_ANY);
+}
+
+EXEC(timed_any) {
     struct hpi *core = c->watch.ctx;
-    hpi_step(core, i->note, c);
+    step_any(core, (struct hpi_inst *)i->note, c);
     if (unlikely(core->cycle > core->until))
         return cpu_pause(c, i + 1);
     NEXT;
 }
 
-static const void *describe(void *ctx, uint32_t word, uint64_t pc, const struct a64_inst *i) {
-    return hpi_describe(ctx, word, pc, i);
+static void describe(void *ctx, uint32_t word, uint64_t pc, const struct a64_inst *i, struct a64_inst *note) {
+    static a64_fn *const steps[HPI_KINDS] = {
+        [HPI_ALU] = timed_alu,   [HPI_FP] = timed_fp,       [HPI_BRANCH] = timed_branch,
+        [HPI_LOAD] = timed_load, [HPI_STORE] = timed_store, [HPI_ANY] = timed_any,
+    };
+    struct hpi_inst *h = hpi_describe(ctx, word, pc, i);
+    note->fn = steps[h->step];
+    note->note = h;
 }
 
 void hpi_attach(struct hpi *c, struct cpu *cpu) {
-    cpu->watch = (struct cpu_watch){timed, describe, c};
+    cpu->watch = (struct cpu_watch){describe, c};
     cpu_forget_code(cpu);
 }
 
 void hpi_suspend(struct hpi *c, struct cpu *cpu) {
     c->branch = NULL; /* its outcome is not seen */
-    cpu->watch.step = NULL;
+    cpu->watch.describe = NULL;
     cpu_forget_code(cpu);
 }

@@ -20,16 +20,22 @@
 
 enum hpi_unit { UNIT_ALU, UNIT_MUL, UNIT_DIV, UNIT_FP, UNIT_MEM, UNIT_MEMO, UNITS };
 
+/* What a step must look after: a load or store that nothing else is, an operation of a unit that always takes
+ * the same time, ...; everything. */
+enum hpi_kind { HPI_ALU, HPI_FP, HPI_BRANCH, HPI_LOAD, HPI_STORE, HPI_ANY, HPI_KINDS };
+
 enum { HPI_PLACES = 64, HPI_AHEAD = 64, HPI_LOADS = 8, HPI_STORES = 16, HPI_INPUTS = 32 };
 
 /* What the core must know about an instruction; made once for each address. */
 struct hpi_inst {
     uint64_t pc;
+    uint64_t times; /* that it was executed and not yet counted */
+    struct hpi_inst *next;
     uint32_t word;
-    uint8_t class, unit, nsrc, ndst;
-    uint8_t src[A64_MAX_USES],
-        early[A64_MAX_USES]; /* registers, and how long before they are complete they are taken */
-    uint8_t dst[A64_MAX_USES];
+    uint8_t class, unit, nsrc, ndst, step;          /* step: enum hpi_kind */
+    uint8_t src[A64_MAX_USES], early[A64_MAX_USES]; /* registers, and how long before they are complete they
+                                                       are taken; behind nsrc one that always is */
+    uint8_t dst[A64_MAX_USES];                      /* behind ndst one that nobody reads */
     uint8_t latency;
     uint8_t base; /* the destination that is an address written back, among dst, or 255 */
     uint8_t busy; /* cycles until the unit takes the next one */
@@ -74,14 +80,14 @@ struct hpi {
     struct port *port;
     struct predictor predictor;
     struct arena *arena;
+    struct hpi_inst *code; /* all that were described */
     uint64_t cycle;        /* in which the last instruction issued */
     uint32_t issued, alus; /* in that cycle */
     uint64_t free_at[UNITS];
     uint64_t complete[A64_REGS]; /* the cycle in which a register's value is; LOAD_PENDING + slot: when that
                                     load has come */
     uint8_t producer[A64_REGS];  /* the unit that it comes from */
-    uint64_t count;              /* instructions issued */
-    uint64_t issue[HPI_AHEAD];   /* cycles of the last ones, by number */
+    uint64_t issue[HPI_AHEAD];   /* cycles of the last instructions, by number */
     uint64_t last_end;
     struct hpi_places { /* of a unit: when the last ones that it took end, and their numbers */
         uint32_t size, next;
@@ -89,6 +95,7 @@ struct hpi {
     } places[UNITS];
     struct hpi_load loads[HPI_LOADS];
     uint32_t nloads; /* under way */
+    int slot;        /* of the instruction that issued last, if it is a load that missed, or -1 */
     struct hpi_store {
         int number;
         uint64_t address;
@@ -99,6 +106,7 @@ struct hpi {
     uint64_t front, line,
         line_at;      /* cycle of the next arrival, the line it comes from, and when that one began */
     uint32_t arrived; /* in that cycle */
+    uint32_t shift;   /* of an address, to its line */
     const struct hpi_inst *branch; /* whose outcome the next instruction tells */
     uint64_t branch_at, branch_end;
     uint64_t until; /* the core stops when it is past this cycle */
@@ -113,10 +121,7 @@ extern const struct counter_table hpi_counters;
 
 void hpi_init(struct hpi *c, const struct cpu_config *cfg, struct port *port, struct arena *a);
 /* What there is to know about a word at pc. */
-const struct hpi_inst *hpi_describe(struct hpi *c, uint32_t word, uint64_t pc, const struct a64_inst *i);
-/* The next instruction: with the address it used if it is a load or store, and the registers as they are
- * behind it, those of a division as before. */
-void hpi_step(struct hpi *c, const struct hpi_inst *i, const struct cpu *cpu);
+struct hpi_inst *hpi_describe(struct hpi *c, uint32_t word, uint64_t pc, const struct a64_inst *i);
 /* Everything under way ends. */
 void hpi_finish(struct hpi *c);
 

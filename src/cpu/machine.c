@@ -43,7 +43,7 @@ static const void *counts(const struct cpu_machine *m, enum owner o, uint32_t k)
     if (o == L2 || o == L2_LINES)
         return k ? NULL : o == L2 ? (const void *)&mem->l2->n : &mem->l2->bank.n;
     if (o == DRAM)
-        return k < (uint32_t)m->cfg->dram_channels ? dram_counters(mem->dram[k]) : NULL;
+        return k < (uint32_t)m->cfg->dram_channels ? dram_counters(mem->channel[k].dram) : NULL;
     if (k >= mem->nports)
         return NULL;
     switch (o) {
@@ -277,6 +277,8 @@ void cpu_machine_run(struct cpu_machine *m) {
         waiting_end(m->waiting);
     for (uint32_t k = 0; !m->functional && k < m->n; k++)
         hpi_finish(&m->core[k]);
+    if (!m->functional)
+        cpumem_settle(&m->memory);
     m->seconds = waiting_clock() - start;
 }
 

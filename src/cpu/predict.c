@@ -24,10 +24,8 @@ void predict_init(struct predictor *p, struct arena *a, const struct predict_spe
 }
 
 static void count(uint8_t *counter, bool up) {
-    if (up && *counter < MAX)
-        ++*counter;
-    if (!up && *counter)
-        --*counter;
+    uint8_t c = *counter;
+    *counter = up ? (uint8_t)(c + (c < MAX)) : (uint8_t)(c - (c > 0));
 }
 
 /* Whether a conditional branch is expected to be taken; learns whether it was. */

@@ -47,7 +47,7 @@ static bool is_far_from_limit(const struct exec *x) {
 /* Runs n blocks from the next on at once; false when not all of them could be settled. */
 static bool run_window(struct blocks *b, struct grid_rest *rest, uint32_t n) {
     ahead_begin(b->ahead, rest->next);
-    crew_work(b->crew, n, ahead_run, b->ahead);
+    crew_work(b->crew, NULL, n, ahead_run, b->ahead);
     uint32_t settled = ahead_settle(b->ahead, n);
     rest->next += settled;
     b->settled += settled;

@@ -179,9 +179,9 @@ static void strand_go_port(struct strand *s, uint64_t end) {
     s->at = end;
 }
 
-static void go_piece(void *ctx, uint32_t i) {
+static void go_piece(void *ctx, uint32_t sm) {
     struct run *r = ctx;
-    strand_go(&r->strands[r->due[i]], r->round_end);
+    strand_go(&r->strands[sm], r->round_end);
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------- */
@@ -244,11 +244,11 @@ static void go_all(struct run *r) {
     if (!m->crew && m->threads > 1 && m->rounds > ALONE_ROUNDS)
         m->crew = crew_create(min_u64(m->threads, m->nsms) - 1, m->nsms);
     if (m->crew && n >= MIN_PIECES) {
-        crew_work(m->crew, n, go_piece, r);
+        crew_work(m->crew, r->due, n, go_piece, r);
         return;
     }
     for (uint32_t i = 0; i < n; i++)
-        go_piece(r, i);
+        go_piece(r, r->due[i]);
 }
 
 /* The first cycle that not all SMs have gone through. Those with nothing on them follow here: how far they go

@@ -225,10 +225,6 @@ bool cache_pop(struct cache *c, uint64_t now, struct mem_done *out) {
     return true;
 }
 
-uint64_t cache_next(const struct cache *c) {
-    return min_u64(hits_at(c), fills_at(c));
-}
-
 bool cache_idle(const struct cache *c) {
     return bank_idle(&c->bank) && queue_empty(&c->hits) && queue_empty(&c->fills);
 }

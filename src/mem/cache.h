@@ -59,7 +59,10 @@ bool cache_finds(struct cache *c, uint64_t now, uint64_t line, uint8_t sectors);
 /* Takes one completed access if there is one by now. */
 bool cache_pop(struct cache *c, uint64_t now, struct mem_done *out);
 /* First cycle in which cache_pop has something, as far as is known; NEVER when it depends on memory. */
-uint64_t cache_next(const struct cache *c);
+static inline uint64_t cache_next(const struct cache *c) {
+    uint64_t hit = queue_empty(&c->hits) ? NEVER : queue_head(&c->hits)->ready;
+    return queue_empty(&c->fills) ? hit : min_u64(hit, queue_head(&c->fills)->ready);
+}
 /* Whether nothing is under way. */
 bool cache_idle(const struct cache *c);
 /* Forgets all lines, without writing any back; the cache must be idle. */

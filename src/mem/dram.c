@@ -45,6 +45,7 @@ struct finished {
 
 struct dram {
     struct dram_spec spec;
+    struct divisor chunk, nbanks, chunks; /* bytes of a chunk, banks, chunks of a row */
     struct request *request;
     struct pool pool;
     struct bank_state *bank;
@@ -82,6 +83,9 @@ struct dram *dram_create(struct arena *a, const struct dram_spec *s) {
            s->write_high <= s->write_queue);
     struct dram *d = arena_new(a, struct dram);
     d->spec = *s;
+    d->chunk = divisor_make(s->chunk);
+    d->nbanks = divisor_make(s->banks);
+    d->chunks = divisor_make(s->row / s->chunk);
     d->request = arena_array(a, struct request, s->queue + s->write_queue);
     pool_init(&d->pool, a, s->queue + s->write_queue);
     d->bank = arena_array(a, struct bank_state, s->banks);
@@ -106,11 +110,11 @@ bool dram_has_room(const struct dram *d, bool write) {
 
 /* Chunks go around the banks; a row is filled by every banks-th chunk. */
 static void locate(const struct dram *d, uint64_t line, struct request *r) {
-    uint64_t chunk = line / d->spec.chunk, round = chunk / d->spec.banks;
-    uint64_t bank = chunk % d->spec.banks;
-    r->row = round / (d->spec.row / d->spec.chunk);
+    uint64_t chunk = divide(&d->chunk, line), round = divide(&d->nbanks, chunk);
+    uint64_t bank = chunk - round * d->spec.banks;
+    r->row = divide(&d->chunks, round);
     if (d->spec.hash)
-        bank = (bank + (r->row ^ r->row >> 5 ^ r->row >> 11)) % d->spec.banks;
+        bank = divide_rest(&d->nbanks, bank + (r->row ^ r->row >> 5 ^ r->row >> 11));
     r->bank = (uint8_t)bank;
 }
 
@@ -426,6 +430,26 @@ uint64_t dram_next(const struct dram *d) {
 
 uint64_t dram_pop_at(const struct dram *d) {
     return queue_empty(&d->done) ? NEVER : queue_head(&d->done)->ready;
+}
+
+void dram_run(struct dram *d, uint64_t until) {
+    while (d->next <= until)
+        dram_tick(d, d->next);
+}
+
+uint64_t dram_pop_from(const struct dram *d) {
+    if (!queue_empty(&d->done) || !d->waiting[READS])
+        return dram_pop_at(d);
+    const struct dram_timing *t = &d->spec.t;
+    uint32_t commands = t->rp + t->rcd; /* before the first read: rows are closed and opened */
+    for (uint64_t left = d->banks[READS]; left; left &= left - 1) {
+        const struct bank_state *b = &d->bank[__builtin_ctzll(left)];
+        if (b->list[READS].hit != NO_SLOT)
+            commands = 0;
+        else if (b->row == NO_ROW)
+            commands = commands < t->rcd ? commands : t->rcd;
+    }
+    return d->next + commands + t->cl + d->spec.burst_ticks + d->spec.latency;
 }
 
 void dram_pop(struct dram *d, uint32_t *id, uint8_t *sectors) {

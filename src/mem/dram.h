@@ -64,6 +64,10 @@ void dram_tick(struct dram *d, uint64_t now);
 uint64_t dram_next(const struct dram *d);
 /* The tick in which the next read's data comes, or NEVER when that depends on commands still to be given. */
 uint64_t dram_pop_at(const struct dram *d);
+/* For who need not see every tick, since nothing is pushed meanwhile: does all those up to a tick, and tells
+ * when the next read's data comes, or, as long as that is not known, the first tick in which it could. */
+void dram_run(struct dram *d, uint64_t until);
+uint64_t dram_pop_from(const struct dram *d);
 /* Takes that read. */
 void dram_pop(struct dram *d, uint32_t *id, uint8_t *sectors);
 bool dram_idle(const struct dram *d);

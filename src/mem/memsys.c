@@ -94,7 +94,7 @@ struct memsys *memsys_create(struct arena *a, const struct mem_spec *s) {
     m->spec.texture.client = MEM_TEXTURE;
     m->spec.constant.client = MEM_CONSTANT;
     m->spec.inst.client = MEM_INST;
-    m->domain[CORE].clock = (struct clock){1, 1};
+    m->domain[CORE].clock = clock_make(1, 1);
     m->domain[ICNT].clock = s->icnt_clock;
     m->domain[L2].clock = s->l2_clock;
     m->domain[DRAM].clock = s->dram_clock;

@@ -59,10 +59,9 @@ uint32_t tags_victim(const struct tags *t, uint64_t line) {
     uint64_t oldest = UINT64_MAX;
     for (uint32_t i = first; i < first + t->spec.ways; i++) {
         const struct tags_line *l = &t->line[i];
-        if (l->stamp < oldest && !l->pending && !l->locks) {
-            oldest = l->stamp;
-            best = i;
-        }
+        uint64_t stamp = l->pending | l->locks ? UINT64_MAX : l->stamp;
+        best = stamp < oldest ? i : best;
+        oldest = min_u64(stamp, oldest);
     }
     return best;
 }

@@ -177,7 +177,7 @@ static void emit_load(struct lower *l, struct inst i, enum ptx_type t, uint32_t 
     i.m.size = (uint8_t)ptx_type_size(t);
     i.m.vec = (uint8_t)vec;
     i.m.sgn = type_is_signed(t);
-    i.m.vol = is_ordered(l);
+    i.m.vol = is_ordered(l) || has(l, MOD_CG); /* past L1, to see what other SMs have stored */
     set_order(l, &i.m, ORDER_WEAK);
     const struct ptx_opd *d = arg(l, 0);
     if (vec == 1 && d->kind == OPD_REG && dst_words(l, d) == type_words(t)) {

@@ -16,8 +16,8 @@ static uint64_t gcd(uint64_t a, uint64_t b) {
 
 struct clock clock_make(uint64_t khz, uint64_t core_khz) {
     assert(khz && core_khz);
-    uint64_t g = gcd(khz, core_khz);
-    return (struct clock){khz / g, core_khz / g};
+    uint64_t g = gcd(khz, core_khz), num = khz / g, den = core_khz / g;
+    return (struct clock){num, den, divisor_make(num), divisor_make(den), UINT64_MAX / 2 / max_u64(num, den)};
 }
 
 uint64_t clock_scale_down(uint64_t a, uint64_t b, uint64_t c) {

@@ -160,7 +160,7 @@ def test_progress_of_runs():
     # The time that is left follows from the warp instructions of the workload: the same twice makes half of it.
     words = [REPRISE, "run", "--gpu", "wir", "nw", "--size", "small"]
     insts = report("--gpu", "wir", "nw", "--size", "small")["totals"]["warp_insts"]
-    shape = r"(\d+)%  0:0\d(, about 0:0\d left)?  launch \d+: \d+ of \d+ [^\r\n]*"
+    shape = r"(\d+)%  0:0\d(, about 0:\d\d left)?  launch \d+: \d+ of \d+ [^\r\n]*"
     for how, shape in (("bar", r"\r\x1b\[K\[(=* *)\] " + shape), ("lines", "reprise: ()" + shape + "\n")):
         done = subprocess.run(words, capture_output=True, env={**env, "REPRISE_PROGRESS": f"{how}:0.001:{insts * 2}"}, timeout=60)
         said = done.stderr.decode()
@@ -345,7 +345,7 @@ def test_hangs_name_who_waits_for_whom():
         expect_in("lanes 0x0000ffff wait at barrier 1: 32 of 64 threads have arrived; not there: warp 0 (lanes 0xffff0000)", err)
         expect_in("lanes 0xffff0000 wait at barrier 2: 32 of 64 threads have arrived; not there: warp 0 (lanes 0x0000ffff)", err)
     if HAS_WORKLOADS:
-        rc, _, err = run("run", "hotspot", "--size", "tiny", "--gpu", "gtx480", "--watchdog", "5000")
+        rc, _, err = run("run", "hotspot", "--size", "tiny", "--gpu", "gtx480", "--watchdog", "20000")
         expect(rc == 1 and "CUDA_ERROR_LAUNCH_TIMEOUT (702)" in err, err)
         expect(re.search(r"SM 0, block \(0,0,0\), warp \d+: waits for a result: [RP]\d+, from PTX:\d+, source \S+kernel.cu:\d+, machine code", err), err)
 

@@ -21,9 +21,18 @@ static void every_piece_is_done_once(void **state) {
         struct crew *c = crew_create(threads, PIECES);
         assert_true(crew_is_here(c));
         for (uint32_t k = 0; k < JOBS; k++) {
-            crew_work(c, k % (PIECES + 1), do_piece, done);
+            crew_work(c, NULL, k % (PIECES + 1), do_piece, done);
             for (uint32_t i = 0; i < k % (PIECES + 1); i++)
                 want[i]++;
+        }
+        for (uint32_t k = 0; k < JOBS; k++) {
+            uint32_t numbers[PIECES], n = 0;
+            for (uint32_t i = 0; i < PIECES; i++)
+                if (k >> i % 11 & 1) {
+                    numbers[n++] = i;
+                    want[i]++;
+                }
+            crew_work(c, numbers, n, do_piece, done);
         }
         assert_memory_equal(done, want, sizeof done);
         crew_free(c);

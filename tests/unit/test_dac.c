@@ -2,193 +2,7 @@
  * rules (dac.without) the hazards that are about it come out wrong, so each rule is needed. */
 #include <stdio.h>
 
-#include "mech/dac/params.h"
-#include "mech_rig.h"
-
-enum { WORDS = 65536, THREADS = 64, GRID = 4 };
-
-/* Kernels take a buffer of WORDS words, word i = i, and n and x; %l0 is the buffer, %l1 the thread's own word
- * in its first half, %r0 tid.x, %r8 n, %r9 x. What is compared is the second half. */
-#define SELF                                                                                                 \
-    "mov.u32 %r14, %ctaid.x; mad.lo.u32 %r14, %r14, 64, %r0; mul.wide.u32 %l2, %r14, 4; add.u64 %l2, %l0, "  \
-    "%l2;\n"
-static const char text[] = KERNELS
-    /* i = 0; while (i < tid) i++; out[i] = tid: threads leave the loop in different rounds. */
-    KERNEL("rounds",
-           "mov.u32 %r1, 0;\nL: setp.ge.u32 %p0, %r1, %r0; @%p0 bra D; add.u32 %r1, %r1, 1; bra L;\n"
-           "D: mul.wide.u32 %l2, %r1, 4; add.u64 %l2, %l0, %l2; st.global.u32 [%l2+131072], %r0;")
-    /* Which value a thread has depends on the way that it came. */
-    KERNEL("ways", SELF
-           "setp.lt.u32 %p0, %r0, 20; mov.u32 %r5, 0;\n@%p0 bra E;\nshl.b32 %r2, %r0, 1;\n"
-           "M: ld.global.u32 %r3, [%l1]; st.global.u32 [%l2+131072], %r3; add.u32 %r5, %r5, 1;\n"
-           "setp.lt.u32 %p1, %r5, 3; @%p1 bra M; bra J;\n"
-           "E: mov.u32 %r2, 12;\n"
-           "N: st.global.u32 [%l2+131072], %r0; add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 4; @%p1 bra N;\n"
-           "J: mul.wide.u32 %l3, %r2, 4; add.u64 %l3, %l0, %l3; ld.global.u32 %r4, [%l3];\n"
-           "st.global.u32 [%l2+139264], %r4;")
-    /* The same by two branches, one of the ways of which is taken from both; and with one in the other. */
-    KERNEL("shortcut",
-           SELF "setp.lt.u32 %p0, %r0, 20; @%p0 bra E; setp.gt.u32 %p1, %r0, 40; @%p1 bra E;\n"
-                "shl.b32 %r2, %r0, 1; ld.global.u32 %r3, [%l1]; st.global.u32 [%l2+131072], %r3; bra J;\n"
-                "E: sub.u32 %r2, 100, %r0; st.global.u32 [%l2+131072], %r0;\n"
-                "J: mul.wide.u32 %l3, %r2, 4; add.u64 %l3, %l0, %l3; ld.global.u32 %r4, [%l3];\n"
-                "st.global.u32 [%l2+139264], %r4;")
-        KERNEL("within",
-               SELF "mov.u32 %r2, 5; setp.lt.u32 %p0, %r0, 50; @%p0 bra J; ld.global.u32 %r3, [%l1]; add.u32 "
-                    "%r2, %r0, 7;\n"
-                    "st.global.u32 [%l2+131072], %r3; setp.lt.u32 %p1, %r0, 57; @%p1 bra I; ld.global.u32 "
-                    "%r3, [%l1+4];\n"
-                    "mad.lo.u32 %r2, %r0, 3, 1; st.global.u32 [%l2+147456], %r3;\nI: st.global.u32 "
-                    "[%l2+155648], %r0;\n"
-                    "J: mul.wide.u32 %l3, %r2, 4; add.u64 %l3, %l0, %l3; ld.global.u32 %r4, [%l3];\n"
-                    "st.global.u32 [%l2+139264], %r4;")
-    /* Behind what data decide there are stores alone: not worth asking. */
-    KERNEL(
-        "stores", SELF
-        "ld.global.u32 %r1, [%l1]; and.b32 %r1, %r1, 1; setp.eq.u32 %p0, %r1, 0; @%p0 bra J; mov.u32 %r5, "
-        "0;\n"
-        "L: st.global.u32 [%l2+131072], %r5; add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 3; @%p1 bra L;\nJ:")
-    /* One address in local memory is a word of each thread, by either kind of address. */
-    KERNEL("own",
-           SELF ".local .align 4 .b8 own[8]; st.local.u32 [own], %r0; st.local.u32 [own+4], %r0;\n"
-                "ld.local.u32 %r1, [own]; add.u32 %r1, %r1, 1; st.global.u32 [%l2+131072], %r1;\n"
-                "mov.u64 %l3, own; cvta.local.u64 %l3, %l3; ld.u32 %r2, [%l3+4]; add.u32 %r2, %r2, 3;\n"
-                "st.global.u32 [%l2+139264], %r2;")
-    /* The warps need the address itself, and nothing is loaded: a split would save nothing. */
-    KERNEL("kept", SELF "xor.b64 %l3, %l2, %l0; mov.b64 {%r1, %r2}, %l3; add.u32 %r1, %r1, %r2;\n"
-                        "st.global.u32 [%l2+131072], %r1;")
-    /* The offset of a block is another one in each: no tuple has it. */
-    KERNEL("product",
-           SELF "mov.u32 %r1, %ctaid.x; mul.lo.u32 %r1, %r1, %r0; mul.wide.u32 %l3, %r1, 4;\n"
-                "add.u64 %l3, %l0, %l3; ld.global.u32 %r2, [%l3]; st.global.u32 [%l2+131072], %r2;")
-    /* x = n; loop x += tid: one register for both. */
-    KERNEL("webs",
-           SELF "mov.u32 %r1, %r8; mov.u32 %r2, 0;\nL: add.u32 %r1, %r1, %r0; add.u32 %r2, %r2, 1;\n"
-                "setp.lt.u32 %p0, %r2, 5; @%p0 bra L; mul.wide.u32 %l3, %r1, 4; add.u64 %l3, %l0, %l3;\n"
-                "ld.global.u32 %r3, [%l3]; st.global.u32 [%l2+131072], %r3;")
-    /* The same twice, so that the register has had offsets when it gets n again. */
-    KERNEL("again",
-           SELF "mov.u32 %r4, 0;\nM: mov.u32 %r1, %r8; mov.u32 %r2, 0;\nL: add.u32 %r1, %r1, %r0; add.u32 "
-                "%r2, %r2, 1;\n"
-                "setp.lt.u32 %p0, %r2, 5; @%p0 bra L; mul.wide.u32 %l3, %r1, 4; add.u64 %l3, %l0, %l3;\n"
-                "ld.global.u32 %r3, [%l3]; st.global.u32 [%l2+131072], %r3; add.u64 %l2, %l2, 1024;\n"
-                "add.u32 %r4, %r4, 1; setp.lt.u32 %p0, %r4, 3; @%p0 bra M;")
-    /* Each round chooses anew, while tuples of earlier ones are in the queue. */
-    KERNEL("renamed",
-           SELF "mov.u32 %r4, 0;\nL: setp.lt.u32 %p0, %r0, %r4; selp.b32 %r1, %r0, 77, %p0;\n"
-                "mad.lo.u32 %r1, %r4, 600, %r1; mul.wide.u32 %l3, %r1, 4; add.u64 %l3, %l0, %l3;\n"
-                "ld.global.u32 %r3, [%l3]; st.global.u32 [%l2+131072], %r3; add.u64 %l2, %l2, 1024;\n"
-                "add.u32 %r4, %r4, 3; setp.lt.u32 %p1, %r4, 48; @%p1 bra L;")
-    /* Remainders by what is no power of two, of what wraps around, and times what may be 0 or large. */
-    KERNEL("remainders", SELF
-           "sub.u32 %r1, 63, %r0; rem.u32 %r1, %r1, 10; mul.wide.u32 %l3, %r1, 4; add.u64 %l3, %l0, %l3;\n"
-           "ld.global.u32 %r2, [%l3]; st.global.u32 [%l2+131072], %r2; sub.u32 %r1, 20, %r0; rem.s32 %r1, "
-           "%r1, 7;\n"
-           "add.u32 %r1, %r1, 9; mul.wide.s32 %l3, %r1, 4; add.u64 %l3, %l0, %l3; ld.global.u32 %r2, [%l3];\n"
-           "st.global.u32 [%l2+139264], %r2; sub.u32 %r3, %r9, 3; and.b32 %r1, %r0, 7; mul.lo.u32 %r4, %r1, "
-           "%r3;\n"
-           "mul.wide.u32 %l3, %r4, 4; add.u64 %l3, %l0, %l3; ld.global.u32 %r2, [%l3];\n"
-           "st.global.u32 [%l2+147456], %r2; mul.lo.u32 %r4, %r1, 1000; mul.wide.u32 %l3, %r4, 4;\n"
-           "add.u64 %l3, %l0, %l3; ld.global.u32 %r2, [%l3]; st.global.u32 [%l2+155648], %r2;")
-    /* (unsigned)(tid - 16) < 8, tid == 5. */
-    KERNEL("compares",
-           SELF "sub.u32 %r1, %r0, 16; setp.lt.u32 %p0, %r1, 8; setp.eq.u32 %p1, %r0, 5;\n"
-                "@%p0 st.global.u32 [%l2+131072], %r0; @%p1 st.global.u32 [%l2+139264], %r0;\n"
-                "sub.u32 %r2, 5, %r0; setp.gt.s32 %p0, %r2, -20; @%p0 st.global.u32 [%l2+147456], %r2;")
-    /* A[(u64)(u32)(tid - 4)] where tid >= 4. */
-    KERNEL("width", SELF
-           "sub.u32 %r1, %r0, 4; setp.ge.u32 %p0, %r0, 4; mul.wide.u32 %l3, %r1, 4; add.u64 %l3, %l0, %l3;\n"
-           "@%p0 ld.global.u32 %r2, [%l3]; @%p0 st.global.u32 [%l2+131072], %r2;")
-    /* b[(i + 1) * 64 + tid] = b[i * 64 + tid] + 1. */
-    KERNEL("stale",
-           "mov.u32 %r2, 0; add.u64 %l1, %l1, 131072;\nL: ld.global.u32 %r1, [%l1]; add.u32 %r1, %r1, 1;\n"
-           "st.global.u32 [%l1+256], %r1; add.u64 %l1, %l1, 256; add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, "
-           "20;\n"
-           "@%p0 bra L;")
-    /* A barrier between a store and another thread's load. */
-    KERNEL("barrier", SELF
-           "mov.u32 %r2, 0; add.u64 %l2, %l2, 131072;\nmov.u32 %r3, %ctaid.x; mul.lo.u32 %r3, %r3, 64;\n"
-           "sub.u32 %r4, 63, %r0; add.u32 %r3, %r3, %r4; mul.wide.u32 %l3, %r3, 4; add.u64 %l3, %l0, %l3;\n"
-           "L: add.u32 %r1, %r0, %r2; st.global.u32 [%l2], %r1; bar.sync 0;\n"
-           "ld.global.u32 %r5, [%l3+131072]; bar.sync 0; st.global.u32 [%l2+65536], %r5;\n"
-           "add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, 6; @%p0 bra L;")
-    /* Both arms enqueue, read what was computed before, and compute on. */
-    KERNEL(
-        "arms", SELF
-        "mul.lo.u32 %r1, %r0, 3; add.u32 %r2, %r0, 70; setp.lt.u32 %p0, %r0, 20;\n@%p0 bra T;\n"
-        "mul.wide.u32 %l3, %r2, 4; add.u64 %l3, %l0, %l3; ld.global.u32 %r3, [%l3]; ld.global.u32 %r4, "
-        "[%l3+8];\n"
-        "add.u32 %r3, %r3, %r4; st.global.u32 [%l2+131072], %r3; bra J;\n"
-        "T: shl.b32 %r5, %r1, 1; add.u32 %r6, %r5, 9; mul.wide.u32 %l3, %r6, 4; add.u64 %l3, %l0, %l3;\n"
-        "ld.global.u32 %r3, [%l3]; mul.lo.u32 %r7, %r6, 2; mul.wide.u32 %l1, %r7, 4; add.u64 %l1, %l0, %l1;\n"
-        "ld.global.u32 %r4, [%l1]; add.u32 %r3, %r3, %r4; st.global.u32 [%l2+131072], %r3;\n"
-        "J: st.global.u32 [%l2+139264], %r0;")
-    /* A loop inside which layout turns a branch around. */
-    KERNEL("turned", SELF
-           "mov.u32 %r2, 0; add.u64 %l2, %l2, 131072;\nL: and.b32 %r1, %r0, 7; setp.lt.u32 %p0, %r1, %r2; "
-           "@%p0 bra T;\n"
-           "ld.global.u32 %r3, [%l1+64]; st.global.u32 [%l2], %r3; bra J;\n"
-           "T: ld.global.u32 %r3, [%l1+1024]; st.global.u32 [%l2+16384], %r3; setp.eq.u32 %p1, %r2, 5; @%p1 "
-           "bra J;\n"
-           "st.global.u32 [%l2+32768], %r2;\nJ: add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, 7; @%p0 bra L;")
-    /* Where one arm begins with a loop that the affine warp does not have, layout turns the branch around in
-     * one stream only; both arms enqueue. */
-    KERNEL(
-        "order", SELF
-        "setp.lt.u32 %p0, %r0, 16; setp.lt.u32 %p1, %r0, 24; setp.lt.u32 %p2, %r0, 8; mov.u32 %r5, 0;\n"
-        "@%p0 bra X;\n@%p1 bra F; bra T;\nX: @%p2 bra F;\n"
-        "T: ld.global.u32 %r1, [%l1]; add.u32 %r5, %r5, 1; and.b32 %r1, %r1, 3; setp.lt.u32 %p3, %r5, %r1;\n"
-        "@%p3 bra T;\nld.global.u32 %r2, [%l1+64]; st.global.u32 [%l2+131072], %r2; bra J;\n"
-        "F: ld.global.u32 %r2, [%l1+1024]; st.global.u32 [%l2+139264], %r2;\n"
-        "J: st.global.u32 [%l2+147456], %r5;")
-    /* Every thread in a line of its own, all lines in one set. */
-    KERNEL("lines", SELF "mul.wide.u32 %l3, %r0, 2048; add.u64 %l3, %l0, %l3; ld.global.u32 %r1, [%l3]; "
-                         "ld.global.u32 %r2, [%l3+128];\n"
-                         "add.u32 %r1, %r1, %r2; st.global.u32 [%l2+131072], %r1;")
-    /* A guard that is data; exits by data; zero and negative strides; vectors, bytes, partial lines. */
-    KERNEL(
-        "data", SELF
-        "ld.global.u32 %r1, [%l1]; and.b32 %r1, %r1, 3; setp.eq.u32 %p0, %r1, 1;\n"
-        "@%p0 ld.global.u32 %r2, [%l1+128]; @%p0 st.global.u32 [%l2+131072], %r2;\n"
-        "ld.global.u32 %r3, [%l0+400]; st.global.u32 [%l2+139264], %r3; setp.eq.u32 %p1, %r1, 2; @%p1 exit;\n"
-        "ld.global.u32 %r4, [%l1+36]; st.global.u32 [%l2+147456], %r4;")
-        KERNEL("strides", SELF
-               "sub.u32 %r1, 100, %r0; mul.wide.u32 %l3, %r1, 4; add.u64 %l3, %l0, %l3; ld.global.u32 %r2, "
-               "[%l3];\n"
-               "cvt.u64.u32 %l3, %r0; add.u64 %l3, %l0, %l3; ld.global.s8 %r3, [%l3+1021];\n"
-               "mul.wide.u32 %l3, %r0, 16; add.u64 %l3, %l0, %l3; ld.global.v4.u32 {%r4, %r5, %r6, %r7}, "
-               "[%l3+64];\n"
-               "add.u32 %r2, %r2, %r3; add.u32 %r4, %r4, %r5; add.u32 %r6, %r6, %r7; add.u32 %r2, %r2, %r4;\n"
-               "add.u32 %r2, %r2, %r6; st.global.u32 [%l2+131072], %r2;")
-    /* Data decide about arms that both enqueue, one of them about arms of its own; and about who leaves. */
-    KERNEL("vectors", SELF
-           "ld.global.u32 %r1, [%l1]; and.b32 %r2, %r1, 1; setp.eq.u32 %p0, %r2, 0; @%p0 bra T;\n"
-           "ld.global.u32 %r3, [%l1+64]; st.global.u32 [%l2+131072], %r3; and.b32 %r2, %r3, 6;\n"
-           "setp.eq.u32 %p1, %r2, 2; @%p1 bra U; ld.global.u32 %r4, [%l1+1024]; ld.global.u32 %r5, "
-           "[%l1+1028];\n"
-           "add.u32 %r4, %r4, %r5; ld.global.u32 %r5, [%l1+1032]; add.u32 %r4, %r4, %r5;\n"
-           "ld.global.u32 %r5, [%l1+1036]; add.u32 %r4, %r4, %r5; st.global.u32 [%l2+163840], %r4; bra V;\n"
-           "U: ld.global.u32 %r4, [%l1+2048]; ld.global.u32 %r5, [%l1+2052]; add.u32 %r4, %r4, %r5;\n"
-           "ld.global.u32 %r5, [%l1+2056]; add.u32 %r4, %r4, %r5; st.global.u32 [%l2+172032], %r4;\n"
-           "V: st.global.u32 [%l2+139264], %r4; bra J;\n"
-           "T: ld.global.u32 %r3, [%l1+512]; st.global.u32 [%l2+147456], %r3;\n"
-           "J: setp.gt.u32 %p1, %r3, 200; @%p1 exit; ld.global.u32 %r5, [%l1+96];\n"
-           "st.global.u32 [%l2+155648], %r5;")
-    /* Rounds that differ by thread, and a barrier in each: threads come to different ones. */
-    KERNEL("apart",
-           SELF "ld.global.u32 %r6, [%l1]; and.b32 %r6, %r6, 3; mov.u32 %r5, 0;\n"
-                "L: st.global.u32 [%l2+131072], %r5; bar.sync 0; ld.global.u32 %r7, [%l1+8]; bar.sync 0;\n"
-                "add.u32 %r5, %r5, 1; setp.lt.u32 %p0, %r5, %r6; @%p0 bra L;\n"
-                "ld.global.u32 %r3, [%l1+64]; st.global.u32 [%l2+139264], %r3; bar.sync 0;\n"
-                "ld.global.u32 %r3, [%l1+128]; st.global.u32 [%l2+147456], %r3;")
-    /* Block 0 waits for a flag that the last one sets, which may enter only when another has left; it gives
-     * up after many rounds. */
-    KERNEL("polls",
-           SELF "mov.u32 %r1, %ctaid.x; mov.u32 %r5, 0; setp.eq.u32 %p0, %r1, 0; @%p0 bra W;\n"
-                "ld.global.u32 %r2, [%l1+64]; st.global.u32 [%l2+131072], %r2; membar.gl;\n"
-                "setp.eq.u32 %p1, %r1, 3; @%p1 st.volatile.global.u32 [%l0+16], 77; exit;\n"
-                "W: ld.volatile.global.u32 %r2, [%l0+16]; add.u32 %r5, %r5, 1; setp.eq.u32 %p1, %r2, 77;\n"
-                "@%p1 bra D; setp.lt.u32 %p2, %r5, 1000; @%p2 bra W;\nD: st.global.u32 [%l2+131072], %r2;");
+#include "dac_hazards.h"
 
 /* Two pointers, which the launch may let meet. */
 static const char pointers[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
@@ -201,54 +15,28 @@ static const char pointers[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
                                "add.u64 %l0, %l0, 256; add.u64 %l4, %l4, 256; add.u32 %r2, %r2, 1; "
                                "setp.lt.u32 %p0, %r2, 30; @%p0 bra L; exit; }\n";
 
-/* Which kernels a rule is about; 0: none, they are split and come out right, or stay whole. */
-static const struct {
-    const char *kernel;
-    uint32_t rule;
-    bool whole;      /* it cannot be split */
-    const char *set; /* without the rule it comes out wrong if this is set */
-} hazards[] = {
-    {"rounds", DAC_RULE_ROUNDS, true, NULL},
-    {"ways", DAC_RULE_MERGE, false, NULL},
-    {"own", 0, false, NULL},
-    {"kept", 0, true, NULL},
-    {"product", DAC_RULE_FACTORS, false, NULL},
-    {"webs", 0, false, NULL},
-    {"again", DAC_RULE_WHOLE, false, NULL},
-    {"renamed", DAC_RULE_NAMED, false, "dac.pwaq=1"}, /* tuples stay in the queue for long */
-    {"remainders", 0, false, NULL},
-    {"compares", DAC_RULE_ENDS, false, NULL},
-    {"width", DAC_RULE_WIDTH, false, NULL},
-    {"stale", DAC_RULE_ALIAS, false, NULL},
-    {"barrier", DAC_RULE_BARRIER, false, NULL},
-    {"arms", DAC_RULE_TURNS, false, NULL},
-    {"turned", 0, false, NULL},
-    {"order", DAC_RULE_ORDER, false, NULL},
-    {"shortcut", DAC_RULE_MERGE, false, NULL},
-    {"within", DAC_RULE_MERGE, false, NULL},
-    {"stores", 0, false, NULL},
-    {"lines", DAC_RULE_LINES, false, "dac.pwaq=1"},
-    {"data", DAC_RULE_GUARD, false, NULL},
-    {"strides", 0, false, NULL},
-    {"vectors", 0, false, NULL},
-    {"apart", DAC_RULE_APART, true, NULL},
-    {"polls", DAC_RULE_POLLS, true, "sm.blocks=2"},
-};
-enum { HAZARDS = sizeof hazards / sizeof *hazards };
-
-static const uint32_t *launch(struct rig *r, const char *kernel) {
+/* Launches blocks of so many rows of threads. */
+static const uint32_t *launch_rows(struct rig *r, const char *kernel, uint32_t rows) {
     uint32_t *word = (uint32_t *)(uintptr_t)r->buffer;
     for (uint32_t i = 0; i < WORDS; i++)
         word[i] = i;
     struct rig_params p = {.buffer = r->buffer, .n = 7, .x = 3};
     struct rp_launch l = {
-        .grid = {GRID, 1, 1}, .block = {THREADS, 1, 1}, .params = &p, .param_bytes = sizeof p};
+        .grid = {GRID, 1, 1}, .block = {THREADS / rows, rows, 1}, .params = &p, .param_bytes = sizeof p};
     char *report = NULL;
     uint64_t before = rp_totals(r->g).cycles;
     enum rp_status s = rp_launch(r->g, rp_module_kernel(r->m, kernel), &l, &report);
     r->cycles = rp_totals(r->g).cycles - before;
     free(report);
     return s == RP_OK ? word + WORDS / 2 : NULL;
+}
+
+static const uint32_t *launch(struct rig *r, const char *kernel) {
+    return launch_rows(r, kernel, 1);
+}
+
+static const uint32_t *launch_hazard(struct rig *r, uint32_t k) {
+    return launch_rows(r, hazards[k].kernel, hazards[k].rows ? hazards[k].rows : 1);
 }
 
 static uint32_t want[HAZARDS][WORDS / 2];
@@ -258,8 +46,9 @@ static int find_results(void **state) {
     struct rig r;
     rig_open(&r, "dac", NULL, true, text);
     for (uint32_t k = 0; k < HAZARDS; k++) {
-        const uint32_t *got = launch(&r, hazards[k].kernel);
-        assert_non_null(got);
+        const uint32_t *got = launch_hazard(&r, k);
+        if (!got)
+            fail_msg("%s does not run", hazards[k].kernel);
         memcpy(want[k], got, sizeof want[k]);
     }
     rig_close(&r);
@@ -268,14 +57,18 @@ static int find_results(void **state) {
 
 /* The kernel leaves what it must, and no check or invariant says otherwise. */
 static bool comes_out(struct rig *r, uint32_t k) {
-    const uint32_t *got = launch(r, hazards[k].kernel);
+    const uint32_t *got = launch_hazard(r, k);
     return got && !memcmp(got, want[k], sizeof want[k]) && !rig_counter(r, "check.wrong");
 }
 
-static void open_dac(struct rig *r, const char *const *set) {
+static void open_text(struct rig *r, const char *const *set, const char *code) {
     rig_open_options(
         r, &(struct rp_options){.gpu = "dac", .mech = "dac", .set = set, .check = true, .watchdog = 1000000},
-        text);
+        code);
+}
+
+static void open_dac(struct rig *r, const char *const *set) {
+    open_text(r, set, text);
 }
 
 static void test_hazards(void **state) {
@@ -287,6 +80,7 @@ static void test_hazards(void **state) {
         {"device.sms=1", "dac.prefetch=false", "issue.policy=gto", NULL},
         {"device.sms=1", "l1.mshrs=1", "l1.merges=1", NULL},
         {"device.sms=1", "issue.active=1", "dac.atq=1", "dac.pwpq=1", NULL}, /* who waits makes way */
+        {"device.sms=1", "l1.ways=1", NULL},                                 /* nothing can be locked */
     };
     for (uint32_t s = 0; s < sizeof sets / sizeof *sets; s++) {
         struct rig r;
@@ -294,9 +88,10 @@ static void test_hazards(void **state) {
         for (uint32_t k = 0; k < HAZARDS; k++) {
             if (!comes_out(&r, k))
                 fail_msg("%s with settings %u comes out wrong", hazards[k].kernel, s);
-            assert_int_equal(rig_counter(&r, "dac.whole") > 0, hazards[k].whole);
             const char *remark = rp_module_kernel(r.m, hazards[k].kernel)->passed.prog->remark;
-            assert_int_equal(remark && strstr(remark, "not split: "), hazards[k].whole);
+            bool whole = remark && strstr(remark, "not split: ");
+            if (whole != hazards[k].whole || whole != (rig_counter(&r, "dac.whole") > 0))
+                fail_msg("%s: %s", hazards[k].kernel, remark ? remark : "split");
         }
         rig_close(&r);
     }
@@ -318,40 +113,84 @@ static void test_rules(void **state) {
     }
 }
 
-/* Runs the kernel with two pointers, b so many words behind a; whether it comes out right. */
-static bool run_pair(const char *without, uint64_t apart, uint64_t *fetched) {
-    struct rig r;
+/* Runs the kernel with two pointers, into one buffer or into two; whether it comes out right. */
+static bool run_pair(struct rig *r, uint64_t other, bool apart, uint64_t *fetched) {
     enum { ROWS = 31 };
-    rig_open_options(&r,
-                     &(struct rp_options){.gpu = "dac",
-                                          .mech = "dac",
-                                          .set = (const char *const[]){"device.sms=1", without, NULL},
-                                          .check = true},
-                     pointers);
-    uint64_t other = rp_mem_alloc(r.g, RIG_BYTES, RP_MEM_DEVICE);
-    uint32_t *a = (uint32_t *)(uintptr_t)r.buffer, *b = (uint32_t *)(uintptr_t)(apart ? other : r.buffer);
+    uint32_t *a = (uint32_t *)(uintptr_t)r->buffer, *b = (uint32_t *)(uintptr_t)(apart ? other : r->buffer);
     for (uint32_t i = 0; i < 64 * (ROWS + 1); i++)
         a[i] = i * 3;
-    uint64_t p[2] = {r.buffer, (uint64_t)(uintptr_t)b};
+    uint64_t p[2] = {r->buffer, (uint64_t)(uintptr_t)b};
     struct rp_launch l = {.grid = {1, 1, 1}, .block = {64, 1, 1}, .params = p, .param_bytes = sizeof p};
-    assert_int_equal(rp_launch(r.g, rp_module_kernel(r.m, "pair"), &l, NULL), RP_OK);
-    bool ok = !rig_counter(&r, "check.wrong");
+    assert_int_equal(rp_launch(r->g, rp_module_kernel(r->m, "pair"), &l, NULL), RP_OK);
+    bool ok = !rig_counter(r, "check.wrong");
     for (uint32_t i = 64; i < 64 * ROWS; i++)
         ok &= b[i] == (apart ? (i - 64) * 3 + 1 : i % 64 * 3 + i / 64);
-    *fetched = rig_counter(&r, "dac.deq.data");
-    rig_close(&r);
+    *fetched = rig_counter(r, "dac.deq.data");
     return ok;
 }
 
-/* What a launch's arguments decide: data are fetched ahead if they do not meet. */
+/* What a launch's arguments decide, for each launch anew: data are fetched ahead if they do not meet. */
 static void test_arguments(void **state) {
     (void)state;
-    uint64_t fetched;
-    assert_true(run_pair("dac.without=0", 1, &fetched));
-    assert_int_equal(fetched, 2 * 30);
-    assert_true(run_pair("dac.without=0", 0, &fetched));
-    assert_int_equal(fetched, 0);
-    assert_false(run_pair("dac.without=2", 0, &fetched)); /* DAC_RULE_ARGUMENTS */
+    for (uint32_t rule = 0; rule < 2; rule++) {
+        struct rig r;
+        const char *without = rule ? "dac.without=0" : "dac.without=2"; /* DAC_RULE_ARGUMENTS */
+        rig_open_options(&r,
+                         &(struct rp_options){.gpu = "dac",
+                                              .mech = "dac",
+                                              .set = (const char *const[]){"device.sms=1", without, NULL},
+                                              .check = true},
+                         pointers);
+        uint64_t other = rp_mem_alloc(r.g, RIG_BYTES, RP_MEM_DEVICE), fetched;
+        for (uint32_t k = 0; k < 4; k++) {
+            bool apart = k % 2 == 0;
+            assert_int_equal(run_pair(&r, other, apart, &fetched), apart || rule);
+            assert_int_equal(fetched, apart || !rule ? 2 * 30 : 0);
+        }
+        rig_close(&r);
+    }
+}
+
+/* Addresses of 32 bits: those of the program wrap around, and lie in one window of memory. */
+static void test_narrow(void **state) {
+    (void)state;
+    static const char code[] =
+        ".version 7.0\n.target sm_30\n.address_size 32\n"
+        ".visible .entry narrow(.param .u32 buffer, .param .u32 n)\n{\n"
+        ".reg .b32 %r<12>; .reg .pred %p<2>;\n"
+        "ld.param.u32 %r0, [buffer]; ld.param.u32 %r8, [n]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x;\n"
+        "mad.lo.u32 %r3, %r2, 64, %r1; mad.lo.u32 %r4, %r3, 4, %r0; sub.u32 %r5, 10, %r1;\n"
+        "mad.lo.u32 %r5, %r5, -12, %r0; ld.global.u32 %r6, [%r5+2000]; sub.u32 %r7, %r1, 4;\n"
+        "mad.lo.u32 %r7, %r7, 4, %r0; setp.ge.u32 %p0, %r1, 4; @%p0 ld.global.u32 %r9, [%r7];\n"
+        "@!%p0 mov.u32 %r9, %r8; mad.lo.u32 %r6, %r9, 1000, %r6; st.global.u32 [%r4+131072], %r6; exit;\n}\n";
+    struct rig r;
+    open_text(&r, (const char *const[]){"device.sms=1", NULL}, code);
+    uint32_t *word = (uint32_t *)(uintptr_t)r.buffer, p[2] = {(uint32_t)r.buffer, 7};
+    for (uint32_t i = 0; i < WORDS; i++)
+        word[i] = i;
+    struct rp_launch l = {
+        .grid = {GRID, 1, 1}, .block = {THREADS, 1, 1}, .params = p, .param_bytes = sizeof p};
+    assert_int_equal(rp_launch(r.g, rp_module_kernel(r.m, "narrow"), &l, NULL), RP_OK);
+    for (uint32_t t = 0; t < GRID * THREADS; t++) {
+        uint32_t x = t % THREADS;
+        assert_int_equal(word[WORDS / 2 + t], 500 - 30 + 3 * x + 1000 * (x < 4 ? 7 : x - 4));
+    }
+    assert_int_equal(rig_counter(&r, "dac.deq.data"), 2 * GRID * THREADS / 32);
+    assert_int_equal(rig_counter(&r, "check.wrong"), 0);
+    rig_close(&r);
+}
+
+/* A choice of four tuples, some of which are remainders, takes more lanes than there are: its load stays. Of
+ * two, it is fetched ahead. */
+static void test_lanes(void **state) {
+    (void)state;
+    struct rig r;
+    open_dac(&r, (const char *const[]){"device.sms=1", NULL});
+    assert_non_null(launch(&r, "many"));
+    assert_int_equal(rig_counter(&r, "dac.deq.data"), 0);
+    assert_non_null(launch(&r, "few"));
+    assert_int_equal(rig_counter(&r, "dac.deq.data"), GRID * THREADS / 32);
+    rig_close(&r);
 }
 
 /* Figures by hand: "webs" has two warps in each of four blocks, and one batch. */
@@ -375,6 +214,8 @@ static void test_counts(void **state) {
                 rig_counter(&r, "dac.aeu.fetched") <= 6 * WARPS);
     /* A load, a store, five branches, an exit; nothing else is left of the kernel. */
     assert_int_equal(rig_counter(&r, "sm.insts.warp"), 8 * WARPS);
+    /* So warps wait for their queues alone: for no result but that of the load. */
+    assert_true(rig_counter(&r, "slot.mechanism") > 10 * rig_counter(&r, "slot.data"));
     rig_close(&r);
 }
 
@@ -655,7 +496,7 @@ static void test_sleep(void **state) {
             open_dac(&r, sets[k % 3]);
             r.g->machine = machine_create(&r.g->config, &r.g->mechs, true, 1);
             r.g->machine->core.sleep = !awake;
-            assert_non_null(launch(&r, hazards[k / 3].kernel));
+            assert_non_null(launch_hazard(&r, k / 3));
             for (uint32_t i = 0; rp_counter(r.g, i, &c); i++)
                 count[awake][i] = c.launch;
             for (uint32_t i = 0; awake && rp_counter(r.g, i, &c); i++)
@@ -672,7 +513,8 @@ int main(void) {
         cmocka_unit_test(test_counts),  cmocka_unit_test(test_batches),  cmocka_unit_test(test_windows),
         cmocka_unit_test(test_vectors), cmocka_unit_test(test_coverage), cmocka_unit_test(test_cae),
         cmocka_unit_test(test_limits),  cmocka_unit_test(test_rivals),   cmocka_unit_test(test_rival_counts),
-        cmocka_unit_test(test_cut),     cmocka_unit_test(test_sleep),
+        cmocka_unit_test(test_cut),     cmocka_unit_test(test_sleep),    cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_lanes),
     };
     return cmocka_run_group_tests(tests, find_results, NULL);
 }

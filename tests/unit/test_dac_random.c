@@ -13,6 +13,7 @@ enum {
     VARS = 12,
     KERNELS = 4, /* in a module */
     SEEDS = 60,
+    WAYS = 1 << 20, /* from this seed on kernels have more ways that meet again */
     TEXT = 1 << 18,
 };
 
@@ -22,6 +23,7 @@ struct gen {
     uint64_t state;
     uint32_t labels, depth, budget;
     bool apart; /* threads of a block may come to different barriers */
+    bool ways;  /* more ways that meet again */
 };
 
 static uint32_t next(struct gen *g) {
@@ -160,9 +162,11 @@ static void branch(struct gen *g) {
     }
 }
 
-/* An index, of others and of the thread's: no data is among them. */
+/* An index, of others and of the thread's: no data is among them. Perhaps for some threads only. */
 static void index_value(struct gen *g, uint32_t d) {
     static const char *const from[] = {"%gtid", "%lin", "%n", "%q0", "%q1", "%q2"};
+    if (g->ways && !pick(g, 4))
+        put(g, "setp.lt.s32 %%p7, %s, %u; @%s%%p7 ", from[pick(g, 6)], pick(g, 70), pick(g, 2) ? "!" : "");
     put(g, "mad.lo.s32 %%q%u, %s, %d, %d;\n", d, from[pick(g, 6)], (int)pick(g, 7) - 2, (int)pick(g, 30) - 9);
 }
 
@@ -170,6 +174,27 @@ static void index_branch(struct gen *g, uint32_t label) {
     static const char *const of[] = {"%lin", "%gtid", "%q0", "%q1"};
     put(g, "setp.%s.s32 %%p6, %s, %u; @%s%%p6 bra F%u;\n", pick(g, 2) ? "lt" : "ge", of[pick(g, 4)],
         pick(g, 90), pick(g, 2) ? "!" : "", label);
+}
+
+/* Within a way: threads part again and perhaps meet where the way itself ends, or leave, or go around more
+ * and less often. */
+static void more_ways(struct gen *g, uint32_t end, uint32_t d, bool both) {
+    uint32_t label = g->labels++, how = pick(g, 8);
+    if (how < 3) {
+        index_branch(g, label);
+        index_value(g, d);
+        access(g);
+        put(g, "bra %c%u;\nF%u:\n", both ? 'G' : 'F', end, label);
+        index_value(g, d);
+    } else if (how == 3) {
+        put(g, "mov.u32 %%i%u, 0; and.b32 %%l%u, %%lin, 3;\nL%u:\n", g->depth, g->depth, label);
+        index_value(g, pick(g, 3));
+        access(g);
+        put(g, "add.s32 %%i%u, %%i%u, 1; setp.lt.u32 %%p6, %%i%u, %%l%u;\n@%%p6 bra L%u;\n", g->depth,
+            g->depth, g->depth, g->depth, label);
+    } else if (how == 4) {
+        put(g, "setp.eq.s32 %%p7, %s, %u; @%%p7 exit;\n", pick(g, 2) ? "%lin" : "%q1", pick(g, 60));
+    }
 }
 
 /* Threads get their index on one of two ways, each of which is longer than what is made a choice; perhaps by
@@ -186,6 +211,8 @@ static void ways(struct gen *g) {
         index_branch(g, label);
     index_value(g, d);
     access(g);
+    if (g->ways)
+        more_ways(g, label, d, both);
     if (!pick(g, 3))
         ways(g);
     if (pick(g, 2))
@@ -232,6 +259,8 @@ static void statements(struct gen *g, bool together) {
     g->depth++;
     for (uint32_t k = 1 + pick(g, 4); k && g->budget; k--, g->budget--) {
         uint32_t how = pick(g, 17);
+        if (g->ways && how >= 14 && pick(g, 3))
+            how = 12;
         if (how < 6)
             compute(g);
         else if (how < 10)
@@ -293,7 +322,7 @@ static void kernel(struct gen *g, uint32_t name) {
 static char text[TEXT];
 
 static void generate(uint32_t seed) {
-    struct gen g = {.text = text, .state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1};
+    struct gen g = {.text = text, .state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1, .ways = seed >= WAYS};
     put(&g, ".version 7.0\n.target sm_70\n.address_size 64\n");
     for (uint32_t k = 0; k < KERNELS; k++)
         kernel(&g, k);
@@ -369,14 +398,25 @@ static bool try_seed(uint32_t seed) {
 
 static uint32_t first, count = SEEDS;
 
-static void test_random(void **state) {
-    (void)state;
+static void try_seeds(uint32_t from) {
     uint32_t wrong = 0;
-    for (uint32_t s = first; s < first + count && wrong < 3; s++)
+    split = 0;
+    for (uint32_t s = from; s < from + count && wrong < 3; s++)
         wrong += !try_seed(s);
     printf("%u of %u kernels were split\n", split, count * KERNELS);
     assert_int_equal(wrong, 0);
     assert_true(split > count * KERNELS / 2);
+}
+
+static void test_random(void **state) {
+    (void)state;
+    try_seeds(first);
+}
+
+static void test_ways(void **state) {
+    (void)state;
+    if (!first)
+        try_seeds(WAYS);
 }
 
 /* Seeds that have come out wrong: barriers to which threads come apart, in the base machine, too; choices
@@ -397,6 +437,7 @@ int main(int argc, char **argv) {
         fputs(text, stdout);
         return 0;
     }
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_found)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_ways),
+                                       cmocka_unit_test(test_found)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,6 +48,25 @@ static void test_clock(void **state) {
     }
 }
 
+/* Division by multiplication is exact, at the edges of every quotient and of what fits. */
+static void test_divide(void **state) {
+    (void)state;
+    const uint64_t by[] = {1,         2, 3, 5, 7, 48, 96, 1000, 924001, UINT64_C(1) << 32, UINT64_MAX / 3,
+                           UINT64_MAX};
+    for (uint32_t k = 0; k < sizeof by / sizeof *by; k++) {
+        struct divisor d = divisor_make(by[k]);
+        for (uint32_t bit = 0; bit < 64; bit++)
+            for (uint64_t off = 0; off < 5; off++) {
+                uint64_t q = (UINT64_C(1) << bit) + off - 2;
+                const uint64_t x[] = {q, q / by[k] * by[k], q / by[k] * by[k] - 1, d.magic + off - 2};
+                for (uint32_t j = 0; j < 4; j++) {
+                    assert_true(divide(&d, x[j]) == x[j] / by[k]);
+                    assert_true(divide_rest(&d, x[j]) == x[j] % by[k]);
+                }
+            }
+    }
+}
+
 static void test_pool(void **state) {
     (void)state;
     struct pool p;
@@ -816,6 +835,7 @@ static void test_l2_atomics(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clock),
+        cmocka_unit_test(test_divide),
         cmocka_unit_test_teardown(test_pool, free_arena),
         cmocka_unit_test_teardown(test_bits_each, free_arena),
         cmocka_unit_test_teardown(test_calendar, free_arena),

@@ -312,6 +312,56 @@ static void test_l2(void **state) {
     assert_true(m->n.back_invalidations + m->n.evictions >= 3000 - 512);
 }
 
+/* The table of L2 holds all that the cores' hold. One core's inputs crowd out the other's in L2, whose own
+ * table would have kept them. */
+static void test_inclusion(void **state) {
+    (void)state;
+    struct memo_spec s = spec(4096, 4096);
+    struct memo_l2 *l2 = memo_l2_create(&arena, &s);
+    struct memo *a = arena_new(&arena, struct memo), *b = arena_new(&arena, struct memo);
+    memo_init(a, &arena, &s, 0, l2);
+    memo_init(b, &arena, &s, 1, l2);
+    uint32_t at = 0, x = same_set(64, 3, &at);
+    assert_false(use(a, 0, x));
+    assert_true(use(a, 0, x));
+    for (uint32_t k = 0; k < 8; k++) { /* as many as a set has ways */
+        at++;
+        assert_false(use(b, 0, same_set(64, 3, &at)));
+    }
+    assert_int_equal(b->n.l2_evictions, 1);
+    assert_int_equal(a->n.back_invalidations, 1);
+    assert_false(use(a, 0, x));
+}
+
+/* What an epoch left behind is thrown out first, although it was used last. */
+static void test_forgotten_entries_go_first(void **state) {
+    (void)state;
+    struct memo_spec s = spec(64, 0); /* one set */
+    struct memo *m = unit(&s);
+    for (uint32_t x = 0; x < 7; x++)
+        assert_false(use(m, 0, x));
+    assert_false(use(m, 1, 100));
+    memo_invalidate(m, 1);
+    assert_false(use(m, 2, 200));
+    for (uint32_t x = 0; x < 7; x++)
+        assert_true(use(m, 0, x));
+    assert_int_equal(m->n.evictions, 0);
+}
+
+/* The first result of eight bytes makes all entries twice as wide; those that were there are gone. */
+static void test_widening(void **state) {
+    (void)state;
+    struct memo_spec s = spec(4096, 65536);
+    struct memo *m = unit(&s);
+    uint64_t data;
+    assert_false(use(m, 0, 1));
+    assert_true(use(m, 0, 1));
+    memo_input(m, 1, 1, 4, 0);
+    memo_lookup(m, 1, 8, SP, &data);
+    assert_false(use(m, 0, 1));
+    assert_true(use(m, 0, 1));
+}
+
 /* Inputs that come round again and again, more of them than there are entries, never hit with LRU. */
 static void test_thrashing(void **state) {
     (void)state;
@@ -413,6 +463,19 @@ static void test_counts_are_apart(void **state) {
     for (int k = 0; k < 101; k++)
         for (uint32_t table = 0; table < 2; table++)
             drift(m, table, 1, k > 0 && k <= 6 && k % 2 ? 2.0f : 1.0f, 0);
+    assert_int_equal(m->n.comparisons, 200);
+    assert_int_equal(m->n.bad_comparisons, 12);
+    assert_int_equal(m->n.switched_off, 0);
+}
+
+/* Each hundred comparisons are counted by themselves: six bad ones in each of two hundreds are not twelve. */
+static void test_windows_are_apart(void **state) {
+    (void)state;
+    struct memo_spec s = spec(4096, 0);
+    s.sample = 1;
+    struct memo *m = unit(&s);
+    for (int k = 0; k < 201; k++)
+        drift(m, 0, 1, k % 100 > 0 && k % 100 <= 6 && k % 2 ? 2.0f : 1.0f, 0);
     assert_int_equal(m->n.comparisons, 200);
     assert_int_equal(m->n.bad_comparisons, 12);
     assert_int_equal(m->n.switched_off, 0);
@@ -523,11 +586,15 @@ int main(void) {
         cmocka_unit_test_teardown(test_owners, free_arena),
         cmocka_unit_test_teardown(test_lru_and_ways, free_arena),
         cmocka_unit_test_teardown(test_l2, free_arena),
+        cmocka_unit_test_teardown(test_inclusion, free_arena),
+        cmocka_unit_test_teardown(test_forgotten_entries_go_first, free_arena),
+        cmocka_unit_test_teardown(test_widening, free_arena),
         cmocka_unit_test_teardown(test_thrashing, free_arena),
         cmocka_unit_test_teardown(test_collisions_are_counted, free_arena),
         cmocka_unit_test_teardown(test_monitor, free_arena),
         cmocka_unit_test_teardown(test_switching_off, free_arena),
         cmocka_unit_test_teardown(test_counts_are_apart, free_arena),
+        cmocka_unit_test_teardown(test_windows_are_apart, free_arena),
         cmocka_unit_test_teardown(test_comparisons, free_arena),
         cmocka_unit_test_teardown(test_direct, free_arena),
     };

@@ -306,6 +306,54 @@ static void test_dram_mixed(void **state) {
     assert_true(used[1] < used[0] && used[1] > 0.3);
 }
 
+/* One channel sees every tick, its twin only those in which it is given something or data may come: both give
+ * the same data in the same ticks, and what is told of the next data is never too late. */
+static void test_dram_seen_seldom(void **state) {
+    (void)state;
+    struct dram_spec s = channel();
+    uint64_t seed = 9;
+    for (uint32_t busy = 0; busy < 3; busy++) {
+        struct dram *often = dram_create(&arena, &s), *seldom = dram_create(&arena, &s);
+        uint64_t look = NEVER, reads = 0;
+        uint32_t looks = 0;
+        for (uint64_t tick = 1; tick < 60000; tick++) {
+            seed = seed * 6364136223846793005 + 1442695040888963407;
+            bool write = seed >> 40 & 1, push = (seed >> 50) % (busy == 0 ? 200 : busy == 1 ? 20 : 3) == 0;
+            if (push) {
+                dram_run(seldom, tick - 1);
+                assert_int_equal(dram_has_room(seldom, write), dram_has_room(often, write));
+            }
+            if (push && dram_has_room(often, write)) {
+                uint64_t line = (seed >> 20) % 4096 * s.line;
+                dram_push(often, tick, line, 3, write, (uint32_t)tick);
+                dram_push(seldom, tick, line, 3, write, (uint32_t)tick);
+                look = dram_pop_from(seldom);
+            }
+            if (dram_next(often) <= tick)
+                dram_tick(often, tick);
+            if (look <= tick) {
+                looks++;
+                dram_run(seldom, tick);
+                assert_true(dram_pop_at(seldom) == dram_pop_at(often));
+            }
+            while (dram_pop_at(often) <= tick) {
+                uint32_t id[2];
+                uint8_t sectors[2];
+                assert_true(look <= tick && dram_pop_at(seldom) == dram_pop_at(often));
+                dram_pop(often, &id[0], &sectors[0]);
+                dram_pop(seldom, &id[1], &sectors[1]);
+                assert_true(id[0] == id[1] && sectors[0] == sectors[1]);
+                reads++;
+            }
+            if (look <= tick)
+                look = dram_pop_from(seldom);
+        }
+        dram_run(seldom, 59999);
+        assert_memory_equal(dram_counters(often), dram_counters(seldom), sizeof(struct dram_counters));
+        assert_true(reads > 100 && (busy || looks < 2 * reads));
+    }
+}
+
 /* ---- the whole: latency ------------------------------------------------------------------------------ */
 
 /* Cycles from a load of one line to its completion. */
@@ -351,7 +399,7 @@ static void test_copies(void **state) {
 static void test_latency(void **state) {
     (void)state;
     struct mem_spec s = load_spec("gtx480");
-    s.icnt_clock = s.l2_clock = s.dram_clock = (struct clock){1, 1};
+    s.icnt_clock = s.l2_clock = s.dram_clock = clock_make(1, 1);
     struct memsys *m = memsys_create(&arena, &s);
     uint64_t now = 10, flits = (128 + s.reply.header + 31) / 32;
     /* Out of the SM, into L2 and the network back, and into registers: a cycle each. */
@@ -722,6 +770,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_dram_latency, free_arena),
         cmocka_unit_test_teardown(test_dram_order, free_arena),
         cmocka_unit_test_teardown(test_dram_mixed, free_arena),
+        cmocka_unit_test_teardown(test_dram_seen_seldom, free_arena),
         cmocka_unit_test_teardown(test_copies, free_arena),
         cmocka_unit_test_teardown(test_latency, free_arena),
         cmocka_unit_test_teardown(test_latency_wir, free_arena),

@@ -19,7 +19,7 @@ static const struct param params[] = {
     {"dac.registers", PARAM_AT(struct dac_params, registers), 8, 254, 63, "registers",
      "DAC: registers of the affine warp, which has a context of its own; a kernel that needs more is not "
      "split."},
-    {"dac.without", PARAM_AT(struct dac_params, without), 0, 65535, 0, "",
+    {"dac.without", PARAM_AT(struct dac_params, without), 0, (1 << 22) - 1, 0, "",
      "DAC: rules left out, a sum of bits, for tests: results are then wrong (src/mech/dac/params.h)."},
     {"dac.prefetch", PARAM_AT(struct dac_params, prefetch), 0, 1, 1, "",
      "DAC: data of loads are fetched ahead; without, only their addresses are computed ahead."},
@@ -126,10 +126,12 @@ static void start(void *m, const void *marks) {
     d->main = k->main;
     d->side = k->side;
     uint32_t bits = x->img->prog->address_bits;
+    /* One way of a set is never locked: of one alone none can be. */
+    bool locks = memsys_l1(d->sm->mem, d->sm->id)->cache.bank.tags.spec.ways > 1;
     for (uint32_t pc = 0; pc < k->img->ncode; pc++)
-        d->main[pc].data = d->main[pc].fact && fetches(x, d->params, d->main[pc].fact, bits);
+        d->main[pc].data = locks && d->main[pc].fact && fetches(x, d->params, d->main[pc].fact, bits);
     for (uint32_t pc = 0; pc < k->affine->ncode; pc++)
-        d->side[pc].data = d->side[pc].fact && fetches(x, d->params, d->side[pc].fact, bits);
+        d->side[pc].data = locks && d->side[pc].fact && fetches(x, d->params, d->side[pc].fact, bits);
     for (uint32_t n = 0; n < 3; n++) {
         d->dims.n[1 + n] = x->block[n];
         d->dims.n[4 + n] = x->grid[n];

@@ -161,16 +161,6 @@ static bool eval_same(struct dac *d, const struct xinst *i, uint32_t out[2], uin
 
 /* ---- tuples ---- */
 
-/* The predicate source of an instruction as a condition. */
-static uint16_t condition_of(struct dac *d, const struct xinst *i) {
-    uint16_t m = dac_mask_new(d);
-    for (uint64_t left = d->batch; left; left &= left - 1) {
-        uint32_t w = (uint32_t)__builtin_ctzll(left);
-        d->masks[m].w[w] = dac_pred_lanes(d, i->ps[0], w) ^ (0u - (uint32_t)i->pneg[0]);
-    }
-    return m;
-}
-
 /* The condition a < b (a > b) in each thread, for minima (maxima); of absolute values: a < 0. */
 static uint16_t smaller(struct dac *d, const struct val *a, const struct val *b, bool sgn, bool greater) {
     uint16_t m = dac_mask_new(d);
@@ -187,20 +177,62 @@ static uint16_t smaller(struct dac *d, const struct val *a, const struct val *b,
     return m;
 }
 
+/* Threads for which the condition holds have a, others b. The conditions of the result are held until the
+ * register has it. */
 static void choose(struct dac *d, struct val *r, uint16_t cond, const struct val *a, const struct val *b) {
     val_select(r, cond, a, b);
-    dac_hold(d, r->cond, true); /* until the register has it */
+    dac_hold(d, r->cond, true);
+}
+
+/* The same by a condition that is made for it. */
+static void choose_new(struct dac *d, struct val *r, uint16_t cond, const struct val *a,
+                       const struct val *b) {
+    choose(d, r, cond, a, b);
     dac_hold(d, (uint16_t[]){cond, DAC_NO_COND}, false);
 }
 
-static void product(struct val *r, const struct val *a, const struct val *b) {
-    uint32_t x;
-    if (val_uniform(b, &x))
-        val_scale(r, a, x);
-    else if (val_uniform(a, &x))
-        val_scale(r, b, x);
+/* A SEL, among the threads that are here and whose guard holds. Where all have the same, it is that: the
+ * other may be of an older round, if nobody came by there (joins.c). True: conditions are held. */
+static bool select_here(struct dac *d, const struct xinst *i, const struct val *s, struct val *r) {
+    const struct dac_pred *p = &d->preds[i->ps[0]];
+    bool some[2] = {false, false};
+    for (uint64_t left = d->batch; left; left &= left - 1) {
+        uint32_t w = (uint32_t)__builtin_ctzll(left), here = dac_top(d)->w[w] & dac_guard(d, i, w);
+        uint32_t first = dac_pred_lanes(d, i->ps[0], w) ^ (0u - (uint32_t)i->pneg[0]);
+        some[0] |= here & first;
+        some[1] |= here & ~first;
+    }
+    bool both = some[0] && some[1];
+    if (both)
+        choose(d, r, p->mask, &s[i->pneg[0]], &s[!i->pneg[0]]);
     else
+        val_copy(r, &s[!some[0]]);
+    return both;
+}
+
+/* Without its rule the factor of a remainder goes into it, as section 4.4 has it. */
+static void scale_into(struct val *r, uint32_t factor) {
+    for (uint32_t k = 0; r->kind == VAL_WORD && k < r->nalt; k++) {
+        struct atom *a = &r->word[k];
+        if (!a->divisor || !factor)
+            continue;
+        for (uint32_t f = 0; f < DAC_FIELDS; f++)
+            a->m[f] *= factor;
+        a->divisor *= factor;
+        a->scale /= factor;
+    }
+}
+
+static void product(const struct dac *d, struct val *r, const struct val *a, const struct val *b) {
+    uint32_t x;
+    bool second = val_uniform(b, &x);
+    if (!second && !val_uniform(a, &x)) {
         r->kind = VAL_BAD;
+        return;
+    }
+    val_scale(r, second ? a : b, x);
+    if (!dac_rule(d->params, DAC_RULE_SCALE))
+        scale_into(r, x);
 }
 
 static void low_mask(struct val *r, const struct val *a, const struct val *b) {
@@ -211,11 +243,11 @@ static void low_mask(struct val *r, const struct val *a, const struct val *b) {
     if (x == UINT32_MAX)
         val_copy(r, a);
     else if (!(x & (x + 1)))
-        val_mod(r, a, x + 1, false);
+        val_mod(r, a, x + 1);
 }
 
-/* One word from words. */
-static bool eval_word(struct dac *d, const struct xinst *i, const struct val *s, struct val *r) {
+/* One word from words. held: the conditions of the result are held. */
+static bool eval_word(struct dac *d, const struct xinst *i, const struct val *s, struct val *r, bool *held) {
     struct val zero;
     uint32_t x;
     val_const(&zero, 0);
@@ -244,10 +276,10 @@ static bool eval_word(struct dac *d, const struct xinst *i, const struct val *s,
         val_add(r, r, &s[1], false);
         return true;
     case OP_IMUL:
-        product(r, &s[0], &s[1]);
+        product(d, r, &s[0], &s[1]);
         return true;
     case OP_IMAD:
-        product(r, &s[0], &s[1]);
+        product(d, r, &s[0], &s[1]);
         val_add(r, r, &s[2], false);
         return true;
     case OP_SHL:
@@ -259,28 +291,19 @@ static bool eval_word(struct dac *d, const struct xinst *i, const struct val *s,
     case OP_AND:
         low_mask(r, &s[0], &s[1]);
         return true;
-    case OP_IREM:
-        if (!val_uniform(&s[1], &x))
-            r->kind = VAL_BAD;
-        else if (!x)
-            val_const(r, UINT32_MAX);
-        else
-            val_mod(r, &s[0], x, i->in->m.sgn);
-        return true;
     case OP_SEL:
-        if (d->preds[i->ps[0]].kind == PRED_SAME || i->ps[0] == PRED_PT)
-            val_copy(r, &s[(dac_pred_lanes(d, i->ps[0], 0) & 1) ^ i->pneg[0] ? 0 : 1]);
-        else
-            choose(d, r, condition_of(d, i), &s[0], &s[1]);
+        *held = select_here(d, i, s, r);
         return true;
     case OP_IMIN:
     case OP_IMAX:
-        choose(d, r, smaller(d, &s[0], &s[1], i->in->m.sgn, i->in->op == OP_IMAX), &s[0], &s[1]);
+        choose_new(d, r, smaller(d, &s[0], &s[1], i->in->m.sgn, i->in->op == OP_IMAX), &s[0], &s[1]);
+        *held = true;
         return true;
     case OP_IABS: {
         struct val minus;
         val_add(&minus, &zero, &s[0], true);
-        choose(d, r, smaller(d, &s[0], &zero, true, false), &minus, &s[0]);
+        choose_new(d, r, smaller(d, &s[0], &zero, true, false), &minus, &s[0]);
+        *held = true;
         return true;
     }
     default:
@@ -351,16 +374,18 @@ static bool eval_halves(struct dac *d, const struct xinst *i, const struct val *
 
 /* The value of each thread lies on the same side of the other operand if those of the first and the last do:
  * one tuple, one row of threads, no wrap-around in the comparison's reading. */
-static bool by_ends(const struct val *v, const struct coords *at, bool sgn, bool wraps, int64_t *first,
-                    int64_t *last) {
-    if (v->kind != VAL_WORD || v->nalt != 1 || v->word[0].divisor || !at->row)
+static bool by_ends(const struct dac *d, const struct val *v, const struct coords *at, bool sgn,
+                    int64_t *first, int64_t *last) {
+    if (v->kind != VAL_WORD ||
+        ((v->nalt != 1 || v->word[0].divisor) && dac_rule(d->params, DAC_RULE_PLAIN)) ||
+        (!at->row && dac_rule(d->params, DAC_RULE_ROWS)))
         return false;
     const uint32_t *f = v->word[0].f;
     uint32_t base = f[0] + f[4] * at->ctaid[0] + f[5] * at->ctaid[1] + f[6] * at->ctaid[2] +
                     f[1] * at->tid[0][0] + f[2] * at->tid[1][0] + f[3] * at->tid[2][0];
     *first = sgn ? (int64_t)(int32_t)base : (int64_t)base;
     *last = *first + (int64_t)(int32_t)f[1] * (WARP_LANES - 1);
-    if (wraps) {
+    if (!dac_rule(d->params, DAC_RULE_ENDS)) {
         *last = sgn ? (int64_t)(int32_t)*last : (int64_t)(uint32_t)*last;
         return true;
     }
@@ -380,12 +405,11 @@ static enum dac_compare compare(struct dac *d, const struct xinst *i, const stru
     int64_t first[2], last[2];
     bool ends = i->in->op == OP_ISETP;
     for (uint32_t k = 0; k < 2; k++) {
-        ends = ends &&
-               by_ends(&s[k], at, i->in->m.sgn, !dac_rule(d->params, DAC_RULE_ENDS), &first[k], &last[k]);
+        ends = ends && by_ends(d, &s[k], at, i->in->m.sgn, &first[k], &last[k]);
         io.pin[k] = dac_pred_lanes(d, i->ps[k], warp) ^ (0u - (uint32_t)i->pneg[k]);
     }
     ends = ends && (first[0] == last[0] || first[1] == last[1]) &&
-           order(first[0], first[1]) == order(last[0], last[1]);
+           (order(first[0], first[1]) == order(last[0], last[1]) || !dac_rule(d->params, DAC_RULE_SIDES));
     for (uint32_t k = 0; k < 2; k++)
         if (ends)
             for (uint32_t l = 0; l < WARP_LANES; l++)
@@ -473,7 +497,8 @@ static void special(struct dac *d, const struct xinst *i, struct val *r) {
         val_const(r, mode == SR_DYN_SMEM ? d->sm->x->shared_static : 0);
 }
 
-/* Writes results; under a guard that differs between threads the old values stay elsewhere. */
+/* Writes results; under a guard that differs between threads the old values stay elsewhere. A SEL has a guard
+ * only to say among whom it chooses. */
 static void write_results(struct dac *d, const struct xinst *i, struct val r[2]) {
     const struct dac_pred *g = &d->preds[i->guard];
     if (i->guard != PRED_PT && g->kind == PRED_SAME && g->same == i->gneg)
@@ -481,17 +506,13 @@ static void write_results(struct dac *d, const struct xinst *i, struct val r[2])
     for (uint32_t k = 0; k < i->ndw; k++) {
         if (r[k].kind == VAL_BAD)
             dac_broken(d, "a value is not affine");
-        if (i->guard == PRED_PT || g->kind == PRED_SAME) {
+        if (i->guard == PRED_PT || g->kind == PRED_SAME || i->in->op == OP_SEL) {
             set_reg(d, i->d + k, &r[k]);
             continue;
         }
         struct val both;
-        uint16_t m = dac_mask_new(d);
-        for (uint64_t left = d->batch; left; left &= left - 1) {
-            uint32_t w = (uint32_t)__builtin_ctzll(left);
-            d->masks[m].w[w] = dac_guard(d, i, w);
-        }
-        choose(d, &both, m, &r[k], &d->regs[i->d + k]);
+        const struct val *old = &d->regs[i->d + k];
+        choose(d, &both, g->mask, i->gneg ? old : &r[k], i->gneg ? &r[k] : old);
         if (both.kind == VAL_BAD)
             dac_broken(d, "a value is not affine");
         set_reg(d, i->d + k, &both);
@@ -515,7 +536,7 @@ void dac_eval(struct dac *d, const struct xinst *i) {
     r[0].kind = r[1].kind = VAL_BAD;
     r[0].nalt = r[1].nalt = 1;
     r[0].cond[0] = r[0].cond[1] = r[1].cond[0] = r[1].cond[1] = DAC_NO_COND;
-    bool chosen = false;
+    bool held = false;
     if (i->kind == X_S2R) {
         special(d, i, &r[0]);
     } else if (i->kind == X_LDC) {
@@ -527,13 +548,10 @@ void dac_eval(struct dac *d, const struct xinst *i) {
             if (i->pd[k] != PRED_PT)
                 set_pred(d, i->pd[k], &(struct dac_pred){.kind = PRED_SAME, .same = pout[k]});
         }
-    } else if (eval_word(d, i, s, &r[0])) {
-        chosen = i->in->op == OP_IMIN || i->in->op == OP_IMAX || i->in->op == OP_IABS ||
-                 (i->in->op == OP_SEL && d->preds[i->ps[0]].kind != PRED_SAME && i->ps[0] != PRED_PT);
-    } else {
+    } else if (!eval_word(d, i, s, &r[0], &held)) {
         (void)eval_halves(d, i, s, r);
     }
     write_results(d, i, r);
-    if (chosen)
+    if (held)
         dac_hold(d, r[0].cond, false);
 }

@@ -74,32 +74,37 @@ static bool keep_around(const struct splitter *s, struct range *r) {
     return longer;
 }
 
+/* Takes away a condition: all that chooses by it. */
+static void drop(struct splitter *s, uint32_t cond) {
+    for (uint32_t n = 0; n < s->n; n++)
+        if (s->choice_no[n] == (int32_t)cond) {
+            s->good[n] = false;
+            s->why[n] = "more conditions at a time than there are registers for";
+        }
+    for (uint32_t v = 0; v < s->r->n; v++)
+        if (s->merge_choices[v] >> cond & 1)
+            s->vgood[v] = false;
+}
+
 bool dac_limit_conditions(struct splitter *s) {
     struct range r[MAX_CHOICES];
-    uint32_t at[MAX_CHOICES] = {0};
     for (uint32_t k = 0; k < MAX_CHOICES; k++)
         r[k] = (struct range){NONE, 0};
-    EACH_INST(s, b, k, i) {
-        uint32_t n = no_of(s, b, k);
-        if (!s->affine[n])
-            continue;
-        EACH_READ(s, b, k, v, if (v != NONE) extend(r, s->choices[v], made_at(s, v), n););
-        if (s->choice_no[n] >= 0)
-            at[s->choice_no[n]] = n + 1;
-    }
-    for (uint32_t k = 0; k < MAX_CHOICES; k++)
-        while (at[k] && keep_around(s, &r[k]))
+    EACH_INST(s, b, k, i)
+    if (s->affine[no_of(s, b, k)])
+        EACH_READ(s, b, k, v, if (v != NONE) extend(r, s->choices[v], made_at(s, v), no_of(s, b, k)););
+    for (uint32_t k = 0; k < s->nconds; k++)
+        while (r[k].first != NONE && keep_around(s, &r[k]))
             ;
     bool dropped = false;
-    for (uint32_t k = 0; k < MAX_CHOICES; k++) {
+    for (uint32_t k = 0; k < s->nconds; k++) {
         uint32_t together = 1;
-        for (uint32_t j = 0; j < MAX_CHOICES; j++)
-            together += at[k] && at[j] && j != k && r[j].first <= r[k].first && r[j].last > r[k].first;
-        if (!at[k] || together <= (uint32_t)s->params->dcrf)
-            continue;
-        s->good[at[k] - 1] = false;
-        s->why[at[k] - 1] = "more conditions at a time than there are registers for";
-        dropped = true;
+        for (uint32_t j = 0; j < s->nconds && r[k].first != NONE; j++)
+            together += j != k && r[j].first <= r[k].first && r[j].last > r[k].first;
+        if (together > (uint32_t)s->params->dcrf) {
+            drop(s, k);
+            dropped = true;
+        }
     }
     return dropped;
 }

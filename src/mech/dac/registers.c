@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-#include "flow/control.h"
-#include "flow/reach.h"
+#include "mech/dac/joins.h"
+#include "mech/dac/split.h"
 #include "opt/pass.h"
 
 struct web {
@@ -18,21 +18,38 @@ struct web {
     uint32_t at;    /* the register, or predicate, that it becomes */
 };
 
+/* A copy that goes before an instruction. */
+struct kept {
+    uint32_t block, index;
+    struct inst copy;
+};
+
 struct webs {
+    const struct program *p;
     struct fn *f;
     struct reach r;
-    uint32_t *parent;   /* by version */
+    struct control c;
+    struct joins joins;
+    const struct join_choice **plan; /* by version: how threads choose at a merge; NULL: it is copied */
+    uint32_t *parent;                /* by version */
+    uint32_t *kept_in;  /* by version: the same for what guarded writes keep in their own register */
+    uint32_t *uses;     /* by version: who reads it, or keeps it where a guard skips a write */
     bool *needed;       /* by version */
     uint32_t *group_of; /* by value: its virtual register; of predicates NONE */
     uint32_t *word_of;  /* ... and which of its words */
     struct web *web;    /* by representative version */
     VEC(uint32_t) work;
+    VEC(struct kept) kept;
 };
 
-static uint32_t find(struct webs *w, uint32_t v) {
-    while (w->parent[v] != v)
-        v = w->parent[v] = w->parent[w->parent[v]];
+static uint32_t root(uint32_t *parent, uint32_t v) {
+    while (parent[v] != v)
+        v = parent[v] = parent[parent[v]];
     return v;
+}
+
+static uint32_t find(struct webs *w, uint32_t v) {
+    return root(w->parent, v);
 }
 
 static void join(struct webs *w, uint32_t a, uint32_t b) {
@@ -64,21 +81,54 @@ static void need(struct webs *w, uint32_t v) {
     vec_push(&w->work, v);
 }
 
-/* Versions that somebody reads. A guarded write and what it leaves where it is skipped are one. */
-static void connect(struct webs *w) {
-    for (uint32_t b = 0; b < w->f->blocks.len; b++)
-        for (uint32_t k = 0; k < w->f->blocks.at[b].insts.len; k++)
-            EACH_VERSION(w, b, k, true, value, v, (void)value; need(w, v););
+/* What those need that are needed. */
+static void close_needed(struct webs *w) {
     while (w->work.len) {
         uint32_t v = w->work.at[--w->work.len];
         const struct version *x = &w->r.at[v];
-        for (uint32_t k = 0; x->kind == VERSION_MERGE && k < w->f->blocks.at[x->block].pred.len; k++)
-            need(w, w->r.inputs[x->input + k]);
+        for (uint32_t k = 0; x->kind == VERSION_MERGE && k < w->f->blocks.at[x->block].pred.len; k++) {
+            uint32_t in = w->r.inputs[x->input + k];
+            need(w, in);
+            w->uses[in == NONE ? v : in]++;
+        }
         if (x->kind == VERSION_WRITE && x->before != NONE) {
             need(w, x->before);
-            join(w, v, x->before);
+            w->uses[x->before]++;
         }
     }
+}
+
+static uint32_t roles_of(const struct webs *w, const struct inst *i) {
+    const struct dac_fact *x = fact_get(w->p, &dac_passes[0], i);
+    return x ? x->roles : 0;
+}
+
+/* Versions that somebody reads. A branch that the warps decide reads nothing here. */
+static void find_needed(struct webs *w) {
+    for (uint32_t b = 0; b < w->f->blocks.len; b++)
+        for (uint32_t k = 0; k < w->f->blocks.at[b].insts.len; k++)
+            if (!(roles_of(w, &w->f->blocks.at[b].insts.at[k]) & DAC_ASK))
+                EACH_VERSION(w, b, k, true, value, v, (void)value; need(w, v); w->uses[v]++;);
+    close_needed(w);
+}
+
+/* What a guarded write keeps, it finds in its own register. That may be the register of the version before
+ * only if nobody else reads this one: threads of another path might, and the write is for all. */
+static void connect_kept(struct webs *w) {
+    for (uint32_t b = 0; b < w->f->blocks.len; b++)
+        for (uint32_t k = 0; k < w->f->blocks.at[b].insts.len; k++) {
+            bool alone = true;
+            EACH_VERSION(w, b, k, false, value, v, (void)value; uint32_t before = w->r.at[v].before;
+                         alone &= before == NONE || w->uses[before] == 1;);
+            if (!alone)
+                continue;
+            EACH_VERSION(
+                w, b, k, false, value, v, (void)value; uint32_t before = w->r.at[v].before;
+                if (before != NONE && w->needed[v]) {
+                    join(w, v, before);
+                    w->kept_in[root(w->kept_in, v)] = root(w->kept_in, before);
+                });
+        }
 }
 
 /* The words of one operand are one web. */
@@ -94,6 +144,26 @@ static void connect_words(struct webs *w) {
                     before = v;
                 });
             }
+}
+
+/* No web holds two versions of one word, but for those that guarded writes keep: one might be written while
+ * threads of another path still need the other. */
+static bool webs_apart(struct webs *w, struct arena *a) {
+    uint32_t most = 1;
+    for (uint32_t g = 0; g < w->f->vregs.len; g++)
+        most = w->f->vregs.at[g] > most ? w->f->vregs.at[g] : most;
+    uint32_t *first = arena_array(a, uint32_t, (size_t)w->r.n * most + 1);
+    for (uint32_t v = 0; v < w->r.n; v++) {
+        const struct version *x = &w->r.at[v];
+        if (x->kind == VERSION_ENTRY || (x->kind == VERSION_MERGE && !w->needed[v]))
+            continue;
+        uint32_t *at = &first[(size_t)find(w, v) * most + w->word_of[x->value]];
+        uint32_t own = root(w->kept_in, v) + 1;
+        if (*at && *at != own)
+            return false;
+        *at = own;
+    }
+    return true;
 }
 
 /* Every web becomes a register. */
@@ -158,10 +228,97 @@ static void copy_merge(struct webs *w, uint32_t v) {
     }
 }
 
+/* ---- merges of ways ---- */
+
+/* What is known of the branches. */
+static void find_joins(struct webs *w, struct arena *a) {
+    w->c = control_of(a, w->f);
+    bool *parts = arena_array(a, bool, w->c.nsplits + 1), *asks = arena_array(a, bool, w->f->blocks.len + 1);
+    for (uint32_t k = 0; k < w->c.nsplits; k++) {
+        uint32_t b = w->c.splits[k].block, roles = roles_of(w, block_last(&w->f->blocks.at[b]));
+        parts[k] = roles & DAC_PARTS;
+        asks[b] = roles & DAC_ASK;
+    }
+    w->joins = (struct joins){
+        .f = w->f, .c = &w->c, .r = &w->r, .dom = dom_of(a, w->f), .parts = parts, .asks = asks};
+    w->plan = arena_array(a, const struct join_choice *, w->r.n + 1);
+}
+
+/* The predicates of the branches of a plan are read where the ways meet. */
+static void need_predicates(struct webs *w, const struct join_choice *c) {
+    need(w, c->pred);
+    w->uses[c->pred]++;
+    for (uint32_t k = 0; k < 2; k++)
+        if (c->more[k])
+            need_predicates(w, c->more[k]);
+}
+
+/* Finds out which merges are of ways on which threads part, and how they choose; false: of one that cannot be
+ * told. Predicates that are needed for it may be merges, too. */
+static bool find_plans(struct webs *w, struct arena *a) {
+    bool *seen = arena_array(a, bool, w->r.n + 1);
+    for (bool again = true; again;) {
+        again = false;
+        for (uint32_t v = 0; v < w->r.n; v++) {
+            if (seen[v] || !w->needed[v] || w->r.at[v].kind != VERSION_MERGE)
+                continue;
+            seen[v] = again = true;
+            if (!join_differs(&w->joins, v))
+                continue;
+            w->plan[v] = w->group_of[w->r.at[v].value] == NONE ? NULL : join_plan(a, &w->joins, v);
+            if (!w->plan[v])
+                return false;
+            need_predicates(w, w->plan[v]);
+            close_needed(w);
+        }
+    }
+    return true;
+}
+
+static struct opd leaf(struct webs *w, uint32_t v) {
+    return opd_reg(w->web[find(w, v)].at, w->word_of[w->r.at[v].value]);
+}
+
+/* Appends the SEL by which threads choose, and before it those of the ways; to: where the value goes. Which
+ * of them a thread brings that has it from nowhere does not matter. */
+static uint32_t choose(struct webs *w, const struct join_choice *c, struct opd to, struct popd guard,
+                       struct inst *out, uint32_t n) {
+    const struct inst *last = block_last(&w->f->blocks.at[c->branch]);
+    struct popd by = {.id = w->web[find(w, c->pred)].at, .neg = last->guard.neg};
+    struct inst i = inst_new(OP_SEL);
+    i.guard = guard;
+    i.dst = to;
+    i.psrc[0] = by;
+    i.nsrc = 2;
+    for (uint32_t k = 0; k < 2; k++) {
+        if (c->more[k]) {
+            struct popd under = {.id = by.id, .neg = by.neg != (k == 1)};
+            i.src[k] = opd_reg(fn_vreg(w->f, 1), 0);
+            n = choose(w, c->more[k], i.src[k], under, out, n);
+        } else {
+            i.src[k] = leaf(w, c->version[k]);
+        }
+    }
+    for (uint32_t k = 0; k < 2; k++)
+        if (!c->more[k] && w->r.at[c->version[k]].kind == VERSION_ENTRY)
+            i.src[k] = i.src[!k];
+    out[n++] = i;
+    return n;
+}
+
 static void copy_merges(struct webs *w) {
-    for (uint32_t v = 0; v < w->r.n; v++)
-        if (w->needed[v] && w->r.at[v].kind == VERSION_MERGE)
+    for (uint32_t v = 0; v < w->r.n; v++) {
+        const struct version *x = &w->r.at[v];
+        if (!w->needed[v] || x->kind != VERSION_MERGE)
+            continue;
+        if (!w->plan[v]) {
             copy_merge(w, v);
+            continue;
+        }
+        struct inst sels[JOIN_CHOICES];
+        uint32_t n = choose(w, w->plan[v], leaf(w, v), (struct popd){.id = VPRED_PT}, sels, 0);
+        block_insert(&w->f->blocks.at[x->block], 0, sels, n);
+    }
 }
 
 static struct web *web_of(struct webs *w, uint32_t b, uint32_t k, bool reads, uint32_t value) {
@@ -199,10 +356,33 @@ static void rewrite(struct webs *w) {
         }
 }
 
-static void rename_webs(struct fn *f) {
+/* Where a guarded write has a register of its own, what it keeps is brought there before. */
+static void find_kept(struct webs *w) {
+    for (uint32_t b = 0; b < w->f->blocks.len; b++)
+        for (uint32_t k = 0; k < w->f->blocks.at[b].insts.len; k++)
+            EACH_VERSION(
+                w, b, k, false, value, v, uint32_t before = w->r.at[v].before;
+                if (before != NONE && w->r.at[before].kind != VERSION_ENTRY && w->needed[v] &&
+                    find(w, v) != find(w, before)) {
+                    uint32_t word = w->word_of[value], from = w->web[find(w, before)].at;
+                    struct inst copy = copy_of(w, value, w->web[find(w, v)].at, word, from, word);
+                    vec_push(&w->kept, (struct kept){b, k, copy});
+                });
+}
+
+/* From the last on, so that those before stay where they are. */
+static void copy_kept(struct webs *w) {
+    for (uint32_t n = w->kept.len; n-- > 0;)
+        block_insert(&w->f->blocks.at[w->kept.at[n].block], w->kept.at[n].index, &w->kept.at[n].copy, 1);
+}
+
+/* NULL, or why it cannot be. */
+static const char *rename_webs(const struct program *p, struct fn *f, bool merges) {
     struct arena a = {0};
-    struct webs w = {.f = f, .r = reach_of(&a, f)};
+    struct webs w = {.p = p, .f = f, .r = reach_of(&a, f)};
     w.parent = arena_array(&a, uint32_t, w.r.n + 1);
+    w.kept_in = arena_array(&a, uint32_t, w.r.n + 1);
+    w.uses = arena_array(&a, uint32_t, w.r.n + 1);
     w.needed = arena_array(&a, bool, w.r.n + 1);
     w.web = arena_array(&a, struct web, w.r.n + 1);
     w.group_of = arena_array(&a, uint32_t, w.r.v.n + 1);
@@ -214,14 +394,26 @@ static void rename_webs(struct fn *f) {
             w.word_of[w.r.v.base[g] + n] = n;
         }
     for (uint32_t v = 0; v < w.r.n; v++)
-        w.parent[v] = v;
-    connect(&w);
+        w.parent[v] = w.kept_in[v] = v;
+    find_needed(&w);
+    find_joins(&w, &a);
+    bool planned = !merges || find_plans(&w, &a);
+    connect_kept(&w);
     connect_words(&w);
-    place_all(&w);
-    rewrite(&w);
-    copy_merges(&w);
+    bool apart = webs_apart(&w, &a);
+    if (planned && apart) {
+        place_all(&w);
+        find_kept(&w);
+        rewrite(&w);
+        copy_kept(&w);
+        copy_merges(&w);
+    }
     vec_free(&w.work);
+    vec_free(&w.kept);
     arena_free(&a);
+    return !planned ? "ways of the affine stream meet elsewhere"
+           : apart  ? NULL
+                    : "words of the affine stream share a register";
 }
 
 /* A path of a branch may end in this block, before the join. */
@@ -261,11 +453,13 @@ static bool spilled(const struct fn *f) {
     return false;
 }
 
-bool dac_registers(struct program *p, struct fn *f, const struct dac_params *params) {
+const char *dac_registers(struct program *p, struct fn *f, const struct dac_params *params) {
     uint32_t limit = (uint32_t)params->registers;
-    uint32_t *edges = xcalloc(f->blocks.len + 1, sizeof *edges);
     cfg_joins(f);
-    rename_webs(f);
+    const char *why = rename_webs(p, f, dac_rule(params, DAC_RULE_MERGE));
+    if (why)
+        return why;
+    uint32_t *edges = xcalloc(f->blocks.len + 1, sizeof *edges);
     for (uint32_t b = 0; b < f->blocks.len; b++)
         edges[b] = f->blocks.at[b].succ.len;
     if (dac_rule(params, DAC_RULE_TURNS))
@@ -275,5 +469,5 @@ bool dac_registers(struct program *p, struct fn *f, const struct dac_params *par
     for (uint32_t b = 0; b < f->blocks.len; b++)
         f->blocks.at[b].succ.len = edges[b];
     free(edges);
-    return done && f->nregs <= limit && !spilled(f);
+    return done && f->nregs <= limit && !spilled(f) ? NULL : "the affine stream needs too many registers";
 }

@@ -83,7 +83,8 @@ static bool may_fetch(struct splitter *s, const struct writers *all, uint32_t b,
     for (uint32_t n = 0; n < all->n; n++) {
         const struct writer *w = &all->at[n];
         enum access_alias alias = w->x ? access_alias(s->accesses, x, w->x) : ALIAS_MAY;
-        if (alias == ALIAS_NO || !w->reached[no_of(s, b, k)] || !dac_rule(s->params, DAC_RULE_ALIAS))
+        if (alias == ALIAS_NO || !w->reached[no_of(s, b, k)] ||
+            !dac_rule(s->params, w->x ? DAC_RULE_ALIAS : DAC_RULE_FENCES))
             continue;
         if (alias != ALIAS_ARGUMENTS || !add_bases(s, f->load, &f->nload, x->bases) ||
             !add_bases(s, f->store, &f->nstore, w->x->bases))
@@ -276,6 +277,9 @@ static void allocate(struct splitter *s) {
     s->vgood = arena_array(s->a, bool, s->r->n + 1);
     s->bgood = arena_array(s->a, bool, s->f->blocks.len + 1);
     s->choices = arena_array(s->a, uint64_t, s->r->n + 1);
+    s->merge_choices = arena_array(s->a, uint64_t, s->r->n + 1);
+    s->differs = arena_array(s->a, bool, s->r->n + 1);
+    s->plan = arena_array(s->a, const struct join_choice *, s->r->n + 1);
     s->traits = arena_array(s->a, uint8_t, s->r->n + 1);
     s->choice_no = arena_array(s->a, int32_t, s->n + 1);
     s->why = arena_array(s->a, const char *, s->n + 1);
@@ -285,9 +289,29 @@ static void allocate(struct splitter *s) {
     s->affine = arena_array(s->a, bool, s->n + 1);
     s->barrier = arena_array(s->a, bool, s->n + 1);
     s->asks = arena_array(s->a, bool, s->n + 1);
+    s->branch = arena_array(s->a, struct dac_fact, s->f->blocks.len + 1);
     s->block_why = arena_array(s->a, const char *, s->f->blocks.len + 1);
     memset(s->vgood, 1, s->r->n * sizeof *s->vgood);
     memset(s->bgood, 1, s->f->blocks.len * sizeof *s->bgood);
+}
+
+/* Finds where threads meet that have parted, and what they bring there. */
+static void find_joins(struct splitter *s) {
+    const struct control *c = &s->c->control;
+    bool *parts = arena_array(s->a, bool, c->nsplits + 1);
+    for (uint32_t k = 0; k < c->nsplits; k++)
+        parts[k] = class_of(s->c, s->r->n + s->c->npairs + k).deps;
+    s->joins = (struct joins){.f = s->f, .c = c, .r = s->r, .dom = dom_of(s->a, s->f), .parts = parts};
+    uint32_t *order, n = cfg_rpo(s->a, s->f, &order);
+    s->rank = arena_array(s->a, uint32_t, s->f->blocks.len + 1);
+    for (uint32_t k = 0; k < n; k++)
+        s->rank[order[k]] = k;
+    for (uint32_t v = 0; v < s->r->n && dac_rule(s->params, DAC_RULE_MERGE); v++) {
+        bool merge = s->r->at[v].kind == VERSION_MERGE;
+        s->differs[v] = merge && join_differs(&s->joins, v);
+        bool word = s->r->at[v].value < s->r->v.nwords; /* no predicate */
+        s->plan[v] = s->differs[v] && word && s->ways ? join_plan(s->a, &s->joins, v) : NULL;
+    }
 }
 
 /* Finds out what goes where; NULL, or why the kernel stays whole. */
@@ -335,6 +359,29 @@ static void count_affine(struct splitter *s) {
     }
 }
 
+/* Decides, and makes the affine stream; NULL, or why the kernel stays whole. */
+static const char *try_split(struct splitter *s, struct dac_fact *facts) {
+    allocate(s);
+    find_joins(s);
+    const char *why = decide(s);
+    if (why)
+        return why;
+    const struct writers writers = find_writers(s);
+    EACH_INST(s, b, k, i) {
+        uint32_t n = no_of(s, b, k);
+        facts[n] = (struct dac_fact){0};
+        if (s->address[n] || s->pred[n] || s->barrier[n])
+            facts[n].number = ++s->count;
+        s->data[n] =
+            s->address[n] && i->op == OP_LD && s->params->prefetch && may_fetch(s, &writers, b, k, &facts[n]);
+        facts[n].data = s->data[n];
+    }
+    if (!saves_something(s))
+        return "nothing would be saved: no instruction of the warps, and no wait for data";
+    s->built = true;
+    return dac_build_affine(s, facts);
+}
+
 static bool split_kernel(const struct pass_run *run) {
     struct arena a = {0};
     struct splitter s = {.run = run, .p = run->p, .f = run->p->fns.at[0], .a = &a, .params = run->params};
@@ -344,24 +391,13 @@ static bool split_kernel(const struct pass_run *run) {
     s.r = &s.c->reach;
     for (uint32_t b = 0; b < s.f->blocks.len; b++)
         s.n += s.f->blocks.at[b].insts.len;
-    allocate(&s);
     count_affine(&s);
-    const char *why = decide(&s);
     struct dac_fact *facts = arena_array(&a, struct dac_fact, s.n + 1);
-    if (!why) {
-        const struct writers writers = find_writers(&s);
-        EACH_INST(&s, b, k, i) {
-            uint32_t n = no_of(&s, b, k);
-            if (s.address[n] || s.pred[n] || s.barrier[n])
-                facts[n].number = ++s.count;
-            s.data[n] = s.address[n] && i->op == OP_LD && s.params->prefetch &&
-                        may_fetch(&s, &writers, b, k, &facts[n]);
-            facts[n].data = s.data[n];
-        }
-        if (!saves_something(&s))
-            why = "nothing would be saved: no instruction of the warps, and no wait for data";
-        else if (!dac_build_affine(&s, facts))
-            why = "the affine stream needs too many registers";
+    s.ways = true;
+    const char *why = try_split(&s, facts);
+    if (why && s.built) { /* its branches have become others, or predicates are kept for too long */
+        s.ways = false;
+        why = try_split(&s, facts);
     }
     if (!why) {
         note_reasons(&s);

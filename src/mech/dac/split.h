@@ -18,13 +18,14 @@ enum dac_role {
     DAC_TAKE = 1 << 5,     /* does nothing but take a predicate */
     DAC_BRANCH = 1 << 6,   /* a branch that is in both streams */
     DAC_ASK = 1 << 7,      /* ... of which the warps say who takes it */
+    DAC_PARTS = 1 << 8,    /* ... and at which threads may part */
 };
 
 /* The fact about an instruction. A pair that enqueues and dequeues has the same number. */
 struct dac_fact {
-    uint8_t roles; /* set of enum dac_role */
-    uint8_t pred;  /* DEQ_PRED: machine predicate, filled in behind register allocation */
-    bool data;     /* ENQ, DEQ: of a load whose data may be fetched ahead ... */
+    uint16_t roles; /* set of enum dac_role */
+    uint8_t pred;   /* DEQ_PRED: machine predicate, filled in behind register allocation */
+    bool data;      /* ENQ, DEQ: of a load whose data may be fetched ahead ... */
     uint8_t nload, nstore;
     /* ... unless one of its bases lies in the allocation of a base that is stored to: offsets in BANK_PARAM,
      * or, with DAC_SYMBOL, in BANK_SYMBOL. */

@@ -3,6 +3,7 @@
 #define REPRISE_MECH_DAC_SPLITTER_H
 
 #include "flow/classes.h"
+#include "mech/dac/joins.h"
 #include "mech/dac/params.h"
 #include "mech/dac/split.h"
 #include "opt/pass.h"
@@ -15,6 +16,13 @@ enum { ALLOWED = LACK_EXTENDED | LACK_CHOSEN | LACK_REMAINDER | LACK_BLOCK };
 /* What a version is beside a plain tuple. */
 enum trait { TRAIT_MOD = 1 << 0, TRAIT_HIGH = 1 << 1 };
 
+/* A condition by which threads have different values. */
+struct condition {
+    uint32_t pred; /* version of a predicate; NONE: ... */
+    uint32_t inst; /* ... that of an instruction: its number */
+    uint32_t home; /* block in which it is made */
+};
+
 struct splitter {
     const struct pass_run *run;
     struct program *p;
@@ -24,20 +32,29 @@ struct splitter {
     struct accesses *accesses;
     struct classes *c;
     const struct reach *r;
-    uint32_t n;                  /* instructions */
-    bool *good;                  /* by instruction: the affine warp can do it */
-    bool *vgood;                 /* by version */
-    bool *bgood;                 /* by block: it can follow the paths that lead there */
-    uint64_t *choices;           /* by version: numbers of the conditional instructions behind it */
+    uint32_t n;  /* instructions */
+    bool *good;  /* by instruction: the affine warp can do it */
+    bool *vgood; /* by version */
+    bool *bgood; /* by block: it can follow the paths that lead there */
+    struct joins joins;
+    bool ways;                       /* values of ways that meet may be chosen by their branches */
+    bool built;                      /* the affine stream was made, be it of use or not */
+    bool *differs;                   /* by version: a merge to which threads that part bring different ones */
+    const struct join_choice **plan; /* ... and how it is told which; NULL: it is not */
+    struct condition conds[MAX_CHOICES];
+    uint32_t nconds;
+    uint64_t *choices;           /* by version: the conditions behind it */
+    uint64_t *merge_choices;     /* by version: those of a merge alone */
     uint8_t *traits;             /* by version: set of enum trait */
-    int32_t *choice_no;          /* by instruction: its number among those, or -1 */
+    int32_t *choice_no;          /* by instruction: number of its own condition, or -1 */
+    uint32_t *rank;              /* by block: its place in reverse postorder */
     const char **why;            /* by instruction: what speaks against it */
     bool *address, *data, *pred; /* by instruction: goes into the queues */
     bool *affine;                /* by instruction: is in the affine stream */
     bool *barrier;               /* by instruction: a barrier of both streams */
     const char **block_why;      /* by block: why it cannot follow, if not because of a branch */
-    bool *asks; /* by instruction: a branch that the warps decide, for the affine warp, too */
-    uint32_t *number;
+    bool *asks;              /* by instruction: a branch that the warps decide, for the affine warp, too */
+    struct dac_fact *branch; /* by block: of the branch at its end, if both streams have it */
     uint32_t count;
 };
 
@@ -82,18 +99,35 @@ static inline bool is_branch(const struct inst *i) {
                 }                                                                                            \
     } while (0)
 
+/* Those that make one half of a tuple of 64 bits: whether the whole is one is asked of the pair. */
+static inline bool dac_makes_halves(const struct inst *i) {
+    bool sign = i->op == OP_SHR && i->m.sgn && i->src[1].kind == O_IMM && i->src[1].v == 31;
+    return sign || i->op == OP_IADDC || i->op == OP_ISUBC || i->op == OP_SHLHI || i->op == OP_IMULW ||
+           i->op == OP_IMADW;
+}
+
+/* Notes what speaks against an instruction, unless something is noted; false. */
+static inline bool dac_refuse(struct splitter *s, uint32_t n, const char *why) {
+    if (!s->why[n])
+        s->why[n] = why;
+    return false;
+}
+
 /* ---- candidates.c ---- */
 
 /* Can the affine warp carry out the instruction, as far as its operation goes? If not, s->why says why. */
 bool dac_knows(struct splitter *s, uint32_t b, uint32_t k);
 /* Takes away, until nothing changes, what needs something that the affine warp cannot have. */
 void dac_settle(struct splitter *s);
-/* The same for what would need too many conditions; true if anything went. */
-bool dac_settle_choices(struct splitter *s);
 /* Why the kernel cannot be split whatever it computes, or NULL. */
 const char *dac_obstacle(struct splitter *s);
 /* Does a copy of the instruction, which takes its address or data from a queue, still read this value? */
 bool dac_copy_reads(const struct splitter *s, const struct inst *i, uint32_t value);
+
+/* ---- conditions.c ---- */
+
+/* Takes away what would need too many conditions, or one around a loop; true if anything went. */
+bool dac_settle_choices(struct splitter *s);
 
 /* ---- limits.c ---- */
 
@@ -106,8 +140,8 @@ bool dac_limit_conditions(struct splitter *s);
 
 /* Marks what the affine stream has: what goes into the queues, and all that these need. */
 void dac_find_slice(struct splitter *s);
-/* Makes the affine stream; false when it does not fit into the registers. */
-bool dac_build_affine(struct splitter *s, const struct dac_fact *facts);
+/* Makes the affine stream; NULL, or why it cannot be. */
+const char *dac_build_affine(struct splitter *s, const struct dac_fact *facts);
 /* Makes the other stream of the kernel itself. */
 void dac_rewrite(struct splitter *s, const struct dac_fact *facts);
 

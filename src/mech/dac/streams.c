@@ -24,6 +24,14 @@ static void slice_inst(struct slice *x, uint32_t b, uint32_t k) {
     vec_push(&x->work, (struct def_site){b, k});
 }
 
+/* The branches that tell what a thread brings to a merge. */
+static void slice_choice(struct slice *x, const struct join_choice *c) {
+    slice_inst(x, c->branch, x->s->f->blocks.at[c->branch].insts.len - 1);
+    for (uint32_t w = 0; w < 2; w++)
+        if (c->more[w])
+            slice_choice(x, c->more[w]);
+}
+
 static void slice_version(struct slice *x, uint32_t v) {
     const struct reach *r = x->s->r;
     if (v == NONE || x->version[v])
@@ -36,6 +44,8 @@ static void slice_version(struct slice *x, uint32_t v) {
     }
     for (uint32_t k = 0; at->kind == VERSION_MERGE && k < x->s->f->blocks.at[at->block].pred.len; k++)
         slice_version(x, r->inputs[at->input + k]);
+    if (x->s->merge_choices[v])
+        slice_choice(x, x->s->plan[v]);
 }
 
 /* The branches that a block depends on. */
@@ -83,10 +93,7 @@ static struct inst affine_copy(const struct splitter *s, const struct inst *i, u
     copy.src[0] = i->src[0];
     copy.nsrc = 1;
     copy.imm = i->imm;
-    copy.line = i->line;
-    copy.dbg_file = i->dbg_file;
-    copy.dbg_line = i->dbg_line;
-    copy.dbg_site = i->dbg_site;
+    inst_from(&copy, i);
     return copy;
 }
 
@@ -115,6 +122,19 @@ static uint32_t past(const struct splitter *s, uint32_t b) {
     return s->f->blocks.at[b].ipdom;
 }
 
+/* What is known of the branch at the end of a block, which both streams have. */
+static struct dac_fact branch_fact(struct splitter *s, uint32_t b) {
+    const struct control *c = &s->c->control;
+    uint32_t last = s->f->blocks.at[b].insts.len - 1;
+    bool asks = s->asks[no_of(s, b, last)], parts = false;
+    if (inst_at(s, b, last)->op != OP_BRA && !asks)
+        return (struct dac_fact){0};
+    for (uint32_t k = 0; k < c->nsplits; k++)
+        parts |= c->splits[k].block == b && s->joins.parts[k];
+    return (struct dac_fact){.roles = (uint16_t)(DAC_BRANCH | (asks ? DAC_ASK : 0) | (parts ? DAC_PARTS : 0)),
+                             .number = ++s->count};
+}
+
 static void close_affine(struct splitter *s, struct program *p, uint32_t b) {
     struct fn *to = p->fns.at[0];
     const struct block *from = &s->f->blocks.at[b];
@@ -125,15 +145,11 @@ static void close_affine(struct splitter *s, struct program *p, uint32_t b) {
         struct inst copy = *last;
         copy.id = 0;
         vec_push(&out->insts, copy);
-        bool asks = s->asks[no_of(s, b, from->insts.len - 1)];
-        struct dac_fact f = {.roles = DAC_BRANCH | (asks ? DAC_ASK : 0), .number = ++s->count};
-        struct inst *both[] = {&out->insts.at[out->insts.len - 1],
-                               &s->f->blocks.at[b].insts.at[from->insts.len - 1]};
-        struct program *of[] = {p, s->p};
-        /* One stream may have it the other way around. */
-        for (uint32_t k = 0; k < 2 && is_guarded(last) && (last->op == OP_BRA || asks); k++) {
-            set_fact(s, of[k], both[k], &f);
-            note_roles(of[k], both[k], &f);
+        s->branch[b] = is_guarded(last) ? branch_fact(s, b) : (struct dac_fact){0};
+        if (s->branch[b].roles) { /* one stream may have it the other way around */
+            struct inst *end = &out->insts.at[out->insts.len - 1];
+            set_fact(s, p, end, &s->branch[b]);
+            note_roles(p, end, &s->branch[b]);
         }
     }
     if (!last || !ends_block(last) || kept || !is_guarded(last)) {
@@ -157,7 +173,7 @@ static void close_affine(struct splitter *s, struct program *p, uint32_t b) {
     vec_push(&out->succ, next);
 }
 
-bool dac_build_affine(struct splitter *s, const struct dac_fact *facts) {
+const char *dac_build_affine(struct splitter *s, const struct dac_fact *facts) {
     struct program *p = program_stream(s->p, DAC_STREAM);
     struct fn *to = p->fns.at[0];
     for (uint32_t v = 0; v < s->f->vregs.len; v++)
@@ -185,16 +201,23 @@ bool dac_build_affine(struct splitter *s, const struct dac_fact *facts) {
     }
     to->in_step = true; /* an exit would let ways meet before those of the warps do */
     opt_simplify(p, to);
-    if (dac_registers(p, to, s->params))
-        return true;
+    const char *why = dac_registers(p, to, s->params);
+    if (!why)
+        return NULL;
     s->p->streams.len--;
     program_destroy(p);
-    return false;
+    return why;
 }
 
 /* ---- the other stream ---- */
 
 void dac_rewrite(struct splitter *s, const struct dac_fact *facts) {
+    for (uint32_t b = 0; b < s->f->blocks.len; b++)
+        if (s->branch[b].roles) {
+            struct inst *last = block_last(&s->f->blocks.at[b]);
+            set_fact(s, s->p, last, &s->branch[b]);
+            note_roles(s->p, last, &s->branch[b]);
+        }
     EACH_INST(s, b, k, i) {
         uint32_t n = no_of(s, b, k);
         struct dac_fact f = facts[n];
@@ -208,10 +231,7 @@ void dac_rewrite(struct splitter *s, const struct dac_fact *facts) {
             struct inst take = inst_new(OP_PLOP);
             take.m.vol = true;
             take.pdst[0] = i->pdst[0];
-            take.line = i->line;
-            take.dbg_file = i->dbg_file;
-            take.dbg_line = i->dbg_line;
-            take.dbg_site = i->dbg_site;
+            inst_from(&take, i);
             *i = take;
         }
         if (f.roles) {

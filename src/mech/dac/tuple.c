@@ -24,11 +24,10 @@ static void atom_tidy(struct atom *a) {
     if (!a->divisor)
         return;
     if (fields_zero(a->m))
-        a->f[0] += a->scale * op_rem(a->m[0], a->divisor, a->sgn);
+        a->f[0] += a->scale * op_rem(a->m[0], a->divisor, false);
     else if (a->scale)
         return;
     a->divisor = a->scale = 0;
-    a->sgn = false;
     memset(a->m, 0, sizeof a->m);
 }
 
@@ -55,8 +54,8 @@ static void atom_scale(struct atom *d, const struct atom *a, uint32_t factor) {
     *d = r;
 }
 
-static bool atom_mod(struct atom *d, const struct atom *a, uint32_t divisor, bool sgn) {
-    struct atom r = {.divisor = divisor, .scale = 1, .sgn = sgn};
+static bool atom_mod(struct atom *d, const struct atom *a, uint32_t divisor) {
+    struct atom r = {.divisor = divisor, .scale = 1};
     if (a->divisor || !divisor)
         return false;
     memcpy(r.m, a->f, sizeof r.m);
@@ -147,13 +146,13 @@ void val_scale(struct val *d, const struct val *a, uint32_t factor) {
         atom_scale(&d->word[k], &d->word[k], factor);
 }
 
-void val_mod(struct val *d, const struct val *a, uint32_t divisor, bool sgn) {
+void val_mod(struct val *d, const struct val *a, uint32_t divisor) {
     struct val r;
     bool ok = a->kind == VAL_WORD;
     if (ok)
         val_copy(&r, a);
     for (uint32_t k = 0; ok && k < r.nalt; k++)
-        ok = atom_mod(&r.word[k], &a->word[k], divisor, sgn);
+        ok = atom_mod(&r.word[k], &a->word[k], divisor);
     if (ok)
         val_copy(d, &r);
     else
@@ -275,7 +274,7 @@ void num_scale(struct num_val *d, const struct num_val *a, uint64_t factor) {
 
 static bool atom_equal(const struct atom *a, const struct atom *b) {
     return !memcmp(a->f, b->f, sizeof a->f) && a->divisor == b->divisor && a->scale == b->scale &&
-           a->sgn == b->sgn && !memcmp(a->m, b->m, sizeof a->m);
+           !memcmp(a->m, b->m, sizeof a->m);
 }
 
 void num_join(struct num_val *d, const struct dims *s, const struct val *lo, const struct val *hi) {
@@ -341,7 +340,7 @@ static void expand_atom(const struct atom *a, const struct coords *at, uint32_t 
     uint32_t of[WARP_LANES];
     line32(a->m, at, of);
     for (uint32_t l = 0; l < WARP_LANES; l++)
-        out[l] += a->scale * op_rem(of[l], a->divisor, a->sgn);
+        out[l] += a->scale * op_rem(of[l], a->divisor, false);
 }
 
 static struct block_num in_block(const struct num *n, const struct coords *at) {

@@ -22,7 +22,6 @@ enum { DAC_FIELDS = 7, DAC_TERMS = 3, DAC_ALTS = 4, DAC_CONDS = 2, DAC_NO_COND =
 struct atom {
     uint32_t f[DAC_FIELDS];
     uint32_t divisor, scale, m[DAC_FIELDS];
-    bool sgn; /* of the remainder */
 };
 
 /* 64 bits. */
@@ -80,7 +79,7 @@ bool atom_uniform(const struct atom *a, uint32_t *x);
 void val_index(struct val *d, uint32_t field);
 void val_add(struct val *d, const struct val *a, const struct val *b, bool subtract);
 void val_scale(struct val *d, const struct val *a, uint32_t factor);
-void val_mod(struct val *d, const struct val *a, uint32_t divisor, bool sgn);
+void val_mod(struct val *d, const struct val *a, uint32_t divisor);
 /* d = a where the condition is true, b elsewhere. */
 void val_select(struct val *d, uint16_t cond, const struct val *a, const struct val *b);
 
