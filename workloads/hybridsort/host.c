@@ -102,14 +102,18 @@ static CUdeviceptr spread(struct wl *w, CUdeviceptr d_in, int n, CUtexObject piv
 
 /* Sorts each bucket; returns where the result is. */
 static CUdeviceptr merge(struct wl *w, CUdeviceptr d_groups, struct layout *l) {
-    CUdeviceptr d[2] = {d_groups, wl_alloc(w, (size_t)l->groups * 4 * sizeof(float))};
-    int now = 0;
+    size_t bytes = (size_t)l->groups * 4 * sizeof(float);
+    CUdeviceptr d[2] = {d_groups, wl_alloc(w, bytes)};
+    CUtexObject in[2];
+    for (int k = 0; k < 2; k++)
+        in[k] = wl_texture_1d(w, d[k], bytes, CU_AD_FORMAT_FLOAT, 4);
+    int now = 1;
     WL_LAUNCH(w, "hs_sort_groups", wl_dim(wl_blocks((unsigned)l->groups, SORT_BLOCK), 1),
-              wl_dim(SORT_BLOCK, 1), 0, &d[0], &l->groups);
+              wl_dim(SORT_BLOCK, 1), 0, &in[0], &d[1], &l->groups);
     for (int length = 1; length < l->longest; length *= 2, now ^= 1) {
         int pairs = (l->longest + 2 * length - 1) / (2 * length);
         WL_LAUNCH(w, "hs_merge", wl_dim(wl_blocks((unsigned)(pairs * BUCKETS), MERGE_BLOCK), 1),
-                  wl_dim(MERGE_BLOCK, 1), 0, &d[now], &d[!now], &length, &pairs);
+                  wl_dim(MERGE_BLOCK, 1), 0, &in[now], &d[!now], &length, &pairs);
     }
     return d[now];
 }

@@ -83,9 +83,10 @@ KERNEL hs_scatter(const float *in, int n, const unsigned *places, const unsigned
         out[start[places[i] & (BUCKETS - 1)] + (places[i] >> BUCKET_BITS)] = in[i];
 }
 
+// Puts two numbers in order, each by a comparison of its own.
 DEVICE_FN void hs_order(float &a, float &b) {
-    float least = fminf(a, b);
-    b = fmaxf(a, b);
+    float least = a > b ? b : a;
+    b = b > a ? b : a;
     a = least;
 }
 
@@ -98,46 +99,56 @@ DEVICE_FN float4 hs_sorted(float4 v) {
     return v;
 }
 
-KERNEL hs_sort_groups(float4 *groups, int n) {
+KERNEL hs_sort_groups(texture_t in, float4 *out, int n) {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     if (i < n)
-        groups[i] = hs_sorted(groups[i]);
+        out[i] = hs_sorted(texture_1d_float4(in, i));
 }
 
 // Of two sorted groups, the four smallest and the four largest.
 DEVICE_FN void hs_split(float4 &a, float4 &b) {
-    float4 low = make_float4(fminf(a.x, b.w), fminf(a.y, b.z), fminf(a.z, b.y), fminf(a.w, b.x));
-    float4 high = make_float4(fmaxf(a.x, b.w), fmaxf(a.y, b.z), fmaxf(a.z, b.y), fmaxf(a.w, b.x));
+    float4 low = make_float4(a.x < b.w ? a.x : b.w, a.y < b.z ? a.y : b.z, a.z < b.y ? a.z : b.y,
+                             a.w < b.x ? a.w : b.x);
+    float4 high = make_float4(a.x >= b.w ? a.x : b.w, a.y >= b.z ? a.y : b.z, a.z >= b.y ? a.z : b.y,
+                              a.w >= b.x ? a.w : b.x);
     a = hs_sorted(low);
     b = hs_sorted(high);
 }
 
-// Merges list 2k with list 2k + 1 of a bucket, `length` groups each, the last ones shorter.
-KERNEL hs_merge(const float4 *in, float4 *out, int length, int pairs_per_bucket) {
+// Merges list 2k with list 2k + 1 of a bucket, `length` groups each, the last ones shorter. Both lists' next
+// groups are fetched before it is known which is taken.
+KERNEL hs_merge(texture_t in, float4 *out, int length, int pairs_per_bucket) {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), bucket = i / pairs_per_bucket;
     if (bucket >= BUCKETS)
         return;
     int a = hs_start[bucket] + (i - bucket * pairs_per_bucket) * 2 * length, end = hs_start[bucket + 1];
     if (a >= end)
         return;
-    int a_end = min(a + length, end), b = a_end, b_end = min(b + length, end), to = a;
-    float4 low = in[a++], high;
-    if (b < b_end) {
-        high = in[b++];
-        hs_split(low, high);
-        out[to++] = low;
-        low = high;
+    int a_end = a + length, b = a_end, b_end = min(b + length, end);
+    float4 *to = out + a;
+    if (b >= end) {
+        for (; a < end; a++)
+            *to++ = texture_1d_float4(in, a);
+        return;
     }
-    while (a < a_end || b < b_end) {
-        bool from_a = b >= b_end || (a < a_end && in[a].x < in[b].x);
-        high = from_a ? in[a] : in[b];
-        a += from_a;
-        b += !from_a;
+    float4 low = texture_1d_float4(in, a), high = texture_1d_float4(in, b);
+#pragma unroll 1
+    for (;;) {
+        float4 next_a = texture_1d_float4(in, a + 1), next_b = texture_1d_float4(in, b + 1);
         hs_split(low, high);
-        out[to++] = low;
-        low = high;
+        *to++ = low;
+        bool left_a = a + 1 < a_end, left_b = b + 1 < b_end;
+        if (!left_a && !left_b)
+            break;
+        if (left_a && (!left_b || next_a.x < next_b.x)) {
+            a++;
+            low = next_a;
+        } else {
+            b++;
+            low = next_b;
+        }
     }
-    out[to] = low;
+    *to = high;
 }
 
 // The buckets without their padding, one after another.
