@@ -232,9 +232,7 @@ static bool is_news(const struct inst *i) {
 static bool version_news(const struct splitter *s, const bool *news, uint32_t v) {
     const struct version *x = &s->r->at[v];
     bool any = false;
-    if (x->kind == VERSION_MERGE)
-        for (uint32_t k = 0; k < s->f->blocks.at[x->block].pred.len; k++)
-            any |= s->r->inputs[x->input + k] != NONE && news[s->r->inputs[x->input + k]];
+    EACH_INPUT(s, v, in, any |= news[in];);
     if (x->kind != VERSION_WRITE)
         return any;
     const struct inst *i = inst_at(s, x->block, x->index);

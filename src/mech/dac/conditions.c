@@ -114,13 +114,8 @@ static uint64_t choices_read(struct splitter *s, uint32_t b, uint32_t k) {
 
 static uint64_t choices_of(struct splitter *s, uint32_t v) {
     const struct version *x = &s->r->at[v];
-    uint64_t all = 0;
-    if (x->kind == VERSION_MERGE)
-        for (uint32_t k = 0; k < s->f->blocks.at[x->block].pred.len; k++) {
-            uint32_t in = s->r->inputs[x->input + k];
-            all |= in == NONE ? 0 : s->choices[in];
-        }
-    all |= s->merge_choices[v];
+    uint64_t all = s->merge_choices[v];
+    EACH_INPUT(s, v, in, all |= s->choices[in];);
     if (x->kind != VERSION_WRITE || x->value >= s->r->v.nwords)
         return all; /* a condition by itself is no tuple */
     uint32_t n = no_of(s, x->block, x->index);
@@ -148,11 +143,7 @@ static bool all_uniform(const struct splitter *s, uint32_t b, uint32_t k) {
 static uint8_t traits_of(const struct splitter *s, uint32_t v) {
     const struct version *x = &s->r->at[v];
     uint8_t all = 0;
-    if (x->kind == VERSION_MERGE)
-        for (uint32_t k = 0; k < s->f->blocks.at[x->block].pred.len; k++) {
-            uint32_t in = s->r->inputs[x->input + k];
-            all |= in == NONE ? 0 : s->traits[in];
-        }
+    EACH_INPUT(s, v, in, all |= s->traits[in];);
     if (x->kind != VERSION_WRITE || x->value >= s->r->v.nwords)
         return all;
     const struct inst *i = inst_at(s, x->block, x->index);

@@ -163,7 +163,7 @@ static const struct join_cond *either(struct search *x, uint32_t pred, bool neg,
     struct join_cond *p = arena_new(x->a, struct join_cond), *no = arena_new(x->a, struct join_cond);
     *p = (struct join_cond){.kind = JOIN_IF, .pred = pred, .neg = neg};
     *no = (struct join_cond){.kind = JOIN_IF, .pred = pred, .neg = !neg};
-    if (a->kind == JOIN_ANY || (b->kind != JOIN_ANY && b->kind <= JOIN_ALWAYS && a->kind == b->kind))
+    if (a->kind == JOIN_ANY || (b->kind <= JOIN_ALWAYS && a->kind == b->kind))
         return b;
     if (b->kind == JOIN_ANY)
         return a;

@@ -148,8 +148,7 @@ static void find_needs(struct needs *m) {
         if (seen[v])
             continue;
         seen[v] = true;
-        for (uint32_t k = 0; x->kind == VERSION_MERGE && k < s->f->blocks.at[x->block].pred.len; k++)
-            need_version(m, s->r->inputs[x->input + k]);
+        EACH_INPUT(s, v, in, need_version(m, in););
         if (x->kind != VERSION_WRITE)
             continue;
         need_version(m, x->before);

@@ -87,6 +87,19 @@ static inline bool is_branch(const struct inst *i) {
     return i->op == OP_BRA || i->op == OP_EXIT;
 }
 
+/* Calls the statement for each version in that comes to version v, if that is a merge. */
+#define EACH_INPUT(s, v, in, ...)                                                                            \
+    do {                                                                                                     \
+        const struct version *x_ = &(s)->r->at[v];                                                           \
+        uint32_t n_ = x_->kind == VERSION_MERGE ? (s)->f->blocks.at[x_->block].pred.len : 0;                 \
+        for (uint32_t k_ = 0; k_ < n_; k_++) {                                                               \
+            uint32_t in = (s)->r->inputs[x_->input + k_];                                                    \
+            if (in != NONE) {                                                                                \
+                __VA_ARGS__                                                                                  \
+            }                                                                                                \
+        }                                                                                                    \
+    } while (0)
+
 /* Calls the statement for each version v that the affine copy of instruction k of block b reads. */
 #define EACH_READ(s, b, k, v, ...)                                                                           \
     do {                                                                                                     \

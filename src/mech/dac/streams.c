@@ -40,8 +40,7 @@ static void slice_version(struct slice *x, uint32_t v) {
         slice_inst(x, at->block, at->index);
         slice_version(x, at->before);
     }
-    for (uint32_t k = 0; at->kind == VERSION_MERGE && k < x->s->f->blocks.at[at->block].pred.len; k++)
-        slice_version(x, r->inputs[at->input + k]);
+    EACH_INPUT(x->s, v, in, slice_version(x, in););
     if (x->s->merge_choices[v])
         slice_plan(x, x->s->plan[v]);
 }
