@@ -62,21 +62,21 @@ void tags_drop(struct tags *t, uint32_t slot) {
     t->key[slot] = 0;
 }
 
-/* A line that waits for sectors, or has locks, stays. */
-static void keep_or_free(struct tags *t, uint32_t slot) {
-    bool held = t->line[slot].pending | t->line[slot].locks;
-    t->stamp[slot] = (t->stamp[slot] & ~TAGS_HELD) | (held ? TAGS_HELD : 0);
+/* The line in a slot may go again, unless it still waits for sectors or has locks. */
+static void let_go(struct tags *t, uint32_t slot) {
+    if (!(t->line[slot].pending | t->line[slot].locks))
+        t->stamp[slot] &= ~TAGS_HELD;
 }
 
 void tags_await(struct tags *t, uint32_t slot, uint8_t sectors) {
     t->line[slot].pending |= sectors;
-    keep_or_free(t, slot);
+    t->stamp[slot] |= TAGS_HELD;
 }
 
 void tags_arrive(struct tags *t, uint32_t slot, uint8_t sectors) {
     t->line[slot].pending &= ~sectors;
     t->line[slot].valid |= sectors;
-    keep_or_free(t, slot);
+    let_go(t, slot);
 }
 
 bool tags_can_lock(const struct tags *t, uint32_t slot) {
@@ -88,12 +88,12 @@ void tags_lock(struct tags *t, uint32_t slot) {
     assert(tags_can_lock(t, slot));
     if (!t->line[slot].locks++)
         t->locked[slot / t->spec.ways]++;
-    keep_or_free(t, slot);
+    t->stamp[slot] |= TAGS_HELD;
 }
 
 void tags_unlock(struct tags *t, uint32_t slot) {
     assert(t->line[slot].locks);
     if (!--t->line[slot].locks)
         t->locked[slot / t->spec.ways]--;
-    keep_or_free(t, slot);
+    let_go(t, slot);
 }
