@@ -241,14 +241,17 @@ uint32_t coalesce_local(const struct coalescer_spec *s, const struct coalescer_i
 uint32_t coalesce_constant(const struct coalescer_spec *s, const struct coalescer_inst *i,
                            const uint64_t *addr, struct mem_access *out) {
     struct seen seen;
-    uint32_t n = 0;
+    uint64_t last = 0;
+    uint32_t k = 0, n = 0;
     if (i->mask && is_run(addr, 0, MEM_LANES, 0))
         return uniform(s, i, addr[0], i->mask, (uint32_t)__builtin_popcount(i->mask), out);
     seen_clear(&seen, MEM_LANES);
     for (uint32_t left = i->mask; left; left &= left - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(left), k = seen_find(&seen, addr[lane]);
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        if (!n || addr[lane] != last)
+            k = seen_find(&seen, last = addr[lane]);
         if (k == n)
-            n += uniform(s, i, addr[lane], 0, 0, &out[k]);
+            n += uniform(s, i, last, 0, 0, &out[k]);
         out[k].lanes |= 1u << lane;
         out[k].bytes += (uint16_t)i->bytes;
     }
