@@ -585,7 +585,10 @@ static __attribute__((noinline)) int load_line(struct port *p, uint64_t address,
                  ask_alone(m, 2 * port_number(p), line, x.sectors, number);
     bool hit = !alone && offer(p, p->l1d, m->now, &x, number, false) == MEM_HIT;
     int result = hit ? CPUMEM_HIT : take_number(p, number);
-    note_recent(&p->data, p->l1d, line, m->shift);
+    if (alone)
+        p->data.slot[line >> m->shift & (RECENT - 1)] = m->lone.slot;
+    else
+        note_recent(&p->data, p->l1d, line, m->shift);
     if (!hit || p->l1d->bank.n.prefetch_useful != useful)
         prefetch(p, address, pc);
     return result;
