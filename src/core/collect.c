@@ -6,9 +6,15 @@
 #include "core/points.h"
 #include "core/view.h"
 
+/* The bank of a physical register of the registers' owner. */
+static inline uint32_t owned_bank(const struct sm *sm, uint32_t place) {
+    uint32_t banks = sm->spec->banks;
+    return banks & (banks - 1) ? place % banks : place & (banks - 1);
+}
+
 /* The bank of a physical register: without an owner of the registers that is the register of a warp. */
 static inline uint32_t place_bank(const struct sm *sm, uint32_t place) {
-    return HAS(sm, registers, place) ? place % sm->spec->banks
+    return HAS(sm, registers, place) ? owned_bank(sm, place)
                                      : bank_of(sm, place / MAX_GPR, place % MAX_GPR);
 }
 
@@ -61,8 +67,9 @@ static APART void read_places(struct sm *sm, int32_t id) {
     }
 }
 
-/* Operands are read from the next cycle on in which the banks are served: this one, if they were not yet. */
-EVERY_TIME void op_collect(struct sm *sm, int32_t id, bool plain) {
+/* Operands are read from the next cycle on in which the banks are served: this one, if they were not yet.
+ * places: where they lie, of an owner of the registers that says so by itself. */
+static EVERY_TIME void collect_op(struct sm *sm, int32_t id, bool plain, const uint16_t *places) {
     struct core_op *op = &sm->ops[id];
     const struct core_need *need = op->need;
     if (!plain)
@@ -70,7 +77,10 @@ EVERY_TIME void op_collect(struct sm *sm, int32_t id, bool plain) {
     sm->collectors_used[collect_kind(sm, need)]++;
     op->ready = sm->now + (sm->served == sm->now);
     sm->n.const_operands += need->nconsts;
-    if (!plain && HAS(sm, registers, place)) {
+    if (places) {
+        for (uint32_t k = 0; k < need->nreads; k++)
+            queue_read(sm, id, places[k], owned_bank(sm, places[k]), (int16_t)k);
+    } else if (!plain && HAS(sm, registers, place)) {
         read_places(sm, id);
     } else {
         uint32_t first = op->warp * MAX_GPR;
@@ -82,8 +92,16 @@ EVERY_TIME void op_collect(struct sm *sm, int32_t id, bool plain) {
         operands_complete(sm, id);
 }
 
+EVERY_TIME void op_collect(struct sm *sm, int32_t id, bool plain) {
+    collect_op(sm, id, plain, NULL);
+}
+
 void core_collect(struct sm *sm, int32_t id) {
-    op_collect(sm, id, false);
+    collect_op(sm, id, false, NULL);
+}
+
+void core_collect_from(struct sm *sm, int32_t id, const uint16_t *places) {
+    collect_op(sm, id, false, places);
 }
 
 void core_finish(struct sm *sm, int32_t id, uint64_t cycle) {
@@ -171,7 +189,7 @@ static APART void end_injected(struct sm *sm, int32_t id) {
 }
 
 /* Tells mechanisms of the end of an op; true: it was one of theirs. */
-static APART bool tell_retire(struct sm *sm, int32_t id) {
+static EVERY_TIME bool tell_retire(struct sm *sm, int32_t id) {
     const struct core_op *op = &sm->ops[id];
     AT_POINT(sm, watch, retire, id);
     if (op->pc == CORE_NO_PC) {
@@ -184,11 +202,12 @@ static APART bool tell_retire(struct sm *sm, int32_t id) {
     return false;
 }
 
-static EVERY_TIME void end_op(struct sm *sm, int32_t id) {
+/* watched: by mechanisms. */
+static EVERY_TIME void end_op(struct sm *sm, int32_t id, bool watched) {
     struct core_op *op = &sm->ops[id];
     struct core_warp *cw = &sm->warps[op->warp];
     const struct xinst *i = op->i;
-    if (__builtin_expect(sm->mech.n, 0) && tell_retire(sm, id))
+    if (watched && tell_retire(sm, id))
         return;
     /* Words that were written have left the scoreboard, where a later instruction may hold them again; those
      * of a result that a mechanism took have not. */
@@ -205,7 +224,7 @@ static EVERY_TIME void end_op(struct sm *sm, int32_t id) {
 }
 
 void op_end(struct sm *sm, int32_t id) {
-    end_op(sm, id);
+    end_op(sm, id, sm->mech.n);
 }
 
 /* The next destination word waits for its bank; without one the op is over. */
@@ -216,7 +235,7 @@ static inline __attribute__((always_inline)) void request_write(struct sm *sm, i
         return;
     }
     op->place = (uint16_t)place_of(sm, id, op->next_write, true);
-    uint32_t b = HAS(sm, registers, place) ? op->place % sm->spec->banks
+    uint32_t b = HAS(sm, registers, place) ? owned_bank(sm, op->place)
                                            : bank_of(sm, op->warp, op->i->d + op->next_write);
     fifo_push(sm, sm->bank_writes[b], id);
     sm->write_banks |= 1u << b;
@@ -235,7 +254,7 @@ static APART bool offer_result(struct sm *sm, int32_t id) {
     return false;
 }
 
-/* One word, and its bank has no other write to take in this cycle: the bank need not be asked again when it
+/* Without mechanisms. One word, and its bank has no other write to take in this cycle: the bank need not be asked again when it
  * is served, but for what waits behind. Nothing between now and then sees the difference. */
 static inline bool write_at_once(struct sm *sm, int32_t id) {
     const struct core_op *op = &sm->ops[id];
@@ -247,7 +266,7 @@ static inline bool write_at_once(struct sm *sm, int32_t id) {
     sm->written_banks |= 1u << b;
     sm->n.rf_writes++;
     sm->n.rf_write_arrays += op->write_arrays;
-    end_op(sm, id);
+    end_op(sm, id, false);
     return true;
 }
 

@@ -28,7 +28,7 @@ void regfile_reset(struct regfile *f, uint32_t warps) {
     }
 }
 
-void regfile_tick(struct regfile *f, uint64_t now) {
+void regfile_free(struct regfile *f, uint64_t now) {
     while (f->nleaving && f->leaving[f->first_leaving].at <= now) {
         uint32_t to = f->first_free + f->nfree++;
         f->free[to < f->n ? to : to - f->n] = f->leaving[f->first_leaving].id;

@@ -51,7 +51,11 @@ struct regfile *regfile_create(struct arena *a, uint32_t n, uint32_t warps, uint
 /* As created. */
 void regfile_reset(struct regfile *f, uint32_t warps);
 /* Registers whose time has come are free. */
-void regfile_tick(struct regfile *f, uint64_t now);
+void regfile_free(struct regfile *f, uint64_t now);
+static inline void regfile_tick(struct regfile *f, uint64_t now) {
+    if (f->nleaving && f->leaving[f->first_leaving].at <= now)
+        regfile_free(f, now);
+}
 /* Registers on their way to the free list that regfile_tick would have freed in the cycles from first to
  * last, summed over these cycles: what somebody who slept did not see. */
 uint64_t regfile_idle(const struct regfile *f, uint64_t first, uint64_t last);
@@ -65,29 +69,32 @@ static inline void regfile_ref(struct regfile *f, uint16_t id) {
         f->most_refs = f->refs[id];
 }
 
-static inline void regfile_unref(struct regfile *f, uint16_t id, uint64_t now) {
+/* Returns whether the reference was the last one. */
+static inline bool regfile_unref(struct regfile *f, uint16_t id, uint64_t now) {
     assert(f->refs[id]);
     if (--f->refs[id])
-        return;
+        return false;
     uint32_t to = f->first_leaving + f->nleaving++;
     to = to < f->n ? to : to - f->n;
     f->leaving[to].id = id;
     f->leaving[to].at = now + f->delay;
+    return true;
 }
 
 static inline struct reg_map *regfile_map(struct regfile *f, uint32_t warp, uint32_t reg) {
     return &f->map[warp * f->regs + reg];
 }
 
-/* The latch of a logical register holds the value of the physical one id, or, REG_NONE, of none. */
-static inline void regfile_latched(struct regfile *f, uint32_t warp, uint32_t reg, uint16_t id) {
-    f->latch[warp * f->regs + reg] = (struct reg_latch){id == REG_NONE ? 0 : f->version[id], id};
+/* The latch of a logical register, at this place of the map, holds the value of the physical one id, or,
+ * REG_NONE, of none. */
+static inline void regfile_latched(struct regfile *f, uint32_t at, uint16_t id) {
+    f->latch[at] = (struct reg_latch){id == REG_NONE ? 0 : f->version[id], id};
 }
 
-/* Reads a logical register into its latch; what was never written reads zero. */
-static inline void regfile_read(struct regfile *f, uint32_t warp, uint32_t reg, uint32_t latch[WARP_LANES]) {
-    uint16_t id = regfile_map(f, warp, reg)->id;
-    struct reg_latch *l = &f->latch[warp * f->regs + reg];
+/* Reads a logical register, at this place of the map, into its latch; what was never written reads zero. */
+static inline void regfile_read(struct regfile *f, uint32_t at, uint32_t latch[WARP_LANES]) {
+    uint16_t id = f->map[at].id;
+    struct reg_latch *l = &f->latch[at];
     if (id == REG_NONE) {
         memset(latch, 0, WARP_LANES * sizeof *latch);
         l->id = REG_NONE;

@@ -97,7 +97,7 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
     uint64_t ready = issue_possible(sm, set, &why);
     if (!plain)
         TELL(sm, tell_states(sm, sched, now, set, ready, state_of_shortage(why)));
-    if (!plain && HAS(sm, gate, eligible) && ready) {
+    if (!plain && sm->mech.gates && ready) {
         uint64_t able = ready;
         ready = point_gate_eligible(sm, ready, now);
         TELL(sm, tell_refused(sm, sched, able & ~ready));
@@ -109,10 +109,10 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
         sm->last[sched] = s;
         for (;;) {
             use_slot(sm, s, now, plain);
-            if (!--slots && plain)
+            if (!--slots && (plain || !sm->mech.gates)) /* a gate may want to know who is ready now */
                 return;
             set = ready_warps(sm) & warp_bit(s);
-            if (!plain && set && HAS(sm, gate, eligible))
+            if (!plain && set && sm->mech.gates)
                 set = point_gate_eligible(sm, set, now);
             if (!slots || sm->fault || !issue_possible(sm, set, &why))
                 break;
@@ -152,6 +152,11 @@ void issue_sleep(const struct sm *sm, uint64_t cycle) {
     }
 }
 
+/* Kept out of the stages, and with all that it needs of them in it. */
+static APART void run_watched(struct sm *sm, uint32_t sched, uint64_t now) {
+    run_scheduler(sm, sched, now, false);
+}
+
 EVERY_TIME void sm_issue(struct sm *sm, uint64_t now) {
     sm->n.cycles++;
     sm->n.resident_warps += sm->nwarps;
@@ -167,7 +172,7 @@ EVERY_TIME void sm_issue(struct sm *sm, uint64_t now) {
         if (plain)
             run_scheduler(sm, k, now, true);
         else
-            run_scheduler(sm, k, now, false);
+            run_watched(sm, k, now);
         k = k + 1 < n ? k + 1 : 0;
     }
 }

@@ -16,6 +16,9 @@ static inline bool core_collector_free(const struct sm *sm, const struct core_ne
 
 /* The op, taken at issue or injected, takes a collector, which must be free, and reads its operands. */
 void core_collect(struct sm *sm, int32_t op);
+/* The same for the owner of the registers, which says at once where each of the operands lies, instead of being
+ * asked (registers.place). */
+void core_collect_from(struct sm *sm, int32_t op, const uint16_t *places);
 /* The one destination register of an op that was taken at issue gets value instead of what the instruction
  * computes, and the program goes on with it. --check compares the two. */
 void core_give(struct sm *sm, int32_t op, const uint32_t value[WARP_LANES]);
@@ -152,6 +155,9 @@ static inline void core_park(struct sm *sm, uint32_t warp, bool waits) {
 /* Schedulers own warps by pairs of neighbouring slots, so that warps which issue as one leave slots to others
  * of both. For create. */
 void core_pair_warps(struct sm *sm);
+/* From now on the gate of the mechanism of this state is open: gate.eligible would let all warps pass, and is
+ * not called; or that is so no more. */
+void core_open_gate(struct sm *sm, const void *state, bool open);
 /* When the mechanism of this state is asked for issue slots, from now on. */
 void core_want_slots(struct sm *sm, const void *state, enum mech_slots when);
 /* There is room for an op of the warp's next instruction, and the scoreboard lets it pass. */

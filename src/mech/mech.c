@@ -48,6 +48,7 @@ void mech_push(struct mech_stack *s, const struct mechanism *m, void *state) {
     s->at[s->n].points = &m->points;
     s->at[s->n].slots = m->points.gate.slots ? SLOTS_ALWAYS : SLOTS_NEVER;
     s->slots = s->at[s->n].slots > s->slots ? s->at[s->n].slots : s->slots;
+    s->gates |= (uint32_t)(m->points.gate.eligible != NULL) << s->n;
     s->at[s->n++].state = state;
     s->has |= mech_has(&m->points);
     s->takes_every |= m->points.front.every;

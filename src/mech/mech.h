@@ -139,7 +139,7 @@ struct mech_watch {
 struct mech_gate {
     /* Before a scheduler chooses: returns those of ready that may issue. Called only when ready is not empty;
      * a warp refused now must become eligible through something next() announces or the SM itself wakes for.
-     */
+     * Not called while the mechanism has said that all may (core_open_gate). */
     uint64_t (*eligible)(void *m, uint64_t ready, uint64_t now);
     /* A scheduler is about to choose, and has `free` issue slots in this cycle: returns how many of them the
      * mechanism uses for instructions of its own (core_inject, core_issue). Asked as often as it wants to be
@@ -371,6 +371,7 @@ struct mech_stack {
     uint32_t owns; /* bits by enum mech_group: some mechanism owns it */
     uint32_t n;
     bool takes_every;      /* ops at issue: the owner of the front says so */
+    uint32_t gates;        /* bits by place in `at`: gates that are not open */
     enum mech_slots slots; /* the most that any of them wants */
     struct {
         const struct mech_points *points;

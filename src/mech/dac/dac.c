@@ -193,7 +193,7 @@ static void warp(void *m, uint32_t warp, bool enters) {
         d->served &= ~(UINT64_C(1) << warp);
 }
 
-static void barrier(void *m, uint32_t block, uint64_t warps, bool opened) {
+static void barrier_opened(void *m, uint32_t block, uint64_t warps, bool opened) {
     struct dac *d = m;
     if (!d->on || !opened)
         return;
@@ -352,7 +352,7 @@ MECHANISM(dac) = {
                         .next = next,
                         .elapsed = elapsed,
                         .describe = describe},
-               .watch = {.before = before, .control = control, .barrier = barrier, .issued = issued},
+               .watch = {.before = before, .control = control, .barrier = barrier_opened, .issued = issued},
                .gate = {.eligible = dac_eligible, .slots = slots},
                .stream = {.own_code = true},
                .values = {.sources = dac_sources},
