@@ -152,9 +152,12 @@ void issue_sleep(const struct sm *sm, uint64_t cycle) {
     }
 }
 
-/* Kept out of the stages, and with all that it needs of them in it. */
-static APART void run_watched(struct sm *sm, uint32_t sched, uint64_t now) {
-    run_scheduler(sm, sched, now, false);
+/* All schedulers, from one on, with mechanisms or watchers: kept out of the stages, and with all that it needs
+ * of them in it. */
+static APART void run_watched(struct sm *sm, uint32_t first, uint64_t now) {
+    uint32_t n = sm->spec->schedulers;
+    for (uint32_t i = 0, k = first; i < n && !sm->fault; i++, k = k + 1 < n ? k + 1 : 0)
+        run_scheduler(sm, k, now, false);
 }
 
 EVERY_TIME void sm_issue(struct sm *sm, uint64_t now) {
@@ -168,11 +171,12 @@ EVERY_TIME void sm_issue(struct sm *sm, uint64_t now) {
     }
     /* The schedulers take turns in being first, because they share collectors and units. */
     uint32_t n = sm->spec->schedulers, k = (uint32_t)(n & (n - 1) ? now % n : now & (n - 1));
+    if (!plain) {
+        run_watched(sm, k, now);
+        return;
+    }
     for (uint32_t i = 0; i < n && !sm->fault; i++) {
-        if (plain)
-            run_scheduler(sm, k, now, true);
-        else
-            run_watched(sm, k, now);
+        run_scheduler(sm, k, now, true);
         k = k + 1 < n ? k + 1 : 0;
     }
 }

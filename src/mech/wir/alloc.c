@@ -11,7 +11,7 @@ static inline uint32_t *value_of(const struct wir *w, int32_t id) {
 
 /* Where the logical register of that word is. */
 static inline struct reg_map *map_of(const struct wir *w, int32_t id) {
-    return &w->regs->map[w->ops[id].at + w->sm->ops[id].next_write];
+    return w->ops[id].map + w->sm->ops[id].next_write;
 }
 
 /* Overwrites the lanes of a register. */
@@ -20,7 +20,7 @@ static void write_lanes(struct wir *w, uint16_t reg, const uint32_t *value, uint
         memcpy(w->regs->v[reg], value, sizeof w->regs->v[0]);
     else
         lane_blend(w->regs->v[reg], value, mask);
-    w->regs->version[reg]++;
+    w->regs->of[reg].version++;
     if (w->params->vc_entries)
         w->n.vc_ops += vc_invalidate(&w->vc, reg);
 }
@@ -57,11 +57,11 @@ static void end_words(struct wir *w, int32_t id) {
 static void finish_word(struct wir *w, int32_t id) {
     const struct core_op *op = &w->sm->ops[id];
     struct wir_op *o = &w->ops[id];
-    uint32_t at = o->at + op->next_write - 1u;
+    struct reg_map *map = o->map + op->next_write - 1;
     uint16_t dst = o->dst;
     o->dst = REG_NONE;
-    wir_remap(w, at, dst, o->divergent);
-    regfile_latched(w->regs, at, o->divergent ? REG_NONE : dst);
+    wir_remap(w, map, dst, o->divergent);
+    regfile_latched(w->regs, map, o->divergent ? REG_NONE : dst);
     if (o->record)
         record(w, o, dst);
     if (op->next_write == op->writes) {
@@ -98,7 +98,7 @@ static void write_word(struct wir *w, int32_t id) {
 
 /* For want of a free register, a result may overwrite the one its destination has, if nobody else has it. */
 static bool take_in_place(struct wir *w, struct wir_op *o, const struct reg_map *map) {
-    if (map->id == REG_NONE || w->regs->refs[map->id] != 1 || regfile_is_unwritten(w->regs, map->id))
+    if (map->id == REG_NONE || w->regs->of[map->id].refs != 1 || regfile_is_unwritten(w->regs, map->id))
         return false;
     o->dst = map->id;
     wir_ref(w, map->id); /* finish_word drops the table's */
@@ -264,6 +264,7 @@ enum mech_verdict wir_result(void *m, int32_t id, uint64_t now) {
             vsb_fetch(&w->vsb, o->hash); /* until it is looked up it will have come */
         }
     }
+    __builtin_prefetch(w->regs->v[regfile_ahead(w->regs, w->alloc.len)], 1); /* it may be written there */
     queue_push(&w->alloc, (struct wir_due){now + (uint64_t)w->params->alloc, id});
     return MECH_TAKEN;
 }
@@ -298,7 +299,8 @@ static void serve_starved(struct wir *w) {
     }
 }
 
-void wir_allocation_stage(struct wir *w) {
+/* Those who came before and wait: for a register, for one to be written, for a collector. */
+static void serve_waiting(struct wir *w) {
     serve_starved(w);
     for (uint32_t n = w->unwritten.len; n; n--) {
         int32_t id = *queue_head(&w->unwritten);
@@ -309,6 +311,11 @@ void wir_allocation_stage(struct wir *w) {
         core_collect(w->sm, *queue_head(&w->copies));
         queue_pop(&w->copies);
     }
+}
+
+void wir_allocation_stage(struct wir *w) {
+    if (__builtin_expect(w->starved.len | w->unwritten.len | w->copies.len, 0))
+        serve_waiting(w);
     for (uint32_t ports = w->ports; ports && !queue_empty(&w->alloc); ports--) {
         const struct wir_due *first = queue_head(&w->alloc);
         if (first->ready > w->now)
@@ -321,7 +328,7 @@ void wir_allocation_stage(struct wir *w) {
 
 /* Nobody but this logical register has the physical one. */
 static bool is_own(const struct wir *w, const struct reg_map *map) {
-    return map->pinned || (map->id != REG_NONE && w->regs->refs[map->id] == 1);
+    return map->pinned || (map->id != REG_NONE && w->regs->of[map->id].refs == 1);
 }
 
 bool wir_can_write(struct wir *w, uint32_t warp, const struct xinst *i) {
@@ -333,17 +340,16 @@ bool wir_can_write(struct wir *w, uint32_t warp, const struct xinst *i) {
 
 /* Gives a logical register a physical one that nobody else has, and fills it from the latch. */
 static void write_now(struct wir *w, uint32_t warp, uint32_t reg) {
-    uint32_t at = warp * w->regs->regs + reg;
-    struct reg_map *map = &w->regs->map[at];
+    struct reg_map *map = regfile_map(w->regs, warp, reg);
     if (!is_own(w, map)) {
         uint16_t new = regfile_alloc(w->regs);
         assert(new != REG_NONE); /* wir_can_write said so before the instruction issued */
         w->n.alloc_ops++;
-        wir_remap(w, at, new, true);
+        wir_remap(w, map, new, true);
     }
     map->pinned = true;
     write_lanes(w, map->id, w->sm->warps[warp].w->r[reg], (uint32_t)ALL_LANES);
-    regfile_latched(w->regs, at, map->id);
+    regfile_latched(w->regs, map, map->id);
     wir_gate(w);
 }
 

@@ -9,15 +9,15 @@ void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     struct wir *w = m;
     const struct core_warp *cw = &w->sm->warps[warp];
     const struct core_need *need = &cw->needs[cw->next];
-    uint32_t first = warp * w->regs->regs;
+    struct reg_map *map = regfile_map(w->regs, warp, 0);
     for (uint32_t k = 0; k < need->nreads; k++)
-        regfile_read(w->regs, first + need->reads[k], cw->w->r[need->reads[k]]);
+        regfile_read(w->regs, &map[need->reads[k]], cw->w->r[need->reads[k]]);
 }
 
 void wir_restore(void *m, uint32_t warp) {
     struct wir *w = m;
     for (uint32_t r = 0; r < w->sm->x->img->prog->nregs; r++)
-        regfile_read(w->regs, warp * w->regs->regs + r, w->sm->warps[warp].w->r[r]);
+        regfile_read(w->regs, regfile_map(w->regs, warp, r), w->sm->warps[warp].w->r[r]);
 }
 
 /* Memory is accessed when an instruction takes effect: the order here is that of the accesses. */
@@ -51,9 +51,8 @@ static bool add_scope(struct wir *w, uint32_t warp, struct wir_op *o, uint64_t *
 }
 
 /* The tag of an instruction and its place, or false when it must not be looked up. */
-static bool make_tag(struct wir *w, const struct core_op *op, const struct wir_mark *mark,
-                     const struct warp *state, struct wir_op *o) {
-    const struct reg_map *map = &w->regs->map[op->warp * w->regs->regs];
+static inline bool make_tag(struct wir *w, const struct core_op *op, const struct wir_mark *mark,
+                            const struct warp *state, const struct reg_map *map, struct wir_op *o) {
     uint64_t pieces = mark->pieces;
     o->tag = mark->tag;
     o->tag.lanes = state->live;
@@ -82,9 +81,8 @@ static bool make_tag(struct wir *w, const struct core_op *op, const struct wir_m
 }
 
 /* Rename: physical sources, each with a reference for as long as the op is under way. */
-static inline void rename_sources(struct wir *w, const struct core_op *op, struct wir_op *o) {
-    const struct reg_map *map = &w->regs->map[op->warp * w->regs->regs];
-    const struct core_need *need = op->need;
+static inline void rename_sources(struct wir *w, const struct core_need *need, const struct reg_map *map,
+                                  struct wir_op *o) {
     uint32_t n = need->nreads, refs = 0;
     for (uint32_t k = 0; k < n; k++) {
         uint16_t id = map[need->reads[k]].id;
@@ -100,21 +98,21 @@ static inline void rename_sources(struct wir *w, const struct core_op *op, struc
 }
 
 /* The op goes to the reuse stage, with those of its kind. */
-static inline void enter_front(struct wir *w, int32_t id, uint64_t ready) {
-    struct wir_op *o = &w->ops[id];
-    o->kind = (uint8_t)collect_kind(w->sm, w->sm->ops[id].need);
-    queue_push(&w->front[o->kind], (struct wir_due){ready, id});
-    w->kinds |= 1u << o->kind;
-    w->full += w->front[o->kind].len == w->room;
+static inline void enter_front(struct wir *w, int32_t id, uint32_t kind, uint64_t ready) {
+    if (queue_empty(&w->front[kind]))
+        w->first[kind] = ready;
+    queue_push(&w->front[kind], (struct wir_due){ready, id});
     w->inflight++;
-    wir_gate(w);
+    w->full = (uint16_t)(w->full + (w->front[kind].len == w->room));
+    if (__builtin_expect(w->full || w->inflight + WIR_COPY_RESERVE >= w->sm->nops, 0))
+        wir_gate(w);
 }
 
 /* The first of a kind leaves that stage. */
 static inline void leave_front(struct wir *w, uint32_t kind) {
-    w->full -= w->front[kind].len == w->room;
+    w->full = (uint16_t)(w->full - (w->front[kind].len == w->room));
     queue_pop(&w->front[kind]);
-    w->kinds &= ~((uint32_t)queue_empty(&w->front[kind]) << kind);
+    w->first[kind] = queue_empty(&w->front[kind]) ? UINT64_MAX : queue_head(&w->front[kind])->ready;
 }
 
 enum mech_verdict wir_take(void *m, int32_t id, uint64_t now) {
@@ -125,20 +123,22 @@ enum mech_verdict wir_take(void *m, int32_t id, uint64_t now) {
     struct wir_op *o = &w->ops[id];
     o->divergent = !op->mask || op->mask != state->live;
     o->look = o->missed = o->record = o->done = false;
+    o->kind = (uint8_t)collect_kind(w->sm, op->need);
     o->movs = 0;
     o->dst = REG_NONE;
     o->owner = CORE_NONE;
-    o->at = op->warp * w->regs->regs + op->i->d;
+    struct reg_map *map = regfile_map(w->regs, op->warp, 0);
+    o->map = &map[op->i->d];
     o->value = &state->r[op->i->d];
-    rename_sources(w, op, o);
+    rename_sources(w, op->need, map, o);
     if (mark->reusable) {
         w->n.divergent += o->divergent;
-        o->look = !o->divergent && make_tag(w, op, mark, state, o);
+        o->look = !o->divergent && make_tag(w, op, mark, state, map, o);
     } else if (op->mask) {
         note_access(w, op->warp, mark);
     }
     w->n.bypassed += !o->look;
-    enter_front(w, id, now + (uint64_t)w->params->front + 1);
+    enter_front(w, id, o->kind, now + (uint64_t)w->params->front + 1);
     return MECH_TAKEN;
 }
 
@@ -150,9 +150,9 @@ static void reuse(struct wir *w, int32_t id, uint32_t reg, bool waited) {
     w->n.reused_pending += waited;
     w->n.reused_loads += kind == RB_GLOBAL || kind == RB_SHARED;
     wir_ref(w, reg);
-    wir_remap(w, o->at, (uint16_t)reg, false);
+    wir_remap(w, o->map, (uint16_t)reg, false);
     wir_clear_dead(o->value[0], w->sm->ops[id].mask);
-    regfile_latched(w->regs, o->at, (uint16_t)reg);
+    regfile_latched(w->regs, o->map, (uint16_t)reg);
     core_supply(w->sm, id, w->regs->v[reg]);
 }
 
@@ -248,14 +248,11 @@ static void retry(struct wir *w) {
 static inline uint32_t longest_there(const struct wir *w, uint32_t held) {
     uint32_t best = COLLECT_KINDS;
     uint64_t since = w->now + 1;
-    for (uint32_t left = w->kinds & ~held; left; left &= left - 1) {
-        uint32_t k = (uint32_t)__builtin_ctz(left);
-        uint64_t ready = queue_head(&w->front[k])->ready;
-        if (ready < since) {
-            since = ready;
+    for (uint32_t k = 0; k < COLLECT_KINDS; k++)
+        if (w->first[k] < since && !(held >> k & 1)) {
+            since = w->first[k];
             best = k;
         }
-    }
     return best;
 }
 

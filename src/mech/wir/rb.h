@@ -32,7 +32,7 @@ struct rb_tag {
 };
 
 struct rb_entry {
-    struct rb_tag tag;
+    _Alignas(64) struct rb_tag tag;
     uint32_t result; /* physical register; RB_NO_RESULT while pending */
     uint64_t stamp;
     bool valid, pending;

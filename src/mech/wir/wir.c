@@ -165,7 +165,7 @@ static void forget(struct wir *w) {
     regfile_reset(w->regs, w->sm->spec->warps);
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
         w->front[k].len = 0;
-    w->kinds = w->full = 0;
+    w->full = 0;
     w->alloc.len = w->unwritten.len = w->starved.len = w->copies.len = w->waiting.ops.len = 0;
 }
 
@@ -175,6 +175,8 @@ static void start(void *m, const void *marks) {
         forget(w);
     w->running = true;
     w->marks = marks;
+    for (uint32_t k = 0; k < COLLECT_KINDS; k++)
+        w->first[k] = UINT64_MAX;
     w->cap = w->peak = 0;
     w->low = w->wanted = false;
     w->at_barrier = 0;
@@ -241,8 +243,7 @@ static void warp(void *m, uint32_t slot, bool enters) {
         struct reg_map *map = regfile_map(w->regs, slot, r);
         if (map->id != REG_NONE)
             wir_unref(w, map->id);
-        *map = (struct reg_map){.id = REG_NONE};
-        regfile_latched(w->regs, slot * w->regs->regs + r, REG_NONE);
+        *map = (struct reg_map){.id = REG_NONE, .latched = REG_NONE};
     }
 }
 
@@ -339,8 +340,8 @@ static uint64_t next(const void *m, uint64_t now) {
     if (w->low || few_registers(w) || looks || !queue_empty(&w->unwritten) || !queue_empty(&w->copies))
         return now + 1;
     uint64_t at = UINT64_MAX;
-    for (uint32_t left = w->kinds; left; left &= left - 1)
-        at = min_u64(at, queue_head(&w->front[__builtin_ctz(left)])->ready);
+    for (uint32_t k = 0; k < COLLECT_KINDS; k++)
+        at = min_u64(at, w->first[k]);
     if (!queue_empty(&w->alloc))
         at = min_u64(at, queue_head(&w->alloc)->ready);
     return at > now ? at : now + 1;

@@ -64,25 +64,28 @@ struct wir_counters {
 #undef COUNTER
 };
 
-/* What WIR knows of an op in flight. */
+/* What WIR knows of an op in flight: what all stages need is in one line of the host's cache, and a tag in
+ * another. */
 struct wir_op {
-    uint8_t nsrc;                   /* references held to its sources */
-    uint8_t kind;                   /* enum collect_kind of its collector */
-    bool divergent, look;           /* look: it may use the reuse buffer */
-    bool missed;                    /* it goes on to the collectors */
-    bool record;                    /* its result enters the reuse buffer: at its reserved place, or anew */
-    bool done;                      /* all words have a register; it waits for copies */
-    uint16_t movs;                  /* copies under way */
-    uint16_t dst;                   /* register of the word in work */
-    int32_t owner;                  /* of a copy: the op it belongs to */
-    uint32_t at;                    /* place of its first destination in the rename tables (regfile's map) */
-    uint32_t (*value)[WARP_LANES];  /* the latches of its destination words */
-    uint32_t hash;                  /* of the word in work */
-    uint32_t index;                 /* place in the reuse buffer */
+    _Alignas(64) uint8_t nsrc;     /* references held to its sources */
+    uint8_t kind;                  /* enum collect_kind of its collector */
+    bool divergent : 1, look : 1;  /* look: it may use the reuse buffer */
+    bool missed : 1;               /* it goes on to the collectors */
+    bool record : 1;               /* its result enters the reuse buffer: at its reserved place, or anew */
+    bool done : 1;                 /* all words have a register; it waits for copies */
+    uint16_t dst;                  /* register of the word in work */
+    uint16_t movs;                 /* copies under way */
+    int32_t owner;                 /* of a copy: the op it belongs to */
+    uint32_t index;                /* place in the reuse buffer */
+    uint32_t hash;                 /* of the word in work */
     uint64_t stamp;
+    struct reg_map *map;           /* where its first destination is */
+    uint32_t (*value)[WARP_LANES]; /* the latches of its destination words */
+    uint16_t src[WIR_SOURCES];     /* physical registers of its sources, in the order in which they are read */
     struct rb_tag tag;
-    uint16_t src[WIR_SOURCES]; /* physical registers of its sources, in the order in which they are read */
 };
+_Static_assert(offsetof(struct wir_op, src) <= 48 && sizeof(struct wir_op) == 128,
+               "eight sources are in the first line");
 
 /* An op on its way to a stage, which has it in cycle ready. */
 struct wir_due {
@@ -91,37 +94,39 @@ struct wir_due {
 };
 
 struct wir {
+    /* What every instruction or every cycle needs comes first. */
+    _Alignas(64) struct sm *sm;
     const struct wir_params *params;
-    struct sm *sm;
     const struct wir_mark *marks;
     struct regfile *regs;
+    struct wir_op *ops; /* by number of the SM's op */
+    uint64_t now;
+    uint32_t ports, room; /* lookups a cycle; ops of a kind between issue and the reuse stage */
+    uint32_t inflight;    /* ops of the program under way */
+    uint16_t full;        /* kinds of collectors for which `front` has no room for more */
+    bool open;            /* the gate */
+    bool low, wanted;     /* low-register mode; somebody at issue needs a register */
+    bool touched;         /* a buffer was accessed in this cycle */
+    bool changed;         /* the reuse buffer changed since the waiting ones looked */
+    bool running;         /* between start and finish of a launch */
+    uint32_t looked;      /* of the waiting ones, in a row, without finding a change */
+    uint32_t peak;
+    /* Renamed, on their way to the reuse stage and a collector: by its kind, because one that finds none of
+     * its kind free does not hold up the others, no more than on the base machine; when the reuse stage has
+     * the first of each, UINT64_MAX: there is none. */
+    uint64_t first[COLLECT_KINDS];
+    QUEUE(struct wir_due) front[COLLECT_KINDS];
+    QUEUE(struct wir_due) alloc; /* executed, on their way to the signature buffer */
+    QUEUE(int32_t) unwritten;    /* must be compared with a register that is not written yet */
+    QUEUE(int32_t) starved;      /* need a free register */
+    QUEUE(int32_t) copies;       /* copies that need a collector */
+    struct pendq waiting;
     struct rb rb;
     struct vsb vsb;
     struct vc vc;
-    struct pendq waiting;
     struct blocks blocks;
     const struct h3 *h3;
-    uint32_t ports, room; /* lookups a cycle; ops of a kind between issue and the reuse stage */
-    struct wir_op *ops;   /* by number of the SM's op */
-    /* Renamed, on their way to the reuse stage and a collector: by its kind, because one that finds none of
-     * its kind free does not hold up the others, no more than on the base machine. */
-    QUEUE(struct wir_due) front[COLLECT_KINDS];
-    uint32_t kinds;              /* bits: those of the queues that are not empty */
-    uint32_t full;               /* how many have no room for more */
-    bool open;                   /* the gate */
-    QUEUE(struct wir_due) alloc; /* executed, on their way to the signature buffer */
-    QUEUE(int32_t) unwritten; /* must be compared with a register that is not written yet */
-    QUEUE(int32_t) starved;   /* need a free register */
-    QUEUE(int32_t) copies;    /* copies that need a collector */
-    uint64_t now;
-    uint32_t cap;     /* capped: registers that the resident warps name */
-    bool low, wanted; /* low-register mode; somebody at issue needs a register */
-    bool touched;     /* a buffer was accessed in this cycle */
-    bool changed;     /* the reuse buffer changed since the waiting ones looked */
-    uint32_t looked;  /* of the waiting ones, in a row, without finding a change */
-    uint32_t peak;
-    uint32_t inflight;                    /* ops of the program under way */
-    bool running;                         /* between start and finish of a launch */
+    uint32_t cap;                         /* capped: registers that the resident warps name */
     uint64_t at_barrier;                  /* warps that wait at one */
     uint16_t barrier_reg[CORE_MAX_WARPS]; /* which register its result goes to */
     uint32_t opened[CORE_MAX_WARPS];      /* of each block slot: openings of its barriers that were seen */
@@ -168,12 +173,11 @@ static inline void wir_unref(struct wir *w, uint32_t reg) {
     w->n.alloc_ops += regfile_unref(w->regs, (uint16_t)reg, w->now);
 }
 
-/* The logical register at this place of the rename tables is in dst from now on; the reference to dst becomes
- * the table's. */
-static inline void wir_remap(struct wir *w, uint32_t at, uint16_t dst, bool pinned) {
-    struct reg_map *map = &w->regs->map[at];
+/* The logical register is in dst from now on; the reference to dst becomes the table's. */
+static inline void wir_remap(struct wir *w, struct reg_map *map, uint16_t dst, bool pinned) {
     uint16_t old = map->id;
-    *map = (struct reg_map){dst, pinned};
+    map->id = dst;
+    map->pinned = pinned;
     w->n.rename_ops++;
     w->n.ref_ops++; /* the reference to dst is the op's, which becomes the table's */
     if (old != REG_NONE)
