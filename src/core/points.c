@@ -79,18 +79,19 @@ uint64_t point_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now) {
         return sm->mech.at[0].points->gate.eligible(sm->mech.at[0].state, ready, now);
     for (uint32_t left = sm->mech.gates; left && ready; left &= left - 1) {
         uint32_t each = (uint32_t)__builtin_ctz(left);
-        ready = sm->mech.at[each].points->gate.eligible(sm->mech.at[each].state, ready, now);
+        if (ready & sm->mech.at[each].concern)
+            ready = sm->mech.at[each].points->gate.eligible(sm->mech.at[each].state, ready, now);
     }
     return ready;
 }
 
-uint32_t point_gate_slots(struct sm *sm, uint32_t sched, bool ready, uint32_t free, uint64_t now) {
+uint32_t point_gate_slots(struct sm *sm, uint32_t sched, uint64_t ready, uint32_t free, uint64_t now) {
     uint32_t used = 0;
     if (__builtin_expect(sm->mech.n == 1, 1)) /* and it wants to be asked */
         return sm->mech.at[0].points->gate.slots(sm->mech.at[0].state, sched, free, now);
     for (uint32_t each = 0; each < sm->mech.n && used < free; each++) {
         enum mech_slots want = sm->mech.at[each].slots;
-        if (want == SLOTS_ALWAYS || (want == SLOTS_READY && ready))
+        if (want == SLOTS_ALWAYS || (want == SLOTS_READY && ready & sm->mech.at[each].concern))
             used += sm->mech.at[each].points->gate.slots(sm->mech.at[each].state, sched, free - used, now);
     }
     return used;

@@ -76,13 +76,13 @@ static EVERY_TIME void use_slot(struct sm *sm, uint32_t s, uint64_t now, bool pl
 static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, uint32_t sched, uint64_t now,
                                                                 bool plain) {
     uint64_t set = sm->group[sched] & ready_warps(sm);
-    bool any = set;
+    uint64_t all = set;
     if (sm->spec->policy == SCHED_TWO_LEVEL)
         set &= sched_active(sm, sched);
     uint32_t slots = sm->spec->width;
     enum shortage why = NO_SHORTAGE;
-    if (!plain && sm->mech.slots + any > SLOTS_READY) {
-        uint32_t used = point_gate_slots(sm, sched, any, slots, now);
+    if (!plain && sm->mech.slots + !!(all & sm->mech.concern) > SLOTS_READY) {
+        uint32_t used = point_gate_slots(sm, sched, all, slots, now);
         sm->n.slot_mechanism += used;
         slots -= used;
         if (!slots) {
@@ -97,7 +97,7 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
     uint64_t ready = issue_possible(sm, set, &why);
     if (!plain)
         TELL(sm, tell_states(sm, sched, now, set, ready, state_of_shortage(why)));
-    if (!plain && sm->mech.gates && ready) {
+    if (!plain && sm->mech.gates && ready & sm->mech.concern) {
         uint64_t able = ready;
         ready = point_gate_eligible(sm, ready, now);
         TELL(sm, tell_refused(sm, sched, able & ~ready));
@@ -112,7 +112,7 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
             if (!--slots && (plain || !sm->mech.gates)) /* a gate may want to know who is ready now */
                 return;
             set = ready_warps(sm) & warp_bit(s);
-            if (!plain && set && sm->mech.gates)
+            if (!plain && set & sm->mech.concern && sm->mech.gates)
                 set = point_gate_eligible(sm, set, now);
             if (!slots || sm->fault || !issue_possible(sm, set, &why))
                 break;

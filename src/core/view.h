@@ -158,6 +158,17 @@ void core_pair_warps(struct sm *sm);
 /* From now on the gate of the mechanism of this state is open: gate.eligible would let all warps pass, and is
  * not called; or that is so no more. */
 void core_open_gate(struct sm *sm, const void *state, bool open);
+/* Gate and slots of the mechanism of this state concern these warps alone, from now on: all until it says so.
+ */
+static inline void core_concern(struct sm *sm, const void *state, uint64_t warps) {
+    uint64_t all = 0;
+    for (uint32_t each = 0; each < sm->mech.n; each++) {
+        if (sm->mech.at[each].state == state)
+            sm->mech.at[each].concern = warps;
+        all |= sm->mech.at[each].concern;
+    }
+    sm->mech.concern = all;
+}
 /* When the mechanism of this state is asked for issue slots, from now on. */
 void core_want_slots(struct sm *sm, const void *state, enum mech_slots when);
 /* There is room for an op of the warp's next instruction, and the scoreboard lets it pass. */

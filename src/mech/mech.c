@@ -48,6 +48,8 @@ void mech_push(struct mech_stack *s, const struct mechanism *m, void *state) {
     s->at[s->n].points = &m->points;
     s->at[s->n].slots = m->points.gate.slots ? SLOTS_ALWAYS : SLOTS_NEVER;
     s->slots = s->at[s->n].slots > s->slots ? s->at[s->n].slots : s->slots;
+    s->at[s->n].concern = m->points.gate.eligible || m->points.gate.slots ? ~UINT64_C(0) : 0;
+    s->concern |= s->at[s->n].concern;
     s->gates |= (uint32_t)(m->points.gate.eligible != NULL) << s->n;
     s->at[s->n++].state = state;
     s->has |= mech_has(&m->points);

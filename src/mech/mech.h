@@ -63,7 +63,7 @@ enum mech_decode {
 /* When a mechanism is asked whether it uses issue slots (gate.slots). */
 enum mech_slots {
     SLOTS_NEVER,
-    SLOTS_READY, /* in cycles in which a warp of the scheduler is ready */
+    SLOTS_READY, /* in cycles in which a warp of the scheduler is ready that concerns it (core_concern) */
     SLOTS_ALWAYS /* in every cycle in which the SM does not sleep */
 };
 
@@ -139,7 +139,8 @@ struct mech_watch {
 struct mech_gate {
     /* Before a scheduler chooses: returns those of ready that may issue. Called only when ready is not empty;
      * a warp refused now must become eligible through something next() announces or the SM itself wakes for.
-     * Not called while the mechanism has said that all may (core_open_gate). */
+     * Not called while the mechanism has said that all may (core_open_gate), or that none of those that are
+     * ready concerns it (core_concern). */
     uint64_t (*eligible)(void *m, uint64_t ready, uint64_t now);
     /* A scheduler is about to choose, and has `free` issue slots in this cycle: returns how many of them the
      * mechanism uses for instructions of its own (core_inject, core_issue). Asked as often as it wants to be
@@ -372,11 +373,13 @@ struct mech_stack {
     uint32_t n;
     bool takes_every;      /* ops at issue: the owner of the front says so */
     uint32_t gates;        /* bits by place in `at`: gates that are not open */
+    uint64_t concern;      /* warps that gates and slots of some mechanism concern */
     enum mech_slots slots; /* the most that any of them wants */
     struct {
         const struct mech_points *points;
         void *state;
         enum mech_slots slots;
+        uint64_t concern;
     } at[MECH_MAX];
     /* The owner of each group that has one. */
     struct {
