@@ -161,8 +161,8 @@ void core_open_gate(struct sm *sm, const void *state, bool open);
 /* Gate and slots of the mechanism of this state concern these warps alone, from now on: all until it says so.
  */
 static inline void core_concern(struct sm *sm, const void *state, uint64_t warps) {
-    uint64_t all = 0;
-    for (uint32_t each = 0; each < sm->mech.n; each++) {
+    uint64_t all = warps;
+    for (uint32_t each = 0; __builtin_expect(sm->mech.n > 1, 0) && each < sm->mech.n; each++) {
         if (sm->mech.at[each].state == state)
             sm->mech.at[each].concern = warps;
         all |= sm->mech.at[each].concern;
