@@ -160,6 +160,7 @@ struct dac {
 
     /* Most cycles change nothing for those who wait: they are looked at again when something has. */
     uint64_t changed;      /* warps that may have got what they wait for */
+    uint64_t able;         /* warps of the program that have all that their next instruction takes */
     uint64_t lines_came;   /* warps whose loads may have a line to take */
     uint8_t affine_lacks;  /* what the affine warp waits for, an enum dac_wait ... */
     bool affine_unchanged; /* ... and waits for still */
@@ -193,6 +194,13 @@ static inline bool dac_asks(const struct dac_mark *m) {
 static inline void dac_changed(struct dac *d, uint32_t warp) {
     d->changed |= UINT64_C(1) << warp;
     d->aeu_rests = false;
+}
+
+/* It is known, or not, that a warp of the program has all that its next instruction takes: that stays so until
+ * it issues. Of those of which it is known nobody asks. */
+static inline void dac_know(struct dac *d, uint64_t warps, bool able) {
+    d->able = able ? d->able | warps : d->able & ~warps;
+    core_concern(d->sm, d, d->on ? ~d->able : 0);
 }
 
 /* affine.c: the affine warp. */

@@ -56,10 +56,12 @@ uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
     if (!d->on)
         return ready;
     uint64_t refused = 0;
-    for (uint64_t left = ready; left; left &= left - 1) {
+    for (uint64_t left = ready & ~d->able; left; left &= left - 1) {
         uint32_t w = (uint32_t)__builtin_ctzll(left);
         bool own = d->sm->streaming >> w & 1, known = d->sm->parked & ~d->changed & left & -left;
         bool waits = own ? dac_affine_waits(d) : known || !can_take(d, w);
+        if (!waits && !own)
+            dac_know(d, left & -left, true);
         if (!waits && (!own || dac_affine_ready(d)))
             continue;
         refused |= left & -left;
