@@ -120,6 +120,11 @@ struct core_stream *core_stream_of(struct sm *sm, uint32_t warp);
  * prefetches.
  */
 enum mem_result core_request(struct sm *sm, const struct mem_access *a, uint32_t token, uint64_t now);
+/* The same for a request, the last of this cycle, that was refused why when *sm->epoch[MEM_DATA] was epoch, as
+ * were all others that the mechanism would make in this cycle: true if they are refused again, which is
+ * counted. False: they are to be made. */
+bool core_refused(struct sm *sm, const struct mem_access *a, enum mem_result why, uint32_t epoch,
+                  uint64_t now);
 /* DRAM was asked for what has arrived, on behalf of that request. For memory.arrived. */
 static inline bool core_arrived_from_dram(const struct sm *sm) {
     return sm->answer_far;

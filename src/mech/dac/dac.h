@@ -166,6 +166,13 @@ struct dac {
     bool affine_unchanged; /* ... and waits for still */
     bool aeu_rests;        /* the address expansion unit can do nothing ... */
     uint8_t aeu_lacks;     /* ... because of this, a step of expand.c */
+    bool aeu_asks;         /* ... and asks the cache again for what that has refused, the last of it this: */
+    struct dac_refused {
+        struct mem_access x;
+        enum mem_result why;
+        uint32_t epoch; /* of the cache */
+        bool port;      /* some was refused for the port, and may be accepted in the next cycle */
+    } refused;
 
     uint32_t (*shadow)[DAC_WARPS][WARP_LANES]; /* --check: registers of the affine stream in each thread */
     uint32_t shadow_pred[NUM_PRED + 1][DAC_WARPS];
