@@ -227,6 +227,12 @@ void op_end(struct sm *sm, int32_t id) {
     end_op(sm, id, sm->mech.n);
 }
 
+static inline void queue_write(struct sm *sm, int32_t id, uint32_t b) {
+    fifo_push(sm, sm->bank_writes[b], id);
+    sm->write_banks |= 1u << b;
+    sm->writes_waiting++;
+}
+
 /* The next destination word waits for its bank; without one the op is over. */
 static inline __attribute__((always_inline)) void request_write(struct sm *sm, int32_t id) {
     struct core_op *op = &sm->ops[id];
@@ -235,11 +241,9 @@ static inline __attribute__((always_inline)) void request_write(struct sm *sm, i
         return;
     }
     op->place = (uint16_t)place_of(sm, id, op->next_write, true);
-    uint32_t b = HAS(sm, registers, place) ? owned_bank(sm, op->place)
-                                           : bank_of(sm, op->warp, op->i->d + op->next_write);
-    fifo_push(sm, sm->bank_writes[b], id);
-    sm->write_banks |= 1u << b;
-    sm->writes_waiting++;
+    queue_write(sm, id,
+                HAS(sm, registers, place) ? owned_bank(sm, op->place)
+                                          : bank_of(sm, op->warp, op->i->d + op->next_write));
 }
 
 /* Who looks at a result, or takes it; true: it was taken. The op is marked before, as it may end at once. */
@@ -281,6 +285,14 @@ EVERY_TIME void op_writeback(struct sm *sm, int32_t id) {
 void core_write(struct sm *sm, int32_t id) {
     sm->ops[id].taken = true; /* an injected one may come here without a result that was offered */
     request_write(sm, id);
+}
+
+void core_write_to(struct sm *sm, int32_t id, uint32_t place) {
+    struct core_op *op = &sm->ops[id];
+    assert(op->next_write < op->writes);
+    op->taken = true;
+    op->place = (uint16_t)place;
+    queue_write(sm, id, owned_bank(sm, place));
 }
 
 void core_writeback(struct sm *sm, int32_t id) {

@@ -34,6 +34,8 @@ static inline void core_delay(struct sm *sm, int32_t op, uint32_t cycles) {
 /* Destination word op->next_write of an op whose result was taken, or that was injected, goes to its bank;
  * written follows. */
 void core_write(struct sm *sm, int32_t op);
+/* The same for the owner of the registers, which says where the word goes, instead of being asked. */
+void core_write_to(struct sm *sm, int32_t op, uint32_t place);
 /* The same word is not written, because a register that has value stands for it: the program goes on with
  * that. --check compares it with what was computed. The next word is the one in work. */
 void core_share(struct sm *sm, int32_t op, const uint32_t value[WARP_LANES]);

@@ -93,7 +93,7 @@ static void write_word(struct wir *w, int32_t id) {
     write_lanes(w, o->dst, value_of(w, id), o->divergent ? op->mask : (uint32_t)ALL_LANES);
     regfile_set_unwritten(w->regs, o->dst, true);
     w->n.writes++;
-    core_write(w->sm, id);
+    core_write_to(w->sm, id, o->dst);
 }
 
 /* For want of a free register, a result may overwrite the one its destination has, if nobody else has it. */
@@ -313,7 +313,7 @@ static void serve_waiting(struct wir *w) {
     }
 }
 
-void wir_allocation_stage(struct wir *w) {
+EVERY_TIME void wir_allocation_stage(struct wir *w) {
     if (__builtin_expect(w->starved.len | w->unwritten.len | w->copies.len, 0))
         serve_waiting(w);
     for (uint32_t ports = w->ports; ports && !queue_empty(&w->alloc); ports--) {

@@ -83,15 +83,19 @@ static inline bool make_tag(struct wir *w, const struct core_op *op, const struc
 /* Rename: physical sources, each with a reference for as long as the op is under way. */
 static inline void rename_sources(struct wir *w, const struct core_need *need, const struct reg_map *map,
                                   struct wir_op *o) {
-    uint32_t n = need->nreads, refs = 0;
+    struct regfile *regs = w->regs;
+    struct reg_state *of = regs->of;
+    uint32_t n = need->nreads, refs = 0, most = regs->most_refs;
     for (uint32_t k = 0; k < n; k++) {
         uint16_t id = map[need->reads[k]].id;
         o->src[k] = id;
         if (id == REG_NONE)
             continue;
-        regfile_ref(w->regs, id);
+        uint32_t all = ++of[id].refs;
+        most = all > most ? all : most;
         refs++;
     }
+    regs->most_refs = most;
     o->nsrc = (uint8_t)n;
     w->n.ref_ops += refs;
     w->n.rename_ops += n + (need->nwrites != 0);
@@ -256,7 +260,7 @@ static inline uint32_t longest_there(const struct wir *w, uint32_t held) {
     return best;
 }
 
-void wir_reuse_stage(struct wir *w) {
+EVERY_TIME void wir_reuse_stage(struct wir *w) {
     uint32_t ports = w->ports, held = 0, k;
     while (ports && (k = longest_there(w, held)) != COLLECT_KINDS) {
         if (!look(w, queue_head(&w->front[k])->op)) {

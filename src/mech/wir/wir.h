@@ -69,10 +69,10 @@ struct wir_counters {
 struct wir_op {
     _Alignas(64) uint8_t nsrc;     /* references held to its sources */
     uint8_t kind;                  /* enum collect_kind of its collector */
-    bool divergent : 1, look : 1;  /* look: it may use the reuse buffer */
-    bool missed : 1;               /* it goes on to the collectors */
-    bool record : 1;               /* its result enters the reuse buffer: at its reserved place, or anew */
-    bool done : 1;                 /* all words have a register; it waits for copies */
+    bool divergent, look;          /* look: it may use the reuse buffer */
+    bool missed;                   /* it goes on to the collectors */
+    bool record;                   /* its result enters the reuse buffer: at its reserved place, or anew */
+    bool done;                     /* all words have a register; it waits for copies */
     uint16_t dst;                  /* register of the word in work */
     uint16_t movs;                 /* copies under way */
     int32_t owner;                 /* of a copy: the op it belongs to */
@@ -189,9 +189,16 @@ void wir_drop(struct wir *w, const struct rb_entry *e);
 void wir_drop_signature(struct wir *w, const struct vsb_entry *e);
 /* An op needs its sources no longer. */
 static inline void wir_drop_sources(struct wir *w, struct wir_op *o) {
-    for (uint32_t k = 0; k < o->nsrc; k++)
-        if (o->src[k] != REG_NONE)
-            wir_unref(w, o->src[k]);
+    struct regfile *regs = w->regs;
+    uint64_t now = w->now;
+    uint32_t dropped = 0, last = 0;
+    for (uint32_t k = 0, n = o->nsrc; k < n; k++)
+        if (o->src[k] != REG_NONE) {
+            last += regfile_unref(regs, o->src[k], now);
+            dropped++;
+        }
+    w->n.ref_ops += dropped;
+    w->n.alloc_ops += last;
     o->nsrc = 0;
 }
 /* Opens the gate for warps, or shuts it: to be called when ops or registers have become fewer, and before warps
