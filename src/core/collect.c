@@ -258,14 +258,16 @@ static APART bool offer_result(struct sm *sm, int32_t id) {
     return false;
 }
 
-/* Without mechanisms. One word, and its bank has no other write to take in this cycle: the bank need not be asked again when it
+/* One word, and its bank has no other write to take in this cycle: the bank need not be asked again when it
  * is served, but for what waits behind. Nothing between now and then sees the difference. */
+static inline bool can_write_at_once(const struct sm *sm, const struct core_op *op, uint32_t b) {
+    return op->writes == 1 && !((sm->write_banks | sm->written_banks) >> b & 1);
+}
+
 static inline bool write_at_once(struct sm *sm, int32_t id) {
     const struct core_op *op = &sm->ops[id];
-    if (op->writes != 1)
-        return false;
     uint32_t b = bank_of(sm, op->warp, op->i->d);
-    if ((sm->write_banks | sm->written_banks) >> b & 1)
+    if (!can_write_at_once(sm, op, b))
         return false;
     sm->written_banks |= 1u << b;
     sm->n.rf_writes++;
@@ -274,12 +276,34 @@ static inline bool write_at_once(struct sm *sm, int32_t id) {
     return true;
 }
 
-EVERY_TIME void op_writeback(struct sm *sm, int32_t id) {
+/* The same with mechanisms to whom the order of results is all the same. */
+static APART bool write_told(struct sm *sm, int32_t id) {
+    struct core_op *op = &sm->ops[id];
+    uint32_t b = bank_of(sm, op->warp, op->i->d);
+    if (op->pc == CORE_NO_PC || !can_write_at_once(sm, op, b))
+        return false;
+    sm->written_banks |= 1u << b;
+    op->place = (uint16_t)(op->warp * MAX_GPR + op->i->d);
+    sm->n.rf_writes++;
+    sm->n.rf_write_arrays += arrays_used(sm, id, 0, true);
+    op->next_write = 1;
+    clear_register(sm, op->warp, op->i->d);
+    end_op(sm, id, true);
+    return true;
+}
+
+/* soon: the banks are served in this cycle. */
+static EVERY_TIME void write_back(struct sm *sm, int32_t id, bool soon) {
     const uint64_t points = UINT64_C(1) << MECH_AT_watch_result | UINT64_C(1) << MECH_AT_back_result;
     TELL(sm, tell_op(sm, PROBE_WRITEBACK, id));
-    if (__builtin_expect(sm->mech.n, 0) ? !(sm->mech.has & points && offer_result(sm, id))
+    if (__builtin_expect(sm->mech.n, 0) ? !((sm->mech.has & points && offer_result(sm, id)) ||
+                                            (soon && sm->mech.any_order && write_told(sm, id)))
                                         : !write_at_once(sm, id))
         request_write(sm, id);
+}
+
+EVERY_TIME void op_writeback(struct sm *sm, int32_t id) {
+    write_back(sm, id, true);
 }
 
 void core_write(struct sm *sm, int32_t id) {
@@ -296,7 +320,7 @@ void core_write_to(struct sm *sm, int32_t id, uint32_t place) {
 }
 
 void core_writeback(struct sm *sm, int32_t id) {
-    op_writeback(sm, id);
+    write_back(sm, id, false);
 }
 
 void core_retire(struct sm *sm, int32_t id) {

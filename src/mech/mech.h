@@ -101,6 +101,10 @@ struct mech_life {
     void (*elapsed)(void *m, uint64_t cycles);
     /* What the mechanism holds, for the report of a hang. */
     void (*describe)(const void *m, struct str *out);
+    /* It is all the same to it in which order, and before or after its tick, results that reach their banks in
+     * one cycle do so, and ops end: the SM may then write results when execution is over, without a queue. Not
+     * for those who own registers, banks or results, or have watch.written. */
+    bool any_order;
 };
 
 /* What happens to instructions, for those who only look. Open to all. */
@@ -372,6 +376,7 @@ struct mech_stack {
     uint32_t owns; /* bits by enum mech_group: some mechanism owns it */
     uint32_t n;
     bool takes_every;      /* ops at issue: the owner of the front says so */
+    bool any_order;        /* of results, to all of them */
     uint32_t gates;        /* bits by place in `at`: gates that are not open */
     uint64_t concern;      /* warps that gates and slots of some mechanism concern */
     enum mech_slots slots; /* the most that any of them wants */
