@@ -14,8 +14,7 @@ static inline uint32_t owned_bank(const struct sm *sm, uint32_t place) {
 
 /* The bank of a physical register: without an owner of the registers that is the register of a warp. */
 static inline uint32_t place_bank(const struct sm *sm, uint32_t place) {
-    return HAS(sm, registers, place) ? owned_bank(sm, place)
-                                     : bank_of(sm, place / MAX_GPR, place % MAX_GPR);
+    return HAS(sm, registers, place) ? owned_bank(sm, place) : bank_of(sm, place / MAX_GPR, place % MAX_GPR);
 }
 
 static inline void queue_read(struct sm *sm, int32_t id, uint32_t place, uint32_t b, int16_t source) {

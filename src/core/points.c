@@ -55,9 +55,8 @@ void point_life_elapsed(struct sm *sm, uint64_t cycles) {
     EACH(sm, life, elapsed, points->life.elapsed(state, cycles))
 }
 
-void point_life_describe(const struct sm *sm, struct str *out) {
-    EACH(sm, life, describe, points->life.describe(state, out))
-}
+void point_life_describe(const struct sm *sm,
+                         struct str *out){EACH(sm, life, describe, points->life.describe(state, out))}
 
 #define X(group, point, parameters, ...)                                                                     \
     void each_##group##_##point parameters {                                                                 \
@@ -66,13 +65,12 @@ void point_life_describe(const struct sm *sm, struct str *out) {
 OFTEN_POINTS(X)
 #undef X
 
-void point_watch_control(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t mask) {
+    void point_watch_control(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t mask) {
     EACH(sm, watch, control, points->watch.control(state, warp, i, mask))
 }
 
-void point_watch_barrier(struct sm *sm, uint32_t block, uint64_t warps, bool opened) {
-    EACH(sm, watch, barrier, points->watch.barrier(state, block, warps, opened))
-}
+void point_watch_barrier(struct sm *sm, uint32_t block, uint64_t warps, bool opened){
+    EACH(sm, watch, barrier, points->watch.barrier(state, block, warps, opened))}
 
 uint64_t point_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now) {
     if (__builtin_expect(sm->mech.n == 1, 1)) /* and its gate is not open */

@@ -38,12 +38,12 @@ APART uint32_t point_gate_slots(struct sm *sm, uint32_t sched, uint64_t ready, u
 /* Points that are called for every instruction, of such groups: X(group, name, parameters, arguments). Most
  * stacks are one mechanism, which then has the point, as nobody would have called otherwise. */
 #define OFTEN_POINTS(X)                                                                                      \
-    X(watch, before, (struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t mask), warp, i, mask)     \
-    X(watch, issued, (struct sm *sm, int32_t op), op)                                                        \
-    X(watch, collected, (struct sm *sm, int32_t op), op)                                                     \
-    X(watch, result, (struct sm *sm, int32_t op), op)                                                        \
-    X(watch, written, (struct sm *sm, int32_t op, uint32_t k), op, k)                                        \
-    X(watch, retire, (struct sm *sm, int32_t op), op)
+    X(watch, before, (struct sm * sm, uint32_t warp, const struct xinst *i, uint32_t mask), warp, i, mask)   \
+    X(watch, issued, (struct sm * sm, int32_t op), op)                                                       \
+    X(watch, collected, (struct sm * sm, int32_t op), op)                                                    \
+    X(watch, result, (struct sm * sm, int32_t op), op)                                                       \
+    X(watch, written, (struct sm * sm, int32_t op, uint32_t k), op, k)                                       \
+    X(watch, retire, (struct sm * sm, int32_t op), op)
 #define X(group, point, parameters, ...)                                                                     \
     APART void each_##group##_##point parameters;                                                            \
     static inline void point_##group##_##point parameters {                                                  \

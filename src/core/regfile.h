@@ -59,8 +59,8 @@ static inline void regfile_tick(struct regfile *f, uint64_t now) {
 /* Registers on their way to the free list that regfile_tick would have freed in the cycles from first to
  * last, summed over these cycles: what somebody who slept did not see. */
 uint64_t regfile_idle(const struct regfile *f, uint64_t first, uint64_t last);
-/* The register that regfile_alloc will give when it is called for the n-th time after this one, if there are so
- * many. */
+/* The register that regfile_alloc will give when it is called for the n-th time after this one, if there are
+ * so many. */
 static inline uint16_t regfile_ahead(const struct regfile *f, uint32_t n) {
     uint32_t at = f->first_free + n;
     return f->free[at < f->n ? at : 0];

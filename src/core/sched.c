@@ -147,8 +147,8 @@ void issue_sleep(const struct sm *sm, uint64_t cycle) {
     }
 }
 
-/* All schedulers, from one on, with mechanisms or watchers: kept out of the stages, and with all that it needs
- * of them in it. */
+/* All schedulers, from one on, with mechanisms or watchers: kept out of the stages, and with all that it
+ * needs of them in it. */
 static APART void run_watched(struct sm *sm, uint32_t first, uint64_t now) {
     uint32_t n = sm->spec->schedulers;
     for (uint32_t i = 0, k = first; i < n && !sm->fault; i++, k = k + 1 < n ? k + 1 : 0)

@@ -16,8 +16,8 @@ static inline bool core_collector_free(const struct sm *sm, const struct core_ne
 
 /* The op, taken at issue or injected, takes a collector, which must be free, and reads its operands. */
 void core_collect(struct sm *sm, int32_t op);
-/* The same for the owner of the registers, which says at once where each of the operands lies, instead of being
- * asked (registers.place). */
+/* The same for the owner of the registers, which says at once where each of the operands lies, instead of
+ * being asked (registers.place). */
 void core_collect_from(struct sm *sm, int32_t op, const uint16_t *places);
 /* The one destination register of an op that was taken at issue gets value instead of what the instruction
  * computes, and the program goes on with it. --check compares the two. */
@@ -122,8 +122,8 @@ struct core_stream *core_stream_of(struct sm *sm, uint32_t warp);
  * prefetches.
  */
 enum mem_result core_request(struct sm *sm, const struct mem_access *a, uint32_t token, uint64_t now);
-/* The same for a request, the last of this cycle, that was refused why when *sm->epoch[MEM_DATA] was epoch, as
- * were all others that the mechanism would make in this cycle: true if they are refused again, which is
+/* The same for a request, the last of this cycle, that was refused why when *sm->epoch[MEM_DATA] was epoch,
+ * as were all others that the mechanism would make in this cycle: true if they are refused again, which is
  * counted. False: they are to be made. */
 bool core_refused(struct sm *sm, const struct mem_access *a, enum mem_result why, uint32_t epoch,
                   uint64_t now);

@@ -101,9 +101,9 @@ struct mech_life {
     void (*elapsed)(void *m, uint64_t cycles);
     /* What the mechanism holds, for the report of a hang. */
     void (*describe)(const void *m, struct str *out);
-    /* It is all the same to it in which order, and before or after its tick, results that reach their banks in
-     * one cycle do so, and ops end: the SM may then write results when execution is over, without a queue. Not
-     * for those who own registers, banks or results, or have watch.written. */
+    /* It is all the same to it in which order, and before or after its tick, results that reach their banks
+     * in one cycle do so, and ops end: the SM may then write results when execution is over, without a queue.
+     * Not for those who own registers, banks or results, or have watch.written. */
     bool any_order;
 };
 

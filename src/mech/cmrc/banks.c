@@ -132,9 +132,10 @@ static void deliver(struct cmrc *m, const struct request *q, uint32_t bank) {
 /* The access itself; that of a register which must be read before it is written leaves the request where it
  * is. */
 static void serve(struct cmrc *m, const struct request *q, uint32_t bank) {
-    static const size_t widths[] = {
-        [1] = offsetof(struct cmrc_counters, width1), offsetof(struct cmrc_counters, width2),
-        offsetof(struct cmrc_counters, width3), offsetof(struct cmrc_counters, width4)};
+    static const size_t widths[] = {[1] = offsetof(struct cmrc_counters, width1),
+                                    offsetof(struct cmrc_counters, width2),
+                                    offsetof(struct cmrc_counters, width3),
+                                    offsetof(struct cmrc_counters, width4)};
     uint32_t width = width_of[q->mask];
     m->serving = q->mask;
     ++*(uint64_t *)((char *)&m->n + widths[width]);
@@ -160,7 +161,8 @@ static void count_pair(struct cmrc *m, const struct request *a, const struct req
     m->n.type4 += a->write != b->write;
 }
 
-/* One request waits at the bank, and no other: it needs no partner, and a write no look at reads before it. */
+/* One request waits at the bank, and no other: it needs no partner, and a write no look at reads before it.
+ */
 static inline bool is_alone(const struct sm *sm, uint32_t bank) {
     bool reads = sm->read_banks >> bank & 1, writes = sm->write_banks >> bank & 1;
     if (reads && writes)

@@ -74,7 +74,7 @@ bool cmrc_fits(enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LA
 }
 
 static WIDE_PART void load(enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LANES],
-                      uint32_t back[WARP_LANES]) {
+                           uint32_t back[WARP_LANES]) {
     for (uint32_t l = 0; l < WARP_LANES; l++)
         back[l] = extend(sign, f, v[l]);
 }

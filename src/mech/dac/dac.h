@@ -203,8 +203,8 @@ static inline void dac_changed(struct dac *d, uint32_t warp) {
     d->aeu_rests = false;
 }
 
-/* It is known, or not, that a warp of the program has all that its next instruction takes: that stays so until
- * it issues. Of those of which it is known nobody asks. */
+/* It is known, or not, that a warp of the program has all that its next instruction takes: that stays so
+ * until it issues. Of those of which it is known nobody asks. */
 static inline void dac_know(struct dac *d, uint64_t warps, bool able) {
     d->able = able ? d->able | warps : d->able & ~warps;
     core_concern(d->sm, d, d->on ? ~d->able : 0);

@@ -95,8 +95,8 @@ static WIDE_PART void back_from_base(const struct code_reg *r, const uint32_t *v
         back[l] = r->base[0] + ((((v[l] - r->base[0]) & kept) ^ sign) - sign);
 }
 
-static WIDE_PART void back_from(const struct code_spec *s, const struct code_reg *r, const uint32_t v[WARP_LANES],
-                           uint32_t back[WARP_LANES]) {
+static WIDE_PART void back_from(const struct code_spec *s, const struct code_reg *r,
+                                const uint32_t v[WARP_LANES], uint32_t back[WARP_LANES]) {
     if (s->code == CODE_BDI) {
         back_from_base(r, v, back);
         return;

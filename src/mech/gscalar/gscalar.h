@@ -54,13 +54,13 @@ enum { GSCALAR_SOURCES = 12, GSCALAR_WORDS = 8 };
 
 /* An op in flight, or an instruction about to take effect. */
 struct gscalar_op {
-    _Alignas(64) uint8_t way, halves;             /* halves: bits of those that one lane computes */
-    uint8_t arrays[GSCALAR_SOURCES]; /* that reading each source activates */
-    uint8_t shared[GSCALAR_SOURCES]; /* leading bytes that all its lanes share */
-    uint8_t small[GSCALAR_SOURCES];  /* accesses of small arrays */
-    uint16_t before[GSCALAR_WORDS];  /* place of each destination word until now, of a divergent one */
-    bool divergent, move;            /* not all lanes; an expanding move of ours */
-    uint32_t active;                 /* lanes that count as active */
+    _Alignas(64) uint8_t way, halves; /* halves: bits of those that one lane computes */
+    uint8_t arrays[GSCALAR_SOURCES];  /* that reading each source activates */
+    uint8_t shared[GSCALAR_SOURCES];  /* leading bytes that all its lanes share */
+    uint8_t small[GSCALAR_SOURCES];   /* accesses of small arrays */
+    uint16_t before[GSCALAR_WORDS];   /* place of each destination word until now, of a divergent one */
+    bool divergent, move;             /* not all lanes; an expanding move of ours */
+    uint32_t active;                  /* lanes that count as active */
 };
 
 /* A predicate: its value in the lanes of the last write is one. */

@@ -46,13 +46,13 @@ enum wir_access { ACCESS_NONE, ACCESS_STORE, ACCESS_ATOMIC, ACCESS_SYNC };
 
 /* What WIR needs to know of an instruction, from the kernel's text alone. */
 struct wir_mark {
-    bool reusable;    /* the reuse buffer may have its result */
-    bool too_wide;    /* ... were its operands not too many or too wide for a tag */
-    bool preds;       /* it reads predicates, which go by value */
-    bool scoped;      /* it is a load of memory that is written: block and count belong to its tag */
-    uint8_t access;   /* enum wir_access of those that are not reusable ... */
-    uint8_t spaces;   /* ... and where: BLOCKS_* */
-    uint8_t nregs;    /* words of the tag that are registers: */
+    bool reusable;  /* the reuse buffer may have its result */
+    bool too_wide;  /* ... were its operands not too many or too wide for a tag */
+    bool preds;     /* it reads predicates, which go by value */
+    bool scoped;    /* it is a load of memory that is written: block and count belong to its tag */
+    uint8_t access; /* enum wir_access of those that are not reusable ... */
+    uint8_t spaces; /* ... and where: BLOCKS_* */
+    uint8_t nregs;  /* words of the tag that are registers: */
     uint8_t word[RB_OPERANDS], source[RB_OPERANDS]; /* which, and which of the op's source registers */
     struct rb_tag tag; /* its tag: registers, predicates, lanes, block and count of a load are 0 */
     uint64_t pieces;   /* rb_pieces of that */
@@ -67,21 +67,21 @@ struct wir_counters {
 /* What WIR knows of an op in flight: what all stages need is in one line of the host's cache, and a tag in
  * another. */
 struct wir_op {
-    _Alignas(64) uint8_t nsrc;     /* references held to its sources */
-    uint8_t kind;                  /* enum collect_kind of its collector */
-    bool divergent, look;          /* look: it may use the reuse buffer */
-    bool missed;                   /* it goes on to the collectors */
-    bool record;                   /* its result enters the reuse buffer: at its reserved place, or anew */
-    bool done;                     /* all words have a register; it waits for copies */
-    uint16_t dst;                  /* register of the word in work */
-    uint16_t movs;                 /* copies under way */
-    int32_t owner;                 /* of a copy: the op it belongs to */
-    uint32_t index;                /* place in the reuse buffer */
-    uint32_t hash;                 /* of the word in work */
+    _Alignas(64) uint8_t nsrc; /* references held to its sources */
+    uint8_t kind;              /* enum collect_kind of its collector */
+    bool divergent, look;      /* look: it may use the reuse buffer */
+    bool missed;               /* it goes on to the collectors */
+    bool record;               /* its result enters the reuse buffer: at its reserved place, or anew */
+    bool done;                 /* all words have a register; it waits for copies */
+    uint16_t dst;              /* register of the word in work */
+    uint16_t movs;             /* copies under way */
+    int32_t owner;             /* of a copy: the op it belongs to */
+    uint32_t index;            /* place in the reuse buffer */
+    uint32_t hash;             /* of the word in work */
     uint64_t stamp;
     struct reg_map *map;           /* where its first destination is */
     uint32_t (*value)[WARP_LANES]; /* the latches of its destination words */
-    uint16_t src[WIR_SOURCES];     /* physical registers of its sources, in the order in which they are read */
+    uint16_t src[WIR_SOURCES]; /* physical registers of its sources, in the order in which they are read */
     struct rb_tag tag;
 };
 _Static_assert(offsetof(struct wir_op, src) <= 48 && sizeof(struct wir_op) == 128,
@@ -201,8 +201,8 @@ static inline void wir_drop_sources(struct wir *w, struct wir_op *o) {
     w->n.alloc_ops += last;
     o->nsrc = 0;
 }
-/* Opens the gate for warps, or shuts it: to be called when ops or registers have become fewer, and before warps
- * issue. While it is shut, eligible decides. */
+/* Opens the gate for warps, or shuts it: to be called when ops or registers have become fewer, and before
+ * warps issue. While it is shut, eligible decides. */
 static inline void wir_gate(struct wir *w) {
     bool open = w->inflight + WIR_COPY_RESERVE < w->sm->nops && !w->full && w->regs->nfree >= WIR_MAX_RESULT;
     if (open != w->open)
