@@ -209,20 +209,6 @@ static void barrier_opened(void *m, uint32_t block, uint64_t warps, bool opened)
 
 /* ---- instructions ---- */
 
-/* Before it takes effect, so that the block's count of a barrier is known when it opens, and the lanes that
- * come to a branch are. */
-static void before(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
-    struct dac *d = m;
-    if (!d->on || d->sm->streaming >> warp & 1)
-        return;
-    const struct dac_mark *mark = &d->main[i - d->sm->x->img->code];
-    dac_know(d, warp_bit(warp), false);
-    if (mark->roles & DAC_BAR && mask)
-        d->at_bar[d->sm->warps[warp].block] = true;
-    if (dac_asks(mark))
-        dac_send(d, warp, i, mark);
-}
-
 static void control(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     struct dac *d = m;
     (void)mask;
@@ -361,7 +347,7 @@ MECHANISM(dac) = {
                         .elapsed = elapsed,
                         .describe = describe,
                         .any_order = true},
-               .watch = {.before = before, .control = control, .barrier = barrier_opened, .issued = issued},
+               .watch = {.control = control, .barrier = barrier_opened, .issued = issued},
                .gate = {.eligible = dac_eligible, .slots = slots},
                .stream = {.own_code = true},
                .values = {.sources = dac_sources},

@@ -132,15 +132,29 @@ static void take_address(struct dac *d, uint32_t warp, const struct xinst *i, co
     dac_pop(d, q);
 }
 
-void dac_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
-    struct dac *d = m;
-    if (!d->on || d->sm->streaming >> warp & 1)
-        return;
-    const struct dac_mark *mark = mark_at(d, &d->sm->warps[warp]);
+/* What the instruction takes. Before it takes effect, so that the block's count of a barrier is known when it
+ * opens, and the lanes that come to a branch are. */
+static __attribute__((noinline)) void take(struct dac *d, uint32_t warp, const struct xinst *i, uint32_t mask,
+                                           const struct dac_mark *mark) {
     if (mark->roles & DAC_DEQ_PRED)
         take_predicate(d, warp);
     if (mark->roles & DAC_DEQ && mask)
         take_address(d, warp, i, mark->fact, mask);
+    if (mark->roles & DAC_BAR && mask)
+        d->at_bar[d->sm->warps[warp].block] = true;
+    if (dac_asks(mark))
+        dac_send(d, warp, i, mark);
+}
+
+void dac_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
+    struct dac *d = m;
+    const struct core_warp *cw = &d->sm->warps[warp];
+    if (!d->on || cw->x != d->sm->x)
+        return;
+    const struct dac_mark *mark = mark_at(d, cw);
+    dac_know(d, warp_bit(warp), false);
+    if (mark->roles)
+        take(d, warp, i, mask, mark);
 }
 
 /* Word k of what a load puts into a lane's registers. */
