@@ -104,24 +104,36 @@ static void take_predicate(struct dac *d, uint32_t warp) {
     d->n.deq_pred++;
 }
 
-static void take_address(struct dac *d, uint32_t warp, const struct xinst *i, const struct dac_fact *f,
-                         uint32_t mask) {
-    struct dac_queues *q = &d->q[warp];
-    struct dac_access *a = dac_nth(d, q, q->issued++);
-    if (a->number != f->number || a->mask != mask)
-        dac_broken(d, "the streams of a warp disagree");
+/* The address of each lane goes where the instruction reads it. */
+static void put_address(struct dac *d, uint32_t warp, const struct xinst *i, const struct dac_access *a) {
+    uint32_t(*pool)[WARP_LANES] = d->sm->x->pool;
+    uint32_t *low = pool[i->s[i->first[0]] & ~POOL];
+    if (a->plain && !i->in->m.a64) {
+        block_num_words(&a->num, &d->coords[warp], low);
+        uint32_t safe = low[__builtin_ctz(a->mask)];
+        for (uint32_t left = ~a->mask; left; left &= left - 1)
+            low[__builtin_ctz(left)] = safe;
+        return;
+    }
     uint64_t own[WARP_LANES];
     const uint64_t *addr = a->plain ? own : a->at->addr;
     if (a->plain) {
         block_num_expand(&a->num, &d->coords[warp], own);
         dac_settle_lanes(own, a->mask);
     }
-    uint32_t(*pool)[WARP_LANES] = d->sm->x->pool;
-    uint32_t *low = pool[i->s[i->first[0]] & ~POOL];
     for (uint32_t l = 0; l < WARP_LANES; l++)
         low[l] = (uint32_t)addr[l];
     for (uint32_t l = 0; i->in->m.a64 && l < WARP_LANES; l++)
         pool[i->s[i->first[0] + 1] & ~POOL][l] = (uint32_t)(addr[l] >> 32);
+}
+
+static void take_address(struct dac *d, uint32_t warp, const struct xinst *i, const struct dac_fact *f,
+                         uint32_t mask) {
+    struct dac_queues *q = &d->q[warp];
+    struct dac_access *a = dac_nth(d, q, q->issued++);
+    if (a->number != f->number || a->mask != mask)
+        dac_broken(d, "the streams of a warp disagree");
+    put_address(d, warp, i, a);
     a->issued = true;
     q->used -= a->expanded;
     dac_changed(d, warp);
