@@ -292,7 +292,7 @@ static APART bool write_told(struct sm *sm, int32_t id) {
 }
 
 /* soon: the banks are served in this cycle. */
-static EVERY_TIME void write_back(struct sm *sm, int32_t id, bool soon) {
+static EVERY_TIME void write_result(struct sm *sm, int32_t id, bool soon) {
     const uint64_t points = UINT64_C(1) << MECH_AT_watch_result | UINT64_C(1) << MECH_AT_back_result;
     TELL(sm, tell_op(sm, PROBE_WRITEBACK, id));
     if (__builtin_expect(sm->mech.n, 0) ? !((sm->mech.has & points && offer_result(sm, id)) ||
@@ -302,7 +302,7 @@ static EVERY_TIME void write_back(struct sm *sm, int32_t id, bool soon) {
 }
 
 EVERY_TIME void op_writeback(struct sm *sm, int32_t id) {
-    write_back(sm, id, true);
+    write_result(sm, id, true);
 }
 
 void core_write(struct sm *sm, int32_t id) {
@@ -319,7 +319,7 @@ void core_write_to(struct sm *sm, int32_t id, uint32_t place) {
 }
 
 void core_writeback(struct sm *sm, int32_t id) {
-    write_back(sm, id, false);
+    write_result(sm, id, false);
 }
 
 void core_retire(struct sm *sm, int32_t id) {

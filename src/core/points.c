@@ -56,7 +56,7 @@ void point_life_elapsed(struct sm *sm, uint64_t cycles) {
 }
 
 void point_life_describe(const struct sm *sm, struct str *out) {
-    EACH(sm, life, describe, points->life.describe(state, out))
+    EACH(sm, life, describe, points->life.describe(state, out));
 }
 
 void point_watch_control(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t mask) {
@@ -64,7 +64,7 @@ void point_watch_control(struct sm *sm, uint32_t warp, const struct xinst *i, ui
 }
 
 void point_watch_barrier(struct sm *sm, uint32_t block, uint64_t warps, bool opened) {
-    EACH(sm, watch, barrier, points->watch.barrier(state, block, warps, opened))
+    EACH(sm, watch, barrier, points->watch.barrier(state, block, warps, opened));
 }
 
 uint64_t point_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now) {
