@@ -146,11 +146,12 @@ static void strand_go(struct strand *s, uint64_t end) {
     while ((s->at = strand_next(s)) < end) {
         uint64_t now = s->at;
         if (memsys_port_due(mem, s->sm) <= now) {
-            if (!memsys_port_send(mem, now - 1, s->sm, now == r->reached))
-                return;
+            memsys_port_send(mem, now, s->sm);
             note_port(s, sm);
         }
         bool ticks = s->wake <= now, idle = sm_idle(sm);
+        if (!memsys_port_knows(mem, s->sm, ticks))
+            return;
         if (ticks && sm->port->done[MEM_DATA] <= now && sm_must_wait(sm, now))
             return;
         if (ticks) {
@@ -172,8 +173,7 @@ static void strand_go(struct strand *s, uint64_t end) {
 static void strand_go_port(struct strand *s, uint64_t end) {
     struct memsys *mem = s->run->m->mem;
     while ((s->at = max_u64(s->at, memsys_port_due(mem, s->sm))) < end) {
-        if (!memsys_port_send(mem, s->at - 1, s->sm, s->at == s->run->reached))
-            return;
+        memsys_port_send(mem, s->at, s->sm);
         memsys_port_receive(mem, s->at++, s->sm);
     }
     s->at = end;
@@ -331,7 +331,9 @@ static bool fault_ends(struct run *r, uint32_t i, uint64_t cycle, uint64_t *now)
             strand_go_port(&r->strands[k], min_u64(last, r->reached + r->ahead));
             all = min_u64(all, r->strands[k].at);
         }
+        memsys_show(m->mem);
         memsys_advance(m->mem, all);
+        memsys_inform(m->mem);
         r->reached = all;
     }
     memsys_join(m->mem, last);
@@ -346,7 +348,9 @@ static bool fault_ends(struct run *r, uint32_t i, uint64_t cycle, uint64_t *now)
  * first fault, and its cycle; NO_SLOT: there is none. */
 static uint32_t follow(struct run *r, uint64_t end, uint64_t *cycle) {
     uint32_t fault = catch_up(r, end, cycle);
+    memsys_show(r->m->mem);
     memsys_advance(r->m->mem, end);
+    memsys_inform(r->m->mem);
     r->reached = end;
     if (fault != NO_SLOT && *cycle < end - 1)
         return fault;
@@ -376,6 +380,7 @@ static void strands_join(struct run *r, uint64_t *now) {
     calendar_clear(&m->calendar);
     BITS_EACH (&r->open, i) {
         assert(r->strands[i].at == r->reached);
+        note_port(&r->strands[i], m->sms[i]);
         bits_remove(&m->awake, i);
         m->wake[i] = r->strands[i].wake;
         if (m->wake[i] <= r->reached)

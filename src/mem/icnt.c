@@ -198,6 +198,10 @@ uint32_t icnt_room(const struct icnt *n, uint32_t input) {
     return p->size - p->used;
 }
 
+uint64_t icnt_free_at(const struct icnt *n, uint32_t input) {
+    return n->in[input].free_at;
+}
+
 const struct mem_packet *icnt_item(const struct icnt *n, uint32_t output, uint32_t i) {
     return &queue_item(&n->out[output].queue, i)->packet;
 }

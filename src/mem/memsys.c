@@ -18,10 +18,28 @@ enum { CORE, ICNT, L2, DRAM, DOMAINS };
 /* Reasons to stall that data from memory may end. */
 enum { CURED_BY_FILL = 1 << MEM_STALL_MSHR | 1 << MEM_STALL_MERGE | 1 << MEM_STALL_WAYS };
 
-/* A request that left its SM, and is to enter the network behind the cycle in which it did. */
-struct posted {
+/* A request of an SM's cache, and the cycle in which it was made: it leaves in the next at the earliest. */
+struct made {
     uint64_t at;
-    uint32_t to;
+    struct mem_packet packet;
+};
+
+/* Requests of a cache, in the order in which they were made: a ring, by numbers that only grow. */
+struct made_log {
+    struct made *ring;
+    uint32_t mask;
+};
+
+/* How far the requests of a port were sent. */
+struct sender {
+    uint32_t turn;              /* the client that sends first */
+    uint32_t made[MEM_CLIENTS]; /* requests of each */
+    uint32_t sent[MEM_CLIENTS]; /* ... that have left */
+};
+
+/* A reply on its way, and the tick in which it is out. */
+struct coming {
+    uint64_t at;
     struct mem_packet packet;
 };
 
@@ -34,15 +52,21 @@ struct port {
     uint32_t
         fresh[MEM_CLIENTS]; /* ... and the requests made in it, which leave in the next at the earliest */
     struct port_times *times;
-    /* While ports are apart: */
-    QUEUE(struct posted) posted; /* what the networks have not taken yet */
-    bool waits;                  /* there are requests to send */
-    uint64_t sends_from;         /* the first cycle in which it may send again */
-    uint64_t due;                /* the first cycle in which it has something to do by itself */
-    uint32_t room;               /* requests that the network is known to have room for */
-    uint32_t taken;              /* of the replies that are out: those the port has taken */
-    uint64_t reply_at;           /* the cycle in which it takes the next; NEVER: not known of any */
-    uint64_t takes_from;         /* the first cycle in which it may take one */
+    /* While ports are apart, of the port: */
+    struct made_log log[MEM_CLIENTS];
+    struct sender known;          /* what left, as far as the port knows */
+    QUEUE(struct coming) replies; /* that will arrive, as far as is known */
+    uint64_t sends_from;          /* the first cycle of which the port does not know what it sends */
+    uint64_t full_before;         /* the network gets no more room than is known in cycles before this */
+    uint64_t due;                 /* the first cycle in which it has something to do by itself */
+    uint64_t reply_at;            /* the cycle in which it takes the next reply; NEVER: not known of any */
+    uint64_t takes_from;          /* the first cycle in which it may take one */
+    uint32_t room;                /* requests that the network is known to have room for */
+    bool waits;                   /* there are requests to send */
+    bool unsure;                  /* in cycle sends_from the network may have room, or not */
+    /* ... and of the networks: */
+    _Alignas(64) struct sender sender; /* what they know of was made */
+    uint32_t coming; /* replies that the port was told of */
 };
 
 struct memsys {
@@ -59,7 +83,6 @@ struct memsys {
     struct bits l2_busy, dram_busy;
     struct bits woken;       /* SMs whose port has something for them earlier than they knew */
     const struct bits *open; /* while ports are apart: those that take part */
-    struct bits posting;     /* ... and those whose requests the networks have not taken */
     uint64_t reached;        /* ... and the first cycle that everything but the ports has not gone through */
     bool apart, eager;
 };
@@ -79,7 +102,11 @@ static void create_ports(struct memsys *m, struct arena *a) {
         p->cache[MEM_INST] = cache_create(a, &s->inst, i);
         p->times = &m->times[i];
         memset(p->times, 0xff, sizeof *p->times); /* NEVER */
-        queue_init(&p->posted, a, s->request.input_queue);
+        queue_init(&p->replies, a, s->reply.output_queue);
+        for (uint32_t k = 0; k < MEM_CLIENTS; k++) {
+            uint32_t slots = queue_slots(p->cache[k]->bank.out.cap + s->request.input_queue);
+            p->log[k] = (struct made_log){.ring = arena_array(a, struct made, slots), .mask = slots - 1};
+        }
     }
 }
 
@@ -113,7 +140,6 @@ struct memsys *memsys_create(struct arena *a, const struct mem_spec *s) {
     }
     bits_init(&m->sending, a, s->sms);
     bits_init(&m->woken, a, s->sms);
-    bits_init(&m->posting, a, s->sms);
     bits_init(&m->l2_busy, a, s->partitions);
     bits_init(&m->dram_busy, a, s->partitions);
     return m;
@@ -179,7 +205,7 @@ static void due_replies(struct memsys *m, uint64_t now) {
 
 /* When a port that is apart has something to do. */
 static void note_due(struct port *p) {
-    p->due = p->waits ? min_u64(p->sends_from + 1, p->reply_at) : p->reply_at;
+    p->due = p->waits && !p->unsure ? min_u64(p->sends_from + 1, p->reply_at) : p->reply_at;
 }
 
 /* A cache has completed accesses, or will have. */
@@ -217,9 +243,9 @@ static void receive(struct memsys *m, uint64_t now) {
     uint64_t tick = arrival(&m->domain[ICNT], now) - 1;
     for (uint32_t sm = icnt_ready(m->reply, tick, 0); sm != NO_SLOT;
          sm = icnt_ready(m->reply, tick, sm + 1)) {
-        assert(!m->apart || m->port[sm].taken);
+        assert(!m->apart || m->port[sm].coming);
         if (m->apart)
-            m->port[sm].taken--;
+            m->port[sm].coming--;
         else
             take_reply(m, now, sm, icnt_head(m->reply, sm));
         icnt_pop(m->reply, sm);
@@ -270,12 +296,69 @@ static void send_requests(struct memsys *m, uint64_t now) {
         due(m, &m->domain[CORE], now + 1);
 }
 
+/* The client of a port that is apart that sends a request in cycle now; MEM_CLIENTS: none does. Sets *next to
+ * the first cycle in which one will, as far as is known. */
+static uint32_t next_made(const struct port *p, const struct sender *s, uint64_t now, uint64_t *next) {
+    *next = NEVER;
+    for (uint32_t i = 0; i < MEM_CLIENTS; i++) {
+        uint32_t client = (s->turn + i) % MEM_CLIENTS;
+        const struct made_log *l = &p->log[client];
+        if (s->sent[client] == s->made[client])
+            continue;
+        uint64_t at = l->ring[s->sent[client] & l->mask].at;
+        if (at < now)
+            return client;
+        *next = min_u64(*next, at + 1);
+    }
+    return MEM_CLIENTS;
+}
+
+/* The first cycle, from reached on, in which the network may have more room for requests of an SM. */
+static uint64_t room_from(const struct memsys *m, uint32_t sm) {
+    return max_u64(m->reached, clock_cycle(&m->domain[ICNT].clock, icnt_free_at(m->request, sm)));
+}
+
+/* One request leaves an SM that is apart, if the network has room. Returns when that may be possible again.
+ */
+static uint64_t send_made(struct memsys *m, uint64_t now, uint32_t sm) {
+    struct port *p = &m->port[sm];
+    struct sender *s = &p->sender;
+    uint64_t next;
+    uint32_t client = next_made(p, s, now, &next);
+    if (client == MEM_CLIENTS)
+        return next;
+    if (!icnt_has_room(m->request, sm))
+        return room_from(m, sm);
+    uint64_t tick = arrival(&m->domain[ICNT], now);
+    struct mem_packet q = p->log[client].ring[s->sent[client]++ & p->log[client].mask].packet;
+    uint32_t to = memsys_partition(&m->spec, q.line, &q.line);
+    icnt_push(m->request, tick, sm, to, &q);
+    due(m, &m->domain[ICNT], tick);
+    s->turn = client + 1;
+    return now;
+}
+
+/* One a cycle, of those that the networks know. */
+static void send_all_made(struct memsys *m, uint64_t now) {
+    uint64_t first = NEVER;
+    BITS_EACH (&m->sending, sm) {
+        uint64_t next = send_made(m, now, sm);
+        if (next == NEVER)
+            bits_remove(&m->sending, sm);
+        first = min_u64(first, next);
+    }
+    if (first != NEVER)
+        due(m, &m->domain[CORE], max_u64(now + 1, first));
+}
+
 static void tick_core(struct memsys *m, uint64_t now) {
     if (m->domain[CORE].at > now && !m->eager)
         return;
     begin_tick(&m->domain[CORE]);
     receive(m, now);
-    if (!m->apart)
+    if (m->apart)
+        send_all_made(m, now);
+    else
         send_requests(m, now);
 }
 
@@ -418,48 +501,78 @@ static __attribute__((noinline)) void tick_domains(struct memsys *m, uint64_t no
 
 /* ---- ports apart ------------------------------------------------------------------------------------- */
 
-/* The first cycle in which a network has something to take; NEVER: in none. */
-static uint64_t first_posted(const struct memsys *m) {
-    uint64_t at = NEVER;
-    BITS_EACH (&m->posting, sm)
-        at = min_u64(at, queue_head(&m->port[sm].posted)->at + 1);
-    return at;
-}
-
-/* What left its SM before cycle now enters the network. */
-static void take_posted(struct memsys *m, uint64_t now) {
-    BITS_EACH (&m->posting, sm) {
-        struct port *p = &m->port[sm];
-        while (!queue_empty(&p->posted) && queue_head(&p->posted)->at < now) {
-            const struct posted *q = queue_head(&p->posted);
-            uint64_t tick = arrival(&m->domain[ICNT], q->at);
-            icnt_push(m->request, tick, sm, q->to, &q->packet);
-            due(m, &m->domain[ICNT], tick);
-            queue_pop(&p->posted);
-        }
-        if (queue_empty(&p->posted))
-            bits_remove(&m->posting, sm);
-    }
-}
-
 uint64_t memsys_lookahead(const struct memsys *m) {
     return clock_scale_down(m->spec.reply.latency, m->spec.icnt_clock.den, m->spec.icnt_clock.num);
 }
 
-/* The cycle in which a port takes its next reply, as far as the network has it. */
-static void expect_reply(struct memsys *m, uint32_t sm) {
+/* Notes the last requests of a cache, which were made in cycle now. */
+static void log_made(struct port *p, uint32_t client, uint32_t n, uint64_t now) {
+    const struct bank *b = &p->cache[client]->bank;
+    const struct made_log *l = &p->log[client];
+    for (uint32_t i = b->out.len - n; i < b->out.len; i++)
+        l->ring[p->known.made[client]++ & l->mask] = (struct made){now, *queue_item(&b->out, i)};
+}
+
+/* A request has left, in cycle now, as the port learns. */
+static void learn_sent(struct memsys *m, uint64_t now, uint32_t sm, uint32_t client) {
     struct port *p = &m->port[sm];
-    uint64_t at = icnt_out_at(m->reply, sm, p->taken);
-    p->reply_at = at == NEVER ? NEVER : max_u64(p->takes_from, clock_cycle(&m->domain[ICNT].clock, at));
+    cache_sent(p->cache[client]);
+    note_change(m, sm, client, now, 1u << MEM_STALL_QUEUE);
+    p->known.sent[client]++;
+}
+
+/* The cycle in which a port takes its next reply, as far as it knows. */
+static void expect_reply(const struct memsys *m, struct port *p) {
+    p->reply_at = NEVER;
+    if (!queue_empty(&p->replies))
+        p->reply_at = max_u64(p->takes_from,
+                              clock_cycle(&m->domain[ICNT].clock, queue_head(&p->replies)->at));
+}
+
+/* What the networks know of a port's requests, now that they and it are to go on. */
+static void show_made(struct memsys *m, uint32_t sm) {
+    struct port *p = &m->port[sm];
+    bool any = false;
+    for (uint32_t k = 0; k < MEM_CLIENTS; k++) {
+        any |= p->sender.made[k] != p->known.made[k];
+        p->sender.made[k] = p->known.made[k];
+    }
+    if (!any)
+        return;
+    bits_add(&m->sending, sm);
+    due(m, &m->domain[CORE], m->reached);
+}
+
+/* Requests left that the port did not know of. They did before cycle reached; an access that waited for this
+ * has not let the port come farther. */
+static void learn_sends(struct memsys *m, uint32_t sm) {
+    struct port *p = &m->port[sm];
+    for (uint32_t k = 0; k < MEM_CLIENTS; k++)
+        while (p->known.sent[k] != p->sender.sent[k])
+            learn_sent(m, m->reached - 1, sm, k);
+    p->known.turn = p->sender.turn;
+    p->sends_from = m->reached;
+    p->waits = has_requests(p);
 }
 
 /* What a port may know of the networks now. */
 static void inform_port(struct memsys *m, uint32_t sm) {
     struct port *p = &m->port[sm];
-    p->room = icnt_room(m->request, sm) - p->posted.len;
+    uint64_t retry = p->times->retry;
+    if (p->waits && p->sends_from < m->reached)
+        learn_sends(m, sm);
+    p->unsure = false;
+    p->room = icnt_room(m->request, sm);
+    for (uint32_t k = 0; k < MEM_CLIENTS; k++)
+        p->room -= p->known.sent[k] - p->sender.sent[k];
+    p->full_before = room_from(m, sm);
+    for (uint64_t at; (at = icnt_out_at(m->reply, sm, p->coming)) != NEVER; p->coming++)
+        queue_push(&p->replies, (struct coming){at, *icnt_item(m->reply, sm, p->coming)});
     if (p->reply_at == NEVER)
-        expect_reply(m, sm);
+        expect_reply(m, p);
     note_due(p);
+    if (retry != p->times->retry)
+        p->due = m->reached;
 }
 
 void memsys_part(struct memsys *m, uint64_t now, const struct bits *open) {
@@ -468,27 +581,31 @@ void memsys_part(struct memsys *m, uint64_t now, const struct bits *open) {
     m->open = open;
     BITS_EACH (open, sm) {
         struct port *p = &m->port[sm];
+        p->sender = p->known = (struct sender){.turn = p->turn};
+        for (uint32_t k = 0; k < MEM_CLIENTS; k++)
+            log_made(p, k, p->cache[k]->bank.out.len, 0);
         p->sends_from = p->takes_from = now;
         p->waits = has_requests(p);
-        p->taken = 0;
+        p->coming = 0;
         p->reply_at = NEVER;
+        assert(queue_empty(&p->replies));
         inform_port(m, sm);
     }
 }
 
 void memsys_join(struct memsys *m, uint64_t now) {
     assert(m->reached == now);
-    take_posted(m, now);
     m->apart = false;
     BITS_EACH (m->open, sm) {
         struct port *p = &m->port[sm];
-        assert(!p->taken && queue_empty(&p->posted));
+        assert(queue_empty(&p->replies) || p->reply_at >= now);
+        p->replies.len = 0;
+        p->turn = p->sender.turn;
+        bits_remove(&m->sending, sm);
         if (!has_requests(p))
             continue;
         bits_add(&m->sending, sm);
         due(m, &m->domain[CORE], now);
-        if (p->sends_from < now)
-            send_request(m, now - 1, sm);
     }
 }
 
@@ -496,25 +613,40 @@ uint64_t memsys_port_due(const struct memsys *m, uint32_t sm) {
     return m->port[sm].due;
 }
 
-bool memsys_port_send(struct memsys *m, uint64_t now, uint32_t sm, bool sure) {
+void memsys_port_send(struct memsys *m, uint64_t now, uint32_t sm) {
     struct port *p = &m->port[sm];
-    if (!p->waits || p->sends_from > now)
-        return true;
-    uint32_t client = next_client(p, now);
-    if (client != MEM_CLIENTS && !p->room && !sure)
-        return false;
-    p->sends_from = now + 1;
-    if (client != MEM_CLIENTS && p->room) {
-        struct posted q = {.at = now, .packet = *cache_out(p->cache[client])};
-        q.to = memsys_partition(&m->spec, q.packet.line, &q.packet.line);
-        queue_push(&p->posted, q);
-        p->room--;
-        cache_sent(p->cache[client]);
-        note_change(m, sm, client, now, 1u << MEM_STALL_QUEUE);
-        p->turn = client + 1;
-        p->waits = has_requests(p);
+    while (p->waits && !p->unsure && p->sends_from < now) {
+        uint64_t next, at = p->sends_from;
+        uint32_t client = next_made(p, &p->known, at, &next);
+        if (client == MEM_CLIENTS) {
+            p->sends_from = next;
+        } else if (p->room) {
+            learn_sent(m, at, sm, client);
+            p->known.turn = client + 1;
+            p->room--;
+            p->sends_from = at + 1;
+            p->waits = has_requests(p);
+        } else if (at < p->full_before) {
+            p->sends_from = p->full_before;
+        } else {
+            p->unsure = true;
+        }
     }
     note_due(p);
+}
+
+bool memsys_port_knows(const struct memsys *m, uint32_t sm, bool ticks) {
+    const struct port *p = &m->port[sm];
+    if (!p->unsure)
+        return true;
+    for (uint32_t k = 0; k < MEM_CLIENTS; k++) {
+        const struct cache *c = p->cache[k];
+        if (c->why == MEM_STALL_QUEUE)
+            return false;
+        uint32_t waiting = c->bank.out.len;
+        if (ticks && waiting && waiting + c->spec.more + 2 > c->bank.out.cap)
+            return false;
+    }
     return true;
 }
 
@@ -522,31 +654,34 @@ void memsys_port_receive(struct memsys *m, uint64_t now, uint32_t sm) {
     struct port *p = &m->port[sm];
     if (p->reply_at > now)
         return;
-    take_reply(m, now, sm, icnt_item(m->reply, sm, p->taken++));
+    take_reply(m, now, sm, &queue_head(&p->replies)->packet);
+    queue_pop(&p->replies);
     p->takes_from = now + 1;
-    expect_reply(m, sm);
+    expect_reply(m, p);
     note_due(p);
 }
 
 void memsys_advance(struct memsys *m, uint64_t end) {
-    BITS_EACH (m->open, sm)
-        if (!queue_empty(&m->port[sm].posted))
-            bits_add(&m->posting, sm);
-    for (;;) {
-        uint64_t now = max_u64(m->reached, min_u64(m->at, first_posted(m)));
-        if (now >= end)
-            break;
-        take_posted(m, now);
+    while (max_u64(m->reached, m->at) < end) {
+        uint64_t now = max_u64(m->reached, m->at);
         tick_domains(m, now);
         m->reached = now + 1;
     }
     m->reached = end;
+}
+
+void memsys_show(struct memsys *m) {
+    BITS_EACH (m->open, sm)
+        show_made(m, sm);
+}
+
+void memsys_inform(struct memsys *m) {
     BITS_EACH (m->open, sm)
         inform_port(m, sm);
 }
 
 uint64_t memsys_advances_at(const struct memsys *m) {
-    return max_u64(m->reached, min_u64(m->at, first_posted(m)));
+    return max_u64(m->reached, m->at);
 }
 
 /* ---- the interface ----------------------------------------------------------------------------------- */
@@ -573,8 +708,10 @@ static void note_requests(struct memsys *m, uint64_t now, uint32_t sm, enum mem_
         return;
     p->fresh[client] = made + (p->fresh_at[client] == now ? p->fresh[client] : 0);
     p->fresh_at[client] = now;
-    if (m->apart) { /* what waited before may still leave in this cycle */
-        p->sends_from = max_u64(p->sends_from, p->waits ? now : now + 1);
+    if (m->apart) {
+        log_made(p, client, made, now);
+        if (!p->waits) /* what waited before may still leave in this cycle */
+            p->sends_from = max_u64(p->sends_from, now + 1);
         p->waits = true;
         note_due(p);
         return;
