@@ -136,6 +136,19 @@ static void short_rounds_are_few(void **state) {
     forget(&o);
 }
 
+/* As long as a cache has room for requests, its SM need not know when they leave. */
+static void waiting_requests_end_no_rounds(void **state) {
+    (void)state;
+    struct rig r;
+    open_rig(&r, "gtx480", (const char *const[]){"icnt.in_queue=1", "l1.queue=64", NULL}, "races.ptx", 1);
+    struct outcome o = run(&r, &(struct launch){"race", 60, 96, {0, 10, 1}});
+    assert_int_equal(o.status, RP_OK);
+    uint64_t rounds = r.g->machine->rounds; /* of 16 cycles at most; all cycles belong to one */
+    assert_true(14 * rounds < o.cycles && o.cycles < 18 * rounds);
+    rig_close(&r);
+    forget(&o);
+}
+
 /* The launch ends with the same fault, in the same cycle, and has changed memory as far. Behind that,
  * launches are the same for every number of threads. */
 static void faults_are_the_same(void **state) {
@@ -177,6 +190,7 @@ int main(void) {
         cmocka_unit_test(launches_are_the_same),    cmocka_unit_test(races_are_the_same),
         cmocka_unit_test(full_queues_are_the_same), cmocka_unit_test(faults_are_the_same),
         cmocka_unit_test(cuts_are_the_same),        cmocka_unit_test(short_rounds_are_few),
+        cmocka_unit_test(waiting_requests_end_no_rounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
