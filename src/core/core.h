@@ -162,7 +162,6 @@ struct core_warp {
     uint32_t inflight; /* ops on their way */
     uint32_t epoch;    /* counts flushes of the buffer, so that late fetches are recognised */
     uint32_t block;    /* block slot, or CORE_NO_BLOCK */
-    uint64_t age;      /* order of arrival */
     uint64_t local_base;
     struct {
         uint64_t addr;
@@ -197,19 +196,20 @@ struct sm {
     uint32_t fit; /* blocks of the launch that the SM has room for at once */
 
     struct core_warp warps[CORE_MAX_WARPS];
-    uint64_t resident_before; /* n.resident_warps when the launch began */
-    uint64_t cycles_before;   /* n.cycles when it began */
-    uint64_t resident;        /* warp slots in use; these sets are bits by slot */
-    uint64_t streaming;       /* those of second streams */
-    uint32_t nwarps;          /* those of the program */
-    uint64_t valid;           /* buffer not empty */
-    uint64_t clear;           /* scoreboard lets the next instruction pass */
-    uint64_t on_memory;       /* if not: a load is what it waits for */
-    uint64_t blocked;         /* at a barrier or memory fence */
-    uint64_t parked;          /* wait for something of a mechanism's (core_park) */
-    uint64_t held;            /* behind a control instruction */
-    uint64_t control;         /* the next instruction is one */
-    bool kinds_apart;         /* there are collectors of more than one kind */
+    uint64_t resident_before;       /* n.resident_warps when the launch began */
+    uint64_t cycles_before;         /* n.cycles when it began */
+    uint64_t resident;              /* warp slots in use; these sets are bits by slot */
+    uint64_t older[CORE_MAX_WARPS]; /* of each slot in use: slots whose warps came before, and free ones */
+    uint64_t streaming;             /* those of second streams */
+    uint32_t nwarps;                /* those of the program */
+    uint64_t valid;                 /* buffer not empty */
+    uint64_t clear;                 /* scoreboard lets the next instruction pass */
+    uint64_t on_memory;             /* if not: a load is what it waits for */
+    uint64_t blocked;               /* at a barrier or memory fence */
+    uint64_t parked;                /* wait for something of a mechanism's (core_park) */
+    uint64_t held;                  /* behind a control instruction */
+    uint64_t control;               /* the next instruction is one */
+    bool kinds_apart;               /* there are collectors of more than one kind */
     uint64_t
         kind[COLLECT_KINDS]; /* the next instruction needs this kind of collector; where kinds are apart */
     uint64_t hungry;         /* buffer has room and nothing is on its way to it */
@@ -233,7 +233,6 @@ struct sm {
     uint32_t hold_first, hold_count;
     struct core_block blocks[CORE_MAX_WARPS];
     uint32_t nblocks;
-    uint64_t age;
 
     struct core_op *ops; /* pool */
     uint32_t nops;

@@ -2,13 +2,10 @@
 #include "core/points.h"
 #include "core/slots.h"
 
-static uint32_t oldest(const struct sm *sm, uint64_t set) {
+static inline uint32_t oldest(const struct sm *sm, uint64_t set) {
     uint32_t best = (uint32_t)__builtin_ctzll(set);
-    for (uint64_t left = set & (set - 1); left; left &= left - 1) {
-        uint32_t s = (uint32_t)__builtin_ctzll(left);
-        if (sm->warps[s].age < sm->warps[best].age)
-            best = s;
-    }
+    while (set &= sm->older[best])
+        best = (uint32_t)__builtin_ctzll(set);
     return best;
 }
 
@@ -21,7 +18,7 @@ static uint32_t pick_lrr(const struct sm *sm, uint32_t sched, uint64_t set) {
     return after(set, sm->last[sched]);
 }
 
-static uint32_t pick_gto(const struct sm *sm, uint32_t sched, uint64_t set) {
+static inline uint32_t pick_gto(const struct sm *sm, uint32_t sched, uint64_t set) {
     return set >> sm->last[sched] & 1 ? sm->last[sched] : oldest(sm, set);
 }
 
@@ -38,11 +35,9 @@ static uint32_t (*const pick[])(const struct sm *sm, uint32_t sched, uint64_t se
     [SCHED_OLDEST] = pick_oldest,
 };
 
-/* The usual case first: the warp that issued last, as long as it can. */
+/* The usual one without a call. */
 static inline uint32_t choose_warp(const struct sm *sm, uint32_t sched, uint64_t set) {
-    if (sm->spec->policy == SCHED_GTO && set >> sm->last[sched] & 1)
-        return sm->last[sched];
-    return pick[sm->spec->policy](sm, sched, set);
+    return sm->spec->policy == SCHED_GTO ? pick_gto(sm, sched, set) : pick[sm->spec->policy](sm, sched, set);
 }
 
 /* Warps that wait for memory or a barrier leave the active set, others fill it up in turn. */

@@ -179,13 +179,15 @@ bool sm_admits(struct sm *sm, uint32_t warps) {
 
 void warp_enter(struct sm *sm, uint32_t s, struct core_warp start) {
     start.epoch = sm->warps[s].epoch + 1;
-    start.age = sm->age++;
     start.ncode = start.x->img->ncode;
     start.code_at = start.x->img->address;
     start.words = (uint8_t)((start.x->img->prog->nregs + 63) / 64);
     start.most = (uint8_t)sm->spec->fetch_width;
     start.found = NEVER;
     sm->warps[s] = start;
+    for (uint32_t k = 0; k < CORE_MAX_WARPS; k++)
+        sm->older[k] &= ~warp_bit(s);
+    sm->older[s] = ~warp_bit(s);
     sm->resident |= warp_bit(s);
     sm->nwarps += start.block != CORE_NO_BLOCK;
     sm->valid &= ~warp_bit(s);

@@ -13,7 +13,7 @@ static uint64_t sign_extend(uint64_t v, uint32_t bits) {
     return bits == 64 ? v : (uint64_t)((int64_t)(v << (64 - bits)) >> (64 - bits));
 }
 
-static uint64_t integer(enum atom_op op, uint64_t old, uint64_t v, uint32_t bits, bool sgn) {
+static inline uint64_t integer(enum atom_op op, uint64_t old, uint64_t v, uint32_t bits, bool sgn) {
     uint64_t mask = bits == 64 ? ~UINT64_C(0) : (UINT64_C(1) << bits) - 1;
     old &= mask;
     v &= mask;
@@ -154,6 +154,62 @@ static void transfer(const struct warp *w, struct wide *v, uint64_t at, uint32_t
     }
 }
 
+/* ---- words of 32 bits in memory that others see: nearly all atomics ---- */
+
+/* What lanes bring, and where their old values go (NULL: nobody wants them). */
+struct word_atomic {
+    uint32_t lanes;
+    const uint64_t *at;
+    const uint32_t *v;
+    uint32_t *old;
+};
+
+/* For each lane of a, in order: the word becomes what new says of old and v. */
+#define EACH_WORD(a, new)                                                                                    \
+    for (uint32_t left = (a)->lanes; left; left &= left - 1) {                                               \
+        uint32_t l = (uint32_t)__builtin_ctz(left), old, v = (a)->v[l], next;                                \
+        memcpy(&old, (void *)(uintptr_t)(a)->at[l], sizeof old);                                             \
+        next = (new);                                                                                        \
+        memcpy((void *)(uintptr_t)(a)->at[l], &next, sizeof next);                                           \
+        if ((a)->old)                                                                                        \
+            (a)->old[l] = old;                                                                               \
+    }
+
+static void add_words(const struct word_atomic *a) {
+    EACH_WORD(a, (uint32_t)integer(ATOM_ADD, old, v, 32, false))
+}
+
+static void other_words(const struct word_atomic *a, enum atom_op op, bool sgn) {
+    EACH_WORD(a, (uint32_t)integer(op, old, v, 32, sgn))
+}
+
+static void compare_words(const struct word_atomic *a, const uint32_t *swap) {
+    EACH_WORD(a, old == v ? swap[l] : old)
+}
+
+/* Shared memory does not flush subnormal numbers. */
+static void add_floats(const struct word_atomic *a, const struct cta *c, bool ftz) {
+    EACH_WORD(a, add_f32(old, v, ftz && (a)->at[l] - (uintptr_t)c->shared >= c->shared_bytes))
+}
+
+static void word_atomics(const struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
+                         const uint64_t *at) {
+    const struct imods *q = &i->in->m;
+    const struct word_atomic a = {m, at, src_lanes(x, w, i->s[i->first[1]]), i->ndw ? w->r[i->d] : NULL};
+    if (q->aop == ATOM_CAS)
+        compare_words(&a, src_lanes(x, w, i->s[i->first[2]]));
+    else if (q->aop == ATOM_ADD && q->dtype == MT_F32)
+        add_floats(&a, w->cta, !q->noftz);
+    else if (q->aop == ATOM_ADD)
+        add_words(&a);
+    else
+        other_words(&a, (enum atom_op)q->aop, q->dtype == MT_S32);
+}
+
+static bool is_word(enum mtype t) {
+    return t == MT_F32 || t == MT_S32 || t == MT_U32;
+}
+
 bool exec_atom(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
     const struct imods *q = &i->in->m;
     if (x->mem->read_only && !exec_may_write(x, w, i, m))
@@ -163,6 +219,10 @@ bool exec_atom(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m
     uint32_t local; /* nobody else sees it, but libraries use the same code for any object */
     if (!exec_resolve(x, w, i, m, bytes * q->vec, at, &local))
         return false;
+    if (q->vec == 1 && !local && is_word((enum mtype)q->dtype)) {
+        word_atomics(x, w, i, m, at);
+        return true;
+    }
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         if (!(m >> l & 1))
             continue;

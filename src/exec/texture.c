@@ -443,7 +443,7 @@ void tex_sample(const struct tex_request *q, unsigned component, uint32_t out[4]
 
 /* ---- what watchers and the timed machine ask ---- */
 
-uint32_t tex_footprint(const struct tex_request *q, uint64_t *at, uint8_t *lane) {
+uint32_t tex_footprint(const struct tex_request *q, uint64_t *at, uint8_t *lane, uint8_t *each) {
     struct texels s;
     uint32_t n = 0;
     struct tex_request one = *q;
@@ -454,17 +454,26 @@ uint32_t tex_footprint(const struct tex_request *q, uint64_t *at, uint8_t *lane)
             struct rp_tex_desc t = level_alone(q->t, v);
             one.t = &t;
             one.lanes = part[v].lanes;
-            n += part[v].lanes ? tex_footprint(&one, at + n, lane + n) : 0;
+            n += part[v].lanes ? tex_footprint(&one, at + n, lane + n, each) : 0;
         }
         return n;
     }
     find(q, &s);
+    if (s.count == 1 && (q->lanes & s.inside[0]) == UINT32_MAX) {
+        for (unsigned l = 0; l < WARP_LANES; l++) {
+            lane[l] = (uint8_t)l;
+            at[l] = q->t->addr + s.at[0][l];
+            each[l]++;
+        }
+        return WARP_LANES;
+    }
     for (uint32_t left = q->lanes; left; left &= left - 1) {
         unsigned l = (unsigned)__builtin_ctz(left);
         for (unsigned k = 0; k < s.count; k++)
             if (s.inside[k] >> l & 1) {
                 lane[n] = (uint8_t)l;
                 at[n++] = q->t->addr + s.at[k][l];
+                each[l]++;
             }
     }
     return n;

@@ -49,8 +49,9 @@ void tex_lods_of_gradients(const struct rp_tex_desc *t, unsigned dims, const uin
                            const uint32_t *const dy[3], int32_t *lod);
 /* Lists the addresses of the texels that tex_sample would read, those of one lane and level in a row; there
  * is room for TEX_FOOTPRINT of each lane. Texels outside, which read as border or zero, are not among them;
- * those that a filter gives no weight are, as the unit fetches before it weighs. */
-uint32_t tex_footprint(const struct tex_request *q, uint64_t *at, uint8_t *lane);
+ * those that a filter gives no weight are, as the unit fetches before it weighs. Adds their number to each
+ * lane's in each. */
+uint32_t tex_footprint(const struct tex_request *q, uint64_t *at, uint8_t *lane, uint8_t *each);
 /* Where, in a GPU's memory, the byte would lie that is at a host address of the texture. */
 uint64_t tex_tiled_address(const struct rp_tex_desc *t, uint64_t at);
 /* txq, suq */

@@ -102,12 +102,14 @@ static bool surface(struct exec *x, struct warp *w, const struct xinst *i, const
 const struct rp_tex_desc *exec_next_texture(const struct exec *x, const struct warp *w, const struct xinst *i,
                                             uint32_t m, uint64_t *handle, uint32_t *same) {
     const uint32_t *lo = src_lanes(x, w, i->s[0]), *hi = src_lanes(x, w, i->s[1]);
-    uint32_t first = (uint32_t)__builtin_ctz(m), differ = 0;
+    uint32_t first = (uint32_t)__builtin_ctz(m), any = 0;
     *handle = (uint64_t)hi[first] << 32 | lo[first];
     *same = m;
-    for (uint32_t l = 0; l < WARP_LANES; l++)
-        differ |= (uint32_t)((lo[l] ^ lo[first]) | (hi[l] ^ hi[first]) ? 1u : 0u) << l;
-    *same = m & ~differ;
+    for (uint32_t l = 0; l < WARP_LANES; l++) /* nearly always all name one */
+        any |= (lo[l] ^ lo[first]) | (hi[l] ^ hi[first]);
+    for (uint32_t l = 0; any && l < WARP_LANES; l++)
+        if (lo[l] != lo[first] || hi[l] != hi[first])
+            *same &= ~(1u << l);
     return textures_get(x->tex, *handle);
 }
 
@@ -177,7 +179,8 @@ void exec_tex_touched(const struct exec *x, const struct warp *w, const struct x
     struct tex_request r = request(x, w, i);
     r.tiled = tiled;
     uint64_t handle;
-    to->count = to->most = to->bytes = 0;
+    uint8_t each[WARP_LANES] = {0}, most = 0; /* elements of each lane */
+    to->count = to->bytes = 0;
     for (uint32_t left = i->in->op == OP_TXQ ? 0 : m; left; left &= ~r.lanes) {
         uint32_t before = to->count;
         r.t = exec_next_texture(x, w, i, left, &handle, &r.lanes);
@@ -186,21 +189,22 @@ void exec_tex_touched(const struct exec *x, const struct warp *w, const struct x
         if (i->in->op == OP_TEX) {
             int32_t lod[WARP_LANES];
             set_lods(x, w, i, &r, lod);
-            to->count += tex_footprint(&r, &to->at[before], &to->lane[before]);
+            to->count += tex_footprint(&r, &to->at[before], &to->lane[before], each);
             to->bytes = tex_texel_bytes(r.t);
         } else {
             to->bytes = (uint32_t)i->in->m.size * i->in->m.vec;
             if (!tiled && i->in->m.lut == SURF_CLAMP) /* each word is clamped by itself, see surface() */
                 to->bytes = i->in->m.size < 4 ? i->in->m.size : 4;
             for (uint32_t l = 0; l < WARP_LANES; l++)
-                if (r.lanes >> l & 1 && surface_at(&r, &i->in->m, l, &to->at[to->count]))
+                if (r.lanes >> l & 1 && surface_at(&r, &i->in->m, l, &to->at[to->count])) {
                     to->lane[to->count++] = (uint8_t)l;
+                    each[l]++;
+                }
         }
-        uint32_t each[WARP_LANES] = {0};
-        for (uint32_t k = before; k < to->count; k++)
-            if (++each[to->lane[k]] > to->most)
-                to->most = each[to->lane[k]];
     }
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        most = each[l] > most ? each[l] : most;
+    to->most = most;
 }
 
 static void sample(const struct exec *x, struct warp *w, const struct xinst *i, struct tex_request *r) {

@@ -1,8 +1,9 @@
 /* From lanes to lines and banks.
  *
- * The common shapes, all lanes in one line or consecutive elements, are found by loops the compiler turns
- * into vector code. All others go through a small hash table of what the warp has touched so far, so that the
- * cost is linear in the lanes however they are scattered. */
+ * The common shapes, all lanes in one line or a fixed distance apart, are found by loops the compiler turns
+ * into vector code. Of others, what the warp has touched so far is remembered with a guess of what comes
+ * next: lanes mostly go up, or through the same addresses again. Only where they do neither a small hash
+ * table is made, so that the cost is linear in the lanes however they are scattered. */
 #include "mem/coalescer.h"
 
 #include <assert.h>
@@ -12,29 +13,56 @@ enum { SLOTS = 2 * COALESCER_MAX }; /* of the hash table */
 
 /* A set of numbered keys. */
 struct seen {
-    uint16_t slot[SLOTS]; /* number of the key + 1; 0: empty */
-    uint32_t mask, count;
+    uint32_t count;
+    uint32_t guess;  /* the number of the key that is likely to come next, if it came before */
+    uint32_t hashed; /* so many of the first keys are in the table; 0: it was not made */
+    uint32_t mask;   /* its slots, less one */
+    uint64_t top;    /* the largest key */
     uint64_t key[COALESCER_MAX];
+    uint16_t slot[SLOTS]; /* number of the key + 1; 0: empty */
 };
 
 /* keys: that may come at most. */
 static void seen_clear(struct seen *s, uint32_t keys) {
     s->mask = keys <= MEM_LANES ? 2 * MEM_LANES - 1 : keys <= COALESCER_MAX / 2 ? SLOTS / 2 - 1 : SLOTS - 1;
-    s->count = 0;
-    memset(s->slot, 0, (s->mask + 1) * sizeof *s->slot);
+    s->count = s->guess = s->hashed = 0;
+    s->top = 0;
+}
+
+/* The slot of a key, or the empty one for it. */
+static uint32_t seen_slot(const struct seen *s, uint64_t key) {
+    uint32_t i = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 40) & s->mask;
+    while (s->slot[i] && s->key[s->slot[i] - 1u] != key)
+        i = (i + 1) & s->mask;
+    return i;
+}
+
+/* The number of a key that is neither the one that was guessed nor larger than all. */
+static __attribute__((noinline)) uint32_t seen_search(struct seen *s, uint64_t key) {
+    if (!s->hashed)
+        memset(s->slot, 0, (s->mask + 1) * sizeof *s->slot);
+    for (; s->hashed < s->count; s->hashed++)
+        s->slot[seen_slot(s, s->key[s->hashed])] = (uint16_t)(s->hashed + 1);
+    uint32_t at = s->slot[seen_slot(s, key)];
+    if (at)
+        return at - 1;
+    s->key[s->count] = key;
+    return s->count++;
 }
 
 /* The number of a key; a new one gets the next number. */
-static uint32_t seen_find(struct seen *s, uint64_t key) {
-    uint32_t i = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 40) & s->mask;
-    while (s->slot[i]) {
-        if (s->key[s->slot[i] - 1u] == key)
-            return s->slot[i] - 1u;
-        i = (i + 1) & s->mask;
+static inline uint32_t seen_find(struct seen *s, uint64_t key) {
+    uint32_t i = s->guess;
+    if (i >= s->count || s->key[i] != key) {
+        if (key > s->top || !s->count) {
+            s->top = key;
+            s->key[i = s->count++] = key;
+        } else {
+            i = seen_search(s, key);
+        }
     }
-    s->key[s->count] = key;
-    s->slot[i] = (uint16_t)(s->count + 1);
-    return s->count++;
+    s->guess = i + 1 < s->count ? i + 1 : 0;
+    return i;
 }
 
 /* ---- the lanes that form requests together ----------------------------------------------------------- */
@@ -48,52 +76,48 @@ static uint32_t sector_of(const struct coalescer_spec *s, uint64_t addr) {
     return ((uint32_t)addr & (s->line - 1)) / MEM_SECTOR;
 }
 
-/* Which bytes of a line a store writes, and from that the sectors it fills. */
-struct written {
-    uint64_t half[2];
-};
-
-/* at: of the line. */
-static void write_bytes(struct written *w, uint32_t at, uint32_t bytes) {
-    w->half[at / 64] |= ((UINT64_C(1) << bytes) - 1) << at % 64;
-}
-
-static uint8_t full_sectors(const struct written *w) {
+/* The sectors that a store fills: each byte of them is written by a lane. */
+static uint8_t full_sectors(const struct coalescer_inst *inst, const uint64_t *addr,
+                            const struct mem_access *x) {
+    uint64_t half[2] = {0}; /* bytes of the line that are written */
     uint32_t full = 0;
+    for (uint32_t left = x->lanes; left; left &= left - 1) {
+        uint32_t at = (uint32_t)(addr[__builtin_ctz(left)] - x->line);
+        half[at / 64] |= ((UINT64_C(1) << inst->bytes) - 1) << at % 64;
+    }
     for (uint32_t s = 0; s < MEM_MAX_SECTORS; s++)
-        full |= (uint32_t)((uint32_t)(w->half[s / 2] >> s % 2 * 32) == UINT32_MAX) << s;
+        full |= (uint32_t)((uint32_t)(half[s / 2] >> s % 2 * 32) == UINT32_MAX) << s;
     return (uint8_t)full;
 }
 
 /* Any pattern. */
 static uint32_t scattered(const struct coalescer_spec *spec, const struct coalescer_inst *inst, uint32_t part,
                           const uint64_t *addr, struct mem_access *out) {
-    struct written w[MEM_LANES];
+    const struct coalescer_spec s = *spec; /* what is written to out cannot change it */
+    const uint32_t each = inst->bytes;
+    struct mem_access x = {.kind = inst->kind, .flags = inst->flags};
     struct seen seen;
     seen_clear(&seen, MEM_LANES);
-    uint64_t last = UINT64_MAX;
-    uint32_t i = 0, n = 0;
-    bool store = inst->kind == MEM_STORE;
-    for (uint32_t left = part; left; left &= left - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(left);
-        uint64_t line = line_of(spec, addr[lane]);
-        if (line != last) {
-            i = seen_find(&seen, line);
-            last = line;
-            if (i == n) {
-                n++;
-                w[i] = (struct written){{0}};
-                out[i] = (struct mem_access){.line = line, .kind = inst->kind, .flags = inst->flags};
-            }
+    uint32_t n = 0;
+    for (uint32_t left = part; left;) {
+        uint64_t at = addr[__builtin_ctz(left)], line = line_of(&s, at);
+        uint32_t before = left, sectors = 0, bytes = 0;
+        do { /* lanes side by side are often in one line */
+            sectors |= 1u << sector_of(&s, at);
+            bytes += each;
+            left &= left - 1;
+        } while (left && line_of(&s, at = addr[__builtin_ctz(left)]) == line);
+        uint32_t i = seen_find(&seen, line);
+        if (i == n) {
+            x.line = line;
+            out[n++] = x;
         }
-        out[i].sectors |= (uint8_t)(1u << sector_of(spec, addr[lane]));
-        out[i].bytes += (uint16_t)inst->bytes;
-        out[i].lanes |= 1u << lane;
-        if (store)
-            write_bytes(&w[i], (uint32_t)(addr[lane] - line), inst->bytes);
+        out[i].sectors |= (uint8_t)sectors;
+        out[i].bytes += (uint16_t)bytes;
+        out[i].lanes |= before ^ left;
     }
-    for (i = 0; store && i < n; i++)
-        out[i].full = full_sectors(&w[i]);
+    for (uint32_t i = 0; inst->kind == MEM_STORE && i < n; i++)
+        out[i].full = full_sectors(inst, addr, &out[i]);
     return n;
 }
 
@@ -218,12 +242,17 @@ uint32_t coalesce_constant(const struct coalescer_spec *s, const struct coalesce
     if (i->mask && is_run(addr, 0, MEM_LANES, 0))
         return uniform(s, i, addr[0], i->mask, (uint32_t)__builtin_popcount(i->mask), out);
     seen_clear(&seen, MEM_LANES);
-    for (uint32_t left = i->mask; left; left &= left - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(left), k = seen_find(&seen, addr[lane]);
+    for (uint32_t left = i->mask; left;) {
+        uint64_t at = addr[__builtin_ctz(left)];
+        uint32_t before = left, bytes = 0, k = seen_find(&seen, at);
+        do { /* lanes side by side often read one address */
+            bytes += i->bytes;
+            left &= left - 1;
+        } while (left && addr[__builtin_ctz(left)] == at);
         if (k == n)
-            n += uniform(s, i, addr[lane], 0, 0, &out[k]);
-        out[k].lanes |= 1u << lane;
-        out[k].bytes += (uint16_t)i->bytes;
+            n += uniform(s, i, at, 0, 0, &out[k]);
+        out[k].lanes |= before ^ left;
+        out[k].bytes += (uint16_t)bytes;
     }
     return n;
 }
@@ -233,81 +262,112 @@ uint32_t coalesce_constant(const struct coalescer_spec *s, const struct coalesce
 uint32_t coalesce_texels(const struct coalescer_spec *s, const uint64_t *addr, const uint8_t *lane,
                          uint32_t n, uint32_t bytes, struct mem_access *out) {
     struct seen seen;
-    uint64_t last = UINT64_MAX;
-    uint32_t k = 0, lines = 0;
+    uint32_t lines = 0;
     assert(n <= COALESCER_MAX);
     seen_clear(&seen, n);
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n;) {
         uint64_t line = line_of(s, addr[i]);
-        if (line != last)
-            k = seen_find(&seen, line);
-        last = line;
+        uint32_t k = seen_find(&seen, line), first = i, lanes = 0, sectors = 0;
         if (k == lines)
             out[lines++] = (struct mem_access){.line = line, .kind = MEM_LOAD};
-        out[k].lanes |= 1u << lane[i];
-        out[k].sectors |= (uint8_t)(1u << sector_of(s, addr[i]));
-        out[k].bytes += (uint16_t)bytes;
+        do { /* texels side by side are often in one line */
+            lanes |= 1u << lane[i];
+            sectors |= 1u << sector_of(s, addr[i]);
+            i++;
+        } while (i < n && line_of(s, addr[i]) == line);
+        out[k].lanes |= lanes;
+        out[k].sectors |= (uint8_t)sectors;
+        out[k].bytes += (uint16_t)((i - first) * bytes);
     }
     return lines;
 }
 
 /* ---- shared memory ----------------------------------------------------------------------------------- */
 
-/* Whether the lanes of part touch no two words of one bank; several may touch the same word. */
-static bool one_of_each(uint32_t part, const uint32_t *at, uint32_t words) {
-    uint32_t word[SHARED_BANKS], known = 0, last = UINT32_MAX;
-    for (uint32_t left = part; left; left &= left - 1) {
-        uint32_t first = at[__builtin_ctz(left)] / SHARED_WORD;
-        if (first == last)
-            continue;
-        last = first;
-        for (uint32_t w = first; w < first + words; w++) {
-            uint32_t bank = w % SHARED_BANKS, bit = 1u << bank;
-            if (!(known & bit))
-                word[bank] = w;
-            else if (word[bank] != w)
-                return false;
-            known |= bit;
+/* The most different ones of n units in one of so many banks: in each pass every bank serves one of them,
+ * wherever it is wanted. What is left is moved to the front. */
+static inline __attribute__((always_inline)) uint32_t bank_passes(uint32_t *unit, uint32_t n,
+                                                                  uint32_t banks) {
+    uint32_t served[SHARED_BANKS], passes = 0;
+    for (; n; passes++) {
+        uint32_t rest = 0;
+#pragma GCC unroll 8
+        for (uint32_t k = 0; k < n; k++)
+            served[unit[k] & (banks - 1)] = unit[k];
+#pragma GCC unroll 8
+        for (uint32_t k = 0; k < n; k++) {
+            uint32_t u = unit[k];
+            unit[rest] = u;
+            rest += served[u & (banks - 1)] != u;
         }
+        n = rest;
     }
-    return true;
+    return passes;
 }
 
-/* The most different words of one bank that the lanes of part touch. */
-static uint32_t conflicts(uint32_t part, const uint32_t *at, uint32_t words) {
-    struct seen seen;
-    uint8_t bank[SHARED_BANKS] = {0}, most = 0;
-    seen_clear(&seen, MEM_LANES * words);
-    for (uint32_t left = part; left; left &= left - 1) {
-        uint32_t first = at[__builtin_ctz(left)] / SHARED_WORD;
-        for (uint32_t w = first; w < first + words; w++) {
-            uint32_t known = seen.count;
-            if (seen_find(&seen, w) == known && ++bank[w % SHARED_BANKS] > most)
-                most = bank[w % SHARED_BANKS];
-        }
-    }
-    return most;
+/* Whether n lanes touch addresses that are step apart. */
+static bool is_even(const uint32_t *at, uint32_t n, uint32_t step) {
+    uint32_t wrong = 0;
+    for (uint32_t l = 1; l < n; l++)
+        wrong |= at[l] - at[l - 1] - step;
+    return !wrong;
 }
 
-/* Whether a full warp's words follow one another, or are all the same: the usual case. */
-static bool in_a_row(const uint32_t *at) {
-    uint32_t same = 0, stride = 0, first = at[0] / SHARED_WORD;
-    for (uint32_t l = 0; l < MEM_LANES; l++) {
-        uint32_t word = at[l] / SHARED_WORD;
-        same |= word ^ first;
-        stride |= word ^ (first + l);
-    }
-    return !same || !stride;
+/* Passes of lanes that touch units so far apart: every banks / gcd(step, banks) lanes the same bank comes
+ * again. */
+static uint32_t even_passes(uint32_t lanes, uint32_t step, uint32_t banks) {
+    uint32_t both = step | banks, period = banks / (both & -both);
+    return step ? lanes / period : 1;
+}
+
+/* Passes of two rows of half a warp, each of which touches words in a row; by: from the first row to the
+ * second. They meet in a bank unless they are half of the banks apart, and then touch different words there
+ * unless the rows themselves overlap. */
+static uint32_t row_passes(int32_t by) {
+    const int32_t half = SHARED_BANKS / 2;
+    return (by & (SHARED_BANKS - 1)) == half || (-half < by && by < half) ? 1 : 2;
+}
+
+/* Shared memory as elements of one size see it. They are aligned, so that longer ones take words of as many
+ * banks side by side: such groups are like banks of longer units. */
+struct units {
+    uint32_t shift; /* that divides an address by their bytes */
+    uint32_t banks;
+    uint32_t lanes; /* that are served together */
+};
+
+/* Passes of all lanes, if they touch units in a pattern that is known; 0: they do not. */
+static uint32_t pattern_passes(const struct units *u, const uint32_t *at) {
+    enum { HALF = MEM_LANES / 2 };
+    uint32_t step = at[1] - at[0];
+    if (!is_even(at, HALF, step) || !is_even(at + HALF, HALF, step))
+        return 0;
+    if (at[HALF] - at[HALF - 1] == step && step >> u->shift << u->shift == step)
+        return even_passes(u->lanes, step >> u->shift, u->banks) * (MEM_LANES / u->lanes);
+    bool words = u->banks == SHARED_BANKS && step == SHARED_WORD;
+    return words ? row_passes((int32_t)(at[HALF] - at[0]) / SHARED_WORD) : 0;
 }
 
 uint32_t shared_passes(const struct coalescer_spec *s, const struct coalescer_inst *i, const uint32_t *at) {
-    uint32_t words = i->bytes > SHARED_WORD ? i->bytes / SHARED_WORD : 1, lanes = part_lanes(s, i->bytes),
-             passes = 0;
-    if (words == 1 && i->mask == UINT32_MAX && in_a_row(at))
-        return 1;
-    for (uint32_t first = 0; first < MEM_LANES; first += lanes) {
-        uint32_t part = i->mask & (uint32_t)((UINT64_C(1) << lanes) - 1) << first;
-        passes += !part ? 0 : one_of_each(part, at, words) ? 1 : conflicts(part, at, words);
+    uint32_t shift = (uint32_t)__builtin_ctz(i->bytes > SHARED_WORD ? i->bytes : SHARED_WORD);
+    struct units u = {shift, SHARED_BANKS * SHARED_WORD >> shift, part_lanes(s, i->bytes)};
+    uint32_t unit[MEM_LANES], passes = pattern_passes(&u, at);
+    bool full = i->mask == UINT32_MAX;
+    if (passes == 1 || (passes && full)) /* where all lanes would do with one pass, so do some of them */
+        return passes;
+    if (u.lanes == MEM_LANES && full) {
+        for (uint32_t l = 0; l < MEM_LANES; l++)
+            unit[l] = at[l] >> shift;
+        return bank_passes(unit, MEM_LANES, u.banks);
+    }
+    passes = 0;
+    for (uint32_t first = 0; first < MEM_LANES; first += u.lanes) {
+        uint32_t part = i->mask >> first & (uint32_t)((UINT64_C(1) << u.lanes) - 1), n = 0;
+        for (uint32_t l = first; part; l++, part >>= 1) {
+            unit[n] = at[l] >> shift;
+            n += part & 1;
+        }
+        passes += bank_passes(unit, n, u.banks);
     }
     return passes ? passes : 1;
 }

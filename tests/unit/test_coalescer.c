@@ -242,28 +242,45 @@ static void test_shared(void **state) {
     assert_int_equal(passes(&pascal, ~0u, 16, 16), 4);
 }
 
-/* The most different words in a bank, counted the long way, of random accesses with and without repeats. */
+/* The most different words in a bank that lanes of part touch, counted the long way. */
+static uint32_t slow_passes(uint32_t part, uint32_t bytes, const uint32_t *at) {
+    uint32_t words = bytes > 4 ? bytes / 4 : 1, most = 0;
+    for (uint32_t bank = 0; bank < SHARED_BANKS; bank++) {
+        uint32_t touched[MEM_LANES], n = 0;
+        for (uint32_t l = 0; l < MEM_LANES; l++)
+            for (uint32_t w = at[l] / 4; part >> l & 1 && w < at[l] / 4 + words; w++) {
+                bool counts = w % SHARED_BANKS == bank;
+                for (uint32_t k = 0; k < n; k++)
+                    counts &= touched[k] != w;
+                if (counts)
+                    touched[n++] = w;
+            }
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* Random accesses with and without repeats, even ones, and rows, which may overlap: elements of every size,
+ * of some lanes or all of them, by whole warps and by Fermi's parts. */
 static void test_shared_reference(void **state) {
     (void)state;
-    uint32_t at[MEM_LANES], seed = 3;
-    for (uint32_t round = 0; round < 2000; round++) {
-        uint32_t range = 1u << round % 11, most = 0;
-        for (uint32_t l = 0; l < MEM_LANES; l++) {
-            seed = seed * 1664525u + 1013904223u;
-            at[l] = l && round & 1 && seed >> 31 ? at[l - 1] : (seed >> 8) % range * 4;
-        }
-        struct coalescer_inst i = {round % 3 ? ~0u : seed | 1, 4, MEM_LOAD, 0};
-        for (uint32_t bank = 0; bank < SHARED_BANKS; bank++) {
-            uint32_t words = 0;
-            for (uint32_t l = 0; l < MEM_LANES; l++) {
-                bool counts = i.mask >> l & 1 && at[l] / 4 % SHARED_BANKS == bank;
-                for (uint32_t k = 0; k < l; k++)
-                    counts &= !(i.mask >> k & 1) || at[k] != at[l];
-                words += counts;
-            }
-            most = words > most ? words : most;
-        }
-        assert_int_equal(shared_passes(&pascal, &i, at), most);
+    rng = 3;
+    for (uint32_t round = 0; round < 20000; round++) {
+        const struct coalescer_spec *spec = draw(2) ? &pascal : &fermi;
+        uint32_t at[MEM_LANES], bytes = 1u << draw(5), range = 1u << draw(11), shape = draw(5);
+        uint32_t base = 65536 + draw(range) * bytes, step = (draw(70) - 35) * bytes, row = 4u << draw(3);
+        uint32_t by = (draw(160) - 80) * bytes;
+        struct coalescer_inst i = {draw(2) ? ~0u : draw(UINT32_MAX), bytes, MEM_LOAD, 0};
+        for (uint32_t l = 0; l < MEM_LANES; l++)
+            at[l] = shape == 0                   ? base + draw(range) * bytes
+                    : shape == 1                 ? base + l * step
+                    : shape == 2 && l && draw(2) ? at[l - 1]
+                    : shape == 2                 ? base + draw(range) * bytes
+                                                 : base + l % row * bytes + l / row * by;
+        uint32_t lanes = spec->split_wide && bytes > 4 ? 128 / bytes : MEM_LANES, expected = 0;
+        for (uint32_t first = 0; first < MEM_LANES; first += lanes)
+            expected += slow_passes(i.mask & (uint32_t)((UINT64_C(1) << lanes) - 1) << first, bytes, at);
+        assert_int_equal(shared_passes(spec, &i, at), expected ? expected : 1);
     }
 }
 

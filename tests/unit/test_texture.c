@@ -239,7 +239,11 @@ static void test_isas_agree(void **state) {
         tiled.tiled = draw(2);
         assert_true(lane_use("generic"));
         tex_sample(&q, round % 4, plain);
-        uint32_t n = tex_footprint(&tiled, at[0], lane[0]);
+        uint8_t each[2][WARP_LANES] = {{0}};
+        uint32_t n = tex_footprint(&tiled, at[0], lane[0], each[0]);
+        for (uint32_t k = 0; k < n; k++)
+            each[1][lane[0][k]]++;
+        assert_memory_equal(each[1], each[0], sizeof each[0]); /* a lane's texels are as many as it says */
         for (unsigned k = 0; k < 2; k++) {
             if (!lane_use(isas[k]))
                 continue;
@@ -247,7 +251,7 @@ static void test_isas_agree(void **state) {
             for (unsigned l = 0; l < WARP_LANES; l++)
                 for (unsigned c = 0; c < 4 && q.lanes >> l & 1; c++)
                     assert_int_equal(out[c][l], plain[c][l]);
-            assert_int_equal(tex_footprint(&tiled, at[1], lane[1]), n);
+            assert_int_equal(tex_footprint(&tiled, at[1], lane[1], each[1]), n);
             assert_memory_equal(at[1], at[0], n * sizeof *at[0]);
             assert_memory_equal(lane[1], lane[0], n);
         }
@@ -259,13 +263,13 @@ static void test_isas_agree(void **state) {
 static unsigned lines_of(const struct rp_tex_desc *t, unsigned dx, unsigned dy) {
     _Alignas(64) uint32_t x[WARP_LANES], y[WARP_LANES];
     uint64_t at[WARP_LANES * TEX_FOOTPRINT];
-    uint8_t lane[WARP_LANES * TEX_FOOTPRINT];
+    uint8_t lane[WARP_LANES * TEX_FOOTPRINT], each[WARP_LANES] = {0};
     for (unsigned l = 0; l < WARP_LANES; l++) {
         x[l] = l * dx;
         y[l] = l * dy;
     }
     struct tex_request q = {.t = t, .geom = TEX_2D, .tiled = true, .lanes = ~0u, .coord = {x, y, x}};
-    uint32_t n = tex_footprint(&q, at, lane), lines = 0;
+    uint32_t n = tex_footprint(&q, at, lane, each), lines = 0;
     assert_int_equal(n, WARP_LANES);
     for (uint32_t i = 0; i < n; i++) {
         bool known = false;
