@@ -17,9 +17,9 @@
  * How much SMs do in a round decides that, which is the same in every run.
  *
  * A round: each SM goes as far as it can, at most to the round's end. Then, in one thread: accesses to memory
- * up to the cycle that all have reached, blocks for SMs. The rest of the memory system follows up to there: beside
- * the SMs in the next round, which is why rounds are half as long as what is known of replies; or at once,
- * when there is one thread, or SMs that wait for it. */
+ * up to the cycle that all have reached, blocks for SMs. The rest of the memory system follows up to there:
+ * beside the SMs in the next round, which is why rounds are half as long as what is known of replies; or at
+ * once, when there is one thread, or SMs that wait for it. */
 #include <string.h>
 
 #include "gpu/run.h"
@@ -370,8 +370,8 @@ static bool fault_ends(struct run *r, uint32_t i, uint64_t cycle, uint64_t *now)
     return false;
 }
 
-/* What SMs have done before cycle end takes effect. The SM with the first fault, and its cycle; NO_SLOT: there
- * is none. */
+/* What SMs have done before cycle end takes effect. The SM with the first fault, and its cycle; NO_SLOT:
+ * there is none. */
 static uint32_t settle(struct run *r, uint64_t end, uint64_t *cycle) {
     uint32_t fault = catch_up(r, end, cycle);
     r->reached = end;

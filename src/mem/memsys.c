@@ -66,7 +66,7 @@ struct port {
     bool unsure;                  /* in cycle sends_from the network may have room, or not */
     /* ... and of the networks: */
     _Alignas(64) struct sender sender; /* what they know of was made */
-    uint32_t coming; /* replies that the port was told of */
+    uint32_t coming;                   /* replies that the port was told of */
 };
 
 struct memsys {
@@ -525,8 +525,8 @@ static void learn_sent(struct memsys *m, uint64_t now, uint32_t sm, uint32_t cli
 static void expect_reply(const struct memsys *m, struct port *p) {
     p->reply_at = NEVER;
     if (!queue_empty(&p->replies))
-        p->reply_at = max_u64(p->takes_from,
-                              clock_cycle(&m->domain[ICNT].clock, queue_head(&p->replies)->at));
+        p->reply_at =
+            max_u64(p->takes_from, clock_cycle(&m->domain[ICNT].clock, queue_head(&p->replies)->at));
 }
 
 /* What the networks know of a port's requests, now that they and it are to go on. */

@@ -84,14 +84,14 @@ void memsys_set_eager(struct memsys *m, bool eager);
  * for it reaches the SM, in the very cycles in which it would otherwise. That is possible because a reply
  * takes its time from the network's choice of it to the SM: what arrives in the next memsys_lookahead cycles
  * is known. Only whether the network has room for a request may be unknown. As long as its caches can take
- * what the SM may ask of them whether it has left or not, the port goes on; else it waits for the others to be
- * as far.
+ * what the SM may ask of them whether it has left or not, the port goes on; else it waits for the others to
+ * be as far.
  *
  * A port goes through cycle c so: memsys_port_send; memsys_port_knows; the SM's own work, with memsys_access,
  * _fetch and _pop; memsys_port_receive. When all have gone through the cycles before end, memsys_show tells
- * the rest of their requests, memsys_advance lets it follow, up to there, and memsys_inform tells the ports of
- * replies and of room: they may then go through cycles before end + memsys_lookahead. memsys_advance may be at
- * work beside the ports; the other two may not. */
+ * the rest of their requests, memsys_advance lets it follow, up to there, and memsys_inform tells the ports
+ * of replies and of room: they may then go through cycles before end + memsys_lookahead. memsys_advance may
+ * be at work beside the ports; the other two may not. */
 
 /* Parts the ports; cycle now is the next. open: those that take part, as long as this lasts; the others are
  * idle and stay so. */

@@ -187,9 +187,12 @@ static void cuts_are_the_same(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(launches_are_the_same),    cmocka_unit_test(races_are_the_same),
-        cmocka_unit_test(full_queues_are_the_same), cmocka_unit_test(faults_are_the_same),
-        cmocka_unit_test(cuts_are_the_same),        cmocka_unit_test(short_rounds_are_few),
+        cmocka_unit_test(launches_are_the_same),
+        cmocka_unit_test(races_are_the_same),
+        cmocka_unit_test(full_queues_are_the_same),
+        cmocka_unit_test(faults_are_the_same),
+        cmocka_unit_test(cuts_are_the_same),
+        cmocka_unit_test(short_rounds_are_few),
         cmocka_unit_test(waiting_requests_end_no_rounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
