@@ -24,6 +24,7 @@ struct run {
     struct strand *strands;
     struct bits open;     /* those that have something to do, or may */
     uint32_t *due;        /* who takes part in a round */
+    uint64_t *written;    /* lines that accesses of a round write to */
     uint64_t ahead;       /* cycles of a round */
     uint64_t reached;     /* the first cycle that not all SMs have gone through */
     uint64_t followed;    /* ... and the memory system */

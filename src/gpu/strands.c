@@ -38,6 +38,7 @@ struct strand {
     uint64_t wake;            /* the cycle in which it must be ticked next */
     uint64_t ticks;           /* that it had */
     bool blocked;             /* it waits to learn of room in the network */
+    bool wrong;               /* guesses of its loads may be */
     struct run *run;
     uint32_t sm;
     uint32_t nended;                   /* blocks that have ended, and that nobody knows of ... */
@@ -75,6 +76,7 @@ void strands_begin(struct run *r, struct arena *a) {
     }
     r->strands = arena_array(a, struct strand, m->nsms);
     r->due = arena_array(a, uint32_t, m->nsms + 1);
+    r->written = arena_array(a, uint64_t, (UINT16_MAX + 1) / 64);
     bits_init(&r->open, a, m->nsms);
     for (uint32_t i = 0; i < m->nsms; i++) {
         struct strand *s = &r->strands[i];
@@ -140,12 +142,21 @@ static void note_port(struct strand *s, const struct sm *sm) {
         s->wake = min_u64(s->wake, memsys_port_next(s->run->m->mem, s->sm));
 }
 
+/* Accesses before the cycle that all have reached have their results. */
+static void drop_settled(struct strand *s, struct sm *sm) {
+    const struct later_access *a;
+    while ((a = later_first(&s->later)) && a->cycle < s->run->reached)
+        sm_catch_up(sm, false);
+    s->wrong &= a != NULL;
+}
+
 /* Lets an SM go through cycles before end, as far as it can. */
 static void strand_go(struct strand *s, uint64_t end) {
     const struct run *r = s->run;
     struct memsys *mem = r->m->mem;
     struct sm *sm = r->m->sms[s->sm];
     bool last = r->next == r->total;
+    drop_settled(s, sm);
     while ((s->at = strand_next(s)) < end) {
         uint64_t now = s->at;
         if (memsys_port_due(mem, s->sm) <= now) {
@@ -289,22 +300,64 @@ static uint64_t all_reached(struct run *r, bool *blocked) {
     return end;
 }
 
-/* Carries out accesses that issued before cycle end; the SM whose access has a fault, or NO_SLOT. */
+/* Does it read a line that is written to? */
+static bool reads_written(const struct run *r, const struct later *l) {
+    const uint16_t *line = l->line[LATER_READS];
+    for (uint32_t k = 0; k < l->touched[LATER_READS].n; k++)
+        if (r->written[line[k] / 64] >> line[k] % 64 & 1)
+            return true;
+    return l->touched[LATER_READS].all;
+}
+
+/* Finds SMs with loads of lines that somebody writes to. */
+static void check_guesses(struct run *r) {
+    bool any = false, all = false;
+    BITS_EACH (&r->open, i) {
+        const struct later *l = &r->strands[i].later;
+        const struct later_count *c = &l->touched[LATER_WRITES];
+        for (uint32_t k = 0; k < c->n; k++)
+            r->written[l->line[LATER_WRITES][k] / 64] |= UINT64_C(1) << l->line[LATER_WRITES][k] % 64;
+        any |= c->n || c->all;
+        all |= c->all;
+    }
+    if (!any)
+        return;
+    BITS_EACH (&r->open, i) {
+        struct strand *s = &r->strands[i];
+        s->wrong |= all || reads_written(r, &s->later);
+    }
+    BITS_EACH (&r->open, i) {
+        const struct later *l = &r->strands[i].later;
+        for (uint32_t k = 0; k < l->touched[LATER_WRITES].n; k++)
+            r->written[l->line[LATER_WRITES][k] / 64] = 0;
+    }
+}
+
+/* Carries out accesses that issued before cycle end, if that was not done; the SM whose access has a fault,
+ * or NO_SLOT. */
 static uint32_t catch_up(struct run *r, uint64_t end, uint64_t *cycle) {
+    uint32_t n = 0, *late = r->due;
+    check_guesses(r);
+    BITS_EACH (&r->open, i)
+        if (r->strands[i].later.due || r->strands[i].wrong) {
+            drop_settled(&r->strands[i], r->m->sms[i]);
+            late[n++] = i;
+        }
     for (;;) {
         uint64_t now = end;
-        BITS_EACH (&r->open, i) {
-            const struct later_access *a = later_first(&r->strands[i].later);
+        for (uint32_t k = 0; k < n; k++) {
+            const struct later_access *a = later_first(&r->strands[late[k]].later);
             now = a ? min_u64(now, a->cycle) : now;
         }
         *cycle = now;
         if (now == end)
             return NO_SLOT;
-        BITS_EACH (&r->open, i) {
+        for (uint32_t k = 0; k < n; k++) {
+            const struct strand *s = &r->strands[late[k]];
             const struct later_access *a;
-            while ((a = later_first(&r->strands[i].later)) && a->cycle == now)
-                if (!sm_catch_up(r->m->sms[i]))
-                    return i;
+            while ((a = later_first(&s->later)) && a->cycle == now)
+                if (!sm_catch_up(r->m->sms[late[k]], !a->guessed || s->wrong))
+                    return late[k];
         }
     }
 }
@@ -406,6 +459,7 @@ static void strands_join(struct run *r, uint64_t *now) {
     calendar_clear(&m->calendar);
     BITS_EACH (&r->open, i) {
         assert(r->strands[i].at == r->reached);
+        drop_settled(&r->strands[i], m->sms[i]);
         note_port(&r->strands[i], m->sms[i]);
         bits_remove(&m->awake, i);
         m->wake[i] = r->strands[i].wake;
