@@ -97,7 +97,7 @@ enum { USUAL = sizeof usual / sizeof *usual };
 
 static const struct launch races[] = {
     {"race", 60, 96, {0, 40, 1}}, {"race", 7, 224, {0, 60, 2}}, {"mixed", 45, 64, {0, 30, 0}},
-    {"race", 90, 32, {0, 20, 3}}, {"race", 15, 64, {0, 50, 9}},
+    {"race", 90, 32, {0, 20, 3}}, {"race", 15, 64, {0, 50, 9}}, {"chase", 60, 96, {0, 40, 77}},
 };
 enum { RACES = sizeof races / sizeof *races };
 
@@ -160,6 +160,7 @@ static void faults_are_the_same(void **state) {
     compare("gtx480", NULL, "races.ptx", wild, 2);
     compare("gtx480", NULL, "races.ptx", wild + 3, 1);
     compare("gtx480", NULL, "races.ptx", wild + 4, 1);
+    compare("gtx480", NULL, "races.ptx", &(struct launch){"astray", 40, 64, {0, 20, 11}}, 1);
     compare_with(1, "gtx480", NULL, "races.ptx", wild, sizeof wild / sizeof *wild);
 }
 
