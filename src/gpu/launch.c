@@ -261,7 +261,7 @@ static bool timed_span(const struct rp_gpu *g, const struct rp_kernel *k, const 
 /* Threads that may simulate at once. One alone goes cycle by cycle: to go ahead costs more than it saves. */
 static uint32_t threads_of(const struct rp_options *o) {
     uint32_t n = o->threads ? (uint32_t)min_u64(o->threads, UINT32_MAX) : host_processors();
-    return n > 1 ? n : 0;
+    return n;
 }
 
 /* From the machine's counters now and before the launch: what it added. */

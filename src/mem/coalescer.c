@@ -14,10 +14,10 @@ enum { SLOTS = 2 * COALESCER_MAX }; /* of the hash table */
 /* A set of numbered keys. */
 struct seen {
     uint32_t count;
-    uint32_t guess;  /* the number of the key that is likely to come next, if it came before */
-    uint32_t hashed; /* so many of the first keys are in the table; 0: it was not made */
-    uint32_t mask;   /* its slots, less one */
-    uint64_t top;    /* the largest key */
+    uint32_t guess; /* the number of the key that is likely to come next, if it came before */
+    uint32_t mask;  /* slots of the table, less one */
+    bool hashed;    /* the keys are in the table: guesses failed */
+    uint64_t top;   /* the largest key, before that */
     uint64_t key[COALESCER_MAX];
     uint16_t slot[SLOTS]; /* number of the key + 1; 0: empty */
 };
@@ -25,44 +25,47 @@ struct seen {
 /* keys: that may come at most. */
 static void seen_clear(struct seen *s, uint32_t keys) {
     s->mask = keys <= MEM_LANES ? 2 * MEM_LANES - 1 : keys <= COALESCER_MAX / 2 ? SLOTS / 2 - 1 : SLOTS - 1;
-    s->count = s->guess = s->hashed = 0;
-    s->top = 0;
+    s->count = s->guess = 0;
+    s->hashed = false;
 }
 
 /* The slot of a key, or the empty one for it. */
-static uint32_t seen_slot(const struct seen *s, uint64_t key) {
+static inline uint32_t seen_slot(const struct seen *s, uint64_t key) {
     uint32_t i = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 40) & s->mask;
     while (s->slot[i] && s->key[s->slot[i] - 1u] != key)
         i = (i + 1) & s->mask;
     return i;
 }
 
-/* The number of a key that is neither the one that was guessed nor larger than all. */
-static __attribute__((noinline)) uint32_t seen_search(struct seen *s, uint64_t key) {
-    if (!s->hashed)
-        memset(s->slot, 0, (s->mask + 1) * sizeof *s->slot);
-    for (; s->hashed < s->count; s->hashed++)
-        s->slot[seen_slot(s, s->key[s->hashed])] = (uint16_t)(s->hashed + 1);
-    uint32_t at = s->slot[seen_slot(s, key)];
-    if (at)
-        return at - 1;
-    s->key[s->count] = key;
-    return s->count++;
+/* Makes the table. */
+static __attribute__((noinline)) void seen_hash(struct seen *s) {
+    memset(s->slot, 0, (s->mask + 1) * sizeof *s->slot);
+    for (uint32_t k = 0; k < s->count; k++)
+        s->slot[seen_slot(s, s->key[k])] = (uint16_t)(k + 1);
+    s->hashed = true;
 }
 
 /* The number of a key; a new one gets the next number. */
 static inline uint32_t seen_find(struct seen *s, uint64_t key) {
-    uint32_t i = s->guess;
-    if (i >= s->count || s->key[i] != key) {
-        if (key > s->top || !s->count) {
-            s->top = key;
-            s->key[i = s->count++] = key;
-        } else {
-            i = seen_search(s, key);
+    if (!s->hashed) {
+        uint32_t i = s->guess;
+        if (i < s->count && s->key[i] == key) {
+            s->guess = i + 1 < s->count ? i + 1 : 0;
+            return i;
         }
+        if (!s->count || key > s->top) {
+            s->top = key;
+            s->key[s->count] = key;
+            return s->count++; /* the guess stays: either a larger one comes, or the first again */
+        }
+        seen_hash(s);
     }
-    s->guess = i + 1 < s->count ? i + 1 : 0;
-    return i;
+    uint32_t slot = seen_slot(s, key);
+    if (!s->slot[slot]) {
+        s->key[s->count] = key;
+        s->slot[slot] = (uint16_t)++s->count;
+    }
+    return s->slot[slot] - 1u;
 }
 
 /* ---- the lanes that form requests together ----------------------------------------------------------- */
@@ -238,46 +241,43 @@ uint32_t coalesce_local(const struct coalescer_spec *s, const struct coalescer_i
 uint32_t coalesce_constant(const struct coalescer_spec *s, const struct coalescer_inst *i,
                            const uint64_t *addr, struct mem_access *out) {
     struct seen seen;
-    uint32_t n = 0;
+    uint64_t last = 0;
+    uint32_t k = 0, n = 0;
     if (i->mask && is_run(addr, 0, MEM_LANES, 0))
         return uniform(s, i, addr[0], i->mask, (uint32_t)__builtin_popcount(i->mask), out);
     seen_clear(&seen, MEM_LANES);
-    for (uint32_t left = i->mask; left;) {
-        uint64_t at = addr[__builtin_ctz(left)];
-        uint32_t before = left, bytes = 0, k = seen_find(&seen, at);
-        do { /* lanes side by side often read one address */
-            bytes += i->bytes;
-            left &= left - 1;
-        } while (left && addr[__builtin_ctz(left)] == at);
+    for (uint32_t left = i->mask; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        if (!n || addr[lane] != last)
+            k = seen_find(&seen, last = addr[lane]);
         if (k == n)
-            n += uniform(s, i, at, 0, 0, &out[k]);
-        out[k].lanes |= before ^ left;
-        out[k].bytes += (uint16_t)bytes;
+            n += uniform(s, i, last, 0, 0, &out[k]);
+        out[k].lanes |= 1u << lane;
+        out[k].bytes += (uint16_t)i->bytes;
     }
     return n;
 }
 
 /* ---- textures ---------------------------------------------------------------------------------------- */
 
-uint32_t coalesce_texels(const struct coalescer_spec *s, const uint64_t *addr, const uint8_t *lane,
+uint32_t coalesce_texels(const struct coalescer_spec *spec, const uint64_t *addr, const uint8_t *lane,
                          uint32_t n, uint32_t bytes, struct mem_access *out) {
+    const struct coalescer_spec s = *spec; /* what is written to out cannot change it */
     struct seen seen;
-    uint32_t lines = 0;
+    uint64_t last = UINT64_MAX;
+    uint32_t k = 0, lines = 0;
     assert(n <= COALESCER_MAX);
     seen_clear(&seen, n);
-    for (uint32_t i = 0; i < n;) {
-        uint64_t line = line_of(s, addr[i]);
-        uint32_t k = seen_find(&seen, line), first = i, lanes = 0, sectors = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t line = line_of(&s, addr[i]);
+        if (line != last)
+            k = seen_find(&seen, line);
+        last = line;
         if (k == lines)
             out[lines++] = (struct mem_access){.line = line, .kind = MEM_LOAD};
-        do { /* texels side by side are often in one line */
-            lanes |= 1u << lane[i];
-            sectors |= 1u << sector_of(s, addr[i]);
-            i++;
-        } while (i < n && line_of(s, addr[i]) == line);
-        out[k].lanes |= lanes;
-        out[k].sectors |= (uint8_t)sectors;
-        out[k].bytes += (uint16_t)((i - first) * bytes);
+        out[k].lanes |= 1u << lane[i];
+        out[k].sectors |= (uint8_t)(1u << sector_of(&s, addr[i]));
+        out[k].bytes += (uint16_t)bytes;
     }
     return lines;
 }
