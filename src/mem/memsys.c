@@ -315,7 +315,8 @@ static uint32_t next_made(const struct port *p, const struct sender *s, uint64_t
 
 /* The first cycle, from reached on, in which the network may have more room for requests of an SM. */
 static uint64_t room_from(const struct memsys *m, uint32_t sm) {
-    return max_u64(m->reached, clock_cycle(&m->domain[ICNT].clock, icnt_free_at(m->request, sm)));
+    uint64_t now = clock_tick(&m->domain[ICNT].clock, m->reached);
+    return max_u64(m->reached, clock_cycle(&m->domain[ICNT].clock, icnt_moves_at(m->request, sm, now)));
 }
 
 /* One request leaves an SM that is apart, if the network has room. Returns when that may be possible again.
