@@ -5,6 +5,8 @@
  * time, which decides. Where the port has fallen behind it takes over what the networks did. */
 #include "mem/memsys_state.h"
 
+#include <string.h>
+
 /* When a port that is apart has something to do. */
 static void note_due(struct port *p) {
     p->due = p->waits && !p->unsure ? min_u64(p->sends_from + 1, p->reply_at) : p->reply_at;
@@ -49,6 +51,7 @@ static uint64_t send_made(struct memsys *m, uint64_t now, uint32_t sm) {
     uint32_t to = memsys_partition(&m->spec, q.line, &q.line);
     icnt_push(m->request, tick, sm, to, &q);
     domain_due(m, &m->domain[ICNT], tick);
+    s->all_sent++;
     s->turn = client + 1;
     return now;
 }
@@ -74,6 +77,7 @@ uint64_t memsys_lookahead(const struct memsys *m) {
 static void log_made(struct port *p, uint32_t client, uint32_t n, uint64_t now) {
     const struct bank *b = &p->cache[client]->bank;
     const struct made_log *l = &p->log[client];
+    p->known.all_made += n;
     for (uint32_t i = b->out.len - n; i < b->out.len; i++)
         l->ring[p->known.made[client]++ & l->mask] = (struct made){now, *queue_item(&b->out, i)};
 }
@@ -92,6 +96,7 @@ static void learn_sent(struct memsys *m, uint64_t now, uint32_t sm, uint32_t cli
     cache_sent(p->cache[client]);
     memsys_note_change(m, sm, client, now, 1u << MEM_STALL_QUEUE);
     p->known.sent[client]++;
+    p->known.all_sent++;
 }
 
 /* The cycle in which a port takes its next reply, as far as it knows. */
@@ -105,13 +110,10 @@ static void expect_reply(const struct memsys *m, struct port *p) {
 /* What the networks know of a port's requests, now that they and it are to go on. */
 static void show_made(struct memsys *m, uint32_t sm) {
     struct port *p = &m->port[sm];
-    bool any = false;
-    for (uint32_t k = 0; k < MEM_CLIENTS; k++) {
-        any |= p->sender.made[k] != p->known.made[k];
-        p->sender.made[k] = p->known.made[k];
-    }
-    if (!any)
+    if (p->sender.all_made == p->known.all_made)
         return;
+    p->sender.all_made = p->known.all_made;
+    memcpy(p->sender.made, p->known.made, sizeof p->sender.made);
     bits_add(&m->sending, sm);
     domain_due(m, &m->domain[CORE], m->reached);
 }
@@ -135,10 +137,9 @@ static void inform_port(struct memsys *m, uint32_t sm) {
     if (p->waits && p->sends_from < m->reached)
         learn_sends(m, sm);
     p->unsure = false;
-    p->room = icnt_room(m->request, sm);
-    for (uint32_t k = 0; k < MEM_CLIENTS; k++)
-        p->room -= p->known.sent[k] - p->sender.sent[k];
-    p->full_before = room_from(m, sm);
+    uint32_t room = icnt_room(m->request, sm);
+    p->room = room - (p->known.all_sent - p->sender.all_sent);
+    p->full_before = room ? m->reached : room_from(m, sm);
     for (uint64_t at; (at = icnt_out_at(m->reply, sm, p->coming)) != NEVER; p->coming++)
         queue_push(&p->replies, (struct coming){at, *icnt_item(m->reply, sm, p->coming)});
     if (p->reply_at == NEVER)

@@ -201,8 +201,7 @@ uint32_t icnt_room(const struct icnt *n, uint32_t input) {
 uint64_t icnt_moves_at(const struct icnt *n, uint32_t input, uint64_t now) {
     const struct input *in = &n->in[input];
     uint64_t first = NEVER;
-    if (!pool_full(&in->pool))
-        return max_u64(now, in->free_at);
+    assert(pool_full(&in->pool));
     for (uint32_t o = 0; o < n->spec.outputs && first > now; o++)
         if (in->lane[o].first != NO_SLOT)
             first = min_u64(first, max_u64(n->out[o].free_at, now + queue_full(&n->out[o].queue)));

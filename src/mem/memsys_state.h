@@ -31,6 +31,7 @@ struct sender {
     uint32_t turn;              /* the client that sends first */
     uint32_t made[MEM_CLIENTS]; /* requests of each */
     uint32_t sent[MEM_CLIENTS]; /* ... that have left */
+    uint32_t all_made, all_sent;
 };
 
 /* A reply on its way, and the tick in which it is out. */
