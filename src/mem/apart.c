@@ -5,8 +5,6 @@
  * time, which decides. Where the port has fallen behind it takes over what the networks did. */
 #include "mem/memsys_state.h"
 
-#include <string.h>
-
 /* When a port that is apart has something to do. */
 static void note_due(struct port *p) {
     p->due = p->waits && !p->unsure ? min_u64(p->sends_from + 1, p->reply_at) : p->reply_at;
@@ -35,8 +33,7 @@ static uint64_t room_from(const struct memsys *m, uint32_t sm) {
     return max_u64(m->reached, clock_cycle(&m->domain[ICNT].clock, icnt_moves_at(m->request, sm, now)));
 }
 
-/* One request leaves an SM that is apart, if the network has room. Returns when that may be possible again.
- */
+/* One request leaves an SM that is apart, if the network has room. Returns when the next may. */
 static uint64_t send_made(struct memsys *m, uint64_t now, uint32_t sm) {
     struct port *p = &m->port[sm];
     struct sender *s = &p->sender;
@@ -51,19 +48,20 @@ static uint64_t send_made(struct memsys *m, uint64_t now, uint32_t sm) {
     uint32_t to = memsys_partition(&m->spec, q.line, &q.line);
     icnt_push(m->request, tick, sm, to, &q);
     domain_due(m, &m->domain[ICNT], tick);
-    s->all_sent++;
     s->turn = client + 1;
-    return now;
+    return ++s->all_sent == s->all_made ? NEVER : now + 1;
 }
 
 /* One a cycle, of those that the networks know. */
 void memsys_send_made(struct memsys *m, uint64_t now) {
     uint64_t first = NEVER;
     BITS_EACH (&m->sending, sm) {
-        uint64_t next = send_made(m, now, sm);
-        if (next == NEVER)
+        struct port *p = &m->port[sm];
+        if (p->sends_at <= now)
+            p->sends_at = send_made(m, now, sm);
+        if (p->sends_at == NEVER)
             bits_remove(&m->sending, sm);
-        first = min_u64(first, next);
+        first = min_u64(first, p->sends_at);
     }
     if (first != NEVER)
         domain_due(m, &m->domain[CORE], max_u64(now + 1, first));
@@ -112,10 +110,15 @@ static void show_made(struct memsys *m, uint32_t sm) {
     struct port *p = &m->port[sm];
     if (p->sender.all_made == p->known.all_made)
         return;
+    for (uint32_t k = 0; k < MEM_CLIENTS; k++)
+        if (p->sender.made[k] != p->known.made[k]) {
+            const struct made *first = &p->log[k].ring[p->sender.made[k] & p->log[k].mask];
+            p->sends_at = min_u64(p->sends_at, first->at + 1);
+            p->sender.made[k] = p->known.made[k];
+        }
     p->sender.all_made = p->known.all_made;
-    memcpy(p->sender.made, p->known.made, sizeof p->sender.made);
     bits_add(&m->sending, sm);
-    domain_due(m, &m->domain[CORE], m->reached);
+    domain_due(m, &m->domain[CORE], max_u64(m->reached, p->sends_at));
 }
 
 /* Requests left that the port did not know of. They did before cycle reached; an access that waited for this
@@ -160,6 +163,7 @@ void memsys_part(struct memsys *m, uint64_t now, const struct bits *open) {
             log_made(p, k, p->cache[k]->bank.out.len, 0);
         p->sends_from = p->takes_from = now;
         p->waits = memsys_has_requests(p);
+        p->sends_at = NEVER;
         p->coming = 0;
         p->reply_at = NEVER;
         assert(queue_empty(&p->replies));

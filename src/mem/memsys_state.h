@@ -63,7 +63,8 @@ struct port {
     bool unsure;                  /* in cycle sends_from the network may have room, or not */
     /* ... and of the networks: */
     _Alignas(64) struct sender sender; /* what they know of was made */
-    uint32_t coming;                   /* replies that the port was told of */
+    uint64_t sends_at; /* the first cycle in which that may go on; NEVER: there is nothing to send */
+    uint32_t coming;   /* replies that the port was told of */
 };
 
 struct memsys {
