@@ -1,6 +1,7 @@
 /* Accesses that are kept, and carried out with the operands of the time at which they issued. */
 #include "exec/later.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { WORD_BYTES = WARP_LANES * 4 };
