@@ -130,6 +130,15 @@ static void leaves(struct cpumem *m, uint32_t cache) {
     m->visit = min_u64(m->visit, m->now + 1);
 }
 
+/* The lone miss becomes a request. */
+static __attribute__((noinline)) void spread(struct cpumem *m) {
+    const struct lone_miss *x = &m->lone;
+    struct mem_packet p = {.line = x->line, .id = x->token, .kind = MEM_LOAD, .sectors = x->sectors};
+    bank_ask(&first_cache(m, x->cache)->bank, x->slot, &x->victim, &p);
+    leaves(m, x->cache);
+    m->lone.on = false;
+}
+
 static uint32_t port_number(const struct port *p) {
     return (uint32_t)(p - p->memory->port);
 }
@@ -279,6 +288,8 @@ static void tick(struct cpumem *m) {
 
 /* While a request waits for room, or there are some for L2, something happens in every cycle. */
 static void move_to(struct cpumem *m, uint64_t cycle) {
+    if (m->lone.on)
+        spread(m);
     while (m->now < cycle) {
         uint64_t next = min_u64(m->due, cycle);
         m->before = m->blocked ? next - 1 : m->now;
@@ -304,6 +315,121 @@ static inline uint64_t enter(struct cpumem *m, uint64_t now) {
 /* On to the next cycle in which something happens; in a quiet memory that is the next one. */
 static void step(struct cpumem *m) {
     move_to(m, m->due == NEVER ? m->now + 1 : m->due);
+}
+
+/* ---- misses of a quiet memory ------------------------------------------------------------------------- */
+
+/* A load of a line that is not in first cache k misses while nothing is under way. False: something is. */
+static bool ask_alone(struct cpumem *m, uint32_t k, uint64_t line, uint8_t sectors, uint32_t token) {
+    struct cache *c = first_cache(m, k);
+    if (m->due != NEVER || !mem_accepted(c->why) || m->stepwise)
+        return false;
+    uint32_t slot = tags_victim(&c->bank.tags, line);
+    struct tags_victim v = bank_expect(&c->bank, slot, line);
+    c->n.reads++;
+    c->n.read_misses++;
+    c->n.read_sectors += mem_sectors(sectors);
+    m->lone = (struct lone_miss){true, sectors, k, slot, token, line, v};
+    m->due = m->visit = m->now + 1;
+    return true;
+}
+
+/* Whether every channel takes another write; nothing is read. */
+static bool has_room(const struct cpumem *m) {
+    bool room = true;
+    for (int32_t k = 0; k < m->cfg.dram_channels; k++)
+        room &= dram_has_room(m->channel[k].dram, true);
+    return room;
+}
+
+/* Whether a channel's only read has come by now; then it is taken. */
+static bool take_data(struct cpumem *m, struct channel *c) {
+    uint64_t tick = clock_tick(&m->dram_clock, m->now);
+    uint32_t id;
+    uint8_t sectors;
+    dram_run(c->dram, tick);
+    bool came = dram_pop_at(c->dram) <= tick;
+    if (came)
+        dram_pop(c->dram, &id, &sectors);
+    note_channel(m, c);
+    return came;
+}
+
+/* L2 had to ask DRAM for a line at a cycle; moves time until that has come, and tells when L2 hands it on. */
+static uint64_t from_dram(struct cpumem *m, uint64_t line, uint64_t at) {
+    struct cache *l2 = m->l2;
+    struct tags *t = &l2->bank.tags;
+    uint32_t slot = tags_victim(t, line);
+    struct tags_victim v = bank_expect(&l2->bank, slot, line);
+    uint64_t inside, ready = at + (uint64_t)m->cfg.l2_latency;
+    struct mem_packet read = {.line = line, .kind = MEM_LOAD, .sectors = l2->bank.all},
+                      write = {.line = v.line, .kind = MEM_STORE, .sectors = v.dirty};
+    if (v.dirty)
+        queue_push(&m->to_dram, (struct to_dram){write, ready});
+    queue_push(&m->to_dram, (struct to_dram){read, ready});
+    m->before = at;
+    m->now = ready;
+    send_to_dram(m);
+    struct channel *c = &m->channel[channel_of(m, line, &inside)];
+    while (m->dram_soon > m->now || !take_data(m, c))
+        m->now = max_u64(m->dram_at, m->now + 1);
+    tags_arrive(t, slot, l2->bank.all);
+    l2->n.fills++;
+    return l2->last_fill = max_u64(m->now, l2->last_fill) + 1;
+}
+
+/* The lone miss goes all its way: time moves until its line has come. False, and nothing happened, if
+ * something on the way must wait, or takes up room elsewhere. */
+static bool resolve(struct cpumem *m) {
+    const struct lone_miss *x = &m->lone;
+    struct cache *l1 = first_cache(m, x->cache), *l2 = m->l2;
+    struct tags *t = &l2->bank.tags;
+    uint64_t at = m->now + 1, came;
+    uint8_t all = l2->bank.all;
+    uint32_t slot = tags_find(t, x->line), old = x->victim.dirty ? tags_find(t, x->victim.line) : NO_SLOT;
+    if (!mem_accepted(l2->why) || at < l2->free_at || (x->victim.dirty && old == NO_SLOT) ||
+        (slot == NO_SLOT ? !has_room(m) : t->line[slot].valid != all))
+        return false;
+    if (x->victim.dirty) { /* goes first, and is in the way for a cycle */
+        tags_touch(t, old);
+        t->line[old].dirty |= x->victim.dirty;
+        t->line[old].valid |= x->victim.dirty;
+        l2->n.writes++;
+        l2->n.write_hits++;
+        l2->n.write_sectors += mem_sectors(x->victim.dirty);
+        l2->n.stall_port++;
+        at++;
+    }
+    l2->used_at = at;
+    l2->used = 0;
+    l2->free_at = at + l2->spec.interval;
+    l2->n.reads++;
+    l2->n.read_sectors += mem_sectors(all);
+    if (slot != NO_SLOT) {
+        tags_touch(t, slot);
+        l2->n.read_hits++;
+        came = at + l2->spec.latency;
+    } else {
+        l2->n.read_misses++;
+        came = from_dram(m, x->line, at);
+    }
+    tags_arrive(&l1->bank.tags, x->slot, all);
+    l1->n.fills++;
+    l1->last_fill = max_u64(came, l1->last_fill) + 1;
+    if (x->cache & 1)
+        m->port[x->cache >> 1].fetched = l1->last_fill;
+    else
+        m->port[x->cache >> 1].done[x->token] = l1->last_fill;
+    m->now = came;
+    m->due = m->visit = NEVER;
+    m->lone.on = false;
+    return true;
+}
+
+/* On to where something has happened that an access waits for. */
+static void await(struct cpumem *m) {
+    if (!m->lone.on || !resolve(m))
+        step(m);
 }
 
 /* ---- translation ------------------------------------------------------------------------------------- */
@@ -361,6 +487,8 @@ static void open_port(struct cache *c) {
 static enum mem_result offer(struct port *p, struct cache *c, uint64_t now, const struct mem_access *x,
                              uint32_t token, bool announce) {
     struct cpumem *m = p->memory;
+    if (m->lone.on)
+        spread(m);
     for (;;) {
         open_port(c);
         enum mem_result r = announce ? cache_access(c, now, x, token) : cache_look(c, now, x, token);
@@ -434,6 +562,8 @@ static void prefetch(struct port *p, uint64_t address, uint64_t pc) {
         line = ahead;
         struct mem_access x = {
             .line = line << p->memory->shift, .sectors = p->l1d->bank.all, .kind = MEM_PREFETCH};
+        if (p->memory->lone.on)
+            spread(p->memory);
         open_port(p->l1d);
         if (!mem_accepted(cache_access(p->l1d, p->memory->now, &x, 0)))
             return;
@@ -451,9 +581,14 @@ static __attribute__((noinline)) int load_line(struct port *p, uint64_t address,
         .line = line, .sectors = sectors_of(address - line, size), .bytes = (uint16_t)size, .kind = MEM_LOAD};
     uint64_t useful = p->l1d->bank.n.prefetch_useful;
     uint32_t number = free_number(p);
-    bool hit = offer(p, p->l1d, m->now, &x, number, false) == MEM_HIT;
+    bool alone = tags_find(&p->l1d->bank.tags, line) == NO_SLOT &&
+                 ask_alone(m, 2 * port_number(p), line, x.sectors, number);
+    bool hit = !alone && offer(p, p->l1d, m->now, &x, number, false) == MEM_HIT;
     int result = hit ? CPUMEM_HIT : take_number(p, number);
-    note_recent(&p->data, p->l1d, line, m->shift);
+    if (alone)
+        p->data.slot[line >> m->shift & (RECENT - 1)] = m->lone.slot;
+    else
+        note_recent(&p->data, p->l1d, line, m->shift);
     if (!hit || p->l1d->bank.n.prefetch_useful != useful)
         prefetch(p, address, pc);
     return result;
@@ -529,10 +664,11 @@ static __attribute__((noinline)) uint64_t fetch_line(struct port *p, uint64_t no
         now = enter(m, now);
     p->fetched = NEVER;
     note_recent(&p->code, p->l1i, line, m->shift);
-    if (offer(p, p->l1i, now, &x, L1_FETCH, false) == MEM_HIT)
+    bool alone = slot == NO_SLOT && ask_alone(m, 2 * port_number(p) + 1, line, x.sectors, L1_FETCH);
+    if (!alone && offer(p, p->l1i, now, &x, L1_FETCH, false) == MEM_HIT)
         return now;
     while (p->fetched == NEVER)
-        step(m);
+        await(m);
     return p->fetched;
 }
 
@@ -547,7 +683,7 @@ uint64_t cpumem_fetch(struct port *p, uint64_t now, uint64_t address) {
 
 uint64_t cpumem_wait(struct port *p, int number) {
     while (p->done[number] == NEVER)
-        step(p->memory);
+        await(p->memory);
     p->busy &= ~(1u << number);
     return p->done[number];
 }

@@ -70,6 +70,17 @@ struct channel {
     uint64_t at, soon; /* these two cycles, of the next data */
 };
 
+/* A miss in a memory in which nothing else is under way. Its line has its place in the first cache. If it is
+ * waited for before time moves and anything else is asked for, it is resolved at once; else it becomes a
+ * request as any other. */
+struct lone_miss {
+    bool on;
+    uint8_t sectors; /* that are waited for */
+    uint32_t cache, slot, token;
+    uint64_t line;
+    struct tags_victim victim; /* whose place it took */
+};
+
 struct cpumem {
     struct arena arena;
     struct cpu_config cfg;
@@ -85,8 +96,10 @@ struct cpumem {
     uint64_t due;                /* the next cycle with something to do, if nobody asks before; NEVER: none */
     uint64_t visit;              /* the first one in which whoever asks finds something to do */
     uint64_t dram_at, dram_soon; /* of all channels */
-    uint32_t leaving;            /* bits of first caches, by port and kind, that have requests for L2 */
-    bool blocked;                /* the next request for DRAM finds its queue full */
+    struct lone_miss lone;
+    bool stepwise;    /* no miss is resolved at once; nothing else is different */
+    uint32_t leaving; /* bits of first caches, by port and kind, that have requests for L2 */
+    bool blocked;     /* the next request for DRAM finds its queue full */
 };
 
 /* l2_ways: those of L2 that hold lines. */

@@ -30,15 +30,39 @@ static void fetch(struct bank *b, uint32_t e, uint8_t sectors) {
     send(b, b->mshr.entry[e].line, e, MEM_LOAD, 0, sectors);
 }
 
-/* Gives line a slot, writing back what was there; the queue must have room for that. */
-static void place(struct bank *b, uint32_t slot, uint64_t line) {
+static struct tags_victim take_slot(struct bank *b, uint32_t slot, uint64_t line) {
     struct tags_victim v = tags_place(&b->tags, slot, line);
     b->n.evictions += v.present;
     b->n.prefetch_unused += v.prefetched;
-    if (!v.dirty)
-        return;
-    b->n.write_backs++;
-    send(b, v.line, NO_SLOT, MEM_STORE, MEM_SILENT, v.dirty);
+    b->n.write_backs += v.dirty != 0;
+    return v;
+}
+
+static void write_back(struct bank *b, const struct tags_victim *v) {
+    if (v->dirty)
+        send(b, v->line, NO_SLOT, MEM_STORE, MEM_SILENT, v->dirty);
+}
+
+/* Gives line a slot, writing back what was there; the queue must have room for that. */
+static void place(struct bank *b, uint32_t slot, uint64_t line) {
+    struct tags_victim v = take_slot(b, slot, line);
+    write_back(b, &v);
+}
+
+struct tags_victim bank_expect(struct bank *b, uint32_t slot, uint64_t line) {
+    struct tags_victim v = take_slot(b, slot, line);
+    b->n.sectors_fetched += mem_sectors(b->all);
+    tags_await(&b->tags, slot, b->all);
+    return v;
+}
+
+void bank_ask(struct bank *b, uint32_t slot, const struct tags_victim *v, const struct mem_packet *p) {
+    uint32_t e = mshr_add(&b->mshr, p->line);
+    b->mshr.entry[e].slot = slot;
+    b->mshr.entry[e].wanted = b->all;
+    write_back(b, v);
+    send(b, p->line, e, MEM_LOAD, 0, b->all);
+    mshr_wait(&b->mshr, e, p, p->sectors);
 }
 
 /* A load found, or joined, a line that may have been prefetched. */
@@ -71,7 +95,7 @@ static enum mem_result join(struct bank *b, const struct mem_packet *p, uint32_t
         fetch(b, e, more);
         x->slot = slot;
         if (slot != NO_SLOT)
-            b->tags.line[slot].pending |= x->wanted;
+            tags_await(&b->tags, slot, x->wanted);
     }
     if (slot != NO_SLOT)
         use(b, slot, p);
@@ -101,7 +125,7 @@ static enum mem_result miss(struct bank *b, const struct mem_packet *p, uint32_t
         if (!b->spec.sectored)
             want = b->all & ~l->valid;
         use(b, slot, p);
-        l->pending |= want;
+        tags_await(&b->tags, slot, want);
         l->prefetched = p->kind == MEM_PREFETCH && !here;
     }
     fetch(b, e, want);
@@ -153,8 +177,7 @@ void bank_fill(struct bank *b, uint32_t id, uint8_t sectors) {
     if (x->slot == NO_SLOT)
         return;
     assert(b->tags.key[x->slot] == tags_key(x->line));
-    b->tags.line[x->slot].pending &= ~sectors;
-    b->tags.line[x->slot].valid |= sectors;
+    tags_arrive(&b->tags, x->slot, sectors);
 }
 
 bool bank_take(struct bank *b, uint32_t id, struct mem_packet *out) {

@@ -51,6 +51,11 @@ void bank_forget(struct bank *b, uint64_t line);
 /* The line is here, whole, as if it had been read; not where no way of its set may go. What it takes the
  * place of is forgotten. */
 void bank_put(struct bank *b, uint64_t line);
+/* The two halves of a read that misses, for who knows that nothing stands in its way. A line that will come
+ * whole takes a slot, and what was there is told; then that is written back, the line asked for, and p waits.
+ */
+struct tags_victim bank_expect(struct bank *b, uint32_t slot, uint64_t line);
+void bank_ask(struct bank *b, uint32_t slot, const struct tags_victim *v, const struct mem_packet *p);
 /* A request to the next level left. */
 void bank_sent(struct bank *b);
 /* Whether nothing waits. */

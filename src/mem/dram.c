@@ -432,9 +432,34 @@ uint64_t dram_pop_at(const struct dram *d) {
     return queue_empty(&d->done) ? NEVER : queue_head(&d->done)->ready;
 }
 
+/* The only request of a channel needs no choice: its commands follow one another. Leaves everything as
+ * dram_tick would. */
+static void run_alone(struct dram *d, uint64_t until, enum kind kind) {
+    uint32_t bank = (uint32_t)__builtin_ctzll(d->banks[kind]);
+    uint64_t patience = d->patience[kind], now = d->next,
+             last = d->request[d->bank[bank].list[kind].first].arrival + d->spec.starve;
+    d->writing = kind == WRITES;
+    do {
+        patience = now > patience ? last : patience;
+        bool late = now > patience;
+        struct choice c = choose(d, bank, kind, false);
+        if (c.at > now) {
+            now = late ? c.at : min_u64(c.at, patience + 1);
+        } else {
+            d->n.starved += late;
+            give(d, now++, &c, kind);
+        }
+    } while (now <= until && d->waiting[kind]);
+    d->patience[kind] = patience;
+    d->next = now;
+}
+
 void dram_run(struct dram *d, uint64_t until) {
     while (d->next <= until)
-        dram_tick(d, d->next);
+        if (d->waiting[READS] + d->waiting[WRITES] == 1 && !d->spec.mixed)
+            run_alone(d, until, d->waiting[READS] ? READS : WRITES);
+        else
+            dram_tick(d, d->next);
 }
 
 uint64_t dram_pop_from(const struct dram *d) {

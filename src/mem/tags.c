@@ -1,12 +1,8 @@
-/* The tag array. Sets need not be a power of two in number (48 KB of 4 ways are 96 sets), so the set is a
- * remainder, taken by two multiplications (Lemire, Kaser, Kurz: Faster remainder by direct computation,
- * 2019). */
+/* The tag array. */
 #include "mem/tags.h"
 
 #include <assert.h>
 #include <string.h>
-
-#include "sim/pool.h"
 
 void tags_init(struct tags *t, struct arena *a, const struct tags_spec *s) {
     static const bool touch[] = {
@@ -22,6 +18,7 @@ void tags_init(struct tags *t, struct arena *a, const struct tags_spec *s) {
                        .empty = true,
                        .touch = touch[s->replacement]};
     t->key = arena_array(a, uint64_t, slots);
+    t->stamp = arena_array(a, uint64_t, slots);
     t->line = arena_array(a, struct tags_line, slots);
     t->locked = arena_array(a, uint16_t, s->sets);
 }
@@ -32,36 +29,17 @@ void tags_clear(struct tags *t) {
     t->empty = true;
     size_t slots = (size_t)t->spec.sets * t->spec.ways;
     memset(t->key, 0, slots * sizeof *t->key);
+    memset(t->stamp, 0, slots * sizeof *t->stamp);
     memset(t->line, 0, slots * sizeof *t->line);
     memset(t->locked, 0, t->spec.sets * sizeof *t->locked);
 }
 
-/* The first slot of the set of a line. */
-static uint32_t set_of(const struct tags *t, uint64_t line) {
-    __extension__ typedef unsigned __int128 wide;
-    uint64_t n = line >> t->shift;
-    if (t->spec.hash)
-        n ^= n >> 7 ^ n >> 13 ^ n >> 19;
-    uint32_t set = (uint32_t)((wide)(t->magic * (uint32_t)n) * t->spec.sets >> 64);
-    return (t->spec.sets == 1 ? 0 : set) * t->spec.ways;
-}
-
-uint32_t tags_find(const struct tags *t, uint64_t line) {
-    uint32_t first = set_of(t, line);
-    for (uint32_t i = first; i < first + t->spec.ways; i++)
-        if (t->key[i] == tags_key(line))
-            return i;
-    return NO_SLOT;
-}
-
 uint32_t tags_victim(const struct tags *t, uint64_t line) {
-    uint32_t first = set_of(t, line), best = NO_SLOT;
-    uint64_t oldest = UINT64_MAX;
+    uint32_t first = tags_set(t, line), best = NO_SLOT;
+    uint64_t oldest = TAGS_HELD;
     for (uint32_t i = first; i < first + t->spec.ways; i++) {
-        const struct tags_line *l = &t->line[i];
-        uint64_t stamp = l->pending | l->locks ? UINT64_MAX : l->stamp;
-        best = stamp < oldest ? i : best;
-        oldest = min_u64(stamp, oldest);
+        best = t->stamp[i] < oldest ? i : best;
+        oldest = min_u64(t->stamp[i], oldest);
     }
     return best;
 }
@@ -69,8 +47,9 @@ uint32_t tags_victim(const struct tags *t, uint64_t line) {
 struct tags_victim tags_place(struct tags *t, uint32_t slot, uint64_t line) {
     struct tags_line *l = &t->line[slot];
     assert(!l->pending && !l->locks);
-    struct tags_victim v = {t->key[slot] & ~UINT64_C(1), l->dirty, l->stamp != 0, l->prefetched};
-    *l = (struct tags_line){.stamp = ++t->stamp};
+    struct tags_victim v = {t->key[slot] & ~UINT64_C(1), l->dirty, t->stamp[slot] != 0, l->prefetched};
+    *l = (struct tags_line){0};
+    t->stamp[slot] = ++t->time;
     t->key[slot] = tags_key(line);
     t->empty = false;
     return v;
@@ -79,7 +58,25 @@ struct tags_victim tags_place(struct tags *t, uint32_t slot, uint64_t line) {
 void tags_drop(struct tags *t, uint32_t slot) {
     assert(!t->line[slot].pending && !t->line[slot].locks);
     t->line[slot] = (struct tags_line){0};
+    t->stamp[slot] = 0;
     t->key[slot] = 0;
+}
+
+/* The line in a slot may go again, unless it still waits for sectors or has locks. */
+static void let_go(struct tags *t, uint32_t slot) {
+    if (!(t->line[slot].pending | t->line[slot].locks))
+        t->stamp[slot] &= ~TAGS_HELD;
+}
+
+void tags_await(struct tags *t, uint32_t slot, uint8_t sectors) {
+    t->line[slot].pending |= sectors;
+    t->stamp[slot] |= TAGS_HELD;
+}
+
+void tags_arrive(struct tags *t, uint32_t slot, uint8_t sectors) {
+    t->line[slot].pending &= ~sectors;
+    t->line[slot].valid |= sectors;
+    let_go(t, slot);
 }
 
 bool tags_can_lock(const struct tags *t, uint32_t slot) {
@@ -91,10 +88,12 @@ void tags_lock(struct tags *t, uint32_t slot) {
     assert(tags_can_lock(t, slot));
     if (!t->line[slot].locks++)
         t->locked[slot / t->spec.ways]++;
+    t->stamp[slot] |= TAGS_HELD;
 }
 
 void tags_unlock(struct tags *t, uint32_t slot) {
     assert(t->line[slot].locks);
     if (!--t->line[slot].locks)
         t->locked[slot / t->spec.ways]--;
+    let_go(t, slot);
 }

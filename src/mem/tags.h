@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "mem/mem.h"
+#include "sim/pool.h"
 
 /* Which line of a set goes: REPLACEMENT(constant, whether using a line protects it). */
 #define REPLACEMENTS                                                                                         \
@@ -30,7 +31,6 @@ struct tags_spec {
 
 /* What is known about a line beside its address. */
 struct tags_line {
-    uint64_t stamp;                /* when it was last used, or placed; 0: the slot is empty */
     uint8_t valid, dirty, pending; /* sectors */
     bool prefetched;               /* and not used since */
     uint16_t locks;
@@ -38,10 +38,11 @@ struct tags_line {
 
 struct tags {
     struct tags_spec spec;
-    uint64_t *key; /* of the lines, by set, then way; 0: the slot is empty */
+    uint64_t *key;   /* of the lines, by set, then way; 0: the slot is empty */
+    uint64_t *stamp; /* when a line was last used, or placed, and TAGS_HELD if it must stay; 0: empty */
     struct tags_line *line;
     uint16_t *locked; /* ways of each set with locks */
-    uint64_t stamp, magic;
+    uint64_t time, magic;
     bool empty;     /* no line came since all slots were emptied */
     uint32_t shift; /* of an address, to the number of its line */
     uint32_t found; /* a slot, where the line that is wanted next may be */
@@ -55,9 +56,10 @@ struct tags_victim {
     bool present, prefetched; /* there was one; it was never used after its prefetch */
 };
 
+/* In the stamp of a line that is pending or locked: it is later than any other. */
+#define TAGS_HELD (UINT64_C(1) << 63)
+
 void tags_init(struct tags *t, struct arena *a, const struct tags_spec *s);
-/* The slot that holds line, or NO_SLOT. */
-uint32_t tags_find(const struct tags *t, uint64_t line);
 /* The slot that line, which must not be there, would take, or NO_SLOT when none may go. */
 uint32_t tags_victim(const struct tags *t, uint64_t line);
 /* Puts line into a slot of its set and tells what was there. */
@@ -68,6 +70,9 @@ void tags_drop(struct tags *t, uint32_t slot);
 bool tags_can_lock(const struct tags *t, uint32_t slot);
 void tags_lock(struct tags *t, uint32_t slot);
 void tags_unlock(struct tags *t, uint32_t slot);
+/* Sectors of the line in a slot were asked for; they came. */
+void tags_await(struct tags *t, uint32_t slot, uint8_t sectors);
+void tags_arrive(struct tags *t, uint32_t slot, uint8_t sectors);
 /* Empties all slots. */
 void tags_clear(struct tags *t);
 
@@ -77,10 +82,31 @@ static inline uint64_t tags_key(uint64_t line) {
     return line | 1;
 }
 
+/* The first slot of the set of a line. Sets need not be a power of two in number (48 KB of 4 ways are 96
+ * sets), so the set is a remainder, taken by two multiplications (Lemire, Kaser, Kurz: Faster remainder by
+ * direct computation, 2019). */
+static inline uint32_t tags_set(const struct tags *t, uint64_t line) {
+    __extension__ typedef unsigned __int128 wide;
+    uint64_t n = line >> t->shift;
+    if (t->spec.hash)
+        n ^= n >> 7 ^ n >> 13 ^ n >> 19;
+    uint32_t set = (uint32_t)((wide)(t->magic * (uint32_t)n) * t->spec.sets >> 64);
+    return (t->spec.sets == 1 ? 0 : set) * t->spec.ways;
+}
+
+/* The slot that holds line, or NO_SLOT. */
+static inline uint32_t tags_find(const struct tags *t, uint64_t line) {
+    uint32_t first = tags_set(t, line);
+    for (uint32_t i = first; i < first + t->spec.ways; i++)
+        if (t->key[i] == tags_key(line))
+            return i;
+    return NO_SLOT;
+}
+
 /* Notes a use, for the replacement. */
 static inline void tags_touch(struct tags *t, uint32_t slot) {
     if (t->touch)
-        t->line[slot].stamp = ++t->stamp;
+        t->stamp[slot] = ++t->time | (t->stamp[slot] & TAGS_HELD);
 }
 
 #endif

@@ -240,7 +240,7 @@ static void test_cache_finds(void **state) {
                 continue;
         }
         assert_memory_equal(&c[0]->n, &c[1]->n, sizeof c[0]->n);
-        assert_true(c[0]->free_at == c[1]->free_at && c[0]->bank.tags.stamp == c[1]->bank.tags.stamp);
+        assert_true(c[0]->free_at == c[1]->free_at && c[0]->bank.tags.time == c[1]->bank.tags.time);
     }
     assert_true(short_ways > 1000 && c[0]->n.stall_port && c[0]->n.read_misses > 100);
 }
