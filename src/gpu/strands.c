@@ -29,7 +29,7 @@ enum {
     ALONE_ROUNDS = 64, /* rounds before others are called to help: short launches end before they have come */
     MIN_PIECES = 2,    /* SMs with work in a round that is worth sharing */
     TRIAL_ROUNDS = 128,  /* after so many it is decided whether to go on, by the cycles of SMs ... */
-    TRIAL_TICKS = 8,     /* ... that they had in a round: with fewer ... */
+    TRIAL_TICKS = 12,    /* ... that they had in a round: with fewer ... */
     PLAIN_CYCLES = 4096, /* ... the machine goes cycle by cycle for so long */
 };
 
