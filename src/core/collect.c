@@ -6,10 +6,15 @@
 #include "core/points.h"
 #include "core/view.h"
 
+/* The bank of a physical register of the registers' owner. */
+static inline uint32_t owned_bank(const struct sm *sm, uint32_t place) {
+    uint32_t banks = sm->spec->banks;
+    return banks & (banks - 1) ? place % banks : place & (banks - 1);
+}
+
 /* The bank of a physical register: without an owner of the registers that is the register of a warp. */
 static inline uint32_t place_bank(const struct sm *sm, uint32_t place) {
-    return HAS(sm, registers, place) ? place % sm->spec->banks
-                                     : bank_of(sm, place / MAX_GPR, place % MAX_GPR);
+    return HAS(sm, registers, place) ? owned_bank(sm, place) : bank_of(sm, place / MAX_GPR, place % MAX_GPR);
 }
 
 static inline void queue_read(struct sm *sm, int32_t id, uint32_t place, uint32_t b, int16_t source) {
@@ -61,8 +66,9 @@ static APART void read_places(struct sm *sm, int32_t id) {
     }
 }
 
-/* Operands are read from the next cycle on in which the banks are served: this one, if they were not yet. */
-EVERY_TIME void op_collect(struct sm *sm, int32_t id, bool plain) {
+/* Operands are read from the next cycle on in which the banks are served: this one, if they were not yet.
+ * places: where they lie, of an owner of the registers that says so by itself. */
+static EVERY_TIME void collect_op(struct sm *sm, int32_t id, bool plain, const uint16_t *places) {
     struct core_op *op = &sm->ops[id];
     const struct core_need *need = op->need;
     if (!plain)
@@ -70,7 +76,10 @@ EVERY_TIME void op_collect(struct sm *sm, int32_t id, bool plain) {
     sm->collectors_used[collect_kind(sm, need)]++;
     op->ready = sm->now + (sm->served == sm->now);
     sm->n.const_operands += need->nconsts;
-    if (!plain && HAS(sm, registers, place)) {
+    if (places) {
+        for (uint32_t k = 0; k < need->nreads; k++)
+            queue_read(sm, id, places[k], owned_bank(sm, places[k]), (int16_t)k);
+    } else if (!plain && HAS(sm, registers, place)) {
         read_places(sm, id);
     } else {
         uint32_t first = op->warp * MAX_GPR;
@@ -82,8 +91,16 @@ EVERY_TIME void op_collect(struct sm *sm, int32_t id, bool plain) {
         operands_complete(sm, id);
 }
 
+EVERY_TIME void op_collect(struct sm *sm, int32_t id, bool plain) {
+    collect_op(sm, id, plain, NULL);
+}
+
 void core_collect(struct sm *sm, int32_t id) {
-    op_collect(sm, id, false);
+    collect_op(sm, id, false, NULL);
+}
+
+void core_collect_from(struct sm *sm, int32_t id, const uint16_t *places) {
+    collect_op(sm, id, false, places);
 }
 
 void core_finish(struct sm *sm, int32_t id, uint64_t cycle) {
@@ -171,7 +188,7 @@ static APART void end_injected(struct sm *sm, int32_t id) {
 }
 
 /* Tells mechanisms of the end of an op; true: it was one of theirs. */
-static APART bool tell_retire(struct sm *sm, int32_t id) {
+static EVERY_TIME bool tell_retire(struct sm *sm, int32_t id) {
     const struct core_op *op = &sm->ops[id];
     AT_POINT(sm, watch, retire, id);
     if (op->pc == CORE_NO_PC) {
@@ -184,11 +201,12 @@ static APART bool tell_retire(struct sm *sm, int32_t id) {
     return false;
 }
 
-static EVERY_TIME void end_op(struct sm *sm, int32_t id) {
+/* watched: by mechanisms. */
+static EVERY_TIME void end_op(struct sm *sm, int32_t id, bool watched) {
     struct core_op *op = &sm->ops[id];
     struct core_warp *cw = &sm->warps[op->warp];
     const struct xinst *i = op->i;
-    if (__builtin_expect(sm->mech.n, 0) && tell_retire(sm, id))
+    if (watched && tell_retire(sm, id))
         return;
     /* Words that were written have left the scoreboard, where a later instruction may hold them again; those
      * of a result that a mechanism took have not. */
@@ -205,7 +223,13 @@ static EVERY_TIME void end_op(struct sm *sm, int32_t id) {
 }
 
 void op_end(struct sm *sm, int32_t id) {
-    end_op(sm, id);
+    end_op(sm, id, sm->mech.n);
+}
+
+static inline void queue_write(struct sm *sm, int32_t id, uint32_t b) {
+    fifo_push(sm, sm->bank_writes[b], id);
+    sm->write_banks |= 1u << b;
+    sm->writes_waiting++;
 }
 
 /* The next destination word waits for its bank; without one the op is over. */
@@ -216,11 +240,9 @@ static inline __attribute__((always_inline)) void request_write(struct sm *sm, i
         return;
     }
     op->place = (uint16_t)place_of(sm, id, op->next_write, true);
-    uint32_t b = HAS(sm, registers, place) ? op->place % sm->spec->banks
-                                           : bank_of(sm, op->warp, op->i->d + op->next_write);
-    fifo_push(sm, sm->bank_writes[b], id);
-    sm->write_banks |= 1u << b;
-    sm->writes_waiting++;
+    queue_write(sm, id,
+                HAS(sm, registers, place) ? owned_bank(sm, op->place)
+                                          : bank_of(sm, op->warp, op->i->d + op->next_write));
 }
 
 /* Who looks at a result, or takes it; true: it was taken. The op is marked before, as it may end at once. */
@@ -237,26 +259,50 @@ static APART bool offer_result(struct sm *sm, int32_t id) {
 
 /* One word, and its bank has no other write to take in this cycle: the bank need not be asked again when it
  * is served, but for what waits behind. Nothing between now and then sees the difference. */
+static inline bool can_write_at_once(const struct sm *sm, const struct core_op *op, uint32_t b) {
+    return op->writes == 1 && !((sm->write_banks | sm->written_banks) >> b & 1);
+}
+
 static inline bool write_at_once(struct sm *sm, int32_t id) {
     const struct core_op *op = &sm->ops[id];
-    if (op->writes != 1)
-        return false;
     uint32_t b = bank_of(sm, op->warp, op->i->d);
-    if ((sm->write_banks | sm->written_banks) >> b & 1)
+    if (!can_write_at_once(sm, op, b))
         return false;
     sm->written_banks |= 1u << b;
     sm->n.rf_writes++;
     sm->n.rf_write_arrays += op->write_arrays;
-    end_op(sm, id);
+    end_op(sm, id, false);
     return true;
 }
 
-EVERY_TIME void op_writeback(struct sm *sm, int32_t id) {
+/* The same with mechanisms to whom the order of results is all the same. */
+static APART bool write_told(struct sm *sm, int32_t id) {
+    struct core_op *op = &sm->ops[id];
+    uint32_t b = bank_of(sm, op->warp, op->i->d);
+    if (op->pc == CORE_NO_PC || !can_write_at_once(sm, op, b))
+        return false;
+    sm->written_banks |= 1u << b;
+    op->place = (uint16_t)(op->warp * MAX_GPR + op->i->d);
+    sm->n.rf_writes++;
+    sm->n.rf_write_arrays += arrays_used(sm, id, 0, true);
+    op->next_write = 1;
+    clear_register(sm, op->warp, op->i->d);
+    end_op(sm, id, true);
+    return true;
+}
+
+/* soon: the banks are served in this cycle. */
+static EVERY_TIME void write_result(struct sm *sm, int32_t id, bool soon) {
     const uint64_t points = UINT64_C(1) << MECH_AT_watch_result | UINT64_C(1) << MECH_AT_back_result;
     TELL(sm, tell_op(sm, PROBE_WRITEBACK, id));
-    if (__builtin_expect(sm->mech.n, 0) ? !(sm->mech.has & points && offer_result(sm, id))
+    if (__builtin_expect(sm->mech.n, 0) ? !((sm->mech.has & points && offer_result(sm, id)) ||
+                                            (soon && sm->mech.any_order && write_told(sm, id)))
                                         : !write_at_once(sm, id))
         request_write(sm, id);
+}
+
+EVERY_TIME void op_writeback(struct sm *sm, int32_t id) {
+    write_result(sm, id, true);
 }
 
 void core_write(struct sm *sm, int32_t id) {
@@ -264,8 +310,16 @@ void core_write(struct sm *sm, int32_t id) {
     request_write(sm, id);
 }
 
+void core_write_to(struct sm *sm, int32_t id, uint32_t place) {
+    struct core_op *op = &sm->ops[id];
+    assert(op->next_write < op->writes);
+    op->taken = true;
+    op->place = (uint16_t)place;
+    queue_write(sm, id, owned_bank(sm, place));
+}
+
 void core_writeback(struct sm *sm, int32_t id) {
-    op_writeback(sm, id);
+    write_result(sm, id, false);
 }
 
 void core_retire(struct sm *sm, int32_t id) {

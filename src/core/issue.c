@@ -128,7 +128,7 @@ struct core_own *core_copies(struct arena *a) {
 }
 
 /* Who has a say in the operands of an instruction that is about to take effect. */
-static APART void prepare_operands(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m) {
+static EVERY_TIME void prepare_operands(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m) {
     if (HAS(sm, registers, fill))
         OWNER(sm, registers, fill, s, i, m);
     if (HAS(sm, values, sources))
@@ -137,7 +137,7 @@ static APART void prepare_operands(struct sm *sm, uint32_t s, const struct xinst
 }
 
 /* Who looks at an instruction that took effect, or takes it; true: it was taken. */
-static APART bool offer(struct sm *sm, int32_t id, uint64_t now) {
+static EVERY_TIME bool offer(struct sm *sm, int32_t id, uint64_t now) {
     AT_POINT(sm, watch, issued, id);
     return HAS(sm, front, take) && OWNER(sm, front, take, id, now) == MECH_TAKEN;
 }

@@ -192,6 +192,12 @@ enum mem_result core_request(struct sm *sm, const struct mem_access *a, uint32_t
     return r;
 }
 
+bool core_refused(struct sm *sm, const struct mem_access *a, enum mem_result why, uint32_t epoch,
+                  uint64_t now) {
+    return why != MEM_STALL_PORT && epoch == *sm->epoch[MEM_DATA] &&
+           memsys_refuse(sm->mem, now, sm->id, MEM_DATA, a, why);
+}
+
 void sm_lsu(struct sm *sm, uint64_t now) {
     int32_t id = sm->lsu[0];
     struct core_op *op = &sm->ops[id];

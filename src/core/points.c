@@ -13,16 +13,6 @@
         }                                                                                                    \
     }
 
-/* The same for a point that is called often and returns nothing. Most stacks are one mechanism, which then
- * has the point, as nobody would have called otherwise. */
-#define EACH_OFTEN(sm, group, point, ...)                                                                    \
-    do {                                                                                                     \
-        if (__builtin_expect((sm)->mech.n == 1, 1))                                                          \
-            (sm)->mech.at[0].points->group.point((sm)->mech.at[0].state, __VA_ARGS__);                       \
-        else                                                                                                 \
-            EACH(sm, group, point, points->group.point(state, __VA_ARGS__))                                  \
-    } while (0)
-
 void point_life_start(struct sm *sm, const void *const *marks) {
     EACH(sm, life, start, points->life.start(state, marks[each]))
 }
@@ -47,7 +37,10 @@ void point_life_warp(struct sm *sm, uint32_t warp, bool enters) {
 }
 
 void point_life_tick(struct sm *sm, uint64_t now) {
-    EACH_OFTEN(sm, life, tick, now);
+    if (__builtin_expect(sm->mech.n == 1, 1))
+        sm->mech.at[0].points->life.tick(sm->mech.at[0].state, now);
+    else
+        EACH(sm, life, tick, points->life.tick(state, now))
 }
 
 uint64_t point_life_next(const struct sm *sm, uint64_t now) {
@@ -63,11 +56,7 @@ void point_life_elapsed(struct sm *sm, uint64_t cycles) {
 }
 
 void point_life_describe(const struct sm *sm, struct str *out) {
-    EACH(sm, life, describe, points->life.describe(state, out))
-}
-
-void point_watch_before(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t mask) {
-    EACH_OFTEN(sm, watch, before, warp, i, mask);
+    EACH(sm, life, describe, points->life.describe(state, out));
 }
 
 void point_watch_control(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t mask) {
@@ -75,46 +64,36 @@ void point_watch_control(struct sm *sm, uint32_t warp, const struct xinst *i, ui
 }
 
 void point_watch_barrier(struct sm *sm, uint32_t block, uint64_t warps, bool opened) {
-    EACH(sm, watch, barrier, points->watch.barrier(state, block, warps, opened))
-}
-
-void point_watch_issued(struct sm *sm, int32_t op) {
-    EACH_OFTEN(sm, watch, issued, op);
-}
-
-void point_watch_collected(struct sm *sm, int32_t op) {
-    EACH_OFTEN(sm, watch, collected, op);
-}
-
-void point_watch_result(struct sm *sm, int32_t op) {
-    EACH_OFTEN(sm, watch, result, op);
-}
-
-void point_watch_written(struct sm *sm, int32_t op, uint32_t k) {
-    EACH_OFTEN(sm, watch, written, op, k);
-}
-
-void point_watch_retire(struct sm *sm, int32_t op) {
-    EACH_OFTEN(sm, watch, retire, op);
+    EACH(sm, watch, barrier, points->watch.barrier(state, block, warps, opened));
 }
 
 uint64_t point_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now) {
-    if (__builtin_expect(sm->mech.n == 1, 1))
+    if (__builtin_expect(sm->mech.n == 1, 1)) /* and its gate is not open */
         return sm->mech.at[0].points->gate.eligible(sm->mech.at[0].state, ready, now);
-    EACH(sm, gate, eligible, ready = ready ? points->gate.eligible(state, ready, now) : 0)
+    for (uint32_t left = sm->mech.gates; left && ready; left &= left - 1) {
+        uint32_t each = (uint32_t)__builtin_ctz(left);
+        if (ready & sm->mech.at[each].concern)
+            ready = sm->mech.at[each].points->gate.eligible(sm->mech.at[each].state, ready, now);
+    }
     return ready;
 }
 
-uint32_t point_gate_slots(struct sm *sm, uint32_t sched, bool ready, uint32_t free, uint64_t now) {
+uint32_t point_gate_slots(struct sm *sm, uint32_t sched, uint64_t ready, uint32_t free, uint64_t now) {
     uint32_t used = 0;
     if (__builtin_expect(sm->mech.n == 1, 1)) /* and it wants to be asked */
         return sm->mech.at[0].points->gate.slots(sm->mech.at[0].state, sched, free, now);
     for (uint32_t each = 0; each < sm->mech.n && used < free; each++) {
         enum mech_slots want = sm->mech.at[each].slots;
-        if (want == SLOTS_ALWAYS || (want == SLOTS_READY && ready))
+        if (want == SLOTS_ALWAYS || (want == SLOTS_READY && ready & sm->mech.at[each].concern))
             used += sm->mech.at[each].points->gate.slots(sm->mech.at[each].state, sched, free - used, now);
     }
     return used;
+}
+
+void core_open_gate(struct sm *sm, const void *state, bool open) {
+    for (uint32_t each = 0; each < sm->mech.n; each++)
+        if (sm->mech.at[each].state == state && sm->mech.at[each].points->gate.eligible)
+            sm->mech.gates = (sm->mech.gates & ~(1u << each)) | (uint32_t)!open << each;
 }
 
 void core_want_slots(struct sm *sm, const void *state, enum mech_slots when) {
@@ -126,3 +105,10 @@ void core_want_slots(struct sm *sm, const void *state, enum mech_slots when) {
     }
     sm->mech.slots = most;
 }
+
+#define X(group, point, parameters, ...)                                                                     \
+    void each_##group##_##point parameters {                                                                 \
+        EACH(sm, group, point, points->group.point(state, __VA_ARGS__))                                      \
+    }
+OFTEN_POINTS(X)
+#undef X

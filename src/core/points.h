@@ -30,15 +30,29 @@ APART void point_life_tick(struct sm *sm, uint64_t now);
 APART uint64_t point_life_next(const struct sm *sm, uint64_t now);
 APART void point_life_elapsed(struct sm *sm, uint64_t cycles);
 APART void point_life_describe(const struct sm *sm, struct str *out);
-APART void point_watch_before(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t mask);
 APART void point_watch_control(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t mask);
 APART void point_watch_barrier(struct sm *sm, uint32_t block, uint64_t warps, bool opened);
-APART void point_watch_issued(struct sm *sm, int32_t op);
-APART void point_watch_collected(struct sm *sm, int32_t op);
-APART void point_watch_result(struct sm *sm, int32_t op);
-APART void point_watch_written(struct sm *sm, int32_t op, uint32_t k);
-APART void point_watch_retire(struct sm *sm, int32_t op);
 APART uint64_t point_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now);
-APART uint32_t point_gate_slots(struct sm *sm, uint32_t sched, bool ready, uint32_t free, uint64_t now);
+APART uint32_t point_gate_slots(struct sm *sm, uint32_t sched, uint64_t ready, uint32_t free, uint64_t now);
+
+/* Points that are called for every instruction, of such groups: X(group, name, parameters, arguments). Most
+ * stacks are one mechanism, which then has the point, as nobody would have called otherwise. */
+#define OFTEN_POINTS(X)                                                                                      \
+    X(watch, before, (struct sm * sm, uint32_t warp, const struct xinst *i, uint32_t mask), warp, i, mask)   \
+    X(watch, issued, (struct sm * sm, int32_t op), op)                                                       \
+    X(watch, collected, (struct sm * sm, int32_t op), op)                                                    \
+    X(watch, result, (struct sm * sm, int32_t op), op)                                                       \
+    X(watch, written, (struct sm * sm, int32_t op, uint32_t k), op, k)                                       \
+    X(watch, retire, (struct sm * sm, int32_t op), op)
+#define X(group, point, parameters, ...)                                                                     \
+    APART void each_##group##_##point parameters;                                                            \
+    static inline void point_##group##_##point parameters {                                                  \
+        if (__builtin_expect(sm->mech.n == 1, 1))                                                            \
+            sm->mech.at[0].points->group.point(sm->mech.at[0].state, __VA_ARGS__);                           \
+        else                                                                                                 \
+            each_##group##_##point(sm, __VA_ARGS__);                                                         \
+    }
+OFTEN_POINTS(X)
+#undef X
 
 #endif

@@ -4,13 +4,11 @@ struct regfile *regfile_create(struct arena *a, uint32_t n, uint32_t warps, uint
     struct regfile *f = arena_new(a, struct regfile);
     *f = (struct regfile){.n = n, .regs = regs, .delay = delay};
     f->v = arena_alloc(a, n * sizeof *f->v);
-    f->refs = arena_array(a, uint32_t, n);
+    f->of = arena_array(a, struct reg_state, n);
     f->unwritten = arena_array(a, uint64_t, (n + 63) / 64);
     f->free = arena_array(a, uint16_t, n);
     f->leaving = arena_alloc(a, n * sizeof *f->leaving);
-    f->version = arena_array(a, uint32_t, n);
     f->map = arena_array(a, struct reg_map, warps * regs);
-    f->latch = arena_array(a, struct reg_latch, warps * regs);
     regfile_reset(f, warps);
     return f;
 }
@@ -20,15 +18,14 @@ void regfile_reset(struct regfile *f, uint32_t warps) {
     f->nfree = f->n;
     for (uint32_t k = 0; k < f->n; k++)
         f->free[k] = (uint16_t)k;
-    memset(f->refs, 0, f->n * sizeof *f->refs);
+    for (uint32_t k = 0; k < f->n; k++)
+        f->of[k].refs = 0;
     memset(f->unwritten, 0, (f->n + 63) / 64 * sizeof *f->unwritten);
-    for (uint32_t k = 0; k < warps * f->regs; k++) {
-        f->map[k] = (struct reg_map){.id = REG_NONE};
-        f->latch[k] = (struct reg_latch){.id = REG_NONE};
-    }
+    for (uint32_t k = 0; k < warps * f->regs; k++)
+        f->map[k] = (struct reg_map){.id = REG_NONE, .latched = REG_NONE};
 }
 
-void regfile_tick(struct regfile *f, uint64_t now) {
+void regfile_free(struct regfile *f, uint64_t now) {
     while (f->nleaving && f->leaving[f->first_leaving].at <= now) {
         uint32_t to = f->first_free + f->nfree++;
         f->free[to < f->n ? to : to - f->n] = f->leaving[f->first_leaving].id;
@@ -52,7 +49,7 @@ uint16_t regfile_alloc(struct regfile *f) {
     uint16_t id = f->free[f->first_free];
     f->first_free = f->first_free + 1 < f->n ? f->first_free + 1 : 0;
     f->nfree--;
-    f->refs[id] = 1;
+    f->of[id].refs = 1;
     return id;
 }
 
@@ -60,8 +57,8 @@ const char *regfile_check(const struct regfile *f, uint64_t refs) {
     uint32_t used = 0;
     uint64_t sum = 0;
     for (uint32_t k = 0; k < f->n; k++) {
-        used += f->refs[k] != 0;
-        sum += f->refs[k];
+        used += f->of[k].refs != 0;
+        sum += f->of[k].refs;
     }
     if (used + f->nfree + f->nleaving != f->n)
         return "a physical register was lost: free + referenced is not what there is";

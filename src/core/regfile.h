@@ -14,24 +14,26 @@
 
 enum { REG_NONE = 0xffff };
 
-/* Where a warp's logical register is. */
+/* Where a warp's logical register is, and which value its latch (struct warp's r) holds: that of a physical
+ * register since it was last written. Reading a register into a latch that has its value already costs
+ * nothing; nothing is assumed, as version and number tell. */
 struct reg_map {
-    uint16_t id; /* REG_NONE: never written, reads zero */
-    bool pinned; /* this mapping is the only one, and the register is overwritten in place */
+    uint16_t id;      /* REG_NONE: never written, reads zero */
+    uint16_t latched; /* REG_NONE: something else */
+    uint32_t version; /* ... of that register */
+    bool pinned;      /* this mapping is the only one, and the register is overwritten in place */
 };
 
-/* Which value a latch (struct warp's r) holds: that of a register since it was last written. Reading a
- * register into a latch that has its value already costs nothing; nothing is assumed, as version and number
- * tell. */
-struct reg_latch {
-    uint32_t version;
-    uint16_t id; /* REG_NONE: something else */
+/* What is known of a physical register. */
+struct reg_state {
+    uint32_t refs;    /* references to it */
+    uint32_t version; /* counts writes */
 };
 
 struct regfile {
     uint32_t n, regs;           /* physical registers; logical ones of a warp */
     uint32_t (*v)[WARP_LANES];  /* values */
-    uint32_t *refs;             /* references of each */
+    struct reg_state *of;       /* each */
     uint64_t *unwritten;        /* bits: the value is still on its way to the bank */
     uint16_t *free;             /* ring */
     uint32_t first_free, nfree; /* of it */
@@ -41,38 +43,48 @@ struct regfile {
         uint16_t id;
     } * leaving; /* ring of registers on their way to the free list */
     uint32_t first_leaving, nleaving;
-    uint32_t *version;       /* of each: counts writes */
-    struct reg_map *map;     /* [warp * regs + logical] */
-    struct reg_latch *latch; /* the same */
-    uint32_t most_refs;      /* largest count seen */
+    struct reg_map *map; /* [warp * regs + logical] */
+    uint32_t most_refs;  /* largest count seen */
 };
 
 struct regfile *regfile_create(struct arena *a, uint32_t n, uint32_t warps, uint32_t regs, uint32_t delay);
 /* As created. */
 void regfile_reset(struct regfile *f, uint32_t warps);
 /* Registers whose time has come are free. */
-void regfile_tick(struct regfile *f, uint64_t now);
+void regfile_free(struct regfile *f, uint64_t now);
+static inline void regfile_tick(struct regfile *f, uint64_t now) {
+    if (f->nleaving && f->leaving[f->first_leaving].at <= now)
+        regfile_free(f, now);
+}
 /* Registers on their way to the free list that regfile_tick would have freed in the cycles from first to
  * last, summed over these cycles: what somebody who slept did not see. */
 uint64_t regfile_idle(const struct regfile *f, uint64_t first, uint64_t last);
+/* The register that regfile_alloc will give when it is called for the n-th time after this one, if there are
+ * so many. */
+static inline uint16_t regfile_ahead(const struct regfile *f, uint32_t n) {
+    uint32_t at = f->first_free + n;
+    return f->free[at < f->n ? at : 0];
+}
 /* A free register, with one reference; REG_NONE when there is none. */
 uint16_t regfile_alloc(struct regfile *f);
 /* NULL, or which of the invariants does not hold. refs: references the owner counts, in all. */
 const char *regfile_check(const struct regfile *f, uint64_t refs);
 
 static inline void regfile_ref(struct regfile *f, uint16_t id) {
-    if (++f->refs[id] > f->most_refs)
-        f->most_refs = f->refs[id];
+    if (++f->of[id].refs > f->most_refs)
+        f->most_refs = f->of[id].refs;
 }
 
-static inline void regfile_unref(struct regfile *f, uint16_t id, uint64_t now) {
-    assert(f->refs[id]);
-    if (--f->refs[id])
-        return;
+/* Returns whether the reference was the last one. */
+static inline bool regfile_unref(struct regfile *f, uint16_t id, uint64_t now) {
+    assert(f->of[id].refs);
+    if (--f->of[id].refs)
+        return false;
     uint32_t to = f->first_leaving + f->nleaving++;
     to = to < f->n ? to : to - f->n;
     f->leaving[to].id = id;
     f->leaving[to].at = now + f->delay;
+    return true;
 }
 
 static inline struct reg_map *regfile_map(struct regfile *f, uint32_t warp, uint32_t reg) {
@@ -80,20 +92,20 @@ static inline struct reg_map *regfile_map(struct regfile *f, uint32_t warp, uint
 }
 
 /* The latch of a logical register holds the value of the physical one id, or, REG_NONE, of none. */
-static inline void regfile_latched(struct regfile *f, uint32_t warp, uint32_t reg, uint16_t id) {
-    f->latch[warp * f->regs + reg] = (struct reg_latch){id == REG_NONE ? 0 : f->version[id], id};
+static inline void regfile_latched(struct regfile *f, struct reg_map *map, uint16_t id) {
+    map->latched = id;
+    map->version = id == REG_NONE ? 0 : f->of[id].version;
 }
 
 /* Reads a logical register into its latch; what was never written reads zero. */
-static inline void regfile_read(struct regfile *f, uint32_t warp, uint32_t reg, uint32_t latch[WARP_LANES]) {
-    uint16_t id = regfile_map(f, warp, reg)->id;
-    struct reg_latch *l = &f->latch[warp * f->regs + reg];
+static inline void regfile_read(struct regfile *f, struct reg_map *map, uint32_t latch[WARP_LANES]) {
+    uint16_t id = map->id;
     if (id == REG_NONE) {
         memset(latch, 0, WARP_LANES * sizeof *latch);
-        l->id = REG_NONE;
-    } else if (l->id != id || l->version != f->version[id]) {
+        map->latched = REG_NONE;
+    } else if (map->latched != id || map->version != f->of[id].version) {
         memcpy(latch, f->v[id], WARP_LANES * sizeof *latch);
-        *l = (struct reg_latch){f->version[id], id};
+        regfile_latched(f, map, id);
     }
 }
 

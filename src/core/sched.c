@@ -71,13 +71,13 @@ static EVERY_TIME void use_slot(struct sm *sm, uint32_t s, uint64_t now, bool pl
 static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, uint32_t sched, uint64_t now,
                                                                 bool plain) {
     uint64_t set = sm->group[sched] & ready_warps(sm);
-    bool any = set;
+    uint64_t all = set;
     if (sm->spec->policy == SCHED_TWO_LEVEL)
         set &= sched_active(sm, sched);
     uint32_t slots = sm->spec->width;
     enum shortage why = NO_SHORTAGE;
-    if (!plain && sm->mech.slots + any > SLOTS_READY) {
-        uint32_t used = point_gate_slots(sm, sched, any, slots, now);
+    if (!plain && sm->mech.slots + !!(all & sm->mech.concern) > SLOTS_READY) {
+        uint32_t used = point_gate_slots(sm, sched, all, slots, now);
         sm->n.slot_mechanism += used;
         slots -= used;
         if (!slots) {
@@ -92,7 +92,7 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
     uint64_t ready = issue_possible(sm, set, &why);
     if (!plain)
         TELL(sm, tell_states(sm, sched, now, set, ready, state_of_shortage(why)));
-    if (!plain && HAS(sm, gate, eligible) && ready) {
+    if (!plain && sm->mech.gates && ready & sm->mech.concern) {
         uint64_t able = ready;
         ready = point_gate_eligible(sm, ready, now);
         TELL(sm, tell_refused(sm, sched, able & ~ready));
@@ -104,10 +104,10 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
         sm->last[sched] = s;
         for (;;) {
             use_slot(sm, s, now, plain);
-            if (!--slots && plain)
+            if (!--slots && (plain || !sm->mech.gates)) /* a gate may want to know who is ready now */
                 return;
             set = ready_warps(sm) & warp_bit(s);
-            if (!plain && set && HAS(sm, gate, eligible))
+            if (!plain && set & sm->mech.concern && sm->mech.gates)
                 set = point_gate_eligible(sm, set, now);
             if (!slots || sm->fault || !issue_possible(sm, set, &why))
                 break;
@@ -147,6 +147,14 @@ void issue_sleep(const struct sm *sm, uint64_t cycle) {
     }
 }
 
+/* All schedulers, from one on, with mechanisms or watchers: kept out of the stages, and with all that it
+ * needs of them in it. */
+static APART void run_watched(struct sm *sm, uint32_t first, uint64_t now) {
+    uint32_t n = sm->spec->schedulers;
+    for (uint32_t i = 0, k = first; i < n && !sm->fault; i++, k = k + 1 < n ? k + 1 : 0)
+        run_scheduler(sm, k, now, false);
+}
+
 EVERY_TIME void sm_issue(struct sm *sm, uint64_t now) {
     sm->n.cycles++;
     sm->n.resident_warps += sm->nwarps;
@@ -158,11 +166,12 @@ EVERY_TIME void sm_issue(struct sm *sm, uint64_t now) {
     }
     /* The schedulers take turns in being first, because they share collectors and units. */
     uint32_t n = sm->spec->schedulers, k = (uint32_t)(n & (n - 1) ? now % n : now & (n - 1));
+    if (!plain) {
+        run_watched(sm, k, now);
+        return;
+    }
     for (uint32_t i = 0; i < n && !sm->fault; i++) {
-        if (plain)
-            run_scheduler(sm, k, now, true);
-        else
-            run_scheduler(sm, k, now, false);
+        run_scheduler(sm, k, now, true);
         k = k + 1 < n ? k + 1 : 0;
     }
 }

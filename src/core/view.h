@@ -16,6 +16,9 @@ static inline bool core_collector_free(const struct sm *sm, const struct core_ne
 
 /* The op, taken at issue or injected, takes a collector, which must be free, and reads its operands. */
 void core_collect(struct sm *sm, int32_t op);
+/* The same for the owner of the registers, which says at once where each of the operands lies, instead of
+ * being asked (registers.place). */
+void core_collect_from(struct sm *sm, int32_t op, const uint16_t *places);
 /* The one destination register of an op that was taken at issue gets value instead of what the instruction
  * computes, and the program goes on with it. --check compares the two. */
 void core_give(struct sm *sm, int32_t op, const uint32_t value[WARP_LANES]);
@@ -31,6 +34,8 @@ static inline void core_delay(struct sm *sm, int32_t op, uint32_t cycles) {
 /* Destination word op->next_write of an op whose result was taken, or that was injected, goes to its bank;
  * written follows. */
 void core_write(struct sm *sm, int32_t op);
+/* The same for the owner of the registers, which says where the word goes, instead of being asked. */
+void core_write_to(struct sm *sm, int32_t op, uint32_t place);
 /* The same word is not written, because a register that has value stands for it: the program goes on with
  * that. --check compares it with what was computed. The next word is the one in work. */
 void core_share(struct sm *sm, int32_t op, const uint32_t value[WARP_LANES]);
@@ -117,6 +122,11 @@ struct core_stream *core_stream_of(struct sm *sm, uint32_t warp);
  * prefetches.
  */
 enum mem_result core_request(struct sm *sm, const struct mem_access *a, uint32_t token, uint64_t now);
+/* The same for a request, the last of this cycle, that was refused why when *sm->epoch[MEM_DATA] was epoch,
+ * as were all others that the mechanism would make in this cycle: true if they are refused again, which is
+ * counted. False: they are to be made. */
+bool core_refused(struct sm *sm, const struct mem_access *a, enum mem_result why, uint32_t epoch,
+                  uint64_t now);
 /* DRAM was asked for what has arrived, on behalf of that request. For memory.arrived. */
 static inline bool core_arrived_from_dram(const struct sm *sm) {
     return sm->answer_far;
@@ -152,6 +162,20 @@ static inline void core_park(struct sm *sm, uint32_t warp, bool waits) {
 /* Schedulers own warps by pairs of neighbouring slots, so that warps which issue as one leave slots to others
  * of both. For create. */
 void core_pair_warps(struct sm *sm);
+/* From now on the gate of the mechanism of this state is open: gate.eligible would let all warps pass, and is
+ * not called; or that is so no more. */
+void core_open_gate(struct sm *sm, const void *state, bool open);
+/* Gate and slots of the mechanism of this state concern these warps alone, from now on: all until it says so.
+ */
+static inline void core_concern(struct sm *sm, const void *state, uint64_t warps) {
+    uint64_t all = warps;
+    for (uint32_t each = 0; __builtin_expect(sm->mech.n > 1, 0) && each < sm->mech.n; each++) {
+        if (sm->mech.at[each].state == state)
+            sm->mech.at[each].concern = warps;
+        all |= sm->mech.at[each].concern;
+    }
+    sm->mech.concern = all;
+}
 /* When the mechanism of this state is asked for issue slots, from now on. */
 void core_want_slots(struct sm *sm, const void *state, enum mech_slots when);
 /* There is room for an op of the warp's next instruction, and the scoreboard lets it pass. */

@@ -30,6 +30,8 @@ const char *mech_group_what(enum mech_group g) {
 }
 
 const char *mech_wrong(const struct mech_points *p) {
+    if (p->life.any_order && (p->registers.place || p->banks.arbitrate || p->back.result || p->watch.written))
+        return "it says life.any_order, but has a say in where or when results are written";
     if (p->life.tick && !p->life.next)
         return "it has life.tick, but not life.next, without which the SM does not know when to wake for it";
     if (!p->registers.fill != !p->registers.place || !p->registers.fill != !p->registers.restore)
@@ -48,9 +50,13 @@ void mech_push(struct mech_stack *s, const struct mechanism *m, void *state) {
     s->at[s->n].points = &m->points;
     s->at[s->n].slots = m->points.gate.slots ? SLOTS_ALWAYS : SLOTS_NEVER;
     s->slots = s->at[s->n].slots > s->slots ? s->at[s->n].slots : s->slots;
+    s->at[s->n].concern = m->points.gate.eligible || m->points.gate.slots ? ~UINT64_C(0) : 0;
+    s->concern |= s->at[s->n].concern;
+    s->gates |= (uint32_t)(m->points.gate.eligible != NULL) << s->n;
     s->at[s->n++].state = state;
     s->has |= mech_has(&m->points);
     s->takes_every |= m->points.front.every;
+    s->any_order = m->points.life.any_order && (s->n == 1 || s->any_order);
     for (uint32_t g = 0; g < MECH_GROUPS_ALL; g++)
         if (owns >> g & 1 && mech_group_what((enum mech_group)g)) {
             s->owner[g].points = &m->points;

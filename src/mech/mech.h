@@ -63,7 +63,7 @@ enum mech_decode {
 /* When a mechanism is asked whether it uses issue slots (gate.slots). */
 enum mech_slots {
     SLOTS_NEVER,
-    SLOTS_READY, /* in cycles in which a warp of the scheduler is ready */
+    SLOTS_READY, /* in cycles in which a warp of the scheduler is ready that concerns it (core_concern) */
     SLOTS_ALWAYS /* in every cycle in which the SM does not sleep */
 };
 
@@ -101,6 +101,10 @@ struct mech_life {
     void (*elapsed)(void *m, uint64_t cycles);
     /* What the mechanism holds, for the report of a hang. */
     void (*describe)(const void *m, struct str *out);
+    /* It is all the same to it in which order, and before or after its tick, results that reach their banks
+     * in one cycle do so, and ops end: the SM may then write results when execution is over, without a queue.
+     * Not for those who own registers, banks or results, or have watch.written. */
+    bool any_order;
 };
 
 /* What happens to instructions, for those who only look. Open to all. */
@@ -139,7 +143,8 @@ struct mech_watch {
 struct mech_gate {
     /* Before a scheduler chooses: returns those of ready that may issue. Called only when ready is not empty;
      * a warp refused now must become eligible through something next() announces or the SM itself wakes for.
-     */
+     * Not called while the mechanism has said that all may (core_open_gate), or that none of those that are
+     * ready concerns it (core_concern). */
     uint64_t (*eligible)(void *m, uint64_t ready, uint64_t now);
     /* A scheduler is about to choose, and has `free` issue slots in this cycle: returns how many of them the
      * mechanism uses for instructions of its own (core_inject, core_issue). Asked as often as it wants to be
@@ -371,11 +376,15 @@ struct mech_stack {
     uint32_t owns; /* bits by enum mech_group: some mechanism owns it */
     uint32_t n;
     bool takes_every;      /* ops at issue: the owner of the front says so */
+    bool any_order;        /* of results, to all of them */
+    uint32_t gates;        /* bits by place in `at`: gates that are not open */
+    uint64_t concern;      /* warps that gates and slots of some mechanism concern */
     enum mech_slots slots; /* the most that any of them wants */
     struct {
         const struct mech_points *points;
         void *state;
         enum mech_slots slots;
+        uint64_t concern;
     } at[MECH_MAX];
     /* The owner of each group that has one. */
     struct {

@@ -82,6 +82,15 @@ enum mem_result cache_end(struct cache *c, uint64_t now, const struct mem_access
     return r;
 }
 
+bool cache_refuse(struct cache *c, uint64_t now, const struct mem_access *x, enum mem_result r) {
+    if (port_busy(c, now))
+        return false;
+    if (!mem_accepted(c->why))
+        count_stall(c, now);
+    cache_end(c, now, x, r);
+    return true;
+}
+
 /* ---- accesses ---------------------------------------------------------------------------------------- */
 
 void cache_hit(struct cache *c, uint64_t now, uint32_t token, const struct mem_access *x) {

@@ -51,7 +51,11 @@ struct cache *cache_create(struct arena *a, const struct cache_spec *s, uint32_t
 /* Offers a load, a prefetch or, to one that writes back, a store. token comes back when it is done, unless
  * the access is silent. Whole sectors that a cache above writes back are stores, too. */
 enum mem_result cache_access(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token);
-/* The same, but a hit is the caller's to wait for: cache_pop does not announce it. */
+/* An access that was refused for a reason other than the port, since when *cache_epoch is the same, is
+ * offered again: it would be refused again, and is counted as if it had been offered. False, and nothing
+ * happened, when the port is busy. */
+bool cache_refuse(struct cache *c, uint64_t now, const struct mem_access *x, enum mem_result r);
+/* The same as cache_access, but a hit is the caller's to wait for: cache_pop does not announce it. */
 enum mem_result cache_look(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token);
 /* A load of sectors of a line that hits at once, as cache_look would have it; false, and nothing happened,
  * when that is not sure without a closer look. */

@@ -390,6 +390,15 @@ enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum 
     return r;
 }
 
+bool memsys_refuse(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client,
+                   const struct mem_access *x, enum mem_result r) {
+    struct port *p = &m->port[sm];
+    if (!cache_refuse(p->cache[client], now, x, r))
+        return false;
+    p->times->retry = NEVER;
+    return true;
+}
+
 /* A fetch that may be anything but a hit. */
 static __attribute__((noinline)) enum mem_result fetch_line(struct memsys *m, uint64_t now, uint32_t sm,
                                                             uint64_t line, uint32_t token) {

@@ -38,6 +38,9 @@ struct memsys *memsys_create(struct arena *a, const struct mem_spec *s);
 /* Offers an access to a cache of an SM; data takes every kind, the others loads and prefetches. */
 enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client,
                               const struct mem_access *x, uint32_t token);
+/* The same of one that was refused (cache_refuse). */
+bool memsys_refuse(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client,
+                   const struct mem_access *x, enum mem_result r);
 /* The same for a fetch of instructions, but a hit is not announced by memsys_pop: it is there after the
  * cache's latency, which the fetching SM waits for itself. */
 enum mem_result memsys_fetch(struct memsys *m, uint64_t now, uint32_t sm, uint64_t line, uint32_t token);

@@ -35,7 +35,7 @@ static void test_alloc(void **state) {
     assert_null(regfile_check(f, 0));
     for (uint32_t k = 0; k < N; k++) {
         assert_int_equal(regfile_alloc(f), k);
-        assert_int_equal(f->refs[k], 1);
+        assert_int_equal(f->of[k].refs, 1);
         assert_null(regfile_check(f, k + 1));
     }
     assert_int_equal(f->nfree, 0);
@@ -109,8 +109,8 @@ static void test_refs(void **state) {
     for (uint32_t k = 0; k < 5000; k++)
         regfile_unref(f, b, k);
     assert_int_equal(f->most_refs, 5001);
-    assert_int_equal(f->refs[a], 1);
-    assert_int_equal(f->refs[b], 1);
+    assert_int_equal(f->of[a].refs, 1);
+    assert_int_equal(f->of[b].refs, 1);
     assert_null(regfile_check(f, 2));
 }
 
@@ -119,11 +119,11 @@ static void test_lost(void **state) {
     (void)state;
     struct regfile *f = create(DELAY);
     uint16_t a = regfile_alloc(f);
-    f->refs[a] = 0;
+    f->of[a].refs = 0;
     assert_non_null(regfile_check(f, 0));
-    f->refs[a] = 1;
+    f->of[a].refs = 1;
     assert_null(regfile_check(f, 1));
-    f->refs[N - 1] = 1;
+    f->of[N - 1].refs = 1;
     assert_non_null(regfile_check(f, 2));
 }
 
@@ -154,7 +154,7 @@ static void test_reset(void **state) {
     for (uint32_t k = 0; k < 40; k++) {
         uint16_t id = regfile_alloc(f);
         regfile_set_unwritten(f, id, true);
-        *regfile_map(f, k % WARPS, k % REGS) = (struct reg_map){id, true};
+        *regfile_map(f, k % WARPS, k % REGS) = (struct reg_map){.id = id, .pinned = true};
         if (k % 3 == 0)
             regfile_unref(f, id, k);
         regfile_tick(f, k);
@@ -183,21 +183,21 @@ static void test_latches(void **state) {
         f->v[b][k] = 200 + k;
         latch[k] = 7;
     }
-    regfile_read(f, 1, 2, latch); /* never written */
+    regfile_read(f, regfile_map(f, 1, 2), latch); /* never written */
     assert_int_equal(latch[31], 0);
     regfile_map(f, 1, 2)->id = a;
-    regfile_read(f, 1, 2, latch);
+    regfile_read(f, regfile_map(f, 1, 2), latch);
     assert_int_equal(latch[31], 131);
     f->v[a][31] = 5;
-    f->version[a]++;
-    regfile_read(f, 1, 2, latch);
+    f->of[a].version++;
+    regfile_read(f, regfile_map(f, 1, 2), latch);
     assert_int_equal(latch[31], 5);
     regfile_map(f, 1, 2)->id = b;
-    regfile_read(f, 1, 2, latch);
+    regfile_read(f, regfile_map(f, 1, 2), latch);
     assert_int_equal(latch[0], 200);
     latch[0] = 1; /* somebody computed into it */
-    regfile_latched(f, 1, 2, REG_NONE);
-    regfile_read(f, 1, 2, latch);
+    regfile_latched(f, regfile_map(f, 1, 2), REG_NONE);
+    regfile_read(f, regfile_map(f, 1, 2), latch);
     assert_int_equal(latch[0], 200);
 }
 

@@ -508,6 +508,55 @@ static void test_eligible(void **state) {
     rig_close(&r);
 }
 
+/* s.depth: a gate for all warps, for that of slot 1 alone, or an open one. */
+static void gate_as_told(void *m, const void *marks) {
+    (void)marks;
+    core_want_slots(mech_sm, m, SLOTS_READY);
+    core_concern(mech_sm, m, s.depth == 1 ? 2 : UINT64_MAX);
+    core_open_gate(mech_sm, m, s.depth == 2);
+}
+
+static uint64_t count_eligible(void *m, uint64_t ready, uint64_t now) {
+    (void)m, (void)now;
+    assert_true(s.depth == 0 || (s.depth == 1 && ready & 2));
+    s.count++;
+    return ready;
+}
+
+static uint32_t count_concerned(void *m, uint32_t sched, uint32_t free, uint64_t now) {
+    (void)m, (void)free, (void)now;
+    uint64_t ready = mech_sm->group[sched] & ready_warps(mech_sm);
+    assert_true(s.depth == 1 ? ready & 2 : ready);
+    s.ended++;
+    return 0;
+}
+
+/* Nobody is asked of warps that do not concern it, nor at an open gate; of stacks, too. */
+static void test_concern(void **state) {
+    (void)state;
+    static const struct mech_points p = {.life = {.start = gate_as_told},
+                                         .gate = {.eligible = count_eligible, .slots = count_concerned}},
+                                    q = {.gate = {.eligible = late}}, *const both[] = {&p, &q};
+    for (uint32_t n = 1; n <= 2; n++) {
+        uint64_t gate[3], slots[3], cycles[3];
+        for (uint32_t how = 0; how < 3; how++) {
+            struct rig r;
+            memset(&s, 0, sizeof s);
+            s.depth = how;
+            s.at = 1; /* the other one lets all pass */
+            mech_rig_open(&r, "gtx480", NULL, kernels, n, both);
+            cycles[how] = rig_run(&r, "chain", 1, 64, (struct rig_params){.n = 40, .x = 1});
+            gate[how] = s.count;
+            slots[how] = s.ended;
+            rig_close(&r);
+        }
+        assert_true(gate[1] > 0 && gate[1] < gate[0] && slots[1] > 0 && slots[1] < slots[0]);
+        assert_int_equal(gate[2], 0);
+        assert_int_equal(slots[2], slots[0]);
+        assert_true(cycles[1] == cycles[0] && cycles[2] == cycles[0]);
+    }
+}
+
 /* Warps in slots 0 and 2, of one scheduler whose active set is one warp, at first that of slot 2, which waits
  * for the other. s.token: it is parked meanwhile. */
 enum { WAITS = 2, OTHER = 0 };
@@ -915,6 +964,69 @@ static void test_request(void **state) {
     rig_close(&r);
 }
 
+/* One request after the other, of more lines than the cache can wait for. s.depth: what it has refused is not
+ * asked for again before it changes. */
+enum { MANY = 200 };
+static struct {
+    enum mem_result why;
+    uint32_t epoch;
+    bool is;
+} refused;
+
+static void ask_many(void *m, uint64_t now) {
+    (void)m;
+    const struct mem_access a = {.line = wanted + s.count * MEM_MAX_LINE,
+                                 .lanes = 1,
+                                 .bytes = 4,
+                                 .sectors = mem_all_sectors(MEM_MAX_LINE),
+                                 .kind = MEM_LOAD};
+    if (s.count == MANY)
+        return;
+    if (s.depth && refused.is && core_refused(mech_sm, &a, refused.why, refused.epoch, now)) {
+        s.token++;
+        return;
+    }
+    enum mem_result r = core_request(mech_sm, &a, 1, now);
+    refused.is = !mem_accepted(r);
+    refused.why = r;
+    refused.epoch = *mech_sm->epoch[MEM_DATA];
+    s.count += mem_accepted(r);
+}
+
+static void came_one(void *m, uint32_t token, uint64_t now) {
+    (void)m, (void)token, (void)now;
+    s.ended++;
+}
+
+static uint64_t after_many(void *m, uint64_t ready, uint64_t now) {
+    (void)m, (void)now;
+    return s.ended == MANY ? ready : 0;
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    static const struct mech_points p = {.life = {.tick = ask_many},
+                                         .memory = {.arrived = came_one},
+                                         .gate = {.eligible = after_many}},
+                                    *const points[] = {&p};
+    uint64_t cycles[2], stalls[2];
+    for (uint32_t k = 0; k < 2; k++) {
+        struct rig r;
+        memset(&s, 0, sizeof s);
+        memset(&refused, 0, sizeof refused);
+        s.depth = k;
+        mech_rig_open(&r, "gtx480", NULL, kernels, 1, points);
+        wanted = r.buffer & ~(uint64_t)(MEM_MAX_LINE - 1);
+        cycles[k] = rig_run(&r, "memory", 1, 32, (struct rig_params){.n = 1});
+        stalls[k] = rig_counter(&r, "l1.stall_mshr");
+        assert_true(k ? s.token > 0 : !s.token);
+        rig_close(&r);
+    }
+    assert_int_equal(cycles[0], cycles[1]);
+    assert_int_equal(stalls[0], stalls[1]);
+    assert_true(stalls[0] > 0);
+}
+
 /* Nobody waits for a prefetch, and the line is there nevertheless. */
 static void fetch_ahead(void *m, uint64_t now) {
     (void)m;
@@ -1140,6 +1252,102 @@ static void test_place(void **state) {
     rig_close(&r);
 }
 
+static uint32_t asked_place(void *m, int32_t op, uint32_t k, bool write) {
+    s.count++;
+    return third(m, op, k, write);
+}
+
+/* s.token: the owner says where operands and results lie, and is not asked. */
+static enum mech_verdict collect_here(void *m, int32_t op, uint64_t now) {
+    (void)now;
+    uint16_t places[MAX_SOURCE_WORDS];
+    for (uint32_t k = 0; k < mech_sm->ops[op].need->nreads; k++)
+        places[k] = (uint16_t)third(m, op, k, false);
+    if (s.token)
+        core_collect_from(mech_sm, op, places);
+    else
+        core_collect(mech_sm, op);
+    return MECH_TAKEN;
+}
+
+static void write_next(void *m, int32_t op) {
+    if (s.token)
+        core_write_to(mech_sm, op, third(m, op, mech_sm->ops[op].next_write, true));
+    else
+        core_write(mech_sm, op);
+}
+
+static enum mech_verdict write_here(void *m, int32_t op, uint64_t now) {
+    (void)now;
+    if (!mech_sm->ops[op].writes)
+        return MECH_PASS;
+    write_next(m, op);
+    return MECH_TAKEN;
+}
+
+static void wrote_here(void *m, int32_t op, uint32_t k) {
+    if (k + 1 < mech_sm->ops[op].writes)
+        write_next(m, op);
+    else
+        core_retire(mech_sm, op);
+}
+
+static void test_told_places(void **state) {
+    (void)state;
+    static const struct mech_points p = {.registers = {fill_nothing, asked_place, restore_nothing, NULL},
+                                         .front = {.take = collect_here},
+                                         .back = {.result = write_here, .written = wrote_here}},
+                                    *const points[] = {&p};
+    uint64_t cycles[2], conflicts[2];
+    for (uint32_t told = 0; told < 2; told++) {
+        struct rig r;
+        memset(&s, 0, sizeof s);
+        s.token = told;
+        mech_rig_open(&r, "gtx480", "rf.banks=4", kernels, 1, points);
+        cycles[told] = rig_run(&r, "banks", 1, 64, (struct rig_params){.n = 3, .x = 3});
+        conflicts[told] = rig_counter(&r, "rf.read.conflicts") + rig_counter(&r, "rf.write.conflicts");
+        assert_true(told ? !s.count : s.count > 0);
+        rig_close(&r);
+    }
+    assert_int_equal(cycles[0], cycles[1]);
+    assert_int_equal(conflicts[0], conflicts[1]);
+}
+
+/* ---- results without a queue ---- */
+
+static void count_ends(void *m, int32_t op) {
+    (void)m, (void)op;
+    s.count++;
+    s.ended += s.at != mech_sm->now; /* before the banks are served */
+}
+
+static void note_cycle(void *m, uint64_t now) {
+    (void)m;
+    s.at = now;
+}
+
+static void test_any_order(void **state) {
+    (void)state;
+    static const struct mech_points queued = {.life = {.tick = note_cycle}, .watch = {.retire = count_ends}},
+                                    free = {.life = {.tick = note_cycle, .any_order = true},
+                                            .watch = {.retire = count_ends}};
+    for (uint32_t k = 0; k < 2; k++) {
+        const char *kernel = k ? "banks" : "memory";
+        struct rig r;
+        run(&r, &queued, "rf.banks=4", kernel, 64, 3, 3);
+        uint64_t cycles = r.cycles, ends = s.count, writes = rig_counter(&r, "rf.writes"), before = s.ended,
+                 word = rig_word(&r, 7);
+        rig_close(&r);
+        run(&r, &free, "rf.banks=4", kernel, 64, 3, 3);
+        assert_int_equal(r.cycles, cycles);
+        assert_int_equal(s.count, ends);
+        assert_true(s.ended > before);
+        assert_int_equal(rig_counter(&r, "rf.writes"), writes);
+        assert_int_equal(rig_word(&r, 7), word);
+        rig_close(&r);
+    }
+}
+
 /* ---- ports of collectors ---- */
 
 /* Three products in a row, of three registers, three and two: with one port each waits for its operands,
@@ -1220,6 +1428,8 @@ int main(void) {
         cmocka_unit_test(test_prefetch),   cmocka_unit_test(test_ride),
         cmocka_unit_test(test_pairs),      cmocka_unit_test(test_redirect),
         cmocka_unit_test(test_place),      cmocka_unit_test(test_park),
+        cmocka_unit_test(test_concern),    cmocka_unit_test(test_told_places),
+        cmocka_unit_test(test_any_order),  cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,8 @@
  * take turns in being first, because they share the collectors. */
 #include "mech/cmrc/cmrc.h"
 
+#include <stddef.h>
+
 /* A request that waits at a bank. */
 struct request {
     int32_t at, prev; /* read or op in its list, and the one before it; CORE_NONE: no request, the first */
@@ -130,10 +132,13 @@ static void deliver(struct cmrc *m, const struct request *q, uint32_t bank) {
 /* The access itself; that of a register which must be read before it is written leaves the request where it
  * is. */
 static void serve(struct cmrc *m, const struct request *q, uint32_t bank) {
-    uint64_t *const widths[] = {&m->n.width1, &m->n.width2, &m->n.width3, &m->n.width4};
+    static const size_t widths[] = {[1] = offsetof(struct cmrc_counters, width1),
+                                    offsetof(struct cmrc_counters, width2),
+                                    offsetof(struct cmrc_counters, width3),
+                                    offsetof(struct cmrc_counters, width4)};
     uint32_t width = width_of[q->mask];
     m->serving = q->mask;
-    ++*widths[width - 1];
+    ++*(uint64_t *)((char *)&m->n + widths[width]);
     if (!q->write) {
         deliver(m, q, bank);
         core_serve_read(m->sm, bank, q->prev);
@@ -156,22 +161,35 @@ static void count_pair(struct cmrc *m, const struct request *a, const struct req
     m->n.type4 += a->write != b->write;
 }
 
-/* No other request waits at the bank. */
-static bool is_alone(const struct sm *sm, const struct request *q, uint32_t bank) {
-    if (q->prev != CORE_NONE || (q->write ? sm->read_banks : sm->write_banks) >> bank & 1)
+/* One request waits at the bank, and no other: it needs no partner, and a write no look at reads before it.
+ */
+static inline bool is_alone(const struct sm *sm, uint32_t bank) {
+    bool reads = sm->read_banks >> bank & 1, writes = sm->write_banks >> bank & 1;
+    if (reads && writes)
         return false;
-    return (q->write ? sm->ops[q->at].next : sm->reads[q->at].next) == CORE_NONE;
+    return (reads ? sm->reads[sm->bank_reads[bank][0]].next : sm->ops[sm->bank_writes[bank][0]].next) ==
+           CORE_NONE;
+}
+
+static void serve_alone(struct cmrc *m, uint32_t bank) {
+    const struct sm *sm = m->sm;
+    struct request q = sm->read_banks >> bank & 1 ? read_at(m, sm->bank_reads[bank][0], CORE_NONE)
+                                                  : write_at(m, sm->bank_writes[bank][0], CORE_NONE);
+    if (!has_slices(m, &q, &no_request, bank))
+        return;
+    m->n.port_cycles++;
+    serve(m, &q, bank);
 }
 
 static void serve_bank(struct cmrc *m, uint32_t bank) {
     struct request a, w, r;
+    if (is_alone(m->sm, bank)) {
+        serve_alone(m, bank);
+        return;
+    }
     if (!find_write(m, bank, &no_request, &a) && !find_read(m, bank, &no_request, &a))
         return;
     m->n.port_cycles++;
-    if (is_alone(m->sm, &a, bank)) {
-        serve(m, &a, bank);
-        return;
-    }
     bool full = m->params->pairing != PAIR_ANY; /* what fills all sub-banks goes alone */
     bool write = m->params->pairing != PAIR_READS && find_write(m, bank, &a, &w),
          read = !(full && a.mask == FULL_MASK) && find_read(m, bank, &a, &r);

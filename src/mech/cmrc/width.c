@@ -1,16 +1,17 @@
 /* Widths of registers. The loops over lanes are written so that compilers make vectors of them. */
 #include "mech/cmrc/width.h"
 
+#include "base/wide.h"
 #include "isa/lane_bits.h"
 
 /* Bytes that words with these significant bits need. */
-static uint8_t bytes_of(uint32_t bits) {
+static WIDE_PART uint8_t bytes_of(uint32_t bits) {
     return bits < 1u << 8 ? 1 : bits < 1u << 16 ? 2 : bits < 1u << 24 ? 3 : 4;
 }
 
 /* Each lane by itself: bits that its sign does not say, and the sign; the bit beside them is the stored sign.
  */
-static uint8_t signed_bytes(const uint32_t *v, uint32_t lanes) {
+static WIDE_PART uint8_t signed_bytes(const uint32_t *v, uint32_t lanes) {
     uint32_t bits = 0;
     for (uint32_t l = 0; l < WARP_LANES; l++)
         bits |= (v[l] ^ (0u - (v[l] >> 31))) << 1 & lane_bits(lanes, l);
@@ -18,7 +19,7 @@ static uint8_t signed_bytes(const uint32_t *v, uint32_t lanes) {
 }
 
 /* A value that all lanes have: what is below without a look at which they are, which is the common case. */
-static struct cmrc_form whole_form(const uint32_t v[WARP_LANES]) {
+static WIDE_PART struct cmrc_form whole_form(const uint32_t v[WARP_LANES]) {
     uint32_t any = 0, lacking = 0, bits = 0;
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         any |= v[l];
@@ -29,7 +30,7 @@ static struct cmrc_form whole_form(const uint32_t v[WARP_LANES]) {
     return (struct cmrc_form){full ? CMRC_FULL : bytes_of(bits), false};
 }
 
-struct cmrc_form cmrc_form(enum cmrc_sign sign, const uint32_t v[WARP_LANES], uint32_t lanes) {
+static WIDE_PART struct cmrc_form form(enum cmrc_sign sign, const uint32_t v[WARP_LANES], uint32_t lanes) {
     uint32_t any = 0, lacking = 0;
     if (sign == SIGN_UNIFORM && lanes == UINT32_MAX)
         return whole_form(v);
@@ -47,8 +48,16 @@ struct cmrc_form cmrc_form(enum cmrc_sign sign, const uint32_t v[WARP_LANES], ui
     return (struct cmrc_form){signed_bytes(v, lanes), false};
 }
 
+static WIDE struct cmrc_form form_wide(enum cmrc_sign sign, const uint32_t v[WARP_LANES], uint32_t lanes) {
+    return form(sign, v, lanes);
+}
+
+struct cmrc_form cmrc_form(enum cmrc_sign sign, const uint32_t v[WARP_LANES], uint32_t lanes) {
+    return HOST_IS_WIDE ? form_wide(sign, v, lanes) : form(sign, v, lanes);
+}
+
 /* The value that the stored bytes of a word stand for. */
-static uint32_t extend(enum cmrc_sign sign, struct cmrc_form f, uint32_t word) {
+static WIDE_PART uint32_t extend(enum cmrc_sign sign, struct cmrc_form f, uint32_t word) {
     if (f.width == CMRC_FULL)
         return word;
     uint32_t kept = (1u << 8 * f.width) - 1, top = (kept >> 1) + 1;
@@ -64,10 +73,23 @@ bool cmrc_fits(enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LA
     return !differ;
 }
 
-void cmrc_load(enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LANES],
-               uint32_t back[WARP_LANES]) {
+static WIDE_PART void load(enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LANES],
+                           uint32_t back[WARP_LANES]) {
     for (uint32_t l = 0; l < WARP_LANES; l++)
         back[l] = extend(sign, f, v[l]);
+}
+
+static WIDE void load_wide(enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LANES],
+                           uint32_t back[WARP_LANES]) {
+    load(sign, f, v, back);
+}
+
+void cmrc_load(enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LANES],
+               uint32_t back[WARP_LANES]) {
+    if (HOST_IS_WIDE)
+        load_wide(sign, f, v, back);
+    else
+        load(sign, f, v, back);
 }
 
 void cmrc_lose(struct cmrc_form f, uint32_t v[WARP_LANES], uint32_t lanes) {

@@ -14,7 +14,7 @@ static uint32_t guard(const struct dac *d, const struct xinst *i, uint32_t w) {
 }
 
 /* What an instruction that is no operation of lanes gives. */
-static bool special(struct dac *d, const struct xinst *i, uint32_t w, uint32_t r[2][WARP_LANES]) {
+static bool check_special(struct dac *d, const struct xinst *i, uint32_t w, uint32_t r[2][WARP_LANES]) {
     const struct coords *at = &d->coords[w];
     uint32_t mode = i->in->m.mode;
     for (uint32_t l = 0; l < WARP_LANES; l++)
@@ -36,7 +36,7 @@ static void shadow_warp(struct dac *d, const struct xinst *i, uint32_t w) {
     uint32_t m = dac_top(d)->w[w] & guard(d, i, w);
     if (!m)
         return;
-    if (!special(d, i, w, r)) {
+    if (!check_special(d, i, w, r)) {
         for (uint32_t k = 0; k < i->nsw && k < 8; k++) {
             memcpy(s[k], word(d, i, k, w), sizeof s[k]);
             for (uint32_t l = 0; i->mods && l < WARP_LANES; l++)

@@ -120,6 +120,7 @@ static void start(void *m, const void *marks) {
     d->n.static_insts += k->code ? k->code->insts : 0;
     d->n.static_affine += k->code ? k->code->affine : 0;
     *(d->on ? &d->n.split_launches : &d->n.whole_launches) += 1;
+    dac_know(d, UINT64_MAX, false);
     if (!d->on)
         return;
     d->affine = k->affine;
@@ -189,11 +190,12 @@ static void warp(void *m, uint32_t warp, bool enters) {
     if (!d->on)
         return;
     dac_changed(d, warp);
+    dac_know(d, warp_bit(warp), false);
     if (!enters)
         d->served &= ~(UINT64_C(1) << warp);
 }
 
-static void barrier(void *m, uint32_t block, uint64_t warps, bool opened) {
+static void barrier_opened(void *m, uint32_t block, uint64_t warps, bool opened) {
     struct dac *d = m;
     if (!d->on || !opened)
         return;
@@ -206,19 +208,6 @@ static void barrier(void *m, uint32_t block, uint64_t warps, bool opened) {
 }
 
 /* ---- instructions ---- */
-
-/* Before it takes effect, so that the block's count of a barrier is known when it opens, and the lanes that
- * come to a branch are. */
-static void before(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
-    struct dac *d = m;
-    if (!d->on || d->sm->streaming >> warp & 1)
-        return;
-    const struct dac_mark *mark = &d->main[i - d->sm->x->img->code];
-    if (mark->roles & DAC_BAR && mask)
-        d->at_bar[d->sm->warps[warp].block] = true;
-    if (dac_asks(mark))
-        dac_send(d, warp, i, mark);
-}
 
 static void control(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     struct dac *d = m;
@@ -238,6 +227,11 @@ static void issued(void *m, int32_t op) {
         dac_affine_issued(d, o->i, (uint32_t)o->pc);
     else
         dac_given(d, op);
+    /* On one path the next instruction is the one behind; most take nothing. */
+    const struct core_warp *cw = &d->sm->warps[o->warp];
+    if (cw->x == d->sm->x && cw->w->depth == 1 && (uint32_t)o->pc + 1 < cw->ncode &&
+        !d->main[o->pc + 1].roles)
+        dac_know(d, warp_bit(o->warp), true);
 }
 
 static void tick(void *m, uint64_t now) {
@@ -351,8 +345,9 @@ MECHANISM(dac) = {
                         .tick = tick,
                         .next = next,
                         .elapsed = elapsed,
-                        .describe = describe},
-               .watch = {.before = before, .control = control, .barrier = barrier, .issued = issued},
+                        .describe = describe,
+                        .any_order = true},
+               .watch = {.control = control, .barrier = barrier_opened, .issued = issued},
                .gate = {.eligible = dac_eligible, .slots = slots},
                .stream = {.own_code = true},
                .values = {.sources = dac_sources},

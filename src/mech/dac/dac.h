@@ -160,11 +160,19 @@ struct dac {
 
     /* Most cycles change nothing for those who wait: they are looked at again when something has. */
     uint64_t changed;      /* warps that may have got what they wait for */
+    uint64_t able;         /* warps of the program that have all that their next instruction takes */
     uint64_t lines_came;   /* warps whose loads may have a line to take */
     uint8_t affine_lacks;  /* what the affine warp waits for, an enum dac_wait ... */
     bool affine_unchanged; /* ... and waits for still */
     bool aeu_rests;        /* the address expansion unit can do nothing ... */
     uint8_t aeu_lacks;     /* ... because of this, a step of expand.c */
+    bool aeu_asks;         /* ... and asks the cache again for what that has refused, the last of it this: */
+    struct dac_refused {
+        struct mem_access x;
+        enum mem_result why;
+        uint32_t epoch; /* of the cache */
+        bool port;      /* some was refused for the port, and may be accepted in the next cycle */
+    } refused;
 
     uint32_t (*shadow)[DAC_WARPS][WARP_LANES]; /* --check: registers of the affine stream in each thread */
     uint32_t shadow_pred[NUM_PRED + 1][DAC_WARPS];
@@ -193,6 +201,13 @@ static inline bool dac_asks(const struct dac_mark *m) {
 static inline void dac_changed(struct dac *d, uint32_t warp) {
     d->changed |= UINT64_C(1) << warp;
     d->aeu_rests = false;
+}
+
+/* It is known, or not, that a warp of the program has all that its next instruction takes: that stays so
+ * until it issues. Of those of which it is known nobody asks. */
+static inline void dac_know(struct dac *d, uint64_t warps, bool able) {
+    d->able = able ? d->able | warps : d->able & ~warps;
+    core_concern(d->sm, d, d->on ? ~d->able : 0);
 }
 
 /* affine.c: the affine warp. */

@@ -223,8 +223,13 @@ static enum step expand_line(struct dac *d, const struct dac_tuple *t, uint32_t 
         struct mem_access x = a->at->line[a->expanded];
         x.flags |= MEM_PIN;
         uint32_t token = (uint32_t)(a - d->accesses) | (uint32_t)a->expanded << ACCESS_BITS;
-        if (!mem_accepted(core_request(d->sm, &x, token, now)))
+        enum mem_result r = core_request(d->sm, &x, token, now);
+        if (!mem_accepted(r)) {
+            d->refused.x = x;
+            d->refused.why = r;
+            d->refused.port |= r == MEM_STALL_PORT;
             return STEP_CACHE;
+        }
         read_bytes(d, t->in, a, x.lanes);
         d->n.fetched++;
     }
@@ -307,11 +312,12 @@ static uint32_t oldest_block(const struct dac *d, uint64_t blocks) {
 }
 
 /* The unit works on the head of the queue, block by block, and turns to another only where one has to wait.
- * Where all have, it rests until something changes, unless it has to ask the cache again. True: it did
+ * Where all have, it rests until something changes, though it may have to ask the cache again. True: it did
  * something. */
 static bool expand_any(struct dac *d, uint64_t now) {
     enum step worst = STEP_NOTHING;
     bool cache = false;
+    d->refused.port = false;
     for (uint64_t left = d->blocks; left;) {
         uint32_t c = oldest_block(d, left);
         enum step s = expand_block(d, c, now);
@@ -323,7 +329,9 @@ static bool expand_any(struct dac *d, uint64_t now) {
         worst = s > worst ? s : worst;
         left &= ~(UINT64_C(1) << c);
     }
-    d->aeu_rests = !cache;
+    d->aeu_asks = cache;
+    d->aeu_rests = !d->refused.port;
+    d->refused.epoch = *d->sm->epoch[MEM_DATA];
     d->aeu_lacks = (uint8_t)worst;
     return false;
 }
@@ -337,7 +345,9 @@ void dac_count_expansion(struct dac *d, uint64_t cycles) {
 }
 
 static void expand_addresses(struct dac *d, uint64_t now) {
-    if (d->aeu_rests || !expand_any(d, now))
+    const struct dac_refused *r = &d->refused;
+    bool rests = d->aeu_rests && (!d->aeu_asks || core_refused(d->sm, &r->x, r->why, r->epoch, now));
+    if (rests || !expand_any(d, now))
         dac_count_expansion(d, 1);
 }
 
@@ -420,7 +430,7 @@ void dac_expand(struct dac *d, uint64_t now) {
 }
 
 bool dac_expands(const struct dac *d) {
-    return d->head != d->tail && (!d->aeu_rests || d->peu != d->tail);
+    return d->head != d->tail && (!d->aeu_rests || d->aeu_asks || d->peu != d->tail);
 }
 
 /* ---- loads that take their lines ---- */

@@ -56,10 +56,12 @@ uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
     if (!d->on)
         return ready;
     uint64_t refused = 0;
-    for (uint64_t left = ready; left; left &= left - 1) {
+    for (uint64_t left = ready & ~d->able; left; left &= left - 1) {
         uint32_t w = (uint32_t)__builtin_ctzll(left);
         bool own = d->sm->streaming >> w & 1, known = d->sm->parked & ~d->changed & left & -left;
         bool waits = own ? dac_affine_waits(d) : known || !can_take(d, w);
+        if (!waits && !own)
+            dac_know(d, left & -left, true);
         if (!waits && (!own || dac_affine_ready(d)))
             continue;
         refused |= left & -left;
@@ -102,24 +104,36 @@ static void take_predicate(struct dac *d, uint32_t warp) {
     d->n.deq_pred++;
 }
 
-static void take_address(struct dac *d, uint32_t warp, const struct xinst *i, const struct dac_fact *f,
-                         uint32_t mask) {
-    struct dac_queues *q = &d->q[warp];
-    struct dac_access *a = dac_nth(d, q, q->issued++);
-    if (a->number != f->number || a->mask != mask)
-        dac_broken(d, "the streams of a warp disagree");
+/* The address of each lane goes where the instruction reads it. */
+static void put_address(struct dac *d, uint32_t warp, const struct xinst *i, const struct dac_access *a) {
+    uint32_t(*pool)[WARP_LANES] = d->sm->x->pool;
+    uint32_t *low = pool[i->s[i->first[0]] & ~POOL];
+    if (a->plain && !i->in->m.a64) {
+        block_num_words(&a->num, &d->coords[warp], low);
+        uint32_t safe = low[__builtin_ctz(a->mask)];
+        for (uint32_t left = ~a->mask; left; left &= left - 1)
+            low[__builtin_ctz(left)] = safe;
+        return;
+    }
     uint64_t own[WARP_LANES];
     const uint64_t *addr = a->plain ? own : a->at->addr;
     if (a->plain) {
         block_num_expand(&a->num, &d->coords[warp], own);
         dac_settle_lanes(own, a->mask);
     }
-    uint32_t(*pool)[WARP_LANES] = d->sm->x->pool;
-    uint32_t *low = pool[i->s[i->first[0]] & ~POOL];
     for (uint32_t l = 0; l < WARP_LANES; l++)
         low[l] = (uint32_t)addr[l];
     for (uint32_t l = 0; i->in->m.a64 && l < WARP_LANES; l++)
         pool[i->s[i->first[0] + 1] & ~POOL][l] = (uint32_t)(addr[l] >> 32);
+}
+
+static void take_address(struct dac *d, uint32_t warp, const struct xinst *i, const struct dac_fact *f,
+                         uint32_t mask) {
+    struct dac_queues *q = &d->q[warp];
+    struct dac_access *a = dac_nth(d, q, q->issued++);
+    if (a->number != f->number || a->mask != mask)
+        dac_broken(d, "the streams of a warp disagree");
+    put_address(d, warp, i, a);
     a->issued = true;
     q->used -= a->expanded;
     dac_changed(d, warp);
@@ -130,15 +144,29 @@ static void take_address(struct dac *d, uint32_t warp, const struct xinst *i, co
     dac_pop(d, q);
 }
 
-void dac_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
-    struct dac *d = m;
-    if (!d->on || d->sm->streaming >> warp & 1)
-        return;
-    const struct dac_mark *mark = mark_at(d, &d->sm->warps[warp]);
+/* What the instruction takes. Before it takes effect, so that the block's count of a barrier is known when it
+ * opens, and the lanes that come to a branch are. */
+static __attribute__((noinline)) void take(struct dac *d, uint32_t warp, const struct xinst *i, uint32_t mask,
+                                           const struct dac_mark *mark) {
     if (mark->roles & DAC_DEQ_PRED)
         take_predicate(d, warp);
     if (mark->roles & DAC_DEQ && mask)
         take_address(d, warp, i, mark->fact, mask);
+    if (mark->roles & DAC_BAR && mask)
+        d->at_bar[d->sm->warps[warp].block] = true;
+    if (dac_asks(mark))
+        dac_send(d, warp, i, mark);
+}
+
+void dac_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
+    struct dac *d = m;
+    const struct core_warp *cw = &d->sm->warps[warp];
+    if (!d->on || cw->x != d->sm->x)
+        return;
+    const struct dac_mark *mark = mark_at(d, cw);
+    dac_know(d, warp_bit(warp), false);
+    if (mark->roles)
+        take(d, warp, i, mask, mark);
 }
 
 /* Word k of what a load puts into a lane's registers. */

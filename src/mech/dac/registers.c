@@ -231,7 +231,7 @@ static void copy_merge(struct webs *w, uint32_t v) {
 /* ---- merges of ways ---- */
 
 /* What is known of the branches. */
-static void find_joins(struct webs *w, struct arena *a) {
+static void find_branches(struct webs *w, struct arena *a) {
     w->c = control_of(a, w->f);
     bool *parts = arena_array(a, bool, w->c.nsplits + 1), *asks = arena_array(a, bool, w->f->blocks.len + 1);
     for (uint32_t k = 0; k < w->c.nsplits; k++) {
@@ -326,7 +326,7 @@ static void select_word(struct beginning *out, struct opd to, struct opd a, stru
 }
 
 /* Threads choose among what they bring to merge v. */
-static void choose(struct webs *w, struct beginning *out, uint32_t v) {
+static void merge_webs(struct webs *w, struct beginning *out, uint32_t v) {
     const struct join_plan *p = w->plan[v];
     const struct popd all = {.id = VPRED_PT};
     struct opd from[JOIN_VERSIONS], rest;
@@ -350,7 +350,7 @@ static void copy_merges(struct webs *w) {
         struct beginning out = {0};
         for (uint32_t k = w->r.merge_at[b]; k < w->r.merge_at[b + 1]; k++)
             if (w->plan[w->r.merges[k]])
-                choose(w, &out, w->r.merges[k]);
+                merge_webs(w, &out, w->r.merges[k]);
             else if (w->needed[w->r.merges[k]])
                 copy_merge(w, w->r.merges[k]);
         if (out.code.len)
@@ -372,7 +372,7 @@ static void set_opd(struct webs *w, uint32_t b, uint32_t k, bool reads, struct o
     o->v = x ? x->at : o->v;
 }
 
-static void set_pred(struct webs *w, uint32_t b, uint32_t k, bool reads, struct popd *p) {
+static void rename_pred(struct webs *w, uint32_t b, uint32_t k, bool reads, struct popd *p) {
     if (p->id == VPRED_PT)
         return;
     const struct web *x = web_of(w, b, k, reads, value_of_pred(&w->r.v, p->id));
@@ -386,10 +386,10 @@ static void rewrite(struct webs *w) {
             for (uint32_t s = 0; s < was.nsrc; s++)
                 set_opd(w, b, k, true, &was.src[s]);
             set_opd(w, b, k, false, &was.dst);
-            set_pred(w, b, k, true, &was.guard);
+            rename_pred(w, b, k, true, &was.guard);
             for (uint32_t n = 0; n < 2; n++) {
-                set_pred(w, b, k, true, &was.psrc[n]);
-                set_pred(w, b, k, false, &was.pdst[n]);
+                rename_pred(w, b, k, true, &was.psrc[n]);
+                rename_pred(w, b, k, false, &was.pdst[n]);
             }
             *i = was;
         }
@@ -435,7 +435,7 @@ static const char *rename_webs(const struct program *p, struct fn *f, bool merge
     for (uint32_t v = 0; v < w.r.n; v++)
         w.parent[v] = w.kept_in[v] = v;
     find_needed(&w);
-    find_joins(&w, &a);
+    find_branches(&w, &a);
     bool planned = !merges || find_plans(&w, &a);
     connect_kept(&w);
     connect_words(&w);

@@ -240,7 +240,7 @@ static void choose_predicates(struct splitter *s) {
     vec_free(&m.work);
 }
 
-static void choose(struct splitter *s) {
+static void choose_work(struct splitter *s) {
     choose_accesses(s);
     choose_predicates(s);
 }
@@ -314,7 +314,7 @@ static void find_joins(struct splitter *s) {
 }
 
 /* Finds out what goes where; NULL, or why the kernel stays whole. */
-static const char *decide(struct splitter *s) {
+static const char *decide_split(struct splitter *s) {
     const char *why = dac_obstacle(s);
     if (why)
         return why;
@@ -325,7 +325,7 @@ static const char *decide(struct splitter *s) {
         do
             dac_settle(s);
         while (dac_settle_choices(s));
-        choose(s);
+        choose_work(s);
         dac_find_slice(s);
     } while (dac_limit_conditions(s));
     bool any = false;
@@ -362,7 +362,7 @@ static void count_affine(struct splitter *s) {
 static const char *try_split(struct splitter *s, struct dac_fact *facts) {
     allocate(s);
     find_joins(s);
-    const char *why = decide(s);
+    const char *why = decide_split(s);
     if (why)
         return why;
     const struct writers writers = find_writers(s);

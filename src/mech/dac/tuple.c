@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/wide.h"
 #include "isa/semantics.h"
 
 /* ---- atoms ---- */
@@ -327,13 +328,13 @@ void num_high(struct val *d, const struct num_val *a) {
 
 /* ---- what they are in each thread ---- */
 
-static void line32(const uint32_t *f, const struct coords *at, uint32_t *out) {
+static WIDE_PART void line32(const uint32_t *f, const struct coords *at, uint32_t *out) {
     uint32_t base = f[0] + f[4] * at->ctaid[0] + f[5] * at->ctaid[1] + f[6] * at->ctaid[2];
     for (uint32_t l = 0; l < WARP_LANES; l++)
         out[l] = base + f[1] * at->tid[0][l] + f[2] * at->tid[1][l] + f[3] * at->tid[2][l];
 }
 
-static void expand_atom(const struct atom *a, const struct coords *at, uint32_t *out) {
+static WIDE_PART void expand_atom(const struct atom *a, const struct coords *at, uint32_t *out) {
     line32(a->f, at, out);
     if (!a->divisor)
         return;
@@ -343,7 +344,7 @@ static void expand_atom(const struct atom *a, const struct coords *at, uint32_t 
         out[l] += a->scale * op_rem(of[l], a->divisor, false);
 }
 
-static struct block_num in_block(const struct num *n, const struct coords *at) {
+static WIDE_PART struct block_num in_block(const struct num *n, const struct coords *at) {
     const uint64_t *f = n->f;
     uint64_t base = f[0] + f[4] * at->ctaid[0] + f[5] * at->ctaid[1] + f[6] * at->ctaid[2];
     return (struct block_num){{base, f[1], f[2], f[3]}};
@@ -354,7 +355,8 @@ bool num_in_block(const struct num_val *v, const struct coords *at, struct block
     return v->nalt == 1 && !v->n[0].nterms;
 }
 
-void block_num_expand(const struct block_num *n, const struct coords *at, uint64_t out[WARP_LANES]) {
+static WIDE_PART void expand_block_num(const struct block_num *n, const struct coords *at,
+                                       uint64_t out[WARP_LANES]) {
     const uint64_t *f = n->f;
     if (at->row) {
         uint64_t v = f[0] + f[1] * at->tid[0][0] + f[2] * at->tid[1][0] + f[3] * at->tid[2][0];
@@ -366,9 +368,9 @@ void block_num_expand(const struct block_num *n, const struct coords *at, uint64
         out[l] = f[0] + f[1] * at->tid[0][l] + f[2] * at->tid[1][l] + f[3] * at->tid[2][l];
 }
 
-static void expand_num(const struct num *n, const struct coords *at, uint64_t *out) {
+static WIDE_PART void expand_num(const struct num *n, const struct coords *at, uint64_t *out) {
     struct block_num plain = in_block(n, at);
-    block_num_expand(&plain, at, out);
+    expand_block_num(&plain, at, out);
     for (uint32_t t = 0; t < n->nterms; t++) {
         uint32_t word[WARP_LANES];
         expand_atom(&n->term[t].a, at, word);
@@ -378,14 +380,15 @@ static void expand_num(const struct num *n, const struct coords *at, uint64_t *o
 }
 
 /* The lanes that have alternative k of n. */
-static uint32_t lanes_of_alt(uint32_t k, uint32_t n, const uint32_t c[DAC_CONDS]) {
+static WIDE_PART uint32_t lanes_of_alt(uint32_t k, uint32_t n, const uint32_t c[DAC_CONDS]) {
     uint32_t m = UINT32_MAX;
     for (uint32_t j = 0; 1u << j < n; j++)
         m &= k >> j & 1 ? c[j] : ~c[j];
     return m;
 }
 
-void val_expand(const struct val *v, const struct coords *at, const uint32_t c[DAC_CONDS], uint32_t *out) {
+static WIDE_PART void expand_val(const struct val *v, const struct coords *at, const uint32_t c[DAC_CONDS],
+                                 uint32_t *out) {
     for (uint32_t k = 0; k < v->nalt; k++) {
         uint32_t m = lanes_of_alt(k, v->nalt, c), word[WARP_LANES];
         uint64_t wide[WARP_LANES];
@@ -401,8 +404,8 @@ void val_expand(const struct val *v, const struct coords *at, const uint32_t c[D
     }
 }
 
-void num_expand(const struct num_val *v, const struct coords *at, const uint32_t c[DAC_CONDS],
-                uint64_t *out) {
+static WIDE_PART void expand_num_val(const struct num_val *v, const struct coords *at,
+                                     const uint32_t c[DAC_CONDS], uint64_t *out) {
     if (v->nalt == 1) {
         expand_num(&v->n[0], at, out);
         return;
@@ -414,4 +417,61 @@ void num_expand(const struct num_val *v, const struct coords *at, const uint32_t
         for (uint32_t l = 0; l < WARP_LANES; l++)
             out[l] = m >> l & 1 ? wide[l] : out[l];
     }
+}
+
+/* ---- for the host there is ---- */
+
+static WIDE void block_num_wide(const struct block_num *n, const struct coords *at, uint64_t *out) {
+    expand_block_num(n, at, out);
+}
+
+void block_num_expand(const struct block_num *n, const struct coords *at, uint64_t out[WARP_LANES]) {
+    if (HOST_IS_WIDE)
+        block_num_wide(n, at, out);
+    else
+        expand_block_num(n, at, out);
+}
+
+static WIDE_PART void expand_words(const struct block_num *n, const struct coords *at, uint32_t *out) {
+    uint32_t f[4];
+    for (uint32_t k = 0; k < 4; k++)
+        f[k] = (uint32_t)n->f[k];
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        out[l] = f[0] + f[1] * at->tid[0][l] + f[2] * at->tid[1][l] + f[3] * at->tid[2][l];
+}
+
+static WIDE void words_wide(const struct block_num *n, const struct coords *at, uint32_t *out) {
+    expand_words(n, at, out);
+}
+
+void block_num_words(const struct block_num *n, const struct coords *at, uint32_t out[WARP_LANES]) {
+    if (HOST_IS_WIDE)
+        words_wide(n, at, out);
+    else
+        expand_words(n, at, out);
+}
+
+static WIDE void val_wide(const struct val *v, const struct coords *at, const uint32_t c[DAC_CONDS],
+                          uint32_t *out) {
+    expand_val(v, at, c, out);
+}
+
+void val_expand(const struct val *v, const struct coords *at, const uint32_t c[DAC_CONDS], uint32_t *out) {
+    if (HOST_IS_WIDE)
+        val_wide(v, at, c, out);
+    else
+        expand_val(v, at, c, out);
+}
+
+static WIDE void num_wide(const struct num_val *v, const struct coords *at, const uint32_t c[DAC_CONDS],
+                          uint64_t *out) {
+    expand_num_val(v, at, c, out);
+}
+
+void num_expand(const struct num_val *v, const struct coords *at, const uint32_t c[DAC_CONDS],
+                uint64_t *out) {
+    if (HOST_IS_WIDE)
+        num_wide(v, at, c, out);
+    else
+        expand_num_val(v, at, c, out);
 }

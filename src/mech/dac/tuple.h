@@ -101,6 +101,8 @@ struct block_num {
 /* The number is one: what it is in the block of these threads. */
 bool num_in_block(const struct num_val *v, const struct coords *at, struct block_num *n);
 void block_num_expand(const struct block_num *n, const struct coords *at, uint64_t out[WARP_LANES]);
+/* The low words of that. */
+void block_num_words(const struct block_num *n, const struct coords *at, uint32_t out[WARP_LANES]);
 /* The values of the lanes of a warp, where conditions are true in the lanes of c[0], c[1]. */
 void val_expand(const struct val *v, const struct coords *at, const uint32_t c[DAC_CONDS], uint32_t *out);
 void num_expand(const struct num_val *v, const struct coords *at, const uint32_t c[DAC_CONDS], uint64_t *out);

@@ -1,10 +1,6 @@
 /* Fetch and decode: warps of the majority path skip what has a leader (sections 4.3.2, 4.3.4, 4.3.5). */
 #include "mech/darsie/darsie.h"
 
-static uint64_t bit(uint32_t warp) {
-    return UINT64_C(1) << warp;
-}
-
 /* An instruction with this mark waits in the warp's buffer. */
 static bool buffers_ordered(const struct darsie *d, const struct core_warp *cw) {
     for (uint32_t k = 0; k < cw->buffered; k++)
@@ -25,7 +21,7 @@ static bool buffers_control(const struct darsie *d, const struct core_warp *cw) 
 static uint64_t behind_control(struct darsie *d, uint64_t warps) {
     for (uint64_t left = warps & d->changed; left; left &= left - 1) {
         uint32_t warp = (uint32_t)__builtin_ctzll(left);
-        set_bit(&d->behind, bit(warp), buffers_control(d, &d->sm->warps[warp]));
+        set_bit(&d->behind, warp_bit(warp), buffers_control(d, &d->sm->warps[warp]));
     }
     d->changed &= ~warps;
     return d->behind & warps;
@@ -116,27 +112,27 @@ uint64_t darsie_fetch(void *m, uint64_t wanting, uint64_t now) {
         for (uint64_t left = part[p]; left; left &= left - 1) {
             uint32_t warp = (uint32_t)__builtin_ctzll(left);
             if (!may_fetch(d, &c, warp))
-                wanting &= ~bit(warp);
+                wanting &= ~warp_bit(warp);
             if (c.n == (uint32_t)d->params->ports) /* nothing new is looked up */
-                left &= c.concerned | bit(warp);
+                left &= c.concerned | warp_bit(warp);
         }
     return wanting;
 }
 
 /* A decoded instruction waits until darsie_ask; looks: it is looked up, in vain, in every cycle. */
 static enum mech_decode hold(struct darsie *d, uint32_t warp, bool looks, uint64_t now) {
-    d->held |= bit(warp);
-    set_bit(&d->looking, bit(warp), looks);
+    d->held |= warp_bit(warp);
+    set_bit(&d->looking, warp_bit(warp), looks);
     d->held_at[warp] = now;
     return DECODE_HOLD;
 }
 
 /* What was held is asked about in this cycle, or no more: counts the cycles in between. */
 static void settle(struct darsie *d, uint32_t warp, uint64_t now) {
-    uint64_t cycles = d->looking & bit(warp) ? now - 1 - d->held_at[warp] : 0;
+    uint64_t cycles = d->looking & warp_bit(warp) ? now - 1 - d->held_at[warp] : 0;
     d->n.lookups += cycles;
     d->n.waits += cycles;
-    d->held &= ~bit(warp);
+    d->held &= ~warp_bit(warp);
 }
 
 void darsie_recalled(void *m, uint32_t warp, uint64_t now) {
@@ -161,7 +157,7 @@ static enum mech_decode decode_redundant(struct darsie *d, uint32_t warp, uint32
     case FOUND_OTHER:
         d->n.private_versions++;
         darsie_decode_private(d, warp, pc, c);
-        darsie_passed(d, d->sm->warps[warp].block, e, bit(warp));
+        darsie_passed(d, d->sm->warps[warp].block, e, warp_bit(warp));
         return DECODE_KEEP;
     default:
         break;
@@ -182,16 +178,16 @@ static enum mech_decode decode_redundant(struct darsie *d, uint32_t warp, uint32
 static enum mech_decode decode(struct darsie *d, uint32_t warp, uint32_t pc, uint64_t now) {
     const struct core_warp *cw = &d->sm->warps[warp];
     struct darsie_inst *c = &d->buffered[warp][(cw->first + cw->buffered) % CORE_BUFFER];
-    if (d->held & bit(warp))
+    if (d->held & warp_bit(warp))
         settle(d, warp, now);
-    if (!(d->majority & bit(warp))) {
-        if (d->leaving & bit(warp))
+    if (!(d->majority & warp_bit(warp))) {
+        if (d->leaving & warp_bit(warp))
             return hold(d, warp, false, now);
         d->n.off_path += d->marks[pc].redundant;
         c->nsrc = c->nold = c->ndst = 0;
         return DECODE_KEEP;
     }
-    if ((d->waiting | d->sm->blocked) & bit(warp) || behind_control(d, bit(warp)))
+    if ((d->waiting | d->sm->blocked) & warp_bit(warp) || behind_control(d, warp_bit(warp)))
         return hold(d, warp, false, now);
     if (d->marks[pc].redundant)
         return decode_redundant(d, warp, pc, c, now);
@@ -203,6 +199,6 @@ enum mech_decode darsie_decoded(void *m, uint32_t warp, uint32_t pc, uint64_t no
     struct darsie *d = m;
     enum mech_decode verdict = d->on ? decode(d, warp, pc, now) : DECODE_KEEP;
     if (verdict == DECODE_KEEP && d->sm->needs[pc].control)
-        d->behind |= bit(warp);
+        d->behind |= warp_bit(warp);
     return verdict;
 }

@@ -2,10 +2,6 @@
  * and barriers of the block that bring them back. */
 #include "mech/darsie/darsie.h"
 
-static uint64_t bit(uint32_t warp) {
-    return UINT64_C(1) << warp;
-}
-
 /* All lanes of the warp are there and together. */
 static bool is_whole(const struct darsie *d, uint32_t warp) {
     const struct warp *w = d->sm->warps[warp].w;
@@ -13,16 +9,16 @@ static bool is_whole(const struct darsie *d, uint32_t warp) {
 }
 
 static void join(struct darsie *d, uint32_t warp) {
-    d->blocks[d->sm->warps[warp].block].majority |= bit(warp);
-    d->majority |= bit(warp);
+    d->blocks[d->sm->warps[warp].block].majority |= warp_bit(warp);
+    d->majority |= warp_bit(warp);
     d->n.mask_ops++;
-    darsie_ask(d, bit(warp));
+    darsie_ask(d, warp_bit(warp));
 }
 
 void darsie_enter(struct darsie *d, uint32_t warp) {
-    d->blocks[d->sm->warps[warp].block].members |= bit(warp);
+    d->blocks[d->sm->warps[warp].block].members |= warp_bit(warp);
     d->history[warp] = 0;
-    d->changed |= bit(warp);
+    d->changed |= warp_bit(warp);
     if (is_whole(d, warp))
         join(d, warp);
 }
@@ -41,15 +37,15 @@ static uint32_t goes_on(const struct darsie *d, uint32_t warp) {
 
 static void leave(struct darsie *d, uint32_t warp) {
     struct darsie_block *b = &d->blocks[d->sm->warps[warp].block];
-    b->majority &= ~bit(warp);
-    b->arrived &= ~bit(warp);
-    d->majority &= ~bit(warp);
-    d->waiting &= ~bit(warp);
+    b->majority &= ~warp_bit(warp);
+    b->arrived &= ~warp_bit(warp);
+    d->majority &= ~warp_bit(warp);
+    d->waiting &= ~warp_bit(warp);
     d->n.mask_ops++;
     d->n.left++;
     if (darsie_renames(d, warp))
-        d->leaving |= bit(warp);
-    darsie_ask(d, bit(warp));
+        d->leaving |= warp_bit(warp);
+    darsie_ask(d, warp_bit(warp));
 }
 
 /* Of the warps that wait at a branch: those that go where most go, with the lowest if there are as many. */
@@ -60,7 +56,7 @@ static uint64_t largest_way(const struct darsie *d, uint64_t warps) {
         uint64_t way = 0;
         for (uint64_t left = warps; left; left &= left - 1) {
             uint32_t warp = (uint32_t)__builtin_ctzll(left);
-            way |= goes_on(d, warp) == pc ? bit(warp) : 0;
+            way |= goes_on(d, warp) == pc ? warp_bit(warp) : 0;
         }
         best = __builtin_popcountll(way) > __builtin_popcountll(best) ? way : best;
         warps &= ~way;
@@ -99,14 +95,14 @@ static void arrive(struct darsie *d, uint32_t warp, uint32_t pc) {
         d->history[warp] = h ^ h >> 29;
         return;
     }
-    b->arrived |= bit(warp);
-    d->waiting |= bit(warp);
+    b->arrived |= warp_bit(warp);
+    d->waiting |= warp_bit(warp);
     d->n.mask_ops++;
     check_branch(d, d->sm->warps[warp].block);
 }
 
 /* What a control instruction does to memory that others have loaded from. */
-static void note_memory(struct darsie *d, uint32_t warp, const struct xinst *i) {
+static void note_control(struct darsie *d, uint32_t warp, const struct xinst *i) {
     if (!darsie_keeps(d, RULE_ATOMICS))
         return;
     bool together = i->kind == X_BAR && i->in->m.mode >= BAR_CLUSTER_ARRIVE;
@@ -123,8 +119,8 @@ void darsie_control(void *m, uint32_t warp, const struct xinst *i, uint32_t mask
     struct darsie_inst *c = &d->buffered[warp][cw->first];
     if (!d->on)
         return;
-    d->changed |= bit(warp);
-    darsie_ask(d, bit(warp));
+    d->changed |= warp_bit(warp);
+    darsie_ask(d, warp_bit(warp));
     darsie_release(d, c);
     for (uint32_t k = 0; k < c->nold; k++)
         if (c->old[k] != DARSIE_PRIVATE)
@@ -133,14 +129,14 @@ void darsie_control(void *m, uint32_t warp, const struct xinst *i, uint32_t mask
     for (uint32_t k = 0; k < i->ndw; k++)
         d->latched[warp][i->d + k] = 0;
     if (mask)
-        note_memory(d, warp, i);
-    if (!(d->majority & bit(warp)))
+        note_control(d, warp, i);
+    if (!(d->majority & warp_bit(warp)))
         return;
     if (!is_whole(d, warp)) {
         darsie_leave(d, warp);
         if (!cw->w->live) {
             darsie_forget_warp(d, warp);
-            d->leaving &= ~bit(warp);
+            d->leaving &= ~warp_bit(warp);
         }
     } else if (d->marks[cw->next].sync) {
         arrive(d, warp, cw->next);
@@ -170,8 +166,8 @@ void darsie_barrier(void *m, uint32_t block, uint64_t warps, bool opened) {
         return;
     for (uint64_t left = b->members; left; left &= left - 1) {
         uint32_t warp = (uint32_t)__builtin_ctzll(left);
-        live |= d->sm->warps[warp].w->live ? bit(warp) : 0;
-        whole |= is_whole(d, warp) ? bit(warp) : 0;
+        live |= d->sm->warps[warp].w->live ? warp_bit(warp) : 0;
+        whole |= is_whole(d, warp) ? warp_bit(warp) : 0;
     }
     if (live & ~warps || b->majority & ~whole || !brings_together(d, warps, whole))
         return;
@@ -181,7 +177,7 @@ void darsie_barrier(void *m, uint32_t block, uint64_t warps, bool opened) {
     for (uint64_t left = whole; left; left &= left - 1) {
         uint32_t warp = (uint32_t)__builtin_ctzll(left);
         d->history[warp] = d->params->cf_sync ? 0 : (uint64_t)b->rounds << 32 | 1;
-        d->n.joined += !(b->majority & bit(warp));
+        d->n.joined += !(b->majority & warp_bit(warp));
         join(d, warp);
     }
 }

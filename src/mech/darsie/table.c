@@ -2,10 +2,6 @@
  * leader's result is. */
 #include "mech/darsie/darsie.h"
 
-static uint64_t bit(uint32_t warp) {
-    return UINT64_C(1) << warp;
-}
-
 static struct darsie_block *block_of(struct darsie *d, uint32_t warp) {
     return &d->blocks[d->sm->warps[warp].block];
 }
@@ -73,7 +69,7 @@ void darsie_follow(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_e
     d->n.not_affine += e->form == FORM_AFFINE;
     d->n.not_unstructured += e->form == FORM_UNSTRUCTURED;
     d->n.removed_loads += e->load;
-    darsie_passed(d, d->sm->warps[warp].block, e, bit(warp));
+    darsie_passed(d, d->sm->warps[warp].block, e, warp_bit(warp));
 }
 
 /* A place for a new entry: a free one, or the oldest whose leader has written back. */
@@ -141,7 +137,7 @@ bool darsie_lead(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_ins
                                .pc = pc,
                                .history = d->history[warp],
                                .generation = ++d->generation,
-                               .done = bit(warp)};
+                               .done = warp_bit(warp)};
     for (uint32_t k = 0; k < d->sm->needs[pc].nreads; k++)
         e->src[k] = c->nsrc ? darsie_version(d, c->src[k]) : 0;
     rename_result(d, warp, i, e, c);

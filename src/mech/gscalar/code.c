@@ -1,13 +1,15 @@
 /* Encodings of registers. The loops over lanes are written so that compilers make vectors of them. */
 #include "mech/gscalar/code.h"
 
+#include "base/wide.h"
+
 /* Leading bytes in which words do not differ. */
-static uint8_t same_bytes(uint32_t differ) {
+static WIDE_PART uint8_t same_bytes(uint32_t differ) {
     return differ ? (uint8_t)(__builtin_clz(differ) / 8) : CODE_WORD;
 }
 
 /* Bits in which some of these lanes differ from a word. */
-static uint32_t differences(const uint32_t *v, uint32_t n, uint32_t base) {
+static WIDE_PART uint32_t differences(const uint32_t *v, uint32_t n, uint32_t base) {
     uint32_t differ = 0;
     for (uint32_t l = 0; l < n; l++)
         differ |= v[l] ^ base;
@@ -15,12 +17,12 @@ static uint32_t differences(const uint32_t *v, uint32_t n, uint32_t base) {
 }
 
 /* Bits of the bytes behind the leading ones. */
-static uint32_t low_bytes(uint32_t leading) {
+static WIDE_PART uint32_t low_bytes(uint32_t leading) {
     return leading >= CODE_WORD ? 0 : CODE_ALL >> 8 * leading;
 }
 
 /* BDI: bytes of a word that the differences to lane 0 leave, 4, 3 or 2; 0: they do not fit. */
-static uint8_t spared_bytes(const uint32_t *v) {
+static WIDE_PART uint8_t spared_bytes(const uint32_t *v) {
     uint32_t wide = 0;
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         uint32_t delta = v[l] - v[0];
@@ -29,7 +31,7 @@ static uint8_t spared_bytes(const uint32_t *v) {
     return !wide && !differences(v, WARP_LANES, v[0]) ? 4 : wide < 0x80 ? 3 : wide < 0x8000 ? 2 : 0;
 }
 
-struct code_reg code_full(const struct code_spec *s, const uint32_t v[WARP_LANES]) {
+static WIDE_PART struct code_reg full(const struct code_spec *s, const uint32_t v[WARP_LANES]) {
     uint32_t low = differences(v, CODE_HALF, v[0]);
     uint32_t high = differences(v + CODE_HALF, CODE_HALF, v[CODE_HALF]);
     uint32_t all = low | high | (v[0] ^ v[CODE_HALF]);
@@ -49,7 +51,7 @@ struct code_reg code_full(const struct code_spec *s, const uint32_t v[WARP_LANES
 
 /* Bits in which the active lanes of a half differ. All others count as the leading of these, so that their
  * number does not matter; an empty half has one value. */
-static uint32_t differing(const uint32_t *v, uint32_t lanes, uint32_t half) {
+static WIDE_PART uint32_t differing(const uint32_t *v, uint32_t lanes, uint32_t half) {
     static const uint32_t bit[CODE_HALF] = {1 << 0,  1 << 1,  1 << 2,  1 << 3, 1 << 4,  1 << 5,
                                             1 << 6,  1 << 7,  1 << 8,  1 << 9, 1 << 10, 1 << 11,
                                             1 << 12, 1 << 13, 1 << 14, 1 << 15};
@@ -63,7 +65,7 @@ static uint32_t differing(const uint32_t *v, uint32_t lanes, uint32_t half) {
     return differ;
 }
 
-struct code_reg code_part(const uint32_t v[WARP_LANES], uint32_t lanes) {
+static WIDE_PART struct code_reg part(const uint32_t v[WARP_LANES], uint32_t lanes) {
     uint32_t low = differing(v, lanes, 0), high = differing(v, lanes, 1), across = 0;
     bool both = lanes & 0xffff && lanes >> CODE_HALF;
     uint32_t leader = code_leader(lanes);
@@ -87,14 +89,14 @@ uint32_t code_write_arrays(const struct code_spec *s, const struct code_reg *r) 
 }
 
 /* Differences to the base, of as many bytes as are stored. */
-static void back_from_base(const struct code_reg *r, const uint32_t *v, uint32_t *back) {
+static WIDE_PART void back_from_base(const struct code_reg *r, const uint32_t *v, uint32_t *back) {
     uint32_t kept = low_bytes(r->shared[0]), sign = kept ^ kept >> 1;
     for (uint32_t l = 0; l < WARP_LANES; l++)
         back[l] = r->base[0] + ((((v[l] - r->base[0]) & kept) ^ sign) - sign);
 }
 
-void code_back(const struct code_spec *s, const struct code_reg *r, const uint32_t v[WARP_LANES],
-               uint32_t back[WARP_LANES]) {
+static WIDE_PART void back_from(const struct code_spec *s, const struct code_reg *r,
+                                const uint32_t v[WARP_LANES], uint32_t back[WARP_LANES]) {
     if (s->code == CODE_BDI) {
         back_from_base(r, v, back);
         return;
@@ -104,6 +106,37 @@ void code_back(const struct code_spec *s, const struct code_reg *r, const uint32
         for (uint32_t l = h * CODE_HALF; l < (h + 1) * CODE_HALF; l++)
             back[l] = (v[l] & kept) | base;
     }
+}
+
+/* ---- for the host there is ---- */
+
+static WIDE struct code_reg full_wide(const struct code_spec *s, const uint32_t v[WARP_LANES]) {
+    return full(s, v);
+}
+
+struct code_reg code_full(const struct code_spec *s, const uint32_t v[WARP_LANES]) {
+    return HOST_IS_WIDE ? full_wide(s, v) : full(s, v);
+}
+
+static WIDE struct code_reg part_wide(const uint32_t v[WARP_LANES], uint32_t lanes) {
+    return part(v, lanes);
+}
+
+struct code_reg code_part(const uint32_t v[WARP_LANES], uint32_t lanes) {
+    return HOST_IS_WIDE ? part_wide(v, lanes) : part(v, lanes);
+}
+
+static WIDE void back_wide(const struct code_spec *s, const struct code_reg *r, const uint32_t v[WARP_LANES],
+                           uint32_t back[WARP_LANES]) {
+    back_from(s, r, v, back);
+}
+
+void code_back(const struct code_spec *s, const struct code_reg *r, const uint32_t v[WARP_LANES],
+               uint32_t back[WARP_LANES]) {
+    if (HOST_IS_WIDE)
+        back_wide(s, r, v, back);
+    else
+        back_from(s, r, v, back);
 }
 
 void code_lose(const struct code_spec *s, const struct code_reg *r, uint32_t v[WARP_LANES], uint32_t lanes) {

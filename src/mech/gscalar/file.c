@@ -80,7 +80,7 @@ static void write_part(struct gscalar *m, int32_t id, uint32_t k) {
     *r = code_part(m->sm->warps[op->warp].w->r[reg], op->mask);
 }
 
-static uint32_t write_arrays(struct gscalar *m, int32_t id, uint32_t k) {
+static __attribute__((noinline)) uint32_t write_arrays(struct gscalar *m, int32_t id, uint32_t k) {
     const struct core_op *op = &m->sm->ops[id];
     const struct gscalar_op *o = &m->ops[id];
     uint32_t reg = op->i->d + k;

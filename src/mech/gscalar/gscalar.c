@@ -116,6 +116,7 @@ static void start(void *state, const void *marks) {
     struct gscalar *m = state;
     m->marks = marks;
     m->owned = m->sm->mech.owns >> MECH_registers & 1;
+    m->in_order = !(m->sm->mech.owns >> MECH_stream & 1);
     m->checked = m->wanting = m->file_free = 0;
     core_want_slots(m->sm, m, m->owned ? SLOTS_NEVER : SLOTS_READY); /* those who wait for moves are ready */
     memset(m->moving, 0, sizeof m->moving);
@@ -134,8 +135,8 @@ static void warp(void *state, uint32_t slot, bool enters) {
     }
     memset(m->raw[slot], 0, sizeof m->raw[slot]);
     memset(m->preds[slot], 0, sizeof m->preds[slot]);
-    m->checked &= ~bit;
     m->wanting &= ~bit;
+    gscalar_turn(m, slot, CORE_NO_PC);
     if (m->pairs)
         gscalar_pairs_start(m, slot);
 }
@@ -143,7 +144,7 @@ static void warp(void *state, uint32_t slot, bool enters) {
 /* Results of barriers and calls come without a word to the banks. */
 static void control(void *state, uint32_t slot, const struct xinst *i, uint32_t mask) {
     struct gscalar *m = state;
-    m->checked &= ~(UINT64_C(1) << slot);
+    gscalar_turn(m, slot, CORE_NO_PC);
     if (!mask)
         return;
     gscalar_forget(m, slot, i);
@@ -188,7 +189,7 @@ const struct mechanism mech_gscalar = {
     .order = 30,
     .points =
         {
-            .life = {.start = start, .finish = finish, .warp = warp, .describe = describe},
+            .life = {.start = start, .finish = finish, .warp = warp, .describe = describe, .any_order = true},
             .watch = {.control = control,
                       .issued = gscalar_issued,
                       .collected = gscalar_collected,

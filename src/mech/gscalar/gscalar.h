@@ -54,13 +54,13 @@ enum { GSCALAR_SOURCES = 12, GSCALAR_WORDS = 8 };
 
 /* An op in flight, or an instruction about to take effect. */
 struct gscalar_op {
-    uint8_t way, halves;             /* halves: bits of those that one lane computes */
-    uint8_t arrays[GSCALAR_SOURCES]; /* that reading each source activates */
-    uint8_t shared[GSCALAR_SOURCES]; /* leading bytes that all its lanes share */
-    uint8_t small[GSCALAR_SOURCES];  /* accesses of small arrays */
-    uint16_t before[GSCALAR_WORDS];  /* place of each destination word until now, of a divergent one */
-    bool divergent, move;            /* not all lanes; an expanding move of ours */
-    uint32_t active;                 /* lanes that count as active */
+    _Alignas(64) uint8_t way, halves; /* halves: bits of those that one lane computes */
+    uint8_t arrays[GSCALAR_SOURCES];  /* that reading each source activates */
+    uint8_t shared[GSCALAR_SOURCES];  /* leading bytes that all its lanes share */
+    uint8_t small[GSCALAR_SOURCES];   /* accesses of small arrays */
+    uint16_t before[GSCALAR_WORDS];   /* place of each destination word until now, of a divergent one */
+    bool divergent, move;             /* not all lanes; an expanding move of ours */
+    uint32_t active;                  /* lanes that count as active */
 };
 
 /* A predicate: its value in the lanes of the last write is one. */
@@ -83,6 +83,7 @@ struct gscalar {
     const struct gscalar_params *params;
     struct code_spec spec;
     bool owned;                      /* somebody else decides in which registers values live */
+    bool in_order;                   /* nobody skips instructions */
     struct code_reg *regs;           /* by place */
     uint64_t raw[CORE_MAX_WARPS][4]; /* registers that control instructions wrote: not known by their place */
     struct gscalar_pred preds[CORE_MAX_WARPS][NUM_PRED + 1];
@@ -131,6 +132,8 @@ void gscalar_forget(struct gscalar *m, uint32_t warp, const struct xinst *i);
 uint64_t gscalar_eligible(void *m, uint64_t ready, uint64_t now);
 uint32_t gscalar_slots(void *m, uint32_t sched, uint32_t free, uint64_t now);
 void gscalar_moved(struct gscalar *m, uint32_t warp);
+/* The warp's next instruction is another one: that at pc, if it is known. */
+void gscalar_turn(struct gscalar *m, uint32_t warp, int32_t pc);
 
 /* ---- pairs.c: pairs of warps as warps of 64 ---- */
 struct gscalar_pairs *gscalar_pairs_create(struct arena *a);

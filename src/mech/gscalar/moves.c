@@ -21,6 +21,22 @@ static uint32_t compressed_words(const struct gscalar *m, uint32_t warp) {
     return words;
 }
 
+/* Warps of which nobody has looked at the next instruction, or that wait. */
+static inline void concern(struct gscalar *m) {
+    core_concern(m->sm, m, m->owned ? 0 : ~m->checked | m->wanting);
+}
+
+/* An instruction that writes no register, or that all lanes execute, needs no move: nobody needs to look. */
+void gscalar_turn(struct gscalar *m, uint32_t warp, int32_t pc) {
+    const struct core_warp *cw = &m->sm->warps[warp];
+    uint64_t bit = warp_bit(warp);
+    bool known = pc != CORE_NO_PC && m->in_order && cw->w->depth == 1 && (uint32_t)pc < cw->ncode;
+    const struct core_need *need = &cw->needs[known ? pc : 0];
+    bool whole = cw->w->stack[0].mask == CODE_ALL && need->i->guard == PRED_PT && !need->i->gneg;
+    set_bit(&m->checked, bit, known && (whole || need->control || !need->nwrites));
+    concern(m);
+}
+
 /* Looks at the next instruction of warps, which the scoreboard lets pass: once for each. */
 static inline void look(struct gscalar *m, uint64_t warps) {
     for (uint64_t left = warps & ~m->checked; left; left &= left - 1) {
@@ -30,6 +46,7 @@ static inline void look(struct gscalar *m, uint64_t warps) {
             m->wanting |= UINT64_C(1) << warp;
     }
     m->checked |= warps;
+    concern(m);
 }
 
 uint64_t gscalar_eligible(void *state, uint64_t ready, uint64_t now) {
@@ -72,6 +89,7 @@ static bool make_move(struct gscalar *m, uint32_t warp) {
 static void settle(struct gscalar *m, uint32_t warp) {
     if (!m->moving[warp] && !(compressed_words(m, warp) & ~(uint32_t)m->moved[warp]))
         m->wanting &= ~(UINT64_C(1) << warp);
+    concern(m);
 }
 
 uint32_t gscalar_slots(void *state, uint32_t sched, uint32_t free, uint64_t now) {

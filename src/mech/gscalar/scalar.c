@@ -256,7 +256,7 @@ void gscalar_issued(void *state, int32_t id) {
     const struct core_op *op = &m->sm->ops[id];
     struct gscalar_op *o = &m->ops[id];
     *o = m->next;
-    m->checked &= ~(UINT64_C(1) << op->warp);
+    gscalar_turn(m, op->warp, op->pc + 1);
     core_delay(m->sm, id, (uint32_t)m->params->latency);
     if (m->params->file_ports)
         wait_for_file(m, id);

@@ -5,24 +5,13 @@
 #include "mech/wir/wir.h"
 
 /* The word in work of an op's result, in its latch. */
-static uint32_t *value_of(const struct wir *w, const struct core_op *op) {
-    return w->sm->warps[op->warp].w->r[op->i->d + op->next_write];
+static inline uint32_t *value_of(const struct wir *w, int32_t id) {
+    return w->ops[id].value[w->sm->ops[id].next_write];
 }
 
-void wir_clear_dead(struct wir *w, const struct core_op *op) {
-    uint32_t *value = value_of(w, op);
-    for (uint32_t left = ~op->mask; left; left &= left - 1)
-        value[__builtin_ctz(left)] = 0;
-}
-
-void wir_remap(struct wir *w, uint32_t warp, uint32_t reg, uint16_t dst, bool pinned) {
-    struct reg_map *map = regfile_map(w->regs, warp, reg);
-    uint16_t old = map->id;
-    *map = (struct reg_map){dst, pinned};
-    w->n.rename_ops++;
-    w->n.ref_ops++; /* the reference to dst is the op's, which becomes the table's */
-    if (old != REG_NONE)
-        wir_unref(w, old);
+/* Where the logical register of that word is. */
+static inline struct reg_map *map_of(const struct wir *w, int32_t id) {
+    return w->ops[id].map + w->sm->ops[id].next_write;
 }
 
 /* Overwrites the lanes of a register. */
@@ -31,7 +20,7 @@ static void write_lanes(struct wir *w, uint16_t reg, const uint32_t *value, uint
         memcpy(w->regs->v[reg], value, sizeof w->regs->v[0]);
     else
         lane_blend(w->regs->v[reg], value, mask);
-    w->regs->version[reg]++;
+    w->regs->of[reg].version++;
     if (w->params->vc_entries)
         w->n.vc_ops += vc_invalidate(&w->vc, reg);
 }
@@ -57,7 +46,7 @@ static void record(struct wir *w, struct wir_op *o, uint16_t reg) {
 }
 
 /* The op has no words left: it ends, with its copies. */
-static void finish(struct wir *w, int32_t id) {
+static void end_words(struct wir *w, int32_t id) {
     struct wir_op *o = &w->ops[id];
     o->done = true;
     if (!o->movs)
@@ -68,20 +57,18 @@ static void finish(struct wir *w, int32_t id) {
 static void finish_word(struct wir *w, int32_t id) {
     const struct core_op *op = &w->sm->ops[id];
     struct wir_op *o = &w->ops[id];
-    uint32_t reg = op->i->d + op->next_write - 1u;
+    struct reg_map *map = o->map + op->next_write - 1;
     uint16_t dst = o->dst;
     o->dst = REG_NONE;
-    wir_remap(w, op->warp, reg, dst, o->divergent);
-    if (!o->divergent)
-        regfile_latched(w->regs, op->warp, reg, dst);
+    wir_remap(w, map, dst, o->divergent);
+    regfile_latched(w->regs, map, o->divergent ? REG_NONE : dst);
     if (o->record)
         record(w, o, dst);
     if (op->next_write == op->writes) {
-        finish(w, id);
+        end_words(w, id);
         return;
     }
-    o->ready = w->now + 1;
-    queue_push(&w->alloc, id);
+    queue_push(&w->alloc, (struct wir_due){w->now + 1, id});
 }
 
 /* A copy of the lanes that a divergent write leaves alone, from the old to the new register: an instruction,
@@ -103,15 +90,15 @@ static void inject_copy(struct wir *w, int32_t id, uint16_t old, uint16_t to) {
 static void write_word(struct wir *w, int32_t id) {
     struct core_op *op = &w->sm->ops[id];
     struct wir_op *o = &w->ops[id];
-    write_lanes(w, o->dst, value_of(w, op), o->divergent ? op->mask : (uint32_t)ALL_LANES);
+    write_lanes(w, o->dst, value_of(w, id), o->divergent ? op->mask : (uint32_t)ALL_LANES);
     regfile_set_unwritten(w->regs, o->dst, true);
     w->n.writes++;
-    core_write(w->sm, id);
+    core_write_to(w->sm, id, o->dst);
 }
 
 /* For want of a free register, a result may overwrite the one its destination has, if nobody else has it. */
 static bool take_in_place(struct wir *w, struct wir_op *o, const struct reg_map *map) {
-    if (map->id == REG_NONE || w->regs->refs[map->id] != 1 || regfile_is_unwritten(w->regs, map->id))
+    if (map->id == REG_NONE || w->regs->of[map->id].refs != 1 || regfile_is_unwritten(w->regs, map->id))
         return false;
     o->dst = map->id;
     wir_ref(w, map->id); /* finish_word drops the table's */
@@ -121,9 +108,8 @@ static bool take_in_place(struct wir *w, struct wir_op *o, const struct reg_map 
 
 /* Gives the op a register for its word; false when there is none. */
 static bool take_register(struct wir *w, int32_t id) {
-    const struct core_op *op = &w->sm->ops[id];
     struct wir_op *o = &w->ops[id];
-    const struct reg_map *map = regfile_map(w->regs, op->warp, op->i->d + op->next_write);
+    const struct reg_map *map = map_of(w, id);
     if (o->divergent && w->sm->free_op == CORE_NONE)
         return false; /* no op for the copy */
     o->dst = regfile_alloc(w->regs);
@@ -176,7 +162,7 @@ static void new_register(struct wir *w, int32_t id) {
 /* The result and the register that may hold it are both at hand. */
 static void compare(struct wir *w, int32_t id, const uint32_t *held) {
     struct wir_op *o = &w->ops[id];
-    if (!memcmp(held, value_of(w, &w->sm->ops[id]), sizeof w->regs->v[0])) {
+    if (!memcmp(held, value_of(w, id), sizeof w->regs->v[0])) {
         w->n.vsb_shared++;
         core_share(w->sm, id,
                    w->regs->v[o->dst]); /* not held: that is what was compared, not what is there */
@@ -223,15 +209,15 @@ void wir_read_done(void *m, int32_t id, uint64_t now) {
         w->n.vc_ops++;
     }
     compare(w, id, w->regs->v[o->dst]);
+    wir_gate(w);
 }
 
 /* A word of the result reaches the signature buffer. */
 static void begin_word(struct wir *w, int32_t id) {
     const struct core_op *op = &w->sm->ops[id];
     struct wir_op *o = &w->ops[id];
-    const struct reg_map *map = regfile_map(w->regs, op->warp, op->i->d + op->next_write);
-    if (o->divergent && map->pinned) {
-        o->dst = map->id;
+    if (o->divergent && map_of(w, id)->pinned) {
+        o->dst = map_of(w, id)->id;
         wir_ref(w, o->dst);
         write_word(w, id);
         return;
@@ -240,10 +226,10 @@ static void begin_word(struct wir *w, int32_t id) {
         new_register(w, id);
         return;
     }
-    if (op->next_write) /* the first word's was made ahead */
-        wir_clear_dead(w, op);
-    if (op->next_write)
-        o->hash = h3_hash(w->h3, value_of(w, op));
+    if (op->next_write) { /* the first word's was made ahead */
+        wir_clear_dead(value_of(w, id), op->mask);
+        o->hash = h3_hash(w->h3, value_of(w, id));
+    }
     uint32_t found = vsb_lookup(&w->vsb, o->hash);
     w->touched = true;
     w->n.hash_ops++;
@@ -271,14 +257,15 @@ enum mech_verdict wir_result(void *m, int32_t id, uint64_t now) {
         return MECH_TAKEN;
     }
     struct wir_op *o = &w->ops[id];
-    o->ready = now + (uint64_t)w->params->alloc;
-    if (!o->divergent)
-        wir_clear_dead(w, op);
-    if (!o->divergent && w->params->vsb_entries) {
-        o->hash = h3_hash(w->h3, value_of(w, op));
-        vsb_fetch(&w->vsb, o->hash); /* until it is looked up it will have come */
+    if (!o->divergent) {
+        wir_clear_dead(o->value[0], op->mask);
+        if (w->params->vsb_entries) {
+            o->hash = h3_hash(w->h3, o->value[0]);
+            vsb_fetch(&w->vsb, o->hash); /* until it is looked up it will have come */
+        }
     }
-    queue_push(&w->alloc, id);
+    __builtin_prefetch(w->regs->v[regfile_ahead(w->regs, w->alloc.len)], 1); /* it may be written there */
+    queue_push(&w->alloc, (struct wir_due){now + (uint64_t)w->params->alloc, id});
     return MECH_TAKEN;
 }
 
@@ -312,7 +299,8 @@ static void serve_starved(struct wir *w) {
     }
 }
 
-void wir_allocation_stage(struct wir *w) {
+/* Those who came before and wait: for a register, for one to be written, for a collector. */
+static void serve_waiting(struct wir *w) {
     serve_starved(w);
     for (uint32_t n = w->unwritten.len; n; n--) {
         int32_t id = *queue_head(&w->unwritten);
@@ -323,10 +311,16 @@ void wir_allocation_stage(struct wir *w) {
         core_collect(w->sm, *queue_head(&w->copies));
         queue_pop(&w->copies);
     }
+}
+
+EVERY_TIME void wir_allocation_stage(struct wir *w) {
+    if (__builtin_expect(w->starved.len | w->unwritten.len | w->copies.len, 0))
+        serve_waiting(w);
     for (uint32_t ports = w->ports; ports && !queue_empty(&w->alloc); ports--) {
-        int32_t id = *queue_head(&w->alloc);
-        if (w->ops[id].ready > w->now)
+        const struct wir_due *first = queue_head(&w->alloc);
+        if (first->ready > w->now)
             break;
+        int32_t id = first->op;
         queue_pop(&w->alloc);
         begin_word(w, id);
     }
@@ -334,7 +328,7 @@ void wir_allocation_stage(struct wir *w) {
 
 /* Nobody but this logical register has the physical one. */
 static bool is_own(const struct wir *w, const struct reg_map *map) {
-    return map->pinned || (map->id != REG_NONE && w->regs->refs[map->id] == 1);
+    return map->pinned || (map->id != REG_NONE && w->regs->of[map->id].refs == 1);
 }
 
 bool wir_can_write(struct wir *w, uint32_t warp, const struct xinst *i) {
@@ -351,10 +345,12 @@ static void write_now(struct wir *w, uint32_t warp, uint32_t reg) {
         uint16_t new = regfile_alloc(w->regs);
         assert(new != REG_NONE); /* wir_can_write said so before the instruction issued */
         w->n.alloc_ops++;
-        wir_remap(w, warp, reg, new, true);
+        wir_remap(w, map, new, true);
     }
     map->pinned = true;
     write_lanes(w, map->id, w->sm->warps[warp].w->r[reg], (uint32_t)ALL_LANES);
+    regfile_latched(w->regs, map, map->id);
+    wir_gate(w);
 }
 
 /* A barrier of the block opened: those that waited at it pass. */

@@ -1,143 +1,162 @@
 /* Rename and reuse: from issue to the operand collectors (sections V-B, V-C, VI-A, VI-B). */
 #include "mech/wir/wir.h"
 
-/* Sources come from their physical registers. Destinations are about to be computed. */
+/* Sources come from their physical registers. Destinations are about to be computed: what their latches hold
+ * is known when the result has its register, and until then nobody reads them. */
 void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     (void)mask;
+    (void)i;
     struct wir *w = m;
-    uint32_t(*latch)[WARP_LANES] = w->sm->warps[warp].w->r;
-    for (uint32_t k = 0; k < i->nsw; k++)
-        if (!(i->s[k] & POOL))
-            regfile_read(w->regs, warp, i->s[k], latch[i->s[k]]);
-    for (uint32_t k = 0; k < i->ndw; k++)
-        regfile_latched(w->regs, warp, i->d + k, REG_NONE);
+    const struct core_warp *cw = &w->sm->warps[warp];
+    const struct core_need *need = &cw->needs[cw->next];
+    struct reg_map *map = regfile_map(w->regs, warp, 0);
+    for (uint32_t k = 0; k < need->nreads; k++)
+        regfile_read(w->regs, &map[need->reads[k]], cw->w->r[need->reads[k]]);
 }
 
 void wir_restore(void *m, uint32_t warp) {
     struct wir *w = m;
     for (uint32_t r = 0; r < w->sm->x->img->prog->nregs; r++)
-        regfile_read(w->regs, warp, r, w->sm->warps[warp].w->r[r]);
-}
-
-/* Spaces of a memory instruction, as far as its text tells. */
-static unsigned spaces_of(const struct xinst *i) {
-    switch ((enum mem_space)i->in->m.space) {
-    case MS_SHARED:
-        return BLOCKS_SHARED;
-    case MS_GENERIC:
-        return BLOCKS_SHARED | BLOCKS_GLOBAL;
-    case MS_GLOBAL:
-        return BLOCKS_GLOBAL;
-    default:
-        return 0;
-    }
+        regfile_read(w->regs, regfile_map(w->regs, warp, r), w->sm->warps[warp].w->r[r]);
 }
 
 /* Memory is accessed when an instruction takes effect: the order here is that of the accesses. */
-static void note_access(struct wir *w, uint32_t warp, const struct xinst *i) {
-    uint16_t flags = op_info[i->in->op].flags;
-    unsigned spaces = i->kind == X_TEX || i->kind == X_MBAR || i->kind == X_LDGSTS
-                          ? BLOCKS_SHARED | BLOCKS_GLOBAL
-                          : spaces_of(i);
-    if (flags & OPF_ATOMIC || i->kind == X_MBAR)
-        blocks_atomic(&w->blocks, warp, spaces);
-    else if (flags & OPF_STORE || i->kind == X_LDGSTS)
-        blocks_store(&w->blocks, warp, spaces);
-    else if (i->kind == X_LOAD && i->in->m.vol)
+static void note_access(struct wir *w, uint32_t warp, const struct wir_mark *mark) {
+    switch ((enum wir_access)mark->access) {
+    case ACCESS_ATOMIC:
+        blocks_atomic(&w->blocks, warp, mark->spaces);
+        return;
+    case ACCESS_STORE:
+        blocks_store(&w->blocks, warp, mark->spaces);
+        return;
+    case ACCESS_SYNC:
         blocks_sync_load(&w->blocks, warp);
+        return;
+    case ACCESS_NONE:
+        return;
+    }
 }
 
-/* The tag of an instruction, or false when it must not be looked up. */
-static bool make_tag(struct wir *w, uint32_t warp, const struct xinst *i, const struct wir_mark *mark,
-                     struct rb_tag *t) {
-    const struct image *img = w->sm->x->img;
-    const struct warp *warp_state = w->sm->warps[warp].w;
-    *t = (struct rb_tag){.op = mark->op, .kind = mark->kind, .block = RB_NO_BLOCK, .lanes = warp_state->live};
-    for (uint32_t k = 0; k < i->nsw; k++) {
-        if (i->s[k] & POOL) {
-            const struct pool_word *p = &img->pool.at[i->s[k] & ~POOL];
-            bool bank = p->bank != BANK_COUNT;
-            if (!bank && w->params->immediate_bits < 32 && p->v >> w->params->immediate_bits)
-                return false;
-            t->word[k] = bank ? (uint32_t)p->bank << 28 | p->v : p->v;
-            continue;
-        }
-        const struct reg_map *r = regfile_map(w->regs, warp, i->s[k]);
-        if (r->id == REG_NONE || r->pinned) {
-            w->n.pinned++;
-            return false;
-        }
-        t->word[k] = r->id;
-        t->regs |= (uint8_t)(1u << k);
-    }
-    if (i->ps[0] != PRED_PT || i->ps[1] != PRED_PT) { /* predicates go by value */
-        const uint32_t *p = warp_state->p;
-        if (i->nsw > RB_OPERANDS - 2)
-            return false;
-        t->word[RB_OPERANDS - 2] = p[i->ps[0]] & t->lanes;
-        t->word[RB_OPERANDS - 1] = p[i->ps[1]] & t->lanes;
-    }
-    if (mark->kind != RB_GLOBAL && mark->kind != RB_SHARED)
-        return true;
+/* The block and the count of barriers of a load; false: it must not be looked up. */
+static bool add_scope(struct wir *w, uint32_t warp, struct wir_op *o, uint64_t *pieces) {
     struct blocks_scope scope;
-    unsigned space = mark->kind == RB_SHARED ? BLOCKS_SHARED : BLOCKS_GLOBAL;
-    if (!blocks_scope(&w->blocks, warp, space, &scope)) {
+    if (!blocks_scope(&w->blocks, warp, o->tag.kind == RB_SHARED ? BLOCKS_SHARED : BLOCKS_GLOBAL, &scope)) {
         w->n.unsafe++;
         return false;
     }
-    t->block = scope.block;
-    t->count = scope.count;
+    o->tag.block = scope.block;
+    o->tag.count = scope.count;
+    *pieces ^= rb_scope_piece(scope.block, scope.count);
+    return true;
+}
+
+/* The tag of an instruction and its place, or false when it must not be looked up. */
+static inline bool make_tag(struct wir *w, const struct core_op *op, const struct wir_mark *mark,
+                            const struct warp *state, const struct reg_map *map, struct wir_op *o) {
+    uint64_t pieces = mark->pieces;
+    o->tag = mark->tag;
+    o->tag.lanes = state->live;
+    for (uint32_t k = 0; k < mark->nregs; k++) {
+        uint16_t id = o->src[mark->source[k]];
+        if (id == REG_NONE || map[op->need->reads[mark->source[k]]].pinned) {
+            w->n.pinned++;
+            return false;
+        }
+        o->tag.word[mark->word[k]] = id;
+        pieces ^= rb_word_piece(mark->word[k], id);
+    }
+    if (mark->too_wide)
+        return false;
+    if (mark->preds)
+        for (uint32_t k = 0; k < 2; k++) {
+            uint32_t at = RB_OPERANDS - 2 + k;
+            o->tag.word[at] = state->p[op->i->ps[k]] & state->live;
+            pieces ^= rb_word_piece(at, o->tag.word[at]);
+        }
+    if (mark->scoped && !add_scope(w, op->warp, o, &pieces))
+        return false;
+    o->index = rb_fold(&w->rb, pieces);
+    __builtin_prefetch(&w->rb.entry[o->index]); /* until the reuse stage it will have come */
     return true;
 }
 
 /* Rename: physical sources, each with a reference for as long as the op is under way. */
-static void rename_sources(struct wir *w, uint32_t warp, const struct core_need *need, struct wir_op *o) {
-    for (uint32_t k = 0; k < need->nreads; k++) {
-        uint16_t id = regfile_map(w->regs, warp, need->reads[k])->id;
-        o->src[o->nsrc++] = id;
-        if (id != REG_NONE)
-            wir_ref(w, id);
+static inline void rename_sources(struct wir *w, const struct core_need *need, const struct reg_map *map,
+                                  struct wir_op *o) {
+    struct regfile *regs = w->regs;
+    struct reg_state *of = regs->of;
+    uint32_t n = need->nreads, refs = 0, most = regs->most_refs;
+    for (uint32_t k = 0; k < n; k++) {
+        uint16_t id = map[need->reads[k]].id;
+        o->src[k] = id;
+        if (id == REG_NONE)
+            continue;
+        uint32_t all = ++of[id].refs;
+        most = all > most ? all : most;
+        refs++;
     }
-    w->n.rename_ops += need->nreads + (need->nwrites != 0);
+    regs->most_refs = most;
+    o->nsrc = (uint8_t)n;
+    w->n.ref_ops += refs;
+    w->n.rename_ops += n + (need->nwrites != 0);
+}
+
+/* The op goes to the reuse stage, with those of its kind. */
+static inline void enter_front(struct wir *w, int32_t id, uint32_t kind, uint64_t ready) {
+    if (queue_empty(&w->front[kind]))
+        w->first[kind] = ready;
+    queue_push(&w->front[kind], (struct wir_due){ready, id});
+    w->inflight++;
+    w->full = (uint16_t)(w->full + (w->front[kind].len == w->room));
+    if (__builtin_expect(w->full || w->inflight + WIR_COPY_RESERVE >= w->sm->nops, 0))
+        wir_gate(w);
+}
+
+/* The first of a kind leaves that stage. */
+static inline void leave_front(struct wir *w, uint32_t kind) {
+    w->full = (uint16_t)(w->full - (w->front[kind].len == w->room));
+    queue_pop(&w->front[kind]);
+    w->first[kind] = queue_empty(&w->front[kind]) ? UINT64_MAX : queue_head(&w->front[kind])->ready;
 }
 
 enum mech_verdict wir_take(void *m, int32_t id, uint64_t now) {
     struct wir *w = m;
     const struct core_op *op = &w->sm->ops[id];
     const struct wir_mark *mark = &w->marks[op->pc];
+    const struct warp *state = w->sm->warps[op->warp].w;
     struct wir_op *o = &w->ops[id];
-    *o = (struct wir_op){.ready = now + (uint64_t)w->params->front + 1,
-                         .divergent = !op->mask || op->mask != w->sm->warps[op->warp].w->live,
-                         .dst = REG_NONE,
-                         .owner = CORE_NONE};
-    rename_sources(w, op->warp, op->need, o);
+    o->divergent = !op->mask || op->mask != state->live;
+    o->look = o->missed = o->record = o->done = false;
+    o->kind = (uint8_t)collect_kind(w->sm, op->need);
+    o->movs = 0;
+    o->dst = REG_NONE;
+    o->owner = CORE_NONE;
+    struct reg_map *map = regfile_map(w->regs, op->warp, 0);
+    o->map = &map[op->i->d];
+    o->value = &state->r[op->i->d];
+    rename_sources(w, op->need, map, o);
     if (mark->reusable) {
         w->n.divergent += o->divergent;
-        o->look = !o->divergent && make_tag(w, op->warp, op->i, mark, &o->tag);
+        o->look = !o->divergent && make_tag(w, op, mark, state, map, o);
     } else if (op->mask) {
-        note_access(w, op->warp, op->i);
+        note_access(w, op->warp, mark);
     }
     w->n.bypassed += !o->look;
-    if (o->look) {
-        o->index = rb_index(&w->rb, &o->tag);
-        __builtin_prefetch(&w->rb.entry[o->index]); /* until the reuse stage it will have come */
-    }
-    w->inflight++;
-    queue_push(&w->front[collect_kind(w->sm, op->need)], id);
+    enter_front(w, id, o->kind, now + (uint64_t)w->params->front + 1);
     return MECH_TAKEN;
 }
 
 /* The result is there: the destination is mapped to it, and the op is over. */
 static void reuse(struct wir *w, int32_t id, uint32_t reg, bool waited) {
-    const struct core_op *op = &w->sm->ops[id];
-    uint8_t kind = w->ops[id].tag.kind;
+    struct wir_op *o = &w->ops[id];
+    uint8_t kind = o->tag.kind;
     w->n.reused++;
     w->n.reused_pending += waited;
     w->n.reused_loads += kind == RB_GLOBAL || kind == RB_SHARED;
     wir_ref(w, reg);
-    wir_remap(w, op->warp, op->i->d, (uint16_t)reg, false);
-    wir_clear_dead(w, op);
-    regfile_latched(w->regs, op->warp, op->i->d, (uint16_t)reg);
+    wir_remap(w, o->map, (uint16_t)reg, false);
+    wir_clear_dead(o->value[0], w->sm->ops[id].mask);
+    regfile_latched(w->regs, o->map, (uint16_t)reg);
     core_supply(w->sm, id, w->regs->v[reg]);
 }
 
@@ -163,6 +182,11 @@ static void miss(struct wir *w, struct wir_op *o) {
     w->n.rb_ops++;
     w->changed = true;
     wir_drop(w, &out);
+}
+
+/* A collector of the op's kind is free. */
+static inline bool has_collector(const struct wir *w, const struct wir_op *o) {
+    return w->sm->collectors_used[o->kind] < w->sm->spec->collectors[o->kind];
 }
 
 /* A new instruction at a lookup port; false when it must stay because no collector is free. */
@@ -193,11 +217,11 @@ static bool look(struct wir *w, int32_t id) {
             miss(w, o);
         }
     }
-    if (!core_collector_free(w->sm, w->sm->ops[id].need)) {
+    if (!has_collector(w, o)) {
         o->missed = true;
         return false;
     }
-    core_collect(w->sm, id);
+    core_collect_from(w->sm, id, o->src);
     return true;
 }
 
@@ -212,10 +236,10 @@ static void retry(struct wir *w) {
     if (found == RB_HIT) {
         pendq_pop(&w->waiting);
         reuse(w, id, w->rb.entry[o->index].result, true);
-    } else if (found == RB_MISS && core_collector_free(w->sm, w->sm->ops[id].need)) {
+    } else if (found == RB_MISS && has_collector(w, o)) {
         pendq_pop(&w->waiting);
         miss(w, o);
-        core_collect(w->sm, id);
+        core_collect_from(w->sm, id, o->src);
     } else {
         w->changed |= found == RB_MISS;
         w->looked++;
@@ -225,29 +249,25 @@ static void retry(struct wir *w) {
 
 /* The kind of the op that has been at the reuse stage for longest; COLLECT_KINDS: there is none. Those whose
  * next op must stay are held. */
-static uint32_t longest_there(const struct wir *w, uint32_t held) {
+static inline uint32_t longest_there(const struct wir *w, uint32_t held) {
     uint32_t best = COLLECT_KINDS;
     uint64_t since = w->now + 1;
-    for (uint32_t k = 0; k < COLLECT_KINDS; k++) {
-        if (held >> k & 1 || queue_empty(&w->front[k]))
-            continue;
-        uint64_t ready = w->ops[*queue_head(&w->front[k])].ready;
-        if (ready < since) {
-            since = ready;
+    for (uint32_t k = 0; k < COLLECT_KINDS; k++)
+        if (w->first[k] < since && !(held >> k & 1)) {
+            since = w->first[k];
             best = k;
         }
-    }
     return best;
 }
 
-void wir_reuse_stage(struct wir *w) {
+EVERY_TIME void wir_reuse_stage(struct wir *w) {
     uint32_t ports = w->ports, held = 0, k;
     while (ports && (k = longest_there(w, held)) != COLLECT_KINDS) {
-        if (!look(w, *queue_head(&w->front[k]))) {
+        if (!look(w, queue_head(&w->front[k])->op)) {
             held |= 1u << k;
             continue;
         }
-        queue_pop(&w->front[k]);
+        leave_front(w, k);
         ports--;
     }
     if (w->changed)

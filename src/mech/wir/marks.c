@@ -18,6 +18,7 @@ struct wir_numbers {
     struct map known; /* from the bytes of struct wir_key; lives as long as the machine */
     uint32_t n;
     bool loads, predicates;
+    int32_t immediate_bits;
     const struct h3 *h3; /* one for all SMs, so that the host's caches hold it */
 };
 
@@ -38,6 +39,7 @@ void *wir_shared(struct arena *a, const void *params) {
     s->arena = a;
     s->loads = p->loads;
     s->predicates = p->predicates;
+    s->immediate_bits = p->immediate_bits;
     s->h3 = h3_create(a, (uint32_t)p->hash_bits);
     return s;
 }
@@ -89,6 +91,57 @@ static bool reusable(const struct wir_numbers *s, const struct xinst *i, uint8_t
     }
 }
 
+/* Spaces of a memory instruction, as far as its text tells. */
+static uint8_t spaces_of(const struct xinst *i) {
+    if (i->kind == X_TEX || i->kind == X_MBAR || i->kind == X_LDGSTS)
+        return BLOCKS_SHARED | BLOCKS_GLOBAL;
+    switch ((enum mem_space)i->in->m.space) {
+    case MS_SHARED:
+        return BLOCKS_SHARED;
+    case MS_GENERIC:
+        return BLOCKS_SHARED | BLOCKS_GLOBAL;
+    case MS_GLOBAL:
+        return BLOCKS_GLOBAL;
+    default:
+        return 0;
+    }
+}
+
+static enum wir_access access_of(const struct xinst *i) {
+    uint16_t flags = op_info[i->in->op].flags;
+    if (flags & OPF_ATOMIC || i->kind == X_MBAR)
+        return ACCESS_ATOMIC;
+    if (flags & OPF_STORE || i->kind == X_LDGSTS)
+        return ACCESS_STORE;
+    return i->kind == X_LOAD && i->in->m.vol ? ACCESS_SYNC : ACCESS_NONE;
+}
+
+/* What of the tag of a reusable instruction the text tells. Behind an immediate that is too wide nobody looks
+ * at further operands. */
+static void prepare_tag(const struct wir_numbers *s, const struct image *img, const struct xinst *i,
+                        struct wir_mark *m) {
+    struct core_need need = core_need(i);
+    for (uint32_t k = 0; k < i->nsw && !m->too_wide; k++) {
+        if (i->s[k] & POOL) {
+            const struct pool_word *p = &img->pool.at[i->s[k] & ~POOL];
+            bool bank = p->bank != BANK_COUNT;
+            m->too_wide = !bank && s->immediate_bits < 32 && p->v >> s->immediate_bits;
+            m->tag.word[k] = bank ? (uint32_t)p->bank << 28 | p->v : p->v;
+            continue;
+        }
+        m->tag.regs |= (uint8_t)(1u << k);
+        m->word[m->nregs] = (uint8_t)k;
+        while (need.reads[m->source[m->nregs]] != i->s[k])
+            m->source[m->nregs]++;
+        m->nregs++;
+    }
+    m->preds = i->ps[0] != PRED_PT || i->ps[1] != PRED_PT;
+    m->too_wide |= m->preds && i->nsw > RB_OPERANDS - 2;
+    m->scoped = m->tag.kind == RB_GLOBAL || m->tag.kind == RB_SHARED;
+    m->tag.block = m->scoped ? 0 : RB_NO_BLOCK;
+    m->pieces = rb_pieces(&m->tag);
+}
+
 const void *wir_kernel(void *shared, struct arena *launch, const struct image *img) {
     struct wir_numbers *s = shared;
     struct wir_mark *all = arena_array(launch, struct wir_mark, img->ncode + 1);
@@ -96,9 +149,14 @@ const void *wir_kernel(void *shared, struct arena *launch, const struct image *i
         const struct xinst *i = &img->code[c];
         struct wir_mark *m = &all[c];
         uint8_t banks = bank_words(img, i);
-        m->reusable = reusable(s, i, banks, &m->kind);
-        if (m->reusable)
-            m->op = number(s, i, banks);
+        m->reusable = reusable(s, i, banks, &m->tag.kind);
+        if (m->reusable) {
+            m->tag.op = number(s, i, banks);
+            prepare_tag(s, img, i, m);
+        } else {
+            m->access = (uint8_t)access_of(i);
+            m->spaces = spaces_of(i);
+        }
     }
     return all;
 }

@@ -16,19 +16,15 @@ void rb_init(struct rb *b, struct arena *a, uint32_t entries) {
     b->bits = entries == 1 ? 1 : 32 - (uint32_t)__builtin_clz(entries - 1);
 }
 
-static uint64_t rotate(uint64_t x, uint32_t n) {
-    return x << n | x >> (64 - n);
+uint64_t rb_pieces(const struct rb_tag *t) {
+    uint64_t x = t->op ^ rb_scope_piece(t->block, t->count);
+    for (uint32_t k = 0; k < RB_OPERANDS; k++)
+        x ^= rb_word_piece(k, t->word[k]);
+    return x;
 }
 
 uint32_t rb_index(const struct rb *b, const struct rb_tag *t) {
-    /* Side by side as in the paper's Figure 9: 8 bits of operation, 10 for each operand, block, count. */
-    uint64_t x = t->op ^ rotate(t->word[0], 8) ^ rotate(t->word[1], 18) ^ rotate(t->word[2], 28) ^
-                 rotate(t->word[3], 38) ^ rotate(t->block, 48) ^ rotate(t->count, 52);
-    uint64_t fold = 0;
-    for (; x; x >>= b->bits)
-        fold ^= x;
-    fold &= (UINT64_C(1) << b->bits) - 1;
-    return (uint32_t)(fold < b->entries ? fold : fold - b->entries);
+    return rb_fold(b, rb_pieces(t));
 }
 
 static bool same(const struct rb_tag *a, const struct rb_tag *b) {
@@ -55,7 +51,7 @@ bool rb_evict(struct rb *b, uint32_t index, struct rb_entry *out) {
     return out->valid;
 }
 
-static struct rb_entry *place(struct rb *b, uint32_t index, const struct rb_tag *t, struct rb_entry *out) {
+static struct rb_entry *enter(struct rb *b, uint32_t index, const struct rb_tag *t, struct rb_entry *out) {
     struct rb_entry *e = &b->entry[index];
     *out = *e;
     b->used += !e->valid;
@@ -64,7 +60,7 @@ static struct rb_entry *place(struct rb *b, uint32_t index, const struct rb_tag 
 }
 
 uint64_t rb_reserve(struct rb *b, uint32_t index, const struct rb_tag *t, struct rb_entry *out) {
-    struct rb_entry *e = place(b, index, t, out);
+    struct rb_entry *e = enter(b, index, t, out);
     e->pending = true;
     return e->stamp;
 }
@@ -80,7 +76,7 @@ bool rb_fill(struct rb *b, uint32_t index, uint64_t stamp, uint32_t result) {
 }
 
 void rb_insert(struct rb *b, uint32_t index, const struct rb_tag *t, uint32_t result, struct rb_entry *out) {
-    place(b, index, t, out)->result = result;
+    enter(b, index, t, out)->result = result;
 }
 
 bool rb_evict_random(struct rb *b, struct rb_entry *out) {

@@ -32,7 +32,7 @@ struct rb_tag {
 };
 
 struct rb_entry {
-    struct rb_tag tag;
+    _Alignas(64) struct rb_tag tag;
     uint32_t result; /* physical register; RB_NO_RESULT while pending */
     uint64_t stamp;
     bool valid, pending;
@@ -51,6 +51,34 @@ enum rb_look { RB_MISS, RB_PENDING, RB_HIT };
 void rb_init(struct rb *b, struct arena *a, uint32_t entries);
 /* The place of a tag: the exclusive or of its pieces, laid side by side as the hardware would. */
 uint32_t rb_index(const struct rb *b, const struct rb_tag *t);
+/* The same in steps: the pieces of a whole tag, or of one of its words, or of block and count, side by side
+ * as in the paper's Figure 9: 8 bits of operation, 10 for each operand, block, count. The exclusive or of
+ * pieces is that of the whole; where it is folded to. */
+static inline uint64_t rb_rotate(uint64_t x, uint32_t n) {
+    return x << n | x >> (64 - n);
+}
+static inline uint64_t rb_word_piece(uint32_t k, uint32_t word) {
+    return rb_rotate(word, 8 + 10 * k);
+}
+static inline uint64_t rb_scope_piece(uint8_t block, uint8_t count) {
+    return rb_rotate(block, 48) ^ rb_rotate(count, 52);
+}
+uint64_t rb_pieces(const struct rb_tag *t);
+static inline uint32_t rb_fold(const struct rb *b, uint64_t x) {
+    uint32_t bits = b->bits;
+    if (bits >= 8 && bits < 16) { /* no more than eight pieces */
+        x ^= x >> 4 * bits;
+        x ^= x >> 2 * bits;
+        x ^= x >> bits;
+    } else {
+        uint64_t sum = 0;
+        for (; x; x >>= bits)
+            sum ^= x;
+        x = sum;
+    }
+    uint32_t fold = (uint32_t)(x & ((UINT64_C(1) << bits) - 1));
+    return fold < b->entries ? fold : fold - b->entries;
+}
 /* Whether the entry at the tag's place is the tag's; a hit's result is in b->entry[index].result. */
 enum rb_look rb_lookup(const struct rb *b, uint32_t index, const struct rb_tag *t);
 /* The same for an instruction that found the entry pending under stamp and waited since. A load takes that

@@ -20,7 +20,7 @@ static uint32_t find(const struct vc *c, uint32_t reg) {
 }
 
 const uint32_t *vc_lookup(struct vc *c, uint32_t reg) {
-    uint32_t i = find(c, reg);
+    uint32_t i = c->may >> (reg % 64) & 1 ? find(c, reg) : (uint32_t)NO_LINE;
     if (i == NO_LINE)
         return NULL;
     c->used[i] = ++c->clock;
@@ -40,9 +40,12 @@ void vc_fill(struct vc *c, uint32_t reg, const uint32_t value[VC_LANES]) {
     c->reg[to] = reg;
     c->used[to] = ++c->clock;
     memcpy(c->data[to], value, sizeof c->data[to]);
+    c->may = 0;
+    for (uint32_t i = 0; i < c->lines; i++)
+        c->may |= (uint64_t)(c->used[i] != 0) << (c->reg[i] % 64);
 }
 
-bool vc_invalidate(struct vc *c, uint32_t reg) {
+bool vc_forget(struct vc *c, uint32_t reg) {
     uint32_t i = find(c, reg);
     if (i == NO_LINE)
         return false;

@@ -10,26 +10,26 @@ void vsb_init(struct vsb *b, struct arena *a, uint32_t entries) {
 }
 
 /* The place of a hash; there must be entries. */
-static struct vsb_entry *place(const struct vsb *b, uint32_t hash) {
+static struct vsb_entry *place_of(const struct vsb *b, uint32_t hash) {
     return &b->entry[b->mask ? hash & b->mask : hash % b->entries];
 }
 
 uint32_t vsb_lookup(const struct vsb *b, uint32_t hash) {
     if (!b->entries)
         return VSB_MISS;
-    const struct vsb_entry *e = place(b, hash);
+    const struct vsb_entry *e = place_of(b, hash);
     return e->valid && e->hash == hash ? e->reg : VSB_MISS;
 }
 
 void vsb_fetch(const struct vsb *b, uint32_t hash) {
-    __builtin_prefetch(place(b, hash));
+    __builtin_prefetch(place_of(b, hash));
 }
 
 bool vsb_insert(struct vsb *b, uint32_t hash, uint32_t reg, struct vsb_entry *out) {
     *out = (struct vsb_entry){0};
     if (!b->entries)
         return false;
-    struct vsb_entry *e = place(b, hash);
+    struct vsb_entry *e = place_of(b, hash);
     *out = *e;
     b->used += !e->valid;
     *e = (struct vsb_entry){hash, reg, true};
@@ -44,7 +44,7 @@ static bool empty(struct vsb *b, struct vsb_entry *e, struct vsb_entry *out) {
 }
 
 bool vsb_evict(struct vsb *b, uint32_t hash, struct vsb_entry *out) {
-    return b->used && empty(b, place(b, hash), out);
+    return b->used && empty(b, place_of(b, hash), out);
 }
 
 bool vsb_evict_random(struct vsb *b, struct vsb_entry *out) {

@@ -97,11 +97,7 @@ static const struct mech_model models[] = {
     {0},
 };
 
-enum {
-    MAX_RESULT = 4,    /* registers a control instruction writes, at most */
-    COPY_RESERVE = 64, /* ops kept for copies of registers */
-    MAX_COUNT = 31,    /* of barriers, at which a block stops reusing loads */
-};
+enum { MAX_COUNT = 31 }; /* of barriers, at which a block stops reusing loads */
 
 void wir_drop(struct wir *w, const struct rb_entry *e) {
     uint32_t reg;
@@ -116,13 +112,6 @@ void wir_drop(struct wir *w, const struct rb_entry *e) {
 void wir_drop_signature(struct wir *w, const struct vsb_entry *e) {
     if (e->valid)
         wir_unref(w, e->reg);
-}
-
-void wir_drop_sources(struct wir *w, struct wir_op *o) {
-    for (uint32_t k = 0; k < o->nsrc; k++)
-        if (o->src[k] != REG_NONE)
-            wir_unref(w, o->src[k]);
-    o->nsrc = 0;
 }
 
 static void *create(struct arena *a, const void *params, void *shared, struct sm *sm) {
@@ -176,6 +165,7 @@ static void forget(struct wir *w) {
     regfile_reset(w->regs, w->sm->spec->warps);
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
         w->front[k].len = 0;
+    w->full = 0;
     w->alloc.len = w->unwritten.len = w->starved.len = w->copies.len = w->waiting.ops.len = 0;
 }
 
@@ -185,6 +175,8 @@ static void start(void *m, const void *marks) {
         forget(w);
     w->running = true;
     w->marks = marks;
+    for (uint32_t k = 0; k < COLLECT_KINDS; k++)
+        w->first[k] = UINT64_MAX;
     w->cap = w->peak = 0;
     w->low = w->wanted = false;
     w->at_barrier = 0;
@@ -251,8 +243,7 @@ static void warp(void *m, uint32_t slot, bool enters) {
         struct reg_map *map = regfile_map(w->regs, slot, r);
         if (map->id != REG_NONE)
             wir_unref(w, map->id);
-        *map = (struct reg_map){.id = REG_NONE};
-        regfile_latched(w->regs, slot, r, REG_NONE);
+        *map = (struct reg_map){.id = REG_NONE, .latched = REG_NONE};
     }
 }
 
@@ -262,11 +253,11 @@ static uint64_t eligible(void *m, uint64_t ready, uint64_t now) {
     (void)now;
     struct wir *w = m;
     const struct sm *sm = w->sm;
-    uint64_t set = w->inflight + COPY_RESERVE < sm->nops ? ready : ready & sm->control;
+    uint64_t set = w->inflight + WIR_COPY_RESERVE < sm->nops ? ready : ready & sm->control;
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
         if (w->front[k].len >= w->room)
             set &= (sm->kinds_apart ? ~sm->kind[k] : 0) | sm->control;
-    if (w->regs->nfree >= MAX_RESULT)
+    if (w->regs->nfree >= WIR_MAX_RESULT)
         return set;
     for (uint64_t left = set & sm->control; left; left &= left - 1) {
         uint32_t s = (uint32_t)__builtin_ctzll(left);
@@ -340,6 +331,7 @@ static void tick(void *m, uint64_t now) {
     if (w->low && (!w->touched || !queue_empty(&w->starved)))
         evict_one(w);
     count_registers(w, in_use(w));
+    wir_gate(w);
 }
 
 static uint64_t next(const void *m, uint64_t now) {
@@ -349,10 +341,9 @@ static uint64_t next(const void *m, uint64_t now) {
         return now + 1;
     uint64_t at = UINT64_MAX;
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
-        if (!queue_empty(&w->front[k]))
-            at = min_u64(at, w->ops[*queue_head(&w->front[k])].ready);
+        at = min_u64(at, w->first[k]);
     if (!queue_empty(&w->alloc))
-        at = min_u64(at, w->ops[*queue_head(&w->alloc)].ready);
+        at = min_u64(at, queue_head(&w->alloc)->ready);
     return at > now ? at : now + 1;
 }
 

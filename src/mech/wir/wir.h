@@ -19,7 +19,12 @@
 #include "mech/wir/vsb.h"
 #include "sim/queue.h"
 
-enum { WIR_SOURCES = MAX_SOURCE_WORDS, ALL_LANES = -1 };
+enum {
+    WIR_SOURCES = MAX_SOURCE_WORDS,
+    WIR_MAX_RESULT = 4,    /* registers a control instruction writes, at most */
+    WIR_COPY_RESERVE = 64, /* ops kept for copies of registers */
+    ALL_LANES = -1,
+};
 
 enum wir_policy { WIR_MAX, WIR_CAPPED };
 enum wir_load_rule { WIR_SAFE, WIR_PAPER };
@@ -36,11 +41,21 @@ struct wir_params {
     double pj_rename, pj_rb, pj_hash, pj_vsb, pj_alloc, pj_refcount, pj_vc;
 };
 
-/* What the reuse buffer may do with an instruction, from the kernel's text alone. */
+/* What an instruction does to memory, for the loads behind it. */
+enum wir_access { ACCESS_NONE, ACCESS_STORE, ACCESS_ATOMIC, ACCESS_SYNC };
+
+/* What WIR needs to know of an instruction, from the kernel's text alone. */
 struct wir_mark {
-    uint32_t op;  /* number of the operation with its modifiers; equal in all kernels of the machine */
-    uint8_t kind; /* enum rb_kind */
-    bool reusable;
+    bool reusable;  /* the reuse buffer may have its result */
+    bool too_wide;  /* ... were its operands not too many or too wide for a tag */
+    bool preds;     /* it reads predicates, which go by value */
+    bool scoped;    /* it is a load of memory that is written: block and count belong to its tag */
+    uint8_t access; /* enum wir_access of those that are not reusable ... */
+    uint8_t spaces; /* ... and where: BLOCKS_* */
+    uint8_t nregs;  /* words of the tag that are registers: */
+    uint8_t word[RB_OPERANDS], source[RB_OPERANDS]; /* which, and which of the op's source registers */
+    struct rb_tag tag; /* its tag: registers, predicates, lanes, block and count of a load are 0 */
+    uint64_t pieces;   /* rb_pieces of that */
 };
 
 struct wir_counters {
@@ -49,53 +64,69 @@ struct wir_counters {
 #undef COUNTER
 };
 
-/* What WIR knows of an op in flight. */
+/* What WIR knows of an op in flight: what all stages need is in one line of the host's cache, and a tag in
+ * another. */
 struct wir_op {
-    uint64_t ready;            /* cycle in which its stage has it */
-    uint16_t src[WIR_SOURCES]; /* physical registers of its sources, in the order in which they are read */
-    uint8_t nsrc;              /* references held to them */
+    _Alignas(64) uint8_t nsrc; /* references held to its sources */
+    uint8_t kind;              /* enum collect_kind of its collector */
     bool divergent, look;      /* look: it may use the reuse buffer */
     bool missed;               /* it goes on to the collectors */
     bool record;               /* its result enters the reuse buffer: at its reserved place, or anew */
     bool done;                 /* all words have a register; it waits for copies */
-    uint16_t movs;             /* copies under way */
     uint16_t dst;              /* register of the word in work */
-    uint32_t hash;             /* of the word in work */
+    uint16_t movs;             /* copies under way */
     int32_t owner;             /* of a copy: the op it belongs to */
     uint32_t index;            /* place in the reuse buffer */
+    uint32_t hash;             /* of the word in work */
     uint64_t stamp;
+    struct reg_map *map;           /* where its first destination is */
+    uint32_t (*value)[WARP_LANES]; /* the latches of its destination words */
+    uint16_t src[WIR_SOURCES]; /* physical registers of its sources, in the order in which they are read */
     struct rb_tag tag;
+};
+_Static_assert(offsetof(struct wir_op, src) <= 48 && sizeof(struct wir_op) == 128,
+               "eight sources are in the first line");
+
+/* An op on its way to a stage, which has it in cycle ready. */
+struct wir_due {
+    uint64_t ready;
+    int32_t op;
 };
 
 struct wir {
+    /* What every instruction or every cycle needs comes first. */
+    _Alignas(64) struct sm *sm;
     const struct wir_params *params;
-    struct sm *sm;
     const struct wir_mark *marks;
     struct regfile *regs;
+    struct wir_op *ops; /* by number of the SM's op */
+    uint64_t now;
+    uint32_t ports, room; /* lookups a cycle; ops of a kind between issue and the reuse stage */
+    uint32_t inflight;    /* ops of the program under way */
+    uint16_t full;        /* kinds of collectors for which `front` has no room for more */
+    bool open;            /* the gate */
+    bool low, wanted;     /* low-register mode; somebody at issue needs a register */
+    bool touched;         /* a buffer was accessed in this cycle */
+    bool changed;         /* the reuse buffer changed since the waiting ones looked */
+    bool running;         /* between start and finish of a launch */
+    uint32_t looked;      /* of the waiting ones, in a row, without finding a change */
+    uint32_t peak;
+    /* Renamed, on their way to the reuse stage and a collector: by its kind, because one that finds none of
+     * its kind free does not hold up the others, no more than on the base machine; when the reuse stage has
+     * the first of each, UINT64_MAX: there is none. */
+    uint64_t first[COLLECT_KINDS];
+    QUEUE(struct wir_due) front[COLLECT_KINDS];
+    QUEUE(struct wir_due) alloc; /* executed, on their way to the signature buffer */
+    QUEUE(int32_t) unwritten;    /* must be compared with a register that is not written yet */
+    QUEUE(int32_t) starved;      /* need a free register */
+    QUEUE(int32_t) copies;       /* copies that need a collector */
+    struct pendq waiting;
     struct rb rb;
     struct vsb vsb;
     struct vc vc;
-    struct pendq waiting;
     struct blocks blocks;
     const struct h3 *h3;
-    uint32_t ports, room; /* lookups a cycle; ops of a kind between issue and the reuse stage */
-    struct wir_op *ops;   /* by number of the SM's op */
-    /* Renamed, on their way to the reuse stage and a collector: by its kind, because one that finds none of
-     * its kind free does not hold up the others, no more than on the base machine. */
-    QUEUE(int32_t) front[COLLECT_KINDS];
-    QUEUE(int32_t) alloc;     /* executed, on their way to the signature buffer */
-    QUEUE(int32_t) unwritten; /* must be compared with a register that is not written yet */
-    QUEUE(int32_t) starved;   /* need a free register */
-    QUEUE(int32_t) copies;    /* copies that need a collector */
-    uint64_t now;
-    uint32_t cap;     /* capped: registers that the resident warps name */
-    bool low, wanted; /* low-register mode; somebody at issue needs a register */
-    bool touched;     /* a buffer was accessed in this cycle */
-    bool changed;     /* the reuse buffer changed since the waiting ones looked */
-    uint32_t looked;  /* of the waiting ones, in a row, without finding a change */
-    uint32_t peak;
-    uint32_t inflight;                    /* ops of the program under way */
-    bool running;                         /* between start and finish of a launch */
+    uint32_t cap;                         /* capped: registers that the resident warps name */
     uint64_t at_barrier;                  /* warps that wait at one */
     uint16_t barrier_reg[CORE_MAX_WARPS]; /* which register its result goes to */
     uint32_t opened[CORE_MAX_WARPS];      /* of each block slot: openings of its barriers that were seen */
@@ -118,8 +149,11 @@ void wir_reuse_stage(struct wir *w);
 void wir_waited(struct wir *w, uint64_t cycles);
 
 /* ---- alloc.c ---- */
-/* Lanes of a convergent op's word in work that have exited become 0, so that equal results are equal. */
-void wir_clear_dead(struct wir *w, const struct core_op *op);
+/* Lanes of a convergent op's result that have exited become 0, so that equal results are equal. */
+static inline void wir_clear_dead(uint32_t *value, uint32_t mask) {
+    for (uint32_t left = ~mask; __builtin_expect(left, 0); left &= left - 1)
+        value[__builtin_ctz(left)] = 0;
+}
 enum mech_verdict wir_result(void *m, int32_t op, uint64_t now);
 void wir_read_done(void *m, int32_t op, uint64_t now);
 void wir_written(void *m, int32_t op, uint32_t k);
@@ -127,8 +161,6 @@ void wir_control(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
 void wir_allocation_stage(struct wir *w);
 /* Would a control instruction of the warp find the registers it writes? */
 bool wir_can_write(struct wir *w, uint32_t warp, const struct xinst *i);
-/* The logical register is in dst from now on; the reference to dst becomes the table's. */
-void wir_remap(struct wir *w, uint32_t warp, uint32_t reg, uint16_t dst, bool pinned);
 
 /* ---- wir.c ---- */
 static inline void wir_ref(struct wir *w, uint32_t reg) {
@@ -138,14 +170,43 @@ static inline void wir_ref(struct wir *w, uint32_t reg) {
 
 static inline void wir_unref(struct wir *w, uint32_t reg) {
     w->n.ref_ops++;
-    w->n.alloc_ops += w->regs->refs[reg] == 1;
-    regfile_unref(w->regs, (uint16_t)reg, w->now);
+    w->n.alloc_ops += regfile_unref(w->regs, (uint16_t)reg, w->now);
+}
+
+/* The logical register is in dst from now on; the reference to dst becomes the table's. */
+static inline void wir_remap(struct wir *w, struct reg_map *map, uint16_t dst, bool pinned) {
+    uint16_t old = map->id;
+    map->id = dst;
+    map->pinned = pinned;
+    w->n.rename_ops++;
+    w->n.ref_ops++; /* the reference to dst is the op's, which becomes the table's */
+    if (old != REG_NONE)
+        wir_unref(w, old);
 }
 
 /* An entry left a buffer: its references go. */
 void wir_drop(struct wir *w, const struct rb_entry *e);
 void wir_drop_signature(struct wir *w, const struct vsb_entry *e);
 /* An op needs its sources no longer. */
-void wir_drop_sources(struct wir *w, struct wir_op *o);
+static inline void wir_drop_sources(struct wir *w, struct wir_op *o) {
+    struct regfile *regs = w->regs;
+    uint64_t now = w->now;
+    uint32_t dropped = 0, last = 0;
+    for (uint32_t k = 0, n = o->nsrc; k < n; k++)
+        if (o->src[k] != REG_NONE) {
+            last += regfile_unref(regs, o->src[k], now);
+            dropped++;
+        }
+    w->n.ref_ops += dropped;
+    w->n.alloc_ops += last;
+    o->nsrc = 0;
+}
+/* Opens the gate for warps, or shuts it: to be called when ops or registers have become fewer, and before
+ * warps issue. While it is shut, eligible decides. */
+static inline void wir_gate(struct wir *w) {
+    bool open = w->inflight + WIR_COPY_RESERVE < w->sm->nops && !w->full && w->regs->nfree >= WIR_MAX_RESULT;
+    if (open != w->open)
+        core_open_gate(w->sm, w, w->open = open);
+}
 
 #endif

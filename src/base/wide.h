@@ -1,0 +1,18 @@
+/* Loops over lanes, compiled twice: for every host, and for those with wide vectors, picked at run time.
+ *
+ *   static WIDE_PART uint32_t sum(const uint32_t *v) { ... the loop ... }
+ *   static WIDE uint32_t sum_wide(const uint32_t *v) { return sum(v); }
+ *   uint32_t lanes_sum(const uint32_t *v) { return HOST_IS_WIDE ? sum_wide(v) : sum(v); } */
+#ifndef REPRISE_BASE_WIDE_H
+#define REPRISE_BASE_WIDE_H
+
+#define WIDE_PART inline __attribute__((always_inline))
+#ifdef __x86_64__
+#define WIDE         __attribute__((target("avx2")))
+#define HOST_IS_WIDE __builtin_cpu_supports("avx2")
+#else
+#define WIDE
+#define HOST_IS_WIDE 0
+#endif
+
+#endif
