@@ -339,8 +339,8 @@ bool sm_has_room(const struct sm *sm, uint32_t warps);
 uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c), void *ctx);
 /* Whether an answer of memory is due for an access that has not taken effect: sm_tick must wait for that. */
 bool sm_must_wait(const struct sm *sm, uint64_t now);
-/* Carries out the oldest access of sm->later; false on a fault. */
-bool sm_catch_up(struct sm *sm);
+/* The oldest access of sm->later has its result; run: not yet, it is carried out now. False on a fault. */
+bool sm_catch_up(struct sm *sm, bool run);
 /* Counts cycles in which the SM slept, for its mechanisms, too. */
 void sm_sleep(struct sm *sm, uint64_t cycles);
 /* Nothing is on the SM any more. */

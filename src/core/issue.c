@@ -148,6 +148,16 @@ static APART enum warp_state take_later(struct sm *sm, struct core_warp *cw, str
     int32_t id = (int32_t)(op - sm->ops);
     enum warp_state s = warp_take_later(cw->x, cw->w, op->i, op->mask, op->lanes, sm->later, now, id);
     op->later = s == WARP_WAITING && op->i->ndw;
+    if (s != WARP_WAITING)
+        return s;
+    bool known =
+        op->i->kind != X_TEX && op->i->in->m.space == MS_GLOBAL && inst_access_bytes(op->i->in) <= 16;
+    const struct mem_access *a = known ? &sm->access_pool[op->accesses * COALESCER_MAX] : NULL;
+    for (uint32_t k = 0; k < op->naccess && known; k++)
+        later_touches(sm->later, a[k].line, false);
+    if (!known)
+        later_touches(sm->later, 0, true);
+    later_guess(sm->later, cw->x);
     return s;
 }
 

@@ -178,11 +178,14 @@ bool sm_must_wait(const struct sm *sm, uint64_t now) {
     return false;
 }
 
-bool sm_catch_up(struct sm *sm) {
+bool sm_catch_up(struct sm *sm, bool run) {
     const struct later_access *a = later_first(sm->later);
     if (a->i->ndw)
         sm->ops[a->tag].later = false;
-    return later_run(sm->later, sm->x);
+    if (run)
+        return later_run(sm->later, sm->x);
+    later_drop(sm->later);
+    return true;
 }
 
 EVERY_TIME void sm_complete(struct sm *sm, uint64_t now) {

@@ -1,6 +1,7 @@
 /* Accesses that are kept, and carried out with the operands of the time at which they issued. */
 #include "exec/later.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { WORD_BYTES = WARP_LANES * 4 };
@@ -67,7 +68,61 @@ void later_add(struct later *l, struct warp *w, const struct xinst *i, uint32_t 
     for (uint32_t k = 0; k < i->nsw; k++)
         if (keeps(i, k))
             memcpy(word_of(a, a->words++), w->r[i->s[k]], WORD_BYTES);
+    l->last = l->end;
+    l->last_reads = l->touched[LATER_READS].n;
     l->end += sizeof *a + a->words * (size_t)WORD_BYTES;
+    l->due++;
+}
+
+static struct later_access *last_access(const struct later *l) {
+    return (struct later_access *)(void *)(l->at + l->last);
+}
+
+static bool is_read(const struct xinst *i) {
+    return i->kind == X_LOAD || (i->kind == X_TEX && i->ndw);
+}
+
+static uint16_t line_number(uint64_t line) {
+    return (uint16_t)((line >> 7) * UINT64_C(0x9e3779b97f4a7c15) >> 48);
+}
+
+void later_touches(struct later *l, uint64_t line, bool any) {
+    uint32_t how = is_read(last_access(l)->i) ? LATER_READS : LATER_WRITES;
+    struct later_count *c = &l->touched[how];
+    if (any || c->n == LATER_LINES)
+        c->all = true;
+    else
+        l->line[how][c->n++] = line_number(line);
+}
+
+/* May an access that was not carried out write to a line that the load noted last reads? */
+static bool writes_before(const struct later *l) {
+    const struct later_count *r = &l->touched[LATER_READS], *w = &l->touched[LATER_WRITES];
+    if (w->all || (r->all && w->n))
+        return true;
+    for (uint32_t k = 0; k < w->n; k++)
+        for (uint32_t n = l->last_reads; n < r->n; n++)
+            if (l->line[LATER_WRITES][k] == l->line[LATER_READS][n])
+                return true;
+    return false;
+}
+
+void later_guess(struct later *l, struct exec *x) {
+    struct later_access *a = last_access(l);
+    const struct xinst *i = a->i;
+    if (!is_read(i) || writes_before(l))
+        return;
+    for (uint32_t k = 0; k < i->nsw; k++)
+        if (!(i->s[k] & POOL) && !keeps(i, k))
+            memcpy(word_of(a, a->words + a->lost++), a->w->r[i->s[k]], WORD_BYTES);
+    if (exec_simple(x, a->w, i, a->m)) {
+        a->guessed = true;
+        l->due--;
+        l->end += a->lost * (size_t)WORD_BYTES;
+    } else { /* it ends the launch in its turn, if another does not before */
+        a->lost = 0;
+        x->fault = (struct fault){0};
+    }
 }
 
 /* Exchanges the registers that an access reads with what was kept of them. */
@@ -87,10 +142,17 @@ static void exchange(struct later_access *a) {
 /* The oldest access is no longer among those that are kept, but stays where it is for now. */
 static struct later_access *take(struct later *l) {
     struct later_access *a = later_first(l);
-    l->first += sizeof *a + a->words * (size_t)WORD_BYTES;
-    if (l->first == l->end)
+    l->first += sizeof *a + (a->words + a->lost) * (size_t)WORD_BYTES;
+    l->due -= !a->guessed;
+    if (l->first == l->end) {
         l->first = l->end = 0;
+        l->touched[LATER_READS] = l->touched[LATER_WRITES] = (struct later_count){0};
+    }
     return a;
+}
+
+void later_drop(struct later *l) {
+    take(l);
 }
 
 bool later_finish(struct later *l, struct exec *x) {
@@ -104,7 +166,11 @@ bool later_finish(struct later *l, struct exec *x) {
 
 bool later_run(struct later *l, struct exec *x) {
     struct later_access *a = take(l);
+    uint32_t n = a->words;
     exchange(a);
+    for (uint32_t k = 0; k < a->i->nsw && a->guessed; k++)
+        if (!(a->i->s[k] & POOL) && !keeps(a->i, k))
+            memcpy(a->w->r[a->i->s[k]], word_of(a, n++), WORD_BYTES);
     bool ok = exec_simple(x, a->w, a->i, a->m);
     exchange(a);
     return ok;

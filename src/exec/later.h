@@ -3,26 +3,45 @@
  * SMs that are simulated at the same time must not touch what they share. Each keeps its accesses here, with
  * the values that their operands have when they issue, and they are carried out when all SMs are as far, in
  * the order in which a machine that goes cycle by cycle would have: by cycle, SM and place in the program.
- * Until then no instruction may issue that needs a result: destination registers keep their values. */
+ * Until then no instruction may issue that needs a result.
+ *
+ * A load may be carried out at once, on memory as it is when others begin to go ahead: that was right if
+ * nobody writes to its lines meanwhile, else it is carried out again in its turn. So an SM also notes the
+ * lines that its accesses touch; a guess is made of a load whose lines it does not itself write to before. */
 #ifndef REPRISE_EXEC_LATER_H
 #define REPRISE_EXEC_LATER_H
 
 #include "exec/warp.h"
 
-/* One access, followed by those of its source words that are registers and not also its destination. */
+/* One access, followed by those of its source words that are registers and not also its destination, and,
+ * when it was guessed, by those that are. */
 struct later_access {
     _Alignas(64) struct warp *w;
     const struct xinst *i;
     uint64_t cycle;
-    uint32_t m;  /* lanes */
-    int32_t tag; /* the caller's */
-    uint32_t words;
+    uint32_t m;           /* lanes */
+    int32_t tag;          /* the caller's */
+    uint16_t words, lost; /* lost: source words that are also its destination */
+    bool guessed;
+};
+
+enum { LATER_READS, LATER_WRITES, LATER_LINES = 192 }; /* lines that are known one by one */
+
+/* How many lines accesses touch. all: it may be any line. */
+struct later_count {
+    uint32_t n;
+    bool all;
 };
 
 /* Accesses of one SM, oldest first. */
 struct later {
-    uint8_t *at;
-    size_t first, end, size; /* bytes */
+    _Alignas(64) uint8_t *at;
+    size_t first, end, size;       /* bytes */
+    size_t last;                   /* where the one noted last is ... */
+    uint32_t last_reads;           /* ... and the first line of those read that is its own */
+    uint32_t due;                  /* accesses that were not carried out */
+    struct later_count touched[2]; /* by those that read, and by the others */
+    uint16_t line[2][LATER_LINES]; /* numbers of these; those of different lines may be the same */
 };
 
 /* Whether an instruction can be carried out later. */
@@ -39,12 +58,18 @@ uint32_t later_lanes(const struct exec *x, const struct warp *w, const struct xi
 /* Notes an access for lanes m, at least one. */
 void later_add(struct later *l, struct warp *w, const struct xinst *i, uint32_t m, uint64_t cycle,
                int32_t tag);
+/* The access noted last touches a line, of 128 bytes; any: it may be all. */
+void later_touches(struct later *l, uint64_t line, bool any);
+/* Carries out the access noted last if it is a load whose result can be guessed. */
+void later_guess(struct later *l, struct exec *x);
 /* The oldest, or NULL. */
 static inline struct later_access *later_first(const struct later *l) {
     return l->first < l->end ? (struct later_access *)(void *)(l->at + l->first) : NULL;
 }
-/* Carries out the oldest access, and forgets it; false on a fault (x->fault). */
+/* Carries out the oldest access, again if it was guessed, and forgets it; false on a fault (x->fault). */
 bool later_run(struct later *l, struct exec *x);
+/* Forgets the oldest access. */
+void later_drop(struct later *l);
 /* The same for a warp that has ended, whose registers nobody needs. */
 bool later_finish(struct later *l, struct exec *x);
 

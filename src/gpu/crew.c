@@ -1,6 +1,9 @@
 /* Threads wait for work: spinning for a moment since the next job mostly comes soon, then letting others have
- * the processor, if there are any, and at last asleep, from which it takes long to come back. Pieces are
- * claimed one by one, so it does not matter who comes late or never. */
+ * the processor, if there are any, and at last asleep, from which it takes long to come back.
+ *
+ * Each thread has a share of the pieces, the same numbers in every job, whose state is in its processor's
+ * cache. Who is done with his own takes from the end of another's, so it does not matter who comes late or
+ * never; and shares become as large as what their owners come to do. */
 #include "gpu/crew.h"
 
 #include <pthread.h>
@@ -8,6 +11,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/vec.h"
@@ -16,26 +20,31 @@
  * ten microseconds; and times to do that before it sleeps, some hundred. */
 enum { SPIN = 400, YIELD = 200 };
 
+enum { BALANCE_JOBS = 64 }; /* after so many the shares are made anew */
+
 struct member {
+    /* Pieces of the job that nobody has begun: the first in the lower half, behind the last in the upper. */
+    _Alignas(64) atomic_uint_fast64_t share;
+    uint32_t did;    /* pieces, of late */
+    uint32_t from;   /* the first number of its share */
+    uint32_t number; /* the caller's is 0 */
     struct crew *crew;
     pthread_t thread;
-    uint32_t number; /* the caller's is 0 */
 };
 
 struct crew {
-    atomic_uint turn;     /* counts jobs */
-    atomic_uint left;     /* pieces that are not done */
-    atomic_uint asleep;   /* threads that must be woken */
-    atomic_uint pieces;   /* of the job */
-    atomic_uint *claimed; /* of each piece: 0 while it waits for somebody */
-    atomic_uint *number;  /* of each piece, in ascending order */
+    _Alignas(64) atomic_uint turn; /* counts jobs */
+    atomic_uint asleep;            /* threads that must be woken */
+    _Alignas(64) atomic_uint left; /* pieces that are not done */
+    _Alignas(64) uint32_t *number; /* of each piece, in ascending order */
     void (*piece)(void *ctx, uint32_t number);
     void *ctx;
     uint32_t numbers; /* all are below it */
+    uint32_t jobs;    /* since the shares were made */
     pthread_mutex_t lock;
     pthread_cond_t call;
-    bool ends; /* under the lock */
-    uint32_t n;
+    bool ends;  /* under the lock */
+    uint32_t n; /* threads, the caller's too */
     pid_t pid;
     struct member members[];
 };
@@ -56,20 +65,35 @@ static void pass_time(uint32_t k) {
         sched_yield();
 }
 
-/* Does pieces that nobody has begun. Each thread begins with numbers of its own, and mostly gets those that
- * it had before, whose state is in its processor's cache. */
-static void work(struct crew *c, uint32_t thread) {
-    uint32_t n = atomic_load_explicit(&c->pieces, memory_order_relaxed), first = 0;
-    uint32_t from = (uint32_t)((uint64_t)thread * c->numbers / (c->n + 1));
-    while (first < n && atomic_load_explicit(&c->number[first], memory_order_relaxed) < from)
-        first++;
-    for (uint32_t k = 0; k < n; k++) {
-        uint32_t i = first + k < n ? first + k : first + k - n;
-        if (atomic_load_explicit(&c->claimed[i], memory_order_relaxed) ||
-            atomic_exchange_explicit(&c->claimed[i], 1, memory_order_acq_rel))
+static uint64_t share_of(uint32_t first, uint32_t end) {
+    return (uint64_t)end << 32 | first;
+}
+
+/* Takes a piece of a share: the first for its owner, the last for others. False: there is none. */
+static bool claim(struct member *m, bool own, uint32_t *piece) {
+    uint_fast64_t is = atomic_load_explicit(&m->share, memory_order_relaxed), next;
+    do {
+        uint32_t first = (uint32_t)is, end = (uint32_t)(is >> 32);
+        if (first >= end)
+            return false;
+        *piece = own ? first : end - 1;
+        next = own ? share_of(first + 1, end) : share_of(first, end - 1);
+    } while (!atomic_compare_exchange_weak_explicit(&m->share, &is, next, memory_order_acq_rel,
+                                                    memory_order_relaxed));
+    return true;
+}
+
+/* Does pieces that nobody has begun, its own ones first. */
+static void work(struct crew *c, struct member *m) {
+    for (uint32_t k = 0; k < c->n; k++) {
+        struct member *of = &c->members[(m->number + k) % c->n];
+        uint32_t did = 0, i;
+        for (; claim(of, !k, &i); did++)
+            c->piece(c->ctx, c->number[i]);
+        if (!did)
             continue;
-        c->piece(c->ctx, atomic_load_explicit(&c->number[i], memory_order_relaxed));
-        atomic_fetch_sub_explicit(&c->left, 1, memory_order_release);
+        m->did += did;
+        atomic_fetch_sub_explicit(&c->left, did, memory_order_release);
     }
 }
 
@@ -95,29 +119,44 @@ static void *member_run(void *arg) {
     struct member *m = arg;
     unsigned seen = 0;
     while (next_job(m->crew, &seen))
-        work(m->crew, m->number);
+        work(m->crew, m);
     return NULL;
 }
 
+/* Makes the shares as large as what their owners did of late; that counts half from now on. */
+static void balance(struct crew *c) {
+    uint64_t all = 0, before = 0;
+    for (uint32_t i = 0; i < c->n; i++)
+        all += c->members[i].did;
+    for (uint32_t i = 0; i < c->n && all; i++) {
+        c->members[i].from = (uint32_t)((before * c->numbers + all / 2) / all);
+        before += c->members[i].did;
+        c->members[i].did /= 2;
+    }
+    c->jobs = 0;
+}
+
 struct crew *crew_create(uint32_t threads, uint32_t pieces) {
-    struct crew *c = xcalloc(1, sizeof *c + threads * sizeof *c->members);
+    struct crew *c = aligned_alloc(64, sizeof *c + (threads + 1) * sizeof *c->members);
+    memset(c, 0, sizeof *c + (threads + 1) * sizeof *c->members);
     c->numbers = pieces;
-    c->claimed = xcalloc(pieces, sizeof *c->claimed);
     c->number = xcalloc(pieces, sizeof *c->number);
-    for (uint32_t i = 0; i < pieces; i++)
-        atomic_init(&c->claimed[i], 1);
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->call, NULL);
     c->pid = getpid();
+    for (uint32_t i = 0; i <= threads; i++) {
+        c->members[i].crew = c;
+        c->members[i].number = i;
+    }
     sigset_t all, before;
     sigfillset(&all); /* signals are the program's: its own threads get them */
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    for (; c->n < threads; c->n++) {
-        c->members[c->n] = (struct member){.crew = c, .number = c->n + 1};
+    for (c->n = 1; c->n <= threads; c->n++)
         if (pthread_create(&c->members[c->n].thread, NULL, member_run, &c->members[c->n]))
             break;
-    }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    for (uint32_t i = 0; i < c->n; i++)
+        c->members[i].from = (uint32_t)((uint64_t)i * pieces / c->n);
     return c;
 }
 
@@ -133,25 +172,30 @@ void crew_free(struct crew *c) {
         c->ends = true;
         pthread_cond_broadcast(&c->call);
         pthread_mutex_unlock(&c->lock);
-        for (uint32_t i = 0; i < c->n; i++)
+        for (uint32_t i = 1; i < c->n; i++)
             pthread_join(c->members[i].thread, NULL);
         pthread_cond_destroy(&c->call);
         pthread_mutex_destroy(&c->lock);
     }
-    free(c->claimed);
     free(c->number);
     free(c);
 }
 
 void crew_work(struct crew *c, const uint32_t *numbers, uint32_t n, void (*piece)(void *ctx, uint32_t number),
                void *ctx) {
+    if (++c->jobs > BALANCE_JOBS)
+        balance(c);
     c->piece = piece;
     c->ctx = ctx;
-    atomic_store_explicit(&c->pieces, n, memory_order_relaxed);
+    for (uint32_t i = 0; i < n; i++)
+        c->number[i] = numbers ? numbers[i] : i;
     atomic_store_explicit(&c->left, n, memory_order_relaxed);
-    for (uint32_t i = 0; i < n; i++) {
-        atomic_store_explicit(&c->number[i], numbers ? numbers[i] : i, memory_order_relaxed);
-        atomic_store_explicit(&c->claimed[i], 0, memory_order_release);
+    for (uint32_t t = 0, first = 0; t < c->n; t++) {
+        uint32_t to = t + 1 < c->n ? c->members[t + 1].from : c->numbers, end = first;
+        while (end < n && c->number[end] < to)
+            end++;
+        atomic_store_explicit(&c->members[t].share, share_of(first, end), memory_order_release);
+        first = end;
     }
     atomic_fetch_add(&c->turn, 1);
     if (atomic_load(&c->asleep)) {
@@ -159,7 +203,7 @@ void crew_work(struct crew *c, const uint32_t *numbers, uint32_t n, void (*piece
         pthread_cond_broadcast(&c->call);
         pthread_mutex_unlock(&c->lock);
     }
-    work(c, 0);
+    work(c, &c->members[0]);
     for (uint32_t k = 0; atomic_load_explicit(&c->left, memory_order_acquire); k++)
         pass_time(k);
 }

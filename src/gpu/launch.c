@@ -258,7 +258,7 @@ static bool timed_span(const struct rp_gpu *g, const struct rp_kernel *k, const 
     return span->max_cycles && span->max_insts && span->max_blocks;
 }
 
-/* Threads that may simulate at once. One alone goes cycle by cycle: to go ahead costs more than it saves. */
+/* Threads that may simulate at once. */
 static uint32_t threads_of(const struct rp_options *o) {
     uint32_t n = o->threads ? (uint32_t)min_u64(o->threads, UINT32_MAX) : host_processors();
     return n;

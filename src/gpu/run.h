@@ -23,9 +23,11 @@ struct run {
     /* SMs that go ahead by themselves (strands.c); NULL: those of this launch cannot. */
     struct strand *strands;
     struct bits open;     /* those that have something to do, or may */
-    uint32_t *due;        /* those that take part in a round */
+    uint32_t *due;        /* who takes part in a round */
+    uint64_t *written;    /* lines that accesses of a round write to */
     uint64_t ahead;       /* cycles of a round */
-    uint64_t reached;     /* the first cycle that not everything has gone through */
+    uint64_t reached;     /* the first cycle that not all SMs have gone through */
+    uint64_t followed;    /* ... and the memory system */
     uint64_t round_end;   /* where a round ends */
     uint64_t most_issues; /* that all SMs can issue in a round */
     uint64_t most_insts;  /* a limit of executed instructions ends the launch, or its timing */

@@ -17,7 +17,9 @@
  * How much SMs do in a round decides that, which is the same in every run.
  *
  * A round: each SM goes as far as it can, at most to the round's end. Then, in one thread: accesses to memory
- * up to the cycle that all have reached, the rest of the memory system up to there, blocks for SMs. */
+ * up to the cycle that all have reached, blocks for SMs. The rest of the memory system follows up to there:
+ * beside the SMs in the next round, which is why rounds are half as long as what is known of replies; or at
+ * once, when there is one thread, or SMs that wait for it. */
 #include <string.h>
 
 #include "gpu/run.h"
@@ -35,6 +37,8 @@ struct strand {
     _Alignas(64) uint64_t at; /* the first cycle that the SM has not gone through */
     uint64_t wake;            /* the cycle in which it must be ticked next */
     uint64_t ticks;           /* that it had */
+    bool blocked;             /* it waits to learn of room in the network */
+    bool wrong;               /* guesses of its loads may be */
     struct run *run;
     uint32_t sm;
     uint32_t nended;                   /* blocks that have ended, and that nobody knows of ... */
@@ -71,7 +75,8 @@ void strands_begin(struct run *r, struct arena *a) {
         m->later = aligned_alloc(64, m->later_bytes);
     }
     r->strands = arena_array(a, struct strand, m->nsms);
-    r->due = arena_array(a, uint32_t, m->nsms);
+    r->due = arena_array(a, uint32_t, m->nsms + 1);
+    r->written = arena_array(a, uint64_t, (UINT16_MAX + 1) / 64);
     bits_init(&r->open, a, m->nsms);
     for (uint32_t i = 0; i < m->nsms; i++) {
         struct strand *s = &r->strands[i];
@@ -137,20 +142,31 @@ static void note_port(struct strand *s, const struct sm *sm) {
         s->wake = min_u64(s->wake, memsys_port_next(s->run->m->mem, s->sm));
 }
 
+/* Accesses before the cycle that all have reached have their results. */
+static void drop_settled(struct strand *s, struct sm *sm) {
+    const struct later_access *a;
+    while ((a = later_first(&s->later)) && a->cycle < s->run->reached)
+        sm_catch_up(sm, false);
+    s->wrong &= a != NULL;
+}
+
 /* Lets an SM go through cycles before end, as far as it can. */
 static void strand_go(struct strand *s, uint64_t end) {
     const struct run *r = s->run;
     struct memsys *mem = r->m->mem;
     struct sm *sm = r->m->sms[s->sm];
     bool last = r->next == r->total;
+    drop_settled(s, sm);
     while ((s->at = strand_next(s)) < end) {
         uint64_t now = s->at;
         if (memsys_port_due(mem, s->sm) <= now) {
-            if (!memsys_port_send(mem, now - 1, s->sm, now == r->reached))
-                return;
+            memsys_port_send(mem, now, s->sm);
             note_port(s, sm);
         }
         bool ticks = s->wake <= now, idle = sm_idle(sm);
+        s->blocked = !memsys_port_knows(mem, s->sm, ticks);
+        if (s->blocked)
+            return;
         if (ticks && sm->port->done[MEM_DATA] <= now && sm_must_wait(sm, now))
             return;
         if (ticks) {
@@ -172,16 +188,21 @@ static void strand_go(struct strand *s, uint64_t end) {
 static void strand_go_port(struct strand *s, uint64_t end) {
     struct memsys *mem = s->run->m->mem;
     while ((s->at = max_u64(s->at, memsys_port_due(mem, s->sm))) < end) {
-        if (!memsys_port_send(mem, s->at - 1, s->sm, s->at == s->run->reached))
-            return;
+        memsys_port_send(mem, s->at, s->sm);
         memsys_port_receive(mem, s->at++, s->sm);
     }
     s->at = end;
 }
 
-static void go_piece(void *ctx, uint32_t sm) {
+/* Pieces of a round: the memory system, which has most to do, and SMs. */
+enum { MEMORY_PIECE, SM_PIECE };
+
+static void go_piece(void *ctx, uint32_t piece) {
     struct run *r = ctx;
-    strand_go(&r->strands[sm], r->round_end);
+    if (piece == MEMORY_PIECE)
+        memsys_advance(r->m->mem, r->reached);
+    else
+        strand_go(&r->strands[piece - SM_PIECE], r->round_end);
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------- */
@@ -227,10 +248,14 @@ static bool pays(struct run *r) {
     return ticks >= TRIAL_ROUNDS * TRIAL_TICKS;
 }
 
-/* Every SM that has something to do goes ahead. */
-static void go_all(struct run *r) {
+/* Every SM that has something to do goes ahead, and the memory system to where all have been. False when no
+ * SM has. */
+static bool go_all(struct run *r) {
     struct machine *m = r->m;
     uint32_t n = 0;
+    bool follows = r->followed < r->reached;
+    if (follows)
+        r->due[n++] = MEMORY_PIECE;
     BITS_EACH (&r->open, i) {
         struct strand *s = &r->strands[i];
         if (s->at >= r->round_end || m->sms[i]->fault || s->nended || sm_idle(m->sms[i]))
@@ -238,22 +263,23 @@ static void go_all(struct run *r) {
         if (strand_next(s) >= r->round_end)
             s->at = r->round_end;
         else
-            r->due[n++] = i;
+            r->due[n++] = SM_PIECE + i;
     }
     m->rounds++;
     if (!m->crew && m->threads > 1 && m->rounds > ALONE_ROUNDS)
-        m->crew = crew_create(min_u64(m->threads, m->nsms) - 1, m->nsms);
-    if (m->crew && n >= MIN_PIECES) {
+        m->crew = crew_create(min_u64(m->threads, m->nsms) - 1, SM_PIECE + m->nsms);
+    if (m->crew && n >= MIN_PIECES)
         crew_work(m->crew, r->due, n, go_piece, r);
-        return;
-    }
-    for (uint32_t i = 0; i < n; i++)
-        go_piece(r, r->due[i]);
+    else
+        for (uint32_t i = 0; i < n; i++)
+            go_piece(r, r->due[i]);
+    r->followed = r->reached;
+    return n > follows;
 }
 
 /* The first cycle that not all SMs have gone through. Those with nothing on them follow here: how far they go
  * depends on the others, as the launch ends when none has anything. */
-static uint64_t all_reached(struct run *r) {
+static uint64_t all_reached(struct run *r, bool *blocked) {
     uint64_t first = NEVER, last = 0;
     BITS_EACH (&r->open, i) {
         last = max_u64(last, r->strands[i].at);
@@ -267,25 +293,71 @@ static uint64_t all_reached(struct run *r) {
             strand_go(s, end);
         first = min_u64(first, s->at);
     }
-    return first == NEVER ? end : first;
+    end = first == NEVER ? end : first;
+    *blocked = false;
+    BITS_EACH (&r->open, i)
+        *blocked |= r->strands[i].blocked && r->strands[i].at == end;
+    return end;
 }
 
-/* Carries out accesses that issued before cycle end; the SM whose access has a fault, or NO_SLOT. */
+/* Does it read a line that is written to? */
+static bool reads_written(const struct run *r, const struct later *l) {
+    const uint16_t *line = l->line[LATER_READS];
+    for (uint32_t k = 0; k < l->touched[LATER_READS].n; k++)
+        if (r->written[line[k] / 64] >> line[k] % 64 & 1)
+            return true;
+    return l->touched[LATER_READS].all;
+}
+
+/* Finds SMs with loads of lines that somebody writes to. */
+static void check_guesses(struct run *r) {
+    bool any = false, all = false;
+    BITS_EACH (&r->open, i) {
+        const struct later *l = &r->strands[i].later;
+        const struct later_count *c = &l->touched[LATER_WRITES];
+        for (uint32_t k = 0; k < c->n; k++)
+            r->written[l->line[LATER_WRITES][k] / 64] |= UINT64_C(1) << l->line[LATER_WRITES][k] % 64;
+        any |= c->n || c->all;
+        all |= c->all;
+    }
+    if (!any)
+        return;
+    BITS_EACH (&r->open, i) {
+        struct strand *s = &r->strands[i];
+        s->wrong |= all || reads_written(r, &s->later);
+    }
+    BITS_EACH (&r->open, i) {
+        const struct later *l = &r->strands[i].later;
+        for (uint32_t k = 0; k < l->touched[LATER_WRITES].n; k++)
+            r->written[l->line[LATER_WRITES][k] / 64] = 0;
+    }
+}
+
+/* Carries out accesses that issued before cycle end, if that was not done; the SM whose access has a fault,
+ * or NO_SLOT. */
 static uint32_t catch_up(struct run *r, uint64_t end, uint64_t *cycle) {
+    uint32_t n = 0, *late = r->due;
+    check_guesses(r);
+    BITS_EACH (&r->open, i)
+        if (r->strands[i].later.due || r->strands[i].wrong) {
+            drop_settled(&r->strands[i], r->m->sms[i]);
+            late[n++] = i;
+        }
     for (;;) {
         uint64_t now = end;
-        BITS_EACH (&r->open, i) {
-            const struct later_access *a = later_first(&r->strands[i].later);
+        for (uint32_t k = 0; k < n; k++) {
+            const struct later_access *a = later_first(&r->strands[late[k]].later);
             now = a ? min_u64(now, a->cycle) : now;
         }
         *cycle = now;
         if (now == end)
             return NO_SLOT;
-        BITS_EACH (&r->open, i) {
+        for (uint32_t k = 0; k < n; k++) {
+            const struct strand *s = &r->strands[late[k]];
             const struct later_access *a;
-            while ((a = later_first(&r->strands[i].later)) && a->cycle == now)
-                if (!sm_catch_up(r->m->sms[i]))
-                    return i;
+            while ((a = later_first(&s->later)) && a->cycle == now)
+                if (!sm_catch_up(r->m->sms[late[k]], !a->guessed || s->wrong))
+                    return late[k];
         }
     }
 }
@@ -320,19 +392,28 @@ static uint64_t farthest(const struct run *r) {
     return at;
 }
 
+/* The memory system goes as far as all SMs have. */
+static void follow(struct run *r) {
+    memsys_show(r->m->mem);
+    memsys_advance(r->m->mem, r->reached);
+    memsys_inform(r->m->mem);
+    r->followed = r->reached;
+}
+
 /* After a fault in an SM: the launch ends with the cycle in which it was. */
 static bool fault_ends(struct run *r, uint32_t i, uint64_t cycle, uint64_t *now) {
     struct machine *m = r->m;
     uint64_t last = farthest(r);
     r->x->fault = m->sms[i]->x->fault;
+    follow(r);
     while (r->reached < last) { /* the ports go on alone until all are as far */
         uint64_t all = last;
         BITS_EACH (&r->open, k) {
             strand_go_port(&r->strands[k], min_u64(last, r->reached + r->ahead));
             all = min_u64(all, r->strands[k].at);
         }
-        memsys_advance(m->mem, all);
         r->reached = all;
+        follow(r);
     }
     memsys_join(m->mem, last);
     BITS_EACH (&r->open, k)
@@ -342,11 +423,10 @@ static bool fault_ends(struct run *r, uint32_t i, uint64_t cycle, uint64_t *now)
     return false;
 }
 
-/* What SMs have done before cycle end takes effect, and the rest of the machine goes as far. The SM with the
- * first fault, and its cycle; NO_SLOT: there is none. */
-static uint32_t follow(struct run *r, uint64_t end, uint64_t *cycle) {
+/* What SMs have done before cycle end takes effect. The SM with the first fault, and its cycle; NO_SLOT:
+ * there is none. */
+static uint32_t settle(struct run *r, uint64_t end, uint64_t *cycle) {
     uint32_t fault = catch_up(r, end, cycle);
-    memsys_advance(r->m->mem, end);
     r->reached = end;
     if (fault != NO_SLOT && *cycle < end - 1)
         return fault;
@@ -365,17 +445,22 @@ static uint32_t jump(struct run *r, uint64_t limit, uint64_t *cycle) {
         return NO_SLOT;
     BITS_EACH (&r->open, i)
         r->strands[i].at = max_u64(r->strands[i].at, to);
-    return follow(r, to, cycle);
+    uint32_t fault = settle(r, to, cycle);
+    follow(r);
+    return fault;
 }
 
 /* The machine goes on cycle by cycle behind what all have reached. */
 static void strands_join(struct run *r, uint64_t *now) {
     struct machine *m = r->m;
+    follow(r);
     memsys_join(m->mem, r->reached);
     *now = r->reached - 1;
     calendar_clear(&m->calendar);
     BITS_EACH (&r->open, i) {
         assert(r->strands[i].at == r->reached);
+        drop_settled(&r->strands[i], m->sms[i]);
+        note_port(&r->strands[i], m->sms[i]);
         bits_remove(&m->awake, i);
         m->wake[i] = r->strands[i].wake;
         if (m->wake[i] <= r->reached)
@@ -390,7 +475,7 @@ static void strands_join(struct run *r, uint64_t *now) {
 bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
     struct machine *m = r->m;
     uint64_t cycle;
-    r->reached = *now;
+    r->reached = r->followed = *now;
     memsys_part(m->mem, *now, &r->open);
     BITS_EACH (&r->open, i) {
         r->strands[i].at = *now;
@@ -398,9 +483,17 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
         m->sms[i]->later = &r->strands[i].later;
     }
     do {
-        r->round_end = min_u64(limit, r->reached + r->ahead);
-        go_all(r);
-        uint32_t fault = follow(r, all_reached(r), &cycle);
+        bool blocked, beside = m->crew != NULL;
+        uint64_t most = beside ? (r->ahead + 1) / 2 : r->ahead;
+        r->round_end = min_u64(limit, min_u64(r->followed + r->ahead, r->reached + most));
+        bool any = go_all(r);
+        uint32_t fault = settle(r, all_reached(r, &blocked), &cycle);
+        if (beside && any && !blocked) {
+            memsys_show(m->mem);
+            memsys_inform(m->mem);
+        } else {
+            follow(r);
+        }
         if (fault == NO_SLOT) {
             feed_strands(r);
             bool done = r->ended == r->total && machine_idle(m);
@@ -411,7 +504,7 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
                 r->plain_until = r->reached + PLAIN_CYCLES;
             if (!stays || !is_far_from_limit(r))
                 limit = min_u64(limit, farthest(r));
-            if (!done)
+            if (!done && r->followed == r->reached)
                 fault = jump(r, limit, &cycle);
         }
         if (fault != NO_SLOT)

@@ -198,6 +198,16 @@ uint32_t icnt_room(const struct icnt *n, uint32_t input) {
     return p->size - p->used;
 }
 
+uint64_t icnt_moves_at(const struct icnt *n, uint32_t input, uint64_t now) {
+    const struct input *in = &n->in[input];
+    uint64_t first = NEVER;
+    assert(pool_full(&in->pool));
+    for (uint32_t o = 0; o < n->spec.outputs && first > now; o++)
+        if (in->lane[o].first != NO_SLOT)
+            first = min_u64(first, max_u64(n->out[o].free_at, now + queue_full(&n->out[o].queue)));
+    return max_u64(max_u64(now, in->free_at), first);
+}
+
 const struct mem_packet *icnt_item(const struct icnt *n, uint32_t output, uint32_t i) {
     return &queue_item(&n->out[output].queue, i)->packet;
 }

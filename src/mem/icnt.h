@@ -40,6 +40,9 @@ uint64_t icnt_ready_at(struct icnt *n);
 /* The oldest packet of an output that icnt_ready named, and its removal. */
 const struct mem_packet *icnt_head(const struct icnt *n, uint32_t output);
 void icnt_pop(struct icnt *n, uint32_t output);
+/* A tick, from now on, before which an input without room does not begin to move a packet, which makes some.
+ */
+uint64_t icnt_moves_at(const struct icnt *n, uint32_t input, uint64_t now);
 /* Packets for which the queue of an input has room. */
 uint32_t icnt_room(const struct icnt *n, uint32_t input);
 /* The packet i places behind the oldest of an output, which must be there, and the tick in which it is out;

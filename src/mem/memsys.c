@@ -2,67 +2,12 @@
  *
  * Each clock domain knows the next tick in which one of its units has work, so a cycle without any costs a
  * comparison for each domain. Units that are waiting for nothing stand in no set. */
-#include "mem/memsys.h"
+#include "mem/memsys_state.h"
 
 #include <string.h>
 
-/* A clock domain. next: the first tick in which one of its units may have work. */
-struct domain {
-    struct clock clock;
-    uint64_t next, at;       /* ... and the core cycle into which it falls */
-    uint64_t cycle, arrival; /* arrival: the first tick after core cycle cycle, once someone asked */
-};
-
-enum { CORE, ICNT, L2, DRAM, DOMAINS };
-
 /* Reasons to stall that data from memory may end. */
 enum { CURED_BY_FILL = 1 << MEM_STALL_MSHR | 1 << MEM_STALL_MERGE | 1 << MEM_STALL_WAYS };
-
-/* A request that left its SM, and is to enter the network behind the cycle in which it did. */
-struct posted {
-    uint64_t at;
-    uint32_t to;
-    struct mem_packet packet;
-};
-
-struct port {
-    _Alignas(
-        64) struct l1 *data; /* ports may be at work at the same time: each has its own lines of the host's */
-    struct cache *cache[MEM_CLIENTS]; /* data: its reading half */
-    uint32_t turn;                    /* the client that sends first */
-    uint64_t fresh_at[MEM_CLIENTS];   /* the last cycle with an access ... */
-    uint32_t
-        fresh[MEM_CLIENTS]; /* ... and the requests made in it, which leave in the next at the earliest */
-    struct port_times *times;
-    /* While ports are apart: */
-    QUEUE(struct posted) posted; /* what the networks have not taken yet */
-    bool waits;                  /* there are requests to send */
-    uint64_t sends_from;         /* the first cycle in which it may send again */
-    uint64_t due;                /* the first cycle in which it has something to do by itself */
-    uint32_t room;               /* requests that the network is known to have room for */
-    uint32_t taken;              /* of the replies that are out: those the port has taken */
-    uint64_t reply_at;           /* the cycle in which it takes the next; NEVER: not known of any */
-    uint64_t takes_from;         /* the first cycle in which it may take one */
-};
-
-struct memsys {
-    struct mem_spec spec;
-    struct domain domain[DOMAINS];
-    uint64_t at; /* the first core cycle in which one of them has work */
-    struct port *port;
-    struct port_times *times; /* of each port, side by side */
-    struct icnt *request, *reply;
-    struct l2 **l2;
-    struct dram **dram;
-    uint64_t *data_at;   /* the L2 tick in which each partition gets data from its channel */
-    struct bits sending; /* SMs with requests to send */
-    struct bits l2_busy, dram_busy;
-    struct bits woken;       /* SMs whose port has something for them earlier than they knew */
-    const struct bits *open; /* while ports are apart: those that take part */
-    struct bits posting;     /* ... and those whose requests the networks have not taken */
-    uint64_t reached;        /* ... and the first cycle that everything but the ports has not gone through */
-    bool apart, eager;
-};
 
 /* ---- building ---------------------------------------------------------------------------------------- */
 
@@ -79,7 +24,11 @@ static void create_ports(struct memsys *m, struct arena *a) {
         p->cache[MEM_INST] = cache_create(a, &s->inst, i);
         p->times = &m->times[i];
         memset(p->times, 0xff, sizeof *p->times); /* NEVER */
-        queue_init(&p->posted, a, s->request.input_queue);
+        queue_init(&p->replies, a, s->reply.output_queue);
+        for (uint32_t k = 0; k < MEM_CLIENTS; k++) {
+            uint32_t slots = queue_slots(p->cache[k]->bank.out.cap + s->request.input_queue);
+            p->log[k] = (struct made_log){.ring = arena_array(a, struct made, slots), .mask = slots - 1};
+        }
     }
 }
 
@@ -113,7 +62,6 @@ struct memsys *memsys_create(struct arena *a, const struct mem_spec *s) {
     }
     bits_init(&m->sending, a, s->sms);
     bits_init(&m->woken, a, s->sms);
-    bits_init(&m->posting, a, s->sms);
     bits_init(&m->l2_busy, a, s->partitions);
     bits_init(&m->dram_busy, a, s->partitions);
     return m;
@@ -132,23 +80,6 @@ uint32_t memsys_partition(const struct mem_spec *s, uint64_t addr, uint64_t *loc
 
 /* ---- time -------------------------------------------------------------------------------------------- */
 
-/* The first tick of a domain after core cycle now. */
-static uint64_t arrival(struct domain *d, uint64_t now) {
-    if (d->cycle != now) {
-        d->cycle = now;
-        d->arrival = clock_tick(&d->clock, now + 1);
-    }
-    return d->arrival;
-}
-
-static inline void due(struct memsys *m, struct domain *d, uint64_t tick) {
-    if (tick >= d->next)
-        return;
-    d->next = tick;
-    d->at = clock_cycle(&d->clock, tick);
-    m->at = min_u64(m->at, d->at);
-}
-
 /* A domain looks at its work in a tick; who has more makes it due again. */
 static void begin_tick(struct domain *d) {
     d->next = d->at = NEVER;
@@ -162,7 +93,7 @@ static inline __attribute__((always_inline)) uint64_t first_tick(struct memsys *
     if (d->at > now && !m->eager)
         return NEVER;
     uint64_t first = now && d->cycle == now - 1 ? d->arrival : clock_tick(&d->clock, now);
-    *end = arrival(d, now);
+    *end = domain_arrival(d, now);
     if (!m->eager)
         first = max_u64(first, d->next);
     return first < *end ? first : NEVER;
@@ -174,12 +105,7 @@ static inline __attribute__((always_inline)) uint64_t first_tick(struct memsys *
 static void due_replies(struct memsys *m, uint64_t now) {
     uint64_t at = icnt_ready_at(m->reply);
     if (at != NEVER)
-        due(m, &m->domain[CORE], max_u64(now, clock_cycle(&m->domain[ICNT].clock, at)));
-}
-
-/* When a port that is apart has something to do. */
-static void note_due(struct port *p) {
-    p->due = p->waits ? min_u64(p->sends_from + 1, p->reply_at) : p->reply_at;
+        domain_due(m, &m->domain[CORE], max_u64(now, clock_cycle(&m->domain[ICNT].clock, at)));
 }
 
 /* A cache has completed accesses, or will have. */
@@ -191,7 +117,7 @@ static void note_done(struct port *p, uint32_t client) {
 _Static_assert(MEM_CLIENTS == 4, "all of them");
 
 /* A cache changed: what it refused for one of these reasons may be possible in the next cycle. */
-static void note_change(struct memsys *m, uint32_t sm, uint32_t client, uint64_t now, uint32_t reasons) {
+void memsys_note_change(struct memsys *m, uint32_t sm, uint32_t client, uint64_t now, uint32_t reasons) {
     struct port *p = &m->port[sm];
     if (!(reasons >> p->cache[client]->why & 1))
         return;
@@ -201,7 +127,7 @@ static void note_change(struct memsys *m, uint32_t sm, uint32_t client, uint64_t
 }
 
 /* A reply reaches an SM. */
-static void take_reply(struct memsys *m, uint64_t now, uint32_t sm, const struct mem_packet *p) {
+void memsys_take_reply(struct memsys *m, uint64_t now, uint32_t sm, const struct mem_packet *p) {
     if (p->client == MEM_DATA)
         l1_fill(m->port[sm].data, now, p);
     else
@@ -209,19 +135,19 @@ static void take_reply(struct memsys *m, uint64_t now, uint32_t sm, const struct
     note_done(&m->port[sm], p->client);
     if (!m->apart)
         bits_add(&m->woken, sm);
-    note_change(m, sm, p->client, now, p->kind == MEM_LOAD ? CURED_BY_FILL : 1u << MEM_STALL_STORES);
+    memsys_note_change(m, sm, p->client, now, p->kind == MEM_LOAD ? CURED_BY_FILL : 1u << MEM_STALL_STORES);
 }
 
 /* One reply a cycle reaches an SM. Ports that are apart have taken it before. */
 static void receive(struct memsys *m, uint64_t now) {
-    uint64_t tick = arrival(&m->domain[ICNT], now) - 1;
+    uint64_t tick = domain_arrival(&m->domain[ICNT], now) - 1;
     for (uint32_t sm = icnt_ready(m->reply, tick, 0); sm != NO_SLOT;
          sm = icnt_ready(m->reply, tick, sm + 1)) {
-        assert(!m->apart || m->port[sm].taken);
+        assert(!m->apart || m->port[sm].coming);
         if (m->apart)
-            m->port[sm].taken--;
+            m->port[sm].coming--;
         else
-            take_reply(m, now, sm, icnt_head(m->reply, sm));
+            memsys_take_reply(m, now, sm, icnt_head(m->reply, sm));
         icnt_pop(m->reply, sm);
     }
     due_replies(m, now + 1);
@@ -237,7 +163,7 @@ static uint32_t next_client(const struct port *p, uint64_t now) {
     return MEM_CLIENTS;
 }
 
-static bool has_requests(const struct port *p) {
+bool memsys_has_requests(const struct port *p) {
     for (uint32_t i = 0; i < MEM_CLIENTS; i++)
         if (cache_out(p->cache[i]))
             return true;
@@ -250,15 +176,15 @@ static void send_request(struct memsys *m, uint64_t now, uint32_t sm) {
     uint32_t client = icnt_has_room(m->request, sm) ? next_client(p, now) : MEM_CLIENTS;
     if (client == MEM_CLIENTS)
         return;
-    uint64_t tick = arrival(&m->domain[ICNT], now);
+    uint64_t tick = domain_arrival(&m->domain[ICNT], now);
     struct mem_packet q = *cache_out(p->cache[client]);
     uint32_t to = memsys_partition(&m->spec, q.line, &q.line);
     icnt_push(m->request, tick, sm, to, &q);
     cache_sent(p->cache[client]);
-    note_change(m, sm, client, now, 1u << MEM_STALL_QUEUE);
+    memsys_note_change(m, sm, client, now, 1u << MEM_STALL_QUEUE);
     p->turn = client + 1;
-    due(m, &m->domain[ICNT], tick);
-    if (!has_requests(p))
+    domain_due(m, &m->domain[ICNT], tick);
+    if (!memsys_has_requests(p))
         bits_remove(&m->sending, sm);
 }
 
@@ -267,7 +193,7 @@ static void send_requests(struct memsys *m, uint64_t now) {
     BITS_EACH (&m->sending, sm)
         send_request(m, now, sm);
     if (m->sending.count)
-        due(m, &m->domain[CORE], now + 1);
+        domain_due(m, &m->domain[CORE], now + 1);
 }
 
 static void tick_core(struct memsys *m, uint64_t now) {
@@ -275,7 +201,9 @@ static void tick_core(struct memsys *m, uint64_t now) {
         return;
     begin_tick(&m->domain[CORE]);
     receive(m, now);
-    if (!m->apart)
+    if (m->apart)
+        memsys_send_made(m, now);
+    else
         send_requests(m, now);
 }
 
@@ -288,10 +216,10 @@ static void deliver_requests(struct memsys *m, uint64_t now, uint64_t tick) {
          p = icnt_ready(m->request, tick, p + 1)) {
         if (!l2_has_room(m->l2[p]))
             continue;
-        uint64_t at = arrival(l2, now);
+        uint64_t at = domain_arrival(l2, now);
         l2_push(m->l2[p], at, icnt_head(m->request, p));
         bits_add(&m->l2_busy, p);
-        due(m, l2, at);
+        domain_due(m, l2, at);
         icnt_pop(m->request, p);
     }
 }
@@ -309,7 +237,7 @@ static void tick_icnt(struct memsys *m, uint64_t now) {
             icnt_tick(m->request, tick);
         deliver_requests(m, now, tick);
         uint64_t next = min_u64(icnt_next(m->reply), icnt_next(m->request));
-        due(m, d, max_u64(tick + 1, min_u64(next, icnt_ready_at(m->request))));
+        domain_due(m, d, max_u64(tick + 1, min_u64(next, icnt_ready_at(m->request))));
     }
 }
 
@@ -320,17 +248,17 @@ static void drain_l2(struct memsys *m, uint64_t now, uint64_t tick, uint32_t p) 
     struct l2 *l = m->l2[p];
     const struct mem_packet *q = l2_reply(l, tick);
     if (q && icnt_has_room(m->reply, p)) {
-        uint64_t at = arrival(&m->domain[ICNT], now);
+        uint64_t at = domain_arrival(&m->domain[ICNT], now);
         icnt_push(m->reply, at, p, q->port, q);
-        due(m, &m->domain[ICNT], at);
+        domain_due(m, &m->domain[ICNT], at);
         l2_replied(l, tick);
     }
     q = l2_out(l);
     if (q && dram_has_room(m->dram[p], q->kind == MEM_STORE)) {
-        uint64_t at = arrival(&m->domain[DRAM], now);
+        uint64_t at = domain_arrival(&m->domain[DRAM], now);
         dram_push(m->dram[p], at, q->line, q->sectors, q->kind == MEM_STORE, q->id);
         bits_add(&m->dram_busy, p);
-        due(m, &m->domain[DRAM], at);
+        domain_due(m, &m->domain[DRAM], at);
         l2_sent(l);
     }
 }
@@ -376,7 +304,7 @@ static void tick_l2(struct memsys *m, uint64_t now) {
             first = min_u64(first, next);
         }
         if (first != NEVER)
-            due(m, d, max_u64(tick + 1, first));
+            domain_due(m, d, max_u64(tick + 1, first));
     }
 }
 
@@ -393,7 +321,7 @@ static void tick_dram(struct memsys *m, uint64_t now) {
                 if (m->data_at[p] == NEVER && dram_pop_at(c) != NEVER) {
                     expect_data(m, p);
                     bits_add(&m->l2_busy, p);
-                    due(m, &m->domain[L2], m->data_at[p]);
+                    domain_due(m, &m->domain[L2], m->data_at[p]);
                 }
             }
             uint64_t next = dram_next(c);
@@ -402,11 +330,11 @@ static void tick_dram(struct memsys *m, uint64_t now) {
             first = min_u64(first, next);
         }
         if (first != NEVER)
-            due(m, d, max_u64(tick + 1, first));
+            domain_due(m, d, max_u64(tick + 1, first));
     }
 }
 
-static __attribute__((noinline)) void tick_domains(struct memsys *m, uint64_t now) {
+__attribute__((noinline)) void memsys_tick_domains(struct memsys *m, uint64_t now) {
     tick_dram(m, now);
     tick_l2(m, now);
     tick_icnt(m, now);
@@ -416,144 +344,11 @@ static __attribute__((noinline)) void tick_domains(struct memsys *m, uint64_t no
         m->at = min_u64(m->at, m->domain[i].at);
 }
 
-/* ---- ports apart ------------------------------------------------------------------------------------- */
-
-/* The first cycle in which a network has something to take; NEVER: in none. */
-static uint64_t first_posted(const struct memsys *m) {
-    uint64_t at = NEVER;
-    BITS_EACH (&m->posting, sm)
-        at = min_u64(at, queue_head(&m->port[sm].posted)->at + 1);
-    return at;
-}
-
-/* What left its SM before cycle now enters the network. */
-static void take_posted(struct memsys *m, uint64_t now) {
-    BITS_EACH (&m->posting, sm) {
-        struct port *p = &m->port[sm];
-        while (!queue_empty(&p->posted) && queue_head(&p->posted)->at < now) {
-            const struct posted *q = queue_head(&p->posted);
-            uint64_t tick = arrival(&m->domain[ICNT], q->at);
-            icnt_push(m->request, tick, sm, q->to, &q->packet);
-            due(m, &m->domain[ICNT], tick);
-            queue_pop(&p->posted);
-        }
-        if (queue_empty(&p->posted))
-            bits_remove(&m->posting, sm);
-    }
-}
-
-uint64_t memsys_lookahead(const struct memsys *m) {
-    return clock_scale_down(m->spec.reply.latency, m->spec.icnt_clock.den, m->spec.icnt_clock.num);
-}
-
-/* The cycle in which a port takes its next reply, as far as the network has it. */
-static void expect_reply(struct memsys *m, uint32_t sm) {
-    struct port *p = &m->port[sm];
-    uint64_t at = icnt_out_at(m->reply, sm, p->taken);
-    p->reply_at = at == NEVER ? NEVER : max_u64(p->takes_from, clock_cycle(&m->domain[ICNT].clock, at));
-}
-
-/* What a port may know of the networks now. */
-static void inform_port(struct memsys *m, uint32_t sm) {
-    struct port *p = &m->port[sm];
-    p->room = icnt_room(m->request, sm) - p->posted.len;
-    if (p->reply_at == NEVER)
-        expect_reply(m, sm);
-    note_due(p);
-}
-
-void memsys_part(struct memsys *m, uint64_t now, const struct bits *open) {
-    m->apart = true;
-    m->reached = now;
-    m->open = open;
-    BITS_EACH (open, sm) {
-        struct port *p = &m->port[sm];
-        p->sends_from = p->takes_from = now;
-        p->waits = has_requests(p);
-        p->taken = 0;
-        p->reply_at = NEVER;
-        inform_port(m, sm);
-    }
-}
-
-void memsys_join(struct memsys *m, uint64_t now) {
-    assert(m->reached == now);
-    take_posted(m, now);
-    m->apart = false;
-    BITS_EACH (m->open, sm) {
-        struct port *p = &m->port[sm];
-        assert(!p->taken && queue_empty(&p->posted));
-        if (!has_requests(p))
-            continue;
-        bits_add(&m->sending, sm);
-        due(m, &m->domain[CORE], now);
-        if (p->sends_from < now)
-            send_request(m, now - 1, sm);
-    }
-}
-
-uint64_t memsys_port_due(const struct memsys *m, uint32_t sm) {
-    return m->port[sm].due;
-}
-
-bool memsys_port_send(struct memsys *m, uint64_t now, uint32_t sm, bool sure) {
-    struct port *p = &m->port[sm];
-    if (!p->waits || p->sends_from > now)
-        return true;
-    uint32_t client = next_client(p, now);
-    if (client != MEM_CLIENTS && !p->room && !sure)
-        return false;
-    p->sends_from = now + 1;
-    if (client != MEM_CLIENTS && p->room) {
-        struct posted q = {.at = now, .packet = *cache_out(p->cache[client])};
-        q.to = memsys_partition(&m->spec, q.packet.line, &q.packet.line);
-        queue_push(&p->posted, q);
-        p->room--;
-        cache_sent(p->cache[client]);
-        note_change(m, sm, client, now, 1u << MEM_STALL_QUEUE);
-        p->turn = client + 1;
-        p->waits = has_requests(p);
-    }
-    note_due(p);
-    return true;
-}
-
-void memsys_port_receive(struct memsys *m, uint64_t now, uint32_t sm) {
-    struct port *p = &m->port[sm];
-    if (p->reply_at > now)
-        return;
-    take_reply(m, now, sm, icnt_item(m->reply, sm, p->taken++));
-    p->takes_from = now + 1;
-    expect_reply(m, sm);
-    note_due(p);
-}
-
-void memsys_advance(struct memsys *m, uint64_t end) {
-    BITS_EACH (m->open, sm)
-        if (!queue_empty(&m->port[sm].posted))
-            bits_add(&m->posting, sm);
-    for (;;) {
-        uint64_t now = max_u64(m->reached, min_u64(m->at, first_posted(m)));
-        if (now >= end)
-            break;
-        take_posted(m, now);
-        tick_domains(m, now);
-        m->reached = now + 1;
-    }
-    m->reached = end;
-    BITS_EACH (m->open, sm)
-        inform_port(m, sm);
-}
-
-uint64_t memsys_advances_at(const struct memsys *m) {
-    return max_u64(m->reached, min_u64(m->at, first_posted(m)));
-}
-
 /* ---- the interface ----------------------------------------------------------------------------------- */
 
 void memsys_tick(struct memsys *m, uint64_t now) {
     if (m->at <= now || m->eager)
-        tick_domains(m, now);
+        memsys_tick_domains(m, now);
 }
 
 struct bits *memsys_woken(struct memsys *m) {
@@ -573,14 +368,12 @@ static void note_requests(struct memsys *m, uint64_t now, uint32_t sm, enum mem_
         return;
     p->fresh[client] = made + (p->fresh_at[client] == now ? p->fresh[client] : 0);
     p->fresh_at[client] = now;
-    if (m->apart) { /* what waited before may still leave in this cycle */
-        p->sends_from = max_u64(p->sends_from, p->waits ? now : now + 1);
-        p->waits = true;
-        note_due(p);
+    if (m->apart) {
+        memsys_note_made(p, client, made, now);
         return;
     }
     bits_add(&m->sending, sm);
-    due(m, &m->domain[CORE], now + 1);
+    domain_due(m, &m->domain[CORE], now + 1);
 }
 
 enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client,

@@ -86,12 +86,15 @@ void memsys_set_eager(struct memsys *m, bool eager);
  * and also by several threads, one for each port. What an SM sends reaches the networks, and what they have
  * for it reaches the SM, in the very cycles in which it would otherwise. That is possible because a reply
  * takes its time from the network's choice of it to the SM: what arrives in the next memsys_lookahead cycles
- * is known. Only whether the network has room for a request may be unknown; the port then waits for the
- * others to be as far.
+ * is known. Only whether the network has room for a request may be unknown. As long as its caches can take
+ * what the SM may ask of them whether it has left or not, the port goes on; else it waits for the others to
+ * be as far.
  *
- * A port goes through cycle c so: memsys_port_send of c - 1; the SM's own work, with memsys_access, _fetch
- * and _pop; memsys_port_receive of c. When all have gone through the cycles before end, memsys_advance lets
- * the rest follow, up to there; ports may then go through cycles before end + memsys_lookahead. */
+ * A port goes through cycle c so: memsys_port_send; memsys_port_knows; the SM's own work, with memsys_access,
+ * _fetch and _pop; memsys_port_receive. When all have gone through the cycles before end, memsys_show tells
+ * the rest of their requests, memsys_advance lets it follow, up to there, and memsys_inform tells the ports
+ * of replies and of room: they may then go through cycles before end + memsys_lookahead. memsys_advance may
+ * be at work beside the ports; the other two may not. */
 
 /* Parts the ports; cycle now is the next. open: those that take part, as long as this lasts; the others are
  * idle and stay so. */
@@ -102,13 +105,16 @@ void memsys_join(struct memsys *m, uint64_t now);
 uint64_t memsys_lookahead(const struct memsys *m);
 /* Lets everything but the ports go through the cycles before end. */
 void memsys_advance(struct memsys *m, uint64_t end);
+void memsys_show(struct memsys *m);
+void memsys_inform(struct memsys *m);
 /* The next cycle in which it has something to do; NEVER: none is known. */
 uint64_t memsys_advances_at(const struct memsys *m);
 /* The next cycle in which a port has something to do besides what its SM asks of it; NEVER: none is known. */
 uint64_t memsys_port_due(const struct memsys *m, uint32_t sm);
-/* Sends a request, if there is one. False: whether the network has room is not known. sure: the rest has gone
- * through cycle now, so that it is. */
-bool memsys_port_send(struct memsys *m, uint64_t now, uint32_t sm, bool sure);
+/* Sends requests in cycles before now, as far as it is known whether the network has room. */
+void memsys_port_send(struct memsys *m, uint64_t now, uint32_t sm);
+/* Whether enough is known for the port to go through a cycle. ticks: the SM works in it. */
+bool memsys_port_knows(const struct memsys *m, uint32_t sm, bool ticks);
 /* Takes a reply, if there is one. */
 void memsys_port_receive(struct memsys *m, uint64_t now, uint32_t sm);
 

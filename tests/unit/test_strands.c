@@ -97,7 +97,7 @@ enum { USUAL = sizeof usual / sizeof *usual };
 
 static const struct launch races[] = {
     {"race", 60, 96, {0, 40, 1}}, {"race", 7, 224, {0, 60, 2}}, {"mixed", 45, 64, {0, 30, 0}},
-    {"race", 90, 32, {0, 20, 3}}, {"race", 15, 64, {0, 50, 9}},
+    {"race", 90, 32, {0, 20, 3}}, {"race", 15, 64, {0, 50, 9}}, {"chase", 60, 96, {0, 40, 77}},
 };
 enum { RACES = sizeof races / sizeof *races };
 
@@ -136,6 +136,19 @@ static void short_rounds_are_few(void **state) {
     forget(&o);
 }
 
+/* As long as a cache has room for requests, its SM need not know when they leave. */
+static void waiting_requests_end_no_rounds(void **state) {
+    (void)state;
+    struct rig r;
+    open_rig(&r, "gtx480", (const char *const[]){"icnt.in_queue=1", "l1.queue=64", NULL}, "races.ptx", 1);
+    struct outcome o = run(&r, &(struct launch){"race", 60, 96, {0, 10, 1}});
+    assert_int_equal(o.status, RP_OK);
+    uint64_t rounds = r.g->machine->rounds; /* of 16 cycles at most; all cycles belong to one */
+    assert_true(9 * rounds < o.cycles && o.cycles < 16 * rounds);
+    rig_close(&r);
+    forget(&o);
+}
+
 /* The launch ends with the same fault, in the same cycle, and has changed memory as far. Behind that,
  * launches are the same for every number of threads. */
 static void faults_are_the_same(void **state) {
@@ -147,6 +160,7 @@ static void faults_are_the_same(void **state) {
     compare("gtx480", NULL, "races.ptx", wild, 2);
     compare("gtx480", NULL, "races.ptx", wild + 3, 1);
     compare("gtx480", NULL, "races.ptx", wild + 4, 1);
+    compare("gtx480", NULL, "races.ptx", &(struct launch){"astray", 40, 64, {0, 20, 11}}, 1);
     compare_with(1, "gtx480", NULL, "races.ptx", wild, sizeof wild / sizeof *wild);
 }
 
@@ -174,9 +188,13 @@ static void cuts_are_the_same(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(launches_are_the_same),    cmocka_unit_test(races_are_the_same),
-        cmocka_unit_test(full_queues_are_the_same), cmocka_unit_test(faults_are_the_same),
-        cmocka_unit_test(cuts_are_the_same),        cmocka_unit_test(short_rounds_are_few),
+        cmocka_unit_test(launches_are_the_same),
+        cmocka_unit_test(races_are_the_same),
+        cmocka_unit_test(full_queues_are_the_same),
+        cmocka_unit_test(faults_are_the_same),
+        cmocka_unit_test(cuts_are_the_same),
+        cmocka_unit_test(short_rounds_are_few),
+        cmocka_unit_test(waiting_requests_end_no_rounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,263 @@
+/* Ports of SMs that are gone through by themselves, and what passes between them and the networks.
+ *
+ * Both sides send the requests of a port, from the same log and by the same rule: the port, as far as it
+ * knows that there is room, to learn which of its caches' requests have left; and the networks, in their own
+ * time, which decides. Where the port has fallen behind it takes over what the networks did. */
+#include "mem/memsys_state.h"
+
+/* When a port that is apart has something to do. */
+static void note_due(struct port *p) {
+    p->due = p->waits && !p->unsure ? min_u64(p->sends_from + 1, p->reply_at) : p->reply_at;
+}
+
+/* The client of a port that is apart that sends a request in cycle now; MEM_CLIENTS: none does. Sets *next to
+ * the first cycle in which one will, as far as is known. */
+static uint32_t next_made(const struct port *p, const struct sender *s, uint64_t now, uint64_t *next) {
+    *next = NEVER;
+    for (uint32_t i = 0; i < MEM_CLIENTS; i++) {
+        uint32_t client = (s->turn + i) % MEM_CLIENTS;
+        const struct made_log *l = &p->log[client];
+        if (s->sent[client] == s->made[client])
+            continue;
+        uint64_t at = l->ring[s->sent[client] & l->mask].at;
+        if (at < now)
+            return client;
+        *next = min_u64(*next, at + 1);
+    }
+    return MEM_CLIENTS;
+}
+
+/* The first cycle, from reached on, in which the network may have more room for requests of an SM. */
+static uint64_t room_from(const struct memsys *m, uint32_t sm) {
+    uint64_t now = clock_tick(&m->domain[ICNT].clock, m->reached);
+    return max_u64(m->reached, clock_cycle(&m->domain[ICNT].clock, icnt_moves_at(m->request, sm, now)));
+}
+
+/* One request leaves an SM that is apart, if the network has room. Returns when the next may. */
+static uint64_t send_made(struct memsys *m, uint64_t now, uint32_t sm) {
+    struct port *p = &m->port[sm];
+    struct sender *s = &p->sender;
+    uint64_t next;
+    uint32_t client = next_made(p, s, now, &next);
+    if (client == MEM_CLIENTS)
+        return next;
+    if (!icnt_has_room(m->request, sm))
+        return room_from(m, sm);
+    uint64_t tick = domain_arrival(&m->domain[ICNT], now);
+    struct mem_packet q = p->log[client].ring[s->sent[client]++ & p->log[client].mask].packet;
+    uint32_t to = memsys_partition(&m->spec, q.line, &q.line);
+    icnt_push(m->request, tick, sm, to, &q);
+    domain_due(m, &m->domain[ICNT], tick);
+    s->turn = client + 1;
+    return ++s->all_sent == s->all_made ? NEVER : now + 1;
+}
+
+/* One a cycle, of those that the networks know. */
+void memsys_send_made(struct memsys *m, uint64_t now) {
+    uint64_t first = NEVER;
+    BITS_EACH (&m->sending, sm) {
+        struct port *p = &m->port[sm];
+        if (p->sends_at <= now)
+            p->sends_at = send_made(m, now, sm);
+        if (p->sends_at == NEVER)
+            bits_remove(&m->sending, sm);
+        first = min_u64(first, p->sends_at);
+    }
+    if (first != NEVER)
+        domain_due(m, &m->domain[CORE], max_u64(now + 1, first));
+}
+
+uint64_t memsys_lookahead(const struct memsys *m) {
+    return clock_scale_down(m->spec.reply.latency, m->spec.icnt_clock.den, m->spec.icnt_clock.num);
+}
+
+/* Notes the last requests of a cache, which were made in cycle now. */
+static void log_made(struct port *p, uint32_t client, uint32_t n, uint64_t now) {
+    const struct bank *b = &p->cache[client]->bank;
+    const struct made_log *l = &p->log[client];
+    p->known.all_made += n;
+    for (uint32_t i = b->out.len - n; i < b->out.len; i++)
+        l->ring[p->known.made[client]++ & l->mask] = (struct made){now, *queue_item(&b->out, i)};
+}
+
+void memsys_note_made(struct port *p, uint32_t client, uint32_t n, uint64_t now) {
+    log_made(p, client, n, now);
+    if (!p->waits) /* what waited before may still leave in this cycle */
+        p->sends_from = max_u64(p->sends_from, now + 1);
+    p->waits = true;
+    note_due(p);
+}
+
+/* A request has left, in cycle now, as the port learns. */
+static void learn_sent(struct memsys *m, uint64_t now, uint32_t sm, uint32_t client) {
+    struct port *p = &m->port[sm];
+    cache_sent(p->cache[client]);
+    memsys_note_change(m, sm, client, now, 1u << MEM_STALL_QUEUE);
+    p->known.sent[client]++;
+    p->known.all_sent++;
+}
+
+/* The cycle in which a port takes its next reply, as far as it knows. */
+static void expect_reply(const struct memsys *m, struct port *p) {
+    p->reply_at = NEVER;
+    if (!queue_empty(&p->replies))
+        p->reply_at =
+            max_u64(p->takes_from, clock_cycle(&m->domain[ICNT].clock, queue_head(&p->replies)->at));
+}
+
+/* What the networks know of a port's requests, now that they and it are to go on. */
+static void show_made(struct memsys *m, uint32_t sm) {
+    struct port *p = &m->port[sm];
+    if (p->sender.all_made == p->known.all_made)
+        return;
+    for (uint32_t k = 0; k < MEM_CLIENTS; k++)
+        if (p->sender.made[k] != p->known.made[k]) {
+            const struct made *first = &p->log[k].ring[p->sender.made[k] & p->log[k].mask];
+            p->sends_at = min_u64(p->sends_at, first->at + 1);
+            p->sender.made[k] = p->known.made[k];
+        }
+    p->sender.all_made = p->known.all_made;
+    bits_add(&m->sending, sm);
+    domain_due(m, &m->domain[CORE], max_u64(m->reached, p->sends_at));
+}
+
+/* Requests left that the port did not know of. They did before cycle reached; an access that waited for this
+ * has not let the port come farther. */
+static void learn_sends(struct memsys *m, uint32_t sm) {
+    struct port *p = &m->port[sm];
+    for (uint32_t k = 0; k < MEM_CLIENTS; k++)
+        while (p->known.sent[k] != p->sender.sent[k])
+            learn_sent(m, m->reached - 1, sm, k);
+    p->known.turn = p->sender.turn;
+    p->sends_from = m->reached;
+    p->waits = memsys_has_requests(p);
+}
+
+/* What a port may know of the networks now. */
+static void inform_port(struct memsys *m, uint32_t sm) {
+    struct port *p = &m->port[sm];
+    uint64_t retry = p->times->retry;
+    if (p->waits && p->sends_from < m->reached)
+        learn_sends(m, sm);
+    p->unsure = false;
+    uint32_t room = icnt_room(m->request, sm);
+    p->room = room - (p->known.all_sent - p->sender.all_sent);
+    p->full_before = room ? m->reached : room_from(m, sm);
+    for (uint64_t at; (at = icnt_out_at(m->reply, sm, p->coming)) != NEVER; p->coming++)
+        queue_push(&p->replies, (struct coming){at, *icnt_item(m->reply, sm, p->coming)});
+    if (p->reply_at == NEVER)
+        expect_reply(m, p);
+    note_due(p);
+    if (retry != p->times->retry)
+        p->due = m->reached;
+}
+
+void memsys_part(struct memsys *m, uint64_t now, const struct bits *open) {
+    m->apart = true;
+    m->reached = now;
+    m->open = open;
+    BITS_EACH (open, sm) {
+        struct port *p = &m->port[sm];
+        p->sender = p->known = (struct sender){.turn = p->turn};
+        for (uint32_t k = 0; k < MEM_CLIENTS; k++)
+            log_made(p, k, p->cache[k]->bank.out.len, 0);
+        p->sends_from = p->takes_from = now;
+        p->waits = memsys_has_requests(p);
+        p->sends_at = NEVER;
+        p->coming = 0;
+        p->reply_at = NEVER;
+        assert(queue_empty(&p->replies));
+        inform_port(m, sm);
+    }
+}
+
+void memsys_join(struct memsys *m, uint64_t now) {
+    assert(m->reached == now);
+    m->apart = false;
+    BITS_EACH (m->open, sm) {
+        struct port *p = &m->port[sm];
+        assert(queue_empty(&p->replies) || p->reply_at >= now);
+        p->replies.len = 0;
+        p->turn = p->sender.turn;
+        bits_remove(&m->sending, sm);
+        if (!memsys_has_requests(p))
+            continue;
+        bits_add(&m->sending, sm);
+        domain_due(m, &m->domain[CORE], now);
+    }
+}
+
+uint64_t memsys_port_due(const struct memsys *m, uint32_t sm) {
+    return m->port[sm].due;
+}
+
+void memsys_port_send(struct memsys *m, uint64_t now, uint32_t sm) {
+    struct port *p = &m->port[sm];
+    while (p->waits && !p->unsure && p->sends_from < now) {
+        uint64_t next, at = p->sends_from;
+        uint32_t client = next_made(p, &p->known, at, &next);
+        if (client == MEM_CLIENTS) {
+            p->sends_from = next;
+        } else if (p->room) {
+            learn_sent(m, at, sm, client);
+            p->known.turn = client + 1;
+            p->room--;
+            p->sends_from = at + 1;
+            p->waits = memsys_has_requests(p);
+        } else if (at < p->full_before) {
+            p->sends_from = p->full_before;
+        } else {
+            p->unsure = true;
+        }
+    }
+    note_due(p);
+}
+
+bool memsys_port_knows(const struct memsys *m, uint32_t sm, bool ticks) {
+    const struct port *p = &m->port[sm];
+    if (!p->unsure)
+        return true;
+    for (uint32_t k = 0; k < MEM_CLIENTS; k++) {
+        const struct cache *c = p->cache[k];
+        if (c->why == MEM_STALL_QUEUE)
+            return false;
+        uint32_t waiting = c->bank.out.len;
+        if (ticks && waiting && waiting + c->spec.more + 2 > c->bank.out.cap)
+            return false;
+    }
+    return true;
+}
+
+void memsys_port_receive(struct memsys *m, uint64_t now, uint32_t sm) {
+    struct port *p = &m->port[sm];
+    if (p->reply_at > now)
+        return;
+    memsys_take_reply(m, now, sm, &queue_head(&p->replies)->packet);
+    queue_pop(&p->replies);
+    p->takes_from = now + 1;
+    expect_reply(m, p);
+    note_due(p);
+}
+
+void memsys_advance(struct memsys *m, uint64_t end) {
+    while (max_u64(m->reached, m->at) < end) {
+        uint64_t now = max_u64(m->reached, m->at);
+        memsys_tick_domains(m, now);
+        m->reached = now + 1;
+    }
+    m->reached = end;
+}
+
+void memsys_show(struct memsys *m) {
+    BITS_EACH (m->open, sm)
+        show_made(m, sm);
+}
+
+void memsys_inform(struct memsys *m) {
+    BITS_EACH (m->open, sm)
+        inform_port(m, sm);
+}
+
+uint64_t memsys_advances_at(const struct memsys *m) {
+    return max_u64(m->reached, m->at);
+}

@@ -1,0 +1,121 @@
+/* The state of the memory system, between the files that are it: memsys.c, and apart.c for ports that are
+ * gone through by themselves. */
+#ifndef REPRISE_MEM_MEMSYS_STATE_H
+#define REPRISE_MEM_MEMSYS_STATE_H
+
+#include "mem/memsys.h"
+
+/* A clock domain. next: the first tick in which one of its units may have work. */
+struct domain {
+    struct clock clock;
+    uint64_t next, at;       /* ... and the core cycle into which it falls */
+    uint64_t cycle, arrival; /* arrival: the first tick after core cycle cycle, once someone asked */
+};
+
+enum { CORE, ICNT, L2, DRAM, DOMAINS };
+
+/* A request of an SM's cache, and the cycle in which it was made: it leaves in the next at the earliest. */
+struct made {
+    uint64_t at;
+    struct mem_packet packet;
+};
+
+/* Requests of a cache, in the order in which they were made: a ring, by numbers that only grow. */
+struct made_log {
+    struct made *ring;
+    uint32_t mask;
+};
+
+/* How far the requests of a port were sent. */
+struct sender {
+    uint32_t turn;              /* the client that sends first */
+    uint32_t made[MEM_CLIENTS]; /* requests of each */
+    uint32_t sent[MEM_CLIENTS]; /* ... that have left */
+    uint32_t all_made, all_sent;
+};
+
+/* A reply on its way, and the tick in which it is out. */
+struct coming {
+    uint64_t at;
+    struct mem_packet packet;
+};
+
+struct port {
+    _Alignas(
+        64) struct l1 *data; /* ports may be at work at the same time: each has its own lines of the host's */
+    struct cache *cache[MEM_CLIENTS]; /* data: its reading half */
+    uint32_t turn;                    /* the client that sends first */
+    uint64_t fresh_at[MEM_CLIENTS];   /* the last cycle with an access ... */
+    uint32_t
+        fresh[MEM_CLIENTS]; /* ... and the requests made in it, which leave in the next at the earliest */
+    struct port_times *times;
+    /* While ports are apart, of the port: */
+    struct made_log log[MEM_CLIENTS];
+    struct sender known;          /* what left, as far as the port knows */
+    QUEUE(struct coming) replies; /* that will arrive, as far as is known */
+    uint64_t sends_from;          /* the first cycle of which the port does not know what it sends */
+    uint64_t full_before;         /* the network gets no more room than is known in cycles before this */
+    uint64_t due;                 /* the first cycle in which it has something to do by itself */
+    uint64_t reply_at;            /* the cycle in which it takes the next reply; NEVER: not known of any */
+    uint64_t takes_from;          /* the first cycle in which it may take one */
+    uint32_t room;                /* requests that the network is known to have room for */
+    bool waits;                   /* there are requests to send */
+    bool unsure;                  /* in cycle sends_from the network may have room, or not */
+    /* ... and of the networks: */
+    _Alignas(64) struct sender sender; /* what they know of was made */
+    uint64_t sends_at; /* the first cycle in which that may go on; NEVER: there is nothing to send */
+    uint32_t coming;   /* replies that the port was told of */
+};
+
+struct memsys {
+    struct mem_spec spec;
+    struct domain domain[DOMAINS];
+    uint64_t at; /* the first core cycle in which one of them has work */
+    struct port *port;
+    struct port_times *times; /* of each port, side by side */
+    struct icnt *request, *reply;
+    struct l2 **l2;
+    struct dram **dram;
+    uint64_t *data_at;   /* the L2 tick in which each partition gets data from its channel */
+    struct bits sending; /* SMs with requests to send */
+    struct bits l2_busy, dram_busy;
+    struct bits woken;       /* SMs whose port has something for them earlier than they knew */
+    const struct bits *open; /* while ports are apart: those that take part */
+    uint64_t reached;        /* ... and the first cycle that everything but the ports has not gone through */
+    bool apart, eager;
+};
+
+/* The first tick of a domain after core cycle now. */
+static inline uint64_t domain_arrival(struct domain *d, uint64_t now) {
+    if (d->cycle != now) {
+        d->cycle = now;
+        d->arrival = clock_tick(&d->clock, now + 1);
+    }
+    return d->arrival;
+}
+
+static inline void domain_due(struct memsys *m, struct domain *d, uint64_t tick) {
+    if (tick >= d->next)
+        return;
+    d->next = tick;
+    d->at = clock_cycle(&d->clock, tick);
+    m->at = min_u64(m->at, d->at);
+}
+
+/* ---- memsys.c ---- */
+/* A cache changed: what it refused for one of these reasons may be possible in the next cycle. */
+void memsys_note_change(struct memsys *m, uint32_t sm, uint32_t client, uint64_t now, uint32_t reasons);
+/* A reply reaches an SM. */
+void memsys_take_reply(struct memsys *m, uint64_t now, uint32_t sm, const struct mem_packet *p);
+/* Whether one of a port's caches has requests to send. */
+bool memsys_has_requests(const struct port *p);
+/* Everything that is due in a core cycle. */
+void memsys_tick_domains(struct memsys *m, uint64_t now);
+
+/* ---- apart.c ---- */
+/* Notes the last n requests of a cache, which were made in cycle now. */
+void memsys_note_made(struct port *p, uint32_t client, uint32_t n, uint64_t now);
+/* Sends requests of the ports, one a cycle, of those that the networks know. */
+void memsys_send_made(struct memsys *m, uint64_t now);
+
+#endif
