@@ -180,6 +180,7 @@ static void count_way(struct gscalar *m, enum gscalar_class class) {
                                     [CLASS_SFU] = offsetof(struct gscalar_counters, scalar_sfu),
                                     [CLASS_MEM] = offsetof(struct gscalar_counters, scalar_mem)};
     m->n.halves += m->next.way == WAY_HALF;
+    m->n.sfu += class == CLASS_SFU;
     m->n.divergent_scalar += m->next.way == WAY_DIVERGENT;
     *(uint64_t *)((char *)&m->n + scalar[class]) += m->next.way == WAY_SCALAR;
 }
