@@ -1,8 +1,9 @@
 /* Loops over lanes, compiled twice: for every host, and for those with wide vectors, picked at run time.
  *
  *   static WIDE_PART uint32_t sum(const uint32_t *v) { ... the loop ... }
- *   static WIDE uint32_t sum_wide(const uint32_t *v) { return sum(v); }
- *   uint32_t lanes_sum(const uint32_t *v) { return HOST_IS_WIDE ? sum_wide(v) : sum(v); } */
+ *   WIDE_TOO(uint32_t, lanes_sum, (const uint32_t *v), sum, v)
+ *
+ * defines lanes_sum, which does what sum does. */
 #ifndef REPRISE_BASE_WIDE_H
 #define REPRISE_BASE_WIDE_H
 
@@ -14,5 +15,13 @@
 #define WIDE
 #define HOST_IS_WIDE 0
 #endif
+
+#define WIDE_TOO(type, name, parameters, part, ...)                                                          \
+    static WIDE type name##_wide parameters {                                                                \
+        return part(__VA_ARGS__);                                                                            \
+    }                                                                                                        \
+    type name parameters {                                                                                   \
+        return HOST_IS_WIDE ? name##_wide(__VA_ARGS__) : part(__VA_ARGS__);                                  \
+    }
 
 #endif

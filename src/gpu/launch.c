@@ -260,8 +260,7 @@ static bool timed_span(const struct rp_gpu *g, const struct rp_kernel *k, const 
 
 /* Threads that may simulate at once. */
 static uint32_t threads_of(const struct rp_options *o) {
-    uint32_t n = o->threads ? (uint32_t)min_u64(o->threads, UINT32_MAX) : host_processors();
-    return n;
+    return o->threads ? (uint32_t)min_u64(o->threads, UINT32_MAX) : host_processors();
 }
 
 /* From the machine's counters now and before the launch: what it added. */

@@ -48,13 +48,8 @@ static WIDE_PART struct cmrc_form form(enum cmrc_sign sign, const uint32_t v[WAR
     return (struct cmrc_form){signed_bytes(v, lanes), false};
 }
 
-static WIDE struct cmrc_form form_wide(enum cmrc_sign sign, const uint32_t v[WARP_LANES], uint32_t lanes) {
-    return form(sign, v, lanes);
-}
-
-struct cmrc_form cmrc_form(enum cmrc_sign sign, const uint32_t v[WARP_LANES], uint32_t lanes) {
-    return HOST_IS_WIDE ? form_wide(sign, v, lanes) : form(sign, v, lanes);
-}
+WIDE_TOO(struct cmrc_form, cmrc_form, (enum cmrc_sign sign, const uint32_t v[WARP_LANES], uint32_t lanes),
+         form, sign, v, lanes)
 
 /* The value that the stored bytes of a word stand for. */
 static WIDE_PART uint32_t extend(enum cmrc_sign sign, struct cmrc_form f, uint32_t word) {
@@ -79,18 +74,9 @@ static WIDE_PART void load(enum cmrc_sign sign, struct cmrc_form f, const uint32
         back[l] = extend(sign, f, v[l]);
 }
 
-static WIDE void load_wide(enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LANES],
-                           uint32_t back[WARP_LANES]) {
-    load(sign, f, v, back);
-}
-
-void cmrc_load(enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LANES],
-               uint32_t back[WARP_LANES]) {
-    if (HOST_IS_WIDE)
-        load_wide(sign, f, v, back);
-    else
-        load(sign, f, v, back);
-}
+WIDE_TOO(void, cmrc_load,
+         (enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LANES], uint32_t back[WARP_LANES]),
+         load, sign, f, v, back)
 
 void cmrc_lose(struct cmrc_form f, uint32_t v[WARP_LANES], uint32_t lanes) {
     const uint32_t stale = 0x5a5a5a5a;

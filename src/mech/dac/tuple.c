@@ -419,19 +419,6 @@ static WIDE_PART void expand_num_val(const struct num_val *v, const struct coord
     }
 }
 
-/* ---- for the host there is ---- */
-
-static WIDE void block_num_wide(const struct block_num *n, const struct coords *at, uint64_t *out) {
-    expand_block_num(n, at, out);
-}
-
-void block_num_expand(const struct block_num *n, const struct coords *at, uint64_t out[WARP_LANES]) {
-    if (HOST_IS_WIDE)
-        block_num_wide(n, at, out);
-    else
-        expand_block_num(n, at, out);
-}
-
 static WIDE_PART void expand_words(const struct block_num *n, const struct coords *at, uint32_t *out) {
     uint32_t f[4];
     for (uint32_t k = 0; k < 4; k++)
@@ -440,38 +427,17 @@ static WIDE_PART void expand_words(const struct block_num *n, const struct coord
         out[l] = f[0] + f[1] * at->tid[0][l] + f[2] * at->tid[1][l] + f[3] * at->tid[2][l];
 }
 
-static WIDE void words_wide(const struct block_num *n, const struct coords *at, uint32_t *out) {
-    expand_words(n, at, out);
-}
+/* ---- for the host there is ---- */
 
-void block_num_words(const struct block_num *n, const struct coords *at, uint32_t out[WARP_LANES]) {
-    if (HOST_IS_WIDE)
-        words_wide(n, at, out);
-    else
-        expand_words(n, at, out);
-}
-
-static WIDE void val_wide(const struct val *v, const struct coords *at, const uint32_t c[DAC_CONDS],
-                          uint32_t *out) {
-    expand_val(v, at, c, out);
-}
-
-void val_expand(const struct val *v, const struct coords *at, const uint32_t c[DAC_CONDS], uint32_t *out) {
-    if (HOST_IS_WIDE)
-        val_wide(v, at, c, out);
-    else
-        expand_val(v, at, c, out);
-}
-
-static WIDE void num_wide(const struct num_val *v, const struct coords *at, const uint32_t c[DAC_CONDS],
-                          uint64_t *out) {
-    expand_num_val(v, at, c, out);
-}
-
-void num_expand(const struct num_val *v, const struct coords *at, const uint32_t c[DAC_CONDS],
-                uint64_t *out) {
-    if (HOST_IS_WIDE)
-        num_wide(v, at, c, out);
-    else
-        expand_num_val(v, at, c, out);
-}
+WIDE_TOO(void, block_num_expand,
+         (const struct block_num *n, const struct coords *at, uint64_t out[WARP_LANES]), expand_block_num, n,
+         at, out)
+WIDE_TOO(void, block_num_words,
+         (const struct block_num *n, const struct coords *at, uint32_t out[WARP_LANES]), expand_words, n, at,
+         out)
+WIDE_TOO(void, val_expand,
+         (const struct val *v, const struct coords *at, const uint32_t c[DAC_CONDS], uint32_t *out),
+         expand_val, v, at, c, out)
+WIDE_TOO(void, num_expand,
+         (const struct num_val *v, const struct coords *at, const uint32_t c[DAC_CONDS], uint64_t *out),
+         expand_num_val, v, at, c, out)

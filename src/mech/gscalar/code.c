@@ -110,34 +110,12 @@ static WIDE_PART void back_from(const struct code_spec *s, const struct code_reg
 
 /* ---- for the host there is ---- */
 
-static WIDE struct code_reg full_wide(const struct code_spec *s, const uint32_t v[WARP_LANES]) {
-    return full(s, v);
-}
-
-struct code_reg code_full(const struct code_spec *s, const uint32_t v[WARP_LANES]) {
-    return HOST_IS_WIDE ? full_wide(s, v) : full(s, v);
-}
-
-static WIDE struct code_reg part_wide(const uint32_t v[WARP_LANES], uint32_t lanes) {
-    return part(v, lanes);
-}
-
-struct code_reg code_part(const uint32_t v[WARP_LANES], uint32_t lanes) {
-    return HOST_IS_WIDE ? part_wide(v, lanes) : part(v, lanes);
-}
-
-static WIDE void back_wide(const struct code_spec *s, const struct code_reg *r, const uint32_t v[WARP_LANES],
-                           uint32_t back[WARP_LANES]) {
-    back_from(s, r, v, back);
-}
-
-void code_back(const struct code_spec *s, const struct code_reg *r, const uint32_t v[WARP_LANES],
-               uint32_t back[WARP_LANES]) {
-    if (HOST_IS_WIDE)
-        back_wide(s, r, v, back);
-    else
-        back_from(s, r, v, back);
-}
+WIDE_TOO(struct code_reg, code_full, (const struct code_spec *s, const uint32_t v[WARP_LANES]), full, s, v)
+WIDE_TOO(struct code_reg, code_part, (const uint32_t v[WARP_LANES], uint32_t lanes), part, v, lanes)
+WIDE_TOO(void, code_back,
+         (const struct code_spec *s, const struct code_reg *r, const uint32_t v[WARP_LANES],
+          uint32_t back[WARP_LANES]),
+         back_from, s, r, v, back)
 
 void code_lose(const struct code_spec *s, const struct code_reg *r, uint32_t v[WARP_LANES], uint32_t lanes) {
     const uint32_t stale = 0xa5a5a5a5;
