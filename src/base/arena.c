@@ -29,6 +29,10 @@ void *xcalloc(size_t n, size_t size) {
     return check(calloc(n, size), n * size);
 }
 
+void *xaligned(size_t size) {
+    return check(aligned_alloc(ALIGN, (size + ALIGN - 1) / ALIGN * ALIGN), size);
+}
+
 void *xrealloc(void *p, size_t size) {
     return check(realloc(p, size), size);
 }

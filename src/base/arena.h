@@ -33,6 +33,8 @@ void arena_free(struct arena *a);
 /* malloc family that ends the process with a message when the host is out of memory. */
 void *xmalloc(size_t size);
 void *xcalloc(size_t n, size_t size);
+/* Not cleared, on a cache line's boundary. */
+void *xaligned(size_t size);
 void *xrealloc(void *p, size_t size);
 char *xstrdup(const char *s);
 

@@ -16,7 +16,7 @@ struct core_stream *core_stream_open(struct sm *sm, const struct image *img) {
     *t = (struct core_stream){.x = *sm->x};
     struct exec *x = &t->x;
     x->img = img;
-    x->pool = aligned_alloc(64, (img->pool.len + 1) * sizeof *x->pool);
+    x->pool = xaligned((img->pool.len + 1) * sizeof *x->pool);
     image_fill_pool(x, img, x->pool);
     x->executed = xcalloc(img->ncode, sizeof *x->executed);
     x->warp_insts = x->thread_insts = x->divergent = x->watchdog = 0;

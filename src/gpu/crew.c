@@ -137,7 +137,7 @@ static void balance(struct crew *c) {
 }
 
 struct crew *crew_create(uint32_t threads, uint32_t pieces) {
-    struct crew *c = aligned_alloc(64, sizeof *c + (threads + 1) * sizeof *c->members);
+    struct crew *c = xaligned(sizeof *c + (threads + 1) * sizeof *c->members);
     memset(c, 0, sizeof *c + (threads + 1) * sizeof *c->members);
     c->numbers = pieces;
     c->number = xcalloc(pieces, sizeof *c->number);

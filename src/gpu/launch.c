@@ -289,7 +289,7 @@ static bool run_rest(struct rp_gpu *g, struct exec *x, uint32_t slots, struct ti
     x->local_bytes = align16(rest->prog->local_bytes);
     x->bank[BANK_LITERAL] = (const uint8_t *)rest->prog->literals.at;
     x->bank_bytes[BANK_LITERAL] = rest->prog->literals.len * 4;
-    x->pool = aligned_alloc(64, (rest->img->pool.len + 1u) * sizeof *x->pool);
+    x->pool = xaligned((rest->img->pool.len + 1u) * sizeof *x->pool);
     image_fill_pool(x, rest->img, x->pool);
     bool ok = run_blocks(g, x, slots, span);
     free(x->pool);
@@ -472,7 +472,7 @@ void launch_open(struct running *r, struct rp_gpu *g, struct rp_kernel *k, struc
         .file_name = file_name,
         .names = k->mod->ptx,
     };
-    r->x.pool = aligned_alloc(64, (code->img->pool.len + 1u) * sizeof *r->x.pool);
+    r->x.pool = xaligned((code->img->pool.len + 1u) * sizeof *r->x.pool);
     image_fill_pool(&r->x, code->img, r->x.pool);
     r->x.executed = xcalloc(code->img->ncode + 1u, sizeof *r->x.executed);
     if (g->survey)

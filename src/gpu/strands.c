@@ -72,7 +72,7 @@ void strands_begin(struct run *r, struct arena *a) {
     if (bytes * m->nsms > m->later_bytes) {
         free(m->later);
         m->later_bytes = bytes * m->nsms;
-        m->later = aligned_alloc(64, m->later_bytes);
+        m->later = xaligned(m->later_bytes);
     }
     r->strands = arena_array(a, struct strand, m->nsms);
     r->due = arena_array(a, uint32_t, m->nsms + 1);

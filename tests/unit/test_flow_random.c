@@ -395,7 +395,7 @@ static void run(struct checker *c, const struct program *p, const uint32_t grid[
                      .nsms = 2,
                      .local_bytes = (p->local_bytes + 15) & ~15u,
                      .shared_static = GEN_SHARED};
-    x.pool = aligned_alloc(64, (img->pool.len + 1u) * sizeof *x.pool);
+    x.pool = xaligned((img->pool.len + 1u) * sizeof *x.pool);
     image_fill_pool(&x, img, x.pool);
     x.executed = xcalloc(img->ncode + 1u, sizeof *x.executed);
     c->x = &x;

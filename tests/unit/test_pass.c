@@ -241,7 +241,7 @@ static void run_stream(struct probe *probe, const struct probe_event *e) {
     struct exec x = *e->kernel->exec;
     assert_non_null(img);
     x.img = img;
-    x.pool = aligned_alloc(64, (img->pool.len + 1u) * sizeof *x.pool);
+    x.pool = xaligned((img->pool.len + 1u) * sizeof *x.pool);
     image_fill_pool(&x, img, x.pool);
     x.executed = xcalloc(img->ncode, sizeof *x.executed);
     assert_true(exec_run_grid(&x, 1, &(struct grid_rest){0}));
