@@ -75,7 +75,7 @@ void strands_begin(struct run *r, struct arena *a) {
         m->later = xaligned(m->later_bytes);
     }
     r->strands = arena_array(a, struct strand, m->nsms);
-    r->due = arena_array(a, uint32_t, m->nsms + 1);
+    r->due = arena_array(a, uint32_t, memsys_pieces(m->mem) + m->nsms);
     r->written = arena_array(a, uint64_t, (UINT16_MAX + 1) / 64);
     bits_init(&r->open, a, m->nsms);
     for (uint32_t i = 0; i < m->nsms; i++) {
@@ -194,15 +194,19 @@ static void strand_go_port(struct strand *s, uint64_t end) {
     s->at = end;
 }
 
-/* Pieces of a round: the memory system, which has most to do, and SMs. */
-enum { MEMORY_PIECE, SM_PIECE };
-
+/* Pieces of a round: those of the memory system, and SMs. Who does the last of the former lets the rest of it
+ * follow. */
 static void go_piece(void *ctx, uint32_t piece) {
     struct run *r = ctx;
-    if (piece == MEMORY_PIECE)
-        memsys_advance(r->m->mem, r->reached);
-    else
-        strand_go(&r->strands[piece - SM_PIECE], r->round_end);
+    struct memsys *mem = r->m->mem;
+    uint32_t pieces = memsys_pieces(mem);
+    if (piece >= pieces) {
+        strand_go(&r->strands[piece - pieces], r->round_end);
+        return;
+    }
+    memsys_go_piece(mem, piece, r->reached);
+    if (atomic_fetch_sub_explicit(&r->memory_left, 1, memory_order_acq_rel) == 1)
+        memsys_advance(mem, r->reached);
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------- */
@@ -252,10 +256,12 @@ static bool pays(struct run *r) {
  * SM has. */
 static bool go_all(struct run *r) {
     struct machine *m = r->m;
-    uint32_t n = 0;
-    bool follows = r->followed < r->reached;
-    if (follows)
-        r->due[n++] = MEMORY_PIECE;
+    uint32_t n = 0, pieces = memsys_pieces(m->mem);
+    for (uint32_t i = 0; i < pieces && r->followed < r->reached; i++)
+        if (memsys_piece_due(m->mem, i, r->reached) || (i == pieces - 1 && !n))
+            r->due[n++] = i;
+    const uint32_t follow = n;
+    r->memory_left = n;
     BITS_EACH (&r->open, i) {
         struct strand *s = &r->strands[i];
         if (s->at >= r->round_end || m->sms[i]->fault || s->nended || sm_idle(m->sms[i]))
@@ -263,18 +269,16 @@ static bool go_all(struct run *r) {
         if (strand_next(s) >= r->round_end)
             s->at = r->round_end;
         else
-            r->due[n++] = SM_PIECE + i;
+            r->due[n++] = pieces + i;
     }
     m->rounds++;
-    if (!m->crew && m->threads > 1 && m->rounds > ALONE_ROUNDS)
-        m->crew = crew_create(min_u64(m->threads, m->nsms) - 1, SM_PIECE + m->nsms);
     if (m->crew && n >= MIN_PIECES)
         crew_work(m->crew, r->due, n, go_piece, r);
     else
         for (uint32_t i = 0; i < n; i++)
             go_piece(r, r->due[i]);
     r->followed = r->reached;
-    return n > follows;
+    return n > follow;
 }
 
 /* The first cycle that not all SMs have gone through. Those with nothing on them follow here: how far they go
@@ -476,14 +480,17 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
     struct machine *m = r->m;
     uint64_t cycle;
     r->reached = r->followed = *now;
-    memsys_part(m->mem, *now, &r->open);
+    const bool beside = m->threads > 1 && m->rounds >= ALONE_ROUNDS;
+    if (beside && !m->crew)
+        m->crew = crew_create(min_u64(m->threads, m->nsms) - 1, memsys_pieces(m->mem) + m->nsms);
+    memsys_part(m->mem, *now, &r->open, beside);
     BITS_EACH (&r->open, i) {
         r->strands[i].at = *now;
         r->strands[i].wake = m->wake[i];
         m->sms[i]->later = &r->strands[i].later;
     }
     do {
-        bool blocked, beside = m->crew != NULL;
+        bool blocked;
         uint64_t most = beside ? (r->ahead + 1) / 2 : r->ahead;
         r->round_end = min_u64(limit, min_u64(r->followed + r->ahead, r->reached + most));
         bool any = go_all(r);
@@ -502,7 +509,7 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
             bool stays = pays(r);
             if (!stays)
                 r->plain_until = r->reached + PLAIN_CYCLES;
-            if (!stays || !is_far_from_limit(r))
+            if (!stays || !is_far_from_limit(r) || (m->threads > 1 && m->rounds == ALONE_ROUNDS))
                 limit = min_u64(limit, farthest(r));
             if (!done && r->followed == r->reached)
                 fault = jump(r, limit, &cycle);

@@ -152,10 +152,12 @@ static void inform_port(struct memsys *m, uint32_t sm) {
         p->due = m->reached;
 }
 
-void memsys_part(struct memsys *m, uint64_t now, const struct bits *open) {
+void memsys_part(struct memsys *m, uint64_t now, const struct bits *open, bool split) {
     m->apart = true;
     m->reached = now;
     m->open = open;
+    if (split)
+        memsys_split(m, now);
     BITS_EACH (open, sm) {
         struct port *p = &m->port[sm];
         p->sender = p->known = (struct sender){.turn = p->turn};
@@ -174,6 +176,8 @@ void memsys_part(struct memsys *m, uint64_t now, const struct bits *open) {
 void memsys_join(struct memsys *m, uint64_t now) {
     assert(m->reached == now);
     m->apart = false;
+    if (m->split)
+        memsys_unsplit(m, now);
     BITS_EACH (m->open, sm) {
         struct port *p = &m->port[sm];
         assert(queue_empty(&p->replies) || p->reply_at >= now);
@@ -240,6 +244,10 @@ void memsys_port_receive(struct memsys *m, uint64_t now, uint32_t sm) {
 }
 
 void memsys_advance(struct memsys *m, uint64_t end) {
+    if (m->split) {
+        memsys_advance_split(m, end);
+        return;
+    }
     while (max_u64(m->reached, m->at) < end) {
         uint64_t now = max_u64(m->reached, m->at);
         memsys_tick_domains(m, now);
@@ -259,5 +267,5 @@ void memsys_inform(struct memsys *m) {
 }
 
 uint64_t memsys_advances_at(const struct memsys *m) {
-    return max_u64(m->reached, m->at);
+    return max_u64(m->reached, m->split ? min_u64(m->at, memsys_parts_next(m)) : m->at);
 }
