@@ -252,16 +252,31 @@ static bool pays(struct run *r) {
     return ticks >= TRIAL_ROUNDS * TRIAL_TICKS;
 }
 
+/* The first n that are due are done. */
+static void go_due(struct run *r, uint32_t n) {
+    if (r->m->crew && n >= MIN_PIECES)
+        crew_work(r->m->crew, r->due, n, go_piece, r);
+    else
+        for (uint32_t i = 0; i < n; i++)
+            go_piece(r, r->due[i]);
+}
+
+/* Pieces of the memory system are due, if it has not gone as far as all SMs have. Returns how many. */
+static uint32_t memory_due(struct run *r) {
+    uint32_t n = 0, pieces = memsys_pieces(r->m->mem);
+    for (uint32_t i = 0; i < pieces && r->followed < r->reached; i++)
+        if (memsys_piece_due(r->m->mem, i, r->reached) || (i == pieces - 1 && !n))
+            r->due[n++] = i;
+    r->memory_left = n;
+    return n;
+}
+
 /* Every SM that has something to do goes ahead, and the memory system to where all have been. False when no
  * SM has. */
 static bool go_all(struct run *r) {
     struct machine *m = r->m;
-    uint32_t n = 0, pieces = memsys_pieces(m->mem);
-    for (uint32_t i = 0; i < pieces && r->followed < r->reached; i++)
-        if (memsys_piece_due(m->mem, i, r->reached) || (i == pieces - 1 && !n))
-            r->due[n++] = i;
-    const uint32_t follow = n;
-    r->memory_left = n;
+    const uint32_t follow = memory_due(r), pieces = memsys_pieces(m->mem);
+    uint32_t n = follow;
     BITS_EACH (&r->open, i) {
         struct strand *s = &r->strands[i];
         if (s->at >= r->round_end || m->sms[i]->fault || s->nended || sm_idle(m->sms[i]))
@@ -272,11 +287,7 @@ static bool go_all(struct run *r) {
             r->due[n++] = pieces + i;
     }
     m->rounds++;
-    if (m->crew && n >= MIN_PIECES)
-        crew_work(m->crew, r->due, n, go_piece, r);
-    else
-        for (uint32_t i = 0; i < n; i++)
-            go_piece(r, r->due[i]);
+    go_due(r, n);
     r->followed = r->reached;
     return n > follow;
 }
@@ -396,9 +407,17 @@ static uint64_t farthest(const struct run *r) {
     return at;
 }
 
+/* The memory system learns how far each SM has gone. */
+static void show(struct run *r) {
+    BITS_EACH (&r->open, i)
+        memsys_show(r->m->mem, i, r->strands[i].at);
+}
+
 /* The memory system goes as far as all SMs have. */
 static void follow(struct run *r) {
-    memsys_show(r->m->mem);
+    show(r);
+    if (memsys_is_split(r->m->mem))
+        go_due(r, memory_due(r));
     memsys_advance(r->m->mem, r->reached);
     memsys_inform(r->m->mem);
     r->followed = r->reached;
@@ -489,14 +508,14 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
         r->strands[i].wake = m->wake[i];
         m->sms[i]->later = &r->strands[i].later;
     }
+    bool blocked = false;
     do {
-        bool blocked;
-        uint64_t most = beside ? (r->ahead + 1) / 2 : r->ahead;
+        uint64_t most = beside && !blocked ? (r->ahead + 1) / 2 : r->ahead;
         r->round_end = min_u64(limit, min_u64(r->followed + r->ahead, r->reached + most));
         bool any = go_all(r);
         uint32_t fault = settle(r, all_reached(r, &blocked), &cycle);
         if (beside && any && !blocked) {
-            memsys_show(m->mem);
+            show(r);
             memsys_inform(m->mem);
         } else {
             follow(r);

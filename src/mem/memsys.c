@@ -15,6 +15,7 @@ static void create_ports(struct memsys *m, struct arena *a) {
     const struct mem_spec *s = &m->spec;
     m->port = arena_array(a, struct port, s->sms);
     m->times = arena_array(a, struct port_times, s->sms);
+    m->fresh_at = arena_array(a, uint64_t, s->sms);
     for (uint32_t i = 0; i < s->sms; i++) {
         struct port *p = &m->port[i];
         p->data = l1_create(a, &s->l1, i);

@@ -107,10 +107,12 @@ uint64_t memsys_lookahead(const struct memsys *m);
 void memsys_advance(struct memsys *m, uint64_t end);
 /* When split: pieces of that which can be done before, by different threads at the same time. Each is of some
  * partitions, which go as far as they can by themselves. */
+bool memsys_is_split(const struct memsys *m);
 uint32_t memsys_pieces(const struct memsys *m);
 bool memsys_piece_due(const struct memsys *m, uint32_t piece, uint64_t end);
 void memsys_go_piece(struct memsys *m, uint32_t piece, uint64_t end);
-void memsys_show(struct memsys *m);
+/* A port has gone through cycles before at. */
+void memsys_show(struct memsys *m, uint32_t sm, uint64_t at);
 void memsys_inform(struct memsys *m);
 /* The next cycle in which it has something to do; NEVER: none is known. */
 uint64_t memsys_advances_at(const struct memsys *m);

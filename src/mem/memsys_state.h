@@ -58,11 +58,14 @@ struct port {
     uint64_t due;                 /* the first cycle in which it has something to do by itself */
     uint64_t reply_at;            /* the cycle in which it takes the next reply; NEVER: not known of any */
     uint64_t takes_from;          /* the first cycle in which it may take one */
-    uint32_t room;                /* requests that the network is known to have room for */
-    bool waits;                   /* there are requests to send */
-    bool unsure;                  /* in cycle sends_from the network may have room, or not */
+    int32_t room; /* requests that the network is known to have room for; below 0: that were sent to where
+                   * there will be room */
+    struct icnt_moves more; /* ticks in which there will be room for one more */
+    bool waits;             /* there are requests to send */
+    bool unsure;            /* in cycle sends_from the network may have room, or not */
     /* ... and of the networks: */
     _Alignas(64) struct sender sender; /* what they know of was made */
+    uint64_t shown;                    /* they know what was made in cycles before this */
     uint64_t sends_at; /* the first cycle in which that may go on; NEVER: there is nothing to send */
     uint32_t coming;   /* replies that the port was told of */
 };
@@ -90,6 +93,7 @@ struct memsys {
     struct l2 **l2;
     struct dram **dram;
     struct part *part;
+    uint64_t *fresh_at;  /* the tick from which each SM may have requests in the network that are not known */
     struct bits sending; /* SMs with requests to send */
     struct bits l2_busy, dram_busy;
     struct bits woken;        /* SMs whose port has something for them earlier than they knew */

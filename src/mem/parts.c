@@ -168,6 +168,10 @@ void memsys_advance_split(struct memsys *m, uint64_t end) {
     }
 }
 
+bool memsys_is_split(const struct memsys *m) {
+    return m->split;
+}
+
 uint32_t memsys_pieces(const struct memsys *m) {
     return m->spec.partitions < MOST_PIECES ? m->spec.partitions : MOST_PIECES;
 }
