@@ -10,7 +10,7 @@ enum { TOKEN_READ = 1 << 30, ACCESS_BITS = 16, ENDS_CYCLES = 2, FULL_SLOTS = 2 }
 
 static struct dac_tuple *put(struct dac *d, const struct dac_mark *m, const struct inst *in) {
     struct dac_tuple *t = dac_tuple(d, d->tail++);
-    d->aeu_rests = false;
+    dac_rouse(d, UINT64_MAX);
     t->number = m->fact ? m->fact->number : 0;
     t->in = in;
     t->size = 1;
@@ -245,7 +245,7 @@ static enum step expand_line(struct dac *d, const struct dac_tuple *t, uint32_t 
 }
 
 void dac_pop(struct dac *d, struct dac_queues *q) {
-    d->aeu_rests = false;
+    dac_rouse_warp(d, (uint32_t)(q - d->q));
     while (q->issued && q->access[q->first].taken == q->access[q->first].n) {
         q->first = q->first + 1 < d->naccess ? q->first + 1 : 0;
         q->issued--;
@@ -299,10 +299,10 @@ static enum step expand_block(struct dac *d, uint32_t c, uint64_t now) {
 
 /* Of the blocks in the set, the one whose next tuple is the oldest; of several the one served last, or the
  * next. */
-static uint32_t oldest_block(const struct dac *d, uint64_t blocks) {
+static inline uint32_t oldest_block(const struct dac *d, uint64_t blocks) {
     uint64_t best = UINT64_MAX;
-    uint32_t found = 0;
-    for (uint64_t left = blocks; left; left &= left - 1) {
+    uint32_t found = (uint32_t)__builtin_ctzll(blocks);
+    for (uint64_t left = blocks & (blocks - 1) ? blocks : 0; left; left &= left - 1) {
         uint32_t c = (uint32_t)__builtin_ctzll(left);
         uint64_t key = d->exp[c].at * DAC_WARPS + (c - d->turn) % DAC_WARPS;
         found = key < best ? c : found;
@@ -315,24 +315,31 @@ static uint32_t oldest_block(const struct dac *d, uint64_t blocks) {
  * Where all have, it rests until something changes, though it may have to ask the cache again. True: it did
  * something. */
 static bool expand_any(struct dac *d, uint64_t now) {
-    enum step worst = STEP_NOTHING;
     bool cache = false;
     d->refused.port = false;
-    for (uint64_t left = d->blocks; left;) {
+    for (uint64_t left = d->blocks & ~d->waiting, bit; left; left &= ~bit) {
         uint32_t c = oldest_block(d, left);
         enum step s = expand_block(d, c, now);
+        bit = UINT64_C(1) << c;
         if (s == STEP_DONE) {
             d->turn = c;
             return true;
         }
-        cache |= s == STEP_CACHE;
-        worst = s > worst ? s : worst;
-        left &= ~(UINT64_C(1) << c);
+        d->exp[c].lacks = (uint8_t)s;
+        if (s == STEP_CACHE)
+            cache = true;
+        else
+            d->waiting |= bit;
+    }
+    uint8_t worst = STEP_NOTHING;
+    for (uint64_t left = d->blocks; left; left &= left - 1) {
+        uint8_t lacks = d->exp[__builtin_ctzll(left)].lacks;
+        worst = lacks > worst ? lacks : worst;
     }
     d->aeu_asks = cache;
     d->aeu_rests = !d->refused.port;
     d->refused.epoch = *d->sm->epoch[MEM_DATA];
-    d->aeu_lacks = (uint8_t)worst;
+    d->aeu_lacks = worst;
     return false;
 }
 
