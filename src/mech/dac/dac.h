@@ -67,7 +67,7 @@ struct dac_tuple {
 struct dac_place {
     uint64_t addr[WARP_LANES];
     struct mem_access line[DAC_LINES];
-    uint32_t word[DAC_WORDS][WARP_LANES];
+    _Alignas(64) uint32_t word[DAC_WORDS][WARP_LANES];
 };
 
 /* An access of a warp, on its way from the expansion unit to the instruction that takes it. */

@@ -195,10 +195,25 @@ static void prepare(struct dac *d, const struct dac_tuple *t, const struct dac_e
     find_lines(d, t, a, addr);
 }
 
-/* What lies at the addresses of these lanes now: the load will go on with it. */
-static void read_bytes(struct dac *d, const struct inst *in, struct dac_access *a, uint32_t lanes) {
-    uint32_t bytes = (uint32_t)in->m.size * (in->m.vec ? in->m.vec : 1);
-    for (uint32_t left = lanes & a->mask; left; left &= left - 1) {
+/* What lies at the addresses of the lanes of a line now: the load will go on with it. Most lines are memory as
+ * a whole, and words of them need not be asked for one by one. */
+static void read_bytes(struct dac *d, const struct inst *in, struct dac_access *a,
+                       const struct mem_access *from) {
+    uint32_t bytes = (uint32_t)in->m.size * (in->m.vec ? in->m.vec : 1), line = d->sm->spec->coalescer.line;
+    uint32_t lanes = from->lanes & a->mask;
+    const uint8_t *whole = exec_global(d->sm->x, from->line, line);
+    if (whole && bytes == 4) {
+        for (uint32_t left = lanes; left; left &= left - 1) {
+            uint32_t l = (uint32_t)__builtin_ctz(left);
+            uint64_t at = a->at->addr[l] - from->line;
+            if (at <= line - bytes) {
+                memcpy(&a->at->word[0][l], whole + at, sizeof a->at->word[0][l]);
+                a->have |= 1u << l;
+                lanes &= ~(1u << l);
+            }
+        }
+    }
+    for (uint32_t left = lanes; left; left &= left - 1) {
         uint32_t l = (uint32_t)__builtin_ctz(left);
         const uint8_t *at = bytes <= 4 * DAC_WORDS ? exec_global(d->sm->x, a->at->addr[l], bytes) : NULL;
         if (!at)
@@ -230,7 +245,7 @@ static enum step expand_line(struct dac *d, const struct dac_tuple *t, uint32_t 
             d->refused.port |= r == MEM_STALL_PORT;
             return STEP_CACHE;
         }
-        read_bytes(d, t->in, a, x.lanes);
+        read_bytes(d, t->in, a, &x);
         d->n.fetched++;
     }
     a->expanded++;

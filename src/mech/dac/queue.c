@@ -123,8 +123,9 @@ static void put_address(struct dac *d, uint32_t warp, const struct xinst *i, con
     }
     for (uint32_t l = 0; l < WARP_LANES; l++)
         low[l] = (uint32_t)addr[l];
-    for (uint32_t l = 0; i->in->m.a64 && l < WARP_LANES; l++)
-        pool[i->s[i->first[0] + 1] & ~POOL][l] = (uint32_t)(addr[l] >> 32);
+    uint32_t *high = i->in->m.a64 ? pool[i->s[i->first[0] + 1] & ~POOL] : NULL;
+    for (uint32_t l = 0; high && l < WARP_LANES; l++)
+        high[l] = (uint32_t)(addr[l] >> 32);
 }
 
 static void take_address(struct dac *d, uint32_t warp, const struct xinst *i, const struct dac_fact *f,
@@ -182,7 +183,14 @@ static uint32_t word_of(const struct imods *m, const struct dac_place *at, uint3
     return v;
 }
 
-/* The load goes on with the bytes that were read ahead. */
+/* The load goes on with the bytes that were read ahead: with whole words, and nobody compares. */
+static void give_words(struct dac *d, const struct core_op *o, const struct dac_access *a) {
+    struct warp *w = d->sm->warps[o->warp].w;
+    for (uint32_t k = 0; k < o->i->ndw; k++)
+        lane_blend(w->r[o->i->d + k], a->at->word[k], a->have & o->mask);
+}
+
+/* The same for all loads. */
 static void give_data(struct dac *d, const struct core_op *o, const struct dac_access *a) {
     struct warp *w = d->sm->warps[o->warp].w;
     const struct imods *m = &o->i->in->m;
@@ -221,7 +229,10 @@ void dac_given(struct dac *d, int32_t op) {
     struct dac_access *a = dac_nth(d, q, q->issued - 1);
     a->op = op;
     d->n.deq_data++;
-    give_data(d, o, a);
+    if (o->i->in->m.size >= 4 && !d->sm->check.on)
+        give_words(d, o, a);
+    else
+        give_data(d, o, a);
 }
 
 enum mech_verdict dac_access(void *m, int32_t op, uint64_t now) {
