@@ -1,4 +1,6 @@
 /* Rename and reuse: from issue to the operand collectors (sections V-B, V-C, VI-A, VI-B). */
+#include <string.h>
+
 #include "mech/wir/wir.h"
 
 /* Sources come from their physical registers. Destinations are about to be computed: what their latches hold
@@ -108,7 +110,7 @@ static inline void enter_front(struct wir *w, int32_t id, uint32_t kind, uint64_
     queue_push(&w->front[kind], (struct wir_due){ready, id});
     w->inflight++;
     w->full = (uint16_t)(w->full + (w->front[kind].len == w->room));
-    if (__builtin_expect(w->full || w->inflight + WIR_COPY_RESERVE >= w->sm->nops, 0))
+    if (__builtin_expect(w->full || w->inflight >= w->most, 0))
         wir_gate(w);
 }
 
@@ -127,7 +129,7 @@ enum mech_verdict wir_take(void *m, int32_t id, uint64_t now) {
     struct wir_op *o = &w->ops[id];
     o->divergent = !op->mask || op->mask != state->live;
     o->look = o->missed = o->record = o->done = false;
-    o->kind = (uint8_t)collect_kind(w->sm, op->need);
+    o->kind = w->kinds[op->need->kind];
     o->movs = 0;
     o->dst = REG_NONE;
     o->owner = CORE_NONE;
@@ -247,27 +249,25 @@ static void retry(struct wir *w) {
     }
 }
 
-/* The kind of the op that has been at the reuse stage for longest; COLLECT_KINDS: there is none. Those whose
- * next op must stay are held. */
-static inline uint32_t longest_there(const struct wir *w, uint32_t held) {
-    uint32_t best = COLLECT_KINDS;
-    uint64_t since = w->now + 1;
-    for (uint32_t k = 0; k < COLLECT_KINDS; k++)
-        if (w->first[k] < since && !(held >> k & 1)) {
-            since = w->first[k];
-            best = k;
-        }
+/* The kind whose first op came to the reuse stage first; at: when the first of each did. */
+static inline uint32_t longest_there(const uint64_t at[COLLECT_KINDS]) {
+    uint32_t best = 0;
+    for (uint32_t k = 1; k < COLLECT_KINDS; k++)
+        best = at[k] < at[best] ? k : best;
     return best;
 }
 
 EVERY_TIME void wir_reuse_stage(struct wir *w) {
-    uint32_t ports = w->ports, held = 0, k;
-    while (ports && (k = longest_there(w, held)) != COLLECT_KINDS) {
+    uint32_t ports = w->ports, k;
+    uint64_t at[COLLECT_KINDS]; /* never, of those whose next op must stay */
+    memcpy(at, w->first, sizeof at);
+    while (ports && at[k = longest_there(at)] <= w->now) {
         if (!look(w, queue_head(&w->front[k])->op)) {
-            held |= 1u << k;
+            at[k] = UINT64_MAX;
             continue;
         }
         leave_front(w, k);
+        at[k] = w->first[k];
         ports--;
     }
     if (w->changed)

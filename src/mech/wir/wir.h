@@ -102,8 +102,11 @@ struct wir {
     struct wir_op *ops; /* by number of the SM's op */
     uint64_t now;
     uint32_t ports, room; /* lookups a cycle; ops of a kind between issue and the reuse stage */
-    uint32_t inflight;    /* ops of the program under way */
+    uint32_t inflight;    /* ops of the program under way ... */
+    uint32_t most;        /* ... below which more may issue */
     uint16_t full;        /* kinds of collectors for which `front` has no room for more */
+    uint8_t kinds[COLLECT_KINDS]; /* which collectors instructions of a kind take here */
+    bool capped;                  /* no more registers than the program names */
     bool open;            /* the gate */
     bool low, wanted;     /* low-register mode; somebody at issue needs a register */
     bool touched;         /* a buffer was accessed in this cycle */
@@ -204,7 +207,7 @@ static inline void wir_drop_sources(struct wir *w, struct wir_op *o) {
 /* Opens the gate for warps, or shuts it: to be called when ops or registers have become fewer, and before
  * warps issue. While it is shut, eligible decides. */
 static inline void wir_gate(struct wir *w) {
-    bool open = w->inflight + WIR_COPY_RESERVE < w->sm->nops && !w->full && w->regs->nfree >= WIR_MAX_RESULT;
+    bool open = w->inflight < w->most && !w->full && w->regs->nfree >= WIR_MAX_RESULT;
     if (open != w->open)
         core_open_gate(w->sm, w, w->open = open);
 }
