@@ -1,6 +1,4 @@
 /* Rename and reuse: from issue to the operand collectors (sections V-B, V-C, VI-A, VI-B). */
-#include <string.h>
-
 #include "mech/wir/wir.h"
 
 /* Sources come from their physical registers. Destinations are about to be computed: what their latches hold
@@ -106,7 +104,7 @@ static inline void rename_sources(struct wir *w, const struct core_need *need, c
 /* The op goes to the reuse stage, with those of its kind. */
 static inline void enter_front(struct wir *w, int32_t id, uint32_t kind, uint64_t ready) {
     if (queue_empty(&w->front[kind]))
-        w->first[kind] = ready;
+        w->first[kind] = wir_turn(ready, kind);
     queue_push(&w->front[kind], (struct wir_due){ready, id});
     w->inflight++;
     w->full = (uint16_t)(w->full + (w->front[kind].len == w->room));
@@ -118,7 +116,8 @@ static inline void enter_front(struct wir *w, int32_t id, uint32_t kind, uint64_
 static inline void leave_front(struct wir *w, uint32_t kind) {
     w->full = (uint16_t)(w->full - (w->front[kind].len == w->room));
     queue_pop(&w->front[kind]);
-    w->first[kind] = queue_empty(&w->front[kind]) ? UINT64_MAX : queue_head(&w->front[kind])->ready;
+    w->first[kind] =
+        queue_empty(&w->front[kind]) ? UINT64_MAX : wir_turn(queue_head(&w->front[kind])->ready, kind);
 }
 
 enum mech_verdict wir_take(void *m, int32_t id, uint64_t now) {
@@ -249,25 +248,21 @@ static void retry(struct wir *w) {
     }
 }
 
-/* The kind whose first op came to the reuse stage first; at: when the first of each did. */
-static inline uint32_t longest_there(const uint64_t at[COLLECT_KINDS]) {
-    uint32_t best = 0;
-    for (uint32_t k = 1; k < COLLECT_KINDS; k++)
-        best = at[k] < at[best] ? k : best;
-    return best;
-}
-
 EVERY_TIME void wir_reuse_stage(struct wir *w) {
-    uint32_t ports = w->ports, k;
-    uint64_t at[COLLECT_KINDS]; /* never, of those whose next op must stay */
-    memcpy(at, w->first, sizeof at);
-    while (ports && at[k = longest_there(at)] <= w->now) {
+    _Static_assert(COLLECT_KINDS == 3, "the first of three");
+    uint64_t held[COLLECT_KINDS] = {0}; /* all ones, of kinds whose next op must stay */
+    uint64_t last = wir_turn(w->now, COLLECT_KINDS);
+    uint32_t ports = w->ports;
+    while (ports) {
+        uint64_t turn = min_u64(w->first[0] | held[0], min_u64(w->first[1] | held[1], w->first[2] | held[2]));
+        if (turn > last)
+            break;
+        uint32_t k = wir_turn_kind(turn);
         if (!look(w, queue_head(&w->front[k])->op)) {
-            at[k] = UINT64_MAX;
+            held[k] = UINT64_MAX;
             continue;
         }
         leave_front(w, k);
-        at[k] = w->first[k];
         ports--;
     }
     if (w->changed)

@@ -298,7 +298,7 @@ static uint32_t in_use(const struct wir *w) {
 /* Low-register mode: the pool is empty, or the cap is reached. */
 static bool few_registers(const struct wir *w) {
     bool capped = w->capped && in_use(w) >= w->cap;
-    return !w->regs->nfree | capped | !queue_empty(&w->starved) | w->wanted;
+    return !w->regs->nfree || capped || !queue_empty(&w->starved) || w->wanted;
 }
 
 /* In a cycle of low-register mode in which no buffer was accessed, one entry goes at random. */
@@ -345,7 +345,7 @@ static uint64_t next(const void *m, uint64_t now) {
         return now + 1;
     uint64_t at = UINT64_MAX;
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
-        at = min_u64(at, w->first[k]);
+        at = min_u64(at, wir_turn_cycle(w->first[k]));
     if (!queue_empty(&w->alloc))
         at = min_u64(at, queue_head(&w->alloc)->ready);
     return at > now ? at : now + 1;

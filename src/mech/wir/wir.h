@@ -116,7 +116,7 @@ struct wir {
     uint32_t peak;
     /* Renamed, on their way to the reuse stage and a collector: by its kind, because one that finds none of
      * its kind free does not hold up the others, no more than on the base machine; when the reuse stage has
-     * the first of each, UINT64_MAX: there is none. */
+     * the first of each, by wir_turn, UINT64_MAX: there is none. */
     uint64_t first[COLLECT_KINDS];
     QUEUE(struct wir_due) front[COLLECT_KINDS];
     QUEUE(struct wir_due) alloc; /* executed, on their way to the signature buffer */
@@ -136,6 +136,17 @@ struct wir {
     struct core_own *movs;                /* copies, by logical register */
     struct wir_counters n;
 };
+
+/* Cycles and kinds as one number: the smallest of several is the earliest, and of these the first kind's. */
+static inline uint64_t wir_turn(uint64_t cycle, uint32_t kind) {
+    return cycle << 2 | kind;
+}
+static inline uint32_t wir_turn_kind(uint64_t turn) {
+    return turn & 3;
+}
+static inline uint64_t wir_turn_cycle(uint64_t turn) {
+    return turn == UINT64_MAX ? turn : turn >> 2;
+}
 
 /* ---- marks.c ---- */
 const struct h3 *wir_hash(const void *shared);
