@@ -16,19 +16,23 @@ struct request {
 };
 static const struct request no_request = {.at = CORE_NONE};
 
-enum { FULL_MASK = (1 << CMRC_FULL) - 1 };
 /* How many sub-banks a mask has. */
 static const uint8_t width_of[1 << CMRC_FULL] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
 
-static struct request write_at(struct cmrc *m, int32_t id, int32_t prev) {
-    const struct core_op *op = &m->sm->ops[id];
-    struct cmrc_op *o = &m->ops[id];
-    if (o->looked != op->next_write + 1)
+/* The bank looks at a write: what it takes is found out once. */
+static inline void look_once(struct cmrc *m, int32_t id) {
+    if (m->ops[id].looked != m->sm->ops[id].next_write + 1)
         cmrc_look(m, id);
-    return (struct request){id, prev, id, true, o->expands ? o->expands : o->write, op->place, o->queued};
 }
 
-static struct request read_at(struct cmrc *m, int32_t at, int32_t prev) {
+static inline struct request write_at(struct cmrc *m, int32_t id, int32_t prev) {
+    const struct cmrc_op *o = &m->ops[id];
+    look_once(m, id);
+    return (struct request){
+        id, prev, id, true, o->expands ? o->expands : o->write, m->sm->ops[id].place, o->queued};
+}
+
+static inline struct request read_at(struct cmrc *m, int32_t at, int32_t prev) {
     const struct core_read *r = &m->sm->reads[at];
     uint8_t mask = r->source == CORE_NONE ? cmrc_place_mask(m, r->place) : m->ops[r->op].mask[r->source];
     return (struct request){at, prev, r->op, false, mask, r->place, m->ops[r->op].queued};
@@ -93,6 +97,14 @@ static bool find_write(struct cmrc *m, uint32_t bank, const struct request *with
             return true;
     }
     return false;
+}
+
+/* The bank looks at the writes among which it would find one, but none can go. */
+static void look_at_writes(struct cmrc *m, uint32_t bank) {
+    const struct sm *sm = m->sm;
+    int32_t id = sm->write_banks >> bank & 1 ? sm->bank_writes[bank][0] : CORE_NONE;
+    for (int32_t n = m->params->depth; id != CORE_NONE && n; n--, id = sm->ops[id].next)
+        look_once(m, id);
 }
 
 static bool find_read(struct cmrc *m, uint32_t bank, const struct request *with, struct request *q) {
@@ -190,9 +202,14 @@ static void serve_bank(struct cmrc *m, uint32_t bank) {
     if (!find_write(m, bank, &no_request, &a) && !find_read(m, bank, &no_request, &a))
         return;
     m->n.port_cycles++;
-    bool full = m->params->pairing != PAIR_ANY; /* what fills all sub-banks goes alone */
-    bool write = m->params->pairing != PAIR_READS && find_write(m, bank, &a, &w),
-         read = !(full && a.mask == FULL_MASK) && find_read(m, bank, &a, &r);
+    bool write = false, read = false;
+    if (a.mask == CMRC_ALL && m->params->pairing != PAIR_ANY) { /* what fills all sub-banks goes alone */
+        if (m->params->pairing != PAIR_READS)
+            look_at_writes(m, bank);
+    } else {
+        write = m->params->pairing != PAIR_READS && find_write(m, bank, &a, &w);
+        read = find_read(m, bank, &a, &r);
+    }
     const struct request *b = write && !(read && r.queued < w.queued) ? &w : read ? &r : NULL;
     if (b) { /* In one list the partner is behind: what is in front of it must still be there. */
         count_pair(m, &a, b);
@@ -237,7 +254,7 @@ void cmrc_arbitrate(void *state, uint64_t now) {
     struct sm *sm = m->sm;
     if (!(sm->read_banks | sm->write_banks))
         return;
-    uint32_t n = sm->spec->banks, first = (uint32_t)(now % n);
+    uint32_t n = sm->spec->banks, first = (uint32_t)(n & (n - 1) ? now % n : now & (n - 1));
     if (m->params->pairing == PAIR_IDEAL) {
         serve_all(m);
         return;

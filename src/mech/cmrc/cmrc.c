@@ -110,7 +110,7 @@ static void warp(void *state, uint32_t slot, bool enters) {
     for (uint32_t r = 0; r < m->sm->x->img->prog->nregs; r++) {
         uint32_t place = core_holds(m->sm, slot, r);
         if (place != CORE_NO_PLACE)
-            cmrc_at(m, place)->known = false;
+            cmrc_unlearn(m, place);
     }
     memset(m->raw[slot], 0, sizeof m->raw[slot]);
 }
