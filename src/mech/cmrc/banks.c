@@ -39,7 +39,7 @@ static inline struct request read_at(struct cmrc *m, int32_t at, int32_t prev) {
 }
 
 /* A read of the register waits at the bank. */
-static bool is_read(const struct sm *sm, uint32_t bank, uint32_t place) {
+static EVERY_TIME bool is_read(const struct sm *sm, uint32_t bank, uint32_t place) {
     for (int32_t r = sm->read_banks >> bank & 1 ? sm->bank_reads[bank][0] : CORE_NONE; r != CORE_NONE;
          r = sm->reads[r].next)
         if (sm->reads[r].place == place)
@@ -48,7 +48,7 @@ static bool is_read(const struct sm *sm, uint32_t bank, uint32_t place) {
 }
 
 /* What the collector of an op has taken in this cycle. */
-static struct cmrc_port *port_of(struct cmrc *m, int32_t op) {
+static EVERY_TIME struct cmrc_port *port_of(struct cmrc *m, int32_t op) {
     struct cmrc_port *p = &m->ports[op];
     if (p->cycle != m->sm->now)
         *p = (struct cmrc_port){.cycle = m->sm->now};
@@ -56,7 +56,7 @@ static struct cmrc_port *port_of(struct cmrc *m, int32_t op) {
 }
 
 /* The collector can take what the request reads; with: the request that is served together with it. */
-static bool has_slices(struct cmrc *m, const struct request *q, const struct request *with, uint32_t bank) {
+static EVERY_TIME bool has_slices(struct cmrc *m, const struct request *q, const struct request *with, uint32_t bank) {
     if (q->write || m->sm->reads[q->at].source == CORE_NONE || !m->sm->spec->collector_ports)
         return true;
     const struct cmrc_port *p = port_of(m, q->op);
@@ -83,7 +83,7 @@ static bool pairs(const struct cmrc *m, const struct request *a, const struct re
 
 /* The oldest write (read) of a bank that can be served, with another if there is one; false: there is none.
  */
-static bool find_write(struct cmrc *m, uint32_t bank, const struct request *with, struct request *q) {
+static EVERY_TIME bool find_write(struct cmrc *m, uint32_t bank, const struct request *with, struct request *q) {
     const struct sm *sm = m->sm;
     if (!(sm->write_banks >> bank & 1))
         return false;
@@ -107,7 +107,7 @@ static void look_at_writes(struct cmrc *m, uint32_t bank) {
         look_once(m, id);
 }
 
-static bool find_read(struct cmrc *m, uint32_t bank, const struct request *with, struct request *q) {
+static EVERY_TIME bool find_read(struct cmrc *m, uint32_t bank, const struct request *with, struct request *q) {
     const struct sm *sm = m->sm;
     if (!(sm->read_banks >> bank & 1))
         return false;
@@ -124,7 +124,7 @@ static bool find_read(struct cmrc *m, uint32_t bank, const struct request *with,
 }
 
 /* Operands arrive at a collector. */
-static void deliver(struct cmrc *m, const struct request *q, uint32_t bank) {
+static EVERY_TIME void deliver(struct cmrc *m, const struct request *q, uint32_t bank) {
     struct cmrc_port *p = port_of(m, q->op);
     const struct core_read *r = &m->sm->reads[q->at];
     if (r->source == CORE_NONE)
@@ -143,7 +143,7 @@ static void deliver(struct cmrc *m, const struct request *q, uint32_t bank) {
 
 /* The access itself; that of a register which must be read before it is written leaves the request where it
  * is. */
-static void serve(struct cmrc *m, const struct request *q, uint32_t bank) {
+static EVERY_TIME void serve(struct cmrc *m, const struct request *q, uint32_t bank) {
     static const size_t widths[] = {[1] = offsetof(struct cmrc_counters, width1),
                                     offsetof(struct cmrc_counters, width2),
                                     offsetof(struct cmrc_counters, width3),
@@ -183,7 +183,7 @@ static inline bool is_alone(const struct sm *sm, uint32_t bank) {
            CORE_NONE;
 }
 
-static void serve_alone(struct cmrc *m, uint32_t bank) {
+static EVERY_TIME void serve_alone(struct cmrc *m, uint32_t bank) {
     const struct sm *sm = m->sm;
     struct request q = sm->read_banks >> bank & 1 ? read_at(m, sm->bank_reads[bank][0], CORE_NONE)
                                                   : write_at(m, sm->bank_writes[bank][0], CORE_NONE);
@@ -193,7 +193,7 @@ static void serve_alone(struct cmrc *m, uint32_t bank) {
     serve(m, &q, bank);
 }
 
-static void serve_bank(struct cmrc *m, uint32_t bank) {
+static EVERY_TIME void serve_bank(struct cmrc *m, uint32_t bank) {
     struct request a, w, r;
     if (is_alone(m->sm, bank)) {
         serve_alone(m, bank);

@@ -148,7 +148,7 @@ enum mech_verdict wir_take(void *m, int32_t id, uint64_t now) {
 }
 
 /* The result is there: the destination is mapped to it, and the op is over. */
-static void reuse(struct wir *w, int32_t id, uint32_t reg, bool waited) {
+static EVERY_TIME void reuse(struct wir *w, int32_t id, uint32_t reg, bool waited) {
     struct wir_op *o = &w->ops[id];
     uint8_t kind = o->tag.kind;
     w->n.reused++;
@@ -191,7 +191,7 @@ static inline bool has_collector(const struct wir *w, const struct wir_op *o) {
 }
 
 /* A new instruction at a lookup port; false when it must stay because no collector is free. */
-static bool look(struct wir *w, int32_t id) {
+static EVERY_TIME bool look(struct wir *w, int32_t id) {
     struct wir_op *o = &w->ops[id];
     if (o->look && !o->missed) {
         enum rb_look found = rb_lookup(&w->rb, o->index, &o->tag);
