@@ -14,10 +14,9 @@ static inline bool core_collector_free(const struct sm *sm, const struct core_ne
     return sm->collectors_used[kind] < sm->spec->collectors[kind];
 }
 
-/* The op that the instruction which is about to take effect will be: for lanes.choose, registers.fill,
- * values.sources and watch.before, unless that is a control instruction. */
+/* The op that the instruction which is about to take effect will be: for registers.fill, values.sources and
+ * watch.before. Before a control instruction, which is none, it is one that is free, or CORE_NONE. */
 static inline int32_t core_next_op(const struct sm *sm) {
-    assert(sm->free_op != CORE_NONE);
     return sm->free_op;
 }
 /* The op, taken at issue or injected, takes a collector, which must be free, and reads its operands. */

@@ -112,8 +112,8 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     m->can[CLASS_SFU] = p->sfu;
     m->can[CLASS_MEM] = p->mem;
     m->regs = arena_array(a, struct gscalar_reg, PLACES);
-    m->ops = arena_array(a, struct gscalar_op, sm->nops);
-    m->before = arena_alloc(a, sm->nops * sizeof *m->before);
+    m->ops = arena_array(a, struct gscalar_op, sm->nops + 1) + 1;
+    m->before = (uint16_t(*)[GSCALAR_WORDS])arena_alloc(a, (sm->nops + 1) * sizeof *m->before) + 1;
     m->movs = core_copies(a);
     m->pairs = m->params->pairs ? gscalar_pairs_create(a) : NULL;
     return m;

@@ -110,7 +110,7 @@ struct gscalar {
                                       * by their place */
     struct gscalar_pred preds[CORE_MAX_WARPS][NUM_PRED + 1];
     const struct gscalar_marks *marks;
-    struct gscalar_op *ops;
+    struct gscalar_op *ops; /* from CORE_NONE on, which is for control instructions */
     uint16_t (*before)[GSCALAR_WORDS]; /* of a divergent op: the place of each destination word until now */
     /* Special moves. */
     uint64_t checked, wanting; /* warps whose next instruction was looked at; those that wait for moves */

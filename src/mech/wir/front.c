@@ -2,16 +2,38 @@
 #include "mech/wir/wir.h"
 
 /* Sources come from their physical registers. Destinations are about to be computed: what their latches hold
- * is known when the result has its register, and until then nobody reads them. */
+ * is known when the result has its register, and until then nobody reads them. An instruction that will be an
+ * op is renamed, too: physical sources, each with a reference for as long as the op is under way. */
 void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     (void)mask;
     (void)i;
     struct wir *w = m;
     const struct core_warp *cw = &w->sm->warps[warp];
     const struct core_need *need = &cw->needs[cw->next];
-    struct reg_map *map = regfile_map(w->regs, warp, 0);
-    for (uint32_t k = 0; k < need->nreads; k++)
-        regfile_read(w->regs, &map[need->reads[k]], cw->w->r[need->reads[k]]);
+    struct regfile *regs = w->regs;
+    struct reg_map *map = regfile_map(regs, warp, 0);
+    uint32_t(*latch)[WARP_LANES] = cw->w->r;
+    uint32_t n = need->nreads, refs = 0, most = regs->most_refs;
+    if (__builtin_expect(need->control, 0)) {
+        for (uint32_t k = 0; k < n; k++)
+            regfile_read(regs, &map[need->reads[k]], latch[need->reads[k]]);
+        return;
+    }
+    struct wir_op *o = &w->ops[core_next_op(w->sm)];
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t reg = need->reads[k], id = map[reg].id;
+        regfile_read(regs, &map[reg], latch[reg]);
+        o->src[k] = (uint16_t)id;
+        if (id == REG_NONE)
+            continue;
+        uint32_t all = ++regs->of[id].refs;
+        most = all > most ? all : most;
+        refs++;
+    }
+    regs->most_refs = most;
+    o->nsrc = (uint8_t)n;
+    w->n.ref_ops += refs;
+    w->n.rename_ops += n + (need->nwrites != 0);
 }
 
 void wir_restore(void *m, uint32_t warp) {
@@ -80,27 +102,6 @@ static inline bool make_tag(struct wir *w, const struct core_op *op, const struc
     return true;
 }
 
-/* Rename: physical sources, each with a reference for as long as the op is under way. */
-static inline void rename_sources(struct wir *w, const struct core_need *need, const struct reg_map *map,
-                                  struct wir_op *o) {
-    struct regfile *regs = w->regs;
-    struct reg_state *of = regs->of;
-    uint32_t n = need->nreads, refs = 0, most = regs->most_refs;
-    for (uint32_t k = 0; k < n; k++) {
-        uint16_t id = map[need->reads[k]].id;
-        o->src[k] = id;
-        if (id == REG_NONE)
-            continue;
-        uint32_t all = ++of[id].refs;
-        most = all > most ? all : most;
-        refs++;
-    }
-    regs->most_refs = most;
-    o->nsrc = (uint8_t)n;
-    w->n.ref_ops += refs;
-    w->n.rename_ops += n + (need->nwrites != 0);
-}
-
 /* The op goes to the reuse stage, with those of its kind. */
 static inline void enter_front(struct wir *w, int32_t id, uint32_t kind, uint64_t ready) {
     if (queue_empty(&w->front[kind]))
@@ -135,7 +136,6 @@ enum mech_verdict wir_take(void *m, int32_t id, uint64_t now) {
     struct reg_map *map = regfile_map(w->regs, op->warp, 0);
     o->map = &map[op->i->d];
     o->value = &state->r[op->i->d];
-    rename_sources(w, op->need, map, o);
     if (mark->reusable) {
         w->n.divergent += o->divergent;
         o->look = !o->divergent && make_tag(w, op, mark, state, map, o);
