@@ -107,7 +107,6 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
                                  m->params->code == CODE_PLANES && m->params->halves};
     const struct gscalar_params *p = m->params;
     m->small = m->spec.code == CODE_PLANES ? (uint8_t)gscalar_sets(m) : 0;
-    m->plain = !p->omit;
     m->can[CLASS_ALU] = p->alu;
     m->can[CLASS_SFU] = p->sfu;
     m->can[CLASS_MEM] = p->mem;
@@ -123,7 +122,8 @@ static void start(void *state, const void *marks) {
     struct gscalar *m = state;
     m->marks = marks;
     m->owned = m->sm->mech.owns >> MECH_registers & 1;
-    m->in_order = !(m->sm->mech.owns >> MECH_stream & 1);
+    m->in_order = !(m->sm->mech.owns >> MECH_stream & 1); /* nor has code of its own */
+    m->plain = m->in_order && !m->owned && !m->pairs && !m->sm->check.on && !m->params->omit;
     m->checked = m->wanting = m->file_free = 0;
     core_want_slots(m->sm, m, m->owned ? SLOTS_NEVER : SLOTS_READY); /* those who wait for moves are ready */
     memset(m->moving, 0, sizeof m->moving);

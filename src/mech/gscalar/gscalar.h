@@ -103,7 +103,7 @@ struct gscalar {
     bool owned;                      /* somebody else decides in which registers values live */
     bool in_order;                   /* nobody skips instructions */
     uint8_t small;                   /* accesses of small arrays that go with every access of a register */
-    bool plain;                      /* all rules are kept */
+    bool plain;                      /* registers are nobody else's, nobody compares, all rules are kept */
     bool can[CLASS_MEM + 1];         /* what one lane may execute */
     struct gscalar_reg *regs;        /* by place */
     uint64_t raw[CORE_MAX_WARPS][4]; /* owned: registers that control instructions wrote, which are not known

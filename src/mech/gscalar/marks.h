@@ -31,7 +31,7 @@ static inline void gscalar_concern(struct gscalar *m) {
  * that all lanes execute, needs no move: nobody needs to look. */
 static inline void gscalar_turn(struct gscalar *m, uint32_t warp, int32_t pc) {
     const struct core_warp *cw = &m->sm->warps[warp];
-    bool known = pc != CORE_NO_PC && m->in_order && cw->w->depth == 1 && cw->x == m->sm->x;
+    bool known = pc != CORE_NO_PC && m->in_order && cw->w->depth == 1;
     uint32_t flags = known ? m->marks->turn[pc] : 0; /* 0 behind the code, too */
     uint32_t enough = cw->w->stack[0].mask == CODE_ALL ? NEEDS_NONE | NEEDS_MASK : NEEDS_NONE;
     set_bit(&m->checked, warp_bit(warp), flags & enough);

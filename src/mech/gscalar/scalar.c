@@ -92,7 +92,6 @@ static bool preds_scalar(const struct gscalar *m, uint32_t warp, const struct xi
 struct sources {
     const struct core_need *need;
     const struct gscalar_reg *reg[GSCALAR_SOURCES];
-    uint32_t flags; /* enum gscalar_flag that all of them have */
 };
 
 static bool all_scalar(const struct gscalar *m, const struct sources *s, uint32_t active) {
@@ -115,20 +114,23 @@ static uint8_t scalar_halves(const struct gscalar *m, const struct sources *s) {
     return halves;
 }
 
+/* How an instruction of all lanes executes, of whose sources all have these flags. */
+static inline enum gscalar_way decide_whole(const struct gscalar *m, uint32_t flags, struct gscalar_op *o) {
+    o->halves = 3;
+    if (flags & READ_SCALAR)
+        return WAY_SCALAR;
+    o->halves = m->params->half && m->spec.halves ? flags & READ_HALVES : 0;
+    return o->halves ? WAY_HALF : WAY_VECTOR;
+}
+
 static enum gscalar_way decide(const struct gscalar *m, uint32_t warp, const struct xinst *i,
                                const struct sources *s, enum gscalar_class class, struct gscalar_op *o) {
-    const struct gscalar_params *p = m->params;
     uint32_t active = o->active;
-    o->halves = 3;
     if (!m->can[class] || !preds_scalar(m, warp, i, active))
         return WAY_VECTOR;
-    if (active != CODE_ALL)
-        return p->divergent && all_scalar(m, s, active) ? WAY_DIVERGENT : WAY_VECTOR;
-    if (m->plain ? s->flags & READ_SCALAR : all_scalar(m, s, active))
-        return WAY_SCALAR;
-    uint8_t halves = m->plain ? s->flags & READ_HALVES : scalar_halves(m, s);
-    o->halves = p->half && m->spec.halves ? halves : 0;
-    return o->halves ? WAY_HALF : WAY_VECTOR;
+    if (active == CODE_ALL)
+        return decide_whole(m, all_scalar(m, s, active) ? READ_SCALAR : scalar_halves(m, s), o);
+    return m->params->divergent && all_scalar(m, s, active) ? WAY_DIVERGENT : WAY_VECTOR;
 }
 
 bool gscalar_equal(const struct warp *w, const struct xinst *i, const struct core_need *need,
@@ -148,14 +150,11 @@ bool gscalar_equal(const struct warp *w, const struct xinst *i, const struct cor
     return true;
 }
 
-/* What the arrays and base values of a source make goes to the instruction; whole: for all lanes, and nobody
- * compares. */
-static inline void restore(struct gscalar *m, uint32_t warp, uint32_t reg, const struct code_reg *r,
-                           uint32_t mask, bool whole) {
-    uint32_t value[WARP_LANES], *latch = m->sm->warps[warp].w->r[reg];
-    code_back(&m->spec, r, latch, whole ? latch : value);
-    if (!whole)
-        core_operand(m->sm, warp, reg, value, mask);
+/* What the arrays and base values of a source make goes to the instruction. */
+static void restore(struct gscalar *m, uint32_t warp, uint32_t reg, const struct code_reg *r, uint32_t mask) {
+    uint32_t value[WARP_LANES];
+    code_back(&m->spec, r, m->sm->warps[warp].w->r[reg], value);
+    core_operand(m->sm, warp, reg, value, mask);
 }
 
 /* One lane's operands for all active lanes. */
@@ -213,35 +212,62 @@ static inline void examine(struct gscalar *m, uint32_t warp, const struct xinst 
         share_operands(m, warp, i, s, o->active);
 }
 
-void gscalar_sources(void *state, uint32_t warp, const struct xinst *i, uint32_t mask) {
-    struct gscalar *m = state;
+/* Any instruction, also where somebody else owns the registers or compares, or rules are left out. */
+static __attribute__((noinline)) void any_sources(struct gscalar *m, uint32_t warp, const struct xinst *i,
+                                                  uint32_t mask, struct gscalar_op *o) {
     const struct core_warp *cw = &m->sm->warps[warp];
-    struct gscalar_op *o = &m->ops[core_next_op(m->sm)];
-    const struct gscalar_reg *own = &m->regs[warp * MAX_GPR];
     struct sources s;
-    bool divergent = mask != CODE_ALL, whole = core_latch(m->sm, warp, 0, mask);
     s.need = &cw->needs[cw->next];
-    s.flags = UINT32_MAX;
-    o->way = WAY_VECTOR;
-    o->halves = 0;
-    o->move = false;
-    o->divergent = divergent;
+    o->divergent = mask != CODE_ALL;
     o->active = gscalar_keeps(m, GS_GUARD) ? mask : cw->w->stack[cw->w->depth - 1].mask;
     for (uint32_t k = 0; k < s.need->nreads; k++) {
         uint32_t reg = s.need->reads[k];
-        const struct gscalar_reg *r = s.reg[k] = m->owned ? gscalar_find(m, warp, reg) : &own[reg];
+        const struct gscalar_reg *r =
+            m->owned ? gscalar_find(m, warp, reg) : &m->regs[warp * MAX_GPR + reg];
+        s.reg[k] = r;
         o->source[k] = r->read;
-        s.flags &= r->read.flags;
         if (r->read.flags & READ_COMPRESSED)
-            restore(m, warp, reg, &r->code, mask, whole);
+            restore(m, warp, reg, &r->code, mask);
     }
-    m->n.divergent += divergent;
+    m->n.divergent += o->divergent;
     if (cw->x != m->sm->x)
         return;
     if (o->active)
         examine(m, warp, i, &s, o);
     if (m->pairs)
         gscalar_pairs_issue(m, warp, o);
+}
+
+void gscalar_sources(void *state, uint32_t warp, const struct xinst *i, uint32_t mask) {
+    struct gscalar *m = state;
+    const struct sm *sm = m->sm;
+    struct gscalar_op *o = &m->ops[core_next_op(sm)];
+    o->way = WAY_VECTOR;
+    o->halves = 0;
+    o->move = false;
+    if (mask != CODE_ALL || !m->plain) {
+        any_sources(m, warp, i, mask, o);
+        return;
+    }
+    const struct core_warp *cw = &sm->warps[warp];
+    const struct core_need *need = &cw->needs[cw->next];
+    const struct gscalar_reg *own = &m->regs[warp * MAX_GPR];
+    uint32_t flags = UINT32_MAX;
+    o->divergent = false;
+    o->active = mask;
+    for (uint32_t k = 0, n = need->nreads; k < n; k++) {
+        const struct gscalar_reg *r = &own[need->reads[k]];
+        o->source[k] = r->read;
+        flags &= r->read.flags;
+        if (r->read.flags & READ_COMPRESSED)
+            code_back(&m->spec, &r->code, cw->w->r[need->reads[k]], cw->w->r[need->reads[k]]);
+    }
+    enum gscalar_class class = (enum gscalar_class)m->marks->class[cw->next];
+    if (!class)
+        return;
+    if (m->can[class] && preds_scalar(m, warp, i, mask))
+        o->way = (uint8_t)decide_whole(m, flags, o);
+    count_way(m, class, (enum gscalar_way)o->way);
 }
 
 /* ---- what follows ------------------------------------------------------------------------------------ */
@@ -275,6 +301,17 @@ static void wait_for_file(struct gscalar *m, int32_t id) {
     core_delay(m->sm, id, (uint32_t)(until - now - 1));
 }
 
+/* What one lane has computed is the others' result. */
+static inline void spread(struct gscalar *m, int32_t id, const struct gscalar_op *o) {
+    if (o->way != WAY_HALF) {
+        core_spread(m->sm, id, gscalar_keeps(m, GS_LEADER) ? code_leader(o->active) : 0, o->active);
+        return;
+    }
+    for (uint32_t h = 0; h < 2; h++)
+        if (o->halves >> h & 1)
+            core_spread(m->sm, id, h * CODE_HALF, 0xffffu << h * CODE_HALF);
+}
+
 void gscalar_issued(void *state, int32_t id) {
     struct gscalar *m = state;
     const struct core_op *op = &m->sm->ops[id];
@@ -285,12 +322,8 @@ void gscalar_issued(void *state, int32_t id) {
         wait_for_file(m, id);
     if (!op->mask)
         return;
-    bool lead = gscalar_keeps(m, GS_LEADER);
-    if (o->way == WAY_SCALAR || o->way == WAY_DIVERGENT)
-        core_spread(m->sm, id, lead ? code_leader(o->active) : 0, o->active);
-    for (uint32_t h = 0; h < 2 && o->way == WAY_HALF; h++)
-        if (o->halves >> h & 1)
-            core_spread(m->sm, id, h * CODE_HALF, 0xffffu << h * CODE_HALF);
+    if (o->way != WAY_VECTOR)
+        spread(m, id, o);
     if (op->need->sets)
         gscalar_predicates(m, op->warp, op->i, o->active, false);
 }
