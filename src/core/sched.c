@@ -76,7 +76,7 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
         set &= sched_active(sm, sched);
     uint32_t slots = sm->spec->width;
     enum shortage why = NO_SHORTAGE;
-    if (!plain && sm->mech.slots + !!(all & sm->mech.concern) > SLOTS_READY) {
+    if (!plain && sm->mech.slots && (sm->mech.slots == SLOTS_ALWAYS || all & sm->mech.concern)) {
         uint32_t used = point_gate_slots(sm, sched, all, slots, now);
         sm->n.slot_mechanism += used;
         slots -= used;

@@ -243,8 +243,13 @@ static void tick(void *m, uint64_t now) {
     if (d->draining & d->lines_came)
         dac_drain(d, now);
     dac_expand(d, now);
-    if (d->sm->parked)
-        dac_unpark(d);
+    const struct sm *sm = d->sm;
+    if (!sm->parked)
+        return;
+    uint64_t look = sm->parked & (d->changed | ~sm->resident | sm->streaming);
+    if (look)
+        dac_unpark(d, look);
+    d->changed = 0;
 }
 
 static uint64_t next(const void *m, uint64_t now) {

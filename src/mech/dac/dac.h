@@ -279,8 +279,8 @@ void dac_check_predicate(struct dac *d, const struct xinst *i, const struct dac_
 
 /* queue.c: what warps take. */
 uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now);
-/* Warps whose queue has got what they waited for may be scheduled again. */
-void dac_unpark(struct dac *d);
+/* Those of these warps, which wait, whose queue has got what they waited for may be scheduled again. */
+void dac_unpark(struct dac *d, uint64_t warps);
 /* A warp says which of its lanes take a branch. */
 void dac_send(struct dac *d, uint32_t warp, const struct xinst *i, const struct dac_mark *m);
 void dac_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);

@@ -359,17 +359,22 @@ static bool expand_any(struct dac *d, uint64_t now) {
 }
 
 void dac_count_expansion(struct dac *d, uint64_t cycles) {
-    if (d->head == d->tail)
-        return;
-    d->n.aeu_wait_queue += d->aeu_lacks == STEP_QUEUE ? cycles : 0;
-    d->n.aeu_wait_cache += d->aeu_lacks == STEP_CACHE ? cycles : 0;
-    d->n.aeu_wait_barrier += d->aeu_lacks == STEP_BARRIER ? cycles : 0;
+    uint64_t *const count[] = {[STEP_QUEUE] = &d->n.aeu_wait_queue,
+                               [STEP_CACHE] = &d->n.aeu_wait_cache,
+                               [STEP_BARRIER] = &d->n.aeu_wait_barrier};
+    if (d->head != d->tail && d->aeu_lacks >= STEP_QUEUE)
+        *count[d->aeu_lacks] += cycles;
 }
 
-static void expand_addresses(struct dac *d, uint64_t now) {
+/* The unit did not rest in the cycle before, or asks the cache again. */
+static __attribute__((noinline)) bool expand_some(struct dac *d, uint64_t now) {
     const struct dac_refused *r = &d->refused;
-    bool rests = d->aeu_rests && (!d->aeu_asks || core_refused(d->sm, &r->x, r->why, r->epoch, now));
-    if (rests || !expand_any(d, now))
+    bool rests = d->aeu_rests && core_refused(d->sm, &r->x, r->why, r->epoch, now);
+    return !rests && expand_any(d, now);
+}
+
+static inline void expand_addresses(struct dac *d, uint64_t now) {
+    if ((d->aeu_rests && !d->aeu_asks) || !expand_some(d, now))
         dac_count_expansion(d, 1);
 }
 
@@ -421,9 +426,8 @@ static void compared(struct dac *d, const struct dac_tuple *t) {
         core_want_slots(d->sm, d, SLOTS_ALWAYS);
 }
 
-static void expand_predicates(struct dac *d) {
-    if ((d->peu_wait && --d->peu_wait) || d->peu == d->tail)
-        return;
+/* The unit has come to the end of a comparison, or begins one. */
+static __attribute__((noinline)) void expand_next_predicate(struct dac *d) {
     d->affine_unchanged = false; /* a predicate may be ready */
     if (d->peu_warps) {
         compared(d, dac_tuple(d, d->peu));
@@ -441,6 +445,11 @@ static void expand_predicates(struct dac *d) {
     uint8_t how = dac_tuple(d, d->peu)->compare[__builtin_ctzll(d->peu_warps)];
     d->peu_wait = how == COMPARE_SCALAR ? 1 : ENDS_CYCLES;
     d->n.alu_ops += d->peu_wait;
+}
+
+static inline void expand_predicates(struct dac *d) {
+    if (!(d->peu_wait && --d->peu_wait) && d->peu != d->tail)
+        expand_next_predicate(d);
 }
 
 void dac_expand(struct dac *d, uint64_t now) {

@@ -27,7 +27,7 @@ static bool offer_predicate(struct dac *d, uint32_t warp, const struct dac_fact 
 }
 
 /* The address at the head of the queue is there, and of loads the first line. */
-static bool has_address(struct dac *d, uint32_t warp) {
+static inline bool has_address(struct dac *d, uint32_t warp) {
     const struct dac_queues *q = &d->q[warp];
     if (q->count == q->issued)
         return false;
@@ -38,7 +38,7 @@ static bool has_address(struct dac *d, uint32_t warp) {
 }
 
 /* What the next instruction of a warp takes is there. */
-static bool can_take(struct dac *d, uint32_t warp) {
+static inline bool can_take(struct dac *d, uint32_t warp) {
     const struct core_warp *cw = &d->sm->warps[warp];
     const struct dac_mark *m = mark_at(d, cw);
     if (!m->roles)
@@ -47,7 +47,7 @@ static bool can_take(struct dac *d, uint32_t warp) {
         return false; /* the affine warp has yet to take its last one, or to begin for it */
     if (m->roles & DAC_DEQ_PRED && !offer_predicate(d, warp, m->fact))
         return false;
-    return !(m->roles & DAC_DEQ) || !active(cw, &d->sm->x->img->code[cw->next]) || has_address(d, warp);
+    return !(m->roles & DAC_DEQ) || !active(cw, cw->needs[cw->next].i) || has_address(d, warp);
 }
 
 uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
@@ -73,15 +73,13 @@ uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
     return d->params->first && own ? own : able;
 }
 
-void dac_unpark(struct dac *d) {
-    uint64_t look = d->changed | ~d->sm->resident | d->sm->streaming;
-    for (uint64_t left = d->sm->parked & look; left; left &= left - 1) {
+void dac_unpark(struct dac *d, uint64_t warps) {
+    for (uint64_t left = warps; left; left &= left - 1) {
         uint32_t w = (uint32_t)__builtin_ctzll(left);
         bool own = d->sm->streaming >> w & 1;
         if (!(d->sm->resident >> w & 1) || (own ? !dac_affine_waits(d) : can_take(d, w)))
             core_park(d->sm, w, false);
     }
-    d->changed = 0;
 }
 
 void dac_send(struct dac *d, uint32_t warp, const struct xinst *i, const struct dac_mark *m) {
