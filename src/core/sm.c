@@ -105,6 +105,7 @@ static void clear_fifos(int32_t (*q)[2], uint32_t n) {
 void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, const void *const *marks) {
     sm->x = x;
     sm->later = NULL;
+    sm->later_ends = 0;
     sm->needs = needs;
     sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->parked = sm->held = sm->hungry =
         sm->arriving = sm->streaming = sm->holding = 0;
