@@ -51,11 +51,12 @@ uint32_t core_holds(struct sm *sm, uint32_t warp, uint32_t reg) {
     return HAS(sm, registers, place) ? CORE_NO_PLACE : warp * MAX_GPR + reg;
 }
 
-static inline void operands_complete(struct sm *sm, int32_t id) {
+static inline void operands_complete(struct sm *sm, int32_t id, bool plain) {
     uint32_t unit = sm->ops[id].need->unit;
     fifo_push(sm, sm->ready[unit], id);
     sm->ready_units |= 1u << unit;
-    TELL(sm, tell_op(sm, PROBE_OPERANDS, id));
+    if (!plain)
+        TELL(sm, tell_op(sm, PROBE_OPERANDS, id));
 }
 
 /* Asks for the operands of an op where the owner of the registers has them. */
@@ -73,7 +74,7 @@ static EVERY_TIME void collect_op(struct sm *sm, int32_t id, bool plain, const u
     const struct core_need *need = op->need;
     if (!plain)
         AT_POINT(sm, watch, collected, id);
-    sm->collectors_used[collect_kind(sm, need)]++;
+    sm->collectors_used[plain ? COLLECT_SP : collect_kind(sm, need)]++;
     op->ready = sm->now + (sm->served == sm->now);
     sm->n.const_operands += need->nconsts;
     if (places) {
@@ -88,7 +89,7 @@ static EVERY_TIME void collect_op(struct sm *sm, int32_t id, bool plain, const u
     }
     op->pending = (uint8_t)(op->pending + need->nreads); /* core_read_beside may have asked for more */
     if (!op->pending)
-        operands_complete(sm, id);
+        operands_complete(sm, id, plain);
 }
 
 EVERY_TIME void op_collect(struct sm *sm, int32_t id, bool plain) {
@@ -133,7 +134,8 @@ static inline uint32_t arrays_used(struct sm *sm, int32_t id, int32_t word, bool
 }
 
 /* The bank serves the read behind prev (CORE_NONE: the first) of those that wait. */
-static inline __attribute__((always_inline)) void serve_read(struct sm *sm, uint32_t b, int32_t prev) {
+static inline __attribute__((always_inline)) void serve_read(struct sm *sm, uint32_t b, int32_t prev,
+                                                             bool plain) {
     int32_t *link = prev == CORE_NONE ? &sm->bank_reads[b][0] : &sm->reads[prev].next, r = *link;
     struct core_read *read = &sm->reads[r];
     *link = read->next;
@@ -144,15 +146,15 @@ static inline __attribute__((always_inline)) void serve_read(struct sm *sm, uint
     struct core_op *op = &sm->ops[read->op];
     sm->reads_waiting--;
     sm->n.rf_reads++;
-    sm->n.rf_read_arrays += arrays_used(sm, read->op, read->source, false);
+    sm->n.rf_read_arrays += plain ? op->read_arrays : arrays_used(sm, read->op, read->source, false);
     int32_t id = read->op;
     int16_t source = read->source;
     read->next = sm->free_read;
     sm->free_read = r;
-    if (__builtin_expect(source == CORE_NONE, 0))
+    if (!plain && __builtin_expect(source == CORE_NONE, 0))
         OWNER(sm, back, read_done, id, sm->now);
     else if (!--op->pending)
-        operands_complete(sm, id);
+        operands_complete(sm, id, plain);
 }
 
 /* A register was written: it leaves the scoreboard, or waits for the other of two writes. */
@@ -202,7 +204,7 @@ static EVERY_TIME bool tell_retire(struct sm *sm, int32_t id) {
 }
 
 /* watched: by mechanisms. */
-static EVERY_TIME void end_op(struct sm *sm, int32_t id, bool watched) {
+static EVERY_TIME void end_op(struct sm *sm, int32_t id, bool watched, bool plain) {
     struct core_op *op = &sm->ops[id];
     struct core_warp *cw = &sm->warps[op->warp];
     const struct xinst *i = op->i;
@@ -217,13 +219,14 @@ static EVERY_TIME void end_op(struct sm *sm, int32_t id, bool watched) {
         sm->access_free[sm->naccess_free++] = op->accesses;
     if (!--cw->inflight && !cw->w->live)
         sm->ended = true;
-    TELL(sm, tell_op(sm, PROBE_END, id));
+    if (!plain)
+        TELL(sm, tell_op(sm, PROBE_END, id));
     warp_freed(sm, op->warp);
     free_op(sm, id);
 }
 
 void op_end(struct sm *sm, int32_t id) {
-    end_op(sm, id, sm->mech.n);
+    end_op(sm, id, sm->mech.n, false);
 }
 
 static inline void queue_write(struct sm *sm, int32_t id, uint32_t b) {
@@ -263,7 +266,7 @@ static inline bool can_write_at_once(const struct sm *sm, const struct core_op *
     return op->writes == 1 && !((sm->write_banks | sm->written_banks) >> b & 1);
 }
 
-static inline bool write_at_once(struct sm *sm, int32_t id) {
+static EVERY_TIME bool write_at_once(struct sm *sm, int32_t id, bool plain) {
     const struct core_op *op = &sm->ops[id];
     uint32_t b = bank_of(sm, op->warp, op->i->d);
     if (!can_write_at_once(sm, op, b))
@@ -271,7 +274,7 @@ static inline bool write_at_once(struct sm *sm, int32_t id) {
     sm->written_banks |= 1u << b;
     sm->n.rf_writes++;
     sm->n.rf_write_arrays += op->write_arrays;
-    end_op(sm, id, false);
+    end_op(sm, id, false, plain);
     return true;
 }
 
@@ -287,22 +290,27 @@ static APART bool write_told(struct sm *sm, int32_t id) {
     sm->n.rf_write_arrays += arrays_used(sm, id, 0, true);
     op->next_write = 1;
     clear_register(sm, op->warp, op->i->d);
-    end_op(sm, id, true);
+    end_op(sm, id, true, false);
     return true;
 }
 
 /* soon: the banks are served in this cycle. */
-static EVERY_TIME void write_result(struct sm *sm, int32_t id, bool soon) {
+static EVERY_TIME void write_result(struct sm *sm, int32_t id, bool soon, bool plain) {
     const uint64_t points = UINT64_C(1) << MECH_AT_watch_result | UINT64_C(1) << MECH_AT_back_result;
+    if (plain) {
+        if (!write_at_once(sm, id, true))
+            request_write(sm, id);
+        return;
+    }
     TELL(sm, tell_op(sm, PROBE_WRITEBACK, id));
     if (__builtin_expect(sm->mech.n, 0) ? !((sm->mech.has & points && offer_result(sm, id)) ||
                                             (soon && sm->mech.any_order && write_told(sm, id)))
-                                        : !write_at_once(sm, id))
+                                        : !write_at_once(sm, id, false))
         request_write(sm, id);
 }
 
-EVERY_TIME void op_writeback(struct sm *sm, int32_t id) {
-    write_result(sm, id, true);
+EVERY_TIME void op_writeback(struct sm *sm, int32_t id, bool plain) {
+    write_result(sm, id, true, plain);
 }
 
 void core_write(struct sm *sm, int32_t id) {
@@ -319,7 +327,7 @@ void core_write_to(struct sm *sm, int32_t id, uint32_t place) {
 }
 
 void core_writeback(struct sm *sm, int32_t id) {
-    write_result(sm, id, false);
+    write_result(sm, id, false, false);
 }
 
 void core_retire(struct sm *sm, int32_t id) {
@@ -448,7 +456,7 @@ static inline __attribute__((always_inline)) void serve_write(struct sm *sm, uin
 }
 
 void core_serve_read(struct sm *sm, uint32_t bank, int32_t prev) {
-    serve_read(sm, bank, prev);
+    serve_read(sm, bank, prev, false);
 }
 
 void core_serve_write(struct sm *sm, uint32_t bank, int32_t prev) {
@@ -479,7 +487,7 @@ static APART void read_ports(struct sm *sm, uint32_t busy) {
             r = sm->reads[r].next;
         }
         if (r != CORE_NONE)
-            serve_read(sm, b, prev);
+            serve_read(sm, b, prev, false);
         sm->n.rf_read_conflicts += sm->read_banks >> b & 1;
     }
 }
@@ -500,9 +508,9 @@ static __attribute__((noinline)) uint32_t serve_writes(struct sm *sm) {
     return busy;
 }
 
-static EVERY_TIME void arbitrate(struct sm *sm) {
+static EVERY_TIME void arbitrate(struct sm *sm, bool plain) {
     uint32_t busy = sm->write_banks ? serve_writes(sm) : sm->written_banks;
-    if (__builtin_expect(sm->ports != NULL, 0)) {
+    if (!plain && __builtin_expect(sm->ports != NULL, 0)) {
         read_ports(sm, busy);
         return;
     }
@@ -513,20 +521,20 @@ static EVERY_TIME void arbitrate(struct sm *sm) {
             sm->n.rf_read_conflicts++;
             continue;
         }
-        serve_read(sm, b, CORE_NONE);
+        serve_read(sm, b, CORE_NONE, plain);
         sm->n.rf_read_conflicts += sm->bank_reads[b][0] != CORE_NONE;
     }
 }
 
 void core_arbitrate(struct sm *sm) {
-    arbitrate(sm);
+    arbitrate(sm, false);
 }
 
-EVERY_TIME void sm_collect(struct sm *sm, uint64_t now) {
-    if (HAS(sm, banks, arbitrate))
+EVERY_TIME void sm_collect(struct sm *sm, uint64_t now, bool plain) {
+    if (!plain && HAS(sm, banks, arbitrate))
         OWNER(sm, banks, arbitrate, now);
     else if (sm->read_banks | sm->write_banks)
-        arbitrate(sm);
+        arbitrate(sm, plain);
     sm->n.rf_read_retries += sm->reads_waiting; /* whoever still waits was refused */
     sm->n.rf_write_retries += sm->writes_waiting;
     sm->written_banks = 0;

@@ -41,6 +41,15 @@ enum {
 
 enum core_sched { SCHED_LRR, SCHED_GTO, SCHED_TWO_LEVEL, SCHED_OLDEST };
 enum core_mapping { MAP_WID, MAP_WSHIFT };
+struct sm;
+/* One cycle, see sm_tick. */
+typedef uint64_t sm_tick_fn(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c), void *ctx);
+
+/* What the stages take for granted, a constant where they are compiled, once for each of these. SHAPE_ANY:
+ * nothing. SHAPE_PLAIN: there are neither mechanisms nor watchers, schedulers have one slot and are greedy,
+ * collectors are of one kind and take whatever comes. SHAPE_PAIR: also, there are two schedulers and one
+ * fetch in a cycle. */
+enum core_shape { SHAPE_ANY, SHAPE_PLAIN, SHAPE_PAIR };
 enum core_space { CORE_GLOBAL, CORE_SHARED, CORE_LOCAL, CORE_TEXTURE };
 
 /* Operand collectors may be divided between kinds of units. */
@@ -193,7 +202,8 @@ struct sm {
     const struct port_times *port;      /* when memory has something for this SM */
     const uint32_t *epoch[MEM_CLIENTS]; /* of its caches */
     uint32_t id;
-    uint32_t fit; /* blocks of the launch that the SM has room for at once */
+    uint32_t fit;     /* blocks of the launch that the SM has room for at once */
+    sm_tick_fn *tick; /* while there are no watchers */
 
     struct core_warp warps[CORE_MAX_WARPS];
     uint64_t resident_before;       /* n.resident_warps when the launch began */
@@ -336,7 +346,7 @@ bool sm_add_block(struct sm *sm, struct cta *c);
 bool sm_has_room(const struct sm *sm, uint32_t warps);
 /* One cycle. Returns the next cycle in which the SM may have something to do, NEVER when it only waits for
  * memory. A block that ended is handed to done. */
-uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c), void *ctx);
+sm_tick_fn sm_tick;
 /* Whether an answer of memory is due for an access that has not taken effect: sm_tick must wait for that. */
 bool sm_must_wait(const struct sm *sm, uint64_t now);
 /* The oldest access of sm->later has its result; run: not yet, it is carried out now. False on a fault. */
@@ -406,10 +416,10 @@ static inline void warp_buffer(struct sm *sm, uint32_t slot) {
 }
 
 /* The next instruction is another one. */
-static inline void warp_turn(struct sm *sm, const struct core_warp *cw, uint64_t bit) {
+static inline void warp_turn(struct sm *sm, const struct core_warp *cw, uint64_t bit, bool plain) {
     const struct core_need *n = &cw->needs[cw->next];
     set_bit(&sm->control, bit, n->control);
-    if (__builtin_expect(sm->kinds_apart, 0))
+    if (!plain && __builtin_expect(sm->kinds_apart, 0))
         for (uint32_t k = 0; k < COLLECT_KINDS; k++)
             set_bit(&sm->kind[k], bit, collect_kind(sm, n) == k);
     warp_score(sm, cw, bit);
@@ -418,7 +428,7 @@ static inline void warp_turn(struct sm *sm, const struct core_warp *cw, uint64_t
 /* All of that. */
 static inline void warp_update(struct sm *sm, uint32_t slot) {
     warp_buffer(sm, slot);
-    warp_turn(sm, &sm->warps[slot], warp_bit(slot));
+    warp_turn(sm, &sm->warps[slot], warp_bit(slot), false);
 }
 
 /* Warps that could issue, if units and collectors let them. */
@@ -456,7 +466,7 @@ static inline int32_t op_take(struct sm *sm) {
 /* Fetch and buffers (fetch.c). */
 /* Instructions that have been decoded by now enter their buffers. */
 void sm_arrivals(struct sm *sm, uint64_t now);
-void sm_fetch(struct sm *sm, uint64_t now);
+void sm_fetch(struct sm *sm, uint64_t now, enum core_shape shape);
 /* The first cycle after now whose slot is in the set; there must be one. */
 static inline uint64_t next_slot(uint64_t slots, uint64_t now) {
     uint32_t turn = (uint32_t)((now + 1) % CORE_ARRIVALS);
@@ -489,17 +499,17 @@ void buffer_undecoded(struct sm *sm, uint32_t slot, uint64_t now);
 /* The warp waits no more at a barrier or fence. */
 void warp_unblock(struct sm *sm, uint32_t slot);
 /* Scheduling (sched.c). */
-void sm_issue(struct sm *sm, uint64_t now);
+void sm_issue(struct sm *sm, uint64_t now, enum core_shape shape);
 bool sm_can_issue(const struct sm *sm);                /* a ready warp finds what it needs, or may */
 void issue_sleep(const struct sm *sm, uint64_t cycle); /* tells what warps of a sleeping SM wait for */
 /* Two-level scheduling: the active set of a scheduler, brought up to date. */
 uint64_t sched_active(struct sm *sm, uint32_t sched);
 void sm_account(struct sm *sm, uint64_t cycles); /* counts cycles in which the SM slept (slots.c) */
 /* One instruction (issue.c). rides: with that of another warp, whose slot, collector and unit serve both; its
- * op is returned, as if taken. plain: there are neither mechanisms nor watchers. */
+ * op is returned, as if taken. plain: the SM is of SHAPE_PLAIN, here and below. */
 int32_t warp_issue(struct sm *sm, uint32_t slot, uint64_t now, bool rides, bool plain);
 /* The warp's instruction at pc took effect: where it goes on, and whether it waits. */
-void warp_advance(struct sm *sm, uint32_t slot, uint32_t pc);
+void warp_advance(struct sm *sm, uint32_t slot, uint32_t pc, bool plain);
 /* Does the warp repeat an ordered access, as it does when it waits for another of its own lanes (spin.c)? */
 bool warp_spins(struct core_warp *cw, const struct xinst *i, uint32_t m);
 /* After a barrier or an exit in a warp slot: the barrier of its cluster may have opened, or be opening
@@ -532,8 +542,8 @@ void warp_enter(struct sm *sm, uint32_t slot, struct core_warp start);
 void stream_ended(struct sm *sm, uint32_t slot);
 /* A fault of the warp ends the launch. */
 void warp_fault(struct sm *sm, const struct core_warp *cw);
-void sm_collect(struct sm *sm, uint64_t now);  /* banks: writes, then operand reads */
-void sm_dispatch(struct sm *sm, uint64_t now); /* from collectors to units */
+void sm_collect(struct sm *sm, uint64_t now, bool plain);  /* banks: writes, then operand reads */
+void sm_dispatch(struct sm *sm, uint64_t now, bool plain); /* from collectors to units */
 /* A matrix product's time: cycles its tensor core is busy, and its latency. */
 uint32_t tensor_interval(const struct core_spec *s, const struct inst *i);
 uint32_t tensor_latency(const struct core_spec *s, const struct inst *i);
@@ -543,10 +553,10 @@ uint64_t units_next(const struct sm *sm, uint64_t now);
 /* The cache has refused the first op in the load/store or texture queue, and has not changed since. */
 bool lsu_refused(const struct sm *sm);
 bool tex_refused(const struct sm *sm);
-void sm_answers(struct sm *sm, uint64_t now);  /* data from memory */
-void sm_complete(struct sm *sm, uint64_t now); /* ends of execution */
-void sm_release(struct sm *sm, uint64_t now);  /* warps behind control instructions */
-void sm_open(struct sm *sm, uint64_t now);     /* warps behind barriers of their cluster */
+void sm_answers(struct sm *sm, uint64_t now);              /* data from memory */
+void sm_complete(struct sm *sm, uint64_t now, bool plain); /* ends of execution */
+void sm_release(struct sm *sm, uint64_t now);              /* warps behind control instructions */
+void sm_open(struct sm *sm, uint64_t now);                 /* warps behind barriers of their cluster */
 void sm_lsu(struct sm *sm, uint64_t now);
 /* Accesses of a memory instruction about to issue for lanes m, from the addresses in registers;
  * sm->naccess_free must not be 0. */
@@ -561,7 +571,7 @@ enum core_sent op_send(struct sm *sm, int32_t op, enum mem_client client, uint32
 void op_collect(struct sm *sm, int32_t op, bool plain);
 void op_finish_at(struct sm *sm, int32_t op, uint64_t cycle);
 /* Execution is over: results go to the banks, or the op ends. */
-void op_writeback(struct sm *sm, int32_t op);
+void op_writeback(struct sm *sm, int32_t op, bool plain);
 void op_end(struct sm *sm, int32_t op);
 /* A store or atomic has been answered: the warp may wait for that at a fence. */
 void store_done(struct sm *sm, uint32_t warp);

@@ -117,12 +117,13 @@ static APART void tell_runs(const struct sm *sm, enum probe_kind kind, uint32_t 
 }
 
 /* Instructions have come for a fetch: as many as there is room for now. */
-static EVERY_TIME void bring(struct sm *sm, uint32_t s) {
+static EVERY_TIME void bring(struct sm *sm, uint32_t s, bool plain) {
     struct core_warp *cw = &sm->warps[s];
     uint32_t pc = cw->fetch_pc, end = fetch_end(sm, cw), most = fetch_limit(sm, cw), n = 0;
     uint32_t at = cw->first + cw->buffered, skips = cw->skips;
-    TELL(sm, tell_runs(sm, PROBE_DECODE, s));
-    if (__builtin_expect(!skips, 1)) {
+    if (!plain)
+        TELL(sm, tell_runs(sm, PROBE_DECODE, s));
+    if (plain || __builtin_expect(!skips, 1)) {
         end = end - pc < most ? end : pc + most;
         for (; pc < end; pc++)
             cw->buffer[at++ % CORE_BUFFER] = pc;
@@ -137,7 +138,8 @@ static EVERY_TIME void bring(struct sm *sm, uint32_t s) {
     }
     cw->arriving = (uint8_t)n;
     cw->fetch_pc = pc;
-    cw->most = (uint8_t)sm->spec->fetch_width;
+    if (!plain)
+        cw->most = (uint8_t)sm->spec->fetch_width;
     cw->fetching = false;
     cw->found = NEVER;
     if (__builtin_expect(!n, 0))
@@ -145,16 +147,16 @@ static EVERY_TIME void bring(struct sm *sm, uint32_t s) {
 }
 
 void buffer_found(struct sm *sm, uint32_t s) {
-    bring(sm, s);
+    bring(sm, s, false);
 }
 
 /* What arrives will change nothing but the buffer: the warp has an instruction to issue before it, and then
  * there is no room for a fetch. So the SM need not wake for it. */
-static EVERY_TIME bool fills_up(const struct sm *sm, const struct core_warp *cw) {
+static EVERY_TIME bool fills_up(const struct sm *sm, const struct core_warp *cw, bool plain) {
     uint32_t room = sm->spec->ibuffer - cw->buffered;
     const uint64_t others = UINT64_C(1) << MECH_AT_stream_decoded | UINT64_C(1) << MECH_AT_registers_restore;
-    return cw->buffered && cw->most >= room && fetch_end(sm, cw) - cw->fetch_pc >= room && !cw->skips &&
-           !sm->probe && !(sm->mech.has & others);
+    return cw->buffered && cw->most >= room && fetch_end(sm, cw) - cw->fetch_pc >= room &&
+           (plain || (!cw->skips && !sm->probe && !(sm->mech.has & others)));
 }
 
 /* Somebody looks at a warp for which instructions come in this cycle, or, when it is far away, before. */
@@ -167,18 +169,19 @@ static EVERY_TIME void look_at(struct sm *sm, uint32_t s, uint64_t cycle, uint64
 }
 
 /* The warp's instructions enter its buffer in cycle arrive; tell: watchers see them come. */
-static EVERY_TIME void expect(struct sm *sm, uint32_t s, uint64_t arrive, uint64_t tell, uint64_t now) {
+static EVERY_TIME void expect(struct sm *sm, uint32_t s, uint64_t arrive, uint64_t tell, uint64_t now,
+                              bool plain) {
     struct core_warp *cw = &sm->warps[s];
     cw->arrive = arrive;
-    cw->can_wait = fills_up(sm, cw);
-    look_at(sm, s, __builtin_expect(sm->probe != NULL, 0) ? tell : arrive, now);
+    cw->can_wait = fills_up(sm, cw, plain);
+    look_at(sm, s, !plain && __builtin_expect(sm->probe != NULL, 0) ? tell : arrive, now);
     sm->arriving |= warp_bit(s);
 }
 
 /* What has been decoded enters the warp's buffer. */
-static EVERY_TIME void enter(struct sm *sm, uint32_t s, uint64_t now) {
+static EVERY_TIME void enter(struct sm *sm, uint32_t s, uint64_t now, bool plain) {
     struct core_warp *cw = &sm->warps[s];
-    if (HAS(sm, stream, decoded)) {
+    if (!plain && HAS(sm, stream, decoded)) {
         uint32_t before = cw->arriving;
         decode_each(sm, s, now);
         if (cw->arriving && (!(sm->holding >> s & 1) || sm->probe))
@@ -192,10 +195,11 @@ static EVERY_TIME void enter(struct sm *sm, uint32_t s, uint64_t now) {
         cw->arriving = 0;
         warp_buffer(sm, s);
     }
-    TELL(sm, tell_warp(sm, PROBE_BUFFER, s));
+    if (!plain)
+        TELL(sm, tell_warp(sm, PROBE_BUFFER, s));
 }
 
-static EVERY_TIME void arrivals(struct sm *sm, uint64_t now) {
+static EVERY_TIME void arrivals(struct sm *sm, uint64_t now, bool plain) {
     uint32_t slot = now % CORE_ARRIVALS;
     uint64_t left = sm->arrivals[slot] & sm->arriving;
     sm->arrivals[slot] = 0;
@@ -206,20 +210,22 @@ static EVERY_TIME void arrivals(struct sm *sm, uint64_t now) {
         struct core_warp *cw = &sm->warps[s];
         if (__builtin_expect(cw->arrive > now,
                              0)) { /* it went elsewhere, and fetched there; or watchers look */
-            look_at(sm, s, sm->probe && cw->found > now ? min_u64(cw->found, cw->arrive) : cw->arrive, now);
+            look_at(sm, s,
+                    !plain && sm->probe && cw->found > now ? min_u64(cw->found, cw->arrive) : cw->arrive,
+                    now);
             continue;
         }
         if (cw->found <= now)
-            bring(sm, s);
-        enter(sm, s, now);
+            bring(sm, s, plain);
+        enter(sm, s, now, plain);
     }
 }
 
 void sm_arrivals(struct sm *sm, uint64_t now) {
-    arrivals(sm, now);
+    arrivals(sm, now, false);
 }
 
-static EVERY_TIME void fetch_one(struct sm *sm, uint32_t s, uint64_t now) {
+static EVERY_TIME void fetch_one(struct sm *sm, uint32_t s, uint64_t now, bool plain) {
     struct core_warp *cw = &sm->warps[s];
     uint64_t addr = cw->code_at + (uint64_t)cw->fetch_pc * INST_BYTES;
     sm->n.fetches++;
@@ -228,12 +234,13 @@ static EVERY_TIME void fetch_one(struct sm *sm, uint32_t s, uint64_t now) {
         memsys_fetch(sm->mem, now, sm->id, addr & ~(uint64_t)(sm->spec->coalescer.line - 1), token);
     if (r == MEM_HIT) {
         cw->found = now + sm->fetch_latency;
-        expect(sm, s, cw->found + sm->spec->decode, cw->found, now);
+        expect(sm, s, cw->found + sm->spec->decode, cw->found, now, plain);
     }
     if (mem_accepted(r)) {
         cw->fetching = true;
         sm->hungry &= ~warp_bit(s);
-        TELL(sm, tell_runs(sm, PROBE_FETCH, s));
+        if (!plain)
+            TELL(sm, tell_runs(sm, PROBE_FETCH, s));
     } else {
         sm->n.fetch_stalls++;
     }
@@ -245,8 +252,8 @@ static void answer(struct sm *sm, uint32_t token, uint64_t now) {
     struct core_warp *cw = &sm->warps[s];
     if (!cw->w || (cw->epoch & 0xffffff) != token >> 8)
         return;
-    expect(sm, s, now + sm->spec->decode, now + sm->spec->decode, now);
-    bring(sm, s);
+    expect(sm, s, now + sm->spec->decode, now + sm->spec->decode, now, false);
+    bring(sm, s, false);
 }
 
 /* With watchers, fetches that hit are answered when they are, in the order of the groups. */
@@ -255,7 +262,7 @@ static APART void answer_hits(struct sm *sm, uint64_t now) {
         for (uint64_t left = sm->arriving & sm->fetch_group[g]; left; left &= left - 1) {
             uint32_t s = (uint32_t)__builtin_ctzll(left);
             if (sm->warps[s].found <= now)
-                bring(sm, s);
+                bring(sm, s, false);
         }
 }
 
@@ -266,17 +273,19 @@ static APART void replies(struct sm *sm, uint64_t now) {
         answer(sm, d.token, now);
 }
 
-EVERY_TIME void sm_fetch(struct sm *sm, uint64_t now) {
-    if (sm->port->done[MEM_INST] <= now || __builtin_expect(sm->probe != NULL, 0))
+EVERY_TIME void sm_fetch(struct sm *sm, uint64_t now, enum core_shape shape) {
+    bool plain = shape != SHAPE_ANY;
+    uint32_t groups = shape == SHAPE_PAIR ? 1 : sm->spec->fetch_groups;
+    if (sm->port->done[MEM_INST] <= now || (!plain && __builtin_expect(sm->probe != NULL, 0)))
         replies(sm, now);
     if (sm->arrive_slots >> now % CORE_ARRIVALS & 1)
-        arrivals(sm, now);
+        arrivals(sm, now, plain);
     uint64_t hungry = sm->hungry & sm->fetchers & ~sm->blocked;
-    if (HAS(sm, stream, fetch) && hungry) {
+    if (!plain && HAS(sm, stream, fetch) && hungry) {
         hungry = OWNER(sm, stream, fetch, hungry, now);
         hungry &= sm->hungry; /* skipping may have led to the end of the code */
     }
-    for (uint32_t g = 0; g < sm->spec->fetch_groups && hungry; g++) {
+    for (uint32_t g = 0; g < groups && hungry; g++) {
         uint64_t set = hungry & sm->fetch_group[g];
         if (!set)
             continue;
@@ -285,7 +294,7 @@ EVERY_TIME void sm_fetch(struct sm *sm, uint64_t now) {
         uint64_t above = sm->fetch_last[g] >= 63 ? 0 : set & (~UINT64_C(0) << (sm->fetch_last[g] + 1));
         uint32_t s = (uint32_t)__builtin_ctzll(above ? above : set);
         sm->fetch_last[g] = s;
-        fetch_one(sm, s, now);
+        fetch_one(sm, s, now, plain);
     }
 }
 

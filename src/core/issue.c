@@ -13,7 +13,7 @@ static inline void mark_pending(struct core_warp *cw, const struct core_need *ne
 }
 
 /* The first instruction leaves the buffer, and the path goes on at next. */
-static EVERY_TIME void step_on(struct sm *sm, uint32_t s, uint32_t next) {
+static EVERY_TIME void step_on(struct sm *sm, uint32_t s, uint32_t next, bool plain) {
     struct core_warp *cw = &sm->warps[s];
     uint64_t bit = warp_bit(s);
     if (sm->arriving & bit) {
@@ -24,13 +24,13 @@ static EVERY_TIME void step_on(struct sm *sm, uint32_t s, uint32_t next) {
     }
     buffer_pop(cw);
     cw->next = buffer_front(cw);
-    if (__builtin_expect(cw->next != next, 0)) /* what lies between was skipped */
+    if (!plain && __builtin_expect(cw->next != next, 0)) /* what lies between was skipped */
         path_pass(sm, s, next, cw->next);
     if (!cw->buffered)
         sm->valid &= ~bit;
     if (!cw->fetching && !cw->arriving && cw->fetch_pc < cw->ncode) /* there is room now */
         sm->hungry |= bit;
-    warp_turn(sm, cw, bit);
+    warp_turn(sm, cw, bit, plain);
 }
 
 /* All paths of the warp wait. Its threads may be the last of their block that a barrier elsewhere could have
@@ -39,12 +39,12 @@ static void warp_wait(struct sm *sm, uint32_t s, uint32_t pc) {
     const struct core_warp *cw = &sm->warps[s];
     uint16_t kind = cw->x->img->code[pc].kind;
     sm->blocked |= warp_bit(s);
-    step_on(sm, s, pc + 1);
+    step_on(sm, s, pc + 1, false);
     if (kind != X_BAR && kind != X_EXIT && cw->block != CORE_NO_BLOCK)
         barrier_changed(sm, cw->block);
 }
 
-EVERY_TIME void warp_advance(struct sm *sm, uint32_t s, uint32_t pc) {
+EVERY_TIME void warp_advance(struct sm *sm, uint32_t s, uint32_t pc, bool plain) {
     struct core_warp *cw = &sm->warps[s];
     struct simt_entry *e = simt_top(cw->w);
     uint32_t next = e ? e->pc : pc + 1;
@@ -53,7 +53,7 @@ EVERY_TIME void warp_advance(struct sm *sm, uint32_t s, uint32_t pc) {
         return;
     }
     if (__builtin_expect(next == pc + 1 && cw->w->live, 1)) {
-        step_on(sm, s, next);
+        step_on(sm, s, next, plain);
         return;
     }
     if (!cw->w->live) {
@@ -223,7 +223,7 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool ride
         op_collect(sm, id, plain);
     if (spins)
         simt_yield(cw->w);
-    warp_advance(sm, s, pc);
+    warp_advance(sm, s, pc, plain);
     return id;
 }
 

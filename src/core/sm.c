@@ -4,6 +4,15 @@
 
 #include <string.h>
 
+/* Instructions of the host that find and move single bits. */
+#ifdef __x86_64__
+#define BITS_TOO      __attribute__((target("bmi,bmi2,popcnt")))
+#define HOST_HAS_BITS (__builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt"))
+#else
+#define BITS_TOO
+#define HOST_HAS_BITS 0
+#endif
+
 enum { OPS = 1024, ACCESS_SLOTS = 64, READ_RECORDS = 4096 };
 
 static void add_reg(struct core_need *n, uint32_t reg) {
@@ -102,10 +111,13 @@ static void clear_fifos(int32_t (*q)[2], uint32_t n) {
         q[k][0] = q[k][1] = CORE_NONE;
 }
 
+static sm_tick_fn *version_of(const struct sm *sm);
+
 void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, const void *const *marks) {
     sm->x = x;
     sm->later = NULL;
     sm->needs = needs;
+    sm->tick = version_of(sm);
     sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->parked = sm->held = sm->hungry =
         sm->arriving = sm->streaming = sm->holding = 0;
     sm->fetchers = ~UINT64_C(0);
@@ -315,22 +327,25 @@ void sm_sleep(struct sm *sm, uint64_t cycles) {
     AT_POINT(sm, life, elapsed, cycles);
 }
 
-uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c), void *ctx) {
+static EVERY_TIME uint64_t tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c),
+                                void *ctx, enum core_shape shape) {
+    bool plain = shape != SHAPE_ANY;
     if (now > sm->now + 1)
         sm_sleep(sm, now - sm->now - 1);
     sm->now = now;
     if (sm->port->first <= now && sm->outstanding)
         sm_answers(sm, now);
     if (sm->wheel_bits[now % CORE_WHEEL / 64] >> (now % 64) & 1)
-        sm_complete(sm, now);
+        sm_complete(sm, now, plain);
     if (sm->hold_count)
         sm_release(sm, now);
     if (sm->cluster_wake <= now)
         sm_open(sm, now);
-    AT_POINT(sm, life, tick, now);
-    sm_collect(sm, now);
+    if (!plain)
+        AT_POINT(sm, life, tick, now);
+    sm_collect(sm, now, plain);
     if (sm->ready_units & ~sm->full_units)
-        sm_dispatch(sm, now);
+        sm_dispatch(sm, now, plain);
     if (sm->lsu[0] != CORE_NONE && sm->lsu_free <= now) {
         if (lsu_refused(sm))
             sm->n.lsu_stalls++;
@@ -339,14 +354,41 @@ uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta
     }
     if (sm->tex[0] != CORE_NONE)
         sm_tex(sm, now);
-    sm_issue(sm, now);
+    sm_issue(sm, now, shape);
     if (fetch_due(sm, now))
-        sm_fetch(sm, now);
+        sm_fetch(sm, now, shape);
     sm->fetched = now;
     if (sm->ended)
         retire_warps(sm, done, ctx);
     uint64_t next = next_cycle(sm, now);
-    if (next > now + 1)
+    if (!plain && next > now + 1)
         TELL(sm, issue_sleep(sm, now + 1));
     return next;
+}
+
+/* The versions of a cycle: of every shape, and for hosts with more instructions for bits, which are looked
+ * for here by the dozen. */
+#define VERSION(name, shape, ...)                                                                            \
+    static APART __VA_ARGS__ uint64_t name(struct sm *sm, uint64_t now,                                      \
+                                           void (*done)(void *ctx, struct cta *c), void *ctx) {              \
+        return tick(sm, now, done, ctx, shape);                                                              \
+    }
+VERSION(tick_any, SHAPE_ANY, )
+VERSION(tick_plain, SHAPE_PLAIN, )
+VERSION(tick_pair, SHAPE_PAIR, )
+VERSION(tick_plain_bits, SHAPE_PLAIN, BITS_TOO)
+VERSION(tick_pair_bits, SHAPE_PAIR, BITS_TOO)
+#undef VERSION
+
+static sm_tick_fn *version_of(const struct sm *sm) {
+    const struct core_spec *s = sm->spec;
+    if (sm->mech.n || s->policy != SCHED_GTO || s->width != 1 || s->collector_ports || sm->kinds_apart)
+        return tick_any;
+    if (s->schedulers == 2 && s->fetch_groups == 1)
+        return HOST_HAS_BITS ? tick_pair_bits : tick_pair;
+    return HOST_HAS_BITS ? tick_plain_bits : tick_plain;
+}
+
+uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c), void *ctx) {
+    return (__builtin_expect(sm->probe != NULL, 0) ? tick_any : sm->tick)(sm, now, done, ctx);
 }
