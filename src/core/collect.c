@@ -67,20 +67,74 @@ static APART void read_places(struct sm *sm, int32_t id) {
     }
 }
 
-/* Operands are read from the next cycle on in which the banks are served: this one, if they were not yet.
- * places: where they lie, of an owner of the registers that says so by itself. */
-static EVERY_TIME void collect_op(struct sm *sm, int32_t id, bool plain, const uint16_t *places) {
+/* An op reads alone no more: its reads wait in queues. */
+static APART void queue_lone(struct sm *sm, const struct core_lone *l) {
+    const struct core_op *op = &sm->ops[l->op];
+    for (uint32_t k = 0; k < op->need->nreads; k++)
+        queue_read(sm, l->op, op->warp * MAX_GPR + op->need->reads[k],
+                   bank_of(sm, op->warp, op->need->reads[k]), (int16_t)k);
+    sm->lone_banks &= ~l->banks;
+}
+
+/* So do those that read from banks. */
+static APART void queue_lone_at(struct sm *sm, uint32_t banks) {
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < sm->nlone; k++)
+        if (sm->lone[k].banks & banks)
+            queue_lone(sm, &sm->lone[k]);
+        else
+            sm->lone[n++] = sm->lone[k];
+    sm->nlone = n;
+}
+
+/* The banks from which an op reads, by those of warp 0. */
+static inline uint32_t turned_banks(const struct sm *sm, uint32_t warp, uint32_t banks) {
+    uint32_t n = sm->spec->banks, by = sm->bank_at[warp];
+    return (uint32_t)((uint64_t)banks << by | (uint64_t)banks << by >> n) &
+           (uint32_t)((UINT64_C(1) << n) - 1);
+}
+
+/* Asks for the operands of an op that issues, in a cycle in which the banks were served before. */
+static EVERY_TIME void collect_plain(struct sm *sm, int32_t id) {
     struct core_op *op = &sm->ops[id];
     const struct core_need *need = op->need;
-    if (!plain)
-        AT_POINT(sm, watch, collected, id);
-    sm->collectors_used[plain ? COLLECT_SP : collect_kind(sm, need)]++;
+    sm->collectors_used[COLLECT_SP]++;
+    sm->n.const_operands += need->nconsts;
+    op->pending = need->nreads;
+    if (!need->nreads) {
+        operands_complete(sm, id, true);
+        return;
+    }
+    uint32_t banks = turned_banks(sm, op->warp, need->read_banks);
+    if (__builtin_expect(need->apart && !(banks & sm->read_banks), 1)) {
+        uint32_t at = sm->nlone++;
+        for (; at && sm->lone[at - 1].banks > banks; at--)
+            sm->lone[at] = sm->lone[at - 1];
+        sm->lone[at] = (struct core_lone){id, banks};
+        sm->lone_banks |= banks;
+        sm->read_banks |= banks;
+        return;
+    }
+    if (banks & sm->lone_banks)
+        queue_lone_at(sm, banks);
+    for (uint32_t k = 0; k < need->nreads; k++)
+        queue_read(sm, id, op->warp * MAX_GPR + need->reads[k], bank_of(sm, op->warp, need->reads[k]),
+                   (int16_t)k);
+}
+
+/* Operands are read from the next cycle on in which the banks are served: this one, if they were not yet.
+ * places: where they lie, of an owner of the registers that says so by itself. */
+static EVERY_TIME void collect_op(struct sm *sm, int32_t id, const uint16_t *places) {
+    struct core_op *op = &sm->ops[id];
+    const struct core_need *need = op->need;
+    AT_POINT(sm, watch, collected, id);
+    sm->collectors_used[collect_kind(sm, need)]++;
     op->ready = sm->now + (sm->served == sm->now);
     sm->n.const_operands += need->nconsts;
     if (places) {
         for (uint32_t k = 0; k < need->nreads; k++)
             queue_read(sm, id, places[k], owned_bank(sm, places[k]), (int16_t)k);
-    } else if (!plain && HAS(sm, registers, place)) {
+    } else if (HAS(sm, registers, place)) {
         read_places(sm, id);
     } else {
         uint32_t first = op->warp * MAX_GPR;
@@ -89,19 +143,22 @@ static EVERY_TIME void collect_op(struct sm *sm, int32_t id, bool plain, const u
     }
     op->pending = (uint8_t)(op->pending + need->nreads); /* core_read_beside may have asked for more */
     if (!op->pending)
-        operands_complete(sm, id, plain);
+        operands_complete(sm, id, false);
 }
 
 EVERY_TIME void op_collect(struct sm *sm, int32_t id, bool plain) {
-    collect_op(sm, id, plain, NULL);
+    if (plain)
+        collect_plain(sm, id);
+    else
+        collect_op(sm, id, NULL);
 }
 
 void core_collect(struct sm *sm, int32_t id) {
-    collect_op(sm, id, false, NULL);
+    collect_op(sm, id, NULL);
 }
 
 void core_collect_from(struct sm *sm, int32_t id, const uint16_t *places) {
-    collect_op(sm, id, false, places);
+    collect_op(sm, id, places);
 }
 
 void core_finish(struct sm *sm, int32_t id, uint64_t cycle) {
@@ -267,13 +324,15 @@ static inline bool can_write_at_once(const struct sm *sm, const struct core_op *
 }
 
 static EVERY_TIME bool write_at_once(struct sm *sm, int32_t id, bool plain) {
-    const struct core_op *op = &sm->ops[id];
+    struct core_op *op = &sm->ops[id];
     uint32_t b = bank_of(sm, op->warp, op->i->d);
     if (!can_write_at_once(sm, op, b))
         return false;
     sm->written_banks |= 1u << b;
     sm->n.rf_writes++;
     sm->n.rf_write_arrays += op->write_arrays;
+    op->next_write = 1;
+    clear_register(sm, op->warp, op->i->d);
     end_op(sm, id, false, plain);
     return true;
 }
@@ -508,15 +567,52 @@ static __attribute__((noinline)) uint32_t serve_writes(struct sm *sm) {
     return busy;
 }
 
+/* A write is before some reads of an op that reads alone: these wait, the others are served. */
+static APART void serve_some(struct sm *sm, const struct core_lone *l, uint32_t busy) {
+    struct core_op *op = &sm->ops[l->op];
+    for (uint32_t k = 0; k < op->need->nreads; k++) {
+        uint32_t reg = op->need->reads[k], b = bank_of(sm, op->warp, reg);
+        if (busy >> b & 1) {
+            queue_read(sm, l->op, op->warp * MAX_GPR + reg, b, (int16_t)k);
+            sm->n.rf_read_conflicts++;
+            continue;
+        }
+        sm->n.rf_reads++;
+        sm->n.rf_read_arrays += op->read_arrays;
+        op->pending--;
+    }
+}
+
+/* All banks of an op that reads alone serve it; busy: those that took a write instead. */
+static EVERY_TIME void serve_lone(struct sm *sm, const struct core_lone *l, uint32_t busy) {
+    if (__builtin_expect(l->banks & busy && !sm->spec->dual_port, 0)) {
+        serve_some(sm, l, busy);
+        return;
+    }
+    struct core_op *op = &sm->ops[l->op];
+    sm->n.rf_reads += op->pending;
+    sm->n.rf_read_arrays += (uint32_t)op->pending * op->read_arrays;
+    op->pending = 0;
+    operands_complete(sm, l->op, true);
+}
+
 static EVERY_TIME void arbitrate(struct sm *sm, bool plain) {
     uint32_t busy = sm->write_banks ? serve_writes(sm) : sm->written_banks;
     if (!plain && __builtin_expect(sm->ports != NULL, 0)) {
         read_ports(sm, busy);
         return;
     }
-    uint32_t reads = sm->read_banks;
+    uint32_t reads = sm->read_banks, nlone = plain ? sm->nlone : 0, lone = 0;
+    if (plain) {
+        reads ^= sm->lone_banks;
+        sm->read_banks = reads;
+        sm->nlone = sm->lone_banks = 0;
+    }
     for (uint32_t left = reads; left; left &= left - 1) {
         uint32_t b = (uint32_t)__builtin_ctz(left);
+        /* Ops are complete in the order of the banks that serve the last of their operands. */
+        for (; lone < nlone && sm->lone[lone].banks >> b == 0; lone++)
+            serve_lone(sm, &sm->lone[lone], busy);
         if ((busy >> b & 1) && !sm->spec->dual_port) {
             sm->n.rf_read_conflicts++;
             continue;
@@ -524,6 +620,8 @@ static EVERY_TIME void arbitrate(struct sm *sm, bool plain) {
         serve_read(sm, b, CORE_NONE, plain);
         sm->n.rf_read_conflicts += sm->bank_reads[b][0] != CORE_NONE;
     }
+    for (; lone < nlone; lone++)
+        serve_lone(sm, &sm->lone[lone], busy);
 }
 
 void core_arbitrate(struct sm *sm) {

@@ -110,16 +110,22 @@ struct core_need {
     uint8_t nconsts;                 /* operands in constant banks */
     bool control, memory;            /* acts at once, without a collector; accesses memory */
     bool load : 1, store : 1;        /* of memory: into registers, from registers */
+    bool steps : 1;                  /* changes nothing of its warp's paths but where they stand */
     uint8_t unit, latency, energy;   /* of the operation */
     uint8_t kind;                    /* of collector */
     uint8_t reads[MAX_SOURCE_WORDS]; /* source registers, each once */
+    /* What follows from the machine, in the needs of a launch (core_needs). */
+    bool apart;          /* the source registers lie in different banks */
+    uint16_t cycles;     /* latency */
+    uint16_t beats;      /* cycles between two on one unit; textures take several */
+    uint32_t read_banks; /* banks of the source registers of warp 0 */
 };
 
 /* An instruction on its way; a cache line each, which also makes finding one by number cheap. */
 struct core_op {
     _Alignas(64) const struct xinst *i;
     const struct core_need *need;
-    uint64_t ready; /* cycle from which the unit may take it */
+    uint64_t ready; /* cycle from which the unit may take it; where the SM is of SHAPE_PLAIN it always may */
     int32_t next;   /* list link */
     int32_t pc;     /* in the code its warp runs; CORE_NO_PC: it was injected by a mechanism */
     uint32_t mask;  /* lanes for which it took effect */
@@ -256,6 +262,13 @@ struct sm {
     uint32_t read_banks, write_banks;          /* banks with waiting requests */
     uint32_t reads_waiting, writes_waiting;    /* those requests */
     uint32_t written_banks; /* that have taken a write in this cycle before they are served */
+    /* Ops that issued in the last cycle and are the only ones to read from their banks: they need no records
+     * in queues, unless a write is before them. By banks; only where the SM is of SHAPE_PLAIN. */
+    struct core_lone {
+        int32_t op;
+        uint32_t banks;
+    } lone[4];
+    uint32_t nlone, lone_banks; /* which are among read_banks, but not among reads_waiting */
     uint32_t nreads;
     struct core_read {
         int16_t op, source; /* which of the op's sources; CORE_NONE: a read for a mechanism */
@@ -311,9 +324,9 @@ struct sm {
 extern const struct counter_table core_counter_table; /* struct core_counters */
 extern const struct counter_table core_lane_table;    /* struct core_lanes */
 
-/* What the kernel needs of the scoreboard, per instruction; in the arena. */
-struct core_need *core_needs(struct arena *a, const struct image *img);
-/* The same of one instruction. */
+/* What the kernel needs of the scoreboard and of such a machine, per instruction; in the arena. */
+struct core_need *core_needs(struct arena *a, const struct image *img, const struct core_spec *s);
+/* The same of one instruction, less what follows from the machine. */
 struct core_need core_need(const struct xinst *i);
 
 struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *mem, uint32_t id);

@@ -276,6 +276,8 @@ static APART void replies(struct sm *sm, uint64_t now) {
 EVERY_TIME void sm_fetch(struct sm *sm, uint64_t now, enum core_shape shape) {
     bool plain = shape != SHAPE_ANY;
     uint32_t groups = shape == SHAPE_PAIR ? 1 : sm->spec->fetch_groups;
+    if (!plain && !fetch_due(sm, now))
+        return;
     if (sm->port->done[MEM_INST] <= now || (!plain && __builtin_expect(sm->probe != NULL, 0)))
         replies(sm, now);
     if (sm->arrive_slots >> now % CORE_ARRIVALS & 1)

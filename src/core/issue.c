@@ -2,14 +2,21 @@
 #include "core/points.h"
 #include "core/view.h"
 
+static inline void mark_register(struct core_warp *cw, uint32_t r, bool load) {
+    uint64_t bit = UINT64_C(1) << (r % 64);
+    cw->pending[r / 64] |= bit;
+    cw->memory[r / 64] |= load ? bit : 0;
+}
+
 static inline void mark_pending(struct core_warp *cw, const struct core_need *need) {
-    const struct xinst *i = need->i;
-    for (uint32_t r = i->d; r < i->d + need->nwrites; r++) {
-        uint64_t bit = UINT64_C(1) << (r % 64);
-        cw->pending[r / 64] |= bit;
-        cw->memory[r / 64] |= need->load ? bit : 0;
-    }
+    uint32_t first = need->i->d;
     cw->pending_preds |= need->sets;
+    if (__builtin_expect(need->nwrites == 1, 1)) {
+        mark_register(cw, first, need->load);
+        return;
+    }
+    for (uint32_t r = first; r < first + need->nwrites; r++)
+        mark_register(cw, r, need->load);
 }
 
 /* The first instruction leaves the buffer, and the path goes on at next. */
@@ -74,8 +81,9 @@ void warp_fault(struct sm *sm, const struct core_warp *cw) {
     sm->x->fault.what = "in the instruction stream of a mechanism";
 }
 
-static uint32_t active_lanes(const struct core_warp *cw, const struct xinst *i) {
-    return cw->w->stack[cw->w->depth - 1].mask & (cw->w->p[i->guard] ^ (0u - (uint32_t)i->gneg));
+/* Lanes of a path for which an instruction takes effect. */
+static uint32_t active_lanes(const struct core_warp *cw, const struct simt_entry *e, const struct xinst *i) {
+    return e->mask & (cw->w->p[i->guard] ^ (0u - (uint32_t)i->gneg));
 }
 
 /* Arrays of a register bank that hold lanes of m. */
@@ -163,8 +171,8 @@ static APART enum warp_state take_later(struct sm *sm, struct core_warp *cw, str
 
 /* The instruction takes effect for lanes m of those in all that could, so many of them. */
 static inline enum warp_state take_effect(struct core_warp *cw, const struct xinst *i, uint32_t m,
-                                          uint32_t all, uint32_t lanes) {
-    if (warp_takes(cw->x, i))
+                                          uint32_t all, uint32_t lanes, bool steps) {
+    if (steps)
         return warp_take(cw->x, cw->w, i, m, lanes);
     return m == all ? warp_step(cw->x, cw->w) : warp_step_lanes(cw->x, cw->w, m);
 }
@@ -174,12 +182,13 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool ride
     uint32_t pc = cw->next;
     const struct core_need *need = &cw->needs[pc];
     const struct xinst *i = need->i;
-    uint32_t m = active_lanes(cw, i), all = m;
+    const struct simt_entry *e = &cw->w->stack[cw->w->depth - 1];
+    uint32_t m = active_lanes(cw, e, i), all = m;
     if (need->control) {
         control_issue(sm, s, i, m, now);
         return CORE_NONE;
     }
-    bool memory = need->memory;
+    bool memory = need->memory, steps = need->steps && !cw->x->watch;
     if (!plain && HAS(sm, lanes, choose))
         m &= OWNER(sm, lanes, choose, s, i, m);
     if (!plain && sm->mech.n)
@@ -204,8 +213,9 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool ride
     if (i->kind == X_S2R) /* what %clock reads is the sum of these */
         cw->x->clock = now - cw->x->warp_insts - 1;
     bool spins = need->load && i->in->m.vol && m && cw->w->depth > 1 && warp_spins(cw, i, m);
-    enum warp_state state = memory && sm->later && m && later_can(i) ? take_later(sm, cw, op, now)
-                                                                     : take_effect(cw, i, m, all, op->lanes);
+    enum warp_state state = memory && sm->later && m && later_can(i)
+                                ? take_later(sm, cw, op, now)
+                                : take_effect(cw, i, m, all, op->lanes, steps);
     if (state == WARP_FAULT) {
         warp_fault(sm, cw);
         return CORE_NONE;
@@ -223,7 +233,10 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool ride
         op_collect(sm, id, plain);
     if (spins)
         simt_yield(cw->w);
-    warp_advance(sm, s, pc, plain);
+    if (steps && !spins && (e->pc != e->rpc || e->call))
+        step_on(sm, s, pc + 1, plain);
+    else
+        warp_advance(sm, s, pc, plain);
     return id;
 }
 

@@ -52,6 +52,7 @@ struct core_need core_need(const struct xinst *i) {
     n.memory = i->kind >= X_LOAD && i->kind <= X_TEX;
     n.load = n.memory && o->flags & OPF_LOAD;
     n.store = n.memory && o->flags & OPF_STORE;
+    n.steps = warp_can_take(i);
     uint8_t all = (1u << PRED_PT) - 1;
     n.kind = collect_kinds[o->unit];
     n.preds = (uint8_t)(1u << i->guard | 1u << i->ps[0] | 1u << i->ps[1] | 1u << i->pd[0] | 1u << i->pd[1]);
@@ -60,10 +61,23 @@ struct core_need core_need(const struct xinst *i) {
     return n;
 }
 
-struct core_need *core_needs(struct arena *a, const struct image *img) {
+/* The bank of a register of a warp, or of their sum. */
+static uint32_t bank_index(const struct core_spec *s, uint32_t warp, uint32_t reg) {
+    return (warp + (s->mapping == MAP_WID ? 0 : reg)) % s->banks;
+}
+
+struct core_need *core_needs(struct arena *a, const struct image *img, const struct core_spec *s) {
     struct core_need *all = arena_array(a, struct core_need, img->ncode + 1);
-    for (uint32_t c = 0; c < img->ncode; c++)
-        all[c] = core_need(&img->code[c]);
+    for (uint32_t c = 0; c < img->ncode; c++) {
+        struct core_need *n = &all[c];
+        *n = core_need(&img->code[c]);
+        bool tensor = n->unit == UNIT_TENSOR;
+        n->cycles = (uint16_t)(tensor ? tensor_latency(s, n->i->in) : s->latency[n->latency]);
+        n->beats = (uint16_t)(tensor ? tensor_interval(s, n->i->in) : s->units[n->unit].interval);
+        for (uint32_t k = 0; k < n->nreads; k++)
+            n->read_banks |= 1u << bank_index(s, 0, n->reads[k]);
+        n->apart = (uint32_t)__builtin_popcount(n->read_banks) == n->nreads;
+    }
     return all;
 }
 
@@ -102,7 +116,7 @@ struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *
     own_warps(sm, 1);
     sm->bank_regs = s->mapping == MAP_WID ? 0 : UINT32_MAX;
     for (uint32_t k = 0; k < sizeof sm->bank_at; k++)
-        sm->bank_at[k] = (uint8_t)(k % s->banks);
+        sm->bank_at[k] = (uint8_t)bank_index(s, k, 0);
     return sm;
 }
 
@@ -131,7 +145,7 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     memset(sm->collectors_used, 0, sizeof sm->collectors_used);
     sm->cluster_wake = NEVER;
     sm->lsu_length = sm->tex_length = sm->outstanding = 0;
-    sm->reads_waiting = sm->writes_waiting = 0;
+    sm->reads_waiting = sm->writes_waiting = sm->nlone = sm->lone_banks = 0;
     sm->read_banks = sm->write_banks = sm->written_banks = sm->ready_units = sm->full_units = 0;
     sm->fault = sm->ended = false;
     sm->lsu_epoch = sm->tex_epoch = UINT32_MAX;
@@ -335,7 +349,7 @@ static EVERY_TIME uint64_t tick(struct sm *sm, uint64_t now, void (*done)(void *
     sm->now = now;
     if (sm->port->first <= now && sm->outstanding)
         sm_answers(sm, now);
-    if (sm->wheel_bits[now % CORE_WHEEL / 64] >> (now % 64) & 1)
+    if (sm->wheel[now % CORE_WHEEL] != CORE_NONE)
         sm_complete(sm, now, plain);
     if (sm->hold_count)
         sm_release(sm, now);
@@ -355,8 +369,7 @@ static EVERY_TIME uint64_t tick(struct sm *sm, uint64_t now, void (*done)(void *
     if (sm->tex[0] != CORE_NONE)
         sm_tex(sm, now);
     sm_issue(sm, now, shape);
-    if (fetch_due(sm, now))
-        sm_fetch(sm, now, shape);
+    sm_fetch(sm, now, shape);
     sm->fetched = now;
     if (sm->ended)
         retire_warps(sm, done, ctx);

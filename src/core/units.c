@@ -61,7 +61,9 @@ static EVERY_TIME uint32_t start_op(struct sm *sm, int32_t id, uint32_t unit, bo
                                     bool plain) {
     struct core_op *op = &sm->ops[id];
     sm->collectors_used[plain ? COLLECT_SP : collect_kind(sm, op->need)]--;
-    struct mech_work work = {op->lanes, interval_of(sm, op, unit)};
+    struct mech_work work = {op->lanes, plain ? op->need->beats : interval_of(sm, op, unit)};
+    if (plain && op->space == CORE_TEXTURE)
+        work.beats *= op->passes;
     if (!plain && HAS(sm, units, dispatch)) {
         work = OWNER(sm, units, dispatch, id, work);
         op->lanes = (uint8_t)work.lanes;
@@ -75,7 +77,7 @@ static EVERY_TIME uint32_t start_op(struct sm *sm, int32_t id, uint32_t unit, bo
         ++*queue_length(sm, op);
         fifo_push(sm, op->space == CORE_TEXTURE ? sm->tex : sm->lsu, id);
     } else {
-        op_finish_at(sm, id, now + latency_of(sm, op, unit) + op->delay - 1);
+        op_finish_at(sm, id, now + (plain ? op->need->cycles : latency_of(sm, op, unit) + op->delay) - 1);
     }
     return work.beats;
 }
@@ -86,7 +88,7 @@ static EVERY_TIME void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now,
     int32_t id = sm->ready[unit][0];
     for (uint32_t k = 0; k < count; k++) {
         const struct core_op *op = &sm->ops[id];
-        if (op->ready > now)
+        if (!plain && op->ready > now)
             return;
         if (sm->unit_free[unit][k] > now)
             continue;
