@@ -164,7 +164,8 @@ struct core_warp {
     bool can_wait; /* what arrives changes nothing but the buffer */
     uint8_t most;  /* instructions its next fetch brings at most */
     /* The buffer: a ring of instructions in program order by pc, `buffered` of which can issue, from first
-     * on; behind them `arriving` ones that are being decoded. What was skipped is not in it. */
+     * on; behind them `arriving` ones that are being decoded. What was skipped is not in it. Without
+     * mechanisms nothing is skipped: only these numbers count then. */
     uint8_t first, buffered, arriving;
     uint32_t buffer[CORE_BUFFER];
     uint32_t next;     /* pc of the first of them, or, if there is none, fetch_pc */
@@ -490,11 +491,6 @@ static inline uint64_t next_slot(uint64_t slots, uint64_t now) {
 static inline bool fetch_due(const struct sm *sm, uint64_t now) {
     return sm->hungry & sm->fetchers & ~sm->blocked || sm->arrive_slots >> now % CORE_ARRIVALS & 1 ||
            sm->port->done[MEM_INST] <= now;
-}
-/* The instruction in front of the warp's buffer leaves it. */
-static inline void buffer_pop(struct core_warp *cw) {
-    cw->first = (cw->first + 1) % CORE_BUFFER;
-    cw->buffered--;
 }
 /* The pc of the first instruction in the warp's buffer, or of the next to be fetched. */
 static inline uint32_t buffer_front(const struct core_warp *cw) {

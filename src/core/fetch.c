@@ -35,7 +35,8 @@ void buffer_undecoded(struct sm *sm, uint32_t s, uint64_t now) {
     if (sm->holding >> s & 1)
         recall(sm, s, now);
     if (cw->arriving)
-        cw->fetch_pc = cw->buffer[(cw->first + cw->buffered) % CORE_BUFFER];
+        cw->fetch_pc =
+            sm->mech.n ? cw->buffer[(cw->first + cw->buffered) % CORE_BUFFER] : cw->fetch_pc - cw->arriving;
     cw->arriving = 0;
     cw->skips = 0;
     cw->fetching = false;
@@ -117,13 +118,12 @@ static APART void tell_runs(const struct sm *sm, enum probe_kind kind, uint32_t 
 }
 
 /* Instructions have come for a fetch: as many as there is room for now. */
-static EVERY_TIME void bring(struct sm *sm, uint32_t s, bool plain) {
+static EVERY_TIME void bring(struct sm *sm, uint32_t s) {
     struct core_warp *cw = &sm->warps[s];
     uint32_t pc = cw->fetch_pc, end = fetch_end(sm, cw), most = fetch_limit(sm, cw), n = 0;
     uint32_t at = cw->first + cw->buffered, skips = cw->skips;
-    if (!plain)
-        TELL(sm, tell_runs(sm, PROBE_DECODE, s));
-    if (plain || __builtin_expect(!skips, 1)) {
+    TELL(sm, tell_runs(sm, PROBE_DECODE, s));
+    if (__builtin_expect(!skips, 1)) {
         end = end - pc < most ? end : pc + most;
         for (; pc < end; pc++)
             cw->buffer[at++ % CORE_BUFFER] = pc;
@@ -138,8 +138,7 @@ static EVERY_TIME void bring(struct sm *sm, uint32_t s, bool plain) {
     }
     cw->arriving = (uint8_t)n;
     cw->fetch_pc = pc;
-    if (!plain)
-        cw->most = (uint8_t)sm->spec->fetch_width;
+    cw->most = (uint8_t)sm->spec->fetch_width;
     cw->fetching = false;
     cw->found = NEVER;
     if (__builtin_expect(!n, 0))
@@ -147,7 +146,7 @@ static EVERY_TIME void bring(struct sm *sm, uint32_t s, bool plain) {
 }
 
 void buffer_found(struct sm *sm, uint32_t s) {
-    bring(sm, s, false);
+    bring(sm, s);
 }
 
 /* What arrives will change nothing but the buffer: the warp has an instruction to issue before it, and then
@@ -179,9 +178,9 @@ static EVERY_TIME void expect(struct sm *sm, uint32_t s, uint64_t arrive, uint64
 }
 
 /* What has been decoded enters the warp's buffer. */
-static EVERY_TIME void enter(struct sm *sm, uint32_t s, uint64_t now, bool plain) {
+static EVERY_TIME void enter(struct sm *sm, uint32_t s, uint64_t now) {
     struct core_warp *cw = &sm->warps[s];
-    if (!plain && HAS(sm, stream, decoded)) {
+    if (HAS(sm, stream, decoded)) {
         uint32_t before = cw->arriving;
         decode_each(sm, s, now);
         if (cw->arriving && (!(sm->holding >> s & 1) || sm->probe))
@@ -195,8 +194,29 @@ static EVERY_TIME void enter(struct sm *sm, uint32_t s, uint64_t now, bool plain
         cw->arriving = 0;
         warp_buffer(sm, s);
     }
-    if (!plain)
-        TELL(sm, tell_warp(sm, PROBE_BUFFER, s));
+    TELL(sm, tell_warp(sm, PROBE_BUFFER, s));
+}
+
+/* The same of an SM of SHAPE_PLAIN, with what comes before if nobody has seen to that. */
+static EVERY_TIME void enter_plain(struct sm *sm, uint32_t s) {
+    struct core_warp *cw = &sm->warps[s];
+    uint32_t n = cw->arriving, size = sm->spec->ibuffer;
+    if (cw->found != NEVER) {
+        uint32_t left = fetch_end(sm, cw) - cw->fetch_pc;
+        n = fetch_limit(sm, cw);
+        n = left < n ? left : n;
+        cw->fetch_pc += n;
+        cw->fetching = false;
+        cw->found = NEVER;
+    }
+    sm->n.decoded += n;
+    cw->arriving = 0;
+    cw->buffered = (uint8_t)(cw->buffered + n);
+    uint64_t bit = warp_bit(s);
+    sm->arriving &= ~bit;
+    sm->valid |= bit;
+    if (cw->buffered < size && cw->fetch_pc < cw->ncode)
+        sm->hungry |= bit;
 }
 
 static EVERY_TIME void arrivals(struct sm *sm, uint64_t now, bool plain) {
@@ -215,14 +235,21 @@ static EVERY_TIME void arrivals(struct sm *sm, uint64_t now, bool plain) {
                     now);
             continue;
         }
+        if (plain) {
+            enter_plain(sm, s);
+            continue;
+        }
         if (cw->found <= now)
-            bring(sm, s, plain);
-        enter(sm, s, now, plain);
+            bring(sm, s);
+        enter(sm, s, now);
     }
 }
 
 void sm_arrivals(struct sm *sm, uint64_t now) {
-    arrivals(sm, now, false);
+    if (sm->mech.n || sm->probe)
+        arrivals(sm, now, false);
+    else
+        arrivals(sm, now, true);
 }
 
 static EVERY_TIME void fetch_one(struct sm *sm, uint32_t s, uint64_t now, bool plain) {
@@ -253,7 +280,7 @@ static void answer(struct sm *sm, uint32_t token, uint64_t now) {
     if (!cw->w || (cw->epoch & 0xffffff) != token >> 8)
         return;
     expect(sm, s, now + sm->spec->decode, now + sm->spec->decode, now, false);
-    bring(sm, s, false);
+    bring(sm, s);
 }
 
 /* With watchers, fetches that hit are answered when they are, in the order of the groups. */
@@ -262,7 +289,7 @@ static APART void answer_hits(struct sm *sm, uint64_t now) {
         for (uint64_t left = sm->arriving & sm->fetch_group[g]; left; left &= left - 1) {
             uint32_t s = (uint32_t)__builtin_ctzll(left);
             if (sm->warps[s].found <= now)
-                bring(sm, s, false);
+                bring(sm, s);
         }
 }
 

@@ -19,6 +19,16 @@ static inline void mark_pending(struct core_warp *cw, const struct core_need *ne
         mark_register(cw, r, need->load);
 }
 
+/* The first instruction leaves the buffer, and what lies between it and the next one was skipped. */
+static APART void buffer_pop(struct sm *sm, uint32_t s) {
+    struct core_warp *cw = &sm->warps[s];
+    uint32_t next = cw->next;
+    cw->first = (cw->first + 1) % CORE_BUFFER;
+    cw->next = buffer_front(cw);
+    if (__builtin_expect(cw->next != next, 0))
+        path_pass(sm, s, next, cw->next);
+}
+
 /* The first instruction leaves the buffer, and the path goes on at next. */
 static EVERY_TIME void step_on(struct sm *sm, uint32_t s, uint32_t next, bool plain) {
     struct core_warp *cw = &sm->warps[s];
@@ -29,10 +39,10 @@ static EVERY_TIME void step_on(struct sm *sm, uint32_t s, uint32_t next, bool pl
         cw->can_wait = false;
         sm->wake_slots |= sm->arrive_slots & UINT64_C(1) << cw->arrive % CORE_ARRIVALS;
     }
-    buffer_pop(cw);
-    cw->next = buffer_front(cw);
-    if (!plain && __builtin_expect(cw->next != next, 0)) /* what lies between was skipped */
-        path_pass(sm, s, next, cw->next);
+    cw->buffered--;
+    cw->next = next;
+    if (!plain && sm->mech.n)
+        buffer_pop(sm, s);
     if (!cw->buffered)
         sm->valid &= ~bit;
     if (!cw->fetching && !cw->arriving && cw->fetch_pc < cw->ncode) /* there is room now */

@@ -310,10 +310,9 @@ static uint64_t next_in_wheel(const struct sm *sm, uint64_t now) {
     return now + 1 + (bit + CORE_WHEEL - at) % CORE_WHEEL;
 }
 
-/* The next cycle in which something can happen here, given that memory only answers later. */
-static uint64_t next_cycle(const struct sm *sm, uint64_t now) {
-    if (sm->read_banks | sm->write_banks || sm->hungry & sm->fetchers & ~sm->blocked)
-        return now + 1;
+/* The next cycle in which something can happen here, given that memory only answers later, and nothing waits
+ * for a bank or fetches. */
+static APART uint64_t next_cycle(const struct sm *sm, uint64_t now) {
     if (sm_idle(sm))
         return NEVER;
     if (!sm->spec->sleep || sm->ended || sm_can_issue(sm))
@@ -373,6 +372,8 @@ static EVERY_TIME uint64_t tick(struct sm *sm, uint64_t now, void (*done)(void *
     sm->fetched = now;
     if (sm->ended)
         retire_warps(sm, done, ctx);
+    if (sm->read_banks | sm->write_banks || sm->hungry & sm->fetchers & ~sm->blocked)
+        return now + 1;
     uint64_t next = next_cycle(sm, now);
     if (!plain && next > now + 1)
         TELL(sm, issue_sleep(sm, now + 1));
