@@ -46,9 +46,9 @@ struct sm;
 typedef uint64_t sm_tick_fn(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c), void *ctx);
 
 /* What the stages take for granted, a constant where they are compiled, once for each of these. SHAPE_ANY:
- * nothing. SHAPE_PLAIN: there are neither mechanisms nor watchers, schedulers have one slot and are greedy,
- * collectors are of one kind and take whatever comes. SHAPE_PAIR: also, there are two schedulers and one
- * fetch in a cycle. */
+ * nothing. SHAPE_PLAIN: there are neither mechanisms nor watchers or sanitizers, schedulers have one slot and
+ * are greedy, collectors are of one kind and take whatever comes. SHAPE_PAIR: also, there are two schedulers
+ * and one fetch in a cycle. */
 enum core_shape { SHAPE_ANY, SHAPE_PLAIN, SHAPE_PAIR };
 enum core_space { CORE_GLOBAL, CORE_SHARED, CORE_LOCAL, CORE_TEXTURE };
 
@@ -109,8 +109,8 @@ struct core_need {
     uint8_t nreads, nwrites;         /* registers read from and written to banks */
     uint8_t nconsts;                 /* operands in constant banks */
     bool control, memory;            /* acts at once, without a collector; accesses memory */
-    bool load : 1, store : 1;        /* of memory: into registers, from registers */
-    bool steps : 1;                  /* changes nothing of its warp's paths but where they stand */
+    bool load, store;                /* of memory: into registers, from registers */
+    bool steps;                      /* changes nothing of its warp's paths but where they stand */
     uint8_t unit, latency, energy;   /* of the operation */
     uint8_t kind;                    /* of collector */
     uint8_t reads[MAX_SOURCE_WORDS]; /* source registers, each once */
@@ -219,7 +219,7 @@ struct sm {
     uint64_t older[CORE_MAX_WARPS]; /* of each slot in use: slots whose warps came before, and free ones */
     uint64_t streaming;             /* those of second streams */
     uint32_t nwarps;                /* those of the program */
-    uint64_t valid;                 /* buffer not empty */
+    uint64_t valid;                 /* buffer not empty: of resident ones only */
     uint64_t clear;                 /* scoreboard lets the next instruction pass */
     uint64_t on_memory;             /* if not: a load is what it waits for */
     uint64_t blocked;               /* at a barrier or memory fence */
@@ -447,7 +447,7 @@ static inline void warp_update(struct sm *sm, uint32_t slot) {
 
 /* Warps that could issue, if units and collectors let them. */
 static inline uint64_t ready_warps(const struct sm *sm) {
-    return sm->resident & sm->valid & sm->clear & ~(sm->blocked | sm->held);
+    return sm->valid & sm->clear & ~(sm->blocked | sm->held);
 }
 
 /* The free op behind this one, of which sm->free_op is the first; CORE_NONE behind the last. */
@@ -553,6 +553,8 @@ void stream_ended(struct sm *sm, uint32_t slot);
 void warp_fault(struct sm *sm, const struct core_warp *cw);
 void sm_collect(struct sm *sm, uint64_t now, bool plain);  /* banks: writes, then operand reads */
 void sm_dispatch(struct sm *sm, uint64_t now, bool plain); /* from collectors to units */
+/* From there to a queue towards memory. */
+void queue_op(struct sm *sm, int32_t op);
 /* A matrix product's time: cycles its tensor core is busy, and its latency. */
 uint32_t tensor_interval(const struct core_spec *s, const struct inst *i);
 uint32_t tensor_latency(const struct core_spec *s, const struct inst *i);

@@ -180,11 +180,30 @@ static APART enum warp_state take_later(struct sm *sm, struct core_warp *cw, str
 }
 
 /* The instruction takes effect for lanes m of those in all that could, so many of them. */
-static inline enum warp_state take_effect(struct core_warp *cw, const struct xinst *i, uint32_t m,
-                                          uint32_t all, uint32_t lanes, bool steps) {
+static EVERY_TIME enum warp_state take_effect(struct core_warp *cw, const struct xinst *i, uint32_t m,
+                                              uint32_t all, uint32_t lanes, bool steps) {
     if (steps)
         return warp_take(cw->x, cw->w, i, m, lanes);
     return m == all ? warp_step(cw->x, cw->w) : warp_step_lanes(cw->x, cw->w, m);
+}
+
+/* The same of an instruction that accesses memory, and how. spins: the warp repeats it, it seems, until
+ * another of its own lanes has done something. */
+static APART enum warp_state access_memory(struct sm *sm, uint32_t s, int32_t id, uint32_t all, uint64_t now,
+                                           bool *spins) {
+    struct core_warp *cw = &sm->warps[s];
+    struct core_op *op = &sm->ops[id];
+    const struct xinst *i = op->i;
+    uint32_t m = op->mask;
+    if (m)
+        lsu_prepare(sm, cw, op, i, m);
+    TELL(sm, tell_issue(sm, PROBE_ISSUE, s, m, id));
+    if (op->need->store && op->naccess)
+        cw->stores++;
+    *spins = op->need->load && i->in->m.vol && m && cw->w->depth > 1 && warp_spins(cw, i, m);
+    return sm->later && m && later_can(i)
+               ? take_later(sm, cw, op, now)
+               : take_effect(cw, i, m, all, op->lanes, op->need->steps && !cw->x->watch);
 }
 
 EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool rides, bool plain) {
@@ -198,7 +217,7 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool ride
         control_issue(sm, s, i, m, now);
         return CORE_NONE;
     }
-    bool memory = need->memory, steps = need->steps && !cw->x->watch;
+    bool steps = need->steps && (plain || !cw->x->watch), spins = false;
     if (!plain && HAS(sm, lanes, choose))
         m &= OWNER(sm, lanes, choose, s, i, m);
     if (!plain && sm->mech.n)
@@ -215,17 +234,17 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool ride
                            .read_arrays = CORE_ARRAYS,
                            .write_arrays = arrays_of(m),
                            .mask = m};
-    if (memory && m)
-        lsu_prepare(sm, cw, op, i, m);
     sm->n.thread_insts += op->lanes;
-    if (!plain)
-        TELL(sm, tell_issue(sm, PROBE_ISSUE, s, m, id));
-    if (i->kind == X_S2R) /* what %clock reads is the sum of these */
-        cw->x->clock = now - cw->x->warp_insts - 1;
-    bool spins = need->load && i->in->m.vol && m && cw->w->depth > 1 && warp_spins(cw, i, m);
-    enum warp_state state = memory && sm->later && m && later_can(i)
-                                ? take_later(sm, cw, op, now)
-                                : take_effect(cw, i, m, all, op->lanes, steps);
+    enum warp_state state;
+    if (need->memory) {
+        state = access_memory(sm, s, id, all, now, &spins);
+    } else {
+        if (!plain)
+            TELL(sm, tell_issue(sm, PROBE_ISSUE, s, m, id));
+        if (!steps && i->kind == X_S2R) /* what %clock reads is the sum of these */
+            cw->x->clock = now - cw->x->warp_insts - 1;
+        state = take_effect(cw, i, m, all, op->lanes, steps);
+    }
     if (state == WARP_FAULT) {
         warp_fault(sm, cw);
         return CORE_NONE;
@@ -237,8 +256,6 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool ride
     op->writes = m ? need->nwrites : 0;
     if (!m) /* nobody is active: nothing will be written, but the scoreboard must be told */
         op->space = CORE_SHARED;
-    if (need->store && op->naccess)
-        cw->stores++;
     if (!rides && (plain || !sm->mech.n || !offer(sm, id, now)))
         op_collect(sm, id, plain);
     if (spins)

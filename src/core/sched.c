@@ -68,9 +68,10 @@ static EVERY_TIME void use_slot(struct sm *sm, uint32_t s, uint64_t now, bool pl
     sm->n.slot_mechanism += !program;
 }
 
-static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, uint32_t sched, uint64_t now,
-                                                                bool plain) {
-    uint64_t set = sm->group[sched] & ready_warps(sm);
+/* ready: warps of all schedulers that are. */
+static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, uint32_t sched, uint64_t ready,
+                                                                uint64_t now, bool plain) {
+    uint64_t set = sm->group[sched] & ready;
     uint64_t all = set;
     if (!plain && sm->spec->policy == SCHED_TWO_LEVEL)
         set &= sched_active(sm, sched);
@@ -89,7 +90,7 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
         slots_stalled(sm, sched, why, 0, slots, plain);
         return;
     }
-    uint64_t ready = issue_possible(sm, set, &why, plain);
+    ready = issue_possible(sm, set, &why, plain);
     if (!plain)
         TELL(sm, tell_states(sm, sched, now, set, ready, state_of_shortage(why)));
     if (!plain && sm->mech.gates && ready & sm->mech.concern) {
@@ -152,7 +153,7 @@ void issue_sleep(const struct sm *sm, uint64_t cycle) {
 static APART void run_watched(struct sm *sm, uint32_t first, uint64_t now) {
     uint32_t n = sm->spec->schedulers;
     for (uint32_t i = 0, k = first; i < n && !sm->fault; i++, k = k + 1 < n ? k + 1 : 0)
-        run_scheduler(sm, k, now, false);
+        run_scheduler(sm, k, ready_warps(sm), now, false);
 }
 
 EVERY_TIME void sm_issue(struct sm *sm, uint64_t now, enum core_shape shape) {
@@ -160,7 +161,8 @@ EVERY_TIME void sm_issue(struct sm *sm, uint64_t now, enum core_shape shape) {
     uint32_t n = shape == SHAPE_PAIR ? 2 : sm->spec->schedulers;
     sm->n.cycles++;
     sm->n.resident_warps += sm->nwarps;
-    if (!ready_warps(sm) &&
+    uint64_t ready = ready_warps(sm);
+    if (!ready &&
         (plain || (!sm->probe && sm->mech.slots != SLOTS_ALWAYS && sm->spec->policy != SCHED_TWO_LEVEL))) {
         slots_all_stalled(sm, 1, n, plain);
         return;
@@ -171,8 +173,10 @@ EVERY_TIME void sm_issue(struct sm *sm, uint64_t now, enum core_shape shape) {
         run_watched(sm, k, now);
         return;
     }
-    for (uint32_t i = 0; i < n && !sm->fault; i++) {
-        run_scheduler(sm, k, now, true);
+    for (uint32_t left = n;; ready = ready_warps(sm)) {
+        run_scheduler(sm, k, ready, now, true);
+        if (!--left || sm->fault)
+            return;
         k = k + 1 < n ? k + 1 : 0;
     }
 }

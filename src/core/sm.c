@@ -396,7 +396,8 @@ VERSION(tick_pair_bits, SHAPE_PAIR, BITS_TOO)
 
 static sm_tick_fn *version_of(const struct sm *sm) {
     const struct core_spec *s = sm->spec;
-    if (sm->mech.n || s->policy != SCHED_GTO || s->width != 1 || s->collector_ports || sm->kinds_apart)
+    if (sm->mech.n || sm->x->watch || s->policy != SCHED_GTO || s->width != 1 || s->collector_ports ||
+        sm->kinds_apart)
         return tick_any;
     if (s->schedulers == 2 && s->fetch_groups == 1)
         return HOST_HAS_BITS ? tick_pair_bits : tick_pair;

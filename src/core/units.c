@@ -24,9 +24,11 @@ static inline bool goes_to_memory(const struct core_op *op, uint32_t unit) {
     return unit == UNIT_MEM || op->accesses != CORE_NONE || op->space == CORE_TEXTURE;
 }
 
-/* The length of that queue. */
-static inline uint32_t *queue_length(struct sm *sm, const struct core_op *op) {
-    return op->space == CORE_TEXTURE ? &sm->tex_length : &sm->lsu_length;
+/* It waits in that queue. */
+APART void queue_op(struct sm *sm, int32_t id) {
+    bool texture = sm->ops[id].space == CORE_TEXTURE;
+    *(texture ? &sm->tex_length : &sm->lsu_length) += 1;
+    fifo_push(sm, texture ? sm->tex : sm->lsu, id);
 }
 
 static inline bool queue_is_full(const struct sm *sm, const struct core_op *op) {
@@ -74,8 +76,7 @@ static EVERY_TIME uint32_t start_op(struct sm *sm, int32_t id, uint32_t unit, bo
     if (!plain)
         TELL(sm, tell_dispatch(sm, id, (enum op_unit)unit, queued));
     if (queued) {
-        ++*queue_length(sm, op);
-        fifo_push(sm, op->space == CORE_TEXTURE ? sm->tex : sm->lsu, id);
+        queue_op(sm, id);
     } else {
         op_finish_at(sm, id, now + (plain ? op->need->cycles : latency_of(sm, op, unit) + op->delay) - 1);
     }
@@ -84,14 +85,14 @@ static EVERY_TIME uint32_t start_op(struct sm *sm, int32_t id, uint32_t unit, bo
 
 /* From collectors to the units of one kind; a collector is free again when its instruction leaves it. */
 static EVERY_TIME void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now, bool plain) {
-    uint32_t count = sm->spec->units[unit].count;
+    uint64_t *free = sm->unit_free[unit], *end = free + sm->spec->units[unit].count;
     int32_t id = sm->ready[unit][0];
-    for (uint32_t k = 0; k < count; k++) {
+    for (; free < end; free++) {
+        if (*free > now)
+            continue;
         const struct core_op *op = &sm->ops[id];
         if (!plain && op->ready > now)
             return;
-        if (sm->unit_free[unit][k] > now)
-            continue;
         bool queued = goes_to_memory(op, unit);
         if (queued && queue_is_full(sm, op)) {
             sm->full_units |= 1u << unit;
@@ -99,7 +100,7 @@ static EVERY_TIME void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now,
         }
         int32_t next = op->next;
         sm->ready[unit][0] = next;
-        sm->unit_free[unit][k] = now + start_op(sm, id, unit, queued, now, plain);
+        *free = now + start_op(sm, id, unit, queued, now, plain);
         if (next == CORE_NONE) {
             sm->ready_units &= ~(1u << unit);
             return;

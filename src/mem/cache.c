@@ -185,21 +185,19 @@ static inline bool find_in(struct cache *c, uint64_t now, uint32_t slot, uint8_t
     return true;
 }
 
-/* Of a line that is not where the last one was. */
-static __attribute__((noinline)) bool find_elsewhere(struct cache *c, uint64_t now, uint64_t line,
-                                                     uint8_t sectors) {
+bool cache_finds(struct cache *c, uint64_t now, uint64_t line, uint8_t sectors) {
     struct tags *t = &c->bank.tags;
     uint32_t slot = tags_find(t, line);
     if (slot == NO_SLOT)
         return false;
-    t->found = slot;
+    *tags_found(t, line) = slot;
     return find_in(c, now, slot, sectors);
 }
 
-bool cache_finds(struct cache *c, uint64_t now, uint64_t line, uint8_t sectors) {
-    const struct tags *t = &c->bank.tags;
-    return t->key[t->found] == tags_key(line) ? find_in(c, now, t->found, sectors)
-                                              : find_elsewhere(c, now, line, sectors);
+bool cache_finds_again(struct cache *c, uint64_t now, uint64_t line, uint8_t sectors) {
+    struct tags *t = &c->bank.tags;
+    uint32_t slot = *tags_found(t, line);
+    return t->key[slot] == tags_key(line) && find_in(c, now, slot, sectors);
 }
 
 enum mem_result cache_access(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token) {
