@@ -163,7 +163,7 @@ void core_collect_from(struct sm *sm, int32_t id, const uint16_t *places) {
 
 void core_finish(struct sm *sm, int32_t id, uint64_t cycle) {
     assert(cycle > sm->now && cycle < sm->now + CORE_WHEEL);
-    op_finish_at(sm, id, cycle);
+    access_finish_at(sm, id, cycle);
 }
 
 void core_read(struct sm *sm, int32_t id, uint32_t place) {
@@ -390,6 +390,7 @@ void core_writeback(struct sm *sm, int32_t id) {
 }
 
 void core_retire(struct sm *sm, int32_t id) {
+    assert(!sm->ops[id].later);
     op_end(sm, id);
 }
 
@@ -444,6 +445,11 @@ void core_spread(struct sm *sm, int32_t id, uint32_t from, uint32_t lanes) {
     const struct core_op *op = &sm->ops[id];
     struct warp *w = sm->warps[op->warp].w;
     _Alignas(64) uint32_t value[WARP_LANES], spread[WARP_LANES];
+    if (op->later) {
+        struct later_access *a = later_find(sm->later, id);
+        a->leader = (uint8_t)from;
+        a->led = lanes;
+    }
     for (uint32_t k = 0; k < op->i->ndw; k++) {
         uint32_t *latch = w->r[op->i->d + k], one = latch[from];
         for (uint32_t l = 0; l < WARP_LANES; l++)
@@ -470,6 +476,12 @@ void core_share(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
 }
 
 void core_give(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
+    struct core_op *op = &sm->ops[id];
+    if (op->later) {
+        assert(op->i->ndw == 1);
+        later_find(sm->later, id)->given = true;
+        op->later = false;
+    }
     replace_word(sm, id, value);
     TELL(sm, tell_note(sm, id, "supplied"));
 }

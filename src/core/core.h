@@ -294,6 +294,7 @@ struct sm {
     int32_t wheel[CORE_WHEEL]; /* ops whose execution ends in a cycle */
     uint64_t wheel_bits[CORE_WHEEL / 64];
     uint32_t wheel_words; /* those of them that are not 0 */
+    uint64_t later_ends;  /* no op there had an access in `later`, when it came there, that ends after this */
     struct mem_access *access_pool;
     int16_t access_free[64];
     uint32_t naccess_free;
@@ -361,8 +362,12 @@ bool sm_has_room(const struct sm *sm, uint32_t warps);
 /* One cycle. Returns the next cycle in which the SM may have something to do, NEVER when it only waits for
  * memory. A block that ended is handed to done. */
 sm_tick_fn sm_tick;
-/* Whether an answer of memory is due for an access that has not taken effect: sm_tick must wait for that. */
+/* Whether an access is to end now that has not taken effect: sm_tick must wait for that. */
 bool sm_must_wait(const struct sm *sm, uint64_t now);
+/* False when it is sure that it need not. */
+static inline bool sm_may_wait(const struct sm *sm, uint64_t now) {
+    return now <= sm->later_ends || sm->port->done[MEM_DATA] <= now;
+}
 /* The oldest access of sm->later has its result; run: not yet, it is carried out now. False on a fault. */
 bool sm_catch_up(struct sm *sm, bool run);
 /* Counts cycles in which the SM slept, for its mechanisms, too. */
@@ -581,6 +586,12 @@ enum core_sent op_send(struct sm *sm, int32_t op, enum mem_client client, uint32
 /* The op takes a collector and asks the banks for its operands. */
 void op_collect(struct sm *sm, int32_t op, bool plain);
 void op_finish_at(struct sm *sm, int32_t op, uint64_t cycle);
+/* The same of an op that may have an access in sm->later. */
+static inline void access_finish_at(struct sm *sm, int32_t op, uint64_t cycle) {
+    if (sm->ops[op].later && cycle > sm->later_ends)
+        sm->later_ends = cycle;
+    op_finish_at(sm, op, cycle);
+}
 /* Execution is over: results go to the banks, or the op ends. */
 void op_writeback(struct sm *sm, int32_t op, bool plain);
 void op_end(struct sm *sm, int32_t op);

@@ -130,6 +130,7 @@ static sm_tick_fn *version_of(const struct sm *sm);
 void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, const void *const *marks) {
     sm->x = x;
     sm->later = NULL;
+    sm->later_ends = 0;
     sm->needs = needs;
     sm->tick = version_of(sm);
     sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->parked = sm->held = sm->hungry =

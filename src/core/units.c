@@ -157,7 +157,7 @@ static void memory_done(struct sm *sm, const struct mem_done *d) {
     if (op_info[op->i->in->op].flags & OPF_STORE)
         store_done(sm, op->warp);
     if (op->space == CORE_TEXTURE) /* texels are there; now they are filtered */
-        op_finish_at(sm, (int32_t)d->token, sm->now + sm->spec->latency[LAT_TEX] + op->delay);
+        access_finish_at(sm, (int32_t)d->token, sm->now + sm->spec->latency[LAT_TEX] + op->delay);
     else if (op->delay)
         op_finish_at(sm, (int32_t)d->token, sm->now + op->delay);
     else
@@ -174,6 +174,10 @@ void sm_answers(struct sm *sm, uint64_t now) {
 
 bool sm_must_wait(const struct sm *sm, uint64_t now) {
     const struct cache *c = memsys_cache(sm->mem, sm->id, MEM_DATA);
+    int32_t id = now <= sm->later_ends ? sm->wheel[now % CORE_WHEEL] : CORE_NONE;
+    for (; id != CORE_NONE; id = sm->ops[id].next)
+        if (sm->ops[id].later)
+            return true;
     for (uint32_t k = 0; k < c->hits.len && queue_item(&c->hits, k)->ready <= now; k++)
         if (sm->ops[queue_item(&c->hits, k)->token].later)
             return true;
@@ -185,7 +189,7 @@ bool sm_must_wait(const struct sm *sm, uint64_t now) {
 
 bool sm_catch_up(struct sm *sm, bool run) {
     const struct later_access *a = later_first(sm->later);
-    if (a->i->ndw)
+    if (a->i->ndw && !a->given)
         sm->ops[a->tag].later = false;
     if (run)
         return later_run(sm->later, sm->x);

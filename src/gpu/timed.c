@@ -509,7 +509,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     bool ok = true;
     while (ok) {
         uint64_t limit = min_u64(min_u64(end, progress + HANG_CYCLES / 2), min_u64(show, pause));
-        if (strands_can(&r, now, limit, span->max_insts - min_u64(x->passed, span->max_insts))) {
+        if (strands_can(&r, now, limit, span->max_insts)) {
             ok = strands_run(&r, &now, limit);
         } else {
             ok = tick_sms(&r, now);

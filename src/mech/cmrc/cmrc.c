@@ -145,7 +145,7 @@ const struct mechanism mech_cmrc = {
     .order = 30,
     .points =
         {
-            .life = {.start = start, .finish = finish, .admit = admit, .warp = warp},
+            .life = {.start = start, .finish = finish, .admit = admit, .warp = warp, .apart = true},
             .watch = {.control = control,
                       .issued = cmrc_issued,
                       .collected = cmrc_collected,

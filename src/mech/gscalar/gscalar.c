@@ -189,7 +189,12 @@ const struct mechanism mech_gscalar = {
     .order = 30,
     .points =
         {
-            .life = {.start = start, .finish = finish, .warp = warp, .describe = describe, .any_order = true},
+            .life = {.start = start,
+                     .finish = finish,
+                     .warp = warp,
+                     .describe = describe,
+                     .any_order = true,
+                     .apart = true},
             .watch = {.control = control,
                       .issued = gscalar_issued,
                       .collected = gscalar_collected,
