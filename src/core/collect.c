@@ -563,9 +563,32 @@ static APART void read_ports(struct sm *sm, uint32_t busy) {
     }
 }
 
+/* The only op that waits for banks writes all its words, if each has a bank of its own; returns these banks.
+ */
+static uint32_t write_words(struct sm *sm, uint32_t b) {
+    int32_t id = sm->bank_writes[b][0];
+    struct core_op *op = &sm->ops[id];
+    uint32_t n = op->writes - op->next_write, banks = turned_banks(sm, b, (1u << n) - 1);
+    if (op->next != CORE_NONE || n > sm->spec->banks || !sm->bank_regs || banks & sm->written_banks)
+        return 0;
+    sm->bank_writes[b][0] = CORE_NONE;
+    sm->write_banks = sm->writes_waiting = 0;
+    sm->n.rf_writes += n;
+    sm->n.rf_write_arrays += n * op->write_arrays;
+    for (; op->next_write < op->writes; op->next_write++)
+        clear_register(sm, op->warp, op->i->d + op->next_write);
+    end_op(sm, id, false, true);
+    return banks;
+}
+
 /* Each bank takes a write, if one waits; returns those that took one in this cycle. */
-static __attribute__((noinline)) uint32_t serve_writes(struct sm *sm) {
+static __attribute__((noinline)) uint32_t serve_writes(struct sm *sm, bool plain) {
     uint32_t busy = 0, written = sm->written_banks;
+    if (plain && !(sm->write_banks & (sm->write_banks - 1))) {
+        uint32_t banks = write_words(sm, (uint32_t)__builtin_ctz(sm->write_banks));
+        if (banks)
+            return banks | written;
+    }
     for (uint32_t left; (left = (sm->write_banks | written) & ~busy);) {
         uint32_t b = (uint32_t)__builtin_ctz(left);
         busy |= 1u << b;
@@ -609,7 +632,7 @@ static EVERY_TIME void serve_lone(struct sm *sm, const struct core_lone *l, uint
 }
 
 static EVERY_TIME void arbitrate(struct sm *sm, bool plain) {
-    uint32_t busy = sm->write_banks ? serve_writes(sm) : sm->written_banks;
+    uint32_t busy = sm->write_banks ? serve_writes(sm, plain) : sm->written_banks;
     if (!plain && __builtin_expect(sm->ports != NULL, 0)) {
         read_ports(sm, busy);
         return;
