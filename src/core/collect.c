@@ -393,7 +393,7 @@ void core_writeback(struct sm *sm, int32_t id) {
 
 void core_retire(struct sm *sm, int32_t id) {
     assert(!sm->ops[id].later);
-    end_op(sm, id, true);
+    end_op(sm, id, true, false);
 }
 
 /* What a mechanism supplied is not what the instruction computed: a bug of the mechanism, or, for a load, a
@@ -502,7 +502,7 @@ void core_give(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
 
 void core_supply(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
     core_give(sm, id, value);
-    end_op(sm, id, true);
+    end_op(sm, id, true, false);
 }
 
 /* Tells mechanisms of a write; true: the op goes on without the scoreboard, which does not know of it.
