@@ -146,7 +146,7 @@ static void serve_shared(struct sm *sm, int32_t id, uint64_t now) {
     TELL(sm, tell_op(sm, PROBE_SHARED, id));
     sm->lsu_free = now + passes;
     uint32_t latency = op->remote ? sm->spec->remote_latency : sm->spec->shared_latency;
-    op_finish_at(sm, id, now + latency - 1 + passes - 1 + op->delay);
+    access_finish_at(sm, id, now + latency - 1 + passes - 1 + op->delay);
 }
 
 enum core_sent op_send(struct sm *sm, int32_t id, enum mem_client client, uint32_t *epoch, uint64_t now) {
@@ -181,9 +181,7 @@ bool lsu_refused(const struct sm *sm) {
 }
 
 void core_memory(struct sm *sm, int32_t id) {
-    bool texture = sm->ops[id].space == CORE_TEXTURE;
-    fifo_push(sm, texture ? sm->tex : sm->lsu, id);
-    *(texture ? &sm->tex_length : &sm->lsu_length) += 1;
+    queue_op(sm, id);
 }
 
 enum mem_result core_request(struct sm *sm, const struct mem_access *a, uint32_t token, uint64_t now) {

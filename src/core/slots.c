@@ -7,7 +7,7 @@ void sm_account(struct sm *sm, uint64_t cycles) {
         sm->n.lsu_stalls += cycles;
     sm->n.resident_warps += cycles * sm->nwarps;
     if (!ready_warps(sm) && sm->spec->policy != SCHED_TWO_LEVEL) {
-        slots_all_stalled(sm, cycles);
+        slots_all_stalled(sm, cycles, sm->spec->schedulers, false);
         return;
     }
     for (uint32_t k = 0; k < sm->spec->schedulers; k++) {
@@ -15,7 +15,7 @@ void sm_account(struct sm *sm, uint64_t cycles) {
         uint64_t set = sm->group[k] & ready_warps(sm);
         if (sm->spec->policy == SCHED_TWO_LEVEL)
             set &= sched_active(sm, k); /* as the first of these cycles would have left it */
-        issue_possible(sm, set, &why);
-        slots_stalled(sm, k, why, set, cycles * sm->spec->width);
+        issue_possible(sm, set, &why, false);
+        slots_stalled(sm, k, why, set, cycles * sm->spec->width, false);
     }
 }

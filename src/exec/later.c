@@ -46,8 +46,17 @@ static bool keeps(const struct xinst *i, uint32_t k) {
     return !(i->s[k] & POOL) && i->s[k] - i->d >= i->ndw;
 }
 
+/* Whether it is a register that the result replaces. */
+static bool loses(const struct xinst *i, uint32_t k) {
+    return !(i->s[k] & POOL) && i->s[k] - i->d < i->ndw;
+}
+
 static uint8_t *word_of(struct later_access *a, uint32_t n) {
     return (uint8_t *)(a + 1) + (size_t)n * WORD_BYTES;
+}
+
+static size_t bytes_of(const struct later_access *a) {
+    return sizeof *a + (a->words + a->lost) * (size_t)WORD_BYTES;
 }
 
 /* Bytes that an access takes at most. */
@@ -68,9 +77,12 @@ void later_add(struct later *l, struct warp *w, const struct xinst *i, uint32_t 
     for (uint32_t k = 0; k < i->nsw; k++)
         if (keeps(i, k))
             memcpy(word_of(a, a->words++), w->r[i->s[k]], WORD_BYTES);
+    for (uint32_t k = 0; k < i->nsw; k++)
+        if (loses(i, k))
+            memcpy(word_of(a, a->words + a->lost++), w->r[i->s[k]], WORD_BYTES);
     l->last = l->end;
     l->last_reads = l->touched[LATER_READS].n;
-    l->end += sizeof *a + a->words * (size_t)WORD_BYTES;
+    l->end += bytes_of(a);
     l->due++;
 }
 
@@ -112,17 +124,22 @@ void later_guess(struct later *l, struct exec *x) {
     const struct xinst *i = a->i;
     if (!is_read(i) || writes_before(l))
         return;
-    for (uint32_t k = 0; k < i->nsw; k++)
-        if (!(i->s[k] & POOL) && !keeps(i, k))
-            memcpy(word_of(a, a->words + a->lost++), a->w->r[i->s[k]], WORD_BYTES);
     if (exec_simple(x, a->w, i, a->m)) {
         a->guessed = true;
         l->due--;
-        l->end += a->lost * (size_t)WORD_BYTES;
     } else { /* it ends the launch in its turn, if another does not before */
-        a->lost = 0;
         x->fault = (struct fault){0};
     }
+}
+
+struct later_access *later_find(const struct later *l, int32_t tag) {
+    for (size_t at = l->first; at < l->end;) {
+        struct later_access *a = (struct later_access *)(void *)(l->at + at);
+        if (a->tag == tag && a->i->ndw && !a->given)
+            return a;
+        at += bytes_of(a);
+    }
+    return NULL;
 }
 
 /* Exchanges the registers that an access reads with what was kept of them. */
@@ -142,7 +159,7 @@ static void exchange(struct later_access *a) {
 /* The oldest access is no longer among those that are kept, but stays where it is for now. */
 static struct later_access *take(struct later *l) {
     struct later_access *a = later_first(l);
-    l->first += sizeof *a + (a->words + a->lost) * (size_t)WORD_BYTES;
+    l->first += bytes_of(a);
     l->due -= !a->guessed;
     if (l->first == l->end) {
         l->first = l->end = 0;
@@ -164,14 +181,37 @@ bool later_finish(struct later *l, struct exec *x) {
     return exec_simple(x, a->w, a->i, a->m);
 }
 
-bool later_run(struct later *l, struct exec *x) {
-    struct later_access *a = take(l);
+/* The source words that the result replaced are there again. */
+static void find_lost(const struct later_access *a) {
     uint32_t n = a->words;
+    for (uint32_t k = 0; k < a->i->nsw; k++)
+        if (loses(a->i, k))
+            memcpy(a->w->r[a->i->s[k]], (const uint8_t *)(a + 1) + (size_t)n++ * WORD_BYTES, WORD_BYTES);
+}
+
+/* Lanes of the result that another computes for. */
+static void lead(const struct later_access *a) {
+    for (uint32_t k = 0; k < a->i->ndw; k++) {
+        uint32_t *r = a->w->r[a->i->d + k], one = r[a->leader];
+        for (uint32_t lane = 0; lane < WARP_LANES; lane++)
+            r[lane] = a->led >> lane & 1 ? one : r[lane];
+    }
+}
+
+bool later_run(struct later *l, struct exec *x) {
+    _Alignas(64) uint8_t given[WORD_BYTES];
+    struct later_access *a = take(l);
+    if (a->given && a->guessed)
+        return true;
+    if (a->given)
+        memcpy(given, a->w->r[a->i->d], WORD_BYTES);
     exchange(a);
-    for (uint32_t k = 0; k < a->i->nsw && a->guessed; k++)
-        if (!(a->i->s[k] & POOL) && !keeps(a->i, k))
-            memcpy(a->w->r[a->i->s[k]], word_of(a, n++), WORD_BYTES);
+    find_lost(a);
     bool ok = exec_simple(x, a->w, a->i, a->m);
+    if (a->led)
+        lead(a);
+    if (a->given)
+        memcpy(a->w->r[a->i->d], given, WORD_BYTES);
     exchange(a);
     return ok;
 }

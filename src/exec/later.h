@@ -13,8 +13,8 @@
 
 #include "exec/warp.h"
 
-/* One access, followed by those of its source words that are registers and not also its destination, and,
- * when it was guessed, by those that are. */
+/* One access, followed by those of its source words that are registers: first those that are not also its
+ * destination, then those that are. */
 struct later_access {
     _Alignas(64) struct warp *w;
     const struct xinst *i;
@@ -22,7 +22,10 @@ struct later_access {
     uint32_t m;           /* lanes */
     int32_t tag;          /* the caller's */
     uint16_t words, lost; /* lost: source words that are also its destination */
+    uint32_t led;         /* lanes that get the result of lane `leader` instead of their own */
+    uint8_t leader;
     bool guessed;
+    bool given; /* somebody else gave the result, one word: its destination is not touched any more */
 };
 
 enum { LATER_READS, LATER_WRITES, LATER_LINES = 192 }; /* lines that are known one by one */
@@ -62,6 +65,8 @@ void later_add(struct later *l, struct warp *w, const struct xinst *i, uint32_t 
 void later_touches(struct later *l, uint64_t line, bool any);
 /* Carries out the access noted last if it is a load whose result can be guessed. */
 void later_guess(struct later *l, struct exec *x);
+/* The access with this tag, which has a destination that nobody else gave, or NULL. */
+struct later_access *later_find(const struct later *l, int32_t tag);
 /* The oldest, or NULL. */
 static inline struct later_access *later_first(const struct later *l) {
     return l->first < l->end ? (struct later_access *)(void *)(l->at + l->first) : NULL;

@@ -24,19 +24,19 @@ struct run {
     bool *refused; /* SMs whose mechanisms did not let a block enter that had room otherwise */
     /* SMs that go ahead by themselves (strands.c); NULL: those of this launch cannot. */
     struct strand *strands;
-    struct bits open;        /* those that have something to do, or may */
-    uint32_t *due;           /* who takes part in a round */
-    atomic_uint memory_left; /* pieces of the memory system that are not done */
-    uint64_t *written;       /* lines that accesses of a round write to */
-    uint64_t ahead;          /* cycles of a round */
-    uint64_t reached;        /* the first cycle that not all SMs have gone through */
-    uint64_t followed;       /* ... and the memory system */
-    uint64_t round_end;      /* where a round ends */
-    uint64_t most_issues;    /* that all SMs can issue in a round */
-    uint64_t most_insts;     /* a limit of executed instructions ends the launch, or its timing */
-    uint32_t trial;          /* rounds since it was last seen whether they pay */
-    uint64_t plain_until;    /* they do not: until then the machine goes cycle by cycle */
-    uint64_t drain_from;     /* after a fault: some parts of the machine have come as far as that */
+    struct bits open;          /* those that have something to do, or may */
+    uint32_t *due;             /* who takes part in a round */
+    atomic_uint memory_left;   /* pieces of the memory system that are not done */
+    uint64_t *written;         /* lines that accesses of a round write to */
+    uint64_t ahead;            /* cycles of a round */
+    uint64_t reached;          /* the first cycle that not all SMs have gone through */
+    uint64_t followed;         /* ... and the memory system */
+    uint64_t round_end;        /* where a round ends */
+    uint64_t most_insts_ahead; /* that all SMs can have executed, or passed over, two rounds from now */
+    uint64_t most_insts;       /* a limit of executed instructions ends the launch, or its timing */
+    uint32_t trial;            /* rounds since it was last seen whether they pay */
+    uint64_t plain_until;      /* they do not: until then the machine goes cycle by cycle */
+    uint64_t drain_from;       /* after a fault: some parts of the machine have come as far as that */
 };
 
 /* A block has ended; ctx: the run. */

@@ -7,10 +7,11 @@
  *   machine that goes cycle by cycle (exec/later.h). An SM does not tick when an answer is due for one that
  * was not.
  * - Room in the network: known for some requests. When it is not, the SM waits for the others.
- * - The next block to run: an SM in which one has ended waits for the others, unless none is left.
+ * - The next block to run: an SM in which one has ended waits for the others, unless none is left; so does,
+ *   in every cycle, one with a mechanism that lets none enter for now.
  * Hence nothing that is simulated can tell: results, counters and cycles are those of a machine that goes
  * cycle by cycle, whatever the number of threads, and where that cannot be had (several blocks in a cluster,
- * mechanisms, watchers, code that calls the system) the machine does go cycle by cycle.
+ * some mechanisms, watchers, code that calls the system) the machine does go cycle by cycle.
  *
  * Where memory is what a launch waits for, requests do not find room in the network and rounds become short:
  * then it costs more to go ahead than others can help with, and the machine goes cycle by cycle for a while.
@@ -39,6 +40,7 @@ struct strand {
     uint64_t ticks;           /* that it had */
     bool blocked;             /* it waits to learn of room in the network */
     bool wrong;               /* guesses of its loads may be */
+    bool asks;                /* it has ticked since its mechanisms refused a block */
     struct run *run;
     uint32_t sm;
     uint32_t nended;                   /* blocks that have ended, and that nobody knows of ... */
@@ -49,10 +51,26 @@ struct strand {
 
 /* ---- beginning and end of a launch ------------------------------------------------------------------- */
 
+/* Can every mechanism do with SMs that are ahead of others? Those who compare values need them at once. */
+static bool mechs_suit(const struct machine *m) {
+    for (uint32_t k = 0; k < m->mechs.n; k++)
+        if (!m->mechs.at[k]->points.life.apart)
+            return false;
+    return !m->mechs.n || !m->sms[0]->check.on;
+}
+
 static bool suits(const struct run *r) {
     const struct machine *m = r->m;
-    return m->threads && r->together == 1 && !m->mechs.n && !m->probe && !r->x->watch &&
+    return m->threads && r->together == 1 && mechs_suit(m) && !m->probe && !r->x->watch &&
            r->ahead >= FEW_CYCLES && m->core.sleep && later_suits(r->x->img);
+}
+
+/* Instructions that warps may pass over as soon as one issues that is before them: those behind it that were
+ * not executed when mechanisms have a say in that. */
+static uint64_t most_passed(const struct run *r) {
+    const struct machine *m = r->m;
+    bool passes = m->sms[0]->mech.has & UINT64_C(1) << MECH_AT_stream_decoded;
+    return passes ? (uint64_t)m->nsms * m->core.warps * r->x->img->ncode : 0;
 }
 
 void strands_begin(struct run *r, struct arena *a) {
@@ -61,13 +79,11 @@ void strands_begin(struct run *r, struct arena *a) {
         crew_free(m->crew);
         m->crew = NULL;
     }
-    /* What goes through memory waits for its values (sm_must_wait); other ways take longer than a round. */
-    uint64_t latency = min_u64(m->core.shared_latency, m->core.latency[LAT_TEX]);
-    r->ahead = min_u64(memsys_lookahead(m->mem), latency - 1);
+    r->ahead = memsys_lookahead(m->mem);
     if (!suits(r))
         return;
     uint32_t issues = m->core.schedulers * m->core.width * (uint32_t)r->ahead;
-    r->most_issues = (uint64_t)issues * m->nsms;
+    r->most_insts_ahead = 2 * ((uint64_t)issues * m->nsms + most_passed(r));
     size_t bytes = later_bytes(r->x->img, 2 * issues);
     if (bytes * m->nsms > m->later_bytes) {
         free(m->later);
@@ -84,7 +100,7 @@ void strands_begin(struct run *r, struct arena *a) {
         s->sm = i;
         s->x = *r->x;
         s->x.executed = arena_array(a, uint64_t, r->x->img->ncode + 1u);
-        s->x.warp_insts = s->x.thread_insts = s->x.divergent = s->x.waited = 0;
+        s->x.warp_insts = s->x.thread_insts = s->x.passed = s->x.divergent = s->x.waited = 0;
         s->later = (struct later){.at = m->later + i * bytes, .size = bytes};
     }
 }
@@ -97,11 +113,12 @@ void strands_count(struct run *r) {
     struct exec *x = r->x;
     if (!r->strands)
         return;
-    x->warp_insts = x->thread_insts = x->divergent = x->waited = 0;
+    x->warp_insts = x->thread_insts = x->passed = x->divergent = x->waited = 0;
     for (uint32_t i = 0; i < r->m->nsms; i++) {
         const struct exec *y = &r->strands[i].x;
         x->warp_insts += y->warp_insts;
         x->thread_insts += y->thread_insts;
+        x->passed += y->passed;
         x->divergent += y->divergent;
         x->waited += y->waited;
         if (r->m->sms[i]->fault && x->fault.status == RP_OK)
@@ -150,6 +167,11 @@ static void drop_settled(struct strand *s, struct sm *sm) {
     s->wrong &= a != NULL;
 }
 
+/* Does it wait to be given a block, if there is one? */
+static bool wants_block(const struct strand *s) {
+    return s->nended || s->asks;
+}
+
 /* Lets an SM go through cycles before end, as far as it can. */
 static void strand_go(struct strand *s, uint64_t end) {
     const struct run *r = s->run;
@@ -167,18 +189,19 @@ static void strand_go(struct strand *s, uint64_t end) {
         s->blocked = !memsys_port_knows(mem, s->sm, ticks);
         if (s->blocked)
             return;
-        if (ticks && sm->port->done[MEM_DATA] <= now && sm_must_wait(sm, now))
+        if (ticks && sm_may_wait(sm, now) && sm_must_wait(sm, now))
             return;
         if (ticks) {
             s->wake = sm_tick(sm, now, note_ended, s);
             s->ticks++;
+            s->asks = r->refused[s->sm];
         }
         if (memsys_port_due(mem, s->sm) <= now) {
             memsys_port_receive(mem, now, s->sm);
             note_port(s, sm);
         }
         s->at = now + 1;
-        if (sm->fault || (s->nended && !last) || (!idle && sm_idle(sm)))
+        if (sm->fault || (wants_block(s) && !last) || (!idle && sm_idle(sm)))
             return;
     }
     s->at = end;
@@ -214,9 +237,9 @@ static void go_piece(void *ctx, uint32_t piece) {
 /* Is it sure that no limit of executed instructions is reached before all SMs have gone through as many
  * cycles as some have, or will have in a round that begins now? */
 static bool is_far_from_limit(const struct run *r) {
-    uint64_t n = 2 * r->most_issues;
+    uint64_t n = r->most_insts_ahead;
     for (uint32_t i = 0; r->most_insts < UINT64_MAX && i < r->m->nsms; i++)
-        n += r->strands[i].x.warp_insts;
+        n += r->strands[i].x.warp_insts + r->strands[i].x.passed;
     return n < r->most_insts;
 }
 
@@ -279,7 +302,7 @@ static bool go_all(struct run *r) {
     uint32_t n = follow;
     BITS_EACH (&r->open, i) {
         struct strand *s = &r->strands[i];
-        if (s->at >= r->round_end || m->sms[i]->fault || s->nended || sm_idle(m->sms[i]))
+        if (s->at >= r->round_end || m->sms[i]->fault || wants_block(s) || sm_idle(m->sms[i]))
             continue;
         if (strand_next(s) >= r->round_end)
             s->at = r->round_end;
@@ -377,15 +400,16 @@ static uint32_t catch_up(struct run *r, uint64_t end, uint64_t *cycle) {
     }
 }
 
-/* SMs in which blocks have ended get others, if there are any: in the order in which they ended. */
+/* SMs that wait for blocks get them, if there are any: in the order in which they came to wait. */
 static void feed_strands(struct run *r) {
     BITS_EACH (&r->open, i) {
         struct strand *s = &r->strands[i];
-        if (!s->nended || (s->at != r->reached && r->next < r->total))
+        if (!wants_block(s) || (s->at != r->reached && r->next < r->total))
             continue;
         for (uint32_t k = 0; k < s->nended; k++)
             run_block_done(r, s->ended[k]);
         s->nended = 0;
+        s->asks = false;
         while (run_feed(r, i))
             s->wake = s->at;
     }

@@ -328,7 +328,7 @@ static void tell_kernel(const struct machine *m, enum probe_kind kind, const str
 /* The SMs are ready for the launch; no block is on them. */
 static void start(struct run *r, struct arena *launch) {
     struct machine *m = r->m;
-    const struct core_need *needs = core_needs(launch, r->x->img);
+    const struct core_need *needs = core_needs(launch, r->x->img, m->sms[0]->spec);
     const void *marks[MECH_MAX] = {0};
     for (uint32_t k = 0; k < m->mechs.n; k++)
         if (m->mechs.at[k]->kernel)
@@ -509,7 +509,7 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     bool ok = true;
     while (ok) {
         uint64_t limit = min_u64(min_u64(end, progress + HANG_CYCLES / 2), min_u64(show, pause));
-        if (strands_can(&r, now, limit, span->max_insts - min_u64(x->passed, span->max_insts))) {
+        if (strands_can(&r, now, limit, span->max_insts)) {
             ok = strands_run(&r, &now, limit);
         } else {
             ok = tick_sms(&r, now);

@@ -105,6 +105,11 @@ struct mech_life {
      * in one cycle do so, and ops end: the SM may then write results when execution is over, without a queue.
      * Not for those who own registers, banks or results, or have watch.written. */
     bool any_order;
+    /* Its states on the SMs have nothing in common that changes, and until execution is over it does not look
+     * at what loads, atomics and textures bring, nor lets them end but by core_supply: SMs may then be
+     * simulated by several threads, and ahead of each other. Not for those who access memory on their own or
+     * run code of their own. */
+    bool apart;
 };
 
 /* What happens to instructions, for those who only look. Open to all. */

@@ -1,13 +1,18 @@
 /* SMs that go ahead by themselves, in several threads: nothing that is simulated can tell. Every launch is
  * compared with one of a machine that goes cycle by cycle: cycles, counters and memory, races included. */
+#include "core/view.h"
 #include "timing_rig.h"
 
 static const uint32_t counts[] = {1, 2, 3, 16}; /* of threads */
 enum { COUNTS = sizeof counts / sizeof *counts };
+static uint32_t step = 1;           /* through these */
+static const char *mech;            /* that machines have; NULL: none */
+static const struct mechanism *own; /* ... or this one */
 
 /* What a launch left. */
 struct outcome {
     uint64_t cycles, insts, counters[RIG_COUNTERS];
+    uint64_t program; /* instructions, also those that were passed over */
     enum rp_status status;
     char *report;
     uint8_t *memory;
@@ -22,19 +27,23 @@ struct launch {
 static void open_rig(struct rig *r, const char *gpu, const char *const *set, const char *file,
                      uint32_t threads) {
     char *text = rig_file(file);
-    rig_open(r, gpu, set, false, text);
+    rig_open_options(r, &(struct rp_options){.gpu = gpu, .set = set, .mech = mech}, text);
     free(text);
+    if (own)
+        r->g->mechs = (struct mech_set){.at = {own}, .n = 1};
     r->g->machine = machine_create(&r->g->config, &r->g->mechs, false, threads);
 }
 
 static struct outcome run(struct rig *r, const struct launch *l) {
     struct outcome o = {.memory = malloc(RIG_BYTES)};
     struct rp_totals before = rp_totals(r->g);
+    uint64_t program = r->g->program_insts;
     rig_zero(r);
     o.status = rig_try(r, l->kernel, l->grid, l->block, 0, l->p, &o.report);
     struct rp_totals after = rp_totals(r->g);
     o.cycles = after.cycles - before.cycles;
     o.insts = o.status == RP_OK ? after.warp_insts - before.warp_insts : 0;
+    o.program = o.status == RP_OK ? r->g->program_insts - program : 0;
     if (o.status == RP_OK)
         rig_counters(r, o.counters);
     memcpy(o.memory, (const void *)(uintptr_t)r->buffer, RIG_BYTES);
@@ -50,6 +59,7 @@ static void assert_same(const struct outcome *a, const struct outcome *b) {
     assert_int_equal(a->status, b->status);
     assert_int_equal(a->cycles, b->cycles);
     assert_int_equal(a->insts, b->insts);
+    assert_int_equal(a->program, b->program);
     assert_memory_equal(a->counters, b->counters, sizeof a->counters);
     assert_memory_equal(a->memory, b->memory, RIG_BYTES);
     assert_true(!a->report == !b->report);
@@ -68,7 +78,7 @@ static void compare(const char *gpu, const char *const *set, const char *file, c
         want[i] = run(&r, &l[i]);
     assert_false(r.g->machine->rounds);
     rig_close(&r);
-    for (uint32_t t = 0; t < COUNTS; t++) {
+    for (uint32_t t = 0; t < COUNTS; t += step) {
         open_rig(&r, gpu, set, file, counts[t]);
         for (uint32_t i = 0; i < n; i++) {
             struct outcome o = run(&r, &l[i]);
@@ -91,8 +101,9 @@ static const struct launch usual[] = {
 enum { USUAL = sizeof usual / sizeof *usual };
 
 static const struct launch races[] = {
-    {"race", 60, 96, {0, 40, 1}}, {"race", 7, 224, {0, 60, 2}}, {"mixed", 45, 64, {0, 30, 0}},
-    {"race", 90, 32, {0, 20, 3}}, {"race", 15, 64, {0, 50, 9}}, {"chase", 60, 96, {0, 40, 77}},
+    {"race", 60, 96, {0, 40, 1}},  {"race", 7, 224, {0, 60, 2}}, {"mixed", 45, 64, {0, 30, 0}},
+    {"race", 90, 32, {0, 20, 3}},  {"race", 15, 64, {0, 50, 9}}, {"chase", 60, 96, {0, 40, 77}},
+    {"agree", 60, 96, {0, 60, 1}},
 };
 enum { RACES = sizeof races / sizeof *races };
 
@@ -190,15 +201,71 @@ static void cuts_are_the_same(void **state) {
         }
 }
 
+/* A mechanism that lets the first lane load for all. */
+struct leads {
+    struct sm *sm;
+    uint32_t mask;
+};
+
+static void *create_leads(struct arena *a, const void *params, void *shared, struct sm *sm) {
+    (void)params, (void)shared;
+    struct leads *l = arena_new(a, struct leads);
+    l->sm = sm;
+    return l;
+}
+
+static uint32_t choose_first(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
+    struct leads *l = m;
+    (void)warp;
+    l->mask = mask;
+    return i->kind == X_LOAD ? mask & -mask : mask;
+}
+
+static void spread_first(void *m, int32_t op) {
+    struct leads *l = m;
+    if (l->sm->ops[op].i->kind == X_LOAD && l->mask)
+        core_spread(l->sm, op, (uint32_t)__builtin_ctz(l->mask), l->mask);
+}
+
+static const struct mechanism first_leads = {
+    .name = "leads",
+    .points = {.life = {.apart = true}, .lanes = {.choose = choose_first}, .watch = {.issued = spread_first}},
+    .create = create_leads,
+};
+
+/* Mechanisms see the same, too: values that they keep and supply instead of what somebody loads, lanes that
+ * one computes for, instructions that are passed over, and blocks that have to wait. */
+static void mechanisms_are_the_same(void **state) {
+    (void)state;
+    static const char *const tight[] = {"rf.mapping=wshift", "sm.registers=2048", "block.registers=2048",
+                                        NULL};
+    static const struct {
+        const char *gpu, *mech;
+        const char *const *set;
+    } with[] = {
+        {"wir", "wir", NULL},      {"gtx480", "wir", NULL},         {"gscalar", "gscalar", NULL},
+        {"gtx480", "cmrc", tight}, {"darsie", "darsie", NULL},      {"lnl", "lnl", NULL},
+        {"gtx480", "uv", NULL},    {"gtx480", "cmrc+darsie", NULL},
+    };
+    step = 2;
+    for (uint32_t k = 0; k < sizeof with / sizeof *with; k++) {
+        mech = with[k].mech;
+        compare(with[k].gpu, with[k].set, "races.ptx", races, RACES);
+        compare(with[k].gpu, with[k].set, "mixed.ptx", usual, USUAL);
+    }
+    mech = NULL;
+    own = &first_leads;
+    compare("gtx480", NULL, "races.ptx", races, RACES);
+    own = NULL;
+    step = 1;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(launches_are_the_same),
-        cmocka_unit_test(races_are_the_same),
-        cmocka_unit_test(full_queues_are_the_same),
-        cmocka_unit_test(faults_are_the_same),
-        cmocka_unit_test(cuts_are_the_same),
-        cmocka_unit_test(short_rounds_are_few),
-        cmocka_unit_test(waiting_requests_end_no_rounds),
+        cmocka_unit_test(launches_are_the_same),   cmocka_unit_test(races_are_the_same),
+        cmocka_unit_test(mechanisms_are_the_same), cmocka_unit_test(full_queues_are_the_same),
+        cmocka_unit_test(faults_are_the_same),     cmocka_unit_test(cuts_are_the_same),
+        cmocka_unit_test(short_rounds_are_few),    cmocka_unit_test(waiting_requests_end_no_rounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

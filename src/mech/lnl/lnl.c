@@ -300,7 +300,7 @@ const struct mechanism mech_lnl = {
     .approximate = true,
     .points =
         {
-            .life = {.start = start, .finish = finish, .warp = warp, .describe = describe},
+            .life = {.start = start, .finish = finish, .warp = warp, .describe = describe, .apart = true},
             .watch = {.control = control, .issued = lnl_issued, .result = result},
             .gate = {.eligible = eligible, .slots = lnl_fuse_slots},
             .stream = {.fetch = lnl_fuse_fetch},

@@ -161,7 +161,7 @@ MECHANISM(uv) = {
     .name = "uv",
     .help = "Uniform Vector: repeats of uniform operands in a block are not executed",
     .order = 20,
-    .points = {.life = {.start = start, .block = block},
+    .points = {.life = {.start = start, .block = block, .apart = true},
                .watch = {.before = before, .result = result},
                .front = {.take = take}},
     .params = PARAM_TABLE(struct uv_params, params, NULL),
