@@ -6,7 +6,8 @@
  * - Values in global memory: accesses are noted, and carried out when all SMs are as far, in the order of a
  *   machine that goes cycle by cycle (exec/later.h). An SM does not tick when an answer is due for one that
  * was not.
- * - Room in the network: known for some requests. When it is not, the SM waits for the others.
+ * - Room in the network: known for some requests, and foreseen for others (icnt_foresee). When it is not, the
+ *   SM waits for the others.
  * - The next block to run: an SM in which one has ended waits for the others, unless none is left; so does,
  *   in every cycle, one with a mechanism that lets none enter for now.
  * Hence nothing that is simulated can tell: results, counters and cycles are those of a machine that goes
@@ -20,7 +21,8 @@
  * A round: each SM goes as far as it can, at most to the round's end. Then, in one thread: accesses to memory
  * up to the cycle that all have reached, blocks for SMs. The rest of the memory system follows up to there:
  * beside the SMs in the next round, which is why rounds are half as long as what is known of replies; or at
- * once, when there is one thread, or SMs that wait for it. */
+ * once, when there is one thread, or SMs that wait for it. With several threads its partitions are pieces of
+ * work as SMs are (mem/parts.c). */
 #include <string.h>
 
 #include "gpu/run.h"

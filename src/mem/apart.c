@@ -159,10 +159,13 @@ static bool lacks_room(const struct memsys *m, uint32_t sm) {
     return s->all_made - s->all_sent > icnt_room(m->request, sm);
 }
 
-/* Looks ahead for ports that have no room. Returns the first cycle in which it is not sure who gets some. */
+/* Looks ahead for ports that have no room, where others wait for them. Returns the first cycle in which it is
+ * not sure who gets some. */
 static uint64_t foresee_room(struct memsys *m) {
     const struct clock *c = &m->domain[ICNT].clock;
     bool lack = false;
+    if (!m->split)
+        return m->reached;
     for (uint32_t sm = 0; sm < m->spec.sms; sm++)
         m->fresh_at[sm] = NEVER;
     BITS_EACH (m->open, sm) {

@@ -94,7 +94,7 @@ void memsys_set_eager(struct memsys *m, bool eager);
  * _fetch and _pop; memsys_port_receive. When all have gone through the cycles before end, memsys_show tells
  * the rest of their requests, memsys_advance lets it follow, up to there, and memsys_inform tells the ports
  * of replies and of room: they may then go through cycles before end + memsys_lookahead. memsys_advance may
- * be at work beside the ports; the other two may not. */
+ * be at work beside the ports; the other two may not. Nor may it be at work beside memsys_go_piece. */
 
 /* Parts the ports; cycle now is the next. open: those that take part, as long as this lasts; the others are
  * idle and stay so. split: partitions are gone through by themselves, too. */
