@@ -155,6 +155,21 @@ static void waiting_requests_end_no_rounds(void **state) {
     forget(&o);
 }
 
+/* Who gets room in a network that is full is foreseen where there are several threads, so that rounds are not
+ * short. */
+static void room_is_foreseen(void **state) {
+    (void)state;
+    static const char *const full[] = {"icnt.sm_bytes=8", "icnt.in_queue=8", "l1.queue=4", NULL};
+    struct rig r;
+    open_rig(&r, "gtx480", full, "races.ptx", 2);
+    struct outcome o = run(&r, &(struct launch){"race", 60, 96, {0, 10, 1}});
+    assert_int_equal(o.status, RP_OK);
+    uint64_t rounds = r.g->machine->rounds; /* of 16 cycles at most; all cycles belong to one */
+    assert_true(5 * rounds < o.cycles && o.cycles < 16 * rounds);
+    rig_close(&r);
+    forget(&o);
+}
+
 /* The launch ends with the same fault, in the same cycle, and has changed memory as far. Behind that, others
  * can be run; their cycles depend on what SMs that were ahead had asked of memory. */
 static void faults_are_the_same(void **state) {
@@ -262,10 +277,15 @@ static void mechanisms_are_the_same(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(launches_are_the_same),   cmocka_unit_test(races_are_the_same),
-        cmocka_unit_test(mechanisms_are_the_same), cmocka_unit_test(full_queues_are_the_same),
-        cmocka_unit_test(faults_are_the_same),     cmocka_unit_test(cuts_are_the_same),
-        cmocka_unit_test(short_rounds_are_few),    cmocka_unit_test(waiting_requests_end_no_rounds),
+        cmocka_unit_test(launches_are_the_same),
+        cmocka_unit_test(races_are_the_same),
+        cmocka_unit_test(mechanisms_are_the_same),
+        cmocka_unit_test(full_queues_are_the_same),
+        cmocka_unit_test(faults_are_the_same),
+        cmocka_unit_test(cuts_are_the_same),
+        cmocka_unit_test(short_rounds_are_few),
+        cmocka_unit_test(room_is_foreseen),
+        cmocka_unit_test(waiting_requests_end_no_rounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
