@@ -26,6 +26,7 @@ struct run {
     struct strand *strands;
     struct bits open;          /* those that have something to do, or may */
     uint32_t *due;             /* who takes part in a round */
+    bool split;                /* partitions of L2 are pieces of their own */
     atomic_uint memory_left;   /* pieces of the memory system that are not done */
     uint64_t *written;         /* lines that accesses of a round write to */
     uint64_t ahead;            /* cycles of a round */

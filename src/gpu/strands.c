@@ -31,6 +31,8 @@ enum {
     FEW_CYCLES = 4,    /* with less lookahead the machine goes cycle by cycle */
     ALONE_ROUNDS = 64, /* rounds before others are called to help: short launches end before they have come */
     MIN_PIECES = 2,    /* SMs with work in a round that is worth sharing */
+    SPLIT_THREADS =
+        4, /* from so many on they share the memory system: few are better off with less to pass on */
     TRIAL_ROUNDS = 128,  /* after so many it is decided whether to go on, by the cycles of SMs ... */
     TRIAL_TICKS = 12,    /* ... that they had in a round: with fewer ... */
     PLAIN_CYCLES = 4096, /* ... the machine goes cycle by cycle for so long */
@@ -442,7 +444,7 @@ static void show(struct run *r) {
 /* The memory system goes as far as all SMs have. */
 static void follow(struct run *r) {
     show(r);
-    if (memsys_is_split(r->m->mem))
+    if (r->split)
         go_due(r, memory_due(r));
     memsys_advance(r->m->mem, r->reached);
     memsys_inform(r->m->mem);
@@ -528,7 +530,8 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
     const bool beside = m->threads > 1 && m->rounds >= ALONE_ROUNDS;
     if (beside && !m->crew)
         m->crew = crew_create(min_u64(m->threads, m->nsms) - 1, memsys_pieces(m->mem) + m->nsms);
-    memsys_part(m->mem, *now, &r->open, beside);
+    r->split = beside && m->threads >= SPLIT_THREADS;
+    memsys_part(m->mem, *now, &r->open, beside, r->split);
     BITS_EACH (&r->open, i) {
         r->strands[i].at = *now;
         r->strands[i].wake = m->wake[i];

@@ -164,7 +164,7 @@ static bool lacks_room(const struct memsys *m, uint32_t sm) {
 static uint64_t foresee_room(struct memsys *m) {
     const struct clock *c = &m->domain[ICNT].clock;
     bool lack = false;
-    if (!m->split)
+    if (!m->foresees)
         return m->reached;
     for (uint32_t sm = 0; sm < m->spec.sms; sm++)
         m->fresh_at[sm] = NEVER;
@@ -181,8 +181,9 @@ static uint64_t foresee_room(struct memsys *m) {
                    clock_cycle(c, icnt_foresee(m->request, now, now + m->spec.request.latency, m->fresh_at)));
 }
 
-void memsys_part(struct memsys *m, uint64_t now, const struct bits *open, bool split) {
+void memsys_part(struct memsys *m, uint64_t now, const struct bits *open, bool foresee, bool split) {
     m->apart = true;
+    m->foresees = foresee;
     m->reached = now;
     m->open = open;
     if (split)

@@ -96,10 +96,11 @@ struct memsys {
     uint64_t *fresh_at;  /* the tick from which each SM may have requests in the network that are not known */
     struct bits sending; /* SMs with requests to send */
     struct bits l2_busy, dram_busy;
-    struct bits woken;        /* SMs whose port has something for them earlier than they knew */
-    const struct bits *open;  /* while ports are apart: those that take part */
-    uint64_t reached;         /* ... and the first cycle that everything but the ports has not gone through */
-    bool apart, split, eager; /* split: partitions are gone through by themselves */
+    struct bits woken;       /* SMs whose port has something for them earlier than they knew */
+    const struct bits *open; /* while ports are apart: those that take part */
+    uint64_t reached;        /* ... and the first cycle that everything but the ports has not gone through */
+    bool apart, eager;
+    bool foresees, split; /* while ports are apart: as memsys_part was asked */
 };
 
 /* The first tick of a domain after core cycle now. */

@@ -168,10 +168,6 @@ void memsys_advance_split(struct memsys *m, uint64_t end) {
     }
 }
 
-bool memsys_is_split(const struct memsys *m) {
-    return m->split;
-}
-
 uint32_t memsys_pieces(const struct memsys *m) {
     return m->spec.partitions < MOST_PIECES ? m->spec.partitions : MOST_PIECES;
 }
@@ -183,13 +179,13 @@ static uint32_t piece_from(const struct memsys *m, uint32_t piece) {
 
 bool memsys_piece_due(const struct memsys *m, uint32_t piece, uint64_t end) {
     uint64_t next = NEVER;
-    for (uint32_t p = piece_from(m, piece); p < piece_from(m, piece + 1); p++)
+    for (uint32_t p = piece_from(m, piece); m->split && p < piece_from(m, piece + 1); p++)
         next = min_u64(next, m->part[p].next);
     return next < end;
 }
 
 void memsys_go_piece(struct memsys *m, uint32_t piece, uint64_t end) {
-    for (uint32_t p = piece_from(m, piece); p < piece_from(m, piece + 1); p++)
+    for (uint32_t p = piece_from(m, piece); m->split && p < piece_from(m, piece + 1); p++)
         part_go(m, p, parts_end(m, end));
 }
 
