@@ -260,17 +260,10 @@ static EVERY_TIME bool tell_retire(struct sm *sm, int32_t id) {
     return false;
 }
 
-/* watched: by mechanisms. */
-static EVERY_TIME void end_op(struct sm *sm, int32_t id, bool watched, bool plain) {
+/* What is left of an op when its registers are off the scoreboard. */
+static EVERY_TIME void leave_op(struct sm *sm, int32_t id, bool plain) {
     struct core_op *op = &sm->ops[id];
     struct core_warp *cw = &sm->warps[op->warp];
-    const struct xinst *i = op->i;
-    if (watched && tell_retire(sm, id))
-        return;
-    /* Words that were written have left the scoreboard, where a later instruction may hold them again; those
-     * of a result that a mechanism took have not. */
-    for (uint32_t k = op->taken ? 0 : op->next_write; k < i->ndw; k++)
-        clear_register(sm, op->warp, i->d + k);
     cw->pending_preds &= (uint8_t)~op->need->sets;
     if (op->accesses != CORE_NONE)
         sm->access_free[sm->naccess_free++] = op->accesses;
@@ -280,6 +273,19 @@ static EVERY_TIME void end_op(struct sm *sm, int32_t id, bool watched, bool plai
         TELL(sm, tell_op(sm, PROBE_END, id));
     warp_freed(sm, op->warp);
     free_op(sm, id);
+}
+
+/* watched: by mechanisms. */
+static EVERY_TIME void end_op(struct sm *sm, int32_t id, bool watched, bool plain) {
+    const struct core_op *op = &sm->ops[id];
+    const struct xinst *i = op->i;
+    if (watched && tell_retire(sm, id))
+        return;
+    /* Words that were written have left the scoreboard, where a later instruction may hold them again; those
+     * of a result that a mechanism took have not. */
+    for (uint32_t k = op->taken ? 0 : op->next_write; k < i->ndw; k++)
+        clear_register(sm, op->warp, i->d + k);
+    leave_op(sm, id, plain);
 }
 
 void op_end(struct sm *sm, int32_t id) {
@@ -324,16 +330,18 @@ static inline bool can_write_at_once(const struct sm *sm, const struct core_op *
 }
 
 static EVERY_TIME bool write_at_once(struct sm *sm, int32_t id, bool plain) {
-    struct core_op *op = &sm->ops[id];
-    uint32_t b = bank_of(sm, op->warp, op->i->d);
+    const struct core_op *op = &sm->ops[id];
+    uint32_t reg = op->i->d, b = bank_of(sm, op->warp, reg);
     if (!can_write_at_once(sm, op, b))
         return false;
+    struct core_warp *cw = &sm->warps[op->warp];
+    uint64_t bit = UINT64_C(1) << reg % 64;
     sm->written_banks |= 1u << b;
     sm->n.rf_writes++;
     sm->n.rf_write_arrays += op->write_arrays;
-    op->next_write = 1;
-    clear_register(sm, op->warp, op->i->d);
-    end_op(sm, id, false, plain);
+    cw->pending[reg / 64] &= ~bit; /* no mechanism has it written twice */
+    cw->memory[reg / 64] &= ~bit;
+    leave_op(sm, id, plain);
     return true;
 }
 
@@ -668,8 +676,11 @@ EVERY_TIME void sm_collect(struct sm *sm, uint64_t now, bool plain) {
         OWNER(sm, banks, arbitrate, now);
     else if (sm->read_banks | sm->write_banks)
         arbitrate(sm, plain);
-    sm->n.rf_read_retries += sm->reads_waiting; /* whoever still waits was refused */
-    sm->n.rf_write_retries += sm->writes_waiting;
     sm->written_banks = 0;
-    sm->served = now;
+    if (sm->reads_waiting | sm->writes_waiting) { /* whoever still waits was refused */
+        sm->n.rf_read_retries += sm->reads_waiting;
+        sm->n.rf_write_retries += sm->writes_waiting;
+    }
+    if (!plain)
+        sm->served = now;
 }

@@ -370,7 +370,8 @@ static EVERY_TIME uint64_t tick(struct sm *sm, uint64_t now, void (*done)(void *
         sm_tex(sm, now);
     sm_issue(sm, now, shape);
     sm_fetch(sm, now, shape);
-    sm->fetched = now;
+    if (!plain)
+        sm->fetched = now;
     if (sm->ended)
         retire_warps(sm, done, ctx);
     if (sm->read_banks | sm->write_banks || sm->hungry & sm->fetchers & ~sm->blocked)

@@ -66,10 +66,15 @@ static inline __attribute__((always_inline)) void run_alu(struct exec *x, struct
     struct lane_io io;
     for (uint32_t k = 0; k < i->nsw; k++)
         io.s[k] = src_lanes(x, w, i->s[k]);
-    read_predicates(&io, w, i);
     io.m = &i->in->m;
     io.d[0] = w->r[i->d];
     io.d[1] = w->r[i->d + 1];
+    if (__builtin_expect(i->sole, 1)) {
+        io.pin[0] = io.pin[1] = UINT32_MAX;
+        lane_run(i->op, &io);
+        return;
+    }
+    read_predicates(&io, w, i);
     lane_run(i->op, &io);
     write_predicates(&io, w, i, m);
 }

@@ -65,6 +65,7 @@ struct xinst {
     uint8_t kind, nsw, ndw, guard; /* nsw, ndw: words of all sources, of the destination */
     bool gneg, pneg[2];
     bool turn; /* other warps run before this one goes on (turns.c) */
+    bool sole; /* neither reads nor writes predicates, but for its guard */
     uint8_t ps[2], pd[2];
     uint8_t first[4];                /* index in s of each source's first word */
     uint32_t d, s[MAX_SOURCE_WORDS]; /* d: first destination register */
