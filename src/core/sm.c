@@ -311,8 +311,9 @@ static uint64_t next_in_wheel(const struct sm *sm, uint64_t now) {
     return now + 1 + (bit + CORE_WHEEL - at) % CORE_WHEEL;
 }
 
-/* The next cycle in which something can happen here, given that memory only answers later, and nothing waits
- * for a bank or fetches. */
+/* The next cycle in which something can happen here, given that memory only answers later, and there is
+ * nothing that makes it the next one most often: somebody waits for a bank, fetches, or has an access to
+ * send. */
 static APART uint64_t next_cycle(const struct sm *sm, uint64_t now) {
     if (sm_idle(sm))
         return NEVER;
@@ -374,7 +375,8 @@ static EVERY_TIME uint64_t tick(struct sm *sm, uint64_t now, void (*done)(void *
         sm->fetched = now;
     if (sm->ended)
         retire_warps(sm, done, ctx);
-    if (sm->read_banks | sm->write_banks || sm->hungry & sm->fetchers & ~sm->blocked)
+    if (sm->read_banks | sm->write_banks || sm->hungry & sm->fetchers & ~sm->blocked ||
+        (sm->lsu[0] != CORE_NONE && sm->lsu_free <= now + 1 && sm->lsu_epoch == UINT32_MAX))
         return now + 1;
     uint64_t next = next_cycle(sm, now);
     if (!plain && next > now + 1)

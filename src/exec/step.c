@@ -545,6 +545,16 @@ EVERY_STEP enum warp_state warp_take(struct exec *x, struct warp *w, const struc
     return WARP_RUNNING;
 }
 
+EVERY_STEP void warp_take_branch(struct exec *x, struct warp *w, const struct xinst *i, bool taken,
+                                 uint32_t lanes) {
+    struct simt_entry *e = &w->stack[w->depth - 1];
+    x->warp_insts++;
+    x->executed[e->pc]++;
+    x->thread_insts += lanes;
+    x->divergent += e->mask != UINT32_MAX;
+    e->pc = taken ? i->in->target : e->pc + 1;
+}
+
 enum warp_state warp_take_later(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
                                 uint32_t lanes, struct later *l, uint64_t cycle, int32_t tag) {
     struct simt_entry *e = &w->stack[w->depth - 1];

@@ -336,6 +336,8 @@ enum warp_state warp_step_lanes(struct exec *x, struct warp *w, uint32_t only);
 /* Runs instruction i, at which the path on top stands, for lanes m of it, of which there are so many: for
  * callers that know them, and for instructions that warp_can_take. */
 enum warp_state warp_take(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t lanes);
+/* The same of a branch that all lanes of the path take, or none. */
+void warp_take_branch(struct exec *x, struct warp *w, const struct xinst *i, bool taken, uint32_t lanes);
 /* The same, but accesses to what SMs share are noted in l, with a tag, as issued in a cycle (later.h);
  * WARP_WAITING: there were some. m is not 0. */
 struct later;
