@@ -365,7 +365,9 @@ static APART bool write_told(struct sm *sm, int32_t id) {
 static EVERY_TIME void write_result(struct sm *sm, int32_t id, bool soon, bool plain) {
     const uint64_t points = UINT64_C(1) << MECH_AT_watch_result | UINT64_C(1) << MECH_AT_back_result;
     if (plain) {
-        if (!write_at_once(sm, id, true))
+        if (!sm->ops[id].need->nwrites)
+            leave_op(sm, id, true);
+        else if (!write_at_once(sm, id, true))
             request_write(sm, id);
         return;
     }

@@ -375,7 +375,8 @@ static EVERY_TIME uint64_t tick(struct sm *sm, uint64_t now, void (*done)(void *
         sm->fetched = now;
     if (sm->ended)
         retire_warps(sm, done, ctx);
-    if (sm->read_banks | sm->write_banks || sm->hungry & sm->fetchers & ~sm->blocked ||
+    if (sm->read_banks | sm->write_banks || sm->wheel[(now + 1) % CORE_WHEEL] != CORE_NONE ||
+        sm->hungry & sm->fetchers & ~sm->blocked ||
         (sm->lsu[0] != CORE_NONE && sm->lsu_free <= now + 1 && sm->lsu_epoch == UINT32_MAX))
         return now + 1;
     uint64_t next = next_cycle(sm, now);
