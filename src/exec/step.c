@@ -29,8 +29,7 @@ static inline void write_predicates(const struct lane_io *io, struct warp *w, co
             w->p[i->pd[k]] = (w->p[i->pd[k]] & ~m) | (io->pout[k] & m);
 }
 
-/* Operations that need room for words in between: those with neg or abs, without a destination, or for some
- * lanes only. */
+/* Operations that need room for words in between: those with neg or abs, or for some lanes only. */
 static __attribute__((noinline)) void run_alu_through(struct exec *x, struct warp *w, const struct xinst *i,
                                                       uint32_t m) {
     struct lane_io io;
@@ -46,9 +45,9 @@ static __attribute__((noinline)) void run_alu_through(struct exec *x, struct war
             }
     read_predicates(&io, w, i);
     io.m = &i->in->m;
-    bool direct = m == 0xffffffffu && i->ndw;
+    bool direct = m == 0xffffffffu || !i->ndw;
     io.d[0] = direct ? w->r[i->d] : tmp[0];
-    io.d[1] = direct && i->ndw > 1 ? w->r[i->d + 1] : tmp[1];
+    io.d[1] = direct ? w->r[i->d + 1] : tmp[1];
     lane_run(i->op, &io);
     if (!direct)
         for (uint32_t k = 0; k < i->ndw; k++)
@@ -59,7 +58,7 @@ static __attribute__((noinline)) void run_alu_through(struct exec *x, struct war
 /* Carries out an ALU operation: the only kind that goes through the lane executors. */
 static inline __attribute__((always_inline)) void run_alu(struct exec *x, struct warp *w,
                                                           const struct xinst *i, uint32_t m) {
-    if (i->mods || m != 0xffffffffu || !i->ndw) {
+    if (i->mods || (m != 0xffffffffu && i->ndw)) {
         run_alu_through(x, w, i, m);
         return;
     }

@@ -67,8 +67,9 @@ struct xinst {
     bool turn; /* other warps run before this one goes on (turns.c) */
     bool sole; /* neither reads nor writes predicates, but for its guard */
     uint8_t ps[2], pd[2];
-    uint8_t first[4];                /* index in s of each source's first word */
-    uint32_t d, s[MAX_SOURCE_WORDS]; /* d: first destination register */
+    uint8_t first[4]; /* index in s of each source's first word */
+    uint32_t d,
+        s[MAX_SOURCE_WORDS]; /* d: first destination register; if there is none, the first spare row */
 };
 struct xmods {
     uint32_t and_mask[8], xor_mask[8];
@@ -102,8 +103,11 @@ struct simt_entry {
     bool given; /* others have carried out its warp-wide instruction, too: results are in given of the warp */
 };
 
+/* Rows behind the registers of a warp, for what operations without a destination may compute. */
+enum { SPARE_ROWS = 2 };
+
 struct warp {
-    uint32_t (*r)[WARP_LANES]; /* registers */
+    uint32_t (*r)[WARP_LANES]; /* registers, and spare rows */
     uint32_t p[8];             /* predicates; p[PRED_PT] is all ones */
     struct simt_entry *stack;
     uint32_t depth, cap;
