@@ -61,9 +61,11 @@ static inline void operands_complete(struct sm *sm, int32_t id, bool plain) {
 
 /* Asks for the operands of an op where the owner of the registers has them. */
 static APART void read_places(struct sm *sm, int32_t id) {
-    for (uint32_t k = 0; k < sm->ops[id].need->nreads; k++) {
-        uint32_t place = place_of(sm, id, k, false);
-        queue_read(sm, id, place, place_bank(sm, place), (int16_t)k);
+    uint32_t (*place)(void *, int32_t, uint32_t, bool) = sm->mech.owner[MECH_registers].points->registers.place;
+    void *state = sm->mech.owner[MECH_registers].state;
+    for (uint32_t k = 0, n = sm->ops[id].need->nreads; k < n; k++) {
+        uint32_t at = place(state, id, k, false);
+        queue_read(sm, id, at, owned_bank(sm, at), (int16_t)k);
     }
 }
 
@@ -401,7 +403,7 @@ void core_writeback(struct sm *sm, int32_t id) {
 
 void core_retire(struct sm *sm, int32_t id) {
     assert(!sm->ops[id].later);
-    op_end(sm, id);
+    end_op(sm, id, true, false);
 }
 
 /* What a mechanism supplied is not what the instruction computed: a bug of the mechanism, or, for a load, a
@@ -451,28 +453,40 @@ void core_operand(struct sm *sm, uint32_t warp, uint32_t reg, const uint32_t val
     replace_latch(sm, warp, &cw->x->img->code[cw->next], latch, merged);
 }
 
+/* The latch has in these lanes what it has in one of them. */
+static inline void spread_latch(uint32_t *latch, uint32_t from, uint32_t lanes) {
+    uint32_t one = latch[from];
+    if (__builtin_expect(lanes == UINT32_MAX, 1)) {
+        for (uint32_t l = 0; l < WARP_LANES; l++)
+            latch[l] = one;
+        return;
+    }
+    _Alignas(64) uint32_t spread[WARP_LANES];
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        spread[l] = one;
+    lane_blend(latch, spread, lanes);
+}
+
 void core_spread(struct sm *sm, int32_t id, uint32_t from, uint32_t lanes) {
     const struct core_op *op = &sm->ops[id];
     struct warp *w = sm->warps[op->warp].w;
-    _Alignas(64) uint32_t value[WARP_LANES], spread[WARP_LANES];
+    _Alignas(64) uint32_t value[WARP_LANES];
     if (op->later) {
         struct later_access *a = later_find(sm->later, id);
         a->leader = (uint8_t)from;
         a->led = lanes;
     }
     for (uint32_t k = 0; k < op->i->ndw; k++) {
-        uint32_t *latch = w->r[op->i->d + k], one = latch[from];
-        for (uint32_t l = 0; l < WARP_LANES; l++)
-            spread[l] = one;
+        uint32_t *latch = w->r[op->i->d + k];
         if (!sm->check.on) {
-            lane_blend(latch, spread, lanes);
+            spread_latch(latch, from, lanes);
             continue;
         }
         memcpy(value, latch, sizeof value);
-        lane_blend(value, spread, lanes);
+        spread_latch(value, from, lanes);
         replace_latch(sm, op->warp, op->i, latch, value);
     }
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 2 && op->need->sets; k++) {
         uint32_t *p = &w->p[op->i->pd[k]], all = op->i->pd[k] == PRED_PT ? *p : 0u - (*p >> from & 1);
         uint32_t after = (*p & ~lanes) | (all & lanes);
         sm->n.check_wrong += sm->check.on && after != *p;
@@ -498,7 +512,7 @@ void core_give(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
 
 void core_supply(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
     core_give(sm, id, value);
-    op_end(sm, id);
+    end_op(sm, id, true, false);
 }
 
 /* Tells mechanisms of a write; true: the op goes on without the scoreboard, which does not know of it.

@@ -36,13 +36,6 @@ void point_life_warp(struct sm *sm, uint32_t warp, bool enters) {
     EACH(sm, life, warp, points->life.warp(state, warp, enters))
 }
 
-void point_life_tick(struct sm *sm, uint64_t now) {
-    if (__builtin_expect(sm->mech.n == 1, 1))
-        sm->mech.at[0].points->life.tick(sm->mech.at[0].state, now);
-    else
-        EACH(sm, life, tick, points->life.tick(state, now))
-}
-
 uint64_t point_life_next(const struct sm *sm, uint64_t now) {
     if (__builtin_expect(sm->mech.n == 1, 1))
         return sm->mech.at[0].points->life.next(sm->mech.at[0].state, now);

@@ -26,7 +26,6 @@ APART const char *point_life_finish(struct sm *sm, bool cut);
 APART bool point_life_admit(struct sm *sm, uint32_t warps);
 APART void point_life_block(struct sm *sm, uint32_t block, bool enters);
 APART void point_life_warp(struct sm *sm, uint32_t warp, bool enters);
-APART void point_life_tick(struct sm *sm, uint64_t now);
 APART uint64_t point_life_next(const struct sm *sm, uint64_t now);
 APART void point_life_elapsed(struct sm *sm, uint64_t cycles);
 APART void point_life_describe(const struct sm *sm, struct str *out);
@@ -35,9 +34,10 @@ APART void point_watch_barrier(struct sm *sm, uint32_t block, uint64_t warps, bo
 APART uint64_t point_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now);
 APART uint32_t point_gate_slots(struct sm *sm, uint32_t sched, uint64_t ready, uint32_t free, uint64_t now);
 
-/* Points that are called for every instruction, of such groups: X(group, name, parameters, arguments). Most
+/* Points that are called for every cycle or instruction, of such groups: X(group, name, parameters, arguments). Most
  * stacks are one mechanism, which then has the point, as nobody would have called otherwise. */
 #define OFTEN_POINTS(X)                                                                                      \
+    X(life, tick, (struct sm * sm, uint64_t now), now)                                                       \
     X(watch, before, (struct sm * sm, uint32_t warp, const struct xinst *i, uint32_t mask), warp, i, mask)   \
     X(watch, issued, (struct sm * sm, int32_t op), op)                                                       \
     X(watch, collected, (struct sm * sm, int32_t op), op)                                                    \

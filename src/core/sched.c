@@ -77,7 +77,7 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
         set &= sched_active(sm, sched);
     uint32_t slots = plain ? 1 : sm->spec->width;
     enum shortage why = NO_SHORTAGE;
-    if (!plain && sm->mech.slots + !!(all & sm->mech.concern) > SLOTS_READY) {
+    if (!plain && sm->mech.slots && (sm->mech.slots == SLOTS_ALWAYS || all & sm->mech.concern)) {
         uint32_t used = point_gate_slots(sm, sched, all, slots, now);
         sm->n.slot_mechanism += used;
         slots -= used;
@@ -105,10 +105,12 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
         sm->last[sched] = s;
         for (;;) {
             use_slot(sm, s, now, plain);
-            if (!--slots && (plain || !sm->mech.gates)) /* a gate may want to know who is ready now */
+            set = warp_bit(s);
+            bool asked = !plain && sm->mech.gates && set & sm->mech.concern;
+            if (!--slots && !asked) /* a gate may want to know who is ready now */
                 return;
-            set = ready_warps(sm) & warp_bit(s);
-            if (!plain && set & sm->mech.concern && sm->mech.gates)
+            set &= ready_warps(sm);
+            if (asked && set)
                 set = point_gate_eligible(sm, set, now);
             if (!slots || sm->fault || !issue_possible(sm, set, &why, plain))
                 break;

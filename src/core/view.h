@@ -14,6 +14,11 @@ static inline bool core_collector_free(const struct sm *sm, const struct core_ne
     return sm->collectors_used[kind] < sm->spec->collectors[kind];
 }
 
+/* The op that the instruction which is about to take effect will be: for registers.fill, values.sources and
+ * watch.before. Before a control instruction, which is none, it is one that is free, or CORE_NONE. */
+static inline int32_t core_next_op(const struct sm *sm) {
+    return sm->free_op;
+}
 /* The op, taken at issue or injected, takes a collector, which must be free, and reads its operands. */
 void core_collect(struct sm *sm, int32_t op);
 /* The same for the owner of the registers, which says at once where each of the operands lies, instead of

@@ -16,26 +16,30 @@ struct request {
 };
 static const struct request no_request = {.at = CORE_NONE};
 
-enum { FULL_MASK = (1 << CMRC_FULL) - 1 };
 /* How many sub-banks a mask has. */
 static const uint8_t width_of[1 << CMRC_FULL] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
 
-static struct request write_at(struct cmrc *m, int32_t id, int32_t prev) {
-    const struct core_op *op = &m->sm->ops[id];
-    struct cmrc_op *o = &m->ops[id];
-    if (o->looked != op->next_write + 1)
+/* The bank looks at a write: what it takes is found out once. */
+static inline void look_once(struct cmrc *m, int32_t id) {
+    if (m->ops[id].looked != m->sm->ops[id].next_write + 1)
         cmrc_look(m, id);
-    return (struct request){id, prev, id, true, o->expands ? o->expands : o->write, op->place, o->queued};
 }
 
-static struct request read_at(struct cmrc *m, int32_t at, int32_t prev) {
+static inline struct request write_at(struct cmrc *m, int32_t id, int32_t prev) {
+    const struct cmrc_op *o = &m->ops[id];
+    look_once(m, id);
+    return (struct request){
+        id, prev, id, true, o->expands ? o->expands : o->write, m->sm->ops[id].place, o->queued};
+}
+
+static inline struct request read_at(struct cmrc *m, int32_t at, int32_t prev) {
     const struct core_read *r = &m->sm->reads[at];
     uint8_t mask = r->source == CORE_NONE ? cmrc_place_mask(m, r->place) : m->ops[r->op].mask[r->source];
     return (struct request){at, prev, r->op, false, mask, r->place, m->ops[r->op].queued};
 }
 
 /* A read of the register waits at the bank. */
-static bool is_read(const struct sm *sm, uint32_t bank, uint32_t place) {
+static EVERY_TIME bool is_read(const struct sm *sm, uint32_t bank, uint32_t place) {
     for (int32_t r = sm->read_banks >> bank & 1 ? sm->bank_reads[bank][0] : CORE_NONE; r != CORE_NONE;
          r = sm->reads[r].next)
         if (sm->reads[r].place == place)
@@ -44,7 +48,7 @@ static bool is_read(const struct sm *sm, uint32_t bank, uint32_t place) {
 }
 
 /* What the collector of an op has taken in this cycle. */
-static struct cmrc_port *port_of(struct cmrc *m, int32_t op) {
+static EVERY_TIME struct cmrc_port *port_of(struct cmrc *m, int32_t op) {
     struct cmrc_port *p = &m->ports[op];
     if (p->cycle != m->sm->now)
         *p = (struct cmrc_port){.cycle = m->sm->now};
@@ -52,7 +56,7 @@ static struct cmrc_port *port_of(struct cmrc *m, int32_t op) {
 }
 
 /* The collector can take what the request reads; with: the request that is served together with it. */
-static bool has_slices(struct cmrc *m, const struct request *q, const struct request *with, uint32_t bank) {
+static EVERY_TIME bool has_slices(struct cmrc *m, const struct request *q, const struct request *with, uint32_t bank) {
     if (q->write || m->sm->reads[q->at].source == CORE_NONE || !m->sm->spec->collector_ports)
         return true;
     const struct cmrc_port *p = port_of(m, q->op);
@@ -79,7 +83,7 @@ static bool pairs(const struct cmrc *m, const struct request *a, const struct re
 
 /* The oldest write (read) of a bank that can be served, with another if there is one; false: there is none.
  */
-static bool find_write(struct cmrc *m, uint32_t bank, const struct request *with, struct request *q) {
+static EVERY_TIME bool find_write(struct cmrc *m, uint32_t bank, const struct request *with, struct request *q) {
     const struct sm *sm = m->sm;
     if (!(sm->write_banks >> bank & 1))
         return false;
@@ -95,7 +99,15 @@ static bool find_write(struct cmrc *m, uint32_t bank, const struct request *with
     return false;
 }
 
-static bool find_read(struct cmrc *m, uint32_t bank, const struct request *with, struct request *q) {
+/* The bank looks at the writes among which it would find one, but none can go. */
+static void look_at_writes(struct cmrc *m, uint32_t bank) {
+    const struct sm *sm = m->sm;
+    int32_t id = sm->write_banks >> bank & 1 ? sm->bank_writes[bank][0] : CORE_NONE;
+    for (int32_t n = m->params->depth; id != CORE_NONE && n; n--, id = sm->ops[id].next)
+        look_once(m, id);
+}
+
+static EVERY_TIME bool find_read(struct cmrc *m, uint32_t bank, const struct request *with, struct request *q) {
     const struct sm *sm = m->sm;
     if (!(sm->read_banks >> bank & 1))
         return false;
@@ -112,7 +124,7 @@ static bool find_read(struct cmrc *m, uint32_t bank, const struct request *with,
 }
 
 /* Operands arrive at a collector. */
-static void deliver(struct cmrc *m, const struct request *q, uint32_t bank) {
+static EVERY_TIME void deliver(struct cmrc *m, const struct request *q, uint32_t bank) {
     struct cmrc_port *p = port_of(m, q->op);
     const struct core_read *r = &m->sm->reads[q->at];
     if (r->source == CORE_NONE)
@@ -131,7 +143,7 @@ static void deliver(struct cmrc *m, const struct request *q, uint32_t bank) {
 
 /* The access itself; that of a register which must be read before it is written leaves the request where it
  * is. */
-static void serve(struct cmrc *m, const struct request *q, uint32_t bank) {
+static EVERY_TIME void serve(struct cmrc *m, const struct request *q, uint32_t bank) {
     static const size_t widths[] = {[1] = offsetof(struct cmrc_counters, width1),
                                     offsetof(struct cmrc_counters, width2),
                                     offsetof(struct cmrc_counters, width3),
@@ -171,7 +183,7 @@ static inline bool is_alone(const struct sm *sm, uint32_t bank) {
            CORE_NONE;
 }
 
-static void serve_alone(struct cmrc *m, uint32_t bank) {
+static EVERY_TIME void serve_alone(struct cmrc *m, uint32_t bank) {
     const struct sm *sm = m->sm;
     struct request q = sm->read_banks >> bank & 1 ? read_at(m, sm->bank_reads[bank][0], CORE_NONE)
                                                   : write_at(m, sm->bank_writes[bank][0], CORE_NONE);
@@ -181,7 +193,7 @@ static void serve_alone(struct cmrc *m, uint32_t bank) {
     serve(m, &q, bank);
 }
 
-static void serve_bank(struct cmrc *m, uint32_t bank) {
+static EVERY_TIME void serve_bank(struct cmrc *m, uint32_t bank) {
     struct request a, w, r;
     if (is_alone(m->sm, bank)) {
         serve_alone(m, bank);
@@ -190,9 +202,14 @@ static void serve_bank(struct cmrc *m, uint32_t bank) {
     if (!find_write(m, bank, &no_request, &a) && !find_read(m, bank, &no_request, &a))
         return;
     m->n.port_cycles++;
-    bool full = m->params->pairing != PAIR_ANY; /* what fills all sub-banks goes alone */
-    bool write = m->params->pairing != PAIR_READS && find_write(m, bank, &a, &w),
-         read = !(full && a.mask == FULL_MASK) && find_read(m, bank, &a, &r);
+    bool write = false, read = false;
+    if (a.mask == CMRC_ALL && m->params->pairing != PAIR_ANY) { /* what fills all sub-banks goes alone */
+        if (m->params->pairing != PAIR_READS)
+            look_at_writes(m, bank);
+    } else {
+        write = m->params->pairing != PAIR_READS && find_write(m, bank, &a, &w);
+        read = find_read(m, bank, &a, &r);
+    }
     const struct request *b = write && !(read && r.queued < w.queued) ? &w : read ? &r : NULL;
     if (b) { /* In one list the partner is behind: what is in front of it must still be there. */
         count_pair(m, &a, b);
@@ -237,7 +254,7 @@ void cmrc_arbitrate(void *state, uint64_t now) {
     struct sm *sm = m->sm;
     if (!(sm->read_banks | sm->write_banks))
         return;
-    uint32_t n = sm->spec->banks, first = (uint32_t)(now % n);
+    uint32_t n = sm->spec->banks, first = (uint32_t)(n & (n - 1) ? now % n : now & (n - 1));
     if (m->params->pairing == PAIR_IDEAL) {
         serve_all(m);
         return;

@@ -69,7 +69,7 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     m->regs = arena_array(a, struct cmrc_reg, PLACES);
     m->slots = arena_array(a, uint16_t, PLACES);
     m->odd = arena_array(a, bool, PLACES);
-    m->ops = arena_array(a, struct cmrc_op, sm->nops);
+    m->ops = arena_array(a, struct cmrc_op, sm->nops + 1) + 1;
     m->ports = arena_array(a, struct cmrc_port, sm->nops);
     return m;
 }
@@ -110,7 +110,7 @@ static void warp(void *state, uint32_t slot, bool enters) {
     for (uint32_t r = 0; r < m->sm->x->img->prog->nregs; r++) {
         uint32_t place = core_holds(m->sm, slot, r);
         if (place != CORE_NO_PLACE)
-            cmrc_at(m, place)->known = false;
+            cmrc_unlearn(m, place);
     }
     memset(m->raw[slot], 0, sizeof m->raw[slot]);
 }

@@ -43,6 +43,7 @@ enum { CMRC_SOURCES = 12, CMRC_WORDS = 8 };
 struct cmrc_reg {
     struct cmrc_form form;
     bool known;       /* false: four bytes, and what they are is in the latch */
+    uint8_t spared;   /* sub-banks that it does not lie in, as bits; none of one that is not known */
     uint32_t version; /* counts writes */
 };
 
@@ -50,7 +51,7 @@ struct cmrc_reg {
 struct cmrc_op {
     uint8_t mask[CMRC_SOURCES];     /* sub-banks of each source */
     uint32_t version[CMRC_SOURCES]; /* of it */
-    uint16_t before[CMRC_WORDS];    /* place of each destination word until now, of a divergent one */
+    uint16_t before[CMRC_WORDS];    /* owned: place of each destination word until now */
     uint64_t queued;                /* order among the requests */
     /* The destination word in work, from when its bank first looks at it. */
     uint8_t looked;  /* its number + 1; 0: none */
@@ -82,9 +83,9 @@ struct cmrc {
     bool *odd;             /* the same: the entry is */
     uint32_t laid_out;     /* for so many registers of a warp */
     struct cmrc_reg *regs; /* by slot: where in the banks they lie */
-    uint64_t raw[CORE_MAX_WARPS][4]; /* registers that control instructions wrote: not known by their place */
-    struct cmrc_op next;
-    struct cmrc_op *ops;
+    uint64_t raw[CORE_MAX_WARPS][4]; /* owned: registers that control instructions wrote, which are not known
+                                      * by their place */
+    struct cmrc_op *ops;     /* from CORE_NONE on, which is for control instructions */
     struct cmrc_port *ports; /* by op */
     uint64_t order;          /* of requests */
     uint8_t serving;         /* sub-banks of the access that the bank serves */
@@ -96,6 +97,8 @@ static inline bool cmrc_keeps(const struct cmrc *m, enum cmrc_rule rule) {
     return !(m->params->omit & (int32_t)rule);
 }
 
+enum { CMRC_ALL = (1 << CMRC_FULL) - 1 }; /* sub-banks */
+
 /* ---- file.c: registers ---- */
 void cmrc_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
 void cmrc_issued(void *m, int32_t op);
@@ -105,6 +108,12 @@ void cmrc_lay_out(struct cmrc *m);
 /* What is known of a place: of its bank and entry, which two places share if the layout is wrong. */
 static inline struct cmrc_reg *cmrc_at(struct cmrc *m, uint32_t place) {
     return &m->regs[m->owned ? place : m->slots[place]];
+}
+/* Nothing is known of it any more. */
+static inline void cmrc_unlearn(struct cmrc *m, uint32_t place) {
+    struct cmrc_reg *r = cmrc_at(m, place);
+    r->known = false;
+    r->spared = 0;
 }
 /* The destination word in work of an op that waits for its bank: what writing it takes. */
 void cmrc_look(struct cmrc *m, int32_t op);

@@ -31,57 +31,91 @@ static struct cmrc_form form_at(struct cmrc *m, uint32_t place) {
 }
 
 uint8_t cmrc_place_mask(struct cmrc *m, uint32_t place) {
-    return mask_of(m, place, form_at(m, place));
+    return (uint8_t)(CMRC_ALL & ~(place == CORE_NO_PLACE ? 0 : cmrc_at(m, place)->spared));
 }
 
-static bool is_raw(const struct cmrc *m, uint32_t warp, uint32_t reg) {
-    return m->raw[warp][reg / 64] >> (reg % 64) & 1;
+/* What is known of a source that somebody else decides the place of; NULL: nothing. */
+static const struct cmrc_reg *find_owned(struct cmrc *m, uint32_t warp, uint32_t reg, uint32_t place) {
+    bool raw = m->raw[warp][reg / 64] >> (reg % 64) & 1;
+    return place == CORE_NO_PLACE || raw ? NULL : cmrc_at(m, place);
 }
 
 /* What the planes of a source make goes to the instruction. */
-static void read_source(struct cmrc *m, uint32_t warp, uint32_t reg, uint32_t mask) {
-    uint32_t place = m->owned ? core_holds(m->sm, warp, reg) : warp * MAX_GPR + reg, value[WARP_LANES];
-    const struct cmrc_reg *r = place == CORE_NO_PLACE ? NULL : cmrc_at(m, place);
-    if (!r || !r->known || r->form.width == CMRC_FULL || is_raw(m, warp, reg))
-        return;
-    uint32_t *latch = core_latch(m->sm, warp, reg, mask);
+static void read_planes(struct cmrc *m, uint32_t warp, uint32_t reg, const struct cmrc_reg *r,
+                        uint32_t mask) {
+    uint32_t value[WARP_LANES], *latch = core_latch(m->sm, warp, reg, mask);
     cmrc_load(m->params->sign, r->form, m->sm->warps[warp].w->r[reg], latch ? latch : value);
     if (!latch)
         core_operand(m->sm, warp, reg, value, mask);
+}
+
+/* The same where somebody else decides in which registers values live. */
+static void sources_owned(struct cmrc *m, uint32_t warp, const struct xinst *i, const struct core_need *need,
+                          uint32_t mask) {
+    struct cmrc_op *o = &m->ops[core_next_op(m->sm)];
+    for (uint32_t k = 0; k < need->nreads; k++) {
+        uint32_t reg = need->reads[k];
+        const struct cmrc_reg *r = find_owned(m, warp, reg, core_holds(m->sm, warp, reg));
+        if (r && r->spared)
+            read_planes(m, warp, reg, r, mask);
+    }
+    for (uint32_t k = 0; k < i->ndw && k < CMRC_WORDS; k++)
+        o->before[k] = (uint16_t)core_holds(m->sm, warp, i->d + k);
 }
 
 void cmrc_sources(void *state, uint32_t warp, const struct xinst *i, uint32_t mask) {
     struct cmrc *m = state;
     const struct core_warp *cw = &m->sm->warps[warp];
     const struct core_need *need = &cw->needs[cw->next];
+    const uint16_t *slots = &m->slots[warp * MAX_GPR];
     if (m->params->pairing == PAIR_IDEAL)
         return;
-    for (uint32_t k = 0; k < need->nreads; k++)
-        read_source(m, warp, need->reads[k], mask);
-    for (uint32_t k = 0; m->owned && k < i->ndw && k < CMRC_WORDS; k++)
-        m->next.before[k] = (uint16_t)core_holds(m->sm, warp, i->d + k);
+    if (m->owned) {
+        sources_owned(m, warp, i, need, mask);
+        return;
+    }
+    for (uint32_t k = 0; k < need->nreads; k++) {
+        const struct cmrc_reg *r = &m->regs[slots[need->reads[k]]];
+        if (r->spared)
+            read_planes(m, warp, need->reads[k], r, mask);
+    }
 }
 
 void cmrc_issued(void *state, int32_t id) {
-    struct cmrc *m = state;
-    m->ops[id] = m->next;
-    if (m->params->latency)
-        core_delay(m->sm, id, (uint32_t)m->params->latency);
+    const struct cmrc *m = state;
+    core_delay(m->sm, id, (uint32_t)m->params->latency);
+}
+
+/* Where the registers of an op that begins to read lie, if somebody else decides. */
+static void collected_owned(struct cmrc *m, int32_t id) {
+    const struct core_op *op = &m->sm->ops[id];
+    struct cmrc_op *o = &m->ops[id];
+    for (uint32_t k = 0; k < op->need->nreads; k++) {
+        uint32_t place = core_place(m->sm, id, k, false);
+        const struct cmrc_reg *r = place == CORE_NO_PLACE ? NULL : cmrc_at(m, place);
+        bool known = op->pc == CORE_NO_PC || find_owned(m, op->warp, op->need->reads[k], place);
+        o->mask[k] = (uint8_t)(CMRC_ALL & ~(r && known ? r->spared : 0));
+        o->version[k] = r ? r->version : 0;
+    }
 }
 
 /* Reads begin to wait, with the masks that their registers have now. */
 void cmrc_collected(void *state, int32_t id) {
     struct cmrc *m = state;
     const struct core_op *op = &m->sm->ops[id];
+    const struct core_need *need = op->need;
+    const uint16_t *slots = &m->slots[op->warp * MAX_GPR];
     struct cmrc_op *o = &m->ops[id];
     o->looked = 0;
     o->queued = ++m->order;
-    for (uint32_t k = 0; k < op->need->nreads; k++) {
-        uint32_t place = core_place(m->sm, id, k, false);
-        bool raw = op->pc != CORE_NO_PC && is_raw(m, op->warp, op->need->reads[k]);
-        o->mask[k] =
-            raw ? mask_of(m, place, (struct cmrc_form){CMRC_FULL, false}) : cmrc_place_mask(m, place);
-        o->version[k] = place == CORE_NO_PLACE ? 0 : cmrc_at(m, place)->version;
+    if (m->owned) {
+        collected_owned(m, id);
+        return;
+    }
+    for (uint32_t k = 0; k < need->nreads; k++) {
+        const struct cmrc_reg *r = &m->regs[slots[need->reads[k]]];
+        o->mask[k] = CMRC_ALL & ~r->spared;
+        o->version[k] = r->version;
     }
 }
 
@@ -144,16 +178,18 @@ void cmrc_write(struct cmrc *m, int32_t id) {
         cmrc_lose(form_at(m, op->place), m->sm->warps[op->warp].w->r[reg], ~op->mask);
     r->form = o->form;
     r->known = m->owned || !injected; /* else the latches have what the copy is of */
+    r->spared = (uint8_t)(r->known ? CMRC_ALL & ~o->write : 0);
     r->version++;
-    if (!injected)
+    if (m->owned && !injected)
         m->raw[op->warp][reg / 64] &= ~(UINT64_C(1) << (reg % 64));
     o->looked = 0;
 }
 
 void cmrc_forget(struct cmrc *m, uint32_t warp, uint32_t first, uint32_t n) {
     for (uint32_t r = first; r < first + n; r++) {
-        m->raw[warp][r / 64] |= UINT64_C(1) << (r % 64);
-        if (!m->owned)
-            cmrc_at(m, warp * MAX_GPR + r)->known = false;
+        if (m->owned)
+            m->raw[warp][r / 64] |= UINT64_C(1) << (r % 64);
+        else
+            cmrc_unlearn(m, warp * MAX_GPR + r);
     }
 }

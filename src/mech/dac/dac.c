@@ -143,7 +143,8 @@ static void start(void *m, const void *marks) {
     d->draining = d->blocks = d->batch = d->served = d->sent = 0;
     d->used = d->slots = d->nnamed = 0;
     d->changed = d->lines_came = UINT64_MAX;
-    d->affine_unchanged = d->aeu_rests = false;
+    d->affine_unchanged = false;
+    dac_rouse(d, UINT64_MAX);
     core_want_slots(d->sm, d, SLOTS_NEVER);
     memset(d->q, 0, sizeof d->q);
     memset(d->mask_refs, 0, DAC_MASKS * sizeof *d->mask_refs);
@@ -178,7 +179,7 @@ static void block(void *m, uint32_t block, bool enters) {
     struct dac *d = m;
     if (!d->on)
         return;
-    d->aeu_rests = false;
+    dac_rouse(d, UINT64_C(1) << block);
     d->passed[block] = 0;
     d->at_bar[block] = false;
     if (!enters)
@@ -202,7 +203,7 @@ static void barrier_opened(void *m, uint32_t block, uint64_t warps, bool opened)
     d->changed |= warps;
     if (d->at_bar[block]) {
         d->passed[block]++;
-        d->aeu_rests = false;
+        dac_rouse(d, UINT64_C(1) << block);
         d->at_bar[block] = false;
     }
 }
@@ -242,8 +243,13 @@ static void tick(void *m, uint64_t now) {
     if (d->draining & d->lines_came)
         dac_drain(d, now);
     dac_expand(d, now);
-    if (d->sm->parked)
-        dac_unpark(d);
+    const struct sm *sm = d->sm;
+    if (!sm->parked)
+        return;
+    uint64_t look = sm->parked & (d->changed | ~sm->resident | sm->streaming);
+    if (look)
+        dac_unpark(d, look);
+    d->changed = 0;
 }
 
 static uint64_t next(const void *m, uint64_t now) {

@@ -67,7 +67,7 @@ struct dac_tuple {
 struct dac_place {
     uint64_t addr[WARP_LANES];
     struct mem_access line[DAC_LINES];
-    uint32_t word[DAC_WORDS][WARP_LANES];
+    _Alignas(64) uint32_t word[DAC_WORDS][WARP_LANES];
 };
 
 /* An access of a warp, on its way from the expansion unit to the instruction that takes it. */
@@ -101,6 +101,7 @@ struct dac_queues {
 struct dac_expansion {
     uint64_t at; /* number of the tuple */
     bool begun;
+    uint8_t lacks;        /* of a block that waits: for what, a step of expand.c */
     uint64_t warps;       /* left of it */
     bool prepared;        /* the access of the first of them */
     bool plain;           /* it is one plain tuple ... */
@@ -148,7 +149,8 @@ struct dac {
     uint32_t used;            /* entries of the queue in use */
     uint64_t peu;             /* the next predicate to expand */
     uint64_t peu_warps, peu_wait;
-    uint64_t blocks; /* for which the affine warp has begun */
+    uint64_t blocks;  /* for which the affine warp has begun */
+    uint64_t waiting; /* blocks for which the address expansion unit can do nothing until something changes */
     struct dac_expansion exp[DAC_WARPS];
     uint32_t turn; /* block that the address expansion unit served last */
     struct dac_queues q[DAC_WARPS];
@@ -197,10 +199,22 @@ static inline bool dac_asks(const struct dac_mark *m) {
     return m->roles & DAC_ASK;
 }
 
+/* The address expansion unit may have something to do for these blocks. */
+static inline void dac_rouse(struct dac *d, uint64_t blocks) {
+    d->aeu_rests = false;
+    d->waiting &= ~blocks;
+}
+
+/* The same for the block of a warp, if it has one. */
+static inline void dac_rouse_warp(struct dac *d, uint32_t warp) {
+    uint32_t block = d->sm->warps[warp].block;
+    dac_rouse(d, block == CORE_NO_BLOCK ? 0 : UINT64_C(1) << block);
+}
+
 /* Something came to the queues of a warp, or left them. */
 static inline void dac_changed(struct dac *d, uint32_t warp) {
     d->changed |= UINT64_C(1) << warp;
-    d->aeu_rests = false;
+    dac_rouse_warp(d, warp);
 }
 
 /* It is known, or not, that a warp of the program has all that its next instruction takes: that stays so
@@ -265,8 +279,8 @@ void dac_check_predicate(struct dac *d, const struct xinst *i, const struct dac_
 
 /* queue.c: what warps take. */
 uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now);
-/* Warps whose queue has got what they waited for may be scheduled again. */
-void dac_unpark(struct dac *d);
+/* Those of these warps, which wait, whose queue has got what they waited for may be scheduled again. */
+void dac_unpark(struct dac *d, uint64_t warps);
 /* A warp says which of its lanes take a branch. */
 void dac_send(struct dac *d, uint32_t warp, const struct xinst *i, const struct dac_mark *m);
 void dac_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);

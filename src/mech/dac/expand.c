@@ -10,7 +10,7 @@ enum { TOKEN_READ = 1 << 30, ACCESS_BITS = 16, ENDS_CYCLES = 2, FULL_SLOTS = 2 }
 
 static struct dac_tuple *put(struct dac *d, const struct dac_mark *m, const struct inst *in) {
     struct dac_tuple *t = dac_tuple(d, d->tail++);
-    d->aeu_rests = false;
+    dac_rouse(d, UINT64_MAX);
     t->number = m->fact ? m->fact->number : 0;
     t->in = in;
     t->size = 1;
@@ -195,10 +195,25 @@ static void prepare(struct dac *d, const struct dac_tuple *t, const struct dac_e
     find_lines(d, t, a, addr);
 }
 
-/* What lies at the addresses of these lanes now: the load will go on with it. */
-static void read_bytes(struct dac *d, const struct inst *in, struct dac_access *a, uint32_t lanes) {
-    uint32_t bytes = (uint32_t)in->m.size * (in->m.vec ? in->m.vec : 1);
-    for (uint32_t left = lanes & a->mask; left; left &= left - 1) {
+/* What lies at the addresses of the lanes of a line now: the load will go on with it. Most lines are memory as
+ * a whole, and words of them need not be asked for one by one. */
+static void read_bytes(struct dac *d, const struct inst *in, struct dac_access *a,
+                       const struct mem_access *from) {
+    uint32_t bytes = (uint32_t)in->m.size * (in->m.vec ? in->m.vec : 1), line = d->sm->spec->coalescer.line;
+    uint32_t lanes = from->lanes & a->mask;
+    const uint8_t *whole = exec_global(d->sm->x, from->line, line);
+    if (whole && bytes == 4) {
+        for (uint32_t left = lanes; left; left &= left - 1) {
+            uint32_t l = (uint32_t)__builtin_ctz(left);
+            uint64_t at = a->at->addr[l] - from->line;
+            if (at <= line - bytes) {
+                memcpy(&a->at->word[0][l], whole + at, sizeof a->at->word[0][l]);
+                a->have |= 1u << l;
+                lanes &= ~(1u << l);
+            }
+        }
+    }
+    for (uint32_t left = lanes; left; left &= left - 1) {
         uint32_t l = (uint32_t)__builtin_ctz(left);
         const uint8_t *at = bytes <= 4 * DAC_WORDS ? exec_global(d->sm->x, a->at->addr[l], bytes) : NULL;
         if (!at)
@@ -230,7 +245,7 @@ static enum step expand_line(struct dac *d, const struct dac_tuple *t, uint32_t 
             d->refused.port |= r == MEM_STALL_PORT;
             return STEP_CACHE;
         }
-        read_bytes(d, t->in, a, x.lanes);
+        read_bytes(d, t->in, a, &x);
         d->n.fetched++;
     }
     a->expanded++;
@@ -245,7 +260,7 @@ static enum step expand_line(struct dac *d, const struct dac_tuple *t, uint32_t 
 }
 
 void dac_pop(struct dac *d, struct dac_queues *q) {
-    d->aeu_rests = false;
+    dac_rouse_warp(d, (uint32_t)(q - d->q));
     while (q->issued && q->access[q->first].taken == q->access[q->first].n) {
         q->first = q->first + 1 < d->naccess ? q->first + 1 : 0;
         q->issued--;
@@ -299,10 +314,10 @@ static enum step expand_block(struct dac *d, uint32_t c, uint64_t now) {
 
 /* Of the blocks in the set, the one whose next tuple is the oldest; of several the one served last, or the
  * next. */
-static uint32_t oldest_block(const struct dac *d, uint64_t blocks) {
+static inline uint32_t oldest_block(const struct dac *d, uint64_t blocks) {
     uint64_t best = UINT64_MAX;
-    uint32_t found = 0;
-    for (uint64_t left = blocks; left; left &= left - 1) {
+    uint32_t found = (uint32_t)__builtin_ctzll(blocks);
+    for (uint64_t left = blocks & (blocks - 1) ? blocks : 0; left; left &= left - 1) {
         uint32_t c = (uint32_t)__builtin_ctzll(left);
         uint64_t key = d->exp[c].at * DAC_WARPS + (c - d->turn) % DAC_WARPS;
         found = key < best ? c : found;
@@ -315,39 +330,51 @@ static uint32_t oldest_block(const struct dac *d, uint64_t blocks) {
  * Where all have, it rests until something changes, though it may have to ask the cache again. True: it did
  * something. */
 static bool expand_any(struct dac *d, uint64_t now) {
-    enum step worst = STEP_NOTHING;
     bool cache = false;
     d->refused.port = false;
-    for (uint64_t left = d->blocks; left;) {
+    for (uint64_t left = d->blocks & ~d->waiting, bit; left; left &= ~bit) {
         uint32_t c = oldest_block(d, left);
         enum step s = expand_block(d, c, now);
+        bit = UINT64_C(1) << c;
         if (s == STEP_DONE) {
             d->turn = c;
             return true;
         }
-        cache |= s == STEP_CACHE;
-        worst = s > worst ? s : worst;
-        left &= ~(UINT64_C(1) << c);
+        d->exp[c].lacks = (uint8_t)s;
+        if (s == STEP_CACHE)
+            cache = true;
+        else
+            d->waiting |= bit;
+    }
+    uint8_t worst = STEP_NOTHING;
+    for (uint64_t left = d->blocks; left; left &= left - 1) {
+        uint8_t lacks = d->exp[__builtin_ctzll(left)].lacks;
+        worst = lacks > worst ? lacks : worst;
     }
     d->aeu_asks = cache;
     d->aeu_rests = !d->refused.port;
     d->refused.epoch = *d->sm->epoch[MEM_DATA];
-    d->aeu_lacks = (uint8_t)worst;
+    d->aeu_lacks = worst;
     return false;
 }
 
 void dac_count_expansion(struct dac *d, uint64_t cycles) {
-    if (d->head == d->tail)
-        return;
-    d->n.aeu_wait_queue += d->aeu_lacks == STEP_QUEUE ? cycles : 0;
-    d->n.aeu_wait_cache += d->aeu_lacks == STEP_CACHE ? cycles : 0;
-    d->n.aeu_wait_barrier += d->aeu_lacks == STEP_BARRIER ? cycles : 0;
+    uint64_t *const count[] = {[STEP_QUEUE] = &d->n.aeu_wait_queue,
+                               [STEP_CACHE] = &d->n.aeu_wait_cache,
+                               [STEP_BARRIER] = &d->n.aeu_wait_barrier};
+    if (d->head != d->tail && d->aeu_lacks >= STEP_QUEUE)
+        *count[d->aeu_lacks] += cycles;
 }
 
-static void expand_addresses(struct dac *d, uint64_t now) {
+/* The unit did not rest in the cycle before, or asks the cache again. */
+static __attribute__((noinline)) bool expand_some(struct dac *d, uint64_t now) {
     const struct dac_refused *r = &d->refused;
-    bool rests = d->aeu_rests && (!d->aeu_asks || core_refused(d->sm, &r->x, r->why, r->epoch, now));
-    if (rests || !expand_any(d, now))
+    bool rests = d->aeu_rests && core_refused(d->sm, &r->x, r->why, r->epoch, now);
+    return !rests && expand_any(d, now);
+}
+
+static inline void expand_addresses(struct dac *d, uint64_t now) {
+    if ((d->aeu_rests && !d->aeu_asks) || !expand_some(d, now))
         dac_count_expansion(d, 1);
 }
 
@@ -399,9 +426,8 @@ static void compared(struct dac *d, const struct dac_tuple *t) {
         core_want_slots(d->sm, d, SLOTS_ALWAYS);
 }
 
-static void expand_predicates(struct dac *d) {
-    if ((d->peu_wait && --d->peu_wait) || d->peu == d->tail)
-        return;
+/* The unit has come to the end of a comparison, or begins one. */
+static __attribute__((noinline)) void expand_next_predicate(struct dac *d) {
     d->affine_unchanged = false; /* a predicate may be ready */
     if (d->peu_warps) {
         compared(d, dac_tuple(d, d->peu));
@@ -419,6 +445,11 @@ static void expand_predicates(struct dac *d) {
     uint8_t how = dac_tuple(d, d->peu)->compare[__builtin_ctzll(d->peu_warps)];
     d->peu_wait = how == COMPARE_SCALAR ? 1 : ENDS_CYCLES;
     d->n.alu_ops += d->peu_wait;
+}
+
+static inline void expand_predicates(struct dac *d) {
+    if (!(d->peu_wait && --d->peu_wait) && d->peu != d->tail)
+        expand_next_predicate(d);
 }
 
 void dac_expand(struct dac *d, uint64_t now) {

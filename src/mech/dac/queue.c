@@ -27,7 +27,7 @@ static bool offer_predicate(struct dac *d, uint32_t warp, const struct dac_fact 
 }
 
 /* The address at the head of the queue is there, and of loads the first line. */
-static bool has_address(struct dac *d, uint32_t warp) {
+static inline bool has_address(struct dac *d, uint32_t warp) {
     const struct dac_queues *q = &d->q[warp];
     if (q->count == q->issued)
         return false;
@@ -38,7 +38,7 @@ static bool has_address(struct dac *d, uint32_t warp) {
 }
 
 /* What the next instruction of a warp takes is there. */
-static bool can_take(struct dac *d, uint32_t warp) {
+static inline bool can_take(struct dac *d, uint32_t warp) {
     const struct core_warp *cw = &d->sm->warps[warp];
     const struct dac_mark *m = mark_at(d, cw);
     if (!m->roles)
@@ -47,7 +47,7 @@ static bool can_take(struct dac *d, uint32_t warp) {
         return false; /* the affine warp has yet to take its last one, or to begin for it */
     if (m->roles & DAC_DEQ_PRED && !offer_predicate(d, warp, m->fact))
         return false;
-    return !(m->roles & DAC_DEQ) || !active(cw, &d->sm->x->img->code[cw->next]) || has_address(d, warp);
+    return !(m->roles & DAC_DEQ) || !active(cw, cw->needs[cw->next].i) || has_address(d, warp);
 }
 
 uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
@@ -73,15 +73,13 @@ uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
     return d->params->first && own ? own : able;
 }
 
-void dac_unpark(struct dac *d) {
-    uint64_t look = d->changed | ~d->sm->resident | d->sm->streaming;
-    for (uint64_t left = d->sm->parked & look; left; left &= left - 1) {
+void dac_unpark(struct dac *d, uint64_t warps) {
+    for (uint64_t left = warps; left; left &= left - 1) {
         uint32_t w = (uint32_t)__builtin_ctzll(left);
         bool own = d->sm->streaming >> w & 1;
         if (!(d->sm->resident >> w & 1) || (own ? !dac_affine_waits(d) : can_take(d, w)))
             core_park(d->sm, w, false);
     }
-    d->changed = 0;
 }
 
 void dac_send(struct dac *d, uint32_t warp, const struct xinst *i, const struct dac_mark *m) {
@@ -123,8 +121,9 @@ static void put_address(struct dac *d, uint32_t warp, const struct xinst *i, con
     }
     for (uint32_t l = 0; l < WARP_LANES; l++)
         low[l] = (uint32_t)addr[l];
-    for (uint32_t l = 0; i->in->m.a64 && l < WARP_LANES; l++)
-        pool[i->s[i->first[0] + 1] & ~POOL][l] = (uint32_t)(addr[l] >> 32);
+    uint32_t *high = i->in->m.a64 ? pool[i->s[i->first[0] + 1] & ~POOL] : NULL;
+    for (uint32_t l = 0; high && l < WARP_LANES; l++)
+        high[l] = (uint32_t)(addr[l] >> 32);
 }
 
 static void take_address(struct dac *d, uint32_t warp, const struct xinst *i, const struct dac_fact *f,
@@ -182,7 +181,14 @@ static uint32_t word_of(const struct imods *m, const struct dac_place *at, uint3
     return v;
 }
 
-/* The load goes on with the bytes that were read ahead. */
+/* The load goes on with the bytes that were read ahead: with whole words, and nobody compares. */
+static void give_words(struct dac *d, const struct core_op *o, const struct dac_access *a) {
+    struct warp *w = d->sm->warps[o->warp].w;
+    for (uint32_t k = 0; k < o->i->ndw; k++)
+        lane_blend(w->r[o->i->d + k], a->at->word[k], a->have & o->mask);
+}
+
+/* The same for all loads. */
 static void give_data(struct dac *d, const struct core_op *o, const struct dac_access *a) {
     struct warp *w = d->sm->warps[o->warp].w;
     const struct imods *m = &o->i->in->m;
@@ -221,7 +227,10 @@ void dac_given(struct dac *d, int32_t op) {
     struct dac_access *a = dac_nth(d, q, q->issued - 1);
     a->op = op;
     d->n.deq_data++;
-    give_data(d, o, a);
+    if (o->i->in->m.size >= 4 && !d->sm->check.on)
+        give_words(d, o, a);
+    else
+        give_data(d, o, a);
 }
 
 enum mech_verdict dac_access(void *m, int32_t op, uint64_t now) {

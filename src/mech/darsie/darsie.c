@@ -87,7 +87,7 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     for (uint32_t b = 0; b < blocks; b++)
         d->blocks[b].entries = arena_array(a, struct darsie_entry, d->params->entries);
     queue_init(&d->copies, a, warps * CORE_BUFFER * DARSIE_WORDS + sm->nops * DARSIE_WORDS);
-    queue_init(&d->reading, a, 2 * sm->nops);
+    d->reading = arena_array(a, int32_t, 2 * sm->nops);
     d->movs = core_copies(a);
     darsie_number_places(d);
     return d;
@@ -112,11 +112,7 @@ static void start(void *m, const void *marks) {
     d->majority = d->waiting = d->leaving = d->held = 0;
     d->in_use = d->elected = d->turn = 0;
     d->elected_at = UINT64_MAX;
-    d->copies.len = d->reading.len = 0;
-    for (uint32_t w = 0; d->on && w < CORE_MAX_WARPS; w++) {
-        memset(d->map[w], 0xff, sizeof d->map[w]);
-        memset(d->buffered[w], 0, sizeof d->buffered[w]);
-    }
+    d->copies.len = d->nreading = 0;
     memset(d->renamed, 0, sizeof d->renamed);
     memset(d->copying, 0, sizeof d->copying);
     memset(d->refs, 0, (size_t)blocks * DARSIE_MOST * sizeof *d->refs);
@@ -156,7 +152,11 @@ static void warp(void *m, uint32_t slot, bool enters) {
     if (!d->on)
         return;
     if (enters) {
-        memset(d->latched[slot], 0, d->sm->x->img->prog->nregs * sizeof *d->latched[slot]);
+        uint32_t regs = d->sm->x->img->prog->nregs;
+        memset(d->latched[slot], 0, regs * sizeof *d->latched[slot]);
+        memset(d->map[slot], 0xff, regs * sizeof *d->map[slot]);
+        for (uint32_t k = 0; k < CORE_BUFFER; k++)
+            d->buffered[slot][k].nsrc = d->buffered[slot][k].nold = d->buffered[slot][k].ndst = 0;
         darsie_enter(d, slot);
         return;
     }

@@ -134,7 +134,8 @@ struct darsie {
     uint32_t *refs;
     uint64_t next_serial;
     QUEUE(struct darsie_copy) copies;
-    QUEUE(int32_t) reading; /* ops whose operands are being read */
+    int32_t *reading; /* ops whose operands are being read, in the order in which they issued */
+    uint32_t nreading;
     struct core_own *movs;
     struct darsie_counters n;
 };

@@ -48,39 +48,38 @@ static enum found look(struct darsie *d, uint32_t warp, uint32_t pc, struct dars
 /* One cycle of the PC coalescer: pcs that are looked up, each once, and what is found. */
 struct pc_coalescer {
     uint32_t n;
-    uint64_t concerned; /* warps of blocks in which something was found */
-    struct {
-        uint32_t block, pc;
-        uint64_t history;
-        struct darsie_entry *e;
-    } key[DARSIE_MOST];
+    uint64_t concerned;                               /* warps of blocks in which something was found */
+    uint64_t at[DARSIE_MOST], history[DARSIE_MOST];   /* block and pc; branches before it */
+    struct darsie_entry *found[DARSIE_MOST];
 };
 
 /* What is found for the warp's pc in this cycle; NULL, too, when it is not looked up. */
-static struct darsie_entry *look_up(struct darsie *d, struct pc_coalescer *c, uint32_t warp) {
-    const struct core_warp *cw = &d->sm->warps[warp];
+static inline struct darsie_entry *look_up(struct darsie *d, struct pc_coalescer *c, uint32_t warp,
+                                           uint32_t block, uint32_t pc) {
+    uint64_t at = (uint64_t)block << 32 | pc, history = d->history[warp];
     for (uint32_t k = 0; k < c->n; k++)
-        if (c->key[k].block == cw->block && c->key[k].pc == cw->fetch_pc &&
-            c->key[k].history == d->history[warp])
-            return c->key[k].e && c->key[k].e->valid ? c->key[k].e : NULL;
+        if (c->at[k] == at && c->history[k] == history)
+            return c->found[k] && c->found[k]->valid ? c->found[k] : NULL;
     if (c->n == (uint32_t)d->params->ports)
         return NULL;
-    struct darsie_entry *e = d->marks[cw->fetch_pc].redundant ? darsie_find(d, warp, cw->fetch_pc) : NULL;
-    c->key[c->n].block = cw->block;
-    c->key[c->n].pc = cw->fetch_pc;
-    c->key[c->n].history = d->history[warp];
-    c->key[c->n++].e = e;
+    struct darsie_entry *e = d->marks[pc].redundant ? darsie_find(d, warp, pc) : NULL;
+    c->at[c->n] = at;
+    c->history[c->n] = history;
+    c->found[c->n++] = e;
     if (e)
-        c->concerned |= d->blocks[cw->block].members;
+        c->concerned |= d->blocks[block].members;
     d->n.lookups++;
     d->turn = warp + 1;
     return e;
 }
 
 /* The warp may fetch; or it skips, or waits for what it will skip. */
-static bool may_fetch(struct darsie *d, struct pc_coalescer *c, uint32_t warp) {
-    uint32_t pc = d->sm->warps[warp].fetch_pc;
-    struct darsie_entry *e = look_up(d, c, warp);
+static inline bool may_fetch(struct darsie *d, struct pc_coalescer *c, uint32_t warp) {
+    const struct core_warp *cw = &d->sm->warps[warp];
+    uint32_t pc = cw->fetch_pc;
+    struct darsie_entry *e = look_up(d, c, warp, cw->block, pc);
+    if (!e)
+        return true;
     switch (look(d, warp, pc, e)) {
     case FOUND_WAIT:
         d->n.waits++;

@@ -5,7 +5,11 @@
 struct darsie_marks {
     const struct image *img;
     const struct darsie_fact **at; /* by instruction; NULL: nothing was found out */
-    struct darsie_mark *mark;      /* the same; room for what darsie_finalise makes of it */
+    struct darsie_mark *mark;      /* the same: what darsie_finalise makes of it, once for all SMs */
+    struct {
+        bool made;
+        uint32_t redundant; /* so many of them are */
+    } * done;
 };
 
 const void *darsie_kernel(void *shared, struct arena *launch, const struct image *img) {
@@ -14,6 +18,7 @@ const void *darsie_kernel(void *shared, struct arena *launch, const struct image
     m->img = img;
     m->at = arena_array(launch, const struct darsie_fact *, img->ncode + 1);
     m->mark = arena_array(launch, struct darsie_mark, img->ncode + 1);
+    m->done = arena_alloc(launch, sizeof *m->done);
     for (uint32_t pc = 0; pc < img->ncode; pc++)
         m->at[pc] = fact_get(img->prog, &darsie_passes[0], img->code[pc].in);
     return m;
@@ -68,14 +73,15 @@ static void finalise_one(const struct darsie_fact *f, uint32_t same, const struc
 const struct darsie_mark *darsie_finalise(const struct darsie_params *p, const struct darsie_marks *m,
                                           const struct exec *x, uint32_t *redundant) {
     uint32_t same = darsie_same(p->three_d, x->block);
-    *redundant = 0;
-    for (uint32_t pc = 0; pc < m->img->ncode; pc++) {
+    for (uint32_t pc = 0; !m->done->made && pc < m->img->ncode; pc++) {
         const struct xinst *i = &m->img->code[pc];
         m->mark[pc] = (struct darsie_mark){.sync = is_sync(i, pc), .ordered = is_ordered(i)};
         struct core_need need = core_need(i);
         if (m->at[pc])
             finalise_one(m->at[pc], same, &need, &m->mark[pc]);
-        *redundant += m->mark[pc].redundant;
+        m->done->redundant += m->mark[pc].redundant;
     }
+    m->done->made = true;
+    *redundant = m->done->redundant;
     return m->mark;
 }

@@ -252,8 +252,10 @@ void darsie_issued(void *m, int32_t op) {
     }
     for (uint32_t k = 0; k < o->i->ndw; k++)
         d->latched[o->warp][o->i->d + k] = 0;
-    if (c->nsrc)
-        queue_push(&d->reading, op);
+    if (c->nsrc) {
+        assert(d->nreading < 2 * d->sm->nops);
+        d->reading[d->nreading++] = op;
+    }
     if (c->nold && o->mask != (uint32_t)DARSIE_ALL_LANES)
         merge(d, op, c);
     else if (c->nold)
@@ -354,16 +356,18 @@ static void copy_registers(struct darsie *d, uint32_t warp) {
 }
 
 void darsie_release_read(struct darsie *d) {
-    for (uint32_t n = d->reading.len; n; n--) {
-        int32_t op = *queue_head(&d->reading);
-        queue_pop(&d->reading);
+    const struct core_op *ops = d->sm->ops;
+    uint32_t n = d->nreading, left = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        int32_t op = d->reading[k];
         if (!d->ops[op].nsrc)
             continue;
-        if (d->sm->ops[op].pending)
-            queue_push(&d->reading, op);
+        if (ops[op].pending)
+            d->reading[left++] = op;
         else
             darsie_release(d, &d->ops[op]);
     }
+    d->nreading = left;
 }
 
 void darsie_rename_tick(struct darsie *d) {

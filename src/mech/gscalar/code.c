@@ -3,6 +3,9 @@
 
 #include "base/wide.h"
 
+/* Some lanes of a register; what is put together again may take the place of what it is made of. */
+typedef uint32_t lanes_some __attribute__((vector_size(32), aligned(4), may_alias));
+
 /* Leading bytes in which words do not differ. */
 static WIDE_PART uint8_t same_bytes(uint32_t differ) {
     return differ ? (uint8_t)(__builtin_clz(differ) / 8) : CODE_WORD;
@@ -18,7 +21,7 @@ static WIDE_PART uint32_t differences(const uint32_t *v, uint32_t n, uint32_t ba
 
 /* Bits of the bytes behind the leading ones. */
 static WIDE_PART uint32_t low_bytes(uint32_t leading) {
-    return leading >= CODE_WORD ? 0 : CODE_ALL >> 8 * leading;
+    return (uint32_t)((uint64_t)CODE_ALL >> 8 * leading);
 }
 
 /* BDI: bytes of a word that the differences to lane 0 leave, 4, 3 or 2; 0: they do not fit. */
@@ -101,10 +104,13 @@ static WIDE_PART void back_from(const struct code_spec *s, const struct code_reg
         back_from_base(r, v, back);
         return;
     }
+    const lanes_some *from = (const lanes_some *)v;
+    lanes_some *to = (lanes_some *)back;
+    enum { VECTORS = CODE_HALF * sizeof *v / sizeof *to };
     for (uint32_t h = 0; h < 2; h++) {
         uint32_t kept = low_bytes(r->shared[h]), base = r->base[h] & ~kept;
-        for (uint32_t l = h * CODE_HALF; l < (h + 1) * CODE_HALF; l++)
-            back[l] = (v[l] & kept) | base;
+        for (uint32_t k = h * VECTORS; k < (h + 1) * VECTORS; k++)
+            to[k] = (from[k] & kept) | base;
     }
 }
 

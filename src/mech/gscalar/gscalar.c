@@ -1,5 +1,5 @@
 /* G-Scalar as a mechanism (Liu, chapter 2), its rivals among its models: parameters, tables, points. */
-#include "mech/gscalar/gscalar.h"
+#include "mech/gscalar/marks.h"
 
 #include <string.h>
 
@@ -105,8 +105,14 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     m->params = params;
     m->spec = (struct code_spec){(enum gscalar_code)m->params->code,
                                  m->params->code == CODE_PLANES && m->params->halves};
-    m->regs = arena_array(a, struct code_reg, PLACES);
-    m->ops = arena_array(a, struct gscalar_op, sm->nops);
+    const struct gscalar_params *p = m->params;
+    m->small = m->spec.code == CODE_PLANES ? (uint8_t)gscalar_sets(m) : 0;
+    m->can[CLASS_ALU] = p->alu;
+    m->can[CLASS_SFU] = p->sfu;
+    m->can[CLASS_MEM] = p->mem;
+    m->regs = arena_array(a, struct gscalar_reg, PLACES);
+    m->ops = arena_array(a, struct gscalar_op, sm->nops + 1) + 1;
+    m->before = (uint16_t(*)[GSCALAR_WORDS])arena_alloc(a, (sm->nops + 1) * sizeof *m->before) + 1;
     m->movs = core_copies(a);
     m->pairs = m->params->pairs ? gscalar_pairs_create(a) : NULL;
     return m;
@@ -116,7 +122,8 @@ static void start(void *state, const void *marks) {
     struct gscalar *m = state;
     m->marks = marks;
     m->owned = m->sm->mech.owns >> MECH_registers & 1;
-    m->in_order = !(m->sm->mech.owns >> MECH_stream & 1);
+    m->in_order = !(m->sm->mech.owns >> MECH_stream & 1); /* nor has code of its own */
+    m->plain = m->in_order && !m->owned && !m->pairs && !m->sm->check.on && !m->params->omit;
     m->checked = m->wanting = m->file_free = 0;
     core_want_slots(m->sm, m, m->owned ? SLOTS_NEVER : SLOTS_READY); /* those who wait for moves are ready */
     memset(m->moving, 0, sizeof m->moving);
@@ -131,7 +138,7 @@ static void warp(void *state, uint32_t slot, bool enters) {
     for (uint32_t r = 0; r < m->sm->x->img->prog->nregs; r++) {
         uint32_t place = core_holds(m->sm, slot, r);
         if (place != CORE_NO_PLACE)
-            m->regs[place].known = false;
+            gscalar_unlearn(m, place);
     }
     memset(m->raw[slot], 0, sizeof m->raw[slot]);
     memset(m->preds[slot], 0, sizeof m->preds[slot]);
@@ -161,7 +168,7 @@ static void retire(void *state, int32_t id) {
         return;
     }
     for (uint32_t k = op->next_write; !m->owned && k < op->writes; k++)
-        m->regs[op->warp * MAX_GPR + op->i->d + k].known = false;
+        gscalar_unlearn(m, op->warp * MAX_GPR + op->i->d + k);
 }
 
 static const char *finish(void *state, bool cut) {

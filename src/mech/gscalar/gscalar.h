@@ -52,15 +52,33 @@ enum gscalar_way { WAY_VECTOR, WAY_SCALAR, WAY_HALF, WAY_DIVERGENT };
 
 enum { GSCALAR_SOURCES = 12, GSCALAR_WORDS = 8 };
 
+/* What one lane may compute of a register that all lanes read, and whether arrays lack some of it. */
+enum gscalar_flag {
+    READ_HALVES = 3,         /* bits: all lanes of a half have one value, and all lanes wrote the register */
+    READ_SCALAR = 1 << 2,    /* all lanes have one value */
+    READ_COMPRESSED = 1 << 3 /* some of it is not in the arrays */
+};
+
+/* What a read of a register does; all 0: of one of which nothing is known. */
+struct gscalar_read {
+    uint8_t spared; /* arrays that it does not activate */
+    uint8_t shared; /* leading bytes that all lanes share */
+    uint8_t small;  /* accesses of small arrays, beside those that go with every read */
+    uint8_t flags;  /* enum gscalar_flag */
+};
+
+/* A register; the second follows from the first (gscalar_learn). */
+struct gscalar_reg {
+    struct code_reg code;
+    struct gscalar_read read;
+};
+
 /* An op in flight, or an instruction about to take effect. */
 struct gscalar_op {
     _Alignas(64) uint8_t way, halves; /* halves: bits of those that one lane computes */
-    uint8_t arrays[GSCALAR_SOURCES];  /* that reading each source activates */
-    uint8_t shared[GSCALAR_SOURCES];  /* leading bytes that all its lanes share */
-    uint8_t small[GSCALAR_SOURCES];   /* accesses of small arrays */
-    uint16_t before[GSCALAR_WORDS];   /* place of each destination word until now, of a divergent one */
     bool divergent, move;             /* not all lanes; an expanding move of ours */
     uint32_t active;                  /* lanes that count as active */
+    struct gscalar_read source[GSCALAR_SOURCES];
 };
 
 /* A predicate: its value in the lanes of the last write is one. */
@@ -84,12 +102,16 @@ struct gscalar {
     struct code_spec spec;
     bool owned;                      /* somebody else decides in which registers values live */
     bool in_order;                   /* nobody skips instructions */
-    struct code_reg *regs;           /* by place */
-    uint64_t raw[CORE_MAX_WARPS][4]; /* registers that control instructions wrote: not known by their place */
+    uint8_t small;                   /* accesses of small arrays that go with every access of a register */
+    bool plain;                      /* registers are nobody else's, nobody compares, all rules are kept */
+    bool can[CLASS_MEM + 1];         /* what one lane may execute */
+    struct gscalar_reg *regs;        /* by place */
+    uint64_t raw[CORE_MAX_WARPS][4]; /* owned: registers that control instructions wrote, which are not known
+                                      * by their place */
     struct gscalar_pred preds[CORE_MAX_WARPS][NUM_PRED + 1];
     const struct gscalar_marks *marks;
-    struct gscalar_op next; /* the instruction about to take effect */
-    struct gscalar_op *ops;
+    struct gscalar_op *ops; /* from CORE_NONE on, which is for control instructions */
+    uint16_t (*before)[GSCALAR_WORDS]; /* of a divergent op: the place of each destination word until now */
     /* Special moves. */
     uint64_t checked, wanting; /* warps whose next instruction was looked at; those that wait for moves */
     uint8_t moving[CORE_MAX_WARPS], moved[CORE_MAX_WARPS]; /* on their way; words that one was made for */
@@ -115,10 +137,33 @@ void gscalar_predicates(struct gscalar *m, uint32_t warp, const struct xinst *i,
                         bool control);
 
 /* ---- file.c: registers ---- */
-/* What is known of a warp's register for its next instruction; not known: the struct says so. */
-static inline const struct code_reg *gscalar_find(const struct gscalar *m, uint32_t warp, uint32_t reg) {
-    static const struct code_reg unknown = {0};
-    uint32_t place = m->owned ? core_holds(m->sm, warp, reg) : warp * MAX_GPR + reg;
+/* What is known of a register has changed; whole: it is known, and all lanes were written. */
+static EVERY_TIME void gscalar_learn_as(const struct gscalar *m, struct gscalar_reg *r, bool whole) {
+    const struct code_reg *c = &r->code;
+    bool compressed = whole && (c->shared[0] | c->shared[1]);
+    bool scalar = c->full_scalar && (whole || (c->known && c->lanes == CODE_ALL));
+    uint32_t halves = (uint32_t)(c->shared[0] == CODE_WORD) | (uint32_t)(c->shared[1] == CODE_WORD) << 1;
+    r->read = (struct gscalar_read){
+        .spared = (uint8_t)(compressed ? CODE_ARRAYS - code_read_arrays(&m->spec, c) : 0),
+        .shared = whole ? c->whole : 0,
+        .small = m->spec.code == CODE_SCALAR && compressed,
+        .flags = (uint8_t)((whole ? halves : 0) | (scalar ? READ_SCALAR : 0) |
+                           (compressed ? READ_COMPRESSED : 0)),
+    };
+}
+static inline void gscalar_learn(const struct gscalar *m, struct gscalar_reg *r) {
+    gscalar_learn_as(m, r, r->code.known && !r->code.divergent);
+}
+/* From now on nothing is known of it. */
+static inline void gscalar_unlearn(struct gscalar *m, uint32_t place) {
+    m->regs[place].code.known = false;
+    m->regs[place].read = (struct gscalar_read){0};
+}
+/* What is known of a warp's register for its next instruction, where somebody else decides in which registers
+ * values live; not known: the struct says so. */
+static inline const struct gscalar_reg *gscalar_find(const struct gscalar *m, uint32_t warp, uint32_t reg) {
+    static const struct gscalar_reg unknown = {0};
+    uint32_t place = core_holds(m->sm, warp, reg);
     bool raw = m->raw[warp][reg / 64] >> (reg % 64) & 1;
     return place == CORE_NO_PLACE || raw ? &unknown : &m->regs[place];
 }
@@ -132,14 +177,12 @@ void gscalar_forget(struct gscalar *m, uint32_t warp, const struct xinst *i);
 uint64_t gscalar_eligible(void *m, uint64_t ready, uint64_t now);
 uint32_t gscalar_slots(void *m, uint32_t sched, uint32_t free, uint64_t now);
 void gscalar_moved(struct gscalar *m, uint32_t warp);
-/* The warp's next instruction is another one: that at pc, if it is known. */
-void gscalar_turn(struct gscalar *m, uint32_t warp, int32_t pc);
 
 /* ---- pairs.c: pairs of warps as warps of 64 ---- */
 struct gscalar_pairs *gscalar_pairs_create(struct arena *a);
 void gscalar_pairs_start(struct gscalar *m, uint32_t warp);
 /* The instruction about to take effect, of which it is known what one lane can compute. */
-void gscalar_pairs_issue(struct gscalar *m, uint32_t warp);
+void gscalar_pairs_issue(struct gscalar *m, uint32_t warp, const struct gscalar_op *o);
 
 /* ---- dead.c: registers that nobody reads any more ---- */
 struct gscalar_live;

@@ -17,24 +17,8 @@ static uint32_t compressed_words(const struct gscalar *m, uint32_t warp) {
     if (cw->needs[cw->next].control || mask == CODE_ALL || !mask || !gscalar_keeps(m, GS_MOVE))
         return 0;
     for (uint32_t k = 0; k < i->ndw; k++)
-        words |= (uint32_t)code_compressed(&m->regs[warp * MAX_GPR + i->d + k]) << k;
+        words |= (uint32_t)!!(m->regs[warp * MAX_GPR + i->d + k].read.flags & READ_COMPRESSED) << k;
     return words;
-}
-
-/* Warps of which nobody has looked at the next instruction, or that wait. */
-static inline void concern(struct gscalar *m) {
-    core_concern(m->sm, m, m->owned ? 0 : ~m->checked | m->wanting);
-}
-
-/* An instruction that writes no register, or that all lanes execute, needs no move: nobody needs to look. */
-void gscalar_turn(struct gscalar *m, uint32_t warp, int32_t pc) {
-    const struct core_warp *cw = &m->sm->warps[warp];
-    uint64_t bit = warp_bit(warp);
-    bool known = pc != CORE_NO_PC && m->in_order && cw->w->depth == 1 && (uint32_t)pc < cw->ncode;
-    const struct core_need *need = &cw->needs[known ? pc : 0];
-    bool whole = cw->w->stack[0].mask == CODE_ALL && need->i->guard == PRED_PT && !need->i->gneg;
-    set_bit(&m->checked, bit, known && (whole || need->control || !need->nwrites));
-    concern(m);
 }
 
 /* Looks at the next instruction of warps, which the scoreboard lets pass: once for each. */
@@ -46,7 +30,7 @@ static inline void look(struct gscalar *m, uint64_t warps) {
             m->wanting |= UINT64_C(1) << warp;
     }
     m->checked |= warps;
-    concern(m);
+    gscalar_concern(m);
 }
 
 uint64_t gscalar_eligible(void *state, uint64_t ready, uint64_t now) {
@@ -89,7 +73,7 @@ static bool make_move(struct gscalar *m, uint32_t warp) {
 static void settle(struct gscalar *m, uint32_t warp) {
     if (!m->moving[warp] && !(compressed_words(m, warp) & ~(uint32_t)m->moved[warp]))
         m->wanting &= ~(UINT64_C(1) << warp);
-    concern(m);
+    gscalar_concern(m);
 }
 
 uint32_t gscalar_slots(void *state, uint32_t sched, uint32_t free, uint64_t now) {

@@ -53,13 +53,13 @@ static uint64_t mix_values(const struct gscalar *m, uint32_t warp, const struct 
     return h;
 }
 
-void gscalar_pairs_issue(struct gscalar *m, uint32_t warp) {
+void gscalar_pairs_issue(struct gscalar *m, uint32_t warp, const struct gscalar_op *o) {
     const struct core_warp *cw = &m->sm->warps[warp];
     int32_t other = partner_of(m->sm, warp);
     if (other == CORE_NONE)
         return;
-    bool scalar = m->next.way == WAY_SCALAR;
-    uint32_t groups = scalar || m->next.way == WAY_HALF ? m->next.halves : 0;
+    bool scalar = o->way == WAY_SCALAR;
+    uint32_t groups = scalar || o->way == WAY_HALF ? o->halves : 0;
     struct pair_record r = {cw->next, groups, scalar ? mix_values(m, warp, &cw->needs[cw->next]) : 0, scalar};
     struct pair_ring *theirs = &m->pairs->ring[other], *own = &m->pairs->ring[warp];
     for (uint32_t k = 0; k < theirs->n; k++) {

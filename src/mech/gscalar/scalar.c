@@ -49,8 +49,14 @@ const void *gscalar_kernel(void *shared, struct arena *launch, const struct imag
     struct gscalar_marks *m = arena_new(launch, struct gscalar_marks);
     m->img = img;
     m->class = arena_array(launch, uint8_t, img->ncode + 1);
-    for (uint32_t pc = 0; pc < img->ncode; pc++)
-        m->class[pc] = (uint8_t)class_of(&img->code[pc], p->omit & GS_LOCAL, p->omit & GS_LANE);
+    m->turn = arena_array(launch, uint8_t, img->ncode + 1);
+    for (uint32_t pc = 0; pc < img->ncode; pc++) {
+        const struct xinst *i = &img->code[pc];
+        struct core_need need = core_need(i);
+        m->class[pc] = (uint8_t)class_of(i, p->omit & GS_LOCAL, p->omit & GS_LANE);
+        m->turn[pc] = (uint8_t)((need.control || !need.nwrites ? NEEDS_NONE : 0) |
+                                (i->guard == PRED_PT && !i->gneg ? NEEDS_MASK : 0));
+    }
     if (p->skip_dead)
         m->live = gscalar_liveness(launch, img);
     return m;
@@ -85,12 +91,12 @@ static bool preds_scalar(const struct gscalar *m, uint32_t warp, const struct xi
 /* The registers of an instruction's sources, as core_need names them. */
 struct sources {
     const struct core_need *need;
-    const struct code_reg *reg[GSCALAR_SOURCES];
+    const struct gscalar_reg *reg[GSCALAR_SOURCES];
 };
 
 static bool all_scalar(const struct gscalar *m, const struct sources *s, uint32_t active) {
     for (uint32_t k = 0; k < s->need->nreads; k++)
-        if (!is_scalar(m, s->reg[k], active))
+        if (!is_scalar(m, &s->reg[k]->code, active))
             return false;
     return true;
 }
@@ -99,7 +105,7 @@ static bool all_scalar(const struct gscalar *m, const struct sources *s, uint32_
 static uint8_t scalar_halves(const struct gscalar *m, const struct sources *s) {
     uint8_t halves = 3;
     for (uint32_t k = 0; k < s->need->nreads; k++) {
-        const struct code_reg *r = s->reg[k];
+        const struct code_reg *r = &s->reg[k]->code;
         bool whole = r->known && (!r->divergent || !gscalar_keeps(m, GS_HALF));
         for (uint32_t h = 0; h < 2; h++)
             if (!whole || r->shared[h] != CODE_WORD)
@@ -108,19 +114,23 @@ static uint8_t scalar_halves(const struct gscalar *m, const struct sources *s) {
     return halves;
 }
 
-static enum gscalar_way decide(struct gscalar *m, uint32_t warp, const struct xinst *i,
-                               const struct sources *s, enum gscalar_class class, uint32_t active) {
-    const struct gscalar_params *p = m->params;
-    bool can = class == CLASS_ALU ? p->alu : class == CLASS_SFU ? p->sfu : p->mem;
-    m->next.halves = 3;
-    if (!can || !preds_scalar(m, warp, i, active))
-        return WAY_VECTOR;
-    if (active != CODE_ALL)
-        return p->divergent && all_scalar(m, s, active) ? WAY_DIVERGENT : WAY_VECTOR;
-    if (all_scalar(m, s, active))
+/* How an instruction of all lanes executes, of whose sources all have these flags. */
+static inline enum gscalar_way decide_whole(const struct gscalar *m, uint32_t flags, struct gscalar_op *o) {
+    o->halves = 3;
+    if (flags & READ_SCALAR)
         return WAY_SCALAR;
-    m->next.halves = p->half && m->spec.halves ? scalar_halves(m, s) : 0;
-    return m->next.halves ? WAY_HALF : WAY_VECTOR;
+    o->halves = m->params->half && m->spec.halves ? flags & READ_HALVES : 0;
+    return o->halves ? WAY_HALF : WAY_VECTOR;
+}
+
+static enum gscalar_way decide(const struct gscalar *m, uint32_t warp, const struct xinst *i,
+                               const struct sources *s, enum gscalar_class class, struct gscalar_op *o) {
+    uint32_t active = o->active;
+    if (!m->can[class] || !preds_scalar(m, warp, i, active))
+        return WAY_VECTOR;
+    if (active == CODE_ALL)
+        return decide_whole(m, all_scalar(m, s, active) ? READ_SCALAR : scalar_halves(m, s), o);
+    return m->params->divergent && all_scalar(m, s, active) ? WAY_DIVERGENT : WAY_VECTOR;
 }
 
 bool gscalar_equal(const struct warp *w, const struct xinst *i, const struct core_need *need,
@@ -141,26 +151,17 @@ bool gscalar_equal(const struct warp *w, const struct xinst *i, const struct cor
 }
 
 /* What the arrays and base values of a source make goes to the instruction. */
-static const struct code_reg *read_source(struct gscalar *m, uint32_t warp, uint32_t k, uint32_t reg,
-                                          uint32_t mask) {
-    struct gscalar_op *o = &m->next;
-    const struct code_reg *r = gscalar_find(m, warp, reg);
-    o->arrays[k] = (uint8_t)code_read_arrays(&m->spec, r);
-    o->shared[k] = r->known && !r->divergent ? r->whole : 0;
-    o->small[k] = (uint8_t)gscalar_small(m, r);
-    if (code_compressed(r)) {
-        uint32_t value[WARP_LANES], *latch = core_latch(m->sm, warp, reg, mask);
-        code_back(&m->spec, r, m->sm->warps[warp].w->r[reg], latch ? latch : value);
-        if (!latch)
-            core_operand(m->sm, warp, reg, value, mask);
-    }
-    return r;
+static void restore(struct gscalar *m, uint32_t warp, uint32_t reg, const struct code_reg *r, uint32_t mask) {
+    uint32_t value[WARP_LANES];
+    code_back(&m->spec, r, m->sm->warps[warp].w->r[reg], value);
+    core_operand(m->sm, warp, reg, value, mask);
 }
 
 /* One lane's operands for all active lanes. */
-static void share_operands(struct gscalar *m, uint32_t warp, const struct xinst *i, const struct sources *s) {
+static void share_operands(struct gscalar *m, uint32_t warp, const struct xinst *i, const struct sources *s,
+                           uint32_t active) {
     struct warp *w = m->sm->warps[warp].w;
-    uint32_t active = m->next.active, leader = gscalar_keeps(m, GS_LEADER) ? code_leader(active) : 0;
+    uint32_t leader = gscalar_keeps(m, GS_LEADER) ? code_leader(active) : 0;
     _Alignas(64) uint32_t value[WARP_LANES];
     for (uint32_t k = 0; k < s->need->nreads; k++) {
         uint32_t reg = s->need->reads[k];
@@ -175,50 +176,98 @@ static void share_operands(struct gscalar *m, uint32_t warp, const struct xinst 
         }
 }
 
-static void count_way(struct gscalar *m, enum gscalar_class class) {
+static void count_way(struct gscalar *m, enum gscalar_class class, enum gscalar_way way) {
     static const size_t scalar[] = {[CLASS_ALU] = offsetof(struct gscalar_counters, scalar_alu),
                                     [CLASS_SFU] = offsetof(struct gscalar_counters, scalar_sfu),
                                     [CLASS_MEM] = offsetof(struct gscalar_counters, scalar_mem)};
-    m->n.halves += m->next.way == WAY_HALF;
     m->n.sfu += class == CLASS_SFU;
-    m->n.divergent_scalar += m->next.way == WAY_DIVERGENT;
-    *(uint64_t *)((char *)&m->n + scalar[class]) += m->next.way == WAY_SCALAR;
+    if (way == WAY_SCALAR)
+        ++*(uint64_t *)((char *)&m->n + scalar[class]);
+    m->n.halves += way == WAY_HALF;
+    m->n.divergent_scalar += way == WAY_DIVERGENT;
+}
+
+/* An instruction of some lanes. */
+static void note_divergent(struct gscalar *m, uint32_t warp, const struct xinst *i, const struct sources *s,
+                           struct gscalar_op *o) {
+    m->n.small_reads += m->spec.code == CODE_PLANES ? i->ndw * gscalar_sets(m) : 0;
+    for (uint32_t k = 0; m->owned && k < i->ndw && k < GSCALAR_WORDS; k++)
+        m->before[core_next_op(m->sm)][k] = (uint16_t)core_holds(m->sm, warp, i->d + k);
+    m->n.divergent_equal += m->marks->class[m->sm->warps[warp].next] &&
+                            gscalar_equal(m->sm->warps[warp].w, i, s->need, o->active);
 }
 
 /* Finds out how an instruction of the program with active lanes executes. */
-static void examine(struct gscalar *m, uint32_t warp, const struct xinst *i, const struct sources *s) {
-    uint32_t active = m->next.active;
+static inline void examine(struct gscalar *m, uint32_t warp, const struct xinst *i, const struct sources *s,
+                           struct gscalar_op *o) {
     enum gscalar_class class = (enum gscalar_class)m->marks->class[m->sm->warps[warp].next];
-    if (m->next.divergent) {
-        m->n.small_reads += m->spec.code == CODE_PLANES ? i->ndw * gscalar_sets(m) : 0;
-        for (uint32_t k = 0; m->owned && k < i->ndw && k < GSCALAR_WORDS; k++)
-            m->next.before[k] = (uint16_t)core_holds(m->sm, warp, i->d + k);
-        m->n.divergent_equal += class && gscalar_equal(m->sm->warps[warp].w, i, s->need, active);
-    }
+    if (o->divergent)
+        note_divergent(m, warp, i, s, o);
     if (!class)
         return;
-    m->next.way = (uint8_t)decide(m, warp, i, s, class, active);
-    count_way(m, class);
-    if (m->next.way == WAY_DIVERGENT)
-        share_operands(m, warp, i, s);
+    enum gscalar_way way = decide(m, warp, i, s, class, o);
+    o->way = (uint8_t)way;
+    count_way(m, class, way);
+    if (way == WAY_DIVERGENT)
+        share_operands(m, warp, i, s, o->active);
+}
+
+/* Any instruction, also where somebody else owns the registers or compares, or rules are left out. */
+static __attribute__((noinline)) void any_sources(struct gscalar *m, uint32_t warp, const struct xinst *i,
+                                                  uint32_t mask, struct gscalar_op *o) {
+    const struct core_warp *cw = &m->sm->warps[warp];
+    struct sources s;
+    s.need = &cw->needs[cw->next];
+    o->divergent = mask != CODE_ALL;
+    o->active = gscalar_keeps(m, GS_GUARD) ? mask : cw->w->stack[cw->w->depth - 1].mask;
+    for (uint32_t k = 0; k < s.need->nreads; k++) {
+        uint32_t reg = s.need->reads[k];
+        const struct gscalar_reg *r =
+            m->owned ? gscalar_find(m, warp, reg) : &m->regs[warp * MAX_GPR + reg];
+        s.reg[k] = r;
+        o->source[k] = r->read;
+        if (r->read.flags & READ_COMPRESSED)
+            restore(m, warp, reg, &r->code, mask);
+    }
+    m->n.divergent += o->divergent;
+    if (cw->x != m->sm->x)
+        return;
+    if (o->active)
+        examine(m, warp, i, &s, o);
+    if (m->pairs)
+        gscalar_pairs_issue(m, warp, o);
 }
 
 void gscalar_sources(void *state, uint32_t warp, const struct xinst *i, uint32_t mask) {
     struct gscalar *m = state;
-    const struct core_warp *cw = &m->sm->warps[warp];
-    struct sources s;
-    s.need = &cw->needs[cw->next];
-    uint32_t active = gscalar_keeps(m, GS_GUARD) ? mask : cw->w->stack[cw->w->depth - 1].mask;
-    m->next = (struct gscalar_op){.active = active, .divergent = mask != CODE_ALL};
-    for (uint32_t k = 0; k < s.need->nreads; k++)
-        s.reg[k] = read_source(m, warp, k, s.need->reads[k], mask);
-    m->n.divergent += m->next.divergent;
-    if (cw->x != m->sm->x)
+    const struct sm *sm = m->sm;
+    struct gscalar_op *o = &m->ops[core_next_op(sm)];
+    o->way = WAY_VECTOR;
+    o->halves = 0;
+    o->move = false;
+    if (mask != CODE_ALL || !m->plain) {
+        any_sources(m, warp, i, mask, o);
         return;
-    if (active)
-        examine(m, warp, i, &s);
-    if (m->pairs)
-        gscalar_pairs_issue(m, warp);
+    }
+    const struct core_warp *cw = &sm->warps[warp];
+    const struct core_need *need = &cw->needs[cw->next];
+    const struct gscalar_reg *own = &m->regs[warp * MAX_GPR];
+    uint32_t flags = UINT32_MAX;
+    o->divergent = false;
+    o->active = mask;
+    for (uint32_t k = 0, n = need->nreads; k < n; k++) {
+        const struct gscalar_reg *r = &own[need->reads[k]];
+        o->source[k] = r->read;
+        flags &= r->read.flags;
+        if (r->read.flags & READ_COMPRESSED)
+            code_back(&m->spec, &r->code, cw->w->r[need->reads[k]], cw->w->r[need->reads[k]]);
+    }
+    enum gscalar_class class = (enum gscalar_class)m->marks->class[cw->next];
+    if (!class)
+        return;
+    if (m->can[class] && preds_scalar(m, warp, i, mask))
+        o->way = (uint8_t)decide_whole(m, flags, o);
+    count_way(m, class, (enum gscalar_way)o->way);
 }
 
 /* ---- what follows ------------------------------------------------------------------------------------ */
@@ -242,7 +291,7 @@ static void wait_for_file(struct gscalar *m, int32_t id) {
     uint64_t now = m->sm->now;
     uint32_t operands = 0;
     for (uint32_t k = 0; k < m->sm->ops[id].need->nreads; k++)
-        operands += o->small[k];
+        operands += m->small + o->source[k].small;
     if (!operands)
         return;
     uint32_t ports = (uint32_t)m->params->file_ports;
@@ -252,30 +301,37 @@ static void wait_for_file(struct gscalar *m, int32_t id) {
     core_delay(m->sm, id, (uint32_t)(until - now - 1));
 }
 
+/* What one lane has computed is the others' result. */
+static inline void spread(struct gscalar *m, int32_t id, const struct gscalar_op *o) {
+    if (o->way != WAY_HALF) {
+        core_spread(m->sm, id, gscalar_keeps(m, GS_LEADER) ? code_leader(o->active) : 0, o->active);
+        return;
+    }
+    for (uint32_t h = 0; h < 2; h++)
+        if (o->halves >> h & 1)
+            core_spread(m->sm, id, h * CODE_HALF, 0xffffu << h * CODE_HALF);
+}
+
 void gscalar_issued(void *state, int32_t id) {
     struct gscalar *m = state;
     const struct core_op *op = &m->sm->ops[id];
-    struct gscalar_op *o = &m->ops[id];
-    *o = m->next;
+    const struct gscalar_op *o = &m->ops[id];
     gscalar_turn(m, op->warp, op->pc + 1);
     core_delay(m->sm, id, (uint32_t)m->params->latency);
     if (m->params->file_ports)
         wait_for_file(m, id);
     if (!op->mask)
         return;
-    bool lead = gscalar_keeps(m, GS_LEADER);
-    if (o->way == WAY_SCALAR || o->way == WAY_DIVERGENT)
-        core_spread(m->sm, id, lead ? code_leader(o->active) : 0, o->active);
-    for (uint32_t h = 0; h < 2 && o->way == WAY_HALF; h++)
-        if (o->halves >> h & 1)
-            core_spread(m->sm, id, h * CODE_HALF, 0xffffu << h * CODE_HALF);
-    gscalar_predicates(m, op->warp, op->i, o->active, false);
+    if (o->way != WAY_VECTOR)
+        spread(m, id, o);
+    if (op->need->sets)
+        gscalar_predicates(m, op->warp, op->i, o->active, false);
 }
 
 struct mech_work gscalar_dispatch(void *state, int32_t id, struct mech_work work) {
     struct gscalar *m = state;
     const struct gscalar_op *o = &m->ops[id];
-    if (m->sm->ops[id].pc == CORE_NO_PC || o->way == WAY_VECTOR || !work.lanes)
+    if (o->way == WAY_VECTOR || !work.lanes) /* moves are vectors, too */
         return work;
     uint32_t lanes = 1, beats = 1;
     if (o->way == WAY_HALF) {

@@ -54,7 +54,7 @@ static void end_words(struct wir *w, int32_t id) {
 }
 
 /* The word in work was written to its register, or found there. */
-static void finish_word(struct wir *w, int32_t id) {
+static EVERY_TIME void finish_word(struct wir *w, int32_t id) {
     const struct core_op *op = &w->sm->ops[id];
     struct wir_op *o = &w->ops[id];
     struct reg_map *map = o->map + op->next_write - 1;
@@ -87,7 +87,7 @@ static void inject_copy(struct wir *w, int32_t id, uint16_t old, uint16_t to) {
 }
 
 /* The result has a register of its own, in dst: it is written there. */
-static void write_word(struct wir *w, int32_t id) {
+static EVERY_TIME void write_word(struct wir *w, int32_t id) {
     struct core_op *op = &w->sm->ops[id];
     struct wir_op *o = &w->ops[id];
     write_lanes(w, o->dst, value_of(w, id), o->divergent ? op->mask : (uint32_t)ALL_LANES);
@@ -107,7 +107,7 @@ static bool take_in_place(struct wir *w, struct wir_op *o, const struct reg_map 
 }
 
 /* Gives the op a register for its word; false when there is none. */
-static bool take_register(struct wir *w, int32_t id) {
+static EVERY_TIME bool take_register(struct wir *w, int32_t id) {
     struct wir_op *o = &w->ops[id];
     const struct reg_map *map = map_of(w, id);
     if (o->divergent && w->sm->free_op == CORE_NONE)
@@ -142,7 +142,7 @@ static void sign(struct wir *w, struct wir_op *o) {
 }
 
 /* A new register, now or as soon as there is one: until then the op is among the starved. */
-static bool give_register(struct wir *w, int32_t id) {
+static EVERY_TIME bool give_register(struct wir *w, int32_t id) {
     struct wir_op *o = &w->ops[id];
     if (!take_register(w, id)) {
         queue_push(&w->starved, id);
@@ -213,7 +213,7 @@ void wir_read_done(void *m, int32_t id, uint64_t now) {
 }
 
 /* A word of the result reaches the signature buffer. */
-static void begin_word(struct wir *w, int32_t id) {
+static EVERY_TIME void begin_word(struct wir *w, int32_t id) {
     const struct core_op *op = &w->sm->ops[id];
     struct wir_op *o = &w->ops[id];
     if (o->divergent && map_of(w, id)->pinned) {

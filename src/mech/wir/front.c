@@ -2,16 +2,38 @@
 #include "mech/wir/wir.h"
 
 /* Sources come from their physical registers. Destinations are about to be computed: what their latches hold
- * is known when the result has its register, and until then nobody reads them. */
+ * is known when the result has its register, and until then nobody reads them. An instruction that will be an
+ * op is renamed, too: physical sources, each with a reference for as long as the op is under way. */
 void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     (void)mask;
     (void)i;
     struct wir *w = m;
     const struct core_warp *cw = &w->sm->warps[warp];
     const struct core_need *need = &cw->needs[cw->next];
-    struct reg_map *map = regfile_map(w->regs, warp, 0);
-    for (uint32_t k = 0; k < need->nreads; k++)
-        regfile_read(w->regs, &map[need->reads[k]], cw->w->r[need->reads[k]]);
+    struct regfile *regs = w->regs;
+    struct reg_map *map = regfile_map(regs, warp, 0);
+    uint32_t(*latch)[WARP_LANES] = cw->w->r;
+    uint32_t n = need->nreads, refs = 0, most = regs->most_refs;
+    if (__builtin_expect(need->control, 0)) {
+        for (uint32_t k = 0; k < n; k++)
+            regfile_read(regs, &map[need->reads[k]], latch[need->reads[k]]);
+        return;
+    }
+    struct wir_op *o = &w->ops[core_next_op(w->sm)];
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t reg = need->reads[k], id = map[reg].id;
+        regfile_read(regs, &map[reg], latch[reg]);
+        o->src[k] = (uint16_t)id;
+        if (id == REG_NONE)
+            continue;
+        uint32_t all = ++regs->of[id].refs;
+        most = all > most ? all : most;
+        refs++;
+    }
+    regs->most_refs = most;
+    o->nsrc = (uint8_t)n;
+    w->n.ref_ops += refs;
+    w->n.rename_ops += n + (need->nwrites != 0);
 }
 
 void wir_restore(void *m, uint32_t warp) {
@@ -80,35 +102,14 @@ static inline bool make_tag(struct wir *w, const struct core_op *op, const struc
     return true;
 }
 
-/* Rename: physical sources, each with a reference for as long as the op is under way. */
-static inline void rename_sources(struct wir *w, const struct core_need *need, const struct reg_map *map,
-                                  struct wir_op *o) {
-    struct regfile *regs = w->regs;
-    struct reg_state *of = regs->of;
-    uint32_t n = need->nreads, refs = 0, most = regs->most_refs;
-    for (uint32_t k = 0; k < n; k++) {
-        uint16_t id = map[need->reads[k]].id;
-        o->src[k] = id;
-        if (id == REG_NONE)
-            continue;
-        uint32_t all = ++of[id].refs;
-        most = all > most ? all : most;
-        refs++;
-    }
-    regs->most_refs = most;
-    o->nsrc = (uint8_t)n;
-    w->n.ref_ops += refs;
-    w->n.rename_ops += n + (need->nwrites != 0);
-}
-
 /* The op goes to the reuse stage, with those of its kind. */
 static inline void enter_front(struct wir *w, int32_t id, uint32_t kind, uint64_t ready) {
     if (queue_empty(&w->front[kind]))
-        w->first[kind] = ready;
+        w->first[kind] = wir_turn(ready, kind);
     queue_push(&w->front[kind], (struct wir_due){ready, id});
     w->inflight++;
     w->full = (uint16_t)(w->full + (w->front[kind].len == w->room));
-    if (__builtin_expect(w->full || w->inflight + WIR_COPY_RESERVE >= w->sm->nops, 0))
+    if (__builtin_expect(w->full || w->inflight >= w->most, 0))
         wir_gate(w);
 }
 
@@ -116,7 +117,8 @@ static inline void enter_front(struct wir *w, int32_t id, uint32_t kind, uint64_
 static inline void leave_front(struct wir *w, uint32_t kind) {
     w->full = (uint16_t)(w->full - (w->front[kind].len == w->room));
     queue_pop(&w->front[kind]);
-    w->first[kind] = queue_empty(&w->front[kind]) ? UINT64_MAX : queue_head(&w->front[kind])->ready;
+    w->first[kind] =
+        queue_empty(&w->front[kind]) ? UINT64_MAX : wir_turn(queue_head(&w->front[kind])->ready, kind);
 }
 
 enum mech_verdict wir_take(void *m, int32_t id, uint64_t now) {
@@ -127,14 +129,13 @@ enum mech_verdict wir_take(void *m, int32_t id, uint64_t now) {
     struct wir_op *o = &w->ops[id];
     o->divergent = !op->mask || op->mask != state->live;
     o->look = o->missed = o->record = o->done = false;
-    o->kind = (uint8_t)collect_kind(w->sm, op->need);
+    o->kind = w->kinds[op->need->kind];
     o->movs = 0;
     o->dst = REG_NONE;
     o->owner = CORE_NONE;
     struct reg_map *map = regfile_map(w->regs, op->warp, 0);
     o->map = &map[op->i->d];
     o->value = &state->r[op->i->d];
-    rename_sources(w, op->need, map, o);
     if (mark->reusable) {
         w->n.divergent += o->divergent;
         o->look = !o->divergent && make_tag(w, op, mark, state, map, o);
@@ -147,7 +148,7 @@ enum mech_verdict wir_take(void *m, int32_t id, uint64_t now) {
 }
 
 /* The result is there: the destination is mapped to it, and the op is over. */
-static void reuse(struct wir *w, int32_t id, uint32_t reg, bool waited) {
+static EVERY_TIME void reuse(struct wir *w, int32_t id, uint32_t reg, bool waited) {
     struct wir_op *o = &w->ops[id];
     uint8_t kind = o->tag.kind;
     w->n.reused++;
@@ -190,7 +191,7 @@ static inline bool has_collector(const struct wir *w, const struct wir_op *o) {
 }
 
 /* A new instruction at a lookup port; false when it must stay because no collector is free. */
-static bool look(struct wir *w, int32_t id) {
+static EVERY_TIME bool look(struct wir *w, int32_t id) {
     struct wir_op *o = &w->ops[id];
     if (o->look && !o->missed) {
         enum rb_look found = rb_lookup(&w->rb, o->index, &o->tag);
@@ -247,24 +248,18 @@ static void retry(struct wir *w) {
     }
 }
 
-/* The kind of the op that has been at the reuse stage for longest; COLLECT_KINDS: there is none. Those whose
- * next op must stay are held. */
-static inline uint32_t longest_there(const struct wir *w, uint32_t held) {
-    uint32_t best = COLLECT_KINDS;
-    uint64_t since = w->now + 1;
-    for (uint32_t k = 0; k < COLLECT_KINDS; k++)
-        if (w->first[k] < since && !(held >> k & 1)) {
-            since = w->first[k];
-            best = k;
-        }
-    return best;
-}
-
 EVERY_TIME void wir_reuse_stage(struct wir *w) {
-    uint32_t ports = w->ports, held = 0, k;
-    while (ports && (k = longest_there(w, held)) != COLLECT_KINDS) {
+    _Static_assert(COLLECT_KINDS == 3, "the first of three");
+    uint64_t held[COLLECT_KINDS] = {0}; /* all ones, of kinds whose next op must stay */
+    uint64_t last = wir_turn(w->now, COLLECT_KINDS);
+    uint32_t ports = w->ports;
+    while (ports) {
+        uint64_t turn = min_u64(w->first[0] | held[0], min_u64(w->first[1] | held[1], w->first[2] | held[2]));
+        if (turn > last)
+            break;
+        uint32_t k = wir_turn_kind(turn);
         if (!look(w, queue_head(&w->front[k])->op)) {
-            held |= 1u << k;
+            held[k] = UINT64_MAX;
             continue;
         }
         leave_front(w, k);

@@ -133,6 +133,10 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     w->h3 = wir_hash(shared);
     w->ports = p->ports ? (uint32_t)p->ports : s->schedulers * s->width;
     w->room = w->ports * ((uint32_t)p->front + 1);
+    w->most = sm->nops - WIR_COPY_RESERVE;
+    w->capped = p->policy == WIR_CAPPED;
+    for (uint32_t k = 0; k < COLLECT_KINDS; k++)
+        w->kinds[k] = s->collectors[k] ? (uint8_t)k : COLLECT_SP;
     w->ops = arena_array(a, struct wir_op, sm->nops);
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
         queue_init(&w->front[k], a, w->room + s->schedulers * s->width);
@@ -253,7 +257,7 @@ static uint64_t eligible(void *m, uint64_t ready, uint64_t now) {
     (void)now;
     struct wir *w = m;
     const struct sm *sm = w->sm;
-    uint64_t set = w->inflight + WIR_COPY_RESERVE < sm->nops ? ready : ready & sm->control;
+    uint64_t set = w->inflight < w->most ? ready : ready & sm->control;
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
         if (w->front[k].len >= w->room)
             set &= (sm->kinds_apart ? ~sm->kind[k] : 0) | sm->control;
@@ -293,7 +297,7 @@ static uint32_t in_use(const struct wir *w) {
 
 /* Low-register mode: the pool is empty, or the cap is reached. */
 static bool few_registers(const struct wir *w) {
-    bool capped = w->params->policy == WIR_CAPPED && in_use(w) >= w->cap;
+    bool capped = w->capped && in_use(w) >= w->cap;
     return !w->regs->nfree || capped || !queue_empty(&w->starved) || w->wanted;
 }
 
@@ -341,7 +345,7 @@ static uint64_t next(const void *m, uint64_t now) {
         return now + 1;
     uint64_t at = UINT64_MAX;
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
-        at = min_u64(at, w->first[k]);
+        at = min_u64(at, wir_turn_cycle(w->first[k]));
     if (!queue_empty(&w->alloc))
         at = min_u64(at, queue_head(&w->alloc)->ready);
     return at > now ? at : now + 1;

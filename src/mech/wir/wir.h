@@ -102,8 +102,11 @@ struct wir {
     struct wir_op *ops; /* by number of the SM's op */
     uint64_t now;
     uint32_t ports, room; /* lookups a cycle; ops of a kind between issue and the reuse stage */
-    uint32_t inflight;    /* ops of the program under way */
+    uint32_t inflight;    /* ops of the program under way ... */
+    uint32_t most;        /* ... below which more may issue */
     uint16_t full;        /* kinds of collectors for which `front` has no room for more */
+    uint8_t kinds[COLLECT_KINDS]; /* which collectors instructions of a kind take here */
+    bool capped;                  /* no more registers than the program names */
     bool open;            /* the gate */
     bool low, wanted;     /* low-register mode; somebody at issue needs a register */
     bool touched;         /* a buffer was accessed in this cycle */
@@ -113,7 +116,7 @@ struct wir {
     uint32_t peak;
     /* Renamed, on their way to the reuse stage and a collector: by its kind, because one that finds none of
      * its kind free does not hold up the others, no more than on the base machine; when the reuse stage has
-     * the first of each, UINT64_MAX: there is none. */
+     * the first of each, by wir_turn, UINT64_MAX: there is none. */
     uint64_t first[COLLECT_KINDS];
     QUEUE(struct wir_due) front[COLLECT_KINDS];
     QUEUE(struct wir_due) alloc; /* executed, on their way to the signature buffer */
@@ -133,6 +136,17 @@ struct wir {
     struct core_own *movs;                /* copies, by logical register */
     struct wir_counters n;
 };
+
+/* Cycles and kinds as one number: the smallest of several is the earliest, and of these the first kind's. */
+static inline uint64_t wir_turn(uint64_t cycle, uint32_t kind) {
+    return cycle << 2 | kind;
+}
+static inline uint32_t wir_turn_kind(uint64_t turn) {
+    return turn & 3;
+}
+static inline uint64_t wir_turn_cycle(uint64_t turn) {
+    return turn == UINT64_MAX ? turn : turn >> 2;
+}
 
 /* ---- marks.c ---- */
 const struct h3 *wir_hash(const void *shared);
@@ -204,7 +218,7 @@ static inline void wir_drop_sources(struct wir *w, struct wir_op *o) {
 /* Opens the gate for warps, or shuts it: to be called when ops or registers have become fewer, and before
  * warps issue. While it is shut, eligible decides. */
 static inline void wir_gate(struct wir *w) {
-    bool open = w->inflight + WIR_COPY_RESERVE < w->sm->nops && !w->full && w->regs->nfree >= WIR_MAX_RESULT;
+    bool open = w->inflight < w->most && !w->full && w->regs->nfree >= WIR_MAX_RESULT;
     if (open != w->open)
         core_open_gate(w->sm, w, w->open = open);
 }
