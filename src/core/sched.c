@@ -133,8 +133,12 @@ static bool active_can_issue(const struct sm *sm, uint64_t ready) {
 bool sm_can_issue(const struct sm *sm) {
     enum shortage why;
     uint64_t ready = ready_warps(sm);
-    if (!ready || sm->spec->policy != SCHED_TWO_LEVEL)
-        return ready && issue_possible(sm, ready, &why);
+    if (!ready)
+        return false;
+    if (sm->spec->policy != SCHED_TWO_LEVEL) {
+        ready = issue_possible(sm, ready, &why);
+        return ready && !(HAS(sm, gate, refused) && point_gate_refuses(sm, ready));
+    }
     return sm->mech.slots != SLOTS_NEVER || active_can_issue(sm, ready);
 }
 

@@ -145,7 +145,18 @@ static inline uint32_t wir_turn_kind(uint64_t turn) {
     return turn & 3;
 }
 static inline uint64_t wir_turn_cycle(uint64_t turn) {
-    return turn == UINT64_MAX ? turn : turn >> 2;
+    return turn >> 2;
+}
+
+/* A collector of the op's kind is free. */
+static inline bool wir_has_collector(const struct wir *w, uint32_t kind) {
+    return w->sm->collectors_used[kind] < w->sm->spec->collectors[kind];
+}
+
+/* The first op of a kind has been looked up, and all that it waits for is a collector. */
+static inline bool wir_front_stays(const struct wir *w, uint32_t kind) {
+    const struct wir_op *o = &w->ops[queue_head(&w->front[kind])->op];
+    return (!o->look || o->missed) && !wir_has_collector(w, kind);
 }
 
 /* ---- marks.c ---- */
