@@ -60,7 +60,8 @@ static inline void operands_complete(struct sm *sm, int32_t id) {
 
 /* Asks for the operands of an op where the owner of the registers has them. */
 static APART void read_places(struct sm *sm, int32_t id) {
-    uint32_t (*place)(void *, int32_t, uint32_t, bool) = sm->mech.owner[MECH_registers].points->registers.place;
+    uint32_t (*place)(void *, int32_t, uint32_t, bool) =
+        sm->mech.owner[MECH_registers].points->registers.place;
     void *state = sm->mech.owner[MECH_registers].state;
     for (uint32_t k = 0, n = sm->ops[id].need->nreads; k < n; k++) {
         uint32_t at = place(state, id, k, false);

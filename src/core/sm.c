@@ -165,9 +165,11 @@ void sm_halt(struct sm *sm, uint64_t now) {
 
 bool sm_quiet(const struct sm *sm) {
     uint32_t unused = 0;
+    if (sm->outstanding || sm->hold_count || ready_warps(sm))
+        return false;
     for (int32_t op = sm->free_op; op != CORE_NONE; op = next_free_op(sm, op))
         unused++;
-    return unused == sm->nops && !sm->outstanding && !sm->hold_count && !ready_warps(sm);
+    return unused == sm->nops;
 }
 
 bool sm_idle(const struct sm *sm) {

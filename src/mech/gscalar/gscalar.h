@@ -110,7 +110,7 @@ struct gscalar {
                                       * by their place */
     struct gscalar_pred preds[CORE_MAX_WARPS][NUM_PRED + 1];
     const struct gscalar_marks *marks;
-    struct gscalar_op *ops; /* from CORE_NONE on, which is for control instructions */
+    struct gscalar_op *ops;            /* from CORE_NONE on, which is for control instructions */
     uint16_t (*before)[GSCALAR_WORDS]; /* of a divergent op: the place of each destination word until now */
     /* Special moves. */
     uint64_t checked, wanting; /* warps whose next instruction was looked at; those that wait for moves */
@@ -147,8 +147,8 @@ static EVERY_TIME void gscalar_learn_as(const struct gscalar *m, struct gscalar_
         .spared = (uint8_t)(compressed ? CODE_ARRAYS - code_read_arrays(&m->spec, c) : 0),
         .shared = whole ? c->whole : 0,
         .small = m->spec.code == CODE_SCALAR && compressed,
-        .flags = (uint8_t)((whole ? halves : 0) | (scalar ? READ_SCALAR : 0) |
-                           (compressed ? READ_COMPRESSED : 0)),
+        .flags =
+            (uint8_t)((whole ? halves : 0) | (scalar ? READ_SCALAR : 0) | (compressed ? READ_COMPRESSED : 0)),
     };
 }
 static inline void gscalar_learn(const struct gscalar *m, struct gscalar_reg *r) {

@@ -101,18 +101,18 @@ struct wir {
     struct regfile *regs;
     struct wir_op *ops; /* by number of the SM's op */
     uint64_t now;
-    uint32_t ports, room; /* lookups a cycle; ops of a kind between issue and the reuse stage */
-    uint32_t inflight;    /* ops of the program under way ... */
-    uint32_t most;        /* ... below which more may issue */
-    uint16_t full;        /* kinds of collectors for which `front` has no room for more */
+    uint32_t ports, room;         /* lookups a cycle; ops of a kind between issue and the reuse stage */
+    uint32_t inflight;            /* ops of the program under way ... */
+    uint32_t most;                /* ... below which more may issue */
+    uint16_t full;                /* kinds of collectors for which `front` has no room for more */
     uint8_t kinds[COLLECT_KINDS]; /* which collectors instructions of a kind take here */
     bool capped;                  /* no more registers than the program names */
-    bool open;            /* the gate */
-    bool low, wanted;     /* low-register mode; somebody at issue needs a register */
-    bool touched;         /* a buffer was accessed in this cycle */
-    bool changed;         /* the reuse buffer changed since the waiting ones looked */
-    bool running;         /* between start and finish of a launch */
-    uint32_t looked;      /* of the waiting ones, in a row, without finding a change */
+    bool open;                    /* the gate */
+    bool low, wanted;             /* low-register mode; somebody at issue needs a register */
+    bool touched;                 /* a buffer was accessed in this cycle */
+    bool changed;                 /* the reuse buffer changed since the waiting ones looked */
+    bool running;                 /* between start and finish of a launch */
+    uint32_t looked;              /* of the waiting ones, in a row, without finding a change */
     uint32_t peak;
     /* Renamed, on their way to the reuse stage and a collector: by its kind, because one that finds none of
      * its kind free does not hold up the others, no more than on the base machine; when the reuse stage has
