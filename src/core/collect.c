@@ -51,11 +51,12 @@ uint32_t core_holds(struct sm *sm, uint32_t warp, uint32_t reg) {
     return HAS(sm, registers, place) ? CORE_NO_PLACE : warp * MAX_GPR + reg;
 }
 
-static inline void operands_complete(struct sm *sm, int32_t id) {
+static inline void operands_complete(struct sm *sm, int32_t id, bool plain) {
     uint32_t unit = sm->ops[id].need->unit;
     fifo_push(sm, sm->ready[unit], id);
     sm->ready_units |= 1u << unit;
-    TELL(sm, tell_op(sm, PROBE_OPERANDS, id));
+    if (!plain)
+        TELL(sm, tell_op(sm, PROBE_OPERANDS, id));
 }
 
 /* Asks for the operands of an op where the owner of the registers has them. */
@@ -69,20 +70,74 @@ static APART void read_places(struct sm *sm, int32_t id) {
     }
 }
 
-/* Operands are read from the next cycle on in which the banks are served: this one, if they were not yet.
- * places: where they lie, of an owner of the registers that says so by itself. */
-static EVERY_TIME void collect_op(struct sm *sm, int32_t id, bool plain, const uint16_t *places) {
+/* An op reads alone no more: its reads wait in queues. */
+static APART void queue_lone(struct sm *sm, const struct core_lone *l) {
+    const struct core_op *op = &sm->ops[l->op];
+    for (uint32_t k = 0; k < op->need->nreads; k++)
+        queue_read(sm, l->op, op->warp * MAX_GPR + op->need->reads[k],
+                   bank_of(sm, op->warp, op->need->reads[k]), (int16_t)k);
+    sm->lone_banks &= ~l->banks;
+}
+
+/* So do those that read from banks. */
+static APART void queue_lone_at(struct sm *sm, uint32_t banks) {
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < sm->nlone; k++)
+        if (sm->lone[k].banks & banks)
+            queue_lone(sm, &sm->lone[k]);
+        else
+            sm->lone[n++] = sm->lone[k];
+    sm->nlone = n;
+}
+
+/* The banks from which an op reads, by those of warp 0. */
+static inline uint32_t turned_banks(const struct sm *sm, uint32_t warp, uint32_t banks) {
+    uint32_t n = sm->spec->banks, by = sm->bank_at[warp];
+    return (uint32_t)((uint64_t)banks << by | (uint64_t)banks << by >> n) &
+           (uint32_t)((UINT64_C(1) << n) - 1);
+}
+
+/* Asks for the operands of an op that issues, in a cycle in which the banks were served before. */
+static EVERY_TIME void collect_plain(struct sm *sm, int32_t id) {
     struct core_op *op = &sm->ops[id];
     const struct core_need *need = op->need;
-    if (!plain)
-        AT_POINT(sm, watch, collected, id);
+    sm->collectors_used[COLLECT_SP]++;
+    sm->n.const_operands += need->nconsts;
+    op->pending = need->nreads;
+    if (!need->nreads) {
+        operands_complete(sm, id, true);
+        return;
+    }
+    uint32_t banks = turned_banks(sm, op->warp, need->read_banks);
+    if (__builtin_expect(need->apart && !(banks & sm->read_banks), 1)) {
+        uint32_t at = sm->nlone++;
+        for (; at && sm->lone[at - 1].banks > banks; at--)
+            sm->lone[at] = sm->lone[at - 1];
+        sm->lone[at] = (struct core_lone){id, banks};
+        sm->lone_banks |= banks;
+        sm->read_banks |= banks;
+        return;
+    }
+    if (banks & sm->lone_banks)
+        queue_lone_at(sm, banks);
+    for (uint32_t k = 0; k < need->nreads; k++)
+        queue_read(sm, id, op->warp * MAX_GPR + need->reads[k], bank_of(sm, op->warp, need->reads[k]),
+                   (int16_t)k);
+}
+
+/* Operands are read from the next cycle on in which the banks are served: this one, if they were not yet.
+ * places: where they lie, of an owner of the registers that says so by itself. */
+static EVERY_TIME void collect_op(struct sm *sm, int32_t id, const uint16_t *places) {
+    struct core_op *op = &sm->ops[id];
+    const struct core_need *need = op->need;
+    AT_POINT(sm, watch, collected, id);
     sm->collectors_used[collect_kind(sm, need)]++;
     op->ready = sm->now + (sm->served == sm->now);
     sm->n.const_operands += need->nconsts;
     if (places) {
         for (uint32_t k = 0; k < need->nreads; k++)
             queue_read(sm, id, places[k], owned_bank(sm, places[k]), (int16_t)k);
-    } else if (!plain && HAS(sm, registers, place)) {
+    } else if (HAS(sm, registers, place)) {
         read_places(sm, id);
     } else {
         uint32_t first = op->warp * MAX_GPR;
@@ -91,19 +146,22 @@ static EVERY_TIME void collect_op(struct sm *sm, int32_t id, bool plain, const u
     }
     op->pending = (uint8_t)(op->pending + need->nreads); /* core_read_beside may have asked for more */
     if (!op->pending)
-        operands_complete(sm, id);
+        operands_complete(sm, id, false);
 }
 
 EVERY_TIME void op_collect(struct sm *sm, int32_t id, bool plain) {
-    collect_op(sm, id, plain, NULL);
+    if (plain)
+        collect_plain(sm, id);
+    else
+        collect_op(sm, id, NULL);
 }
 
 void core_collect(struct sm *sm, int32_t id) {
-    collect_op(sm, id, false, NULL);
+    collect_op(sm, id, NULL);
 }
 
 void core_collect_from(struct sm *sm, int32_t id, const uint16_t *places) {
-    collect_op(sm, id, false, places);
+    collect_op(sm, id, places);
 }
 
 void core_finish(struct sm *sm, int32_t id, uint64_t cycle) {
@@ -136,7 +194,8 @@ static inline uint32_t arrays_used(struct sm *sm, int32_t id, int32_t word, bool
 }
 
 /* The bank serves the read behind prev (CORE_NONE: the first) of those that wait. */
-static inline __attribute__((always_inline)) void serve_read(struct sm *sm, uint32_t b, int32_t prev) {
+static inline __attribute__((always_inline)) void serve_read(struct sm *sm, uint32_t b, int32_t prev,
+                                                             bool plain) {
     int32_t *link = prev == CORE_NONE ? &sm->bank_reads[b][0] : &sm->reads[prev].next, r = *link;
     struct core_read *read = &sm->reads[r];
     *link = read->next;
@@ -147,15 +206,15 @@ static inline __attribute__((always_inline)) void serve_read(struct sm *sm, uint
     struct core_op *op = &sm->ops[read->op];
     sm->reads_waiting--;
     sm->n.rf_reads++;
-    sm->n.rf_read_arrays += arrays_used(sm, read->op, read->source, false);
+    sm->n.rf_read_arrays += plain ? op->read_arrays : arrays_used(sm, read->op, read->source, false);
     int32_t id = read->op;
     int16_t source = read->source;
     read->next = sm->free_read;
     sm->free_read = r;
-    if (__builtin_expect(source == CORE_NONE, 0))
+    if (!plain && __builtin_expect(source == CORE_NONE, 0))
         OWNER(sm, back, read_done, id, sm->now);
     else if (!--op->pending)
-        operands_complete(sm, id);
+        operands_complete(sm, id, plain);
 }
 
 /* A register was written: it leaves the scoreboard, or waits for the other of two writes. */
@@ -205,7 +264,7 @@ static EVERY_TIME bool tell_retire(struct sm *sm, int32_t id) {
 }
 
 /* watched: by mechanisms. */
-static EVERY_TIME void end_op(struct sm *sm, int32_t id, bool watched) {
+static EVERY_TIME void end_op(struct sm *sm, int32_t id, bool watched, bool plain) {
     struct core_op *op = &sm->ops[id];
     struct core_warp *cw = &sm->warps[op->warp];
     const struct xinst *i = op->i;
@@ -220,13 +279,14 @@ static EVERY_TIME void end_op(struct sm *sm, int32_t id, bool watched) {
         sm->access_free[sm->naccess_free++] = op->accesses;
     if (!--cw->inflight && !cw->w->live)
         sm->ended = true;
-    TELL(sm, tell_op(sm, PROBE_END, id));
+    if (!plain)
+        TELL(sm, tell_op(sm, PROBE_END, id));
     warp_freed(sm, op->warp);
     free_op(sm, id);
 }
 
 void op_end(struct sm *sm, int32_t id) {
-    end_op(sm, id, sm->mech.n);
+    end_op(sm, id, sm->mech.n, false);
 }
 
 static inline void queue_write(struct sm *sm, int32_t id, uint32_t b) {
@@ -266,15 +326,17 @@ static inline bool can_write_at_once(const struct sm *sm, const struct core_op *
     return op->writes == 1 && !((sm->write_banks | sm->written_banks) >> b & 1);
 }
 
-static inline bool write_at_once(struct sm *sm, int32_t id) {
-    const struct core_op *op = &sm->ops[id];
+static EVERY_TIME bool write_at_once(struct sm *sm, int32_t id, bool plain) {
+    struct core_op *op = &sm->ops[id];
     uint32_t b = bank_of(sm, op->warp, op->i->d);
     if (!can_write_at_once(sm, op, b))
         return false;
     sm->written_banks |= 1u << b;
     sm->n.rf_writes++;
     sm->n.rf_write_arrays += op->write_arrays;
-    end_op(sm, id, false);
+    op->next_write = 1;
+    clear_register(sm, op->warp, op->i->d);
+    end_op(sm, id, false, plain);
     return true;
 }
 
@@ -290,22 +352,27 @@ static APART bool write_told(struct sm *sm, int32_t id) {
     sm->n.rf_write_arrays += arrays_used(sm, id, 0, true);
     op->next_write = 1;
     clear_register(sm, op->warp, op->i->d);
-    end_op(sm, id, true);
+    end_op(sm, id, true, false);
     return true;
 }
 
 /* soon: the banks are served in this cycle. */
-static EVERY_TIME void write_result(struct sm *sm, int32_t id, bool soon) {
+static EVERY_TIME void write_result(struct sm *sm, int32_t id, bool soon, bool plain) {
     const uint64_t points = UINT64_C(1) << MECH_AT_watch_result | UINT64_C(1) << MECH_AT_back_result;
+    if (plain) {
+        if (!write_at_once(sm, id, true))
+            request_write(sm, id);
+        return;
+    }
     TELL(sm, tell_op(sm, PROBE_WRITEBACK, id));
     if (__builtin_expect(sm->mech.n, 0) ? !((sm->mech.has & points && offer_result(sm, id)) ||
                                             (soon && sm->mech.any_order && write_told(sm, id)))
-                                        : !write_at_once(sm, id))
+                                        : !write_at_once(sm, id, false))
         request_write(sm, id);
 }
 
-EVERY_TIME void op_writeback(struct sm *sm, int32_t id) {
-    write_result(sm, id, true);
+EVERY_TIME void op_writeback(struct sm *sm, int32_t id, bool plain) {
+    write_result(sm, id, true, plain);
 }
 
 void core_write(struct sm *sm, int32_t id) {
@@ -322,12 +389,12 @@ void core_write_to(struct sm *sm, int32_t id, uint32_t place) {
 }
 
 void core_writeback(struct sm *sm, int32_t id) {
-    write_result(sm, id, false);
+    write_result(sm, id, false, false);
 }
 
 void core_retire(struct sm *sm, int32_t id) {
     assert(!sm->ops[id].later);
-    end_op(sm, id, true);
+    end_op(sm, id, true, false);
 }
 
 /* What a mechanism supplied is not what the instruction computed: a bug of the mechanism, or, for a load, a
@@ -436,7 +503,7 @@ void core_give(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
 
 void core_supply(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
     core_give(sm, id, value);
-    end_op(sm, id, true);
+    end_op(sm, id, true, false);
 }
 
 /* Tells mechanisms of a write; true: the op goes on without the scoreboard, which does not know of it.
@@ -475,7 +542,7 @@ static inline __attribute__((always_inline)) void serve_write(struct sm *sm, uin
 }
 
 void core_serve_read(struct sm *sm, uint32_t bank, int32_t prev) {
-    serve_read(sm, bank, prev);
+    serve_read(sm, bank, prev, false);
 }
 
 void core_serve_write(struct sm *sm, uint32_t bank, int32_t prev) {
@@ -506,14 +573,37 @@ static APART void read_ports(struct sm *sm, uint32_t busy) {
             r = sm->reads[r].next;
         }
         if (r != CORE_NONE)
-            serve_read(sm, b, prev);
+            serve_read(sm, b, prev, false);
         sm->n.rf_read_conflicts += sm->read_banks >> b & 1;
     }
 }
 
+/* The only op that waits for banks writes all its words, if each has a bank of its own; returns these banks.
+ */
+static uint32_t write_words(struct sm *sm, uint32_t b) {
+    int32_t id = sm->bank_writes[b][0];
+    struct core_op *op = &sm->ops[id];
+    uint32_t n = op->writes - op->next_write, banks = turned_banks(sm, b, (1u << n) - 1);
+    if (op->next != CORE_NONE || n > sm->spec->banks || !sm->bank_regs || banks & sm->written_banks)
+        return 0;
+    sm->bank_writes[b][0] = CORE_NONE;
+    sm->write_banks = sm->writes_waiting = 0;
+    sm->n.rf_writes += n;
+    sm->n.rf_write_arrays += n * op->write_arrays;
+    for (; op->next_write < op->writes; op->next_write++)
+        clear_register(sm, op->warp, op->i->d + op->next_write);
+    end_op(sm, id, false, true);
+    return banks;
+}
+
 /* Each bank takes a write, if one waits; returns those that took one in this cycle. */
-static __attribute__((noinline)) uint32_t serve_writes(struct sm *sm) {
+static __attribute__((noinline)) uint32_t serve_writes(struct sm *sm, bool plain) {
     uint32_t busy = 0, written = sm->written_banks;
+    if (plain && !(sm->write_banks & (sm->write_banks - 1))) {
+        uint32_t banks = write_words(sm, (uint32_t)__builtin_ctz(sm->write_banks));
+        if (banks)
+            return banks | written;
+    }
     for (uint32_t left; (left = (sm->write_banks | written) & ~busy);) {
         uint32_t b = (uint32_t)__builtin_ctz(left);
         busy |= 1u << b;
@@ -527,33 +617,72 @@ static __attribute__((noinline)) uint32_t serve_writes(struct sm *sm) {
     return busy;
 }
 
-static EVERY_TIME void arbitrate(struct sm *sm) {
-    uint32_t busy = sm->write_banks ? serve_writes(sm) : sm->written_banks;
-    if (__builtin_expect(sm->ports != NULL, 0)) {
+/* A write is before some reads of an op that reads alone: these wait, the others are served. */
+static APART void serve_some(struct sm *sm, const struct core_lone *l, uint32_t busy) {
+    struct core_op *op = &sm->ops[l->op];
+    for (uint32_t k = 0; k < op->need->nreads; k++) {
+        uint32_t reg = op->need->reads[k], b = bank_of(sm, op->warp, reg);
+        if (busy >> b & 1) {
+            queue_read(sm, l->op, op->warp * MAX_GPR + reg, b, (int16_t)k);
+            sm->n.rf_read_conflicts++;
+            continue;
+        }
+        sm->n.rf_reads++;
+        sm->n.rf_read_arrays += op->read_arrays;
+        op->pending--;
+    }
+}
+
+/* All banks of an op that reads alone serve it; busy: those that took a write instead. */
+static EVERY_TIME void serve_lone(struct sm *sm, const struct core_lone *l, uint32_t busy) {
+    if (__builtin_expect(l->banks & busy && !sm->spec->dual_port, 0)) {
+        serve_some(sm, l, busy);
+        return;
+    }
+    struct core_op *op = &sm->ops[l->op];
+    sm->n.rf_reads += op->pending;
+    sm->n.rf_read_arrays += (uint32_t)op->pending * op->read_arrays;
+    op->pending = 0;
+    operands_complete(sm, l->op, true);
+}
+
+static EVERY_TIME void arbitrate(struct sm *sm, bool plain) {
+    uint32_t busy = sm->write_banks ? serve_writes(sm, plain) : sm->written_banks;
+    if (!plain && __builtin_expect(sm->ports != NULL, 0)) {
         read_ports(sm, busy);
         return;
     }
-    uint32_t reads = sm->read_banks;
+    uint32_t reads = sm->read_banks, nlone = plain ? sm->nlone : 0, lone = 0;
+    if (plain) {
+        reads ^= sm->lone_banks;
+        sm->read_banks = reads;
+        sm->nlone = sm->lone_banks = 0;
+    }
     for (uint32_t left = reads; left; left &= left - 1) {
         uint32_t b = (uint32_t)__builtin_ctz(left);
+        /* Ops are complete in the order of the banks that serve the last of their operands. */
+        for (; lone < nlone && sm->lone[lone].banks >> b == 0; lone++)
+            serve_lone(sm, &sm->lone[lone], busy);
         if ((busy >> b & 1) && !sm->spec->dual_port) {
             sm->n.rf_read_conflicts++;
             continue;
         }
-        serve_read(sm, b, CORE_NONE);
+        serve_read(sm, b, CORE_NONE, plain);
         sm->n.rf_read_conflicts += sm->bank_reads[b][0] != CORE_NONE;
     }
+    for (; lone < nlone; lone++)
+        serve_lone(sm, &sm->lone[lone], busy);
 }
 
 void core_arbitrate(struct sm *sm) {
-    arbitrate(sm);
+    arbitrate(sm, false);
 }
 
-EVERY_TIME void sm_collect(struct sm *sm, uint64_t now) {
-    if (HAS(sm, banks, arbitrate))
+EVERY_TIME void sm_collect(struct sm *sm, uint64_t now, bool plain) {
+    if (!plain && HAS(sm, banks, arbitrate))
         OWNER(sm, banks, arbitrate, now);
     else if (sm->read_banks | sm->write_banks)
-        arbitrate(sm);
+        arbitrate(sm, plain);
     sm->n.rf_read_retries += sm->reads_waiting; /* whoever still waits was refused */
     sm->n.rf_write_retries += sm->writes_waiting;
     sm->written_banks = 0;

@@ -103,7 +103,7 @@ void control_issue(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m,
     TELL(sm, tell_issue(sm, PROBE_EFFECT, s, m, CORE_NONE));
     AT_POINT(sm, watch, control, s, i, m);
     sm->n.branch_diverged += (i->kind == X_BRA || i->kind == X_BRX) && cw->w->depth > depth;
-    warp_advance(sm, s, pc);
+    warp_advance(sm, s, pc, false);
     hold(sm, s, now);
     if (i->in->op == OP_MEMBAR && m && cw->stores) {
         cw->fence = true;

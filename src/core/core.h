@@ -41,6 +41,15 @@ enum {
 
 enum core_sched { SCHED_LRR, SCHED_GTO, SCHED_TWO_LEVEL, SCHED_OLDEST };
 enum core_mapping { MAP_WID, MAP_WSHIFT };
+struct sm;
+/* One cycle, see sm_tick. */
+typedef uint64_t sm_tick_fn(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c), void *ctx);
+
+/* What the stages take for granted, a constant where they are compiled, once for each of these. SHAPE_ANY:
+ * nothing. SHAPE_PLAIN: there are neither mechanisms nor watchers or sanitizers, schedulers have one slot and
+ * are greedy, collectors are of one kind and take whatever comes. SHAPE_PAIR: also, there are two schedulers
+ * and one fetch in a cycle. */
+enum core_shape { SHAPE_ANY, SHAPE_PLAIN, SHAPE_PAIR };
 enum core_space { CORE_GLOBAL, CORE_SHARED, CORE_LOCAL, CORE_TEXTURE };
 
 /* Operand collectors may be divided between kinds of units. */
@@ -100,17 +109,23 @@ struct core_need {
     uint8_t nreads, nwrites;         /* registers read from and written to banks */
     uint8_t nconsts;                 /* operands in constant banks */
     bool control, memory;            /* acts at once, without a collector; accesses memory */
-    bool load : 1, store : 1;        /* of memory: into registers, from registers */
+    bool load, store;                /* of memory: into registers, from registers */
+    bool steps;                      /* changes nothing of its warp's paths but where they stand */
     uint8_t unit, latency, energy;   /* of the operation */
     uint8_t kind;                    /* of collector */
     uint8_t reads[MAX_SOURCE_WORDS]; /* source registers, each once */
+    /* What follows from the machine, in the needs of a launch (core_needs). */
+    bool apart;          /* the source registers lie in different banks */
+    uint16_t cycles;     /* latency */
+    uint16_t beats;      /* cycles between two on one unit; textures take several */
+    uint32_t read_banks; /* banks of the source registers of warp 0 */
 };
 
 /* An instruction on its way; a cache line each, which also makes finding one by number cheap. */
 struct core_op {
     _Alignas(64) const struct xinst *i;
     const struct core_need *need;
-    uint64_t ready; /* cycle from which the unit may take it */
+    uint64_t ready; /* cycle from which the unit may take it; where the SM is of SHAPE_PLAIN it always may */
     int32_t next;   /* list link */
     int32_t pc;     /* in the code its warp runs; CORE_NO_PC: it was injected by a mechanism */
     uint32_t mask;  /* lanes for which it took effect */
@@ -149,7 +164,8 @@ struct core_warp {
     bool can_wait; /* what arrives changes nothing but the buffer */
     uint8_t most;  /* instructions its next fetch brings at most */
     /* The buffer: a ring of instructions in program order by pc, `buffered` of which can issue, from first
-     * on; behind them `arriving` ones that are being decoded. What was skipped is not in it. */
+     * on; behind them `arriving` ones that are being decoded. What was skipped is not in it. Without
+     * mechanisms nothing is skipped: only these numbers count then. */
     uint8_t first, buffered, arriving;
     uint32_t buffer[CORE_BUFFER];
     uint32_t next;     /* pc of the first of them, or, if there is none, fetch_pc */
@@ -193,7 +209,8 @@ struct sm {
     const struct port_times *port;      /* when memory has something for this SM */
     const uint32_t *epoch[MEM_CLIENTS]; /* of its caches */
     uint32_t id;
-    uint32_t fit; /* blocks of the launch that the SM has room for at once */
+    uint32_t fit;     /* blocks of the launch that the SM has room for at once */
+    sm_tick_fn *tick; /* while there are no watchers */
 
     struct core_warp warps[CORE_MAX_WARPS];
     uint64_t resident_before;       /* n.resident_warps when the launch began */
@@ -202,7 +219,7 @@ struct sm {
     uint64_t older[CORE_MAX_WARPS]; /* of each slot in use: slots whose warps came before, and free ones */
     uint64_t streaming;             /* those of second streams */
     uint32_t nwarps;                /* those of the program */
-    uint64_t valid;                 /* buffer not empty */
+    uint64_t valid;                 /* buffer not empty: of resident ones only */
     uint64_t clear;                 /* scoreboard lets the next instruction pass */
     uint64_t on_memory;             /* if not: a load is what it waits for */
     uint64_t blocked;               /* at a barrier or memory fence */
@@ -246,6 +263,13 @@ struct sm {
     uint32_t read_banks, write_banks;          /* banks with waiting requests */
     uint32_t reads_waiting, writes_waiting;    /* those requests */
     uint32_t written_banks; /* that have taken a write in this cycle before they are served */
+    /* Ops that issued in the last cycle and are the only ones to read from their banks: they need no records
+     * in queues, unless a write is before them. By banks; only where the SM is of SHAPE_PLAIN. */
+    struct core_lone {
+        int32_t op;
+        uint32_t banks;
+    } lone[4];
+    uint32_t nlone, lone_banks; /* which are among read_banks, but not among reads_waiting */
     uint32_t nreads;
     struct core_read {
         int16_t op, source; /* which of the op's sources; CORE_NONE: a read for a mechanism */
@@ -302,9 +326,9 @@ struct sm {
 extern const struct counter_table core_counter_table; /* struct core_counters */
 extern const struct counter_table core_lane_table;    /* struct core_lanes */
 
-/* What the kernel needs of the scoreboard, per instruction; in the arena. */
-struct core_need *core_needs(struct arena *a, const struct image *img);
-/* The same of one instruction. */
+/* What the kernel needs of the scoreboard and of such a machine, per instruction; in the arena. */
+struct core_need *core_needs(struct arena *a, const struct image *img, const struct core_spec *s);
+/* The same of one instruction, less what follows from the machine. */
 struct core_need core_need(const struct xinst *i);
 
 struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *mem, uint32_t id);
@@ -337,7 +361,7 @@ bool sm_add_block(struct sm *sm, struct cta *c);
 bool sm_has_room(const struct sm *sm, uint32_t warps);
 /* One cycle. Returns the next cycle in which the SM may have something to do, NEVER when it only waits for
  * memory. A block that ended is handed to done. */
-uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c), void *ctx);
+sm_tick_fn sm_tick;
 /* Whether an access is to end now that has not taken effect: sm_tick must wait for that. */
 bool sm_must_wait(const struct sm *sm, uint64_t now);
 /* False when it is sure that it need not. */
@@ -411,10 +435,10 @@ static inline void warp_buffer(struct sm *sm, uint32_t slot) {
 }
 
 /* The next instruction is another one. */
-static inline void warp_turn(struct sm *sm, const struct core_warp *cw, uint64_t bit) {
+static inline void warp_turn(struct sm *sm, const struct core_warp *cw, uint64_t bit, bool plain) {
     const struct core_need *n = &cw->needs[cw->next];
     set_bit(&sm->control, bit, n->control);
-    if (__builtin_expect(sm->kinds_apart, 0))
+    if (!plain && __builtin_expect(sm->kinds_apart, 0))
         for (uint32_t k = 0; k < COLLECT_KINDS; k++)
             set_bit(&sm->kind[k], bit, collect_kind(sm, n) == k);
     warp_score(sm, cw, bit);
@@ -423,12 +447,12 @@ static inline void warp_turn(struct sm *sm, const struct core_warp *cw, uint64_t
 /* All of that. */
 static inline void warp_update(struct sm *sm, uint32_t slot) {
     warp_buffer(sm, slot);
-    warp_turn(sm, &sm->warps[slot], warp_bit(slot));
+    warp_turn(sm, &sm->warps[slot], warp_bit(slot), false);
 }
 
 /* Warps that could issue, if units and collectors let them. */
 static inline uint64_t ready_warps(const struct sm *sm) {
-    return sm->resident & sm->valid & sm->clear & ~(sm->blocked | sm->held);
+    return sm->valid & sm->clear & ~(sm->blocked | sm->held);
 }
 
 /* The free op behind this one, of which sm->free_op is the first; CORE_NONE behind the last. */
@@ -461,7 +485,7 @@ static inline int32_t op_take(struct sm *sm) {
 /* Fetch and buffers (fetch.c). */
 /* Instructions that have been decoded by now enter their buffers. */
 void sm_arrivals(struct sm *sm, uint64_t now);
-void sm_fetch(struct sm *sm, uint64_t now);
+void sm_fetch(struct sm *sm, uint64_t now, enum core_shape shape);
 /* The first cycle after now whose slot is in the set; there must be one. */
 static inline uint64_t next_slot(uint64_t slots, uint64_t now) {
     uint32_t turn = (uint32_t)((now + 1) % CORE_ARRIVALS);
@@ -472,11 +496,6 @@ static inline uint64_t next_slot(uint64_t slots, uint64_t now) {
 static inline bool fetch_due(const struct sm *sm, uint64_t now) {
     return sm->hungry & sm->fetchers & ~sm->blocked || sm->arrive_slots >> now % CORE_ARRIVALS & 1 ||
            sm->port->done[MEM_INST] <= now;
-}
-/* The instruction in front of the warp's buffer leaves it. */
-static inline void buffer_pop(struct core_warp *cw) {
-    cw->first = (cw->first + 1) % CORE_BUFFER;
-    cw->buffered--;
 }
 /* The pc of the first instruction in the warp's buffer, or of the next to be fetched. */
 static inline uint32_t buffer_front(const struct core_warp *cw) {
@@ -494,17 +513,17 @@ void buffer_undecoded(struct sm *sm, uint32_t slot, uint64_t now);
 /* The warp waits no more at a barrier or fence. */
 void warp_unblock(struct sm *sm, uint32_t slot);
 /* Scheduling (sched.c). */
-void sm_issue(struct sm *sm, uint64_t now);
+void sm_issue(struct sm *sm, uint64_t now, enum core_shape shape);
 bool sm_can_issue(const struct sm *sm);                /* a ready warp finds what it needs, or may */
 void issue_sleep(const struct sm *sm, uint64_t cycle); /* tells what warps of a sleeping SM wait for */
 /* Two-level scheduling: the active set of a scheduler, brought up to date. */
 uint64_t sched_active(struct sm *sm, uint32_t sched);
 void sm_account(struct sm *sm, uint64_t cycles); /* counts cycles in which the SM slept (slots.c) */
 /* One instruction (issue.c). rides: with that of another warp, whose slot, collector and unit serve both; its
- * op is returned, as if taken. plain: there are neither mechanisms nor watchers. */
+ * op is returned, as if taken. plain: the SM is of SHAPE_PLAIN, here and below. */
 int32_t warp_issue(struct sm *sm, uint32_t slot, uint64_t now, bool rides, bool plain);
 /* The warp's instruction at pc took effect: where it goes on, and whether it waits. */
-void warp_advance(struct sm *sm, uint32_t slot, uint32_t pc);
+void warp_advance(struct sm *sm, uint32_t slot, uint32_t pc, bool plain);
 /* Does the warp repeat an ordered access, as it does when it waits for another of its own lanes (spin.c)? */
 bool warp_spins(struct core_warp *cw, const struct xinst *i, uint32_t m);
 /* After a barrier or an exit in a warp slot: the barrier of its cluster may have opened, or be opening
@@ -537,8 +556,10 @@ void warp_enter(struct sm *sm, uint32_t slot, struct core_warp start);
 void stream_ended(struct sm *sm, uint32_t slot);
 /* A fault of the warp ends the launch. */
 void warp_fault(struct sm *sm, const struct core_warp *cw);
-void sm_collect(struct sm *sm, uint64_t now);  /* banks: writes, then operand reads */
-void sm_dispatch(struct sm *sm, uint64_t now); /* from collectors to units */
+void sm_collect(struct sm *sm, uint64_t now, bool plain);  /* banks: writes, then operand reads */
+void sm_dispatch(struct sm *sm, uint64_t now, bool plain); /* from collectors to units */
+/* From there to a queue towards memory. */
+void queue_op(struct sm *sm, int32_t op);
 /* A matrix product's time: cycles its tensor core is busy, and its latency. */
 uint32_t tensor_interval(const struct core_spec *s, const struct inst *i);
 uint32_t tensor_latency(const struct core_spec *s, const struct inst *i);
@@ -548,10 +569,10 @@ uint64_t units_next(const struct sm *sm, uint64_t now);
 /* The cache has refused the first op in the load/store or texture queue, and has not changed since. */
 bool lsu_refused(const struct sm *sm);
 bool tex_refused(const struct sm *sm);
-void sm_answers(struct sm *sm, uint64_t now);  /* data from memory */
-void sm_complete(struct sm *sm, uint64_t now); /* ends of execution */
-void sm_release(struct sm *sm, uint64_t now);  /* warps behind control instructions */
-void sm_open(struct sm *sm, uint64_t now);     /* warps behind barriers of their cluster */
+void sm_answers(struct sm *sm, uint64_t now);              /* data from memory */
+void sm_complete(struct sm *sm, uint64_t now, bool plain); /* ends of execution */
+void sm_release(struct sm *sm, uint64_t now);              /* warps behind control instructions */
+void sm_open(struct sm *sm, uint64_t now);                 /* warps behind barriers of their cluster */
 void sm_lsu(struct sm *sm, uint64_t now);
 /* Accesses of a memory instruction about to issue for lanes m, from the addresses in registers;
  * sm->naccess_free must not be 0. */
@@ -572,7 +593,7 @@ static inline void access_finish_at(struct sm *sm, int32_t op, uint64_t cycle) {
     op_finish_at(sm, op, cycle);
 }
 /* Execution is over: results go to the banks, or the op ends. */
-void op_writeback(struct sm *sm, int32_t op);
+void op_writeback(struct sm *sm, int32_t op, bool plain);
 void op_end(struct sm *sm, int32_t op);
 /* A store or atomic has been answered: the warp may wait for that at a fence. */
 void store_done(struct sm *sm, uint32_t warp);

@@ -35,7 +35,8 @@ void buffer_undecoded(struct sm *sm, uint32_t s, uint64_t now) {
     if (sm->holding >> s & 1)
         recall(sm, s, now);
     if (cw->arriving)
-        cw->fetch_pc = cw->buffer[(cw->first + cw->buffered) % CORE_BUFFER];
+        cw->fetch_pc =
+            sm->mech.n ? cw->buffer[(cw->first + cw->buffered) % CORE_BUFFER] : cw->fetch_pc - cw->arriving;
     cw->arriving = 0;
     cw->skips = 0;
     cw->fetching = false;
@@ -150,11 +151,11 @@ void buffer_found(struct sm *sm, uint32_t s) {
 
 /* What arrives will change nothing but the buffer: the warp has an instruction to issue before it, and then
  * there is no room for a fetch. So the SM need not wake for it. */
-static EVERY_TIME bool fills_up(const struct sm *sm, const struct core_warp *cw) {
+static EVERY_TIME bool fills_up(const struct sm *sm, const struct core_warp *cw, bool plain) {
     uint32_t room = sm->spec->ibuffer - cw->buffered;
     const uint64_t others = UINT64_C(1) << MECH_AT_stream_decoded | UINT64_C(1) << MECH_AT_registers_restore;
-    return cw->buffered && cw->most >= room && fetch_end(sm, cw) - cw->fetch_pc >= room && !cw->skips &&
-           !sm->probe && !(sm->mech.has & others);
+    return cw->buffered && cw->most >= room && fetch_end(sm, cw) - cw->fetch_pc >= room &&
+           (plain || (!cw->skips && !sm->probe && !(sm->mech.has & others)));
 }
 
 /* Somebody looks at a warp for which instructions come in this cycle, or, when it is far away, before. */
@@ -167,11 +168,12 @@ static EVERY_TIME void look_at(struct sm *sm, uint32_t s, uint64_t cycle, uint64
 }
 
 /* The warp's instructions enter its buffer in cycle arrive; tell: watchers see them come. */
-static EVERY_TIME void expect(struct sm *sm, uint32_t s, uint64_t arrive, uint64_t tell, uint64_t now) {
+static EVERY_TIME void expect(struct sm *sm, uint32_t s, uint64_t arrive, uint64_t tell, uint64_t now,
+                              bool plain) {
     struct core_warp *cw = &sm->warps[s];
     cw->arrive = arrive;
-    cw->can_wait = fills_up(sm, cw);
-    look_at(sm, s, __builtin_expect(sm->probe != NULL, 0) ? tell : arrive, now);
+    cw->can_wait = fills_up(sm, cw, plain);
+    look_at(sm, s, !plain && __builtin_expect(sm->probe != NULL, 0) ? tell : arrive, now);
     sm->arriving |= warp_bit(s);
 }
 
@@ -195,7 +197,29 @@ static EVERY_TIME void enter(struct sm *sm, uint32_t s, uint64_t now) {
     TELL(sm, tell_warp(sm, PROBE_BUFFER, s));
 }
 
-static EVERY_TIME void arrivals(struct sm *sm, uint64_t now) {
+/* The same of an SM of SHAPE_PLAIN, with what comes before if nobody has seen to that. */
+static EVERY_TIME void enter_plain(struct sm *sm, uint32_t s) {
+    struct core_warp *cw = &sm->warps[s];
+    uint32_t n = cw->arriving, size = sm->spec->ibuffer;
+    if (cw->found != NEVER) {
+        uint32_t left = fetch_end(sm, cw) - cw->fetch_pc;
+        n = fetch_limit(sm, cw);
+        n = left < n ? left : n;
+        cw->fetch_pc += n;
+        cw->fetching = false;
+        cw->found = NEVER;
+    }
+    sm->n.decoded += n;
+    cw->arriving = 0;
+    cw->buffered = (uint8_t)(cw->buffered + n);
+    uint64_t bit = warp_bit(s);
+    sm->arriving &= ~bit;
+    sm->valid |= bit;
+    if (cw->buffered < size && cw->fetch_pc < cw->ncode)
+        sm->hungry |= bit;
+}
+
+static EVERY_TIME void arrivals(struct sm *sm, uint64_t now, bool plain) {
     uint32_t slot = now % CORE_ARRIVALS;
     uint64_t left = sm->arrivals[slot] & sm->arriving;
     sm->arrivals[slot] = 0;
@@ -206,7 +230,13 @@ static EVERY_TIME void arrivals(struct sm *sm, uint64_t now) {
         struct core_warp *cw = &sm->warps[s];
         if (__builtin_expect(cw->arrive > now,
                              0)) { /* it went elsewhere, and fetched there; or watchers look */
-            look_at(sm, s, sm->probe && cw->found > now ? min_u64(cw->found, cw->arrive) : cw->arrive, now);
+            look_at(sm, s,
+                    !plain && sm->probe && cw->found > now ? min_u64(cw->found, cw->arrive) : cw->arrive,
+                    now);
+            continue;
+        }
+        if (plain) {
+            enter_plain(sm, s);
             continue;
         }
         if (cw->found <= now)
@@ -216,10 +246,13 @@ static EVERY_TIME void arrivals(struct sm *sm, uint64_t now) {
 }
 
 void sm_arrivals(struct sm *sm, uint64_t now) {
-    arrivals(sm, now);
+    if (sm->mech.n || sm->probe)
+        arrivals(sm, now, false);
+    else
+        arrivals(sm, now, true);
 }
 
-static EVERY_TIME void fetch_one(struct sm *sm, uint32_t s, uint64_t now) {
+static EVERY_TIME void fetch_one(struct sm *sm, uint32_t s, uint64_t now, bool plain) {
     struct core_warp *cw = &sm->warps[s];
     uint64_t addr = cw->code_at + (uint64_t)cw->fetch_pc * INST_BYTES;
     sm->n.fetches++;
@@ -228,12 +261,13 @@ static EVERY_TIME void fetch_one(struct sm *sm, uint32_t s, uint64_t now) {
         memsys_fetch(sm->mem, now, sm->id, addr & ~(uint64_t)(sm->spec->coalescer.line - 1), token);
     if (r == MEM_HIT) {
         cw->found = now + sm->fetch_latency;
-        expect(sm, s, cw->found + sm->spec->decode, cw->found, now);
+        expect(sm, s, cw->found + sm->spec->decode, cw->found, now, plain);
     }
     if (mem_accepted(r)) {
         cw->fetching = true;
         sm->hungry &= ~warp_bit(s);
-        TELL(sm, tell_runs(sm, PROBE_FETCH, s));
+        if (!plain)
+            TELL(sm, tell_runs(sm, PROBE_FETCH, s));
     } else {
         sm->n.fetch_stalls++;
     }
@@ -245,7 +279,7 @@ static void answer(struct sm *sm, uint32_t token, uint64_t now) {
     struct core_warp *cw = &sm->warps[s];
     if (!cw->w || (cw->epoch & 0xffffff) != token >> 8)
         return;
-    expect(sm, s, now + sm->spec->decode, now + sm->spec->decode, now);
+    expect(sm, s, now + sm->spec->decode, now + sm->spec->decode, now, false);
     bring(sm, s);
 }
 
@@ -266,17 +300,21 @@ static APART void replies(struct sm *sm, uint64_t now) {
         answer(sm, d.token, now);
 }
 
-EVERY_TIME void sm_fetch(struct sm *sm, uint64_t now) {
-    if (sm->port->done[MEM_INST] <= now || __builtin_expect(sm->probe != NULL, 0))
+EVERY_TIME void sm_fetch(struct sm *sm, uint64_t now, enum core_shape shape) {
+    bool plain = shape != SHAPE_ANY;
+    uint32_t groups = shape == SHAPE_PAIR ? 1 : sm->spec->fetch_groups;
+    if (!plain && !fetch_due(sm, now))
+        return;
+    if (sm->port->done[MEM_INST] <= now || (!plain && __builtin_expect(sm->probe != NULL, 0)))
         replies(sm, now);
     if (sm->arrive_slots >> now % CORE_ARRIVALS & 1)
-        arrivals(sm, now);
+        arrivals(sm, now, plain);
     uint64_t hungry = sm->hungry & sm->fetchers & ~sm->blocked;
-    if (HAS(sm, stream, fetch) && hungry) {
+    if (!plain && HAS(sm, stream, fetch) && hungry) {
         hungry = OWNER(sm, stream, fetch, hungry, now);
         hungry &= sm->hungry; /* skipping may have led to the end of the code */
     }
-    for (uint32_t g = 0; g < sm->spec->fetch_groups && hungry; g++) {
+    for (uint32_t g = 0; g < groups && hungry; g++) {
         uint64_t set = hungry & sm->fetch_group[g];
         if (!set)
             continue;
@@ -285,7 +323,7 @@ EVERY_TIME void sm_fetch(struct sm *sm, uint64_t now) {
         uint64_t above = sm->fetch_last[g] >= 63 ? 0 : set & (~UINT64_C(0) << (sm->fetch_last[g] + 1));
         uint32_t s = (uint32_t)__builtin_ctzll(above ? above : set);
         sm->fetch_last[g] = s;
-        fetch_one(sm, s, now);
+        fetch_one(sm, s, now, plain);
     }
 }
 

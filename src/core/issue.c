@@ -2,18 +2,35 @@
 #include "core/points.h"
 #include "core/view.h"
 
+static inline void mark_register(struct core_warp *cw, uint32_t r, bool load) {
+    uint64_t bit = UINT64_C(1) << (r % 64);
+    cw->pending[r / 64] |= bit;
+    cw->memory[r / 64] |= load ? bit : 0;
+}
+
 static inline void mark_pending(struct core_warp *cw, const struct core_need *need) {
-    const struct xinst *i = need->i;
-    for (uint32_t r = i->d; r < i->d + need->nwrites; r++) {
-        uint64_t bit = UINT64_C(1) << (r % 64);
-        cw->pending[r / 64] |= bit;
-        cw->memory[r / 64] |= need->load ? bit : 0;
-    }
+    uint32_t first = need->i->d;
     cw->pending_preds |= need->sets;
+    if (__builtin_expect(need->nwrites == 1, 1)) {
+        mark_register(cw, first, need->load);
+        return;
+    }
+    for (uint32_t r = first; r < first + need->nwrites; r++)
+        mark_register(cw, r, need->load);
+}
+
+/* The first instruction leaves the buffer, and what lies between it and the next one was skipped. */
+static APART void buffer_pop(struct sm *sm, uint32_t s) {
+    struct core_warp *cw = &sm->warps[s];
+    uint32_t next = cw->next;
+    cw->first = (cw->first + 1) % CORE_BUFFER;
+    cw->next = buffer_front(cw);
+    if (__builtin_expect(cw->next != next, 0))
+        path_pass(sm, s, next, cw->next);
 }
 
 /* The first instruction leaves the buffer, and the path goes on at next. */
-static EVERY_TIME void step_on(struct sm *sm, uint32_t s, uint32_t next) {
+static EVERY_TIME void step_on(struct sm *sm, uint32_t s, uint32_t next, bool plain) {
     struct core_warp *cw = &sm->warps[s];
     uint64_t bit = warp_bit(s);
     if (sm->arriving & bit) {
@@ -22,15 +39,15 @@ static EVERY_TIME void step_on(struct sm *sm, uint32_t s, uint32_t next) {
         cw->can_wait = false;
         sm->wake_slots |= sm->arrive_slots & UINT64_C(1) << cw->arrive % CORE_ARRIVALS;
     }
-    buffer_pop(cw);
-    cw->next = buffer_front(cw);
-    if (__builtin_expect(cw->next != next, 0)) /* what lies between was skipped */
-        path_pass(sm, s, next, cw->next);
+    cw->buffered--;
+    cw->next = next;
+    if (!plain && sm->mech.n)
+        buffer_pop(sm, s);
     if (!cw->buffered)
         sm->valid &= ~bit;
     if (!cw->fetching && !cw->arriving && cw->fetch_pc < cw->ncode) /* there is room now */
         sm->hungry |= bit;
-    warp_turn(sm, cw, bit);
+    warp_turn(sm, cw, bit, plain);
 }
 
 /* All paths of the warp wait. Its threads may be the last of their block that a barrier elsewhere could have
@@ -39,12 +56,12 @@ static void warp_wait(struct sm *sm, uint32_t s, uint32_t pc) {
     const struct core_warp *cw = &sm->warps[s];
     uint16_t kind = cw->x->img->code[pc].kind;
     sm->blocked |= warp_bit(s);
-    step_on(sm, s, pc + 1);
+    step_on(sm, s, pc + 1, false);
     if (kind != X_BAR && kind != X_EXIT && cw->block != CORE_NO_BLOCK)
         barrier_changed(sm, cw->block);
 }
 
-EVERY_TIME void warp_advance(struct sm *sm, uint32_t s, uint32_t pc) {
+EVERY_TIME void warp_advance(struct sm *sm, uint32_t s, uint32_t pc, bool plain) {
     struct core_warp *cw = &sm->warps[s];
     struct simt_entry *e = simt_top(cw->w);
     uint32_t next = e ? e->pc : pc + 1;
@@ -53,7 +70,7 @@ EVERY_TIME void warp_advance(struct sm *sm, uint32_t s, uint32_t pc) {
         return;
     }
     if (__builtin_expect(next == pc + 1 && cw->w->live, 1)) {
-        step_on(sm, s, next);
+        step_on(sm, s, next, plain);
         return;
     }
     if (!cw->w->live) {
@@ -74,8 +91,9 @@ void warp_fault(struct sm *sm, const struct core_warp *cw) {
     sm->x->fault.what = "in the instruction stream of a mechanism";
 }
 
-static uint32_t active_lanes(const struct core_warp *cw, const struct xinst *i) {
-    return cw->w->stack[cw->w->depth - 1].mask & (cw->w->p[i->guard] ^ (0u - (uint32_t)i->gneg));
+/* Lanes of a path for which an instruction takes effect. */
+static uint32_t active_lanes(const struct core_warp *cw, const struct simt_entry *e, const struct xinst *i) {
+    return e->mask & (cw->w->p[i->guard] ^ (0u - (uint32_t)i->gneg));
 }
 
 /* Arrays of a register bank that hold lanes of m. */
@@ -162,11 +180,30 @@ static APART enum warp_state take_later(struct sm *sm, struct core_warp *cw, str
 }
 
 /* The instruction takes effect for lanes m of those in all that could, so many of them. */
-static inline enum warp_state take_effect(struct core_warp *cw, const struct xinst *i, uint32_t m,
-                                          uint32_t all, uint32_t lanes) {
-    if (warp_takes(cw->x, i))
+static EVERY_TIME enum warp_state take_effect(struct core_warp *cw, const struct xinst *i, uint32_t m,
+                                              uint32_t all, uint32_t lanes, bool steps) {
+    if (steps)
         return warp_take(cw->x, cw->w, i, m, lanes);
     return m == all ? warp_step(cw->x, cw->w) : warp_step_lanes(cw->x, cw->w, m);
+}
+
+/* The same of an instruction that accesses memory, and how. spins: the warp repeats it, it seems, until
+ * another of its own lanes has done something. */
+static APART enum warp_state access_memory(struct sm *sm, uint32_t s, int32_t id, uint32_t all, uint64_t now,
+                                           bool *spins) {
+    struct core_warp *cw = &sm->warps[s];
+    struct core_op *op = &sm->ops[id];
+    const struct xinst *i = op->i;
+    uint32_t m = op->mask;
+    if (m)
+        lsu_prepare(sm, cw, op, i, m);
+    TELL(sm, tell_issue(sm, PROBE_ISSUE, s, m, id));
+    if (op->need->store && op->naccess)
+        cw->stores++;
+    *spins = op->need->load && i->in->m.vol && m && cw->w->depth > 1 && warp_spins(cw, i, m);
+    return sm->later && m && later_can(i)
+               ? take_later(sm, cw, op, now)
+               : take_effect(cw, i, m, all, op->lanes, op->need->steps && !cw->x->watch);
 }
 
 EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool rides, bool plain) {
@@ -174,12 +211,13 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool ride
     uint32_t pc = cw->next;
     const struct core_need *need = &cw->needs[pc];
     const struct xinst *i = need->i;
-    uint32_t m = active_lanes(cw, i), all = m;
+    const struct simt_entry *e = &cw->w->stack[cw->w->depth - 1];
+    uint32_t m = active_lanes(cw, e, i), all = m;
     if (need->control) {
         control_issue(sm, s, i, m, now);
         return CORE_NONE;
     }
-    bool memory = need->memory;
+    bool steps = need->steps && (plain || !cw->x->watch), spins = false;
     if (!plain && HAS(sm, lanes, choose))
         m &= OWNER(sm, lanes, choose, s, i, m);
     if (!plain && sm->mech.n)
@@ -196,16 +234,17 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool ride
                            .read_arrays = CORE_ARRAYS,
                            .write_arrays = arrays_of(m),
                            .mask = m};
-    if (memory && m)
-        lsu_prepare(sm, cw, op, i, m);
     sm->n.thread_insts += op->lanes;
-    if (!plain)
-        TELL(sm, tell_issue(sm, PROBE_ISSUE, s, m, id));
-    if (i->kind == X_S2R) /* what %clock reads is the sum of these */
-        cw->x->clock = now - cw->x->warp_insts - 1;
-    bool spins = need->load && i->in->m.vol && m && cw->w->depth > 1 && warp_spins(cw, i, m);
-    enum warp_state state = memory && sm->later && m && later_can(i) ? take_later(sm, cw, op, now)
-                                                                     : take_effect(cw, i, m, all, op->lanes);
+    enum warp_state state;
+    if (need->memory) {
+        state = access_memory(sm, s, id, all, now, &spins);
+    } else {
+        if (!plain)
+            TELL(sm, tell_issue(sm, PROBE_ISSUE, s, m, id));
+        if (!steps && i->kind == X_S2R) /* what %clock reads is the sum of these */
+            cw->x->clock = now - cw->x->warp_insts - 1;
+        state = take_effect(cw, i, m, all, op->lanes, steps);
+    }
     if (state == WARP_FAULT) {
         warp_fault(sm, cw);
         return CORE_NONE;
@@ -217,13 +256,14 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool ride
     op->writes = m ? need->nwrites : 0;
     if (!m) /* nobody is active: nothing will be written, but the scoreboard must be told */
         op->space = CORE_SHARED;
-    if (need->store && op->naccess)
-        cw->stores++;
     if (!rides && (plain || !sm->mech.n || !offer(sm, id, now)))
         op_collect(sm, id, plain);
     if (spins)
         simt_yield(cw->w);
-    warp_advance(sm, s, pc);
+    if (steps && !spins && (e->pc != e->rpc || e->call))
+        step_on(sm, s, pc + 1, plain);
+    else
+        warp_advance(sm, s, pc, plain);
     return id;
 }
 

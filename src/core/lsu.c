@@ -181,9 +181,7 @@ bool lsu_refused(const struct sm *sm) {
 }
 
 void core_memory(struct sm *sm, int32_t id) {
-    bool texture = sm->ops[id].space == CORE_TEXTURE;
-    fifo_push(sm, texture ? sm->tex : sm->lsu, id);
-    *(texture ? &sm->tex_length : &sm->lsu_length) += 1;
+    queue_op(sm, id);
 }
 
 enum mem_result core_request(struct sm *sm, const struct mem_access *a, uint32_t token, uint64_t now) {

@@ -36,8 +36,9 @@ static uint32_t (*const pick[])(const struct sm *sm, uint32_t sched, uint64_t se
 };
 
 /* The usual one without a call. */
-static inline uint32_t choose_warp(const struct sm *sm, uint32_t sched, uint64_t set) {
-    return sm->spec->policy == SCHED_GTO ? pick_gto(sm, sched, set) : pick[sm->spec->policy](sm, sched, set);
+static inline uint32_t choose_warp(const struct sm *sm, uint32_t sched, uint64_t set, bool plain) {
+    return plain || sm->spec->policy == SCHED_GTO ? pick_gto(sm, sched, set)
+                                                  : pick[sm->spec->policy](sm, sched, set);
 }
 
 /* Warps that wait for memory or a barrier leave the active set, others fill it up in turn. */
@@ -67,14 +68,14 @@ static EVERY_TIME void use_slot(struct sm *sm, uint32_t s, uint64_t now, bool pl
     sm->n.slot_mechanism += !program;
 }
 
-/* plain: there are neither mechanisms nor watchers. */
-static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, uint32_t sched, uint64_t now,
-                                                                bool plain) {
-    uint64_t set = sm->group[sched] & ready_warps(sm);
+/* ready: warps of all schedulers that are. */
+static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, uint32_t sched, uint64_t ready,
+                                                                uint64_t now, bool plain) {
+    uint64_t set = sm->group[sched] & ready;
     uint64_t all = set;
-    if (sm->spec->policy == SCHED_TWO_LEVEL)
+    if (!plain && sm->spec->policy == SCHED_TWO_LEVEL)
         set &= sched_active(sm, sched);
-    uint32_t slots = sm->spec->width;
+    uint32_t slots = plain ? 1 : sm->spec->width;
     enum shortage why = NO_SHORTAGE;
     if (!plain && sm->mech.slots && (sm->mech.slots == SLOTS_ALWAYS || all & sm->mech.concern)) {
         uint32_t used = point_gate_slots(sm, sched, all, slots, now);
@@ -86,10 +87,10 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
         }
     }
     if (!set && (plain || !sm->probe)) {
-        slots_stalled(sm, sched, why, 0, slots);
+        slots_stalled(sm, sched, why, 0, slots, plain);
         return;
     }
-    uint64_t ready = issue_possible(sm, set, &why);
+    ready = issue_possible(sm, set, &why, plain);
     if (!plain)
         TELL(sm, tell_states(sm, sched, now, set, ready, state_of_shortage(why)));
     if (!plain && sm->mech.gates && ready & sm->mech.concern) {
@@ -100,7 +101,7 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
             why = REFUSED;
     }
     if (ready) {
-        uint32_t s = choose_warp(sm, sched, ready);
+        uint32_t s = choose_warp(sm, sched, ready, plain);
         sm->last[sched] = s;
         for (;;) {
             use_slot(sm, s, now, plain);
@@ -111,12 +112,12 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
             set &= ready_warps(sm);
             if (asked && set)
                 set = point_gate_eligible(sm, set, now);
-            if (!slots || sm->fault || !issue_possible(sm, set, &why))
+            if (!slots || sm->fault || !issue_possible(sm, set, &why, plain))
                 break;
         }
         set = 0;
     }
-    slots_stalled(sm, sched, why, set, slots);
+    slots_stalled(sm, sched, why, set, slots, plain);
 }
 
 /* Two-level: a warp that is ready is in the active set of its scheduler, or can get there. */
@@ -136,7 +137,7 @@ bool sm_can_issue(const struct sm *sm) {
     if (!ready)
         return false;
     if (sm->spec->policy != SCHED_TWO_LEVEL) {
-        ready = issue_possible(sm, ready, &why);
+        ready = issue_possible(sm, ready, &why, false);
         return ready && !(HAS(sm, gate, refused) && point_gate_refuses(sm, ready));
     }
     return sm->mech.slots != SLOTS_NEVER || active_can_issue(sm, ready);
@@ -148,7 +149,7 @@ void issue_sleep(const struct sm *sm, uint64_t cycle) {
         uint64_t set = sm->group[k] & ready_warps(sm);
         if (sm->spec->policy == SCHED_TWO_LEVEL)
             set &= sm->active[k]; /* nobody enters it while the SM sleeps */
-        issue_possible(sm, set, &why);
+        issue_possible(sm, set, &why, false);
         tell_states(sm, k, cycle, set, 0, state_of_shortage(why));
     }
 }
@@ -158,26 +159,30 @@ void issue_sleep(const struct sm *sm, uint64_t cycle) {
 static APART void run_watched(struct sm *sm, uint32_t first, uint64_t now) {
     uint32_t n = sm->spec->schedulers;
     for (uint32_t i = 0, k = first; i < n && !sm->fault; i++, k = k + 1 < n ? k + 1 : 0)
-        run_scheduler(sm, k, now, false);
+        run_scheduler(sm, k, ready_warps(sm), now, false);
 }
 
-EVERY_TIME void sm_issue(struct sm *sm, uint64_t now) {
+EVERY_TIME void sm_issue(struct sm *sm, uint64_t now, enum core_shape shape) {
+    bool plain = shape != SHAPE_ANY;
+    uint32_t n = shape == SHAPE_PAIR ? 2 : sm->spec->schedulers;
     sm->n.cycles++;
     sm->n.resident_warps += sm->nwarps;
-    bool plain = !sm->mech.n && !sm->probe;
-    if (!ready_warps(sm) && !sm->probe && sm->mech.slots != SLOTS_ALWAYS &&
-        sm->spec->policy != SCHED_TWO_LEVEL) {
-        slots_all_stalled(sm, 1);
+    uint64_t ready = ready_warps(sm);
+    if (!ready &&
+        (plain || (!sm->probe && sm->mech.slots != SLOTS_ALWAYS && sm->spec->policy != SCHED_TWO_LEVEL))) {
+        slots_all_stalled(sm, 1, n, plain);
         return;
     }
     /* The schedulers take turns in being first, because they share collectors and units. */
-    uint32_t n = sm->spec->schedulers, k = (uint32_t)(n & (n - 1) ? now % n : now & (n - 1));
+    uint32_t k = (uint32_t)(n & (n - 1) ? now % n : now & (n - 1));
     if (!plain) {
         run_watched(sm, k, now);
         return;
     }
-    for (uint32_t i = 0; i < n && !sm->fault; i++) {
-        run_scheduler(sm, k, now, true);
+    for (uint32_t left = n;; ready = ready_warps(sm)) {
+        run_scheduler(sm, k, ready, now, true);
+        if (!--left || sm->fault)
+            return;
         k = k + 1 < n ? k + 1 : 0;
     }
 }

@@ -7,7 +7,7 @@ void sm_account(struct sm *sm, uint64_t cycles) {
         sm->n.lsu_stalls += cycles;
     sm->n.resident_warps += cycles * sm->nwarps;
     if (!ready_warps(sm) && sm->spec->policy != SCHED_TWO_LEVEL) {
-        slots_all_stalled(sm, cycles);
+        slots_all_stalled(sm, cycles, sm->spec->schedulers, false);
         return;
     }
     for (uint32_t k = 0; k < sm->spec->schedulers; k++) {
@@ -15,8 +15,8 @@ void sm_account(struct sm *sm, uint64_t cycles) {
         uint64_t set = sm->group[k] & ready_warps(sm);
         if (sm->spec->policy == SCHED_TWO_LEVEL)
             set &= sched_active(sm, k); /* as the first of these cycles would have left it */
-        if (issue_possible(sm, set, &why))
+        if (issue_possible(sm, set, &why, false))
             why = REFUSED; /* else it would not sleep */
-        slots_stalled(sm, k, why, set, cycles * sm->spec->width);
+        slots_stalled(sm, k, why, set, cycles * sm->spec->width, false);
     }
 }

@@ -4,6 +4,15 @@
 
 #include <string.h>
 
+/* Instructions of the host that find and move single bits. */
+#ifdef __x86_64__
+#define BITS_TOO      __attribute__((target("bmi,bmi2,popcnt")))
+#define HOST_HAS_BITS (__builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt"))
+#else
+#define BITS_TOO
+#define HOST_HAS_BITS 0
+#endif
+
 enum { OPS = 1024, ACCESS_SLOTS = 64, READ_RECORDS = 4096 };
 
 static void add_reg(struct core_need *n, uint32_t reg) {
@@ -43,6 +52,7 @@ struct core_need core_need(const struct xinst *i) {
     n.memory = i->kind >= X_LOAD && i->kind <= X_TEX;
     n.load = n.memory && o->flags & OPF_LOAD;
     n.store = n.memory && o->flags & OPF_STORE;
+    n.steps = warp_can_take(i);
     uint8_t all = (1u << PRED_PT) - 1;
     n.kind = collect_kinds[o->unit];
     n.preds = (uint8_t)(1u << i->guard | 1u << i->ps[0] | 1u << i->ps[1] | 1u << i->pd[0] | 1u << i->pd[1]);
@@ -51,10 +61,23 @@ struct core_need core_need(const struct xinst *i) {
     return n;
 }
 
-struct core_need *core_needs(struct arena *a, const struct image *img) {
+/* The bank of a register of a warp, or of their sum. */
+static uint32_t bank_index(const struct core_spec *s, uint32_t warp, uint32_t reg) {
+    return (warp + (s->mapping == MAP_WID ? 0 : reg)) % s->banks;
+}
+
+struct core_need *core_needs(struct arena *a, const struct image *img, const struct core_spec *s) {
     struct core_need *all = arena_array(a, struct core_need, img->ncode + 1);
-    for (uint32_t c = 0; c < img->ncode; c++)
-        all[c] = core_need(&img->code[c]);
+    for (uint32_t c = 0; c < img->ncode; c++) {
+        struct core_need *n = &all[c];
+        *n = core_need(&img->code[c]);
+        bool tensor = n->unit == UNIT_TENSOR;
+        n->cycles = (uint16_t)(tensor ? tensor_latency(s, n->i->in) : s->latency[n->latency]);
+        n->beats = (uint16_t)(tensor ? tensor_interval(s, n->i->in) : s->units[n->unit].interval);
+        for (uint32_t k = 0; k < n->nreads; k++)
+            n->read_banks |= 1u << bank_index(s, 0, n->reads[k]);
+        n->apart = (uint32_t)__builtin_popcount(n->read_banks) == n->nreads;
+    }
     return all;
 }
 
@@ -93,7 +116,7 @@ struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *
     own_warps(sm, 1);
     sm->bank_regs = s->mapping == MAP_WID ? 0 : UINT32_MAX;
     for (uint32_t k = 0; k < sizeof sm->bank_at; k++)
-        sm->bank_at[k] = (uint8_t)(k % s->banks);
+        sm->bank_at[k] = (uint8_t)bank_index(s, k, 0);
     return sm;
 }
 
@@ -102,11 +125,14 @@ static void clear_fifos(int32_t (*q)[2], uint32_t n) {
         q[k][0] = q[k][1] = CORE_NONE;
 }
 
+static sm_tick_fn *version_of(const struct sm *sm);
+
 void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, const void *const *marks) {
     sm->x = x;
     sm->later = NULL;
     sm->later_ends = 0;
     sm->needs = needs;
+    sm->tick = version_of(sm);
     sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->parked = sm->held = sm->hungry =
         sm->arriving = sm->streaming = sm->holding = 0;
     sm->fetchers = ~UINT64_C(0);
@@ -120,7 +146,7 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     memset(sm->collectors_used, 0, sizeof sm->collectors_used);
     sm->cluster_wake = NEVER;
     sm->lsu_length = sm->tex_length = sm->outstanding = 0;
-    sm->reads_waiting = sm->writes_waiting = 0;
+    sm->reads_waiting = sm->writes_waiting = sm->nlone = sm->lone_banks = 0;
     sm->read_banks = sm->write_banks = sm->written_banks = sm->ready_units = sm->full_units = 0;
     sm->fault = sm->ended = false;
     sm->lsu_epoch = sm->tex_epoch = UINT32_MAX;
@@ -287,10 +313,9 @@ static uint64_t next_in_wheel(const struct sm *sm, uint64_t now) {
     return now + 1 + (bit + CORE_WHEEL - at) % CORE_WHEEL;
 }
 
-/* The next cycle in which something can happen here, given that memory only answers later. */
-static uint64_t next_cycle(const struct sm *sm, uint64_t now) {
-    if (sm->read_banks | sm->write_banks || sm->hungry & sm->fetchers & ~sm->blocked)
-        return now + 1;
+/* The next cycle in which something can happen here, given that memory only answers later, and nothing waits
+ * for a bank or fetches. */
+static APART uint64_t next_cycle(const struct sm *sm, uint64_t now) {
     if (sm_idle(sm))
         return NEVER;
     if (!sm->spec->sleep || sm->ended || sm_can_issue(sm))
@@ -318,22 +343,25 @@ void sm_sleep(struct sm *sm, uint64_t cycles) {
     AT_POINT(sm, life, elapsed, cycles);
 }
 
-uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c), void *ctx) {
+static EVERY_TIME uint64_t tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c),
+                                void *ctx, enum core_shape shape) {
+    bool plain = shape != SHAPE_ANY;
     if (now > sm->now + 1)
         sm_sleep(sm, now - sm->now - 1);
     sm->now = now;
     if (sm->port->first <= now && sm->outstanding)
         sm_answers(sm, now);
-    if (sm->wheel_bits[now % CORE_WHEEL / 64] >> (now % 64) & 1)
-        sm_complete(sm, now);
+    if (sm->wheel[now % CORE_WHEEL] != CORE_NONE)
+        sm_complete(sm, now, plain);
     if (sm->hold_count)
         sm_release(sm, now);
     if (sm->cluster_wake <= now)
         sm_open(sm, now);
-    AT_POINT(sm, life, tick, now);
-    sm_collect(sm, now);
+    if (!plain)
+        AT_POINT(sm, life, tick, now);
+    sm_collect(sm, now, plain);
     if (sm->ready_units & ~sm->full_units)
-        sm_dispatch(sm, now);
+        sm_dispatch(sm, now, plain);
     if (sm->lsu[0] != CORE_NONE && sm->lsu_free <= now) {
         if (lsu_refused(sm))
             sm->n.lsu_stalls++;
@@ -342,14 +370,43 @@ uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta
     }
     if (sm->tex[0] != CORE_NONE)
         sm_tex(sm, now);
-    sm_issue(sm, now);
-    if (fetch_due(sm, now))
-        sm_fetch(sm, now);
+    sm_issue(sm, now, shape);
+    sm_fetch(sm, now, shape);
     sm->fetched = now;
     if (sm->ended)
         retire_warps(sm, done, ctx);
+    if (sm->read_banks | sm->write_banks || sm->hungry & sm->fetchers & ~sm->blocked)
+        return now + 1;
     uint64_t next = next_cycle(sm, now);
-    if (next > now + 1)
+    if (!plain && next > now + 1)
         TELL(sm, issue_sleep(sm, now + 1));
     return next;
+}
+
+/* The versions of a cycle: of every shape, and for hosts with more instructions for bits, which are looked
+ * for here by the dozen. */
+#define VERSION(name, shape, ...)                                                                            \
+    static APART __VA_ARGS__ uint64_t name(struct sm *sm, uint64_t now,                                      \
+                                           void (*done)(void *ctx, struct cta *c), void *ctx) {              \
+        return tick(sm, now, done, ctx, shape);                                                              \
+    }
+VERSION(tick_any, SHAPE_ANY, )
+VERSION(tick_plain, SHAPE_PLAIN, )
+VERSION(tick_pair, SHAPE_PAIR, )
+VERSION(tick_plain_bits, SHAPE_PLAIN, BITS_TOO)
+VERSION(tick_pair_bits, SHAPE_PAIR, BITS_TOO)
+#undef VERSION
+
+static sm_tick_fn *version_of(const struct sm *sm) {
+    const struct core_spec *s = sm->spec;
+    if (sm->mech.n || sm->x->watch || s->policy != SCHED_GTO || s->width != 1 || s->collector_ports ||
+        sm->kinds_apart)
+        return tick_any;
+    if (s->schedulers == 2 && s->fetch_groups == 1)
+        return HOST_HAS_BITS ? tick_pair_bits : tick_pair;
+    return HOST_HAS_BITS ? tick_plain_bits : tick_plain;
+}
+
+uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c), void *ctx) {
+    return (__builtin_expect(sm->probe != NULL, 0) ? tick_any : sm->tick)(sm, now, done, ctx);
 }

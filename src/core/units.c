@@ -24,9 +24,11 @@ static inline bool goes_to_memory(const struct core_op *op, uint32_t unit) {
     return unit == UNIT_MEM || op->accesses != CORE_NONE || op->space == CORE_TEXTURE;
 }
 
-/* The length of that queue. */
-static inline uint32_t *queue_length(struct sm *sm, const struct core_op *op) {
-    return op->space == CORE_TEXTURE ? &sm->tex_length : &sm->lsu_length;
+/* It waits in that queue. */
+APART void queue_op(struct sm *sm, int32_t id) {
+    bool texture = sm->ops[id].space == CORE_TEXTURE;
+    *(texture ? &sm->tex_length : &sm->lsu_length) += 1;
+    fifo_push(sm, texture ? sm->tex : sm->lsu, id);
 }
 
 static inline bool queue_is_full(const struct sm *sm, const struct core_op *op) {
@@ -57,37 +59,40 @@ static void count_unit(struct sm *sm, uint32_t unit, uint32_t energy, uint32_t l
 }
 
 /* The op leaves its collector for its unit, which takes the next one after so many cycles. */
-static EVERY_TIME uint32_t start_op(struct sm *sm, int32_t id, uint32_t unit, bool queued, uint64_t now) {
+static EVERY_TIME uint32_t start_op(struct sm *sm, int32_t id, uint32_t unit, bool queued, uint64_t now,
+                                    bool plain) {
     struct core_op *op = &sm->ops[id];
-    sm->collectors_used[collect_kind(sm, op->need)]--;
-    struct mech_work work = {op->lanes, interval_of(sm, op, unit)};
-    if (HAS(sm, units, dispatch)) {
+    sm->collectors_used[plain ? COLLECT_SP : collect_kind(sm, op->need)]--;
+    struct mech_work work = {op->lanes, plain ? op->need->beats : interval_of(sm, op, unit)};
+    if (plain && op->space == CORE_TEXTURE)
+        work.beats *= op->passes;
+    if (!plain && HAS(sm, units, dispatch)) {
         work = OWNER(sm, units, dispatch, id, work);
         op->lanes = (uint8_t)work.lanes;
     }
     count_unit(sm, unit, op->need->energy, work.lanes);
     if (unit == UNIT_TENSOR)
         tensor_count(sm, op->i->in);
-    TELL(sm, tell_dispatch(sm, id, (enum op_unit)unit, queued));
+    if (!plain)
+        TELL(sm, tell_dispatch(sm, id, (enum op_unit)unit, queued));
     if (queued) {
-        ++*queue_length(sm, op);
-        fifo_push(sm, op->space == CORE_TEXTURE ? sm->tex : sm->lsu, id);
+        queue_op(sm, id);
     } else {
-        op_finish_at(sm, id, now + latency_of(sm, op, unit) + op->delay - 1);
+        op_finish_at(sm, id, now + (plain ? op->need->cycles : latency_of(sm, op, unit) + op->delay) - 1);
     }
     return work.beats;
 }
 
 /* From collectors to the units of one kind; a collector is free again when its instruction leaves it. */
-static EVERY_TIME void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now) {
-    uint32_t count = sm->spec->units[unit].count;
+static EVERY_TIME void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now, bool plain) {
+    uint64_t *free = sm->unit_free[unit], *end = free + sm->spec->units[unit].count;
     int32_t id = sm->ready[unit][0];
-    for (uint32_t k = 0; k < count; k++) {
-        const struct core_op *op = &sm->ops[id];
-        if (op->ready > now)
-            return;
-        if (sm->unit_free[unit][k] > now)
+    for (; free < end; free++) {
+        if (*free > now)
             continue;
+        const struct core_op *op = &sm->ops[id];
+        if (!plain && op->ready > now)
+            return;
         bool queued = goes_to_memory(op, unit);
         if (queued && queue_is_full(sm, op)) {
             sm->full_units |= 1u << unit;
@@ -95,7 +100,7 @@ static EVERY_TIME void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now)
         }
         int32_t next = op->next;
         sm->ready[unit][0] = next;
-        sm->unit_free[unit][k] = now + start_op(sm, id, unit, queued, now);
+        *free = now + start_op(sm, id, unit, queued, now, plain);
         if (next == CORE_NONE) {
             sm->ready_units &= ~(1u << unit);
             return;
@@ -123,9 +128,9 @@ uint64_t units_next(const struct sm *sm, uint64_t now) {
     return next;
 }
 
-EVERY_TIME void sm_dispatch(struct sm *sm, uint64_t now) {
+EVERY_TIME void sm_dispatch(struct sm *sm, uint64_t now, bool plain) {
     for (uint32_t left = sm->ready_units & ~sm->full_units; left; left &= left - 1)
-        dispatch_unit(sm, (uint32_t)__builtin_ctz(left), now);
+        dispatch_unit(sm, (uint32_t)__builtin_ctz(left), now, plain);
 }
 
 void store_done(struct sm *sm, uint32_t warp) {
@@ -156,7 +161,7 @@ static void memory_done(struct sm *sm, const struct mem_done *d) {
     else if (op->delay)
         op_finish_at(sm, (int32_t)d->token, sm->now + op->delay);
     else
-        op_writeback(sm, (int32_t)d->token);
+        op_writeback(sm, (int32_t)d->token, false);
 }
 
 void sm_answers(struct sm *sm, uint64_t now) {
@@ -192,7 +197,7 @@ bool sm_catch_up(struct sm *sm, bool run) {
     return true;
 }
 
-EVERY_TIME void sm_complete(struct sm *sm, uint64_t now) {
+EVERY_TIME void sm_complete(struct sm *sm, uint64_t now, bool plain) {
     uint32_t at = now % CORE_WHEEL;
     int32_t id = sm->wheel[at];
     sm->wheel[at] = CORE_NONE;
@@ -201,7 +206,7 @@ EVERY_TIME void sm_complete(struct sm *sm, uint64_t now) {
         sm->wheel_words &= ~(1u << at / 64);
     while (id != CORE_NONE) {
         int32_t next = sm->ops[id].next;
-        op_writeback(sm, id);
+        op_writeback(sm, id, plain);
         id = next;
     }
 }

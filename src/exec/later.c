@@ -135,7 +135,7 @@ void later_guess(struct later *l, struct exec *x) {
 struct later_access *later_find(const struct later *l, int32_t tag) {
     for (size_t at = l->first; at < l->end;) {
         struct later_access *a = (struct later_access *)(void *)(l->at + at);
-        if (a->tag == tag && a->i->ndw)
+        if (a->tag == tag && a->i->ndw && !a->given)
             return a;
         at += bytes_of(a);
     }

@@ -65,7 +65,7 @@ void later_add(struct later *l, struct warp *w, const struct xinst *i, uint32_t 
 void later_touches(struct later *l, uint64_t line, bool any);
 /* Carries out the access noted last if it is a load whose result can be guessed. */
 void later_guess(struct later *l, struct exec *x);
-/* The access with this tag, which has a destination, or NULL. */
+/* The access with this tag, which has a destination that nobody else gave, or NULL. */
 struct later_access *later_find(const struct later *l, int32_t tag);
 /* The oldest, or NULL. */
 static inline struct later_access *later_first(const struct later *l) {

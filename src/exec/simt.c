@@ -117,6 +117,8 @@ struct simt_entry *simt_settle(struct warp *w) {
         }
         if (e->bar < 0 && !e->sync)
             return e;
+        if (e->bar >= 0 && w->depth == 1) /* there is no other path */
+            return NULL;
         if (simt_rotate(w))
             continue;
         if (!raise(w, true))

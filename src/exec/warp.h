@@ -333,16 +333,17 @@ enum warp_state warp_step(struct exec *x, struct warp *w);
 /* The same for an instruction that is not control flow, which takes effect for no lanes but these. */
 enum warp_state warp_step_lanes(struct exec *x, struct warp *w, uint32_t only);
 /* Runs instruction i, at which the path on top stands, for lanes m of it, of which there are so many: for
- * callers that know them, and for instructions that warp_takes. */
+ * callers that know them, and for instructions that warp_can_take. */
 enum warp_state warp_take(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t lanes);
 /* The same, but accesses to what SMs share are noted in l, with a tag, as issued in a cycle (later.h);
  * WARP_WAITING: there were some. m is not 0. */
 struct later;
 enum warp_state warp_take_later(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
                                 uint32_t lanes, struct later *l, uint64_t cycle, int32_t tag);
-/* Whether an instruction neither changes the path it is on nor concerns others, nor is anybody watching. */
-static inline bool warp_takes(const struct exec *x, const struct xinst *i) {
-    return (i->kind == X_ALU || (i->kind >= X_LOAD && i->kind <= X_MBAR) || i->kind == X_TEX) && !x->watch;
+/* Whether an instruction neither changes the path it is on nor concerns others: warp_take can run it, unless
+ * somebody watches. */
+static inline bool warp_can_take(const struct xinst *i) {
+    return i->kind == X_ALU || (i->kind >= X_LOAD && i->kind <= X_MBAR) || i->kind == X_TEX;
 }
 /* Addresses of a memory instruction as the program computed them; those of lanes outside m are copies of one
  * inside. */

@@ -328,7 +328,7 @@ static void tell_kernel(const struct machine *m, enum probe_kind kind, const str
 /* The SMs are ready for the launch; no block is on them. */
 static void start(struct run *r, struct arena *launch) {
     struct machine *m = r->m;
-    const struct core_need *needs = core_needs(launch, r->x->img);
+    const struct core_need *needs = core_needs(launch, r->x->img, m->sms[0]->spec);
     const void *marks[MECH_MAX] = {0};
     for (uint32_t k = 0; k < m->mechs.n; k++)
         if (m->mechs.at[k]->kernel)

@@ -171,20 +171,33 @@ enum mem_result cache_look(struct cache *c, uint64_t now, const struct mem_acces
     return cache_end(c, now, x, r);
 }
 
-bool cache_finds(struct cache *c, uint64_t now, uint64_t line, uint8_t sectors) {
+/* A read of a line whose slot is known, but for what may be wrong with it. */
+static inline bool find_in(struct cache *c, uint64_t now, uint32_t slot, uint8_t sectors) {
     struct tags *t = &c->bank.tags;
-    if (!mem_accepted(c->why) || port_busy(c, now))
+    if (!mem_accepted(c->why) || port_busy(c, now) || sectors & ~t->line[slot].valid ||
+        t->line[slot].prefetched)
         return false;
-    uint32_t slot = t->key[t->found] == tags_key(line) ? t->found : tags_find(t, line);
-    if (slot == NO_SLOT || sectors & ~t->line[slot].valid || t->line[slot].prefetched)
-        return false;
-    t->found = slot;
     tags_touch(t, slot);
     c->n.reads++;
     c->n.read_hits++;
     c->n.read_sectors += mem_sectors(sectors);
     use_port(c, now);
     return true;
+}
+
+bool cache_finds(struct cache *c, uint64_t now, uint64_t line, uint8_t sectors) {
+    struct tags *t = &c->bank.tags;
+    uint32_t slot = tags_find(t, line);
+    if (slot == NO_SLOT)
+        return false;
+    *tags_found(t, line) = slot;
+    return find_in(c, now, slot, sectors);
+}
+
+bool cache_finds_again(struct cache *c, uint64_t now, uint64_t line, uint8_t sectors) {
+    struct tags *t = &c->bank.tags;
+    uint32_t slot = *tags_found(t, line);
+    return t->key[slot] == tags_key(line) && find_in(c, now, slot, sectors);
 }
 
 enum mem_result cache_access(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token) {

@@ -60,6 +60,8 @@ enum mem_result cache_look(struct cache *c, uint64_t now, const struct mem_acces
 /* A load of sectors of a line that hits at once, as cache_look would have it; false, and nothing happened,
  * when that is not sure without a closer look. */
 bool cache_finds(struct cache *c, uint64_t now, uint64_t line, uint8_t sectors);
+/* The same, false unless the line is where it, or one like it, was found before. */
+bool cache_finds_again(struct cache *c, uint64_t now, uint64_t line, uint8_t sectors);
 /* Takes one completed access if there is one by now. */
 bool cache_pop(struct cache *c, uint64_t now, struct mem_done *out);
 /* First cycle in which cache_pop has something, as far as is known; NEVER when it depends on memory. */

@@ -399,10 +399,12 @@ bool memsys_refuse(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client 
     return true;
 }
 
-/* A fetch that may be anything but a hit. */
+/* A fetch of a line that was not found again. */
 static __attribute__((noinline)) enum mem_result fetch_line(struct memsys *m, uint64_t now, uint32_t sm,
                                                             uint64_t line, uint32_t token) {
     struct cache *c = m->port[sm].cache[MEM_INST];
+    if (cache_finds(c, now, line, c->bank.all))
+        return MEM_HIT;
     uint32_t before = c->bank.out.len;
     struct mem_access x = {.line = line,
                            .lanes = 1,
@@ -419,7 +421,7 @@ enum mem_result memsys_fetch(struct memsys *m, uint64_t now, uint32_t sm, uint64
     struct port *p = &m->port[sm];
     struct cache *c = p->cache[MEM_INST];
     p->times->retry = NEVER;
-    return cache_finds(c, now, line, c->bank.all) ? MEM_HIT : fetch_line(m, now, sm, line, token);
+    return cache_finds_again(c, now, line, c->bank.all) ? MEM_HIT : fetch_line(m, now, sm, line, token);
 }
 
 const struct port_times *memsys_port_times(const struct memsys *m, uint32_t sm) {

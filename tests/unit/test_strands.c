@@ -12,6 +12,7 @@ static const struct mechanism *own; /* ... or this one */
 /* What a launch left. */
 struct outcome {
     uint64_t cycles, insts, counters[RIG_COUNTERS];
+    uint64_t program; /* instructions, also those that were passed over */
     enum rp_status status;
     char *report;
     uint8_t *memory;
@@ -36,11 +37,13 @@ static void open_rig(struct rig *r, const char *gpu, const char *const *set, con
 static struct outcome run(struct rig *r, const struct launch *l) {
     struct outcome o = {.memory = malloc(RIG_BYTES)};
     struct rp_totals before = rp_totals(r->g);
+    uint64_t program = r->g->program_insts;
     rig_zero(r);
     o.status = rig_try(r, l->kernel, l->grid, l->block, 0, l->p, &o.report);
     struct rp_totals after = rp_totals(r->g);
     o.cycles = after.cycles - before.cycles;
     o.insts = o.status == RP_OK ? after.warp_insts - before.warp_insts : 0;
+    o.program = o.status == RP_OK ? r->g->program_insts - program : 0;
     if (o.status == RP_OK)
         rig_counters(r, o.counters);
     memcpy(o.memory, (const void *)(uintptr_t)r->buffer, RIG_BYTES);
@@ -56,6 +59,7 @@ static void assert_same(const struct outcome *a, const struct outcome *b) {
     assert_int_equal(a->status, b->status);
     assert_int_equal(a->cycles, b->cycles);
     assert_int_equal(a->insts, b->insts);
+    assert_int_equal(a->program, b->program);
     assert_memory_equal(a->counters, b->counters, sizeof a->counters);
     assert_memory_equal(a->memory, b->memory, RIG_BYTES);
     assert_true(!a->report == !b->report);
