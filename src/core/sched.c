@@ -154,14 +154,6 @@ void issue_sleep(const struct sm *sm, uint64_t cycle) {
     }
 }
 
-/* All schedulers, from one on, with mechanisms or watchers: kept out of the stages, and with all that it
- * needs of them in it. */
-static APART void run_watched(struct sm *sm, uint32_t first, uint64_t now) {
-    uint32_t n = sm->spec->schedulers;
-    for (uint32_t i = 0, k = first; i < n && !sm->fault; i++, k = k + 1 < n ? k + 1 : 0)
-        run_scheduler(sm, k, ready_warps(sm), now, false);
-}
-
 EVERY_TIME void sm_issue(struct sm *sm, uint64_t now, enum core_shape shape) {
     bool plain = shape != SHAPE_ANY;
     uint32_t n = shape == SHAPE_PAIR ? 2 : sm->spec->schedulers;
@@ -175,12 +167,8 @@ EVERY_TIME void sm_issue(struct sm *sm, uint64_t now, enum core_shape shape) {
     }
     /* The schedulers take turns in being first, because they share collectors and units. */
     uint32_t k = (uint32_t)(n & (n - 1) ? now % n : now & (n - 1));
-    if (!plain) {
-        run_watched(sm, k, now);
-        return;
-    }
     for (uint32_t left = n;; ready = ready_warps(sm)) {
-        run_scheduler(sm, k, ready, now, true);
+        run_scheduler(sm, k, ready, now, plain);
         if (!--left || sm->fault)
             return;
         k = k + 1 < n ? k + 1 : 0;
