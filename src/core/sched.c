@@ -77,7 +77,8 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
         set &= sched_active(sm, sched);
     uint32_t slots = plain ? 1 : sm->spec->width;
     enum shortage why = NO_SHORTAGE;
-    if (!plain && sm->mech.slots && (sm->mech.slots == SLOTS_ALWAYS || all & sm->mech.concern)) {
+    bool told = !plain && (all & sm->mech.concern || sm->mech.slots == SLOTS_ALWAYS); /* mechanisms are */
+    if (told && sm->mech.slots) {
         uint32_t used = point_gate_slots(sm, sched, all, slots, now);
         sm->n.slot_mechanism += used;
         slots -= used;
@@ -93,7 +94,7 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
     ready = issue_possible(sm, set, &why, plain);
     if (!plain)
         TELL(sm, tell_states(sm, sched, now, set, ready, state_of_shortage(why)));
-    if (!plain && sm->mech.gates && ready & sm->mech.concern) {
+    if (told && sm->mech.gates && ready & sm->mech.concern) {
         uint64_t able = ready;
         ready = point_gate_eligible(sm, ready, now);
         TELL(sm, tell_refused(sm, sched, able & ~ready));
