@@ -91,7 +91,7 @@ void strands_begin(struct run *r, struct arena *a) {
         m->later = xaligned(m->later_bytes);
     }
     r->strands = arena_array(a, struct strand, m->nsms);
-    r->due = arena_array(a, uint32_t, m->nsms + 1);
+    r->due = arena_array(a, uint32_t, memsys_pieces(m->mem) + m->nsms);
     r->written = arena_array(a, uint64_t, (UINT16_MAX + 1) / 64);
     bits_init(&r->open, a, m->nsms);
     for (uint32_t i = 0; i < m->nsms; i++) {
@@ -217,15 +217,19 @@ static void strand_go_port(struct strand *s, uint64_t end) {
     s->at = end;
 }
 
-/* Pieces of a round: the memory system, which has most to do, and SMs. */
-enum { MEMORY_PIECE, SM_PIECE };
-
+/* Pieces of a round: those of the memory system, and SMs. Who does the last of the former lets the rest of it
+ * follow. */
 static void go_piece(void *ctx, uint32_t piece) {
     struct run *r = ctx;
-    if (piece == MEMORY_PIECE)
-        memsys_advance(r->m->mem, r->reached);
-    else
-        strand_go(&r->strands[piece - SM_PIECE], r->round_end);
+    struct memsys *mem = r->m->mem;
+    uint32_t pieces = memsys_pieces(mem);
+    if (piece >= pieces) {
+        strand_go(&r->strands[piece - pieces], r->round_end);
+        return;
+    }
+    memsys_go_piece(mem, piece, r->reached);
+    if (atomic_fetch_sub_explicit(&r->memory_left, 1, memory_order_acq_rel) == 1)
+        memsys_advance(mem, r->reached);
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------- */
@@ -271,14 +275,31 @@ static bool pays(struct run *r) {
     return ticks >= TRIAL_ROUNDS * TRIAL_TICKS;
 }
 
+/* The first n that are due are done. */
+static void go_due(struct run *r, uint32_t n) {
+    if (r->m->crew && n >= MIN_PIECES)
+        crew_work(r->m->crew, r->due, n, go_piece, r);
+    else
+        for (uint32_t i = 0; i < n; i++)
+            go_piece(r, r->due[i]);
+}
+
+/* Pieces of the memory system are due, if it has not gone as far as all SMs have. Returns how many. */
+static uint32_t memory_due(struct run *r) {
+    uint32_t n = 0, pieces = memsys_pieces(r->m->mem);
+    for (uint32_t i = 0; i < pieces && r->followed < r->reached; i++)
+        if (memsys_piece_due(r->m->mem, i, r->reached) || (i == pieces - 1 && !n))
+            r->due[n++] = i;
+    r->memory_left = n;
+    return n;
+}
+
 /* Every SM that has something to do goes ahead, and the memory system to where all have been. False when no
  * SM has. */
 static bool go_all(struct run *r) {
     struct machine *m = r->m;
-    uint32_t n = 0;
-    bool follows = r->followed < r->reached;
-    if (follows)
-        r->due[n++] = MEMORY_PIECE;
+    const uint32_t follow = memory_due(r), pieces = memsys_pieces(m->mem);
+    uint32_t n = follow;
     BITS_EACH (&r->open, i) {
         struct strand *s = &r->strands[i];
         if (s->at >= r->round_end || m->sms[i]->fault || wants_block(s) || sm_idle(m->sms[i]))
@@ -286,18 +307,12 @@ static bool go_all(struct run *r) {
         if (strand_next(s) >= r->round_end)
             s->at = r->round_end;
         else
-            r->due[n++] = SM_PIECE + i;
+            r->due[n++] = pieces + i;
     }
     m->rounds++;
-    if (!m->crew && m->threads > 1 && m->rounds > ALONE_ROUNDS)
-        m->crew = crew_create(min_u64(m->threads, m->nsms) - 1, SM_PIECE + m->nsms);
-    if (m->crew && n >= MIN_PIECES)
-        crew_work(m->crew, r->due, n, go_piece, r);
-    else
-        for (uint32_t i = 0; i < n; i++)
-            go_piece(r, r->due[i]);
+    go_due(r, n);
     r->followed = r->reached;
-    return n > follows;
+    return n > follow;
 }
 
 /* The first cycle that not all SMs have gone through. Those with nothing on them follow here: how far they go
@@ -416,9 +431,17 @@ static uint64_t farthest(const struct run *r) {
     return at;
 }
 
+/* The memory system learns how far each SM has gone. */
+static void show(struct run *r) {
+    BITS_EACH (&r->open, i)
+        memsys_show(r->m->mem, i, r->strands[i].at);
+}
+
 /* The memory system goes as far as all SMs have. */
 static void follow(struct run *r) {
-    memsys_show(r->m->mem);
+    show(r);
+    if (memsys_is_split(r->m->mem))
+        go_due(r, memory_due(r));
     memsys_advance(r->m->mem, r->reached);
     memsys_inform(r->m->mem);
     r->followed = r->reached;
@@ -500,20 +523,23 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
     struct machine *m = r->m;
     uint64_t cycle;
     r->reached = r->followed = *now;
-    memsys_part(m->mem, *now, &r->open);
+    const bool beside = m->threads > 1 && m->rounds >= ALONE_ROUNDS;
+    if (beside && !m->crew)
+        m->crew = crew_create(min_u64(m->threads, m->nsms) - 1, memsys_pieces(m->mem) + m->nsms);
+    memsys_part(m->mem, *now, &r->open, beside);
     BITS_EACH (&r->open, i) {
         r->strands[i].at = *now;
         r->strands[i].wake = m->wake[i];
         m->sms[i]->later = &r->strands[i].later;
     }
+    bool blocked = false;
     do {
-        bool blocked, beside = m->crew != NULL;
-        uint64_t most = beside ? (r->ahead + 1) / 2 : r->ahead;
+        uint64_t most = beside && !blocked ? (r->ahead + 1) / 2 : r->ahead;
         r->round_end = min_u64(limit, min_u64(r->followed + r->ahead, r->reached + most));
         bool any = go_all(r);
         uint32_t fault = settle(r, all_reached(r, &blocked), &cycle);
         if (beside && any && !blocked) {
-            memsys_show(m->mem);
+            show(r);
             memsys_inform(m->mem);
         } else {
             follow(r);
@@ -526,7 +552,7 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
             bool stays = pays(r);
             if (!stays)
                 r->plain_until = r->reached + PLAIN_CYCLES;
-            if (!stays || !is_far_from_limit(r))
+            if (!stays || !is_far_from_limit(r) || (m->threads > 1 && m->rounds == ALONE_ROUNDS))
                 limit = min_u64(limit, farthest(r));
             if (!done && r->followed == r->reached)
                 fault = jump(r, limit, &cycle);

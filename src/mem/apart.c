@@ -105,9 +105,9 @@ static void expect_reply(const struct memsys *m, struct port *p) {
             max_u64(p->takes_from, clock_cycle(&m->domain[ICNT].clock, queue_head(&p->replies)->at));
 }
 
-/* What the networks know of a port's requests, now that they and it are to go on. */
-static void show_made(struct memsys *m, uint32_t sm) {
+void memsys_show(struct memsys *m, uint32_t sm, uint64_t at) {
     struct port *p = &m->port[sm];
+    p->shown = at;
     if (p->sender.all_made == p->known.all_made)
         return;
     for (uint32_t k = 0; k < MEM_CLIENTS; k++)
@@ -133,16 +133,17 @@ static void learn_sends(struct memsys *m, uint32_t sm) {
     p->waits = memsys_has_requests(p);
 }
 
-/* What a port may know of the networks now. */
-static void inform_port(struct memsys *m, uint32_t sm) {
+/* What a port may know of the networks now. sure: of room in cycles before this. */
+static void inform_port(struct memsys *m, uint32_t sm, uint64_t sure) {
     struct port *p = &m->port[sm];
     uint64_t retry = p->times->retry;
     if (p->waits && p->sends_from < m->reached)
         learn_sends(m, sm);
     p->unsure = false;
     uint32_t room = icnt_room(m->request, sm);
-    p->room = room - (p->known.all_sent - p->sender.all_sent);
-    p->full_before = room ? m->reached : room_from(m, sm);
+    p->room = (int32_t)(room - (p->known.all_sent - p->sender.all_sent));
+    p->more = sure > m->reached ? icnt_foreseen(m->request, sm) : (struct icnt_moves){0};
+    p->full_before = room || p->more.n ? sure : max_u64(sure, room_from(m, sm));
     for (uint64_t at; (at = icnt_out_at(m->reply, sm, p->coming)) != NEVER; p->coming++)
         queue_push(&p->replies, (struct coming){at, *icnt_item(m->reply, sm, p->coming)});
     if (p->reply_at == NEVER)
@@ -152,12 +153,40 @@ static void inform_port(struct memsys *m, uint32_t sm) {
         p->due = m->reached;
 }
 
-void memsys_part(struct memsys *m, uint64_t now, const struct bits *open) {
+/* Whether a port has more requests to send than there is room for. */
+static bool lacks_room(const struct memsys *m, uint32_t sm) {
+    const struct sender *s = &m->port[sm].sender;
+    return s->all_made - s->all_sent > icnt_room(m->request, sm);
+}
+
+/* Looks ahead for ports that have no room. Returns the first cycle in which it is not sure who gets some. */
+static uint64_t foresee_room(struct memsys *m) {
+    const struct clock *c = &m->domain[ICNT].clock;
+    bool lack = false;
+    for (uint32_t sm = 0; sm < m->spec.sms; sm++)
+        m->fresh_at[sm] = NEVER;
+    BITS_EACH (m->open, sm) {
+        const struct port *p = &m->port[sm];
+        bool sends = p->sender.all_sent != p->sender.all_made;
+        m->fresh_at[sm] = clock_tick(c, (sends ? max_u64(m->reached, p->sends_at) : p->shown + 1) + 1);
+        lack |= lacks_room(m, sm);
+    }
+    if (!lack)
+        return m->reached;
+    uint64_t now = clock_tick(c, m->reached);
+    return max_u64(m->reached,
+                   clock_cycle(c, icnt_foresee(m->request, now, now + m->spec.request.latency, m->fresh_at)));
+}
+
+void memsys_part(struct memsys *m, uint64_t now, const struct bits *open, bool split) {
     m->apart = true;
     m->reached = now;
     m->open = open;
+    if (split)
+        memsys_split(m, now);
     BITS_EACH (open, sm) {
         struct port *p = &m->port[sm];
+        p->shown = now;
         p->sender = p->known = (struct sender){.turn = p->turn};
         for (uint32_t k = 0; k < MEM_CLIENTS; k++)
             log_made(p, k, p->cache[k]->bank.out.len, 0);
@@ -167,13 +196,15 @@ void memsys_part(struct memsys *m, uint64_t now, const struct bits *open) {
         p->coming = 0;
         p->reply_at = NEVER;
         assert(queue_empty(&p->replies));
-        inform_port(m, sm);
+        inform_port(m, sm, now);
     }
 }
 
 void memsys_join(struct memsys *m, uint64_t now) {
     assert(m->reached == now);
     m->apart = false;
+    if (m->split)
+        memsys_unsplit(m, now);
     BITS_EACH (m->open, sm) {
         struct port *p = &m->port[sm];
         assert(queue_empty(&p->replies) || p->reply_at >= now);
@@ -194,16 +225,23 @@ uint64_t memsys_port_due(const struct memsys *m, uint32_t sm) {
 void memsys_port_send(struct memsys *m, uint64_t now, uint32_t sm) {
     struct port *p = &m->port[sm];
     while (p->waits && !p->unsure && p->sends_from < now) {
-        uint64_t next, at = p->sends_from;
+        uint64_t next, at = p->sends_from, more = NEVER;
+        while (p->more.n && (more = clock_cycle(&m->domain[ICNT].clock, *p->more.at)) <= at) {
+            p->room++;
+            p->more.at++;
+            p->more.n--;
+        }
         uint32_t client = next_made(p, &p->known, at, &next);
         if (client == MEM_CLIENTS) {
             p->sends_from = next;
-        } else if (p->room) {
+        } else if (p->room > 0) {
             learn_sent(m, at, sm, client);
             p->known.turn = client + 1;
             p->room--;
             p->sends_from = at + 1;
             p->waits = memsys_has_requests(p);
+        } else if (p->more.n) {
+            p->sends_from = more;
         } else if (at < p->full_before) {
             p->sends_from = p->full_before;
         } else {
@@ -240,6 +278,10 @@ void memsys_port_receive(struct memsys *m, uint64_t now, uint32_t sm) {
 }
 
 void memsys_advance(struct memsys *m, uint64_t end) {
+    if (m->split) {
+        memsys_advance_split(m, end);
+        return;
+    }
     while (max_u64(m->reached, m->at) < end) {
         uint64_t now = max_u64(m->reached, m->at);
         memsys_tick_domains(m, now);
@@ -248,16 +290,12 @@ void memsys_advance(struct memsys *m, uint64_t end) {
     m->reached = end;
 }
 
-void memsys_show(struct memsys *m) {
-    BITS_EACH (m->open, sm)
-        show_made(m, sm);
-}
-
 void memsys_inform(struct memsys *m) {
+    uint64_t sure = foresee_room(m);
     BITS_EACH (m->open, sm)
-        inform_port(m, sm);
+        inform_port(m, sm, sure);
 }
 
 uint64_t memsys_advances_at(const struct memsys *m) {
-    return max_u64(m->reached, m->at);
+    return max_u64(m->reached, m->split ? min_u64(m->at, memsys_parts_next(m)) : m->at);
 }

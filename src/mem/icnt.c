@@ -31,6 +31,31 @@ struct output {
     struct bits inputs; /* with packets for this output */
 };
 
+/* A lane as it is foreseen, if epoch is that of the look ahead; else as it is. */
+struct lane_ahead {
+    uint32_t first, epoch;
+};
+
+struct input_ahead {
+    uint64_t free_at, fresh_at;
+    struct lane_ahead *lane;
+    uint64_t *moves; /* ticks */
+    uint32_t nmoves;
+};
+
+struct output_ahead {
+    uint64_t free_at;
+    uint32_t turn, len;
+};
+
+/* What is foreseen. */
+struct ahead {
+    struct input_ahead *in;
+    struct output_ahead *out;
+    uint32_t epoch;
+    struct bits unsure; /* inputs that may have packets which are not known */
+};
+
 struct icnt {
     struct icnt_spec spec;
     struct input *in;
@@ -42,7 +67,19 @@ struct icnt {
     bool stale;
     uint64_t next;
     struct icnt_counters n;
+    struct ahead ahead;
 };
+
+static void create_ahead(struct icnt *n, struct arena *a) {
+    const struct icnt_spec *s = &n->spec;
+    n->ahead.in = arena_array(a, struct input_ahead, s->inputs);
+    n->ahead.out = arena_array(a, struct output_ahead, s->outputs);
+    for (uint32_t i = 0; i < s->inputs; i++) {
+        n->ahead.in[i].lane = arena_array(a, struct lane_ahead, s->outputs);
+        n->ahead.in[i].moves = arena_array(a, uint64_t, s->latency);
+    }
+    bits_init(&n->ahead.unsure, a, s->inputs);
+}
 
 struct icnt *icnt_create(struct arena *a, const struct icnt_spec *s) {
     assert(s->latency && s->input_bytes && s->output_bytes && s->inputs && s->outputs);
@@ -66,6 +103,7 @@ struct icnt *icnt_create(struct arena *a, const struct icnt_spec *s) {
     }
     bits_init(&n->wanted, a, s->outputs);
     bits_init(&n->filled, a, s->outputs);
+    create_ahead(n, a);
     return n;
 }
 
@@ -206,6 +244,114 @@ uint64_t icnt_moves_at(const struct icnt *n, uint32_t input, uint64_t now) {
         if (in->lane[o].first != NO_SLOT)
             first = min_u64(first, max_u64(n->out[o].free_at, now + queue_full(&n->out[o].queue)));
     return max_u64(max_u64(now, in->free_at), first);
+}
+
+/* ---- looking ahead ----------------------------------------------------------------------------------- */
+
+/* The oldest packet of a lane, or NO_SLOT. */
+static uint32_t lane_first(const struct icnt *n, uint32_t input, uint32_t output) {
+    const struct lane_ahead *l = &n->ahead.in[input].lane[output];
+    return l->epoch == n->ahead.epoch ? l->first : n->in[input].lane[output].first;
+}
+
+/* The input that an output would choose among packets that are there, or NO_SLOT. */
+static uint32_t foresee_input(const struct icnt *n, uint64_t now, uint32_t output) {
+    const struct bits *inputs = &n->out[output].inputs;
+    uint32_t i = bits_next(inputs, n->ahead.out[output].turn);
+    for (uint32_t left = inputs->count; left > 0; left--) {
+        if (i == NO_SLOT)
+            i = bits_next(inputs, 0);
+        uint32_t first = lane_first(n, i, output);
+        if (first != NO_SLOT && max_u64(n->ahead.in[i].free_at, n->in[i].packet[first].since) <= now)
+            return i;
+        i = bits_next(inputs, i + 1);
+    }
+    return NO_SLOT;
+}
+
+/* How many inputs an output asks before this one. */
+static uint32_t asked_before(const struct icnt *n, uint32_t input, uint32_t output) {
+    uint32_t turn = n->ahead.out[output].turn;
+    return input >= turn ? input - turn : input + n->spec.inputs - turn;
+}
+
+/* Could an output choose a packet that is not known, instead of one of that input, or of none? */
+static bool may_choose_other(const struct icnt *n, uint64_t now, uint32_t output, uint32_t input) {
+    uint32_t before = input == NO_SLOT ? n->spec.inputs : asked_before(n, input, output);
+    BITS_EACH (&n->ahead.unsure, i) {
+        const struct input_ahead *in = &n->ahead.in[i];
+        if (in->fresh_at <= now && in->free_at <= now && lane_first(n, i, output) == NO_SLOT &&
+            asked_before(n, i, output) < before)
+            return true;
+    }
+    return false;
+}
+
+static void foresee_transfer(struct icnt *n, uint64_t now, uint32_t input, uint32_t output) {
+    struct input_ahead *in = &n->ahead.in[input];
+    struct output_ahead *out = &n->ahead.out[output];
+    uint32_t first = lane_first(n, input, output);
+    uint32_t bytes = n->in[input].packet[first].packet.bytes + n->spec.header;
+    in->free_at = now + ticks(bytes, n->spec.input_bytes);
+    out->free_at = now + ticks(bytes, n->spec.output_bytes);
+    out->turn = input + 1 < n->spec.inputs ? input + 1 : 0;
+    out->len++;
+    in->lane[output] = (struct lane_ahead){n->in[input].pool.next[first], n->ahead.epoch};
+    in->moves[in->nmoves++] = now;
+    if (in->fresh_at == NEVER) { /* it had no room */
+        in->fresh_at = now + 1;
+        bits_add(&n->ahead.unsure, input);
+    }
+}
+
+/* What an output does in a tick; false when it is not sure. */
+static bool foresee_output(struct icnt *n, uint64_t from, uint64_t now, uint32_t output) {
+    const struct output_ahead *out = &n->ahead.out[output];
+    if (out->free_at > now)
+        return true;
+    if (out->len >= n->spec.output_queue) /* no room unless one is taken out before */
+        return now == from || n->head_at[output] >= now;
+    uint32_t input = foresee_input(n, now, output);
+    if (may_choose_other(n, now, output, input))
+        return false;
+    if (input != NO_SLOT)
+        foresee_transfer(n, now, input, output);
+    return true;
+}
+
+static void begin_ahead(struct icnt *n, const uint64_t *fresh_at) {
+    struct ahead *a = &n->ahead;
+    a->epoch++;
+    for (uint32_t i = 0; i < n->spec.inputs; i++) {
+        struct input_ahead *in = &a->in[i];
+        in->free_at = n->in[i].free_at;
+        in->fresh_at = pool_full(&n->in[i].pool) ? NEVER : fresh_at[i];
+        in->nmoves = 0;
+        if (in->fresh_at == NEVER)
+            bits_remove(&a->unsure, i);
+        else
+            bits_add(&a->unsure, i);
+    }
+    for (uint32_t o = 0; o < n->spec.outputs; o++)
+        a->out[o] = (struct output_ahead){n->out[o].free_at, n->out[o].turn, n->out[o].queue.len};
+}
+
+uint64_t icnt_foresee(struct icnt *n, uint64_t now, uint64_t end, const uint64_t *fresh_at) {
+    assert(end <= now + n->spec.latency);
+    begin_ahead(n, fresh_at);
+    for (uint64_t tick = now; tick < end; tick++) {
+        uint32_t o = (uint32_t)(tick % n->spec.outputs);
+        for (uint32_t k = 0; k < n->spec.outputs; k++) {
+            if (!foresee_output(n, now, tick, o))
+                return tick;
+            o = o + 1 < n->spec.outputs ? o + 1 : 0;
+        }
+    }
+    return end;
+}
+
+struct icnt_moves icnt_foreseen(const struct icnt *n, uint32_t input) {
+    return (struct icnt_moves){n->ahead.in[input].moves, n->ahead.in[input].nmoves};
 }
 
 const struct mem_packet *icnt_item(const struct icnt *n, uint32_t output, uint32_t i) {

@@ -43,6 +43,17 @@ void icnt_pop(struct icnt *n, uint32_t output);
 /* A tick, from now on, before which an input without room does not begin to move a packet, which makes some.
  */
 uint64_t icnt_moves_at(const struct icnt *n, uint32_t input, uint64_t now);
+/* Looks ahead, changing nothing: which inputs begin to move packets in ticks from now on and before end, as
+ * far as that does not depend on packets that are not there yet, or on when others are taken out. An input
+ * may get one of those from tick fresh_at[input] on, if its queue has room; end: at most latency ticks away.
+ * Returns the first tick of which it is not sure. */
+uint64_t icnt_foresee(struct icnt *n, uint64_t now, uint64_t end, const uint64_t *fresh_at);
+/* What that found of an input: ticks, ascending, each of which makes room for one packet. */
+struct icnt_moves {
+    const uint64_t *at;
+    uint32_t n;
+};
+struct icnt_moves icnt_foreseen(const struct icnt *n, uint32_t input);
 /* Packets for which the queue of an input has room. */
 uint32_t icnt_room(const struct icnt *n, uint32_t input);
 /* The packet i places behind the oldest of an output, which must be there, and the tick in which it is out;

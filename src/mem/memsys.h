@@ -97,15 +97,22 @@ void memsys_set_eager(struct memsys *m, bool eager);
  * be at work beside the ports; the other two may not. */
 
 /* Parts the ports; cycle now is the next. open: those that take part, as long as this lasts; the others are
- * idle and stay so. */
-void memsys_part(struct memsys *m, uint64_t now, const struct bits *open);
+ * idle and stay so. split: partitions are gone through by themselves, too. */
+void memsys_part(struct memsys *m, uint64_t now, const struct bits *open, bool split);
 /* Ends that, when the ports and the rest have gone through the cycles before now. Then memsys_tick was called
  * for each of them. */
 void memsys_join(struct memsys *m, uint64_t now);
 uint64_t memsys_lookahead(const struct memsys *m);
 /* Lets everything but the ports go through the cycles before end. */
 void memsys_advance(struct memsys *m, uint64_t end);
-void memsys_show(struct memsys *m);
+/* When split: pieces of that which can be done before, by different threads at the same time. Each is of some
+ * partitions, which go as far as they can by themselves. */
+bool memsys_is_split(const struct memsys *m);
+uint32_t memsys_pieces(const struct memsys *m);
+bool memsys_piece_due(const struct memsys *m, uint32_t piece, uint64_t end);
+void memsys_go_piece(struct memsys *m, uint32_t piece, uint64_t end);
+/* A port has gone through cycles before at. */
+void memsys_show(struct memsys *m, uint32_t sm, uint64_t at);
 void memsys_inform(struct memsys *m);
 /* The next cycle in which it has something to do; NEVER: none is known. */
 uint64_t memsys_advances_at(const struct memsys *m);

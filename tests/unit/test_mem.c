@@ -664,6 +664,52 @@ static void test_icnt_pressure(void **state) {
     assert_true(icnt_idle(n));
 }
 
+static uint32_t any_number(uint64_t *seed, uint32_t below) {
+    *seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (uint32_t)(*seed >> 33) % below;
+}
+
+/* What is foreseen comes true, whatever is pushed and taken out meanwhile; and much of it is. */
+static void test_icnt_foresees(void **state) {
+    (void)state;
+    enum { IN = 5, OUT = 3, LATENCY = 8, TICKS = 40000 };
+    const struct icnt_spec s = {IN, OUT, 32, 64, 8, LATENCY, 12, 12};
+    struct icnt *n = icnt_create(&arena, &s);
+    struct icnt_moves moves[IN];
+    uint64_t seed = 1, sure = 0, seen = 0, moved = 0, fresh_at[IN];
+    for (uint64_t t = 0; t < TICKS; t++) {
+        if (t % LATENCY == 0) {
+            for (uint32_t i = 0; i < IN; i++)
+                fresh_at[i] = t + any_number(&seed, 2 * LATENCY);
+            sure = icnt_foresee(n, t, t + LATENCY, fresh_at);
+            seen += sure - t;
+            for (uint32_t i = 0; i < IN; i++) {
+                moves[i] = icnt_foreseen(n, i);
+                fresh_at[i] = icnt_has_room(n, i) ? fresh_at[i] : t;
+            }
+        }
+        uint32_t room[IN];
+        for (uint32_t i = 0; i < IN; i++)
+            room[i] = icnt_room(n, i);
+        icnt_tick(n, t);
+        for (uint32_t i = 0; i < IN && t < sure; i++) {
+            bool moves_now = moves[i].n && *moves[i].at == t;
+            assert_int_equal(icnt_room(n, i) - room[i], moves_now);
+            moves[i].at += moves_now;
+            moves[i].n -= moves_now;
+            moved += moves_now;
+        }
+        for (uint32_t o = icnt_ready(n, t, 0); o != NO_SLOT; o = icnt_ready(n, t, o + 1))
+            if (any_number(&seed, 8))
+                icnt_pop(n, o);
+        for (uint32_t i = 0; i < IN; i++)
+            if (icnt_has_room(n, i) && t + 1 >= fresh_at[i] && any_number(&seed, 4))
+                push_packet(n, t + 1, i, any_number(&seed, OUT), 0, any_number(&seed, 2) ? 128 : 0);
+    }
+    assert_true(seen > TICKS / 2 && moved > TICKS / 2);
+    assert_int_equal(icnt_foresee(n, TICKS, TICKS, fresh_at), TICKS);
+}
+
 /* ---- L2 ---------------------------------------------------------------------------------------------- */
 
 static struct l2_spec small_l2(void) {
@@ -859,6 +905,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_icnt_latency, free_arena),
         cmocka_unit_test_teardown(test_icnt_bandwidth, free_arena),
         cmocka_unit_test_teardown(test_icnt_pressure, free_arena),
+        cmocka_unit_test_teardown(test_icnt_foresees, free_arena),
         cmocka_unit_test_teardown(test_l2_latency, free_arena),
         cmocka_unit_test_teardown(test_l2_writes, free_arena),
         cmocka_unit_test_teardown(test_l2_merging, free_arena),
