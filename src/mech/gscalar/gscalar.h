@@ -138,7 +138,7 @@ void gscalar_predicates(struct gscalar *m, uint32_t warp, const struct xinst *i,
 
 /* ---- file.c: registers ---- */
 /* What is known of a register has changed; whole: it is known, and all lanes were written. */
-static EVERY_TIME void gscalar_learn_as(const struct gscalar *m, struct gscalar_reg *r, bool whole) {
+static inline void gscalar_learn_as(const struct gscalar *m, struct gscalar_reg *r, bool whole) {
     const struct code_reg *c = &r->code;
     bool compressed = whole && (c->shared[0] | c->shared[1]);
     bool scalar = c->full_scalar && (whole || (c->known && c->lanes == CODE_ALL));
