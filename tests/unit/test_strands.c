@@ -204,7 +204,7 @@ static void cuts_are_the_same(void **state) {
 /* A mechanism that lets the first lane load for all. */
 struct leads {
     struct sm *sm;
-    uint32_t mask;
+    uint32_t mask; /* lanes of the last instruction; of `gives`: warps whose last load was given a number */
 };
 
 static void *create_leads(struct arena *a, const void *params, void *shared, struct sm *sm) {
@@ -233,6 +233,26 @@ static const struct mechanism first_leads = {
     .create = create_leads,
 };
 
+/* A mechanism that gives a number to every other load of a warp, which ends at once. */
+static enum mech_verdict give_number(void *m, int32_t op, uint64_t now) {
+    struct leads *l = m;
+    const struct core_op *o = &l->sm->ops[op];
+    uint32_t number[WARP_LANES];
+    (void)now;
+    if (o->i->kind != X_LOAD || o->i->ndw != 1 || (l->mask ^= 1u << o->warp % 32) >> o->warp % 32 & 1)
+        return MECH_PASS;
+    for (uint32_t lane = 0; lane < WARP_LANES; lane++)
+        number[lane] = lane + (uint32_t)o->pc;
+    core_supply(l->sm, op, number);
+    return MECH_TAKEN;
+}
+
+static const struct mechanism gives = {
+    .name = "gives",
+    .points = {.life = {.apart = true}, .front = {.take = give_number}},
+    .create = create_leads,
+};
+
 /* Mechanisms see the same, too: values that they keep and supply instead of what somebody loads, lanes that
  * one computes for, instructions that are passed over, and blocks that have to wait. */
 static void mechanisms_are_the_same(void **state) {
@@ -255,6 +275,8 @@ static void mechanisms_are_the_same(void **state) {
     }
     mech = NULL;
     own = &first_leads;
+    compare("gtx480", NULL, "races.ptx", races, RACES);
+    own = &gives;
     compare("gtx480", NULL, "races.ptx", races, RACES);
     own = NULL;
     step = 1;
