@@ -315,7 +315,7 @@ static inline __attribute__((always_inline)) void request_write(struct sm *sm, i
 }
 
 /* Who looks at a result, or takes it; true: it was taken. The op is marked before, as it may end at once. */
-static APART bool offer_result(struct sm *sm, int32_t id) {
+static EVERY_TIME bool offer_result(struct sm *sm, int32_t id) {
     AT_POINT(sm, watch, result, id);
     if (!HAS(sm, back, result))
         return false;
@@ -349,7 +349,7 @@ static EVERY_TIME bool write_at_once(struct sm *sm, int32_t id, bool plain) {
 }
 
 /* The same with mechanisms to whom the order of results is all the same. */
-static APART bool write_told(struct sm *sm, int32_t id) {
+static EVERY_TIME bool write_told(struct sm *sm, int32_t id) {
     struct core_op *op = &sm->ops[id];
     uint32_t b = bank_of(sm, op->warp, op->i->d);
     if (op->pc == CORE_NO_PC || !can_write_at_once(sm, op, b))

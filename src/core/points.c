@@ -70,6 +70,12 @@ uint64_t point_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now) {
     return ready;
 }
 
+/* All of these warps are refused until something changes. */
+bool point_gate_refuses(const struct sm *sm, uint64_t ready) {
+    return sm->mech.n == 1 && sm->mech.gates && !sm->probe &&
+           sm->mech.at[0].points->gate.refused(sm->mech.at[0].state, ready) == ready;
+}
+
 uint32_t point_gate_slots(struct sm *sm, uint32_t sched, uint64_t ready, uint32_t free, uint64_t now) {
     uint32_t used = 0;
     if (__builtin_expect(sm->mech.n == 1, 1)) /* and it wants to be asked */

@@ -191,9 +191,11 @@ void sm_halt(struct sm *sm, uint64_t now) {
 
 bool sm_quiet(const struct sm *sm) {
     uint32_t unused = 0;
+    if (sm->outstanding || sm->hold_count || ready_warps(sm))
+        return false;
     for (int32_t op = sm->free_op; op != CORE_NONE; op = next_free_op(sm, op))
         unused++;
-    return unused == sm->nops && !sm->outstanding && !sm->hold_count && !ready_warps(sm);
+    return unused == sm->nops;
 }
 
 bool sm_idle(const struct sm *sm) {
@@ -395,6 +397,7 @@ static EVERY_TIME uint64_t tick(struct sm *sm, uint64_t now, void (*done)(void *
 VERSION(tick_any, SHAPE_ANY, )
 VERSION(tick_plain, SHAPE_PLAIN, )
 VERSION(tick_pair, SHAPE_PAIR, )
+VERSION(tick_any_bits, SHAPE_ANY, BITS_TOO)
 VERSION(tick_plain_bits, SHAPE_PLAIN, BITS_TOO)
 VERSION(tick_pair_bits, SHAPE_PAIR, BITS_TOO)
 #undef VERSION
@@ -403,7 +406,7 @@ static sm_tick_fn *version_of(const struct sm *sm) {
     const struct core_spec *s = sm->spec;
     if (sm->mech.n || sm->x->watch || s->policy != SCHED_GTO || s->width != 1 || s->collector_ports ||
         sm->kinds_apart)
-        return tick_any;
+        return HOST_HAS_BITS ? tick_any_bits : tick_any;
     if (s->schedulers == 2 && s->fetch_groups == 1)
         return HOST_HAS_BITS ? tick_pair_bits : tick_pair;
     return HOST_HAS_BITS ? tick_plain_bits : tick_plain;
