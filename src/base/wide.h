@@ -3,7 +3,7 @@
  *   static WIDE_PART uint32_t sum(const uint32_t *v) { ... the loop ... }
  *   WIDE_TOO(uint32_t, lanes_sum, (const uint32_t *v), sum, v)
  *
- * defines lanes_sum, which does what sum does. */
+ * defines lanes_sum, which does what sum does; WIDE_HERE the same, for its own file alone. */
 #ifndef REPRISE_BASE_WIDE_H
 #define REPRISE_BASE_WIDE_H
 
@@ -16,12 +16,15 @@
 #define HOST_IS_WIDE 0
 #endif
 
-#define WIDE_TOO(type, name, parameters, part, ...)                                                          \
+#define WIDE_BOTH(linkage, type, name, parameters, part, ...)                                                \
     static WIDE type name##_wide parameters {                                                                \
         return part(__VA_ARGS__);                                                                            \
     }                                                                                                        \
-    type name parameters {                                                                                   \
+    linkage type name parameters {                                                                           \
         return HOST_IS_WIDE ? name##_wide(__VA_ARGS__) : part(__VA_ARGS__);                                  \
     }
+#define WIDE_TOO(type, name, parameters, part, ...) WIDE_BOTH(, type, name, parameters, part, __VA_ARGS__)
+#define WIDE_HERE(type, name, parameters, part, ...)                                                         \
+    WIDE_BOTH(static, type, name, parameters, part, __VA_ARGS__)
 
 #endif

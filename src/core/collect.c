@@ -61,7 +61,8 @@ static inline void operands_complete(struct sm *sm, int32_t id, bool plain) {
 
 /* Asks for the operands of an op where the owner of the registers has them. */
 static APART void read_places(struct sm *sm, int32_t id) {
-    uint32_t (*place)(void *, int32_t, uint32_t, bool) = sm->mech.owner[MECH_registers].points->registers.place;
+    uint32_t (*place)(void *, int32_t, uint32_t, bool) =
+        sm->mech.owner[MECH_registers].points->registers.place;
     void *state = sm->mech.owner[MECH_registers].state;
     for (uint32_t k = 0, n = sm->ops[id].need->nreads; k < n; k++) {
         uint32_t at = place(state, id, k, false);
@@ -262,17 +263,10 @@ static EVERY_TIME bool tell_retire(struct sm *sm, int32_t id) {
     return false;
 }
 
-/* watched: by mechanisms. */
-static EVERY_TIME void end_op(struct sm *sm, int32_t id, bool watched, bool plain) {
+/* What is left of an op when its registers are off the scoreboard. */
+static EVERY_TIME void leave_op(struct sm *sm, int32_t id, bool plain) {
     struct core_op *op = &sm->ops[id];
     struct core_warp *cw = &sm->warps[op->warp];
-    const struct xinst *i = op->i;
-    if (watched && tell_retire(sm, id))
-        return;
-    /* Words that were written have left the scoreboard, where a later instruction may hold them again; those
-     * of a result that a mechanism took have not. */
-    for (uint32_t k = op->taken ? 0 : op->next_write; k < i->ndw; k++)
-        clear_register(sm, op->warp, i->d + k);
     cw->pending_preds &= (uint8_t)~op->need->sets;
     if (op->accesses != CORE_NONE)
         sm->access_free[sm->naccess_free++] = op->accesses;
@@ -282,6 +276,19 @@ static EVERY_TIME void end_op(struct sm *sm, int32_t id, bool watched, bool plai
         TELL(sm, tell_op(sm, PROBE_END, id));
     warp_freed(sm, op->warp);
     free_op(sm, id);
+}
+
+/* watched: by mechanisms. */
+static EVERY_TIME void end_op(struct sm *sm, int32_t id, bool watched, bool plain) {
+    const struct core_op *op = &sm->ops[id];
+    const struct xinst *i = op->i;
+    if (watched && tell_retire(sm, id))
+        return;
+    /* Words that were written have left the scoreboard, where a later instruction may hold them again; those
+     * of a result that a mechanism took have not. */
+    for (uint32_t k = op->taken ? 0 : op->next_write; k < i->ndw; k++)
+        clear_register(sm, op->warp, i->d + k);
+    leave_op(sm, id, plain);
 }
 
 void op_end(struct sm *sm, int32_t id) {
@@ -308,7 +315,7 @@ static inline __attribute__((always_inline)) void request_write(struct sm *sm, i
 }
 
 /* Who looks at a result, or takes it; true: it was taken. The op is marked before, as it may end at once. */
-static APART bool offer_result(struct sm *sm, int32_t id) {
+static EVERY_TIME bool offer_result(struct sm *sm, int32_t id) {
     AT_POINT(sm, watch, result, id);
     if (!HAS(sm, back, result))
         return false;
@@ -326,21 +333,23 @@ static inline bool can_write_at_once(const struct sm *sm, const struct core_op *
 }
 
 static EVERY_TIME bool write_at_once(struct sm *sm, int32_t id, bool plain) {
-    struct core_op *op = &sm->ops[id];
-    uint32_t b = bank_of(sm, op->warp, op->i->d);
+    const struct core_op *op = &sm->ops[id];
+    uint32_t reg = op->i->d, b = bank_of(sm, op->warp, reg);
     if (!can_write_at_once(sm, op, b))
         return false;
+    struct core_warp *cw = &sm->warps[op->warp];
+    uint64_t bit = UINT64_C(1) << reg % 64;
     sm->written_banks |= 1u << b;
     sm->n.rf_writes++;
     sm->n.rf_write_arrays += op->write_arrays;
-    op->next_write = 1;
-    clear_register(sm, op->warp, op->i->d);
-    end_op(sm, id, false, plain);
+    cw->pending[reg / 64] &= ~bit; /* no mechanism has it written twice */
+    cw->memory[reg / 64] &= ~bit;
+    leave_op(sm, id, plain);
     return true;
 }
 
 /* The same with mechanisms to whom the order of results is all the same. */
-static APART bool write_told(struct sm *sm, int32_t id) {
+static EVERY_TIME bool write_told(struct sm *sm, int32_t id) {
     struct core_op *op = &sm->ops[id];
     uint32_t b = bank_of(sm, op->warp, op->i->d);
     if (op->pc == CORE_NO_PC || !can_write_at_once(sm, op, b))
@@ -359,7 +368,9 @@ static APART bool write_told(struct sm *sm, int32_t id) {
 static EVERY_TIME void write_result(struct sm *sm, int32_t id, bool soon, bool plain) {
     const uint64_t points = UINT64_C(1) << MECH_AT_watch_result | UINT64_C(1) << MECH_AT_back_result;
     if (plain) {
-        if (!write_at_once(sm, id, true))
+        if (!sm->ops[id].need->nwrites)
+            leave_op(sm, id, true);
+        else if (!write_at_once(sm, id, true))
             request_write(sm, id);
         return;
     }
@@ -682,8 +693,11 @@ EVERY_TIME void sm_collect(struct sm *sm, uint64_t now, bool plain) {
         OWNER(sm, banks, arbitrate, now);
     else if (sm->read_banks | sm->write_banks)
         arbitrate(sm, plain);
-    sm->n.rf_read_retries += sm->reads_waiting; /* whoever still waits was refused */
-    sm->n.rf_write_retries += sm->writes_waiting;
     sm->written_banks = 0;
-    sm->served = now;
+    if (sm->reads_waiting | sm->writes_waiting) { /* whoever still waits was refused */
+        sm->n.rf_read_retries += sm->reads_waiting;
+        sm->n.rf_write_retries += sm->writes_waiting;
+    }
+    if (!plain)
+        sm->served = now;
 }

@@ -96,7 +96,9 @@ void control_issue(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m,
         OWNER(sm, values, sources, s, i, m);
     AT_POINT(sm, watch, before, s, i, m);
     TELL(sm, tell_issue(sm, PROBE_ISSUE, s, m, CORE_NONE));
-    if (warp_step(cw->x, cw->w) == WARP_FAULT) {
+    if (i->kind == X_BRA && (!m || m == cw->w->stack[depth - 1].mask)) {
+        warp_take_branch(cw->x, cw->w, i, m, lanes);
+    } else if (warp_step(cw->x, cw->w) == WARP_FAULT) {
         warp_fault(sm, cw);
         return;
     }

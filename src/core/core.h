@@ -305,7 +305,7 @@ struct sm {
     uint32_t nstreams;
 
     uint64_t now;          /* last cycle ticked */
-    uint64_t served;       /* last cycle in which the banks were served */
+    uint64_t served;       /* last cycle in which the banks were served, for mechanisms, as `fetched` is */
     struct probe *probe;   /* watchers, or NULL */
     struct later *later;   /* accesses that take effect when all SMs are as far; NULL: they do at once */
     struct sm **peers;     /* all SMs: where other blocks of a cluster are */
@@ -403,18 +403,19 @@ static inline enum collect_kind collect_kind(const struct sm *sm, const struct c
 /* Registers or predicates came off the scoreboard, or the next instruction is another one: may it pass? */
 static inline void warp_score(struct sm *sm, const struct core_warp *cw, uint64_t bit) {
     const struct core_need *n = &cw->needs[cw->next];
-    uint64_t wait = n->regs[0] & cw->pending[0], mem = n->regs[0] & cw->memory[0];
-    for (uint32_t k = 1; k < cw->words; k++) {
+    uint64_t wait = (n->regs[0] & cw->pending[0]) | (n->preds & cw->pending_preds);
+    for (uint32_t k = 1; __builtin_expect(k < cw->words, 0); k++)
         wait |= n->regs[k] & cw->pending[k];
-        mem |= n->regs[k] & cw->memory[k];
-    }
-    if (wait | (n->preds & cw->pending_preds)) {
-        sm->clear &= ~bit;
-        set_bit(&sm->on_memory, bit, mem);
-    } else {
+    if (!wait) {
         sm->clear |= bit;
         sm->on_memory &= ~bit;
+        return;
     }
+    uint64_t mem = n->regs[0] & cw->memory[0];
+    for (uint32_t k = 1; __builtin_expect(k < cw->words, 0); k++)
+        mem |= n->regs[k] & cw->memory[k];
+    sm->clear &= ~bit;
+    set_bit(&sm->on_memory, bit, mem);
 }
 
 /* Registers or predicates came off the scoreboard. */

@@ -201,7 +201,8 @@ static APART enum warp_state access_memory(struct sm *sm, uint32_t s, int32_t id
     if (op->need->store && op->naccess)
         cw->stores++;
     *spins = op->need->load && i->in->m.vol && m && cw->w->depth > 1 && warp_spins(cw, i, m);
-    return sm->later && m && later_can(i)
+    bool own = i->kind != X_TEX && (i->in->m.space == MS_SHARED || i->in->m.space == MS_LOCAL);
+    return sm->later && m && !own && later_can(i)
                ? take_later(sm, cw, op, now)
                : take_effect(cw, i, m, all, op->lanes, op->need->steps && !cw->x->watch);
 }

@@ -32,9 +32,8 @@ void point_life_block(struct sm *sm, uint32_t block, bool enters) {
     EACH(sm, life, block, points->life.block(state, block, enters))
 }
 
-void point_life_warp(struct sm *sm, uint32_t warp, bool enters) {
-    EACH(sm, life, warp, points->life.warp(state, warp, enters))
-}
+void point_life_warp(struct sm *sm, uint32_t warp,
+                     bool enters){EACH(sm, life, warp, points->life.warp(state, warp, enters))}
 
 uint64_t point_life_next(const struct sm *sm, uint64_t now) {
     if (__builtin_expect(sm->mech.n == 1, 1))
@@ -69,6 +68,12 @@ uint64_t point_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now) {
             ready = sm->mech.at[each].points->gate.eligible(sm->mech.at[each].state, ready, now);
     }
     return ready;
+}
+
+/* All of these warps are refused until something changes. */
+bool point_gate_refuses(const struct sm *sm, uint64_t ready) {
+    return sm->mech.n == 1 && sm->mech.gates && !sm->probe &&
+           sm->mech.at[0].points->gate.refused(sm->mech.at[0].state, ready) == ready;
 }
 
 uint32_t point_gate_slots(struct sm *sm, uint32_t sched, uint64_t ready, uint32_t free, uint64_t now) {

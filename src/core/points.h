@@ -32,10 +32,12 @@ APART void point_life_describe(const struct sm *sm, struct str *out);
 APART void point_watch_control(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t mask);
 APART void point_watch_barrier(struct sm *sm, uint32_t block, uint64_t warps, bool opened);
 APART uint64_t point_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now);
+APART bool point_gate_refuses(const struct sm *sm, uint64_t ready);
 APART uint32_t point_gate_slots(struct sm *sm, uint32_t sched, uint64_t ready, uint32_t free, uint64_t now);
 
-/* Points that are called for every cycle or instruction, of such groups: X(group, name, parameters, arguments). Most
- * stacks are one mechanism, which then has the point, as nobody would have called otherwise. */
+/* Points that are called for every cycle or instruction, of such groups: X(group, name, parameters,
+ * arguments). Most stacks are one mechanism, which then has the point, as nobody would have called otherwise.
+ */
 #define OFTEN_POINTS(X)                                                                                      \
     X(life, tick, (struct sm * sm, uint64_t now), now)                                                       \
     X(watch, before, (struct sm * sm, uint32_t warp, const struct xinst *i, uint32_t mask), warp, i, mask)   \

@@ -75,8 +75,9 @@ static inline void regfile_ref(struct regfile *f, uint16_t id) {
         f->most_refs = f->of[id].refs;
 }
 
-/* Returns whether the reference was the last one. There must be one: regfile_check tells at the end. */
+/* Returns whether the reference was the last one. */
 static inline bool regfile_unref(struct regfile *f, uint16_t id, uint64_t now) {
+    assert(f->of[id].refs);
     if (--f->of[id].refs)
         return false;
     uint32_t to = f->first_leaving + f->nleaving++;

@@ -77,7 +77,8 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
         set &= sched_active(sm, sched);
     uint32_t slots = plain ? 1 : sm->spec->width;
     enum shortage why = NO_SHORTAGE;
-    if (!plain && sm->mech.slots && (sm->mech.slots == SLOTS_ALWAYS || all & sm->mech.concern)) {
+    bool told = !plain && (all & sm->mech.concern || sm->mech.slots == SLOTS_ALWAYS); /* mechanisms are */
+    if (told && sm->mech.slots) {
         uint32_t used = point_gate_slots(sm, sched, all, slots, now);
         sm->n.slot_mechanism += used;
         slots -= used;
@@ -93,7 +94,7 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
     ready = issue_possible(sm, set, &why, plain);
     if (!plain)
         TELL(sm, tell_states(sm, sched, now, set, ready, state_of_shortage(why)));
-    if (!plain && sm->mech.gates && ready & sm->mech.concern) {
+    if (told && sm->mech.gates && ready & sm->mech.concern) {
         uint64_t able = ready;
         ready = point_gate_eligible(sm, ready, now);
         TELL(sm, tell_refused(sm, sched, able & ~ready));
@@ -134,8 +135,12 @@ static bool active_can_issue(const struct sm *sm, uint64_t ready) {
 bool sm_can_issue(const struct sm *sm) {
     enum shortage why;
     uint64_t ready = ready_warps(sm);
-    if (!ready || sm->spec->policy != SCHED_TWO_LEVEL)
-        return ready && issue_possible(sm, ready, &why, false);
+    if (!ready)
+        return false;
+    if (sm->spec->policy != SCHED_TWO_LEVEL) {
+        ready = issue_possible(sm, ready, &why, false);
+        return ready && !(HAS(sm, gate, refused) && point_gate_refuses(sm, ready));
+    }
     return sm->mech.slots != SLOTS_NEVER || active_can_issue(sm, ready);
 }
 
@@ -148,14 +153,6 @@ void issue_sleep(const struct sm *sm, uint64_t cycle) {
         issue_possible(sm, set, &why, false);
         tell_states(sm, k, cycle, set, 0, state_of_shortage(why));
     }
-}
-
-/* All schedulers, from one on, with mechanisms or watchers: kept out of the stages, and with all that it
- * needs of them in it. */
-static APART void run_watched(struct sm *sm, uint32_t first, uint64_t now) {
-    uint32_t n = sm->spec->schedulers;
-    for (uint32_t i = 0, k = first; i < n && !sm->fault; i++, k = k + 1 < n ? k + 1 : 0)
-        run_scheduler(sm, k, ready_warps(sm), now, false);
 }
 
 EVERY_TIME void sm_issue(struct sm *sm, uint64_t now, enum core_shape shape) {
@@ -171,12 +168,8 @@ EVERY_TIME void sm_issue(struct sm *sm, uint64_t now, enum core_shape shape) {
     }
     /* The schedulers take turns in being first, because they share collectors and units. */
     uint32_t k = (uint32_t)(n & (n - 1) ? now % n : now & (n - 1));
-    if (!plain) {
-        run_watched(sm, k, now);
-        return;
-    }
     for (uint32_t left = n;; ready = ready_warps(sm)) {
-        run_scheduler(sm, k, ready, now, true);
+        run_scheduler(sm, k, ready, now, plain);
         if (!--left || sm->fault)
             return;
         k = k + 1 < n ? k + 1 : 0;

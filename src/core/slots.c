@@ -15,7 +15,8 @@ void sm_account(struct sm *sm, uint64_t cycles) {
         uint64_t set = sm->group[k] & ready_warps(sm);
         if (sm->spec->policy == SCHED_TWO_LEVEL)
             set &= sched_active(sm, k); /* as the first of these cycles would have left it */
-        issue_possible(sm, set, &why, false);
+        if (issue_possible(sm, set, &why, false))
+            why = REFUSED; /* else it would not sleep */
         slots_stalled(sm, k, why, set, cycles * sm->spec->width, false);
     }
 }

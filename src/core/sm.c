@@ -191,9 +191,11 @@ void sm_halt(struct sm *sm, uint64_t now) {
 
 bool sm_quiet(const struct sm *sm) {
     uint32_t unused = 0;
+    if (sm->outstanding || sm->hold_count || ready_warps(sm))
+        return false;
     for (int32_t op = sm->free_op; op != CORE_NONE; op = next_free_op(sm, op))
         unused++;
-    return unused == sm->nops && !sm->outstanding && !sm->hold_count && !ready_warps(sm);
+    return unused == sm->nops;
 }
 
 bool sm_idle(const struct sm *sm) {
@@ -311,8 +313,9 @@ static uint64_t next_in_wheel(const struct sm *sm, uint64_t now) {
     return now + 1 + (bit + CORE_WHEEL - at) % CORE_WHEEL;
 }
 
-/* The next cycle in which something can happen here, given that memory only answers later, and nothing waits
- * for a bank or fetches. */
+/* The next cycle in which something can happen here, given that memory only answers later, and there is
+ * nothing that makes it the next one most often: somebody waits for a bank, fetches, or has an access to
+ * send. */
 static APART uint64_t next_cycle(const struct sm *sm, uint64_t now) {
     if (sm_idle(sm))
         return NEVER;
@@ -370,10 +373,13 @@ static EVERY_TIME uint64_t tick(struct sm *sm, uint64_t now, void (*done)(void *
         sm_tex(sm, now);
     sm_issue(sm, now, shape);
     sm_fetch(sm, now, shape);
-    sm->fetched = now;
+    if (!plain)
+        sm->fetched = now;
     if (sm->ended)
         retire_warps(sm, done, ctx);
-    if (sm->read_banks | sm->write_banks || sm->hungry & sm->fetchers & ~sm->blocked)
+    if (sm->read_banks | sm->write_banks || sm->wheel[(now + 1) % CORE_WHEEL] != CORE_NONE ||
+        sm->hungry & sm->fetchers & ~sm->blocked ||
+        (sm->lsu[0] != CORE_NONE && sm->lsu_free <= now + 1 && sm->lsu_epoch == UINT32_MAX))
         return now + 1;
     uint64_t next = next_cycle(sm, now);
     if (!plain && next > now + 1)
@@ -391,6 +397,7 @@ static EVERY_TIME uint64_t tick(struct sm *sm, uint64_t now, void (*done)(void *
 VERSION(tick_any, SHAPE_ANY, )
 VERSION(tick_plain, SHAPE_PLAIN, )
 VERSION(tick_pair, SHAPE_PAIR, )
+VERSION(tick_any_bits, SHAPE_ANY, BITS_TOO)
 VERSION(tick_plain_bits, SHAPE_PLAIN, BITS_TOO)
 VERSION(tick_pair_bits, SHAPE_PAIR, BITS_TOO)
 #undef VERSION
@@ -399,7 +406,7 @@ static sm_tick_fn *version_of(const struct sm *sm) {
     const struct core_spec *s = sm->spec;
     if (sm->mech.n || sm->x->watch || s->policy != SCHED_GTO || s->width != 1 || s->collector_ports ||
         sm->kinds_apart)
-        return tick_any;
+        return HOST_HAS_BITS ? tick_any_bits : tick_any;
     if (s->schedulers == 2 && s->fetch_groups == 1)
         return HOST_HAS_BITS ? tick_pair_bits : tick_pair;
     return HOST_HAS_BITS ? tick_plain_bits : tick_plain;

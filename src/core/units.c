@@ -142,7 +142,7 @@ void store_done(struct sm *sm, uint32_t warp) {
         warp_unblock(sm, warp);
 }
 
-static void memory_done(struct sm *sm, const struct mem_done *d) {
+static EVERY_TIME void memory_done(struct sm *sm, const struct mem_done *d, bool plain) {
     if (__builtin_expect(d->token & CORE_REQUEST, 0)) {
         sm->outstanding--;
         sm->answer_far = d->far;
@@ -154,22 +154,30 @@ static void memory_done(struct sm *sm, const struct mem_done *d) {
     if (++op->done < op->naccess || op->sent < op->naccess)
         return;
     sm->outstanding--;
-    if (op_info[op->i->in->op].flags & OPF_STORE)
+    if (op->need->store)
         store_done(sm, op->warp);
     if (op->space == CORE_TEXTURE) /* texels are there; now they are filtered */
         access_finish_at(sm, (int32_t)d->token, sm->now + sm->spec->latency[LAT_TEX] + op->delay);
     else if (op->delay)
         op_finish_at(sm, (int32_t)d->token, sm->now + op->delay);
     else
-        op_writeback(sm, (int32_t)d->token, false);
+        op_writeback(sm, (int32_t)d->token, plain);
 }
 
-void sm_answers(struct sm *sm, uint64_t now) {
+static EVERY_TIME void take_answers(struct sm *sm, uint64_t now, bool plain) {
     struct mem_done d;
     static const enum mem_client clients[] = {MEM_DATA, MEM_CONSTANT, MEM_TEXTURE};
     for (uint32_t k = 0; k < 3 && sm->outstanding && sm->port->first <= now; k++)
-        while (sm->outstanding && memsys_pop(sm->mem, now, sm->id, clients[k], &d))
-            memory_done(sm, &d);
+        while (sm->outstanding && sm->port->done[clients[k]] <= now &&
+               memsys_pop(sm->mem, now, sm->id, clients[k], &d))
+            memory_done(sm, &d, plain);
+}
+
+void sm_answers(struct sm *sm, uint64_t now) {
+    if (sm->mech.n || sm->probe)
+        take_answers(sm, now, false);
+    else
+        take_answers(sm, now, true);
 }
 
 bool sm_must_wait(const struct sm *sm, uint64_t now) {

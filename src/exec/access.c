@@ -2,6 +2,7 @@
  * checks and loads need no masks; results are blended at the end. */
 #include <string.h>
 
+#include "base/wide.h"
 #include "exec/warp.h"
 #include "exec/watch.h"
 
@@ -39,8 +40,8 @@ static uint32_t first_lane(uint32_t m) {
 }
 
 /* Addresses as the program computed them: source word 0 (and 1) of source s plus the offset. */
-static void addresses(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t s,
-                      int64_t imm, uint32_t m, uint64_t *a) {
+static WIDE_PART void add_up(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t s,
+                             int64_t imm, uint32_t m, uint64_t *a) {
     const uint32_t *lo = src_lanes(x, w, i->s[i->first[s]]);
     bool global = i->in->m.space == MS_GLOBAL || i->in->m.space == MS_GENERIC;
     if (i->in->m.a64) {
@@ -58,6 +59,10 @@ static void addresses(const struct exec *x, const struct warp *w, const struct x
             a[l] = m >> l & 1 ? a[l] : safe;
     }
 }
+WIDE_HERE(void, addresses,
+          (const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t s, int64_t imm,
+           uint32_t m, uint64_t *a),
+          add_up, x, w, i, s, imm, m, a)
 
 void exec_addresses(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t m,
                     uint64_t *a) {

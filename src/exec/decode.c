@@ -71,8 +71,9 @@ static void decode(struct image *img, struct map *seen, struct xinst *x, const s
         x->pneg[k] = in->psrc[k].neg;
         x->pd[k] = (uint8_t)(in->pdst[k].id == VPRED_PT ? PRED_PT : in->pdst[k].id);
     }
+    x->sole = (x->ps[0] & x->ps[1] & x->pd[0] & x->pd[1]) == PRED_PT && !(x->pneg[0] | x->pneg[1]);
     x->ndw = in->dst.kind == O_REG && in->dst.v != VREG_RZ ? (uint8_t)inst_dst_words(in) : 0;
-    x->d = in->dst.v;
+    x->d = x->ndw ? in->dst.v : img->prog->nregs;
     for (uint32_t s = 0; s < in->nsrc; s++) {
         uint32_t words = inst_src_words(in, s);
         x->first[s] = x->nsw;

@@ -27,7 +27,7 @@ struct cta *cta_create(struct exec *x) {
         struct warp *w = &c->warps[i];
         w->cta = c;
         w->index = i;
-        w->r = xaligned((size_t)p->nregs * sizeof *w->r);
+        w->r = xaligned(((size_t)p->nregs + SPARE_ROWS) * sizeof *w->r);
         w->local = x->local_bytes ? xmalloc((size_t)x->local_bytes * WARP_LANES) : NULL;
     }
     return c;

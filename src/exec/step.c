@@ -29,8 +29,7 @@ static inline void write_predicates(const struct lane_io *io, struct warp *w, co
             w->p[i->pd[k]] = (w->p[i->pd[k]] & ~m) | (io->pout[k] & m);
 }
 
-/* Operations that need room for words in between: those with neg or abs, without a destination, or for some
- * lanes only. */
+/* Operations that need room for words in between: those with neg or abs, or for some lanes only. */
 static __attribute__((noinline)) void run_alu_through(struct exec *x, struct warp *w, const struct xinst *i,
                                                       uint32_t m) {
     struct lane_io io;
@@ -46,9 +45,9 @@ static __attribute__((noinline)) void run_alu_through(struct exec *x, struct war
             }
     read_predicates(&io, w, i);
     io.m = &i->in->m;
-    bool direct = m == 0xffffffffu && i->ndw;
+    bool direct = m == 0xffffffffu || !i->ndw;
     io.d[0] = direct ? w->r[i->d] : tmp[0];
-    io.d[1] = direct && i->ndw > 1 ? w->r[i->d + 1] : tmp[1];
+    io.d[1] = direct ? w->r[i->d + 1] : tmp[1];
     lane_run(i->op, &io);
     if (!direct)
         for (uint32_t k = 0; k < i->ndw; k++)
@@ -59,17 +58,22 @@ static __attribute__((noinline)) void run_alu_through(struct exec *x, struct war
 /* Carries out an ALU operation: the only kind that goes through the lane executors. */
 static inline __attribute__((always_inline)) void run_alu(struct exec *x, struct warp *w,
                                                           const struct xinst *i, uint32_t m) {
-    if (i->mods || m != 0xffffffffu || !i->ndw) {
+    if (i->mods || (m != 0xffffffffu && i->ndw)) {
         run_alu_through(x, w, i, m);
         return;
     }
     struct lane_io io;
     for (uint32_t k = 0; k < i->nsw; k++)
         io.s[k] = src_lanes(x, w, i->s[k]);
-    read_predicates(&io, w, i);
     io.m = &i->in->m;
     io.d[0] = w->r[i->d];
     io.d[1] = w->r[i->d + 1];
+    if (__builtin_expect(i->sole, 1)) {
+        io.pin[0] = io.pin[1] = UINT32_MAX;
+        lane_run(i->op, &io);
+        return;
+    }
+    read_predicates(&io, w, i);
     lane_run(i->op, &io);
     write_predicates(&io, w, i, m);
 }
@@ -538,6 +542,16 @@ EVERY_STEP enum warp_state warp_take(struct exec *x, struct warp *w, const struc
     x->divergent += e->mask != UINT32_MAX;
     e->pc++;
     return WARP_RUNNING;
+}
+
+EVERY_STEP void warp_take_branch(struct exec *x, struct warp *w, const struct xinst *i, bool taken,
+                                 uint32_t lanes) {
+    struct simt_entry *e = &w->stack[w->depth - 1];
+    x->warp_insts++;
+    x->executed[e->pc]++;
+    x->thread_insts += lanes;
+    x->divergent += e->mask != UINT32_MAX;
+    e->pc = taken ? i->in->target : e->pc + 1;
 }
 
 enum warp_state warp_take_later(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,

@@ -65,9 +65,11 @@ struct xinst {
     uint8_t kind, nsw, ndw, guard; /* nsw, ndw: words of all sources, of the destination */
     bool gneg, pneg[2];
     bool turn; /* other warps run before this one goes on (turns.c) */
+    bool sole; /* neither reads nor writes predicates, but for its guard */
     uint8_t ps[2], pd[2];
-    uint8_t first[4];                /* index in s of each source's first word */
-    uint32_t d, s[MAX_SOURCE_WORDS]; /* d: first destination register */
+    uint8_t first[4]; /* index in s of each source's first word */
+    uint32_t d,
+        s[MAX_SOURCE_WORDS]; /* d: first destination register; if there is none, the first spare row */
 };
 struct xmods {
     uint32_t and_mask[8], xor_mask[8];
@@ -101,8 +103,11 @@ struct simt_entry {
     bool given; /* others have carried out its warp-wide instruction, too: results are in given of the warp */
 };
 
+/* Rows behind the registers of a warp, for what operations without a destination may compute. */
+enum { SPARE_ROWS = 2 };
+
 struct warp {
-    uint32_t (*r)[WARP_LANES]; /* registers */
+    uint32_t (*r)[WARP_LANES]; /* registers, and spare rows */
     uint32_t p[8];             /* predicates; p[PRED_PT] is all ones */
     struct simt_entry *stack;
     uint32_t depth, cap;
@@ -335,6 +340,8 @@ enum warp_state warp_step_lanes(struct exec *x, struct warp *w, uint32_t only);
 /* Runs instruction i, at which the path on top stands, for lanes m of it, of which there are so many: for
  * callers that know them, and for instructions that warp_can_take. */
 enum warp_state warp_take(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t lanes);
+/* The same of a branch that all lanes of the path take, or none. */
+void warp_take_branch(struct exec *x, struct warp *w, const struct xinst *i, bool taken, uint32_t lanes);
 /* The same, but accesses to what SMs share are noted in l, with a tag, as issued in a cycle (later.h);
  * WARP_WAITING: there were some. m is not 0. */
 struct later;

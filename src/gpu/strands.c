@@ -21,7 +21,7 @@
  * A round: each SM goes as far as it can, at most to the round's end. Then, in one thread: accesses to memory
  * up to the cycle that all have reached, blocks for SMs. The rest of the memory system follows up to there:
  * beside the SMs in the next round, which is why rounds are half as long as what is known of replies; or at
- * once, when there is one thread, or SMs that wait for it. With several threads its partitions are pieces of
+ * once, when there is one thread, or SMs that wait for it. With many threads its partitions are pieces of
  * work as SMs are (mem/parts.c). */
 #include <string.h>
 

@@ -486,6 +486,14 @@ uint64_t machine_differing(const struct machine *m) {
     return sum;
 }
 
+/* Cycles for which it is sure that no limit of executed instructions is reached, of which so many may be;
+ * mechanisms may pass over any number of them in one. */
+static uint64_t cycles_below(const struct machine *m, const struct exec *x, uint64_t most) {
+    uint64_t limit = min_u64(most, x->watchdog ? x->watchdog : UINT64_MAX);
+    uint64_t each = (uint64_t)m->core.schedulers * m->core.width * m->nsms;
+    return m->mechs.n || x->warp_insts >= limit ? 0 : (limit - x->warp_insts) / each;
+}
+
 bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct timed_span *span) {
     struct run r = {.m = m,
                     .x = x,
@@ -505,7 +513,9 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
     const uint64_t blocks = r.total;
     r.total = min_u64(r.total, span->max_blocks);
     feed_all(&r, now);
-    const bool counts = x->watchdog || span->max_insts != UINT64_MAX; /* a number of instructions ends it */
+    const bool counts =
+        x->watchdog || span->max_insts != UINT64_MAX; /* a number of instructions ends it ... */
+    uint64_t sure = now;                              /* ... but not before this cycle */
     bool ok = true;
     while (ok) {
         uint64_t limit = min_u64(min_u64(end, progress + HANG_CYCLES / 2), min_u64(show, pause));
@@ -514,8 +524,10 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
         } else {
             ok = tick_sms(&r, now);
             memsys_tick(m->mem, now);
-            if (!ok || counts)
+            if (!ok || (counts && now >= sure)) {
                 strands_count(&r);
+                sure = now + cycles_below(m, x, span->max_insts);
+            }
         }
         uint64_t next = next_event(&r, now);
         if (now - progress > HANG_CYCLES / 2) {

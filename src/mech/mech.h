@@ -155,6 +155,10 @@ struct mech_gate {
      * mechanism uses for instructions of its own (core_inject, core_issue). Asked as often as it wants to be
      * (core_want_slots): SLOTS_ALWAYS until it says otherwise. */
     uint32_t (*slots)(void *m, uint32_t sched, uint32_t free, uint64_t now);
+    /* Asked behind a cycle of warps that are ready: returns those of them that eligible would refuse in every
+     * cycle, and do nothing else, until tick has something to do or the SM wakes by itself. If that is all of
+     * them the SM may sleep. Optional, for a mechanism that is alone. */
+    uint64_t (*refused)(const void *m, uint64_t ready);
 };
 
 /* Owns which instructions a warp fetches. */
@@ -306,6 +310,7 @@ struct mech_points {
     X(watch, retire)                                                                                         \
     X(gate, eligible)                                                                                        \
     X(gate, slots)                                                                                           \
+    X(gate, refused)                                                                                         \
     X(stream, fetch)                                                                                         \
     X(stream, decoded)                                                                                       \
     X(stream, recalled)                                                                                      \

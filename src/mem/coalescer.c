@@ -6,6 +6,8 @@
  * table is made, so that the cost is linear in the lanes however they are scattered. */
 #include "mem/coalescer.h"
 
+#include "base/wide.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -179,7 +181,7 @@ static void count_atomics(uint32_t part, const uint64_t *addr, struct mem_access
 }
 
 /* Whether lane l of the count lanes from first on touches addr[first] + (l - first) * step. */
-static bool is_run(const uint64_t *addr, uint32_t first, uint32_t count, uint64_t step) {
+static WIDE_PART bool is_run(const uint64_t *addr, uint32_t first, uint32_t count, uint64_t step) {
     uint64_t expected = addr[first], wrong = 0;
     for (uint32_t l = first; l < first + count; l++) {
         wrong |= addr[l] ^ expected;
@@ -189,8 +191,9 @@ static bool is_run(const uint64_t *addr, uint32_t first, uint32_t count, uint64_
 }
 
 /* The lanes that form requests together, from first on. */
-static uint32_t coalesce_part(const struct coalescer_spec *spec, const struct coalescer_inst *inst,
-                              const uint64_t *addr, uint32_t first, uint32_t count, struct mem_access *out) {
+static WIDE_PART uint32_t part_of(const struct coalescer_spec *spec, const struct coalescer_inst *inst,
+                                  const uint64_t *addr, uint32_t first, uint32_t count,
+                                  struct mem_access *out) {
     uint32_t all = (uint32_t)((UINT64_C(1) << count) - 1) << first, part = inst->mask & all, n;
     if (!part)
         return 0;
@@ -204,6 +207,10 @@ static uint32_t coalesce_part(const struct coalescer_spec *spec, const struct co
         count_atomics(part, addr, out, n);
     return n;
 }
+WIDE_HERE(uint32_t, coalesce_part,
+          (const struct coalescer_spec *spec, const struct coalescer_inst *inst, const uint64_t *addr,
+           uint32_t first, uint32_t count, struct mem_access *out),
+          part_of, spec, inst, addr, first, count, out)
 
 /* Lanes that form requests together: Fermi moves at most 128 bytes at a time. */
 static uint32_t part_lanes(const struct coalescer_spec *s, uint32_t bytes) {
@@ -306,7 +313,7 @@ static inline __attribute__((always_inline)) uint32_t bank_passes(uint32_t *unit
 }
 
 /* Whether n lanes touch addresses that are step apart. */
-static bool is_even(const uint32_t *at, uint32_t n, uint32_t step) {
+static WIDE_PART bool is_even(const uint32_t *at, uint32_t n, uint32_t step) {
     uint32_t wrong = 0;
     for (uint32_t l = 1; l < n; l++)
         wrong |= at[l] - at[l - 1] - step;
@@ -337,7 +344,7 @@ struct units {
 };
 
 /* Passes of all lanes, if they touch units in a pattern that is known; 0: they do not. */
-static uint32_t pattern_passes(const struct units *u, const uint32_t *at) {
+static WIDE_PART uint32_t pattern_passes(const struct units *u, const uint32_t *at) {
     enum { HALF = MEM_LANES / 2 };
     uint32_t step = at[1] - at[0];
     if (!is_even(at, HALF, step) || !is_even(at + HALF, HALF, step))
@@ -348,7 +355,8 @@ static uint32_t pattern_passes(const struct units *u, const uint32_t *at) {
     return words ? row_passes((int32_t)(at[HALF] - at[0]) / SHARED_WORD) : 0;
 }
 
-uint32_t shared_passes(const struct coalescer_spec *s, const struct coalescer_inst *i, const uint32_t *at) {
+static WIDE_PART uint32_t passes_of(const struct coalescer_spec *s, const struct coalescer_inst *i,
+                                    const uint32_t *at) {
     uint32_t shift = (uint32_t)__builtin_ctz(i->bytes > SHARED_WORD ? i->bytes : SHARED_WORD);
     struct units u = {shift, SHARED_BANKS * SHARED_WORD >> shift, part_lanes(s, i->bytes)};
     uint32_t unit[MEM_LANES], passes = pattern_passes(&u, at);
@@ -371,6 +379,9 @@ uint32_t shared_passes(const struct coalescer_spec *s, const struct coalescer_in
     }
     return passes ? passes : 1;
 }
+WIDE_TOO(uint32_t, shared_passes,
+         (const struct coalescer_spec *s, const struct coalescer_inst *i, const uint32_t *at), passes_of, s,
+         i, at)
 
 uint32_t shared_atomic_passes(const struct coalescer_inst *i, const uint32_t *at) {
     uint8_t bank[SHARED_BANKS] = {0}, most = 1;

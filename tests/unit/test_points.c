@@ -127,6 +127,13 @@ static uint32_t slots(void *m, uint32_t sched, uint32_t free, uint64_t now) {
     return 0;
 }
 
+static uint64_t refused(const void *m, uint64_t ready) {
+    (void)m;
+    assert_true(ready && !(ready & ~w.fetching));
+    CALLED(gate, refused);
+    return 0;
+}
+
 static uint32_t choose(void *m, uint32_t slot, const struct xinst *i, uint32_t mask) {
     (void)m;
     assert_true(w.eligible >> slot & 1);
@@ -385,9 +392,9 @@ static bool bound(void *m, uint32_t slot) {
 }
 
 static const struct mech_points all_points = {
-    .life = {start, finish, admit, block, warp, tick, next, elapsed, describe, false},
+    .life = {start, finish, admit, block, warp, tick, next, elapsed, describe, false, false},
     .watch = {before, control, barrier, issued, collected, result, written, retire, false, false},
-    .gate = {eligible, slots},
+    .gate = {eligible, slots, refused},
     .stream = {fetch, decoded, recalled, passed, false},
     .lanes = {choose, bound},
     .registers = {fill, place, restore, holds},
@@ -493,7 +500,8 @@ static void test_passive(void **state) {
             UINT64_C(1) << MECH_AT_stream_passed | UINT64_C(1) << MECH_AT_stream_recalled |
             UINT64_C(1) << MECH_AT_memory_arrived | UINT64_C(1) << MECH_AT_back_read_done |
             UINT64_C(1) << MECH_AT_back_written | UINT64_C(1) << MECH_AT_life_describe |
-            UINT64_C(1) << MECH_AT_registers_restore | UINT64_C(1) << MECH_AT_lanes_bound;
+            UINT64_C(1) << MECH_AT_registers_restore | UINT64_C(1) << MECH_AT_lanes_bound |
+            UINT64_C(1) << MECH_AT_gate_refused; /* test_refused */
         for (uint32_t p = 0; p < sizeof names / sizeof *names; p++)
             if (!w.calls[p] && !(asked >> p & 1))
                 fail_msg("%s was never called", names[p]);
@@ -648,6 +656,58 @@ static void test_stack(void **state) {
     rig_close(&r);
 }
 
+/* ---- a gate that is shut for a while ---- */
+
+enum { TURN = 64, OPEN = 8 }; /* cycles */
+static uint64_t gate_ticks;
+
+static uint64_t in_turn(void *m, uint64_t ready, uint64_t now) {
+    (void)m;
+    return now % TURN < OPEN ? ready : 0;
+}
+
+static void count_tick(void *m, uint64_t now) {
+    (void)m, (void)now;
+    gate_ticks++;
+}
+
+static uint64_t next_turn(const void *m, uint64_t now) {
+    (void)m;
+    return now / TURN * TURN + TURN;
+}
+
+static uint64_t until_turn(const void *m, uint64_t ready) {
+    (void)m;
+    return (mech_sm->now + 1) % TURN < OPEN ? 0 : ready;
+}
+
+/* An SM whose mechanism says that it will refuse all that are ready sleeps, and nothing else differs. */
+static void test_refused(void **state) {
+    (void)state;
+    static const struct mech_points gates[] = {
+        {.life = {.tick = count_tick, .next = next_turn}, .gate = {.eligible = in_turn}},
+        {.life = {.tick = count_tick, .next = next_turn},
+         .gate = {.eligible = in_turn, .refused = until_turn}}};
+    uint64_t cycles[2], ticks[2], counters[2][RIG_COUNTERS] = {0};
+    for (uint32_t k = 0; k < 2; k++) {
+        const struct mech_points *const one[] = {&gates[k]};
+        struct rig r;
+        char *text = kernels();
+        mech_rig_open(&r, "gtx480", NULL, text, 1, one);
+        rig_zero(&r);
+        gate_ticks = 0;
+        cycles[k] = rig_run(&r, "reduce", 12, 200, (struct rig_params){.buffer = r.buffer, .n = 20});
+        ticks[k] = gate_ticks;
+        rig_counters(&r, counters[k]);
+        assert_true(rig_counter(&r, "slot.mechanism"));
+        rig_close(&r);
+        free(text);
+    }
+    assert_int_equal(cycles[0], cycles[1]);
+    assert_memory_equal(counters[0], counters[1], sizeof counters[0]);
+    assert_true(ticks[1] * 2 < ticks[0]);
+}
+
 /* ---- the registry ---- */
 
 static void expect_message(const char *text, const char *want) {
@@ -771,9 +831,9 @@ static void test_whole(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_passive), cmocka_unit_test(test_cut),   cmocka_unit_test(test_describe),
-        cmocka_unit_test(test_stack),   cmocka_unit_test(test_names), cmocka_unit_test(test_owners),
-        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_passive), cmocka_unit_test(test_cut),     cmocka_unit_test(test_describe),
+        cmocka_unit_test(test_stack),   cmocka_unit_test(test_names),   cmocka_unit_test(test_owners),
+        cmocka_unit_test(test_whole),   cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,8 @@ static EVERY_TIME struct cmrc_port *port_of(struct cmrc *m, int32_t op) {
 }
 
 /* The collector can take what the request reads; with: the request that is served together with it. */
-static EVERY_TIME bool has_slices(struct cmrc *m, const struct request *q, const struct request *with, uint32_t bank) {
+static EVERY_TIME bool has_slices(struct cmrc *m, const struct request *q, const struct request *with,
+                                  uint32_t bank) {
     if (q->write || m->sm->reads[q->at].source == CORE_NONE || !m->sm->spec->collector_ports)
         return true;
     const struct cmrc_port *p = port_of(m, q->op);
@@ -83,7 +84,8 @@ static bool pairs(const struct cmrc *m, const struct request *a, const struct re
 
 /* The oldest write (read) of a bank that can be served, with another if there is one; false: there is none.
  */
-static EVERY_TIME bool find_write(struct cmrc *m, uint32_t bank, const struct request *with, struct request *q) {
+static EVERY_TIME bool find_write(struct cmrc *m, uint32_t bank, const struct request *with,
+                                  struct request *q) {
     const struct sm *sm = m->sm;
     if (!(sm->write_banks >> bank & 1))
         return false;
@@ -107,7 +109,8 @@ static void look_at_writes(struct cmrc *m, uint32_t bank) {
         look_once(m, id);
 }
 
-static EVERY_TIME bool find_read(struct cmrc *m, uint32_t bank, const struct request *with, struct request *q) {
+static EVERY_TIME bool find_read(struct cmrc *m, uint32_t bank, const struct request *with,
+                                 struct request *q) {
     const struct sm *sm = m->sm;
     if (!(sm->read_banks >> bank & 1))
         return false;

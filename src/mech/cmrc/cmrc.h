@@ -85,11 +85,11 @@ struct cmrc {
     struct cmrc_reg *regs; /* by slot: where in the banks they lie */
     uint64_t raw[CORE_MAX_WARPS][4]; /* owned: registers that control instructions wrote, which are not known
                                       * by their place */
-    struct cmrc_op *ops;     /* from CORE_NONE on, which is for control instructions */
-    struct cmrc_port *ports; /* by op */
-    uint64_t order;          /* of requests */
-    uint8_t serving;         /* sub-banks of the access that the bank serves */
-    const char *wrong;       /* what was found to be so */
+    struct cmrc_op *ops;             /* from CORE_NONE on, which is for control instructions */
+    struct cmrc_port *ports;         /* by op */
+    uint64_t order;                  /* of requests */
+    uint8_t serving;                 /* sub-banks of the access that the bank serves */
+    const char *wrong;               /* what was found to be so */
     struct cmrc_counters n;
 };
 

@@ -195,8 +195,8 @@ static void prepare(struct dac *d, const struct dac_tuple *t, const struct dac_e
     find_lines(d, t, a, addr);
 }
 
-/* What lies at the addresses of the lanes of a line now: the load will go on with it. Most lines are memory as
- * a whole, and words of them need not be asked for one by one. */
+/* What lies at the addresses of the lanes of a line now: the load will go on with it. Most lines are memory
+ * as a whole, and words of them need not be asked for one by one. */
 static void read_bytes(struct dac *d, const struct inst *in, struct dac_access *a,
                        const struct mem_access *from) {
     uint32_t bytes = (uint32_t)in->m.size * (in->m.vec ? in->m.vec : 1), line = d->sm->spec->coalescer.line;

@@ -48,8 +48,8 @@ static enum found look(struct darsie *d, uint32_t warp, uint32_t pc, struct dars
 /* One cycle of the PC coalescer: pcs that are looked up, each once, and what is found. */
 struct pc_coalescer {
     uint32_t n;
-    uint64_t concerned;                               /* warps of blocks in which something was found */
-    uint64_t at[DARSIE_MOST], history[DARSIE_MOST];   /* block and pc; branches before it */
+    uint64_t concerned;                             /* warps of blocks in which something was found */
+    uint64_t at[DARSIE_MOST], history[DARSIE_MOST]; /* block and pc; branches before it */
     struct darsie_entry *found[DARSIE_MOST];
 };
 

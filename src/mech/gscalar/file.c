@@ -39,8 +39,8 @@ static void count_access(struct gscalar *m, bool divergent, uint32_t shared, uin
 /* A register that may equal the word in work is read: if it does, it has the same form. */
 static __attribute__((noinline)) uint32_t read_equal(struct gscalar *m, int32_t id) {
     const struct core_op *op = &m->sm->ops[id];
-    struct gscalar_reg r = {
-        .code = code_full(&m->spec, m->sm->warps[op->warp].w->r[op->i->d + op->next_write])};
+    struct gscalar_reg r = {.code =
+                                code_full(&m->spec, m->sm->warps[op->warp].w->r[op->i->d + op->next_write])};
     gscalar_learn(m, &r);
     m->n.small_reads += m->small + r.read.small;
     count_access(m, false, r.read.shared, r.read.spared);

@@ -110,7 +110,7 @@ struct gscalar {
                                       * by their place */
     struct gscalar_pred preds[CORE_MAX_WARPS][NUM_PRED + 1];
     const struct gscalar_marks *marks;
-    struct gscalar_op *ops; /* from CORE_NONE on, which is for control instructions */
+    struct gscalar_op *ops;            /* from CORE_NONE on, which is for control instructions */
     uint16_t (*before)[GSCALAR_WORDS]; /* of a divergent op: the place of each destination word until now */
     /* Special moves. */
     uint64_t checked, wanting; /* warps whose next instruction was looked at; those that wait for moves */
@@ -138,7 +138,7 @@ void gscalar_predicates(struct gscalar *m, uint32_t warp, const struct xinst *i,
 
 /* ---- file.c: registers ---- */
 /* What is known of a register has changed; whole: it is known, and all lanes were written. */
-static EVERY_TIME void gscalar_learn_as(const struct gscalar *m, struct gscalar_reg *r, bool whole) {
+static inline void gscalar_learn_as(const struct gscalar *m, struct gscalar_reg *r, bool whole) {
     const struct code_reg *c = &r->code;
     bool compressed = whole && (c->shared[0] | c->shared[1]);
     bool scalar = c->full_scalar && (whole || (c->known && c->lanes == CODE_ALL));
@@ -147,8 +147,8 @@ static EVERY_TIME void gscalar_learn_as(const struct gscalar *m, struct gscalar_
         .spared = (uint8_t)(compressed ? CODE_ARRAYS - code_read_arrays(&m->spec, c) : 0),
         .shared = whole ? c->whole : 0,
         .small = m->spec.code == CODE_SCALAR && compressed,
-        .flags = (uint8_t)((whole ? halves : 0) | (scalar ? READ_SCALAR : 0) |
-                           (compressed ? READ_COMPRESSED : 0)),
+        .flags =
+            (uint8_t)((whole ? halves : 0) | (scalar ? READ_SCALAR : 0) | (compressed ? READ_COMPRESSED : 0)),
     };
 }
 static inline void gscalar_learn(const struct gscalar *m, struct gscalar_reg *r) {

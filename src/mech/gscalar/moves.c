@@ -17,7 +17,7 @@ static uint32_t compressed_words(const struct gscalar *m, uint32_t warp) {
     if (cw->needs[cw->next].control || mask == CODE_ALL || !mask || !gscalar_keeps(m, GS_MOVE))
         return 0;
     for (uint32_t k = 0; k < i->ndw; k++)
-        words |= (uint32_t)!!(m->regs[warp * MAX_GPR + i->d + k].read.flags & READ_COMPRESSED) << k;
+        words |= (uint32_t) !!(m->regs[warp * MAX_GPR + i->d + k].read.flags & READ_COMPRESSED) << k;
     return words;
 }
 

@@ -222,8 +222,7 @@ static __attribute__((noinline)) void any_sources(struct gscalar *m, uint32_t wa
     o->active = gscalar_keeps(m, GS_GUARD) ? mask : cw->w->stack[cw->w->depth - 1].mask;
     for (uint32_t k = 0; k < s.need->nreads; k++) {
         uint32_t reg = s.need->reads[k];
-        const struct gscalar_reg *r =
-            m->owned ? gscalar_find(m, warp, reg) : &m->regs[warp * MAX_GPR + reg];
+        const struct gscalar_reg *r = m->owned ? gscalar_find(m, warp, reg) : &m->regs[warp * MAX_GPR + reg];
         s.reg[k] = r;
         o->source[k] = r->read;
         if (r->read.flags & READ_COMPRESSED)

@@ -185,11 +185,6 @@ static void miss(struct wir *w, struct wir_op *o) {
     wir_drop(w, &out);
 }
 
-/* A collector of the op's kind is free. */
-static inline bool has_collector(const struct wir *w, const struct wir_op *o) {
-    return w->sm->collectors_used[o->kind] < w->sm->spec->collectors[o->kind];
-}
-
 /* A new instruction at a lookup port; false when it must stay because no collector is free. */
 static EVERY_TIME bool look(struct wir *w, int32_t id) {
     struct wir_op *o = &w->ops[id];
@@ -218,7 +213,7 @@ static EVERY_TIME bool look(struct wir *w, int32_t id) {
             miss(w, o);
         }
     }
-    if (!has_collector(w, o)) {
+    if (!wir_has_collector(w, o->kind)) {
         o->missed = true;
         return false;
     }
@@ -237,7 +232,7 @@ static void retry(struct wir *w) {
     if (found == RB_HIT) {
         pendq_pop(&w->waiting);
         reuse(w, id, w->rb.entry[o->index].result, true);
-    } else if (found == RB_MISS && has_collector(w, o)) {
+    } else if (found == RB_MISS && wir_has_collector(w, o->kind)) {
         pendq_pop(&w->waiting);
         miss(w, o);
         core_collect_from(w->sm, id, o->src);

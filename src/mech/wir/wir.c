@@ -274,6 +274,19 @@ static uint64_t eligible(void *m, uint64_t ready, uint64_t now) {
     return set;
 }
 
+/* As long as the first op of a kind waits for a collector, and others have no room behind it. */
+static uint64_t refused(const void *m, uint64_t ready) {
+    const struct wir *w = m;
+    const struct sm *sm = w->sm;
+    uint64_t set = 0;
+    if (w->inflight >= w->most || w->regs->nfree < WIR_MAX_RESULT)
+        return 0;
+    for (uint32_t k = 0; k < COLLECT_KINDS; k++)
+        if (w->front[k].len >= w->room)
+            set |= sm->kinds_apart ? sm->kind[k] : ready;
+    return set & ready & ~sm->control;
+}
+
 static uint32_t place(void *m, int32_t op, uint32_t k, bool write) {
     const struct wir *w = m;
     return write ? w->ops[op].dst : w->ops[op].src[k];
@@ -345,7 +358,8 @@ static uint64_t next(const void *m, uint64_t now) {
         return now + 1;
     uint64_t at = UINT64_MAX;
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
-        at = min_u64(at, wir_turn_cycle(w->first[k]));
+        if (w->first[k] != UINT64_MAX && !wir_front_stays(w, k))
+            at = min_u64(at, wir_turn_cycle(w->first[k]));
     if (!queue_empty(&w->alloc))
         at = min_u64(at, queue_head(&w->alloc)->ready);
     return at > now ? at : now + 1;
@@ -388,7 +402,7 @@ const struct mechanism mech_wir = {
                      .describe = describe,
                      .apart = true},
             .watch = {.control = wir_control, .retire = retire},
-            .gate = {.eligible = eligible},
+            .gate = {.eligible = eligible, .refused = refused},
             .registers = {.fill = wir_fill, .place = place, .restore = wir_restore, .holds = holds},
             .front = {.take = wir_take, .every = true},
             .back = {.result = wir_result, .written = wir_written, .read_done = wir_read_done},

@@ -101,18 +101,18 @@ struct wir {
     struct regfile *regs;
     struct wir_op *ops; /* by number of the SM's op */
     uint64_t now;
-    uint32_t ports, room; /* lookups a cycle; ops of a kind between issue and the reuse stage */
-    uint32_t inflight;    /* ops of the program under way ... */
-    uint32_t most;        /* ... below which more may issue */
-    uint16_t full;        /* kinds of collectors for which `front` has no room for more */
+    uint32_t ports, room;         /* lookups a cycle; ops of a kind between issue and the reuse stage */
+    uint32_t inflight;            /* ops of the program under way ... */
+    uint32_t most;                /* ... below which more may issue */
+    uint16_t full;                /* kinds of collectors for which `front` has no room for more */
     uint8_t kinds[COLLECT_KINDS]; /* which collectors instructions of a kind take here */
     bool capped;                  /* no more registers than the program names */
-    bool open;            /* the gate */
-    bool low, wanted;     /* low-register mode; somebody at issue needs a register */
-    bool touched;         /* a buffer was accessed in this cycle */
-    bool changed;         /* the reuse buffer changed since the waiting ones looked */
-    bool running;         /* between start and finish of a launch */
-    uint32_t looked;      /* of the waiting ones, in a row, without finding a change */
+    bool open;                    /* the gate */
+    bool low, wanted;             /* low-register mode; somebody at issue needs a register */
+    bool touched;                 /* a buffer was accessed in this cycle */
+    bool changed;                 /* the reuse buffer changed since the waiting ones looked */
+    bool running;                 /* between start and finish of a launch */
+    uint32_t looked;              /* of the waiting ones, in a row, without finding a change */
     uint32_t peak;
     /* Renamed, on their way to the reuse stage and a collector: by its kind, because one that finds none of
      * its kind free does not hold up the others, no more than on the base machine; when the reuse stage has
@@ -145,7 +145,18 @@ static inline uint32_t wir_turn_kind(uint64_t turn) {
     return turn & 3;
 }
 static inline uint64_t wir_turn_cycle(uint64_t turn) {
-    return turn == UINT64_MAX ? turn : turn >> 2;
+    return turn >> 2;
+}
+
+/* A collector of the op's kind is free. */
+static inline bool wir_has_collector(const struct wir *w, uint32_t kind) {
+    return w->sm->collectors_used[kind] < w->sm->spec->collectors[kind];
+}
+
+/* The first op of a kind has been looked up, and all that it waits for is a collector. */
+static inline bool wir_front_stays(const struct wir *w, uint32_t kind) {
+    const struct wir_op *o = &w->ops[queue_head(&w->front[kind])->op];
+    return (!o->look || o->missed) && !wir_has_collector(w, kind);
 }
 
 /* ---- marks.c ---- */
