@@ -2,8 +2,6 @@
 #ifndef REPRISE_GPU_RUN_H
 #define REPRISE_GPU_RUN_H
 
-#include <stdatomic.h>
-
 #include "gpu/crew.h"
 #include "gpu/timed.h"
 
@@ -26,8 +24,6 @@ struct run {
     struct strand *strands;
     struct bits open;          /* those that have something to do, or may */
     uint32_t *due;             /* who takes part in a round */
-    bool split;                /* partitions of L2 are pieces of their own */
-    atomic_uint memory_left;   /* pieces of the memory system that are not done */
     uint64_t *written;         /* lines that accesses of a round write to */
     uint64_t ahead;            /* cycles of a round */
     uint64_t reached;          /* the first cycle that not all SMs have gone through */

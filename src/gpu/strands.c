@@ -21,8 +21,7 @@
  * A round: each SM goes as far as it can, at most to the round's end. Then, in one thread: accesses to memory
  * up to the cycle that all have reached, blocks for SMs. The rest of the memory system follows up to there:
  * beside the SMs in the next round, which is why rounds are half as long as what is known of replies; or at
- * once, when there is one thread, or SMs that wait for it. With many threads its partitions are pieces of
- * work as SMs are (mem/parts.c). */
+ * once, when there is one thread, or SMs that wait for it. */
 #include <string.h>
 
 #include "gpu/run.h"
@@ -31,12 +30,13 @@ enum {
     FEW_CYCLES = 4,    /* with less lookahead the machine goes cycle by cycle */
     ALONE_ROUNDS = 64, /* rounds before others are called to help: short launches end before they have come */
     MIN_PIECES = 2,    /* SMs with work in a round that is worth sharing */
-    SPLIT_THREADS =
-        4, /* from so many on they share the memory system: few are better off with less to pass on */
     TRIAL_ROUNDS = 128,  /* after so many it is decided whether to go on, by the cycles of SMs ... */
     TRIAL_TICKS = 12,    /* ... that they had in a round: with fewer ... */
     PLAIN_CYCLES = 4096, /* ... the machine goes cycle by cycle for so long */
 };
+
+/* Pieces of a round: the memory system, which has most to do, and SMs. */
+enum { MEMORY_PIECE, SM_PIECE };
 
 struct strand {
     _Alignas(64) uint64_t at; /* the first cycle that the SM has not gone through */
@@ -95,7 +95,7 @@ void strands_begin(struct run *r, struct arena *a) {
         m->later = xaligned(m->later_bytes);
     }
     r->strands = arena_array(a, struct strand, m->nsms);
-    r->due = arena_array(a, uint32_t, memsys_pieces(m->mem) + m->nsms);
+    r->due = arena_array(a, uint32_t, SM_PIECE + m->nsms);
     r->written = arena_array(a, uint64_t, (UINT16_MAX + 1) / 64);
     bits_init(&r->open, a, m->nsms);
     for (uint32_t i = 0; i < m->nsms; i++) {
@@ -221,19 +221,12 @@ static void strand_go_port(struct strand *s, uint64_t end) {
     s->at = end;
 }
 
-/* Pieces of a round: those of the memory system, and SMs. Who does the last of the former lets the rest of it
- * follow. */
 static void go_piece(void *ctx, uint32_t piece) {
     struct run *r = ctx;
-    struct memsys *mem = r->m->mem;
-    uint32_t pieces = memsys_pieces(mem);
-    if (piece >= pieces) {
-        strand_go(&r->strands[piece - pieces], r->round_end);
-        return;
-    }
-    memsys_go_piece(mem, piece, r->reached);
-    if (atomic_fetch_sub_explicit(&r->memory_left, 1, memory_order_acq_rel) == 1)
-        memsys_advance(mem, r->reached);
+    if (piece == MEMORY_PIECE)
+        memsys_advance(r->m->mem, r->reached);
+    else
+        strand_go(&r->strands[piece - SM_PIECE], r->round_end);
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------- */
@@ -279,31 +272,14 @@ static bool pays(struct run *r) {
     return ticks >= TRIAL_ROUNDS * TRIAL_TICKS;
 }
 
-/* The first n that are due are done. */
-static void go_due(struct run *r, uint32_t n) {
-    if (r->m->crew && n >= MIN_PIECES)
-        crew_work(r->m->crew, r->due, n, go_piece, r);
-    else
-        for (uint32_t i = 0; i < n; i++)
-            go_piece(r, r->due[i]);
-}
-
-/* Pieces of the memory system are due, if it has not gone as far as all SMs have. Returns how many. */
-static uint32_t memory_due(struct run *r) {
-    uint32_t n = 0, pieces = memsys_pieces(r->m->mem);
-    for (uint32_t i = 0; i < pieces && r->followed < r->reached; i++)
-        if (memsys_piece_due(r->m->mem, i, r->reached) || (i == pieces - 1 && !n))
-            r->due[n++] = i;
-    r->memory_left = n;
-    return n;
-}
-
 /* Every SM that has something to do goes ahead, and the memory system to where all have been. False when no
  * SM has. */
 static bool go_all(struct run *r) {
     struct machine *m = r->m;
-    const uint32_t follow = memory_due(r), pieces = memsys_pieces(m->mem);
-    uint32_t n = follow;
+    uint32_t n = 0;
+    bool follows = r->followed < r->reached;
+    if (follows)
+        r->due[n++] = MEMORY_PIECE;
     BITS_EACH (&r->open, i) {
         struct strand *s = &r->strands[i];
         if (s->at >= r->round_end || m->sms[i]->fault || wants_block(s) || sm_idle(m->sms[i]))
@@ -311,12 +287,16 @@ static bool go_all(struct run *r) {
         if (strand_next(s) >= r->round_end)
             s->at = r->round_end;
         else
-            r->due[n++] = pieces + i;
+            r->due[n++] = SM_PIECE + i;
     }
     m->rounds++;
-    go_due(r, n);
+    if (m->crew && n >= MIN_PIECES)
+        crew_work(m->crew, r->due, n, go_piece, r);
+    else
+        for (uint32_t i = 0; i < n; i++)
+            go_piece(r, r->due[i]);
     r->followed = r->reached;
-    return n > follow;
+    return n > follows;
 }
 
 /* The first cycle that not all SMs have gone through. Those with nothing on them follow here: how far they go
@@ -444,8 +424,6 @@ static void show(struct run *r) {
 /* The memory system goes as far as all SMs have. */
 static void follow(struct run *r) {
     show(r);
-    if (r->split)
-        go_due(r, memory_due(r));
     memsys_advance(r->m->mem, r->reached);
     memsys_inform(r->m->mem);
     r->followed = r->reached;
@@ -529,9 +507,8 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
     r->reached = r->followed = *now;
     const bool beside = m->threads > 1 && m->rounds >= ALONE_ROUNDS;
     if (beside && !m->crew)
-        m->crew = crew_create(min_u64(m->threads, m->nsms) - 1, memsys_pieces(m->mem) + m->nsms);
-    r->split = beside && m->threads >= SPLIT_THREADS;
-    memsys_part(m->mem, *now, &r->open, beside, r->split);
+        m->crew = crew_create(min_u64(m->threads, m->nsms) - 1, SM_PIECE + m->nsms);
+    memsys_part(m->mem, *now, &r->open, beside);
     BITS_EACH (&r->open, i) {
         r->strands[i].at = *now;
         r->strands[i].wake = m->wake[i];

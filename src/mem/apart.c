@@ -181,13 +181,11 @@ static uint64_t foresee_room(struct memsys *m) {
                    clock_cycle(c, icnt_foresee(m->request, now, now + m->spec.request.latency, m->fresh_at)));
 }
 
-void memsys_part(struct memsys *m, uint64_t now, const struct bits *open, bool foresee, bool split) {
+void memsys_part(struct memsys *m, uint64_t now, const struct bits *open, bool foresee) {
     m->apart = true;
     m->foresees = foresee;
     m->reached = now;
     m->open = open;
-    if (split)
-        memsys_split(m, now);
     BITS_EACH (open, sm) {
         struct port *p = &m->port[sm];
         p->shown = now;
@@ -207,8 +205,6 @@ void memsys_part(struct memsys *m, uint64_t now, const struct bits *open, bool f
 void memsys_join(struct memsys *m, uint64_t now) {
     assert(m->reached == now);
     m->apart = false;
-    if (m->split)
-        memsys_unsplit(m, now);
     BITS_EACH (m->open, sm) {
         struct port *p = &m->port[sm];
         assert(queue_empty(&p->replies) || p->reply_at >= now);
@@ -282,10 +278,6 @@ void memsys_port_receive(struct memsys *m, uint64_t now, uint32_t sm) {
 }
 
 void memsys_advance(struct memsys *m, uint64_t end) {
-    if (m->split) {
-        memsys_advance_split(m, end);
-        return;
-    }
     while (max_u64(m->reached, m->at) < end) {
         uint64_t now = max_u64(m->reached, m->at);
         memsys_tick_domains(m, now);
@@ -301,5 +293,5 @@ void memsys_inform(struct memsys *m) {
 }
 
 uint64_t memsys_advances_at(const struct memsys *m) {
-    return max_u64(m->reached, m->split ? min_u64(m->at, memsys_parts_next(m)) : m->at);
+    return max_u64(m->reached, m->at);
 }

@@ -55,11 +55,12 @@ struct memsys *memsys_create(struct arena *a, const struct mem_spec *s) {
     m->reply = icnt_create(a, &m->spec.reply);
     m->l2 = arena_array(a, struct l2 *, s->partitions);
     m->dram = arena_array(a, struct dram *, s->partitions);
+    m->data_at = arena_array(a, uint64_t, s->partitions);
     for (uint32_t i = 0; i < s->partitions; i++) {
         m->l2[i] = l2_create(a, &s->l2);
         m->dram[i] = dram_create(a, &s->dram);
+        m->data_at[i] = NEVER;
     }
-    memsys_create_parts(m, a);
     bits_init(&m->sending, a, s->sms);
     bits_init(&m->woken, a, s->sms);
     bits_init(&m->l2_busy, a, s->partitions);
@@ -92,7 +93,7 @@ static inline __attribute__((always_inline)) uint64_t first_tick(struct memsys *
     *end = 0;
     if (d->at > now && !m->eager)
         return NEVER;
-    uint64_t first = domain_first(d, now);
+    uint64_t first = now && d->cycle == now - 1 ? d->arrival : clock_tick(&d->clock, now);
     *end = domain_arrival(d, now);
     if (!m->eager)
         first = max_u64(first, d->next);
@@ -235,25 +236,13 @@ static void tick_icnt(struct memsys *m, uint64_t now) {
         }
         if (m->eager || icnt_next(m->request) <= tick)
             icnt_tick(m->request, tick);
-        if (m->split)
-            memsys_pop_taken(m, tick);
-        else
-            deliver_requests(m, now, tick);
+        deliver_requests(m, now, tick);
         uint64_t next = min_u64(icnt_next(m->reply), icnt_next(m->request));
         domain_due(m, d, max_u64(tick + 1, min_u64(next, icnt_ready_at(m->request))));
     }
 }
 
 /* ---- L2 and DRAM ------------------------------------------------------------------------------------- */
-
-bool memsys_feed_dram(struct memsys *m, uint64_t now, uint32_t p, struct domain *dram) {
-    const struct mem_packet *q = l2_out(m->l2[p]);
-    if (!q || !dram_has_room(m->dram[p], q->kind == MEM_STORE))
-        return false;
-    dram_push(m->dram[p], domain_arrival(dram, now), q->line, q->sectors, q->kind == MEM_STORE, q->id);
-    l2_sent(m->l2[p]);
-    return true;
-}
 
 /* What leaves a partition in one tick: a reply, and requests to its DRAM channel. */
 static void drain_l2(struct memsys *m, uint64_t now, uint64_t tick, uint32_t p) {
@@ -265,28 +254,37 @@ static void drain_l2(struct memsys *m, uint64_t now, uint64_t tick, uint32_t p) 
         domain_due(m, &m->domain[ICNT], at);
         l2_replied(l, tick);
     }
-    if (memsys_feed_dram(m, now, p, &m->domain[DRAM])) {
+    q = l2_out(l);
+    if (q && dram_has_room(m->dram[p], q->kind == MEM_STORE)) {
+        uint64_t at = domain_arrival(&m->domain[DRAM], now);
+        dram_push(m->dram[p], at, q->line, q->sectors, q->kind == MEM_STORE, q->id);
         bits_add(&m->dram_busy, p);
-        domain_due(m, &m->domain[DRAM], m->domain[DRAM].arrival);
+        domain_due(m, &m->domain[DRAM], at);
+        l2_sent(l);
     }
 }
 
 /* Notes when a partition gets the next data from its channel: in the core cycle after it came. */
-void memsys_expect_data(struct memsys *m, uint32_t p) {
+static void expect_data(struct memsys *m, uint32_t p) {
     uint64_t at = dram_pop_at(m->dram[p]);
-    m->part[p].data_at = NEVER;
+    m->data_at[p] = NEVER;
     if (at != NEVER)
-        m->part[p].data_at = clock_tick(&m->domain[L2].clock, clock_cycle(&m->domain[DRAM].clock, at) + 1);
+        m->data_at[p] = clock_tick(&m->domain[L2].clock, clock_cycle(&m->domain[DRAM].clock, at) + 1);
 }
 
-void memsys_take_data(struct memsys *m, uint64_t tick, uint32_t p) {
-    while (m->part[p].data_at <= tick) {
+static void take_data(struct memsys *m, uint64_t tick, uint32_t p) {
+    while (m->data_at[p] <= tick) {
         uint32_t id;
         uint8_t sectors;
         dram_pop(m->dram[p], &id, &sectors);
         l2_fill(m->l2[p], tick, id, sectors);
-        memsys_expect_data(m, p);
+        expect_data(m, p);
     }
+}
+
+/* The next tick in which a partition has work. */
+static uint64_t l2_due(const struct memsys *m, uint32_t p) {
+    return min_u64(l2_next(m->l2[p]), m->data_at[p]);
 }
 
 static void tick_l2(struct memsys *m, uint64_t now) {
@@ -297,7 +295,7 @@ static void tick_l2(struct memsys *m, uint64_t now) {
         uint64_t first = NEVER;
         BITS_EACH (&m->l2_busy, p) {
             if (m->eager || l2_due(m, p) <= tick) {
-                memsys_take_data(m, tick, p);
+                take_data(m, tick, p);
                 l2_tick(m->l2[p], tick);
                 drain_l2(m, now, tick, p);
             }
@@ -321,10 +319,10 @@ static void tick_dram(struct memsys *m, uint64_t now) {
             struct dram *c = m->dram[p];
             if (m->eager || dram_next(c) <= tick) {
                 dram_tick(c, tick);
-                if (m->part[p].data_at == NEVER && dram_pop_at(c) != NEVER) {
-                    memsys_expect_data(m, p);
+                if (m->data_at[p] == NEVER && dram_pop_at(c) != NEVER) {
+                    expect_data(m, p);
                     bits_add(&m->l2_busy, p);
-                    domain_due(m, &m->domain[L2], m->part[p].data_at);
+                    domain_due(m, &m->domain[L2], m->data_at[p]);
                 }
             }
             uint64_t next = dram_next(c);
@@ -345,12 +343,6 @@ __attribute__((noinline)) void memsys_tick_domains(struct memsys *m, uint64_t no
     m->at = NEVER;
     for (uint32_t i = 0; i < DOMAINS; i++)
         m->at = min_u64(m->at, m->domain[i].at);
-}
-
-void memsys_tick_networks(struct memsys *m, uint64_t now) {
-    tick_icnt(m, now);
-    tick_core(m, now);
-    m->at = min_u64(m->domain[CORE].at, m->domain[ICNT].at);
 }
 
 /* ---- the interface ----------------------------------------------------------------------------------- */

@@ -94,23 +94,17 @@ void memsys_set_eager(struct memsys *m, bool eager);
  * _fetch and _pop; memsys_port_receive. When all have gone through the cycles before end, memsys_show tells
  * the rest of their requests, memsys_advance lets it follow, up to there, and memsys_inform tells the ports
  * of replies and of room: they may then go through cycles before end + memsys_lookahead. memsys_advance may
- * be at work beside the ports; the other two may not. Nor may it be at work beside memsys_go_piece. */
+ * be at work beside the ports; the other two may not. */
 
 /* Parts the ports; cycle now is the next. open: those that take part, as long as this lasts; the others are
- * idle and stay so. foresee: who gets room in the network is looked at ahead, where it is short. split:
- * partitions are gone through by themselves, too. */
-void memsys_part(struct memsys *m, uint64_t now, const struct bits *open, bool foresee, bool split);
+ * idle and stay so. foresee: who gets room in the network is looked at ahead, where it is short. */
+void memsys_part(struct memsys *m, uint64_t now, const struct bits *open, bool foresee);
 /* Ends that, when the ports and the rest have gone through the cycles before now. Then memsys_tick was called
  * for each of them. */
 void memsys_join(struct memsys *m, uint64_t now);
 uint64_t memsys_lookahead(const struct memsys *m);
 /* Lets everything but the ports go through the cycles before end. */
 void memsys_advance(struct memsys *m, uint64_t end);
-/* Pieces of that which can be done before, by different threads at the same time. Each is of some partitions,
- * which go as far as they can by themselves, if split; else nothing is done in them. */
-uint32_t memsys_pieces(const struct memsys *m);
-bool memsys_piece_due(const struct memsys *m, uint32_t piece, uint64_t end);
-void memsys_go_piece(struct memsys *m, uint32_t piece, uint64_t end);
 /* A port has gone through cycles before at. */
 void memsys_show(struct memsys *m, uint32_t sm, uint64_t at);
 void memsys_inform(struct memsys *m);

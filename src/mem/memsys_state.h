@@ -1,5 +1,5 @@
-/* The state of the memory system, between the files that are it: memsys.c, apart.c for ports that are gone
- * through by themselves, and parts.c for partitions that are. */
+/* The state of the memory system, between the files that are it: memsys.c, and apart.c for ports that are
+ * gone through by themselves. */
 #ifndef REPRISE_MEM_MEMSYS_STATE_H
 #define REPRISE_MEM_MEMSYS_STATE_H
 
@@ -34,7 +34,7 @@ struct sender {
     uint32_t all_made, all_sent;
 };
 
-/* A reply on its way, and the tick in which it is out, or can be sent. */
+/* A reply on its way, and the tick in which it is out. */
 struct coming {
     uint64_t at;
     struct mem_packet packet;
@@ -70,19 +70,6 @@ struct port {
     uint32_t coming;   /* replies that the port was told of */
 };
 
-/* A partition of L2 with its DRAM channel. */
-struct part {
-    _Alignas(64) uint64_t data_at; /* the L2 tick in which it gets data from its channel */
-    /* While partitions are gone through by themselves: */
-    uint64_t at;                   /* the first cycle that it has not gone through */
-    uint64_t next;                 /* the first in which it has something to do, as it was last seen */
-    uint64_t blind_from;           /* room for replies is known in cycles before this */
-    uint32_t room;                 /* replies that the network is known to have room for */
-    struct domain domain[DOMAINS]; /* ticks around its own cycle */
-    QUEUE(uint64_t) took;          /* ticks in which it took requests; those are still in the network */
-    QUEUE(struct coming) replies;  /* that the network does not have yet, with the ticks from which it does */
-};
-
 struct memsys {
     struct mem_spec spec;
     struct domain domain[DOMAINS];
@@ -92,7 +79,7 @@ struct memsys {
     struct icnt *request, *reply;
     struct l2 **l2;
     struct dram **dram;
-    struct part *part;
+    uint64_t *data_at;   /* the L2 tick in which each partition gets data from its channel */
     uint64_t *fresh_at;  /* the tick from which each SM may have requests in the network that are not known */
     struct bits sending; /* SMs with requests to send */
     struct bits l2_busy, dram_busy;
@@ -100,7 +87,7 @@ struct memsys {
     const struct bits *open; /* while ports are apart: those that take part */
     uint64_t reached;        /* ... and the first cycle that everything but the ports has not gone through */
     bool apart, eager;
-    bool foresees, split; /* while ports are apart: as memsys_part was asked */
+    bool foresees; /* while ports are apart: as memsys_part was asked */
 };
 
 /* The first tick of a domain after core cycle now. */
@@ -110,11 +97,6 @@ static inline uint64_t domain_arrival(struct domain *d, uint64_t now) {
         d->arrival = clock_tick(&d->clock, now + 1);
     }
     return d->arrival;
-}
-
-/* The first tick of a domain in core cycle now or a later one. */
-static inline uint64_t domain_first(const struct domain *d, uint64_t now) {
-    return now && d->cycle == now - 1 ? d->arrival : clock_tick(&d->clock, now);
 }
 
 static inline void domain_due(struct memsys *m, struct domain *d, uint64_t tick) {
@@ -134,36 +116,11 @@ void memsys_take_reply(struct memsys *m, uint64_t now, uint32_t sm, const struct
 bool memsys_has_requests(const struct port *p);
 /* Everything that is due in a core cycle. */
 void memsys_tick_domains(struct memsys *m, uint64_t now);
-/* The same of the networks alone. */
-void memsys_tick_networks(struct memsys *m, uint64_t now);
-/* The data that a partition gets from its channel in a tick of L2. */
-void memsys_take_data(struct memsys *m, uint64_t tick, uint32_t p);
-/* Notes when the next comes. */
-void memsys_expect_data(struct memsys *m, uint32_t p);
-/* A request of a partition goes to its channel, if there is one and room for it. dram: whose next tick it is
- * there from. */
-bool memsys_feed_dram(struct memsys *m, uint64_t now, uint32_t p, struct domain *dram);
-/* The next tick of L2 in which a partition has work. */
-static inline uint64_t l2_due(const struct memsys *m, uint32_t p) {
-    return min_u64(l2_next(m->l2[p]), m->part[p].data_at);
-}
 
 /* ---- apart.c ---- */
 /* Notes the last n requests of a cache, which were made in cycle now. */
 void memsys_note_made(struct port *p, uint32_t client, uint32_t n, uint64_t now);
 /* Sends requests of the ports, one a cycle, of those that the networks know. */
 void memsys_send_made(struct memsys *m, uint64_t now);
-
-/* ---- parts.c ---- */
-void memsys_create_parts(struct memsys *m, struct arena *a);
-/* Partitions are gone through by themselves from cycle now on; and no longer, since all are as far. */
-void memsys_split(struct memsys *m, uint64_t now);
-void memsys_unsplit(struct memsys *m, uint64_t now);
-/* Everything but the ports goes through the cycles before end: partitions and networks. */
-void memsys_advance_split(struct memsys *m, uint64_t end);
-/* The network has its packets that partitions took in a tick of its clock. */
-void memsys_pop_taken(struct memsys *m, uint64_t tick);
-/* The first cycle in which a partition has something to do. */
-uint64_t memsys_parts_next(const struct memsys *m);
 
 #endif
