@@ -261,7 +261,8 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool ride
         op_collect(sm, id, plain);
     if (spins)
         simt_yield(cw->w);
-    if (steps && !spins && (e->pc != e->rpc || e->call))
+    bool same = plain || !sm->mech.n; /* mechanisms may have changed where the warp goes on */
+    if (same && steps && !spins && (e->pc != e->rpc || e->call))
         step_on(sm, s, pc + 1, plain);
     else
         warp_advance(sm, s, pc, plain);
