@@ -70,23 +70,25 @@ static APART void read_places(struct sm *sm, int32_t id) {
     }
 }
 
-/* An op reads alone no more: its reads wait in queues. */
-static APART void queue_lone(struct sm *sm, const struct core_lone *l) {
-    const struct core_op *op = &sm->ops[l->op];
-    for (uint32_t k = 0; k < op->need->nreads; k++)
-        queue_read(sm, l->op, op->warp * MAX_GPR + op->need->reads[k],
-                   bank_of(sm, op->warp, op->need->reads[k]), (int16_t)k);
-    sm->lone_banks &= ~l->banks;
+/* Asks for the operands of an op where they lie when registers have no owner. */
+static EVERY_TIME void read_own(struct sm *sm, int32_t id) {
+    const struct core_op *op = &sm->ops[id];
+    const struct core_need *need = op->need;
+    uint32_t first = op->warp * MAX_GPR;
+    for (uint32_t k = 0; k < need->nreads; k++)
+        queue_read(sm, id, first + need->reads[k], bank_of(sm, op->warp, need->reads[k]), (int16_t)k);
 }
 
-/* So do those that read from banks. */
+/* Ops that read from these banks read alone no more: their reads wait in queues. */
 static APART void queue_lone_at(struct sm *sm, uint32_t banks) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < sm->nlone; k++)
-        if (sm->lone[k].banks & banks)
-            queue_lone(sm, &sm->lone[k]);
-        else
+        if (sm->lone[k].banks & banks) {
+            read_own(sm, sm->lone[k].op);
+            sm->lone_banks &= ~sm->lone[k].banks;
+        } else {
             sm->lone[n++] = sm->lone[k];
+        }
     sm->nlone = n;
 }
 
@@ -120,9 +122,7 @@ static EVERY_TIME void collect_plain(struct sm *sm, int32_t id) {
     }
     if (banks & sm->lone_banks)
         queue_lone_at(sm, banks);
-    for (uint32_t k = 0; k < need->nreads; k++)
-        queue_read(sm, id, op->warp * MAX_GPR + need->reads[k], bank_of(sm, op->warp, need->reads[k]),
-                   (int16_t)k);
+    read_own(sm, id);
 }
 
 /* Operands are read from the next cycle on in which the banks are served: this one, if they were not yet.
@@ -140,9 +140,7 @@ static EVERY_TIME void collect_op(struct sm *sm, int32_t id, const uint16_t *pla
     } else if (HAS(sm, registers, place)) {
         read_places(sm, id);
     } else {
-        uint32_t first = op->warp * MAX_GPR;
-        for (uint32_t k = 0; k < need->nreads; k++)
-            queue_read(sm, id, first + need->reads[k], bank_of(sm, op->warp, need->reads[k]), (int16_t)k);
+        read_own(sm, id);
     }
     op->pending = (uint8_t)(op->pending + need->nreads); /* core_read_beside may have asked for more */
     if (!op->pending)
@@ -454,20 +452,6 @@ void core_operand(struct sm *sm, uint32_t warp, uint32_t reg, const uint32_t val
     replace_latch(sm, warp, &cw->x->img->code[cw->next], latch, merged);
 }
 
-/* The latch has in these lanes what it has in one of them. */
-static inline void spread_latch(uint32_t *latch, uint32_t from, uint32_t lanes) {
-    uint32_t one = latch[from];
-    if (__builtin_expect(lanes == UINT32_MAX, 1)) {
-        for (uint32_t l = 0; l < WARP_LANES; l++)
-            latch[l] = one;
-        return;
-    }
-    _Alignas(64) uint32_t spread[WARP_LANES];
-    for (uint32_t l = 0; l < WARP_LANES; l++)
-        spread[l] = one;
-    lane_blend(latch, spread, lanes);
-}
-
 void core_spread(struct sm *sm, int32_t id, uint32_t from, uint32_t lanes) {
     const struct core_op *op = &sm->ops[id];
     struct warp *w = sm->warps[op->warp].w;
@@ -480,11 +464,11 @@ void core_spread(struct sm *sm, int32_t id, uint32_t from, uint32_t lanes) {
     for (uint32_t k = 0; k < op->i->ndw; k++) {
         uint32_t *latch = w->r[op->i->d + k];
         if (!sm->check.on) {
-            spread_latch(latch, from, lanes);
+            lane_spread(latch, from, lanes);
             continue;
         }
         memcpy(value, latch, sizeof value);
-        spread_latch(value, from, lanes);
+        lane_spread(value, from, lanes);
         replace_latch(sm, op->warp, op->i, latch, value);
     }
     for (int k = 0; k < 2 && op->need->sets; k++) {

@@ -32,8 +32,9 @@ void point_life_block(struct sm *sm, uint32_t block, bool enters) {
     EACH(sm, life, block, points->life.block(state, block, enters))
 }
 
-void point_life_warp(struct sm *sm, uint32_t warp,
-                     bool enters){EACH(sm, life, warp, points->life.warp(state, warp, enters))}
+void point_life_warp(struct sm *sm, uint32_t warp, bool enters) {
+    EACH(sm, life, warp, points->life.warp(state, warp, enters));
+}
 
 uint64_t point_life_next(const struct sm *sm, uint64_t now) {
     if (__builtin_expect(sm->mech.n == 1, 1))

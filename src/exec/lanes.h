@@ -36,6 +36,15 @@ static inline void lane_run(struct lane_op op, struct lane_io *io);
 extern void (*lane_modify)(uint32_t *d, const uint32_t *s, uint32_t and_mask, uint32_t xor_mask);
 /* d = mask bit ? s : d, for each lane. */
 extern void (*lane_blend)(uint32_t *d, const uint32_t *s, uint32_t mask);
+/* Lanes of m of a register get what one lane of it has. */
+static inline void lane_spread(uint32_t *d, uint32_t from, uint32_t m) {
+    _Alignas(64) uint32_t all[WARP_LANES];
+    uint32_t one = d[from], *to = m == UINT32_MAX ? d : all;
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        to[l] = one;
+    if (m != UINT32_MAX)
+        lane_blend(d, all, m);
+}
 /* Memory access of 32 lanes. Offsets are relative to a base that the caller adds to. */
 struct lane_memory {
     /* off = lo + add; lanes outside mask get the offset of one inside. True when all are at most limit and

@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "exec/lanes.h"
+
 enum { WORD_BYTES = WARP_LANES * 4 };
 
 /* An instruction that may touch what SMs share, and cannot be carried out later. */
@@ -189,15 +191,6 @@ static void find_lost(const struct later_access *a) {
             memcpy(a->w->r[a->i->s[k]], (const uint8_t *)(a + 1) + (size_t)n++ * WORD_BYTES, WORD_BYTES);
 }
 
-/* Lanes of the result that another computes for. */
-static void lead(const struct later_access *a) {
-    for (uint32_t k = 0; k < a->i->ndw; k++) {
-        uint32_t *r = a->w->r[a->i->d + k], one = r[a->leader];
-        for (uint32_t lane = 0; lane < WARP_LANES; lane++)
-            r[lane] = a->led >> lane & 1 ? one : r[lane];
-    }
-}
-
 bool later_run(struct later *l, struct exec *x) {
     _Alignas(64) uint8_t given[WORD_BYTES];
     struct later_access *a = take(l);
@@ -208,8 +201,8 @@ bool later_run(struct later *l, struct exec *x) {
     exchange(a);
     find_lost(a);
     bool ok = exec_simple(x, a->w, a->i, a->m);
-    if (a->led)
-        lead(a);
+    for (uint32_t k = 0; a->led && k < a->i->ndw; k++)
+        lane_spread(a->w->r[a->i->d + k], a->leader, a->led);
     if (a->given)
         memcpy(a->w->r[a->i->d], given, WORD_BYTES);
     exchange(a);

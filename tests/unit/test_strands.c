@@ -130,29 +130,33 @@ static void full_queues_are_the_same(void **state) {
     compare("gtx480", slow, "mixed.ptx", usual, USUAL);
 }
 
+/* Cycles of a launch with races, and the rounds in which SMs went ahead in it. */
+static uint64_t cycles_and_rounds(const char *const *set, uint32_t threads, uint64_t *rounds) {
+    struct rig r;
+    open_rig(&r, "gtx480", set, "races.ptx", threads);
+    struct outcome o = run(&r, &(struct launch){"race", 60, 96, {0, 10, 1}});
+    assert_int_equal(o.status, RP_OK);
+    *rounds = r.g->machine->rounds;
+    rig_close(&r);
+    forget(&o);
+    return o.cycles;
+}
+
 /* ... and when they do so all the time the machine goes cycle by cycle, but for a try now and then. */
 static void short_rounds_are_few(void **state) {
     (void)state;
-    struct rig r;
-    open_rig(&r, "gtx480", (const char *const[]){"icnt.in_queue=1", "l1.queue=2", NULL}, "races.ptx", 2);
-    struct outcome o = run(&r, &(struct launch){"race", 60, 96, {0, 10, 1}});
-    assert_int_equal(o.status, RP_OK);
-    assert_true(r.g->machine->rounds && 4 * r.g->machine->rounds < o.cycles);
-    rig_close(&r);
-    forget(&o);
+    static const char *const narrow[] = {"icnt.in_queue=1", "l1.queue=2", NULL};
+    uint64_t rounds, cycles = cycles_and_rounds(narrow, 2, &rounds);
+    assert_true(rounds && 4 * rounds < cycles);
 }
 
-/* As long as a cache has room for requests, its SM need not know when they leave. */
+/* As long as a cache has room for requests, its SM need not know when they leave. All cycles belong to a
+ * round then, which are of 16 at most. */
 static void waiting_requests_end_no_rounds(void **state) {
     (void)state;
-    struct rig r;
-    open_rig(&r, "gtx480", (const char *const[]){"icnt.in_queue=1", "l1.queue=64", NULL}, "races.ptx", 1);
-    struct outcome o = run(&r, &(struct launch){"race", 60, 96, {0, 10, 1}});
-    assert_int_equal(o.status, RP_OK);
-    uint64_t rounds = r.g->machine->rounds; /* of 16 cycles at most; all cycles belong to one */
-    assert_true(9 * rounds < o.cycles && o.cycles < 16 * rounds);
-    rig_close(&r);
-    forget(&o);
+    static const char *const deep[] = {"icnt.in_queue=1", "l1.queue=64", NULL};
+    uint64_t rounds, cycles = cycles_and_rounds(deep, 1, &rounds);
+    assert_true(9 * rounds < cycles && cycles < 16 * rounds);
 }
 
 /* Who gets room in a network that is full is foreseen where there are several threads, so that rounds are not
@@ -160,14 +164,8 @@ static void waiting_requests_end_no_rounds(void **state) {
 static void room_is_foreseen(void **state) {
     (void)state;
     static const char *const full[] = {"icnt.sm_bytes=8", "icnt.in_queue=8", "l1.queue=4", NULL};
-    struct rig r;
-    open_rig(&r, "gtx480", full, "races.ptx", 2);
-    struct outcome o = run(&r, &(struct launch){"race", 60, 96, {0, 10, 1}});
-    assert_int_equal(o.status, RP_OK);
-    uint64_t rounds = r.g->machine->rounds; /* of 16 cycles at most; all cycles belong to one */
-    assert_true(5 * rounds < o.cycles && o.cycles < 16 * rounds);
-    rig_close(&r);
-    forget(&o);
+    uint64_t rounds, cycles = cycles_and_rounds(full, 2, &rounds);
+    assert_true(5 * rounds < cycles && cycles < 16 * rounds);
 }
 
 /* The launch ends with the same fault, in the same cycle, and has changed memory as far. Behind that, others
