@@ -42,8 +42,9 @@ enum {
 enum core_sched { SCHED_LRR, SCHED_GTO, SCHED_TWO_LEVEL, SCHED_OLDEST };
 enum core_mapping { MAP_WID, MAP_WSHIFT };
 struct sm;
-/* One cycle, see sm_tick. */
-typedef uint64_t sm_tick_fn(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c), void *ctx);
+/* Some cycles, see sm_run. */
+typedef uint64_t sm_run_fn(struct sm *sm, uint64_t *now, uint64_t end, void (*done)(void *ctx, struct cta *c),
+                           void *ctx);
 
 /* What the stages take for granted, a constant where they are compiled, once for each of these. SHAPE_ANY:
  * nothing. SHAPE_PLAIN: there are neither mechanisms nor watchers or sanitizers, schedulers have one slot and
@@ -209,8 +210,9 @@ struct sm {
     const struct port_times *port;      /* when memory has something for this SM */
     const uint32_t *epoch[MEM_CLIENTS]; /* of its caches */
     uint32_t id;
-    uint32_t fit;     /* blocks of the launch that the SM has room for at once */
-    sm_tick_fn *tick; /* while there are no watchers */
+    uint32_t fit;   /* blocks of the launch that the SM has room for at once */
+    sm_run_fn *run; /* while there are no watchers */
+    uint64_t ticks; /* cycles that it went through awake, since somebody set it back */
 
     struct core_warp warps[CORE_MAX_WARPS];
     uint64_t resident_before;       /* n.resident_warps when the launch began */
@@ -361,7 +363,11 @@ bool sm_add_block(struct sm *sm, struct cta *c);
 bool sm_has_room(const struct sm *sm, uint32_t warps);
 /* One cycle. Returns the next cycle in which the SM may have something to do, NEVER when it only waits for
  * memory. A block that ended is handed to done. */
-sm_tick_fn sm_tick;
+uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c), void *ctx);
+/* The same of cycle *now and, where ports are apart, of those before end in which the SM has something to do
+ * next, up to one in which somebody else has, too: its port, those who carry out accesses that it waits for,
+ * or who sees to a block that ended or a fault. Leaves the last of these cycles in *now. */
+sm_run_fn sm_run;
 /* Whether an access is to end now that has not taken effect: sm_tick must wait for that. */
 bool sm_must_wait(const struct sm *sm, uint64_t now);
 /* False when it is sure that it need not. */

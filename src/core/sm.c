@@ -125,14 +125,15 @@ static void clear_fifos(int32_t (*q)[2], uint32_t n) {
         q[k][0] = q[k][1] = CORE_NONE;
 }
 
-static sm_tick_fn *version_of(const struct sm *sm);
+static sm_run_fn *version_of(const struct sm *sm);
 
 void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, const void *const *marks) {
     sm->x = x;
     sm->later = NULL;
     sm->later_ends = 0;
     sm->needs = needs;
-    sm->tick = version_of(sm);
+    sm->run = version_of(sm);
+    sm->ticks = 0;
     sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->parked = sm->held = sm->hungry =
         sm->arriving = sm->streaming = sm->holding = 0;
     sm->fetchers = ~UINT64_C(0);
@@ -344,8 +345,7 @@ void sm_sleep(struct sm *sm, uint64_t cycles) {
     AT_POINT(sm, life, elapsed, cycles);
 }
 
-static EVERY_TIME uint64_t tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c),
-                                void *ctx, enum core_shape shape) {
+static EVERY_TIME void tick(struct sm *sm, uint64_t now, enum core_shape shape) {
     bool plain = shape != SHAPE_ANY;
     if (now > sm->now + 1)
         sm_sleep(sm, now - sm->now - 1);
@@ -375,8 +375,11 @@ static EVERY_TIME uint64_t tick(struct sm *sm, uint64_t now, void (*done)(void *
     sm_fetch(sm, now, shape);
     if (!plain)
         sm->fetched = now;
-    if (sm->ended)
-        retire_warps(sm, done, ctx);
+    sm->ticks++;
+}
+
+/* The next cycle in which something can happen here, as far as is known. */
+static EVERY_TIME uint64_t next_tick(const struct sm *sm, uint64_t now, bool plain) {
     if (sm->read_banks | sm->write_banks || sm->wheel[(now + 1) % CORE_WHEEL] != CORE_NONE ||
         sm->hungry & sm->fetchers & ~sm->blocked ||
         (sm->lsu[0] != CORE_NONE && sm->lsu_free <= now + 1 && sm->lsu_epoch == UINT32_MAX))
@@ -387,31 +390,58 @@ static EVERY_TIME uint64_t tick(struct sm *sm, uint64_t now, void (*done)(void *
     return next;
 }
 
-/* The versions of a cycle: of every shape, and for hosts with more instructions for bits, which are looked
+/* Has nobody else anything to do before, or in, the SM's next cycle? */
+static EVERY_TIME bool goes_on_alone(const struct sm *sm, uint64_t next) {
+    return next < sm->port->due && !sm->fault && sm->nblocks &&
+           !(sm_may_wait(sm, next) && sm_must_wait(sm, next));
+}
+
+static EVERY_TIME uint64_t go(struct sm *sm, uint64_t *now, uint64_t end,
+                              void (*done)(void *ctx, struct cta *c), void *ctx, enum core_shape shape) {
+    for (uint64_t at = *now;;) {
+        tick(sm, at, shape);
+        bool ended = sm->ended;
+        if (ended)
+            retire_warps(sm, done, ctx);
+        uint64_t next = next_tick(sm, at, shape != SHAPE_ANY);
+        if (next >= end || ended || !goes_on_alone(sm, next)) {
+            *now = at;
+            return next;
+        }
+        at = next;
+    }
+}
+
+/* The versions of it: of every shape, and for hosts with more instructions for bits, which are looked
  * for here by the dozen. */
 #define VERSION(name, shape, ...)                                                                            \
-    static APART __VA_ARGS__ uint64_t name(struct sm *sm, uint64_t now,                                      \
+    static APART __VA_ARGS__ uint64_t name(struct sm *sm, uint64_t *now, uint64_t end,                       \
                                            void (*done)(void *ctx, struct cta *c), void *ctx) {              \
-        return tick(sm, now, done, ctx, shape);                                                              \
+        return go(sm, now, end, done, ctx, shape);                                                           \
     }
-VERSION(tick_any, SHAPE_ANY, )
-VERSION(tick_plain, SHAPE_PLAIN, )
-VERSION(tick_pair, SHAPE_PAIR, )
-VERSION(tick_any_bits, SHAPE_ANY, BITS_TOO)
-VERSION(tick_plain_bits, SHAPE_PLAIN, BITS_TOO)
-VERSION(tick_pair_bits, SHAPE_PAIR, BITS_TOO)
+VERSION(run_any, SHAPE_ANY, )
+VERSION(run_plain, SHAPE_PLAIN, )
+VERSION(run_pair, SHAPE_PAIR, )
+VERSION(run_any_bits, SHAPE_ANY, BITS_TOO)
+VERSION(run_plain_bits, SHAPE_PLAIN, BITS_TOO)
+VERSION(run_pair_bits, SHAPE_PAIR, BITS_TOO)
 #undef VERSION
 
-static sm_tick_fn *version_of(const struct sm *sm) {
+static sm_run_fn *version_of(const struct sm *sm) {
     const struct core_spec *s = sm->spec;
     if (sm->mech.n || sm->x->watch || s->policy != SCHED_GTO || s->width != 1 || s->collector_ports ||
         sm->kinds_apart)
-        return HOST_HAS_BITS ? tick_any_bits : tick_any;
+        return HOST_HAS_BITS ? run_any_bits : run_any;
     if (s->schedulers == 2 && s->fetch_groups == 1)
-        return HOST_HAS_BITS ? tick_pair_bits : tick_pair;
-    return HOST_HAS_BITS ? tick_plain_bits : tick_plain;
+        return HOST_HAS_BITS ? run_pair_bits : run_pair;
+    return HOST_HAS_BITS ? run_plain_bits : run_plain;
+}
+
+uint64_t sm_run(struct sm *sm, uint64_t *now, uint64_t end, void (*done)(void *ctx, struct cta *c),
+                void *ctx) {
+    return (__builtin_expect(sm->probe != NULL, 0) ? run_any : sm->run)(sm, now, end, done, ctx);
 }
 
 uint64_t sm_tick(struct sm *sm, uint64_t now, void (*done)(void *ctx, struct cta *c), void *ctx) {
-    return (__builtin_expect(sm->probe != NULL, 0) ? tick_any : sm->tick)(sm, now, done, ctx);
+    return sm_run(sm, &now, now + 1, done, ctx);
 }

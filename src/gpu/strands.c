@@ -41,11 +41,11 @@ enum { MEMORY_PIECE, SM_PIECE };
 struct strand {
     _Alignas(64) uint64_t at; /* the first cycle that the SM has not gone through */
     uint64_t wake;            /* the cycle in which it must be ticked next */
-    uint64_t ticks;           /* that it had */
     bool blocked;             /* it waits to learn of room in the network */
     bool wrong;               /* guesses of its loads may be */
     bool asks;                /* it has ticked since its mechanisms refused a block */
     struct run *run;
+    const struct port_times *port;
     uint32_t sm;
     uint32_t nended;                   /* blocks that have ended, and that nobody knows of ... */
     struct cta *ended[CORE_MAX_WARPS]; /* ... are these */
@@ -101,6 +101,7 @@ void strands_begin(struct run *r, struct arena *a) {
     for (uint32_t i = 0; i < m->nsms; i++) {
         struct strand *s = &r->strands[i];
         s->run = r;
+        s->port = memsys_port_times(m->mem, i);
         s->sm = i;
         s->x = *r->x;
         s->x.executed = arena_array(a, uint64_t, r->x->img->ncode + 1u);
@@ -154,7 +155,7 @@ static void note_ended(void *ctx, struct cta *c) {
 
 /* The next cycle in which the SM or its port has something to do. */
 static uint64_t strand_next(const struct strand *s) {
-    return max_u64(s->at, min_u64(s->wake, memsys_port_due(s->run->m->mem, s->sm)));
+    return max_u64(s->at, min_u64(s->wake, s->port->due));
 }
 
 /* Something may have reached the SM, or left it. */
@@ -185,22 +186,21 @@ static void strand_go(struct strand *s, uint64_t end) {
     drop_settled(s, sm);
     while ((s->at = strand_next(s)) < end) {
         uint64_t now = s->at;
-        if (memsys_port_due(mem, s->sm) <= now) {
+        if (s->port->due <= now) {
             memsys_port_send(mem, now, s->sm);
             note_port(s, sm);
         }
-        bool ticks = s->wake <= now, idle = sm_idle(sm);
-        s->blocked = !memsys_port_knows(mem, s->sm, ticks);
+        bool ticks = s->wake <= now, idle = sm_idle(sm), sure = memsys_port_is_sure(mem, s->sm);
+        s->blocked = !sure && !memsys_port_knows(mem, s->sm, ticks);
         if (s->blocked)
             return;
         if (ticks && sm_may_wait(sm, now) && sm_must_wait(sm, now))
             return;
         if (ticks) {
-            s->wake = sm_tick(sm, now, note_ended, s);
-            s->ticks++;
             s->asks = r->refused[s->sm];
+            s->wake = sm_run(sm, &now, sure && !s->asks ? end : now + 1, note_ended, s);
         }
-        if (memsys_port_due(mem, s->sm) <= now) {
+        if (s->port->due <= now) {
             memsys_port_receive(mem, now, s->sm);
             note_port(s, sm);
         }
@@ -214,7 +214,7 @@ static void strand_go(struct strand *s, uint64_t end) {
 /* The same of its port alone. */
 static void strand_go_port(struct strand *s, uint64_t end) {
     struct memsys *mem = s->run->m->mem;
-    while ((s->at = max_u64(s->at, memsys_port_due(mem, s->sm))) < end) {
+    while ((s->at = max_u64(s->at, s->port->due)) < end) {
         memsys_port_send(mem, s->at, s->sm);
         memsys_port_receive(mem, s->at++, s->sm);
     }
@@ -265,8 +265,8 @@ static bool pays(struct run *r) {
         return true;
     uint64_t ticks = 0;
     for (uint32_t i = 0; i < r->m->nsms; i++) {
-        ticks += r->strands[i].ticks;
-        r->strands[i].ticks = 0;
+        ticks += r->m->sms[i]->ticks;
+        r->m->sms[i]->ticks = 0;
     }
     r->trial = 0;
     return ticks >= TRIAL_ROUNDS * TRIAL_TICKS;
@@ -505,6 +505,7 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
     struct machine *m = r->m;
     uint64_t cycle;
     r->reached = r->followed = *now;
+    r->trial = 0;
     const bool beside = m->threads > 1 && m->rounds >= ALONE_ROUNDS;
     if (beside && !m->crew)
         m->crew = crew_create(min_u64(m->threads, m->nsms) - 1, SM_PIECE + m->nsms);
@@ -513,6 +514,7 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
         r->strands[i].at = *now;
         r->strands[i].wake = m->wake[i];
         m->sms[i]->later = &r->strands[i].later;
+        m->sms[i]->ticks = 0;
     }
     bool blocked = false;
     do {

@@ -7,7 +7,7 @@
 
 /* When a port that is apart has something to do. */
 static void note_due(struct port *p) {
-    p->due = p->waits && !p->unsure ? min_u64(p->sends_from + 1, p->reply_at) : p->reply_at;
+    p->times->due = p->waits && !p->unsure ? min_u64(p->sends_from + 1, p->reply_at) : p->reply_at;
 }
 
 /* The client of a port that is apart that sends a request in cycle now; MEM_CLIENTS: none does. Sets *next to
@@ -150,7 +150,7 @@ static void inform_port(struct memsys *m, uint32_t sm, uint64_t sure) {
         expect_reply(m, p);
     note_due(p);
     if (retry != p->times->retry)
-        p->due = m->reached;
+        p->times->due = m->reached;
 }
 
 /* Whether a port has more requests to send than there is room for. */
@@ -218,10 +218,6 @@ void memsys_join(struct memsys *m, uint64_t now) {
     }
 }
 
-uint64_t memsys_port_due(const struct memsys *m, uint32_t sm) {
-    return m->port[sm].due;
-}
-
 void memsys_port_send(struct memsys *m, uint64_t now, uint32_t sm) {
     struct port *p = &m->port[sm];
     while (p->waits && !p->unsure && p->sends_from < now) {
@@ -249,6 +245,10 @@ void memsys_port_send(struct memsys *m, uint64_t now, uint32_t sm) {
         }
     }
     note_due(p);
+}
+
+bool memsys_port_is_sure(const struct memsys *m, uint32_t sm) {
+    return !m->port[sm].unsure;
 }
 
 bool memsys_port_knows(const struct memsys *m, uint32_t sm, bool ticks) {

@@ -51,6 +51,8 @@ struct port_times {
         uint64_t done[MEM_CLIENTS]; /* the first cycle in which memsys_pop has something; NEVER: not known */
     uint64_t first;                 /* of these */
     uint64_t retry; /* the first in which a stalled access may be possible; NEVER: not known */
+    uint64_t due;   /* while ports are apart: the first in which the port has something to do besides what its
+                     * SM asks of it; NEVER: not known */
 };
 const struct port_times *memsys_port_times(const struct memsys *m, uint32_t sm);
 /* The SMs whose port_times came forward because something reached their caches or left them; who looks at one
@@ -110,10 +112,10 @@ void memsys_show(struct memsys *m, uint32_t sm, uint64_t at);
 void memsys_inform(struct memsys *m);
 /* The next cycle in which it has something to do; NEVER: none is known. */
 uint64_t memsys_advances_at(const struct memsys *m);
-/* The next cycle in which a port has something to do besides what its SM asks of it; NEVER: none is known. */
-uint64_t memsys_port_due(const struct memsys *m, uint32_t sm);
 /* Sends requests in cycles before now, as far as it is known whether the network has room. */
 void memsys_port_send(struct memsys *m, uint64_t now, uint32_t sm);
+/* Whether enough is known for the port to go through all cycles before it is due. */
+bool memsys_port_is_sure(const struct memsys *m, uint32_t sm);
 /* Whether enough is known for the port to go through a cycle. ticks: the SM works in it. */
 bool memsys_port_knows(const struct memsys *m, uint32_t sm, bool ticks);
 /* Takes a reply, if there is one. */

@@ -55,7 +55,6 @@ struct port {
     QUEUE(struct coming) replies; /* that will arrive, as far as is known */
     uint64_t sends_from;          /* the first cycle of which the port does not know what it sends */
     uint64_t full_before;         /* the network gets no more room than is known in cycles before this */
-    uint64_t due;                 /* the first cycle in which it has something to do by itself */
     uint64_t reply_at;            /* the cycle in which it takes the next reply; NEVER: not known of any */
     uint64_t takes_from;          /* the first cycle in which it may take one */
     int32_t room; /* requests that the network is known to have room for; below 0: that were sent to where
