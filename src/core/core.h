@@ -110,6 +110,7 @@ struct core_need {
     uint8_t nreads, nwrites;         /* registers read from and written to banks */
     uint8_t nconsts;                 /* operands in constant banks */
     bool control, memory;            /* acts at once, without a collector; accesses memory */
+    bool queues;                     /* it may go from its unit to a queue towards memory */
     bool load, store;                /* of memory: into registers, from registers */
     bool steps;                      /* changes nothing of its warp's paths but where they stand */
     uint8_t unit, latency, energy;   /* of the operation */
@@ -406,9 +407,10 @@ static inline enum collect_kind collect_kind(const struct sm *sm, const struct c
     return sm->spec->collectors[n->kind] ? (enum collect_kind)n->kind : COLLECT_SP;
 }
 
-/* Registers or predicates came off the scoreboard, or the next instruction is another one: may it pass? */
-static inline void warp_score(struct sm *sm, const struct core_warp *cw, uint64_t bit) {
-    const struct core_need *n = &cw->needs[cw->next];
+/* Registers or predicates came off the scoreboard, or the next instruction is another one: may it pass? n:
+ * its needs. */
+static inline void warp_score(struct sm *sm, const struct core_warp *cw, const struct core_need *n,
+                              uint64_t bit) {
     uint64_t wait = (n->regs[0] & cw->pending[0]) | (n->preds & cw->pending_preds);
     for (uint32_t k = 1; __builtin_expect(k < cw->words, 0); k++)
         wait |= n->regs[k] & cw->pending[k];
@@ -426,8 +428,9 @@ static inline void warp_score(struct sm *sm, const struct core_warp *cw, uint64_
 
 /* Registers or predicates came off the scoreboard. */
 static inline void warp_freed(struct sm *sm, uint32_t slot) {
+    const struct core_warp *cw = &sm->warps[slot];
     if (!(sm->clear >> slot & 1))
-        warp_score(sm, &sm->warps[slot], warp_bit(slot));
+        warp_score(sm, cw, &cw->needs[cw->next], warp_bit(slot));
 }
 
 /* Instructions came into the buffer, or are on their way to it. */
@@ -448,7 +451,7 @@ static inline void warp_turn(struct sm *sm, const struct core_warp *cw, uint64_t
     if (!plain && __builtin_expect(sm->kinds_apart, 0))
         for (uint32_t k = 0; k < COLLECT_KINDS; k++)
             set_bit(&sm->kind[k], bit, collect_kind(sm, n) == k);
-    warp_score(sm, cw, bit);
+    warp_score(sm, cw, n, bit);
 }
 
 /* All of that. */

@@ -50,6 +50,7 @@ struct core_need core_need(const struct xinst *i) {
     n.energy = o->energy;
     n.control = o->unit == UNIT_CTRL || i->kind == X_NOP || i->kind == X_WARPSYNC;
     n.memory = i->kind >= X_LOAD && i->kind <= X_TEX;
+    n.queues = n.memory || n.unit == UNIT_MEM;
     n.load = n.memory && o->flags & OPF_LOAD;
     n.store = n.memory && o->flags & OPF_STORE;
     n.steps = warp_can_take(i);

@@ -93,7 +93,7 @@ static EVERY_TIME void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now,
         const struct core_op *op = &sm->ops[id];
         if (!plain && op->ready > now)
             return;
-        bool queued = goes_to_memory(op, unit);
+        bool queued = (!plain || op->need->queues) && goes_to_memory(op, unit);
         if (queued && queue_is_full(sm, op)) {
             sm->full_units |= 1u << unit;
             return;
