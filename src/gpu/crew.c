@@ -3,7 +3,12 @@
  *
  * Each thread has a share of the pieces, the same numbers in every job, whose state is in its processor's
  * cache. Who is done with his own takes from the end of another's, so it does not matter who comes late or
- * never; and shares become as large as what their owners come to do. */
+ * never; and shares become as large as what their owners come to do.
+ *
+ * Where the host has other work for its processors, threads lose theirs in the middle of a piece, and the
+ * caller waits for them longer than they help. It looks at the clock when it has waited for a while; when
+ * much of the time goes that way it works alone for some time, then tries again. Who does a piece changes
+ * nothing of what it does. */
 #include "gpu/crew.h"
 
 #include <pthread.h>
@@ -12,6 +17,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/vec.h"
@@ -21,6 +27,18 @@
 enum { SPIN = 400, YIELD = 200 };
 
 enum { BALANCE_JOBS = 64 }; /* after so many the shares are made anew */
+
+/* Nanoseconds: to wait for a thread that has lost its processor, since no piece takes so long; after which it
+ * is decided whether to go on together, by the part of them that the caller may wait so; and for which it
+ * works alone then, at first and at most. */
+enum {
+    LOST_NS = 1000000,
+    TRIAL_NS = 20000000,
+    WAITED_PART = 4,
+    ALONE_NS = 100000000,
+    ALONE_MOST_NS = 1600000000
+};
+enum { ALONE_JOBS = 64 }; /* after so many it looks whether these are over */
 
 struct member {
     /* Pieces of the job that nobody has begun: the first in the lower half, behind the last in the upper. */
@@ -40,7 +58,11 @@ struct crew {
     void (*piece)(void *ctx, uint32_t number);
     void *ctx;
     uint32_t numbers; /* all are below it */
-    uint32_t jobs;    /* since the shares were made */
+    uint32_t jobs;    /* since the shares were made, or since the caller last looked at the clock */
+    bool alone;       /* the caller does everything */
+    uint64_t since;   /* when they began to work together, or alone; 0: nobody has looked at the clock */
+    uint64_t waited;  /* by the caller since then */
+    uint64_t rest;    /* how long it works alone the next time, or does now */
     pthread_mutex_t lock;
     pthread_cond_t call;
     bool ends;  /* under the lock */
@@ -123,6 +145,12 @@ static void *member_run(void *arg) {
     return NULL;
 }
 
+static uint64_t clock_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 /* Makes the shares as large as what their owners did of late; that counts half from now on. */
 static void balance(struct crew *c) {
     uint64_t all = 0, before = 0;
@@ -144,6 +172,7 @@ struct crew *crew_create(uint32_t threads, uint32_t pieces) {
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->call, NULL);
     c->pid = getpid();
+    c->rest = ALONE_NS;
     for (uint32_t i = 0; i <= threads; i++) {
         c->members[i].crew = c;
         c->members[i].number = i;
@@ -181,8 +210,56 @@ void crew_free(struct crew *c) {
     free(c);
 }
 
+/* The caller has waited from then on. */
+static void note_wait(struct crew *c, uint64_t from) {
+    uint64_t now = clock_ns();
+    if (!c->since)
+        c->since = from;
+    if (now - from >= LOST_NS)
+        c->waited += now - from;
+    if (now - c->since < TRIAL_NS)
+        return;
+    if (c->waited > (now - c->since) / WAITED_PART)
+        c->alone = true;
+    else
+        c->rest = ALONE_NS;
+    c->since = now;
+    c->waited = 0;
+}
+
+/* Does a job alone; after some time they work together again. */
+static void work_alone(struct crew *c, const uint32_t *numbers, uint32_t n,
+                       void (*piece)(void *ctx, uint32_t number), void *ctx) {
+    for (uint32_t i = 0; i < n; i++)
+        piece(ctx, numbers ? numbers[i] : i);
+    if (++c->jobs < ALONE_JOBS)
+        return;
+    c->jobs = 0;
+    if (clock_ns() - c->since < c->rest)
+        return;
+    c->alone = false;
+    c->since = 0;
+    c->rest = c->rest < ALONE_MOST_NS ? 2 * c->rest : c->rest;
+}
+
+/* Waits until all pieces of a job are done. */
+static void await_others(struct crew *c) {
+    uint64_t from = 0;
+    for (uint32_t k = 0; atomic_load_explicit(&c->left, memory_order_acquire); k++) {
+        if (k == SPIN)
+            from = clock_ns();
+        pass_time(k);
+    }
+    if (from)
+        note_wait(c, from);
+}
+
 void crew_work(struct crew *c, const uint32_t *numbers, uint32_t n, void (*piece)(void *ctx, uint32_t number),
                void *ctx) {
+    if (c->alone) {
+        work_alone(c, numbers, n, piece, ctx);
+        return;
+    }
     if (++c->jobs > BALANCE_JOBS)
         balance(c);
     c->piece = piece;
@@ -204,6 +281,5 @@ void crew_work(struct crew *c, const uint32_t *numbers, uint32_t n, void (*piece
         pthread_mutex_unlock(&c->lock);
     }
     work(c, &c->members[0]);
-    for (uint32_t k = 0; atomic_load_explicit(&c->left, memory_order_acquire); k++)
-        pass_time(k);
+    await_others(c);
 }

@@ -15,7 +15,7 @@ bool crew_is_here(const struct crew *c);
 /* Does n pieces of a job, each once, in any order and by any thread; returns when all are done. numbers: of
  * the pieces, ascending; NULL: from 0 on. A piece mostly goes to the thread that had the one of its number
  * before. A thread that is late, because the host has other work for its processor, is not waited for unless
- * it has begun a piece. */
+ * it has begun a piece; when that happens often the caller works alone for a while. */
 void crew_work(struct crew *c, const uint32_t *numbers, uint32_t n, void (*piece)(void *ctx, uint32_t number),
                void *ctx);
 
