@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""Speed of the simulator on one thread: simulated warp instructions per second, and what one of them costs.
+"""Speed of the simulator: simulated warp instructions per second, on one thread where nothing else is said, and what one of them costs.
 
 Functional: the programs of tests/programs/bench.list. Timed: every workload at one size on one GPU. Mechs: the same without and
-with mechanisms, on the GPU of WIR's paper. The time is what launches take; each program runs several times and the fastest run
-counts. CPU: its benchmarks, functional and timed. Scale: a thousand to a million blocks of one kernel, which must cost as much for each instruction, and as much memory.
+with mechanisms, on the GPU of WIR's paper. Threads: some workloads whole, on 1, 2, 4 ... threads up to the host's processors. The
+time is what launches take; each program runs several times and the fastest run counts. Waits: kernels that poll, wait for the clock,
+take a lock or follow a chain. CPU: its benchmarks, functional and timed. Scale: a thousand to a million blocks of one kernel, which
+must cost as much for each instruction, and as much memory.
 
 Cost: host instructions per simulated warp instruction, which do not depend on how busy the machine is, counted by callgrind in the
 functions that run a launch. The executors are those without vector instructions, so that every x86-64 host gives the same figure.
-tests/host_insts.txt holds the figures of one compiler; --check fails when one has grown by more than a tenth, --update renews it."""
+tests/host_insts.txt holds the figures of one compiler; --check fails when one has grown by more than a tenth, --update renews it.
+Insts (not among all): the same of every workload's first 150,000 instructions, with the executors that the host would use."""
 import argparse
 import concurrent.futures
 import json
@@ -21,9 +24,14 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "tests/host_insts.txt"
-COLLECT = "--toggle-collect=machine_run --toggle-collect=exec_run_grid"
+TIMED_LAUNCHES = "--toggle-collect=machine_run"
+COLLECT = f"{TIMED_LAUNCHES} --toggle-collect=exec_run_grid"
+FIRST_INSTS = 150000
+THREADS_OF = ("hotspot", "sgemm", "matrixMul", "srad_v2", "backprop", "histo")
+# Kernels of tests/timing/waits.ptx: blocks, threads of each, bytes of the buffer, and their n.
+WAITS = (("flag", 60, 64, 64, 300000), ("clock", 15, 256, 64, 1000000), ("lock", 60, 32, 64, 200), ("chase", 1, 32, 262144, 50000))
 # No vector instructions in the executors and in libc's copies: figures must not depend on what the host has.
-SAME_ON_ALL_HOSTS = {"REPRISE_ISA": "generic", "REPRISE_THREADS": "1", "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-AVX512VL,-AVX512F,-ERMS,-FSRM"}
+SAME_ON_ALL_HOSTS = {"REPRISE_ISA": "generic", "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-AVX512VL,-AVX512F,-ERMS,-FSRM"}
 GROWTH = 1.10
 SKIPPED = 77  # as meson takes it
 
@@ -45,7 +53,12 @@ def workloads(gpu, size):
             yield name, ["--gpu", gpu, name, "--size", size]
 
 
-def measure(reprise, command, report, runs, words=("run",)):
+def mean_of(values):
+    """The geometric mean."""
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def measure(reprise, command, report, runs, words=("run", "-j", "1")):
     """The fastest run's report."""
     best = None
     for _ in range(runs):
@@ -67,8 +80,7 @@ def table(title, rows, reprise, runs):
             cycles = data["totals"].get("cycles", "")
             cycles = f"{cycles:,}" if cycles != "" else "-"
             print(f"{name:<22}{insts:>14,}{cycles:>12}{seconds:>10.2f}{rates[-1]:>12.2f}", flush=True)
-    mean = math.exp(sum(math.log(r) for r in rates) / len(rates))
-    print(f"{'geometric mean':<22}{'':>14}{'':>12}{'':>10}{mean:>12.2f}   slowest {min(rates):.2f}\n")
+    print(f"{'geometric mean':<22}{'':>14}{'':>12}{'':>10}{mean_of(rates):>12.2f}   slowest {min(rates):.2f}\n")
 
 
 def mechanisms(mechs, size, reprise, runs):
@@ -84,8 +96,32 @@ def mechanisms(mechs, size, reprise, runs):
             for mech in mechs:
                 shares[mech].append(rate[mech] / rate["base"])
             print(f"{name:<22}{rate['base']:>12.2f}" + "".join(f"{rate[mech]:>12.2f}{shares[mech][-1]:>9.2f}" for mech in mechs), flush=True)
-    means = [math.exp(sum(map(math.log, shares[mech])) / len(shares[mech])) for mech in mechs]
-    print(f"{'geometric mean':<22}{'':>12}" + "".join(f"{'':>12}{mean:>9.2f}" for mean in means) + "\n")
+    print(f"{'geometric mean':<22}{'':>12}" + "".join(f"{'':>12}{mean_of(shares[mech]):>9.2f}" for mech in mechs) + "\n")
+
+
+def threads(gpu, size, reprise, runs):
+    """Some workloads on 1, 2, 4 ... threads: seconds, and how many times as fast."""
+    counts = [1 << k for k in range(os.cpu_count().bit_length()) if 1 << k <= os.cpu_count()]
+    print(f"{'threads, ' + gpu:<22}" + "".join(f"{f'-j {n}, s':>12}{'speedup':>9}" for n in counts))
+    speedups = {n: [] for n in counts}
+    with tempfile.TemporaryDirectory() as tmp:
+        for name in THREADS_OF:
+            row, first = "", None
+            for n in counts:
+                data = measure(reprise, ["--gpu", gpu, name, "--size", size], os.path.join(tmp, "report.json"), runs, ("run", "-j", str(n)))
+                seconds = data["host"]["wall_s"]
+                first = first or seconds
+                speedups[n].append(first / seconds)
+                row += f"{seconds:>12.2f}{first / seconds:>9.2f}"
+            print(f"{name:<22}{row}", flush=True)
+    print(f"{'geometric mean':<22}" + "".join(f"{'':>12}{mean_of(speedups[n]):>9.2f}" for n in counts) + "\n")
+
+
+def waits(gpu):
+    """Kernels that wait as command lines."""
+    for name, blocks, size, data, n in WAITS:
+        yield name, ["--gpu", gpu, str(ROOT / "tests/timing/waits.ptx"), "--entry", name, "--grid", str(blocks), "--block", str(size),
+                     "--arg", f"buf:{data}", "--arg", f"u32:{n}"]
 
 
 def cpu(size, reprise, runs):
@@ -106,19 +142,38 @@ def cpu(size, reprise, runs):
     print()
 
 
-def cost(mode, name, reprise):
-    """Host instructions per warp instruction of a workload at its smallest size, launches alone."""
-    words = ["--functional"] if mode == "functional" else ["--gpu", mode]
+def counted(name, reprise, words, size, collect, environment):
+    """Host instructions per warp instruction of a workload, in the functions that are named."""
     shown = subprocess.run([reprise, "env", *words], capture_output=True, text=True, check=True).stdout
     program = pathlib.Path(reprise).resolve().parent.parent / "workloads" / name
-    script = f'eval "$1"; exec valgrind --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no {COLLECT} "$2" --size tiny --no-check'
+    script = f'eval "$1"; exec valgrind --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no {collect} "$2" --size {size} --no-check'
     with tempfile.NamedTemporaryFile(suffix=".json") as report:
         done = subprocess.run(["sh", "-c", script, "sh", shown, str(program)], capture_output=True, text=True,
-                              env=dict(os.environ, REPRISE_JSON=report.name, **SAME_ON_ALL_HOSTS))
+                              env=dict(os.environ, REPRISE_JSON=report.name, REPRISE_THREADS="1", **environment))
         found = re.search(r"Collected : (\d+)", done.stderr)
         if done.returncode or not found:
             raise RuntimeError(f"{name}: {done.stdout}{done.stderr}")
-        return int(found[1]) / json.loads(pathlib.Path(report.name).read_text())["totals"]["warp_insts"]  # the file was replaced
+        totals = json.loads(pathlib.Path(report.name).read_text())["totals"]  # the file was replaced
+        return int(found[1]) / totals.get("timed_warp_insts", totals["warp_insts"])
+
+
+def cost(mode, name, reprise):
+    """The same at its smallest size, launches alone."""
+    words = ["--functional"] if mode == "functional" else ["--gpu", mode]
+    return counted(name, reprise, words, "tiny", COLLECT, SAME_ON_ALL_HOSTS)
+
+
+def first_insts(gpu, size, reprise):
+    """The same of the first instructions of every workload."""
+    names = [name for name, _ in workloads(gpu, size)]
+    words = ["--gpu", gpu, "--max-insts", str(FIRST_INSTS)]
+    print(f"{'insts, ' + gpu:<22}{'a warp inst':>14}   host instructions, of the first {FIRST_INSTS:,}")
+    values = []
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for name, value in zip(names, pool.map(lambda name: counted(name, reprise, words, size, TIMED_LAUNCHES, {}), names)):
+            print(f"{name:<22}{value:>14.1f}", flush=True)
+            values.append(value)
+    print(f"{'geometric mean':<22}{mean_of(values):>14.1f}   of {len(values)}\n")
 
 
 def scale(gpu, reprise):
@@ -172,7 +227,7 @@ def costs(reprise, mode):
             row[2] = f"{now:.1f}"
     for each in dict.fromkeys(row[0] for row in rows):
         values = [float(row[2]) for row in rows if row[0] == each]
-        print(f"{'geometric mean':<22}{each:>14}{math.exp(sum(map(math.log, values)) / len(values)):>14.1f}")
+        print(f"{'geometric mean':<22}{each:>14}{mean_of(values):>14.1f}")
     if mode == "update":
         comments = [line for line in lines if line.startswith("#")]
         FIGURES.write_text("\n".join([*comments, compiler(reprise), *(f"{m:<12}{n:<22}{v}" for m, n, v in rows)]) + "\n")
@@ -183,7 +238,8 @@ def costs(reprise, mode):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("mode", nargs="*", choices=["functional", "timed", "mechs", "cpu", "scale", "cost", []], help="which table (all)")
+    parser.add_argument("mode", nargs="*", choices=["functional", "timed", "mechs", "threads", "waits", "cpu", "scale", "cost", "insts", []],
+                        help="which table (all but insts)")
     parser.add_argument("--check", action="store_true", help="the cost alone, against the committed figures")
     parser.add_argument("--update", action="store_true", help="the cost alone, and commit it")
     parser.add_argument("--reprise", default=ROOT / "reprise", type=pathlib.Path)
@@ -201,6 +257,12 @@ def main():
         table(f"timed, {options.gpu}", workloads(options.gpu, options.size), reprise, options.runs)
     if not options.mode or "mechs" in options.mode:
         mechanisms(options.mech.split(","), options.size, reprise, options.runs)
+    if not options.mode or "threads" in options.mode:
+        threads(options.gpu, options.size, reprise, options.runs)
+    if not options.mode or "waits" in options.mode:
+        table(f"waits, {options.gpu}", waits(options.gpu), reprise, options.runs)
+    if "insts" in options.mode:
+        first_insts(options.gpu, options.size, reprise)
     if not options.mode or "cpu" in options.mode:
         cpu(options.size, reprise, options.runs)
     if not options.mode or "scale" in options.mode:
