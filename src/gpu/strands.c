@@ -299,27 +299,40 @@ static bool go_all(struct run *r) {
     return n > follows;
 }
 
-/* The first cycle that not all SMs have gone through. Those with nothing on them follow here: how far they go
- * depends on the others, as the launch ends when none has anything. */
-static uint64_t all_reached(struct run *r, bool *blocked) {
+/* How far SMs have gone in a round. */
+struct distance {
+    uint64_t all, farthest; /* the first cycles that not all of them, and none, have gone through */
+    bool blocked;           /* the last of them waits to learn of room in the network */
+    bool wants;             /* some SM waits to be given a block */
+    bool fault;             /* some SM has one */
+};
+
+/* Those with nothing on them follow here: how far they go depends on the others, as the launch ends when none
+ * has anything. */
+static struct distance round_ends(struct run *r) {
     uint64_t first = NEVER, last = 0;
     BITS_EACH (&r->open, i) {
         last = max_u64(last, r->strands[i].at);
         if (!sm_idle(r->m->sms[i]) || r->strands[i].nended)
             first = min_u64(first, r->strands[i].at);
     }
-    uint64_t end = first == NEVER ? last : first;
+    uint64_t end = first == NEVER ? last : first, blocked_at = NEVER;
+    struct distance d = {0};
     BITS_EACH (&r->open, i) {
         struct strand *s = &r->strands[i];
         if (s->at < end)
             strand_go(s, end);
         first = min_u64(first, s->at);
+        last = max_u64(last, s->at);
+        if (s->blocked)
+            blocked_at = min_u64(blocked_at, s->at);
+        d.wants |= wants_block(s);
+        d.fault |= r->m->sms[i]->fault;
     }
-    end = first == NEVER ? end : first;
-    *blocked = false;
-    BITS_EACH (&r->open, i)
-        *blocked |= r->strands[i].blocked && r->strands[i].at == end;
-    return end;
+    d.all = first == NEVER ? end : first;
+    d.farthest = last;
+    d.blocked = blocked_at == d.all;
+    return d;
 }
 
 /* Does it read a line that is written to? */
@@ -331,19 +344,13 @@ static bool reads_written(const struct run *r, const struct later *l) {
     return l->touched[LATER_READS].all;
 }
 
-/* Finds SMs with loads of lines that somebody writes to. */
-static void check_guesses(struct run *r) {
-    bool any = false, all = false;
+/* Finds SMs with loads of lines that somebody writes to; all: or may. */
+static void check_guesses(struct run *r, bool all) {
     BITS_EACH (&r->open, i) {
         const struct later *l = &r->strands[i].later;
-        const struct later_count *c = &l->touched[LATER_WRITES];
-        for (uint32_t k = 0; k < c->n; k++)
+        for (uint32_t k = 0; k < l->touched[LATER_WRITES].n; k++)
             r->written[l->line[LATER_WRITES][k] / 64] |= UINT64_C(1) << l->line[LATER_WRITES][k] % 64;
-        any |= c->n || c->all;
-        all |= c->all;
     }
-    if (!any)
-        return;
     BITS_EACH (&r->open, i) {
         struct strand *s = &r->strands[i];
         s->wrong |= all || reads_written(r, &s->later);
@@ -359,7 +366,19 @@ static void check_guesses(struct run *r) {
  * or NO_SLOT. */
 static uint32_t catch_up(struct run *r, uint64_t end, uint64_t *cycle) {
     uint32_t n = 0, *late = r->due;
-    check_guesses(r);
+    bool writes = false, all = false, due = false;
+    BITS_EACH (&r->open, i) {
+        const struct strand *s = &r->strands[i];
+        const struct later_count *c = &s->later.touched[LATER_WRITES];
+        writes |= c->n || c->all;
+        all |= c->all;
+        due |= s->later.due || s->wrong;
+    }
+    *cycle = end;
+    if (!writes && !due)
+        return NO_SLOT;
+    if (writes)
+        check_guesses(r, all);
     BITS_EACH (&r->open, i)
         if (r->strands[i].later.due || r->strands[i].wrong) {
             drop_settled(&r->strands[i], r->m->sms[i]);
@@ -399,20 +418,15 @@ static void feed_strands(struct run *r) {
     }
 }
 
-/* The cycle in which something can happen next; NEVER: in none. */
+/* The cycle in which something can happen next, or one that not all SMs have gone through; NEVER: in none. */
 static uint64_t next_of_all(const struct run *r) {
     uint64_t next = memsys_advances_at(r->m->mem);
-    BITS_EACH (&r->open, i)
+    BITS_EACH (&r->open, i) {
+        if (next <= r->reached)
+            return next;
         next = min_u64(next, strand_next(&r->strands[i]));
+    }
     return next;
-}
-
-/* The first cycle that no SM has gone through. */
-static uint64_t farthest(const struct run *r) {
-    uint64_t at = 0;
-    BITS_EACH (&r->open, i)
-        at = max_u64(at, r->strands[i].at);
-    return at;
 }
 
 /* The memory system learns how far each SM has gone. */
@@ -429,10 +443,9 @@ static void follow(struct run *r) {
     r->followed = r->reached;
 }
 
-/* After a fault in an SM: the launch ends with the cycle in which it was. */
-static bool fault_ends(struct run *r, uint32_t i, uint64_t cycle, uint64_t *now) {
+/* After a fault in an SM: the launch ends with the cycle in which it was. last: none has gone through it. */
+static bool fault_ends(struct run *r, uint32_t i, uint64_t cycle, uint64_t last, uint64_t *now) {
     struct machine *m = r->m;
-    uint64_t last = farthest(r);
     r->x->fault = m->sms[i]->x->fault;
     follow(r);
     while (r->reached < last) { /* the ports go on alone until all are as far */
@@ -453,11 +466,11 @@ static bool fault_ends(struct run *r, uint32_t i, uint64_t cycle, uint64_t *now)
 }
 
 /* What SMs have done before cycle end takes effect. The SM with the first fault, and its cycle; NO_SLOT:
- * there is none. */
-static uint32_t settle(struct run *r, uint64_t end, uint64_t *cycle) {
+ * there is none. any: some have one that was noticed before. */
+static uint32_t settle(struct run *r, uint64_t end, bool any, uint64_t *cycle) {
     uint32_t fault = catch_up(r, end, cycle);
     r->reached = end;
-    if (fault != NO_SLOT && *cycle < end - 1)
+    if (!any || (fault != NO_SLOT && *cycle < end - 1))
         return fault;
     BITS_EACH (&r->open, i)
         if (i < fault && r->m->sms[i]->fault && r->strands[i].at == end) {
@@ -474,7 +487,7 @@ static uint32_t jump(struct run *r, uint64_t limit, uint64_t *cycle) {
         return NO_SLOT;
     BITS_EACH (&r->open, i)
         r->strands[i].at = max_u64(r->strands[i].at, to);
-    uint32_t fault = settle(r, to, cycle);
+    uint32_t fault = settle(r, to, true, cycle);
     follow(r);
     return fault;
 }
@@ -516,33 +529,35 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
         m->sms[i]->later = &r->strands[i].later;
         m->sms[i]->ticks = 0;
     }
-    bool blocked = false;
+    struct distance d = {0};
     do {
-        uint64_t most = beside && !blocked ? (r->ahead + 1) / 2 : r->ahead;
+        uint64_t most = beside && !d.blocked ? (r->ahead + 1) / 2 : r->ahead;
         r->round_end = min_u64(limit, min_u64(r->followed + r->ahead, r->reached + most));
         bool any = go_all(r);
-        uint32_t fault = settle(r, all_reached(r, &blocked), &cycle);
-        if (beside && any && !blocked) {
+        d = round_ends(r);
+        uint32_t fault = settle(r, d.all, d.fault, &cycle);
+        if (beside && any && !d.blocked) {
             show(r);
             memsys_inform(m->mem);
         } else {
             follow(r);
         }
         if (fault == NO_SLOT) {
-            feed_strands(r);
+            if (d.wants)
+                feed_strands(r);
             bool done = r->ended == r->total && machine_idle(m);
-            if (done && farthest(r) == r->reached)
+            if (done && d.farthest == r->reached)
                 break;
             bool stays = pays(r);
             if (!stays)
                 r->plain_until = r->reached + PLAIN_CYCLES;
             if (!stays || !is_far_from_limit(r) || (m->threads > 1 && m->rounds == ALONE_ROUNDS))
-                limit = min_u64(limit, farthest(r));
+                limit = min_u64(limit, d.farthest);
             if (!done && r->followed == r->reached)
                 fault = jump(r, limit, &cycle);
         }
         if (fault != NO_SLOT)
-            return fault_ends(r, fault, cycle, now);
+            return fault_ends(r, fault, cycle, max_u64(d.farthest, r->reached), now);
     } while (r->reached < limit);
     strands_join(r, now);
     return true;
