@@ -208,6 +208,9 @@ struct exec {
     void *pause_ctx;
     uint64_t pause_next; /* of warp_insts + waited: when it is called next in a functional run */
     const char *stop;    /* what it returned last */
+    /* In a pause: brings executed up to date for who looks at it; NULL: it is. */
+    void (*gather)(void *ctx);
+    void *gather_ctx;
     const char *module_name;
     const char *(*file_name)(void *names, uint32_t file); /* of debug lines; NULL when unknown */
     void *names;

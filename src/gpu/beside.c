@@ -30,6 +30,8 @@ void rp_gpu_pause(struct rp_gpu *g, const char *(*fn)(void *ctx), void *ctx) {
  * all the others that have an effect outside of a thread. */
 static void look(const struct exec *x, uint64_t *spun, uint64_t *other) {
     *spun = *other = 0;
+    if (x->gather)
+        x->gather(x->gather_ctx);
     for (uint32_t i = 0; i < x->img->ncode; i++) {
         const struct inst *in = x->img->code[i].in;
         uint16_t flags = op_info[in->op].flags;

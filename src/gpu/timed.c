@@ -360,10 +360,17 @@ static void wind_up(struct run *r) {
     r->total = r->next;
 }
 
+static void gather_run(void *run) {
+    strands_gather(run);
+}
+
 /* Lets others act; false, with a report, when they want the launch to end. */
 static bool let_others(struct run *r) {
-    strands_gather(r);
+    strands_count(r);
+    r->x->gather = gather_run;
+    r->x->gather_ctx = r;
     bool ok = exec_pause(r->x);
+    r->x->gather = NULL;
     strands_paused(r);
     for (uint32_t i = 0; i < r->m->nsms; i++)
         for (uint32_t s = 0; s < r->m->sms[i]->nstreams; s++)
