@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/ending.h"
 #include "base/io.h"
@@ -16,6 +17,9 @@
 #include "reprise.h"
 
 enum { MAX_PARAM_BYTES = 4096, MAX_BUFFERS = 64, SHOWN_WORDS = 64 };
+/* Pauses of a launch between two looks at whether it does nothing but wait; seconds of that after which it is
+ * mentioned. */
+enum { LOOK_PAUSES = 16, TOLD_AFTER_S = 5 };
 
 struct buffer {
     uint64_t addr;
@@ -135,13 +139,46 @@ static bool write_report(const struct rp_gpu *g, struct gpu_report *report) {
     return (!profile || !*profile || gpu_profile_write(g, NULL, profile)) && ok;
 }
 
+/* What is known of a launch that may wait for something that nobody will write. */
+struct quiet {
+    struct rp_gpu *gpu;
+    const char *kernel;
+    uint32_t pauses;
+    time_t since; /* 0: it does something */
+    bool told;
+};
+
+/* Mentions, once, a launch that has done nothing but wait for long. It is not ended: one of its threads may
+ * have much to compute before it writes what the others wait for. */
+static const char *on_pause(void *ctx) {
+    struct quiet *q = ctx;
+    if (++q->pauses % LOOK_PAUSES || q->told)
+        return NULL;
+    time_t now = time(NULL);
+    if (!rp_launch_waits(q->gpu))
+        q->since = 0;
+    else if (!q->since)
+        q->since = now;
+    q->told = q->since && now - q->since >= TOLD_AFTER_S;
+    if (q->told)
+        fprintf(
+            stderr,
+            "reprise: kernel %s does nothing but read memory again and again, as if it waited for something "
+            "that nobody writes; --watchdog N ends it after N instructions, and says where its threads are\n",
+            q->kernel);
+    return NULL;
+}
+
 /* Runs a launch and all that it launches. */
 static enum rp_status run_all(struct rp_gpu *g, struct rp_kernel *k, struct rp_launch l,
                               struct gpu_report *report, struct results *results, char **log) {
     enum rp_status s;
     do {
         struct rp_totals before = rp_totals(g);
+        struct quiet quiet = {.gpu = g, .kernel = rp_kernel_name(k)};
+        rp_gpu_pause(g, on_pause, &quiet);
         s = rp_launch(g, k, &l, log);
+        rp_gpu_pause(g, NULL, NULL);
         gpu_report_launch(report, k, &l, before);
         results_launch(results, g, k, &l);
     } while (s == RP_OK && rp_next_launch(g, &k, &l));
