@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "core/slots.h"
+
 static const struct param params[] = {
     {"dac.atq", PARAM_AT(struct dac_params, atq), 1, 192, 24, "entries",
      "DAC: tuples in the queue of an SM (table 1)."},
@@ -265,8 +267,16 @@ static void elapsed(void *m, uint64_t cycles) {
     struct dac *d = m;
     if (!d->on)
         return;
+    const struct sm *sm = d->sm;
     dac_count_expansion(d, cycles);
-    if (d->sm->parked & d->sm->streaming)
+    if (sm->parked & sm->streaming)
+        dac_count_affine(d, cycles);
+    if (sm->spec->policy == SCHED_TWO_LEVEL)
+        return; /* warps that wait are in no active set */
+    enum shortage why;
+    uint64_t refused = issue_possible(sm, ready_warps(sm), &why, false);
+    d->n.wait_warps += cycles * warps_of(refused & ~sm->streaming);
+    if (refused & sm->streaming)
         dac_count_affine(d, cycles);
 }
 
@@ -354,7 +364,7 @@ MECHANISM(dac) = {
                         .describe = describe,
                         .any_order = true},
                .watch = {.control = control, .barrier = barrier_opened, .issued = issued},
-               .gate = {.eligible = dac_eligible, .slots = slots},
+               .gate = {.eligible = dac_eligible, .slots = slots, .refused = dac_refused},
                .stream = {.own_code = true},
                .values = {.sources = dac_sources},
                .memory = {.access = dac_access, .arrived = dac_arrived}},

@@ -279,6 +279,7 @@ void dac_check_predicate(struct dac *d, const struct xinst *i, const struct dac_
 
 /* queue.c: what warps take. */
 uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now);
+uint64_t dac_refused(const void *m, uint64_t ready);
 /* Those of these warps, which wait, whose queue has got what they waited for may be scheduled again. */
 void dac_unpark(struct dac *d, uint64_t warps);
 /* A warp says which of its lanes take a branch. */

@@ -50,16 +50,21 @@ static inline bool can_take(struct dac *d, uint32_t warp) {
     return !(m->roles & DAC_DEQ) || !active(cw, cw->needs[cw->next].i) || has_address(d, warp);
 }
 
+/* Warps that were refused and have got nothing since. */
+static inline uint64_t still_refused(const struct dac *d, uint64_t ready) {
+    return ready & d->sm->parked & ~(d->changed | d->able | d->sm->streaming);
+}
+
 uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
     struct dac *d = m;
     (void)now;
     if (!d->on)
         return ready;
-    uint64_t refused = 0;
-    for (uint64_t left = ready & ~d->able; left; left &= left - 1) {
+    uint64_t refused = still_refused(d, ready);
+    d->n.wait_warps += warps_of(refused);
+    for (uint64_t left = ready & ~(d->able | refused); left; left &= left - 1) {
         uint32_t w = (uint32_t)__builtin_ctzll(left);
-        bool own = d->sm->streaming >> w & 1, known = d->sm->parked & ~d->changed & left & -left;
-        bool waits = own ? dac_affine_waits(d) : known || !can_take(d, w);
+        bool own = d->sm->streaming >> w & 1, waits = own ? dac_affine_waits(d) : !can_take(d, w);
         if (!waits && !own)
             dac_know(d, left & -left, true);
         if (!waits && (!own || dac_affine_ready(d)))
@@ -71,6 +76,14 @@ uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
     }
     uint64_t able = ready & ~refused, own = able & d->sm->streaming;
     return d->params->first && own ? own : able;
+}
+
+uint64_t dac_refused(const void *m, uint64_t ready) {
+    const struct dac *d = m;
+    if (!d->on)
+        return 0;
+    uint64_t affine = d->affine_unchanged ? ready & d->sm->parked & d->sm->streaming : 0;
+    return still_refused(d, ready) | affine;
 }
 
 void dac_unpark(struct dac *d, uint64_t warps) {
