@@ -60,6 +60,8 @@ static struct dac_mark *marks_of(struct arena *a, const struct program *facts, c
             m[pc].fact = NULL;
         m[pc].roles = m[pc].fact ? m[pc].fact->roles : 0;
     }
+    for (uint32_t pc = 0; pc + 1 < img->ncode; pc++)
+        m[pc].then_none = !m[pc + 1].roles;
     return m;
 }
 
@@ -215,26 +217,29 @@ static void barrier_opened(void *m, uint32_t block, uint64_t warps, bool opened)
 static void control(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     struct dac *d = m;
     (void)mask;
-    if (d->on && d->sm->streaming >> warp & 1)
+    if (!d->on)
+        return;
+    if (d->sm->streaming >> warp & 1)
         dac_affine_control(d, i);
+    else
+        dac_know(d, warp_bit(warp), false);
 }
 
 static void issued(void *m, int32_t op) {
     struct dac *d = m;
     const struct core_op *o = &d->sm->ops[op];
+    const struct core_warp *cw = &d->sm->warps[o->warp];
     if (!d->on) {
         dac_count_load(d, o);
-        return;
-    }
-    if (d->sm->streaming >> o->warp & 1)
+    } else if (cw->x != d->sm->x) {
         dac_affine_issued(d, o->i, (uint32_t)o->pc);
-    else
-        dac_given(d, op);
-    /* On one path the next instruction is the one behind; most take nothing. */
-    const struct core_warp *cw = &d->sm->warps[o->warp];
-    if (cw->x == d->sm->x && cw->w->depth == 1 && (uint32_t)o->pc + 1 < cw->ncode &&
-        !d->main[o->pc + 1].roles)
-        dac_know(d, warp_bit(o->warp), true);
+    } else {
+        const struct dac_mark *mark = &d->main[o->pc];
+        if (mark->roles || o->need->load)
+            dac_given(d, op);
+        /* On one path the next instruction is the one behind; most take nothing. */
+        dac_know(d, warp_bit(o->warp), mark->then_none && cw->w->depth == 1);
+    }
 }
 
 static void tick(void *m, uint64_t now) {

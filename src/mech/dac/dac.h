@@ -27,6 +27,7 @@ struct dac_mask {
 struct dac_mark {
     const struct dac_fact *fact; /* NULL: none */
     uint32_t roles;              /* of the fact */
+    bool then_none;              /* the instruction behind it has none */
     bool data;                   /* of this launch: data are fetched ahead */
     bool flip;                   /* affine: the kernel has the branch the other way around */
 };

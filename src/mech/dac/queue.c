@@ -89,9 +89,12 @@ uint64_t dac_refused(const void *m, uint64_t ready) {
 void dac_unpark(struct dac *d, uint64_t warps) {
     for (uint64_t left = warps; left; left &= left - 1) {
         uint32_t w = (uint32_t)__builtin_ctzll(left);
-        bool own = d->sm->streaming >> w & 1;
-        if (!(d->sm->resident >> w & 1) || (own ? !dac_affine_waits(d) : can_take(d, w)))
-            core_park(d->sm, w, false);
+        bool own = d->sm->streaming >> w & 1, gone = !(d->sm->resident >> w & 1);
+        if (!gone && (own ? dac_affine_waits(d) : !can_take(d, w)))
+            continue;
+        core_park(d->sm, w, false);
+        if (!gone && !own)
+            dac_know(d, left & -left, true);
     }
 }
 
@@ -176,7 +179,6 @@ void dac_sources(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     if (!d->on || cw->x != d->sm->x)
         return;
     const struct dac_mark *mark = mark_at(d, cw);
-    dac_know(d, warp_bit(warp), false);
     if (mark->roles)
         take(d, warp, i, mask, mark);
 }
@@ -228,8 +230,6 @@ void dac_count_load(struct dac *d, const struct core_op *o) {
 
 void dac_given(struct dac *d, int32_t op) {
     const struct core_op *o = &d->sm->ops[op];
-    if (o->pc < 0)
-        return;
     const struct dac_mark *mark = &d->main[o->pc];
     if (!(mark->roles & DAC_DEQ) || !o->mask || !mark->data) {
         d->n.deq_addr += mark->roles & DAC_DEQ && o->mask;
