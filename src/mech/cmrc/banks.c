@@ -25,54 +25,70 @@ static inline void look_once(struct cmrc *m, int32_t id) {
         cmrc_look(m, id);
 }
 
-static inline struct request write_at(struct cmrc *m, int32_t id, int32_t prev) {
+/* The functions below are compiled twice: for CMRC as it is usually, which m->usual says, and for all. */
+static EVERY_TIME enum cmrc_pairing pairing(const struct cmrc *m, bool usual) {
+    return usual ? PAIR_ALL : m->params->pairing;
+}
+
+static EVERY_TIME bool keeps(const struct cmrc *m, enum cmrc_rule rule, bool usual) {
+    return usual || cmrc_keeps(m, rule);
+}
+
+static EVERY_TIME struct cmrc_reg *reg_at(struct cmrc *m, uint32_t place, bool usual) {
+    return usual ? &m->regs[m->slots[place]] : cmrc_at(m, place);
+}
+
+static EVERY_TIME struct request write_at(struct cmrc *m, int32_t id, int32_t prev) {
     const struct cmrc_op *o = &m->ops[id];
     look_once(m, id);
     return (struct request){
         id, prev, id, true, o->expands ? o->expands : o->write, m->sm->ops[id].place, o->queued};
 }
 
-static inline struct request read_at(struct cmrc *m, int32_t at, int32_t prev) {
+static EVERY_TIME struct request read_at(struct cmrc *m, int32_t at, int32_t prev) {
     const struct core_read *r = &m->sm->reads[at];
-    uint8_t mask = r->source == CORE_NONE ? cmrc_place_mask(m, r->place) : m->ops[r->op].mask[r->source];
-    return (struct request){at, prev, r->op, false, mask, r->place, m->ops[r->op].queued};
+    const struct cmrc_op *o = &m->ops[r->op];
+    uint8_t mask = r->source == CORE_NONE ? cmrc_place_mask(m, r->place) : o->mask[r->source];
+    return (struct request){at, prev, r->op, false, mask, r->place, o->queued};
 }
 
 /* A read of the register waits at the bank. */
 static EVERY_TIME bool is_read(const struct sm *sm, uint32_t bank, uint32_t place) {
-    for (int32_t r = sm->read_banks >> bank & 1 ? sm->bank_reads[bank][0] : CORE_NONE; r != CORE_NONE;
-         r = sm->reads[r].next)
+    for (int32_t r = sm->bank_reads[bank][0]; r != CORE_NONE; r = sm->reads[r].next)
         if (sm->reads[r].place == place)
             return true;
     return false;
 }
 
 /* What the collector of an op has taken in this cycle. */
-static EVERY_TIME struct cmrc_port *port_of(struct cmrc *m, int32_t op) {
-    struct cmrc_port *p = &m->ports[op];
-    if (p->cycle != m->sm->now)
-        *p = (struct cmrc_port){.cycle = m->sm->now};
+static EVERY_TIME struct cmrc_op *port_of(struct cmrc *m, int32_t op) {
+    struct cmrc_op *p = &m->ops[op];
+    if (p->cycle != m->sm->now) {
+        p->cycle = m->sm->now;
+        p->slices = p->operands = p->bank = 0;
+    }
     return p;
 }
 
 /* The collector can take what the request reads; with: the request that is served together with it. */
 static EVERY_TIME bool has_slices(struct cmrc *m, const struct request *q, const struct request *with,
-                                  uint32_t bank) {
-    if (q->write || m->sm->reads[q->at].source == CORE_NONE || !m->sm->spec->collector_ports)
+                                  uint32_t bank, bool usual) {
+    if (!m->sm->spec->collector_ports || q->write || m->sm->reads[q->at].source == CORE_NONE)
         return true;
-    const struct cmrc_port *p = port_of(m, q->op);
+    const struct cmrc_op *p = port_of(m, q->op);
     bool same = with->at != CORE_NONE && !with->write && with->op == q->op;
     uint32_t operands = p->operands + same, taken = p->slices | (same ? with->mask : 0);
-    if (m->params->pairing == PAIR_ANY)
+    if (pairing(m, usual) == PAIR_ANY)
         return operands < 2;
-    if (m->params->pairing == PAIR_READS && p->operands && p->bank != bank)
+    if (pairing(m, usual) == PAIR_READS && p->operands && p->bank != bank)
         return false;
-    return !(taken & q->mask) || !cmrc_keeps(m, CM_SLICES);
+    return !(taken & q->mask) || !keeps(m, CM_SLICES, usual);
 }
 
 /* Whether two requests of a bank can go together. */
-static bool pairs(const struct cmrc *m, const struct request *a, const struct request *b) {
-    switch (m->params->pairing) {
+static EVERY_TIME bool pairs(const struct cmrc *m, const struct request *a, const struct request *b,
+                             bool usual) {
+    switch (pairing(m, usual)) {
     case PAIR_READS:
         return !a->write && !b->write && a->op == b->op && !(a->mask & b->mask);
     case PAIR_ANY:
@@ -85,56 +101,52 @@ static bool pairs(const struct cmrc *m, const struct request *a, const struct re
 /* The oldest write (read) of a bank that can be served, with another if there is one; false: there is none.
  */
 static EVERY_TIME bool find_write(struct cmrc *m, uint32_t bank, const struct request *with,
-                                  struct request *q) {
+                                  struct request *q, bool usual) {
     const struct sm *sm = m->sm;
-    if (!(sm->write_banks >> bank & 1))
-        return false;
     int32_t prev = CORE_NONE, id = sm->bank_writes[bank][0];
     for (int32_t n = m->params->depth; id != CORE_NONE && n; n--, prev = id, id = sm->ops[id].next) {
         *q = write_at(m, id, prev);
         bool alone = with->at == CORE_NONE;
-        if (!alone && ((with->write && with->at == id) || !pairs(m, with, q)))
+        if (!alone && ((with->write && with->at == id) || !pairs(m, with, q, usual)))
             continue;
-        if (!cmrc_keeps(m, CM_ORDER) || m->ops[id].expands || !is_read(sm, bank, q->place))
+        if (!keeps(m, CM_ORDER, usual) || m->ops[id].expands || !is_read(sm, bank, q->place))
             return true;
     }
     return false;
 }
 
 /* The bank looks at the writes among which it would find one, but none can go. */
-static void look_at_writes(struct cmrc *m, uint32_t bank) {
+static EVERY_TIME void look_at_writes(struct cmrc *m, uint32_t bank) {
     const struct sm *sm = m->sm;
-    int32_t id = sm->write_banks >> bank & 1 ? sm->bank_writes[bank][0] : CORE_NONE;
+    int32_t id = sm->bank_writes[bank][0];
     for (int32_t n = m->params->depth; id != CORE_NONE && n; n--, id = sm->ops[id].next)
         look_once(m, id);
 }
 
-static EVERY_TIME bool find_read(struct cmrc *m, uint32_t bank, const struct request *with,
-                                 struct request *q) {
+static EVERY_TIME bool find_read(struct cmrc *m, uint32_t bank, const struct request *with, struct request *q,
+                                 bool usual) {
     const struct sm *sm = m->sm;
-    if (!(sm->read_banks >> bank & 1))
-        return false;
     int32_t prev = CORE_NONE, at = sm->bank_reads[bank][0];
     for (int32_t n = m->params->depth; at != CORE_NONE && n; n--, prev = at, at = sm->reads[at].next) {
         *q = read_at(m, at, prev);
         bool alone = with->at == CORE_NONE;
-        if (!alone && ((!with->write && with->at == at) || !pairs(m, with, q)))
+        if (!alone && ((!with->write && with->at == at) || !pairs(m, with, q, usual)))
             continue;
-        if (has_slices(m, q, with, bank))
+        if (has_slices(m, q, with, bank, usual))
             return true;
     }
     return false;
 }
 
 /* Operands arrive at a collector. */
-static EVERY_TIME void deliver(struct cmrc *m, const struct request *q, uint32_t bank) {
-    struct cmrc_port *p = port_of(m, q->op);
-    const struct core_read *r = &m->sm->reads[q->at];
-    if (r->source == CORE_NONE)
+static EVERY_TIME void deliver(struct cmrc *m, const struct request *q, uint32_t bank, bool usual) {
+    int32_t source = m->sm->reads[q->at].source;
+    if (source == CORE_NONE)
         return;
-    if (cmrc_at(m, q->place)->version != m->ops[q->op].version[r->source])
+    struct cmrc_op *p = port_of(m, q->op);
+    if (reg_at(m, q->place, usual)->version != p->version[source])
         m->wrong = "CMRC: a register was overwritten before it was read";
-    if (m->params->pairing == PAIR_ALL && m->sm->spec->collector_ports && p->slices & q->mask)
+    if (p->slices & q->mask && pairing(m, usual) == PAIR_ALL && m->sm->spec->collector_ports)
         m->wrong = "CMRC: a collector took one slice from two registers";
     m->n.type5 += p->operands && p->bank != bank;
     m->n.collector_writes += !p->operands;
@@ -144,23 +156,27 @@ static EVERY_TIME void deliver(struct cmrc *m, const struct request *q, uint32_t
     p->operands++;
 }
 
-/* The access itself; that of a register which must be read before it is written leaves the request where it
- * is. */
-static EVERY_TIME void serve(struct cmrc *m, const struct request *q, uint32_t bank) {
+/* Counts an access to these sub-banks. */
+static EVERY_TIME void count_access(struct cmrc *m, uint8_t mask) {
     static const size_t widths[] = {[1] = offsetof(struct cmrc_counters, width1),
                                     offsetof(struct cmrc_counters, width2),
                                     offsetof(struct cmrc_counters, width3),
                                     offsetof(struct cmrc_counters, width4)};
-    uint32_t width = width_of[q->mask];
-    m->serving = q->mask;
-    ++*(uint64_t *)((char *)&m->n + widths[width]);
+    m->serving = mask;
+    ++*(uint64_t *)((char *)&m->n + widths[width_of[mask]]);
+}
+
+/* The access itself; that of a register which must be read before it is written leaves the request where it
+ * is. */
+static EVERY_TIME void serve(struct cmrc *m, const struct request *q, uint32_t bank, bool usual) {
+    count_access(m, q->mask);
     if (!q->write) {
-        deliver(m, q, bank);
+        deliver(m, q, bank, usual);
         core_serve_read(m->sm, bank, q->prev);
     } else if (m->ops[q->at].expands) {
         m->ops[q->at].expands = 0;
         m->n.expansions++;
-        m->n.expansion_arrays += 2 * width;
+        m->n.expansion_arrays += 2u * width_of[q->mask];
     } else {
         cmrc_write(m, q->at);
         core_serve_write(m->sm, bank, q->prev);
@@ -178,61 +194,77 @@ static void count_pair(struct cmrc *m, const struct request *a, const struct req
 
 /* One request waits at the bank, and no other: it needs no partner, and a write no look at reads before it.
  */
-static inline bool is_alone(const struct sm *sm, uint32_t bank) {
-    bool reads = sm->read_banks >> bank & 1, writes = sm->write_banks >> bank & 1;
-    if (reads && writes)
-        return false;
-    return (reads ? sm->reads[sm->bank_reads[bank][0]].next : sm->ops[sm->bank_writes[bank][0]].next) ==
-           CORE_NONE;
-}
-
-static EVERY_TIME void serve_alone(struct cmrc *m, uint32_t bank) {
-    const struct sm *sm = m->sm;
-    struct request q = sm->read_banks >> bank & 1 ? read_at(m, sm->bank_reads[bank][0], CORE_NONE)
-                                                  : write_at(m, sm->bank_writes[bank][0], CORE_NONE);
-    if (!has_slices(m, &q, &no_request, bank))
+static EVERY_TIME void read_alone(struct cmrc *m, uint32_t bank, int32_t at, bool usual) {
+    struct request q = read_at(m, at, CORE_NONE);
+    if (!has_slices(m, &q, &no_request, bank, usual))
         return;
     m->n.port_cycles++;
-    serve(m, &q, bank);
+    serve(m, &q, bank, usual);
 }
 
-static EVERY_TIME void serve_bank(struct cmrc *m, uint32_t bank) {
-    struct request a, w, r;
-    if (is_alone(m->sm, bank)) {
-        serve_alone(m, bank);
+static EVERY_TIME void write_alone(struct cmrc *m, uint32_t bank, int32_t id, bool usual) {
+    m->n.port_cycles++;
+    uint8_t mask = cmrc_write_whole(m, id);
+    if (mask) {
+        count_access(m, mask);
+        core_serve_write(m->sm, bank, CORE_NONE);
         return;
     }
-    if (!find_write(m, bank, &no_request, &a) && !find_read(m, bank, &no_request, &a))
+    struct request q = write_at(m, id, CORE_NONE);
+    serve(m, &q, bank, usual);
+}
+
+static EVERY_TIME void serve_bank(struct cmrc *m, uint32_t bank, bool usual) {
+    struct request a, w, r;
+    int32_t first_read = m->sm->bank_reads[bank][0], first_write = m->sm->bank_writes[bank][0];
+    if (first_write == CORE_NONE && m->sm->reads[first_read].next == CORE_NONE) {
+        read_alone(m, bank, first_read, usual);
+        return;
+    }
+    if (first_read == CORE_NONE && m->sm->ops[first_write].next == CORE_NONE) {
+        write_alone(m, bank, first_write, usual);
+        return;
+    }
+    if (!find_write(m, bank, &no_request, &a, usual) && !find_read(m, bank, &no_request, &a, usual))
         return;
     m->n.port_cycles++;
     bool write = false, read = false;
-    if (a.mask == CMRC_ALL && m->params->pairing != PAIR_ANY) { /* what fills all sub-banks goes alone */
-        if (m->params->pairing != PAIR_READS)
+    if (a.mask == CMRC_ALL && pairing(m, usual) != PAIR_ANY) { /* what fills all sub-banks goes alone */
+        if (pairing(m, usual) != PAIR_READS)
             look_at_writes(m, bank);
     } else {
-        write = m->params->pairing != PAIR_READS && find_write(m, bank, &a, &w);
-        read = find_read(m, bank, &a, &r);
+        write = pairing(m, usual) != PAIR_READS && find_write(m, bank, &a, &w, usual);
+        read = find_read(m, bank, &a, &r, usual);
     }
     const struct request *b = write && !(read && r.queued < w.queued) ? &w : read ? &r : NULL;
     if (b) { /* In one list the partner is behind: what is in front of it must still be there. */
         count_pair(m, &a, b);
-        serve(m, b, bank);
+        serve(m, b, bank, usual);
     }
-    serve(m, &a, bank);
+    serve(m, &a, bank, usual);
 }
 
-/* Banks from one up to another, one after the other: what is written at one may then wait at the next. */
-static void serve_banks(struct cmrc *m, uint32_t from, uint32_t to) {
+/* All banks, from one on and around, one after the other: what is written at one may then wait at the next.
+ */
+static EVERY_TIME void serve_banks(struct cmrc *m, uint32_t first, bool usual) {
     const struct sm *sm = m->sm;
-    while (from < to) {
-        uint32_t left = (sm->read_banks | sm->write_banks) >> from;
-        if (!left)
-            return;
-        from += (uint32_t)__builtin_ctz(left);
-        if (from < to)
-            serve_bank(m, from);
-        from++;
+    uint32_t before = (1u << first) - 1;
+    for (uint32_t half = 0; half < 2; half++) {
+        uint32_t some = half ? before : ~before, left;
+        while ((left = (sm->read_banks | sm->write_banks) & some)) {
+            uint32_t bank = (uint32_t)__builtin_ctz(left);
+            some &= ~1u << bank;
+            serve_bank(m, bank, usual);
+        }
     }
+}
+
+static __attribute__((noinline)) void serve_usual(struct cmrc *m, uint32_t first) {
+    serve_banks(m, first, true);
+}
+
+static __attribute__((noinline)) void serve_any(struct cmrc *m, uint32_t first) {
+    serve_banks(m, first, false);
 }
 
 /* No port conflicts: whatever waits is served. */
@@ -262,10 +294,11 @@ void cmrc_arbitrate(void *state, uint64_t now) {
         serve_all(m);
         return;
     }
-    serve_banks(m, first, n);
-    serve_banks(m, 0, first);
-    if (sm->read_banks | sm->write_banks)
-        core_conflicts(sm, lanes_of(sm->read_banks), lanes_of(sm->write_banks));
+    (m->usual ? serve_usual : serve_any)(m, first);
+    if (sm->read_banks)
+        core_conflicts(sm, lanes_of(sm->read_banks), 0);
+    if (sm->write_banks)
+        core_conflicts(sm, 0, lanes_of(sm->write_banks));
 }
 
 /* Two arrays make a sub-bank. */

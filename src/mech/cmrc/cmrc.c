@@ -70,7 +70,6 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     m->slots = arena_array(a, uint16_t, PLACES);
     m->odd = arena_array(a, bool, PLACES);
     m->ops = arena_array(a, struct cmrc_op, sm->nops + 1) + 1;
-    m->ports = arena_array(a, struct cmrc_port, sm->nops);
     return m;
 }
 
@@ -86,6 +85,7 @@ static void start(void *state, const void *marks) {
     (void)marks;
     struct cmrc *m = state;
     m->owned = m->sm->mech.owns >> MECH_registers & 1;
+    m->usual = !m->owned && !m->params->omit && m->params->pairing == PAIR_ALL;
     m->regs_of_warp = padded(m, m->sm->x->img->prog->nregs);
     cmrc_lay_out(m);
     m->warps = 0;

@@ -49,22 +49,19 @@ struct cmrc_reg {
 
 /* An op in flight, or an instruction about to take effect. */
 struct cmrc_op {
-    uint8_t mask[CMRC_SOURCES];     /* sub-banks of each source */
-    uint32_t version[CMRC_SOURCES]; /* of it */
-    uint16_t before[CMRC_WORDS];    /* owned: place of each destination word until now */
-    uint64_t queued;                /* order among the requests */
+    /* Its collector, in a cycle. */
+    uint64_t cycle;
+    uint8_t slices, operands, bank;
     /* The destination word in work, from when its bank first looks at it. */
     uint8_t looked;  /* its number + 1; 0: none */
     uint8_t write;   /* sub-banks */
     uint8_t expands; /* sub-banks to be read first; 0: none, or it is done */
     struct cmrc_form form;
-    bool whole; /* all lanes are written, not the active ones alone */
-};
-
-/* A collector in a cycle. */
-struct cmrc_port {
-    uint64_t cycle;
-    uint8_t slices, operands, bank;
+    bool whole;                     /* all lanes are written, not the active ones alone */
+    uint64_t queued;                /* order among the requests */
+    uint8_t mask[CMRC_SOURCES];     /* sub-banks of each source */
+    uint32_t version[CMRC_SOURCES]; /* of it */
+    uint16_t before[CMRC_WORDS];    /* owned: place of each destination word until now */
 };
 
 struct cmrc_counters {
@@ -77,6 +74,7 @@ struct cmrc {
     struct sm *sm;
     const struct cmrc_params *params;
     bool owned;            /* somebody else decides in which registers values live */
+    bool usual;            /* that is not so, all rules hold, and any two accesses may share a port */
     uint32_t regs_of_warp; /* with padding */
     uint32_t warps;        /* resident */
     uint16_t *slots;       /* by place: a number of bank and entry; not of those that have an owner */
@@ -86,7 +84,6 @@ struct cmrc {
     uint64_t raw[CORE_MAX_WARPS][4]; /* owned: registers that control instructions wrote, which are not known
                                       * by their place */
     struct cmrc_op *ops;             /* from CORE_NONE on, which is for control instructions */
-    struct cmrc_port *ports;         /* by op */
     uint64_t order;                  /* of requests */
     uint8_t serving;                 /* sub-banks of the access that the bank serves */
     const char *wrong;               /* what was found to be so */
@@ -119,6 +116,9 @@ static inline void cmrc_unlearn(struct cmrc *m, uint32_t place) {
 void cmrc_look(struct cmrc *m, int32_t op);
 /* It is written. */
 void cmrc_write(struct cmrc *m, int32_t op);
+/* Both at once, where nobody has looked at it and nothing has to be read before; returns its sub-banks, or 0:
+ * that is not so, and nothing was done. */
+uint8_t cmrc_write_whole(struct cmrc *m, int32_t op);
 void cmrc_forget(struct cmrc *m, uint32_t warp, uint32_t first, uint32_t n);
 /* The sub-banks of a register. */
 uint8_t cmrc_place_mask(struct cmrc *m, uint32_t place);

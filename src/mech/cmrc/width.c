@@ -20,14 +20,14 @@ static WIDE_PART uint8_t signed_bytes(const uint32_t *v, uint32_t lanes) {
 
 /* A value that all lanes have: what is below without a look at which they are, which is the common case. */
 static WIDE_PART struct cmrc_form whole_form(const uint32_t v[WARP_LANES]) {
-    uint32_t any = 0, lacking = 0, bits = 0;
+    uint32_t any = 0, all = UINT32_MAX;
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         any |= v[l];
-        lacking |= ~v[l];
-        bits |= (v[l] ^ (0u - (v[l] >> 31))) << 1;
+        all &= v[l];
     }
-    bool full = (any >> 31 && lacking >> 31) || bits >> 31;
-    return (struct cmrc_form){full ? CMRC_FULL : bytes_of(bits), false};
+    uint32_t bits = all >> 31 ? ~all : any; /* of values with one sign, those that it does not say */
+    bool full = (any ^ all) >> 31 || bits >> 30;
+    return (struct cmrc_form){full ? CMRC_FULL : bytes_of(bits << 1), false};
 }
 
 static WIDE_PART struct cmrc_form form(enum cmrc_sign sign, const uint32_t v[WARP_LANES], uint32_t lanes) {
@@ -48,8 +48,15 @@ static WIDE_PART struct cmrc_form form(enum cmrc_sign sign, const uint32_t v[WAR
     return (struct cmrc_form){signed_bytes(v, lanes), false};
 }
 
-WIDE_TOO(struct cmrc_form, cmrc_form, (enum cmrc_sign sign, const uint32_t v[WARP_LANES], uint32_t lanes),
-         form, sign, v, lanes)
+WIDE_HERE(struct cmrc_form, form_of_all, (enum cmrc_sign sign, const uint32_t v[WARP_LANES], uint32_t lanes),
+          form, sign, v, lanes)
+
+struct cmrc_form cmrc_form(enum cmrc_sign sign, const uint32_t v[WARP_LANES], uint32_t lanes) {
+    uint32_t one = v[__builtin_ctz(lanes)];
+    if (sign != SIGN_FILL && (one ^ (0u - (one >> 31))) >> 23) /* a lane that needs all bytes decides */
+        return (struct cmrc_form){CMRC_FULL, false};
+    return form_of_all(sign, v, lanes);
+}
 
 /* The value that the stored bytes of a word stand for. */
 static WIDE_PART uint32_t extend(enum cmrc_sign sign, struct cmrc_form f, uint32_t word) {
