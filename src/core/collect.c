@@ -180,20 +180,21 @@ void core_read_beside(struct sm *sm, int32_t id, int32_t beside) {
     sm->ops[id].pending = (uint8_t)(sm->ops[id].pending + other->need->nreads);
 }
 
-/* Arrays of the bank that an access activates; word: of the result, or source (CORE_NONE: a mechanism's). */
-static inline uint32_t arrays_used(struct sm *sm, int32_t id, int32_t word, bool write) {
+/* Arrays of the bank that an access activates; word: of the result, or source (CORE_NONE: a mechanism's);
+ * said: what the owner of the forms said of it, 0: it is asked. */
+static EVERY_TIME uint32_t arrays_used(struct sm *sm, int32_t id, int32_t word, bool write, uint32_t said) {
     const struct core_op *op = &sm->ops[id];
     uint32_t arrays = write ? op->write_arrays : op->read_arrays;
     if (!HAS(sm, forms, arrays))
         return arrays;
-    uint32_t used = OWNER(sm, forms, arrays, id, word, write, arrays);
+    uint32_t used = said ? said : OWNER(sm, forms, arrays, id, word, write, arrays);
     *(write ? &sm->n.rf_write_spared : &sm->n.rf_read_spared) += used < arrays ? arrays - used : 0;
     return used;
 }
 
 /* The bank serves the read behind prev (CORE_NONE: the first) of those that wait. */
 static inline __attribute__((always_inline)) void serve_read(struct sm *sm, uint32_t b, int32_t prev,
-                                                             bool plain) {
+                                                             bool plain, uint32_t arrays) {
     int32_t *link = prev == CORE_NONE ? &sm->bank_reads[b][0] : &sm->reads[prev].next, r = *link;
     struct core_read *read = &sm->reads[r];
     *link = read->next;
@@ -204,7 +205,7 @@ static inline __attribute__((always_inline)) void serve_read(struct sm *sm, uint
     struct core_op *op = &sm->ops[read->op];
     sm->reads_waiting--;
     sm->n.rf_reads++;
-    sm->n.rf_read_arrays += plain ? op->read_arrays : arrays_used(sm, read->op, read->source, false);
+    sm->n.rf_read_arrays += plain ? op->read_arrays : arrays_used(sm, read->op, read->source, false, arrays);
     int32_t id = read->op;
     int16_t source = read->source;
     read->next = sm->free_read;
@@ -355,7 +356,7 @@ static EVERY_TIME bool write_told(struct sm *sm, int32_t id) {
     sm->written_banks |= 1u << b;
     op->place = (uint16_t)(op->warp * MAX_GPR + op->i->d);
     sm->n.rf_writes++;
-    sm->n.rf_write_arrays += arrays_used(sm, id, 0, true);
+    sm->n.rf_write_arrays += arrays_used(sm, id, 0, true, 0);
     op->next_write = 1;
     clear_register(sm, op->warp, op->i->d);
     end_op(sm, id, true, false);
@@ -514,7 +515,8 @@ static APART bool written(struct sm *sm, int32_t id, uint32_t word) {
 
 /* The bank serves the write behind prev (CORE_NONE: the first) of those that wait. The next word of the
  * result then waits for its own bank, where it may be served in the same cycle. */
-static inline __attribute__((always_inline)) void serve_write(struct sm *sm, uint32_t b, int32_t prev) {
+static inline __attribute__((always_inline)) void serve_write(struct sm *sm, uint32_t b, int32_t prev,
+                                                              uint32_t arrays) {
     int32_t *q = sm->bank_writes[b], *link = prev == CORE_NONE ? q : &sm->ops[prev].next, id = *link;
     struct core_op *op = &sm->ops[id];
     *link = op->next;
@@ -524,7 +526,7 @@ static inline __attribute__((always_inline)) void serve_write(struct sm *sm, uin
         sm->write_banks &= ~(1u << b);
     sm->writes_waiting--;
     sm->n.rf_writes++;
-    sm->n.rf_write_arrays += arrays_used(sm, id, op->next_write, true);
+    sm->n.rf_write_arrays += arrays_used(sm, id, op->next_write, true, arrays);
     uint32_t word = op->next_write++;
     bool told = op->taken || op->pc == CORE_NO_PC || HAS(sm, watch, written);
     if (__builtin_expect(told, 0) && written(sm, id, word))
@@ -536,11 +538,19 @@ static inline __attribute__((always_inline)) void serve_write(struct sm *sm, uin
 }
 
 void core_serve_read(struct sm *sm, uint32_t bank, int32_t prev) {
-    serve_read(sm, bank, prev, false);
+    serve_read(sm, bank, prev, false, 0);
 }
 
 void core_serve_write(struct sm *sm, uint32_t bank, int32_t prev) {
-    serve_write(sm, bank, prev);
+    serve_write(sm, bank, prev, 0);
+}
+
+void core_serve_read_of(struct sm *sm, uint32_t bank, int32_t prev, uint32_t arrays) {
+    serve_read(sm, bank, prev, false, arrays);
+}
+
+void core_serve_write_of(struct sm *sm, uint32_t bank, int32_t prev, uint32_t arrays) {
+    serve_write(sm, bank, prev, arrays);
 }
 
 /* A port of the op's collector takes an operand in this cycle; false: all have one. */
@@ -567,7 +577,7 @@ static APART void read_ports(struct sm *sm, uint32_t busy) {
             r = sm->reads[r].next;
         }
         if (r != CORE_NONE)
-            serve_read(sm, b, prev, false);
+            serve_read(sm, b, prev, false, 0);
         sm->n.rf_read_conflicts += sm->read_banks >> b & 1;
     }
 }
@@ -606,7 +616,7 @@ static __attribute__((noinline)) uint32_t serve_writes(struct sm *sm, bool plain
             continue;
         }
         sm->n.rf_write_conflicts += sm->ops[sm->bank_writes[b][0]].next != CORE_NONE;
-        serve_write(sm, b, CORE_NONE);
+        serve_write(sm, b, CORE_NONE, 0);
     }
     return busy;
 }
@@ -661,7 +671,7 @@ static EVERY_TIME void arbitrate(struct sm *sm, bool plain) {
             sm->n.rf_read_conflicts++;
             continue;
         }
-        serve_read(sm, b, CORE_NONE, plain);
+        serve_read(sm, b, CORE_NONE, plain, 0);
         sm->n.rf_read_conflicts += sm->bank_reads[b][0] != CORE_NONE;
     }
     for (; lone < nlone; lone++)

@@ -81,6 +81,10 @@ void core_read_beside(struct sm *sm, int32_t op, int32_t other);
  * linked by sm->ops[].next. */
 void core_serve_read(struct sm *sm, uint32_t bank, int32_t prev);
 void core_serve_write(struct sm *sm, uint32_t bank, int32_t prev);
+/* The same for the owner of the forms, who says how many arrays, not 0, the access activates, instead of
+ * being asked. */
+void core_serve_read_of(struct sm *sm, uint32_t bank, int32_t prev, uint32_t arrays);
+void core_serve_write_of(struct sm *sm, uint32_t bank, int32_t prev, uint32_t arrays);
 /* Counts banks that left reads (writes) waiting in this cycle. */
 static inline void core_conflicts(struct sm *sm, uint32_t reads, uint32_t writes) {
     sm->n.rf_read_conflicts += reads;

@@ -156,30 +156,37 @@ static EVERY_TIME void deliver(struct cmrc *m, const struct request *q, uint32_t
     p->operands++;
 }
 
-/* Counts an access to these sub-banks. */
-static EVERY_TIME void count_access(struct cmrc *m, uint8_t mask) {
+/* Two arrays make a sub-bank: those of an access to these, which is counted by its width. */
+static EVERY_TIME uint32_t count_access(struct cmrc *m, uint8_t mask) {
     static const size_t widths[] = {[1] = offsetof(struct cmrc_counters, width1),
                                     offsetof(struct cmrc_counters, width2),
                                     offsetof(struct cmrc_counters, width3),
                                     offsetof(struct cmrc_counters, width4)};
-    m->serving = mask;
-    ++*(uint64_t *)((char *)&m->n + widths[width_of[mask]]);
+    uint32_t width = width_of[mask];
+    ++*(uint64_t *)((char *)&m->n + widths[width]);
+    return 2 * width;
+}
+
+/* The same of one to or from outside the banks. */
+static EVERY_TIME uint32_t count_sent(struct cmrc *m, uint8_t mask) {
+    uint32_t arrays = count_access(m, mask);
+    m->n.unsent += CORE_ARRAYS - arrays;
+    return arrays;
 }
 
 /* The access itself; that of a register which must be read before it is written leaves the request where it
  * is. */
 static EVERY_TIME void serve(struct cmrc *m, const struct request *q, uint32_t bank, bool usual) {
-    count_access(m, q->mask);
     if (!q->write) {
         deliver(m, q, bank, usual);
-        core_serve_read(m->sm, bank, q->prev);
+        core_serve_read_of(m->sm, bank, q->prev, count_sent(m, q->mask));
     } else if (m->ops[q->at].expands) {
         m->ops[q->at].expands = 0;
         m->n.expansions++;
-        m->n.expansion_arrays += 2u * width_of[q->mask];
+        m->n.expansion_arrays += count_access(m, q->mask);
     } else {
         cmrc_write(m, q->at);
-        core_serve_write(m->sm, bank, q->prev);
+        core_serve_write_of(m->sm, bank, q->prev, count_sent(m, q->mask));
     }
 }
 
@@ -206,8 +213,7 @@ static EVERY_TIME void write_alone(struct cmrc *m, uint32_t bank, int32_t id, bo
     m->n.port_cycles++;
     uint8_t mask = cmrc_write_whole(m, id);
     if (mask) {
-        count_access(m, mask);
-        core_serve_write(m->sm, bank, CORE_NONE);
+        core_serve_write_of(m->sm, bank, CORE_NONE, count_sent(m, mask));
         return;
     }
     struct request q = write_at(m, id, CORE_NONE);
@@ -301,13 +307,8 @@ void cmrc_arbitrate(void *state, uint64_t now) {
         core_conflicts(sm, 0, lanes_of(sm->write_banks));
 }
 
-/* Two arrays make a sub-bank. */
+/* Of accesses that are served whatever their sub-banks. */
 uint32_t cmrc_arrays(void *state, int32_t op, int32_t k, bool write, uint32_t arrays) {
-    (void)op, (void)k, (void)write;
-    struct cmrc *m = state;
-    if (m->params->pairing == PAIR_IDEAL)
-        return arrays;
-    uint32_t used = 2u * width_of[m->serving];
-    m->n.unsent += CORE_ARRAYS - used;
-    return used;
+    (void)state, (void)op, (void)k, (void)write;
+    return arrays;
 }

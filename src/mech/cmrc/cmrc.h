@@ -85,7 +85,6 @@ struct cmrc {
                                       * by their place */
     struct cmrc_op *ops;             /* from CORE_NONE on, which is for control instructions */
     uint64_t order;                  /* of requests */
-    uint8_t serving;                 /* sub-banks of the access that the bank serves */
     const char *wrong;               /* what was found to be so */
     struct cmrc_counters n;
 };
