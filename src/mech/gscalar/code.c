@@ -117,6 +117,14 @@ static WIDE_PART void back_from(const struct code_spec *s, const struct code_reg
 /* ---- for the host there is ---- */
 
 WIDE_TOO(struct code_reg, code_full, (const struct code_spec *s, const uint32_t v[WARP_LANES]), full, s, v)
+/* Both at once, while the value is at hand. */
+static WIDE_PART void store(const struct code_spec *s, uint32_t v[WARP_LANES], struct code_reg *r) {
+    *r = full(s, v);
+    if (r->shared[0] | r->shared[1])
+        back_from(s, r, v, v);
+}
+WIDE_TOO(void, code_store, (const struct code_spec *s, uint32_t v[WARP_LANES], struct code_reg *r), store, s,
+         v, r)
 WIDE_TOO(struct code_reg, code_part, (const uint32_t v[WARP_LANES], uint32_t lanes), part, v, lanes)
 WIDE_TOO(void, code_back,
          (const struct code_spec *s, const struct code_reg *r, const uint32_t v[WARP_LANES],

@@ -52,19 +52,23 @@ static inline bool code_compressed(const struct code_reg *r) {
     return r->known && !r->divergent && (r->shared[0] | r->shared[1]);
 }
 
+/* Arrays that do not hold anything of a compressed register. */
+static inline uint32_t code_spared(const struct code_spec *s, const struct code_reg *r) {
+    if (s->code == CODE_BDI) /* the base lies in one, then bytes of 32 lanes */
+        return CODE_ARRAYS - 1u - 2u * (uint32_t)(CODE_WORD - r->shared[0]);
+    return (uint32_t)r->shared[0] + r->shared[1];
+}
 /* Arrays that a read of the register, or the write that made it what it is, activates. */
 static inline uint32_t code_read_arrays(const struct code_spec *s, const struct code_reg *r) {
-    if (!code_compressed(r))
-        return CODE_ARRAYS;
-    if (s->code == CODE_BDI)
-        return 1u + 2u * (uint32_t)(CODE_WORD - r->shared[0]); /* the base, then bytes of 32 lanes */
-    return 2u * CODE_WORD - r->shared[0] - r->shared[1];
+    return code_compressed(r) ? CODE_ARRAYS - code_spared(s, r) : CODE_ARRAYS;
 }
 uint32_t code_write_arrays(const struct code_spec *s, const struct code_reg *r);
 
 /* What comes back of v, which r says how to store, from the arrays and the base values. */
 void code_back(const struct code_spec *s, const struct code_reg *r, const uint32_t v[WARP_LANES],
                uint32_t back[WARP_LANES]);
+/* A value that all lanes wrote, and in its place what comes back of it. */
+void code_store(const struct code_spec *s, uint32_t v[WARP_LANES], struct code_reg *r);
 /* What is left of v in these lanes if others are written while it is compressed: what the arrays do not hold
  * reads as what they held before, of which nothing is known. */
 void code_lose(const struct code_spec *s, const struct code_reg *r, uint32_t v[WARP_LANES], uint32_t lanes);

@@ -101,7 +101,11 @@ static void write_copy(struct gscalar *m, int32_t id) {
 /* All lanes of an instruction's result. */
 static inline uint32_t write_full(struct gscalar *m, const struct core_op *op, const struct gscalar_op *o,
                                   struct gscalar_reg *r, uint32_t reg) {
-    r->code = code_full(&m->spec, m->sm->warps[op->warp].w->r[reg]);
+    uint32_t *latch = m->sm->warps[op->warp].w->r[reg];
+    if (m->plain)
+        code_store(&m->spec, latch, &r->code);
+    else
+        r->code = code_full(&m->spec, latch);
     gscalar_learn_as(m, r, true);
     m->wrong |= o->way == WAY_SCALAR && !r->code.full_scalar;
     m->n.small_writes += m->small + r->read.small;

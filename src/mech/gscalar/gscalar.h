@@ -5,6 +5,9 @@
  * what arrays and base values give back, not with what was written, so that a register which was compressed
  * wrongly makes the program wrong.
  *
+ * That may be done when the register is written, since nobody else changes its latch: the latch is then what
+ * comes back.
+ *
  * In time: sources are looked at when the instruction is about to take effect (gscalar_sources), when all
  * earlier writes to them have reached their banks; a destination changes when its bank is written
  * (gscalar_write). */
@@ -140,15 +143,16 @@ void gscalar_predicates(struct gscalar *m, uint32_t warp, const struct xinst *i,
 /* What is known of a register has changed; whole: it is known, and all lanes were written. */
 static inline void gscalar_learn_as(const struct gscalar *m, struct gscalar_reg *r, bool whole) {
     const struct code_reg *c = &r->code;
-    bool compressed = whole && (c->shared[0] | c->shared[1]);
+    uint32_t low = whole ? c->shared[0] : 0, high = whole ? c->shared[1] : 0;
     bool scalar = c->full_scalar && (whole || (c->known && c->lanes == CODE_ALL));
-    uint32_t halves = (uint32_t)(c->shared[0] == CODE_WORD) | (uint32_t)(c->shared[1] == CODE_WORD) << 1;
+    uint32_t flags = scalar ? READ_SCALAR : 0;
+    flags |= (low == CODE_WORD) | (uint32_t)(high == CODE_WORD) << 1; /* READ_HALVES */
+    flags |= low | high ? READ_COMPRESSED : 0;
     r->read = (struct gscalar_read){
-        .spared = (uint8_t)(compressed ? CODE_ARRAYS - code_read_arrays(&m->spec, c) : 0),
+        .spared = (uint8_t)(low | high ? code_spared(&m->spec, c) : 0),
         .shared = whole ? c->whole : 0,
-        .small = m->spec.code == CODE_SCALAR && compressed,
-        .flags =
-            (uint8_t)((whole ? halves : 0) | (scalar ? READ_SCALAR : 0) | (compressed ? READ_COMPRESSED : 0)),
+        .small = m->spec.code == CODE_SCALAR && low | high,
+        .flags = (uint8_t)flags,
     };
 }
 static inline void gscalar_learn(const struct gscalar *m, struct gscalar_reg *r) {

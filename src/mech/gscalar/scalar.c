@@ -225,7 +225,7 @@ static __attribute__((noinline)) void any_sources(struct gscalar *m, uint32_t wa
         const struct gscalar_reg *r = m->owned ? gscalar_find(m, warp, reg) : &m->regs[warp * MAX_GPR + reg];
         s.reg[k] = r;
         o->source[k] = r->read;
-        if (r->read.flags & READ_COMPRESSED)
+        if (r->read.flags & READ_COMPRESSED && !m->plain)
             restore(m, warp, reg, &r->code, mask);
     }
     m->n.divergent += o->divergent;
@@ -258,8 +258,6 @@ void gscalar_sources(void *state, uint32_t warp, const struct xinst *i, uint32_t
         const struct gscalar_reg *r = &own[need->reads[k]];
         o->source[k] = r->read;
         flags &= r->read.flags;
-        if (r->read.flags & READ_COMPRESSED)
-            code_back(&m->spec, &r->code, cw->w->r[need->reads[k]], cw->w->r[need->reads[k]]);
     }
     enum gscalar_class class = (enum gscalar_class)m->marks->class[cw->next];
     if (!class)
@@ -311,12 +309,10 @@ static inline void spread(struct gscalar *m, int32_t id, const struct gscalar_op
             core_spread(m->sm, id, h * CODE_HALF, 0xffffu << h * CODE_HALF);
 }
 
-void gscalar_issued(void *state, int32_t id) {
-    struct gscalar *m = state;
+/* What most instructions have none of: results of one lane, predicates, operands of a scalar file. */
+static __attribute__((noinline)) void issue_more(struct gscalar *m, int32_t id) {
     const struct core_op *op = &m->sm->ops[id];
     const struct gscalar_op *o = &m->ops[id];
-    gscalar_turn(m, op->warp, op->pc + 1);
-    core_delay(m->sm, id, (uint32_t)m->params->latency);
     if (m->params->file_ports)
         wait_for_file(m, id);
     if (!op->mask)
@@ -325,6 +321,15 @@ void gscalar_issued(void *state, int32_t id) {
         spread(m, id, o);
     if (op->need->sets)
         gscalar_predicates(m, op->warp, op->i, o->active, false);
+}
+
+void gscalar_issued(void *state, int32_t id) {
+    struct gscalar *m = state;
+    const struct core_op *op = &m->sm->ops[id];
+    gscalar_turn(m, op->warp, op->pc + 1);
+    core_delay(m->sm, id, (uint32_t)m->params->latency);
+    if (m->ops[id].way != WAY_VECTOR || op->need->sets || m->params->file_ports)
+        issue_more(m, id);
 }
 
 struct mech_work gscalar_dispatch(void *state, int32_t id, struct mech_work work) {
