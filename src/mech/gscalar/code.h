@@ -38,6 +38,14 @@ struct code_spec {
     bool halves; /* planes: each half has a base value */
 };
 
+/* The form of a register that all lanes wrote: leading bytes that all lanes share, and those of each half
+ * that are not stored. */
+enum { CODE_FORMS = (CODE_WORD + 1) * (CODE_WORD + 1) * (CODE_WORD + 1) };
+static inline uint32_t code_form(uint32_t whole, uint32_t low, uint32_t high) {
+    return (whole * (CODE_WORD + 1) + low) * (CODE_WORD + 1) + high;
+}
+/* A register of a form, less its base values. */
+struct code_reg code_of_form(uint32_t form);
 /* A value that all lanes wrote. */
 struct code_reg code_full(const struct code_spec *s, const uint32_t v[WARP_LANES]);
 /* A value of which lanes wrote theirs; these are not none. */
@@ -67,8 +75,6 @@ uint32_t code_write_arrays(const struct code_spec *s, const struct code_reg *r);
 /* What comes back of v, which r says how to store, from the arrays and the base values. */
 void code_back(const struct code_spec *s, const struct code_reg *r, const uint32_t v[WARP_LANES],
                uint32_t back[WARP_LANES]);
-/* A value that all lanes wrote, and in its place what comes back of it. */
-void code_store(const struct code_spec *s, uint32_t v[WARP_LANES], struct code_reg *r);
 /* What is left of v in these lanes if others are written while it is compressed: what the arrays do not hold
  * reads as what they held before, of which nothing is known. */
 void code_lose(const struct code_spec *s, const struct code_reg *r, uint32_t v[WARP_LANES], uint32_t lanes);

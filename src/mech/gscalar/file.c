@@ -1,6 +1,7 @@
 /* Registers: what is known of them changes when their bank is written. */
 #include <stddef.h>
 
+#include "mech/gscalar/code_lanes.h"
 #include "mech/gscalar/marks.h"
 
 void gscalar_forget(struct gscalar *m, uint32_t warp, const struct xinst *i) {
@@ -27,7 +28,7 @@ void gscalar_collected(void *state, int32_t id) {
 }
 
 /* By whom a register is accessed, and what all its lanes share. */
-static void count_access(struct gscalar *m, bool divergent, uint32_t shared, uint32_t spared) {
+static WIDE_PART void count_access(struct gscalar *m, bool divergent, uint32_t shared, uint32_t spared) {
     static const size_t bytes[] = {
         offsetof(struct gscalar_counters, access_none), offsetof(struct gscalar_counters, access_1),
         offsetof(struct gscalar_counters, access_2), offsetof(struct gscalar_counters, access_3),
@@ -99,19 +100,23 @@ static void write_copy(struct gscalar *m, int32_t id) {
 }
 
 /* All lanes of an instruction's result. */
-static inline uint32_t write_full(struct gscalar *m, const struct core_op *op, const struct gscalar_op *o,
-                                  struct gscalar_reg *r, uint32_t reg) {
-    uint32_t *latch = m->sm->warps[op->warp].w->r[reg];
-    if (m->plain)
-        code_store(&m->spec, latch, &r->code);
-    else
-        r->code = code_full(&m->spec, latch);
-    gscalar_learn_as(m, r, true);
-    m->wrong |= o->way == WAY_SCALAR && !r->code.full_scalar;
-    m->n.small_writes += m->small + r->read.small;
-    count_access(m, false, r->read.shared, r->read.spared);
-    return CODE_ARRAYS - r->read.spared;
+static WIDE_PART uint32_t write_lanes(struct gscalar *m, int32_t id, uint32_t k) {
+    const struct core_op *op = &m->sm->ops[id];
+    struct gscalar_reg *r = &m->regs[op->place];
+    uint32_t *latch = m->sm->warps[op->warp].w->r[op->i->d + k];
+    const struct gscalar_reg *form = &m->forms[lanes_form(&m->spec, latch)];
+    *r = *form;
+    r->code.base[0] = latch[0];
+    r->code.base[1] = latch[m->spec.halves ? CODE_HALF : 0];
+    if (m->plain && form->read.flags & READ_COMPRESSED)
+        lanes_back(&m->spec, &r->code, latch, latch);
+    m->wrong |= m->ops[id].way == WAY_SCALAR && !form->code.full_scalar;
+    m->n.compressions++;
+    m->n.small_writes += m->small + form->read.small;
+    count_access(m, false, form->read.shared, form->read.spared);
+    return CODE_ARRAYS - form->read.spared;
 }
+WIDE_HERE(uint32_t, write_full, (struct gscalar * m, int32_t id, uint32_t k), write_lanes, m, id, k)
 
 static __attribute__((noinline)) uint32_t write_arrays(struct gscalar *m, int32_t id, uint32_t k) {
     const struct core_op *op = &m->sm->ops[id];
@@ -121,11 +126,11 @@ static __attribute__((noinline)) uint32_t write_arrays(struct gscalar *m, int32_
     if (op->pc == CORE_NO_PC) {
         write_copy(m, id);
     } else {
-        m->n.compressions++;
         if (m->owned)
             m->raw[op->warp][reg / 64] &= ~(UINT64_C(1) << (reg % 64));
         if (op->mask == CODE_ALL)
-            return write_full(m, op, o, r, reg);
+            return write_full(m, id, k);
+        m->n.compressions++;
         write_part(m, id, k);
     }
     gscalar_learn(m, r);
@@ -138,6 +143,12 @@ static __attribute__((noinline)) uint32_t write_arrays(struct gscalar *m, int32_
 }
 
 uint32_t gscalar_arrays(void *state, int32_t id, int32_t k, bool write, uint32_t arrays) {
+    struct gscalar *m = state;
+    const struct core_op *op = &m->sm->ops[id];
     (void)arrays;
-    return write ? write_arrays(state, id, (uint32_t)k) : read_arrays(state, id, k);
+    if (!write)
+        return read_arrays(m, id, k);
+    if (m->plain && op->mask == CODE_ALL && op->pc != CORE_NO_PC)
+        return write_full(m, id, (uint32_t)k);
+    return write_arrays(m, id, (uint32_t)k);
 }

@@ -111,6 +111,11 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     m->can[CLASS_SFU] = p->sfu;
     m->can[CLASS_MEM] = p->mem;
     m->regs = arena_array(a, struct gscalar_reg, PLACES);
+    m->forms = arena_array(a, struct gscalar_reg, CODE_FORMS);
+    for (uint32_t k = 0; k < CODE_FORMS; k++) {
+        m->forms[k].code = code_of_form(k);
+        gscalar_learn(m, &m->forms[k]);
+    }
     m->ops = arena_array(a, struct gscalar_op, sm->nops + 1) + 1;
     m->before = (uint16_t(*)[GSCALAR_WORDS])arena_alloc(a, (sm->nops + 1) * sizeof *m->before) + 1;
     m->movs = core_copies(a);

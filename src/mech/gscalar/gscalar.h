@@ -109,6 +109,7 @@ struct gscalar {
     bool plain;                      /* registers are nobody else's, nobody compares, all rules are kept */
     bool can[CLASS_MEM + 1];         /* what one lane may execute */
     struct gscalar_reg *regs;        /* by place */
+    struct gscalar_reg *forms;       /* those that all lanes wrote, by their form, less base values */
     uint64_t raw[CORE_MAX_WARPS][4]; /* owned: registers that control instructions wrote, which are not known
                                       * by their place */
     struct gscalar_pred preds[CORE_MAX_WARPS][NUM_PRED + 1];
@@ -140,23 +141,24 @@ void gscalar_predicates(struct gscalar *m, uint32_t warp, const struct xinst *i,
                         bool control);
 
 /* ---- file.c: registers ---- */
-/* What is known of a register has changed; whole: it is known, and all lanes were written. */
-static inline void gscalar_learn_as(const struct gscalar *m, struct gscalar_reg *r, bool whole) {
-    const struct code_reg *c = &r->code;
+/* What a read of a register does; whole: it is known, and all lanes were written. */
+static inline __attribute__((always_inline)) struct gscalar_read
+gscalar_read_of(const struct gscalar *m, const struct code_reg *c, bool whole) {
     uint32_t low = whole ? c->shared[0] : 0, high = whole ? c->shared[1] : 0;
     bool scalar = c->full_scalar && (whole || (c->known && c->lanes == CODE_ALL));
     uint32_t flags = scalar ? READ_SCALAR : 0;
     flags |= (low == CODE_WORD) | (uint32_t)(high == CODE_WORD) << 1; /* READ_HALVES */
     flags |= low | high ? READ_COMPRESSED : 0;
-    r->read = (struct gscalar_read){
+    return (struct gscalar_read){
         .spared = (uint8_t)(low | high ? code_spared(&m->spec, c) : 0),
         .shared = whole ? c->whole : 0,
         .small = m->spec.code == CODE_SCALAR && low | high,
         .flags = (uint8_t)flags,
     };
 }
+/* What is known of a register has changed. */
 static inline void gscalar_learn(const struct gscalar *m, struct gscalar_reg *r) {
-    gscalar_learn_as(m, r, r->code.known && !r->code.divergent);
+    r->read = gscalar_read_of(m, &r->code, r->code.known && !r->code.divergent);
 }
 /* From now on nothing is known of it. */
 static inline void gscalar_unlearn(struct gscalar *m, uint32_t place) {
