@@ -16,14 +16,19 @@ static bool buffers_control(const struct darsie *d, const struct core_warp *cw) 
     return false;
 }
 
-/* Those of these warps behind whose buffered instructions nothing can be told: a control instruction is among
- * them. Decoding adds one, and only where control takes effect do they have to be looked at again. */
-static uint64_t behind_control(struct darsie *d, uint64_t warps) {
-    for (uint64_t left = warps & d->changed; left; left &= left - 1) {
+static __attribute__((noinline)) void look_for_control(struct darsie *d, uint64_t warps) {
+    d->changed &= ~warps;
+    for (uint64_t left = warps; left; left &= left - 1) {
         uint32_t warp = (uint32_t)__builtin_ctzll(left);
         set_bit(&d->behind, warp_bit(warp), buffers_control(d, &d->sm->warps[warp]));
     }
-    d->changed &= ~warps;
+}
+
+/* Those of these warps behind whose buffered instructions nothing can be told: a control instruction is among
+ * them. Decoding adds one, and only where control takes effect do they have to be looked at again. */
+static inline uint64_t behind_control(struct darsie *d, uint64_t warps) {
+    if (warps & d->changed)
+        look_for_control(d, warps & d->changed);
     return d->behind & warps;
 }
 
@@ -105,6 +110,8 @@ uint64_t darsie_fetch(void *m, uint64_t wanting, uint64_t now) {
     if (wanting & d->waiting)
         d->n.branch_waits += (uint32_t)__builtin_popcountll(wanting & d->waiting);
     wanting &= ~held;
+    if (!set)
+        return wanting;
     uint64_t above = d->turn >= CORE_MAX_WARPS ? 0 : set & ~UINT64_C(0) << d->turn,
              part[2] = {above, set & ~above};
     for (uint32_t p = 0; p < 2; p++)

@@ -38,12 +38,20 @@ uint16_t darsie_map(struct darsie *d, uint32_t warp, uint32_t reg, uint16_t id) 
     return old;
 }
 
-void darsie_capture(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c) {
-    const struct core_need *need = &d->sm->needs[pc];
-    c->nsrc = c->nold = c->ndst = 0;
-    if (!darsie_renames(d, warp))
-        return;
-    d->n.renames += need->nreads;
+/* Some register of the warp is the block's, and some that the instruction names; sources are looked up in the
+ * first case. */
+static inline bool names_renamed(struct darsie *d, uint32_t warp, const struct core_need *need) {
+    uint64_t any = 0, named = 0;
+    for (uint32_t k = 0; k < DARSIE_SETS; k++) {
+        any |= d->renamed[warp][k];
+        named |= d->renamed[warp][k] & need->regs[k];
+    }
+    d->n.renames += any ? need->nreads : 0;
+    return named;
+}
+
+static void take_sources(struct darsie *d, uint32_t warp, const struct core_need *need,
+                         struct darsie_inst *c) {
     for (uint32_t k = 0; k < need->nreads; k++) {
         c->src[k] = d->map[warp][need->reads[k]];
         if (c->src[k] == DARSIE_PRIVATE)
@@ -51,6 +59,13 @@ void darsie_capture(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_
         darsie_ref(d, c->src[k]);
         c->nsrc = need->nreads;
     }
+}
+
+void darsie_capture(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c) {
+    const struct core_need *need = &d->sm->needs[pc];
+    c->nsrc = c->nold = c->ndst = 0;
+    if (names_renamed(d, warp, need))
+        take_sources(d, warp, need, c);
 }
 
 /* Destinations that the warp writes for itself; a guarded write keeps some lanes of what was there. */
@@ -71,9 +86,12 @@ static void make_private(struct darsie *d, uint32_t warp, const struct xinst *i,
 }
 
 void darsie_decode_private(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c) {
-    darsie_capture(d, warp, pc, c);
-    if (darsie_renames(d, warp))
-        make_private(d, warp, &d->sm->x->img->code[pc], c);
+    const struct core_need *need = &d->sm->needs[pc];
+    c->nsrc = c->nold = c->ndst = 0;
+    if (!names_renamed(d, warp, need))
+        return;
+    take_sources(d, warp, need, c);
+    make_private(d, warp, need->i, c);
 }
 
 void darsie_release(struct darsie *d, struct darsie_inst *c) {
@@ -120,9 +138,9 @@ void darsie_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     struct darsie *d = m;
     const struct core_warp *cw = &d->sm->warps[warp];
     const struct darsie_inst *c = &d->buffered[warp][cw->first];
-    const struct core_need *need = &d->sm->needs[cw->next];
-    if (!d->on)
+    if (!d->on || !(c->nsrc | c->nold | c->ndst))
         return;
+    const struct core_need *need = &d->sm->needs[cw->next];
     for (uint32_t k = 0; k < c->nsrc; k++) {
         uint16_t id = darsie_keeps(d, RULE_CAPTURE) ? c->src[k] : d->map[warp][need->reads[k]];
         if (id != DARSIE_PRIVATE)
@@ -305,7 +323,8 @@ void darsie_retire(void *m, int32_t op) {
         end_copy(d, copy);
         return;
     }
-    darsie_release(d, c);
+    if (c->nsrc)
+        darsie_release(d, c);
     if (!c->ndst)
         return;
     darsie_result(d, op);
@@ -371,7 +390,8 @@ void darsie_release_read(struct darsie *d) {
 }
 
 void darsie_rename_tick(struct darsie *d) {
-    darsie_release_read(d);
+    if (d->nreading)
+        darsie_release_read(d);
     while (!queue_empty(&d->copies) && inject(d, queue_head(&d->copies)))
         queue_pop(&d->copies);
     for (uint64_t left = d->leaving; left; left &= left - 1)
