@@ -175,8 +175,28 @@ uint16_t darsie_alloc(struct darsie *d, uint32_t block);
 uint16_t darsie_map(struct darsie *d, uint32_t warp, uint32_t reg, uint16_t id);
 /* The instruction at pc of a warp takes its sources. */
 void darsie_capture(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c);
-/* The same, and its destination becomes the warp's own. */
-void darsie_decode_private(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c);
+/* Some register of the warp is the block's, and some that the instruction names; sources are looked up in the
+ * first case. */
+static inline bool darsie_names_renamed(struct darsie *d, uint32_t warp, const struct core_need *need) {
+    const uint64_t *renamed = d->renamed[warp];
+    uint64_t any = renamed[0], named = renamed[0] & need->regs[0];
+    for (uint32_t k = 1; __builtin_expect(k < d->sm->warps[warp].words, 0); k++) {
+        any |= renamed[k];
+        named |= renamed[k] & need->regs[k];
+    }
+    d->n.renames += any ? need->nreads : 0;
+    return named;
+}
+/* The instruction takes its sources, of which some, or of its destinations, are the block's; the destinations
+ * become the warp's own. */
+void darsie_decode_named(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c);
+/* The same of any instruction. */
+static inline void darsie_decode_private(struct darsie *d, uint32_t warp, uint32_t pc,
+                                         struct darsie_inst *c) {
+    c->nsrc = c->nold = c->ndst = 0;
+    if (darsie_names_renamed(d, warp, &d->sm->needs[pc]))
+        darsie_decode_named(d, warp, pc, c);
+}
 void darsie_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
 void darsie_restore(void *m, uint32_t warp);
 /* Numbers the places of registers, once for a machine. */

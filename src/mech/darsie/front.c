@@ -181,9 +181,8 @@ static enum mech_decode decode_redundant(struct darsie *d, uint32_t warp, uint32
     return DECODE_KEEP;
 }
 
-static enum mech_decode decode(struct darsie *d, uint32_t warp, uint32_t pc, uint64_t now) {
-    const struct core_warp *cw = &d->sm->warps[warp];
-    struct darsie_inst *c = &d->buffered[warp][(cw->first + cw->buffered) % CORE_BUFFER];
+static __attribute__((noinline)) enum mech_decode decode(struct darsie *d, uint32_t warp, uint32_t pc,
+                                                         struct darsie_inst *c, uint64_t now) {
     if (d->held & warp_bit(warp))
         settle(d, warp, now);
     if (!(d->majority & warp_bit(warp))) {
@@ -203,7 +202,16 @@ static enum mech_decode decode(struct darsie *d, uint32_t warp, uint32_t pc, uin
 
 enum mech_decode darsie_decoded(void *m, uint32_t warp, uint32_t pc, uint64_t now) {
     struct darsie *d = m;
-    enum mech_decode verdict = d->on ? decode(d, warp, pc, now) : DECODE_KEEP;
+    enum mech_decode verdict = DECODE_KEEP;
+    if (d->on) {
+        const struct core_warp *cw = &d->sm->warps[warp];
+        struct darsie_inst *c = &d->buffered[warp][(cw->first + cw->buffered) % CORE_BUFFER];
+        uint64_t special = ~d->majority | d->held | d->waiting | d->sm->blocked | d->behind | d->changed;
+        if (special & warp_bit(warp) || d->marks[pc].redundant)
+            verdict = decode(d, warp, pc, c, now);
+        else
+            darsie_decode_private(d, warp, pc, c);
+    }
     if (verdict == DECODE_KEEP && d->sm->needs[pc].control)
         d->behind |= warp_bit(warp);
     return verdict;

@@ -38,18 +38,6 @@ uint16_t darsie_map(struct darsie *d, uint32_t warp, uint32_t reg, uint16_t id) 
     return old;
 }
 
-/* Some register of the warp is the block's, and some that the instruction names; sources are looked up in the
- * first case. */
-static inline bool names_renamed(struct darsie *d, uint32_t warp, const struct core_need *need) {
-    uint64_t any = 0, named = 0;
-    for (uint32_t k = 0; k < DARSIE_SETS; k++) {
-        any |= d->renamed[warp][k];
-        named |= d->renamed[warp][k] & need->regs[k];
-    }
-    d->n.renames += any ? need->nreads : 0;
-    return named;
-}
-
 static void take_sources(struct darsie *d, uint32_t warp, const struct core_need *need,
                          struct darsie_inst *c) {
     for (uint32_t k = 0; k < need->nreads; k++) {
@@ -64,7 +52,7 @@ static void take_sources(struct darsie *d, uint32_t warp, const struct core_need
 void darsie_capture(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c) {
     const struct core_need *need = &d->sm->needs[pc];
     c->nsrc = c->nold = c->ndst = 0;
-    if (names_renamed(d, warp, need))
+    if (darsie_names_renamed(d, warp, need))
         take_sources(d, warp, need, c);
 }
 
@@ -85,11 +73,8 @@ static void make_private(struct darsie *d, uint32_t warp, const struct xinst *i,
     }
 }
 
-void darsie_decode_private(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c) {
+void darsie_decode_named(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c) {
     const struct core_need *need = &d->sm->needs[pc];
-    c->nsrc = c->nold = c->ndst = 0;
-    if (!names_renamed(d, warp, need))
-        return;
     take_sources(d, warp, need, c);
     make_private(d, warp, need->i, c);
 }
