@@ -5,11 +5,25 @@
 
 enum { SPARE = 16 }; /* completions that may lie there when the consumer is late */
 
+static __attribute__((noinline)) void forget_all(struct cache *c) {
+    for (uint32_t i = 0; i < CACHE_SURE; i++)
+        c->sure[i].line = NEVER;
+    c->any_sure = false;
+}
+
+/* Something may have changed that a load which was sure to hit took for granted. */
+static inline void forget_sure(struct cache *c) {
+    if (c->any_sure)
+        forget_all(c);
+}
+
 void cache_init(struct cache *c, struct arena *a, const struct cache_spec *s, uint32_t port) {
     assert(s->latency && s->interval);
     c->spec = *s;
     struct mem_packet origin = {.port = (uint16_t)port, .client = (uint8_t)s->client};
     bank_init(&c->bank, a, &s->bank, &origin);
+    c->all_sectors = (uint8_t)mem_sectors(c->bank.all);
+    forget_all(c);
     c->used_at = NEVER;
     queue_init(&c->hits, a, s->latency * (1 + s->more) + SPARE);
     queue_init(&c->fills, a, s->bank.mshrs * s->bank.merges + s->stores + SPARE);
@@ -48,15 +62,9 @@ static bool port_busy(const struct cache *c, uint64_t now) {
            queue_room(&c->fills) <= c->bank.mshr.waiters.used + c->stores;
 }
 
-/* An access takes the port. */
-static void use_port(struct cache *c, uint64_t now) {
-    c->used = c->used_at == now ? c->used + 1 : 0;
-    c->used_at = now;
-    if (c->used == c->spec.more)
-        c->free_at = now + c->spec.interval;
-}
-
-enum mem_result cache_begin(struct cache *c, uint64_t now, const struct mem_access *x) {
+inline __attribute__((always_inline)) enum mem_result cache_begin(struct cache *c, uint64_t now,
+                                                                  const struct mem_access *x) {
+    forget_sure(c);
     if (!mem_accepted(c->why)) {
         count_stall(c, now);
         if (c->why != MEM_STALL_PORT && c->stall_epoch == c->bank.epoch && same_access(c, x))
@@ -68,7 +76,7 @@ enum mem_result cache_begin(struct cache *c, uint64_t now, const struct mem_acce
 
 enum mem_result cache_end(struct cache *c, uint64_t now, const struct mem_access *x, enum mem_result r) {
     if (mem_accepted(r)) {
-        use_port(c, now);
+        cache_use_port(c, now);
         return r;
     }
     c->why = r;
@@ -85,6 +93,7 @@ enum mem_result cache_end(struct cache *c, uint64_t now, const struct mem_access
 bool cache_refuse(struct cache *c, uint64_t now, const struct mem_access *x, enum mem_result r) {
     if (port_busy(c, now))
         return false;
+    forget_sure(c);
     if (!mem_accepted(c->why))
         count_stall(c, now);
     cache_end(c, now, x, r);
@@ -171,33 +180,15 @@ enum mem_result cache_look(struct cache *c, uint64_t now, const struct mem_acces
     return cache_end(c, now, x, r);
 }
 
-/* A read of a line whose slot is known, but for what may be wrong with it. */
-static inline bool find_in(struct cache *c, uint64_t now, uint32_t slot, uint8_t sectors) {
-    struct tags *t = &c->bank.tags;
-    if (!mem_accepted(c->why) || port_busy(c, now) || sectors & ~t->line[slot].valid ||
-        t->line[slot].prefetched)
-        return false;
-    tags_touch(t, slot);
-    c->n.reads++;
-    c->n.read_hits++;
-    c->n.read_sectors += mem_sectors(sectors);
-    use_port(c, now);
-    return true;
-}
-
-bool cache_finds(struct cache *c, uint64_t now, uint64_t line, uint8_t sectors) {
+bool cache_finds(struct cache *c, uint64_t now, uint64_t line) {
     struct tags *t = &c->bank.tags;
     uint32_t slot = tags_find(t, line);
-    if (slot == NO_SLOT)
+    if (slot == NO_SLOT || !mem_accepted(c->why) || port_busy(c, now) || t->line[slot].valid != c->bank.all ||
+        t->line[slot].prefetched || t->stamp[slot] & TAGS_HELD || !t->touch)
         return false;
-    *tags_found(t, line) = slot;
-    return find_in(c, now, slot, sectors);
-}
-
-bool cache_finds_again(struct cache *c, uint64_t now, uint64_t line, uint8_t sectors) {
-    struct tags *t = &c->bank.tags;
-    uint32_t slot = *tags_found(t, line);
-    return t->key[slot] == tags_key(line) && find_in(c, now, slot, sectors);
+    c->sure[(line >> t->shift) % CACHE_SURE] = (struct cache_sure){line, &t->stamp[slot]};
+    c->any_sure = true;
+    return cache_finds_again(c, now, line);
 }
 
 enum mem_result cache_access(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token) {
@@ -211,6 +202,7 @@ enum mem_result cache_access(struct cache *c, uint64_t now, const struct mem_acc
 void cache_fill(struct cache *c, uint64_t now, const struct mem_packet *p) {
     struct mem_packet waiter;
     uint8_t first = p->flags & MEM_FAR;
+    forget_sure(c);
     c->n.fills++;
     bank_fill(&c->bank, p->id, p->sectors);
     for (; bank_take(&c->bank, p->id, &waiter); first = 0) {
@@ -253,6 +245,7 @@ bool cache_idle(const struct cache *c) {
 
 void cache_flush(struct cache *c) {
     assert(cache_idle(c));
+    forget_sure(c);
     tags_clear(&c->bank.tags);
     c->bank.epoch++;
 }

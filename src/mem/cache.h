@@ -32,6 +32,14 @@ struct cache_counters { /* in words: mem/counters.c */
         write_hits, write_misses, write_merged, write_sectors;
 };
 
+enum { CACHE_SURE = 32 };
+
+/* A line of which it is sure that a load of it hits. */
+struct cache_sure {
+    uint64_t line; /* NEVER: none */
+    uint64_t *stamp;
+};
+
 struct cache {
     struct cache_spec spec;
     struct bank bank;
@@ -44,7 +52,10 @@ struct cache {
     uint64_t stall_line, stall_at;
     uint32_t stall_epoch;
     uint8_t stall_kind, stall_sectors, stall_full, stall_flags;
+    bool any_sure;       /* of the lines below: */
+    uint8_t all_sectors; /* how many a line has */
     struct cache_counters n;
+    struct cache_sure sure[CACHE_SURE]; /* by the numbers of the lines; none after anything but such loads */
 };
 
 struct cache *cache_create(struct arena *a, const struct cache_spec *s, uint32_t port);
@@ -57,11 +68,12 @@ enum mem_result cache_access(struct cache *c, uint64_t now, const struct mem_acc
 bool cache_refuse(struct cache *c, uint64_t now, const struct mem_access *x, enum mem_result r);
 /* The same as cache_access, but a hit is the caller's to wait for: cache_pop does not announce it. */
 enum mem_result cache_look(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token);
-/* A load of sectors of a line that hits at once, as cache_look would have it; false, and nothing happened,
- * when that is not sure without a closer look. */
-bool cache_finds(struct cache *c, uint64_t now, uint64_t line, uint8_t sectors);
-/* The same, false unless the line is where it, or one like it, was found before. */
-bool cache_finds_again(struct cache *c, uint64_t now, uint64_t line, uint8_t sectors);
+/* A load of a whole line that hits at once, as cache_look would have it; false, and nothing happened, when
+ * that is not sure without a closer look. */
+bool cache_finds(struct cache *c, uint64_t now, uint64_t line);
+/* The same, false unless such a load found the line before and nothing else happened to the cache since. Who
+ * uses them changes lines by functions of the cache only. */
+static inline bool cache_finds_again(struct cache *c, uint64_t now, uint64_t line);
 /* Takes one completed access if there is one by now. */
 bool cache_pop(struct cache *c, uint64_t now, struct mem_done *out);
 /* First cycle in which cache_pop has something, as far as is known; NEVER when it depends on memory. */
@@ -89,6 +101,30 @@ static inline void cache_sent(struct cache *c) {
 }
 
 void cache_fill(struct cache *c, uint64_t now, const struct mem_packet *p);
+
+/* An access takes the port. */
+static inline void cache_use_port(struct cache *c, uint64_t now) {
+    if (c->spec.more) {
+        c->used = c->used_at == now ? c->used + 1 : 0;
+        c->used_at = now;
+        if (c->used != c->spec.more)
+            return;
+    }
+    c->free_at = now + c->spec.interval;
+}
+
+static inline bool cache_finds_again(struct cache *c, uint64_t now, uint64_t line) {
+    struct tags *t = &c->bank.tags;
+    const struct cache_sure *s = &c->sure[(line >> t->shift) % CACHE_SURE];
+    if (s->line != line || now < c->free_at)
+        return false;
+    *s->stamp = ++t->time;
+    c->n.reads++;
+    c->n.read_hits++;
+    c->n.read_sectors += c->all_sectors;
+    cache_use_port(c, now);
+    return true;
+}
 
 /* For l1.c, which adds stores to a cache. */
 void cache_init(struct cache *c, struct arena *a, const struct cache_spec *s, uint32_t port);

@@ -36,8 +36,6 @@ struct tags_line {
     uint16_t locks;
 };
 
-enum { TAGS_FOUND = 8 };
-
 struct tags {
     struct tags_spec spec;
     uint64_t *key;   /* of the lines, by set, then way; 0: the slot is empty */
@@ -45,9 +43,8 @@ struct tags {
     struct tags_line *line;
     uint16_t *locked; /* ways of each set with locks */
     uint64_t time, magic;
-    bool empty;                 /* no line came since all slots were emptied */
-    uint32_t shift;             /* of an address, to the number of its line */
-    uint32_t found[TAGS_FOUND]; /* slots in which lines were found last, by the numbers of the lines */
+    bool empty;     /* no line came since all slots were emptied */
+    uint32_t shift; /* of an address, to the number of its line */
     bool touch;
 };
 
@@ -103,11 +100,6 @@ static inline uint32_t tags_find(const struct tags *t, uint64_t line) {
         if (t->key[i] == tags_key(line))
             return i;
     return NO_SLOT;
-}
-
-/* Where the slot of a line is noted. */
-static inline uint32_t *tags_found(struct tags *t, uint64_t line) {
-    return &t->found[(line >> t->shift) % TAGS_FOUND];
 }
 
 /* Notes a use, for the replacement. */
