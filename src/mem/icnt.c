@@ -61,6 +61,7 @@ struct icnt {
     struct input *in;
     struct output *out;
     struct bits wanted; /* outputs for which packets wait */
+    uint64_t *look_at;  /* until this tick none of them can go to the output, unless one comes or leaves */
     struct bits filled; /* outputs with packets */
     uint64_t *head_at;  /* when the oldest packet of each output is out; NEVER: there is none */
     uint64_t out_at;    /* the first of these; not known while stale */
@@ -88,6 +89,7 @@ struct icnt *icnt_create(struct arena *a, const struct icnt_spec *s) {
     n->next = n->out_at = NEVER;
     n->in = arena_array(a, struct input, s->inputs);
     n->out = arena_array(a, struct output, s->outputs);
+    n->look_at = arena_array(a, uint64_t, s->outputs);
     n->head_at = arena_array(a, uint64_t, s->outputs);
     for (uint32_t i = 0; i < s->inputs; i++) {
         n->in[i].packet = arena_array(a, struct waiting, s->input_queue);
@@ -99,7 +101,7 @@ struct icnt *icnt_create(struct arena *a, const struct icnt_spec *s) {
     for (uint32_t i = 0; i < s->outputs; i++) {
         queue_init(&n->out[i].queue, a, s->output_queue);
         bits_init(&n->out[i].inputs, a, s->inputs);
-        n->head_at[i] = NEVER;
+        n->head_at[i] = n->look_at[i] = NEVER;
     }
     bits_init(&n->wanted, a, s->outputs);
     bits_init(&n->filled, a, s->outputs);
@@ -111,20 +113,27 @@ bool icnt_has_room(const struct icnt *n, uint32_t input) {
     return !pool_full(&n->in[input].pool);
 }
 
+/* An output may have something to choose from tick at on. */
+static void look_from(struct icnt *n, uint32_t output, uint64_t at) {
+    n->look_at[output] = min_u64(n->look_at[output], at);
+    n->next = min_u64(n->next, at);
+}
+
 void icnt_push(struct icnt *n, uint64_t now, uint32_t input, uint32_t output, const struct mem_packet *p) {
     struct input *in = &n->in[input];
     struct lane *l = &in->lane[output];
     uint32_t i = pool_take(&in->pool);
-    in->packet[i] = (struct waiting){*p, now};
+    in->packet[i].packet = *p;
+    in->packet[i].since = now;
     if (l->first == NO_SLOT) {
         l->first = i;
         bits_add(&n->out[output].inputs, input);
         bits_add(&n->wanted, output);
+        look_from(n, output, max_u64(now, max_u64(in->free_at, n->out[output].free_at)));
     } else {
         in->pool.next[l->last] = i;
     }
     l->last = i;
-    n->next = min_u64(n->next, now);
 }
 
 static uint64_t ticks(uint32_t bytes, uint32_t width) {
@@ -144,7 +153,9 @@ static void transfer(struct icnt *n, uint64_t now, uint32_t input, uint32_t outp
     out->free_at = now + out_ticks;
     out->turn = input + 1 < n->spec.inputs ? input + 1 : 0;
     uint64_t at = now + n->spec.latency + max_u64(in_ticks, out_ticks) - 1;
-    queue_push(&out->queue, (struct arrived){w->packet, at});
+    struct arrived *to = queue_add(&out->queue);
+    to->packet = w->packet;
+    to->at = at;
     if (out->queue.len == 1) {
         n->head_at[output] = at;
         n->out_at = min_u64(n->out_at, at);
@@ -164,33 +175,37 @@ static void transfer(struct icnt *n, uint64_t now, uint32_t input, uint32_t outp
         bits_remove(&n->wanted, output);
 }
 
-/* Lets an output choose among the inputs with packets for it. Returns when to look again, as far as is known.
- */
-static uint64_t choose_input(struct icnt *n, uint64_t now, uint32_t output) {
+/* Lets an output choose among the inputs with packets for it: those from turn on go before the others.
+ * Returns when to look again, as far as is known. */
+static inline uint64_t choose_input(struct icnt *n, uint64_t now, uint32_t output) {
     struct output *out = &n->out[output];
-    uint64_t next = NEVER;
-    uint32_t i = bits_next(&out->inputs, out->turn);
-    for (uint32_t left = out->inputs.count; left > 0; left--) {
-        if (i == NO_SLOT)
-            i = bits_next(&out->inputs, 0);
-        const struct input *in = &n->in[i];
-        uint64_t at = max_u64(in->free_at, in->packet[in->lane[output].first].since);
-        if (at <= now) {
-            transfer(n, now, i, output);
-            return out->inputs.count ? out->free_at : NEVER;
+    const struct bits *inputs = &out->inputs;
+    uint32_t w = out->turn / 64;
+    uint64_t next = NEVER, behind = ~UINT64_C(0) << out->turn % 64, left = inputs->word[w] & behind;
+    for (uint32_t k = 0;;) {
+        for (; left; left &= left - 1) {
+            uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(left);
+            const struct input *in = &n->in[i];
+            uint64_t at = max_u64(in->free_at, in->packet[in->lane[output].first].since);
+            if (at <= now) {
+                transfer(n, now, i, output);
+                return inputs->count ? out->free_at : NEVER;
+            }
+            next = min_u64(next, at);
         }
-        next = min_u64(next, at);
-        i = bits_next(&out->inputs, i + 1);
+        if (++k > inputs->words)
+            return next;
+        w = w + 1 < inputs->words ? w + 1 : 0;
+        left = k == inputs->words ? inputs->word[w] & ~behind : inputs->word[w];
     }
-    return next;
 }
 
-/* The same, if the output can take one. */
+/* The same, if the output can take one; else, when it can. One that is full waits for icnt_pop. */
 static inline uint64_t serve(struct icnt *n, uint64_t now, uint32_t output) {
     const struct output *out = &n->out[output];
     if (out->free_at > now)
         return out->free_at;
-    return queue_full(&out->queue) ? now + 1 : choose_input(n, now, output);
+    return queue_full(&out->queue) ? NEVER : choose_input(n, now, output);
 }
 
 /* Outputs take turns in being first to choose: those from start on go before the others. */
@@ -202,8 +217,12 @@ void icnt_tick(struct icnt *n, uint64_t now) {
         uint64_t left = n->wanted.word[w];
         if (w == word)
             left &= k ? before : ~before;
-        for (; left; left &= left - 1)
-            next = min_u64(next, serve(n, now, w * 64 + (uint32_t)__builtin_ctzll(left)));
+        for (; left; left &= left - 1) {
+            uint32_t o = w * 64 + (uint32_t)__builtin_ctzll(left);
+            if (n->look_at[o] <= now)
+                n->look_at[o] = serve(n, now, o);
+            next = min_u64(next, n->look_at[o]);
+        }
     }
     n->next = next;
 }
@@ -212,13 +231,18 @@ uint64_t icnt_next(const struct icnt *n) {
     return n->next;
 }
 
-uint32_t icnt_ready(const struct icnt *n, uint64_t now, uint32_t from) {
+uint32_t icnt_words(const struct icnt *n) {
+    return n->filled.words;
+}
+
+uint64_t icnt_ready(const struct icnt *n, uint64_t now, uint32_t word) {
+    uint64_t ready = 0;
     if (n->out_at > now && !n->stale)
-        return NO_SLOT;
-    uint32_t o = bits_next(&n->filled, from);
-    while (o != NO_SLOT && n->head_at[o] > now)
-        o = bits_next(&n->filled, o + 1);
-    return o;
+        return 0;
+    for (uint64_t left = n->filled.word[word]; left; left &= left - 1)
+        if (n->head_at[word * 64 + (uint32_t)__builtin_ctzll(left)] <= now)
+            ready |= left & -left;
+    return ready;
 }
 
 uint64_t icnt_ready_at(struct icnt *n) {
@@ -369,6 +393,8 @@ const struct mem_packet *icnt_head(const struct icnt *n, uint32_t output) {
 
 void icnt_pop(struct icnt *n, uint32_t output) {
     struct output *out = &n->out[output];
+    if (queue_full(&out->queue) && out->inputs.count)
+        look_from(n, output, out->free_at);
     queue_pop(&out->queue);
     n->stale |= n->head_at[output] <= n->out_at;
     n->head_at[output] = queue_empty(&out->queue) ? NEVER : queue_head(&out->queue)->at;

@@ -33,8 +33,10 @@ void icnt_push(struct icnt *n, uint64_t now, uint32_t input, uint32_t output, co
 void icnt_tick(struct icnt *n, uint64_t now);
 /* The next tick with something to do for icnt_tick. */
 uint64_t icnt_next(const struct icnt *n);
-/* The first output from number from on whose oldest packet has come out by now, or NO_SLOT. */
-uint32_t icnt_ready(const struct icnt *n, uint64_t now, uint32_t from);
+/* Of the outputs whose numbers divided by 64 are word, the set of those whose oldest packet has come out by
+ * now; how many such sets there are. */
+uint64_t icnt_ready(const struct icnt *n, uint64_t now, uint32_t word);
+uint32_t icnt_words(const struct icnt *n);
 /* A tick before which icnt_ready finds nothing; NEVER when the outputs are empty. */
 uint64_t icnt_ready_at(struct icnt *n);
 /* The oldest packet of an output that icnt_ready named, and its removal. */

@@ -142,17 +142,19 @@ void memsys_take_reply(struct memsys *m, uint64_t now, uint32_t sm, const struct
 
 /* One reply a cycle reaches an SM. Ports that are apart have taken it before. */
 static void receive(struct memsys *m, uint64_t now) {
-    uint64_t tick = domain_arrival(&m->domain[ICNT], now) - 1;
-    for (uint32_t sm = icnt_ready(m->reply, tick, 0); sm != NO_SLOT;
-         sm = icnt_ready(m->reply, tick, sm + 1)) {
-        assert(!m->apart || m->port[sm].coming);
-        if (m->apart)
-            m->port[sm].coming--;
-        else
-            memsys_take_reply(m, now, sm, icnt_head(m->reply, sm));
-        icnt_pop(m->reply, sm);
-    }
+    uint64_t arrival = domain_arrival(&m->domain[ICNT], now);
+    for (uint32_t w = 0; w < icnt_words(m->reply); w++)
+        for (uint64_t left = icnt_ready(m->reply, arrival - 1, w); left; left &= left - 1) {
+            uint32_t sm = w * 64 + (uint32_t)__builtin_ctzll(left);
+            assert(!m->apart || m->port[sm].coming);
+            if (m->apart)
+                m->port[sm].coming--;
+            else
+                memsys_take_reply(m, now, sm, icnt_head(m->reply, sm));
+            icnt_pop(m->reply, sm);
+        }
     due_replies(m, now + 1);
+    domain_due(m, &m->domain[ICNT], max_u64(arrival, icnt_next(m->reply)));
 }
 
 /* The next client of an SM that may send a request, taking turns; MEM_CLIENTS when there is none. */
@@ -214,16 +216,17 @@ static void tick_core(struct memsys *m, uint64_t now) {
 /* Requests that came out reach L2, one a tick for each partition. */
 static void deliver_requests(struct memsys *m, uint64_t now, uint64_t tick) {
     struct domain *l2 = &m->domain[L2];
-    for (uint32_t p = icnt_ready(m->request, tick, 0); p != NO_SLOT;
-         p = icnt_ready(m->request, tick, p + 1)) {
-        if (!l2_has_room(m->l2[p]))
-            continue;
-        uint64_t at = domain_arrival(l2, now);
-        l2_push(m->l2[p], at, icnt_head(m->request, p));
-        bits_add(&m->l2_busy, p);
-        domain_due(m, l2, at);
-        icnt_pop(m->request, p);
-    }
+    for (uint32_t w = 0; w < icnt_words(m->request); w++)
+        for (uint64_t left = icnt_ready(m->request, tick, w); left; left &= left - 1) {
+            uint32_t p = w * 64 + (uint32_t)__builtin_ctzll(left);
+            if (!l2_has_room(m->l2[p]))
+                continue;
+            uint64_t at = domain_arrival(l2, now);
+            l2_push(m->l2[p], at, icnt_head(m->request, p));
+            bits_add(&m->l2_busy, p);
+            domain_due(m, l2, at);
+            icnt_pop(m->request, p);
+        }
 }
 
 static void tick_icnt(struct memsys *m, uint64_t now) {

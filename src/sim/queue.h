@@ -44,6 +44,8 @@ static inline uint32_t queue_slots(uint32_t n) {
         assert(!queue_full(q));                                                                              \
         (q)->at[((q)->head + (q)->len++) & (q)->mask] = (__VA_ARGS__);                                       \
     } while (0)
+/* The same of one that is still to be written. */
+#define queue_add(q) (assert(!queue_full(q)), &(q)->at[((q)->head + (q)->len++) & (q)->mask])
 #define queue_pop(q)                                                                                         \
     do {                                                                                                     \
         assert(!queue_empty(q));                                                                             \
