@@ -50,7 +50,9 @@ struct dram {
     struct pool pool;
     struct bank_state *bank;
     struct group_state *group;
-    uint64_t banks[KINDS]; /* sets of banks that have requests */
+    uint64_t banks[KINDS]; /* sets of banks that have requests ... */
+    uint64_t hits[KINDS];  /* ... that hit the open row */
+    uint64_t open;         /* set of banks with an open row */
     uint32_t waiting[KINDS];
     uint64_t column_at[KINDS], activate_at, activated[ACTIVATES];
     uint32_t activates;
@@ -132,8 +134,10 @@ void dram_push(struct dram *d, uint64_t now, uint64_t line, uint8_t sectors, boo
     else
         d->pool.next[l->last] = i;
     l->last = i;
-    if (l->hit == NO_SLOT && r->row == b->row)
+    if (l->hit == NO_SLOT && r->row == b->row) {
         l->hit = i;
+        d->hits[write] |= UINT64_C(1) << r->bank;
+    }
     d->banks[write] |= UINT64_C(1) << r->bank;
     d->waiting[write]++;
     d->n.reads += !write;
@@ -141,12 +145,20 @@ void dram_push(struct dram *d, uint64_t now, uint64_t line, uint8_t sectors, boo
     d->next = min_u64(d->next, now);
 }
 
+uint64_t dram_soonest(const struct dram *d, uint64_t now) {
+    return now + d->spec.t.cl + d->spec.burst_ticks + d->spec.latency;
+}
+
 /* ---- commands ---------------------------------------------------------------------------------------- */
 
-static void find_hit(struct dram *d, struct bank_state *b, struct list *l) {
-    l->hit = l->first;
-    while (l->hit != NO_SLOT && d->request[l->hit].row != b->row)
-        l->hit = d->pool.next[l->hit];
+/* Finds the oldest request that hits, from request i on: none stands before. */
+static void find_hit(struct dram *d, uint32_t bank, enum kind kind, uint32_t i) {
+    struct bank_state *b = &d->bank[bank];
+    while (i != NO_SLOT && d->request[i].row != b->row)
+        i = d->pool.next[i];
+    b->list[kind].hit = i;
+    uint64_t hit = UINT64_C(1) << bank;
+    d->hits[kind] = i == NO_SLOT ? d->hits[kind] & ~hit : d->hits[kind] | hit;
 }
 
 static void probe(struct dram *d, uint64_t now, enum dram_command c, uint32_t bank, uint64_t row) {
@@ -171,8 +183,9 @@ static void activate(struct dram *d, uint64_t now, struct request *r) {
     d->activate_at = now + t->rrd;
     d->activated[d->activates++ % ACTIVATES] = now + t->faw;
     later(&d->activate_at, d->activated[d->activates % ACTIVATES]); /* the oldest of the four */
+    d->open |= UINT64_C(1) << r->bank;
     for (enum kind k = 0; k < KINDS; k++)
-        find_hit(d, b, &b->list[k]);
+        find_hit(d, r->bank, k, b->list[k].first);
 }
 
 static void precharge(struct dram *d, uint64_t now, const struct request *r) {
@@ -181,15 +194,17 @@ static void precharge(struct dram *d, uint64_t now, const struct request *r) {
     d->n.precharges++;
     b->row = NO_ROW;
     later(&b->activate_at, now + d->spec.t.rp);
-    for (enum kind k = 0; k < KINDS; k++)
+    d->open &= ~(UINT64_C(1) << r->bank);
+    for (enum kind k = 0; k < KINDS; k++) {
         b->list[k].hit = NO_SLOT;
+        d->hits[k] &= ~(UINT64_C(1) << r->bank);
+    }
 }
 
 /* Takes a request whose last burst was commanded out of its list. */
 static void finish(struct dram *d, uint64_t now, uint32_t i, enum kind kind) {
     struct request *r = &d->request[i];
-    struct bank_state *b = &d->bank[r->bank];
-    struct list *l = &b->list[kind];
+    struct list *l = &d->bank[r->bank].list[kind];
     uint32_t before = NO_SLOT, after = d->pool.next[i];
     if (l->first != i)
         for (before = l->first; d->pool.next[before] != i;)
@@ -202,13 +217,11 @@ static void finish(struct dram *d, uint64_t now, uint32_t i, enum kind kind) {
         l->last = before;
     if (l->first == NO_SLOT)
         d->banks[kind] &= ~(UINT64_C(1) << r->bank);
-    for (l->hit = after; l->hit != NO_SLOT && d->request[l->hit].row != b->row;)
-        l->hit = d->pool.next[l->hit]; /* hits are served in order, so none stands before */
+    find_hit(d, r->bank, kind, after); /* hits are served in order */
     d->waiting[kind]--;
     if (kind == READS) {
         d->n.read_wait += now - r->arrival;
-        uint64_t ready = now + d->spec.t.cl + d->spec.burst_ticks + d->spec.latency;
-        queue_push(&d->done, (struct finished){ready, r->id, r->sectors});
+        queue_push(&d->done, (struct finished){dram_soonest(d, now), r->id, r->sectors});
     }
     pool_give(&d->pool, i);
 }
@@ -323,22 +336,6 @@ static uint32_t starved(struct dram *d, uint64_t now, enum kind kind) {
     return now > d->patience[kind] ? i : NO_SLOT;
 }
 
-/* While requests of one kind are served: a row that one of the other kind will need, to be opened in a bank
- * that no request of the first kind wants. */
-static struct choice prepare(struct dram *d, uint64_t now, enum kind other) {
-    struct choice best = {.request = NO_SLOT};
-    uint64_t left = d->banks[other] & ~d->banks[other == READS ? WRITES : READS];
-    for (; left; left &= left - 1) {
-        struct choice c = choose(d, (uint32_t)__builtin_ctzll(left), other, false);
-        if (c.command != DRAM_ACTIVATE && c.command != DRAM_PRECHARGE)
-            continue;
-        d->next = min_u64(d->next, c.at);
-        if (c.at <= now && (best.request == NO_SLOT || goes_before(d, &c, &best)))
-            best = c;
-    }
-    return best;
-}
-
 /* Of a bank's requests of both kinds: the oldest that hits, or the oldest. */
 static enum kind mixed_kind(const struct dram *d, uint32_t bank) {
     const struct list *l = d->bank[bank].list;
@@ -368,27 +365,76 @@ static void tick_mixed(struct dram *d, uint64_t now) {
     }
 }
 
-/* Of the banks in a set: the command that goes first in this tick, if it goes before best, and the first tick
- * in which one may be given. */
-static void choose_among(struct dram *d, uint64_t banks, enum kind kind, uint64_t now, struct choice *best) {
-    uint64_t next = d->next;
+/* Among banks with requests that hit: the oldest such request that can be served in this tick, or NO_SLOT. */
+static uint32_t pick_hit(const struct dram *d, uint64_t banks, enum kind kind, uint64_t now) {
+    uint32_t best = NO_SLOT;
+    if (d->column_at[kind] > now)
+        return NO_SLOT;
     for (uint64_t left = banks; left; left &= left - 1) {
         const struct bank_state *b = &d->bank[__builtin_ctzll(left)];
-        const struct list *l = &b->list[kind];
-        struct choice c = {l->hit, kind == WRITES ? DRAM_WRITE : DRAM_READ, d->column_at[kind]};
-        if (c.request != NO_SLOT) {
-            c.at = max_u64(max_u64(b->column_at, b->group->column_at[kind]), c.at);
-        } else {
-            bool open = b->row != NO_ROW;
-            c.request = l->first;
-            c.command = open ? DRAM_PRECHARGE : DRAM_ACTIVATE;
-            c.at = open ? b->precharge_at : max_u64(b->activate_at, d->activate_at);
-        }
-        next = min_u64(next, c.at);
-        if (c.at <= now && (best->request == NO_SLOT || goes_before(d, &c, best)))
-            *best = c;
+        uint32_t i = b->list[kind].hit;
+        if (max_u64(b->column_at, b->group->column_at[kind]) <= now && (best == NO_SLOT || older(d, i, best)))
+            best = i;
     }
-    d->next = next;
+    return best;
+}
+
+/* Among banks with requests none of which hits: the oldest whose row can be opened in this tick, or else the
+ * oldest for which another can be closed. */
+static struct choice pick_row(const struct dram *d, uint64_t banks, enum kind kind, uint64_t now) {
+    struct choice best = {NO_SLOT, DRAM_ACTIVATE, now};
+    for (uint64_t left = d->activate_at <= now ? banks & ~d->open : 0; left; left &= left - 1) {
+        const struct bank_state *b = &d->bank[__builtin_ctzll(left)];
+        uint32_t i = b->list[kind].first;
+        if (b->activate_at <= now && (best.request == NO_SLOT || older(d, i, best.request)))
+            best.request = i;
+    }
+    if (best.request != NO_SLOT)
+        return best;
+    best.command = DRAM_PRECHARGE;
+    for (uint64_t left = banks & d->open; left; left &= left - 1) {
+        const struct bank_state *b = &d->bank[__builtin_ctzll(left)];
+        uint32_t i = b->list[kind].first;
+        if (b->precharge_at <= now && (best.request == NO_SLOT || older(d, i, best.request)))
+            best.request = i;
+    }
+    return best;
+}
+
+/* The first tick in which one of these banks may be given a command: those that hit a column command, the
+ * others one to their rows. */
+static uint64_t possible_from(const struct dram *d, uint64_t hits, uint64_t others, enum kind kind) {
+    uint64_t column = NEVER, activate = NEVER, precharge = NEVER;
+    for (uint64_t left = hits; left; left &= left - 1) {
+        const struct bank_state *b = &d->bank[__builtin_ctzll(left)];
+        column = min_u64(column, max_u64(b->column_at, b->group->column_at[kind]));
+    }
+    for (uint64_t left = others & ~d->open; left; left &= left - 1)
+        activate = min_u64(activate, d->bank[__builtin_ctzll(left)].activate_at);
+    for (uint64_t left = others & d->open; left; left &= left - 1)
+        precharge = min_u64(precharge, d->bank[__builtin_ctzll(left)].precharge_at);
+    column = max_u64(column, d->column_at[kind]);
+    activate = max_u64(activate, d->activate_at);
+    return min_u64(min_u64(column, activate), precharge);
+}
+
+/* The command for banks that have requests of the kind that is served: hits go first, then rows that will be
+ * needed. If there is none, one for a row that the other kind will need, in a bank that this kind does not
+ * want. Sets next when no command is possible in this tick. */
+static struct choice choose_command(struct dram *d, uint64_t banks, enum kind kind, uint64_t now) {
+    enum kind other = kind == READS ? WRITES : READS;
+    uint64_t hits = banks & d->hits[kind], rows = banks & ~d->hits[kind],
+             rest = d->banks[other] & ~d->banks[kind] & ~d->hits[other];
+    uint32_t hit = pick_hit(d, hits, kind, now);
+    if (hit != NO_SLOT)
+        return (struct choice){hit, kind == WRITES ? DRAM_WRITE : DRAM_READ, now};
+    struct choice best = pick_row(d, rows, kind, now);
+    if (best.request == NO_SLOT && rest)
+        best = pick_row(d, rest, other, now);
+    if (best.request == NO_SLOT)
+        d->next =
+            min_u64(d->next, min_u64(possible_from(d, hits, rows, kind), possible_from(d, 0, rest, other)));
+    return best;
 }
 
 void dram_tick(struct dram *d, uint64_t now) {
@@ -404,20 +450,16 @@ void dram_tick(struct dram *d, uint64_t now) {
     struct choice best = {.request = NO_SLOT};
     uint32_t first = starved(d, now, kind);
     if (first != NO_SLOT) {
-        struct choice c = choose(d, d->request[first].bank, kind, true);
+        best = choose(d, d->request[first].bank, kind, true);
         left &= ~(UINT64_C(1) << d->request[first].bank);
-        d->next = c.at;
-        if (c.at <= now) {
-            d->n.starved++;
-            best = c;
-            left = 0;
-        }
+        d->next = best.at;
     } else {
         d->next = d->patience[kind] + 1;
     }
-    choose_among(d, left, kind, now, &best);
-    if (best.request == NO_SLOT)
-        best = prepare(d, now, kind == READS ? WRITES : READS);
+    if (first != NO_SLOT && best.at <= now)
+        d->n.starved++;
+    else
+        best = choose_command(d, left, kind, now);
     if (best.request != NO_SLOT) {
         give(d, now, &best, kind);
         d->next = now + 1;
@@ -474,7 +516,7 @@ uint64_t dram_pop_from(const struct dram *d) {
         else if (b->row == NO_ROW)
             commands = commands < t->rcd ? commands : t->rcd;
     }
-    return d->next + commands + t->cl + d->spec.burst_ticks + d->spec.latency;
+    return dram_soonest(d, d->next + commands);
 }
 
 void dram_pop(struct dram *d, uint32_t *id, uint8_t *sectors) {

@@ -68,6 +68,8 @@ uint64_t dram_pop_at(const struct dram *d);
  * when the next read's data comes, or, as long as that is not known, the first tick in which it could. */
 void dram_run(struct dram *d, uint64_t until);
 uint64_t dram_pop_from(const struct dram *d);
+/* The first tick in which data of a read could come that is pushed in tick now. */
+uint64_t dram_soonest(const struct dram *d, uint64_t now);
 /* Takes that read. */
 void dram_pop(struct dram *d, uint32_t *id, uint8_t *sectors);
 bool dram_idle(const struct dram *d);

@@ -56,11 +56,13 @@ struct memsys *memsys_create(struct arena *a, const struct mem_spec *s) {
     m->reply = icnt_create(a, &m->spec.reply);
     m->l2 = arena_array(a, struct l2 *, s->partitions);
     m->dram = arena_array(a, struct dram *, s->partitions);
+    m->l2_at = arena_array(a, uint64_t, s->partitions);
+    m->dram_at = arena_array(a, uint64_t, s->partitions);
     m->data_at = arena_array(a, uint64_t, s->partitions);
     for (uint32_t i = 0; i < s->partitions; i++) {
         m->l2[i] = l2_create(a, &s->l2);
         m->dram[i] = dram_create(a, &s->dram);
-        m->data_at[i] = NEVER;
+        m->l2_at[i] = m->dram_at[i] = m->data_at[i] = NEVER;
     }
     bits_init(&m->sending, a, s->sms);
     bits_init(&m->woken, a, s->sms);
@@ -213,6 +215,13 @@ static void tick_core(struct memsys *m, uint64_t now) {
 
 /* ---- interconnect ------------------------------------------------------------------------------------ */
 
+/* A partition of L2 has work in a tick. */
+static void l2_due(struct memsys *m, uint32_t p, uint64_t tick) {
+    m->l2_at[p] = min_u64(m->l2_at[p], tick);
+    bits_add(&m->l2_busy, p);
+    domain_due(m, &m->domain[L2], tick);
+}
+
 /* Requests that came out reach L2, one a tick for each partition. */
 static void deliver_requests(struct memsys *m, uint64_t now, uint64_t tick) {
     struct domain *l2 = &m->domain[L2];
@@ -223,8 +232,7 @@ static void deliver_requests(struct memsys *m, uint64_t now, uint64_t tick) {
                 continue;
             uint64_t at = domain_arrival(l2, now);
             l2_push(m->l2[p], at, icnt_head(m->request, p));
-            bits_add(&m->l2_busy, p);
-            domain_due(m, l2, at);
+            l2_due(m, p, at);
             icnt_pop(m->request, p);
         }
 }
@@ -248,7 +256,63 @@ static void tick_icnt(struct memsys *m, uint64_t now) {
 
 /* ---- L2 and DRAM ------------------------------------------------------------------------------------- */
 
-/* What leaves a partition in one tick: a reply, and requests to its DRAM channel. */
+/* Between requests a channel is left to itself: what it does is found out when one comes, when L2 waits for
+ * room in its queues, and in time for the data of a read. */
+static void run_dram(struct memsys *m, uint64_t now, uint32_t p) {
+    dram_run(m->dram[p], domain_arrival(&m->domain[DRAM], now) - 1);
+}
+
+/* A channel must be gone through up to a tick. */
+static void dram_due(struct memsys *m, uint32_t p, uint64_t tick) {
+    if (tick >= m->dram_at[p])
+        return;
+    m->dram_at[p] = tick;
+    bits_add(&m->dram_busy, p);
+    domain_due(m, &m->domain[DRAM], tick);
+}
+
+/* A channel was gone through. Notes when its partition gets the next data: in the core cycle after it came.
+ * If that is not known yet, the channel is looked at again when it may be; where there is nothing to read, as
+ * soon as it writes, so that all see when it is idle. */
+static void expect_data(struct memsys *m, uint32_t p) {
+    uint64_t at = dram_pop_at(m->dram[p]);
+    m->data_at[p] = m->dram_at[p] = NEVER;
+    if (at != NEVER) {
+        m->data_at[p] = clock_tick(&m->domain[L2].clock, clock_cycle(&m->domain[DRAM].clock, at) + 1);
+        l2_due(m, p, m->data_at[p]);
+        return;
+    }
+    at = dram_pop_from(m->dram[p]);
+    dram_due(m, p, at == NEVER ? dram_next(m->dram[p]) : at);
+}
+
+static void take_data(struct memsys *m, uint64_t now, uint64_t tick, uint32_t p) {
+    while (m->data_at[p] <= tick) {
+        uint32_t id;
+        uint8_t sectors;
+        dram_pop(m->dram[p], &id, &sectors);
+        l2_fill(m->l2[p], tick, id, sectors);
+        if (dram_pop_at(m->dram[p]) == NEVER)
+            run_dram(m, now, p);
+        expect_data(m, p);
+    }
+}
+
+/* A request of L2 to its channel, if there is room. */
+static void ask_dram(struct memsys *m, uint64_t now, uint32_t p, const struct mem_packet *q) {
+    struct dram *c = m->dram[p];
+    bool write = q->kind == MEM_STORE;
+    run_dram(m, now, p);
+    if (!dram_has_room(c, write))
+        return;
+    uint64_t at = domain_arrival(&m->domain[DRAM], now);
+    dram_push(c, at, q->line, q->sectors, write, q->id);
+    l2_sent(m->l2[p]);
+    if (m->data_at[p] == NEVER)
+        dram_due(m, p, write ? at : dram_soonest(c, at));
+}
+
+/* What leaves a partition in one tick: a reply, and a request to its DRAM channel. */
 static void drain_l2(struct memsys *m, uint64_t now, uint64_t tick, uint32_t p) {
     struct l2 *l = m->l2[p];
     const struct mem_packet *q = l2_reply(l, tick);
@@ -259,36 +323,8 @@ static void drain_l2(struct memsys *m, uint64_t now, uint64_t tick, uint32_t p) 
         l2_replied(l, tick);
     }
     q = l2_out(l);
-    if (q && dram_has_room(m->dram[p], q->kind == MEM_STORE)) {
-        uint64_t at = domain_arrival(&m->domain[DRAM], now);
-        dram_push(m->dram[p], at, q->line, q->sectors, q->kind == MEM_STORE, q->id);
-        bits_add(&m->dram_busy, p);
-        domain_due(m, &m->domain[DRAM], at);
-        l2_sent(l);
-    }
-}
-
-/* Notes when a partition gets the next data from its channel: in the core cycle after it came. */
-static void expect_data(struct memsys *m, uint32_t p) {
-    uint64_t at = dram_pop_at(m->dram[p]);
-    m->data_at[p] = NEVER;
-    if (at != NEVER)
-        m->data_at[p] = clock_tick(&m->domain[L2].clock, clock_cycle(&m->domain[DRAM].clock, at) + 1);
-}
-
-static void take_data(struct memsys *m, uint64_t tick, uint32_t p) {
-    while (m->data_at[p] <= tick) {
-        uint32_t id;
-        uint8_t sectors;
-        dram_pop(m->dram[p], &id, &sectors);
-        l2_fill(m->l2[p], tick, id, sectors);
-        expect_data(m, p);
-    }
-}
-
-/* The next tick in which a partition has work. */
-static uint64_t l2_due(const struct memsys *m, uint32_t p) {
-    return min_u64(l2_next(m->l2[p]), m->data_at[p]);
+    if (q)
+        ask_dram(m, now, p, q);
 }
 
 static void tick_l2(struct memsys *m, uint64_t now) {
@@ -298,15 +334,15 @@ static void tick_l2(struct memsys *m, uint64_t now) {
         begin_tick(d);
         uint64_t first = NEVER;
         BITS_EACH (&m->l2_busy, p) {
-            if (m->eager || l2_due(m, p) <= tick) {
-                take_data(m, tick, p);
+            if (m->eager || m->l2_at[p] <= tick) {
+                take_data(m, now, tick, p);
                 l2_tick(m->l2[p], tick);
                 drain_l2(m, now, tick, p);
+                m->l2_at[p] = min_u64(l2_next(m->l2[p]), m->data_at[p]);
+                if (m->l2_at[p] == NEVER) /* data or a request brings it back */
+                    bits_remove(&m->l2_busy, p);
             }
-            uint64_t next = l2_due(m, p);
-            if (next == NEVER) /* data or a request brings it back */
-                bits_remove(&m->l2_busy, p);
-            first = min_u64(first, next);
+            first = min_u64(first, m->l2_at[p]);
         }
         if (first != NEVER)
             domain_due(m, d, max_u64(tick + 1, first));
@@ -315,28 +351,22 @@ static void tick_l2(struct memsys *m, uint64_t now) {
 
 static void tick_dram(struct memsys *m, uint64_t now) {
     struct domain *d = &m->domain[DRAM];
-    uint64_t end, tick = first_tick(m, d, now, &end);
-    for (; tick < end && tick != NEVER; tick = m->eager ? tick + 1 : d->next) {
-        begin_tick(d);
-        uint64_t first = NEVER;
-        BITS_EACH (&m->dram_busy, p) {
-            struct dram *c = m->dram[p];
-            if (m->eager || dram_next(c) <= tick) {
-                dram_tick(c, tick);
-                if (m->data_at[p] == NEVER && dram_pop_at(c) != NEVER) {
-                    expect_data(m, p);
-                    bits_add(&m->l2_busy, p);
-                    domain_due(m, &m->domain[L2], m->data_at[p]);
-                }
-            }
-            uint64_t next = dram_next(c);
-            if (next == NEVER)
-                bits_remove(&m->dram_busy, p);
-            first = min_u64(first, next);
+    if (d->at > now && !m->eager)
+        return;
+    uint64_t end = domain_arrival(d, now), first = NEVER;
+    begin_tick(d);
+    BITS_EACH (&m->dram_busy, p) {
+        if (m->eager || m->dram_at[p] < end) {
+            run_dram(m, now, p);
+            if (m->data_at[p] == NEVER)
+                expect_data(m, p);
         }
-        if (first != NEVER)
-            domain_due(m, d, max_u64(tick + 1, first));
+        if (m->dram_at[p] == NEVER)
+            bits_remove(&m->dram_busy, p);
+        first = min_u64(first, m->dram_at[p]);
     }
+    if (first != NEVER)
+        domain_due(m, d, first);
 }
 
 __attribute__((noinline)) void memsys_tick_domains(struct memsys *m, uint64_t now) {

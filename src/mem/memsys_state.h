@@ -79,6 +79,8 @@ struct memsys {
     struct icnt *request, *reply;
     struct l2 **l2;
     struct dram **dram;
+    uint64_t *l2_at;     /* the tick in which each partition has work; NEVER: none is known */
+    uint64_t *dram_at;   /* the tick up to which each channel must be gone through; NEVER: none is known */
     uint64_t *data_at;   /* the L2 tick in which each partition gets data from its channel */
     uint64_t *fresh_at;  /* the tick from which each SM may have requests in the network that are not known */
     struct bits sending; /* SMs with requests to send */
