@@ -13,14 +13,14 @@ void bank_init(struct bank *b, struct arena *a, const struct bank_spec *s, const
 
 static void send(struct bank *b, uint64_t line, uint32_t id, enum mem_kind kind, uint8_t flags,
                  uint8_t sectors) {
-    struct mem_packet p = b->origin;
-    p.line = line;
-    p.id = id;
-    p.kind = (uint8_t)kind;
-    p.flags = flags;
-    p.sectors = p.full = sectors;
-    p.bytes = (uint16_t)(kind == MEM_STORE ? mem_sectors(sectors) * MEM_SECTOR : 0);
-    queue_push(&b->out, p);
+    struct mem_packet *p = queue_add(&b->out);
+    *p = b->origin;
+    p->line = line;
+    p->id = id;
+    p->kind = (uint8_t)kind;
+    p->flags = flags;
+    p->sectors = p->full = sectors;
+    p->bytes = (uint16_t)(kind == MEM_STORE ? mem_sectors(sectors) * MEM_SECTOR : 0);
 }
 
 /* A request for sectors that are missing, on behalf of miss register e. */
@@ -104,15 +104,16 @@ static enum mem_result join(struct bank *b, const struct mem_packet *p, uint32_t
     return more ? MEM_MISS : MEM_MERGED;
 }
 
-/* A new miss. slot: of the line if some of its sectors are here, else NO_SLOT. */
-static enum mem_result miss(struct bank *b, const struct mem_packet *p, uint32_t slot, uint8_t needs) {
+/* A new miss. first: of the line's set; slot: of the line if some of its sectors are here, else NO_SLOT. */
+static enum mem_result miss(struct bank *b, const struct mem_packet *p, uint32_t first, uint32_t slot,
+                            uint8_t needs) {
     bool keep = !(p->flags & MEM_BYPASS), here = slot != NO_SLOT;
     if (mshr_full(&b->mshr))
         return MEM_STALL_MSHR;
     if (queue_room(&b->out) < 2)
         return MEM_STALL_QUEUE;
     if (keep && !here) {
-        slot = tags_victim(&b->tags, p->line);
+        slot = tags_victim_in(&b->tags, first);
         if (slot == NO_SLOT || (p->flags & MEM_PIN && !tags_can_lock(&b->tags, slot)))
             return MEM_STALL_WAYS;
         place(b, slot, p->line);
@@ -136,7 +137,8 @@ static enum mem_result miss(struct bank *b, const struct mem_packet *p, uint32_t
 
 enum mem_result bank_read(struct bank *b, const struct mem_packet *p) {
     bool bypass = p->flags & MEM_BYPASS;
-    uint32_t slot = bypass ? NO_SLOT : tags_find(&b->tags, p->line);
+    uint32_t first = tags_set(&b->tags, p->line),
+             slot = bypass ? NO_SLOT : tags_find_in(&b->tags, first, p->line);
     uint8_t needs = p->sectors;
     if (slot != NO_SLOT) {
         if (p->flags & MEM_PIN && !tags_can_lock(&b->tags, slot))
@@ -148,16 +150,16 @@ enum mem_result bank_read(struct bank *b, const struct mem_packet *p) {
         }
     }
     uint32_t e = mshr_find(&b->mshr, p->line);
-    return e != NO_SLOT ? join(b, p, e, needs) : miss(b, p, slot, needs);
+    return e != NO_SLOT ? join(b, p, e, needs) : miss(b, p, first, slot, needs);
 }
 
 enum mem_result bank_write(struct bank *b, uint64_t line, uint8_t sectors, uint8_t full) {
-    uint32_t slot = tags_find(&b->tags, line);
+    uint32_t first = tags_set(&b->tags, line), slot = tags_find_in(&b->tags, first, line);
     enum mem_result r = MEM_HIT;
     if (slot == NO_SLOT) {
         if (queue_full(&b->out))
             return MEM_STALL_QUEUE;
-        slot = tags_victim(&b->tags, line);
+        slot = tags_victim_in(&b->tags, first);
         if (slot == NO_SLOT)
             return MEM_STALL_WAYS;
         place(b, slot, line);

@@ -111,7 +111,7 @@ void cache_answer(struct cache *c, uint64_t now, const struct mem_packet *p) {
     queue_push(&c->fills, (struct mem_done){c->last_fill, p->id, p->kind, p->sectors, p->flags & MEM_FAR});
 }
 
-static void count_read(struct cache *c, const struct mem_access *x, enum mem_result r) {
+static void count_read(struct cache *c, const struct mem_access *x, uint8_t flags, enum mem_result r) {
     if (x->kind == MEM_PREFETCH) {
         c->n.prefetches++;
         c->n.prefetch_misses += r == MEM_MISS;
@@ -122,21 +122,22 @@ static void count_read(struct cache *c, const struct mem_access *x, enum mem_res
     c->n.read_misses += r == MEM_MISS;
     c->n.read_merged += r == MEM_MERGED;
     c->n.read_sectors += mem_sectors(x->sectors);
-    c->n.bypasses += (x->flags & MEM_BYPASS) != 0;
+    c->n.bypasses += (flags & MEM_BYPASS) != 0;
 }
 
 /* A read that announces no hit. */
-static enum mem_result look(struct cache *c, const struct mem_access *x, uint32_t token) {
+static enum mem_result look(struct cache *c, const struct mem_access *x, uint8_t flags, uint32_t token) {
     struct mem_packet p = {
-        .line = x->line, .id = token, .kind = x->kind, .flags = x->flags, .sectors = x->sectors};
+        .line = x->line, .id = token, .kind = x->kind, .flags = flags, .sectors = x->sectors};
     enum mem_result r = bank_read(&c->bank, &p);
     if (mem_accepted(r))
-        count_read(c, x, r);
+        count_read(c, x, flags, r);
     return r;
 }
 
-enum mem_result cache_read(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token) {
-    enum mem_result r = look(c, x, token);
+enum mem_result cache_read(struct cache *c, uint64_t now, const struct mem_access *x, uint8_t flags,
+                           uint32_t token) {
+    enum mem_result r = look(c, x, flags, token);
     if (r == MEM_HIT && x->kind != MEM_PREFETCH)
         cache_hit(c, now, token, x);
     return r;
@@ -176,7 +177,7 @@ static enum mem_result write(struct cache *c, uint64_t now, const struct mem_acc
 enum mem_result cache_look(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token) {
     enum mem_result r = cache_begin(c, now, x);
     if (mem_accepted(r))
-        r = look(c, x, token);
+        r = look(c, x, x->flags, token);
     return cache_end(c, now, x, r);
 }
 
@@ -195,7 +196,7 @@ enum mem_result cache_access(struct cache *c, uint64_t now, const struct mem_acc
     assert(x->kind == MEM_LOAD || x->kind == MEM_PREFETCH || (x->kind == MEM_STORE && c->spec.write_back));
     enum mem_result r = cache_begin(c, now, x);
     if (mem_accepted(r))
-        r = x->kind == MEM_STORE ? write(c, now, x, token) : cache_read(c, now, x, token);
+        r = x->kind == MEM_STORE ? write(c, now, x, token) : cache_read(c, now, x, x->flags, token);
     return cache_end(c, now, x, r);
 }
 

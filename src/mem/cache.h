@@ -136,7 +136,8 @@ enum mem_result cache_end(struct cache *c, uint64_t now, const struct mem_access
 void cache_hit(struct cache *c, uint64_t now, uint32_t token, const struct mem_access *x);
 /* An access is answered from outside. */
 void cache_answer(struct cache *c, uint64_t now, const struct mem_packet *p);
-/* A read, without the port. */
-enum mem_result cache_read(struct cache *c, uint64_t now, const struct mem_access *x, uint32_t token);
+/* A read, without the port. flags: instead of those of the access. */
+enum mem_result cache_read(struct cache *c, uint64_t now, const struct mem_access *x, uint8_t flags,
+                           uint32_t token);
 
 #endif

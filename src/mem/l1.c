@@ -9,17 +9,17 @@ struct l1 *l1_create(struct arena *a, const struct l1_spec *s, uint32_t port) {
 }
 
 static enum mem_result load(struct l1 *l, uint64_t now, const struct mem_access *x, uint32_t token) {
-    struct mem_access y = *x;
-    if (!l->spec.cache_global && !(x->flags & MEM_LOCAL))
-        y.flags |= MEM_BYPASS;
-    if (y.flags & (MEM_PIN | MEM_UNPIN) || y.kind == MEM_PREFETCH)
-        y.flags &= ~MEM_BYPASS; /* what is to be kept must have a place, and is read there */
-    enum mem_result r = cache_read(&l->cache, now, &y, token);
+    uint8_t flags = x->flags;
+    if (!l->spec.cache_global && !(flags & MEM_LOCAL))
+        flags |= MEM_BYPASS;
+    if (flags & (MEM_PIN | MEM_UNPIN) || x->kind == MEM_PREFETCH)
+        flags &= ~MEM_BYPASS; /* what is to be kept must have a place, and is read there */
+    enum mem_result r = cache_read(&l->cache, now, x, flags, token);
     if (!mem_accepted(r))
         return r;
-    l->n.locks += (y.flags & MEM_PIN) != 0;
-    if (y.flags & MEM_UNPIN)
-        l1_unlock(l, y.line);
+    l->n.locks += (flags & MEM_PIN) != 0;
+    if (flags & MEM_UNPIN)
+        l1_unlock(l, x->line);
     return r;
 }
 
@@ -30,17 +30,17 @@ static enum mem_result send_on(struct l1 *l, const struct mem_access *x, uint32_
         return MEM_STALL_STORES;
     if (queue_full(&b->out))
         return MEM_STALL_QUEUE;
-    struct mem_packet p = b->origin;
-    p.line = x->line;
-    p.id = token;
-    p.bytes = (uint16_t)bytes;
-    p.kind = x->kind;
-    p.flags = x->flags;
-    p.sectors = x->sectors;
-    p.full = x->full;
-    p.ops = x->ops;
-    p.serial = x->serial;
-    queue_push(&b->out, p);
+    struct mem_packet *p = queue_add(&b->out);
+    *p = b->origin;
+    p->line = x->line;
+    p->id = token;
+    p->bytes = (uint16_t)bytes;
+    p->kind = x->kind;
+    p->flags = x->flags & ~(MEM_BYPASS | MEM_PIN | MEM_UNPIN); /* those were for this cache */
+    p->sectors = x->sectors;
+    p->full = x->full;
+    p->ops = x->ops;
+    p->serial = x->serial;
     l->cache.stores++;
     return MEM_SENT;
 }

@@ -52,7 +52,9 @@ bool l2_has_room(const struct l2 *l) {
 }
 
 void l2_push(struct l2 *l, uint64_t now, const struct mem_packet *p) {
-    queue_push(&l->in, (struct timed){*p, now});
+    struct timed *to = queue_add(&l->in);
+    to->packet = *p;
+    to->ready = now;
 }
 
 /* ---- replies ----------------------------------------------------------------------------------------- */
@@ -69,13 +71,13 @@ static void offer_reply(struct l2 *l, enum source from) {
 static void reply(struct l2 *l, enum source from, const struct mem_packet *p, uint64_t ready) {
     if (p->flags & MEM_SILENT)
         return;
-    struct mem_packet r = *p;
-    r.bytes = 0;
+    struct timed *r = queue_add(&l->replies[from]);
+    r->packet = *p;
+    r->ready = ready;
     if (p->kind == MEM_LOAD)
-        r.bytes = (uint16_t)(mem_sectors(p->sectors) * MEM_SECTOR);
-    else if (p->flags & MEM_RETURN)
-        r.bytes = p->bytes;
-    queue_push(&l->replies[from], (struct timed){r, ready});
+        r->packet.bytes = (uint16_t)(mem_sectors(p->sectors) * MEM_SECTOR);
+    else if (!(p->flags & MEM_RETURN))
+        r->packet.bytes = 0;
     offer_reply(l, from);
 }
 
@@ -121,9 +123,7 @@ static void count_l2_read(struct l2 *l, const struct mem_packet *p, enum mem_res
 }
 
 static enum mem_result read(struct l2 *l, uint64_t now, const struct mem_packet *p) {
-    struct mem_packet q = *p;
-    q.flags &= ~(MEM_BYPASS | MEM_PIN | MEM_UNPIN); /* those were for the SM's cache */
-    enum mem_result r = bank_read(&l->bank, &q);
+    enum mem_result r = bank_read(&l->bank, p);
     if (!mem_accepted(r))
         return r;
     count_l2_read(l, p, r);

@@ -41,7 +41,8 @@ void mshr_wait(struct mshr *m, uint32_t e, const struct mem_packet *p, uint8_t n
     assert(mshr_has_room(m, e));
     struct mshr_entry *x = &m->entry[e];
     uint32_t w = pool_take(&m->waiters);
-    m->waiter[w] = (struct mshr_waiter){*p, needs};
+    m->waiter[w].packet = *p;
+    m->waiter[w].needs = needs;
     if (x->first == NO_SLOT)
         x->first = w;
     else

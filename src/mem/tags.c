@@ -34,16 +34,6 @@ void tags_clear(struct tags *t) {
     memset(t->locked, 0, t->spec.sets * sizeof *t->locked);
 }
 
-uint32_t tags_victim(const struct tags *t, uint64_t line) {
-    uint32_t first = tags_set(t, line), best = NO_SLOT;
-    uint64_t oldest = TAGS_HELD;
-    for (uint32_t i = first; i < first + t->spec.ways; i++) {
-        best = t->stamp[i] < oldest ? i : best;
-        oldest = min_u64(t->stamp[i], oldest);
-    }
-    return best;
-}
-
 struct tags_victim tags_place(struct tags *t, uint32_t slot, uint64_t line) {
     struct tags_line *l = &t->line[slot];
     assert(!l->pending && !l->locks);

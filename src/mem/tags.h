@@ -59,8 +59,6 @@ struct tags_victim {
 #define TAGS_HELD (UINT64_C(1) << 63)
 
 void tags_init(struct tags *t, struct arena *a, const struct tags_spec *s);
-/* The slot that line, which must not be there, would take, or NO_SLOT when none may go. */
-uint32_t tags_victim(const struct tags *t, uint64_t line);
 /* Puts line into a slot of its set and tells what was there. */
 struct tags_victim tags_place(struct tags *t, uint32_t slot, uint64_t line);
 /* Empties a slot that is neither pending nor locked. */
@@ -93,13 +91,32 @@ static inline uint32_t tags_set(const struct tags *t, uint64_t line) {
     return (t->spec.sets == 1 ? 0 : set) * t->spec.ways;
 }
 
-/* The slot that holds line, or NO_SLOT. */
-static inline uint32_t tags_find(const struct tags *t, uint64_t line) {
-    uint32_t first = tags_set(t, line);
+/* The slot that holds line, or NO_SLOT; first: of its set. */
+static inline uint32_t tags_find_in(const struct tags *t, uint32_t first, uint64_t line) {
     for (uint32_t i = first; i < first + t->spec.ways; i++)
         if (t->key[i] == tags_key(line))
             return i;
     return NO_SLOT;
+}
+
+static inline uint32_t tags_find(const struct tags *t, uint64_t line) {
+    return tags_find_in(t, tags_set(t, line), line);
+}
+
+/* The slot that a line of the set from slot first on, which must not be there, would take, or NO_SLOT when
+ * none may go. */
+static inline uint32_t tags_victim_in(const struct tags *t, uint32_t first) {
+    uint32_t best = NO_SLOT;
+    uint64_t oldest = TAGS_HELD;
+    for (uint32_t i = first; i < first + t->spec.ways; i++) {
+        best = t->stamp[i] < oldest ? i : best;
+        oldest = min_u64(t->stamp[i], oldest);
+    }
+    return best;
+}
+
+static inline uint32_t tags_victim(const struct tags *t, uint64_t line) {
+    return tags_victim_in(t, tags_set(t, line));
 }
 
 /* Notes a use, for the replacement. */
