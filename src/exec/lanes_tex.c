@@ -40,11 +40,8 @@ LANE_INLINE double index_border(double i, double n) {
 #define fraction_border(w, k, n) (w)
 #define fraction_clamp(w, k, n)  ((k) < 0 || (k) >= (n)-1 ? 0 : (w))
 
-/* For each mode: the nearest texel; and the two to blend, with the weight of the upper one. */
-#define MODE(name)                                                                                           \
-    static void point_##name(const struct tex_axis *a, const uint32_t *coord, int32_t *at) {                 \
-        FOR_LANES at[i] = (int32_t)index_##name(floor(scaled(a, coord[i])), a->n);                           \
-    }                                                                                                        \
+/* For each mode: the two texels to blend, with the weight of the upper one; and the nearest texel. */
+#define LINEAR(name)                                                                                         \
     static void linear_##name(const struct tex_axis *a, const uint32_t *coord, int32_t *lower,               \
                               int32_t *upper, uint32_t *weight) {                                            \
         FOR_LANES {                                                                                          \
@@ -54,10 +51,28 @@ LANE_INLINE double index_border(double i, double n) {
             weight[i] = (uint32_t)(int32_t)fraction_##name(fixed - k * 256, k, a->n);                        \
         }                                                                                                    \
     }
-MODE(clamp)
-MODE(wrap)
-MODE(mirror)
-MODE(border)
+LINEAR(clamp)
+LINEAR(wrap)
+LINEAR(mirror)
+LINEAR(border)
+
+#define POINT(name)                                                                                          \
+    static void point_##name(const struct tex_axis *a, const uint32_t *coord, int32_t *at) {                 \
+        FOR_LANES at[i] = (int32_t)index_##name(floor(scaled(a, coord[i])), a->n);                           \
+    }
+POINT(wrap)
+POINT(mirror)
+POINT(border)
+
+/* What is clamped need not be kept from growing too large before, and not rounded down but cut off. */
+static void point_clamp(const struct tex_axis *a, const uint32_t *coord, int32_t *at) {
+    double last = (double)a->n - 1;
+    FOR_LANES {
+        double v = (double)as_f32(coord[i]) * a->scale;
+        v = v > 0 ? v : 0; /* also for NaN */
+        at[i] = (int32_t)(v < last ? v : last);
+    }
+}
 
 #define BY_MODE(kind)                                                                                        \
     {                                                                                                        \
