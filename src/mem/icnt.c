@@ -64,8 +64,7 @@ struct icnt {
     uint64_t *look_at;  /* until this tick none of them can go to the output, unless one comes or leaves */
     struct bits filled; /* outputs with packets */
     uint64_t *head_at;  /* when the oldest packet of each output is out; NEVER: there is none */
-    uint64_t out_at;    /* the first of these; not known while stale */
-    bool stale;
+    uint64_t out_at;    /* the first of these */
     uint64_t next;
     struct icnt_counters n;
     struct ahead ahead;
@@ -200,7 +199,7 @@ static inline uint64_t choose_input(struct icnt *n, uint64_t now, uint32_t outpu
     }
 }
 
-/* The same, if the output can take one; else, when it can. One that is full waits for icnt_pop. */
+/* The same, if the output can take one; else, when it can. One that is full waits until a packet leaves. */
 static inline uint64_t serve(struct icnt *n, uint64_t now, uint32_t output) {
     const struct output *out = &n->out[output];
     if (out->free_at > now)
@@ -231,28 +230,8 @@ uint64_t icnt_next(const struct icnt *n) {
     return n->next;
 }
 
-uint32_t icnt_words(const struct icnt *n) {
-    return n->filled.words;
-}
-
-uint64_t icnt_ready(const struct icnt *n, uint64_t now, uint32_t word) {
-    uint64_t ready = 0;
-    if (n->out_at > now && !n->stale)
-        return 0;
-    for (uint64_t left = n->filled.word[word]; left; left &= left - 1)
-        if (n->head_at[word * 64 + (uint32_t)__builtin_ctzll(left)] <= now)
-            ready |= left & -left;
-    return ready;
-}
-
-uint64_t icnt_ready_at(struct icnt *n) {
-    if (!n->stale)
-        return n->out_at;
-    uint64_t at = NEVER;
-    BITS_EACH (&n->filled, o)
-        at = min_u64(at, n->head_at[o]);
-    n->stale = false;
-    return n->out_at = at;
+uint64_t icnt_ready_at(const struct icnt *n) {
+    return n->out_at;
 }
 
 uint32_t icnt_room(const struct icnt *n, uint32_t input) {
@@ -387,19 +366,27 @@ uint64_t icnt_out_at(const struct icnt *n, uint32_t output, uint32_t i) {
     return i < o->queue.len ? queue_item(&o->queue, i)->at : NEVER;
 }
 
-const struct mem_packet *icnt_head(const struct icnt *n, uint32_t output) {
-    return &queue_head(&n->out[output].queue)->packet;
-}
-
-void icnt_pop(struct icnt *n, uint32_t output) {
+/* The oldest packet of an output leaves. */
+static void remove_head(struct icnt *n, uint32_t output) {
     struct output *out = &n->out[output];
     if (queue_full(&out->queue) && out->inputs.count)
         look_from(n, output, out->free_at);
     queue_pop(&out->queue);
-    n->stale |= n->head_at[output] <= n->out_at;
     n->head_at[output] = queue_empty(&out->queue) ? NEVER : queue_head(&out->queue)->at;
     if (queue_empty(&out->queue))
         bits_remove(&n->filled, output);
+}
+
+void icnt_deliver(struct icnt *n, uint64_t now, icnt_take *take, void *ctx) {
+    if (n->out_at > now)
+        return;
+    uint64_t first = NEVER;
+    BITS_EACH (&n->filled, o) {
+        if (n->head_at[o] <= now && take(ctx, o, &queue_head(&n->out[o].queue)->packet))
+            remove_head(n, o);
+        first = min_u64(first, n->head_at[o]);
+    }
+    n->out_at = first;
 }
 
 bool icnt_idle(const struct icnt *n) {

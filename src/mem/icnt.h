@@ -33,15 +33,12 @@ void icnt_push(struct icnt *n, uint64_t now, uint32_t input, uint32_t output, co
 void icnt_tick(struct icnt *n, uint64_t now);
 /* The next tick with something to do for icnt_tick. */
 uint64_t icnt_next(const struct icnt *n);
-/* Of the outputs whose numbers divided by 64 are word, the set of those whose oldest packet has come out by
- * now; how many such sets there are. */
-uint64_t icnt_ready(const struct icnt *n, uint64_t now, uint32_t word);
-uint32_t icnt_words(const struct icnt *n);
-/* A tick before which icnt_ready finds nothing; NEVER when the outputs are empty. */
-uint64_t icnt_ready_at(struct icnt *n);
-/* The oldest packet of an output that icnt_ready named, and its removal. */
-const struct mem_packet *icnt_head(const struct icnt *n, uint32_t output);
-void icnt_pop(struct icnt *n, uint32_t output);
+/* Offers the oldest packet of each output, if it has come out by now, to take, in the order of the outputs.
+ * Those for which it returns true leave. */
+typedef bool icnt_take(void *ctx, uint32_t output, const struct mem_packet *p);
+void icnt_deliver(struct icnt *n, uint64_t now, icnt_take *take, void *ctx);
+/* A tick before which icnt_deliver finds nothing; NEVER when the outputs are empty. */
+uint64_t icnt_ready_at(const struct icnt *n);
 /* A tick, from now on, before which an input without room does not begin to move a packet, which makes some.
  */
 uint64_t icnt_moves_at(const struct icnt *n, uint32_t input, uint64_t now);

@@ -142,19 +142,27 @@ void memsys_take_reply(struct memsys *m, uint64_t now, uint32_t sm, const struct
     memsys_note_change(m, sm, p->client, now, p->kind == MEM_LOAD ? CURED_BY_FILL : 1u << MEM_STALL_STORES);
 }
 
-/* One reply a cycle reaches an SM. Ports that are apart have taken it before. */
+/* What is under way in a core cycle. */
+struct step {
+    struct memsys *m;
+    uint64_t now;
+};
+
+/* A reply is out. Ports that are apart have taken it before. */
+static bool take_out_reply(void *ctx, uint32_t sm, const struct mem_packet *p) {
+    const struct step *s = ctx;
+    assert(!s->m->apart || s->m->port[sm].coming);
+    if (s->m->apart)
+        s->m->port[sm].coming--;
+    else
+        memsys_take_reply(s->m, s->now, sm, p);
+    return true;
+}
+
+/* One reply a cycle reaches an SM. */
 static void receive(struct memsys *m, uint64_t now) {
     uint64_t arrival = domain_arrival(&m->domain[ICNT], now);
-    for (uint32_t w = 0; w < icnt_words(m->reply); w++)
-        for (uint64_t left = icnt_ready(m->reply, arrival - 1, w); left; left &= left - 1) {
-            uint32_t sm = w * 64 + (uint32_t)__builtin_ctzll(left);
-            assert(!m->apart || m->port[sm].coming);
-            if (m->apart)
-                m->port[sm].coming--;
-            else
-                memsys_take_reply(m, now, sm, icnt_head(m->reply, sm));
-            icnt_pop(m->reply, sm);
-        }
+    icnt_deliver(m->reply, arrival - 1, take_out_reply, &(struct step){m, now});
     due_replies(m, now + 1);
     domain_due(m, &m->domain[ICNT], max_u64(arrival, icnt_next(m->reply)));
 }
@@ -223,18 +231,15 @@ static void l2_due(struct memsys *m, uint32_t p, uint64_t tick) {
 }
 
 /* Requests that came out reach L2, one a tick for each partition. */
-static void deliver_requests(struct memsys *m, uint64_t now, uint64_t tick) {
-    struct domain *l2 = &m->domain[L2];
-    for (uint32_t w = 0; w < icnt_words(m->request); w++)
-        for (uint64_t left = icnt_ready(m->request, tick, w); left; left &= left - 1) {
-            uint32_t p = w * 64 + (uint32_t)__builtin_ctzll(left);
-            if (!l2_has_room(m->l2[p]))
-                continue;
-            uint64_t at = domain_arrival(l2, now);
-            l2_push(m->l2[p], at, icnt_head(m->request, p));
-            l2_due(m, p, at);
-            icnt_pop(m->request, p);
-        }
+static bool take_request(void *ctx, uint32_t p, const struct mem_packet *q) {
+    const struct step *s = ctx;
+    struct memsys *m = s->m;
+    if (!l2_has_room(m->l2[p]))
+        return false;
+    uint64_t at = domain_arrival(&m->domain[L2], s->now);
+    l2_push(m->l2[p], at, q);
+    l2_due(m, p, at);
+    return true;
 }
 
 static void tick_icnt(struct memsys *m, uint64_t now) {
@@ -248,7 +253,7 @@ static void tick_icnt(struct memsys *m, uint64_t now) {
         }
         if (m->eager || icnt_next(m->request) <= tick)
             icnt_tick(m->request, tick);
-        deliver_requests(m, now, tick);
+        icnt_deliver(m->request, tick, take_request, &(struct step){m, now});
         uint64_t next = min_u64(icnt_next(m->reply), icnt_next(m->request));
         domain_due(m, d, max_u64(tick + 1, min_u64(next, icnt_ready_at(m->request))));
     }
