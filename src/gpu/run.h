@@ -26,10 +26,11 @@ struct run {
     uint32_t *due;             /* who takes part in a round */
     uint64_t *written;         /* lines that accesses of a round write to */
     uint64_t ahead;            /* cycles of a round */
+    uint64_t longest;          /* ... if more is known of replies */
     uint64_t reached;          /* the first cycle that not all SMs have gone through */
     uint64_t followed;         /* ... and the memory system */
     uint64_t round_end;        /* where a round ends */
-    uint64_t most_insts_ahead; /* that all SMs can have executed, or passed over, two rounds from now */
+    uint64_t most_insts_ahead; /* that all SMs can have executed, or passed over, two such rounds from now */
     uint64_t most_insts;       /* a limit of executed instructions ends the launch, or its timing */
     uint32_t trial;            /* rounds since it was last seen whether they pay */
     uint64_t plain_until;      /* they do not: until then the machine goes cycle by cycle */

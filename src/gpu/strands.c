@@ -21,13 +21,15 @@
  * A round: each SM goes as far as it can, at most to the round's end. Then, in one thread: accesses to memory
  * up to the cycle that all have reached, blocks for SMs. The rest of the memory system follows up to there:
  * beside the SMs in the next round, which is why rounds are half as long as what is known of replies; or at
- * once, when there is one thread, or SMs that wait for it. */
+ * once, when there is one thread, or SMs that wait for it. One thread makes longer rounds where no reply is
+ * about to come. */
 #include <string.h>
 
 #include "gpu/run.h"
 
 enum {
     FEW_CYCLES = 4,    /* with less lookahead the machine goes cycle by cycle */
+    LONG_ROUNDS = 4,   /* rounds may be so many times as long where nothing is to come from memory */
     ALONE_ROUNDS = 64, /* rounds before others are called to help: short launches end before they have come */
     MIN_PIECES = 2,    /* SMs with work in a round that is worth sharing */
     TRIAL_ROUNDS = 128,  /* after so many it is decided whether to go on, by the cycles of SMs ... */
@@ -77,6 +79,16 @@ static uint64_t most_passed(const struct run *r) {
     return passes ? (uint64_t)m->nsms * m->core.warps * r->x->img->ncode : 0;
 }
 
+/* Instructions that an SM issues in so many cycles, at most. */
+static uint32_t most_issues(const struct machine *m, uint64_t cycles) {
+    return m->core.schedulers * m->core.width * (uint32_t)cycles;
+}
+
+/* Several threads have the memory system beside them, of which less is known. */
+static uint64_t longest_round(const struct run *r) {
+    return r->m->threads > 1 ? r->ahead : LONG_ROUNDS * r->ahead;
+}
+
 void strands_begin(struct run *r, struct arena *a) {
     struct machine *m = r->m;
     if (m->crew && !crew_is_here(m->crew)) {
@@ -86,9 +98,7 @@ void strands_begin(struct run *r, struct arena *a) {
     r->ahead = memsys_lookahead(m->mem);
     if (!suits(r))
         return;
-    uint32_t issues = m->core.schedulers * m->core.width * (uint32_t)r->ahead;
-    r->most_insts_ahead = 2 * ((uint64_t)issues * m->nsms + most_passed(r));
-    size_t bytes = later_bytes(r->x->img, 2 * issues);
+    size_t bytes = later_bytes(r->x->img, 2 * most_issues(m, longest_round(r)));
     if (bytes * m->nsms > m->later_bytes) {
         free(m->later);
         m->later_bytes = bytes * m->nsms;
@@ -231,6 +241,13 @@ static void go_piece(void *ctx, uint32_t piece) {
 
 /* ---- all of them ------------------------------------------------------------------------------------- */
 
+/* Rounds have this many cycles at most. */
+static void set_longest(struct run *r, uint64_t cycles) {
+    const struct machine *m = r->m;
+    r->longest = cycles;
+    r->most_insts_ahead = 2 * ((uint64_t)most_issues(m, cycles) * m->nsms + most_passed(r));
+}
+
 /* Is it sure that no limit of executed instructions is reached before all SMs have gone through as many
  * cycles as some have, or will have in a round that begins now? */
 static bool is_far_from_limit(const struct run *r) {
@@ -256,6 +273,9 @@ bool strands_can(struct run *r, uint64_t now, uint64_t limit, uint64_t max_insts
     if (!r->strands || r->halted || limit <= now + 1 || now < r->plain_until)
         return false;
     r->most_insts = min_u64(max_insts, r->x->watchdog ? r->x->watchdog : UINT64_MAX);
+    set_longest(r, longest_round(r));
+    if (!is_far_from_limit(r))
+        set_longest(r, r->ahead);
     return is_far_from_limit(r) && open_strands(r);
 }
 
@@ -531,8 +551,9 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
     }
     struct distance d = {0};
     do {
-        uint64_t most = beside && !d.blocked ? (r->ahead + 1) / 2 : r->ahead;
-        r->round_end = min_u64(limit, min_u64(r->followed + r->ahead, r->reached + most));
+        uint64_t most = beside && !d.blocked ? (r->ahead + 1) / 2 : r->longest,
+                 known = r->longest > r->ahead ? memsys_known(m->mem) : r->ahead;
+        r->round_end = min_u64(limit, min_u64(r->followed + known, r->reached + most));
         bool any = go_all(r);
         d = round_ends(r);
         uint32_t fault = settle(r, d.all, d.fault, &cycle);

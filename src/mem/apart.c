@@ -68,7 +68,17 @@ void memsys_send_made(struct memsys *m, uint64_t now) {
 }
 
 uint64_t memsys_lookahead(const struct memsys *m) {
-    return clock_scale_down(m->spec.reply.latency, m->spec.icnt_clock.den, m->spec.icnt_clock.num);
+    return m->lookahead;
+}
+
+uint64_t memsys_known(const struct memsys *m) {
+    const struct clock *c = &m->domain[L2].clock;
+    uint64_t first = clock_tick(c, m->reached) + m->spec.l2.latency; /* of what L2 has not served yet */
+    if (icnt_waits(m->reply))
+        return m->lookahead;
+    for (uint32_t i = 0; i < m->spec.partitions; i++)
+        first = min_u64(first, l2_reply_at(m->l2[i]));
+    return m->lookahead + max_u64(m->reached, clock_cycle(c, first)) - m->reached;
 }
 
 /* Notes the last requests of a cache, which were made in cycle now. */

@@ -389,6 +389,10 @@ void icnt_deliver(struct icnt *n, uint64_t now, icnt_take *take, void *ctx) {
     n->out_at = first;
 }
 
+bool icnt_waits(const struct icnt *n) {
+    return n->wanted.count;
+}
+
 bool icnt_idle(const struct icnt *n) {
     return !n->wanted.count && !n->filled.count;
 }

@@ -59,6 +59,8 @@ uint32_t icnt_room(const struct icnt *n, uint32_t input);
  * NEVER when there is none. */
 const struct mem_packet *icnt_item(const struct icnt *n, uint32_t output, uint32_t i);
 uint64_t icnt_out_at(const struct icnt *n, uint32_t output, uint32_t i);
+/* Whether packets wait at an input. */
+bool icnt_waits(const struct icnt *n);
 bool icnt_idle(const struct icnt *n);
 const struct icnt_counters *icnt_counters(const struct icnt *n);
 

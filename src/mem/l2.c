@@ -85,6 +85,10 @@ const struct mem_packet *l2_reply(const struct l2 *l, uint64_t now) {
     return l->reply_at <= now ? &queue_head(&l->replies[l->reply_from])->packet : NULL;
 }
 
+uint64_t l2_reply_at(const struct l2 *l) {
+    return l->reply_at;
+}
+
 void l2_replied(struct l2 *l, uint64_t now) {
     assert(l->reply_at <= now);
     (void)now;

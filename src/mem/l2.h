@@ -40,6 +40,8 @@ void l2_sent(struct l2 *l);
 void l2_fill(struct l2 *l, uint64_t now, uint32_t id, uint8_t sectors);
 /* The next reply that is ready by now, or NULL; taken by l2_replied. */
 const struct mem_packet *l2_reply(const struct l2 *l, uint64_t now);
+/* The tick in which the first reply is ready, of those for which that is known; NEVER: there is none. */
+uint64_t l2_reply_at(const struct l2 *l);
 void l2_replied(struct l2 *l, uint64_t now);
 /* The line is here from now on, and takes no time to come. */
 void l2_put(struct l2 *l, uint64_t line);

@@ -54,6 +54,7 @@ struct memsys *memsys_create(struct arena *a, const struct mem_spec *s) {
     create_ports(m, a);
     m->request = icnt_create(a, &m->spec.request);
     m->reply = icnt_create(a, &m->spec.reply);
+    m->lookahead = clock_scale_down(s->reply.latency, s->icnt_clock.den, s->icnt_clock.num);
     m->l2 = arena_array(a, struct l2 *, s->partitions);
     m->dram = arena_array(a, struct dram *, s->partitions);
     m->l2_at = arena_array(a, uint64_t, s->partitions);

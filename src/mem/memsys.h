@@ -105,6 +105,9 @@ void memsys_part(struct memsys *m, uint64_t now, const struct bits *open, bool f
  * for each of them. */
 void memsys_join(struct memsys *m, uint64_t now);
 uint64_t memsys_lookahead(const struct memsys *m);
+/* How many cycles of replies are known now, all ports having been informed: as many, and more while none is
+ * on its way to the network. */
+uint64_t memsys_known(const struct memsys *m);
 /* Lets everything but the ports go through the cycles before end. */
 void memsys_advance(struct memsys *m, uint64_t end);
 /* A port has gone through cycles before at. */

@@ -86,6 +86,7 @@ struct memsys {
     struct bits sending; /* SMs with requests to send */
     struct bits l2_busy, dram_busy;
     struct bits woken;       /* SMs whose port has something for them earlier than they knew */
+    uint64_t lookahead;      /* cycles that a packet takes through the network for replies */
     const struct bits *open; /* while ports are apart: those that take part */
     uint64_t reached;        /* ... and the first cycle that everything but the ports has not gone through */
     bool apart, eager;
