@@ -648,6 +648,21 @@ static void pairs(void *m, uint64_t now) {
     serve_last(2);
 }
 
+/* Whatever waits, in any order, and of each access three arrays: its owner says so, and is not asked. */
+static void three_arrays(void *m, uint64_t now) {
+    (void)m, (void)now;
+    while (mech_sm->write_banks)
+        core_serve_write_of(mech_sm, (uint32_t)__builtin_ctz(mech_sm->write_banks), CORE_NONE, 3);
+    while (mech_sm->read_banks)
+        core_serve_read_of(mech_sm, (uint32_t)__builtin_ctz(mech_sm->read_banks), CORE_NONE, 3);
+}
+
+static uint32_t not_asked(void *m, int32_t op, int32_t k, bool write, uint32_t arrays) {
+    (void)m, (void)op, (void)k, (void)write;
+    fail();
+    return arrays;
+}
+
 static void test_arbitrate(void **state) {
     (void)state;
     static const char *const settings[] = {"rf.banks=2", "rf.banks=4", "rf.dual_port=true", "rf.mapping=wid"};
@@ -676,6 +691,13 @@ static void test_arbitrate(void **state) {
                 assert_true(r.cycles < cycles);
             rig_close(&r);
         }
+        run(&r, &(struct mech_points){.banks = {three_arrays}, .forms = {not_asked}}, settings[k], "banks",
+            512, 20, 3);
+        assert_int_equal(rig_word(&r, 511), last);
+        assert_int_equal(rig_counter(&r, "rf.read.arrays"), 3 * reads);
+        assert_int_equal(rig_counter(&r, "rf.write.arrays"), 3 * writes);
+        assert_int_equal(rig_counter(&r, "rf.read.arrays.spared"), 5 * reads);
+        rig_close(&r);
     }
 }
 
