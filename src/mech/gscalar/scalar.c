@@ -272,12 +272,9 @@ void gscalar_sources(void *state, uint32_t warp, const struct xinst *i, uint32_t
 void gscalar_predicates(struct gscalar *m, uint32_t warp, const struct xinst *i, uint32_t active,
                         bool control) {
     const struct warp *w = m->sm->warps[warp].w;
-    if (i->pd[0] == PRED_PT && i->pd[1] == PRED_PT && i->kind != X_R2P)
-        return;
-    for (uint32_t p = 0; p < NUM_PRED; p++) {
-        if (i->pd[0] != p && i->pd[1] != p && i->kind != X_R2P)
-            continue;
-        uint32_t value = w->p[p] & active;
+    uint32_t all = (1u << PRED_PT) - 1, sets = (1u << i->pd[0] | 1u << i->pd[1]) & all;
+    for (uint32_t left = i->kind == X_R2P ? all : sets; left; left &= left - 1) {
+        uint32_t p = (uint32_t)__builtin_ctz(left), value = w->p[p] & active;
         m->preds[warp][p] = (struct gscalar_pred){active, !control && (!value || value == active)};
     }
 }
