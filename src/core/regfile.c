@@ -7,14 +7,14 @@ struct regfile *regfile_create(struct arena *a, uint32_t n, uint32_t warps, uint
     f->of = arena_array(a, struct reg_state, n);
     f->unwritten = arena_array(a, uint64_t, (n + 63) / 64);
     f->free = arena_array(a, uint16_t, n);
-    f->leaving = arena_alloc(a, n * sizeof *f->leaving);
+    queue_init(&f->leaving, a, delay + 2);
     f->map = arena_array(a, struct reg_map, warps * regs);
     regfile_reset(f, warps);
     return f;
 }
 
 void regfile_reset(struct regfile *f, uint32_t warps) {
-    f->first_free = f->nleaving = 0;
+    f->first_free = f->nleaving = f->leaving.len = 0;
     f->nfree = f->n;
     for (uint32_t k = 0; k < f->n; k++)
         f->free[k] = (uint16_t)k;
@@ -25,32 +25,23 @@ void regfile_reset(struct regfile *f, uint32_t warps) {
         f->map[k] = (struct reg_map){.id = REG_NONE, .latched = REG_NONE};
 }
 
-void regfile_free(struct regfile *f, uint64_t now) {
-    while (f->nleaving && f->leaving[f->first_leaving].at <= now) {
-        uint32_t to = f->first_free + f->nfree++;
-        f->free[to < f->n ? to : to - f->n] = f->leaving[f->first_leaving].id;
-        f->first_leaving = f->first_leaving + 1 < f->n ? f->first_leaving + 1 : 0;
-        f->nleaving--;
-    }
+void regfile_leave(struct regfile *f, uint16_t id, uint64_t now) {
+    assert(!f->of[id].refs);
+    uint32_t to = f->first_free + f->nfree + f->nleaving++, last = f->leaving.len - 1;
+    f->free[to < f->n ? to : to - f->n] = id;
+    if (queue_empty(&f->leaving) || queue_item(&f->leaving, last)->at != now + f->delay)
+        queue_push(&f->leaving, (struct reg_leaving){now + f->delay, 1});
+    else
+        queue_item(&f->leaving, last)->n++;
 }
 
 uint64_t regfile_idle(const struct regfile *f, uint64_t first, uint64_t last) {
     uint64_t sum = 0;
-    for (uint32_t k = 0, at = f->first_leaving; k < f->nleaving && f->leaving[at].at <= last; k++) {
-        sum += last + 1 - (f->leaving[at].at > first ? f->leaving[at].at : first);
-        at = at + 1 < f->n ? at + 1 : 0;
+    for (uint32_t k = 0; k < f->leaving.len && queue_item(&f->leaving, k)->at <= last; k++) {
+        const struct reg_leaving *l = queue_item(&f->leaving, k);
+        sum += l->n * (last + 1 - (l->at > first ? l->at : first));
     }
     return sum;
-}
-
-uint16_t regfile_alloc(struct regfile *f) {
-    if (!f->nfree)
-        return REG_NONE;
-    uint16_t id = f->free[f->first_free];
-    f->first_free = f->first_free + 1 < f->n ? f->first_free + 1 : 0;
-    f->nfree--;
-    f->of[id].refs = 1;
-    return id;
 }
 
 const char *regfile_check(const struct regfile *f, uint64_t refs) {

@@ -9,8 +9,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "isa/isa.h"
+#include "sim/queue.h"
 
 enum { REG_NONE = 0xffff };
 
@@ -30,31 +30,37 @@ struct reg_state {
     uint32_t version; /* counts writes */
 };
 
+/* So many registers are free from a cycle on. */
+struct reg_leaving {
+    uint64_t at;
+    uint32_t n;
+};
+
 struct regfile {
     uint32_t n, regs;           /* physical registers; logical ones of a warp */
     uint32_t (*v)[WARP_LANES];  /* values */
     struct reg_state *of;       /* each */
     uint64_t *unwritten;        /* bits: the value is still on its way to the bank */
-    uint16_t *free;             /* ring */
-    uint32_t first_free, nfree; /* of it */
+    uint16_t *free;             /* ring: the free list, behind it those on their way there, by time */
+    uint32_t first_free, nfree; /* of it: the list alone */
+    uint32_t nleaving;          /* those behind */
     uint32_t delay;             /* cycles from the last reference's end to the free list */
-    struct {
-        uint64_t at;
-        uint16_t id;
-    } * leaving; /* ring of registers on their way to the free list */
-    uint32_t first_leaving, nleaving;
-    struct reg_map *map; /* [warp * regs + logical] */
+    QUEUE(struct reg_leaving) leaving; /* when they will be free: at most one item for each of these cycles */
+    struct reg_map *map;               /* [warp * regs + logical] */
     uint32_t most_refs;  /* largest count seen */
 };
 
 struct regfile *regfile_create(struct arena *a, uint32_t n, uint32_t warps, uint32_t regs, uint32_t delay);
 /* As created. */
 void regfile_reset(struct regfile *f, uint32_t warps);
-/* Registers whose time has come are free. */
-void regfile_free(struct regfile *f, uint64_t now);
+/* Registers whose time has come are free. To be called in every cycle in which references end, or before the
+ * next of these cycles. */
 static inline void regfile_tick(struct regfile *f, uint64_t now) {
-    if (f->nleaving && f->leaving[f->first_leaving].at <= now)
-        regfile_free(f, now);
+    while (!queue_empty(&f->leaving) && queue_head(&f->leaving)->at <= now) {
+        f->nfree += queue_head(&f->leaving)->n;
+        f->nleaving -= queue_head(&f->leaving)->n;
+        queue_pop(&f->leaving);
+    }
 }
 /* Registers on their way to the free list that regfile_tick would have freed in the cycles from first to
  * last, summed over these cycles: what somebody who slept did not see. */
@@ -66,7 +72,15 @@ static inline uint16_t regfile_ahead(const struct regfile *f, uint32_t n) {
     return f->free[at < f->n ? at : 0];
 }
 /* A free register, with one reference; REG_NONE when there is none. */
-uint16_t regfile_alloc(struct regfile *f);
+static inline uint16_t regfile_alloc(struct regfile *f) {
+    if (!f->nfree)
+        return REG_NONE;
+    uint16_t id = f->free[f->first_free];
+    f->first_free = f->first_free + 1 < f->n ? f->first_free + 1 : 0;
+    f->nfree--;
+    f->of[id].refs = 1;
+    return id;
+}
 /* NULL, or which of the invariants does not hold. refs: references the owner counts, in all. */
 const char *regfile_check(const struct regfile *f, uint64_t refs);
 
@@ -75,15 +89,13 @@ static inline void regfile_ref(struct regfile *f, uint16_t id) {
         f->most_refs = f->of[id].refs;
 }
 
+/* A register without references sets out for the free list. */
+void regfile_leave(struct regfile *f, uint16_t id, uint64_t now);
 /* Returns whether the reference was the last one. */
 static inline bool regfile_unref(struct regfile *f, uint16_t id, uint64_t now) {
-    assert(f->of[id].refs);
-    if (--f->of[id].refs)
+    if ((int32_t)--f->of[id].refs > 0)
         return false;
-    uint32_t to = f->first_leaving + f->nleaving++;
-    to = to < f->n ? to : to - f->n;
-    f->leaving[to].id = id;
-    f->leaving[to].at = now + f->delay;
+    regfile_leave(f, id, now);
     return true;
 }
 

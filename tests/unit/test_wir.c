@@ -475,7 +475,7 @@ static void expect_line(struct vc *c, uint32_t reg, uint32_t x) {
 static void test_vc(void **state) {
     (void)state;
     struct vc c;
-    vc_init(&c, &arena, 3);
+    vc_init(&c, &arena, 3, 8);
     assert_null(vc_lookup(&c, 0)); /* an empty line is not register 0's */
     for (uint32_t r = 0; r < 3; r++)
         fill(&c, r, 100 * r);
@@ -496,7 +496,7 @@ static void test_vc_invalidate(void **state) {
     (void)state;
     struct vc c;
     uint32_t bank[VC_LANES] = {1, 2, 3};
-    vc_init(&c, &arena, 2);
+    vc_init(&c, &arena, 2, 9);
     vc_fill(&c, 5, bank);
     bank[1] = 99;
     assert_int_equal(vc_lookup(&c, 5)[1], 2);
@@ -509,7 +509,7 @@ static void test_vc_invalidate(void **state) {
     vc_invalidate(&c, 5);
     fill(&c, 8, 0); /* takes the free line */
     assert_non_null(vc_lookup(&c, 6));
-    vc_init(&c, &arena, 0);
+    vc_init(&c, &arena, 0, 6);
     fill(&c, 5, 0);
     assert_null(vc_lookup(&c, 5));
     assert_false(vc_invalidate(&c, 5));

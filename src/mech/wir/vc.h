@@ -11,28 +11,34 @@
 
 #include "base/arena.h"
 
-enum { VC_LANES = 32 };
+enum { VC_LANES = 32, VC_NO_LINE = 255 };
 
 struct vc {
     uint32_t (*data)[VC_LANES];
-    uint32_t *reg;  /* of each line */
-    uint64_t *used; /* when the line was last used; 0: it is empty */
-    uint32_t lines;
-    uint64_t clock;
-    uint64_t may; /* bits by number modulo 64: some register with such a number may be here */
+    uint8_t *line; /* of each register; VC_NO_LINE: it is not here */
+    /* The lines in a ring by their last use, empty ones last; behind the last one, and before the first, is
+     * one more that holds nothing. */
+    struct vc_line {
+        uint16_t reg;
+        uint8_t newer, older;
+    } * lines;
+    uint8_t n; /* how many there are */
 };
 
-/* A cache of any size; one without lines never holds anything. */
-void vc_init(struct vc *c, struct arena *a, uint32_t lines);
+/* A cache of at most 64 lines for so many registers; one without lines never holds anything. */
+void vc_init(struct vc *c, struct arena *a, uint32_t lines, uint32_t registers);
 /* The value of a register, or NULL; counts as a use. */
 const uint32_t *vc_lookup(struct vc *c, uint32_t reg);
 /* Copies a register's value into its line or the one used least recently. */
 void vc_fill(struct vc *c, uint32_t reg, const uint32_t value[VC_LANES]);
-/* Forgets a register; false when it was not here. */
-bool vc_forget(struct vc *c, uint32_t reg);
-/* The same for one that is written, most of which are not here. */
+/* Forgets a register that is here. */
+void vc_forget(struct vc *c, uint32_t reg);
+/* The same for one that is written, most of which are not here: false. */
 static inline bool vc_invalidate(struct vc *c, uint32_t reg) {
-    return c->may >> (reg % 64) & 1 && vc_forget(c, reg);
+    if (c->line[reg] == VC_NO_LINE)
+        return false;
+    vc_forget(c, reg);
+    return true;
 }
 
 #endif

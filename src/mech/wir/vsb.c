@@ -25,7 +25,7 @@ void vsb_fetch(const struct vsb *b, uint32_t hash) {
     __builtin_prefetch(place_of(b, hash));
 }
 
-bool vsb_insert(struct vsb *b, uint32_t hash, uint32_t reg, struct vsb_entry *out) {
+bool vsb_insert(struct vsb *b, uint32_t hash, uint16_t reg, struct vsb_entry *out) {
     *out = (struct vsb_entry){0};
     if (!b->entries)
         return false;

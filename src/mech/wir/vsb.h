@@ -13,7 +13,8 @@
 #define VSB_MISS UINT32_MAX
 
 struct vsb_entry {
-    uint32_t hash, reg;
+    uint32_t hash;
+    uint16_t reg;
     bool valid;
 };
 
@@ -31,7 +32,7 @@ uint32_t vsb_lookup(const struct vsb *b, uint32_t hash);
 /* Has the host fetch the place of a hash ahead of its lookup; there must be entries. */
 void vsb_fetch(const struct vsb *b, uint32_t hash);
 /* Enters a register; what was at its place is handed back. False when there is no place at all. */
-bool vsb_insert(struct vsb *b, uint32_t hash, uint32_t reg, struct vsb_entry *out);
+bool vsb_insert(struct vsb *b, uint32_t hash, uint16_t reg, struct vsb_entry *out);
 /* Empties the place of a hash; false when it was empty. */
 bool vsb_evict(struct vsb *b, uint32_t hash, struct vsb_entry *out);
 /* Empties one place at random; false when all are empty, and only then. */

@@ -123,7 +123,7 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     w->regs = regfile_create(a, s->registers, s->warps, MAX_GPR, (uint32_t)p->release);
     rb_init(&w->rb, a, (uint32_t)p->rb_entries);
     vsb_init(&w->vsb, a, (uint32_t)p->vsb_entries);
-    vc_init(&w->vc, a, (uint32_t)p->vc_entries);
+    vc_init(&w->vc, a, (uint32_t)p->vc_entries, s->registers);
     pendq_init(&w->waiting, a, (uint32_t)p->queue);
     blocks_init(&w->blocks, a,
                 &(struct blocks_spec){.warps = s->warps,
