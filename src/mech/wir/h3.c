@@ -3,8 +3,8 @@
  * Each lane goes through steps of the form x ^= (x shifted) & mask: first three with a mask of ones, which
  * spread every bit over the word and are the same for all lanes, then H3_ROUNDS with random masks, which make
  * lanes differ. Such a step is its own kind of inverse (a triangular matrix with ones on the diagonal), so
- * nothing of a lane is lost. The lanes are added up, and a dense random matrix with full rank, applied a byte
- * at a time, makes every bit of the result depend on about half of the value. */
+ * nothing of a lane is lost. The lanes are added up, and a dense random matrix with full rank makes every bit
+ * of the result depend on about half of the value. */
 #include "mech/wir/h3.h"
 
 #include <assert.h>
@@ -12,6 +12,7 @@
 
 typedef uint32_t lanes4 __attribute__((vector_size(16))); /* what every 64-bit host has */
 typedef uint32_t lanes8 __attribute__((vector_size(32)));
+typedef uint32_t lanes16 __attribute__((vector_size(64)));
 
 static uint32_t draw(uint64_t *state) {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
@@ -33,13 +34,16 @@ static bool is_new(uint32_t basis[32], uint32_t column) {
     return false;
 }
 
-/* Defines name: the lanes, each through its steps, added up, as many at a time as a vector holds. */
-#define FOLD(name, vector)                                                                                   \
+/* Defines name: the lanes, each through its steps, added up, and the columns of what they come to, as many at
+ * a time as a vector holds. */
+#define HASH(name, vector)                                                                                   \
     static uint32_t name(const struct h3 *h, const uint32_t *value) {                                        \
         enum { N = sizeof(vector) / 4, GROUPS = H3_LANES / N };                                              \
         const vector *v = __builtin_assume_aligned(value, 64);                                               \
         const vector *mask = __builtin_assume_aligned(h->mask, 64);                                          \
-        vector sum = {0};                                                                                    \
+        const vector *bit = __builtin_assume_aligned(h->bit, 64);                                            \
+        const vector *column = __builtin_assume_aligned(h->column, 64);                                      \
+        vector sum = {0}, result = {0};                                                                      \
         for (uint32_t i = 0; i < GROUPS; i++) {                                                              \
             vector x = v[i];                                                                                 \
             x ^= x << 13;                                                                                    \
@@ -51,30 +55,33 @@ static bool is_new(uint32_t basis[32], uint32_t column) {
             x ^= x >> 7 & mask[i + 3 * GROUPS];                                                              \
             sum ^= x;                                                                                        \
         }                                                                                                    \
-        uint32_t s = 0;                                                                                      \
+        uint32_t s = 0, r = 0;                                                                               \
         for (uint32_t k = 0; k < N; k++)                                                                     \
             s ^= sum[k];                                                                                     \
-        return s;                                                                                            \
+        for (uint32_t i = 0; i < GROUPS; i++)                                                                \
+            result ^= (vector)((bit[i] & s) != 0) & column[i];                                               \
+        for (uint32_t k = 0; k < N; k++)                                                                     \
+            r ^= result[k];                                                                                  \
+        return r;                                                                                            \
     }
 
-FOLD(fold4, lanes4)
+HASH(hash4, lanes4)
 #ifdef __x86_64__
-__attribute__((target("avx2"))) FOLD(fold8, lanes8)
+__attribute__((target("avx2"))) HASH(hash8, lanes8) __attribute__((target("avx512f"))) HASH(hash16, lanes16)
 #endif
 
     uint32_t h3_hash(const struct h3 *h, const uint32_t value[H3_LANES]) {
-    uint32_t s = h->fold(h, value);
-    return (h->last[0][s & 255] ^ h->last[1][s >> 8 & 255] ^ h->last[2][s >> 16 & 255] ^
-            h->last[3][s >> 24]) &
-           h->keep;
+    return h->hash(h, value) & h->keep;
 }
 
 static uint32_t (*widest(void))(const struct h3 *h, const uint32_t *value) {
 #ifdef __x86_64__
+    if (__builtin_cpu_supports("avx512f"))
+        return hash16;
     if (__builtin_cpu_supports("avx2"))
-        return fold8;
+        return hash8;
 #endif
-    return fold4;
+    return hash4;
 }
 
 struct h3 *h3_create(struct arena *a, uint32_t bits) {
@@ -83,7 +90,7 @@ struct h3 *h3_create(struct arena *a, uint32_t bits) {
     uint64_t state = H3_SEED;
     uint32_t basis[32] = {0};
     h->keep = UINT32_MAX >> (32 - bits);
-    h->fold = widest();
+    h->hash = widest();
     for (uint32_t r = 0; r < H3_ROUNDS; r++)
         for (uint32_t l = 0; l < H3_LANES; l++)
             h->mask[r][l] = draw(&state);
@@ -91,10 +98,8 @@ struct h3 *h3_create(struct arena *a, uint32_t bits) {
         uint32_t column = draw(&state);
         while (!is_new(basis, column))
             column = draw(&state);
-        h->last[b / 8][1u << b % 8] = column;
+        h->bit[b] = 1u << b;
+        h->column[b] = column;
     }
-    for (uint32_t t = 0; t < 4; t++)
-        for (uint32_t x = 1; x < 256; x++)
-            h->last[t][x] = h->last[t][x & (x - 1)] ^ h->last[t][x & -x];
     return h;
 }
