@@ -7,9 +7,11 @@
 #include "core/view.h"
 
 /* The bank of a physical register of the registers' owner. */
-static inline uint32_t owned_bank(const struct sm *sm, uint32_t place) {
-    uint32_t banks = sm->spec->banks;
+static inline uint32_t bank_among(uint32_t banks, uint32_t place) {
     return banks & (banks - 1) ? place % banks : place & (banks - 1);
+}
+static inline uint32_t owned_bank(const struct sm *sm, uint32_t place) {
+    return bank_among(sm->spec->banks, place);
 }
 
 /* The bank of a physical register: without an owner of the registers that is the register of a warp. */
@@ -135,8 +137,8 @@ static EVERY_TIME void collect_op(struct sm *sm, int32_t id, const uint16_t *pla
     op->ready = sm->now + (sm->served == sm->now);
     sm->n.const_operands += need->nconsts;
     if (places) {
-        for (uint32_t k = 0; k < need->nreads; k++)
-            queue_read(sm, id, places[k], owned_bank(sm, places[k]), (int16_t)k);
+        for (uint32_t k = 0, n = need->nreads, banks = sm->spec->banks; k < n; k++)
+            queue_read(sm, id, places[k], bank_among(banks, places[k]), (int16_t)k);
     } else if (HAS(sm, registers, place)) {
         read_places(sm, id);
     } else {
@@ -225,6 +227,20 @@ static void clear_register(struct sm *sm, uint32_t slot, uint32_t reg) {
     cw->memory[reg / 64] &= ~bit;
 }
 
+/* The same of several that follow each other. */
+static EVERY_TIME void clear_registers(struct sm *sm, uint32_t slot, uint32_t first, uint32_t n) {
+    struct core_warp *cw = &sm->warps[slot];
+    if (__builtin_expect(first % 64 + n > 64, 0)) {
+        for (uint32_t r = first; r < first + n; r++)
+            clear_register(sm, slot, r);
+        return;
+    }
+    uint64_t bits = ((UINT64_C(1) << n) - 1) << first % 64, again = cw->twice[first / 64] & bits;
+    cw->twice[first / 64] ^= again;
+    cw->pending[first / 64] &= ~(bits ^ again);
+    cw->memory[first / 64] &= ~bits;
+}
+
 void core_expect(struct sm *sm, uint32_t warp, uint32_t reg) {
     sm->warps[warp].twice[reg / 64] |= UINT64_C(1) << (reg % 64);
 }
@@ -277,21 +293,34 @@ static EVERY_TIME void leave_op(struct sm *sm, int32_t id, bool plain) {
     free_op(sm, id);
 }
 
-/* watched: by mechanisms. */
-static EVERY_TIME void end_op(struct sm *sm, int32_t id, bool watched, bool plain) {
+/* The op ends, and what it has on the scoreboard is released. */
+static EVERY_TIME void end_op(struct sm *sm, int32_t id, bool plain) {
     const struct core_op *op = &sm->ops[id];
     const struct xinst *i = op->i;
-    if (watched && tell_retire(sm, id))
-        return;
     /* Words that were written have left the scoreboard, where a later instruction may hold them again; those
      * of a result that a mechanism took have not. */
-    for (uint32_t k = op->taken ? 0 : op->next_write; k < i->ndw; k++)
-        clear_register(sm, op->warp, i->d + k);
+    uint32_t gone = op->taken ? 0 : op->next_write;
+    if (gone < i->ndw)
+        clear_registers(sm, op->warp, i->d + gone, i->ndw - gone);
     leave_op(sm, id, plain);
 }
 
-void op_end(struct sm *sm, int32_t id) {
-    end_op(sm, id, sm->mech.n, false);
+/* The same with mechanisms that watch. */
+static EVERY_TIME void end_watched(struct sm *sm, int32_t id) {
+    if (!tell_retire(sm, id))
+        end_op(sm, id, false);
+}
+
+APART void op_end(struct sm *sm, int32_t id) {
+    if (sm->mech.n)
+        end_watched(sm, id);
+    else
+        end_op(sm, id, false);
+}
+
+void core_retire(struct sm *sm, int32_t id) {
+    assert(!sm->ops[id].later);
+    op_end(sm, id);
 }
 
 static inline void queue_write(struct sm *sm, int32_t id, uint32_t b) {
@@ -359,7 +388,7 @@ static EVERY_TIME bool write_told(struct sm *sm, int32_t id) {
     sm->n.rf_write_arrays += arrays_used(sm, id, 0, true, 0);
     op->next_write = 1;
     clear_register(sm, op->warp, op->i->d);
-    end_op(sm, id, true, false);
+    end_watched(sm, id);
     return true;
 }
 
@@ -401,15 +430,10 @@ void core_writeback(struct sm *sm, int32_t id) {
     write_result(sm, id, false, false);
 }
 
-void core_retire(struct sm *sm, int32_t id) {
-    assert(!sm->ops[id].later);
-    end_op(sm, id, true, false);
-}
-
 /* What a mechanism supplied is not what the instruction computed: a bug of the mechanism, or, for a load, a
  * race of the program; unless it is one that approximates. */
-static void wrong_value(struct sm *sm, uint32_t warp, const struct xinst *i, const uint32_t *value,
-                        const uint32_t *computed) {
+static APART void wrong_value(struct sm *sm, uint32_t warp, const struct xinst *i, const uint32_t *value,
+                              const uint32_t *computed) {
     enum { SHOWN = 10 };
     uint32_t lane = 0;
     if (sm->check.approximate) {
@@ -425,8 +449,8 @@ static void wrong_value(struct sm *sm, uint32_t warp, const struct xinst *i, con
 }
 
 /* A latch gets a value that a mechanism has, instead of the one in it. */
-static void replace_latch(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t *latch,
-                          const uint32_t value[WARP_LANES]) {
+static EVERY_TIME void replace_latch(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t *latch,
+                                     const uint32_t value[WARP_LANES]) {
     if (sm->check.on && memcmp(latch, value, WARP_LANES * sizeof *latch))
         wrong_value(sm, warp, i, value, latch);
     memcpy(latch, value, WARP_LANES * sizeof *latch);
@@ -485,7 +509,7 @@ void core_share(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
     sm->ops[id].next_write++;
 }
 
-void core_give(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
+EVERY_TIME void core_give(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
     struct core_op *op = &sm->ops[id];
     if (op->later) {
         assert(op->i->ndw == 1);
@@ -498,7 +522,7 @@ void core_give(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
 
 void core_supply(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
     core_give(sm, id, value);
-    end_op(sm, id, true, false);
+    core_retire(sm, id);
 }
 
 /* Tells mechanisms of a write; true: the op goes on without the scoreboard, which does not know of it.
@@ -528,6 +552,10 @@ static inline __attribute__((always_inline)) void serve_write(struct sm *sm, uin
     sm->n.rf_writes++;
     sm->n.rf_write_arrays += arrays_used(sm, id, op->next_write, true, arrays);
     uint32_t word = op->next_write++;
+    if (op->taken && !HAS(sm, watch, written)) { /* nobody looks on while the owner goes on with it */
+        OWNER(sm, back, written, id, word);
+        return;
+    }
     bool told = op->taken || op->pc == CORE_NO_PC || HAS(sm, watch, written);
     if (__builtin_expect(told, 0) && written(sm, id, word))
         return;
@@ -596,7 +624,7 @@ static uint32_t write_words(struct sm *sm, uint32_t b) {
     sm->n.rf_write_arrays += n * op->write_arrays;
     for (; op->next_write < op->writes; op->next_write++)
         clear_register(sm, op->warp, op->i->d + op->next_write);
-    end_op(sm, id, false, true);
+    end_op(sm, id, true);
     return banks;
 }
 
