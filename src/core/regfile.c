@@ -5,7 +5,6 @@ struct regfile *regfile_create(struct arena *a, uint32_t n, uint32_t warps, uint
     *f = (struct regfile){.n = n, .regs = regs, .delay = delay};
     f->v = arena_alloc(a, n * sizeof *f->v);
     f->of = arena_array(a, struct reg_state, n);
-    f->unwritten = arena_array(a, uint64_t, (n + 63) / 64);
     f->free = arena_array(a, uint16_t, n);
     queue_init(&f->leaving, a, delay + 2);
     f->map = arena_array(a, struct reg_map, warps * regs);
@@ -18,11 +17,17 @@ void regfile_reset(struct regfile *f, uint32_t warps) {
     f->nfree = f->n;
     for (uint32_t k = 0; k < f->n; k++)
         f->free[k] = (uint16_t)k;
-    for (uint32_t k = 0; k < f->n; k++)
-        f->of[k].refs = 0;
-    memset(f->unwritten, 0, (f->n + 63) / 64 * sizeof *f->unwritten);
+    memset(f->of, 0, f->n * sizeof *f->of);
     for (uint32_t k = 0; k < warps * f->regs; k++)
-        f->map[k] = (struct reg_map){.id = REG_NONE, .latched = REG_NONE};
+        f->map[k] = (struct reg_map){.id = REG_NONE};
+}
+
+void regfile_copy(struct regfile *f, struct reg_map *map, uint32_t latch[WARP_LANES]) {
+    if (map->id == REG_NONE)
+        memset(latch, 0, WARP_LANES * sizeof *latch);
+    else
+        memcpy(latch, f->v[map->id], WARP_LANES * sizeof *latch);
+    map->latched = map->id != REG_NONE;
 }
 
 void regfile_leave(struct regfile *f, uint16_t id, uint64_t now) {

@@ -14,20 +14,19 @@
 
 enum { REG_NONE = 0xffff };
 
-/* Where a warp's logical register is, and which value its latch (struct warp's r) holds: that of a physical
- * register since it was last written. Reading a register into a latch that has its value already costs
- * nothing; nothing is assumed, as version and number tell. */
+/* Where a warp's logical register is, and whether its latch (struct warp's r) has the value: then reading it
+ * costs nothing. Whoever changes the mapping, or the value of a register that is mapped, says what the latch
+ * has. */
 struct reg_map {
-    uint16_t id;      /* REG_NONE: never written, reads zero */
-    uint16_t latched; /* REG_NONE: something else */
-    uint32_t version; /* ... of that register */
-    bool pinned;      /* this mapping is the only one, and the register is overwritten in place */
+    uint16_t id;  /* REG_NONE: never written, reads zero */
+    bool latched; /* the latch has what the physical register holds */
+    bool pinned;  /* this mapping is the only one, and the register is overwritten in place */
 };
 
 /* What is known of a physical register. */
 struct reg_state {
-    uint32_t refs;    /* references to it */
-    uint32_t version; /* counts writes */
+    uint32_t refs;  /* references to it */
+    bool unwritten; /* the value is still on its way to the bank */
 };
 
 /* So many registers are free from a cycle on. */
@@ -37,17 +36,16 @@ struct reg_leaving {
 };
 
 struct regfile {
-    uint32_t n, regs;           /* physical registers; logical ones of a warp */
-    uint32_t (*v)[WARP_LANES];  /* values */
-    struct reg_state *of;       /* each */
-    uint64_t *unwritten;        /* bits: the value is still on its way to the bank */
-    uint16_t *free;             /* ring: the free list, behind it those on their way there, by time */
-    uint32_t first_free, nfree; /* of it: the list alone */
-    uint32_t nleaving;          /* those behind */
-    uint32_t delay;             /* cycles from the last reference's end to the free list */
+    uint32_t n, regs;                  /* physical registers; logical ones of a warp */
+    uint32_t (*v)[WARP_LANES];         /* values */
+    struct reg_state *of;              /* each */
+    uint16_t *free;                    /* ring: the free list, behind it those on their way there, by time */
+    uint32_t first_free, nfree;        /* of it: the list alone */
+    uint32_t nleaving;                 /* those behind */
+    uint32_t delay;                    /* cycles from the last reference's end to the free list */
     QUEUE(struct reg_leaving) leaving; /* when they will be free: at most one item for each of these cycles */
     struct reg_map *map;               /* [warp * regs + logical] */
-    uint32_t most_refs;  /* largest count seen */
+    uint32_t most_refs;                /* largest count seen */
 };
 
 struct regfile *regfile_create(struct arena *a, uint32_t n, uint32_t warps, uint32_t regs, uint32_t delay);
@@ -89,11 +87,15 @@ static inline void regfile_ref(struct regfile *f, uint16_t id) {
         f->most_refs = f->of[id].refs;
 }
 
+/* Returns whether the reference was the last one: then regfile_leave must follow. */
+static inline bool regfile_drop(struct regfile *f, uint16_t id) {
+    return (int32_t)--f->of[id].refs <= 0;
+}
 /* A register without references sets out for the free list. */
 void regfile_leave(struct regfile *f, uint16_t id, uint64_t now);
-/* Returns whether the reference was the last one. */
+/* Both. Returns whether the reference was the last one. */
 static inline bool regfile_unref(struct regfile *f, uint16_t id, uint64_t now) {
-    if ((int32_t)--f->of[id].refs > 0)
+    if (!regfile_drop(f, id))
         return false;
     regfile_leave(f, id, now);
     return true;
@@ -103,31 +105,12 @@ static inline struct reg_map *regfile_map(struct regfile *f, uint32_t warp, uint
     return &f->map[warp * f->regs + reg];
 }
 
-/* The latch of a logical register holds the value of the physical one id, or, REG_NONE, of none. */
-static inline void regfile_latched(struct regfile *f, struct reg_map *map, uint16_t id) {
-    map->latched = id;
-    map->version = id == REG_NONE ? 0 : f->of[id].version;
-}
-
-/* Reads a logical register into its latch; what was never written reads zero. */
+/* Copies a logical register into its latch; what was never written reads zero. */
+void regfile_copy(struct regfile *f, struct reg_map *map, uint32_t latch[WARP_LANES]);
+/* Sees to it that the latch has it. */
 static inline void regfile_read(struct regfile *f, struct reg_map *map, uint32_t latch[WARP_LANES]) {
-    uint16_t id = map->id;
-    if (id == REG_NONE) {
-        memset(latch, 0, WARP_LANES * sizeof *latch);
-        map->latched = REG_NONE;
-    } else if (map->latched != id || map->version != f->of[id].version) {
-        memcpy(latch, f->v[id], WARP_LANES * sizeof *latch);
-        regfile_latched(f, map, id);
-    }
-}
-
-static inline bool regfile_is_unwritten(const struct regfile *f, uint16_t id) {
-    return f->unwritten[id / 64] >> (id % 64) & 1;
-}
-
-static inline void regfile_set_unwritten(struct regfile *f, uint16_t id, bool on) {
-    uint64_t bit = UINT64_C(1) << (id % 64);
-    f->unwritten[id / 64] = on ? f->unwritten[id / 64] | bit : f->unwritten[id / 64] & ~bit;
+    if (!map->latched)
+        regfile_copy(f, map, latch);
 }
 
 #endif

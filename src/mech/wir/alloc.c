@@ -14,26 +14,31 @@ static inline struct reg_map *map_of(const struct wir *w, int32_t id) {
     return w->ops[id].map + w->sm->ops[id].next_write;
 }
 
+/* Has the host fetch a value that is looked at in a later cycle: until then it will have come. */
+static inline void fetch_value(const uint32_t *value) {
+    __builtin_prefetch(value);
+    __builtin_prefetch(value + WARP_LANES / 2);
+}
+
 /* Overwrites the lanes of a register. */
-static void write_lanes(struct wir *w, uint16_t reg, const uint32_t *value, uint32_t mask) {
+static EVERY_TIME void write_lanes(struct wir *w, uint16_t reg, const uint32_t *value, uint32_t mask) {
     if (mask == (uint32_t)ALL_LANES)
         memcpy(w->regs->v[reg], value, sizeof w->regs->v[0]);
     else
         lane_blend(w->regs->v[reg], value, mask);
-    w->regs->of[reg].version++;
     if (w->params->vc_entries)
         w->n.vc_ops += vc_invalidate(&w->vc, reg);
 }
 
 /* The op's result enters the reuse buffer, unless its place was given away. */
-static void record(struct wir *w, struct wir_op *o, uint16_t reg) {
+static EVERY_TIME void record(struct wir *w, struct wir_op *o, uint16_t reg) {
     struct rb_entry out;
     uint32_t src;
     if (!w->params->pending && w->low)
         return;
     w->n.rb_ops++;
-    w->changed = true;
     if (w->params->pending) {
+        w->changed |= w->rb.entry[o->index].awaited;
         if (rb_fill(&w->rb, o->index, o->stamp, reg))
             wir_ref(w, reg);
         return;
@@ -45,30 +50,23 @@ static void record(struct wir *w, struct wir_op *o, uint16_t reg) {
     wir_drop(w, &out);
 }
 
-/* The op has no words left: it ends, with its copies. */
-static void end_words(struct wir *w, int32_t id) {
-    struct wir_op *o = &w->ops[id];
-    o->done = true;
-    if (!o->movs)
-        core_retire(w->sm, id);
-}
-
 /* The word in work was written to its register, or found there. */
-static EVERY_TIME void finish_word(struct wir *w, int32_t id) {
+static APART void finish_word(struct wir *w, int32_t id) {
     const struct core_op *op = &w->sm->ops[id];
     struct wir_op *o = &w->ops[id];
     struct reg_map *map = o->map + op->next_write - 1;
     uint16_t dst = o->dst;
     o->dst = REG_NONE;
     wir_remap(w, map, dst, o->divergent);
-    regfile_latched(w->regs, map, o->divergent ? REG_NONE : dst);
     if (o->record)
         record(w, o, dst);
-    if (op->next_write == op->writes) {
-        end_words(w, id);
+    if (op->next_write < op->writes) {
+        queue_push(&w->alloc, (struct wir_due){w->now + 1, id});
         return;
     }
-    queue_push(&w->alloc, (struct wir_due){w->now + 1, id});
+    o->done = true; /* it ends, with its copies */
+    if (!o->movs)
+        core_retire(w->sm, id);
 }
 
 /* A copy of the lanes that a divergent write leaves alone, from the old to the new register: an instruction,
@@ -91,14 +89,14 @@ static EVERY_TIME void write_word(struct wir *w, int32_t id) {
     struct core_op *op = &w->sm->ops[id];
     struct wir_op *o = &w->ops[id];
     write_lanes(w, o->dst, value_of(w, id), o->divergent ? op->mask : (uint32_t)ALL_LANES);
-    regfile_set_unwritten(w->regs, o->dst, true);
+    w->regs->of[o->dst].unwritten = true;
     w->n.writes++;
     core_write_to(w->sm, id, o->dst);
 }
 
 /* For want of a free register, a result may overwrite the one its destination has, if nobody else has it. */
 static bool take_in_place(struct wir *w, struct wir_op *o, const struct reg_map *map) {
-    if (map->id == REG_NONE || w->regs->of[map->id].refs != 1 || regfile_is_unwritten(w->regs, map->id))
+    if (map->id == REG_NONE || w->regs->of[map->id].refs != 1 || w->regs->of[map->id].unwritten)
         return false;
     o->dst = map->id;
     wir_ref(w, map->id); /* finish_word drops the table's */
@@ -106,29 +104,19 @@ static bool take_in_place(struct wir *w, struct wir_op *o, const struct reg_map 
     return true;
 }
 
-/* Gives the op a register for its word; false when there is none. */
-static EVERY_TIME bool take_register(struct wir *w, int32_t id) {
-    struct wir_op *o = &w->ops[id];
-    const struct reg_map *map = map_of(w, id);
-    if (o->divergent && w->sm->free_op == CORE_NONE)
-        return false; /* no op for the copy */
-    o->dst = regfile_alloc(w->regs);
-    if (o->dst == REG_NONE)
-        return !w->rb.used && !w->vsb.used && take_in_place(w, o, map);
-    w->n.alloc_ops++;
-    if (!o->divergent)
-        return true;
-    if (map->id == REG_NONE) {
-        memset(w->regs->v[o->dst], 0, sizeof w->regs->v[0]);
+/* The new register of a divergent op gets the lanes that the op leaves alone. */
+static APART void keep_lanes(struct wir *w, int32_t id) {
+    uint16_t old = map_of(w, id)->id, dst = w->ops[id].dst;
+    if (old == REG_NONE) {
+        memset(w->regs->v[dst], 0, sizeof w->regs->v[0]);
     } else {
-        memcpy(w->regs->v[o->dst], w->regs->v[map->id], sizeof w->regs->v[0]);
-        inject_copy(w, id, map->id, o->dst);
+        memcpy(w->regs->v[dst], w->regs->v[old], sizeof w->regs->v[0]);
+        inject_copy(w, id, old, dst);
     }
-    return true;
 }
 
 /* Enters the new register in the signature buffer; in low-register mode the place is emptied instead. */
-static void sign(struct wir *w, struct wir_op *o) {
+static EVERY_TIME void sign(struct wir *w, struct wir_op *o) {
     struct vsb_entry out = {0};
     w->n.vsb_ops++;
     if (!w->low) {
@@ -141,13 +129,24 @@ static void sign(struct wir *w, struct wir_op *o) {
     wir_drop_signature(w, &out);
 }
 
-/* A new register, now or as soon as there is one: until then the op is among the starved. */
-static EVERY_TIME bool give_register(struct wir *w, int32_t id) {
+/* A new register for the word in work, now or as soon as there is one: until then, false, the op is among the
+ * starved. */
+static APART bool give_register(struct wir *w, int32_t id) {
     struct wir_op *o = &w->ops[id];
-    if (!take_register(w, id)) {
-        queue_push(&w->starved, id);
-        return false;
+    bool copies = o->divergent, can = !copies || w->sm->free_op != CORE_NONE; /* an op for the copy */
+    uint16_t dst = can ? regfile_alloc(w->regs) : (uint16_t)REG_NONE;
+    o->dst = dst;
+    if (__builtin_expect(dst == REG_NONE, 0)) {
+        if (!can || w->rb.used || w->vsb.used || !take_in_place(w, o, map_of(w, id))) {
+            queue_push(&w->starved, id);
+            return false;
+        }
+        copies = false;
+    } else {
+        w->n.alloc_ops++;
     }
+    if (copies)
+        keep_lanes(w, id);
     if (!o->divergent && w->params->vsb_entries)
         sign(w, o);
     write_word(w, id);
@@ -155,7 +154,7 @@ static EVERY_TIME bool give_register(struct wir *w, int32_t id) {
 }
 
 /* The word in work cannot share a register. */
-static void new_register(struct wir *w, int32_t id) {
+static inline void new_register(struct wir *w, int32_t id) {
     w->n.starved += !give_register(w, id);
 }
 
@@ -178,7 +177,7 @@ static void compare(struct wir *w, int32_t id, const uint32_t *held) {
 /* Compares with a register of equal hash: a copy of it in the verify cache, or the bank's. */
 static void verify(struct wir *w, int32_t id) {
     struct wir_op *o = &w->ops[id];
-    if (regfile_is_unwritten(w->regs, o->dst)) {
+    if (w->regs->of[o->dst].unwritten) {
         queue_push(&w->unwritten, id);
         return;
     }
@@ -192,6 +191,7 @@ static void verify(struct wir *w, int32_t id) {
         compare(w, id, held);
     } else {
         w->n.verify_reads++;
+        fetch_value(w->regs->v[o->dst]);
         core_read(w->sm, id, o->dst);
     }
 }
@@ -212,35 +212,42 @@ void wir_read_done(void *m, int32_t id, uint64_t now) {
     wir_gate(w);
 }
 
+/* A word of the result that cannot be shared gets its register. */
+static APART void begin_own_word(struct wir *w, int32_t id) {
+    struct wir_op *o = &w->ops[id];
+    if (!o->divergent)
+        wir_clear_dead(value_of(w, id), w->sm->ops[id].mask);
+    if (!o->divergent || !map_of(w, id)->pinned) {
+        new_register(w, id);
+        return;
+    }
+    o->dst = map_of(w, id)->id;
+    wir_ref(w, o->dst);
+    write_word(w, id);
+}
+
 /* A word of the result reaches the signature buffer. */
 static EVERY_TIME void begin_word(struct wir *w, int32_t id) {
     const struct core_op *op = &w->sm->ops[id];
     struct wir_op *o = &w->ops[id];
-    if (o->divergent && map_of(w, id)->pinned) {
-        o->dst = map_of(w, id)->id;
-        wir_ref(w, o->dst);
-        write_word(w, id);
+    if (__builtin_expect(o->divergent || !w->params->vsb_entries, 0)) {
+        begin_own_word(w, id);
         return;
     }
-    if (o->divergent || !w->params->vsb_entries) {
-        new_register(w, id);
-        return;
-    }
-    if (op->next_write) { /* the first word's was made ahead */
-        wir_clear_dead(value_of(w, id), op->mask);
-        o->hash = h3_hash(w->h3, value_of(w, id));
-    }
+    uint32_t *value = o->value[op->next_write];
+    wir_clear_dead(value, op->mask);
+    o->hash = h3_hash(w->h3, value);
     uint32_t found = vsb_lookup(&w->vsb, o->hash);
     w->touched = true;
     w->n.hash_ops++;
     w->n.vsb_ops++;
     w->n.vsb_lookups++;
-    w->n.vsb_hits += found != VSB_MISS;
-    w->n.vsb_misses += found == VSB_MISS;
     if (found == VSB_MISS) {
+        w->n.vsb_misses++;
         new_register(w, id);
         return;
     }
+    w->n.vsb_hits++;
     o->dst = (uint16_t)found;
     wir_ref(w, found);
     verify(w, id);
@@ -256,14 +263,7 @@ enum mech_verdict wir_result(void *m, int32_t id, uint64_t now) {
         core_write(w->sm, id);
         return MECH_TAKEN;
     }
-    struct wir_op *o = &w->ops[id];
-    if (!o->divergent) {
-        wir_clear_dead(o->value[0], op->mask);
-        if (w->params->vsb_entries) {
-            o->hash = h3_hash(w->h3, o->value[0]);
-            vsb_fetch(&w->vsb, o->hash); /* until it is looked up it will have come */
-        }
-    }
+    fetch_value(w->ops[id].value[0]);
     __builtin_prefetch(w->regs->v[regfile_ahead(w->regs, w->alloc.len)], 1); /* it may be written there */
     queue_push(&w->alloc, (struct wir_due){now + (uint64_t)w->params->alloc, id});
     return MECH_TAKEN;
@@ -275,7 +275,7 @@ void wir_written(void *m, int32_t id, uint32_t k) {
     struct wir_op *o = &w->ops[id];
     w->now = w->sm->now;
     if (o->owner == CORE_NONE) {
-        regfile_set_unwritten(w->regs, o->dst, false);
+        w->regs->of[o->dst].unwritten = false;
         finish_word(w, id);
         return;
     }
@@ -349,7 +349,7 @@ static void write_now(struct wir *w, uint32_t warp, uint32_t reg) {
     }
     map->pinned = true;
     write_lanes(w, map->id, w->sm->warps[warp].w->r[reg], (uint32_t)ALL_LANES);
-    regfile_latched(w->regs, map, map->id);
+    map->latched = true;
     wir_gate(w);
 }
 

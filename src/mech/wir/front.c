@@ -1,47 +1,6 @@
 /* Rename and reuse: from issue to the operand collectors (sections V-B, V-C, VI-A, VI-B). */
 #include "mech/wir/wir.h"
 
-/* Sources come from their physical registers. Destinations are about to be computed: what their latches hold
- * is known when the result has its register, and until then nobody reads them. An instruction that will be an
- * op is renamed, too: physical sources, each with a reference for as long as the op is under way. */
-void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
-    (void)mask;
-    (void)i;
-    struct wir *w = m;
-    const struct core_warp *cw = &w->sm->warps[warp];
-    const struct core_need *need = &cw->needs[cw->next];
-    struct regfile *regs = w->regs;
-    struct reg_map *map = regfile_map(regs, warp, 0);
-    uint32_t(*latch)[WARP_LANES] = cw->w->r;
-    uint32_t n = need->nreads, refs = 0, most = regs->most_refs;
-    if (__builtin_expect(need->control, 0)) {
-        for (uint32_t k = 0; k < n; k++)
-            regfile_read(regs, &map[need->reads[k]], latch[need->reads[k]]);
-        return;
-    }
-    struct wir_op *o = &w->ops[core_next_op(w->sm)];
-    for (uint32_t k = 0; k < n; k++) {
-        uint32_t reg = need->reads[k], id = map[reg].id;
-        regfile_read(regs, &map[reg], latch[reg]);
-        o->src[k] = (uint16_t)id;
-        if (id == REG_NONE)
-            continue;
-        uint32_t all = ++regs->of[id].refs;
-        most = all > most ? all : most;
-        refs++;
-    }
-    regs->most_refs = most;
-    o->nsrc = (uint8_t)n;
-    w->n.ref_ops += refs;
-    w->n.rename_ops += n + (need->nwrites != 0);
-}
-
-void wir_restore(void *m, uint32_t warp) {
-    struct wir *w = m;
-    for (uint32_t r = 0; r < w->sm->x->img->prog->nregs; r++)
-        regfile_read(w->regs, regfile_map(w->regs, warp, r), w->sm->warps[warp].w->r[r]);
-}
-
 /* Memory is accessed when an instruction takes effect: the order here is that of the accesses. */
 static void note_access(struct wir *w, uint32_t warp, const struct wir_mark *mark) {
     switch ((enum wir_access)mark->access) {
@@ -72,30 +31,32 @@ static bool add_scope(struct wir *w, uint32_t warp, struct wir_op *o, uint64_t *
     return true;
 }
 
-/* The tag of an instruction and its place, or false when it must not be looked up. */
-static inline bool make_tag(struct wir *w, const struct core_op *op, const struct wir_mark *mark,
-                            const struct warp *state, const struct reg_map *map, struct wir_op *o) {
+/* The tag of an instruction and its place, or false when it must not be looked up. bad: those of its sources,
+ * as bits, that are pinned or were never written. */
+static inline bool make_tag(struct wir *w, uint32_t warp, const struct xinst *i, const struct wir_mark *mark,
+                            uint32_t bad, struct wir_op *o) {
+    const struct warp *state = w->sm->warps[warp].w;
     uint64_t pieces = mark->pieces;
-    o->tag = mark->tag;
-    o->tag.lanes = state->live;
-    for (uint32_t k = 0; k < mark->nregs; k++) {
-        uint16_t id = o->src[mark->source[k]];
-        if (id == REG_NONE || map[op->need->reads[mark->source[k]]].pinned) {
-            w->n.pinned++;
-            return false;
-        }
-        o->tag.word[mark->word[k]] = id;
-        pieces ^= rb_word_piece(mark->word[k], id);
+    if (bad & mark->sources) {
+        w->n.pinned++;
+        return false;
     }
     if (mark->too_wide)
         return false;
+    o->tag = mark->tag;
+    o->tag.lanes = state->live;
+    for (uint32_t k = 0; k < mark->nregs; k++) {
+        uint32_t id = o->src[mark->source[k]];
+        o->tag.word[mark->word[k]] = id;
+        pieces ^= rb_word_piece(mark->word[k], id);
+    }
     if (mark->preds)
         for (uint32_t k = 0; k < 2; k++) {
             uint32_t at = RB_OPERANDS - 2 + k;
-            o->tag.word[at] = state->p[op->i->ps[k]] & state->live;
+            o->tag.word[at] = state->p[i->ps[k]] & state->live;
             pieces ^= rb_word_piece(at, o->tag.word[at]);
         }
-    if (mark->scoped && !add_scope(w, op->warp, o, &pieces))
+    if (mark->scoped && !add_scope(w, warp, o, &pieces))
         return false;
     o->index = rb_fold(&w->rb, pieces);
     __builtin_prefetch(&w->rb.entry[o->index]); /* until the reuse stage it will have come */
@@ -113,38 +74,91 @@ static inline void enter_front(struct wir *w, int32_t id, uint32_t kind, uint64_
         wir_gate(w);
 }
 
+/* Control instructions are no ops: their sources are read, and that is all. */
+static void fill_control(struct wir *w, uint32_t warp, const struct core_need *need) {
+    struct reg_map *map = regfile_map(w->regs, warp, 0);
+    uint32_t(*latch)[WARP_LANES] = w->sm->warps[warp].w->r;
+    for (uint32_t k = 0; k < need->nreads; k++)
+        regfile_read(w->regs, &map[need->reads[k]], latch[need->reads[k]]);
+}
+
+/* Sources come from their physical registers. Destinations are about to be computed: what their latches hold
+ * is known when the result has its register, and until then nobody reads them. The op that the instruction
+ * will be is renamed, too, with a reference to each physical source for as long as it is under way, gets its
+ * tag and goes to the reuse stage: all that tells is known before the instruction takes effect. */
+void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
+    struct wir *w = m;
+    const struct core_warp *cw = &w->sm->warps[warp];
+    const struct core_need *need = &cw->needs[cw->next];
+    if (__builtin_expect(need->control, 0)) {
+        fill_control(w, warp, need);
+        return;
+    }
+    struct regfile *regs = w->regs;
+    struct reg_map *map = regfile_map(regs, warp, 0);
+    uint32_t(*latch)[WARP_LANES] = cw->w->r;
+    uint32_t n = need->nreads, most = regs->most_refs, refs = n, bad = 0;
+    int32_t id = core_next_op(w->sm);
+    struct wir_op *o = &w->ops[id];
+    for (uint32_t k = 0; k < n; k++) {
+        struct reg_map *from = &map[need->reads[k]];
+        uint32_t reg = from->id;
+        o->src[k] = (uint16_t)reg;
+        if (__builtin_expect(!from->latched, 0)) {
+            regfile_copy(regs, from, latch[need->reads[k]]);
+            if (reg == REG_NONE) {
+                bad |= 1u << k;
+                refs--;
+                continue;
+            }
+        }
+        if (__builtin_expect(from->pinned, 0))
+            bad |= 1u << k;
+        uint32_t all = ++regs->of[reg].refs;
+        most = all > most ? all : most;
+    }
+    regs->most_refs = most;
+    w->n.ref_ops += refs;
+    w->n.rename_ops += n + (need->nwrites != 0);
+    o->nsrc = (uint8_t)n;
+    o->kind = w->kinds[need->kind];
+    o->divergent = mask != cw->w->live; /* some are alive */
+    o->look = o->missed = o->record = o->done = false;
+    o->movs = 0;
+    o->dst = REG_NONE;
+    o->owner = CORE_NONE;
+    o->map = &map[i->d];
+    o->value = &latch[i->d];
+    const struct wir_mark *mark = &w->marks[cw->next];
+    if (mark->reusable) {
+        w->n.divergent += o->divergent;
+        o->look = !o->divergent && make_tag(w, warp, i, mark, bad, o);
+    } else if (mark->access && mask) {
+        note_access(w, warp, mark);
+    }
+    w->n.bypassed += !o->look;
+    enter_front(w, id, o->kind, w->sm->now + (uint64_t)w->params->front + 1);
+}
+
+enum mech_verdict wir_take(void *m, int32_t id, uint64_t now) {
+    (void)m;
+    (void)id;
+    (void)now;
+    return MECH_TAKEN; /* it is on its way since wir_fill */
+}
+
+void wir_restore(void *m, uint32_t warp) {
+    struct wir *w = m;
+    for (uint32_t r = 0; r < w->sm->x->img->prog->nregs; r++)
+        regfile_read(w->regs, regfile_map(w->regs, warp, r), w->sm->warps[warp].w->r[r]);
+}
+
 /* The first of a kind leaves that stage. */
 static inline void leave_front(struct wir *w, uint32_t kind) {
     w->full = (uint16_t)(w->full - (w->front[kind].len == w->room));
     queue_pop(&w->front[kind]);
     w->first[kind] =
         queue_empty(&w->front[kind]) ? UINT64_MAX : wir_turn(queue_head(&w->front[kind])->ready, kind);
-}
-
-enum mech_verdict wir_take(void *m, int32_t id, uint64_t now) {
-    struct wir *w = m;
-    const struct core_op *op = &w->sm->ops[id];
-    const struct wir_mark *mark = &w->marks[op->pc];
-    const struct warp *state = w->sm->warps[op->warp].w;
-    struct wir_op *o = &w->ops[id];
-    o->divergent = !op->mask || op->mask != state->live;
-    o->look = o->missed = o->record = o->done = false;
-    o->kind = w->kinds[op->need->kind];
-    o->movs = 0;
-    o->dst = REG_NONE;
-    o->owner = CORE_NONE;
-    struct reg_map *map = regfile_map(w->regs, op->warp, 0);
-    o->map = &map[op->i->d];
-    o->value = &state->r[op->i->d];
-    if (mark->reusable) {
-        w->n.divergent += o->divergent;
-        o->look = !o->divergent && make_tag(w, op, mark, state, map, o);
-    } else if (op->mask) {
-        note_access(w, op->warp, mark);
-    }
-    w->n.bypassed += !o->look;
-    enter_front(w, id, o->kind, now + (uint64_t)w->params->front + 1);
-    return MECH_TAKEN;
 }
 
 /* The result is there: the destination is mapped to it, and the op is over. */
@@ -157,32 +171,38 @@ static EVERY_TIME void reuse(struct wir *w, int32_t id, uint32_t reg, bool waite
     wir_ref(w, reg);
     wir_remap(w, o->map, (uint16_t)reg, false);
     wir_clear_dead(o->value[0], w->sm->ops[id].mask);
-    regfile_latched(w->regs, o->map, (uint16_t)reg);
     core_supply(w->sm, id, w->regs->v[reg]);
 }
 
-/* Nobody has computed it: it will be computed, and, if possible, recorded. */
-static void miss(struct wir *w, struct wir_op *o) {
+/* In low-register mode what an instruction does not find leaves its place empty. */
+static APART void evict_at(struct wir *w, uint32_t index) {
     struct rb_entry out;
-    o->missed = true;
-    o->record = !w->low;
-    if (w->low) {
-        if (rb_evict(&w->rb, o->index, &out)) {
-            w->n.evictions++;
-            w->changed = true;
-            wir_drop(w, &out);
-        }
-        return;
-    }
-    if (!w->params->pending)
-        return;
-    uint32_t reg;
-    for (uint32_t i = 0; rb_source(&o->tag, &i, &reg);)
-        wir_ref(w, reg);
-    o->stamp = rb_reserve(&w->rb, o->index, &o->tag, &out);
-    w->n.rb_ops++;
+    rb_evict(&w->rb, index, &out);
+    w->n.evictions++;
     w->changed = true;
     wir_drop(w, &out);
+}
+
+/* Nobody has computed it: it will be computed, and, if possible, recorded. */
+static APART void miss(struct wir *w, struct wir_op *o) {
+    const struct rb_entry *old = &w->rb.entry[o->index];
+    struct rb_entry out;
+    uint32_t reg;
+    o->missed = true;
+    o->record = !w->low;
+    if (!w->low && !w->params->pending)
+        return;
+    if (__builtin_expect(w->low, 0)) {
+        if (old->valid)
+            evict_at(w, o->index);
+        return;
+    }
+    for (uint32_t i = 0; rb_source(&o->tag, &i, &reg);)
+        wir_ref(w, reg);
+    w->n.rb_ops++;
+    w->changed |= old->awaited;
+    wir_drop(w, old);
+    o->stamp = rb_reserve(&w->rb, o->index, &o->tag, &out);
 }
 
 /* A new instruction at a lookup port; false when it must stay because no collector is free. */
@@ -202,6 +222,7 @@ static EVERY_TIME bool look(struct wir *w, int32_t id) {
         }
         if (found == RB_PENDING && !pendq_full(&w->waiting)) {
             o->stamp = w->rb.entry[o->index].stamp;
+            w->rb.entry[o->index].awaited = true;
             pendq_push(&w->waiting, (uint32_t)id);
             w->looked = 0;
             return true;
@@ -228,7 +249,6 @@ static void retry(struct wir *w) {
     enum rb_look found = rb_retry(&w->rb, o->index, &o->tag, o->stamp);
     w->n.retries++;
     w->n.rb_ops++;
-    w->touched = true;
     if (found == RB_HIT) {
         pendq_pop(&w->waiting);
         reuse(w, id, w->rb.entry[o->index].result, true);
@@ -238,9 +258,18 @@ static void retry(struct wir *w) {
         core_collect_from(w->sm, id, o->src);
     } else {
         w->changed |= found == RB_MISS;
+        w->rb.entry[o->index].awaited = true;
         w->looked++;
         pendq_requeue(&w->waiting);
     }
+}
+
+/* The same, so many times, as long as nothing changes that the waiting ones have not seen. */
+static void retry_unchanged(struct wir *w, uint64_t looks) {
+    w->n.retries += looks;
+    w->n.rb_ops += looks;
+    for (uint64_t k = looks % w->waiting.ops.len; k; k--)
+        pendq_requeue(&w->waiting);
 }
 
 EVERY_TIME void wir_reuse_stage(struct wir *w) {
@@ -263,18 +292,20 @@ EVERY_TIME void wir_reuse_stage(struct wir *w) {
     if (w->changed)
         w->looked = 0;
     w->changed = false;
-    uint32_t waiting = w->waiting.ops.len;
-    for (uint32_t n = ports < waiting ? ports : waiting; n; n--)
+    uint32_t waiting = w->waiting.ops.len, retries = ports < waiting ? ports : waiting;
+    if (!retries)
+        return;
+    w->touched = true;
+    if (w->looked >= waiting) {
+        retry_unchanged(w, retries);
+        return;
+    }
+    for (; retries; retries--)
         retry(w);
 }
 
 void wir_waited(struct wir *w, uint64_t cycles) {
     uint64_t n = w->waiting.ops.len;
-    if (!n)
-        return;
-    uint64_t looks = cycles * (w->ports < n ? w->ports : n);
-    w->n.retries += looks;
-    w->n.rb_ops += looks;
-    for (uint64_t k = looks % n; k; k--)
-        pendq_requeue(&w->waiting);
+    if (n)
+        retry_unchanged(w, cycles * (w->ports < n ? w->ports : n));
 }

@@ -133,6 +133,7 @@ static void prepare_tag(const struct wir_numbers *s, const struct image *img, co
         m->word[m->nregs] = (uint8_t)k;
         while (need.reads[m->source[m->nregs]] != i->s[k])
             m->source[m->nregs]++;
+        m->sources |= (uint8_t)(1u << m->source[m->nregs]);
         m->nregs++;
     }
     m->preds = i->ps[0] != PRED_PT || i->ps[1] != PRED_PT;

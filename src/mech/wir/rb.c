@@ -2,12 +2,7 @@
  * immediates) is kept whole. */
 #include "mech/wir/rb.h"
 
-#include <assert.h>
-#include <string.h>
-
 #include "mech/wir/pick.h"
-
-_Static_assert(sizeof(struct rb_tag) == 28, "tags are compared as bytes and must have no holes");
 
 void rb_init(struct rb *b, struct arena *a, uint32_t entries) {
     assert(entries);
@@ -27,56 +22,12 @@ uint32_t rb_index(const struct rb *b, const struct rb_tag *t) {
     return rb_fold(b, rb_pieces(t));
 }
 
-static bool same(const struct rb_tag *a, const struct rb_tag *b) {
-    return !memcmp(a, b, sizeof *a);
-}
-
-enum rb_look rb_lookup(const struct rb *b, uint32_t index, const struct rb_tag *t) {
-    const struct rb_entry *e = &b->entry[index];
-    if (!e->valid || !same(&e->tag, t))
-        return RB_MISS;
-    return e->pending ? RB_PENDING : RB_HIT;
-}
-
-enum rb_look rb_retry(const struct rb *b, uint32_t index, const struct rb_tag *t, uint64_t stamp) {
-    bool load = t->kind == RB_GLOBAL || t->kind == RB_SHARED;
-    return load && b->entry[index].stamp != stamp ? RB_MISS : rb_lookup(b, index, t);
-}
-
 bool rb_evict(struct rb *b, uint32_t index, struct rb_entry *out) {
     struct rb_entry *e = &b->entry[index];
     *out = *e;
     b->used -= e->valid;
     *e = (struct rb_entry){0};
     return out->valid;
-}
-
-static struct rb_entry *enter(struct rb *b, uint32_t index, const struct rb_tag *t, struct rb_entry *out) {
-    struct rb_entry *e = &b->entry[index];
-    *out = *e;
-    b->used += !e->valid;
-    *e = (struct rb_entry){.tag = *t, .result = RB_NO_RESULT, .stamp = ++b->stamp, .valid = true};
-    return e;
-}
-
-uint64_t rb_reserve(struct rb *b, uint32_t index, const struct rb_tag *t, struct rb_entry *out) {
-    struct rb_entry *e = enter(b, index, t, out);
-    e->pending = true;
-    return e->stamp;
-}
-
-bool rb_fill(struct rb *b, uint32_t index, uint64_t stamp, uint32_t result) {
-    struct rb_entry *e = &b->entry[index];
-    if (!e->valid || e->stamp != stamp)
-        return false;
-    assert(e->pending);
-    e->pending = false;
-    e->result = result;
-    return true;
-}
-
-void rb_insert(struct rb *b, uint32_t index, const struct rb_tag *t, uint32_t result, struct rb_entry *out) {
-    enter(b, index, t, out)->result = result;
 }
 
 bool rb_evict_random(struct rb *b, struct rb_entry *out) {

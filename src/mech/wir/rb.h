@@ -11,8 +11,10 @@
 #ifndef REPRISE_MECH_WIR_RB_H
 #define REPRISE_MECH_WIR_RB_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/arena.h"
 
@@ -31,11 +33,15 @@ struct rb_tag {
     uint32_t lanes;             /* for which it is computed: others of the result mean nothing */
 };
 
+_Static_assert(sizeof(struct rb_tag) == 28, "tags are compared as bytes and must have no holes");
+
 struct rb_entry {
     _Alignas(64) struct rb_tag tag;
     uint32_t result; /* physical register; RB_NO_RESULT while pending */
     uint64_t stamp;
     bool valid, pending;
+    bool awaited; /* somebody who found it pending may still wait: a note of the owner's, gone with the entry
+                   */
 };
 
 struct rb {
@@ -80,17 +86,49 @@ static inline uint32_t rb_fold(const struct rb *b, uint64_t x) {
     return fold < b->entries ? fold : fold - b->entries;
 }
 /* Whether the entry at the tag's place is the tag's; a hit's result is in b->entry[index].result. */
-enum rb_look rb_lookup(const struct rb *b, uint32_t index, const struct rb_tag *t);
+static inline enum rb_look rb_lookup(const struct rb *b, uint32_t index, const struct rb_tag *t) {
+    const struct rb_entry *e = &b->entry[index];
+    if (!e->valid || memcmp(&e->tag, t, sizeof *t))
+        return RB_MISS;
+    return e->pending ? RB_PENDING : RB_HIT;
+}
 /* The same for an instruction that found the entry pending under stamp and waited since. A load takes that
  * entry and no later one: a later load may have read what stands behind the waiting one in the program. */
-enum rb_look rb_retry(const struct rb *b, uint32_t index, const struct rb_tag *t, uint64_t stamp);
+static inline enum rb_look rb_retry(const struct rb *b, uint32_t index, const struct rb_tag *t,
+                                    uint64_t stamp) {
+    bool load = t->kind == RB_GLOBAL || t->kind == RB_SHARED;
+    return load && b->entry[index].stamp != stamp ? RB_MISS : rb_lookup(b, index, t);
+}
+/* Enters a tag with its result, or RB_NO_RESULT; what was there is handed back. Returns the stamp. */
+static inline uint64_t rb_insert(struct rb *b, uint32_t index, const struct rb_tag *t, uint32_t result,
+                                 struct rb_entry *out) {
+    struct rb_entry *e = &b->entry[index];
+    *out = *e;
+    b->used += !e->valid;
+    e->tag = *t;
+    e->result = result;
+    e->stamp = ++b->stamp;
+    e->valid = true;
+    e->pending = result == RB_NO_RESULT;
+    e->awaited = false;
+    return e->stamp;
+}
 /* Reserves the place for a result on its way; what was there is handed back. Returns the stamp for rb_fill.
  */
-uint64_t rb_reserve(struct rb *b, uint32_t index, const struct rb_tag *t, struct rb_entry *out);
+static inline uint64_t rb_reserve(struct rb *b, uint32_t index, const struct rb_tag *t,
+                                  struct rb_entry *out) {
+    return rb_insert(b, index, t, RB_NO_RESULT, out);
+}
 /* Brings the result; false when the place has been given away since: then nothing changes. */
-bool rb_fill(struct rb *b, uint32_t index, uint64_t stamp, uint32_t result);
-/* Enters a tag with its result; what was there is handed back. */
-void rb_insert(struct rb *b, uint32_t index, const struct rb_tag *t, uint32_t result, struct rb_entry *out);
+static inline bool rb_fill(struct rb *b, uint32_t index, uint64_t stamp, uint32_t result) {
+    struct rb_entry *e = &b->entry[index];
+    if (!e->valid || e->stamp != stamp)
+        return false;
+    assert(e->pending);
+    e->pending = false;
+    e->result = result;
+    return true;
+}
 /* Empties a place; false when it was empty. */
 bool rb_evict(struct rb *b, uint32_t index, struct rb_entry *out);
 /* Empties one place at random; false when all are empty, and only then. */
@@ -105,12 +143,12 @@ const struct rb_entry *rb_next(const struct rb *b, uint32_t *cursor);
 
 /* The registers an entry refers to as sources: gives the next one from *i (0 at first) on, or false. */
 static inline bool rb_source(const struct rb_tag *t, uint32_t *i, uint32_t *reg) {
-    for (; *i < RB_OPERANDS; (*i)++)
-        if (t->regs >> *i & 1) {
-            *reg = t->word[(*i)++];
-            return true;
-        }
-    return false;
+    uint32_t left = (uint32_t)t->regs >> *i;
+    if (!left)
+        return false;
+    *i += (uint32_t)__builtin_ctz(left);
+    *reg = t->word[(*i)++];
+    return true;
 }
 
 #endif

@@ -21,10 +21,6 @@ uint32_t vsb_lookup(const struct vsb *b, uint32_t hash) {
     return e->valid && e->hash == hash ? e->reg : VSB_MISS;
 }
 
-void vsb_fetch(const struct vsb *b, uint32_t hash) {
-    __builtin_prefetch(place_of(b, hash));
-}
-
 bool vsb_insert(struct vsb *b, uint32_t hash, uint16_t reg, struct vsb_entry *out) {
     *out = (struct vsb_entry){0};
     if (!b->entries)

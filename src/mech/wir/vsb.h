@@ -29,8 +29,6 @@ struct vsb {
 void vsb_init(struct vsb *b, struct arena *a, uint32_t entries);
 /* The register entered with this hash, or VSB_MISS. */
 uint32_t vsb_lookup(const struct vsb *b, uint32_t hash);
-/* Has the host fetch the place of a hash ahead of its lookup; there must be entries. */
-void vsb_fetch(const struct vsb *b, uint32_t hash);
 /* Enters a register; what was at its place is handed back. False when there is no place at all. */
 bool vsb_insert(struct vsb *b, uint32_t hash, uint16_t reg, struct vsb_entry *out);
 /* Empties the place of a hash; false when it was empty. */

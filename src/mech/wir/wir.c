@@ -99,21 +99,6 @@ static const struct mech_model models[] = {
 
 enum { MAX_COUNT = 31 }; /* of barriers, at which a block stops reusing loads */
 
-void wir_drop(struct wir *w, const struct rb_entry *e) {
-    uint32_t reg;
-    if (!e->valid)
-        return;
-    for (uint32_t i = 0; rb_source(&e->tag, &i, &reg);)
-        wir_unref(w, reg);
-    if (!e->pending)
-        wir_unref(w, e->result);
-}
-
-void wir_drop_signature(struct wir *w, const struct vsb_entry *e) {
-    if (e->valid)
-        wir_unref(w, e->reg);
-}
-
 static void *create(struct arena *a, const void *params, void *shared, struct sm *sm) {
     struct wir *w = arena_new(a, struct wir);
     const struct wir_params *p = params;
@@ -247,7 +232,7 @@ static void warp(void *m, uint32_t slot, bool enters) {
         struct reg_map *map = regfile_map(w->regs, slot, r);
         if (map->id != REG_NONE)
             wir_unref(w, map->id);
-        *map = (struct reg_map){.id = REG_NONE, .latched = REG_NONE};
+        *map = (struct reg_map){.id = REG_NONE};
     }
 }
 
@@ -297,11 +282,18 @@ static uint32_t holds(void *m, uint32_t warp, uint32_t reg) {
     return regfile_map(w->regs, warp, reg)->id; /* REG_NONE is CORE_NO_PLACE */
 }
 
+void wir_leave_sources(struct wir *w, const struct wir_op *o, uint32_t last) {
+    for (uint32_t left = last; left; left &= left - 1)
+        regfile_leave(w->regs, o->src[__builtin_ctz(left)], w->now);
+    w->n.alloc_ops += (uint32_t)__builtin_popcount(last);
+}
+
 static void retire(void *m, int32_t op) {
     struct wir *w = m;
+    struct wir_op *o = &w->ops[op];
     w->now = w->sm->now;
-    wir_drop_sources(w, &w->ops[op]);
-    w->inflight -= w->sm->ops[op].pc != CORE_NO_PC;
+    w->inflight -= o->owner == CORE_NONE; /* copies are not counted */
+    wir_drop_sources(w, o);
 }
 
 static uint32_t in_use(const struct wir *w) {

@@ -19,6 +19,10 @@
 #include "mech/wir/vsb.h"
 #include "sim/queue.h"
 
+/* Of functions with several callers, or on no instruction's usual way: kept out of who calls them, so that
+ * what runs every time needs few lines of the host's cache. */
+#define APART __attribute__((noinline))
+
 enum {
     WIR_SOURCES = MAX_SOURCE_WORDS,
     WIR_MAX_RESULT = 4,    /* registers a control instruction writes, at most */
@@ -46,13 +50,14 @@ enum wir_access { ACCESS_NONE, ACCESS_STORE, ACCESS_ATOMIC, ACCESS_SYNC };
 
 /* What WIR needs to know of an instruction, from the kernel's text alone. */
 struct wir_mark {
-    bool reusable;  /* the reuse buffer may have its result */
-    bool too_wide;  /* ... were its operands not too many or too wide for a tag */
-    bool preds;     /* it reads predicates, which go by value */
-    bool scoped;    /* it is a load of memory that is written: block and count belong to its tag */
-    uint8_t access; /* enum wir_access of those that are not reusable ... */
-    uint8_t spaces; /* ... and where: BLOCKS_* */
-    uint8_t nregs;  /* words of the tag that are registers: */
+    _Alignas(64) bool reusable; /* the reuse buffer may have its result */
+    bool too_wide;              /* ... were its operands not too many or too wide for a tag */
+    bool preds;                 /* it reads predicates, which go by value */
+    bool scoped;     /* it is a load of memory that is written: block and count belong to its tag */
+    uint8_t access;  /* enum wir_access of those that are not reusable ... */
+    uint8_t spaces;  /* ... and where: BLOCKS_* */
+    uint8_t sources; /* source registers, as bits, that are in its tag */
+    uint8_t nregs;   /* words of the tag that are registers: */
     uint8_t word[RB_OPERANDS], source[RB_OPERANDS]; /* which, and which of the op's source registers */
     struct rb_tag tag; /* its tag: registers, predicates, lanes, block and count of a load are 0 */
     uint64_t pieces;   /* rb_pieces of that */
@@ -110,7 +115,7 @@ struct wir {
     bool open;                    /* the gate */
     bool low, wanted;             /* low-register mode; somebody at issue needs a register */
     bool touched;                 /* a buffer was accessed in this cycle */
-    bool changed;                 /* the reuse buffer changed since the waiting ones looked */
+    bool changed;                 /* where they look, the reuse buffer changed since the waiting ones did */
     bool running;                 /* between start and finish of a launch */
     uint32_t looked;              /* of the waiting ones, in a row, without finding a change */
     uint32_t peak;
@@ -198,11 +203,11 @@ static inline void wir_unref(struct wir *w, uint32_t reg) {
     w->n.alloc_ops += regfile_unref(w->regs, (uint16_t)reg, w->now);
 }
 
-/* The logical register is in dst from now on; the reference to dst becomes the table's. */
+/* The logical register is in dst from now on; the reference to dst becomes the table's. A register that is
+ * not pinned has all of what was computed, as the latch does. */
 static inline void wir_remap(struct wir *w, struct reg_map *map, uint16_t dst, bool pinned) {
     uint16_t old = map->id;
-    map->id = dst;
-    map->pinned = pinned;
+    *map = (struct reg_map){.id = dst, .latched = !pinned, .pinned = pinned};
     w->n.rename_ops++;
     w->n.ref_ops++; /* the reference to dst is the op's, which becomes the table's */
     if (old != REG_NONE)
@@ -210,21 +215,35 @@ static inline void wir_remap(struct wir *w, struct reg_map *map, uint16_t dst, b
 }
 
 /* An entry left a buffer: its references go. */
-void wir_drop(struct wir *w, const struct rb_entry *e);
-void wir_drop_signature(struct wir *w, const struct vsb_entry *e);
+static inline void wir_drop(struct wir *w, const struct rb_entry *e) {
+    uint32_t reg;
+    if (!e->valid)
+        return;
+    for (uint32_t i = 0; rb_source(&e->tag, &i, &reg);)
+        wir_unref(w, reg);
+    if (!e->pending)
+        wir_unref(w, e->result);
+}
+static inline void wir_drop_signature(struct wir *w, const struct vsb_entry *e) {
+    if (e->valid)
+        wir_unref(w, e->reg);
+}
+/* Nobody else refers to those of an op's sources, given as bits, that it has dropped. */
+void wir_leave_sources(struct wir *w, const struct wir_op *o, uint32_t last);
 /* An op needs its sources no longer. */
 static inline void wir_drop_sources(struct wir *w, struct wir_op *o) {
     struct regfile *regs = w->regs;
-    uint64_t now = w->now;
-    uint32_t dropped = 0, last = 0;
-    for (uint32_t k = 0, n = o->nsrc; k < n; k++)
-        if (o->src[k] != REG_NONE) {
-            last += regfile_unref(regs, o->src[k], now);
+    uint32_t n = o->nsrc, dropped = 0, last = 0;
+    for (uint32_t k = 0; k < n; k++)
+        if (__builtin_expect(o->src[k] != REG_NONE, 1)) {
+            if (__builtin_expect(regfile_drop(regs, o->src[k]), 0))
+                last |= 1u << k;
             dropped++;
         }
     w->n.ref_ops += dropped;
-    w->n.alloc_ops += last;
     o->nsrc = 0;
+    if (__builtin_expect(last, 0))
+        wir_leave_sources(w, o, last);
 }
 /* Opens the gate for warps, or shuts it: to be called when ops or registers have become fewer, and before
  * warps issue. While it is shut, eligible decides. */
