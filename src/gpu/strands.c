@@ -21,8 +21,8 @@
  * A round: each SM goes as far as it can, at most to the round's end. Then, in one thread: accesses to memory
  * up to the cycle that all have reached, blocks for SMs. The rest of the memory system follows up to there:
  * beside the SMs in the next round, which is why rounds are half as long as what is known of replies; or at
- * once, when there is one thread, or SMs that wait for it. One thread makes longer rounds where no reply is
- * about to come. */
+ * once, when there is one thread, or SMs that wait for it. Rounds are longer where no reply is about to
+ * come. */
 #include <string.h>
 
 #include "gpu/run.h"
@@ -84,11 +84,6 @@ static uint32_t most_issues(const struct machine *m, uint64_t cycles) {
     return m->core.schedulers * m->core.width * (uint32_t)cycles;
 }
 
-/* Several threads have the memory system beside them, of which less is known. */
-static uint64_t longest_round(const struct run *r) {
-    return r->m->threads > 1 ? r->ahead : LONG_ROUNDS * r->ahead;
-}
-
 void strands_begin(struct run *r, struct arena *a) {
     struct machine *m = r->m;
     if (m->crew && !crew_is_here(m->crew)) {
@@ -98,7 +93,7 @@ void strands_begin(struct run *r, struct arena *a) {
     r->ahead = memsys_lookahead(m->mem);
     if (!suits(r))
         return;
-    size_t bytes = later_bytes(r->x->img, 2 * most_issues(m, longest_round(r)));
+    size_t bytes = later_bytes(r->x->img, 2 * most_issues(m, LONG_ROUNDS * r->ahead));
     if (bytes * m->nsms > m->later_bytes) {
         free(m->later);
         m->later_bytes = bytes * m->nsms;
@@ -273,7 +268,7 @@ bool strands_can(struct run *r, uint64_t now, uint64_t limit, uint64_t max_insts
     if (!r->strands || r->halted || limit <= now + 1 || now < r->plain_until)
         return false;
     r->most_insts = min_u64(max_insts, r->x->watchdog ? r->x->watchdog : UINT64_MAX);
-    set_longest(r, longest_round(r));
+    set_longest(r, LONG_ROUNDS * r->ahead);
     if (!is_far_from_limit(r))
         set_longest(r, r->ahead);
     return is_far_from_limit(r) && open_strands(r);
@@ -551,8 +546,8 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
     }
     struct distance d = {0};
     do {
-        uint64_t most = beside && !d.blocked ? (r->ahead + 1) / 2 : r->longest,
-                 known = r->longest > r->ahead ? memsys_known(m->mem) : r->ahead;
+        uint64_t known = r->longest > r->ahead ? min_u64(memsys_known(m->mem), r->longest) : r->ahead;
+        uint64_t most = beside && !d.blocked ? (known + 1) / 2 : known;
         r->round_end = min_u64(limit, min_u64(r->followed + known, r->reached + most));
         bool any = go_all(r);
         d = round_ends(r);
