@@ -238,6 +238,7 @@ struct sm {
     uint64_t arrivals[CORE_ARRIVALS];  /* ... those of a cycle, modulo their number ... */
     uint64_t arrive_slots, wake_slots; /* ... which of these are not 0, and for which the SM must wake */
     uint64_t holding; /* those of `arriving` of which a mechanism says when it is asked again (DECODE_HOLD) */
+    uint64_t kept;    /* those of `hungry` that a mechanism did not let fetch when it was last asked */
     uint64_t fetched; /* last cycle in which the warps fetched, or would have */
     uint32_t line_pcs;  /* instructions of a line of the instruction cache, less one */
     uint64_t group[4];  /* warps of each scheduler */

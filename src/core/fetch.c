@@ -311,8 +311,9 @@ EVERY_TIME void sm_fetch(struct sm *sm, uint64_t now, enum core_shape shape) {
         arrivals(sm, now, plain);
     uint64_t hungry = sm->hungry & sm->fetchers & ~sm->blocked;
     if (!plain && HAS(sm, stream, fetch) && hungry) {
-        hungry = OWNER(sm, stream, fetch, hungry, now);
-        hungry &= sm->hungry; /* skipping may have led to the end of the code */
+        uint64_t may = OWNER(sm, stream, fetch, hungry, now);
+        sm->kept = hungry & ~may;
+        hungry = may & sm->hungry; /* skipping may have led to the end of the code */
     }
     for (uint32_t g = 0; g < groups && hungry; g++) {
         uint64_t set = hungry & sm->fetch_group[g];

@@ -41,10 +41,17 @@ static inline uint32_t choose_warp(const struct sm *sm, uint32_t sched, uint64_t
                                                   : pick[sm->spec->policy](sm, sched, set);
 }
 
-/* Warps that wait for memory or a barrier leave the active set, others fill it up in turn. */
+/* Two-level: warps that wait for memory, a barrier or something of a mechanism's, or have nothing to issue
+ * because a mechanism keeps the next instruction from them. What they wait for may take a warp that is not in
+ * the active set. */
+static uint64_t long_waits(const struct sm *sm) {
+    uint64_t kept = (sm->holding | (sm->kept & sm->hungry)) & ~sm->valid;
+    return sm->blocked | sm->parked | (sm->on_memory & ~sm->clear) | kept;
+}
+
+/* Those leave the active set, others fill it up in turn. */
 uint64_t sched_active(struct sm *sm, uint32_t sched) {
-    uint64_t waits = sm->blocked | sm->parked | (sm->on_memory & ~sm->clear);
-    uint64_t *a = &sm->active[sched], pool = sm->group[sched] & sm->resident & ~waits;
+    uint64_t *a = &sm->active[sched], pool = sm->group[sched] & sm->resident & ~long_waits(sm);
     *a &= pool;
     pool &= ~*a;
     while (pool && warps_of(*a) < sm->spec->active) {
@@ -123,7 +130,7 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
 
 /* Two-level: a warp that is ready is in the active set of its scheduler, or can get there. */
 static bool active_can_issue(const struct sm *sm, uint64_t ready) {
-    uint64_t waits = sm->blocked | sm->parked | (sm->on_memory & ~sm->clear);
+    uint64_t waits = long_waits(sm);
     for (uint32_t k = 0; k < sm->spec->schedulers; k++) {
         uint64_t pool = sm->group[k] & sm->resident & ~waits, active = sm->active[k] & pool;
         if (ready & active || (pool & ~active && warps_of(active) < sm->spec->active))

@@ -136,7 +136,7 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     sm->run = version_of(sm);
     sm->ticks = 0;
     sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->parked = sm->held = sm->hungry =
-        sm->arriving = sm->streaming = sm->holding = 0;
+        sm->arriving = sm->streaming = sm->holding = sm->kept = 0;
     sm->fetchers = ~UINT64_C(0);
     memset(sm->arrivals, 0, sizeof sm->arrivals);
     sm->arrive_slots = sm->wake_slots = 0;
