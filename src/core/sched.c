@@ -42,10 +42,10 @@ static inline uint32_t choose_warp(const struct sm *sm, uint32_t sched, uint64_t
 }
 
 /* Two-level: warps that wait for memory, a barrier or something of a mechanism's, or have nothing to issue
- * because a mechanism keeps the next instruction from them. What they wait for may take a warp that is not in
- * the active set. */
+ * because a mechanism keeps the next instruction from them, or because the SM was halted. What they wait for
+ * may take a warp that is not in the active set. */
 static uint64_t long_waits(const struct sm *sm) {
-    uint64_t kept = (sm->holding | (sm->kept & sm->hungry)) & ~sm->valid;
+    uint64_t kept = (sm->holding | (sm->kept & sm->hungry) | ~sm->fetchers) & ~sm->valid;
     return sm->blocked | sm->parked | (sm->on_memory & ~sm->clear) | kept;
 }
 

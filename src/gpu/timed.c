@@ -561,7 +561,11 @@ bool machine_run(struct machine *m, struct exec *x, uint32_t per_sm, struct time
                 break;
         }
         bool most = x->warp_insts + x->passed >= span->max_insts && r.total == blocks;
-        if (r.halted ? quiet(m) || now - progress > HANG_CYCLES : most)
+        if (r.halted && now - progress > HANG_CYCLES && !quiet(m)) {
+            ok = hang(&r, "what had begun when timing ended does not come to its end");
+            break;
+        }
+        if (r.halted ? quiet(m) : most)
             end = now + 1;
         now = next == NEVER || next <= now ? now + 1 : next;
         if (now >= end && x->img->nstreams) {

@@ -5,8 +5,8 @@ the beginning is timed.
 
 Of a mechanism that only approximates, memory and results are not compared.
 
-Without --full every workload runs with `wir` and with one of the other models, in turn, in 32 bits; with it, every workload with
-every model in both widths."""
+Without --full every workload runs with `wir` and with one of the other models, in turn, in 32 bits, and three with every model on
+other schedulers; with it, every workload with every model in both widths."""
 import argparse
 import concurrent.futures
 import json
@@ -25,6 +25,8 @@ TIGHT = ("device.sms=2 sm.registers=4096 block.registers=4096 sm.register_unit=3
 # Without these, a rule of their mechanisms would not be looked at.
 ALSO = {"reduction": "dac"}
 TIGHT_WORKLOADS = ("hotspot", "backprop", "lud")
+# Schedulers with few warps in their active set: who waits for another warp must not keep it out. And such as take turns.
+SCHEDULERS = {"nn": ["issue.policy=two_level", "issue.active=2"], "scan": ["issue.policy=two_level"], "backprop": ["issue.policy=lrr"]}
 STACKS = ("affine+wir", "wir+gscalar", "darsie+gscalar", "uv+gscalar", "wir+cmrc", "darsie+cmrc", "uv+cmrc")
 
 
@@ -161,6 +163,8 @@ def main():
             jobs += [pool.submit(runner.compare, name, bits, chosen) for bits in (("32", "64") if options.full else ("32",))]
             if name in TIGHT_WORKLOADS:
                 jobs.append(pool.submit(runner.compare, name, "32", ["wir"], TIGHT))
+            if name in SCHEDULERS:
+                jobs.append(pool.submit(runner.compare, name, "32", models, SCHEDULERS[name]))
         for job in jobs:
             wrong += job.result()
     if not options.workloads:
