@@ -404,7 +404,7 @@ static EVERY_TIME uint64_t go(struct sm *sm, uint64_t *now, uint64_t end,
         bool ended = sm->ended;
         if (ended)
             retire_warps(sm, done, ctx);
-        uint64_t next = next_tick(sm, at, shape != SHAPE_ANY);
+        uint64_t next = max_u64(at + 1, next_tick(sm, at, shape != SHAPE_ANY));
         if (next >= end || ended || !goes_on_alone(sm, next)) {
             *now = at;
             return next;

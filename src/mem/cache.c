@@ -62,8 +62,7 @@ static bool port_busy(const struct cache *c, uint64_t now) {
            queue_room(&c->fills) <= c->bank.mshr.waiters.used + c->stores;
 }
 
-inline __attribute__((always_inline)) enum mem_result cache_begin(struct cache *c, uint64_t now,
-                                                                  const struct mem_access *x) {
+enum mem_result cache_begin(struct cache *c, uint64_t now, const struct mem_access *x) {
     forget_sure(c);
     if (!mem_accepted(c->why)) {
         count_stall(c, now);
