@@ -14,6 +14,18 @@ double waiting_clock(void) {
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+bool waiting_too_long(struct waiting_quiet *q, bool quiet) {
+    enum { SECONDS = 5 };
+    double now = waiting_clock();
+    if (!quiet)
+        q->since = 0;
+    else if (!(q->since > 0))
+        q->since = now;
+    if (q->told || !quiet || now - q->since < SECONDS)
+        return false;
+    return q->told = true;
+}
+
 void waiting_ask(uint64_t expected) {
     char text[64];
     snprintf(text, sizeof text, "%s:%" PRIu64, isatty(STDERR_FILENO) ? "bar:1" : "lines:30", expected);

@@ -23,6 +23,14 @@ struct waiting_line {
 
 /* Seconds of a clock that nobody sets. */
 double waiting_clock(void);
+
+/* Something that may do nothing for long, which is to be mentioned once. */
+struct waiting_quiet {
+    double since; /* 0: it does something */
+    bool told;
+};
+/* quiet: it does nothing now. True when that has been so for some seconds, for the first time. */
+bool waiting_too_long(struct waiting_quiet *q, bool quiet);
 /* Asks for a bar after a second where errors go to a terminal, else for lines after half a minute, unless it
  * has been said before how it is to be shown. expected: as above. */
 void waiting_ask(uint64_t expected);

@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/ending.h"
 #include "base/io.h"
 #include "base/vec.h"
+#include "base/waiting.h"
 #include "cli/cli.h"
 #include "gpu/gpu_profile.h"
 #include "gpu/gpu_report.h"
@@ -17,9 +17,7 @@
 #include "reprise.h"
 
 enum { MAX_PARAM_BYTES = 4096, MAX_BUFFERS = 64, SHOWN_WORDS = 64 };
-/* Pauses of a launch between two looks at whether it does nothing but wait; seconds of that after which it is
- * mentioned. */
-enum { LOOK_PAUSES = 16, TOLD_AFTER_S = 5 };
+enum { LOOK_PAUSES = 16 }; /* pauses of a launch between two looks at whether it does nothing but wait */
 
 struct buffer {
     uint64_t addr;
@@ -140,32 +138,23 @@ static bool write_report(const struct rp_gpu *g, struct gpu_report *report) {
 }
 
 /* What is known of a launch that may wait for something that nobody will write. */
-struct quiet {
+struct lonely {
     struct rp_gpu *gpu;
     const char *kernel;
     uint32_t pauses;
-    time_t since; /* 0: it does something */
-    bool told;
+    struct waiting_quiet quiet;
 };
 
 /* Mentions, once, a launch that has done nothing but wait for long. It is not ended: one of its threads may
  * have much to compute before it writes what the others wait for. */
 static const char *on_pause(void *ctx) {
-    struct quiet *q = ctx;
-    if (++q->pauses % LOOK_PAUSES || q->told)
-        return NULL;
-    time_t now = time(NULL);
-    if (!rp_launch_waits(q->gpu))
-        q->since = 0;
-    else if (!q->since)
-        q->since = now;
-    q->told = q->since && now - q->since >= TOLD_AFTER_S;
-    if (q->told)
+    struct lonely *l = ctx;
+    if (++l->pauses % LOOK_PAUSES == 0 && waiting_too_long(&l->quiet, rp_launch_waits(l->gpu)))
         fprintf(
             stderr,
             "reprise: kernel %s does nothing but read memory again and again, as if it waited for something "
             "that nobody writes; --watchdog N ends it after N instructions, and says where its threads are\n",
-            q->kernel);
+            l->kernel);
     return NULL;
 }
 
@@ -175,8 +164,8 @@ static enum rp_status run_all(struct rp_gpu *g, struct rp_kernel *k, struct rp_l
     enum rp_status s;
     do {
         struct rp_totals before = rp_totals(g);
-        struct quiet quiet = {.gpu = g, .kernel = rp_kernel_name(k)};
-        rp_gpu_pause(g, on_pause, &quiet);
+        struct lonely lonely = {.gpu = g, .kernel = rp_kernel_name(k)};
+        rp_gpu_pause(g, on_pause, &lonely);
         s = rp_launch(g, k, &l, log);
         rp_gpu_pause(g, NULL, NULL);
         gpu_report_launch(report, k, &l, before);

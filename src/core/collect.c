@@ -6,10 +6,12 @@
 #include "core/points.h"
 #include "core/view.h"
 
-/* The bank of a physical register of the registers' owner. */
+/* The bank of a physical register among so many. */
 static inline uint32_t bank_among(uint32_t banks, uint32_t place) {
     return banks & (banks - 1) ? place % banks : place & (banks - 1);
 }
+
+/* The same, of the registers' owner. */
 static inline uint32_t owned_bank(const struct sm *sm, uint32_t place) {
     return bank_among(sm->spec->banks, place);
 }

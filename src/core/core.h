@@ -393,6 +393,10 @@ uint32_t sm_describe(const struct sm *sm, struct str *out, uint32_t most);
 #else
 #define EVERY_TIME inline __attribute__((always_inline))
 #endif
+/* Of functions with several callers, or on no instruction's usual way: kept out of who calls them, so that
+ * what runs every time needs few lines of the host's cache. With mechanisms they run often, so they are not
+ * `cold` to the compiler. */
+#define APART __attribute__((noinline))
 
 static inline uint64_t warp_bit(uint32_t slot) {
     return UINT64_C(1) << slot;

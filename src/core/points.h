@@ -18,8 +18,6 @@
 #define OWNER(sm, group, point, ...)                                                                         \
     ((sm)->mech.owner[MECH_##group].points->group.point((sm)->mech.owner[MECH_##group].state, __VA_ARGS__))
 
-/* Kept out of the stages; but with mechanisms it runs often, so that it is not `cold` to the compiler. */
-#define APART __attribute__((noinline))
 /* Groups that are open to all: every mechanism of the stack that has the point, in order. */
 APART void point_life_start(struct sm *sm, const void *const *marks);
 APART const char *point_life_finish(struct sm *sm, bool cut);

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/demangle.h"
+#include "base/waiting.h"
 
 enum {
     QUEUE_MAX = 1024, /* work beyond which submitting waits, as a GPU's launches do */
@@ -20,7 +21,6 @@ enum {
     LONE = 64,        /* pauses after which a launch is asked whether it waits, when nothing else is queued */
     FRAMES = 32,
     HOST_PATIENCE_MS = 1000, /* after which other streams pass a host function that does not return */
-    TOLD_AFTER_S = 5,        /* after which a launch that does nothing but wait is mentioned */
 };
 enum { BLOCKING = 0, NON_BLOCKING = 1, STAGED_MAX = 65536 };
 
@@ -62,9 +62,8 @@ static struct {
     unsigned waiters;  /* threads that wait for progress */
     struct cud_work *beside[BESIDE];
     unsigned nbeside;
-    struct rp_totals *before; /* of the launch that runs */
-    time_t quiet_since;       /* it only waits; 0: it does not */
-    bool told;                /* that */
+    struct rp_totals *before;   /* of the launch that runs */
+    struct waiting_quiet quiet; /* it only waits */
     bool closing;
     bool tools;    /* they want to know who submitted what */
     bool blocks;   /* launches end before the calls do, if they can */
@@ -311,7 +310,7 @@ static struct cud_work *next_work(void) {
 void cud_launch_begins(struct rp_totals *before) {
     q.before = before;
     q.pauses = 0;
-    q.quiet_since = 0;
+    q.quiet.since = 0;
     q.released = false;
 }
 
@@ -402,16 +401,9 @@ static void overtake(void) {
 
 /* Mentions, once, a launch that has done nothing but wait for long, in terms of the host's time. */
 static void mention(bool waits) {
-    time_t now = time(NULL);
-    if (!waits)
-        q.quiet_since = 0;
-    else if (!q.quiet_since)
-        q.quiet_since = now;
-    else if (!q.told && now - q.quiet_since >= TOLD_AFTER_S) {
-        q.told = true;
+    if (waiting_too_long(&q.quiet, waits))
         say(q.current, "does nothing but read memory again and again, as if it waited for the host or for "
                        "another kernel");
-    }
 }
 
 /* A pause of the launch that runs: other threads call, ready work passes. */

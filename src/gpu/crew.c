@@ -17,10 +17,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/vec.h"
+#include "base/waiting.h"
 
 /* Times to look for the next job, or for the end of one, before a thread lets others have the processor, some
  * ten microseconds; and times to do that before it sleeps, some hundred. */
@@ -28,16 +28,14 @@ enum { SPIN = 400, YIELD = 200 };
 
 enum { BALANCE_JOBS = 64 }; /* after so many the shares are made anew */
 
-/* Nanoseconds: to wait for a thread that has lost its processor, since no piece takes so long; after which it
- * is decided whether to go on together, by the part of them that the caller may wait so; and for which it
- * works alone then, at first and at most. */
-enum {
-    LOST_NS = 1000000,
-    TRIAL_NS = 20000000,
-    WAITED_PART = 4,
-    ALONE_NS = 100000000,
-    ALONE_MOST_NS = 1600000000
-};
+/* Seconds: to wait for a thread that has lost its processor, since no piece takes so long; after which it is
+ * decided whether to go on together, by the part of them that the caller may wait so; and for which it works
+ * alone then, at first and at most. */
+#define LOST_S       1e-3
+#define TRIAL_S      20e-3
+#define WAITED_PART  0.25
+#define ALONE_S      0.1
+#define ALONE_MOST_S 1.6
 enum { ALONE_JOBS = 64 }; /* after so many it looks whether these are over */
 
 struct member {
@@ -60,9 +58,9 @@ struct crew {
     uint32_t numbers; /* all are below it */
     uint32_t jobs;    /* since the shares were made, or since the caller last looked at the clock */
     bool alone;       /* the caller does everything */
-    uint64_t since;   /* when they began to work together, or alone; 0: nobody has looked at the clock */
-    uint64_t waited;  /* by the caller since then */
-    uint64_t rest;    /* how long it works alone the next time, or does now */
+    double since;     /* when they began to work together, or alone; 0: nobody has looked at the clock */
+    double waited;    /* by the caller since then */
+    double rest;      /* how long it works alone the next time, or does now */
     pthread_mutex_t lock;
     pthread_cond_t call;
     bool ends;  /* under the lock */
@@ -145,12 +143,6 @@ static void *member_run(void *arg) {
     return NULL;
 }
 
-static uint64_t clock_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /* Makes the shares as large as what their owners did of late; that counts half from now on. */
 static void balance(struct crew *c) {
     uint64_t all = 0, before = 0;
@@ -172,7 +164,7 @@ struct crew *crew_create(uint32_t threads, uint32_t pieces) {
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->call, NULL);
     c->pid = getpid();
-    c->rest = ALONE_NS;
+    c->rest = ALONE_S;
     for (uint32_t i = 0; i <= threads; i++) {
         c->members[i].crew = c;
         c->members[i].number = i;
@@ -211,18 +203,18 @@ void crew_free(struct crew *c) {
 }
 
 /* The caller has waited from then on. */
-static void note_wait(struct crew *c, uint64_t from) {
-    uint64_t now = clock_ns();
-    if (!c->since)
+static void note_wait(struct crew *c, double from) {
+    double now = waiting_clock();
+    if (!(c->since > 0))
         c->since = from;
-    if (now - from >= LOST_NS)
+    if (now - from >= LOST_S)
         c->waited += now - from;
-    if (now - c->since < TRIAL_NS)
+    if (now - c->since < TRIAL_S)
         return;
-    if (c->waited > (now - c->since) / WAITED_PART)
+    if (c->waited > (now - c->since) * WAITED_PART)
         c->alone = true;
     else
-        c->rest = ALONE_NS;
+        c->rest = ALONE_S;
     c->since = now;
     c->waited = 0;
 }
@@ -235,22 +227,22 @@ static void work_alone(struct crew *c, const uint32_t *numbers, uint32_t n,
     if (++c->jobs < ALONE_JOBS)
         return;
     c->jobs = 0;
-    if (clock_ns() - c->since < c->rest)
+    if (waiting_clock() - c->since < c->rest)
         return;
     c->alone = false;
     c->since = 0;
-    c->rest = c->rest < ALONE_MOST_NS ? 2 * c->rest : c->rest;
+    c->rest = c->rest < ALONE_MOST_S ? 2 * c->rest : c->rest;
 }
 
 /* Waits until all pieces of a job are done. */
 static void await_others(struct crew *c) {
-    uint64_t from = 0;
+    double from = 0;
     for (uint32_t k = 0; atomic_load_explicit(&c->left, memory_order_acquire); k++) {
         if (k == SPIN)
-            from = clock_ns();
+            from = waiting_clock();
         pass_time(k);
     }
-    if (from)
+    if (from > 0)
         note_wait(c, from);
 }
 

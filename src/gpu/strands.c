@@ -196,7 +196,7 @@ static void strand_go(struct strand *s, uint64_t end) {
             note_port(s, sm);
         }
         bool ticks = s->wake <= now, idle = sm_idle(sm), sure = memsys_port_is_sure(mem, s->sm);
-        s->blocked = !sure && !memsys_port_knows(mem, s->sm, ticks);
+        s->blocked = !memsys_port_knows(mem, s->sm, ticks);
         if (s->blocked)
             return;
         if (ticks && sm_may_wait(sm, now) && sm_must_wait(sm, now))

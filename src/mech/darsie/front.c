@@ -16,7 +16,7 @@ static bool buffers_control(const struct darsie *d, const struct core_warp *cw) 
     return false;
 }
 
-static __attribute__((noinline)) void look_for_control(struct darsie *d, uint64_t warps) {
+static APART void look_for_control(struct darsie *d, uint64_t warps) {
     d->changed &= ~warps;
     for (uint64_t left = warps; left; left &= left - 1) {
         uint32_t warp = (uint32_t)__builtin_ctzll(left);
@@ -181,8 +181,8 @@ static enum mech_decode decode_redundant(struct darsie *d, uint32_t warp, uint32
     return DECODE_KEEP;
 }
 
-static __attribute__((noinline)) enum mech_decode decode(struct darsie *d, uint32_t warp, uint32_t pc,
-                                                         struct darsie_inst *c, uint64_t now) {
+static APART enum mech_decode decode(struct darsie *d, uint32_t warp, uint32_t pc, struct darsie_inst *c,
+                                     uint64_t now) {
     if (d->held & warp_bit(warp))
         settle(d, warp, now);
     if (!(d->majority & warp_bit(warp))) {

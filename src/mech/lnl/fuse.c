@@ -14,7 +14,7 @@ enum fuse_state {
     ALONE,
     WAITS, /* behind a start, for the partner */
     FUSED,
-    APART, /* fused, but on different ways since a branch */
+    PARTED, /* fused, but on different ways since a branch */
 };
 
 struct lnl_fuse {
@@ -22,7 +22,7 @@ struct lnl_fuse {
         uint8_t state, region;
         int32_t partner; /* warp slot, or CORE_NONE */
         uint32_t start;  /* pc of the start at which it waits */
-        uint32_t meet;   /* APART: where the ways meet */
+        uint32_t meet;   /* PARTED: where the ways meet */
         uint32_t depth;  /* ... and the depth of the stack there */
         uint64_t since;
     } warps[CORE_MAX_WARPS];
@@ -53,7 +53,7 @@ static void set_state(struct lnl *m, uint32_t warp, enum fuse_state s) {
     f->warps[warp].state = (uint8_t)s;
     set_bit(&f->waits, bit, s == WAITS);
     set_bit(&f->fused, bit, s == FUSED);
-    set_bit(&f->apart, bit, s == APART);
+    set_bit(&f->apart, bit, s == PARTED);
     set_bit(&f->follows, bit, s == FUSED && m->sm->warps[warp].w && m->sm->warps[warp].w->index % 2);
 }
 
@@ -94,7 +94,7 @@ void lnl_fuse_started(struct lnl *m, uint32_t warp, bool approximated) {
     struct lnl_fuse *f = m->fuse;
     struct fuse_warp *a = &f->warps[warp];
     const struct core_warp *cw = &m->sm->warps[warp];
-    if (a->state == FUSED || a->state == APART) /* the end of one region is the start of the next */
+    if (a->state == FUSED || a->state == PARTED) /* the end of one region is the start of the next */
         part(m, warp);
     int32_t other = a->partner;
     if (other == CORE_NONE)
@@ -115,7 +115,7 @@ void lnl_fuse_started(struct lnl *m, uint32_t warp, bool approximated) {
         m->n.pair_releases++;
         set_state(m, (uint32_t)other, ALONE);
     }
-    if (approximated && b->state != APART && b->state != FUSED) {
+    if (approximated && b->state != PARTED && b->state != FUSED) {
         a->start = cw->next;
         a->since = m->sm->now;
         set_state(m, warp, WAITS);
@@ -166,7 +166,7 @@ static uint64_t meet(struct lnl *m, uint64_t ready, uint64_t now) {
     for (uint64_t left = ready & m->fuse->apart; left; left &= left - 1) {
         uint32_t warp = (uint32_t)__builtin_ctzll(left);
         struct fuse_warp *a = &m->fuse->warps[warp];
-        if (a->state != APART || a->partner == CORE_NONE)
+        if (a->state != PARTED || a->partner == CORE_NONE)
             continue;
         if (has_ended(m, warp) || will_not_come(m, a, now)) {
             m->n.pair_splits++;
@@ -297,7 +297,7 @@ void lnl_fuse_control(struct lnl *m, uint32_t warp, const struct xinst *i) {
         f->meet = i->in->rpc;
         f->depth = depth;
         f->since = m->sm->now;
-        set_state(m, k ? other : warp, APART);
+        set_state(m, k ? other : warp, PARTED);
     }
 }
 

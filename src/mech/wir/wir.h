@@ -19,10 +19,6 @@
 #include "mech/wir/vsb.h"
 #include "sim/queue.h"
 
-/* Of functions with several callers, or on no instruction's usual way: kept out of who calls them, so that
- * what runs every time needs few lines of the host's cache. */
-#define APART __attribute__((noinline))
-
 enum {
     WIR_SOURCES = MAX_SOURCE_WORDS,
     WIR_MAX_RESULT = 4,    /* registers a control instruction writes, at most */
