@@ -57,7 +57,7 @@ uint32_t core_holds(struct sm *sm, uint32_t warp, uint32_t reg) {
 
 static inline void operands_complete(struct sm *sm, int32_t id, bool plain) {
     uint32_t unit = sm->ops[id].need->unit;
-    fifo_push(sm, sm->ready[unit], id);
+    fifo_push(sm, sm->units[unit].ready, id);
     sm->ready_units |= 1u << unit;
     if (!plain)
         TELL(sm, tell_op(sm, PROBE_OPERANDS, id));
@@ -96,11 +96,9 @@ static APART void queue_lone_at(struct sm *sm, uint32_t banks) {
     sm->nlone = n;
 }
 
-/* The banks from which an op reads, by those of warp 0. */
-static inline uint32_t turned_banks(const struct sm *sm, uint32_t warp, uint32_t banks) {
-    uint32_t n = sm->spec->banks, by = sm->bank_at[warp];
-    return (uint32_t)((uint64_t)banks << by | (uint64_t)banks << by >> n) &
-           (uint32_t)((UINT64_C(1) << n) - 1);
+/* Banks that lie so many behind these, around the end; banks holds them twice, as need.read_banks does. */
+static inline uint32_t banks_behind(const struct sm *sm, uint64_t banks, uint32_t by) {
+    return (uint32_t)(banks >> (sm->spec->banks - by)) & sm->all_banks;
 }
 
 /* Asks for the operands of an op that issues, in a cycle in which the banks were served before. */
@@ -114,7 +112,7 @@ static EVERY_TIME void collect_plain(struct sm *sm, int32_t id) {
         operands_complete(sm, id, true);
         return;
     }
-    uint32_t banks = turned_banks(sm, op->warp, need->read_banks);
+    uint32_t banks = banks_behind(sm, need->read_banks, sm->bank_at[op->warp]);
     if (__builtin_expect(need->apart && !(banks & sm->read_banks), 1)) {
         uint32_t at = sm->nlone++;
         for (; at && sm->lone[at - 1].banks > banks; at--)
@@ -364,16 +362,16 @@ static inline bool can_write_at_once(const struct sm *sm, const struct core_op *
 
 static EVERY_TIME bool write_at_once(struct sm *sm, int32_t id, bool plain) {
     const struct core_op *op = &sm->ops[id];
-    uint32_t reg = op->i->d, b = bank_of(sm, op->warp, reg);
+    const struct core_need *need = op->need;
+    uint32_t b = bank_of(sm, op->warp, op->i->d);
     if (!can_write_at_once(sm, op, b))
         return false;
     struct core_warp *cw = &sm->warps[op->warp];
-    uint64_t bit = UINT64_C(1) << reg % 64;
     sm->written_banks |= 1u << b;
     sm->n.rf_writes++;
     sm->n.rf_write_arrays += op->write_arrays;
-    cw->pending[reg / 64] &= ~bit; /* no mechanism has it written twice */
-    cw->memory[reg / 64] &= ~bit;
+    cw->pending[need->dest_word] &= ~need->dest; /* no mechanism has it written twice */
+    cw->memory[need->dest_word] &= ~need->dest;
     leave_op(sm, id, plain);
     return true;
 }
@@ -617,8 +615,12 @@ static APART void read_ports(struct sm *sm, uint32_t busy) {
 static uint32_t write_words(struct sm *sm, uint32_t b) {
     int32_t id = sm->bank_writes[b][0];
     struct core_op *op = &sm->ops[id];
-    uint32_t n = op->writes - op->next_write, banks = turned_banks(sm, b, (1u << n) - 1);
-    if (op->next != CORE_NONE || n > sm->spec->banks || !sm->bank_regs || banks & sm->written_banks)
+    uint32_t n = op->writes - op->next_write, all = sm->spec->banks;
+    if (op->next != CORE_NONE || n > all || !sm->bank_regs)
+        return 0;
+    uint64_t first = (UINT64_C(1) << n) - 1;
+    uint32_t banks = banks_behind(sm, first | first << all, b);
+    if (banks & sm->written_banks)
         return 0;
     sm->bank_writes[b][0] = CORE_NONE;
     sm->write_banks = sm->writes_waiting = 0;
@@ -673,11 +675,13 @@ static EVERY_TIME void serve_lone(struct sm *sm, const struct core_lone *l, uint
         serve_some(sm, l, busy);
         return;
     }
-    struct core_op *op = &sm->ops[l->op];
-    sm->n.rf_reads += op->pending;
-    sm->n.rf_read_arrays += (uint32_t)op->pending * op->read_arrays;
+    int32_t id = l->op;
+    struct core_op *op = &sm->ops[id];
+    uint32_t n = op->pending;
+    sm->n.rf_reads += n;
+    sm->n.rf_read_arrays += n * op->read_arrays;
     op->pending = 0;
-    operands_complete(sm, l->op, true);
+    operands_complete(sm, id, true);
 }
 
 static EVERY_TIME void arbitrate(struct sm *sm, bool plain) {

@@ -26,6 +26,7 @@
 enum {
     CORE_MAX_WARPS = 64,
     CORE_MAX_BANKS = 32,
+    CORE_OPS = 1024,    /* instructions on their way in an SM, at most */
     CORE_ARRAYS = 8,    /* arrays side by side in a register bank, each of four lanes */
     CORE_WHEEL = 2048,  /* cycles ahead that a completion can be scheduled */
     CORE_ARRIVALS = 64, /* cycles ahead that instructions on their way to buffers are noted */
@@ -103,14 +104,20 @@ struct core_lanes {
 /* What the SM needs to know of a static instruction: registers and predicates it reads or writes, and where
  * it goes. */
 struct core_need {
-    uint64_t regs[4];
+    _Alignas(64) uint64_t regs[4];
+    /* Destination registers, which lie in one word of such a set, and those that a load writes. Both are
+     * empty if they lie in two words (parted). */
+    uint64_t dest, loaded;
     const struct xinst *i;
+    uint8_t dest_word;
+    bool parted;
     uint8_t preds;
     uint8_t sets;                    /* predicates that it writes */
     uint8_t nreads, nwrites;         /* registers read from and written to banks */
     uint8_t nconsts;                 /* operands in constant banks */
     bool control, memory;            /* acts at once, without a collector; accesses memory */
     bool queues;                     /* it may go from its unit to a queue towards memory */
+    bool simple;                     /* from its unit it goes to its end, and counts as any other there */
     bool load, store;                /* of memory: into registers, from registers */
     bool steps;                      /* changes nothing of its warp's paths but where they stand */
     uint8_t unit, latency, energy;   /* of the operation */
@@ -120,7 +127,7 @@ struct core_need {
     bool apart;          /* the source registers lie in different banks */
     uint16_t cycles;     /* latency */
     uint16_t beats;      /* cycles between two on one unit; textures take several */
-    uint32_t read_banks; /* banks of the source registers of warp 0 */
+    uint64_t read_banks; /* banks of the source registers of warp 0, and above them the same once more */
 };
 
 /* An instruction on its way; a cache line each, which also makes finding one by number cheap. */
@@ -151,15 +158,18 @@ struct core_op {
 };
 _Static_assert(sizeof(struct core_op) == 64, "an op is a cache line");
 
+/* A warp; of a size that makes finding one by its slot cheap. */
 struct core_warp {
-    struct warp *w; /* NULL: slot is free */
-    struct exec *x; /* the code it runs: the launch's, or a second stream's own */
+    _Alignas(64) struct warp *w; /* NULL: slot is free */
+    struct exec *x;              /* the code it runs: the launch's, or a second stream's own */
     const struct core_need *needs;
-    uint32_t ncode;                 /* its instructions ... */
-    uint64_t code_at;               /* ... and the address of the first */
-    uint64_t pending[4], memory[4]; /* registers to be written; those of them by loads */
-    uint64_t twice[4];              /* pending registers that wait for one more write (core_expect) */
-    uint8_t words;                  /* of these that the code uses */
+    const struct core_need *need; /* of the instruction at next */
+    uint32_t next;     /* pc of the first instruction in the buffer, or, if there is none, fetch_pc */
+    uint32_t fetch_pc; /* of the next instruction to fetch */
+    uint32_t ncode;    /* instructions of its code ... */
+    uint32_t inflight; /* ops on their way */
+    uint64_t code_at;  /* ... and the address of the first */
+    uint8_t words;     /* of the sets of registers below that the code uses */
     uint8_t pending_preds;
     bool fetching; /* waits for the instruction cache */
     bool fence;    /* waits for its stores */
@@ -168,25 +178,26 @@ struct core_warp {
     /* The buffer: a ring of instructions in program order by pc, `buffered` of which can issue, from first
      * on; behind them `arriving` ones that are being decoded. What was skipped is not in it. Without
      * mechanisms nothing is skipped: only these numbers count then. */
-    uint8_t first, buffered, arriving;
-    uint32_t buffer[CORE_BUFFER];
-    uint32_t next;     /* pc of the first of them, or, if there is none, fetch_pc */
-    uint32_t fetch_pc; /* of the next instruction to fetch */
-    uint32_t skips;    /* instructions from fetch_pc on that will not be fetched, as bits; never its first */
-    uint64_t arrive;   /* cycle in which fetched instructions enter the buffer */
-    uint64_t found;    /* cycle in which a fetch that hit is answered, until somebody sees to it; or NEVER */
-    uint64_t until;    /* waits, at least until this cycle, behind a barrier of the cluster that is opening */
-    uint32_t stores;   /* unanswered stores and atomics */
-    uint32_t inflight; /* ops on their way */
-    uint32_t epoch;    /* counts flushes of the buffer, so that late fetches are recognised */
-    uint32_t block;    /* block slot, or CORE_NO_BLOCK */
-    uint64_t local_base;
+    uint8_t buffered, arriving;
+    uint64_t pending[4], memory[4]; /* registers to be written; those of them by loads */
+    uint64_t twice[4];              /* pending registers that wait for one more write (core_expect) */
+    uint64_t arrive;                /* cycle in which fetched instructions enter the buffer */
+    uint64_t found;  /* cycle in which a fetch that hit is answered, until somebody sees to it; or NEVER */
+    uint64_t until;  /* waits, at least until this cycle, behind a barrier of the cluster that is opening */
+    uint32_t stores; /* unanswered stores and atomics */
+    uint32_t epoch;  /* counts flushes of the buffer, so that late fetches are recognised */
+    uint32_t *buffer;
+    uint32_t first;
+    uint32_t skips; /* instructions from fetch_pc on that will not be fetched, as bits; never its first */
     struct {
         uint64_t addr;
-        uint32_t pc, times,
-            others; /* times: it was repeated; others: ordered accesses elsewhere since then */
-    } spin;         /* the ordered access that may be a spin loop's */
+        uint32_t pc;
+        uint8_t times, others; /* it was repeated; ordered accesses elsewhere since then */
+    } spin;                    /* the ordered access that may be a spin loop's */
+    uint64_t local_base;
+    uint32_t block; /* block slot, or CORE_NO_BLOCK */
 };
+_Static_assert(sizeof(struct core_warp) == 256, "finding a warp takes a shift");
 
 /* A second instruction stream: code of a mechanism's own, which one warp of no block runs. Made for a launch
  * (core_stream_open), started and stopped while it runs. */
@@ -208,7 +219,7 @@ struct sm {
     const struct core_need *needs; /* per instruction of the kernel */
     struct exec *x;                /* the launch */
     struct memsys *mem;
-    const struct port_times *port;      /* when memory has something for this SM */
+    struct port_times *port;            /* when memory has something for this SM */
     const uint32_t *epoch[MEM_CLIENTS]; /* of its caches */
     uint32_t id;
     uint32_t fit;   /* blocks of the launch that the SM has room for at once */
@@ -216,6 +227,7 @@ struct sm {
     uint64_t ticks; /* cycles that it went through awake, since somebody set it back */
 
     struct core_warp warps[CORE_MAX_WARPS];
+    uint32_t buffers[CORE_MAX_WARPS][CORE_BUFFER];
     uint64_t resident_before;       /* n.resident_warps when the launch began */
     uint64_t cycles_before;         /* n.cycles when it began */
     uint64_t resident;              /* warp slots in use; these sets are bits by slot */
@@ -240,6 +252,7 @@ struct sm {
     uint64_t holding; /* those of `arriving` of which a mechanism says when it is asked again (DECODE_HOLD) */
     uint64_t kept;    /* those of `hungry` that a mechanism did not let fetch when it was last asked */
     uint64_t fetched; /* last cycle in which the warps fetched, or would have */
+    uint64_t line_mask; /* without the bits of an address that say where in its line it is */
     uint32_t line_pcs;  /* instructions of a line of the instruction cache, less one */
     uint64_t group[4];  /* warps of each scheduler */
     uint32_t last[4];   /* warp each scheduler issued last */
@@ -255,13 +268,13 @@ struct sm {
     struct core_block blocks[CORE_MAX_WARPS];
     uint32_t nblocks;
 
-    struct core_op *ops; /* pool */
-    uint32_t nops;
+    struct core_op ops[CORE_OPS];
     int32_t free_op;
     int32_t fresh_op; /* it and those behind it were not used in this launch; each is free before the next */
     uint32_t collectors_used[COLLECT_KINDS];
     uint8_t bank_at[CORE_MAX_WARPS + MAX_GPR]; /* banks by warp, or by the sum of warp and register */
     uint32_t bank_regs;                        /* bits of a register that count in that sum */
+    uint32_t all_banks;                        /* a bit for each */
     int32_t bank_reads[CORE_MAX_BANKS][2];     /* FIFO of waiting reads: head, tail, as read records */
     int32_t bank_writes[CORE_MAX_BANKS][2];    /* FIFO of ops waiting to write */
     uint32_t read_banks, write_banks;          /* banks with waiting requests */
@@ -282,13 +295,17 @@ struct sm {
     } * reads;
     int32_t free_read, fresh_read; /* as of ops */
     struct core_port {
-        uint64_t cycle;           /* in which the op's collector last took operands */
-        uint32_t taken;           /* so many */
-    } * ports;                    /* by op; NULL: collectors take whatever comes */
-    int32_t ready[UNIT_COUNT][2]; /* FIFO of ops whose operands are complete */
-    uint32_t ready_units;         /* those that have one */
-    uint32_t full_units;          /* those whose first one waits for room in the queues towards memory */
-    uint64_t unit_free[UNIT_COUNT][4];
+        uint64_t cycle;   /* in which the op's collector last took operands */
+        uint32_t taken;   /* so many */
+    } * ports;            /* by op; NULL: collectors take whatever comes */
+    uint32_t ready_units; /* kinds of units for which an op is ready */
+    uint32_t full_units;  /* those whose first one waits for room in the queues towards memory */
+    struct core_unit {
+        _Alignas(64) uint64_t free[4]; /* of each unit of a kind: the cycle in which it takes the next op */
+        uint32_t count;
+        int32_t ready[2];     /* FIFO of ops whose operands are complete */
+        uint64_t *ops, *idle; /* counters: instructions, and lanes without work */
+    } units[UNIT_COUNT];
     int32_t lsu[2]; /* FIFO of memory ops in the load/store unit */
     uint32_t lsu_length;
     uint64_t lsu_free;  /* cycle from which the unit serves its first op */
@@ -435,7 +452,7 @@ static inline void warp_score(struct sm *sm, const struct core_warp *cw, const s
 static inline void warp_freed(struct sm *sm, uint32_t slot) {
     const struct core_warp *cw = &sm->warps[slot];
     if (!(sm->clear >> slot & 1))
-        warp_score(sm, cw, &cw->needs[cw->next], warp_bit(slot));
+        warp_score(sm, cw, cw->need, warp_bit(slot));
 }
 
 /* Instructions came into the buffer, or are on their way to it. */
@@ -451,7 +468,7 @@ static inline void warp_buffer(struct sm *sm, uint32_t slot) {
 
 /* The next instruction is another one. */
 static inline void warp_turn(struct sm *sm, const struct core_warp *cw, uint64_t bit, bool plain) {
-    const struct core_need *n = &cw->needs[cw->next];
+    const struct core_need *n = cw->need;
     set_bit(&sm->control, bit, n->control);
     if (!plain && __builtin_expect(sm->kinds_apart, 0))
         for (uint32_t k = 0; k < COLLECT_KINDS; k++)
@@ -474,14 +491,14 @@ static inline uint64_t ready_warps(const struct sm *sm) {
 static inline int32_t next_free_op(const struct sm *sm, int32_t op) {
     if (op < sm->fresh_op)
         return sm->ops[op].next;
-    return op + 1 < (int32_t)sm->nops ? op + 1 : CORE_NONE;
+    return op + 1 < CORE_OPS ? op + 1 : CORE_NONE;
 }
 
 /* Warps of a set whose next instruction does not access memory. */
 static inline uint64_t without_access(const struct sm *sm, uint64_t set) {
     for (uint64_t left = set; left; left &= left - 1) {
         uint32_t s = (uint32_t)__builtin_ctzll(left);
-        set &= ~((uint64_t)sm->warps[s].needs[sm->warps[s].next].memory << s);
+        set &= ~((uint64_t)sm->warps[s].need->memory << s);
     }
     return set;
 }
@@ -492,7 +509,7 @@ static inline int32_t op_take(struct sm *sm) {
     sm->free_op = sm->ops[id].next;
     if (id == sm->fresh_op) {
         sm->fresh_op++;
-        sm->free_op = sm->fresh_op < (int32_t)sm->nops ? sm->fresh_op : CORE_NONE;
+        sm->free_op = sm->fresh_op < CORE_OPS ? sm->fresh_op : CORE_NONE;
     }
     return id;
 }
@@ -511,6 +528,11 @@ static inline uint64_t next_slot(uint64_t slots, uint64_t now) {
 static inline bool fetch_due(const struct sm *sm, uint64_t now) {
     return sm->hungry & sm->fetchers & ~sm->blocked || sm->arrive_slots >> now % CORE_ARRIVALS & 1 ||
            sm->port->done[MEM_INST] <= now;
+}
+/* The next instruction of the warp is that at pc. */
+static inline void warp_next(struct core_warp *cw, uint32_t pc) {
+    cw->next = pc;
+    cw->need = &cw->needs[pc];
 }
 /* The pc of the first instruction in the warp's buffer, or of the next to be fetched. */
 static inline uint32_t buffer_front(const struct core_warp *cw) {
@@ -572,6 +594,7 @@ void stream_ended(struct sm *sm, uint32_t slot);
 /* A fault of the warp ends the launch. */
 void warp_fault(struct sm *sm, const struct core_warp *cw);
 void sm_collect(struct sm *sm, uint64_t now, bool plain);  /* banks: writes, then operand reads */
+void units_init(struct sm *sm);                            /* of a new SM */
 void sm_dispatch(struct sm *sm, uint64_t now, bool plain); /* from collectors to units */
 /* From there to a queue towards memory. */
 void queue_op(struct sm *sm, int32_t op);

@@ -22,11 +22,11 @@ static bool provides(const struct core_op *op, const struct core_need *need, cha
 /* Which instruction on its way holds up the warp's next one, and by what. */
 static void describe_data(const struct sm *sm, uint32_t s, struct str *out) {
     const struct core_warp *cw = &sm->warps[s];
-    bool *unused = xcalloc(sm->nops, sizeof *unused);
+    bool *unused = xcalloc(CORE_OPS, sizeof *unused);
     for (int32_t op = sm->free_op; op != CORE_NONE; op = next_free_op(sm, op))
         unused[op] = true;
     str_printf(out, sm->on_memory >> s & 1 ? "waits for data of a load" : "waits for a result");
-    for (uint32_t k = 0; k < sm->nops; k++) {
+    for (uint32_t k = 0; k < CORE_OPS; k++) {
         const struct core_op *op = &sm->ops[k];
         char name[8];
         if (unused[k] || op->pc == CORE_NO_PC || op->warp != s || !provides(op, &cw->needs[cw->next], name))

@@ -21,7 +21,8 @@ void buffer_flush(struct sm *sm, uint32_t s, uint32_t pc) {
     struct core_warp *cw = &sm->warps[s];
     if (__builtin_expect(sm->holding >> s & 1, 0))
         recall(sm, s, sm->now);
-    cw->next = cw->fetch_pc = pc;
+    warp_next(cw, pc);
+    cw->fetch_pc = pc;
     cw->buffered = cw->arriving = 0;
     cw->skips = 0;
     cw->fetching = false;
@@ -60,7 +61,7 @@ void path_pass(struct sm *sm, uint32_t s, uint32_t from, uint32_t to) {
 static void pass_skipped(struct sm *sm, uint32_t s) {
     struct core_warp *cw = &sm->warps[s];
     uint32_t from = cw->next;
-    cw->next = buffer_front(cw);
+    warp_next(cw, buffer_front(cw));
     path_pass(sm, s, from, cw->next);
 }
 
@@ -257,8 +258,7 @@ static EVERY_TIME void fetch_one(struct sm *sm, uint32_t s, uint64_t now, bool p
     uint64_t addr = cw->code_at + (uint64_t)cw->fetch_pc * INST_BYTES;
     sm->n.fetches++;
     uint32_t token = s | cw->epoch << 8;
-    enum mem_result r =
-        memsys_fetch(sm->mem, now, sm->id, addr & ~(uint64_t)(sm->spec->coalescer.line - 1), token);
+    enum mem_result r = memsys_fetch(sm->mem, sm->port, now, sm->id, addr & sm->line_mask, token);
     if (r == MEM_HIT) {
         cw->found = now + sm->fetch_latency;
         expect(sm, s, cw->found + sm->spec->decode, cw->found, now, plain);

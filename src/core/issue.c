@@ -2,21 +2,18 @@
 #include "core/points.h"
 #include "core/view.h"
 
-static inline void mark_register(struct core_warp *cw, uint32_t r, bool load) {
-    uint64_t bit = UINT64_C(1) << (r % 64);
-    cw->pending[r / 64] |= bit;
-    cw->memory[r / 64] |= load ? bit : 0;
-}
-
-static inline void mark_pending(struct core_warp *cw, const struct core_need *need) {
-    uint32_t first = need->i->d;
+/* What an instruction writes is pending. */
+static EVERY_TIME void mark_pending(struct core_warp *cw, const struct core_need *need) {
     cw->pending_preds |= need->sets;
-    if (__builtin_expect(need->nwrites == 1, 1)) {
-        mark_register(cw, first, need->load);
+    cw->pending[need->dest_word] |= need->dest;
+    cw->memory[need->dest_word] |= need->loaded;
+    if (__builtin_expect(!need->parted, 1))
         return;
+    for (uint32_t r = need->i->d; r < need->i->d + need->nwrites; r++) {
+        uint64_t bit = UINT64_C(1) << (r % 64);
+        cw->pending[r / 64] |= bit;
+        cw->memory[r / 64] |= need->load ? bit : 0;
     }
-    for (uint32_t r = first; r < first + need->nwrites; r++)
-        mark_register(cw, r, need->load);
 }
 
 /* The first instruction leaves the buffer, and what lies between it and the next one was skipped. */
@@ -24,13 +21,13 @@ static APART void buffer_pop(struct sm *sm, uint32_t s) {
     struct core_warp *cw = &sm->warps[s];
     uint32_t next = cw->next;
     cw->first = (cw->first + 1) % CORE_BUFFER;
-    cw->next = buffer_front(cw);
+    warp_next(cw, buffer_front(cw));
     if (__builtin_expect(cw->next != next, 0))
         path_pass(sm, s, next, cw->next);
 }
 
-/* The first instruction leaves the buffer, and the path goes on at next. */
-static EVERY_TIME void step_on(struct sm *sm, uint32_t s, uint32_t next, bool plain) {
+/* The first instruction leaves the buffer, and the path goes on behind it. */
+static EVERY_TIME void step_on(struct sm *sm, uint32_t s, bool plain) {
     struct core_warp *cw = &sm->warps[s];
     uint64_t bit = warp_bit(s);
     if (sm->arriving & bit) {
@@ -40,7 +37,8 @@ static EVERY_TIME void step_on(struct sm *sm, uint32_t s, uint32_t next, bool pl
         sm->wake_slots |= sm->arrive_slots & UINT64_C(1) << cw->arrive % CORE_ARRIVALS;
     }
     cw->buffered--;
-    cw->next = next;
+    cw->next++;
+    cw->need++;
     if (!plain && sm->mech.n)
         buffer_pop(sm, s);
     if (!cw->buffered)
@@ -56,7 +54,7 @@ static void warp_wait(struct sm *sm, uint32_t s, uint32_t pc) {
     const struct core_warp *cw = &sm->warps[s];
     uint16_t kind = cw->x->img->code[pc].kind;
     sm->blocked |= warp_bit(s);
-    step_on(sm, s, pc + 1, false);
+    step_on(sm, s, false);
     if (kind != X_BAR && kind != X_EXIT && cw->block != CORE_NO_BLOCK)
         barrier_changed(sm, cw->block);
 }
@@ -70,7 +68,7 @@ EVERY_TIME void warp_advance(struct sm *sm, uint32_t s, uint32_t pc, bool plain)
         return;
     }
     if (__builtin_expect(next == pc + 1 && cw->w->live, 1)) {
-        step_on(sm, s, next, plain);
+        step_on(sm, s, plain);
         return;
     }
     if (!cw->w->live) {
@@ -210,7 +208,7 @@ static APART enum warp_state access_memory(struct sm *sm, uint32_t s, int32_t id
 EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool rides, bool plain) {
     struct core_warp *cw = &sm->warps[s];
     uint32_t pc = cw->next;
-    const struct core_need *need = &cw->needs[pc];
+    const struct core_need *need = cw->need;
     const struct xinst *i = need->i;
     const struct simt_entry *e = &cw->w->stack[cw->w->depth - 1];
     uint32_t m = active_lanes(cw, e, i), all = m;
@@ -263,7 +261,7 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool ride
         simt_yield(cw->w);
     bool same = plain || !sm->mech.n; /* mechanisms may have changed where the warp goes on */
     if (same && steps && !spins && (e->pc != e->rpc || e->call))
-        step_on(sm, s, pc + 1, plain);
+        step_on(sm, s, plain);
     else
         warp_advance(sm, s, pc, plain);
     return id;
@@ -273,7 +271,8 @@ int32_t core_issue(struct sm *sm, uint32_t warp, uint64_t now) {
     struct core_warp *cw = &sm->warps[warp];
     uint32_t pc = cw->next;
     buffer_flush(sm, warp, pc + 1);
-    cw->next = cw->buffer[cw->first] = pc;
+    warp_next(cw, pc);
+    cw->buffer[cw->first] = pc;
     cw->buffered = 1;
     return warp_issue(sm, warp, now, true, false);
 }

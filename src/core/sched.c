@@ -165,8 +165,6 @@ void issue_sleep(const struct sm *sm, uint64_t cycle) {
 EVERY_TIME void sm_issue(struct sm *sm, uint64_t now, enum core_shape shape) {
     bool plain = shape != SHAPE_ANY;
     uint32_t n = shape == SHAPE_PAIR ? 2 : sm->spec->schedulers;
-    sm->n.cycles++;
-    sm->n.resident_warps += sm->nwarps;
     uint64_t ready = ready_warps(sm);
     if (!ready &&
         (plain || (!sm->probe && sm->mech.slots != SLOTS_ALWAYS && sm->spec->policy != SCHED_TWO_LEVEL))) {

@@ -13,7 +13,7 @@
 #define HOST_HAS_BITS 0
 #endif
 
-enum { OPS = 1024, ACCESS_SLOTS = 64, READ_RECORDS = 4096 };
+enum { ACCESS_SLOTS = 64, READ_RECORDS = 4096 };
 
 static void add_reg(struct core_need *n, uint32_t reg) {
     n->regs[reg / 64] |= UINT64_C(1) << (reg % 64);
@@ -43,6 +43,9 @@ struct core_need core_need(const struct xinst *i) {
     for (uint32_t k = 0; k < i->ndw; k++)
         add_reg(&n, i->d + k);
     n.nwrites = i->ndw;
+    n.dest_word = i->ndw ? (uint8_t)(i->d / 64) : 0;
+    n.parted = i->ndw && (i->d + i->ndw - 1) / 64 != n.dest_word;
+    n.dest = n.parted ? 0 : ((UINT64_C(1) << i->ndw) - 1) << i->d % 64;
     const struct op_info *o = &op_info[i->in->op];
     n.i = i;
     n.unit = o->unit;
@@ -51,7 +54,9 @@ struct core_need core_need(const struct xinst *i) {
     n.control = o->unit == UNIT_CTRL || i->kind == X_NOP || i->kind == X_WARPSYNC;
     n.memory = i->kind >= X_LOAD && i->kind <= X_TEX;
     n.queues = n.memory || n.unit == UNIT_MEM;
+    n.simple = !n.queues && n.unit != UNIT_TENSOR;
     n.load = n.memory && o->flags & OPF_LOAD;
+    n.loaded = n.load ? n.dest : 0;
     n.store = n.memory && o->flags & OPF_STORE;
     n.steps = warp_can_take(i);
     uint8_t all = (1u << PRED_PT) - 1;
@@ -76,8 +81,9 @@ struct core_need *core_needs(struct arena *a, const struct image *img, const str
         n->cycles = (uint16_t)(tensor ? tensor_latency(s, n->i->in) : s->latency[n->latency]);
         n->beats = (uint16_t)(tensor ? tensor_interval(s, n->i->in) : s->units[n->unit].interval);
         for (uint32_t k = 0; k < n->nreads; k++)
-            n->read_banks |= 1u << bank_index(s, 0, n->reads[k]);
-        n->apart = (uint32_t)__builtin_popcount(n->read_banks) == n->nreads;
+            n->read_banks |= UINT64_C(1) << bank_index(s, 0, n->reads[k]);
+        n->apart = (uint32_t)__builtin_popcountll(n->read_banks) == n->nreads;
+        n->read_banks |= n->read_banks << s->banks;
     }
     return all;
 }
@@ -103,21 +109,22 @@ struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *
     sm->port = memsys_port_times(mem, id);
     for (uint32_t k = 0; k < MEM_CLIENTS; k++)
         sm->epoch[k] = memsys_port_epoch(mem, id, (enum mem_client)k);
-    sm->fetch_latency = memsys_cache(mem, id, MEM_INST)->spec.latency;
+    sm->fetch_latency = sm->port->inst->spec.latency;
+    sm->line_mask = ~(uint64_t)(s->coalescer.line - 1);
     sm->id = id;
     sm->line_pcs = s->coalescer.line / INST_BYTES - 1;
     sm->kinds_apart = s->collectors[COLLECT_SFU] || s->collectors[COLLECT_MEM];
-    sm->nops = OPS;
-    sm->ops = arena_array(a, struct core_op, OPS);
     sm->nreads = READ_RECORDS;
     sm->reads = arena_array(a, struct core_read, READ_RECORDS);
     memset(sm->wheel, 0xff, sizeof sm->wheel);
-    sm->ports = s->collector_ports ? arena_array(a, struct core_port, OPS) : NULL;
+    sm->ports = s->collector_ports ? arena_array(a, struct core_port, CORE_OPS) : NULL;
     sm->access_pool = arena_array(a, struct mem_access, ACCESS_SLOTS * COALESCER_MAX);
     own_warps(sm, 1);
+    units_init(sm);
     sm->bank_regs = s->mapping == MAP_WID ? 0 : UINT32_MAX;
     for (uint32_t k = 0; k < sizeof sm->bank_at; k++)
         sm->bank_at[k] = (uint8_t)bank_index(s, k, 0);
+    sm->all_banks = (uint32_t)((UINT64_C(1) << s->banks) - 1);
     return sm;
 }
 
@@ -159,7 +166,6 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     memset(sm->active, 0, sizeof sm->active);
     memset(sm->last, 0, sizeof sm->last);
     memset(sm->fetch_last, 0, sizeof sm->fetch_last);
-    memset(sm->unit_free, 0, sizeof sm->unit_free);
     if (sm->wheel_words) { /* the last launch was cut short */
         memset(sm->wheel, 0xff, sizeof sm->wheel);
         memset(sm->wheel_bits, 0, sizeof sm->wheel_bits);
@@ -167,7 +173,10 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     }
     clear_fifos(sm->bank_reads, CORE_MAX_BANKS);
     clear_fifos(sm->bank_writes, CORE_MAX_BANKS);
-    clear_fifos(sm->ready, UNIT_COUNT);
+    for (uint32_t u = 0; u < UNIT_COUNT; u++) {
+        memset(sm->units[u].free, 0, sizeof sm->units[u].free);
+        clear_fifos(&sm->units[u].ready, 1);
+    }
     clear_fifos(&sm->lsu, 1);
     clear_fifos(&sm->tex, 1);
     sm->free_op = sm->fresh_op = sm->free_read = sm->fresh_read = 0;
@@ -197,7 +206,7 @@ bool sm_quiet(const struct sm *sm) {
         return false;
     for (int32_t op = sm->free_op; op != CORE_NONE; op = next_free_op(sm, op))
         unused++;
-    return unused == sm->nops;
+    return unused == CORE_OPS;
 }
 
 bool sm_idle(const struct sm *sm) {
@@ -215,6 +224,8 @@ void warp_enter(struct sm *sm, uint32_t s, struct core_warp start) {
     start.words = (uint8_t)((start.x->img->prog->nregs + 63) / 64);
     start.most = (uint8_t)sm->spec->fetch_width;
     start.found = NEVER;
+    start.buffer = sm->buffers[s];
+    warp_next(&start, start.next);
     sm->warps[s] = start;
     for (uint32_t k = 0; k < CORE_MAX_WARPS; k++)
         sm->older[k] &= ~warp_bit(s);
@@ -376,7 +387,6 @@ static EVERY_TIME void tick(struct sm *sm, uint64_t now, enum core_shape shape) 
     sm_fetch(sm, now, shape);
     if (!plain)
         sm->fetched = now;
-    sm->ticks++;
 }
 
 /* The next cycle in which something can happen here, as far as is known. */
@@ -385,7 +395,7 @@ static EVERY_TIME uint64_t next_tick(const struct sm *sm, uint64_t now, bool pla
         sm->hungry & sm->fetchers & ~sm->blocked ||
         (sm->lsu[0] != CORE_NONE && sm->lsu_free <= now + 1 && sm->lsu_epoch == UINT32_MAX))
         return now + 1;
-    uint64_t next = next_cycle(sm, now);
+    uint64_t next = max_u64(now + 1, next_cycle(sm, now));
     if (!plain && next > now + 1)
         TELL(sm, issue_sleep(sm, now + 1));
     return next;
@@ -393,24 +403,30 @@ static EVERY_TIME uint64_t next_tick(const struct sm *sm, uint64_t now, bool pla
 
 /* Has nobody else anything to do before, or in, the SM's next cycle? */
 static EVERY_TIME bool goes_on_alone(const struct sm *sm, uint64_t next) {
-    return next < sm->port->due && !sm->fault && sm->nblocks &&
-           !(sm_may_wait(sm, next) && sm_must_wait(sm, next));
+    return next < sm->port->due && !sm->fault && !(sm_may_wait(sm, next) && sm_must_wait(sm, next));
 }
 
 static EVERY_TIME uint64_t go(struct sm *sm, uint64_t *now, uint64_t end,
                               void (*done)(void *ctx, struct cta *c), void *ctx, enum core_shape shape) {
-    for (uint64_t at = *now;;) {
+    uint64_t at = *now, next, awake = 0;
+    if (!sm->nblocks) /* somebody may have another one */
+        end = 0;
+    for (;; at = next) {
         tick(sm, at, shape);
-        bool ended = sm->ended;
-        if (ended)
-            retire_warps(sm, done, ctx);
-        uint64_t next = max_u64(at + 1, next_tick(sm, at, shape != SHAPE_ANY));
-        if (next >= end || ended || !goes_on_alone(sm, next)) {
-            *now = at;
-            return next;
-        }
-        at = next;
+        awake++;
+        next = next_tick(sm, at, shape != SHAPE_ANY);
+        if (next >= end || sm->ended || !goes_on_alone(sm, next))
+            break;
     }
+    sm->ticks += awake;
+    sm->n.cycles += awake;
+    sm->n.resident_warps += awake * sm->nwarps; /* whose number is the same all the time */
+    if (sm->ended) {
+        retire_warps(sm, done, ctx);
+        next = next_tick(sm, at, shape != SHAPE_ANY);
+    }
+    *now = at;
+    return next;
 }
 
 /* The versions of it: of every shape, and for hosts with more instructions for bits, which are looked

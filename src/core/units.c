@@ -45,6 +45,13 @@ static const size_t unit_counter[UNIT_CTRL] = {
     [UNIT_TEX] = offsetof(struct core_counters, tex_ops),
 };
 
+void units_init(struct sm *sm) {
+    for (uint32_t u = 0; u < UNIT_CTRL; u++)
+        sm->units[u] = (struct core_unit){.count = sm->spec->units[u].count,
+                                          .ops = (uint64_t *)((char *)&sm->n + unit_counter[u]),
+                                          .idle = &sm->lanes.idle[u]};
+}
+
 static uint32_t latency_of(const struct sm *sm, const struct core_op *op, uint32_t unit) {
     if (unit == UNIT_TENSOR)
         return tensor_latency(sm->spec, op->i->in);
@@ -52,10 +59,10 @@ static uint32_t latency_of(const struct sm *sm, const struct core_op *op, uint32
 }
 
 /* An instruction goes to its unit, where lanes without work are gated. */
-static void count_unit(struct sm *sm, uint32_t unit, uint32_t energy, uint32_t lanes) {
-    ++*(uint64_t *)((char *)&sm->n + unit_counter[unit]);
+static inline void count_unit(struct sm *sm, const struct core_unit *u, uint32_t energy, uint32_t lanes) {
+    ++*u->ops;
     sm->lanes.active[energy] += lanes;
-    sm->lanes.idle[unit] += WARP_LANES - lanes;
+    *u->idle += WARP_LANES - lanes;
 }
 
 /* The op leaves its collector for its unit, which takes the next one after so many cycles. */
@@ -70,7 +77,7 @@ static EVERY_TIME uint32_t start_op(struct sm *sm, int32_t id, uint32_t unit, bo
         work = OWNER(sm, units, dispatch, id, work);
         op->lanes = (uint8_t)work.lanes;
     }
-    count_unit(sm, unit, op->need->energy, work.lanes);
+    count_unit(sm, &sm->units[unit], op->need->energy, work.lanes);
     if (unit == UNIT_TENSOR)
         tensor_count(sm, op->i->in);
     if (!plain)
@@ -83,24 +90,41 @@ static EVERY_TIME uint32_t start_op(struct sm *sm, int32_t id, uint32_t unit, bo
     return work.beats;
 }
 
+/* The same of an op that is simple. */
+static EVERY_TIME uint32_t start_simple(struct sm *sm, int32_t id, const struct core_unit *u, uint64_t now) {
+    const struct core_op *op = &sm->ops[id];
+    const struct core_need *need = op->need;
+    sm->collectors_used[COLLECT_SP]--;
+    count_unit(sm, u, need->energy, op->lanes);
+    op_finish_at(sm, id, now + need->cycles - 1);
+    return need->beats;
+}
+
+/* The same of one that is not. */
+static APART uint32_t start_special(struct sm *sm, int32_t id, uint32_t unit, bool queued, uint64_t now) {
+    return start_op(sm, id, unit, queued, now, true);
+}
+
 /* From collectors to the units of one kind; a collector is free again when its instruction leaves it. */
 static EVERY_TIME void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now, bool plain) {
-    uint64_t *free = sm->unit_free[unit], *end = free + sm->spec->units[unit].count;
-    int32_t id = sm->ready[unit][0];
-    for (; free < end; free++) {
+    struct core_unit *u = &sm->units[unit];
+    int32_t id = u->ready[0];
+    for (uint64_t *free = u->free, *end = free + u->count; free < end; free++) {
         if (*free > now)
             continue;
         const struct core_op *op = &sm->ops[id];
         if (!plain && op->ready > now)
             return;
-        bool queued = (!plain || op->need->queues) && goes_to_memory(op, unit);
+        bool simple = plain && __builtin_expect(op->need->simple, 1);
+        bool queued = !simple && goes_to_memory(op, unit);
         if (queued && queue_is_full(sm, op)) {
             sm->full_units |= 1u << unit;
             return;
         }
-        int32_t next = op->next;
-        sm->ready[unit][0] = next;
-        *free = now + start_op(sm, id, unit, queued, now, plain);
+        int32_t next = u->ready[0] = op->next;
+        *free = now + (simple  ? start_simple(sm, id, u, now)
+                       : plain ? start_special(sm, id, unit, queued, now)
+                               : start_op(sm, id, unit, queued, now, false));
         if (next == CORE_NONE) {
             sm->ready_units &= ~(1u << unit);
             return;
@@ -113,7 +137,7 @@ uint64_t units_next(const struct sm *sm, uint64_t now) {
     uint64_t next = NEVER;
     for (uint32_t left = sm->ready_units; left; left &= left - 1) {
         uint32_t u = (uint32_t)__builtin_ctz(left);
-        int32_t id = sm->ready[u][0];
+        int32_t id = sm->units[u].ready[0];
         const struct core_op *op = &sm->ops[id];
         if (goes_to_memory(op, u) && queue_is_full(sm, op)) {
             if (op->space == CORE_TEXTURE ? !tex_refused(sm) : !lsu_refused(sm))
@@ -121,8 +145,8 @@ uint64_t units_next(const struct sm *sm, uint64_t now) {
             continue;
         }
         uint64_t free = NEVER;
-        for (uint32_t k = 0; k < sm->spec->units[u].count; k++)
-            free = min_u64(free, sm->unit_free[u][k]);
+        for (uint32_t k = 0; k < sm->units[u].count; k++)
+            free = min_u64(free, sm->units[u].free[k]);
         next = min_u64(next, max_u64(max_u64(op->ready, free), now + 1));
     }
     return next;

@@ -307,7 +307,7 @@ static struct probe_kernel probe_kernel(const struct machine *m, const struct ex
         .ncode = x->img->ncode,
         .sms = m->nsms,
         .slots = m->core.warps,
-        .nops = m->sms[0]->nops,
+        .nops = CORE_OPS,
         .print = print_inst,
         .ctx = m,
         .exec = x,

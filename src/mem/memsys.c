@@ -15,7 +15,6 @@ static void create_ports(struct memsys *m, struct arena *a) {
     const struct mem_spec *s = &m->spec;
     m->port = arena_array(a, struct port, s->sms);
     m->times = arena_array(a, struct port_times, s->sms);
-    m->inst = arena_array(a, struct cache *, s->sms);
     m->fresh_at = arena_array(a, uint64_t, s->sms);
     for (uint32_t i = 0; i < s->sms; i++) {
         struct port *p = &m->port[i];
@@ -23,9 +22,10 @@ static void create_ports(struct memsys *m, struct arena *a) {
         p->cache[MEM_DATA] = &p->data->cache;
         p->cache[MEM_TEXTURE] = cache_create(a, &s->texture, i);
         p->cache[MEM_CONSTANT] = cache_create(a, &s->constant, i);
-        p->cache[MEM_INST] = m->inst[i] = cache_create(a, &s->inst, i);
+        p->cache[MEM_INST] = cache_create(a, &s->inst, i);
         p->times = &m->times[i];
         memset(p->times, 0xff, sizeof *p->times); /* NEVER */
+        p->times->inst = p->cache[MEM_INST];
         queue_init(&p->replies, a, s->reply.output_queue);
         for (uint32_t k = 0; k < MEM_CLIENTS; k++) {
             uint32_t slots = queue_slots(p->cache[k]->bank.out.cap + s->request.input_queue);
@@ -440,10 +440,9 @@ bool memsys_refuse(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client 
     return true;
 }
 
-/* A fetch of a line that was not found again. */
-static __attribute__((noinline)) enum mem_result fetch_line(struct memsys *m, uint64_t now, uint32_t sm,
-                                                            uint64_t line, uint32_t token) {
-    struct cache *c = m->inst[sm];
+enum mem_result memsys_fetch_line(struct memsys *m, uint64_t now, uint32_t sm, uint64_t line,
+                                  uint32_t token) {
+    struct cache *c = m->times[sm].inst;
     if (cache_finds(c, now, line))
         return MEM_HIT;
     uint32_t before = c->bank.out.len;
@@ -458,12 +457,7 @@ static __attribute__((noinline)) enum mem_result fetch_line(struct memsys *m, ui
     return r;
 }
 
-enum mem_result memsys_fetch(struct memsys *m, uint64_t now, uint32_t sm, uint64_t line, uint32_t token) {
-    m->times[sm].retry = NEVER;
-    return cache_finds_again(m->inst[sm], now, line) ? MEM_HIT : fetch_line(m, now, sm, line, token);
-}
-
-const struct port_times *memsys_port_times(const struct memsys *m, uint32_t sm) {
+struct port_times *memsys_port_times(const struct memsys *m, uint32_t sm) {
     return &m->times[sm];
 }
 

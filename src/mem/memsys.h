@@ -41,9 +41,6 @@ enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum 
 /* The same of one that was refused (cache_refuse). */
 bool memsys_refuse(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client,
                    const struct mem_access *x, enum mem_result r);
-/* The same for a fetch of instructions, but a hit is not announced by memsys_pop: it is there after the
- * cache's latency, which the fetching SM waits for itself. */
-enum mem_result memsys_fetch(struct memsys *m, uint64_t now, uint32_t sm, uint64_t line, uint32_t token);
 /* When an SM's port next has something for it: kept by the memory system, and read by the SM in every cycle.
  */
 struct port_times {
@@ -53,8 +50,18 @@ struct port_times {
     uint64_t retry; /* the first in which a stalled access may be possible; NEVER: not known */
     uint64_t due;   /* while ports are apart: the first in which the port has something to do besides what its
                      * SM asks of it; NEVER: not known */
+    struct cache *inst; /* the instruction cache */
 };
-const struct port_times *memsys_port_times(const struct memsys *m, uint32_t sm);
+struct port_times *memsys_port_times(const struct memsys *m, uint32_t sm);
+/* A fetch of a line that was not found again. */
+enum mem_result memsys_fetch_line(struct memsys *m, uint64_t now, uint32_t sm, uint64_t line, uint32_t token);
+/* The same as memsys_access for a fetch of instructions, but a hit is not announced by memsys_pop: it is
+ * there after the cache's latency, which the fetching SM waits for itself. t: those of the SM. */
+static inline enum mem_result memsys_fetch(struct memsys *m, struct port_times *t, uint64_t now, uint32_t sm,
+                                           uint64_t line, uint32_t token) {
+    t->retry = NEVER;
+    return cache_finds_again(t->inst, now, line) ? MEM_HIT : memsys_fetch_line(m, now, sm, line, token);
+}
 /* The SMs whose port_times came forward because something reached their caches or left them; who looks at one
  * removes it. What an SM's own calls changed is not among them. */
 struct bits *memsys_woken(struct memsys *m);

@@ -75,7 +75,6 @@ struct memsys {
     uint64_t at; /* the first core cycle in which one of them has work */
     struct port *port;
     struct port_times *times; /* of each port, side by side */
-    struct cache **inst;      /* the instruction cache of each port */
     struct icnt *request, *reply;
     struct l2 **l2;
     struct dram **dram;

@@ -234,7 +234,7 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     struct affine *m = arena_new(a, struct affine);
     m->sm = sm;
     m->floats = p->floats;
-    m->ops = arena_array(a, struct affine_op, sm->nops);
+    m->ops = arena_array(a, struct affine_op, CORE_OPS);
     return m;
 }
 

@@ -69,7 +69,7 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     m->regs = arena_array(a, struct cmrc_reg, PLACES);
     m->slots = arena_array(a, uint16_t, PLACES);
     m->odd = arena_array(a, bool, PLACES);
-    m->ops = arena_array(a, struct cmrc_op, sm->nops + 1) + 1;
+    m->ops = arena_array(a, struct cmrc_op, CORE_OPS + 1) + 1;
     return m;
 }
 

@@ -79,15 +79,15 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     d->map = arena_alloc(a, warps * sizeof *d->map);
     d->latched = arena_alloc(a, warps * sizeof *d->latched);
     d->buffered = arena_alloc(a, warps * sizeof *d->buffered);
-    d->ops = arena_array(a, struct darsie_inst, sm->nops);
-    d->copy_of = arena_array(a, struct darsie_copy, sm->nops);
+    d->ops = arena_array(a, struct darsie_inst, CORE_OPS);
+    d->copy_of = arena_array(a, struct darsie_copy, CORE_OPS);
     d->value = arena_alloc(a, (size_t)blocks * DARSIE_MOST * sizeof *d->value);
     d->serial = arena_array(a, uint64_t, blocks * DARSIE_MOST);
     d->refs = arena_array(a, uint32_t, blocks * DARSIE_MOST);
     for (uint32_t b = 0; b < blocks; b++)
         d->blocks[b].entries = arena_array(a, struct darsie_entry, d->params->entries);
-    queue_init(&d->copies, a, warps * CORE_BUFFER * DARSIE_WORDS + sm->nops * DARSIE_WORDS);
-    d->reading = arena_array(a, int32_t, 2 * sm->nops);
+    queue_init(&d->copies, a, warps * CORE_BUFFER * DARSIE_WORDS + CORE_OPS * DARSIE_WORDS);
+    d->reading = arena_array(a, int32_t, 2 * CORE_OPS);
     d->movs = core_copies(a);
     darsie_number_places(d);
     return d;

@@ -256,7 +256,7 @@ void darsie_issued(void *m, int32_t op) {
     for (uint32_t k = 0; k < o->i->ndw; k++)
         d->latched[o->warp][o->i->d + k] = 0;
     if (c->nsrc) {
-        assert(d->nreading < 2 * d->sm->nops);
+        assert(d->nreading < 2 * CORE_OPS);
         d->reading[d->nreading++] = op;
     }
     if (c->nold && o->mask != (uint32_t)DARSIE_ALL_LANES)

@@ -116,8 +116,8 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
         m->forms[k].code = code_of_form(k);
         gscalar_learn(m, &m->forms[k]);
     }
-    m->ops = arena_array(a, struct gscalar_op, sm->nops + 1) + 1;
-    m->before = (uint16_t(*)[GSCALAR_WORDS])arena_alloc(a, (sm->nops + 1) * sizeof *m->before) + 1;
+    m->ops = arena_array(a, struct gscalar_op, CORE_OPS + 1) + 1;
+    m->before = (uint16_t(*)[GSCALAR_WORDS])arena_alloc(a, (CORE_OPS + 1) * sizeof *m->before) + 1;
     m->movs = core_copies(a);
     m->pairs = m->params->pairs ? gscalar_pairs_create(a) : NULL;
     return m;

@@ -33,7 +33,7 @@ struct lnl_fuse {
 
 struct lnl_fuse *lnl_fuse_create(struct arena *a, struct sm *sm) {
     struct lnl_fuse *f = arena_new(a, struct lnl_fuse);
-    f->with = arena_array(a, int32_t, sm->nops);
+    f->with = arena_array(a, int32_t, CORE_OPS);
     core_pair_warps(sm);
     return f;
 }
@@ -42,7 +42,7 @@ void lnl_fuse_start(struct lnl *m) {
     struct lnl_fuse *f = m->fuse;
     for (uint32_t w = 0; w < CORE_MAX_WARPS; w++)
         f->warps[w] = (struct fuse_warp){.partner = CORE_NONE};
-    for (uint32_t k = 0; k < m->sm->nops; k++)
+    for (uint32_t k = 0; k < CORE_OPS; k++)
         f->with[k] = CORE_NONE;
     f->waits = f->fused = f->apart = f->follows = f->owes = 0;
 }

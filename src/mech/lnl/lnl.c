@@ -116,7 +116,7 @@ static void *create(struct arena *a, const void *values, void *shared, struct sm
     struct lnl *m = arena_new(a, struct lnl);
     m->sm = sm;
     m->params = values;
-    m->ops = arena_array(a, struct lnl_op, sm->nops);
+    m->ops = arena_array(a, struct lnl_op, CORE_OPS);
     m->fuse = m->params->fusion ? lnl_fuse_create(a, sm) : NULL;
     return m;
 }

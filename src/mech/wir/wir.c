@@ -118,17 +118,17 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     w->h3 = wir_hash(shared);
     w->ports = p->ports ? (uint32_t)p->ports : s->schedulers * s->width;
     w->room = w->ports * ((uint32_t)p->front + 1);
-    w->most = sm->nops - WIR_COPY_RESERVE;
+    w->most = CORE_OPS - WIR_COPY_RESERVE;
     w->capped = p->policy == WIR_CAPPED;
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
         w->kinds[k] = s->collectors[k] ? (uint8_t)k : COLLECT_SP;
-    w->ops = arena_array(a, struct wir_op, sm->nops);
+    w->ops = arena_array(a, struct wir_op, CORE_OPS);
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
         queue_init(&w->front[k], a, w->room + s->schedulers * s->width);
-    queue_init(&w->alloc, a, sm->nops);
-    queue_init(&w->unwritten, a, sm->nops);
-    queue_init(&w->starved, a, sm->nops);
-    queue_init(&w->copies, a, sm->nops);
+    queue_init(&w->alloc, a, CORE_OPS);
+    queue_init(&w->unwritten, a, CORE_OPS);
+    queue_init(&w->starved, a, CORE_OPS);
+    queue_init(&w->copies, a, CORE_OPS);
     w->movs = core_copies(a);
     return w;
 }
