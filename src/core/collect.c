@@ -717,12 +717,13 @@ void core_arbitrate(struct sm *sm) {
 }
 
 EVERY_TIME void sm_collect(struct sm *sm, uint64_t now, bool plain) {
+    bool any = sm->read_banks | sm->write_banks;
     if (!plain && HAS(sm, banks, arbitrate))
         OWNER(sm, banks, arbitrate, now);
-    else if (sm->read_banks | sm->write_banks)
+    else if (any)
         arbitrate(sm, plain);
     sm->written_banks = 0;
-    if (sm->reads_waiting | sm->writes_waiting) { /* whoever still waits was refused */
+    if ((any || !plain) && (sm->reads_waiting | sm->writes_waiting)) { /* whoever still waits was refused */
         sm->n.rf_read_retries += sm->reads_waiting;
         sm->n.rf_write_retries += sm->writes_waiting;
     }

@@ -9,15 +9,16 @@ static void hold(struct sm *sm, uint32_t s, uint64_t now) {
         return;
     uint32_t at = (sm->hold_first + sm->hold_count++) % CORE_MAX_WARPS;
     sm->hold[at].until = now + latency;
+    sm->hold_next = min_u64(sm->hold_next, now + latency);
     sm->hold[at].warp = s;
     sm->held |= warp_bit(s);
 }
 
 void sm_release(struct sm *sm, uint64_t now) {
-    while (sm->hold_count && sm->hold[sm->hold_first].until <= now) {
+    while (sm->hold_next <= now) {
         sm->held &= ~warp_bit(sm->hold[sm->hold_first].warp);
         sm->hold_first = (sm->hold_first + 1) % CORE_MAX_WARPS;
-        sm->hold_count--;
+        sm->hold_next = --sm->hold_count ? sm->hold[sm->hold_first].until : NEVER;
     }
 }
 

@@ -265,6 +265,7 @@ struct sm {
         uint32_t warp;
     } hold[CORE_MAX_WARPS]; /* ring of held warps in the order in which they go on */
     uint32_t hold_first, hold_count;
+    uint64_t hold_next; /* cycle in which the first of them goes on, or NEVER */
     struct core_block blocks[CORE_MAX_WARPS];
     uint32_t nblocks;
 
@@ -313,9 +314,10 @@ struct sm {
     int32_t tex[2];     /* FIFO of ops that read textures or surfaces */
     uint32_t tex_length, tex_epoch;
     int32_t wheel[CORE_WHEEL]; /* ops whose execution ends in a cycle */
-    uint64_t wheel_bits[CORE_WHEEL / 64];
-    uint32_t wheel_words; /* those of them that are not 0 */
-    uint64_t later_ends;  /* no op there had an access in `later`, when it came there, that ends after this */
+    uint64_t ends_soon;        /* bits of those cycles, modulo 64, of ops less than 64 cycles away ... */
+    uint64_t wheel_bits[CORE_WHEEL / 64]; /* ... of others: bits of all cycles ... */
+    uint32_t wheel_words;                 /* ... and words of these bits that are not 0 */
+    uint64_t later_ends; /* no op there had an access in `later`, when it came there, that ends after this */
     struct mem_access *access_pool;
     int16_t access_free[64];
     uint32_t naccess_free;

@@ -152,6 +152,7 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     sm->resident_before = sm->n.resident_warps;
     sm->cycles_before = sm->n.cycles;
     sm->hold_first = sm->hold_count = 0;
+    sm->hold_next = NEVER;
     memset(sm->collectors_used, 0, sizeof sm->collectors_used);
     sm->cluster_wake = NEVER;
     sm->lsu_length = sm->tex_length = sm->outstanding = 0;
@@ -166,10 +167,10 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     memset(sm->active, 0, sizeof sm->active);
     memset(sm->last, 0, sizeof sm->last);
     memset(sm->fetch_last, 0, sizeof sm->fetch_last);
-    if (sm->wheel_words) { /* the last launch was cut short */
+    if (sm->ends_soon || sm->wheel_words) { /* the last launch was cut short */
         memset(sm->wheel, 0xff, sizeof sm->wheel);
         memset(sm->wheel_bits, 0, sizeof sm->wheel_bits);
-        sm->wheel_words = 0;
+        sm->ends_soon = sm->wheel_words = 0;
     }
     clear_fifos(sm->bank_reads, CORE_MAX_BANKS);
     clear_fifos(sm->bank_writes, CORE_MAX_BANKS);
@@ -312,9 +313,8 @@ static void retire_warps(struct sm *sm, void (*done)(void *ctx, struct cta *c), 
     }
 }
 
-static uint64_t next_in_wheel(const struct sm *sm, uint64_t now) {
-    if (!sm->wheel_words)
-        return NEVER;
+/* The next cycle in which an op ends that was far from its end when that was known. */
+static uint64_t next_far_end(const struct sm *sm, uint64_t now) {
     uint32_t at = (now + 1) % CORE_WHEEL, w = at / 64;
     uint64_t here = sm->wheel_bits[w] >> (at % 64);
     if (here)
@@ -326,6 +326,11 @@ static uint64_t next_in_wheel(const struct sm *sm, uint64_t now) {
     return now + 1 + (bit + CORE_WHEEL - at) % CORE_WHEEL;
 }
 
+static uint64_t next_end(const struct sm *sm, uint64_t now) {
+    uint64_t next = sm->ends_soon ? next_slot(sm->ends_soon, now) : NEVER;
+    return sm->wheel_words ? min_u64(next, next_far_end(sm, now)) : next;
+}
+
 /* The next cycle in which something can happen here, given that memory only answers later, and there is
  * nothing that makes it the next one most often: somebody waits for a bank, fetches, or has an access to
  * send. */
@@ -334,10 +339,10 @@ static APART uint64_t next_cycle(const struct sm *sm, uint64_t now) {
         return NEVER;
     if (!sm->spec->sleep || sm->ended || sm_can_issue(sm))
         return now + 1;
-    uint64_t next = min_u64(next_in_wheel(sm, now), units_next(sm, now));
-    if (sm->hold_count)
-        next = min_u64(next, sm->hold[sm->hold_first].until);
-    next = min_u64(next, sm->cluster_wake);
+    uint64_t next = next_end(sm, now);
+    if (sm->ready_units)
+        next = min_u64(next, units_next(sm, now));
+    next = min_u64(next, min_u64(sm->hold_next, sm->cluster_wake));
     if (sm->tex[0] != CORE_NONE && !tex_refused(sm))
         return now + 1;
     if (sm->lsu[0] != CORE_NONE && !lsu_refused(sm))
@@ -366,7 +371,7 @@ static EVERY_TIME void tick(struct sm *sm, uint64_t now, enum core_shape shape) 
         sm_answers(sm, now);
     if (sm->wheel[now % CORE_WHEEL] != CORE_NONE)
         sm_complete(sm, now, plain);
-    if (sm->hold_count)
+    if (sm->hold_next <= now)
         sm_release(sm, now);
     if (sm->cluster_wake <= now)
         sm_open(sm, now);

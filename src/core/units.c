@@ -2,10 +2,14 @@
  * latency. */
 #include "core/points.h"
 
-void op_finish_at(struct sm *sm, int32_t id, uint64_t cycle) {
+EVERY_TIME void op_finish_at(struct sm *sm, int32_t id, uint64_t cycle) {
     uint32_t at = cycle % CORE_WHEEL;
     sm->ops[id].next = sm->wheel[at];
     sm->wheel[at] = id;
+    if (__builtin_expect(cycle - sm->now < 64, 1)) {
+        sm->ends_soon |= UINT64_C(1) << cycle % 64;
+        return;
+    }
     sm->wheel_bits[at / 64] |= UINT64_C(1) << (at % 64);
     sm->wheel_words |= 1u << at / 64;
 }
@@ -233,9 +237,12 @@ EVERY_TIME void sm_complete(struct sm *sm, uint64_t now, bool plain) {
     uint32_t at = now % CORE_WHEEL;
     int32_t id = sm->wheel[at];
     sm->wheel[at] = CORE_NONE;
-    sm->wheel_bits[at / 64] &= ~(UINT64_C(1) << (at % 64));
-    if (!sm->wheel_bits[at / 64])
-        sm->wheel_words &= ~(1u << at / 64);
+    sm->ends_soon &= ~(UINT64_C(1) << now % 64);
+    if (__builtin_expect(sm->wheel_words >> at / 64 & 1, 0)) {
+        sm->wheel_bits[at / 64] &= ~(UINT64_C(1) << (at % 64));
+        if (!sm->wheel_bits[at / 64])
+            sm->wheel_words &= ~(1u << at / 64);
+    }
     while (id != CORE_NONE) {
         int32_t next = sm->ops[id].next;
         op_writeback(sm, id, plain);
