@@ -295,6 +295,28 @@ static uint8_t *piece(struct exec *x, struct warp *w, const struct xinst *i, uin
     return ok ? (uint8_t *)(uintptr_t)h->addr : NULL;
 }
 
+/* Memory that all lanes of the warp touch, each its word of a row, whether they are active or not: what code
+ * does most. NULL: they do something else, or one of them touches what is not there. */
+static uint8_t *row(struct exec *x, const struct warp *w, const struct xinst *i) {
+    enum { ROW = 4 * WARP_LANES };
+    const struct imods *q = &i->in->m;
+    const uint32_t *lo = src_lanes(x, w, i->s[0]);
+    if (q->size != 4 || q->vec != 1)
+        return NULL;
+    if (q->space == MS_SHARED) {
+        uint32_t first = lo[0] + (uint32_t)i->in->imm, size = w->cta->shared_bytes;
+        bool fits = first % 4 == 0 && size >= ROW && first <= size - ROW;
+        return fits && lane_memory.row(lo, NULL) ? w->cta->shared + first : NULL;
+    }
+    if (q->space == MS_LOCAL || !q->a64)
+        return NULL;
+    const uint32_t *hi = src_lanes(x, w, i->s[1]);
+    const struct mem_span *h = &x->hint;
+    uint64_t first = ((uint64_t)hi[0] << 32 | lo[0]) + (uint64_t)(int64_t)i->in->imm, at = first - h->addr;
+    bool fits = first % 4 == 0 && at < h->size && h->size - at >= ROW;
+    return fits && lane_memory.row(lo, hi) ? (uint8_t *)(uintptr_t)first : NULL;
+}
+
 /* The words of a load from base + off into the destination registers. */
 static void load_piece(struct warp *w, const struct xinst *i, uint32_t m, const uint8_t *base,
                        const uint32_t *off, uint32_t words) {
@@ -315,6 +337,11 @@ static uint32_t words_of(const struct imods *m) {
 
 bool exec_load(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
     const struct imods *q = &i->in->m;
+    const uint8_t *whole = m == UINT32_MAX && i->ndw ? row(x, w, i) : NULL;
+    if (whole) {
+        memcpy(w->r[i->d], whole, 4 * WARP_LANES);
+        return true;
+    }
     uint32_t bytes = (uint32_t)q->size * q->vec, words = i->ndw ? words_of(q) : 0;
     _Alignas(64) uint32_t off[WARP_LANES];
     const uint8_t *base = piece(x, w, i, m, bytes, off);
@@ -364,6 +391,11 @@ bool exec_store(struct exec *x, struct warp *w, const struct xinst *i, uint32_t 
     const struct imods *q = &i->in->m;
     if (x->mem->read_only && !exec_may_write(x, w, i, m))
         return false;
+    uint8_t *whole = m == UINT32_MAX ? row(x, w, i) : NULL;
+    if (whole) {
+        memcpy(whole, src_lanes(x, w, i->s[i->first[1]]), 4 * WARP_LANES);
+        return true;
+    }
     uint32_t bytes = (uint32_t)q->size * q->vec, words = words_of(q), step = q->size >= 4 ? 4 : q->size;
     _Alignas(64) uint32_t off[WARP_LANES];
     uint8_t *base = piece(x, w, i, m, bytes, off);

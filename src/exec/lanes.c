@@ -162,6 +162,7 @@ static void blend(uint32_t *d, const uint32_t *s, uint32_t mask) {
 #define LANE_TEXT2(x) #x
 #define LANE_TEXT(x)  LANE_TEXT2(x)
 
+bool LANE_NAME(lane_row)(const uint32_t *, const uint32_t *);
 bool LANE_NAME(lane_offsets32)(uint32_t *, const uint32_t *, uint32_t, uint32_t, uint32_t, uint32_t);
 bool LANE_NAME(lane_offsets64)(uint32_t *, const uint32_t *, const uint32_t *, uint64_t, uint32_t, uint32_t,
                                uint32_t);
@@ -180,8 +181,8 @@ const struct lane_set LANE_NAME(lane_set) = {
 #undef OP
         },
     .pick_rounded = LANE_NAME(lane_pick_rounded),
-    .memory = {LANE_NAME(lane_offsets32), LANE_NAME(lane_offsets64), LANE_NAME(lane_gather),
-               LANE_NAME(lane_scatter)},
+    .memory = {LANE_NAME(lane_row), LANE_NAME(lane_offsets32), LANE_NAME(lane_offsets64),
+               LANE_NAME(lane_gather), LANE_NAME(lane_scatter)},
     .texture = &LANE_NAME(lane_texture_set),
     .matrix = &LANE_NAME(lane_matrix_set),
     .modify = modify,

@@ -47,6 +47,9 @@ static inline void lane_spread(uint32_t *d, uint32_t from, uint32_t m) {
 }
 /* Memory access of 32 lanes. Offsets are relative to a base that the caller adds to. */
 struct lane_memory {
+    /* Whether lanes point to words in a row, the first lane to the first. Addresses have 32 bits, or 64 where
+     * hi, which has their upper halves, is not NULL. */
+    bool (*row)(const uint32_t *lo, const uint32_t *hi);
     /* off = lo + add; lanes outside mask get the offset of one inside. True when all are at most limit and
      * multiples of align (a power of two). */
     bool (*offsets32)(uint32_t *off, const uint32_t *lo, uint32_t add, uint32_t mask, uint32_t limit,

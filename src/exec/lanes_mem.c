@@ -14,6 +14,53 @@ LANE_INLINE void make_safe(uint32_t *off, uint32_t mask) {
     FOR_LANES off[i] = in[i] ? off[i] : safe;
 }
 
+#if defined(__AVX2__)
+
+LANE_INLINE __m256i eight(const uint32_t *v, unsigned k) {
+    return _mm256_loadu_si256((const __m256i *)(v + 8 * k));
+}
+
+LANE_INLINE __m256i each(uint32_t v) {
+    return _mm256_set1_epi32((int)v);
+}
+
+LANE_INLINE bool all_fit(const uint32_t *off, uint32_t limit, uint32_t align) {
+    __m256i most = eight(off, 0), low = most;
+    for (unsigned k = 1; k < 4; k++) {
+        most = _mm256_max_epu32(most, eight(off, k));
+        low = _mm256_or_si256(low, eight(off, k));
+    }
+    __m256i far = _mm256_xor_si256(_mm256_max_epu32(most, each(limit)), each(limit));
+    __m256i wrong = _mm256_or_si256(far, _mm256_and_si256(low, each(align - 1)));
+    return _mm256_testz_si256(wrong, wrong);
+}
+
+/* The host's instruction takes offsets as signed: they count from 2 GB behind the base. */
+LANE_INLINE void gather_words(uint32_t *d, const uint8_t *base, const uint32_t *off) {
+    const uint32_t middle = UINT32_C(1) << 31;
+    const int *from = (const int *)((uintptr_t)base + middle);
+    for (unsigned k = 0; k < 4; k++)
+        _mm256_storeu_si256((__m256i *)(d + 8 * k),
+                            _mm256_i32gather_epi32(from, _mm256_xor_si256(eight(off, k), each(middle)), 1));
+}
+
+bool LANE_NAME(lane_row)(const uint32_t *lo, const uint32_t *hi);
+bool LANE_NAME(lane_row)(const uint32_t *lo, const uint32_t *hi) {
+    if (lo[WARP_LANES - 1] - lo[0] != 4 * (WARP_LANES - 1) || (hi && lo[WARP_LANES - 1] < lo[0]))
+        return false;
+    __m256i want = _mm256_add_epi32(each(lo[0]), _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28));
+    __m256i wrong = _mm256_xor_si256(want, eight(lo, 0));
+    for (unsigned k = 1; k < 4; k++) {
+        want = _mm256_add_epi32(want, each(32));
+        wrong = _mm256_or_si256(wrong, _mm256_xor_si256(want, eight(lo, k)));
+    }
+    for (unsigned k = 0; hi && k < 4; k++)
+        wrong = _mm256_or_si256(wrong, _mm256_xor_si256(each(hi[0]), eight(hi, k)));
+    return _mm256_testz_si256(wrong, wrong);
+}
+
+#else
+
 LANE_INLINE bool all_fit(const uint32_t *off, uint32_t limit, uint32_t align) {
     uint32_t most = 0, low = 0;
     FOR_LANES {
@@ -22,6 +69,21 @@ LANE_INLINE bool all_fit(const uint32_t *off, uint32_t limit, uint32_t align) {
     }
     return most <= limit && !(low & (align - 1));
 }
+
+LANE_INLINE void gather_words(uint32_t *d, const uint8_t *base, const uint32_t *off) {
+    FOR_LANES d[i] = *(const word *)(base + off[i]);
+}
+
+bool LANE_NAME(lane_row)(const uint32_t *lo, const uint32_t *hi);
+bool LANE_NAME(lane_row)(const uint32_t *lo, const uint32_t *hi) {
+    uint32_t wrong = 0;
+    FOR_LANES wrong |= lo[i] ^ (lo[0] + 4 * i);
+    if (hi)
+        FOR_LANES wrong |= hi[i] ^ hi[0];
+    return !wrong && (!hi || lo[WARP_LANES - 1] > lo[0]);
+}
+
+#endif
 
 bool LANE_NAME(lane_offsets32)(uint32_t *off, const uint32_t *lo, uint32_t add, uint32_t mask, uint32_t limit,
                                uint32_t align);
@@ -46,21 +108,10 @@ bool LANE_NAME(lane_offsets64)(uint32_t *off, const uint32_t *lo, const uint32_t
     return !(pack_mask(high) & mask) && all_fit(off, limit, align);
 }
 
-/* Consecutive words and one word for all are what most code does. */
-LANE_INLINE bool is_row(const uint32_t *off) {
-    uint32_t bad = 0;
-    FOR_LANES bad |= off[i] - off[0] - 4 * i;
-    return !bad;
-}
-
 void LANE_NAME(lane_gather)(uint32_t *d, const uint8_t *base, const uint32_t *off, uint32_t size, bool sgn);
 void LANE_NAME(lane_gather)(uint32_t *d, const uint8_t *base, const uint32_t *off, uint32_t size, bool sgn) {
     if (size == 4) {
-        if (is_row(off)) {
-            memcpy(d, base + off[0], 4 * WARP_LANES);
-            return;
-        }
-        FOR_LANES d[i] = *(const word *)(base + off[i]);
+        gather_words(d, base, off);
     } else if (size == 2) {
         for (unsigned i = 0; i < WARP_LANES; i++) {
             uint32_t v = *(const halfword *)(base + off[i]);
@@ -79,10 +130,6 @@ void LANE_NAME(lane_scatter)(uint8_t *base, const uint32_t *off, const uint32_t 
 void LANE_NAME(lane_scatter)(uint8_t *base, const uint32_t *off, const uint32_t *s, uint32_t mask,
                              uint32_t size) {
     if (size == 4 && mask == 0xffffffffu) {
-        if (is_row(off)) {
-            memcpy(base + off[0], s, 4 * WARP_LANES);
-            return;
-        }
         for (unsigned i = 0; i < WARP_LANES; i++)
             *(word *)(base + off[i]) = s[i];
         return;

@@ -638,6 +638,45 @@ static void test_simd(void **state) {
     assert_int_equal(run_one(OP_SIMD2, relu, 0x0005ffff, 0x00060001, 0), 0x00050000);
 }
 
+/* Memory of 32 lanes: offsets that fit or do not, words in a row or nearly, and what is loaded from there. */
+static void test_memory(void **state) {
+    (void)state;
+    enum { WORDS = 256, ROUNDS = 3000 };
+    _Alignas(64) uint32_t lo[WARP_LANES], hi[WARP_LANES], off[WARP_LANES], got[WARP_LANES], memory[WORDS];
+    for (uint32_t k = 0; k < WORDS; k++)
+        memory[k] = rng();
+    for (unsigned round = 0; round < 3 * ROUNDS; round++) {
+        if (!lane_use(isas[round % 3]))
+            continue;
+        uint32_t shape = rng() % 4, base = shape == 3 ? UINT32_MAX - rng() % 128 : rng() % 128 * 4;
+        uint32_t wrong = rng() % (2 * WARP_LANES), add = rng() % 16, limit = 4 * WORDS - 4;
+        for (uint32_t l = 0; l < WARP_LANES; l++) {
+            lo[l] = shape ? base + 4 * l : rng() % WORDS * 4;
+            hi[l] = 7;
+        }
+        if (shape == 1 && wrong < WARP_LANES)
+            lo[wrong] += 4;
+        if (shape == 2 && wrong < WARP_LANES)
+            hi[wrong]++;
+        bool row = true, wraps = lo[WARP_LANES - 1] < lo[0], level = true, fits = true, even = true;
+        for (uint32_t l = 0; l < WARP_LANES; l++) {
+            row &= lo[l] == lo[0] + 4 * l;
+            level &= hi[l] == hi[0];
+            fits &= lo[l] + add <= limit;
+            even &= (lo[l] + add) % 4 == 0;
+        }
+        assert_int_equal(lane_memory.row(lo, NULL), row);
+        assert_int_equal(lane_memory.row(lo, hi), row && level && !wraps);
+        assert_int_equal(lane_memory.offsets32(off, lo, add, UINT32_MAX, limit, 4), fits && even);
+        if (!fits || !even)
+            continue;
+        lane_memory.gather(got, (const uint8_t *)memory, off, 4, false);
+        for (uint32_t l = 0; l < WARP_LANES; l++)
+            assert_int_equal(got[l], memory[(lo[l] + add) / 4]);
+    }
+    lane_use(NULL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_operation),
@@ -656,6 +695,7 @@ int main(void) {
         cmocka_unit_test(test_div_approx),
         cmocka_unit_test(test_video),
         cmocka_unit_test(test_simd),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
