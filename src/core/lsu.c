@@ -21,16 +21,18 @@ static enum core_space space_of(const struct xinst *i, uint64_t first) {
 
 static uint8_t kind_of(const struct xinst *i) {
     uint16_t f = op_info[i->in->op].flags;
-    if (i->kind == X_LDGSTS)
+    if (i->kind == X_LOAD || i->kind == X_LDGSTS)
         return MEM_LOAD;
     return f & OPF_ATOMIC ? MEM_ATOMIC : f & OPF_STORE ? MEM_STORE : MEM_LOAD;
 }
 
-/* Lanes that access the shared memory of another block of the cluster. */
-static uint32_t remote_lanes(const struct cta *c, const uint32_t *at, uint32_t m) {
+/* Lanes of m that access, at + add, the shared memory of another block of the cluster. */
+static uint32_t remote_lanes(const struct cta *c, const uint32_t *at, uint32_t add, uint32_t m) {
     uint32_t remote = 0;
-    for (uint32_t l = 0; l < WARP_LANES && c->cluster->n > 1; l++) {
-        uint32_t slice = at[l] / SHARED_SLICE;
+    if (c->cluster->n == 1)
+        return 0;
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        uint32_t slice = (at[l] + add) / SHARED_SLICE;
         remote |= (uint32_t)(slice && slice - 1 != c->rank) << l;
     }
     return remote & m;
@@ -41,49 +43,38 @@ static void narrow(uint32_t *to, const uint64_t *from, uint32_t window) {
         to[l] = (uint32_t)from[l] - window;
 }
 
-/* Passes that an access of lanes m at these offsets takes through shared memory, its block's or another's. */
+/* Passes that an access of lanes m at offsets at + add takes through shared memory, its block's or another's.
+ */
 static void count_passes(const struct sm *sm, const struct core_warp *cw, struct core_op *op,
-                         const struct coalescer_inst *ci, const uint32_t *at, uint32_t m) {
+                         const struct coalescer_inst *ci, const uint32_t *at, uint32_t add, uint32_t m) {
     bool atomic = ci->kind == MEM_ATOMIC;
     op->space = CORE_SHARED;
-    op->passes =
-        (uint16_t)(atomic ? shared_atomic_passes(ci, at) : shared_passes(&sm->spec->coalescer, ci, at));
+    op->passes = (uint16_t)(atomic ? shared_atomic_passes(ci, at, add)
+                                   : shared_passes(&sm->spec->coalescer, ci, at, add));
     /* The network between SMs moves two thirds of what shared memory does, and takes atomics lane by lane. */
-    uint32_t remote = remote_lanes(cw->w->cta, at, m);
+    uint32_t remote = remote_lanes(cw->w->cta, at, add, m);
     op->remote = remote;
     if (remote)
         op->passes = (uint16_t)((3 * (atomic ? (uint32_t)__builtin_popcount(remote) : op->passes) + 1) / 2);
 }
 
-void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const struct xinst *i, uint32_t m) {
+/* Accesses of an instruction that may point elsewhere than to shared memory. */
+static void prepare_lines(struct sm *sm, struct core_warp *cw, struct core_op *op, const struct xinst *i,
+                          struct coalescer_inst ci, uint32_t m) {
     uint64_t a[WARP_LANES];
     uint32_t at[WARP_LANES];
-    const struct imods *q = &i->in->m;
-    if (i->kind == X_TEX) {
-        tex_prepare(sm, cw, op, i, m);
-        return;
-    }
-    bool generic = q->space == MS_GENERIC;
-    uint32_t bytes = inst_access_bytes(i->in);
-    struct coalescer_inst ci = {.mask = m, .bytes = bytes ? bytes > 16 ? 16 : bytes : 4, .kind = kind_of(i)};
-    if (i->kind == X_LDSM || i->kind == X_STSM)
-        ci.mask &= exec_row_lanes(i);
-    if (q->space == MS_SHARED && i->kind != X_LDC && i->kind != X_LDGSTS) {
-        exec_offsets(cw->x, cw->w, i, at);
-        count_passes(sm, cw, op, &ci, at, m);
-        return;
-    }
+    bool generic = i->in->m.space == MS_GENERIC;
     exec_addresses(cw->x, cw->w, i, m, a);
     uint64_t first = a[__builtin_ctz(m)];
     op->space = i->kind == X_LDC ? CORE_GLOBAL : (uint8_t)space_of(i, first);
     if (op->space == CORE_SHARED) {
         narrow(at, a, generic ? SHARED_WINDOW : 0);
-        count_passes(sm, cw, op, &ci, at, m);
+        count_passes(sm, cw, op, &ci, at, 0, m);
         return;
     }
     int16_t slot = sm->access_free[sm->naccess_free - 1];
     struct mem_access *out = &sm->access_pool[slot * COALESCER_MAX];
-    if (q->vol)
+    if (i->in->m.vol)
         ci.flags |= MEM_BYPASS;
     if (ci.kind == MEM_ATOMIC && i->ndw)
         ci.flags |= MEM_RETURN;
@@ -98,6 +89,21 @@ void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const 
     }
     op->accesses = slot;
     sm->naccess_free--;
+}
+
+void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const struct xinst *i, uint32_t m) {
+    if (i->kind == X_TEX) {
+        tex_prepare(sm, cw, op, i, m);
+        return;
+    }
+    uint32_t bytes = inst_access_bytes(i->in);
+    struct coalescer_inst ci = {.mask = m, .bytes = bytes ? bytes > 16 ? 16 : bytes : 4, .kind = kind_of(i)};
+    if (i->kind == X_LDSM || i->kind == X_STSM)
+        ci.mask &= exec_row_lanes(i);
+    if (i->in->m.space == MS_SHARED && i->kind != X_LDC && i->kind != X_LDGSTS)
+        count_passes(sm, cw, op, &ci, exec_offsets(cw->x, cw->w, i), (uint32_t)i->in->imm, m);
+    else
+        prepare_lines(sm, cw, op, i, ci, m);
 }
 
 /* 32-bit words that one lane accesses. */

@@ -360,13 +360,11 @@ static inline bool warp_can_take(const struct xinst *i) {
 void exec_addresses(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t m,
                     uint64_t *a);
 
-/* The low 32 bits of the same, of all lanes as they are: offsets in shared memory. Not for LDGSTS. */
-static inline void exec_offsets(const struct exec *x, const struct warp *w, const struct xinst *i,
-                                uint32_t *at) {
-    const uint32_t *lo = src_lanes(x, w, i->s[i->first[0]]);
-    uint32_t imm = (uint32_t)i->in->imm;
-    for (int l = 0; l < WARP_LANES; l++)
-        at[l] = lo[l] + imm;
+/* What, with the instruction's offset added, is the low 32 bits of the same, of all lanes as they are:
+ * offsets in shared memory. Not for LDGSTS. */
+static inline const uint32_t *exec_offsets(const struct exec *x, const struct warp *w,
+                                           const struct xinst *i) {
+    return src_lanes(x, w, i->s[i->first[0]]);
 }
 
 /* Thread blocks: state for one of x's blocks; block number n starts in it (again and again). */

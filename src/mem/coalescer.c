@@ -10,6 +10,9 @@
 
 #include <assert.h>
 #include <string.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 enum { SLOTS = 2 * COALESCER_MAX }; /* of the hash table */
 
@@ -291,32 +294,57 @@ uint32_t coalesce_texels(const struct coalescer_spec *spec, const uint64_t *addr
 
 /* ---- shared memory ----------------------------------------------------------------------------------- */
 
-/* The most different ones of n units in one of so many banks: in each pass every bank serves one of them,
- * wherever it is wanted. What is left is moved to the front. */
-static inline __attribute__((always_inline)) uint32_t bank_passes(uint32_t *unit, uint32_t n,
-                                                                  uint32_t banks) {
-    uint32_t served[SHARED_BANKS], passes = 0;
-    for (; n; passes++) {
-        uint32_t rest = 0;
+/* The lanes whose unit its bank serves. */
+static inline uint32_t lanes_served(const uint32_t *unit, const uint32_t *bank, const uint32_t *served) {
+    uint32_t lanes = 0;
+    for (uint32_t l = 0; l < MEM_LANES; l++)
+        lanes |= (uint32_t)(served[bank[l]] == unit[l]) << l;
+    return lanes;
+}
+
+#ifdef __x86_64__
+static inline WIDE uint32_t lanes_served_wide(const uint32_t *unit, const uint32_t *bank,
+                                              const uint32_t *served) {
+    uint32_t lanes = 0;
+    for (uint32_t l = 0; l < MEM_LANES; l += 8) {
+        __m256i own = _mm256_loadu_si256((const __m256i *)(unit + l)),
+                at = _mm256_loadu_si256((const __m256i *)(bank + l));
+        __m256i same = _mm256_cmpeq_epi32(_mm256_i32gather_epi32((const int *)served, at, 4), own);
+        lanes |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(same)) << l;
+    }
+    return lanes;
+}
+#else
+#define lanes_served_wide lanes_served
+#endif
+
+/* The most different units in one of so many banks that lanes touch: in each pass every bank serves one of
+ * them, wherever it is wanted. */
+static WIDE_PART uint32_t bank_passes(const uint32_t *unit, uint32_t lanes, uint32_t banks, bool wide) {
+    uint32_t bank[MEM_LANES], served[SHARED_BANKS] = {0}, passes = 0;
+    for (uint32_t l = 0; l < MEM_LANES; l++)
+        bank[l] = unit[l] & (banks - 1);
+    for (; lanes; passes++) {
+        if (lanes == UINT32_MAX)
 #pragma GCC unroll 8
-        for (uint32_t k = 0; k < n; k++)
-            served[unit[k] & (banks - 1)] = unit[k];
-#pragma GCC unroll 8
-        for (uint32_t k = 0; k < n; k++) {
-            uint32_t u = unit[k];
-            unit[rest] = u;
-            rest += served[u & (banks - 1)] != u;
-        }
-        n = rest;
+            for (uint32_t l = 0; l < MEM_LANES; l++)
+                served[bank[l]] = unit[l];
+        else
+            for (uint32_t left = lanes; left; left &= left - 1) {
+                uint32_t l = (uint32_t)__builtin_ctz(left);
+                served[bank[l]] = unit[l];
+            }
+        lanes &= ~(wide ? lanes_served_wide : lanes_served)(unit, bank, served);
     }
     return passes;
 }
 
-/* Whether n lanes touch addresses that are step apart. */
-static WIDE_PART bool is_even(const uint32_t *at, uint32_t n, uint32_t step) {
+/* Whether the lanes of each half of the warp touch addresses that are step apart. */
+static WIDE_PART bool is_even(const uint32_t *at, uint32_t step) {
+    enum { HALF = MEM_LANES / 2 };
     uint32_t wrong = 0;
-    for (uint32_t l = 1; l < n; l++)
-        wrong |= at[l] - at[l - 1] - step;
+    for (uint32_t l = 0; l < HALF; l++)
+        wrong |= (at[l] ^ (at[0] + l * step)) | (at[HALF + l] ^ (at[HALF] + l * step));
     return !wrong;
 }
 
@@ -347,7 +375,7 @@ struct units {
 static WIDE_PART uint32_t pattern_passes(const struct units *u, const uint32_t *at) {
     enum { HALF = MEM_LANES / 2 };
     uint32_t step = at[1] - at[0];
-    if (!is_even(at, HALF, step) || !is_even(at + HALF, HALF, step))
+    if (!is_even(at, step))
         return 0;
     if (at[HALF] - at[HALF - 1] == step && step >> u->shift << u->shift == step)
         return even_passes(u->lanes, step >> u->shift, u->banks) * (MEM_LANES / u->lanes);
@@ -356,39 +384,38 @@ static WIDE_PART uint32_t pattern_passes(const struct units *u, const uint32_t *
 }
 
 static WIDE_PART uint32_t passes_of(const struct coalescer_spec *s, const struct coalescer_inst *i,
-                                    const uint32_t *at) {
+                                    const uint32_t *at, uint32_t add, bool wide) {
     uint32_t shift = (uint32_t)__builtin_ctz(i->bytes > SHARED_WORD ? i->bytes : SHARED_WORD);
     struct units u = {shift, SHARED_BANKS * SHARED_WORD >> shift, part_lanes(s, i->bytes)};
     uint32_t unit[MEM_LANES], passes = pattern_passes(&u, at);
-    bool full = i->mask == UINT32_MAX;
-    if (passes == 1 || (passes && full)) /* where all lanes would do with one pass, so do some of them */
+    if (passes == 1 || (passes && i->mask == UINT32_MAX)) /* if all lanes do with one pass, so do some */
         return passes;
-    if (u.lanes == MEM_LANES && full) {
-        for (uint32_t l = 0; l < MEM_LANES; l++)
-            unit[l] = at[l] >> shift;
-        return bank_passes(unit, MEM_LANES, u.banks);
-    }
+    for (uint32_t l = 0; l < MEM_LANES; l++)
+        unit[l] = (at[l] + add) >> shift;
+    if (u.lanes == MEM_LANES)
+        return i->mask ? bank_passes(unit, i->mask, u.banks, wide) : 1;
     passes = 0;
-    for (uint32_t first = 0; first < MEM_LANES; first += u.lanes) {
-        uint32_t part = i->mask >> first & (uint32_t)((UINT64_C(1) << u.lanes) - 1), n = 0;
-        for (uint32_t l = first; part; l++, part >>= 1) {
-            unit[n] = at[l] >> shift;
-            n += part & 1;
-        }
-        passes += bank_passes(unit, n, u.banks);
-    }
+    for (uint32_t first = 0; first < MEM_LANES; first += u.lanes)
+        passes +=
+            bank_passes(unit, i->mask & (uint32_t)((UINT64_C(1) << u.lanes) - 1) << first, u.banks, wide);
     return passes ? passes : 1;
 }
-WIDE_TOO(uint32_t, shared_passes,
-         (const struct coalescer_spec *s, const struct coalescer_inst *i, const uint32_t *at), passes_of, s,
-         i, at)
 
-uint32_t shared_atomic_passes(const struct coalescer_inst *i, const uint32_t *at) {
-    uint8_t bank[SHARED_BANKS] = {0}, most = 1;
-    for (uint32_t left = i->mask; left; left &= left - 1) {
-        uint32_t b = at[__builtin_ctz(left)] / SHARED_WORD % SHARED_BANKS;
-        if (++bank[b] > most)
-            most = bank[b];
-    }
+static WIDE uint32_t passes_wide(const struct coalescer_spec *s, const struct coalescer_inst *i,
+                                 const uint32_t *at, uint32_t add) {
+    return passes_of(s, i, at, add, true);
+}
+
+uint32_t shared_passes(const struct coalescer_spec *s, const struct coalescer_inst *i, const uint32_t *at,
+                       uint32_t add) {
+    return HOST_IS_WIDE ? passes_wide(s, i, at, add) : passes_of(s, i, at, add, false);
+}
+
+uint32_t shared_atomic_passes(const struct coalescer_inst *i, const uint32_t *at, uint32_t add) {
+    uint8_t lanes[SHARED_BANKS] = {0}, most = 1;
+    for (uint32_t left = i->mask; left; left &= left - 1)
+        lanes[(at[__builtin_ctz(left)] + add) / SHARED_WORD % SHARED_BANKS]++;
+    for (uint32_t bank = 0; bank < SHARED_BANKS; bank++)
+        most = lanes[bank] > most ? lanes[bank] : most;
     return most;
 }

@@ -53,9 +53,10 @@ uint32_t coalesce_texels(const struct coalescer_spec *s, const uint64_t *addr, c
                          uint32_t n, uint32_t bytes, struct mem_access *out);
 
 /* Shared memory: in how many passes the banks serve the warp, at least 1. Lanes that read or write one word
- * share a pass. at: offsets into shared memory. */
-uint32_t shared_passes(const struct coalescer_spec *s, const struct coalescer_inst *i, const uint32_t *at);
+ * share a pass. Offsets into shared memory are at + add. */
+uint32_t shared_passes(const struct coalescer_spec *s, const struct coalescer_inst *i, const uint32_t *at,
+                       uint32_t add);
 /* The same for atomics, where lanes on one word follow one another too. */
-uint32_t shared_atomic_passes(const struct coalescer_inst *i, const uint32_t *at);
+uint32_t shared_atomic_passes(const struct coalescer_inst *i, const uint32_t *at, uint32_t add);
 
 #endif
