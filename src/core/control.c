@@ -25,10 +25,10 @@ void sm_release(struct sm *sm, uint64_t now) {
 /* Warps of a block that can go on after all, go on; returns which. */
 static uint64_t wake_block(struct sm *sm, uint32_t block) {
     uint64_t woken = 0;
-    for (uint64_t left = sm->blocked; left; left &= left - 1) {
+    for (uint64_t left = sm->blocked & sm->blocks[block].slots; left; left &= left - 1) {
         uint32_t s = (uint32_t)__builtin_ctzll(left);
         struct core_warp *cw = &sm->warps[s];
-        struct simt_entry *e = cw->block == block && cw->w ? simt_top(cw->w) : NULL;
+        struct simt_entry *e = simt_top(cw->w);
         if (!e || cw->fence || cw->until > sm->now)
             continue;
         warp_unblock(sm, s);
@@ -43,21 +43,20 @@ static uint64_t wake_block(struct sm *sm, uint32_t block) {
 /* Every thread of the block waits, and neither a fence nor the cluster's barrier, which is open, is among
  * what they wait for. */
 static bool all_wait(const struct sm *sm, uint32_t block) {
-    uint64_t waiting = 0;
-    for (uint64_t left = sm->resident; left; left &= left - 1) {
-        uint32_t s = (uint32_t)__builtin_ctzll(left);
-        const struct core_warp *cw = &sm->warps[s];
-        if (cw->block != block || !cw->w->live)
-            continue;
-        if (!(sm->blocked >> s & 1) || cw->fence || cw->until > sm->now)
+    uint64_t slots = sm->blocks[block].slots, waiting = slots & sm->blocked;
+    for (uint64_t left = slots & ~sm->blocked; left; left &= left - 1)
+        if (sm->warps[__builtin_ctzll(left)].w->live)
             return false;
-        waiting |= warp_bit(s);
+    for (uint64_t left = waiting; left; left &= left - 1) {
+        const struct core_warp *cw = &sm->warps[__builtin_ctzll(left)];
+        if (cw->fence || cw->until > sm->now)
+            return false;
     }
     return waiting;
 }
 
-uint64_t barrier_changed(struct sm *sm, uint32_t block) {
-    uint64_t woken = wake_block(sm, block);
+uint64_t barrier_changed(struct sm *sm, uint32_t block, bool opened) {
+    uint64_t woken = opened ? wake_block(sm, block) : 0;
     if (!all_wait(sm, block))
         return woken;
     const struct cta *c = sm->blocks[block].cta;
@@ -67,17 +66,19 @@ uint64_t barrier_changed(struct sm *sm, uint32_t block) {
     return split ? woken | wake_block(sm, block) : woken;
 }
 
-/* After a barrier or an exit: who goes on, for those who watch. */
-static void barriers(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t opened_before) {
+/* After a barrier or an exit: who goes on, for those who watch. own, all: openings of the block's barriers
+ * and of the cluster's before that. */
+static void barriers(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t own, uint32_t all) {
     uint32_t block = sm->warps[s].block;
+    const struct cta *c = sm->blocks[block].cta;
     uint64_t self = i->kind == X_BAR ? warp_bit(s) : 0;
     bool waits = sm->blocked & self;
-    uint64_t woken = barrier_changed(sm, block);
+    uint64_t woken = barrier_changed(sm, block, c->opened != own || c->cluster->opened != all);
     if (!HAS(sm, watch, barrier))
         return;
     if (waits)
         point_watch_barrier(sm, block, self, false);
-    if (sm->blocks[block].cta->opened != opened_before)
+    if (c->opened != own)
         point_watch_barrier(sm, block, woken | (waits ? 0 : self), true);
 }
 
@@ -114,6 +115,6 @@ void control_issue(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m,
     }
     if ((i->kind == X_BAR || i->kind == X_EXIT) && cw->block != CORE_NO_BLOCK) {
         cluster_changed(sm, s, i, together, now);
-        barriers(sm, s, i, opened);
+        barriers(sm, s, i, opened, together);
     }
 }

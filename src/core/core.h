@@ -211,7 +211,8 @@ struct core_stream {
 
 struct core_block {
     struct cta *cta; /* NULL: slot is free */
-    uint32_t warps;  /* still running or with instructions on their way */
+    uint32_t warps;  /* still running or with instructions on their way ... */
+    uint64_t slots;  /* ... and where they are */
 };
 
 struct sm {
@@ -569,10 +570,10 @@ bool warp_spins(struct core_warp *cw, const struct xinst *i, uint32_t m);
  * (cluster.c). */
 void cluster_changed(struct sm *sm, uint32_t slot, const struct xinst *i, uint32_t opened_before,
                      uint64_t now);
-/* A barrier of a block may have opened; returns the warps that go on (control.c). When instead every thread
- * of the block waits, lanes that wait for others of their warp at a reconvergence point go on alone: a
- * barrier counts threads, and theirs may be the arrivals it lacks. */
-uint64_t barrier_changed(struct sm *sm, uint32_t block);
+/* Threads of a block wait or have exited; opened: a barrier of theirs opened. Returns the warps that go on
+ * (control.c). When instead every thread of the block waits, lanes that wait for others of their warp at a
+ * reconvergence point go on alone: a barrier counts threads, and theirs may be the arrivals it lacks. */
+uint64_t barrier_changed(struct sm *sm, uint32_t block, bool opened);
 /* Control instructions and barriers (control.c). */
 void control_issue(struct sm *sm, uint32_t slot, const struct xinst *i, uint32_t m, uint64_t now);
 /* Full warps are the rule, and hosts without an instruction for it take their time to count bits. */

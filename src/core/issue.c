@@ -56,7 +56,7 @@ static void warp_wait(struct sm *sm, uint32_t s, uint32_t pc) {
     sm->blocked |= warp_bit(s);
     step_on(sm, s, false);
     if (kind != X_BAR && kind != X_EXIT && cw->block != CORE_NO_BLOCK)
-        barrier_changed(sm, cw->block);
+        barrier_changed(sm, cw->block, false);
 }
 
 EVERY_TIME void warp_advance(struct sm *sm, uint32_t s, uint32_t pc, bool plain) {

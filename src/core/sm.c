@@ -256,7 +256,7 @@ bool sm_add_block(struct sm *sm, struct cta *c) {
     uint64_t free = free_slots(sm);
     if (!sm_has_room(sm, c->nwarps))
         return false;
-    sm->blocks[slot] = (struct core_block){c, c->nwarps};
+    sm->blocks[slot] = (struct core_block){.cta = c, .warps = c->nwarps};
     sm->nblocks++;
     sm->n.blocks++;
     TELL(sm, tell_block(sm, PROBE_BLOCK_BEGIN, c));
@@ -264,6 +264,7 @@ bool sm_add_block(struct sm *sm, struct cta *c) {
     for (uint32_t k = 0; k < c->nwarps; k++) {
         uint32_t s = (uint32_t)__builtin_ctzll(free);
         free &= free - 1;
+        sm->blocks[slot].slots |= warp_bit(s);
         uint64_t local =
             UINT64_C(0x400000000000) + ((uint64_t)sm->id * CORE_MAX_WARPS + s) *
                                            (((uint64_t)sm->x->local_bytes * WARP_LANES + MEM_MAX_LINE - 1) &
@@ -308,6 +309,7 @@ static void retire_warps(struct sm *sm, void (*done)(void *ctx, struct cta *c), 
             continue;
         }
         sm->nwarps--;
+        sm->blocks[cw->block].slots &= others;
         if (!--sm->blocks[cw->block].warps)
             done(ctx, end_block(sm, cw->block));
     }
