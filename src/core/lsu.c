@@ -58,6 +58,12 @@ static void count_passes(const struct sm *sm, const struct core_warp *cw, struct
         op->passes = (uint16_t)((3 * (atomic ? (uint32_t)__builtin_popcount(remote) : op->passes) + 1) / 2);
 }
 
+/* Room for the accesses of an op. */
+static struct mem_access *take_room(struct sm *sm, struct core_op *op) {
+    op->accesses = sm->access_free[--sm->naccess_free];
+    return &sm->access_pool[op->accesses * COALESCER_MAX];
+}
+
 /* Accesses of an instruction that may point elsewhere than to shared memory. */
 static void prepare_lines(struct sm *sm, struct core_warp *cw, struct core_op *op, const struct xinst *i,
                           struct coalescer_inst ci, uint32_t m) {
@@ -66,29 +72,22 @@ static void prepare_lines(struct sm *sm, struct core_warp *cw, struct core_op *o
     bool generic = i->in->m.space == MS_GENERIC;
     exec_addresses(cw->x, cw->w, i, m, a);
     uint64_t first = a[__builtin_ctz(m)];
-    op->space = i->kind == X_LDC ? CORE_GLOBAL : (uint8_t)space_of(i, first);
+    op->space = (uint8_t)space_of(i, first);
     if (op->space == CORE_SHARED) {
         narrow(at, a, generic ? SHARED_WINDOW : 0);
         count_passes(sm, cw, op, &ci, at, 0, m);
         return;
     }
-    int16_t slot = sm->access_free[sm->naccess_free - 1];
-    struct mem_access *out = &sm->access_pool[slot * COALESCER_MAX];
-    if (i->in->m.vol)
-        ci.flags |= MEM_BYPASS;
+    struct mem_access *out = take_room(sm, op);
     if (ci.kind == MEM_ATOMIC && i->ndw)
         ci.flags |= MEM_RETURN;
-    if (i->kind == X_LDC) {
-        op->naccess = (uint16_t)coalesce_constant(&sm->spec->coalescer, &ci, a, out);
-    } else if (op->space == CORE_LOCAL) {
+    if (op->space == CORE_LOCAL) {
         ci.flags |= MEM_LOCAL;
         narrow(at, a, generic ? LOCAL_WINDOW : 0);
         op->naccess = (uint16_t)coalesce_local(&sm->spec->coalescer, &ci, cw->local_base, at, out);
     } else {
         op->naccess = (uint16_t)coalesce(&sm->spec->coalescer, &ci, a, out);
     }
-    op->accesses = slot;
-    sm->naccess_free--;
 }
 
 void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const struct xinst *i, uint32_t m) {
@@ -100,10 +99,18 @@ void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const 
     struct coalescer_inst ci = {.mask = m, .bytes = bytes ? bytes > 16 ? 16 : bytes : 4, .kind = kind_of(i)};
     if (i->kind == X_LDSM || i->kind == X_STSM)
         ci.mask &= exec_row_lanes(i);
-    if (i->in->m.space == MS_SHARED && i->kind != X_LDC && i->kind != X_LDGSTS)
-        count_passes(sm, cw, op, &ci, exec_offsets(cw->x, cw->w, i), (uint32_t)i->in->imm, m);
-    else
+    if (i->in->m.vol)
+        ci.flags = MEM_BYPASS;
+    const uint32_t *at = exec_offsets(cw->x, cw->w, i);
+    if (i->kind == X_LDC) {
+        op->space = CORE_GLOBAL;
+        op->naccess = (uint16_t)coalesce_constant(&sm->spec->coalescer, &ci, at, (uint32_t)i->in->imm,
+                                                  take_room(sm, op));
+    } else if (i->in->m.space == MS_SHARED && i->kind != X_LDGSTS) {
+        count_passes(sm, cw, op, &ci, at, (uint32_t)i->in->imm, m);
+    } else {
         prepare_lines(sm, cw, op, i, ci, m);
+    }
 }
 
 /* 32-bit words that one lane accesses. */

@@ -248,22 +248,32 @@ uint32_t coalesce_local(const struct coalescer_spec *s, const struct coalescer_i
 
 /* ---- constant memory --------------------------------------------------------------------------------- */
 
-uint32_t coalesce_constant(const struct coalescer_spec *s, const struct coalescer_inst *i,
-                           const uint64_t *addr, struct mem_access *out) {
-    struct seen seen;
-    uint64_t last = 0;
-    uint32_t k = 0, n = 0;
-    if (i->mask && is_run(addr, 0, MEM_LANES, 0))
-        return uniform(s, i, addr[0], i->mask, (uint32_t)__builtin_popcount(i->mask), out);
-    seen_clear(&seen, MEM_LANES);
-    for (uint32_t left = i->mask; left; left &= left - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(left);
-        if (!n || addr[lane] != last)
-            k = seen_find(&seen, last = addr[lane]);
-        if (k == n)
-            n += uniform(s, i, last, 0, 0, &out[k]);
-        out[k].lanes |= 1u << lane;
-        out[k].bytes += (uint16_t)i->bytes;
+/* The lanes for which v has this value. */
+static uint32_t lanes_with(const uint32_t *v, uint32_t value) {
+    uint32_t lanes = 0;
+#ifdef __SSE2__
+    for (uint32_t l = 0; l < MEM_LANES; l += 16) {
+        __m128i same[4];
+        for (uint32_t k = 0; k < 4; k++)
+            same[k] = _mm_cmpeq_epi32(_mm_loadu_si128((const __m128i *)(v + l + 4 * k)),
+                                      _mm_set1_epi32((int)value));
+        __m128i bytes = _mm_packs_epi16(_mm_packs_epi32(same[0], same[1]), _mm_packs_epi32(same[2], same[3]));
+        lanes |= (uint32_t)_mm_movemask_epi8(bytes) << l;
+    }
+#else
+    for (uint32_t l = 0; l < MEM_LANES; l++)
+        lanes |= (uint32_t)(v[l] == value) << l;
+#endif
+    return lanes;
+}
+
+uint32_t coalesce_constant(const struct coalescer_spec *s, const struct coalescer_inst *i, const uint32_t *at,
+                           uint32_t add, struct mem_access *out) {
+    uint32_t n = 0;
+    for (uint32_t left = i->mask, same; left; left &= ~same) {
+        uint32_t first = at[__builtin_ctz(left)];
+        same = lanes_with(at, first) & left;
+        n += uniform(s, i, first + add, same, (uint32_t)__builtin_popcount(same), &out[n]);
     }
     return n;
 }
@@ -274,20 +284,22 @@ uint32_t coalesce_texels(const struct coalescer_spec *spec, const uint64_t *addr
                          uint32_t n, uint32_t bytes, struct mem_access *out) {
     const struct coalescer_spec s = *spec; /* what is written to out cannot change it */
     struct seen seen;
-    uint64_t last = UINT64_MAX;
-    uint32_t k = 0, lines = 0;
+    uint32_t lines = 0;
     assert(n <= COALESCER_MAX);
     seen_clear(&seen, n);
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t line = line_of(&s, addr[i]);
-        if (line != last)
-            k = seen_find(&seen, line);
-        last = line;
+    for (uint32_t i = 0; i < n;) {
+        uint64_t at = addr[i], line = line_of(&s, at);
+        uint32_t first = i, sectors = 0, lanes = 0;
+        do { /* texels side by side are often in one line */
+            sectors |= 1u << sector_of(&s, at);
+            lanes |= 1u << lane[i];
+        } while (++i < n && line_of(&s, at = addr[i]) == line);
+        uint32_t k = seen_find(&seen, line);
         if (k == lines)
             out[lines++] = (struct mem_access){.line = line, .kind = MEM_LOAD};
-        out[k].lanes |= 1u << lane[i];
-        out[k].sectors |= (uint8_t)(1u << sector_of(&s, addr[i]));
-        out[k].bytes += (uint16_t)bytes;
+        out[k].lanes |= lanes;
+        out[k].sectors |= (uint8_t)sectors;
+        out[k].bytes += (uint16_t)((i - first) * bytes);
     }
     return lines;
 }

@@ -44,9 +44,10 @@ static inline uint64_t local_address(uint64_t base, uint32_t at, uint32_t lane) 
     return base + ((uint64_t)(at / 4) * MEM_LANES + lane) * 4 + at % 4;
 }
 
-/* Constant memory: one access for each distinct address, since they are served one after the other. */
-uint32_t coalesce_constant(const struct coalescer_spec *s, const struct coalescer_inst *i,
-                           const uint64_t *addr, struct mem_access *out);
+/* Constant memory: one access for each distinct address, at + add, since they are served one after the other.
+ */
+uint32_t coalesce_constant(const struct coalescer_spec *s, const struct coalescer_inst *i, const uint32_t *at,
+                           uint32_t add, struct mem_access *out);
 
 /* Textures: n texels of so many bytes, each read by a lane; one access for each line they lie in. */
 uint32_t coalesce_texels(const struct coalescer_spec *s, const uint64_t *addr, const uint8_t *lane,

@@ -192,18 +192,18 @@ static void test_local(void **state) {
 
 static void test_constant(void **state) {
     (void)state;
-    uint64_t addr[MEM_LANES];
+    uint32_t at[MEM_LANES];
     struct coalescer_inst i = {~0u, 4, MEM_LOAD, 0};
     for (uint32_t l = 0; l < MEM_LANES; l++)
-        addr[l] = 0x40;
-    assert_int_equal(coalesce_constant(&pascal, &i, addr, got), 1);
+        at[l] = 0x30;
+    assert_int_equal(coalesce_constant(&pascal, &i, at, 0x10, got), 1);
     assert_true(got[0].lanes == ~0u && got[0].line == 0 && got[0].sectors == 4);
     for (uint32_t l = 0; l < MEM_LANES; l++)
-        addr[l] = 0x40 + l % 3 * 4; /* same line, still one after the other */
-    assert_int_equal(coalesce_constant(&pascal, &i, addr, got), 3);
+        at[l] = 0x30 + l % 3 * 4; /* same line, still one after the other */
+    assert_int_equal(coalesce_constant(&pascal, &i, at, 0x10, got), 3);
     assert_true(got[1].lanes == 0x92492492);
     i.mask = 0x3;
-    assert_int_equal(coalesce_constant(&pascal, &i, addr, got), 2);
+    assert_int_equal(coalesce_constant(&pascal, &i, at, 0x10, got), 2);
 }
 
 /* ---- shared memory ----------------------------------------------------------------------------------- */
