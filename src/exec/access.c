@@ -28,9 +28,9 @@ bool exec_fault(struct exec *x, const struct warp *w, const struct xinst *i, enu
 }
 
 void *exec_global(struct exec *x, uint64_t addr, uint32_t size) {
-    const struct mem_span *h = &x->hint;
+    const struct mem_span *h = &x->hint.data;
     bool known = addr - h->addr < h->size && h->size - (addr - h->addr) >= size;
-    if (!known && !memory_span(x->mem, addr, &x->hint))
+    if (!known && !memory_span(x->mem, addr, &x->hint.data))
         return NULL;
     return h->size - (addr - h->addr) >= size ? (void *)(uintptr_t)addr : NULL;
 }
@@ -119,9 +119,9 @@ static bool global_each(struct exec *x, struct warp *w, const struct xinst *i, u
 
 static bool to_global(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, struct target *t,
                       uint32_t bytes) {
-    const struct mem_span *h = &x->hint;
+    const struct mem_span *h = &x->hint.data;
     uint64_t a0 = t->at[first_lane(m)];
-    if (a0 - h->addr >= h->size && !memory_span(x->mem, a0, &x->hint))
+    if (a0 - h->addr >= h->size && !memory_span(x->mem, a0, &x->hint.data))
         return global_each(x, w, i, m, t->at, bytes);
     if (in_range(t->at, h->addr, h->size, bytes) && aligned(t->at, bytes))
         return true;
@@ -282,8 +282,8 @@ static uint8_t *piece(struct exec *x, struct warp *w, const struct xinst *i, uin
     const uint32_t *hi = i->in->m.a64 ? src_lanes(x, w, i->s[1]) : NULL;
     uint64_t a0 = hi ? ((uint64_t)hi[l] << 32 | lo[l]) + (uint64_t)(int64_t)i->in->imm
                      : (uint64_t)WINDOW_HI << 32 | (uint32_t)(lo[l] + imm);
-    const struct mem_span *h = &x->hint;
-    if (a0 - h->addr >= h->size && !memory_span(x->mem, a0, &x->hint))
+    const struct mem_span *h = &x->hint.data;
+    if (a0 - h->addr >= h->size && !memory_span(x->mem, a0, &x->hint.data))
         return NULL;
     if (h->size < bytes || (h->addr & (bytes - 1)))
         return NULL;
@@ -311,7 +311,7 @@ static uint8_t *row(struct exec *x, const struct warp *w, const struct xinst *i)
     if (q->space == MS_LOCAL || !q->a64)
         return NULL;
     const uint32_t *hi = src_lanes(x, w, i->s[1]);
-    const struct mem_span *h = &x->hint;
+    const struct mem_span *h = &x->hint.data;
     uint64_t first = ((uint64_t)hi[0] << 32 | lo[0]) + (uint64_t)(int64_t)i->in->imm, at = first - h->addr;
     bool fits = first % 4 == 0 && at < h->size && h->size - at >= ROW;
     return fits && lane_memory.row(lo, hi) ? (uint8_t *)(uintptr_t)first : NULL;

@@ -254,7 +254,7 @@ void ahead_run(void *ctx, uint32_t k) {
     struct ahead *a = ctx;
     struct follower *f = &a->block[k];
     struct exec *x = &f->x;
-    x->hint = (struct mem_span){0}; /* what is mapped may have changed */
+    x->hint = (struct mem_hints){0}; /* what is mapped may have changed */
     x->warp_insts = x->thread_insts = x->divergent = x->waited = 0;
     memset(x->executed, 0, x->img->ncode * sizeof *x->executed);
     f->kept.first = f->kept.end = 0;

@@ -71,7 +71,6 @@ static void decode(struct image *img, struct map *seen, struct xinst *x, const s
         x->pneg[k] = in->psrc[k].neg;
         x->pd[k] = (uint8_t)(in->pdst[k].id == VPRED_PT ? PRED_PT : in->pdst[k].id);
     }
-    x->sole = (x->ps[0] & x->ps[1] & x->pd[0] & x->pd[1]) == PRED_PT && !(x->pneg[0] | x->pneg[1]);
     x->ndw = in->dst.kind == O_REG && in->dst.v != VREG_RZ ? (uint8_t)inst_dst_words(in) : 0;
     x->d = x->ndw ? in->dst.v : img->prog->nregs;
     for (uint32_t s = 0; s < in->nsrc; s++) {
@@ -81,6 +80,8 @@ static void decode(struct image *img, struct map *seen, struct xinst *x, const s
         for (uint32_t w = 0; w < words && x->nsw < sizeof x->s / sizeof x->s[0]; w++)
             x->s[x->nsw++] = word_index(img, seen, &in->src[s], w, words);
     }
+    bool sole = (x->ps[0] & x->ps[1] & x->pd[0] & x->pd[1]) == PRED_PT && !(x->pneg[0] | x->pneg[1]);
+    x->easy = x->kind == X_ALU && sole && !x->mods && x->op.rnd == RND_RN;
 }
 
 struct image *image_create(const struct program *p) {

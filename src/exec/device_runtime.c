@@ -41,7 +41,7 @@ static enum device_error give_int(const struct caller *c, uint64_t to, bool know
 /* Memory for a launch's parameters, which the caller writes; 0 when there is none. */
 static uint64_t prepare(struct caller *c, struct child k) {
     k.buffer = memory_alloc(c->x->mem, k.bytes ? k.bytes : 1, RP_MEM_DEVICE);
-    c->x->hint = (struct mem_span){0}; /* what is mapped has changed */
+    c->x->hint = (struct mem_hints){0}; /* what is mapped has changed */
     if (!k.buffer) {
         c->w->error[c->lane] = ERROR_MEMORY;
         return 0;
@@ -91,7 +91,7 @@ static enum device_error launch(struct caller *c, struct child *k, uint64_t stre
     if (c->x->watch)
         c->x->watch->freeing(c->x->watch, c->x, c->w, c->i, c->lane, k->buffer);
     memory_free(c->x->mem, k->buffer);
-    c->x->hint = (struct mem_span){0};
+    c->x->hint = (struct mem_hints){0};
     k->tail = stream == STREAM_TAIL;
     enum device_error error = rt->host.check(rt->host.ctx, k);
     if (!is_stream(c, stream))

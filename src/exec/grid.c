@@ -14,6 +14,13 @@ enum {
     SHARED_PIECE = 128 /* in which hardware hands out shared memory */
 };
 
+/* Rows of 32 words become zero. */
+static void clear_rows(void *at, size_t rows) {
+    uint32_t(*row)[WARP_LANES] = at;
+    for (size_t r = 0; r < rows; r++)
+        memset(row[r], 0, sizeof *row);
+}
+
 struct cta *cta_create(struct exec *x) {
     const struct program *p = x->img->prog;
     struct cta *c = xcalloc(1, sizeof *c);
@@ -61,13 +68,13 @@ void cta_start(struct cta *c, uint32_t n) {
     c->ended = false;
     memset(c->bars, 0, sizeof c->bars);
     c->opened = 0;
-    memset(c->shared, 0, c->shared_bytes);
+    clear_rows(c->shared, c->shared_bytes / SHARED_PIECE);
     for (uint32_t i = 0; i < c->nwarps; i++) {
         struct warp *w = &c->warps[i];
         uint32_t left = c->nthreads - i * WARP_LANES;
-        memset(w->r, 0, (size_t)x->img->prog->nregs * sizeof *w->r);
+        clear_rows(w->r, x->img->prog->nregs);
         if (w->local)
-            memset(w->local, 0, (size_t)x->local_bytes * WARP_LANES);
+            clear_rows(w->local, x->local_bytes / 4);
         w->arrived = 0;
         memset(w->error, 0, sizeof w->error);
         memset(w->p, 0, sizeof w->p);
@@ -100,7 +107,7 @@ static bool cta_split(struct cta *c) {
 bool exec_pause(struct exec *x) {
     x->pause_next = x->warp_insts + x->waited + EXEC_PAUSE;
     x->stop = x->pause(x->pause_ctx);
-    x->hint = (struct mem_span){0}; /* what is mapped may have changed */
+    x->hint = (struct mem_hints){0}; /* what is mapped may have changed */
     return !x->stop;
 }
 

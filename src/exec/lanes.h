@@ -92,8 +92,9 @@ struct lane_texture {
     void (*weigh)(double *d, const uint32_t *const weight[3], unsigned corner, const uint32_t *share);
     /* Offsets of texels; returns the lanes that are inside, others get offset 0. */
     uint32_t (*offsets)(const struct tex_layout *t, uint64_t *off);
-    /* Loads size bytes (1, 2 or 4, extended to 32 bits) for every lane. */
-    void (*load)(uint32_t *d, const uint8_t *base, const uint64_t *off, uint32_t size, bool sgn);
+    /* Loads a channel of size bytes (1, 2 or 4, extended to 32 bits) of a texel for every lane. */
+    void (*load)(uint32_t *d, const uint8_t *base, const uint64_t *off, uint32_t texel_bytes,
+                 uint32_t channel, uint32_t size, bool sgn);
     /* Integers to floats: top becomes 1, and nothing is less than -1. */
     void (*normalize)(uint32_t *d, float top);
     /* sum += weight * texel, where the weight is not 0. */
@@ -102,13 +103,16 @@ struct lane_texture {
 };
 extern struct lane_texture lane_texture;
 
+/* Where byte x of row y lies in its tile. */
+static inline uint32_t tex_offset_in_tile(uint32_t x, uint32_t y) {
+    return (x & 32) << 3 | (y & 6) << 5 | (x & 16) << 1 | (y & 1) << 4 | (x & 15);
+}
+
 /* Where byte x of row y lies in an image of tiles, as GPUs keep arrays: 64 bytes by 8 rows are 512 bytes, in
  * them 16 bytes by 2 rows are a sector of 32 (block-linear layout, Tegra X1 TRM; blocks here are one tile
  * high). */
 static inline uint64_t tex_tile_offset(uint64_t x, uint64_t y, uint64_t pitch) {
-    uint64_t tile = (y & ~UINT64_C(7)) * pitch + (x >> 6 << 9);
-    uint64_t part = (x & 32) << 3 | (y & 6) << 5 | (x & 16) << 1 | (y & 1) << 4 | (x & 15);
-    return tile + part;
+    return (y & ~UINT64_C(7)) * pitch + (x >> 6 << 9) + tex_offset_in_tile((uint32_t)x, (uint32_t)y);
 }
 
 /* Name of the instruction set in use: "avx512", "avx2", "generic". Chosen once; REPRISE_ISA overrides. */

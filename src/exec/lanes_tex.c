@@ -67,6 +67,15 @@ POINT(border)
 /* What is clamped need not be kept from growing too large before, and not rounded down but cut off. */
 static void point_clamp(const struct tex_axis *a, const uint32_t *coord, int32_t *at) {
     double last = (double)a->n - 1;
+    if (a->scale == 1 && a->n <= 0x1p24) { /* floats are as exact */
+        float end = (float)last;
+        FOR_LANES {
+            float v = as_f32(coord[i]);
+            v = v > 0 ? v : 0;
+            at[i] = (int32_t)(v < end ? v : end);
+        }
+        return;
+    }
     FOR_LANES {
         double v = (double)as_f32(coord[i]) * a->scale;
         v = v > 0 ? v : 0; /* also for NaN */
@@ -139,12 +148,24 @@ static void in_rows(const struct tex_layout *t, uint64_t *off) {
     const int32_t *x = t->index[0], *y = t->index[1];
     uint32_t bytes = t->texel_bytes;
     FOR_LANES off[i] = (uint64_t)(uint32_t)x[i] * bytes;
-    if (y)
+    if (y && t->pitch <= UINT32_MAX) {
+        uint32_t pitch = (uint32_t)t->pitch;
+        FOR_LANES off[i] += (uint64_t)(uint32_t)y[i] * pitch;
+    } else if (y) {
         FOR_LANES off[i] += (uint64_t)(uint32_t)y[i] * t->pitch;
+    }
 }
 
 static void in_tiles(const struct tex_layout *t, uint64_t *off) {
     const int32_t *x = t->index[0], *y = t->index[1];
+    if (y && t->pitch < UINT32_C(1) << 29 && (uint64_t)t->extent[0] * t->texel_bytes <= t->pitch) {
+        uint32_t pitch = (uint32_t)t->pitch, bytes = t->texel_bytes; /* a row of tiles has 32-bit offsets */
+        FOR_LANES {
+            uint32_t at = (uint32_t)x[i] * bytes, row = (uint32_t)y[i];
+            off[i] = (uint64_t)(row & ~UINT32_C(7)) * pitch + ((at >> 6 << 9) + tex_offset_in_tile(at, row));
+        }
+        return;
+    }
     FOR_LANES off[i] =
         tex_tile_offset((uint64_t)(uint32_t)x[i] * t->texel_bytes, y ? (uint32_t)y[i] : 0, t->pitch);
 }
@@ -175,19 +196,44 @@ static uint32_t offsets(const struct tex_layout *t, uint64_t *off) {
 typedef uint32_t __attribute__((may_alias, aligned(1))) word;
 typedef uint16_t __attribute__((may_alias, aligned(1))) halfword;
 
-static void load(uint32_t *d, const uint8_t *base, const uint64_t *off, uint32_t size, bool sgn) {
-    if (size == 4) {
-        for (unsigned i = 0; i < WARP_LANES; i++)
-            d[i] = *(const word *)(base + off[i]);
-    } else if (size == 2) {
-        for (unsigned i = 0; i < WARP_LANES; i++) {
-            uint32_t v = *(const halfword *)(base + off[i]);
-            d[i] = sgn ? (uint32_t)(int16_t)v : v;
-        }
-    } else {
-        for (unsigned i = 0; i < WARP_LANES; i++)
-            d[i] = sgn ? (uint32_t)(int8_t)base[off[i]] : base[off[i]];
+#if defined(__AVX2__)
+LANE_INLINE void load_words(uint32_t *d, const uint8_t *base, const uint64_t *off) {
+    for (unsigned i = 0; i < WARP_LANES; i += 4)
+        _mm_store_si128((__m128i *)(d + i),
+                        _mm256_i64gather_epi32((const int *)(uintptr_t)base,
+                                               _mm256_load_si256((const __m256i *)(off + i)), 1));
+}
+#else
+LANE_INLINE void load_words(uint32_t *d, const uint8_t *base, const uint64_t *off) {
+    for (unsigned i = 0; i < WARP_LANES; i++)
+        d[i] = *(const word *)(base + off[i]);
+}
+#endif
+
+/* Of texels that are whole words, those are loaded in which the channel lies. */
+static void load(uint32_t *d, const uint8_t *base, const uint64_t *off, uint32_t texel_bytes,
+                 uint32_t channel, uint32_t size, bool sgn) {
+    uint32_t first = channel * size, rest = 32 - 8 * size, above = rest - 8 * (first & 3);
+    if (texel_bytes % 4 == 0) {
+        load_words(d, base + (first & ~3u), off);
+        if (size < 4 && sgn)
+            FOR_LANES d[i] = (uint32_t)((int32_t)(d[i] << above) >> rest);
+        else if (size < 4)
+            FOR_LANES d[i] = d[i] << above >> rest;
+        return;
     }
+    base += first;
+    if (size == 2) {
+#pragma GCC unroll 8
+        for (unsigned i = 0; i < WARP_LANES; i++)
+            d[i] = *(const halfword *)(base + off[i]);
+    } else {
+#pragma GCC unroll 8
+        for (unsigned i = 0; i < WARP_LANES; i++)
+            d[i] = base[off[i]];
+    }
+    if (sgn)
+        FOR_LANES d[i] = (uint32_t)((int32_t)(d[i] << rest) >> rest);
 }
 
 static void normalize(uint32_t *d, float top) {

@@ -38,6 +38,11 @@ struct mem_span {
     uint64_t addr, size;
 };
 
+/* Memory that was hit last: by loads and stores, by textures. */
+struct mem_hints {
+    struct mem_span data, texels;
+};
+
 /* Reserves the address range; false when the host refuses. */
 bool memory_init(struct memory *m, size_t limit);
 void memory_destroy(struct memory *m);

@@ -55,7 +55,26 @@ static __attribute__((noinline)) void run_alu_through(struct exec *x, struct war
     write_predicates(&io, w, i, m);
 }
 
-/* Carries out an ALU operation: the only kind that goes through the lane executors. */
+/* The operands of an ALU operation whose words need no room in between. */
+static inline __attribute__((always_inline)) void set_words(struct lane_io *io, const struct exec *x,
+                                                            const struct warp *w, const struct xinst *i) {
+    for (uint32_t k = 0; k < i->nsw; k++)
+        io->s[k] = src_lanes(x, w, i->s[k]);
+    io->m = &i->in->m;
+    io->d[0] = w->r[i->d];
+    io->d[1] = w->r[i->d + 1];
+}
+
+/* Carries out an ALU operation that is easy, for all lanes. */
+static inline __attribute__((always_inline)) void run_easy(struct exec *x, struct warp *w,
+                                                           const struct xinst *i) {
+    struct lane_io io;
+    set_words(&io, x, w, i);
+    io.pin[0] = io.pin[1] = UINT32_MAX;
+    i->op.fn(&io);
+}
+
+/* Carries out any ALU operation: the only kind that goes through the lane executors. */
 static inline __attribute__((always_inline)) void run_alu(struct exec *x, struct warp *w,
                                                           const struct xinst *i, uint32_t m) {
     if (i->mods || (m != 0xffffffffu && i->ndw)) {
@@ -63,16 +82,7 @@ static inline __attribute__((always_inline)) void run_alu(struct exec *x, struct
         return;
     }
     struct lane_io io;
-    for (uint32_t k = 0; k < i->nsw; k++)
-        io.s[k] = src_lanes(x, w, i->s[k]);
-    io.m = &i->in->m;
-    io.d[0] = w->r[i->d];
-    io.d[1] = w->r[i->d + 1];
-    if (__builtin_expect(i->sole, 1)) {
-        io.pin[0] = io.pin[1] = UINT32_MAX;
-        lane_run(i->op, &io);
-        return;
-    }
+    set_words(&io, x, w, i);
     read_predicates(&io, w, i);
     lane_run(i->op, &io);
     write_predicates(&io, w, i, m);
@@ -371,7 +381,9 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
             bool ok = true;
             switch ((enum xkind)i->kind) {
             case X_ALU:
-                if (m)
+                if (i->easy && m == UINT32_MAX)
+                    run_easy(x, w, i);
+                else if (m)
                     run_alu(x, w, i, m);
                 break;
             case X_S2R:
@@ -533,11 +545,13 @@ EVERY_STEP enum warp_state warp_take(struct exec *x, struct warp *w, const struc
     x->warp_insts++;
     x->executed[e->pc]++;
     x->thread_insts += lanes;
-    if (i->kind != X_ALU) {
-        if (!run_simple(x, w, i, m, false))
-            return WARP_FAULT;
-    } else if (m) {
-        run_alu(x, w, i, m);
+    if (__builtin_expect(i->easy && m == UINT32_MAX, 1))
+        run_easy(x, w, i);
+    else if (i->kind == X_ALU) {
+        if (m)
+            run_alu(x, w, i, m);
+    } else if (!run_simple(x, w, i, m, false)) {
+        return WARP_FAULT;
     }
     x->divergent += e->mask != UINT32_MAX;
     e->pc++;

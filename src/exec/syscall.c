@@ -105,7 +105,7 @@ static void do_malloc(struct caller *c) {
     uint64_t size = caller_value(c, c->ptr, c->ptr), addr = 0;
     if (size && size <= x->heap_limit && *x->heap_used <= x->heap_limit - size) {
         addr = memory_alloc(x->mem, size, RP_MEM_DEVICE);
-        x->hint = (struct mem_span){0}; /* what is mapped has changed */
+        x->hint = (struct mem_hints){0}; /* what is mapped has changed */
         if (addr) {
             memory_find(x->mem, addr)->flags = MEM_DEVICE_HEAP;
             *x->heap_used += size;
@@ -128,7 +128,7 @@ static bool do_free(struct caller *c) {
         return exec_fault(x, c->w, c->i, RP_ILLEGAL_ADDRESS, c->lane, addr, 0, MS_GLOBAL);
     *x->heap_used -= a->size;
     memory_free(x->mem, addr);
-    x->hint = (struct mem_span){0};
+    x->hint = (struct mem_hints){0};
     return true;
 }
 

@@ -266,7 +266,8 @@ static void load_channel(const struct rp_tex_desc *t, const struct texels *s, un
             d[l] = v;
         return;
     }
-    lane_texture.load(d, (const uint8_t *)(uintptr_t)t->addr + c * f->bytes, s->at[k], f->bytes, f->sgn);
+    lane_texture.load(d, (const uint8_t *)(uintptr_t)t->addr, s->at[k], tex_texel_bytes(t), c, f->bytes,
+                      f->sgn);
     float top = (float)((UINT64_C(1) << (8 * f->bytes - (f->sgn ? 1 : 0))) - 1);
     if (is_srgb(t, c)) {
         for (unsigned l = 0; l < WARP_LANES; l++)
@@ -421,7 +422,8 @@ static void sample_levels(const struct tex_request *q, uint32_t out[4][WARP_LANE
                 out[c][l] = (uint32_t)(int64_t)floor(sum[c][l]);
 }
 
-void tex_sample(const struct tex_request *q, unsigned component, uint32_t out[4][WARP_LANES]) {
+void tex_sample(const struct tex_request *q, unsigned component, unsigned channels,
+                uint32_t out[4][WARP_LANES]) {
     struct texels s;
     uint32_t inside = UINT32_MAX;
     if (q->t->levels > 1 && q->float_coords && !q->gather) {
@@ -431,7 +433,7 @@ void tex_sample(const struct tex_request *q, unsigned component, uint32_t out[4]
     find(q, &s);
     for (unsigned k = 0; k < s.count; k++)
         inside &= s.inside[k];
-    for (unsigned c = 0; c < 4; c++) {
+    for (unsigned c = 0; c < channels; c++) {
         if (q->gather)
             fetch_channel(q, &s, c, component & 3, false, out[c]);
         else if (s.linear && (c < tex_channels(q->t) || q->lanes & ~inside))
@@ -446,8 +448,8 @@ void tex_sample(const struct tex_request *q, unsigned component, uint32_t out[4]
 uint32_t tex_footprint(const struct tex_request *q, uint64_t *at, uint8_t *lane, uint8_t *each) {
     struct texels s;
     uint32_t n = 0;
-    struct tex_request one = *q;
     if (q->t->levels > 1 && q->float_coords && !q->gather) {
+        struct tex_request one = *q;
         struct level_part part[RP_TEX_LEVELS];
         divide_levels(q, part);
         for (unsigned v = 0; v < q->t->levels; v++) {

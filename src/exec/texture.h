@@ -38,10 +38,11 @@ struct tex_request {
     const uint32_t *share; /* of each lane's result, in 256ths, when several levels are blended; NULL: all */
 };
 
-/* Samples. The four results are f32 bits for float and normalized-float textures, else integers extended to
- * 32 bits; channels the format lacks read 0, the fourth 1. Gather: component of the four texels that linear
- * filtering would blend, counterclockwise from (i, j + 1). */
-void tex_sample(const struct tex_request *q, unsigned component, uint32_t out[4][WARP_LANES]);
+/* Samples the first channels. Results, of which there are four, are f32 bits for float and normalized-float
+ * textures, else integers extended to 32 bits; channels the format lacks read 0, the fourth 1. Gather:
+ * component of the four texels that linear filtering would blend, counterclockwise from (i, j + 1). */
+void tex_sample(const struct tex_request *q, unsigned component, unsigned channels,
+                uint32_t out[4][WARP_LANES]);
 /* Levels of detail from what tex.level names, and from the gradients of tex.grad; the texture's bias added.
  */
 void tex_lods(const struct rp_tex_desc *t, const uint32_t *level, int32_t *lod);

@@ -46,9 +46,9 @@ static uint32_t lane_coords(const struct tex_request *q, uint32_t l, uint32_t c[
 }
 
 /* The sampler delivers 32-bit channels; 16-bit results are converted. */
-static void to_half(uint32_t out[4][WARP_LANES]) {
+static void to_half(uint32_t out[4][WARP_LANES], uint32_t channels) {
     struct imods m = {.stype = MT_F32, .dtype = MT_F16};
-    for (uint32_t k = 0; k < 4; k++)
+    for (uint32_t k = 0; k < channels; k++)
         for (uint32_t l = 0; l < WARP_LANES; l++)
             out[k][l] = (uint32_t)convert_value(&m, out[k][l]);
 }
@@ -105,7 +105,8 @@ const struct rp_tex_desc *exec_next_texture(const struct exec *x, const struct w
     uint32_t first = (uint32_t)__builtin_ctz(m), any = 0;
     *handle = (uint64_t)hi[first] << 32 | lo[first];
     *same = m;
-    for (uint32_t l = 0; l < WARP_LANES; l++) /* nearly always all name one */
+    bool one = i->s[0] & i->s[1] & POOL; /* nearly always all lanes name one, even where they need not */
+    for (uint32_t l = 0; !one && l < WARP_LANES; l++)
         any |= (lo[l] ^ lo[first]) | (hi[l] ^ hi[first]);
     for (uint32_t l = 0; any && l < WARP_LANES; l++)
         if (lo[l] != lo[first] || hi[l] != hi[first])
@@ -211,19 +212,21 @@ static void sample(const struct exec *x, struct warp *w, const struct xinst *i, 
     _Alignas(64) uint32_t out[4][WARP_LANES];
     int32_t lod[WARP_LANES];
     set_lods(x, w, i, r, lod);
-    tex_sample(r, i->in->m.lut, out);
+    tex_sample(r, i->in->m.lut, i->ndw, out);
     if (i->in->m.dtype == MT_F16 || i->in->m.dtype == MT_F16X2)
-        to_half(out);
+        to_half(out, i->ndw);
     for (uint32_t k = 0; k < i->ndw; k++)
         lane_blend(w->r[i->d + k], out[k], r->lanes);
 }
 
 /* Whether the memory behind a texture is still there: the program may have freed it. */
-static bool backed(const struct exec *x, const struct rp_tex_desc *t) {
-    const struct mem_span *h = &x->hint;
+static bool backed(struct exec *x, const struct rp_tex_desc *t) {
+    const struct mem_span *h = &x->hint.texels;
     uint64_t bytes = tex_memory_bytes(t);
-    return !t->addr || (t->addr - h->addr < h->size && h->size - (t->addr - h->addr) >= bytes) ||
-           memory_reaches(x->mem, t->addr, bytes);
+    if (!t->addr || (t->addr - h->addr < h->size && h->size - (t->addr - h->addr) >= bytes))
+        return true;
+    memory_span(x->mem, t->addr, &x->hint.texels);
+    return memory_reaches(x->mem, t->addr, bytes);
 }
 
 bool exec_tex(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {

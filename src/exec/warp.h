@@ -65,7 +65,7 @@ struct xinst {
     uint8_t kind, nsw, ndw, guard; /* nsw, ndw: words of all sources, of the destination */
     bool gneg, pneg[2];
     bool turn; /* other warps run before this one goes on (turns.c) */
-    bool sole; /* neither reads nor writes predicates, but for its guard */
+    bool easy; /* computes in lanes alone: no neg or abs, no predicate but its guard, the usual rounding */
     uint8_t ps[2], pd[2];
     uint8_t first[4]; /* index in s of each source's first word */
     uint32_t d,
@@ -200,7 +200,7 @@ struct exec {
     uint64_t heap_limit;
     uint64_t *heap_used;            /* of all launches together */
     struct device_runtime *runtime; /* launches by device code */
-    struct mem_span hint;           /* memory that was hit last */
+    struct mem_hints hint;          /* all zero where nothing is known of what is mapped */
     struct str report;              /* of the fault, in words */
     /* Lets others act between two steps of the launch, now and then; NULL: nobody wants to. What it returns,
      * unless NULL, is why the launch must end. */

@@ -89,7 +89,7 @@ bool rp_beside_turn(struct rp_beside *b) {
     if (b->state == GRID_RUNNING)
         b->state = exec_grid_turn(&b->r.x, b->slots, &b->rest);
     swap_tools(b);
-    b->r.x.hint = (struct mem_span){0};
+    b->r.x.hint = (struct mem_hints){0};
     return b->state == GRID_RUNNING;
 }
 

@@ -26,7 +26,7 @@ static void sample(const struct rp_tex_desc *t, enum tex_geom g, bool float_coor
                             .lanes = 1u << LANE,
                             .layer = in[3],
                             .coord = {in[0], in[1], in[2]}};
-    tex_sample(&q, 0, all);
+    tex_sample(&q, 0, 4, all);
     for (unsigned k = 0; k < 4; k++)
         out[k] = all[k][LANE];
 }
@@ -169,7 +169,7 @@ static void test_gather(void **state) {
     }
     struct tex_request q = {
         .t = &t, .geom = TEX_2D, .float_coords = true, .gather = true, .lanes = ~0u, .coord = {x, y, x}};
-    tex_sample(&q, 0, out);
+    tex_sample(&q, 0, 4, out);
     for (unsigned l = 0; l < WARP_LANES; l++) {
         float i = (float)(l % 6);
         assert_true(float_of(out[0][l]) == 20 + i && float_of(out[1][l]) == 21 + i);
@@ -238,7 +238,7 @@ static void test_isas_agree(void **state) {
         tiled = q;
         tiled.tiled = draw(2);
         assert_true(lane_use("generic"));
-        tex_sample(&q, round % 4, plain);
+        tex_sample(&q, round % 4, 4, plain);
         uint8_t each[2][WARP_LANES] = {{0}};
         uint32_t n = tex_footprint(&tiled, at[0], lane[0], each[0]);
         for (uint32_t k = 0; k < n; k++)
@@ -247,7 +247,7 @@ static void test_isas_agree(void **state) {
         for (unsigned k = 0; k < 2; k++) {
             if (!lane_use(isas[k]))
                 continue;
-            tex_sample(&q, round % 4, out);
+            tex_sample(&q, round % 4, 4, out);
             for (unsigned l = 0; l < WARP_LANES; l++)
                 for (unsigned c = 0; c < 4 && q.lanes >> l & 1; c++)
                     assert_int_equal(out[c][l], plain[c][l]);
