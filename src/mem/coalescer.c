@@ -98,28 +98,37 @@ static uint8_t full_sectors(const struct coalescer_inst *inst, const uint64_t *a
     return (uint8_t)full;
 }
 
+/* Of n addresses, the lines, and the bits of their sectors in them. */
+static WIDE_PART void find_lines(const struct coalescer_spec *s, const uint64_t *addr, uint32_t n,
+                                 uint64_t *line, uint32_t *sector) {
+    const uint32_t inside = s->line - 1;
+    for (uint32_t k = 0; k < n; k++)
+        line[k] = addr[k] & ~(uint64_t)inside;
+    for (uint32_t k = 0; k < n; k++)
+        sector[k] = 1u << ((uint32_t)addr[k] & inside) / MEM_SECTOR;
+}
+
 /* Any pattern. */
-static uint32_t scattered(const struct coalescer_spec *spec, const struct coalescer_inst *inst, uint32_t part,
-                          const uint64_t *addr, struct mem_access *out) {
-    const struct coalescer_spec s = *spec; /* what is written to out cannot change it */
+static WIDE_PART uint32_t scattered(const struct coalescer_spec *s, const struct coalescer_inst *inst,
+                                    uint32_t part, const uint64_t *addr, struct mem_access *out) {
     const uint32_t each = inst->bytes;
     struct mem_access x = {.kind = inst->kind, .flags = inst->flags};
+    uint64_t line[MEM_LANES];
+    uint32_t sector[MEM_LANES], n = 0;
     struct seen seen;
     seen_clear(&seen, MEM_LANES);
-    uint32_t n = 0;
+    find_lines(s, addr, MEM_LANES, line, sector);
     for (uint32_t left = part; left;) {
-        uint64_t at = addr[__builtin_ctz(left)], line = line_of(&s, at);
-        uint32_t before = left, sectors = 0, bytes = 0;
+        uint32_t l = (uint32_t)__builtin_ctz(left), before = left, sectors = 0, bytes = 0;
+        x.line = line[l];
         do { /* lanes side by side are often in one line */
-            sectors |= 1u << sector_of(&s, at);
+            sectors |= sector[l];
             bytes += each;
             left &= left - 1;
-        } while (left && line_of(&s, at = addr[__builtin_ctz(left)]) == line);
-        uint32_t i = seen_find(&seen, line);
-        if (i == n) {
-            x.line = line;
+        } while (left && line[l = (uint32_t)__builtin_ctz(left)] == x.line);
+        uint32_t i = seen_find(&seen, x.line);
+        if (i == n)
             out[n++] = x;
-        }
         out[i].sectors |= (uint8_t)sectors;
         out[i].bytes += (uint16_t)bytes;
         out[i].lanes |= before ^ left;
@@ -280,29 +289,36 @@ uint32_t coalesce_constant(const struct coalescer_spec *s, const struct coalesce
 
 /* ---- textures ---------------------------------------------------------------------------------------- */
 
-uint32_t coalesce_texels(const struct coalescer_spec *spec, const uint64_t *addr, const uint8_t *lane,
-                         uint32_t n, uint32_t bytes, struct mem_access *out) {
-    const struct coalescer_spec s = *spec; /* what is written to out cannot change it */
+static WIDE_PART uint32_t lines_of_texels(const struct coalescer_spec *s, const uint64_t *addr,
+                                          const uint8_t *lane, uint32_t n, uint32_t bytes,
+                                          struct mem_access *out) {
+    uint64_t line[COALESCER_MAX + 1];
+    uint32_t sector[COALESCER_MAX], lines = 0;
     struct seen seen;
-    uint32_t lines = 0;
     assert(n <= COALESCER_MAX);
     seen_clear(&seen, n);
+    find_lines(s, addr, n, line, sector);
+    line[n] = UINT64_MAX;
     for (uint32_t i = 0; i < n;) {
-        uint64_t at = addr[i], line = line_of(&s, at);
         uint32_t first = i, sectors = 0, lanes = 0;
+        uint64_t own = line[i];
         do { /* texels side by side are often in one line */
-            sectors |= 1u << sector_of(&s, at);
+            sectors |= sector[i];
             lanes |= 1u << lane[i];
-        } while (++i < n && line_of(&s, at = addr[i]) == line);
-        uint32_t k = seen_find(&seen, line);
+        } while (line[++i] == own);
+        uint32_t k = seen_find(&seen, own);
         if (k == lines)
-            out[lines++] = (struct mem_access){.line = line, .kind = MEM_LOAD};
+            out[lines++] = (struct mem_access){.line = own, .kind = MEM_LOAD};
         out[k].lanes |= lanes;
         out[k].sectors |= (uint8_t)sectors;
         out[k].bytes += (uint16_t)((i - first) * bytes);
     }
     return lines;
 }
+WIDE_TOO(uint32_t, coalesce_texels,
+         (const struct coalescer_spec *s, const uint64_t *addr, const uint8_t *lane, uint32_t n,
+          uint32_t bytes, struct mem_access *out),
+         lines_of_texels, s, addr, lane, n, bytes, out)
 
 /* ---- shared memory ----------------------------------------------------------------------------------- */
 
