@@ -223,6 +223,20 @@ LANE_INLINE void f64_int(struct lane_io *io, const bool sgn, const unsigned rnd)
         d[i] = x == x ? r : 0x80000000u;
     }
 }
+/* Integers that floats hold exactly: least to most. */
+LANE_INLINE void f32_short(struct lane_io *io, const float least, const float most, const unsigned rnd) {
+    const uint32_t *s0 = lane_src(io, 0);
+    uint32_t *d = lane_dst(io, 0);
+    const bool ftz = io->m->ftz;
+    FOR_LANES {
+        float x = integral32(as_f32(ftz ? flush32(s0[i]) : s0[i]), rnd), in = x < most ? x : most;
+        d[i] = x == x ? (uint32_t)(int32_t)(in > least ? in : least) : 0;
+    }
+}
+INSTANCES_RND(f32_s16, f32_short, -0x1p15f, 0x1p15f - 1)
+INSTANCES_RND(f32_u16, f32_short, 0, 0x1p16f - 1)
+INSTANCES_RND(f32_s8, f32_short, -0x1p7f, 0x1p7f - 1)
+INSTANCES_RND(f32_u8, f32_short, 0, 0x1p8f - 1)
 INSTANCES_RND(f32_s32, f32_int, true)
 INSTANCES_RND(f32_u32, f32_int, false)
 INSTANCES_RND(f64_s32, f64_int, true)
@@ -236,6 +250,10 @@ static lane_fn *pick_f2i(const struct imods *m) {
         return from32 ? f32_s32_table[m->rnd] : f64_s32_table[m->rnd];
     if (m->dtype == MT_U32)
         return from32 ? f32_u32_table[m->rnd] : f64_u32_table[m->rnd];
+    if (from32 && mtype_size(m->dtype) == 2)
+        return m->dtype == MT_S16 ? f32_s16_table[m->rnd] : f32_u16_table[m->rnd];
+    if (from32 && mtype_size(m->dtype) == 1)
+        return m->dtype == MT_S8 ? f32_s8_table[m->rnd] : f32_u8_table[m->rnd];
     return exec_any;
 }
 PICK(F2I, pick_f2i(m))
@@ -252,6 +270,7 @@ PICK(F2I, pick_f2i(m))
     }
 INT_TO_F32(s32, (int32_t)a)
 INT_TO_F32(u32, a)
+INT_TO_F32(u32_any, (double)(int32_t)(a >> 1) * 2 + (double)(int32_t)(a & 1)) /* rounds once, at the end */
 INT_TO_F32(s16, (int32_t)(int16_t)a)
 INT_TO_F32(u16, (int32_t)(a & 0xffff))
 INT_TO_F32(s8, (int32_t)(int8_t)a)
@@ -307,6 +326,8 @@ static lane_fn *pick_i2f(const struct imods *m) {
     lane_fn *fast = NULL;
     /* Compilers emulate conversions the host lacks in ways that hold for rounding to nearest only. */
     bool native = m->stype == MT_S32 || mtype_size(m->stype) < 4 || m->rnd == RND_RN;
+    if (!m->sat && !native && m->stype == MT_U32 && m->dtype == MT_F32 && m->rnd <= RND_RP)
+        return exec_u32_any_f32;
     if (!m->sat && native && (m->dtype == MT_F32 || m->dtype == MT_F64))
         fast = i2f_table[m->stype][m->dtype == MT_F64];
     return fast ? fast : exec_any;

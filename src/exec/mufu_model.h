@@ -44,11 +44,12 @@ MUFU_INLINE uint32_t mufu_select(uint32_t mask, uint32_t a, uint32_t b) {
     return b ^ ((a ^ b) & mask);
 }
 
-/* The square of 17 bits in units of 2^19, less the partial products below that. */
+/* The square of 17 bits in units of 2^19, less the partial products below that: bit j times itself and twice
+ * the bits below it, of which the lower 10 alone are cut off. */
 MUFU_INLINE uint32_t mufu_square(uint32_t x) {
-    uint32_t sum = 0;
-    for (unsigned j = 10; j <= 16; j++) /* bit j times itself and twice the bits below it */
-        sum += (((x & ((1u << j) - 1)) + (1u << (j - 1))) >> (18 - j)) & -(x >> j & 1);
+    uint32_t high = x >> 10, low = x & 0x3ff, sum = 2 * high * high;
+    for (unsigned j = 10; j <= 16; j++)
+        sum += low >> (18 - j) & mufu_negative(x << (31 - j));
     return sum;
 }
 
