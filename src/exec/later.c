@@ -144,18 +144,24 @@ struct later_access *later_find(const struct later *l, int32_t tag) {
     return NULL;
 }
 
-/* Exchanges the registers that an access reads with what was kept of them. */
-static void exchange(struct later_access *a) {
-    _Alignas(64) uint8_t word[WORD_BYTES];
+/* The registers that an access reads have, for a while, what was kept of them; what they had goes to now. */
+static void bring_back(struct later_access *a, uint8_t (*now)[WORD_BYTES]) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < a->i->nsw; k++) {
         if (!keeps(a->i, k))
             continue;
         uint32_t *r = a->w->r[a->i->s[k]];
-        memcpy(word, r, WORD_BYTES);
-        memcpy(r, word_of(a, n), WORD_BYTES);
-        memcpy(word_of(a, n++), word, WORD_BYTES);
+        memcpy(now[n], r, WORD_BYTES);
+        memcpy(r, word_of(a, n++), WORD_BYTES);
     }
+}
+
+/* They have again what they had. A register that is read twice had it when it was first looked at. */
+static void put_back(const struct later_access *a, uint8_t (*now)[WORD_BYTES]) {
+    uint32_t n = a->words;
+    for (uint32_t k = a->i->nsw; k-- > 0;)
+        if (keeps(a->i, k))
+            memcpy(a->w->r[a->i->s[k]], now[--n], WORD_BYTES);
 }
 
 /* The oldest access is no longer among those that are kept, but stays where it is for now. */
@@ -192,19 +198,19 @@ static void find_lost(const struct later_access *a) {
 }
 
 bool later_run(struct later *l, struct exec *x) {
-    _Alignas(64) uint8_t given[WORD_BYTES];
+    _Alignas(64) uint8_t given[WORD_BYTES], now[MAX_SOURCE_WORDS][WORD_BYTES];
     struct later_access *a = take(l);
     if (a->given && a->guessed)
         return true;
     if (a->given)
         memcpy(given, a->w->r[a->i->d], WORD_BYTES);
-    exchange(a);
+    bring_back(a, now);
     find_lost(a);
     bool ok = exec_simple(x, a->w, a->i, a->m);
     for (uint32_t k = 0; a->led && k < a->i->ndw; k++)
         lane_spread(a->w->r[a->i->d + k], a->leader, a->led);
     if (a->given)
         memcpy(a->w->r[a->i->d], given, WORD_BYTES);
-    exchange(a);
+    put_back(a, now);
     return ok;
 }

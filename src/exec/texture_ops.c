@@ -1,6 +1,7 @@
 /* Texture and surface instructions: from lanes to texture.c and back. */
 #include <string.h>
 
+#include "base/wide.h"
 #include "exec/convert.h"
 #include "exec/texture_ops.h"
 
@@ -99,16 +100,23 @@ static bool surface(struct exec *x, struct warp *w, const struct xinst *i, const
     return true;
 }
 
+/* Whether all lanes have what one has. */
+static WIDE_PART bool is_one(const uint32_t *lo, const uint32_t *hi, uint32_t lane) {
+    uint32_t any = 0;
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        any |= (lo[l] ^ lo[lane]) | (hi[l] ^ hi[lane]);
+    return !any;
+}
+WIDE_HERE(bool, name_one, (const uint32_t *lo, const uint32_t *hi, uint32_t lane), is_one, lo, hi, lane)
+
 const struct rp_tex_desc *exec_next_texture(const struct exec *x, const struct warp *w, const struct xinst *i,
                                             uint32_t m, uint64_t *handle, uint32_t *same) {
     const uint32_t *lo = src_lanes(x, w, i->s[0]), *hi = src_lanes(x, w, i->s[1]);
-    uint32_t first = (uint32_t)__builtin_ctz(m), any = 0;
+    uint32_t first = (uint32_t)__builtin_ctz(m);
     *handle = (uint64_t)hi[first] << 32 | lo[first];
     *same = m;
-    bool one = i->s[0] & i->s[1] & POOL; /* nearly always all lanes name one, even where they need not */
-    for (uint32_t l = 0; !one && l < WARP_LANES; l++)
-        any |= (lo[l] ^ lo[first]) | (hi[l] ^ hi[first]);
-    for (uint32_t l = 0; any && l < WARP_LANES; l++)
+    bool several = !(i->s[0] & i->s[1] & POOL) && !name_one(lo, hi, first); /* it is hardly ever so */
+    for (uint32_t l = 0; several && l < WARP_LANES; l++)
         if (lo[l] != lo[first] || hi[l] != hi[first])
             *same &= ~(1u << l);
     return textures_get(x->tex, *handle);
