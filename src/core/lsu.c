@@ -90,6 +90,15 @@ static void prepare_lines(struct sm *sm, struct core_warp *cw, struct core_op *o
     }
 }
 
+/* Whether a whole warp loads or stores words of global memory that lie in a row, from *first on. */
+static bool is_row(const struct core_warp *cw, const struct xinst *i, uint32_t m, uint64_t *first) {
+    const struct imods *q = &i->in->m;
+    bool plain = (i->kind == X_LOAD || i->kind == X_STORE) &&
+                 (q->space == MS_GLOBAL || q->space == MS_GENERIC) && q->a64;
+    return m == UINT32_MAX && plain && q->size == 4 && q->vec == 1 && exec_row(cw->x, cw->w, i, first) &&
+           space_of(i, *first) == CORE_GLOBAL;
+}
+
 void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const struct xinst *i, uint32_t m) {
     if (i->kind == X_TEX) {
         tex_prepare(sm, cw, op, i, m);
@@ -102,12 +111,16 @@ void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const 
     if (i->in->m.vol)
         ci.flags = MEM_BYPASS;
     const uint32_t *at = exec_offsets(cw->x, cw->w, i);
+    uint64_t first;
     if (i->kind == X_LDC) {
         op->space = CORE_GLOBAL;
         op->naccess = (uint16_t)coalesce_constant(&sm->spec->coalescer, &ci, at, (uint32_t)i->in->imm,
                                                   take_room(sm, op));
     } else if (i->in->m.space == MS_SHARED && i->kind != X_LDGSTS) {
         count_passes(sm, cw, op, &ci, at, (uint32_t)i->in->imm, m);
+    } else if (is_row(cw, i, m, &first)) {
+        op->space = CORE_GLOBAL;
+        op->naccess = (uint16_t)coalesce_row(&sm->spec->coalescer, &ci, first, take_room(sm, op));
     } else {
         prepare_lines(sm, cw, op, i, ci, m);
     }

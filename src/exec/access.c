@@ -300,21 +300,21 @@ static uint8_t *piece(struct exec *x, struct warp *w, const struct xinst *i, uin
 static uint8_t *row(struct exec *x, const struct warp *w, const struct xinst *i) {
     enum { ROW = 4 * WARP_LANES };
     const struct imods *q = &i->in->m;
-    const uint32_t *lo = src_lanes(x, w, i->s[0]);
     if (q->size != 4 || q->vec != 1)
         return NULL;
     if (q->space == MS_SHARED) {
+        const uint32_t *lo = src_lanes(x, w, i->s[0]);
         uint32_t first = lo[0] + (uint32_t)i->in->imm, size = w->cta->shared_bytes;
         bool fits = first % 4 == 0 && size >= ROW && first <= size - ROW;
         return fits && lane_memory.row(lo, NULL) ? w->cta->shared + first : NULL;
     }
     if (q->space == MS_LOCAL || !q->a64)
         return NULL;
-    const uint32_t *hi = src_lanes(x, w, i->s[1]);
+    uint64_t first;
     const struct mem_span *h = &x->hint.data;
-    uint64_t first = ((uint64_t)hi[0] << 32 | lo[0]) + (uint64_t)(int64_t)i->in->imm, at = first - h->addr;
-    bool fits = first % 4 == 0 && at < h->size && h->size - at >= ROW;
-    return fits && lane_memory.row(lo, hi) ? (uint8_t *)(uintptr_t)first : NULL;
+    bool fits = exec_row(x, w, i, &first) && first % 4 == 0 && first - h->addr < h->size &&
+                h->size - (first - h->addr) >= ROW;
+    return fits ? (uint8_t *)(uintptr_t)first : NULL;
 }
 
 /* The words of a load from base + off into the destination registers. */

@@ -122,6 +122,7 @@ struct warp {
     struct cta *cta;
     uint32_t given[WARP_LANES]; /* results that wait for paths, and predicates */
     uint32_t given_p;
+    struct simt_entry few[8]; /* what stack points to while that is enough */
 };
 
 struct barrier {
@@ -148,8 +149,9 @@ struct cta {
     uint32_t nwarps, nthreads, live; /* live: threads that have not exited */
     uint32_t id[3], number, sm;      /* sm: where it runs */
     struct cluster *cluster;
-    uint32_t rank; /* in the cluster */
-    bool ended;    /* and no longer among those that run there */
+    uint32_t rank;                /* in the cluster */
+    bool ended;                   /* and no longer among those that run there */
+    uint32_t (*rows)[WARP_LANES]; /* shared memory, and registers and local memory of all warps */
     uint8_t *shared;
     uint32_t shared_bytes; /* that threads can access: at least what was asked for */
     struct barrier bars[MAX_BARRIERS];
@@ -365,6 +367,15 @@ void exec_addresses(const struct exec *x, const struct warp *w, const struct xin
 static inline const uint32_t *exec_offsets(const struct exec *x, const struct warp *w,
                                            const struct xinst *i) {
     return src_lanes(x, w, i->s[i->first[0]]);
+}
+
+/* Whether all lanes of a whole warp that loads or stores words point to words in a row; the first lane to
+ * *first. Addresses have 64 bits. */
+static inline bool exec_row(const struct exec *x, const struct warp *w, const struct xinst *i,
+                            uint64_t *first) {
+    const uint32_t *lo = src_lanes(x, w, i->s[0]), *hi = src_lanes(x, w, i->s[1]);
+    *first = ((uint64_t)hi[0] << 32 | lo[0]) + (uint64_t)(int64_t)i->in->imm;
+    return lane_memory.row(lo, hi);
 }
 
 /* Thread blocks: state for one of x's blocks; block number n starts in it (again and again). */

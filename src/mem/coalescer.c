@@ -238,6 +238,11 @@ uint32_t coalesce(const struct coalescer_spec *s, const struct coalescer_inst *i
     return n;
 }
 
+uint32_t coalesce_row(const struct coalescer_spec *s, const struct coalescer_inst *i, uint64_t addr,
+                      struct mem_access *out) {
+    return consecutive(s, i, addr, MEM_LANES, 0, out);
+}
+
 /* ---- local memory ------------------------------------------------------------------------------------ */
 
 uint32_t coalesce_local(const struct coalescer_spec *s, const struct coalescer_inst *i, uint64_t base,

@@ -44,6 +44,11 @@ static inline uint64_t local_address(uint64_t base, uint32_t at, uint32_t lane) 
     return base + ((uint64_t)(at / 4) * MEM_LANES + lane) * 4 + at % 4;
 }
 
+/* The same of a whole warp whose lanes touch elements of at most 4 bytes in a row, from addr on; no atomics.
+ */
+uint32_t coalesce_row(const struct coalescer_spec *s, const struct coalescer_inst *i, uint64_t addr,
+                      struct mem_access *out);
+
 /* Constant memory: one access for each distinct address, at + add, since they are served one after the other.
  */
 uint32_t coalesce_constant(const struct coalescer_spec *s, const struct coalescer_inst *i, const uint32_t *at,

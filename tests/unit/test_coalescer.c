@@ -190,6 +190,23 @@ static void test_local(void **state) {
     assert_int_equal(local_address(0x10000, 5, 3), 0x10000 + (1 * 32 + 3) * 4 + 1);
 }
 
+/* Words in a row are what any other accesses are. */
+static void test_row(void **state) {
+    (void)state;
+    uint64_t addr[MEM_LANES];
+    struct mem_access row[COALESCER_MAX];
+    for (uint32_t round = 0; round < 400; round++) {
+        const struct coalescer_spec *spec = round % 2 ? &pascal : &fermi;
+        struct coalescer_inst i = {~0u, 4, round % 4 < 2 ? MEM_LOAD : MEM_STORE, 0};
+        uint64_t first = 0x100000 + round / 4 * 4;
+        for (uint32_t l = 0; l < MEM_LANES; l++)
+            addr[l] = first + 4 * l;
+        uint32_t n = coalesce(spec, &i, addr, got);
+        assert_int_equal(coalesce_row(spec, &i, first, row), n);
+        assert_memory_equal(row, got, n * sizeof *got);
+    }
+}
+
 static void test_constant(void **state) {
     (void)state;
     uint32_t at[MEM_LANES];
@@ -312,6 +329,7 @@ int main(void) {
         cmocka_unit_test(test_coalesce_reference),
         cmocka_unit_test(test_coalesce_atomics),
         cmocka_unit_test(test_local),
+        cmocka_unit_test(test_row),
         cmocka_unit_test(test_constant),
         cmocka_unit_test(test_shared),
         cmocka_unit_test(test_shared_reference),
