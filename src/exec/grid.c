@@ -27,15 +27,18 @@ struct cta *cta_create(struct exec *x) {
     c->x = x;
     c->nthreads = x->block[0] * x->block[1] * x->block[2];
     c->nwarps = (c->nthreads + WARP_LANES - 1) / WARP_LANES;
-    c->warps = xcalloc(c->nwarps, sizeof *c->warps);
+    c->warps = xmalloc(c->nwarps * sizeof *c->warps);
     c->shared_bytes = (x->shared_static + x->shared_dynamic + SHARED_PIECE - 1) / SHARED_PIECE * SHARED_PIECE;
-    c->shared = xcalloc(1, c->shared_bytes + 16);
+    /* A row more of shared memory: what reads a few bytes further finds zeros there. */
+    size_t shared = c->shared_bytes / SHARED_PIECE + 1, regs = (size_t)p->nregs + SPARE_ROWS,
+           local = x->local_bytes / 4;
+    c->rows = xaligned((shared + (regs + local) * c->nwarps) * sizeof *c->rows);
+    c->shared = (uint8_t *)c->rows;
+    clear_rows(c->rows + shared - 1, 1);
     for (uint32_t i = 0; i < c->nwarps; i++) {
-        struct warp *w = &c->warps[i];
-        w->cta = c;
-        w->index = i;
-        w->r = xaligned(((size_t)p->nregs + SPARE_ROWS) * sizeof *w->r);
-        w->local = x->local_bytes ? xmalloc((size_t)x->local_bytes * WARP_LANES) : NULL;
+        uint32_t(*own)[WARP_LANES] = c->rows + shared + (regs + local) * i;
+        c->warps[i] = (struct warp){.cta = c, .index = i, .r = own};
+        c->warps[i].local = local ? (uint8_t *)(own + regs) : NULL;
     }
     return c;
 }
@@ -45,13 +48,11 @@ void cta_free(struct cta *c) {
         c->x->watch->end(c->x->watch, c);
     if (c->x->observer)
         c->x->observer->end(c->x->observer, c);
-    for (uint32_t i = 0; i < c->nwarps; i++) {
-        free(c->warps[i].r);
-        free(c->warps[i].local);
-        free(c->warps[i].stack);
-    }
+    for (uint32_t i = 0; i < c->nwarps; i++)
+        if (c->warps[i].stack != c->warps[i].few)
+            free(c->warps[i].stack);
     free(c->warps);
-    free(c->shared);
+    free(c->rows);
     free(c);
 }
 

@@ -5,8 +5,11 @@
 
 void simt_push(struct warp *w, struct simt_entry e) {
     if (w->depth == w->cap) {
-        w->cap = w->cap ? w->cap * 2 : 16;
-        w->stack = xrealloc(w->stack, w->cap * sizeof *w->stack);
+        bool few = w->stack == w->few;
+        w->cap *= 2;
+        w->stack = xrealloc(few ? NULL : w->stack, w->cap * sizeof *w->stack);
+        if (few)
+            memcpy(w->stack, w->few, sizeof w->few);
     }
     w->stack[w->depth++] = e;
 }
@@ -18,6 +21,10 @@ static struct simt_entry path(uint32_t pc, uint32_t rpc, uint32_t mask) {
 void simt_init(struct warp *w, uint32_t mask) {
     w->depth = 0;
     w->live = mask;
+    if (!w->stack) {
+        w->stack = w->few;
+        w->cap = sizeof w->few / sizeof *w->few;
+    }
     simt_push(w, path(0, NO_RPC, mask));
 }
 

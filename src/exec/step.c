@@ -92,6 +92,12 @@ static inline __attribute__((always_inline)) void run_alu(struct exec *x, struct
 static void read_thread(const struct exec *x, const struct warp *w, uint32_t axis, uint32_t *d) {
     uint32_t t = w->index * WARP_LANES, width = x->block[0], height = x->block[1];
     uint32_t at[3] = {t % width, t / width % height, t / width / height};
+    if (at[0] + WARP_LANES <= width) { /* all in one row */
+        uint32_t first = at[axis], step = axis == 0;
+        for (uint32_t l = 0; l < WARP_LANES; l++)
+            d[l] = first + l * step;
+        return;
+    }
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         d[l] = at[axis];
         if (++at[0] < width)

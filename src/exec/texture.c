@@ -462,11 +462,13 @@ uint32_t tex_footprint(const struct tex_request *q, uint64_t *at, uint8_t *lane,
     }
     find(q, &s);
     if (s.count == 1 && (q->lanes & s.inside[0]) == UINT32_MAX) {
-        for (unsigned l = 0; l < WARP_LANES; l++) {
+        const uint64_t base = q->t->addr;
+        for (unsigned l = 0; l < WARP_LANES; l++)
             lane[l] = (uint8_t)l;
-            at[l] = q->t->addr + s.at[0][l];
+        for (unsigned l = 0; l < WARP_LANES; l++)
+            at[l] = base + s.at[0][l];
+        for (unsigned l = 0; l < WARP_LANES; l++)
             each[l]++;
-        }
         return WARP_LANES;
     }
     for (uint32_t left = q->lanes; left; left &= left - 1) {
