@@ -178,10 +178,11 @@ static APART enum warp_state take_later(struct sm *sm, struct core_warp *cw, str
 }
 
 /* The instruction takes effect for lanes m of those in all that could, so many of them. */
-static EVERY_TIME enum warp_state take_effect(struct core_warp *cw, const struct xinst *i, uint32_t m,
-                                              uint32_t all, uint32_t lanes, bool steps) {
+static EVERY_TIME enum warp_state take_effect(struct core_warp *cw, struct simt_entry *e,
+                                              const struct xinst *i, uint32_t m, uint32_t all, uint32_t lanes,
+                                              bool steps) {
     if (steps)
-        return warp_take(cw->x, cw->w, i, m, lanes);
+        return warp_take(cw->x, cw->w, e, i, m, lanes);
     return m == all ? warp_step(cw->x, cw->w) : warp_step_lanes(cw->x, cw->w, m);
 }
 
@@ -202,7 +203,8 @@ static APART enum warp_state access_memory(struct sm *sm, uint32_t s, int32_t id
     bool own = i->kind != X_TEX && (i->in->m.space == MS_SHARED || i->in->m.space == MS_LOCAL);
     return sm->later && m && !own && later_can(i)
                ? take_later(sm, cw, op, now)
-               : take_effect(cw, i, m, all, op->lanes, op->need->steps && !cw->x->watch);
+               : take_effect(cw, &cw->w->stack[cw->w->depth - 1], i, m, all, op->lanes,
+                             op->need->steps && !cw->x->watch);
 }
 
 EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool rides, bool plain) {
@@ -210,7 +212,7 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool ride
     uint32_t pc = cw->next;
     const struct core_need *need = cw->need;
     const struct xinst *i = need->i;
-    const struct simt_entry *e = &cw->w->stack[cw->w->depth - 1];
+    struct simt_entry *e = &cw->w->stack[cw->w->depth - 1];
     uint32_t m = active_lanes(cw, e, i), all = m;
     if (need->control) {
         control_issue(sm, s, i, m, now);
@@ -242,7 +244,7 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool ride
             TELL(sm, tell_issue(sm, PROBE_ISSUE, s, m, id));
         if (!steps && i->kind == X_S2R) /* what %clock reads is the sum of these */
             cw->x->clock = now - cw->x->warp_insts - 1;
-        state = take_effect(cw, i, m, all, op->lanes, steps);
+        state = take_effect(cw, e, i, m, all, op->lanes, steps);
     }
     if (state == WARP_FAULT) {
         warp_fault(sm, cw);

@@ -91,13 +91,15 @@ static inline __attribute__((always_inline)) void run_alu(struct exec *x, struct
 /* Coordinates of the warp's threads in the block along one axis: they count on from those of the first. */
 static void read_thread(const struct exec *x, const struct warp *w, uint32_t axis, uint32_t *d) {
     uint32_t t = w->index * WARP_LANES, width = x->block[0], height = x->block[1];
-    uint32_t at[3] = {t % width, t / width % height, t / width / height};
-    if (at[0] + WARP_LANES <= width) { /* all in one row */
-        uint32_t first = at[axis], step = axis == 0;
+    if (!(width & (width - 1)) && !(height & (height - 1))) {
+        uint32_t x_bits = (uint32_t)__builtin_ctz(width), y_bits = (uint32_t)__builtin_ctz(height);
+        uint32_t below = axis == 0 ? 0 : axis == 1 ? x_bits : x_bits + y_bits;
+        uint32_t mask = axis == 0 ? width - 1 : axis == 1 ? height - 1 : UINT32_MAX;
         for (uint32_t l = 0; l < WARP_LANES; l++)
-            d[l] = first + l * step;
+            d[l] = (t + l) >> below & mask;
         return;
     }
+    uint32_t at[3] = {t % width, t / width % height, t / width / height};
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         d[l] = at[axis];
         if (++at[0] < width)
@@ -545,9 +547,8 @@ enum warp_state warp_step_lanes(struct exec *x, struct warp *w, uint32_t only) {
     return run(x, w, 1, only, false, false);
 }
 
-EVERY_STEP enum warp_state warp_take(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
-                                     uint32_t lanes) {
-    struct simt_entry *e = &w->stack[w->depth - 1];
+EVERY_STEP enum warp_state warp_take(struct exec *x, struct warp *w, struct simt_entry *e,
+                                     const struct xinst *i, uint32_t m, uint32_t lanes) {
     x->warp_insts++;
     x->executed[e->pc]++;
     x->thread_insts += lanes;
@@ -579,7 +580,7 @@ enum warp_state warp_take_later(struct exec *x, struct warp *w, const struct xin
     struct simt_entry *e = &w->stack[w->depth - 1];
     uint32_t later = later_lanes(x, w, i, m);
     if (!later)
-        return warp_take(x, w, i, m, lanes);
+        return warp_take(x, w, e, i, m, lanes);
     x->warp_insts++;
     x->executed[e->pc]++;
     x->thread_insts += lanes;

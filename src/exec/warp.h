@@ -342,9 +342,10 @@ enum warp_state warp_run(struct exec *x, struct warp *w, uint64_t n);
 enum warp_state warp_step(struct exec *x, struct warp *w);
 /* The same for an instruction that is not control flow, which takes effect for no lanes but these. */
 enum warp_state warp_step_lanes(struct exec *x, struct warp *w, uint32_t only);
-/* Runs instruction i, at which the path on top stands, for lanes m of it, of which there are so many: for
+/* Runs instruction i, at which the path on top, e, stands, for lanes m of it, of which there are so many: for
  * callers that know them, and for instructions that warp_can_take. */
-enum warp_state warp_take(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t lanes);
+enum warp_state warp_take(struct exec *x, struct warp *w, struct simt_entry *e, const struct xinst *i,
+                          uint32_t m, uint32_t lanes);
 /* The same of a branch that all lanes of the path take, or none. */
 void warp_take_branch(struct exec *x, struct warp *w, const struct xinst *i, bool taken, uint32_t lanes);
 /* The same, but accesses to what SMs share are noted in l, with a tag, as issued in a cycle (later.h);
