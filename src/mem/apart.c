@@ -108,11 +108,9 @@ static void learn_sent(struct memsys *m, uint64_t now, uint32_t sm, uint32_t cli
 }
 
 /* The cycle in which a port takes its next reply, as far as it knows. */
-static void expect_reply(const struct memsys *m, struct port *p) {
-    p->reply_at = NEVER;
-    if (!queue_empty(&p->replies))
-        p->reply_at =
-            max_u64(p->takes_from, clock_cycle(&m->domain[ICNT].clock, queue_head(&p->replies)->at));
+static void expect_reply(const struct memsys *m, uint32_t sm) {
+    struct port *p = &m->port[sm];
+    p->reply_at = p->reply == p->known_replies ? NEVER : icnt_packet(m->reply, sm, p->reply)->at;
 }
 
 void memsys_show(struct memsys *m, uint32_t sm, uint64_t at) {
@@ -154,10 +152,9 @@ static void inform_port(struct memsys *m, uint32_t sm, uint64_t sure) {
     p->room = (int32_t)(room - (p->known.all_sent - p->sender.all_sent));
     p->more = sure > m->reached ? icnt_foreseen(m->request, sm) : (struct icnt_moves){0};
     p->full_before = room || p->more.n ? sure : max_u64(sure, room_from(m, sm));
-    for (uint64_t at; (at = icnt_out_at(m->reply, sm, p->coming)) != NEVER; p->coming++)
-        queue_push(&p->replies, (struct coming){at, *icnt_item(m->reply, sm, p->coming)});
-    if (p->reply_at == NEVER)
-        expect_reply(m, p);
+    icnt_gave(m->reply, sm, m->reached);
+    p->known_replies = icnt_came(m->reply, sm);
+    expect_reply(m, sm);
     note_due(p);
     if (retry != p->times->retry)
         p->times->due = m->reached;
@@ -202,12 +199,10 @@ void memsys_part(struct memsys *m, uint64_t now, const struct bits *open, bool f
         p->sender = p->known = (struct sender){.turn = p->turn};
         for (uint32_t k = 0; k < MEM_CLIENTS; k++)
             log_made(p, k, p->cache[k]->bank.out.len, 0);
-        p->sends_from = p->takes_from = now;
+        p->sends_from = now;
         p->waits = memsys_has_requests(p);
         p->sends_at = NEVER;
-        p->coming = 0;
-        p->reply_at = NEVER;
-        assert(queue_empty(&p->replies));
+        p->reply = icnt_left(m->reply, sm);
         inform_port(m, sm, now);
     }
 }
@@ -217,8 +212,7 @@ void memsys_join(struct memsys *m, uint64_t now) {
     m->apart = false;
     BITS_EACH (m->open, sm) {
         struct port *p = &m->port[sm];
-        assert(queue_empty(&p->replies) || p->reply_at >= now);
-        p->replies.len = 0;
+        assert(p->reply == icnt_left(m->reply, sm));
         p->turn = p->sender.turn;
         bits_remove(&m->sending, sm);
         if (!memsys_has_requests(p))
@@ -226,6 +220,7 @@ void memsys_join(struct memsys *m, uint64_t now) {
         bits_add(&m->sending, sm);
         domain_due(m, &m->domain[CORE], now);
     }
+    memsys_due_replies(m, now);
 }
 
 void memsys_port_send(struct memsys *m, uint64_t now, uint32_t sm) {
@@ -280,10 +275,8 @@ void memsys_port_receive(struct memsys *m, uint64_t now, uint32_t sm) {
     struct port *p = &m->port[sm];
     if (p->reply_at > now)
         return;
-    memsys_take_reply(m, now, sm, &queue_head(&p->replies)->packet);
-    queue_pop(&p->replies);
-    p->takes_from = now + 1;
-    expect_reply(m, p);
+    memsys_take_reply(m, now, sm, &icnt_packet(m->reply, sm, p->reply++)->packet);
+    expect_reply(m, sm);
     note_due(p);
 }
 

@@ -7,11 +7,6 @@ struct waiting {
     uint64_t since;
 };
 
-struct arrived {
-    struct mem_packet packet;
-    uint64_t at;
-};
-
 /* Packets of one input for one output, oldest first. */
 struct lane {
     uint32_t first, last;
@@ -25,8 +20,9 @@ struct input {
 };
 
 struct output {
-    QUEUE(struct arrived) queue;
+    QUEUE(struct icnt_packet) queue;
     uint64_t free_at;
+    uint64_t gives_from; /* the first core cycle in which no packet that came is given away */
     uint32_t turn;      /* the input that is asked first */
     struct bits inputs; /* with packets for this output */
 };
@@ -63,7 +59,7 @@ struct icnt {
     struct bits wanted; /* outputs for which packets wait */
     uint64_t *look_at;  /* until this tick none of them can go to the output, unless one comes or leaves */
     struct bits filled; /* outputs with packets */
-    uint64_t *head_at;  /* when the oldest packet of each output is out; NEVER: there is none */
+    uint64_t *head_at;  /* at of the oldest packet of each output; NEVER: there is none */
     uint64_t out_at;    /* the first of these */
     uint64_t next;
     struct icnt_counters n;
@@ -152,7 +148,11 @@ static void transfer(struct icnt *n, uint64_t now, uint32_t input, uint32_t outp
     out->free_at = now + out_ticks;
     out->turn = input + 1 < n->spec.inputs ? input + 1 : 0;
     uint64_t at = now + n->spec.latency + max_u64(in_ticks, out_ticks) - 1;
-    struct arrived *to = queue_add(&out->queue);
+    if (n->spec.gives) {
+        at = max_u64(out->gives_from, clock_cycle(n->spec.gives, at));
+        out->gives_from = at + 1;
+    }
+    struct icnt_packet *to = queue_add(&out->queue);
     to->packet = w->packet;
     to->at = at;
     if (out->queue.len == 1) {
@@ -199,12 +199,21 @@ static inline uint64_t choose_input(struct icnt *n, uint64_t now, uint32_t outpu
     }
 }
 
-/* The same, if the output can take one; else, when it can. One that is full waits until a packet leaves. */
+/* When an output that is full has room. */
+static uint64_t room_at(struct icnt *n, uint64_t now, uint32_t output) {
+    if (!n->spec.gives) /* someone will take a packet, and say so */
+        return NEVER;
+    icnt_gave(n, output, clock_cycle(n->spec.gives, now));
+    return queue_full(&n->out[output].queue) ? clock_tick(n->spec.gives, n->head_at[output] + 1) : now;
+}
+
+/* The same, if the output can take one; else, when it can. */
 static inline uint64_t serve(struct icnt *n, uint64_t now, uint32_t output) {
     const struct output *out = &n->out[output];
     if (out->free_at > now)
         return out->free_at;
-    return queue_full(&out->queue) ? NEVER : choose_input(n, now, output);
+    uint64_t room = queue_full(&out->queue) ? room_at(n, now, output) : now;
+    return room > now ? room : choose_input(n, now, output);
 }
 
 /* Outputs take turns in being first to choose: those from start on go before the others. */
@@ -357,24 +366,32 @@ struct icnt_moves icnt_foreseen(const struct icnt *n, uint32_t input) {
     return (struct icnt_moves){n->ahead.in[input].moves, n->ahead.in[input].nmoves};
 }
 
-const struct mem_packet *icnt_item(const struct icnt *n, uint32_t output, uint32_t i) {
-    return &queue_item(&n->out[output].queue, i)->packet;
+uint32_t icnt_left(const struct icnt *n, uint32_t output) {
+    return n->out[output].queue.head;
 }
 
-uint64_t icnt_out_at(const struct icnt *n, uint32_t output, uint32_t i) {
-    const struct output *o = &n->out[output];
-    return i < o->queue.len ? queue_item(&o->queue, i)->at : NEVER;
+uint32_t icnt_came(const struct icnt *n, uint32_t output) {
+    return n->out[output].queue.head + n->out[output].queue.len;
+}
+
+const struct icnt_packet *icnt_packet(const struct icnt *n, uint32_t output, uint32_t number) {
+    return &n->out[output].queue.at[number & n->out[output].queue.mask];
 }
 
 /* The oldest packet of an output leaves. */
 static void remove_head(struct icnt *n, uint32_t output) {
     struct output *out = &n->out[output];
-    if (queue_full(&out->queue) && out->inputs.count)
+    if (!n->spec.gives && queue_full(&out->queue) && out->inputs.count)
         look_from(n, output, out->free_at);
     queue_pop(&out->queue);
     n->head_at[output] = queue_empty(&out->queue) ? NEVER : queue_head(&out->queue)->at;
     if (queue_empty(&out->queue))
         bits_remove(&n->filled, output);
+}
+
+void icnt_gave(struct icnt *n, uint32_t output, uint64_t cycle) {
+    while (n->head_at[output] < cycle)
+        remove_head(n, output);
 }
 
 void icnt_deliver(struct icnt *n, uint64_t now, icnt_take *take, void *ctx) {

@@ -17,6 +17,15 @@ struct icnt_spec {
     uint32_t header;                    /* bytes each packet has beside its data */
     uint32_t latency;                   /* ticks until a packet's first bytes are out; at least 1 */
     uint32_t input_queue, output_queue; /* packets */
+    /* The clock of the network, if each output gives away one packet in every core cycle, as soon as it is
+     * out: then it is known of every packet when it leaves. NULL: whoever stands there decides. */
+    const struct clock *gives;
+};
+
+/* A packet that comes out. at: the tick in which it is out, or the core cycle in which it is given away. */
+struct icnt_packet {
+    struct mem_packet packet;
+    uint64_t at;
 };
 
 /* What a network carries. */
@@ -34,10 +43,11 @@ void icnt_tick(struct icnt *n, uint64_t now);
 /* The next tick with something to do for icnt_tick. */
 uint64_t icnt_next(const struct icnt *n);
 /* Offers the oldest packet of each output, if it has come out by now, to take, in the order of the outputs.
- * Those for which it returns true leave. */
+ * Those for which it returns true leave. now, and the result of icnt_ready_at: as struct icnt_packet has at.
+ */
 typedef bool icnt_take(void *ctx, uint32_t output, const struct mem_packet *p);
 void icnt_deliver(struct icnt *n, uint64_t now, icnt_take *take, void *ctx);
-/* A tick before which icnt_deliver finds nothing; NEVER when the outputs are empty. */
+/* When icnt_deliver finds something at the earliest; NEVER when the outputs are empty. */
 uint64_t icnt_ready_at(const struct icnt *n);
 /* A tick, from now on, before which an input without room does not begin to move a packet, which makes some.
  */
@@ -55,10 +65,13 @@ struct icnt_moves {
 struct icnt_moves icnt_foreseen(const struct icnt *n, uint32_t input);
 /* Packets for which the queue of an input has room. */
 uint32_t icnt_room(const struct icnt *n, uint32_t input);
-/* The packet i places behind the oldest of an output, which must be there, and the tick in which it is out;
- * NEVER when there is none. */
-const struct mem_packet *icnt_item(const struct icnt *n, uint32_t output, uint32_t i);
-uint64_t icnt_out_at(const struct icnt *n, uint32_t output, uint32_t i);
+/* The packets of an output are numbered as they come, from 0 on: how many there were, and how many of them
+ * have left. Those between can be looked at, also while others come. */
+uint32_t icnt_came(const struct icnt *n, uint32_t output);
+uint32_t icnt_left(const struct icnt *n, uint32_t output);
+const struct icnt_packet *icnt_packet(const struct icnt *n, uint32_t output, uint32_t number);
+/* Where packets are given away: those of an output that were before a core cycle need not be offered. */
+void icnt_gave(struct icnt *n, uint32_t output, uint64_t cycle);
 /* Whether packets wait at an input. */
 bool icnt_waits(const struct icnt *n);
 bool icnt_idle(const struct icnt *n);

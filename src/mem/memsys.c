@@ -26,7 +26,6 @@ static void create_ports(struct memsys *m, struct arena *a) {
         p->times = &m->times[i];
         memset(p->times, 0xff, sizeof *p->times); /* NEVER */
         p->times->inst = p->cache[MEM_INST];
-        queue_init(&p->replies, a, s->reply.output_queue);
         for (uint32_t k = 0; k < MEM_CLIENTS; k++) {
             uint32_t slots = queue_slots(p->cache[k]->bank.out.cap + s->request.input_queue);
             p->log[k] = (struct made_log){.ring = arena_array(a, struct made, slots), .mask = slots - 1};
@@ -41,6 +40,7 @@ struct memsys *memsys_create(struct arena *a, const struct mem_spec *s) {
     m->spec = *s;
     m->spec.request.inputs = m->spec.reply.outputs = s->sms;
     m->spec.request.outputs = m->spec.reply.inputs = s->partitions;
+    m->spec.reply.gives = &m->domain[ICNT].clock;
     m->spec.l1.cache.client = MEM_DATA;
     m->spec.texture.client = MEM_TEXTURE;
     m->spec.constant.client = MEM_CONSTANT;
@@ -106,11 +106,10 @@ static inline __attribute__((always_inline)) uint64_t first_tick(struct memsys *
 
 /* ---- SMs --------------------------------------------------------------------------------------------- */
 
-/* Replies that are out, or will be, wake the SMs. */
-static void due_replies(struct memsys *m, uint64_t now) {
+void memsys_due_replies(struct memsys *m, uint64_t now) {
     uint64_t at = icnt_ready_at(m->reply);
-    if (at != NEVER)
-        domain_due(m, &m->domain[CORE], max_u64(now, clock_cycle(&m->domain[ICNT].clock, at)));
+    if (at != NEVER && !m->apart)
+        domain_due(m, &m->domain[CORE], max_u64(now, at));
 }
 
 /* A cache has completed accesses, or will have. */
@@ -149,23 +148,16 @@ struct step {
     uint64_t now;
 };
 
-/* A reply is out. Ports that are apart have taken it before. */
 static bool take_out_reply(void *ctx, uint32_t sm, const struct mem_packet *p) {
     const struct step *s = ctx;
-    assert(!s->m->apart || s->m->port[sm].coming);
-    if (s->m->apart)
-        s->m->port[sm].coming--;
-    else
-        memsys_take_reply(s->m, s->now, sm, p);
+    memsys_take_reply(s->m, s->now, sm, p);
     return true;
 }
 
-/* One reply a cycle reaches an SM. */
+/* One reply a cycle reaches an SM. Ports that are apart take theirs by themselves. */
 static void receive(struct memsys *m, uint64_t now) {
-    uint64_t arrival = domain_arrival(&m->domain[ICNT], now);
-    icnt_deliver(m->reply, arrival - 1, take_out_reply, &(struct step){m, now});
-    due_replies(m, now + 1);
-    domain_due(m, &m->domain[ICNT], max_u64(arrival, icnt_next(m->reply)));
+    icnt_deliver(m->reply, now, take_out_reply, &(struct step){m, now});
+    memsys_due_replies(m, now + 1);
 }
 
 /* The next client of an SM that may send a request, taking turns; MEM_CLIENTS when there is none. */
@@ -215,11 +207,12 @@ static void tick_core(struct memsys *m, uint64_t now) {
     if (m->domain[CORE].at > now && !m->eager)
         return;
     begin_tick(&m->domain[CORE]);
-    receive(m, now);
-    if (m->apart)
+    if (m->apart) {
         memsys_send_made(m, now);
-    else
+    } else {
+        receive(m, now);
         send_requests(m, now);
+    }
 }
 
 /* ---- interconnect ------------------------------------------------------------------------------------ */
@@ -250,7 +243,7 @@ static void tick_icnt(struct memsys *m, uint64_t now) {
         begin_tick(d);
         if (m->eager || icnt_next(m->reply) <= tick) {
             icnt_tick(m->reply, tick);
-            due_replies(m, now);
+            memsys_due_replies(m, now);
         }
         if (m->eager || icnt_next(m->request) <= tick)
             icnt_tick(m->request, tick);

@@ -34,12 +34,6 @@ struct sender {
     uint32_t all_made, all_sent;
 };
 
-/* A reply on its way, and the tick in which it is out. */
-struct coming {
-    uint64_t at;
-    struct mem_packet packet;
-};
-
 struct port {
     _Alignas(
         64) struct l1 *data; /* ports may be at work at the same time: each has its own lines of the host's */
@@ -51,12 +45,12 @@ struct port {
     struct port_times *times;
     /* While ports are apart, of the port: */
     struct made_log log[MEM_CLIENTS];
-    struct sender known;          /* what left, as far as the port knows */
-    QUEUE(struct coming) replies; /* that will arrive, as far as is known */
-    uint64_t sends_from;          /* the first cycle of which the port does not know what it sends */
-    uint64_t full_before;         /* the network gets no more room than is known in cycles before this */
-    uint64_t reply_at;            /* the cycle in which it takes the next reply; NEVER: not known of any */
-    uint64_t takes_from;          /* the first cycle in which it may take one */
+    struct sender known;   /* what left, as far as the port knows */
+    uint64_t sends_from;   /* the first cycle of which the port does not know what it sends */
+    uint64_t full_before;  /* the network gets no more room than is known in cycles before this */
+    uint64_t reply_at;     /* the cycle in which it takes the next reply; NEVER: not known of any */
+    uint32_t reply;        /* its number in the network */
+    uint32_t known_replies; /* the number of the first that the port does not know of */
     int32_t room; /* requests that the network is known to have room for; below 0: that were sent to where
                    * there will be room */
     struct icnt_moves more; /* ticks in which there will be room for one more */
@@ -66,7 +60,6 @@ struct port {
     _Alignas(64) struct sender sender; /* what they know of was made */
     uint64_t shown;                    /* they know what was made in cycles before this */
     uint64_t sends_at; /* the first cycle in which that may go on; NEVER: there is nothing to send */
-    uint32_t coming;   /* replies that the port was told of */
 };
 
 struct memsys {
@@ -112,6 +105,8 @@ static inline void domain_due(struct memsys *m, struct domain *d, uint64_t tick)
 /* ---- memsys.c ---- */
 /* A cache changed: what it refused for one of these reasons may be possible in the next cycle. */
 void memsys_note_change(struct memsys *m, uint32_t sm, uint32_t client, uint64_t now, uint32_t reasons);
+/* Replies that will reach SMs, from now on, make the memory system due. */
+void memsys_due_replies(struct memsys *m, uint64_t now);
 /* A reply reaches an SM. */
 void memsys_take_reply(struct memsys *m, uint64_t now, uint32_t sm, const struct mem_packet *p);
 /* Whether one of a port's caches has requests to send. */

@@ -649,7 +649,8 @@ static void test_icnt_bandwidth(void **state) {
     push_packet(n, 1000, 1, 1, 11, 120); /* other ports: at the same time */
     icnt_tick(n, 1000);
     assert_int_equal(icnt_ready_at(n), 1008);
-    assert_true(icnt_out_at(n, 0, 0) == 1008 && icnt_out_at(n, 1, 0) == 1008);
+    for (uint32_t o = 0; o < 2; o++)
+        assert_int_equal(icnt_packet(n, o, icnt_came(n, o) - 1)->at, 1008);
     run_icnt(n, 1001, 0, &id);
     run_icnt(n, 1001, 1, &id);
     push_packet(n, 2000, 0, 0, 1, 120);
@@ -679,6 +680,31 @@ static void test_icnt_pressure(void **state) {
     assert_true(icnt_idle(n));
 }
 
+/* Outputs that give packets away by themselves do so once in a core cycle, and have room from then on. */
+static void test_icnt_gives(void **state) {
+    (void)state;
+    static const uint64_t at[] = {1, 2, 3, 4}; /* core cycles, of four ticks: out in ticks 5, 6, 13 and 17 */
+    struct clock fast = clock_make(4, 1);
+    struct icnt_spec s = small_icnt;
+    s.gives = &fast;
+    struct icnt *n = icnt_create(&arena, &s);
+    for (uint32_t i = 0; i < 4; i++)
+        push_packet(n, 0, 0, 0, i, 0);
+    for (uint64_t t = 0; t < 20; t++)
+        if (icnt_next(n) <= t)
+            icnt_tick(n, t);
+    assert_int_equal(icnt_came(n, 0), 4);
+    for (uint32_t i = icnt_left(n, 0); i < 4; i++) {
+        assert_int_equal(icnt_packet(n, 0, i)->at, at[i]);
+        assert_int_equal(icnt_packet(n, 0, i)->packet.id, i);
+    }
+    assert_int_equal(icnt_left(n, 0), 2);
+    icnt_gave(n, 0, 4);
+    assert_int_equal(icnt_left(n, 0), 3);
+    icnt_gave(n, 0, 5);
+    assert_true(icnt_idle(n));
+}
+
 static uint32_t any_number(uint64_t *seed, uint32_t below) {
     *seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407;
     return (uint32_t)(*seed >> 33) % below;
@@ -694,7 +720,7 @@ static bool take_most(void *ctx, uint32_t output, const struct mem_packet *p) {
 static void test_icnt_foresees(void **state) {
     (void)state;
     enum { IN = 5, OUT = 3, LATENCY = 8, TICKS = 40000 };
-    const struct icnt_spec s = {IN, OUT, 32, 64, 8, LATENCY, 12, 7};
+    const struct icnt_spec s = {IN, OUT, 32, 64, 8, LATENCY, 12, 7, NULL};
     struct icnt *n = icnt_create(&arena, &s);
     struct icnt_moves moves[IN];
     uint64_t seed = 1, sure = 0, seen = 0, moved = 0, fresh_at[IN];
@@ -924,6 +950,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_icnt_latency, free_arena),
         cmocka_unit_test_teardown(test_icnt_bandwidth, free_arena),
         cmocka_unit_test_teardown(test_icnt_pressure, free_arena),
+        cmocka_unit_test_teardown(test_icnt_gives, free_arena),
         cmocka_unit_test_teardown(test_icnt_foresees, free_arena),
         cmocka_unit_test_teardown(test_l2_latency, free_arena),
         cmocka_unit_test_teardown(test_l2_writes, free_arena),
