@@ -5,9 +5,12 @@
  * time, which decides. Where the port has fallen behind it takes over what the networks did. */
 #include "mem/memsys_state.h"
 
-/* When a port that is apart has something to do. */
-static void note_due(struct port *p) {
-    p->times->due = p->waits && !p->unsure ? min_u64(p->sends_from + 1, p->reply_at) : p->reply_at;
+/* When a port that is apart has something to do. That requests leave need not be seen when they do, but only
+ * before the next is made, if nobody waits for it and there is room for all of them. */
+void memsys_note_due(struct port *p) {
+    bool waits = p->waits && !p->unsure,
+         must_see = p->urgent || p->room < (int32_t)(p->known.all_made - p->known.all_sent);
+    p->times->due = waits && must_see ? min_u64(p->sends_from + 1, p->reply_at) : p->reply_at;
 }
 
 /* The client of a port that is apart that sends a request in cycle now; MEM_CLIENTS: none does. Sets *next to
@@ -95,7 +98,7 @@ void memsys_note_made(struct port *p, uint32_t client, uint32_t n, uint64_t now)
     if (!p->waits) /* what waited before may still leave in this cycle */
         p->sends_from = max_u64(p->sends_from, now + 1);
     p->waits = true;
-    note_due(p);
+    memsys_note_due(p);
 }
 
 /* A request has left, in cycle now, as the port learns. */
@@ -116,6 +119,8 @@ static void expect_reply(const struct memsys *m, uint32_t sm) {
 void memsys_show(struct memsys *m, uint32_t sm, uint64_t at) {
     struct port *p = &m->port[sm];
     p->shown = at;
+    if (p->waits && !p->urgent)
+        memsys_port_send(m, at, sm);
     if (p->sender.all_made == p->known.all_made)
         return;
     for (uint32_t k = 0; k < MEM_CLIENTS; k++)
@@ -139,6 +144,7 @@ static void learn_sends(struct memsys *m, uint32_t sm) {
     p->known.turn = p->sender.turn;
     p->sends_from = m->reached;
     p->waits = memsys_has_requests(p);
+    p->urgent &= p->waits;
 }
 
 /* What a port may know of the networks now. sure: of room in cycles before this. */
@@ -155,9 +161,17 @@ static void inform_port(struct memsys *m, uint32_t sm, uint64_t sure) {
     icnt_gave(m->reply, sm, m->reached);
     p->known_replies = icnt_came(m->reply, sm);
     expect_reply(m, sm);
-    note_due(p);
+    memsys_note_due(p);
     if (retry != p->times->retry)
         p->times->due = m->reached;
+}
+
+/* Whether there may be something to tell a port: not if it has nothing to send, all its requests have moved
+ * on in the network, and no reply came. */
+static bool has_news(const struct memsys *m, uint32_t sm) {
+    const struct port *p = &m->port[sm];
+    return p->waits || p->more.n || p->known.all_sent != p->sender.all_sent ||
+           p->room != (int32_t)icnt_room(m->request, sm) || p->known_replies != icnt_came(m->reply, sm);
 }
 
 /* Whether a port has more requests to send than there is room for. */
@@ -200,7 +214,7 @@ void memsys_part(struct memsys *m, uint64_t now, const struct bits *open, bool f
         for (uint32_t k = 0; k < MEM_CLIENTS; k++)
             log_made(p, k, p->cache[k]->bank.out.len, 0);
         p->sends_from = now;
-        p->waits = memsys_has_requests(p);
+        p->waits = p->urgent = memsys_has_requests(p);
         p->sends_at = NEVER;
         p->reply = icnt_left(m->reply, sm);
         inform_port(m, sm, now);
@@ -212,6 +226,7 @@ void memsys_join(struct memsys *m, uint64_t now) {
     m->apart = false;
     BITS_EACH (m->open, sm) {
         struct port *p = &m->port[sm];
+        icnt_gave(m->reply, sm, now);
         assert(p->reply == icnt_left(m->reply, sm));
         p->turn = p->sender.turn;
         bits_remove(&m->sending, sm);
@@ -249,7 +264,8 @@ void memsys_port_send(struct memsys *m, uint64_t now, uint32_t sm) {
             p->unsure = true;
         }
     }
-    note_due(p);
+    p->urgent &= p->waits;
+    memsys_note_due(p);
 }
 
 bool memsys_port_is_sure(const struct memsys *m, uint32_t sm) {
@@ -277,7 +293,7 @@ void memsys_port_receive(struct memsys *m, uint64_t now, uint32_t sm) {
         return;
     memsys_take_reply(m, now, sm, &icnt_packet(m->reply, sm, p->reply++)->packet);
     expect_reply(m, sm);
-    note_due(p);
+    memsys_note_due(p);
 }
 
 void memsys_advance(struct memsys *m, uint64_t end) {
@@ -292,7 +308,8 @@ void memsys_advance(struct memsys *m, uint64_t end) {
 void memsys_inform(struct memsys *m) {
     uint64_t sure = foresee_room(m);
     BITS_EACH (m->open, sm)
-        inform_port(m, sm, sure);
+        if (has_news(m, sm))
+            inform_port(m, sm, sure);
 }
 
 uint64_t memsys_advances_at(const struct memsys *m) {

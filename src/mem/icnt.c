@@ -23,8 +23,8 @@ struct output {
     QUEUE(struct icnt_packet) queue;
     uint64_t free_at;
     uint64_t gives_from; /* the first core cycle in which no packet that came is given away */
-    uint32_t turn;      /* the input that is asked first */
-    struct bits inputs; /* with packets for this output */
+    uint32_t turn;       /* the input that is asked first */
+    struct bits inputs;  /* with packets for this output */
 };
 
 /* A lane as it is foreseen, if epoch is that of the look ahead; else as it is. */

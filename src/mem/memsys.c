@@ -410,15 +410,32 @@ static void note_requests(struct memsys *m, uint64_t now, uint32_t sm, enum mem_
     domain_due(m, &m->domain[CORE], now + 1);
 }
 
+/* Sees which requests of a port that is apart have left, before more are made. */
+static void see_sent(struct memsys *m, uint64_t now, uint32_t sm) {
+    if (m->apart && m->port[sm].waits)
+        memsys_port_send(m, now, sm);
+}
+
+/* An access was refused. If it waits for requests to leave, the port looks when they do. */
+static void note_refused(struct memsys *m, uint32_t sm, enum mem_result r) {
+    if (r != MEM_STALL_QUEUE || !m->apart)
+        return;
+    m->port[sm].urgent = true;
+    memsys_note_due(&m->port[sm]);
+}
+
 enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client,
                               const struct mem_access *x, uint32_t token) {
     struct port *p = &m->port[sm];
+    see_sent(m, now, sm);
     uint32_t before = p->cache[client]->bank.out.len;
     p->times->retry = NEVER;
     enum mem_result r = client == MEM_DATA ? l1_access(p->data, now, x, token)
                                            : cache_access(p->cache[client], now, x, token);
-    if (!mem_accepted(r))
+    if (!mem_accepted(r)) {
+        note_refused(m, sm, r);
         return r;
+    }
     note_done(p, client);
     note_requests(m, now, sm, client, before);
     return r;
@@ -429,6 +446,7 @@ bool memsys_refuse(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client 
     struct port *p = &m->port[sm];
     if (!cache_refuse(p->cache[client], now, x, r))
         return false;
+    note_refused(m, sm, r);
     p->times->retry = NEVER;
     return true;
 }
@@ -438,6 +456,7 @@ enum mem_result memsys_fetch_line(struct memsys *m, uint64_t now, uint32_t sm, u
     struct cache *c = m->times[sm].inst;
     if (cache_finds(c, now, line))
         return MEM_HIT;
+    see_sent(m, now, sm);
     uint32_t before = c->bank.out.len;
     struct mem_access x = {.line = line,
                            .lanes = 1,
@@ -447,6 +466,8 @@ enum mem_result memsys_fetch_line(struct memsys *m, uint64_t now, uint32_t sm, u
     enum mem_result r = cache_look(c, now, &x, token);
     if (r != MEM_HIT && mem_accepted(r))
         note_requests(m, now, sm, MEM_INST, before);
+    else
+        note_refused(m, sm, r);
     return r;
 }
 

@@ -45,16 +45,17 @@ struct port {
     struct port_times *times;
     /* While ports are apart, of the port: */
     struct made_log log[MEM_CLIENTS];
-    struct sender known;   /* what left, as far as the port knows */
-    uint64_t sends_from;   /* the first cycle of which the port does not know what it sends */
-    uint64_t full_before;  /* the network gets no more room than is known in cycles before this */
-    uint64_t reply_at;     /* the cycle in which it takes the next reply; NEVER: not known of any */
-    uint32_t reply;        /* its number in the network */
+    struct sender known;    /* what left, as far as the port knows */
+    uint64_t sends_from;    /* the first cycle of which the port does not know what it sends */
+    uint64_t full_before;   /* the network gets no more room than is known in cycles before this */
+    uint64_t reply_at;      /* the cycle in which it takes the next reply; NEVER: not known of any */
+    uint32_t reply;         /* its number in the network */
     uint32_t known_replies; /* the number of the first that the port does not know of */
     int32_t room; /* requests that the network is known to have room for; below 0: that were sent to where
                    * there will be room */
     struct icnt_moves more; /* ticks in which there will be room for one more */
     bool waits;             /* there are requests to send */
+    bool urgent;            /* ... and an access may wait for them to leave */
     bool unsure;            /* in cycle sends_from the network may have room, or not */
     /* ... and of the networks: */
     _Alignas(64) struct sender sender; /* what they know of was made */
@@ -115,6 +116,8 @@ bool memsys_has_requests(const struct port *p);
 void memsys_tick_domains(struct memsys *m, uint64_t now);
 
 /* ---- apart.c ---- */
+/* Notes when a port has something to do, besides what its SM asks of it. */
+void memsys_note_due(struct port *p);
 /* Notes the last n requests of a cache, which were made in cycle now. */
 void memsys_note_made(struct port *p, uint32_t client, uint32_t n, uint64_t now);
 /* Sends requests of the ports, one a cycle, of those that the networks know. */
