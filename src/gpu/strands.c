@@ -314,39 +314,73 @@ static bool go_all(struct run *r) {
     return n > follows;
 }
 
+/* What SMs have noted of accesses to global memory. */
+struct noted {
+    bool writes, all; /* there are some that write; they may write to any line */
+    bool due;         /* some were not carried out, or not as they should have been */
+};
+
 /* How far SMs have gone in a round. */
 struct distance {
     uint64_t all, farthest; /* the first cycles that not all of them, and none, have gone through */
-    bool blocked;           /* the last of them waits to learn of room in the network */
+    uint64_t blocked_at;    /* the first that one has not because it waits to learn of room in the network */
     bool wants;             /* some SM waits to be given a block */
     bool fault;             /* some SM has one */
+    struct noted noted;
 };
+
+static void note_accesses(struct noted *n, const struct strand *s) {
+    const struct later_count *c = &s->later.touched[LATER_WRITES];
+    n->writes |= c->n || c->all;
+    n->all |= c->all;
+    n->due |= s->later.due || s->wrong;
+}
+
+/* The same of all of them. */
+static struct noted noted_accesses(const struct run *r) {
+    struct noted n = {0};
+    BITS_EACH (&r->open, i)
+        note_accesses(&n, &r->strands[i]);
+    return n;
+}
+
+/* The memory system learns how far an SM has gone. */
+static void show_strand(const struct run *r, const struct strand *s) {
+    memsys_show(r->m->mem, s->sm, s->at);
+}
+
+static void note_distance(struct distance *d, const struct run *r, const struct strand *s) {
+    d->all = min_u64(d->all, s->at);
+    d->farthest = max_u64(d->farthest, s->at);
+    if (s->blocked)
+        d->blocked_at = min_u64(d->blocked_at, s->at);
+    d->wants |= wants_block(s);
+    d->fault |= r->m->sms[s->sm]->fault;
+    note_accesses(&d->noted, s);
+    show_strand(r, s);
+}
 
 /* Those with nothing on them follow here: how far they go depends on the others, as the launch ends when none
  * has anything. */
 static struct distance round_ends(struct run *r) {
-    uint64_t first = NEVER, last = 0;
-    BITS_EACH (&r->open, i) {
-        last = max_u64(last, r->strands[i].at);
-        if (!sm_idle(r->m->sms[i]) || r->strands[i].nended)
-            first = min_u64(first, r->strands[i].at);
-    }
-    uint64_t end = first == NEVER ? last : first, blocked_at = NEVER;
-    struct distance d = {0};
+    struct distance d = {.all = NEVER, .blocked_at = NEVER};
+    uint32_t n = 0, *idle = r->due;
     BITS_EACH (&r->open, i) {
         struct strand *s = &r->strands[i];
+        if (!s->nended && sm_idle(r->m->sms[i])) {
+            d.farthest = max_u64(d.farthest, s->at);
+            idle[n++] = i;
+        } else {
+            note_distance(&d, r, s);
+        }
+    }
+    uint64_t end = d.all == NEVER ? d.farthest : d.all;
+    for (uint32_t k = 0; k < n; k++) {
+        struct strand *s = &r->strands[idle[k]];
         if (s->at < end)
             strand_go(s, end);
-        first = min_u64(first, s->at);
-        last = max_u64(last, s->at);
-        if (s->blocked)
-            blocked_at = min_u64(blocked_at, s->at);
-        d.wants |= wants_block(s);
-        d.fault |= r->m->sms[i]->fault;
+        note_distance(&d, r, s);
     }
-    d.all = first == NEVER ? end : first;
-    d.farthest = last;
-    d.blocked = blocked_at == d.all;
     return d;
 }
 
@@ -379,21 +413,13 @@ static void check_guesses(struct run *r, bool all) {
 
 /* Carries out accesses that issued before cycle end, if that was not done; the SM whose access has a fault,
  * or NO_SLOT. */
-static uint32_t catch_up(struct run *r, uint64_t end, uint64_t *cycle) {
+static uint32_t catch_up(struct run *r, uint64_t end, struct noted noted, uint64_t *cycle) {
     uint32_t n = 0, *late = r->due;
-    bool writes = false, all = false, due = false;
-    BITS_EACH (&r->open, i) {
-        const struct strand *s = &r->strands[i];
-        const struct later_count *c = &s->later.touched[LATER_WRITES];
-        writes |= c->n || c->all;
-        all |= c->all;
-        due |= s->later.due || s->wrong;
-    }
     *cycle = end;
-    if (!writes && !due)
+    if (!noted.writes && !noted.due)
         return NO_SLOT;
-    if (writes)
-        check_guesses(r, all);
+    if (noted.writes)
+        check_guesses(r, noted.all);
     BITS_EACH (&r->open, i)
         if (r->strands[i].later.due || r->strands[i].wrong) {
             drop_settled(&r->strands[i], r->m->sms[i]);
@@ -444,15 +470,8 @@ static uint64_t next_of_all(const struct run *r) {
     return next;
 }
 
-/* The memory system learns how far each SM has gone. */
-static void show(struct run *r) {
-    BITS_EACH (&r->open, i)
-        memsys_show(r->m->mem, i, r->strands[i].at);
-}
-
-/* The memory system goes as far as all SMs have. */
+/* The memory system goes as far as all SMs have; it knows what they did. */
 static void follow(struct run *r) {
-    show(r);
     memsys_advance(r->m->mem, r->reached);
     memsys_inform(r->m->mem);
     r->followed = r->reached;
@@ -467,6 +486,7 @@ static bool fault_ends(struct run *r, uint32_t i, uint64_t cycle, uint64_t last,
         uint64_t all = last;
         BITS_EACH (&r->open, k) {
             strand_go_port(&r->strands[k], min_u64(last, r->reached + r->ahead));
+            show_strand(r, &r->strands[k]);
             all = min_u64(all, r->strands[k].at);
         }
         r->reached = all;
@@ -482,8 +502,8 @@ static bool fault_ends(struct run *r, uint32_t i, uint64_t cycle, uint64_t last,
 
 /* What SMs have done before cycle end takes effect. The SM with the first fault, and its cycle; NO_SLOT:
  * there is none. any: some have one that was noticed before. */
-static uint32_t settle(struct run *r, uint64_t end, bool any, uint64_t *cycle) {
-    uint32_t fault = catch_up(r, end, cycle);
+static uint32_t settle(struct run *r, uint64_t end, struct noted noted, bool any, uint64_t *cycle) {
+    uint32_t fault = catch_up(r, end, noted, cycle);
     r->reached = end;
     if (!any || (fault != NO_SLOT && *cycle < end - 1))
         return fault;
@@ -500,9 +520,11 @@ static uint32_t jump(struct run *r, uint64_t limit, uint64_t *cycle) {
     uint64_t to = min_u64(limit, next_of_all(r));
     if (to <= r->reached)
         return NO_SLOT;
-    BITS_EACH (&r->open, i)
+    BITS_EACH (&r->open, i) {
         r->strands[i].at = max_u64(r->strands[i].at, to);
-    uint32_t fault = settle(r, to, true, cycle);
+        show_strand(r, &r->strands[i]);
+    }
+    uint32_t fault = settle(r, to, noted_accesses(r), true, cycle);
     follow(r);
     return fault;
 }
@@ -544,20 +566,19 @@ bool strands_run(struct run *r, uint64_t *now, uint64_t limit) {
         m->sms[i]->later = &r->strands[i].later;
         m->sms[i]->ticks = 0;
     }
-    struct distance d = {0};
+    bool blocked = false; /* the last of all SMs waits to learn of room in the network */
     do {
         uint64_t known = r->longest > r->ahead ? min_u64(memsys_known(m->mem), r->longest) : r->ahead;
-        uint64_t most = beside && !d.blocked ? (known + 1) / 2 : known;
+        uint64_t most = beside && !blocked ? (known + 1) / 2 : known;
         r->round_end = min_u64(limit, min_u64(r->followed + known, r->reached + most));
         bool any = go_all(r);
-        d = round_ends(r);
-        uint32_t fault = settle(r, d.all, d.fault, &cycle);
-        if (beside && any && !d.blocked) {
-            show(r);
+        struct distance d = round_ends(r);
+        uint32_t fault = settle(r, d.all, d.noted, d.fault, &cycle);
+        blocked = d.blocked_at == d.all;
+        if (beside && any && !blocked)
             memsys_inform(m->mem);
-        } else {
+        else
             follow(r);
-        }
         if (fault == NO_SLOT) {
             if (d.wants)
                 feed_strands(r);
