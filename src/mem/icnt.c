@@ -16,7 +16,6 @@ struct input {
     struct waiting *packet;
     struct pool pool; /* of packets; next of one in use: in the same lane */
     struct lane *lane;
-    uint64_t free_at;
 };
 
 struct output {
@@ -25,6 +24,7 @@ struct output {
     uint64_t gives_from; /* the first core cycle in which no packet that came is given away */
     uint32_t turn;       /* the input that is asked first */
     struct bits inputs;  /* with packets for this output */
+    uint64_t *since;     /* of the oldest packet of each of them */
 };
 
 /* A lane as it is foreseen, if epoch is that of the look ahead; else as it is. */
@@ -55,6 +55,7 @@ struct ahead {
 struct icnt {
     struct icnt_spec spec;
     struct input *in;
+    uint64_t *free_at; /* of each input */
     struct output *out;
     struct bits wanted; /* outputs for which packets wait */
     uint64_t *look_at;  /* until this tick none of them can go to the output, unless one comes or leaves */
@@ -83,6 +84,7 @@ struct icnt *icnt_create(struct arena *a, const struct icnt_spec *s) {
     n->spec = *s;
     n->next = n->out_at = NEVER;
     n->in = arena_array(a, struct input, s->inputs);
+    n->free_at = arena_array(a, uint64_t, s->inputs);
     n->out = arena_array(a, struct output, s->outputs);
     n->look_at = arena_array(a, uint64_t, s->outputs);
     n->head_at = arena_array(a, uint64_t, s->outputs);
@@ -96,6 +98,7 @@ struct icnt *icnt_create(struct arena *a, const struct icnt_spec *s) {
     for (uint32_t i = 0; i < s->outputs; i++) {
         queue_init(&n->out[i].queue, a, s->output_queue);
         bits_init(&n->out[i].inputs, a, s->inputs);
+        n->out[i].since = arena_array(a, uint64_t, s->inputs);
         n->head_at[i] = n->look_at[i] = NEVER;
     }
     bits_init(&n->wanted, a, s->outputs);
@@ -122,9 +125,10 @@ void icnt_push(struct icnt *n, uint64_t now, uint32_t input, uint32_t output, co
     in->packet[i].since = now;
     if (l->first == NO_SLOT) {
         l->first = i;
+        n->out[output].since[input] = now;
         bits_add(&n->out[output].inputs, input);
         bits_add(&n->wanted, output);
-        look_from(n, output, max_u64(now, max_u64(in->free_at, n->out[output].free_at)));
+        look_from(n, output, max_u64(now, max_u64(n->free_at[input], n->out[output].free_at)));
     } else {
         in->pool.next[l->last] = i;
     }
@@ -144,7 +148,7 @@ static void transfer(struct icnt *n, uint64_t now, uint32_t input, uint32_t outp
     const struct waiting *w = &in->packet[i];
     uint32_t bytes = w->packet.bytes + n->spec.header;
     uint64_t in_ticks = ticks(bytes, n->spec.input_bytes), out_ticks = ticks(bytes, n->spec.output_bytes);
-    in->free_at = now + in_ticks;
+    n->free_at[input] = now + in_ticks;
     out->free_at = now + out_ticks;
     out->turn = input + 1 < n->spec.inputs ? input + 1 : 0;
     uint64_t at = now + n->spec.latency + max_u64(in_ticks, out_ticks) - 1;
@@ -167,8 +171,10 @@ static void transfer(struct icnt *n, uint64_t now, uint32_t input, uint32_t outp
     n->n.wait += now - w->since;
     l->first = in->pool.next[i];
     pool_give(&in->pool, i);
-    if (l->first != NO_SLOT)
+    if (l->first != NO_SLOT) {
+        out->since[input] = in->packet[l->first].since;
         return;
+    }
     bits_remove(&out->inputs, input);
     if (!out->inputs.count)
         bits_remove(&n->wanted, output);
@@ -184,8 +190,7 @@ static inline uint64_t choose_input(struct icnt *n, uint64_t now, uint32_t outpu
     for (uint32_t k = 0;;) {
         for (; left; left &= left - 1) {
             uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(left);
-            const struct input *in = &n->in[i];
-            uint64_t at = max_u64(in->free_at, in->packet[in->lane[output].first].since);
+            uint64_t at = max_u64(n->free_at[i], out->since[i]);
             if (at <= now) {
                 transfer(n, now, i, output);
                 return inputs->count ? out->free_at : NEVER;
@@ -255,7 +260,7 @@ uint64_t icnt_moves_at(const struct icnt *n, uint32_t input, uint64_t now) {
     for (uint32_t o = 0; o < n->spec.outputs && first > now; o++)
         if (in->lane[o].first != NO_SLOT)
             first = min_u64(first, max_u64(n->out[o].free_at, now + queue_full(&n->out[o].queue)));
-    return max_u64(max_u64(now, in->free_at), first);
+    return max_u64(max_u64(now, n->free_at[input]), first);
 }
 
 /* ---- looking ahead ----------------------------------------------------------------------------------- */
@@ -336,7 +341,7 @@ static void begin_ahead(struct icnt *n, const uint64_t *fresh_at) {
     a->epoch++;
     for (uint32_t i = 0; i < n->spec.inputs; i++) {
         struct input_ahead *in = &a->in[i];
-        in->free_at = n->in[i].free_at;
+        in->free_at = n->free_at[i];
         in->fresh_at = pool_full(&n->in[i].pool) ? NEVER : fresh_at[i];
         in->nmoves = 0;
         if (in->fresh_at == NEVER)
