@@ -176,8 +176,8 @@ struct core_warp {
     bool can_wait; /* what arrives changes nothing but the buffer */
     uint8_t most;  /* instructions its next fetch brings at most */
     /* The buffer: a ring of instructions in program order by pc, `buffered` of which can issue, from first
-     * on; behind them `arriving` ones that are being decoded. What was skipped is not in it. Without
-     * mechanisms nothing is skipped: only these numbers count then. */
+     * on; behind them `arriving` ones that are being decoded. What was skipped is not in it. Where no
+     * mechanism skips any (mech.skips) only these numbers count. */
     uint8_t buffered, arriving;
     uint64_t pending[4], memory[4]; /* registers to be written; those of them by loads */
     uint64_t twice[4];              /* pending registers that wait for one more write (core_expect) */

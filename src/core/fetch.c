@@ -36,8 +36,8 @@ void buffer_undecoded(struct sm *sm, uint32_t s, uint64_t now) {
     if (sm->holding >> s & 1)
         recall(sm, s, now);
     if (cw->arriving)
-        cw->fetch_pc =
-            sm->mech.n ? cw->buffer[(cw->first + cw->buffered) % CORE_BUFFER] : cw->fetch_pc - cw->arriving;
+        cw->fetch_pc = sm->mech.skips ? cw->buffer[(cw->first + cw->buffered) % CORE_BUFFER]
+                                      : cw->fetch_pc - cw->arriving;
     cw->arriving = 0;
     cw->skips = 0;
     cw->fetching = false;
@@ -125,10 +125,10 @@ static EVERY_TIME void bring(struct sm *sm, uint32_t s) {
     uint32_t at = cw->first + cw->buffered, skips = cw->skips;
     TELL(sm, tell_runs(sm, PROBE_DECODE, s));
     if (__builtin_expect(!skips, 1)) {
-        end = end - pc < most ? end : pc + most;
-        for (; pc < end; pc++)
-            cw->buffer[at++ % CORE_BUFFER] = pc;
-        n = pc - cw->fetch_pc;
+        n = end - pc < most ? end - pc : most;
+        for (uint32_t k = 0; sm->mech.skips && k < n; k++)
+            cw->buffer[(at + k) % CORE_BUFFER] = pc + k;
+        pc += n;
     } else {
         for (; n < most && pc < end; pc++, skips >>= 1)
             if (!(skips & 1))
@@ -198,7 +198,7 @@ static EVERY_TIME void enter(struct sm *sm, uint32_t s, uint64_t now) {
     TELL(sm, tell_warp(sm, PROBE_BUFFER, s));
 }
 
-/* The same of an SM of SHAPE_PLAIN, with what comes before if nobody has seen to that. */
+/* The same where nobody skips instructions or watches, with what comes before if nobody has seen to that. */
 static EVERY_TIME void enter_plain(struct sm *sm, uint32_t s) {
     struct core_warp *cw = &sm->warps[s];
     uint32_t n = cw->arriving, size = sm->spec->ibuffer;
@@ -222,6 +222,7 @@ static EVERY_TIME void enter_plain(struct sm *sm, uint32_t s) {
 
 static EVERY_TIME void arrivals(struct sm *sm, uint64_t now, bool plain) {
     uint32_t slot = now % CORE_ARRIVALS;
+    bool simple = plain || !(sm->mech.skips || sm->probe);
     uint64_t left = sm->arrivals[slot] & sm->arriving;
     sm->arrivals[slot] = 0;
     sm->arrive_slots &= ~(UINT64_C(1) << slot);
@@ -236,7 +237,7 @@ static EVERY_TIME void arrivals(struct sm *sm, uint64_t now, bool plain) {
                     now);
             continue;
         }
-        if (plain) {
+        if (simple) {
             enter_plain(sm, s);
             continue;
         }
@@ -330,7 +331,7 @@ EVERY_TIME void sm_fetch(struct sm *sm, uint64_t now, enum core_shape shape) {
 
 void core_skip(struct sm *sm, uint32_t warp, uint32_t pc) {
     struct core_warp *cw = &sm->warps[warp];
-    assert(core_can_skip(sm, warp) && pc - cw->fetch_pc < CORE_AHEAD && pc < cw->ncode);
+    assert(sm->mech.skips && core_can_skip(sm, warp) && pc - cw->fetch_pc < CORE_AHEAD && pc < cw->ncode);
     assert(!cw->needs[pc].control);
     TELL(sm, tell_skip(sm, warp, pc));
     cw->skips |= 1u << (pc - cw->fetch_pc);
@@ -354,7 +355,7 @@ void warp_unblock(struct sm *sm, uint32_t slot) {
 }
 
 void core_fetch_most(struct sm *sm, uint32_t warp, uint32_t n) {
-    assert(n);
+    assert(n && sm->mech.skips);
     sm->warps[warp].most = (uint8_t)(n < sm->spec->fetch_width ? n : sm->spec->fetch_width);
 }
 

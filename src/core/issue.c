@@ -39,7 +39,7 @@ static EVERY_TIME void step_on(struct sm *sm, uint32_t s, bool plain) {
     cw->buffered--;
     cw->next++;
     cw->need++;
-    if (!plain && sm->mech.n)
+    if (!plain && __builtin_expect(sm->mech.skips, 0))
         buffer_pop(sm, s);
     if (!cw->buffered)
         sm->valid &= ~bit;
@@ -261,7 +261,9 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool ride
         op_collect(sm, id, plain);
     if (spins)
         simt_yield(cw->w);
-    bool same = plain || !sm->mech.n; /* mechanisms may have changed where the warp goes on */
+    /* Where mechanisms may have changed where the warp goes on. */
+    const uint64_t points = UINT64_C(1) << MECH_AT_watch_issued | UINT64_C(1) << MECH_AT_front_take;
+    bool same = plain || !(sm->mech.has & points);
     if (same && steps && !spins && (e->pc != e->rpc || e->call))
         step_on(sm, s, plain);
     else

@@ -1,5 +1,6 @@
 /* The SM as mechanisms see it: they read struct sm, its warps, ops and queues, and change them through these.
- * A warp's stack of paths they may change through exec/warp.h, and say so with core_redirect. */
+ * A warp's stack of paths they may change through exec/warp.h, and say so with core_redirect; that of a warp
+ * whose instruction issues at watch.issued and front.take, where the SM looks by itself. */
 #ifndef REPRISE_CORE_VIEW_H
 #define REPRISE_CORE_VIEW_H
 

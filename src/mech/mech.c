@@ -58,6 +58,7 @@ void mech_push(struct mech_stack *s, const struct mechanism *m, void *state) {
     s->at[s->n++].state = state;
     s->has |= mech_has(&m->points);
     s->takes_every |= m->points.front.every;
+    s->skips |= m->points.stream.fetch || m->points.stream.decoded;
     s->any_order = m->points.life.any_order && (s->n == 1 || s->any_order);
     for (uint32_t g = 0; g < MECH_GROUPS_ALL; g++)
         if (owns >> g & 1 && mech_group_what((enum mech_group)g)) {

@@ -386,6 +386,7 @@ struct mech_stack {
     uint32_t owns; /* bits by enum mech_group: some mechanism owns it */
     uint32_t n;
     bool takes_every;      /* ops at issue: the owner of the front says so */
+    bool skips;            /* instructions: the owner of the stream has a say in what is fetched */
     bool any_order;        /* of results, to all of them */
     uint32_t gates;        /* bits by place in `at`: gates that are not open */
     uint64_t concern;      /* warps that gates and slots of some mechanism concern */
