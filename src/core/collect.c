@@ -157,6 +157,8 @@ EVERY_TIME void op_collect(struct sm *sm, int32_t id, bool plain) {
 }
 
 void core_collect(struct sm *sm, int32_t id) {
+    if (sm->ops[id].pc == CORE_NO_PC && !HAS(sm, watch, collected))
+        each_watch_collected(sm, id);
     collect_op(sm, id, NULL);
 }
 
@@ -258,24 +260,12 @@ static void free_op(struct sm *sm, int32_t id) {
 /* The end of an op of a mechanism: the scoreboard knows nothing of it. */
 static APART void end_injected(struct sm *sm, int32_t id) {
     struct core_warp *cw = &sm->warps[sm->ops[id].warp];
+    if (!HAS(sm, watch, retire)) /* who ignores ops of the program */
+        each_watch_retire(sm, id);
     TELL(sm, tell_op(sm, PROBE_END, id));
     if (!--cw->inflight && !cw->w->live)
         sm->ended = true;
     free_op(sm, id);
-}
-
-/* Tells mechanisms of the end of an op; true: it was one of theirs. */
-static EVERY_TIME bool tell_retire(struct sm *sm, int32_t id) {
-    const struct core_op *op = &sm->ops[id];
-    AT_POINT(sm, watch, retire, id);
-    if (op->pc == CORE_NO_PC) {
-        end_injected(sm, id);
-        return true;
-    }
-    /* A store that a mechanism did not let go to memory. */
-    if (op->sent < op->naccess && op_info[op->i->in->op].flags & OPF_STORE)
-        store_done(sm, op->warp);
-    return false;
 }
 
 /* What is left of an op when its registers are off the scoreboard. */
@@ -305,10 +295,22 @@ static EVERY_TIME void end_op(struct sm *sm, int32_t id, bool plain) {
     leave_op(sm, id, plain);
 }
 
-/* The same with mechanisms that watch. */
+/* The same with mechanisms, which have been told. */
+static EVERY_TIME void end_told(struct sm *sm, int32_t id) {
+    const struct core_op *op = &sm->ops[id];
+    if (__builtin_expect(op->pc == CORE_NO_PC, 0)) {
+        end_injected(sm, id);
+        return;
+    }
+    /* A store that a mechanism did not let go to memory. */
+    if (op->sent < op->naccess && op_info[op->i->in->op].flags & OPF_STORE)
+        store_done(sm, op->warp);
+    end_op(sm, id, false);
+}
+
 static EVERY_TIME void end_watched(struct sm *sm, int32_t id) {
-    if (!tell_retire(sm, id))
-        end_op(sm, id, false);
+    AT_POINT(sm, watch, retire, id);
+    end_told(sm, id);
 }
 
 APART void op_end(struct sm *sm, int32_t id) {
@@ -321,6 +323,13 @@ APART void op_end(struct sm *sm, int32_t id) {
 void core_retire(struct sm *sm, int32_t id) {
     assert(!sm->ops[id].later);
     op_end(sm, id);
+}
+
+void core_retire_by(struct sm *sm, int32_t id, const void *state) {
+    assert(!sm->ops[id].later);
+    if (__builtin_expect(sm->mech.n > 1, 0))
+        point_retire_others(sm, id, state);
+    end_told(sm, id);
 }
 
 static inline void queue_write(struct sm *sm, int32_t id, uint32_t b) {
@@ -505,7 +514,8 @@ void core_spread(struct sm *sm, int32_t id, uint32_t from, uint32_t lanes) {
 }
 
 void core_share(struct sm *sm, int32_t id, const uint32_t value[WARP_LANES]) {
-    replace_word(sm, id, value);
+    if (value)
+        replace_word(sm, id, value);
     sm->ops[id].next_write++;
 }
 

@@ -155,7 +155,7 @@ static EVERY_TIME void prepare_operands(struct sm *sm, uint32_t s, const struct 
 /* Who looks at an instruction that took effect, or takes it; true: it was taken. */
 static EVERY_TIME bool offer(struct sm *sm, int32_t id, uint64_t now) {
     AT_POINT(sm, watch, issued, id);
-    return HAS(sm, front, take) && OWNER(sm, front, take, id, now) == MECH_TAKEN;
+    return HAS(sm, front, take) ? OWNER(sm, front, take, id, now) == MECH_TAKEN : sm->mech.takes_every;
 }
 
 /* The same of an instruction that accesses memory, for an SM that is ahead of others. */

@@ -60,6 +60,10 @@ void point_watch_barrier(struct sm *sm, uint32_t block, uint64_t warps, bool ope
     EACH(sm, watch, barrier, points->watch.barrier(state, block, warps, opened));
 }
 
+void point_retire_others(struct sm *sm, int32_t op, const void *except) {
+    EACH(sm, watch, retire, if (state != except) points->watch.retire(state, op))
+}
+
 uint64_t point_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now) {
     if (__builtin_expect(sm->mech.n == 1, 1)) /* and its gate is not open */
         return sm->mech.at[0].points->gate.eligible(sm->mech.at[0].state, ready, now);
@@ -93,6 +97,11 @@ void core_open_gate(struct sm *sm, const void *state, bool open) {
     for (uint32_t each = 0; each < sm->mech.n; each++)
         if (sm->mech.at[each].state == state && sm->mech.at[each].points->gate.eligible)
             sm->mech.gates = (sm->mech.gates & ~(1u << each)) | (uint32_t)!open << each;
+}
+
+void core_ignore(struct sm *sm, const void *state, enum mech_point point) {
+    if (sm->mech.n == 1 && sm->mech.at[0].state == state)
+        sm->mech.has &= ~(UINT64_C(1) << point);
 }
 
 void core_want_slots(struct sm *sm, const void *state, enum mech_slots when) {

@@ -30,6 +30,8 @@ APART void point_life_describe(const struct sm *sm, struct str *out);
 APART void point_watch_control(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t mask);
 APART void point_watch_barrier(struct sm *sm, uint32_t block, uint64_t warps, bool opened);
 APART uint64_t point_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now);
+/* watch.retire of all but the mechanism of this state. */
+APART void point_retire_others(struct sm *sm, int32_t op, const void *state);
 APART bool point_gate_refuses(const struct sm *sm, uint64_t ready);
 APART uint32_t point_gate_slots(struct sm *sm, uint32_t sched, uint64_t ready, uint32_t free, uint64_t now);
 

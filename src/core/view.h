@@ -43,7 +43,8 @@ void core_write(struct sm *sm, int32_t op);
 /* The same for the owner of the registers, which says where the word goes, instead of being asked. */
 void core_write_to(struct sm *sm, int32_t op, uint32_t place);
 /* The same word is not written, because a register that has value stands for it: the program goes on with
- * that. --check compares it with what was computed. The next word is the one in work. */
+ * that. --check compares it with what was computed. The next word is the one in work. NULL: the mechanism has
+ * found that this value and the one computed are the same. */
 void core_share(struct sm *sm, int32_t op, const uint32_t value[WARP_LANES]);
 /* One lane computed for these: in them, what an op has written to registers and predicates is replaced by
  * what it wrote in lane `from`. --check compares. For watch.issued. */
@@ -62,6 +63,8 @@ static inline uint32_t *core_latch(struct sm *sm, uint32_t warp, uint32_t reg, u
 void core_writeback(struct sm *sm, int32_t op);
 /* The op ends: what it has on the scoreboard is released. */
 void core_retire(struct sm *sm, int32_t op);
+/* The same for the mechanism of this state, which is not told (watch.retire): it has seen to that. */
+void core_retire_by(struct sm *sm, int32_t op, const void *state);
 
 /* ---- register banks ---- */
 
@@ -186,6 +189,9 @@ static inline void core_concern(struct sm *sm, const void *state, uint64_t warps
     }
     sm->mech.concern = all;
 }
+/* The mechanism of this state, if it is alone, is not told of the program's ops at a point of watch: issued,
+ * collected, retire. It still is of those that it injects. For life.start. */
+void core_ignore(struct sm *sm, const void *state, enum mech_point point);
 /* When the mechanism of this state is asked for issue slots, from now on. */
 void core_want_slots(struct sm *sm, const void *state, enum mech_slots when);
 /* There is room for an op of the warp's next instruction, and the scoreboard lets it pass. */

@@ -17,6 +17,7 @@ uint32_t mech_owns(const struct mech_points *p) {
     MECH_POINTS(X)
 #undef X
     owns |= (uint32_t)p->stream.own_code << MECH_stream;
+    owns |= (uint32_t)p->front.every << MECH_front;
     return owns;
 }
 
@@ -42,8 +43,6 @@ const char *mech_wrong(const struct mech_points *p) {
         return "it has lanes.bound, but not lanes.choose, which it has to ask for";
     if (!p->back.result != !p->back.written)
         return "it has one of back.result and back.written, and needs both to own results";
-    if (p->front.every && !p->front.take)
-        return "it says front.every, but has no front.take";
     return NULL;
 }
 

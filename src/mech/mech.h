@@ -221,7 +221,8 @@ struct mech_front {
     /* The instruction took effect. TAKEN: the mechanism calls core_collect, core_supply or core_finish, once,
      * at once or later. */
     enum mech_verdict (*take)(void *m, int32_t op, uint64_t now);
-    /* It takes every op, and sees to a free collector itself: ops issue without one. */
+    /* It takes every op, and sees to a free collector itself: ops issue without one. Who knows all it needs
+     * before ops take effect needs no take then. */
     bool every;
 };
 

@@ -813,7 +813,6 @@ static void test_whole(void **state) {
         {{.registers = {.place = place}}, "needs all"},
         {{.registers = {fill, place, NULL, NULL}}, "needs all"},
         {{.back = {.result = take_result}}, "needs both"},
-        {{.front = {.every = true}}, "front.take"},
         {{.lanes = {.bound = bound}}, "lanes.choose"},
         {{.life = {.any_order = true}, .watch = {.written = second_written}}, "life.any_order"},
         {{.life = {.apart = true}, .stream = {.own_code = true}}, "life.apart"},

@@ -90,6 +90,9 @@ static void start(void *state, const void *marks) {
     cmrc_lay_out(m);
     m->warps = 0;
     m->wrong = NULL;
+    core_ignore(m->sm, m, MECH_AT_watch_retire); /* who is alone has all results written */
+    if (!m->params->latency)
+        core_ignore(m->sm, m, MECH_AT_watch_issued);
 }
 
 /* A block needs the padding, too. */

@@ -132,6 +132,8 @@ static void start(void *state, const void *marks) {
     m->checked = m->wanting = m->file_free = 0;
     core_want_slots(m->sm, m, m->owned ? SLOTS_NEVER : SLOTS_READY); /* those who wait for moves are ready */
     memset(m->moving, 0, sizeof m->moving);
+    core_ignore(m->sm, m, MECH_AT_watch_collected); /* of moves alone it is to know ... */
+    core_ignore(m->sm, m, MECH_AT_watch_retire);    /* ... and who is alone has all results written */
 }
 
 /* What a register holds before it is written is in its latch. */

@@ -66,7 +66,7 @@ static APART void finish_word(struct wir *w, int32_t id) {
     }
     o->done = true; /* it ends, with its copies */
     if (!o->movs)
-        core_retire(w->sm, id);
+        wir_end(w, id);
 }
 
 /* A copy of the lanes that a divergent write leaves alone, from the old to the new register: an instruction,
@@ -163,8 +163,8 @@ static void compare(struct wir *w, int32_t id, const uint32_t *held) {
     struct wir_op *o = &w->ops[id];
     if (!memcmp(held, value_of(w, id), sizeof w->regs->v[0])) {
         w->n.vsb_shared++;
-        core_share(w->sm, id,
-                   w->regs->v[o->dst]); /* not held: that is what was compared, not what is there */
+        const uint32_t *there = w->regs->v[o->dst]; /* not only what was compared */
+        core_share(w->sm, id, there == held ? NULL : there);
         finish_word(w, id);
         return;
     }
@@ -280,9 +280,9 @@ void wir_written(void *m, int32_t id, uint32_t k) {
         return;
     }
     int32_t owner = o->owner;
-    core_retire(w->sm, id);
+    wir_end(w, id);
     if (!--w->ops[owner].movs && w->ops[owner].done)
-        core_retire(w->sm, owner);
+        wir_end(w, owner);
 }
 
 /* Ops that waited for a register, in the order in which they came; those that find one in their place may

@@ -140,13 +140,6 @@ void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     enter_front(w, id, o->kind, w->sm->now + (uint64_t)w->params->front + 1);
 }
 
-enum mech_verdict wir_take(void *m, int32_t id, uint64_t now) {
-    (void)m;
-    (void)id;
-    (void)now;
-    return MECH_TAKEN; /* it is on its way since wir_fill */
-}
-
 void wir_restore(void *m, uint32_t warp) {
     struct wir *w = m;
     for (uint32_t r = 0; r < w->sm->x->img->prog->nregs; r++)
@@ -171,7 +164,8 @@ static EVERY_TIME void reuse(struct wir *w, int32_t id, uint32_t reg, bool waite
     wir_ref(w, reg);
     wir_remap(w, o->map, (uint16_t)reg, false);
     wir_clear_dead(o->value[0], w->sm->ops[id].mask);
-    core_supply(w->sm, id, w->regs->v[reg]);
+    core_give(w->sm, id, w->regs->v[reg]);
+    wir_end(w, id);
 }
 
 /* In low-register mode what an instruction does not find leaves its place empty. */

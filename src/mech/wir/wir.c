@@ -290,10 +290,8 @@ void wir_leave_sources(struct wir *w, const struct wir_op *o, uint32_t last) {
 
 static void retire(void *m, int32_t op) {
     struct wir *w = m;
-    struct wir_op *o = &w->ops[op];
     w->now = w->sm->now;
-    w->inflight -= o->owner == CORE_NONE; /* copies are not counted */
-    wir_drop_sources(w, o);
+    wir_leave(w, op);
 }
 
 static uint32_t in_use(const struct wir *w) {
@@ -396,7 +394,7 @@ const struct mechanism mech_wir = {
             .watch = {.control = wir_control, .retire = retire},
             .gate = {.eligible = eligible, .refused = refused},
             .registers = {.fill = wir_fill, .place = place, .restore = wir_restore, .holds = holds},
-            .front = {.take = wir_take, .every = true},
+            .front = {.every = true}, /* they are on their way since wir_fill */
             .back = {.result = wir_result, .written = wir_written, .read_done = wir_read_done},
         },
     .shared = wir_shared,

@@ -169,7 +169,6 @@ void wir_release(void *shared);
 /* ---- front.c ---- */
 void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
 void wir_restore(void *m, uint32_t warp);
-enum mech_verdict wir_take(void *m, int32_t op, uint64_t now);
 void wir_reuse_stage(struct wir *w);
 /* What the waiting instructions would have looked up in cycles in which nothing changed. */
 void wir_waited(struct wir *w, uint64_t cycles);
@@ -240,6 +239,16 @@ static inline void wir_drop_sources(struct wir *w, struct wir_op *o) {
     o->nsrc = 0;
     if (__builtin_expect(last, 0))
         wir_leave_sources(w, o, last);
+}
+/* An op ends: what WIR holds of it goes. */
+static inline void wir_leave(struct wir *w, int32_t id) {
+    struct wir_op *o = &w->ops[id];
+    w->inflight -= o->owner == CORE_NONE; /* copies are not counted */
+    wir_drop_sources(w, o);
+}
+static inline void wir_end(struct wir *w, int32_t id) {
+    wir_leave(w, id);
+    core_retire_by(w->sm, id, w);
 }
 /* Opens the gate for warps, or shuts it: to be called when ops or registers have become fewer, and before
  * warps issue. While it is shut, eligible decides. */
