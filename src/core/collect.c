@@ -6,16 +6,6 @@
 #include "core/points.h"
 #include "core/view.h"
 
-/* The bank of a physical register among so many. */
-static inline uint32_t bank_among(uint32_t banks, uint32_t place) {
-    return banks & (banks - 1) ? place % banks : place & (banks - 1);
-}
-
-/* The same, of the registers' owner. */
-static inline uint32_t owned_bank(const struct sm *sm, uint32_t place) {
-    return bank_among(sm->spec->banks, place);
-}
-
 /* The bank of a physical register: without an owner of the registers that is the register of a warp. */
 static inline uint32_t place_bank(const struct sm *sm, uint32_t place) {
     return HAS(sm, registers, place) ? owned_bank(sm, place) : bank_of(sm, place / MAX_GPR, place % MAX_GPR);
@@ -332,12 +322,6 @@ void core_retire_by(struct sm *sm, int32_t id, const void *state) {
     end_told(sm, id);
 }
 
-static inline void queue_write(struct sm *sm, int32_t id, uint32_t b) {
-    fifo_push(sm, sm->bank_writes[b], id);
-    sm->write_banks |= 1u << b;
-    sm->writes_waiting++;
-}
-
 /* The next destination word waits for its bank; without one the op is over. */
 static inline __attribute__((always_inline)) void request_write(struct sm *sm, int32_t id) {
     struct core_op *op = &sm->ops[id];
@@ -425,14 +409,6 @@ EVERY_TIME void op_writeback(struct sm *sm, int32_t id, bool plain) {
 void core_write(struct sm *sm, int32_t id) {
     sm->ops[id].taken = true; /* an injected one may come here without a result that was offered */
     request_write(sm, id);
-}
-
-void core_write_to(struct sm *sm, int32_t id, uint32_t place) {
-    struct core_op *op = &sm->ops[id];
-    assert(op->next_write < op->writes);
-    op->taken = true;
-    op->place = (uint16_t)place;
-    queue_write(sm, id, owned_bank(sm, place));
 }
 
 void core_writeback(struct sm *sm, int32_t id) {

@@ -473,9 +473,14 @@ static inline void warp_buffer(struct sm *sm, uint32_t slot) {
 static inline void warp_turn(struct sm *sm, const struct core_warp *cw, uint64_t bit, bool plain) {
     const struct core_need *n = cw->need;
     set_bit(&sm->control, bit, n->control);
-    if (!plain && __builtin_expect(sm->kinds_apart, 0))
-        for (uint32_t k = 0; k < COLLECT_KINDS; k++)
-            set_bit(&sm->kind[k], bit, collect_kind(sm, n) == k);
+    if (!plain && sm->kinds_apart) {
+        uint64_t *kind = &sm->kind[collect_kind(sm, n)];
+        if (!(*kind & bit)) { /* most are of the kind of the one before */
+            for (uint32_t k = 0; k < COLLECT_KINDS; k++)
+                sm->kind[k] &= ~bit;
+            *kind |= bit;
+        }
+    }
     warp_score(sm, cw, n, bit);
 }
 
@@ -685,6 +690,23 @@ static inline int32_t fifo_pop(struct sm *sm, int32_t q[2]) {
     if (op != CORE_NONE)
         q[0] = sm->ops[op].next;
     return op;
+}
+
+/* The bank of a physical register among so many. */
+static inline uint32_t bank_among(uint32_t banks, uint32_t place) {
+    return banks & (banks - 1) ? place % banks : place & (banks - 1);
+}
+
+/* The same, of the registers' owner. */
+static inline uint32_t owned_bank(const struct sm *sm, uint32_t place) {
+    return bank_among(sm->spec->banks, place);
+}
+
+/* The op's next destination word waits for a bank. */
+static inline void queue_write(struct sm *sm, int32_t op, uint32_t bank) {
+    fifo_push(sm, sm->bank_writes[bank], op);
+    sm->write_banks |= 1u << bank;
+    sm->writes_waiting++;
 }
 
 #endif

@@ -41,7 +41,12 @@ static inline void core_delay(struct sm *sm, int32_t op, uint32_t cycles) {
  * written follows. */
 void core_write(struct sm *sm, int32_t op);
 /* The same for the owner of the registers, which says where the word goes, instead of being asked. */
-void core_write_to(struct sm *sm, int32_t op, uint32_t place);
+static inline void core_write_to(struct sm *sm, int32_t op, uint32_t place) {
+    assert(sm->ops[op].next_write < sm->ops[op].writes);
+    sm->ops[op].taken = true;
+    sm->ops[op].place = (uint16_t)place;
+    queue_write(sm, op, owned_bank(sm, place));
+}
 /* The same word is not written, because a register that has value stands for it: the program goes on with
  * that. --check compares it with what was computed. The next word is the one in work. NULL: the mechanism has
  * found that this value and the one computed are the same. */

@@ -33,7 +33,6 @@ static EVERY_TIME void write_lanes(struct wir *w, uint16_t reg, const uint32_t *
 /* The op's result enters the reuse buffer, unless its place was given away. */
 static EVERY_TIME void record(struct wir *w, struct wir_op *o, uint16_t reg) {
     struct rb_entry out;
-    uint32_t src;
     if (!w->params->pending && w->low)
         return;
     w->n.rb_ops++;
@@ -43,15 +42,14 @@ static EVERY_TIME void record(struct wir *w, struct wir_op *o, uint16_t reg) {
             wir_ref(w, reg);
         return;
     }
-    for (uint32_t i = 0; rb_source(&o->tag, &i, &src);)
-        wir_ref(w, src);
+    wir_ref_sources(w, &o->tag);
     wir_ref(w, reg);
     rb_insert(&w->rb, o->index, &o->tag, reg, &out);
     wir_drop(w, &out);
 }
 
 /* The word in work was written to its register, or found there. */
-static APART void finish_word(struct wir *w, int32_t id) {
+static EVERY_TIME void finish_word(struct wir *w, int32_t id) {
     const struct core_op *op = &w->sm->ops[id];
     struct wir_op *o = &w->ops[id];
     struct reg_map *map = o->map + op->next_write - 1;
@@ -62,6 +60,7 @@ static APART void finish_word(struct wir *w, int32_t id) {
         record(w, o, dst);
     if (op->next_write < op->writes) {
         queue_push(&w->alloc, (struct wir_due){w->now + 1, id});
+        fetch_value(o->value[op->next_write]);
         return;
     }
     o->done = true; /* it ends, with its copies */

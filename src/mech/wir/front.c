@@ -181,7 +181,6 @@ static APART void evict_at(struct wir *w, uint32_t index) {
 static APART void miss(struct wir *w, struct wir_op *o) {
     const struct rb_entry *old = &w->rb.entry[o->index];
     struct rb_entry out;
-    uint32_t reg;
     o->missed = true;
     o->record = !w->low;
     if (!w->low && !w->params->pending)
@@ -191,8 +190,7 @@ static APART void miss(struct wir *w, struct wir_op *o) {
             evict_at(w, o->index);
         return;
     }
-    for (uint32_t i = 0; rb_source(&o->tag, &i, &reg);)
-        wir_ref(w, reg);
+    wir_ref_sources(w, &o->tag);
     w->n.rb_ops++;
     w->changed |= old->awaited;
     wir_drop(w, old);

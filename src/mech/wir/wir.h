@@ -209,13 +209,27 @@ static inline void wir_remap(struct wir *w, struct reg_map *map, uint16_t dst, b
         wir_unref(w, old);
 }
 
+/* An entry of this tag enters a buffer: it refers to its sources. */
+static inline void wir_ref_sources(struct wir *w, const struct rb_tag *t) {
+    struct regfile *regs = w->regs;
+    uint32_t n = 0, most = regs->most_refs;
+    for (uint32_t k = 0; k < RB_OPERANDS; k++)
+        if (t->regs >> k & 1) {
+            uint32_t all = ++regs->of[t->word[k]].refs;
+            most = all > most ? all : most;
+            n++;
+        }
+    regs->most_refs = most;
+    w->n.ref_ops += n;
+}
+
 /* An entry left a buffer: its references go. */
 static inline void wir_drop(struct wir *w, const struct rb_entry *e) {
-    uint32_t reg;
     if (!e->valid)
         return;
-    for (uint32_t i = 0; rb_source(&e->tag, &i, &reg);)
-        wir_unref(w, reg);
+    for (uint32_t k = 0; k < RB_OPERANDS; k++)
+        if (e->tag.regs >> k & 1)
+            wir_unref(w, e->tag.word[k]);
     if (!e->pending)
         wir_unref(w, e->result);
 }
