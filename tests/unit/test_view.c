@@ -938,6 +938,112 @@ static void test_inject(void **state) {
     rig_close(&r);
 }
 
+/* ---- points that need not be called ---- */
+
+static void ignore_program(void *m, const void *marks) {
+    (void)marks;
+    core_ignore(mech_sm, m, MECH_AT_watch_issued);
+    core_ignore(mech_sm, m, MECH_AT_watch_collected);
+    core_ignore(mech_sm, m, MECH_AT_watch_retire);
+}
+
+static void count_told(void *m, int32_t op) {
+    (void)m;
+    s.count += mech_sm->ops[op].pc != CORE_NO_PC;
+    s.ended += mech_sm->ops[op].pc == CORE_NO_PC;
+}
+
+/* Who is alone is told of the ops that it injects, and of no others; beside another it is told of all. */
+static void test_ignore(void **state) {
+    (void)state;
+    struct rig r;
+    static const struct mech_points p = {
+        .life = {.start = ignore_program},
+        .watch = {.issued = count_told, .collected = count_told, .retire = count_told},
+        .front = {.take = copy_too}};
+    static const struct mech_points watcher = {.watch = {.retire = copy_ended}};
+    const struct mech_points *const both[] = {&p, &watcher};
+    own_inst = inst_new(OP_MOV);
+    run(&r, &p, NULL, "plain", 32, 0, 0);
+    assert_int_equal(s.count, 0);
+    assert_int_equal(s.ended, 2); /* collected, retired */
+    rig_close(&r);
+    memset(&s, 0, sizeof s);
+    mech_rig_open(&r, "gtx480", NULL, kernels, 2, both);
+    rig_run(&r, "plain", 1, 32, (struct rig_params){0});
+    assert_true(s.count > 10);
+    assert_int_equal(s.ended, 3); /* once more by the other one */
+    rig_close(&r);
+}
+
+/* XOR is over when it has issued. */
+static enum mech_verdict end_xor(void *m, int32_t op, uint64_t now) {
+    (void)now;
+    const struct core_op *o = &mech_sm->ops[op];
+    uint32_t value[WARP_LANES];
+    if (!is_op(o->i, OP_XOR))
+        return MECH_PASS;
+    memcpy(value, mech_sm->warps[o->warp].w->r[o->i->d], sizeof value);
+    core_give(mech_sm, op, value);
+    core_retire_by(mech_sm, op, m);
+    return MECH_TAKEN;
+}
+
+static void own_end(void *m, int32_t op) {
+    (void)m;
+    assert_false(is_op(mech_sm->ops[op].i, OP_XOR));
+}
+
+static void other_end(void *m, int32_t op) {
+    (void)m;
+    s.count += is_op(mech_sm->ops[op].i, OP_XOR);
+}
+
+/* All mechanisms of the rig have the same state: the second gets another. */
+static void tell_apart(void *m, const void *marks) {
+    (void)m, (void)marks;
+    if (mech_sm->mech.n > 1)
+        mech_sm->mech.at[1].state = &s;
+}
+
+/* Who ends an op is not told of its end, but others are. */
+static void test_retire_by(void **state) {
+    (void)state;
+    struct rig r;
+    static const struct mech_points p = {
+        .life = {.start = tell_apart}, .watch = {.retire = own_end}, .front = {.take = end_xor}};
+    static const struct mech_points watcher = {.watch = {.retire = other_end}};
+    const struct mech_points *const both[] = {&p, &watcher};
+    for (uint32_t n = 1; n <= 2; n++) {
+        memset(&s, 0, sizeof s);
+        mech_rig_open(&r, "gtx480", NULL, kernels, n, both);
+        rig_run(&r, "plain", 1, 32, (struct rig_params){0});
+        assert_int_equal(s.count, n - 1);
+        assert_int_equal(rig_word(&r, 31), 93 ^ 5);
+        rig_close(&r);
+    }
+}
+
+static void collect_issued(void *m, int32_t op) {
+    (void)m;
+    assert_true(core_collector_free(mech_sm, mech_sm->ops[op].need));
+    core_collect(mech_sm, op);
+    s.count++;
+}
+
+/* Who takes every op need not be asked. */
+static void test_take_every(void **state) {
+    (void)state;
+    struct rig r;
+    static const struct mech_points p = {.watch = {.issued = collect_issued}, .front = {.every = true}};
+    uint64_t cycles = cycles_of(NULL, NULL, "plain", 32, 0, 0);
+    run(&r, &p, NULL, "plain", 32, 0, 0);
+    assert_true(s.count > 3);
+    assert_int_equal(r.cycles, cycles);
+    assert_int_equal(rig_word(&r, 31), 93 ^ 5);
+    rig_close(&r);
+}
+
 /* ---- memory of the mechanism's own ---- */
 
 static uint64_t wanted; /* a line of memory */
@@ -1437,21 +1543,23 @@ static void test_values(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),     cmocka_unit_test(test_ports),
-        cmocka_unit_test(test_lanes),      cmocka_unit_test(test_operands),
-        cmocka_unit_test(test_fetch),      cmocka_unit_test(test_skip_cycles),
-        cmocka_unit_test(test_admit),      cmocka_unit_test(test_decoded),
-        cmocka_unit_test(test_held),       cmocka_unit_test(test_recalled),
-        cmocka_unit_test(test_want_slots), cmocka_unit_test(test_passed),
-        cmocka_unit_test(test_eligible),   cmocka_unit_test(test_arbitrate),
-        cmocka_unit_test(test_access),     cmocka_unit_test(test_supply),
-        cmocka_unit_test(test_dispatch),   cmocka_unit_test(test_read),
-        cmocka_unit_test(test_inject),     cmocka_unit_test(test_request),
-        cmocka_unit_test(test_prefetch),   cmocka_unit_test(test_ride),
-        cmocka_unit_test(test_pairs),      cmocka_unit_test(test_redirect),
-        cmocka_unit_test(test_place),      cmocka_unit_test(test_park),
-        cmocka_unit_test(test_concern),    cmocka_unit_test(test_told_places),
-        cmocka_unit_test(test_any_order),  cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_values),      cmocka_unit_test(test_ports),
+        cmocka_unit_test(test_lanes),       cmocka_unit_test(test_operands),
+        cmocka_unit_test(test_fetch),       cmocka_unit_test(test_skip_cycles),
+        cmocka_unit_test(test_admit),       cmocka_unit_test(test_decoded),
+        cmocka_unit_test(test_held),        cmocka_unit_test(test_recalled),
+        cmocka_unit_test(test_want_slots),  cmocka_unit_test(test_passed),
+        cmocka_unit_test(test_eligible),    cmocka_unit_test(test_arbitrate),
+        cmocka_unit_test(test_access),      cmocka_unit_test(test_supply),
+        cmocka_unit_test(test_dispatch),    cmocka_unit_test(test_read),
+        cmocka_unit_test(test_inject),      cmocka_unit_test(test_request),
+        cmocka_unit_test(test_ignore),      cmocka_unit_test(test_retire_by),
+        cmocka_unit_test(test_take_every),  cmocka_unit_test(test_prefetch),
+        cmocka_unit_test(test_ride),        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_redirect),    cmocka_unit_test(test_place),
+        cmocka_unit_test(test_park),        cmocka_unit_test(test_concern),
+        cmocka_unit_test(test_told_places), cmocka_unit_test(test_any_order),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
