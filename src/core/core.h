@@ -21,6 +21,7 @@
 #include "mech/mech.h"
 #include "mem/coalescer.h"
 #include "mem/memsys.h"
+#include "sim/often.h"
 #include "sim/probe.h"
 
 enum {
@@ -406,18 +407,6 @@ bool sm_idle(const struct sm *sm);
 uint32_t sm_describe(const struct sm *sm, struct str *out, uint32_t most);
 
 /* ---- between the files of core/ ---- */
-/* Of functions on the way of every instruction: they are part of who calls them where they are compiled
- * together. */
-#ifdef __clang__
-#define EVERY_TIME /* it does not like it of functions that others see, too */
-#else
-#define EVERY_TIME inline __attribute__((always_inline))
-#endif
-/* Of functions with several callers, or on no instruction's usual way: kept out of who calls them, so that
- * what runs every time needs few lines of the host's cache. With mechanisms they run often, so they are not
- * `cold` to the compiler. */
-#define APART __attribute__((noinline))
-
 static inline uint64_t warp_bit(uint32_t slot) {
     return UINT64_C(1) << slot;
 }

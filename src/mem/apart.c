@@ -2,7 +2,11 @@
  *
  * Both sides send the requests of a port, from the same log and by the same rule: the port, as far as it
  * knows that there is room, to learn which of its caches' requests have left; and the networks, in their own
- * time, which decides. Where the port has fallen behind it takes over what the networks did. */
+ * time, which decides. Where the port has fallen behind it takes over what the networks did.
+ *
+ * Replies stay where they lie in the network, which knows when each is given away. A port reads those that it
+ * was told of; the network, which is behind, forgets them when it comes to the cycle in which they were read.
+ */
 #include "mem/memsys_state.h"
 
 /* When a port that is apart has something to do. That requests leave need not be seen when they do, but only
