@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "sim/often.h"
+
 enum { SPARE_REPLIES = 16 }; /* replies that may wait for the network before requests stall */
 
 struct timed {
@@ -175,13 +177,14 @@ static bool still_blocked(const struct l2 *l) {
     return l->blocked && l->blocked_epoch == l->epoch + l->bank.epoch;
 }
 
-void l2_tick(struct l2 *l, uint64_t now) {
-    if (still_blocked(l))
-        return;
+/* Whether there is a request to look at. */
+static bool has_request(const struct l2 *l, uint64_t now) {
+    return !queue_empty(&l->in) && queue_head(&l->in)->ready <= now;
+}
+
+static APART void serve_requests(struct l2 *l, uint64_t now) {
     uint64_t used = 0; /* slices */
-    for (uint32_t i = 0; i < l->spec.slices; i++) {
-        if (queue_empty(&l->in) || queue_head(&l->in)->ready > now)
-            return;
+    for (uint32_t i = 0; i < l->spec.slices && has_request(l, now); i++) {
         const struct mem_packet *p = &queue_head(&l->in)->packet;
         uint32_t slice = (uint32_t)((p->line >> l->bank.tags.shift) % l->spec.slices);
         if (used >> slice & 1)
@@ -196,6 +199,11 @@ void l2_tick(struct l2 *l, uint64_t now) {
         }
         queue_pop(&l->in);
     }
+}
+
+EVERY_TIME void l2_tick(struct l2 *l, uint64_t now) {
+    if (has_request(l, now) && !still_blocked(l))
+        serve_requests(l, now);
 }
 
 uint64_t l2_next(const struct l2 *l) {
