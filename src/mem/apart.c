@@ -105,6 +105,11 @@ void memsys_note_made(struct port *p, uint32_t client, uint32_t n, uint64_t now)
     memsys_note_due(p);
 }
 
+/* Whether a port has requests that have not left, as far as it knows. */
+static bool has_unsent(const struct port *p) {
+    return p->known.all_sent != p->known.all_made;
+}
+
 /* A request has left, in cycle now, as the port learns. */
 static void learn_sent(struct memsys *m, uint64_t now, uint32_t sm, uint32_t client) {
     struct port *p = &m->port[sm];
@@ -123,7 +128,7 @@ static void expect_reply(const struct memsys *m, uint32_t sm) {
 void memsys_show(struct memsys *m, uint32_t sm, uint64_t at) {
     struct port *p = &m->port[sm];
     p->shown = at;
-    if (p->waits && !p->urgent)
+    if (p->waits && !p->urgent && p->sends_from < at)
         memsys_port_send(m, at, sm);
     if (p->sender.all_made == p->known.all_made)
         return;
@@ -147,7 +152,7 @@ static void learn_sends(struct memsys *m, uint32_t sm) {
             learn_sent(m, m->reached - 1, sm, k);
     p->known.turn = p->sender.turn;
     p->sends_from = m->reached;
-    p->waits = memsys_has_requests(p);
+    p->waits = has_unsent(p);
     p->urgent &= p->waits;
 }
 
@@ -259,7 +264,7 @@ void memsys_port_send(struct memsys *m, uint64_t now, uint32_t sm) {
             p->known.turn = client + 1;
             p->room--;
             p->sends_from = at + 1;
-            p->waits = memsys_has_requests(p);
+            p->waits = has_unsent(p);
         } else if (p->more.n) {
             p->sends_from = more;
         } else if (at < p->full_before) {

@@ -412,7 +412,7 @@ static void note_requests(struct memsys *m, uint64_t now, uint32_t sm, enum mem_
 
 /* Sees which requests of a port that is apart have left, before more are made. */
 static void see_sent(struct memsys *m, uint64_t now, uint32_t sm) {
-    if (m->apart && m->port[sm].waits)
+    if (m->apart && m->port[sm].waits && m->port[sm].sends_from < now)
         memsys_port_send(m, now, sm);
 }
 
