@@ -224,7 +224,7 @@ static inline uint64_t serve(struct icnt *n, uint64_t now, uint32_t output) {
 /* Outputs take turns in being first to choose: those from start on go before the others. */
 void icnt_tick(struct icnt *n, uint64_t now) {
     uint32_t start = (uint32_t)(now % n->spec.outputs), word = start / 64;
-    uint64_t next = NEVER, before = (UINT64_C(1) << start % 64) - 1;
+    uint64_t next = NEVER, before = (UINT64_C(1) << start % 64) - 1, *look_at = n->look_at;
     for (uint32_t k = 0; k <= n->wanted.words; k++) {
         uint32_t w = word + k < n->wanted.words ? word + k : word + k - n->wanted.words;
         uint64_t left = n->wanted.word[w];
@@ -232,9 +232,9 @@ void icnt_tick(struct icnt *n, uint64_t now) {
             left &= k ? before : ~before;
         for (; left; left &= left - 1) {
             uint32_t o = w * 64 + (uint32_t)__builtin_ctzll(left);
-            if (n->look_at[o] <= now)
-                n->look_at[o] = serve(n, now, o);
-            next = min_u64(next, n->look_at[o]);
+            if (look_at[o] <= now)
+                look_at[o] = serve(n, now, o);
+            next = min_u64(next, look_at[o]);
         }
     }
     n->next = next;

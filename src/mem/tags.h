@@ -81,14 +81,13 @@ static inline uint64_t tags_key(uint64_t line) {
 
 /* The first slot of the set of a line. Sets need not be a power of two in number (48 KB of 4 ways are 96
  * sets), so the set is a remainder, taken by two multiplications (Lemire, Kaser, Kurz: Faster remainder by
- * direct computation, 2019). */
+ * direct computation, 2019). Of one set magic is 0, and so is the remainder. */
 static inline uint32_t tags_set(const struct tags *t, uint64_t line) {
     __extension__ typedef unsigned __int128 wide;
     uint64_t n = line >> t->shift;
     if (t->spec.hash)
         n ^= n >> 7 ^ n >> 13 ^ n >> 19;
-    uint32_t set = (uint32_t)((wide)(t->magic * (uint32_t)n) * t->spec.sets >> 64);
-    return (t->spec.sets == 1 ? 0 : set) * t->spec.ways;
+    return (uint32_t)((wide)(t->magic * (uint32_t)n) * t->spec.sets >> 64) * t->spec.ways;
 }
 
 /* The slot that holds line, or NO_SLOT; first: of its set. */
