@@ -45,9 +45,9 @@ uint32_t core_holds(struct sm *sm, uint32_t warp, uint32_t reg) {
     return HAS(sm, registers, place) ? CORE_NO_PLACE : warp * MAX_GPR + reg;
 }
 
-static inline void operands_complete(struct sm *sm, int32_t id, bool plain) {
-    uint32_t unit = sm->ops[id].need->unit;
-    fifo_push(sm, sm->units[unit].ready, id);
+static EVERY_TIME void operands_complete(struct sm *sm, int32_t id, struct core_op *op, bool plain) {
+    uint32_t unit = op->need->unit;
+    fifo_push(sm, sm->units[unit].ready, id, op);
     sm->ready_units |= 1u << unit;
     if (!plain)
         TELL(sm, tell_op(sm, PROBE_OPERANDS, id));
@@ -92,14 +92,13 @@ static inline uint32_t banks_behind(const struct sm *sm, uint64_t banks, uint32_
 }
 
 /* Asks for the operands of an op that issues, in a cycle in which the banks were served before. */
-static EVERY_TIME void collect_plain(struct sm *sm, int32_t id) {
-    struct core_op *op = &sm->ops[id];
+static EVERY_TIME void collect_plain(struct sm *sm, int32_t id, struct core_op *op) {
     const struct core_need *need = op->need;
     sm->collectors_used[COLLECT_SP]++;
     sm->n.const_operands += need->nconsts;
     op->pending = need->nreads;
     if (!need->nreads) {
-        operands_complete(sm, id, true);
+        operands_complete(sm, id, op, true);
         return;
     }
     uint32_t banks = banks_behind(sm, need->read_banks, sm->bank_at[op->warp]);
@@ -136,12 +135,12 @@ static EVERY_TIME void collect_op(struct sm *sm, int32_t id, const uint16_t *pla
     }
     op->pending = (uint8_t)(op->pending + need->nreads); /* core_read_beside may have asked for more */
     if (!op->pending)
-        operands_complete(sm, id, false);
+        operands_complete(sm, id, op, false);
 }
 
-EVERY_TIME void op_collect(struct sm *sm, int32_t id, bool plain) {
+EVERY_TIME void op_collect(struct sm *sm, int32_t id, struct core_op *op, bool plain) {
     if (plain)
-        collect_plain(sm, id);
+        collect_plain(sm, id, op);
     else
         collect_op(sm, id, NULL);
 }
@@ -207,7 +206,7 @@ static inline __attribute__((always_inline)) void serve_read(struct sm *sm, uint
     if (!plain && __builtin_expect(source == CORE_NONE, 0))
         OWNER(sm, back, read_done, id, sm->now);
     else if (!--op->pending)
-        operands_complete(sm, id, plain);
+        operands_complete(sm, id, op, plain);
 }
 
 /* A register was written: it leaves the scoreboard, or waits for the other of two writes. */
@@ -239,11 +238,11 @@ void core_expect(struct sm *sm, uint32_t warp, uint32_t reg) {
 
 void core_arrive(struct sm *sm, uint32_t warp, uint32_t reg) {
     clear_register(sm, warp, reg);
-    warp_freed(sm, warp);
+    warp_freed(sm, &sm->warps[warp], warp);
 }
 
-static void free_op(struct sm *sm, int32_t id) {
-    sm->ops[id].next = sm->free_op;
+static inline void free_op(struct sm *sm, int32_t id, struct core_op *op) {
+    op->next = sm->free_op;
     sm->free_op = id;
 }
 
@@ -255,13 +254,12 @@ static APART void end_injected(struct sm *sm, int32_t id) {
     TELL(sm, tell_op(sm, PROBE_END, id));
     if (!--cw->inflight && !cw->w->live)
         sm->ended = true;
-    free_op(sm, id);
+    free_op(sm, id, &sm->ops[id]);
 }
 
 /* What is left of an op when its registers are off the scoreboard. */
-static EVERY_TIME void leave_op(struct sm *sm, int32_t id, bool plain) {
-    struct core_op *op = &sm->ops[id];
-    struct core_warp *cw = &sm->warps[op->warp];
+static EVERY_TIME void leave_op(struct sm *sm, int32_t id, struct core_op *op, struct core_warp *cw,
+                                bool plain) {
     cw->pending_preds &= (uint8_t)~op->need->sets;
     if (op->accesses != CORE_NONE)
         sm->access_free[sm->naccess_free++] = op->accesses;
@@ -269,20 +267,20 @@ static EVERY_TIME void leave_op(struct sm *sm, int32_t id, bool plain) {
         sm->ended = true;
     if (!plain)
         TELL(sm, tell_op(sm, PROBE_END, id));
-    warp_freed(sm, op->warp);
-    free_op(sm, id);
+    warp_freed(sm, cw, op->warp);
+    free_op(sm, id, op);
 }
 
 /* The op ends, and what it has on the scoreboard is released. */
 static EVERY_TIME void end_op(struct sm *sm, int32_t id, bool plain) {
-    const struct core_op *op = &sm->ops[id];
+    struct core_op *op = &sm->ops[id];
     const struct xinst *i = op->i;
     /* Words that were written have left the scoreboard, where a later instruction may hold them again; those
      * of a result that a mechanism took have not. */
     uint32_t gone = op->taken ? 0 : op->next_write;
     if (gone < i->ndw)
         clear_registers(sm, op->warp, i->d + gone, i->ndw - gone);
-    leave_op(sm, id, plain);
+    leave_op(sm, id, op, &sm->warps[op->warp], plain);
 }
 
 /* The same with mechanisms, which have been told. */
@@ -353,19 +351,20 @@ static inline bool can_write_at_once(const struct sm *sm, const struct core_op *
     return op->writes == 1 && !((sm->write_banks | sm->written_banks) >> b & 1);
 }
 
-static EVERY_TIME bool write_at_once(struct sm *sm, int32_t id, bool plain) {
-    const struct core_op *op = &sm->ops[id];
+static EVERY_TIME bool write_at_once(struct sm *sm, int32_t id, struct core_op *op, struct core_warp *cw,
+                                     bool plain) {
     const struct core_need *need = op->need;
     uint32_t b = bank_of(sm, op->warp, op->i->d);
     if (!can_write_at_once(sm, op, b))
         return false;
-    struct core_warp *cw = &sm->warps[op->warp];
     sm->written_banks |= 1u << b;
     sm->n.rf_writes++;
     sm->n.rf_write_arrays += op->write_arrays;
-    cw->pending[need->dest_word] &= ~need->dest; /* no mechanism has it written twice */
-    cw->memory[need->dest_word] &= ~need->dest;
-    leave_op(sm, id, plain);
+    uint64_t others = ~need->dest;
+    uint32_t word = need->dest_word;
+    cw->pending[word] &= others; /* no mechanism has it written twice */
+    cw->memory[word] &= others;
+    leave_op(sm, id, op, cw, plain);
     return true;
 }
 
@@ -388,17 +387,21 @@ static EVERY_TIME bool write_told(struct sm *sm, int32_t id) {
 /* soon: the banks are served in this cycle. */
 static EVERY_TIME void write_result(struct sm *sm, int32_t id, bool soon, bool plain) {
     const uint64_t points = UINT64_C(1) << MECH_AT_watch_result | UINT64_C(1) << MECH_AT_back_result;
+    struct core_op *op = &sm->ops[id];
+    struct core_warp *cw = &sm->warps[op->warp];
+    KEEP(op);
+    KEEP(cw);
     if (plain) {
-        if (!sm->ops[id].need->nwrites)
-            leave_op(sm, id, true);
-        else if (!write_at_once(sm, id, true))
+        if (!op->need->nwrites)
+            leave_op(sm, id, op, cw, true);
+        else if (!write_at_once(sm, id, op, cw, true))
             request_write(sm, id);
         return;
     }
     TELL(sm, tell_op(sm, PROBE_WRITEBACK, id));
     if (__builtin_expect(sm->mech.n, 0) ? !((sm->mech.has & points && offer_result(sm, id)) ||
                                             (soon && sm->mech.any_order && write_told(sm, id)))
-                                        : !write_at_once(sm, id, false))
+                                        : !write_at_once(sm, id, op, cw, false))
         request_write(sm, id);
 }
 
@@ -547,7 +550,7 @@ static inline __attribute__((always_inline)) void serve_write(struct sm *sm, uin
         return;
     clear_register(sm, op->warp, op->i->d + word);
     if (op->next_write < op->writes) /* else the end of the op does it */
-        warp_freed(sm, op->warp);
+        warp_freed(sm, &sm->warps[op->warp], op->warp);
     request_write(sm, id);
 }
 
@@ -663,11 +666,12 @@ static EVERY_TIME void serve_lone(struct sm *sm, const struct core_lone *l, uint
     }
     int32_t id = l->op;
     struct core_op *op = &sm->ops[id];
+    KEEP(op);
     uint32_t n = op->pending;
     sm->n.rf_reads += n;
     sm->n.rf_read_arrays += n * op->read_arrays;
     op->pending = 0;
-    operands_complete(sm, id, true);
+    operands_complete(sm, id, op, true);
 }
 
 static EVERY_TIME void arbitrate(struct sm *sm, bool plain) {

@@ -441,8 +441,7 @@ static inline void warp_score(struct sm *sm, const struct core_warp *cw, const s
 }
 
 /* Registers or predicates came off the scoreboard. */
-static inline void warp_freed(struct sm *sm, uint32_t slot) {
-    const struct core_warp *cw = &sm->warps[slot];
+static inline void warp_freed(struct sm *sm, const struct core_warp *cw, uint32_t slot) {
     if (!(sm->clear >> slot & 1))
         warp_score(sm, cw, cw->need, warp_bit(slot));
 }
@@ -618,8 +617,8 @@ void sm_tex(struct sm *sm, uint64_t now);
 /* Offers the next access of an op to a cache; epoch: that of the cache when it last refused. */
 enum core_sent { SENT_NONE, SENT_SOME, SENT_ALL };
 enum core_sent op_send(struct sm *sm, int32_t op, enum mem_client client, uint32_t *epoch, uint64_t now);
-/* The op takes a collector and asks the banks for its operands. */
-void op_collect(struct sm *sm, int32_t op, bool plain);
+/* The op of this number takes a collector and asks the banks for its operands. */
+void op_collect(struct sm *sm, int32_t id, struct core_op *op, bool plain);
 void op_finish_at(struct sm *sm, int32_t op, uint64_t cycle);
 /* The same of an op that may have an access in sm->later. */
 static inline void access_finish_at(struct sm *sm, int32_t op, uint64_t cycle) {
@@ -665,13 +664,13 @@ void tell_skip(const struct sm *sm, uint32_t slot, uint32_t pc);
 void tell_note(const struct sm *sm, int32_t op, const char *text);
 
 /* Singly linked FIFOs of ops: head and tail. */
-static inline void fifo_push(struct sm *sm, int32_t q[2], int32_t op) {
-    sm->ops[op].next = CORE_NONE;
+static inline void fifo_push(struct sm *sm, int32_t q[2], int32_t id, struct core_op *op) {
+    op->next = CORE_NONE;
     if (q[0] == CORE_NONE)
-        q[0] = op;
+        q[0] = id;
     else
-        sm->ops[q[1]].next = op;
-    q[1] = op;
+        sm->ops[q[1]].next = id;
+    q[1] = id;
 }
 
 static inline int32_t fifo_pop(struct sm *sm, int32_t q[2]) {
@@ -693,7 +692,7 @@ static inline uint32_t owned_bank(const struct sm *sm, uint32_t place) {
 
 /* The op's next destination word waits for a bank. */
 static inline void queue_write(struct sm *sm, int32_t op, uint32_t bank) {
-    fifo_push(sm, sm->bank_writes[bank], op);
+    fifo_push(sm, sm->bank_writes[bank], op, &sm->ops[op]);
     sm->write_banks |= 1u << bank;
     sm->writes_waiting++;
 }

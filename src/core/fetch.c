@@ -160,21 +160,21 @@ static EVERY_TIME bool fills_up(const struct sm *sm, const struct core_warp *cw,
 }
 
 /* Somebody looks at a warp for which instructions come in this cycle, or, when it is far away, before. */
-static EVERY_TIME void look_at(struct sm *sm, uint32_t s, uint64_t cycle, uint64_t now) {
+static EVERY_TIME void look_at(struct sm *sm, const struct core_warp *cw, uint32_t s, uint64_t cycle,
+                               uint64_t now) {
     uint32_t slot = (uint32_t)(cycle - now < CORE_ARRIVALS ? cycle : now + CORE_ARRIVALS - 1) % CORE_ARRIVALS;
     sm->arrivals[slot] |= warp_bit(s);
     sm->arrive_slots |= UINT64_C(1) << slot;
-    if (!sm->warps[s].can_wait)
+    if (!cw->can_wait)
         sm->wake_slots |= UINT64_C(1) << slot;
 }
 
 /* The warp's instructions enter its buffer in cycle arrive; tell: watchers see them come. */
-static EVERY_TIME void expect(struct sm *sm, uint32_t s, uint64_t arrive, uint64_t tell, uint64_t now,
-                              bool plain) {
-    struct core_warp *cw = &sm->warps[s];
+static EVERY_TIME void expect(struct sm *sm, struct core_warp *cw, uint32_t s, uint64_t arrive, uint64_t tell,
+                              uint64_t now, bool plain) {
     cw->arrive = arrive;
     cw->can_wait = fills_up(sm, cw, plain);
-    look_at(sm, s, !plain && __builtin_expect(sm->probe != NULL, 0) ? tell : arrive, now);
+    look_at(sm, cw, s, !plain && __builtin_expect(sm->probe != NULL, 0) ? tell : arrive, now);
     sm->arriving |= warp_bit(s);
 }
 
@@ -185,7 +185,7 @@ static EVERY_TIME void enter(struct sm *sm, uint32_t s, uint64_t now) {
         uint32_t before = cw->arriving;
         decode_each(sm, s, now);
         if (cw->arriving && (!(sm->holding >> s & 1) || sm->probe))
-            look_at(sm, s, now + 1, now);
+            look_at(sm, cw, s, now + 1, now);
         if (cw->arriving == before && !sm->probe) /* all of them wait */
             return;
         warp_update(sm, s);
@@ -199,8 +199,7 @@ static EVERY_TIME void enter(struct sm *sm, uint32_t s, uint64_t now) {
 }
 
 /* The same where nobody skips instructions or watches, with what comes before if nobody has seen to that. */
-static EVERY_TIME void enter_plain(struct sm *sm, uint32_t s) {
-    struct core_warp *cw = &sm->warps[s];
+static EVERY_TIME void enter_plain(struct sm *sm, struct core_warp *cw, uint32_t s) {
     uint32_t n = cw->arriving, size = sm->spec->ibuffer;
     if (cw->found != NEVER) {
         uint32_t left = fetch_end(sm, cw) - cw->fetch_pc;
@@ -230,15 +229,16 @@ static EVERY_TIME void arrivals(struct sm *sm, uint64_t now, bool plain) {
     for (; left; left &= left - 1) {
         uint32_t s = (uint32_t)__builtin_ctzll(left);
         struct core_warp *cw = &sm->warps[s];
+        KEEP(cw);
         if (__builtin_expect(cw->arrive > now,
                              0)) { /* it went elsewhere, and fetched there; or watchers look */
-            look_at(sm, s,
+            look_at(sm, cw, s,
                     !plain && sm->probe && cw->found > now ? min_u64(cw->found, cw->arrive) : cw->arrive,
                     now);
             continue;
         }
         if (simple) {
-            enter_plain(sm, s);
+            enter_plain(sm, cw, s);
             continue;
         }
         if (cw->found <= now)
@@ -256,13 +256,14 @@ void sm_arrivals(struct sm *sm, uint64_t now) {
 
 static EVERY_TIME void fetch_one(struct sm *sm, uint32_t s, uint64_t now, bool plain) {
     struct core_warp *cw = &sm->warps[s];
+    KEEP(cw);
     uint64_t addr = cw->code_at + (uint64_t)cw->fetch_pc * INST_BYTES;
     sm->n.fetches++;
     uint32_t token = s | cw->epoch << 8;
     enum mem_result r = memsys_fetch(sm->mem, sm->port, now, sm->id, addr & sm->line_mask, token);
     if (r == MEM_HIT) {
         cw->found = now + sm->fetch_latency;
-        expect(sm, s, cw->found + sm->spec->decode, cw->found, now, plain);
+        expect(sm, cw, s, cw->found + sm->spec->decode, cw->found, now, plain);
     }
     if (mem_accepted(r)) {
         cw->fetching = true;
@@ -280,7 +281,7 @@ static void answer(struct sm *sm, uint32_t token, uint64_t now) {
     struct core_warp *cw = &sm->warps[s];
     if (!cw->w || (cw->epoch & 0xffffff) != token >> 8)
         return;
-    expect(sm, s, now + sm->spec->decode, now + sm->spec->decode, now, false);
+    expect(sm, cw, s, now + sm->spec->decode, now + sm->spec->decode, now, false);
     bring(sm, s);
 }
 
@@ -346,7 +347,7 @@ void core_skip(struct sm *sm, uint32_t warp, uint32_t pc) {
 
 void core_ask(struct sm *sm, uint32_t warp) {
     if (sm->holding >> warp & 1)
-        look_at(sm, warp, sm->now + (sm->fetched == sm->now), sm->now);
+        look_at(sm, &sm->warps[warp], warp, sm->now + (sm->fetched == sm->now), sm->now);
 }
 
 void warp_unblock(struct sm *sm, uint32_t slot) {

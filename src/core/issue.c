@@ -4,9 +4,10 @@
 
 /* What an instruction writes is pending. */
 static EVERY_TIME void mark_pending(struct core_warp *cw, const struct core_need *need) {
+    uint32_t word = need->dest_word;
     cw->pending_preds |= need->sets;
-    cw->pending[need->dest_word] |= need->dest;
-    cw->memory[need->dest_word] |= need->loaded;
+    cw->pending[word] |= need->dest;
+    cw->memory[word] |= need->loaded;
     if (__builtin_expect(!need->parted, 1))
         return;
     for (uint32_t r = need->i->d; r < need->i->d + need->nwrites; r++) {
@@ -27,8 +28,7 @@ static APART void buffer_pop(struct sm *sm, uint32_t s) {
 }
 
 /* The first instruction leaves the buffer, and the path goes on behind it. */
-static EVERY_TIME void step_on(struct sm *sm, uint32_t s, bool plain) {
-    struct core_warp *cw = &sm->warps[s];
+static EVERY_TIME void step_on(struct sm *sm, struct core_warp *cw, uint32_t s, bool plain) {
     uint64_t bit = warp_bit(s);
     if (sm->arriving & bit) {
         if (cw->found < sm->now)
@@ -51,10 +51,10 @@ static EVERY_TIME void step_on(struct sm *sm, uint32_t s, bool plain) {
 /* All paths of the warp wait. Its threads may be the last of their block that a barrier elsewhere could have
  * been waiting for; of those that a barrier or an exit ends, control_issue sees to that. */
 static void warp_wait(struct sm *sm, uint32_t s, uint32_t pc) {
-    const struct core_warp *cw = &sm->warps[s];
+    struct core_warp *cw = &sm->warps[s];
     uint16_t kind = cw->x->img->code[pc].kind;
     sm->blocked |= warp_bit(s);
-    step_on(sm, s, false);
+    step_on(sm, cw, s, false);
     if (kind != X_BAR && kind != X_EXIT && cw->block != CORE_NO_BLOCK)
         barrier_changed(sm, cw->block, false);
 }
@@ -68,7 +68,7 @@ EVERY_TIME void warp_advance(struct sm *sm, uint32_t s, uint32_t pc, bool plain)
         return;
     }
     if (__builtin_expect(next == pc + 1 && cw->w->live, 1)) {
-        step_on(sm, s, plain);
+        step_on(sm, cw, s, plain);
         return;
     }
     if (!cw->w->live) {
@@ -209,6 +209,7 @@ static APART enum warp_state access_memory(struct sm *sm, uint32_t s, int32_t id
 
 EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool rides, bool plain) {
     struct core_warp *cw = &sm->warps[s];
+    KEEP(cw);
     uint32_t pc = cw->next;
     const struct core_need *need = cw->need;
     const struct xinst *i = need->i;
@@ -225,6 +226,7 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool ride
         prepare_operands(sm, s, i, m);
     int32_t id = op_take(sm);
     struct core_op *op = &sm->ops[id];
+    KEEP(op);
     *op = (struct core_op){.i = i,
                            .need = need,
                            .pc = (int32_t)pc,
@@ -258,14 +260,14 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool ride
     if (!m) /* nobody is active: nothing will be written, but the scoreboard must be told */
         op->space = CORE_SHARED;
     if (!rides && (plain || !sm->mech.n || !offer(sm, id, now)))
-        op_collect(sm, id, plain);
+        op_collect(sm, id, op, plain);
     if (spins)
         simt_yield(cw->w);
     /* Where mechanisms may have changed where the warp goes on. */
     const uint64_t points = UINT64_C(1) << MECH_AT_watch_issued | UINT64_C(1) << MECH_AT_front_take;
     bool same = plain || !(sm->mech.has & points);
     if (same && steps && !spins && (e->pc != e->rpc || e->call))
-        step_on(sm, s, plain);
+        step_on(sm, cw, s, plain);
     else
         warp_advance(sm, s, pc, plain);
     return id;

@@ -2,9 +2,9 @@
  * latency. */
 #include "core/points.h"
 
-EVERY_TIME void op_finish_at(struct sm *sm, int32_t id, uint64_t cycle) {
+static EVERY_TIME void finish_at(struct sm *sm, int32_t id, struct core_op *op, uint64_t cycle) {
     uint32_t at = cycle % CORE_WHEEL;
-    sm->ops[id].next = sm->wheel[at];
+    op->next = sm->wheel[at];
     sm->wheel[at] = id;
     if (__builtin_expect(cycle - sm->now < 64, 1)) {
         sm->ends_soon |= UINT64_C(1) << cycle % 64;
@@ -12,6 +12,10 @@ EVERY_TIME void op_finish_at(struct sm *sm, int32_t id, uint64_t cycle) {
     }
     sm->wheel_bits[at / 64] |= UINT64_C(1) << (at % 64);
     sm->wheel_words |= 1u << at / 64;
+}
+
+void op_finish_at(struct sm *sm, int32_t id, uint64_t cycle) {
+    finish_at(sm, id, &sm->ops[id], cycle);
 }
 
 static uint32_t interval_of(const struct sm *sm, const struct core_op *op, uint32_t unit) {
@@ -32,7 +36,7 @@ static inline bool goes_to_memory(const struct core_op *op, uint32_t unit) {
 APART void queue_op(struct sm *sm, int32_t id) {
     bool texture = sm->ops[id].space == CORE_TEXTURE;
     *(texture ? &sm->tex_length : &sm->lsu_length) += 1;
-    fifo_push(sm, texture ? sm->tex : sm->lsu, id);
+    fifo_push(sm, texture ? sm->tex : sm->lsu, id, &sm->ops[id]);
 }
 
 static inline bool queue_is_full(const struct sm *sm, const struct core_op *op) {
@@ -95,12 +99,12 @@ static EVERY_TIME uint32_t start_op(struct sm *sm, int32_t id, uint32_t unit, bo
 }
 
 /* The same of an op that is simple. */
-static EVERY_TIME uint32_t start_simple(struct sm *sm, int32_t id, const struct core_unit *u, uint64_t now) {
-    const struct core_op *op = &sm->ops[id];
+static EVERY_TIME uint32_t start_simple(struct sm *sm, int32_t id, struct core_op *op,
+                                        const struct core_unit *u, uint64_t now) {
     const struct core_need *need = op->need;
     sm->collectors_used[COLLECT_SP]--;
     count_unit(sm, u, need->energy, op->lanes);
-    op_finish_at(sm, id, now + need->cycles - 1);
+    finish_at(sm, id, op, now + need->cycles - 1);
     return need->beats;
 }
 
@@ -112,11 +116,13 @@ static APART uint32_t start_special(struct sm *sm, int32_t id, uint32_t unit, bo
 /* From collectors to the units of one kind; a collector is free again when its instruction leaves it. */
 static EVERY_TIME void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now, bool plain) {
     struct core_unit *u = &sm->units[unit];
+    KEEP(u);
     int32_t id = u->ready[0];
     for (uint64_t *free = u->free, *end = free + u->count; free < end; free++) {
         if (*free > now)
             continue;
-        const struct core_op *op = &sm->ops[id];
+        struct core_op *op = &sm->ops[id];
+        KEEP(op);
         if (!plain && op->ready > now)
             return;
         bool simple = plain && __builtin_expect(op->need->simple, 1);
@@ -126,7 +132,7 @@ static EVERY_TIME void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now,
             return;
         }
         int32_t next = u->ready[0] = op->next;
-        *free = now + (simple  ? start_simple(sm, id, u, now)
+        *free = now + (simple  ? start_simple(sm, id, op, u, now)
                        : plain ? start_special(sm, id, unit, queued, now)
                                : start_op(sm, id, unit, queued, now, false));
         if (next == CORE_NONE) {

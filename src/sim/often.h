@@ -13,5 +13,8 @@
  * what runs every time needs few lines of the host's cache. With mechanisms they run often, so they are not
  * `cold` to the compiler. */
 #define APART __attribute__((noinline))
+/* Makes the compiler forget how a pointer was computed: where it runs out of registers it then reads the
+ * pointer back, instead of computing it again, which takes several instructions. */
+#define KEEP(pointer) __asm__("" : "+r"(pointer))
 
 #endif
