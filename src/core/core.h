@@ -123,6 +123,7 @@ struct core_need {
     bool steps;                      /* changes nothing of its warp's paths but where they stand */
     uint8_t unit, latency, energy;   /* of the operation */
     uint8_t kind;                    /* of collector */
+    uint8_t left;                    /* instructions up to the end of its line, or of the code */
     uint8_t reads[MAX_SOURCE_WORDS]; /* source registers, each once */
     /* What follows from the machine, in the needs of a launch (core_needs). */
     bool apart;          /* the source registers lie in different banks */
@@ -174,7 +175,6 @@ struct core_warp {
     uint8_t pending_preds;
     bool fetching; /* waits for the instruction cache */
     bool fence;    /* waits for its stores */
-    bool can_wait; /* what arrives changes nothing but the buffer */
     uint8_t most;  /* instructions its next fetch brings at most */
     /* The buffer: a ring of instructions in program order by pc, `buffered` of which can issue, from first
      * on; behind them `arriving` ones that are being decoded. What was skipped is not in it. Where no
@@ -249,19 +249,20 @@ struct sm {
     uint64_t hungry;         /* buffer has room and nothing is on its way to it */
     uint64_t fetchers;       /* may fetch: all, or none once the SM was halted */
     uint64_t arriving;       /* instructions were found, or are being decoded ... */
-    uint64_t arrivals[CORE_ARRIVALS];  /* ... those of a cycle, modulo their number ... */
-    uint64_t arrive_slots, wake_slots; /* ... which of these are not 0, and for which the SM must wake */
+    uint64_t arrivals[CORE_ARRIVALS]; /* ... those of a cycle, modulo their number ... */
+    uint64_t arrive_slots;            /* ... which of these are not 0 */
     uint64_t holding; /* those of `arriving` of which a mechanism says when it is asked again (DECODE_HOLD) */
     uint64_t kept;    /* those of `hungry` that a mechanism did not let fetch when it was last asked */
     uint64_t fetched; /* last cycle in which the warps fetched, or would have */
     uint64_t line_mask; /* without the bits of an address that say where in its line it is */
-    uint32_t line_pcs;  /* instructions of a line of the instruction cache, less one */
     uint64_t group[4];  /* warps of each scheduler */
     uint32_t last[4];   /* warp each scheduler issued last */
     uint64_t active[4]; /* two-level: active set */
     uint64_t fetch_group[4];
     uint32_t fetch_last[4];
     uint64_t fetch_latency; /* of the instruction cache */
+    uint64_t arrive_after;  /* cycles from a fetch that hits until what it brings is in the buffer ... */
+    uint64_t arrive_slot;   /* ... and until somebody looks at its warp, at the latest */
     struct {
         uint64_t until;
         uint32_t warp;
@@ -353,6 +354,8 @@ extern const struct counter_table core_lane_table;    /* struct core_lanes */
 
 /* What the kernel needs of the scoreboard and of such a machine, per instruction; in the arena. */
 struct core_need *core_needs(struct arena *a, const struct image *img, const struct core_spec *s);
+/* The same into an array that has room for one more, which stays as it is: all of it is 0. */
+void core_needs_fill(struct core_need *all, const struct image *img, const struct core_spec *s);
 /* The same of one instruction, less what follows from the machine. */
 struct core_need core_need(const struct xinst *i);
 
@@ -520,6 +523,8 @@ static inline uint64_t next_slot(uint64_t slots, uint64_t now) {
     return now + 1 +
            (uint64_t)__builtin_ctzll(slots >> turn | slots << (CORE_ARRIVALS - turn) % CORE_ARRIVALS);
 }
+/* The next cycle in which instructions enter a buffer and the SM must be awake; NEVER if there is none. */
+uint64_t fetch_wakes(const struct sm *sm, uint64_t now);
 /* Whether it has anything to do. */
 static inline bool fetch_due(const struct sm *sm, uint64_t now) {
     return sm->hungry & sm->fetchers & ~sm->blocked || sm->arrive_slots >> now % CORE_ARRIVALS & 1 ||

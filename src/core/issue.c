@@ -30,12 +30,8 @@ static APART void buffer_pop(struct sm *sm, uint32_t s) {
 /* The first instruction leaves the buffer, and the path goes on behind it. */
 static EVERY_TIME void step_on(struct sm *sm, struct core_warp *cw, uint32_t s, bool plain) {
     uint64_t bit = warp_bit(s);
-    if (sm->arriving & bit) {
-        if (cw->found < sm->now)
-            buffer_found(sm, s);
-        cw->can_wait = false;
-        sm->wake_slots |= sm->arrive_slots & UINT64_C(1) << cw->arrive % CORE_ARRIVALS;
-    }
+    if (sm->arriving & bit && cw->found < sm->now)
+        buffer_found(sm, s);
     cw->buffered--;
     cw->next++;
     cw->need++;

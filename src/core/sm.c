@@ -72,8 +72,8 @@ static uint32_t bank_index(const struct core_spec *s, uint32_t warp, uint32_t re
     return (warp + (s->mapping == MAP_WID ? 0 : reg)) % s->banks;
 }
 
-struct core_need *core_needs(struct arena *a, const struct image *img, const struct core_spec *s) {
-    struct core_need *all = arena_array(a, struct core_need, img->ncode + 1);
+void core_needs_fill(struct core_need *all, const struct image *img, const struct core_spec *s) {
+    uint32_t line = s->coalescer.line / INST_BYTES;
     for (uint32_t c = 0; c < img->ncode; c++) {
         struct core_need *n = &all[c];
         *n = core_need(&img->code[c]);
@@ -84,7 +84,13 @@ struct core_need *core_needs(struct arena *a, const struct image *img, const str
             n->read_banks |= UINT64_C(1) << bank_index(s, 0, n->reads[k]);
         n->apart = (uint32_t)__builtin_popcountll(n->read_banks) == n->nreads;
         n->read_banks |= n->read_banks << s->banks;
+        n->left = (uint8_t)min_u64(line - c % line, img->ncode - c);
     }
+}
+
+struct core_need *core_needs(struct arena *a, const struct image *img, const struct core_spec *s) {
+    struct core_need *all = arena_array(a, struct core_need, img->ncode + 1);
+    core_needs_fill(all, img, s);
     return all;
 }
 
@@ -110,9 +116,10 @@ struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *
     for (uint32_t k = 0; k < MEM_CLIENTS; k++)
         sm->epoch[k] = memsys_port_epoch(mem, id, (enum mem_client)k);
     sm->fetch_latency = sm->port->inst->spec.latency;
+    sm->arrive_after = sm->fetch_latency + s->decode;
+    sm->arrive_slot = min_u64(sm->arrive_after, CORE_ARRIVALS - 1);
     sm->line_mask = ~(uint64_t)(s->coalescer.line - 1);
     sm->id = id;
-    sm->line_pcs = s->coalescer.line / INST_BYTES - 1;
     sm->kinds_apart = s->collectors[COLLECT_SFU] || s->collectors[COLLECT_MEM];
     sm->nreads = READ_RECORDS;
     sm->reads = arena_array(a, struct core_read, READ_RECORDS);
@@ -146,7 +153,7 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
         sm->arriving = sm->streaming = sm->holding = sm->kept = 0;
     sm->fetchers = ~UINT64_C(0);
     memset(sm->arrivals, 0, sizeof sm->arrivals);
-    sm->arrive_slots = sm->wake_slots = 0;
+    sm->arrive_slots = 0;
     sm->nblocks = sm->nwarps = sm->nstreams = 0;
     sm->served = sm->fetched = UINT64_MAX;
     sm->resident_before = sm->n.resident_warps;
@@ -349,8 +356,8 @@ static APART uint64_t next_cycle(const struct sm *sm, uint64_t now) {
         return now + 1;
     if (sm->lsu[0] != CORE_NONE && !lsu_refused(sm))
         next = min_u64(next, sm->lsu_free > now ? sm->lsu_free : now + 1);
-    if (sm->wake_slots)
-        next = min_u64(next, next_slot(sm->wake_slots, now));
+    if (sm->arrive_slots)
+        next = min_u64(next, fetch_wakes(sm, now));
     if (HAS(sm, life, next))
         next = min_u64(next, point_life_next(sm, now));
     return min_u64(next, min_u64(sm->port->first, sm->port->retry));
