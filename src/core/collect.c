@@ -86,22 +86,23 @@ static APART void queue_lone_at(struct sm *sm, uint32_t banks) {
     sm->nlone = n;
 }
 
-/* Banks that lie so many behind these, around the end; banks holds them twice, as need.read_banks does. */
-static inline uint32_t banks_behind(const struct sm *sm, uint64_t banks, uint32_t by) {
-    return (uint32_t)(banks >> (sm->spec->banks - by)) & sm->all_banks;
+/* Banks that lie behind these, around the end, by all but so many; banks holds them twice, as need.read_banks
+ * does. */
+static inline uint32_t banks_behind(const struct sm *sm, uint64_t banks, uint32_t past) {
+    return (uint32_t)(banks >> past) & sm->all_banks;
 }
 
 /* Asks for the operands of an op that issues, in a cycle in which the banks were served before. */
 static EVERY_TIME void collect_plain(struct sm *sm, int32_t id, struct core_op *op) {
     const struct core_need *need = op->need;
-    sm->collectors_used[COLLECT_SP]++;
+    sm->collectors_free[COLLECT_SP]--;
     sm->n.const_operands += need->nconsts;
     op->pending = need->nreads;
     if (!need->nreads) {
         operands_complete(sm, id, op, true);
         return;
     }
-    uint32_t banks = banks_behind(sm, need->read_banks, sm->bank_at[op->warp]);
+    uint32_t banks = banks_behind(sm, need->read_banks, sm->banks_past[op->warp]);
     if (__builtin_expect(need->apart && !(banks & sm->read_banks), 1)) {
         uint32_t at = sm->nlone++;
         for (; at && sm->lone[at - 1].banks > banks; at--)
@@ -122,7 +123,7 @@ static EVERY_TIME void collect_op(struct sm *sm, int32_t id, const uint16_t *pla
     struct core_op *op = &sm->ops[id];
     const struct core_need *need = op->need;
     AT_POINT(sm, watch, collected, id);
-    sm->collectors_used[collect_kind(sm, need)]++;
+    sm->collectors_free[collect_kind(sm, need)]--;
     op->ready = sm->now + (sm->served == sm->now);
     sm->n.const_operands += need->nconsts;
     if (places) {
@@ -253,7 +254,7 @@ static APART void end_injected(struct sm *sm, int32_t id) {
         each_watch_retire(sm, id);
     TELL(sm, tell_op(sm, PROBE_END, id));
     if (!--cw->inflight && !cw->w->live)
-        sm->ended = true;
+        sm->halts |= HALT_ENDED;
     free_op(sm, id, &sm->ops[id]);
 }
 
@@ -264,7 +265,7 @@ static EVERY_TIME void leave_op(struct sm *sm, int32_t id, struct core_op *op, s
     if (op->accesses != CORE_NONE)
         sm->access_free[sm->naccess_free++] = op->accesses;
     if (!--cw->inflight && !cw->w->live)
-        sm->ended = true;
+        sm->halts |= HALT_ENDED;
     if (!plain)
         TELL(sm, tell_op(sm, PROBE_END, id));
     warp_freed(sm, cw, op->warp);
@@ -608,7 +609,7 @@ static uint32_t write_words(struct sm *sm, uint32_t b) {
     if (op->next != CORE_NONE || n > all || !sm->bank_regs)
         return 0;
     uint64_t first = (UINT64_C(1) << n) - 1;
-    uint32_t banks = banks_behind(sm, first | first << all, b);
+    uint32_t banks = banks_behind(sm, first | first << all, all - b);
     if (banks & sm->written_banks)
         return 0;
     sm->bank_writes[b][0] = CORE_NONE;

@@ -216,6 +216,9 @@ struct core_block {
     uint64_t slots;  /* ... and where they are */
 };
 
+/* Why an SM does not go on by itself: a fault; some warp has exited and has nothing on its way. */
+enum { HALT_FAULT = 1, HALT_ENDED = 2 };
+
 struct sm {
     const struct core_spec *spec;
     const struct core_need *needs; /* per instruction of the kernel */
@@ -268,15 +271,16 @@ struct sm {
         uint32_t warp;
     } hold[CORE_MAX_WARPS]; /* ring of held warps in the order in which they go on */
     uint32_t hold_first, hold_count;
-    uint64_t hold_next; /* cycle in which the first of them goes on, or NEVER */
+    uint64_t hold_next; /* cycle in which the first of them goes on, or cluster_wake if that is before */
     struct core_block blocks[CORE_MAX_WARPS];
     uint32_t nblocks;
 
     struct core_op ops[CORE_OPS];
     int32_t free_op;
     int32_t fresh_op; /* it and those behind it were not used in this launch; each is free before the next */
-    uint32_t collectors_used[COLLECT_KINDS];
+    uint32_t collectors_free[COLLECT_KINDS];
     uint8_t bank_at[CORE_MAX_WARPS + MAX_GPR]; /* banks by warp, or by the sum of warp and register */
+    uint8_t banks_past[CORE_MAX_WARPS];        /* of a warp: those from its own to the last */
     uint32_t bank_regs;                        /* bits of a register that count in that sum */
     uint32_t all_banks;                        /* a bit for each */
     int32_t bank_reads[CORE_MAX_BANKS][2];     /* FIFO of waiting reads: head, tail, as read records */
@@ -336,7 +340,7 @@ struct sm {
     struct later *later;   /* accesses that take effect when all SMs are as far; NULL: they do at once */
     struct sm **peers;     /* all SMs: where other blocks of a cluster are */
     uint64_t cluster_wake; /* cycle in which the next warp leaves a barrier of its cluster */
-    bool fault, ended;     /* ended: some warp has exited and has nothing on its way */
+    uint8_t halts;         /* why the SM does not go on by itself, see below */
     struct core_counters n;
     struct core_lanes lanes;
 
@@ -404,6 +408,10 @@ static inline bool sm_may_wait(const struct sm *sm, uint64_t now) {
 bool sm_catch_up(struct sm *sm, bool run);
 /* Counts cycles in which the SM slept, for its mechanisms, too. */
 void sm_sleep(struct sm *sm, uint64_t cycles);
+/* A warp of its faulted: the launch ends. */
+static inline bool sm_faulted(const struct sm *sm) {
+    return sm->halts & HALT_FAULT;
+}
 /* Nothing is on the SM any more. */
 bool sm_idle(const struct sm *sm);
 /* Says what each warp waits for, at most so many of them; how many there are. For the report of a hang. */
@@ -557,9 +565,10 @@ void issue_sleep(const struct sm *sm, uint64_t cycle); /* tells what warps of a 
 /* Two-level scheduling: the active set of a scheduler, brought up to date. */
 uint64_t sched_active(struct sm *sm, uint32_t sched);
 void sm_account(struct sm *sm, uint64_t cycles); /* counts cycles in which the SM slept (slots.c) */
-/* One instruction (issue.c). rides: with that of another warp, whose slot, collector and unit serve both; its
- * op is returned, as if taken. plain: the SM is of SHAPE_PLAIN, here and below. */
-int32_t warp_issue(struct sm *sm, uint32_t slot, uint64_t now, bool rides, bool plain);
+/* One instruction (issue.c). alone becomes true when nothing of other warps changed; NULL: it rides with that
+ * of another warp, whose slot, collector and unit serve both, and its op is returned, as if taken. plain: the
+ * SM is of SHAPE_PLAIN, here and below. */
+int32_t warp_issue(struct sm *sm, uint32_t slot, uint64_t now, bool *alone, bool plain);
 /* The warp's instruction at pc took effect: where it goes on, and whether it waits. */
 void warp_advance(struct sm *sm, uint32_t slot, uint32_t pc, bool plain);
 /* Does the warp repeat an ordered access, as it does when it waits for another of its own lanes (spin.c)? */
@@ -610,7 +619,7 @@ bool lsu_refused(const struct sm *sm);
 bool tex_refused(const struct sm *sm);
 void sm_answers(struct sm *sm, uint64_t now);              /* data from memory */
 void sm_complete(struct sm *sm, uint64_t now, bool plain); /* ends of execution */
-void sm_release(struct sm *sm, uint64_t now);              /* warps behind control instructions */
+void sm_release(struct sm *sm, uint64_t now);              /* warps behind control instructions, or sm_open */
 void sm_open(struct sm *sm, uint64_t now);                 /* warps behind barriers of their cluster */
 void sm_lsu(struct sm *sm, uint64_t now);
 /* Accesses of a memory instruction about to issue for lanes m, from the addresses in registers;

@@ -69,7 +69,7 @@ EVERY_TIME void warp_advance(struct sm *sm, uint32_t s, uint32_t pc, bool plain)
     }
     if (!cw->w->live) {
         buffer_flush(sm, s, pc);
-        sm->ended |= !cw->inflight;
+        sm->halts |= cw->inflight ? 0 : HALT_ENDED;
     } else {
         buffer_flush(sm, s, next);
     }
@@ -77,7 +77,7 @@ EVERY_TIME void warp_advance(struct sm *sm, uint32_t s, uint32_t pc, bool plain)
 }
 
 void warp_fault(struct sm *sm, const struct core_warp *cw) {
-    sm->fault = true;
+    sm->halts |= HALT_FAULT;
     if (cw->x == sm->x)
         return;
     sm->x->fault = cw->x->fault; /* of code that the program does not have */
@@ -203,7 +203,7 @@ static APART enum warp_state access_memory(struct sm *sm, uint32_t s, int32_t id
                              op->need->steps && !cw->x->watch);
 }
 
-EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool rides, bool plain) {
+EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool *alone, bool plain) {
     struct core_warp *cw = &sm->warps[s];
     KEEP(cw);
     uint32_t pc = cw->next;
@@ -255,17 +255,20 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool ride
     op->writes = m ? need->nwrites : 0;
     if (!m) /* nobody is active: nothing will be written, but the scoreboard must be told */
         op->space = CORE_SHARED;
-    if (!rides && (plain || !sm->mech.n || !offer(sm, id, now)))
+    if (alone && (plain || !sm->mech.n || !offer(sm, id, now)))
         op_collect(sm, id, op, plain);
     if (spins)
         simt_yield(cw->w);
     /* Where mechanisms may have changed where the warp goes on. */
     const uint64_t points = UINT64_C(1) << MECH_AT_watch_issued | UINT64_C(1) << MECH_AT_front_take;
     bool same = plain || !(sm->mech.has & points);
-    if (same && steps && !spins && (e->pc != e->rpc || e->call))
+    if (same && steps && !spins && (e->pc != e->rpc || e->call)) {
         step_on(sm, cw, s, plain);
-    else
+        if (alone)
+            *alone = true;
+    } else {
         warp_advance(sm, s, pc, plain);
+    }
     return id;
 }
 
@@ -276,5 +279,5 @@ int32_t core_issue(struct sm *sm, uint32_t warp, uint64_t now) {
     warp_next(cw, pc);
     cw->buffer[cw->first] = pc;
     cw->buffered = 1;
-    return warp_issue(sm, warp, now, true, false);
+    return warp_issue(sm, warp, now, NULL, false);
 }

@@ -131,7 +131,7 @@ void strands_count(struct run *r) {
         x->passed += y->passed;
         x->divergent += y->divergent;
         x->waited += y->waited;
-        if (r->m->sms[i]->fault && x->fault.status == RP_OK)
+        if (sm_faulted(r->m->sms[i]) && x->fault.status == RP_OK)
             x->fault = y->fault;
     }
 }
@@ -210,7 +210,7 @@ static void strand_go(struct strand *s, uint64_t end) {
             note_port(s, sm);
         }
         s->at = now + 1;
-        if (sm->fault || (wants_block(s) && !last) || (!idle && sm_idle(sm)))
+        if (sm_faulted(sm) || (wants_block(s) && !last) || (!idle && sm_idle(sm)))
             return;
     }
     s->at = end;
@@ -297,7 +297,7 @@ static bool go_all(struct run *r) {
         r->due[n++] = MEMORY_PIECE;
     BITS_EACH (&r->open, i) {
         struct strand *s = &r->strands[i];
-        if (s->at >= r->round_end || m->sms[i]->fault || wants_block(s) || sm_idle(m->sms[i]))
+        if (s->at >= r->round_end || sm_faulted(m->sms[i]) || wants_block(s) || sm_idle(m->sms[i]))
             continue;
         if (strand_next(s) >= r->round_end)
             s->at = r->round_end;
@@ -355,7 +355,7 @@ static void note_distance(struct distance *d, const struct run *r, const struct 
     if (s->blocked)
         d->blocked_at = min_u64(d->blocked_at, s->at);
     d->wants |= wants_block(s);
-    d->fault |= r->m->sms[s->sm]->fault;
+    d->fault |= sm_faulted(r->m->sms[s->sm]);
     note_accesses(&d->noted, s);
     show_strand(r, s);
 }
@@ -508,7 +508,7 @@ static uint32_t settle(struct run *r, uint64_t end, struct noted noted, bool any
     if (!any || (fault != NO_SLOT && *cycle < end - 1))
         return fault;
     BITS_EACH (&r->open, i)
-        if (i < fault && r->m->sms[i]->fault && r->strands[i].at == end) {
+        if (i < fault && sm_faulted(r->m->sms[i]) && r->strands[i].at == end) {
             *cycle = end - 1;
             return i;
         }

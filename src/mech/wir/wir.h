@@ -151,7 +151,7 @@ static inline uint64_t wir_turn_cycle(uint64_t turn) {
 
 /* A collector of the op's kind is free. */
 static inline bool wir_has_collector(const struct wir *w, uint32_t kind) {
-    return w->sm->collectors_used[kind] < w->sm->spec->collectors[kind];
+    return w->sm->collectors_free[kind];
 }
 
 /* The first op of a kind has been looked up, and all that it waits for is a collector. */
