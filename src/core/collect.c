@@ -206,7 +206,7 @@ static inline __attribute__((always_inline)) void serve_read(struct sm *sm, uint
     sm->free_read = r;
     if (!plain && __builtin_expect(source == CORE_NONE, 0))
         OWNER(sm, back, read_done, id, sm->now);
-    else if (!--op->pending)
+    else if (!--op->pending && !(plain && unit_start(sm, id, op)))
         operands_complete(sm, id, op, plain);
 }
 
@@ -672,7 +672,8 @@ static EVERY_TIME void serve_lone(struct sm *sm, const struct core_lone *l, uint
     sm->n.rf_reads += n;
     sm->n.rf_read_arrays += n * op->read_arrays;
     op->pending = 0;
-    operands_complete(sm, id, op, true);
+    if (!unit_start(sm, id, op))
+        operands_complete(sm, id, op, true);
 }
 
 static EVERY_TIME void arbitrate(struct sm *sm, bool plain) {

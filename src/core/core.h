@@ -606,6 +606,10 @@ void warp_fault(struct sm *sm, const struct core_warp *cw);
 void sm_collect(struct sm *sm, uint64_t now, bool plain);  /* banks: writes, then operand reads */
 void units_init(struct sm *sm);                            /* of a new SM */
 void sm_dispatch(struct sm *sm, uint64_t now, bool plain); /* from collectors to units */
+/* An op whose operands are complete before sm_dispatch goes to its unit at once, if that is of the kind that
+ * sm_dispatch serves first, one is free, and nobody waits for it. False if not. Where the SM is of
+ * SHAPE_PLAIN. */
+bool unit_start(struct sm *sm, int32_t op, struct core_op *at);
 /* From there to a queue towards memory. */
 void queue_op(struct sm *sm, int32_t op);
 /* A matrix product's time: cycles its tensor core is busy, and its latency. */

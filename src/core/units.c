@@ -108,6 +108,19 @@ static EVERY_TIME uint32_t start_simple(struct sm *sm, int32_t id, struct core_o
     return need->beats;
 }
 
+EVERY_TIME bool unit_start(struct sm *sm, int32_t id, struct core_op *op) {
+    struct core_unit *u = &sm->units[UNIT_SP];
+    if (op->need->unit != UNIT_SP || u->ready[0] != CORE_NONE)
+        return false;
+    uint64_t now = sm->now;
+    for (uint64_t *free = u->free, *end = free + u->count; free < end; free++)
+        if (*free <= now) {
+            *free = now + start_simple(sm, id, op, u, now);
+            return true;
+        }
+    return false;
+}
+
 /* The same of one that is not. */
 static APART uint32_t start_special(struct sm *sm, int32_t id, uint32_t unit, bool queued, uint64_t now) {
     return start_op(sm, id, unit, queued, now, true);
