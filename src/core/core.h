@@ -629,6 +629,9 @@ void sm_lsu(struct sm *sm, uint64_t now);
 /* Accesses of a memory instruction about to issue for lanes m, from the addresses in registers;
  * sm->naccess_free must not be 0. */
 void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const struct xinst *i, uint32_t m);
+/* The same where lanes are known to point to p; false: that does not tell. */
+bool lsu_prepare_spot(struct sm *sm, const struct core_warp *cw, struct core_op *op, const struct xinst *i,
+                      uint32_t m, const struct spot *p);
 /* The same for texture and surface instructions. */
 void tex_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const struct xinst *i, uint32_t m);
 void sm_tex(struct sm *sm, uint64_t now);
