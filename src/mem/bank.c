@@ -2,13 +2,14 @@
 #include "mem/bank.h"
 
 void bank_init(struct bank *b, struct arena *a, const struct bank_spec *s, const struct mem_packet *origin) {
-    assert(s->queue >= 2); /* a miss may send its request and a dirty victim */
+    assert(s->queue >= BANK_MOST_REQUESTS);
     b->spec = *s;
     b->origin = *origin;
     tags_init(&b->tags, a, &s->tags);
     mshr_init(&b->mshr, a, s->mshrs, s->merges, s->tags.line);
     b->all = mem_all_sectors(s->tags.line);
-    queue_init(&b->out, a, s->queue);
+    queue_init(&b->out, a, s->queue + s->keep);
+    b->out.cap = s->queue;
 }
 
 static void send(struct bank *b, uint64_t line, uint32_t id, enum mem_kind kind, uint8_t flags,
@@ -110,7 +111,7 @@ static enum mem_result miss(struct bank *b, const struct mem_packet *p, uint32_t
     bool keep = !(p->flags & MEM_BYPASS), here = slot != NO_SLOT;
     if (mshr_full(&b->mshr))
         return MEM_STALL_MSHR;
-    if (queue_room(&b->out) < 2)
+    if (queue_room(&b->out) < BANK_MOST_REQUESTS)
         return MEM_STALL_QUEUE;
     if (keep && !here) {
         slot = tags_victim_in(&b->tags, first);
@@ -219,11 +220,6 @@ void bank_put(struct bank *b, uint64_t line) {
         tags_touch(&b->tags, slot);
     }
     b->tags.line[slot].valid = b->all;
-}
-
-void bank_sent(struct bank *b) {
-    queue_pop(&b->out);
-    b->epoch++;
 }
 
 bool bank_idle(const struct bank *b) {
