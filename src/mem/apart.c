@@ -25,7 +25,7 @@ static bool must_see(const struct port *p) {
 /* When a port that is apart has something to do. */
 void memsys_note_due(struct port *p) {
     bool sees = must_see(p) && !p->unsure;
-    p->times->due = sees ? min_u64(p->sends_from + 1, p->reply_at) : p->reply_at;
+    p->times->due = sees ? min_u64(p->sends_from, p->reply_at) : p->reply_at;
 }
 
 /* The first cycle, from reached on, in which the network may have more room for requests of an SM. */
@@ -231,6 +231,7 @@ void memsys_join(struct memsys *m, uint64_t now) {
 
 void memsys_learn_sent(struct memsys *m, uint64_t now, uint32_t sm) {
     struct port *p = &m->port[sm];
+    bool sure = !p->unsure;
     while (has_unsent(p) && !p->unsure && p->sends_from < now) {
         uint64_t next, at = p->sends_from, more = NEVER;
         while (p->more.n && (more = clock_cycle(&m->domain[ICNT].clock, *p->more.at)) <= at) {
@@ -257,14 +258,8 @@ void memsys_learn_sent(struct memsys *m, uint64_t now, uint32_t sm) {
     }
     p->urgent &= has_unsent(p);
     memsys_note_due(p);
-}
-
-void memsys_port_send(struct memsys *m, uint64_t now, uint32_t sm) {
-    struct port *p = &m->port[sm];
-    if (must_see(p))
-        memsys_learn_sent(m, now, sm);
-    else
-        memsys_note_due(p);
+    if (sure && p->unsure) /* the next cycle is looked at for what it needs to know */
+        p->times->due = min_u64(p->times->due, now);
 }
 
 bool memsys_port_is_sure(const struct memsys *m, uint32_t sm) {
@@ -286,13 +281,16 @@ bool memsys_port_knows(const struct memsys *m, uint32_t sm, bool ticks) {
     return true;
 }
 
-void memsys_port_receive(struct memsys *m, uint64_t now, uint32_t sm) {
+void memsys_port_end(struct memsys *m, uint64_t now, uint32_t sm) {
     struct port *p = &m->port[sm];
-    if (p->reply_at > now)
-        return;
-    memsys_take_reply(m, now, sm, &icnt_packet(m->reply, sm, p->reply++)->packet);
-    expect_reply(m, sm);
-    memsys_note_due(p);
+    if (p->reply_at <= now) {
+        memsys_take_reply(m, now, sm, &icnt_packet(m->reply, sm, p->reply++)->packet);
+        expect_reply(m, sm);
+    }
+    if (must_see(p))
+        memsys_learn_sent(m, now + 1, sm);
+    else
+        memsys_note_due(p);
 }
 
 void memsys_advance(struct memsys *m, uint64_t end) {
