@@ -1,6 +1,8 @@
 /* Reads, writes and fills of a cache, without time. */
 #include "mem/bank.h"
 
+#include "sim/often.h"
+
 void bank_init(struct bank *b, struct arena *a, const struct bank_spec *s, const struct mem_packet *origin) {
     assert(s->queue >= BANK_MOST_REQUESTS);
     b->spec = *s;
@@ -12,8 +14,8 @@ void bank_init(struct bank *b, struct arena *a, const struct bank_spec *s, const
     b->out.cap = s->queue;
 }
 
-static void send(struct bank *b, uint64_t line, uint32_t id, enum mem_kind kind, uint8_t flags,
-                 uint8_t sectors) {
+static EVERY_TIME void send(struct bank *b, uint64_t line, uint32_t id, enum mem_kind kind, uint8_t flags,
+                            uint8_t sectors) {
     struct mem_packet *p = queue_add(&b->out);
     *p = b->origin;
     p->line = line;
@@ -25,13 +27,13 @@ static void send(struct bank *b, uint64_t line, uint32_t id, enum mem_kind kind,
 }
 
 /* A request for sectors that are missing, on behalf of miss register e. */
-static void fetch(struct bank *b, uint32_t e, uint8_t sectors) {
+static EVERY_TIME void fetch(struct bank *b, uint32_t e, uint8_t sectors) {
     b->mshr.entry[e].wanted |= sectors;
     b->n.sectors_fetched += mem_sectors(sectors);
     send(b, b->mshr.entry[e].line, e, MEM_LOAD, 0, sectors);
 }
 
-static struct tags_victim take_slot(struct bank *b, uint32_t slot, uint64_t line) {
+static EVERY_TIME struct tags_victim take_slot(struct bank *b, uint32_t slot, uint64_t line) {
     struct tags_victim v = tags_place(&b->tags, slot, line);
     b->n.evictions += v.present;
     b->n.prefetch_unused += v.prefetched;
@@ -172,7 +174,7 @@ enum mem_result bank_write(struct bank *b, uint64_t line, uint8_t sectors, uint8
     return r;
 }
 
-void bank_fill(struct bank *b, uint32_t id, uint8_t sectors) {
+EVERY_TIME void bank_fill(struct bank *b, uint32_t id, uint8_t sectors) {
     struct mshr_entry *x = &b->mshr.entry[id];
     assert((x->wanted & sectors) == sectors);
     x->wanted &= ~sectors;
@@ -183,7 +185,7 @@ void bank_fill(struct bank *b, uint32_t id, uint8_t sectors) {
     tags_arrive(&b->tags, x->slot, sectors);
 }
 
-bool bank_take(struct bank *b, uint32_t id, struct mem_packet *out) {
+EVERY_TIME bool bank_take(struct bank *b, uint32_t id, struct mem_packet *out) {
     return mshr_take(&b->mshr, id, out);
 }
 

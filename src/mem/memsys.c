@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "sim/often.h"
+
 /* Reasons to stall that data from memory may end. */
 enum { CURED_BY_FILL = 1 << MEM_STALL_MSHR | 1 << MEM_STALL_MERGE | 1 << MEM_STALL_WAYS };
 
@@ -27,6 +29,7 @@ static void create_ports(struct memsys *m, struct arena *a) {
         memset(p->times, 0xff, sizeof *p->times); /* NEVER */
         p->times->inst = p->cache[MEM_INST];
         for (uint32_t k = 0; k < MEM_CLIENTS; k++) {
+            assert(!p->cache[k]->spec.write_back); /* else stores would be done without a reply, too */
             p->made_at[k] = arena_array(a, uint64_t, p->cache[k]->bank.out.mask + 1);
         }
     }
@@ -116,7 +119,7 @@ void memsys_due_replies(struct memsys *m, uint64_t now) {
 }
 
 /* A cache has completed accesses, or will have. */
-static void note_done(struct port *p, uint32_t client) {
+static APART void note_done(struct port *p, uint32_t client) {
     struct port_times *t = p->times;
     t->done[client] = cache_next(p->cache[client]);
     t->first = min_u64(min_u64(t->done[0], t->done[1]), min_u64(t->done[2], t->done[3]));
@@ -415,14 +418,11 @@ uint64_t memsys_next(const struct memsys *m) {
 static void note_requests(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client,
                           uint32_t before) {
     struct port *p = &m->port[sm];
-    uint32_t made = p->cache[client]->bank.out.len - before;
-    if (!made)
-        return;
     const struct bank *b = &p->cache[client]->bank;
     for (uint32_t i = before; i < b->out.len; i++)
         p->made_at[client][(b->out.head + i) & b->out.mask] = now;
     if (m->apart) {
-        memsys_note_made(p, made, now);
+        memsys_note_made(p, b->out.len - before, now);
         return;
     }
     bits_add(&m->sending, sm);
@@ -443,20 +443,23 @@ static void note_refused(struct memsys *m, uint32_t sm, enum mem_result r) {
     memsys_note_due(&m->port[sm]);
 }
 
-enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client,
-                              const struct mem_access *x, uint32_t token) {
+EVERY_TIME enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client,
+                                         const struct mem_access *x, uint32_t token) {
     struct port *p = &m->port[sm];
-    see_sent(m, now, sm, p->cache[client]);
-    uint32_t before = p->cache[client]->bank.out.len;
+    struct cache *c = p->cache[client];
+    see_sent(m, now, sm, c);
+    uint32_t before = c->bank.out.len;
     p->times->retry = NEVER;
-    enum mem_result r = client == MEM_DATA ? l1_access(p->data, now, x, token)
-                                           : cache_access(p->cache[client], now, x, token);
+    enum mem_result r =
+        client == MEM_DATA ? l1_access(p->data, now, x, token) : cache_access(c, now, x, token);
     if (!mem_accepted(r)) {
         note_refused(m, sm, r);
         return r;
     }
-    note_done(p, client);
-    note_requests(m, now, sm, client, before);
+    if (r == MEM_HIT && c->hits.len == 1) /* nothing else is done without a reply */
+        note_done(p, client);
+    if (c->bank.out.len != before)
+        note_requests(m, now, sm, client, before);
     return r;
 }
 
@@ -483,10 +486,10 @@ enum mem_result memsys_fetch_line(struct memsys *m, uint64_t now, uint32_t sm, u
                            .sectors = c->bank.all,
                            .kind = MEM_LOAD};
     enum mem_result r = cache_look(c, now, &x, token);
-    if (r != MEM_HIT && mem_accepted(r))
-        note_requests(m, now, sm, MEM_INST, before);
-    else
+    if (!mem_accepted(r))
         note_refused(m, sm, r);
+    else if (c->bank.out.len != before)
+        note_requests(m, now, sm, MEM_INST, before);
     return r;
 }
 
