@@ -415,9 +415,9 @@ static EVERY_TIME uint64_t next_tick(const struct sm *sm, uint64_t now, bool pla
     return next;
 }
 
-/* Has nobody else anything to do before, or in, the SM's next cycle? */
+/* Has nobody else anything to do before the SM's next cycle? Its port may have, at its end. */
 static EVERY_TIME bool goes_on_alone(const struct sm *sm, uint64_t next) {
-    return next < sm->port->due && !(sm_may_wait(sm, next) && sm_must_wait(sm, next));
+    return next <= sm->port->due && !(sm_may_wait(sm, next) && sm_must_wait(sm, next));
 }
 
 static EVERY_TIME uint64_t go(struct sm *sm, uint64_t *now, uint64_t end,

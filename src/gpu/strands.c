@@ -189,14 +189,13 @@ static void strand_go(struct strand *s, uint64_t end) {
     struct sm *sm = r->m->sms[s->sm];
     bool last = r->next == r->total;
     drop_settled(s, sm);
+    if (s->port->due < s->at) /* it has learnt more about cycles that it went through */
+        memsys_port_end(mem, s->at - 1, s->sm);
+    note_port(s, sm);
     while ((s->at = strand_next(s)) < end) {
         uint64_t now = s->at;
-        if (s->port->due <= now) {
-            memsys_port_send(mem, now, s->sm);
-            note_port(s, sm);
-        }
         bool ticks = s->wake <= now, idle = sm_idle(sm), sure = memsys_port_is_sure(mem, s->sm);
-        s->blocked = !memsys_port_knows(mem, s->sm, ticks);
+        s->blocked = !sure && !memsys_port_knows(mem, s->sm, ticks);
         if (s->blocked)
             return;
         if (ticks && sm_may_wait(sm, now) && sm_must_wait(sm, now))
@@ -206,7 +205,7 @@ static void strand_go(struct strand *s, uint64_t end) {
             s->wake = sm_run(sm, &now, sure && !s->asks ? end : now + 1, note_ended, s);
         }
         if (s->port->due <= now) {
-            memsys_port_receive(mem, now, s->sm);
+            memsys_port_end(mem, now, s->sm);
             note_port(s, sm);
         }
         s->at = now + 1;
@@ -219,10 +218,8 @@ static void strand_go(struct strand *s, uint64_t end) {
 /* The same of its port alone. */
 static void strand_go_port(struct strand *s, uint64_t end) {
     struct memsys *mem = s->run->m->mem;
-    while ((s->at = max_u64(s->at, s->port->due)) < end) {
-        memsys_port_send(mem, s->at, s->sm);
-        memsys_port_receive(mem, s->at++, s->sm);
-    }
+    while ((s->at = max_u64(s->at, s->port->due)) < end)
+        memsys_port_end(mem, s->at++, s->sm);
     s->at = end;
 }
 
