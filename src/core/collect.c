@@ -73,17 +73,37 @@ static EVERY_TIME void read_own(struct sm *sm, int32_t id) {
         queue_read(sm, id, first + need->reads[k], bank_of(sm, op->warp, need->reads[k]), (int16_t)k);
 }
 
+/* Asks for them where an owner of the registers says that they lie. */
+static EVERY_TIME void read_told(struct sm *sm, int32_t id, uint32_t n, const uint16_t *places) {
+    for (uint32_t k = 0, banks = sm->spec->banks; k < n; k++)
+        queue_read(sm, id, places[k], bank_among(banks, places[k]), (int16_t)k);
+}
+
 /* Ops that read from these banks read alone no more: their reads wait in queues. */
 static APART void queue_lone_at(struct sm *sm, uint32_t banks) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < sm->nlone; k++)
         if (sm->lone[k].banks & banks) {
-            read_own(sm, sm->lone[k].op);
+            const struct core_lone *l = &sm->lone[k];
+            if (l->places)
+                read_told(sm, l->op, sm->ops[l->op].need->nreads, l->places);
+            else
+                read_own(sm, l->op);
             sm->lone_banks &= ~sm->lone[k].banks;
         } else {
             sm->lone[n++] = sm->lone[k];
         }
     sm->nlone = n;
+}
+
+/* An op is the only one to read from these banks, none of which has a read that waits. */
+static EVERY_TIME void add_lone(struct sm *sm, int32_t id, uint32_t banks, const uint16_t *places) {
+    uint32_t at = sm->nlone++;
+    for (; at && sm->lone[at - 1].banks > banks; at--)
+        sm->lone[at] = sm->lone[at - 1];
+    sm->lone[at] = (struct core_lone){id, banks, places};
+    sm->lone_banks |= banks;
+    sm->read_banks |= banks;
 }
 
 /* Banks that lie so many behind these, around the end; banks holds them twice, as need.read_banks does. */
@@ -103,12 +123,7 @@ static EVERY_TIME void collect_plain(struct sm *sm, int32_t id, struct core_op *
     }
     uint32_t banks = banks_behind(sm, need->read_banks, sm->bank_at[op->warp]);
     if (__builtin_expect(need->apart && !(banks & sm->read_banks), 1)) {
-        uint32_t at = sm->nlone++;
-        for (; at && sm->lone[at - 1].banks > banks; at--)
-            sm->lone[at] = sm->lone[at - 1];
-        sm->lone[at] = (struct core_lone){id, banks};
-        sm->lone_banks |= banks;
-        sm->read_banks |= banks;
+        add_lone(sm, id, banks, NULL);
         return;
     }
     if (banks & sm->lone_banks)
@@ -116,19 +131,44 @@ static EVERY_TIME void collect_plain(struct sm *sm, int32_t id, struct core_op *
     read_own(sm, id);
 }
 
-/* Operands are read from the next cycle on in which the banks are served: this one, if they were not yet.
- * places: where they lie, of an owner of the registers that says so by itself. */
-static EVERY_TIME void collect_op(struct sm *sm, int32_t id, const uint16_t *places) {
-    struct core_op *op = &sm->ops[id];
+/* The same of an op whose operands lie in these places. False: they do not lie in different banks where
+ * nobody else reads, or somebody has a say in how banks are read. */
+static EVERY_TIME bool read_alone(struct sm *sm, int32_t id, uint32_t n, const uint16_t *places) {
+    uint32_t banks = 0;
+    if (__builtin_expect(sm->mech.n > 1 || sm->ports || sm->nlone == sizeof sm->lone / sizeof *sm->lone, 0))
+        return false;
+    for (uint32_t k = 0, all = sm->spec->banks; k < n; k++) {
+        uint32_t bank = 1u << bank_among(all, places[k]);
+        if (bank & (banks | sm->read_banks))
+            return false;
+        banks |= bank;
+    }
+    add_lone(sm, id, banks, places);
+    return true;
+}
+
+/* Before reads wait in the queues of other banks than those that an op reads from alone. */
+static EVERY_TIME void make_queues(struct sm *sm) {
+    if (__builtin_expect(sm->nlone, 0))
+        queue_lone_at(sm, sm->lone_banks);
+}
+
+/* What is to be done of every op that takes a collector. */
+static EVERY_TIME void enter_collector(struct sm *sm, int32_t id, struct core_op *op) {
     const struct core_need *need = op->need;
     AT_POINT(sm, watch, collected, id);
     sm->collectors_used[collect_kind(sm, need)]++;
     op->ready = sm->now + (sm->served == sm->now);
     sm->n.const_operands += need->nconsts;
-    if (places) {
-        for (uint32_t k = 0, n = need->nreads, banks = sm->spec->banks; k < n; k++)
-            queue_read(sm, id, places[k], bank_among(banks, places[k]), (int16_t)k);
-    } else if (HAS(sm, registers, place)) {
+}
+
+/* Operands are read from the next cycle on in which the banks are served: this one, if they were not yet. */
+static EVERY_TIME void collect_op(struct sm *sm, int32_t id) {
+    struct core_op *op = &sm->ops[id];
+    const struct core_need *need = op->need;
+    enter_collector(sm, id, op);
+    make_queues(sm);
+    if (HAS(sm, registers, place)) {
         read_places(sm, id);
     } else {
         read_own(sm, id);
@@ -142,17 +182,28 @@ EVERY_TIME void op_collect(struct sm *sm, int32_t id, struct core_op *op, bool p
     if (plain)
         collect_plain(sm, id, op);
     else
-        collect_op(sm, id, NULL);
+        collect_op(sm, id);
 }
 
 void core_collect(struct sm *sm, int32_t id) {
     if (sm->ops[id].pc == CORE_NO_PC && !HAS(sm, watch, collected))
         each_watch_collected(sm, id);
-    collect_op(sm, id, NULL);
+    collect_op(sm, id);
 }
 
 void core_collect_from(struct sm *sm, int32_t id, const uint16_t *places) {
-    collect_op(sm, id, places);
+    struct core_op *op = &sm->ops[id];
+    uint32_t n = op->need->nreads;
+    enter_collector(sm, id, op);
+    op->pending = (uint8_t)(op->pending + n);
+    if (!op->pending) {
+        operands_complete(sm, id, op, false);
+        return;
+    }
+    if (op->pending == n && read_alone(sm, id, n, places))
+        return;
+    make_queues(sm);
+    read_told(sm, id, n, places);
 }
 
 void core_finish(struct sm *sm, int32_t id, uint64_t cycle) {
@@ -161,11 +212,13 @@ void core_finish(struct sm *sm, int32_t id, uint64_t cycle) {
 }
 
 void core_read(struct sm *sm, int32_t id, uint32_t place) {
+    make_queues(sm);
     queue_read(sm, id, place, place_bank(sm, place), CORE_NONE);
 }
 
 void core_read_beside(struct sm *sm, int32_t id, int32_t beside) {
     const struct core_op *other = &sm->ops[beside];
+    make_queues(sm);
     for (uint32_t k = 0; k < other->need->nreads; k++) {
         uint32_t place = place_of(sm, beside, k, false);
         queue_read(sm, id, place, place_bank(sm, place), (int16_t)k);
@@ -283,16 +336,25 @@ static EVERY_TIME void end_op(struct sm *sm, int32_t id, bool plain) {
     leave_op(sm, id, op, &sm->warps[op->warp], plain);
 }
 
+/* An op that accesses memory ends. */
+static APART void end_access(struct sm *sm, struct core_op *op) {
+    /* A store that a mechanism did not let go to memory. */
+    if (op->sent < op->naccess && op_info[op->i->in->op].flags & OPF_STORE)
+        store_done(sm, op->warp);
+    if (op->accesses != CORE_NONE)
+        sm->access_free[sm->naccess_free++] = op->accesses;
+    op->accesses = CORE_NONE;
+}
+
 /* The same with mechanisms, which have been told. */
 static EVERY_TIME void end_told(struct sm *sm, int32_t id) {
-    const struct core_op *op = &sm->ops[id];
+    struct core_op *op = &sm->ops[id];
     if (__builtin_expect(op->pc == CORE_NO_PC, 0)) {
         end_injected(sm, id);
         return;
     }
-    /* A store that a mechanism did not let go to memory. */
-    if (op->sent < op->naccess && op_info[op->i->in->op].flags & OPF_STORE)
-        store_done(sm, op->warp);
+    if (op->need->memory)
+        end_access(sm, op);
     end_op(sm, id, false);
 }
 
@@ -313,11 +375,40 @@ void core_retire(struct sm *sm, int32_t id) {
     op_end(sm, id);
 }
 
+/* All destinations of an instruction leave the scoreboard. */
+static EVERY_TIME void clear_all(struct sm *sm, const struct core_op *op, struct core_warp *cw) {
+    const struct core_need *need = op->need;
+    if (__builtin_expect(need->parted, 0)) {
+        clear_registers(sm, op->warp, op->i->d, op->i->ndw);
+        return;
+    }
+    uint64_t dest = need->dest;
+    uint32_t word = need->dest_word;
+    cw->memory[word] &= ~dest;
+    if (__builtin_expect(cw->twice[word] & dest, 0)) {
+        uint64_t again = cw->twice[word] & dest;
+        cw->twice[word] ^= again;
+        dest ^= again;
+    }
+    cw->pending[word] &= ~dest;
+}
+
 void core_retire_by(struct sm *sm, int32_t id, const void *state) {
-    assert(!sm->ops[id].later);
+    struct core_op *op = &sm->ops[id];
+    struct core_warp *cw = &sm->warps[op->warp];
+    KEEP(op);
+    KEEP(cw);
+    assert(!op->later && (op->taken || !op->next_write));
     if (__builtin_expect(sm->mech.n > 1, 0))
         point_retire_others(sm, id, state);
-    end_told(sm, id);
+    if (__builtin_expect(op->pc == CORE_NO_PC, 0)) {
+        end_injected(sm, id);
+        return;
+    }
+    if (op->need->memory)
+        end_access(sm, op);
+    clear_all(sm, op, cw);
+    leave_op(sm, id, op, cw, false);
 }
 
 /* The next destination word waits for its bank; without one the op is over. */
@@ -646,9 +737,10 @@ static __attribute__((noinline)) uint32_t serve_writes(struct sm *sm, bool plain
 static APART void serve_some(struct sm *sm, const struct core_lone *l, uint32_t busy) {
     struct core_op *op = &sm->ops[l->op];
     for (uint32_t k = 0; k < op->need->nreads; k++) {
-        uint32_t reg = op->need->reads[k], b = bank_of(sm, op->warp, reg);
+        uint32_t place = l->places ? l->places[k] : op->warp * MAX_GPR + op->need->reads[k];
+        uint32_t b = place_bank(sm, place);
         if (busy >> b & 1) {
-            queue_read(sm, l->op, op->warp * MAX_GPR + reg, b, (int16_t)k);
+            queue_read(sm, l->op, place, b, (int16_t)k);
             sm->n.rf_read_conflicts++;
             continue;
         }
@@ -659,7 +751,7 @@ static APART void serve_some(struct sm *sm, const struct core_lone *l, uint32_t 
 }
 
 /* All banks of an op that reads alone serve it; busy: those that took a write instead. */
-static EVERY_TIME void serve_lone(struct sm *sm, const struct core_lone *l, uint32_t busy) {
+static EVERY_TIME void serve_lone(struct sm *sm, const struct core_lone *l, uint32_t busy, bool plain) {
     if (__builtin_expect(l->banks & busy && !sm->spec->dual_port, 0)) {
         serve_some(sm, l, busy);
         return;
@@ -671,7 +763,7 @@ static EVERY_TIME void serve_lone(struct sm *sm, const struct core_lone *l, uint
     sm->n.rf_reads += n;
     sm->n.rf_read_arrays += n * op->read_arrays;
     op->pending = 0;
-    operands_complete(sm, id, op, true);
+    operands_complete(sm, id, op, plain);
 }
 
 static EVERY_TIME void arbitrate(struct sm *sm, bool plain) {
@@ -680,8 +772,8 @@ static EVERY_TIME void arbitrate(struct sm *sm, bool plain) {
         read_ports(sm, busy);
         return;
     }
-    uint32_t reads = sm->read_banks, nlone = plain ? sm->nlone : 0, lone = 0;
-    if (plain) {
+    uint32_t reads = sm->read_banks, nlone = sm->nlone, lone = 0;
+    if (plain || nlone) {
         reads ^= sm->lone_banks;
         sm->read_banks = reads;
         sm->nlone = sm->lone_banks = 0;
@@ -690,7 +782,7 @@ static EVERY_TIME void arbitrate(struct sm *sm, bool plain) {
         uint32_t b = (uint32_t)__builtin_ctz(left);
         /* Ops are complete in the order of the banks that serve the last of their operands. */
         for (; lone < nlone && sm->lone[lone].banks >> b == 0; lone++)
-            serve_lone(sm, &sm->lone[lone], busy);
+            serve_lone(sm, &sm->lone[lone], busy, plain);
         if ((busy >> b & 1) && !sm->spec->dual_port) {
             sm->n.rf_read_conflicts++;
             continue;
@@ -699,7 +791,7 @@ static EVERY_TIME void arbitrate(struct sm *sm, bool plain) {
         sm->n.rf_read_conflicts += sm->bank_reads[b][0] != CORE_NONE;
     }
     for (; lone < nlone; lone++)
-        serve_lone(sm, &sm->lone[lone], busy);
+        serve_lone(sm, &sm->lone[lone], busy, plain);
 }
 
 void core_arbitrate(struct sm *sm) {

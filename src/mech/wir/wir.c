@@ -169,7 +169,7 @@ static void start(void *m, const void *marks) {
     w->cap = w->peak = 0;
     w->low = w->wanted = false;
     w->at_barrier = 0;
-    w->inflight = 0;
+    w->inflight = w->nfresh = 0;
     w->regs->most_refs = 0;
 }
 
@@ -339,6 +339,7 @@ static void tick(void *m, uint64_t now) {
         evict_one(w);
     count_registers(w, in_use(w));
     wir_gate(w);
+    wir_write_stage(w);
 }
 
 static uint64_t next(const void *m, uint64_t now) {

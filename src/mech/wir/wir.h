@@ -23,6 +23,7 @@ enum {
     WIR_SOURCES = MAX_SOURCE_WORDS,
     WIR_MAX_RESULT = 4,    /* registers a control instruction writes, at most */
     WIR_COPY_RESERVE = 64, /* ops kept for copies of registers */
+    WIR_FRESH = 2,         /* words written in a cycle without queues */
     ALL_LANES = -1,
 };
 
@@ -113,7 +114,10 @@ struct wir {
     bool touched;                 /* a buffer was accessed in this cycle */
     bool changed;                 /* where they look, the reuse buffer changed since the waiting ones did */
     bool running;                 /* between start and finish of a launch */
-    uint32_t looked;              /* of the waiting ones, in a row, without finding a change */
+    bool gathers;                 /* words to be written are gathered in this stage: */
+    uint8_t nfresh;               /* so many are in `fresh` */
+    int32_t fresh[WIR_FRESH];
+    uint32_t looked; /* of the waiting ones, in a row, without finding a change */
     uint32_t peak;
     /* Renamed, on their way to the reuse stage and a collector: by its kind, because one that finds none of
      * its kind free does not hold up the others, no more than on the base machine; when the reuse stage has
@@ -184,6 +188,9 @@ void wir_read_done(void *m, int32_t op, uint64_t now);
 void wir_written(void *m, int32_t op, uint32_t k);
 void wir_control(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
 void wir_allocation_stage(struct wir *w);
+/* The end of the cycle: words which that stage has given registers are written, if nothing is in their way.
+ */
+void wir_write_stage(struct wir *w);
 /* Would a control instruction of the warp find the registers it writes? */
 bool wir_can_write(struct wir *w, uint32_t warp, const struct xinst *i);
 
