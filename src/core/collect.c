@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "core/owner.h"
 #include "core/points.h"
 #include "core/view.h"
 
@@ -43,14 +44,6 @@ uint32_t core_holds(struct sm *sm, uint32_t warp, uint32_t reg) {
     if (HAS(sm, registers, holds))
         return OWNER(sm, registers, holds, warp, reg);
     return HAS(sm, registers, place) ? CORE_NO_PLACE : warp * MAX_GPR + reg;
-}
-
-static EVERY_TIME void operands_complete(struct sm *sm, int32_t id, struct core_op *op, bool plain) {
-    uint32_t unit = op->need->unit;
-    fifo_push(sm, sm->units[unit].ready, id, op);
-    sm->ready_units |= 1u << unit;
-    if (!plain)
-        TELL(sm, tell_op(sm, PROBE_OPERANDS, id));
 }
 
 /* Asks for the operands of an op where the owner of the registers has them. */
@@ -96,16 +89,6 @@ static APART void queue_lone_at(struct sm *sm, uint32_t banks) {
     sm->nlone = n;
 }
 
-/* An op is the only one to read from these banks, none of which has a read that waits. */
-static EVERY_TIME void add_lone(struct sm *sm, int32_t id, uint32_t banks, const uint16_t *places) {
-    uint32_t at = sm->nlone++;
-    for (; at && sm->lone[at - 1].banks > banks; at--)
-        sm->lone[at] = sm->lone[at - 1];
-    sm->lone[at] = (struct core_lone){id, banks, places};
-    sm->lone_banks |= banks;
-    sm->read_banks |= banks;
-}
-
 /* Banks that lie so many behind these, around the end; banks holds them twice, as need.read_banks does. */
 static inline uint32_t banks_behind(const struct sm *sm, uint64_t banks, uint32_t by) {
     return (uint32_t)(banks >> (sm->spec->banks - by)) & sm->all_banks;
@@ -131,35 +114,10 @@ static EVERY_TIME void collect_plain(struct sm *sm, int32_t id, struct core_op *
     read_own(sm, id);
 }
 
-/* The same of an op whose operands lie in these places. False: they do not lie in different banks where
- * nobody else reads, or somebody has a say in how banks are read. */
-static EVERY_TIME bool read_alone(struct sm *sm, int32_t id, uint32_t n, const uint16_t *places) {
-    uint32_t banks = 0;
-    if (__builtin_expect(sm->mech.n > 1 || sm->ports || sm->nlone == sizeof sm->lone / sizeof *sm->lone, 0))
-        return false;
-    for (uint32_t k = 0, all = sm->spec->banks; k < n; k++) {
-        uint32_t bank = 1u << bank_among(all, places[k]);
-        if (bank & (banks | sm->read_banks))
-            return false;
-        banks |= bank;
-    }
-    add_lone(sm, id, banks, places);
-    return true;
-}
-
 /* Before reads wait in the queues of other banks than those that an op reads from alone. */
 static EVERY_TIME void make_queues(struct sm *sm) {
     if (__builtin_expect(sm->nlone, 0))
         queue_lone_at(sm, sm->lone_banks);
-}
-
-/* What is to be done of every op that takes a collector. */
-static EVERY_TIME void enter_collector(struct sm *sm, int32_t id, struct core_op *op) {
-    const struct core_need *need = op->need;
-    AT_POINT(sm, watch, collected, id);
-    sm->collectors_used[collect_kind(sm, need)]++;
-    op->ready = sm->now + (sm->served == sm->now);
-    sm->n.const_operands += need->nconsts;
 }
 
 /* Operands are read from the next cycle on in which the banks are served: this one, if they were not yet. */
@@ -192,18 +150,12 @@ void core_collect(struct sm *sm, int32_t id) {
 }
 
 void core_collect_from(struct sm *sm, int32_t id, const uint16_t *places) {
-    struct core_op *op = &sm->ops[id];
-    uint32_t n = op->need->nreads;
-    enter_collector(sm, id, op);
-    op->pending = (uint8_t)(op->pending + n);
-    if (!op->pending) {
-        operands_complete(sm, id, op, false);
-        return;
-    }
-    if (op->pending == n && read_alone(sm, id, n, places))
-        return;
+    owner_collect(sm, id, places);
+}
+
+void owner_queue_reads(struct sm *sm, int32_t id, const uint16_t *places) {
     make_queues(sm);
-    read_told(sm, id, n, places);
+    read_told(sm, id, sm->ops[id].need->nreads, places);
 }
 
 void core_finish(struct sm *sm, int32_t id, uint64_t cycle) {
@@ -285,6 +237,10 @@ static EVERY_TIME void clear_registers(struct sm *sm, uint32_t slot, uint32_t fi
     cw->memory[first / 64] &= ~bits;
 }
 
+APART void clear_parted(struct sm *sm, const struct core_op *op) {
+    clear_registers(sm, op->warp, op->i->d, op->i->ndw);
+}
+
 void core_expect(struct sm *sm, uint32_t warp, uint32_t reg) {
     sm->warps[warp].twice[reg / 64] |= UINT64_C(1) << (reg % 64);
 }
@@ -294,34 +250,16 @@ void core_arrive(struct sm *sm, uint32_t warp, uint32_t reg) {
     warp_freed(sm, &sm->warps[warp], warp);
 }
 
-static inline void free_op(struct sm *sm, int32_t id, struct core_op *op) {
-    op->next = sm->free_op;
-    sm->free_op = id;
-}
-
 /* The end of an op of a mechanism: the scoreboard knows nothing of it. */
-static APART void end_injected(struct sm *sm, int32_t id) {
+APART void end_injected(struct sm *sm, int32_t id) {
     struct core_warp *cw = &sm->warps[sm->ops[id].warp];
     if (!HAS(sm, watch, retire)) /* who ignores ops of the program */
         each_watch_retire(sm, id);
     TELL(sm, tell_op(sm, PROBE_END, id));
     if (!--cw->inflight && !cw->w->live)
         sm->ended = true;
-    free_op(sm, id, &sm->ops[id]);
-}
-
-/* What is left of an op when its registers are off the scoreboard. */
-static EVERY_TIME void leave_op(struct sm *sm, int32_t id, struct core_op *op, struct core_warp *cw,
-                                bool plain) {
-    cw->pending_preds &= (uint8_t)~op->need->sets;
-    if (op->accesses != CORE_NONE)
-        sm->access_free[sm->naccess_free++] = op->accesses;
-    if (!--cw->inflight && !cw->w->live)
-        sm->ended = true;
-    if (!plain)
-        TELL(sm, tell_op(sm, PROBE_END, id));
-    warp_freed(sm, cw, op->warp);
-    free_op(sm, id, op);
+    sm->ops[id].next = sm->free_op;
+    sm->free_op = id;
 }
 
 /* The op ends, and what it has on the scoreboard is released. */
@@ -337,7 +275,7 @@ static EVERY_TIME void end_op(struct sm *sm, int32_t id, bool plain) {
 }
 
 /* An op that accesses memory ends. */
-static APART void end_access(struct sm *sm, struct core_op *op) {
+APART void end_access(struct sm *sm, struct core_op *op) {
     /* A store that a mechanism did not let go to memory. */
     if (op->sent < op->naccess && op_info[op->i->in->op].flags & OPF_STORE)
         store_done(sm, op->warp);
@@ -375,40 +313,8 @@ void core_retire(struct sm *sm, int32_t id) {
     op_end(sm, id);
 }
 
-/* All destinations of an instruction leave the scoreboard. */
-static EVERY_TIME void clear_all(struct sm *sm, const struct core_op *op, struct core_warp *cw) {
-    const struct core_need *need = op->need;
-    if (__builtin_expect(need->parted, 0)) {
-        clear_registers(sm, op->warp, op->i->d, op->i->ndw);
-        return;
-    }
-    uint64_t dest = need->dest;
-    uint32_t word = need->dest_word;
-    cw->memory[word] &= ~dest;
-    if (__builtin_expect(cw->twice[word] & dest, 0)) {
-        uint64_t again = cw->twice[word] & dest;
-        cw->twice[word] ^= again;
-        dest ^= again;
-    }
-    cw->pending[word] &= ~dest;
-}
-
 void core_retire_by(struct sm *sm, int32_t id, const void *state) {
-    struct core_op *op = &sm->ops[id];
-    struct core_warp *cw = &sm->warps[op->warp];
-    KEEP(op);
-    KEEP(cw);
-    assert(!op->later && (op->taken || !op->next_write));
-    if (__builtin_expect(sm->mech.n > 1, 0))
-        point_retire_others(sm, id, state);
-    if (__builtin_expect(op->pc == CORE_NO_PC, 0)) {
-        end_injected(sm, id);
-        return;
-    }
-    if (op->need->memory)
-        end_access(sm, op);
-    clear_all(sm, op, cw);
-    leave_op(sm, id, op, cw, false);
+    owner_retire(sm, id, state);
 }
 
 /* The next destination word waits for its bank; without one the op is over. */

@@ -336,31 +336,28 @@ static EVERY_TIME void write_fresh(struct wir *w, int32_t id) {
 }
 
 EVERY_TIME void wir_write_stage(struct wir *w) {
-    struct sm *sm = w->sm;
-    _Static_assert(WIR_FRESH == 2, "one or two");
+    uint32_t n = w->nfresh;
     w->gathers = false;
-    if (!w->nfresh)
+    if (!n)
         return;
-    int32_t first = w->fresh[0], second = w->fresh[1];
-    if (w->nfresh == 1) {
-        second = CORE_NONE;
-    } else {
-        uint32_t one = owned_bank(sm, w->ops[first].dst), two = owned_bank(sm, w->ops[second].dst);
-        if (one == two) {
-            queue_fresh(w);
-            return;
+    _Static_assert(WIR_FRESH == 2, "one or two");
+    if (n == 2) {
+        int32_t first = w->fresh[0], second = w->fresh[1];
+        uint32_t one = owned_bank(w->sm, w->ops[first].dst), two = owned_bank(w->sm, w->ops[second].dst);
+        if (one == two)
+            n = 0;
+        else if (one > two) {
+            w->fresh[0] = second;
+            w->fresh[1] = first;
         }
-        first = one < two ? first : second;
-        second = one < two ? second : w->fresh[0];
     }
-    if (!core_writes_now(sm)) {
+    if (!n || !core_writes_now(w->sm)) {
         queue_fresh(w);
         return;
     }
     w->nfresh = 0;
-    write_fresh(w, first);
-    if (second != CORE_NONE)
-        write_fresh(w, second);
+    for (uint32_t k = 0; k < n; k++)
+        write_fresh(w, w->fresh[k]);
 }
 
 EVERY_TIME void wir_allocation_stage(struct wir *w) {
@@ -369,7 +366,7 @@ EVERY_TIME void wir_allocation_stage(struct wir *w) {
         serve_waiting(w);
     for (uint32_t ports = w->ports; ports && !queue_empty(&w->alloc); ports--) {
         const struct wir_due *first = queue_head(&w->alloc);
-        if (first->ready > w->now)
+        if (first->at > w->now)
             break;
         int32_t id = first->op;
         queue_pop(&w->alloc);
