@@ -288,11 +288,13 @@ struct sm {
     uint32_t read_banks, write_banks;          /* banks with waiting requests */
     uint32_t reads_waiting, writes_waiting;    /* those requests */
     uint32_t written_banks; /* that have taken a write in this cycle before they are served */
-    /* Ops that issued in the last cycle and are the only ones to read from their banks: they need no records
-     * in queues, unless a write is before them. By banks; only where the SM is of SHAPE_PLAIN. */
+    /* Ops that are the only ones to read from their banks: they need no records in queues, unless a write is
+     * before them. By banks. Where the SM is of SHAPE_PLAIN, those that issued in the last cycle; otherwise
+     * those of an owner of the registers that said where the operands lie. */
     struct core_lone {
         int32_t op;
         uint32_t banks;
+        const uint16_t *places; /* NULL: registers have no owner */
     } lone[4];
     uint32_t nlone, lone_banks; /* which are among read_banks, but not among reads_waiting */
     uint32_t nreads;
