@@ -339,7 +339,8 @@ struct sm {
     struct core_counters n;
     struct core_lanes lanes;
 
-    struct mech_stack mech;
+    struct mech_stack mech;    /* empty in launches in which it rests (core_rest) ... */
+    struct mech_stack resting; /* ... and then here until the launch has ended */
     struct {
         bool on;            /* --check: values that mechanisms supply are compared with those computed */
         bool approximate;   /* they may differ: that is counted, and no mistake */

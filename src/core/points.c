@@ -104,6 +104,29 @@ void core_ignore(struct sm *sm, const void *state, enum mech_point point) {
         sm->mech.has &= ~(UINT64_C(1) << point);
 }
 
+void core_rest(struct sm *sm, const void *state) {
+    for (uint32_t each = 0; each < sm->mech.n; each++)
+        sm->mech.at[each].rests |= sm->mech.at[each].state == state;
+}
+
+void mechs_wake(struct sm *sm) {
+    if (sm->resting.n)
+        sm->mech = sm->resting;
+    sm->resting.n = 0;
+    for (uint32_t each = 0; each < sm->mech.n; each++)
+        sm->mech.at[each].rests = false;
+}
+
+void mechs_rest(struct sm *sm) {
+    bool all = sm->mech.n > 0;
+    for (uint32_t each = 0; each < sm->mech.n; each++)
+        all &= sm->mech.at[each].rests;
+    if (!all)
+        return;
+    sm->resting = sm->mech;
+    sm->mech = (struct mech_stack){0};
+}
+
 void core_want_slots(struct sm *sm, const void *state, enum mech_slots when) {
     enum mech_slots most = SLOTS_NEVER;
     for (uint32_t each = 0; each < sm->mech.n; each++) {

@@ -18,6 +18,11 @@
 #define OWNER(sm, group, point, ...)                                                                         \
     ((sm)->mech.owner[MECH_##group].points->group.point((sm)->mech.owner[MECH_##group].state, __VA_ARGS__))
 
+/* A launch begins or ends: the stack is what it was made. */
+void mechs_wake(struct sm *sm);
+/* life.start was called: if no mechanism has anything to do, the launch goes on as without any. */
+void mechs_rest(struct sm *sm);
+
 /* Groups that are open to all: every mechanism of the stack that has the point, in order. */
 APART void point_life_start(struct sm *sm, const void *const *marks);
 APART const char *point_life_finish(struct sm *sm, bool cut);

@@ -397,6 +397,7 @@ struct mech_stack {
         void *state;
         enum mech_slots slots;
         uint64_t concern;
+        bool rests; /* has nothing to do in this launch */
     } at[MECH_MAX];
     /* The owner of each group that has one. */
     struct {
