@@ -124,7 +124,8 @@ static void start(void *m, const void *marks) {
     d->n.static_insts += k->code ? k->code->insts : 0;
     d->n.static_affine += k->code ? k->code->affine : 0;
     *(d->on ? &d->n.split_launches : &d->n.whole_launches) += 1;
-    dac_know(d, UINT64_MAX, false);
+    d->able = 0;
+    core_concern(d->sm, d, d->on ? UINT64_MAX : 0);
     if (!d->on)
         return;
     d->affine = k->affine;
@@ -147,7 +148,8 @@ static void start(void *m, const void *marks) {
     d->draining = d->blocks = d->batch = d->served = d->sent = 0;
     d->used = d->slots = d->nnamed = 0;
     d->changed = d->lines_came = UINT64_MAX;
-    d->affine_unchanged = false;
+    d->affine_unchanged = d->stays = false;
+    d->over = true;
     dac_rouse(d, UINT64_MAX);
     core_want_slots(d->sm, d, SLOTS_NEVER);
     memset(d->q, 0, sizeof d->q);
@@ -246,14 +248,20 @@ static void tick(void *m, uint64_t now) {
     struct dac *d = m;
     if (!d->on)
         return;
-    dac_begin_batch(d);
+    if (!d->served)
+        dac_begin_batch(d);
     if (d->draining & d->lines_came)
         dac_drain(d, now);
-    dac_expand(d, now);
+    if (d->head != d->tail)
+        dac_expand(d, now);
     const struct sm *sm = d->sm;
     if (!sm->parked)
         return;
-    uint64_t look = sm->parked & (d->changed | ~sm->resident | sm->streaming);
+    uint64_t own = sm->parked & sm->streaming, look = sm->parked & (d->changed | ~sm->resident) & ~own;
+    if (own && d->affine_unchanged)
+        dac_count_affine(d, 1);
+    else
+        look |= own;
     if (look)
         dac_unpark(d, look);
     d->changed = 0;
