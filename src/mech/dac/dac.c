@@ -60,8 +60,13 @@ static struct dac_mark *marks_of(struct arena *a, const struct program *facts, c
             m[pc].fact = NULL;
         m[pc].roles = m[pc].fact ? m[pc].fact->roles : 0;
     }
-    for (uint32_t pc = 0; pc + 1 < img->ncode; pc++)
+    for (uint32_t pc = 0; pc + 1 < img->ncode; pc++) {
         m[pc].then_none = !m[pc + 1].roles;
+        m[pc].quiet = !m[pc].roles && m[pc].then_none && img->code[pc].kind != X_LOAD;
+    }
+    for (uint32_t pc = 0; pc < img->ncode; pc++) /* the warp may go on with another path there */
+        if (img->code[pc].in->rpc && img->code[pc].in->rpc <= img->ncode)
+            m[img->code[pc].in->rpc - 1].quiet = false;
     return m;
 }
 
@@ -87,6 +92,12 @@ static const void *kernel(void *shared, struct arena *launch, const struct image
         find_flips(m);
     }
     return m;
+}
+
+/* Loads that take nothing are counted. */
+static bool concerns(const void *marks, uint32_t pc) {
+    const struct dac_marks *m = marks;
+    return m->affine ? !m->main[pc].quiet : m->img->code[pc].kind == X_LOAD;
 }
 
 /* The allocation that a base of the launch points into, or NULL. */
@@ -386,6 +397,7 @@ MECHANISM(dac) = {
     .energy = ENERGY_TABLE(energy),
     .passes = dac_passes,
     .kernel = kernel,
+    .concerns = concerns,
     .create = create,
     .counts = counts,
 };

@@ -28,8 +28,9 @@ struct dac_mark {
     const struct dac_fact *fact; /* NULL: none */
     uint32_t roles;              /* of the fact */
     bool then_none;              /* the instruction behind it has none */
-    bool data;                   /* of this launch: data are fetched ahead */
-    bool flip;                   /* affine: the kernel has the branch the other way around */
+    bool quiet; /* nothing has to be done for it: it takes nothing, and leaves its warp able */
+    bool data;  /* of this launch: data are fetched ahead */
+    bool flip;  /* affine: the kernel has the branch the other way around */
 };
 
 /* A predicate of the affine warp. */
@@ -162,16 +163,16 @@ struct dac {
     uint32_t slots;                     /* issue slots that full comparisons still take */
 
     /* Most cycles change nothing for those who wait: they are looked at again when something has. */
-    uint64_t changed;      /* warps that may have got what they wait for */
-    uint64_t able;         /* warps of the program that have all that their next instruction takes */
-    uint64_t lines_came;   /* warps whose loads may have a line to take */
+    uint64_t changed;       /* warps that may have got what they wait for */
+    uint64_t able;          /* warps of the program that have all that their next instruction takes */
+    uint64_t lines_came;    /* warps whose loads may have a line to take */
     uint64_t *affine_lacks; /* counter of what the affine warp waits for; NULL: nothing ... */
     bool affine_unchanged;  /* ... and it waits for that still: it is parked */
-    bool over;             /* some tuple may be one that every block has */
-    bool stays;            /* of the blocks that do not wait, the one served last has the oldest tuple */
-    bool aeu_rests;        /* the address expansion unit can do nothing ... */
-    uint8_t aeu_lacks;     /* ... because of this, a step of expand.c */
-    bool aeu_asks;         /* ... and asks the cache again for what that has refused, the last of it this: */
+    bool over;              /* some tuple may be one that every block has */
+    bool stays;             /* of the blocks that do not wait, the one served last has the oldest tuple */
+    bool aeu_rests;         /* the address expansion unit can do nothing ... */
+    uint8_t aeu_lacks;      /* ... because of this, a step of expand.c */
+    bool aeu_asks;          /* ... and asks the cache again for what that has refused, the last of it this: */
     struct dac_refused {
         struct mem_access x;
         enum mem_result why;
