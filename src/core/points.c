@@ -64,9 +64,7 @@ void point_retire_others(struct sm *sm, int32_t op, const void *except) {
     EACH(sm, watch, retire, if (state != except) points->watch.retire(state, op))
 }
 
-uint64_t point_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now) {
-    if (__builtin_expect(sm->mech.n == 1, 1)) /* and its gate is not open */
-        return sm->mech.at[0].points->gate.eligible(sm->mech.at[0].state, ready, now);
+uint64_t each_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now) {
     for (uint32_t left = sm->mech.gates; left && ready; left &= left - 1) {
         uint32_t each = (uint32_t)__builtin_ctz(left);
         if (ready & sm->mech.at[each].concern)

@@ -292,7 +292,8 @@ static void elapsed(void *m, uint64_t cycles) {
     if (!d->on)
         return;
     const struct sm *sm = d->sm;
-    dac_count_expansion(d, cycles);
+    if (d->head != d->tail)
+        dac_count_expansion(d, cycles);
     if (sm->parked & sm->streaming)
         dac_count_affine(d, cycles);
     if (sm->spec->policy == SCHED_TWO_LEVEL)

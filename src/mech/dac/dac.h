@@ -164,6 +164,8 @@ struct dac {
 
     /* Most cycles change nothing for those who wait: they are looked at again when something has. */
     uint64_t changed;       /* warps that may have got what they wait for */
+    uint64_t refusing;      /* warps refused when somebody last asked ... */
+    uint32_t nrefusing;     /* ... and how many they are */
     uint64_t able;          /* warps of the program that have all that their next instruction takes */
     uint64_t lines_came;    /* warps whose loads may have a line to take */
     uint64_t *affine_lacks; /* counter of what the affine warp waits for; NULL: nothing ... */
@@ -171,7 +173,7 @@ struct dac {
     bool over;              /* some tuple may be one that every block has */
     bool stays;             /* of the blocks that do not wait, the one served last has the oldest tuple */
     bool aeu_rests;         /* the address expansion unit can do nothing ... */
-    uint8_t aeu_lacks;      /* ... because of this, a step of expand.c */
+    uint64_t *aeu_lacks;    /* ... and counts this for it, NULL: nothing */
     bool aeu_asks;          /* ... and asks the cache again for what that has refused, the last of it this: */
     struct dac_refused {
         struct mem_access x;
@@ -279,8 +281,11 @@ void dac_put_predicate(struct dac *d, const struct xinst *i, const struct dac_ma
 void dac_expand(struct dac *d, uint64_t now);
 /* It has something to do in the next cycle; if not, not before something changes. */
 bool dac_expands(const struct dac *d);
-/* The units have waited for so many cycles more. */
-void dac_count_expansion(struct dac *d, uint64_t cycles);
+/* With something in the queue, the address expansion unit has waited for so many cycles more. */
+static inline void dac_count_expansion(struct dac *d, uint64_t cycles) {
+    if (d->aeu_lacks)
+        *d->aeu_lacks += cycles;
+}
 /* Accesses of a warp that have given all they had are over. */
 void dac_pop(struct dac *d, struct dac_queues *q);
 void dac_arrived(void *m, uint32_t token, uint64_t now);

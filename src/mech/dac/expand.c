@@ -360,16 +360,13 @@ static bool expand_any(struct dac *d, uint64_t now) {
     d->aeu_asks = cache;
     d->aeu_rests = !d->refused.port;
     d->refused.epoch = *d->sm->epoch[MEM_DATA];
-    d->aeu_lacks = worst;
-    return false;
-}
-
-void dac_count_expansion(struct dac *d, uint64_t cycles) {
-    uint64_t *const count[] = {[STEP_QUEUE] = &d->n.aeu_wait_queue,
+    uint64_t *const count[] = {[STEP_NOTHING] = NULL,
+                               [STEP_DONE] = NULL,
+                               [STEP_QUEUE] = &d->n.aeu_wait_queue,
                                [STEP_CACHE] = &d->n.aeu_wait_cache,
                                [STEP_BARRIER] = &d->n.aeu_wait_barrier};
-    if (d->head != d->tail && d->aeu_lacks >= STEP_QUEUE)
-        *count[d->aeu_lacks] += cycles;
+    d->aeu_lacks = count[worst];
+    return false;
 }
 
 /* The unit did not rest in the cycle before, or asks the cache again. */

@@ -79,8 +79,11 @@ uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
     if (!d->on)
         return ready;
     uint64_t asked = ready & ~d->able, refused = still_refused(d, asked);
-    if (refused)
-        d->n.wait_warps += warps_of(refused);
+    if (refused != d->refusing) { /* they are the same ones most often */
+        d->refusing = refused;
+        d->nrefusing = warps_of(refused);
+    }
+    d->n.wait_warps += d->nrefusing;
     if (d->affine_unchanged && asked & d->sm->streaming) { /* it waits still */
         dac_count_affine(d, 1);
         refused |= asked & d->sm->streaming;
