@@ -383,11 +383,9 @@ static EVERY_TIME bool write_told(struct sm *sm, int32_t id) {
 }
 
 /* soon: the banks are served in this cycle. */
-static EVERY_TIME void write_result(struct sm *sm, int32_t id, bool soon, bool plain) {
+static EVERY_TIME void write_result(struct sm *sm, int32_t id, struct core_op *op, bool soon, bool plain) {
     const uint64_t points = UINT64_C(1) << MECH_AT_watch_result | UINT64_C(1) << MECH_AT_back_result;
-    struct core_op *op = &sm->ops[id];
     struct core_warp *cw = &sm->warps[op->warp];
-    KEEP(op);
     KEEP(cw);
     if (plain) {
         if (!op->need->nwrites)
@@ -403,8 +401,8 @@ static EVERY_TIME void write_result(struct sm *sm, int32_t id, bool soon, bool p
         request_write(sm, id);
 }
 
-EVERY_TIME void op_writeback(struct sm *sm, int32_t id, bool plain) {
-    write_result(sm, id, true, plain);
+EVERY_TIME void op_writeback(struct sm *sm, int32_t id, struct core_op *op, bool plain) {
+    write_result(sm, id, op, true, plain);
 }
 
 void core_write(struct sm *sm, int32_t id) {
@@ -413,7 +411,7 @@ void core_write(struct sm *sm, int32_t id) {
 }
 
 void core_writeback(struct sm *sm, int32_t id) {
-    write_result(sm, id, false, false);
+    write_result(sm, id, &sm->ops[id], false, false);
 }
 
 /* What a mechanism supplied is not what the instruction computed: a bug of the mechanism, or, for a load, a

@@ -120,7 +120,8 @@ struct core_need {
     bool queues;                     /* it may go from its unit to a queue towards memory */
     bool simple;                     /* from its unit it goes to its end, and counts as any other there */
     bool load, store;                /* of memory: into registers, from registers */
-    bool steps;                      /* changes nothing of its warp's paths but where they stand */
+    bool steps;                      /* changes nothing of its warp's paths but where they stand ... */
+    bool computes;                   /* ... and of all else nothing but registers */
     bool told;                       /* some mechanism is told when it issues */
     uint8_t unit, latency, energy;   /* of the operation */
     uint8_t kind;                    /* of collector */
@@ -514,10 +515,11 @@ static inline uint64_t without_access(const struct sm *sm, uint64_t set) {
     return set;
 }
 
-/* Takes an op from those that are free, of which there must be one. */
-static inline int32_t op_take(struct sm *sm) {
+/* Takes an op from those that are free, of which there must be one; at: where it lies. */
+static inline int32_t op_take(struct sm *sm, struct core_op **at) {
     int32_t id = sm->free_op;
-    sm->free_op = sm->ops[id].next;
+    struct core_op *op = *at = &sm->ops[id];
+    sm->free_op = op->next;
     if (id == sm->fresh_op) {
         sm->fresh_op++;
         sm->free_op = sm->fresh_op < CORE_OPS ? sm->fresh_op : CORE_NONE;
@@ -652,7 +654,7 @@ static inline void access_finish_at(struct sm *sm, int32_t op, uint64_t cycle) {
     op_finish_at(sm, op, cycle);
 }
 /* Execution is over: results go to the banks, or the op ends. */
-void op_writeback(struct sm *sm, int32_t op, bool plain);
+void op_writeback(struct sm *sm, int32_t id, struct core_op *op, bool plain);
 void op_end(struct sm *sm, int32_t op);
 /* A store or atomic has been answered: the warp may wait for that at a fence. */
 void store_done(struct sm *sm, uint32_t warp);

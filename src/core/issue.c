@@ -102,8 +102,8 @@ static inline uint8_t arrays_of(uint32_t m) {
 int32_t core_inject(struct sm *sm, uint32_t warp, const struct core_own *own, uint32_t mask) {
     if (sm->free_op == CORE_NONE)
         return CORE_NONE;
-    int32_t id = op_take(sm);
-    struct core_op *op = &sm->ops[id];
+    struct core_op *op;
+    int32_t id = op_take(sm, &op);
     *op = (struct core_op){.i = &own->i,
                            .need = &own->need,
                            .pc = CORE_NO_PC,
@@ -215,28 +215,13 @@ static APART enum warp_state access_memory(struct sm *sm, uint32_t s, int32_t id
                : take_effect(cw, e, i, m, all, op->lanes, op->need->steps && !cw->x->watch);
 }
 
-EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool *alone, bool plain) {
-    struct core_warp *cw = &sm->warps[s];
-    KEEP(cw);
-    uint32_t pc = cw->next;
-    const struct core_need *need = cw->need;
-    const struct xinst *i = need->i;
-    struct simt_entry *e = &cw->w->stack[cw->w->depth - 1];
-    uint32_t m = active_lanes(cw, e, i), all = m;
-    if (need->control) {
-        control_issue(sm, s, i, m, now);
-        return CORE_NONE;
-    }
-    bool steps = need->steps && (plain || !cw->x->watch), spins = false;
-    if (!plain && HAS(sm, lanes, choose))
-        m &= OWNER(sm, lanes, choose, s, i, m);
-    bool told = !plain && sm->mech.n && need->told;
-    if (told)
-        prepare_operands(sm, s, i, m);
-    int32_t id = op_take(sm);
-    struct core_op *op = &sm->ops[id];
+/* The op of an instruction that takes effect for lanes m; at: where it lies. */
+static EVERY_TIME int32_t begin_op(struct sm *sm, uint32_t s, const struct core_need *need, uint32_t pc,
+                                   uint32_t m, struct core_op **at) {
+    struct core_op *op;
+    int32_t id = op_take(sm, &op);
     KEEP(op);
-    *op = (struct core_op){.i = i,
+    *op = (struct core_op){.i = need->i,
                            .need = need,
                            .pc = (int32_t)pc,
                            .warp = (uint16_t)s,
@@ -247,6 +232,62 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool *alo
                            .write_arrays = arrays_of(m),
                            .mask = m};
     sm->n.thread_insts += op->lanes;
+    *at = op;
+    return id;
+}
+
+/* What it will write is on the scoreboard from here on. */
+static EVERY_TIME void expect_result(struct core_warp *cw, struct core_op *op, const struct core_need *need,
+                                     uint32_t m) {
+    mark_pending(cw, need);
+    cw->inflight++;
+    op->writes = m ? need->nwrites : 0;
+    if (!m) /* nobody is active: nothing will be written, but the scoreboard must be told */
+        op->space = CORE_SHARED;
+}
+
+/* The path does not end here, nor meet another. */
+static EVERY_TIME bool goes_on(const struct simt_entry *e) {
+    return e->pc != e->rpc || e->call;
+}
+
+/* Where the SM is of SHAPE_PLAIN: an instruction that changes nothing but registers. Its values are computed
+ * when all else is done: then there is less to remember meanwhile. */
+static EVERY_TIME bool issue_computing(struct sm *sm, struct core_warp *cw, uint32_t s, uint32_t m) {
+    const struct core_need *need = cw->need;
+    struct simt_entry *e = &cw->w->stack[cw->w->depth - 1];
+    uint32_t pc = cw->next;
+    struct core_op *op;
+    int32_t id = begin_op(sm, s, need, pc, m, &op);
+    warp_pass(cw->x, e, op->lanes);
+    expect_result(cw, op, need, m);
+    op_collect(sm, id, op, true);
+    bool alone = goes_on(e);
+    if (alone)
+        step_on(sm, cw, s, true);
+    else
+        warp_advance(sm, s, pc, true);
+    warp_compute(cw->x, cw->w, need->i, m);
+    return alone;
+}
+
+/* Any instruction that is not control. */
+static EVERY_TIME int32_t issue_any(struct sm *sm, uint32_t s, uint32_t m, uint64_t now, bool *alone,
+                                    bool plain) {
+    struct core_warp *cw = &sm->warps[s];
+    KEEP(cw);
+    uint32_t pc = cw->next, all = m;
+    const struct core_need *need = cw->need;
+    const struct xinst *i = need->i;
+    struct simt_entry *e = &cw->w->stack[cw->w->depth - 1];
+    bool steps = need->steps && (plain || !cw->x->watch), spins = false;
+    if (!plain && HAS(sm, lanes, choose))
+        m &= OWNER(sm, lanes, choose, s, i, m);
+    bool told = !plain && sm->mech.n && need->told;
+    if (told)
+        prepare_operands(sm, s, i, m);
+    struct core_op *op;
+    int32_t id = begin_op(sm, s, need, pc, m, &op);
     enum warp_state state;
     if (need->memory) {
         state = access_memory(sm, s, id, all, now, &spins);
@@ -263,11 +304,7 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool *alo
     }
     if (!plain)
         TELL(sm, tell_issue(sm, PROBE_EFFECT, s, m, id));
-    mark_pending(cw, need);
-    cw->inflight++;
-    op->writes = m ? need->nwrites : 0;
-    if (!m) /* nobody is active: nothing will be written, but the scoreboard must be told */
-        op->space = CORE_SHARED;
+    expect_result(cw, op, need, m);
     if (alone && (!told || !offer(sm, id, now)))
         op_collect(sm, id, op, plain);
     if (spins)
@@ -275,7 +312,7 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool *alo
     /* Where mechanisms may have changed where the warp goes on. */
     const uint64_t points = UINT64_C(1) << MECH_AT_watch_issued | UINT64_C(1) << MECH_AT_front_take;
     bool same = !told || !(sm->mech.has & points);
-    if (same && steps && !spins && (e->pc != e->rpc || e->call)) {
+    if (same && steps && !spins && goes_on(e)) {
         step_on(sm, cw, s, plain);
         if (alone)
             *alone = true;
@@ -283,6 +320,29 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool *alo
         warp_advance(sm, s, pc, plain);
     }
     return id;
+}
+
+static APART bool issue_other(struct sm *sm, uint32_t s, uint32_t m, uint64_t now) {
+    bool alone = false;
+    issue_any(sm, s, m, now, &alone, true);
+    return alone;
+}
+
+EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool *alone, bool plain) {
+    struct core_warp *cw = &sm->warps[s];
+    KEEP(cw);
+    const struct core_need *need = cw->need;
+    uint32_t m = active_lanes(cw, &cw->w->stack[cw->w->depth - 1], need->i);
+    if (plain && __builtin_expect(need->computes, 1)) {
+        *alone = issue_computing(sm, cw, s, m);
+    } else if (need->control) {
+        control_issue(sm, s, need->i, m, now);
+    } else if (plain) {
+        *alone = issue_other(sm, s, m, now);
+    } else {
+        return issue_any(sm, s, m, now, alone, false);
+    }
+    return CORE_NONE;
 }
 
 int32_t core_issue(struct sm *sm, uint32_t warp, uint64_t now) {

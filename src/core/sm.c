@@ -59,6 +59,7 @@ struct core_need core_need(const struct xinst *i) {
     n.loaded = n.load ? n.dest : 0;
     n.store = n.memory && o->flags & OPF_STORE;
     n.steps = warp_can_take(i);
+    n.computes = i->kind == X_ALU;
     n.told = true;
     uint8_t all = (1u << PRED_PT) - 1;
     n.kind = collect_kinds[o->unit];

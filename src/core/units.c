@@ -208,7 +208,7 @@ static EVERY_TIME void memory_done(struct sm *sm, const struct mem_done *d, bool
     else if (op->delay)
         op_finish_at(sm, (int32_t)d->token, sm->now + op->delay);
     else
-        op_writeback(sm, (int32_t)d->token, plain);
+        op_writeback(sm, (int32_t)d->token, op, plain);
 }
 
 static EVERY_TIME void take_answers(struct sm *sm, uint64_t now, bool plain) {
@@ -263,8 +263,10 @@ EVERY_TIME void sm_complete(struct sm *sm, uint64_t now, bool plain) {
             sm->wheel_words &= ~(1u << at / 64);
     }
     while (id != CORE_NONE) {
-        int32_t next = sm->ops[id].next;
-        op_writeback(sm, id, plain);
+        struct core_op *op = &sm->ops[id];
+        KEEP(op);
+        int32_t next = op->next;
+        op_writeback(sm, id, op, plain);
         id = next;
     }
 }

@@ -560,17 +560,25 @@ static inline void step_past(struct exec *x, struct simt_entry *e) {
     e->pc++;
 }
 
+EVERY_STEP void warp_pass(struct exec *x, struct simt_entry *e, uint32_t lanes) {
+    count_step(x, e, lanes);
+    step_past(x, e);
+}
+
+EVERY_STEP void warp_compute(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+    if (__builtin_expect(i->easy && m == UINT32_MAX, 1))
+        run_easy(x, w, i);
+    else if (m)
+        run_alu(x, w, i, m);
+}
+
 EVERY_STEP enum warp_state warp_take(struct exec *x, struct warp *w, struct simt_entry *e,
                                      const struct xinst *i, uint32_t m, uint32_t lanes) {
     count_step(x, e, lanes);
-    if (__builtin_expect(i->easy && m == UINT32_MAX, 1))
-        run_easy(x, w, i);
-    else if (i->kind == X_ALU) {
-        if (m)
-            run_alu(x, w, i, m);
-    } else if (!run_simple(x, w, i, m, false)) {
+    if (i->kind == X_ALU)
+        warp_compute(x, w, i, m);
+    else if (!run_simple(x, w, i, m, false))
         return WARP_FAULT;
-    }
     step_past(x, e);
     return WARP_RUNNING;
 }

@@ -360,6 +360,10 @@ enum warp_state warp_step_lanes(struct exec *x, struct warp *w, uint32_t only);
  * callers that know them, and for instructions that warp_can_take. */
 enum warp_state warp_take(struct exec *x, struct warp *w, struct simt_entry *e, const struct xinst *i,
                           uint32_t m, uint32_t lanes);
+/* The same in two steps, which other work may come between: the path goes past an instruction, and one of
+ * X_ALU computes. */
+void warp_pass(struct exec *x, struct simt_entry *e, uint32_t lanes);
+void warp_compute(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m);
 /* The same of a load or store that points to p. */
 enum warp_state warp_take_at(struct exec *x, struct warp *w, struct simt_entry *e, const struct xinst *i,
                              uint32_t m, uint32_t lanes, const struct spot *p);
