@@ -163,9 +163,9 @@ struct cta {
     uint32_t shared_bytes; /* that threads can access: at least what was asked for */
     struct barrier bars[MAX_BARRIERS];
     uint32_t bars_used; /* those at which somebody has arrived, as bits */
-    uint32_t opened; /* times one of them let threads go on */
-    void *watched;   /* what the launch's watcher keeps of the block */
-    void *observed;  /* what the launch's observer does */
+    uint32_t opened;    /* times one of them let threads go on */
+    void *watched;      /* what the launch's watcher keeps of the block */
+    void *observed;     /* what the launch's observer does */
 };
 
 /* What went wrong in a launch. */
