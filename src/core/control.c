@@ -85,33 +85,54 @@ static void barriers(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t 
         point_watch_barrier(sm, block, woken | (waits ? 0 : self), true);
 }
 
-void control_issue(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m, uint64_t now) {
-    struct core_warp *cw = &sm->warps[s];
-    uint32_t pc = cw->next, depth = cw->w->depth, opened = cw->w->cta->opened,
-             together = cw->w->cta->cluster->opened;
-    uint32_t lanes = lanes_of(m);
-    sm->n.thread_insts += lanes;
-    sm->n.branches += i->kind == X_BRA || i->kind == X_BRX;
-    sm->n.barriers += i->kind == X_BAR;
-    sm->n.ctrl_ops++;
-    sm->lanes.active[EN_CTRL] += lanes;
+/* Who wants to know of it before it takes effect. */
+static APART void tell_before(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m) {
     if (HAS(sm, registers, fill))
         OWNER(sm, registers, fill, s, i, m);
     if (HAS(sm, values, sources))
         OWNER(sm, values, sources, s, i, m);
     AT_POINT(sm, watch, before, s, i, m);
-    TELL(sm, tell_issue(sm, PROBE_ISSUE, s, m, CORE_NONE));
-    if (i->kind == X_BRA && (!m || m == cw->w->stack[depth - 1].mask)) {
-        warp_take_branch(cw->x, cw->w, i, m, lanes);
-    } else if (warp_step(cw->x, cw->w) == WARP_FAULT) {
+}
+
+/* It takes effect and is not a branch that the whole path takes, or does not take. */
+static APART bool take_control(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m, uint32_t lanes) {
+    struct core_warp *cw = &sm->warps[s];
+    uint32_t depth = cw->w->depth;
+    bool branches = i->kind == X_BRA || i->kind == X_BRX;
+    sm->n.branches += branches;
+    sm->n.barriers += i->kind == X_BAR;
+    if (warp_take_control(cw->x, cw->w, i, m, lanes) == WARP_FAULT) {
         warp_fault(sm, cw);
+        return false;
+    }
+    sm->n.branch_diverged += branches && cw->w->depth > depth;
+    return true;
+}
+
+void control_issue(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m, uint64_t now) {
+    struct core_warp *cw = &sm->warps[s];
+    const struct cta *c = cw->w->cta;
+    uint32_t pc = cw->next, opened = c->opened, together = c->cluster->opened, lanes = lanes_of(m);
+    bool whole = i->kind == X_BRA && (!m || m == cw->w->stack[cw->w->depth - 1].mask);
+    sm->n.thread_insts += lanes;
+    sm->n.ctrl_ops++;
+    sm->lanes.active[EN_CTRL] += lanes;
+    if (__builtin_expect(sm->mech.n, 0))
+        tell_before(sm, s, i, m);
+    TELL(sm, tell_issue(sm, PROBE_ISSUE, s, m, CORE_NONE));
+    if (whole) {
+        sm->n.branches++;
+        warp_take_branch(cw->x, cw->w, i, m, lanes);
+    } else if (!take_control(sm, s, i, m, lanes)) {
         return;
     }
     TELL(sm, tell_issue(sm, PROBE_EFFECT, s, m, CORE_NONE));
-    AT_POINT(sm, watch, control, s, i, m);
-    sm->n.branch_diverged += (i->kind == X_BRA || i->kind == X_BRX) && cw->w->depth > depth;
+    if (__builtin_expect(sm->mech.n, 0))
+        AT_POINT(sm, watch, control, s, i, m);
     warp_advance(sm, s, pc, false);
     hold(sm, s, now);
+    if (whole)
+        return;
     if (i->in->op == OP_MEMBAR && m && cw->stores) {
         cw->fence = true;
         sm->blocked |= warp_bit(s);

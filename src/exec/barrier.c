@@ -27,20 +27,22 @@ static void release(struct cta *c, uint32_t id) {
             }
     }
     c->bars[id] = (struct barrier){0};
+    c->bars_used &= ~(1u << id);
     c->opened++;
 }
 
 static void complete(struct cta *c, uint32_t id) {
     const struct barrier *b = &c->bars[id];
-    if (b->used && b->arrived >= (b->want ? b->want : c->live))
+    if (b->arrived >= (b->want ? b->want : c->live))
         release(c, id);
 }
 
 void barrier_arrive(struct cta *c, struct warp *w, uint32_t id, uint32_t want, uint32_t lanes, uint32_t p,
                     bool wait) {
     struct barrier *b = &c->bars[id];
-    if (!b->used)
-        *b = (struct barrier){.used = true, .and_ = 1};
+    if (!(c->bars_used >> id & 1))
+        *b = (struct barrier){.and_ = 1};
+    c->bars_used |= 1u << id;
     b->want = want;
     /* A thread count covers whole warps: absent lanes of this one have nothing to wait for. */
     b->arrived += want ? WARP_LANES : (uint32_t)__builtin_popcount(lanes);
@@ -55,6 +57,6 @@ void barrier_arrive(struct cta *c, struct warp *w, uint32_t id, uint32_t want, u
 }
 
 void barrier_check(struct cta *c) {
-    for (uint32_t id = 0; id < MAX_BARRIERS; id++)
-        complete(c, id);
+    for (uint32_t left = c->bars_used; left; left &= left - 1)
+        complete(c, (uint32_t)__builtin_ctz(left));
 }

@@ -53,6 +53,7 @@ static void set_mods(struct image *img, struct xinst *x, const struct opd *o, ui
         x->mods = m;
     }
     uint32_t k = first + words - 1;
+    m->words |= 1u << k;
     if (o->mod & OMOD_ABS)
         m->and_mask[k] = 0x7fffffffu;
     if (o->mod & OMOD_NEG)
@@ -80,8 +81,8 @@ static void decode(struct image *img, struct map *seen, struct xinst *x, const s
         for (uint32_t w = 0; w < words && x->nsw < sizeof x->s / sizeof x->s[0]; w++)
             x->s[x->nsw++] = word_index(img, seen, &in->src[s], w, words);
     }
-    bool sole = (x->ps[0] & x->ps[1] & x->pd[0] & x->pd[1]) == PRED_PT && !(x->pneg[0] | x->pneg[1]);
-    x->easy = x->kind == X_ALU && sole && !x->mods && x->op.rnd == RND_RN;
+    x->sole = (x->ps[0] & x->ps[1] & x->pd[0] & x->pd[1]) == PRED_PT && !(x->pneg[0] | x->pneg[1]);
+    x->easy = x->kind == X_ALU && x->sole && !x->mods && x->op.rnd == RND_RN;
     x->bytes = (uint8_t)inst_access_bytes(in);
     x->step = in->m.size < 4 ? in->m.size : 4;
     x->words = x->step ? x->bytes / x->step : 0;

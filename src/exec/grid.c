@@ -68,6 +68,7 @@ void cta_start(struct cta *c, uint32_t n) {
     c->live = c->nthreads;
     c->ended = false;
     memset(c->bars, 0, sizeof c->bars);
+    c->bars_used = 0;
     c->opened = 0;
     clear_rows(c->shared, c->shared_bytes / SHARED_PIECE);
     for (uint32_t i = 0; i < c->nwarps; i++) {

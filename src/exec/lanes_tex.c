@@ -170,7 +170,38 @@ static void in_tiles(const struct tex_layout *t, uint64_t *off) {
         tex_tile_offset((uint64_t)(uint32_t)x[i] * t->texel_bytes, y ? (uint32_t)y[i] : 0, t->pitch);
 }
 
+/* Whether all offsets of a texture of one slice, or of its indices that are in range, have 32 bits. */
+static bool is_small(const struct tex_layout *t) {
+    uint64_t row = (uint64_t)t->extent[0] * t->texel_bytes;
+    bool one = !t->index[2] && !t->slice && t->texel_bytes <= 16 && row <= t->pitch;
+    return one && t->pitch < UINT32_C(1) << 24 && t->pitch * (t->extent[1] + UINT64_C(8)) <= UINT32_MAX;
+}
+
+/* The same of such a texture, with two indices. */
+static uint32_t small_offsets(const struct tex_layout *t, uint64_t *off) {
+    const uint32_t *x = (const uint32_t *)t->index[0], *y = (const uint32_t *)t->index[1];
+    const uint32_t width = t->extent[0], height = t->extent[1], bytes = t->texel_bytes,
+                   pitch = (uint32_t)t->pitch;
+    LANE_TEMP(uint32_t, out);
+    LANE_TEMP(uint32_t, at);
+    FOR_LANES out[i] = (uint32_t)(x[i] >= width) | (uint32_t)(y[i] >= height);
+    if (t->tiled)
+        FOR_LANES {
+            uint32_t b = x[i] * bytes;
+            at[i] = (y[i] & ~UINT32_C(7)) * pitch + ((b >> 6 << 9) + tex_offset_in_tile(b, y[i]));
+        }
+    else
+        FOR_LANES at[i] = x[i] * bytes + y[i] * pitch;
+    uint32_t outside = pack_mask(out);
+    if (outside)
+        FOR_LANES at[i] = out[i] ? 0 : at[i];
+    FOR_LANES off[i] = at[i];
+    return ~outside;
+}
+
 static uint32_t offsets(const struct tex_layout *t, uint64_t *off) {
+    if (t->index[1] && is_small(t))
+        return small_offsets(t, off);
     LANE_TEMP(uint32_t, out);
     memset(out, 0, sizeof out);
     for (unsigned k = 0; k < 3; k++)

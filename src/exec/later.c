@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "exec/lanes.h"
+#include "sim/often.h"
 
 enum { WORD_BYTES = WARP_LANES * 4 };
 
@@ -85,8 +86,8 @@ static void keep_registers(struct later_access *a) {
             memcpy(word_of(a, a->words + a->lost++), a->w->r[i->s[k]], WORD_BYTES);
 }
 
-void later_add(struct later *l, const struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
-               const struct spot *p, uint64_t cycle, int32_t tag) {
+EVERY_TIME void later_add(struct later *l, const struct exec *x, struct warp *w, const struct xinst *i,
+                          uint32_t m, const struct spot *p, uint64_t cycle, int32_t tag) {
     if (l->end + most_bytes(i) > l->size) { /* what has been carried out makes room */
         memmove(l->at, l->at + l->first, l->end - l->first);
         l->end -= l->first;
@@ -118,7 +119,7 @@ static uint16_t line_number(uint64_t line) {
     return (uint16_t)((line >> 7) * UINT64_C(0x9e3779b97f4a7c15) >> 48);
 }
 
-void later_touches(struct later *l, uint64_t line, bool any) {
+EVERY_TIME void later_touches(struct later *l, uint64_t line, bool any) {
     uint32_t how = is_read(last_access(l)->i) ? LATER_READS : LATER_WRITES;
     struct later_count *c = &l->touched[how];
     if (any || c->n == LATER_LINES)
@@ -149,7 +150,7 @@ static bool carry_out(struct later_access *a, struct exec *x) {
     return true;
 }
 
-void later_guess(struct later *l, struct exec *x) {
+EVERY_TIME void later_guess(struct later *l, struct exec *x) {
     struct later_access *a = last_access(l);
     const struct xinst *i = a->i;
     if (!is_read(i) || writes_before(l))

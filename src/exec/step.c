@@ -29,32 +29,6 @@ static inline void write_predicates(const struct lane_io *io, struct warp *w, co
             w->p[i->pd[k]] = (w->p[i->pd[k]] & ~m) | (io->pout[k] & m);
 }
 
-/* Operations that need room for words in between: those with neg or abs, or for some lanes only. */
-static __attribute__((noinline)) void run_alu_through(struct exec *x, struct warp *w, const struct xinst *i,
-                                                      uint32_t m) {
-    struct lane_io io;
-    _Alignas(64) uint32_t mod[8][WARP_LANES];
-    _Alignas(64) uint32_t tmp[2][WARP_LANES];
-    for (uint32_t k = 0; k < i->nsw; k++)
-        io.s[k] = src_lanes(x, w, i->s[k]);
-    if (i->mods)
-        for (uint32_t k = 0; k < i->nsw; k++)
-            if (i->mods->and_mask[k] != 0xffffffffu || i->mods->xor_mask[k]) {
-                lane_modify(mod[k], io.s[k], i->mods->and_mask[k], i->mods->xor_mask[k]);
-                io.s[k] = mod[k];
-            }
-    read_predicates(&io, w, i);
-    io.m = &i->in->m;
-    bool direct = m == 0xffffffffu || !i->ndw;
-    io.d[0] = direct ? w->r[i->d] : tmp[0];
-    io.d[1] = direct ? w->r[i->d + 1] : tmp[1];
-    lane_run(i->op, &io);
-    if (!direct)
-        for (uint32_t k = 0; k < i->ndw; k++)
-            lane_blend(w->r[i->d + k], tmp[k], m);
-    write_predicates(&io, w, i, m);
-}
-
 /* The operands of an ALU operation whose words need no room in between. */
 static inline __attribute__((always_inline)) void set_words(struct lane_io *io, const struct exec *x,
                                                             const struct warp *w, const struct xinst *i) {
@@ -63,6 +37,38 @@ static inline __attribute__((always_inline)) void set_words(struct lane_io *io, 
     io->m = &i->in->m;
     io->d[0] = w->r[i->d];
     io->d[1] = w->r[i->d + 1];
+}
+
+/* Operations that need room for words in between: those with neg or abs, or for some lanes only. */
+static __attribute__((noinline)) void run_alu_through(struct exec *x, struct warp *w, const struct xinst *i,
+                                                      uint32_t m) {
+    struct lane_io io;
+    _Alignas(64) uint32_t mod[8][WARP_LANES];
+    _Alignas(64) uint32_t tmp[2][WARP_LANES];
+    set_words(&io, x, w, i);
+    for (uint32_t left = i->mods ? i->mods->words : 0; left; left &= left - 1) {
+        uint32_t k = (uint32_t)__builtin_ctz(left);
+        lane_modify(mod[k], io.s[k], i->mods->and_mask[k], i->mods->xor_mask[k]);
+        io.s[k] = mod[k];
+    }
+    bool direct = m == 0xffffffffu || !i->ndw;
+    if (!direct) {
+        io.d[0] = tmp[0];
+        io.d[1] = tmp[1];
+    }
+    if (i->sole) {
+        io.pin[0] = io.pin[1] = UINT32_MAX;
+        lane_run(i->op, &io);
+    } else {
+        read_predicates(&io, w, i);
+        lane_run(i->op, &io);
+        write_predicates(&io, w, i, m);
+    }
+    if (direct)
+        return;
+    lane_blend(w->r[i->d], tmp[0], m);
+    if (i->ndw > 1)
+        lane_blend(w->r[i->d + 1], tmp[1], m);
 }
 
 /* Carries out an ALU operation that is easy, for all lanes. */
@@ -203,11 +209,13 @@ static void read_special(struct exec *x, struct warp *w, enum mreg r, uint32_t *
         d[l] = same;
 }
 
-static void run_s2r(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
+static bool run_s2r(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
     _Alignas(64) uint32_t v[WARP_LANES];
-    read_special(x, w, (enum mreg)i->in->m.mode, v);
-    if (i->ndw)
+    bool direct = m == UINT32_MAX && i->ndw;
+    read_special(x, w, (enum mreg)i->in->m.mode, direct ? w->r[i->d] : v);
+    if (!direct && i->ndw)
         lane_blend(w->r[i->d], v, m);
+    return true;
 }
 
 /* All predicates of a lane as bits of a word, and back: callee-saved predicates. */
@@ -319,12 +327,20 @@ static bool run_bar(struct exec *x, struct warp *w, const struct xinst *i, uint3
     return true;
 }
 
+/* Lanes exit, so many. */
+static void leave_block(struct warp *w, uint32_t m, uint32_t lanes) {
+    simt_exit(w, m);
+    w->cta->live -= lanes;
+    barrier_check(w->cta);
+    cluster_exit(w, m);
+}
+
 typedef bool exec_fn(struct exec *, struct warp *, const struct xinst *, uint32_t);
 static exec_fn *const simple[] = {
     [X_LOAD] = exec_load,       [X_STORE] = exec_store, [X_LDC] = exec_ldc,   [X_ATOM] = exec_atom,
     [X_LDGSTS] = exec_ldgsts,   [X_MBAR] = exec_mbar,   [X_TEX] = exec_tex,   [X_ISSPACE] = exec_isspace,
     [X_SYSCALL] = exec_syscall, [X_MMA] = exec_mma,     [X_MOVM] = exec_movm, [X_LDSM] = exec_ldsm,
-    [X_STSM] = exec_stsm,
+    [X_STSM] = exec_stsm,       [X_S2R] = run_s2r,
 };
 
 bool exec_simple(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
@@ -446,12 +462,8 @@ static inline __attribute__((always_inline)) enum warp_state run(struct exec *x,
                 goto control;
             case X_EXIT:
                 e->pc = pc + 1;
-                if (m) {
-                    simt_exit(w, m);
-                    w->cta->live -= (uint32_t)__builtin_popcount(m);
-                    barrier_check(w->cta);
-                    cluster_exit(w, m);
-                }
+                if (m)
+                    leave_block(w, m, (uint32_t)__builtin_popcount(m));
                 goto control;
             case X_BAR:
                 if (!m)
@@ -601,9 +613,31 @@ EVERY_STEP void warp_take_branch(struct exec *x, struct warp *w, const struct xi
     e->pc = taken ? i->in->target : e->pc + 1;
 }
 
-enum warp_state warp_take_later(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
-                                uint32_t lanes, const struct spot *p, struct later *l, uint64_t cycle,
-                                int32_t tag) {
+enum warp_state warp_take_control(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
+                                  uint32_t lanes) {
+    struct simt_entry *e = &w->stack[w->depth - 1];
+    bool known = (i->kind == X_BRA && m && m != e->mask) || i->kind == X_EXIT || i->kind == X_BAR;
+    if (!known || x->watch)
+        return warp_step(x, w);
+    uint32_t next = e->pc + 1;
+    bool part = e->mask != UINT32_MAX;
+    count_step(x, e, lanes);
+    if (i->kind == X_BRA) {
+        simt_diverge(w, m, i->in->target, next, i->in->rpc);
+    } else {
+        e->pc = next;
+        if (i->kind == X_EXIT && m)
+            leave_block(w, m, lanes);
+        else if (m && !run_bar(x, w, i, m))
+            return WARP_FAULT;
+    }
+    x->divergent += part;
+    return simt_top(w) ? WARP_RUNNING : w->live ? WARP_WAITING : WARP_DONE;
+}
+
+EVERY_STEP enum warp_state warp_take_later(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
+                                           uint32_t lanes, const struct spot *p, struct later *l,
+                                           uint64_t cycle, int32_t tag) {
     struct simt_entry *e = &w->stack[w->depth - 1];
     uint32_t later = p->shape != LANES_ANY ? m : later_lanes(x, w, i, m);
     if (!later)

@@ -65,6 +65,7 @@ struct xinst {
     uint8_t kind, nsw, ndw, guard; /* nsw, ndw: words of all sources, of the destination */
     bool gneg, pneg[2];
     bool turn;   /* other warps run before this one goes on (turns.c) */
+    bool sole;   /* no predicate but its guard */
     bool easy;   /* computes in lanes alone: no neg or abs, no predicate but its guard, the usual rounding */
     bool spots;  /* it is a load or store that may have a spot ... */
     bool shaped; /* ... and moves whole words: the shape of where its lanes point says what it does */
@@ -79,6 +80,7 @@ struct xinst {
 };
 struct xmods {
     uint32_t and_mask[8], xor_mask[8];
+    uint32_t words; /* that are changed, as bits */
 };
 #define POOL 0x80000000u
 
@@ -134,7 +136,6 @@ struct warp {
 struct barrier {
     uint32_t arrived, want;    /* threads; want 0: all of the block */
     uint32_t and_, or_, count; /* reduction in progress */
-    bool used;
 };
 
 /* Thread blocks that run together and reach each other's shared memory; without clusters, one. They begin
@@ -161,9 +162,10 @@ struct cta {
     uint8_t *shared;
     uint32_t shared_bytes; /* that threads can access: at least what was asked for */
     struct barrier bars[MAX_BARRIERS];
-    uint32_t opened; /* times one of them let threads go on */
-    void *watched;   /* what the launch's watcher keeps of the block */
-    void *observed;  /* what the launch's observer does */
+    uint32_t bars_used; /* those at which somebody has arrived, as bits */
+    uint32_t opened;    /* times one of them let threads go on */
+    void *watched;      /* what the launch's watcher keeps of the block */
+    void *observed;     /* what the launch's observer does */
 };
 
 /* What went wrong in a launch. */
@@ -369,7 +371,10 @@ enum warp_state warp_take_at(struct exec *x, struct warp *w, struct simt_entry *
                              uint32_t m, uint32_t lanes, const struct spot *p);
 /* The same of a branch that all lanes of the path take, or none. */
 void warp_take_branch(struct exec *x, struct warp *w, const struct xinst *i, bool taken, uint32_t lanes);
-/* The same, but accesses to what SMs share are noted in l, with a tag, as issued in a cycle (later.h);
+/* The same of control flow. */
+enum warp_state warp_take_control(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
+                                  uint32_t lanes);
+/* Runs one, but accesses to what SMs share are noted in l, with a tag, as issued in a cycle (later.h);
  * WARP_WAITING: there were some. m is not 0. */
 struct later;
 enum warp_state warp_take_later(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,

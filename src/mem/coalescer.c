@@ -395,29 +395,60 @@ static WIDE_PART uint32_t lines_of_some(const struct coalescer_spec *s, uint64_t
     return lines;
 }
 
-/* Any number of texels. */
+/* Where lanes are, from a base on; true: some are too far away. */
+static inline bool offsets_from(uint64_t base, const uint64_t *addr, uint32_t *off) {
+    uint64_t far = 0;
+    for (uint32_t l = 0; l < MEM_LANES; l++) {
+        off[l] = (uint32_t)(addr[l] - base);
+        far |= addr[l] - base;
+    }
+    return far >> 32;
+}
+
+#ifdef __x86_64__
+static inline WIDE bool offsets_from_wide(uint64_t base, const uint64_t *addr, uint32_t *off) {
+    __m256i far = _mm256_setzero_si256(), low = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
+    for (uint32_t l = 0; l < MEM_LANES; l += 4) {
+        __m256i from = _mm256_sub_epi64(_mm256_loadu_si256((const __m256i *)(addr + l)),
+                                        _mm256_set1_epi64x((long long)base));
+        far = _mm256_or_si256(far, from);
+        _mm_storeu_si128((__m128i *)(off + l),
+                         _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(from, low)));
+    }
+    far = _mm256_srli_epi64(far, 32);
+    return !_mm256_testz_si256(far, far);
+}
+#else
+#define offsets_from_wide offsets_from
+#endif
+
+/* Any number of texels; 0: some are too far from others. */
 static WIDE_PART uint32_t lines_of_texels(const struct coalescer_spec *s, const uint64_t *addr,
                                           const uint8_t *lane, uint32_t n, uint32_t bytes,
                                           struct mem_access *out, bool wide) {
-    uint64_t base = line_of(s, addr[0]) - (UINT64_C(1) << 31), far = 0;
-    uint32_t lines = 0;
+    uint64_t base = line_of(s, addr[0]) - (UINT64_C(1) << 31), last[MEM_LANES];
+    uint32_t lines = 0, off[MEM_LANES];
+    struct mem_access each[MEM_LANES];
+    uint8_t names[MEM_LANES];
     struct seen seen;
     seen_clear(&seen, n);
     for (uint32_t first = 0; first < n; first += MEM_LANES) {
-        uint32_t some = n - first < MEM_LANES ? n - first : MEM_LANES, off[MEM_LANES];
-        uint8_t name[MEM_LANES];
-        for (uint32_t k = 0; k < MEM_LANES; k++) {
-            uint64_t from = addr[first + (k < some ? k : 0)] - base;
-            name[k] = lane[first + (k < some ? k : 0)];
-            off[k] = (uint32_t)from;
-            far |= from >> 32;
+        const uint64_t *at = addr + first;
+        const uint8_t *name = lane + first;
+        uint32_t some = n - first < MEM_LANES ? n - first : MEM_LANES;
+        if (some < MEM_LANES) { /* the rest are copies */
+            for (uint32_t k = 0; k < MEM_LANES; k++) {
+                last[k] = at[k < some ? k : 0];
+                names[k] = name[k < some ? k : 0];
+            }
+            at = last;
+            name = names;
         }
-        struct mem_access each[MEM_LANES], *to = n <= MEM_LANES ? out : each;
-        uint32_t more = lines_of_some(s, base, off, name, some, bytes, to, wide);
-        if (far)
-            break;
-        if (to == out)
-            return more;
+        if ((wide ? offsets_from_wide : offsets_from)(base, at, off))
+            return 0;
+        if (n <= MEM_LANES)
+            return lines_of_some(s, base, off, name, some, bytes, out, wide);
+        uint32_t more = lines_of_some(s, base, off, name, some, bytes, each, wide);
         for (uint32_t k = 0; k < more; k++) {
             uint32_t i = seen_find(&seen, each[k].line);
             if (i == lines) {
@@ -429,7 +460,7 @@ static WIDE_PART uint32_t lines_of_texels(const struct coalescer_spec *s, const 
             out[i].bytes += each[k].bytes;
         }
     }
-    return far ? 0 : lines;
+    return lines;
 }
 
 static WIDE uint32_t coalesce_texels_wide(const struct coalescer_spec *s, const uint64_t *addr,

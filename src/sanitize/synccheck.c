@@ -91,6 +91,7 @@ void synccheck_arrive(struct sanitizer *s, struct warp *w, const struct xinst *i
     struct cta *c = w->cta;
     struct access a = place_of(c->x, w, i);
     const struct barrier *b = &c->bars[id < MAX_BARRIERS ? id : 0];
+    bool used = id < MAX_BARRIERS && c->bars_used >> id & 1;
     const uint32_t *ids = src_lanes(c->x, w, i->s[0]), *wants = src_lanes(c->x, w, i->s[1]);
     uint32_t lane = first_lane(m), warps = (c->nthreads + WARP_LANES - 1) / WARP_LANES;
     struct str *text = NULL;
@@ -110,12 +111,12 @@ void synccheck_arrive(struct sanitizer *s, struct warp *w, const struct xinst *i
         if ((text = begin(s, &a, COUNT, lane)))
             str_printf(text, "=========     Barrier %u is for %u threads, the block has %u\n", id, want,
                        c->nthreads);
-    } else if (b->used && b->want != want) {
+    } else if (used && b->want != want) {
         if ((text = begin(s, &a, OTHER_COUNT, lane)))
             str_printf(text,
                        "=========     Barrier %u is for %u threads here, and for %u where others arrived\n",
                        id, want, b->want);
-    } else if (b->used && want && b->arrived + WARP_LANES > want) {
+    } else if (used && want && b->arrived + WARP_LANES > want) {
         if ((text = begin(s, &a, TOO_MANY, lane)))
             str_printf(text, "=========     Barrier %u is for %u threads, and %u have arrived before\n", id,
                        want, b->arrived);
