@@ -4,6 +4,8 @@
  * channel. */
 #include "mem/dram.h"
 
+#include "sim/often.h"
+
 #include "sim/pool.h"
 #include "sim/queue.h"
 
@@ -120,7 +122,8 @@ static void locate(const struct dram *d, uint64_t line, struct request *r) {
     r->bank = (uint8_t)bank;
 }
 
-void dram_push(struct dram *d, uint64_t now, uint64_t line, uint8_t sectors, bool write, uint32_t id) {
+EVERY_TIME void dram_push(struct dram *d, uint64_t now, uint64_t line, uint8_t sectors, bool write,
+                          uint32_t id) {
     assert(dram_has_room(d, write));
     uint32_t i = pool_take(&d->pool);
     struct request *r = &d->request[i];

@@ -2,6 +2,8 @@
  * one another. Only outputs for which a packet waits, and only inputs at which it does, are looked at. */
 #include "mem/icnt.h"
 
+#include "sim/often.h"
+
 struct waiting {
     struct mem_packet packet;
     uint64_t since;
@@ -117,7 +119,8 @@ static void look_from(struct icnt *n, uint32_t output, uint64_t at) {
     n->next = min_u64(n->next, at);
 }
 
-void icnt_push(struct icnt *n, uint64_t now, uint32_t input, uint32_t output, const struct mem_packet *p) {
+EVERY_TIME void icnt_push(struct icnt *n, uint64_t now, uint32_t input, uint32_t output,
+                          const struct mem_packet *p) {
     struct input *in = &n->in[input];
     struct lane *l = &in->lane[output];
     uint32_t i = pool_take(&in->pool);
@@ -384,7 +387,7 @@ const struct icnt_packet *icnt_packet(const struct icnt *n, uint32_t output, uin
 }
 
 /* The oldest packet of an output leaves. */
-static void remove_head(struct icnt *n, uint32_t output) {
+static EVERY_TIME void remove_head(struct icnt *n, uint32_t output) {
     struct output *out = &n->out[output];
     if (!n->spec.gives && queue_full(&out->queue) && out->inputs.count)
         look_from(n, output, out->free_at);

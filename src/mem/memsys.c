@@ -137,7 +137,7 @@ void memsys_note_change(struct memsys *m, uint32_t sm, uint32_t client, uint64_t
 }
 
 /* A reply reaches an SM. */
-void memsys_take_reply(struct memsys *m, uint64_t now, uint32_t sm, const struct mem_packet *p) {
+EVERY_TIME void memsys_take_reply(struct memsys *m, uint64_t now, uint32_t sm, const struct mem_packet *p) {
     if (p->client == MEM_DATA)
         l1_fill(m->port[sm].data, now, p);
     else
@@ -191,7 +191,7 @@ uint32_t memsys_next_sender(const struct port *p, uint32_t clients, uint32_t tur
     return MEM_CLIENTS;
 }
 
-void memsys_enter(struct memsys *m, uint64_t now, uint32_t sm, const struct mem_packet *p) {
+EVERY_TIME void memsys_enter(struct memsys *m, uint64_t now, uint32_t sm, const struct mem_packet *p) {
     struct mem_packet q = *p;
     uint64_t tick = domain_arrival(&m->domain[ICNT], now);
     uint32_t to = memsys_partition(&m->spec, q.line, &q.line);
@@ -294,7 +294,7 @@ static void dram_due(struct memsys *m, uint32_t p, uint64_t tick) {
 /* A channel was gone through. Notes when its partition gets the next data: in the core cycle after it came.
  * If that is not known yet, the channel is looked at again when it may be; where there is nothing to read, as
  * soon as it writes, so that all see when it is idle. */
-static void expect_data(struct memsys *m, uint32_t p) {
+static EVERY_TIME void expect_data(struct memsys *m, uint32_t p) {
     uint64_t at = dram_pop_at(m->dram[p]);
     m->data_at[p] = m->dram_at[p] = NEVER;
     if (at != NEVER) {
