@@ -163,7 +163,7 @@ static inline struct port_ticks ticks_of(const struct icnt *n, uint32_t bytes) {
 }
 
 /* Starts the transfer of the oldest packet of an input for an output. */
-static void transfer(struct icnt *n, uint64_t now, uint32_t input, uint32_t output) {
+static EVERY_TIME void transfer(struct icnt *n, uint64_t now, uint32_t input, uint32_t output) {
     struct input *in = &n->in[input];
     struct output *out = &n->out[output];
     struct lane *l = &in->lane[output];
@@ -248,7 +248,7 @@ static EVERY_TIME uint64_t choose_input(struct icnt *n, uint64_t now, uint32_t o
 }
 
 /* When an output that is full has room. */
-static uint64_t room_at(struct icnt *n, uint64_t now, uint32_t output) {
+static APART uint64_t room_at(struct icnt *n, uint64_t now, uint32_t output) {
     if (!n->spec.gives) /* someone will take a packet, and say so */
         return NEVER;
     icnt_gave(n, output, clock_cycle(n->spec.gives, now));
