@@ -47,7 +47,7 @@ static uint64_t send_made(struct memsys *m, uint64_t now, uint32_t sm) {
     memsys_enter(m, now, sm, cache_request(p->cache[client], s->sent[client]++));
     if (s->sent[client] == s->made[client])
         s->clients &= ~(1u << client);
-    s->turn = client + 1;
+    s->turn = (client + 1) % MEM_CLIENTS;
     return ++s->all_sent == s->all_made ? NEVER : now + 1;
 }
 
@@ -245,7 +245,7 @@ void memsys_learn_sent(struct memsys *m, uint64_t now, uint32_t sm) {
             p->sends_from = next;
         } else if (p->room > 0) {
             learn_left(m, at, sm, client, 1);
-            p->turn = client + 1;
+            p->turn = (client + 1) % MEM_CLIENTS;
             p->room--;
             p->sends_from = at + 1;
         } else if (p->more.n) {
