@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "gpu/run.h"
+#include "sim/often.h"
 
 enum {
     FEW_CYCLES = 4,    /* with less lookahead the machine goes cycle by cycle */
@@ -183,7 +184,7 @@ static bool wants_block(const struct strand *s) {
 }
 
 /* Lets an SM go through cycles before end, as far as it can. */
-static void strand_go(struct strand *s, uint64_t end) {
+static EVERY_TIME void strand_go(struct strand *s, uint64_t end) {
     const struct run *r = s->run;
     struct memsys *mem = r->m->mem;
     struct sm *sm = r->m->sms[s->sm];
@@ -342,11 +343,11 @@ static struct noted noted_accesses(const struct run *r) {
 }
 
 /* The memory system learns how far an SM has gone. */
-static void show_strand(const struct run *r, const struct strand *s) {
+static EVERY_TIME void show_strand(const struct run *r, const struct strand *s) {
     memsys_show(r->m->mem, s->sm, s->at);
 }
 
-static void note_distance(struct distance *d, const struct run *r, const struct strand *s) {
+static EVERY_TIME void note_distance(struct distance *d, const struct run *r, const struct strand *s) {
     d->all = min_u64(d->all, s->at);
     d->farthest = max_u64(d->farthest, s->at);
     if (s->blocked)

@@ -10,6 +10,8 @@
  */
 #include "mem/memsys_state.h"
 
+#include "sim/often.h"
+
 /* Whether a port has requests that have not left, as far as it knows. */
 static bool has_unsent(const struct port *p) {
     return p->all_sent != p->all_made;
@@ -47,7 +49,7 @@ static uint64_t send_made(struct memsys *m, uint64_t now, uint32_t sm) {
     memsys_enter(m, now, sm, cache_request(p->cache[client], s->sent[client]++));
     if (s->sent[client] == s->made[client])
         s->clients &= ~(1u << client);
-    s->turn = client + 1;
+    s->turn = (client + 1) % MEM_CLIENTS;
     return ++s->all_sent == s->all_made ? NEVER : now + 1;
 }
 
@@ -102,7 +104,7 @@ static void expect_reply(const struct memsys *m, uint32_t sm) {
     p->reply_at = p->reply == p->known_replies ? NEVER : icnt_packet(m->reply, sm, p->reply)->at;
 }
 
-void memsys_show(struct memsys *m, uint32_t sm, uint64_t at) {
+EVERY_TIME void memsys_show(struct memsys *m, uint32_t sm, uint64_t at) {
     struct port *p = &m->port[sm];
     struct sender *s = &p->sender;
     p->shown = at;
@@ -123,7 +125,7 @@ void memsys_show(struct memsys *m, uint32_t sm, uint64_t at) {
 
 /* Requests left that the port did not know of. They did before cycle reached; an access that waited for this
  * has not let the port come farther. */
-static void learn_sends(struct memsys *m, uint32_t sm) {
+static APART void learn_sends(struct memsys *m, uint32_t sm) {
     struct port *p = &m->port[sm];
     for (uint32_t k = 0; k < MEM_CLIENTS; k++) {
         uint32_t n = p->sender.sent[k] - p->cache[k]->bank.out.head;
@@ -136,7 +138,7 @@ static void learn_sends(struct memsys *m, uint32_t sm) {
 }
 
 /* What a port may know of the networks now. sure: of room in cycles before this. */
-static void inform_port(struct memsys *m, uint32_t sm, uint64_t sure) {
+static EVERY_TIME void inform_port(struct memsys *m, uint32_t sm, uint64_t sure) {
     struct port *p = &m->port[sm];
     uint64_t retry = p->times->retry;
     if (has_unsent(p) && p->sends_from < m->reached)
@@ -245,7 +247,7 @@ void memsys_learn_sent(struct memsys *m, uint64_t now, uint32_t sm) {
             p->sends_from = next;
         } else if (p->room > 0) {
             learn_left(m, at, sm, client, 1);
-            p->turn = client + 1;
+            p->turn = (client + 1) % MEM_CLIENTS;
             p->room--;
             p->sends_from = at + 1;
         } else if (p->more.n) {
@@ -281,7 +283,7 @@ bool memsys_port_knows(const struct memsys *m, uint32_t sm, bool ticks) {
     return true;
 }
 
-void memsys_port_end(struct memsys *m, uint64_t now, uint32_t sm) {
+EVERY_TIME void memsys_port_end(struct memsys *m, uint64_t now, uint32_t sm) {
     struct port *p = &m->port[sm];
     if (p->reply_at <= now) {
         memsys_take_reply(m, now, sm, &icnt_packet(m->reply, sm, p->reply++)->packet);

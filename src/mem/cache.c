@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "sim/often.h"
+
 enum { SPARE = 16 }; /* completions that may lie there when the consumer is late */
 
 static __attribute__((noinline)) void forget_all(struct cache *c) {
@@ -134,8 +136,8 @@ static enum mem_result look(struct cache *c, const struct mem_access *x, uint8_t
     return r;
 }
 
-enum mem_result cache_read(struct cache *c, uint64_t now, const struct mem_access *x, uint8_t flags,
-                           uint32_t token) {
+EVERY_TIME enum mem_result cache_read(struct cache *c, uint64_t now, const struct mem_access *x,
+                                      uint8_t flags, uint32_t token) {
     enum mem_result r = look(c, x, flags, token);
     if (r == MEM_HIT && x->kind != MEM_PREFETCH)
         cache_hit(c, now, token, x);

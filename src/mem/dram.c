@@ -4,6 +4,8 @@
  * channel. */
 #include "mem/dram.h"
 
+#include "sim/often.h"
+
 #include "sim/pool.h"
 #include "sim/queue.h"
 
@@ -120,7 +122,8 @@ static void locate(const struct dram *d, uint64_t line, struct request *r) {
     r->bank = (uint8_t)bank;
 }
 
-void dram_push(struct dram *d, uint64_t now, uint64_t line, uint8_t sectors, bool write, uint32_t id) {
+EVERY_TIME void dram_push(struct dram *d, uint64_t now, uint64_t line, uint8_t sectors, bool write,
+                          uint32_t id) {
     assert(dram_has_room(d, write));
     uint32_t i = pool_take(&d->pool);
     struct request *r = &d->request[i];
@@ -170,7 +173,7 @@ static void later(uint64_t *t, uint64_t at) {
     *t = max_u64(*t, at);
 }
 
-static void activate(struct dram *d, uint64_t now, struct request *r) {
+static APART void activate(struct dram *d, uint64_t now, struct request *r) {
     const struct dram_timing *t = &d->spec.t;
     struct bank_state *b = &d->bank[r->bank];
     probe(d, now, DRAM_ACTIVATE, r->bank, r->row);
@@ -188,7 +191,7 @@ static void activate(struct dram *d, uint64_t now, struct request *r) {
         find_hit(d, r->bank, k, b->list[k].first);
 }
 
-static void precharge(struct dram *d, uint64_t now, const struct request *r) {
+static APART void precharge(struct dram *d, uint64_t now, const struct request *r) {
     struct bank_state *b = &d->bank[r->bank];
     probe(d, now, DRAM_PRECHARGE, r->bank, b->row);
     d->n.precharges++;
@@ -202,7 +205,7 @@ static void precharge(struct dram *d, uint64_t now, const struct request *r) {
 }
 
 /* Takes a request whose last burst was commanded out of its list. */
-static void finish(struct dram *d, uint64_t now, uint32_t i, enum kind kind) {
+static APART void finish(struct dram *d, uint64_t now, uint32_t i, enum kind kind) {
     struct request *r = &d->request[i];
     struct list *l = &d->bank[r->bank].list[kind];
     uint32_t before = NO_SLOT, after = d->pool.next[i];
@@ -227,7 +230,7 @@ static void finish(struct dram *d, uint64_t now, uint32_t i, enum kind kind) {
 }
 
 /* A column command: moves one burst of a request whose row is open. */
-static void column(struct dram *d, uint64_t now, uint32_t i, enum kind kind) {
+static EVERY_TIME void column(struct dram *d, uint64_t now, uint32_t i, enum kind kind) {
     const struct dram_timing *t = &d->spec.t;
     struct request *r = &d->request[i];
     struct bank_state *b = &d->bank[r->bank];
@@ -307,7 +310,7 @@ static uint32_t oldest_request(const struct dram *d, enum kind kind) {
     return best;
 }
 
-static void give(struct dram *d, uint64_t now, const struct choice *c, enum kind kind) {
+static EVERY_TIME void give(struct dram *d, uint64_t now, const struct choice *c, enum kind kind) {
     struct request *r = &d->request[c->request];
     if (c->command == DRAM_ACTIVATE)
         activate(d, now, r);
@@ -345,7 +348,7 @@ static enum kind mixed_kind(const struct dram *d, uint32_t bank) {
 }
 
 /* The same tick where reads and writes are served as they come. */
-static void tick_mixed(struct dram *d, uint64_t now) {
+static APART void tick_mixed(struct dram *d, uint64_t now) {
     struct choice best = {.request = NO_SLOT};
     enum kind kind = READS;
     d->next = NEVER;
@@ -381,7 +384,7 @@ static uint32_t pick_hit(const struct dram *d, uint64_t banks, enum kind kind, u
 
 /* Among banks with requests none of which hits: the oldest whose row can be opened in this tick, or else the
  * oldest for which another can be closed. */
-static struct choice pick_row(const struct dram *d, uint64_t banks, enum kind kind, uint64_t now) {
+static EVERY_TIME struct choice pick_row(const struct dram *d, uint64_t banks, enum kind kind, uint64_t now) {
     struct choice best = {NO_SLOT, DRAM_ACTIVATE, now};
     for (uint64_t left = d->activate_at <= now ? banks & ~d->open : 0; left; left &= left - 1) {
         const struct bank_state *b = &d->bank[__builtin_ctzll(left)];
@@ -403,7 +406,7 @@ static struct choice pick_row(const struct dram *d, uint64_t banks, enum kind ki
 
 /* The first tick in which one of these banks may be given a command: those that hit a column command, the
  * others one to their rows. */
-static uint64_t possible_from(const struct dram *d, uint64_t hits, uint64_t others, enum kind kind) {
+static APART uint64_t possible_from(const struct dram *d, uint64_t hits, uint64_t others, enum kind kind) {
     uint64_t column = NEVER, activate = NEVER, precharge = NEVER;
     for (uint64_t left = hits; left; left &= left - 1) {
         const struct bank_state *b = &d->bank[__builtin_ctzll(left)];
@@ -421,7 +424,7 @@ static uint64_t possible_from(const struct dram *d, uint64_t hits, uint64_t othe
 /* The command for banks that have requests of the kind that is served: hits go first, then rows that will be
  * needed. If there is none, one for a row that the other kind will need, in a bank that this kind does not
  * want. Sets next when no command is possible in this tick. */
-static struct choice choose_command(struct dram *d, uint64_t banks, enum kind kind, uint64_t now) {
+static EVERY_TIME struct choice choose_command(struct dram *d, uint64_t banks, enum kind kind, uint64_t now) {
     enum kind other = kind == READS ? WRITES : READS;
     uint64_t hits = banks & d->hits[kind], rows = banks & ~d->hits[kind],
              rest = d->banks[other] & ~d->banks[kind] & ~d->hits[other];
@@ -431,13 +434,15 @@ static struct choice choose_command(struct dram *d, uint64_t banks, enum kind ki
     struct choice best = pick_row(d, rows, kind, now);
     if (best.request == NO_SLOT && rest)
         best = pick_row(d, rest, other, now);
-    if (best.request == NO_SLOT)
-        d->next =
-            min_u64(d->next, min_u64(possible_from(d, hits, rows, kind), possible_from(d, 0, rest, other)));
+    if (best.request == NO_SLOT) {
+        d->next = min_u64(d->next, possible_from(d, hits, rows, kind));
+        if (rest)
+            d->next = min_u64(d->next, possible_from(d, 0, rest, other));
+    }
     return best;
 }
 
-void dram_tick(struct dram *d, uint64_t now) {
+static EVERY_TIME void tick_channel(struct dram *d, uint64_t now) {
     if (d->spec.mixed) {
         tick_mixed(d, now);
         return;
@@ -466,6 +471,10 @@ void dram_tick(struct dram *d, uint64_t now) {
     }
 }
 
+void dram_tick(struct dram *d, uint64_t now) {
+    tick_channel(d, now);
+}
+
 uint64_t dram_next(const struct dram *d) {
     return d->next;
 }
@@ -476,7 +485,7 @@ uint64_t dram_pop_at(const struct dram *d) {
 
 /* The only request of a channel needs no choice: its commands follow one another. Leaves everything as
  * dram_tick would. */
-static void run_alone(struct dram *d, uint64_t until, enum kind kind) {
+static APART void run_alone(struct dram *d, uint64_t until, enum kind kind) {
     uint32_t bank = (uint32_t)__builtin_ctzll(d->banks[kind]);
     uint64_t patience = d->patience[kind], now = d->next,
              last = d->request[d->bank[bank].list[kind].first].arrival + d->spec.starve;
@@ -501,7 +510,7 @@ void dram_run(struct dram *d, uint64_t until) {
         if (d->waiting[READS] + d->waiting[WRITES] == 1 && !d->spec.mixed)
             run_alone(d, until, d->waiting[READS] ? READS : WRITES);
         else
-            dram_tick(d, d->next);
+            tick_channel(d, d->next);
 }
 
 uint64_t dram_pop_from(const struct dram *d) {

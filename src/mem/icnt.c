@@ -2,6 +2,8 @@
  * one another. Only outputs for which a packet waits, and only inputs at which it does, are looked at. */
 #include "mem/icnt.h"
 
+#include "sim/often.h"
+
 struct waiting {
     struct mem_packet packet;
     uint64_t since;
@@ -52,8 +54,15 @@ struct ahead {
     struct bits unsure; /* inputs that may have packets which are not known */
 };
 
+struct port_ticks {
+    uint32_t in, out;
+};
+
+enum { PACKET_SIZES = MEM_MAX_LINE + 1 }; /* bytes of data for which ticks are kept */
+
 struct icnt {
     struct icnt_spec spec;
+    bool small; /* sets of inputs and of outputs are one word each */
     struct input *in;
     uint64_t *free_at; /* of each input */
     struct output *out;
@@ -65,6 +74,7 @@ struct icnt {
     uint64_t next;
     struct icnt_counters n;
     struct ahead ahead;
+    struct port_ticks ticks[PACKET_SIZES];
 };
 
 static void create_ahead(struct icnt *n, struct arena *a) {
@@ -76,6 +86,10 @@ static void create_ahead(struct icnt *n, struct arena *a) {
         n->ahead.in[i].moves = arena_array(a, uint64_t, s->latency);
     }
     bits_init(&n->ahead.unsure, a, s->inputs);
+}
+
+static uint32_t ticks_for(uint32_t bytes, uint32_t width) {
+    return bytes <= width ? 1 : (bytes + width - 1) / width;
 }
 
 struct icnt *icnt_create(struct arena *a, const struct icnt_spec *s) {
@@ -103,6 +117,10 @@ struct icnt *icnt_create(struct arena *a, const struct icnt_spec *s) {
     }
     bits_init(&n->wanted, a, s->outputs);
     bits_init(&n->filled, a, s->outputs);
+    n->small = s->inputs <= 64 && s->outputs <= 64;
+    for (uint32_t bytes = 0; bytes < PACKET_SIZES; bytes++)
+        n->ticks[bytes] = (struct port_ticks){ticks_for(bytes + s->header, s->input_bytes),
+                                              ticks_for(bytes + s->header, s->output_bytes)};
     create_ahead(n, a);
     return n;
 }
@@ -117,7 +135,8 @@ static void look_from(struct icnt *n, uint32_t output, uint64_t at) {
     n->next = min_u64(n->next, at);
 }
 
-void icnt_push(struct icnt *n, uint64_t now, uint32_t input, uint32_t output, const struct mem_packet *p) {
+EVERY_TIME void icnt_push(struct icnt *n, uint64_t now, uint32_t input, uint32_t output,
+                          const struct mem_packet *p) {
     struct input *in = &n->in[input];
     struct lane *l = &in->lane[output];
     uint32_t i = pool_take(&in->pool);
@@ -135,23 +154,27 @@ void icnt_push(struct icnt *n, uint64_t now, uint32_t input, uint32_t output, co
     l->last = i;
 }
 
-static uint64_t ticks(uint32_t bytes, uint32_t width) {
-    return bytes <= width ? 1 : (bytes + width - 1) / width;
+/* Ticks for which a packet with so many bytes of data holds an input, or an output. */
+static inline struct port_ticks ticks_of(const struct icnt *n, uint32_t bytes) {
+    if (bytes < PACKET_SIZES)
+        return n->ticks[bytes];
+    bytes += n->spec.header;
+    return (struct port_ticks){ticks_for(bytes, n->spec.input_bytes), ticks_for(bytes, n->spec.output_bytes)};
 }
 
 /* Starts the transfer of the oldest packet of an input for an output. */
-static void transfer(struct icnt *n, uint64_t now, uint32_t input, uint32_t output) {
+static EVERY_TIME void transfer(struct icnt *n, uint64_t now, uint32_t input, uint32_t output) {
     struct input *in = &n->in[input];
     struct output *out = &n->out[output];
     struct lane *l = &in->lane[output];
     uint32_t i = l->first;
     const struct waiting *w = &in->packet[i];
     uint32_t bytes = w->packet.bytes + n->spec.header;
-    uint64_t in_ticks = ticks(bytes, n->spec.input_bytes), out_ticks = ticks(bytes, n->spec.output_bytes);
-    n->free_at[input] = now + in_ticks;
-    out->free_at = now + out_ticks;
+    struct port_ticks t = ticks_of(n, w->packet.bytes);
+    n->free_at[input] = now + t.in;
+    out->free_at = now + t.out;
     out->turn = input + 1 < n->spec.inputs ? input + 1 : 0;
-    uint64_t at = now + n->spec.latency + max_u64(in_ticks, out_ticks) - 1;
+    uint64_t at = now + n->spec.latency + (t.in > t.out ? t.in : t.out) - 1;
     if (n->spec.gives) {
         at = max_u64(out->gives_from, clock_cycle(n->spec.gives, at));
         out->gives_from = at + 1;
@@ -166,8 +189,8 @@ static void transfer(struct icnt *n, uint64_t now, uint32_t input, uint32_t outp
     }
     n->n.packets++;
     n->n.bytes += bytes;
-    n->n.input_busy += in_ticks;
-    n->n.output_busy += out_ticks;
+    n->n.input_busy += t.in;
+    n->n.output_busy += t.out;
     n->n.wait += now - w->since;
     l->first = in->pool.next[i];
     pool_give(&in->pool, i);
@@ -180,16 +203,40 @@ static void transfer(struct icnt *n, uint64_t now, uint32_t input, uint32_t outp
         bits_remove(&n->wanted, output);
 }
 
+/* A set that is gone through from one member on, then from the smallest: part k of it, as bits of a word. Of
+ * small sets there is one part, turned so that the first bit is that of start. */
+static inline uint64_t turned_part(const struct bits *b, uint32_t start, uint32_t k, bool small) {
+    if (small)
+        return b->word[0] >> start | b->word[0] << (-start & 63);
+    uint32_t first = start / 64, w = first + k < b->words ? first + k : first + k - b->words;
+    uint64_t before = (UINT64_C(1) << start % 64) - 1;
+    return w == first ? b->word[w] & (k ? before : ~before) : b->word[w];
+}
+
+static inline uint32_t turned_parts(const struct bits *b, bool small) {
+    return small ? 1 : b->words + 1;
+}
+
+/* The first member in part k. */
+static inline uint32_t first_turned(const struct bits *b, uint32_t start, uint32_t k, uint64_t part,
+                                    bool small) {
+    uint32_t i = (uint32_t)__builtin_ctzll(part);
+    if (small)
+        return (start + i) % 64;
+    uint32_t w = start / 64 + k;
+    return (w < b->words ? w : w - b->words) * 64 + i;
+}
+
 /* Lets an output choose among the inputs with packets for it: those from turn on go before the others.
  * Returns when to look again, as far as is known. */
-static inline uint64_t choose_input(struct icnt *n, uint64_t now, uint32_t output) {
+static EVERY_TIME uint64_t choose_input(struct icnt *n, uint64_t now, uint32_t output, bool small) {
     struct output *out = &n->out[output];
     const struct bits *inputs = &out->inputs;
-    uint32_t w = out->turn / 64;
-    uint64_t next = NEVER, behind = ~UINT64_C(0) << out->turn % 64, left = inputs->word[w] & behind;
-    for (uint32_t k = 0;;) {
-        for (; left; left &= left - 1) {
-            uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(left);
+    uint32_t turn = out->turn;
+    uint64_t next = NEVER;
+    for (uint32_t k = 0; k < turned_parts(inputs, small); k++)
+        for (uint64_t left = turned_part(inputs, turn, k, small); left; left &= left - 1) {
+            uint32_t i = first_turned(inputs, turn, k, left, small);
             uint64_t at = max_u64(n->free_at[i], out->since[i]);
             if (at <= now) {
                 transfer(n, now, i, output);
@@ -197,15 +244,11 @@ static inline uint64_t choose_input(struct icnt *n, uint64_t now, uint32_t outpu
             }
             next = min_u64(next, at);
         }
-        if (++k > inputs->words)
-            return next;
-        w = w + 1 < inputs->words ? w + 1 : 0;
-        left = k == inputs->words ? inputs->word[w] & ~behind : inputs->word[w];
-    }
+    return next;
 }
 
 /* When an output that is full has room. */
-static uint64_t room_at(struct icnt *n, uint64_t now, uint32_t output) {
+static APART uint64_t room_at(struct icnt *n, uint64_t now, uint32_t output) {
     if (!n->spec.gives) /* someone will take a packet, and say so */
         return NEVER;
     icnt_gave(n, output, clock_cycle(n->spec.gives, now));
@@ -213,31 +256,37 @@ static uint64_t room_at(struct icnt *n, uint64_t now, uint32_t output) {
 }
 
 /* The same, if the output can take one; else, when it can. */
-static inline uint64_t serve(struct icnt *n, uint64_t now, uint32_t output) {
+static EVERY_TIME uint64_t serve(struct icnt *n, uint64_t now, uint32_t output, bool small) {
     const struct output *out = &n->out[output];
     if (out->free_at > now)
         return out->free_at;
     uint64_t room = queue_full(&out->queue) ? room_at(n, now, output) : now;
-    return room > now ? room : choose_input(n, now, output);
+    return room > now ? room : choose_input(n, now, output, small);
 }
 
 /* Outputs take turns in being first to choose: those from start on go before the others. */
-void icnt_tick(struct icnt *n, uint64_t now) {
-    uint32_t start = (uint32_t)(now % n->spec.outputs), word = start / 64;
-    uint64_t next = NEVER, before = (UINT64_C(1) << start % 64) - 1, *look_at = n->look_at;
-    for (uint32_t k = 0; k <= n->wanted.words; k++) {
-        uint32_t w = word + k < n->wanted.words ? word + k : word + k - n->wanted.words;
-        uint64_t left = n->wanted.word[w];
-        if (w == word)
-            left &= k ? before : ~before;
-        for (; left; left &= left - 1) {
-            uint32_t o = w * 64 + (uint32_t)__builtin_ctzll(left);
+static EVERY_TIME void tick_outputs(struct icnt *n, uint64_t now, bool small) {
+    uint32_t start = (uint32_t)(now % n->spec.outputs);
+    uint64_t next = NEVER, *look_at = n->look_at;
+    for (uint32_t k = 0; k < turned_parts(&n->wanted, small); k++)
+        for (uint64_t left = turned_part(&n->wanted, start, k, small); left; left &= left - 1) {
+            uint32_t o = first_turned(&n->wanted, start, k, left, small);
             if (look_at[o] <= now)
-                look_at[o] = serve(n, now, o);
+                look_at[o] = serve(n, now, o, small);
             next = min_u64(next, look_at[o]);
         }
-    }
     n->next = next;
+}
+
+static APART void tick_large(struct icnt *n, uint64_t now) {
+    tick_outputs(n, now, false);
+}
+
+void icnt_tick(struct icnt *n, uint64_t now) {
+    if (n->small)
+        tick_outputs(n, now, true);
+    else
+        tick_large(n, now);
 }
 
 uint64_t icnt_next(const struct icnt *n) {
@@ -308,9 +357,9 @@ static void foresee_transfer(struct icnt *n, uint64_t now, uint32_t input, uint3
     struct input_ahead *in = &n->ahead.in[input];
     struct output_ahead *out = &n->ahead.out[output];
     uint32_t first = lane_first(n, input, output);
-    uint32_t bytes = n->in[input].packet[first].packet.bytes + n->spec.header;
-    in->free_at = now + ticks(bytes, n->spec.input_bytes);
-    out->free_at = now + ticks(bytes, n->spec.output_bytes);
+    struct port_ticks t = ticks_of(n, n->in[input].packet[first].packet.bytes);
+    in->free_at = now + t.in;
+    out->free_at = now + t.out;
     out->turn = input + 1 < n->spec.inputs ? input + 1 : 0;
     out->len++;
     in->lane[output] = (struct lane_ahead){n->in[input].pool.next[first], n->ahead.epoch};
@@ -384,7 +433,7 @@ const struct icnt_packet *icnt_packet(const struct icnt *n, uint32_t output, uin
 }
 
 /* The oldest packet of an output leaves. */
-static void remove_head(struct icnt *n, uint32_t output) {
+static EVERY_TIME void remove_head(struct icnt *n, uint32_t output) {
     struct output *out = &n->out[output];
     if (!n->spec.gives && queue_full(&out->queue) && out->inputs.count)
         look_from(n, output, out->free_at);

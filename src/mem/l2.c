@@ -70,7 +70,7 @@ static void offer_reply(struct l2 *l, enum source from) {
     }
 }
 
-static void reply(struct l2 *l, enum source from, const struct mem_packet *p, uint64_t ready) {
+static EVERY_TIME void reply(struct l2 *l, enum source from, const struct mem_packet *p, uint64_t ready) {
     if (p->flags & MEM_SILENT)
         return;
     struct timed *r = queue_add(&l->replies[from]);
@@ -91,7 +91,7 @@ uint64_t l2_reply_at(const struct l2 *l) {
     return l->reply_at;
 }
 
-void l2_replied(struct l2 *l, uint64_t now) {
+EVERY_TIME void l2_replied(struct l2 *l, uint64_t now) {
     assert(l->reply_at <= now);
     (void)now;
     queue_pop(&l->replies[l->reply_from]);
@@ -225,7 +225,7 @@ void l2_sent(struct l2 *l) {
     bank_sent(&l->bank, 1);
 }
 
-void l2_fill(struct l2 *l, uint64_t now, uint32_t id, uint8_t sectors) {
+EVERY_TIME void l2_fill(struct l2 *l, uint64_t now, uint32_t id, uint8_t sectors) {
     struct mem_packet waiter;
     uint8_t first = MEM_FAR; /* the others joined it */
     l->n.fills++;

@@ -137,7 +137,7 @@ void memsys_note_change(struct memsys *m, uint32_t sm, uint32_t client, uint64_t
 }
 
 /* A reply reaches an SM. */
-void memsys_take_reply(struct memsys *m, uint64_t now, uint32_t sm, const struct mem_packet *p) {
+EVERY_TIME void memsys_take_reply(struct memsys *m, uint64_t now, uint32_t sm, const struct mem_packet *p) {
     if (p->client == MEM_DATA)
         l1_fill(m->port[sm].data, now, p);
     else
@@ -175,14 +175,12 @@ uint32_t memsys_senders(const struct port *p, uint32_t *first) {
     return clients;
 }
 
-uint32_t memsys_next_sender(const struct port *p, uint32_t clients, uint32_t turn, const uint32_t *first,
-                            uint64_t now, uint64_t *next) {
+EVERY_TIME uint32_t memsys_next_sender(const struct port *p, uint32_t clients, uint32_t turn,
+                                       const uint32_t *first, uint64_t now, uint64_t *next) {
     *next = NEVER;
-    for (uint32_t left = (clients | clients << MEM_CLIENTS) >> turn % MEM_CLIENTS, i = 0; i < MEM_CLIENTS;
-         i++) {
-        if (!(left >> i & 1))
-            continue;
-        uint32_t k = (turn + i) % MEM_CLIENTS;
+    for (uint32_t left = (clients | clients << MEM_CLIENTS) >> turn & ((1u << MEM_CLIENTS) - 1); left;
+         left &= left - 1) {
+        uint32_t k = (turn + (uint32_t)__builtin_ctz(left)) % MEM_CLIENTS;
         uint64_t at = p->made_at[k][first[k] & p->cache[k]->bank.out.mask];
         if (at < now)
             return k;
@@ -191,7 +189,7 @@ uint32_t memsys_next_sender(const struct port *p, uint32_t clients, uint32_t tur
     return MEM_CLIENTS;
 }
 
-void memsys_enter(struct memsys *m, uint64_t now, uint32_t sm, const struct mem_packet *p) {
+EVERY_TIME void memsys_enter(struct memsys *m, uint64_t now, uint32_t sm, const struct mem_packet *p) {
     struct mem_packet q = *p;
     uint64_t tick = domain_arrival(&m->domain[ICNT], now);
     uint32_t to = memsys_partition(&m->spec, q.line, &q.line);
@@ -211,7 +209,7 @@ static void send_request(struct memsys *m, uint64_t now, uint32_t sm) {
     memsys_enter(m, now, sm, cache_out(p->cache[client]));
     cache_sent(p->cache[client], 1);
     memsys_note_change(m, sm, client, now, 1u << MEM_STALL_QUEUE);
-    p->turn = client + 1;
+    p->turn = (client + 1) % MEM_CLIENTS;
     if (clients == 1u << client && queue_empty(&p->cache[client]->bank.out))
         bits_remove(&m->sending, sm);
 }
@@ -294,7 +292,7 @@ static void dram_due(struct memsys *m, uint32_t p, uint64_t tick) {
 /* A channel was gone through. Notes when its partition gets the next data: in the core cycle after it came.
  * If that is not known yet, the channel is looked at again when it may be; where there is nothing to read, as
  * soon as it writes, so that all see when it is idle. */
-static void expect_data(struct memsys *m, uint32_t p) {
+static EVERY_TIME void expect_data(struct memsys *m, uint32_t p) {
     uint64_t at = dram_pop_at(m->dram[p]);
     m->data_at[p] = m->dram_at[p] = NEVER;
     if (at != NEVER) {
@@ -352,9 +350,9 @@ static void tick_l2(struct memsys *m, uint64_t now) {
     uint64_t end, tick = first_tick(m, d, now, &end);
     for (; tick < end && tick != NEVER; tick = m->eager ? tick + 1 : d->next) {
         begin_tick(d);
-        uint64_t first = NEVER;
+        uint64_t first = NEVER, until = m->eager ? NEVER : tick;
         BITS_EACH (&m->l2_busy, p) {
-            if (m->eager || m->l2_at[p] <= tick) {
+            if (m->l2_at[p] <= until) {
                 take_data(m, now, tick, p);
                 l2_tick(m->l2[p], tick);
                 drain_l2(m, now, tick, p);
