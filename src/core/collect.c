@@ -89,22 +89,23 @@ static APART void queue_lone_at(struct sm *sm, uint32_t banks) {
     sm->nlone = n;
 }
 
-/* Banks that lie so many behind these, around the end; banks holds them twice, as need.read_banks does. */
-static inline uint32_t banks_behind(const struct sm *sm, uint64_t banks, uint32_t by) {
-    return (uint32_t)(banks >> (sm->spec->banks - by)) & sm->all_banks;
+/* Banks that lie behind these, around the end, by all but so many; banks holds them twice, as need.read_banks
+ * does. */
+static inline uint32_t banks_behind(const struct sm *sm, uint64_t banks, uint32_t past) {
+    return (uint32_t)(banks >> past) & sm->all_banks;
 }
 
 /* Asks for the operands of an op that issues, in a cycle in which the banks were served before. */
 static EVERY_TIME void collect_plain(struct sm *sm, int32_t id, struct core_op *op) {
     const struct core_need *need = op->need;
-    sm->collectors_used[COLLECT_SP]++;
+    sm->collectors_free[COLLECT_SP]--;
     sm->n.const_operands += need->nconsts;
     op->pending = need->nreads;
     if (!need->nreads) {
         operands_complete(sm, id, op, true);
         return;
     }
-    uint32_t banks = banks_behind(sm, need->read_banks, sm->bank_at[op->warp]);
+    uint32_t banks = banks_behind(sm, need->read_banks, sm->banks_past[op->warp]);
     if (__builtin_expect(need->apart && !(banks & sm->read_banks), 1)) {
         add_lone(sm, id, banks, NULL);
         return;
@@ -210,7 +211,7 @@ static inline __attribute__((always_inline)) void serve_read(struct sm *sm, uint
     sm->free_read = r;
     if (!plain && __builtin_expect(source == CORE_NONE, 0))
         OWNER(sm, back, read_done, id, sm->now);
-    else if (!--op->pending)
+    else if (!--op->pending && !(plain && unit_start(sm, id, op)))
         operands_complete(sm, id, op, plain);
 }
 
@@ -257,7 +258,7 @@ APART void end_injected(struct sm *sm, int32_t id) {
         each_watch_retire(sm, id);
     TELL(sm, tell_op(sm, PROBE_END, id));
     if (!--cw->inflight && !cw->w->live)
-        sm->ended = true;
+        sm->halts |= HALT_ENDED;
     sm->ops[id].next = sm->free_op;
     sm->free_op = id;
 }
@@ -605,7 +606,7 @@ static uint32_t write_words(struct sm *sm, uint32_t b) {
     if (op->next != CORE_NONE || n > all || !sm->bank_regs)
         return 0;
     uint64_t first = (UINT64_C(1) << n) - 1;
-    uint32_t banks = banks_behind(sm, first | first << all, b);
+    uint32_t banks = banks_behind(sm, first | first << all, all - b);
     if (banks & sm->written_banks)
         return 0;
     sm->bank_writes[b][0] = CORE_NONE;
@@ -669,7 +670,8 @@ static EVERY_TIME void serve_lone(struct sm *sm, const struct core_lone *l, uint
     sm->n.rf_reads += n;
     sm->n.rf_read_arrays += n * op->read_arrays;
     op->pending = 0;
-    operands_complete(sm, id, op, plain);
+    if (!plain || !unit_start(sm, id, op))
+        operands_complete(sm, id, op, plain);
 }
 
 static EVERY_TIME void arbitrate(struct sm *sm, bool plain) {

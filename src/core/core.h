@@ -216,6 +216,9 @@ struct core_block {
     uint64_t slots;  /* ... and where they are */
 };
 
+/* Why an SM does not go on by itself: a fault; some warp has exited and has nothing on its way. */
+enum { HALT_FAULT = 1, HALT_ENDED = 2 };
+
 struct sm {
     const struct core_spec *spec;
     const struct core_need *needs; /* per instruction of the kernel */
@@ -268,15 +271,16 @@ struct sm {
         uint32_t warp;
     } hold[CORE_MAX_WARPS]; /* ring of held warps in the order in which they go on */
     uint32_t hold_first, hold_count;
-    uint64_t hold_next; /* cycle in which the first of them goes on, or NEVER */
+    uint64_t hold_next; /* cycle in which the first of them goes on, or cluster_wake if that is before */
     struct core_block blocks[CORE_MAX_WARPS];
     uint32_t nblocks;
 
     struct core_op ops[CORE_OPS];
     int32_t free_op;
     int32_t fresh_op; /* it and those behind it were not used in this launch; each is free before the next */
-    uint32_t collectors_used[COLLECT_KINDS];
+    uint32_t collectors_free[COLLECT_KINDS];
     uint8_t bank_at[CORE_MAX_WARPS + MAX_GPR]; /* banks by warp, or by the sum of warp and register */
+    uint8_t banks_past[CORE_MAX_WARPS];        /* of a warp: those from its own to the last */
     uint32_t bank_regs;                        /* bits of a register that count in that sum */
     uint32_t all_banks;                        /* a bit for each */
     int32_t bank_reads[CORE_MAX_BANKS][2];     /* FIFO of waiting reads: head, tail, as read records */
@@ -338,7 +342,7 @@ struct sm {
     struct later *later;   /* accesses that take effect when all SMs are as far; NULL: they do at once */
     struct sm **peers;     /* all SMs: where other blocks of a cluster are */
     uint64_t cluster_wake; /* cycle in which the next warp leaves a barrier of its cluster */
-    bool fault, ended;     /* ended: some warp has exited and has nothing on its way */
+    uint8_t halts;         /* why the SM does not go on by itself, see below */
     struct core_counters n;
     struct core_lanes lanes;
 
@@ -406,6 +410,10 @@ static inline bool sm_may_wait(const struct sm *sm, uint64_t now) {
 bool sm_catch_up(struct sm *sm, bool run);
 /* Counts cycles in which the SM slept, for its mechanisms, too. */
 void sm_sleep(struct sm *sm, uint64_t cycles);
+/* A warp of its faulted: the launch ends. */
+static inline bool sm_faulted(const struct sm *sm) {
+    return sm->halts & HALT_FAULT;
+}
 /* Nothing is on the SM any more. */
 bool sm_idle(const struct sm *sm);
 /* Says what each warp waits for, at most so many of them; how many there are. For the report of a hang. */
@@ -559,9 +567,10 @@ void issue_sleep(const struct sm *sm, uint64_t cycle); /* tells what warps of a 
 /* Two-level scheduling: the active set of a scheduler, brought up to date. */
 uint64_t sched_active(struct sm *sm, uint32_t sched);
 void sm_account(struct sm *sm, uint64_t cycles); /* counts cycles in which the SM slept (slots.c) */
-/* One instruction (issue.c). rides: with that of another warp, whose slot, collector and unit serve both; its
- * op is returned, as if taken. plain: the SM is of SHAPE_PLAIN, here and below. */
-int32_t warp_issue(struct sm *sm, uint32_t slot, uint64_t now, bool rides, bool plain);
+/* One instruction (issue.c). alone becomes true when nothing of other warps changed; NULL: it rides with that
+ * of another warp, whose slot, collector and unit serve both, and its op is returned, as if taken. plain: the
+ * SM is of SHAPE_PLAIN, here and below. */
+int32_t warp_issue(struct sm *sm, uint32_t slot, uint64_t now, bool *alone, bool plain);
 /* The warp's instruction at pc took effect: where it goes on, and whether it waits. */
 void warp_advance(struct sm *sm, uint32_t slot, uint32_t pc, bool plain);
 /* Does the warp repeat an ordered access, as it does when it waits for another of its own lanes (spin.c)? */
@@ -599,6 +608,10 @@ void warp_fault(struct sm *sm, const struct core_warp *cw);
 void sm_collect(struct sm *sm, uint64_t now, bool plain);  /* banks: writes, then operand reads */
 void units_init(struct sm *sm);                            /* of a new SM */
 void sm_dispatch(struct sm *sm, uint64_t now, bool plain); /* from collectors to units */
+/* An op whose operands are complete before sm_dispatch goes to its unit at once, if that is of the kind that
+ * sm_dispatch serves first, one is free, and nobody waits for it. False if not. Where the SM is of
+ * SHAPE_PLAIN. */
+bool unit_start(struct sm *sm, int32_t op, struct core_op *at);
 /* From there to a queue towards memory. */
 void queue_op(struct sm *sm, int32_t op);
 /* A matrix product's time: cycles its tensor core is busy, and its latency. */
@@ -612,12 +625,15 @@ bool lsu_refused(const struct sm *sm);
 bool tex_refused(const struct sm *sm);
 void sm_answers(struct sm *sm, uint64_t now);              /* data from memory */
 void sm_complete(struct sm *sm, uint64_t now, bool plain); /* ends of execution */
-void sm_release(struct sm *sm, uint64_t now);              /* warps behind control instructions */
+void sm_release(struct sm *sm, uint64_t now);              /* warps behind control instructions, or sm_open */
 void sm_open(struct sm *sm, uint64_t now);                 /* warps behind barriers of their cluster */
 void sm_lsu(struct sm *sm, uint64_t now);
 /* Accesses of a memory instruction about to issue for lanes m, from the addresses in registers;
  * sm->naccess_free must not be 0. */
 void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const struct xinst *i, uint32_t m);
+/* The same where lanes are known to point to p; false: that does not tell. */
+bool lsu_prepare_spot(struct sm *sm, const struct core_warp *cw, struct core_op *op, const struct xinst *i,
+                      uint32_t m, const struct spot *p);
 /* The same for texture and surface instructions. */
 void tex_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const struct xinst *i, uint32_t m);
 void sm_tex(struct sm *sm, uint64_t now);

@@ -50,7 +50,7 @@ static EVERY_TIME bool read_alone(struct sm *sm, int32_t id, uint32_t n, const u
 static EVERY_TIME void enter_collector(struct sm *sm, int32_t id, struct core_op *op) {
     const struct core_need *need = op->need;
     AT_POINT(sm, watch, collected, id);
-    sm->collectors_used[collect_kind(sm, need)]++;
+    sm->collectors_free[collect_kind(sm, need)]--;
     op->ready = sm->now + (sm->served == sm->now);
     sm->n.const_operands += need->nconsts;
 }
@@ -75,7 +75,7 @@ static EVERY_TIME void leave_op(struct sm *sm, int32_t id, struct core_op *op, s
     if (op->accesses != CORE_NONE)
         sm->access_free[sm->naccess_free++] = op->accesses;
     if (!--cw->inflight && !cw->w->live)
-        sm->ended = true;
+        sm->halts |= HALT_ENDED;
     if (!plain)
         TELL(sm, tell_op(sm, PROBE_END, id));
     warp_freed(sm, cw, op->warp);

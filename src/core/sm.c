@@ -131,6 +131,8 @@ struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *
     sm->bank_regs = s->mapping == MAP_WID ? 0 : UINT32_MAX;
     for (uint32_t k = 0; k < sizeof sm->bank_at; k++)
         sm->bank_at[k] = (uint8_t)bank_index(s, k, 0);
+    for (uint32_t k = 0; k < sizeof sm->banks_past; k++)
+        sm->banks_past[k] = (uint8_t)(s->banks - sm->bank_at[k]);
     sm->all_banks = (uint32_t)((UINT64_C(1) << s->banks) - 1);
     return sm;
 }
@@ -160,12 +162,12 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     sm->cycles_before = sm->n.cycles;
     sm->hold_first = sm->hold_count = 0;
     sm->hold_next = NEVER;
-    memset(sm->collectors_used, 0, sizeof sm->collectors_used);
+    memcpy(sm->collectors_free, sm->spec->collectors, sizeof sm->collectors_free);
     sm->cluster_wake = NEVER;
     sm->lsu_length = sm->tex_length = sm->outstanding = 0;
     sm->reads_waiting = sm->writes_waiting = sm->nlone = sm->lone_banks = 0;
     sm->read_banks = sm->write_banks = sm->written_banks = sm->ready_units = sm->full_units = 0;
-    sm->fault = sm->ended = false;
+    sm->halts = 0;
     sm->lsu_epoch = sm->tex_epoch = UINT32_MAX;
     sm->lsu_free = 0;
     for (uint32_t s = 0; s < CORE_MAX_WARPS; s++)
@@ -296,7 +298,7 @@ static struct cta *end_block(struct sm *sm, uint32_t block) {
 
 /* Frees the slots of warps that have ended, and of their blocks. */
 static void retire_warps(struct sm *sm, void (*done)(void *ctx, struct cta *c), void *ctx) {
-    sm->ended = false;
+    sm->halts &= (uint8_t)~HALT_ENDED;
     for (uint64_t left = sm->resident; left; left &= left - 1) {
         uint32_t s = (uint32_t)__builtin_ctzll(left);
         struct core_warp *cw = &sm->warps[s];
@@ -346,12 +348,12 @@ static uint64_t next_end(const struct sm *sm, uint64_t now) {
 static APART uint64_t next_cycle(const struct sm *sm, uint64_t now) {
     if (sm_idle(sm))
         return NEVER;
-    if (!sm->spec->sleep || sm->ended || sm_can_issue(sm))
+    if (!sm->spec->sleep || sm->halts & HALT_ENDED || sm_can_issue(sm))
         return now + 1;
     uint64_t next = next_end(sm, now);
     if (sm->ready_units)
         next = min_u64(next, units_next(sm, now));
-    next = min_u64(next, min_u64(sm->hold_next, sm->cluster_wake));
+    next = min_u64(next, sm->hold_next);
     if (sm->tex[0] != CORE_NONE && !tex_refused(sm))
         return now + 1;
     if (sm->lsu[0] != CORE_NONE && !lsu_refused(sm))
@@ -382,8 +384,6 @@ static EVERY_TIME void tick(struct sm *sm, uint64_t now, enum core_shape shape) 
         sm_complete(sm, now, plain);
     if (sm->hold_next <= now)
         sm_release(sm, now);
-    if (sm->cluster_wake <= now)
-        sm_open(sm, now);
     if (!plain)
         AT_POINT(sm, life, tick, now);
     sm_collect(sm, now, plain);
@@ -415,9 +415,9 @@ static EVERY_TIME uint64_t next_tick(const struct sm *sm, uint64_t now, bool pla
     return next;
 }
 
-/* Has nobody else anything to do before, or in, the SM's next cycle? */
+/* Has nobody else anything to do before the SM's next cycle? Its port may have, at its end. */
 static EVERY_TIME bool goes_on_alone(const struct sm *sm, uint64_t next) {
-    return next < sm->port->due && !sm->fault && !(sm_may_wait(sm, next) && sm_must_wait(sm, next));
+    return next <= sm->port->due && !(sm_may_wait(sm, next) && sm_must_wait(sm, next));
 }
 
 static EVERY_TIME uint64_t go(struct sm *sm, uint64_t *now, uint64_t end,
@@ -429,13 +429,13 @@ static EVERY_TIME uint64_t go(struct sm *sm, uint64_t *now, uint64_t end,
         tick(sm, at, shape);
         awake++;
         next = next_tick(sm, at, shape != SHAPE_ANY);
-        if (next >= end || sm->ended || !goes_on_alone(sm, next))
+        if (next >= end || sm->halts || !goes_on_alone(sm, next))
             break;
     }
     sm->ticks += awake;
     sm->n.cycles += awake;
     sm->n.resident_warps += awake * sm->nwarps; /* whose number is the same all the time */
-    if (sm->ended) {
+    if (sm->halts & HALT_ENDED) {
         retire_warps(sm, done, ctx);
         next = next_tick(sm, at, shape != SHAPE_ANY);
     }

@@ -51,7 +51,7 @@ void core_stream_stop(struct sm *sm, struct core_stream *t) {
     struct core_warp *cw = &sm->warps[t->slot];
     simt_exit(cw->w, cw->w->live);
     buffer_flush(sm, t->slot, cw->next);
-    sm->ended |= !cw->inflight;
+    sm->halts |= cw->inflight ? 0 : HALT_ENDED;
     warp_update(sm, t->slot);
 }
 

@@ -11,8 +11,7 @@
 
 /* An operand collector is free for an instruction that needs this. */
 static inline bool core_collector_free(const struct sm *sm, const struct core_need *need) {
-    enum collect_kind kind = collect_kind(sm, need);
-    return sm->collectors_used[kind] < sm->spec->collectors[kind];
+    return sm->collectors_free[collect_kind(sm, need)];
 }
 
 /* The op that the instruction which is about to take effect will be: for registers.fill, values.sources and

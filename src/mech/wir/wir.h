@@ -161,7 +161,7 @@ static inline uint64_t wir_turn_cycle(uint64_t turn) {
 
 /* A collector of the op's kind is free. */
 static inline bool wir_has_collector(const struct wir *w, uint32_t kind) {
-    return w->sm->collectors_used[kind] < w->sm->spec->collectors[kind];
+    return w->sm->collectors_free[kind];
 }
 
 /* So many ops of a kind are between issue and the reuse stage, or a collector. */
