@@ -70,8 +70,10 @@ static inline void enter_front(struct wir *w, int32_t id, uint32_t kind, uint64_
     struct wir_front *f = &w->front[kind];
     uint32_t head = f->head, tail = f->tail, inflight = ++w->inflight;
     uint64_t turn = wir_turn(ready, kind);
-    if (head == tail)
+    if (head == tail) {
         f->first = turn;
+        f->op = id;
+    }
     f->at[tail++ & f->mask] = (struct wir_due){turn, id};
     f->tail = tail;
     bool full = tail - head == w->room;
@@ -179,7 +181,13 @@ static inline void leave_front(struct wir *w, uint32_t kind) {
     if (__builtin_expect(tail - head++ == w->room, 0))
         w->full--;
     f->head = head;
-    f->first = head == tail ? UINT64_MAX : f->at[head & f->mask].at;
+    if (head == tail) {
+        f->first = UINT64_MAX;
+        return;
+    }
+    const struct wir_due *next = &f->at[head & f->mask];
+    f->first = next->at;
+    f->op = next->op;
 }
 
 /* The result is there: the destination is mapped to it, and the op is over. */
@@ -192,7 +200,10 @@ static EVERY_TIME void reuse(struct wir *w, int32_t id, uint32_t reg, bool waite
     wir_ref(w, reg);
     wir_remap(w, o->map, (uint16_t)reg, false);
     wir_clear_dead(o->value[0], w->sm->ops[id].mask);
-    core_give(w->sm, id, w->regs->v[reg]);
+    /* Of equal operands other instructions compute the same, as --check sees; a load may have read another
+     * value. */
+    bool same = kind == RB_ARITH && !w->sm->check.on;
+    core_give(w->sm, id, same ? NULL : w->regs->v[reg]);
     wir_end(w, id);
 }
 
@@ -306,7 +317,7 @@ EVERY_TIME void wir_reuse_stage(struct wir *w) {
         if (turn > last)
             break;
         uint32_t k = wir_turn_kind(turn);
-        if (!look(w, wir_first_of(&w->front[k]))) {
+        if (!look(w, w->front[k].op)) {
             held[k] = UINT64_MAX;
             continue;
         }
