@@ -68,6 +68,7 @@ static inline bool make_tag(struct wir *w, const struct core_warp *cw, const str
 /* The op goes to the reuse stage, with those of its kind. */
 static inline void enter_front(struct wir *w, int32_t id, uint32_t kind, uint64_t ready) {
     struct wir_front *f = &w->front[kind];
+    KEEP(f);
     uint32_t head = f->head, tail = f->tail, inflight = ++w->inflight;
     uint64_t turn = wir_turn(ready, kind);
     if (head == tail) {
@@ -76,11 +77,11 @@ static inline void enter_front(struct wir *w, int32_t id, uint32_t kind, uint64_
     }
     f->at[tail++ & f->mask] = (struct wir_due){turn, id};
     f->tail = tail;
-    bool full = tail - head == w->room;
-    if (__builtin_expect(full | (inflight >= w->most), 0)) {
-        w->full = (uint16_t)(w->full + full);
-        wir_gate(w);
-    }
+    if (__builtin_expect(tail - head == w->room, 0))
+        w->full++;
+    else if (__builtin_expect(inflight < w->most, 1))
+        return;
+    wir_gate(w);
 }
 
 /* Control instructions are no ops: their sources are read, and that is all. */
@@ -165,7 +166,7 @@ void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     }
     if (!o->look)
         w->n.bypassed++;
-    enter_front(w, core_next_op(w->sm), kind, w->sm->now + (uint64_t)w->params->front + 1);
+    enter_front(w, core_next_op(w->sm), kind, w->sm->now + w->delay);
 }
 
 void wir_restore(void *m, uint32_t warp) {
@@ -177,6 +178,7 @@ void wir_restore(void *m, uint32_t warp) {
 /* The first of a kind leaves that stage. */
 static inline void leave_front(struct wir *w, uint32_t kind) {
     struct wir_front *f = &w->front[kind];
+    KEEP(f);
     uint32_t head = f->head, tail = f->tail;
     if (__builtin_expect(tail - head++ == w->room, 0))
         w->full--;
@@ -217,7 +219,7 @@ static APART void evict_at(struct wir *w, uint32_t index) {
 }
 
 /* Nobody has computed it: it will be computed, and, if possible, recorded. */
-static APART void miss(struct wir *w, struct wir_op *o) {
+static EVERY_TIME void miss(struct wir *w, struct wir_op *o) {
     const struct rb_entry *old = &w->rb.entry[o->index];
     struct rb_entry out;
     o->record = !w->low;

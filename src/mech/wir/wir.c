@@ -117,6 +117,7 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
                                       .rule = p->load_rule == WIR_SAFE ? BLOCKS_SAFE : BLOCKS_PAPER});
     w->h3 = wir_hash(shared);
     w->ports = p->ports ? (uint32_t)p->ports : s->schedulers * s->width;
+    w->delay = (uint64_t)p->front + 1;
     w->room = w->ports * ((uint32_t)p->front + 1);
     w->most = CORE_OPS - WIR_COPY_RESERVE;
     w->capped = p->policy == WIR_CAPPED;

@@ -106,6 +106,7 @@ struct wir {
     struct regfile *regs;
     struct wir_op *ops; /* by number of the SM's op */
     uint64_t now;
+    uint64_t delay;               /* cycles from issue to the reuse stage */
     uint32_t ports, room;         /* lookups a cycle; ops of a kind between issue and the reuse stage */
     uint32_t inflight;            /* ops of the program under way ... */
     uint32_t most;                /* ... below which more may issue */
