@@ -121,6 +121,7 @@ struct core_need {
     bool simple;                     /* from its unit it goes to its end, and counts as any other there */
     bool load, store;                /* of memory: into registers, from registers */
     bool steps;                      /* changes nothing of its warp's paths but where they stand */
+    bool told;                       /* some mechanism is told when it issues */
     uint8_t unit, latency, energy;   /* of the operation */
     uint8_t kind;                    /* of collector */
     uint8_t left;                    /* instructions up to the end of its line, or of the code */
@@ -346,7 +347,8 @@ struct sm {
     struct core_counters n;
     struct core_lanes lanes;
 
-    struct mech_stack mech;
+    struct mech_stack mech;    /* empty in launches in which it rests (core_rest) ... */
+    struct mech_stack resting; /* ... and then here until the launch has ended */
     struct {
         bool on;            /* --check: values that mechanisms supply are compared with those computed */
         bool approximate;   /* they may differ: that is counted, and no mistake */

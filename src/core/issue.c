@@ -230,7 +230,8 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool *alo
     bool steps = need->steps && (plain || !cw->x->watch), spins = false;
     if (!plain && HAS(sm, lanes, choose))
         m &= OWNER(sm, lanes, choose, s, i, m);
-    if (!plain && sm->mech.n)
+    bool told = !plain && sm->mech.n && need->told;
+    if (told)
         prepare_operands(sm, s, i, m);
     int32_t id = op_take(sm);
     struct core_op *op = &sm->ops[id];
@@ -267,13 +268,13 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool *alo
     op->writes = m ? need->nwrites : 0;
     if (!m) /* nobody is active: nothing will be written, but the scoreboard must be told */
         op->space = CORE_SHARED;
-    if (alone && (plain || !sm->mech.n || !offer(sm, id, now)))
+    if (alone && (!told || !offer(sm, id, now)))
         op_collect(sm, id, op, plain);
     if (spins)
         simt_yield(cw->w);
     /* Where mechanisms may have changed where the warp goes on. */
     const uint64_t points = UINT64_C(1) << MECH_AT_watch_issued | UINT64_C(1) << MECH_AT_front_take;
-    bool same = plain || !(sm->mech.has & points);
+    bool same = !told || !(sm->mech.has & points);
     if (same && steps && !spins && (e->pc != e->rpc || e->call)) {
         step_on(sm, cw, s, plain);
         if (alone)

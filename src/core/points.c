@@ -64,9 +64,7 @@ void point_retire_others(struct sm *sm, int32_t op, const void *except) {
     EACH(sm, watch, retire, if (state != except) points->watch.retire(state, op))
 }
 
-uint64_t point_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now) {
-    if (__builtin_expect(sm->mech.n == 1, 1)) /* and its gate is not open */
-        return sm->mech.at[0].points->gate.eligible(sm->mech.at[0].state, ready, now);
+uint64_t each_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now) {
     for (uint32_t left = sm->mech.gates; left && ready; left &= left - 1) {
         uint32_t each = (uint32_t)__builtin_ctz(left);
         if (ready & sm->mech.at[each].concern)
@@ -102,6 +100,29 @@ void core_open_gate(struct sm *sm, const void *state, bool open) {
 void core_ignore(struct sm *sm, const void *state, enum mech_point point) {
     if (sm->mech.n == 1 && sm->mech.at[0].state == state)
         sm->mech.has &= ~(UINT64_C(1) << point);
+}
+
+void core_rest(struct sm *sm, const void *state) {
+    for (uint32_t each = 0; each < sm->mech.n; each++)
+        sm->mech.at[each].rests |= sm->mech.at[each].state == state;
+}
+
+void mechs_wake(struct sm *sm) {
+    if (sm->resting.n)
+        sm->mech = sm->resting;
+    sm->resting.n = 0;
+    for (uint32_t each = 0; each < sm->mech.n; each++)
+        sm->mech.at[each].rests = false;
+}
+
+void mechs_rest(struct sm *sm) {
+    bool all = sm->mech.n > 0;
+    for (uint32_t each = 0; each < sm->mech.n; each++)
+        all &= sm->mech.at[each].rests;
+    if (!all)
+        return;
+    sm->resting = sm->mech;
+    sm->mech = (struct mech_stack){0};
 }
 
 void core_want_slots(struct sm *sm, const void *state, enum mech_slots when) {

@@ -18,6 +18,11 @@
 #define OWNER(sm, group, point, ...)                                                                         \
     ((sm)->mech.owner[MECH_##group].points->group.point((sm)->mech.owner[MECH_##group].state, __VA_ARGS__))
 
+/* A launch begins or ends: the stack is what it was made. */
+void mechs_wake(struct sm *sm);
+/* life.start was called: if no mechanism has anything to do, the launch goes on as without any. */
+void mechs_rest(struct sm *sm);
+
 /* Groups that are open to all: every mechanism of the stack that has the point, in order. */
 APART void point_life_start(struct sm *sm, const void *const *marks);
 APART const char *point_life_finish(struct sm *sm, bool cut);
@@ -29,7 +34,7 @@ APART void point_life_elapsed(struct sm *sm, uint64_t cycles);
 APART void point_life_describe(const struct sm *sm, struct str *out);
 APART void point_watch_control(struct sm *sm, uint32_t warp, const struct xinst *i, uint32_t mask);
 APART void point_watch_barrier(struct sm *sm, uint32_t block, uint64_t warps, bool opened);
-APART uint64_t point_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now);
+APART uint64_t each_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now);
 /* watch.retire of all but the mechanism of this state. */
 APART void point_retire_others(struct sm *sm, int32_t op, const void *state);
 APART bool point_gate_refuses(const struct sm *sm, uint64_t ready);
@@ -56,5 +61,12 @@ APART uint32_t point_gate_slots(struct sm *sm, uint32_t sched, uint64_t ready, u
     }
 OFTEN_POINTS(X)
 #undef X
+
+/* Those of these warps that all gates which are not open let pass. */
+static inline uint64_t point_gate_eligible(struct sm *sm, uint64_t ready, uint64_t now) {
+    if (__builtin_expect(sm->mech.n == 1, 1)) /* and its gate is not open */
+        return sm->mech.at[0].points->gate.eligible(sm->mech.at[0].state, ready, now);
+    return each_gate_eligible(sm, ready, now);
+}
 
 #endif

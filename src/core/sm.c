@@ -59,6 +59,7 @@ struct core_need core_need(const struct xinst *i) {
     n.loaded = n.load ? n.dest : 0;
     n.store = n.memory && o->flags & OPF_STORE;
     n.steps = warp_can_take(i);
+    n.told = true;
     uint8_t all = (1u << PRED_PT) - 1;
     n.kind = collect_kinds[o->unit];
     n.preds = (uint8_t)(1u << i->guard | 1u << i->ps[0] | 1u << i->ps[1] | 1u << i->pd[0] | 1u << i->pd[1]);
@@ -149,7 +150,6 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     sm->later = NULL;
     sm->later_ends = 0;
     sm->needs = needs;
-    sm->run = version_of(sm);
     sm->ticks = 0;
     sm->resident = sm->valid = sm->clear = sm->on_memory = sm->blocked = sm->parked = sm->held = sm->hungry =
         sm->arriving = sm->streaming = sm->holding = sm->kept = 0;
@@ -193,7 +193,10 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     for (uint32_t k = 0; k < ACCESS_SLOTS; k++)
         sm->access_free[k] = (int16_t)k;
     sm->naccess_free = ACCESS_SLOTS;
+    mechs_wake(sm);
     point_life_start(sm, marks);
+    mechs_rest(sm);
+    sm->run = version_of(sm);
 }
 
 const char *sm_finish(struct sm *sm, uint64_t cycles, bool cut) {
@@ -201,6 +204,7 @@ const char *sm_finish(struct sm *sm, uint64_t cycles, bool cut) {
     sm->n.empty_cycles += cycles > busy ? cycles - busy : 0;
     /* All warps of a launch have as many registers: their sum need not be kept in every cycle. */
     sm->n.resident_regs += (sm->n.resident_warps - sm->resident_before) * sm->x->img->prog->nregs;
+    mechs_wake(sm);
     return point_life_finish(sm, cut);
 }
 

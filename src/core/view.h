@@ -212,6 +212,9 @@ static inline void core_concern(struct sm *sm, const void *state, uint64_t warps
 /* The mechanism of this state, if it is alone, is not told of the program's ops at a point of watch: issued,
  * collected, retire. It still is of those that it injects. For life.start. */
 void core_ignore(struct sm *sm, const void *state, enum mech_point point);
+/* The mechanism of this state has nothing to do in the launch that begins: none of its points is called
+ * before life.finish, unless others are stacked with it that have something to do. For life.start. */
+void core_rest(struct sm *sm, const void *state);
 /* When the mechanism of this state is asked for issue slots, from now on. */
 void core_want_slots(struct sm *sm, const void *state, enum mech_slots when);
 /* There is room for an op of the warp's next instruction, and the scoreboard lets it pass. */

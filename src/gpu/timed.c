@@ -325,14 +325,26 @@ static void tell_kernel(const struct machine *m, enum probe_kind kind, const str
     probe_tell(m->probe, &(struct probe_event){.kind = (uint8_t)kind, .cycle = now, .kernel = k});
 }
 
+/* Instructions that concern no mechanism: nobody is told when they issue. */
+static void find_told(const struct machine *m, const struct image *img, const void *const *marks,
+                      struct core_need *needs) {
+    for (uint32_t pc = 0; pc < img->ncode; pc++) {
+        bool told = false;
+        for (uint32_t k = 0; k < m->mechs.n; k++)
+            told |= !m->mechs.at[k]->concerns || m->mechs.at[k]->concerns(marks[k], pc);
+        needs[pc].told = told;
+    }
+}
+
 /* The SMs are ready for the launch; no block is on them. */
 static void start(struct run *r, struct arena *launch) {
     struct machine *m = r->m;
-    const struct core_need *needs = core_needs(launch, r->x->img, m->sms[0]->spec);
+    struct core_need *needs = core_needs(launch, r->x->img, m->sms[0]->spec);
     const void *marks[MECH_MAX] = {0};
     for (uint32_t k = 0; k < m->mechs.n; k++)
         if (m->mechs.at[k]->kernel)
             marks[k] = m->mechs.at[k]->kernel(m->shared[k], launch, r->x->img);
+    find_told(m, r->x->img, marks, needs);
     memsys_flush_l1(m->mem);
     calendar_clear(&m->calendar);
     for (uint32_t i = 0; i < m->nsms; i++) {

@@ -375,6 +375,10 @@ struct mechanism {
     const struct mech_pass *passes;
     /* The kernel-load point: facts about each instruction, in the launch's arena. */
     const void *(*kernel)(void *shared, struct arena *launch, const struct image *img);
+    /* Is it told of the kernel's instruction at pc when that issues: at values.sources, watch.before and
+     * watch.issued? marks: what kernel() made. Asked once for each launch; NULL: it is told of all. Not for
+     * owners of registers or of the front. */
+    bool (*concerns)(const void *marks, uint32_t pc);
     /* The state on one SM. */
     void *(*create)(struct arena *a, const void *params, void *shared, struct sm *sm);
     /* The struct that counters are members of; NULL: the state itself. */
@@ -397,6 +401,7 @@ struct mech_stack {
         void *state;
         enum mech_slots slots;
         uint64_t concern;
+        bool rests; /* has nothing to do in this launch */
     } at[MECH_MAX];
     /* The owner of each group that has one. */
     struct {

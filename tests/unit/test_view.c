@@ -976,6 +976,38 @@ static void test_ignore(void **state) {
     rig_close(&r);
 }
 
+static void rest_at_first(void *m, const void *marks) {
+    (void)marks;
+    if (!s.ended)
+        core_rest(mech_sm, m);
+}
+
+static const char *count_finish(void *m, bool cut) {
+    (void)m, (void)cut;
+    s.ended++;
+    return NULL;
+}
+
+static void count_issued(void *m, int32_t op) {
+    (void)m, (void)op;
+    s.count++;
+}
+
+/* Who has nothing to do in a launch is called at its beginning and end alone, and as ever in the next one. */
+static void test_rest(void **state) {
+    (void)state;
+    struct rig r;
+    static const struct mech_points p = {.life = {.start = rest_at_first, .finish = count_finish},
+                                         .watch = {.issued = count_issued}};
+    run(&r, &p, NULL, "plain", 32, 0, 0);
+    assert_int_equal(s.count, 0);
+    assert_int_equal(s.ended, 1);
+    rig_run(&r, "plain", 1, 32, (struct rig_params){0});
+    assert_true(s.count > 5);
+    assert_int_equal(s.ended, 2);
+    rig_close(&r);
+}
+
 /* XOR is over when it has issued. */
 static enum mech_verdict end_xor(void *m, int32_t op, uint64_t now) {
     (void)now;
@@ -1543,23 +1575,23 @@ static void test_values(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),      cmocka_unit_test(test_ports),
-        cmocka_unit_test(test_lanes),       cmocka_unit_test(test_operands),
-        cmocka_unit_test(test_fetch),       cmocka_unit_test(test_skip_cycles),
-        cmocka_unit_test(test_admit),       cmocka_unit_test(test_decoded),
-        cmocka_unit_test(test_held),        cmocka_unit_test(test_recalled),
-        cmocka_unit_test(test_want_slots),  cmocka_unit_test(test_passed),
-        cmocka_unit_test(test_eligible),    cmocka_unit_test(test_arbitrate),
-        cmocka_unit_test(test_access),      cmocka_unit_test(test_supply),
-        cmocka_unit_test(test_dispatch),    cmocka_unit_test(test_read),
-        cmocka_unit_test(test_inject),      cmocka_unit_test(test_request),
-        cmocka_unit_test(test_ignore),      cmocka_unit_test(test_retire_by),
-        cmocka_unit_test(test_take_every),  cmocka_unit_test(test_prefetch),
-        cmocka_unit_test(test_ride),        cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_redirect),    cmocka_unit_test(test_place),
-        cmocka_unit_test(test_park),        cmocka_unit_test(test_concern),
-        cmocka_unit_test(test_told_places), cmocka_unit_test(test_any_order),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_values),     cmocka_unit_test(test_ports),
+        cmocka_unit_test(test_lanes),      cmocka_unit_test(test_operands),
+        cmocka_unit_test(test_fetch),      cmocka_unit_test(test_skip_cycles),
+        cmocka_unit_test(test_admit),      cmocka_unit_test(test_decoded),
+        cmocka_unit_test(test_held),       cmocka_unit_test(test_recalled),
+        cmocka_unit_test(test_want_slots), cmocka_unit_test(test_passed),
+        cmocka_unit_test(test_eligible),   cmocka_unit_test(test_arbitrate),
+        cmocka_unit_test(test_access),     cmocka_unit_test(test_supply),
+        cmocka_unit_test(test_dispatch),   cmocka_unit_test(test_read),
+        cmocka_unit_test(test_inject),     cmocka_unit_test(test_request),
+        cmocka_unit_test(test_ignore),     cmocka_unit_test(test_rest),
+        cmocka_unit_test(test_retire_by),  cmocka_unit_test(test_take_every),
+        cmocka_unit_test(test_prefetch),   cmocka_unit_test(test_ride),
+        cmocka_unit_test(test_pairs),      cmocka_unit_test(test_redirect),
+        cmocka_unit_test(test_place),      cmocka_unit_test(test_park),
+        cmocka_unit_test(test_concern),    cmocka_unit_test(test_told_places),
+        cmocka_unit_test(test_any_order),  cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

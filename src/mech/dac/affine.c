@@ -201,6 +201,8 @@ static bool chooses(const struct dac *d, const struct xinst *i) {
            (i->ndw && by != PRED_PT && d->preds[by].kind == PRED_MASK);
 }
 
+/* What its next instruction waits for. */
+enum dac_wait { WAIT_NONE, WAIT_PREDICATE, WAIT_DATA, WAIT_QUEUE };
 static enum dac_wait waits_for(const struct dac *d) {
     uint32_t pc = d->sm->warps[d->stream->slot].next;
     const struct xinst *i = &d->affine->code[pc];
@@ -216,20 +218,13 @@ static enum dac_wait waits_for(const struct dac *d) {
     return d->nnamed >= (uint32_t)d->params->dcrf && chooses(d, i) ? WAIT_QUEUE : WAIT_NONE;
 }
 
-void dac_count_affine(struct dac *d, uint64_t cycles) {
-    uint64_t *const count[] = {[WAIT_PREDICATE] = &d->n.affine_wait_pred,
+void dac_affine_look(struct dac *d) {
+    uint64_t *const count[] = {[WAIT_NONE] = NULL,
+                               [WAIT_PREDICATE] = &d->n.affine_wait_pred,
                                [WAIT_DATA] = &d->n.affine_wait_data,
                                [WAIT_QUEUE] = &d->n.affine_wait_queue};
-    if (d->affine_lacks != WAIT_NONE)
-        *count[d->affine_lacks] += cycles;
-}
-
-bool dac_affine_waits(struct dac *d) {
-    if (!d->affine_unchanged)
-        d->affine_lacks = d->broken ? WAIT_NONE : waits_for(d);
-    d->affine_unchanged = d->affine_lacks != WAIT_NONE;
-    dac_count_affine(d, 1);
-    return d->affine_unchanged;
+    d->affine_lacks = count[d->broken ? WAIT_NONE : waits_for(d)];
+    d->affine_unchanged = d->affine_lacks != NULL;
 }
 
 bool dac_affine_ready(struct dac *d) {

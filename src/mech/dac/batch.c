@@ -70,7 +70,7 @@ static void start_affine(struct dac *d, uint64_t warps) {
     d->blocks |= blocks;
     d->path[0] = all;
     d->depth = 1;
-    d->affine_unchanged = false;
+    d->affine_unchanged = d->stays = false;
     dac_rouse(d, UINT64_MAX);
     dac_clear(d);
     d->n.batches++;

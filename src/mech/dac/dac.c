@@ -60,8 +60,13 @@ static struct dac_mark *marks_of(struct arena *a, const struct program *facts, c
             m[pc].fact = NULL;
         m[pc].roles = m[pc].fact ? m[pc].fact->roles : 0;
     }
-    for (uint32_t pc = 0; pc + 1 < img->ncode; pc++)
+    for (uint32_t pc = 0; pc + 1 < img->ncode; pc++) {
         m[pc].then_none = !m[pc + 1].roles;
+        m[pc].quiet = !m[pc].roles && m[pc].then_none && img->code[pc].kind != X_LOAD;
+    }
+    for (uint32_t pc = 0; pc < img->ncode; pc++) /* the warp may go on with another path there */
+        if (img->code[pc].in->rpc && img->code[pc].in->rpc <= img->ncode)
+            m[img->code[pc].in->rpc - 1].quiet = false;
     return m;
 }
 
@@ -87,6 +92,12 @@ static const void *kernel(void *shared, struct arena *launch, const struct image
         find_flips(m);
     }
     return m;
+}
+
+/* Loads that take nothing are counted. */
+static bool concerns(const void *marks, uint32_t pc) {
+    const struct dac_marks *m = marks;
+    return m->affine ? !m->main[pc].quiet : m->img->code[pc].kind == X_LOAD;
 }
 
 /* The allocation that a base of the launch points into, or NULL. */
@@ -124,7 +135,8 @@ static void start(void *m, const void *marks) {
     d->n.static_insts += k->code ? k->code->insts : 0;
     d->n.static_affine += k->code ? k->code->affine : 0;
     *(d->on ? &d->n.split_launches : &d->n.whole_launches) += 1;
-    dac_know(d, UINT64_MAX, false);
+    d->able = 0;
+    core_concern(d->sm, d, d->on ? UINT64_MAX : 0);
     if (!d->on)
         return;
     d->affine = k->affine;
@@ -147,7 +159,8 @@ static void start(void *m, const void *marks) {
     d->draining = d->blocks = d->batch = d->served = d->sent = 0;
     d->used = d->slots = d->nnamed = 0;
     d->changed = d->lines_came = UINT64_MAX;
-    d->affine_unchanged = false;
+    d->affine_unchanged = d->stays = false;
+    d->over = true;
     dac_rouse(d, UINT64_MAX);
     core_want_slots(d->sm, d, SLOTS_NEVER);
     memset(d->q, 0, sizeof d->q);
@@ -246,14 +259,20 @@ static void tick(void *m, uint64_t now) {
     struct dac *d = m;
     if (!d->on)
         return;
-    dac_begin_batch(d);
+    if (!d->served)
+        dac_begin_batch(d);
     if (d->draining & d->lines_came)
         dac_drain(d, now);
-    dac_expand(d, now);
+    if (d->head != d->tail)
+        dac_expand(d, now);
     const struct sm *sm = d->sm;
     if (!sm->parked)
         return;
-    uint64_t look = sm->parked & (d->changed | ~sm->resident | sm->streaming);
+    uint64_t own = sm->parked & sm->streaming, look = sm->parked & (d->changed | ~sm->resident) & ~own;
+    if (own && d->affine_unchanged)
+        dac_count_affine(d, 1);
+    else
+        look |= own;
     if (look)
         dac_unpark(d, look);
     d->changed = 0;
@@ -273,7 +292,8 @@ static void elapsed(void *m, uint64_t cycles) {
     if (!d->on)
         return;
     const struct sm *sm = d->sm;
-    dac_count_expansion(d, cycles);
+    if (d->head != d->tail)
+        dac_count_expansion(d, cycles);
     if (sm->parked & sm->streaming)
         dac_count_affine(d, cycles);
     if (sm->spec->policy == SCHED_TWO_LEVEL)
@@ -378,6 +398,7 @@ MECHANISM(dac) = {
     .energy = ENERGY_TABLE(energy),
     .passes = dac_passes,
     .kernel = kernel,
+    .concerns = concerns,
     .create = create,
     .counts = counts,
 };

@@ -28,8 +28,9 @@ struct dac_mark {
     const struct dac_fact *fact; /* NULL: none */
     uint32_t roles;              /* of the fact */
     bool then_none;              /* the instruction behind it has none */
-    bool data;                   /* of this launch: data are fetched ahead */
-    bool flip;                   /* affine: the kernel has the branch the other way around */
+    bool quiet; /* nothing has to be done for it: it takes nothing, and leaves its warp able */
+    bool data;  /* of this launch: data are fetched ahead */
+    bool flip;  /* affine: the kernel has the branch the other way around */
 };
 
 /* A predicate of the affine warp. */
@@ -162,14 +163,18 @@ struct dac {
     uint32_t slots;                     /* issue slots that full comparisons still take */
 
     /* Most cycles change nothing for those who wait: they are looked at again when something has. */
-    uint64_t changed;      /* warps that may have got what they wait for */
-    uint64_t able;         /* warps of the program that have all that their next instruction takes */
-    uint64_t lines_came;   /* warps whose loads may have a line to take */
-    uint8_t affine_lacks;  /* what the affine warp waits for, an enum dac_wait ... */
-    bool affine_unchanged; /* ... and waits for still */
-    bool aeu_rests;        /* the address expansion unit can do nothing ... */
-    uint8_t aeu_lacks;     /* ... because of this, a step of expand.c */
-    bool aeu_asks;         /* ... and asks the cache again for what that has refused, the last of it this: */
+    uint64_t changed;       /* warps that may have got what they wait for */
+    uint64_t refusing;      /* warps refused when somebody last asked ... */
+    uint32_t nrefusing;     /* ... and how many they are */
+    uint64_t able;          /* warps of the program that have all that their next instruction takes */
+    uint64_t lines_came;    /* warps whose loads may have a line to take */
+    uint64_t *affine_lacks; /* counter of what the affine warp waits for; NULL: nothing ... */
+    bool affine_unchanged;  /* ... and it waits for that still: it is parked */
+    bool over;              /* some tuple may be one that every block has */
+    bool stays;             /* of the blocks that do not wait, the one served last has the oldest tuple */
+    bool aeu_rests;         /* the address expansion unit can do nothing ... */
+    uint64_t *aeu_lacks;    /* ... and counts this for it, NULL: nothing */
+    bool aeu_asks;          /* ... and asks the cache again for what that has refused, the last of it this: */
     struct dac_refused {
         struct mem_access x;
         enum mem_result why;
@@ -203,6 +208,7 @@ static inline bool dac_asks(const struct dac_mark *m) {
 /* The address expansion unit may have something to do for these blocks. */
 static inline void dac_rouse(struct dac *d, uint64_t blocks) {
     d->aeu_rests = false;
+    d->stays &= !(d->waiting & blocks);
     d->waiting &= ~blocks;
 }
 
@@ -221,17 +227,27 @@ static inline void dac_changed(struct dac *d, uint32_t warp) {
 /* It is known, or not, that a warp of the program has all that its next instruction takes: that stays so
  * until it issues. Of those of which it is known nobody asks. */
 static inline void dac_know(struct dac *d, uint64_t warps, bool able) {
-    d->able = able ? d->able | warps : d->able & ~warps;
-    core_concern(d->sm, d, d->on ? ~d->able : 0);
+    uint64_t before = d->able;
+    d->able = able ? before | warps : before & ~warps;
+    if (d->able != before)
+        core_concern(d->sm, d, ~d->able);
 }
 
 /* affine.c: the affine warp. */
-/* What its next instruction waits for. */
-enum dac_wait { WAIT_NONE, WAIT_PREDICATE, WAIT_DATA, WAIT_QUEUE };
-/* Its next instruction has to wait, and it is counted for what. */
-bool dac_affine_waits(struct dac *d);
+/* Finds out whether its next instruction has to wait, and for what. */
+void dac_affine_look(struct dac *d);
 /* It has waited for so many cycles more. */
-void dac_count_affine(struct dac *d, uint64_t cycles);
+static inline void dac_count_affine(struct dac *d, uint64_t cycles) {
+    if (d->affine_lacks)
+        *d->affine_lacks += cycles;
+}
+/* Its next instruction has to wait, and it is counted for what. */
+static inline bool dac_affine_waits(struct dac *d) {
+    if (!d->affine_unchanged)
+        dac_affine_look(d);
+    dac_count_affine(d, 1);
+    return d->affine_unchanged;
+}
 /* Its next instruction, which waits for nothing, may issue; prepares what that needs. */
 bool dac_affine_ready(struct dac *d);
 void dac_affine_issued(struct dac *d, const struct xinst *i, uint32_t pc);
@@ -261,11 +277,15 @@ void dac_broken(struct dac *d, const char *what);
 void dac_put_address(struct dac *d, const struct xinst *i, const struct dac_mark *m);
 void dac_put_predicate(struct dac *d, const struct xinst *i, const struct dac_mark *m,
                        const struct dac_mask *result, const uint8_t *compare);
+/* A cycle in which the queue is not empty. */
 void dac_expand(struct dac *d, uint64_t now);
 /* It has something to do in the next cycle; if not, not before something changes. */
 bool dac_expands(const struct dac *d);
-/* The units have waited for so many cycles more. */
-void dac_count_expansion(struct dac *d, uint64_t cycles);
+/* With something in the queue, the address expansion unit has waited for so many cycles more. */
+static inline void dac_count_expansion(struct dac *d, uint64_t cycles) {
+    if (d->aeu_lacks)
+        *d->aeu_lacks += cycles;
+}
 /* Accesses of a warp that have given all they had are over. */
 void dac_pop(struct dac *d, struct dac_queues *q);
 void dac_arrived(void *m, uint32_t token, uint64_t now);

@@ -95,6 +95,7 @@ void dac_put_predicate(struct dac *d, const struct xinst *i, const struct dac_ma
 
 /* Tuples that every block has leave the queue. */
 static void retire(struct dac *d) {
+    d->over = false;
     for (; d->head < d->tail; d->head++) {
         struct dac_tuple *t = dac_tuple(d, d->head);
         if (t->address ? t->left != 0 : d->head >= d->peu)
@@ -306,6 +307,7 @@ static enum step expand_block(struct dac *d, uint32_t c, uint64_t now) {
     x->warps &= x->warps - 1;
     if (!x->warps) {
         t->left &= ~bit;
+        d->over |= !t->left;
         x->begun = false;
         x->at++;
     }
@@ -330,16 +332,20 @@ static inline uint32_t oldest_block(const struct dac *d, uint64_t blocks) {
  * Where all have, it rests until something changes, though it may have to ask the cache again. True: it did
  * something. */
 static bool expand_any(struct dac *d, uint64_t now) {
-    bool cache = false;
+    bool cache = false, stays = d->stays;
     d->refused.port = false;
+    d->stays = false;
     for (uint64_t left = d->blocks & ~d->waiting, bit; left; left &= ~bit) {
-        uint32_t c = oldest_block(d, left);
+        uint32_t c = stays && left >> d->turn & 1 ? d->turn : oldest_block(d, left);
+        uint64_t tuple = d->exp[c].at;
         enum step s = expand_block(d, c, now);
         bit = UINT64_C(1) << c;
         if (s == STEP_DONE) {
             d->turn = c;
+            d->stays = !cache && d->exp[c].at == tuple;
             return true;
         }
+        stays = false;
         d->exp[c].lacks = (uint8_t)s;
         if (s == STEP_CACHE)
             cache = true;
@@ -354,16 +360,13 @@ static bool expand_any(struct dac *d, uint64_t now) {
     d->aeu_asks = cache;
     d->aeu_rests = !d->refused.port;
     d->refused.epoch = *d->sm->epoch[MEM_DATA];
-    d->aeu_lacks = worst;
-    return false;
-}
-
-void dac_count_expansion(struct dac *d, uint64_t cycles) {
-    uint64_t *const count[] = {[STEP_QUEUE] = &d->n.aeu_wait_queue,
+    uint64_t *const count[] = {[STEP_NOTHING] = NULL,
+                               [STEP_DONE] = NULL,
+                               [STEP_QUEUE] = &d->n.aeu_wait_queue,
                                [STEP_CACHE] = &d->n.aeu_wait_cache,
                                [STEP_BARRIER] = &d->n.aeu_wait_barrier};
-    if (d->head != d->tail && d->aeu_lacks >= STEP_QUEUE)
-        *count[d->aeu_lacks] += cycles;
+    d->aeu_lacks = count[worst];
+    return false;
 }
 
 /* The unit did not rest in the cycle before, or asks the cache again. */
@@ -429,6 +432,7 @@ static void compared(struct dac *d, const struct dac_tuple *t) {
 /* The unit has come to the end of a comparison, or begins one. */
 static __attribute__((noinline)) void expand_next_predicate(struct dac *d) {
     d->affine_unchanged = false; /* a predicate may be ready */
+    d->over = true;
     if (d->peu_warps) {
         compared(d, dac_tuple(d, d->peu));
         d->peu += !d->peu_warps;
@@ -453,11 +457,10 @@ static inline void expand_predicates(struct dac *d) {
 }
 
 void dac_expand(struct dac *d, uint64_t now) {
-    if (d->head == d->tail)
-        return;
     expand_addresses(d, now);
     expand_predicates(d);
-    retire(d);
+    if (d->over)
+        retire(d);
 }
 
 bool dac_expands(const struct dac *d) {

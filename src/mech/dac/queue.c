@@ -55,14 +55,10 @@ static inline uint64_t still_refused(const struct dac *d, uint64_t ready) {
     return ready & d->sm->parked & ~(d->changed | d->able | d->sm->streaming);
 }
 
-uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
-    struct dac *d = m;
-    (void)now;
-    if (!d->on)
-        return ready;
-    uint64_t refused = still_refused(d, ready);
-    d->n.wait_warps += warps_of(refused);
-    for (uint64_t left = ready & ~(d->able | refused); left; left &= left - 1) {
+/* Asks for warps of which it is not known; returns those that are refused. */
+static APART uint64_t refused_of(struct dac *d, uint64_t warps) {
+    uint64_t refused = 0;
+    for (uint64_t left = warps; left; left &= left - 1) {
         uint32_t w = (uint32_t)__builtin_ctzll(left);
         bool own = d->sm->streaming >> w & 1, waits = own ? dac_affine_waits(d) : !can_take(d, w);
         if (!waits && !own)
@@ -74,8 +70,31 @@ uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
         if (waits)
             core_park(d->sm, w, true);
     }
-    uint64_t able = ready & ~refused, own = able & d->sm->streaming;
-    return d->params->first && own ? own : able;
+    return refused;
+}
+
+uint64_t dac_eligible(void *m, uint64_t ready, uint64_t now) {
+    struct dac *d = m;
+    (void)now;
+    if (!d->on)
+        return ready;
+    uint64_t asked = ready & ~d->able, refused = still_refused(d, asked);
+    if (refused != d->refusing) { /* they are the same ones most often */
+        d->refusing = refused;
+        d->nrefusing = warps_of(refused);
+    }
+    d->n.wait_warps += d->nrefusing;
+    if (d->affine_unchanged && asked & d->sm->streaming) { /* it waits still */
+        dac_count_affine(d, 1);
+        refused |= asked & d->sm->streaming;
+    }
+    asked &= ~refused;
+    if (asked)
+        refused |= refused_of(d, asked);
+    uint64_t able = ready & ~refused;
+    if (__builtin_expect(d->params->first, 0) && able & d->sm->streaming)
+        return able & d->sm->streaming;
+    return able;
 }
 
 uint64_t dac_refused(const void *m, uint64_t ready) {

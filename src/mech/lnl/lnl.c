@@ -105,7 +105,7 @@ const void *lnl_kernel(void *shared, struct arena *launch, const struct image *i
         const struct lnl_fact *f = fact_get(img->prog, LNL_OWNER, img->code[pc].in);
         if (f)
             m->at[pc] = *f;
-        m->any |= m->at[pc].start;
+        m->any |= f != NULL;
     }
     add_jumps(m);
     return m;
@@ -156,6 +156,8 @@ static void start(void *state, const void *marks) {
     core_want_slots(m->sm, m, SLOTS_NEVER);
     if (m->fuse)
         lnl_fuse_start(m);
+    if (!m->marks->any)
+        core_rest(m->sm, m);
 }
 
 static void warp(void *state, uint32_t slot, bool enters) {

@@ -38,7 +38,7 @@ struct lnl_marks {
     const struct image *img;
     struct lnl_fact *at; /* by instruction */
     double threshold;    /* that the kernel names; less than 0: none */
-    bool any;            /* there are regions */
+    bool any;            /* the kernel is annotated */
 };
 
 struct lnl_counters {
