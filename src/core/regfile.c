@@ -14,6 +14,7 @@ struct regfile *regfile_create(struct arena *a, uint32_t n, uint32_t warps, uint
 
 void regfile_reset(struct regfile *f, uint32_t warps) {
     f->first_free = f->nleaving = f->leaving.len = 0;
+    f->next_free = UINT64_MAX;
     f->nfree = f->n;
     for (uint32_t k = 0; k < f->n; k++)
         f->free[k] = (uint16_t)k;
@@ -32,12 +33,17 @@ void regfile_copy(struct regfile *f, struct reg_map *map, uint32_t latch[WARP_LA
 
 void regfile_leave(struct regfile *f, uint16_t id, uint64_t now) {
     assert(!f->of[id].refs);
-    uint32_t to = f->first_free + f->nfree + f->nleaving++, last = f->leaving.len - 1;
+    uint32_t to = f->first_free + f->nfree + f->nleaving++;
+    uint64_t at = now + f->delay;
     f->free[to < f->n ? to : to - f->n] = id;
-    if (queue_empty(&f->leaving) || queue_item(&f->leaving, last)->at != now + f->delay)
-        queue_push(&f->leaving, (struct reg_leaving){now + f->delay, 1});
-    else
-        queue_item(&f->leaving, last)->n++;
+    struct reg_leaving *last = queue_item(&f->leaving, f->leaving.len - 1);
+    if (!queue_empty(&f->leaving) && last->at == at) {
+        last->n++;
+        return;
+    }
+    if (queue_empty(&f->leaving))
+        f->next_free = at;
+    queue_push(&f->leaving, (struct reg_leaving){at, 1});
 }
 
 uint64_t regfile_idle(const struct regfile *f, uint64_t first, uint64_t last) {

@@ -44,6 +44,7 @@ struct regfile {
     uint32_t first_free, nfree;        /* of it: the list alone */
     uint32_t nleaving;                 /* those behind */
     uint32_t delay;                    /* cycles from the last reference's end to the free list */
+    uint64_t next_free;                /* when the first of them will be free; UINT64_MAX: there are none */
     QUEUE(struct reg_leaving) leaving; /* when they will be free: at most one item for each of these cycles */
     struct reg_map *map;               /* [warp * regs + logical] */
     uint32_t most_refs;                /* largest count seen */
@@ -55,10 +56,11 @@ void regfile_reset(struct regfile *f, uint32_t warps);
 /* Registers whose time has come are free. To be called in every cycle in which references end, or before the
  * next of these cycles. */
 static inline void regfile_tick(struct regfile *f, uint64_t now) {
-    while (!queue_empty(&f->leaving) && queue_head(&f->leaving)->at <= now) {
+    while (f->next_free <= now) {
         f->nfree += queue_head(&f->leaving)->n;
         f->nleaving -= queue_head(&f->leaving)->n;
         queue_pop(&f->leaving);
+        f->next_free = queue_empty(&f->leaving) ? UINT64_MAX : queue_head(&f->leaving)->at;
     }
 }
 /* Registers on their way to the free list that regfile_tick would have freed in the cycles from first to

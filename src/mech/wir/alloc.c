@@ -145,7 +145,7 @@ static EVERY_TIME void sign(struct wir *w, struct wir_op *o) {
 
 /* A new register for the word in work, now or as soon as there is one: until then, false, the op is among the
  * starved. */
-static APART bool give_register(struct wir *w, int32_t id) {
+static EVERY_TIME bool give_register(struct wir *w, int32_t id) {
     struct wir_op *o = &w->ops[id];
     bool copies = o->divergent, can = !copies || w->sm->free_op != CORE_NONE; /* an op for the copy */
     uint16_t dst = can ? regfile_alloc(w->regs) : (uint16_t)REG_NONE;
@@ -168,8 +168,13 @@ static APART bool give_register(struct wir *w, int32_t id) {
 }
 
 /* The word in work cannot share a register. */
-static inline void new_register(struct wir *w, int32_t id) {
+static EVERY_TIME void new_register(struct wir *w, int32_t id) {
     w->n.starved += !give_register(w, id);
+}
+
+/* The same where that is not what mostly happens. */
+static APART void need_register(struct wir *w, int32_t id) {
+    new_register(w, id);
 }
 
 /* The result and the register that may hold it are both at hand. */
@@ -185,7 +190,7 @@ static void compare(struct wir *w, int32_t id, const uint32_t *held) {
     w->n.vsb_collisions++;
     wir_unref(w, o->dst);
     o->dst = REG_NONE;
-    new_register(w, id);
+    need_register(w, id);
 }
 
 /* Compares with a register of equal hash: a copy of it in the verify cache, or the bank's. */
@@ -232,7 +237,7 @@ static APART void begin_own_word(struct wir *w, int32_t id) {
     if (!o->divergent)
         wir_clear_dead(value_of(w, id), w->sm->ops[id].mask);
     if (!o->divergent || !map_of(w, id)->pinned) {
-        new_register(w, id);
+        need_register(w, id);
         return;
     }
     o->dst = map_of(w, id)->id;

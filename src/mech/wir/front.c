@@ -68,17 +68,20 @@ static inline bool make_tag(struct wir *w, const struct core_warp *cw, const str
 /* The op goes to the reuse stage, with those of its kind. */
 static inline void enter_front(struct wir *w, int32_t id, uint32_t kind, uint64_t ready) {
     struct wir_front *f = &w->front[kind];
+    KEEP(f);
     uint32_t head = f->head, tail = f->tail, inflight = ++w->inflight;
     uint64_t turn = wir_turn(ready, kind);
-    if (head == tail)
+    if (head == tail) {
         f->first = turn;
+        f->op = id;
+    }
     f->at[tail++ & f->mask] = (struct wir_due){turn, id};
     f->tail = tail;
-    bool full = tail - head == w->room;
-    if (__builtin_expect(full | (inflight >= w->most), 0)) {
-        w->full = (uint16_t)(w->full + full);
-        wir_gate(w);
-    }
+    if (__builtin_expect(tail - head == w->room, 0))
+        w->full++;
+    else if (__builtin_expect(inflight < w->most, 1))
+        return;
+    wir_gate(w);
 }
 
 /* Control instructions are no ops: their sources are read, and that is all. */
@@ -163,7 +166,7 @@ void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     }
     if (!o->look)
         w->n.bypassed++;
-    enter_front(w, core_next_op(w->sm), kind, w->sm->now + (uint64_t)w->params->front + 1);
+    enter_front(w, core_next_op(w->sm), kind, w->sm->now + w->delay);
 }
 
 void wir_restore(void *m, uint32_t warp) {
@@ -175,11 +178,18 @@ void wir_restore(void *m, uint32_t warp) {
 /* The first of a kind leaves that stage. */
 static inline void leave_front(struct wir *w, uint32_t kind) {
     struct wir_front *f = &w->front[kind];
+    KEEP(f);
     uint32_t head = f->head, tail = f->tail;
     if (__builtin_expect(tail - head++ == w->room, 0))
         w->full--;
     f->head = head;
-    f->first = head == tail ? UINT64_MAX : f->at[head & f->mask].at;
+    if (head == tail) {
+        f->first = UINT64_MAX;
+        return;
+    }
+    const struct wir_due *next = &f->at[head & f->mask];
+    f->first = next->at;
+    f->op = next->op;
 }
 
 /* The result is there: the destination is mapped to it, and the op is over. */
@@ -192,7 +202,10 @@ static EVERY_TIME void reuse(struct wir *w, int32_t id, uint32_t reg, bool waite
     wir_ref(w, reg);
     wir_remap(w, o->map, (uint16_t)reg, false);
     wir_clear_dead(o->value[0], w->sm->ops[id].mask);
-    core_give(w->sm, id, w->regs->v[reg]);
+    /* Of equal operands other instructions compute the same, as --check sees; a load may have read another
+     * value. */
+    bool same = kind == RB_ARITH && !w->sm->check.on;
+    core_give(w->sm, id, same ? NULL : w->regs->v[reg]);
     wir_end(w, id);
 }
 
@@ -206,7 +219,7 @@ static APART void evict_at(struct wir *w, uint32_t index) {
 }
 
 /* Nobody has computed it: it will be computed, and, if possible, recorded. */
-static APART void miss(struct wir *w, struct wir_op *o) {
+static EVERY_TIME void miss(struct wir *w, struct wir_op *o) {
     const struct rb_entry *old = &w->rb.entry[o->index];
     struct rb_entry out;
     o->record = !w->low;
@@ -306,7 +319,7 @@ EVERY_TIME void wir_reuse_stage(struct wir *w) {
         if (turn > last)
             break;
         uint32_t k = wir_turn_kind(turn);
-        if (!look(w, wir_first_of(&w->front[k]))) {
+        if (!look(w, w->front[k].op)) {
             held[k] = UINT64_MAX;
             continue;
         }

@@ -59,7 +59,7 @@ static bool is_new(uint32_t basis[32], uint32_t column) {
         for (uint32_t k = 0; k < N; k++)                                                                     \
             s ^= sum[k];                                                                                     \
         for (uint32_t i = 0; i < GROUPS; i++)                                                                \
-            result ^= (vector)((bit[i] & s) != 0) & column[i];                                               \
+            result ^= (vector)((bit[i] & s) == bit[i]) & column[i];                                          \
         for (uint32_t k = 0; k < N; k++)                                                                     \
             r ^= result[k];                                                                                  \
         return r;                                                                                            \

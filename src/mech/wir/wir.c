@@ -117,6 +117,7 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
                                       .rule = p->load_rule == WIR_SAFE ? BLOCKS_SAFE : BLOCKS_PAPER});
     w->h3 = wir_hash(shared);
     w->ports = p->ports ? (uint32_t)p->ports : s->schedulers * s->width;
+    w->delay = (uint64_t)p->front + 1;
     w->room = w->ports * ((uint32_t)p->front + 1);
     w->most = CORE_OPS - WIR_COPY_RESERVE;
     w->capped = p->policy == WIR_CAPPED;
@@ -159,6 +160,12 @@ static void forget(struct wir *w) {
     w->alloc.len = w->unwritten.len = w->starved.len = w->copies.len = w->waiting.ops.len = 0;
 }
 
+/* The resident warps name more or fewer registers. */
+static void set_cap(struct wir *w, uint32_t cap) {
+    w->cap = cap;
+    w->spare = w->capped && w->regs->n > cap ? w->regs->n - cap : 0;
+}
+
 static void start(void *m, const void *marks) {
     struct wir *w = m;
     if (w->running)
@@ -167,7 +174,8 @@ static void start(void *m, const void *marks) {
     w->marks = marks;
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
         w->front[k].first = UINT64_MAX;
-    w->cap = w->peak = 0;
+    w->peak = 0;
+    set_cap(w, 0);
     w->low = w->wanted = false;
     w->at_barrier = 0;
     w->inflight = w->nfresh = 0;
@@ -224,10 +232,10 @@ static void warp(void *m, uint32_t slot, bool enters) {
     w->now = w->sm->now;
     if (enters) {
         blocks_start_warp(&w->blocks, slot, w->sm->warps[slot].block);
-        w->cap += regs;
+        set_cap(w, w->cap + regs);
         return;
     }
-    w->cap -= regs;
+    set_cap(w, w->cap - regs);
     w->at_barrier &= ~(UINT64_C(1) << slot);
     for (uint32_t r = 0; r < regs; r++) {
         struct reg_map *map = regfile_map(w->regs, slot, r);
@@ -301,8 +309,7 @@ static uint32_t in_use(const struct wir *w) {
 
 /* Low-register mode: the pool is empty, or the cap is reached. */
 static bool few_registers(const struct wir *w) {
-    bool capped = w->capped && in_use(w) >= w->cap;
-    return !w->regs->nfree || capped || !queue_empty(&w->starved) || w->wanted;
+    return w->regs->nfree <= w->spare || !queue_empty(&w->starved) || w->wanted;
 }
 
 /* In a cycle of low-register mode in which no buffer was accessed, one entry goes at random. */

@@ -106,11 +106,13 @@ struct wir {
     struct regfile *regs;
     struct wir_op *ops; /* by number of the SM's op */
     uint64_t now;
+    uint64_t delay;               /* cycles from issue to the reuse stage */
     uint32_t ports, room;         /* lookups a cycle; ops of a kind between issue and the reuse stage */
     uint32_t inflight;            /* ops of the program under way ... */
     uint32_t most;                /* ... below which more may issue */
     uint16_t full;                /* how many of `front` have no room for more */
     uint8_t kinds[COLLECT_KINDS]; /* which collectors instructions of a kind take here */
+    uint32_t spare;               /* registers are few when no more than these are free */
     bool capped;                  /* no more registers than the program names */
     bool open;                    /* the gate */
     bool low, wanted;             /* low-register mode; somebody at issue needs a register */
@@ -128,6 +130,7 @@ struct wir {
         uint64_t first;      /* when the reuse stage has the first, by wir_turn; UINT64_MAX: there is none */
         uint32_t head, tail; /* places of the first, and behind the last, where they wrap around ... */
         uint32_t mask;       /* ... by this mask */
+        int32_t op;          /* the first */
         struct wir_due *at;
     } front[COLLECT_KINDS];
     QUEUE(struct wir_due) alloc; /* executed, on their way to the signature buffer */
@@ -140,7 +143,7 @@ struct wir {
     struct vc vc;
     struct blocks blocks;
     const struct h3 *h3;
-    uint32_t cap;                         /* capped: registers that the resident warps name */
+    uint32_t cap;                         /* registers that the resident warps name */
     uint64_t at_barrier;                  /* warps that wait at one */
     uint16_t barrier_reg[CORE_MAX_WARPS]; /* which register its result goes to */
     uint32_t opened[CORE_MAX_WARPS];      /* of each block slot: openings of its barriers that were seen */
@@ -169,14 +172,9 @@ static inline uint32_t wir_in_front(const struct wir *w, uint32_t kind) {
     return w->front[kind].tail - w->front[kind].head;
 }
 
-/* The first of them. */
-static inline int32_t wir_first_of(const struct wir_front *f) {
-    return f->at[f->head & f->mask].op;
-}
-
-/* It has been looked up, and all that it waits for is a collector. */
+/* The first of them has been looked up, and all that it waits for is a collector. */
 static inline bool wir_front_stays(const struct wir *w, uint32_t kind) {
-    return !w->ops[wir_first_of(&w->front[kind])].look && !wir_has_collector(w, kind);
+    return !w->ops[w->front[kind].op].look && !wir_has_collector(w, kind);
 }
 
 /* ---- marks.c ---- */
