@@ -6,6 +6,7 @@ static void wait_until(struct sm *sm, uint32_t s, uint64_t cycle) {
     sm->warps[s].until = cycle;
     sm->blocked |= warp_bit(s);
     sm->cluster_wake = min_u64(sm->cluster_wake, cycle);
+    sm->hold_next = min_u64(sm->hold_next, cycle);
 }
 
 /* Warps that waited at the barrier, wherever they are, go on when the news arrive. */

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "core/owner.h"
 #include "core/points.h"
 #include "core/view.h"
 
@@ -45,14 +46,6 @@ uint32_t core_holds(struct sm *sm, uint32_t warp, uint32_t reg) {
     return HAS(sm, registers, place) ? CORE_NO_PLACE : warp * MAX_GPR + reg;
 }
 
-static EVERY_TIME void operands_complete(struct sm *sm, int32_t id, struct core_op *op, bool plain) {
-    uint32_t unit = op->need->unit;
-    fifo_push(sm, sm->units[unit].ready, id, op);
-    sm->ready_units |= 1u << unit;
-    if (!plain)
-        TELL(sm, tell_op(sm, PROBE_OPERANDS, id));
-}
-
 /* Asks for the operands of an op where the owner of the registers has them. */
 static APART void read_places(struct sm *sm, int32_t id) {
     uint32_t (*place)(void *, int32_t, uint32_t, bool) =
@@ -73,12 +66,22 @@ static EVERY_TIME void read_own(struct sm *sm, int32_t id) {
         queue_read(sm, id, first + need->reads[k], bank_of(sm, op->warp, need->reads[k]), (int16_t)k);
 }
 
+/* Asks for them where an owner of the registers says that they lie. */
+static EVERY_TIME void read_told(struct sm *sm, int32_t id, uint32_t n, const uint16_t *places) {
+    for (uint32_t k = 0, banks = sm->spec->banks; k < n; k++)
+        queue_read(sm, id, places[k], bank_among(banks, places[k]), (int16_t)k);
+}
+
 /* Ops that read from these banks read alone no more: their reads wait in queues. */
 static APART void queue_lone_at(struct sm *sm, uint32_t banks) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < sm->nlone; k++)
         if (sm->lone[k].banks & banks) {
-            read_own(sm, sm->lone[k].op);
+            const struct core_lone *l = &sm->lone[k];
+            if (l->places)
+                read_told(sm, l->op, sm->ops[l->op].need->nreads, l->places);
+            else
+                read_own(sm, l->op);
             sm->lone_banks &= ~sm->lone[k].banks;
         } else {
             sm->lone[n++] = sm->lone[k];
@@ -86,29 +89,25 @@ static APART void queue_lone_at(struct sm *sm, uint32_t banks) {
     sm->nlone = n;
 }
 
-/* Banks that lie so many behind these, around the end; banks holds them twice, as need.read_banks does. */
-static inline uint32_t banks_behind(const struct sm *sm, uint64_t banks, uint32_t by) {
-    return (uint32_t)(banks >> (sm->spec->banks - by)) & sm->all_banks;
+/* Banks that lie behind these, around the end, by all but so many; banks holds them twice, as need.read_banks
+ * does. */
+static inline uint32_t banks_behind(const struct sm *sm, uint64_t banks, uint32_t past) {
+    return (uint32_t)(banks >> past) & sm->all_banks;
 }
 
 /* Asks for the operands of an op that issues, in a cycle in which the banks were served before. */
 static EVERY_TIME void collect_plain(struct sm *sm, int32_t id, struct core_op *op) {
     const struct core_need *need = op->need;
-    sm->collectors_used[COLLECT_SP]++;
+    sm->collectors_free[COLLECT_SP]--;
     sm->n.const_operands += need->nconsts;
     op->pending = need->nreads;
     if (!need->nreads) {
         operands_complete(sm, id, op, true);
         return;
     }
-    uint32_t banks = banks_behind(sm, need->read_banks, sm->bank_at[op->warp]);
+    uint32_t banks = banks_behind(sm, need->read_banks, sm->banks_past[op->warp]);
     if (__builtin_expect(need->apart && !(banks & sm->read_banks), 1)) {
-        uint32_t at = sm->nlone++;
-        for (; at && sm->lone[at - 1].banks > banks; at--)
-            sm->lone[at] = sm->lone[at - 1];
-        sm->lone[at] = (struct core_lone){id, banks};
-        sm->lone_banks |= banks;
-        sm->read_banks |= banks;
+        add_lone(sm, id, banks, NULL);
         return;
     }
     if (banks & sm->lone_banks)
@@ -116,19 +115,19 @@ static EVERY_TIME void collect_plain(struct sm *sm, int32_t id, struct core_op *
     read_own(sm, id);
 }
 
-/* Operands are read from the next cycle on in which the banks are served: this one, if they were not yet.
- * places: where they lie, of an owner of the registers that says so by itself. */
-static EVERY_TIME void collect_op(struct sm *sm, int32_t id, const uint16_t *places) {
+/* Before reads wait in the queues of other banks than those that an op reads from alone. */
+static EVERY_TIME void make_queues(struct sm *sm) {
+    if (__builtin_expect(sm->nlone, 0))
+        queue_lone_at(sm, sm->lone_banks);
+}
+
+/* Operands are read from the next cycle on in which the banks are served: this one, if they were not yet. */
+static EVERY_TIME void collect_op(struct sm *sm, int32_t id) {
     struct core_op *op = &sm->ops[id];
     const struct core_need *need = op->need;
-    AT_POINT(sm, watch, collected, id);
-    sm->collectors_used[collect_kind(sm, need)]++;
-    op->ready = sm->now + (sm->served == sm->now);
-    sm->n.const_operands += need->nconsts;
-    if (places) {
-        for (uint32_t k = 0, n = need->nreads, banks = sm->spec->banks; k < n; k++)
-            queue_read(sm, id, places[k], bank_among(banks, places[k]), (int16_t)k);
-    } else if (HAS(sm, registers, place)) {
+    enter_collector(sm, id, op);
+    make_queues(sm);
+    if (HAS(sm, registers, place)) {
         read_places(sm, id);
     } else {
         read_own(sm, id);
@@ -142,17 +141,22 @@ EVERY_TIME void op_collect(struct sm *sm, int32_t id, struct core_op *op, bool p
     if (plain)
         collect_plain(sm, id, op);
     else
-        collect_op(sm, id, NULL);
+        collect_op(sm, id);
 }
 
 void core_collect(struct sm *sm, int32_t id) {
     if (sm->ops[id].pc == CORE_NO_PC && !HAS(sm, watch, collected))
         each_watch_collected(sm, id);
-    collect_op(sm, id, NULL);
+    collect_op(sm, id);
 }
 
 void core_collect_from(struct sm *sm, int32_t id, const uint16_t *places) {
-    collect_op(sm, id, places);
+    owner_collect(sm, id, places);
+}
+
+void owner_queue_reads(struct sm *sm, int32_t id, const uint16_t *places) {
+    make_queues(sm);
+    read_told(sm, id, sm->ops[id].need->nreads, places);
 }
 
 void core_finish(struct sm *sm, int32_t id, uint64_t cycle) {
@@ -161,11 +165,13 @@ void core_finish(struct sm *sm, int32_t id, uint64_t cycle) {
 }
 
 void core_read(struct sm *sm, int32_t id, uint32_t place) {
+    make_queues(sm);
     queue_read(sm, id, place, place_bank(sm, place), CORE_NONE);
 }
 
 void core_read_beside(struct sm *sm, int32_t id, int32_t beside) {
     const struct core_op *other = &sm->ops[beside];
+    make_queues(sm);
     for (uint32_t k = 0; k < other->need->nreads; k++) {
         uint32_t place = place_of(sm, beside, k, false);
         queue_read(sm, id, place, place_bank(sm, place), (int16_t)k);
@@ -205,7 +211,7 @@ static inline __attribute__((always_inline)) void serve_read(struct sm *sm, uint
     sm->free_read = r;
     if (!plain && __builtin_expect(source == CORE_NONE, 0))
         OWNER(sm, back, read_done, id, sm->now);
-    else if (!--op->pending)
+    else if (!--op->pending && !(plain && unit_start(sm, id, op)))
         operands_complete(sm, id, op, plain);
 }
 
@@ -232,6 +238,10 @@ static EVERY_TIME void clear_registers(struct sm *sm, uint32_t slot, uint32_t fi
     cw->memory[first / 64] &= ~bits;
 }
 
+APART void clear_parted(struct sm *sm, const struct core_op *op) {
+    clear_registers(sm, op->warp, op->i->d, op->i->ndw);
+}
+
 void core_expect(struct sm *sm, uint32_t warp, uint32_t reg) {
     sm->warps[warp].twice[reg / 64] |= UINT64_C(1) << (reg % 64);
 }
@@ -241,34 +251,16 @@ void core_arrive(struct sm *sm, uint32_t warp, uint32_t reg) {
     warp_freed(sm, &sm->warps[warp], warp);
 }
 
-static inline void free_op(struct sm *sm, int32_t id, struct core_op *op) {
-    op->next = sm->free_op;
-    sm->free_op = id;
-}
-
 /* The end of an op of a mechanism: the scoreboard knows nothing of it. */
-static APART void end_injected(struct sm *sm, int32_t id) {
+APART void end_injected(struct sm *sm, int32_t id) {
     struct core_warp *cw = &sm->warps[sm->ops[id].warp];
     if (!HAS(sm, watch, retire)) /* who ignores ops of the program */
         each_watch_retire(sm, id);
     TELL(sm, tell_op(sm, PROBE_END, id));
     if (!--cw->inflight && !cw->w->live)
-        sm->ended = true;
-    free_op(sm, id, &sm->ops[id]);
-}
-
-/* What is left of an op when its registers are off the scoreboard. */
-static EVERY_TIME void leave_op(struct sm *sm, int32_t id, struct core_op *op, struct core_warp *cw,
-                                bool plain) {
-    cw->pending_preds &= (uint8_t)~op->need->sets;
-    if (op->accesses != CORE_NONE)
-        sm->access_free[sm->naccess_free++] = op->accesses;
-    if (!--cw->inflight && !cw->w->live)
-        sm->ended = true;
-    if (!plain)
-        TELL(sm, tell_op(sm, PROBE_END, id));
-    warp_freed(sm, cw, op->warp);
-    free_op(sm, id, op);
+        sm->halts |= HALT_ENDED;
+    sm->ops[id].next = sm->free_op;
+    sm->free_op = id;
 }
 
 /* The op ends, and what it has on the scoreboard is released. */
@@ -283,16 +275,25 @@ static EVERY_TIME void end_op(struct sm *sm, int32_t id, bool plain) {
     leave_op(sm, id, op, &sm->warps[op->warp], plain);
 }
 
+/* An op that accesses memory ends. */
+APART void end_access(struct sm *sm, struct core_op *op) {
+    /* A store that a mechanism did not let go to memory. */
+    if (op->sent < op->naccess && op_info[op->i->in->op].flags & OPF_STORE)
+        store_done(sm, op->warp);
+    if (op->accesses != CORE_NONE)
+        sm->access_free[sm->naccess_free++] = op->accesses;
+    op->accesses = CORE_NONE;
+}
+
 /* The same with mechanisms, which have been told. */
 static EVERY_TIME void end_told(struct sm *sm, int32_t id) {
-    const struct core_op *op = &sm->ops[id];
+    struct core_op *op = &sm->ops[id];
     if (__builtin_expect(op->pc == CORE_NO_PC, 0)) {
         end_injected(sm, id);
         return;
     }
-    /* A store that a mechanism did not let go to memory. */
-    if (op->sent < op->naccess && op_info[op->i->in->op].flags & OPF_STORE)
-        store_done(sm, op->warp);
+    if (op->need->memory)
+        end_access(sm, op);
     end_op(sm, id, false);
 }
 
@@ -314,10 +315,7 @@ void core_retire(struct sm *sm, int32_t id) {
 }
 
 void core_retire_by(struct sm *sm, int32_t id, const void *state) {
-    assert(!sm->ops[id].later);
-    if (__builtin_expect(sm->mech.n > 1, 0))
-        point_retire_others(sm, id, state);
-    end_told(sm, id);
+    owner_retire(sm, id, state);
 }
 
 /* The next destination word waits for its bank; without one the op is over. */
@@ -608,7 +606,7 @@ static uint32_t write_words(struct sm *sm, uint32_t b) {
     if (op->next != CORE_NONE || n > all || !sm->bank_regs)
         return 0;
     uint64_t first = (UINT64_C(1) << n) - 1;
-    uint32_t banks = banks_behind(sm, first | first << all, b);
+    uint32_t banks = banks_behind(sm, first | first << all, all - b);
     if (banks & sm->written_banks)
         return 0;
     sm->bank_writes[b][0] = CORE_NONE;
@@ -646,9 +644,10 @@ static __attribute__((noinline)) uint32_t serve_writes(struct sm *sm, bool plain
 static APART void serve_some(struct sm *sm, const struct core_lone *l, uint32_t busy) {
     struct core_op *op = &sm->ops[l->op];
     for (uint32_t k = 0; k < op->need->nreads; k++) {
-        uint32_t reg = op->need->reads[k], b = bank_of(sm, op->warp, reg);
+        uint32_t place = l->places ? l->places[k] : op->warp * MAX_GPR + op->need->reads[k];
+        uint32_t b = place_bank(sm, place);
         if (busy >> b & 1) {
-            queue_read(sm, l->op, op->warp * MAX_GPR + reg, b, (int16_t)k);
+            queue_read(sm, l->op, place, b, (int16_t)k);
             sm->n.rf_read_conflicts++;
             continue;
         }
@@ -659,7 +658,7 @@ static APART void serve_some(struct sm *sm, const struct core_lone *l, uint32_t 
 }
 
 /* All banks of an op that reads alone serve it; busy: those that took a write instead. */
-static EVERY_TIME void serve_lone(struct sm *sm, const struct core_lone *l, uint32_t busy) {
+static EVERY_TIME void serve_lone(struct sm *sm, const struct core_lone *l, uint32_t busy, bool plain) {
     if (__builtin_expect(l->banks & busy && !sm->spec->dual_port, 0)) {
         serve_some(sm, l, busy);
         return;
@@ -671,7 +670,8 @@ static EVERY_TIME void serve_lone(struct sm *sm, const struct core_lone *l, uint
     sm->n.rf_reads += n;
     sm->n.rf_read_arrays += n * op->read_arrays;
     op->pending = 0;
-    operands_complete(sm, id, op, true);
+    if (!plain || !unit_start(sm, id, op))
+        operands_complete(sm, id, op, plain);
 }
 
 static EVERY_TIME void arbitrate(struct sm *sm, bool plain) {
@@ -680,8 +680,8 @@ static EVERY_TIME void arbitrate(struct sm *sm, bool plain) {
         read_ports(sm, busy);
         return;
     }
-    uint32_t reads = sm->read_banks, nlone = plain ? sm->nlone : 0, lone = 0;
-    if (plain) {
+    uint32_t reads = sm->read_banks, nlone = sm->nlone, lone = 0;
+    if (plain || nlone) {
         reads ^= sm->lone_banks;
         sm->read_banks = reads;
         sm->nlone = sm->lone_banks = 0;
@@ -690,7 +690,7 @@ static EVERY_TIME void arbitrate(struct sm *sm, bool plain) {
         uint32_t b = (uint32_t)__builtin_ctz(left);
         /* Ops are complete in the order of the banks that serve the last of their operands. */
         for (; lone < nlone && sm->lone[lone].banks >> b == 0; lone++)
-            serve_lone(sm, &sm->lone[lone], busy);
+            serve_lone(sm, &sm->lone[lone], busy, plain);
         if ((busy >> b & 1) && !sm->spec->dual_port) {
             sm->n.rf_read_conflicts++;
             continue;
@@ -699,7 +699,7 @@ static EVERY_TIME void arbitrate(struct sm *sm, bool plain) {
         sm->n.rf_read_conflicts += sm->bank_reads[b][0] != CORE_NONE;
     }
     for (; lone < nlone; lone++)
-        serve_lone(sm, &sm->lone[lone], busy);
+        serve_lone(sm, &sm->lone[lone], busy, plain);
 }
 
 void core_arbitrate(struct sm *sm) {

@@ -15,11 +15,14 @@ static void hold(struct sm *sm, uint32_t s, uint64_t now) {
 }
 
 void sm_release(struct sm *sm, uint64_t now) {
-    while (sm->hold_next <= now) {
+    for (; sm->hold_count && sm->hold[sm->hold_first].until <= now; sm->hold_count--) {
         sm->held &= ~warp_bit(sm->hold[sm->hold_first].warp);
         sm->hold_first = (sm->hold_first + 1) % CORE_MAX_WARPS;
-        sm->hold_next = --sm->hold_count ? sm->hold[sm->hold_first].until : NEVER;
     }
+    if (sm->cluster_wake <= now)
+        sm_open(sm, now);
+    sm->hold_next =
+        sm->hold_count ? min_u64(sm->hold[sm->hold_first].until, sm->cluster_wake) : sm->cluster_wake;
 }
 
 /* Warps of a block that can go on after all, go on; returns which. */

@@ -124,6 +124,7 @@ struct core_need {
     bool told;                       /* some mechanism is told when it issues */
     uint8_t unit, latency, energy;   /* of the operation */
     uint8_t kind;                    /* of collector */
+    uint8_t left;                    /* instructions up to the end of its line, or of the code */
     uint8_t reads[MAX_SOURCE_WORDS]; /* source registers, each once */
     /* What follows from the machine, in the needs of a launch (core_needs). */
     bool apart;          /* the source registers lie in different banks */
@@ -175,7 +176,6 @@ struct core_warp {
     uint8_t pending_preds;
     bool fetching; /* waits for the instruction cache */
     bool fence;    /* waits for its stores */
-    bool can_wait; /* what arrives changes nothing but the buffer */
     uint8_t most;  /* instructions its next fetch brings at most */
     /* The buffer: a ring of instructions in program order by pc, `buffered` of which can issue, from first
      * on; behind them `arriving` ones that are being decoded. What was skipped is not in it. Where no
@@ -217,6 +217,9 @@ struct core_block {
     uint64_t slots;  /* ... and where they are */
 };
 
+/* Why an SM does not go on by itself: a fault; some warp has exited and has nothing on its way. */
+enum { HALT_FAULT = 1, HALT_ENDED = 2 };
+
 struct sm {
     const struct core_spec *spec;
     const struct core_need *needs; /* per instruction of the kernel */
@@ -250,33 +253,35 @@ struct sm {
     uint64_t hungry;         /* buffer has room and nothing is on its way to it */
     uint64_t fetchers;       /* may fetch: all, or none once the SM was halted */
     uint64_t arriving;       /* instructions were found, or are being decoded ... */
-    uint64_t arrivals[CORE_ARRIVALS];  /* ... those of a cycle, modulo their number ... */
-    uint64_t arrive_slots, wake_slots; /* ... which of these are not 0, and for which the SM must wake */
+    uint64_t arrivals[CORE_ARRIVALS]; /* ... those of a cycle, modulo their number ... */
+    uint64_t arrive_slots;            /* ... which of these are not 0 */
     uint64_t holding; /* those of `arriving` of which a mechanism says when it is asked again (DECODE_HOLD) */
     uint64_t kept;    /* those of `hungry` that a mechanism did not let fetch when it was last asked */
     uint64_t fetched; /* last cycle in which the warps fetched, or would have */
     uint64_t line_mask; /* without the bits of an address that say where in its line it is */
-    uint32_t line_pcs;  /* instructions of a line of the instruction cache, less one */
     uint64_t group[4];  /* warps of each scheduler */
     uint32_t last[4];   /* warp each scheduler issued last */
     uint64_t active[4]; /* two-level: active set */
     uint64_t fetch_group[4];
     uint32_t fetch_last[4];
     uint64_t fetch_latency; /* of the instruction cache */
+    uint64_t arrive_after;  /* cycles from a fetch that hits until what it brings is in the buffer ... */
+    uint64_t arrive_slot;   /* ... and until somebody looks at its warp, at the latest */
     struct {
         uint64_t until;
         uint32_t warp;
     } hold[CORE_MAX_WARPS]; /* ring of held warps in the order in which they go on */
     uint32_t hold_first, hold_count;
-    uint64_t hold_next; /* cycle in which the first of them goes on, or NEVER */
+    uint64_t hold_next; /* cycle in which the first of them goes on, or cluster_wake if that is before */
     struct core_block blocks[CORE_MAX_WARPS];
     uint32_t nblocks;
 
     struct core_op ops[CORE_OPS];
     int32_t free_op;
     int32_t fresh_op; /* it and those behind it were not used in this launch; each is free before the next */
-    uint32_t collectors_used[COLLECT_KINDS];
+    uint32_t collectors_free[COLLECT_KINDS];
     uint8_t bank_at[CORE_MAX_WARPS + MAX_GPR]; /* banks by warp, or by the sum of warp and register */
+    uint8_t banks_past[CORE_MAX_WARPS];        /* of a warp: those from its own to the last */
     uint32_t bank_regs;                        /* bits of a register that count in that sum */
     uint32_t all_banks;                        /* a bit for each */
     int32_t bank_reads[CORE_MAX_BANKS][2];     /* FIFO of waiting reads: head, tail, as read records */
@@ -284,11 +289,13 @@ struct sm {
     uint32_t read_banks, write_banks;          /* banks with waiting requests */
     uint32_t reads_waiting, writes_waiting;    /* those requests */
     uint32_t written_banks; /* that have taken a write in this cycle before they are served */
-    /* Ops that issued in the last cycle and are the only ones to read from their banks: they need no records
-     * in queues, unless a write is before them. By banks; only where the SM is of SHAPE_PLAIN. */
+    /* Ops that are the only ones to read from their banks: they need no records in queues, unless a write is
+     * before them. By banks. Where the SM is of SHAPE_PLAIN, those that issued in the last cycle; otherwise
+     * those of an owner of the registers that said where the operands lie. */
     struct core_lone {
         int32_t op;
         uint32_t banks;
+        const uint16_t *places; /* NULL: registers have no owner */
     } lone[4];
     uint32_t nlone, lone_banks; /* which are among read_banks, but not among reads_waiting */
     uint32_t nreads;
@@ -336,7 +343,7 @@ struct sm {
     struct later *later;   /* accesses that take effect when all SMs are as far; NULL: they do at once */
     struct sm **peers;     /* all SMs: where other blocks of a cluster are */
     uint64_t cluster_wake; /* cycle in which the next warp leaves a barrier of its cluster */
-    bool fault, ended;     /* ended: some warp has exited and has nothing on its way */
+    uint8_t halts;         /* why the SM does not go on by itself, see below */
     struct core_counters n;
     struct core_lanes lanes;
 
@@ -355,6 +362,8 @@ extern const struct counter_table core_lane_table;    /* struct core_lanes */
 
 /* What the kernel needs of the scoreboard and of such a machine, per instruction; in the arena. */
 struct core_need *core_needs(struct arena *a, const struct image *img, const struct core_spec *s);
+/* The same into an array that has room for one more, which stays as it is: all of it is 0. */
+void core_needs_fill(struct core_need *all, const struct image *img, const struct core_spec *s);
 /* The same of one instruction, less what follows from the machine. */
 struct core_need core_need(const struct xinst *i);
 
@@ -403,6 +412,10 @@ static inline bool sm_may_wait(const struct sm *sm, uint64_t now) {
 bool sm_catch_up(struct sm *sm, bool run);
 /* Counts cycles in which the SM slept, for its mechanisms, too. */
 void sm_sleep(struct sm *sm, uint64_t cycles);
+/* A warp of its faulted: the launch ends. */
+static inline bool sm_faulted(const struct sm *sm) {
+    return sm->halts & HALT_FAULT;
+}
 /* Nothing is on the SM any more. */
 bool sm_idle(const struct sm *sm);
 /* Says what each warp waits for, at most so many of them; how many there are. For the report of a hang. */
@@ -522,6 +535,8 @@ static inline uint64_t next_slot(uint64_t slots, uint64_t now) {
     return now + 1 +
            (uint64_t)__builtin_ctzll(slots >> turn | slots << (CORE_ARRIVALS - turn) % CORE_ARRIVALS);
 }
+/* The next cycle in which instructions enter a buffer and the SM must be awake; NEVER if there is none. */
+uint64_t fetch_wakes(const struct sm *sm, uint64_t now);
 /* Whether it has anything to do. */
 static inline bool fetch_due(const struct sm *sm, uint64_t now) {
     return sm->hungry & sm->fetchers & ~sm->blocked || sm->arrive_slots >> now % CORE_ARRIVALS & 1 ||
@@ -554,9 +569,10 @@ void issue_sleep(const struct sm *sm, uint64_t cycle); /* tells what warps of a 
 /* Two-level scheduling: the active set of a scheduler, brought up to date. */
 uint64_t sched_active(struct sm *sm, uint32_t sched);
 void sm_account(struct sm *sm, uint64_t cycles); /* counts cycles in which the SM slept (slots.c) */
-/* One instruction (issue.c). rides: with that of another warp, whose slot, collector and unit serve both; its
- * op is returned, as if taken. plain: the SM is of SHAPE_PLAIN, here and below. */
-int32_t warp_issue(struct sm *sm, uint32_t slot, uint64_t now, bool rides, bool plain);
+/* One instruction (issue.c). alone becomes true when nothing of other warps changed; NULL: it rides with that
+ * of another warp, whose slot, collector and unit serve both, and its op is returned, as if taken. plain: the
+ * SM is of SHAPE_PLAIN, here and below. */
+int32_t warp_issue(struct sm *sm, uint32_t slot, uint64_t now, bool *alone, bool plain);
 /* The warp's instruction at pc took effect: where it goes on, and whether it waits. */
 void warp_advance(struct sm *sm, uint32_t slot, uint32_t pc, bool plain);
 /* Does the warp repeat an ordered access, as it does when it waits for another of its own lanes (spin.c)? */
@@ -594,6 +610,10 @@ void warp_fault(struct sm *sm, const struct core_warp *cw);
 void sm_collect(struct sm *sm, uint64_t now, bool plain);  /* banks: writes, then operand reads */
 void units_init(struct sm *sm);                            /* of a new SM */
 void sm_dispatch(struct sm *sm, uint64_t now, bool plain); /* from collectors to units */
+/* An op whose operands are complete before sm_dispatch goes to its unit at once, if that is of the kind that
+ * sm_dispatch serves first, one is free, and nobody waits for it. False if not. Where the SM is of
+ * SHAPE_PLAIN. */
+bool unit_start(struct sm *sm, int32_t op, struct core_op *at);
 /* From there to a queue towards memory. */
 void queue_op(struct sm *sm, int32_t op);
 /* A matrix product's time: cycles its tensor core is busy, and its latency. */
@@ -607,12 +627,15 @@ bool lsu_refused(const struct sm *sm);
 bool tex_refused(const struct sm *sm);
 void sm_answers(struct sm *sm, uint64_t now);              /* data from memory */
 void sm_complete(struct sm *sm, uint64_t now, bool plain); /* ends of execution */
-void sm_release(struct sm *sm, uint64_t now);              /* warps behind control instructions */
+void sm_release(struct sm *sm, uint64_t now);              /* warps behind control instructions, or sm_open */
 void sm_open(struct sm *sm, uint64_t now);                 /* warps behind barriers of their cluster */
 void sm_lsu(struct sm *sm, uint64_t now);
 /* Accesses of a memory instruction about to issue for lanes m, from the addresses in registers;
  * sm->naccess_free must not be 0. */
 void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const struct xinst *i, uint32_t m);
+/* The same where lanes are known to point to p; false: that does not tell. */
+bool lsu_prepare_spot(struct sm *sm, const struct core_warp *cw, struct core_op *op, const struct xinst *i,
+                      uint32_t m, const struct spot *p);
 /* The same for texture and surface instructions. */
 void tex_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const struct xinst *i, uint32_t m);
 void sm_tex(struct sm *sm, uint64_t now);

@@ -91,22 +91,27 @@ static APART void decode_each(struct sm *sm, uint32_t s, uint64_t now) {
     }
 }
 
-/* The pc behind the line that a fetch reads, or behind the code. */
-static EVERY_TIME uint32_t fetch_end(const struct sm *sm, const struct core_warp *cw) {
-    uint32_t end = (cw->fetch_pc | sm->line_pcs) + 1;
-    return end < cw->ncode ? end : cw->ncode;
+/* Instructions from the one that a fetch reads first to the end of its line, or of the code. */
+static EVERY_TIME uint32_t fetch_left(const struct core_warp *cw) {
+    return cw->needs[cw->fetch_pc].left;
 }
 
 /* Instructions that a fetch may bring if it is answered now, by room and width. */
-static uint32_t fetch_limit(const struct sm *sm, const struct core_warp *cw) {
+static EVERY_TIME uint32_t fetch_limit(const struct sm *sm, const struct core_warp *cw) {
     uint32_t room = sm->spec->ibuffer - cw->buffered;
     return cw->most < room ? cw->most : room;
+}
+
+/* The instructions themselves, where none is skipped. */
+static EVERY_TIME uint32_t fetch_count(const struct sm *sm, const struct core_warp *cw) {
+    uint32_t most = fetch_limit(sm, cw), left = fetch_left(cw);
+    return left < most ? left : most;
 }
 
 /* Tells which instructions a fetch brings, as runs of consecutive ones. */
 static APART void tell_runs(const struct sm *sm, enum probe_kind kind, uint32_t s) {
     const struct core_warp *cw = &sm->warps[s];
-    uint32_t left = fetch_limit(sm, cw), end = fetch_end(sm, cw), run = 0;
+    uint32_t left = fetch_limit(sm, cw), end = cw->fetch_pc + fetch_left(cw), run = 0;
     for (uint32_t pc = cw->fetch_pc, k = 0; left && pc < end; pc++, k++) {
         bool skipped = cw->skips >> k & 1;
         run += !skipped;
@@ -121,11 +126,11 @@ static APART void tell_runs(const struct sm *sm, enum probe_kind kind, uint32_t 
 /* Instructions have come for a fetch: as many as there is room for now. */
 static EVERY_TIME void bring(struct sm *sm, uint32_t s) {
     struct core_warp *cw = &sm->warps[s];
-    uint32_t pc = cw->fetch_pc, end = fetch_end(sm, cw), most = fetch_limit(sm, cw), n = 0;
+    uint32_t pc = cw->fetch_pc, end = pc + fetch_left(cw), most = fetch_limit(sm, cw), n = 0;
     uint32_t at = cw->first + cw->buffered, skips = cw->skips;
     TELL(sm, tell_runs(sm, PROBE_DECODE, s));
     if (__builtin_expect(!skips, 1)) {
-        n = end - pc < most ? end - pc : most;
+        n = fetch_count(sm, cw);
         for (uint32_t k = 0; sm->mech.skips && k < n; k++)
             cw->buffer[(at + k) % CORE_BUFFER] = pc + k;
         pc += n;
@@ -152,30 +157,37 @@ void buffer_found(struct sm *sm, uint32_t s) {
 
 /* What arrives will change nothing but the buffer: the warp has an instruction to issue before it, and then
  * there is no room for a fetch. So the SM need not wake for it. */
-static EVERY_TIME bool fills_up(const struct sm *sm, const struct core_warp *cw, bool plain) {
-    uint32_t room = sm->spec->ibuffer - cw->buffered;
+static bool fills_up(const struct sm *sm, const struct core_warp *cw) {
     const uint64_t others = UINT64_C(1) << MECH_AT_stream_decoded | UINT64_C(1) << MECH_AT_registers_restore;
-    return cw->buffered && cw->most >= room && fetch_end(sm, cw) - cw->fetch_pc >= room &&
-           (plain || (!cw->skips && !sm->probe && !(sm->mech.has & others)));
+    if (!cw->buffered || cw->skips || sm->probe || sm->mech.has & others)
+        return false;
+    uint32_t n = cw->found == NEVER ? cw->arriving : fetch_count(sm, cw);
+    return cw->buffered + n >= sm->spec->ibuffer;
+}
+
+APART uint64_t fetch_wakes(const struct sm *sm, uint64_t now) {
+    for (uint64_t slots = sm->arrive_slots; slots;) {
+        uint64_t at = next_slot(slots, now);
+        for (uint64_t left = sm->arrivals[at % CORE_ARRIVALS] & sm->arriving; left; left &= left - 1) {
+            const struct core_warp *cw = &sm->warps[__builtin_ctzll(left)];
+            if (cw->arrive > at || !fills_up(sm, cw))
+                return at;
+        }
+        slots &= ~(UINT64_C(1) << at % CORE_ARRIVALS);
+    }
+    return NEVER;
+}
+
+/* Somebody looks at a warp in this cycle, which is not far away. */
+static EVERY_TIME void look_soon(struct sm *sm, uint32_t s, uint64_t cycle) {
+    uint32_t slot = (uint32_t)cycle % CORE_ARRIVALS;
+    sm->arrivals[slot] |= warp_bit(s);
+    sm->arrive_slots |= UINT64_C(1) << slot;
 }
 
 /* Somebody looks at a warp for which instructions come in this cycle, or, when it is far away, before. */
-static EVERY_TIME void look_at(struct sm *sm, const struct core_warp *cw, uint32_t s, uint64_t cycle,
-                               uint64_t now) {
-    uint32_t slot = (uint32_t)(cycle - now < CORE_ARRIVALS ? cycle : now + CORE_ARRIVALS - 1) % CORE_ARRIVALS;
-    sm->arrivals[slot] |= warp_bit(s);
-    sm->arrive_slots |= UINT64_C(1) << slot;
-    if (!cw->can_wait)
-        sm->wake_slots |= UINT64_C(1) << slot;
-}
-
-/* The warp's instructions enter its buffer in cycle arrive; tell: watchers see them come. */
-static EVERY_TIME void expect(struct sm *sm, struct core_warp *cw, uint32_t s, uint64_t arrive, uint64_t tell,
-                              uint64_t now, bool plain) {
-    cw->arrive = arrive;
-    cw->can_wait = fills_up(sm, cw, plain);
-    look_at(sm, cw, s, !plain && __builtin_expect(sm->probe != NULL, 0) ? tell : arrive, now);
-    sm->arriving |= warp_bit(s);
+static void look_at(struct sm *sm, uint32_t s, uint64_t cycle, uint64_t now) {
+    look_soon(sm, s, min_u64(cycle, now + CORE_ARRIVALS - 1));
 }
 
 /* What has been decoded enters the warp's buffer. */
@@ -185,7 +197,7 @@ static EVERY_TIME void enter(struct sm *sm, uint32_t s, uint64_t now) {
         uint32_t before = cw->arriving;
         decode_each(sm, s, now);
         if (cw->arriving && (!(sm->holding >> s & 1) || sm->probe))
-            look_at(sm, cw, s, now + 1, now);
+            look_at(sm, s, now + 1, now);
         if (cw->arriving == before && !sm->probe) /* all of them wait */
             return;
         warp_update(sm, s);
@@ -202,9 +214,7 @@ static EVERY_TIME void enter(struct sm *sm, uint32_t s, uint64_t now) {
 static EVERY_TIME void enter_plain(struct sm *sm, struct core_warp *cw, uint32_t s) {
     uint32_t n = cw->arriving, size = sm->spec->ibuffer;
     if (cw->found != NEVER) {
-        uint32_t left = fetch_end(sm, cw) - cw->fetch_pc;
-        n = fetch_limit(sm, cw);
-        n = left < n ? left : n;
+        n = fetch_count(sm, cw);
         cw->fetch_pc += n;
         cw->fetching = false;
         cw->found = NEVER;
@@ -225,14 +235,13 @@ static EVERY_TIME void arrivals(struct sm *sm, uint64_t now, bool plain) {
     uint64_t left = sm->arrivals[slot] & sm->arriving;
     sm->arrivals[slot] = 0;
     sm->arrive_slots &= ~(UINT64_C(1) << slot);
-    sm->wake_slots &= ~(UINT64_C(1) << slot);
     for (; left; left &= left - 1) {
         uint32_t s = (uint32_t)__builtin_ctzll(left);
         struct core_warp *cw = &sm->warps[s];
         KEEP(cw);
         if (__builtin_expect(cw->arrive > now,
                              0)) { /* it went elsewhere, and fetched there; or watchers look */
-            look_at(sm, cw, s,
+            look_at(sm, s,
                     !plain && sm->probe && cw->found > now ? min_u64(cw->found, cw->arrive) : cw->arrive,
                     now);
             continue;
@@ -263,7 +272,12 @@ static EVERY_TIME void fetch_one(struct sm *sm, uint32_t s, uint64_t now, bool p
     enum mem_result r = memsys_fetch(sm->mem, sm->port, now, sm->id, addr & sm->line_mask, token);
     if (r == MEM_HIT) {
         cw->found = now + sm->fetch_latency;
-        expect(sm, cw, s, cw->found + sm->spec->decode, cw->found, now, plain);
+        cw->arrive = now + sm->arrive_after;
+        sm->arriving |= warp_bit(s);
+        if (!plain && __builtin_expect(sm->probe != NULL, 0)) /* watchers see instructions come */
+            look_at(sm, s, cw->found, now);
+        else
+            look_soon(sm, s, now + sm->arrive_slot);
     }
     if (mem_accepted(r)) {
         cw->fetching = true;
@@ -281,7 +295,9 @@ static void answer(struct sm *sm, uint32_t token, uint64_t now) {
     struct core_warp *cw = &sm->warps[s];
     if (!cw->w || (cw->epoch & 0xffffff) != token >> 8)
         return;
-    expect(sm, cw, s, now + sm->spec->decode, now + sm->spec->decode, now, false);
+    cw->arrive = now + sm->spec->decode;
+    sm->arriving |= warp_bit(s);
+    look_at(sm, s, cw->arrive, now);
     bring(sm, s);
 }
 
@@ -347,7 +363,7 @@ void core_skip(struct sm *sm, uint32_t warp, uint32_t pc) {
 
 void core_ask(struct sm *sm, uint32_t warp) {
     if (sm->holding >> warp & 1)
-        look_at(sm, &sm->warps[warp], warp, sm->now + (sm->fetched == sm->now), sm->now);
+        look_at(sm, warp, sm->now + (sm->fetched == sm->now), sm->now);
 }
 
 void warp_unblock(struct sm *sm, uint32_t slot) {

@@ -30,12 +30,8 @@ static APART void buffer_pop(struct sm *sm, uint32_t s) {
 /* The first instruction leaves the buffer, and the path goes on behind it. */
 static EVERY_TIME void step_on(struct sm *sm, struct core_warp *cw, uint32_t s, bool plain) {
     uint64_t bit = warp_bit(s);
-    if (sm->arriving & bit) {
-        if (cw->found < sm->now)
-            buffer_found(sm, s);
-        cw->can_wait = false;
-        sm->wake_slots |= sm->arrive_slots & UINT64_C(1) << cw->arrive % CORE_ARRIVALS;
-    }
+    if (sm->arriving & bit && cw->found < sm->now)
+        buffer_found(sm, s);
     cw->buffered--;
     cw->next++;
     cw->need++;
@@ -73,7 +69,7 @@ EVERY_TIME void warp_advance(struct sm *sm, uint32_t s, uint32_t pc, bool plain)
     }
     if (!cw->w->live) {
         buffer_flush(sm, s, pc);
-        sm->ended |= !cw->inflight;
+        sm->halts |= cw->inflight ? 0 : HALT_ENDED;
     } else {
         buffer_flush(sm, s, next);
     }
@@ -81,7 +77,7 @@ EVERY_TIME void warp_advance(struct sm *sm, uint32_t s, uint32_t pc, bool plain)
 }
 
 void warp_fault(struct sm *sm, const struct core_warp *cw) {
-    sm->fault = true;
+    sm->halts |= HALT_FAULT;
     if (cw->x == sm->x)
         return;
     sm->x->fault = cw->x->fault; /* of code that the program does not have */
@@ -158,16 +154,16 @@ static EVERY_TIME bool offer(struct sm *sm, int32_t id, uint64_t now) {
     return HAS(sm, front, take) ? OWNER(sm, front, take, id, now) == MECH_TAKEN : sm->mech.takes_every;
 }
 
-/* The same of an instruction that accesses memory, for an SM that is ahead of others. */
+/* The same of an instruction that accesses memory, where its lanes point to p, for an SM that is ahead of
+ * others. */
 static APART enum warp_state take_later(struct sm *sm, struct core_warp *cw, struct core_op *op,
-                                        uint64_t now) {
+                                        const struct spot *p, uint64_t now) {
     int32_t id = (int32_t)(op - sm->ops);
-    enum warp_state s = warp_take_later(cw->x, cw->w, op->i, op->mask, op->lanes, sm->later, now, id);
+    enum warp_state s = warp_take_later(cw->x, cw->w, op->i, op->mask, op->lanes, p, sm->later, now, id);
     op->later = s == WARP_WAITING && op->i->ndw;
     if (s != WARP_WAITING)
         return s;
-    bool known =
-        op->i->kind != X_TEX && op->i->in->m.space == MS_GLOBAL && inst_access_bytes(op->i->in) <= 16;
+    bool known = op->i->kind != X_TEX && op->i->in->m.space == MS_GLOBAL && op->i->bytes <= 16;
     const struct mem_access *a = known ? &sm->access_pool[op->accesses * COALESCER_MAX] : NULL;
     for (uint32_t k = 0; k < op->naccess && known; k++)
         later_touches(sm->later, a[k].line, false);
@@ -186,6 +182,12 @@ static EVERY_TIME enum warp_state take_effect(struct core_warp *cw, struct simt_
     return m == all ? warp_step(cw->x, cw->w) : warp_step_lanes(cw->x, cw->w, m);
 }
 
+/* Whether an instruction accesses what SMs share. */
+static bool may_be_later(const struct xinst *i, uint32_t m) {
+    bool own = i->kind != X_TEX && (i->in->m.space == MS_SHARED || i->in->m.space == MS_LOCAL);
+    return m && !own && later_can(i);
+}
+
 /* The same of an instruction that accesses memory, and how. spins: the warp repeats it, it seems, until
  * another of its own lanes has done something. */
 static APART enum warp_state access_memory(struct sm *sm, uint32_t s, int32_t id, uint32_t all, uint64_t now,
@@ -193,21 +195,27 @@ static APART enum warp_state access_memory(struct sm *sm, uint32_t s, int32_t id
     struct core_warp *cw = &sm->warps[s];
     struct core_op *op = &sm->ops[id];
     const struct xinst *i = op->i;
+    static const struct spot nowhere = {.shape = LANES_ANY};
+    struct simt_entry *e = &cw->w->stack[cw->w->depth - 1];
     uint32_t m = op->mask;
-    if (m)
+    _Alignas(64) uint32_t off[WARP_LANES];
+    struct spot p = {.off = off};
+    bool known = i->spots && m && exec_spot(cw->x, cw->w, i, m, &p) && lsu_prepare_spot(sm, cw, op, i, m, &p);
+    if (!known && m)
         lsu_prepare(sm, cw, op, i, m);
     TELL(sm, tell_issue(sm, PROBE_ISSUE, s, m, id));
     if (op->need->store && op->naccess)
         cw->stores++;
-    *spins = op->need->load && i->in->m.vol && m && cw->w->depth > 1 && warp_spins(cw, i, m);
-    bool own = i->kind != X_TEX && (i->in->m.space == MS_SHARED || i->in->m.space == MS_LOCAL);
-    return sm->later && m && !own && later_can(i)
-               ? take_later(sm, cw, op, now)
-               : take_effect(cw, &cw->w->stack[cw->w->depth - 1], i, m, all, op->lanes,
-                             op->need->steps && !cw->x->watch);
+    if (__builtin_expect(i->in->m.vol && cw->w->depth > 1, 0))
+        *spins = op->need->load && m && warp_spins(cw, i, m);
+    if (known && (i->shared || !sm->later) && !cw->x->watch)
+        return warp_take_at(cw->x, cw->w, e, i, m, op->lanes, &p);
+    return sm->later && may_be_later(i, m)
+               ? take_later(sm, cw, op, known ? &p : &nowhere, now)
+               : take_effect(cw, e, i, m, all, op->lanes, op->need->steps && !cw->x->watch);
 }
 
-EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool rides, bool plain) {
+EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool *alone, bool plain) {
     struct core_warp *cw = &sm->warps[s];
     KEEP(cw);
     uint32_t pc = cw->next;
@@ -260,17 +268,20 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool ride
     op->writes = m ? need->nwrites : 0;
     if (!m) /* nobody is active: nothing will be written, but the scoreboard must be told */
         op->space = CORE_SHARED;
-    if (!rides && (!told || !offer(sm, id, now)))
+    if (alone && (!told || !offer(sm, id, now)))
         op_collect(sm, id, op, plain);
     if (spins)
         simt_yield(cw->w);
     /* Where mechanisms may have changed where the warp goes on. */
     const uint64_t points = UINT64_C(1) << MECH_AT_watch_issued | UINT64_C(1) << MECH_AT_front_take;
     bool same = !told || !(sm->mech.has & points);
-    if (same && steps && !spins && (e->pc != e->rpc || e->call))
+    if (same && steps && !spins && (e->pc != e->rpc || e->call)) {
         step_on(sm, cw, s, plain);
-    else
+        if (alone)
+            *alone = true;
+    } else {
         warp_advance(sm, s, pc, plain);
+    }
     return id;
 }
 
@@ -281,5 +292,5 @@ int32_t core_issue(struct sm *sm, uint32_t warp, uint64_t now) {
     warp_next(cw, pc);
     cw->buffer[cw->first] = pc;
     cw->buffered = 1;
-    return warp_issue(sm, warp, now, true, false);
+    return warp_issue(sm, warp, now, NULL, false);
 }

@@ -90,13 +90,32 @@ static void prepare_lines(struct sm *sm, struct core_warp *cw, struct core_op *o
     }
 }
 
-/* Whether a whole warp loads or stores words of global memory that lie in a row, from *first on. */
-static bool is_row(const struct core_warp *cw, const struct xinst *i, uint32_t m, uint64_t *first) {
-    const struct imods *q = &i->in->m;
-    bool plain = (i->kind == X_LOAD || i->kind == X_STORE) &&
-                 (q->space == MS_GLOBAL || q->space == MS_GENERIC) && q->a64;
-    return m == UINT32_MAX && plain && q->size == 4 && q->vec == 1 && exec_row(cw->x, cw->w, i, first) &&
-           space_of(i, *first) == CORE_GLOBAL;
+static uint32_t access_bytes(const struct xinst *i) {
+    return i->bytes ? i->bytes > 16 ? 16 : i->bytes : 4;
+}
+
+EVERY_TIME bool lsu_prepare_spot(struct sm *sm, const struct core_warp *cw, struct core_op *op,
+                                 const struct xinst *i, uint32_t m, const struct spot *p) {
+    const struct coalescer_spec *s = &sm->spec->coalescer;
+    struct coalescer_inst ci = {
+        .mask = m, .bytes = access_bytes(i), .kind = i->kind == X_LOAD ? MEM_LOAD : MEM_STORE};
+    if (i->shared) {
+        op->space = CORE_SHARED;
+        op->passes = (uint16_t)(p->shape == LANES_ROW    ? 1
+                                : p->shape == LANES_SAME ? shared_passes_same(s, &ci)
+                                                         : shared_passes(s, &ci, p->off, 0));
+        return cw->w->cta->cluster->n == 1;
+    }
+    if (p->shape == LANES_NEAR && p->at & (s->line - 1))
+        return false;
+    if (i->in->m.vol)
+        ci.flags = MEM_BYPASS;
+    struct mem_access *out = take_room(sm, op);
+    op->space = CORE_GLOBAL;
+    op->naccess = (uint16_t)(p->shape == LANES_ROW    ? coalesce_row(s, &ci, p->at, out)
+                             : p->shape == LANES_SAME ? coalesce_same(s, &ci, p->at, out)
+                                                      : coalesce_near(s, &ci, p->at, p->off, out));
+    return true;
 }
 
 void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const struct xinst *i, uint32_t m) {
@@ -104,46 +123,36 @@ void lsu_prepare(struct sm *sm, struct core_warp *cw, struct core_op *op, const 
         tex_prepare(sm, cw, op, i, m);
         return;
     }
-    uint32_t bytes = inst_access_bytes(i->in);
-    struct coalescer_inst ci = {.mask = m, .bytes = bytes ? bytes > 16 ? 16 : bytes : 4, .kind = kind_of(i)};
+    struct coalescer_inst ci = {.mask = m, .bytes = access_bytes(i), .kind = kind_of(i)};
     if (i->kind == X_LDSM || i->kind == X_STSM)
         ci.mask &= exec_row_lanes(i);
     if (i->in->m.vol)
         ci.flags = MEM_BYPASS;
     const uint32_t *at = exec_offsets(cw->x, cw->w, i);
-    uint64_t first;
     if (i->kind == X_LDC) {
         op->space = CORE_GLOBAL;
         op->naccess = (uint16_t)coalesce_constant(&sm->spec->coalescer, &ci, at, (uint32_t)i->in->imm,
                                                   take_room(sm, op));
-    } else if (i->in->m.space == MS_SHARED && i->kind != X_LDGSTS) {
+    } else if (i->shared) {
         count_passes(sm, cw, op, &ci, at, (uint32_t)i->in->imm, m);
-    } else if (is_row(cw, i, m, &first)) {
-        op->space = CORE_GLOBAL;
-        op->naccess = (uint16_t)coalesce_row(&sm->spec->coalescer, &ci, first, take_room(sm, op));
     } else {
         prepare_lines(sm, cw, op, i, ci, m);
     }
 }
 
-/* 32-bit words that one lane accesses. */
-static uint32_t lane_words(const struct imods *m) {
+/* 32-bit words that an op accesses. */
+static uint32_t words_of(const struct core_op *op) {
+    const struct imods *m = &op->i->in->m;
     uint32_t bytes = (uint32_t)m->size * (m->vec ? m->vec : 1);
-    return bytes > 4 ? bytes / 4 : 1;
+    return op->lanes * (bytes > 4 ? bytes / 4 : 1);
 }
 
+/* An op whose accesses begin. */
 static void count(struct sm *sm, const struct core_op *op) {
-    bool cst = op->i->kind == X_LDC;
-    if (op->space == CORE_SHARED) {
-        sm->n.shared_accesses++;
-        sm->n.shared_passes += op->passes;
-        sm->n.shared_words += op->lanes * (uint64_t)lane_words(&op->i->in->m);
-        sm->n.remote_accesses += op->remote;
-        sm->n.remote_bytes += op->remote ? 4 * op->lanes * (uint64_t)lane_words(&op->i->in->m) : 0;
-    } else if (op->space == CORE_TEXTURE) {
+    if (op->space == CORE_TEXTURE) {
         sm->n.texture_accesses++;
         sm->n.texture_lines += op->naccess;
-    } else if (cst) {
+    } else if (op->i->kind == X_LDC) {
         sm->n.const_accesses++;
     } else if (op->space == CORE_LOCAL) {
         sm->n.local_accesses++;
@@ -156,6 +165,18 @@ static void count(struct sm *sm, const struct core_op *op) {
     }
 }
 
+/* The same in shared memory. */
+static EVERY_TIME void count_shared(struct sm *sm, const struct core_op *op) {
+    uint32_t words = words_of(op);
+    sm->n.shared_accesses++;
+    sm->n.shared_passes += op->passes;
+    sm->n.shared_words += words;
+    if (__builtin_expect(op->remote, 0)) {
+        sm->n.remote_accesses++;
+        sm->n.remote_bytes += 4 * (uint64_t)words;
+    }
+}
+
 static void leave(struct sm *sm) {
     fifo_pop(sm, sm->lsu);
     sm->lsu_length--;
@@ -163,15 +184,16 @@ static void leave(struct sm *sm) {
 }
 
 /* Shared memory, and instructions no lane takes part in: a fixed time. */
-static void serve_shared(struct sm *sm, int32_t id, uint64_t now) {
-    struct core_op *op = &sm->ops[id];
-    uint32_t passes = op->passes ? op->passes : 1;
-    if (op->passes)
-        count(sm, op);
+static EVERY_TIME void serve_shared(struct sm *sm, int32_t id, struct core_op *op, uint64_t now) {
+    uint32_t passes = op->passes;
+    if (passes)
+        count_shared(sm, op);
+    else
+        passes = 1;
     leave(sm);
     TELL(sm, tell_op(sm, PROBE_SHARED, id));
     sm->lsu_free = now + passes;
-    uint32_t latency = op->remote ? sm->spec->remote_latency : sm->spec->shared_latency;
+    uint32_t latency = __builtin_expect(op->remote, 0) ? sm->spec->remote_latency : sm->spec->shared_latency;
     access_finish_at(sm, id, now + latency - 1 + passes - 1 + op->delay);
 }
 
@@ -236,7 +258,7 @@ void sm_lsu(struct sm *sm, uint64_t now) {
         }
     }
     if (op->accesses == CORE_NONE) {
-        serve_shared(sm, id, now);
+        serve_shared(sm, id, op, now);
         return;
     }
     enum core_sent sent = op_send(sm, id, client_of(op), &sm->lsu_epoch, now);

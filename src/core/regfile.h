@@ -7,6 +7,7 @@
 #define REPRISE_CORE_REGFILE_H
 
 #include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "isa/isa.h"
@@ -103,6 +104,12 @@ static inline bool regfile_unref(struct regfile *f, uint16_t id, uint64_t now) {
 
 static inline struct reg_map *regfile_map(struct regfile *f, uint32_t warp, uint32_t reg) {
     return &f->map[warp * f->regs + reg];
+}
+
+/* Its latch has it, and it is not pinned, as is the rule. */
+static inline bool regfile_is_plain(const struct reg_map *map) {
+    static const struct reg_map plain = {.latched = true};
+    return !memcmp(&map->latched, &plain.latched, sizeof *map - offsetof(struct reg_map, latched));
 }
 
 /* Copies a logical register into its latch; what was never written reads zero. */

@@ -66,17 +66,18 @@ static enum probe_state state_of_shortage(enum shortage why) {
     return why == NO_UNIT ? PROBE_STATE_UNIT : PROBE_STATE_COLLECTOR;
 }
 
-/* The warp's next instruction takes a slot. */
-static EVERY_TIME void use_slot(struct sm *sm, uint32_t s, uint64_t now, bool plain) {
-    bool program = plain || !(sm->streaming >> s & 1);
-    warp_issue(sm, s, now, false, plain);
+/* The warp's next instruction takes a slot. True when that changed nothing of other warps. */
+static EVERY_TIME bool use_slot(struct sm *sm, uint32_t s, uint64_t now, bool plain) {
+    bool program = plain || !(sm->streaming >> s & 1), alone = false;
+    warp_issue(sm, s, now, &alone, plain);
     sm->n.warp_insts += program;
     sm->n.slot_issued += program;
     sm->n.slot_mechanism += !program;
+    return alone;
 }
 
-/* ready: warps of all schedulers that are. */
-static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, uint32_t sched, uint64_t ready,
+/* ready: warps of all schedulers that are. True when this still holds for those of others. */
+static inline __attribute__((always_inline)) bool run_scheduler(struct sm *sm, uint32_t sched, uint64_t ready,
                                                                 uint64_t now, bool plain) {
     uint64_t set = sm->group[sched] & ready;
     uint64_t all = set;
@@ -91,12 +92,12 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
         slots -= used;
         if (!slots) {
             TELL(sm, tell_states(sm, sched, now, set, 0, PROBE_STATE_MECHANISM));
-            return;
+            return false;
         }
     }
     if (!set && (plain || !sm->probe)) {
         slots_stalled(sm, sched, why, 0, slots, plain);
-        return;
+        return plain;
     }
     ready = issue_possible(sm, set, &why, plain);
     if (!plain)
@@ -112,20 +113,23 @@ static inline __attribute__((always_inline)) void run_scheduler(struct sm *sm, u
         uint32_t s = choose_warp(sm, sched, ready, plain);
         sm->last[sched] = s;
         for (;;) {
-            use_slot(sm, s, now, plain);
+            bool alone = use_slot(sm, s, now, plain);
+            if (plain)
+                return alone;
             set = warp_bit(s);
             bool asked = !plain && sm->mech.gates && set & sm->mech.concern;
             if (!--slots && !asked) /* a gate may want to know who is ready now */
-                return;
+                return false;
             set &= ready_warps(sm);
             if (asked && set)
                 set = point_gate_eligible(sm, set, now);
-            if (!slots || sm->fault || !issue_possible(sm, set, &why, plain))
+            if (!slots || sm_faulted(sm) || !issue_possible(sm, set, &why, plain))
                 break;
         }
         set = 0;
     }
     slots_stalled(sm, sched, why, set, slots, plain);
+    return plain;
 }
 
 /* Two-level: a warp that is ready is in the active set of its scheduler, or can get there. */
@@ -173,10 +177,15 @@ EVERY_TIME void sm_issue(struct sm *sm, uint64_t now, enum core_shape shape) {
     }
     /* The schedulers take turns in being first, because they share collectors and units. */
     uint32_t k = (uint32_t)(n & (n - 1) ? now % n : now & (n - 1));
-    for (uint32_t left = n;; ready = ready_warps(sm)) {
-        run_scheduler(sm, k, ready, now, plain);
-        if (!--left || sm->fault)
+    for (uint32_t left = n;;) {
+        bool holds = run_scheduler(sm, k, ready, now, plain);
+        if (!--left)
             return;
+        if (!holds) {
+            if (sm_faulted(sm))
+                return;
+            ready = ready_warps(sm);
+        }
         k = k + 1 < n ? k + 1 : 0;
     }
 }

@@ -11,8 +11,7 @@ enum shortage { NO_SHORTAGE, NO_UNIT, NO_COLLECTOR, REFUSED };
 static inline enum shortage shortage(const struct sm *sm, bool plain) {
     if (sm->free_op == CORE_NONE)
         return NO_UNIT;
-    if (sm->collectors_used[COLLECT_SP] < sm->spec->collectors[COLLECT_SP] ||
-        (!plain && (sm->kinds_apart || sm->mech.takes_every)))
+    if (sm->collectors_free[COLLECT_SP] || (!plain && (sm->kinds_apart || sm->mech.takes_every)))
         return NO_SHORTAGE;
     return sm->ready_units ? NO_UNIT : NO_COLLECTOR;
 }
@@ -21,7 +20,7 @@ static inline enum shortage shortage(const struct sm *sm, bool plain) {
  */
 static inline uint64_t collector_possible(const struct sm *sm, uint64_t set) {
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
-        if (sm->collectors_used[k] >= sm->spec->collectors[k])
+        if (!sm->collectors_free[k])
             set &= ~sm->kind[k] | sm->control;
     return set;
 }

@@ -73,8 +73,8 @@ static uint32_t bank_index(const struct core_spec *s, uint32_t warp, uint32_t re
     return (warp + (s->mapping == MAP_WID ? 0 : reg)) % s->banks;
 }
 
-struct core_need *core_needs(struct arena *a, const struct image *img, const struct core_spec *s) {
-    struct core_need *all = arena_array(a, struct core_need, img->ncode + 1);
+void core_needs_fill(struct core_need *all, const struct image *img, const struct core_spec *s) {
+    uint32_t line = s->coalescer.line / INST_BYTES;
     for (uint32_t c = 0; c < img->ncode; c++) {
         struct core_need *n = &all[c];
         *n = core_need(&img->code[c]);
@@ -85,7 +85,13 @@ struct core_need *core_needs(struct arena *a, const struct image *img, const str
             n->read_banks |= UINT64_C(1) << bank_index(s, 0, n->reads[k]);
         n->apart = (uint32_t)__builtin_popcountll(n->read_banks) == n->nreads;
         n->read_banks |= n->read_banks << s->banks;
+        n->left = (uint8_t)min_u64(line - c % line, img->ncode - c);
     }
+}
+
+struct core_need *core_needs(struct arena *a, const struct image *img, const struct core_spec *s) {
+    struct core_need *all = arena_array(a, struct core_need, img->ncode + 1);
+    core_needs_fill(all, img, s);
     return all;
 }
 
@@ -111,9 +117,10 @@ struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *
     for (uint32_t k = 0; k < MEM_CLIENTS; k++)
         sm->epoch[k] = memsys_port_epoch(mem, id, (enum mem_client)k);
     sm->fetch_latency = sm->port->inst->spec.latency;
+    sm->arrive_after = sm->fetch_latency + s->decode;
+    sm->arrive_slot = min_u64(sm->arrive_after, CORE_ARRIVALS - 1);
     sm->line_mask = ~(uint64_t)(s->coalescer.line - 1);
     sm->id = id;
-    sm->line_pcs = s->coalescer.line / INST_BYTES - 1;
     sm->kinds_apart = s->collectors[COLLECT_SFU] || s->collectors[COLLECT_MEM];
     sm->nreads = READ_RECORDS;
     sm->reads = arena_array(a, struct core_read, READ_RECORDS);
@@ -125,6 +132,8 @@ struct sm *sm_create(struct arena *a, const struct core_spec *s, struct memsys *
     sm->bank_regs = s->mapping == MAP_WID ? 0 : UINT32_MAX;
     for (uint32_t k = 0; k < sizeof sm->bank_at; k++)
         sm->bank_at[k] = (uint8_t)bank_index(s, k, 0);
+    for (uint32_t k = 0; k < sizeof sm->banks_past; k++)
+        sm->banks_past[k] = (uint8_t)(s->banks - sm->bank_at[k]);
     sm->all_banks = (uint32_t)((UINT64_C(1) << s->banks) - 1);
     return sm;
 }
@@ -146,19 +155,19 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
         sm->arriving = sm->streaming = sm->holding = sm->kept = 0;
     sm->fetchers = ~UINT64_C(0);
     memset(sm->arrivals, 0, sizeof sm->arrivals);
-    sm->arrive_slots = sm->wake_slots = 0;
+    sm->arrive_slots = 0;
     sm->nblocks = sm->nwarps = sm->nstreams = 0;
     sm->served = sm->fetched = UINT64_MAX;
     sm->resident_before = sm->n.resident_warps;
     sm->cycles_before = sm->n.cycles;
     sm->hold_first = sm->hold_count = 0;
     sm->hold_next = NEVER;
-    memset(sm->collectors_used, 0, sizeof sm->collectors_used);
+    memcpy(sm->collectors_free, sm->spec->collectors, sizeof sm->collectors_free);
     sm->cluster_wake = NEVER;
     sm->lsu_length = sm->tex_length = sm->outstanding = 0;
     sm->reads_waiting = sm->writes_waiting = sm->nlone = sm->lone_banks = 0;
     sm->read_banks = sm->write_banks = sm->written_banks = sm->ready_units = sm->full_units = 0;
-    sm->fault = sm->ended = false;
+    sm->halts = 0;
     sm->lsu_epoch = sm->tex_epoch = UINT32_MAX;
     sm->lsu_free = 0;
     for (uint32_t s = 0; s < CORE_MAX_WARPS; s++)
@@ -293,7 +302,7 @@ static struct cta *end_block(struct sm *sm, uint32_t block) {
 
 /* Frees the slots of warps that have ended, and of their blocks. */
 static void retire_warps(struct sm *sm, void (*done)(void *ctx, struct cta *c), void *ctx) {
-    sm->ended = false;
+    sm->halts &= (uint8_t)~HALT_ENDED;
     for (uint64_t left = sm->resident; left; left &= left - 1) {
         uint32_t s = (uint32_t)__builtin_ctzll(left);
         struct core_warp *cw = &sm->warps[s];
@@ -343,18 +352,18 @@ static uint64_t next_end(const struct sm *sm, uint64_t now) {
 static APART uint64_t next_cycle(const struct sm *sm, uint64_t now) {
     if (sm_idle(sm))
         return NEVER;
-    if (!sm->spec->sleep || sm->ended || sm_can_issue(sm))
+    if (!sm->spec->sleep || sm->halts & HALT_ENDED || sm_can_issue(sm))
         return now + 1;
     uint64_t next = next_end(sm, now);
     if (sm->ready_units)
         next = min_u64(next, units_next(sm, now));
-    next = min_u64(next, min_u64(sm->hold_next, sm->cluster_wake));
+    next = min_u64(next, sm->hold_next);
     if (sm->tex[0] != CORE_NONE && !tex_refused(sm))
         return now + 1;
     if (sm->lsu[0] != CORE_NONE && !lsu_refused(sm))
         next = min_u64(next, sm->lsu_free > now ? sm->lsu_free : now + 1);
-    if (sm->wake_slots)
-        next = min_u64(next, next_slot(sm->wake_slots, now));
+    if (sm->arrive_slots)
+        next = min_u64(next, fetch_wakes(sm, now));
     if (HAS(sm, life, next))
         next = min_u64(next, point_life_next(sm, now));
     return min_u64(next, min_u64(sm->port->first, sm->port->retry));
@@ -379,8 +388,6 @@ static EVERY_TIME void tick(struct sm *sm, uint64_t now, enum core_shape shape) 
         sm_complete(sm, now, plain);
     if (sm->hold_next <= now)
         sm_release(sm, now);
-    if (sm->cluster_wake <= now)
-        sm_open(sm, now);
     if (!plain)
         AT_POINT(sm, life, tick, now);
     sm_collect(sm, now, plain);
@@ -412,9 +419,9 @@ static EVERY_TIME uint64_t next_tick(const struct sm *sm, uint64_t now, bool pla
     return next;
 }
 
-/* Has nobody else anything to do before, or in, the SM's next cycle? */
+/* Has nobody else anything to do before the SM's next cycle? Its port may have, at its end. */
 static EVERY_TIME bool goes_on_alone(const struct sm *sm, uint64_t next) {
-    return next < sm->port->due && !sm->fault && !(sm_may_wait(sm, next) && sm_must_wait(sm, next));
+    return next <= sm->port->due && !(sm_may_wait(sm, next) && sm_must_wait(sm, next));
 }
 
 static EVERY_TIME uint64_t go(struct sm *sm, uint64_t *now, uint64_t end,
@@ -426,13 +433,13 @@ static EVERY_TIME uint64_t go(struct sm *sm, uint64_t *now, uint64_t end,
         tick(sm, at, shape);
         awake++;
         next = next_tick(sm, at, shape != SHAPE_ANY);
-        if (next >= end || sm->ended || !goes_on_alone(sm, next))
+        if (next >= end || sm->halts || !goes_on_alone(sm, next))
             break;
     }
     sm->ticks += awake;
     sm->n.cycles += awake;
     sm->n.resident_warps += awake * sm->nwarps; /* whose number is the same all the time */
-    if (sm->ended) {
+    if (sm->halts & HALT_ENDED) {
         retire_warps(sm, done, ctx);
         next = next_tick(sm, at, shape != SHAPE_ANY);
     }

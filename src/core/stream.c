@@ -26,8 +26,7 @@ struct core_stream *core_stream_open(struct sm *sm, const struct image *img) {
     x->local_bytes = x->shared_static = x->shared_dynamic = 0;
     t->cta = cluster_create(x)->ctas[0];
     t->needs = xcalloc(img->ncode + 1, sizeof *t->needs);
-    for (uint32_t pc = 0; pc < img->ncode; pc++)
-        t->needs[pc] = core_need(&img->code[pc]);
+    core_needs_fill(t->needs, img, sm->spec);
     return t;
 }
 
@@ -52,7 +51,7 @@ void core_stream_stop(struct sm *sm, struct core_stream *t) {
     struct core_warp *cw = &sm->warps[t->slot];
     simt_exit(cw->w, cw->w->live);
     buffer_flush(sm, t->slot, cw->next);
-    sm->ended |= !cw->inflight;
+    sm->halts |= cw->inflight ? 0 : HALT_ENDED;
     warp_update(sm, t->slot);
 }
 

@@ -77,7 +77,7 @@ static inline void count_unit(struct sm *sm, const struct core_unit *u, uint32_t
 static EVERY_TIME uint32_t start_op(struct sm *sm, int32_t id, uint32_t unit, bool queued, uint64_t now,
                                     bool plain) {
     struct core_op *op = &sm->ops[id];
-    sm->collectors_used[plain ? COLLECT_SP : collect_kind(sm, op->need)]--;
+    sm->collectors_free[plain ? COLLECT_SP : collect_kind(sm, op->need)]++;
     struct mech_work work = {op->lanes, plain ? op->need->beats : interval_of(sm, op, unit)};
     if (plain && op->space == CORE_TEXTURE)
         work.beats *= op->passes;
@@ -102,10 +102,23 @@ static EVERY_TIME uint32_t start_op(struct sm *sm, int32_t id, uint32_t unit, bo
 static EVERY_TIME uint32_t start_simple(struct sm *sm, int32_t id, struct core_op *op,
                                         const struct core_unit *u, uint64_t now) {
     const struct core_need *need = op->need;
-    sm->collectors_used[COLLECT_SP]--;
+    sm->collectors_free[COLLECT_SP]++;
     count_unit(sm, u, need->energy, op->lanes);
     finish_at(sm, id, op, now + need->cycles - 1);
     return need->beats;
+}
+
+EVERY_TIME bool unit_start(struct sm *sm, int32_t id, struct core_op *op) {
+    struct core_unit *u = &sm->units[UNIT_SP];
+    if (op->need->unit != UNIT_SP || u->ready[0] != CORE_NONE)
+        return false;
+    uint64_t now = sm->now;
+    for (uint64_t *free = u->free, *end = free + u->count; free < end; free++)
+        if (*free <= now) {
+            *free = now + start_simple(sm, id, op, u, now);
+            return true;
+        }
+    return false;
 }
 
 /* The same of one that is not. */

@@ -11,8 +11,7 @@
 
 /* An operand collector is free for an instruction that needs this. */
 static inline bool core_collector_free(const struct sm *sm, const struct core_need *need) {
-    enum collect_kind kind = collect_kind(sm, need);
-    return sm->collectors_used[kind] < sm->spec->collectors[kind];
+    return sm->collectors_free[collect_kind(sm, need)];
 }
 
 /* The op that the instruction which is about to take effect will be: for registers.fill, values.sources and
@@ -46,6 +45,21 @@ static inline void core_write_to(struct sm *sm, int32_t op, uint32_t place) {
     sm->ops[op].taken = true;
     sm->ops[op].place = (uint16_t)place;
     queue_write(sm, op, owned_bank(sm, place));
+}
+/* Does no write keep a word of such an owner from its bank in this cycle, and nobody else look on? At
+ * life.tick. */
+static inline bool core_writes_now(const struct sm *sm) {
+    return sm->mech.n == 1 && !(sm->write_banks | sm->written_banks);
+}
+/* Then the next word is written at once; written does not follow. If there are several: by their banks, of
+ * which no two may be the same. */
+static inline void core_write_now(struct sm *sm, int32_t op, uint32_t place) {
+    struct core_op *o = &sm->ops[op];
+    sm->written_banks |= 1u << owned_bank(sm, place);
+    sm->n.rf_writes++;
+    sm->n.rf_write_arrays += o->write_arrays;
+    o->taken = true;
+    o->next_write++;
 }
 /* The same word is not written, because a register that has value stands for it: the program goes on with
  * that. --check compares it with what was computed. The next word is the one in work. NULL: the mechanism has

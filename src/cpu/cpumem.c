@@ -151,7 +151,7 @@ static void drain_l1(struct cpumem *m, uint32_t k) {
             .line = p->line, .sectors = p->sectors, .full = p->full, .kind = p->kind, .flags = p->flags};
         if (!mem_accepted(cache_access(m->l2, m->now, &x, l2_token(k, p->id))))
             return;
-        cache_sent(l1);
+        cache_sent(l1, 1);
     }
     m->leaving &= ~(1u << k);
 }
@@ -277,7 +277,7 @@ static void tick(struct cpumem *m) {
     const struct mem_packet *p;
     while ((p = cache_out(m->l2)) && !queue_full(&m->to_dram)) {
         queue_push(&m->to_dram, (struct to_dram){*p, m->now + (uint64_t)m->cfg.l2_latency});
-        cache_sent(m->l2);
+        cache_sent(m->l2, 1);
     }
     if (!queue_empty(&m->to_dram) && queue_head(&m->to_dram)->ready <= m->now)
         send_to_dram(m);

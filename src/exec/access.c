@@ -5,6 +5,7 @@
 #include "base/wide.h"
 #include "exec/warp.h"
 #include "exec/watch.h"
+#include "sim/often.h"
 
 typedef uint32_t __attribute__((may_alias, aligned(4))) word;
 typedef uint16_t __attribute__((may_alias, aligned(2))) half;
@@ -265,95 +266,131 @@ static void gather_local(const struct warp *w, uint32_t *d, const uint64_t *a, u
     }
 }
 
-/* A whole access inside one piece of memory: base and 32-bit offsets. This is the common case; everything
- * else (several allocations, mixed spaces, faults) takes the general way through struct target. */
-static uint8_t *piece(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint32_t bytes,
-                      uint32_t *off) {
-    const uint32_t *lo = src_lanes(x, w, i->s[0]);
-    uint32_t space = i->in->m.space, imm = (uint32_t)i->in->imm;
-    if (space == MS_SHARED) {
-        uint32_t size = w->cta->shared_bytes;
-        return size >= bytes && lane_memory.offsets32(off, lo, imm, m, size - bytes, bytes) ? w->cta->shared
-                                                                                            : NULL;
-    }
-    if (space == MS_LOCAL)
-        return NULL;
-    uint32_t l = first_lane(m);
-    const uint32_t *hi = i->in->m.a64 ? src_lanes(x, w, i->s[1]) : NULL;
-    uint64_t a0 = hi ? ((uint64_t)hi[l] << 32 | lo[l]) + (uint64_t)(int64_t)i->in->imm
-                     : (uint64_t)WINDOW_HI << 32 | (uint32_t)(lo[l] + imm);
+/* Whether bytes of memory can be accessed from an address on, which is an offset in shared memory. */
+static EVERY_TIME bool is_there(struct exec *x, const struct warp *w, const struct xinst *i, uint64_t from,
+                                uint32_t n) {
+    if (i->shared)
+        return from + n <= w->cta->shared_bytes;
     const struct mem_span *h = &x->hint.data;
-    if (a0 - h->addr >= h->size && !memory_span(x->mem, a0, &x->hint.data))
-        return NULL;
-    if (h->size < bytes || (h->addr & (bytes - 1)))
-        return NULL;
-    uint64_t span = h->size - bytes;
-    uint32_t limit = span > UINT32_MAX ? UINT32_MAX : (uint32_t)span;
-    bool ok =
-        hi ? lane_memory.offsets64(off, lo, hi, (uint64_t)(int64_t)i->in->imm - h->addr, m, limit, bytes)
-           : lane_memory.offsets32(off, lo, imm - (uint32_t)h->addr, m, limit, bytes);
-    return ok ? (uint8_t *)(uintptr_t)h->addr : NULL;
+    if (from - h->addr >= h->size && !memory_span(x->mem, from, &x->hint.data))
+        return false;
+    return h->size - (from - h->addr) >= n;
 }
 
-/* Memory that all lanes of the warp touch, each its word of a row, whether they are active or not: what code
- * does most. NULL: they do something else, or one of them touches what is not there. */
-static uint8_t *row(struct exec *x, const struct warp *w, const struct xinst *i) {
-    enum { ROW = 4 * WARP_LANES };
-    const struct imods *q = &i->in->m;
-    if (q->size != 4 || q->vec != 1)
-        return NULL;
-    if (q->space == MS_SHARED) {
-        const uint32_t *lo = src_lanes(x, w, i->s[0]);
-        uint32_t first = lo[0] + (uint32_t)i->in->imm, size = w->cta->shared_bytes;
-        bool fits = first % 4 == 0 && size >= ROW && first <= size - ROW;
-        return fits && lane_memory.row(lo, NULL) ? w->cta->shared + first : NULL;
+/* The address of a lane, of 64 bits. */
+static inline uint64_t wide_address(const struct xinst *i, const uint32_t *lo, const uint32_t *hi,
+                                    uint32_t lane) {
+    return ((uint64_t)hi[lane] << 32 | lo[lane]) + (uint64_t)(int64_t)i->in->imm;
+}
+
+/* Base and offsets of lanes that point to one piece of memory, wherever. */
+static APART bool is_near(struct exec *x, const struct warp *w, const struct xinst *i, uint32_t m,
+                          const uint32_t *lo, const uint32_t *hi, struct spot *p) {
+    uint32_t imm = (uint32_t)i->in->imm, bytes = i->bytes;
+    p->shape = LANES_NEAR;
+    p->at = 0;
+    if (i->shared) {
+        uint32_t size = w->cta->shared_bytes;
+        return size >= bytes && lane_memory.offsets32(p->off, lo, imm, m, size - bytes, bytes);
     }
-    if (q->space == MS_LOCAL || !q->a64)
-        return NULL;
-    uint64_t first;
+    uint32_t l = first_lane(m);
+    uint64_t a0 = hi ? wide_address(i, lo, hi, l) : (uint64_t)WINDOW_HI << 32 | (uint32_t)(lo[l] + imm);
     const struct mem_span *h = &x->hint.data;
-    bool fits = exec_row(x, w, i, &first) && first % 4 == 0 && first - h->addr < h->size &&
-                h->size - (first - h->addr) >= ROW;
-    return fits ? (uint8_t *)(uintptr_t)first : NULL;
+    if (a0 - h->addr >= h->size && !memory_span(x->mem, a0, &x->hint.data))
+        return false;
+    if (h->size < bytes || (h->addr & (bytes - 1)))
+        return false;
+    uint64_t span = h->size - bytes;
+    uint32_t limit = span > UINT32_MAX ? UINT32_MAX : (uint32_t)span;
+    p->at = h->addr;
+    return hi ? lane_memory.offsets64(p->off, lo, hi, (uint64_t)(int64_t)i->in->imm - h->addr, m, limit,
+                                      bytes)
+              : lane_memory.offsets32(p->off, lo, imm - (uint32_t)h->addr, m, limit, bytes);
+}
+
+/* Lanes whose places have a shape. */
+static EVERY_TIME bool is_shape(struct exec *x, const struct warp *w, const struct xinst *i, uint32_t m,
+                                const uint32_t *lo, const uint32_t *hi, struct spot *p) {
+    enum lane_shape shape = lane_memory.shape(lo, hi, m);
+    if (shape == LANES_ANY)
+        return false;
+    uint32_t first = first_lane(m), n = i->bytes, before = 0;
+    uint64_t at = hi ? wide_address(i, lo, hi, first) : lo[first] + (uint32_t)i->in->imm;
+    if (at & (n - 1))
+        return false;
+    if (shape == LANES_ROW) {
+        if (n != 4)
+            return false;
+        before = 4 * first;
+        n = 4 * (WARP_LANES - (uint32_t)__builtin_clz(m)) - before;
+    }
+    p->shape = shape;
+    p->at = at - before;
+    return is_there(x, w, i, at, n);
+}
+
+EVERY_TIME bool exec_spot(struct exec *x, const struct warp *w, const struct xinst *i, uint32_t m,
+                          struct spot *p) {
+    const uint32_t *lo = src_lanes(x, w, i->s[0]), *hi = i->wide ? src_lanes(x, w, i->s[1]) : NULL;
+    if (i->kind == X_STORE && __builtin_expect(x->mem->read_only, 0))
+        return false;
+    return (i->shaped && is_shape(x, w, i, m, lo, hi, p)) || is_near(x, w, i, m, lo, hi, p);
 }
 
 /* The words of a load from base + off into the destination registers. */
-static void load_piece(struct warp *w, const struct xinst *i, uint32_t m, const uint8_t *base,
-                       const uint32_t *off, uint32_t words) {
-    const struct imods *q = &i->in->m;
-    uint32_t step = q->size >= 4 ? 4 : q->size;
-    _Alignas(64) uint32_t tmp[WARP_LANES];
-    for (uint32_t k = 0; k < words; k++) {
-        uint32_t *d = w->r[i->d + k];
-        lane_memory.gather(m == 0xffffffffu ? d : tmp, base + step * k, off, step, q->sgn);
-        if (m != 0xffffffffu)
-            lane_blend(d, tmp, m);
+static void load_near(struct warp *w, const struct xinst *i, uint32_t m, const uint8_t *base,
+                      const uint32_t *off) {
+    for (uint32_t k = 0; k < i->ndw; k++)
+        lane_memory.gather(w->r[i->d + k], base + i->step * k, off, m, i->step, i->in->m.sgn);
+}
+
+static EVERY_TIME void load_at(struct warp *w, const struct xinst *i, uint32_t m, uintptr_t at,
+                               const struct spot *p) {
+    if (p->shape == LANES_NEAR)
+        load_near(w, i, m, (const uint8_t *)at, p->off);
+    else if (p->shape == LANES_ROW && i->ndw)
+        lane_memory.load_row(w->r[i->d], at, m);
+    else
+        for (uint32_t k = 0; k < i->ndw; k++)
+            lane_fill(w->r[i->d + k], ((const word *)at)[k], m);
+}
+
+/* stored: the words to store; NULL: they are in their registers. */
+static EVERY_TIME void store_at(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t m,
+                                uintptr_t at, const struct spot *p, const uint32_t (*stored)[WARP_LANES]) {
+    for (uint32_t k = 0; k < i->words; k++) {
+        const uint32_t *s = stored ? stored[k] : src_lanes(x, w, i->s[i->first[1] + k]);
+        if (p->shape == LANES_NEAR)
+            lane_memory.scatter((uint8_t *)at + i->step * k, p->off, s, m, i->step);
+        else if (p->shape == LANES_ROW)
+            lane_memory.store_row(at, s, m);
+        else
+            ((word *)at)[k] = s[31 - __builtin_clz(m)]; /* what the last lane stores stays */
     }
 }
 
-static uint32_t words_of(const struct imods *m) {
-    return (m->size > 4 ? m->size / 4u : 1u) * m->vec;
+EVERY_TIME void exec_at_spot(const struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
+                             const struct spot *p, const uint32_t (*stored)[WARP_LANES]) {
+    uintptr_t at = (uintptr_t)p->at + (i->shared ? (uintptr_t)w->cta->shared : 0);
+    if (i->kind == X_LOAD)
+        load_at(w, i, m, at, p);
+    else
+        store_at(x, w, i, m, at, p, stored);
 }
 
 bool exec_load(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
     const struct imods *q = &i->in->m;
-    const uint8_t *whole = m == UINT32_MAX && i->ndw ? row(x, w, i) : NULL;
-    if (whole) {
-        memcpy(w->r[i->d], whole, 4 * WARP_LANES);
-        return true;
-    }
-    uint32_t bytes = (uint32_t)q->size * q->vec, words = i->ndw ? words_of(q) : 0;
     _Alignas(64) uint32_t off[WARP_LANES];
-    const uint8_t *base = piece(x, w, i, m, bytes, off);
-    if (base) {
-        load_piece(w, i, m, base, off, words);
+    struct spot p = {.off = off};
+    if (i->spots && exec_spot(x, w, i, m, &p)) {
+        exec_at_spot(x, w, i, m, &p, NULL);
         return true;
     }
     struct target t;
-    if (!resolve(x, w, i, m, bytes, &t))
+    if (!resolve(x, w, i, m, i->bytes, &t))
         return false;
     _Alignas(64) uint32_t tmp[WARP_LANES];
-    for (uint32_t k = 0; k < words; k++) {
+    for (uint32_t k = 0; k < i->ndw; k++) {
         uint32_t *d = w->r[i->d + k];
         if (t.local == m) {
             gather_local(w, d, t.at, m, k, q->size, q->sgn);
@@ -388,47 +425,38 @@ bool exec_may_write(struct exec *x, struct warp *w, const struct xinst *i, uint3
 }
 
 bool exec_store(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
-    const struct imods *q = &i->in->m;
     if (x->mem->read_only && !exec_may_write(x, w, i, m))
         return false;
-    uint8_t *whole = m == UINT32_MAX ? row(x, w, i) : NULL;
-    if (whole) {
-        memcpy(whole, src_lanes(x, w, i->s[i->first[1]]), 4 * WARP_LANES);
-        return true;
-    }
-    uint32_t bytes = (uint32_t)q->size * q->vec, words = words_of(q), step = q->size >= 4 ? 4 : q->size;
     _Alignas(64) uint32_t off[WARP_LANES];
-    uint8_t *base = piece(x, w, i, m, bytes, off);
-    if (base) {
-        for (uint32_t k = 0; k < words; k++)
-            lane_memory.scatter(base + step * k, off, src_lanes(x, w, i->s[i->first[1] + k]), m, step);
+    struct spot p = {.off = off};
+    if (i->spots && exec_spot(x, w, i, m, &p)) {
+        exec_at_spot(x, w, i, m, &p, NULL);
         return true;
     }
     struct target t;
-    if (!resolve(x, w, i, m, bytes, &t))
+    if (!resolve(x, w, i, m, i->bytes, &t))
         return false;
-    for (uint32_t k = 0; k < words; k++) {
+    for (uint32_t k = 0; k < i->words; k++) {
         const uint32_t *s = src_lanes(x, w, i->s[i->first[1] + k]);
-        if (t.local == 0xffffffffu && step == 4 && same_everywhere(t.at)) {
+        if (t.local == 0xffffffffu && i->step == 4 && same_everywhere(t.at)) {
             memcpy(local_byte(w, t.at[0] + 4 * k, 0), s, 4 * WARP_LANES);
             continue;
         }
         for (uint32_t l = 0; l < WARP_LANES; l++) {
             if (!(m >> l & 1))
                 continue;
-            uint8_t *at = t.local >> l & 1 ? local_byte(w, t.at[l] + step * k, l)
-                                           : (uint8_t *)(uintptr_t)(t.at[l] + step * k);
-            memcpy(at, &s[l], step);
+            uint8_t *at = t.local >> l & 1 ? local_byte(w, t.at[l] + i->step * k, l)
+                                           : (uint8_t *)(uintptr_t)(t.at[l] + i->step * k);
+            memcpy(at, &s[l], i->step);
         }
     }
     return true;
 }
 
 uint32_t exec_silent(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
-    const struct imods *q = &i->in->m;
-    uint32_t words = words_of(q), step = q->size >= 4 ? 4 : q->size, silent = m;
+    uint32_t words = i->words, step = i->step, silent = m;
     struct target t;
-    if (!resolve(x, w, i, m, (uint32_t)q->size * q->vec, &t))
+    if (!resolve(x, w, i, m, i->bytes, &t))
         return 0;
     for (uint32_t k = 0; k < words && silent; k++) {
         const uint32_t *s = src_lanes(x, w, i->s[i->first[1] + k]);
@@ -445,12 +473,11 @@ uint32_t exec_silent(struct exec *x, struct warp *w, const struct xinst *i, uint
 
 bool exec_ldc(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
     const struct imods *q = &i->in->m;
-    uint32_t bytes = (uint32_t)q->size * q->vec, words = words_of(q), step = q->size >= 4 ? 4 : q->size;
-    uint32_t limit = x->bank_bytes[q->mode];
+    uint32_t bytes = i->bytes, step = i->step, limit = x->bank_bytes[q->mode];
     const uint32_t *base = src_lanes(x, w, i->s[0]);
     _Alignas(64) uint32_t off[WARP_LANES];
     if (limit >= bytes && lane_memory.offsets32(off, base, (uint32_t)i->in->imm, m, limit - bytes, bytes)) {
-        load_piece(w, i, m, x->bank[q->mode], off, i->ndw ? words : 0);
+        load_near(w, i, m, x->bank[q->mode], off);
         return true;
     }
     for (uint32_t l = 0; l < WARP_LANES; l++) {
@@ -461,7 +488,7 @@ bool exec_ldc(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m)
             return exec_fault(x, w, i, RP_MISALIGNED, l, a, bytes, MS_CONST);
         if (a > limit || limit - a < bytes)
             return exec_fault(x, w, i, RP_ILLEGAL_ADDRESS, l, a, bytes, MS_CONST);
-        for (uint32_t k = 0; k < words && i->ndw; k++) {
+        for (uint32_t k = 0; k < i->ndw; k++) {
             uint32_t v = 0;
             memcpy(&v, x->bank[q->mode] + a + step * k, step);
             w->r[i->d + k][l] = extend(v, q->size, q->sgn);
@@ -560,7 +587,7 @@ void exec_touch(const struct exec *x, const struct warp *w, const struct xinst *
                 uint32_t m, struct touch *t) {
     uint32_t space = i->in->m.space;
     addresses(x, w, i, s, imm, m, t->at);
-    t->bytes = inst_access_bytes(i->in);
+    t->bytes = i->bytes;
     t->shared = space == MS_SHARED ? m : 0;
     t->local = space == MS_LOCAL ? m : 0;
     for (uint32_t l = 0; space == MS_GENERIC && l < WARP_LANES; l++) {

@@ -127,7 +127,7 @@ static bool keep_writes(struct follower *f, struct warp *w, const struct xinst *
             return false;
         last = key;
     }
-    later_add(&f->kept, w, i, m, 0, 0);
+    later_add(&f->kept, &f->x, w, i, m, &(struct spot){.shape = LANES_ANY}, 0, 0);
     return true;
 }
 

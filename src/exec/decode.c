@@ -82,6 +82,13 @@ static void decode(struct image *img, struct map *seen, struct xinst *x, const s
     }
     bool sole = (x->ps[0] & x->ps[1] & x->pd[0] & x->pd[1]) == PRED_PT && !(x->pneg[0] | x->pneg[1]);
     x->easy = x->kind == X_ALU && sole && !x->mods && x->op.rnd == RND_RN;
+    x->bytes = (uint8_t)inst_access_bytes(in);
+    x->step = in->m.size < 4 ? in->m.size : 4;
+    x->words = x->step ? x->bytes / x->step : 0;
+    x->spots = (x->kind == X_LOAD || x->kind == X_STORE) && in->m.space != MS_LOCAL;
+    x->shared = in->m.space == MS_SHARED && x->kind != X_LDGSTS;
+    x->wide = !x->shared && in->m.a64;
+    x->shaped = x->step == 4 && (x->shared || x->wide);
 }
 
 struct image *image_create(const struct program *p) {

@@ -162,12 +162,14 @@ static void blend(uint32_t *d, const uint32_t *s, uint32_t mask) {
 #define LANE_TEXT2(x) #x
 #define LANE_TEXT(x)  LANE_TEXT2(x)
 
-bool LANE_NAME(lane_row)(const uint32_t *, const uint32_t *);
+enum lane_shape LANE_NAME(lane_shape)(const uint32_t *, const uint32_t *, uint32_t);
 bool LANE_NAME(lane_offsets32)(uint32_t *, const uint32_t *, uint32_t, uint32_t, uint32_t, uint32_t);
 bool LANE_NAME(lane_offsets64)(uint32_t *, const uint32_t *, const uint32_t *, uint64_t, uint32_t, uint32_t,
                                uint32_t);
-void LANE_NAME(lane_gather)(uint32_t *, const uint8_t *, const uint32_t *, uint32_t, bool);
+void LANE_NAME(lane_gather)(uint32_t *, const uint8_t *, const uint32_t *, uint32_t, uint32_t, bool);
 void LANE_NAME(lane_scatter)(uint8_t *, const uint32_t *, const uint32_t *, uint32_t, uint32_t);
+void LANE_NAME(lane_load_row)(uint32_t *, uintptr_t, uint32_t);
+void LANE_NAME(lane_store_row)(uintptr_t, const uint32_t *, uint32_t);
 
 extern const struct lane_texture LANE_NAME(lane_texture_set);
 extern const struct lane_matrix LANE_NAME(lane_matrix_set);
@@ -181,8 +183,9 @@ const struct lane_set LANE_NAME(lane_set) = {
 #undef OP
         },
     .pick_rounded = LANE_NAME(lane_pick_rounded),
-    .memory = {LANE_NAME(lane_row), LANE_NAME(lane_offsets32), LANE_NAME(lane_offsets64),
-               LANE_NAME(lane_gather), LANE_NAME(lane_scatter)},
+    .memory = {LANE_NAME(lane_shape), LANE_NAME(lane_offsets32), LANE_NAME(lane_offsets64),
+               LANE_NAME(lane_gather), LANE_NAME(lane_scatter), LANE_NAME(lane_load_row),
+               LANE_NAME(lane_store_row)},
     .texture = &LANE_NAME(lane_texture_set),
     .matrix = &LANE_NAME(lane_matrix_set),
     .modify = modify,

@@ -36,20 +36,28 @@ static inline void lane_run(struct lane_op op, struct lane_io *io);
 extern void (*lane_modify)(uint32_t *d, const uint32_t *s, uint32_t and_mask, uint32_t xor_mask);
 /* d = mask bit ? s : d, for each lane. */
 extern void (*lane_blend)(uint32_t *d, const uint32_t *s, uint32_t mask);
-/* Lanes of m of a register get what one lane of it has. */
-static inline void lane_spread(uint32_t *d, uint32_t from, uint32_t m) {
+/* Lanes of m of a register get a value. */
+static inline void lane_fill(uint32_t *d, uint32_t value, uint32_t m) {
     _Alignas(64) uint32_t all[WARP_LANES];
-    uint32_t one = d[from], *to = m == UINT32_MAX ? d : all;
+    uint32_t *to = m == UINT32_MAX ? d : all;
     for (uint32_t l = 0; l < WARP_LANES; l++)
-        to[l] = one;
+        to[l] = value;
     if (m != UINT32_MAX)
         lane_blend(d, all, m);
 }
+/* The same of what one lane of it has. */
+static inline void lane_spread(uint32_t *d, uint32_t from, uint32_t m) {
+    lane_fill(d, d[from], m);
+}
+/* Where lanes point: anywhere; all to one place; to words in a row, lane by lane; to somewhere in one piece
+ * of memory. */
+enum lane_shape { LANES_ANY, LANES_SAME, LANES_ROW, LANES_NEAR };
+
 /* Memory access of 32 lanes. Offsets are relative to a base that the caller adds to. */
 struct lane_memory {
-    /* Whether lanes point to words in a row, the first lane to the first. Addresses have 32 bits, or 64 where
-     * hi, which has their upper halves, is not NULL. */
-    bool (*row)(const uint32_t *lo, const uint32_t *hi);
+    /* How the places that lanes of a mask, which is not 0, point to lie to one another. Addresses have 32
+     * bits, or 64 where hi, which has their upper halves, is not NULL. */
+    enum lane_shape (*shape)(const uint32_t *lo, const uint32_t *hi, uint32_t mask);
     /* off = lo + add; lanes outside mask get the offset of one inside. True when all are at most limit and
      * multiples of align (a power of two). */
     bool (*offsets32)(uint32_t *off, const uint32_t *lo, uint32_t add, uint32_t mask, uint32_t limit,
@@ -57,10 +65,15 @@ struct lane_memory {
     /* The same for 64-bit addresses; false, too, when a lane is 4 GB or more away. */
     bool (*offsets64)(uint32_t *off, const uint32_t *lo, const uint32_t *hi, uint64_t add, uint32_t mask,
                       uint32_t limit, uint32_t align);
-    /* Loads size bytes (1, 2 or 4, extended to 32 bits) for every lane. */
-    void (*gather)(uint32_t *d, const uint8_t *base, const uint32_t *off, uint32_t size, bool sgn);
+    /* Loads size bytes (1, 2 or 4, extended to 32 bits) for the lanes in mask; offsets of others are such
+     * that they could be loaded, too. */
+    void (*gather)(uint32_t *d, const uint8_t *base, const uint32_t *off, uint32_t mask, uint32_t size,
+                   bool sgn);
     /* Stores the low size bytes of the lanes in mask, in lane order. */
     void (*scatter)(uint8_t *base, const uint32_t *off, const uint32_t *s, uint32_t mask, uint32_t size);
+    /* The same of words in a row, lane 0's at a host address; nothing is touched of lanes outside mask. */
+    void (*load_row)(uint32_t *d, uintptr_t at, uint32_t mask);
+    void (*store_row)(uintptr_t at, const uint32_t *s, uint32_t mask);
 };
 extern struct lane_memory lane_memory;
 

@@ -132,9 +132,18 @@ LANE_INLINE uint64_t sat64(uint64_t v) {
 }
 
 /* ---- masks: one bit per lane <-> one word per lane ---- */
-#if defined(__AVX512F__)
+#if defined(__AVX2__)
 #include <immintrin.h>
 
+/* Eight lanes of a mask's low byte as words. */
+LANE_INLINE __m256i spread8(uint32_t mask) {
+    const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)mask), bit), bit);
+}
+
+#endif
+
+#if defined(__AVX512F__)
 /* Bit i is set when t[i] is not zero. */
 LANE_INLINE uint32_t pack_mask(const uint32_t *t) {
     __m512i lo = _mm512_load_si512(t), hi = _mm512_load_si512(t + 16);
@@ -153,8 +162,6 @@ LANE_INLINE void blend_lanes(uint32_t *d, const uint32_t *s, uint32_t mask) {
 }
 
 #elif defined(__AVX2__)
-#include <immintrin.h>
-
 LANE_INLINE uint32_t pack_mask(const uint32_t *t) {
     uint32_t zero = 0;
     for (unsigned k = 0; k < 4; k++) {
@@ -163,12 +170,6 @@ LANE_INLINE uint32_t pack_mask(const uint32_t *t) {
         zero |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(is0)) << (8 * k);
     }
     return ~zero;
-}
-
-/* Eight lanes of a mask's low byte as words. */
-LANE_INLINE __m256i spread8(uint32_t mask) {
-    const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)mask), bit), bit);
 }
 
 LANE_INLINE void spread_mask(uint32_t *t, uint32_t mask) {

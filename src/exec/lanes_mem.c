@@ -36,27 +36,63 @@ LANE_INLINE bool all_fit(const uint32_t *off, uint32_t limit, uint32_t align) {
 }
 
 /* The host's instruction takes offsets as signed: they count from 2 GB behind the base. */
-LANE_INLINE void gather_words(uint32_t *d, const uint8_t *base, const uint32_t *off) {
+LANE_INLINE void gather_words(uint32_t *d, const uint8_t *base, const uint32_t *off, uint32_t mask) {
     const uint32_t middle = UINT32_C(1) << 31;
     const int *from = (const int *)((uintptr_t)base + middle);
-    for (unsigned k = 0; k < 4; k++)
-        _mm256_storeu_si256((__m256i *)(d + 8 * k),
-                            _mm256_i32gather_epi32(from, _mm256_xor_si256(eight(off, k), each(middle)), 1));
+    for (unsigned k = 0; k < 4; k++) {
+        __m256i at = _mm256_xor_si256(eight(off, k), each(middle)), got;
+        if (mask == UINT32_MAX)
+            got = _mm256_i32gather_epi32(from, at, 1);
+        else
+            got = _mm256_mask_i32gather_epi32(eight(d, k), from, at, spread8(mask >> (8 * k)), 1);
+        _mm256_storeu_si256((__m256i *)(d + 8 * k), got);
+    }
 }
 
-bool LANE_NAME(lane_row)(const uint32_t *lo, const uint32_t *hi);
-bool LANE_NAME(lane_row)(const uint32_t *lo, const uint32_t *hi) {
-    if (lo[WARP_LANES - 1] - lo[0] != 4 * (WARP_LANES - 1) || (hi && lo[WARP_LANES - 1] < lo[0]))
-        return false;
-    __m256i want = _mm256_add_epi32(each(lo[0]), _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28));
-    __m256i wrong = _mm256_xor_si256(want, eight(lo, 0));
-    for (unsigned k = 1; k < 4; k++) {
-        want = _mm256_add_epi32(want, each(32));
-        wrong = _mm256_or_si256(wrong, _mm256_xor_si256(want, eight(lo, k)));
+LANE_INLINE enum lane_shape find_shape(const uint32_t *lo, const uint32_t *hi, uint32_t mask, uint32_t first,
+                                       enum lane_shape shape) {
+    uint32_t step = shape == LANES_ROW ? 4 : 0;
+    __m256i places = _mm256_and_si256(_mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28), each(0u - step / 4));
+    __m256i want = _mm256_add_epi32(each(lo[first] - step * first), places), wrong = _mm256_setzero_si256();
+    uint32_t right = 0;
+    for (unsigned k = 0; k < 4; k++) {
+        __m256i differ = _mm256_xor_si256(want, eight(lo, k));
+        if (hi)
+            differ = _mm256_or_si256(differ, _mm256_xor_si256(each(hi[first]), eight(hi, k)));
+        want = _mm256_add_epi32(want, each(8 * step));
+        if (mask == UINT32_MAX) {
+            wrong = _mm256_or_si256(wrong, differ);
+        } else {
+            __m256i is0 = _mm256_cmpeq_epi32(differ, _mm256_setzero_si256());
+            right |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(is0)) << (8 * k);
+        }
     }
-    for (unsigned k = 0; hi && k < 4; k++)
-        wrong = _mm256_or_si256(wrong, _mm256_xor_si256(each(hi[0]), eight(hi, k)));
-    return _mm256_testz_si256(wrong, wrong);
+    bool all = mask == UINT32_MAX ? _mm256_testz_si256(wrong, wrong) : !(mask & ~right);
+    return all ? shape : LANES_ANY;
+}
+
+void LANE_NAME(lane_load_row)(uint32_t *d, uintptr_t at, uint32_t mask);
+void LANE_NAME(lane_load_row)(uint32_t *d, uintptr_t at, uint32_t mask) {
+    if (mask == UINT32_MAX) {
+        for (unsigned k = 0; k < 4; k++)
+            _mm256_storeu_si256((__m256i *)(d + 8 * k), eight((const uint32_t *)at, k));
+        return;
+    }
+    for (unsigned k = 0; k < 4; k++) {
+        __m256i in = spread8(mask >> (8 * k));
+        _mm256_maskstore_epi32((int *)(d + 8 * k), in, _mm256_maskload_epi32((const int *)(at + 32 * k), in));
+    }
+}
+
+void LANE_NAME(lane_store_row)(uintptr_t at, const uint32_t *s, uint32_t mask);
+void LANE_NAME(lane_store_row)(uintptr_t at, const uint32_t *s, uint32_t mask) {
+    if (mask == UINT32_MAX) {
+        for (unsigned k = 0; k < 4; k++)
+            _mm256_storeu_si256((__m256i *)(at + 32 * k), eight(s, k));
+        return;
+    }
+    for (unsigned k = 0; k < 4; k++)
+        _mm256_maskstore_epi32((int *)(at + 32 * k), spread8(mask >> (8 * k)), eight(s, k));
 }
 
 #else
@@ -70,20 +106,49 @@ LANE_INLINE bool all_fit(const uint32_t *off, uint32_t limit, uint32_t align) {
     return most <= limit && !(low & (align - 1));
 }
 
-LANE_INLINE void gather_words(uint32_t *d, const uint8_t *base, const uint32_t *off) {
-    FOR_LANES d[i] = *(const word *)(base + off[i]);
+LANE_INLINE void gather_words(uint32_t *d, const uint8_t *base, const uint32_t *off, uint32_t mask) {
+    LANE_TEMP(uint32_t, got);
+    FOR_LANES got[i] = *(const word *)(base + off[i]);
+    blend_lanes(d, got, mask);
 }
 
-bool LANE_NAME(lane_row)(const uint32_t *lo, const uint32_t *hi);
-bool LANE_NAME(lane_row)(const uint32_t *lo, const uint32_t *hi) {
-    uint32_t wrong = 0;
-    FOR_LANES wrong |= lo[i] ^ (lo[0] + 4 * i);
+LANE_INLINE enum lane_shape find_shape(const uint32_t *lo, const uint32_t *hi, uint32_t mask, uint32_t first,
+                                       enum lane_shape shape) {
+    uint32_t step = shape == LANES_ROW ? 4 : 0, from = lo[first] - step * first;
+    LANE_TEMP(uint32_t, wrong);
+    FOR_LANES wrong[i] = lo[i] ^ (from + step * i);
     if (hi)
-        FOR_LANES wrong |= hi[i] ^ hi[0];
-    return !wrong && (!hi || lo[WARP_LANES - 1] > lo[0]);
+        FOR_LANES wrong[i] |= hi[i] ^ hi[first];
+    return pack_mask(wrong) & mask ? LANES_ANY : shape;
+}
+
+void LANE_NAME(lane_load_row)(uint32_t *d, uintptr_t at, uint32_t mask);
+void LANE_NAME(lane_load_row)(uint32_t *d, uintptr_t at, uint32_t mask) {
+    for (uint32_t left = mask; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctz(left);
+        d[i] = *(const word *)(at + 4 * i);
+    }
+}
+
+void LANE_NAME(lane_store_row)(uintptr_t at, const uint32_t *s, uint32_t mask);
+void LANE_NAME(lane_store_row)(uintptr_t at, const uint32_t *s, uint32_t mask) {
+    for (uint32_t left = mask; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctz(left);
+        *(word *)(at + 4 * i) = s[i];
+    }
 }
 
 #endif
+
+/* The first and the last lane tell which shape it could be. */
+enum lane_shape LANE_NAME(lane_shape)(const uint32_t *lo, const uint32_t *hi, uint32_t mask);
+enum lane_shape LANE_NAME(lane_shape)(const uint32_t *lo, const uint32_t *hi, uint32_t mask) {
+    uint32_t first = (uint32_t)__builtin_ctz(mask), last = 31 - (uint32_t)__builtin_clz(mask);
+    uint32_t far = lo[last] - lo[first];
+    if ((far && far != 4 * (last - first)) || (hi && lo[last] < lo[first]))
+        return LANES_ANY;
+    return find_shape(lo, hi, mask, first, far ? LANES_ROW : LANES_SAME);
+}
 
 bool LANE_NAME(lane_offsets32)(uint32_t *off, const uint32_t *lo, uint32_t add, uint32_t mask, uint32_t limit,
                                uint32_t align);
@@ -108,21 +173,27 @@ bool LANE_NAME(lane_offsets64)(uint32_t *off, const uint32_t *lo, const uint32_t
     return !(pack_mask(high) & mask) && all_fit(off, limit, align);
 }
 
-void LANE_NAME(lane_gather)(uint32_t *d, const uint8_t *base, const uint32_t *off, uint32_t size, bool sgn);
-void LANE_NAME(lane_gather)(uint32_t *d, const uint8_t *base, const uint32_t *off, uint32_t size, bool sgn) {
+void LANE_NAME(lane_gather)(uint32_t *d, const uint8_t *base, const uint32_t *off, uint32_t mask,
+                            uint32_t size, bool sgn);
+void LANE_NAME(lane_gather)(uint32_t *d, const uint8_t *base, const uint32_t *off, uint32_t mask,
+                            uint32_t size, bool sgn) {
     if (size == 4) {
-        gather_words(d, base, off);
-    } else if (size == 2) {
+        gather_words(d, base, off, mask);
+        return;
+    }
+    LANE_TEMP(uint32_t, got);
+    if (size == 2) {
         for (unsigned i = 0; i < WARP_LANES; i++) {
             uint32_t v = *(const halfword *)(base + off[i]);
-            d[i] = sgn ? (uint32_t)(int16_t)v : v;
+            got[i] = sgn ? (uint32_t)(int16_t)v : v;
         }
     } else {
         for (unsigned i = 0; i < WARP_LANES; i++) {
             uint32_t v = base[off[i]];
-            d[i] = sgn ? (uint32_t)(int8_t)v : v;
+            got[i] = sgn ? (uint32_t)(int8_t)v : v;
         }
     }
+    blend_lanes(d, got, mask);
 }
 
 void LANE_NAME(lane_scatter)(uint8_t *base, const uint32_t *off, const uint32_t *s, uint32_t mask,

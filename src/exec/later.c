@@ -66,8 +66,27 @@ static size_t most_bytes(const struct xinst *i) {
     return sizeof(struct later_access) + i->nsw * (size_t)WORD_BYTES;
 }
 
-void later_add(struct later *l, struct warp *w, const struct xinst *i, uint32_t m, uint64_t cycle,
-               int32_t tag) {
+/* Where lanes point, and the words that a store writes. */
+static void keep_spot(struct later_access *a, const struct exec *x, const struct spot *p) {
+    if (p->shape == LANES_NEAR)
+        memcpy(word_of(a, a->words++), p->off, WORD_BYTES);
+    for (uint32_t k = a->i->first[1]; a->i->kind == X_STORE && k < a->i->nsw; k++)
+        memcpy(word_of(a, a->words++), src_lanes(x, a->w, a->i->s[k]), WORD_BYTES);
+}
+
+/* The registers that an access reads. */
+static void keep_registers(struct later_access *a) {
+    const struct xinst *i = a->i;
+    for (uint32_t k = 0; k < i->nsw; k++)
+        if (keeps(i, k))
+            memcpy(word_of(a, a->words++), a->w->r[i->s[k]], WORD_BYTES);
+    for (uint32_t k = 0; k < i->nsw; k++)
+        if (loses(i, k))
+            memcpy(word_of(a, a->words + a->lost++), a->w->r[i->s[k]], WORD_BYTES);
+}
+
+void later_add(struct later *l, const struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
+               const struct spot *p, uint64_t cycle, int32_t tag) {
     if (l->end + most_bytes(i) > l->size) { /* what has been carried out makes room */
         memmove(l->at, l->at + l->first, l->end - l->first);
         l->end -= l->first;
@@ -75,13 +94,12 @@ void later_add(struct later *l, struct warp *w, const struct xinst *i, uint32_t 
         assert(l->end + most_bytes(i) <= l->size);
     }
     struct later_access *a = (struct later_access *)(void *)(l->at + l->end);
-    *a = (struct later_access){.w = w, .i = i, .cycle = cycle, .m = m, .tag = tag};
-    for (uint32_t k = 0; k < i->nsw; k++)
-        if (keeps(i, k))
-            memcpy(word_of(a, a->words++), w->r[i->s[k]], WORD_BYTES);
-    for (uint32_t k = 0; k < i->nsw; k++)
-        if (loses(i, k))
-            memcpy(word_of(a, a->words + a->lost++), w->r[i->s[k]], WORD_BYTES);
+    *a = (struct later_access){
+        .w = w, .i = i, .cycle = cycle, .at = p->at, .m = m, .tag = tag, .shape = (uint8_t)p->shape};
+    if (p->shape != LANES_ANY)
+        keep_spot(a, x, p);
+    else
+        keep_registers(a);
     l->last = l->end;
     l->last_reads = l->touched[LATER_READS].n;
     l->end += bytes_of(a);
@@ -121,12 +139,22 @@ static bool writes_before(const struct later *l) {
     return false;
 }
 
+/* Carries out an access whose registers have what they had when it was noted. */
+static bool carry_out(struct later_access *a, struct exec *x) {
+    if (a->shape == LANES_ANY)
+        return exec_simple(x, a->w, a->i, a->m);
+    uint32_t(*kept)[WARP_LANES] = (void *)word_of(a, 0);
+    const struct spot p = {.shape = (enum lane_shape)a->shape, .at = a->at, .off = kept[0]};
+    exec_at_spot(x, a->w, a->i, a->m, &p, (const uint32_t(*)[WARP_LANES])(kept + (a->shape == LANES_NEAR)));
+    return true;
+}
+
 void later_guess(struct later *l, struct exec *x) {
     struct later_access *a = last_access(l);
     const struct xinst *i = a->i;
     if (!is_read(i) || writes_before(l))
         return;
-    if (exec_simple(x, a->w, i, a->m)) {
+    if (carry_out(a, x)) {
         a->guessed = true;
         l->due--;
     } else { /* it ends the launch in its turn, if another does not before */
@@ -142,26 +170,6 @@ struct later_access *later_find(const struct later *l, int32_t tag) {
         at += bytes_of(a);
     }
     return NULL;
-}
-
-/* The registers that an access reads have, for a while, what was kept of them; what they had goes to now. */
-static void bring_back(struct later_access *a, uint8_t (*now)[WORD_BYTES]) {
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < a->i->nsw; k++) {
-        if (!keeps(a->i, k))
-            continue;
-        uint32_t *r = a->w->r[a->i->s[k]];
-        memcpy(now[n], r, WORD_BYTES);
-        memcpy(r, word_of(a, n++), WORD_BYTES);
-    }
-}
-
-/* They have again what they had. A register that is read twice had it when it was first looked at. */
-static void put_back(const struct later_access *a, uint8_t (*now)[WORD_BYTES]) {
-    uint32_t n = a->words;
-    for (uint32_t k = a->i->nsw; k-- > 0;)
-        if (keeps(a->i, k))
-            memcpy(a->w->r[a->i->s[k]], now[--n], WORD_BYTES);
 }
 
 /* The oldest access is no longer among those that are kept, but stays where it is for now. */
@@ -180,21 +188,37 @@ void later_drop(struct later *l) {
     take(l);
 }
 
-bool later_finish(struct later *l, struct exec *x) {
-    struct later_access *a = take(l);
+/* The source words that were kept are in their registers again; lost: those that the result replaced, too. */
+static void bring_back(struct later_access *a, bool lost) {
     uint32_t n = 0;
+    if (a->shape != LANES_ANY)
+        return;
     for (uint32_t k = 0; k < a->i->nsw; k++)
         if (keeps(a->i, k))
             memcpy(a->w->r[a->i->s[k]], word_of(a, n++), WORD_BYTES);
-    return exec_simple(x, a->w, a->i, a->m);
+    for (uint32_t k = 0; lost && k < a->i->nsw; k++)
+        if (loses(a->i, k))
+            memcpy(a->w->r[a->i->s[k]], word_of(a, n++), WORD_BYTES);
 }
 
-/* The source words that the result replaced are there again. */
-static void find_lost(const struct later_access *a) {
-    uint32_t n = a->words;
-    for (uint32_t k = 0; k < a->i->nsw; k++)
-        if (loses(a->i, k))
-            memcpy(a->w->r[a->i->s[k]], (const uint8_t *)(a + 1) + (size_t)n++ * WORD_BYTES, WORD_BYTES);
+bool later_finish(struct later *l, struct exec *x) {
+    struct later_access *a = take(l);
+    bring_back(a, false);
+    return carry_out(a, x);
+}
+
+/* What the registers have now to which words come back. */
+static void put_aside(const struct later_access *a, uint8_t (*now)[WORD_BYTES]) {
+    for (uint32_t k = 0, n = 0; k < a->i->nsw && a->shape == LANES_ANY; k++)
+        if (keeps(a->i, k))
+            memcpy(now[n++], a->w->r[a->i->s[k]], WORD_BYTES);
+}
+
+/* They have it again. */
+static void put_back(const struct later_access *a, uint8_t (*now)[WORD_BYTES]) {
+    for (uint32_t k = 0, n = 0; k < a->i->nsw && a->shape == LANES_ANY; k++)
+        if (keeps(a->i, k))
+            memcpy(a->w->r[a->i->s[k]], now[n++], WORD_BYTES);
 }
 
 bool later_run(struct later *l, struct exec *x) {
@@ -204,9 +228,9 @@ bool later_run(struct later *l, struct exec *x) {
         return true;
     if (a->given)
         memcpy(given, a->w->r[a->i->d], WORD_BYTES);
-    bring_back(a, now);
-    find_lost(a);
-    bool ok = exec_simple(x, a->w, a->i, a->m);
+    put_aside(a, now);
+    bring_back(a, true);
+    bool ok = carry_out(a, x);
     for (uint32_t k = 0; a->led && k < a->i->ndw; k++)
         lane_spread(a->w->r[a->i->d + k], a->leader, a->led);
     if (a->given)

@@ -13,17 +13,20 @@
 
 #include "exec/warp.h"
 
-/* One access, followed by those of its source words that are registers: first those that are not also its
- * destination, then those that are. */
+/* One access, followed by what it takes to carry it out. Where its spot is known, those are the offsets of
+ * lanes if they need them, and the words to store; else those of its source words that are registers: first
+ * those that are not also its destination, then those that are. */
 struct later_access {
     _Alignas(64) struct warp *w;
     const struct xinst *i;
     uint64_t cycle;
+    uint64_t at;          /* of its spot */
     uint32_t m;           /* lanes */
     int32_t tag;          /* the caller's */
     uint16_t words, lost; /* lost: source words that are also its destination */
     uint32_t led;         /* lanes that get the result of lane `leader` instead of their own */
     uint8_t leader;
+    uint8_t shape; /* of its spot */
     bool guessed;
     bool given; /* somebody else gave the result, one word: its destination is not touched any more */
 };
@@ -58,9 +61,9 @@ bool later_suits(const struct image *img);
 size_t later_bytes(const struct image *img, uint32_t accesses);
 /* Lanes of m for which the instruction accesses what SMs share. */
 uint32_t later_lanes(const struct exec *x, const struct warp *w, const struct xinst *i, uint32_t m);
-/* Notes an access for lanes m, at least one. */
-void later_add(struct later *l, struct warp *w, const struct xinst *i, uint32_t m, uint64_t cycle,
-               int32_t tag);
+/* Notes an access for lanes m, at least one, at the spot p. */
+void later_add(struct later *l, const struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
+               const struct spot *p, uint64_t cycle, int32_t tag);
 /* The access noted last touches a line, of 128 bytes; any: it may be all. */
 void later_touches(struct later *l, uint64_t line, bool any);
 /* Carries out the access noted last if it is a load whose result can be guessed. */

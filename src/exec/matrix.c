@@ -16,7 +16,7 @@ uint32_t exec_row_lanes(const struct xinst *i) {
 /* Host addresses of the rows of all matrices. */
 static bool find_rows(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m, uint64_t *at) {
     uint32_t lanes = m & exec_row_lanes(i);
-    return exec_resolve(x, w, i, lanes ? lanes : m, inst_access_bytes(i->in), at, NULL);
+    return exec_resolve(x, w, i, lanes ? lanes : m, i->bytes, at, NULL);
 }
 
 static uint16_t *element(const uint64_t *row, uint32_t r, uint32_t c) {

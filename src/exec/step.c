@@ -547,11 +547,22 @@ enum warp_state warp_step_lanes(struct exec *x, struct warp *w, uint32_t only) {
     return run(x, w, 1, only, false, false);
 }
 
-EVERY_STEP enum warp_state warp_take(struct exec *x, struct warp *w, struct simt_entry *e,
-                                     const struct xinst *i, uint32_t m, uint32_t lanes) {
+/* The path e carries out an instruction for so many lanes ... */
+static inline void count_step(struct exec *x, const struct simt_entry *e, uint32_t lanes) {
     x->warp_insts++;
     x->executed[e->pc]++;
     x->thread_insts += lanes;
+}
+
+/* ... and goes past it. */
+static inline void step_past(struct exec *x, struct simt_entry *e) {
+    x->divergent += e->mask != UINT32_MAX;
+    e->pc++;
+}
+
+EVERY_STEP enum warp_state warp_take(struct exec *x, struct warp *w, struct simt_entry *e,
+                                     const struct xinst *i, uint32_t m, uint32_t lanes) {
+    count_step(x, e, lanes);
     if (__builtin_expect(i->easy && m == UINT32_MAX, 1))
         run_easy(x, w, i);
     else if (i->kind == X_ALU) {
@@ -560,35 +571,40 @@ EVERY_STEP enum warp_state warp_take(struct exec *x, struct warp *w, struct simt
     } else if (!run_simple(x, w, i, m, false)) {
         return WARP_FAULT;
     }
-    x->divergent += e->mask != UINT32_MAX;
-    e->pc++;
+    step_past(x, e);
+    return WARP_RUNNING;
+}
+
+EVERY_STEP enum warp_state warp_take_at(struct exec *x, struct warp *w, struct simt_entry *e,
+                                        const struct xinst *i, uint32_t m, uint32_t lanes,
+                                        const struct spot *p) {
+    count_step(x, e, lanes);
+    exec_at_spot(x, w, i, m, p, NULL);
+    count_spin(x, w, i);
+    step_past(x, e);
     return WARP_RUNNING;
 }
 
 EVERY_STEP void warp_take_branch(struct exec *x, struct warp *w, const struct xinst *i, bool taken,
                                  uint32_t lanes) {
     struct simt_entry *e = &w->stack[w->depth - 1];
-    x->warp_insts++;
-    x->executed[e->pc]++;
-    x->thread_insts += lanes;
+    count_step(x, e, lanes);
     x->divergent += e->mask != UINT32_MAX;
     e->pc = taken ? i->in->target : e->pc + 1;
 }
 
 enum warp_state warp_take_later(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
-                                uint32_t lanes, struct later *l, uint64_t cycle, int32_t tag) {
+                                uint32_t lanes, const struct spot *p, struct later *l, uint64_t cycle,
+                                int32_t tag) {
     struct simt_entry *e = &w->stack[w->depth - 1];
-    uint32_t later = later_lanes(x, w, i, m);
+    uint32_t later = p->shape != LANES_ANY ? m : later_lanes(x, w, i, m);
     if (!later)
         return warp_take(x, w, e, i, m, lanes);
-    x->warp_insts++;
-    x->executed[e->pc]++;
-    x->thread_insts += lanes;
+    count_step(x, e, lanes);
     if (later != m && !exec_simple(x, w, i, m & ~later))
         return WARP_FAULT;
-    later_add(l, w, i, later, cycle, tag);
+    later_add(l, x, w, i, later, p, cycle, tag);
     count_spin(x, w, i);
-    x->divergent += e->mask != UINT32_MAX;
-    e->pc++;
+    step_past(x, e);
     return WARP_WAITING;
 }

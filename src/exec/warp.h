@@ -64,8 +64,14 @@ struct xinst {
     const struct xmods *mods;      /* neg and abs of source words, or NULL */
     uint8_t kind, nsw, ndw, guard; /* nsw, ndw: words of all sources, of the destination */
     bool gneg, pneg[2];
-    bool turn; /* other warps run before this one goes on (turns.c) */
-    bool easy; /* computes in lanes alone: no neg or abs, no predicate but its guard, the usual rounding */
+    bool turn;   /* other warps run before this one goes on (turns.c) */
+    bool easy;   /* computes in lanes alone: no neg or abs, no predicate but its guard, the usual rounding */
+    bool spots;  /* it is a load or store that may have a spot ... */
+    bool shaped; /* ... and moves whole words: the shape of where its lanes point says what it does */
+    bool shared; /* it accesses shared memory, and no other */
+    bool wide;   /* its addresses have 64 bits */
+    uint8_t bytes, words,
+        step; /* that one lane accesses in memory; its registers for that, and bytes of each */
     uint8_t ps[2], pd[2];
     uint8_t first[4]; /* index in s of each source's first word */
     uint32_t d,
@@ -334,6 +340,14 @@ static inline const uint32_t *src_lanes(const struct exec *x, const struct warp 
     return s & POOL ? x->pool[s & ~POOL] : w->r[s];
 }
 
+/* Where lanes of a load or store point, in one piece of memory: found once for the time that it takes and for
+ * what it does. */
+struct spot {
+    enum lane_shape shape; /* LANES_ANY: it is not known */
+    uint64_t at; /* address of lane 0, or where it would be; in shared memory an offset; NEAR: the piece's */
+    uint32_t *off; /* NEAR: of each lane from there; those of lanes outside are copies of one inside */
+};
+
 /* ---- step.c ---- */
 enum warp_state { WARP_RUNNING, WARP_WAITING, WARP_DONE, WARP_FAULT };
 /* Runs a warp for its turn, at most n instructions; its paths take turns, too. */
@@ -346,13 +360,17 @@ enum warp_state warp_step_lanes(struct exec *x, struct warp *w, uint32_t only);
  * callers that know them, and for instructions that warp_can_take. */
 enum warp_state warp_take(struct exec *x, struct warp *w, struct simt_entry *e, const struct xinst *i,
                           uint32_t m, uint32_t lanes);
+/* The same of a load or store that points to p. */
+enum warp_state warp_take_at(struct exec *x, struct warp *w, struct simt_entry *e, const struct xinst *i,
+                             uint32_t m, uint32_t lanes, const struct spot *p);
 /* The same of a branch that all lanes of the path take, or none. */
 void warp_take_branch(struct exec *x, struct warp *w, const struct xinst *i, bool taken, uint32_t lanes);
 /* The same, but accesses to what SMs share are noted in l, with a tag, as issued in a cycle (later.h);
  * WARP_WAITING: there were some. m is not 0. */
 struct later;
 enum warp_state warp_take_later(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
-                                uint32_t lanes, struct later *l, uint64_t cycle, int32_t tag);
+                                uint32_t lanes, const struct spot *p, struct later *l, uint64_t cycle,
+                                int32_t tag);
 /* Whether an instruction neither changes the path it is on nor concerns others: warp_take can run it, unless
  * somebody watches. */
 static inline bool warp_can_take(const struct xinst *i) {
@@ -370,14 +388,13 @@ static inline const uint32_t *exec_offsets(const struct exec *x, const struct wa
     return src_lanes(x, w, i->s[i->first[0]]);
 }
 
-/* Whether all lanes of a whole warp that loads or stores words point to words in a row; the first lane to
- * *first. Addresses have 64 bits. */
-static inline bool exec_row(const struct exec *x, const struct warp *w, const struct xinst *i,
-                            uint64_t *first) {
-    const uint32_t *lo = src_lanes(x, w, i->s[0]), *hi = src_lanes(x, w, i->s[1]);
-    *first = ((uint64_t)hi[0] << 32 | lo[0]) + (uint64_t)(int64_t)i->in->imm;
-    return lane_memory.row(lo, hi);
-}
+/* Finds where lanes m, which are not none, of an instruction that may have a spot point; p->off has room for
+ * that. False: it is not known, as not all of them point into one piece of memory and may access it. */
+bool exec_spot(struct exec *x, const struct warp *w, const struct xinst *i, uint32_t m, struct spot *p);
+/* Carries out a load or store of which that is known. stored: the words to store; NULL: they are in their
+ * registers. */
+void exec_at_spot(const struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
+                  const struct spot *p, const uint32_t (*stored)[WARP_LANES]);
 
 /* Thread blocks: state for one of x's blocks; block number n starts in it (again and again). */
 struct cta *cta_create(struct exec *x);

@@ -131,7 +131,7 @@ void strands_count(struct run *r) {
         x->passed += y->passed;
         x->divergent += y->divergent;
         x->waited += y->waited;
-        if (r->m->sms[i]->fault && x->fault.status == RP_OK)
+        if (sm_faulted(r->m->sms[i]) && x->fault.status == RP_OK)
             x->fault = y->fault;
     }
 }
@@ -189,14 +189,13 @@ static void strand_go(struct strand *s, uint64_t end) {
     struct sm *sm = r->m->sms[s->sm];
     bool last = r->next == r->total;
     drop_settled(s, sm);
+    if (s->port->due < s->at) /* it has learnt more about cycles that it went through */
+        memsys_port_end(mem, s->at - 1, s->sm);
+    note_port(s, sm);
     while ((s->at = strand_next(s)) < end) {
         uint64_t now = s->at;
-        if (s->port->due <= now) {
-            memsys_port_send(mem, now, s->sm);
-            note_port(s, sm);
-        }
         bool ticks = s->wake <= now, idle = sm_idle(sm), sure = memsys_port_is_sure(mem, s->sm);
-        s->blocked = !memsys_port_knows(mem, s->sm, ticks);
+        s->blocked = !sure && !memsys_port_knows(mem, s->sm, ticks);
         if (s->blocked)
             return;
         if (ticks && sm_may_wait(sm, now) && sm_must_wait(sm, now))
@@ -206,11 +205,11 @@ static void strand_go(struct strand *s, uint64_t end) {
             s->wake = sm_run(sm, &now, sure && !s->asks ? end : now + 1, note_ended, s);
         }
         if (s->port->due <= now) {
-            memsys_port_receive(mem, now, s->sm);
+            memsys_port_end(mem, now, s->sm);
             note_port(s, sm);
         }
         s->at = now + 1;
-        if (sm->fault || (wants_block(s) && !last) || (!idle && sm_idle(sm)))
+        if (sm_faulted(sm) || (wants_block(s) && !last) || (!idle && sm_idle(sm)))
             return;
     }
     s->at = end;
@@ -219,10 +218,8 @@ static void strand_go(struct strand *s, uint64_t end) {
 /* The same of its port alone. */
 static void strand_go_port(struct strand *s, uint64_t end) {
     struct memsys *mem = s->run->m->mem;
-    while ((s->at = max_u64(s->at, s->port->due)) < end) {
-        memsys_port_send(mem, s->at, s->sm);
-        memsys_port_receive(mem, s->at++, s->sm);
-    }
+    while ((s->at = max_u64(s->at, s->port->due)) < end)
+        memsys_port_end(mem, s->at++, s->sm);
     s->at = end;
 }
 
@@ -297,7 +294,7 @@ static bool go_all(struct run *r) {
         r->due[n++] = MEMORY_PIECE;
     BITS_EACH (&r->open, i) {
         struct strand *s = &r->strands[i];
-        if (s->at >= r->round_end || m->sms[i]->fault || wants_block(s) || sm_idle(m->sms[i]))
+        if (s->at >= r->round_end || sm_faulted(m->sms[i]) || wants_block(s) || sm_idle(m->sms[i]))
             continue;
         if (strand_next(s) >= r->round_end)
             s->at = r->round_end;
@@ -355,7 +352,7 @@ static void note_distance(struct distance *d, const struct run *r, const struct 
     if (s->blocked)
         d->blocked_at = min_u64(d->blocked_at, s->at);
     d->wants |= wants_block(s);
-    d->fault |= r->m->sms[s->sm]->fault;
+    d->fault |= sm_faulted(r->m->sms[s->sm]);
     note_accesses(&d->noted, s);
     show_strand(r, s);
 }
@@ -508,7 +505,7 @@ static uint32_t settle(struct run *r, uint64_t end, struct noted noted, bool any
     if (!any || (fault != NO_SLOT && *cycle < end - 1))
         return fault;
     BITS_EACH (&r->open, i)
-        if (i < fault && r->m->sms[i]->fault && r->strands[i].at == end) {
+        if (i < fault && sm_faulted(r->m->sms[i]) && r->strands[i].at == end) {
             *cycle = end - 1;
             return i;
         }

@@ -228,7 +228,7 @@ static bool tick_sms(struct run *r, uint64_t now) {
         bool refused = r->refused[i];
         denied |= refused;
         m->wake[i] = sm_tick(m->sms[i], now, run_block_done, r);
-        if (m->sms[i]->fault)
+        if (sm_faulted(m->sms[i]))
             return false;
         /* Several blocks may have ended in this cycle, or while nobody could enter. */
         while ((r->ended != ended || refused) && r->together == 1 && run_feed(r, i))

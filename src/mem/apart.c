@@ -1,37 +1,31 @@
 /* Ports of SMs that are gone through by themselves, and what passes between them and the networks.
  *
- * Both sides send the requests of a port, from the same log and by the same rule: the port, as far as it
- * knows that there is room, to learn which of its caches' requests have left; and the networks, in their own
- * time, which decides. Where the port has fallen behind it takes over what the networks did.
+ * Both sides send the requests of a port, from the same queues and by the same rule: the networks in their
+ * own time, which decides; and the port, as far as it knows that there is room, where an access may have to
+ * wait until requests have left. In all other cases the port falls behind, and takes over what the networks
+ * did.
  *
  * Replies stay where they lie in the network, which knows when each is given away. A port reads those that it
  * was told of; the network, which is behind, forgets them when it comes to the cycle in which they were read.
  */
 #include "mem/memsys_state.h"
 
-/* When a port that is apart has something to do. That requests leave need not be seen when they do, but only
- * before the next is made, if nobody waits for it and there is room for all of them. */
-void memsys_note_due(struct port *p) {
-    bool waits = p->waits && !p->unsure,
-         must_see = p->urgent || p->room < (int32_t)(p->known.all_made - p->known.all_sent);
-    p->times->due = waits && must_see ? min_u64(p->sends_from + 1, p->reply_at) : p->reply_at;
+/* Whether a port has requests that have not left, as far as it knows. */
+static bool has_unsent(const struct port *p) {
+    return p->all_sent != p->all_made;
 }
 
-/* The client of a port that is apart that sends a request in cycle now; MEM_CLIENTS: none does. Sets *next to
- * the first cycle in which one will, as far as is known. */
-static uint32_t next_made(const struct port *p, const struct sender *s, uint64_t now, uint64_t *next) {
-    *next = NEVER;
-    for (uint32_t i = 0; i < MEM_CLIENTS; i++) {
-        uint32_t client = (s->turn + i) % MEM_CLIENTS;
-        const struct made_log *l = &p->log[client];
-        if (s->sent[client] == s->made[client])
-            continue;
-        uint64_t at = l->ring[s->sent[client] & l->mask].at;
-        if (at < now)
-            return client;
-        *next = min_u64(*next, at + 1);
-    }
-    return MEM_CLIENTS;
+/* Whether a port must see when its requests leave: not only before more are made, but as soon as they do,
+ * since somebody waits for that, or there is no room for all of them. */
+static bool must_see(const struct port *p) {
+    uint32_t unsent = p->all_made - p->all_sent;
+    return unsent && (p->urgent || p->room < (int32_t)unsent);
+}
+
+/* When a port that is apart has something to do. */
+void memsys_note_due(struct port *p) {
+    bool sees = must_see(p) && !p->unsure;
+    p->times->due = sees ? min_u64(p->sends_from, p->reply_at) : p->reply_at;
 }
 
 /* The first cycle, from reached on, in which the network may have more room for requests of an SM. */
@@ -45,16 +39,14 @@ static uint64_t send_made(struct memsys *m, uint64_t now, uint32_t sm) {
     struct port *p = &m->port[sm];
     struct sender *s = &p->sender;
     uint64_t next;
-    uint32_t client = next_made(p, s, now, &next);
+    uint32_t client = memsys_next_sender(p, s->clients, s->turn, s->sent, now, &next);
     if (client == MEM_CLIENTS)
         return next;
     if (!icnt_has_room(m->request, sm))
         return room_from(m, sm);
-    uint64_t tick = domain_arrival(&m->domain[ICNT], now);
-    struct mem_packet q = p->log[client].ring[s->sent[client]++ & p->log[client].mask].packet;
-    uint32_t to = memsys_partition(&m->spec, q.line, &q.line);
-    icnt_push(m->request, tick, sm, to, &q);
-    domain_due(m, &m->domain[ICNT], tick);
+    memsys_enter(m, now, sm, cache_request(p->cache[client], s->sent[client]++));
+    if (s->sent[client] == s->made[client])
+        s->clients &= ~(1u << client);
     s->turn = client + 1;
     return ++s->all_sent == s->all_made ? NEVER : now + 1;
 }
@@ -88,35 +80,20 @@ uint64_t memsys_known(const struct memsys *m) {
     return m->lookahead + max_u64(m->reached, clock_cycle(c, first)) - m->reached;
 }
 
-/* Notes the last requests of a cache, which were made in cycle now. */
-static void log_made(struct port *p, uint32_t client, uint32_t n, uint64_t now) {
-    const struct bank *b = &p->cache[client]->bank;
-    const struct made_log *l = &p->log[client];
-    p->known.all_made += n;
-    for (uint32_t i = b->out.len - n; i < b->out.len; i++)
-        l->ring[p->known.made[client]++ & l->mask] = (struct made){now, *queue_item(&b->out, i)};
-}
-
-void memsys_note_made(struct port *p, uint32_t client, uint32_t n, uint64_t now) {
-    log_made(p, client, n, now);
-    if (!p->waits) /* what waited before may still leave in this cycle */
+void memsys_note_made(struct port *p, uint32_t n, uint64_t now) {
+    if (!has_unsent(p)) /* what waited before may still leave in this cycle */
         p->sends_from = max_u64(p->sends_from, now + 1);
-    p->waits = true;
-    memsys_note_due(p);
+    p->all_made += n;
+    if (must_see(p))
+        memsys_note_due(p);
 }
 
-/* Whether a port has requests that have not left, as far as it knows. */
-static bool has_unsent(const struct port *p) {
-    return p->known.all_sent != p->known.all_made;
-}
-
-/* A request has left, in cycle now, as the port learns. */
-static void learn_sent(struct memsys *m, uint64_t now, uint32_t sm, uint32_t client) {
+/* The oldest n requests of a cache have left, in cycle now, as the port learns. */
+static void learn_left(struct memsys *m, uint64_t now, uint32_t sm, uint32_t client, uint32_t n) {
     struct port *p = &m->port[sm];
-    cache_sent(p->cache[client]);
+    cache_sent(p->cache[client], n);
     memsys_note_change(m, sm, client, now, 1u << MEM_STALL_QUEUE);
-    p->known.sent[client]++;
-    p->known.all_sent++;
+    p->all_sent += n;
 }
 
 /* The cycle in which a port takes its next reply, as far as it knows. */
@@ -127,18 +104,19 @@ static void expect_reply(const struct memsys *m, uint32_t sm) {
 
 void memsys_show(struct memsys *m, uint32_t sm, uint64_t at) {
     struct port *p = &m->port[sm];
+    struct sender *s = &p->sender;
     p->shown = at;
-    if (p->waits && !p->urgent && p->sends_from < at)
-        memsys_port_send(m, at, sm);
-    if (p->sender.all_made == p->known.all_made)
+    if (s->all_made == p->all_made)
         return;
-    for (uint32_t k = 0; k < MEM_CLIENTS; k++)
-        if (p->sender.made[k] != p->known.made[k]) {
-            const struct made *first = &p->log[k].ring[p->sender.made[k] & p->log[k].mask];
-            p->sends_at = min_u64(p->sends_at, first->at + 1);
-            p->sender.made[k] = p->known.made[k];
-        }
-    p->sender.all_made = p->known.all_made;
+    for (uint32_t k = 0; k < MEM_CLIENTS; k++) {
+        uint32_t made = cache_requests(p->cache[k]);
+        if (s->made[k] == made)
+            continue;
+        p->sends_at = min_u64(p->sends_at, p->made_at[k][s->made[k] & p->cache[k]->bank.out.mask] + 1);
+        s->made[k] = made;
+        s->clients |= 1u << k;
+    }
+    s->all_made = p->all_made;
     bits_add(&m->sending, sm);
     domain_due(m, &m->domain[CORE], max_u64(m->reached, p->sends_at));
 }
@@ -147,24 +125,25 @@ void memsys_show(struct memsys *m, uint32_t sm, uint64_t at) {
  * has not let the port come farther. */
 static void learn_sends(struct memsys *m, uint32_t sm) {
     struct port *p = &m->port[sm];
-    for (uint32_t k = 0; k < MEM_CLIENTS; k++)
-        while (p->known.sent[k] != p->sender.sent[k])
-            learn_sent(m, m->reached - 1, sm, k);
-    p->known.turn = p->sender.turn;
+    for (uint32_t k = 0; k < MEM_CLIENTS; k++) {
+        uint32_t n = p->sender.sent[k] - p->cache[k]->bank.out.head;
+        if (n)
+            learn_left(m, m->reached - 1, sm, k, n);
+    }
+    p->turn = p->sender.turn;
     p->sends_from = m->reached;
-    p->waits = has_unsent(p);
-    p->urgent &= p->waits;
+    p->urgent &= has_unsent(p);
 }
 
 /* What a port may know of the networks now. sure: of room in cycles before this. */
 static void inform_port(struct memsys *m, uint32_t sm, uint64_t sure) {
     struct port *p = &m->port[sm];
     uint64_t retry = p->times->retry;
-    if (p->waits && p->sends_from < m->reached)
+    if (has_unsent(p) && p->sends_from < m->reached)
         learn_sends(m, sm);
     p->unsure = false;
     uint32_t room = icnt_room(m->request, sm);
-    p->room = (int32_t)(room - (p->known.all_sent - p->sender.all_sent));
+    p->room = (int32_t)(room - (p->all_sent - p->sender.all_sent));
     p->more = sure > m->reached ? icnt_foreseen(m->request, sm) : (struct icnt_moves){0};
     p->full_before = room || p->more.n ? sure : max_u64(sure, room_from(m, sm));
     icnt_gave(m->reply, sm, m->reached);
@@ -179,7 +158,7 @@ static void inform_port(struct memsys *m, uint32_t sm, uint64_t sure) {
  * on in the network, and no reply came. */
 static bool has_news(const struct memsys *m, uint32_t sm) {
     const struct port *p = &m->port[sm];
-    return p->waits || p->more.n || p->known.all_sent != p->sender.all_sent ||
+    return has_unsent(p) || p->more.n || p->all_sent != p->sender.all_sent ||
            p->room != (int32_t)icnt_room(m->request, sm) || p->known_replies != icnt_came(m->reply, sm);
 }
 
@@ -219,11 +198,14 @@ void memsys_part(struct memsys *m, uint64_t now, const struct bits *open, bool f
     BITS_EACH (open, sm) {
         struct port *p = &m->port[sm];
         p->shown = now;
-        p->sender = p->known = (struct sender){.turn = p->turn};
-        for (uint32_t k = 0; k < MEM_CLIENTS; k++)
-            log_made(p, k, p->cache[k]->bank.out.len, 0);
+        p->sender = (struct sender){.turn = p->turn};
+        p->all_made = p->all_sent = 0;
+        for (uint32_t k = 0; k < MEM_CLIENTS; k++) {
+            p->sender.made[k] = p->sender.sent[k] = p->cache[k]->bank.out.head;
+            p->all_made += p->cache[k]->bank.out.len;
+        }
         p->sends_from = now;
-        p->waits = p->urgent = memsys_has_requests(p);
+        p->urgent = has_unsent(p);
         p->sends_at = NEVER;
         p->reply = icnt_left(m->reply, sm);
         inform_port(m, sm, now);
@@ -239,7 +221,7 @@ void memsys_join(struct memsys *m, uint64_t now) {
         assert(p->reply == icnt_left(m->reply, sm));
         p->turn = p->sender.turn;
         bits_remove(&m->sending, sm);
-        if (!memsys_has_requests(p))
+        if (!has_unsent(p))
             continue;
         bits_add(&m->sending, sm);
         domain_due(m, &m->domain[CORE], now);
@@ -247,24 +229,25 @@ void memsys_join(struct memsys *m, uint64_t now) {
     memsys_due_replies(m, now);
 }
 
-void memsys_port_send(struct memsys *m, uint64_t now, uint32_t sm) {
+void memsys_learn_sent(struct memsys *m, uint64_t now, uint32_t sm) {
     struct port *p = &m->port[sm];
-    while (p->waits && !p->unsure && p->sends_from < now) {
+    bool sure = !p->unsure;
+    while (has_unsent(p) && !p->unsure && p->sends_from < now) {
         uint64_t next, at = p->sends_from, more = NEVER;
         while (p->more.n && (more = clock_cycle(&m->domain[ICNT].clock, *p->more.at)) <= at) {
             p->room++;
             p->more.at++;
             p->more.n--;
         }
-        uint32_t client = next_made(p, &p->known, at, &next);
+        uint32_t first[MEM_CLIENTS], clients = memsys_senders(p, first);
+        uint32_t client = memsys_next_sender(p, clients, p->turn, first, at, &next);
         if (client == MEM_CLIENTS) {
             p->sends_from = next;
         } else if (p->room > 0) {
-            learn_sent(m, at, sm, client);
-            p->known.turn = client + 1;
+            learn_left(m, at, sm, client, 1);
+            p->turn = client + 1;
             p->room--;
             p->sends_from = at + 1;
-            p->waits = has_unsent(p);
         } else if (p->more.n) {
             p->sends_from = more;
         } else if (at < p->full_before) {
@@ -273,8 +256,10 @@ void memsys_port_send(struct memsys *m, uint64_t now, uint32_t sm) {
             p->unsure = true;
         }
     }
-    p->urgent &= p->waits;
+    p->urgent &= has_unsent(p);
     memsys_note_due(p);
+    if (sure && p->unsure) /* the next cycle is looked at for what it needs to know */
+        p->times->due = min_u64(p->times->due, now);
 }
 
 bool memsys_port_is_sure(const struct memsys *m, uint32_t sm) {
@@ -296,13 +281,16 @@ bool memsys_port_knows(const struct memsys *m, uint32_t sm, bool ticks) {
     return true;
 }
 
-void memsys_port_receive(struct memsys *m, uint64_t now, uint32_t sm) {
+void memsys_port_end(struct memsys *m, uint64_t now, uint32_t sm) {
     struct port *p = &m->port[sm];
-    if (p->reply_at > now)
-        return;
-    memsys_take_reply(m, now, sm, &icnt_packet(m->reply, sm, p->reply++)->packet);
-    expect_reply(m, sm);
-    memsys_note_due(p);
+    if (p->reply_at <= now) {
+        memsys_take_reply(m, now, sm, &icnt_packet(m->reply, sm, p->reply++)->packet);
+        expect_reply(m, sm);
+    }
+    if (must_see(p))
+        memsys_learn_sent(m, now + 1, sm);
+    else
+        memsys_note_due(p);
 }
 
 void memsys_advance(struct memsys *m, uint64_t end) {

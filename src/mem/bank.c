@@ -1,18 +1,21 @@
 /* Reads, writes and fills of a cache, without time. */
 #include "mem/bank.h"
 
+#include "sim/often.h"
+
 void bank_init(struct bank *b, struct arena *a, const struct bank_spec *s, const struct mem_packet *origin) {
-    assert(s->queue >= 2); /* a miss may send its request and a dirty victim */
+    assert(s->queue >= BANK_MOST_REQUESTS);
     b->spec = *s;
     b->origin = *origin;
     tags_init(&b->tags, a, &s->tags);
     mshr_init(&b->mshr, a, s->mshrs, s->merges, s->tags.line);
     b->all = mem_all_sectors(s->tags.line);
-    queue_init(&b->out, a, s->queue);
+    queue_init(&b->out, a, s->queue + s->keep);
+    b->out.cap = s->queue;
 }
 
-static void send(struct bank *b, uint64_t line, uint32_t id, enum mem_kind kind, uint8_t flags,
-                 uint8_t sectors) {
+static EVERY_TIME void send(struct bank *b, uint64_t line, uint32_t id, enum mem_kind kind, uint8_t flags,
+                            uint8_t sectors) {
     struct mem_packet *p = queue_add(&b->out);
     *p = b->origin;
     p->line = line;
@@ -24,13 +27,13 @@ static void send(struct bank *b, uint64_t line, uint32_t id, enum mem_kind kind,
 }
 
 /* A request for sectors that are missing, on behalf of miss register e. */
-static void fetch(struct bank *b, uint32_t e, uint8_t sectors) {
+static EVERY_TIME void fetch(struct bank *b, uint32_t e, uint8_t sectors) {
     b->mshr.entry[e].wanted |= sectors;
     b->n.sectors_fetched += mem_sectors(sectors);
     send(b, b->mshr.entry[e].line, e, MEM_LOAD, 0, sectors);
 }
 
-static struct tags_victim take_slot(struct bank *b, uint32_t slot, uint64_t line) {
+static EVERY_TIME struct tags_victim take_slot(struct bank *b, uint32_t slot, uint64_t line) {
     struct tags_victim v = tags_place(&b->tags, slot, line);
     b->n.evictions += v.present;
     b->n.prefetch_unused += v.prefetched;
@@ -110,7 +113,7 @@ static enum mem_result miss(struct bank *b, const struct mem_packet *p, uint32_t
     bool keep = !(p->flags & MEM_BYPASS), here = slot != NO_SLOT;
     if (mshr_full(&b->mshr))
         return MEM_STALL_MSHR;
-    if (queue_room(&b->out) < 2)
+    if (queue_room(&b->out) < BANK_MOST_REQUESTS)
         return MEM_STALL_QUEUE;
     if (keep && !here) {
         slot = tags_victim_in(&b->tags, first);
@@ -171,7 +174,7 @@ enum mem_result bank_write(struct bank *b, uint64_t line, uint8_t sectors, uint8
     return r;
 }
 
-void bank_fill(struct bank *b, uint32_t id, uint8_t sectors) {
+EVERY_TIME void bank_fill(struct bank *b, uint32_t id, uint8_t sectors) {
     struct mshr_entry *x = &b->mshr.entry[id];
     assert((x->wanted & sectors) == sectors);
     x->wanted &= ~sectors;
@@ -182,7 +185,7 @@ void bank_fill(struct bank *b, uint32_t id, uint8_t sectors) {
     tags_arrive(&b->tags, x->slot, sectors);
 }
 
-bool bank_take(struct bank *b, uint32_t id, struct mem_packet *out) {
+EVERY_TIME bool bank_take(struct bank *b, uint32_t id, struct mem_packet *out) {
     return mshr_take(&b->mshr, id, out);
 }
 
@@ -219,11 +222,6 @@ void bank_put(struct bank *b, uint64_t line) {
         tags_touch(&b->tags, slot);
     }
     b->tags.line[slot].valid = b->all;
-}
-
-void bank_sent(struct bank *b) {
-    queue_pop(&b->out);
-    b->epoch++;
 }
 
 bool bank_idle(const struct bank *b) {

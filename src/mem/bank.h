@@ -11,11 +11,14 @@
 #include "mem/tags.h"
 #include "sim/queue.h"
 
+enum { BANK_MOST_REQUESTS = 2 }; /* that an access makes: for a line, and to write back another */
+
 struct bank_spec {
     struct tags_spec tags;
     uint32_t mshrs, merges; /* miss registers, and requests each of them holds */
-    uint32_t queue;         /* requests waiting to leave for the next level; at least 2 */
-    bool sectored;          /* misses fetch the sectors touched, not the line */
+    uint32_t queue; /* requests waiting to leave for the next level; at least as many as a read makes */
+    uint32_t keep;  /* of those that left: how many can still be read */
+    bool sectored;  /* misses fetch the sectors touched, not the line */
 };
 
 /* What the lines of a cache go through. */
@@ -56,8 +59,13 @@ void bank_put(struct bank *b, uint64_t line);
  */
 struct tags_victim bank_expect(struct bank *b, uint32_t slot, uint64_t line);
 void bank_ask(struct bank *b, uint32_t slot, const struct tags_victim *v, const struct mem_packet *p);
-/* A request to the next level left. */
-void bank_sent(struct bank *b);
+/* The oldest n requests to the next level left. */
+static inline void bank_sent(struct bank *b, uint32_t n) {
+    assert(n <= b->out.len);
+    b->out.head += n;
+    b->out.len -= n;
+    b->epoch++;
+}
 /* Whether nothing waits. */
 bool bank_idle(const struct bank *b);
 

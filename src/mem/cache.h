@@ -91,13 +91,23 @@ static inline const uint32_t *cache_epoch(const struct cache *c) {
     return &c->bank.epoch;
 }
 
-/* The memory system's side: the oldest request, or NULL; it left; a reply with data came. */
+/* The memory system's side: the oldest request, or NULL; the oldest n left; a reply with data came. */
 static inline const struct mem_packet *cache_out(const struct cache *c) {
     return queue_empty(&c->bank.out) ? NULL : queue_head(&c->bank.out);
 }
 
-static inline void cache_sent(struct cache *c) {
-    bank_sent(&c->bank);
+static inline void cache_sent(struct cache *c, uint32_t n) {
+    bank_sent(&c->bank, n);
+}
+
+/* Requests are numbered as they are made: the number of the next; one of those that wait, or of the last that
+ * left (keep in struct bank_spec). */
+static inline uint32_t cache_requests(const struct cache *c) {
+    return c->bank.out.head + c->bank.out.len;
+}
+
+static inline const struct mem_packet *cache_request(const struct cache *c, uint32_t number) {
+    return &c->bank.out.at[number & c->bank.out.mask];
 }
 
 void cache_fill(struct cache *c, uint64_t now, const struct mem_packet *p);

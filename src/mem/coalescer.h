@@ -34,6 +34,10 @@ struct coalescer_inst {
 uint32_t coalesce(const struct coalescer_spec *s, const struct coalescer_inst *i, const uint64_t *addr,
                   struct mem_access *out);
 
+/* The same where lanes are at base + off; base is a multiple of the bytes of a line. */
+uint32_t coalesce_near(const struct coalescer_spec *s, const struct coalescer_inst *i, uint64_t base,
+                       const uint32_t *off, struct mem_access *out);
+
 /* Local memory. Word w of lane l lies at base + (w * 32 + l) * 4, so that lanes that touch the same offset
  * share lines; base, a multiple of the bytes of a line, belongs to the warp. at: each lane's offset into its
  * local memory. */
@@ -44,10 +48,11 @@ static inline uint64_t local_address(uint64_t base, uint32_t at, uint32_t lane) 
     return base + ((uint64_t)(at / 4) * MEM_LANES + lane) * 4 + at % 4;
 }
 
-/* The same of a whole warp whose lanes touch elements of at most 4 bytes in a row, from addr on; no atomics.
- */
+/* The same of words in a row, lane 0's at addr, and of lanes that all touch what is at addr; no atomics. */
 uint32_t coalesce_row(const struct coalescer_spec *s, const struct coalescer_inst *i, uint64_t addr,
                       struct mem_access *out);
+uint32_t coalesce_same(const struct coalescer_spec *s, const struct coalescer_inst *i, uint64_t addr,
+                       struct mem_access *out);
 
 /* Constant memory: one access for each distinct address, at + add, since they are served one after the other.
  */
@@ -62,6 +67,8 @@ uint32_t coalesce_texels(const struct coalescer_spec *s, const uint64_t *addr, c
  * share a pass. Offsets into shared memory are at + add. */
 uint32_t shared_passes(const struct coalescer_spec *s, const struct coalescer_inst *i, const uint32_t *at,
                        uint32_t add);
+/* The same of lanes that all touch the same. */
+uint32_t shared_passes_same(const struct coalescer_spec *s, const struct coalescer_inst *i);
 /* The same for atomics, where lanes on one word follow one another too. */
 uint32_t shared_atomic_passes(const struct coalescer_inst *i, const uint32_t *at, uint32_t add);
 

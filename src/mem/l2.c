@@ -222,7 +222,7 @@ const struct mem_packet *l2_out(const struct l2 *l) {
 }
 
 void l2_sent(struct l2 *l) {
-    bank_sent(&l->bank);
+    bank_sent(&l->bank, 1);
 }
 
 void l2_fill(struct l2 *l, uint64_t now, uint32_t id, uint8_t sectors) {

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "sim/often.h"
+
 /* Reasons to stall that data from memory may end. */
 enum { CURED_BY_FILL = 1 << MEM_STALL_MSHR | 1 << MEM_STALL_MERGE | 1 << MEM_STALL_WAYS };
 
@@ -27,8 +29,8 @@ static void create_ports(struct memsys *m, struct arena *a) {
         memset(p->times, 0xff, sizeof *p->times); /* NEVER */
         p->times->inst = p->cache[MEM_INST];
         for (uint32_t k = 0; k < MEM_CLIENTS; k++) {
-            uint32_t slots = queue_slots(p->cache[k]->bank.out.cap + s->request.input_queue);
-            p->log[k] = (struct made_log){.ring = arena_array(a, struct made, slots), .mask = slots - 1};
+            assert(!p->cache[k]->spec.write_back); /* else stores would be done without a reply, too */
+            p->made_at[k] = arena_array(a, uint64_t, p->cache[k]->bank.out.mask + 1);
         }
     }
 }
@@ -51,6 +53,10 @@ struct memsys *memsys_create(struct arena *a, const struct mem_spec *s) {
     m->domain[DRAM].clock = s->dram_clock;
     for (uint32_t i = 0; i < DOMAINS; i++)
         m->domain[i].next = m->domain[i].at = m->domain[i].cycle = NEVER;
+    /* A port that is apart knows which of its requests leave before the network reads them. */
+    struct cache_spec *caches[] = {&m->spec.l1.cache, &m->spec.texture, &m->spec.constant, &m->spec.inst};
+    for (uint32_t i = 0; i < sizeof caches / sizeof *caches; i++)
+        caches[i]->bank.keep = s->request.input_queue;
     create_ports(m, a);
     m->request = icnt_create(a, &m->spec.request);
     m->reply = icnt_create(a, &m->spec.reply);
@@ -113,7 +119,7 @@ void memsys_due_replies(struct memsys *m, uint64_t now) {
 }
 
 /* A cache has completed accesses, or will have. */
-static void note_done(struct port *p, uint32_t client) {
+static APART void note_done(struct port *p, uint32_t client) {
     struct port_times *t = p->times;
     t->done[client] = cache_next(p->cache[client]);
     t->first = min_u64(min_u64(t->done[0], t->done[1]), min_u64(t->done[2], t->done[3]));
@@ -160,38 +166,53 @@ static void receive(struct memsys *m, uint64_t now) {
     memsys_due_replies(m, now + 1);
 }
 
-/* The next client of an SM that may send a request, taking turns; MEM_CLIENTS when there is none. */
-static uint32_t next_client(const struct port *p, uint64_t now) {
-    for (uint32_t i = 0; i < MEM_CLIENTS; i++) {
-        uint32_t client = (p->turn + i) % MEM_CLIENTS, out = p->cache[client]->bank.out.len;
-        if (out && (p->fresh_at[client] != now || out > p->fresh[client]))
-            return client;
+uint32_t memsys_senders(const struct port *p, uint32_t *first) {
+    uint32_t clients = 0;
+    for (uint32_t k = 0; k < MEM_CLIENTS; k++) {
+        first[k] = p->cache[k]->bank.out.head;
+        clients |= (uint32_t)!queue_empty(&p->cache[k]->bank.out) << k;
+    }
+    return clients;
+}
+
+uint32_t memsys_next_sender(const struct port *p, uint32_t clients, uint32_t turn, const uint32_t *first,
+                            uint64_t now, uint64_t *next) {
+    *next = NEVER;
+    for (uint32_t left = (clients | clients << MEM_CLIENTS) >> turn % MEM_CLIENTS, i = 0; i < MEM_CLIENTS;
+         i++) {
+        if (!(left >> i & 1))
+            continue;
+        uint32_t k = (turn + i) % MEM_CLIENTS;
+        uint64_t at = p->made_at[k][first[k] & p->cache[k]->bank.out.mask];
+        if (at < now)
+            return k;
+        *next = min_u64(*next, at + 1);
     }
     return MEM_CLIENTS;
 }
 
-bool memsys_has_requests(const struct port *p) {
-    for (uint32_t i = 0; i < MEM_CLIENTS; i++)
-        if (cache_out(p->cache[i]))
-            return true;
-    return false;
+void memsys_enter(struct memsys *m, uint64_t now, uint32_t sm, const struct mem_packet *p) {
+    struct mem_packet q = *p;
+    uint64_t tick = domain_arrival(&m->domain[ICNT], now);
+    uint32_t to = memsys_partition(&m->spec, q.line, &q.line);
+    icnt_push(m->request, tick, sm, to, &q);
+    domain_due(m, &m->domain[ICNT], tick);
 }
 
 /* One request leaves an SM, if the network has room. */
 static void send_request(struct memsys *m, uint64_t now, uint32_t sm) {
     struct port *p = &m->port[sm];
-    uint32_t client = icnt_has_room(m->request, sm) ? next_client(p, now) : MEM_CLIENTS;
+    uint64_t next;
+    uint32_t first[MEM_CLIENTS], clients = memsys_senders(p, first), client = MEM_CLIENTS;
+    if (icnt_has_room(m->request, sm))
+        client = memsys_next_sender(p, clients, p->turn, first, now, &next);
     if (client == MEM_CLIENTS)
         return;
-    uint64_t tick = domain_arrival(&m->domain[ICNT], now);
-    struct mem_packet q = *cache_out(p->cache[client]);
-    uint32_t to = memsys_partition(&m->spec, q.line, &q.line);
-    icnt_push(m->request, tick, sm, to, &q);
-    cache_sent(p->cache[client]);
+    memsys_enter(m, now, sm, cache_out(p->cache[client]));
+    cache_sent(p->cache[client], 1);
     memsys_note_change(m, sm, client, now, 1u << MEM_STALL_QUEUE);
     p->turn = client + 1;
-    domain_due(m, &m->domain[ICNT], tick);
-    if (!memsys_has_requests(p))
+    if (clients == 1u << client && queue_empty(&p->cache[client]->bank.out))
         bits_remove(&m->sending, sm);
 }
 
@@ -397,23 +418,21 @@ uint64_t memsys_next(const struct memsys *m) {
 static void note_requests(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client,
                           uint32_t before) {
     struct port *p = &m->port[sm];
-    uint32_t made = p->cache[client]->bank.out.len - before;
-    if (!made)
-        return;
-    p->fresh[client] = made + (p->fresh_at[client] == now ? p->fresh[client] : 0);
-    p->fresh_at[client] = now;
+    const struct bank *b = &p->cache[client]->bank;
+    for (uint32_t i = before; i < b->out.len; i++)
+        p->made_at[client][(b->out.head + i) & b->out.mask] = now;
     if (m->apart) {
-        memsys_note_made(p, client, made, now);
+        memsys_note_made(p, b->out.len - before, now);
         return;
     }
     bits_add(&m->sending, sm);
     domain_due(m, &m->domain[CORE], now + 1);
 }
 
-/* Sees which requests of a port that is apart have left, before more are made. */
-static void see_sent(struct memsys *m, uint64_t now, uint32_t sm) {
-    if (m->apart && m->port[sm].waits && m->port[sm].sends_from < now)
-        memsys_port_send(m, now, sm);
+/* Before a cache of a port that is apart may be short of room for more requests: sees which have left. */
+static void see_sent(struct memsys *m, uint64_t now, uint32_t sm, const struct cache *c) {
+    if (queue_room(&c->bank.out) < BANK_MOST_REQUESTS && m->apart && m->port[sm].sends_from < now)
+        memsys_learn_sent(m, now, sm);
 }
 
 /* An access was refused. If it waits for requests to leave, the port looks when they do. */
@@ -424,20 +443,23 @@ static void note_refused(struct memsys *m, uint32_t sm, enum mem_result r) {
     memsys_note_due(&m->port[sm]);
 }
 
-enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client,
-                              const struct mem_access *x, uint32_t token) {
+EVERY_TIME enum mem_result memsys_access(struct memsys *m, uint64_t now, uint32_t sm, enum mem_client client,
+                                         const struct mem_access *x, uint32_t token) {
     struct port *p = &m->port[sm];
-    see_sent(m, now, sm);
-    uint32_t before = p->cache[client]->bank.out.len;
+    struct cache *c = p->cache[client];
+    see_sent(m, now, sm, c);
+    uint32_t before = c->bank.out.len;
     p->times->retry = NEVER;
-    enum mem_result r = client == MEM_DATA ? l1_access(p->data, now, x, token)
-                                           : cache_access(p->cache[client], now, x, token);
+    enum mem_result r =
+        client == MEM_DATA ? l1_access(p->data, now, x, token) : cache_access(c, now, x, token);
     if (!mem_accepted(r)) {
         note_refused(m, sm, r);
         return r;
     }
-    note_done(p, client);
-    note_requests(m, now, sm, client, before);
+    if (r == MEM_HIT && c->hits.len == 1) /* nothing else is done without a reply */
+        note_done(p, client);
+    if (c->bank.out.len != before)
+        note_requests(m, now, sm, client, before);
     return r;
 }
 
@@ -456,7 +478,7 @@ enum mem_result memsys_fetch_line(struct memsys *m, uint64_t now, uint32_t sm, u
     struct cache *c = m->times[sm].inst;
     if (cache_finds(c, now, line))
         return MEM_HIT;
-    see_sent(m, now, sm);
+    see_sent(m, now, sm, c);
     uint32_t before = c->bank.out.len;
     struct mem_access x = {.line = line,
                            .lanes = 1,
@@ -464,10 +486,10 @@ enum mem_result memsys_fetch_line(struct memsys *m, uint64_t now, uint32_t sm, u
                            .sectors = c->bank.all,
                            .kind = MEM_LOAD};
     enum mem_result r = cache_look(c, now, &x, token);
-    if (r != MEM_HIT && mem_accepted(r))
-        note_requests(m, now, sm, MEM_INST, before);
-    else
+    if (!mem_accepted(r))
         note_refused(m, sm, r);
+    else if (c->bank.out.len != before)
+        note_requests(m, now, sm, MEM_INST, before);
     return r;
 }
 

@@ -48,8 +48,8 @@ struct port_times {
         uint64_t done[MEM_CLIENTS]; /* the first cycle in which memsys_pop has something; NEVER: not known */
     uint64_t first;                 /* of these */
     uint64_t retry; /* the first in which a stalled access may be possible; NEVER: not known */
-    uint64_t due;   /* while ports are apart: the first in which the port has something to do besides what its
-                     * SM asks of it; NEVER: not known */
+    uint64_t due;   /* while ports are apart: the first at whose end the port has something to do besides what
+                     * its SM asks of it; NEVER: not known */
     struct cache *inst; /* the instruction cache */
 };
 struct port_times *memsys_port_times(const struct memsys *m, uint32_t sm);
@@ -99,8 +99,8 @@ void memsys_set_eager(struct memsys *m, bool eager);
  * what the SM may ask of them whether it has left or not, the port goes on; else it waits for the others to
  * be as far.
  *
- * A port goes through cycle c so: memsys_port_send; memsys_port_knows; the SM's own work, with memsys_access,
- * _fetch and _pop; memsys_port_receive. When all have gone through the cycles before end, memsys_show tells
+ * A port goes through cycle c so: memsys_port_knows; the SM's own work, with memsys_access, _fetch and _pop;
+ * memsys_port_end. When all have gone through the cycles before end, memsys_show tells
  * the rest of their requests, memsys_advance lets it follow, up to there, and memsys_inform tells the ports
  * of replies and of room: they may then go through cycles before end + memsys_lookahead. memsys_advance may
  * be at work beside the ports; the other two may not. */
@@ -122,14 +122,13 @@ void memsys_show(struct memsys *m, uint32_t sm, uint64_t at);
 void memsys_inform(struct memsys *m);
 /* The next cycle in which it has something to do; NEVER: none is known. */
 uint64_t memsys_advances_at(const struct memsys *m);
-/* Sends requests in cycles before now, as far as it is known whether the network has room. */
-void memsys_port_send(struct memsys *m, uint64_t now, uint32_t sm);
 /* Whether enough is known for the port to go through all cycles before it is due. */
 bool memsys_port_is_sure(const struct memsys *m, uint32_t sm);
 /* Whether enough is known for the port to go through a cycle. ticks: the SM works in it. */
 bool memsys_port_knows(const struct memsys *m, uint32_t sm, bool ticks);
-/* Takes a reply, if there is one. */
-void memsys_port_receive(struct memsys *m, uint64_t now, uint32_t sm);
+/* What the port itself does in a cycle: it sends a request, as far as it is known whether the network has room,
+ * and takes a reply, if there is one. */
+void memsys_port_end(struct memsys *m, uint64_t now, uint32_t sm);
 
 /* The partition of an address, and the address within it. */
 uint32_t memsys_partition(const struct mem_spec *s, uint64_t addr, uint64_t *local);

@@ -14,23 +14,13 @@ struct domain {
 
 enum { CORE, ICNT, L2, DRAM, DOMAINS };
 
-/* A request of an SM's cache, and the cycle in which it was made: it leaves in the next at the earliest. */
-struct made {
-    uint64_t at;
-    struct mem_packet packet;
-};
-
-/* Requests of a cache, in the order in which they were made: a ring, by numbers that only grow. */
-struct made_log {
-    struct made *ring;
-    uint32_t mask;
-};
-
-/* How far the requests of a port were sent. */
+/* How far the requests of a port were sent, as the networks know. Requests of a cache are numbered as they
+ * come to stand in its queue. */
 struct sender {
     uint32_t turn;              /* the client that sends first */
-    uint32_t made[MEM_CLIENTS]; /* requests of each */
-    uint32_t sent[MEM_CLIENTS]; /* ... that have left */
+    uint32_t clients;           /* those with requests to send, as bits */
+    uint32_t made[MEM_CLIENTS]; /* the number of the first request of each that is not known */
+    uint32_t sent[MEM_CLIENTS]; /* ... and of the first that has not left */
     uint32_t all_made, all_sent;
 };
 
@@ -38,14 +28,14 @@ struct port {
     _Alignas(
         64) struct l1 *data; /* ports may be at work at the same time: each has its own lines of the host's */
     struct cache *cache[MEM_CLIENTS]; /* data: its reading half */
-    uint32_t turn;                    /* the client that sends first */
-    uint64_t fresh_at[MEM_CLIENTS];   /* the last cycle with an access ... */
-    uint32_t
-        fresh[MEM_CLIENTS]; /* ... and the requests made in it, which leave in the next at the earliest */
+    /* When each of a cache's requests was made, by its number, as in the queue: it leaves in the next cycle
+     * at the earliest. */
+    uint64_t *made_at[MEM_CLIENTS];
+    uint32_t turn; /* the client that sends first */
     struct port_times *times;
     /* While ports are apart, of the port: */
-    struct made_log log[MEM_CLIENTS];
-    struct sender known;    /* what left, as far as the port knows */
+    uint32_t all_made,
+        all_sent;           /* requests: made since then, and those that left, as far as the port knows */
     uint64_t sends_from;    /* the first cycle of which the port does not know what it sends */
     uint64_t full_before;   /* the network gets no more room than is known in cycles before this */
     uint64_t reply_at;      /* the cycle in which it takes the next reply; NEVER: not known of any */
@@ -54,8 +44,7 @@ struct port {
     int32_t room; /* requests that the network is known to have room for; below 0: that were sent to where
                    * there will be room */
     struct icnt_moves more; /* ticks in which there will be room for one more */
-    bool waits;             /* there are requests to send */
-    bool urgent;            /* ... and an access may wait for them to leave */
+    bool urgent;            /* an access may wait for requests to leave */
     bool unsure;            /* in cycle sends_from the network may have room, or not */
     /* ... and of the networks: */
     _Alignas(64) struct sender sender; /* what they know of was made */
@@ -110,16 +99,26 @@ void memsys_note_change(struct memsys *m, uint32_t sm, uint32_t client, uint64_t
 void memsys_due_replies(struct memsys *m, uint64_t now);
 /* A reply reaches an SM. */
 void memsys_take_reply(struct memsys *m, uint64_t now, uint32_t sm, const struct mem_packet *p);
-/* Whether one of a port's caches has requests to send. */
-bool memsys_has_requests(const struct port *p);
+/* The clients of a port that have requests to send, as bits; sets first to the numbers of their oldest. */
+uint32_t memsys_senders(const struct port *p, uint32_t *first);
+/* Which of these clients sends a request in cycle now, the one whose turn it is going first; MEM_CLIENTS:
+ * none does. Sets *next to the first cycle in which one will, as far as is known. first: the number of the
+ * oldest request of each. */
+uint32_t memsys_next_sender(const struct port *p, uint32_t clients, uint32_t turn, const uint32_t *first,
+                            uint64_t now, uint64_t *next);
+/* A request of an SM enters the network, which has room for it. */
+void memsys_enter(struct memsys *m, uint64_t now, uint32_t sm, const struct mem_packet *p);
 /* Everything that is due in a core cycle. */
 void memsys_tick_domains(struct memsys *m, uint64_t now);
 
 /* ---- apart.c ---- */
 /* Notes when a port has something to do, besides what its SM asks of it. */
 void memsys_note_due(struct port *p);
-/* Notes the last n requests of a cache, which were made in cycle now. */
-void memsys_note_made(struct port *p, uint32_t client, uint32_t n, uint64_t now);
+/* A cache of a port that is apart made n requests in cycle now. */
+void memsys_note_made(struct port *p, uint32_t n, uint64_t now);
+/* Finds out which requests of a port that is apart have left in cycles before now, as far as that is known.
+ */
+void memsys_learn_sent(struct memsys *m, uint64_t now, uint32_t sm);
 /* Sends requests of the ports, one a cycle, of those that the networks know. */
 void memsys_send_made(struct memsys *m, uint64_t now);
 

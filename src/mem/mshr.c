@@ -1,6 +1,7 @@
 /* Miss registers: a small hash table over two pools. */
 #include "mem/mshr.h"
 
+#include "sim/often.h"
 #include "sim/queue.h"
 
 void mshr_init(struct mshr *m, struct arena *a, uint32_t entries, uint32_t merges, uint32_t line) {
@@ -22,14 +23,14 @@ static uint32_t *bucket_of(const struct mshr *m, uint64_t line) {
     return &m->bucket[(uint32_t)(h >> 32) & m->mask];
 }
 
-uint32_t mshr_find(const struct mshr *m, uint64_t line) {
+EVERY_TIME uint32_t mshr_find(const struct mshr *m, uint64_t line) {
     uint32_t e = *bucket_of(m, line);
     while (e != NO_SLOT && m->entry[e].line != line)
         e = m->entries.next[e];
     return e;
 }
 
-uint32_t mshr_add(struct mshr *m, uint64_t line) {
+EVERY_TIME uint32_t mshr_add(struct mshr *m, uint64_t line) {
     uint32_t e = pool_take(&m->entries), *b = bucket_of(m, line);
     m->entry[e] = (struct mshr_entry){.line = line, .slot = NO_SLOT, .first = NO_SLOT, .last = NO_SLOT};
     m->entries.next[e] = *b;
@@ -37,7 +38,7 @@ uint32_t mshr_add(struct mshr *m, uint64_t line) {
     return e;
 }
 
-void mshr_wait(struct mshr *m, uint32_t e, const struct mem_packet *p, uint8_t needs) {
+EVERY_TIME void mshr_wait(struct mshr *m, uint32_t e, const struct mem_packet *p, uint8_t needs) {
     assert(mshr_has_room(m, e));
     struct mshr_entry *x = &m->entry[e];
     uint32_t w = pool_take(&m->waiters);
@@ -51,7 +52,7 @@ void mshr_wait(struct mshr *m, uint32_t e, const struct mem_packet *p, uint8_t n
     x->waiters++;
 }
 
-bool mshr_take(struct mshr *m, uint32_t e, struct mem_packet *out) {
+EVERY_TIME bool mshr_take(struct mshr *m, uint32_t e, struct mem_packet *out) {
     struct mshr_entry *x = &m->entry[e];
     uint32_t before = NO_SLOT, w = x->first;
     while (w != NO_SLOT && m->waiter[w].needs & x->wanted) {
@@ -73,7 +74,7 @@ bool mshr_take(struct mshr *m, uint32_t e, struct mem_packet *out) {
     return true;
 }
 
-void mshr_remove(struct mshr *m, uint32_t e) {
+EVERY_TIME void mshr_remove(struct mshr *m, uint32_t e) {
     assert(!m->entry[e].waiters && !m->entry[e].wanted);
     uint32_t *p = bucket_of(m, m->entry[e].line);
     while (*p != e)

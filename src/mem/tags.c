@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "sim/often.h"
+
 void tags_init(struct tags *t, struct arena *a, const struct tags_spec *s) {
     static const bool touch[] = {
 #define REPLACEMENT(id, touch) [id] = touch,
@@ -34,7 +36,7 @@ void tags_clear(struct tags *t) {
     memset(t->locked, 0, t->spec.sets * sizeof *t->locked);
 }
 
-struct tags_victim tags_place(struct tags *t, uint32_t slot, uint64_t line) {
+EVERY_TIME struct tags_victim tags_place(struct tags *t, uint32_t slot, uint64_t line) {
     struct tags_line *l = &t->line[slot];
     assert(!l->pending && !l->locks);
     struct tags_victim v = {t->key[slot] & ~UINT64_C(1), l->dirty, t->stamp[slot] != 0, l->prefetched};
@@ -58,12 +60,12 @@ static void let_go(struct tags *t, uint32_t slot) {
         t->stamp[slot] &= ~TAGS_HELD;
 }
 
-void tags_await(struct tags *t, uint32_t slot, uint8_t sectors) {
+EVERY_TIME void tags_await(struct tags *t, uint32_t slot, uint8_t sectors) {
     t->line[slot].pending |= sectors;
     t->stamp[slot] |= TAGS_HELD;
 }
 
-void tags_arrive(struct tags *t, uint32_t slot, uint8_t sectors) {
+EVERY_TIME void tags_arrive(struct tags *t, uint32_t slot, uint8_t sectors) {
     t->line[slot].pending &= ~sectors;
     t->line[slot].valid |= sectors;
     let_go(t, slot);

@@ -190,20 +190,74 @@ static void test_local(void **state) {
     assert_int_equal(local_address(0x10000, 5, 3), 0x10000 + (1 * 32 + 3) * 4 + 1);
 }
 
-/* Words in a row are what any other accesses are. */
-static void test_row(void **state) {
+static uint32_t random_mask(void) {
+    return draw(1 << 16) << 16 | draw(1 << 16);
+}
+
+/* Lanes in a row, on one address, or wherever near, are what any other accesses are. */
+static void test_shapes(void **state) {
     (void)state;
     uint64_t addr[MEM_LANES];
-    struct mem_access row[COALESCER_MAX];
-    for (uint32_t round = 0; round < 400; round++) {
-        const struct coalescer_spec *spec = round % 2 ? &pascal : &fermi;
-        struct coalescer_inst i = {~0u, 4, round % 4 < 2 ? MEM_LOAD : MEM_STORE, 0};
-        uint64_t first = 0x100000 + round / 4 * 4;
+    uint32_t off[MEM_LANES];
+    struct mem_access other[COALESCER_MAX];
+    struct coalescer_spec short_lines = {false, 32};
+    for (uint32_t round = 0; round < 2000; round++) {
+        const struct coalescer_spec *spec = round % 3 == 0 ? &pascal : round % 3 == 1 ? &fermi : &short_lines;
+        uint32_t mask = round % 7 == 0 ? ~0u : random_mask() & (round % 2 ? ~0u : random_mask());
+        struct coalescer_inst i = {mask | 1u << round % 32, 4, round % 4 < 2 ? MEM_LOAD : MEM_STORE, 0};
+        uint64_t first = 0x100000 + draw(100) * 4;
         for (uint32_t l = 0; l < MEM_LANES; l++)
             addr[l] = first + 4 * l;
         uint32_t n = coalesce(spec, &i, addr, got);
-        assert_int_equal(coalesce_row(spec, &i, first, row), n);
-        assert_memory_equal(row, got, n * sizeof *got);
+        assert_int_equal(coalesce_row(spec, &i, first, other), n);
+        assert_memory_equal(other, got, n * sizeof *got);
+        i.bytes = 4u << round % 3;
+        for (uint32_t l = 0; l < MEM_LANES; l++)
+            addr[l] = 0x100000;
+        n = coalesce(spec, &i, addr, got);
+        assert_int_equal(coalesce_same(spec, &i, 0x100000, other), n);
+        assert_memory_equal(other, got, n * sizeof *got);
+        assert_int_equal(shared_passes_same(spec, &i), n);
+        for (uint32_t l = 0; l < MEM_LANES; l++) {
+            off[l] = draw(64) * 16;
+            addr[l] = 0x100000 + off[l];
+        }
+        n = coalesce(spec, &i, addr, got);
+        assert_int_equal(coalesce_near(spec, &i, 0x100000, off, other), n);
+        assert_memory_equal(other, got, n * sizeof *got);
+        for (uint32_t l = 0; l < MEM_LANES; l++) /* they need not be near: as the same lines, far apart */
+            addr[l] += (addr[l] >> 7) << 34;
+        assert_int_equal(coalesce(spec, &i, addr, other), n);
+        for (uint32_t k = 0; k < n; k++) {
+            assert_true(other[k].lanes == got[k].lanes && other[k].bytes == got[k].bytes);
+            assert_true(other[k].sectors == got[k].sectors && other[k].full == got[k].full);
+        }
+    }
+}
+
+/* Texels: each counts for its line, in the order of the first of each line, near or far. */
+static void test_texels(void **state) {
+    (void)state;
+    static uint64_t addr[COALESCER_MAX];
+    static uint8_t lane[COALESCER_MAX];
+    static struct mem_access want[COALESCER_MAX];
+    for (uint32_t round = 0; round < 500; round++) {
+        uint32_t count = 1 + draw(round % 4 ? 140 : COALESCER_MAX), lines = 0, bytes = 1u << round % 5;
+        uint64_t far = round % 5 == 0 ? 33 : 7;
+        for (uint32_t k = 0; k < count; k++) {
+            addr[k] = 0x40000000 + ((uint64_t)(draw(1 + round % 60)) << far) + draw(128);
+            lane[k] = (uint8_t)(draw(MEM_LANES));
+            uint32_t i = 0;
+            while (i < lines && want[i].line != (addr[k] & ~127ull))
+                i++;
+            if (i == lines)
+                want[lines++] = (struct mem_access){.line = addr[k] & ~127ull, .kind = MEM_LOAD};
+            want[i].lanes |= 1u << lane[k];
+            want[i].bytes = (uint16_t)(want[i].bytes + bytes);
+            want[i].sectors |= (uint8_t)(1u << addr[k] % 128 / 32);
+        }
+        assert_int_equal(coalesce_texels(&pascal, addr, lane, count, bytes, got), lines);
+        assert_memory_equal(want, got, lines * sizeof *got);
     }
 }
 
@@ -329,7 +383,8 @@ int main(void) {
         cmocka_unit_test(test_coalesce_reference),
         cmocka_unit_test(test_coalesce_atomics),
         cmocka_unit_test(test_local),
-        cmocka_unit_test(test_row),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_texels),
         cmocka_unit_test(test_constant),
         cmocka_unit_test(test_shared),
         cmocka_unit_test(test_shared_reference),

@@ -665,14 +665,31 @@ static void test_memory(void **state) {
             fits &= lo[l] + add <= limit;
             even &= (lo[l] + add) % 4 == 0;
         }
-        assert_int_equal(lane_memory.row(lo, NULL), row);
-        assert_int_equal(lane_memory.row(lo, hi), row && level && !wraps);
+        uint32_t mask = rng() | 1u << round % 32, one = 0, in_row = 0, first = (uint32_t)__builtin_ctz(mask);
+        for (uint32_t l = 0; l < WARP_LANES; l++) {
+            one |= (uint32_t)(lo[l] == lo[first]) << l;
+            in_row |= (uint32_t)(lo[l] - 4 * l == lo[first] - 4 * first) << l;
+        }
+        enum lane_shape shaped = !(mask & ~one) ? LANES_SAME : !(mask & ~in_row) ? LANES_ROW : LANES_ANY;
+        assert_int_equal(lane_memory.shape(lo, NULL, mask), shaped);
+        assert_int_equal(lane_memory.shape(lo, NULL, UINT32_MAX) == LANES_ROW, row);
+        assert_int_equal(lane_memory.shape(lo, hi, UINT32_MAX) == LANES_ROW, row && level && !wraps);
         assert_int_equal(lane_memory.offsets32(off, lo, add, UINT32_MAX, limit, 4), fits && even);
         if (!fits || !even)
             continue;
-        lane_memory.gather(got, (const uint8_t *)memory, off, 4, false);
+        lane_memory.gather(got, (const uint8_t *)memory, off, UINT32_MAX, 4, false);
         for (uint32_t l = 0; l < WARP_LANES; l++)
             assert_int_equal(got[l], memory[(lo[l] + add) / 4]);
+        memset(got, 0, sizeof got);
+        lane_memory.gather(got, (const uint8_t *)memory, off, mask, 4, false);
+        for (uint32_t l = 0; l < WARP_LANES; l++)
+            assert_int_equal(got[l], mask >> l & 1 ? memory[(lo[l] + add) / 4] : 0);
+        lane_memory.load_row(got, (uintptr_t)(memory + 3), mask);
+        for (uint32_t l = 0; l < WARP_LANES; l++)
+            assert_int_equal(got[l], mask >> l & 1 ? memory[3 + l] : 0);
+        uint32_t to[WARP_LANES] = {0};
+        lane_memory.store_row((uintptr_t)to, got, mask);
+        assert_memory_equal(to, got, sizeof to);
     }
     lane_use(NULL);
 }

@@ -177,7 +177,7 @@ static struct mem_packet serve(struct cache *c, uint64_t now) {
     const struct mem_packet *p = cache_out(c);
     assert_non_null(p);
     struct mem_packet q = *p;
-    cache_sent(c);
+    cache_sent(c, 1);
     if (q.kind == MEM_LOAD)
         cache_fill(c, now, &q);
     return q;
@@ -310,7 +310,7 @@ static void test_cache_stalls(void **state) {
     c = cache_create(&arena, &s, 0);
     expect_access(c, 0, 0, 0, MEM_MISS);
     expect_access(c, 1, 1, 0, MEM_STALL_QUEUE); /* one place is kept for a dirty line that must go */
-    cache_sent(c);
+    cache_sent(c, 1);
     expect_access(c, 5, 1, 0, MEM_MISS);
     assert_int_equal(c->n.stall_queue, 4);
 }
@@ -328,7 +328,7 @@ static void test_cache_stall_count(void **state) {
         uint32_t epoch = *cache_epoch(c);
         for (uint64_t now = 2; now < 300; now++) {
             if (now == 40)
-                cache_sent(c);
+                cache_sent(c, 1);
             if (now == 200)
                 cache_fill(c, now, &(struct mem_packet){.id = 0, .sectors = 0xf});
             if (!jump || epoch != *cache_epoch(c)) {
@@ -355,9 +355,9 @@ static void test_cache_sectors(void **state) {
     assert_int_equal(cache_access(c, 1, &b, 2), MEM_MISS); /* sector 1 only */
     assert_int_equal(cache_access(c, 2, &a, 3), MEM_MERGED);
     struct mem_packet first = *cache_out(c);
-    cache_sent(c);
+    cache_sent(c, 1);
     struct mem_packet second = *cache_out(c);
-    cache_sent(c);
+    cache_sent(c, 1);
     assert_true(first.sectors == 0x1 && second.sectors == 0x2 && first.id == second.id);
     cache_fill(c, 50, &first);
     expect_done(c, 51, 1);
@@ -404,7 +404,7 @@ static struct mem_access store(uint64_t line, uint8_t sectors, uint8_t full, uin
 
 static struct mem_packet take(struct l1 *l) {
     struct mem_packet p = *cache_out(&l->cache);
-    cache_sent(&l->cache);
+    cache_sent(&l->cache, 1);
     return p;
 }
 

@@ -99,7 +99,7 @@ static void connect(struct memory *m, uint32_t i) {
             .line = p->line, .sectors = p->sectors, .full = p->full, .kind = p->kind, .flags = p->flags};
         if (!mem_accepted(cache_access(m->level[i + 1], m->now, &x, p->id)))
             break;
-        cache_sent(m->level[i]);
+        cache_sent(m->level[i], 1);
     }
     while (cache_pop(m->level[i + 1], m->now, &d))
         cache_fill(m->level[i], m->now, &(struct mem_packet){.id = d.token, .sectors = d.sectors});
@@ -114,7 +114,7 @@ static void tick(struct memory *m) {
         assert_true(p->line % LINE == 0 && p->sectors && p->sectors <= ALL);
         m->written += p->kind == MEM_STORE;
         dram_push(m->dram, m->now, p->line, p->sectors, p->kind == MEM_STORE, p->id);
-        cache_sent(last);
+        cache_sent(last, 1);
     }
     dram_tick(m->dram, m->now);
     while (dram_pop_at(m->dram) <= m->now) {

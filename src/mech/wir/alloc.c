@@ -83,6 +83,14 @@ static void inject_copy(struct wir *w, int32_t id, uint16_t old, uint16_t to) {
         queue_push(&w->copies, copy);
 }
 
+/* Words of this cycle go to their banks. */
+static APART void queue_fresh(struct wir *w) {
+    for (uint32_t k = 0; k < w->nfresh; k++)
+        core_write_to(w->sm, w->fresh[k], w->ops[w->fresh[k]].dst);
+    w->nfresh = 0;
+    w->gathers = false;
+}
+
 /* The result has a register of its own, in dst: it is written there. */
 static EVERY_TIME void write_word(struct wir *w, int32_t id) {
     struct core_op *op = &w->sm->ops[id];
@@ -90,6 +98,13 @@ static EVERY_TIME void write_word(struct wir *w, int32_t id) {
     write_lanes(w, o->dst, value_of(w, id), o->divergent ? op->mask : (uint32_t)ALL_LANES);
     w->regs->of[o->dst].unwritten = true;
     w->n.writes++;
+    if (w->gathers) {
+        if (w->nfresh < WIR_FRESH) {
+            w->fresh[w->nfresh++] = id;
+            return;
+        }
+        queue_fresh(w);
+    }
     core_write_to(w->sm, id, o->dst);
 }
 
@@ -312,12 +327,46 @@ static void serve_waiting(struct wir *w) {
     }
 }
 
+/* A word of this cycle is at its bank. */
+static EVERY_TIME void write_fresh(struct wir *w, int32_t id) {
+    uint16_t dst = w->ops[id].dst;
+    core_write_now(w->sm, id, dst);
+    w->regs->of[dst].unwritten = false;
+    finish_word(w, id);
+}
+
+EVERY_TIME void wir_write_stage(struct wir *w) {
+    uint32_t n = w->nfresh;
+    w->gathers = false;
+    if (!n)
+        return;
+    _Static_assert(WIR_FRESH == 2, "one or two");
+    if (n == 2) {
+        int32_t first = w->fresh[0], second = w->fresh[1];
+        uint32_t one = owned_bank(w->sm, w->ops[first].dst), two = owned_bank(w->sm, w->ops[second].dst);
+        if (one == two)
+            n = 0;
+        else if (one > two) {
+            w->fresh[0] = second;
+            w->fresh[1] = first;
+        }
+    }
+    if (!n || !core_writes_now(w->sm)) {
+        queue_fresh(w);
+        return;
+    }
+    w->nfresh = 0;
+    for (uint32_t k = 0; k < n; k++)
+        write_fresh(w, w->fresh[k]);
+}
+
 EVERY_TIME void wir_allocation_stage(struct wir *w) {
+    w->gathers = true;
     if (__builtin_expect(w->starved.len | w->unwritten.len | w->copies.len, 0))
         serve_waiting(w);
     for (uint32_t ports = w->ports; ports && !queue_empty(&w->alloc); ports--) {
         const struct wir_due *first = queue_head(&w->alloc);
-        if (first->ready > w->now)
+        if (first->at > w->now)
             break;
         int32_t id = first->op;
         queue_pop(&w->alloc);

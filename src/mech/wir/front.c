@@ -33,31 +33,33 @@ static bool add_scope(struct wir *w, uint32_t warp, struct wir_op *o, uint64_t *
 
 /* The tag of an instruction and its place, or false when it must not be looked up. bad: those of its sources,
  * as bits, that are pinned or were never written. */
-static inline bool make_tag(struct wir *w, uint32_t warp, const struct xinst *i, const struct wir_mark *mark,
+static inline bool make_tag(struct wir *w, const struct core_warp *cw, const struct wir_mark *mark,
                             uint32_t bad, struct wir_op *o) {
-    const struct warp *state = w->sm->warps[warp].w;
+    const struct warp *state = cw->w;
     uint64_t pieces = mark->pieces;
-    if (bad & mark->sources) {
+    if (__builtin_expect(bad & mark->sources, 0)) {
         w->n.pinned++;
         return false;
     }
-    if (mark->too_wide)
+    if (!mark->simple && mark->too_wide)
         return false;
     o->tag = mark->tag;
     o->tag.lanes = state->live;
     for (uint32_t k = 0; k < mark->nregs; k++) {
-        uint32_t id = o->src[mark->source[k]];
-        o->tag.word[mark->word[k]] = id;
-        pieces ^= rb_word_piece(mark->word[k], id);
+        uint32_t id = o->src[mark->source[k]], word = mark->word[k];
+        o->tag.word[word] = id;
+        pieces ^= rb_word_piece(word, id);
     }
-    if (mark->preds)
-        for (uint32_t k = 0; k < 2; k++) {
+    if (!mark->simple) {
+        const struct xinst *i = cw->need->i;
+        for (uint32_t k = 0; mark->preds && k < 2; k++) {
             uint32_t at = RB_OPERANDS - 2 + k;
             o->tag.word[at] = state->p[i->ps[k]] & state->live;
             pieces ^= rb_word_piece(at, o->tag.word[at]);
         }
-    if (mark->scoped && !add_scope(w, warp, o, &pieces))
-        return false;
+        if (mark->scoped && !add_scope(w, (uint32_t)(cw - w->sm->warps), o, &pieces))
+            return false;
+    }
     o->index = rb_fold(&w->rb, pieces);
     __builtin_prefetch(&w->rb.entry[o->index]); /* until the reuse stage it will have come */
     return true;
@@ -65,13 +67,18 @@ static inline bool make_tag(struct wir *w, uint32_t warp, const struct xinst *i,
 
 /* The op goes to the reuse stage, with those of its kind. */
 static inline void enter_front(struct wir *w, int32_t id, uint32_t kind, uint64_t ready) {
-    if (queue_empty(&w->front[kind]))
-        w->first[kind] = wir_turn(ready, kind);
-    queue_push(&w->front[kind], (struct wir_due){ready, id});
-    w->inflight++;
-    w->full = (uint16_t)(w->full + (w->front[kind].len == w->room));
-    if (__builtin_expect(w->full || w->inflight >= w->most, 0))
+    struct wir_front *f = &w->front[kind];
+    uint32_t head = f->head, tail = f->tail, inflight = ++w->inflight;
+    uint64_t turn = wir_turn(ready, kind);
+    if (head == tail)
+        f->first = turn;
+    f->at[tail++ & f->mask] = (struct wir_due){turn, id};
+    f->tail = tail;
+    bool full = tail - head == w->room;
+    if (__builtin_expect(full | (inflight >= w->most), 0)) {
+        w->full = (uint16_t)(w->full + full);
         wir_gate(w);
+    }
 }
 
 /* Control instructions are no ops: their sources are read, and that is all. */
@@ -82,62 +89,81 @@ static void fill_control(struct wir *w, uint32_t warp, const struct core_need *n
         regfile_read(w->regs, &map[need->reads[k]], latch[need->reads[k]]);
 }
 
-/* Sources come from their physical registers. Destinations are about to be computed: what their latches hold
- * is known when the result has its register, and until then nobody reads them. The op that the instruction
- * will be is renamed, too, with a reference to each physical source for as long as it is under way, gets its
- * tag and goes to the reuse stage: all that tells is known before the instruction takes effect. */
-void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
-    struct wir *w = m;
-    const struct core_warp *cw = &w->sm->warps[warp];
-    const struct core_need *need = &cw->needs[cw->next];
-    if (__builtin_expect(need->control, 0)) {
-        fill_control(w, warp, need);
-        return;
-    }
+/* A source that is not as it mostly is comes to its latch, if it is not there. False: it was never written.
+ */
+static APART bool read_source(struct regfile *regs, struct reg_map *from, uint32_t latch[WARP_LANES]) {
+    regfile_read(regs, from, latch);
+    return from->id != REG_NONE;
+}
+
+/* The sources of an instruction are read, and renamed for its op, which refers to them for as long as it is
+ * under way. Returns those, as bits, that are pinned or were never written. */
+static inline uint32_t rename_sources(struct wir *w, const struct core_warp *cw, struct reg_map *map,
+                                      struct wir_op *o) {
+    const struct core_need *need = cw->need;
     struct regfile *regs = w->regs;
-    struct reg_map *map = regfile_map(regs, warp, 0);
-    uint32_t(*latch)[WARP_LANES] = cw->w->r;
-    uint32_t n = need->nreads, most = regs->most_refs, refs = n, bad = 0;
-    int32_t id = core_next_op(w->sm);
-    struct wir_op *o = &w->ops[id];
+    struct reg_state *of = regs->of;
+    uint32_t n = need->nreads, most = regs->most_refs, bad = 0;
+    w->n.ref_ops += n;
+    o->nsrc = (uint8_t)n;
     for (uint32_t k = 0; k < n; k++) {
         struct reg_map *from = &map[need->reads[k]];
         uint32_t reg = from->id;
         o->src[k] = (uint16_t)reg;
-        if (__builtin_expect(!from->latched, 0)) {
-            regfile_copy(regs, from, latch[need->reads[k]]);
-            if (reg == REG_NONE) {
-                bad |= 1u << k;
-                refs--;
+        if (__builtin_expect(!regfile_is_plain(from), 0)) {
+            bad |= 1u << k;
+            if (!read_source(regs, from, cw->w->r[need->reads[k]])) {
+                w->n.ref_ops--;
                 continue;
             }
+            bad ^= (uint32_t)!from->pinned << k;
         }
-        if (__builtin_expect(from->pinned, 0))
-            bad |= 1u << k;
-        uint32_t all = ++regs->of[reg].refs;
+        uint32_t all = ++of[reg].refs;
         most = all > most ? all : most;
     }
     regs->most_refs = most;
-    w->n.ref_ops += refs;
-    w->n.rename_ops += n + (need->nwrites != 0);
-    o->nsrc = (uint8_t)n;
-    o->kind = w->kinds[need->kind];
-    o->divergent = mask != cw->w->live; /* some are alive */
-    o->look = o->missed = o->record = o->done = false;
+    return bad;
+}
+
+/* Sources come from their physical registers. Destinations are about to be computed: what their latches hold
+ * is known when the result has its register, and until then nobody reads them. The op that the instruction
+ * will be is renamed, too, gets its tag and goes to the reuse stage: all that tells is known before the
+ * instruction takes effect. */
+void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
+    struct wir *w = m;
+    const struct core_warp *cw = &w->sm->warps[warp];
+    KEEP(cw);
+    if (__builtin_expect(cw->need->control, 0)) {
+        fill_control(w, warp, cw->need);
+        return;
+    }
+    struct wir_op *o = &w->ops[core_next_op(w->sm)];
+    struct reg_map *map = regfile_map(w->regs, warp, 0);
+    KEEP(o);
+    o->map = &map[i->d];
+    o->value = (uint32_t(*)[WARP_LANES]) & cw->w->r[i->d];
+    o->record = o->done = false;
     o->movs = 0;
     o->dst = REG_NONE;
     o->owner = CORE_NONE;
-    o->map = &map[i->d];
-    o->value = &latch[i->d];
+    uint32_t bad = rename_sources(w, cw, map, o);
     const struct wir_mark *mark = &w->marks[cw->next];
+    uint32_t kind = w->kinds[cw->need->kind];
+    w->n.rename_ops += mark->renames;
+    o->kind = (uint8_t)kind;
+    o->divergent = mask != cw->w->live; /* some are alive */
+    o->look = false;
     if (mark->reusable) {
-        w->n.divergent += o->divergent;
-        o->look = !o->divergent && make_tag(w, warp, i, mark, bad, o);
+        if (o->divergent)
+            w->n.divergent++;
+        else
+            o->look = make_tag(w, cw, mark, bad, o);
     } else if (mark->access && mask) {
         note_access(w, warp, mark);
     }
-    w->n.bypassed += !o->look;
-    enter_front(w, id, o->kind, w->sm->now + (uint64_t)w->params->front + 1);
+    if (!o->look)
+        w->n.bypassed++;
+    enter_front(w, core_next_op(w->sm), kind, w->sm->now + (uint64_t)w->params->front + 1);
 }
 
 void wir_restore(void *m, uint32_t warp) {
@@ -148,10 +174,12 @@ void wir_restore(void *m, uint32_t warp) {
 
 /* The first of a kind leaves that stage. */
 static inline void leave_front(struct wir *w, uint32_t kind) {
-    w->full = (uint16_t)(w->full - (w->front[kind].len == w->room));
-    queue_pop(&w->front[kind]);
-    w->first[kind] =
-        queue_empty(&w->front[kind]) ? UINT64_MAX : wir_turn(queue_head(&w->front[kind])->ready, kind);
+    struct wir_front *f = &w->front[kind];
+    uint32_t head = f->head, tail = f->tail;
+    if (__builtin_expect(tail - head++ == w->room, 0))
+        w->full--;
+    f->head = head;
+    f->first = head == tail ? UINT64_MAX : f->at[head & f->mask].at;
 }
 
 /* The result is there: the destination is mapped to it, and the op is over. */
@@ -181,7 +209,6 @@ static APART void evict_at(struct wir *w, uint32_t index) {
 static APART void miss(struct wir *w, struct wir_op *o) {
     const struct rb_entry *old = &w->rb.entry[o->index];
     struct rb_entry out;
-    o->missed = true;
     o->record = !w->low;
     if (!w->low && !w->params->pending)
         return;
@@ -197,40 +224,44 @@ static APART void miss(struct wir *w, struct wir_op *o) {
     o->stamp = rb_reserve(&w->rb, o->index, &o->tag, &out);
 }
 
+/* An instruction is looked up; true: it needs no collector. */
+static EVERY_TIME bool finds(struct wir *w, int32_t id, struct wir_op *o) {
+    enum rb_look found = rb_lookup(&w->rb, o->index, &o->tag);
+    w->touched = true;
+    w->n.rb_ops++;
+    w->n.lookups++;
+    o->look = false;
+    if (found == RB_MISS) {
+        w->n.misses++;
+        miss(w, o);
+        return false;
+    }
+    struct rb_entry *e = &w->rb.entry[o->index];
+    if (found == RB_HIT) {
+        w->n.hits++;
+        reuse(w, id, e->result, false);
+        return true;
+    }
+    w->n.pending_hits++;
+    if (pendq_full(&w->waiting)) { /* executes, and leaves the entry to the other one */
+        w->n.queue_full++;
+        return false;
+    }
+    o->stamp = e->stamp;
+    e->awaited = true;
+    pendq_push(&w->waiting, (uint32_t)id);
+    w->looked = 0;
+    return true;
+}
+
 /* A new instruction at a lookup port; false when it must stay because no collector is free. */
 static EVERY_TIME bool look(struct wir *w, int32_t id) {
     struct wir_op *o = &w->ops[id];
-    if (o->look && !o->missed) {
-        enum rb_look found = rb_lookup(&w->rb, o->index, &o->tag);
-        w->touched = true;
-        w->n.rb_ops++;
-        w->n.lookups++;
-        w->n.hits += found == RB_HIT;
-        w->n.pending_hits += found == RB_PENDING;
-        w->n.misses += found == RB_MISS;
-        if (found == RB_HIT) {
-            reuse(w, id, w->rb.entry[o->index].result, false);
-            return true;
-        }
-        if (found == RB_PENDING && !pendq_full(&w->waiting)) {
-            o->stamp = w->rb.entry[o->index].stamp;
-            w->rb.entry[o->index].awaited = true;
-            pendq_push(&w->waiting, (uint32_t)id);
-            w->looked = 0;
-            return true;
-        }
-        if (found == RB_PENDING) { /* executes, and leaves the entry to the other one */
-            w->n.queue_full++;
-            o->missed = true;
-        } else {
-            miss(w, o);
-        }
-    }
-    if (!wir_has_collector(w, o->kind)) {
-        o->missed = true;
+    if (o->look && finds(w, id, o))
+        return true;
+    if (!wir_has_collector(w, o->kind))
         return false;
-    }
-    core_collect_from(w->sm, id, o->src);
+    owner_collect(w->sm, id, o->src);
     return true;
 }
 
@@ -247,7 +278,7 @@ static void retry(struct wir *w) {
     } else if (found == RB_MISS && wir_has_collector(w, o->kind)) {
         pendq_pop(&w->waiting);
         miss(w, o);
-        core_collect_from(w->sm, id, o->src);
+        owner_collect(w->sm, id, o->src);
     } else {
         w->changed |= found == RB_MISS;
         w->rb.entry[o->index].awaited = true;
@@ -270,11 +301,12 @@ EVERY_TIME void wir_reuse_stage(struct wir *w) {
     uint64_t last = wir_turn(w->now, COLLECT_KINDS);
     uint32_t ports = w->ports;
     while (ports) {
-        uint64_t turn = min_u64(w->first[0] | held[0], min_u64(w->first[1] | held[1], w->first[2] | held[2]));
+        uint64_t turn = min_u64(w->front[0].first | held[0],
+                                min_u64(w->front[1].first | held[1], w->front[2].first | held[2]));
         if (turn > last)
             break;
         uint32_t k = wir_turn_kind(turn);
-        if (!look(w, queue_head(&w->front[k])->op)) {
+        if (!look(w, wir_first_of(&w->front[k]))) {
             held[k] = UINT64_MAX;
             continue;
         }

@@ -119,8 +119,7 @@ static enum wir_access access_of(const struct xinst *i) {
 /* What of the tag of a reusable instruction the text tells. Behind an immediate that is too wide nobody looks
  * at further operands. */
 static void prepare_tag(const struct wir_numbers *s, const struct image *img, const struct xinst *i,
-                        struct wir_mark *m) {
-    struct core_need need = core_need(i);
+                        const struct core_need *need, struct wir_mark *m) {
     for (uint32_t k = 0; k < i->nsw && !m->too_wide; k++) {
         if (i->s[k] & POOL) {
             const struct pool_word *p = &img->pool.at[i->s[k] & ~POOL];
@@ -131,7 +130,7 @@ static void prepare_tag(const struct wir_numbers *s, const struct image *img, co
         }
         m->tag.regs |= (uint8_t)(1u << k);
         m->word[m->nregs] = (uint8_t)k;
-        while (need.reads[m->source[m->nregs]] != i->s[k])
+        while (need->reads[m->source[m->nregs]] != i->s[k])
             m->source[m->nregs]++;
         m->sources |= (uint8_t)(1u << m->source[m->nregs]);
         m->nregs++;
@@ -139,6 +138,7 @@ static void prepare_tag(const struct wir_numbers *s, const struct image *img, co
     m->preds = i->ps[0] != PRED_PT || i->ps[1] != PRED_PT;
     m->too_wide |= m->preds && i->nsw > RB_OPERANDS - 2;
     m->scoped = m->tag.kind == RB_GLOBAL || m->tag.kind == RB_SHARED;
+    m->simple = !m->too_wide && !m->preds && !m->scoped;
     m->tag.block = m->scoped ? 0 : RB_NO_BLOCK;
     m->pieces = rb_pieces(&m->tag);
 }
@@ -149,11 +149,13 @@ const void *wir_kernel(void *shared, struct arena *launch, const struct image *i
     for (uint32_t c = 0; c < img->ncode; c++) {
         const struct xinst *i = &img->code[c];
         struct wir_mark *m = &all[c];
+        const struct core_need need = core_need(i);
         uint8_t banks = bank_words(img, i);
+        m->renames = (uint8_t)(need.nreads + (need.nwrites != 0));
         m->reusable = reusable(s, i, banks, &m->tag.kind);
         if (m->reusable) {
             m->tag.op = number(s, i, banks);
-            prepare_tag(s, img, i, m);
+            prepare_tag(s, img, i, &need, m);
         } else {
             m->access = (uint8_t)access_of(i);
             m->spaces = spaces_of(i);

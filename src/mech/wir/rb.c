@@ -9,6 +9,7 @@ void rb_init(struct rb *b, struct arena *a, uint32_t entries) {
     *b = (struct rb){
         .entry = arena_array(a, struct rb_entry, entries), .entries = entries, .random = PICK_SEED};
     b->bits = entries == 1 ? 1 : 32 - (uint32_t)__builtin_clz(entries - 1);
+    b->mask = UINT32_MAX >> (32 - b->bits);
 }
 
 uint64_t rb_pieces(const struct rb_tag *t) {

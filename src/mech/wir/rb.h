@@ -47,6 +47,7 @@ struct rb_entry {
 struct rb {
     struct rb_entry *entry;
     uint32_t entries, bits; /* bits: the tag is folded to so many */
+    uint32_t mask;          /* so many ones */
     uint32_t used;
     uint64_t stamp, random;
 };
@@ -82,7 +83,7 @@ static inline uint32_t rb_fold(const struct rb *b, uint64_t x) {
             sum ^= x;
         x = sum;
     }
-    uint32_t fold = (uint32_t)(x & ((UINT64_C(1) << bits) - 1));
+    uint32_t fold = (uint32_t)x & b->mask;
     return fold < b->entries ? fold : fold - b->entries;
 }
 /* Whether the entry at the tag's place is the tag's; a hit's result is in b->entry[index].result. */

@@ -123,8 +123,9 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
         w->kinds[k] = s->collectors[k] ? (uint8_t)k : COLLECT_SP;
     w->ops = arena_array(a, struct wir_op, CORE_OPS);
+    uint32_t most = queue_slots(w->room + s->schedulers * s->width);
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
-        queue_init(&w->front[k], a, w->room + s->schedulers * s->width);
+        w->front[k] = (struct wir_front){.mask = most - 1, .at = arena_array(a, struct wir_due, most)};
     queue_init(&w->alloc, a, CORE_OPS);
     queue_init(&w->unwritten, a, CORE_OPS);
     queue_init(&w->starved, a, CORE_OPS);
@@ -137,7 +138,7 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
 static uint32_t before_reuse(const struct wir *w) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
-        n += w->front[k].len;
+        n += wir_in_front(w, k);
     return n;
 }
 
@@ -153,7 +154,7 @@ static void forget(struct wir *w) {
         vc_invalidate(&w->vc, r);
     regfile_reset(w->regs, w->sm->spec->warps);
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
-        w->front[k].len = 0;
+        w->front[k].head = w->front[k].tail = 0;
     w->full = 0;
     w->alloc.len = w->unwritten.len = w->starved.len = w->copies.len = w->waiting.ops.len = 0;
 }
@@ -165,11 +166,11 @@ static void start(void *m, const void *marks) {
     w->running = true;
     w->marks = marks;
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
-        w->first[k] = UINT64_MAX;
+        w->front[k].first = UINT64_MAX;
     w->cap = w->peak = 0;
     w->low = w->wanted = false;
     w->at_barrier = 0;
-    w->inflight = 0;
+    w->inflight = w->nfresh = 0;
     w->regs->most_refs = 0;
 }
 
@@ -244,7 +245,7 @@ static uint64_t eligible(void *m, uint64_t ready, uint64_t now) {
     const struct sm *sm = w->sm;
     uint64_t set = w->inflight < w->most ? ready : ready & sm->control;
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
-        if (w->front[k].len >= w->room)
+        if (wir_in_front(w, k) >= w->room)
             set &= (sm->kinds_apart ? ~sm->kind[k] : 0) | sm->control;
     if (w->regs->nfree >= WIR_MAX_RESULT)
         return set;
@@ -267,7 +268,7 @@ static uint64_t refused(const void *m, uint64_t ready) {
     if (w->inflight >= w->most || w->regs->nfree < WIR_MAX_RESULT)
         return 0;
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
-        if (w->front[k].len >= w->room)
+        if (wir_in_front(w, k) >= w->room)
             set |= sm->kinds_apart ? sm->kind[k] : ready;
     return set & ready & ~sm->control;
 }
@@ -339,6 +340,7 @@ static void tick(void *m, uint64_t now) {
         evict_one(w);
     count_registers(w, in_use(w));
     wir_gate(w);
+    wir_write_stage(w);
 }
 
 static uint64_t next(const void *m, uint64_t now) {
@@ -348,10 +350,10 @@ static uint64_t next(const void *m, uint64_t now) {
         return now + 1;
     uint64_t at = UINT64_MAX;
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
-        if (w->first[k] != UINT64_MAX && !wir_front_stays(w, k))
-            at = min_u64(at, wir_turn_cycle(w->first[k]));
+        if (w->front[k].first != UINT64_MAX && !wir_front_stays(w, k))
+            at = min_u64(at, wir_turn_cycle(w->front[k].first));
     if (!queue_empty(&w->alloc))
-        at = min_u64(at, queue_head(&w->alloc)->ready);
+        at = min_u64(at, queue_head(&w->alloc)->at);
     return at > now ? at : now + 1;
 }
 

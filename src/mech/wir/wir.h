@@ -10,6 +10,7 @@
 #ifndef REPRISE_MECH_WIR_WIR_H
 #define REPRISE_MECH_WIR_WIR_H
 
+#include "core/owner.h"
 #include "core/view.h"
 #include "mech/wir/blocks.h"
 #include "mech/wir/h3.h"
@@ -23,6 +24,7 @@ enum {
     WIR_SOURCES = MAX_SOURCE_WORDS,
     WIR_MAX_RESULT = 4,    /* registers a control instruction writes, at most */
     WIR_COPY_RESERVE = 64, /* ops kept for copies of registers */
+    WIR_FRESH = 2,         /* words written in a cycle without queues */
     ALL_LANES = -1,
 };
 
@@ -55,6 +57,8 @@ struct wir_mark {
     uint8_t sources; /* source registers, as bits, that are in its tag */
     uint8_t nregs;   /* words of the tag that are registers: */
     uint8_t word[RB_OPERANDS], source[RB_OPERANDS]; /* which, and which of the op's source registers */
+    uint8_t renames;                                /* accesses to the rename tables */
+    bool simple;       /* it is reusable, and registers and lanes are all that its tag lacks */
     struct rb_tag tag; /* its tag: registers, predicates, lanes, block and count of a load are 0 */
     uint64_t pieces;   /* rb_pieces of that */
 };
@@ -70,15 +74,15 @@ struct wir_counters {
 struct wir_op {
     _Alignas(64) uint8_t nsrc; /* references held to its sources */
     uint8_t kind;              /* enum collect_kind of its collector */
-    bool divergent, look;      /* look: it may use the reuse buffer */
-    bool missed;               /* it goes on to the collectors */
-    bool record;               /* its result enters the reuse buffer: at its reserved place, or anew */
-    bool done;                 /* all words have a register; it waits for copies */
-    uint16_t dst;              /* register of the word in work */
-    uint16_t movs;             /* copies under way */
-    int32_t owner;             /* of a copy: the op it belongs to */
-    uint32_t index;            /* place in the reuse buffer */
-    uint32_t hash;             /* of the word in work */
+    bool divergent;
+    bool look;      /* it has still to be looked up in the reuse buffer */
+    bool record;    /* its result enters the reuse buffer: at its reserved place, or anew */
+    bool done;      /* all words have a register; it waits for copies */
+    uint16_t dst;   /* register of the word in work */
+    uint16_t movs;  /* copies under way */
+    int32_t owner;  /* of a copy: the op it belongs to */
+    uint32_t index; /* place in the reuse buffer */
+    uint32_t hash;  /* of the word in work */
     uint64_t stamp;
     struct reg_map *map;           /* where its first destination is */
     uint32_t (*value)[WARP_LANES]; /* the latches of its destination words */
@@ -88,9 +92,9 @@ struct wir_op {
 _Static_assert(offsetof(struct wir_op, src) <= 48 && sizeof(struct wir_op) == 128,
                "eight sources are in the first line");
 
-/* An op on its way to a stage, which has it in cycle ready. */
+/* An op on its way to a stage, which has it in this cycle, or at this turn. */
 struct wir_due {
-    uint64_t ready;
+    uint64_t at;
     int32_t op;
 };
 
@@ -105,7 +109,7 @@ struct wir {
     uint32_t ports, room;         /* lookups a cycle; ops of a kind between issue and the reuse stage */
     uint32_t inflight;            /* ops of the program under way ... */
     uint32_t most;                /* ... below which more may issue */
-    uint16_t full;                /* kinds of collectors for which `front` has no room for more */
+    uint16_t full;                /* how many of `front` have no room for more */
     uint8_t kinds[COLLECT_KINDS]; /* which collectors instructions of a kind take here */
     bool capped;                  /* no more registers than the program names */
     bool open;                    /* the gate */
@@ -113,13 +117,19 @@ struct wir {
     bool touched;                 /* a buffer was accessed in this cycle */
     bool changed;                 /* where they look, the reuse buffer changed since the waiting ones did */
     bool running;                 /* between start and finish of a launch */
-    uint32_t looked;              /* of the waiting ones, in a row, without finding a change */
+    bool gathers;                 /* words to be written are gathered in this stage: */
+    uint8_t nfresh;               /* so many are in `fresh` */
+    int32_t fresh[WIR_FRESH];
+    uint32_t looked; /* of the waiting ones, in a row, without finding a change */
     uint32_t peak;
     /* Renamed, on their way to the reuse stage and a collector: by its kind, because one that finds none of
-     * its kind free does not hold up the others, no more than on the base machine; when the reuse stage has
-     * the first of each, by wir_turn, UINT64_MAX: there is none. */
-    uint64_t first[COLLECT_KINDS];
-    QUEUE(struct wir_due) front[COLLECT_KINDS];
+     * its kind free does not hold up the others, no more than on the base machine. */
+    struct wir_front {
+        uint64_t first;      /* when the reuse stage has the first, by wir_turn; UINT64_MAX: there is none */
+        uint32_t head, tail; /* places of the first, and behind the last, where they wrap around ... */
+        uint32_t mask;       /* ... by this mask */
+        struct wir_due *at;
+    } front[COLLECT_KINDS];
     QUEUE(struct wir_due) alloc; /* executed, on their way to the signature buffer */
     QUEUE(int32_t) unwritten;    /* must be compared with a register that is not written yet */
     QUEUE(int32_t) starved;      /* need a free register */
@@ -151,13 +161,22 @@ static inline uint64_t wir_turn_cycle(uint64_t turn) {
 
 /* A collector of the op's kind is free. */
 static inline bool wir_has_collector(const struct wir *w, uint32_t kind) {
-    return w->sm->collectors_used[kind] < w->sm->spec->collectors[kind];
+    return w->sm->collectors_free[kind];
 }
 
-/* The first op of a kind has been looked up, and all that it waits for is a collector. */
+/* So many ops of a kind are between issue and the reuse stage, or a collector. */
+static inline uint32_t wir_in_front(const struct wir *w, uint32_t kind) {
+    return w->front[kind].tail - w->front[kind].head;
+}
+
+/* The first of them. */
+static inline int32_t wir_first_of(const struct wir_front *f) {
+    return f->at[f->head & f->mask].op;
+}
+
+/* It has been looked up, and all that it waits for is a collector. */
 static inline bool wir_front_stays(const struct wir *w, uint32_t kind) {
-    const struct wir_op *o = &w->ops[queue_head(&w->front[kind])->op];
-    return (!o->look || o->missed) && !wir_has_collector(w, kind);
+    return !w->ops[wir_first_of(&w->front[kind])].look && !wir_has_collector(w, kind);
 }
 
 /* ---- marks.c ---- */
@@ -184,6 +203,9 @@ void wir_read_done(void *m, int32_t op, uint64_t now);
 void wir_written(void *m, int32_t op, uint32_t k);
 void wir_control(void *m, uint32_t warp, const struct xinst *i, uint32_t mask);
 void wir_allocation_stage(struct wir *w);
+/* The end of the cycle: words which that stage has given registers are written, if nothing is in their way.
+ */
+void wir_write_stage(struct wir *w);
 /* Would a control instruction of the warp find the registers it writes? */
 bool wir_can_write(struct wir *w, uint32_t warp, const struct xinst *i);
 
@@ -262,7 +284,7 @@ static inline void wir_leave(struct wir *w, int32_t id) {
 }
 static inline void wir_end(struct wir *w, int32_t id) {
     wir_leave(w, id);
-    core_retire_by(w->sm, id, w);
+    owner_retire(w->sm, id, w);
 }
 /* Opens the gate for warps, or shuts it: to be called when ops or registers have become fewer, and before
  * warps issue. While it is shut, eligible decides. */
