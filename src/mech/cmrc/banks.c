@@ -3,8 +3,6 @@
  * take turns in being first, because they share the collectors. */
 #include "mech/cmrc/cmrc.h"
 
-#include <stddef.h>
-
 /* A request that waits at a bank. */
 struct request {
     int32_t at, prev; /* read or op in its list, and the one before it; CORE_NONE: no request, the first */
@@ -16,8 +14,8 @@ struct request {
 };
 static const struct request no_request = {.at = CORE_NONE};
 
-/* How many sub-banks a mask has. */
-static const uint8_t width_of[1 << CMRC_FULL] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+/* How many arrays some sub-banks have. */
+static const uint8_t arrays_of_mask[1 << CMRC_FULL] = {0, 2, 2, 4, 2, 4, 4, 6, 2, 4, 4, 6, 4, 6, 6, 8};
 
 /* The bank looks at a write: what it takes is found out once. */
 static inline void look_once(struct cmrc *m, int32_t id) {
@@ -138,33 +136,26 @@ static EVERY_TIME bool find_read(struct cmrc *m, uint32_t bank, const struct req
     return false;
 }
 
-/* Operands arrive at a collector. */
-static EVERY_TIME void deliver(struct cmrc *m, const struct request *q, uint32_t bank, bool usual) {
-    int32_t source = m->sm->reads[q->at].source;
-    if (source == CORE_NONE)
-        return;
-    struct cmrc_op *p = port_of(m, q->op);
-    if (reg_at(m, q->place, usual)->version != p->version[source])
+/* An operand arrives at a collector. */
+static EVERY_TIME void deliver(struct cmrc *m, const struct core_read *r, uint8_t mask, uint32_t bank,
+                               bool usual) {
+    struct cmrc_op *p = port_of(m, r->op);
+    if (reg_at(m, r->place, usual)->version != p->version[r->source])
         m->wrong = "CMRC: a register was overwritten before it was read";
-    if (p->slices & q->mask && pairing(m, usual) == PAIR_ALL && m->sm->spec->collector_ports)
+    if (p->slices & mask && pairing(m, usual) == PAIR_ALL && m->sm->spec->collector_ports)
         m->wrong = "CMRC: a collector took one slice from two registers";
     m->n.type5 += p->operands && p->bank != bank;
     m->n.collector_writes += !p->operands;
     m->n.operands++;
-    p->slices |= q->mask;
+    p->slices |= mask;
     p->bank = (uint8_t)bank;
     p->operands++;
 }
 
 /* Two arrays make a sub-bank: those of an access to these, which is counted by its width. */
 static EVERY_TIME uint32_t count_access(struct cmrc *m, uint8_t mask) {
-    static const size_t widths[] = {[1] = offsetof(struct cmrc_counters, width1),
-                                    offsetof(struct cmrc_counters, width2),
-                                    offsetof(struct cmrc_counters, width3),
-                                    offsetof(struct cmrc_counters, width4)};
-    uint32_t width = width_of[mask];
-    ++*(uint64_t *)((char *)&m->n + widths[width]);
-    return 2 * width;
+    ++*m->by_mask[mask];
+    return arrays_of_mask[mask];
 }
 
 /* The same of one to or from outside the banks. */
@@ -178,7 +169,9 @@ static EVERY_TIME uint32_t count_sent(struct cmrc *m, uint8_t mask) {
  * is. */
 static EVERY_TIME void serve(struct cmrc *m, const struct request *q, uint32_t bank, bool usual) {
     if (!q->write) {
-        deliver(m, q, bank, usual);
+        const struct core_read *r = &m->sm->reads[q->at];
+        if (r->source != CORE_NONE)
+            deliver(m, r, q->mask, bank, usual);
         core_serve_read_of(m->sm, bank, q->prev, count_sent(m, q->mask));
     } else if (m->ops[q->at].expands) {
         m->ops[q->at].expands = 0;
@@ -199,38 +192,8 @@ static void count_pair(struct cmrc *m, const struct request *a, const struct req
     m->n.type4 += a->write != b->write;
 }
 
-/* One request waits at the bank, and no other: it needs no partner, and a write no look at reads before it.
- */
-static EVERY_TIME void read_alone(struct cmrc *m, uint32_t bank, int32_t at, bool usual) {
-    struct request q = read_at(m, at, CORE_NONE);
-    if (!has_slices(m, &q, &no_request, bank, usual))
-        return;
-    m->n.port_cycles++;
-    serve(m, &q, bank, usual);
-}
-
-static EVERY_TIME void write_alone(struct cmrc *m, uint32_t bank, int32_t id, bool usual) {
-    m->n.port_cycles++;
-    uint8_t mask = cmrc_write_whole(m, id);
-    if (mask) {
-        core_serve_write_of(m->sm, bank, CORE_NONE, count_sent(m, mask));
-        return;
-    }
-    struct request q = write_at(m, id, CORE_NONE);
-    serve(m, &q, bank, usual);
-}
-
 static EVERY_TIME void serve_bank(struct cmrc *m, uint32_t bank, bool usual) {
     struct request a, w, r;
-    int32_t first_read = m->sm->bank_reads[bank][0], first_write = m->sm->bank_writes[bank][0];
-    if (first_write == CORE_NONE && m->sm->reads[first_read].next == CORE_NONE) {
-        read_alone(m, bank, first_read, usual);
-        return;
-    }
-    if (first_read == CORE_NONE && m->sm->ops[first_write].next == CORE_NONE) {
-        write_alone(m, bank, first_write, usual);
-        return;
-    }
     if (!find_write(m, bank, &no_request, &a, usual) && !find_read(m, bank, &no_request, &a, usual))
         return;
     m->n.port_cycles++;
@@ -250,26 +213,65 @@ static EVERY_TIME void serve_bank(struct cmrc *m, uint32_t bank, bool usual) {
     serve(m, &a, bank, usual);
 }
 
+static APART void serve_several(struct cmrc *m, uint32_t bank) {
+    serve_bank(m, bank, true);
+}
+
+/* One operand waits at the bank, and nothing else: it needs no partner. */
+static EVERY_TIME void read_alone(struct cmrc *m, struct sm *sm, uint32_t bank, const struct core_read *r) {
+    struct cmrc_op *p = &m->ops[r->op];
+    uint8_t mask = p->mask[r->source];
+    if (p->cycle == sm->now && p->slices & mask && sm->spec->collector_ports)
+        return;
+    m->n.port_cycles++;
+    deliver(m, r, mask, bank, true);
+    core_serve_read_of(sm, bank, CORE_NONE, count_sent(m, mask));
+}
+
+/* A bank as it is usually: one request waits there, and no other; of a write all lanes, which nobody has
+ * looked at. */
+static EVERY_TIME void serve_one(struct cmrc *m, struct sm *sm, uint32_t bank) {
+    int32_t at = sm->bank_reads[bank][0], id = sm->bank_writes[bank][0];
+    if (id == CORE_NONE) {
+        const struct core_read *r = &sm->reads[at];
+        if (r->next == CORE_NONE && r->source != CORE_NONE) {
+            read_alone(m, sm, bank, r);
+            return;
+        }
+    } else if (at == CORE_NONE && sm->ops[id].next == CORE_NONE) {
+        uint8_t mask = cmrc_write_whole(m, id);
+        if (mask) {
+            m->n.port_cycles++;
+            core_serve_write_of(sm, bank, CORE_NONE, count_sent(m, mask));
+            return;
+        }
+    }
+    serve_several(m, bank);
+}
+
 /* All banks, from one on and around, one after the other: what is written at one may then wait at the next.
  */
 static EVERY_TIME void serve_banks(struct cmrc *m, uint32_t first, bool usual) {
-    const struct sm *sm = m->sm;
-    uint32_t before = (1u << first) - 1;
+    struct sm *sm = m->sm;
+    uint32_t before = (1u << first) - 1, waiting = sm->read_banks | sm->write_banks;
     for (uint32_t half = 0; half < 2; half++) {
-        uint32_t some = half ? before : ~before, left;
-        while ((left = (sm->read_banks | sm->write_banks) & some)) {
+        uint32_t some = half ? before : ~before;
+        for (uint32_t left; (left = waiting & some); waiting |= sm->write_banks) {
             uint32_t bank = (uint32_t)__builtin_ctz(left);
-            some &= ~1u << bank;
-            serve_bank(m, bank, usual);
+            some &= ~1u << bank; /* this one and those before it had their turn */
+            if (usual)
+                serve_one(m, sm, bank);
+            else
+                serve_bank(m, bank, false);
         }
     }
 }
 
-static __attribute__((noinline)) void serve_usual(struct cmrc *m, uint32_t first) {
+static APART void serve_usual(struct cmrc *m, uint32_t first) {
     serve_banks(m, first, true);
 }
 
-static __attribute__((noinline)) void serve_any(struct cmrc *m, uint32_t first) {
+static APART void serve_any(struct cmrc *m, uint32_t first) {
     serve_banks(m, first, false);
 }
 

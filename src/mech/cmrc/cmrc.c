@@ -70,6 +70,9 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     m->slots = arena_array(a, uint16_t, PLACES);
     m->odd = arena_array(a, bool, PLACES);
     m->ops = arena_array(a, struct cmrc_op, CORE_OPS + 1) + 1;
+    uint64_t *const by_width[] = {NULL, &m->n.width1, &m->n.width2, &m->n.width3, &m->n.width4};
+    for (uint32_t mask = 0; mask < 1 << CMRC_FULL; mask++)
+        m->by_mask[mask] = by_width[__builtin_popcount(mask)];
     return m;
 }
 
@@ -90,7 +93,8 @@ static void start(void *state, const void *marks) {
     cmrc_lay_out(m);
     m->warps = 0;
     m->wrong = NULL;
-    core_ignore(m->sm, m, MECH_AT_watch_retire); /* who is alone has all results written */
+    core_ignore(m->sm, m, MECH_AT_watch_retire);    /* who is alone has all results written ... */
+    core_ignore(m->sm, m, MECH_AT_watch_collected); /* ... and all operands read at once */
     if (!m->params->latency)
         core_ignore(m->sm, m, MECH_AT_watch_issued);
 }

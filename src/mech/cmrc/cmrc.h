@@ -49,6 +49,7 @@ struct cmrc_reg {
 
 /* An op in flight, or an instruction about to take effect. */
 struct cmrc_op {
+    _Alignas(128) uint64_t queued; /* order among the requests */
     /* Its collector, in a cycle. */
     uint64_t cycle;
     uint8_t slices, operands, bank;
@@ -58,11 +59,11 @@ struct cmrc_op {
     uint8_t expands; /* sub-banks to be read first; 0: none, or it is done */
     struct cmrc_form form;
     bool whole;                     /* all lanes are written, not the active ones alone */
-    uint64_t queued;                /* order among the requests */
     uint8_t mask[CMRC_SOURCES];     /* sub-banks of each source */
     uint32_t version[CMRC_SOURCES]; /* of it */
     uint16_t before[CMRC_WORDS];    /* owned: place of each destination word until now */
 };
+_Static_assert(sizeof(struct cmrc_op) == 128, "finding one by its number takes a shift");
 
 struct cmrc_counters {
 #define COUNTER(field, ...) uint64_t field;
@@ -87,6 +88,7 @@ struct cmrc {
     uint64_t order;                  /* of requests */
     const char *wrong;               /* what was found to be so */
     struct cmrc_counters n;
+    uint64_t *by_mask[1 << CMRC_FULL]; /* of these: accesses as wide as so many sub-banks, by sub-banks */
 };
 
 static inline bool cmrc_keeps(const struct cmrc *m, enum cmrc_rule rule) {

@@ -63,20 +63,28 @@ static void sources_owned(struct cmrc *m, uint32_t warp, const struct xinst *i, 
         o->before[k] = (uint16_t)core_holds(m->sm, warp, i->d + k);
 }
 
+/* Where registers have no owner: what the instruction computes with, and the masks with which its reads begin
+ * to wait, at once where nobody takes it before it collects. */
 void cmrc_sources(void *state, uint32_t warp, const struct xinst *i, uint32_t mask) {
     struct cmrc *m = state;
-    const struct core_warp *cw = &m->sm->warps[warp];
-    const struct core_need *need = &cw->needs[cw->next];
-    const uint16_t *slots = &m->slots[warp * MAX_GPR];
-    if (m->params->pairing == PAIR_IDEAL)
+    const struct core_need *need = m->sm->warps[warp].need;
+    if (__builtin_expect(!m->usual && m->params->pairing == PAIR_IDEAL, 0))
         return;
-    if (m->owned) {
+    if (__builtin_expect(m->owned, 0)) {
         sources_owned(m, warp, i, need, mask);
         return;
     }
-    for (uint32_t k = 0; k < need->nreads; k++) {
-        const struct cmrc_reg *r = &m->regs[slots[need->reads[k]]];
-        if (r->spared)
+    struct cmrc_op *o = &m->ops[core_next_op(m->sm)];
+    const uint16_t *slots = &m->slots[warp * MAX_GPR];
+    const struct cmrc_reg *regs = m->regs;
+    o->looked = 0;
+    o->queued = ++m->order;
+    for (uint32_t k = 0, n = need->nreads; k < n; k++) {
+        const struct cmrc_reg *r = &regs[slots[need->reads[k]]];
+        uint8_t spared = r->spared;
+        o->version[k] = r->version;
+        o->mask[k] = CMRC_ALL & ~spared;
+        if (spared)
             read_planes(m, warp, need->reads[k], r, mask);
     }
 }
@@ -103,8 +111,6 @@ static void collected_owned(struct cmrc *m, int32_t id) {
 void cmrc_collected(void *state, int32_t id) {
     struct cmrc *m = state;
     const struct core_op *op = &m->sm->ops[id];
-    const struct core_need *need = op->need;
-    const uint16_t *slots = &m->slots[op->warp * MAX_GPR];
     struct cmrc_op *o = &m->ops[id];
     o->looked = 0;
     o->queued = ++m->order;
@@ -112,8 +118,8 @@ void cmrc_collected(void *state, int32_t id) {
         collected_owned(m, id);
         return;
     }
-    for (uint32_t k = 0; k < need->nreads; k++) {
-        const struct cmrc_reg *r = &m->regs[slots[need->reads[k]]];
+    for (uint32_t k = 0; k < op->need->nreads; k++) {
+        const struct cmrc_reg *r = &m->regs[m->slots[op->warp * MAX_GPR + op->need->reads[k]]];
         o->mask[k] = CMRC_ALL & ~r->spared;
         o->version[k] = r->version;
     }
@@ -153,7 +159,7 @@ void cmrc_look(struct cmrc *m, int32_t id) {
     const struct core_op *op = &m->sm->ops[id];
     struct cmrc_op *o = &m->ops[id];
     const uint32_t *value = m->sm->warps[op->warp].w->r[op->i->d + op->next_write];
-    uint32_t others = other_lanes(m, op);
+    uint32_t others = op->mask == UINT32_MAX ? 0 : other_lanes(m, op);
     o->looked = (uint8_t)(op->next_write + 1);
     o->queued = ++m->order;
     o->expands = 0;

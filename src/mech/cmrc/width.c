@@ -60,12 +60,11 @@ struct cmrc_form cmrc_form(enum cmrc_sign sign, const uint32_t v[WARP_LANES], ui
 
 /* The value that the stored bytes of a word stand for. */
 static WIDE_PART uint32_t extend(enum cmrc_sign sign, struct cmrc_form f, uint32_t word) {
-    if (f.width == CMRC_FULL)
-        return word;
-    uint32_t kept = (1u << 8 * f.width) - 1, top = (kept >> 1) + 1;
-    if (sign == SIGN_FILL)
-        return (word & kept) | (f.ones ? ~kept : 0);
-    return ((word & kept) ^ top) - top;
+    uint32_t above = 32 - 8u * f.width;
+    if (sign != SIGN_FILL)
+        return (uint32_t)((int32_t)(word << above) >> above);
+    uint32_t kept = UINT32_MAX >> above;
+    return (word & kept) | (f.ones ? ~kept : 0);
 }
 
 bool cmrc_fits(enum cmrc_sign sign, struct cmrc_form f, const uint32_t v[WARP_LANES], uint32_t lanes) {
