@@ -12,7 +12,8 @@ APART void end_access(struct sm *sm, struct core_op *op);
 /* The destinations of an op, which lie in two words of the scoreboard, leave it. */
 APART void clear_parted(struct sm *sm, const struct core_op *op);
 
-static EVERY_TIME void operands_complete(struct sm *sm, int32_t id, struct core_op *op, bool plain) {
+static inline __attribute__((always_inline)) void operands_complete(struct sm *sm, int32_t id,
+                                                                    struct core_op *op, bool plain) {
     uint32_t unit = op->need->unit;
     fifo_push(sm, sm->units[unit].ready, id, op);
     sm->ready_units |= 1u << unit;
@@ -21,7 +22,8 @@ static EVERY_TIME void operands_complete(struct sm *sm, int32_t id, struct core_
 }
 
 /* An op is the only one to read from these banks, none of which has a read that waits. */
-static EVERY_TIME void add_lone(struct sm *sm, int32_t id, uint32_t banks, const uint16_t *places) {
+static inline __attribute__((always_inline)) void add_lone(struct sm *sm, int32_t id, uint32_t banks,
+                                                           const uint16_t *places) {
     uint32_t at = sm->nlone++;
     for (; at && sm->lone[at - 1].banks > banks; at--)
         sm->lone[at] = sm->lone[at - 1];
@@ -32,7 +34,8 @@ static EVERY_TIME void add_lone(struct sm *sm, int32_t id, uint32_t banks, const
 
 /* The same of an op whose operands lie in these places. False: they do not lie in different banks where
  * nobody else reads, or somebody has a say in how banks are read. */
-static EVERY_TIME bool read_alone(struct sm *sm, int32_t id, uint32_t n, const uint16_t *places) {
+static inline __attribute__((always_inline)) bool read_alone(struct sm *sm, int32_t id, uint32_t n,
+                                                             const uint16_t *places) {
     uint32_t banks = 0, read = sm->read_banks;
     if (__builtin_expect(sm->mech.n > 1 || sm->ports || sm->nlone == sizeof sm->lone / sizeof *sm->lone, 0))
         return false;
@@ -47,7 +50,8 @@ static EVERY_TIME bool read_alone(struct sm *sm, int32_t id, uint32_t n, const u
 }
 
 /* What is to be done of every op that takes a collector. */
-static EVERY_TIME void enter_collector(struct sm *sm, int32_t id, struct core_op *op) {
+static inline __attribute__((always_inline)) void enter_collector(struct sm *sm, int32_t id,
+                                                                  struct core_op *op) {
     const struct core_need *need = op->need;
     AT_POINT(sm, watch, collected, id);
     sm->collectors_free[collect_kind(sm, need)]--;
@@ -56,7 +60,8 @@ static EVERY_TIME void enter_collector(struct sm *sm, int32_t id, struct core_op
 }
 
 /* The op takes a collector and reads its operands, in these places. */
-static EVERY_TIME void owner_collect(struct sm *sm, int32_t id, const uint16_t *places) {
+static inline __attribute__((always_inline)) void owner_collect(struct sm *sm, int32_t id,
+                                                                const uint16_t *places) {
     struct core_op *op = &sm->ops[id];
     uint32_t n = op->need->nreads, before = op->pending; /* core_read_beside may have asked for some */
     KEEP(op);
@@ -69,8 +74,8 @@ static EVERY_TIME void owner_collect(struct sm *sm, int32_t id, const uint16_t *
 }
 
 /* What is left of an op when its registers are off the scoreboard. */
-static EVERY_TIME void leave_op(struct sm *sm, int32_t id, struct core_op *op, struct core_warp *cw,
-                                bool plain) {
+static inline __attribute__((always_inline)) void leave_op(struct sm *sm, int32_t id, struct core_op *op,
+                                                           struct core_warp *cw, bool plain) {
     cw->pending_preds &= (uint8_t)~op->need->sets;
     if (op->accesses != CORE_NONE)
         sm->access_free[sm->naccess_free++] = op->accesses;
@@ -84,7 +89,8 @@ static EVERY_TIME void leave_op(struct sm *sm, int32_t id, struct core_op *op, s
 }
 
 /* All destinations of an instruction leave the scoreboard. */
-static EVERY_TIME void clear_all(struct sm *sm, const struct core_op *op, struct core_warp *cw) {
+static inline __attribute__((always_inline)) void clear_all(struct sm *sm, const struct core_op *op,
+                                                            struct core_warp *cw) {
     const struct core_need *need = op->need;
     uint64_t dest = need->dest;
     uint32_t word = need->dest_word;
@@ -102,7 +108,7 @@ static EVERY_TIME void clear_all(struct sm *sm, const struct core_op *op, struct
 }
 
 /* An op of which no word has left the scoreboard ends, and what it has there is released. */
-static EVERY_TIME void owner_retire(struct sm *sm, int32_t id, const void *state) {
+static inline __attribute__((always_inline)) void owner_retire(struct sm *sm, int32_t id, const void *state) {
     struct core_op *op = &sm->ops[id];
     KEEP(op);
     assert(!op->later && (op->taken || !op->next_write));
