@@ -501,8 +501,7 @@ EVERY_TIME void core_give(struct sm *sm, int32_t id, const uint32_t value[WARP_L
         later_find(sm->later, id)->given = true;
         op->later = false;
     }
-    if (value)
-        replace_word(sm, id, value);
+    replace_word(sm, id, value);
     TELL(sm, tell_note(sm, id, "supplied"));
 }
 

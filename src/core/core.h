@@ -17,11 +17,11 @@
 #ifndef REPRISE_CORE_CORE_H
 #define REPRISE_CORE_CORE_H
 
+#include "base/often.h"
 #include "exec/later.h"
 #include "mech/mech.h"
 #include "mem/coalescer.h"
 #include "mem/memsys.h"
-#include "sim/often.h"
 #include "sim/probe.h"
 
 enum {

@@ -25,8 +25,7 @@ void core_collect(struct sm *sm, int32_t op);
  * being asked (registers.place). */
 void core_collect_from(struct sm *sm, int32_t op, const uint16_t *places);
 /* The one destination register of an op that was taken at issue gets value instead of what the instruction
- * computes, and the program goes on with it. --check compares the two. NULL: the mechanism knows that they
- * are the same. */
+ * computes, and the program goes on with it. --check compares the two. */
 void core_give(struct sm *sm, int32_t op, const uint32_t value[WARP_LANES]);
 /* The same, and the op ends without being executed or written. */
 void core_supply(struct sm *sm, int32_t op, const uint32_t value[WARP_LANES]);

@@ -2,10 +2,10 @@
  * checks and loads need no masks; results are blended at the end. */
 #include <string.h>
 
+#include "base/often.h"
 #include "base/wide.h"
 #include "exec/warp.h"
 #include "exec/watch.h"
-#include "sim/often.h"
 
 typedef uint32_t __attribute__((may_alias, aligned(4))) word;
 typedef uint16_t __attribute__((may_alias, aligned(2))) half;

@@ -4,8 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/often.h"
 #include "exec/lanes.h"
-#include "sim/often.h"
 
 enum { WORD_BYTES = WARP_LANES * 4 };
 

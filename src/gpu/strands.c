@@ -26,7 +26,7 @@
 #include <string.h>
 
 #include "gpu/run.h"
-#include "sim/often.h"
+#include "base/often.h"
 
 enum {
     FEW_CYCLES = 4,    /* with less lookahead the machine goes cycle by cycle */

@@ -10,7 +10,7 @@
  */
 #include "mem/memsys_state.h"
 
-#include "sim/often.h"
+#include "base/often.h"
 
 /* Whether a port has requests that have not left, as far as it knows. */
 static bool has_unsent(const struct port *p) {

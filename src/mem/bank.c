@@ -1,7 +1,7 @@
 /* Reads, writes and fills of a cache, without time. */
 #include "mem/bank.h"
 
-#include "sim/often.h"
+#include "base/often.h"
 
 void bank_init(struct bank *b, struct arena *a, const struct bank_spec *s, const struct mem_packet *origin) {
     assert(s->queue >= BANK_MOST_REQUESTS);

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "sim/often.h"
+#include "base/often.h"
 
 enum { SPARE = 16 }; /* completions that may lie there when the consumer is late */
 

@@ -4,7 +4,7 @@
  * channel. */
 #include "mem/dram.h"
 
-#include "sim/often.h"
+#include "base/often.h"
 
 #include "sim/pool.h"
 #include "sim/queue.h"

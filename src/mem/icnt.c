@@ -2,7 +2,7 @@
  * one another. Only outputs for which a packet waits, and only inputs at which it does, are looked at. */
 #include "mem/icnt.h"
 
-#include "sim/often.h"
+#include "base/often.h"
 
 struct waiting {
     struct mem_packet packet;

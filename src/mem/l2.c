@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "sim/often.h"
+#include "base/often.h"
 
 enum { SPARE_REPLIES = 16 }; /* replies that may wait for the network before requests stall */
 

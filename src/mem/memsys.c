@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "sim/often.h"
+#include "base/often.h"
 
 /* Reasons to stall that data from memory may end. */
 enum { CURED_BY_FILL = 1 << MEM_STALL_MSHR | 1 << MEM_STALL_MERGE | 1 << MEM_STALL_WAYS };

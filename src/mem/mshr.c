@@ -1,7 +1,7 @@
 /* Miss registers: a small hash table over two pools. */
 #include "mem/mshr.h"
 
-#include "sim/often.h"
+#include "base/often.h"
 #include "sim/queue.h"
 
 void mshr_init(struct mshr *m, struct arena *a, uint32_t entries, uint32_t merges, uint32_t line) {

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "sim/often.h"
+#include "base/often.h"
 
 void tags_init(struct tags *t, struct arena *a, const struct tags_spec *s) {
     static const bool touch[] = {

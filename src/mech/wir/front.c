@@ -202,10 +202,7 @@ static EVERY_TIME void reuse(struct wir *w, int32_t id, uint32_t reg, bool waite
     wir_ref(w, reg);
     wir_remap(w, o->map, (uint16_t)reg, false);
     wir_clear_dead(o->value[0], w->sm->ops[id].mask);
-    /* Of equal operands other instructions compute the same, as --check sees; a load may have read another
-     * value. */
-    bool same = kind == RB_ARITH && !w->sm->check.on;
-    core_give(w->sm, id, same ? NULL : w->regs->v[reg]);
+    core_give(w->sm, id, w->regs->v[reg]);
     wir_end(w, id);
 }
 

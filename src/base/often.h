@@ -1,6 +1,6 @@
 /* How often functions run, as far as the compiler has to know. */
-#ifndef REPRISE_SIM_OFTEN_H
-#define REPRISE_SIM_OFTEN_H
+#ifndef REPRISE_BASE_OFTEN_H
+#define REPRISE_BASE_OFTEN_H
 
 /* Of functions on the way of every instruction: they are part of who calls them where they are compiled
  * together. */
