@@ -121,7 +121,7 @@ struct core_need {
     bool simple;                     /* from its unit it goes to its end, and counts as any other there */
     bool load, store;                /* of memory: into registers, from registers */
     bool steps;                      /* changes nothing of its warp's paths but where they stand */
-    bool told;                       /* some mechanism is told when it issues */
+    bool told;                       /* there is a mechanism, and it is told when it issues */
     uint8_t unit, latency, energy;   /* of the operation */
     uint8_t kind;                    /* of collector */
     uint8_t left;                    /* instructions up to the end of its line, or of the code */

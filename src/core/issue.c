@@ -230,7 +230,7 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool *alo
     bool steps = need->steps && (plain || !cw->x->watch), spins = false;
     if (!plain && HAS(sm, lanes, choose))
         m &= OWNER(sm, lanes, choose, s, i, m);
-    bool told = !plain && sm->mech.n && need->told;
+    bool told = !plain && need->told;
     if (told)
         prepare_operands(sm, s, i, m);
     int32_t id = op_take(sm);
