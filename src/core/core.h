@@ -122,7 +122,7 @@ struct core_need {
     bool load, store;                /* of memory: into registers, from registers */
     bool steps;                      /* changes nothing of its warp's paths but where they stand ... */
     bool computes;                   /* ... and of all else nothing but registers */
-    bool told;                       /* some mechanism is told when it issues */
+    bool told;                       /* there is a mechanism, and it is told when it issues */
     uint8_t unit, latency, energy;   /* of the operation */
     uint8_t kind;                    /* of collector */
     uint8_t left;                    /* instructions up to the end of its line, or of the code */

@@ -283,7 +283,7 @@ static EVERY_TIME int32_t issue_any(struct sm *sm, uint32_t s, uint32_t m, uint6
     bool steps = need->steps && (plain || !cw->x->watch), spins = false;
     if (!plain && HAS(sm, lanes, choose))
         m &= OWNER(sm, lanes, choose, s, i, m);
-    bool told = !plain && sm->mech.n && need->told;
+    bool told = !plain && need->told;
     if (told)
         prepare_operands(sm, s, i, m);
     struct core_op *op;
