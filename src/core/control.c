@@ -94,14 +94,15 @@ static APART void tell_before(struct sm *sm, uint32_t s, const struct xinst *i, 
     AT_POINT(sm, watch, before, s, i, m);
 }
 
-/* It takes effect and is not a branch that the whole path takes, or does not take. */
-static APART bool take_control(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m, uint32_t lanes) {
+/* It takes effect, and is not known to be a branch that the whole path takes, or does not take: who was told
+ * may have changed its guard. */
+static APART bool take_control(struct sm *sm, uint32_t s, const struct xinst *i) {
     struct core_warp *cw = &sm->warps[s];
     uint32_t depth = cw->w->depth;
     bool branches = i->kind == X_BRA || i->kind == X_BRX;
     sm->n.branches += branches;
     sm->n.barriers += i->kind == X_BAR;
-    if (warp_take_control(cw->x, cw->w, i, m, lanes) == WARP_FAULT) {
+    if (warp_take_control(cw->x, cw->w, i) == WARP_FAULT) {
         warp_fault(sm, cw);
         return false;
     }
@@ -123,7 +124,7 @@ void control_issue(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m,
     if (whole) {
         sm->n.branches++;
         warp_take_branch(cw->x, cw->w, i, m, lanes);
-    } else if (!take_control(sm, s, i, m, lanes)) {
+    } else if (!take_control(sm, s, i)) {
         return;
     }
     TELL(sm, tell_issue(sm, PROBE_EFFECT, s, m, CORE_NONE));

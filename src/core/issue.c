@@ -177,7 +177,7 @@ static APART enum warp_state take_later(struct sm *sm, struct core_warp *cw, str
 static EVERY_TIME enum warp_state take_effect(struct core_warp *cw, struct simt_entry *e,
                                               const struct xinst *i, uint32_t m, uint32_t all, uint32_t lanes,
                                               bool steps) {
-    if (steps || (i->kind == X_S2R && !cw->x->watch))
+    if (steps || (i->kind == X_S2R && i->guard == PRED_PT && !cw->x->watch))
         return warp_take(cw->x, cw->w, e, i, m, lanes);
     return m == all ? warp_step(cw->x, cw->w) : warp_step_lanes(cw->x, cw->w, m);
 }

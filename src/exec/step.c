@@ -613,25 +613,23 @@ EVERY_STEP void warp_take_branch(struct exec *x, struct warp *w, const struct xi
     e->pc = taken ? i->in->target : e->pc + 1;
 }
 
-enum warp_state warp_take_control(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
-                                  uint32_t lanes) {
-    struct simt_entry *e = &w->stack[w->depth - 1];
-    bool known = (i->kind == X_BRA && m && m != e->mask) || i->kind == X_EXIT || i->kind == X_BAR;
-    if (!known || x->watch)
+enum warp_state warp_take_control(struct exec *x, struct warp *w, const struct xinst *i) {
+    if (x->watch || (i->kind != X_BRA && i->kind != X_EXIT && i->kind != X_BAR))
         return warp_step(x, w);
-    uint32_t next = e->pc + 1;
-    bool part = e->mask != UINT32_MAX;
+    struct simt_entry *e = &w->stack[w->depth - 1];
+    uint32_t mask = e->mask, m = mask & (w->p[i->guard] ^ (0u - (uint32_t)i->gneg)), next = e->pc + 1;
+    uint32_t lanes = (uint32_t)__builtin_popcount(m);
     count_step(x, e, lanes);
-    if (i->kind == X_BRA) {
+    if (i->kind == X_BRA && m && m != mask) {
         simt_diverge(w, m, i->in->target, next, i->in->rpc);
     } else {
-        e->pc = next;
+        e->pc = i->kind == X_BRA && m ? i->in->target : next;
         if (i->kind == X_EXIT && m)
             leave_block(w, m, lanes);
-        else if (m && !run_bar(x, w, i, m))
+        else if (i->kind == X_BAR && m && !run_bar(x, w, i, m))
             return WARP_FAULT;
     }
-    x->divergent += part;
+    x->divergent += mask != UINT32_MAX;
     return simt_top(w) ? WARP_RUNNING : w->live ? WARP_WAITING : WARP_DONE;
 }
 

@@ -371,10 +371,9 @@ enum warp_state warp_take_at(struct exec *x, struct warp *w, struct simt_entry *
                              uint32_t m, uint32_t lanes, const struct spot *p);
 /* The same of a branch that all lanes of the path take, or none. */
 void warp_take_branch(struct exec *x, struct warp *w, const struct xinst *i, bool taken, uint32_t lanes);
-/* The same of control flow. */
-enum warp_state warp_take_control(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
-                                  uint32_t lanes);
-/* Runs one, but accesses to what SMs share are noted in l, with a tag, as issued in a cycle (later.h);
+/* Runs instruction i of the path on top, which is control flow, for the lanes that its guard lets pass. */
+enum warp_state warp_take_control(struct exec *x, struct warp *w, const struct xinst *i);
+/* As warp_take, but accesses to what SMs share are noted in l, with a tag, as issued in a cycle (later.h);
  * WARP_WAITING: there were some. m is not 0. */
 struct later;
 enum warp_state warp_take_later(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
