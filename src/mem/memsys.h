@@ -126,8 +126,8 @@ uint64_t memsys_advances_at(const struct memsys *m);
 bool memsys_port_is_sure(const struct memsys *m, uint32_t sm);
 /* Whether enough is known for the port to go through a cycle. ticks: the SM works in it. */
 bool memsys_port_knows(const struct memsys *m, uint32_t sm, bool ticks);
-/* What the port itself does in a cycle: it sends a request, as far as it is known whether the network has room,
- * and takes a reply, if there is one. */
+/* What the port itself does in a cycle: it sends a request, as far as it is known whether the network has
+ * room, and takes a reply, if there is one. */
 void memsys_port_end(struct memsys *m, uint64_t now, uint32_t sm);
 
 /* The partition of an address, and the address within it. */

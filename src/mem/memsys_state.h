@@ -34,8 +34,8 @@ struct port {
     uint32_t turn; /* the client that sends first */
     struct port_times *times;
     /* While ports are apart, of the port: */
-    uint32_t all_made,
-        all_sent;           /* requests: made since then, and those that left, as far as the port knows */
+    uint32_t all_made;      /* requests since then, and before if they had not left */
+    uint32_t all_sent;      /* ... and those of them that have left, as far as the port knows */
     uint64_t sends_from;    /* the first cycle of which the port does not know what it sends */
     uint64_t full_before;   /* the network gets no more room than is known in cycles before this */
     uint64_t reply_at;      /* the cycle in which it takes the next reply; NEVER: not known of any */
