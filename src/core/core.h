@@ -437,23 +437,31 @@ static inline enum collect_kind collect_kind(const struct sm *sm, const struct c
     return sm->spec->collectors[n->kind] ? (enum collect_kind)n->kind : COLLECT_SP;
 }
 
+/* What an instruction with these needs has to wait for: of all that is pending, and of what loads write. */
+static inline uint64_t awaits(const struct core_warp *cw, const struct core_need *n) {
+    uint64_t wait = (n->regs[0] & cw->pending[0]) | (n->preds & cw->pending_preds);
+    for (uint32_t k = 1; __builtin_expect(k < cw->words, 0); k++)
+        wait |= n->regs[k] & cw->pending[k];
+    return wait;
+}
+static inline uint64_t awaits_load(const struct core_warp *cw, const struct core_need *n) {
+    uint64_t wait = n->regs[0] & cw->memory[0];
+    for (uint32_t k = 1; __builtin_expect(k < cw->words, 0); k++)
+        wait |= n->regs[k] & cw->memory[k];
+    return wait;
+}
+
 /* Registers or predicates came off the scoreboard, or the next instruction is another one: may it pass? n:
  * its needs. */
 static inline void warp_score(struct sm *sm, const struct core_warp *cw, const struct core_need *n,
                               uint64_t bit) {
-    uint64_t wait = (n->regs[0] & cw->pending[0]) | (n->preds & cw->pending_preds);
-    for (uint32_t k = 1; __builtin_expect(k < cw->words, 0); k++)
-        wait |= n->regs[k] & cw->pending[k];
-    if (!wait) {
+    if (!awaits(cw, n)) {
         sm->clear |= bit;
         sm->on_memory &= ~bit;
         return;
     }
-    uint64_t mem = n->regs[0] & cw->memory[0];
-    for (uint32_t k = 1; __builtin_expect(k < cw->words, 0); k++)
-        mem |= n->regs[k] & cw->memory[k];
     sm->clear &= ~bit;
-    set_bit(&sm->on_memory, bit, mem);
+    set_bit(&sm->on_memory, bit, awaits_load(cw, n));
 }
 
 /* Registers or predicates came off the scoreboard. */
@@ -473,25 +481,43 @@ static inline void warp_buffer(struct sm *sm, uint32_t slot) {
                 cw->fetch_pc < cw->ncode);
 }
 
+/* Where collectors are divided: the kind that the next instruction takes. */
+static inline void warp_kind(struct sm *sm, const struct core_need *n, uint64_t bit) {
+    uint64_t *kind = &sm->kind[collect_kind(sm, n)];
+    if (*kind & bit) /* most are of the kind of the one before */
+        return;
+    for (uint32_t k = 0; k < COLLECT_KINDS; k++)
+        sm->kind[k] &= ~bit;
+    *kind |= bit;
+}
+
 /* The next instruction is another one. */
-static inline void warp_turn(struct sm *sm, const struct core_warp *cw, uint64_t bit, bool plain) {
+static inline void warp_turn(struct sm *sm, const struct core_warp *cw, uint64_t bit) {
     const struct core_need *n = cw->need;
     set_bit(&sm->control, bit, n->control);
-    if (!plain && sm->kinds_apart) {
-        uint64_t *kind = &sm->kind[collect_kind(sm, n)];
-        if (!(*kind & bit)) { /* most are of the kind of the one before */
-            for (uint32_t k = 0; k < COLLECT_KINDS; k++)
-                sm->kind[k] &= ~bit;
-            *kind |= bit;
-        }
-    }
+    if (sm->kinds_apart)
+        warp_kind(sm, n, bit);
     warp_score(sm, cw, n, bit);
+}
+
+/* The same after one that was no control instruction: it could pass, and so it is said of the warp. */
+static inline void warp_turn_on(struct sm *sm, const struct core_warp *cw, uint64_t bit, bool plain) {
+    const struct core_need *n = cw->need;
+    if (__builtin_expect(n->control, 0))
+        sm->control |= bit;
+    if (!plain && sm->kinds_apart)
+        warp_kind(sm, n, bit);
+    if (!awaits(cw, n))
+        return;
+    sm->clear &= ~bit;
+    if (awaits_load(cw, n))
+        sm->on_memory |= bit;
 }
 
 /* All of that. */
 static inline void warp_update(struct sm *sm, uint32_t slot) {
     warp_buffer(sm, slot);
-    warp_turn(sm, &sm->warps[slot], warp_bit(slot), false);
+    warp_turn(sm, &sm->warps[slot], warp_bit(slot));
 }
 
 /* Warps that could issue, if units and collectors let them. */

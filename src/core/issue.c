@@ -27,8 +27,8 @@ static APART void buffer_pop(struct sm *sm, uint32_t s) {
         path_pass(sm, s, next, cw->next);
 }
 
-/* The first instruction leaves the buffer, and the path goes on behind it. */
-static EVERY_TIME void step_on(struct sm *sm, struct core_warp *cw, uint32_t s, bool plain) {
+/* The first instruction leaves the buffer, and the path goes on behind it. control: it may be one. */
+static EVERY_TIME void step_on(struct sm *sm, struct core_warp *cw, uint32_t s, bool control, bool plain) {
     uint64_t bit = warp_bit(s);
     if (sm->arriving & bit && cw->found < sm->now)
         buffer_found(sm, s);
@@ -41,7 +41,10 @@ static EVERY_TIME void step_on(struct sm *sm, struct core_warp *cw, uint32_t s, 
         sm->valid &= ~bit;
     if (!cw->fetching && !cw->arriving && cw->fetch_pc < cw->ncode) /* there is room now */
         sm->hungry |= bit;
-    warp_turn(sm, cw, bit, plain);
+    if (control)
+        warp_turn(sm, cw, bit);
+    else
+        warp_turn_on(sm, cw, bit, plain);
 }
 
 /* All paths of the warp wait. Its threads may be the last of their block that a barrier elsewhere could have
@@ -50,7 +53,7 @@ static void warp_wait(struct sm *sm, uint32_t s, uint32_t pc) {
     struct core_warp *cw = &sm->warps[s];
     uint16_t kind = cw->x->img->code[pc].kind;
     sm->blocked |= warp_bit(s);
-    step_on(sm, cw, s, false);
+    step_on(sm, cw, s, true, false);
     if (kind != X_BAR && kind != X_EXIT && cw->block != CORE_NO_BLOCK)
         barrier_changed(sm, cw->block, false);
 }
@@ -64,7 +67,7 @@ EVERY_TIME void warp_advance(struct sm *sm, uint32_t s, uint32_t pc, bool plain)
         return;
     }
     if (__builtin_expect(next == pc + 1 && cw->w->live, 1)) {
-        step_on(sm, cw, s, plain);
+        step_on(sm, cw, s, true, plain);
         return;
     }
     if (!cw->w->live) {
@@ -216,22 +219,24 @@ static APART enum warp_state access_memory(struct sm *sm, uint32_t s, int32_t id
 }
 
 /* The op of an instruction that takes effect for lanes m; at: where it lies. */
-static EVERY_TIME int32_t begin_op(struct sm *sm, uint32_t s, const struct core_need *need, uint32_t pc,
-                                   uint32_t m, struct core_op **at) {
+static EVERY_TIME int32_t begin_op(struct sm *sm, const struct core_warp *cw, uint32_t s, uint32_t m,
+                                   struct core_op **at) {
+    uint32_t lanes = lanes_of(m);
+    uint8_t arrays = arrays_of(m);
     struct core_op *op;
     int32_t id = op_take(sm, &op);
     KEEP(op);
-    *op = (struct core_op){.i = need->i,
-                           .need = need,
-                           .pc = (int32_t)pc,
+    *op = (struct core_op){.i = cw->need->i,
+                           .need = cw->need,
+                           .pc = (int32_t)cw->next,
                            .warp = (uint16_t)s,
                            .accesses = CORE_NONE,
                            .next = CORE_NONE,
-                           .lanes = (uint8_t)lanes_of(m),
+                           .lanes = (uint8_t)lanes,
                            .read_arrays = CORE_ARRAYS,
-                           .write_arrays = arrays_of(m),
+                           .write_arrays = arrays,
                            .mask = m};
-    sm->n.thread_insts += op->lanes;
+    sm->n.thread_insts += lanes;
     *at = op;
     return id;
 }
@@ -256,17 +261,16 @@ static EVERY_TIME bool goes_on(const struct simt_entry *e) {
 static EVERY_TIME bool issue_computing(struct sm *sm, struct core_warp *cw, uint32_t s, uint32_t m) {
     const struct core_need *need = cw->need;
     struct simt_entry *e = &cw->w->stack[cw->w->depth - 1];
-    uint32_t pc = cw->next;
     struct core_op *op;
-    int32_t id = begin_op(sm, s, need, pc, m, &op);
+    int32_t id = begin_op(sm, cw, s, m, &op);
     warp_pass(cw->x, e, op->lanes);
     expect_result(cw, op, need, m);
     op_collect(sm, id, op, true);
     bool alone = goes_on(e);
     if (alone)
-        step_on(sm, cw, s, true);
+        step_on(sm, cw, s, false, true);
     else
-        warp_advance(sm, s, pc, true);
+        warp_advance(sm, s, cw->next, true);
     warp_compute(cw->x, cw->w, need->i, m);
     return alone;
 }
@@ -287,7 +291,7 @@ static EVERY_TIME int32_t issue_any(struct sm *sm, uint32_t s, uint32_t m, uint6
     if (told)
         prepare_operands(sm, s, i, m);
     struct core_op *op;
-    int32_t id = begin_op(sm, s, need, pc, m, &op);
+    int32_t id = begin_op(sm, cw, s, m, &op);
     enum warp_state state;
     if (need->memory) {
         state = access_memory(sm, s, id, all, now, &spins);
@@ -313,7 +317,7 @@ static EVERY_TIME int32_t issue_any(struct sm *sm, uint32_t s, uint32_t m, uint6
     const uint64_t points = UINT64_C(1) << MECH_AT_watch_issued | UINT64_C(1) << MECH_AT_front_take;
     bool same = !told || !(sm->mech.has & points);
     if (same && steps && !spins && goes_on(e)) {
-        step_on(sm, cw, s, plain);
+        step_on(sm, cw, s, false, plain);
         if (alone)
             *alone = true;
     } else {

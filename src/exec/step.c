@@ -568,7 +568,8 @@ static inline void count_step(struct exec *x, const struct simt_entry *e, uint32
 
 /* ... and goes past it. */
 static inline void step_past(struct exec *x, struct simt_entry *e) {
-    x->divergent += e->mask != UINT32_MAX;
+    if (e->mask != UINT32_MAX)
+        x->divergent++;
     e->pc++;
 }
 
