@@ -120,6 +120,7 @@ struct core_need {
     bool queues;                     /* it may go from its unit to a queue towards memory */
     bool simple;                     /* from its unit it goes to its end, and counts as any other there */
     bool load, store;                /* of memory: into registers, from registers */
+    bool beyond;                     /* registers are not only in the first word of the sets */
     bool steps;                      /* changes nothing of its warp's paths but where they stand ... */
     bool computes;                   /* ... and of all else nothing but registers */
     bool told;                       /* there is a mechanism, and it is told when it issues */
@@ -319,11 +320,11 @@ struct sm {
         uint64_t *ops, *idle; /* counters: instructions, and lanes without work */
     } units[UNIT_COUNT];
     int32_t lsu[2]; /* FIFO of memory ops in the load/store unit */
-    uint32_t lsu_length;
+    uint32_t lsu_length, tex_length;
     uint64_t lsu_free;  /* cycle from which the unit serves its first op */
     uint32_t lsu_epoch; /* of the cache when it refused; UINT32_MAX: not refused */
     int32_t tex[2];     /* FIFO of ops that read textures or surfaces */
-    uint32_t tex_length, tex_epoch;
+    uint32_t tex_epoch;
     int32_t wheel[CORE_WHEEL]; /* ops whose execution ends in a cycle */
     uint64_t ends_soon;        /* bits of those cycles, modulo 64, of ops less than 64 cycles away ... */
     uint64_t wheel_bits[CORE_WHEEL / 64]; /* ... of others: bits of all cycles ... */
@@ -440,13 +441,13 @@ static inline enum collect_kind collect_kind(const struct sm *sm, const struct c
 /* What an instruction with these needs has to wait for: of all that is pending, and of what loads write. */
 static inline uint64_t awaits(const struct core_warp *cw, const struct core_need *n) {
     uint64_t wait = (n->regs[0] & cw->pending[0]) | (n->preds & cw->pending_preds);
-    for (uint32_t k = 1; __builtin_expect(k < cw->words, 0); k++)
+    for (uint32_t k = 1; __builtin_expect(n->beyond, 0) && k < 4; k++)
         wait |= n->regs[k] & cw->pending[k];
     return wait;
 }
 static inline uint64_t awaits_load(const struct core_warp *cw, const struct core_need *n) {
     uint64_t wait = n->regs[0] & cw->memory[0];
-    for (uint32_t k = 1; __builtin_expect(k < cw->words, 0); k++)
+    for (uint32_t k = 1; __builtin_expect(n->beyond, 0) && k < 4; k++)
         wait |= n->regs[k] & cw->memory[k];
     return wait;
 }

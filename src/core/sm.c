@@ -58,6 +58,7 @@ struct core_need core_need(const struct xinst *i) {
     n.load = n.memory && o->flags & OPF_LOAD;
     n.loaded = n.load ? n.dest : 0;
     n.store = n.memory && o->flags & OPF_STORE;
+    n.beyond = n.regs[1] | n.regs[2] | n.regs[3];
     n.steps = warp_can_take(i);
     n.computes = i->kind == X_ALU;
     n.told = true;
@@ -201,6 +202,7 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
 }
 
 const char *sm_finish(struct sm *sm, uint64_t cycles, bool cut) {
+    cache_count(sm->port->inst);
     uint64_t busy = sm->n.cycles - sm->cycles_before;
     sm->n.empty_cycles += cycles > busy ? cycles - busy : 0;
     /* All warps of a launch have as many registers: their sum need not be kept in every cycle. */
@@ -235,8 +237,8 @@ bool sm_admits(struct sm *sm, uint32_t warps) {
 void warp_enter(struct sm *sm, uint32_t s, struct core_warp start) {
     start.epoch = sm->warps[s].epoch + 1;
     start.ncode = start.x->img->ncode;
-    start.code_at = start.x->img->address;
     start.words = (uint8_t)((start.x->img->prog->nregs + 63) / 64);
+    start.code_at = start.x->img->address;
     start.most = (uint8_t)sm->spec->fetch_width;
     start.found = NEVER;
     start.buffer = sm->buffers[s];
@@ -378,6 +380,18 @@ void sm_sleep(struct sm *sm, uint64_t cycles) {
     AT_POINT(sm, life, elapsed, cycles);
 }
 
+/* The queues towards memory, of which one at least is not empty. */
+static EVERY_TIME void serve_queues(struct sm *sm, uint64_t now) {
+    if (sm->lsu_length && sm->lsu_free <= now) {
+        if (lsu_refused(sm))
+            sm->n.lsu_stalls++;
+        else
+            sm_lsu(sm, now);
+    }
+    if (sm->tex_length)
+        sm_tex(sm, now);
+}
+
 static EVERY_TIME void tick(struct sm *sm, uint64_t now, enum core_shape shape) {
     bool plain = shape != SHAPE_ANY;
     if (now > sm->now + 1)
@@ -394,14 +408,8 @@ static EVERY_TIME void tick(struct sm *sm, uint64_t now, enum core_shape shape) 
     sm_collect(sm, now, plain);
     if (sm->ready_units & ~sm->full_units)
         sm_dispatch(sm, now, plain);
-    if (sm->lsu[0] != CORE_NONE && sm->lsu_free <= now) {
-        if (lsu_refused(sm))
-            sm->n.lsu_stalls++;
-        else
-            sm_lsu(sm, now);
-    }
-    if (sm->tex[0] != CORE_NONE)
-        sm_tex(sm, now);
+    if (sm->lsu_length | sm->tex_length)
+        serve_queues(sm, now);
     sm_issue(sm, now, shape);
     sm_fetch(sm, now, shape);
     if (!plain)

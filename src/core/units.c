@@ -4,8 +4,10 @@
 
 static EVERY_TIME void finish_at(struct sm *sm, int32_t id, struct core_op *op, uint64_t cycle) {
     uint32_t at = cycle % CORE_WHEEL;
-    op->next = sm->wheel[at];
-    sm->wheel[at] = id;
+    int32_t *first = &sm->wheel[at];
+    KEEP(first);
+    op->next = *first;
+    *first = id;
     if (__builtin_expect(cycle - sm->now < 64, 1)) {
         sm->ends_soon |= UINT64_C(1) << cycle % 64;
         return;

@@ -24,7 +24,6 @@ void cache_init(struct cache *c, struct arena *a, const struct cache_spec *s, ui
     c->spec = *s;
     struct mem_packet origin = {.port = (uint16_t)port, .client = (uint8_t)s->client};
     bank_init(&c->bank, a, &s->bank, &origin);
-    c->all_sectors = (uint8_t)mem_sectors(c->bank.all);
     forget_all(c);
     c->used_at = NEVER;
     queue_init(&c->hits, a, s->latency * (1 + s->more) + SPARE);
@@ -180,6 +179,13 @@ enum mem_result cache_look(struct cache *c, uint64_t now, const struct mem_acces
     if (mem_accepted(r))
         r = look(c, x, x->flags, token);
     return cache_end(c, now, x, r);
+}
+
+void cache_count(struct cache *c) {
+    c->n.reads += c->again;
+    c->n.read_hits += c->again;
+    c->n.read_sectors += c->again * mem_sectors(c->bank.all);
+    c->again = 0;
 }
 
 bool cache_finds(struct cache *c, uint64_t now, uint64_t line) {

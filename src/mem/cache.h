@@ -52,8 +52,8 @@ struct cache {
     uint64_t stall_line, stall_at;
     uint32_t stall_epoch;
     uint8_t stall_kind, stall_sectors, stall_full, stall_flags;
-    bool any_sure;       /* of the lines below: */
-    uint8_t all_sectors; /* how many a line has */
+    bool any_sure;  /* of the lines below: */
+    uint64_t again; /* loads of these that are not in n yet (cache_count) */
     struct cache_counters n;
     struct cache_sure sure[CACHE_SURE]; /* by the numbers of the lines; none after anything but such loads */
 };
@@ -74,6 +74,8 @@ bool cache_finds(struct cache *c, uint64_t now, uint64_t line);
 /* The same, false unless such a load found the line before and nothing else happened to the cache since. Who
  * uses them changes lines by functions of the cache only. */
 static inline bool cache_finds_again(struct cache *c, uint64_t now, uint64_t line);
+/* Counts what cache_finds_again found since then: to be called before somebody looks at the counters. */
+void cache_count(struct cache *c);
 /* Takes one completed access if there is one by now. */
 bool cache_pop(struct cache *c, uint64_t now, struct mem_done *out);
 /* First cycle in which cache_pop has something, as far as is known; NEVER when it depends on memory. */
@@ -129,9 +131,7 @@ static inline bool cache_finds_again(struct cache *c, uint64_t now, uint64_t lin
     if (s->line != line || now < c->free_at)
         return false;
     *s->stamp = ++t->time;
-    c->n.reads++;
-    c->n.read_hits++;
-    c->n.read_sectors += c->all_sectors;
+    c->again++;
     cache_use_port(c, now);
     return true;
 }

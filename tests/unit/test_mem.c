@@ -241,6 +241,7 @@ static void test_cache_finds(void **state) {
             while (cache_pop(c[k], now, &d))
                 continue;
         }
+        cache_count(c[0]);
         assert_memory_equal(&c[0]->n, &c[1]->n, sizeof c[0]->n);
         assert_true(c[0]->free_at == c[1]->free_at && c[0]->bank.tags.time == c[1]->bank.tags.time);
     }
