@@ -564,8 +564,9 @@ static inline uint64_t next_slot(uint64_t slots, uint64_t now) {
     return now + 1 +
            (uint64_t)__builtin_ctzll(slots >> turn | slots << (CORE_ARRIVALS - turn) % CORE_ARRIVALS);
 }
-/* The next cycle in which instructions enter a buffer and the SM must be awake; NEVER if there is none. */
-uint64_t fetch_wakes(const struct sm *sm, uint64_t now);
+/* The next cycle before end in which instructions enter a buffer and the SM must be awake; end if there is
+ * none. */
+uint64_t fetch_wakes(const struct sm *sm, uint64_t now, uint64_t end);
 /* Whether it has anything to do. */
 static inline bool fetch_due(const struct sm *sm, uint64_t now) {
     return sm->hungry & sm->fetchers & ~sm->blocked || sm->arrive_slots >> now % CORE_ARRIVALS & 1 ||

@@ -157,17 +157,20 @@ void buffer_found(struct sm *sm, uint32_t s) {
 
 /* What arrives will change nothing but the buffer: the warp has an instruction to issue before it, and then
  * there is no room for a fetch. So the SM need not wake for it. */
-static bool fills_up(const struct sm *sm, const struct core_warp *cw) {
-    const uint64_t others = UINT64_C(1) << MECH_AT_stream_decoded | UINT64_C(1) << MECH_AT_registers_restore;
-    if (!cw->buffered || cw->skips || sm->probe || sm->mech.has & others)
+static inline bool fills_up(const struct sm *sm, const struct core_warp *cw) {
+    if (!cw->buffered || cw->skips)
         return false;
     uint32_t n = cw->found == NEVER ? cw->arriving : fetch_count(sm, cw);
     return cw->buffered + n >= sm->spec->ibuffer;
 }
 
-APART uint64_t fetch_wakes(const struct sm *sm, uint64_t now) {
+uint64_t fetch_wakes(const struct sm *sm, uint64_t now, uint64_t end) {
+    const uint64_t others = UINT64_C(1) << MECH_AT_stream_decoded | UINT64_C(1) << MECH_AT_registers_restore;
+    bool always = sm->probe || sm->mech.has & others;
     for (uint64_t slots = sm->arrive_slots; slots;) {
         uint64_t at = next_slot(slots, now);
+        if (at >= end || always)
+            return min_u64(at, end);
         for (uint64_t left = sm->arrivals[at % CORE_ARRIVALS] & sm->arriving; left; left &= left - 1) {
             const struct core_warp *cw = &sm->warps[__builtin_ctzll(left)];
             if (cw->arrive > at || !fills_up(sm, cw))
@@ -175,7 +178,7 @@ APART uint64_t fetch_wakes(const struct sm *sm, uint64_t now) {
         }
         slots &= ~(UINT64_C(1) << at % CORE_ARRIVALS);
     }
-    return NEVER;
+    return end;
 }
 
 /* Somebody looks at a warp in this cycle, which is not far away. */

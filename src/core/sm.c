@@ -365,11 +365,10 @@ static APART uint64_t next_cycle(const struct sm *sm, uint64_t now) {
         return now + 1;
     if (sm->lsu[0] != CORE_NONE && !lsu_refused(sm))
         next = min_u64(next, sm->lsu_free > now ? sm->lsu_free : now + 1);
-    if (sm->arrive_slots)
-        next = min_u64(next, fetch_wakes(sm, now));
     if (HAS(sm, life, next))
         next = min_u64(next, point_life_next(sm, now));
-    return min_u64(next, min_u64(sm->port->first, sm->port->retry));
+    next = min_u64(next, min_u64(sm->port->first, sm->port->retry));
+    return sm->arrive_slots ? fetch_wakes(sm, now, next) : next;
 }
 
 void sm_sleep(struct sm *sm, uint64_t cycles) {

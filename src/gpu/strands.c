@@ -25,8 +25,8 @@
  * come. */
 #include <string.h>
 
-#include "gpu/run.h"
 #include "base/often.h"
+#include "gpu/run.h"
 
 enum {
     FEW_CYCLES = 4,    /* with less lookahead the machine goes cycle by cycle */
