@@ -265,10 +265,10 @@ struct sm {
     uint32_t last[4];   /* warp each scheduler issued last */
     uint64_t active[4]; /* two-level: active set */
     uint64_t fetch_group[4];
-    uint32_t fetch_last[4];
-    uint64_t fetch_latency; /* of the instruction cache */
-    uint64_t arrive_after;  /* cycles from a fetch that hits until what it brings is in the buffer ... */
-    uint64_t arrive_slot;   /* ... and until somebody looks at its warp, at the latest */
+    uint64_t fetch_above[4]; /* slots above the one that fetched last */
+    uint64_t fetch_latency;  /* of the instruction cache */
+    uint64_t arrive_after;   /* cycles from a fetch that hits until what it brings is in the buffer ... */
+    uint64_t arrive_slot;    /* ... and until somebody looks at its warp, at the latest */
     struct {
         uint64_t until;
         uint32_t warp;

@@ -342,9 +342,9 @@ EVERY_TIME void sm_fetch(struct sm *sm, uint64_t now, enum core_shape shape) {
             continue;
         if (set & ~sm->valid)
             set &= ~sm->valid;
-        uint64_t above = sm->fetch_last[g] >= 63 ? 0 : set & (~UINT64_C(0) << (sm->fetch_last[g] + 1));
+        uint64_t above = set & sm->fetch_above[g];
         uint32_t s = (uint32_t)__builtin_ctzll(above ? above : set);
-        sm->fetch_last[g] = s;
+        sm->fetch_above[g] = 0 - (warp_bit(s) << 1);
         fetch_one(sm, s, now, plain);
     }
 }

@@ -177,7 +177,8 @@ void sm_start(struct sm *sm, struct exec *x, const struct core_need *needs, cons
     memset(sm->blocks, 0, sizeof sm->blocks);
     memset(sm->active, 0, sizeof sm->active);
     memset(sm->last, 0, sizeof sm->last);
-    memset(sm->fetch_last, 0, sizeof sm->fetch_last);
+    for (uint32_t g = 0; g < sm->spec->fetch_groups; g++)
+        sm->fetch_above[g] = 0 - (warp_bit(0) << 1);
     if (sm->ends_soon || sm->wheel_words) { /* the last launch was cut short */
         memset(sm->wheel, 0xff, sizeof sm->wheel);
         memset(sm->wheel_bits, 0, sizeof sm->wheel_bits);
