@@ -199,7 +199,7 @@ static APART enum warp_state access_memory(struct sm *sm, uint32_t s, int32_t id
     struct core_op *op = &sm->ops[id];
     const struct xinst *i = op->i;
     static const struct spot nowhere = {.shape = LANES_ANY};
-    struct simt_entry *e = &cw->w->stack[cw->w->depth - 1];
+    struct simt_entry *e = cw->w->top;
     uint32_t m = op->mask;
     _Alignas(64) uint32_t off[WARP_LANES];
     struct spot p = {.off = off};
@@ -260,7 +260,7 @@ static EVERY_TIME bool goes_on(const struct simt_entry *e) {
  * when all else is done: then there is less to remember meanwhile. */
 static EVERY_TIME bool issue_computing(struct sm *sm, struct core_warp *cw, uint32_t s, uint32_t m) {
     const struct core_need *need = cw->need;
-    struct simt_entry *e = &cw->w->stack[cw->w->depth - 1];
+    struct simt_entry *e = cw->w->top;
     struct core_op *op;
     int32_t id = begin_op(sm, cw, s, m, &op);
     warp_pass(cw->x, e, op->lanes);
@@ -283,7 +283,7 @@ static EVERY_TIME int32_t issue_any(struct sm *sm, uint32_t s, uint32_t m, uint6
     uint32_t pc = cw->next, all = m;
     const struct core_need *need = cw->need;
     const struct xinst *i = need->i;
-    struct simt_entry *e = &cw->w->stack[cw->w->depth - 1];
+    struct simt_entry *e = cw->w->top;
     bool steps = need->steps && (plain || !cw->x->watch), spins = false;
     if (!plain && HAS(sm, lanes, choose))
         m &= OWNER(sm, lanes, choose, s, i, m);
@@ -336,7 +336,7 @@ EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool *alo
     struct core_warp *cw = &sm->warps[s];
     KEEP(cw);
     const struct core_need *need = cw->need;
-    uint32_t m = active_lanes(cw, &cw->w->stack[cw->w->depth - 1], need->i);
+    uint32_t m = active_lanes(cw, cw->w->top, need->i);
     if (plain && __builtin_expect(need->computes, 1)) {
         *alone = issue_computing(sm, cw, s, m);
     } else if (need->control) {

@@ -11,7 +11,8 @@ void simt_push(struct warp *w, struct simt_entry e) {
         if (few)
             memcpy(w->stack, w->few, sizeof w->few);
     }
-    w->stack[w->depth++] = e;
+    simt_resize(w, w->depth + 1);
+    *w->top = e;
 }
 
 static struct simt_entry path(uint32_t pc, uint32_t rpc, uint32_t mask) {
@@ -34,7 +35,7 @@ static void sweep(struct warp *w) {
     for (uint32_t i = 0; i < w->depth; i++)
         if (w->stack[i].mask)
             w->stack[n++] = w->stack[i];
-    w->depth = n;
+    simt_resize(w, n);
 }
 
 /* The path has come to its end, and does not wait there: a barrier may be its last instruction. */
@@ -66,7 +67,7 @@ static bool raise(struct warp *w, bool syncing) {
         return false;
     struct simt_entry e = w->stack[best];
     memmove(&w->stack[best], &w->stack[best + 1], (w->depth - 1 - best) * sizeof e);
-    w->stack[w->depth - 1] = e;
+    *w->top = e;
     return true;
 }
 
@@ -117,9 +118,9 @@ bool simt_join(struct warp *w) {
 
 struct simt_entry *simt_settle(struct warp *w) {
     while (w->depth) {
-        struct simt_entry *e = &w->stack[w->depth - 1];
+        struct simt_entry *e = w->top;
         if (!e->mask || finished(e)) {
-            w->depth--;
+            simt_resize(w, w->depth - 1);
             continue;
         }
         if (e->bar < 0 && !e->sync)
@@ -130,17 +131,17 @@ struct simt_entry *simt_settle(struct warp *w) {
             continue;
         if (!raise(w, true))
             return NULL;
-        w->stack[w->depth - 1].sync = 0; /* nobody else can come: it looks again at who is missing */
+        w->top->sync = 0; /* nobody else can come: it looks again at who is missing */
     }
     return NULL;
 }
 
 void simt_diverge(struct warp *w, uint32_t taken, uint32_t target, uint32_t next, uint32_t rpc) {
-    struct simt_entry *e = &w->stack[w->depth - 1];
+    struct simt_entry *e = w->top;
     uint32_t others = e->mask & ~taken, outer = e->rpc;
     bool call = e->call;
     if (outer == rpc && !call) {
-        w->depth--; /* the entry that waits at rpc is below already */
+        simt_resize(w, w->depth - 1); /* the entry that waits at rpc is below already */
     } else {
         e->pc = rpc;
     }

@@ -244,7 +244,7 @@ static void run_r2p(const struct exec *x, struct warp *w, const struct xinst *i,
 static bool run_brx(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m) {
     const struct branch_table *t = &x->img->prog->tables.at[i->in->target];
     const uint32_t *index = src_lanes(x, w, i->s[0]);
-    struct simt_entry *e = &w->stack[w->depth - 1];
+    struct simt_entry *e = w->top;
     uint32_t left = m, rpc = i->in->rpc;
     bool first = true;
     while (left) {
@@ -263,7 +263,7 @@ static bool run_brx(struct exec *x, struct warp *w, const struct xinst *i, uint3
         }
         if (first) {
             if (e->rpc == rpc && !e->call)
-                w->depth--;
+                simt_resize(w, w->depth - 1);
             else
                 e->pc = rpc;
         }
@@ -608,7 +608,7 @@ EVERY_STEP enum warp_state warp_take_at(struct exec *x, struct warp *w, struct s
 
 EVERY_STEP void warp_take_branch(struct exec *x, struct warp *w, const struct xinst *i, bool taken,
                                  uint32_t lanes) {
-    struct simt_entry *e = &w->stack[w->depth - 1];
+    struct simt_entry *e = w->top;
     count_step(x, e, lanes);
     x->divergent += e->mask != UINT32_MAX;
     e->pc = taken ? i->in->target : e->pc + 1;
@@ -617,7 +617,7 @@ EVERY_STEP void warp_take_branch(struct exec *x, struct warp *w, const struct xi
 enum warp_state warp_take_control(struct exec *x, struct warp *w, const struct xinst *i) {
     if (x->watch || (i->kind != X_BRA && i->kind != X_EXIT && i->kind != X_BAR))
         return warp_step(x, w);
-    struct simt_entry *e = &w->stack[w->depth - 1];
+    struct simt_entry *e = w->top;
     uint32_t mask = e->mask, m = mask & (w->p[i->guard] ^ (0u - (uint32_t)i->gneg)), next = e->pc + 1;
     uint32_t lanes = (uint32_t)__builtin_popcount(m);
     count_step(x, e, lanes);
@@ -637,7 +637,7 @@ enum warp_state warp_take_control(struct exec *x, struct warp *w, const struct x
 EVERY_STEP enum warp_state warp_take_later(struct exec *x, struct warp *w, const struct xinst *i, uint32_t m,
                                            uint32_t lanes, const struct spot *p, struct later *l,
                                            uint64_t cycle, int32_t tag) {
-    struct simt_entry *e = &w->stack[w->depth - 1];
+    struct simt_entry *e = w->top;
     uint32_t later = p->shape != LANES_ANY ? m : later_lanes(x, w, i, m);
     if (!later)
         return warp_take(x, w, e, i, m, lanes);

@@ -115,9 +115,9 @@ struct simt_entry {
 enum { SPARE_ROWS = 2 };
 
 struct warp {
-    uint32_t (*r)[WARP_LANES]; /* registers, and spare rows */
-    uint32_t p[8];             /* predicates; p[PRED_PT] is all ones */
-    struct simt_entry *stack;
+    uint32_t (*r)[WARP_LANES];      /* registers, and spare rows */
+    uint32_t p[8];                  /* predicates; p[PRED_PT] is all ones */
+    struct simt_entry *stack, *top; /* top: the last entry, if there is one */
     uint32_t depth, cap;
     uint32_t live;    /* lanes that have not exited */
     uint32_t index;   /* in the block */
@@ -266,9 +266,15 @@ bool simt_part(struct warp *w, uint32_t lanes);
  * hardware, lanes that met at a warp-wide instruction go on together. True if there were any. */
 bool simt_join(struct warp *w);
 
+/* The stack has so many entries now. */
+static inline void simt_resize(struct warp *w, uint32_t depth) {
+    w->depth = depth;
+    w->top = &w->stack[depth ? depth - 1 : 0];
+}
+
 static inline struct simt_entry *simt_top(struct warp *w) {
     if (w->depth) {
-        struct simt_entry *e = &w->stack[w->depth - 1];
+        struct simt_entry *e = w->top;
         if (e->mask && (e->pc != e->rpc || e->call) && e->bar < 0 && !e->sync)
             return e;
     }

@@ -189,7 +189,7 @@ static void bring(const struct exec *x, const struct warp *w, struct wide *q, co
  * way and e must wait. */
 static uint32_t assemble(const struct exec *x, struct warp *w, struct wide *q, uint32_t m) {
     const struct xinst *code = x->img->code, *i = q->i;
-    struct simt_entry *e = &w->stack[w->depth - 1];
+    struct simt_entry *e = w->top;
     uint32_t named = named_by(x, w, i, m), missing = named & w->live & ~e->mask;
     for (uint32_t k = 0; k + 1 < w->depth; k++)
         if (w->stack[k].sync)
@@ -223,7 +223,7 @@ static uint32_t assemble(const struct exec *x, struct warp *w, struct wide *q, u
 
 /* Matrix operations name nobody: every lane that lives takes part, in the same instruction. */
 uint32_t exec_meet(struct warp *w, const struct xinst *i) {
-    struct simt_entry *e = &w->stack[w->depth - 1];
+    struct simt_entry *e = w->top;
     uint32_t missing = w->live & ~e->mask, at = e->mask;
     for (uint32_t k = 0; k + 1 < w->depth; k++)
         if (w->stack[k].sync)
@@ -260,7 +260,7 @@ static void tell_together(struct exec *x, struct warp *w, const struct xinst *i,
 }
 
 bool exec_wide(struct exec *x, struct warp *w, const struct xinst *i, uint32_t only) {
-    struct simt_entry *e = &w->stack[w->depth - 1];
+    struct simt_entry *e = w->top;
     uint32_t m = e->mask & guard_of(w, i);
     struct wide q;
     if (e->given) {
