@@ -125,11 +125,11 @@ struct core_need {
     bool computes;                   /* ... and of all else nothing but registers */
     bool told;                       /* there is a mechanism, and it is told when it issues */
     uint8_t unit, latency, energy;   /* of the operation */
-    uint8_t kind;                    /* of collector */
     uint8_t left;                    /* instructions up to the end of its line, or of the code */
     uint8_t reads[MAX_SOURCE_WORDS]; /* source registers, each once */
     /* What follows from the machine, in the needs of a launch (core_needs). */
     bool apart;          /* the source registers lie in different banks */
+    uint8_t kind;        /* of collector */
     uint16_t cycles;     /* latency */
     uint16_t beats;      /* cycles between two on one unit; textures take several */
     uint64_t read_banks; /* banks of the source registers of warp 0, and above them the same once more */
@@ -433,11 +433,6 @@ static inline void set_bit(uint64_t *set, uint64_t bit, bool on) {
     *set = (*set & ~bit) | ((0 - (uint64_t)on) & bit);
 }
 
-/* The kind of collector that an instruction takes here. */
-static inline enum collect_kind collect_kind(const struct sm *sm, const struct core_need *n) {
-    return sm->spec->collectors[n->kind] ? (enum collect_kind)n->kind : COLLECT_SP;
-}
-
 /* What an instruction with these needs has to wait for: of all that is pending, and of what loads write. */
 static inline uint64_t awaits(const struct core_warp *cw, const struct core_need *n) {
     uint64_t wait = (n->regs[0] & cw->pending[0]) | (n->preds & cw->pending_preds);
@@ -484,7 +479,7 @@ static inline void warp_buffer(struct sm *sm, uint32_t slot) {
 
 /* Where collectors are divided: the kind that the next instruction takes. */
 static inline void warp_kind(struct sm *sm, const struct core_need *n, uint64_t bit) {
-    uint64_t *kind = &sm->kind[collect_kind(sm, n)];
+    uint64_t *kind = &sm->kind[n->kind];
     if (*kind & bit) /* most are of the kind of the one before */
         return;
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)
@@ -617,19 +612,11 @@ void cluster_changed(struct sm *sm, uint32_t slot, const struct xinst *i, uint32
 uint64_t barrier_changed(struct sm *sm, uint32_t block, bool opened);
 /* Control instructions and barriers (control.c). */
 void control_issue(struct sm *sm, uint32_t slot, const struct xinst *i, uint32_t m, uint64_t now);
-/* Full warps are the rule, and hosts without an instruction for it take their time to count bits. */
 static inline uint32_t lanes_of(uint32_t m) {
-    if (m == UINT32_MAX)
-        return WARP_LANES;
-    m -= m >> 1 & 0x55555555u;
-    m = (m & 0x33333333u) + (m >> 2 & 0x33333333u);
-    return ((m + (m >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
+    return (uint32_t)__builtin_popcount(m);
 }
 static inline uint32_t warps_of(uint64_t set) {
-    set -= set >> 1 & UINT64_C(0x5555555555555555);
-    set = (set & UINT64_C(0x3333333333333333)) + (set >> 2 & UINT64_C(0x3333333333333333));
-    return (uint32_t)(((set + (set >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f)) * UINT64_C(0x0101010101010101) >>
-                      56);
+    return (uint32_t)__builtin_popcountll(set);
 }
 /* A warp begins in a free slot; of start, what tells it from others is filled in. */
 void warp_enter(struct sm *sm, uint32_t slot, struct core_warp start);

@@ -197,7 +197,8 @@ static EVERY_TIME void serve_shared(struct sm *sm, int32_t id, struct core_op *o
     access_finish_at(sm, id, now + latency - 1 + passes - 1 + op->delay);
 }
 
-enum core_sent op_send(struct sm *sm, int32_t id, enum mem_client client, uint32_t *epoch, uint64_t now) {
+EVERY_TIME enum core_sent op_send(struct sm *sm, int32_t id, enum mem_client client, uint32_t *epoch,
+                                  uint64_t now) {
     struct core_op *op = &sm->ops[id];
     if (*epoch != UINT32_MAX && *epoch == *sm->epoch[client])
         return SENT_NONE;

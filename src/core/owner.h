@@ -54,7 +54,7 @@ static inline __attribute__((always_inline)) void enter_collector(struct sm *sm,
                                                                   struct core_op *op) {
     const struct core_need *need = op->need;
     AT_POINT(sm, watch, collected, id);
-    sm->collectors_free[collect_kind(sm, need)]--;
+    sm->collectors_free[need->kind]--;
     op->ready = sm->now + (sm->served == sm->now);
     sm->n.const_operands += need->nconsts;
 }

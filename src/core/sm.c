@@ -4,15 +4,6 @@
 
 #include <string.h>
 
-/* Instructions of the host that find and move single bits. */
-#ifdef __x86_64__
-#define BITS_TOO      __attribute__((target("bmi,bmi2,popcnt")))
-#define HOST_HAS_BITS (__builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt"))
-#else
-#define BITS_TOO
-#define HOST_HAS_BITS 0
-#endif
-
 enum { ACCESS_SLOTS = 64, READ_RECORDS = 4096 };
 
 static void add_reg(struct core_need *n, uint32_t reg) {
@@ -63,7 +54,6 @@ struct core_need core_need(const struct xinst *i) {
     n.computes = i->kind == X_ALU;
     n.told = true;
     uint8_t all = (1u << PRED_PT) - 1;
-    n.kind = collect_kinds[o->unit];
     n.preds = (uint8_t)(1u << i->guard | 1u << i->ps[0] | 1u << i->ps[1] | 1u << i->pd[0] | 1u << i->pd[1]);
     n.preds = i->kind == X_P2R || i->kind == X_R2P ? all : n.preds & all;
     n.sets = (uint8_t)(i->kind == X_R2P ? all : (1u << i->pd[0] | 1u << i->pd[1]) & all);
@@ -82,6 +72,7 @@ void core_needs_fill(struct core_need *all, const struct image *img, const struc
         *n = core_need(&img->code[c]);
         bool tensor = n->unit == UNIT_TENSOR;
         n->cycles = (uint16_t)(tensor ? tensor_latency(s, n->i->in) : s->latency[n->latency]);
+        n->kind = s->collectors[collect_kinds[n->unit]] ? collect_kinds[n->unit] : COLLECT_SP;
         n->beats = (uint16_t)(tensor ? tensor_interval(s, n->i->in) : s->units[n->unit].interval);
         for (uint32_t k = 0; k < n->nreads; k++)
             n->read_banks |= UINT64_C(1) << bank_index(s, 0, n->reads[k]);
@@ -456,29 +447,23 @@ static EVERY_TIME uint64_t go(struct sm *sm, uint64_t *now, uint64_t end,
     return next;
 }
 
-/* The versions of it: of every shape, and for hosts with more instructions for bits, which are looked
- * for here by the dozen. */
-#define VERSION(name, shape, ...)                                                                            \
-    static APART __VA_ARGS__ uint64_t name(struct sm *sm, uint64_t *now, uint64_t end,                       \
-                                           void (*done)(void *ctx, struct cta *c), void *ctx) {              \
+/* The versions of it. */
+#define VERSION(name, shape)                                                                                 \
+    static APART uint64_t name(struct sm *sm, uint64_t *now, uint64_t end,                                   \
+                               void (*done)(void *ctx, struct cta *c), void *ctx) {                          \
         return go(sm, now, end, done, ctx, shape);                                                           \
     }
-VERSION(run_any, SHAPE_ANY, )
-VERSION(run_plain, SHAPE_PLAIN, )
-VERSION(run_pair, SHAPE_PAIR, )
-VERSION(run_any_bits, SHAPE_ANY, BITS_TOO)
-VERSION(run_plain_bits, SHAPE_PLAIN, BITS_TOO)
-VERSION(run_pair_bits, SHAPE_PAIR, BITS_TOO)
+VERSION(run_any, SHAPE_ANY)
+VERSION(run_plain, SHAPE_PLAIN)
+VERSION(run_pair, SHAPE_PAIR)
 #undef VERSION
 
 static sm_run_fn *version_of(const struct sm *sm) {
     const struct core_spec *s = sm->spec;
     if (sm->mech.n || sm->x->watch || s->policy != SCHED_GTO || s->width != 1 || s->collector_ports ||
         sm->kinds_apart)
-        return HOST_HAS_BITS ? run_any_bits : run_any;
-    if (s->schedulers == 2 && s->fetch_groups == 1)
-        return HOST_HAS_BITS ? run_pair_bits : run_pair;
-    return HOST_HAS_BITS ? run_plain_bits : run_plain;
+        return run_any;
+    return s->schedulers == 2 && s->fetch_groups == 1 ? run_pair : run_plain;
 }
 
 uint64_t sm_run(struct sm *sm, uint64_t *now, uint64_t end, void (*done)(void *ctx, struct cta *c),

@@ -79,7 +79,7 @@ static inline void count_unit(struct sm *sm, const struct core_unit *u, uint32_t
 static EVERY_TIME uint32_t start_op(struct sm *sm, int32_t id, uint32_t unit, bool queued, uint64_t now,
                                     bool plain) {
     struct core_op *op = &sm->ops[id];
-    sm->collectors_free[plain ? COLLECT_SP : collect_kind(sm, op->need)]++;
+    sm->collectors_free[plain ? COLLECT_SP : op->need->kind]++;
     struct mech_work work = {op->lanes, plain ? op->need->beats : interval_of(sm, op, unit)};
     if (plain && op->space == CORE_TEXTURE)
         work.beats *= op->passes;

@@ -11,7 +11,7 @@
 
 /* An operand collector is free for an instruction that needs this. */
 static inline bool core_collector_free(const struct sm *sm, const struct core_need *need) {
-    return sm->collectors_free[collect_kind(sm, need)];
+    return sm->collectors_free[need->kind];
 }
 
 /* The op that the instruction which is about to take effect will be: for registers.fill, values.sources and
@@ -118,7 +118,8 @@ void core_arbitrate(struct sm *sm);
 
 /* ---- instructions of the mechanism's own ---- */
 
-/* An instruction that is not the program's, prepared once: core_prepare. */
+/* An instruction that is not the program's, prepared once: core_prepare. It takes a collector of the first
+ * kind. */
 struct core_own {
     struct xinst i;
     struct core_need need;

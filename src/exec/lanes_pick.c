@@ -2,7 +2,9 @@
 #if !defined(__x86_64__)
 #include <fenv.h>
 #endif
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "exec/lanes_isa.h"
 #include "exec/mma.h"
@@ -74,6 +76,15 @@ bool lane_use(const char *name) {
 /* The function pointers must be set before anything runs, so the choice is made when the program is loaded.
  */
 __attribute__((constructor)) static void choose(void) {
+#ifdef HOST_BITS
+    if (!__builtin_cpu_supports("popcnt") || !__builtin_cpu_supports("bmi") ||
+        !__builtin_cpu_supports("bmi2")) {
+        fputs("reprise: this processor lacks instructions (popcnt, bmi, bmi2) of the one this was built on;"
+              " build it here, or with 'meson setup -Dportable=true build'\n",
+              stderr);
+        _exit(1);
+    }
+#endif
     const char *wish = getenv("REPRISE_ISA");
     if (!wish || !lane_use(wish))
         lane_use(NULL);

@@ -151,7 +151,7 @@ void wir_fill(void *m, uint32_t warp, const struct xinst *i, uint32_t mask) {
     o->owner = CORE_NONE;
     uint32_t bad = rename_sources(w, cw, map, o);
     const struct wir_mark *mark = &w->marks[cw->next];
-    uint32_t kind = w->kinds[cw->need->kind];
+    uint32_t kind = cw->need->kind;
     w->n.rename_ops += mark->renames;
     o->kind = (uint8_t)kind;
     o->divergent = mask != cw->w->live; /* some are alive */

@@ -121,8 +121,6 @@ static void *create(struct arena *a, const void *params, void *shared, struct sm
     w->room = w->ports * ((uint32_t)p->front + 1);
     w->most = CORE_OPS - WIR_COPY_RESERVE;
     w->capped = p->policy == WIR_CAPPED;
-    for (uint32_t k = 0; k < COLLECT_KINDS; k++)
-        w->kinds[k] = s->collectors[k] ? (uint8_t)k : COLLECT_SP;
     w->ops = arena_array(a, struct wir_op, CORE_OPS);
     uint32_t most = queue_slots(w->room + s->schedulers * s->width);
     for (uint32_t k = 0; k < COLLECT_KINDS; k++)

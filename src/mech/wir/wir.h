@@ -106,21 +106,20 @@ struct wir {
     struct regfile *regs;
     struct wir_op *ops; /* by number of the SM's op */
     uint64_t now;
-    uint64_t delay;               /* cycles from issue to the reuse stage */
-    uint32_t ports, room;         /* lookups a cycle; ops of a kind between issue and the reuse stage */
-    uint32_t inflight;            /* ops of the program under way ... */
-    uint32_t most;                /* ... below which more may issue */
-    uint16_t full;                /* how many of `front` have no room for more */
-    uint8_t kinds[COLLECT_KINDS]; /* which collectors instructions of a kind take here */
-    uint32_t spare;               /* registers are few when no more than these are free */
-    bool capped;                  /* no more registers than the program names */
-    bool open;                    /* the gate */
-    bool low, wanted;             /* low-register mode; somebody at issue needs a register */
-    bool touched;                 /* a buffer was accessed in this cycle */
-    bool changed;                 /* where they look, the reuse buffer changed since the waiting ones did */
-    bool running;                 /* between start and finish of a launch */
-    bool gathers;                 /* words to be written are gathered in this stage: */
-    uint8_t nfresh;               /* so many are in `fresh` */
+    uint64_t delay;       /* cycles from issue to the reuse stage */
+    uint32_t ports, room; /* lookups a cycle; ops of a kind between issue and the reuse stage */
+    uint32_t inflight;    /* ops of the program under way ... */
+    uint32_t most;        /* ... below which more may issue */
+    uint16_t full;        /* how many of `front` have no room for more */
+    uint32_t spare;       /* registers are few when no more than these are free */
+    bool capped;          /* no more registers than the program names */
+    bool open;            /* the gate */
+    bool low, wanted;     /* low-register mode; somebody at issue needs a register */
+    bool touched;         /* a buffer was accessed in this cycle */
+    bool changed;         /* where they look, the reuse buffer changed since the waiting ones did */
+    bool running;         /* between start and finish of a launch */
+    bool gathers;         /* words to be written are gathered in this stage: */
+    uint8_t nfresh;       /* so many are in `fresh` */
     int32_t fresh[WIR_FRESH];
     uint32_t looked; /* of the waiting ones, in a row, without finding a change */
     uint32_t peak;
