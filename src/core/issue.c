@@ -313,9 +313,9 @@ static EVERY_TIME int32_t issue_any(struct sm *sm, uint32_t s, uint32_t m, uint6
         op_collect(sm, id, op, plain);
     if (spins)
         simt_yield(cw->w);
-    /* Where mechanisms may have changed where the warp goes on. */
+    /* Mechanisms may have changed where the warp goes on. */
     const uint64_t points = UINT64_C(1) << MECH_AT_watch_issued | UINT64_C(1) << MECH_AT_front_take;
-    bool same = !told || !(sm->mech.has & points);
+    bool same = !told || !(sm->mech.has & points) || (e == cw->w->top && e->pc == pc + 1);
     if (same && steps && !spins && goes_on(e)) {
         step_on(sm, cw, s, false, plain);
         if (alone)
