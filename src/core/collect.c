@@ -95,18 +95,25 @@ static inline uint32_t banks_behind(const struct sm *sm, uint64_t banks, uint32_
     return (uint32_t)(banks >> past) & sm->all_banks;
 }
 
-/* Asks for the operands of an op that issues, in a cycle in which the banks were served before. */
-static EVERY_TIME void collect_plain(struct sm *sm, int32_t id, struct core_op *op) {
+/* Takes a collector, and asks for the operands of an op where registers have no owner. */
+static EVERY_TIME void collect_own(struct sm *sm, int32_t id, struct core_op *op, enum core_shape shape) {
     const struct core_need *need = op->need;
-    sm->collectors_free[COLLECT_SP]--;
-    sm->n.const_operands += need->nconsts;
-    op->pending = need->nreads;
-    if (!need->nreads) {
-        operands_complete(sm, id, op, true);
+    bool more = false; /* operands than its own: core_read_beside may have asked for some */
+    if (shape >= SHAPE_BASE) {
+        sm->collectors_free[shape >= SHAPE_SINGLE ? COLLECT_SP : need->kind]--;
+        sm->n.const_operands += need->nconsts;
+        op->pending = need->nreads;
+    } else {
+        enter_collector(sm, id, op);
+        more = op->pending || sm->nlone == sizeof sm->lone / sizeof *sm->lone;
+        op->pending = (uint8_t)(op->pending + need->nreads);
+    }
+    if (!op->pending) {
+        operands_complete(sm, id, op, shape);
         return;
     }
     uint32_t banks = banks_behind(sm, need->read_banks, sm->banks_past[op->warp]);
-    if (__builtin_expect(need->apart && !(banks & sm->read_banks), 1)) {
+    if (__builtin_expect(need->apart && !more && !(banks & sm->read_banks), 1)) {
         add_lone(sm, id, banks, NULL);
         return;
     }
@@ -137,9 +144,10 @@ static EVERY_TIME void collect_op(struct sm *sm, int32_t id) {
         operands_complete(sm, id, op, false);
 }
 
-EVERY_TIME void op_collect(struct sm *sm, int32_t id, struct core_op *op, bool plain) {
-    if (plain)
-        collect_plain(sm, id, op);
+EVERY_TIME void op_collect(struct sm *sm, int32_t id, struct core_op *op, enum core_shape shape) {
+    bool owned = shape < SHAPE_BASE && (HAS(sm, registers, place) || HAS(sm, banks, arbitrate));
+    if (shape != SHAPE_ANY && !owned)
+        collect_own(sm, id, op, shape);
     else
         collect_op(sm, id);
 }
@@ -193,7 +201,7 @@ static EVERY_TIME uint32_t arrays_used(struct sm *sm, int32_t id, int32_t word, 
 
 /* The bank serves the read behind prev (CORE_NONE: the first) of those that wait. */
 static inline __attribute__((always_inline)) void serve_read(struct sm *sm, uint32_t b, int32_t prev,
-                                                             bool plain, uint32_t arrays) {
+                                                             enum core_shape shape, uint32_t arrays) {
     int32_t *link = prev == CORE_NONE ? &sm->bank_reads[b][0] : &sm->reads[prev].next, r = *link;
     struct core_read *read = &sm->reads[r];
     *link = read->next;
@@ -204,15 +212,16 @@ static inline __attribute__((always_inline)) void serve_read(struct sm *sm, uint
     struct core_op *op = &sm->ops[read->op];
     sm->reads_waiting--;
     sm->n.rf_reads++;
-    sm->n.rf_read_arrays += plain ? op->read_arrays : arrays_used(sm, read->op, read->source, false, arrays);
+    sm->n.rf_read_arrays +=
+        shape >= SHAPE_BASE ? op->read_arrays : arrays_used(sm, read->op, read->source, false, arrays);
     int32_t id = read->op;
     int16_t source = read->source;
     read->next = sm->free_read;
     sm->free_read = r;
-    if (!plain && __builtin_expect(source == CORE_NONE, 0))
+    if (shape < SHAPE_BASE && __builtin_expect(source == CORE_NONE, 0))
         OWNER(sm, back, read_done, id, sm->now);
-    else if (!--op->pending && !(plain && unit_start(sm, id, op)))
-        operands_complete(sm, id, op, plain);
+    else if (!--op->pending && !unit_start(sm, id, op, shape))
+        operands_complete(sm, id, op, shape);
 }
 
 /* A register was written: it leaves the scoreboard, or waits for the other of two writes. */
@@ -264,7 +273,7 @@ APART void end_injected(struct sm *sm, int32_t id) {
 }
 
 /* The op ends, and what it has on the scoreboard is released. */
-static EVERY_TIME void end_op(struct sm *sm, int32_t id, bool plain) {
+static EVERY_TIME void end_op(struct sm *sm, int32_t id, enum core_shape shape) {
     struct core_op *op = &sm->ops[id];
     const struct xinst *i = op->i;
     /* Words that were written have left the scoreboard, where a later instruction may hold them again; those
@@ -272,7 +281,7 @@ static EVERY_TIME void end_op(struct sm *sm, int32_t id, bool plain) {
     uint32_t gone = op->taken ? 0 : op->next_write;
     if (gone < i->ndw)
         clear_registers(sm, op->warp, i->d + gone, i->ndw - gone);
-    leave_op(sm, id, op, &sm->warps[op->warp], plain);
+    leave_op(sm, id, op, &sm->warps[op->warp], shape);
 }
 
 /* An op that accesses memory ends. */
@@ -294,7 +303,7 @@ static EVERY_TIME void end_told(struct sm *sm, int32_t id) {
     }
     if (op->need->memory)
         end_access(sm, op);
-    end_op(sm, id, false);
+    end_op(sm, id, SHAPE_ANY);
 }
 
 static EVERY_TIME void end_watched(struct sm *sm, int32_t id) {
@@ -306,7 +315,7 @@ APART void op_end(struct sm *sm, int32_t id) {
     if (sm->mech.n)
         end_watched(sm, id);
     else
-        end_op(sm, id, false);
+        end_op(sm, id, SHAPE_ANY);
 }
 
 void core_retire(struct sm *sm, int32_t id) {
@@ -350,7 +359,7 @@ static inline bool can_write_at_once(const struct sm *sm, const struct core_op *
 }
 
 static EVERY_TIME bool write_at_once(struct sm *sm, int32_t id, struct core_op *op, struct core_warp *cw,
-                                     bool plain) {
+                                     enum core_shape shape) {
     const struct core_need *need = op->need;
     uint32_t b = bank_of(sm, op->warp, op->i->d);
     if (!can_write_at_once(sm, op, b))
@@ -362,7 +371,7 @@ static EVERY_TIME bool write_at_once(struct sm *sm, int32_t id, struct core_op *
     uint32_t word = need->dest_word;
     cw->pending[word] &= others; /* no mechanism has it written twice */
     cw->memory[word] &= others;
-    leave_op(sm, id, op, cw, plain);
+    leave_op(sm, id, op, cw, shape);
     return true;
 }
 
@@ -383,26 +392,28 @@ static EVERY_TIME bool write_told(struct sm *sm, int32_t id) {
 }
 
 /* soon: the banks are served in this cycle. */
-static EVERY_TIME void write_result(struct sm *sm, int32_t id, struct core_op *op, bool soon, bool plain) {
+static EVERY_TIME void write_result(struct sm *sm, int32_t id, struct core_op *op, bool soon,
+                                    enum core_shape shape) {
     const uint64_t points = UINT64_C(1) << MECH_AT_watch_result | UINT64_C(1) << MECH_AT_back_result;
     struct core_warp *cw = &sm->warps[op->warp];
     KEEP(cw);
-    if (plain) {
+    if (shape >= SHAPE_BASE) {
         if (!op->need->nwrites)
-            leave_op(sm, id, op, cw, true);
-        else if (!write_at_once(sm, id, op, cw, true))
+            leave_op(sm, id, op, cw, shape);
+        else if (!write_at_once(sm, id, op, cw, shape))
             request_write(sm, id);
         return;
     }
-    TELL(sm, tell_op(sm, PROBE_WRITEBACK, id));
+    if (shape == SHAPE_ANY)
+        TELL(sm, tell_op(sm, PROBE_WRITEBACK, id));
     if (__builtin_expect(sm->mech.n, 0) ? !((sm->mech.has & points && offer_result(sm, id)) ||
                                             (soon && sm->mech.any_order && write_told(sm, id)))
-                                        : !write_at_once(sm, id, op, cw, false))
+                                        : !write_at_once(sm, id, op, cw, shape))
         request_write(sm, id);
 }
 
-EVERY_TIME void op_writeback(struct sm *sm, int32_t id, struct core_op *op, bool plain) {
-    write_result(sm, id, op, true, plain);
+EVERY_TIME void op_writeback(struct sm *sm, int32_t id, struct core_op *op, enum core_shape shape) {
+    write_result(sm, id, op, true, shape);
 }
 
 void core_write(struct sm *sm, int32_t id) {
@@ -411,7 +422,7 @@ void core_write(struct sm *sm, int32_t id) {
 }
 
 void core_writeback(struct sm *sm, int32_t id) {
-    write_result(sm, id, &sm->ops[id], false, false);
+    write_result(sm, id, &sm->ops[id], false, SHAPE_ANY);
 }
 
 /* What a mechanism supplied is not what the instruction computed: a bug of the mechanism, or, for a load, a
@@ -551,7 +562,7 @@ static inline __attribute__((always_inline)) void serve_write(struct sm *sm, uin
 }
 
 void core_serve_read(struct sm *sm, uint32_t bank, int32_t prev) {
-    serve_read(sm, bank, prev, false, 0);
+    serve_read(sm, bank, prev, SHAPE_ANY, 0);
 }
 
 void core_serve_write(struct sm *sm, uint32_t bank, int32_t prev) {
@@ -559,7 +570,7 @@ void core_serve_write(struct sm *sm, uint32_t bank, int32_t prev) {
 }
 
 void core_serve_read_of(struct sm *sm, uint32_t bank, int32_t prev, uint32_t arrays) {
-    serve_read(sm, bank, prev, false, arrays);
+    serve_read(sm, bank, prev, SHAPE_ANY, arrays);
 }
 
 void core_serve_write_of(struct sm *sm, uint32_t bank, int32_t prev, uint32_t arrays) {
@@ -590,7 +601,7 @@ static APART void read_ports(struct sm *sm, uint32_t busy) {
             r = sm->reads[r].next;
         }
         if (r != CORE_NONE)
-            serve_read(sm, b, prev, false, 0);
+            serve_read(sm, b, prev, SHAPE_ANY, 0);
         sm->n.rf_read_conflicts += sm->read_banks >> b & 1;
     }
 }
@@ -613,14 +624,14 @@ static uint32_t write_words(struct sm *sm, uint32_t b) {
     sm->n.rf_write_arrays += n * op->write_arrays;
     for (; op->next_write < op->writes; op->next_write++)
         clear_register(sm, op->warp, op->i->d + op->next_write);
-    end_op(sm, id, true);
+    end_op(sm, id, SHAPE_BASE);
     return banks;
 }
 
 /* Each bank takes a write, if one waits; returns those that took one in this cycle. */
-static __attribute__((noinline)) uint32_t serve_writes(struct sm *sm, bool plain) {
+static __attribute__((noinline)) uint32_t serve_writes(struct sm *sm, enum core_shape shape) {
     uint32_t busy = 0, written = sm->written_banks;
-    if (plain && !(sm->write_banks & (sm->write_banks - 1))) {
+    if (shape >= SHAPE_BASE && !(sm->write_banks & (sm->write_banks - 1))) {
         uint32_t banks = write_words(sm, (uint32_t)__builtin_ctz(sm->write_banks));
         if (banks)
             return banks | written;
@@ -650,13 +661,14 @@ static APART void serve_some(struct sm *sm, const struct core_lone *l, uint32_t 
             continue;
         }
         sm->n.rf_reads++;
-        sm->n.rf_read_arrays += op->read_arrays;
+        sm->n.rf_read_arrays += arrays_used(sm, l->op, (int16_t)k, false, 0);
         op->pending--;
     }
 }
 
 /* All banks of an op that reads alone serve it; busy: those that took a write instead. */
-static EVERY_TIME void serve_lone(struct sm *sm, const struct core_lone *l, uint32_t busy, bool plain) {
+static EVERY_TIME void serve_lone(struct sm *sm, const struct core_lone *l, uint32_t busy,
+                                  enum core_shape shape) {
     if (__builtin_expect(l->banks & busy && !sm->spec->dual_port, 0)) {
         serve_some(sm, l, busy);
         return;
@@ -666,20 +678,24 @@ static EVERY_TIME void serve_lone(struct sm *sm, const struct core_lone *l, uint
     KEEP(op);
     uint32_t n = op->pending;
     sm->n.rf_reads += n;
-    sm->n.rf_read_arrays += n * op->read_arrays;
+    if (shape < SHAPE_BASE && HAS(sm, forms, arrays))
+        for (uint32_t k = 0; k < n; k++)
+            sm->n.rf_read_arrays += arrays_used(sm, id, (int16_t)k, false, 0);
+    else
+        sm->n.rf_read_arrays += n * op->read_arrays;
     op->pending = 0;
-    if (!plain || !unit_start(sm, id, op))
-        operands_complete(sm, id, op, plain);
+    if (!unit_start(sm, id, op, shape))
+        operands_complete(sm, id, op, shape);
 }
 
-static EVERY_TIME void arbitrate(struct sm *sm, bool plain) {
-    uint32_t busy = sm->write_banks ? serve_writes(sm, plain) : sm->written_banks;
-    if (!plain && __builtin_expect(sm->ports != NULL, 0)) {
+static EVERY_TIME void arbitrate(struct sm *sm, enum core_shape shape) {
+    uint32_t busy = sm->write_banks ? serve_writes(sm, shape) : sm->written_banks;
+    if (shape == SHAPE_ANY && __builtin_expect(sm->ports != NULL, 0)) {
         read_ports(sm, busy);
         return;
     }
     uint32_t reads = sm->read_banks, nlone = sm->nlone, lone = 0;
-    if (plain || nlone) {
+    if (shape >= SHAPE_BASE || nlone) {
         reads ^= sm->lone_banks;
         sm->read_banks = reads;
         sm->nlone = sm->lone_banks = 0;
@@ -688,33 +704,34 @@ static EVERY_TIME void arbitrate(struct sm *sm, bool plain) {
         uint32_t b = (uint32_t)__builtin_ctz(left);
         /* Ops are complete in the order of the banks that serve the last of their operands. */
         for (; lone < nlone && sm->lone[lone].banks >> b == 0; lone++)
-            serve_lone(sm, &sm->lone[lone], busy, plain);
+            serve_lone(sm, &sm->lone[lone], busy, shape);
         if ((busy >> b & 1) && !sm->spec->dual_port) {
             sm->n.rf_read_conflicts++;
             continue;
         }
-        serve_read(sm, b, CORE_NONE, plain, 0);
+        serve_read(sm, b, CORE_NONE, shape, 0);
         sm->n.rf_read_conflicts += sm->bank_reads[b][0] != CORE_NONE;
     }
     for (; lone < nlone; lone++)
-        serve_lone(sm, &sm->lone[lone], busy, plain);
+        serve_lone(sm, &sm->lone[lone], busy, shape);
 }
 
 void core_arbitrate(struct sm *sm) {
-    arbitrate(sm, false);
+    arbitrate(sm, SHAPE_ANY);
 }
 
-EVERY_TIME void sm_collect(struct sm *sm, uint64_t now, bool plain) {
+EVERY_TIME void sm_collect(struct sm *sm, uint64_t now, enum core_shape shape) {
     bool any = sm->read_banks | sm->write_banks;
-    if (!plain && HAS(sm, banks, arbitrate))
+    if (shape < SHAPE_BASE && HAS(sm, banks, arbitrate))
         OWNER(sm, banks, arbitrate, now);
     else if (any)
-        arbitrate(sm, plain);
+        arbitrate(sm, shape);
     sm->written_banks = 0;
-    if ((any || !plain) && (sm->reads_waiting | sm->writes_waiting)) { /* whoever still waits was refused */
+    if ((any || shape < SHAPE_BASE) &&
+        (sm->reads_waiting | sm->writes_waiting)) { /* whoever still waits was refused */
         sm->n.rf_read_retries += sm->reads_waiting;
         sm->n.rf_write_retries += sm->writes_waiting;
     }
-    if (!plain)
+    if (shape < SHAPE_BASE)
         sm->served = now;
 }

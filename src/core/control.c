@@ -130,7 +130,7 @@ void control_issue(struct sm *sm, uint32_t s, const struct xinst *i, uint32_t m,
     TELL(sm, tell_issue(sm, PROBE_EFFECT, s, m, CORE_NONE));
     if (__builtin_expect(sm->mech.n, 0))
         AT_POINT(sm, watch, control, s, i, m);
-    warp_advance(sm, s, pc, false);
+    warp_advance(sm, s, pc, SHAPE_ANY);
     hold(sm, s, now);
     if (whole)
         return;

@@ -48,11 +48,15 @@ struct sm;
 typedef uint64_t sm_run_fn(struct sm *sm, uint64_t *now, uint64_t end, void (*done)(void *ctx, struct cta *c),
                            void *ctx);
 
-/* What the stages take for granted, a constant where they are compiled, once for each of these. SHAPE_ANY:
- * nothing. SHAPE_PLAIN: there are neither mechanisms nor watchers or sanitizers, schedulers have one slot and
- * are greedy, collectors are of one kind and take whatever comes. SHAPE_PAIR: also, there are two schedulers
- * and one fetch in a cycle. */
-enum core_shape { SHAPE_ANY, SHAPE_PLAIN, SHAPE_PAIR };
+/* What the stages take for granted, a constant where they are compiled, once for each of these; each also
+ * takes for granted what those before it do. */
+enum core_shape {
+    SHAPE_ANY,    /* nothing */
+    SHAPE_USUAL,  /* no watchers or sanitizers, greedy schedulers of one slot, collectors take what comes */
+    SHAPE_BASE,   /* no mechanisms */
+    SHAPE_SINGLE, /* collectors of one kind */
+    SHAPE_PAIR    /* two schedulers, and one fetch in a cycle */
+};
 enum core_space { CORE_GLOBAL, CORE_SHARED, CORE_LOCAL, CORE_TEXTURE };
 
 /* Operand collectors may be divided between kinds of units. */
@@ -139,7 +143,7 @@ struct core_need {
 struct core_op {
     _Alignas(64) const struct xinst *i;
     const struct core_need *need;
-    uint64_t ready; /* cycle from which the unit may take it; where the SM is of SHAPE_PLAIN it always may */
+    uint64_t ready; /* cycle from which the unit may take it; without mechanisms it always may */
     int32_t next;   /* list link */
     int32_t pc;     /* in the code its warp runs; CORE_NO_PC: it was injected by a mechanism */
     uint32_t mask;  /* lanes for which it took effect */
@@ -292,8 +296,8 @@ struct sm {
     uint32_t reads_waiting, writes_waiting;    /* those requests */
     uint32_t written_banks; /* that have taken a write in this cycle before they are served */
     /* Ops that are the only ones to read from their banks: they need no records in queues, unless a write is
-     * before them. By banks. Where the SM is of SHAPE_PLAIN, those that issued in the last cycle; otherwise
-     * those of an owner of the registers that said where the operands lie. */
+     * before them. By banks. Not where the SM is of SHAPE_ANY, unless an owner of the registers said where
+     * the operands lie. */
     struct core_lone {
         int32_t op;
         uint32_t banks;
@@ -497,11 +501,12 @@ static inline void warp_turn(struct sm *sm, const struct core_warp *cw, uint64_t
 }
 
 /* The same after one that was no control instruction: it could pass, and so it is said of the warp. */
-static inline void warp_turn_on(struct sm *sm, const struct core_warp *cw, uint64_t bit, bool plain) {
+static inline void warp_turn_on(struct sm *sm, const struct core_warp *cw, uint64_t bit,
+                                enum core_shape shape) {
     const struct core_need *n = cw->need;
     if (__builtin_expect(n->control, 0))
         sm->control |= bit;
-    if (!plain && sm->kinds_apart)
+    if (shape < SHAPE_SINGLE && sm->kinds_apart)
         warp_kind(sm, n, bit);
     if (!awaits(cw, n))
         return;
@@ -595,11 +600,10 @@ void issue_sleep(const struct sm *sm, uint64_t cycle); /* tells what warps of a 
 uint64_t sched_active(struct sm *sm, uint32_t sched);
 void sm_account(struct sm *sm, uint64_t cycles); /* counts cycles in which the SM slept (slots.c) */
 /* One instruction (issue.c). alone becomes true when nothing of other warps changed; NULL: it rides with that
- * of another warp, whose slot, collector and unit serve both, and its op is returned, as if taken. plain: the
- * SM is of SHAPE_PLAIN, here and below. */
-int32_t warp_issue(struct sm *sm, uint32_t slot, uint64_t now, bool *alone, bool plain);
+ * of another warp, whose slot, collector and unit serve both, and its op is returned, as if taken. */
+int32_t warp_issue(struct sm *sm, uint32_t slot, uint64_t now, bool *alone, enum core_shape shape);
 /* The warp's instruction at pc took effect: where it goes on, and whether it waits. */
-void warp_advance(struct sm *sm, uint32_t slot, uint32_t pc, bool plain);
+void warp_advance(struct sm *sm, uint32_t slot, uint32_t pc, enum core_shape shape);
 /* Does the warp repeat an ordered access, as it does when it waits for another of its own lanes (spin.c)? */
 bool warp_spins(struct core_warp *cw, const struct xinst *i, uint32_t m);
 /* After a barrier or an exit in a warp slot: the barrier of its cluster may have opened, or be opening
@@ -624,13 +628,13 @@ void warp_enter(struct sm *sm, uint32_t slot, struct core_warp start);
 void stream_ended(struct sm *sm, uint32_t slot);
 /* A fault of the warp ends the launch. */
 void warp_fault(struct sm *sm, const struct core_warp *cw);
-void sm_collect(struct sm *sm, uint64_t now, bool plain);  /* banks: writes, then operand reads */
-void units_init(struct sm *sm);                            /* of a new SM */
-void sm_dispatch(struct sm *sm, uint64_t now, bool plain); /* from collectors to units */
+void sm_collect(struct sm *sm, uint64_t now, enum core_shape shape);  /* banks: writes, then operand reads */
+void units_init(struct sm *sm);                                       /* of a new SM */
+void sm_dispatch(struct sm *sm, uint64_t now, enum core_shape shape); /* from collectors to units */
 /* An op whose operands are complete before sm_dispatch goes to its unit at once, if that is of the kind that
- * sm_dispatch serves first, one is free, and nobody waits for it. False if not. Where the SM is of
- * SHAPE_PLAIN. */
-bool unit_start(struct sm *sm, int32_t op, struct core_op *at);
+ * sm_dispatch serves first, one is free, and nobody waits for it, or has a say in how it is used. False if
+ * not. */
+bool unit_start(struct sm *sm, int32_t op, struct core_op *at, enum core_shape shape);
 /* From there to a queue towards memory. */
 void queue_op(struct sm *sm, int32_t op);
 /* A matrix product's time: cycles its tensor core is busy, and its latency. */
@@ -642,10 +646,10 @@ uint64_t units_next(const struct sm *sm, uint64_t now);
 /* The cache has refused the first op in the load/store or texture queue, and has not changed since. */
 bool lsu_refused(const struct sm *sm);
 bool tex_refused(const struct sm *sm);
-void sm_answers(struct sm *sm, uint64_t now);              /* data from memory */
-void sm_complete(struct sm *sm, uint64_t now, bool plain); /* ends of execution */
-void sm_release(struct sm *sm, uint64_t now);              /* warps behind control instructions, or sm_open */
-void sm_open(struct sm *sm, uint64_t now);                 /* warps behind barriers of their cluster */
+void sm_answers(struct sm *sm, uint64_t now);                         /* data from memory */
+void sm_complete(struct sm *sm, uint64_t now, enum core_shape shape); /* ends of execution */
+void sm_release(struct sm *sm, uint64_t now); /* warps behind control instructions, or sm_open */
+void sm_open(struct sm *sm, uint64_t now);    /* warps behind barriers of their cluster */
 void sm_lsu(struct sm *sm, uint64_t now);
 /* Accesses of a memory instruction about to issue for lanes m, from the addresses in registers;
  * sm->naccess_free must not be 0. */
@@ -660,7 +664,7 @@ void sm_tex(struct sm *sm, uint64_t now);
 enum core_sent { SENT_NONE, SENT_SOME, SENT_ALL };
 enum core_sent op_send(struct sm *sm, int32_t op, enum mem_client client, uint32_t *epoch, uint64_t now);
 /* The op of this number takes a collector and asks the banks for its operands. */
-void op_collect(struct sm *sm, int32_t id, struct core_op *op, bool plain);
+void op_collect(struct sm *sm, int32_t id, struct core_op *op, enum core_shape shape);
 void op_finish_at(struct sm *sm, int32_t op, uint64_t cycle);
 /* The same of an op that may have an access in sm->later. */
 static inline void access_finish_at(struct sm *sm, int32_t op, uint64_t cycle) {
@@ -669,7 +673,7 @@ static inline void access_finish_at(struct sm *sm, int32_t op, uint64_t cycle) {
     op_finish_at(sm, op, cycle);
 }
 /* Execution is over: results go to the banks, or the op ends. */
-void op_writeback(struct sm *sm, int32_t id, struct core_op *op, bool plain);
+void op_writeback(struct sm *sm, int32_t id, struct core_op *op, enum core_shape shape);
 void op_end(struct sm *sm, int32_t op);
 /* A store or atomic has been answered: the warp may wait for that at a fence. */
 void store_done(struct sm *sm, uint32_t warp);

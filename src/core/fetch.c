@@ -232,9 +232,9 @@ static EVERY_TIME void enter_plain(struct sm *sm, struct core_warp *cw, uint32_t
         sm->hungry |= bit;
 }
 
-static EVERY_TIME void arrivals(struct sm *sm, uint64_t now, bool plain) {
+static EVERY_TIME void arrivals(struct sm *sm, uint64_t now, enum core_shape shape) {
     uint32_t slot = now % CORE_ARRIVALS;
-    bool simple = plain || !(sm->mech.skips || sm->probe);
+    bool simple = shape >= SHAPE_BASE || !(sm->mech.skips || sm->probe);
     uint64_t left = sm->arrivals[slot] & sm->arriving;
     sm->arrivals[slot] = 0;
     sm->arrive_slots &= ~(UINT64_C(1) << slot);
@@ -245,7 +245,8 @@ static EVERY_TIME void arrivals(struct sm *sm, uint64_t now, bool plain) {
         if (__builtin_expect(cw->arrive > now,
                              0)) { /* it went elsewhere, and fetched there; or watchers look */
             look_at(sm, s,
-                    !plain && sm->probe && cw->found > now ? min_u64(cw->found, cw->arrive) : cw->arrive,
+                    shape == SHAPE_ANY && sm->probe && cw->found > now ? min_u64(cw->found, cw->arrive)
+                                                                       : cw->arrive,
                     now);
             continue;
         }
@@ -261,12 +262,12 @@ static EVERY_TIME void arrivals(struct sm *sm, uint64_t now, bool plain) {
 
 void sm_arrivals(struct sm *sm, uint64_t now) {
     if (sm->mech.n || sm->probe)
-        arrivals(sm, now, false);
+        arrivals(sm, now, SHAPE_ANY);
     else
-        arrivals(sm, now, true);
+        arrivals(sm, now, SHAPE_BASE);
 }
 
-static EVERY_TIME void fetch_one(struct sm *sm, uint32_t s, uint64_t now, bool plain) {
+static EVERY_TIME void fetch_one(struct sm *sm, uint32_t s, uint64_t now, enum core_shape shape) {
     struct core_warp *cw = &sm->warps[s];
     KEEP(cw);
     uint64_t addr = cw->code_at + (uint64_t)cw->fetch_pc * INST_BYTES;
@@ -277,7 +278,7 @@ static EVERY_TIME void fetch_one(struct sm *sm, uint32_t s, uint64_t now, bool p
         cw->found = now + sm->fetch_latency;
         cw->arrive = now + sm->arrive_after;
         sm->arriving |= warp_bit(s);
-        if (!plain && __builtin_expect(sm->probe != NULL, 0)) /* watchers see instructions come */
+        if (shape == SHAPE_ANY && __builtin_expect(sm->probe != NULL, 0)) /* watchers see instructions come */
             look_at(sm, s, cw->found, now);
         else
             look_soon(sm, s, now + sm->arrive_slot);
@@ -285,7 +286,7 @@ static EVERY_TIME void fetch_one(struct sm *sm, uint32_t s, uint64_t now, bool p
     if (mem_accepted(r)) {
         cw->fetching = true;
         sm->hungry &= ~warp_bit(s);
-        if (!plain)
+        if (shape == SHAPE_ANY)
             TELL(sm, tell_runs(sm, PROBE_FETCH, s));
     } else {
         sm->n.fetch_stalls++;
@@ -322,16 +323,15 @@ static APART void replies(struct sm *sm, uint64_t now) {
 }
 
 EVERY_TIME void sm_fetch(struct sm *sm, uint64_t now, enum core_shape shape) {
-    bool plain = shape != SHAPE_ANY;
     uint32_t groups = shape == SHAPE_PAIR ? 1 : sm->spec->fetch_groups;
-    if (!plain && !fetch_due(sm, now))
+    if (shape == SHAPE_ANY && !fetch_due(sm, now))
         return;
-    if (sm->port->done[MEM_INST] <= now || (!plain && __builtin_expect(sm->probe != NULL, 0)))
+    if (sm->port->done[MEM_INST] <= now || (shape == SHAPE_ANY && __builtin_expect(sm->probe != NULL, 0)))
         replies(sm, now);
     if (sm->arrive_slots >> now % CORE_ARRIVALS & 1)
-        arrivals(sm, now, plain);
+        arrivals(sm, now, shape);
     uint64_t hungry = sm->hungry & sm->fetchers & ~sm->blocked;
-    if (!plain && HAS(sm, stream, fetch) && hungry) {
+    if (shape < SHAPE_BASE && HAS(sm, stream, fetch) && hungry) {
         uint64_t may = OWNER(sm, stream, fetch, hungry, now);
         sm->kept = hungry & ~may;
         hungry = may & sm->hungry; /* skipping may have led to the end of the code */
@@ -345,7 +345,7 @@ EVERY_TIME void sm_fetch(struct sm *sm, uint64_t now, enum core_shape shape) {
         uint64_t above = set & sm->fetch_above[g];
         uint32_t s = (uint32_t)__builtin_ctzll(above ? above : set);
         sm->fetch_above[g] = 0 - (warp_bit(s) << 1);
-        fetch_one(sm, s, now, plain);
+        fetch_one(sm, s, now, shape);
     }
 }
 

@@ -28,14 +28,15 @@ static APART void buffer_pop(struct sm *sm, uint32_t s) {
 }
 
 /* The first instruction leaves the buffer, and the path goes on behind it. control: it may be one. */
-static EVERY_TIME void step_on(struct sm *sm, struct core_warp *cw, uint32_t s, bool control, bool plain) {
+static EVERY_TIME void step_on(struct sm *sm, struct core_warp *cw, uint32_t s, bool control,
+                               enum core_shape shape) {
     uint64_t bit = warp_bit(s);
     if (sm->arriving & bit && cw->found < sm->now)
         buffer_found(sm, s);
     cw->buffered--;
     cw->next++;
     cw->need++;
-    if (!plain && __builtin_expect(sm->mech.skips, 0))
+    if (shape < SHAPE_BASE && __builtin_expect(sm->mech.skips, 0))
         buffer_pop(sm, s);
     if (!cw->buffered)
         sm->valid &= ~bit;
@@ -44,7 +45,7 @@ static EVERY_TIME void step_on(struct sm *sm, struct core_warp *cw, uint32_t s, 
     if (control)
         warp_turn(sm, cw, bit);
     else
-        warp_turn_on(sm, cw, bit, plain);
+        warp_turn_on(sm, cw, bit, shape);
 }
 
 /* All paths of the warp wait. Its threads may be the last of their block that a barrier elsewhere could have
@@ -53,12 +54,12 @@ static void warp_wait(struct sm *sm, uint32_t s, uint32_t pc) {
     struct core_warp *cw = &sm->warps[s];
     uint16_t kind = cw->x->img->code[pc].kind;
     sm->blocked |= warp_bit(s);
-    step_on(sm, cw, s, true, false);
+    step_on(sm, cw, s, true, SHAPE_ANY);
     if (kind != X_BAR && kind != X_EXIT && cw->block != CORE_NO_BLOCK)
         barrier_changed(sm, cw->block, false);
 }
 
-EVERY_TIME void warp_advance(struct sm *sm, uint32_t s, uint32_t pc, bool plain) {
+EVERY_TIME void warp_advance(struct sm *sm, uint32_t s, uint32_t pc, enum core_shape shape) {
     struct core_warp *cw = &sm->warps[s];
     struct simt_entry *e = simt_top(cw->w);
     uint32_t next = e ? e->pc : pc + 1;
@@ -67,7 +68,7 @@ EVERY_TIME void warp_advance(struct sm *sm, uint32_t s, uint32_t pc, bool plain)
         return;
     }
     if (__builtin_expect(next == pc + 1 && cw->w->live, 1)) {
-        step_on(sm, cw, s, true, plain);
+        step_on(sm, cw, s, true, shape);
         return;
     }
     if (!cw->w->live) {
@@ -256,38 +257,39 @@ static EVERY_TIME bool goes_on(const struct simt_entry *e) {
     return e->pc != e->rpc || e->call;
 }
 
-/* Where the SM is of SHAPE_PLAIN: an instruction that changes nothing but registers. Its values are computed
+/* An instruction that changes nothing but registers, and of which nobody is told. Its values are computed
  * when all else is done: then there is less to remember meanwhile. */
-static EVERY_TIME bool issue_computing(struct sm *sm, struct core_warp *cw, uint32_t s, uint32_t m) {
+static EVERY_TIME bool issue_computing(struct sm *sm, struct core_warp *cw, uint32_t s, uint32_t m,
+                                       enum core_shape shape) {
     const struct core_need *need = cw->need;
     struct simt_entry *e = cw->w->top;
     struct core_op *op;
     int32_t id = begin_op(sm, cw, s, m, &op);
     warp_pass(cw->x, e, op->lanes);
     expect_result(cw, op, need, m);
-    op_collect(sm, id, op, true);
+    op_collect(sm, id, op, shape);
     bool alone = goes_on(e);
     if (alone)
-        step_on(sm, cw, s, false, true);
+        step_on(sm, cw, s, false, shape);
     else
-        warp_advance(sm, s, cw->next, true);
+        warp_advance(sm, s, cw->next, shape);
     warp_compute(cw->x, cw->w, need->i, m);
     return alone;
 }
 
 /* Any instruction that is not control. */
 static EVERY_TIME int32_t issue_any(struct sm *sm, uint32_t s, uint32_t m, uint64_t now, bool *alone,
-                                    bool plain) {
+                                    enum core_shape shape) {
     struct core_warp *cw = &sm->warps[s];
     KEEP(cw);
     uint32_t pc = cw->next, all = m;
     const struct core_need *need = cw->need;
     const struct xinst *i = need->i;
     struct simt_entry *e = cw->w->top;
-    bool steps = need->steps && (plain || !cw->x->watch), spins = false;
-    if (!plain && HAS(sm, lanes, choose))
+    bool steps = need->steps && (shape >= SHAPE_USUAL || !cw->x->watch), spins = false;
+    if (shape < SHAPE_BASE && HAS(sm, lanes, choose))
         m &= OWNER(sm, lanes, choose, s, i, m);
-    bool told = !plain && need->told;
+    bool told = shape < SHAPE_BASE && need->told;
     if (told)
         prepare_operands(sm, s, i, m);
     struct core_op *op;
@@ -296,7 +298,7 @@ static EVERY_TIME int32_t issue_any(struct sm *sm, uint32_t s, uint32_t m, uint6
     if (need->memory) {
         state = access_memory(sm, s, id, all, now, &spins);
     } else {
-        if (!plain)
+        if (shape == SHAPE_ANY)
             TELL(sm, tell_issue(sm, PROBE_ISSUE, s, m, id));
         if (!steps && i->kind == X_S2R) /* what %clock reads is the sum of these */
             cw->x->clock = now - cw->x->warp_insts - 1;
@@ -306,45 +308,46 @@ static EVERY_TIME int32_t issue_any(struct sm *sm, uint32_t s, uint32_t m, uint6
         warp_fault(sm, cw);
         return CORE_NONE;
     }
-    if (!plain)
+    if (shape == SHAPE_ANY)
         TELL(sm, tell_issue(sm, PROBE_EFFECT, s, m, id));
     expect_result(cw, op, need, m);
     if (alone && (!told || !offer(sm, id, now)))
-        op_collect(sm, id, op, plain);
+        op_collect(sm, id, op, shape);
     if (spins)
         simt_yield(cw->w);
     /* Mechanisms may have changed where the warp goes on. */
     const uint64_t points = UINT64_C(1) << MECH_AT_watch_issued | UINT64_C(1) << MECH_AT_front_take;
     bool same = !told || !(sm->mech.has & points) || (e == cw->w->top && e->pc == pc + 1);
     if (same && steps && !spins && goes_on(e)) {
-        step_on(sm, cw, s, false, plain);
+        step_on(sm, cw, s, false, shape);
         if (alone)
             *alone = true;
     } else {
-        warp_advance(sm, s, pc, plain);
+        warp_advance(sm, s, pc, shape);
     }
     return id;
 }
 
 static APART bool issue_other(struct sm *sm, uint32_t s, uint32_t m, uint64_t now) {
     bool alone = false;
-    issue_any(sm, s, m, now, &alone, true);
+    issue_any(sm, s, m, now, &alone, SHAPE_BASE);
     return alone;
 }
 
-EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool *alone, bool plain) {
+EVERY_TIME int32_t warp_issue(struct sm *sm, uint32_t s, uint64_t now, bool *alone, enum core_shape shape) {
     struct core_warp *cw = &sm->warps[s];
     KEEP(cw);
     const struct core_need *need = cw->need;
     uint32_t m = active_lanes(cw, cw->w->top, need->i);
-    if (plain && __builtin_expect(need->computes, 1)) {
-        *alone = issue_computing(sm, cw, s, m);
+    bool untold = shape >= SHAPE_BASE || (shape == SHAPE_USUAL && !need->told && !HAS(sm, lanes, choose));
+    if (untold && __builtin_expect(need->computes, 1)) {
+        *alone = issue_computing(sm, cw, s, m, shape);
     } else if (need->control) {
         control_issue(sm, s, need->i, m, now);
-    } else if (plain) {
+    } else if (shape >= SHAPE_BASE) {
         *alone = issue_other(sm, s, m, now);
     } else {
-        return issue_any(sm, s, m, now, alone, false);
+        return issue_any(sm, s, m, now, alone, shape);
     }
     return CORE_NONE;
 }
@@ -356,5 +359,5 @@ int32_t core_issue(struct sm *sm, uint32_t warp, uint64_t now) {
     warp_next(cw, pc);
     cw->buffer[cw->first] = pc;
     cw->buffered = 1;
-    return warp_issue(sm, warp, now, NULL, false);
+    return warp_issue(sm, warp, now, NULL, SHAPE_ANY);
 }

@@ -12,12 +12,12 @@ APART void end_access(struct sm *sm, struct core_op *op);
 /* The destinations of an op, which lie in two words of the scoreboard, leave it. */
 APART void clear_parted(struct sm *sm, const struct core_op *op);
 
-static inline __attribute__((always_inline)) void operands_complete(struct sm *sm, int32_t id,
-                                                                    struct core_op *op, bool plain) {
+static inline __attribute__((always_inline)) void
+operands_complete(struct sm *sm, int32_t id, struct core_op *op, enum core_shape shape) {
     uint32_t unit = op->need->unit;
     fifo_push(sm, sm->units[unit].ready, id, op);
     sm->ready_units |= 1u << unit;
-    if (!plain)
+    if (shape == SHAPE_ANY)
         TELL(sm, tell_op(sm, PROBE_OPERANDS, id));
 }
 
@@ -68,20 +68,20 @@ static inline __attribute__((always_inline)) void owner_collect(struct sm *sm, i
     enter_collector(sm, id, op);
     op->pending = (uint8_t)(before + n);
     if (!(before + n))
-        operands_complete(sm, id, op, false);
+        operands_complete(sm, id, op, SHAPE_ANY);
     else if (before || !read_alone(sm, id, n, places))
         owner_queue_reads(sm, id, places);
 }
 
 /* What is left of an op when its registers are off the scoreboard. */
 static inline __attribute__((always_inline)) void leave_op(struct sm *sm, int32_t id, struct core_op *op,
-                                                           struct core_warp *cw, bool plain) {
+                                                           struct core_warp *cw, enum core_shape shape) {
     cw->pending_preds &= (uint8_t)~op->need->sets;
     if (op->accesses != CORE_NONE)
         sm->access_free[sm->naccess_free++] = op->accesses;
     if (!--cw->inflight && !cw->w->live)
         sm->halts |= HALT_ENDED;
-    if (!plain)
+    if (shape == SHAPE_ANY)
         TELL(sm, tell_op(sm, PROBE_END, id));
     warp_freed(sm, cw, op->warp);
     op->next = sm->free_op;
@@ -123,7 +123,7 @@ static inline __attribute__((always_inline)) void owner_retire(struct sm *sm, in
     if (op->need->memory)
         end_access(sm, op);
     clear_all(sm, op, cw);
-    leave_op(sm, id, op, cw, false);
+    leave_op(sm, id, op, cw, SHAPE_ANY);
 }
 
 #endif

@@ -36,9 +36,9 @@ static uint32_t (*const pick[])(const struct sm *sm, uint32_t sched, uint64_t se
 };
 
 /* The usual one without a call. */
-static inline uint32_t choose_warp(const struct sm *sm, uint32_t sched, uint64_t set, bool plain) {
-    return plain || sm->spec->policy == SCHED_GTO ? pick_gto(sm, sched, set)
-                                                  : pick[sm->spec->policy](sm, sched, set);
+static inline uint32_t choose_warp(const struct sm *sm, uint32_t sched, uint64_t set, enum core_shape shape) {
+    return shape >= SHAPE_USUAL || sm->spec->policy == SCHED_GTO ? pick_gto(sm, sched, set)
+                                                                 : pick[sm->spec->policy](sm, sched, set);
 }
 
 /* Two-level: warps that wait for memory, a barrier or something of a mechanism's, or have nothing to issue
@@ -67,9 +67,9 @@ static enum probe_state state_of_shortage(enum shortage why) {
 }
 
 /* The warp's next instruction takes a slot. True when that changed nothing of other warps. */
-static EVERY_TIME bool use_slot(struct sm *sm, uint32_t s, uint64_t now, bool plain) {
-    bool program = plain || !(sm->streaming >> s & 1), alone = false;
-    warp_issue(sm, s, now, &alone, plain);
+static EVERY_TIME bool use_slot(struct sm *sm, uint32_t s, uint64_t now, enum core_shape shape) {
+    bool program = shape >= SHAPE_BASE || !(sm->streaming >> s & 1), alone = false;
+    warp_issue(sm, s, now, &alone, shape);
     sm->n.warp_insts += program;
     sm->n.slot_issued += program;
     sm->n.slot_mechanism += !program;
@@ -78,58 +78,60 @@ static EVERY_TIME bool use_slot(struct sm *sm, uint32_t s, uint64_t now, bool pl
 
 /* ready: warps of all schedulers that are. True when this still holds for those of others. */
 static inline __attribute__((always_inline)) bool run_scheduler(struct sm *sm, uint32_t sched, uint64_t ready,
-                                                                uint64_t now, bool plain) {
+                                                                uint64_t now, enum core_shape shape) {
     uint64_t set = sm->group[sched] & ready;
     uint64_t all = set;
-    if (!plain && sm->spec->policy == SCHED_TWO_LEVEL)
+    if (shape == SHAPE_ANY && sm->spec->policy == SCHED_TWO_LEVEL)
         set &= sched_active(sm, sched);
-    uint32_t slots = plain ? 1 : sm->spec->width;
+    uint32_t slots = shape >= SHAPE_USUAL ? 1 : sm->spec->width;
     enum shortage why = NO_SHORTAGE;
-    bool told = !plain && (all & sm->mech.concern || sm->mech.slots == SLOTS_ALWAYS); /* mechanisms are */
+    bool told = shape < SHAPE_BASE && (all & sm->mech.concern || sm->mech.slots == SLOTS_ALWAYS);
     if (told && sm->mech.slots) {
         uint32_t used = point_gate_slots(sm, sched, all, slots, now);
         sm->n.slot_mechanism += used;
         slots -= used;
         if (!slots) {
-            TELL(sm, tell_states(sm, sched, now, set, 0, PROBE_STATE_MECHANISM));
+            if (shape == SHAPE_ANY)
+                TELL(sm, tell_states(sm, sched, now, set, 0, PROBE_STATE_MECHANISM));
             return false;
         }
     }
-    if (!set && (plain || !sm->probe)) {
-        slots_stalled(sm, sched, why, 0, slots, plain);
-        return plain;
+    if (!set && (shape >= SHAPE_USUAL || !sm->probe)) {
+        slots_stalled(sm, sched, why, 0, slots, shape);
+        return !told;
     }
-    ready = issue_possible(sm, set, &why, plain);
-    if (!plain)
+    ready = issue_possible(sm, set, &why, shape);
+    if (shape == SHAPE_ANY)
         TELL(sm, tell_states(sm, sched, now, set, ready, state_of_shortage(why)));
     if (told && sm->mech.gates && ready & sm->mech.concern) {
         uint64_t able = ready;
         ready = point_gate_eligible(sm, ready, now);
-        TELL(sm, tell_refused(sm, sched, able & ~ready));
+        if (shape == SHAPE_ANY)
+            TELL(sm, tell_refused(sm, sched, able & ~ready));
         if (!ready)
             why = REFUSED;
     }
     if (ready) {
-        uint32_t s = choose_warp(sm, sched, ready, plain);
+        uint32_t s = choose_warp(sm, sched, ready, shape);
         sm->last[sched] = s;
         for (;;) {
-            bool alone = use_slot(sm, s, now, plain);
-            if (plain)
+            bool alone = use_slot(sm, s, now, shape);
+            if (shape >= SHAPE_BASE)
                 return alone;
             set = warp_bit(s);
-            bool asked = !plain && sm->mech.gates && set & sm->mech.concern;
+            bool asked = sm->mech.gates && set & sm->mech.concern;
             if (!--slots && !asked) /* a gate may want to know who is ready now */
                 return false;
             set &= ready_warps(sm);
             if (asked && set)
                 set = point_gate_eligible(sm, set, now);
-            if (!slots || sm_faulted(sm) || !issue_possible(sm, set, &why, plain))
+            if (!slots || sm_faulted(sm) || !issue_possible(sm, set, &why, shape))
                 break;
         }
         set = 0;
     }
-    slots_stalled(sm, sched, why, set, slots, plain);
-    return plain;
+    slots_stalled(sm, sched, why, set, slots, shape);
+    return shape >= SHAPE_BASE;
 }
 
 /* Two-level: a warp that is ready is in the active set of its scheduler, or can get there. */
@@ -149,7 +151,7 @@ bool sm_can_issue(const struct sm *sm) {
     if (!ready)
         return false;
     if (sm->spec->policy != SCHED_TWO_LEVEL) {
-        ready = issue_possible(sm, ready, &why, false);
+        ready = issue_possible(sm, ready, &why, SHAPE_ANY);
         return ready && !(HAS(sm, gate, refused) && point_gate_refuses(sm, ready));
     }
     return sm->mech.slots != SLOTS_NEVER || active_can_issue(sm, ready);
@@ -161,24 +163,24 @@ void issue_sleep(const struct sm *sm, uint64_t cycle) {
         uint64_t set = sm->group[k] & ready_warps(sm);
         if (sm->spec->policy == SCHED_TWO_LEVEL)
             set &= sm->active[k]; /* nobody enters it while the SM sleeps */
-        issue_possible(sm, set, &why, false);
+        issue_possible(sm, set, &why, SHAPE_ANY);
         tell_states(sm, k, cycle, set, 0, state_of_shortage(why));
     }
 }
 
 EVERY_TIME void sm_issue(struct sm *sm, uint64_t now, enum core_shape shape) {
-    bool plain = shape != SHAPE_ANY;
     uint32_t n = shape == SHAPE_PAIR ? 2 : sm->spec->schedulers;
     uint64_t ready = ready_warps(sm);
-    if (!ready &&
-        (plain || (!sm->probe && sm->mech.slots != SLOTS_ALWAYS && sm->spec->policy != SCHED_TWO_LEVEL))) {
-        slots_all_stalled(sm, 1, n, plain);
+    if (!ready && (shape >= SHAPE_BASE ||
+                   (sm->mech.slots != SLOTS_ALWAYS &&
+                    (shape >= SHAPE_USUAL || (!sm->probe && sm->spec->policy != SCHED_TWO_LEVEL))))) {
+        slots_all_stalled(sm, 1, n, shape);
         return;
     }
     /* The schedulers take turns in being first, because they share collectors and units. */
     uint32_t k = (uint32_t)(n & (n - 1) ? now % n : now & (n - 1));
     for (uint32_t left = n;;) {
-        bool holds = run_scheduler(sm, k, ready, now, plain);
+        bool holds = run_scheduler(sm, k, ready, now, shape);
         if (!--left)
             return;
         if (!holds) {

@@ -8,10 +8,11 @@
 enum shortage { NO_SHORTAGE, NO_UNIT, NO_COLLECTOR, REFUSED };
 
 /* Resources an instruction needs beside its operands; without them only control instructions can go. */
-static inline enum shortage shortage(const struct sm *sm, bool plain) {
+static inline enum shortage shortage(const struct sm *sm, enum core_shape shape) {
     if (sm->free_op == CORE_NONE)
         return NO_UNIT;
-    if (sm->collectors_free[COLLECT_SP] || (!plain && (sm->kinds_apart || sm->mech.takes_every)))
+    if (sm->collectors_free[COLLECT_SP] ||
+        (shape < SHAPE_SINGLE && (sm->kinds_apart || sm->mech.takes_every)))
         return NO_SHORTAGE;
     return sm->ready_units ? NO_UNIT : NO_COLLECTOR;
 }
@@ -26,11 +27,12 @@ static inline uint64_t collector_possible(const struct sm *sm, uint64_t set) {
 }
 
 /* Warps of a set whose next instruction finds the op, collector and room for accesses that it needs. */
-static inline uint64_t issue_possible(const struct sm *sm, uint64_t set, enum shortage *why, bool plain) {
-    *why = shortage(sm, plain);
+static inline uint64_t issue_possible(const struct sm *sm, uint64_t set, enum shortage *why,
+                                      enum core_shape shape) {
+    *why = shortage(sm, shape);
     if (*why != NO_SHORTAGE)
         return set & sm->control;
-    if (!plain && sm->kinds_apart && !sm->mech.takes_every) {
+    if (shape < SHAPE_SINGLE && sm->kinds_apart && !sm->mech.takes_every) {
         uint64_t possible = collector_possible(sm, set);
         if (set && !possible) {
             *why = sm->ready_units ? NO_UNIT : NO_COLLECTOR;
@@ -45,13 +47,13 @@ static inline uint64_t issue_possible(const struct sm *sm, uint64_t set, enum sh
 }
 
 /* Warps that are ready, but taken out of scheduling by a mechanism. */
-static inline uint64_t held_back(const struct sm *sm, bool plain) {
-    return plain ? 0 : sm->parked & sm->clear & ~sm->streaming;
+static inline uint64_t held_back(const struct sm *sm, enum core_shape shape) {
+    return shape >= SHAPE_BASE ? 0 : sm->parked & sm->clear & ~sm->streaming;
 }
 
 /* Counts slots of a scheduler in which nothing issued; tried: warps that were ready. */
 static inline void slots_stalled(struct sm *sm, uint32_t sched, enum shortage why, uint64_t tried,
-                                 uint64_t slots, bool plain) {
+                                 uint64_t slots, enum core_shape shape) {
     uint64_t here = sm->group[sched] & sm->resident, buffered = here & sm->valid & ~sm->blocked;
     uint64_t *counter = &sm->n.slot_fetch;
     if (tried)
@@ -60,7 +62,7 @@ static inline void slots_stalled(struct sm *sm, uint32_t sched, enum shortage wh
                                    : &sm->n.slot_collector;
     else if (!here)
         counter = &sm->n.slot_idle;
-    else if (buffered & held_back(sm, plain))
+    else if (buffered & held_back(sm, shape))
         counter = &sm->n.slot_mechanism;
     else if (buffered & sm->on_memory)
         counter = &sm->n.slot_memory;
@@ -72,10 +74,10 @@ static inline void slots_stalled(struct sm *sm, uint32_t sched, enum shortage wh
 }
 
 /* The same for so many cycles of all n schedulers, none of which has a warp that is ready. */
-static inline void slots_all_stalled(struct sm *sm, uint64_t cycles, uint32_t n, bool plain) {
+static inline void slots_all_stalled(struct sm *sm, uint64_t cycles, uint32_t n, enum core_shape shape) {
     uint64_t resident = sm->resident, blocked = sm->blocked, buffered = resident & sm->valid & ~blocked;
-    uint64_t memory = buffered & sm->on_memory, held = buffered & held_back(sm, plain);
-    uint64_t slots = plain ? cycles : cycles * sm->spec->width;
+    uint64_t memory = buffered & sm->on_memory, held = buffered & held_back(sm, shape);
+    uint64_t slots = shape >= SHAPE_USUAL ? cycles : cycles * sm->spec->width;
     for (uint32_t k = 0; k < n; k++) {
         uint64_t group = sm->group[k];
         if (group & held)

@@ -384,37 +384,36 @@ static EVERY_TIME void serve_queues(struct sm *sm, uint64_t now) {
 }
 
 static EVERY_TIME void tick(struct sm *sm, uint64_t now, enum core_shape shape) {
-    bool plain = shape != SHAPE_ANY;
     if (now > sm->now + 1)
         sm_sleep(sm, now - sm->now - 1);
     sm->now = now;
     if (sm->port->first <= now && sm->outstanding)
         sm_answers(sm, now);
     if (sm->wheel[now % CORE_WHEEL] != CORE_NONE)
-        sm_complete(sm, now, plain);
+        sm_complete(sm, now, shape);
     if (sm->hold_next <= now)
         sm_release(sm, now);
-    if (!plain)
+    if (shape < SHAPE_BASE)
         AT_POINT(sm, life, tick, now);
-    sm_collect(sm, now, plain);
+    sm_collect(sm, now, shape);
     if (sm->ready_units & ~sm->full_units)
-        sm_dispatch(sm, now, plain);
+        sm_dispatch(sm, now, shape);
     if (sm->lsu_length | sm->tex_length)
         serve_queues(sm, now);
     sm_issue(sm, now, shape);
     sm_fetch(sm, now, shape);
-    if (!plain)
+    if (shape < SHAPE_BASE)
         sm->fetched = now;
 }
 
 /* The next cycle in which something can happen here, as far as is known. */
-static EVERY_TIME uint64_t next_tick(const struct sm *sm, uint64_t now, bool plain) {
+static EVERY_TIME uint64_t next_tick(const struct sm *sm, uint64_t now, enum core_shape shape) {
     if (sm->read_banks | sm->write_banks || sm->wheel[(now + 1) % CORE_WHEEL] != CORE_NONE ||
         sm->hungry & sm->fetchers & ~sm->blocked ||
         (sm->lsu[0] != CORE_NONE && sm->lsu_free <= now + 1 && sm->lsu_epoch == UINT32_MAX))
         return now + 1;
     uint64_t next = max_u64(now + 1, next_cycle(sm, now));
-    if (!plain && next > now + 1)
+    if (shape == SHAPE_ANY && next > now + 1)
         TELL(sm, issue_sleep(sm, now + 1));
     return next;
 }
@@ -432,7 +431,7 @@ static EVERY_TIME uint64_t go(struct sm *sm, uint64_t *now, uint64_t end,
     for (;; at = next) {
         tick(sm, at, shape);
         awake++;
-        next = next_tick(sm, at, shape != SHAPE_ANY);
+        next = next_tick(sm, at, shape);
         if (next >= end || sm->halts || !goes_on_alone(sm, next))
             break;
     }
@@ -441,7 +440,7 @@ static EVERY_TIME uint64_t go(struct sm *sm, uint64_t *now, uint64_t end,
     sm->n.resident_warps += awake * sm->nwarps; /* whose number is the same all the time */
     if (sm->halts & HALT_ENDED) {
         retire_warps(sm, done, ctx);
-        next = next_tick(sm, at, shape != SHAPE_ANY);
+        next = next_tick(sm, at, shape);
     }
     *now = at;
     return next;
@@ -454,16 +453,19 @@ static EVERY_TIME uint64_t go(struct sm *sm, uint64_t *now, uint64_t end,
         return go(sm, now, end, done, ctx, shape);                                                           \
     }
 VERSION(run_any, SHAPE_ANY)
-VERSION(run_plain, SHAPE_PLAIN)
+VERSION(run_usual, SHAPE_USUAL)
+VERSION(run_base, SHAPE_BASE)
+VERSION(run_single, SHAPE_SINGLE)
 VERSION(run_pair, SHAPE_PAIR)
 #undef VERSION
 
 static sm_run_fn *version_of(const struct sm *sm) {
     const struct core_spec *s = sm->spec;
-    if (sm->mech.n || sm->x->watch || s->policy != SCHED_GTO || s->width != 1 || s->collector_ports ||
-        sm->kinds_apart)
+    if (sm->x->watch || s->policy != SCHED_GTO || s->width != 1 || s->collector_ports)
         return run_any;
-    return s->schedulers == 2 && s->fetch_groups == 1 ? run_pair : run_plain;
+    if (sm->mech.n || sm->kinds_apart)
+        return sm->mech.n ? run_usual : run_base;
+    return s->schedulers == 2 && s->fetch_groups == 1 ? run_pair : run_single;
 }
 
 uint64_t sm_run(struct sm *sm, uint64_t *now, uint64_t end, void (*done)(void *ctx, struct cta *c),

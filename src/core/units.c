@@ -77,47 +77,62 @@ static inline void count_unit(struct sm *sm, const struct core_unit *u, uint32_t
 
 /* The op leaves its collector for its unit, which takes the next one after so many cycles. */
 static EVERY_TIME uint32_t start_op(struct sm *sm, int32_t id, uint32_t unit, bool queued, uint64_t now,
-                                    bool plain) {
+                                    enum core_shape shape) {
     struct core_op *op = &sm->ops[id];
-    sm->collectors_free[plain ? COLLECT_SP : op->need->kind]++;
-    struct mech_work work = {op->lanes, plain ? op->need->beats : interval_of(sm, op, unit)};
-    if (plain && op->space == CORE_TEXTURE)
+    sm->collectors_free[shape >= SHAPE_SINGLE ? COLLECT_SP : op->need->kind]++;
+    struct mech_work work = {op->lanes, shape >= SHAPE_BASE ? op->need->beats : interval_of(sm, op, unit)};
+    if (shape >= SHAPE_BASE && op->space == CORE_TEXTURE)
         work.beats *= op->passes;
-    if (!plain && HAS(sm, units, dispatch)) {
+    if (shape < SHAPE_BASE && HAS(sm, units, dispatch)) {
         work = OWNER(sm, units, dispatch, id, work);
         op->lanes = (uint8_t)work.lanes;
     }
     count_unit(sm, &sm->units[unit], op->need->energy, work.lanes);
     if (unit == UNIT_TENSOR)
         tensor_count(sm, op->i->in);
-    if (!plain)
+    if (shape == SHAPE_ANY)
         TELL(sm, tell_dispatch(sm, id, (enum op_unit)unit, queued));
     if (queued) {
         queue_op(sm, id);
     } else {
-        op_finish_at(sm, id, now + (plain ? op->need->cycles : latency_of(sm, op, unit) + op->delay) - 1);
+        op_finish_at(sm, id,
+                     now + (shape >= SHAPE_BASE ? op->need->cycles : latency_of(sm, op, unit) + op->delay) -
+                         1);
     }
     return work.beats;
 }
 
-/* The same of an op that is simple. */
-static EVERY_TIME uint32_t start_simple(struct sm *sm, int32_t id, struct core_op *op,
-                                        const struct core_unit *u, uint64_t now) {
-    const struct core_need *need = op->need;
-    sm->collectors_free[COLLECT_SP]++;
-    count_unit(sm, u, need->energy, op->lanes);
-    finish_at(sm, id, op, now + need->cycles - 1);
-    return need->beats;
+/* It goes from its unit to its end, and all that is known of it holds for the machine, too. */
+static EVERY_TIME bool is_simple(const struct core_op *op, enum core_shape shape) {
+    return shape != SHAPE_ANY && __builtin_expect(op->need->simple, 1) &&
+           (shape >= SHAPE_BASE || op->pc != CORE_NO_PC);
 }
 
-EVERY_TIME bool unit_start(struct sm *sm, int32_t id, struct core_op *op) {
+/* The same of such an op. */
+static EVERY_TIME uint32_t start_simple(struct sm *sm, int32_t id, struct core_op *op,
+                                        const struct core_unit *u, uint64_t now, enum core_shape shape) {
+    const struct core_need *need = op->need;
+    sm->collectors_free[shape >= SHAPE_SINGLE ? COLLECT_SP : need->kind]++;
+    struct mech_work work = {op->lanes, need->beats};
+    if (shape < SHAPE_BASE && HAS(sm, units, dispatch)) {
+        work = OWNER(sm, units, dispatch, id, work);
+        op->lanes = (uint8_t)work.lanes;
+    }
+    count_unit(sm, u, need->energy, work.lanes);
+    finish_at(sm, id, op, now + need->cycles + (shape >= SHAPE_BASE ? 0 : op->delay) - 1);
+    return work.beats;
+}
+
+EVERY_TIME bool unit_start(struct sm *sm, int32_t id, struct core_op *op, enum core_shape shape) {
     struct core_unit *u = &sm->units[UNIT_SP];
-    if (op->need->unit != UNIT_SP || u->ready[0] != CORE_NONE)
-        return false;
     uint64_t now = sm->now;
+    if (op->need->unit != UNIT_SP || u->ready[0] != CORE_NONE || !is_simple(op, shape))
+        return false;
+    if (shape < SHAPE_BASE && (op->ready > now || HAS(sm, units, dispatch)))
+        return false;
     for (uint64_t *free = u->free, *end = free + u->count; free < end; free++)
         if (*free <= now) {
-            *free = now + start_simple(sm, id, op, u, now);
+            *free = now + start_simple(sm, id, op, u, now, shape);
             return true;
         }
     return false;
@@ -125,11 +140,11 @@ EVERY_TIME bool unit_start(struct sm *sm, int32_t id, struct core_op *op) {
 
 /* The same of one that is not. */
 static APART uint32_t start_special(struct sm *sm, int32_t id, uint32_t unit, bool queued, uint64_t now) {
-    return start_op(sm, id, unit, queued, now, true);
+    return start_op(sm, id, unit, queued, now, SHAPE_BASE);
 }
 
 /* From collectors to the units of one kind; a collector is free again when its instruction leaves it. */
-static EVERY_TIME void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now, bool plain) {
+static EVERY_TIME void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now, enum core_shape shape) {
     struct core_unit *u = &sm->units[unit];
     KEEP(u);
     int32_t id = u->ready[0];
@@ -138,18 +153,18 @@ static EVERY_TIME void dispatch_unit(struct sm *sm, uint32_t unit, uint64_t now,
             continue;
         struct core_op *op = &sm->ops[id];
         KEEP(op);
-        if (!plain && op->ready > now)
+        if (shape < SHAPE_BASE && op->ready > now)
             return;
-        bool simple = plain && __builtin_expect(op->need->simple, 1);
+        bool simple = is_simple(op, shape);
         bool queued = !simple && goes_to_memory(op, unit);
         if (queued && queue_is_full(sm, op)) {
             sm->full_units |= 1u << unit;
             return;
         }
         int32_t next = u->ready[0] = op->next;
-        *free = now + (simple  ? start_simple(sm, id, op, u, now)
-                       : plain ? start_special(sm, id, unit, queued, now)
-                               : start_op(sm, id, unit, queued, now, false));
+        *free = now + (simple                ? start_simple(sm, id, op, u, now, shape)
+                       : shape >= SHAPE_BASE ? start_special(sm, id, unit, queued, now)
+                                             : start_op(sm, id, unit, queued, now, shape));
         if (next == CORE_NONE) {
             sm->ready_units &= ~(1u << unit);
             return;
@@ -177,9 +192,9 @@ uint64_t units_next(const struct sm *sm, uint64_t now) {
     return next;
 }
 
-EVERY_TIME void sm_dispatch(struct sm *sm, uint64_t now, bool plain) {
+EVERY_TIME void sm_dispatch(struct sm *sm, uint64_t now, enum core_shape shape) {
     for (uint32_t left = sm->ready_units & ~sm->full_units; left; left &= left - 1)
-        dispatch_unit(sm, (uint32_t)__builtin_ctz(left), now, plain);
+        dispatch_unit(sm, (uint32_t)__builtin_ctz(left), now, shape);
 }
 
 void store_done(struct sm *sm, uint32_t warp) {
@@ -191,7 +206,7 @@ void store_done(struct sm *sm, uint32_t warp) {
         warp_unblock(sm, warp);
 }
 
-static EVERY_TIME void memory_done(struct sm *sm, const struct mem_done *d, bool plain) {
+static EVERY_TIME void memory_done(struct sm *sm, const struct mem_done *d, enum core_shape shape) {
     if (__builtin_expect(d->token & CORE_REQUEST, 0)) {
         sm->outstanding--;
         sm->answer_far = d->far;
@@ -210,23 +225,23 @@ static EVERY_TIME void memory_done(struct sm *sm, const struct mem_done *d, bool
     else if (op->delay)
         op_finish_at(sm, (int32_t)d->token, sm->now + op->delay);
     else
-        op_writeback(sm, (int32_t)d->token, op, plain);
+        op_writeback(sm, (int32_t)d->token, op, shape);
 }
 
-static EVERY_TIME void take_answers(struct sm *sm, uint64_t now, bool plain) {
+static EVERY_TIME void take_answers(struct sm *sm, uint64_t now, enum core_shape shape) {
     struct mem_done d;
     static const enum mem_client clients[] = {MEM_DATA, MEM_CONSTANT, MEM_TEXTURE};
     for (uint32_t k = 0; k < 3 && sm->outstanding && sm->port->first <= now; k++)
         while (sm->outstanding && sm->port->done[clients[k]] <= now &&
                memsys_pop(sm->mem, now, sm->id, clients[k], &d))
-            memory_done(sm, &d, plain);
+            memory_done(sm, &d, shape);
 }
 
 void sm_answers(struct sm *sm, uint64_t now) {
     if (sm->mech.n || sm->probe)
-        take_answers(sm, now, false);
+        take_answers(sm, now, SHAPE_ANY);
     else
-        take_answers(sm, now, true);
+        take_answers(sm, now, SHAPE_BASE);
 }
 
 bool sm_must_wait(const struct sm *sm, uint64_t now) {
@@ -254,7 +269,7 @@ bool sm_catch_up(struct sm *sm, bool run) {
     return true;
 }
 
-EVERY_TIME void sm_complete(struct sm *sm, uint64_t now, bool plain) {
+EVERY_TIME void sm_complete(struct sm *sm, uint64_t now, enum core_shape shape) {
     uint32_t at = now % CORE_WHEEL;
     int32_t id = sm->wheel[at];
     sm->wheel[at] = CORE_NONE;
@@ -268,7 +283,7 @@ EVERY_TIME void sm_complete(struct sm *sm, uint64_t now, bool plain) {
         struct core_op *op = &sm->ops[id];
         KEEP(op);
         int32_t next = op->next;
-        op_writeback(sm, id, op, plain);
+        op_writeback(sm, id, op, shape);
         id = next;
     }
 }
