@@ -124,11 +124,11 @@ static EVERY_TIME uint32_t start_simple(struct sm *sm, int32_t id, struct core_o
 }
 
 EVERY_TIME bool unit_start(struct sm *sm, int32_t id, struct core_op *op, enum core_shape shape) {
-    struct core_unit *u = &sm->units[UNIT_SP];
-    uint64_t now = sm->now;
-    if (op->need->unit != UNIT_SP || u->ready[0] != CORE_NONE || !is_simple(op, shape))
+    struct core_unit *u = &sm->units[UNIT_SP]; /* whose ops are simple */
+    if (shape == SHAPE_ANY || op->need->unit != UNIT_SP || u->ready[0] != CORE_NONE)
         return false;
-    if (shape < SHAPE_BASE && (op->ready > now || HAS(sm, units, dispatch)))
+    uint64_t now = sm->now;
+    if (shape < SHAPE_BASE && (op->pc == CORE_NO_PC || op->ready > now || HAS(sm, units, dispatch)))
         return false;
     for (uint64_t *free = u->free, *end = free + u->count; free < end; free++)
         if (*free <= now) {
